@@ -2,6 +2,7 @@ package op
 
 import (
 	"slices"
+	"sync"
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
@@ -22,17 +23,42 @@ func Median[T num.Float | num.Narrow](a tensor.Tensor[T], axes []int, opts ...Op
 
 // ranked is the folder of Median and Quantile: it keeps the sequence, and finds what has the rank.
 type ranked[T num.Float, K order.Key] struct {
-	q           float64
+	q float64
+	*rankRoom[T, K]
+	rooms *sync.Pool
+}
+
+// A rankRoom is the memory of one sequence. New memory for each would take longer than the selection. That of sequences of more
+// than rankKept elements isn't kept.
+type rankRoom[T num.Float, K order.Key] struct {
 	all         []T
 	keys, spare []K
 }
 
-func (f *ranked[T, K]) start() { f.all = f.all[:0] }
+const rankKept = 1 << 22
+
+var rankRooms32, rankRooms64 sync.Pool
+
+func (f *ranked[T, K]) start() {
+	if f.rankRoom == nil {
+		f.rankRoom, _ = f.rooms.Get().(*rankRoom[T, K])
+	}
+	if f.rankRoom == nil {
+		f.rankRoom = new(rankRoom[T, K])
+	}
+	f.all = f.all[:0]
+}
 
 func (f *ranked[T, K]) take(x []T) { f.all = append(f.all, x...) }
 
 func (f *ranked[T, K]) total() float64 {
 	n := len(f.all)
+	defer func() {
+		if n <= rankKept {
+			f.rooms.Put(f.rankRoom)
+		}
+		f.rankRoom = nil
+	}()
 	form := formOf(dtype.Of[T]())
 	if len(f.keys) < n {
 		f.keys, f.spare = make([]K, n), make([]K, n)
@@ -72,7 +98,7 @@ func (f *ranked[T, K]) total() float64 {
 }
 
 func quantileFolder(r *exec.Reducer) exec.Folder {
-	return termsFolder(r, &ranked[float32, uint32]{q: r.P}, &ranked[float64, uint64]{q: r.P})
+	return termsFolder(r, &ranked[float32, uint32]{q: r.P, rooms: &rankRooms32}, &ranked[float64, uint64]{q: r.P, rooms: &rankRooms64})
 }
 
 var medianOp = reduction{about: about{name: "Median", attrs: []string{"axes", "keepdims"}}, since: 18, takes: floats, collects: true,
