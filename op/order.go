@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/bits"
+	"sync"
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
@@ -107,26 +108,24 @@ const sideLines = 16
 func byLines(name string, ctx context.Context, dst, src words, before, n, after, outs, numbers, size int, worker func(room []byte) func(to, line []byte)) {
 	strips := (after + sideLines - 1) / sideLines // of lines side by side
 	exec.Split(name, ctx, before*strips, 4*n*min(after, sideLines)*bits.Len(uint(n)), func(from, till int) {
-		var room []byte
-		if need := fits(name, n, numbers*size)*numbers*size + 64*numbers; need <= mostScratch/8 {
-			room = make([]byte, need)
-		} else if b, err := mem.AllocDirty(need); err == nil { // memory that was in use before
-			defer b.Close()
-			room = b.Bytes()
-		} else {
-			panic(fail(name, tensor.ErrMemory, "it needs room for %d numbers of %d bytes: %v", n*numbers, size, err))
-		}
-		work := worker(room)
 		in, out := n*src.size, outs*dst.size // bytes of a line
+		need := (fits(name, n, numbers*size)*numbers*size + 64*numbers + 63) &^ 63
+		wide, begin, end := 0, need, need // of lines of src, and then of dst, laid out one after the other
+		if after > 1 {
+			wide = fits(name, min(after, sideLines), in+out)
+			begin = need + (wide*in+63)&^63
+			end = begin + wide*out
+		}
+		room, done := sideRoom(name, end)
+		defer done()
+		work := worker(room[:need])
 		if after == 1 {
 			for l := from; l < till; l++ {
 				work(dst.mem[l*out:(l+1)*out], src.mem[l*in:(l+1)*in])
 			}
 			return
 		}
-		wide := min(after, sideLines)
-		fits(name, wide, in+out)
-		lines, tos := make([]byte, wide*in), make([]byte, wide*out)
+		lines, tos := room[need:begin], room[begin:]
 		for s := from; s < till; s++ {
 			i, x := s/strips, s%strips*sideLines
 			w := min(sideLines, after-x)
@@ -137,4 +136,23 @@ func byLines(name string, ctx context.Context, dst, src words, before, n, after,
 			exec.CopyBlock(dst.mem, tos, conv.Block{Off: i*outs*after + x, Rows: outs, Row: after, Cols: w, Col: 1}, conv.Block{Rows: outs, Row: 1, Cols: w, Col: outs}, dst.of.DType())
 		}
 	})
+}
+
+var sideRooms sync.Pool // of *[]byte of at most mostScratch bytes
+
+// sideRoom returns n bytes, which may hold anything, and a function that gives them back.
+func sideRoom(name string, n int) (room []byte, done func()) {
+	if n > mostScratch {
+		b, err := mem.AllocDirty(n)
+		if err != nil {
+			panic(fail(name, tensor.ErrMemory, "it needs room for %d bytes: %v", n, err))
+		}
+		return b.Bytes(), func() { b.Close() }
+	}
+	p, _ := sideRooms.Get().(*[]byte)
+	if p == nil || len(*p) < n {
+		b := make([]byte, n)
+		p = &b
+	}
+	return (*p)[:n], func() { sideRooms.Put(p) }
 }
