@@ -53,9 +53,9 @@ const (
 //
 // Operators and functions are package op's. Two arrays need one element type: cast(x, 'float32')
 // converts. A constant takes the type of the array beside it, and is an error where it doesn't fit: 0.5 beside integers,
-// 300 beside uint8. Constants alone are computed as Python does. The / of integers is their quotient as float64, as in NumPy; // is
-// op.FloorDiv. So are mean, var, std, median and quantile of integers and truth values; the sum of truth values counts them.
-// % has the sign of the divisor and takes integers alone, fmod(x, y) also floats.
+// 300 beside uint8. Constants alone are computed as Python does. The / of integers, and the mean, var, std, median and quantile of
+// integers and truth values, are float64, as in NumPy. // is op.FloorDiv. The sum of truth values counts them. % has the sign of
+// the divisor and takes integers alone; fmod(x, y) also takes floats.
 //
 // The error is an *ExprError. It wraps ErrSyntax where the text is no expression.
 func Parse(expr string, vars map[string]Array) (Array, error) {

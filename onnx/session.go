@@ -94,8 +94,9 @@ type NodeRun struct {
 }
 
 // NewSession checks the model and loads its weights: in place where the file has them as memory wants them, else copied
-// once. Nodes that read nothing but weights and constants it computes, for a second at most; results that together have
-// more bytes than the weights, and more than 1 MiB, are left to the runs. They count as weights. The errors are Check's.
+// once. It computes the nodes that read nothing but weights and constants. Their results count as weights. Runs compute
+// these nodes where that would take more than a second, results of more bytes than the weights and 1 MiB have, or
+// more than 64 MiB to be read and written. The errors are Check's.
 func NewSession(m *Model) (*Session, error) { return newSession(m, dtype.Invalid) }
 
 func newSession(m *Model, fixed dtype.DType) (s *Session, err error) {

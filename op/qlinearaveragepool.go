@@ -28,7 +28,7 @@ var qLinearAveragePool = opN{about: about{name: "QLinearAveragePool", domain: "c
 		})
 	}}
 
-// padded returns the window with explicit pads, in which each position lies that it has over the spatial extents in.
+// padded returns the window with explicit pads that reach to the end of its last position over the spatial extents in.
 func (w *Window) padded(name string, in []int) Window {
 	n := len(in)
 	p := Window{Kernel: w.Kernel, Strides: w.Strides, Dilations: w.Dilations, Pads: make([]int, 2*n)}

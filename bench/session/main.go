@@ -1,5 +1,6 @@
-// Command session measures a session: how long a mapped model with 512 MiB of random weights takes from Open to the end of
-// the first run, and what many runs leave in memory. From the root of the repository, on Linux:
+// Command session measures a session. It opens a mapped model with 512 MiB of random weights, and times the steps to the end
+// of the first run. Then it runs the digits model many times, and prints the memory before and after. From the root of the
+// repository, on Linux:
 //
 //	go run ./bench/session
 //

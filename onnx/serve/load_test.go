@@ -277,7 +277,7 @@ func TestGrace(t *testing.T) {
 // A client that is in the middle of its body doesn't hold the end up, and one that asks again and again is told before its
 // connection ends.
 func TestServeEnds(t *testing.T) {
-	s, err := New(Options{Grace: 50 * time.Millisecond, BodyTimeout: time.Minute}, digits(t))
+	s, err := New(Options{Grace: 500 * time.Millisecond, BodyTimeout: time.Minute}, digits(t))
 	if err != nil {
 		t.Fatal(err)
 	}

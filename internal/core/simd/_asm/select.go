@@ -101,10 +101,11 @@ func (s *sorting) partition() {
 	s.RET()
 }
 
-// network writes the function that sorts more than 8·n keys, or with n = 1 fewer, and at most 16·n in n registers by a bitonic network. In each stage blocks of twice the
-// length become ordered: keys are compared with those that mirror them in the block, and then with those at half the
-// distance of the step before. The smaller one goes to the front. Keys that aren't there are the largest. Where registers
-// mirror each other, the larger keys stay as reversed, since the steps after that don't depend on it.
+// network writes the function that sorts more than 8·n keys, or with n = 1 fewer, and at most 16·n, in n registers. It is a
+// bitonic network: in each stage blocks of twice the length become ordered. Its first step compares keys with those that
+// mirror them in the block. Each step after that compares keys at half the distance. The smaller key goes to the front. Keys
+// that aren't there are the largest. Where registers mirror each other, the larger keys stay as reversed, since the steps
+// after that don't depend on it.
 func (s *sorting) network(n int) {
 	s.begin(fmt.Sprintf("network32x%d_AVX512", n), "func(keys *uint32, n int)")
 	keys, left, ones := reg.RSI, reg.RCX, reg.R8
