@@ -31,8 +31,8 @@ func (b belowOpener) Open(ctx context.Context, key string) (*zarr.Value, error) 
 	return b.opener.Open(ctx, b.key+key)
 }
 
-func (b below) Get(ctx context.Context, key string) ([]byte, error) {
-	return b.store.Get(ctx, b.key+key)
+func (b below) Get(ctx context.Context, key string, most int64) ([]byte, error) {
+	return b.store.Get(ctx, b.key+key, most)
 }
 
 func (b below) GetRange(ctx context.Context, key string, off, n int64) ([]byte, error) {

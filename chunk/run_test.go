@@ -81,7 +81,7 @@ func contents(t *testing.T, s zarr.Store, path string) string {
 	}
 	var b strings.Builder
 	for _, k := range keys {
-		v, err := s.Get(background, k)
+		v, err := s.Get(background, k, 1<<30)
 		if err != nil {
 			t.Fatal(err)
 		}

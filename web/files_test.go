@@ -72,7 +72,7 @@ var samples = sync.OnceValues(func() (string, error) {
 		}
 		keys, _ := hierarchy.List(context.Background(), "")
 		for _, key := range keys {
-			if v, bad := hierarchy.Get(context.Background(), key); err == nil && bad == nil {
+			if v, bad := hierarchy.Get(context.Background(), key, 1<<30); err == nil && bad == nil {
 				err = folder.Set(context.Background(), key, v)
 			}
 		}

@@ -190,9 +190,15 @@ func (j Job) input(ctx context.Context, address string) (chunk.Array, error) {
 
 // alone opens the one array of the group at the root of a store.
 func alone(ctx context.Context, store zarr.Store, no error) (*zarr.Array, error) {
+	if !errors.Is(no, zarr.ErrNode) && !errors.Is(no, fs.ErrNotExist) {
+		return nil, no // of an array that can't be read
+	}
 	g, err := zarr.OpenGroup(ctx, store, "")
+	if errors.Is(err, fs.ErrNotExist) {
+		err = no
+	}
 	if err != nil {
-		return nil, no
+		return nil, err
 	}
 	names, err := g.Arrays(ctx)
 	switch {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"slices"
 	"strconv"
@@ -96,7 +97,7 @@ func (s *npyStore) chunk(key string) (begin, end, whole int64, ok bool) {
 // Open returns the metadata, or a chunk.
 func (s *npyStore) Open(ctx context.Context, key string) (*zarr.Value, error) {
 	if !strings.HasPrefix(key, "c") {
-		b, err := s.Store.Get(ctx, key)
+		b, err := s.Store.Get(ctx, key, math.MaxInt64)
 		return zarr.NewValue(bytes.NewReader(b), int64(len(b)), nil), err
 	}
 	begin, end, whole, ok := s.chunk(key)

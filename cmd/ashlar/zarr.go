@@ -81,15 +81,16 @@ func (p *program) hierarchy(s *source) (*hierarchy, error) {
 		return h, nil
 	}
 	var group *zarr.Group
-	group, gerr := zarr.OpenGroup(ctx, store, "")
-	if gerr != nil {
-		h.Close()
-		if errors.Is(gerr, fs.ErrNotExist) {
-			gerr = err
+	if errors.Is(err, zarr.ErrNode) || errors.Is(err, fs.ErrNotExist) { // else an array that can't be read
+		var problem error
+		if group, problem = zarr.OpenGroup(ctx, store, ""); !errors.Is(problem, fs.ErrNotExist) {
+			err = problem
 		}
-		return nil, fmt.Errorf("%s: %w", s.name, gerr)
 	}
-	if h.names, err = group.Arrays(ctx); err == nil {
+	if err == nil {
+		h.names, err = group.Arrays(ctx)
+	}
+	if err == nil {
 		for _, name := range h.names {
 			if h.arrays[name], err = group.Open(ctx, name, zarr.MaxBytes(most)); err != nil {
 				break

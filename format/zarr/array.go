@@ -89,17 +89,7 @@ func newArray(store Store, path string, m Metadata, opts []Option) (*Array, erro
 	} else if int64(n) > most {
 		return nil, fail(ErrLimit, "a chunk of %v %v has %d bytes; the most accepted is %d, which the option MaxBytes sets", m.Chunks, m.DType, n, most)
 	}
-	inner := m.Chunks
 	var err error
-	if m.Inner != nil {
-		inner = m.Inner
-		if a.shard, err = newSharding(m); err != nil {
-			return nil, err
-		}
-	}
-	if a.pipe, err = newPipeline(m.Codecs, m.DType, inner); err != nil {
-		return nil, err
-	}
 	a.fill = m.Fill
 	if a.fill.IsZero() {
 		if a.fill, err = tensor.Make(m.DType); err != nil {
@@ -113,6 +103,14 @@ func newArray(store Store, path string, m Metadata, opts []Option) (*Array, erro
 		return nil, err
 	}
 	a.meta.Fill = a.fill
+	if m.Inner == nil {
+		a.pipe, err = newPipeline(m.Codecs, m.DType, m.Chunks, a.fill, 0)
+		return a, err
+	}
+	if a.shard, err = newSharding(m.DType, m.Chunks, a.fill, shardCodec{m.Inner, m.Codecs, m.indexCodecs(), m.IndexAtStart}, 1); err != nil {
+		return nil, within("sharding_indexed", err)
+	}
+	a.pipe = a.shard.inner
 	return a, nil
 }
 

@@ -71,7 +71,7 @@ func TestChunks(t *testing.T) {
 				if list, err := a.StoredChunks(ctx); err != nil || fmt.Sprint(list) != "[[1 1] [2 0]]" {
 					t.Errorf("stored: %v, %v", list, err)
 				}
-				b, err := s.Get(ctx, a.ChunkKey(1, 1))
+				b, err := s.Get(ctx, a.ChunkKey(1, 1), 1<<20)
 				if n, ok, err2 := a.ChunkSize(ctx, 1, 1); err != nil || err2 != nil || !ok || int(n) != len(b) {
 					t.Errorf("a chunk of %d bytes: %d %v %v", len(b), n, ok, err2)
 				}
@@ -171,9 +171,9 @@ func (c *counting) count() {
 	}
 }
 
-func (c *counting) Get(ctx context.Context, key string) ([]byte, error) {
+func (c *counting) Get(ctx context.Context, key string, most int64) ([]byte, error) {
 	c.count()
-	return c.Store.Get(ctx, key)
+	return c.Store.Get(ctx, key, most)
 }
 
 func (c *counting) GetRange(ctx context.Context, key string, off, n int64) ([]byte, error) {

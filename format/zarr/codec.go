@@ -3,6 +3,7 @@ package zarr
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -32,11 +33,13 @@ type Codec struct {
 
 // UnmarshalJSON takes also the short form of a codec, its name alone.
 func (c *Codec) UnmarshalJSON(b []byte) error {
-	if len(b) > 0 && b[0] == '"' {
-		return json.Unmarshal(b, &c.Name)
+	var e extension
+	err := e.UnmarshalJSON(b)
+	if err == nil && len(e.Configuration) > 0 {
+		err = decode(e.Configuration, &c.Configuration)
 	}
-	type plain Codec
-	return json.Unmarshal(b, (*plain)(c))
+	c.Name = e.Name
+	return err
 }
 
 // codecList is a list of codecs of a document. A codec that isn't known and needn't be
@@ -50,21 +53,24 @@ func (l *codecList) UnmarshalJSON(b []byte) error {
 	}
 	*l = codecList{}
 	for _, e := range entries {
-		var c Codec
-		if err := json.Unmarshal(e, &c); err != nil {
+		var name extension
+		if err := name.UnmarshalJSON(e); err != nil {
 			return err
 		}
-		if slices.Contains(codecNames, c.Name) || strings.HasPrefix(c.Name, numcodecs) || mustUnderstand(e) {
-			*l = append(*l, c)
+		if codecs[name.Name] == nil && !strings.HasPrefix(name.Name, numcodecs) && !mustUnderstand(e) {
+			continue
 		}
+		var c Codec
+		if err := c.UnmarshalJSON(e); err != nil {
+			return err
+		}
+		*l = append(*l, c)
 	}
 	return nil
 }
 
 // numcodecs begins the names of filters and compressors of version 2.
 const numcodecs = "numcodecs."
-
-var codecNames = []string{"transpose", "bytes", "endian", "gzip", "zlib", "zstd", "crc32c", "blosc", "sharding_indexed"}
 
 // Gzip compresses chunks, at a level of 0, not at all, to 9, best.
 func Gzip(level int) Codec { return Codec{"gzip", map[string]any{"level": level}} }
@@ -93,20 +99,35 @@ func Bytes(big bool) Codec {
 	return Codec{"bytes", map[string]any{"endian": order}}
 }
 
-// int reads a number of the configuration.
-func (c Codec) int(key string, otherwise int) int {
+// int reads a whole number from low to high of the configuration.
+func (c Codec) int(key string, otherwise, low, high int) (int, error) {
+	n := otherwise
 	switch v := c.Configuration[key].(type) {
 	case float64:
-		return int(v)
+		if n = int(v); float64(n) != v {
+			n = low - 1
+		}
 	case int:
-		return v
+		n = v
+	default:
+		if _, there := c.Configuration[key]; there {
+			n = low - 1
+		}
 	}
-	return otherwise
+	if n < low || n > high {
+		return 0, fail(ErrFormat, "%s: %s %v; it is %d to %d", strings.TrimPrefix(c.Name, numcodecs), key, c.Configuration[key], low, high)
+	}
+	return n, nil
 }
 
-func (c Codec) text(key string) string {
-	s, _ := c.Configuration[key].(string)
-	return s
+// text reads a string of the configuration, "" where there is none.
+func (c Codec) text(key string) (string, error) {
+	v, there := c.Configuration[key]
+	s, ok := v.(string)
+	if there && !ok {
+		return "", fail(ErrFormat, "%s: %s is %.50v; it is a string", strings.TrimPrefix(c.Name, numcodecs), key, v)
+	}
+	return s, nil
 }
 
 // A stage maps bytes to bytes. It may use the capacity of dst, which isn't b's. decode
@@ -115,17 +136,23 @@ type stage struct {
 	name   string
 	encode func(dst, b []byte) ([]byte, error) // nil: it is read only
 	decode func(dst, b []byte, most int) ([]byte, error)
+	grow   func(n int) int // the most bytes that encode makes of n; nil: as many
+	varies bool            // it may make fewer
 }
 
 // A pipeline turns the elements of a chunk into the bytes of a value, and back.
 type pipeline struct {
 	d       dtype.DType
-	shape   []int // of the chunk
-	stored  []int // the axes in the order of the bytes; nil: as they are
+	shape   []int       // of the chunk
+	stored  []int       // the axes in the order of the bytes; nil: as they are
+	coded   dtype.DType // of the elements behind the filters
+	filters int         // stages that make elements of elements
 	big     bool
-	stages  []stage // in the order of encoding
-	n       int     // bytes of the elements
-	most    int     // bytes of a value
+	shard   *sharding // nil: bytes are made of the elements one by one
+	stages  []stage   // in the order of encoding
+	n       int       // bytes of the elements
+	most    int       // bytes of a value
+	mosts   []int     // bytes that each stage may decode to
 	scratch sync.Pool
 }
 
@@ -139,37 +166,58 @@ func (p *pipeline) borrow() *work {
 	return new(work)
 }
 
-// slack is how many more bytes a stage may make of incompressible ones.
-func slack(n int) int { return min(n, math.MaxInt/2) + min(n, math.MaxInt/2)/4 + 1<<16 }
+// slack is the most bytes that a compressor makes of n.
+func slack(n int) int { return plus(plus(n, n/8), 256) }
 
-// mosts returns the largest number of bytes that each stage may decode to, and that of a value.
-func (p *pipeline) mosts() (list []int, value int) {
-	n := p.n
-	for i := range p.stages {
-		m := n
-		if i > 0 && m < 16*p.n { // a filter may store wider elements
-			m = min(16*p.n+1<<16, math.MaxInt/4)
-		}
-		list = append(list, m)
-		n = slack(max(n, m))
+// plus and times stop at the largest int.
+func plus(a, b int) int { return a + min(b, math.MaxInt-a) }
+
+func times(a, b int) int {
+	if b > 0 && a > math.MaxInt/b {
+		return math.MaxInt
 	}
-	return list, n
+	return a * b
+}
+
+// measure finds the largest number of bytes that each stage may decode to, and that of a value.
+func (p *pipeline) measure() {
+	p.most = p.n
+	for i, s := range p.stages {
+		if i == p.filters && p.shard != nil {
+			p.most = p.shard.most()
+		}
+		p.mosts = append(p.mosts, p.most)
+		if s.grow != nil {
+			p.most = s.grow(p.most)
+		}
+	}
+	if len(p.stages) == 0 && p.shard != nil {
+		p.most = p.shard.most()
+	}
 }
 
 // decode puts the elements of a chunk, in the machine's byte order, into dst where that
 // has room. b is used up.
 func (p *pipeline) decode(dst, b []byte) ([]byte, error) {
-	most, value := p.mosts()
-	if len(b) > value {
+	if len(b) > p.most {
 		return nil, fail(ErrLimit, "a value of %d bytes for a chunk of %d", len(b), p.n)
 	}
-	for i := len(p.stages) - 1; i >= 0; i-- {
-		s := p.stages[i]
+	for i := len(p.stages); ; i-- {
+		if i == p.filters {
+			var err error
+			if b, err = p.elements(dst, b); err != nil {
+				return nil, err
+			}
+		}
+		if i == 0 {
+			break
+		}
+		s := p.stages[i-1]
 		var to []byte
-		if i == 0 && cap(dst) >= p.n {
+		if i == 1 && cap(dst) >= p.n && p.shard == nil {
 			to = dst[:0:p.n]
 		}
-		out, err := s.decode(to, b, most[i])
+		out, err := s.decode(to, b, p.mosts[i-1])
 		if err != nil {
 			var e *Error
 			if errors.As(err, &e) {
@@ -180,15 +228,28 @@ func (p *pipeline) decode(dst, b []byte) ([]byte, error) {
 		b = out
 	}
 	if len(b) != p.n {
-		return nil, fail(ErrFormat, "the chunk has %d bytes of elements; %v of %v are %d", len(b), p.shape, p.d, p.n)
-	}
-	if p.big != conv.BigEndian {
-		if unit := conv.Unit(p.d); unit > 1 {
-			conv.Reverse(b, unit)
-		}
+		return nil, p.wrong(len(b))
 	}
 	p.d.Mend(b)
 	return b, nil
+}
+
+// elements makes elements in the machine's byte order of bytes, of shards in dst where that has room.
+func (p *pipeline) elements(dst, b []byte) ([]byte, error) {
+	if p.shard != nil {
+		return p.shard.decode(dst, b)
+	}
+	if unit := conv.Unit(p.coded); unit > 1 && p.big != conv.BigEndian {
+		if len(b)%unit != 0 {
+			return nil, p.wrong(len(b))
+		}
+		conv.Reverse(b, unit)
+	}
+	return b, nil
+}
+
+func (p *pipeline) wrong(n int) error {
+	return fail(ErrFormat, "the chunk has %d bytes of elements; %v of %v are %d", n, p.shape, p.d, p.n)
 }
 
 // layout is how the elements of a chunk lie in its bytes.
@@ -212,7 +273,7 @@ func (p *pipeline) encode(w *work, t tensor.Any, unless []byte) (b []byte, same 
 			return nil, false, err
 		}
 	}
-	swap := p.big != conv.BigEndian && conv.Unit(p.d) > 1
+	swap := p.shard == nil && p.big != conv.BigEndian && conv.Unit(p.d) > 1
 	b, direct := tensor.Bytes(t)
 	if !direct || swap {
 		if cap(w.plain) < p.n {
@@ -230,9 +291,14 @@ func (p *pipeline) encode(w *work, t tensor.Any, unless []byte) (b []byte, same 
 	if swap {
 		conv.Reverse(b, conv.Unit(p.d))
 	}
+	if p.shard != nil {
+		if b, err = p.shard.encode(context.Background(), t, 1); err != nil {
+			return nil, false, err
+		}
+	}
 	for i, s := range p.stages {
 		if s.encode == nil {
-			return nil, false, fail(ErrCodec, "the codec %s is read and not written", s.name)
+			return nil, false, readOnly(s.name)
 		}
 		var to []byte
 		if i == len(p.stages)-1 {
@@ -246,6 +312,23 @@ func (p *pipeline) encode(w *work, t tensor.Any, unless []byte) (b []byte, same 
 		}
 	}
 	return b, false, nil
+}
+
+func readOnly(name string) error {
+	return fail(ErrCodec, "the codec %s is read and not written", name)
+}
+
+// written fails if a codec is only read.
+func (p *pipeline) written() error {
+	for _, s := range p.stages {
+		if s.encode == nil {
+			return readOnly(s.name)
+		}
+	}
+	if p.shard != nil {
+		return cmp.Or(p.shard.inner.written(), p.shard.index.written())
+	}
+	return nil
 }
 
 // gather copies the elements of t to b.
@@ -262,20 +345,37 @@ func (p *pipeline) gather(b []byte, t tensor.Any) error {
 	return tensor.Copy(own, t)
 }
 
-// newPipeline reads a list of codecs without sharding.
-func newPipeline(codecs []Codec, d dtype.DType, shape []int) (*pipeline, error) {
-	p := &pipeline{d: d, shape: shape}
+// newPipeline reads a list of codecs. The fill value is that of inner chunks that are absent; depth is how many shards
+// the chunk lies in.
+func newPipeline(list []Codec, d dtype.DType, shape []int, fill tensor.Any, depth int) (*pipeline, error) {
+	p := &pipeline{d: d, coded: d, shape: shape}
 	var err error
 	if p.n, err = bytesOf(d, shape); err != nil {
 		return nil, err
 	}
-	serialized := false
-	for _, c := range codecs {
+	if len(list) > maxCodecs {
+		return nil, fail(ErrLimit, "%d codecs; the most accepted are %d", len(list), maxCodecs)
+	}
+	serialized, ordered := false, false
+	now := d // the type behind the filters so far
+	for i, c := range list {
+		keys, known := codecs[c.Name]
+		if known && strings.HasPrefix(c.Name, numcodecs) {
+			keys = append(slices.Clone(keys), "id")
+		}
+		if known {
+			if err := only(strings.TrimPrefix(c.Name, numcodecs), c.Configuration, keys...); err != nil {
+				return nil, err
+			}
+		}
 		switch c.Name {
 		case "transpose":
 			order, ok := orderOf(c.Configuration["order"], len(shape))
 			if !ok || serialized {
 				return nil, fail(ErrFormat, "transpose: its order is no permutation of %d axes, or it comes after bytes", len(shape))
+			}
+			if ordered {
+				return nil, fail(ErrCodec, "transpose beside numcodecs.delta isn't read")
 			}
 			if p.stored == nil {
 				p.stored = order
@@ -291,28 +391,56 @@ func newPipeline(codecs []Codec, d dtype.DType, shape []int) (*pipeline, error) 
 			if serialized {
 				return nil, fail(ErrFormat, "the codec bytes stands twice in the list, or after one of bytes")
 			}
-			switch e := c.text("endian"); {
+			switch e, err := c.text("endian"); {
+			case err != nil:
+				return nil, err
 			case e == "big":
 				p.big = true
-			case e != "little" && (e != "" || d.Size() > 1):
+			case e != "little" && (e != "" || now.Size() > 1):
 				return nil, fail(ErrFormat, "bytes: endian is %.20q; it is little or big", e)
+			}
+			serialized, p.filters, p.coded = true, len(p.stages), now
+			continue
+		case "sharding_indexed":
+			if serialized || len(p.stages) > 0 {
+				return nil, fail(ErrCodec, "sharding_indexed stands behind %.50q", list[i-1].Name)
+			}
+			stored := shape
+			if p.stored != nil {
+				stored = make([]int, len(shape))
+				for i, k := range p.stored {
+					stored[i] = shape[k]
+				}
+			}
+			if p.shard, err = shardingOf(c, d, stored, fill, depth+1); err != nil {
+				return nil, within("sharding_indexed", err)
 			}
 			serialized = true
 			continue
 		}
+		// A filter before the codec bytes has elements in the machine's order, one behind it those that are stored.
+		filter, big := !serialized && c.kind() == ofElements, p.big
+		if filter {
+			big = conv.BigEndian
+		}
 		var s stage
 		if id, ok := strings.CutPrefix(c.Name, numcodecs); ok {
-			s, err = filterOf(id, c, d, p.big)
+			s, now, err = filterOf(id, c, now, big, filter)
 		} else {
-			s, err = stageOf(c, d)
+			s, err = stageOf(c)
 		}
 		if err != nil {
 			return nil, err
 		}
+		if filter && s.name == "delta" {
+			if ordered = true; p.stored != nil {
+				return nil, fail(ErrCodec, "transpose beside numcodecs.delta isn't read")
+			}
+		}
 		p.stages = append(p.stages, s)
-		serialized = true
+		serialized = serialized || !filter
 	}
-	_, p.most = p.mosts()
+	p.measure()
 	return p, nil
 }
 
@@ -353,190 +481,59 @@ func orderOf(v any, rank int) ([]int, bool) {
 }
 
 // stageOf makes a codec of bytes.
-func stageOf(c Codec, d dtype.DType) (stage, error) {
+func stageOf(c Codec) (stage, error) {
 	switch c.Name {
 	case "gzip":
-		level := c.int("level", 6)
-		if level < 0 || level > 9 {
-			return stage{}, fail(ErrFormat, "gzip: level %d; it is 0 to 9", level)
-		}
+		level, err := c.int("level", 6, 0, 9)
 		var writers sync.Pool
-		return stage{"gzip", func(dst, b []byte) ([]byte, error) {
+		return stage{name: "gzip", encode: func(dst, b []byte) ([]byte, error) {
 			return deflate(&writers, dst, b, func(w io.Writer) (resetter, error) { return gzip.NewWriterLevel(w, level) })
-		}, ungzip}, nil
+		}, decode: ungzip, grow: slack, varies: true}, err
 	case "zlib":
-		level := c.int("level", 1)
-		if level < -1 || level > 9 {
-			return stage{}, fail(ErrFormat, "zlib: level %d; it is -1 to 9", level)
-		}
+		level, err := c.int("level", 1, -1, 9)
 		var writers sync.Pool
-		return stage{"zlib", func(dst, b []byte) ([]byte, error) {
+		return stage{name: "zlib", encode: func(dst, b []byte) ([]byte, error) {
 			return deflate(&writers, dst, b, func(w io.Writer) (resetter, error) { return zlib.NewWriterLevel(w, level) })
-		}, unzlib}, nil
+		}, decode: unzlib, grow: slack, varies: true}, err
 	case "zstd":
-		level := zstd.EncoderLevelFromZstd(c.int("level", 3))
-		return stage{"zstd", func(dst, b []byte) ([]byte, error) {
+		n, err := c.int("level", 3, -131072, 22)
+		level := zstd.EncoderLevelFromZstd(n)
+		return stage{name: "zstd", encode: func(dst, b []byte) ([]byte, error) {
 			w, err := encoder(level)
 			if err != nil {
 				return nil, err
 			}
 			return w.EncodeAll(b, dst), nil
-		}, unzstd}, nil
+		}, decode: unzstd, grow: slack, varies: true}, err
 	case "crc32c":
-		return stage{"crc32c", func(dst, b []byte) ([]byte, error) {
-			return binary.LittleEndian.AppendUint32(append(dst, b...), crc32.Checksum(b, castagnoli)), nil
-		}, func(_, b []byte, _ int) ([]byte, error) {
-			n := len(b) - 4
-			if n < 0 {
-				return nil, errors.New("no room for a checksum")
-			}
-			if got, want := crc32.Checksum(b[:n], castagnoli), binary.LittleEndian.Uint32(b[n:]); got != want {
-				return nil, fail(ErrFormat, "crc32c: the checksum is %08x, the bytes give %08x: they were changed", want, got)
-			}
-			return b[:n:n], nil
-		}}, nil
+		return checksum("crc32c", func(b []byte) uint32 { return crc32.Checksum(b, castagnoli) }, false), nil
 	case "blosc":
-		return stage{name: "blosc", decode: unblosc}, nil
-	case "sharding_indexed":
-		return stage{}, fail(ErrCodec, "sharding_indexed is read and written as the only codec of a chunk, not inside or beside others")
+		return stage{name: "blosc", decode: unblosc, grow: slack, varies: true}, nil
 	}
-	return stage{}, fail(ErrCodec, "the codec %.100q isn't known here; transpose, bytes, gzip, zstd, crc32c, blosc and sharding_indexed are", c.Name)
+	return stage{}, unknown(c.Name)
+}
+
+// checksum makes a codec that puts a checksum of four bytes, the lowest first, behind the bytes or before them.
+func checksum(name string, sum func([]byte) uint32, start bool) stage {
+	return stage{name: name, encode: func(dst, b []byte) ([]byte, error) {
+		if start {
+			return append(binary.LittleEndian.AppendUint32(dst, sum(b)), b...), nil
+		}
+		return binary.LittleEndian.AppendUint32(append(dst, b...), sum(b)), nil
+	}, decode: func(_, b []byte, _ int) ([]byte, error) {
+		n := len(b) - 4
+		if n < 0 {
+			return nil, errors.New("no room for a checksum")
+		}
+		rest, stored := b[:n:n], b[n:]
+		if start {
+			stored, rest = b[:4], b[4:]
+		}
+		if got, want := sum(rest), binary.LittleEndian.Uint32(stored); got != want {
+			return nil, fail(ErrFormat, "%s: the checksum is %08x, the bytes give %08x: they were changed", name, want, got)
+		}
+		return rest, nil
+	}, grow: func(n int) int { return plus(n, 4) }}
 }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
-// inflate reads at most most bytes, into dst where that has room. It takes memory as the
-// bytes come.
-func inflate(r io.Reader, dst []byte, compressed, most int) ([]byte, error) {
-	out := dst[:0:min(cap(dst), most)]
-	if cap(out) == 0 {
-		out = make([]byte, 0, min(most, 8*compressed+512))
-	}
-	for {
-		if len(out) == cap(out) {
-			if len(out) == most {
-				var one [1]byte
-				n, err := r.Read(one[:])
-				for n == 0 && err == nil {
-					n, err = r.Read(one[:])
-				}
-				if n > 0 {
-					return nil, fail(ErrLimit, "more than the %d bytes that the chunk has come out of %d", most, compressed)
-				}
-				if err == io.EOF {
-					err = nil
-				}
-				return out, err
-			}
-			bigger := make([]byte, len(out), min(most, 2*cap(out)+512))
-			copy(bigger, out)
-			out = bigger
-		}
-		n, err := r.Read(out[len(out):cap(out)])
-		out = out[:len(out)+n]
-		if err == io.EOF {
-			return out, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-}
-
-// A resetter is a writer that compresses.
-type resetter interface {
-	io.WriteCloser
-	Reset(w io.Writer)
-}
-
-// deflate appends b to dst, compressed by a writer of a pool.
-func deflate(pool *sync.Pool, dst, b []byte, make func(io.Writer) (resetter, error)) ([]byte, error) {
-	out := bytes.NewBuffer(dst)
-	w, ok := pool.Get().(resetter)
-	if ok {
-		w.Reset(out)
-	} else {
-		var err error
-		if w, err = make(out); err != nil {
-			return nil, err
-		}
-	}
-	_, err := w.Write(b)
-	err = cmp.Or(err, w.Close())
-	pool.Put(w)
-	return out.Bytes(), err
-}
-
-var gunzippers, unzlibbers sync.Pool
-
-func ungzip(dst, b []byte, most int) ([]byte, error) {
-	r, ok := gunzippers.Get().(*gzip.Reader)
-	if !ok {
-		r = new(gzip.Reader)
-	}
-	defer gunzippers.Put(r)
-	if err := r.Reset(bytes.NewReader(b)); err != nil {
-		return nil, unexpected(err)
-	}
-	return inflate(r, dst, len(b), most)
-}
-
-func unzlib(dst, b []byte, most int) ([]byte, error) {
-	r, ok := unzlibbers.Get().(io.ReadCloser)
-	var err error
-	if ok {
-		err = r.(zlib.Resetter).Reset(bytes.NewReader(b), nil)
-	} else {
-		r, err = zlib.NewReader(bytes.NewReader(b))
-	}
-	if err != nil {
-		return nil, unexpected(err)
-	}
-	defer unzlibbers.Put(r)
-	return inflate(r, dst, len(b), most)
-}
-
-// decoder decodes within the capacity of what it is given.
-var decoder = sync.OnceValues(func() (*zstd.Decoder, error) {
-	return zstd.NewReader(nil, zstd.WithDecodeAllCapLimit(true), zstd.WithDecoderConcurrency(0))
-})
-
-var (
-	encoderMu sync.Mutex
-	encoders  = make(map[zstd.EncoderLevel]*zstd.Encoder)
-)
-
-func encoder(level zstd.EncoderLevel) (*zstd.Encoder, error) {
-	encoderMu.Lock()
-	defer encoderMu.Unlock()
-	if w := encoders[level]; w != nil {
-		return w, nil
-	}
-	w, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(level), zstd.WithEncoderCRC(false))
-	if err == nil {
-		encoders[level] = w
-	}
-	return w, err
-}
-
-func unzstd(dst, b []byte, most int) ([]byte, error) {
-	d, err := decoder()
-	if err != nil {
-		return nil, err
-	}
-	room := min(most, 64<<20+32*len(b))
-	if cap(dst) < room {
-		dst = make([]byte, 0, room)
-	}
-	for {
-		out, err := d.DecodeAll(b, dst[:0:room])
-		if err == nil || !errors.Is(err, zstd.ErrDecoderSizeExceeded) {
-			return out, err
-		}
-		if room == most {
-			return nil, fail(ErrLimit, "zstd: more than the %d bytes that the chunk has come out of %d", most, len(b))
-		}
-		room = min(most, 4*room)
-		dst = make([]byte, 0, room)
-	}
-}

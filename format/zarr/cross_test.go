@@ -25,7 +25,7 @@ func numbers(d dtype.DType) tensor.Any {
 		if d == dtype.Bool {
 			text = []string{"false", "true"}[v]
 		}
-		e, err := parseFill([]byte(text), d)
+		e, err := parseFill([]byte(text), d, 2)
 		if err != nil {
 			panic(err)
 		}
@@ -95,7 +95,7 @@ func writeAll(t *testing.T, folder string, cases map[string]Metadata) (names []s
 
 func scalarOf(t *testing.T, text string, d dtype.DType) tensor.Any {
 	t.Helper()
-	v, err := fillOf([]byte(text), d)
+	v, err := fillOf([]byte(text), d, 2)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -59,15 +59,19 @@ func codeOf(d dtype.DType) (string, error) {
 	}
 }
 
-// parseFill reads a fill value as the bytes of an element, in the machine's order.
-func parseFill(raw json.RawMessage, d dtype.DType) ([]byte, error) {
+// parseFill reads a fill value as the bytes of an element, in the machine's order. Version 2 has also null, 0 and 1 for
+// bool, integers as 1.0, and complex numbers without an imaginary part.
+func parseFill(raw json.RawMessage, d dtype.DType, version int) ([]byte, error) {
 	raw = bytes.TrimSpace(raw)
 	bad := func() ([]byte, error) {
 		return nil, fail(ErrFormat, "fill_value %.100s is no %v", raw, d)
 	}
 	b := make([]byte, d.Size())
-	if len(raw) == 0 || string(raw) == "null" {
+	if version == 2 && (len(raw) == 0 || string(raw) == "null") {
 		return b, nil
+	}
+	if len(raw) == 0 {
+		return bad()
 	}
 	if d.IsComplex() {
 		part := dtype.Float64
@@ -76,14 +80,21 @@ func parseFill(raw json.RawMessage, d dtype.DType) ([]byte, error) {
 		}
 		var parts []json.RawMessage
 		if raw[0] == '[' {
-			if json.Unmarshal(raw, &parts) != nil || len(parts) != 2 {
+			for t := (&jsonText{b: raw, i: 1}); t.more(); {
+				start := t.i
+				t.skip()
+				parts = append(parts, raw[start:t.i])
+			}
+			if len(parts) != 2 {
 				return bad()
 			}
+		} else if version == 3 {
+			return bad()
 		} else {
 			parts = []json.RawMessage{raw, json.RawMessage("0")}
 		}
 		for i, p := range parts {
-			v, err := parseFill(p, part)
+			v, err := parseFill(p, part, version)
 			if err != nil || string(p) == "null" {
 				return bad()
 			}
@@ -102,16 +113,18 @@ func parseFill(raw json.RawMessage, d dtype.DType) ([]byte, error) {
 	}
 	switch {
 	case d == dtype.Bool:
-		switch text {
-		case "true", "1":
+		switch {
+		case text == "true" && (version == 2 || !quoted), text == "1" && version == 2:
 			b[0] = 1
-		case "false", "0", "0.0":
+		case text == "false" && (version == 2 || !quoted), (text == "0" || text == "0.0") && version == 2:
 		default:
 			return bad()
 		}
 		return b, nil
 	case d.IsInteger():
-		text = strings.TrimSuffix(text, ".0") // as some writers have it
+		if version == 2 {
+			text = strings.TrimSuffix(text, ".0") // as some writers have it
+		}
 		if d.IsSigned() {
 			v, err := strconv.ParseInt(text, 10, d.Size()*8)
 			if err != nil || quoted {
@@ -137,11 +150,11 @@ func parseFill(raw json.RawMessage, d dtype.DType) ([]byte, error) {
 	}
 	var v float64
 	switch {
-	case quoted && text == "NaN":
+	case text == "NaN": // in quotes, as Zarr has it, or bare, as Python's json writes it
 		v = math.NaN()
-	case quoted && text == "Infinity":
+	case text == "Infinity":
 		v = math.Inf(1)
-	case quoted && text == "-Infinity":
+	case text == "-Infinity":
 		v = math.Inf(-1)
 	case quoted:
 		return bad()
@@ -169,7 +182,11 @@ func parseFill(raw json.RawMessage, d dtype.DType) ([]byte, error) {
 			putWord(b, uint64(math.Float32bits(float32(v))))
 		}
 	default:
-		putWord(b, uint64(d.Format().Round(v)))
+		w := d.Format().Round(v)
+		if back := d.Format().Value(w); !quoted && !math.IsInf(v, 0) && v == v && (math.IsInf(back, 0) || back != back) {
+			return bad()
+		}
+		putWord(b, uint64(w))
 	}
 	return b, nil
 }

@@ -13,6 +13,7 @@ var (
 	ErrCodec  = errors.New("unsupported codec")        // a codec, filter or extension that isn't known
 	ErrLimit  = errors.New("over a limit")             // more than is accepted; the text says which limit
 	ErrLocked = errors.New("locked by another")        // somebody else holds the lock
+	ErrNode   = errors.New("another kind of node")     // an array where a group was looked for, or a group where an array was
 	ErrShape  = errors.New("shapes don't fit")         // an index or a tensor that doesn't fit the array
 )
 
@@ -55,15 +56,20 @@ func at(key string, err error) error {
 }
 
 // in names the inner chunk of an error.
-func in(index []int, err error) error {
-	if err == nil {
-		return nil
-	}
-	reason := err
+func in(index []int, err error) error { return within(fmt.Sprintf("inner chunk %v", index), err) }
+
+// within says where in a value an error is.
+func within(where string, err error) error {
 	var e *Error
-	if errors.As(err, &e) {
-		reason = e.Err
-		return fail(reason, "inner chunk %v: %s", index, e.Text)
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &e):
+		return fail(e.Err, "%s: %s", where, e.Text)
 	}
-	return fail(reason, "inner chunk %v: %v", index, err)
+	return fail(err, "%s: %v", where, err)
+}
+
+func tooLarge(most int64) error {
+	return fail(ErrLimit, "a value of more than %d bytes, the most that are read here", most)
 }

@@ -147,7 +147,7 @@ func TestHostile(t *testing.T) {
 		}
 	}
 	// A bomb, chunks of a wrong size, and shards whose index lies.
-	bomb, err := newPipeline([]Codec{Zstd(1)}, dtype.Uint8, []int{1 << 22})
+	bomb, err := newPipeline([]Codec{Zstd(1)}, dtype.Uint8, []int{1 << 22}, tensor.Any{}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +155,7 @@ func TestHostile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	small, err := newPipeline([]Codec{Zstd(1)}, dtype.Uint8, []int{1 << 10})
+	small, err := newPipeline([]Codec{Zstd(1)}, dtype.Uint8, []int{1 << 10}, tensor.Any{}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,7 +200,7 @@ func TestFill(t *testing.T) {
 		{dtype.Float64, `0.1`, ""}, {dtype.Float16, `"0x7e01"`, ""}, {dtype.Float16, `1.5`, `"0x3e00"`}, {dtype.Int64, `-9223372036854775808`, ""},
 		{dtype.Uint64, `18446744073709551615`, ""}, {dtype.Complex64, `["NaN",-1.5]`, ""}, {dtype.Bool, `true`, ""}, {dtype.BFloat16, `"0x3fc0"`, ""},
 	} {
-		b, err := parseFill([]byte(c.text), c.d)
+		b, err := parseFill([]byte(c.text), c.d, 3)
 		if err != nil {
 			t.Error(err)
 			continue

@@ -49,34 +49,48 @@ func OpenGroup(ctx context.Context, s Store, p string) (*Group, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := understood(b); err != nil {
+	fields, err := node(b, "group")
+	if err == nil {
+		g.attributes, err = attributesOf(fields["attributes"])
+		err = within("attributes", err)
+	}
+	if raw := fields["consolidated_metadata"]; err == nil && len(raw) > 0 && string(raw) != "null" {
+		g.members, err = members(raw)
+		err = within("consolidated_metadata", err)
+	}
+	if err != nil {
 		return nil, at(key, err)
 	}
-	var d groupDocument
-	if err := json.Unmarshal(b, &d); err != nil {
-		return nil, at(key, fail(ErrFormat, "%v", err))
-	}
-	if d.Format != 3 || d.Node != "group" {
-		return nil, at(key, fail(ErrFormat, "zarr_format %d, node_type %.20q; a group of version 3 was looked for", d.Format, d.Node))
-	}
-	g.attributes = d.Attributes
-	if c := d.Consolidated; c != nil {
-		if c.Kind != "inline" {
-			if c.Must {
-				return nil, at(key, fail(ErrCodec, "consolidated_metadata of the kind %.50q", c.Kind))
-			}
-			return g, nil
-		}
-		for name := range c.Metadata {
-			if err := valid(name); err != nil {
-				return nil, at(key, fail(ErrFormat, "consolidated_metadata of %.200q, which is no path", name))
-			}
-		}
-		if g.members = c.Metadata; g.members == nil {
-			g.members = map[string]json.RawMessage{}
-		}
-	}
 	return g, nil
+}
+
+// members reads consolidated metadata; nil: it is of a kind that isn't known and needn't be.
+func members(raw json.RawMessage) (map[string]json.RawMessage, error) {
+	fields, err := fieldsOf(raw)
+	if err != nil {
+		return nil, err
+	}
+	var kind string
+	if raw, ok := fields["kind"]; ok {
+		if err := decode(raw, &kind); err != nil {
+			return nil, within("kind", err)
+		}
+	}
+	switch {
+	case kind != "inline" && mustUnderstand(raw):
+		return nil, fail(ErrCodec, "the kind %.50q isn't known here; inline is", kind)
+	case kind != "inline":
+		return nil, nil
+	case fields["metadata"] == nil:
+		return map[string]json.RawMessage{}, nil
+	}
+	list, err := fieldsOf(fields["metadata"])
+	for name := range list {
+		if valid(name) != nil {
+			return nil, fail(ErrFormat, "%.200q is no path", name)
+		}
+	}
+	return list, err
 }
 
 // open2 opens a group of version 2.
@@ -89,9 +103,12 @@ func (g *Group) open2(ctx context.Context, v3 string) (*Group, error) {
 	if err != nil {
 		return nil, err
 	}
-	var d groupDocument
-	if err := json.Unmarshal(b, &d); err != nil || d.Format != 2 {
-		return nil, at(key, fail(ErrFormat, "it is no group of version 2"))
+	fields, err := fieldsOf(b)
+	if err != nil {
+		return nil, at(key, err)
+	}
+	if string(fields["zarr_format"]) != "2" {
+		return nil, at(key, fail(ErrFormat, "zarr_format %.20q in a .zgroup", fields["zarr_format"]))
 	}
 	g.version = 2
 	b, err = read(ctx, g.store, path.Join(g.path, ".zattrs"))
@@ -101,8 +118,8 @@ func (g *Group) open2(ctx context.Context, v3 string) (*Group, error) {
 	case err != nil:
 		return nil, err
 	}
-	if err := json.Unmarshal(b, &g.attributes); err != nil {
-		return nil, at(path.Join(g.path, ".zattrs"), fail(ErrFormat, "%v", err))
+	if g.attributes, err = attributesOf(b); err != nil {
+		return nil, at(path.Join(g.path, ".zattrs"), err)
 	}
 	return g, nil
 }
@@ -114,7 +131,7 @@ var nodes = []string{"zarr.json", ".zarray", ".zgroup"}
 func free(ctx context.Context, s Store, p string) error {
 	for _, name := range nodes {
 		key := path.Join(p, name)
-		if _, err := s.Get(ctx, key); err == nil {
+		if _, err := s.Size(ctx, key); err == nil {
 			return at(key, fail(fs.ErrExist, "it is there; delete what is at this path, or take another"))
 		} else if !errors.Is(err, fs.ErrNotExist) {
 			return at(key, err)
@@ -132,7 +149,7 @@ func parents(ctx context.Context, s Store, p string, version int) error {
 		}
 		for _, name := range nodes {
 			key := path.Join(p, name)
-			b, err := s.Get(ctx, key)
+			b, err := read(ctx, s, key)
 			switch {
 			case err == nil && (name == ".zarray" || name == "zarr.json" && isArray(b)):
 				return at(key, fail(fs.ErrExist, "an array; nothing can be below it"))
@@ -244,10 +261,9 @@ func (g *Group) Arrays(ctx context.Context) ([]string, error) {
 }
 
 func isArray(b []byte) bool {
-	var d struct {
-		Node string `json:"node_type"`
-	}
-	return json.Unmarshal(b, &d) == nil && d.Node == "array"
+	fields, err := fieldsOf(b)
+	var node string
+	return err == nil && decode(fields["node_type"], &node) == nil && node == "array"
 }
 
 // Consolidate writes the metadata of all members into that of the group, so that a
@@ -276,7 +292,7 @@ func (g *Group) Consolidate(ctx context.Context) error {
 			return err
 		}
 		if !json.Valid(b) {
-			return at(key, fail(ErrFormat, "it is no JSON"))
+			return at(key, fail(ErrFormat, "it is no JSON, which has no NaN and no Infinity: put them in quotes"))
 		}
 		c.Metadata[name] = b
 	}

@@ -73,7 +73,7 @@ func TestFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, key := range []string{"file", "folder/c", "../out/c"} {
-		if b, err := s.Get(ctx, key); err == nil {
+		if b, err := s.Get(ctx, key, 1<<30); err == nil {
 			t.Errorf("%s: %q", key, b)
 		}
 		if err := s.Set(ctx, key+"2", []byte("x")); key != "file" && err == nil {
@@ -154,7 +154,7 @@ func TestZipLies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := s.Get(ctx, "k"); err != nil || string(got) != "second" {
+	if got, err := s.Get(ctx, "k", 1<<30); err != nil || string(got) != "second" {
 		t.Errorf("%q, %v", got, err)
 	}
 	if keys, err := s.List(ctx, ""); err != nil || fmt.Sprint(keys) != "[deflated k stored]" {
@@ -162,7 +162,7 @@ func TestZipLies(t *testing.T) {
 	}
 	for _, key := range []string{"stored", "deflated"} {
 		frugal(t, func() {
-			if _, err := s.Get(ctx, key); err == nil {
+			if _, err := s.Get(ctx, key, 1<<30); err == nil {
 				t.Errorf("%s was read", key)
 			}
 			if _, err := s.GetRange(ctx, key, 0, 1<<39); err == nil {

@@ -8,8 +8,11 @@ import (
 	"math"
 	"net/http"
 	"net/url"
+	"os"
 	"strconv"
 	"strings"
+	"sync/atomic"
+	"time"
 )
 
 type httpStore struct {
@@ -20,8 +23,10 @@ type httpStore struct {
 // HTTP returns the store below a URL, read only and without List: a hierarchy there is
 // opened by its paths, or by consolidated metadata. A part of a value is asked for by
 // a range. When the server sends the whole value instead, the bytes before the part are
-// dropped. An answer that holds another range is an error. client may be nil:
-// http.DefaultClient. Status 404 and 410 are an absent key.
+// dropped. An answer that holds another range is an error. Status 404 and 410 are an absent key.
+//
+// An answer must begin within a minute. Then each 20 seconds must bring 16 KiB or its end; otherwise the error
+// wraps os.ErrDeadlineExceeded. client may be nil: then it is one that follows at most 5 redirects, none to another scheme.
 func HTTP(base string, client *http.Client) (Store, error) {
 	u, err := url.Parse(base)
 	if err == nil && u.Scheme != "http" && u.Scheme != "https" {
@@ -31,15 +36,91 @@ func HTTP(base string, client *http.Client) (Store, error) {
 		return nil, fail(err, "the URL %.200q: %v", base, err)
 	}
 	if client == nil {
-		client = http.DefaultClient
+		client = &http.Client{CheckRedirect: func(r *http.Request, via []*http.Request) error {
+			if len(via) > 5 {
+				return errors.New("more than 5 redirects")
+			}
+			if from := via[0].URL.Scheme; r.URL.Scheme != from {
+				return fmt.Errorf("a redirect from %s to %.200q; give that URL if it is right", from, r.URL.Redacted())
+			}
+			return nil
+		}}
 	}
 	return &httpStore{client, u}, nil
+}
+
+// Times of an answer: until it begins, and in which it brings pace bytes.
+var (
+	patience = time.Minute
+	period   = 20 * time.Second
+)
+
+const pace = 16 << 10
+
+// maxValue is the most bytes of a part that a server is asked for.
+const maxValue = 1<<31 - 1
+
+// An answer is the body of a response, which ends with an error when it comes too slowly.
+type answer struct {
+	io.ReadCloser
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	timer  *time.Timer
+	n      atomic.Int64 // bytes that came in this period
+}
+
+func (a *answer) Read(b []byte) (int, error) {
+	n, err := a.ReadCloser.Read(b)
+	a.n.Add(int64(n))
+	if cause := context.Cause(a.ctx); err != nil && err != io.EOF && cause != nil {
+		err = cause
+	}
+	return n, err
+}
+
+func (a *answer) Close() error {
+	a.timer.Stop()
+	defer a.cancel(nil)
+	return a.ReadCloser.Close()
+}
+
+// tooSlow ends an answer.
+func tooSlow(format string, args ...any) error {
+	return fail(os.ErrDeadlineExceeded, "the server is too slow: "+format, args...)
 }
 
 func (s *httpStore) ask(ctx context.Context, method, key, span string) (*http.Response, error) {
 	if err := valid(key); err != nil {
 		return nil, err
 	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	timer := time.AfterFunc(patience, func() { cancel(tooSlow("no answer in %v", patience)) })
+	a, err := s.send(ctx, method, key, span)
+	if !timer.Stop() && err == nil {
+		a.Body.Close()
+		err = ctx.Err()
+	}
+	if err != nil {
+		if cause := context.Cause(ctx); cause != nil {
+			err = cause
+		}
+		cancel(nil)
+		return nil, err
+	}
+	body := &answer{ReadCloser: a.Body, ctx: ctx, cancel: cancel}
+	body.timer = time.AfterFunc(math.MaxInt64, func() {
+		if n := body.n.Swap(0); n < pace {
+			cancel(tooSlow("%d bytes in %v", n, period))
+			return
+		}
+		body.timer.Reset(period)
+	})
+	body.timer.Reset(period)
+	a.Body = body
+	return a, nil
+}
+
+func (s *httpStore) send(ctx context.Context, method, key, span string) (*http.Response, error) {
 	r, err := http.NewRequestWithContext(ctx, method, s.base.JoinPath(strings.Split(key, "/")...).String(), nil)
 	if err != nil {
 		return nil, err
@@ -53,6 +134,10 @@ func (s *httpStore) ask(ctx context.Context, method, key, span string) (*http.Re
 	}
 	switch a.StatusCode {
 	case http.StatusOK, http.StatusPartialContent:
+		if c := a.Header.Get("Content-Encoding"); c != "" && c != "identity" && method != http.MethodHead {
+			a.Body.Close()
+			return nil, fmt.Errorf("the server compresses its answer with %.50q: %w", c, errors.ErrUnsupported)
+		}
 		return a, nil
 	}
 	a.Body.Close()
@@ -65,7 +150,7 @@ func (s *httpStore) ask(ctx context.Context, method, key, span string) (*http.Re
 	return nil, fmt.Errorf("the server answers %s", a.Status)
 }
 
-func (s *httpStore) Get(ctx context.Context, key string) ([]byte, error) {
+func (s *httpStore) Get(ctx context.Context, key string, most int64) ([]byte, error) {
 	a, err := s.ask(ctx, http.MethodGet, key, "")
 	if err != nil {
 		return nil, err
@@ -74,7 +159,14 @@ func (s *httpStore) Get(ctx context.Context, key string) ([]byte, error) {
 	if a.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("the server answers %s to a request for the whole value", a.Status)
 	}
-	return inflate(a.Body, nil, 1<<13, maxValue)
+	if a.ContentLength > most {
+		return nil, tooLarge(most)
+	}
+	b, err := inflate(io.LimitReader(a.Body, most+min(1, math.MaxInt64-most)), nil, 1<<13, math.MaxInt)
+	if err == nil && int64(len(b)) > most {
+		err = tooLarge(most)
+	}
+	return b, err
 }
 
 func (s *httpStore) Size(ctx context.Context, key string) (int64, error) {

@@ -120,7 +120,7 @@ func lease(ctx context.Context, s Store, prefix string, h holder) (release func(
 			continue
 		}
 		var b []byte
-		if b, err = s.Get(ctx, other); errors.Is(err, fs.ErrNotExist) {
+		if b, err = s.Get(ctx, other, 1<<16); errors.Is(err, fs.ErrNotExist) {
 			err = nil
 			continue
 		}

@@ -165,7 +165,7 @@ func TestLease(t *testing.T) {
 	}
 	alive := func() time.Time {
 		var h holder
-		b, err := s.Get(ctx, keys[0])
+		b, err := s.Get(ctx, keys[0], 1<<30)
 		if err == nil {
 			err = json.Unmarshal(b, &h)
 		}

@@ -2,10 +2,12 @@ package zarr
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -16,9 +18,6 @@ import (
 
 // MaxRank is the largest number of axes, NumPy's.
 const MaxRank = 64
-
-// maxMetadata is the most bytes of a document of metadata.
-const maxMetadata = 64 << 20
 
 // Metadata is what an array is. Version, Separator and Codecs have defaults, the rest
 // is what it is.
@@ -34,6 +33,7 @@ type Metadata struct {
 	V2Keys          bool           // version 3 with the chunk keys of version 2
 	IndexAtStart    bool           // the index of a shard stands before its chunks
 	IndexWithoutCRC bool           // and has no checksum
+	IndexCodecs     []Codec        // of the index, where they are others than Bytes(false) and CRC32C
 	DimensionNames  []string       // nil, or one for each axis
 	Attributes      map[string]any //
 }
@@ -64,6 +64,8 @@ func (m *Metadata) check() error {
 		return fail(ErrFormat, "%d dimension names of %d axes", len(m.DimensionNames), len(m.Shape))
 	case m.Version == 2 && m.Inner != nil:
 		return fail(ErrCodec, "version 2 has no shards")
+	case m.Version == 3 && slices.ContainsFunc(m.Codecs, func(c Codec) bool { return c.Name == "zlib" }):
+		return noZlib()
 	}
 	for i, n := range m.Shape {
 		if n < 0 {
@@ -85,19 +87,39 @@ type extension struct {
 	Configuration json.RawMessage `json:"configuration,omitempty"`
 }
 
+// UnmarshalJSON takes also the short form, the name alone.
 func (e *extension) UnmarshalJSON(b []byte) error {
 	if len(b) > 0 && b[0] == '"' {
 		return json.Unmarshal(b, &e.Name)
 	}
-	type plain extension
-	return json.Unmarshal(b, (*plain)(e))
+	fields, err := fieldsOf(b)
+	if err != nil {
+		return err
+	}
+	if err := decode(fields["name"], &e.Name); err != nil {
+		return within("name", err)
+	}
+	e.Configuration = fields["configuration"]
+	return only(e.Name, fields, "name", "configuration", "must_understand")
+}
+
+// parts returns the configuration, which has no other keys than these.
+func (e *extension) parts(keys ...string) (map[string]json.RawMessage, error) {
+	if len(e.Configuration) == 0 {
+		return nil, nil
+	}
+	fields, err := fieldsOf(e.Configuration)
+	if err == nil {
+		err = only(e.Name, fields, keys...)
+	}
+	return fields, err
 }
 
 // document is zarr.json of an array.
 type document struct {
 	Format       int               `json:"zarr_format"`
 	Node         string            `json:"node_type"`
-	Shape        []int             `json:"shape"`
+	Shape        integers          `json:"shape"`
 	Type         extension         `json:"data_type"`
 	Grid         extension         `json:"chunk_grid"`
 	Keys         extension         `json:"chunk_key_encoding"`
@@ -111,21 +133,32 @@ type document struct {
 var known = []string{"zarr_format", "node_type", "shape", "data_type", "chunk_grid", "chunk_key_encoding", "fill_value", "codecs",
 	"attributes", "dimension_names", "storage_transformers", "consolidated_metadata"}
 
-// understood refuses fields that aren't known, unless they say that they need not be.
-func understood(b []byte) error {
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(b, &fields); err != nil {
-		return fail(ErrFormat, "%v", err)
+// node returns the fields of zarr.json, of an array or a group as kind says. It refuses fields that aren't known, unless
+// they say that they need not be.
+func node(b []byte, kind string) (map[string]json.RawMessage, error) {
+	fields, err := fieldsOf(b)
+	if err != nil {
+		return nil, err
 	}
-	for name, raw := range fields {
-		if slices.Contains(known, name) {
-			continue
-		}
-		if mustUnderstand(raw) {
-			return fail(ErrCodec, "the field %.100q isn't known, and doesn't say \"must_understand\": false", name)
+	var version int
+	var found string
+	for name, to := range map[string]any{"zarr_format": &version, "node_type": &found} {
+		if err := decode(json.RawMessage(cmp.Or(string(fields[name]), "null")), to); err != nil {
+			return nil, within(name, err)
 		}
 	}
-	return nil
+	switch {
+	case version != 3:
+		return nil, fail(ErrFormat, "zarr_format %d in a zarr.json", version)
+	case found != kind:
+		return nil, fail(ErrNode, "node_type %.20q; %s was looked for", found, map[string]string{"array": "an array", "group": "a group"}[kind])
+	}
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		if !slices.Contains(known, name) && mustUnderstand(fields[name]) {
+			return nil, fail(ErrCodec, "the field %.100q isn't known, and doesn't say \"must_understand\": false", name)
+		}
+	}
+	return fields, nil
 }
 
 // mustUnderstand reports whether a part of the metadata doesn't say that it may be ignored.
@@ -138,18 +171,27 @@ func mustUnderstand(raw json.RawMessage) bool {
 
 // parse3 reads zarr.json of an array.
 func parse3(b []byte) (m Metadata, err error) {
-	if err := understood(b); err != nil {
+	fields, err := node(b, "array")
+	if err == nil {
+		err = few(b)
+	}
+	if err != nil {
 		return m, err
 	}
 	var d document
-	if err := json.Unmarshal(b, &d); err != nil {
-		return m, fail(ErrFormat, "%v", err)
+	for name, to := range map[string]any{"shape": &d.Shape, "data_type": &d.Type, "chunk_grid": &d.Grid, "chunk_key_encoding": &d.Keys, "codecs": &d.Codecs,
+		"dimension_names": &d.Names, "storage_transformers": &d.Transformers} {
+		if raw, ok := fields[name]; ok {
+			if err := decode(raw, to); err != nil {
+				return m, within(name, err)
+			}
+		}
+	}
+	d.Fill = fields["fill_value"]
+	if d.Attributes, err = attributesOf(fields["attributes"]); err != nil {
+		return m, within("attributes", err)
 	}
 	switch {
-	case d.Format != 3:
-		return m, fail(ErrFormat, "zarr_format %d in a zarr.json", d.Format)
-	case d.Node != "array":
-		return m, fail(ErrFormat, "node_type %.20q; an array was looked for", d.Node)
 	case slices.ContainsFunc(d.Transformers, mustUnderstand):
 		return m, fail(ErrCodec, "storage_transformers: %.100s isn't known here, and doesn't say \"must_understand\": false", d.Transformers)
 	case d.Grid.Name != "regular":
@@ -159,17 +201,25 @@ func parse3(b []byte) (m Metadata, err error) {
 	case len(d.Fill) == 0:
 		return m, fail(ErrFormat, "no fill_value")
 	}
-	var grid struct {
-		Shape []int `json:"chunk_shape"`
+	grid, err := d.Grid.parts("chunk_shape")
+	var chunks integers
+	if err == nil && grid["chunk_shape"] == nil {
+		err = fail(ErrFormat, "it has no chunk_shape")
 	}
-	if json.Unmarshal(d.Grid.Configuration, &grid) != nil || grid.Shape == nil {
-		return m, fail(ErrFormat, "chunk_grid has no chunk_shape")
+	if err == nil {
+		err = decode(grid["chunk_shape"], &chunks)
 	}
-	m = Metadata{Version: 3, Shape: d.Shape, Chunks: grid.Shape, Attributes: d.Attributes, Codecs: d.Codecs}
+	if err != nil {
+		return m, within("chunk_grid", err)
+	}
+	m = Metadata{Version: 3, Shape: d.Shape, Chunks: chunks, Attributes: d.Attributes, Codecs: d.Codecs}
 	if m.DType, err = typeNamed(d.Type.Name); err != nil {
 		return m, err
 	}
-	if m.Fill, err = fillOf(d.Fill, m.DType); err != nil {
+	if _, err := d.Type.parts(); err != nil {
+		return m, within("data_type", err)
+	}
+	if m.Fill, err = fillOf(d.Fill, m.DType, 3); err != nil {
 		return m, err
 	}
 	if d.Names != nil && len(d.Names) != len(m.Shape) {
@@ -181,15 +231,15 @@ func parse3(b []byte) (m Metadata, err error) {
 		}
 		m.DimensionNames = append(m.DimensionNames, *n)
 	}
-	var keys struct {
-		Separator string `json:"separator"`
-	}
-	if len(d.Keys.Configuration) > 0 {
-		if err := json.Unmarshal(d.Keys.Configuration, &keys); err != nil {
-			return m, fail(ErrFormat, "chunk_key_encoding: %v", err)
+	keys, err := d.Keys.parts("separator")
+	if raw, ok := keys["separator"]; ok && err == nil {
+		if err = decode(raw, &m.Separator); err == nil && m.Separator == "" {
+			err = fail(ErrFormat, "separator %s; it is / or .", raw)
 		}
 	}
-	m.Separator = keys.Separator
+	if err != nil {
+		return m, within("chunk_key_encoding", err)
+	}
 	switch d.Keys.Name {
 	case "default":
 	case "v2":
@@ -197,57 +247,47 @@ func parse3(b []byte) (m Metadata, err error) {
 	default:
 		return m, fail(ErrCodec, "chunk_key_encoding %.50q isn't known; default and v2 are", d.Keys.Name)
 	}
-	if len(m.Codecs) == 1 && m.Codecs[0].Name == "sharding_indexed" {
-		if err := m.parseSharding(m.Codecs[0]); err != nil {
-			return m, err
-		}
-	}
 	if m.Codecs == nil {
 		return m, fail(ErrFormat, "no codecs")
+	}
+	if err := chained(m.Codecs); err != nil {
+		return m, err
+	}
+	if len(m.Codecs) == 1 && m.Codecs[0].Name == "sharding_indexed" {
+		s, err := parseSharding(m.Codecs[0])
+		if err != nil {
+			return m, within("sharding_indexed", err)
+		}
+		m.Inner, m.Codecs, m.IndexAtStart = s.chunk, s.codecs, s.start
+		m.IndexWithoutCRC = slices.EqualFunc(s.index, []Codec{Bytes(false)}, sameCodec)
+		if !slices.EqualFunc(s.index, m.indexCodecs(), sameCodec) {
+			m.IndexCodecs = s.index
+		}
 	}
 	return m, m.check()
 }
 
-func fillOf(raw json.RawMessage, d dtype.DType) (tensor.Any, error) {
-	b, err := parseFill(raw, d)
+func fillOf(raw json.RawMessage, d dtype.DType, version int) (tensor.Any, error) {
+	b, err := parseFill(raw, d, version)
 	if err != nil {
 		return tensor.Any{}, err
 	}
 	return scalar(b, d)
 }
 
-func (m *Metadata) parseSharding(c Codec) error {
-	raw, err := json.Marshal(c.Configuration)
-	if err != nil {
-		return fail(ErrFormat, "sharding_indexed: %v", err)
-	}
-	var s struct {
-		Chunk    []int     `json:"chunk_shape"`
-		Codecs   codecList `json:"codecs"`
-		Index    []Codec   `json:"index_codecs"`
-		Location string    `json:"index_location"`
-	}
-	if err := json.Unmarshal(raw, &s); err != nil {
-		return fail(ErrFormat, "sharding_indexed: %v", err)
-	}
-	if s.Chunk == nil || s.Codecs == nil {
-		return fail(ErrFormat, "sharding_indexed without chunk_shape or codecs")
-	}
-	m.Inner, m.Codecs = s.Chunk, s.Codecs
-	switch s.Location {
-	case "start":
-		m.IndexAtStart = true
-	case "", "end":
-	default:
-		return fail(ErrFormat, "sharding_indexed: index_location is %.20q; it is start or end", s.Location)
-	}
+func sameCodec(a, b Codec) bool {
+	return a.Name == b.Name && maps.Equal(a.Configuration, b.Configuration)
+}
+
+// indexCodecs are the codecs of the index of a shard.
+func (m *Metadata) indexCodecs() []Codec {
 	switch {
-	case len(s.Index) > 0 && s.Index[0].Name != "bytes", len(s.Index) == 0, len(s.Index) > 2, len(s.Index) == 2 && s.Index[1].Name != "crc32c",
-		s.Index[0].text("endian") == "big":
-		return fail(ErrCodec, "sharding_indexed: index_codecs other than bytes, little-endian, and crc32c")
+	case m.IndexCodecs != nil:
+		return m.IndexCodecs
+	case m.IndexWithoutCRC:
+		return []Codec{Bytes(false)}
 	}
-	m.IndexWithoutCRC = len(s.Index) == 1
-	return nil
+	return []Codec{Bytes(false), CRC32C()}
 }
 
 // text writes zarr.json.
@@ -257,7 +297,7 @@ func (m *Metadata) text() ([]byte, error) {
 		return b
 	}
 	codecs := slices.Clone(m.Codecs)
-	if !slices.ContainsFunc(codecs, func(c Codec) bool { return c.Name == "bytes" }) {
+	if !slices.ContainsFunc(codecs, func(c Codec) bool { return c.kind() == toBytes }) {
 		i := 0
 		for i < len(codecs) && codecs[i].Name == "transpose" {
 			i++
@@ -265,14 +305,11 @@ func (m *Metadata) text() ([]byte, error) {
 		codecs = slices.Insert(codecs, i, Bytes(false))
 	}
 	if m.Inner != nil {
-		index, location := []Codec{Bytes(false), CRC32C()}, "end"
-		if m.IndexWithoutCRC {
-			index = index[:1]
-		}
+		location := "end"
 		if m.IndexAtStart {
 			location = "start"
 		}
-		codecs = []Codec{{"sharding_indexed", map[string]any{"chunk_shape": m.Inner, "codecs": codecs, "index_codecs": index, "index_location": location}}}
+		codecs = []Codec{{"sharding_indexed", map[string]any{"chunk_shape": m.Inner, "codecs": codecs, "index_codecs": m.indexCodecs(), "index_location": location}}}
 	}
 	d := document{Format: 3, Node: "array", Shape: append([]int{}, m.Shape...), Type: extension{Name: names[m.DType]}, Codecs: codecs, Attributes: m.Attributes}
 	d.Grid = extension{"regular", raw(map[string]any{"chunk_shape": append([]int{}, m.Chunks...)})}
@@ -297,14 +334,11 @@ func (m *Metadata) text() ([]byte, error) {
 
 // read returns a document of metadata.
 func read(ctx context.Context, s Store, key string) ([]byte, error) {
-	b, err := s.Get(ctx, key)
-	if err != nil {
-		return nil, at(key, err)
+	b, err := s.Get(ctx, key, maxMetadata)
+	if err == nil && len(b) > maxMetadata {
+		err = tooLarge(maxMetadata)
 	}
-	if len(b) > maxMetadata {
-		return nil, at(key, fail(ErrLimit, "metadata of %d bytes; the most accepted is %d", len(b), maxMetadata))
-	}
-	return b, nil
+	return b, at(key, err)
 }
 
 // place checks a store and a path of it.
@@ -376,9 +410,12 @@ func Create(ctx context.Context, s Store, p string, m Metadata, opts ...Option) 
 	if err != nil {
 		return nil, at(p, err)
 	}
-	for _, st := range a.pipe.stages {
-		if st.encode == nil {
-			return nil, at(p, fail(ErrCodec, "the codec %s is read and not written", st.name))
+	if err := a.pipe.written(); err != nil {
+		return nil, at(p, err)
+	}
+	if a.shard != nil {
+		if err := a.shard.index.written(); err != nil {
+			return nil, at(p, err)
 		}
 	}
 	key := path.Join(p, "zarr.json")

@@ -237,7 +237,7 @@ func (a *Array) read(ctx context.Context, from, to []int, t tensor.Any) error {
 				return tensor.Copy(dst, a.fill)
 			}
 			if err == nil {
-				err = a.put(work, b, dst, less(first, origin(index, a.pipe.shape)))
+				err = a.pipe.put(work, b, dst, less(first, origin(index, a.pipe.shape)))
 			}
 			return at(key, err)
 		}
@@ -248,7 +248,7 @@ func (a *Array) read(ctx context.Context, from, to []int, t tensor.Any) error {
 func (a *Array) value(ctx context.Context, key string, work *work, dst tensor.Any) ([]byte, error) {
 	o, ok := a.store.(Opener)
 	if !ok {
-		return a.store.Get(ctx, key)
+		return a.store.Get(ctx, key, int64(a.pipe.most))
 	}
 	v, err := o.Open(ctx, key)
 	if err != nil {
@@ -280,8 +280,7 @@ func (p *pipeline) direct(dst tensor.Any) []byte {
 }
 
 // put decodes a chunk into dst: the part of it that begins at its element first.
-func (a *Array) put(work *work, b []byte, dst tensor.Any, first []int) error {
-	p := a.pipe
+func (p *pipeline) put(work *work, b []byte, dst tensor.Any, first []int) error {
 	if to := p.direct(dst); to != nil {
 		out, err := p.decode(to, b)
 		if err == nil && &out[0] != &to[0] {
@@ -344,7 +343,11 @@ func (s *openShard) open(ctx context.Context) {
 	if o, ok := s.a.store.(Opener); ok {
 		if s.value, s.err = o.Open(ctx, s.key); s.err == nil {
 			all = s.value.size
-			b, s.err = s.value.readAt(nil, off, size)
+			if most := int64(sh.most()); s.value.all != nil && all > most {
+				s.err = tooLarge(most)
+			} else {
+				b, s.err = s.value.readAt(nil, off, size)
+			}
 		}
 	} else {
 		b, s.err = s.a.store.GetRange(ctx, s.key, off, size)
@@ -353,7 +356,7 @@ func (s *openShard) open(ctx context.Context) {
 	case errors.Is(s.err, fs.ErrNotExist):
 		s.err = nil
 	case s.err != nil:
-		s.err = fail(s.err, "the index of the shard: %v", s.err)
+		s.err = within("the index of the shard", s.err)
 	default:
 		s.index, s.err = sh.parse(b, all)
 	}
@@ -385,7 +388,7 @@ func (s *openShard) read(ctx context.Context, inner []int, dst tensor.Any, first
 		b, err = s.a.store.GetRange(ctx, s.key, off, n)
 	}
 	if err == nil {
-		err = s.a.put(work, b, dst, first)
+		err = p.put(work, b, dst, first)
 	}
 	return at(s.key, in(inner, err))
 }

@@ -2,45 +2,111 @@ package zarr
 
 import (
 	"cmp"
-	"encoding/binary"
-	"hash/crc32"
+	"context"
+	"encoding/json"
 	"math"
+	"runtime"
 	"slices"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/layout"
+	"github.com/ashlar-go/ashlar/tensor"
 )
+
+// shardCodec is the configuration of the codec sharding_indexed.
+type shardCodec struct {
+	chunk  []int
+	codecs []Codec
+	index  []Codec
+	start  bool
+}
+
+func parseSharding(c Codec) (s shardCodec, err error) {
+	raw, err := json.Marshal(c.Configuration)
+	if err != nil {
+		return s, fail(ErrFormat, "%v", err)
+	}
+	var d struct {
+		Chunk    *integers `json:"chunk_shape"`
+		Codecs   codecList `json:"codecs"`
+		Index    codecList `json:"index_codecs"`
+		Location *string   `json:"index_location"`
+	}
+	if err := decode(raw, &d); err != nil {
+		return s, err
+	}
+	if d.Chunk == nil || d.Codecs == nil || d.Index == nil {
+		return s, fail(ErrFormat, "chunk_shape, codecs or index_codecs are absent")
+	}
+	if err := chained(d.Codecs); err != nil {
+		return s, err
+	}
+	if err := chained(d.Index); err != nil {
+		return s, within("index_codecs", err)
+	}
+	if l := d.Location; l != nil && *l != "start" && *l != "end" {
+		return s, fail(ErrFormat, "index_location is %.20q; it is start or end", *l)
+	}
+	return shardCodec{*d.Chunk, d.Codecs, d.Index, d.Location != nil && *d.Location == "start"}, nil
+}
 
 // sharding is the codec sharding_indexed: inner chunks one after the other, and an index
 // of where each lies. Source: zarr-specs, v3/codecs/sharding-indexed.
 type sharding struct {
-	grid  []int // inner chunks along each axis of a shard
-	n     int
-	start bool // where the index is
-	crc   bool
+	shape []int     // of a shard
+	grid  []int     // inner chunks along each axis of it
+	n     int       // inner chunks
+	start bool      // where the index is
+	index *pipeline // of uint64, the places and sizes
+	inner *pipeline
+	fill  tensor.Any // of an inner chunk that is absent
 }
 
-func newSharding(m Metadata) (*sharding, error) {
-	s := &sharding{n: 1, start: m.IndexAtStart, crc: !m.IndexWithoutCRC}
-	if len(m.Inner) != len(m.Chunks) {
-		return nil, fail(ErrFormat, "inner chunks of shape %v in shards of %v", m.Inner, m.Chunks)
+// maxDepth is how many shards may lie in each other. Each takes the memory of a chunk.
+const maxDepth = 4
+
+func shardingOf(c Codec, d dtype.DType, shape []int, fill tensor.Any, depth int) (*sharding, error) {
+	if depth > maxDepth {
+		return nil, fail(ErrLimit, "more than %d shards in each other", maxDepth)
 	}
-	for i, e := range m.Inner {
-		if e < 1 || m.Chunks[i]%e != 0 {
-			return nil, fail(ErrFormat, "inner chunks of shape %v don't divide shards of %v", m.Inner, m.Chunks)
+	config, err := parseSharding(c)
+	if err != nil {
+		return nil, err
+	}
+	return newSharding(d, shape, fill, config, depth)
+}
+
+func newSharding(d dtype.DType, shape []int, fill tensor.Any, c shardCodec, depth int) (*sharding, error) {
+	s := &sharding{shape: shape, n: 1, start: c.start, fill: fill}
+	if len(c.chunk) != len(shape) {
+		return nil, fail(ErrFormat, "inner chunks of shape %v in shards of %v", c.chunk, shape)
+	}
+	for i, e := range c.chunk {
+		if e < 1 || shape[i]%e != 0 {
+			return nil, fail(ErrFormat, "inner chunks of shape %v don't divide shards of %v", c.chunk, shape)
 		}
-		s.grid = append(s.grid, m.Chunks[i]/e)
-		s.n *= m.Chunks[i] / e // below the bytes of a chunk, which fit
+		s.grid = append(s.grid, shape[i]/e)
+		s.n *= shape[i] / e // below the bytes of a chunk, which fit
 	}
 	if s.n > 1<<27 {
 		return nil, fail(ErrLimit, "a shard of %d inner chunks", s.n)
 	}
-	return s, nil
+	var err error
+	if s.index, err = newPipeline(c.index, dtype.Uint64, append(slices.Clone(s.grid), 2), tensor.Any{}, maxDepth); err != nil {
+		return nil, within("index_codecs", err)
+	}
+	if slices.ContainsFunc(s.index.stages, func(s stage) bool { return s.varies }) {
+		return nil, fail(ErrCodec, "index_codecs: an index whose size varies")
+	}
+	s.inner, err = newPipeline(c.codecs, d, c.chunk, fill, depth)
+	return s, err
 }
 
-func (s *sharding) size() int {
-	if s.crc {
-		return 16*s.n + 4
-	}
-	return 16 * s.n
-}
+// size is the number of bytes of the index.
+func (s *sharding) size() int { return s.index.most }
+
+// most is the largest number of bytes of a shard.
+func (s *sharding) most() int { return plus(times(s.n, s.inner.most), s.size()) }
 
 const noChunk = math.MaxUint64
 
@@ -53,17 +119,19 @@ func (s *sharding) parse(b []byte, size int64) ([]uint64, error) {
 	} else {
 		to -= uint64(s.size())
 	}
-	if s.crc {
-		n := len(b) - 4
-		if crc32.Checksum(b[:n], castagnoli) != binary.LittleEndian.Uint32(b[n:]) {
-			return nil, fail(ErrFormat, "the index of the shard doesn't have its checksum")
-		}
+	entries, err := s.entries()
+	if err == nil {
+		err = s.index.put(new(work), b, entries, make([]int, len(s.grid)+1))
+	}
+	if err != nil {
+		return nil, within("the index of the shard", err)
 	}
 	index := make([]uint64, 2*s.n)
-	var there []int
+	raw, _ := tensor.Bytes(entries)
 	for i := range index {
-		index[i] = binary.LittleEndian.Uint64(b[8*i:])
+		index[i] = word(raw[8*i : 8*i+8])
 	}
+	var there []int
 	for i := range s.n {
 		off, n := index[2*i], index[2*i+1]
 		if off == noChunk && n == noChunk {
@@ -87,6 +155,129 @@ func (s *sharding) parse(b []byte, size int64) ([]uint64, error) {
 		}
 	}
 	return index, nil
+}
+
+// entries makes a tensor for the index.
+func (s *sharding) entries() (tensor.Any, error) {
+	return tensor.Make(dtype.Uint64, s.index.shape...)
+}
+
+// decode puts the elements of the inner chunks of a shard into dst where that has room.
+func (s *sharding) decode(dst, b []byte) ([]byte, error) {
+	size := s.size()
+	if len(b) < size {
+		return nil, fail(ErrFormat, "a shard of %d bytes has no room for its index of %d", len(b), size)
+	}
+	at := 0
+	if !s.start {
+		at = len(b) - size
+	}
+	index, err := s.parse(slices.Clone(b[at:at+size]), int64(len(b)))
+	if err != nil {
+		return nil, err
+	}
+	n, err := bytesOf(s.inner.d, s.shape)
+	if err != nil {
+		return nil, err
+	}
+	out := sized(dst, n)
+	s.inner.d.Mend(out) // what was there before
+	lay, err := layout.RowMajor(s.shape...)
+	if err != nil {
+		return nil, err
+	}
+	t, err := tensorOver(out, s.inner.d, lay)
+	if err != nil {
+		return nil, err
+	}
+	w := newWalk(s.inner.shape, make([]int, len(s.shape)), s.shape)
+	work := s.inner.borrow()
+	defer s.inner.scratch.Put(work)
+	for i := 0; ; i++ {
+		inner, first, shape := w.next()
+		if inner == nil {
+			return out, nil
+		}
+		part, err := window(t, first, shape)
+		if err == nil && index[2*i] == noChunk && index[2*i+1] == noChunk {
+			err = tensor.Copy(part, s.fill)
+		} else if err == nil {
+			from, n := index[2*i], index[2*i+1]
+			err = s.inner.put(work, b[from:from+n:from+n], part, make([]int, len(shape)))
+		}
+		if err != nil {
+			return nil, in(inner, err)
+		}
+	}
+}
+
+// encode makes a shard of its elements, within inner chunks at once.
+func (s *sharding) encode(ctx context.Context, t tensor.Any, within int) ([]byte, error) {
+	fill, _ := tensor.Bytes(s.fill)
+	chunks, k := make([][]byte, s.n), 0 // nil: it consists of the fill value
+	w := newWalk(s.inner.shape, make([]int, len(s.shape)), s.shape)
+	err := parallel(ctx, within, func() func(context.Context) error {
+		index, first, _ := w.next()
+		if index == nil {
+			return nil
+		}
+		n := k
+		k++
+		return func(context.Context) error {
+			part, err := window(t, first, s.inner.shape)
+			if err != nil {
+				return err
+			}
+			work := s.inner.borrow()
+			defer s.inner.scratch.Put(work)
+			b, empty, err := s.inner.encode(work, part, fill)
+			if err != nil {
+				return in(index, err)
+			}
+			if !empty {
+				chunks[n] = append([]byte{}, b...)
+			}
+			runtime.KeepAlive(part) // b may be its memory
+			return nil
+		}
+	})
+	runtime.KeepAlive(s.fill)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := s.entries()
+	if err != nil {
+		return nil, err
+	}
+	size := s.size()
+	for _, b := range chunks {
+		size = plus(size, len(b))
+	}
+	out := make([]byte, 0, size)
+	if s.start {
+		out = out[:s.size()]
+	}
+	raw, _ := tensor.Bytes(entries)
+	for i, b := range chunks {
+		at, n := uint64(noChunk), uint64(noChunk)
+		if b != nil {
+			at, n = uint64(len(out)), uint64(len(b))
+		}
+		out, chunks[i] = append(out, b...), nil
+		putWord(raw[16*i:16*i+8], at)
+		putWord(raw[16*i+8:16*i+16], n)
+	}
+	index, _, err := s.index.encode(new(work), entries, nil)
+	if err != nil {
+		return nil, err
+	}
+	if s.start {
+		copy(out, index)
+	} else {
+		out = append(out, index...)
+	}
+	runtime.KeepAlive(entries) // index and raw may be its memory
+	return out, nil
 }
 
 // place returns which inner chunk of its shard one of the array is.

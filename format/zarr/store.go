@@ -21,8 +21,9 @@ import (
 // methods may be called concurrently. The error about an absent key wraps fs.ErrNotExist;
 // a store that can't write or list gives one that wraps errors.ErrUnsupported.
 type Store interface {
-	// Get returns a value, which is the caller's.
-	Get(ctx context.Context, key string) ([]byte, error)
+	// Get returns a value, which is the caller's, of at most most bytes. A larger one is an error that wraps ErrLimit, and
+	// takes no more memory than that.
+	Get(ctx context.Context, key string, most int64) ([]byte, error)
 	// GetRange returns n bytes of a value from byte off on; with off below 0 from
 	// byte size + off on. A range outside the value is an error.
 	GetRange(ctx context.Context, key string, off, n int64) ([]byte, error)
@@ -38,7 +39,8 @@ type Store interface {
 }
 
 // An Opener is a Store whose values are read in place: a value is opened once for many reads, into
-// memory of the reader. Values of other stores come by Get and GetRange.
+// memory of the reader. Values of other stores come by Get and GetRange. The reader looks at the size of the
+// value before it reads.
 type Opener interface {
 	Store
 	Open(ctx context.Context, key string) (*Value, error)
@@ -48,11 +50,14 @@ type Opener interface {
 type Value struct {
 	r     io.ReaderAt
 	size  int64
-	close func() error // nil: there is nothing to close
+	close func() error           // nil: there is nothing to close
+	all   func() ([]byte, error) // decompresses it in full, once; nil: it is read in place
 }
 
 // NewValue returns a value of size bytes that r reads. Close calls close, unless it is nil.
-func NewValue(r io.ReaderAt, size int64, close func() error) *Value { return &Value{r, size, close} }
+func NewValue(r io.ReaderAt, size int64, close func() error) *Value {
+	return &Value{r: r, size: size, close: close}
+}
 
 // Close ends the use of the value.
 func (v *Value) Close() error {
@@ -67,6 +72,18 @@ func (v *Value) readAt(buf []byte, off, n int64) ([]byte, error) {
 	start, err := span(off, n, v.size)
 	if err != nil {
 		return nil, err
+	}
+	if v.all != nil {
+		b, err := v.all()
+		switch {
+		case err != nil:
+			return nil, err
+		case int64(len(b)) < v.size:
+			return nil, io.ErrUnexpectedEOF
+		case n == v.size: // the reader's, which needs no other part
+			return b, nil
+		}
+		return append(buf[:0], b[start:start+n]...), nil
 	}
 	if int64(cap(buf)) < n {
 		buf = make([]byte, n)
@@ -128,7 +145,9 @@ func (m *memory) Open(ctx context.Context, key string) (*Value, error) {
 	return NewValue(bytes.NewReader(v), int64(len(v)), nil), ctx.Err()
 }
 
-func (m *memory) Get(ctx context.Context, key string) ([]byte, error) { return get(ctx, m, key) }
+func (m *memory) Get(ctx context.Context, key string, most int64) ([]byte, error) {
+	return get(ctx, m, key, most)
+}
 
 func (m *memory) GetRange(ctx context.Context, key string, off, n int64) ([]byte, error) {
 	return getRange(ctx, m, key, off, n)
@@ -137,12 +156,15 @@ func (m *memory) GetRange(ctx context.Context, key string, off, n int64) ([]byte
 func (m *memory) Size(ctx context.Context, key string) (int64, error) { return size(ctx, m, key) }
 
 // get, getRange and size are the methods of a store that opens its values.
-func get(ctx context.Context, s Opener, key string) ([]byte, error) {
+func get(ctx context.Context, s Opener, key string, most int64) ([]byte, error) {
 	v, err := s.Open(ctx, key)
 	if err != nil {
 		return nil, err
 	}
 	defer v.Close()
+	if v.size > most {
+		return nil, tooLarge(most)
+	}
 	return v.readAt(nil, 0, v.size)
 }
 
@@ -251,8 +273,8 @@ func (d *dir) Open(ctx context.Context, key string) (*Value, error) {
 	return NewValue(f, info.Size(), f.Close), nil
 }
 
-func (d *dir) Get(ctx context.Context, key string) ([]byte, error) {
-	return get(ctx, d, key)
+func (d *dir) Get(ctx context.Context, key string, most int64) ([]byte, error) {
+	return get(ctx, d, key, most)
 }
 
 func (d *dir) GetRange(ctx context.Context, key string, off, n int64) ([]byte, error) {

@@ -50,7 +50,7 @@ func TestStores(t *testing.T) {
 	}
 	for name, s := range map[string]Store{"memory": mem, "folder": dir, "zip": z, "http": web} {
 		for k, v := range values {
-			if got, err := s.Get(ctx, k); err != nil || string(got) != v {
+			if got, err := s.Get(ctx, k, 1<<30); err != nil || string(got) != v {
 				t.Errorf("%s: Get(%s) = %q, %v", name, k, got, err)
 			}
 		}
@@ -68,7 +68,7 @@ func TestStores(t *testing.T) {
 			}
 		}
 		for _, k := range []string{"none", "a/b/c/d", "a/none"} {
-			if _, err := s.Get(ctx, k); !errors.Is(err, fs.ErrNotExist) {
+			if _, err := s.Get(ctx, k, 1<<30); !errors.Is(err, fs.ErrNotExist) {
 				t.Errorf("%s: Get(%s): %v", name, k, err)
 			}
 		}

@@ -10,6 +10,8 @@ import (
 	"hash/crc32"
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
@@ -18,8 +20,8 @@ import (
 // document2 is .zarray.
 type document2 struct {
 	Format     int              `json:"zarr_format"`
-	Shape      []int            `json:"shape"`
-	Chunks     []int            `json:"chunks"`
+	Shape      integers         `json:"shape"`
+	Chunks     integers         `json:"chunks"`
 	Type       json.RawMessage  `json:"dtype"`
 	Compressor map[string]any   `json:"compressor"`
 	Fill       json.RawMessage  `json:"fill_value"`
@@ -31,10 +33,23 @@ type document2 struct {
 // parse2 reads .zarray and .zattrs; what both say is translated to version 3: F order is
 // a transposition, compressor and filters are codecs.
 func parse2(b, attributes []byte) (m Metadata, err error) {
-	var d document2
-	if err := json.Unmarshal(b, &d); err != nil {
-		return m, fail(ErrFormat, "%v", err)
+	fields, err := fieldsOf(b)
+	if err == nil {
+		err = few(b)
 	}
+	if err != nil {
+		return m, err
+	}
+	var d document2
+	for name, to := range map[string]any{"zarr_format": &d.Format, "shape": &d.Shape, "chunks": &d.Chunks, "dtype": &d.Type, "compressor": &d.Compressor,
+		"order": &d.Order, "filters": &d.Filters, "dimension_separator": &d.Separator} {
+		if raw, ok := fields[name]; ok {
+			if err := decode(raw, to); err != nil {
+				return m, within(name, err)
+			}
+		}
+	}
+	d.Fill = fields["fill_value"]
 	if d.Format != 2 {
 		return m, fail(ErrFormat, "zarr_format %d in a .zarray", d.Format)
 	}
@@ -47,19 +62,17 @@ func parse2(b, attributes []byte) (m Metadata, err error) {
 	if m.DType, big, err = typeCoded(code); err != nil {
 		return m, err
 	}
-	if m.Fill, err = fillOf(d.Fill, m.DType); err != nil {
+	if m.Fill, err = fillOf(d.Fill, m.DType, 2); err != nil {
 		return m, err
 	}
-	if len(attributes) > 0 {
-		if err := json.Unmarshal(attributes, &m.Attributes); err != nil {
-			return m, fail(ErrFormat, ".zattrs: %v", err)
-		}
-		// xarray's names of axes
-		if list, ok := m.Attributes["_ARRAY_DIMENSIONS"].([]any); ok && len(list) == len(m.Shape) {
-			for _, x := range list {
-				name, _ := x.(string)
-				m.DimensionNames = append(m.DimensionNames, name)
-			}
+	if m.Attributes, err = attributesOf(attributes); err != nil {
+		return m, within(".zattrs", err)
+	}
+	// xarray's names of axes
+	if list, ok := m.Attributes["_ARRAY_DIMENSIONS"].([]any); ok && len(list) == len(m.Shape) {
+		for _, x := range list {
+			name, _ := x.(string)
+			m.DimensionNames = append(m.DimensionNames, name)
 		}
 	}
 	switch d.Order {
@@ -75,6 +88,13 @@ func parse2(b, attributes []byte) (m Metadata, err error) {
 			continue
 		}
 		id, _ := f["id"].(string)
+		for _, key := range []string{"level", "elementsize"} { // netCDF writes "4"
+			if s, ok := f[key].(string); ok {
+				if n, err := strconv.Atoi(s); err == nil {
+					f[key] = n
+				}
+			}
+		}
 		m.Codecs = append(m.Codecs, Codec{numcodecs + id, f})
 	}
 	return m, m.check()
@@ -104,14 +124,18 @@ func (m *Metadata) text2() ([]byte, error) {
 			}
 			d.Order = "F"
 		case "bytes":
-			if c.text("endian") == "big" && m.DType.Size() > 1 {
+			if e, _ := c.text("endian"); e == "big" && m.DType.Size() > 1 {
 				code = ">" + code[1:]
 			}
 		case "gzip", "zlib", "zstd":
 			if d.Compressor != nil {
 				return nil, fail(ErrCodec, "version 2 has one compressor")
 			}
-			d.Compressor = map[string]any{"id": c.Name, "level": c.int("level", 1)}
+			level, err := c.int("level", 1, math.MinInt, math.MaxInt)
+			if err != nil {
+				return nil, err
+			}
+			d.Compressor = map[string]any{"id": c.Name, "level": level}
 		default:
 			return nil, fail(ErrCodec, "version 2 is written with transpose, bytes, gzip, zlib and zstd, not with %.50s", c.Name)
 		}
@@ -123,17 +147,21 @@ func (m *Metadata) text2() ([]byte, error) {
 	return json.MarshalIndent(d, "", "  ")
 }
 
-// filterOf makes a stage of a filter or compressor of the package numcodecs.
-func filterOf(id string, c Codec, d dtype.DType, big bool) (stage, error) {
+// filterOf makes a stage of a filter or compressor of the package numcodecs, and returns the type of the elements that
+// it stores. d is that of the elements, in the machine's byte order if they are v3's.
+func filterOf(id string, c Codec, d dtype.DType, big, v3 bool) (stage, dtype.DType, error) {
 	s := stage{name: id}
 	switch id {
 	case "zlib", "gzip", "zstd", "blosc":
-		return stageOf(Codec{id, c.Configuration}, d)
+		s, err := stageOf(Codec{id, c.Configuration})
+		return s, d, err
 	case "bz2":
+		s.grow, s.varies = func(n int) int { return plus(slack(n), 600) }, true
 		s.decode = func(dst, b []byte, most int) ([]byte, error) {
 			return inflate(bzip2.NewReader(bytes.NewReader(b)), dst, len(b), most)
 		}
 	case "lz4":
+		s.grow, s.varies = slack, true
 		s.decode = func(dst, b []byte, most int) ([]byte, error) {
 			if len(b) < 4 {
 				return nil, errors.New("no room for the size")
@@ -148,23 +176,24 @@ func filterOf(id string, c Codec, d dtype.DType, big bool) (stage, error) {
 			}
 			return out, nil
 		}
-	case "crc32", "adler32":
-		sum := crc32.ChecksumIEEE
-		if id == "adler32" {
-			sum = adler32.Checksum
+	case "crc32", "adler32", "crc32c":
+		where, err := c.text("location")
+		if where != "" && where != "start" && where != "end" {
+			err = fail(ErrFormat, "%s: location is %.20q; it is start or end", id, where)
 		}
-		s.decode = func(dst, b []byte, _ int) ([]byte, error) {
-			if len(b) < 4 || binary.LittleEndian.Uint32(b) != sum(b[4:]) {
-				return nil, errors.New("the checksum isn't that of the bytes")
-			}
-			return b[4:], nil
+		switch id {
+		case "crc32":
+			s = checksum(id, crc32.ChecksumIEEE, where != "end")
+		case "adler32":
+			s = checksum(id, adler32.Checksum, where != "end")
+		case "crc32c":
+			s = checksum(id, func(b []byte) uint32 { return crc32.Checksum(b, castagnoli) }, where == "start")
 		}
-	case "crc32c":
-		return stageOf(Codec{Name: "crc32c"}, d)
+		return s, d, err
 	case "shuffle":
-		size := c.int("elementsize", 4)
-		if size < 1 || size > 1<<20 {
-			return s, fail(ErrFormat, "shuffle: elementsize %d", size)
+		size, err := c.int("elementsize", 4, 1, 1<<20)
+		if err != nil {
+			return s, d, err
 		}
 		s.decode = func(dst, b []byte, _ int) ([]byte, error) {
 			out := sized(dst, len(b))
@@ -172,34 +201,58 @@ func filterOf(id string, c Codec, d dtype.DType, big bool) (stage, error) {
 			return out, nil
 		}
 	case "bitround", "quantize":
-		if t := c.text("astype"); t != "" && t != c.text("dtype") {
-			return s, fail(ErrCodec, "%s from %.20q to %.20q", id, c.text("dtype"), t)
+		if to, from := c.Configuration["dtype"], c.Configuration["astype"]; from != nil && from != to {
+			return s, d, fail(ErrCodec, "%s from %.20q to %.20q", id, to, from)
 		}
 		s.decode = func(_, b []byte, _ int) ([]byte, error) { return b, nil }
 	case "delta", "fixedscaleoffset":
-		return numberFilter(id, c, d, big)
+		return numberFilter(id, c, d, big, v3)
 	default:
-		return s, fail(ErrCodec, "the filter or compressor %.100q isn't known here; zlib, gzip, bz2, zstd, lz4, blosc, shuffle, delta, fixedscaleoffset, bitround, quantize, crc32, crc32c and adler32 are", id)
+		return s, d, unknown(c.Name)
 	}
-	return s, nil
+	return s, d, nil
+}
+
+// typeOf reads the type that a key of the configuration names. Version 3 has also names as float64, and codes without a
+// byte order; the elements are the machine's, and so are those that the filter stores.
+func (c Codec) typeOf(key string, otherwise dtype.DType, big, v3 bool) (d dtype.DType, _ bool, err error) {
+	code, err := c.text(key)
+	switch {
+	case err != nil || code == "":
+		return otherwise, big, err
+	case !v3:
+		return typeCoded(code)
+	}
+	if d, err = typeNamed(code); err == nil {
+		return d, big, nil
+	}
+	if strings.IndexByte("<>|=", code[0]) < 0 {
+		code = "<" + code
+	}
+	d, other, err := typeCoded(strings.Replace(code, "=", "<", 1))
+	if err == nil && other {
+		err = fail(ErrCodec, "%s: %s %.20q; the elements of version 3 have the machine's byte order here", c.Name, key, code)
+	}
+	return d, big, err
 }
 
 // numberFilter makes a filter that computes: elements of a stored type become those of
 // the array.
-func numberFilter(id string, c Codec, d dtype.DType, big bool) (stage, error) {
+func numberFilter(id string, c Codec, d dtype.DType, big, v3 bool) (stage, dtype.DType, error) {
 	s := stage{name: id}
-	to, toBig, err := typeCoded(c.text("dtype"))
-	if err != nil {
-		return s, err
+	if !v3 && c.Configuration["dtype"] == nil {
+		return s, d, fail(ErrFormat, "%s without a dtype", id)
 	}
-	from, fromBig := to, toBig
-	if t := c.text("astype"); t != "" {
-		if from, fromBig, err = typeCoded(t); err != nil {
-			return s, err
-		}
+	to, toBig, err := c.typeOf("dtype", d, big, v3)
+	if err != nil {
+		return s, d, err
+	}
+	from, fromBig, err := c.typeOf("astype", to, toBig, v3)
+	if err != nil {
+		return s, d, err
 	}
 	if to != d || toBig != big || to.IsComplex() || from.IsComplex() || to == dtype.Float16 || from == dtype.Float16 {
-		return s, fail(ErrCodec, "%s of %.20q to %.20q in an array of %v", id, c.text("astype"), c.text("dtype"), d)
+		return s, d, fail(ErrCodec, "%s of %v to %v in an array of %v", id, from, to, d)
 	}
 	number := func(key string) float64 {
 		switch v := c.Configuration[key].(type) {
@@ -210,11 +263,12 @@ func numberFilter(id string, c Codec, d dtype.DType, big bool) (stage, error) {
 	}
 	scale, offset := number("scale"), number("offset")
 	if id == "fixedscaleoffset" && (scale != scale || offset != offset || scale == 0 || !to.IsFloat()) {
-		return s, fail(ErrCodec, "fixedscaleoffset of %v with scale and offset %v and %v", to, c.Configuration["scale"], c.Configuration["offset"])
+		return s, d, fail(ErrCodec, "fixedscaleoffset of %v with scale and offset %v and %v", to, c.Configuration["scale"], c.Configuration["offset"])
 	}
 	if id == "delta" && (from != to && (from.IsFloat() || to.IsFloat()) || to == dtype.Bool || from == dtype.Bool) {
-		return s, fail(ErrCodec, "delta of %v stored as %v", to, from)
+		return s, d, fail(ErrCodec, "delta of %v stored as %v", to, from)
 	}
+	s.grow = func(n int) int { return times(n/to.Size(), from.Size()) }
 	s.decode = func(dst, b []byte, most int) ([]byte, error) {
 		if len(b)%from.Size() != 0 {
 			return nil, errors.New("the bytes are no whole elements")
@@ -263,7 +317,7 @@ func numberFilter(id string, c Codec, d dtype.DType, big bool) (stage, error) {
 		}
 		return out, nil
 	}
-	return s, nil
+	return s, from, nil
 }
 
 // valueOf is a number by its bits.

@@ -2,8 +2,6 @@ package zarr
 
 import (
 	"context"
-	"encoding/binary"
-	"hash/crc32"
 	"hash/maphash"
 	"runtime"
 	"slices"
@@ -140,7 +138,7 @@ func (a *Array) writeChunk(ctx context.Context, t tensor.Any, index []int, withi
 		t = full
 	}
 	if a.shard != nil {
-		b, err := a.encodeShard(ctx, t, within)
+		b, err := a.shard.encode(ctx, t, within)
 		if err == nil {
 			err = a.store.Set(ctx, key, b)
 		}
@@ -154,65 +152,4 @@ func (a *Array) writeChunk(ctx context.Context, t tensor.Any, index []int, withi
 	}
 	runtime.KeepAlive(t) // b may be its memory
 	return at(key, err)
-}
-
-// encodeShard makes the value of a shard.
-func (a *Array) encodeShard(ctx context.Context, t tensor.Any, within int) ([]byte, error) {
-	s := a.shard
-	fill, _ := tensor.Bytes(a.fill)
-	chunks, k := make([][]byte, s.n), 0 // nil: it consists of the fill value
-	w := newWalk(a.pipe.shape, make([]int, len(a.meta.Chunks)), a.meta.Chunks)
-	err := parallel(ctx, within, func() func(context.Context) error {
-		index, first, _ := w.next()
-		if index == nil {
-			return nil
-		}
-		n := k
-		k++
-		return func(context.Context) error {
-			part, err := window(t, first, a.pipe.shape)
-			if err != nil {
-				return err
-			}
-			work := a.pipe.borrow()
-			defer a.pipe.scratch.Put(work)
-			b, empty, err := a.pipe.encode(work, part, fill)
-			if err != nil {
-				return in(index, err)
-			}
-			if !empty {
-				chunks[n] = append([]byte{}, b...)
-			}
-			runtime.KeepAlive(part) // b may be its memory
-			return nil
-		}
-	})
-	runtime.KeepAlive(a.fill)
-	if err != nil {
-		return nil, err
-	}
-	size := s.size()
-	for _, b := range chunks {
-		size += len(b)
-	}
-	out, index := make([]byte, 0, size), make([]byte, 0, s.size())
-	if s.start {
-		out = out[:s.size()]
-	}
-	for i, b := range chunks {
-		at, n := uint64(noChunk), uint64(noChunk)
-		if b != nil {
-			at, n = uint64(len(out)), uint64(len(b))
-		}
-		out, chunks[i] = append(out, b...), nil
-		index = binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(index, at), n)
-	}
-	if s.crc {
-		index = binary.LittleEndian.AppendUint32(index, crc32.Checksum(index, castagnoli))
-	}
-	if s.start {
-		copy(out, index)
-		return out, nil
-	}
-	return append(out, index...), nil
 }

@@ -2,7 +2,6 @@ package zarr
 
 import (
 	"archive/zip"
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -13,6 +12,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // zipStore is a zip file that is read.
@@ -48,35 +48,26 @@ func Zip(r io.ReaderAt, n int64) (Store, error) {
 	return s, nil
 }
 
-func (s *zipStore) Get(ctx context.Context, key string) ([]byte, error) {
-	f := s.entries[key]
-	if f == nil {
-		return nil, absent(key)
-	}
-	r, err := f.Open()
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	b, err := inflate(r, nil, int(min(f.CompressedSize64, 1<<17)), maxValue)
-	return b, cmp.Or(ctx.Err(), err)
+func (s *zipStore) Get(ctx context.Context, key string, most int64) ([]byte, error) {
+	return get(ctx, s, key, most)
 }
 
-// maxValue is the most bytes that a compressed entry or an answer of a server may have.
-const maxValue = 1<<31 - 1
-
-// Open opens an entry; one that is compressed is decompressed in full.
+// Open opens an entry; one that is compressed is decompressed in full when it is read.
 func (s *zipStore) Open(ctx context.Context, key string) (*Value, error) {
 	f := s.entries[key]
 	if f == nil {
 		return nil, absent(key)
 	}
 	if f.Method != zip.Store {
-		b, err := s.Get(ctx, key)
-		if err != nil {
-			return nil, err
-		}
-		return NewValue(bytes.NewReader(b), int64(len(b)), nil), nil
+		size := int64(min(f.UncompressedSize64, math.MaxInt))
+		return &Value{size: size, all: sync.OnceValues(func() ([]byte, error) {
+			r, err := f.Open()
+			if err != nil {
+				return nil, err
+			}
+			defer r.Close()
+			return inflate(r, nil, int(min(f.CompressedSize64, 1<<17)), int(size))
+		})}, ctx.Err()
 	}
 	begin, err := f.DataOffset()
 	if err != nil {
@@ -89,8 +80,29 @@ func (s *zipStore) Open(ctx context.Context, key string) (*Value, error) {
 	return NewValue(io.NewSectionReader(s.r, begin, size), size, nil), ctx.Err()
 }
 
+// GetRange decompresses what is before the range and drops it.
 func (s *zipStore) GetRange(ctx context.Context, key string, off, n int64) ([]byte, error) {
-	return getRange(ctx, s, key, off, n)
+	f := s.entries[key]
+	if f == nil || f.Method == zip.Store {
+		return getRange(ctx, s, key, off, n)
+	}
+	start, err := span(off, n, int64(min(f.UncompressedSize64, math.MaxInt64)))
+	if err != nil {
+		return nil, err
+	}
+	r, err := f.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	if _, err := io.CopyN(io.Discard, r, start); err != nil {
+		return nil, unexpected(err)
+	}
+	b, err := inflate(io.LimitReader(r, n), nil, int(min(f.CompressedSize64, 1<<17)), int(n))
+	if err == nil && int64(len(b)) < n {
+		err = io.ErrUnexpectedEOF
+	}
+	return b, cmp.Or(ctx.Err(), unexpected(err))
 }
 
 func (s *zipStore) Size(ctx context.Context, key string) (int64, error) {
@@ -117,7 +129,7 @@ func (s *zipStore) List(ctx context.Context, prefix string) (keys []string, err 
 }
 
 // WriteZip writes all values of a store to a zip file, which Zip reads. They aren't
-// compressed again, so that ranges of them can be read. A lock isn't written.
+// compressed again, so that ranges of them can be read. A lock isn't written. It takes the memory of the largest value.
 func WriteZip(ctx context.Context, w io.Writer, from Store) error {
 	if w == nil || from == nil {
 		return fail(fs.ErrInvalid, "the writer or the store is nil")
@@ -131,7 +143,11 @@ func WriteZip(ctx context.Context, w io.Writer, from Store) error {
 		if strings.HasPrefix(path.Base(key), own) {
 			continue
 		}
-		b, err := from.Get(ctx, key)
+		var b []byte
+		size, err := from.Size(ctx, key)
+		if err == nil {
+			b, err = from.Get(ctx, key, size)
+		}
 		var f io.Writer
 		if err == nil {
 			f, err = z.CreateHeader(&zip.FileHeader{Name: key, Method: zip.Store})

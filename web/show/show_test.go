@@ -187,7 +187,7 @@ func hierarchies(t *testing.T, version int) (archive []byte, files map[string]*i
 	}
 	files = map[string]*io.SectionReader{}
 	for _, key := range keys {
-		v, err := s.Get(ctx, key)
+		v, err := s.Get(ctx, key, 1<<30)
 		if err != nil {
 			t.Fatal(err)
 		}

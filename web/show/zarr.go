@@ -34,7 +34,7 @@ func zipped(r io.ReaderAt, size int64) zarr.Store {
 		return nil // package npy says why
 	}
 	for _, root := range roots {
-		if _, err := s.Get(context.Background(), root); !errors.Is(err, fs.ErrNotExist) {
+		if _, err := s.Size(context.Background(), root); !errors.Is(err, fs.ErrNotExist) {
 			return s
 		}
 	}
@@ -50,11 +50,14 @@ func (f *File) hierarchy(s zarr.Store) error {
 		f.chunked("array", root)
 		return nil
 	}
+	if !errors.Is(err, zarr.ErrNode) && !errors.Is(err, fs.ErrNotExist) {
+		return err // of an array that can't be read
+	}
 	group, problem := zarr.OpenGroup(ctx, s, "")
+	if errors.Is(problem, fs.ErrNotExist) {
+		problem = err
+	}
 	if problem != nil {
-		if errors.Is(problem, fs.ErrNotExist) {
-			problem = err
-		}
 		return problem
 	}
 	names, err := group.Arrays(ctx)
@@ -96,13 +99,13 @@ func (f *File) chunked(name string, a *zarr.Array) {
 // A folder is a store of files that are read.
 type folder map[string]*io.SectionReader
 
-func (d folder) Get(ctx context.Context, key string) ([]byte, error) {
+func (d folder) Get(ctx context.Context, key string, most int64) ([]byte, error) {
 	r := d[key]
 	if r == nil {
 		return nil, &fs.PathError{Op: "get", Path: key, Err: fs.ErrNotExist}
 	}
-	if r.Size() > maxWhole {
-		return nil, fmt.Errorf("%s has %d bytes; up to %d are read", key, r.Size(), maxWhole)
+	if most = min(most, maxWhole); r.Size() > most {
+		return nil, fmt.Errorf("%s has %d bytes; up to %d are read: %w", key, r.Size(), most, zarr.ErrLimit)
 	}
 	return d.GetRange(ctx, key, 0, r.Size())
 }

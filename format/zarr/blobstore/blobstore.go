@@ -33,9 +33,20 @@ func known(key string, err error) error {
 	return err
 }
 
-func (s store) Get(ctx context.Context, key string) ([]byte, error) {
-	b, err := s.b.ReadAll(ctx, key)
-	return b, known(key, err)
+func (s store) Get(ctx context.Context, key string, most int64) ([]byte, error) {
+	r, err := s.b.NewReader(ctx, key, nil)
+	if err != nil {
+		return nil, known(key, err)
+	}
+	defer r.Close()
+	if r.Size() > most {
+		return nil, fmt.Errorf("an object of %d bytes; at most %d are read here: %w", r.Size(), most, zarr.ErrLimit)
+	}
+	b, err := io.ReadAll(io.LimitReader(r, r.Size()+1))
+	if err == nil && int64(len(b)) != r.Size() {
+		err = io.ErrUnexpectedEOF
+	}
+	return b, err
 }
 
 func (s store) GetRange(ctx context.Context, key string, off, n int64) ([]byte, error) {

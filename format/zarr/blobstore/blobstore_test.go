@@ -36,7 +36,7 @@ func TestErrors(t *testing.T) {
 	bucket := memblob.OpenBucket(nil)
 	defer bucket.Close()
 	s := blobstore.New(bucket)
-	if _, err := s.Get(ctx, "none"); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := s.Get(ctx, "none", 1); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}
 	if err := s.Delete(ctx, "none"); err != nil {

@@ -21,9 +21,10 @@ if (action === "write") {
     for (const shuffle of [0, 1, 2]) codecs[`blosc-${cname}-${shuffle}`] = [{ name: "blosc", configuration: { cname, clevel: 5, shuffle, blocksize: 0 } }];
   }
   for (const [name, list] of Object.entries(codecs)) {
+    if (name !== "transpose") list.unshift({ name: "bytes", configuration: { endian: "little" } });
     for (const [type, Data] of Object.entries(types)) {
       try {
-        const a = await zarr.create(zarr.root(new Store(`${folder}/${name}-${type}`)), { shape, chunkShape: [16, 20], dtype: type, codecs: list });
+        const a = await zarr.create(zarr.root(new Store(`${folder}/${name}-${type}`)), { shape, chunkShape: [16, 20], dtype: type, codecs: list, fillValue: 0 });
         const data = new Data(37 * 50).map((_, i) => number(i));
         await zarr.set(a, null, { data, shape, stride: [50, 1] });
         console.log(`${name}-${type}`);

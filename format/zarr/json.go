@@ -1,0 +1,279 @@
+package zarr
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"unicode/utf8"
+)
+
+// Bounds of a document of metadata.
+const (
+	maxMetadata = 16 << 20 // bytes
+	maxValues   = 1 << 18  // numbers, strings, literals, lists and objects; of a group's members, those of each
+)
+
+// bareWords are the numbers that Python's json writes as words, which JSON lacks, each beside JSON of its length.
+var bareWords = []bareWord{{"NaN", "0.0", math.NaN()}, {"Infinity", "0.000000", math.Inf(1)}, {"-Infinity", "-0.000000", math.Inf(-1)}}
+
+type bareWord struct {
+	word, plain string
+	value       float64
+}
+
+// bareAt returns which of these numbers stands at byte i, or -1.
+func bareAt(b []byte, i int) int {
+	if c := b[i]; c != 'N' && c != 'I' && c != '-' || i > 0 && !bytes.ContainsRune([]byte(" \t\r\n[:,"), rune(b[i-1])) {
+		return -1
+	}
+	return slices.IndexFunc(bareWords, func(n bareWord) bool {
+		end := i + len(n.word)
+		return bytes.HasPrefix(b[i:], []byte(n.word)) && (end == len(b) || bytes.ContainsRune([]byte(" \t\r\n]},"), rune(b[end])))
+	})
+}
+
+// strict returns b with zeros instead of the bare words, and how many values b has. It is b where there are no such words.
+func strict(b []byte) (plain []byte, values int) {
+	plain, values = b, 1
+	for i := 0; i < len(b); i++ {
+		switch b[i] {
+		case '"':
+			for i++; i < len(b) && b[i] != '"'; i++ {
+				if b[i] == '\\' {
+					i++
+				}
+			}
+		case ',', '[', '{':
+			values++
+		case 'N', 'I', '-':
+			if k := bareAt(b, i); k >= 0 {
+				if &plain[0] == &b[0] {
+					plain = bytes.Clone(b)
+				}
+				i += copy(plain[i:], bareWords[k].plain) - 1
+			}
+		}
+	}
+	return plain, values
+}
+
+// few refuses a document with too many values.
+func few(b []byte) error {
+	if _, n := strict(b); n > maxValues {
+		return fail(ErrLimit, "more than the %d values that a document of metadata may have", maxValues)
+	}
+	return nil
+}
+
+// fieldsOf returns the fields of an object as they stand in b, in which numbers may be bare words. Of fields of one name
+// the last counts.
+func fieldsOf(b []byte) (map[string]json.RawMessage, error) {
+	plain, _ := strict(b)
+	t := &jsonText{b: b}
+	if t.space(); t.i < len(b) && b[t.i] != '{' && json.Valid(plain) {
+		return nil, fail(ErrFormat, "%.50q is no object of JSON", b)
+	}
+	if err := json.Unmarshal(plain, &struct{}{}); err != nil {
+		return nil, fail(ErrFormat, "%v", err)
+	}
+	fields := map[string]json.RawMessage{}
+	for t.i++; t.more(); {
+		name, err := t.string()
+		if err != nil {
+			return nil, err
+		}
+		t.space()
+		start := t.i
+		t.skip()
+		fields[name] = b[start:t.i:t.i]
+		if len(fields) > maxValues {
+			return nil, few(b)
+		}
+	}
+	return fields, nil
+}
+
+// attributesOf reads an object of JSON as encoding/json does, and the bare words as numbers.
+func attributesOf(raw json.RawMessage) (map[string]any, error) {
+	if len(raw) == 0 || string(raw) == "null" {
+		return nil, nil
+	}
+	if _, err := fieldsOf(raw); err != nil {
+		return nil, err
+	}
+	if err := few(raw); err != nil {
+		return nil, err
+	}
+	v, err := (&jsonText{b: raw}).value()
+	if err != nil {
+		return nil, err
+	}
+	return v.(map[string]any), nil
+}
+
+// A jsonText is JSON whose syntax was checked, bare words aside, read from byte i on.
+type jsonText struct {
+	b []byte
+	i int
+}
+
+// space goes to the next token of a value. A colon or a comma is where it must be.
+func (t *jsonText) space() {
+	for t.i < len(t.b) && bytes.IndexByte([]byte(" \t\r\n,:"), t.b[t.i]) >= 0 {
+		t.i++
+	}
+}
+
+// more reports whether a list or an object goes on, and ends it otherwise.
+func (t *jsonText) more() bool {
+	t.space()
+	if c := t.b[t.i]; c != ']' && c != '}' {
+		return true
+	}
+	t.i++
+	return false
+}
+
+// skip goes behind a value.
+func (t *jsonText) skip() {
+	for depth := 0; t.i < len(t.b); {
+		t.space()
+		switch t.b[t.i] {
+		case '"':
+			t.quoted()
+		case '[', '{':
+			t.i++
+			depth++
+		case ']', '}':
+			t.i++
+			depth--
+		default:
+			t.word()
+		}
+		if depth == 0 {
+			return
+		}
+	}
+}
+
+// quoted returns a string with its quotes.
+func (t *jsonText) quoted() []byte {
+	start := t.i
+	for t.i++; t.b[t.i] != '"'; t.i++ {
+		if t.b[t.i] == '\\' {
+			t.i++
+		}
+	}
+	t.i++
+	return t.b[start:t.i]
+}
+
+// word returns a number or a literal.
+func (t *jsonText) word() string {
+	start := t.i
+	for t.i < len(t.b) && bytes.IndexByte([]byte(" \t\r\n,]}"), t.b[t.i]) < 0 {
+		t.i++
+	}
+	return string(t.b[start:t.i])
+}
+
+func (t *jsonText) string() (s string, err error) {
+	raw := t.quoted()
+	if bytes.IndexByte(raw, '\\') < 0 && utf8.Valid(raw) {
+		return string(raw[1 : len(raw)-1]), nil
+	}
+	err = json.Unmarshal(raw, &s)
+	return s, err
+}
+
+// value reads a value of any kind.
+func (t *jsonText) value() (any, error) {
+	t.space()
+	switch t.b[t.i] {
+	case '"':
+		return t.string()
+	case '[':
+		list := []any{}
+		for t.i++; t.more(); {
+			v, err := t.value()
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, v)
+		}
+		return list, nil
+	case '{':
+		fields := map[string]any{}
+		for t.i++; t.more(); {
+			name, err := t.string()
+			if err != nil {
+				return nil, err
+			}
+			if fields[name], err = t.value(); err != nil {
+				return nil, err
+			}
+		}
+		return fields, nil
+	}
+	if k := bareAt(t.b, t.i); k >= 0 {
+		t.i += len(bareWords[k].word)
+		return bareWords[k].value, nil
+	}
+	switch w := t.word(); w {
+	case "true":
+		return true, nil
+	case "false":
+		return false, nil
+	case "null":
+		return nil, nil
+	default:
+		v, err := strconv.ParseFloat(w, 64)
+		if err != nil {
+			return nil, fail(ErrFormat, "the number %.50s is no float64", w)
+		}
+		return v, nil
+	}
+}
+
+// decode reads a part of a document strictly.
+func decode(raw json.RawMessage, to any) error {
+	err := json.Unmarshal(raw, to)
+	var own *Error
+	if err != nil && !errors.As(err, &own) {
+		return fail(ErrFormat, "%v", err)
+	}
+	return err
+}
+
+// An integers is a list of integers, in which a null is none.
+type integers []int
+
+// UnmarshalJSON reads the list.
+func (l *integers) UnmarshalJSON(b []byte) error {
+	var list []*int
+	if err := json.Unmarshal(b, &list); err != nil {
+		return err
+	}
+	if list == nil || slices.Contains(list, nil) {
+		return fail(ErrFormat, "%.50s is no list of integers", b)
+	}
+	*l = integers{}
+	for _, n := range list {
+		*l = append(*l, *n)
+	}
+	return nil
+}
+
+// only refuses fields of other names, and says what has them.
+func only[T any](where string, fields map[string]T, names ...string) error {
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		if !slices.Contains(names, name) {
+			return fail(ErrCodec, "%s: the key %.100q isn't known here; the known ones are %q", where, name, names)
+		}
+	}
+	return nil
+}
