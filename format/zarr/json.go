@@ -36,9 +36,9 @@ func bareAt(b []byte, i int) int {
 	})
 }
 
-// strict returns b with zeros instead of the bare words, and how many values b has. It is b where there are no such words.
-func strict(b []byte) (plain []byte, values int) {
-	plain, values = b, 1
+// scan returns how many values b has, and calls f, unless it is nil, with the places of the bare words.
+func scan(b []byte, f func(i, word int)) (values int) {
+	values = 1
 	for i := 0; i < len(b); i++ {
 		switch b[i] {
 		case '"':
@@ -50,20 +50,29 @@ func strict(b []byte) (plain []byte, values int) {
 		case ',', '[', '{':
 			values++
 		case 'N', 'I', '-':
-			if k := bareAt(b, i); k >= 0 {
-				if &plain[0] == &b[0] {
-					plain = bytes.Clone(b)
-				}
-				i += copy(plain[i:], bareWords[k].plain) - 1
+			if k := bareAt(b, i); k >= 0 && f != nil {
+				f(i, k)
 			}
 		}
 	}
-	return plain, values
+	return values
+}
+
+// strict returns b with zeros instead of the bare words. It is b where there are none.
+func strict(b []byte) []byte {
+	plain := b
+	scan(b, func(i, k int) {
+		if &plain[0] == &b[0] {
+			plain = bytes.Clone(b)
+		}
+		copy(plain[i:], bareWords[k].plain)
+	})
+	return plain
 }
 
 // few refuses a document with too many values.
 func few(b []byte) error {
-	if _, n := strict(b); n > maxValues {
+	if scan(b, nil) > maxValues {
 		return fail(ErrLimit, "more than the %d values that a document of metadata may have", maxValues)
 	}
 	return nil
@@ -72,7 +81,7 @@ func few(b []byte) error {
 // fieldsOf returns the fields of an object as they stand in b, in which numbers may be bare words. Of fields of one name
 // the last counts.
 func fieldsOf(b []byte) (map[string]json.RawMessage, error) {
-	plain, _ := strict(b)
+	plain := strict(b)
 	t := &jsonText{b: b}
 	if t.space(); t.i < len(b) && b[t.i] != '{' && json.Valid(plain) {
 		return nil, fail(ErrFormat, "%.50q is no object of JSON", b)
@@ -102,10 +111,10 @@ func attributesOf(raw json.RawMessage) (map[string]any, error) {
 	if len(raw) == 0 || string(raw) == "null" {
 		return nil, nil
 	}
-	if _, err := fieldsOf(raw); err != nil {
+	if err := few(raw); err != nil {
 		return nil, err
 	}
-	if err := few(raw); err != nil {
+	if _, err := fieldsOf(raw); err != nil {
 		return nil, err
 	}
 	v, err := (&jsonText{b: raw}).value()
