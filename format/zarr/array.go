@@ -21,9 +21,9 @@ type Array struct {
 	path    string
 	meta    Metadata
 	fill    tensor.Any
-	pipe    *pipeline       // of a chunk, or of an inner chunk
-	shard   *sharding       // nil: chunks are not shards
-	writing [256]sync.Mutex // by a hash of the key: a chunk that is read and written again
+	pipe    *pipeline               // of a chunk, or of an inner chunk
+	shard   *sharding               // nil: chunks are not shards
+	writing func() *[256]sync.Mutex // by a hash of the key: a chunk that is read and written again
 	settings
 }
 
@@ -35,7 +35,7 @@ type Option struct {
 
 // Workers limits how many chunks are read or written at once; without it they are
 // as many as the machine has processors. A worker takes the memory of two chunks, of shards
-// of two inner chunks. When it writes, it takes the memory of a chunk or shard, too, and
+// of two inner chunks, and of one more for each shard that it is in beyond the first. When it writes, it takes the memory of a chunk or shard, too, and
 // of a second one where it changes a part.
 func Workers(n int) Option { return Option{workers: max(n, 1)} }
 
@@ -80,6 +80,7 @@ func bytesOf(d dtype.DType, shape []int) (int, error) {
 // newArray makes an array of metadata, which it checks.
 func newArray(store Store, path string, m Metadata, opts []Option) (*Array, error) {
 	a := &Array{store: store, path: strings.Trim(path, "/"), meta: m, settings: settingsOf(opts)}
+	a.writing = sync.OnceValue(func() *[256]sync.Mutex { return new([256]sync.Mutex) })
 	most := a.max
 	if most == 0 {
 		most = 1 << 31

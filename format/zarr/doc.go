@@ -14,13 +14,23 @@
 //
 // Version 3: regular grids, the codecs transpose, bytes, gzip, zstd, crc32c and
 // sharding_indexed, blosc for reading, the chunk keys default and v2, names of axes,
-// attributes, groups, and consolidated metadata as zarr-python 3 writes it. A field of the metadata
+// attributes, groups, and consolidated metadata as zarr-python 3 writes it. Of numcodecs it reads
+// shuffle, zlib, gzip, bz2, zstd, lz4, blosc, crc32, crc32c and adler32 behind the codec bytes, delta,
+// fixedscaleoffset, bitround and quantize before it. A list has up to 16 codecs, of which one makes bytes of
+// elements: bytes or sharding_indexed. Codecs may stand before and behind sharding_indexed, and up to four shards in
+// each other; of shards that the first codec makes, parts are read, others are read whole. The index of a shard has any codecs of a
+// fixed size, in either byte order, with or without a checksum. A field of the metadata
 // that isn't known is an error unless it says "must_understand": false; likewise a codec and
-// a storage transformer.
+// a storage transformer. A key of a codec that isn't known is always an error. Of what its specification lacks, version 3
+// is read with the codec name endian, the orders C and F of transpose, gzip and zstd without a level, and null for dimension_names.
 //
 // Version 2: C and F order; the compressors zlib, gzip, bz2, zstd, lz4 and blosc, the
 // filters shuffle, delta, fixedscaleoffset, bitround, quantize, crc32, crc32c and
-// adler32. It is written with gzip, zlib or zstd. Blosc holds blosclz, lz4, snappy, zlib and zstd.
+// adler32. It is written with gzip, zlib or zstd. Blosc holds blosclz, lz4, snappy, zlib and zstd. Its fill values may be null,
+// 0 and 1 for bool, and integers as 1.0.
+//
+// NaN, Infinity and -Infinity may stand in attributes and as fill values without quotes, as Python's json writes them.
+// They are not written so: attributes that hold them are an error.
 //
 // # Element types
 //
@@ -33,7 +43,9 @@
 //
 // Every function returns an error, with the key, and never panics. What metadata says
 // takes no memory: a chunk has as much as its bytes give, at most what its shape allows,
-// and MaxBytes bounds that. A value larger than any chunk of its shape isn't read.
+// and MaxBytes bounds that. A value larger than any chunk of its shape isn't read, nor decompressed
+// from a zip file or an answer of a server. A document of metadata has at most 16 MiB and 2^18 values; of consolidated
+// metadata, each member. A server that is too slow is an error; see HTTP.
 //
 // The formats: zarr-specs.readthedocs.io, versions 3.1 and 2; numcodecs.readthedocs.io
 // for filters.

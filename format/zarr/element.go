@@ -73,6 +73,9 @@ func parseFill(raw json.RawMessage, d dtype.DType, version int) ([]byte, error) 
 	if len(raw) == 0 {
 		return bad()
 	}
+	if string(raw) == "null" {
+		return nil, fail(ErrFormat, "fill_value null, which version 3 doesn't have; put the element that is meant, of %v", d)
+	}
 	if d.IsComplex() {
 		part := dtype.Float64
 		if d == dtype.Complex64 {

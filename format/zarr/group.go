@@ -34,7 +34,8 @@ type consolidated struct {
 	Metadata map[string]json.RawMessage `json:"metadata"`
 }
 
-// OpenGroup opens the group at a path of the store, "" for its root.
+// OpenGroup opens the group at a path of the store, "" for its root. An array of version 3 there is an error
+// that wraps ErrNode.
 func OpenGroup(ctx context.Context, s Store, p string) (*Group, error) {
 	p, err := place(s, p)
 	if err != nil {

@@ -214,3 +214,23 @@ func TestStrict(t *testing.T) {
 		}
 	}
 }
+
+// An array that can't be read gives its own reason; only a group, or nothing, says that a group may be looked for.
+func TestNode(t *testing.T) {
+	ctx, s := t.Context(), Memory()
+	for key, doc := range map[string]string{
+		"a/zarr.json": strings.Replace(seeds()[0], "int16", "string", 1), "g/zarr.json": `{"zarr_format":3,"node_type":"group"}`,
+		"b/zarr.json": `{"zarr_format":3,"node_type":"group","new":1}`,
+	} {
+		if err := s.Set(ctx, key, []byte(doc)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for p, want := range map[string][2]error{"a": {ErrType, ErrNode}, "g": {ErrNode, nil}, "b": {ErrNode, ErrCodec}} {
+		_, err := Open(ctx, s, p)
+		_, gerr := OpenGroup(ctx, s, p)
+		if !errors.Is(err, want[0]) || !errors.Is(gerr, want[1]) {
+			t.Errorf("%s: %v, %v; want %v", p, err, gerr, want)
+		}
+	}
+}

@@ -28,7 +28,7 @@ type Metadata struct {
 	Chunks          []int          // the shape of a chunk or of a shard
 	Inner           []int          // the shape of the inner chunks of shards; nil: chunks are no shards
 	Fill            tensor.Any     // one element, for absent chunks; the zero Any is the element 0
-	Codecs          []Codec        // of a chunk, or of an inner chunk; nil: Zstd(3)
+	Codecs          []Codec        // of a chunk, or of an inner chunk, of shards as well; nil: Zstd(3)
 	Separator       string         // between the numbers of a chunk's key: / or .; "": / in version 3, . in version 2
 	V2Keys          bool           // version 3 with the chunk keys of version 2
 	IndexAtStart    bool           // the index of a shard stands before its chunks
@@ -356,7 +356,8 @@ func place(s Store, p string) (string, error) {
 	return trimmed, nil
 }
 
-// Open opens the array at a path of the store, "" for its root, of version 3 or 2.
+// Open opens the array at a path of the store, "" for its root, of version 3 or 2. A group there is an error
+// that wraps ErrNode.
 func Open(ctx context.Context, s Store, p string, opts ...Option) (*Array, error) {
 	p, err := place(s, p)
 	if err != nil {

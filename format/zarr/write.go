@@ -66,7 +66,8 @@ var seed = maphash.MakeSeed()
 // alone waits until nobody else writes a chunk through a, and keeps others waiting until
 // the function that it returns is called.
 func (a *Array) alone(index []int) func() {
-	mu := &a.writing[maphash.String(seed, a.ChunkKey(index...))%uint64(len(a.writing))]
+	all := a.writing()
+	mu := &all[maphash.String(seed, a.ChunkKey(index...))%uint64(len(all))]
 	mu.Lock()
 	return mu.Unlock
 }
