@@ -131,7 +131,7 @@ func (fr *frame) steps(progress func(done, total int, n *Node)) error {
 			progress(done, total, fr.c.steps[i].node)
 		}
 	}
-	return nil
+	return fr.ctx.Err() // a program's own operator may have given up
 }
 
 // runs reports whether step i does something in a run: a Constant doesn't.

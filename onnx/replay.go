@@ -138,7 +138,7 @@ func (p *replay) actions(ctx context.Context, turn int) error {
 			}
 		}
 	}
-	return nil
+	return ctx.Err()
 }
 
 // close gives the memory back.

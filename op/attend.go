@@ -1,12 +1,10 @@
 package op
 
 import (
-	"context"
 	"math"
 	"slices"
 
 	"github.com/ashlar-go/ashlar/dtype"
-	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -72,7 +70,7 @@ const (
 const mostWeights = 2 << 20
 
 // into computes r, a view [batch, kv, group, queries, wide] that overlaps nothing else.
-func (a *attending) into(r *tensor.Any, ctx context.Context, quiet []Option) {
+func (a *attending) into(r *tensor.Any, quiet []Option) {
 	d := a.q.DType()
 	k := a.k
 	if a.root != 1 {
@@ -85,7 +83,7 @@ func (a *attending) into(r *tensor.Any, ctx context.Context, quiet []Option) {
 		*a.kept = tensor.EmptyOf(d, a.batch, a.kv, a.group, a.queries, a.keys)
 	}
 	rows := max(1, mostWeights/max(1, a.batch*a.kv*a.group*max(1, a.keys)))
-	for from := 0; from < a.queries && !exec.Ended(ctx); from += rows {
+	for from := 0; from < a.queries; from += rows {
 		a.some(r, from, min(a.queries, from+rows), quiet)
 	}
 	drop(&k, &keys)

@@ -208,7 +208,7 @@ func attend(out [4]*tensor.Any, in [7]*tensor.Any, o attentionAttrs, opts []Opti
 	if to != out[0] && past == 0 { // the keys may be where the result goes
 		key, value = key.Clone(), value.Clone()
 	}
-	a.into(&view, s.ctx(), quiet)
+	a.into(&view, quiet)
 	put(out[0], to)
 	if out[1] != nil {
 		*out[1], *out[2] = key, value

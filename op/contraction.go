@@ -337,7 +337,10 @@ func (e *gemm[T]) block(g *contraction, batch, r, m, x, n int) {
 	}
 	for x0 := 0; x0 < n; x0 += nc {
 		nn := min(nc, n-x0)
-		for k0 := 0; k0 == 0 || k0 < g.k && !exec.Ended(g.Ctx); k0 += gemmK {
+		for k0 := 0; k0 == 0 || k0 < g.k; k0 += gemmK {
+			if x0+k0 > 0 {
+				exec.Look(g.Name, g.Ctx)
+			}
 			kn, mode := min(gemmK, g.k-k0), simd.StoreSums
 			if k0 > 0 {
 				mode = simd.AddSums
@@ -494,7 +497,10 @@ func (e *gemm[T]) skinny(g *contraction, s streamer[T], batch, r, m, x, n int) {
 	canon := canonFor[T]()
 	for x0 := 0; x0 < n; x0 += width {
 		w := min(width, n-x0)
-		for k0 := 0; k0 == 0 || k0 < g.k && !exec.Ended(g.Ctx); k0 += gemmK {
+		for k0 := 0; k0 == 0 || k0 < g.k; k0 += gemmK {
+			if x0+k0 > 0 {
+				exec.Look(g.Name, g.Ctx)
+			}
 			kn := min(gemmK, g.k-k0)
 			clear(acc[:m*w])
 			if kn > 0 {

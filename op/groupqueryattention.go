@@ -184,7 +184,7 @@ func (g *groupQuery) run(c *Call) []tensor.Any {
 	}
 	out := tensor.EmptyOf(wide, g.shape(true)...)
 	view := out.Reshape(g.five(true)...).Permute(0, 2, 3, 1, 4)
-	a.into(&view, c.Context, opts)
+	a.into(&view, opts)
 	if outs[0] = out; wide != d {
 		outs[0] = tensor.EmptyOf(d, g.shape(true)...)
 		narrowInto(g.name, &outs[0], &out)

@@ -122,9 +122,7 @@ func attendLinear(y, state *tensor.Any, in [7]*tensor.Any, o linearAttrs, opts [
 		return at.Reshape(h.batch, kv, group, 1, at.Dim(1)/(kv*group))
 	}
 	for t := range h.queries {
-		if exec.Ended(s.ctx()) {
-			break
-		}
+		exec.Look(name, s.ctx())
 		q, k, v := rows(&held[0], h.group, t), rows(&held[1], 1, t), rows(&held[2], 1, t)
 		if !in[4].IsZero() {
 			var by tensor.Any

@@ -145,7 +145,7 @@ func (m *multiHead) run(c *Call, q, k, v tensor.Any, qk *tensor.Any, quiet []Opt
 	}
 	out := tensor.EmptyOf(wide, m.shape(true)...)
 	view := out.Reshape(m.five(true)...).Permute(0, 2, 3, 1, 4)
-	a.into(&view, c.Context, quiet)
+	a.into(&view, quiet)
 	if y = out; wide != d {
 		y = tensor.EmptyOf(d, m.shape(true)...)
 		narrowInto(m.name, &y, &out)

@@ -329,9 +329,7 @@ func unroll[T num.Float](q *recurrence, direction int, lens []int32, out *[3]ten
 		u.longest = max(u.longest, u.length(b))
 	}
 	for s := range u.longest {
-		if exec.Ended(q.ctx) {
-			break
-		}
+		exec.Look(q.name, q.ctx)
 		step(u, s)
 	}
 	u.finish()
@@ -364,7 +362,8 @@ func (u *unrolled[T]) fromInput(ctx context.Context, weights *directed[T]) {
 		return
 	}
 	const most = 128 // rows that stay in the caches with a panel
-	for from := 0; from < rows && !exec.Ended(u.ctx); from += most {
+	for from := 0; from < rows; from += most {
+		exec.Look(u.name, u.ctx)
 		var s stateWeights[T]
 		s.of(u.name, ctx, min(most, rows-from), weights.input)
 		gates := u.gates[from*wide:][:s.m*wide]

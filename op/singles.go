@@ -51,7 +51,8 @@ func (e *gemm[T]) singles(g *contraction) bool {
 		var sums, c [singleRows]T
 		for i := from * singleRows; i < min(to*singleRows, h.batch); i += singleRows {
 			n := min(singleRows, h.batch-i)
-			for k0 := 0; k0 < h.k && !exec.Ended(h.Ctx); k0 += gemmK {
+			for k0 := 0; k0 < h.k; k0 += gemmK {
+				exec.Look(h.Name, h.Ctx)
 				clear(sums[:n])
 				chains(s, sums[:n], a.at(i, k0), b.at(i, k0), min(gemmK, h.k-k0))
 				for j, v := range sums[:n] {
@@ -77,7 +78,8 @@ func (e *gemm[T]) long(g *contraction, s chainer[T], entry, blocks int) {
 	b := strand[T]{e.b, g.bAt.at(entry), gemmK * g.bRow, g.bRow}
 	var sums [singleRows]T
 	c := e.c[g.cAt.at(entry):][:1]
-	for i := 0; i <= blocks && !exec.Ended(g.Ctx); i += singleRows {
+	for i := 0; i <= blocks; i += singleRows {
+		exec.Look(g.Name, g.Ctx)
 		n := min(singleRows, blocks-i)
 		clear(sums[:])
 		chains(s, sums[:n], a.at(i, 0), b.at(i, 0), gemmK)

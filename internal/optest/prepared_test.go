@@ -35,10 +35,7 @@ func TestPrepared(t *testing.T) {
 				}
 				var turn op.Turn
 				turn.Under(context.Background())
-				fixed := make([]bool, len(r.in)) // as a graph would have them: operands of integers, but for the first
-				for k, a := range r.in {
-					fixed[k] = k > 0 && (a.IsZero() || a.DType() == dtype.Int64)
-				}
+				fixed := r.fixed()
 				run, ok, err := turn.Prepare(o, r.call(r.in), fixed, out)
 				if err != nil {
 					t.Fatalf("%s, %s: %v", o.Name(), r.name, err)
@@ -77,6 +74,15 @@ func TestPrepared(t *testing.T) {
 	if len(prepared) < 100 {
 		t.Errorf("%d operators are prepared, want 100 or more", len(prepared))
 	}
+}
+
+// fixed says which operands stay as they are where a graph would say so: those of integers, but for the first.
+func (r *run) fixed() []bool {
+	fixed := make([]bool, len(r.in))
+	for k, a := range r.in {
+		fixed[k] = k > 0 && (a.IsZero() || a.DType() == dtype.Int64)
+	}
+	return fixed
 }
 
 func sameShape(a, b tensor.Any) bool { return tensor.Describe(a) == tensor.Describe(b) }

@@ -1,6 +1,7 @@
 package optest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -19,8 +20,9 @@ type run struct {
 	name  string
 	c     testCase
 	in    []tensor.Any
-	moved []int // the operands that may be laid out in other ways
-	unfit bool  // the result is an error about the numbers
+	moved []int           // the operands that may be laid out in other ways
+	unfit bool            // the result is an error about the numbers
+	ctx   context.Context // of its calls; nil is none
 }
 
 func newRun(o op.Op, i int, c testCase, d dtype.DType) *run {
@@ -62,7 +64,7 @@ func random(rng *rand.Rand, d dtype.DType, shape []int, special int, nonzero boo
 }
 
 func (r *run) call(in []tensor.Any) *op.Call {
-	c := &op.Call{Inputs: in, Attrs: r.c.attrs, Opset: r.c.opset, Outputs: r.c.outputs}
+	c := &op.Call{Inputs: in, Attrs: r.c.attrs, Opset: r.c.opset, Outputs: r.c.outputs, Context: r.ctx}
 	if v := r.op.Versions(); c.Opset == 0 && len(v) > 0 {
 		c.Opset = slices.Max(v)
 	}

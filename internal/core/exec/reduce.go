@@ -93,8 +93,9 @@ type reducing struct {
 	base, at  int // the first elements of data and out
 	shift     uint8
 	result    dtype.DType
-	group     int // outputs that are folded side by side
-	ctx       context.Context
+	group     int             // outputs that are folded side by side
+	name      string          // of the operator, and its
+	ctx       context.Context // if the reduction is split
 	bad       *Failure
 }
 
@@ -142,7 +143,7 @@ func (r *reducing) byFolders(j *Job) {
 		return
 	}
 	c := *r // here, and nowhere else, it moves to the heap
-	c.ctx = j.Ctx
+	c.name, c.ctx = j.Name, j.Ctx
 	Split(j.Name, j.Ctx, steps, cost, c.fold)
 }
 
@@ -210,14 +211,11 @@ func again(fs []Folder) (more bool) {
 	return more
 }
 
-// Ended reports whether nobody waits any more for the results of Split. An early end
-// leaves anything behind: Split panics.
-func Ended(ctx context.Context) bool { return ctx != nil && ctx.Err() != nil }
-
 // foldOne feeds one sequence, straight from memory where it is a run.
 func (r *reducing) foldOne(f Folder, base int, tile []byte) {
 	s := &r.gone
-	for i := 0; i < s.N && !Ended(r.ctx); i += FoldLen {
+	for i := 0; i < s.N; i += FoldLen {
+		Look(r.name, r.ctx)
 		n := min(FoldLen, s.N-i)
 		if s.run() {
 			f.Take(r.run(base+i, n))
@@ -233,7 +231,8 @@ func (r *reducing) foldOne(f Folder, base int, tile []byte) {
 func (r *reducing) foldGroups(fs []Folder, base int, tile []byte) {
 	s := &r.gone
 	e, step := s.few[0].ext, s.few[0].str
-	for i := 0; i < s.N && !Ended(r.ctx); i += foldPiece {
+	for i := 0; i < s.N; i += foldPiece {
+		Look(r.name, r.ctx)
 		n := min(foldPiece, s.N-i)
 		for done := 0; done < n; {
 			in := (i + done) % e

@@ -40,11 +40,22 @@ func Alone(ctx context.Context) bool { return ctx != nil && ctx.Done() == nil &&
 // Goes reports whether ctx, which may be nil, hasn't ended.
 func Goes(ctx context.Context) bool { return ctx == nil || ctx.Err() == nil }
 
+// Look panics with an error that wraps ctx.Err() if ctx, which may be nil, has ended. A long loop of the operator looks so between two parts of its
+// work. It doesn't break off instead: then every caller would have to look again, or take unfinished elements for the result.
+func Look(name string, ctx context.Context) {
+	if ctx == nil {
+		return
+	}
+	if err := ctx.Err(); err != nil {
+		panic(&tensor.Error{Op: "op." + name, Text: "stopped: " + err.Error(), Err: err})
+	}
+}
+
 // Split calls f on ranges that cover [0, n), on as many threads as the work is
 // worth; cost is that of one step, in additions. What f computes must not depend
-// on the ranges. A panic in f reaches the caller. When ctx is done no further
-// range starts, and Split panics with an error that wraps ctx.Err(). Code after Split
-// sees the non-temporal stores of f. With n = 0 f isn't called.
+// on the ranges. A panic in f reaches the caller. Where ctx may end, Split looks
+// before each range. Code after Split sees the non-temporal stores of f. With n = 0 f
+// isn't called.
 func Split(name string, ctx context.Context, n, cost int, f func(from, to int)) {
 	if n <= 0 {
 		return
@@ -63,22 +74,20 @@ func Split(name string, ctx context.Context, n, cost int, f func(from, to int)) 
 	}
 	switch {
 	case workers > 1:
-		parallel(ctx, n, step, workers, f)
+		parallel(name, ctx, n, step, workers, f)
 	case ctx == nil || ctx.Done() == nil:
 		f(0, n)
 	default:
-		for from := 0; from < n && ctx.Err() == nil; from += step {
+		for from := 0; from < n; from += step {
+			Look(name, ctx)
 			f(from, min(from+step, n))
 		}
 	}
 	simd.Fence()
-	if !Goes(ctx) {
-		panic(&tensor.Error{Op: "op." + name, Text: "stopped: " + ctx.Err().Error(), Err: ctx.Err()})
-	}
 }
 
 // parallel is Split for more than one thread, without its last words.
-func parallel(ctx context.Context, n, step, workers int, f func(from, to int)) {
+func parallel(name string, ctx context.Context, n, step, workers int, f func(from, to int)) {
 	var next atomic.Int64
 	var fault atomic.Pointer[any]
 	loop := func() {
@@ -89,11 +98,12 @@ func parallel(ctx context.Context, n, step, workers int, f func(from, to int)) {
 				fault.CompareAndSwap(nil, &r)
 			}
 		}()
-		for fault.Load() == nil && Goes(ctx) {
+		for fault.Load() == nil {
 			from := int(next.Add(int64(step))) - step
 			if from >= n {
 				return
 			}
+			Look(name, ctx)
 			f(from, min(from+step, n))
 		}
 	}
