@@ -145,6 +145,9 @@ func (r *run) end(t *testing.T) (calls, stopped int) {
 	var turn op.Turn
 	if run, ok, err := turn.Prepare(plain, r.call(r.in), r.fixed(), out); ok && err == nil {
 		try(" prepared", func(ctx context.Context) ([]tensor.Any, [][]byte, error) {
+			if b, ok := tensor.Bytes(out); ok {
+				poison(b, out.DType())
+			}
 			turn.Under(ctx)
 			err := tensor.Try(run)
 			return []tensor.Any{out}, [][]byte{content(out)}, err
