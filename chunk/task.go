@@ -131,7 +131,11 @@ func (e *TaskError) Unwrap() error { return e.Err }
 // run runs one task. A panic of an operator, or of a function given to MapBlocks, is an error.
 func (s *stage) run(ctx context.Context, i int, again bool) (err error) {
 	defer func() {
-		if r := recover(); r != nil {
+		switch r := recover().(type) {
+		case nil:
+		case error: // of an operator that a context stopped, maybe
+			err = fmt.Errorf("panic: %w", r)
+		default:
 			err = fmt.Errorf("panic: %v", r)
 		}
 	}()
