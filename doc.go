@@ -38,6 +38,7 @@
 //	internal/core/exec/  runs rows over tensors: elementwise, dense or strided, on threads
 //	internal/core/simd/  rows with an instruction set: AVX2 and AVX-512; its generator is a module of its own
 //	internal/published/  layouts by the published rules of pycute and cutegen, faults included
+//	internal/ended/      a context that ends after a number of looks, for tests
 //	internal/optest/     runs every operator × dtype × layout
 //	internal/bench/      measures operators, a JSON line for each case
 //	internal/same/       one digest of all results, the same on every machine

@@ -79,7 +79,7 @@ func Into[T num.Elem](dst tensor.Tensor[T]) Option {
 
 // Context stops the operator early when ctx is done: it then panics with a
 // *tensor.Error that wraps ctx.Err(), and the elements of an Into target are
-// unspecified.
+// unspecified. An operator that returns has computed all elements.
 func Context(ctx context.Context) Option { return Option{more: &more{ctx}} }
 
 // WithThreads returns a context under which an operator uses at most n threads. Without
