@@ -14,6 +14,7 @@ import (
 	"sync"
 
 	"github.com/ashlar-go/ashlar/format/zarr"
+	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -134,8 +135,14 @@ func NewPlan(o Options, targets ...Target) (*Plan, error) {
 		return nil, err
 	}
 	for i, t := range targets {
-		if slices.ContainsFunc(targets[:i], func(u Target) bool { return u.Store == t.Store && clean(u.Path) == clean(t.Path) }) {
-			return nil, fail("NewPlan", tensor.ErrValue, "two targets at the path %q of one store", t.Path)
+		for _, u := range targets[:i] {
+			switch {
+			case clean(u.Path) != clean(t.Path):
+			case exec.Same(u.Store, t.Store):
+				return nil, fail("NewPlan", tensor.ErrValue, "two targets at the path %q of one store", t.Path)
+			case !exec.Same(u.Store, u.Store) && !exec.Same(t.Store, t.Store):
+				return nil, fail("NewPlan", tensor.ErrValue, "two targets at the path %q, and %T can't be compared: use two paths, or pointers as stores", t.Path, t.Store)
+			}
 		}
 		s, err := pl.target(t.Array.n)
 		if err != nil {

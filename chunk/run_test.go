@@ -280,6 +280,13 @@ func TestMistakes(t *testing.T) {
 			s := zarr.Memory()
 			return second(NewPlan(Options{}, Target{x, s, "a", nil, nil}, Target{x, s, "/a/", nil, nil}))
 		}(),
+		"can't be compared": func() error {
+			s := struct {
+				zarr.Store
+				some []int
+			}{zarr.Memory(), nil}
+			return second(NewPlan(Options{}, Target{x, s, "a", nil, nil}, Target{x, s, "a", nil, nil}))
+		}(),
 		"chunks of": second(NewPlan(Options{Memory: 9 << 20}, Target{Array: Map("Neg", nil, big(t)), Store: zarr.Memory()})),
 	} {
 		if err == nil || !strings.Contains(err.Error(), text) {

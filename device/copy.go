@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"slices"
 
+	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/pack"
@@ -28,7 +29,7 @@ func ToDevice(x tensor.Any, dev Device, c MemoryConfig) (Tensor, error) {
 		}
 		if s = t.p.spec; t.view {
 			s, err = pack.NewSpec(t.DType(), t.lay.Shape(), pack.Options{})
-		} else if t.Device() == dev && t.p.config.Equal(c) {
+		} else if exec.Same(t.Device(), dev) && t.p.config.Equal(c) {
 			return t.Share()
 		}
 	case pack.Tensor:
@@ -239,7 +240,7 @@ func join(moves []Move, m Move) []Move {
 
 // follows reports whether o begins n bytes after p.
 func (p *Place) follows(o *Place, n int) bool {
-	if p.Buffer != o.Buffer || p.Bank != o.Bank || len(p.Host) != len(o.Host) {
+	if p.Bank != o.Bank || len(p.Host) != len(o.Host) || !exec.Same(p.Buffer, o.Buffer) {
 		return false
 	}
 	return o.Offset == p.Offset+n || p.Buffer == nil && p.Host == nil

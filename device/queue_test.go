@@ -25,6 +25,19 @@ func open(t testing.TB) *Sim {
 	return d
 }
 
+// A program's own buffers may be of a type that can't be compared. Then no move goes on where another one ends.
+func TestJoinUncomparable(t *testing.T) {
+	b := struct {
+		Buffer
+		some []int
+	}{}
+	m := Move{To: Place{Buffer: b}, From: Place{Host: []byte{1, 2}}, N: 1}
+	next := Move{To: Place{Buffer: b, Offset: 1}, From: Place{Host: []byte{1, 2}, Offset: 1}, N: 1}
+	if moves := join(join(nil, m), next); len(moves) != 2 {
+		t.Errorf("%d moves, want 2", len(moves))
+	}
+}
+
 func full(v int32, n int) tensor.Tensor[int32] { return tensor.Full(v, n) }
 
 // onHost returns the elements of a tensor of int32 on a device.

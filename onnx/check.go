@@ -260,6 +260,7 @@ func (c *compiled) checkNode(i int, x *expansion, missing func(format string, ar
 	}
 	if ok {
 		c.ops[i], s.text = o, f
+		s.own = o != operators()[keyOf(n.Domain, n.Op, "")]
 	}
 	return nil
 }

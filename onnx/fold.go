@@ -62,8 +62,7 @@ func (f *folding) graph(c *compiled, around []Value, fixed []bool) {
 // step computes step i if it reads nothing but constants, and reports whether it did. Of a step that fails a run says why.
 func (f *folding) step(c *compiled, i int, known []bool) bool {
 	s, o := &c.steps[i], c.ops[i]
-	if o == nil || s.form(c.vals) != nil || f.ctx.Err() != nil || slices.Contains(unsteady, s.node.Op) ||
-		o != operators()[keyOf(s.node.Domain, s.node.Op, "")] { // a program's own operator may count its calls
+	if o == nil || s.own || s.form(c.vals) != nil || f.ctx.Err() != nil || slices.Contains(unsteady, s.node.Op) {
 		return false
 	}
 	room := int64(foldSlack)

@@ -324,7 +324,7 @@ func (s *step) values(vals []Value) []Value {
 // operator is step for an operator of package op; scratch is what it takes besides its results.
 func (f *inference) operator(c *compiled, i int, vals []Value) (outs []tensor.Any, scratch int64, err error) {
 	s := &c.steps[i]
-	known := slices.Contains(shaping, s.node.Op)
+	known := !s.own && slices.Contains(shaping, s.node.Op)
 	work := 0
 	for _, id := range s.in {
 		if id < 0 {

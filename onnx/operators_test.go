@@ -47,6 +47,58 @@ func TestModelOperators(t *testing.T) {
 	}
 }
 
+// A program's own operator is no operator of the library, whatever its name: it isn't part of the Conv before it, and runs in
+// no plan.
+func TestOwnName(t *testing.T) {
+	calls := 0
+	for _, domain := range []string{"org.example", ""} {
+		for _, name := range []string{"Relu", "Range"} {
+			b := NewBuilder("g")
+			x := b.Input("x", dtype.Float32, 1, 1, 2)
+			y := b.Node(name, []string{b.Node("Conv", []string{x, b.Weight("w", tensor.Full[float32](1, 1, 1, 1).Any())})})
+			b.Output(b.Rename(b.Node("Add", []string{y, b.Node(name, []string{b.Weight("v", vec(-1))})}), "y"), dtype.Float32, 1, 1, 2)
+			m, err := b.Model(17)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m.Graph.Nodes[1].Domain, m.Graph.Nodes[2].Domain = domain, domain
+			m.Opsets = append(m.Opsets, Opset{"org.example", 1})
+			neg, _ := op.Lookup("Neg")
+			m.Operators = []op.Op{called{neg, domain, name, &calls}}
+			s, err := NewSession(m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			in := vals{"x": tensor.FromSlice([]float32{1, -2}, 1, 1, 2).Any()}
+			if _, err := s.Plan(in); err != nil || calls != 0 {
+				t.Errorf("%q %s: %d calls before the run, %v", domain, name, calls, err)
+			}
+			out, err := s.Run(context.Background(), in, Options{})
+			if err != nil || calls != 2 {
+				t.Fatalf("%q %s: %d calls, want 2; %v", domain, name, calls, err)
+			}
+			checkVec(t, out["y"], 0, 3)
+			calls = 0
+		}
+	}
+}
+
+// called is an operator of another name, which counts its calls.
+type called struct {
+	op.Op
+	domain, name string
+	n            *int
+}
+
+func (c called) Domain() string  { return c.domain }
+func (c called) Name() string    { return c.name }
+func (c called) Versions() []int { return []int{1} }
+
+func (c called) Run(call *op.Call) ([]tensor.Any, error) {
+	*c.n++
+	return c.Op.Run(call)
+}
+
 // What nothing runs is told from what ONNX doesn't have, and both from what a program may give.
 func TestWithout(t *testing.T) {
 	for _, c := range []struct{ domain, name, want string }{

@@ -11,20 +11,28 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// A replay is a run made ready: its tensors have their places, in two turns between which states change theirs.
+// A replay is a run made ready: its tensors have their places, in two turns. Each turn has memory of its own for the outputs,
+// none of which is a view. So those of the last run stay as they are while the next one reads them as its inputs, and after
+// one that fails or goes another way.
 type replay struct {
 	memory *mem.Buffer
 	bytes  int64        // of memory and own
-	own    []tensor.Any // of inputs, states, and outputs that are the same in every run
+	own    []tensor.Any // of inputs and outputs
 	trace  *trace       // holds what steps read that is the same in every run
 	turns  [2][]action
+	copies [2][]copied
 	in     [2][]tensor.Any // by place among the graph's inputs; zero for one that the run doesn't take
+	swaps  []bool          // by place among the graph's inputs: in a turn its memory is that of an output in the other one
 	out    [2]map[string]tensor.Any
 	state  [2][]tensor.Any // of each state what the next run begins with
+	ran    bool            // a run has given the outputs of the turn before
 	turn   int             // the next one
 	at     int             // the step that is on its way
 	with   op.Turn
 }
+
+// A copied is an output that is a view, and the tensor that it is copied to when all steps are done.
+type copied struct{ to, from tensor.Any }
 
 // An action is a step of a replay. Just one of do and slow is set, or cond.
 type action struct {
@@ -61,10 +69,10 @@ func is(a, b *tensor.Any) bool {
 // errOther ends a replay where the run would go another way than the one that was noted.
 var errOther = errors.New("the run takes another way")
 
-// run does a prepared run. It reports false if the inputs aren't those that it was prepared for, or the run went another way.
-func (p *replay) run(st *Stream, inputs map[string]tensor.Any) (done bool, err error) {
-	turn := p.turn
-	given := 0
+// take gives the inputs of the next run their places. It reports false if they aren't those that it was prepared for, or
+// would have to be written over the outputs of the last run.
+func (p *replay) take(st *Stream, inputs map[string]tensor.Any) bool {
+	turn, given := p.turn, 0
 	for i := range st.s.c.g.Inputs {
 		v := &st.s.c.g.Inputs[i]
 		to := &p.in[turn][i]
@@ -73,31 +81,30 @@ func (p *replay) run(st *Stream, inputs map[string]tensor.Any) (done bool, err e
 		switch {
 		case ok:
 			given++
-		case state >= 0 && st.state[state].value.IsZero(): // after Reset
-			if b, ok := tensor.Bytes(*to); ok {
-				clear(b)
-			}
-			continue
 		case state >= 0:
-			a = st.state[state].value
+			a = st.state[state].value // zero after Reset
 		case to.IsZero():
 			continue
-		default:
-			return false, nil
 		}
 		if to.IsZero() || a.IsZero() || a.IsSpec() || a.DType() != to.DType() || !sameShape(&a, to) {
-			return false, nil
+			return false
 		}
 		if !is(to, &a) {
-			to.CopyFrom(a)
-		}
-		if state >= 0 { // its old place may be written before the run is done
-			st.state[state].value = *to
+			if p.swaps[i] && p.ran || tensor.Copy(*to, a) != nil {
+				return false
+			}
 		}
 	}
-	if given != len(inputs) {
-		return false, nil // a name that there isn't
+	return given == len(inputs) // else there is a name that there isn't
+}
+
+// run does a prepared run. It reports false if the inputs aren't those that it was prepared for, or the run went another way:
+// nothing has changed then that another run reads.
+func (p *replay) run(st *Stream, inputs map[string]tensor.Any) (done bool, err error) {
+	if !p.take(st, inputs) {
+		return false, nil
 	}
+	turn := p.turn
 	p.with.Under(st.under)
 	p.at = 0
 	if panicked := tensor.Try(func() { err = p.actions(st.under, turn) }); panicked != nil {
@@ -110,10 +117,13 @@ func (p *replay) run(st *Stream, inputs map[string]tensor.Any) (done bool, err e
 		a := &p.turns[turn][p.at]
 		return false, in(a.c.label(&a.c.steps[a.i]), err)
 	}
+	for _, c := range p.copies[turn] {
+		c.to.CopyFrom(c.from)
+	}
 	for i := range st.state {
 		st.state[i].value = p.state[turn][i]
 	}
-	p.turn = 1 - turn
+	p.turn, p.ran = 1-turn, true
 	return true, nil
 }
 
@@ -155,11 +165,11 @@ func (p *replay) close() error {
 }
 
 // newReplay makes a run ready as t noted it. It returns nil where that can't be, or takes more than the limit on memory.
-func newReplay(st *Stream, t *trace) *replay {
+func newReplay(st *Stream, t *trace, inputs map[string]tensor.Any) *replay {
 	p := &replay{trace: t}
 	err := errOther
 	if !t.broken {
-		if panicked := tensor.Try(func() { err = p.build(st, t) }); panicked != nil {
+		if panicked := tensor.Try(func() { err = p.build(st, t, inputs) }); panicked != nil {
 			err = panicked
 		}
 	}
@@ -170,53 +180,70 @@ func newReplay(st *Stream, t *trace) *replay {
 	return p
 }
 
-func (p *replay) build(st *Stream, t *trace) error {
+func (p *replay) build(st *Stream, t *trace, inputs map[string]tensor.Any) error {
 	c := st.s.c
-	// States that are results of their own change places with the inputs they become.
-	swaps := make([]bool, len(st.state))
-	apart := make(map[*slot]bool) // has memory of its own
-	var bytes int64
-	for k, s := range st.state {
-		from := t.outputs[s.out]
-		swaps[k] = from.made >= 0 && !from.fixed && from.whole == nil && !apart[from] && t.inputs[s.in] != nil &&
-			tensor.Describe(from.tensor) == tensor.Describe(t.inputs[s.in].tensor)
-		apart[from] = apart[from] || swaps[k]
+	apart := make(map[*slot]bool)         // has memory of its own
+	outs := make([]*slot, len(t.outputs)) // of the outputs' memory
+	for i, s := range t.outputs {
+		if !s.fixed && (s.made < 0 || s.whole != nil || apart[s]) { // a view, or an output twice
+			s = &slot{tensor: s.tensor}
+		}
+		outs[i], apart[s] = s, !s.fixed
 	}
 	size := t.places(apart)
-	places := make(map[*slot][2]tensor.Any)
-	var failed error
-	own := func(s *slot) tensor.Any {
-		a, err := tensor.Make(s.tensor.DType(), s.tensor.Shape()...)
-		if failed = errors.Join(failed, err); err == nil {
-			p.own, bytes = append(p.own, a), add(bytes, s.bytes())
-		}
-		return a
-	}
-	for _, s := range t.inputs {
-		if s != nil {
-			a := own(s)
-			places[s] = [2]tensor.Any{a, a}
-		}
-	}
-	for k, s := range st.state {
-		if swaps[k] {
-			first, second := places[t.inputs[s.in]][0], own(t.outputs[s.out])
-			places[t.inputs[s.in]] = [2]tensor.Any{first, second}
-			places[t.outputs[s.out]] = [2]tensor.Any{second, first}
-		}
-	}
-	if failed != nil {
-		return failed
-	}
+	p.bytes = int64(size)
 	limit := st.o.MaxMemory
 	if limit == 0 {
 		limit = DefaultMaxMemory
 	}
-	p.bytes = add(bytes, int64(size))
-	if total := add(p.bytes, st.s.weights); limit > 0 && total > limit {
-		return errOther
-	}
+	places := make(map[*slot][2]tensor.Any)
 	var err error
+	own := func(s *slot) (a tensor.Any) {
+		p.bytes = add(p.bytes, s.bytes())
+		if limit > 0 && add(p.bytes, st.s.weights) > limit {
+			err = errOther
+		}
+		if err == nil {
+			if a, err = tensor.Make(s.tensor.DType(), s.tensor.Shape()...); err == nil {
+				p.own = append(p.own, a)
+			}
+		}
+		return a
+	}
+	for i, s := range outs {
+		at := [2]tensor.Any{own(s)}
+		if err != nil {
+			return err
+		}
+		if s.fixed { // a weight, maybe, which nobody may write to or close
+			at[0].CopyFrom(s.tensor)
+			at[0] = at[0].ReadOnly()
+			outs[i], at[1] = &slot{tensor: at[0]}, at[0]
+		} else {
+			at[1] = own(s)
+		}
+		places[outs[i]] = at
+	}
+	p.swaps = make([]bool, len(t.inputs))
+	for i, s := range t.inputs {
+		if s == nil {
+			continue
+		}
+		// A state changes places with the input that it becomes, unless that is one of those that the program gives.
+		if k := slices.IndexFunc(st.state, func(c carried) bool { return c.in == i }); k >= 0 {
+			from := outs[st.state[k].out]
+			_, given := inputs[st.state[k].to]
+			if p.swaps[i] = !given && apart[from] && tensor.Describe(from.tensor) == tensor.Describe(s.tensor); p.swaps[i] {
+				places[s] = [2]tensor.Any{places[from][1], places[from][0]}
+				continue
+			}
+		}
+		a := own(s)
+		places[s] = [2]tensor.Any{a, a}
+	}
+	if err != nil {
+		return err
+	}
 	if p.memory, err = mem.Alloc(max(size, 1)); err != nil {
 		return err
 	}
@@ -232,18 +259,14 @@ func (p *replay) build(st *Stream, t *trace) error {
 		}
 		p.out[turn] = make(map[string]tensor.Any)
 		for i, id := range c.outputs {
-			a := p.place(t.outputs[i], turn, places)
-			if t.outputs[i].fixed { // a weight, maybe, which nobody may write to or close
-				if a, err = tensor.Clone(a); err != nil {
-					return err
-				}
-				p.own, p.bytes = append(p.own, a), add(p.bytes, t.outputs[i].bytes())
-				a = a.ReadOnly()
+			to := places[outs[i]][turn]
+			p.out[turn][c.names[id]] = to
+			if from := t.outputs[i]; from != outs[i] && !from.fixed {
+				p.copies[turn] = append(p.copies[turn], copied{to, p.place(from, turn, places)})
 			}
-			p.out[turn][c.names[id]] = a
 		}
 		for _, s := range st.state {
-			p.state[turn] = append(p.state[turn], p.place(t.outputs[s.out], turn, places))
+			p.state[turn] = append(p.state[turn], places[outs[s.out]][turn])
 		}
 	}
 	return nil
@@ -342,8 +365,10 @@ func (p *replay) steps(t *trace, turn int, places map[*slot][2]tensor.Any) ([]ac
 					return errOther
 				}
 				a.CopyFrom(list[j])
-				if !slices.ContainsFunc(call.Inputs, list[j].SameData) {
-					list[j].Close()
+			}
+			for _, a := range list { // results may share memory
+				if !a.IsZero() && !slices.ContainsFunc(call.Inputs, a.SameData) {
+					a.Close()
 				}
 			}
 			return nil

@@ -45,6 +45,7 @@ type step struct {
 	read   *once   // what the flow made of the attributes
 	kept   *memory // what the operator of package op did
 	folded bool    // the session has the results; the step runs only for an observer
+	own    bool    // a program's own operator runs the step: it may count its calls
 }
 
 // reads goes over the values that a step needs: its inputs, and what its bodies capture.

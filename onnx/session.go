@@ -37,7 +37,7 @@ func (c *compiled) rectify() {
 	left := 0 // steps that stay
 	for i := range c.steps {
 		s := c.steps[i]
-		if s.node.Op == "Relu" && len(s.in) == 1 && s.in[0] >= 0 && reads[s.in[0]] == 1 {
+		if s.node.Op == "Relu" && !s.own && len(s.in) == 1 && s.in[0] >= 0 && reads[s.in[0]] == 1 {
 			if j, made := maker[s.in[0]]; made {
 				if o, ok := op.Rectified(c.ops[j]); ok {
 					c.ops[j], c.steps[j].out = o, s.out

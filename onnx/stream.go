@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -15,8 +16,8 @@ import (
 // shapes have in common it does once: shapes and plans, memory for all results, what follows from weights alone. Such a run
 // allocates no tensor; of operators with a prepared form (op.Turn) it allocates nothing at all on one thread. Any model
 // whose inputs and outputs are tensors of numbers runs in a Stream: a loop, or a shape that changes, makes a run as
-// expensive as Session.Run, and so is the first run of a shape and the second. Options.MaxMemory bounds each run, and what the
-// Stream keeps between runs.
+// expensive as Session.Run, and so is the first run of a shape and the second, the first after Reset, and each that calls an
+// operator of Model.Operators. Options.MaxMemory bounds each run, and what the Stream keeps between runs.
 //
 // A Stream is for one goroutine at a time; a session may have many. Its memory goes by Close, or when it is unreachable.
 type Stream struct {
@@ -27,10 +28,10 @@ type Stream struct {
 	out    map[string]tensor.Any
 	shapes []byte // of the inputs of the last run
 	buf    []byte
-	ready  *replay // nil if the last run wasn't one that can be done again
-	vain   bool    // a run of these shapes can't be
-	ctx    context.Context
-	under  context.Context // ctx with the bound on threads
+	ready  *replay         // nil if the last run wasn't one that can be done again
+	vain   bool            // a run of these shapes can't be
+	ctx    context.Context // of the last run, where there is a bound on threads
+	under  context.Context // the run's, with that bound
 	closed bool
 }
 
@@ -130,9 +131,9 @@ func (st *Stream) drop() error {
 }
 
 // Run computes the outputs from inputs, by name; states may be left out, and are then those that the last run gave. The map
-// and its tensors are the Stream's: they are good until the next run. Inputs are copied where a prepared run needs them
-// elsewhere. Errors are those of Session.Run. After one, states that the run wasn't given are as before it; those that it was given
-// have to be given again.
+// and its tensors are the Stream's: they are good until the next run returns without an error, and may be its inputs. Inputs
+// are copied where a prepared run needs them elsewhere. Errors are those of Session.Run. After one, all states are as before
+// the run: those that it was given have to be given again.
 func (st *Stream) Run(ctx context.Context, inputs map[string]tensor.Any) (out map[string]tensor.Any, err error) {
 	if st.closed {
 		return nil, failf("%w: the stream is closed", tensor.ErrClosed)
@@ -148,10 +149,10 @@ func (st *Stream) Run(ctx context.Context, inputs map[string]tensor.Any) (out ma
 }
 
 func (st *Stream) run(ctx context.Context, inputs map[string]tensor.Any) (map[string]tensor.Any, error) {
-	if ctx != st.ctx {
-		if st.ctx, st.under = ctx, ctx; st.o.Threads > 0 {
-			st.under = op.WithThreads(ctx, st.o.Threads)
-		}
+	if st.o.Threads == 0 {
+		st.under = ctx
+	} else if !exec.Same(ctx, st.ctx) {
+		st.ctx, st.under = ctx, op.WithThreads(ctx, st.o.Threads)
 	}
 	if p := st.ready; p != nil && st.o.Observe == nil && st.o.Progress == nil {
 		turn := p.turn
@@ -177,14 +178,13 @@ func (st *Stream) again(inputs map[string]tensor.Any) (map[string]tensor.Any, er
 		if _, ok := inputs[c.to]; ok {
 			continue
 		}
-		if c.value.IsZero() {
-			zero, err := st.zero(c.in, inputs)
-			if err != nil {
+		a, err := c.value, error(nil)
+		if a.IsZero() {
+			if a, err = st.zero(c.in, inputs); err != nil {
 				return nil, err
 			}
-			c.value = zero
 		}
-		st.in[c.to] = Value{a: c.value}
+		st.in[c.to] = Value{a: a}
 	}
 	shapes := st.describe()
 	same := string(shapes) == string(st.shapes)
@@ -195,6 +195,11 @@ func (st *Stream) again(inputs map[string]tensor.Any) (map[string]tensor.Any, er
 	}
 	st.shapes, st.buf = shapes, st.shapes
 	out, err := st.s.run(st.under, st.in, st.o, t)
+	for name, v := range out {
+		if !v.isTensor() || v.text != nil {
+			err = inFile(st.s.c.m.file, in(fmt.Sprintf("output %q", name), noTensor(v)))
+		}
+	}
 	if err != nil {
 		if t != nil {
 			t.release()
@@ -203,9 +208,6 @@ func (st *Stream) again(inputs map[string]tensor.Any) (map[string]tensor.Any, er
 	}
 	clear(st.out)
 	for name, v := range out {
-		if !v.isTensor() || v.text != nil {
-			return nil, inFile(st.s.c.m.file, in(fmt.Sprintf("output %q", name), noTensor(v)))
-		}
 		st.out[name] = v.a
 	}
 	for i := range st.state {
@@ -215,7 +217,7 @@ func (st *Stream) again(inputs map[string]tensor.Any) (map[string]tensor.Any, er
 		return nil, err
 	}
 	if t != nil {
-		st.ready = newReplay(st, t)
+		st.ready = newReplay(st, t, inputs)
 		st.vain = st.ready == nil
 	}
 	return st.out, nil

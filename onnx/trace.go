@@ -13,7 +13,7 @@ type trace struct {
 	inputs  []*slot // by place among the graph's inputs; nil for one that was left out
 	outputs []*slot
 	kept    []Value // held: values that are the same in every run
-	broken  bool    // a node can't be done again this way: a loop, or what is no tensor of numbers
+	broken  bool    // a node can't be done again this way: a loop, a program's own operator, or what is no tensor of numbers
 }
 
 // A slot is a tensor of a trace.
@@ -87,10 +87,10 @@ func (t *trace) end(c *compiled, vals []Value) {
 
 // ran notes that step i gave outs.
 func (t *trace) ran(c *compiled, i int, vals []Value, call *op.Call, outs []Value) {
-	if t.broken {
+	s := &c.steps[i]
+	if t.broken = t.broken || s.own; t.broken {
 		return
 	}
-	s := &c.steps[i]
 	r := record{c: c, i: i, op: c.ops[i], call: &op.Call{Attrs: call.Attrs, Opset: call.Opset, Outputs: call.Outputs}}
 	fixed := !slices.Contains(unsteady, s.node.Op)
 	others := true

@@ -24,3 +24,9 @@ func ExampleElementwise() {
 	// [[10 22 34]
 	//  [11 23 35]]
 }
+
+func ExampleSame() {
+	a := []int{1}
+	fmt.Println(exec.Same(1, 1), exec.Same(1, 2), exec.Same(a, a))
+	// Output: true false false
+}
