@@ -88,6 +88,56 @@ func TestClosedModel(t *testing.T) {
 	}
 }
 
+// A model that a program put together closes as any other does, and its sessions and streams with it. Its weights stay the
+// program's.
+func TestClosedBuilt(t *testing.T) {
+	b := NewBuilder("built")
+	b.Output(b.Node("Mul", []string{b.Input("x", dtype.Float32, 1), b.Weight("w", vec(2))}), dtype.Float32, 1)
+	m, err := b.Model(17)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := NewSession(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	st, err := s.Stream(StreamOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := vals{"x": vec(3)}
+	for range 3 {
+		if _, err := st.Run(context.Background(), in); err != nil {
+			t.Fatal(err)
+		}
+	}
+	other := &Model{IR: 8, Opsets: m.Opsets, Graph: m.Graph}
+	for range 2 {
+		if err := m.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	for name, f := range map[string]func() error{
+		"Check":      m.Check,
+		"NewSession": func() error { _, err := NewSession(m); return err },
+		"Encode":     func() error { _, err := Encode(m); return err },
+		"Tensor":     func() error { _, err := m.Tensor(&m.Graph.Initializers[0]); return err },
+		"Run":        func() error { _, err := s.Run(context.Background(), in, Options{}); return err },
+		"Stream":     func() error { _, err := s.Stream(StreamOptions{}); return err },
+		"Stream.Run": func() error { _, err := st.Run(context.Background(), in); return err },
+	} {
+		if err := f(); !errors.Is(err, tensor.ErrClosed) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if in, copied := m.Weights(); in != 0 || copied != 0 {
+		t.Errorf("a closed model has %d bytes in place and %d copied", in, copied)
+	}
+	if err := errors.Join(other.Check(), st.Close()); err != nil {
+		t.Error(err)
+	}
+}
+
 // A model that is closed while it runs: each run gives its result or tensor.ErrClosed.
 func TestCloseWhileRunning(t *testing.T) {
 	for range 20 {

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"sync/atomic"
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/layout"
@@ -17,11 +18,12 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// source is where a decoded model came from. It is empty for a model that a program put together.
+// source is where a decoded model came from. A model that a program put together has none.
 type source struct {
 	file   string
 	buf    *mem.Buffer
 	folder *folder // of files that the model names; nil if nothing says where it is
+	ended  uint32  // atomic: not 0 after Close
 }
 
 // Open maps the ONNX file at path and decodes its graph. Weights stay in the file and are used there where they are
@@ -72,7 +74,7 @@ func decodeBuffer(buf *mem.Buffer, name string, f *folder) (*Model, error) {
 		buf.Close()
 		return nil, inFile(name, err)
 	}
-	m.source = source{name, buf, f}
+	m.source = source{file: name, buf: buf, folder: f}
 	return m, nil
 }
 
@@ -97,6 +99,9 @@ func errClosed() error {
 func (m *Model) use(f func() error) error {
 	if m == nil {
 		return failf("%w: there is no model: it is nil", tensor.ErrValue)
+	}
+	if m.closed() {
+		return inFile(m.file, errClosed())
 	}
 	if m.buf != nil {
 		if !m.buf.Hold() {
@@ -150,13 +155,19 @@ func readFile(fsys fs.FS, name string) ([]byte, error) {
 // Close gives back the file or bytes the model was decoded from, and the files that hold its weights. From then on what
 // needs them fails with tensor.ErrClosed: the model's methods, its sessions, and tensors that use weights in place. A call
 // that is on its way keeps the bytes until it returns; it may succeed or fail with tensor.ErrClosed. Raw of any TensorProto,
-// and slices of weights that Elems or Data gave out, must not be used after Close. A second Close does nothing.
+// and slices of weights that Elems or Data gave out, must not be used after Close, unless they are the program's own. A
+// second Close does nothing.
 func (m *Model) Close() error {
-	if m == nil || m.buf == nil {
+	if m == nil {
+		return nil
+	}
+	if atomic.StoreUint32(&m.ended, 1); m.buf == nil {
 		return nil
 	}
 	return errors.Join(m.buf.Close(), m.folder.close())
 }
+
+func (m *Model) closed() bool { return atomic.LoadUint32(&m.ended) != 0 }
 
 // Opset returns the version of the operator set of a domain that the model imports, 0 if it imports none. The empty domain
 // is ONNX's own.
@@ -177,7 +188,7 @@ func (m *Model) Opset(domain string) int64 {
 // because they are misaligned there, or stored in another form than in memory. Those of graphs inside nodes count, too.
 // Strings, and those it can't read at all, count in neither. Of a closed model both are 0.
 func (m *Model) Weights() (inPlace, copied int64) {
-	if m == nil || m.Graph == nil || m.buf != nil && m.buf.Closed() {
+	if m == nil || m.Graph == nil || m.closed() {
 		return 0, 0
 	}
 	for g := range m.Graph.All() {
