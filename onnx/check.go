@@ -19,7 +19,8 @@ import (
 // the sizes of the inputs; Session.Plan, which Run begins with, has those and completes the list before anything runs.
 //
 // While checking, values that shapes may depend on are computed: integers and the like of up to 1,024 elements, for a
-// second at most. Nothing else of the model is run.
+// second at most. Nothing else of the model is run. Of the weights it reads bools, and lists of integers, whose elements
+// may be none of their type.
 func (m *Model) Check() error {
 	return m.use(func() error {
 		_, _, err := m.compile()
@@ -93,7 +94,27 @@ func (c *compiled) compileModel(x *expansion) (err error) {
 	}
 	c.shareConstants()
 	c.checkTypes(x)
-	return x.gaps.err()
+	if err := x.gaps.err(); err != nil {
+		return err
+	}
+	return c.checkCopies(x)
+}
+
+// checkCopies fails if a session of the model would copy too much out of other files.
+func (c *compiled) checkCopies(x *expansion) (err error) {
+	copied, seen := x.copied, make(map[*TensorProto]bool)
+	c.all(func(b *compiled) bool {
+		for _, k := range b.consts {
+			if _, ok := x.tensors[k.proto]; ok || k.proto == nil || seen[k.proto] {
+				continue
+			}
+			if seen[k.proto] = true; err == nil {
+				err = in(fmt.Sprintf("tensor %q", b.names[k.id]), copied.add(c.m, k.proto))
+			}
+		}
+		return err == nil
+	})
+	return err
 }
 
 // checkGraph looks at a graph, whose names are resolved, and at those inside its nodes.

@@ -1,14 +1,17 @@
 package onnx
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
+	"pgregory.net/rapid"
 )
 
 func TestResolveErrors(t *testing.T) {
@@ -222,5 +225,94 @@ func TestOldOpset(t *testing.T) {
 	err := mustDecode(t, file).Check()
 	if want := "onnx: unsupported: node 0 (Gelu, opset 9): its meaning at opset 9 isn't available, only that of opsets [20]"; err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
+	}
+}
+
+// A model that Check lets pass makes a session, and runs, whatever its weights hold and wherever they stand.
+func TestCheckedWeights(t *testing.T) {
+	passed, refused := 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(0, 3).Draw(t, "n")
+		kind := ElemType(rapid.SampledFrom([]int{1, 2, 3, 4, 5, 6, 7, 8, 9, 9, 9, 10, 11, 12, 13, 14, 15, 16, 17, 21, 22, 23}).Draw(t, "type"))
+		weight := pb{}.packed(1, int64(n)).int(2, int64(kind)).str(8, "w")
+		size, per := 1, 1
+		d, numbers := kind.DType()
+		if numbers {
+			size, per = d.Size(), d.PerByte()
+		}
+		num, entries := listOf(kind)
+		whole := make([]byte, 0, 64)
+		for range (n + per - 1) / per * size {
+			whole = append(whole, byte(rapid.SampledFrom([]int{0, 0, 1, 1, 1, 2, 255}).Draw(t, "byte")))
+		}
+		files := fstest.MapFS{"f": {Data: append([]byte{7}, whole...)}}
+		sparse := false
+		switch how := rapid.IntRange(0, 3).Draw(t, "storage"); {
+		case how == 0:
+			weight = weight.bytes(9, whole)
+		case how == 1:
+			weight = weight.bytes(13, pb{}.str(1, "location").str(2, "f")).bytes(13, pb{}.str(1, "offset").str(2, "1")).int(14, 1)
+		case num == 4:
+			for range n * entries {
+				weight = weight.f32(4, 1)
+			}
+		case num == 6:
+			for range n {
+				if rapid.IntRange(0, 5).Draw(t, "wrong") > 0 {
+					weight = weight.str(6, "a")
+				} else {
+					weight = weight.int(6, 3)
+				}
+			}
+		case num == 10:
+			weight = weight.bytes(10, make([]byte, 8*n*entries))
+		default:
+			var list []int64
+			for range (n*entries + per - 1) / per {
+				list = append(list, rapid.SampledFrom([]int64{0, 1, 1, 1, 2, -1, 127, 128, -128, -129, 255, 256, 1<<15 - 1, 1 << 15, 1 << 16, 1<<31 - 1, 1 << 31, 1 << 32}).Draw(t, "entry"))
+			}
+			weight = weight.packed(num, list...)
+		}
+		graph, value := pb{}.str(2, "g"), pb{}.str(1, "value").bytes(5, weight).int(20, 4)
+		switch rapid.IntRange(0, 3).Draw(t, "place") {
+		case 0:
+			graph = graph.bytes(5, weight).bytes(1, nodeOf("Identity", "w", "y"))
+		case 1:
+			graph = graph.bytes(1, pb{}.str(2, "y").str(4, "Constant").bytes(5, value))
+		case 2:
+			branch := func(name string) pb {
+				b := pb{}.bytes(5, weight).bytes(1, nodeOf("Identity", "w", name)).bytes(12, valueOf(name, nil))
+				return pb{}.str(1, name).bytes(6, b).int(20, 5)
+			}
+			yes := pb{}.packed(1).int(2, 9).str(8, "yes").bytes(9, []byte{1})
+			graph = graph.bytes(5, yes).bytes(1, nodeOf("If", "yes", "y", branch("then_branch"), branch("else_branch")))
+		default:
+			sparse = true
+			var at []int64
+			for i := range n {
+				at = append(at, int64(2*i))
+			}
+			indices := pb{}.packed(1, int64(n)).int(2, 7).packed(7, at...)
+			graph = graph.bytes(15, pb{}.bytes(1, weight).bytes(2, indices).packed(3, 8)).bytes(1, nodeOf("Identity", "w", "y"))
+		}
+		m, err := DecodeIn(modelOf(graph.bytes(12, valueOf("y", nil))), files)
+		if err == nil {
+			err = m.Check()
+		}
+		if err != nil {
+			refused++
+			return
+		}
+		passed++
+		s, err := NewSession(m)
+		if err == nil {
+			_, err = s.RunValues(context.Background(), nil, Options{})
+		}
+		if err != nil {
+			t.Fatalf("Check passes: %v (%v, sparse %v)", err, kind, sparse)
+		}
+	})
+	if t.Logf("%d models passed, %d refused", passed, refused); min(passed, refused) < (passed+refused)/10 {
+		t.Error("nearly all are alike")
 	}
 }

@@ -147,8 +147,12 @@ func runFile(t *testing.T, file []byte) error {
 	if err != nil {
 		return err
 	}
+	checked := m.Check()
 	s, err := NewSession(m)
 	if err != nil {
+		if checked == nil {
+			t.Errorf("Check passes, NewSession refuses: %v", err)
+		}
 		return err
 	}
 	inputs := make(map[string]Value)

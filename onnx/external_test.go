@@ -198,7 +198,10 @@ func TestCopiesOfAllKindsAreBounded(t *testing.T) {
 		if m, err = DecodeIn(file, data); err != nil {
 			t.Fatal(err)
 		}
-		_, err = NewSession(m)
+		err = m.Check()
+		if _, refused := NewSession(m); (err == nil) != (refused == nil) {
+			t.Errorf("Check: %v, NewSession: %v", err, refused)
+		}
 		return err
 	}
 	for _, c := range []struct {

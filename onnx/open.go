@@ -264,26 +264,11 @@ func (m *Model) Tensor(t *TensorProto) (tensor.Any, error) {
 
 // load is Tensor for callers that hold the model's bytes.
 func (m *Model) load(t *TensorProto) (tensor.Any, error) {
-	if t.from != m.buf {
-		release, err := held(t.from) // another model's
-		if err != nil {
-			return tensor.Any{}, err
-		}
-		defer release()
+	raw, release, err := t.stored()
+	if err != nil {
+		return tensor.Any{}, err
 	}
-	raw := t.Raw
-	if t.External != nil {
-		buf, at, n, err := t.External.find()
-		if err != nil {
-			return tensor.Any{}, err
-		}
-		release, err := held(buf)
-		if err != nil {
-			return tensor.Any{}, err
-		}
-		defer release()
-		raw = buf.Bytes()[at:][:n]
-	}
+	defer release()
 	_, size, err := t.check()
 	if err != nil {
 		return tensor.Any{}, err
@@ -293,10 +278,8 @@ func (m *Model) load(t *TensorProto) (tensor.Any, error) {
 		return tensor.Any{}, err
 	}
 	d, _ := t.Type.DType()
-	if d == dtype.Bool && t.list == 0 {
-		if i := slices.IndexFunc(raw, func(b byte) bool { return b > 1 }); i >= 0 {
-			return tensor.Any{}, failf("%s: element %d is %d; a bool is 0 or 1", t.Storage(), i, raw[i])
-		}
+	if err := t.checkBools(raw); err != nil {
+		return tensor.Any{}, err
 	}
 	if buf, at, ok := m.place(t); ok {
 		lay, err := layout.RowMajor(shape...)

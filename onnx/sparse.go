@@ -39,6 +39,9 @@ func (c *compiled) checkSparse(s *step, t *SparseTensor, missing func(format str
 	if _, err := c.m.places(t); err != nil {
 		return err
 	}
+	if err := t.Values.checkElems(); err != nil {
+		return in("values", err)
+	}
 	s.flow = dense
 	return nil
 }

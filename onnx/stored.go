@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/ashlar-go/ashlar/dtype"
@@ -203,9 +204,14 @@ func (t *TensorProto) counted(m msg, num protowire.Number, width int) error {
 	var n int
 	var err error
 	if width < 0 {
-		var all tally
-		all, err = m.scan()
-		n = all[num]
+		var f field
+		for rest, ok := m, true; ok && err == nil; {
+			if ok, err = rest.next(&f); ok && f.num == num {
+				if n++; f.typ != protowire.BytesType {
+					err = f.wrongType("a string")
+				}
+			}
+		}
 	} else {
 		n, err = m.numbers(num, width, nil)
 	}
@@ -290,7 +296,8 @@ func listOf(e ElemType) (num protowire.Number, per int) {
 	return 0, 0
 }
 
-// unlist writes the elements of a list by type into dst as they would stand in raw_data. size is the bytes of an element.
+// unlist writes the elements of a list by type into dst, unless that is nil, as they would stand in raw_data. size is the
+// bytes of an element.
 func (t *TensorProto) unlist(dst []byte, size int) error {
 	lo, hi := int64(math.MinInt64), int64(math.MaxInt64)
 	if t.list == 5 {
@@ -315,6 +322,9 @@ func (t *TensorProto) unlist(dst []byte, size int) error {
 		}
 		if x := int64(v); x < lo || x > hi || size == 4 && t.list == 11 && v > math.MaxUint32 {
 			return failf("%s: element %d is %d, which %v can't hold", lists[t.list].name, i, x, t.Type)
+		}
+		if dst == nil {
+			return nil
 		}
 		switch size {
 		case 1:
@@ -348,13 +358,54 @@ func (t *TensorProto) unsupported() string {
 	return ""
 }
 
-// checkElems is check for tensors of all types.
+// checkElems is check for tensors of all types. It also looks at elements that may be none of the type.
 func (t *TensorProto) checkElems() error {
 	if t.Type == ElemString {
 		return t.checkStrings()
 	}
-	_, _, err := t.check()
-	return err
+	_, size, err := t.check()
+	if d, _ := t.Type.DType(); err != nil || t.list != 5 && t.list != 11 && d != dtype.Bool {
+		return err // any bits are an element
+	}
+	raw, release, err := t.stored()
+	if err != nil {
+		return err
+	}
+	defer release()
+	if t.list != 0 {
+		return t.unlist(nil, size)
+	}
+	return t.checkBools(raw)
+}
+
+// stored returns the bytes of raw_data or of another file, and keeps all that the elements are in until release is called.
+func (t *TensorProto) stored() (raw []byte, release func(), err error) {
+	own, err := held(t.from)
+	if err != nil || t.External == nil {
+		return t.Raw, own, err
+	}
+	buf, at, n, err := t.External.find()
+	if err != nil {
+		own()
+		return nil, nil, err
+	}
+	other, err := held(buf)
+	if err != nil {
+		own()
+		return nil, nil, err
+	}
+	return buf.Bytes()[at:][:n], func() { other(); own() }, nil
+}
+
+// checkBools looks at the bytes that a tensor of bools has in raw_data or in another file.
+func (t *TensorProto) checkBools(raw []byte) error {
+	if t.Type != ElemBool || t.list != 0 {
+		return nil
+	}
+	if i := slices.IndexFunc(raw, func(b byte) bool { return b > 1 }); i >= 0 {
+		return failf("%s: element %d is %d; a bool is 0 or 1", t.Storage(), i, raw[i])
+	}
+	return nil
 }
 
 // check compares the stored elements with type and shape, and returns the number of elements and the bytes of one. After

@@ -218,13 +218,11 @@ func (t *TensorProto) checkStrings() error {
 
 // strings returns the elements of a tensor of strings, for callers that hold the model's bytes.
 func (m *Model) strings(t *TensorProto) (list []string, err error) {
-	if t.from != m.buf {
-		release, err := held(t.from)
-		if err != nil {
-			return nil, err
-		}
-		defer release()
+	release, err := held(t.from)
+	if err != nil {
+		return nil, err
 	}
+	defer release()
 	if err := t.checkStrings(); err != nil {
 		return nil, err
 	}
@@ -235,13 +233,9 @@ func (m *Model) strings(t *TensorProto) (list []string, err error) {
 		if err != nil || !ok {
 			return list, err
 		}
-		if f.num != stringField {
-			continue
+		if f.num == stringField {
+			list = append(list, string(f.body.b))
 		}
-		if f.typ != protowire.BytesType {
-			return nil, f.wrongType("a string")
-		}
-		list = append(list, string(f.body.b))
 	}
 	return list, nil
 }
