@@ -114,8 +114,11 @@ func (p *replay) run(st *Stream, inputs map[string]tensor.Any) (done bool, err e
 		return false, nil
 	}
 	if err != nil {
-		a := &p.turns[turn][p.at]
-		return false, in(a.c.label(&a.c.steps[a.i]), err)
+		if list := p.turns[turn]; p.at < len(list) { // all may be views
+			a := &list[p.at]
+			err = in(a.c.label(&a.c.steps[a.i]), err)
+		}
+		return false, err
 	}
 	for _, c := range p.copies[turn] {
 		c.to.CopyFrom(c.from)
