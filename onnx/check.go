@@ -44,6 +44,13 @@ type compiled struct {
 	recent atomic.Pointer[kept] // of a graph inside a node: the plan made last
 }
 
+// idle reports whether step i has nothing to do where vals are known: it gives the default of an input that was given, or it
+// is a Constant.
+func (c *compiled) idle(i int, vals []Value) bool {
+	s := &c.steps[i]
+	return !c.runs(i) || s.spare && vals[s.out[0]].known()
+}
+
 // A constant is the value of an initializer or of a Constant node.
 type constant struct {
 	id    int

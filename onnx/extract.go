@@ -3,6 +3,7 @@ package onnx
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -62,13 +63,14 @@ func (m *Model) extract(inputs, outputs []string) (*Model, error) {
 	for i := range g.Inputs {
 		all[g.Inputs[i].Name] = true
 	}
-	weights := make(map[string]*TensorProto, len(g.Initializers))
+	weights := make(map[string]bool, len(g.Initializers)+len(g.Sparse))
 	for i := range g.Initializers {
-		all[g.Initializers[i].Name], weights[g.Initializers[i].Name] = true, &g.Initializers[i]
+		weights[g.Initializers[i].Name] = true
 	}
 	for i := range g.Sparse {
-		all[g.Sparse[i].Values.Name] = true
+		weights[g.Sparse[i].Values.Name] = true
 	}
+	maps.Copy(all, weights)
 	for i := range g.Nodes {
 		for _, name := range g.Nodes[i].Outputs {
 			if name != "" {
@@ -139,9 +141,9 @@ func (k *cut) need(outputs []string) {
 }
 
 // leftOut lists the inputs of the graph that the part needs and isn't given.
-func (k *cut) leftOut(weights map[string]*TensorProto) {
+func (k *cut) leftOut(weights map[string]bool) {
 	for i := range k.g.Inputs {
-		if name := k.g.Inputs[i].Name; k.needed[name] && !k.inputs[name] && weights[name] == nil {
+		if name := k.g.Inputs[i].Name; k.needed[name] && !k.inputs[name] && !weights[name] {
 			k.missing = append(k.missing, name)
 		}
 	}
@@ -172,15 +174,16 @@ func (k *cut) part(m *Model, inputs, outputs []string, all map[string]bool) (*Mo
 			g.Initializers = append(g.Initializers, *t)
 		}
 	}
-	for i := range k.g.Inputs { // before IR version 4 weights are inputs, too
-		v := &k.g.Inputs[i]
-		if slices.ContainsFunc(g.Initializers, func(t TensorProto) bool { return t.Name == v.Name }) {
-			g.Inputs = append(g.Inputs, *v)
-		}
-	}
 	for i := range k.g.Sparse {
 		if t := &k.g.Sparse[i]; k.needed[t.Values.Name] && !k.inputs[t.Values.Name] {
 			g.Sparse = append(g.Sparse, *t)
+		}
+	}
+	for i := range k.g.Inputs { // before IR version 4 weights are inputs, too
+		v := &k.g.Inputs[i]
+		if slices.ContainsFunc(g.Initializers, func(t TensorProto) bool { return t.Name == v.Name }) ||
+			slices.ContainsFunc(g.Sparse, func(t SparseTensor) bool { return t.Values.Name == v.Name }) {
+			g.Inputs = append(g.Inputs, *v)
 		}
 	}
 	kept := make(map[string]bool)

@@ -110,7 +110,7 @@ func (v *Value) isSpec() bool {
 // steps runs the nodes of the frame.
 func (fr *frame) steps(progress func(done, total int, n *Node)) error {
 	done, total := 0, 0
-	skip := func(i int) bool { return !fr.c.runs(i) || fr.c.steps[i].folded && fr.observe == nil }
+	skip := func(i int) bool { return fr.c.idle(i, fr.vals) || fr.c.steps[i].folded && fr.observe == nil }
 	for i := range fr.c.steps {
 		if !skip(i) {
 			total++

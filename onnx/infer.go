@@ -183,7 +183,7 @@ func (f *inference) graph(c *compiled, vals []Value, p *Plan) error {
 			return f.caller.Err()
 		}
 		s := &c.steps[i]
-		if c.runs(i) && !s.folded {
+		if !c.idle(i, vals) && !s.folded {
 			outs, inside, err := f.step(c, i, vals)
 			if n := len(outs); err == nil && n > 0 && slices.ContainsFunc(s.out[min(n, len(s.out)):], func(id int) bool { return id >= 0 }) {
 				err = failf("it names %d outputs, the operator gives %d", len(s.out), n)

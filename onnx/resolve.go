@@ -13,7 +13,7 @@ type program struct {
 	names    []string // of the values
 	inits    []int    // the value of each initializer
 	inputs   []int    // of each graph input; one that is an initializer too has the same number
-	given    []bool   // by value: an initializer gives it, so that as an input it is optional
+	given    []bool   // by value: an initializer, perhaps a sparse one, gives it, so that as an input it is optional
 	formals  []int    // the inputs that no initializer gives
 	params   []int    // which inputs those are
 	outputs  []int
@@ -46,6 +46,7 @@ type step struct {
 	kept   *memory // what the operator of package op did
 	folded bool    // the session has the results; the step runs only for an observer
 	own    bool    // a program's own operator runs the step: it may count its calls
+	spare  bool    // its result is the default of an input
 }
 
 // reads goes over the values that a step needs: its inputs, and what its bodies capture.
@@ -111,11 +112,15 @@ func resolveIn(g *Graph, outer *resolver, x *expansion) (*program, error) {
 	}
 	for i := range g.Sparse {
 		t := &g.Sparse[i]
-		id, err := r.define(t.Values.Name, origin{"sparse initializer", i})
-		if err != nil {
-			return nil, err
+		id, isInput := r.id[t.Values.Name]
+		if !isInput || inits[id] {
+			var err error
+			if id, err = r.define(t.Values.Name, origin{"sparse initializer", i}); err != nil {
+				return nil, err
+			}
 		}
-		p.steps = append(p.steps, step{node: constantOf(t), index: -1 - i, call: r.call, out: []int{id}})
+		inits[id] = true
+		p.steps = append(p.steps, step{node: constantOf(t), index: -1 - i, call: r.call, out: []int{id}, spare: isInput})
 	}
 	if err := r.program(p); err != nil {
 		return nil, err

@@ -201,6 +201,9 @@ func (m *Model) Inputs() []ValueInfo {
 	for i := range m.Graph.Initializers {
 		given[m.Graph.Initializers[i].Name] = true
 	}
+	for i := range m.Graph.Sparse {
+		given[m.Graph.Sparse[i].Values.Name] = true
+	}
 	var list []ValueInfo
 	for _, v := range m.Graph.Inputs {
 		if !given[v.Name] {

@@ -119,3 +119,75 @@ func TestSparseMemory(t *testing.T) {
 		t.Errorf("fixed: %v, %v", out["y"], err)
 	}
 }
+
+// A sparse initializer of an input's name is its default, in runs, streams, plans and parts of the model, as a dense one is.
+func TestSparseDefault(t *testing.T) {
+	v := Type{Kind: KindTensor, Elem: ElemFloat32, HasShape: true, Shape: []Dim{{Value: 3}}}
+	sparse := sparseOf(t, "w", []int64{3}, []float32{5}, tensor.FromSlice([]int64{1}))
+	dense, err := NewTensorProto("w", tensor.FromSlice([]float32{0, 5, 0}).Any())
+	if err != nil {
+		t.Fatal(err)
+	}
+	model := func(change func(g *Graph)) *Model {
+		g := &Graph{Name: "g", Inputs: []ValueInfo{{Name: "x", Type: v}, {Name: "w", Type: v}}, Outputs: []ValueInfo{{Name: "y", Type: v}, {Name: "w"}},
+			Nodes: []Node{{Op: "Neg", Inputs: []string{"w"}, Outputs: []string{"n"}}, {Op: "Sub", Inputs: []string{"x", "n"}, Outputs: []string{"y"}}}}
+		change(g)
+		return &Model{IR: 8, Opsets: []Opset{{Version: 17}}, Graph: g}
+	}
+	x, w := tensor.FromSlice([]float32{1, 2, 3}).Any(), tensor.FromSlice([]float32{10, 20, 30}).Any()
+	inputs := []map[string]tensor.Any{{"x": x}, {"x": x, "w": w}, {"x": x}, {"x": x, "w": w}, {"x": x, "w": w}, {"x": x, "w": w}, {"x": x}}
+	var want []string
+	for _, change := range []func(g *Graph){
+		func(g *Graph) { g.Initializers = []TensorProto{dense} }, func(g *Graph) { g.Sparse = []SparseTensor{sparse} },
+	} {
+		m := model(change)
+		if got := m.Inputs(); len(got) != 1 || got[0].Name != "x" {
+			t.Fatalf("the inputs are %v", got)
+		}
+		part, err := Extract(m, nil, []string{"y", "w"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, m := range []*Model{m, part} {
+			s, err := NewSession(m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			st, err := s.Stream(StreamOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, in := range inputs {
+				out, err := s.Run(context.Background(), in, Options{})
+				streamed, failed := st.Run(context.Background(), in)
+				if err != nil || failed != nil || fmt.Sprint(out["y"], out["w"]) != fmt.Sprint(streamed["y"], streamed["w"]) {
+					t.Fatalf("%v, %v: %v %v", err, failed, out, streamed)
+				}
+				got = append(got, fmt.Sprint(out["y"], out["w"]))
+			}
+			for _, in := range inputs[:2] {
+				if p, err := s.Plan(in); err != nil || !p.Exact {
+					t.Errorf("plan %+v, %v", p, err)
+				}
+			}
+		}
+		if want == nil {
+			want = got
+		}
+		if fmt.Sprint(got) != fmt.Sprint(want) || got[0] != "[1. 7. 3.] [0. 5. 0.]" || got[1] != "[11. 22. 33.] [10. 20. 30.]" {
+			t.Errorf("got %v, want %v", got, want)
+		}
+	}
+	for want, change := range map[string]func(g *Graph){
+		"given by input 1 and again by sparse initializer 1": func(g *Graph) { g.Sparse = []SparseTensor{sparse, sparse} },
+		"given by input 1 and again by sparse initializer 0": func(g *Graph) { g.Sparse, g.Initializers = []SparseTensor{sparse}, []TensorProto{dense} },
+		"given by initializer 0 and again by sparse initializer 0": func(g *Graph) {
+			g.Sparse, g.Initializers, g.Inputs = []SparseTensor{sparse}, []TensorProto{dense}, g.Inputs[:1]
+		},
+	} {
+		if err := model(change).Check(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
