@@ -8,10 +8,10 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// FeatureVectorizer returns the rows of all x side by side, as float32. Each of them is [rows, features], or one row
-// [features]. sizes says how many columns of the result each takes: further features are left out, and missing ones are
+// FeatureVectorizer returns the rows of all x side by side, as float32. Each of them is [rows, …], where all other axes
+// together are the features of a row, or one row [features]. sizes says how many columns of the result each takes: further features are left out, and missing ones are
 // 0; without sizes it is as many as there are. Elements are rounded once. It panics when numbers of rows differ, or
-// sizes are of another number. FeatureVectorizer of the domain ai.onnx.ml.
+// sizes are of another number, and for a scalar. FeatureVectorizer of the domain ai.onnx.ml; ranks of 3 and more are as in ONNX Runtime.
 func FeatureVectorizer[T float32 | float64 | int32 | int64](xs []tensor.Tensor[T], sizes []int, opts ...Option) (r tensor.Tensor[float32]) {
 	list := make([]tensor.Any, len(xs))
 	for i := range xs {
@@ -33,7 +33,17 @@ func besides(xs []tensor.Any, sizes []int) *transfer {
 	rows, wide := 0, 0
 	columns, size := make([]int, len(xs)), make([]int, len(xs))
 	for i, x := range xs {
-		n, m := tableOf(name, x)
+		shape := append([]int{1}, x.Shape()...)
+		if len(shape) > 2 {
+			shape = shape[1:]
+		}
+		if len(shape) == 1 {
+			panic(fail(name, tensor.ErrShape, "operand %d is %s; want [rows, features], with any axes of features, or [features]", i, tensor.Describe(x)))
+		}
+		n, m := shape[0], 1
+		for axis, e := range shape[1:] {
+			m = extent(name, axis+1, m, e)
+		}
 		if i > 0 && n != rows {
 			panic(fail(name, tensor.ErrShape, "operand %d is %s, and operand 0 has %d rows; give as many", i, tensor.Describe(x), rows))
 		}

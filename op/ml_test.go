@@ -1,6 +1,7 @@
 package op
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -8,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ashlar-go/ashlar/tensor"
+	"pgregory.net/rapid"
 )
 
 // mlAttrs has attributes of the operators of ai.onnx.ml, for 4 features.
@@ -85,6 +87,7 @@ func TestRuntimeML(t *testing.T) {
 		{"TreeEnsembleClassifier", AttrMap{"class_ids": []int64{0, 0, 0, 0}, "class_weights": []float32{0.25, 0.125, 0.5, 0}}, x.Any(), "[6 6]; [[0.25 0.75] [0.375 0.625]]"},
 		{"TreeEnsembleClassifier", AttrMap{"class_ids": []int64{0, 0, 0, 0}, "class_weights": []float32{-2, 1, 1, 0}, "base_values": []float32{0.5}}, x.Any(), "[5 6]; [[0.5 -0.5] [-2.5 2.5]]"},
 		{"FeatureVectorizer", AttrMap{"inputdimensions": []int64{2}}, f.Any(), "[[-1. 0.] [1. 2.]]"},
+		{"FeatureVectorizer", AttrMap{"inputdimensions": []int64{3}}, x.Reshape(2, 2, 1, 2).Any(), "[[-1. 0. 0.] [1. 2. 3.]]"},
 		{"OneHotEncoder", nil, x.Any(), "[[[0. 1.] [1. 0.] [1. 0.] [0. 0.]] [[0. 0.] [0. 0.] [0. 0.] [0. 0.]]]"},
 		{"TfIdfVectorizer", nil, tensor.FromSlice([]int32{1, 2, 1, 2, 1, 9}).Any(), "[7. 15. 2. 1.]"},
 		{"TfIdfVectorizer", AttrMap{"mode": "IDF"}, tensor.FromSlice([]int32{1, 2, 1, 2, 1, 9}).Any(), "[7. 5. 1. 0.5]"},
@@ -255,5 +258,27 @@ func TestTreesAgainstTheLoop(t *testing.T) {
 			same(t, "scores", scores, tensor.FromSlice(want, rows, targets))
 			same(t, "labels", label, Add(ArgMax(scores, 1, false), Scalar[int64](5)).Reshape(rows))
 		}
+	}
+}
+
+// FeatureVectorizer takes all axes but the first as features, whatever the rank and the layout.
+func TestFeatureVectorizerRanks(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rows := rapid.IntRange(0, 3).Draw(t, "rows")
+		var xs, tables []tensor.Tensor[float64]
+		for range rapid.IntRange(1, 3).Draw(t, "operands") {
+			features := rapid.SliceOfN(rapid.IntRange(0, 3), 1, 4).Draw(t, "features")
+			x := tensor.RandomNormal[float64](7, 0, 1, append([]int{rows}, features...)...)
+			if rapid.Bool().Draw(t, "reversed") {
+				x = x.Flip(-1)
+			}
+			xs, tables = append(xs, x), append(tables, x.Contiguous().Reshape(rows, elements(features)))
+		}
+		if got, want := FeatureVectorizer(xs, nil), Cast[float32](Concat(1, tables)); got.String() != want.String() {
+			t.Fatalf("got %v, want %v", got, want)
+		}
+	})
+	if err := tensor.Try(func() { FeatureVectorizer([]tensor.Tensor[int64]{tensor.Scalar[int64](1)}, nil) }); !errors.Is(err, tensor.ErrShape) {
+		t.Errorf("a scalar: %v", err)
 	}
 }
