@@ -11,6 +11,19 @@ type body struct {
 	name, domain string
 	versions     []int
 	build        func(n *Node) *Function // for a node that applies it
+	asks         func(n *Node) bool      // whether it runs a node that package op has an operator for; nil: never
+	wrong        func(n *Node) string    // why it can't run a node, "" if it can; nil: it always can
+}
+
+// asked reports whether b runs a node, whatever package op has.
+func (b *body) asked(n *Node) bool { return b != nil && b.asks != nil && b.asks(n) }
+
+// refuses says why b can't run a node, "" if it can.
+func (b *body) refuses(n *Node, opset int64) string {
+	if why := meaning(b, opset); why != "" || b.wrong == nil {
+		return why
+	}
+	return b.wrong(n)
 }
 
 // Name returns the operator's name.
@@ -34,6 +47,11 @@ func init() {
 	for _, b := range []*body{
 		{name: "FlexAttention", domain: preview, versions: []int{1}, build: flexAttention},
 		{name: "SwiGLU", versions: []int{28}, build: swiGLU},
+		{name: "FusedConv", domain: microsoftDomain, versions: []int{1}, build: fusedConv, wrong: func(n *Node) string { return wrongActivation(n, convActivations, true) }},
+		{name: "FusedGemm", domain: microsoftDomain, versions: []int{1}, build: fusedGemm, wrong: func(n *Node) string { return wrongActivation(n, gemmActivations, false) }},
+		{name: "NhwcMaxPool", domain: microsoftDomain, versions: []int{1}, build: nhwcMaxPool},
+		{name: "QLinearConv", domain: microsoftDomain, versions: []int{1}, build: nhwcQLinearConv,
+			asks: func(n *Node) bool { return n.Attr("channels_last") != nil }, wrong: wrongLayout},
 	} {
 		bodies[keyOf(b.domain, b.name, "")] = b
 	}
@@ -41,10 +59,17 @@ func init() {
 
 // partFlows are the operators of ownDomain.
 func partFlows() []*flow {
-	widen := simple("Widen", 1, 1, widened, nil, 1)
-	widen.domain = ownDomain
-	return []*flow{widen,
-		{name: "Apply", domain: ownDomain, versions: []int{1}, graphs: []string{"body"}, least: 1, most: -1, bodies: checkApply, infer: inferApply, run: runApply}}
+	parts := []*flow{
+		simple("Widen", 1, 1, widened, nil, 1),
+		simple("ChannelsFirst", 1, 1, func(k *flowCall) (Value, error) { return turned(k, -1, 1) }, nil, 1),
+		simple("ChannelsLast", 1, 1, func(k *flowCall) (Value, error) { return turned(k, 1, -1) }, nil, 1),
+		simple("AddSame", 2, 2, addedSame, nil, 1),
+	}
+	for _, f := range parts {
+		f.domain = ownDomain
+	}
+	return append(parts,
+		&flow{name: "Apply", domain: ownDomain, versions: []int{1}, graphs: []string{"body"}, least: 1, most: -1, bodies: checkApply, infer: inferApply, run: runApply})
 }
 
 // A sketch puts the nodes of a body together.

@@ -253,14 +253,18 @@ func (c *compiled) checkNode(i int, x *expansion, missing func(format string, ar
 		return nil
 	}
 	d, o, f := x.find(n)
-	if b := bodies[keyOf(n.Domain, n.Op, "")]; d == nil && b != nil {
-		d = b // of another opset: see function
+	key := keyOf(n.Domain, n.Op, "")
+	b := bodies[key]
+	if b.asked(n) && x.given[key] == nil {
+		d = nil
 	}
 	why := ""
 	switch {
 	case s.opset == 0:
-		why = fmt.Sprintf("the model imports no opset of the domain %q", n.Domain)
-	case d == nil || len(d.Versions()) == 0 && x.given[keyOf(n.Domain, n.Op, "")] == nil: // or no graph has it
+		why = fmt.Sprintf("the model imports no opset of the domain %q; add the domain with its version to opset_import, Model.Opsets in Go", n.Domain)
+	case d == nil && b != nil:
+		why = b.refuses(n, s.opset) // else it were a function
+	case d == nil || len(d.Versions()) == 0 && x.given[key] == nil: // or no graph has it
 		why = without(n)
 	default:
 		why = meaning(d, s.opset)

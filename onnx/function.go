@@ -146,14 +146,15 @@ func (x *expansion) function(n *Node, call *callee) *Function {
 		return nil
 	}
 	d, _, _ := x.find(n)
-	v := x.opset(n.Domain, call)
-	if d != nil && n.Overload == "" && v != 0 && meaning(d, v) == "" {
+	key := keyOf(n.Domain, n.Op, "")
+	v, b := x.opset(n.Domain, call), bodies[key]
+	if (!b.asked(n) || x.given[key] != nil) && d != nil && n.Overload == "" && v != 0 && meaning(d, v) == "" {
 		return nil
 	}
 	if fn := x.functions[keyOf(n.Domain, n.Op, n.Overload)]; fn != nil {
 		return fn
 	}
-	if b := bodies[keyOf(n.Domain, n.Op, "")]; b != nil && n.Overload == "" && v != 0 && meaning(b, v) == "" {
+	if b != nil && n.Overload == "" && v != 0 && b.refuses(n, v) == "" {
 		return b.build(n)
 	}
 	return nil

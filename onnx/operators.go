@@ -16,7 +16,7 @@ const (
 
 // absent lists operators that this library doesn't have, each with the reason. The other operators of ONNX up to maxOpset
 // are there. Sources: docs/Changelog.md of github.com/onnx/onnx; for the domain com.microsoft the operators that ONNX
-// Runtime 1.30 accepts.
+// Runtime 1.30 accepts, and docs/ContribOperators.md of github.com/microsoft/onnxruntime.
 var absent = map[opKey]string{
 	{"", "ATen", ""}:                             experiment,
 	{"", "ConstantFill", ""}:                     experiment,
@@ -28,17 +28,19 @@ var absent = map[opKey]string{
 }
 
 func init() {
-	for name := range strings.FieldsSeq(`AttnLSTM BiasAdd BiasSoftmax BiasSplitGelu BifurcationDetector BitmaskBiasDropout BitmaskDropout CDist
+	for name := range strings.FieldsSeq(`AttnLSTM BeamSearch BiasAdd BiasSoftmax BiasSplitGelu BifurcationDetector BitmaskBiasDropout BitmaskDropout CDist
 		ComplexMul ComplexMulConj ConvTransposeWithDynamicPads CropAndResize DecoderAttention DecoderMaskedMultiHeadAttention
-		DecoderMaskedSelfAttention DequantizeBFP DequantizeWithOrder DynamicQuantizeLSTM DynamicTimeWarping EPContext EngramGate ExpandDims
-		FusedGemm FusedMatMulActivation GatedAdd GatedDeltaNet GatedRMSNorm GatedRelativePositionBias GatherBlockQuantized GatherND
-		GemmFastGelu GemmFloat8 GemmaRotaryEmbedding GreedySearch GridSample Irfft IsAllFinite LinearAttentionGate
-		MatMulBlockQuantizedFp4Weight MatMulBlockQuantizedFp8Weight MatMulBnb4 MatMulFpQ4 MatMulInteger16 MatMulNBitsMlp MatMulNBitsQkv
-		MaxpoolWithMask MurmurHash3 NGramHashMapping NGramRepeatBlock NhwcConv NhwcFusedConv NhwcMaxPool PackedAttention
-		PackedMultiHeadAttention PagedAttention QAttention QEmbedLayerNormalization QMoE QOrderedAttention QOrderedGelu
-		QOrderedLayerNormalization QOrderedLongformerAttention QOrderedMatMul QuantizeBFP QuantizeWithOrder ReduceSumInteger RemovePadding
-		RestorePadding Rfft Sampling SkipGroupNorm SparseAttention SparseToDenseMatMul TorchEmbedding TransposeMatMul UnfoldTensor Unique
-		VarlenCausalConvWithState WhisperBeamSearch WordConvEmbedding`) {
+		DecoderMaskedSelfAttention DequantizeBFP DequantizeWithOrder DynamicQuantizeLSTM DynamicTimeWarping EPContext
+		EngramGate ExpandDims FusedMatMulActivation GatedAdd GatedDeltaNet GatedRMSNorm GatedRelativePositionBias
+		GatherBlockQuantized GatherND GemmFastGelu GemmFloat8 GemmaRotaryEmbedding GreedySearch GridSample GroupNorm Inverse
+		Irfft IsAllFinite LinearAttentionGate LongformerAttention MRotaryEmbedding MatMulBlockQuantizedFp4Weight
+		MatMulBlockQuantizedFp8Weight MatMulBnb4 MatMulFpQ4 MatMulInteger16 MatMulNBitsMlp MatMulNBitsQkv MaxpoolWithMask MoE
+		MulInteger MurmurHash3 NGramHashMapping NGramRepeatBlock NhwcConv NhwcFusedConv PackedAttention
+		PackedMultiHeadAttention Pad PagedAttention QAttention QEmbedLayerNormalization QMoE QOrderedAttention QOrderedGelu
+		QOrderedLayerNormalization QOrderedLongformerAttention QOrderedMatMul QuantizeBFP QuantizeWithOrder Range
+		ReduceSumInteger RelativePositionBias RemovePadding RestorePadding Rfft SampleOp Sampling SkipGroupNorm Snpe
+		SparseAttention SparseToDenseMatMul Tokenizer TorchEmbedding TransposeMatMul UnfoldTensor Unique
+		VarlenCausalConvWithState VarlenNGramHashMapping WhisperBeamSearch WordConvEmbedding`) {
 		absent[opKey{"com.microsoft", name, ""}] = runtimes
 	}
 }
@@ -60,7 +62,14 @@ func without(n *Node) string {
 		}
 		return why
 	}
-	return "no operator of this library or the program, and no function of the model, has this name"
+	why := "no operator of this library or the program, and no function of the model, has this name"
+	switch {
+	case key.domain == microsoftDomain+".nchwc":
+		why = "the operator isn't implemented: it is ONNX Runtime's own, for the layout of one kind of processor; let it save the model at the optimization level extended, not all"
+	case strings.HasPrefix(key.domain, microsoftDomain):
+		why += "; the domain is ONNX Runtime's"
+	}
+	return why
 }
 
 // spelled returns the operator of a domain whose name differs from key's only in upper and lower case; "" if there is none.

@@ -106,6 +106,10 @@ func TestWithout(t *testing.T) {
 		{"", "ImageDecoder", "add imagedecoder.Operator to Model.Operators"},
 		{"ai.onnx.preview.training", "Gradient", "(ai.onnx.preview.training.Gradient, opset 1): the operator isn't implemented: it would differentiate"},
 		{"com.microsoft", "QMoE", "(com.microsoft.QMoE, opset 1): the operator isn't implemented: it is ONNX Runtime's own"},
+		{"com.microsoft", "Inverse", "(com.microsoft.Inverse, opset 1): the operator isn't implemented: it is ONNX Runtime's own"},
+		{"com.microsoft", "BeamSearch", "it is ONNX Runtime's own"},
+		{"com.microsoft", "SoftmaxGrad", "has this name; the domain is ONNX Runtime's"},
+		{"com.microsoft.nchwc", "ReorderInput", "let it save the model at the optimization level extended, not all"},
 		{"", "Log2", "node 0 (Log2, opset 17): ONNX has no operator of this name up to opset 28"}, // op has it, for programs
 		{"", "ReLU", "ONNX has no operator of this name up to opset 28; Relu is the nearest"},
 		{"", "scan", "Scan is the nearest"},
@@ -114,7 +118,7 @@ func TestWithout(t *testing.T) {
 		{"", "SwiGLU", "its meaning at opset 17 isn't available, only that of opsets [28]"},
 		{"local", "F", "no operator of this library or the program, and no function of the model, has this name"},
 	} {
-		m := &Model{IR: 8, Opsets: []Opset{{Version: 17}, {Domain: "ai.onnx.ml", Version: 3}, {Domain: "ai.onnx.preview.training", Version: 1}, {Domain: "com.microsoft", Version: 1}, {Domain: "local", Version: 1}},
+		m := &Model{IR: 8, Opsets: []Opset{{Version: 17}, {Domain: "ai.onnx.ml", Version: 3}, {Domain: "ai.onnx.preview.training", Version: 1}, {Domain: "com.microsoft", Version: 1}, {Domain: "com.microsoft.nchwc", Version: 1}, {Domain: "local", Version: 1}},
 			Graph: &Graph{Name: "g", Inputs: []ValueInfo{{Name: "x", Type: Type{Kind: KindTensor, Elem: ElemFloat32}}}, Outputs: []ValueInfo{{Name: "y"}},
 				Nodes: []Node{{Op: c.name, Domain: c.domain, Inputs: []string{"x"}, Outputs: []string{"y"}}}}}
 		if err := m.Check(); !errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(), c.want) {

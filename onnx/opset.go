@@ -89,6 +89,9 @@ func meaning(o definition, v int64) string {
 	return fmt.Sprintf("opset %d changed its meaning; available are those of opsets %v", since, o.Versions())
 }
 
+// microsoftDomain is the domain of the operators that ONNX Runtime adds.
+const microsoftDomain = "com.microsoft"
+
 // microsoft lists ONNX's operators that the domain com.microsoft has, too, with the same meaning. Source:
 // docs/ContribOperators.md of github.com/microsoft/onnxruntime.
 var microsoft = []string{"CausalConvWithState", "DequantizeLinear", "Gelu", "LinearAttention", "QLinearConv", "QuantizeLinear", "Trilu"}
@@ -96,5 +99,5 @@ var microsoft = []string{"CausalConvWithState", "DequantizeLinear", "Gelu", "Lin
 // contributed is such an operator.
 type contributed struct{ op.Op }
 
-func (contributed) Domain() string  { return "com.microsoft" }
+func (contributed) Domain() string  { return microsoftDomain }
 func (contributed) Versions() []int { return []int{1} }

@@ -3,6 +3,8 @@ package onnx
 import (
 	"context"
 	"fmt"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -172,5 +174,27 @@ func TestOpsets(t *testing.T) {
 		if got != c.want {
 			t.Errorf("%s: got %s, want %s", name, got, c.want)
 		}
+	}
+}
+
+// The package comment names the opsets that the library has.
+func TestOpsetsOfPackageComment(t *testing.T) {
+	text, err := os.ReadFile("doc.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	least := maxOpset
+	for key, o := range operators() {
+		if key.domain == "" && len(o.Versions()) > 0 {
+			least = min(least, slices.Min(o.Versions()))
+		}
+	}
+	for key, b := range bodies {
+		if key.domain == "" {
+			least = min(least, slices.Min(b.versions))
+		}
+	}
+	if want := fmt.Sprintf("the opset that the model imports (%d to %d).", least, maxOpset); !strings.Contains(strings.ReplaceAll(string(text), "\n// ", " "), want) {
+		t.Errorf("doc.go doesn't say %q", want)
 	}
 }

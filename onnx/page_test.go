@@ -63,6 +63,8 @@ func typesOf(key opKey) string {
 		return "i64, strings"
 	case name == "DynamicSlice":
 		return "all"
+	case name == "NhwcMaxPool":
+		return typesOf(keyOf("", "MaxPool", ""))
 	case bodies[key] != nil:
 		return "floats"
 	}

@@ -31,8 +31,9 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// Option changes how an operator runs, not what it computes. Options are plain
-// values, so that passing them allocates nothing.
+// Option changes how an operator runs. Into and Context don't change what it computes; Fast,
+// KeepDims, Orion, Rectify, RoundScales, Saturate and Wrap do. Options are plain values, so that
+// passing them allocates nothing.
 type Option struct {
 	// Four fields of four words at most: such a struct lives in registers, a
 	// larger one is copied through memory, which stalls the processor.

@@ -18,10 +18,12 @@
 //	U8 … U64     uint8 … uint64     F8_E5M2  float8_e5m2
 //	I8 … I64     int8 … int64       F16 BF16 float16, bfloat16
 //	C64          complex64          F32 F64  float32, float64
+//	F4           float4_e2m1        F8_E8M0  float8_e8m0
+//	F8_E4M3FNUZ  float8_e4m3fnuz    F8_E5M2FNUZ  float8_e5m2fnuz
 //
-// F4, F6_E2M3, F6_E3M2 and F8_E8M0 exist in the format and are checked, but no
-// tensor holds them: Info describes such an entry and Tensor refuses it.
-// complex128 has no name in the format.
+// An F4 has two elements a byte in the file and one in a tensor. F6_E2M3 and F6_E3M2
+// exist in the format and are checked, but no tensor holds them: Info describes such an
+// entry and Tensor refuses it. complex128 has no name in the format.
 //
 // Fixed point is an entry of the integers that its words are, and the metadata has its
 // type under ashlar.dtype:NAME; a number of fp64x64 is two of them on a last axis of 2,

@@ -1,0 +1,215 @@
+package onnx
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ashlar-go/ashlar/op"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Operators that ONNX Runtime's optimizer makes of others, and writes into the models that it saves: they are those others,
+// one after the other, each rounded for itself. Source: docs/ContribOperators.md of github.com/microsoft/onnxruntime, and
+// for what it leaves open onnxruntime/contrib_ops/cpu/fused_activation.cc and fused_gemm.cc there.
+
+// An activation is an operator of one operand that FusedConv or FusedGemm applies to its result.
+type activation struct {
+	op     string
+	params []string // of the operator, in the order of activation_params
+}
+
+var (
+	convActivations = []activation{{"Relu", nil}, {"Tanh", nil}, {"Sigmoid", nil}, {"LeakyRelu", []string{"alpha"}}, {"Clip", []string{"min", "max"}},
+		{"HardSigmoid", []string{"alpha", "beta"}}, {"HardSwish", nil}}
+	gemmActivations = []activation{{"Celu", []string{"alpha"}}, {"Elu", []string{"alpha"}}, {"HardSigmoid", []string{"alpha", "beta"}}, {"LeakyRelu", []string{"alpha"}},
+		{"Relu", nil}, {"Selu", []string{"alpha", "gamma"}}, {"Sigmoid", nil}, {"Softplus", nil}, {"Softsign", nil}, {"Tanh", nil}, {"ThresholdedRelu", []string{"alpha"}}}
+)
+
+// windowed are the attributes of Conv.
+var windowed = []string{"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"}
+
+// activationOf returns the activation that a node names, nil if it names none of the list.
+func activationOf(n *Node, list []activation) *activation {
+	if a := n.Attr("activation"); a != nil {
+		for i := range list {
+			if list[i].op == a.Value {
+				return &list[i]
+			}
+		}
+	}
+	return nil
+}
+
+// wrongActivation says why a node can't have the activation that it names, "" if it can. Its parameters may be in a list.
+func wrongActivation(n *Node, list []activation, listed bool) string {
+	a, f := n.Attr("activation"), activationOf(n, list)
+	switch {
+	case a == nil:
+		return ""
+	case f == nil:
+		var names []string
+		for i := range list {
+			names = append(names, list[i].op)
+		}
+		return fmt.Sprintf(`attribute "activation" is %.60q; the activations are %s`, fmt.Sprint(a.Value), strings.Join(names, ", "))
+	case listed && f.params != nil && len(paramsOf(n)) != len(f.params):
+		return fmt.Sprintf(`attribute "activation_params" has %d floats; %s takes %d`, len(paramsOf(n)), f.op, len(f.params))
+	}
+	return ""
+}
+
+func paramsOf(n *Node) (list []float32) {
+	if a := n.Attr("activation_params"); a != nil {
+		list, _ = a.Value.([]float32)
+	}
+	return list
+}
+
+// givenAll are attributes of a node of the body that the call gives under the same names.
+func givenAll(names []string) (list []Attribute) {
+	for _, name := range names {
+		list = append(list, given(name, name))
+	}
+	return list
+}
+
+// fusedConv is activation(Conv(X, W, B) + Z). Z has the shape of the result. activation_params are alpha of LeakyRelu, min and
+// max of Clip, alpha and beta of HardSigmoid; the others ignore it.
+func fusedConv(n *Node) *Function {
+	b := newSketch(n, "X", "W", "B", "Z")
+	b.Attributes, b.Outputs = slices.Concat(windowed, []string{"activation", "activation_params"}), []string{"Y"}
+	y := b.node("conv", "Conv", b.Inputs[:3], givenAll(windowed)...)
+	if len(n.Inputs) > 3 && n.Inputs[3] != "" {
+		y = b.part("sum", "AddSame", []string{y, "Z"})
+	}
+	f, params := activationOf(n, convActivations), paramsOf(n)
+	if f == nil {
+		b.node("Y", "Identity", []string{y})
+		return &b.Function
+	}
+	in := []string{y}
+	var attrs []Attribute
+	for i, name := range f.params {
+		if f.op == "Clip" {
+			in = append(in, b.node(name, "CastLike", []string{b.node(name+"Float", "Constant", nil, Float("value_float", params[i])), y}))
+		} else {
+			attrs = append(attrs, Float(name, params[i]))
+		}
+	}
+	b.node("Y", f.op, in, attrs...)
+	return &b.Function
+}
+
+// fusedGemm is activation(Gemm(A, B, C)). The attributes of the activation have activation_ before their names, and else the
+// defaults that ONNX gives them.
+func fusedGemm(n *Node) *Function {
+	of := []string{"alpha", "beta", "transA", "transB"}
+	b := newSketch(n, "A", "B", "C")
+	b.Attributes, b.Outputs = slices.Concat(of, []string{"activation", "activation_alpha", "activation_beta", "activation_gamma"}), []string{"Y"}
+	y := b.node("gemm", "Gemm", b.Inputs, givenAll(of)...)
+	f := activationOf(n, gemmActivations)
+	if f == nil {
+		b.node("Y", "Identity", []string{y})
+		return &b.Function
+	}
+	var attrs []Attribute
+	for _, name := range f.params {
+		attrs = append(attrs, given(name, "activation_"+name))
+	}
+	b.node("Y", f.op, []string{y}, attrs...)
+	return &b.Function
+}
+
+// nhwcMaxPool is MaxPool of a picture whose channels are the last axis.
+func nhwcMaxPool(n *Node) *Function {
+	b := newSketch(n, "x")
+	b.Attributes, b.Outputs = []string{"auto_pad", "ceil_mode", "dilations", "kernel_shape", "pads", "strides"}, []string{"y"}
+	first := b.part("first", "ChannelsFirst", b.Inputs)
+	b.part("y", "ChannelsLast", []string{b.node("pool", "MaxPool", []string{first}, givenAll(b.Attributes)...)})
+	return &b.Function
+}
+
+// wrongLayout says why a node can't have its channels_last.
+func wrongLayout(n *Node) string {
+	if a := n.Attr("channels_last"); a != nil {
+		if _, ok := a.Value.(int64); !ok {
+			return fmt.Sprintf(`attribute "channels_last": it holds %v, the operator asks for int`, a.Type)
+		}
+	}
+	return ""
+}
+
+// nhwcQLinearConv is QLinearConv with channels_last, which says that the channels of x and y are the last axis; those of w
+// stay.
+func nhwcQLinearConv(n *Node) *Function {
+	b := newSketch(n, "x", "x_scale", "x_zero_point", "w", "w_scale", "w_zero_point", "y_scale", "y_zero_point", "B")
+	b.Attributes, b.Outputs = slices.Concat(windowed, []string{"channels_last"}), []string{"y"}
+	if n.Attr("channels_last").Value == int64(0) {
+		b.node("y", "QLinearConv", b.Inputs, givenAll(windowed)...)
+		return &b.Function
+	}
+	in := slices.Clone(b.Inputs)
+	in[0] = b.part("first", "ChannelsFirst", []string{"x"})
+	b.part("y", "ChannelsLast", []string{b.node("conv", "QLinearConv", in, givenAll(windowed)...)})
+	return &b.Function
+}
+
+// turned is a view of a tensor, one axis of which has moved.
+func turned(k *flowCall, from, to int) (Value, error) {
+	a, err := k.tensor(0)
+	if err != nil {
+		return Value{}, err
+	}
+	if a.Rank() < 3 {
+		return Value{}, input(0, failf("%w: it is %v; want an axis of batches, axes of space, and one of channels", tensor.ErrShape, k.in[0]))
+	}
+	order := make([]int, a.Rank())
+	for i := range order {
+		order[i] = i
+	}
+	at := func(axis int) int { return (axis + len(order)) % len(order) }
+	order = slices.Insert(slices.Delete(order, at(from), at(from)+1), at(to), at(from))
+	if a.IsSpec() {
+		shape := make([]int, len(order))
+		for i, axis := range order {
+			shape[i] = a.Dim(axis)
+		}
+		return describedAs(k.in[0].elem(), shape...), nil
+	}
+	if a, err = tensor.Permute(a, order...); err != nil {
+		return Value{}, err
+	}
+	return k.fresh(a), nil
+}
+
+// addedSame is the sum of two tensors of one shape.
+func addedSame(k *flowCall) (Value, error) {
+	a, err := k.tensor(0)
+	if err != nil {
+		return Value{}, err
+	}
+	b, err := k.tensor(1)
+	if err != nil {
+		return Value{}, err
+	}
+	if !slices.Equal(a.Shape(), b.Shape()) {
+		return Value{}, input(1, failf("%w: Z is %v, the convolution %v; they have one shape", tensor.ErrShape, k.in[1], k.in[0]))
+	}
+	o, _ := op.Lookup("Add")
+	call := &op.Call{Inputs: []tensor.Any{a, b}, Attrs: op.NoAttrs{}, Opset: 14, Outputs: 1}
+	run := o.Run
+	if a.IsSpec() || b.IsSpec() {
+		run = o.Infer
+	} else if k.fr != nil {
+		call.Context = k.fr.ctx
+		if err := k.fr.room(size(a)); err != nil {
+			return Value{}, err
+		}
+	}
+	out, err := run(call)
+	if err != nil {
+		return Value{}, err
+	}
+	return k.fresh(out[0]), nil
+}
