@@ -2,7 +2,6 @@ package serve
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"runtime"
@@ -100,22 +99,30 @@ func (m *model) compute(ctx context.Context, in map[string]onnx.Value) (map[stri
 	return m.run(ctx, in, 1)
 }
 
-// appendText writes a string as JSON.
+// appendText writes a string, which is UTF-8, as JSON. A byte takes six at most.
 func appendText(b []byte, text string) []byte {
-	if !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' || strings.ContainsRune("\"\\<>&", r) }) {
-		return append(append(append(b, '"'), text...), '"')
+	b = append(b, '"')
+	from := 0
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		if c >= ' ' && c != '"' && c != '\\' {
+			continue
+		}
+		b = append(append(b, text[from:i]...), '\\')
+		if short := strings.IndexByte("\"\\\b\f\n\r\t", c); short >= 0 {
+			b = append(b, `"\bfnrt`[short])
+		} else {
+			b = append(b, 'u', '0', '0', "0123456789abcdef"[c>>4], "0123456789abcdef"[c&15])
+		}
+		from = i + 1
 	}
-	q, err := json.Marshal(text)
-	if err != nil {
-		return append(b, `""`...) // strings have no errors
-	}
-	return append(b, q...)
+	return append(append(b, text[from:]...), '"')
 }
 
 // encode writes the answer to a request: JSON of header bytes, and binary data if header >= 0. Before it takes memory it
 // asks for it.
 func (m *model) encode(r *request, out map[string]array, take func(int64) error) (b []byte, header int64, err error) {
-	room := 256 + 6*len(m.name) + len(r.id) + len(r.echo)
+	room := 256 + 6*(len(m.name)+len(m.version)) + len(r.id) + len(r.echo)
 	for i, o := range r.outputs {
 		a, ok := out[o.name]
 		if !ok {

@@ -361,14 +361,15 @@ func (s *Server) body(w http.ResponseWriter, r *http.Request, held *int64) ([]by
 
 // answer parses a request, runs it, and writes its answer.
 func (m *model) answer(ctx context.Context, body []byte, header int64, held *int64) ([]byte, int64, error) {
-	r, err := parse(body, header)
+	take := func(n int64) error { return m.s.take(held, n) }
+	r, err := parse(body, header, take)
 	if err != nil {
 		return nil, 0, err
 	}
 	if err := m.choose(r); err != nil {
 		return nil, 0, err
 	}
-	in, err := m.bind(r, func(n int64) error { return m.s.take(held, n) })
+	in, err := m.bind(r, take)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -376,7 +377,7 @@ func (m *model) answer(ctx context.Context, body []byte, header int64, held *int
 	if err != nil {
 		return nil, 0, err
 	}
-	return m.encode(r, out, func(n int64) error { return m.s.take(held, n) })
+	return m.encode(r, out, take)
 }
 
 // bind makes tensors of the inputs.

@@ -2,12 +2,13 @@ package serve
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"math"
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -90,7 +91,7 @@ func (s *scanner) array(item func(i int) error) error { return s.list('[', ']', 
 // object calls member for each key, before its value.
 func (s *scanner) object(member func(key string) error) error {
 	return s.list('{', '}', func(int) error {
-		key, err := s.text()
+		key, err := s.name()
 		if err == nil {
 			err = s.want(':')
 		}
@@ -135,43 +136,94 @@ func (s *scanner) quoted() ([]byte, error) {
 	return nil, s.fail("a string without an end")
 }
 
-func (s *scanner) text() (string, error) {
+// str returns what stands between the quotes of a string, which is UTF-8 with right escapes. It takes no memory.
+func (s *scanner) str() ([]byte, error) {
 	s.peek()
 	at := s.i
 	q, err := s.quoted()
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	in := q[1 : len(q)-1]
-	if bytes.IndexByte(in, '\\') < 0 && utf8.Valid(in) {
-		return string(in), nil
+	ok := utf8.Valid(in)
+	for rest := in; ok; {
+		i := bytes.IndexByte(rest, '\\')
+		if i < 0 {
+			return in, nil
+		}
+		_, n := escape(rest[i:])
+		ok, rest = n > 0, rest[i+n:]
 	}
-	var v string
-	if !utf8.Valid(in) || json.Unmarshal(q, &v) != nil || halfPair(in) {
-		s.i = at
-		return "", s.fail("a string that isn't UTF-8, or with a wrong escape")
-	}
-	return v, nil
+	s.i = at
+	return nil, s.fail("a string that isn't UTF-8, or with a wrong escape")
 }
 
-// halfPair reports whether the escapes of a string hold half of a surrogate pair, which is no character.
-func halfPair(in []byte) bool {
-	open := false // the first half was there
-	for i := 0; i < len(in); i++ {
-		half := rune(0)
-		if in[i] == '\\' {
-			if i++; in[i] == 'u' {
-				n, _ := strconv.ParseUint(string(in[i+1:i+5]), 16, 16)
-				half, i = rune(n), i+4
-			}
-		}
-		first, second := half >= 0xd800 && half < 0xdc00, half >= 0xdc00 && half < 0xe000
-		if open != second {
-			return true
-		}
-		open = first
+// text reads a string. It takes no more memory than the string has bytes in the body.
+func (s *scanner) text() (string, error) {
+	in, err := s.str()
+	return unescaped(in), err
+}
+
+// unescaped is the string that in, which str returned, stands for.
+func unescaped(in []byte) string {
+	if bytes.IndexByte(in, '\\') < 0 {
+		return string(in)
 	}
-	return open
+	var b strings.Builder
+	b.Grow(len(in))
+	for {
+		i := bytes.IndexByte(in, '\\')
+		if i < 0 {
+			b.Write(in)
+			return b.String()
+		}
+		b.Write(in[:i])
+		r, n := escape(in[i:])
+		b.WriteRune(r)
+		in = in[i+n:]
+	}
+}
+
+// name reads a string of at most mostName bytes.
+func (s *scanner) name() (string, error) {
+	s.peek()
+	at := s.i
+	in, err := s.str()
+	if len(in) > mostName {
+		s.i = at
+		return "", s.fail("a name, or an id, of %d bytes; the most is %d", len(in), mostName)
+	}
+	return unescaped(in), err
+}
+
+// escape returns the character that the escape at the beginning of b stands for, and its length: 0 if it is none. Half of
+// a surrogate pair is no character.
+func escape(b []byte) (r rune, n int) {
+	if len(b) < 2 {
+		return 0, 0
+	}
+	if i := strings.IndexByte(`"\/bfnrt`, b[1]); i >= 0 {
+		return rune("\"\\/\b\f\n\r\t"[i]), 2
+	}
+	half := func(b []byte) (rune, bool) {
+		if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
+			return 0, false
+		}
+		v, err := strconv.ParseUint(string(b[2:6]), 16, 16)
+		return rune(v), err == nil
+	}
+	first, ok := half(b)
+	if !ok || !utf16.IsSurrogate(first) {
+		if ok {
+			n = 6
+		}
+		return first, n
+	}
+	second, ok := half(b[6:])
+	if r = utf16.DecodeRune(first, second); ok && r != utf8.RuneError {
+		return r, 12
+	}
+	return 0, 0
 }
 
 // number returns the text of a number.
@@ -251,11 +303,20 @@ func (s *scanner) skip(depth int) error {
 	}
 	switch c := s.peek(); {
 	case c == '{':
-		return s.object(func(string) error { return s.skip(depth + 1) })
+		return s.list('{', '}', func(int) error {
+			_, err := s.str()
+			if err == nil {
+				err = s.want(':')
+			}
+			if err == nil {
+				err = s.skip(depth + 1)
+			}
+			return err
+		})
 	case c == '[':
 		return s.array(func(int) error { return s.skip(depth + 1) })
 	case c == '"':
-		_, err := s.text()
+		_, err := s.str()
 		return err
 	case c == 't' || c == 'f':
 		_, err := s.boolean()

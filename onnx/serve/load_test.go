@@ -76,7 +76,7 @@ func TestPreparedRuns(t *testing.T) {
 	}
 	for i, n := range []int{1, 1, 1, 1, 2, 2, 2, 2, 1, 1, 1} {
 		body := image(i, n)
-		r, err := parse([]byte(body), -1)
+		r, err := parse([]byte(body), -1, func(int64) error { return nil })
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -41,10 +41,14 @@ type output struct {
 const (
 	mostTensors = 1024
 	mostRank    = 64
+	mostName    = 4 << 10  // bytes of a name or an id
+	mostEcho    = 16 << 10 // bytes of all parameters that come back
+	perTensor   = 512      // about what an input or an output takes besides its words and elements
 )
 
-// parse reads a body whose first header bytes are JSON; header < 0 stands for all of it.
-func parse(body []byte, header int64) (*request, error) {
+// parse reads a body whose first header bytes are JSON; header < 0 stands for all of it. Before it keeps something beside the
+// body it asks for it.
+func parse(body []byte, header int64, take func(int64) error) (*request, error) {
 	r := &request{}
 	split := len(body)
 	if header >= 0 {
@@ -60,11 +64,11 @@ func parse(body []byte, header int64) (*request, error) {
 		case "id":
 			s.peek()
 			from := s.i
-			if _, err = s.text(); err == nil {
+			if _, err = s.name(); err == nil {
 				r.id = s.b[from:s.i]
 			}
 		case "parameters":
-			err = s.object(func(name string) error { return r.parameter(s, name) })
+			err = s.object(func(name string) error { return r.parameter(s, name, take) })
 		case "inputs":
 			hasInputs = true
 			err = s.array(func(i int) error {
@@ -72,6 +76,9 @@ func parse(body []byte, header int64) (*request, error) {
 					return s.fail("more than %d inputs", mostTensors)
 				}
 				in, err := s.input()
+				if err == nil {
+					err = take(perTensor + int64(len(in.name)+len(in.datatype)+8*len(in.shape)))
+				}
 				r.inputs = append(r.inputs, in)
 				return err
 			})
@@ -81,6 +88,9 @@ func parse(body []byte, header int64) (*request, error) {
 					return s.fail("more than %d outputs", mostTensors)
 				}
 				out, err := s.output()
+				if err == nil {
+					err = take(perTensor + int64(len(out.name)))
+				}
 				r.outputs = append(r.outputs, out)
 				return err
 			})
@@ -139,7 +149,7 @@ func (s *scanner) scalar() ([]byte, error) {
 	var err error
 	switch {
 	case c == '"':
-		_, err = s.text()
+		_, err = s.str()
 	case c == 't' || c == 'f':
 		_, err = s.boolean()
 	case c == '-' || c >= '0' && c <= '9':
@@ -151,24 +161,31 @@ func (s *scanner) scalar() ([]byte, error) {
 }
 
 // parameter reads a parameter of the request.
-func (r *request) parameter(s *scanner, name string) (err error) {
+func (r *request) parameter(s *scanner, name string, take func(int64) error) (err error) {
 	if name == "binary_data_output" {
 		r.binary, err = s.boolean()
 		return err
 	}
 	v, err := s.scalar()
+	if err != nil {
+		return err
+	}
+	if n := len(r.echo) + len(name) + len(v); n > mostEcho {
+		return s.fail("the parameters, which come back, take %d bytes or more; the most is %d", n, mostEcho)
+	}
+	before := cap(r.echo)
 	if len(r.echo) > 0 {
 		r.echo = append(r.echo, ',')
 	}
 	r.echo = append(appendText(r.echo, name), ':')
 	r.echo = append(r.echo, v...)
-	return err
+	return take(int64(cap(r.echo) - before))
 }
 
 // known refuses a parameter of an extension that would change what is meant.
 func (s *scanner) known(name string) error {
 	if strings.HasPrefix(name, "shared_memory_") || name == "classification" {
-		return s.fail("the parameter %q belongs to an extension that this server doesn't have", name)
+		return s.fail("the parameter %.100q belongs to an extension that this server doesn't have", name)
 	}
 	_, err := s.scalar()
 	return err
@@ -179,9 +196,9 @@ func (s *scanner) input() (input, error) {
 	err := s.members([]string{"name", "datatype", "shape", "data", "parameters"}, func(key string) (err error) {
 		switch key {
 		case "name":
-			in.name, err = s.text()
+			in.name, err = s.name()
 		case "datatype":
-			in.datatype, err = s.text()
+			in.datatype, err = s.name()
 		case "shape":
 			in.hasShape = true
 			in.shape, err = s.shape()
@@ -220,7 +237,7 @@ func (s *scanner) output() (output, error) {
 	err := s.members([]string{"name", "parameters"}, func(key string) (err error) {
 		switch key {
 		case "name":
-			out.name, err = s.text()
+			out.name, err = s.name()
 		case "parameters":
 			err = s.object(func(name string) (err error) {
 				if name != "binary_data" {

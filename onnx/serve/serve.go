@@ -214,6 +214,9 @@ func (s *Server) model(from Model) (*model, error) {
 
 func portOf(v *onnx.ValueInfo) (p port, err error) {
 	p.name = v.Name
+	if len(p.name) > mostName || !utf8.ValidString(p.name) {
+		return p, fmt.Errorf("%w: its name has %d bytes, and requests name what is UTF-8 of at most %d", onnx.ErrUnsupported, len(p.name), mostName)
+	}
 	if v.Type.Kind != onnx.KindTensor {
 		return p, fmt.Errorf("%w: it is %v; the protocol has tensors alone", onnx.ErrUnsupported, v.Type)
 	}
