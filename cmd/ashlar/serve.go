@@ -27,7 +27,7 @@ type serveFlags struct {
 	timeout, slow, wait, grace time.Duration
 	threads                    int
 	hosts                      []string
-	json, verbose              bool
+	json, verbose, null        bool
 }
 
 func (p *program) serveCommand() *cobra.Command {
@@ -46,8 +46,10 @@ SIGTERM). Then it refuses new requests, and lets those that run finish within
 
 Requests wait while --runs runs go on, --queue at most; one more gets the status
 503. With --batch-delay requests for one model wait for others and share a run,
-with the same results, if all inputs and outputs of the model have the same named
-first axis. GET /metrics gives counts and times as Prometheus reads them. What
+with the same results, if all inputs and outputs of the model have the same first
+axis, as declared or inferred. In place of the maps of a ZipMap a client gets the
+tensor that they are made of. A model that can't be served is left out, with a
+warning. GET /metrics gives counts and times as Prometheus reads them. What
 goes wrong is logged to standard error.`,
 		Example: `  ashlar serve testdata/digits.onnx
   ashlar serve --listen :8000 --batch-delay 2ms digits=testdata/digits.onnx
@@ -72,6 +74,7 @@ goes wrong is logged to standard error.`,
 	flags.IntVar(&f.batch, "batch", 32, "let shared runs have `N` rows")
 	flags.IntVar(&f.threads, "threads", 0, "compute with `N` threads (default: all)")
 	flags.DurationVar(&f.grace, "grace", 30*time.Second, "how `long` requests may go on when the server is told to end")
+	flags.BoolVar(&f.null, "null-nan", false, "take null among floats in JSON as NaN")
 	flags.BoolVar(&f.json, "log-json", false, "log as JSON")
 	flags.BoolVar(&f.verbose, "verbose", false, "log every request")
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -127,25 +130,40 @@ func (p *program) serve(ctx context.Context, f *serveFlags, args []string) error
 		logs = slog.NewJSONHandler(p.stderr, how)
 	}
 	var models []serve.Model
-	var names []string
+	var wrong []error
+	names := make(map[string]bool)
 	for _, arg := range args {
 		name, file := named(arg)
-		_, m, err := p.openModel(file)
-		if err != nil {
-			return err
-		}
 		if name == "-" {
 			name = "model"
 		}
-		models, names = append(models, serve.Model{Name: name, Model: m}), append(names, name)
+		if names[name] {
+			return fmt.Errorf("serve: model %q: there are two models of this name; NAME=%s gives one another", name, file)
+		}
+		names[name] = true
+		_, m, err := p.openModel(file)
+		if err != nil {
+			wrong = append(wrong, err)
+			continue
+		}
+		models = append(models, serve.Model{Name: name, Model: m})
+	}
+	if len(models) == 0 {
+		return errors.Join(wrong...)
 	}
 	if f.queue == 0 {
 		f.queue = -1
 	}
 	s, err := serve.New(serve.Options{MaxBody: int64(f.body), MaxHeld: int64(f.held), MaxMemory: int64(p.limit), MaxRuns: f.runs, MaxQueue: f.queue,
-		Timeout: f.timeout, BodyTimeout: f.slow, BatchDelay: f.wait, MaxBatch: f.batch, Grace: f.grace, Hosts: f.hosts, Log: slog.New(logs)}, models...)
-	if err != nil {
-		return err
+		Timeout: f.timeout, BodyTimeout: f.slow, BatchDelay: f.wait, MaxBatch: f.batch, NullNaN: f.null, Grace: f.grace, Hosts: f.hosts, Log: slog.New(logs)}, models...)
+	if s == nil {
+		return errors.Join(append(wrong, err)...)
+	}
+	if several, ok := err.(interface{ Unwrap() []error }); ok {
+		wrong = append(wrong, several.Unwrap()...)
+	}
+	for _, err := range wrong {
+		fmt.Fprintf(p.stderr, "ashlar: warning: a model is left out: %v\n", err)
 	}
 	// The collector runs when the heap has doubled, hundreds of times a second if models are small. What nobody touches
 	// takes no memory, and lets requests make 64 MiB of garbage before it runs.
@@ -164,7 +182,7 @@ func (p *program) serve(ctx context.Context, f *serveFlags, args []string) error
 		}
 		return fmt.Errorf("serve: can't listen on %s: %w", f.listen, err)
 	}
-	fmt.Fprintf(p.out, "http://%s serves %s\n", l.Addr(), strings.Join(names, ", "))
+	fmt.Fprintf(p.out, "http://%s serves %s\n", l.Addr(), strings.Join(s.Names(), ", "))
 	if err := p.out.Flush(); err != nil {
 		l.Close()
 		return err

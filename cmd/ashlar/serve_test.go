@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
@@ -17,6 +18,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/onnx"
 )
 
 // serving starts the command, and returns what it prints first and its end: a call with exit code and errors.
@@ -181,5 +185,50 @@ func TestServeErrors(t *testing.T) {
 		if got := newCall(nil).with(append([]string{"serve"}, c.args...)...); got.code != c.code || !strings.Contains(got.err.String(), c.want) {
 			t.Errorf("serve %v: exit %d: %s\nwant %d %s", c.args, got.code, got.err.String(), c.code, c.want)
 		}
+	}
+}
+
+// A model that can't be served is left out with a warning that says why.
+func TestServeLeavesOut(t *testing.T) {
+	inRoot(t)
+	b := onnx.NewBuilder("sequence")
+	b.OutputOf(b.Node("SequenceConstruct", []string{b.Input("x", dtype.Float32, 2)}), onnx.Type{Kind: onnx.KindSequence, Of: &onnx.Type{Kind: onnx.KindTensor, Elem: onnx.ElemFloat32}})
+	m, err := b.Model(13)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := onnx.Encode(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sequence := filepath.Join(t.TempDir(), "sequence.onnx")
+	if err := os.WriteFile(sequence, file, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	line, over := serving(t, ctx, sequence, "testdata/digits.onnx", "nowhere.onnx", "picture=testdata/seven.png", "a/b=testdata/digits.onnx", "--null-nan")
+	url, names, _ := strings.Cut(strings.TrimSpace(line), " ")
+	if names != "serves digits" {
+		t.Errorf("it prints %q", line)
+	}
+	body := `{"inputs":[{"name":"image","datatype":"FP32","shape":[1,1,8,8],"data":[null` + strings.Repeat(",0", 63) + `]}]}`
+	r, err := http.Post(url+"/v2/models/digits/infer", "application/json", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := io.ReadAll(r.Body)
+	r.Body.Close()
+	if err != nil || !strings.Contains(string(answer), `"data":[NaN,NaN`) {
+		t.Errorf("%s, %v", answer, err)
+	}
+	stop()
+	c := <-over
+	for _, want := range []string{"nowhere.onnx", "testdata/seven.png: it isn't an ONNX model", `serve: model "sequence": output`, "the protocol has tensors alone", "can't stand in a path"} {
+		if c.code != 0 || strings.Count(c.err.String(), "warning: a model is left out: ") != 4 || !strings.Contains(c.err.String(), want) {
+			t.Errorf("exit %d: %s\nwant %s", c.code, c.err.String(), want)
+		}
+	}
+	if c := newCall(nil).with("serve", sequence, "nowhere.onnx"); c.code != 1 || !strings.Contains(c.err.String(), "nowhere.onnx") || !strings.Contains(c.err.String(), "tensors alone") {
+		t.Errorf("exit %d: %s", c.code, c.err.String())
 	}
 }

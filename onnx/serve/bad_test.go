@@ -56,7 +56,7 @@ func TestBadBodies(t *testing.T) {
 		{"echo-float32", x(`"shape":[1,2],"data":[[1,2],[3,4]]`), 400, "more than 1 arrays", nil},
 		{"echo-float32", x(`"shape":[1,2],"data":[1,[2]]`), 400, `want a number for FP32, got "[2"`, nil},
 		{"echo-float32", x(`"shape":[1,2],"data":[1,"2"]`), 400, "want a number for FP32", nil},
-		{"echo-float32", x(`"shape":[1,2],"data":[1,null]`), 400, "want a number for FP32", nil},
+		{"echo-float32", x(`"shape":[1,2],"data":[1,null]`), 400, "null is NaN to a server with --null-nan", nil},
 		{"echo-float32", x(`"shape":[1,2],"data":[1,0x10]`), 400, "want a number", nil},
 		{"echo-float32", x(`"shape":[1,2],"data":[1,01]`), 400, "want a number", nil},
 		{"echo-float32", x(`"shape":[1,2],"data":[1,1.]`), 400, "want a number", nil},

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -47,31 +48,93 @@ type member struct {
 }
 
 // batch lets requests share runs if the model allows it.
-func (m *model) batch() error {
-	axis := ""
-	if len(m.inputs) > 0 {
-		axis = m.inputs[0].first
+func (m *model) batch(from *onnx.Model) {
+	alone := func(why string, args ...any) {
+		m.s.o.Log.Warn("requests for this model run alone: "+why, append([]any{"model", m.name}, args...)...)
 	}
-	for _, p := range slices.Concat(m.inputs, m.outputs) {
-		if p.first == "" || p.first != axis {
-			m.s.o.Log.Warn("requests for this model run alone: not all inputs and outputs have the same named first axis", "model", m.name, "port", p.name)
-			return nil
-		}
+	if p := m.unequal(from); p != "" {
+		alone("not all inputs and outputs have the same first axis, or it isn't known", "port", p)
+		return
 	}
 	same, err := m.independent()
 	m.runs, m.rows = histogram{bounds: seconds}, histogram{bounds: powers} // the trial is no client's
-	switch {
+	switch declared := m.inputs[0].first; {
+	case err != nil && slices.ContainsFunc(slices.Concat(m.inputs, m.outputs), func(p port) bool { return p.first == "" || p.first != declared }):
+		alone("whether its rows depend on each other couldn't be tried", "error", err)
+		return
 	case err != nil:
 		m.s.o.Log.Warn("whether rows depend on each other couldn't be tried", "model", m.name, "error", err)
 	case !same:
-		return fmt.Errorf("%w: its rows depend on each other, so that shared runs would change results; serve it without Options.BatchDelay", onnx.ErrUnsupported)
+		alone("its rows depend on each other")
+		return
 	}
 	m.batches = &batches{m: m, open: make(map[string]*batch)}
-	return nil
+}
+
+// unequal returns the name of an input or output that isn't known to have as many rows as the others, "" if there is none.
+// Where an output doesn't name its first axis as the inputs do, its shape is inferred for two numbers of rows.
+func (m *model) unequal(from *onnx.Model) string {
+	axis := ""
+	for _, p := range m.inputs {
+		if !p.rows || p.first != "" && axis != "" && p.first != axis {
+			return p.name
+		}
+		axis = cmp.Or(axis, p.first)
+	}
+	if len(m.inputs) == 0 {
+		return m.outputs[0].name
+	}
+	for _, p := range m.outputs {
+		if p.first != "" && p.first == axis {
+			continue
+		}
+		for _, rows := range []int{5, 7} { // no other axis that isn't fixed gets these
+			if m.inferred(from, p.name, rows) != int64(rows) {
+				return p.name
+			}
+		}
+	}
+	return ""
+}
+
+// trial is a shape of an input of so many rows. Axes beyond the first that aren't fixed get an extent of 3.
+func (p *port) trial(rows int) []int {
+	shape := []int{rows}
+	for _, n := range p.shape[1:] {
+		if n < 0 {
+			n = 3
+		}
+		shape = append(shape, int(n))
+	}
+	return shape
+}
+
+// inferred returns how many rows an output has where the inputs have so many, -1 if that isn't known.
+func (m *model) inferred(from *onnx.Model, output string, rows int) int64 {
+	in := make(map[string]tensor.Any)
+	for i := range m.inputs {
+		if p := &m.inputs[i]; !p.t.isText() {
+			spec, err := tensor.NewSpec(p.t.d, p.trial(rows)...)
+			if err != nil {
+				return -1
+			}
+			in[p.name] = spec.Any()
+		}
+	}
+	cost, err := from.Cost(in)
+	if err != nil {
+		return -1
+	}
+	for i := range cost.Nodes {
+		n := &cost.Nodes[i]
+		if j := slices.Index(n.Node.Outputs, output); j >= 0 && n.Depth == 0 && j < len(n.Types) && len(n.Types[j].Shape) > 0 {
+			return n.Types[j].Shape[0].Value
+		}
+	}
+	return -1
 }
 
 // independent runs two rows of random numbers together and alone, and reports whether the results have the same bits.
-// Axes beyond the first that aren't fixed get an extent of 3.
 func (m *model) independent() (bool, error) {
 	ctx, cancel := context.WithTimeout(m.s.base, m.s.o.Timeout)
 	defer cancel()
@@ -79,13 +142,7 @@ func (m *model) independent() (bool, error) {
 	for k := range parts {
 		for i := range m.inputs {
 			p := &m.inputs[i]
-			shape := []int{1}
-			for _, n := range p.shape[1:] {
-				if n < 0 {
-					n = 3
-				}
-				shape = append(shape, int(n))
-			}
+			shape := p.trial(1)
 			n, ok := count(shape)
 			if !ok || n > 1<<26 {
 				return false, fmt.Errorf("input %q is too large to be tried", p.name)

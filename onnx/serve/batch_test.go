@@ -2,8 +2,8 @@ package serve
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"strconv"
 	"strings"
@@ -72,21 +72,56 @@ func TestBatchSameBits(t *testing.T) {
 	}
 }
 
-// Models that can't share runs don't, and one that must not is refused.
-func TestBatchRefuses(t *testing.T) {
-	o := Options{BatchDelay: time.Millisecond}
-	s := server(t, o, mymodel(t), echo(t, dtype.Float32))
-	for _, m := range s.models {
-		if m.batches != nil {
-			t.Errorf("%s shares runs", m.name)
+// Models share runs where all inputs and outputs have the same first axis, declared or inferred, and their rows don't depend
+// on each other.
+func TestBatchWhich(t *testing.T) {
+	open := onnx.Type{Kind: onnx.KindTensor, Elem: onnx.ElemFloat32}
+	double := func(in, out []any) func(b *onnx.Builder) {
+		return func(b *onnx.Builder) {
+			x := b.Input("x", dtype.Float32, in...)
+			y := b.Rename(b.Node("Add", []string{x, x}), "y")
+			if out == nil {
+				b.OutputOf(y, open)
+				return
+			}
+			b.Output(y, dtype.Float32, out...)
 		}
 	}
-	centred := build(t, "centred", func(b *onnx.Builder) {
-		x := b.Input("x", dtype.Float32, "N", 3)
-		b.Output(b.Rename(b.Node("Sub", []string{x, b.Node("ReduceMean", []string{x}, onnx.Ints("axes", 0))}), "y"), dtype.Float32, "N", 3)
-	})
-	if _, err := New(o, centred); !errors.Is(err, onnx.ErrUnsupported) || !strings.Contains(err.Error(), "rows depend on each other") {
-		t.Errorf("a model whose rows depend on each other: %v", err)
+	for _, c := range []struct {
+		name   string
+		shares bool
+		build  func(b *onnx.Builder)
+	}{
+		{"named", true, double([]any{"N", 3}, []any{"N", 3})},
+		{"of two names", true, double([]any{"N", 3}, []any{"M", 3})},
+		{"unnamed", true, double([]any{nil, nil}, []any{nil, nil})},
+		{"an output without a shape", true, double([]any{"N", "len"}, nil)},
+		{"fixed", false, double([]any{1, 3}, []any{1, 3})},
+		{"a fixed output", false, func(b *onnx.Builder) {
+			b.OutputOf(b.Rename(b.Node("ReduceMean", []string{b.Input("x", dtype.Float32, "N", 3)}, onnx.Ints("axes", 0)), "y"), open)
+		}},
+		{"an input without a shape", false, func(b *onnx.Builder) {
+			b.OutputOf(b.Rename(b.Node("Neg", []string{b.InputOf("x", open)}), "y"), open)
+		}},
+		{"transposed", false, func(b *onnx.Builder) {
+			b.OutputOf(b.Rename(b.Node("Transpose", []string{b.Input("x", dtype.Float32, "N", nil)}), "y"), open)
+		}},
+		{"inputs of two names", false, func(b *onnx.Builder) {
+			b.OutputOf(b.Rename(b.Node("Add", []string{b.Input("x", dtype.Float32, "N"), b.Input("z", dtype.Float32, "M")}), "y"), open)
+		}},
+		{"rows that depend on each other", false, func(b *onnx.Builder) {
+			x := b.Input("x", dtype.Float32, "N", 3)
+			b.Output(b.Rename(b.Node("Sub", []string{x, b.Node("ReduceMean", []string{x}, onnx.Ints("axes", 0))}), "y"), dtype.Float32, "N", 3)
+		}},
+		{"rows that name others", false, func(b *onnx.Builder) {
+			b.OutputOf(b.Rename(b.Node("Gather", []string{b.Input("x", dtype.Float32, nil, 2), b.Input("i", dtype.Int64, nil)}), "y"), open)
+		}},
+	} {
+		var log bytes.Buffer
+		s := server(t, Options{BatchDelay: time.Millisecond, Log: slog.New(slog.NewTextHandler(&log, nil))}, build(t, "m", c.build))
+		if shares := s.models["m"].batches != nil; shares != c.shares || shares == strings.Contains(log.String(), "requests for this model run alone") {
+			t.Errorf("%s: it shares runs: %v\n%s", c.name, shares, log.String())
+		}
 	}
 }
 

@@ -104,3 +104,15 @@ func ExampleServer_ServeHTTP() {
 	fmt.Println(w.Code, w.Body)
 	// Output: 200 {"name":"double","ready":true}
 }
+
+// A model that can't be served doesn't end the others.
+func ExampleServer_Names() {
+	other := model()
+	other.Name = "a/b"
+	s, err := serve.New(serve.Options{}, model(), other)
+	fmt.Println(s.Names())
+	fmt.Println(err)
+	// Output:
+	// [double]
+	// serve: model "a/b": value: the name "a/b" can't stand in a path: want letters, and neither / nor control characters
+}

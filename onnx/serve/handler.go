@@ -397,7 +397,7 @@ func (m *model) bind(r *request, take func(int64) error) (map[string]onnx.Value,
 		case t != p.t:
 			return nil, refuse(http.StatusBadRequest, "input %.100q: the model takes %s, not %s", given.name, p.t.name, t.name)
 		}
-		v, err := given.value(t, take)
+		v, err := given.value(t, m.s.o.NullNaN, take)
 		if err != nil {
 			return nil, err
 		}

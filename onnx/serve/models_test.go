@@ -61,6 +61,19 @@ func echo(t testing.TB, d dtype.DType) Model {
 	})
 }
 
+// zipped is a classifier as scikit-learn's converter writes it: labels, and a map of probabilities for each row.
+func zipped(t testing.TB) Model {
+	return build(t, "zipped", func(b *onnx.Builder) {
+		b.Import("ai.onnx.ml", 1)
+		x := b.Input("x", dtype.Float32, nil, 2)
+		out := b.Nodes("ai.onnx.ml.LinearClassifier", 2, []string{x}, onnx.Floats("coefficients", 1, 2, -1, -2), onnx.Floats("intercepts", 0, 0), onnx.Ints("classlabels_ints", 3, 4), onnx.String("post_transform", "SOFTMAX"))
+		b.Output(b.Rename(out[0], "output_label"), dtype.Int64, nil)
+		maps := b.Node("ai.onnx.ml.ZipMap", []string{b.Rename(out[1], "probabilities")}, onnx.Ints("classlabels_int64s", 3, 4))
+		of := onnx.Type{Kind: onnx.KindTensor, Elem: onnx.ElemFloat32}
+		b.OutputOf(b.Rename(maps, "output_probability"), onnx.Type{Kind: onnx.KindSequence, Of: &onnx.Type{Kind: onnx.KindMap, Elem: onnx.ElemInt64, Of: &of}})
+	})
+}
+
 // looping runs a loop of n iterations.
 func looping(t testing.TB) Model {
 	return build(t, "looping", func(b *onnx.Builder) {

@@ -305,8 +305,8 @@ func (in *input) bad(format string, args ...any) error {
 	return refuse(http.StatusBadRequest, "input %.100q: "+format, append([]any{in.name}, args...)...)
 }
 
-// value makes a tensor of an input. Before it takes memory it asks for it.
-func (in *input) value(t *datatype, take func(n int64) error) (v onnx.Value, err error) {
+// value makes a tensor of an input; nan says whether null is NaN. Before it takes memory it asks for it.
+func (in *input) value(t *datatype, nan bool, take func(n int64) error) (v onnx.Value, err error) {
 	n, ok := count(in.shape)
 	switch {
 	case !ok:
@@ -333,7 +333,7 @@ func (in *input) value(t *datatype, take func(n int64) error) (v onnx.Value, err
 	}
 	v = onnx.TensorValue(a)
 	if in.size < 0 {
-		r := reader{&scanner{b: in.data, base: in.at}, t, in.shape, b, nil}
+		r := reader{&scanner{b: in.data, base: in.at}, t, in.shape, b, nil, nan}
 		return v, r.all(n)
 	}
 	appendBinary(b[:0], in.raw, size)
@@ -354,6 +354,7 @@ type reader struct {
 	shape []int
 	to    []byte
 	texts []string
+	nan   bool // null is NaN
 }
 
 // all reads an array of all n elements, or arrays that nest as the shape does.
@@ -377,7 +378,7 @@ func (r *reader) elements(n int) error {
 			r.texts = append(r.texts, s)
 			return err
 		}
-		err := r.element(r.t, r.to[:size])
+		err := r.element(r.t, r.to[:size], r.nan)
 		r.to = r.to[size:]
 		return err
 	})

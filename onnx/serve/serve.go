@@ -50,10 +50,14 @@ type Options struct {
 	// BodyTimeout is how long a client may take to send a body, and to take an answer; 0 means half a minute.
 	BodyTimeout time.Duration
 
+	// NullNaN takes null among the floats of a request in JSON as NaN. Without it null is an error.
+	NullNaN bool
+
 	// BatchDelay is how long a request waits for others to run with; 0 means that each runs alone. Requests share a run if
-	// they name the same model and their shapes agree beyond the first axis. That holds for models alone whose inputs and
-	// outputs all have the same named first axis. Results have the same bits as without: New runs such a model twice, and
-	// refuses one whose rows depend on each other.
+	// they name the same model and their shapes agree beyond the first axis. That holds for models alone whose inputs all
+	// have a first axis that isn't fixed, of one name if it has names, and whose outputs have the same as declared or as
+	// their shapes follow from those of the inputs. Results have the same bits as without: New runs such a model twice, and
+	// if its rows depend on each other its requests run alone. Log says of a model that its requests run alone, and why.
 	BatchDelay time.Duration
 
 	// MaxBatch is how many rows a shared run may have; 0 means 32.
@@ -133,28 +137,66 @@ type port struct {
 	name     string
 	t        *datatype
 	shape    []int64 // -1 where the size isn't fixed
-	first    string  // name of the first axis if its size isn't fixed
+	rows     bool    // the first axis is known to be there, and its size isn't fixed
+	first    string  // its name then
 	optional bool    // an input with a default
 }
 
 // New makes a server of models, which must stay open until it is shut down. The errors are those of onnx.NewSession, and of
-// models with inputs or outputs that the protocol has no words for: sequences, maps, complex numbers, 8-bit floats.
+// models with inputs or outputs that the protocol has no words for: sequences, maps, complex numbers, 8-bit floats. In place
+// of the maps that a ZipMap makes of a tensor, as behind classifiers, the model has that tensor as an output.
+//
+// A model with an error doesn't end the others: New then returns a server of these beside errors.Join of the errors, and no
+// server if none is left.
 func New(o Options, models ...Model) (*Server, error) {
 	s := &Server{o: o.fill(), models: make(map[string]*model), idle: make(chan struct{}), counts: make(map[counted]uint64)}
 	s.slots = make(chan struct{}, s.o.MaxRuns)
 	s.base, s.cancel = context.WithCancelCause(context.Background())
+	var errs []error
 	for _, m := range models {
 		served, err := s.model(m)
 		if err != nil {
-			return nil, fmt.Errorf("serve: model %.100q: %w", m.Name, err)
+			errs = append(errs, fmt.Errorf("serve: model %.100q: %w", m.Name, err))
+			continue
 		}
 		s.models[m.Name] = served
 		s.names = append(s.names, m.Name)
 	}
+	if len(errs) > 0 && len(s.models) == 0 {
+		return nil, errors.Join(errs...)
+	}
 	if len(s.models) == 0 {
 		return nil, fmt.Errorf("serve: %w: there is no model to serve", tensor.ErrValue)
 	}
-	return s, nil
+	return s, errors.Join(errs...)
+}
+
+// Names returns the names of the models that are served.
+func (s *Server) Names() []string { return slices.Clone(s.names) }
+
+// unzipped returns a model with the operand of each ZipMap as an output in place of its maps.
+func (s *Server) unzipped(name string, m *onnx.Model) (*onnx.Model, error) {
+	if m == nil || m.Graph == nil {
+		return m, nil // NewSession says so
+	}
+	var outputs []string
+	changed := false
+	for _, v := range m.Graph.Outputs {
+		out := v.Name
+		for i := range m.Graph.Nodes {
+			if n := &m.Graph.Nodes[i]; n.Op == "ZipMap" && n.Domain == "ai.onnx.ml" && len(n.Inputs) == 1 && slices.Contains(n.Outputs, v.Name) {
+				out, changed = n.Inputs[0], true
+				s.o.Log.Warn("an output is maps, which the protocol doesn't have: the server gives the tensor that they are made of", "model", name, "output", v.Name, "tensor", out)
+			}
+		}
+		if !slices.Contains(outputs, out) {
+			outputs = append(outputs, out)
+		}
+	}
+	if !changed {
+		return m, nil
+	}
+	return onnx.Extract(m, nil, outputs)
 }
 
 // wordsOf refuses names that can't stand in a path.
@@ -171,6 +213,10 @@ func (s *Server) model(from Model) (*model, error) {
 	}
 	if s.models[from.Name] != nil {
 		return nil, fmt.Errorf("%w: there are two models of this name", tensor.ErrValue)
+	}
+	var err error
+	if from.Model, err = s.unzipped(from.Name, from.Model); err != nil {
+		return nil, err
 	}
 	session, err := onnx.NewSession(from.Model)
 	if err != nil {
@@ -207,9 +253,9 @@ func (s *Server) model(from Model) (*model, error) {
 	m.streamed.Store(!slices.ContainsFunc(slices.Concat(m.inputs, m.outputs), func(p port) bool { return p.t.isText() }))
 	m.requests.bounds, m.runs.bounds, m.rows.bounds = seconds, seconds, powers
 	if s.o.BatchDelay > 0 && s.o.MaxBatch > 1 {
-		err = m.batch()
+		m.batch(from.Model)
 	}
-	return m, err
+	return m, nil
 }
 
 func portOf(v *onnx.ValueInfo) (p port, err error) {
@@ -231,7 +277,7 @@ func portOf(v *onnx.ValueInfo) (p port, err error) {
 	p.shape = []int64{}
 	for i, d := range v.Type.Shape {
 		if i == 0 && d.Value < 0 {
-			p.first = d.Param
+			p.rows, p.first = true, d.Param
 		}
 		p.shape = append(p.shape, max(d.Value, -1))
 	}

@@ -9,13 +9,14 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/onnx"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// What can't be served is an error of New.
+// What can't be served is an error of New. The others are served.
 func TestNewFails(t *testing.T) {
 	sequence := build(t, "sequence", func(b *onnx.Builder) {
 		b.OutputOf(b.Node("SequenceConstruct", []string{b.Input("x", dtype.Float32, 2)}), onnx.Type{Kind: onnx.KindSequence, Of: &onnx.Type{Kind: onnx.KindTensor, Elem: onnx.ElemFloat32}})
@@ -32,7 +33,7 @@ func TestNewFails(t *testing.T) {
 		"complex64, for which the protocol has no":         {echo(t, dtype.Complex64)},
 		"float8_e4m3, for which the protocol has no datat": {echo(t, dtype.Float8E4M3)},
 	} {
-		if _, err := New(Options{}, models...); err == nil || !strings.HasPrefix(err.Error(), "serve: ") || !strings.Contains(err.Error(), want) {
+		if s, err := New(Options{}, models...); (s == nil) != (want != "two models of this name") || err == nil || !strings.HasPrefix(err.Error(), "serve: ") || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
@@ -133,5 +134,32 @@ func TestServeFails(t *testing.T) {
 	}
 	if err := s.Serve(t.Context(), nil); !errors.Is(err, tensor.ErrValue) {
 		t.Error(err)
+	}
+}
+
+// A ZipMap's operand is served in place of its maps.
+func TestZipMap(t *testing.T) {
+	s := server(t, Options{BatchDelay: time.Millisecond}, zipped(t))
+	if s.models["zipped"].batches == nil {
+		t.Error("it runs alone")
+	}
+	w := infer(s, "zipped", `{"inputs":[{"name":"x","datatype":"FP32","shape":[2,2],"data":[1,0,0,-1]}]}`)
+	want := `{"model_name":"zipped","model_version":"1","outputs":[{"name":"output_label","datatype":"INT64","shape":[2],"data":[3,4]},{"name":"probabilities","datatype":"FP32","shape":[2,2],"data":[0.8807971,0.11920292,0.01798621,0.98201376]}]}`
+	if w.Code != 200 || w.Body.String() != want {
+		t.Errorf("%d %s, want %s", w.Code, w.Body, want)
+	}
+}
+
+// null among floats is NaN where the server takes it, and nowhere else.
+func TestNull(t *testing.T) {
+	s := server(t, Options{NullNaN: true}, echo(t, dtype.Float16), echo(t, dtype.BFloat16), echo(t, dtype.Float32), echo(t, dtype.Float64), echo(t, dtype.Int8))
+	for _, c := range []struct{ model, datatype, data, want string }{
+		{"float16", "FP16", "[null,1]", `"data":[NaN,1]`}, {"bfloat16", "BF16", "[[1, null ]]", `"data":[1,NaN]`}, {"float32", "FP32", "[null,null]", `"data":[NaN,NaN]`},
+		{"float64", "FP64", "[1,null]", `"data":[1,NaN]`}, {"float64", "FP64", "[1,nul]", `want a number for FP64`}, {"float64", "FP64", "[1,nullx]", `want ','`}, {"int8", "INT8", "[1,null]", "want a number for INT8"},
+	} {
+		w := infer(s, "echo-"+c.model, `{"inputs":[{"name":"x","datatype":"`+c.datatype+`","shape":[1,2],"data":`+c.data+`}]}`)
+		if !strings.Contains(w.Body.String(), c.want) {
+			t.Errorf("%s %s: %d %s, want %s", c.datatype, c.data, w.Code, w.Body, c.want)
+		}
 	}
 }

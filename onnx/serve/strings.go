@@ -19,7 +19,7 @@ func (in *input) strings(t *datatype, n int, take func(n int64) error) (v onnx.V
 	}
 	var list []string
 	if in.size < 0 {
-		r := reader{&scanner{b: in.data, base: in.at}, t, in.shape, nil, make([]string, 0, n)}
+		r := reader{&scanner{b: in.data, base: in.at}, t, in.shape, nil, make([]string, 0, n), false}
 		err, list = r.all(n), r.texts
 	} else {
 		list, err = in.cutStrings(n)

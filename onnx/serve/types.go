@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math"
 	"slices"
@@ -41,8 +42,8 @@ func typeOf(is func(*datatype) bool) *datatype {
 	return nil
 }
 
-// element reads one element of JSON into to, which has its size.
-func (s *scanner) element(t *datatype, to []byte) error {
+// element reads one element of JSON into to, which has its size. nan says whether null is NaN.
+func (s *scanner) element(t *datatype, to []byte, nan bool) error {
 	d := t.d
 	if d == dtype.Bool {
 		v, err := s.boolean()
@@ -60,6 +61,14 @@ func (s *scanner) element(t *datatype, to []byte) error {
 	if d.IsFloat() {
 		if v, ok := s.special(); ok {
 			putFloat(d, to, v)
+			return nil
+		}
+		if c == 'n' && bytes.HasPrefix(s.b[s.i:], []byte("null")) {
+			if !nan {
+				return s.fail("null is no number; NaN is, and null is NaN to a server with --null-nan, Options.NullNaN")
+			}
+			s.i += len("null")
+			putFloat(d, to, math.NaN())
 			return nil
 		}
 	}
