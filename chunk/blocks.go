@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/op"
@@ -190,30 +191,51 @@ func (k *blocks) cost(n *node, b box) cost {
 // itself; what is outside, and NaN, isn't counted. The result is a vector of int64.
 func Histogram(x Array, bins int, low, high float64) Array {
 	ns, err := given("Histogram", x)
-	switch {
-	case err != nil:
+	if err != nil {
 		return Array{err: err}
+	}
+	return counted(ns[0], bins, low, high, 0)
+}
+
+// counted is Histogram, with nans, which is 0 or 1, more elements: the number of NaNs.
+func counted(n *node, bins int, low, high float64, nans int) Array {
+	switch {
 	case bins < 1 || bins > 1<<30 || !(low < high) || math.IsInf(high-low, 0):
 		return Array{err: fail("Histogram", tensor.ErrValue, "%d bins from %v to %v; it takes 1 to 2^30 bins of a finite width above 0", bins, low, high)}
-	case !byName()["ReduceMax"].Supports(ns[0].dtype) || ns[0].dtype == dtype.Bool:
-		return Array{err: fail("Histogram", op.ErrUnsupported, "elements of %v; Cast them first", ns[0].dtype)}
+	case !byName()["ReduceMax"].Supports(n.dtype) || n.dtype == dtype.Bool:
+		return Array{err: fail("Histogram", op.ErrUnsupported, "elements of %v; Cast them first", n.dtype)}
 	}
-	r := &reducer{wide: func(dtype.DType) dtype.DType { return dtype.Float64 }, state: kindOf(bins, dtype.Int64), merge: with("Add"),
+	r := &reducer{wide: func(dtype.DType) dtype.DType { return dtype.Float64 }, state: kindOf(bins+nans, dtype.Int64), merge: with("Add"),
 		block: func(f *folded, e *evaluator, t tensor.Any, _ int) (c tensor.Any, err error) {
 			err = tensor.Try(func() {
 				x, _ := tensor.As[float64](t)
 				n, _ := op.Histogram(x, bins, low, high)
-				c = n.Any()
+				if c = n.Any(); nans > 0 {
+					var nan int64
+					for v := range x.Values() {
+						if v != v {
+							nan++
+						}
+					}
+					c = tensor.FromSlice(append(slices.Collect(n.Values()), nan), bins+1).Any()
+				}
 			})
 			return c, err
 		},
 		finish: func(f *folded, e *evaluator, s tensor.Any, _ int) (tensor.Any, error) { return s, nil }}
-	return fold(fmt.Sprintf("Histogram of %d bins from %v to %v", bins, low, high), r, ns[0], Reducing{}, dtype.Int64, []int{bins})
+	name := fmt.Sprintf("%s %d bins from %v to %v", histogramOf, bins, low, high)
+	if nans > 0 {
+		name += ", and NaN"
+	}
+	return fold(name, r, n, Reducing{}, dtype.Int64, []int{bins + nans})
 }
+
+const histogramOf = "Histogram of"
 
 // Percentile estimates percentiles by a Histogram from low to high, for percentages from 0 to 100. Within a bin it takes
 // elements as evenly spread, so the error is at most the width of a bin. The result is a vector of float64, NaN where the
-// histogram is empty.
+// histogram is empty. Of the result of Histogram it is NaN if an element is NaN, as NumPy's, and otherwise an
+// error of the run if an element lies outside of the range. Of other counts it can't tell, and the percentiles are those of what was counted.
 func Percentile(histogram Array, low, high float64, percentages ...float64) Array {
 	ns, err := given("Percentile", histogram)
 	if err != nil {
@@ -224,16 +246,36 @@ func Percentile(histogram Array, low, high float64, percentages ...float64) Arra
 		slices.ContainsFunc(percentages, func(p float64) bool { return !(p >= 0 && p <= 100) }) {
 		return Array{err: fail("Percentile", tensor.ErrValue, "%v of %v from %v to %v; it takes percentages from 0 to 100 of a Histogram", percentages, histogram, low, high)}
 	}
+	bins, all := h.shape[0], int64(-1) // how many elements there are, if that is known
+	if f, ok := h.kind.(*folded); ok && strings.HasPrefix(f.name, histogramOf) {
+		all = bytesOf(dtype.Uint8, f.whole)
+		for ok {
+			h = h.in[0]
+			f, ok = h.kind.(*folded)
+			ok = ok && f.partial
+		}
+		histogram = counted(h, bins, low, high, 1)
+	}
 	f := func(_ context.Context, _ Block, in []tensor.Any) (tensor.Any, error) {
 		counts := tensor.ValuesOf[int64](in[0])
-		var total int64
+		var total, nan int64
+		i := 0
 		for c := range counts {
-			total += c
+			if i++; i > bins {
+				nan = c
+			} else {
+				total += c
+			}
+		}
+		if nan == 0 && all > total {
+			return tensor.Any{}, fail("Percentile", tensor.ErrValue, "%d of %d elements lie outside of the range from %v to %v; take one that holds all, from their min to their max", all-total, all, low, high)
 		}
 		out := make([]float64, len(percentages))
-		width := (high - low) / float64(h.shape[0])
+		width := (high - low) / float64(bins)
 		for i, p := range percentages {
-			out[i] = math.NaN()
+			if out[i] = math.NaN(); nan > 0 {
+				continue
+			}
 			want, below, bin := p/100*float64(total), 0.0, 0
 			for c := range counts {
 				if c > 0 && below+float64(c) >= want {

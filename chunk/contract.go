@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -209,7 +210,11 @@ func (c *contracted) eval(e *evaluator, n *node, b box) (tensor.Any, error) {
 		}
 		r, err := e.call("MatMul", nil, p, q)
 		if err == nil && !sum.IsZero() {
-			r, err = e.call("Add", nil, sum, r)
+			add := "Add"
+			if n.dtype == dtype.Bool { // a product of truth values is true where any of its terms is
+				add = "Or"
+			}
+			r, err = e.call(add, nil, sum, r)
 		}
 		if err != nil {
 			return err

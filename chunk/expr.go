@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -53,9 +54,11 @@ const (
 //
 // Operators and functions are package op's. Two arrays need one element type: cast(x, 'float32')
 // converts. A constant takes the type of the array beside it, and is an error where it doesn't fit: 0.5 beside integers,
-// 300 beside uint8. Constants alone are computed as Python does. The / of integers, and the mean, var, std, median and quantile of
-// integers and truth values, are float64, as in NumPy. // is op.FloorDiv. The sum of truth values counts them. % has the sign of
-// the divisor and takes integers alone; fmod(x, y) also takes floats.
+// 300 beside uint8. Constants are written and, alone, computed as in Python. The / of integers, and the mean, var, std, median, quantile
+// and norm of integers and truth values, are float64, as in NumPy. Their sum, prod, sumsquare and norm1 are int64, of
+// unsigned integers uint64, and wrap there; op.ReduceSum wraps in its own type. // is op.FloorDiv. % and remainder are op.Mod, with
+// the sign of the divisor. The percentile of elements outside of its range is an error, and NaN if one is NaN; that of one number is a
+// scalar.
 //
 // The error is an *ExprError. It wraps ErrSyntax where the text is no expression.
 func Parse(expr string, vars map[string]Array) (Array, error) {
@@ -224,8 +227,10 @@ func (p *parser) unary() (term, error) {
 			return t, err
 		}
 		switch {
-		case sign == "-" && t.number():
-			return p.operate(at, "-", term{kind: intTerm, at: at}, t)
+		case sign == "-" && t.kind == floatTerm:
+			return term{kind: floatTerm, at: at, float: -t.float}, nil
+		case sign == "-" && t.kind == intTerm:
+			return p.fold(at, "-", term{kind: intTerm, at: at}, t)
 		case sign == "-" && t.kind == arrayTerm:
 			return p.mapped(at, "Neg", nil, t)
 		case sign == "+" && (t.number() || t.kind == arrayTerm):
@@ -400,21 +405,32 @@ func (p *parser) numeral() (term, error) {
 		p.at++
 	}
 	text := p.text[at:p.at]
+	digits := strings.ReplaceAll(text, "_", "")
 	t := term{kind: intTerm, at: at}
 	var err error
-	if t.int, err = strconv.ParseInt(text, 0, 64); err == nil {
-		return t, nil
-	}
-	t.kind = floatTerm
-	t.float, err = strconv.ParseFloat(text, 64)
-	if integer := strings.Trim(text, "0123456789_") == ""; err != nil || integer {
-		if integer || errors.Is(err, strconv.ErrRange) {
-			return t, p.wrong(at, "%.40s is too large", text)
-		}
+	switch {
+	case integers.MatchString(text):
+		t.int, err = strconv.ParseInt(digits, 0, 64)
+	case reals.MatchString(text):
+		t.kind = floatTerm
+		t.float, err = strconv.ParseFloat(digits, 64)
+	case strings.Trim(digits, "0123456789") == "" && text[0] == '0':
+		return t, p.wrong(at, "%.40s has a 0 before its digits; in base 8 it is 0o%.40s", text, strings.TrimLeft(text, "0_"))
+	default:
 		return t, p.wrong(at, "%.40s isn't a number", text)
+	}
+	if err != nil {
+		return t, p.wrong(at, "%.40s is too large", text)
 	}
 	return t, nil
 }
+
+// The numbers of Python, The Python Language Reference, 2.6: single underscores between digits and behind the base, no 0 before
+// the digits of an integer.
+var (
+	integers = regexp.MustCompile(`^(0(_?0)*|[1-9](_?[0-9])*|0[xX](_?[0-9a-fA-F])+|0[oO](_?[0-7])+|0[bB](_?[01])+)$`)
+	reals    = regexp.MustCompile(strings.ReplaceAll(`^((D\.|D?\.D)([eE][+-]?D)?|D[eE][+-]?D)$`, "D", `([0-9](_?[0-9])*)`))
+)
 
 // made is the term of an array that was made at a place.
 func (p *parser) made(at int, a Array) (term, error) {

@@ -43,8 +43,12 @@ Ptp:ptp ArgMax:argmax ArgMin:argmin NanSum:nansum NanMean:nanmean NanMin:nanmin 
 CountNonzero:count_nonzero ReduceLogSumExp:logsumexp ReduceLogSum:logsum ReduceL1:norm1 ReduceL2:norm ReduceSumSquare:sumsquare
 Median:median Quantile:quantile`
 
-// fractional lists the reductions whose result of integers is a float.
-var fractional = []string{"ReduceMean", "NanMean", "Var", "Std", "Median", "Quantile"}
+// fractional lists the reductions whose result of integers is a float, summed those whose result of narrow integers is one of 64
+// bits, as in NumPy.
+var (
+	fractional = []string{"ReduceMean", "NanMean", "Var", "Std", "Median", "Quantile", "ReduceL2"}
+	summed     = []string{"ReduceSum", "ReduceProd", "ReduceSumSquare", "ReduceL1"}
+)
 
 // snake writes a name of package op in lower case, with _ between words.
 func snake(name string) string {
@@ -124,7 +128,11 @@ var functions = sync.OnceValue(func() []Function {
 		Function{[]string{"percentile"}, "x, q, bins, range", "chunk.Percentile of chunk.Histogram", func(c *call) (term, error) {
 			return c.with(func(x Array) Array {
 				lo, hi := c.span(3)
-				return Percentile(Histogram(x, c.int(2), lo, hi), lo, hi, c.floats(1)...)
+				a := Percentile(Histogram(x, c.int(2), lo, hi), lo, hi, c.floats(1)...)
+				if c.args[1].kind != listTerm && a.err == nil {
+					a = Slice(a, tensor.I(0)) // as in NumPy
+				}
+				return a
 			})
 		}})
 })
@@ -383,6 +391,12 @@ func (c *call) reduce(name string) (term, error) {
 			x = converted(x, dtype.Float64)
 		} else if name == "ReduceSum" && d == dtype.Bool {
 			name = "CountNonzero"
+		} else if slices.Contains(summed, name) && (d.IsInteger() || d == dtype.Bool) && x.err == nil {
+			wide := dtype.Int64
+			if d.IsInteger() && !d.IsSigned() {
+				wide = dtype.Uint64
+			}
+			return reducers[name].in(wide).reduce(name, x.n, wide, how)
 		}
 		return Reduce(name, x, how)
 	})

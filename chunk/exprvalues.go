@@ -39,16 +39,43 @@ func (p *parser) operate(at int, sign string, a, b term) (term, error) {
 		attrs = op.AttrMap{"direction": "LEFT"}
 	case sign == ">>":
 		attrs = op.AttrMap{"direction": "RIGHT"}
-	case sign == "%" && d.IsFloat():
-		return a, p.bad(at, op.ErrUnsupported, "%% of %v takes integers alone; fmod(x, y) has the sign of x", d)
 	}
 	return p.mapped(at, name, attrs, a, b)
+}
+
+// remainder is op.Mod of floats, for which the operator of ONNX isn't defined: FMod, which is exact, plus y where it has the other
+// sign, and 0 with the sign of y.
+func (p *parser) remainder(at int, x, y term) (term, error) {
+	zero := term{kind: intTerm, at: at}
+	var err error
+	do := func(name string, in ...term) (t term) {
+		if err == nil {
+			t, err = p.mapped(at, name, nil, in...)
+		}
+		return t
+	}
+	r, err := p.mapped(at, "Mod", op.AttrMap{"fmod": int64(1)}, x, y)
+	if err != nil {
+		return r, err
+	}
+	if y.kind != arrayTerm {
+		if y.array, err = p.constant(y, r.array.DType()); err != nil {
+			return r, err
+		}
+		y.kind = arrayTerm
+	}
+	other := do("Xor", do("Less", r, zero), do("Less", y, zero))
+	r = do("Where", do("Equal", r, zero), do("CopySign", zero, y), do("Where", other, do("Add", r, y), r))
+	return r, err
 }
 
 // fold computes with two numbers.
 func (p *parser) fold(at int, sign string, a, b term) (term, error) {
 	t := term{kind: floatTerm, at: at}
 	x, y := a.value(), b.value()
+	if y == 0 && slices.Contains([]string{"/", "//", "%"}, sign) || x == 0 && y < 0 && sign == "**" {
+		return t, p.bad(at, tensor.ErrValue, "a division by 0")
+	}
 	whole := a.kind == intTerm && b.kind == intTerm
 	if whole && sign != "/" && !(sign == "**" && b.int < 0) {
 		i, j, r := bigint.NewInt(a.int), bigint.NewInt(b.int), new(bigint.Int)
@@ -60,9 +87,6 @@ func (p *parser) fold(at int, sign string, a, b term) (term, error) {
 		case "*":
 			r.Mul(i, j)
 		case "//", "%":
-			if b.int == 0 {
-				return t, p.bad(at, tensor.ErrValue, "a division by 0")
-			}
 			q, m := new(bigint.Int).DivMod(i, j, new(bigint.Int)) // the remainder isn't negative
 			if m.Sign() != 0 && b.int < 0 {
 				q.Sub(q, bigint.NewInt(1))
@@ -91,22 +115,54 @@ func (p *parser) fold(at int, sign string, a, b term) (term, error) {
 		t.float = x + y
 	case "-":
 		t.float = x - y
-		if a.kind == intTerm && a.int == 0 { // the sign of a number
-			t.float = -y
-		}
 	case "*":
 		t.float = x * y
 	case "/":
-		t.float = x / y
+		if t.float = x / y; whole && a.int != 0 { // rounded once
+			t.float, _ = bigint.NewRat(a.int, b.int).Float64()
+		}
+	case "//", "%":
+		q, r := divMod(x, y)
+		if t.float = q; sign == "%" {
+			t.float = r
+		}
 	case "**":
-		t.float = math.Pow(x, y)
+		r, err := run(byName()["Pow"], nil, scalar(x), scalar(y))
+		if err != nil {
+			return t, &ExprError{p.text, at, err}
+		}
+		v, _ := tensor.As[float64](r)
+		t.float = v.At()
+		switch finite := !math.IsInf(x, 0) && !math.IsInf(y, 0); {
+		case t.float != t.float && x == x && y == y:
+			return t, p.bad(at, tensor.ErrValue, "a fractional power of a negative number, which is complex")
+		case math.IsInf(t.float, 0) && finite:
+			return t, p.bad(at, tensor.ErrValue, "a power beyond the largest float64")
+		}
 	default:
 		return t, p.bad(at, op.ErrUnsupported, "%s of numbers alone; one operand must be an array", sign)
 	}
-	if sign == "/" && y == 0 {
-		return t, p.bad(at, tensor.ErrValue, "a division by 0")
-	}
 	return t, nil
+}
+
+// divMod returns Python's x // y and x % y of floats, where y isn't 0: the remainder has the sign of y.
+func divMod(x, y float64) (q, r float64) {
+	r = math.Mod(x, y)
+	q = (x - r) / y
+	if r == 0 {
+		r = math.Copysign(0, y)
+	} else if (r < 0) != (y < 0) {
+		r += y
+		q--
+	}
+	if q == 0 {
+		return math.Copysign(0, x/y), r
+	}
+	floor := math.Floor(q)
+	if q-floor > 0.5 { // q is whole but for its rounding
+		floor++
+	}
+	return floor, r
 }
 
 // constant returns a number or a truth value as an element of a type.
@@ -163,6 +219,9 @@ func (p *parser) mapped(at int, name string, attrs op.AttrMap, ts ...term) (term
 	}
 	if d == dtype.Invalid {
 		return term{}, p.bad(at, op.ErrUnsupported, "%s of %s alone; one operand must be an array", name, ts[0].kind)
+	}
+	if name == "Mod" && attrs == nil && d.IsFloat() {
+		return p.remainder(at, ts[0], ts[1])
 	}
 	quotient := name == "Div" && !slices.ContainsFunc(ts, func(t term) bool { return t.kind == arrayTerm && !t.array.DType().IsInteger() })
 	if quotient {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -159,6 +160,12 @@ func (m *mapped) eval(e *evaluator, n *node, b box) (tensor.Any, error) {
 	if err != nil {
 		return tensor.Any{}, err
 	}
+	type divisor struct {
+		op   string
+		t    tensor.Any // lazy
+		from []int
+	}
+	var divisors []divisor // of integers, in the order of their divisions
 	var note func(n *node, b box) (tensor.Any, error)
 	note = func(n *node, b box) (tensor.Any, error) {
 		at := place{n, b.key()}
@@ -173,6 +180,9 @@ func (m *mapped) eval(e *evaluator, n *node, b box) (tensor.Any, error) {
 			}
 		}
 		m := n.kind.(*mapped)
+		if slices.Contains([]string{"Div", "FloorDiv", "Mod"}, m.name) && n.dtype.IsInteger() {
+			divisors = append(divisors, divisor{m.name, in[1], part(n.in[1], b).from})
+		}
 		t, err := run(m.op, m.attributes(), in...)
 		done[at] = t
 		return t, err
@@ -181,11 +191,40 @@ func (m *mapped) eval(e *evaluator, n *node, b box) (tensor.Any, error) {
 	if err == nil {
 		t, err = op.FuseOf(t, op.Context(e.ctx))
 	}
+	if errors.Is(err, tensor.ErrValue) { // package op counts the index in the part
+		for _, d := range divisors {
+			if at := e.zeroIn(d.t, d.from); at != nil {
+				return tensor.Any{}, fail(d.op, tensor.ErrValue, "integer division by zero: the divisor at index %v is 0", at)
+			}
+		}
+	}
 	if err != nil {
 		return tensor.Any{}, err
 	}
 	e.release(mark, t)
 	return e.own(t), nil
+}
+
+// zeroIn returns the index of the first 0 of a part that begins at from, counted in its array, or nil.
+func (e *evaluator) zeroIn(part tensor.Any, from []int) []int {
+	t, err := op.FuseOf(part, op.Context(e.ctx))
+	if err == nil {
+		t, err = e.cast(e.own(t), dtype.Bool)
+	}
+	b, ok := tensor.As[bool](t)
+	if err != nil || !ok {
+		return nil
+	}
+	for i, nonzero := range b.All() {
+		if !nonzero {
+			at := slices.Clone(from)
+			for k := range at {
+				at[k] += i[k]
+			}
+			return at
+		}
+	}
+	return nil
 }
 
 func (m *mapped) cost(n *node, b box) cost {

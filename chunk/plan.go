@@ -158,6 +158,9 @@ func NewPlan(o Options, targets ...Target) (*Plan, error) {
 		if s.peak > p.memory {
 			return nil, p.tooLarge(s)
 		}
+		if _, err := zarr.Create(context.Background(), zarr.Memory(), "", s.meta); err != nil { // Begin would say so
+			return nil, fail("NewPlan", err, "stage %s: %v", s.name, err)
+		}
 	}
 	return p, nil
 }

@@ -1,6 +1,7 @@
 package chunk
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -28,9 +29,10 @@ const (
 // Reduce returns a reduction over axes by its name in package op: ReduceSum, ReduceMean, ReduceMax,
 // ReduceMin, ReduceProd, ReduceL1, ReduceL2, ReduceSumSquare, ReduceLogSum, ReduceLogSumExp, Var, Std, Ptp,
 // ArgMax, ArgMin, Any, AllTrue, CountNonzero, and the forms that pass over NaN: NanSum, NanMean, NanMax,
-// NanMin, NanArgMax, NanArgMin. Element types, NaN and empty axes are as there; the mean of 64-bit
-// integers and reductions of complex numbers are refused. Median and Quantile, of float32 and float64, need the reduced axes
-// within one chunk.
+// NanMin, NanArgMax, NanArgMin. Element types, NaN and empty axes are as there: integer sums and products wrap in their own
+// type, where the sum and prod of Parse are 64 bits wide. The mean of 64-bit
+// integers and reductions of complex numbers are refused, and so is Ptp of truth values. Median and Quantile, of floats of
+// 16 bits and more, need the reduced axes within one chunk.
 //
 // The chunks along the axes are joined in a fixed tree: 8 at a time, and then 64 of their results at a time, in
 // row-major order, from the first to the last.
@@ -39,16 +41,53 @@ func Reduce(name string, x Array, how Reducing) Array {
 	if err != nil {
 		return Array{err: err}
 	}
-	n := ns[0]
 	r, ok := reducers[name]
 	if !ok {
 		return Array{err: fail("Reduce", op.ErrUnsupported, "there is no reduction %.60q; there are %s", name, strings.Join(reducerNames(), ", "))}
 	}
-	result, err := r.result(name, n.dtype)
+	return r.reduce(name, ns[0], ns[0].dtype, how)
+}
+
+// reduce is Reduce of elements that count as ones of type d.
+func (r *reducer) reduce(name string, n *node, d dtype.DType, how Reducing) Array {
+	result, err := r.result(name, d)
 	if err != nil {
 		return Array{err: err}
 	}
-	return fold(name, r, n, how, result, nil)
+	a := fold(name, r, n, how, result, nil)
+	if a.err == nil {
+		a.err = a.n.kind.(*folded).try(n)
+	}
+	return a
+}
+
+// try reduces one element, and merges its state with itself: a type that a merge or the finish doesn't take is an error of the
+// plan, not of its run.
+func (f *folded) try(n *node) error {
+	ones := slices.Repeat([]int{1}, len(n.shape))
+	e := &evaluator{ctx: context.Background()}
+	t, err := tensor.Make(n.dtype, ones...)
+	switch {
+	case err != nil:
+		return err
+	case f.r.block == nil:
+		t, err = f.r.whole(f, e, t)
+	default:
+		t, err = f.reduced(e, t, all(ones))
+		if err == nil {
+			t, err = f.r.merge(f, e, t, t, 1, 1)
+		}
+		if err == nil {
+			t, err = f.r.finish(f, e, t, 2)
+		}
+	}
+	if err == nil && t.DType() != f.result {
+		err = fmt.Errorf("a result of %v, where %v is meant", t.DType(), f.result)
+	}
+	if err != nil {
+		err = fail(f.name, op.ErrUnsupported, "elements of %v: %v", n.dtype, err)
+	}
+	return err
 }
 
 // fold returns the array of a reduction. shape is of the result where it isn't what is kept.
@@ -315,7 +354,11 @@ func (f *folded) cost(n *node, b box) cost {
 	}
 	c.read = one.read
 	if f.r.block == nil { // it collects the elements
-		one.peak = plus(one.peak, times(2, bytesOf(f.acc, f.block(0, kept).shape())))
+		wide := f.acc
+		if wide.Size() < 4 {
+			wide = dtype.Float32
+		}
+		one.peak = plus(one.peak, times(3, bytesOf(wide, f.block(0, kept).shape())))
 	}
 	c.peak = plus(plus(one.peak, times(5, state)), plus(c.size, small))
 	return c

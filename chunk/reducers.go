@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -28,6 +29,12 @@ type reducer struct {
 	merge func(f *folded, e *evaluator, a, b tensor.Any, na, nb int) (tensor.Any, error)
 	// finish makes the result of the state of n elements.
 	finish func(f *folded, e *evaluator, s tensor.Any, n int) (tensor.Any, error)
+}
+
+// in returns the reducer whose elements, states and result have one type.
+func (r reducer) in(d dtype.DType) *reducer {
+	r.wide, r.state = func(dtype.DType) dtype.DType { return d }, kindOf(1, d)
+	return &r
 }
 
 func reducerNames() []string { return slices.Sorted(maps.Keys(reducers)) }
@@ -309,8 +316,16 @@ func by(names ...string) func(*folded, *evaluator, tensor.Any, int) (tensor.Any,
 // with returns the merge by an operator on all planes.
 func with(name string) func(*folded, *evaluator, tensor.Any, tensor.Any, int, int) (tensor.Any, error) {
 	return func(f *folded, e *evaluator, a, b tensor.Any, _, _ int) (tensor.Any, error) {
-		return e.call(name, nil, a, b)
+		return e.call(ofTruth(name, f.acc), nil, a, b)
 	}
+}
+
+// ofTruth returns the operator that does with truth values what the named one does with numbers, as in NumPy.
+func ofTruth(name string, d dtype.DType) string {
+	if by := map[string]string{"Max": "Or", "Min": "And"}[name]; by != "" && d == dtype.Bool {
+		return by
+	}
+	return name
 }
 
 // then returns the finish by elementwise operators in float64, rounded to the result's type at the end.
@@ -337,8 +352,8 @@ func over(f *folded, e *evaluator, s tensor.Any, n int) (tensor.Any, error) {
 	return c.cast(c.call("Div", plane(s, 0), by), f.result), c.err
 }
 
-// counted is the state of NanMean: the sum of what isn't NaN, and, as float64, how many that is.
-func counted(f *folded, e *evaluator, t tensor.Any, _ int) (tensor.Any, error) {
+// present is the state of NanMean: the sum of what isn't NaN, and, as float64, how many that is.
+func present(f *folded, e *evaluator, t tensor.Any, _ int) (tensor.Any, error) {
 	c := chain{e: e}
 	n := c.cast(c.call("Not", c.call("IsNaN", t)), dtype.Float64)
 	return f.joined(&c, c.reduce("NanSum", t, f.axes), c.reduce("ReduceSum", n, f.axes))
@@ -407,8 +422,8 @@ func mergeExps(f *folded, e *evaluator, a, b tensor.Any, _, _ int) (tensor.Any, 
 	c := chain{e: e}
 	m := c.call("Max", plane(a, 0), plane(b, 0))
 	at := c.finite(m)
-	term := func(s tensor.Any) tensor.Any {
-		return c.call("Mul", plane(s, 1), c.call("Exp", c.call("Sub", c.finite(plane(s, 0)), at)))
+	term := func(s tensor.Any) tensor.Any { // 0 · exp(−∞) where a part has −∞ alone
+		return c.call("Mul", plane(s, 1), c.call("Exp", c.call("Sub", plane(s, 0), at)))
 	}
 	sum := c.call("Add", term(a), term(b))
 	return f.joined(&c, m, sum)
@@ -483,7 +498,7 @@ var reducers = map[string]*reducer{
 	"NanMax":          {result: same, state: own(1), block: by("NanMax"), merge: with("FMax"), finish: then()},
 	"NanMin":          {result: same, state: own(1), block: by("NanMin"), merge: with("FMin"), finish: then()},
 	"NanSum":          {wide: sumType, result: same, state: sums(1), block: by("NanSum"), merge: with("Add"), finish: then()},
-	"NanMean": {wide: sumType, result: same, state: sums(2), block: counted, merge: with("Add"), finish: func(f *folded, e *evaluator, s tensor.Any, _ int) (tensor.Any, error) {
+	"NanMean": {wide: sumType, result: same, state: sums(2), block: present, merge: with("Add"), finish: func(f *folded, e *evaluator, s tensor.Any, _ int) (tensor.Any, error) {
 		c := chain{e: e}
 		return c.cast(c.call("Div", plane(s, 0), plane(s, 1)), f.result), c.err
 	}},
@@ -507,27 +522,31 @@ func widest(f *folded, e *evaluator, a, b tensor.Any, _, _ int) (tensor.Any, err
 	return f.joined(&c, hi, lo)
 }
 
-func quantiles(name string, d dtype.DType) (dtype.DType, error) {
-	if d != dtype.Float32 && d != dtype.Float64 {
-		return d, fail(name, op.ErrUnsupported, "elements of %v; Cast them to float32 or float64 first", d)
-	}
-	return d, nil
-}
-
 // quantile returns the whole of Quantile, of the given part or, with a negative one, of the part that is asked for.
 func quantile(q float64) func(*folded, *evaluator, tensor.Any) (tensor.Any, error) {
 	return func(f *folded, e *evaluator, t tensor.Any) (r tensor.Any, err error) {
 		if q < 0 {
 			return quantile(f.how.Q)(f, e, t)
 		}
-		err = tensor.Try(func() {
-			if x, ok := tensor.As[float32](t); ok {
-				r = op.Quantile(x, q, f.axes, op.Context(e.ctx)).Any()
-				return
-			}
-			x, _ := tensor.As[float64](t)
-			r = op.Quantile(x, q, f.axes, op.Context(e.ctx)).Any()
-		})
+		of := quantileTypes[t.DType()]
+		err = tensor.Try(func() { r = of(t, q, f.axes, op.Context(e.ctx)) })
 		return e.own(r), err
 	}
+}
+
+// The operator takes q as a float32 at run time, which isn't exact.
+var quantileTypes = map[dtype.DType]func(t tensor.Any, q float64, axes []int, o op.Option) tensor.Any{
+	dtype.Float16: quantileOf[num.F16], dtype.BFloat16: quantileOf[num.BF16], dtype.Float32: quantileOf[float32], dtype.Float64: quantileOf[float64],
+}
+
+func quantileOf[T num.Float | num.Narrow](t tensor.Any, q float64, axes []int, o op.Option) tensor.Any {
+	x, _ := tensor.As[T](t)
+	return op.Quantile(x, q, axes, o).Any()
+}
+
+func quantiles(name string, d dtype.DType) (dtype.DType, error) {
+	if quantileTypes[d] == nil {
+		return d, fail(name, op.ErrUnsupported, "elements of %v; Cast them to a float of 16 bits or more first", d)
+	}
+	return d, nil
 }
