@@ -37,6 +37,8 @@ type computation struct {
 	svg     string
 }
 
+const oneExpression = "one expression, in quotes, and behind -- if it begins with -"
+
 const chunkedFiles = `Files are Zarr folders, zip files of them, and npy files, and URLs of Zarr folders;
 FILE#group/array is an array of a group. They may be larger than memory: a task
 reads the chunks that it needs.`
@@ -64,13 +66,14 @@ The expression is in NumPy's spelling, with Python's precedence:
   x[1:10, ::2]  x[..., None]  x.T  mean(x, axis=0)  x.mean(axis=0)
 Two arrays need one element type: cast(x, 'float32') converts. A constant takes
 the type of the array beside it. The / of integers, and their mean, var and std,
-are float64, as in NumPy. Functions, which ashlar ops and the package op
-describe:
+are float64, and their sum and prod int64 or uint64, as in NumPy. An expression
+that begins with - goes behind --: ashlar compute -i x=FILE -- "-x". Functions,
+which ashlar ops and the package op describe:
 ` + functionList(),
 		Example: `  ashlar compute "mean(x, axis=0)" -i x=testdata/digits-test.npy
   ashlar compute "mean(x, axis=0)" -i x=big.zarr -o mean.zarr --memory 512MiB
   ashlar compute "(x - mean(x)) / std(x)" -i x=big.zarr -o scaled.zarr --workers 8 --resume`,
-		Args: arguments(1, 1, "one expression, in quotes"),
+		Args: arguments(1, 1, oneExpression),
 	}
 	v.flags(c)
 	f := c.Flags()

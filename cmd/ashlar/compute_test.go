@@ -92,9 +92,17 @@ func TestAgain(t *testing.T) {
 func TestComputeJSON(t *testing.T) {
 	t.Chdir(t.TempDir())
 	grid(t, "x.npy", 40, 30)
-	c := newCall(nil).with("compute", "prod(x > 2) + 1", "-i", "x=x.npy", "--json")
-	if c.code != 1 { // the product of truth values isn't defined
+	c := newCall(nil).with("compute", "ptp(x > 2)", "-i", "x=x.npy", "--json")
+	if c.code != 1 { // truth values have no difference
 		t.Error(c.out.String())
+	}
+	for _, text := range []string{"-x", "-inf*x", "-o*x"} {
+		if c := newCall(nil).with("compute", text, "-i", "x=x.npy"); c.code != 2 || !strings.Contains(c.err.String(), "behind --") {
+			t.Errorf("%s: exit %d: %s", text, c.code, c.err.String())
+		}
+		if c := newCall(nil).with("compute", "-i", "x=x.npy", "--", "-x"); c.code != 0 {
+			t.Errorf("exit %d: %s", c.code, c.err.String())
+		}
 	}
 	c = newCall(nil).with("compute", "count_nonzero(x < 2)", "-i", "x=x.npy", "--json", "--workers", "2")
 	var r computeReport

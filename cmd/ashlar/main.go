@@ -137,6 +137,9 @@ when the command line makes no sense. It is 130 or 143 after a signal.`,
 	root.SuggestionsMinimumDistance = 2
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		text := strings.Replace(err.Error(), "flag: must be an integer", "flag: want a whole number", 1)
+		if strings.Contains(c.Use, "EXPRESSION") {
+			text += "; an expression that begins with - goes behind --, after the flags"
+		}
 		return usagef(c, "%s", text)
 	})
 	root.AddCommand(p.runCommand(), p.infoCommand(), p.checkCommand(), p.showCommand(), p.convertCommand(), p.diffCommand(), p.layoutCommand(), p.shardCommand(), p.opsCommand(), p.serveCommand(), p.viewCommand(), p.computeCommand(), p.rechunkCommand(), p.planCommand(), p.versionCommand())

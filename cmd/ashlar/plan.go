@@ -25,7 +25,7 @@ chunks; it begins when the stages under after are done. Peak is what a task hold
 at most, reads and writes are bytes of elements, of whole chunks and before compression.`,
 		Example: `  ashlar plan "mean(x, axis=0)" -i x=testdata/digits-test.npy
   ashlar plan "x.T @ x" -i x=big.zarr --memory 256MiB --svg plan.svg`,
-		Args: arguments(1, 1, "one expression, in quotes"),
+		Args: arguments(1, 1, oneExpression),
 	}
 	v.flags(c)
 	c.Flags().BoolVar(&v.json, "json", false, "print one JSON object")
