@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"math/big"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -120,7 +121,7 @@ func TestWrite(t *testing.T) {
 		{tensor.Arange[uint8](0, 3, 1).Any(), []string{"n"}, Options{}, "n\n0\n1\n2\n"},
 		{tensor.FromSlice([]complex64{1 - 2i, 0.5i}, 1, 2).Any(), nil, Options{Comma: '\t'}, "1-2j\t0+0.5j\n"},
 		{tensor.FromSlice([]bool{true, false}, 2).Any(), nil, Options{}, "true\nfalse\n"},
-		{tensor.New[int32](0, 4).Any(), nil, Options{}, ""},
+		{tensor.New[int32](0, 4).Any(), []string{"a", "b", "c", "d"}, Options{}, "a,b,c,d\n"},
 		{tensor.New[int32](0, 0).Any(), nil, Options{}, ""},
 	} {
 		var b strings.Builder
@@ -326,4 +327,73 @@ func FuzzRead(f *testing.F) {
 			t.Fatalf("%q and %q, %v", first.Bytes(), second.Bytes(), err)
 		}
 	})
+}
+
+// A NaN in each spelling of C is read as every type that has one, digits apart are read as none, and both alike alone, in a
+// complex number and in quotes.
+func TestSpellings(t *testing.T) {
+	read := func(cell string, d dtype.DType) (tensor.Any, error) {
+		a, _, err := Read(strings.NewReader("\""+cell+"\"\n"), Options{DType: d})
+		return a, err
+	}
+	for _, d := range dtype.All() {
+		if d == dtype.Bool || d.Size() == 0 {
+			continue
+		}
+		for _, cell := range []string{"1_000", "1_0", "0_1", "_1", "1_", "0x_1p0", "1_0j", "1+1_0j"} {
+			if a, err := read(cell, d); !errors.Is(err, ErrValue) {
+				t.Errorf("%s as %v is %v, %v", cell, d, a, err)
+			}
+		}
+		_, has := read("nan", d)
+		for _, nan := range []string{"NaN", "-nan", "+nan", "-NAN", "nan(ind)", "-nan(0x8_0)", "nan()", "+nan(snan)"} {
+			cells := []string{nan, " " + nan + " "}
+			if d.IsComplex() {
+				cells = append(cells, "("+nan+")", nan+"j", "1+"+strings.TrimLeft(nan, "+-")+"j", nan+"-2e-1j", "("+nan+"+infi)", nan+"+j")
+			}
+			for _, cell := range cells {
+				a, err := read(cell, d)
+				if (err == nil) != (has == nil) {
+					t.Errorf("%s as %v: %v; nan gives %v", cell, d, err, has)
+				} else if err == nil && !strings.Contains(strings.ToLower(a.String()), "nan") {
+					t.Errorf("%s as %v is %v", cell, d, a)
+				}
+			}
+		}
+		for _, cell := range []string{"na", "nan(", "nan)", "--nan", "nan(-)", "nanx", "nan(a)b", "nan1"} {
+			if a, err := read(cell, d); err == nil {
+				t.Errorf("%s as %v is %v", cell, d, a)
+			}
+		}
+	}
+	for cell, want := range map[string]complex128{"1e-2+3e+1j": complex(.01, 30), "-j": -1i, "+i": 1i, "j": 1i, "2": 2, "(3i)": 3i, "-1-2j": -1 - 2i, "0x1p+1-0x1p-1j": 2 - .5i, "1-0j": complex(1, math.Copysign(0, -1))} {
+		if a, err := read(cell, dtype.Complex128); err != nil || fmt.Sprint(a) != fmt.Sprint(tensor.Full(want, 1, 1)) {
+			t.Errorf("%s is %v, %v", cell, a, err)
+		}
+	}
+	for _, cell := range []string{"", "()", "1+2", "1++2j", "1+2j)", "(1+2j", "jj", "1j2", "e+1j", "1e400j", "1+1e400j"} {
+		if a, err := read(cell, dtype.Complex128); err == nil {
+			t.Errorf("%q is %v", cell, a)
+		}
+	}
+}
+
+// A table without elements comes back in its shape, or is refused.
+func TestEmptyTables(t *testing.T) {
+	for _, shape := range [][]int{{0}, {0, 0}, {0, 1}, {0, 3}, {1, 0}, {3, 0}} {
+		x := tensor.New[float64](shape...)
+		for _, names := range [][]string{nil, {}, {"a"}, {"a", "b", "c"}} {
+			var b strings.Builder
+			if err := Write(&b, x.Any(), names, Options{}); err != nil {
+				if !errors.Is(err, ErrShape) || b.Len() > 0 {
+					t.Errorf("%v: %v, %q", shape, err, b.String())
+				}
+				continue
+			}
+			back, _, err := Read(strings.NewReader(b.String()), Options{Header: len(names) > 0})
+			if want := append(slices.Clone(shape), 1)[:2]; err != nil || !slices.Equal(back.Shape(), want) {
+				t.Errorf("%v under %v comes back as %v, %v", shape, names, back, err)
+			}
+		}
+	}
 }

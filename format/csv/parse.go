@@ -71,32 +71,74 @@ func parseFloat(cell string, bits int) (float64, string) {
 	if len(cell) > maxCell {
 		return 0, tooLong
 	}
-	v, err := strconv.ParseFloat(cell, bits)
-	return canonical(v), because(err, "float"+strconv.Itoa(bits))
+	v, err := parseReal(cell, bits)
+	return v, because(err, "float"+strconv.Itoa(bits))
 }
 
-// canonical returns v, a NaN as the canonical one: strconv's is another.
-func canonical(v float64) float64 {
-	if v != v {
-		return num.NaN64()
+// parseReal parses a number, inf or a NaN, as C and NumPy write it, which becomes the canonical one. strconv also reads _ between
+// digits, which integers can't have here.
+func parseReal(cell string, bits int) (float64, error) {
+	if isNaN(cell) {
+		return num.NaN64(), nil
 	}
-	return v
+	if strings.Contains(cell, "_") {
+		return 0, strconv.ErrSyntax
+	}
+	return strconv.ParseFloat(cell, bits)
 }
 
+// isNaN reports whether a cell is nan in any case, with or without a sign, and with or without letters and digits in
+// parentheses behind it.
+func isNaN(cell string) bool {
+	if cell != "" && (cell[0] == '-' || cell[0] == '+') {
+		cell = cell[1:]
+	}
+	if len(cell) < 3 || !strings.EqualFold(cell[:3], "nan") {
+		return false
+	}
+	inner, open := strings.CutPrefix(cell[3:], "(")
+	inner, closed := strings.CutSuffix(inner, ")")
+	return open == closed && (open || inner == "") && strings.Trim(inner, "_0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
+}
+
+// parseComplex parses 1.5+2j, (1.5+2j), 1.5 and 2j, with i or j.
 func parseComplex(cell string, bits int) (complex128, string) {
 	if len(cell) > maxCell {
 		return 0, tooLong
 	}
-	inner, open := strings.CutPrefix(cell, "(")
-	inner, closed := strings.CutSuffix(inner, ")")
-	if rest, ok := strings.CutSuffix(inner, "j"); ok {
-		inner = rest + "i"
+	what := "complex" + strconv.Itoa(bits) + ", such as 1.5+2j"
+	re, open := strings.CutPrefix(cell, "(")
+	if open {
+		closed := false
+		if re, closed = strings.CutSuffix(re, ")"); !closed {
+			return 0, because(strconv.ErrSyntax, what)
+		}
 	}
-	v, err := strconv.ParseComplex(inner, bits)
-	if err == nil && (open != closed || strings.HasPrefix(inner, "(")) {
-		err = strconv.ErrSyntax
+	im, has := "", re != "" && (re[len(re)-1] == 'j' || re[len(re)-1] == 'i')
+	if has {
+		im, re = re[:len(re)-1], ""
+		for k := len(im) - 1; k > 0; k-- {
+			if (im[k] == '+' || im[k] == '-') && !strings.Contains("eEpP", im[k-1:k]) {
+				re, im = im[:k], im[k:]
+				break
+			}
+		}
+		if im == "" || im == "+" || im == "-" {
+			im += "1"
+		}
 	}
-	return complex(canonical(real(v)), canonical(imag(v))), because(err, "complex"+strconv.Itoa(bits)+", such as 1.5+2j")
+	var x, y float64
+	var err, second error
+	if re != "" || !has {
+		x, err = parseReal(re, bits/2)
+	}
+	if has {
+		y, second = parseReal(im, bits/2)
+	}
+	if err == nil || errors.Is(second, strconv.ErrSyntax) {
+		err = second
+	}
+	return complex(x, y), because(err, what)
 }
 
 // narrow parses a float of fewer bits than a float32, rounded once.
@@ -172,6 +214,9 @@ func parseFixed[T num.Fixed](cell string) (T, string) {
 		return zero, tooLong
 	}
 	v, err := num.ParseFixed[T](cell)
+	if strings.Contains(cell, "_") {
+		err = strconv.ErrSyntax
+	}
 	if errors.Is(err, num.ErrFixedOverflow) {
 		err = strconv.ErrRange
 	}

@@ -21,9 +21,10 @@ import (
 // where they must be, numbers never need it; carriage returns in names, which
 // readers of text change, are left out.
 //
-// It fails for other ranks, for rows without columns, which text can't show, for
-// names that aren't as many as the columns, for a tensor without elements of its
-// own, and with w's error. A table without rows and names is an empty text.
+// It fails for other ranks, for rows without columns and columns without rows and
+// names, which text can't show, for names that aren't as many as the columns, for a
+// tensor without elements of its own, and with w's error. The text of a table of no
+// rows and no columns is empty.
 func Write(w io.Writer, t tensor.Any, names []string, o Options) error {
 	if w == nil || t.IsZero() {
 		return fail(0, 0, ErrOption, "the writer or the tensor is nil")
@@ -43,6 +44,8 @@ func Write(w io.Writer, t tensor.Any, names []string, o Options) error {
 	switch {
 	case columns == 0 && t.Dim(0) > 0:
 		return fail(0, 0, ErrShape, "%s is rows without columns, which text can't show", tensor.Describe(t))
+	case columns > 0 && t.Dim(0) == 0 && names == nil:
+		return fail(0, 0, ErrShape, "%s has no rows, and text shows its columns by a row of names alone, which isn't given", tensor.Describe(t))
 	case names != nil && len(names) != columns:
 		return fail(0, 0, ErrShape, "%d names for the %d columns of %s", len(names), columns, tensor.Describe(t))
 	}
