@@ -130,10 +130,17 @@ func codecsOf(text string) ([]zarr.Codec, error) {
 	return nil, fmt.Errorf("the codec %.40q: want zstd, gzip, either with a level as zstd:9, or none", text)
 }
 
-// split takes the name of an array behind the last # off an address. A file whose own name has a # goes before.
+// split takes the name of an array off an address: behind the first # of a URL, and behind the last # that a file which is
+// there has before it. Both may have # in their names.
 func split(address string) (store, array string) {
-	if _, err := os.Lstat(address); err == nil {
-		return address, ""
+	if scheme(address) != "" {
+		store, array, _ = strings.Cut(address, "#")
+		return store, array
+	}
+	for i := len(address); i > 0; i = strings.LastIndexByte(address[:i], '#') {
+		if _, err := os.Lstat(address[:i]); err == nil {
+			return address[:i], strings.TrimPrefix(address[i:], "#")
+		}
 	}
 	if i := strings.LastIndexByte(address, '#'); i >= 0 {
 		return address[:i], address[i+1:]

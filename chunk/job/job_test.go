@@ -114,7 +114,7 @@ func TestAddresses(t *testing.T) {
 	write(at("one.zarr"), "a")
 	write(at("two.zarr"), "a", "b/c")
 	write(at("no#3.zarr"), "")
-	write(at("no#4.zarr"), "a", "b")
+	write(at("no#4.zarr"), "a", "b", "c#5")
 	s, _ := zarr.Dir(at("root.zarr"))
 	z, err := os.Create(at("x.zarr.zip"))
 	if err == nil {
@@ -128,7 +128,7 @@ func TestAddresses(t *testing.T) {
 	writeNpy(t, at("f.npy"), x, npy.Fortran())
 	server := httptest.NewServer(http.FileServer(http.Dir(dir)))
 	defer server.Close()
-	for _, address := range []string{at("root.zarr"), at("one.zarr"), at("two.zarr") + "#a", at("two.zarr") + "#b/c", at("x.zarr.zip"), at("x.npy"), at("f.npy"), at("no#3.zarr"), at("no#4.zarr") + "#b",
+	for _, address := range []string{at("root.zarr"), at("one.zarr"), at("two.zarr") + "#a", at("two.zarr") + "#b/c", at("x.zarr.zip"), at("x.npy"), at("f.npy"), at("no#3.zarr"), at("no#4.zarr") + "#b", at("no#4.zarr") + "#c#5",
 		server.URL + "/root.zarr", server.URL + "/one.zarr", server.URL + "/two.zarr#b/c"} {
 		equal(t, result(t, Job{Expr: "x + 0", Inputs: map[string]string{"x": address}}), x)
 	}

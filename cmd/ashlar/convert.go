@@ -36,6 +36,7 @@ type conversion struct {
 	integers  pack.Integers // int4 and its like as --dtype; Bits is 0 for others
 	several   bool          // scales
 	chunks    []int         // --chunks
+	axes      image.Axes    // --axes
 }
 
 // An item is a tensor on its way from a file to another.
@@ -47,7 +48,7 @@ type item struct {
 
 func (p *program) convertCommand() *cobra.Command {
 	v := &conversion{p: p}
-	var to, order, stored, scales, chunks string
+	var to, order, stored, scales, chunks, picture string
 	var parts modelFlags
 	c := &cobra.Command{
 		Use:   "convert IN[#NAME] OUT",
@@ -61,7 +62,7 @@ that the end of its name says, or --to:
   .zarr          several, by name, in a folder; .zarr.zip in a zip file
   .csv .tsv      one of rank 1 or 2, as text     --header, --delimiter
   .bin .raw      one, its elements alone         --order F for column-major
-  .png .jpg      one of (C,H,W), (H,W,C) or (H,W), uint8 or floats in 0 to 1
+  .png .jpg      one of (C,H,W), (H,W,C) or (H,W), uint8 or floats in 0 to 1   --axes
   .onnx          a model, see below              --into, --inputs, --outputs
 
 IN may be any of these, a safetensors index, a pb file, or an ONNX model. The
@@ -113,6 +114,7 @@ and output; --from and --to say the format then.`,
 	f.StringVar(&order, "order", "C", "the order of elements in OUT: C, the last axis fastest, or F, the first")
 	f.StringVar(&v.name, "name", "", "the `name` of the one tensor to convert")
 	f.StringVar(&v.sliceText, "slice", "", "the `part` to convert, as in \"0, ::2\"")
+	f.StringVar(&picture, "axes", "", "the `axes` of a picture that is written, where its shape doesn't say: HW, CHW or HWC")
 	f.StringVar(&chunks, "chunks", "", "the `shape` of chunks in a Zarr folder, as 100,100 (default: about 1 MiB)")
 	f.StringVar(&stored, "layout", "", "how tensors are stored in a safetensors file: rows, tile, or the `tile`, as 16x32")
 	f.StringVar(&scales, "scales", "", "how many scales integers have: one (default), an `axis`, or an axis and a block, as 0/32")
@@ -168,6 +170,10 @@ and output; --from and --to say the format then.`,
 		}
 		if v.chunks, err = extentsOf(chunks); err != nil || chunks != "" && v.to.kind != zarrKind {
 			return usagef(c, "--chunks %s: want an extent for each axis of a Zarr array, as 100,100", chunks)
+		}
+		v.axes = image.Axes(max(0, slices.Index([]string{"", "HW", "CHW", "HWC"}, strings.ToUpper(picture))))
+		if picture != "" && (v.axes == image.AnyAxes || v.to.kind != pictureKind) {
+			return usagef(c, "--axes %s: want HW, CHW or HWC, of a PNG or JPEG file", picture)
 		}
 		switch v.fortran = order == "F"; {
 		case order != "C" && order != "F":
@@ -418,7 +424,7 @@ func (v *conversion) write(w io.Writer, items []item) error {
 		}
 		return tensor.Encode(w, t)
 	}
-	o := image.WriteOptions{Format: image.PNG}
+	o := image.WriteOptions{Format: image.PNG, Axes: v.axes}
 	if v.to.name == "jpeg" {
 		o.Format = image.JPEG
 	}

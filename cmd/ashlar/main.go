@@ -32,6 +32,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ashlar-go/ashlar/format/csv"
 	"github.com/ashlar-go/ashlar/format/image"
 	"github.com/ashlar-go/ashlar/format/npy"
 	"github.com/ashlar-go/ashlar/internal/core/cpu"
@@ -230,6 +231,12 @@ func wayOut(err error) string {
 	ofSize := errors.Is(err, npy.ErrLimit) && strings.Contains(err.Error(), "the option MaxBytes") // others can't be raised
 	if errors.As(err, &need) || errors.Is(err, image.ErrTooLarge) || ofSize {
 		return "; on the command line that is --max-memory"
+	}
+	if errors.Is(err, image.ErrOption) && strings.Contains(err.Error(), "with Axes") {
+		return "; on the command line that is --axes"
+	}
+	if errors.Is(err, csv.ErrShape) && strings.Contains(err.Error(), "a row of names alone") {
+		return "; on the command line --header gives one"
 	}
 	return ""
 }

@@ -58,17 +58,25 @@ func (k kind) several() bool {
 	return k == npzKind || k == safetensorsKind || k == indexKind || k == zarrKind
 }
 
-// open looks at FILE or FILE#name. A file whose own name contains # goes before one that doesn't.
+// split takes FILE#name apart at the last # behind the name of a file that is there: both may have # in them.
+func split(arg string) (path, array string) {
+	for i := len(arg); i > 0; i = strings.LastIndexByte(arg[:i], '#') {
+		if _, err := os.Lstat(arg[:i]); err == nil || arg[:i] == "-" {
+			return arg[:i], strings.TrimPrefix(arg[i:], "#")
+		}
+	}
+	if i := strings.LastIndexByte(arg, '#'); i >= 0 {
+		return arg[:i], arg[i+1:]
+	}
+	return arg, ""
+}
+
+// open looks at FILE or FILE#name.
 func (p *program) open(arg string) (*source, error) {
 	if arg == "" {
 		return nil, &usageError{"the name of a file is empty"}
 	}
-	path, array := arg, ""
-	if _, err := os.Lstat(arg); err != nil {
-		if i := strings.LastIndexByte(arg, '#'); i >= 0 {
-			path, array = arg[:i], arg[i+1:]
-		}
-	}
+	path, array := split(arg)
 	s := &source{name: path, arg: path, array: array}
 	if path == "-" {
 		if p.stdinBy != "" {

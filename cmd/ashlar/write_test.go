@@ -3,6 +3,7 @@ package main
 import (
 	"archive/zip"
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -15,7 +16,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ashlar-go/ashlar/format/npy"
 	"github.com/ashlar-go/ashlar/mem"
+	"github.com/ashlar-go/ashlar/tensor"
 )
 
 func putText(text string) func(io.Writer) error {
@@ -267,4 +270,37 @@ func TestEndlessInput(t *testing.T) {
 func npyHeader(descr string, rows, columns int64) string {
 	dict := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%d, %d), }", descr, rows, columns)
 	return "\x93NUMPY\x01\x00\x76\x00" + dict + strings.Repeat(" ", 117-len(dict)) + "\n"
+}
+
+// What a format can't hold is refused with the flag that helps.
+func TestConvertHolds(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for name, x := range map[string]tensor.Any{"rows.npy": tensor.New[float64](0, 3).Any(), "columns.npy": tensor.New[float64](3, 0).Any(), "one.npy": tensor.New[float64](0).Any(),
+		"wide.npy": tensor.New[uint8](3, 5, 4).Any()} {
+		var b bytes.Buffer
+		if err := errors.Join(npy.Write(&b, x), os.WriteFile(name, b.Bytes(), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var b bytes.Buffer
+	err := npy.WriteZip(&b, []string{"w#1", "v"}, []tensor.Any{tensor.Arange[int8](0, 3, 1).Any(), tensor.New[int8](1).Any()})
+	if err := errors.Join(err, os.WriteFile("a#b.npz", b.Bytes(), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	for line, want := range map[string]string{
+		"convert rows.npy rows.csv": "--header", "convert one.npy one.tsv": "--header", "convert columns.npy columns.csv": "can't show", "convert rows.npy rows.csv --header": "",
+		"convert wide.npy wide.png": "--axes", "convert wide.npy wide.png --axes CHW": "", "convert wide.npy wide.jpg --axes NHWC": "want HW", "convert wide.npy wide.csv --axes CHW": "of a PNG",
+		"show a#b.npz#w#1": "", "convert a#b.npz#w#1 w.npy": "", "show a#b.npz#u#1": `no array "u#1"`,
+	} {
+		c := newCall(nil).with(words(line)...)
+		if got := c.err.String(); (c.code == 0) != (want == "") || !strings.Contains(got, want) {
+			t.Errorf("%s: exit %d: %s", line, c.code, got)
+		}
+	}
+	if c := newCall(nil).with("convert", "rows.csv", "back.npy", "--header"); c.code != 0 {
+		t.Error(c.err.String())
+	}
+	if x, err := npy.Open("back.npy"); err != nil || fmt.Sprint(x.Shape()) != "[0 3]" {
+		t.Errorf("a table of no rows comes back as %v, %v", x, err)
+	}
 }

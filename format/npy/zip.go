@@ -71,7 +71,7 @@ func NewZip(r io.ReaderAt, size int64, opts ...Option) (*Zip, error) {
 	z := &Zip{size: size, set: settingsOf(opts), entries: make(map[string]*zip.File, len(archive.File))}
 	for _, f := range archive.File {
 		name, ok := strings.CutSuffix(f.Name, suffix)
-		if !ok {
+		if !ok && !begins(f) {
 			continue
 		}
 		if _, twice := z.entries[name]; twice {
@@ -84,6 +84,21 @@ func NewZip(r io.ReaderAt, size int64, opts ...Option) (*Zip, error) {
 		return nil, err
 	}
 	return z, nil
+}
+
+// begins reports whether an entry begins as an npy file does, as NumPy asks of one whose name doesn't say so.
+func begins(f *zip.File) bool {
+	if f.Flags&1 != 0 || f.UncompressedSize64 < uint64(len(magic)) {
+		return false
+	}
+	body, err := f.Open()
+	if err != nil {
+		return false
+	}
+	defer body.Close()
+	head := make([]byte, len(magic))
+	_, err = io.ReadFull(body, head)
+	return err == nil && string(head) == magic
 }
 
 // apart refuses entries that share bytes. Those without a local header are left
@@ -116,7 +131,8 @@ func apart(files []*zip.File, size int64) error {
 }
 
 // Names returns the names of the arrays in the archive's order: the entries that
-// end in .npy, without it. Other entries are not arrays and are left out.
+// end in .npy, without it, and those that begin as an npy file. Other entries are not
+// arrays and are left out.
 func (z *Zip) Names() []string { return slices.Clone(z.names) }
 
 // Close closes a file opened by OpenZip. Tensors read before stay valid.
@@ -231,7 +247,11 @@ func (z *Zip) limit() int64 {
 }
 
 func (z *Zip) in(name string, err error) error {
-	if err = in(name+suffix, err); z.path != "" {
+	entry := name + suffix
+	if f := z.entries[name]; f != nil {
+		entry = f.Name
+	}
+	if err = in(entry, err); z.path != "" {
 		err = in(z.path, err)
 	}
 	return err

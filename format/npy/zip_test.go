@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"errors"
+	"fmt"
 	"hash/crc32"
 	"io"
 	"io/fs"
@@ -386,5 +387,64 @@ func TestZipStoredByNumPy(t *testing.T) {
 	a, err := openZip(t, b.String()).Tensor("dir/x")
 	if got, _ := elements[int16](t, a, err); !slices.Equal(got, []int16{1, 2}) {
 		t.Errorf("got %v", got)
+	}
+}
+
+// An entry is an array by its name or by what it begins with, as in NumPy, and any name can be asked for.
+func TestZipNames(t *testing.T) {
+	var one bytes.Buffer
+	if err := Write(&one, tensor.FromSlice([]int16{1, 2, 3}, 3).Any()); err != nil {
+		t.Fatal(err)
+	}
+	for _, method := range []uint16{zip.Store, zip.Deflate} {
+		var b bytes.Buffer
+		w := zip.NewWriter(&b)
+		for _, e := range []struct{ name, text string }{{"a", one.String()}, {"w#1.npy", one.String()}, {"dir/", ""}, {"dir/b", one.String()}, {"notes.txt", "\x93NUM"}, {"short", "\x93"},
+			{"readme", "plain text"}, {"cut", one.String()[:20]}} {
+			h := &zip.FileHeader{Name: e.name, Method: method}
+			if strings.HasSuffix(e.name, "/") {
+				h.Method = zip.Store
+			}
+			f, err := w.CreateHeader(h)
+			if err == nil && e.text != "" {
+				_, err = f.Write([]byte(e.text))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		z, err := NewZip(bytes.NewReader(b.Bytes()), int64(b.Len()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(z.Names()); got != "[a w#1 dir/b cut]" {
+			t.Errorf("names %s", got)
+		}
+		for _, name := range []string{"a", "w#1", "dir/b"} {
+			if x, err := z.Tensor(name); err != nil || fmt.Sprint(x) != "[1 2 3]" {
+				t.Errorf("%s is %v, %v", name, x, err)
+			}
+		}
+		if _, err := z.Tensor("cut"); err == nil || !strings.HasPrefix(err.Error(), "npy: cut: ") {
+			t.Errorf("cut: %v", err)
+		}
+	}
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	for _, name := range []string{"a.npy", "a"} {
+		f, err := w.Create(name)
+		if err == nil {
+			_, err = f.Write(one.Bytes())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.Close()
+	if _, err := NewZip(bytes.NewReader(b.Bytes()), int64(b.Len())); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "twice") {
+		t.Errorf("a.npy beside a: %v", err)
 	}
 }
