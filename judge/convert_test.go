@@ -534,7 +534,6 @@ func TestSpellings(t *testing.T) {
 		"composition(Swizzle<2,0,3>{}, 8, make_layout((8,8), (8,1)))":        "Sw<2,0,3> ∘ 8 ∘ (8,8):(8,1)",
 		`layout.Eval("Sw<2,0,3> o 8 o (8,8):(8,1)")`:                         "Sw<2,0,3> ∘ 8 ∘ (8,8):(8,1)",
 		"Swizzle<3,3,3> o (8,64):(64,1)":                                     "Sw<3,3,3> ∘ 0 ∘ (8,64):(64,1)",
-		"Sw<3,4,3> o smem_ptr[16b](unset) o (8,64):(64,1)":                   "Sw<3,4,3> ∘ 0 ∘ (8,64):(64,1)",
 		"Layout.row_major(4, 5)":                                             "(4,5):(5,1)",
 		"Layout.row_major[4, 5]()":                                           "(4,5):(5,1)",
 		"Layout.col_major(4, 5)":                                             "(4,5):(1,4)",

@@ -108,7 +108,10 @@ func TestHostile(t *testing.T) {
 // FuzzParse wants an error or a layout that prints and reads back as the same function.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{"(4,5):(5,1)", "make_layout((4,5),(5,1))", "Layout.row_major(4,5)", "shape=(4,5), strides=(20,4), itemsize=4", "{a = [[1], [2]]}", "Swizzle<2,0,3> o (8,8):(8,1)",
-		"composition(Swizzle<1,1,1>{}, Int<3>{}, make_layout(Int<4>{}, _1{}))", "Layout<Shape<_2,_2>,Stride<_2,_1>>{}", "layout.MustParse(\"4:1\")", "Sw<1,0,1> o 4 o 4:1"} {
+		"composition(Swizzle<1,1,1>{}, Int<3>{}, make_layout(Int<4>{}, _1{}))", "Layout<Shape<_2,_2>,Stride<_2,_1>>{}", "layout.MustParse(\"4:1\")", "Sw<1,0,1> o 4 o 4:1",
+		"S<1,0,1> o 4 o 4:1", `!cute.memref<f16, smem, S<1,4,1>, "(8,8):(8,1)">`, "Sw<1,4,1>_smem_ptr[16b](0x400) o _8:_1:", "tensor<ptr<f32, generic> o 4:1>", "ComposedLayout(Swizzle(1,0,1),0,Layout((4,2),(2,1)))", "SW_1_0_1 o 0 o (4, 2):(2, 1)",
+		"!ttg.memdesc<8x4xf32, #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 4, order = [1, 0], CTASplitNum = [2, 1]}>>", "#ttg.nvmma_shared<{swizzlingByteWidth = 32, transposed = true, elementBitWidth = 16}>",
+		"#ttg.blocked<{sizePerThread = [1, 2], threadsPerWarp = [2, 1], warpsPerCTA = [1, 1], order = [1, 0]}>"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -23,11 +23,20 @@ var Spellings = []string{"layout", "cute", "numpy", "mojo", "triton", "matrix", 
 //   - What CuTe prints: (_4,_5):(_5,_1).
 //   - CuTe's swizzles: composition(Swizzle<3, 3, 3>{}, make_layout(…)), with or without an
 //     offset between the two, and Swizzle<3,3,3> o (8,64):(64,1).
-//   - What CuTe prints of a tensor: Sw<3,4,3> o smem_ptr[16b](unset) o (8,64):(64,1).
+//   - What CuTe prints of a tensor: ptr[32b](0x7f00) o (2,4):(1,2), and its DSL:
+//     tensor<ptr<f32, gmem, align<16>> o (4,8):(8,1)>, !cute.memref<f16, smem, "…">. The swizzle of
+//     a pointer counts bytes: Sw<3,4,3> o smem_ptr[16b](unset) o (8,64):(64,1) is
+//     Sw<3,3,3> o (8,64):(64,1), in elements.
+//   - What CuTe's DSL prints of a layout: S<3,4,3> o 0 o (8,64):(64,1), !cute.layout<"…">.
+//   - pycute: Layout((4,5),(5,1)), ComposedLayout(Swizzle(3,3,3),0,Layout((8,64),(64,1))),
+//     and SW_3_3_3 o 0 o (8, 64):(64, 1).
 //   - Mojo: Layout.row_major(4, 5), Layout(IntTuple(4, 5), IntTuple(5, 1)).
 //   - NumPy: shape=(4, 5), strides=(20, 4), itemsize=4, offset=0. The last three may be left
 //     out. Strides and offset count bytes with an itemsize, and elements without.
 //   - Triton: {dim0 = [[8], [16]], dim1 = [[1], [2]]}, as [ParseLinear] reads it.
+//   - Triton's encodings: #ttg.linear, shared_linear, blocked, swizzled_shared and nvmma_shared with
+//     all their attributes. The last two are the offsets of one block, of the smallest tile that has
+//     the swizzle, or of the shape in !ttg.memdesc<64x32xf16, #ttg.swizzled_shared<{…}>, …>.
 //   - Go: layout.MustParse("(4,5):(5,1)"), layout.Eval("Sw<3,3,3> o (8,64):(64,1)").
 func Parse(text string) (layout.Composed, error) {
 	const op = "Parse"
@@ -35,12 +44,14 @@ func Parse(text string) (layout.Composed, error) {
 		return layout.Composed{}, fail(op, layout.ErrLimit, "%d bytes, more than %d", len(text), maxText)
 	}
 	s := strings.TrimSpace(text)
-	s = strings.TrimPrefix(strings.TrimPrefix(s, "cute::"), "cute.")
+	for _, of := range modules {
+		s = strings.TrimPrefix(s, of)
+	}
 	p := &scanner{text: s}
 	left := maxEntries
 	switch {
-	case strings.HasPrefix(s, "{"), strings.HasPrefix(s, "#"):
-		l, err := ParseLinear(s)
+	case strings.HasPrefix(s, "{"), strings.HasPrefix(s, "#"), strings.HasPrefix(s, "!ttg."):
+		l, err := parseEncoding(s)
 		if err != nil {
 			return layout.Composed{}, err
 		}
@@ -58,23 +69,14 @@ func Parse(text string) (layout.Composed, error) {
 		return Plain(l), err
 	case strings.HasPrefix(s, "shape"):
 		return p.numpy()
-	case strings.HasPrefix(s, "composition"), strings.HasPrefix(s, "Swizzle<"), strings.HasPrefix(s, "make_layout"), strings.HasPrefix(s, "Layout"):
+	case strings.HasPrefix(s, "composition"), strings.HasPrefix(s, "Swizzle<"), strings.HasPrefix(s, "make_"), strings.HasPrefix(s, "Layout"), strings.HasPrefix(s, "ComposedLayout("):
 		c, err := p.layout(0, &left)
 		if err == nil && p.rest() != "" {
 			err = fail(op, layout.ErrSyntax, "want the end before %q", clip(p.rest()))
 		}
 		return c, err
 	}
-	// CuTe prints static numbers as _4, and the memory between a swizzle and its layout.
-	if i := strings.Index(s, "_ptr["); strings.HasPrefix(s, "Sw<") && i > 0 {
-		before, after := s[:i], s[i:]
-		if k := strings.LastIndex(before, " o "); k >= 0 {
-			if n := strings.Index(after, " o "); n >= 0 {
-				s = before[:k] + after[n:]
-			}
-		}
-	}
-	return layout.Eval(static.Replace(s))
+	return printed(s)
 }
 
 // static takes the underscores of static numbers away; holes are followed by no digit.
@@ -88,8 +90,15 @@ func (p *scanner) layout(depth int, left *int) (layout.Composed, error) {
 		return none, fail(op, layout.ErrLimit, "layouts nest deeper than %d", maxNest)
 	}
 	name := p.name()
-	name = strings.TrimPrefix(name, "cute.")
+	for _, of := range modules {
+		name = strings.TrimPrefix(name, of)
+	}
 	switch name {
+	case "ComposedLayout", "make_composed_layout":
+		if !p.take('(') {
+			break
+		}
+		return p.composed(depth, left)
 	case "composition":
 		if !p.take('(') || !p.word("Swizzle<") {
 			return none, fail(op, layout.ErrSyntax, "want composition(Swizzle<B, M, S>{}, LAYOUT); layout.Eval composes layouts: A o B")
@@ -156,6 +165,53 @@ func (p *scanner) layout(depth int, left *int) (layout.Composed, error) {
 	return none, fail(op, layout.ErrSyntax, "want a layout, got %q before %q", clip(name), clip(p.rest()))
 }
 
+// modules are what stands before names in C++ and Python.
+var modules = []string{"cute::", "cutlass.", "cute.", "pycute."}
+
+// composed takes Swizzle(B, M, S), OFFSET, LAYOUT) as pycute writes it, or make_swizzle(B, M, S) as CuTe's DSL, or a layout first.
+func (p *scanner) composed(depth int, left *int) (layout.Composed, error) {
+	const op = "Parse"
+	none := layout.Composed{}
+	var outer layout.Map
+	for _, of := range modules {
+		p.word(of)
+	}
+	if p.word("Swizzle(") || p.word("make_swizzle(") {
+		w, err := p.swizzle()
+		if err != nil {
+			return none, err
+		}
+		outer = w
+	} else {
+		c, err := p.layout(depth+1, left)
+		if err != nil {
+			return none, err
+		}
+		l, ok := c.Plain()
+		if !ok {
+			return none, fail(op, layout.ErrSyntax, "a swizzle in the outer layout of another")
+		}
+		outer = l
+	}
+	var base int
+	ok := p.take(',')
+	if ok {
+		base, ok = p.number()
+	}
+	if !ok || !p.take(',') {
+		return none, fail(op, layout.ErrSyntax, "want an offset and a layout before %q", clip(p.rest()))
+	}
+	c, err := p.layout(depth+1, left)
+	if err != nil {
+		return none, err
+	}
+	in, ok := c.Plain()
+	if !ok || !p.take(')') {
+		return none, fail(op, layout.ErrSyntax, "want a layout without a swizzle, and ')' before %q", clip(p.rest()))
+	}
+	return layout.NewComposed(outer, base, in)
+}
+
 // under is a layout under a swizzle, up to end.
 func (p *scanner) under(w layout.Swizzle, base int, end byte, depth int, left *int) (layout.Composed, error) {
 	c, err := p.layout(depth+1, left)
@@ -172,12 +228,12 @@ func (p *scanner) under(w layout.Swizzle, base int, end byte, depth int, left *i
 	return layout.NewComposed(w, base, in)
 }
 
-// swizzle takes B, M, S>{}.
+// swizzle takes B, M, S>{} or B, M, S).
 func (p *scanner) swizzle() (layout.Swizzle, error) {
 	var n [3]int
 	for i, end := range []byte(",,>") {
 		v, ok := p.number()
-		if !ok || !p.take(end) {
+		if !ok || !p.take(end) && !(i == 2 && p.take(')')) {
 			return layout.Swizzle{}, fail("Parse", layout.ErrSyntax, "want Swizzle<B, M, S>")
 		}
 		n[i] = v
