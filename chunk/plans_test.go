@@ -4,11 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/format/zarr"
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -158,4 +161,51 @@ func TestPercentileRange(t *testing.T) {
 			t.Errorf("%v is %v, want %s", c.x, x, c.want)
 		}
 	}
+}
+
+// The remainder of floats is op.Mod's, bit for bit, of arrays and of constants; the quantiles of 16-bit floats are op's.
+func TestFloatFunctions(t *testing.T) {
+	inf := math.Inf(1)
+	special := []float64{0, math.Copysign(0, -1), 1, -1, 3, -3, 0.5, -0.1, 7.25, inf, -inf, math.NaN(), 65504, -65504, 1e-7, 6e-8}
+	var a, b []float64
+	for _, x := range special {
+		for _, y := range special {
+			a, b = append(a, x), append(b, y)
+		}
+	}
+	n := len(a)
+	as := func(d dtype.DType, v []float64) tensor.Any {
+		x, err := run(byName()["CastLike"], nil, tensor.FromSlice(v, len(v)).Any(), tensor.EmptyOf(d))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return x
+	}
+	mod := map[dtype.DType]func(x, y tensor.Any) tensor.Any{
+		dtype.Float16: modOf[num.F16], dtype.BFloat16: modOf[num.BF16], dtype.Float32: modOf[float32], dtype.Float64: modOf[float64],
+	}
+	for d, of := range mod {
+		x, y := as(d, a), as(d, b)
+		vars := map[string]Array{"x": FromTensor("x", x, 7), "y": FromTensor("y", y, 10)}
+		for text, want := range map[string]tensor.Any{"x % y": of(x, y), "remainder(x, y)": of(x, y), "mod(x, y)": of(x, y), "x % -3": of(x, as(d, slices.Repeat([]float64{-3}, n))), "mod(0.5, y)": of(as(d, slices.Repeat([]float64{.5}, n)), y)} {
+			r, err := Parse(text, vars)
+			if err != nil {
+				t.Fatal(err)
+			}
+			equal(t, fmt.Sprint(text, " of ", d), computed(t, r, Options{}, RunOptions{}), want)
+		}
+		q, err := Parse("stack([median(z), quantile(z, 0.25)])", map[string]Array{"z": FromTensor("z", as(d, []float64{4, 1, 9, 0.5}), 4)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := fmt.Sprint(computed(t, q, Options{}, RunOptions{})), fmt.Sprint(as(d, []float64{2.5, .875})); got != want {
+			t.Errorf("median and quantile of %v are %s, want %s", d, got, want)
+		}
+	}
+}
+
+func modOf[T num.Native | num.Narrow](x, y tensor.Any) tensor.Any {
+	a, _ := tensor.As[T](x)
+	b, _ := tensor.As[T](y)
+	return op.Mod(a, b).Any()
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // ReduceProd returns the products over axes, or over all when axes is nil; 1 for
-// nothing. Integers wrap. Floats are multiplied in float64, one after the other
+// nothing. Integers wrap in their own type, where NumPy's prod of narrow ones has 64 bits. Floats are multiplied in float64, one after the other
 // in row-major order, and rounded once; fixed point is multiplied exactly and rounded
 // once. The reduced axes go, unless KeepDims.
 // ONNX ReduceProd.

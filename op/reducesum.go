@@ -11,7 +11,8 @@ import (
 // ReduceSum returns the sums over axes, or over all when axes is nil; an empty
 // list of axes reduces none. The parts of complex
 // numbers are reduced by themselves. The reduced axes go, unless KeepDims. Integers
-// wrap. Floats are added in float64 in the fixed order of this package and
+// wrap in their own type, where NumPy's sum of narrow ones has 64 bits: Cast them
+// first. Floats are added in float64 in the fixed order of this package and
 // rounded once. Fixed point is added exactly: only the sum can be beyond the format.
 // The sum of nothing is 0. ONNX ReduceSum.
 func ReduceSum[T num.Number](a tensor.Tensor[T], axes []int, opts ...Option) (r tensor.Tensor[T]) {
