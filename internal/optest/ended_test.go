@@ -15,7 +15,7 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-var looks = flag.Int("looks", 0, "TestEnded runs all cases of all types, and ends them after up to so many looks at the context")
+var looks = flag.Int("looks", 0, "TestEnded runs all cases, the small ones of all types, and ends them after up to so many looks at the context")
 
 // TestEnded runs operators, also prepared ones and those with kept weights, under a context that ends after a number of looks. A call
 // gives an error that says so, or the bits that it gives otherwise.
@@ -24,19 +24,22 @@ func TestEnded(t *testing.T) {
 	before := runtime.GOMAXPROCS(0)
 	defer runtime.GOMAXPROCS(before)
 	for _, o := range op.All() {
-		var cs []testCase
-		if all := casesOf(o); *looks > 0 {
-			cs = all
-		} else if len(all) > 0 {
-			cs = all[len(all)-1:]
+		cs := casesOf(o)
+		if n := len(cs); n > 0 && *looks == 0 {
+			cs = cs[n-1:]
 		}
+		small := len(cs)
 		if c, ok := largest(o); ok {
 			cs = append(cs, c)
 		}
 		cs = append(cs, long(key(o))...)
 		for i, c := range cs {
 			for _, d := range dtype.All() {
-				if !o.Supports(d) || c.only != nil && !c.only(d) || *looks == 0 && d != dtype.Float32 && (o.Supports(dtype.Float32) || d != dtype.Bool && d != dtype.Int64) {
+				switch {
+				case !o.Supports(d), c.only != nil && !c.only(d):
+					continue
+				case *looks > 0 && (i < small || d == dtype.Float32 || d == dtype.Float16 || d == dtype.Int8 || d == dtype.Bool):
+				case d != dtype.Float32 && (o.Supports(dtype.Float32) || d != dtype.Bool && d != dtype.Int64):
 					continue
 				}
 				for _, threads := range []int{1, 3} {
