@@ -73,6 +73,12 @@ const mostWeights = 2 << 20
 func (a *attending) into(r *tensor.Any, quiet []Option) {
 	d := a.q.DType()
 	k := a.k
+	if a.batch == 0 || a.kv == 0 || a.group == 0 { // however many queries and keys no sequence has
+		if a.kept != nil {
+			*a.kept = tensor.EmptyOf(d, a.batch, a.kv, a.group, a.queries, a.keys)
+		}
+		return
+	}
 	if a.root != 1 {
 		f := numberOf(d, a.root)
 		mul.call(&k, &a.k, &f, quiet)

@@ -36,11 +36,11 @@ var embedLayerNormalization = opN{about: about{name: "EmbedLayerNormalization", 
 			gathered(&of, c.or(4), segments, 0, opts)
 			add.call(&sum, &sum, &of, onto(&sum, opts))
 		}
-		outs := []tensor.Any{{}, tensor.EmptyOf(dtype.Int32, batch), sum}[:min(max(c.Outputs, 1), 3)]
+		outs := []tensor.Any{{}, {}, sum}[:min(max(c.Outputs, 1), 3)]
 		layerNormal(&outs[0], &sum, c.or(5), c.or(6), -1, float64(c.Attrs.Float("epsilon", 1e-12)), opts)
 		if len(outs) > 1 {
+			outs[1] = tensor.New[int32](batch).Any()
 			n := elemsOf[int32](&outs[1])
-			clear(n)
 			if !c.in(7).IsZero() {
 				for i, v := range int64s(name, c, 7) {
 					if v == 1 {

@@ -121,7 +121,11 @@ func attendLinear(y, state *tensor.Any, in [7]*tensor.Any, o linearAttrs, opts [
 		}
 		return at.Reshape(h.batch, kv, group, 1, at.Dim(1)/(kv*group))
 	}
-	for t := range h.queries {
+	steps := h.queries
+	if y.Len() == 0 {
+		steps = 0 // nor has the state elements, unless there is no step
+	}
+	for t := range steps {
 		exec.Look(name, s.ctx())
 		q, k, v := rows(&held[0], h.group, t), rows(&held[1], 1, t), rows(&held[2], 1, t)
 		if !in[4].IsZero() {

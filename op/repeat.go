@@ -29,14 +29,17 @@ func repeated(a tensor.Any, counts []int, axis int) *transfer {
 	}
 	total := 0
 	of := func(i int) int { return counts[min(i, len(counts)-1)] }
-	for i := range n {
-		if of(i) < 0 {
-			panic(fail("Repeat", tensor.ErrShape, "entry %d of axis %d is repeated %d times", i, axis, of(i)))
+	for i, c := range counts[:min(n, len(counts))] {
+		if c < 0 {
+			panic(fail("Repeat", tensor.ErrShape, "entry %d of axis %d is repeated %d times", i, axis, c))
 		}
-		if of(i) > math.MaxInt-total {
+		if c > math.MaxInt-total {
 			panic(fail("Repeat", tensor.ErrOverflow, "the counts add up to more than fits an int"))
 		}
-		total += of(i)
+		total += c
+	}
+	if len(counts) == 1 {
+		total = extent("Repeat", axis, n, total)
 	}
 	out := append([]int{}, shape...)
 	out[axis] = total

@@ -40,6 +40,9 @@ func reversed(a, lengths tensor.Any, batchFirst bool) *transfer {
 				panic(fail("ReverseSequence", tensor.ErrIndex, "length %d of entry %d; axis %d has extent %d", v, b, time, shape[time]))
 			}
 		}
+		if dst.len() == 0 {
+			return // however many rows of none there are
+		}
 		stride := steps(shape)
 		block := stride[1]
 		exec.Split("ReverseSequence", ctx, shape[0]*shape[1], 1+block/4, func(from, to int) {

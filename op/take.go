@@ -75,6 +75,9 @@ func takeEntries(name string, ctx context.Context, dst words, in []words, shape 
 		}
 	}
 	checkPlaces(name, at, in[1].of.Shape(), n, axis)
+	if dst.len() == 0 {
+		return // however many entries of none there are
+	}
 	if after == 1 {
 		exec.Split(name, ctx, before*len(at), 1, func(from, to int) {
 			for from < to {

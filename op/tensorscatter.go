@@ -41,13 +41,13 @@ func written(cache, update, at tensor.Any, axis int, circular bool) *transfer {
 	}
 	long := update.Dim(axis)
 	return &transfer{name: name, d: cache.DType(), shape: shape, in: operandsOf(cache, update, at), picky: true, fill: func(_ context.Context, dst words, in []words) {
-		starts := make([]int, fits(name, shape[0], 8))
+		var starts []int64 // 0 without them
 		if !in[2].absent() {
-			for b, v := range in[2].int64s(name) {
+			starts = in[2].int64s(name)
+			for b, v := range starts {
 				if v < 0 || v > int64(shape[axis]) || !circular && v > int64(shape[axis]-long) || circular && v == int64(shape[axis]) && v > 0 {
 					panic(fail(name, tensor.ErrIndex, "the update of sequence %d begins at %d of axis %d, of %d, and is %d long", b, v, axis, shape[axis], long))
 				}
-				starts[b] = int(v)
 			}
 		}
 		dst.copy(0, in[0], 0, dst.len())
@@ -56,7 +56,10 @@ func written(cache, update, at tensor.Any, axis int, circular bool) *transfer {
 			return
 		}
 		for r := range before {
-			first := starts[r/(before/shape[0])]
+			first := 0
+			if starts != nil {
+				first = int(starts[r/(before/shape[0])])
+			}
 			head := min(long, n-first)
 			dst.copy((r*n+first)*after, in[1], r*long*after, head*after)
 			dst.copy(r*n*after, in[1], (r*long+head)*after, (long-head)*after)

@@ -174,6 +174,9 @@ type operands struct {
 	rank, n   int // the rank of the tensors, and the numbers
 	at, other int // which tensor differs, and its rank
 	all       bool
+	none      int // the axis of extent 0 of a tensor that has no elements, and that of a huge one
+	huge      int
+	empty     bool // all tensors are such ones, and not only that which differs
 	tensors   int  // made so far
 	arg       int  // the argument that differs, or has what does
 	inside    bool // what differs is a field, or one of a list
@@ -241,8 +244,8 @@ func (o *operands) target() (t tensor.Tensor[float32]) {
 func (o *operands) value(t reflect.Type, depth int) reflect.Value {
 	v := reflect.New(t).Elem()
 	if f := shaped[t]; f != nil {
-		if rank := o.next(depth); rank != zero {
-			v.Set(reflect.ValueOf(f(slices.Repeat([]int{2}, rank))))
+		if shape, ok := o.extents(depth); ok {
+			v.Set(reflect.ValueOf(f(shape)))
 		}
 		return v
 	}

@@ -130,7 +130,7 @@ func bound(t *testing.T, o op.Op, every bool) {
 		}
 		seen[what] = true
 		calls++
-		out, ended := r.bounded(t, what+", Infer", r.op.Infer, specs(r.in))
+		out, ended := r.bounded(t, what+", Infer", r.op.Infer, specs(r.in), nil)
 		if !ended {
 			return // it still runs: what others take isn't known
 		}
@@ -138,7 +138,7 @@ func bound(t *testing.T, o op.Op, every bool) {
 			continue
 		}
 		calls++
-		if _, ended = r.bounded(t, what, r.op.Run, r.in); !ended {
+		if _, ended = r.bounded(t, what, r.op.Run, r.in, out); !ended {
 			return
 		}
 	}
@@ -214,6 +214,18 @@ func boundaries(c testCase) (vs []testCase) {
 			}
 		}
 	}
+	for i, in := range c.in { // an axis of an operand alone, and another, most often of another operand, too
+		for k := range in.shape {
+			one := withExtent(c, i, k, 0)
+			for j, with := range c.in {
+				for l := range with.shape {
+					if i != j || k != l {
+						vs = append(vs, withExtent(one, j, l, huge))
+					}
+				}
+			}
+		}
+	}
 	for _, far := range []int64{huge, -huge, math.MaxInt64, math.MinInt64} {
 		for i, in := range c.in {
 			for k := range in.values {
@@ -244,6 +256,14 @@ func boundaries(c testCase) (vs []testCase) {
 		}
 	}
 	return vs
+}
+
+// withExtent returns a case with another extent of an axis of an operand.
+func withExtent(c testCase, i, axis, extent int) testCase {
+	c.in = slices.Clone(c.in)
+	c.in[i].shape = slices.Clone(c.in[i].shape)
+	c.in[i].shape[axis] = extent
+	return c
 }
 
 // boundRun makes the operands of a case: those too large for memory are one element, repeated.
@@ -301,13 +321,26 @@ func specs(in []tensor.Any) []tensor.Any {
 	return out
 }
 
-// bounded calls f and looks at what it took. It is false where f doesn't return.
-func (r *run) bounded(t *testing.T, what string, f func(c *op.Call) ([]tensor.Any, error), in []tensor.Any) (out []tensor.Any, ended bool) {
+// few says that the tensors have so few elements that work on them takes no time worth a context.
+func few(ts []tensor.Any) bool {
+	n := 0
+	for _, a := range ts {
+		if !a.IsZero() {
+			n = max(n, a.Len())
+		}
+	}
+	return n <= ordinary
+}
+
+// bounded calls f, which makes tensors of the types and shapes of made, and looks at what it took. It is false where f doesn't return.
+func (r *run) bounded(t *testing.T, what string, f func(c *op.Call) ([]tensor.Any, error), in, made []tensor.Any) (out []tensor.Any, ended bool) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
 	c := r.call(in)
-	c.Context = ctx
+	if !few(slices.Concat(in, made)) {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		c.Context = ctx
+	}
 	var err error
 	before, start := allocated(), time.Now()
 	done := make(chan any, 1)
@@ -329,6 +362,9 @@ func (r *run) bounded(t *testing.T, what string, f func(c *op.Call) ([]tensor.An
 	}
 	if took := time.Since(start); took > slowest {
 		t.Errorf("%s: it took %v", what, took)
+	}
+	if c.Context == nil && made != nil && errors.Is(err, tensor.ErrMemory) {
+		t.Errorf("%s: memory for what has no elements: %v", what, err)
 	}
 	var e *tensor.Error
 	if err != nil && !errors.As(err, &e) {
