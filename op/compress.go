@@ -2,7 +2,6 @@ package op
 
 import (
 	"context"
-	"runtime"
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
@@ -37,24 +36,24 @@ func compressed(a, cond tensor.Any, axis int) *transfer {
 	n := len(held.mem)
 	out := append([]int{}, shape...)
 	out[axis] = conv.True(held.mem)
-	return &transfer{name: "Compress", d: a.DType(), shape: out, in: []tensor.Any{a}, fill: func(ctx context.Context, dst words, in []words) {
+	return &transfer{name: "Compress", d: a.DType(), shape: out, in: []tensor.Any{a, *held.of}, fill: func(ctx context.Context, dst words, in []words) {
+		truth := in[1].mem
 		before, extent, after := around(shape, axis)
 		exec.Split("Compress", ctx, before, n*after, func(from, to int) {
 			for b := from; b < to; b++ {
 				line, into := in[0].mem[b*extent*after*dst.size:][:n*after*dst.size], dst.mem[b*out[axis]*after*dst.size:][:out[axis]*after*dst.size]
 				if after == 1 {
-					conv.Filter(into, line, dst.size, held.mem)
+					conv.Filter(into, line, dst.size, truth)
 					continue
 				}
 				k := 0
-				for i, v := range held.mem {
+				for i, v := range truth {
 					if v != 0 {
 						k += copy(into[k:], line[i*after*dst.size:(i+1)*after*dst.size])
 					}
 				}
 			}
 		})
-		runtime.KeepAlive(held.of)
 	}}
 }
 

@@ -216,7 +216,7 @@ func (p *Tensor) decodeRows(x tensor.Tensor[float32]) error {
 
 // UnpackRows writes the rows of a matrix from number row on, as many as dst has, to
 // dst. It decodes these rows alone, or in tiles those of their tiles: op.MatMulPacked
-// multiplies by it. It fails when p has another rank than 2 or no format, when dst has
+// multiplies by it. dst may lie in the storage of p. It fails when p has another rank than 2 or no format, when dst has
 // other columns or more rows than there are, and as Unpack does.
 func (p Tensor) UnpackRows(dst tensor.Tensor[float32], row int) error {
 	const op = "pack.UnpackRows"
@@ -243,6 +243,17 @@ func (p Tensor) UnpackRows(dst tensor.Tensor[float32], row int) error {
 		p.format.Decode(values, p.run(start-skip, len(values)), start-skip)
 		whole := tensor.FromSlice(values[skip:], dst.Dim(0), width)
 		return wrapped(op, copyPieces(whole.Any(), dst.Any(), nil, true))
+	}
+	shared := false
+	if err := tensor.Try(func() { data, _ := dst.Data(); shared = conv.Overlap(data, p.buf.Bytes()) }); err != nil {
+		return tensor.Wrap(op, err)
+	}
+	if shared { // a band would be written before the next one is decoded
+		own := tensor.Empty[float32](dst.Shape()...)
+		if err := p.UnpackRows(own, row); err != nil {
+			return err
+		}
+		return wrapped(op, tensor.Copy(dst.Any(), own.Any()))
 	}
 	h, page := p.tile.Height, p.tile.Len()
 	n := max(bandLen/width/h, 1) * h

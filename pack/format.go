@@ -23,9 +23,10 @@ type Format interface {
 	// beginning to element n.
 	Size(n int) int
 	// Encode writes src, the elements from number first of the storage on, to the
-	// Size(len(src)) bytes of dst.
+	// Size(len(src)) bytes of dst, which isn't src's memory.
 	Encode(dst []byte, src []float32, first int)
-	// Decode writes the len(dst) elements from number first on that src holds.
+	// Decode writes the len(dst) elements from number first on that src holds. dst isn't
+	// src's memory.
 	Decode(dst []float32, src []byte, first int)
 }
 

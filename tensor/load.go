@@ -2,19 +2,28 @@ package tensor
 
 import (
 	"runtime"
+	"slices"
 	"unsafe"
 
+	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/num"
 )
 
 // Load copies to dst the len(dst) elements that follow each other along the last
 // axis from idx on, whatever its strides; the tensor's edge leaves 0 for the lanes
-// beyond it. It returns how many elements were there. It panics as At does.
+// beyond it. dst may share memory with t. It returns how many elements were there. It
+// panics as At does.
 func Load[T num.Elem](t Tensor[T], dst []T, idx ...int) int {
 	const op = "tensor.Load"
 	data := read[T](&t.a, op)
 	from, n := lanesFrom(op, &t.a.where, idx, len(dst))
+	if conv.Overlap(dst, data) {
+		lanes := make([]T, len(dst))
+		Load(t, lanes, idx...)
+		copy(dst, lanes)
+		return n
+	}
 	clear(dst[n:])
 	along(&t.a.lay, idx, n, func(lane, off int) { dst[lane] = data[from+off] })
 	runtime.KeepAlive(t.a.st)
@@ -22,12 +31,15 @@ func Load[T num.Elem](t Tensor[T], dst []T, idx ...int) int {
 }
 
 // Store sets the elements along the last axis from idx on to those of src; lanes
-// beyond the tensor's edge are passed over. It returns how many elements were set.
-// It panics as Set does.
+// beyond the tensor's edge are passed over. Where the two overlap it is as if src had been
+// read in full first. It returns how many elements were set. It panics as Set does.
 func Store[T num.Elem](t Tensor[T], src []T, idx ...int) int {
 	const op = "tensor.Store"
 	data := writable[T](&t.a, op)
 	from, n := lanesFrom(op, &t.a.where, idx, len(src))
+	if conv.Overlap(src, data) {
+		src = slices.Clone(src)
+	}
 	along(&t.a.lay, idx, n, func(lane, off int) { data[from+off] = src[lane] })
 	runtime.KeepAlive(t.a.st)
 	return n

@@ -96,8 +96,8 @@ func IndexBy[T num.Elem](t Tensor[T], at ...Tensor[int64]) Tensor[T] {
 }
 
 // SetIndexBy writes src, stretched if need be, to what the index arrays select: NumPy's
-// t[i, j] = src. Of a place that repeats the last one, in row-major order, stays. src
-// is as if it had been read in full first. It panics as IndexBy does, and when src
+// t[i, j] = src. Of a place that repeats the last one, in row-major order, stays. src and
+// the arrays are as if they had been read in full first. It panics as IndexBy does, and when src
 // doesn't stretch to the shape that IndexBy gives or t is read-only; then nothing is
 // written.
 func SetIndexBy[T num.Elem](t Tensor[T], src Tensor[T], at ...Tensor[int64]) {
@@ -105,6 +105,7 @@ func SetIndexBy[T num.Elem](t Tensor[T], src Tensor[T], at ...Tensor[int64]) {
 	t.a.check(op)
 	places := arrays(op, &t.a.where, at)
 	if s := selects(op, &t.a, at, places); s != nil {
+		s.keep(op, &t.a)
 		s.check(op)
 		rest := tail(op, &t.a.lay, len(at))
 		shape := append(places, rest.Shape()...)
@@ -140,13 +141,16 @@ func Mask[T num.Elem](t Tensor[T], mask Tensor[bool]) Tensor[T] {
 }
 
 // SetMask writes src, stretched if need be, to the parts of t where mask is true:
-// NumPy's t[mask] = src. tensor.Scalar(v) as src sets them all to v. src is as if it
-// had been read in full first. It panics as Mask does, and when src doesn't stretch to
+// NumPy's t[mask] = src. tensor.Scalar(v) as src sets them all to v. src and the mask are
+// as if they had been read in full first. It panics as Mask does, and when src doesn't stretch to
 // the shape that Mask gives or t is read-only; then nothing is written.
 func SetMask[T num.Elem](t Tensor[T], src Tensor[T], mask Tensor[bool]) {
 	const op = "tensor.SetMask"
 	t.a.check(op)
 	if truth, row, ok := maskOf(&t.a, &mask); ok {
+		if overlaps(op, &t.a, &mask.a) {
+			truth = slices.Clone(truth)
+		}
 		rest := tail(op, &t.a.lay, mask.Rank())
 		shape := append([]int{conv.True(truth)}, rest.Shape()...)
 		stretchFor(op, &t.a, &src.a, shape)

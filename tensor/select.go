@@ -2,6 +2,7 @@ package tensor
 
 import (
 	"runtime"
+	"slices"
 
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 )
@@ -43,6 +44,15 @@ func selects(op string, a *Any, at []Tensor[int64], shape []int) *selector {
 	}
 	s.axes[0].First = a.origin()
 	return s
+}
+
+// keep copies the indices that lie in the memory of a, which is to be written.
+func (s *selector) keep(op string, a *Any) {
+	for k := range s.held {
+		if overlaps(op, a, &s.held[k].a) {
+			s.at[k] = slices.Clone(s.at[k])
+		}
+	}
 }
 
 // check panics when an index is outside its axis.

@@ -213,13 +213,20 @@ func eachLane(grid *layout.Layout, b *cut, idx []int, f func(lane, off int)) {
 }
 
 // Load copies the lanes of the vector at idx to dst, which has ElemLen elements,
-// and 0 for missing ones; it returns how many weren't missing. It panics when dst
+// and 0 for missing ones; it returns how many weren't missing. dst may share memory with
+// the tensor. It panics when dst
 // has another length, the number of indices isn't the rank, or an index is outside
 // its axis.
 func (v Vectors[T]) Load(dst []T, idx ...int) int {
 	const op = "tensor.Vectors.Load"
 	data, from := read[T](&v.grid.a, op), offsetAt(op, &v.grid.a.where, idx)
 	checkLanes(op, &v.elem, len(dst))
+	if conv.Overlap(dst, data) {
+		lanes := make([]T, len(dst))
+		n := v.Load(lanes, idx...)
+		copy(dst, lanes)
+		return n
+	}
 	clear(dst)
 	n := 0
 	eachLane(&v.grid.a.lay, &v.cut, idx, func(lane, off int) {
@@ -249,12 +256,15 @@ func (v Vectors[T]) At(idx ...int) []T {
 }
 
 // Store sets the lanes of the vector at idx to src, which has ElemLen elements;
-// missing lanes are passed over. It returns how many weren't missing. It panics as
-// Load does, and when the tensor is read-only.
+// missing lanes are passed over. Where the two overlap it is as if src had been read in
+// full first. It returns how many weren't missing. It panics as Load does, and when the tensor is read-only.
 func (v Vectors[T]) Store(src []T, idx ...int) int {
 	const op = "tensor.Vectors.Store"
 	data, from := writable[T](&v.grid.a, op), offsetAt(op, &v.grid.a.where, idx)
 	checkLanes(op, &v.elem, len(src))
+	if conv.Overlap(src, data) {
+		src = slices.Clone(src)
+	}
 	n := 0
 	eachLane(&v.grid.a.lay, &v.cut, idx, func(lane, off int) {
 		data[from+off] = src[lane]
