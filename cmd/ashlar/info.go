@@ -215,7 +215,7 @@ func (p *program) describeArrays(s *source) error {
 			h, err = a.Header(name)
 			text, size = typed(h.DType.String(), h.Shape)+order(h), int64(h.Bytes())
 		case *hierarchy:
-			text, size = zarrText(a.arrays[name]), zarrBytes(a.arrays[name])
+			text, size = zarrText(a.arrays[name]), bytesOf(a.arrays[name].DType(), a.arrays[name].Shape()...)
 		case stored:
 			var info safetensors.Info
 			info, err = a.Info(name)
@@ -385,7 +385,7 @@ func (p *program) describeWeights(g *onnx.Graph, row func(head, text string)) {
 		size := ""
 		if d, ok := t.Type.DType(); ok {
 			if n, err := t.Len(); err == nil {
-				size = fmt.Sprintf(", %s", amount(int64(n)*int64(d.Size())))
+				size = fmt.Sprintf(", %s", amount(bytesOf(d, n)))
 			}
 		}
 		row("", label(t.Name)+" "+t.String()+size)

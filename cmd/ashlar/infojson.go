@@ -201,7 +201,7 @@ func (p *program) arraysJSON(s *source) ([]infoArray, error) {
 			list = append(list, arrayOf(name, h.DType.String(), h.Shape, int64(h.Bytes())))
 		case *hierarchy:
 			x := a.arrays[name]
-			list = append(list, arrayOf(name, x.DType().String(), x.Shape(), zarrBytes(x)))
+			list = append(list, arrayOf(name, x.DType().String(), x.Shape(), bytesOf(x.DType(), x.Shape()...)))
 		case stored:
 			info, err := a.Info(name)
 			if err != nil {

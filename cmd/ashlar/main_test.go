@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,6 +14,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/ashlar-go/ashlar/dtype"
 )
 
 var update = flag.Bool("update", false, "rewrite the transcripts in testdata and docs/operators.md")
@@ -246,6 +249,20 @@ func TestPrintable(t *testing.T) {
 	}
 	if got := label("two\nlines" + strings.Repeat("é", 200)); got != "two lines"+strings.Repeat("é", 91)+"…" {
 		t.Errorf("label gave %q", got)
+	}
+}
+
+func TestAmounts(t *testing.T) {
+	const most = math.MaxInt64
+	for _, c := range []struct {
+		shape []int
+		want  string
+	}{
+		{[]int{3}, "24 bytes"}, {[]int{1 << 37, 2}, "2.0 TiB"}, {[]int{1 << 59, 2}, "at least 8 EiB"}, {[]int{most / 8}, "8388608.0 TiB"}, {[]int{most, 2}, "at least 8 EiB"}, {[]int{most, 2, 0}, "0 bytes"},
+	} {
+		if got := amount(bytesOf(dtype.Int64, c.shape...)); got != c.want {
+			t.Errorf("int64%v: %s, want %s", c.shape, got, c.want)
+		}
 	}
 }
 

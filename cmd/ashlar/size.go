@@ -3,8 +3,11 @@ package main
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/ashlar-go/ashlar/dtype"
 )
 
 // A memoryLimit is the flag --max-memory: bytes, -1 for none, or 0 while it isn't given.
@@ -52,9 +55,26 @@ func (l *memoryLimit) String() string {
 // Type is the word that stands for the value in the help text.
 func (l *memoryLimit) Type() string { return "size" }
 
-// amount writes a number of bytes for people.
+// bytesOf returns the bytes of elements of a shape, the largest int64 if they are more than that.
+func bytesOf(d dtype.DType, shape ...int) int64 {
+	if slices.Contains(shape, 0) {
+		return 0
+	}
+	size := int64(d.Size())
+	for _, n := range shape {
+		if size > math.MaxInt64/int64(n) {
+			return math.MaxInt64
+		}
+		size *= int64(n)
+	}
+	return size
+}
+
+// amount writes a number of bytes for people. The largest int64 stands for any that is as large or larger.
 func amount(n int64) string {
 	switch {
+	case n == math.MaxInt64:
+		return "at least 8 EiB"
 	case n >= 1<<40:
 		return fmt.Sprintf("%.1f TiB", float64(n)/(1<<40))
 	case n >= 1<<30:

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -32,18 +31,6 @@ func isZarr(path string) bool {
 		}
 	}
 	return false
-}
-
-// zarrBytes is the size of an array, the largest int64 if it is beyond that.
-func zarrBytes(x *zarr.Array) int64 {
-	size := int64(x.DType().Size())
-	for _, n := range x.Shape() {
-		if n > 0 && size > math.MaxInt64/int64(n) {
-			return math.MaxInt64
-		}
-		size *= int64(n)
-	}
-	return size
 }
 
 // stem is the name that the array at the root of a hierarchy goes by.
