@@ -83,7 +83,7 @@ func (m *Linear) classes(x tensor.Any, labels []int64) *classification {
 		} else if k.labels[row] = 1; len(labels) > 0 {
 			k.labels[row] = labels[0]
 		}
-	})
+	}, listOf(labels))
 	return k
 }
 

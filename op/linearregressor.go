@@ -30,7 +30,7 @@ func LinearRegressor[T float32 | float64 | int32 | int64](x tensor.Tensor[T], ta
 
 // scores returns a transfer that computes given scores of each row, which finish turns
 // into the wide ones of the result.
-func (m *Linear) scores(name string, x tensor.Any, given, wide int, finish func(v []float64, row int)) *transfer {
+func (m *Linear) scores(name string, x tensor.Any, given, wide int, finish func(v []float64, row int), lists ...tensor.Any) *transfer {
 	present(name, &x)
 	rows, features := tableOf(name, x)
 	checkTransform(name, m.PostTransform)
@@ -56,7 +56,7 @@ func (m *Linear) scores(name string, x tensor.Any, given, wide int, finish func(
 			v[t] = sum
 		}
 		finish(v, row)
-	})
+	}, append(lists, listOf(coefficients), listOf(intercepts))...)
 }
 
 // tableOf returns the rows and columns of [rows, columns], or of one row [columns].
@@ -70,9 +70,9 @@ func tableOf(name string, x tensor.Any) (rows, columns int) {
 	panic(fail(name, tensor.ErrShape, "input 0 is %s; want [rows, features] or [features]", tensor.Describe(x)))
 }
 
-// scoreTable returns a transfer to float32[rows, wide]. f sets the scores of a row.
-func scoreTable(name string, x tensor.Any, rows, wide, cost int, f func(src numeric, row int, v []float64)) *transfer {
-	return &transfer{name: name, d: dtype.Float32, shape: []int{rows, wide}, in: []tensor.Any{x}, fill: func(ctx context.Context, dst words, in []words) {
+// scoreTable returns a transfer to float32[rows, wide]. f sets the scores of a row, by lists besides x.
+func scoreTable(name string, x tensor.Any, rows, wide, cost int, f func(src numeric, row int, v []float64), lists ...tensor.Any) *transfer {
+	return &transfer{name: name, d: dtype.Float32, shape: []int{rows, wide}, in: append([]tensor.Any{x}, lists...), fill: func(ctx context.Context, dst words, in []words) {
 		src, to := numericOf(in[0]), numericOf(dst)
 		exec.Split(name, ctx, rows, cost, func(from, till int) {
 			v := roomFor[float64](name, wide)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -29,7 +30,7 @@ func scaled(x tensor.Any, offset, scale []float32) *transfer {
 	n := columnsOf(name, x)
 	perColumn(name, "offset", len(offset), n, x)
 	perColumn(name, "scale", len(scale), n, x)
-	return &transfer{name: name, d: dtype.Float32, shape: x.Shape(), in: operandsOf(x), fill: func(ctx context.Context, dst words, in []words) {
+	return &transfer{name: name, d: dtype.Float32, shape: x.Shape(), in: []tensor.Any{x, listOf(offset), listOf(scale)}, fill: func(ctx context.Context, dst words, in []words) {
 		src, to := numericOf(in[0]), numericOf(dst)
 		exec.Split(name, ctx, dst.len(), 10, func(from, till int) {
 			for i := from; i < till; i++ {
@@ -39,6 +40,9 @@ func scaled(x tensor.Any, offset, scale []float32) *transfer {
 		})
 	}}
 }
+
+// listOf returns a list as an operand, so that no Into target that lies in its memory is written while it is read.
+func listOf[T num.Elem](v []T) tensor.Any { return tensor.FromSlice(v).Any() }
 
 // columnsOf returns the extent of the last axis.
 func columnsOf(name string, x tensor.Any) int {

@@ -240,3 +240,10 @@ func testSingleSums[T num.Native](t *testing.T) {
 		}
 	}
 }
+
+// A condition may lie in the memory of the Into target.
+func TestCompressOverItsCondition(t *testing.T) {
+	c := tensor.FromSlice([]bool{true, false, true}, 3)
+	Compress(tensor.FromSlice([]bool{false, true, true}, 3), c, 0, Into(c.S(":2")))
+	same(t, "Compress", c, tensor.FromSlice([]bool{false, true, true}, 3))
+}

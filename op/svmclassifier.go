@@ -124,7 +124,7 @@ func (m *SVC) classes(x tensor.Any, labels []int64) *classification {
 			}
 			v[0], v[1] = 1-score[0], score[0]
 		}
-	})
+	}, listOf(coefficients), listOf(m.SupportVectors), listOf(rho), listOf(a), listOf(b), listOf(labels))
 	return k
 }
 
@@ -159,7 +159,7 @@ func (m *SVC) linear(x tensor.Any, rows, features int, labels []int64) *classifi
 		if classes > 1 || post == "PROBIT" {
 			transformScores(v, post)
 		}
-	})
+	}, listOf(coefficients), listOf(labels))
 	return k
 }
 

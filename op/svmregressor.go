@@ -53,7 +53,7 @@ func (m *SVM) regressed(x tensor.Any, oneClass bool) *transfer {
 				v[0] = -1
 			}
 		}
-	})
+	}, listOf(coefficients), listOf(m.SupportVectors))
 }
 
 // singles returns n elements from first on, rounded to float32.

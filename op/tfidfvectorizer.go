@@ -97,7 +97,7 @@ func (g *NGrams) counted(x tensor.Any, t *gramTable) *transfer {
 	}
 	least, most, skip := g.Least, g.Most, g.Skip
 	mode, outputs, weights := g.Mode, g.Outputs, g.Weights
-	return &transfer{name: name, d: dtype.Float32, shape: shape, in: []tensor.Any{x}, fill: func(ctx context.Context, dst words, in []words) {
+	return &transfer{name: name, d: dtype.Float32, shape: shape, in: []tensor.Any{x, listOf(weights)}, fill: func(ctx context.Context, dst words, in []words) {
 		src, to := numericOf(in[0]), numericOf(dst)
 		exec.Split(name, ctx, rows, 50*min(n, 1<<20)*(most-least+1)+4*min(wide, 1<<20), func(from, till int) {
 			v, times := roomFor[float64](name, wide), make([]int, len(outputs))

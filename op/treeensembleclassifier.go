@@ -61,7 +61,7 @@ func (p *planted) classes(x tensor.Any, labels []int64) *classification {
 		}
 		k.labels[row] = labelOf(labels, v)
 		transformScores(v, post)
-	})
+	}, listOf(base), listOf(labels))
 	return k
 }
 

@@ -68,7 +68,7 @@ func (p *planted) regressed(name string, x tensor.Any, targets int) *transfer {
 			v[i] += b
 		}
 		transformScores(v, post)
-	})
+	}, listOf(base))
 }
 
 // A forest is the trees of an ensemble, checked.

@@ -92,3 +92,26 @@ func axes(rank int) []int {
 	}
 	return a
 }
+
+// Rows may be unpacked to the storage that they are packed in: all are decoded before the first is written.
+func TestUnpackRowsInPlace(t *testing.T) {
+	p, err := Pack(tensor.RandomNormal[float32](1, 0, 3, 2048, 32).Any(), Options{Format: BFP8, Tile: TileOf(32, 32)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := tensor.New[float32](540, 32) // more than are decoded at a time
+	if err := p.UnpackRows(want, 900); err != nil {
+		t.Fatal(err)
+	}
+	over, err := tensor.FromBytes(want.DType(), p.buf, 0, want.Layout())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, _ := tensor.As[float32](over)
+	if err := p.UnpackRows(got, 900); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(got.Elems(), want.Elems()) {
+		t.Error("rows were written over bytes that others are decoded from")
+	}
+}

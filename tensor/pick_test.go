@@ -222,3 +222,26 @@ func TestPickRefuses(t *testing.T) {
 		t.Errorf("of a nested axis: %v", got)
 	}
 }
+
+// What selects may lie in the memory that is written: it is read first.
+func TestSelectorsInTheTarget(t *testing.T) {
+	a := tensor.Arange[int64](0, 10, 1)
+	tensor.SetIndexBy(a.S("2:"), tensor.Scalar[int64](3), a.S(":-2"))
+	all := tensor.FromSlice([]int64{0, 0, 0, 1, 2, 0, 0, 0}, 8)
+	v := all.S("3:6")
+	tensor.SetIndexBy(v, tensor.FromSlice([]int64{4, -3, 2}, 3), v)
+	b := tensor.FromSlice([]int64{2, 0, 1}, 3)
+	tensor.SetIndexBy(b, tensor.FromSlice([]int64{10, 20, 30}, 3), b)
+	m := tensor.FromSlice([]bool{true, true, true, true}, 4)
+	tensor.SetMask(m.S("1:"), tensor.Scalar(false), m.S(":3"))
+	lanes := tensor.Arange[int64](0, 6, 1)
+	tensor.Store(lanes.S("1:"), lanes.Elems()[:5], 0)
+	loaded := tensor.Arange[int64](0, 6, 1)
+	tensor.Load(loaded.S("::-1"), loaded.Elems()[:4], 0)
+	for _, c := range [][2]string{{a.String(), "[0 1 3 3 3 3 3 3 3 3]"}, {all.String(), "[ 0  0  0  2  4 -3  0  0]"}, {b.String(), "[20 30 10]"},
+		{m.String(), "[ True False False False]"}, {lanes.String(), "[0 0 1 2 3 4]"}, {loaded.String(), "[5 4 3 2 4 5]"}} {
+		if c[0] != c[1] {
+			t.Errorf("%s, want %s", c[0], c[1])
+		}
+	}
+}

@@ -9,7 +9,12 @@
 //	go test ./internal/argfuzz -run TestArguments -cases 100000 -from 0
 //	go test ./internal/argfuzz -fuzz FuzzArguments
 //
-// TestOperands and TestCalls go through the zero value and each rank for each operand, which needs no chance.
+// TestShared calls the functions that write with operands in the memory of the target, and its long form is
+//
+//	go test ./internal/argfuzz -run TestShared -cases 700000
+//
+// TestExtents calls every function with tensors that have a huge extent and no elements. TestOperands and TestCalls go
+// through the zero value and each rank for each operand, which needs no chance.
 //
 // A case is a number, and -from with -cases 1 repeats it. With -trace a file holds the number of the case at work, for
 // ends that no test survives, and -keep goes on after a failure. Rules of the drawing: a method isn't called on a nil

@@ -181,6 +181,8 @@ type operands struct {
 	arg       int  // the argument that differs, or has what does
 	inside    bool // what differs is a field, or one of a list
 	err       error
+
+	maker func(t reflect.Type) (v reflect.Value, ok bool) // makes values in its own way, if it isn't nil
 }
 
 // next returns the rank of the next tensor.
@@ -243,6 +245,11 @@ func (o *operands) target() (t tensor.Tensor[float32]) {
 // value makes a value of a type. Options are none, or an Into target of the shape that differs.
 func (o *operands) value(t reflect.Type, depth int) reflect.Value {
 	v := reflect.New(t).Elem()
+	if o.maker != nil {
+		if m, ok := o.maker(t); ok {
+			return m
+		}
+	}
 	if f := shaped[t]; f != nil {
 		if shape, ok := o.extents(depth); ok {
 			v.Set(reflect.ValueOf(f(shape)))
