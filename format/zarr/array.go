@@ -27,10 +27,12 @@ type Array struct {
 	settings
 }
 
-// Option changes how an array is read: Workers, MaxBytes.
+// Option changes how an array is read: Workers, MaxBytes, Unfinished, Whole.
 type Option struct {
-	workers int
-	max     int64
+	workers    int
+	max        int64
+	unfinished bool
+	whole      bool
 }
 
 // Workers limits how many chunks are read or written at once; without it they are
@@ -43,9 +45,18 @@ func Workers(n int) Option { return Option{workers: max(n, 1)} }
 // chunk has at most 2 GiB.
 func MaxBytes(n int64) Option { return Option{max: max(n, 1)} }
 
+// Unfinished opens an array also while it isn't finished: chunks that aren't written yet are the fill value.
+func Unfinished() Option { return Option{unfinished: true} }
+
+// Whole is for an array of which every chunk was written: to read an absent one is an error that wraps ErrAbsent, and
+// doesn't give the fill value. Inner chunks of a shard that is there may be absent.
+func Whole() Option { return Option{whole: true} }
+
 type settings struct {
-	workers int
-	max     int64 // 0: not given
+	workers    int
+	max        int64 // 0: not given
+	unfinished bool
+	whole      bool
 }
 
 func settingsOf(opts []Option) settings {
@@ -57,6 +68,8 @@ func settingsOf(opts []Option) settings {
 		if o.max > 0 {
 			s.max = o.max
 		}
+		s.unfinished = s.unfinished || o.unfinished
+		s.whole = s.whole || o.whole
 	}
 	return s
 }

@@ -19,7 +19,7 @@ func (a *Array) ReadChunk(ctx context.Context, index ...int) (tensor.Any, error)
 	if err != nil {
 		return tensor.Any{}, err
 	}
-	if _, ok, err := a.ChunkSize(ctx, index...); err == nil && !ok {
+	if _, ok, err := a.ChunkSize(ctx, index...); err == nil && !ok && !a.whole {
 		return tensor.BroadcastTo(a.fill, shape...)
 	}
 	to, err := end(from, shape)
@@ -54,17 +54,23 @@ func (a *Array) DeleteChunk(ctx context.Context, index ...int) error {
 	return at(key, a.store.Delete(ctx, key))
 }
 
-// StoredChunks returns the indices of the chunks that are there, the last axis fastest.
-// It lists the store once.
-func (a *Array) StoredChunks(ctx context.Context) ([][]int, error) {
-	m := &a.meta
+// chunkPrefix begins the keys of all chunks.
+func (a *Array) chunkPrefix() string {
 	prefix := a.path
 	if prefix != "" {
 		prefix += "/"
 	}
-	if m.Version == 3 && !m.V2Keys {
+	if a.meta.Version == 3 && !a.meta.V2Keys {
 		prefix += "c"
 	}
+	return prefix
+}
+
+// StoredChunks returns the indices of the chunks that are there, the last axis fastest.
+// It lists the store once.
+func (a *Array) StoredChunks(ctx context.Context) ([][]int, error) {
+	m := &a.meta
+	prefix := a.chunkPrefix()
 	keys, err := a.store.List(ctx, prefix)
 	if err != nil {
 		return nil, at(prefix, err)

@@ -497,9 +497,10 @@ func stageOf(c Codec) (stage, error) {
 		}, decode: unzlib, grow: slack, varies: true}, err
 	case "zstd":
 		n, err := c.int("level", 3, -131072, 22)
-		level := zstd.EncoderLevelFromZstd(n)
+		checksum, _ := c.Configuration["checksum"].(bool)
+		kind := zstdKind{zstd.EncoderLevelFromZstd(n), checksum}
 		return stage{name: "zstd", encode: func(dst, b []byte) ([]byte, error) {
-			w, err := encoder(level)
+			w, err := encoder(kind)
 			if err != nil {
 				return nil, err
 			}

@@ -110,18 +110,23 @@ var decoder = sync.OnceValues(func() (*zstd.Decoder, error) {
 
 var (
 	encoderMu sync.Mutex
-	encoders  = make(map[zstd.EncoderLevel]*zstd.Encoder)
+	encoders  = make(map[zstdKind]*zstd.Encoder)
 )
 
-func encoder(level zstd.EncoderLevel) (*zstd.Encoder, error) {
+type zstdKind struct {
+	level    zstd.EncoderLevel
+	checksum bool
+}
+
+func encoder(k zstdKind) (*zstd.Encoder, error) {
 	encoderMu.Lock()
 	defer encoderMu.Unlock()
-	if w := encoders[level]; w != nil {
+	if w := encoders[k]; w != nil {
 		return w, nil
 	}
-	w, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(level), zstd.WithEncoderCRC(false))
+	w, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(k.level), zstd.WithEncoderCRC(k.checksum))
 	if err == nil {
-		encoders[level] = w
+		encoders[k] = w
 	}
 	return w, err
 }

@@ -5,7 +5,8 @@
 // several at once, of shards only their index and the inner chunks that are needed.
 // Write and WriteChunk replace chunks one by one: who reads meanwhile, or after a crash,
 // finds the old chunk or the new one. Through one Array several may write at once; Lock
-// keeps other programs from an array.
+// keeps other programs from an array. An array that is created with Metadata.Unfinished is
+// refused by Open until Finish, so that nobody takes the fill value for elements that are yet to be written.
 //
 // Stores are Dir, Memory, Zip and HTTP; a Store of six methods is all that another one
 // takes.

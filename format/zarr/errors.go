@@ -15,6 +15,9 @@ var (
 	ErrLocked = errors.New("locked by another")        // somebody else holds the lock
 	ErrNode   = errors.New("another kind of node")     // an array where a group was looked for, or a group where an array was
 	ErrShape  = errors.New("shapes don't fit")         // an index or a tensor that doesn't fit the array
+	ErrAbsent = errors.New("absent chunk")             // a chunk isn't there, and the option Whole was given
+
+	ErrUnfinished = errors.New("unfinished") // its chunks aren't all written yet: see Unfinished
 )
 
 // Error says which key of the store, what was found and what to do. Unwrap gives one

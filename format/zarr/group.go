@@ -201,7 +201,7 @@ func (g *Group) write(ctx context.Context, c *consolidated) error {
 func (g *Group) Attributes() map[string]any { return g.attributes }
 
 // Open opens an array of the group by its path below it, by the consolidated metadata
-// if there is any.
+// if there is any, as the function Open does. Where that says that the array isn't finished, the array's own metadata counts.
 func (g *Group) Open(ctx context.Context, name string, opts ...Option) (*Array, error) {
 	if _, err := place(g.store, name); err != nil {
 		return nil, err
@@ -209,6 +209,9 @@ func (g *Group) Open(ctx context.Context, name string, opts ...Option) (*Array, 
 	p := path.Join(g.path, name)
 	if b, ok := g.members[name]; ok {
 		m, err := parse3(b)
+		if err == nil && m.Unfinished != "" {
+			return Open(ctx, g.store, p, opts...)
+		}
 		if err != nil {
 			return nil, at(p, err)
 		}

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path"
+	"strings"
 	"sync"
 	"time"
 )
@@ -163,8 +164,8 @@ func lease(ctx context.Context, s Store, prefix string, h holder) (release func(
 
 // sweep removes unfinished files.
 func (d *dir) sweep(ctx context.Context, p string) error {
-	return d.walk(ctx, p, func(name string, temp bool) error {
-		if !temp {
+	return d.walk(ctx, p, func(name string, e fs.DirEntry) error {
+		if e.IsDir() || !strings.HasPrefix(e.Name(), temporary) {
 			return nil
 		}
 		return d.root.Remove(name)

@@ -3,6 +3,7 @@
 package zarr
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -18,6 +19,12 @@ func (d *dir) flock(ctx context.Context, key string, value []byte) (release func
 	}
 	for {
 		f, err := d.root.OpenFile(key, os.O_RDWR|os.O_CREATE, 0o666)
+		if errors.Is(err, fs.ErrNotExist) { // a holder removed the folder meanwhile
+			err = cmp.Or(ctx.Err(), d.root.MkdirAll(path.Dir(key), 0o777))
+			if err == nil {
+				continue
+			}
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -78,4 +85,23 @@ func written(f *os.File) []byte {
 func unlinked(info fs.FileInfo) bool {
 	s, ok := info.Sys().(*syscall.Stat_t)
 	return ok && s.Nlink == 0
+}
+
+// sync waits until the disk has the names of all files below a path.
+func (d *dir) sync(ctx context.Context, p string) error {
+	one := func(name string) error {
+		f, err := d.root.Open(name)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		return f.Sync()
+	}
+	err := d.walk(ctx, p, func(name string, e fs.DirEntry) error {
+		if !e.IsDir() {
+			return nil
+		}
+		return one(name)
+	})
+	return cmp.Or(err, one(cmp.Or(p, ".")))
 }

@@ -36,6 +36,7 @@ type Metadata struct {
 	IndexCodecs     []Codec        // of the index, where they are others than Bytes(false) and CRC32C
 	DimensionNames  []string       // nil, or one for each axis
 	Attributes      map[string]any //
+	Unfinished      string         // who is writing an array of version 3 that isn't finished: see Finish; "": it is
 }
 
 // check completes and checks what every version has.
@@ -62,6 +63,8 @@ func (m *Metadata) check() error {
 		return fail(ErrFormat, "chunks of shape %v in an array of shape %v", m.Chunks, m.Shape)
 	case m.DimensionNames != nil && len(m.DimensionNames) != len(m.Shape):
 		return fail(ErrFormat, "%d dimension names of %d axes", len(m.DimensionNames), len(m.Shape))
+	case m.Version == 2 && m.Unfinished != "":
+		return fail(ErrFormat, "version 2 has no mark of an unfinished array")
 	case m.Version == 2 && m.Inner != nil:
 		return fail(ErrCodec, "version 2 has no shards")
 	case m.Version == 3 && slices.ContainsFunc(m.Codecs, func(c Codec) bool { return c.Name == "zlib" }):
@@ -128,10 +131,11 @@ type document struct {
 	Attributes   map[string]any    `json:"attributes,omitempty"`
 	Names        []*string         `json:"dimension_names,omitempty"`
 	Transformers []json.RawMessage `json:"storage_transformers,omitempty"`
+	Unfinished   *unfinished       `json:"ashlar_unfinished,omitempty"`
 }
 
 var known = []string{"zarr_format", "node_type", "shape", "data_type", "chunk_grid", "chunk_key_encoding", "fill_value", "codecs",
-	"attributes", "dimension_names", "storage_transformers", "consolidated_metadata"}
+	"attributes", "dimension_names", "storage_transformers", "consolidated_metadata", unfinishedField}
 
 // node returns the fields of zarr.json, of an array or a group as kind says. It refuses fields that aren't known, unless
 // they say that they need not be.
@@ -180,7 +184,7 @@ func parse3(b []byte) (m Metadata, err error) {
 	}
 	var d document
 	for name, to := range map[string]any{"shape": &d.Shape, "data_type": &d.Type, "chunk_grid": &d.Grid, "chunk_key_encoding": &d.Keys, "codecs": &d.Codecs,
-		"dimension_names": &d.Names, "storage_transformers": &d.Transformers} {
+		"dimension_names": &d.Names, "storage_transformers": &d.Transformers, unfinishedField: &d.Unfinished} {
 		if raw, ok := fields[name]; ok {
 			if err := decode(raw, to); err != nil {
 				return m, within(name, err)
@@ -213,6 +217,12 @@ func parse3(b []byte) (m Metadata, err error) {
 		return m, within("chunk_grid", err)
 	}
 	m = Metadata{Version: 3, Shape: d.Shape, Chunks: chunks, Attributes: d.Attributes, Codecs: d.Codecs}
+	if _, marked := fields[unfinishedField]; marked {
+		m.Unfinished = "a program"
+		if d.Unfinished != nil && d.Unfinished.By != "" {
+			m.Unfinished = d.Unfinished.By
+		}
+	}
 	if m.DType, err = typeNamed(d.Type.Name); err != nil {
 		return m, err
 	}
@@ -325,6 +335,9 @@ func (m *Metadata) text() ([]byte, error) {
 		d.Names = append(d.Names, n)
 	}
 	d.Fill = fillText(m.fillBytes(), m.DType)
+	if m.Unfinished != "" {
+		d.Unfinished = &unfinished{true, m.Unfinished}
+	}
 	type named struct {
 		document
 		Type string `json:"data_type"`
@@ -357,7 +370,7 @@ func place(s Store, p string) (string, error) {
 }
 
 // Open opens the array at a path of the store, "" for its root, of version 3 or 2. A group there is an error
-// that wraps ErrNode.
+// that wraps ErrNode. An array that isn't finished is one that wraps ErrUnfinished, without the option Unfinished.
 func Open(ctx context.Context, s Store, p string, opts ...Option) (*Array, error) {
 	p, err := place(s, p)
 	if err != nil {
@@ -389,13 +402,14 @@ func Open(ctx context.Context, s Store, p string, opts ...Option) (*Array, error
 	if err != nil {
 		return nil, at(key, err)
 	}
-	a, err := newArray(s, p, m, opts)
+	a, err := newFinished(s, p, m, opts)
 	return a, at(key, err)
 }
 
 // Create writes the metadata of an array at a path, "" for the root, whose chunks are
 // absent, and of the groups above it that aren't there. An array or a group that is there,
-// and an array above, is an error wrapping fs.ErrExist.
+// and an array above, is an error wrapping fs.ErrExist. Consolidated metadata of a group above that
+// has an array at the path is out of date, and removed.
 func Create(ctx context.Context, s Store, p string, m Metadata, opts ...Option) (*Array, error) {
 	p, err := place(s, p)
 	if err != nil {
@@ -438,6 +452,9 @@ func Create(ctx context.Context, s Store, p string, m Metadata, opts ...Option) 
 	}
 	if err == nil {
 		err = parents(ctx, s, p, m.Version)
+	}
+	if err == nil {
+		err = forget(ctx, s, p)
 	}
 	if err == nil {
 		err = s.Set(ctx, key, append(bytes.TrimSpace(b), '\n'))

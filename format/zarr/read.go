@@ -234,7 +234,7 @@ func (a *Array) read(ctx context.Context, from, to []int, t tensor.Any) error {
 			key := a.ChunkKey(index...)
 			b, err := a.value(ctx, key, work, dst)
 			if errors.Is(err, fs.ErrNotExist) {
-				return tensor.Copy(dst, a.fill)
+				return at(key, a.absent(dst))
 			}
 			if err == nil {
 				err = a.pipe.put(work, b, dst, less(first, origin(index, a.pipe.shape)))
@@ -242,6 +242,14 @@ func (a *Array) read(ctx context.Context, from, to []int, t tensor.Any) error {
 			return at(key, err)
 		}
 	})
+}
+
+// absent fills dst, a part of a chunk that isn't there.
+func (a *Array) absent(dst tensor.Any) error {
+	if a.whole {
+		return fail(ErrAbsent, "the chunk isn't there, and every chunk of this array was written: it was removed since, or the array isn't finished")
+	}
+	return tensor.Copy(dst, a.fill)
 }
 
 // value returns a whole value of the store, in dst or in work where it may.
@@ -368,8 +376,11 @@ func (s *openShard) read(ctx context.Context, inner []int, dst tensor.Any, first
 	if s.err != nil {
 		return at(s.key, s.err)
 	}
+	if s.index == nil {
+		return at(s.key, s.a.absent(dst))
+	}
 	k, p := s.a.shard.place(inner), s.a.pipe
-	if s.index == nil || s.index[2*k] == noChunk && s.index[2*k+1] == noChunk {
+	if s.index[2*k] == noChunk && s.index[2*k+1] == noChunk {
 		return tensor.Copy(dst, s.a.fill)
 	}
 	off, n := int64(s.index[2*k]), int64(s.index[2*k+1])

@@ -348,8 +348,8 @@ func (d *dir) List(ctx context.Context, prefix string) (keys []string, err error
 	if strings.HasSuffix(prefix, "/") {
 		top = strings.TrimSuffix(prefix, "/")
 	}
-	err = d.walk(ctx, top, func(name string, temp bool) error {
-		if !temp && strings.HasPrefix(name, prefix) {
+	err = d.walk(ctx, top, func(name string, e fs.DirEntry) error {
+		if !e.IsDir() && strings.HasPrefix(name, prefix) && !strings.HasPrefix(e.Name(), temporary) {
 			keys = append(keys, name)
 		}
 		return nil
@@ -358,18 +358,33 @@ func (d *dir) List(ctx context.Context, prefix string) (keys []string, err error
 	return keys, err
 }
 
-// walk calls f for every file below a path, and whether it is an unfinished one.
-func (d *dir) walk(ctx context.Context, top string, f func(name string, temp bool) error) error {
-	return fs.WalkDir(d.root.FS(), cmp.Or(top, "."), func(name string, e fs.DirEntry, err error) error {
-		if err == nil {
-			err = ctx.Err()
-		}
-		if errors.Is(err, fs.ErrNotExist) {
+// walk calls f for every file and folder below a path, in any order. It holds few names at once.
+func (d *dir) walk(ctx context.Context, top string, f func(name string, e fs.DirEntry) error) error {
+	folder, err := d.root.Open(cmp.Or(top, "."))
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNotDir) {
 			return nil
 		}
-		if err == nil && !e.IsDir() {
-			err = f(name, strings.HasPrefix(path.Base(name), temporary))
-		}
 		return err
-	})
+	}
+	defer folder.Close()
+	for {
+		list, err := folder.ReadDir(256)
+		for _, e := range list {
+			name := path.Join(top, e.Name())
+			err := cmp.Or(ctx.Err(), f(name, e))
+			if err == nil && e.IsDir() {
+				err = d.walk(ctx, name, f)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		switch {
+		case err == io.EOF, errors.Is(err, fs.ErrNotExist), errors.Is(err, errNotDir):
+			return nil
+		case err != nil:
+			return err
+		}
+	}
 }

@@ -104,16 +104,27 @@ func (s store) Delete(ctx context.Context, key string) error {
 }
 
 func (s store) List(ctx context.Context, prefix string) (keys []string, err error) {
+	err = s.each(ctx, prefix, func(o *blob.ListObject) { keys = append(keys, o.Key) })
+	slices.Sort(keys)
+	return keys, err
+}
+
+// States implements zarr.Stater by the sizes, times and MD5 sums of the list.
+func (s store) States(ctx context.Context, prefix string, f func(key, state string)) error {
+	return s.each(ctx, prefix, func(o *blob.ListObject) { f(o.Key, fmt.Sprint(o.Size, o.ModTime.UnixNano(), o.MD5)) })
+}
+
+// each calls f for the objects whose keys begin with a prefix.
+func (s store) each(ctx context.Context, prefix string, f func(o *blob.ListObject)) error {
 	all := s.b.List(&blob.ListOptions{Prefix: prefix})
 	for {
 		o, err := all.Next(ctx)
 		if err == io.EOF {
-			slices.Sort(keys)
-			return keys, nil
+			return nil
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
-		keys = append(keys, o.Key)
+		f(o)
 	}
 }
