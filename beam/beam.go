@@ -93,7 +93,7 @@ type Options struct {
 }
 
 // Run runs the plan that a maker makes from args as one pipeline, and waits for its end. The calling
-// program holds the locks of the targets, makes the arrays and removes the intermediate ones; the tasks run on the workers. The
+// program holds the locks of the plan, makes the arrays, finishes the targets and removes the intermediate arrays; the tasks run on the workers. The
 // program has called beam.Init of Beam's SDK, after flag.Parse: Beam's flags say where the runner is. A task that fails
 // Attempts times makes its bundle fail. The runner decides whether the bundle is tried again: Dataflow
 // runs it four times, Prism once. The error names stage, task and part. Finished chunks stay, and
@@ -128,7 +128,7 @@ func run(ctx context.Context, p *chunk.Plan, name string, args []byte, o Options
 		return fmt.Errorf("beam: the pipeline on %s: %w", o.Runner, err)
 	}
 	if o.Keep {
-		return nil
+		return p.Finish(ctx)
 	}
 	return p.End(ctx)
 }

@@ -198,6 +198,13 @@ func TestSame(t *testing.T) {
 				t.Fatalf("run %d of a task that fails: %v; want %q in it", i, err, part)
 			}
 		}
+		s, err := zarr.Dir(dir)
+		if err == nil {
+			_, err = zarr.Open(t.Context(), s, "r")
+		}
+		if !errors.Is(err, zarr.ErrUnfinished) {
+			t.Fatalf("the target of a run that failed: %v", err)
+		}
 	}
 	if err := beam.Run(t.Context(), "failing", []byte(dir), beam.Options{Attempts: 1, Resume: true}); err != nil {
 		t.Fatal(err)

@@ -111,7 +111,8 @@ func (a Array) String() string {
 }
 
 // From returns the array of a Zarr array. The name stands for it in the identity of a
-// plan. So it should be the same in each run and on each machine, as an address is. Chunks are those that are read at
+// plan. So it should be the same in each run and on each machine, as an address is, and another one once the array has
+// changed: an address and what the array's State returns, as package job does it. Chunks are those that are read at
 // once; of shards, the inner ones.
 func From(name string, a *zarr.Array) Array {
 	if a == nil {

@@ -13,6 +13,8 @@
 // task holds at most, and NewPlan refuses one that holds more than is allowed. A chain of elementwise
 // operators, slices and transpositions is part of the task that needs it and is stored nowhere.
 //
+// From Plan.Begin to Plan.End the targets are marked as unfinished, and zarr.Open refuses them.
+//
 // # The same bits
 //
 // The result depends on the arrays, their chunks and the expression. It doesn't depend on

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -116,10 +117,32 @@ func digest(t *testing.T, dir string) string {
 	return fmt.Sprintf("%d files, %s", files, hex.EncodeToString(h.Sum(nil)))
 }
 
+// elements is a digest of an array, or "" where it is refused as unfinished or isn't there.
+func elements(t *testing.T, s zarr.Store, path string) string {
+	t.Helper()
+	a, err := zarr.Open(t.Context(), s, path)
+	var x tensor.Any
+	if err == nil {
+		x, err = a.Read(t.Context())
+	}
+	if errors.Is(err, zarr.ErrUnfinished) || errors.Is(err, fs.ErrNotExist) {
+		return ""
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, _ := tensor.Bytes(x)
+	return fmt.Sprintf("%x", sha256.Sum256(b))
+}
+
+// targets are those of killablePlan.
+var targets = []string{"r", "v"}
+
 // TestKilled computes with 1, 2 and 7 workers, and in a process that is killed again and again, at random times, and
-// resumed. Files and bytes are the same.
+// resumed. Files and bytes are the same. After each kill the targets are refused, or they are finished.
 func TestKilled(t *testing.T) {
 	want, tasks := "", 0
+	finished := map[string]string{}
 	for _, workers := range []int{1, 2, 7} {
 		s, dir := killableStore(t)
 		p, err := killablePlan(s)
@@ -135,20 +158,24 @@ func TestKilled(t *testing.T) {
 		} else if got != want {
 			t.Errorf("%d workers: %s; 1 worker: %s", workers, got, want)
 		}
+		for _, path := range targets {
+			finished[path] = elements(t, s, path)
+		}
 	}
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := rand.New(rand.NewPCG(*seed, 5))
+	var s zarr.Store
 	var dir string
-	done, killed, starts := tasks, 0, 0
+	done, killed, starts, refused := tasks, 0, 0, 0
 	for killed < *kills || done < tasks {
 		if starts++; starts > 20**kills+20 {
 			t.Fatalf("%d starts of the process, %d kills: it makes no progress", starts, killed)
 		}
 		if done == tasks { // the first time, and where the process came to its end before it was killed often enough
-			_, dir = killableStore(t)
+			s, dir = killableStore(t)
 			done = 0
 		}
 		cmd := exec.Command(exe)
@@ -179,7 +206,15 @@ func TestKilled(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		switch err := cmd.Wait().(type) {
+		err = cmd.Wait()
+		for _, path := range targets {
+			if got := elements(t, s, path); got == "" {
+				refused++
+			} else if got != finished[path] {
+				t.Fatalf("killed %d times: %s can be read, and isn't finished", killed, path)
+			}
+		}
+		switch err := err.(type) {
 		case nil:
 			done = tasks
 			if got := digest(t, dir); got != want {
@@ -194,5 +229,5 @@ func TestKilled(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	t.Logf("%d tasks; killed %d times in %d starts; %s", tasks, killed, starts, want)
+	t.Logf("%d tasks; killed %d times in %d starts; targets refused %d times; %s", tasks, killed, starts, refused, want)
 }

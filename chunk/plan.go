@@ -23,14 +23,14 @@ type Target struct {
 	Array      Array
 	Store      zarr.Store
 	Path       string
-	Codecs     []zarr.Codec   // of a chunk; nil: those that zarr.Create takes
+	Codecs     []zarr.Codec   // of a chunk; nil: zstd at level 3, with a checksum
 	Attributes map[string]any // besides the plan's identity, which stands in ashlar_plan
 }
 
 // Options bounds a plan.
 type Options struct {
 	Memory int64      // the most bytes that a task may hold; 0: 1 GiB
-	Work   zarr.Store // holds what stands between stages, by the identity of its plan; nil: the first target's store
+	Work   zarr.Store // holds what stands between stages, in a folder of the plan's identity; nil: the first target's store
 }
 
 // A Plan is stages of tasks. It is a value that doesn't change; making it reads and writes nothing.
@@ -65,7 +65,7 @@ func (s *stage) array(ctx context.Context) (*zarr.Array, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.open == nil {
-		a, err := zarr.Open(ctx, s.store, s.path, zarr.Workers(1))
+		a, err := zarr.Open(ctx, s.store, s.path, zarr.Workers(1), zarr.Unfinished(), zarr.Whole())
 		if err != nil {
 			return nil, err
 		}
@@ -85,6 +85,9 @@ func (s *stored) eval(e *evaluator, n *node, b box) (tensor.Any, error) {
 		return tensor.Any{}, err
 	}
 	t, err := a.Slice(e.ctx, b.from, b.to)
+	if errors.Is(err, zarr.ErrAbsent) {
+		err = fmt.Errorf("%w; a run with Resume makes it again", err)
+	}
 	return e.own(t), err
 }
 
@@ -115,7 +118,7 @@ func NewPlan(o Options, targets ...Target) (*Plan, error) {
 		return nil, fail("NewPlan", tensor.ErrValue, "there is no target")
 	}
 	h := sha256.New()
-	fmt.Fprintln(h, "1") // goes up when the tree of reductions, or what tasks compute, changes
+	fmt.Fprintln(h, "2") // goes up when the tree of reductions, or what tasks compute, changes
 	for i, t := range targets {
 		if err := t.Array.Err(); err != nil {
 			return nil, err
@@ -149,7 +152,9 @@ func NewPlan(o Options, targets ...Target) (*Plan, error) {
 			return nil, err
 		}
 		s.store, s.path, s.target, s.name = t.Store, clean(t.Path), true, cmp.Or(clean(t.Path), "result")
-		s.meta.Codecs = t.Codecs
+		if s.meta.Codecs = t.Codecs; t.Codecs == nil {
+			s.meta.Codecs = []zarr.Codec{zarr.Bytes(false), {Name: "zstd", Configuration: map[string]any{"level": 3, "checksum": true}}}
+		}
 		for k, v := range t.Attributes {
 			s.meta.Attributes[k] = v
 		}
@@ -335,7 +340,8 @@ func (s *stage) result() *node {
 func (pl *planner) stage(n *node, region []int) (*stage, error) {
 	id := hex.EncodeToString(n.id[:16])
 	s := &stage{name: name(n), node: n, region: region, tasks: 1, store: sub(pl.p.work, pl.p.within()), path: id}
-	s.meta = zarr.Metadata{DType: n.dtype, Shape: n.shape, Chunks: n.chunks, Codecs: []zarr.Codec{zarr.Bytes(false)}, Attributes: map[string]any{planKey: pl.p.id}}
+	s.meta = zarr.Metadata{DType: n.dtype, Shape: n.shape, Chunks: n.chunks, Codecs: []zarr.Codec{zarr.Bytes(false), zarr.CRC32C()}, Attributes: map[string]any{planKey: pl.p.id},
+		Unfinished: "plan " + pl.p.id}
 	for i, e := range n.shape {
 		g := ceil(e, region[i])
 		hi, lo := bits.Mul(uint(s.tasks), uint(g))

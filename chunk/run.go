@@ -34,7 +34,9 @@ type Progress struct {
 // When a task fails, those at work end and no other begins. When ctx is done, those at work stop. Finished chunks stay: a
 // run with Resume goes on there. The error of a task is a *TaskError.
 //
-// Run holds the locks of the targets, by zarr.Lock. An array that another run writes is an error that wraps zarr.ErrLocked.
+// Until all tasks are done the targets are marked as unfinished: zarr.Open refuses them.
+//
+// Run holds the locks of Lock. An array that another run writes is an error that wraps zarr.ErrLocked.
 func (p *Plan) Run(ctx context.Context, o RunOptions) error {
 	if ctx == nil {
 		return fail("Run", tensor.ErrValue, "the context is nil; context.Background() is one without an end")
@@ -47,7 +49,8 @@ func (p *Plan) Run(ctx context.Context, o RunOptions) error {
 	return errors.Join(err, unlock())
 }
 
-// Lock takes the locks of the targets, by zarr.Lock, for an executor that runs tasks elsewhere; Run does it itself.
+// Lock takes the locks of the targets, and of what stands between the stages, by zarr.Lock, for an executor that runs tasks
+// elsewhere; Run does it itself.
 func (p *Plan) Lock(ctx context.Context) (unlock func() error, err error) {
 	var releases []func() error
 	unlock = func() (err error) {
@@ -56,15 +59,28 @@ func (p *Plan) Lock(ctx context.Context) (unlock func() error, err error) {
 		}
 		return err
 	}
+	take := func(s zarr.Store, path string) error {
+		r, err := zarr.Lock(ctx, s, path, "plan "+p.id)
+		if err == nil {
+			releases = append(releases, r)
+		}
+		return err
+	}
 	for _, s := range p.stages {
-		if !s.target {
-			continue
+		if s.target && err == nil {
+			err = take(s.store, s.path)
 		}
-		r, err := zarr.Lock(ctx, s.store, s.path, "plan "+p.id)
-		if err != nil {
-			return nil, errors.Join(err, unlock())
+	}
+	if err == nil && p.between() {
+		if err = take(p.work, p.within()); err == nil {
+			releases = append(releases, func() error {
+				p.work.Delete(context.WithoutCancel(ctx), p.within()) // in a folder it goes if it is empty
+				return nil
+			})
 		}
-		releases = append(releases, r)
+	}
+	if err != nil {
+		return nil, errors.Join(err, unlock())
 	}
 	return unlock, nil
 }
@@ -95,7 +111,7 @@ func (p *Plan) run(ctx context.Context, o RunOptions) error {
 		}
 	}
 	if o.Keep {
-		return nil
+		return p.Finish(ctx)
 	}
 	return p.End(ctx)
 }

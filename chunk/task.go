@@ -2,7 +2,6 @@ package chunk
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"slices"
@@ -64,27 +63,42 @@ func (p *Plan) Tasks() int {
 // ErrEarlier says that an earlier run of the same plan has begun to write a target, which can be resumed. It wraps fs.ErrExist.
 var ErrEarlier = fmt.Errorf("an earlier run: %w", fs.ErrExist)
 
-// Begin makes the arrays that the stages write. Where they are there from an earlier run of the same plan, it goes on with
-// them, if resume is set, or returns an error that wraps ErrEarlier. Other arrays there are an error that wraps fs.ErrExist.
+// Begin makes the arrays that the stages write, and marks them as unfinished: zarr.Open refuses them from now on, until Finish or
+// End. Where targets are there from an earlier run of the same plan, it goes on with them and with what that run has left between the
+// stages, if resume is set, or returns an error that wraps ErrEarlier. Other arrays there are an error that wraps
+// fs.ErrExist. Without resume nothing of an earlier run is used. Other runs must be kept out: see Lock.
 func (p *Plan) Begin(ctx context.Context, resume bool) error {
-	for _, s := range p.stages {
-		_, err := zarr.Create(ctx, s.store, s.path, s.meta)
-		if !errors.Is(err, fs.ErrExist) {
-			if err != nil {
+	there := make([]bool, len(p.stages))
+	for i, s := range p.stages {
+		a, err := zarr.Open(ctx, s.store, s.path, zarr.Unfinished())
+		if err != nil {
+			continue // Create says why, or makes the first one
+		}
+		there[i] = a.Attributes()[planKey] == p.id
+		switch {
+		case !s.target:
+		case !there[i]:
+			return fail("Begin", fs.ErrExist, "there is an array at %q that another plan or program has made: another expression or memory, or inputs that are others or have changed; delete it, or take another path", s.path)
+		case !resume:
+			return fail("Begin", ErrEarlier, "there is an array at %q of an earlier run of this plan; resume, delete it, or take another path", s.path)
+		}
+	}
+	for i, s := range p.stages {
+		if s.target && !there[i] {
+			if _, err := zarr.Create(ctx, s.store, s.path, s.meta); err != nil {
 				return err
 			}
+		}
+	}
+	for i, s := range p.stages {
+		if s.target || resume && there[i] {
 			continue
 		}
-		a, openErr := zarr.Open(ctx, s.store, s.path)
-		if openErr != nil {
+		if err := zarr.Remove(ctx, p.work, p.within()+"/"+s.path); err != nil {
 			return err
 		}
-		id := a.Attributes()[planKey]
-		if id != p.id {
-			return fail("Begin", fs.ErrExist, "there is an array at %q that another plan or program has made; delete it, or take another path", s.path)
-		}
-		if !resume && s.target {
-			return fail("Begin", ErrEarlier, "there is an array at %q of an earlier run of this plan; resume, delete it, or take another path", s.path)
+		if _, err := zarr.Create(ctx, s.store, s.path, s.meta); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -93,14 +107,54 @@ func (p *Plan) Begin(ctx context.Context, resume bool) error {
 // within is the path in the work store of all that stands between the stages.
 func (p *Plan) within() string { return "ashlar-" + p.id }
 
-// End removes what stands between the stages.
+// between reports whether something stands between the stages.
+func (p *Plan) between() bool {
+	return slices.ContainsFunc(p.stages, func(s *stage) bool { return !s.target })
+}
+
+// Finish takes the mark of Begin off the arrays that the stages have made, targets and others. All tasks must be done.
+func (p *Plan) Finish(ctx context.Context) error {
+	for _, s := range p.stages {
+		if err := s.finish(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// End finishes the targets, as Finish does, and removes what stands between the stages. All tasks must be done.
 func (p *Plan) End(ctx context.Context) error {
-	return zarr.Remove(ctx, p.work, p.within())
+	for _, s := range p.stages {
+		if s.target {
+			if err := s.finish(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	if !p.between() {
+		return nil
+	}
+	for _, s := range p.stages {
+		if !s.target {
+			if err := zarr.Remove(ctx, p.work, p.within()+"/"+s.path); err != nil {
+				return err
+			}
+		}
+	}
+	return p.work.Delete(ctx, p.within()+"/zarr.json") // the group around them; the lock stays
+}
+
+func (s *stage) finish(ctx context.Context) error {
+	a, err := s.array(ctx)
+	if err != nil {
+		return err
+	}
+	return a.Finish(ctx)
 }
 
 // RunTask runs task i of a stage; all tasks of the stages it comes after must be done. It is
 // for executors: a task may run anywhere, more than once, also at the same time, and writes the same bytes.
-// Where all that it writes is there it does nothing, unless again is set.
+// Where all that it writes is there, and can be read, it does nothing, unless again is set.
 func (p *Plan) RunTask(ctx context.Context, stageIndex, i int, again bool) error {
 	if stageIndex < 0 || stageIndex >= len(p.stages) || i < 0 || i >= p.stages[stageIndex].tasks {
 		return fail("RunTask", tensor.ErrIndex, "task %d of stage %d; see Stages", i, stageIndex)
@@ -144,14 +198,14 @@ func (s *stage) run(ctx context.Context, i int, again bool) (err error) {
 		return err
 	}
 	b := s.box(i)
+	e := &evaluator{ctx: op.WithThreads(ctx, 1)}
+	defer func() { e.release(0, tensor.Any{}) }()
 	if !again {
-		done, err := s.done(ctx, a, b)
+		done, err := s.done(e, a, b)
 		if done || err != nil {
 			return err
 		}
 	}
-	e := &evaluator{ctx: op.WithThreads(ctx, 1)}
-	defer func() { e.release(0, tensor.Any{}) }()
 	t, err := e.eval(s.node, b)
 	if err != nil {
 		return err
@@ -162,18 +216,24 @@ func (s *stage) run(ctx context.Context, i int, again bool) (err error) {
 	return a.Write(ctx, b.from, t)
 }
 
-// done reports whether all chunks of a part are there.
-func (s *stage) done(ctx context.Context, a *zarr.Array, b box) (bool, error) {
+// done reports whether all chunks of a part are there and can be read. It reads them, as one may be damaged.
+func (s *stage) done(e *evaluator, a *zarr.Array, b box) (bool, error) {
 	done := true
 	err := s.chunks(b, func(index []int) error {
 		if !done {
 			return nil
 		}
 		var err error
-		_, done, err = a.ChunkSize(ctx, index...)
+		_, done, err = a.ChunkSize(e.ctx, index...)
 		return err
 	})
-	return done, err
+	if !done || err != nil {
+		return false, err
+	}
+	t, err := a.Slice(e.ctx, b.from, b.to)
+	e.own(t)
+	e.release(0, tensor.Any{})
+	return err == nil, e.ctx.Err()
 }
 
 // chunks calls f for each chunk of a part.

@@ -34,6 +34,8 @@ type Job struct {
 	Codec  string            `json:"codec,omitempty"`  // zstd, gzip, with a level as in zstd:9, or none; "": zstd
 	Work   string            `json:"work,omitempty"`   // the folder or URL for what stands between stages; "": Out
 
+	Unfinished bool `json:"unfinished,omitempty"` // reads inputs that aren't finished: what isn't written yet is the fill value
+
 	// Open, unless it is nil, opens the stores of URLs whose scheme this package doesn't know, as s3://bucket/folder.
 	Open func(ctx context.Context, address string) (zarr.Store, error) `json:"-"`
 }
@@ -42,14 +44,19 @@ type Job struct {
 var ErrAddress = errors.New("address")
 
 // Array opens the inputs and returns the array of the expression. Files stay open as long as the array is used.
+// A plan knows an input by its absolute address and its state, as zarr's State tells it: an input that has changed makes another
+// plan. An npy file's state is its size and time.
 func (j Job) Array(ctx context.Context) (chunk.Array, error) {
-	vars := make(map[string]chunk.Array)
+	vars, opened := make(map[string]chunk.Array), make(map[string]chunk.Array)
 	for _, name := range slices.Sorted(maps.Keys(j.Inputs)) {
-		a, err := j.input(ctx, j.Inputs[name])
+		label, a, err := j.input(ctx, j.Inputs[name])
 		if err != nil {
-			return a, fmt.Errorf("input %s, %s: %w", name, j.Inputs[name], err)
+			return chunk.Array{}, fmt.Errorf("input %s, %s: %w", name, j.Inputs[name], err)
 		}
-		vars[name] = a
+		if _, twice := opened[label]; !twice {
+			opened[label] = chunk.From(label, a)
+		}
+		vars[name] = opened[label]
 	}
 	a, err := chunk.Parse(j.Expr, vars)
 	if err == nil && j.Chunks != nil {
@@ -123,7 +130,9 @@ func codecsOf(text string) ([]zarr.Codec, error) {
 	case "none":
 		return []zarr.Codec{zarr.Bytes(false)}, nil
 	case "zstd":
-		return []zarr.Codec{zarr.Bytes(false), zarr.Zstd(level)}, nil
+		c := zarr.Zstd(level)
+		c.Configuration["checksum"] = true
+		return []zarr.Codec{zarr.Bytes(false), c}, nil
 	case "gzip":
 		return []zarr.Codec{zarr.Bytes(false), zarr.Gzip(level)}, nil
 	}
@@ -169,7 +178,8 @@ func (j Job) remote(ctx context.Context, address string) (zarr.Store, error) {
 	}
 }
 
-func (j Job) input(ctx context.Context, address string) (chunk.Array, error) {
+// input opens an input, and returns its absolute address with its state.
+func (j Job) input(ctx context.Context, address string) (string, *zarr.Array, error) {
 	at, name := split(address)
 	var store zarr.Store
 	var err error
@@ -178,45 +188,63 @@ func (j Job) input(ctx context.Context, address string) (chunk.Array, error) {
 	} else if store, err = local(ctx, at); store != nil {
 		if n, ok := store.(*npyStore); ok && name != "" {
 			n.f.Close()
-			return chunk.Array{}, fmt.Errorf("%w: #%s names an array of a Zarr group; an npy file holds one array", ErrAddress, name)
+			return "", nil, fmt.Errorf("%w: #%s names an array of a Zarr group; an npy file holds one array", ErrAddress, name)
 		}
+		at = absolute(at)
 	}
 	if err != nil {
-		return chunk.Array{}, err
+		return "", nil, err
 	}
 	// A task is one goroutine; what it reads at once is what the plan counts.
-	a, err := zarr.Open(ctx, store, name, zarr.Workers(1))
+	opts := []zarr.Option{zarr.Workers(1)}
+	if j.Unfinished {
+		opts = append(opts, zarr.Unfinished())
+	}
+	a, err := zarr.Open(ctx, store, name, opts...)
 	if err != nil && name == "" {
-		a, err = alone(ctx, store, err)
+		name, a, err = alone(ctx, store, err, opts)
 	}
 	if err != nil {
-		return chunk.Array{}, err
+		return "", nil, err
 	}
-	return chunk.From(address, a), nil
+	state, err := a.State(ctx)
+	return fmt.Sprintf("%s#%s %s", at, strings.Trim(name, "/"), state), a, err
+}
+
+// absolute is the path from the root of the file system, without links.
+func absolute(path string) string {
+	if full, err := filepath.Abs(path); err == nil {
+		path = full
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	return path
 }
 
 // alone opens the one array of the group at the root of a store.
-func alone(ctx context.Context, store zarr.Store, no error) (*zarr.Array, error) {
+func alone(ctx context.Context, store zarr.Store, no error, opts []zarr.Option) (string, *zarr.Array, error) {
 	if !errors.Is(no, zarr.ErrNode) && !errors.Is(no, fs.ErrNotExist) {
-		return nil, no // of an array that can't be read
+		return "", nil, no // of an array that can't be read
 	}
 	g, err := zarr.OpenGroup(ctx, store, "")
 	if errors.Is(err, fs.ErrNotExist) {
 		err = no
 	}
 	if err != nil {
-		return nil, err
+		return "", nil, err
 	}
 	names, err := g.Arrays(ctx)
 	switch {
 	case err != nil:
-		return nil, err
+		return "", nil, err
 	case len(names) == 1:
-		return g.Open(ctx, names[0], zarr.Workers(1))
+		a, err := g.Open(ctx, names[0], opts...)
+		return names[0], a, err
 	case len(names) > 12:
 		names = append(names[:12], "…")
 	}
-	return nil, fmt.Errorf("%w: a group; name one of its arrays behind a #: %s", ErrAddress, strings.Join(names, ", "))
+	return "", nil, fmt.Errorf("%w: a group; name one of its arrays behind a #: %s", ErrAddress, strings.Join(names, ", "))
 }
 
 // local opens the store of a path.

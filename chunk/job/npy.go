@@ -117,6 +117,15 @@ func (s *npyStore) Size(ctx context.Context, key string) (int64, error) {
 	return whole, ctx.Err()
 }
 
+// States implements zarr.Stater: one state, the size and time of the file.
+func (s *npyStore) States(ctx context.Context, prefix string, f func(key, state string)) error {
+	info, err := s.f.Stat()
+	if err == nil {
+		f(prefix, fmt.Sprint(info.Size(), info.ModTime().UnixNano()))
+	}
+	return err
+}
+
 // A part is a range of a file, and as many zeros behind it as are asked for.
 type part struct {
 	f          io.ReaderAt

@@ -84,6 +84,7 @@ func main() {
 	})
 	flag.StringVar(&j.Codec, "codec", "", "how chunks are stored: zstd, gzip, with a level as in zstd:9, or none (default zstd:3)")
 	flag.StringVar(&j.Work, "work", "", "the `folder` of intermediate arrays (default: within the result's)")
+	flag.BoolVar(&j.Unfinished, "unfinished", false, "read inputs that aren't finished; what isn't written yet is the fill value")
 	resume := flag.Bool("resume", false, "go on with what the same command, or ashlar compute, has left")
 	attempts := flag.Int("attempts", 3, "how often a worker tries a task before the runner hears of it")
 	level := flag.String("log", "warn", "how much is logged: debug, info, warn or error")
