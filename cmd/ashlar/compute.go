@@ -57,8 +57,12 @@ the result to a Zarr folder, or prints it, if it is small, without -o.
 the process takes their product, and some 25 MiB. Compute refuses an expression
 whose tasks don't fit, and says what would help; ashlar plan shows the tasks.
 The bits of the result don't depend on the number of workers, nor on
-interruptions. What is finished when compute ends early stays; the same command
-with --resume goes on there, if no input has changed.
+interruptions.
+
+What is finished when compute ends early stays, and the result is marked: info
+shows it, and other commands refuse to read it. The same command with --resume
+checks what is there and goes on. Where an input has other chunks, sizes or times
+than before, that is another plan, and refused: delete the result and begin again.
 
 The expression is in NumPy's spelling, with Python's precedence:
   x, 2, 0.5, pi, e, inf, nan, True, False
@@ -102,8 +106,9 @@ would read the same chunks too often.
 
 ` + chunkedFiles + `
 
-What is finished when rechunk ends early stays; the same command with --resume
-goes on there.`,
+What is finished when rechunk ends early stays, and OUT is marked: info shows it,
+and other commands refuse to read it. The same command with --resume checks what
+is there and goes on, unless IN has changed.`,
 		Example: `  ashlar rechunk big.zarr columns.zarr --chunks 100000,10 --memory 512MiB
   ashlar rechunk big.npy big.zarr --chunks 1000,1000 --codec zstd:9`,
 		Args: arguments(2, 2, "an array and a folder"),
@@ -132,6 +137,7 @@ func (v *computation) memoryFlags(c *cobra.Command) {
 	f := c.Flags()
 	f.StringVar(&v.chunks, "chunks", "", "the `shape` of the result's chunks, as 100,100 (default: by the expression)")
 	f.Var(&v.memory, "memory", "memory that one task may take: 512MiB, 2GB (default 1GiB)")
+	v.p.unfinishedFlag(c)
 }
 
 func (v *computation) runFlags(c *cobra.Command) {
@@ -139,7 +145,7 @@ func (v *computation) runFlags(c *cobra.Command) {
 	f.IntVar(&v.workers, "workers", 0, "how many tasks run at once (default: as many as there are processors)")
 	f.BoolVar(&v.resume, "resume", false, "go on with what the same command has left")
 	f.StringVar(&v.job.Codec, "codec", "", "how chunks are stored: zstd, gzip, with a level as in zstd:9, or none (default zstd:3)")
-	f.StringVar(&v.job.Work, "work", "", "the `folder` for what stands between stages (default: within the result's)")
+	f.StringVar(&v.job.Work, "work", "", "the `folder` for what stands between stages (default: within the result's); one run of a plan at a time has it")
 }
 
 // functionList has the functions of expressions for the help text.
@@ -162,7 +168,7 @@ var arrayName = regexp.MustCompile(`^[\pL_][\pL\p{Nd}_]*$`)
 
 // read checks the flags, and completes the job.
 func (v *computation) read(c *cobra.Command) error {
-	v.job.Inputs = make(map[string]string)
+	v.job.Inputs, v.job.Unfinished = make(map[string]string), v.p.partly
 	for _, arg := range v.inputs {
 		name, file, ok := strings.Cut(arg, "=")
 		switch _, twice := v.job.Inputs[name]; {

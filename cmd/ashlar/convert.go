@@ -121,6 +121,7 @@ and output; --from and --to say the format then.`,
 	p.reading.flags(c, "to convert to, or of raw elements")
 	f.Var(&p.limit, "max-memory", "memory that a picture or an array of an npz may take: 2GiB, 500MB or none (default: by the file's size)")
 	f.BoolVar(&v.skip, "skip", false, "leave out arrays that no tensor holds, such as strings")
+	p.unfinishedFlag(c)
 	parts.register(c)
 	p.forceFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) (err error) {

@@ -52,6 +52,7 @@ read, and with 2 when the command line makes no sense.`,
 	f.Float64Var(&d.tol.Atol, "atol", 0, "the absolute tolerance")
 	f.Uint64Var(&d.tol.ULP, "ulp", 0, "the tolerance in units in the last place")
 	f.IntVar(&d.top, "top", 5, "how many of the largest differences of a tensor are printed")
+	p.unfinishedFlag(c)
 	d.pics.register(c)
 	p.reading.flags(c, "of raw and text files")
 	f.Var(&p.limit, "max-memory", "memory that a run, a picture or an array of an npz may take: 2GiB, 500MB or none (default: 4GiB, or by the file's size)")

@@ -26,6 +26,8 @@ type infoArray struct {
 	DType string `json:"dtype"`
 	Shape []any  `json:"shape"` // numbers, names, and null where a size is open; null where the rank is
 	Bytes int64  `json:"bytes,omitempty"`
+
+	Unfinished string `json:"unfinished,omitempty"` // who writes a Zarr array that isn't finished
 }
 
 type infoModel struct {
@@ -201,7 +203,9 @@ func (p *program) arraysJSON(s *source) ([]infoArray, error) {
 			list = append(list, arrayOf(name, h.DType.String(), h.Shape, int64(h.Bytes())))
 		case *hierarchy:
 			x := a.arrays[name]
-			list = append(list, arrayOf(name, x.DType().String(), x.Shape(), bytesOf(x.DType(), x.Shape()...)))
+			one := arrayOf(name, x.DType().String(), x.Shape(), bytesOf(x.DType(), x.Shape()...))
+			one.Unfinished = x.Metadata().Unfinished
+			list = append(list, one)
 		case stored:
 			info, err := a.Info(name)
 			if err != nil {

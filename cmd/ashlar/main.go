@@ -35,6 +35,7 @@ import (
 	"github.com/ashlar-go/ashlar/format/csv"
 	"github.com/ashlar-go/ashlar/format/image"
 	"github.com/ashlar-go/ashlar/format/npy"
+	"github.com/ashlar-go/ashlar/format/zarr"
 	"github.com/ashlar-go/ashlar/internal/core/cpu"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/onnx"
@@ -60,6 +61,7 @@ type program struct {
 	out     *bufio.Writer  // to stdout
 	limit   memoryLimit
 	force   bool // --force
+	partly  bool // --unfinished
 	reading reading
 	stdinBy string   // the argument that reads standard input
 	args    []string // the command line
@@ -237,6 +239,9 @@ func wayOut(err error) string {
 	}
 	if errors.Is(err, csv.ErrShape) && strings.Contains(err.Error(), "a row of names alone") {
 		return "; on the command line --header gives one"
+	}
+	if errors.Is(err, zarr.ErrUnfinished) {
+		return "; on the command line that is --resume of the command that writes it, or --unfinished of show, convert, diff, compute, rechunk and plan"
 	}
 	return ""
 }

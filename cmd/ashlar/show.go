@@ -48,6 +48,7 @@ several.`,
 	f.StringVar(&picture, "png", "", "write a heatmap to a PNG `file`; - is standard output")
 	p.reading.flags(c, "of raw and text files")
 	f.Var(&p.limit, "max-memory", "memory that a picture or an array of an npz may take: 2GiB, 500MB or none (default: by the file's size)")
+	p.unfinishedFlag(c)
 	p.forceFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		idx, err := layout.ParseSlice(text)

@@ -14,13 +14,30 @@ import (
 
 	"github.com/ashlar-go/ashlar/format/zarr"
 	"github.com/ashlar-go/ashlar/tensor"
+	"github.com/spf13/cobra"
 )
 
 // A hierarchy is the arrays of a Zarr folder or zip file.
 type hierarchy struct {
 	io.Closer
-	names  []string
-	arrays map[string]*zarr.Array
+	names   []string
+	arrays  map[string]*zarr.Array
+	refused map[string]error // of arrays that aren't finished
+}
+
+// add opens an array. One that isn't finished can be described, and without --unfinished not read.
+func (h *hierarchy) add(name string, partly bool, open func(...zarr.Option) (*zarr.Array, error), opts ...zarr.Option) error {
+	a, err := open(opts...)
+	if errors.Is(err, zarr.ErrUnfinished) {
+		if !partly {
+			h.refused[name] = err
+		}
+		a, err = open(append(opts, zarr.Unfinished())...)
+	}
+	if err == nil {
+		h.arrays[name] = a
+	}
+	return err
 }
 
 // isZarr reports whether a folder is a hierarchy.
@@ -44,7 +61,7 @@ func (p *program) hierarchy(s *source) (*hierarchy, error) {
 	if s.r != nil {
 		return nil, errors.New("a Zarr hierarchy is a folder or a file; give its path")
 	}
-	h := &hierarchy{arrays: make(map[string]*zarr.Array), Closer: io.NopCloser(nil)}
+	h := &hierarchy{arrays: make(map[string]*zarr.Array), refused: make(map[string]error), Closer: io.NopCloser(nil)}
 	most := cmp.Or(p.freely(), 16<<30)
 	var store zarr.Store
 	info, err := os.Stat(s.path)
@@ -61,10 +78,9 @@ func (p *program) hierarchy(s *source) (*hierarchy, error) {
 		return nil, fmt.Errorf("%s: %w", s.name, bare(err))
 	}
 	ctx := context.Background()
-	root, err := zarr.Open(ctx, store, "", zarr.MaxBytes(most))
+	err = h.add(s.stem(), p.partly, func(o ...zarr.Option) (*zarr.Array, error) { return zarr.Open(ctx, store, "", o...) }, zarr.MaxBytes(most))
 	if err == nil {
 		h.names = []string{s.stem()}
-		h.arrays[h.names[0]] = root
 		return h, nil
 	}
 	var group *zarr.Group
@@ -79,7 +95,8 @@ func (p *program) hierarchy(s *source) (*hierarchy, error) {
 	}
 	if err == nil {
 		for _, name := range h.names {
-			if h.arrays[name], err = group.Open(ctx, name, zarr.MaxBytes(most)); err != nil {
+			err = h.add(name, p.partly, func(o ...zarr.Option) (*zarr.Array, error) { return group.Open(ctx, name, o...) }, zarr.MaxBytes(most))
+			if err != nil {
 				break
 			}
 		}
@@ -94,10 +111,16 @@ func (p *program) hierarchy(s *source) (*hierarchy, error) {
 func (h *hierarchy) Names() []string { return h.names }
 
 func (h *hierarchy) Tensor(name string) (tensor.Any, error) {
+	if err := h.refused[name]; err != nil {
+		return tensor.Any{}, err
+	}
 	return h.arrays[name].Read(context.Background())
 }
 
 func (h *hierarchy) Slice(name string, idx ...tensor.Index) (tensor.Any, error) {
+	if err := h.refused[name]; err != nil {
+		return tensor.Any{}, err
+	}
 	return h.arrays[name].Index(context.Background(), idx...)
 }
 
@@ -117,7 +140,15 @@ func zarrText(a *zarr.Array) string {
 	if len(codecs) > 0 {
 		text += ", " + strings.Join(codecs, " ")
 	}
-	return fmt.Sprintf("%s, version %d", text, m.Version)
+	if text = fmt.Sprintf("%s, version %d", text, m.Version); m.Unfinished != "" {
+		text += ", unfinished: " + label(m.Unfinished)
+	}
+	return text
+}
+
+// unfinishedFlag adds --unfinished to a command that reads elements.
+func (p *program) unfinishedFlag(c *cobra.Command) {
+	c.Flags().BoolVar(&p.partly, "unfinished", false, "read Zarr arrays that aren't finished, too; what isn't written yet is the fill value")
 }
 
 // zarrChunks cuts a shape into chunks of about a MiB, the last axes whole where they fit.
