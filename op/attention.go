@@ -268,8 +268,8 @@ func attentionCall(c *Call) (in [7]*tensor.Any, o attentionAttrs) {
 	for i := range in {
 		in[i] = c.or(i)
 	}
-	if c.Opset < 24 && !in[6].IsZero() {
-		panic(fail("Attention", tensor.ErrShape, "it has 7 inputs and takes 6 at most below opset 24"))
+	if c.Opset < 24 {
+		takes("Attention", c, 6)
 	}
 	o = attentionAttrs{heads: attrInt(c, "q_num_heads", 0), kvHeads: attrInt(c, "kv_num_heads", 0), scale: float64(c.Attrs.Float("scale", 0)), scaled: c.Attrs.Has("scale"),
 		softcap: float64(c.Attrs.Float("softcap", 0)), causal: c.Attrs.Int("is_causal", 0) != 0, keep: attrInt(c, "qk_matmul_output_mode", 0)}

@@ -23,7 +23,7 @@ func flipped(p tensor.Any, d dtype.DType, seed uint64) *transfer {
 	present(name, &p)
 	checkFloats(name, p)
 	must(name, (bools | reals).has(d), d)
-	return &transfer{name: name, d: d, shape: p.Shape(), in: operandsOf(p), fill: func(ctx context.Context, dst words, in []words) {
+	return &transfer{name: name, d: d, shape: p.Shape(), in: operandsOf(p), scratch: bytesIn(8, p.Shape()), fill: func(ctx context.Context, dst words, in []words) {
 		u := tensor.RandomUniform[float64](seed, 0, 1, dst.len())
 		src, to, yes := numericOf(in[0]), numericOf(dst), numeric{words{mem: unit(d), size: d.Size()}, d}.bits(0)
 		exec.Split(name, ctx, dst.len(), 10, func(from, till int) {

@@ -42,15 +42,14 @@ func centered(a tensor.Any, extents, axes []int) *transfer {
 			panic(fail(name, tensor.ErrShape, "extent %d of axis %d is negative", out[i], i))
 		}
 	}
-	return &transfer{name: name, d: a.DType(), shape: out, in: []tensor.Any{a}, fill: func(ctx context.Context, dst words, in []words) {
-		maps := make([]mapping, len(shape))
-		for i, n := range shape {
-			if out[i] == n {
-				continue
-			}
+	maps := make([]mapping, len(shape))
+	for i, n := range shape {
+		if out[i] != n {
 			first := (n - out[i]) / 2 // rounds toward 0 both ways: the smaller half is in front
-			maps[i] = padMap(PadConstant, -first, n, out[i])
+			maps[i] = mapping{out[i], func(place int) run { return padRun(PadConstant, place+first, n) }}
 		}
+	}
+	return &transfer{name: name, d: a.DType(), shape: out, in: []tensor.Any{a}, scratch: remapScratch(maps), fill: func(ctx context.Context, dst words, in []words) {
 		remap(name, ctx, dst, in[0], shape, maps, make([]byte, dst.size))
 	}}
 }

@@ -65,13 +65,20 @@ var clip = opN{about: about{name: "Clip", orion: &inOrion{input: orionClip}, onn
 	takes: reals | fixeds,
 	run:   runClip,
 	infer: func(c *Call) []tensor.Any {
-		if c.Opset >= 11 {
-			oneType("Clip", c.Inputs...)
-			clipBound("Clip", c, 1)
-			clipBound("Clip", c, 2)
-		}
+		clipChecked(c)
 		return one(spec("Clip", c.in(0).DType(), c.in(0).Shape()...))
 	}}
+
+// clipChecked refuses bounds of other types and shapes, and before opset 11 all.
+func clipChecked(c *Call) {
+	if c.Opset < 11 {
+		takes("Clip", c, 1)
+		return
+	}
+	oneType("Clip", c.Inputs...)
+	clipBound("Clip", c, 1)
+	clipBound("Clip", c, 2)
+}
 
 // clipBound refuses a bound that isn't a single number.
 func clipBound(name string, c *Call, i int) {
@@ -92,11 +99,7 @@ func runClip(c *Call) []tensor.Any {
 			*w = exec.Item(c.with("Clip", i))
 		}
 	}
-	if c.Opset >= 11 {
-		oneType("Clip", c.Inputs...)
-		clipBound("Clip", c, 1)
-		clipBound("Clip", c, 2)
-	}
+	clipChecked(c)
 	a := c.with("Clip", 0)
 	bound(&lo, 1, "min")
 	bound(&hi, 2, "max")

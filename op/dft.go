@@ -76,7 +76,8 @@ func fourierOf(x tensor.Any, axis int, o Fourier) *transfer {
 		bins = n/2 + 1
 		shape[axis] = bins
 	}
-	return &transfer{name: name, d: x.DType(), shape: shape, in: operandsOf(x), fill: func(ctx context.Context, dst words, in []words) {
+	scratch, each := fourierScratch(n)
+	return &transfer{name: name, d: x.DType(), shape: shape, in: operandsOf(x), scratch: scratch, each: each, fill: func(ctx context.Context, dst words, in []words) {
 		f := newFourier(name, n)
 		src, to := numericOf(in[0]), numericOf(dst)
 		exec.Split(name, ctx, before*after, f.cost(), func(from, till int) {

@@ -68,6 +68,7 @@ func thinned(a, mask tensor.Any, ratio float64) *transfer {
 var dropout = opN{about: about{name: "Dropout", onnx: []int{7, 10, 12, 13, 22}, attrs: []string{"ratio", "seed"}}, least: 1, most: 3, takes: floats,
 	run: runDropout,
 	infer: func(c *Call) []tensor.Any {
+		dropoutChecked(c)
 		shape := c.in(0).Shape()
 		mask := dtype.Bool
 		if c.Opset < 10 {
@@ -76,13 +77,21 @@ var dropout = opN{about: about{name: "Dropout", onnx: []int{7, 10, 12, 13, 22}, 
 		return []tensor.Any{spec("Dropout", c.in(0).DType(), shape...), spec("Dropout", mask, shape...)}[:max(1, min(c.Outputs, 2))]
 	}}
 
+// dropoutChecked refuses what are inputs from opset 12 on before it.
+func dropoutChecked(c *Call) {
+	if c.Opset < 12 {
+		takes("Dropout", c, 1)
+	}
+}
+
 // runDropout returns the mask only if asked for. Before opset 10 it had the type
 // of the data, from opset 12 on the ratio and whether to train are inputs. The seed, an
 // integer here, is 0 without the attribute; see RandomUniform.
 func runDropout(c *Call) []tensor.Any {
 	const name = "Dropout"
+	dropoutChecked(c)
 	a := *c.with(name, 0)
-	if train := c.in(2); c.Opset >= 12 && !train.IsZero() {
+	if train := c.in(2); !train.IsZero() {
 		if train.DType() != dtype.Bool || train.Len() != 1 {
 			panic(fail(name, tensor.ErrDType, "training_mode, input 2, is %s; want one bool", tensor.Describe(train)))
 		}

@@ -76,7 +76,7 @@ func ExamplePad() {
 	// Output:
 	// [9 9 1 2 3 9]
 	// [3 2 1 2 3 2]
-	// [2 3 1 2]
+	// [2 3 2 3]
 }
 
 func ExampleRepeat() {

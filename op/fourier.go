@@ -59,6 +59,19 @@ func newFourier(name string, n int) *fourier {
 	return f
 }
 
+// fourierScratch returns how many bytes newFourier takes for n numbers, and each thread for its transforms.
+func fourierScratch(n int) (all, each float64) {
+	number := 16 * float64(n)
+	if smallFactors(n) != nil || n <= 1 {
+		return number, 2 * number
+	}
+	m := 1.0 // of the convolution
+	for m < 2*float64(n)-1 {
+		m *= 2
+	}
+	return 3*number + 48*m, 2*number + 32*m
+}
+
 // smallFactors returns the factors of n, largest steps first, or nil when one is too large.
 func smallFactors(n int) (f []int) {
 	for _, p := range [...]int{4, 2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31} {

@@ -22,9 +22,10 @@ type Sampling struct {
 // A point has a number for each axis, the last axis first, from −1 at the beginning
 // to 1 at the end. It is computed in float64, from the first axis's neighbours
 // inwards, in increasing position and without fused steps, and rounded once; integers
-// to the nearest, even on a tie, and saturating. A neighbour of weight 0 isn't looked
-// at. A point with a NaN gives NaN, of integers 0. It panics when the shapes don't
-// fit, and for modes it doesn't know. ONNX GridSample.
+// to the nearest, even on a tie, and saturating. A neighbour outside is 0, the border or
+// its reflection; also of a point that lies outside, cubic takes the four around it. A
+// neighbour of weight 0 isn't looked at. A point with a NaN gives NaN, of integers 0. It panics when the shapes don't
+// fit, and for modes it doesn't know. ONNX GridSample; PyTorch grid_sample.
 func GridSample[T num.Native | num.Narrow, G num.Float | num.Narrow](a tensor.Tensor[T], grid tensor.Tensor[G], how Sampling, opts ...Option) (r tensor.Tensor[T]) {
 	sampled(a.Any(), grid.Any(), how).into(exec.Ref(&r), opts)
 	return r
@@ -92,10 +93,12 @@ func (s *sampler) aim(first int) (nan bool) {
 			at = math.RoundToEven(at)
 		}
 		if at < low || at > high {
-			switch s.how.Padding {
-			case "border":
+			switch {
+			case s.how.Padding == "border" && s.how.Mode == "cubic": // from there on all neighbours are the border
+				at = max(-1, min(at, float64(n)))
+			case s.how.Padding == "border":
 				at = max(0, min(at, float64(n-1)))
-			case "reflection":
+			case s.how.Padding == "reflection":
 				at = reflected(at, low, high)
 			}
 		}

@@ -2,6 +2,7 @@ package op
 
 import (
 	"context"
+	"slices"
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
@@ -10,11 +11,12 @@ import (
 )
 
 // MaxUnpool puts the elements of x [N, C, D1, …] back where MaxPool found them: at index,
-// of x's shape, counted in row-major order in a tensor [N, C, (D−1)·stride + kernel −
-// pads, …]; all else is +0. Of several for one place the last in row-major order stays.
-// With shape, which may be nil, that tensor is the beginning of a larger one. Elements
-// keep their bits. It panics when the shapes don't fit or an index is out of range.
-// ONNX MaxUnpool.
+// of x's shape, counted in row-major order in the result; all else is +0. Of several for
+// one place the last in row-major order stays. The result has shape, that of what
+// MaxPool was given, or if that is nil [N, C, (D−1)·stride + kernel − pads, …]. An axis
+// of shape may be longer, or shorter by less than a stride. Elements keep their bits. It
+// panics when the shapes don't fit or an index is out of range. ONNX MaxUnpool; with a
+// shape PyTorch max_unpool and ONNX Runtime.
 func MaxUnpool[T num.Native | num.Narrow](x tensor.Tensor[T], index tensor.Tensor[int64], win Window, shape []int, opts ...Option) (r tensor.Tensor[T]) {
 	unpooled(x.Any(), index.Any(), win, shape).into(exec.Ref(&r), opts)
 	return r
@@ -40,39 +42,32 @@ func unpooled(x, index tensor.Any, win Window, shape []int) *transfer {
 		panic(fail(name, tensor.ErrShape, "%d kernel extents for %d spatial axes; give %d", len(win.Kernel), len(in), len(in)))
 	}
 	t.Dilations = nil
-	own := outShape(x.Dim(0), x.Dim(1), t.reaches(name, in, win.Kernel))
-	out := own
+	out := outShape(x.Dim(0), x.Dim(1), t.reaches(name, in, win.Kernel))
 	if shape != nil {
-		out = append([]int{}, shape...)
-		fits := len(out) == len(own)
+		fits := len(shape) == len(out)
 		for i := 0; fits && i < len(out); i++ {
-			fits = out[i] >= own[i]
+			least := out[i]
+			if i >= 2 && win.Strides != nil { // the last window of a pool may have reached past the end
+				least -= win.Strides[i-2] - 1
+			}
+			fits = shape[i] >= max(least, 0)
 		}
 		if !fits {
-			panic(fail(name, tensor.ErrShape, "a result of shape %s has no room for %s", shapeText(out), shapeText(own)))
+			panic(fail(name, tensor.ErrShape, "a result of shape %s has no room for %s", shapeText(shape), shapeText(out)))
 		}
+		out = slices.Clone(shape)
 	}
-	spec(name, x.DType(), own...) // refuses what doesn't fit an int
+	spec(name, x.DType(), out...) // refuses what doesn't fit an int
 	return &transfer{name: name, d: x.DType(), shape: out, in: operandsOf(x, index), picky: true, fill: func(ctx context.Context, dst words, in []words) {
-		at := in[1].int64s(name)
-		size := 1
-		for _, e := range own {
-			size *= e
-		}
+		at := in[1].places(name)
 		for i, v := range at {
-			if v < 0 || v >= int64(size) {
-				panic(fail(name, tensor.ErrIndex, "index %d at %s; there are %d places", v, shapeText(unravel(i, lay.Shape())), size))
+			if v < 0 || v >= int64(dst.len()) {
+				panic(fail(name, tensor.ErrIndex, "index %d at %s; there are %d places", v, shapeText(unravel(i, lay.Shape())), dst.len()))
 			}
 		}
 		clear(dst.mem)
-		c, step := make([]int, len(own)), steps(out)
 		for i, v := range at {
-			unravelInto(c, int(v), own)
-			to := 0
-			for k := range c {
-				to += c[k] * step[k]
-			}
-			dst.copy(to, in[0], i, 1)
+			dst.copy(int(v), in[0], i, 1)
 		}
 	}}
 }

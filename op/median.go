@@ -1,6 +1,7 @@
 package op
 
 import (
+	"math"
 	"slices"
 	"sync"
 
@@ -13,9 +14,9 @@ import (
 )
 
 // Median returns the middle elements over axes, or over all when axes is nil: of an
-// even number the mean of the two in the middle, added and halved in float64 and
-// rounded once. NaN if any is NaN, and of nothing. The reduced axes go, unless
-// KeepDims. It selects and doesn't sort: n elements take O(n) steps. NumPy median.
+// even number the mean of the two in the middle, added and halved in float64 without
+// an overflow and rounded once. NaN if any is NaN, of nothing, and between −∞ and +∞.
+// The reduced axes go, unless KeepDims. It selects and doesn't sort: n elements take O(n) steps. NumPy median.
 func Median[T num.Float | num.Narrow](a tensor.Tensor[T], axes []int, opts ...Option) (r tensor.Tensor[T]) {
 	medianOp.call(exec.Ref(&r), exec.Ref(&a), axes, 0.5, opts)
 	return r
@@ -86,15 +87,26 @@ func (f *ranked[T, K]) total() float64 {
 		slices.Sort(f.all)
 		x, y = float64(f.all[i]), float64(f.all[min(i+1, n-1)])
 	}
+	return between2(x, y, t, f.q == 0.5)
+}
+
+// between2 returns what lies the part t, below 1, of the way from x to y, which isn't smaller: x itself where they are equal.
+// Of numbers so far apart that their difference, or their sum, overflows it is a sum of parts.
+func between2(x, y, t float64, mean bool) float64 {
+	d := y - x
 	switch {
-	case t == 0:
+	case t == 0 || math.Float64bits(x) == math.Float64bits(y):
 		return x
-	case f.q == 0.5: // the mean of two
+	case mean && math.IsInf(x+y, 0):
+		return x/2 + y/2
+	case mean:
 		return (x + y) / 2
+	case math.IsInf(d, 0):
+		return float64(x*(1-t)) + float64(y*t)
 	case t < 0.5:
-		return x + float64((y-x)*t)
+		return x + float64(d*t)
 	}
-	return y - float64((y-x)*(1-t)) // so that neither end overshoots
+	return y - float64(d*(1-t)) // so that neither end overshoots
 }
 
 func quantileFolder(r *exec.Reducer) exec.Folder {

@@ -110,7 +110,9 @@ type transfer struct {
 	in    []tensor.Any
 	orion bool
 	picky bool // fill looks at values of which some are wrong
-	fill  func(ctx context.Context, dst words, in []words)
+
+	scratch, each float64 // how many bytes fill takes besides, and each thread of it
+	fill          func(ctx context.Context, dst words, in []words)
 }
 
 // valued panics unless the values of input i are known.
@@ -223,10 +225,10 @@ func wantInt(name string, i int, a tensor.Any) {
 }
 
 // remap sets element (i, j, …) of dst to element (maps[0] at i, maps[1] at j, …) of src,
-// whose shape is given, or to pad where a map has -1. A nil map is the identity.
+// whose shape is given, or to pad where a map has -1. A zero map is the identity.
 func remap(name string, ctx context.Context, dst, src words, shape []int, maps []mapping, pad []byte) {
 	inner, unit := len(shape)-1, 1 // the last axis that isn't the identity, and the elements of one step on it
-	for inner >= 0 && maps[inner] == nil {
+	for inner >= 0 && maps[inner].at == nil {
 		unit *= shape[inner]
 		inner--
 	}
@@ -239,14 +241,14 @@ func remap(name string, ctx context.Context, dst, src words, shape []int, maps [
 	}
 	stride := make([]int, inner+1)
 	ext := make([]int, inner+1)
-	lists := make([][]int, inner)
+	lists := make([][]int64, inner)
 	for i, n := inner, unit; i >= 0; i-- {
 		stride[i], ext[i] = n, shape[i]
 		n *= shape[i]
-		if maps[i] != nil {
-			ext[i] = maps[i].len()
+		if maps[i].at != nil {
+			ext[i] = maps[i].n
 			if i < inner {
-				lists[i] = maps[i].list()
+				lists[i] = maps[i].list(name)
 			}
 		}
 	}
@@ -254,46 +256,84 @@ func remap(name string, ctx context.Context, dst, src words, shape []int, maps [
 	for _, e := range ext[:inner] {
 		rows *= e
 	}
-	if rows == 1 && len(maps[inner]) > 1 && !slices.ContainsFunc(lists, func(l []int) bool { return l != nil }) { // the runs are the work
-		exec.Split(name, ctx, len(maps[inner]), 1+row/4/len(maps[inner]), func(from, to int) {
-			for _, u := range maps[inner][from:to] {
-				dst.run(0, src, 0, u, unit, pad)
+	alone := rows == 1 && !slices.ContainsFunc(lists, func(l []int64) bool { return l != nil })
+	var runs []run
+	for from := 0; from < ext[inner]; {
+		if runs, from = maps[inner].runs(runs[:0], from); alone && len(runs) > 1 { // the runs are the work
+			exec.Split(name, ctx, len(runs), 1+row/4/len(runs), func(from, to int) {
+				for _, u := range runs[from:to] {
+					dst.run(0, src, 0, u, unit, pad)
+				}
+			})
+			continue
+		}
+		first, n := runs[0].to*unit, (from-runs[0].to)*unit
+		exec.Split(name, ctx, rows, n/4+len(runs), func(from, to int) {
+			for r := from; r < to; r++ {
+				base, rest := 0, r
+				for i := inner - 1; i >= 0; i-- {
+					at := rest % ext[i]
+					rest /= ext[i]
+					if lists[i] != nil {
+						at = int(lists[i][at])
+					}
+					if at < 0 {
+						base = -1
+						break
+					}
+					base += at * stride[i]
+				}
+				if base < 0 {
+					dst.fill(r*row+first, n, pad)
+					continue
+				}
+				for _, u := range runs {
+					dst.run(r*row, src, base, u, unit, pad)
+				}
 			}
 		})
-		return
 	}
-	exec.Split(name, ctx, rows, row/4+len(maps[inner]), func(from, to int) {
-		for r := from; r < to; r++ {
-			base, rest := 0, r
-			for i := inner - 1; i >= 0; i-- {
-				at := rest % ext[i]
-				rest /= ext[i]
-				if lists[i] != nil {
-					at = lists[i][at]
-				}
-				if at < 0 {
-					base = -1
-					break
-				}
-				base += at * stride[i]
-			}
-			if base < 0 {
-				dst.fill(r*row, row, pad)
-				continue
-			}
-			for _, u := range maps[inner] {
-				dst.run(r*row, src, base, u, unit, pad)
-			}
-		}
-	})
 }
 
-// A mapping says which entry of an axis stands at each place of a result.
-type mapping []run
+// A mapping says which entry of an axis stands at each of n places of a result: at returns the run that
+// begins at a place, which may go on beyond n.
+type mapping struct {
+	n  int
+	at func(place int) run
+}
 
 // A run is n places from to on: of the entries from from on, which go on by step, 1, 0 or -1,
 // or of none where from is -1.
 type run struct{ to, from, n, step int }
+
+// mostRuns is how many runs are kept at a time.
+const mostRuns = 1 << 13
+
+// runs appends the runs from a place on, not too many of them, and returns the place after them.
+func (m mapping) runs(to []run, place int) ([]run, int) {
+	for place < m.n && len(to) < mostRuns {
+		u := m.at(place)
+		u.to, u.n = place, min(u.n, m.n-place)
+		to = append(to, u)
+		place += u.n
+	}
+	return to, place
+}
+
+// remapScratch returns how many bytes remap takes for maps.
+func remapScratch(maps []mapping) (n float64) {
+	inner := true
+	for _, m := range slices.Backward(maps) {
+		switch {
+		case m.at == nil:
+		case inner:
+			n, inner = float64(96*min(m.n, mostRuns)), false // with what append leaves behind
+		default:
+			n += float64(8 * float64(m.n))
+		}
+	}
+	return n
+}
 
 // run sets the places of u, counted from first, to entries counted from base. An entry has unit
 // elements.
@@ -316,50 +356,37 @@ func (w words) run(first int, src words, base int, u run, unit int, pad []byte) 
 	}
 }
 
-// mappingOf returns a list of entries, -1 for none, as a mapping.
-func mappingOf(list []int) (m mapping) {
-	if list == nil {
-		return nil
-	}
-	m = mapping{}
-	for i, at := range list {
-		if k := len(m) - 1; k >= 0 {
-			last := &m[k]
-			step := at - last.from - (last.n-1)*last.step
+// mappingOf returns n places, each of which has its entry, -1 for none, as a mapping.
+func mappingOf(n int, entry func(place int) int) mapping {
+	return mapping{n, func(place int) run {
+		u := run{from: entry(place), n: 1, step: 1}
+		for ; place+u.n < n; u.n++ {
+			at := entry(place + u.n)
+			step := at - u.from - (u.n-1)*u.step
 			switch {
-			case at < 0 || last.from < 0:
-				if at < 0 && last.from < 0 {
-					last.n++
-					continue
-				}
-			case last.n == 1 && step >= -1 && step <= 1, last.n > 1 && step == last.step:
-				last.step = step
-				last.n++
-				continue
+			case at < 0 && u.from < 0:
+			case at < 0 || u.from < 0:
+				return u
+			case u.n == 1 && step >= -1 && step <= 1:
+				u.step = step
+			case u.n == 1 || step != u.step:
+				return u
 			}
 		}
-		m = append(m, run{i, at, 1, 1})
-	}
-	return m
-}
-
-// len returns how many places a mapping has.
-func (m mapping) len() int {
-	if len(m) == 0 {
-		return 0
-	}
-	return m[len(m)-1].to + m[len(m)-1].n
+		return u
+	}}
 }
 
 // list returns the entry at each place.
-func (m mapping) list() []int {
-	list := make([]int, 0, m.len())
-	for _, u := range m {
-		for i := range u.n {
+func (m mapping) list(name string) []int64 {
+	list := roomFor[int64](name, m.n)[:0]
+	for len(list) < m.n {
+		u := m.at(len(list))
+		for i := range min(u.n, m.n-len(list)) {
 			if u.from < 0 {
 				list = append(list, -1)
 			} else {
-				list = append(list, u.from+i*u.step)
+				list = append(list, int64(u.from+i*u.step))
 			}
 		}
 	}

@@ -191,7 +191,7 @@ func TestMoves(t *testing.T) {
 		// Squeeze and Unsqueeze: an attribute before opset 13.
 		{"Squeeze", 11, []tensor.Any{b.Any()}, nil, count(3, 2).Any()},
 		{"Squeeze", 11, []tensor.Any{b.Any()}, given{"axes": []int64{0}}, count(3, 1, 2).Any()},
-		{"Squeeze", 11, []tensor.Any{b.Any(), list(2).Any()}, given{"axes": []int64{0}}, count(3, 1, 2).Any()},
+		{"Squeeze", 11, []tensor.Any{b.Any(), list(2).Any()}, given{"axes": []int64{0}}, tensor.Any{}},
 		{"Squeeze", 13, []tensor.Any{b.Any(), list(-2).Any()}, given{"axes": []int64{0}}, count(1, 3, 2).Any()},
 		{"Squeeze", 13, []tensor.Any{b.Any(), list(0, 2).Any()}, nil, count(3, 2).Any()},
 		{"Squeeze", 13, []tensor.Any{b.Any(), {}}, nil, count(3, 2).Any()},

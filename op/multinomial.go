@@ -32,7 +32,8 @@ func sampledFrom(x tensor.Any, d dtype.DType, samples int, seed uint64) *transfe
 		panic(fail(name, tensor.ErrShape, "%d samples of %s; want none or more, of [batch, classes]", samples, tensor.Describe(x)))
 	}
 	batch, classes := x.Dim(0), x.Dim(1)
-	return &transfer{name: name, d: d, shape: []int{batch, samples}, in: operandsOf(x), picky: true, fill: func(ctx context.Context, dst words, in []words) {
+	scratch := bytesIn(8, []int{batch, classes}) + bytesIn(8, []int{batch, samples})
+	return &transfer{name: name, d: d, shape: []int{batch, samples}, in: operandsOf(x), picky: true, scratch: scratch, fill: func(ctx context.Context, dst words, in []words) {
 		w := roomFor[float64](name, batch, classes)
 		numericOf(in[0]).floats(w, 0)
 		for b := range batch {

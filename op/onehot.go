@@ -30,7 +30,7 @@ func oneHotOf(indices tensor.Any, depth, axis int, values tensor.Any) *transfer 
 	by := indices.Shape()
 	axis = axisOf("OneHot", axis, len(by)+1)
 	shape := append(append(append([]int{}, by[:axis]...), depth), by[axis:]...)
-	return &transfer{name: "OneHot", d: values.DType(), shape: shape, in: []tensor.Any{indices, values}, fill: func(ctx context.Context, dst words, in []words) {
+	return &transfer{name: "OneHot", d: values.DType(), shape: shape, in: []tensor.Any{indices, values}, scratch: bytesIn(24, by), fill: func(ctx context.Context, dst words, in []words) {
 		v := in[1].mem
 		dst.fill(0, dst.len(), v[:dst.size])
 		_, _, after := around(shape, axis)

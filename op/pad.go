@@ -23,9 +23,10 @@ const (
 )
 
 // Pad returns a with before[i] elements more in front of axis i and after[i]
-// behind it; negative ones remove elements. The modes other than PadConstant go on
-// for as long as there is room to fill, and panic on an axis that is empty but
-// not to stay so; value is for PadConstant alone. It panics unless both lists have
+// behind it; negative ones remove elements. PadWrap repeats what they leave, as ONNX
+// Runtime does, the others may reach what is removed. The modes other than PadConstant go on for as long as there is room to
+// fill, and panic on an axis that is empty but not to stay so; value is for
+// PadConstant alone. It panics unless both lists have
 // a number for every axis, or when more is removed than there is. Elements keep
 // their bits. ONNX Pad, numpy.pad.
 func Pad[T num.Elem](a tensor.Tensor[T], before, after []int, mode PadMode, value T, opts ...Option) (r tensor.Tensor[T]) {
@@ -44,7 +45,7 @@ func padded(a tensor.Any, before, after []int, mode PadMode, value tensor.Any) *
 	default:
 		panic(fail("Pad", tensor.ErrValue, "mode %q; modes are constant, edge, reflect, symmetric and wrap", string(mode)))
 	}
-	out := make([]int, len(shape))
+	out, maps := make([]int, len(shape)), make([]mapping, len(shape))
 	for i, n := range shape {
 		b, e := before[i], after[i]
 		if b > math.MaxInt/4 || e > math.MaxInt/4 || n > math.MaxInt/4 {
@@ -53,40 +54,35 @@ func padded(a tensor.Any, before, after []int, mode PadMode, value tensor.Any) *
 		if b < -n || e < -n || n+b+e < 0 {
 			panic(fail("Pad", tensor.ErrShape, "%d before and %d after remove more than the extent %d of axis %d", b, e, n, i))
 		}
-		if out[i] = n + b + e; n == 0 && out[i] > 0 && mode != PadConstant {
+		out[i] = n + b + e
+		var cut int // from the front
+		if mode == PadWrap {
+			cut, n = max(0, -b), n+min(b, 0)+min(e, 0)
+		}
+		if n <= 0 && out[i] > 0 && mode != PadConstant {
 			panic(fail("Pad", tensor.ErrShape, "axis %d is empty; mode %q has nothing to repeat", i, string(mode)))
+		}
+		if b != 0 || e != 0 {
+			maps[i] = mapping{out[i], func(place int) run {
+				u := padRun(mode, place-b-cut, n)
+				if u.from >= 0 {
+					u.from += cut
+				}
+				return u
+			}}
 		}
 	}
 	in := []tensor.Any{a}
 	if !value.IsZero() {
 		in = append(in, value)
 	}
-	return &transfer{name: "Pad", d: a.DType(), shape: out, in: in, fill: func(ctx context.Context, dst words, in []words) {
-		maps := make([]mapping, len(shape))
-		for i, n := range shape {
-			if before[i] == 0 && after[i] == 0 {
-				continue
-			}
-			maps[i] = padMap(mode, before[i], n, out[i])
-		}
+	return &transfer{name: "Pad", d: a.DType(), shape: out, in: in, scratch: remapScratch(maps), fill: func(ctx context.Context, dst words, in []words) {
 		pad := make([]byte, dst.size)
 		if len(in) > 1 {
 			pad = in[1].mem
 		}
 		remap("Pad", ctx, dst, in[0], shape, maps, pad)
 	}}
-}
-
-// padMap maps an axis of n entries to one of out, before of them in front of the first.
-func padMap(mode PadMode, before, n, out int) mapping {
-	m := mapping{}
-	for to := 0; to < out; {
-		u := padRun(mode, to-before, n)
-		u.to, u.n = to, min(u.n, out-to)
-		m = append(m, u)
-		to += u.n
-	}
-	return m
 }
 
 // padRun returns which of n entries stands at i, and how many more go on from it.
@@ -125,6 +121,7 @@ var pad = opN{about: about{name: "Pad", onnx: []int{2, 11, 13, 18, 19, 21, 23, 2
 		var value tensor.Any
 		var some bool
 		if c.Opset < 11 {
+			takes("Pad", c, 1)
 			amounts, _ = attrInts(c, "pads")
 			v := c.Attrs.Float("value", 0)
 			switch a.DType() {
@@ -146,7 +143,9 @@ var pad = opN{about: about{name: "Pad", onnx: []int{2, 11, 13, 18, 19, 21, 23, 2
 					panic(fail("Pad", tensor.ErrShape, "the constant is %s; want one element", tensor.Describe(value)))
 				}
 			}
-			if c.Opset >= 18 {
+			if c.Opset < 18 {
+				takes("Pad", c, 3)
+			} else {
 				axes, some = ints("Pad", c, 3)
 			}
 		}

@@ -72,7 +72,7 @@ func randomOf(name string, c *Call, like []tensor.Any, numbers func(seed uint64,
 	}
 	must(name, floats.has(d), d)
 	spec(name, d, shape...) // refuses a negative extent
-	return &transfer{name: name, d: d, shape: shape, in: like, fill: func(ctx context.Context, dst words, _ []words) {
+	return &transfer{name: name, d: d, shape: shape, in: like, scratch: bytesIn(8, shape), fill: func(ctx context.Context, dst words, _ []words) {
 		u := numbers(seed, dst.len())
 		to := numericOf(dst)
 		exec.Split(name, ctx, dst.len(), 10, func(from, till int) {

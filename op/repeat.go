@@ -3,6 +3,7 @@ package op
 import (
 	"context"
 	"math"
+	"sort"
 
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
@@ -52,15 +53,19 @@ func repeated(a tensor.Any, counts []int, axis int) *transfer {
 			})
 			return
 		}
-		maps := make([]mapping, len(shape))
-		maps[axis] = mapping{}
+		var runs []run
 		to := 0
 		for i := range n {
 			if of(i) > 0 {
-				maps[axis] = append(maps[axis], run{to, i, of(i), 0})
+				runs = append(runs, run{to, i, of(i), 0})
 				to += of(i)
 			}
 		}
+		maps := make([]mapping, len(shape))
+		maps[axis] = mapping{to, func(place int) run {
+			k := sort.Search(len(runs), func(k int) bool { return runs[k].to > place })
+			return runs[k-1] // no mapping is asked within a run
+		}}
 		remap("Repeat", ctx, dst, in[0], shape, maps, nil)
 	}}
 }

@@ -70,24 +70,31 @@ func resized(name string, a tensor.Any, how Resampling) *transfer {
 	for i := range by {
 		out[i] = by[i].out
 	}
-	return &transfer{name: name, d: a.DType(), shape: out, in: []tensor.Any{a}, fill: func(ctx context.Context, dst words, in []words) {
-		if dst.len() == 0 {
-			return
-		}
-		if how.Mode == "nearest" {
-			maps := make([]mapping, len(by))
-			for i := range by {
-				maps[i] = mappingOf(by[i].nearest(&how))
+	t := &transfer{name: name, d: a.DType(), shape: out, in: []tensor.Any{a}}
+	if how.Mode == "nearest" {
+		maps := make([]mapping, len(by))
+		for i := range by {
+			if !by[i].plain(how.Coordinates) {
+				maps[i] = mappingOf(by[i].out, func(place int) int { return by[i].nearest(place, &how) })
 			}
+		}
+		t.scratch = remapScratch(maps)
+		t.fill = func(ctx context.Context, dst words, in []words) {
 			outside := words{of: dst.of, mem: make([]byte, dst.size), size: dst.size}
 			if how.Outside != 0 && reals.has(a.DType()) {
 				numericOf(outside).setReal(0, how.Outside)
 			}
 			remap(name, ctx, dst, in[0], shape, maps, outside.mem)
-			return
 		}
-		interpolate(name, ctx, dst, in[0], by, &how)
-	}}
+		return t
+	}
+	t.scratch = interpolateScratch(by, &how)
+	t.fill = func(ctx context.Context, dst words, in []words) {
+		if dst.len() > 0 {
+			interpolate(name, ctx, dst, in[0], by, &how)
+		}
+	}
+	return t
 }
 
 func orElse(text, def string) string {
@@ -189,15 +196,15 @@ func (r *resample) coordinate(x int, mode string) (at float64, inside bool) {
 	half := float64((v+0.5)/r.scale) - 0.5
 	switch mode {
 	case "align_corners":
-		if width == 1 {
+		if r.out == 1 {
 			return 0, true
 		}
 		return float64(v*(n-1)) / (width - 1), true
 	case "asymmetric":
 		return v / r.scale, true
 	case "pytorch_half_pixel":
-		if width == 1 {
-			return -0.5, true
+		if r.out == 1 {
+			return 0, true
 		}
 	case "half_pixel_symmetric":
 		adjust := float64(r.out) / width
@@ -206,7 +213,7 @@ func (r *resample) coordinate(x int, mode string) (at float64, inside bool) {
 		return (v + 0.5) / r.scale, true
 	case "tf_crop_and_resize":
 		at = float64((r.end-r.start)*(n-1)) / 2
-		if width != 1 {
+		if r.out != 1 {
 			at = float64(float64(v*(r.end-r.start))*(n-1)) / (width - 1)
 		}
 		at += float64(r.start * (n - 1))
@@ -229,35 +236,27 @@ func bounded(v float64, n int) int {
 	return int(min(v, float64(n)+1<<31))
 }
 
-// nearest returns which element each one of the result is; nil for all at their place.
-func (r *resample) nearest(how *Resampling) []int {
-	if r.plain(how.Coordinates) {
-		return nil
+// nearest returns which element one of the result is, -1 for one outside.
+func (r *resample) nearest(x int, how *Resampling) int {
+	at, inside := r.coordinate(x, how.Coordinates)
+	if !inside {
+		return -1
 	}
-	m := make([]int, r.out)
-	for x := range m {
-		at, inside := r.coordinate(x, how.Coordinates)
-		if !inside {
-			m[x] = -1
-			continue
-		}
-		low := math.Floor(at)
-		up := at-low > 0.5
-		switch how.Nearest {
-		case "round_prefer_ceil":
-			up = at-low >= 0.5
-		case "floor":
-			up = false
-		case "ceil":
-			up = at > low
-		}
-		i := bounded(low, r.in)
-		if up {
-			i++
-		}
-		m[x] = max(0, min(i, r.in-1))
+	low := math.Floor(at)
+	up := at-low > 0.5
+	switch how.Nearest {
+	case "round_prefer_ceil":
+		up = at-low >= 0.5
+	case "floor":
+		up = false
+	case "ceil":
+		up = at > low
 	}
-	return m
+	i := bounded(low, r.in)
+	if up {
+		i++
+	}
+	return max(0, min(i, r.in-1))
 }
 
 // taps is which elements go into one of the result, and their weights.
@@ -266,56 +265,59 @@ type taps struct {
 	weight []float64
 }
 
-// taps returns those of every element of the result, nil for all at their place;
-// one without any is outside.
-func (r *resample) taps(how *Resampling) []taps {
-	if r.plain(how.Coordinates) {
-		return nil
-	}
-	out := make([]taps, r.out)
-	for x := range out {
-		at, inside := r.coordinate(x, how.Coordinates)
+// mostTaps is about how many neighbours are kept at a time.
+const mostTaps = 1 << 14
+
+// tapsAtATime returns of how many elements of the result the neighbours are kept at a time, and how many each has at most.
+func (r *resample) tapsAtATime(how *Resampling) (elements, each int) {
+	each = 2 * kernelReach(how, r.scale)
+	return min(r.out, max(1, mostTaps/each)), each
+}
+
+// taps sets to to those of the elements of the result from first on; one without any is outside.
+func (r *resample) taps(to []taps, first int, how *Resampling) {
+	for x := range to {
+		t := &to[x]
+		t.at = t.at[:0]
+		at, inside := r.coordinate(first+x, how.Coordinates)
 		if !inside {
 			continue
 		}
 		low := math.Ceil(at) - 1 // so the rest is in (0, 1]
-		w := kernelWeights(how, at-low, r.scale)
-		first := bounded(low, r.in) + 1 - len(w)/2
+		w := kernelWeights(t.weight, how, at-low, r.scale)
+		begin := bounded(low, r.in) + 1 - len(w)/2
 		sum := 0.0
 		for k := range w {
-			if i := first + k; how.ExcludeOutside && (i < 0 || i >= r.in) {
+			if i := begin + k; how.ExcludeOutside && (i < 0 || i >= r.in) {
 				w[k] = 0
 			}
 			sum += w[k]
 		}
-		t := taps{}
+		t.at, t.weight = slices.Grow(t.at, len(w)), w[:0]
 		for k, v := range w {
 			if how.ExcludeOutside {
 				v /= sum
 			}
 			if v != 0 {
-				t.at = append(t.at, max(0, min(first+k, r.in-1)))
+				t.at = append(t.at, max(0, min(begin+k, r.in-1)))
 				t.weight = append(t.weight, v)
 			}
 		}
-		out[x] = t
 	}
-	return out
 }
 
-// kernelWeights returns the weights of the neighbours of a point that lies rest
+// kernelWeights returns, in the memory of w, the weights of the neighbours of a point that lies rest
 // beyond the lower one of the middle two.
-func kernelWeights(how *Resampling, rest, scale float64) []float64 {
-	scale = min(scale, 1)
-	reach, kernel := 1.0, func(x float64) float64 { return max(0, 1-x) }
-	if how.Mode == "cubic" {
-		reach, kernel = 2, func(x float64) float64 { return cubicKernel(x, how.CubicA) }
-	}
-	if !how.Antialias {
+func kernelWeights(w []float64, how *Resampling, rest, scale float64) []float64 {
+	if scale = min(scale, 1); !how.Antialias {
 		scale = 1
 	}
-	first := int(math.Floor(max(-reach/scale, -1<<24))) + 1
-	w := make([]float64, 2-2*first)
+	kernel := func(x float64) float64 { return max(0, 1-x) }
+	if how.Mode == "cubic" {
+		kernel = func(x float64) float64 { return cubicKernel(x, how.CubicA) }
+	}
+	first := 1 - kernelReach(how, scale)
+	w = slices.Grow(w[:0], 2-2*first)[:2-2*first]
 	sum := 0.0
 	for k := range w {
 		w[k] = kernel(math.Abs(float64((float64(first+k) - rest) * scale)))
@@ -327,6 +329,18 @@ func kernelWeights(how *Resampling, rest, scale float64) []float64 {
 		}
 	}
 	return w
+}
+
+// kernelReach returns how many neighbours on each side have a weight.
+func kernelReach(how *Resampling, scale float64) int {
+	reach := 1.0
+	if how.Mode == "cubic" {
+		reach = 2
+	}
+	if how.Antialias {
+		reach /= min(scale, 1)
+	}
+	return int(math.Ceil(min(reach, 1<<24)))
 }
 
 // cubicKernel is Keys' kernel with parameter a at distance x.
@@ -346,40 +360,44 @@ func interpolate(name string, ctx context.Context, dst, src words, by []resample
 	for i := range by {
 		shape[i] = by[i].in
 	}
-	v := make([]float64, src.len())
+	v := roomFor[float64](name, src.len())
 	for i, from := 0, numericOf(src); i < len(v); i++ {
 		v[i] = from.real(i)
 	}
-	outside := make([][]int, len(by))
-	for i := len(by) - 1; i >= 0; i-- {
-		ts := by[i].taps(how)
-		if ts == nil {
+	for i := range slices.Backward(by) {
+		r := &by[i]
+		if r.plain(how.Coordinates) {
 			continue
 		}
-		for x, t := range ts {
-			if t.at == nil {
-				outside[i] = append(outside[i], x)
-			}
-		}
 		before, n, after := around(shape, i)
-		next := make([]float64, before*len(ts)*after)
-		exec.Split(name, ctx, before*len(ts), 4*after, func(from, to int) {
-			for row := from; row < to; row++ {
-				t := ts[row%len(ts)]
-				for k := range after {
-					acc := math.Copysign(0, -1)
-					for j, at := range t.at {
-						acc += float64(t.weight[j] * v[(row/len(ts)*n+at)*after+k])
+		next := roomFor[float64](name, before, r.out, after)
+		most, _ := r.tapsAtATime(how)
+		kept := make([]taps, most)
+		for first := 0; first < r.out; first += most {
+			ts := kept[:min(most, r.out-first)]
+			r.taps(ts, first, how)
+			exec.Split(name, ctx, before*len(ts), 4*after, func(from, to int) {
+				for row := from; row < to; row++ {
+					t := ts[row%len(ts)]
+					line := next[(row/len(ts)*r.out+first+row%len(ts))*after:][:after]
+					for k := range line {
+						acc := math.Copysign(0, -1)
+						for j, at := range t.at {
+							acc += float64(t.weight[j] * v[(row/len(ts)*n+at)*after+k])
+						}
+						line[k] = acc
 					}
-					next[row*after+k] = acc
 				}
-			}
-		})
-		v, shape[i] = next, len(ts)
+			})
+		}
+		v, shape[i] = next, r.out
 	}
-	for i, xs := range outside {
+	for i := range by {
 		_, n, after := around(shape, i)
-		for _, x := range xs {
+		for x := 0; x < n && how.Coordinates == "tf_crop_and_resize"; x++ {
+			if _, inside := by[i].coordinate(x, how.Coordinates); inside {
+				continue
+			}
 			for at := x * after; at < len(v); at += n * after {
 				for k := range after {
 					v[at+k] = how.Outside
@@ -391,6 +409,24 @@ func interpolate(name string, ctx context.Context, dst, src words, by []resample
 	for i, x := range v {
 		to.setReal(i, x)
 	}
+}
+
+// interpolateScratch returns how many bytes interpolate takes: the elements as float64, after each axis again, and
+// neighbours with their weights.
+func interpolateScratch(by []resample, how *Resampling) float64 {
+	elements := 1.0
+	for i := range by {
+		elements *= float64(by[i].in)
+	}
+	n := float64(8 * elements)
+	for i := range slices.Backward(by) {
+		if r := &by[i]; r.in > 0 && !r.plain(how.Coordinates) {
+			elements = float64(elements / float64(r.in) * float64(r.out))
+			most, each := r.tapsAtATime(how)
+			n += float64(8*elements) + float64(most)*float64(64+24*each)
+		}
+	}
+	return n
 }
 
 // floatsOf returns the elements of an input of floats.
@@ -418,6 +454,7 @@ var resize = opN{about: about{name: "Resize", onnx: []int{10, 11, 13, 18, 19}, a
 		how := Resampling{Mode: c.Attrs.Str("mode", "nearest")}
 		if c.Opset < 11 {
 			needs("Resize", c, 2)
+			takes("Resize", c, 2)
 			return resized("Resize", c.in(0), oldResampling("Resize", how.Mode, floatsOf("Resize", c, 1)))
 		}
 		how.Coordinates = c.Attrs.Str("coordinate_transformation_mode", "half_pixel")

@@ -28,7 +28,12 @@ func rolled(a tensor.Any, shift, axis int) *transfer {
 		}
 		maps := make([]mapping, len(shape))
 		if by := (shift%n + n) % n; by > 0 {
-			maps[axis] = mapping{{0, n - by, by, 1}, {by, 0, n - by, 1}}
+			maps[axis] = mapping{n, func(place int) run {
+				if place < by {
+					return run{from: n - by, n: by, step: 1}
+				}
+				return run{n: n - by, step: 1}
+			}}
 		}
 		remap("Roll", ctx, dst, in[0], shape, maps, nil)
 	}}

@@ -112,12 +112,10 @@ func (c *Call) must(name string, at ...int) {
 	}
 }
 
-// takes panics when there are more than n inputs.
+// takes panics when there are more than n inputs, also where the others are absent.
 func takes(name string, c *Call, n int) {
-	for i := n; i < len(c.Inputs); i++ {
-		if !c.Inputs[i].IsZero() {
-			panic(fail(name, tensor.ErrShape, "it has %d inputs and takes %d at most", len(c.Inputs), n))
-		}
+	if len(c.Inputs) > n {
+		panic(fail(name, tensor.ErrShape, "it has %d inputs and takes %d at most", len(c.Inputs), n))
 	}
 }
 

@@ -33,8 +33,15 @@ func scratchOf(o Op, c *Call, out []tensor.Any) float64 {
 			n += room(8, in, out) // computed in float64
 		}
 		return n
-	case *reduction, *liner:
-		if len(in) > 0 && in[0].DType().IsFixed() {
+	case *reduction:
+		switch d := in0(in).DType(); {
+		case d.IsFixed():
+			return room(0, in, out)
+		case o.collects && len(out) > 0: // a sequence, and its keys twice; some leave what append left
+			return float64(float64(Threads(c.Context))*float64(5*d.Size()+8)) * room(1, in[:1]) / max(1, room(1, out[:1]))
+		}
+	case *liner:
+		if in0(in).DType().IsFixed() {
 			return room(0, in, out)
 		}
 	case *op2:
@@ -45,6 +52,14 @@ func scratchOf(o Op, c *Call, out []tensor.Any) float64 {
 		return o.scratch(c, out) + copies(in)
 	}
 	return 0 // the others take operands as they are laid out
+}
+
+// in0 returns the first operand, or one of no type.
+func in0(in []tensor.Any) tensor.Any {
+	if len(in) == 0 {
+		return tensor.Any{}
+	}
+	return in[0]
 }
 
 // copies returns the bytes of operands that aren't contiguous.
@@ -64,7 +79,9 @@ var (
 	inWhole  = []string{"ConvInteger", "DynamicQuantizeMatMul", "MatMulInteger", "MatMulIntegerToFloat", "QGemm", "QLinearConv", "QLinearMatMul"}
 	inHeads  = []string{"Attention", "GroupQueryAttention", "MultiHeadAttention"}
 	inSearch = []string{"Div", "FloorDiv", "Mod"} // for a divisor of 0
-	inSteps  = []string{"CausalConvWithState", "Einsum", "GRU", "LSTM", "LinearAttention", "Mean", "RNN", "RotaryEmbedding", "TopK", "Unique"}
+	inFloats = []string{"DynamicQuantizeLinear", "LpPool", "GlobalLpPool", "QLinearAdd", "QLinearAveragePool", "QLinearConcat", "QLinearGlobalAveragePool", "QLinearLeakyRelu",
+		"QLinearMul", "QLinearReduceMean", "QLinearSigmoid", "QLinearSoftmax", "QLinearWhere"}
+	inSteps = []string{"CausalConvWithState", "Einsum", "GRU", "LSTM", "LinearAttention", "Mean", "RNN", "RotaryEmbedding", "TopK", "Unique"}
 )
 
 func (o *opN) scratch(c *Call, out []tensor.Any) (n float64) {
@@ -86,10 +103,26 @@ func (o *opN) scratch(c *Call, out []tensor.Any) (n float64) {
 	if is(inSteps) {
 		n += room(0, in, in, out)
 	}
+	if is(inFloats) {
+		n += room(8, in, in, out)
+	}
+	if line := o.line(c); line > 0 { // of float64, and scales for it
+		n += float64(float64(24*Threads(c.Context)) * line)
+	}
+	if o.move != nil {
+		_ = tensor.Try(func() {
+			m := o.move(c)
+			n += m.scratch + float64(float64(Threads(c.Context))*m.each)
+		})
+	}
 	if len(in) < 2 || len(out) < 1 || in[1].IsZero() || out[0].IsZero() {
 		return n
 	}
 	x, w, y := in[0], in[1], out[0]
+	if is(inHeads) && x.Rank() == 3 && w.Rank() == 2 && c.Attrs != nil { // com.microsoft's Attention makes queries, keys and values itself
+		keys, heads := float64(x.Dim(1)), float64(float64(x.Dim(0))*float64(max(1, c.Attrs.Int("num_heads", 1))))
+		n += bytesIn(24, []int{x.Dim(0), x.Dim(1), w.Dim(1)}) + float64(12*min(max(mostWeights, heads*keys), heads*keys*keys))
+	}
 	if is(inHeads) && x.Rank() > 2 && w.Rank() > 2 {
 		rows, last := room(1, in[:1])/max(1, float64(x.Dim(x.Rank()-1))), float64(w.Dim(w.Rank()-2)) // queries of all heads, and keys
 		if x.Rank() == 3 && c.Attrs != nil {
@@ -113,6 +146,50 @@ func (o *opN) scratch(c *Call, out []tensor.Any) (n float64) {
 	}
 	if is(inProducts) { // the blocks of each thread
 		n += float64(float64(Threads(c.Context)) * min(4<<20, width*(float64(volume*room(1, in[:1]))+room(1, in[1:2]))))
+	}
+	return n
+}
+
+// line returns how many elements are normalized together, 0 where none are.
+func (o *opN) line(c *Call) float64 {
+	x := in0(c.Inputs)
+	if x.IsZero() || c.Attrs == nil || x.Rank() == 0 {
+		return 0
+	}
+	all, axis := room(1, c.Inputs[:1]), attrInt(c, "axis", -1)
+	if axis < 0 {
+		axis += x.Rank()
+	}
+	if axis < 0 || axis >= x.Rank() {
+		return 0
+	}
+	switch o.name {
+	case "LayerNormalization", "RMSNormalization", "SimplifiedLayerNormalization":
+		n := 1.0
+		for _, e := range x.Shape()[axis:] {
+			n *= float64(e)
+		}
+		return n
+	case "SkipLayerNormalization", "SkipSimplifiedLayerNormalization", "EmbedLayerNormalization":
+		return float64(x.Dim(-1))
+	case "LpNormalization":
+		return float64(x.Dim(axis))
+	case "InstanceNormalization", "GroupNormalization":
+		if x.Rank() < 2 {
+			return 0
+		}
+		return all / max(1, float64(x.Dim(0))*float64(max(1, c.Attrs.Int("num_groups", int64(x.Dim(1))))))
+	case "MeanVarianceNormalization":
+		return all
+	}
+	return 0
+}
+
+// bytesIn returns how many bytes elements of a size and in a shape take.
+func bytesIn(size int, shape []int) float64 {
+	n := float64(size)
+	for _, e := range shape {
+		n *= float64(e)
 	}
 	return n
 }

@@ -35,6 +35,7 @@ func sliceOf(c *Call) []tensor.Index {
 	var starts, ends, axes, steps []int
 	var some bool
 	if c.Opset < 10 {
+		takes("Slice", c, 1)
 		s, _ := c.Attrs.Ints("starts")
 		e, _ := c.Attrs.Ints("ends")
 		starts, ends = bounds(s), bounds(e)

@@ -100,6 +100,7 @@ func splitOf(c *Call) (axis int, sizes []int) {
 	n := c.in(0).Dim(axis)
 	var some bool
 	if c.Opset < 13 {
+		takes("Split", c, 1)
 		sizes, some = attrInts(c, "split")
 	} else {
 		sizes, some = ints("Split", c, 1)

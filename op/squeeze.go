@@ -54,6 +54,7 @@ func squeezed(c *Call) []bool {
 // input, an attribute before. ok is false when there are none.
 func axesArg(name string, c *Call, inputSince int) (axes []int, ok bool) {
 	if c.Opset < inputSince {
+		takes(name, c, 1)
 		return attrInts(c, "axes")
 	}
 	return ints(name, c, 1)

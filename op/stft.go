@@ -57,7 +57,8 @@ func framesOf(signal tensor.Any, step int, window tensor.Any, frame int, oneside
 	if onesided {
 		bins = frame/2 + 1
 	}
-	return &transfer{name: name, d: signal.DType(), shape: []int{batch, frames, bins, 2}, in: operandsOf(signal, window), fill: func(ctx context.Context, dst words, in []words) {
+	scratch, each := fourierScratch(frame)
+	return &transfer{name: name, d: signal.DType(), shape: []int{batch, frames, bins, 2}, in: operandsOf(signal, window), scratch: scratch, each: each, fill: func(ctx context.Context, dst words, in []words) {
 		f := newFourier(name, frame)
 		src, by, to := numericOf(in[0]), numericOf(in[1]), numericOf(dst)
 		exec.Split(name, ctx, batch*frames, f.cost(), func(from, till int) {

@@ -22,28 +22,22 @@ func tiled(a tensor.Any, repeats []int) *transfer {
 	if len(repeats) != len(shape) {
 		panic(fail("Tile", tensor.ErrShape, "%d repeats for a tensor of rank %d", len(repeats), len(shape)))
 	}
-	out := make([]int, len(shape))
+	out, maps := make([]int, len(shape)), make([]mapping, len(shape))
 	for i, r := range repeats {
 		if r < 0 {
 			panic(fail("Tile", tensor.ErrShape, "axis %d is repeated %d times", i, r))
 		}
-		out[i] = extent("Tile", i, shape[i], r)
-	}
-	return &transfer{name: "Tile", d: a.DType(), shape: out, in: []tensor.Any{a}, fill: func(ctx context.Context, dst words, in []words) {
-		maps := make([]mapping, len(shape))
-		for i, n := range shape {
-			if out[i] == n {
-				continue
-			}
-			maps[i] = mapping{}
-			for to := 0; to < out[i] && n > 0; to += n {
-				if n == 1 {
-					maps[i] = append(maps[i], run{0, 0, out[i], 0})
-					break
-				}
-				maps[i] = append(maps[i], run{to, 0, n, 1})
-			}
+		n := shape[i]
+		out[i] = extent("Tile", i, n, r)
+		switch {
+		case out[i] == n:
+		case n == 1:
+			maps[i] = mapping{r, func(int) run { return run{n: r} }}
+		default:
+			maps[i] = mapping{out[i], func(place int) run { return run{from: place % n, n: n - place%n, step: 1} }}
 		}
+	}
+	return &transfer{name: "Tile", d: a.DType(), shape: out, in: []tensor.Any{a}, scratch: remapScratch(maps), fill: func(ctx context.Context, dst words, in []words) {
 		remap("Tile", ctx, dst, in[0], shape, maps, nil)
 	}}
 }

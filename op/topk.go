@@ -72,7 +72,9 @@ func topper[K order.Key](f *order.Form, n, k int, largest, whole bool, room []by
 // topOf reads a node: k is an attribute before opset 10, an input from there on.
 func topOf(c *Call) (k, axis int, largest bool) {
 	k = attrInt(c, "k", -1)
-	if c.Opset >= 10 {
+	if c.Opset < 10 {
+		takes("TopK", c, 1)
+	} else {
 		v, _ := ints("TopK", c, 1)
 		if len(v) != 1 {
 			panic(fail("TopK", tensor.ErrShape, "k has %d elements; want one", len(v)))

@@ -7,6 +7,7 @@ var upsample = opN{about: about{name: "Upsample", onnx: []int{7, 9}, attrs: []st
 	move: func(c *Call) *transfer {
 		var scales []float64
 		if c.Opset < 9 {
+			takes("Upsample", c, 1)
 			v, _ := c.Attrs.Floats("scales")
 			for _, s := range v {
 				scales = append(scales, float64(s))
