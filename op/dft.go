@@ -76,7 +76,7 @@ func fourierOf(x tensor.Any, axis int, o Fourier) *transfer {
 		bins = n/2 + 1
 		shape[axis] = bins
 	}
-	scratch, each := fourierScratch(n)
+	scratch, each := fourierScratch(n, before*after)
 	return &transfer{name: name, d: x.DType(), shape: shape, in: operandsOf(x), scratch: scratch, each: each, fill: func(ctx context.Context, dst words, in []words) {
 		f := newFourier(name, n)
 		src, to := numericOf(in[0]), numericOf(dst)

@@ -59,17 +59,21 @@ func newFourier(name string, n int) *fourier {
 	return f
 }
 
-// fourierScratch returns how many bytes newFourier takes for n numbers, and each thread for its transforms.
-func fourierScratch(n int) (all, each float64) {
+// fourierScratch returns how many bytes newFourier takes for n numbers, and each thread for its transforms of several lines.
+func fourierScratch(n, lines int) (all, each float64) {
 	number := 16 * float64(n)
-	if smallFactors(n) != nil || n <= 1 {
-		return number, 2 * number
+	all, each = number, 2*number
+	if smallFactors(n) == nil && n > 1 {
+		m := 1.0 // of the convolution
+		for m < 2*float64(n)-1 {
+			m *= 2
+		}
+		all, each = float64(3*number)+float64(48*m), each+float64(32*m)
 	}
-	m := 1.0 // of the convolution
-	for m < 2*float64(n)-1 {
-		m *= 2
+	if lines < 2 {
+		return all + each, 0
 	}
-	return 3*number + 48*m, 2*number + 32*m
+	return all, each
 }
 
 // smallFactors returns the factors of n, largest steps first, or nil when one is too large.

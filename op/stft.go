@@ -57,7 +57,7 @@ func framesOf(signal tensor.Any, step int, window tensor.Any, frame int, oneside
 	if onesided {
 		bins = frame/2 + 1
 	}
-	scratch, each := fourierScratch(frame)
+	scratch, each := fourierScratch(frame, batch*frames)
 	return &transfer{name: name, d: signal.DType(), shape: []int{batch, frames, bins, 2}, in: operandsOf(signal, window), scratch: scratch, each: each, fill: func(ctx context.Context, dst words, in []words) {
 		f := newFourier(name, frame)
 		src, by, to := numericOf(in[0]), numericOf(in[1]), numericOf(dst)
