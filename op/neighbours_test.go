@@ -214,3 +214,20 @@ func TestUnpoolToShape(t *testing.T) {
 		t.Error("no pools")
 	}
 }
+
+// A cubic_coeff_a of 0 is 0: with it only the two elements next to a point have weights, 2d³ − 3d² + 1 at distance d.
+func TestCubicCoefficientZero(t *testing.T) {
+	x := tensor.FromSlice([]float64{3, -1, 7, 2}, 4)
+	in := []tensor.Any{x.Any(), {}, tensor.FromSlice([]float32{4}, 1).Any()}
+	out, err := resize.Run(&Call{Inputs: in, Attrs: given{"mode": "cubic", "cubic_coeff_a": float32(0), "coordinate_transformation_mode": "asymmetric"}, Opset: 19})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range asOf[float64](out[0]).Elems() {
+		d := float64(i%4) / 4
+		w := 2*d*d*d - 3*d*d + 1
+		if want := x.At(i/4)*w + x.At(min(i/4+1, 3))*(1-w); math.Abs(v-want) > 1e-12 {
+			t.Errorf("element %d is %v, want %v", i, v, want)
+		}
+	}
+}

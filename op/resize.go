@@ -39,6 +39,9 @@ type Resampling struct {
 // a scale isn't positive and finite, when an empty axis is to grow, and for modes it
 // doesn't know. ONNX Resize.
 func Resize[T num.Elem](a tensor.Tensor[T], how Resampling, opts ...Option) (r tensor.Tensor[T]) {
+	if how.CubicA == 0 {
+		how.CubicA = -0.75
+	}
 	resized("Resize", a.Any(), how).into(exec.Ref(&r), opts)
 	return r
 }
@@ -58,9 +61,6 @@ func resized(name string, a tensor.Any, how Resampling) *transfer {
 	known(name, "mode", how.Mode, "nearest", "linear", "cubic")
 	known(name, "nearest mode", how.Nearest, "round_prefer_floor", "round_prefer_ceil", "floor", "ceil")
 	known(name, "coordinate mode", how.Coordinates, "half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_crop_and_resize", "tf_half_pixel_for_nn")
-	if how.CubicA == 0 {
-		how.CubicA = -0.75
-	}
 	shape := a.Shape()
 	by := resamples(name, shape, &how)
 	if d := a.DType(); how.Mode != "nearest" && !reals.has(d) {
