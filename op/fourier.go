@@ -61,8 +61,8 @@ func newFourier(name string, n int) *fourier {
 
 // fourierScratch returns how many bytes newFourier takes for n numbers, and each thread for its transforms of several lines.
 func fourierScratch(n, lines int) (all, each float64) {
-	number := 16 * float64(n)
-	all, each = number, 2*number
+	number := float64(16 * float64(n))
+	all, each = number, float64(2*number)
 	if smallFactors(n) == nil && n > 1 {
 		m := 1.0 // of the convolution
 		for m < 2*float64(n)-1 {

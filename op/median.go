@@ -98,7 +98,7 @@ func between2(x, y, t float64, mean bool) float64 {
 	case t == 0 || math.Float64bits(x) == math.Float64bits(y):
 		return x
 	case mean && math.IsInf(x+y, 0):
-		return x/2 + y/2
+		return float64(x/2) + float64(y/2)
 	case mean:
 		return (x + y) / 2
 	case math.IsInf(d, 0):

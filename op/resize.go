@@ -423,7 +423,7 @@ func interpolateScratch(by []resample, how *Resampling) float64 {
 		if r := &by[i]; r.in > 0 && !r.plain(how.Coordinates) {
 			elements = float64(elements / float64(r.in) * float64(r.out))
 			most, each := r.tapsAtATime(how)
-			n += float64(8*elements) + float64(most)*float64(64+24*each)
+			n += float64(8*elements) + float64(float64(most)*float64(64+24*each))
 		}
 	}
 	return n

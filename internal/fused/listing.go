@@ -66,9 +66,10 @@ func findModule(dir string) (*module, error) {
 }
 
 // compile compiles packages for p and returns what it finds in the listing. `go list -export` compiles
-// without linking, and the build cache replays the listing of what it compiled before.
+// without linking, and the build cache replays the listing of what it compiled before. A listing by -trimpath, which GOFLAGS may
+// hold, names no files of the module.
 func (m *module) compile(p platform, packages []string) ([]finding, error) {
-	args := append([]string{"list", "-export", "-f", "{{.ImportPath}}", "-gcflags=" + m.path + "/...=-S"}, packages...)
+	args := append([]string{"list", "-export", "-f", "{{.ImportPath}}", "-trimpath=false", "-gcflags=" + m.path + "/...=-S"}, packages...)
 	cmd := exec.Command("go", args...)
 	cmd.Dir = m.dir
 	cmd.Env = append(os.Environ(), "GOWORK=off", "GOOS=linux", "CGO_ENABLED=0")
