@@ -303,7 +303,7 @@ func TestKeys(t *testing.T) {
 			if name == "zlib" && err != nil {
 				continue // of version 2
 			}
-			if err == nil || !strings.Contains(err.Error(), `"speed"`) && name != "sharding_indexed" {
+			if err == nil || !strings.Contains(err.Error(), `"speed"`) {
 				t.Errorf("%s %s: %v", name, key, err)
 			}
 		}

@@ -251,7 +251,7 @@ func fillText(b []byte, d dtype.DType) json.RawMessage {
 		return json.RawMessage(text(math.Float64frombits(w), 64, 0x7ff8000000000000))
 	case d == dtype.Float32:
 		return json.RawMessage(text(float64(math.Float32frombits(uint32(w))), 32, 0x7fc00000))
-	case w == 0:
+	case w == 0 && d != dtype.Float8E8M0: // whose code 0 is 2^-127
 		return json.RawMessage("0.0")
 	}
 	return json.RawMessage(`"0x` + hexOf(w, d.Size()) + `"`)

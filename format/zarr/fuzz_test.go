@@ -1,6 +1,7 @@
 package zarr
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/binary"
 	"errors"
@@ -210,6 +211,24 @@ func TestFill(t *testing.T) {
 		}
 		if got := string(fillText(b, c.d)); strings.Trim(got, "0") != strings.Trim(c.want, "0") {
 			t.Errorf("%v %s is written %s, want %s", c.d, c.text, got, c.want)
+		}
+	}
+}
+
+// The fill value of each element of 8 bits, and the one of zero bits of each type, can be read again as it was written.
+func TestFillOfAllBits(t *testing.T) {
+	for d, name := range names {
+		d := dtype.DType(d)
+		for bits := range 256 {
+			if name == "" || bits > 0 && d.Size() > 1 || bits > 1 && d == dtype.Bool {
+				break
+			}
+			b := make([]byte, d.Size())
+			putWord(b[:min(len(b), 8)], uint64(bits))
+			text := fillText(b, d)
+			if back, err := parseFill(text, d, 3); err != nil || !bytes.Equal(back, b) {
+				t.Errorf("%v %x is written %s, which is read %x, %v", d, b, text, back, err)
+			}
 		}
 	}
 }

@@ -27,7 +27,7 @@ type Metadata struct {
 	Shape           []int          //
 	Chunks          []int          // the shape of a chunk or of a shard
 	Inner           []int          // the shape of the inner chunks of shards; nil: chunks are no shards
-	Fill            tensor.Any     // one element, for absent chunks; the zero Any is the element 0
+	Fill            tensor.Any     // one element, for absent chunks; the zero Any is the element of zero bits: 0, of float8_e8m0 2^-127
 	Codecs          []Codec        // of a chunk, or of an inner chunk, of shards as well; nil: Zstd(3)
 	Separator       string         // between the numbers of a chunk's key: / or .; "": / in version 3, . in version 2
 	V2Keys          bool           // version 3 with the chunk keys of version 2
@@ -264,6 +264,9 @@ func parse3(b []byte) (m Metadata, err error) {
 		return m, err
 	}
 	if len(m.Codecs) == 1 && m.Codecs[0].Name == "sharding_indexed" {
+		if err := only("sharding_indexed", m.Codecs[0].Configuration, codecs["sharding_indexed"]...); err != nil {
+			return m, err
+		}
 		s, err := parseSharding(m.Codecs[0])
 		if err != nil {
 			return m, within("sharding_indexed", err)
