@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
 	"os/signal"
@@ -313,6 +314,8 @@ func (v *computation) tasks(ctx context.Context, p *chunk.Plan) error {
 		return fmt.Errorf("interrupted after %d of %d tasks%s: %w", done, p.Tasks(), again, context.Canceled)
 	case errors.Is(err, chunk.ErrEarlier):
 		return fmt.Errorf("%s: %w; on the command line that is --resume", v.job.Out, err)
+	case errors.Is(err, fs.ErrExist):
+		return fmt.Errorf("%s: %w", v.job.Out, err)
 	case done == 0:
 		return err
 	}

@@ -74,7 +74,7 @@ func TestComputeInterrupted(t *testing.T) {
 			t.Fatalf("%s: exit %d: %s%s", next, c.code, c.out.String(), c.err.String())
 		}
 	}
-	if c := newCall(nil).with("compute", "x*3", "-i", "x=x.zarr", "-o", "two.zarr", "--resume"); c.code != 1 || !strings.Contains(c.err.String(), "another plan") {
+	if c := newCall(nil).with("compute", "x*3", "-i", "x=x.zarr", "-o", "two.zarr", "--resume"); c.code != 1 || !strings.Contains(c.err.String(), "two.zarr: ") || !strings.Contains(c.err.String(), "another plan") {
 		t.Errorf("exit %d: %s", c.code, c.err.String())
 	}
 	if list, err := os.ReadDir("two.zarr"); err != nil || len(list) != 2 { // c and zarr.json
