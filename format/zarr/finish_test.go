@@ -277,3 +277,27 @@ func TestState(t *testing.T) {
 		t.Errorf("%d requests, %v", asked, err)
 	}
 }
+
+// A server that forbids what isn't there, as some buckets do, is asked for the metadata of the array's version alone.
+func TestStateOfForbidden(t *testing.T) {
+	ctx := t.Context()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/zarr.json" {
+			w.WriteHeader(http.StatusForbidden)
+			return
+		}
+		w.Write([]byte(seeds()[0]))
+	}))
+	defer server.Close()
+	remote, err := HTTP(server.URL, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := Open(ctx, remote, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.State(ctx); err != nil {
+		t.Error(err)
+	}
+}

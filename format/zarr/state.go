@@ -44,7 +44,11 @@ func (a *Array) State(ctx context.Context) (string, error) {
 			sum[i] += binary.LittleEndian.Uint64(d[8*i:])
 		}
 	}
-	for _, name := range []string{"zarr.json", ".zarray", ".zattrs"} {
+	names := []string{"zarr.json"}
+	if a.meta.Version == 2 {
+		names = []string{".zarray", ".zattrs"}
+	}
+	for _, name := range names {
 		key := path.Join(a.path, name)
 		b, err := read(ctx, a.store, key)
 		if err == nil {
