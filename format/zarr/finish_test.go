@@ -130,7 +130,7 @@ func TestUnfinished(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if a, err = g.Open(ctx, "a"); err != nil {
+		if _, err = g.Open(ctx, "a"); err != nil {
 			t.Fatal(err)
 		}
 		whole, err := Create(ctx, s, "b", Metadata{DType: m.DType, Shape: m.Shape, Chunks: m.Chunks, Inner: m.Inner, DimensionNames: m.DimensionNames, Attributes: attributes})

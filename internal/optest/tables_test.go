@@ -1,6 +1,7 @@
 package optest
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"maps"
@@ -68,7 +69,7 @@ func TestScratchOfShapes(t *testing.T) {
 			}
 			most := 2*said + slack
 			if slices.Contains(products, o.Name()) {
-				most += panels * int64(op.Threads(nil))
+				most += panels * int64(op.Threads(context.Background()))
 			}
 			if x.in != nil && !x.in[0].IsZero() && x.in[0].DType().IsFixed() {
 				most += 2 << 20 // garbage of numbers of any length
