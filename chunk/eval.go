@@ -52,8 +52,8 @@ func (e *evaluator) release(mark int, keep tensor.Any) {
 }
 
 // byName finds an operator.
-var byName = sync.OnceValue(func() map[string]op.Op {
-	m := make(map[string]op.Op)
+var byName = sync.OnceValue(func() map[string]*op.Op {
+	m := make(map[string]*op.Op)
 	for _, o := range op.All() {
 		if o.Domain() == "" {
 			m[o.Name()] = o
@@ -71,7 +71,7 @@ func (e *evaluator) call(name string, attrs op.Attrs, in ...tensor.Any) (tensor.
 }
 
 // run runs an operator and owns its result, unless that shares elements with an operand.
-func (e *evaluator) run(o op.Op, attrs op.Attrs, in ...tensor.Any) (tensor.Any, error) {
+func (e *evaluator) run(o *op.Op, attrs op.Attrs, in ...tensor.Any) (tensor.Any, error) {
 	t, err := result(o, op.Call{Inputs: in, Attrs: attrs, Context: e.ctx})
 	if err != nil {
 		return t, err
@@ -85,12 +85,12 @@ func (e *evaluator) run(o op.Op, attrs op.Attrs, in ...tensor.Any) (tensor.Any, 
 }
 
 // run runs an operator, or notes what it would do with lazy operands, which take no context.
-func run(o op.Op, attrs op.Attrs, in ...tensor.Any) (tensor.Any, error) {
+func run(o *op.Op, attrs op.Attrs, in ...tensor.Any) (tensor.Any, error) {
 	return result(o, op.Call{Inputs: in, Attrs: attrs})
 }
 
 // result completes a call and returns its only result.
-func result(o op.Op, c op.Call) (tensor.Any, error) {
+func result(o *op.Op, c op.Call) (tensor.Any, error) {
 	if c.Opset = opset; c.Attrs == nil {
 		c.Attrs = op.NoAttrs{}
 	}

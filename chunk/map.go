@@ -88,7 +88,7 @@ func broadcast(name string, ns []*node) ([]int, error) {
 // mapped is an elementwise operator.
 type mapped struct {
 	name  string
-	op    op.Op
+	op    *op.Op
 	attrs op.AttrMap
 }
 

@@ -35,7 +35,7 @@ type compiled struct {
 	m      *Model
 	attr   string               // the attribute that holds the graph, if it is inside a node
 	place  string               // what stands before a step's label in a list: the nodes around
-	ops    []op.Op              // by step; nil for a Constant, and where step.flow runs it
+	ops    []*op.Op             // by step; nil for a Constant, and where step.flow runs it
 	attrs  []map[string]Value   // by step: the attributes that are tensors
 	consts []constant           // what doesn't depend on inputs: initializers and the outputs of Constants
 	vals   []Value              // by value: what is known of the constants; in a session, they themselves
@@ -132,7 +132,7 @@ func (c *compiled) checkGraph(x *expansion) (err error) {
 	if x.opset("", c.site) == 0 && slices.ContainsFunc(c.g.Nodes, func(n Node) bool { return isDefault(n.Domain) }) {
 		return failf("the model doesn't say which opset its nodes are of")
 	}
-	c.ops = make([]op.Op, len(c.steps))
+	c.ops = make([]*op.Op, len(c.steps))
 	c.attrs = make([]map[string]Value, len(c.steps))
 	for i := range c.steps {
 		s := &c.steps[i]
@@ -330,7 +330,7 @@ func (c *compiled) checkAttrs(i int, known []string, x *expansion, missing func(
 }
 
 // checkConstant makes the output of a Constant node a constant.
-func (c *compiled) checkConstant(i int, o op.Op, x *expansion, missing func(format string, args ...any)) error {
+func (c *compiled) checkConstant(i int, o *op.Op, x *expansion, missing func(format string, args ...any)) error {
 	s := &c.steps[i]
 	if len(s.node.Attributes) != 1 || len(s.out) != 1 || s.out[0] < 0 || len(s.in) != 0 {
 		return failf("it has %d attributes, %d inputs and %d outputs; a Constant has one attribute and one output", len(s.node.Attributes), len(s.in), len(s.out))

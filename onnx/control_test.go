@@ -553,12 +553,12 @@ func TestResultsOfBodiesAreClosed(t *testing.T) {
 	s.c.all(func(c *compiled) bool {
 		for i, o := range c.ops {
 			if o != nil {
-				c.ops[i] = spy{Op: o, run: func(_ *op.Call, outs []tensor.Any, err error) ([]tensor.Any, error) {
+				c.ops[i] = spy(o, nil, func(_ *op.Call, outs []tensor.Any, err error) ([]tensor.Any, error) {
 					if made = append(made, outs...); len(made) == fail {
 						return nil, errors.New("broken")
 					}
 					return outs, err
-				}}
+				})
 			}
 		}
 		return true
@@ -597,10 +597,10 @@ func TestBodiesKeepTheirPlan(t *testing.T) {
 	s.c.all(func(c *compiled) bool {
 		for i, o := range c.ops {
 			if o != nil {
-				c.ops[i] = spy{Op: o, infer: func(_ *op.Call, outs []tensor.Any, err error) ([]tensor.Any, error) {
+				c.ops[i] = spy(o, func(_ *op.Call, outs []tensor.Any, err error) ([]tensor.Any, error) {
 					inferred.Add(1)
 					return outs, err
-				}}
+				}, nil)
 			}
 		}
 		return true

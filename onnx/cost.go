@@ -232,8 +232,18 @@ func (c *compiled) nodeCost(i int, vals []Value) NodeCost {
 				n.branch = s.bodies[1]
 			}
 		}
-	} else if rule := ruleOf(s.node); rule != nil {
-		n.FLOPs = rule(&counting{s: s, vals: vals, attrs: &attrs{node: s.node, tensors: c.attrs[i]}})
+	} else if o := c.ops[i]; o == nil && isDefault(s.node.Domain) {
+		n.FLOPs = 0 // sequences and strings
+	} else if o != nil {
+		if call, _, err := c.call(i, vals, nil); err == nil {
+			outs := make([]tensor.Any, len(s.out))
+			for j, id := range s.out {
+				if id >= 0 {
+					outs[j] = vals[id].a
+				}
+			}
+			n.FLOPs = o.FLOPs(call, outs)
+		}
 	}
 	return n
 }

@@ -176,18 +176,3 @@ func TestCostOfBranches(t *testing.T) {
 		t.Errorf("a loop: %+v", loop)
 	}
 }
-
-// Every operator that has a rule is one of this library, and a rule is unknown, never wrong, while nothing is known.
-func TestRules(t *testing.T) {
-	for name, rule := range rules {
-		key := keyOf("", name, "")
-		if operators()[key] == nil && flows[key] == nil && operators()[keyOf("com.microsoft", name, "")] == nil {
-			t.Errorf("there is no operator %s", name)
-		}
-		n := &Node{Op: name, Attributes: []Attribute{Ints("kernel_shape", 2, 2), Int("size", 3), String("equation", "ij,jk->ik")}}
-		k := &counting{s: &step{node: n, in: []int{0, 0}, out: []int{0}}, vals: make([]Value, 1), attrs: &attrs{node: n}}
-		if got := rule(k); got != -1 && got != 0 {
-			t.Errorf("%s counts %d of nothing", name, got)
-		}
-	}
-}

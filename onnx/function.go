@@ -30,12 +30,12 @@ func keyOf(domain, name, overload string) opKey {
 }
 
 // operators are those of package op.
-var operators = sync.OnceValue(func() map[opKey]op.Op {
-	m := make(map[opKey]op.Op)
+var operators = sync.OnceValue(func() map[opKey]*op.Op {
+	m := make(map[opKey]*op.Op)
 	for _, o := range op.All() {
 		m[keyOf(o.Domain(), o.Name(), "")] = o
 		if slices.Contains(microsoft, o.Name()) {
-			a := contributed{o}
+			a := o.As(microsoftDomain, o.Name(), 1)
 			m[keyOf(a.Domain(), a.Name(), "")] = a
 		}
 	}
@@ -46,7 +46,7 @@ var operators = sync.OnceValue(func() map[opKey]op.Op {
 type expansion struct {
 	m         *Model
 	opsets    map[string]int64 // of the model
-	given     map[opKey]op.Op  // by the program
+	given     map[opKey]*op.Op // by the program
 	functions map[opKey]*Function
 	imports   map[*Function]map[string]int64
 	left      int
@@ -58,7 +58,7 @@ type expansion struct {
 }
 
 func (m *Model) expansion() (*expansion, error) {
-	x := &expansion{m: m, opsets: importsOf(m.Opsets), given: make(map[opKey]op.Op), functions: make(map[opKey]*Function, len(m.Functions)),
+	x := &expansion{m: m, opsets: importsOf(m.Opsets), given: make(map[opKey]*op.Op), functions: make(map[opKey]*Function, len(m.Functions)),
 		imports: make(map[*Function]map[string]int64), left: maxExpanded, tensors: make(map[*TensorProto]Value), constants: make(map[*Node]Value)}
 	for i, o := range m.Operators {
 		if o == nil {
@@ -124,7 +124,7 @@ func (p *program) label(s *step) string {
 
 // find returns what runs a node, nil if nothing of this library or the program does: the operator o of its name, or the flow
 // f. That may also be the form of o for strings.
-func (x *expansion) find(n *Node) (d definition, o op.Op, f *flow) {
+func (x *expansion) find(n *Node) (d definition, o *op.Op, f *flow) {
 	key := keyOf(n.Domain, n.Op, "")
 	f = flows[key]
 	if o = x.given[key]; o == nil {

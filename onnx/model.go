@@ -29,7 +29,7 @@ type Model struct {
 	// Operators are what the model may use besides those of package op, found by domain and name; nothing in a file. One of
 	// the same domain and name comes before that of package op. A program that sets them does so before it calls Check or
 	// makes a session. Package imagedecoder has one.
-	Operators []op.Op
+	Operators []*op.Op
 
 	source
 }

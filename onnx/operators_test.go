@@ -11,13 +11,6 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// renamed is Neg of another domain.
-type renamed struct{ op.Op }
-
-func (renamed) Domain() string  { return "org.example" }
-func (renamed) Name() string    { return "Minus" }
-func (renamed) Versions() []int { return []int{1} }
-
 // A model finds the operators of its program, by domain and name.
 func TestModelOperators(t *testing.T) {
 	v := Type{Kind: KindTensor, Elem: ElemOf(dtype.Float32), HasShape: true, Shape: []Dim{{Value: 2}}}
@@ -28,7 +21,7 @@ func TestModelOperators(t *testing.T) {
 		t.Errorf("without the operator: %v", err)
 	}
 	neg, _ := op.Lookup("Neg")
-	m.Operators = []op.Op{renamed{neg}}
+	m.Operators = []*op.Op{neg.As("org.example", "Minus", 1)}
 	s, err := NewSession(m)
 	if err != nil {
 		t.Fatal(err)
@@ -41,7 +34,7 @@ func TestModelOperators(t *testing.T) {
 	if err := m.Check(); err == nil || !strings.Contains(err.Error(), "ONNX has no operator of this name") {
 		t.Errorf("a name with a domain in it: %v", err)
 	}
-	m.Operators = []op.Op{nil}
+	m.Operators = []*op.Op{nil}
 	if err := m.Check(); err == nil || !strings.Contains(err.Error(), "operator 0") {
 		t.Errorf("nil: %v", err)
 	}

@@ -3,8 +3,6 @@ package onnx
 import (
 	"fmt"
 	"slices"
-
-	"github.com/ashlar-go/ashlar/op"
 )
 
 // maxOpset is the last version of ONNX's operator set whose operators are known.
@@ -95,9 +93,3 @@ const microsoftDomain = "com.microsoft"
 // microsoft lists ONNX's operators that the domain com.microsoft has, too, with the same meaning. Source:
 // docs/ContribOperators.md of github.com/microsoft/onnxruntime.
 var microsoft = []string{"CausalConvWithState", "DequantizeLinear", "Gelu", "LinearAttention", "QLinearConv", "QuantizeLinear", "Trilu"}
-
-// contributed is such an operator.
-type contributed struct{ op.Op }
-
-func (contributed) Domain() string  { return microsoftDomain }
-func (contributed) Versions() []int { return []int{1} }

@@ -19,10 +19,10 @@ import (
 func counted(s *Session) []atomic.Int64 {
 	n := make([]atomic.Int64, len(s.c.ops))
 	for i, o := range s.c.ops {
-		s.c.ops[i] = spy{Op: o, infer: func(_ *op.Call, outs []tensor.Any, err error) ([]tensor.Any, error) {
+		s.c.ops[i] = spy(o, func(_ *op.Call, outs []tensor.Any, err error) ([]tensor.Any, error) {
 			n[i].Add(1)
 			return outs, err
-		}}
+		}, nil)
 	}
 	return n
 }
@@ -136,10 +136,10 @@ func TestFailedPlanIsNotKept(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	first := s.c.ops[0]
-	s.c.ops[0] = spy{Op: first, infer: func(_ *op.Call, outs []tensor.Any, err error) ([]tensor.Any, error) {
+	s.c.ops[0] = spy(first, func(_ *op.Call, outs []tensor.Any, err error) ([]tensor.Any, error) {
 		cancel()
 		return outs, err
-	}}
+	}, nil)
 	right := vals{"x": vec(1, 2, 3), "to": ints(1, 3)}
 	if _, err := s.Run(ctx, right, Options{}); !errors.Is(err, context.Canceled) {
 		t.Error(err)

@@ -20,7 +20,7 @@ import (
 var models = flag.Int("models", 0, "how many random models to run, instead of two for each operator")
 
 // randomModel is a model of one to three operators, the first of which is given, on whatever comes.
-func randomModel(seed uint64, first op.Op) *Model {
+func randomModel(seed uint64, first *op.Op) *Model {
 	r := rand.New(rand.NewPCG(seed, 1))
 	g := &Graph{Name: "random"}
 	opsets := []int64{1, 6, 7, 9, 10, 11, 12, 13, 14, 16, 17, 18, 19, 20, 21, 22, 23, 25, 27}
@@ -198,7 +198,7 @@ func randomAttr(r *rand.Rand, name string) Attribute {
 
 // runRandom takes a model from its file to its results. Nothing panics, takes long, or more memory than it may.
 // It reports whether the model ran to its end.
-func runRandom(t *testing.T, seed uint64, first op.Op) (ran bool) {
+func runRandom(t *testing.T, seed uint64, first *op.Op) (ran bool) {
 	m := randomModel(seed, first)
 	step := "Encode"
 	what := func() string {

@@ -28,7 +28,6 @@ type replay struct {
 	ran    bool            // a run has given the outputs of the turn before
 	turn   int             // the next one
 	at     int             // the step that is on its way
-	with   op.Turn
 }
 
 // A copied is an output that is a view, and the tensor that it is copied to when all steps are done.
@@ -38,7 +37,8 @@ type copied struct{ to, from tensor.Any }
 type action struct {
 	c    *compiled
 	i    int
-	do   func()
+	plan *op.Plan
+	out  tensor.Any // of plan
 	slow func(ctx context.Context) error
 	cond Value
 	yes  bool
@@ -64,6 +64,15 @@ func is(a, b *tensor.Any) bool {
 	_, i := a.Memory()
 	_, j := b.Memory()
 	return i == j
+}
+
+// moved moves a result of a step to its place. It reports false for a result of another type or shape.
+func moved(to, a *tensor.Any) bool {
+	if a.DType() != to.DType() || !sameShape(a, to) {
+		return false
+	}
+	to.CopyFrom(*a)
+	return true
 }
 
 // errOther ends a replay where the run would go another way than the one that was noted.
@@ -105,7 +114,6 @@ func (p *replay) run(st *Stream, inputs map[string]tensor.Any) (done bool, err e
 		return false, nil
 	}
 	turn := p.turn
-	p.with.Under(st.under)
 	p.at = 0
 	if panicked := tensor.Try(func() { err = p.actions(st.under, turn) }); panicked != nil {
 		err = panicked
@@ -139,8 +147,14 @@ func (p *replay) actions(ctx context.Context, turn int) error {
 			return err
 		}
 		switch {
-		case a.do != nil:
-			a.do()
+		case a.plan != nil:
+			a.plan.Under(ctx)
+			if list := a.plan.Do(); !list[0].SameData(a.out) {
+				if !moved(&a.out, &list[0]) {
+					return errOther
+				}
+				list[0].Close()
+			}
 		case a.slow != nil:
 			if err := a.slow(ctx); err != nil {
 				return err
@@ -342,15 +356,18 @@ func (p *replay) steps(t *trace, turn int, places map[*slot][2]tensor.Any) ([]ac
 			outs[j] = at[turn]
 		}
 		if len(outs) == 1 {
-			run, ok, err := p.with.Prepare(r.op, &call, fixed, outs[0])
-			if err != nil {
+			call.Fixed = fixed
+			plan, err := r.op.Plan(&call)
+			if err != nil && !errors.Is(err, op.ErrUnknown) {
 				return nil, err
 			}
-			if ok {
-				do.do = run
+			if err == nil && plan.Steady() {
+				plan.Into(outs[0])
+				do.plan, do.out = plan, outs[0]
 				list = append(list, do)
 				continue
 			}
+			call.Fixed = nil
 		}
 		o := r.op
 		do.slow = func(ctx context.Context) error {
@@ -364,10 +381,9 @@ func (p *replay) steps(t *trace, turn int, places map[*slot][2]tensor.Any) ([]ac
 				if a.IsZero() {
 					continue
 				}
-				if j >= len(list) || list[j].DType() != a.DType() || !sameShape(&list[j], &a) {
+				if j >= len(list) || !moved(&a, &list[j]) {
 					return errOther
 				}
-				a.CopyFrom(list[j])
 			}
 			for _, a := range list { // results may share memory
 				if !a.IsZero() && !slices.ContainsFunc(call.Inputs, a.SameData) {

@@ -178,27 +178,22 @@ func spec(t *testing.T, d dtype.DType, shape ...int) tensor.Any {
 	return s.Any()
 }
 
-// spy stands in for an operator and lets a test see, and change, what it gives.
-type spy struct {
-	op.Op
-	run   func(c *op.Call, outs []tensor.Any, err error) ([]tensor.Any, error)
-	infer func(c *op.Call, outs []tensor.Any, err error) ([]tensor.Any, error)
-}
+// spied is what a test sees, and may change, of what an operator gives.
+type spied = func(c *op.Call, outs []tensor.Any, err error) ([]tensor.Any, error)
 
-func (s spy) Run(c *op.Call) ([]tensor.Any, error) {
-	outs, err := s.Op.Run(c)
-	if s.run != nil {
-		return s.run(c, outs, err)
+// spy returns an operator that stands in for o; infer and run may be nil.
+func spy(o *op.Op, infer, run spied) *op.Op {
+	through := func(f func(*op.Op, *op.Call) ([]tensor.Any, error), see spied) func(c *op.Call) ([]tensor.Any, error) {
+		return func(c *op.Call) ([]tensor.Any, error) {
+			outs, err := f(o, c)
+			if see != nil {
+				return see(c, outs, err)
+			}
+			return outs, err
+		}
 	}
-	return outs, err
-}
-
-func (s spy) Infer(c *op.Call) ([]tensor.Any, error) {
-	outs, err := s.Op.Infer(c)
-	if s.infer != nil {
-		return s.infer(c, outs, err)
-	}
-	return outs, err
+	return op.New(op.Info{Name: o.Name(), Domain: o.Domain(), Versions: o.Versions(), Attributes: o.Attributes(), Supports: o.Supports},
+		through((*op.Op).Infer, infer), through((*op.Op).Run, run))
 }
 
 // closed reports whether a's storage was given back.
@@ -233,13 +228,13 @@ func TestResultsAreClosed(t *testing.T) {
 	wantClosed := map[int][]int{2: {0, 1}, 6: {6}, 9: {2}} // after step → results closed by it
 	for i := range s.c.ops {
 		s.c.steps[i].folded = false
-		s.c.ops[i] = spy{Op: s.c.ops[i], run: func(c *op.Call, outs []tensor.Any, err error) ([]tensor.Any, error) {
+		s.c.ops[i] = spy(s.c.ops[i], nil, func(c *op.Call, outs []tensor.Any, err error) ([]tensor.Any, error) {
 			if view[i] {
 				outs = []tensor.Any{c.Inputs[0]}
 			}
 			made[i] = outs[0]
 			return outs, err
-		}}
+		})
 	}
 	gone := make(map[int]bool)
 	x := vec(1, 2)
@@ -281,13 +276,13 @@ func TestResultsAreClosed(t *testing.T) {
 func TestErrorsOfNodes(t *testing.T) {
 	s := session(t, residual)
 	var first tensor.Any
-	s.c.ops[0] = spy{Op: s.c.ops[0], run: func(_ *op.Call, outs []tensor.Any, err error) ([]tensor.Any, error) {
+	s.c.ops[0] = spy(s.c.ops[0], nil, func(_ *op.Call, outs []tensor.Any, err error) ([]tensor.Any, error) {
 		first = outs[0]
 		return outs, err
-	}}
+	})
 	relu := s.c.ops[1]
 	broken := &tensor.Error{Op: "op.Relu", Text: "it is broken", Err: tensor.ErrValue}
-	s.c.ops[1] = spy{Op: relu, run: func(*op.Call, []tensor.Any, error) ([]tensor.Any, error) { return nil, broken }}
+	s.c.ops[1] = spy(relu, nil, func(*op.Call, []tensor.Any, error) ([]tensor.Any, error) { return nil, broken })
 	_, err := s.Run(context.Background(), vals{"x": vec(1, 2, 3)}, Options{})
 	if want := `onnx: node 1 "relu1" (Relu, opset 13): op.Relu: it is broken`; err == nil || err.Error() != want || !errors.Is(err, tensor.ErrValue) {
 		t.Errorf("got  %v\nwant %s", err, want)
@@ -295,13 +290,13 @@ func TestErrorsOfNodes(t *testing.T) {
 	if !closed(first) {
 		t.Error("a result is left open after the error")
 	}
-	s.c.ops[1] = spy{Op: relu, run: func(*op.Call, []tensor.Any, error) ([]tensor.Any, error) { return nil, nil }}
+	s.c.ops[1] = spy(relu, nil, func(*op.Call, []tensor.Any, error) ([]tensor.Any, error) { return nil, nil })
 	_, err = s.Run(context.Background(), vals{"x": vec(1, 2, 3)}, Options{})
 	if want := `onnx: node 1 "relu1" (Relu, opset 13): the operator gave no output 0`; err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	s.c.ops[1] = spy{Op: relu, run: func(_ *op.Call, outs []tensor.Any, err error) ([]tensor.Any, error) { cancel(); return outs, err }}
+	s.c.ops[1] = spy(relu, nil, func(_ *op.Call, outs []tensor.Any, err error) ([]tensor.Any, error) { cancel(); return outs, err })
 	_, err = s.Run(ctx, vals{"x": vec(1, 2, 3)}, Options{})
 	if want := `onnx: node 2 "add2" (Add, opset 13): context canceled`; !errors.Is(err, context.Canceled) || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
@@ -366,12 +361,12 @@ func TestMaxMemory(t *testing.T) {
 	for _, late := range []bool{false, true} {
 		concat := s.c.ops[0]
 		calls, ran := 0, false
-		s.c.ops[0] = spy{Op: concat, infer: func(c *op.Call, outs []tensor.Any, err error) ([]tensor.Any, error) {
+		s.c.ops[0] = spy(concat, func(c *op.Call, outs []tensor.Any, err error) ([]tensor.Any, error) {
 			if calls++; calls == 1 || late {
 				return unknown(c, outs, err)
 			}
 			return outs, err
-		}, run: func(_ *op.Call, outs []tensor.Any, err error) ([]tensor.Any, error) { ran = true; return outs, err }}
+		}, func(_ *op.Call, outs []tensor.Any, err error) ([]tensor.Any, error) { ran = true; return outs, err })
 		err := run(8 << 20)
 		if !errors.As(err, &m) || !strings.HasPrefix(err.Error(), `onnx: node 0 "concat1" (Concat, opset 13): the run needs 12.0 MiB (weights 4 bytes, results so far`) {
 			t.Errorf("late %v: got %v", late, err)
@@ -406,9 +401,9 @@ func TestRefusedTypes(t *testing.T) {
 		return nil, &tensor.Error{Op: "op.Relu", Text: "not like this", Err: op.ErrUnsupported}
 	}
 	ran := false
-	s.c.ops[0] = spy{Op: s.c.ops[0], run: func(_ *op.Call, outs []tensor.Any, err error) ([]tensor.Any, error) { ran = true; return outs, err }}
-	s.c.ops[1] = spy{Op: s.c.ops[1], infer: refuse}
-	s.c.ops[2] = spy{Op: s.c.ops[2], infer: odd}
+	s.c.ops[0] = spy(s.c.ops[0], nil, func(_ *op.Call, outs []tensor.Any, err error) ([]tensor.Any, error) { ran = true; return outs, err })
+	s.c.ops[1] = spy(s.c.ops[1], refuse, nil)
+	s.c.ops[2] = spy(s.c.ops[2], odd, nil)
 	_, err := s.Run(context.Background(), vals{"x": vec(1)}, Options{})
 	var u *UnsupportedError
 	if !errors.As(err, &u) || len(u.List) != 2 || ran || u.List[0].String() != `node 1 "relu2" (Relu, opset 13): op.Relu: not today` ||

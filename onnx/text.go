@@ -107,7 +107,7 @@ func (k *flowCall) apply(inputs []tensor.Any) ([]tensor.Any, error) {
 }
 
 // applyAs is apply for an operator with the attributes of a node.
-func (k *flowCall) applyAs(o op.Op, node *Node, opset int, inputs []tensor.Any) ([]tensor.Any, error) {
+func (k *flowCall) applyAs(o *op.Op, node *Node, opset int, inputs []tensor.Any) ([]tensor.Any, error) {
 	a := &attrs{node: node, tensors: k.attrs.tensors, kept: k.s.kept}
 	call := &op.Call{Attrs: a, Opset: opset, Outputs: len(k.s.out), Inputs: inputs}
 	if err := checkAxes(node, inputs); err != nil {

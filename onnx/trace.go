@@ -30,7 +30,7 @@ type slot struct {
 type record struct {
 	c     *compiled
 	i     int
-	op    op.Op    // nil: the condition in[0] was yes
+	op    *op.Op   // nil: the condition in[0] was yes
 	call  *op.Call // without its inputs
 	in    []*slot  // nil where one is absent
 	out   []*slot

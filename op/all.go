@@ -1,10 +1,45 @@
 package op
 
+import (
+	"slices"
+	"sync"
+)
+
 // All returns every operator in its run-time form, in alphabetical order. Only
 // graphs, listings and tests call it: a program that names its operators links
 // no others.
-func All() []Op {
-	return []Op{
+func All() []*Op { return slices.Clone(operators().list) }
+
+// Lookup returns the operator that ONNX calls name.
+func Lookup(name string) (*Op, bool) {
+	o, ok := operators().byName[name]
+	return o, ok
+}
+
+type index struct {
+	once   sync.Once
+	list   []*Op
+	byName map[string]*Op // the first of each name
+}
+
+var all index // no literal with a call, which every program would link
+
+func operators() *index {
+	all.once.Do(func() {
+		all.byName = make(map[string]*Op)
+		for _, t := range tables() {
+			o := opOf(t)
+			if _, ok := all.byName[o.name]; !ok {
+				all.byName[o.name] = o
+			}
+			all.list = append(all.list, o)
+		}
+	})
+	return &all
+}
+
+func tables() []table {
+	return []table{
 		&abs,
 		&acos,
 		&acosh,

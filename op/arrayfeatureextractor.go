@@ -41,7 +41,7 @@ func extracted(a, indices tensor.Any) *transfer {
 var arrayFeatureExtractor = opN{about: about{name: "ArrayFeatureExtractor", domain: "ai.onnx.ml", onnx: []int{1}}, least: 2,
 	move: func(c *Call) *transfer {
 		m := extracted(c.in(0), c.in(1))
-		if len(m.shape) == 1 && !c.orion { // ONNX Runtime and ONNX's reference give a row, Orion a vector
+		if len(m.shape) == 1 && !c.orion() { // ONNX Runtime and ONNX's reference give a row, Orion a vector
 			m.shape = []int{1, m.shape[0]}
 		}
 		return m

@@ -241,7 +241,7 @@ func maskOf(mask *tensor.Any, d dtype.DType, keys int, quiet []Option) (r tensor
 	return r
 }
 
-var attention = opN{about: about{name: "Attention", onnx: []int{23, 24},
+var attention = opN{about: about{name: "Attention", flops: flops{rule: attentionFLOPs}, onnx: []int{23, 24},
 	attrs: []string{"is_causal", "kv_num_heads", "q_num_heads", "qk_matmul_output_mode", "scale", "softcap", "softmax_precision"}, why: whyAttended},
 	least: 3, most: 7, takes: attended, fast: productFast,
 	infer: func(c *Call) []tensor.Any {
@@ -277,4 +277,20 @@ func attentionCall(c *Call) (in [7]*tensor.Any, o attentionAttrs) {
 		o.precise = typeOf("Attention", c.Attrs.Int("softmax_precision", 1))
 	}
 	return in, o
+}
+
+// attentionFLOPs counts the products of queries and keys, and of their weights and values, masked ones included.
+func attentionFLOPs(c *Call, _ []tensor.Any) int64 {
+	q, key, v := c.in(0), c.in(1), c.in(2)
+	if q.IsZero() || key.IsZero() || v.IsZero() || !c.in(4).IsZero() || !c.in(5).IsZero() { // with a cache the keys are more
+		return -1
+	}
+	if q.Rank() == 4 {
+		return productOfAll(2, sizeOf(q, 0), sizeOf(q, 1), sizeOf(q, 2), sizeOf(key, 2), sumOfAll(sizeOf(key, 3), sizeOf(v, 3)))
+	}
+	heads, pairs := c.Attrs.Int("q_num_heads", 0), c.Attrs.Int("kv_num_heads", 0)
+	if q.Rank() != 3 || heads < 1 || pairs < 1 {
+		return -1
+	}
+	return productOfAll(2, sizeOf(q, 0), heads, sizeOf(q, 1), sizeOf(key, 1), sumOfAll(sizeOf(key, 2)/pairs, sizeOf(v, 2)/pairs))
 }

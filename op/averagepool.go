@@ -214,7 +214,7 @@ func sumRow[T num.Float](x []T) float64 {
 	return lane[0]
 }
 
-var averagePool = opN{about: about{name: "AveragePool", onnx: []int{1, 7, 10, 11, 19, 22},
+var averagePool = opN{about: about{name: "AveragePool", flops: flops{rule: poolFLOPs}, onnx: []int{1, 7, 10, 11, 19, 22},
 	attrs: []string{"auto_pad", "ceil_mode", "count_include_pad", "dilations", "kernel_shape", "pads", "strides"}}, least: 1,
 	infer: func(c *Call) []tensor.Any {
 		return one(spec("AveragePool", c.in(0).DType(), poolOf(exec.Job{Name: "AveragePool"}, &c.Inputs[0], windowOf(c)).shape...))

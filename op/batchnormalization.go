@@ -159,7 +159,7 @@ func checkNorm(name string, x tensor.Any, params ...tensor.Any) {
 	}
 }
 
-var batchNormalization = opN{about: about{name: "BatchNormalization", onnx: []int{6, 7, 9, 14, 15},
+var batchNormalization = opN{about: about{name: "BatchNormalization", flops: flops{each: 2}, onnx: []int{6, 7, 9, 14, 15},
 	attrs: []string{"epsilon", "is_test", "momentum", "spatial", "training_mode"}}, least: 5, takes: floats | fixeds,
 	infer: func(c *Call) []tensor.Any {
 		const name = "BatchNormalization"

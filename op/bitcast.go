@@ -33,5 +33,5 @@ func bitsOf(a tensor.Any, d dtype.DType) *transfer {
 	}}
 }
 
-var bitCast = opN{about: about{name: "BitCast", onnx: []int{26}, attrs: []string{"to"}}, least: 1,
+var bitCast = opN{about: about{name: "BitCast", flops: flops{free: true}, onnx: []int{26}, attrs: []string{"to"}}, least: 1,
 	move: func(c *Call) *transfer { return bitsOf(c.in(0), typeOf("BitCast", c.Attrs.Int("to", 0))) }}

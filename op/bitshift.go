@@ -55,7 +55,7 @@ func shiftRightRow[T num.Integer](dst, a, b []T) {
 	}
 }
 
-var bitShift = opN{about: about{name: "BitShift", onnx: []int{11}, attrs: []string{"direction"}}, least: 2, takes: integers,
+var bitShift = opN{about: about{name: "BitShift", flops: flops{each: 1}, onnx: []int{11}, attrs: []string{"direction"}}, least: 2, takes: integers,
 	run: func(c *Call) []tensor.Any {
 		oneType("BitShift", c.Inputs[:2]...)
 		var r tensor.Any

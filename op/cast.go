@@ -230,7 +230,7 @@ func convertDirectly(dst exec.Run, to dtype.DType, src exec.Run, from dtype.DTyp
 	return true
 }
 
-var cast = opN{about: about{name: "Cast", onnx: []int{6, 9, 13, 19, 21, 23, 24, 25}, attrs: []string{"to", "saturate", "round_mode"}}, least: 1,
+var cast = opN{about: about{name: "Cast", flops: flops{free: true}, converts: true, onnx: []int{6, 9, 13, 19, 21, 23, 24, 25}, attrs: []string{"to", "saturate", "round_mode"}}, least: 1,
 	run: func(c *Call) []tensor.Any { return one(castAny("Cast", c, *c.with("Cast", 0), castTo(c))) },
 	infer: func(c *Call) []tensor.Any {
 		return one(spec("Cast", castTo(c), c.in(0).Shape()...))

@@ -13,7 +13,7 @@ func CastLike[To, From num.Elem](a tensor.Tensor[From], like tensor.Tensor[To], 
 	return r
 }
 
-var castLike = opN{about: about{name: "CastLike", onnx: []int{15, 19, 21, 23, 24, 25}, attrs: []string{"saturate", "round_mode"}}, least: 2,
+var castLike = opN{about: about{name: "CastLike", flops: flops{free: true}, onnx: []int{15, 19, 21, 23, 24, 25}, attrs: []string{"saturate", "round_mode"}}, least: 2,
 	run: func(c *Call) []tensor.Any {
 		return one(castAny("CastLike", c, *c.with("CastLike", 0), c.in(1).DType()))
 	},

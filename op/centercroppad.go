@@ -54,7 +54,7 @@ func centered(a tensor.Any, extents, axes []int) *transfer {
 	}}
 }
 
-var centerCropPad = opN{about: about{name: "CenterCropPad", onnx: []int{18}, attrs: []string{"axes"}}, least: 2,
+var centerCropPad = opN{about: about{name: "CenterCropPad", flops: flops{free: true}, onnx: []int{18}, attrs: []string{"axes"}}, least: 2,
 	move: func(c *Call) *transfer {
 		extents, _ := ints("CenterCropPad", c, 1)
 		axes, _ := attrInts(c, "axes")

@@ -61,7 +61,7 @@ func wideWord(d dtype.DType, w exec.Word) exec.Word {
 	return w
 }
 
-var clip = opN{about: about{name: "Clip", orion: &inOrion{input: orionClip}, onnx: []int{6, 11, 12, 13}, attrs: []string{"min", "max"}}, least: 1, most: 3, fast: clipFast,
+var clip = opN{about: about{name: "Clip", flops: flops{each: 2}, orion: &inOrion{input: orionClip}, onnx: []int{6, 11, 12, 13}, attrs: []string{"min", "max"}}, least: 1, most: 3, fast: clipFast,
 	takes: reals | fixeds,
 	run:   runClip,
 	infer: func(c *Call) []tensor.Any {

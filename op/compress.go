@@ -57,7 +57,7 @@ func compressed(a, cond tensor.Any, axis int) *transfer {
 	}}
 }
 
-var compress = opN{about: about{name: "Compress", onnx: []int{9, 11}, attrs: []string{"axis"}}, least: 2,
+var compress = opN{about: about{name: "Compress", flops: flops{free: true}, onnx: []int{9, 11}, attrs: []string{"axis"}}, least: 2,
 	move: func(c *Call) *transfer {
 		a := c.in(0)
 		if c.Attrs.Has("axis") {

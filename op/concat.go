@@ -128,7 +128,7 @@ func concatShape(axis int, ts []tensor.Any) []int {
 	return shape
 }
 
-var concat = opN{about: about{name: "Concat", onnx: []int{4, 11, 13}, attrs: []string{"axis"}}, least: 1, most: -1,
+var concat = opN{about: about{name: "Concat", flops: flops{free: true}, onnx: []int{4, 11, 13}, attrs: []string{"axis"}}, least: 1, most: -1,
 	run: func(c *Call) []tensor.Any {
 		needs("Concat", c, len(c.Inputs))
 		for i := range c.Inputs {

@@ -5,7 +5,7 @@ import (
 )
 
 // Constant is ONNX's: the value that one of its attributes gives.
-var constant = opN{about: about{name: "Constant", onnx: []int{1, 9, 11, 12, 13, 19, 21, 23, 24, 25},
+var constant = opN{about: about{name: "Constant", flops: flops{free: true}, onnx: []int{1, 9, 11, 12, 13, 19, 21, 23, 24, 25},
 	attrs: []string{"value", "value_float", "value_floats", "value_int", "value_ints"}},
 	infer: runConstant, run: runConstant}
 

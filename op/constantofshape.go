@@ -7,7 +7,7 @@ import (
 // ConstantOfShape is ONNX's: a tensor of the shape that the input lists, every
 // element the attribute value, float32 0 without one. Typed programs call
 // tensor.Full.
-var constantOfShape = opN{about: about{name: "ConstantOfShape", onnx: []int{9, 20, 21, 23, 24, 25}, attrs: []string{"value"}}, least: 1,
+var constantOfShape = opN{about: about{name: "ConstantOfShape", flops: flops{free: true}, onnx: []int{9, 20, 21, 23, 24, 25}, attrs: []string{"value"}}, least: 1,
 	infer: func(c *Call) []tensor.Any {
 		return one(spec("ConstantOfShape", fillValue(c).DType(), shapeArg("ConstantOfShape", c)...))
 	},

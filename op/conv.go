@@ -21,10 +21,14 @@ func Conv[T num.Float | num.Narrow | num.Fixed](x, w, bias tensor.Tensor[T], win
 
 // convolved is Conv for operands of one run-time element type.
 func convolved(r, x, w, bias *tensor.Any, win Window, group int, opts []Option) {
+	present("Conv", x, w)
+	convOf("Conv", x, w, bias, win, group).call(r, x, w, bias, opts)
+}
+
+// call computes a convolution.
+func (g *convolution) call(r, x, w, bias *tensor.Any, opts []Option) {
 	const name = "Conv"
-	present(name, x, w)
 	d, s := x.DType(), read(opts)
-	g := convOf(name, x, w, bias, win, group)
 	aimShape(r, name, &s, d, g.shape)
 	if r.Len() == 0 {
 		return
@@ -155,15 +159,19 @@ func (g *convolution) pointwise() bool {
 	return true
 }
 
-var convOp = opN{about: about{name: "Conv", onnx: []int{1, 11, 22}, attrs: []string{"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"}}, least: 2, most: 3, fast: productFast,
-	infer: func(c *Call) []tensor.Any {
-		oneType("Conv", c.Inputs...)
-		g := convOf("Conv", c.or(0), c.or(1), c.or(2), windowOf(c), attrInt(c, "group", 1))
-		return one(spec("Conv", c.in(0).DType(), g.shape...))
-	},
+var convOp = opN{about: about{name: "Conv", flops: flops{rule: convFLOPs}, rectifies: true, onnx: []int{1, 11, 22}, attrs: []string{"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"}}, least: 2, most: 3, fast: productFast,
 	takes: floats | fixeds,
-	run: func(c *Call) []tensor.Any {
-		var r tensor.Any
-		convolved(&r, c.like("Conv", 0, 0), c.like("Conv", 1, 0), c.like("Conv", 2, 0), windowOf(c), attrInt(c, "group", 1), options(c))
-		return one(r)
+	planned: func(c *Call, p *Plan) {
+		oneType("Conv", c.Inputs...)
+		x, w, bias := c.like("Conv", 0, 0), c.like("Conv", 1, 0), c.like("Conv", 2, 0)
+		g := convOf("Conv", x, w, bias, windowOf(c), attrInt(c, "group", 1))
+		p.gives(x.DType(), g.shape...)
+		p.by(c, 0, func(r *tensor.Any, opts []Option) {
+			g.keeps = opts[0].into != nil && x.IsContiguous() // else each call makes a copy of it
+			g.call(r, x, w, bias, opts)
+		})
 	}}
+
+func convFLOPs(c *Call, out []tensor.Any) int64 {
+	return withBias(productOfAll(2, lengthOf(nth(out, 0)), filterOf(c.in(1))), c, 2, out)
+}

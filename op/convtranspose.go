@@ -249,7 +249,7 @@ func overlaid[T num.Float](sums []float64, cols []T, s []span) {
 	}
 }
 
-var convTranspose = opN{about: about{name: "ConvTranspose", onnx: []int{1, 11, 22},
+var convTranspose = opN{about: about{name: "ConvTranspose", flops: flops{rule: transposedFLOPs}, onnx: []int{1, 11, 22},
 	attrs: []string{"auto_pad", "dilations", "group", "kernel_shape", "output_padding", "output_shape", "pads", "strides"}}, least: 2, most: 3, takes: floats, fast: productFast,
 	move: func(c *Call) *transfer {
 		w := TransposeWindow{Window: windowOf(c)}
@@ -257,3 +257,8 @@ var convTranspose = opN{about: about{name: "ConvTranspose", onnx: []int{1, 11, 2
 		w.OutputShape, _ = attrInts(c, "output_shape")
 		return transposedConv(c.in(0), c.in(1), c.in(2), w, attrInt(c, "group", 1))
 	}}
+
+// transposedFLOPs counts the products of each element of the data with a filter, which go into the result.
+func transposedFLOPs(c *Call, out []tensor.Any) int64 {
+	return withBias(productOfAll(2, lengthOf(c.in(0)), filterOf(c.in(1))), c, 2, out)
+}

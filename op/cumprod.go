@@ -16,7 +16,7 @@ func CumProd[T num.Native | num.Narrow | num.Fixed](a tensor.Tensor[T], axis int
 var multiplyUp = cumulation{none: 1, start: 1, times: true,
 	word: func(acc, v uint64) uint64 { return acc * v }}
 
-var cumProd = opN{about: about{name: "CumProd", onnx: []int{26}, attrs: []string{"exclusive", "reverse"}}, least: 2, takes: reals | fixeds,
+var cumProd = opN{about: about{name: "CumProd", flops: flops{read: 1}, onnx: []int{26}, attrs: []string{"exclusive", "reverse"}}, least: 2, takes: reals | fixeds,
 	infer: func(c *Call) []tensor.Any {
 		lineAxis("CumProd", c)
 		return one(spec("CumProd", c.in(0).DType(), c.in(0).Shape()...))

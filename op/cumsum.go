@@ -256,7 +256,7 @@ func lineAxis(name string, c *Call) int {
 	return axisOf(name, v[0], c.in(0).Rank())
 }
 
-var cumSum = opN{about: about{name: "CumSum", onnx: []int{11, 14}, attrs: []string{"exclusive", "reverse"}}, least: 2, takes: reals | fixeds,
+var cumSum = opN{about: about{name: "CumSum", flops: flops{read: 1}, onnx: []int{11, 14}, attrs: []string{"exclusive", "reverse"}}, least: 2, takes: reals | fixeds,
 	infer: func(c *Call) []tensor.Any {
 		lineAxis("CumSum", c)
 		return one(spec("CumSum", c.in(0).DType(), c.in(0).Shape()...))

@@ -72,7 +72,7 @@ func (m *rearrangement) to(r *tensor.Any, opts []Option) {
 	r.CopyFrom(out)
 }
 
-var depthToSpace = opN{about: about{name: "DepthToSpace", onnx: []int{1, 11, 13}, attrs: []string{"blocksize", "mode"}}, least: 1,
+var depthToSpace = opN{about: about{name: "DepthToSpace", flops: flops{free: true}, onnx: []int{1, 11, 13}, attrs: []string{"blocksize", "mode"}}, least: 1,
 	infer: func(c *Call) []tensor.Any { return depthToSpaceCall(c).infer() },
 	run:   func(c *Call) []tensor.Any { return depthToSpaceCall(c).run(c) }}
 

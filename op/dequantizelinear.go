@@ -40,7 +40,7 @@ func dequantized(x, scale, zero tensor.Any, d dtype.DType, axis, block int) *tra
 	}}
 }
 
-var dequantizeLinear = opN{about: about{name: "DequantizeLinear", orion: &inOrion{instead: orionDequantize}, onnx: []int{10, 13, 19, 21, 23, 24, 25}, why: "of quantized numbers: 8 and 16 bits and int32",
+var dequantizeLinear = opN{about: about{name: "DequantizeLinear", flops: flops{each: 2}, orion: &inOrion{instead: orionDequantize}, onnx: []int{10, 13, 19, 21, 23, 24, 25}, why: "of quantized numbers: 8 and 16 bits and int32",
 	attrs: []string{"axis", "block_size", "output_dtype"}}, least: 2, most: 3, takes: quantized,
 	move: func(c *Call) *transfer {
 		d := c.in(1).DType()

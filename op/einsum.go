@@ -313,7 +313,7 @@ func pointers(in []tensor.Any) []*tensor.Any {
 	return refs
 }
 
-var einsumOp = opN{about: about{name: "Einsum", onnx: []int{12}, attrs: []string{"equation"}}, least: 1, most: -1, takes: numbers,
+var einsumOp = opN{about: about{name: "Einsum", flops: flops{rule: einsumFLOPs}, onnx: []int{12}, attrs: []string{"equation"}}, least: 1, most: -1, takes: numbers,
 	infer: func(c *Call) []tensor.Any {
 		oneType("Einsum", c.Inputs...)
 		return one(spec("Einsum", c.in(0).DType(), einsumOf(c.Attrs.Str("equation", ""), pointers(c.Inputs)).shape()...))
@@ -326,3 +326,25 @@ var einsumOp = opN{about: about{name: "Einsum", onnx: []int{12}, attrs: []string
 		summation(&r, c.Attrs.Str("equation", ""), pointers(c.Inputs), options(c))
 		return one(r)
 	}}
+
+// einsumFLOPs counts, for each combination of indices, a product for each operand but one and the sum. An ellipsis isn't
+// followed.
+func einsumFLOPs(c *Call, out []tensor.Any) int64 {
+	text, _, _ := strings.Cut(strings.ReplaceAll(c.Attrs.Str("equation", "..."), " ", ""), "->")
+	terms := strings.Split(text, ",")
+	sizes := make(map[rune]int64)
+	for j, term := range terms {
+		a := c.in(j)
+		if strings.Contains(term, ".") || a.IsZero() || a.Rank() != len([]rune(term)) {
+			return -1
+		}
+		for axis, letter := range []rune(term) {
+			sizes[letter] = max(sizes[letter], int64(a.Dim(axis)))
+		}
+	}
+	n := int64(len(terms))
+	for _, size := range sizes {
+		n = productOfAll(n, size)
+	}
+	return n
+}

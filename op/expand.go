@@ -7,7 +7,7 @@ import (
 // Expand is ONNX's: the input and the given shape stretch to each other, so a 1 in
 // the shape keeps the input's extent. A read-only view. Typed programs call
 // Tensor.BroadcastTo.
-var expand = opN{about: about{name: "Expand", onnx: []int{8, 13}}, least: 2,
+var expand = opN{about: about{name: "Expand", flops: flops{free: true}, onnx: []int{8, 13}}, least: 2,
 	infer: func(c *Call) []tensor.Any { return one(spec("Expand", c.in(0).DType(), expandTo(c)...)) },
 	run: func(c *Call) []tensor.Any {
 		return one(viewed(tensor.BroadcastTo(c.in(0), expandTo(c)...)))

@@ -12,7 +12,7 @@ import (
 // EyeLike is ONNX's: a matrix of the input's shape with ones on diagonal k, which is
 // the main one for 0 and lies above it for 1, and zeros elsewhere, in the type that
 // the attribute dtype names or else the input's. Typed programs call tensor.Eye.
-var eyeLike = opN{about: about{name: "EyeLike", onnx: []int{9, 22}, attrs: []string{"dtype", "k"}}, least: 1, takes: every | stored&^(1<<dtype.Float8E8M0),
+var eyeLike = opN{about: about{name: "EyeLike", flops: flops{free: true}, onnx: []int{9, 22}, attrs: []string{"dtype", "k"}}, least: 1, takes: every | stored&^(1<<dtype.Float8E8M0),
 	move: func(c *Call) *transfer {
 		shape := c.in(0).Shape()
 		if len(shape) != 2 {

@@ -6,11 +6,11 @@ import "github.com/ashlar-go/ashlar/tensor"
 // second, a bias that stretches to it and may be absent. BiasGelu is Gelu of such a sum. The
 // sum is rounded as Add rounds it. Typed programs call Add, and Gelu or GeluTanh. Source:
 // docs/ContribOperators.md of github.com/microsoft/onnxruntime.
-var fastGelu = opN{about: about{name: "FastGelu", domain: "com.microsoft", onnx: []int{1}}, least: 1, most: 2, takes: floats, fast: geluFast,
+var fastGelu = opN{about: about{name: "FastGelu", flops: flops{each: 1}, domain: "com.microsoft", onnx: []int{1}}, least: 1, most: 2, takes: floats, fast: geluFast,
 	infer: func(c *Call) []tensor.Any { return biased("FastGelu", c) },
 	run:   func(c *Call) []tensor.Any { return geluOfSum("FastGelu", c, &geluTanh) }}
 
-var biasGelu = opN{about: about{name: "BiasGelu", domain: "com.microsoft", onnx: []int{1}}, least: 2, takes: floats, fast: geluFast,
+var biasGelu = opN{about: about{name: "BiasGelu", flops: flops{each: 2}, domain: "com.microsoft", onnx: []int{1}}, least: 2, takes: floats, fast: geluFast,
 	infer: func(c *Call) []tensor.Any { return biased("BiasGelu", c) },
 	run:   func(c *Call) []tensor.Any { return geluOfSum("BiasGelu", c, &gelu) }}
 

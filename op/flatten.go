@@ -36,7 +36,7 @@ func flatShape(a tensor.Any, axis int) []int {
 	return []int{rows, cols}
 }
 
-var flatten = opN{about: about{name: "Flatten", onnx: []int{1, 9, 11, 13, 21, 23, 24, 25}, attrs: []string{"axis"}}, least: 1,
+var flatten = opN{about: about{name: "Flatten", flops: flops{free: true}, onnx: []int{1, 9, 11, 13, 21, 23, 24, 25}, attrs: []string{"axis"}}, least: 1,
 	infer: func(c *Call) []tensor.Any {
 		return one(spec("Flatten", c.in(0).DType(), flatShape(c.in(0), attrInt(c, "axis", 1))...))
 	},

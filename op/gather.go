@@ -122,7 +122,7 @@ func positions(name string, indices *tensor.Any, n, axis int) []int {
 	return at
 }
 
-var gatherOp = opN{about: about{name: "Gather", onnx: []int{1, 11, 13}, attrs: []string{"axis"}}, least: 2,
+var gatherOp = opN{about: about{name: "Gather", flops: flops{free: true}, onnx: []int{1, 11, 13}, attrs: []string{"axis"}}, least: 2,
 	infer: func(c *Call) []tensor.Any {
 		wantInt("Gather", 1, c.in(1))
 		axis := axisOf("Gather", attrInt(c, "axis", 0), c.in(0).Rank())

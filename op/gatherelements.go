@@ -92,7 +92,7 @@ func resolved(name string, indices []int64, shape []int, n, axis int) []int {
 	return at
 }
 
-var gatherElements = opN{about: about{name: "GatherElements", onnx: []int{11, 13}, attrs: []string{"axis"}}, least: 2,
+var gatherElements = opN{about: about{name: "GatherElements", flops: flops{free: true}, onnx: []int{11, 13}, attrs: []string{"axis"}}, least: 2,
 	move: func(c *Call) *transfer {
 		return elementsAt("GatherElements", c.in(0), c.in(1), attrInt(c, "axis", 0))
 	}}

@@ -153,7 +153,7 @@ func addPlaces(at, v []int64, k int, extent, stride int64) bool {
 	return wrong >= 0
 }
 
-var gatherND = opN{about: about{name: "GatherND", onnx: []int{11, 12, 13}, attrs: []string{"batch_dims"}}, least: 2,
+var gatherND = opN{about: about{name: "GatherND", flops: flops{free: true}, onnx: []int{11, 12, 13}, attrs: []string{"batch_dims"}}, least: 2,
 	move: func(c *Call) *transfer {
 		return gatheredND(c.in(0), c.in(1), attrInt(c, "batch_dims", 0))
 	}}

@@ -54,7 +54,7 @@ func geluTanhRow64(dst, a []float64) {
 	}
 }
 
-var geluOp = opN{about: about{name: "Gelu", onnx: []int{20}, attrs: []string{"approximate"}}, least: 1, takes: floats, fast: geluFast,
+var geluOp = opN{about: about{name: "Gelu", flops: flops{each: 1}, onnx: []int{20}, attrs: []string{"approximate"}}, least: 1, takes: floats, fast: geluFast,
 	run: func(c *Call) []tensor.Any {
 		by := &gelu
 		if approximate(c) {

@@ -147,19 +147,26 @@ func gemmShape(shape []int, a, b, c *layout.Layout, transA, transB bool) []int {
 	return append(shape, m, n)
 }
 
-var gemmOp = opN{about: about{name: "Gemm", onnx: []int{6, 7, 9, 11, 13}, attrs: []string{"alpha", "beta", "broadcast", "transA", "transB"}}, least: 2, most: 3, fast: productFast,
-	infer: func(c *Call) []tensor.Any {
-		oneType("Gemm", c.Inputs...)
-		var plus *layout.Layout
-		if a := c.or(2); !a.IsZero() {
-			plus = a.LayoutRef()
-		}
-		return one(spec("Gemm", c.in(0).DType(), gemmShape(nil, c.or(0).LayoutRef(), c.or(1).LayoutRef(), plus, c.Attrs.Int("transA", 0) != 0, c.Attrs.Int("transB", 0) != 0)...))
-	},
+var gemmOp = opN{about: about{name: "Gemm", flops: flops{rule: gemmFLOPs}, rectifies: true, onnx: []int{6, 7, 9, 11, 13}, attrs: []string{"alpha", "beta", "broadcast", "transA", "transB"}}, least: 2, most: 3, fast: productFast,
 	takes: floats | fixeds,
-	run: func(c *Call) []tensor.Any {
-		var r tensor.Any
-		generalProduct(&r, c.like("Gemm", 0, 0), c.like("Gemm", 1, 0), c.like("Gemm", 2, 0), c.Attrs.Float("alpha", 1), c.Attrs.Float("beta", 1),
-			c.Attrs.Int("transA", 0) != 0, c.Attrs.Int("transB", 0) != 0, options(c))
-		return one(r)
+	planned: func(c *Call, p *Plan) {
+		oneType("Gemm", c.Inputs...)
+		a, b, plus := c.like("Gemm", 0, 0), c.like("Gemm", 1, 0), c.like("Gemm", 2, 0)
+		alpha, beta, transA, transB := c.Attrs.Float("alpha", 1), c.Attrs.Float("beta", 1), c.Attrs.Int("transA", 0) != 0, c.Attrs.Int("transB", 0) != 0
+		if !p.brief {
+			var third *layout.Layout
+			if !plus.IsZero() {
+				third = plus.LayoutRef()
+			}
+			p.gives(a.DType(), gemmShape(nil, a.LayoutRef(), b.LayoutRef(), third, transA, transB)...)
+		}
+		p.by(c, 0, func(r *tensor.Any, opts []Option) { generalProduct(r, a, b, plus, alpha, beta, transA, transB, opts) })
 	}}
+
+func gemmFLOPs(c *Call, out []tensor.Any) int64 {
+	axis := 1
+	if c.Attrs.Int("transA", 0) != 0 {
+		axis = 0
+	}
+	return withBias(productOfAll(2, lengthOf(nth(out, 0)), sizeOf(c.in(0), axis)), c, 2, out)
+}

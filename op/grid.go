@@ -3,18 +3,17 @@ package op
 import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/cpu"
-	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 )
 
 // Why says in a few words why an operator isn't defined for an element type of its
 // deciding operand, and what to do instead. It is empty where the operator is.
-func Why(o Op, d dtype.DType) string {
+func Why(o *Op, d dtype.DType) string {
 	if some("Why", o).Supports(d) {
 		return ""
 	}
-	if a, ok := o.(interface{ only() string }); ok && a.only() != "" && !d.IsComplex() && d != dtype.Bool {
-		return a.only()
+	if o.why != "" && !d.IsComplex() && d != dtype.Bool {
+		return o.why
 	}
 	switch {
 	case d.IsComplex():
@@ -31,38 +30,15 @@ func Why(o Op, d dtype.DType) string {
 	return "of integers alone: Cast first"
 }
 
-func (a *about) only() string { return a.why }
-
 // Kernels returns the levels of instructions, besides plain Go, that an operator has
 // rows of its own for, such as [avx2 avx512], for an element type of its deciding
 // operand. Narrow floats are computed by the rows of float32.
-func Kernels(o Op, d dtype.DType) (levels []string) {
-	if !some("Kernels", o).Supports(d) {
+func Kernels(o *Op, d dtype.DType) (levels []string) {
+	if !some("Kernels", o).Supports(d) || o.fast == nil {
 		return nil
 	}
-	computed := d
-	if d.IsNarrow() {
-		computed = dtype.Float32
-	}
 	for l := cpu.Generic + 1; l <= cpu.AVX512; l++ {
-		has := false
-		switch o := o.(type) {
-		case *op1:
-			has = o.fast != nil && exec.One(o.fast[l], computed) != nil
-		case *opP:
-			has = o.fast != nil && rowSetP(o.fast[l], computed)
-		case *op2:
-			has = o.fast != nil && exec.Two(o.fast[l], computed) != nil
-		case *cmp2:
-			has = o.fast != nil && exec.Compare(o.fast[l], computed) != nil
-		case *liner:
-			has = o.fast != nil && o.fast(d, l)
-		case *reduction:
-			has = o.fast != nil && o.fast(d, l)
-		case *opN:
-			has = o.fast != nil && o.fast(d, l)
-		}
-		if has {
+		if o.fast(d, l) {
 			levels = append(levels, l.String())
 		}
 	}

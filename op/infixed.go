@@ -20,68 +20,50 @@ import (
 // value in it, is an error.
 //
 // It panics when o is nil or d is no fixed-point format.
-func InFixed(o Op, d dtype.DType) Op {
+func InFixed(o *Op, d dtype.DType) *Op {
 	if !d.IsFixed() {
 		panic(fail("InFixed", tensor.ErrDType, "%v isn't a fixed-point format", d))
 	}
-	return fixedOp{some("InFixed", o), d}
+	e := *some("InFixed", o)
+	inFloat64 := d.Size() < 8 // which holds the numbers of the format
+	e.fixed = d
+	e.takes = func(x dtype.DType) bool { return o.Supports(x) || x == d && inFloat64 && o.Supports(dtype.Float64) }
+	e.plan = func(c *Call, p *Plan) {
+		f := *c
+		if to := c.Attrs.Int("to", 0); o.converts && len(c.Inputs) == 1 && isFloatCode(to) {
+			f.Inputs, f.Attrs = []tensor.Any{c.Inputs[0], spec("CastLike", d)}, NoAttrs{}
+			castLike.plan(&f, p)
+			return
+		}
+		f.Attrs = wideAttrs{c.Attrs}
+		results := func(call func(o *Op, c *Call) ([]tensor.Any, error)) (out []tensor.Any) {
+			out, err := call(o, &f)
+			if errors.Is(err, tensor.ErrDType) && inFloat64 {
+				out, p.err = inWider(o, &f, d, call, err)
+				return out
+			}
+			if p.err = err; err == nil {
+				out, p.err = inFormat(d, o.name, out)
+			}
+			return out
+		}
+		p.late = func() []tensor.Any { return results((*Op).Infer) }
+		p.run = func() { p.to = results((*Op).Run) }
+	}
+	return &e
 }
 
 // some returns an operator that isn't nil.
-func some(name string, o Op) Op {
+func some(name string, o *Op) *Op {
 	if o == nil {
 		panic(fail(name, ErrUnsupported, "the operator is nil; Lookup reports whether it found one"))
 	}
 	return o
 }
 
-type fixedOp struct {
-	Op
-	d dtype.DType
-}
-
-// casts reports whether the operator is Cast.
-func (o fixedOp) casts() bool {
-	in := o.Op
-	if f, ok := in.(orionOp); ok {
-		in = f.Op
-	}
-	return in == Op(&cast)
-}
-
-// inFloat64 reports whether float64 holds the numbers of the format.
-func (o fixedOp) inFloat64() bool { return o.d.Size() < 8 }
-
-func (o fixedOp) Supports(d dtype.DType) bool {
-	return o.Op.Supports(d) || d == o.d && o.inFloat64() && o.Op.Supports(dtype.Float64)
-}
-
-func (o fixedOp) Infer(c *Call) ([]tensor.Any, error) { return o.through(c, Op.Infer) }
-
-func (o fixedOp) Run(c *Call) ([]tensor.Any, error) { return o.through(c, Op.Run) }
-
-func (o fixedOp) through(c *Call, f func(Op, *Call) ([]tensor.Any, error)) (out []tensor.Any, err error) {
-	if err = tensor.Try(func() { c.complete(o.Name()) }); err != nil {
-		return nil, err
-	}
-	e := *c
-	if to := c.Attrs.Int("to", 0); o.casts() && len(c.Inputs) == 1 && isFloatCode(to) {
-		e.Inputs, e.Attrs = []tensor.Any{c.Inputs[0], spec("CastLike", o.d)}, NoAttrs{}
-		return f(&castLike, &e)
-	}
-	e.Attrs = wideAttrs{c.Attrs}
-	if out, err = f(o.Op, &e); errors.Is(err, tensor.ErrDType) && o.inFloat64() {
-		return o.inWider(&e, f, err)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return o.rounded(out)
-}
-
-// inWider calls f with fixed point in float64. If that isn't one of the operator's types
+// inWider makes a call with fixed point in float64. If that isn't one of the operator's types
 // either, the error is refused.
-func (o fixedOp) inWider(c *Call, f func(Op, *Call) ([]tensor.Any, error), refused error) (out []tensor.Any, err error) {
+func inWider(o *Op, c *Call, d dtype.DType, call func(o *Op, c *Call) ([]tensor.Any, error), refused error) (out []tensor.Any, err error) {
 	e := *c
 	e.Inputs = slices.Clone(c.Inputs)
 	var spent []tensor.Any
@@ -93,7 +75,7 @@ func (o fixedOp) inWider(c *Call, f func(Op, *Call) ([]tensor.Any, error), refus
 		}
 	}()
 	for i, a := range c.Inputs {
-		if a.IsZero() || a.DType() != o.d {
+		if a.IsZero() || a.DType() != d {
 			continue
 		}
 		if e.Inputs[i], err = converted(a, dtype.Float64); err != nil {
@@ -104,7 +86,7 @@ func (o fixedOp) inWider(c *Call, f func(Op, *Call) ([]tensor.Any, error), refus
 	if len(spent) == 0 {
 		return nil, refused
 	}
-	if out, err = f(o.Op, &e); errors.Is(err, tensor.ErrDType) {
+	if out, err = call(o, &e); errors.Is(err, tensor.ErrDType) {
 		err = refused
 	}
 	if err != nil {
@@ -115,19 +97,19 @@ func (o fixedOp) inWider(c *Call, f func(Op, *Call) ([]tensor.Any, error), refus
 			spent = append(spent, a)
 		}
 	}
-	return o.rounded(out)
+	return inFormat(d, o.name, out)
 }
 
-// rounded returns results with the floats among them in the format.
-func (o fixedOp) rounded(out []tensor.Any) ([]tensor.Any, error) {
+// inFormat returns results with the floats among them in a format.
+func inFormat(d dtype.DType, name string, out []tensor.Any) ([]tensor.Any, error) {
 	out = slices.Clone(out)
 	for i, a := range out {
 		if a.IsZero() || !a.DType().IsFloat() {
 			continue
 		}
 		var err error
-		if out[i], err = converted(a, o.d); err != nil {
-			return nil, fail(o.Name(), err, "result %d, computed in %v: %v", i, a.DType(), err)
+		if out[i], err = converted(a, d); err != nil {
+			return nil, fail(name, err, "result %d, computed in %v: %v", i, a.DType(), err)
 		}
 	}
 	return out, nil

@@ -56,7 +56,7 @@ func isInfRow[T num.Float](dst []bool, a []T) {
 	}
 }
 
-var isInf = opN{about: about{name: "IsInf", orion: &inOrion{also: 1<<dtype.Int8 | 1<<dtype.Int32, input: orionIsInf}, onnx: []int{10, 20}, attrs: []string{"detect_negative", "detect_positive"}, why: "integers have no infinity"}, least: 1,
+var isInf = opN{about: about{name: "IsInf", flops: flops{each: 1}, orion: &inOrion{also: 1<<dtype.Int8 | 1<<dtype.Int32, input: orionIsInf}, onnx: []int{10, 20}, attrs: []string{"detect_negative", "detect_positive"}, why: "integers have no infinity"}, least: 1,
 	takes: floats,
 	run: func(c *Call) []tensor.Any {
 		var r tensor.Any

@@ -168,18 +168,13 @@ func (o *liner) lines(c *Call) (axis, tail int) {
 	return axis, rank - axis
 }
 
-// Infer returns the output's type and shape.
-func (o *liner) Infer(c *Call) ([]tensor.Any, error) {
-	return inferred(o.name, func() (dtype.DType, []int) {
-		o.lines(c)
-		return c.in(0).DType(), c.in(0).Shape()
-	})
-}
+func (o *liner) has(d dtype.DType, l cpu.Level) bool { return o.fast != nil && o.fast(d, l) }
 
-// Run computes the output.
-func (o *liner) Run(c *Call) ([]tensor.Any, error) {
-	return ran(func(r *tensor.Any) {
-		axis, tail := o.lines(c)
-		o.call(r, c.with(o.name, 0), axis, tail, options(c))
-	})
+func (o *liner) effort() flops { return flops{each: 5} }
+
+func (o *liner) plan(c *Call, p *Plan) {
+	axis, tail := o.lines(c)
+	a := c.with(o.name, 0)
+	p.stretched(a.DType(), c, 1)
+	p.by(c, 0, func(r *tensor.Any, opts []Option) { o.call(r, a, axis, tail, opts) })
 }

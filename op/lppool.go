@@ -34,6 +34,8 @@ func lpPooled(x tensor.Any, win Window, power int) *transfer {
 	}}
 }
 
-var lpPool = opN{about: about{name: "LpPool", onnx: []int{2, 11, 18, 22},
+var lpPool = opN{about: about{name: "LpPool", flops: flops{rule: lpPoolFLOPs}, onnx: []int{2, 11, 18, 22},
 	attrs: []string{"auto_pad", "ceil_mode", "dilations", "kernel_shape", "p", "pads", "strides"}}, least: 1, takes: floats,
 	move: func(c *Call) *transfer { return lpPooled(c.in(0), windowOf(c), attrInt(c, "p", 2)) }}
+
+func lpPoolFLOPs(c *Call, out []tensor.Any) int64 { return productOfAll(2, poolFLOPs(c, out)) }

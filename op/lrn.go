@@ -72,7 +72,7 @@ func checkLRN(x tensor.Any, size int) {
 	}
 }
 
-var lrn = opN{about: about{name: "LRN", onnx: []int{1, 13}, attrs: []string{"alpha", "beta", "bias", "size"}}, least: 1, takes: floats,
+var lrn = opN{about: about{name: "LRN", flops: flops{rule: lrnFLOPs}, onnx: []int{1, 13}, attrs: []string{"alpha", "beta", "bias", "size"}}, least: 1, takes: floats,
 	infer: func(c *Call) []tensor.Any {
 		checkLRN(c.in(0), attrInt(c, "size", 0))
 		return one(spec("LRN", c.in(0).DType(), c.in(0).Shape()...))
@@ -83,3 +83,7 @@ var lrn = opN{about: about{name: "LRN", onnx: []int{1, 13}, attrs: []string{"alp
 		responseNormalized(&r, c.with("LRN", 0), attrInt(c, "size", 0), f("alpha", 1e-4), f("beta", 0.75), f("bias", 1), options(c))
 		return one(r)
 	}}
+
+func lrnFLOPs(c *Call, out []tensor.Any) int64 {
+	return productOfAll(sumOfAll(c.Attrs.Int("size", -1), 4), lengthOf(nth(out, 0)))
+}

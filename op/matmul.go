@@ -176,15 +176,25 @@ func forward(lay *layout.Layout) bool {
 	return true
 }
 
-var matMul = opN{about: about{name: "MatMul", orion: &orionVector, onnx: []int{1, 9, 13}}, least: 2, takes: every, fast: productFast,
-	infer: func(c *Call) []tensor.Any {
+var matMul = opN{about: about{name: "MatMul", flops: flops{rule: productFLOPs}, orion: &orionVector, onnx: []int{1, 9, 13}}, least: 2, takes: every, fast: productFast,
+	planned: func(c *Call, p *Plan) {
 		oneType("MatMul", c.Inputs...)
-		la, lb := c.in(0).Layout(), c.in(1).Layout()
-		return one(spec("MatMul", c.in(0).DType(), productOf("MatMul", nil, &la, &lb).shape...))
-	},
-	run: func(c *Call) []tensor.Any {
-		oneType("MatMul", c.Inputs...)
-		var r tensor.Any
-		matrixProduct(&r, c.with("MatMul", 0), c.with("MatMul", 1), options(c))
-		return one(r)
+		a, b := c.with("MatMul", 0), c.with("MatMul", 1)
+		if !p.brief {
+			p.gives(a.DType(), productOf("MatMul", nil, a.LayoutRef(), b.LayoutRef()).shape...)
+		}
+		p.by(c, 0, func(r *tensor.Any, opts []Option) { matrixProduct(r, a, b, opts) })
 	}}
+
+// productFLOPs counts the products of matrices, or vectors: the axis that is summed is the last of the first input, or
+// the one before where that is transposed.
+func productFLOPs(c *Call, out []tensor.Any) int64 {
+	axis := -1
+	if c.Attrs.Int("transA", 0) != 0 && c.in(0).Rank() > 1 {
+		axis = -2
+	}
+	if c.Attrs.Int("transBatchA", 0) != 0 {
+		return -1
+	}
+	return productOfAll(2, lengthOf(nth(out, 0)), sizeOf(c.in(0), axis))
+}

@@ -279,24 +279,24 @@ func tap[W any](s *span, dst, src []W, k int, low W) {
 	}
 }
 
-var maxPool = opN{about: about{name: "MaxPool", onnx: []int{1, 8, 10, 11, 12, 22},
+var maxPool = opN{about: about{name: "MaxPool", flops: flops{rule: poolFLOPs}, onnx: []int{1, 8, 10, 11, 12, 22},
 	attrs: []string{"auto_pad", "ceil_mode", "dilations", "kernel_shape", "pads", "storage_order", "strides"}}, least: 1, takes: reals | fixeds,
-	infer: func(c *Call) []tensor.Any {
-		d, shape := c.in(0).DType(), poolOf(exec.Job{Name: "MaxPool"}, &c.Inputs[0], windowOf(c)).shape
-		out := one(spec("MaxPool", d, shape...))
-		if c.Outputs > 1 {
-			out = append(out, spec("MaxPool", dtype.Int64, shape...))
+	planned: func(c *Call, p *Plan) {
+		x, win := c.with("MaxPool", 0), windowOf(c)
+		shape := poolOf(exec.Job{Name: "MaxPool"}, x, win).shape
+		p.gives(x.DType(), shape...)
+		if c.Outputs < 2 {
+			p.by(c, 0, func(r *tensor.Any, opts []Option) { maxPooled(r, nil, x, win, false, opts) })
+			return
 		}
-		return out
-	},
-	run: func(c *Call) []tensor.Any {
-		out := make([]tensor.Any, max(1, min(c.Outputs, 2)))
-		var index *tensor.Any
-		if len(out) > 1 {
-			index = &out[1]
+		if !p.brief {
+			p.out = append(p.out, spec("MaxPool", dtype.Int64, shape...))
 		}
-		maxPooled(&out[0], index, c.with("MaxPool", 0), windowOf(c), c.Attrs.Int("storage_order", 0) != 0 && index != nil, options(c))
-		return out
+		columns := c.Attrs.Int("storage_order", 0) != 0
+		p.run = func() {
+			p.to = make([]tensor.Any, 2)
+			maxPooled(&p.to[0], &p.to[1], x, win, columns, options(c))
+		}
 	}}
 
 // columnMajor turns places in row-major order of the spatial axes to places in

@@ -33,7 +33,7 @@ func averaged(r *tensor.Any, ts []*tensor.Any, opts []Option) {
 	}
 }
 
-var mean = opN{about: about{name: "Mean", onnx: []int{6, 8, 13}}, least: 1, most: -1, takes: floats,
+var mean = opN{about: about{name: "Mean", flops: flops{rule: meanFLOPs}, onnx: []int{6, 8, 13}}, least: 1, most: -1, takes: floats,
 	run: func(c *Call) []tensor.Any {
 		needs("Mean", c, len(c.Inputs))
 		oneType("Mean", c.Inputs...)
@@ -50,3 +50,7 @@ var mean = opN{about: about{name: "Mean", onnx: []int{6, 8, 13}}, least: 1, most
 		oneType("Mean", c.Inputs...)
 		return one(spec("Mean", c.in(0).DType(), stretch("Mean", c.Inputs...)...))
 	}}
+
+func meanFLOPs(c *Call, out []tensor.Any) int64 {
+	return productOfAll(int64(len(c.Inputs)), lengthOf(nth(out, 0)))
+}

@@ -75,7 +75,7 @@ func fModRow[T num.Float](dst, a, b []T) {
 	}
 }
 
-var modOp = opN{about: about{name: "Mod", onnx: []int{10, 13}, attrs: []string{"fmod"}}, least: 2, takes: reals | fixeds,
+var modOp = opN{about: about{name: "Mod", flops: flops{each: 1}, onnx: []int{10, 13}, attrs: []string{"fmod"}}, least: 2, takes: reals | fixeds,
 	run: func(c *Call) []tensor.Any {
 		oneType("Mod", c.Inputs[:2]...)
 		by := &mod

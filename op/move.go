@@ -109,7 +109,9 @@ type transfer struct {
 	shape []int
 	in    []tensor.Any
 	orion bool
-	picky bool // fill looks at values of which some are wrong
+	picky bool  // fill looks at values of which some are wrong
+	to    words // of a plan: see settle
+	from  []words
 
 	scratch, each float64 // how many bytes fill takes besides, and each thread of it
 	fill          func(ctx context.Context, dst words, in []words)
@@ -175,6 +177,37 @@ func (m *transfer) compute(ctx context.Context, dst words, in []words) {
 	m.fill(ctx, dst, in)
 	simd.Fence()
 	runtime.KeepAlive(in)
+}
+
+// write is into for a plan: an Into target is apart from all operands then, and the same in every run, as they are.
+func (m *transfer) write(r *tensor.Any, opts []Option) {
+	s := read(opts)
+	if s.into == nil {
+		*r = m.run(s.ctx())
+		return
+	}
+	if m.to.of == nil && !m.settle(s.into) {
+		m.into(r, opts)
+		return
+	}
+	*r = *s.into
+	if !m.idle() {
+		m.compute(s.ctx(), m.to, m.from)
+	}
+}
+
+// settle lays the operands and the target of a plan out, once. It reports false where the copy of an operand would be of
+// today's elements.
+func (m *transfer) settle(to *tensor.Any) bool {
+	if !to.IsContiguous() || slices.ContainsFunc(m.in, func(a tensor.Any) bool { return !a.IsZero() && !a.IsContiguous() }) {
+		return false
+	}
+	checkTarget(m.name, to.LayoutRef(), to.IsReadOnly(), m.shape)
+	m.to = wordsOf(*to)
+	if !m.idle() {
+		m.from, _ = m.operands(m.to)
+	}
+	return true
 }
 
 // into makes r the result, where the options say.

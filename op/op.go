@@ -22,7 +22,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
@@ -190,53 +189,8 @@ func fail(name string, err error, format string, args ...any) *tensor.Error {
 	return &tensor.Error{Op: "op." + name, Text: fmt.Sprintf(format, args...), Err: err}
 }
 
-// Call is one use of an operator in its run-time form.
-type Call struct {
-	Inputs  []tensor.Any // in ONNX's order; the zero Any where an optional input is absent
-	Attrs   Attrs
-	Opset   int // the opset whose meaning applies
-	Outputs int // how many outputs are asked for; 0 means 1
-	Context context.Context
-	orion   bool // see InOrion
-	rectify bool // see Rectified
-	kept    *keptWeights
-}
-
-// in returns input i, or the zero Any.
-func (c *Call) in(i int) tensor.Any {
-	if i >= len(c.Inputs) {
-		return tensor.Any{}
-	}
-	return c.Inputs[i]
-}
-
-// Op is an operator in its run-time form.
-type Op interface {
-	Name() string                // as ONNX spells it
-	Versions() []int             // the opsets that (re)defined it and whose meaning this is
-	Attributes() []string        // the attributes it understands
-	Domain() string              // of the operator set that defines it: empty for ONNX's own, and without one
-	Supports(d dtype.DType) bool // whether its main operand may hold d
-	// Infer returns the outputs' types and shapes from inputs that may be
-	// tensor.Specs. An output whose value follows from shapes alone is returned
-	// as a tensor. The error wraps ErrUnknown when a value it needs is missing.
-	Infer(c *Call) ([]tensor.Any, error)
-	// Run computes the outputs. They may share elements with the inputs.
-	Run(c *Call) ([]tensor.Any, error)
-}
-
 // ErrUnknown says that shapes can't be inferred without a value that isn't known.
 var ErrUnknown = errors.New("not known before the run")
 
 // ErrUnsupported says that an operator is defined but not in the way asked for.
 var ErrUnsupported = errors.New("unsupported")
-
-// Lookup returns the operator that ONNX calls name.
-func Lookup(name string) (Op, bool) {
-	for _, o := range All() {
-		if o.Name() == name {
-			return o, true
-		}
-	}
-	return nil, false
-}

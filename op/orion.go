@@ -70,45 +70,54 @@ func orionClippedFixed[T num.Fixed](x, lo, hi T, mode ...num.FixedMode) (T, erro
 //     int8, that broadcast: the quotient cut off, the zero point added, cut off to int8.
 //     DequantizeLinear with a scale of fixed point gives such numbers, the product cut off;
 //   - IsInf takes int8 and int32, for which ±127 and ±(2^31 − 1) are the infinities.
-func InOrion(o Op) Op { return orionOp{some("InOrion", o)} }
-
-type orionOp struct{ Op }
+func InOrion(o *Op) *Op {
+	in, f := some("InOrion", o), new(inOrion)
+	if o.orion != nil {
+		f = o.orion
+	}
+	e := *o
+	if f.op != nil {
+		in = opOf(f.op)
+		if o.fixed != dtype.Invalid {
+			in = InFixed(in, o.fixed)
+		}
+	}
+	e.takes = func(d dtype.DType) bool { return o.Supports(d) || f.also.has(d) }
+	e.plan = func(c *Call, p *Plan) {
+		if f.instead != nil && f.instead(c, p) {
+			return
+		}
+		d := f.call(c)
+		if f.gives == dtype.Invalid || f.bools && c.in(0).DType() == dtype.Bool {
+			in.plan(d, p)
+			if f.vector && !p.brief && c.in(0).Rank() == 1 && p.out[0].Rank() == 0 {
+				p.gives(p.out[0].DType(), 1) // inferred without the option; what is computed has it
+			}
+			return
+		}
+		p.through(in, d, func(out []tensor.Any) []tensor.Any { return f.results(c, out) })
+	}
+	return &e
+}
 
 // inOrion is the difference that InOrion makes to an operator.
 type inOrion struct {
 	gives   dtype.DType // the type of the results from result `first` on, if it is another
 	first   int
-	bools   bool                                        // of bool the results are bool all the same
-	truth   int                                         // so many inputs are true where they aren't 0
-	also    types                                       // further types of the deciding input
-	input   func(c *Call)                               // changes the inputs
-	instead func(c *Call) (out []tensor.Any, done bool) // computes other calls
-	op      Op                                          // another operator
-	vector  bool                                        // of a vector the result has one axis
+	bools   bool                        // of bool the results are bool all the same
+	truth   int                         // so many inputs are true where they aren't 0
+	also    types                       // further types of the deciding input
+	input   func(c *Call)               // changes the inputs
+	instead func(c *Call, p *Plan) bool // plans other calls, and reports whether it has
+	op      table                       // another operator
+	vector  bool                        // of a vector the result has one axis
 }
-
-func (a *about) inOrion() *inOrion { return a.orion }
-
-// form returns the difference for an operator, without one an empty form.
-func (o orionOp) form() *inOrion {
-	in := o.Op
-	if f, ok := in.(fixedOp); ok {
-		in = f.Op
-	}
-	if a, ok := in.(interface{ inOrion() *inOrion }); ok && a.inOrion() != nil {
-		return a.inOrion()
-	}
-	return new(inOrion)
-}
-
-func (o orionOp) Supports(d dtype.DType) bool { return o.Op.Supports(d) || o.form().also.has(d) }
 
 // call returns c with the inputs that the operator takes here.
-func (o orionOp) call(c *Call) *Call {
+func (f *inOrion) call(c *Call) *Call {
 	d := *c
-	d.orion = true
+	d.flags |= orion
 	d.Inputs = slices.Clone(c.Inputs)
-	f := o.form()
 	for i := range min(f.truth, len(d.Inputs)) {
 		if a := d.Inputs[i]; !a.IsZero() {
 			d.Inputs[i] = inType(a, dtype.Bool)
@@ -170,39 +179,32 @@ func infinities(a tensor.Any) tensor.Any {
 }
 
 // results gives results the types that Orion has.
-func (o orionOp) results(c *Call, out []tensor.Any) []tensor.Any {
-	f := o.form()
-	if f.gives != dtype.Invalid && !(f.bools && c.in(0).DType() == dtype.Bool) {
-		for i := f.first; i < len(out); i++ {
-			out[i] = inType(out[i], f.gives)
-		}
+func (f *inOrion) results(c *Call, out []tensor.Any) []tensor.Any {
+	for i := f.first; i < len(out); i++ {
+		out[i] = inType(out[i], f.gives)
 	}
 	if f.vector && c.in(0).Rank() == 1 && out[0].Rank() == 0 {
-		out[0] = spec(o.Name(), out[0].DType(), 1) // inferred without the option; what is computed has it
+		out[0] = spec("InOrion", out[0].DType(), 1) // inferred without the option; what is computed has it
 	}
 	return out
 }
 
 // orionQuantize is QuantizeLinear, and orionDequantize DequantizeLinear, with a scale of fixed
 // point.
-func orionQuantize(c *Call) (out []tensor.Any, done bool) { return quantizeFixed(c, false) }
+func orionQuantize(c *Call, p *Plan) bool { return p.quantizeFixed(c, false) }
 
-func orionDequantize(c *Call) (out []tensor.Any, done bool) { return quantizeFixed(c, true) }
+func orionDequantize(c *Call, p *Plan) bool { return p.quantizeFixed(c, true) }
 
-func quantizeFixed(c *Call, back bool) (out []tensor.Any, done bool) {
+func (p *Plan) quantizeFixed(c *Call, back bool) bool {
 	format := c.in(1).DType()
 	if !format.IsFixed() {
-		return nil, false
+		return false
 	}
 	name, d := "QuantizeLinear", dtype.Int8
 	if back {
 		name, d = "DequantizeLinear", format
 	}
-	for i := range c.Inputs {
-		if c.in(i).IsSpec() {
-			return one(spec(name, d, c.in(0).Shape()...)), true
-		}
-	}
+	p.gives(d, c.in(0).Shape()...)
 	operand := func(i int) *tensor.Any {
 		if c.in(i).IsZero() {
 			zero, err := tensor.Make(format) // of 0
@@ -222,53 +224,18 @@ func quantizeFixed(c *Call, back bool) (out []tensor.Any, done bool) {
 		}
 		return &t
 	}
-	var x, y, r tensor.Any
-	if back {
-		sub.call(&x, operand(0), operand(2), nil)
-		mul.call(&r, &x, operand(1), []Option{Orion()})
-		return one(r), true
-	}
-	div.call(&x, operand(0), operand(1), []Option{Orion()})
-	add.call(&y, &x, operand(2), []Option{Saturate()})
-	limit(&x, &y, fixedWord(name, format, -math.MaxInt8), fixedWord(name, format, math.MaxInt8), nil)
-	convert(&r, "Cast", dtype.Int8, &x, nil)
-	return one(r), true
-}
-
-func (o orionOp) Infer(c *Call) (out []tensor.Any, err error) {
-	return o.through(c, Op.Infer)
-}
-
-func (o orionOp) Run(c *Call) (out []tensor.Any, err error) {
-	return o.through(c, Op.Run)
-}
-
-// inner returns the operator that is called.
-func (o orionOp) inner() Op {
-	other := o.form().op
-	if other == nil {
-		return o.Op
-	}
-	if f, ok := o.Op.(fixedOp); ok {
-		return fixedOp{other, f.d}
-	}
-	return other
-}
-
-func (o orionOp) through(c *Call, f func(Op, *Call) ([]tensor.Any, error)) (out []tensor.Any, err error) {
-	if failed := tensor.Try(func() {
-		c.complete(o.Name())
-		if instead := o.form().instead; instead != nil {
-			var done bool
-			if out, done = instead(c); done {
-				return
-			}
+	p.run = func() {
+		var x, y, r tensor.Any
+		if back {
+			sub.call(&x, operand(0), operand(2), nil)
+			mul.call(&r, &x, operand(1), []Option{Orion()})
+		} else {
+			div.call(&x, operand(0), operand(1), []Option{Orion()})
+			add.call(&y, &x, operand(2), []Option{Saturate()})
+			limit(&x, &y, fixedWord(name, format, -math.MaxInt8), fixedWord(name, format, math.MaxInt8), nil)
+			convert(&r, "Cast", dtype.Int8, &x, nil)
 		}
-		if out, err = f(o.inner(), o.call(c)); err == nil {
-			out = o.results(c, out)
-		}
-	}); failed != nil {
-		return nil, failed
+		p.to = one(r)
 	}
-	return out, err
+	return true
 }

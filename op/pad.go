@@ -114,7 +114,7 @@ func padRun(mode PadMode, i, n int) run {
 	return run{0, turn - i, turn - i, -1}
 }
 
-var pad = opN{about: about{name: "Pad", onnx: []int{2, 11, 13, 18, 19, 21, 23, 24, 25}, attrs: []string{"mode", "pads", "value"}}, least: 1, most: 4,
+var pad = opN{about: about{name: "Pad", flops: flops{free: true}, onnx: []int{2, 11, 13, 18, 19, 21, 23, 24, 25}, attrs: []string{"mode", "pads", "value"}}, least: 1, most: 4,
 	move: func(c *Call) *transfer {
 		a := c.in(0)
 		var amounts, axes []int

@@ -26,12 +26,15 @@ type about struct {
 	attrs  []string // ONNX attributes it understands
 	orion  *inOrion // the difference that InOrion makes; may be nil
 	why    string   // why numbers of some type are left out; empty for the reasons that Why finds by itself
+
+	unsteady  bool  // results may differ from call to call with the same operands
+	rectifies bool  // it heeds Rectify
+	converts  bool  // its attribute "to" says the type of the result
+	cell      *cell // of a recurrent network
+	flops     flops
 }
 
-func (a *about) Name() string         { return a.name }
-func (a *about) Versions() []int      { return a.onnx }
-func (a *about) Attributes() []string { return a.attrs }
-func (a *about) Domain() string       { return a.domain }
+func (a *about) say() *about { return a }
 
 // rows1 has the row of a one-operand operator for each element type; an absent
 // one means the operator makes no sense there. Narrow floats use F32, unless the

@@ -88,7 +88,7 @@ func powInteger[T num.Integer](x, n T) T {
 	}
 }
 
-var powOp = opN{about: about{name: "Pow", onnx: []int{1, 7, 12, 13, 15}, attrs: []string{"axis", "broadcast"}}, least: 2, takes: reals | fixeds,
+var powOp = opN{about: about{name: "Pow", flops: flops{each: 1}, onnx: []int{1, 7, 12, 13, 15}, attrs: []string{"axis", "broadcast"}}, least: 2, takes: reals | fixeds,
 	run: runPow,
 	infer: func(c *Call) []tensor.Any {
 		c = early("Pow", c)

@@ -48,7 +48,7 @@ func refuseWider(name string, a, b *tensor.Any) {
 	}
 }
 
-var pReluOp = opN{about: about{name: "PRelu", onnx: []int{6, 7, 9, 16}}, least: 2, takes: reals | fixeds,
+var pReluOp = opN{about: about{name: "PRelu", flops: flops{each: 1}, onnx: []int{6, 7, 9, 16}}, least: 2, takes: reals | fixeds,
 	run: func(c *Call) []tensor.Any {
 		oneType("PRelu", c.Inputs[:2]...)
 		c = perChannel(c)

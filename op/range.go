@@ -12,7 +12,7 @@ import (
 // rounded up; element i is start + i·delta, in float32 for the narrow floats, which
 // then round once. A delta of 0 is an error, as is a number that isn't finite. Typed
 // programs call tensor.Arange.
-var rangeOp = opN{about: about{name: "Range", onnx: []int{11, 27}, why: "ONNX counts in 16 bits and more alone"}, least: 3,
+var rangeOp = opN{about: about{name: "Range", flops: flops{free: true}, onnx: []int{11, 27}, why: "ONNX counts in 16 bits and more alone"}, least: 3,
 	takes: integers | fixeds | 1<<dtype.Float16 | 1<<dtype.BFloat16 | 1<<dtype.Float32 | 1<<dtype.Float64,
 	infer: func(c *Call) []tensor.Any {
 		_, n := ranged(c, false)
@@ -31,7 +31,7 @@ func ranged(c *Call, fill bool) (r tensor.Any, n int) {
 	d := c.in(0).DType()
 	var v [3]exec.Word
 	for i := range v {
-		a := c.with(name, i)
+		a := c.values(name, i)
 		if a.Len() != 1 {
 			panic(fail(name, tensor.ErrShape, "input %d is %s; want one number", i, tensor.Describe(*a)))
 		}

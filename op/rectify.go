@@ -14,23 +14,17 @@ func Rectify() Option { return Option{flags: rectify} }
 
 // Rectified returns the run-time form of Conv or Gemm under the option Rectify, and whether
 // o is one of them.
-func Rectified(o Op) (rectified Op, ok bool) {
-	switch o {
-	case Op(&convOp), Op(&gemmOp):
-		return rectifiedOp{o}, true
+func Rectified(o *Op) (rectified *Op, ok bool) {
+	if o == nil || !o.rectifies {
+		return o, false
 	}
-	return o, false
-}
-
-type rectifiedOp struct{ Op }
-
-func (o rectifiedOp) Run(c *Call) ([]tensor.Any, error) {
-	if c == nil {
-		return o.Op.Run(c)
+	e := *o
+	e.plan = func(c *Call, p *Plan) {
+		d := *c
+		d.flags |= rectify
+		o.plan(&d, p)
 	}
-	e := *c
-	e.rectify = true
-	return o.Op.Run(&e)
+	return &e, true
 }
 
 // rectified applies Relu to a result where that isn't part of making it.

@@ -507,3 +507,10 @@ func texts(name string, c *Call, attr string) []string {
 	v, _ := a.Strs(attr)
 	return v
 }
+
+// flops counts the products of a recurrent network.
+func (k *cell) flops(c *Call) int64 {
+	x, w, r := c.in(0), c.in(1), c.in(2)
+	steps := productOfAll(sizeOf(x, 0), sizeOf(x, 1)) // of all sequences, whatever the axis of batches is
+	return productOfAll(2, steps, sizeOf(w, 0), int64(k.gates), sizeOf(r, 2), sumOfAll(sizeOf(w, 2), sizeOf(r, 2)))
+}

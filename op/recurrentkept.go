@@ -13,50 +13,28 @@ import (
 // stay as they are. The form packs them in its first call, and the later ones find them packed; a call with other inputs
 // is as one of o. bytes is what that takes. The operators with such a form are LSTM, GRU and RNN of float32 or float64, whose
 // inputs 1 and 2 are the weights. Of others it returns o and 0.
-func WithWeights(o Op, c *Call) (form Op, bytes int64) {
-	n, ok := o.(*opN)
-	if !ok || c == nil || len(c.Inputs) < 3 {
+func WithWeights(o *Op, c *Call) (form *Op, bytes int64) {
+	if o == nil || o.cell == nil || c == nil || len(c.Inputs) < 3 {
 		return o, 0
 	}
-	k, w, r := cellOf(n), c.Inputs[1], c.Inputs[2]
-	if k == nil || w.IsZero() || r.IsZero() || w.IsSpec() || r.IsSpec() || w.DType() != r.DType() || w.Rank() != 3 || r.Rank() != 3 ||
+	k, w, r := o.cell, c.Inputs[1], c.Inputs[2]
+	if w.IsZero() || r.IsZero() || w.IsSpec() || r.IsSpec() || w.DType() != r.DType() || w.Rank() != 3 || r.Rank() != 3 ||
 		!w.IsContiguous() || !r.IsContiguous() || w.Dim(0) != r.Dim(0) || w.Dim(1) != r.Dim(1) || r.Dim(1) != k.gates*r.Dim(2) || w.Len() == 0 || r.Len() == 0 {
 		return o, 0
 	}
 	if d := w.DType(); d != dtype.Float32 && d != dtype.Float64 {
 		return o, 0
 	}
-	return keptOp{o, &keptWeights{w: w, r: r}}, int64(w.Len()+r.Len()) * int64(w.DType().Size())
-}
-
-func cellOf(o *opN) *cell {
-	switch o {
-	case &lstm:
-		return &lstmCell
-	case &gru:
-		return &gruCell
-	case &rnn:
-		return &rnnCell
+	kept, e := &keptWeights{w: w, r: r}, *o
+	e.plan = func(c *Call, p *Plan) {
+		d := *c
+		d.kept = kept
+		o.plan(&d, p)
 	}
-	return nil
+	return &e, int64(w.Len()+r.Len()) * int64(w.DType().Size())
 }
 
-// keptOp is an operator with its weights.
-type keptOp struct {
-	Op
-	kept *keptWeights
-}
-
-func (o keptOp) Run(c *Call) ([]tensor.Any, error) {
-	if c == nil {
-		return o.Op.Run(c)
-	}
-	e := *c
-	e.kept = o.kept
-	return o.Op.Run(&e)
-}
-
-// keptWeights is the weights of a keptOp.
+// keptWeights is the weights of a form.
 type keptWeights struct {
 	w, r   tensor.Any
 	once   sync.Once

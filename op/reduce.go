@@ -195,29 +195,25 @@ func (o *reduction) args(c *Call) (axes []int, keep bool) {
 	return axes, keep
 }
 
-// Infer returns the output's type and shape.
-func (o *reduction) Infer(c *Call) ([]tensor.Any, error) {
-	return inferred(o.name, func() (dtype.DType, []int) {
-		axes, keep := o.args(c)
-		lay := c.in(0).Layout()
-		return o.result(c.in(0).DType()), reducedShape(o.name, &lay, axes, keep)
-	})
-}
+func (o *reduction) has(d dtype.DType, l cpu.Level) bool { return o.fast != nil && o.fast(d, l) }
 
-// Run computes the output.
-func (o *reduction) Run(c *Call) ([]tensor.Any, error) {
-	return ran(func(r *tensor.Any) {
-		axes, keep := o.args(c)
-		var p float64
-		if o.param != nil {
-			p = o.param(c)
-		}
-		opts := options(c)
-		if keep {
-			opts = append(opts, KeepDims())
-		}
-		o.call(r, c.with(o.name, 0), axes, p, opts)
-	})
+func (o *reduction) effort() flops { return flops{read: 1} }
+
+func (o *reduction) plan(c *Call, p *Plan) {
+	axes, keep := o.args(c)
+	a := c.with(o.name, 0)
+	if !p.brief {
+		p.gives(o.result(a.DType()), reducedShape(o.name, a.LayoutRef(), axes, keep)...)
+	}
+	var param float64
+	if o.param != nil {
+		param = o.param(c)
+	}
+	var flags flags
+	if keep {
+		flags = keepDims
+	}
+	p.by(c, flags, func(r *tensor.Any, opts []Option) { o.call(r, a, axes, param, opts) })
 }
 
 // refuseEmpty panics when there is an output with no element to choose from.

@@ -45,5 +45,5 @@ func l1Folder(r *exec.Reducer) exec.Folder {
 	return termsFolder(r, new(absSum[float32]), nil)
 }
 
-var reduceL1 = reduction{about: about{name: "ReduceL1", onnx: []int{1, 11, 13, 18}, attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, since: 18, takes: reals | fixeds,
+var reduceL1 = reduction{about: about{name: "ReduceL1", flops: flops{read: 2}, onnx: []int{1, 11, 13, 18}, attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, since: 18, takes: reals | fixeds,
 	folder: l1Folder, spare: &sync.Pool{}}

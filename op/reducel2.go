@@ -29,5 +29,5 @@ func l2Folder(r *exec.Reducer) exec.Folder {
 	return termsFolder(r, new(rootSum[float32]), new(rootSum[float64]))
 }
 
-var reduceL2 = reduction{about: about{name: "ReduceL2", onnx: []int{1, 11, 13, 18}, attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, since: 18, takes: floats | fixeds,
+var reduceL2 = reduction{about: about{name: "ReduceL2", flops: flops{read: 2}, onnx: []int{1, 11, 13, 18}, attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, since: 18, takes: floats | fixeds,
 	folder: l2Folder, spare: &sync.Pool{}}

@@ -59,5 +59,5 @@ func logSumExpFolder(r *exec.Reducer) exec.Folder {
 	return termsFolder(r, new(logSumExp[float32]), new(logSumExp[float64]))
 }
 
-var reduceLogSumExp = reduction{about: about{name: "ReduceLogSumExp", onnx: []int{1, 11, 13, 18}, attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, since: 18, takes: floats | fixeds,
+var reduceLogSumExp = reduction{about: about{name: "ReduceLogSumExp", flops: flops{read: 2}, onnx: []int{1, 11, 13, 18}, attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, since: 18, takes: floats | fixeds,
 	folder: logSumExpFolder, spare: &sync.Pool{}, collects: true, cost: 40}

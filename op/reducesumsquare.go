@@ -32,5 +32,5 @@ func sumSquareFolder(r *exec.Reducer) exec.Folder {
 	return termsFolder(r, new(squareSum[float32]), new(squareSum[float64]))
 }
 
-var reduceSumSquare = reduction{about: about{name: "ReduceSumSquare", onnx: []int{1, 11, 13, 18}, attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, since: 18, takes: reals | fixeds,
+var reduceSumSquare = reduction{about: about{name: "ReduceSumSquare", flops: flops{read: 2}, onnx: []int{1, 11, 13, 18}, attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, since: 18, takes: reals | fixeds,
 	folder: sumSquareFolder, spare: &sync.Pool{}}

@@ -431,13 +431,10 @@ func interpolateScratch(by []resample, how *Resampling) float64 {
 
 // floatsOf returns the elements of an input of floats.
 func floatsOf(name string, c *Call, i int) []float64 {
-	a := c.in(i)
-	if a.IsZero() {
+	if c.in(i).IsZero() {
 		return nil
 	}
-	if a.IsSpec() {
-		panic(unknown(name, i))
-	}
+	a := *c.values(name, i)
 	if !floats.has(a.DType()) {
 		panic(fail(name, tensor.ErrDType, "input %d holds %v, want floats", i, a.DType()))
 	}
@@ -448,7 +445,7 @@ func floatsOf(name string, c *Call, i int) []float64 {
 	return v
 }
 
-var resize = opN{about: about{name: "Resize", onnx: []int{10, 11, 13, 18, 19}, attrs: []string{"antialias", "axes", "coordinate_transformation_mode", "cubic_coeff_a",
+var resize = opN{about: about{name: "Resize", flops: flops{rule: resizeFLOPs}, onnx: []int{10, 11, 13, 18, 19}, attrs: []string{"antialias", "axes", "coordinate_transformation_mode", "cubic_coeff_a",
 	"exclude_outside", "extrapolation_value", "keep_aspect_ratio_policy", "mode", "nearest_mode"}}, least: 1, most: 4,
 	move: func(c *Call) *transfer {
 		how := Resampling{Mode: c.Attrs.Str("mode", "nearest")}

@@ -57,7 +57,7 @@ func reversed(a, lengths tensor.Any, batchFirst bool) *transfer {
 	}}
 }
 
-var reverseSequence = opN{about: about{name: "ReverseSequence", onnx: []int{10}, attrs: []string{"batch_axis", "time_axis"}}, least: 2,
+var reverseSequence = opN{about: about{name: "ReverseSequence", flops: flops{free: true}, onnx: []int{10}, attrs: []string{"batch_axis", "time_axis"}}, least: 2,
 	move: func(c *Call) *transfer {
 		batch, time := c.Attrs.Int("batch_axis", 1), c.Attrs.Int("time_axis", 0)
 		if batch+time != 1 || batch*time != 0 {

@@ -39,7 +39,7 @@ func rmsNormalized(x, scale tensor.Any, axis int, epsilon float64, also func(k i
 	})
 }
 
-var rmsNormalization = opN{about: about{name: "RMSNormalization", onnx: []int{23}, attrs: []string{"axis", "epsilon", "stash_type"}}, least: 2, takes: floats | fixeds,
+var rmsNormalization = opN{about: about{name: "RMSNormalization", flops: flops{each: 4}, onnx: []int{23}, attrs: []string{"axis", "epsilon", "stash_type"}}, least: 2, takes: floats | fixeds,
 	infer: func(c *Call) []tensor.Any {
 		t := rmsNormalized(c.in(0), c.in(1), attrInt(c, "axis", -1), 0, nil)
 		return one(spec(t.name, t.d, t.shape...))

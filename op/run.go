@@ -2,6 +2,7 @@ package op
 
 import (
 	"math"
+	"slices"
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/cpu"
@@ -11,17 +12,17 @@ import (
 // The run-time form: a Call is checked, and the body that the typed function has, too, does
 // the rest. Panics with a *tensor.Error become errors.
 
-// opN is an operator whose run-time form is written by hand in its file. Just one of run and
-// move is set.
+// opN is an operator that plans its calls by hand in its file. Just one of planned, move and run is set.
 type opN struct {
 	about
-	least int   // how many inputs it needs
-	most  int   // how many it takes, if not least; any number if negative
-	by    int   // the input whose element type decides
-	takes types // what that input may hold; 0 is every type
-	run   func(c *Call) []tensor.Any
-	move  func(c *Call) *transfer    // instead of run, for those that move elements; it is their infer, too
-	infer func(c *Call) []tensor.Any // inputs may be Specs; nil when values decide the shapes
+	least   int   // how many inputs it needs
+	most    int   // how many it takes, if not least; any number if negative
+	by      int   // the input whose element type decides
+	takes   types // what that input may hold; 0 is every type
+	planned func(c *Call, p *Plan)
+	move    func(c *Call) *transfer    // instead, for those that move elements
+	run     func(c *Call) []tensor.Any // instead, for those that nothing is known of before
+	infer   func(c *Call) []tensor.Any // beside run: inputs may be Specs; nil when values decide the shapes
 
 	fast func(d dtype.DType, l cpu.Level) bool // whether package simd has rows for it; nil is no
 }
@@ -31,48 +32,11 @@ func (o *opN) Supports(d dtype.DType) bool {
 	return int(d) < dtype.Count && (o.takes == 0 || o.takes.has(d))
 }
 
-// Infer returns the outputs' types and shapes.
-func (o *opN) Infer(c *Call) (out []tensor.Any, err error) {
-	err = tensor.Try(func() {
-		o.check(c)
-		if o.move != nil {
-			m := o.move(c)
-			out = one(spec(o.name, m.d, m.shape...))
-			return
-		}
-		if o.infer == nil {
-			for i, a := range c.Inputs {
-				if a.IsSpec() {
-					panic(unknown(o.name, i))
-				}
-			}
-			out = o.compute(c)
-			return
-		}
-		out = o.infer(c)
-	})
-	return out, err
-}
+func (o *opN) has(d dtype.DType, l cpu.Level) bool { return o.fast != nil && o.fast(d, l) }
 
-// Run computes the outputs.
-func (o *opN) Run(c *Call) (out []tensor.Any, err error) {
-	err = tensor.Try(func() {
-		o.check(c)
-		out = o.compute(c)
-	})
-	return out, err
-}
+func (o *opN) effort() flops { return flops{} }
 
-func (o *opN) compute(c *Call) []tensor.Any {
-	if o.move == nil {
-		return o.run(c)
-	}
-	m := o.move(c)
-	m.orion = c.orion
-	return one(m.run(c.Context))
-}
-
-func (o *opN) check(c *Call) {
+func (o *opN) plan(c *Call, p *Plan) {
 	needs(o.name, c, o.least)
 	if o.most >= 0 {
 		takes(o.name, c, max(o.least, o.most))
@@ -81,6 +45,47 @@ func (o *opN) check(c *Call) {
 		d := c.in(o.by).DType()
 		must(o.name, o.Supports(d), d)
 	}
+	switch {
+	case o.planned != nil:
+		o.planned(c, p)
+		return
+	case o.move != nil:
+		p.transfer(c, o.move)
+		return
+	case o.infer != nil && !p.brief:
+		p.out = o.infer(c)
+	}
+	p.run = func() { p.to = o.run(c) }
+}
+
+// transfer plans the move of elements that move says.
+func (p *Plan) transfer(c *Call, move func(c *Call) *transfer) {
+	m := move(c)
+	m.orion = c.orion()
+	p.gives(m.d, m.shape...)
+	p.by(c, 0, func(r *tensor.Any, opts []Option) { m.write(r, opts) })
+	if c.Fixed == nil {
+		return
+	}
+	vague := *c // of the elements that change it knows nothing
+	vague.Inputs = slices.Clone(c.Inputs)
+	for i, a := range c.Inputs {
+		if !a.IsZero() && !c.known(i) {
+			vague.Inputs[i] = spec(m.name, a.DType(), a.Shape()...)
+		}
+	}
+	var always *transfer
+	if p.steady = tensor.Try(func() { always = move(&vague) }) == nil; p.steady {
+		m.fill, m.shape = always.fill, always.shape
+	}
+}
+
+// in returns input i, or the zero Any.
+func (c *Call) in(i int) tensor.Any {
+	if i >= len(c.Inputs) {
+		return tensor.Any{}
+	}
+	return c.Inputs[i]
 }
 
 // complete panics when the call is nil, and sets the attributes that every operator may ask for.
@@ -149,10 +154,7 @@ func (c *Call) like(name string, i, k int) *tensor.Any {
 }
 
 func notHeld(name string, a *tensor.Any, i int, want dtype.DType) *tensor.Error {
-	switch {
-	case a.IsSpec():
-		return unknown(name, i)
-	case a.DType() == want:
+	if a.DType() == want {
 		return fail(name, tensor.ErrDType, "input %d is a %T of %v, whose elements can't be read; unpack it", i, a.Foreign(), want)
 	}
 	return fail(name, tensor.ErrDType, "input %d holds %v, want %v", i, a.DType(), want)
@@ -164,9 +166,18 @@ func unknown(name string, i int) *tensor.Error {
 
 // int64s returns the elements of an input of int64 or int32.
 func int64s(name string, c *Call, i int) []int64 {
-	a := c.with(name, i)
+	a := c.values(name, i)
 	wantInt(name, i, *a)
 	return wordsOf(*a).int64s(name)
+}
+
+// values returns input i, whose elements are read before the run.
+func (c *Call) values(name string, i int) *tensor.Any {
+	a := c.with(name, i)
+	if a.IsSpec() || !c.known(i) {
+		panic(unknown(name, i))
+	}
+	return a
 }
 
 // ints returns the elements of an integer input in row-major order: int64 or
@@ -222,11 +233,8 @@ func options(c *Call) []Option {
 	if c.Context != nil {
 		opts = append(opts, Context(c.Context))
 	}
-	if c.orion {
-		opts = append(opts, Orion())
-	}
-	if c.rectify {
-		opts = append(opts, Rectify())
+	if c.flags != 0 {
+		opts = append(opts, Option{flags: c.flags})
 	}
 	return opts
 }

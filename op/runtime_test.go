@@ -25,7 +25,7 @@ func runs(t *testing.T, name string, c *Call) []tensor.Any {
 }
 
 // runsOp is runs for one of several operators of a name.
-func runsOp(t *testing.T, o Op, c *Call) []tensor.Any {
+func runsOp(t *testing.T, o *Op, c *Call) []tensor.Any {
 	t.Helper()
 	name := o.Name()
 	if c.Attrs == nil || c.Attrs.(given) == nil {
@@ -98,4 +98,14 @@ func described(as []tensor.Any) []string {
 		out = append(out, fmt.Sprint(a.DType(), a.Shape()))
 	}
 	return out
+}
+
+// A number of operations is unknown or 0, never wrong, while nothing is known.
+func TestFLOPsOfNothing(t *testing.T) {
+	c := &Call{Inputs: make([]tensor.Any, 2), Attrs: AttrMap{"kernel_shape": []int64{2, 2}, "size": int64(3), "equation": "ij,jk->ik"}}
+	for _, o := range All() {
+		if got := o.FLOPs(c, nil); got != -1 && got != 0 {
+			t.Errorf("%s counts %d of nothing", o.Name(), got)
+		}
+	}
 }

@@ -147,7 +147,7 @@ var scatterElements = opN{about: about{name: "ScatterElements", onnx: []int{11, 
 	}}
 
 // Scatter is what ONNX called ScatterElements in opsets 9 and 10.
-var scatterOp = opN{about: about{name: "Scatter", onnx: []int{9}, attrs: []string{"axis"}}, least: 3,
+var scatterOp = opN{about: about{name: "Scatter", flops: flops{free: true}, onnx: []int{9}, attrs: []string{"axis"}}, least: 3,
 	move: func(c *Call) *transfer {
 		return scatteredElements("Scatter", c.in(0), c.in(1), c.in(2), attrInt(c, "axis", 0), ScatterReplace)
 	}}

@@ -11,47 +11,41 @@ import (
 // operands that aren't contiguous, wider numbers that narrow ones are computed in, steps on the way to the result, and the
 // blocks of matrix products, for each of the Threads of the call. Operands and results may be tensor.Specs, which count as
 // contiguous; a result that isn't known is the zero Any. What small slices take, some KiB, isn't counted.
-func Scratch(o Op, c *Call, out []tensor.Any) int64 {
+func Scratch(o *Op, c *Call, out []tensor.Any) int64 {
 	if o == nil || c == nil {
 		return 0
 	}
 	return int64(min(scratchOf(o, c, out), 1<<62)) // of a double, 1<<63 - 1 isn't one
 }
 
-func scratchOf(o Op, c *Call, out []tensor.Any) float64 {
+func scratchOf(o *Op, c *Call, out []tensor.Any) (n float64) {
 	in := c.Inputs
-	switch o := o.(type) {
-	case orionOp:
-		return scratchOf(o.Op, c, out)
-	case rectifiedOp:
-		return scratchOf(o.Op, c, out)
-	case keptOp:
-		return scratchOf(o.Op, c, out)
-	case fixedOp:
-		n := scratchOf(o.Op, c, out)
-		if len(in) > 0 && !o.Op.Supports(in[0].DType()) {
-			n += room(8, in, out) // computed in float64
-		}
-		return n
+	if o.table == nil {
+		return 0
+	}
+	if o.fixed != dtype.Invalid && len(in) > 0 && !o.table.Supports(in[0].DType()) {
+		n += room(8, in, out) // computed in float64
+	}
+	switch t := o.table.(type) {
 	case *reduction:
 		switch d := in0(in).DType(); {
 		case d.IsFixed():
-			return room(0, in, out)
-		case o.collects && len(out) > 0: // a sequence, and its keys twice; some leave what append left
-			return float64(float64(Threads(c.Context))*float64(5*d.Size()+8)) * room(1, in[:1]) / max(1, room(1, out[:1]))
+			return n + room(0, in, out)
+		case t.collects && len(out) > 0: // a sequence, and its keys twice; some leave what append left
+			return n + float64(float64(Threads(c.Context))*float64(5*d.Size()+8))*room(1, in[:1])/max(1, room(1, out[:1]))
 		}
 	case *liner:
 		if in0(in).DType().IsFixed() {
-			return room(0, in, out)
+			return n + room(0, in, out)
 		}
 	case *op2:
 		if slices.Contains(inSearch, o.name) {
-			return copies(in)
+			return n + copies(in)
 		}
 	case *opN:
-		return o.scratch(c, out) + copies(in)
+		return n + t.scratch(c, out) + copies(in)
 	}
-	return 0 // the others take operands as they are laid out
+	return n // the others take operands as they are laid out
 }
 
 // in0 returns the first operand, or one of no type.

@@ -6,7 +6,7 @@ import (
 
 // Shape is ONNX's: the extents of the input's axes from start to end, as int64.
 // Typed programs call Tensor.Shape.
-var shapeOp = opN{about: about{name: "Shape", onnx: []int{1, 13, 15, 19, 21, 23, 24, 25}, attrs: []string{"end", "start"}}, least: 1,
+var shapeOp = opN{about: about{name: "Shape", flops: flops{free: true}, onnx: []int{1, 13, 15, 19, 21, 23, 24, 25}, attrs: []string{"end", "start"}}, least: 1,
 	infer: runShape, run: runShape}
 
 func runShape(c *Call) []tensor.Any {

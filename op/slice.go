@@ -10,7 +10,7 @@ import (
 // Slice is ONNX's: start, end and step for each named axis, with Python's meaning
 // of negative and too large bounds; attributes without steps before opset 10,
 // inputs from there on. A view. Typed programs call Tensor.Slice or Tensor.S.
-var slice = opN{about: about{name: "Slice", onnx: []int{1, 10, 11, 13}, attrs: []string{"axes", "ends", "starts"}}, least: 1, most: 5,
+var slice = opN{about: about{name: "Slice", flops: flops{free: true}, onnx: []int{1, 10, 11, 13}, attrs: []string{"axes", "ends", "starts"}}, least: 1, most: 5,
 	infer: func(c *Call) []tensor.Any {
 		lay := spec("Slice", c.in(0).DType(), c.in(0).Shape()...).Layout() // a nested one may have no such view; Run copies
 		out, _, err := lay.Slice(sliceOf(c)...)

@@ -26,6 +26,6 @@ func spaceToDepthOf(a tensor.Any, b int) *rearrangement {
 		into: []int{n, extent("SpaceToDepth", 1, c, b*b), h, w}}
 }
 
-var spaceToDepth = opN{about: about{name: "SpaceToDepth", onnx: []int{1, 13}, attrs: []string{"blocksize"}}, least: 1,
+var spaceToDepth = opN{about: about{name: "SpaceToDepth", flops: flops{free: true}, onnx: []int{1, 13}, attrs: []string{"blocksize"}}, least: 1,
 	infer: func(c *Call) []tensor.Any { return spaceToDepthOf(c.in(0), blockSize(c)).infer() },
 	run:   func(c *Call) []tensor.Any { return spaceToDepthOf(c.in(0), blockSize(c)).run(c) }}

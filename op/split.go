@@ -76,7 +76,7 @@ func checkParts(n, axis int, sizes []int) {
 	}
 }
 
-var splitOp = opN{about: about{name: "Split", onnx: []int{2, 11, 13, 18}, attrs: []string{"axis", "num_outputs", "split"}}, least: 1, most: 2,
+var splitOp = opN{about: about{name: "Split", flops: flops{free: true}, onnx: []int{2, 11, 13, 18}, attrs: []string{"axis", "num_outputs", "split"}}, least: 1, most: 2,
 	infer: func(c *Call) []tensor.Any {
 		axis, sizes := splitOf(c)
 		out := make([]tensor.Any, len(sizes))

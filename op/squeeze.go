@@ -7,7 +7,7 @@ import (
 // Squeeze is ONNX's: the axes of extent 1 that are named go, or all of them when
 // none is named. Named by an attribute before opset 13, by an input from there
 // on. A view. Typed programs call Tensor.Squeeze.
-var squeeze = opN{about: about{name: "Squeeze", onnx: []int{1, 11, 13, 21, 23, 24, 25}, attrs: []string{"axes"}}, least: 1, most: 2,
+var squeeze = opN{about: about{name: "Squeeze", flops: flops{free: true}, onnx: []int{1, 11, 13, 21, 23, 24, 25}, attrs: []string{"axes"}}, least: 1, most: 2,
 	infer: func(c *Call) []tensor.Any {
 		gone := squeezed(c)
 		shape := []int{}

@@ -35,10 +35,10 @@ func swishCall(name string, alpha float32, c *Call) []tensor.Any {
 	return one(r)
 }
 
-var swish = opN{about: about{name: "Swish", onnx: []int{24}, attrs: []string{"alpha"}}, least: 1, takes: floats,
+var swish = opN{about: about{name: "Swish", flops: flops{each: 1}, onnx: []int{24}, attrs: []string{"alpha"}}, least: 1, takes: floats,
 	infer: func(c *Call) []tensor.Any { return one(spec("Swish", c.in(0).DType(), c.in(0).Shape()...)) },
 	run:   func(c *Call) []tensor.Any { return swishCall("Swish", 1, c) }}
 
-var quickGelu = opN{about: about{name: "QuickGelu", domain: "com.microsoft", onnx: []int{1}, attrs: []string{"alpha"}}, least: 1, takes: floats,
+var quickGelu = opN{about: about{name: "QuickGelu", flops: flops{each: 1}, domain: "com.microsoft", onnx: []int{1}, attrs: []string{"alpha"}}, least: 1, takes: floats,
 	infer: func(c *Call) []tensor.Any { return one(spec("QuickGelu", c.in(0).DType(), c.in(0).Shape()...)) },
 	run:   func(c *Call) []tensor.Any { return swishCall("QuickGelu", 1.702, c) }}

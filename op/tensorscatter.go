@@ -67,7 +67,7 @@ func written(cache, update, at tensor.Any, axis int, circular bool) *transfer {
 	}}
 }
 
-var tensorScatter = opN{about: about{name: "TensorScatter", onnx: []int{24}, attrs: []string{"axis", "mode"}}, least: 2, most: 3,
+var tensorScatter = opN{about: about{name: "TensorScatter", flops: flops{free: true}, onnx: []int{24}, attrs: []string{"axis", "mode"}}, least: 2, most: 3,
 	move: func(c *Call) *transfer {
 		mode := c.Attrs.Str("mode", "linear")
 		if mode != "linear" && mode != "circular" {

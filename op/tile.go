@@ -42,7 +42,7 @@ func tiled(a tensor.Any, repeats []int) *transfer {
 	}}
 }
 
-var tile = opN{about: about{name: "Tile", onnx: []int{6, 13}}, least: 2,
+var tile = opN{about: about{name: "Tile", flops: flops{free: true}, onnx: []int{6, 13}}, least: 2,
 	move: func(c *Call) *transfer {
 		repeats, _ := ints("Tile", c, 1)
 		return tiled(c.in(0), repeats)

@@ -7,7 +7,7 @@ import (
 // Transpose is ONNX's: axis i of the result is axis perm[i]; without perm the
 // axes are reversed. A view. Typed programs call Tensor.Permute or
 // Tensor.Transpose.
-var transpose = opN{about: about{name: "Transpose", onnx: []int{1, 13, 21, 23, 24, 25}, attrs: []string{"perm"}}, least: 1,
+var transpose = opN{about: about{name: "Transpose", flops: flops{free: true}, onnx: []int{1, 13, 21, 23, 24, 25}, attrs: []string{"perm"}}, least: 1,
 	infer: func(c *Call) []tensor.Any {
 		perm := permOf(c)
 		shape := make([]int, len(perm))

@@ -54,7 +54,7 @@ func triangle(a tensor.Any, k int, upper bool) *transfer {
 	}}
 }
 
-var trilu = opN{about: about{name: "Trilu", onnx: []int{14}, attrs: []string{"upper"}}, least: 1, most: 2,
+var trilu = opN{about: about{name: "Trilu", flops: flops{free: true}, onnx: []int{14}, attrs: []string{"upper"}}, least: 1, most: 2,
 	move: func(c *Call) *transfer {
 		k := 0
 		if v, ok := ints("Trilu", c, 1); ok {

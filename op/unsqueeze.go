@@ -9,7 +9,7 @@ import (
 // Unsqueeze is ONNX's: axes of extent 1 are inserted where axes names positions of
 // the result, by an attribute before opset 13, by an input from there on. A view.
 // Typed programs call Tensor.Unsqueeze.
-var unsqueeze = opN{about: about{name: "Unsqueeze", onnx: []int{1, 11, 13, 21, 23, 24, 25}, attrs: []string{"axes"}}, least: 1, most: 2,
+var unsqueeze = opN{about: about{name: "Unsqueeze", flops: flops{free: true}, onnx: []int{1, 11, 13, 21, 23, 24, 25}, attrs: []string{"axes"}}, least: 1, most: 2,
 	infer: func(c *Call) []tensor.Any {
 		added := unsqueezed(c)
 		shape := make([]int, len(added))

@@ -76,7 +76,7 @@ func whereWords[W any](dst []W, mask []bool, a, b []W) {
 	}
 }
 
-var where = opN{about: about{name: "Where", orion: &inOrion{truth: 1}, onnx: []int{9, 16}}, least: 3, fast: whereFast, by: 1,
+var where = opN{about: about{name: "Where", flops: flops{free: true}, orion: &inOrion{truth: 1}, onnx: []int{9, 16}}, least: 3, fast: whereFast, by: 1,
 	run: func(c *Call) []tensor.Any {
 		if d := c.in(0).DType(); d != dtype.Bool {
 			panic(fail("Where", tensor.ErrDType, "input 0 holds %v, want bool", d))

@@ -133,3 +133,12 @@ func outShape(n, c int, s []span) []int {
 	}
 	return shape
 }
+
+// poolFLOPs counts one for each element of the kernel and of the result.
+func poolFLOPs(c *Call, out []tensor.Any) int64 {
+	kernel, ok := c.Attrs.Ints("kernel_shape")
+	if !ok {
+		return -1
+	}
+	return productOfAll(productOfAll(kernel...), lengthOf(nth(out, 0)))
+}

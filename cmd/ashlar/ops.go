@@ -55,7 +55,7 @@ computes them.`,
 }
 
 // cell says what an operator is computed with.
-func cell(o op.Op, d dtype.DType) string {
+func cell(o *op.Op, d dtype.DType) string {
 	if !o.Supports(d) {
 		return "-"
 	}
@@ -68,7 +68,7 @@ func cell(o op.Op, d dtype.DType) string {
 	return "go"
 }
 
-func opsets(o op.Op) string {
+func opsets(o *op.Op) string {
 	v := make([]string, len(o.Versions()))
 	for i, n := range o.Versions() {
 		v[i] = fmt.Sprint(n)
@@ -163,7 +163,7 @@ type reason struct {
 }
 
 // reasonsOf returns why an operator's cells are empty, and which.
-func reasonsOf(o op.Op) (rs []reason) {
+func reasonsOf(o *op.Op) (rs []reason) {
 	for _, d := range dtype.All() {
 		why := op.Why(o, d)
 		if why == "" {

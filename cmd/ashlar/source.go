@@ -268,7 +268,7 @@ func (p *program) model(s *source) (m *onnx.Model, err error) {
 	if err != nil {
 		return nil, s.in(err)
 	}
-	m.Operators = []op.Op{imagedecoder.Operator}
+	m.Operators = []*op.Op{imagedecoder.Operator}
 	p.closers = append(p.closers, m)
 	return m, nil
 }

@@ -365,7 +365,7 @@ func init() {
 		}
 		return c
 	})
-	also[op.Op](func(d *drawer) op.Op { return op.All()[d.IntN(len(op.All()))] })
+	also[*op.Op](func(d *drawer) *op.Op { return op.All()[d.IntN(len(op.All()))] })
 }
 
 // attributes are the names that operators understand.

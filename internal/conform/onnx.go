@@ -98,7 +98,7 @@ func nodeTest(folder fs.FS, name string, model *onnx.Model, sets []string) error
 	if len(sets) == 0 {
 		return errors.New("no test_data_set_* beside the model")
 	}
-	model.Operators = []op.Op{imagedecoder.Operator}
+	model.Operators = []*op.Op{imagedecoder.Operator}
 	s, err := onnx.NewSession(model)
 	if err != nil {
 		return outcome(err)

@@ -3,7 +3,7 @@ package optest
 import "github.com/ashlar-go/ashlar/op"
 
 // key is an operator's name, with its domain if another operator has the name, too.
-func key(o op.Op) string {
+func key(o *op.Op) string {
 	if first, _ := op.Lookup(o.Name()); first != nil && first.Domain() != o.Domain() {
 		return o.Domain() + "." + o.Name()
 	}

@@ -48,7 +48,7 @@ var bare = map[string]testCase{
 }
 
 // boundsOf returns the calls of an operator that boundaries are put into.
-func boundsOf(o op.Op) []testCase {
+func boundsOf(o *op.Op) []testCase {
 	if c, ok := bare[o.Name()]; ok {
 		return []testCase{c}
 	}
@@ -92,7 +92,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-func bound(t *testing.T, o op.Op, every bool) {
+func bound(t *testing.T, o *op.Op, every bool) {
 	cs := boundsOf(o)
 	if len(cs) == 0 {
 		t.Errorf("%s has no calls: add cases to cases or moves, or one to bare", o.Name())
@@ -151,7 +151,7 @@ func bound(t *testing.T, o op.Op, every bool) {
 func between(n int) bool { return n > 1<<20 && n < huge }
 
 // boundTypes are element types whose ways differ.
-func boundTypes(o op.Op, c testCase) (ds []dtype.DType) {
+func boundTypes(o *op.Op, c testCase) (ds []dtype.DType) {
 	for _, d := range []dtype.DType{dtype.Float32, dtype.Int32, dtype.FP16x16, dtype.Float16, dtype.Bool} {
 		if o.Supports(d) && (c.only == nil || c.only(d)) {
 			ds = append(ds, d)
@@ -267,7 +267,7 @@ func withExtent(c testCase, i, axis, extent int) testCase {
 }
 
 // boundRun makes the operands of a case: those too large for memory are one element, repeated.
-func boundRun(o op.Op, c testCase, d dtype.DType) (r *run, what string, ok bool) {
+func boundRun(o *op.Op, c testCase, d dtype.DType) (r *run, what string, ok bool) {
 	small := c
 	small.in = slices.Clone(c.in)
 	what = o.Name()

@@ -16,7 +16,7 @@ import (
 // and bits. Each case runs on contiguous operands and on some that are laid out in
 // another way, and one with enough work to split also on 1, 2, 3 and 7 threads; where
 // those differ there is no digest but an error. results counts the runs.
-func Digest(o op.Op) (digest string, results int, err error) {
+func Digest(o *op.Op) (digest string, results int, err error) {
 	h := sha256.New()
 	add := func(r *run, threads ...int) error {
 		out, bits, err := r.result(r.in)
@@ -71,7 +71,7 @@ func Digest(o op.Op) (digest string, results int, err error) {
 }
 
 // largest is a case with enough work to split.
-func largest(o op.Op) (testCase, bool) {
+func largest(o *op.Op) (testCase, bool) {
 	if c, ok := large(o.Name()); ok {
 		return c, true
 	}

@@ -16,7 +16,7 @@ import (
 
 // A run is one case for one element type, with its operands in contiguous memory.
 type run struct {
-	op    op.Op
+	op    *op.Op
 	name  string
 	c     testCase
 	in    []tensor.Any
@@ -25,7 +25,7 @@ type run struct {
 	ctx   context.Context // of its calls; nil is none
 }
 
-func newRun(o op.Op, i int, c testCase, d dtype.DType) *run {
+func newRun(o *op.Op, i int, c testCase, d dtype.DType) *run {
 	r := &run{op: o, name: fmt.Sprintf("case %d of %v", i, d), c: c}
 	h := fnv.New64a()
 	fmt.Fprint(h, o.Name(), r.name)
@@ -87,7 +87,7 @@ func (r *run) result(in []tensor.Any) (out []tensor.Any, bits [][]byte, err erro
 
 // casesOf returns the cases of an operator; one that isn't known by name gets those
 // of operators of one, two or three operands, as many as it takes.
-func casesOf(o op.Op) []testCase {
+func casesOf(o *op.Op) []testCase {
 	if cs := cases(key(o)); cs != nil || reasons[o.Name()] != "" {
 		return cs
 	}
@@ -108,7 +108,7 @@ func casesOf(o op.Op) []testCase {
 // pointwise are the operators whose outputs' elements depend each on one element
 // of each operand, in one place; and a case with operands of one shape and rank 1
 // or 2.
-func pointwise(o op.Op) (c testCase, ok bool) {
+func pointwise(o *op.Op) (c testCase, ok bool) {
 	cs := casesOf(o)
 	switch name := o.Name(); {
 	case name == "Shape" || name == "Size" || name == "Softmax" || name == "LogSoftmax" || name == "Hardmax":

@@ -52,7 +52,7 @@ func (f *function32) narrow(n *narrowFormat) (r result32, err error) {
 	if name == "gelutanh" {
 		name, attrs = "gelu", op.AttrMap{"approximate": "tanh"}
 	}
-	var o op.Op
+	var o *op.Op
 	for _, each := range op.All() {
 		if strings.EqualFold(each.Name(), name) {
 			o = each

@@ -34,20 +34,13 @@ import (
 // Grey is (19595·R + 38470·G + 7471·B + 2¹⁵) / 2¹⁶, rounded down, as the reference implementation has it.
 //
 // A file that declares more than 2²⁴ pixels, and 64 for each of its bytes, is refused, as is a JPEG of more than 256 scans.
-var Operator op.Op = decoder{}
+var Operator = op.New(op.Info{Name: name, Versions: []int{20}, Attributes: []string{"pixel_format"},
+	Supports: func(d dtype.DType) bool { return d == dtype.Uint8 }}, infer, run)
 
 const name = "ImageDecoder"
 
-type decoder struct{}
-
-func (decoder) Name() string                { return name }
-func (decoder) Versions() []int             { return []int{20} }
-func (decoder) Attributes() []string        { return []string{"pixel_format"} }
-func (decoder) Domain() string              { return "" }
-func (decoder) Supports(d dtype.DType) bool { return d == dtype.Uint8 }
-
-// Infer returns the result's type and shape, which are in the file.
-func (decoder) Infer(c *op.Call) ([]tensor.Any, error) {
+// infer returns the result's type and shape, which are in the file.
+func infer(c *op.Call) ([]tensor.Any, error) {
 	f, channels, err := opened(c)
 	if err != nil {
 		return nil, err
@@ -59,8 +52,8 @@ func (decoder) Infer(c *op.Call) ([]tensor.Any, error) {
 	return []tensor.Any{s.Any()}, nil
 }
 
-// Run decodes the picture.
-func (decoder) Run(c *op.Call) ([]tensor.Any, error) {
+// run decodes the picture.
+func run(c *op.Call) ([]tensor.Any, error) {
 	f, channels, err := opened(c)
 	if err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package optest
 import (
 	"bytes"
 	"context"
+	"errors"
 	"testing"
 
 	"github.com/ashlar-go/ashlar/dtype"
@@ -10,9 +11,9 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// TestPrepared runs prepared calls twice, on the operands of the case and then on those rolled by one element, and compares
+// TestSteady runs plans twice, on the operands of the case and then on those rolled by one element, and compares
 // with Run.
-func TestPrepared(t *testing.T) {
+func TestSteady(t *testing.T) {
 	prepared := make(map[string]bool)
 	for _, o := range op.All() {
 		cs := casesOf(o)
@@ -27,24 +28,26 @@ func TestPrepared(t *testing.T) {
 				r := newRun(o, i, c, d)
 				want, err := o.Run(r.call(r.in))
 				if err != nil || len(want) != 1 {
-					continue // Prepare needn't find every mistake before the run
+					continue // a plan needn't find every mistake before the run
 				}
 				out, err := tensor.Make(want[0].DType(), want[0].Shape()...)
 				if err != nil {
 					t.Fatal(err)
 				}
-				var turn op.Turn
-				turn.Under(context.Background())
 				fixed := r.fixed()
-				run, ok, err := turn.Prepare(o, r.call(r.in), fixed, out)
-				if err != nil {
+				call := r.call(r.in)
+				call.Fixed = fixed
+				p, err := o.Plan(call)
+				if err != nil && !errors.Is(err, op.ErrUnknown) {
 					t.Fatalf("%s, %s: %v", o.Name(), r.name, err)
 				}
-				if !ok {
+				if err != nil || !p.Steady() {
 					continue
 				}
 				prepared[o.Name()] = true
-				run()
+				p.Into(out)
+				p.Under(context.Background())
+				p.Do()
 				if !bytes.Equal(content(out), content(want[0])) {
 					t.Errorf("%s, %s: other bits than Run", o.Name(), r.name)
 				}
@@ -61,7 +64,7 @@ func TestPrepared(t *testing.T) {
 				if err != nil || !sameShape(want[0], out) {
 					continue
 				}
-				run()
+				p.Do()
 				if !bytes.Equal(content(out), content(want[0])) {
 					t.Errorf("%s, %s: other bits than Run the second time", o.Name(), r.name)
 				}
@@ -72,7 +75,7 @@ func TestPrepared(t *testing.T) {
 		t.Logf("%s: %v", name, prepared[name])
 	}
 	if len(prepared) < 100 {
-		t.Errorf("%d operators are prepared, want 100 or more", len(prepared))
+		t.Errorf("%d operators have such plans, want 100 or more", len(prepared))
 	}
 }
 
