@@ -215,13 +215,9 @@ func sumRow[T num.Float](x []T) float64 {
 }
 
 var averagePool = opN{about: about{name: "AveragePool", flops: flops{rule: poolFLOPs}, onnx: []int{1, 7, 10, 11, 19, 22},
-	attrs: []string{"auto_pad", "ceil_mode", "count_include_pad", "dilations", "kernel_shape", "pads", "strides"}}, least: 1,
-	infer: func(c *Call) []tensor.Any {
-		return one(spec("AveragePool", c.in(0).DType(), poolOf(exec.Job{Name: "AveragePool"}, &c.Inputs[0], windowOf(c)).shape...))
-	},
-	takes: floats | fixeds,
-	run: func(c *Call) []tensor.Any {
-		var r tensor.Any
-		averagePooled(&r, c.with("AveragePool", 0), windowOf(c), c.Attrs.Int("count_include_pad", 0) != 0, options(c))
-		return one(r)
+	attrs: []string{"auto_pad", "ceil_mode", "count_include_pad", "dilations", "kernel_shape", "pads", "strides"}}, least: 1, takes: floats | fixeds,
+	planned: func(c *Call, p *Plan) {
+		x, win, pads := c.with("AveragePool", 0), windowOf(c), c.Attrs.Int("count_include_pad", 0) != 0
+		p.gives(x.DType(), poolOf(exec.Job{Name: "AveragePool"}, x, win).shape...)
+		p.by(c, 0, func(r *tensor.Any, opts []Option) { averagePooled(r, x, win, pads, opts) })
 	}}

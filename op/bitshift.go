@@ -56,16 +56,11 @@ func shiftRightRow[T num.Integer](dst, a, b []T) {
 }
 
 var bitShift = opN{about: about{name: "BitShift", flops: flops{each: 1}, onnx: []int{11}, attrs: []string{"direction"}}, least: 2, takes: integers,
-	run: func(c *Call) []tensor.Any {
+	planned: func(c *Call, p *Plan) {
 		oneType("BitShift", c.Inputs[:2]...)
-		var r tensor.Any
-		direction(c).shift().call(&r, c.with("BitShift", 0), c.with("BitShift", 1), options(c))
-		return one(r)
-	},
-	infer: func(c *Call) []tensor.Any {
-		oneType("BitShift", c.Inputs[:2]...)
-		direction(c)
-		return one(spec("BitShift", c.in(0).DType(), stretch("BitShift", c.Inputs[:2]...)...))
+		a, b, by := c.with("BitShift", 0), c.with("BitShift", 1), direction(c).shift()
+		p.stretched(a.DType(), c, 2)
+		p.by(c, 0, func(r *tensor.Any, opts []Option) { by.call(r, a, b, opts) })
 	}}
 
 func direction(c *Call) Direction {

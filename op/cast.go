@@ -231,10 +231,7 @@ func convertDirectly(dst exec.Run, to dtype.DType, src exec.Run, from dtype.DTyp
 }
 
 var cast = opN{about: about{name: "Cast", flops: flops{free: true}, converts: true, onnx: []int{6, 9, 13, 19, 21, 23, 24, 25}, attrs: []string{"to", "saturate", "round_mode"}}, least: 1,
-	run: func(c *Call) []tensor.Any { return one(castAny("Cast", c, *c.with("Cast", 0), castTo(c))) },
-	infer: func(c *Call) []tensor.Any {
-		return one(spec("Cast", castTo(c), c.in(0).Shape()...))
-	}}
+	planned: func(c *Call, p *Plan) { p.cast("Cast", c, castTo(c)) }}
 
 // castTypes is the meaning of the attribute to: the codes of
 // TensorProto.DataType in onnx.proto. The missing ones are 0, undefined, and 8, strings.
@@ -265,32 +262,31 @@ func inType(a tensor.Any, to dtype.DType) (r tensor.Any) {
 	return r
 }
 
-// castAny is Cast as ONNX has it: a itself if that is its own type, else a tensor with the
+// cast plans Cast as ONNX has it: the operand itself if that is its own type, else a tensor with the
 // layout that Clone gives.
-func castAny(name string, c *Call, a tensor.Any, to dtype.DType) (r tensor.Any) {
+func (p *Plan) cast(name string, c *Call, to dtype.DType) {
+	a := c.with(name, 0)
+	p.gives(to, a.Shape()...)
 	if to == a.DType() {
-		return a
+		p.view(func() tensor.Any { return *a })
+		return
 	}
-	var opts []Option
-	if c.Context != nil {
-		opts = append(opts, Context(c.Context))
-	}
+	var flags flags
 	if !to.IsFixed() && c.Attrs.Int("saturate", 1) != 0 {
-		opts = append(opts, Saturate())
+		flags |= saturate
 	}
 	if to == dtype.Float8E8M0 {
 		switch mode := c.Attrs.Str("round_mode", "up"); mode {
 		case "up":
 		case "down":
-			opts = append(opts, RoundScales(num.Down))
+			flags |= roundDown
 		case "nearest":
-			opts = append(opts, RoundScales(num.Nearest))
+			flags |= roundNear
 		default:
 			panic(fail(name, tensor.ErrValue, "round_mode is %.40q; want up, down or nearest", mode))
 		}
 	}
-	convert(&r, name, to, &a, opts)
-	return r
+	p.by(c, flags, func(r *tensor.Any, opts []Option) { convert(r, name, to, a, opts) })
 }
 
 // toInt converts toward zero and saturates; NaN gives 0. Go leaves the conversion

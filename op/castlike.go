@@ -14,9 +14,4 @@ func CastLike[To, From num.Elem](a tensor.Tensor[From], like tensor.Tensor[To], 
 }
 
 var castLike = opN{about: about{name: "CastLike", flops: flops{free: true}, onnx: []int{15, 19, 21, 23, 24, 25}, attrs: []string{"saturate", "round_mode"}}, least: 2,
-	run: func(c *Call) []tensor.Any {
-		return one(castAny("CastLike", c, *c.with("CastLike", 0), c.in(1).DType()))
-	},
-	infer: func(c *Call) []tensor.Any {
-		return one(spec("CastLike", c.in(1).DType(), c.in(0).Shape()...))
-	}}
+	planned: func(c *Call, p *Plan) { p.cast("CastLike", c, c.in(1).DType()) }}

@@ -61,49 +61,46 @@ func wideWord(d dtype.DType, w exec.Word) exec.Word {
 	return w
 }
 
-var clip = opN{about: about{name: "Clip", flops: flops{each: 2}, orion: &inOrion{input: orionClip}, onnx: []int{6, 11, 12, 13}, attrs: []string{"min", "max"}}, least: 1, most: 3, fast: clipFast,
-	takes: reals | fixeds,
-	run:   runClip,
-	infer: func(c *Call) []tensor.Any {
-		clipChecked(c)
-		return one(spec("Clip", c.in(0).DType(), c.in(0).Shape()...))
-	}}
+var clip = opN{about: about{name: "Clip", flops: flops{each: 2}, orion: &inOrion{input: orionClip}, onnx: []int{6, 11, 12, 13}, attrs: []string{"min", "max"}}, least: 1, most: 3, fast: clipFast, takes: reals | fixeds,
+	planned: planClip}
 
-// clipChecked refuses bounds of other types and shapes, and before opset 11 all.
-func clipChecked(c *Call) {
+// planClip takes the bounds from inputs, from opset 11 on, or from attributes.
+func planClip(c *Call, p *Plan) {
+	a := c.with("Clip", 0)
+	d := a.DType()
+	p.stretched(d, c, 1)
+	lo, hi := endsOf(d)
 	if c.Opset < 11 {
 		takes("Clip", c, 1)
+		for _, b := range []struct {
+			w    *exec.Word
+			attr string
+		}{{&lo, "min"}, {&hi, "max"}} {
+			if c.Attrs.Has(b.attr) {
+				x := inType(tensor.Scalar(c.Attrs.Float(b.attr, 0)).Any(), d)
+				*b.w = exec.Item(&x)
+			}
+		}
+		p.by(c, 0, func(r *tensor.Any, opts []Option) { limit(r, a, lo, hi, opts) })
 		return
 	}
 	oneType("Clip", c.Inputs...)
-	clipBound("Clip", c, 1)
-	clipBound("Clip", c, 2)
-}
-
-// clipBound refuses a bound that isn't a single number.
-func clipBound(name string, c *Call, i int) {
-	if b := c.in(i); !b.IsZero() && b.Len() != 1 {
-		panic(fail(name, tensor.ErrShape, "input %d, a bound, has shape %s; it must be a scalar", i, shapeText(b.Shape())))
-	}
-}
-
-// runClip takes the bounds from inputs, from opset 11 on, or from attributes.
-func runClip(c *Call) []tensor.Any {
-	lo, hi := endsOf(c.in(0).DType())
-	bound := func(w *exec.Word, i int, attr string) {
-		switch {
-		case c.Opset < 11 && c.Attrs.Has(attr):
-			x := castAny("Cast", &Call{Attrs: NoAttrs{}}, tensor.Scalar(c.Attrs.Float(attr, 0)).Any(), c.in(0).DType())
-			*w = exec.Item(&x)
-		case c.Opset >= 11 && !c.in(i).IsZero():
-			*w = exec.Item(c.with("Clip", i))
+	var bounds [2]*tensor.Any
+	for i := range bounds {
+		if b := c.in(i + 1); !b.IsZero() {
+			if b.Len() != 1 {
+				panic(fail("Clip", tensor.ErrShape, "input %d, a bound, has shape %s; it must be a scalar", i+1, shapeText(b.Shape())))
+			}
+			bounds[i] = c.with("Clip", i+1)
 		}
 	}
-	clipChecked(c)
-	a := c.with("Clip", 0)
-	bound(&lo, 1, "min")
-	bound(&hi, 2, "max")
-	var r tensor.Any
-	limit(&r, a, lo, hi, options(c))
-	return one(r)
+	p.by(c, 0, func(r *tensor.Any, opts []Option) {
+		if bounds[0] != nil {
+			lo = exec.Item(bounds[0])
+		}
+		if bounds[1] != nil {
+			hi = exec.Item(bounds[1])
+		}
+		limit(r, a, lo, hi, opts)
+	})
 }

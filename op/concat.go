@@ -129,19 +129,16 @@ func concatShape(axis int, ts []tensor.Any) []int {
 }
 
 var concat = opN{about: about{name: "Concat", flops: flops{free: true}, onnx: []int{4, 11, 13}, attrs: []string{"axis"}}, least: 1, most: -1,
-	run: func(c *Call) []tensor.Any {
+	planned: func(c *Call, p *Plan) {
 		needs("Concat", c, len(c.Inputs))
 		for i := range c.Inputs {
 			if a, d := c.with("Concat", i), c.in(0).DType(); a.DType() != d {
 				panic(notHeld("Concat", a, i, d))
 			}
 		}
-		var r tensor.Any
-		concatenated(&r, attrInt(c, "axis", 1), c.Inputs, options(c))
-		return one(r)
-	},
-	infer: func(c *Call) []tensor.Any {
-		needs("Concat", c, len(c.Inputs))
-		oneType("Concat", c.Inputs...)
-		return one(spec("Concat", c.in(0).DType(), concatShape(attrInt(c, "axis", 1), c.Inputs)...))
+		axis := attrInt(c, "axis", 1)
+		if !p.brief {
+			p.gives(c.in(0).DType(), concatShape(axis, c.Inputs)...)
+		}
+		p.by(c, 0, func(r *tensor.Any, opts []Option) { concatenated(r, axis, c.Inputs, opts) })
 	}}

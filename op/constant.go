@@ -7,23 +7,23 @@ import (
 // Constant is ONNX's: the value that one of its attributes gives.
 var constant = opN{about: about{name: "Constant", flops: flops{free: true}, onnx: []int{1, 9, 11, 12, 13, 19, 21, 23, 24, 25},
 	attrs: []string{"value", "value_float", "value_floats", "value_int", "value_ints"}},
-	infer: runConstant, run: runConstant}
+	planned: func(c *Call, p *Plan) { p.out = one(constantOf(c)) }}
 
-func runConstant(c *Call) []tensor.Any {
+func constantOf(c *Call) tensor.Any {
 	if v, ok := c.Attrs.Tensor("value"); ok {
-		return one(v)
+		return v
 	}
 	if v, ok := c.Attrs.Floats("value_floats"); ok {
-		return one(tensor.FromSlice(v, len(v)).Any())
+		return tensor.FromSlice(v, len(v)).Any()
 	}
 	if v, ok := c.Attrs.Ints("value_ints"); ok {
-		return one(tensor.FromSlice(v, len(v)).Any())
+		return tensor.FromSlice(v, len(v)).Any()
 	}
 	if c.Attrs.Has("value_float") {
-		return one(tensor.Scalar(c.Attrs.Float("value_float", 0)).Any())
+		return tensor.Scalar(c.Attrs.Float("value_float", 0)).Any()
 	}
 	if c.Attrs.Has("value_int") {
-		return one(tensor.Scalar(c.Attrs.Int("value_int", 0)).Any())
+		return tensor.Scalar(c.Attrs.Int("value_int", 0)).Any()
 	}
 	panic(fail("Constant", tensor.ErrValue, "no attribute gives a value; want value, value_float(s) or value_int(s)"))
 }

@@ -8,19 +8,19 @@ import (
 // element the attribute value, float32 0 without one. Typed programs call
 // tensor.Full.
 var constantOfShape = opN{about: about{name: "ConstantOfShape", flops: flops{free: true}, onnx: []int{9, 20, 21, 23, 24, 25}, attrs: []string{"value"}}, least: 1,
-	infer: func(c *Call) []tensor.Any {
-		return one(spec("ConstantOfShape", fillValue(c).DType(), shapeArg("ConstantOfShape", c)...))
-	},
-	run: func(c *Call) []tensor.Any {
-		v := fillValue(c)
-		out, err := tensor.Make(v.DType(), shapeArg("ConstantOfShape", c)...)
-		if err == nil {
-			err = tensor.Copy(out, viewed(tensor.Reshape(v)))
+	planned: func(c *Call, p *Plan) {
+		v, shape := fillValue(c), shapeArg("ConstantOfShape", c)
+		p.gives(v.DType(), shape...)
+		p.run = func() {
+			out, err := tensor.Make(v.DType(), shape...)
+			if err == nil {
+				err = tensor.Copy(out, viewed(tensor.Reshape(v)))
+			}
+			if err != nil {
+				panic(fail("ConstantOfShape", tensor.ErrShape, "%v", err))
+			}
+			p.to = one(out)
 		}
-		if err != nil {
-			panic(fail("ConstantOfShape", tensor.ErrShape, "%v", err))
-		}
-		return one(out)
 	}}
 
 func fillValue(c *Call) tensor.Any {

@@ -167,7 +167,7 @@ var convOp = opN{about: about{name: "Conv", flops: flops{rule: convFLOPs}, recti
 		g := convOf("Conv", x, w, bias, windowOf(c), attrInt(c, "group", 1))
 		p.gives(x.DType(), g.shape...)
 		p.by(c, 0, func(r *tensor.Any, opts []Option) {
-			g.keeps = opts[0].into != nil && x.IsContiguous() // else each call makes a copy of it
+			g.keeps = opts[0].into != nil && x.IsContiguous() && !x.DType().IsNarrow() // else each call makes a copy of it
 			g.call(r, x, w, bias, opts)
 		})
 	}}

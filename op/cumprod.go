@@ -17,12 +17,4 @@ var multiplyUp = cumulation{none: 1, start: 1, times: true,
 	word: func(acc, v uint64) uint64 { return acc * v }}
 
 var cumProd = opN{about: about{name: "CumProd", flops: flops{read: 1}, onnx: []int{26}, attrs: []string{"exclusive", "reverse"}}, least: 2, takes: reals | fixeds,
-	infer: func(c *Call) []tensor.Any {
-		lineAxis("CumProd", c)
-		return one(spec("CumProd", c.in(0).DType(), c.in(0).Shape()...))
-	},
-	run: func(c *Call) []tensor.Any {
-		var r tensor.Any
-		accumulated(&r, "CumProd", c.with("CumProd", 0), lineAxis("CumProd", c), c.Attrs.Int("exclusive", 0) != 0, c.Attrs.Int("reverse", 0) != 0, &multiplyUp, options(c))
-		return one(r)
-	}}
+	planned: func(c *Call, p *Plan) { p.cumulate("CumProd", c, &multiplyUp) }}

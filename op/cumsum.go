@@ -257,12 +257,12 @@ func lineAxis(name string, c *Call) int {
 }
 
 var cumSum = opN{about: about{name: "CumSum", flops: flops{read: 1}, onnx: []int{11, 14}, attrs: []string{"exclusive", "reverse"}}, least: 2, takes: reals | fixeds,
-	infer: func(c *Call) []tensor.Any {
-		lineAxis("CumSum", c)
-		return one(spec("CumSum", c.in(0).DType(), c.in(0).Shape()...))
-	},
-	run: func(c *Call) []tensor.Any {
-		var r tensor.Any
-		accumulated(&r, "CumSum", c.with("CumSum", 0), lineAxis("CumSum", c), c.Attrs.Int("exclusive", 0) != 0, c.Attrs.Int("reverse", 0) != 0, &addUp, options(c))
-		return one(r)
-	}}
+	planned: func(c *Call, p *Plan) { p.cumulate("CumSum", c, &addUp) }}
+
+// cumulate plans CumSum or its like.
+func (p *Plan) cumulate(name string, c *Call, by *cumulation) {
+	a, axis := c.with(name, 0), lineAxis(name, c)
+	exclusive, reverse := c.Attrs.Int("exclusive", 0) != 0, c.Attrs.Int("reverse", 0) != 0
+	p.stretched(a.DType(), c, 1)
+	p.by(c, 0, func(r *tensor.Any, opts []Option) { accumulated(r, name, a, axis, exclusive, reverse, by, opts) })
+}

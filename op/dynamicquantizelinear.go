@@ -50,13 +50,12 @@ func quantizedDynamically(y, scale, zero, x *tensor.Any, opts []Option) {
 	quantizing(*x, *scale, *zero, dtype.Uint8, dtype.Float32, 0, 0, true).into(y, opts)
 }
 
-var dynamicQuantizeLinear = opN{about: about{name: "DynamicQuantizeLinear", onnx: []int{11}, why: "of float32 alone: Cast first"}, least: 1,
-	takes: 1 << dtype.Float32,
-	infer: func(c *Call) []tensor.Any {
-		return []tensor.Any{spec("DynamicQuantizeLinear", dtype.Uint8, c.in(0).Shape()...), spec("DynamicQuantizeLinear", dtype.Float32), spec("DynamicQuantizeLinear", dtype.Uint8)}
-	},
-	run: func(c *Call) []tensor.Any {
-		out := make([]tensor.Any, 3)
-		quantizedDynamically(&out[0], &out[1], &out[2], c.with("DynamicQuantizeLinear", 0), options(c))
-		return out
+var dynamicQuantizeLinear = opN{about: about{name: "DynamicQuantizeLinear", onnx: []int{11}, why: "of float32 alone: Cast first"}, least: 1, takes: 1 << dtype.Float32,
+	planned: func(c *Call, p *Plan) {
+		const name = "DynamicQuantizeLinear"
+		a := c.with(name, 0)
+		if !p.brief {
+			p.out = []tensor.Any{spec(name, dtype.Uint8, a.Shape()...), spec(name, dtype.Float32), spec(name, dtype.Uint8)}
+		}
+		p.list(c, 3, func(to []tensor.Any, opts []Option) { quantizedDynamically(&to[0], &to[1], &to[2], a, opts) })
 	}}

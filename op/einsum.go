@@ -314,17 +314,16 @@ func pointers(in []tensor.Any) []*tensor.Any {
 }
 
 var einsumOp = opN{about: about{name: "Einsum", flops: flops{rule: einsumFLOPs}, onnx: []int{12}, attrs: []string{"equation"}}, least: 1, most: -1, takes: numbers,
-	infer: func(c *Call) []tensor.Any {
+	planned: func(c *Call, p *Plan) {
 		oneType("Einsum", c.Inputs...)
-		return one(spec("Einsum", c.in(0).DType(), einsumOf(c.Attrs.Str("equation", ""), pointers(c.Inputs)).shape()...))
-	},
-	run: func(c *Call) []tensor.Any {
+		equation, ins := c.Attrs.Str("equation", ""), pointers(c.Inputs)
 		for i := range c.Inputs {
 			c.like("Einsum", i, 0)
 		}
-		var r tensor.Any
-		summation(&r, c.Attrs.Str("equation", ""), pointers(c.Inputs), options(c))
-		return one(r)
+		if !p.brief {
+			p.gives(c.in(0).DType(), einsumOf(equation, ins).shape()...)
+		}
+		p.by(c, 0, func(r *tensor.Any, opts []Option) { summation(r, equation, ins, opts) })
 	}}
 
 // einsumFLOPs counts, for each combination of indices, a product for each operand but one and the sum. An ellipsis isn't

@@ -8,9 +8,10 @@ import (
 // the shape keeps the input's extent. A read-only view. Typed programs call
 // Tensor.BroadcastTo.
 var expand = opN{about: about{name: "Expand", flops: flops{free: true}, onnx: []int{8, 13}}, least: 2,
-	infer: func(c *Call) []tensor.Any { return one(spec("Expand", c.in(0).DType(), expandTo(c)...)) },
-	run: func(c *Call) []tensor.Any {
-		return one(viewed(tensor.BroadcastTo(c.in(0), expandTo(c)...)))
+	planned: func(c *Call, p *Plan) {
+		shape := expandTo(c)
+		p.gives(c.in(0).DType(), shape...)
+		p.view(func() tensor.Any { return viewed(tensor.BroadcastTo(c.in(0), shape...)) })
 	}}
 
 func expandTo(c *Call) []int {

@@ -37,9 +37,8 @@ func flatShape(a tensor.Any, axis int) []int {
 }
 
 var flatten = opN{about: about{name: "Flatten", flops: flops{free: true}, onnx: []int{1, 9, 11, 13, 21, 23, 24, 25}, attrs: []string{"axis"}}, least: 1,
-	infer: func(c *Call) []tensor.Any {
-		return one(spec("Flatten", c.in(0).DType(), flatShape(c.in(0), attrInt(c, "axis", 1))...))
-	},
-	run: func(c *Call) []tensor.Any {
-		return one(flattened(c.with("Flatten", 0), attrInt(c, "axis", 1)))
+	planned: func(c *Call, p *Plan) {
+		axis := attrInt(c, "axis", 1)
+		p.gives(c.in(0).DType(), flatShape(c.in(0), axis)...)
+		p.view(func() tensor.Any { return flattened(c.with("Flatten", 0), axis) })
 	}}

@@ -8,24 +8,23 @@ import "github.com/ashlar-go/ashlar/tensor"
 // call tensor.Permute, MatMul and Mul. Source: docs/ContribOperators.md of
 // github.com/microsoft/onnxruntime.
 var fusedMatMul = opN{about: about{name: "FusedMatMul", flops: flops{rule: productFLOPs}, domain: "com.microsoft", onnx: []int{1}, attrs: []string{"alpha", "transA", "transB", "transBatchA", "transBatchB"}}, least: 2, takes: floats, fast: productFast,
-	infer: func(c *Call) []tensor.Any {
-		oneType("FusedMatMul", c.Inputs...)
-		a, b := turnedSide(c, 0, "A"), turnedSide(c, 1, "B")
-		return one(spec("FusedMatMul", a.DType(), productOf("FusedMatMul", nil, a.LayoutRef(), b.LayoutRef()).shape...))
-	},
-	run: func(c *Call) []tensor.Any {
-		oneType("FusedMatMul", c.Inputs...)
-		c.with("FusedMatMul", 0)
-		c.with("FusedMatMul", 1)
-		a, b := turnedSide(c, 0, "A"), turnedSide(c, 1, "B")
-		var r tensor.Any
-		matrixProduct(&r, &a, &b, options(c))
-		if alpha := c.Attrs.Float("alpha", 1); alpha != 1 {
-			by := tensor.EmptyOf(r.DType())
-			numericOf(wordsOf(by)).setFloat(0, float64(alpha))
-			mul.call(&r, &r, &by, []Option{{into: &r}})
+	planned: func(c *Call, p *Plan) {
+		const name = "FusedMatMul"
+		oneType(name, c.Inputs...)
+		c.with(name, 0)
+		c.with(name, 1)
+		a, b, alpha := turnedSide(c, 0, "A"), turnedSide(c, 1, "B"), c.Attrs.Float("alpha", 1)
+		if !p.brief {
+			p.gives(a.DType(), productOf(name, nil, a.LayoutRef(), b.LayoutRef()).shape...)
 		}
-		return one(r)
+		p.by(c, 0, func(r *tensor.Any, opts []Option) {
+			matrixProduct(r, &a, &b, opts)
+			if alpha != 1 {
+				by := tensor.EmptyOf(r.DType())
+				numericOf(wordsOf(by)).setFloat(0, float64(alpha))
+				mul.call(r, r, &by, []Option{{into: r}})
+			}
+		})
 	}}
 
 // turnedSide returns an operand with the axes in the order that the attributes of its side say.

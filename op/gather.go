@@ -123,13 +123,12 @@ func positions(name string, indices *tensor.Any, n, axis int) []int {
 }
 
 var gatherOp = opN{about: about{name: "Gather", flops: flops{free: true}, onnx: []int{1, 11, 13}, attrs: []string{"axis"}}, least: 2,
-	infer: func(c *Call) []tensor.Any {
+	planned: func(c *Call, p *Plan) {
 		wantInt("Gather", 1, c.in(1))
-		axis := axisOf("Gather", attrInt(c, "axis", 0), c.in(0).Rank())
-		return one(spec("Gather", c.in(0).DType(), gatherShape(c.in(0), c.in(1), axis)...))
-	},
-	run: func(c *Call) []tensor.Any {
-		var r tensor.Any
-		gathered(&r, c.with("Gather", 0), c.with("Gather", 1), attrInt(c, "axis", 0), options(c))
-		return one(r)
+		a, at := c.with("Gather", 0), c.with("Gather", 1)
+		axis := axisOf("Gather", attrInt(c, "axis", 0), a.Rank())
+		if !p.brief {
+			p.gives(a.DType(), gatherShape(*a, *at, axis)...)
+		}
+		p.by(c, 0, func(r *tensor.Any, opts []Option) { gathered(r, a, at, axis, opts) })
 	}}

@@ -55,18 +55,13 @@ func geluTanhRow64(dst, a []float64) {
 }
 
 var geluOp = opN{about: about{name: "Gelu", flops: flops{each: 1}, onnx: []int{20}, attrs: []string{"approximate"}}, least: 1, takes: floats, fast: geluFast,
-	run: func(c *Call) []tensor.Any {
-		by := &gelu
+	planned: func(c *Call, p *Plan) {
+		by, a := &gelu, c.with("Gelu", 0)
 		if approximate(c) {
 			by = &geluTanh
 		}
-		var r tensor.Any
-		by.call(&r, c.with("Gelu", 0), options(c))
-		return one(r)
-	},
-	infer: func(c *Call) []tensor.Any {
-		approximate(c)
-		return one(spec("Gelu", c.in(0).DType(), c.in(0).Shape()...))
+		p.stretched(a.DType(), c, 1)
+		p.by(c, 0, func(r *tensor.Any, opts []Option) { by.call(r, a, opts) })
 	}}
 
 // approximate reports whether a call wants GeluTanh.

@@ -29,15 +29,14 @@ func innerProduct(r, a, b *tensor.Any, opts []Option) {
 }
 
 var innerOp = opN{about: about{name: "Inner"}, least: 2, takes: every,
-	infer: func(c *Call) []tensor.Any {
+	planned: func(c *Call, p *Plan) {
 		oneType("Inner", c.Inputs[:2]...)
-		if c.in(0).Rank() == 0 || c.in(1).Rank() == 0 {
-			return one(spec("Inner", c.in(0).DType(), stretch("Inner", c.Inputs[:2]...)...))
+		a, b := c.like("Inner", 0, 0), c.like("Inner", 1, 0)
+		switch {
+		case a.Rank() == 0 || b.Rank() == 0:
+			p.stretched(a.DType(), c, 2)
+		case !p.brief:
+			p.gives(a.DType(), dotOf("Inner", a, b, []int{-1}, []int{-1}).shape...)
 		}
-		return one(spec("Inner", c.in(0).DType(), dotOf("Inner", &c.Inputs[0], &c.Inputs[1], []int{-1}, []int{-1}).shape...))
-	},
-	run: func(c *Call) []tensor.Any {
-		var r tensor.Any
-		innerProduct(&r, c.like("Inner", 0, 0), c.like("Inner", 1, 0), options(c))
-		return one(r)
+		p.by(c, 0, func(r *tensor.Any, opts []Option) { innerProduct(r, a, b, opts) })
 	}}

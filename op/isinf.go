@@ -56,13 +56,9 @@ func isInfRow[T num.Float](dst []bool, a []T) {
 	}
 }
 
-var isInf = opN{about: about{name: "IsInf", flops: flops{each: 1}, orion: &inOrion{also: 1<<dtype.Int8 | 1<<dtype.Int32, input: orionIsInf}, onnx: []int{10, 20}, attrs: []string{"detect_negative", "detect_positive"}, why: "integers have no infinity"}, least: 1,
-	takes: floats,
-	run: func(c *Call) []tensor.Any {
-		var r tensor.Any
-		infinite(c.Attrs.Int("detect_negative", 1) != 0, c.Attrs.Int("detect_positive", 1) != 0).call(&r, c.with("IsInf", 0), options(c))
-		return one(r)
-	},
-	infer: func(c *Call) []tensor.Any {
-		return one(spec("IsInf", dtype.Bool, c.in(0).Shape()...))
+var isInf = opN{about: about{name: "IsInf", flops: flops{each: 1}, orion: &inOrion{also: 1<<dtype.Int8 | 1<<dtype.Int32, input: orionIsInf}, onnx: []int{10, 20}, attrs: []string{"detect_negative", "detect_positive"}, why: "integers have no infinity"}, least: 1, takes: floats,
+	planned: func(c *Call, p *Plan) {
+		a, by := c.with("IsInf", 0), infinite(c.Attrs.Int("detect_negative", 1) != 0, c.Attrs.Int("detect_positive", 1) != 0)
+		p.stretched(dtype.Bool, c, 1)
+		p.by(c, 0, func(r *tensor.Any, opts []Option) { by.call(r, a, opts) })
 	}}

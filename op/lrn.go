@@ -73,15 +73,13 @@ func checkLRN(x tensor.Any, size int) {
 }
 
 var lrn = opN{about: about{name: "LRN", flops: flops{rule: lrnFLOPs}, onnx: []int{1, 13}, attrs: []string{"alpha", "beta", "bias", "size"}}, least: 1, takes: floats,
-	infer: func(c *Call) []tensor.Any {
-		checkLRN(c.in(0), attrInt(c, "size", 0))
-		return one(spec("LRN", c.in(0).DType(), c.in(0).Shape()...))
-	},
-	run: func(c *Call) []tensor.Any {
+	planned: func(c *Call, p *Plan) {
+		a, size := c.with("LRN", 0), attrInt(c, "size", 0)
+		checkLRN(*a, size)
+		p.stretched(a.DType(), c, 1)
 		f := func(name string, def float32) float64 { return float64(c.Attrs.Float(name, def)) }
-		var r tensor.Any
-		responseNormalized(&r, c.with("LRN", 0), attrInt(c, "size", 0), f("alpha", 1e-4), f("beta", 0.75), f("bias", 1), options(c))
-		return one(r)
+		alpha, beta, bias := f("alpha", 1e-4), f("beta", 0.75), f("bias", 1)
+		p.by(c, 0, func(r *tensor.Any, opts []Option) { responseNormalized(r, a, size, alpha, beta, bias, opts) })
 	}}
 
 func lrnFLOPs(c *Call, out []tensor.Any) int64 {

@@ -34,21 +34,15 @@ func averaged(r *tensor.Any, ts []*tensor.Any, opts []Option) {
 }
 
 var mean = opN{about: about{name: "Mean", flops: flops{rule: meanFLOPs}, onnx: []int{6, 8, 13}}, least: 1, most: -1, takes: floats,
-	run: func(c *Call) []tensor.Any {
+	planned: func(c *Call, p *Plan) {
 		needs("Mean", c, len(c.Inputs))
 		oneType("Mean", c.Inputs...)
 		ts := make([]*tensor.Any, len(c.Inputs))
 		for i := range ts {
 			ts[i] = c.with("Mean", i)
 		}
-		var r tensor.Any
-		averaged(&r, ts, options(c))
-		return one(r)
-	},
-	infer: func(c *Call) []tensor.Any {
-		needs("Mean", c, len(c.Inputs))
-		oneType("Mean", c.Inputs...)
-		return one(spec("Mean", c.in(0).DType(), stretch("Mean", c.Inputs...)...))
+		p.stretched(c.in(0).DType(), c, len(c.Inputs))
+		p.by(c, 0, func(r *tensor.Any, opts []Option) { averaged(r, ts, opts) })
 	}}
 
 func meanFLOPs(c *Call, out []tensor.Any) int64 {

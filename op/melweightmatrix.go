@@ -74,7 +74,7 @@ var melWeightMatrix = opN{about: about{name: "MelWeightMatrix", onnx: []int{17},
 			n[i] = numberOr(name, c, i, 0)
 		}
 		for i := range f {
-			a := c.with(name, 3+i)
+			a := c.values(name, 3+i)
 			if a.Len() != 1 || !a.DType().IsFloat() {
 				panic(fail(name, tensor.ErrShape, "input %d is %s; want one float", 3+i, tensor.Describe(*a)))
 			}

@@ -76,19 +76,14 @@ func fModRow[T num.Float](dst, a, b []T) {
 }
 
 var modOp = opN{about: about{name: "Mod", flops: flops{each: 1}, onnx: []int{10, 13}, attrs: []string{"fmod"}}, least: 2, takes: reals | fixeds,
-	run: func(c *Call) []tensor.Any {
+	planned: func(c *Call, p *Plan) {
 		oneType("Mod", c.Inputs[:2]...)
-		by := &mod
+		a, b, by := c.with("Mod", 0), c.with("Mod", 1), &mod
 		if c.Attrs.Int("fmod", 0) != 0 {
 			by = &fMod
-		} else if c.in(0).DType().IsFloat() { // for which ONNX doesn't define it
+		} else if a.DType().IsFloat() { // for which ONNX doesn't define it
 			panic(fail("Mod", tensor.ErrDType, "floats need the attribute fmod = 1"))
 		}
-		var r tensor.Any
-		by.call(&r, c.with("Mod", 0), c.with("Mod", 1), options(c))
-		return one(r)
-	},
-	infer: func(c *Call) []tensor.Any {
-		oneType("Mod", c.Inputs[:2]...)
-		return one(spec("Mod", c.in(0).DType(), stretch("Mod", c.Inputs[:2]...)...))
+		p.stretched(a.DType(), c, 2)
+		p.by(c, 0, func(r *tensor.Any, opts []Option) { by.call(r, a, b, opts) })
 	}}

@@ -105,9 +105,9 @@ func lossOf(c *Call) Loss {
 }
 
 var negativeLogLikelihoodLoss = opN{about: about{name: "NegativeLogLikelihoodLoss", onnx: []int{12, 13, 22}, attrs: []string{"ignore_index", "reduction"}}, least: 2, most: 3, takes: floats,
-	infer: func(c *Call) []tensor.Any {
-		return one(spec("NegativeLogLikelihoodLoss", c.in(0).DType(), lossShape("NegativeLogLikelihoodLoss", c.in(0), c.in(1), c.in(2), lossOf(c))...))
-	},
-	run: func(c *Call) []tensor.Any {
-		return one(likelihoodLoss("NegativeLogLikelihoodLoss", c.in(0), c.in(1), c.in(2), lossOf(c)))
+	planned: func(c *Call, p *Plan) {
+		const name = "NegativeLogLikelihoodLoss"
+		how := lossOf(c)
+		p.gives(c.in(0).DType(), lossShape(name, c.in(0), c.in(1), c.in(2), how)...)
+		p.list(c, 1, func(to []tensor.Any, _ []Option) { to[0] = likelihoodLoss(name, c.in(0), c.in(1), c.in(2), how) })
 	}}

@@ -108,18 +108,10 @@ func nextAfterRowBF16(dst, a, b []num.BF16) {
 	}
 }
 
-var nextAfterOp = opN{about: about{name: "NextAfter", why: "of floats of 16 bits and more, as in NumPy"}, least: 2,
-	takes: floats &^ float8s,
-	run: func(c *Call) []tensor.Any {
-		a, b := c.with("NextAfter", 0), c.with("NextAfter", 1)
-		if d := a.DType(); b.DType() != d {
-			panic(notHeld("NextAfter", b, 1, d))
-		}
-		var r tensor.Any
-		nextAfter(&r, a, b, options(c))
-		return one(r)
-	},
-	infer: func(c *Call) []tensor.Any {
+var nextAfterOp = opN{about: about{name: "NextAfter", why: "of floats of 16 bits and more, as in NumPy"}, least: 2, takes: floats &^ float8s,
+	planned: func(c *Call, p *Plan) {
 		oneType("NextAfter", c.Inputs[:2]...)
-		return one(spec("NextAfter", c.in(0).DType(), stretch("NextAfter", c.Inputs[:2]...)...))
+		a, b := c.with("NextAfter", 0), c.with("NextAfter", 1)
+		p.stretched(a.DType(), c, 2)
+		p.by(c, 0, func(r *tensor.Any, opts []Option) { nextAfter(r, a, b, opts) })
 	}}

@@ -29,7 +29,11 @@ type table interface {
 }
 
 func opOf(t table) *Op {
-	return &Op{about: *t.say(), takes: t.Supports, fast: t.has, plan: t.plan, table: t}
+	o := &Op{about: *t.say(), takes: t.Supports, fast: t.has, plan: t.plan, table: t}
+	if f := &o.flops; f.each == 0 && f.read == 0 && !f.free && f.rule == nil {
+		*f = t.effort()
+	}
+	return o
 }
 
 // An Info is what an operator of a program says of itself.
@@ -240,6 +244,25 @@ func (p *Plan) through(o *Op, c *Call, then func(out []tensor.Any) []tensor.Any)
 			p.to = then(slices.Clone(p.to))
 		}
 	}
+}
+
+// list says how several results are computed: f writes n of them.
+func (p *Plan) list(c *Call, n int, f func(to []tensor.Any, opts []Option)) {
+	opts := options(c)
+	p.steady = true
+	p.run = func() {
+		if len(opts) > 0 && c.Context != nil {
+			opts[0] = Context(c.Context)
+		}
+		p.to = make([]tensor.Any, n)
+		f(p.to, opts)
+	}
+}
+
+// view says that the only result is a view of an input, which f makes.
+func (p *Plan) view(f func() tensor.Any) {
+	p.views = true
+	p.run = func() { p.to = one(f()) }
 }
 
 // known returns whether the elements of input i may be looked at before the run.

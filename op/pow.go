@@ -89,20 +89,17 @@ func powInteger[T num.Integer](x, n T) T {
 }
 
 var powOp = opN{about: about{name: "Pow", flops: flops{each: 1}, onnx: []int{1, 7, 12, 13, 15}, attrs: []string{"axis", "broadcast"}}, least: 2, takes: reals | fixeds,
-	run: runPow,
-	infer: func(c *Call) []tensor.Any {
-		c = early("Pow", c)
-		return one(spec("Pow", c.in(0).DType(), stretch("Pow", c.Inputs[:2]...)...))
-	}}
+	planned: planPow}
 
-// runPow gives the result the base's type. An exponent of another type is
+// planPow gives the result the base's type. An exponent of another type is
 // converted to the base's where that is a float. An integer base with an integer
 // exponent is computed in 64 bits, with a float exponent in float64, and converted
 // back.
-func runPow(c *Call) []tensor.Any {
+func planPow(c *Call, p *Plan) {
 	c = early("Pow", c)
-	x, y := *c.with("Pow", 0), *c.with("Pow", 1)
+	x, y := c.with("Pow", 0), c.with("Pow", 1)
 	base, exp := x.DType(), y.DType()
+	p.stretched(base, c, 2)
 	in := base
 	if exp != base && base.IsInteger() {
 		switch {
@@ -116,8 +113,14 @@ func runPow(c *Call) []tensor.Any {
 			in = dtype.Int64
 		}
 	}
-	x, y = inType(x, in), inType(y, in)
-	var r tensor.Any
-	powered(&r, &x, &y, options(c))
-	return one(inType(r, base))
+	p.by(c, 0, func(r *tensor.Any, opts []Option) {
+		a, b := inType(*x, in), inType(*y, in)
+		if in == base {
+			powered(r, &a, &b, opts)
+			return
+		}
+		var wide tensor.Any
+		powered(&wide, &a, &b, withoutInto(opts))
+		convert(r, "Cast", base, &wide, opts)
+	})
 }

@@ -49,19 +49,13 @@ func refuseWider(name string, a, b *tensor.Any) {
 }
 
 var pReluOp = opN{about: about{name: "PRelu", flops: flops{each: 1}, onnx: []int{6, 7, 9, 16}}, least: 2, takes: reals | fixeds,
-	run: func(c *Call) []tensor.Any {
+	planned: func(c *Call, p *Plan) {
 		oneType("PRelu", c.Inputs[:2]...)
 		c = perChannel(c)
-		var r tensor.Any
-		sloped(&r, c.with("PRelu", 0), c.with("PRelu", 1), options(c))
-		return one(r)
-	},
-	infer: func(c *Call) []tensor.Any {
-		oneType("PRelu", c.Inputs[:2]...)
-		c = perChannel(c)
-		lay := c.in(0).Layout()
-		if !sameShape(&lay, stretch("PRelu", c.Inputs[:2]...)) {
-			panic(fail("PRelu", tensor.ErrShape, "the slope has shape %s, which doesn't stretch to %s", shapeText(c.in(1).Shape()), lay.ShapeString()))
+		a, slope := c.with("PRelu", 0), c.with("PRelu", 1)
+		if !sameShape(a.LayoutRef(), stretch("PRelu", c.Inputs[:2]...)) {
+			panic(fail("PRelu", tensor.ErrShape, "the slope has shape %s, which doesn't stretch to %s", shapeText(slope.Shape()), a.LayoutRef().ShapeString()))
 		}
-		return one(spec("PRelu", c.in(0).DType(), lay.Shape()...))
+		p.stretched(a.DType(), c, 1)
+		p.by(c, 0, func(r *tensor.Any, opts []Option) { sloped(r, a, slope, opts) })
 	}}

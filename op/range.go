@@ -12,15 +12,16 @@ import (
 // rounded up; element i is start + i·delta, in float32 for the narrow floats, which
 // then round once. A delta of 0 is an error, as is a number that isn't finite. Typed
 // programs call tensor.Arange.
-var rangeOp = opN{about: about{name: "Range", flops: flops{free: true}, onnx: []int{11, 27}, why: "ONNX counts in 16 bits and more alone"}, least: 3,
-	takes: integers | fixeds | 1<<dtype.Float16 | 1<<dtype.BFloat16 | 1<<dtype.Float32 | 1<<dtype.Float64,
-	infer: func(c *Call) []tensor.Any {
-		_, n := ranged(c, false)
-		return one(spec("Range", c.in(0).DType(), n))
-	},
-	run: func(c *Call) []tensor.Any {
-		r, _ := ranged(c, true)
-		return one(r)
+var rangeOp = opN{about: about{name: "Range", flops: flops{free: true}, onnx: []int{11, 27}, why: "ONNX counts in 16 bits and more alone"}, least: 3, takes: integers | fixeds | 1<<dtype.Float16 | 1<<dtype.BFloat16 | 1<<dtype.Float32 | 1<<dtype.Float64,
+	planned: func(c *Call, p *Plan) {
+		if !p.brief {
+			_, n := ranged(c, false)
+			p.gives(c.in(0).DType(), n)
+		}
+		p.run = func() {
+			r, _ := ranged(c, true)
+			p.to = one(r)
+		}
 	}}
 
 // ranged returns the range that a node asks for, and its length. Without fill it makes none

@@ -9,10 +9,11 @@ import (
 // Reshape is ONNX's: an extent of 0 keeps the input's, unless allowzero, and one
 // of -1 is computed. Typed programs call Tensor.Reshape or Tensor.View.
 var reshape = opN{about: about{name: "Reshape", flops: flops{free: true}, onnx: []int{5, 13, 14, 19, 21, 23, 24, 25}, attrs: []string{"allowzero"}}, least: 2,
-	infer: func(c *Call) []tensor.Any {
-		return one(spec("Reshape", c.in(0).DType(), reshapeTo(c)...))
-	},
-	run: func(c *Call) []tensor.Any { return one(viewed(tensor.Reshape(c.in(0), reshapeTo(c)...))) }}
+	planned: func(c *Call, p *Plan) {
+		shape := reshapeTo(c)
+		p.gives(c.in(0).DType(), shape...)
+		p.view(func() tensor.Any { return viewed(tensor.Reshape(c.in(0), shape...)) })
+	}}
 
 // reshapeTo returns the shape that a Reshape node asks for.
 func reshapeTo(c *Call) []int {

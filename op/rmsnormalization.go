@@ -40,12 +40,12 @@ func rmsNormalized(x, scale tensor.Any, axis int, epsilon float64, also func(k i
 }
 
 var rmsNormalization = opN{about: about{name: "RMSNormalization", flops: flops{each: 4}, onnx: []int{23}, attrs: []string{"axis", "epsilon", "stash_type"}}, least: 2, takes: floats | fixeds,
-	infer: func(c *Call) []tensor.Any {
-		t := rmsNormalized(c.in(0), c.in(1), attrInt(c, "axis", -1), 0, nil)
-		return one(spec(t.name, t.d, t.shape...))
-	},
-	run: func(c *Call) []tensor.Any {
-		var r tensor.Any
-		rmsNormal(&r, c.with("RMSNormalization", 0), c.with("RMSNormalization", 1), attrInt(c, "axis", -1), float64(c.Attrs.Float("epsilon", 1e-5)), options(c))
-		return one(r)
+	planned: func(c *Call, p *Plan) {
+		const name = "RMSNormalization"
+		x, scale, axis, epsilon := c.with(name, 0), c.with(name, 1), attrInt(c, "axis", -1), float64(c.Attrs.Float("epsilon", 1e-5))
+		if !p.brief {
+			t := rmsNormalized(*x, *scale, axis, 0, nil)
+			p.gives(t.d, t.shape...)
+		}
+		p.by(c, 0, func(r *tensor.Any, opts []Option) { rmsNormal(r, x, scale, axis, epsilon, opts) })
 	}}

@@ -11,23 +11,26 @@ import (
 // of negative and too large bounds; attributes without steps before opset 10,
 // inputs from there on. A view. Typed programs call Tensor.Slice or Tensor.S.
 var slice = opN{about: about{name: "Slice", flops: flops{free: true}, onnx: []int{1, 10, 11, 13}, attrs: []string{"axes", "ends", "starts"}}, least: 1, most: 5,
-	infer: func(c *Call) []tensor.Any {
-		lay := spec("Slice", c.in(0).DType(), c.in(0).Shape()...).Layout() // a nested one may have no such view; Run copies
-		out, _, err := lay.Slice(sliceOf(c)...)
-		if err != nil {
-			panic(fail("Slice", tensor.ErrShape, "%v", err))
-		}
-		return one(spec("Slice", c.in(0).DType(), out.Shape()...))
-	},
-	run: func(c *Call) []tensor.Any {
-		a, err := tensor.Slice(c.in(0), sliceOf(c)...)
-		if errors.Is(err, tensor.ErrView) { // a range that straddles the leaves of a nested axis
-			var flat tensor.Any
-			if flat, err = tensor.Contiguous(c.in(0)); err == nil {
-				a, err = tensor.Slice(flat, sliceOf(c)...)
+	planned: func(c *Call, p *Plan) {
+		idx := sliceOf(c)
+		if !p.brief {
+			lay := spec("Slice", c.in(0).DType(), c.in(0).Shape()...).Layout() // a nested one may have no such view; the run copies
+			out, _, err := lay.Slice(idx...)
+			if err != nil {
+				panic(fail("Slice", tensor.ErrShape, "%v", err))
 			}
+			p.gives(c.in(0).DType(), out.Shape()...)
 		}
-		return one(viewed(a, err))
+		p.view(func() tensor.Any {
+			a, err := tensor.Slice(c.in(0), idx...)
+			if errors.Is(err, tensor.ErrView) { // a range that straddles the leaves of a nested axis
+				var flat tensor.Any
+				if flat, err = tensor.Contiguous(c.in(0)); err == nil {
+					a, err = tensor.Slice(flat, idx...)
+				}
+			}
+			return viewed(a, err)
+		})
 	}}
 
 // sliceOf returns one index per axis.

@@ -16,25 +16,16 @@ func SoftmaxCrossEntropyLoss[T num.Float | num.Narrow, I int32 | int64](scores t
 }
 
 var softmaxCrossEntropyLoss = opN{about: about{name: "SoftmaxCrossEntropyLoss", onnx: []int{12, 13}, attrs: []string{"ignore_index", "reduction"}}, least: 2, most: 3, takes: floats,
-	infer: func(c *Call) []tensor.Any {
+	planned: func(c *Call, p *Plan) {
 		const name = "SoftmaxCrossEntropyLoss"
-		d := c.in(0).DType()
-		out := []tensor.Any{spec(name, d, lossShape(name, c.in(0), c.in(1), c.in(2), lossOf(c))...), spec(name, d, c.in(0).Shape()...)}
-		return out[:min(max(c.Outputs, 1), 2)]
-	},
-	run: func(c *Call) []tensor.Any {
-		const name = "SoftmaxCrossEntropyLoss"
-		lossShape(name, c.in(0), c.in(1), c.in(2), lossOf(c))
-		for i, a := range c.Inputs {
-			if a.IsSpec() {
-				panic(unknown(name, i))
-			}
+		how, x, n := lossOf(c), c.with(name, 0), min(max(c.Outputs, 1), 2)
+		shape := lossShape(name, *x, c.in(1), c.in(2), how)
+		if !p.brief {
+			p.out = []tensor.Any{spec(name, x.DType(), shape...), spec(name, x.DType(), x.Shape()...)}[:n]
 		}
-		var opts []Option
-		if c.Context != nil {
-			opts = []Option{Context(c.Context)}
-		}
-		var p tensor.Any
-		logSoftmax.along(&p, c.with(name, 0), 1, opts)
-		return []tensor.Any{likelihoodLoss(name, p, c.in(1), c.in(2), lossOf(c)), p}[:min(max(c.Outputs, 1), 2)]
+		p.list(c, n, func(to []tensor.Any, opts []Option) {
+			var logs tensor.Any
+			logSoftmax.along(&logs, x, 1, opts)
+			copy(to, []tensor.Any{likelihoodLoss(name, logs, c.in(1), c.in(2), how), logs})
+		})
 	}}

@@ -8,26 +8,19 @@ import (
 // none is named. Named by an attribute before opset 13, by an input from there
 // on. A view. Typed programs call Tensor.Squeeze.
 var squeeze = opN{about: about{name: "Squeeze", flops: flops{free: true}, onnx: []int{1, 11, 13, 21, 23, 24, 25}, attrs: []string{"axes"}}, least: 1, most: 2,
-	infer: func(c *Call) []tensor.Any {
+	planned: func(c *Call, p *Plan) {
 		gone := squeezed(c)
-		shape := []int{}
-		for i := range c.in(0).Rank() {
-			if !gone[i] {
-				shape = append(shape, c.in(0).Dim(i))
-			}
-		}
-		return one(spec("Squeeze", c.in(0).DType(), shape...))
-	},
-	run: func(c *Call) []tensor.Any {
-		gone := squeezed(c)
-		idx := make([]tensor.Index, len(gone))
-		for i := range idx {
+		shape, idx := []int{}, make([]tensor.Index, len(gone))
+		for i := range gone {
 			idx[i] = tensor.Colon
 			if gone[i] {
 				idx[i] = tensor.I(0)
+				continue
 			}
+			shape = append(shape, c.in(0).Dim(i))
 		}
-		return one(viewed(tensor.Slice(c.in(0), idx...)))
+		p.gives(c.in(0).DType(), shape...)
+		p.view(func() tensor.Any { return viewed(tensor.Slice(c.in(0), idx...)) })
 	}}
 
 // squeezed returns which axes go.

@@ -29,16 +29,16 @@ func swished(r *tensor.Any, name string, x *tensor.Any, alpha float64, opts []Op
 	put(r, out)
 }
 
-func swishCall(name string, alpha float32, c *Call) []tensor.Any {
-	var r tensor.Any
-	swished(&r, name, c.with(name, 0), float64(c.Attrs.Float("alpha", alpha)), options(c))
-	return one(r)
+// swish plans Swish, whose alpha is this one if no attribute says another.
+func (p *Plan) swish(c *Call, alpha float32) {
+	name := p.op.name
+	a, by := c.with(name, 0), float64(c.Attrs.Float("alpha", alpha))
+	p.stretched(a.DType(), c, 1)
+	p.by(c, 0, func(r *tensor.Any, opts []Option) { swished(r, name, a, by, opts) })
 }
 
 var swish = opN{about: about{name: "Swish", flops: flops{each: 1}, onnx: []int{24}, attrs: []string{"alpha"}}, least: 1, takes: floats,
-	infer: func(c *Call) []tensor.Any { return one(spec("Swish", c.in(0).DType(), c.in(0).Shape()...)) },
-	run:   func(c *Call) []tensor.Any { return swishCall("Swish", 1, c) }}
+	planned: func(c *Call, p *Plan) { p.swish(c, 1) }}
 
 var quickGelu = opN{about: about{name: "QuickGelu", flops: flops{each: 1}, domain: "com.microsoft", onnx: []int{1}, attrs: []string{"alpha"}}, least: 1, takes: floats,
-	infer: func(c *Call) []tensor.Any { return one(spec("QuickGelu", c.in(0).DType(), c.in(0).Shape()...)) },
-	run:   func(c *Call) []tensor.Any { return swishCall("QuickGelu", 1.702, c) }}
+	planned: func(c *Call, p *Plan) { p.swish(c, 1.702) }}

@@ -71,16 +71,15 @@ func dotOf(name string, a, b *tensor.Any, axesA, axesB []int) dot {
 }
 
 var tensorDotOp = opN{about: about{name: "TensorDot", attrs: []string{"axes_a", "axes_b"}}, least: 2, takes: every,
-	infer: func(c *Call) []tensor.Any {
-		oneType("TensorDot", c.Inputs[:2]...)
+	planned: func(c *Call, p *Plan) {
+		const name = "TensorDot"
+		oneType(name, c.Inputs[:2]...)
+		a, b := c.like(name, 0, 0), c.like(name, 1, 0)
 		axesA, axesB := pairedAxes(c)
-		return one(spec("TensorDot", c.in(0).DType(), dotOf("TensorDot", &c.Inputs[0], &c.Inputs[1], axesA, axesB).shape...))
-	},
-	run: func(c *Call) []tensor.Any {
-		axesA, axesB := pairedAxes(c)
-		var r tensor.Any
-		dotProduct(&r, c.like("TensorDot", 0, 0), c.like("TensorDot", 1, 0), axesA, axesB, options(c))
-		return one(r)
+		if !p.brief {
+			p.gives(a.DType(), dotOf(name, a, b, axesA, axesB).shape...)
+		}
+		p.by(c, 0, func(r *tensor.Any, opts []Option) { dotProduct(r, a, b, axesA, axesB, opts) })
 	}}
 
 func pairedAxes(c *Call) (axesA, axesB []int) {

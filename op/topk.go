@@ -85,14 +85,12 @@ func topOf(c *Call) (k, axis int, largest bool) {
 }
 
 var topK = opN{about: about{name: "TopK", onnx: []int{1, 10, 11, 24}, attrs: []string{"axis", "k", "largest", "sorted"}}, least: 1, most: 2, takes: reals,
-	infer: func(c *Call) []tensor.Any {
+	planned: func(c *Call, p *Plan) {
 		k, axis, largest := topOf(c)
-		shape := topAt(c.in(0), k, axis, largest).shape
-		return []tensor.Any{spec("TopK", c.in(0).DType(), shape...), spec("TopK", dtype.Int64, shape...)}
-	},
-	run: func(c *Call) []tensor.Any {
-		k, axis, largest := topOf(c)
-		out := make([]tensor.Any, 2)
-		topped(&out[0], &out[1], *c.with("TopK", 0), k, axis, largest, options(c))
-		return out
+		a := c.with("TopK", 0)
+		if !p.brief {
+			shape := topAt(*a, k, axis, largest).shape
+			p.out = []tensor.Any{spec("TopK", a.DType(), shape...), spec("TopK", dtype.Int64, shape...)}
+		}
+		p.list(c, 2, func(to []tensor.Any, opts []Option) { topped(&to[0], &to[1], *a, k, axis, largest, opts) })
 	}}

@@ -8,15 +8,15 @@ import (
 // axes are reversed. A view. Typed programs call Tensor.Permute or
 // Tensor.Transpose.
 var transpose = opN{about: about{name: "Transpose", flops: flops{free: true}, onnx: []int{1, 13, 21, 23, 24, 25}, attrs: []string{"perm"}}, least: 1,
-	infer: func(c *Call) []tensor.Any {
+	planned: func(c *Call, p *Plan) {
 		perm := permOf(c)
 		shape := make([]int, len(perm))
-		for i, p := range perm {
-			shape[i] = c.in(0).Dim(axisOf("Transpose", p, len(perm)))
+		for i, at := range perm {
+			shape[i] = c.in(0).Dim(axisOf("Transpose", at, len(perm)))
 		}
-		return one(spec("Transpose", c.in(0).DType(), shape...))
-	},
-	run: func(c *Call) []tensor.Any { return one(viewed(tensor.Permute(c.in(0), permOf(c)...))) }}
+		p.gives(c.in(0).DType(), shape...)
+		p.view(func() tensor.Any { return viewed(tensor.Permute(c.in(0), perm...)) })
+	}}
 
 func permOf(c *Call) []int {
 	rank := c.in(0).Rank()

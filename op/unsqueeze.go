@@ -10,29 +10,17 @@ import (
 // the result, by an attribute before opset 13, by an input from there on. A view.
 // Typed programs call Tensor.Unsqueeze.
 var unsqueeze = opN{about: about{name: "Unsqueeze", flops: flops{free: true}, onnx: []int{1, 11, 13, 21, 23, 24, 25}, attrs: []string{"axes"}}, least: 1, most: 2,
-	infer: func(c *Call) []tensor.Any {
+	planned: func(c *Call, p *Plan) {
 		added := unsqueezed(c)
-		shape := make([]int, len(added))
-		from := 0
+		shape, idx, from := make([]int, len(added)), make([]tensor.Index, len(added)), 0
 		for i := range shape {
-			shape[i] = 1
-			if !added[i] {
-				shape[i] = c.in(0).Dim(from)
+			if shape[i], idx[i] = 1, tensor.NewAxis; !added[i] {
+				shape[i], idx[i] = c.in(0).Dim(from), tensor.Colon
 				from++
 			}
 		}
-		return one(spec("Unsqueeze", c.in(0).DType(), shape...))
-	},
-	run: func(c *Call) []tensor.Any {
-		added := unsqueezed(c)
-		idx := make([]tensor.Index, len(added))
-		for i := range idx {
-			idx[i] = tensor.Colon
-			if added[i] {
-				idx[i] = tensor.NewAxis
-			}
-		}
-		return one(viewed(tensor.Slice(c.in(0), idx...)))
+		p.gives(c.in(0).DType(), shape...)
+		p.view(func() tensor.Any { return viewed(tensor.Slice(c.in(0), idx...)) })
 	}}
 
 // unsqueezed returns which axes of the result are new.

@@ -77,19 +77,14 @@ func whereWords[W any](dst []W, mask []bool, a, b []W) {
 }
 
 var where = opN{about: about{name: "Where", flops: flops{free: true}, orion: &inOrion{truth: 1}, onnx: []int{9, 16}}, least: 3, fast: whereFast, by: 1,
-	run: func(c *Call) []tensor.Any {
+	planned: func(c *Call, p *Plan) {
 		if d := c.in(0).DType(); d != dtype.Bool {
 			panic(fail("Where", tensor.ErrDType, "input 0 holds %v, want bool", d))
 		}
-		a, b := c.with("Where", 1), c.with("Where", 2)
+		cond, a, b := c.with("Where", 0), c.with("Where", 1), c.with("Where", 2)
 		if a.DType() != b.DType() {
 			panic(notHeld("Where", b, 2, a.DType()))
 		}
-		var r tensor.Any
-		choose(&r, c.with("Where", 0), a, b, options(c))
-		return one(r)
-	},
-	infer: func(c *Call) []tensor.Any {
-		oneType("Where", c.Inputs[1:3]...)
-		return one(spec("Where", c.in(1).DType(), stretch("Where", c.Inputs[:3]...)...))
+		p.stretched(a.DType(), c, 3)
+		p.by(c, 0, func(r *tensor.Any, opts []Option) { choose(r, cond, a, b, opts) })
 	}}
