@@ -156,17 +156,14 @@ func TestEnded(t *testing.T) {
 	t.Logf("%d calls", calls)
 }
 
-// A hasty is an operator of a program that leaves the elements unfinished where the context has ended.
-type hasty struct{ op.Op }
-
-func (hasty) Domain() string  { return "me" }
-func (hasty) Versions() []int { return []int{1} }
-
-func (h hasty) Run(c *op.Call) ([]tensor.Any, error) {
-	if c.Context.Err() != nil {
-		return []tensor.Any{tensor.EmptyOf(c.Inputs[0].DType(), c.Inputs[0].Shape()...)}, nil
-	}
-	return h.Op.Run(c)
+// hasty returns an operator of a program that leaves the elements unfinished where the context has ended.
+func hasty(o *op.Op) *op.Op {
+	return op.New(op.Info{Domain: "me", Name: o.Name(), Versions: []int{1}}, o.Infer, func(c *op.Call) ([]tensor.Any, error) {
+		if c.Context.Err() != nil {
+			return []tensor.Any{tensor.EmptyOf(c.Inputs[0].DType(), c.Inputs[0].Shape()...)}, nil
+		}
+		return o.Run(c)
+	})
 }
 
 // What such an operator leaves isn't a result of the session or the stream either.
@@ -181,7 +178,7 @@ func TestEndedOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	neg, _ := op.Lookup("Neg")
-	m.Operators, m.Graph.Nodes[0].Domain = []op.Op{hasty{neg}}, "me"
+	m.Operators, m.Graph.Nodes[0].Domain = []*op.Op{hasty(neg)}, "me"
 	s, err := NewSession(m)
 	if err != nil {
 		t.Fatal(err)

@@ -2,7 +2,6 @@ package onnx
 
 import (
 	"context"
-	"slices"
 
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -62,7 +61,7 @@ func (f *folding) graph(c *compiled, around []Value, fixed []bool) {
 // step computes step i if it reads nothing but constants, and reports whether it did. Of a step that fails a run says why.
 func (f *folding) step(c *compiled, i int, known []bool) bool {
 	s, o := &c.steps[i], c.ops[i]
-	if o == nil || s.own || s.form(c.vals) != nil || f.ctx.Err() != nil || slices.Contains(unsteady, s.node.Op) {
+	if o == nil || s.own || s.form(c.vals) != nil || f.ctx.Err() != nil || o.Unsteady() {
 		return false
 	}
 	room := int64(foldSlack)

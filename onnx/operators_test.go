@@ -57,7 +57,7 @@ func TestOwnName(t *testing.T) {
 			m.Graph.Nodes[1].Domain, m.Graph.Nodes[2].Domain = domain, domain
 			m.Opsets = append(m.Opsets, Opset{"org.example", 1})
 			neg, _ := op.Lookup("Neg")
-			m.Operators = []op.Op{called{neg, domain, name, &calls}}
+			m.Operators = []*op.Op{called(neg, domain, name, &calls)}
 			s, err := NewSession(m)
 			if err != nil {
 				t.Fatal(err)
@@ -76,20 +76,12 @@ func TestOwnName(t *testing.T) {
 	}
 }
 
-// called is an operator of another name, which counts its calls.
-type called struct {
-	op.Op
-	domain, name string
-	n            *int
-}
-
-func (c called) Domain() string  { return c.domain }
-func (c called) Name() string    { return c.name }
-func (c called) Versions() []int { return []int{1} }
-
-func (c called) Run(call *op.Call) ([]tensor.Any, error) {
-	*c.n++
-	return c.Op.Run(call)
+// called returns an operator of another name, which counts its calls.
+func called(o *op.Op, domain, name string, n *int) *op.Op {
+	return op.New(op.Info{Domain: domain, Name: name, Versions: []int{1}}, o.Infer, func(c *op.Call) ([]tensor.Any, error) {
+		*n++
+		return o.Run(c)
+	})
 }
 
 // What nothing runs is told from what ONNX doesn't have, and both from what a program may give.

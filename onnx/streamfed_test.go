@@ -15,31 +15,18 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A ticker is a program's own operator without inputs: it counts its calls. Its type can't be compared.
-type ticker struct {
-	op.Op
-	n    *float32
-	some []int
-}
-
-func (ticker) Domain() string  { return "org.example" }
-func (ticker) Name() string    { return "Ticker" }
-func (ticker) Versions() []int { return []int{1} }
-func (ticker) Infer(*op.Call) ([]tensor.Any, error) {
-	s, err := tensor.NewSpec(dtype.Float32)
-	return []tensor.Any{s.Any()}, err
-}
-
-func (o ticker) Run(*op.Call) ([]tensor.Any, error) {
-	*o.n++
-	return []tensor.Any{tensor.Scalar(*o.n).Any()}, nil
-}
-
-// tick gives a model the operator, and returns its count.
+// tick gives a model an operator of the program without inputs, which counts its calls, and returns the count.
 func tick(m *Model) *float32 {
 	n := new(float32)
-	neg, _ := op.Lookup("Neg")
-	m.Operators = []op.Op{ticker{neg, n, nil}}
+	m.Operators = []*op.Op{op.New(op.Info{Domain: "org.example", Name: "Ticker", Versions: []int{1}},
+		func(*op.Call) ([]tensor.Any, error) {
+			s, err := tensor.NewSpec(dtype.Float32)
+			return []tensor.Any{s.Any()}, err
+		},
+		func(*op.Call) ([]tensor.Any, error) {
+			*n++
+			return []tensor.Any{tensor.Scalar(*n).Any()}, nil
+		})}
 	return n
 }
 

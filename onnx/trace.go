@@ -38,9 +38,6 @@ type record struct {
 	views bool // the results are views of in[0] and change with nothing else
 }
 
-// unsteady lists operators whose results differ from run to run.
-var unsteady = []string{"Bernoulli", "Dropout", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"}
-
 // slotOf returns the slot of a value: its own, or a new one of what no record gave.
 func (t *trace) slotOf(v *Value) *slot {
 	if v.slot == nil {
@@ -92,7 +89,7 @@ func (t *trace) ran(c *compiled, i int, vals []Value, call *op.Call, outs []Valu
 		return
 	}
 	r := record{c: c, i: i, op: c.ops[i], call: &op.Call{Attrs: call.Attrs, Opset: call.Opset, Outputs: call.Outputs}}
-	fixed := !slices.Contains(unsteady, s.node.Op)
+	fixed := !c.ops[i].Unsteady()
 	others := true
 	for j, id := range s.in {
 		if id < 0 || !vals[id].known() {

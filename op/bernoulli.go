@@ -39,7 +39,7 @@ func flipped(p tensor.Any, d dtype.DType, seed uint64) *transfer {
 }
 
 // bernoulli has the seed of RandomUniform.
-var bernoulli = opN{about: about{name: "Bernoulli", onnx: []int{15, 22}, attrs: []string{"dtype", "seed"}}, least: 1, takes: floats,
+var bernoulli = opN{about: about{name: "Bernoulli", unsteady: true, onnx: []int{15, 22}, attrs: []string{"dtype", "seed"}}, least: 1, takes: floats,
 	move: func(c *Call) *transfer {
 		d := c.in(0).DType()
 		if c.Attrs.Has("dtype") {

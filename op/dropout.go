@@ -65,7 +65,7 @@ func thinned(a, mask tensor.Any, ratio float64) *transfer {
 	}}
 }
 
-var dropout = opN{about: about{name: "Dropout", flops: flops{free: true}, onnx: []int{7, 10, 12, 13, 22}, attrs: []string{"ratio", "seed"}}, least: 1, most: 3, takes: floats,
+var dropout = opN{about: about{name: "Dropout", unsteady: true, flops: flops{free: true}, onnx: []int{7, 10, 12, 13, 22}, attrs: []string{"ratio", "seed"}}, least: 1, most: 3, takes: floats,
 	run: runDropout,
 	infer: func(c *Call) []tensor.Any {
 		dropoutChecked(c)

@@ -74,7 +74,7 @@ func weigh(name string, b int, row []float64) {
 }
 
 // multinomial has the seed of RandomUniform.
-var multinomial = opN{about: about{name: "Multinomial", onnx: []int{7, 22}, attrs: []string{"dtype", "sample_size", "seed"}}, least: 1, takes: floats,
+var multinomial = opN{about: about{name: "Multinomial", unsteady: true, onnx: []int{7, 22}, attrs: []string{"dtype", "sample_size", "seed"}}, least: 1, takes: floats,
 	move: func(c *Call) *transfer {
 		return sampledFrom(c.in(0), typeOf("Multinomial", c.Attrs.Int("dtype", 6)), attrInt(c, "sample_size", 1), seedOf(c))
 	}}

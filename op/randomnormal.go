@@ -11,10 +11,10 @@ import (
 // standard deviation: those of tensor.RandomNormal, which typed programs call, with narrow floats
 // rounded from float64. RandomNormalLike has the shape and, without an attribute, the type of its
 // input. The seed is that of RandomUniform.
-var randomNormal = opN{about: about{name: "RandomNormal", onnx: []int{1, 22}, attrs: []string{"dtype", "mean", "scale", "seed", "shape"}},
+var randomNormal = opN{about: about{name: "RandomNormal", unsteady: true, onnx: []int{1, 22}, attrs: []string{"dtype", "mean", "scale", "seed", "shape"}},
 	move: func(c *Call) *transfer { return normalOf("RandomNormal", c, nil) }}
 
-var randomNormalLike = opN{about: about{name: "RandomNormalLike", onnx: []int{1, 22}, attrs: []string{"dtype", "mean", "scale", "seed"}}, least: 1,
+var randomNormalLike = opN{about: about{name: "RandomNormalLike", unsteady: true, onnx: []int{1, 22}, attrs: []string{"dtype", "mean", "scale", "seed"}}, least: 1,
 	move: func(c *Call) *transfer { return normalOf("RandomNormalLike", c, c.Inputs[:1]) }}
 
 func normalOf(name string, c *Call, like []tensor.Any) *transfer {

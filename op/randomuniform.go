@@ -19,10 +19,10 @@ import (
 // float32, as an integer. In this form of an operator it is 0 without one; a session of package
 // onnx then takes one from the name of the node's first output, so nodes differ. Runs, and the
 // turns of a loop, don't.
-var randomUniform = opN{about: about{name: "RandomUniform", onnx: []int{1, 22}, attrs: []string{"dtype", "high", "low", "seed", "shape"}},
+var randomUniform = opN{about: about{name: "RandomUniform", unsteady: true, onnx: []int{1, 22}, attrs: []string{"dtype", "high", "low", "seed", "shape"}},
 	move: func(c *Call) *transfer { return uniformOf("RandomUniform", c, nil) }}
 
-var randomUniformLike = opN{about: about{name: "RandomUniformLike", onnx: []int{1, 22}, attrs: []string{"dtype", "high", "low", "seed"}}, least: 1,
+var randomUniformLike = opN{about: about{name: "RandomUniformLike", unsteady: true, onnx: []int{1, 22}, attrs: []string{"dtype", "high", "low", "seed"}}, least: 1,
 	move: func(c *Call) *transfer { return uniformOf("RandomUniformLike", c, c.Inputs[:1]) }}
 
 func uniformOf(name string, c *Call, like []tensor.Any) *transfer {

@@ -145,15 +145,20 @@ func (r *run) end(t *testing.T) (calls, stopped int) {
 		return calls, stopped
 	}
 	out := tensor.EmptyOf(want[0].DType(), want[0].Shape()...)
-	var turn op.Turn
-	if run, ok, err := turn.Prepare(plain, r.call(r.in), r.fixed(), out); ok && err == nil {
-		try(" prepared", func(ctx context.Context) ([]tensor.Any, [][]byte, error) {
+	call := r.call(r.in)
+	call.Fixed = r.fixed()
+	if p, err := plain.Plan(call); err == nil && p.Steady() {
+		p.Into(out)
+		try(" planned", func(ctx context.Context) ([]tensor.Any, [][]byte, error) {
 			if b, ok := tensor.Bytes(out); ok {
 				poison(b, out.DType())
 			}
-			turn.Under(ctx)
-			err := tensor.Try(run)
-			return []tensor.Any{out}, [][]byte{content(out)}, err
+			p.Under(ctx)
+			list, err := p.Run()
+			if err != nil {
+				return nil, nil, err
+			}
+			return list, [][]byte{content(list[0])}, err
 		})
 	}
 	return calls, stopped
