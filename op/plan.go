@@ -134,14 +134,15 @@ type Plan struct {
 	brief   bool                // nobody asks for results before the run
 	out     []tensor.Any        // Specs, and tensors that are known without a run
 	late    func() []tensor.Any // says the results where out doesn't
-	steady, // run may be called again, and reads the elements that operands have then
-	views bool // the results are views of inputs
-	to   []tensor.Any // what run gave
-	opts []Option     // of the body: the first has the target and the context
-	few  [2]Option
-	more more
-	run  func() // nil where out has the results themselves
-	err  error
+	steady  bool                // run may be called again, and reads the elements that operands have then
+	views   bool                // the results are views of inputs
+	several bool                // there is no only result, or it goes nowhere that a caller says
+	to      []tensor.Any        // what run gave
+	opts    []Option            // of the body: the first has the target and the context
+	few     [2]Option
+	more    more
+	run     func() // nil where out has the results themselves
+	err     error
 }
 
 // Results returns the types and shapes of the results, and those themselves that follow from shapes and known elements.
@@ -168,7 +169,7 @@ func (p *Plan) Views() bool { return p.views }
 // Into names where a run writes its only result if it can: a tensor of its type and shape, row-major, apart from all inputs.
 // Run returns that tensor then, or another.
 func (p *Plan) Into(a tensor.Any) {
-	if len(p.opts) > 0 {
+	if len(p.opts) > 0 && !p.several {
 		p.opts[0].into = &a
 	}
 }
@@ -248,14 +249,11 @@ func (p *Plan) through(o *Op, c *Call, then func(out []tensor.Any) []tensor.Any)
 
 // list says how several results are computed: f writes n of them.
 func (p *Plan) list(c *Call, n int, f func(to []tensor.Any, opts []Option)) {
-	opts := options(c)
-	p.steady = true
+	p.by(c, 0, nil)
+	p.several = true
 	p.run = func() {
-		if len(opts) > 0 && c.Context != nil {
-			opts[0] = Context(c.Context)
-		}
 		p.to = make([]tensor.Any, n)
-		f(p.to, opts)
+		f(p.to, p.opts)
 	}
 }
 
