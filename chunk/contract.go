@@ -248,7 +248,10 @@ func (c *contracted) cost(n *node, b box) cost {
 				in[i] = spec.Any()
 			}
 		}
-		work := op.Scratch(byName()["MatMul"], &op.Call{Inputs: in, Attrs: op.NoAttrs{}, Opset: opset, Outputs: 1}, nil)
+		var work int64
+		if product, err := byName()["MatMul"].Plan(&op.Call{Inputs: in, Attrs: op.NoAttrs{}, Opset: opset, Outputs: 1}); err == nil {
+			work = product.Scratch()
+		}
 		step = max(step, plus(plus(max(p.peak, plus(p.size, q.peak)), copies), work))
 		return nil
 	})

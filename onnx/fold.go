@@ -3,7 +3,6 @@ package onnx
 import (
 	"context"
 
-	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -78,19 +77,23 @@ func (f *folding) step(c *compiled, i int, known []bool) bool {
 	if err != nil || checkAxes(s.node, call.Inputs) != nil {
 		return false
 	}
-	outs, err := o.Infer(call)
+	p, err := o.Plan(call)
 	if err != nil || read.wrong != nil {
+		return false
+	}
+	outs, err := p.Results()
+	if err != nil {
 		return false
 	}
 	need := int64(0)
 	for _, a := range outs {
 		need = add(need, max(size(a), 0))
 	}
-	if need > room || add(need, room) > f.work || add(need, op.Scratch(o, call, outs)) > f.left {
+	if need > room || add(need, room) > f.work || add(need, p.Scratch()) > f.left {
 		return false
 	}
 	f.work -= need + room
-	list, err := o.Run(call)
+	list, err := p.Run()
 	if err != nil || read.wrong != nil || checkRanks(list) != nil || len(list) < len(s.out) {
 		return false
 	}

@@ -260,11 +260,15 @@ func (fr *frame) roomFor(i int, call *op.Call) error {
 	if planned && !slices.ContainsFunc(call.Inputs, func(a tensor.Any) bool { return !a.IsZero() && !a.IsContiguous() }) {
 		return nil
 	}
-	outs, err := fr.c.ops[i].Infer(call)
+	p, err := fr.c.ops[i].Plan(call)
 	if err != nil {
 		return nil
 	}
-	need := op.Scratch(fr.c.ops[i], call, outs)
+	outs, err := p.Results()
+	if err != nil {
+		return nil
+	}
+	need := p.Scratch()
 	for _, o := range outs {
 		need = add(need, max(size(o), 0))
 	}

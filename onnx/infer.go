@@ -344,7 +344,10 @@ func (f *inference) operator(c *compiled, i int, vals []Value) (outs []tensor.An
 	if err := checkAxes(s.node, call.Inputs); err != nil {
 		return nil, 0, err
 	}
-	outs, err = c.ops[i].Infer(call)
+	p, err := c.ops[i].Plan(call)
+	if err == nil {
+		outs, err = p.Results()
+	}
 	if a.wrong != nil {
 		return nil, 0, a.wrong
 	}
@@ -352,7 +355,7 @@ func (f *inference) operator(c *compiled, i int, vals []Value) (outs []tensor.An
 		err = checkRanks(outs)
 	}
 	if err == nil {
-		scratch = op.Scratch(c.ops[i], call, outs)
+		scratch = p.Scratch()
 	}
 	if err != nil || !known {
 		return outs, scratch, err

@@ -57,7 +57,7 @@ func (c *compiled) rectify() {
 
 // Options changes how a session runs. The zero value is the default.
 type Options struct {
-	// MaxMemory is how many bytes weights, results and what operators take on the way to them (op.Scratch) may take together;
+	// MaxMemory is how many bytes weights, results and what operators take on the way to them (op.Plan) may take together;
 	// 0 means DefaultMaxMemory, a negative number no limit. A run that needs more is refused before it begins, or, where sizes aren't known before, when it gets there.
 	MaxMemory int64
 

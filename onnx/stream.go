@@ -14,7 +14,7 @@ import (
 
 // A Stream runs a session again and again, and carries state from one run to the next. What runs over inputs of the same
 // shapes have in common it does once: shapes and plans, memory for all results, what follows from weights alone. Such a run
-// allocates no tensor; of operators with a prepared form (op.Turn) it allocates nothing at all on one thread. Any model
+// allocates no tensor; of operators with a steady plan (op.Plan) it allocates nothing at all on one thread. Any model
 // whose inputs and outputs are tensors of numbers runs in a Stream: a loop, or a shape that changes, makes a run as
 // expensive as Session.Run, and so is the first run of a shape and the second, the first after Reset, and each that calls an
 // operator of Model.Operators. Options.MaxMemory bounds each run, and what the Stream keeps between runs.

@@ -241,7 +241,7 @@ func maskOf(mask *tensor.Any, d dtype.DType, keys int, quiet []Option) (r tensor
 	return r
 }
 
-var attention = opN{about: about{name: "Attention", flops: flops{rule: attentionFLOPs}, onnx: []int{23, 24},
+var attention = opN{about: about{name: "Attention", takesUp: inHeads, flops: flops{rule: attentionFLOPs}, onnx: []int{23, 24},
 	attrs: []string{"is_causal", "kv_num_heads", "q_num_heads", "qk_matmul_output_mode", "scale", "softcap", "softmax_precision"}, why: whyAttended},
 	least: 3, most: 7, takes: attended, fast: productFast,
 	infer: func(c *Call) []tensor.Any {

@@ -81,7 +81,7 @@ func convolvedCausally(y, next *tensor.Any, in [4]*tensor.Any, silu bool, opts [
 	}
 }
 
-var causalConvWithState = opN{about: about{name: "CausalConvWithState", onnx: []int{27}, attrs: []string{"activation"}, why: whyAttended}, least: 2, most: 4, takes: attended, fast: productFast,
+var causalConvWithState = opN{about: about{name: "CausalConvWithState", takesUp: inBlocks | inStepwise, onnx: []int{27}, attrs: []string{"activation"}, why: whyAttended}, least: 2, most: 4, takes: attended, fast: productFast,
 	infer: func(c *Call) []tensor.Any {
 		in, _ := causalCall(c)
 		shape, d := causalOf(&in), in[0].DType()

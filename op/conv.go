@@ -159,7 +159,7 @@ func (g *convolution) pointwise() bool {
 	return true
 }
 
-var convOp = opN{about: about{name: "Conv", flops: flops{rule: convFLOPs}, rectifies: true, onnx: []int{1, 11, 22}, attrs: []string{"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"}}, least: 2, most: 3, fast: productFast,
+var convOp = opN{about: about{name: "Conv", takesUp: inBlocks, flops: flops{rule: convFLOPs}, rectifies: true, onnx: []int{1, 11, 22}, attrs: []string{"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"}}, least: 2, most: 3, fast: productFast,
 	takes: floats | fixeds,
 	planned: func(c *Call, p *Plan) {
 		oneType("Conv", c.Inputs...)

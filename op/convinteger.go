@@ -44,7 +44,7 @@ func (g *convolution) wholeSums(j exec.Job, x, w tensor.Any) tensor.Any {
 	return sums
 }
 
-var convInteger = opN{about: about{name: "ConvInteger", flops: flops{rule: convIntegerFLOPs}, onnx: []int{10}, why: "of integers of 8 bits alone",
+var convInteger = opN{about: about{name: "ConvInteger", takesUp: inBlocks | inWhole, flops: flops{rule: convIntegerFLOPs}, onnx: []int{10}, why: "of integers of 8 bits alone",
 	attrs: []string{"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"}}, least: 2, most: 4, takes: bytes8,
 	move: func(c *Call) *transfer {
 		return integerConv(c.in(0), c.in(1), c.in(2), c.in(3), windowOf(c), attrInt(c, "group", 1))

@@ -249,7 +249,7 @@ func overlaid[T num.Float](sums []float64, cols []T, s []span) {
 	}
 }
 
-var convTranspose = opN{about: about{name: "ConvTranspose", flops: flops{rule: transposedFLOPs}, onnx: []int{1, 11, 22},
+var convTranspose = opN{about: about{name: "ConvTranspose", takesUp: inBlocks | inColumns, flops: flops{rule: transposedFLOPs}, onnx: []int{1, 11, 22},
 	attrs: []string{"auto_pad", "dilations", "group", "kernel_shape", "output_padding", "output_shape", "pads", "strides"}}, least: 2, most: 3, takes: floats, fast: productFast,
 	move: func(c *Call) *transfer {
 		w := TransposeWindow{Window: windowOf(c)}

@@ -128,7 +128,7 @@ func between[T num.Float](image []T, h, w int, y, x float64) float64 {
 	return (a + b) + (c + d)
 }
 
-var deformConv = opN{about: about{name: "DeformConv", onnx: []int{19, 22},
+var deformConv = opN{about: about{name: "DeformConv", takesUp: inBlocks | inPatches, onnx: []int{19, 22},
 	attrs: []string{"dilations", "group", "kernel_shape", "offset_group", "pads", "strides"}}, least: 3, most: 5, takes: floats, fast: productFast,
 	move: func(c *Call) *transfer {
 		return deformedConv(c.in(0), c.in(1), c.in(2), c.in(3), c.in(4), windowOf(c), attrInt(c, "group", 1), attrInt(c, "offset_group", 1))

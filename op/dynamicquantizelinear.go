@@ -50,7 +50,7 @@ func quantizedDynamically(y, scale, zero, x *tensor.Any, opts []Option) {
 	quantizing(*x, *scale, *zero, dtype.Uint8, dtype.Float32, 0, 0, true).into(y, opts)
 }
 
-var dynamicQuantizeLinear = opN{about: about{name: "DynamicQuantizeLinear", onnx: []int{11}, why: "of float32 alone: Cast first"}, least: 1, takes: 1 << dtype.Float32,
+var dynamicQuantizeLinear = opN{about: about{name: "DynamicQuantizeLinear", takesUp: inDoubles, onnx: []int{11}, why: "of float32 alone: Cast first"}, least: 1, takes: 1 << dtype.Float32,
 	planned: func(c *Call, p *Plan) {
 		const name = "DynamicQuantizeLinear"
 		a := c.with(name, 0)

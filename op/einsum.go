@@ -313,7 +313,7 @@ func pointers(in []tensor.Any) []*tensor.Any {
 	return refs
 }
 
-var einsumOp = opN{about: about{name: "Einsum", flops: flops{rule: einsumFLOPs}, onnx: []int{12}, attrs: []string{"equation"}}, least: 1, most: -1, takes: numbers,
+var einsumOp = opN{about: about{name: "Einsum", takesUp: inBlocks | inStepwise, flops: flops{rule: einsumFLOPs}, onnx: []int{12}, attrs: []string{"equation"}}, least: 1, most: -1, takes: numbers,
 	planned: func(c *Call, p *Plan) {
 		oneType("Einsum", c.Inputs...)
 		equation, ins := c.Attrs.Str("equation", ""), pointers(c.Inputs)

@@ -10,7 +10,7 @@ import (
 // 6 are the scale and the bias of the normalization. A second output is the number of ones in each sequence of input 7, a mask, 0 without it;
 // a third is the sums. They are rounded as Add rounds them. Typed programs call Gather, Add and LayerNormalization. Source:
 // docs/ContribOperators.md of github.com/microsoft/onnxruntime.
-var embedLayerNormalization = opN{about: about{name: "EmbedLayerNormalization", domain: "com.microsoft", onnx: []int{1}, attrs: []string{"epsilon", "mask_index_type"}, why: whyAttended},
+var embedLayerNormalization = opN{about: about{name: "EmbedLayerNormalization", takesUp: inLastLine, domain: "com.microsoft", onnx: []int{1}, attrs: []string{"epsilon", "mask_index_type"}, why: whyAttended},
 	least: 1, most: 9, by: 2, takes: attended,
 	infer: func(c *Call) []tensor.Any {
 		const name = "EmbedLayerNormalization"

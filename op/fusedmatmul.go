@@ -7,7 +7,7 @@ import "github.com/ashlar-go/ashlar/tensor"
 // the first axis before the last instead. The product is rounded, and the multiple of it again. Typed programs
 // call tensor.Permute, MatMul and Mul. Source: docs/ContribOperators.md of
 // github.com/microsoft/onnxruntime.
-var fusedMatMul = opN{about: about{name: "FusedMatMul", flops: flops{rule: productFLOPs}, domain: "com.microsoft", onnx: []int{1}, attrs: []string{"alpha", "transA", "transB", "transBatchA", "transBatchB"}}, least: 2, takes: floats, fast: productFast,
+var fusedMatMul = opN{about: about{name: "FusedMatMul", takesUp: inBlocks, flops: flops{rule: productFLOPs}, domain: "com.microsoft", onnx: []int{1}, attrs: []string{"alpha", "transA", "transB", "transBatchA", "transBatchB"}}, least: 2, takes: floats, fast: productFast,
 	planned: func(c *Call, p *Plan) {
 		const name = "FusedMatMul"
 		oneType(name, c.Inputs...)

@@ -147,7 +147,7 @@ func gemmShape(shape []int, a, b, c *layout.Layout, transA, transB bool) []int {
 	return append(shape, m, n)
 }
 
-var gemmOp = opN{about: about{name: "Gemm", flops: flops{rule: gemmFLOPs}, rectifies: true, onnx: []int{6, 7, 9, 11, 13}, attrs: []string{"alpha", "beta", "broadcast", "transA", "transB"}}, least: 2, most: 3, fast: productFast,
+var gemmOp = opN{about: about{name: "Gemm", takesUp: inBlocks, flops: flops{rule: gemmFLOPs}, rectifies: true, onnx: []int{6, 7, 9, 11, 13}, attrs: []string{"alpha", "beta", "broadcast", "transA", "transB"}}, least: 2, most: 3, fast: productFast,
 	takes: floats | fixeds,
 	planned: func(c *Call, p *Plan) {
 		oneType("Gemm", c.Inputs...)

@@ -26,5 +26,5 @@ func globalLpPooled(x tensor.Any, power int) *transfer {
 	return t
 }
 
-var globalLpPool = opN{about: about{name: "GlobalLpPool", flops: flops{read: 2}, onnx: []int{2, 22}, attrs: []string{"p"}}, least: 1, takes: floats,
+var globalLpPool = opN{about: about{name: "GlobalLpPool", takesUp: inDoubles, flops: flops{read: 2}, onnx: []int{2, 22}, attrs: []string{"p"}}, least: 1, takes: floats,
 	move: func(c *Call) *transfer { return globalLpPooled(c.in(0), attrInt(c, "p", 2)) }}

@@ -54,7 +54,7 @@ func groupNormalized(name string, x, scale, bias tensor.Any, groups int, epsilon
 	}}
 }
 
-var groupNormalization = opN{about: about{name: "GroupNormalization", flops: flops{each: 7}, onnx: []int{18, 21}, attrs: []string{"epsilon", "num_groups", "stash_type"}}, least: 3, takes: floats,
+var groupNormalization = opN{about: about{name: "GroupNormalization", takesUp: inGroupLine, flops: flops{each: 7}, onnx: []int{18, 21}, attrs: []string{"epsilon", "num_groups", "stash_type"}}, least: 3, takes: floats,
 	move: func(c *Call) *transfer {
 		return groupNormalized("GroupNormalization", c.in(0), c.in(1), c.in(2), attrInt(c, "num_groups", 0), float64(c.Attrs.Float("epsilon", 1e-5)), c.Opset < 21)
 	}}

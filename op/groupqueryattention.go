@@ -13,7 +13,7 @@ import (
 // The rotation is rounded to T; all after it is computed in float32 of narrow floats, and the result rounded once. What of the result
 // belongs to no key, as a sequence is shorter than others, sees what there is. Typed programs call RotaryEmbedding and Attention. Source:
 // docs/ContribOperators.md of github.com/microsoft/onnxruntime.
-var groupQueryAttention = opN{about: about{name: "GroupQueryAttention", domain: "com.microsoft", onnx: []int{1}, why: whyAttended,
+var groupQueryAttention = opN{about: about{name: "GroupQueryAttention", takesUp: inHeads, domain: "com.microsoft", onnx: []int{1}, why: whyAttended,
 	attrs: []string{"causal", "do_rotary", "k_quant_type", "kv_cache_bit_width", "kv_num_heads", "local_window_size", "num_heads", "qk_norm_epsilon", "qk_output", "rotary_interleaved", "scale",
 		"sliding_window_cache", "smooth_softmax", "softcap", "v_quant_type"}},
 	least: 1, most: 12, takes: attended, fast: productFast,

@@ -22,7 +22,7 @@ func instanceNormalized(x, scale, bias tensor.Any, epsilon float64) *transfer {
 	return groupNormalized(name, x, scale, bias, max(1, x.Dim(1)), epsilon, false)
 }
 
-var instanceNormalization = opN{about: about{name: "InstanceNormalization", flops: flops{each: 7}, onnx: []int{6, 22}, attrs: []string{"epsilon"}}, least: 3, takes: floats,
+var instanceNormalization = opN{about: about{name: "InstanceNormalization", takesUp: inGroupLine, flops: flops{each: 7}, onnx: []int{6, 22}, attrs: []string{"epsilon"}}, least: 3, takes: floats,
 	move: func(c *Call) *transfer {
 		return instanceNormalized(c.in(0), c.in(1), c.in(2), float64(c.Attrs.Float("epsilon", 1e-5)))
 	}}

@@ -76,7 +76,7 @@ func linesNormalized(name string, x, scale, bias tensor.Any, axis int, f func(li
 	}}
 }
 
-var layerNormalization = opN{about: about{name: "LayerNormalization", flops: flops{each: 7}, onnx: []int{1, 17}, attrs: []string{"axis", "epsilon", "stash_type"}}, least: 2, most: 3, takes: floats | fixeds,
+var layerNormalization = opN{about: about{name: "LayerNormalization", takesUp: inTailLine, flops: flops{each: 7}, onnx: []int{1, 17}, attrs: []string{"axis", "epsilon", "stash_type"}}, least: 2, most: 3, takes: floats | fixeds,
 	infer: func(c *Call) []tensor.Any {
 		t := layerNormalized(c.in(0), c.in(1), c.in(2), attrInt(c, "axis", -1), 0, nil)
 		stat := spec("LayerNormalization", dtype.Float32, perLine(c)...)

@@ -166,7 +166,7 @@ func attendLinear(y, state *tensor.Any, in [7]*tensor.Any, o linearAttrs, opts [
 	put(y, out)
 }
 
-var linearAttention = opN{about: about{name: "LinearAttention", onnx: []int{27}, attrs: []string{"chunk_size", "kv_num_heads", "q_num_heads", "scale", "update_rule"}, why: whyAttended}, least: 3, most: 7, takes: attended, fast: productFast,
+var linearAttention = opN{about: about{name: "LinearAttention", takesUp: inBlocks | inStepwise, onnx: []int{27}, attrs: []string{"chunk_size", "kv_num_heads", "q_num_heads", "scale", "update_rule"}, why: whyAttended}, least: 3, most: 7, takes: attended, fast: productFast,
 	infer: func(c *Call) []tensor.Any {
 		in, o := linearCall(c)
 		h, d := linearHeads(&in, o), in[0].DType()

@@ -60,7 +60,7 @@ func lpNorm(x []float64, p float64) float64 {
 	return num.Pow64(sumRow(powers), 1/p)
 }
 
-var lpNormalization = opN{about: about{name: "LpNormalization", onnx: []int{1, 22}, attrs: []string{"axis", "p"}}, least: 1, takes: floats,
+var lpNormalization = opN{about: about{name: "LpNormalization", takesUp: inAxisLine, onnx: []int{1, 22}, attrs: []string{"axis", "p"}}, least: 1, takes: floats,
 	move: func(c *Call) *transfer {
 		return lpNormalized(c.in(0), attrInt(c, "axis", -1), attrInt(c, "p", 2))
 	}}

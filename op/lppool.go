@@ -34,7 +34,7 @@ func lpPooled(x tensor.Any, win Window, power int) *transfer {
 	}}
 }
 
-var lpPool = opN{about: about{name: "LpPool", flops: flops{rule: lpPoolFLOPs}, onnx: []int{2, 11, 18, 22},
+var lpPool = opN{about: about{name: "LpPool", takesUp: inDoubles, flops: flops{rule: lpPoolFLOPs}, onnx: []int{2, 11, 18, 22},
 	attrs: []string{"auto_pad", "ceil_mode", "dilations", "kernel_shape", "p", "pads", "strides"}}, least: 1, takes: floats,
 	move: func(c *Call) *transfer { return lpPooled(c.in(0), windowOf(c), attrInt(c, "p", 2)) }}
 

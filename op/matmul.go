@@ -176,7 +176,7 @@ func forward(lay *layout.Layout) bool {
 	return true
 }
 
-var matMul = opN{about: about{name: "MatMul", flops: flops{rule: productFLOPs}, orion: &orionVector, onnx: []int{1, 9, 13}}, least: 2, takes: every, fast: productFast,
+var matMul = opN{about: about{name: "MatMul", takesUp: inBlocks, flops: flops{rule: productFLOPs}, orion: &orionVector, onnx: []int{1, 9, 13}}, least: 2, takes: every, fast: productFast,
 	planned: func(c *Call, p *Plan) {
 		oneType("MatMul", c.Inputs...)
 		a, b := c.with("MatMul", 0), c.with("MatMul", 1)

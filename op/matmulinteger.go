@@ -53,5 +53,5 @@ func wrapped(dst words, sums tensor.Any) {
 	sums.Close()
 }
 
-var matMulInteger = opN{about: about{name: "MatMulInteger", flops: flops{rule: productFLOPs}, onnx: []int{10}, why: "of integers of 8 bits alone"}, least: 2, most: 4, takes: bytes8,
+var matMulInteger = opN{about: about{name: "MatMulInteger", takesUp: inBlocks | inWhole, flops: flops{rule: productFLOPs}, onnx: []int{10}, why: "of integers of 8 bits alone"}, least: 2, most: 4, takes: bytes8,
 	move: func(c *Call) *transfer { return integerProduct(c.in(0), c.in(1), c.in(2), c.in(3)) }}

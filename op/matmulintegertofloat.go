@@ -21,7 +21,7 @@ import (
 // quantizes a as DynamicQuantizeLinear does: its inputs are a, of float32, b, the scale and the
 // zero point of b, and the bias. Typed programs call QLinearMatMul's relatives: MatMulInteger, Cast,
 // Mul and Add. Source: docs/ContribOperators.md of github.com/microsoft/onnxruntime.
-var matMulIntegerToFloat = opN{about: about{name: "MatMulIntegerToFloat", domain: "com.microsoft", onnx: []int{1}, why: "of integers of 8 bits alone"}, least: 4, most: 7, takes: bytes8,
+var matMulIntegerToFloat = opN{about: about{name: "MatMulIntegerToFloat", takesUp: inBlocks | inWhole, domain: "com.microsoft", onnx: []int{1}, why: "of integers of 8 bits alone"}, least: 4, most: 7, takes: bytes8,
 	move: func(c *Call) *transfer {
 		const name = "MatMulIntegerToFloat"
 		checkQuantum(name, 2, c.in(2), tensor.Any{}, c.in(0).DType())
@@ -31,7 +31,7 @@ var matMulIntegerToFloat = opN{about: about{name: "MatMulIntegerToFloat", domain
 		})
 	}}
 
-var dynamicQuantizeMatMul = opN{about: about{name: "DynamicQuantizeMatMul", domain: "com.microsoft", onnx: []int{1}, why: "of float32 alone: Cast first"}, least: 3, most: 5, takes: 1 << dtype.Float32,
+var dynamicQuantizeMatMul = opN{about: about{name: "DynamicQuantizeMatMul", takesUp: inBlocks | inWhole, domain: "com.microsoft", onnx: []int{1}, why: "of float32 alone: Cast first"}, least: 3, most: 5, takes: 1 << dtype.Float32,
 	move: func(c *Call) *transfer {
 		return scaledProduct("DynamicQuantizeMatMul", c.in(0), c.in(1), c.in(2), c.in(3), c.in(4), nil, [3]int{2, 3, 4}, func(ctx context.Context, in []words) (a, scale, zero words) {
 			var y, s, z tensor.Any

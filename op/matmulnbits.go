@@ -157,7 +157,7 @@ func (u *unpacking) column(dst []float32, i int) {
 	}
 }
 
-var matMulNBits = opN{about: about{name: "MatMulNBits", domain: "com.microsoft", onnx: []int{1}, attrs: []string{"K", "N", "accuracy_level", "bits", "block_size", "weight_prepacked"},
+var matMulNBits = opN{about: about{name: "MatMulNBits", takesUp: inBlocks, domain: "com.microsoft", onnx: []int{1}, attrs: []string{"K", "N", "accuracy_level", "bits", "block_size", "weight_prepacked"},
 	why: "of the floats that weights are multiplied in: float32, float16 and bfloat16"}, least: 3, most: 6, takes: 1<<dtype.Float32 | 1<<dtype.Float16 | 1<<dtype.BFloat16, fast: productFast,
 	move: func(c *Call) *transfer {
 		const name = "MatMulNBits"

@@ -33,7 +33,7 @@ func averaged(r *tensor.Any, ts []*tensor.Any, opts []Option) {
 	}
 }
 
-var mean = opN{about: about{name: "Mean", flops: flops{rule: meanFLOPs}, onnx: []int{6, 8, 13}}, least: 1, most: -1, takes: floats,
+var mean = opN{about: about{name: "Mean", takesUp: inStepwise, flops: flops{rule: meanFLOPs}, onnx: []int{6, 8, 13}}, least: 1, most: -1, takes: floats,
 	planned: func(c *Call, p *Plan) {
 		needs("Mean", c, len(c.Inputs))
 		oneType("Mean", c.Inputs...)

@@ -44,7 +44,7 @@ func varianceNormalized(x tensor.Any, axes []int) *transfer {
 	}}
 }
 
-var meanVarianceNormalization = opN{about: about{name: "MeanVarianceNormalization", onnx: []int{9, 13}, attrs: []string{"axes"}}, least: 1, takes: floats,
+var meanVarianceNormalization = opN{about: about{name: "MeanVarianceNormalization", takesUp: inAllLine, onnx: []int{9, 13}, attrs: []string{"axes"}}, least: 1, takes: floats,
 	move: func(c *Call) *transfer {
 		axes, ok := attrInts(c, "axes")
 		if !ok {

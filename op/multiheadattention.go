@@ -169,7 +169,7 @@ func biasedBy(a tensor.Any, bias *tensor.Any, from int, quiet []Option) (r tenso
 	return r
 }
 
-var multiHeadAttention = opN{about: about{name: "MultiHeadAttention", domain: "com.microsoft", onnx: []int{1}, attrs: []string{"mask_filter_value", "num_heads", "scale", "unidirectional"}, why: whyAttended},
+var multiHeadAttention = opN{about: about{name: "MultiHeadAttention", takesUp: inHeads, domain: "com.microsoft", onnx: []int{1}, attrs: []string{"mask_filter_value", "num_heads", "scale", "unidirectional"}, why: whyAttended},
 	least: 1, most: 8, takes: attended, fast: productFast,
 	infer: func(c *Call) []tensor.Any { return multiHeadOf(c).outputs(c) },
 	run: func(c *Call) []tensor.Any {
@@ -253,7 +253,7 @@ func (m *multiHead) outputs(c *Call) []tensor.Any {
 		spec(m.name, d, m.batch, n, m.queries, m.keys)}[:min(max(c.Outputs, 1), 4)]
 }
 
-var attentionContributed = opN{about: about{name: "Attention", domain: "com.microsoft", onnx: []int{1},
+var attentionContributed = opN{about: about{name: "Attention", takesUp: inHeads, domain: "com.microsoft", onnx: []int{1},
 	attrs: []string{"do_rotary", "mask_filter_value", "num_heads", "past_present_share_buffer", "qkv_hidden_sizes", "rotary_embedding_dim", "scale", "unidirectional"}, why: whyAttended},
 	least: 2, most: 6, takes: attended, fast: productFast,
 	infer: func(c *Call) []tensor.Any {

@@ -49,10 +49,10 @@ func testBetween[T num.Float | num.Narrow](t *testing.T) {
 		typed, _ := tensor.As[T](x)
 		got := []tensor.Any{Quantile(typed, q, nil).Any()}
 		if q == 0.5 {
-			got = append(got, Median(typed, nil).Any(), must1(medianOp.Run(&Call{Inputs: []tensor.Any{x}, Attrs: given{"keepdims": int64(0)}, Opset: 18})))
+			got = append(got, Median(typed, nil).Any(), must1(opOf(&medianOp).Run(&Call{Inputs: []tensor.Any{x}, Attrs: given{"keepdims": int64(0)}, Opset: 18})))
 		}
 		if float64(float32(q)) == q {
-			got = append(got, must1(quantileOp.Run(&Call{Inputs: []tensor.Any{x}, Attrs: given{"keepdims": int64(0), "q": float32(q)}, Opset: 18})))
+			got = append(got, must1(opOf(&quantileOp).Run(&Call{Inputs: []tensor.Any{x}, Attrs: given{"keepdims": int64(0), "q": float32(q)}, Opset: 18})))
 		}
 		for _, g := range got {
 			g, _ := tensor.As[float64](inType(g, dtype.Float64))
@@ -194,7 +194,7 @@ func TestUnpoolToShape(t *testing.T) {
 		if win.Ceil {
 			attrs["ceil_mode"] = int64(1)
 		}
-		out, err := maxPool.Run(&Call{Inputs: []tensor.Any{x.Any()}, Attrs: attrs, Outputs: 2, Opset: 22})
+		out, err := opOf(&maxPool).Run(&Call{Inputs: []tensor.Any{x.Any()}, Attrs: attrs, Outputs: 2, Opset: 22})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -203,7 +203,7 @@ func TestUnpoolToShape(t *testing.T) {
 		for _, i := range at.Elems() {
 			want.Elems()[i] = x.Elems()[i]
 		}
-		back, err := maxUnpool.Run(&Call{Inputs: append(slices.Clone(out), tensor.FromSlice(list(shape)).Any()), Attrs: attrs, Opset: 22})
+		back, err := opOf(&maxUnpool).Run(&Call{Inputs: append(slices.Clone(out), tensor.FromSlice(list(shape)).Any()), Attrs: attrs, Opset: 22})
 		if err != nil {
 			t.Fatalf("%v %+v: %v", shape, win, err)
 		}

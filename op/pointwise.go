@@ -32,6 +32,7 @@ type about struct {
 	converts  bool  // its attribute "to" says the type of the result
 	cell      *cell // of a recurrent network
 	flops     flops
+	takesUp   takesUp
 }
 
 func (a *about) say() *about { return a }

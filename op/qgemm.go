@@ -24,7 +24,7 @@ import (
 // The scale and the zero point of b are one number, or have one for each column of the product;
 // the others are one number. Typed programs call MatMulInteger or QLinearMatMul. Source:
 // docs/ContribOperators.md of github.com/microsoft/onnxruntime.
-var qGemm = opN{about: about{name: "QGemm", domain: "com.microsoft", onnx: []int{1}, attrs: []string{"alpha", "transA", "transB"}, why: "of integers of 8 bits alone"}, least: 2, most: 9, takes: bytes8,
+var qGemm = opN{about: about{name: "QGemm", takesUp: inBlocks | inWhole, domain: "com.microsoft", onnx: []int{1}, attrs: []string{"alpha", "transA", "transB"}, why: "of integers of 8 bits alone"}, least: 2, most: 9, takes: bytes8,
 	move: func(c *Call) *transfer {
 		const name = "QGemm"
 		c.must(name, 0, 1, 3, 4)

@@ -53,7 +53,7 @@ func (w words) stretched(shape []int) words {
 	return wordsOf(a)
 }
 
-var qLinearAdd = opN{about: about{name: "QLinearAdd", domain: "com.microsoft", onnx: []int{1}, why: "of integers of 8 bits alone"}, least: 2, most: 8, takes: bytes8,
+var qLinearAdd = opN{about: about{name: "QLinearAdd", takesUp: inDoubles, domain: "com.microsoft", onnx: []int{1}, why: "of integers of 8 bits alone"}, least: 2, most: 8, takes: bytes8,
 	move: func(c *Call) *transfer { return pairOf("QLinearAdd", c, sumOf2) }}
 
 // pairOf reads a node: a, its scale and zero point, b and its, and those of the result.

@@ -16,7 +16,7 @@ import (
 // rounded, so of two integers at the same distance the result is the even one. Source:
 // docs/ContribOperators.md and onnxruntime/contrib_ops/cpu/quantization/qlinear_pool.cc of
 // github.com/microsoft/onnxruntime.
-var qLinearAveragePool = opN{about: about{name: "QLinearAveragePool", domain: "com.microsoft", onnx: []int{1},
+var qLinearAveragePool = opN{about: about{name: "QLinearAveragePool", takesUp: inDoubles, domain: "com.microsoft", onnx: []int{1},
 	attrs: []string{"auto_pad", "ceil_mode", "channels_last", "count_include_pad", "dilations", "kernel_shape", "pads", "strides"}, why: "of integers of 8 bits alone"}, least: 2, most: 5, takes: bytes8,
 	move: func(c *Call) *transfer {
 		const name = "QLinearAveragePool"
@@ -42,7 +42,7 @@ func (w *Window) padded(name string, in []int) Window {
 	return p
 }
 
-var qLinearGlobalAveragePool = opN{about: about{name: "QLinearGlobalAveragePool", domain: "com.microsoft", onnx: []int{1}, attrs: []string{"channels_last"}, why: "of integers of 8 bits alone"}, least: 2, most: 5, takes: bytes8,
+var qLinearGlobalAveragePool = opN{about: about{name: "QLinearGlobalAveragePool", takesUp: inDoubles, domain: "com.microsoft", onnx: []int{1}, attrs: []string{"channels_last"}, why: "of integers of 8 bits alone"}, least: 2, most: 5, takes: bytes8,
 	move: func(c *Call) *transfer {
 		const name = "QLinearGlobalAveragePool"
 		return quantizedPool(name, c, byMeans, func(planes tensor.Any) []int {

@@ -58,7 +58,7 @@ func quantizedJoin(in []tensor.Any, axis int) *transfer {
 	}}
 }
 
-var qLinearConcat = opN{about: about{name: "QLinearConcat", domain: "com.microsoft", onnx: []int{1}, attrs: []string{"axis"}, why: "of integers of 8 bits alone"}, least: 3, most: -1, by: 2, takes: bytes8,
+var qLinearConcat = opN{about: about{name: "QLinearConcat", takesUp: inDoubles, domain: "com.microsoft", onnx: []int{1}, attrs: []string{"axis"}, why: "of integers of 8 bits alone"}, least: 3, most: -1, by: 2, takes: bytes8,
 	move: func(c *Call) *transfer {
 		in := append([]tensor.Any{}, c.Inputs...)
 		for len(in)%3 != 2 {

@@ -46,7 +46,7 @@ func quantizedConv(in []tensor.Any, d dtype.DType, win Window, group int) *trans
 	}}
 }
 
-var qLinearConv = opN{about: about{name: "QLinearConv", flops: flops{rule: qLinearConvFLOPs}, onnx: []int{10}, why: "of integers of 8 bits alone",
+var qLinearConv = opN{about: about{name: "QLinearConv", takesUp: inBlocks | inWhole, flops: flops{rule: qLinearConvFLOPs}, onnx: []int{10}, why: "of integers of 8 bits alone",
 	attrs: []string{"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"}}, least: 8, most: 9, takes: bytes8,
 	move: func(c *Call) *transfer {
 		return quantizedConv(append(append([]tensor.Any{}, c.Inputs[:8]...), c.in(8)), c.in(7).DType(), windowOf(c), attrInt(c, "group", 1))

@@ -95,7 +95,7 @@ func unaryQuantized(name string, c *Call) []tensor.Any {
 	return []tensor.Any{c.in(0), c.in(1), c.in(2), c.in(3), c.in(4)}
 }
 
-var qLinearLeakyRelu = opN{about: about{name: "QLinearLeakyRelu", domain: "com.microsoft", onnx: []int{1}, attrs: []string{"alpha"}, why: "of integers of 8 bits alone"}, least: 2, most: 5, takes: bytes8,
+var qLinearLeakyRelu = opN{about: about{name: "QLinearLeakyRelu", takesUp: inDoubles, domain: "com.microsoft", onnx: []int{1}, attrs: []string{"alpha"}, why: "of integers of 8 bits alone"}, least: 2, most: 5, takes: bytes8,
 	move: func(c *Call) *transfer {
 		return quantizedLeaky(unaryQuantized("QLinearLeakyRelu", c), float64(c.Attrs.Float("alpha", 0.01)))
 	}}

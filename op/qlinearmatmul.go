@@ -75,7 +75,7 @@ func requantize(dst words, sums tensor.Any, a, b scales, y quantum) {
 	runtime.KeepAlive(&sums)
 }
 
-var qLinearMatMul = opN{about: about{name: "QLinearMatMul", flops: flops{rule: productFLOPs}, onnx: []int{10, 21}, why: "of integers of 8 bits alone"}, least: 8, takes: bytes8,
+var qLinearMatMul = opN{about: about{name: "QLinearMatMul", takesUp: inBlocks | inWhole, flops: flops{rule: productFLOPs}, onnx: []int{10, 21}, why: "of integers of 8 bits alone"}, least: 8, takes: bytes8,
 	move: func(c *Call) *transfer {
 		return quantizedProduct(append([]tensor.Any{}, c.Inputs[:8]...), c.in(7).DType())
 	}}

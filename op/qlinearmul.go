@@ -18,5 +18,5 @@ func QLinearMul[S num.Float | num.Narrow, Q int8 | uint8](a tensor.Tensor[Q], qa
 	return r
 }
 
-var qLinearMul = opN{about: about{name: "QLinearMul", domain: "com.microsoft", onnx: []int{1}, why: "of integers of 8 bits alone"}, least: 2, most: 8, takes: bytes8,
+var qLinearMul = opN{about: about{name: "QLinearMul", takesUp: inDoubles, domain: "com.microsoft", onnx: []int{1}, why: "of integers of 8 bits alone"}, least: 2, most: 8, takes: bytes8,
 	move: func(c *Call) *transfer { return pairOf("QLinearMul", c, productOf2) }}

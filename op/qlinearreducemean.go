@@ -9,7 +9,7 @@ import (
 // quantized operand stands for, quantized again; the inputs are those of QLinearSigmoid. Typed
 // programs call DequantizeLinear, ReduceMean and QuantizeLinear. Source: docs/ContribOperators.md
 // of github.com/microsoft/onnxruntime.
-var qLinearReduceMean = opN{about: about{name: "QLinearReduceMean", domain: "com.microsoft", onnx: []int{1}, attrs: []string{"axes", "keepdims"}, why: "of integers of 8 bits alone"}, least: 2, most: 5, takes: bytes8,
+var qLinearReduceMean = opN{about: about{name: "QLinearReduceMean", takesUp: inDoubles, domain: "com.microsoft", onnx: []int{1}, attrs: []string{"axes", "keepdims"}, why: "of integers of 8 bits alone"}, least: 2, most: 5, takes: bytes8,
 	move: func(c *Call) *transfer {
 		const name = "QLinearReduceMean"
 		in := unaryQuantized(name, c)

@@ -11,7 +11,7 @@ import "github.com/ashlar-go/ashlar/num"
 // Each scale and zero point is one number; a zero point may be absent. Typed programs call
 // DequantizeLinear, Sigmoid and QuantizeLinear. Source: docs/ContribOperators.md of
 // github.com/microsoft/onnxruntime.
-var qLinearSigmoid = opN{about: about{name: "QLinearSigmoid", domain: "com.microsoft", onnx: []int{1}, why: "of integers of 8 bits alone"}, least: 2, most: 5, takes: bytes8,
+var qLinearSigmoid = opN{about: about{name: "QLinearSigmoid", takesUp: inDoubles, domain: "com.microsoft", onnx: []int{1}, why: "of integers of 8 bits alone"}, least: 2, most: 5, takes: bytes8,
 	move: func(c *Call) *transfer {
 		return quantizedMap("QLinearSigmoid", unaryQuantized("QLinearSigmoid", c), num.Sigmoid64)
 	}}

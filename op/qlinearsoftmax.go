@@ -8,7 +8,7 @@ import "github.com/ashlar-go/ashlar/tensor"
 // rounded once. ONNX Runtime 1.30.0 differs by 1 where 1 / scale of y isn't an integer, which it rounds
 // down. Typed programs call DequantizeLinear, Softmax and QuantizeLinear. Source: docs/ContribOperators.md of
 // github.com/microsoft/onnxruntime.
-var qLinearSoftmax = opN{about: about{name: "QLinearSoftmax", domain: "com.microsoft", onnx: []int{1}, attrs: []string{"axis", "opset"}, why: "of integers of 8 bits alone"}, least: 2, most: 5, takes: bytes8,
+var qLinearSoftmax = opN{about: about{name: "QLinearSoftmax", takesUp: inDoubles, domain: "com.microsoft", onnx: []int{1}, attrs: []string{"axis", "opset"}, why: "of integers of 8 bits alone"}, least: 2, most: 5, takes: bytes8,
 	move: func(c *Call) *transfer {
 		const name = "QLinearSoftmax"
 		in, rank := unaryQuantized(name, c), c.in(0).Rank()

@@ -17,7 +17,7 @@ import (
 //
 // Typed programs call DequantizeLinear, Where and QuantizeLinear. Source: docs/ContribOperators.md
 // of github.com/microsoft/onnxruntime.
-var qLinearWhere = opN{about: about{name: "QLinearWhere", domain: "com.microsoft", onnx: []int{1}, why: "of integers of 8 bits alone"}, least: 8, most: 9, by: 1, takes: bytes8,
+var qLinearWhere = opN{about: about{name: "QLinearWhere", takesUp: inDoubles, domain: "com.microsoft", onnx: []int{1}, why: "of integers of 8 bits alone"}, least: 8, most: 9, by: 1, takes: bytes8,
 	move: func(c *Call) *transfer {
 		const name = "QLinearWhere"
 		cond, x, y := c.in(0), c.in(1), c.in(4)

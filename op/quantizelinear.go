@@ -48,7 +48,7 @@ func quantizing(x, scale, zero tensor.Any, d, precision dtype.DType, axis, block
 	}}
 }
 
-var quantizeLinear = opN{about: about{name: "QuantizeLinear", flops: flops{each: 2}, orion: &inOrion{also: fixeds, instead: orionQuantize}, onnx: []int{10, 13, 19, 21, 23, 24, 25},
+var quantizeLinear = opN{about: about{name: "QuantizeLinear", takesUp: inWidened, flops: flops{each: 2}, orion: &inOrion{also: fixeds, instead: orionQuantize}, onnx: []int{10, 13, 19, 21, 23, 24, 25},
 	attrs: []string{"axis", "block_size", "output_dtype", "precision", "saturate"}}, least: 2, most: 3, takes: reals,
 	move: func(c *Call) *transfer {
 		const name = "QuantizeLinear"

@@ -39,7 +39,7 @@ func rmsNormalized(x, scale tensor.Any, axis int, epsilon float64, also func(k i
 	})
 }
 
-var rmsNormalization = opN{about: about{name: "RMSNormalization", flops: flops{each: 4}, onnx: []int{23}, attrs: []string{"axis", "epsilon", "stash_type"}}, least: 2, takes: floats | fixeds,
+var rmsNormalization = opN{about: about{name: "RMSNormalization", takesUp: inTailLine, flops: flops{each: 4}, onnx: []int{23}, attrs: []string{"axis", "epsilon", "stash_type"}}, least: 2, takes: floats | fixeds,
 	planned: func(c *Call, p *Plan) {
 		const name = "RMSNormalization"
 		x, scale, axis, epsilon := c.with(name, 0), c.with(name, 1), attrInt(c, "axis", -1), float64(c.Attrs.Float("epsilon", 1e-5))

@@ -120,7 +120,7 @@ func pairs(x tensor.Any, o *Rotary) (a, b tensor.Any) {
 	return x.Slice(tensor.Ellipsis, tensor.R(0, o.Width/2)), x.Slice(tensor.Ellipsis, tensor.R(o.Width/2, o.Width))
 }
 
-var rotaryEmbedding = opN{about: about{name: "RotaryEmbedding", onnx: []int{23}, attrs: []string{"interleaved", "num_heads", "rotary_embedding_dim"}, why: whyAttended}, least: 3, most: 4, takes: attended,
+var rotaryEmbedding = opN{about: about{name: "RotaryEmbedding", takesUp: inStepwise, onnx: []int{23}, attrs: []string{"interleaved", "num_heads", "rotary_embedding_dim"}, why: whyAttended}, least: 3, most: 4, takes: attended,
 	infer: func(c *Call) []tensor.Any {
 		o := rotaryAttrs(c)
 		rotaryOf(c.or(0), c.or(1), c.or(2), c.or(3), &o)
@@ -137,7 +137,7 @@ func rotaryAttrs(c *Call) Rotary {
 	return Rotary{Heads: attrInt(c, "num_heads", 0), Width: attrInt(c, "rotary_embedding_dim", 0), Interleaved: c.Attrs.Int("interleaved", 0) != 0}
 }
 
-var rotaryContributed = opN{about: about{name: "RotaryEmbedding", domain: "com.microsoft", onnx: []int{1}, attrs: []string{"interleaved", "is_packed_batching", "num_heads", "rotary_embedding_dim", "scale"}, why: whyAttended},
+var rotaryContributed = opN{about: about{name: "RotaryEmbedding", takesUp: inStepwise, domain: "com.microsoft", onnx: []int{1}, attrs: []string{"interleaved", "is_packed_batching", "num_heads", "rotary_embedding_dim", "scale"}, why: whyAttended},
 	least: 4, takes: attended,
 	infer: func(c *Call) []tensor.Any {
 		o, at := rotaryContributedAttrs(c)

@@ -61,7 +61,7 @@ func (o *opN) plan(c *Call, p *Plan) {
 // transfer plans the move of elements that move says.
 func (p *Plan) transfer(c *Call, move func(c *Call) *transfer) {
 	m := move(c)
-	m.orion = c.orion()
+	m.orion, p.moved = c.orion(), m
 	p.gives(m.d, m.shape...)
 	p.by(c, 0, func(r *tensor.Any, opts []Option) { m.write(r, opts) })
 	if c.Fixed == nil {

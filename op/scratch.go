@@ -1,49 +1,47 @@
 package op
 
 import (
-	"slices"
-
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// Scratch returns how many bytes an operator takes at most while it runs a call, besides operands and results: copies of
+// Scratch returns how many bytes a run takes at most besides operands and results: copies of
 // operands that aren't contiguous, wider numbers that narrow ones are computed in, steps on the way to the result, and the
-// blocks of matrix products, for each of the Threads of the call. Operands and results may be tensor.Specs, which count as
-// contiguous; a result that isn't known is the zero Any. What small slices take, some KiB, isn't counted.
-func Scratch(o *Op, c *Call, out []tensor.Any) int64 {
-	if o == nil || c == nil {
+// blocks of matrix products, for each of the Threads of the call. Operands may be tensor.Specs, which count as
+// contiguous. What small slices take, some KiB, isn't counted.
+func (p *Plan) Scratch() int64 {
+	if p.op.table == nil {
 		return 0
 	}
-	return int64(min(scratchOf(o, c, out), 1<<62)) // of a double, 1<<63 - 1 isn't one
+	return int64(min(p.scratch(), 1<<62)) // of a double, 1<<63 - 1 isn't one
 }
 
-func scratchOf(o *Op, c *Call, out []tensor.Any) (n float64) {
-	in := c.Inputs
-	if o.table == nil {
-		return 0
+func (p *Plan) scratch() (n float64) {
+	in, out := p.call.Inputs, p.out
+	if out == nil {
+		out = p.to
 	}
-	if o.fixed != dtype.Invalid && len(in) > 0 && !o.table.Supports(in[0].DType()) {
+	if p.op.fixed != dtype.Invalid && len(in) > 0 && !p.op.table.Supports(in[0].DType()) {
 		n += room(8, in, out) // computed in float64
 	}
-	switch t := o.table.(type) {
+	switch t := p.op.table.(type) {
 	case *reduction:
 		switch d := in0(in).DType(); {
 		case d.IsFixed():
 			return n + room(0, in, out)
 		case t.collects && len(out) > 0: // a sequence, and its keys twice; some leave what append left
-			return n + float64(float64(Threads(c.Context))*float64(5*d.Size()+8))*room(1, in[:1])/max(1, room(1, out[:1]))
+			return n + float64(float64(Threads(p.call.Context))*float64(5*d.Size()+8))*room(1, in[:1])/max(1, room(1, out[:1]))
 		}
 	case *liner:
 		if in0(in).DType().IsFixed() {
 			return n + room(0, in, out)
 		}
 	case *op2:
-		if slices.Contains(inSearch, o.name) {
+		if t.zero { // a divisor of 0 is looked for
 			return n + copies(in)
 		}
 	case *opN:
-		return n + t.scratch(c, out) + copies(in)
+		return n + t.scratch(p.call, out, p.moved) + copies(in)
 	}
 	return n // the others take operands as they are laid out
 }
@@ -66,26 +64,33 @@ func copies(in []tensor.Any) (n float64) {
 	return n
 }
 
-// The operators by what they take.
-var (
-	inProducts = []string{"CausalConvWithState", "Conv", "ConvInteger", "ConvTranspose", "DeformConv", "DynamicQuantizeMatMul", "Einsum", "FusedMatMul", "Gemm",
-		"GRU", "LSTM", "LinearAttention", "MatMul", "MatMulInteger", "MatMulIntegerToFloat", "MatMulNBits", "QGemm", "QLinearConv", "QLinearMatMul", "RNN"}
-	inWhole  = []string{"ConvInteger", "DynamicQuantizeMatMul", "MatMulInteger", "MatMulIntegerToFloat", "QGemm", "QLinearConv", "QLinearMatMul"}
-	inHeads  = []string{"Attention", "GroupQueryAttention", "MultiHeadAttention"}
-	inSearch = []string{"Div", "FloorDiv", "Mod"} // for a divisor of 0
-	inFloats = []string{"DynamicQuantizeLinear", "LpPool", "GlobalLpPool", "QLinearAdd", "QLinearAveragePool", "QLinearConcat", "QLinearGlobalAveragePool", "QLinearLeakyRelu",
-		"QLinearMul", "QLinearReduceMean", "QLinearSigmoid", "QLinearSoftmax", "QLinearWhere"}
-	inSteps = []string{"CausalConvWithState", "Einsum", "GRU", "LSTM", "LinearAttention", "Mean", "RNN", "RotaryEmbedding", "TopK", "Unique"}
+// takesUp is what operators written by hand take.
+type takesUp uint16
+
+const (
+	inBlocks    takesUp = 1 << iota // the blocks of matrix products
+	inWhole                         // operands and results in 8 bytes an element
+	inHeads                         // queries, keys and values, and their weights
+	inDoubles                       // operands twice and results, in float64
+	inStepwise                      // operands twice and results
+	inWidened                       // operands and results in float32
+	inColumns                       // the columns of a transposed convolution
+	inPatches                       // the patches of a deformed convolution
+	inLastLine                      // lines that are normalized: the last axis,
+	inAxisLine                      // the attribute's,
+	inTailLine                      // that and those after it,
+	inGroupLine                     // the axes after the first two and a group of the second,
+	inAllLine                       // or all
 )
 
-func (o *opN) scratch(c *Call, out []tensor.Any) (n float64) {
+func (o *opN) scratch(c *Call, out []tensor.Any, moved *transfer) (n float64) {
 	in := c.Inputs
-	is := func(names []string) bool { return slices.Contains(names, o.name) }
+	is := func(what takesUp) bool { return o.takesUp&what != 0 }
 	d := dtype.Invalid
 	if o.by < len(in) {
 		d = in[o.by].DType()
 	}
-	if d.IsNarrow() && (o.move == nil || is(inProducts)) || o.name == "QuantizeLinear" {
+	if d.IsNarrow() && (o.move == nil || is(inBlocks)) || is(inWidened) {
 		n += room(4, in, out)
 	}
 	if d.IsFixed() {
@@ -94,20 +99,17 @@ func (o *opN) scratch(c *Call, out []tensor.Any) (n float64) {
 	if is(inWhole) {
 		n += room(8, in, out)
 	}
-	if is(inSteps) {
+	if is(inStepwise) {
 		n += room(0, in, in, out)
 	}
-	if is(inFloats) {
+	if is(inDoubles) {
 		n += room(8, in, in, out)
 	}
 	if line := o.line(c); line > 0 { // of float64, and scales for it
 		n += float64(float64(24*Threads(c.Context)) * line)
 	}
-	if o.move != nil {
-		_ = tensor.Try(func() {
-			m := o.move(c)
-			n += m.scratch + float64(float64(Threads(c.Context))*m.each)
-		})
+	if moved != nil {
+		n += moved.scratch + float64(float64(Threads(c.Context))*moved.each)
 	}
 	if len(in) < 2 || len(out) < 1 || in[1].IsZero() || out[0].IsZero() {
 		return n
@@ -133,12 +135,12 @@ func (o *opN) scratch(c *Call, out []tensor.Any) (n float64) {
 		return room(1, []tensor.Any{a}) / max(1, float64(a.Dim(0))*float64(a.Dim(1)))
 	}
 	switch {
-	case o.name == "ConvTranspose" && x.Rank() > 1 && y.Rank() > 1:
+	case is(inColumns) && x.Rank() > 1 && y.Rank() > 1:
 		n += float64(width * float64(y.Dim(1)) * volume * plane(x))
-	case o.name == "DeformConv" && x.Rank() > 1 && y.Rank() > 1:
+	case is(inPatches) && x.Rank() > 1 && y.Rank() > 1:
 		n += float64(width * float64(x.Dim(1)) * volume * plane(y))
 	}
-	if is(inProducts) { // the blocks of each thread
+	if is(inBlocks) { // the blocks of each thread
 		n += float64(float64(Threads(c.Context)) * min(4<<20, width*(float64(volume*room(1, in[:1]))+room(1, in[1:2]))))
 	}
 	return n
@@ -157,23 +159,23 @@ func (o *opN) line(c *Call) float64 {
 	if axis < 0 || axis >= x.Rank() {
 		return 0
 	}
-	switch o.name {
-	case "LayerNormalization", "RMSNormalization", "SimplifiedLayerNormalization":
+	switch {
+	case o.takesUp&inTailLine != 0:
 		n := 1.0
 		for _, e := range x.Shape()[axis:] {
 			n *= float64(e)
 		}
 		return n
-	case "SkipLayerNormalization", "SkipSimplifiedLayerNormalization", "EmbedLayerNormalization":
+	case o.takesUp&inLastLine != 0:
 		return float64(x.Dim(-1))
-	case "LpNormalization":
+	case o.takesUp&inAxisLine != 0:
 		return float64(x.Dim(axis))
-	case "InstanceNormalization", "GroupNormalization":
+	case o.takesUp&inGroupLine != 0:
 		if x.Rank() < 2 {
 			return 0
 		}
 		return all / max(1, float64(x.Dim(0))*float64(max(1, c.Attrs.Int("num_groups", int64(x.Dim(1))))))
-	case "MeanVarianceNormalization":
+	case o.takesUp&inAllLine != 0:
 		return all
 	}
 	return 0

@@ -8,7 +8,7 @@ import (
 
 // SimplifiedLayerNormalization is RMSNormalization as ONNX Runtime has it, in ONNX's own domain from opset 1 on. Its second output is the factor of each line, in
 // float32. Typed programs call RMSNormalization. Source: onnxruntime/core/graph/contrib_ops of github.com/microsoft/onnxruntime.
-var simplifiedLayerNormalization = opN{about: about{name: "SimplifiedLayerNormalization", flops: flops{each: 4}, onnx: []int{1}, attrs: []string{"axis", "epsilon", "stash_type"}}, least: 2, takes: floats,
+var simplifiedLayerNormalization = opN{about: about{name: "SimplifiedLayerNormalization", takesUp: inTailLine, flops: flops{each: 4}, onnx: []int{1}, attrs: []string{"axis", "epsilon", "stash_type"}}, least: 2, takes: floats,
 	infer: func(c *Call) []tensor.Any {
 		const name = "SimplifiedLayerNormalization"
 		t := rmsNormalized(c.in(0), c.in(1), attrInt(c, "axis", -1), 0, nil)

@@ -12,7 +12,7 @@ import (
 // RMSNormalization of such a sum, and its bias is input 3; it has no statistics. The sums are rounded as Add rounds
 // them. Typed programs call Add and LayerNormalization or RMSNormalization. Source:
 // docs/ContribOperators.md of github.com/microsoft/onnxruntime.
-var skipLayerNormalization = opN{about: about{name: "SkipLayerNormalization", flops: flops{each: 8}, domain: "com.microsoft", onnx: []int{1}, attrs: []string{"epsilon"}}, least: 3, most: 5, takes: floats,
+var skipLayerNormalization = opN{about: about{name: "SkipLayerNormalization", takesUp: inLastLine, flops: flops{each: 8}, domain: "com.microsoft", onnx: []int{1}, attrs: []string{"epsilon"}}, least: 3, most: 5, takes: floats,
 	infer: func(c *Call) []tensor.Any { return skipped("SkipLayerNormalization", c, 4) },
 	run: func(c *Call) []tensor.Any {
 		const name = "SkipLayerNormalization"
@@ -25,7 +25,7 @@ var skipLayerNormalization = opN{about: about{name: "SkipLayerNormalization", fl
 		return outs
 	}}
 
-var skipSimplifiedLayerNormalization = opN{about: about{name: "SkipSimplifiedLayerNormalization", flops: flops{each: 5}, domain: "com.microsoft", onnx: []int{1}, attrs: []string{"epsilon"}}, least: 3, most: 4, takes: floats,
+var skipSimplifiedLayerNormalization = opN{about: about{name: "SkipSimplifiedLayerNormalization", takesUp: inLastLine, flops: flops{each: 5}, domain: "com.microsoft", onnx: []int{1}, attrs: []string{"epsilon"}}, least: 3, most: 4, takes: floats,
 	infer: func(c *Call) []tensor.Any { return withoutStats(skipped("SkipSimplifiedLayerNormalization", c, 3)) },
 	run: func(c *Call) []tensor.Any {
 		const name = "SkipSimplifiedLayerNormalization"

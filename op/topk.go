@@ -84,7 +84,7 @@ func topOf(c *Call) (k, axis int, largest bool) {
 	return k, attrInt(c, "axis", -1), c.Attrs.Int("largest", 1) != 0
 }
 
-var topK = opN{about: about{name: "TopK", onnx: []int{1, 10, 11, 24}, attrs: []string{"axis", "k", "largest", "sorted"}}, least: 1, most: 2, takes: reals,
+var topK = opN{about: about{name: "TopK", takesUp: inStepwise, onnx: []int{1, 10, 11, 24}, attrs: []string{"axis", "k", "largest", "sorted"}}, least: 1, most: 2, takes: reals,
 	planned: func(c *Call, p *Plan) {
 		k, axis, largest := topOf(c)
 		a := c.with("TopK", 0)

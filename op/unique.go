@@ -129,7 +129,7 @@ func inTurn(heads []int, counts, inverse []int64) ([]int, []int64) {
 	return first, times
 }
 
-var unique = opN{about: about{name: "Unique", orion: &inOrion{gives: dtype.Int32, first: 1}, onnx: []int{11}, attrs: []string{"axis", "sorted"}}, least: 1, takes: every &^ complexes,
+var unique = opN{about: about{name: "Unique", takesUp: inStepwise, orion: &inOrion{gives: dtype.Int32, first: 1}, onnx: []int{11}, attrs: []string{"axis", "sorted"}}, least: 1, takes: every &^ complexes,
 	run: func(c *Call) []tensor.Any {
 		a := c.in(0)
 		axis := 0

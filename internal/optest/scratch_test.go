@@ -71,9 +71,12 @@ func TestScratch(t *testing.T) {
 					var out []tensor.Any
 					mem.SetBound(mem.SetBound(0)) // Peak begins anew
 					live := mem.Stats().Live
-					out, err = o.Run(r.call(in))
+					var p *op.Plan
+					if p, err = o.Plan(r.call(in)); err == nil {
+						out, err = p.Run()
+						said = p.Scratch()
+					}
 					peak := mem.Stats().Peak - live
-					said = op.Scratch(o, r.call(in), out)
 					for _, a := range out {
 						peak -= int64(a.Len() * a.DType().Size()) // more than they took, if they are small
 						a.Close()

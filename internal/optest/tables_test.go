@@ -54,9 +54,13 @@ func TestScratchOfShapes(t *testing.T) {
 			if err != nil || slices.ContainsFunc(spec, func(a tensor.Any) bool { return !a.IsZero() && a.Len() > mostSize }) {
 				continue
 			}
-			said := op.Scratch(o, x.call(x.in), spec)
+			p, err := o.Plan(x.call(x.in))
+			if err != nil {
+				continue
+			}
+			said := p.Scratch()
 			var out []tensor.Any
-			took := live(func() { out, err = o.Run(x.call(x.in)) })
+			took := live(func() { out, err = p.Run() })
 			if err != nil {
 				continue
 			}
