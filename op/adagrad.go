@@ -34,7 +34,7 @@ func adagradOf(t Training, decay, epsilon float64) *update {
 }
 
 var adagrad = opN{about: about{name: "Adagrad", domain: trainingDomain, onnx: []int{1}, attrs: []string{"decay_factor", "epsilon", "norm_coefficient"}}, least: 5, most: -1, by: 2, takes: floats,
-	infer: func(c *Call) []tensor.Any { return adagradOf(Training{}, 0, 0).inferred(c) },
-	run: func(c *Call) []tensor.Any {
-		return adagradOf(trainingOf(adagradOf(Training{}, 0, 0), c), float64(c.Attrs.Float("decay_factor", 0)), float64(c.Attrs.Float("epsilon", 1e-6))).trained(c)
+	planned: func(c *Call, p *Plan) {
+		decay, epsilon := float64(c.Attrs.Float("decay_factor", 0)), float64(c.Attrs.Float("epsilon", 1e-6))
+		p.train(c, func(t Training) *update { return adagradOf(t, decay, epsilon) })
 	}}

@@ -46,8 +46,8 @@ func adamOf(t Training, m Moments) *update {
 }
 
 var adam = opN{about: about{name: "Adam", domain: trainingDomain, onnx: []int{1}, attrs: []string{"alpha", "beta", "epsilon", "norm_coefficient", "norm_coefficient_post"}}, least: 6, most: -1, by: 2, takes: floats,
-	infer: func(c *Call) []tensor.Any { return adamOf(Training{}, Moments{}).inferred(c) },
-	run: func(c *Call) []tensor.Any {
-		return adamOf(trainingOf(adamOf(Training{}, Moments{}), c), Moments{Alpha: float64(c.Attrs.Float("alpha", 0.9)), Beta: float64(c.Attrs.Float("beta", 0.999)),
-			Epsilon: float64(c.Attrs.Float("epsilon", 1e-6)), After: float64(c.Attrs.Float("norm_coefficient_post", 0))}).trained(c)
+	planned: func(c *Call, p *Plan) {
+		m := Moments{Alpha: float64(c.Attrs.Float("alpha", 0.9)), Beta: float64(c.Attrs.Float("beta", 0.999)),
+			Epsilon: float64(c.Attrs.Float("epsilon", 1e-6)), After: float64(c.Attrs.Float("norm_coefficient_post", 0))}
+		p.train(c, func(t Training) *update { return adamOf(t, m) })
 	}}

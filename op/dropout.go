@@ -66,53 +66,47 @@ func thinned(a, mask tensor.Any, ratio float64) *transfer {
 }
 
 var dropout = opN{about: about{name: "Dropout", unsteady: true, flops: flops{free: true}, onnx: []int{7, 10, 12, 13, 22}, attrs: []string{"ratio", "seed"}}, least: 1, most: 3, takes: floats,
-	run: runDropout,
-	infer: func(c *Call) []tensor.Any {
-		dropoutChecked(c)
-		shape := c.in(0).Shape()
-		mask := dtype.Bool
-		if c.Opset < 10 {
-			mask = c.in(0).DType()
-		}
-		return []tensor.Any{spec("Dropout", c.in(0).DType(), shape...), spec("Dropout", mask, shape...)}[:max(1, min(c.Outputs, 2))]
-	}}
+	planned: planDropout}
 
-// dropoutChecked refuses what are inputs from opset 12 on before it.
-func dropoutChecked(c *Call) {
-	if c.Opset < 12 {
-		takes("Dropout", c, 1)
-	}
-}
-
-// runDropout returns the mask only if asked for. Before opset 10 it had the type
+// planDropout gives the mask only if asked for. Before opset 10 it had the type
 // of the data, from opset 12 on the ratio and whether to train are inputs. The seed, an
 // integer here, is 0 without the attribute; see RandomUniform.
-func runDropout(c *Call) []tensor.Any {
+func planDropout(c *Call, p *Plan) {
 	const name = "Dropout"
-	dropoutChecked(c)
-	a := *c.with(name, 0)
-	if train := c.in(2); !train.IsZero() {
-		if train.DType() != dtype.Bool || train.Len() != 1 {
-			panic(fail(name, tensor.ErrDType, "training_mode, input 2, is %s; want one bool", tensor.Describe(train)))
-		}
-		ratio := 0.5
-		if r := c.in(1); !r.IsZero() {
-			if !r.DType().IsFloat() || r.Len() != 1 {
-				panic(fail(name, tensor.ErrDType, "the ratio, input 1, is %s; want one float", tensor.Describe(r)))
-			}
-			ratio = numericOf(wordsOf(*c.with(name, 1))).float(0)
-		}
-		if wordsOf(*c.with(name, 2)).mem[0] != 0 && ratio != 0 {
-			mask := keepsOf(a, ratio, uint64(c.Attrs.Int("seed", 0))).run(c.Context)
-			return []tensor.Any{thinned(a, mask, ratio).run(c.Context), mask}[:max(1, min(c.Outputs, 2))]
-		}
+	if c.Opset < 12 {
+		takes(name, c, 1)
 	}
-	if c.Outputs < 2 {
-		return one(a)
-	}
-	mask := tensor.Full(true, a.Shape()...).Any()
+	a, r, train, n, mask := c.with(name, 0), c.or(1), c.or(2), max(1, min(c.Outputs, 2)), dtype.Bool
 	if c.Opset < 10 {
-		mask = inType(mask, a.DType())
+		mask = a.DType()
 	}
-	return []tensor.Any{a, mask}
+	if !p.brief {
+		p.out = []tensor.Any{spec(name, a.DType(), a.Shape()...), spec(name, mask, a.Shape()...)}[:n]
+	}
+	trains := !train.IsZero()
+	if trains && (c.with(name, 2).DType() != dtype.Bool || train.Len() != 1) {
+		panic(fail(name, tensor.ErrDType, "training_mode, input 2, is %s; want one bool", tensor.Describe(*train)))
+	}
+	if trains && !r.IsZero() && (!c.with(name, 1).DType().IsFloat() || r.Len() != 1) {
+		panic(fail(name, tensor.ErrDType, "the ratio, input 1, is %s; want one float", tensor.Describe(*r)))
+	}
+	seed := uint64(c.Attrs.Int("seed", 0))
+	p.views = !trains && n == 1
+	p.run = func() {
+		ratio := 0.0
+		if trains && wordsOf(*train).mem[0] != 0 {
+			if ratio = 0.5; !r.IsZero() {
+				ratio = numericOf(wordsOf(*r)).float(0)
+			}
+		}
+		switch ctx := p.call.Context; {
+		case ratio != 0:
+			keep := keepsOf(*a, ratio, seed).run(ctx)
+			p.to = []tensor.Any{thinned(*a, keep, ratio).run(ctx), keep}[:n]
+		case n == 1:
+			p.to = one(*a)
+		default:
+			p.to = []tensor.Any{*a, inType(tensor.Full(true, a.Shape()...).Any(), mask)}
+		}
+	}
 }

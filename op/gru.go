@@ -22,7 +22,7 @@ import (
 // The functions f and g are Sigmoid and Tanh unless o names others. Rounding, narrow
 // floats, Lengths, NaN, Into and errors are as of LSTM. ONNX GRU.
 func GRU[T num.Float | num.Narrow](x, w, r tensor.Tensor[T], o Recurrent[T], opts ...Option) (y, yh tensor.Tensor[T]) {
-	gruCell.call([3]*tensor.Any{exec.Ref(&y), exec.Ref(&yh), new(tensor.Any)}, o.operands(exec.Ref(&x), exec.Ref(&w), exec.Ref(&r)), o.attributes(), opts)
+	gruCell.checked(o.operands(exec.Ref(&x), exec.Ref(&w), exec.Ref(&r)), o.attributes()).call([3]*tensor.Any{exec.Ref(&y), exec.Ref(&yh), new(tensor.Any)}, opts)
 	return y, yh
 }
 
@@ -74,6 +74,6 @@ func gruStep[T num.Float](u *unrolled[T], step int) {
 var gru = opN{about: about{name: "GRU", takesUp: inBlocks | inStepwise, flops: flops{rule: gruFLOPs}, cell: &gruCell, onnx: []int{1, 3, 7, 14, 22},
 	attrs: []string{"activation_alpha", "activation_beta", "activations", "clip", "direction", "hidden_size", "layout", "linear_before_reset", "output_sequence"},
 	why:   "of floats alone: Cast first"}, least: 3, most: 6, takes: floats, fast: productFast,
-	infer: func(c *Call) []tensor.Any { return gruCell.infer(c) }, run: func(c *Call) []tensor.Any { return gruCell.run(c) }}
+	planned: func(c *Call, p *Plan) { p.recurrent(&gruCell, c) }}
 
 func gruFLOPs(c *Call, _ []tensor.Any) int64 { return gruCell.flops(c) }

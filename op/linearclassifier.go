@@ -32,16 +32,14 @@ func (k *classification) both(r *tensor.Any, opts []Option) tensor.Any {
 	return tensor.FromSlice(k.labels, len(k.labels)).Any()
 }
 
-func (k *classification) infer() []tensor.Any {
+// classes plans a node, whose labels and scores are k's.
+func (p *Plan) classes(c *Call, k *classification) {
 	m := k.scores
-	return []tensor.Any{spec(m.name, dtype.Int64, m.shape[0]), spec(m.name, m.d, m.shape...)}
-}
-
-func (k *classification) run(c *Call) []tensor.Any {
-	c.with(k.scores.name, 0)
-	out := make([]tensor.Any, 2)
-	out[0] = k.both(&out[1], options(c))
-	return out
+	c.with(m.name, 0)
+	if !p.brief {
+		p.out = []tensor.Any{spec(m.name, dtype.Int64, m.shape[0]), spec(m.name, m.d, m.shape...)}
+	}
+	p.list(c, 2, func(to []tensor.Any, opts []Option) { to[0] = k.both(&to[1], opts) })
 }
 
 func (m *Linear) classes(x tensor.Any, labels []int64) *classification {
@@ -111,12 +109,10 @@ func labelsOf(name string, c *Call, attr, strings string) []int64 {
 	return v
 }
 
-func linearClasses(c *Call) *classification {
-	m := linearOf(c)
-	return m.classes(c.in(0), labelsOf("LinearClassifier", c, "classlabels_ints", "classlabels_strings"))
-}
-
 // multi_class doesn't change the scores.
 var linearClassifier = opN{about: about{name: "LinearClassifier", domain: mlDomain, onnx: []int{1},
 	attrs: []string{"classlabels_ints", "classlabels_strings", "coefficients", "intercepts", "multi_class", "post_transform"}, why: mlWhy}, least: 1, takes: tabular,
-	infer: func(c *Call) []tensor.Any { return linearClasses(c).infer() }, run: func(c *Call) []tensor.Any { return linearClasses(c).run(c) }}
+	planned: func(c *Call, p *Plan) {
+		m := linearOf(c)
+		p.classes(c, m.classes(c.in(0), labelsOf("LinearClassifier", c, "classlabels_ints", "classlabels_strings")))
+	}}

@@ -29,7 +29,7 @@ import (
 // of all steps. It panics when shapes don't fit, a length is beyond the steps, or an
 // activation is unknown. ONNX LSTM.
 func LSTM[T num.Float | num.Narrow](x, w, r tensor.Tensor[T], o Recurrent[T], opts ...Option) (y, yh, yc tensor.Tensor[T]) {
-	lstmCell.call([3]*tensor.Any{exec.Ref(&y), exec.Ref(&yh), exec.Ref(&yc)}, o.operands(exec.Ref(&x), exec.Ref(&w), exec.Ref(&r)), o.attributes(), opts)
+	lstmCell.checked(o.operands(exec.Ref(&x), exec.Ref(&w), exec.Ref(&r)), o.attributes()).call([3]*tensor.Any{exec.Ref(&y), exec.Ref(&yh), exec.Ref(&yc)}, opts)
 	return y, yh, yc
 }
 
@@ -83,6 +83,6 @@ func lstmStep[T num.Float](u *unrolled[T], step int) {
 var lstm = opN{about: about{name: "LSTM", takesUp: inBlocks | inStepwise, flops: flops{rule: lstmFLOPs}, cell: &lstmCell, onnx: []int{1, 7, 14, 22},
 	attrs: []string{"activation_alpha", "activation_beta", "activations", "clip", "direction", "hidden_size", "input_forget", "layout", "output_sequence"},
 	why:   "of floats alone: Cast first"}, least: 3, most: 8, takes: floats, fast: productFast,
-	infer: func(c *Call) []tensor.Any { return lstmCell.infer(c) }, run: func(c *Call) []tensor.Any { return lstmCell.run(c) }}
+	planned: func(c *Call, p *Plan) { p.recurrent(&lstmCell, c) }}
 
 func lstmFLOPs(c *Call, _ []tensor.Any) int64 { return lstmCell.flops(c) }

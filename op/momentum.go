@@ -99,11 +99,11 @@ func momentumOf(t Training, alpha, beta float64, nesterov bool) *update {
 // groups returns the inputs of each parameter of a node, whose inputs are the rate, the step, and
 // then all parameters, all gradients, and so on.
 func (u *update) groups(c *Call) [][]*tensor.Any {
-	if rate := c.in(0); rate.Len() != 1 || !rate.DType().IsFloat() {
-		panic(fail(u.name, tensor.ErrShape, "the rate, input 0, is %s; want one float", tensor.Describe(rate)))
+	if rate := c.with(u.name, 0); rate.Len() != 1 || !rate.DType().IsFloat() {
+		panic(fail(u.name, tensor.ErrShape, "the rate, input 0, is %s; want one float", tensor.Describe(*rate)))
 	}
-	if step := c.in(1); step.Len() != 1 || !indices.has(step.DType()) {
-		panic(fail(u.name, tensor.ErrShape, "the step, input 1, is %s; want one integer", tensor.Describe(step)))
+	if step := c.with(u.name, 1); step.Len() != 1 || !indices.has(step.DType()) {
+		panic(fail(u.name, tensor.ErrShape, "the step, input 1, is %s; want one integer", tensor.Describe(*step)))
 	}
 	n, per := len(c.Inputs)-2, 2+u.kept
 	if n%per != 0 {
@@ -112,7 +112,7 @@ func (u *update) groups(c *Call) [][]*tensor.Any {
 	groups := make([][]*tensor.Any, n/per)
 	for i := range groups {
 		for k := range per {
-			a := &c.Inputs[2+k*len(groups)+i]
+			a := c.with(u.name, 2+k*len(groups)+i)
 			must(u.name, floats.has(a.DType()), a.DType())
 			groups[i] = append(groups[i], a)
 		}
@@ -121,47 +121,33 @@ func (u *update) groups(c *Call) [][]*tensor.Any {
 	return groups
 }
 
-// inferred is the infer of a node, and trained its run with the rate and the step.
-func (u *update) inferred(c *Call) []tensor.Any {
+// train plans a node, whose update by makes of the rate, the step and the decay.
+func (p *Plan) train(c *Call, by func(t Training) *update) {
+	u, decay := by(Training{}), float64(c.Attrs.Float("norm_coefficient", 0))
 	groups := u.groups(c)
-	outs := make([]tensor.Any, (1+u.kept)*len(groups))
-	for i, g := range groups {
-		for k := range 1 + u.kept {
-			outs[k*len(groups)+i] = spec(u.name, g[0].DType(), g[0].Shape()...)
+	n := (1 + u.kept) * len(groups)
+	for i := 0; i < n && !p.brief; i++ {
+		x := groups[i%len(groups)][0]
+		p.out = append(p.out, spec(u.name, x.DType(), x.Shape()...))
+	}
+	p.list(c, n, func(to []tensor.Any, opts []Option) {
+		rate, step := numericOf(wordsOf(c.Inputs[0])), wordsOf(c.Inputs[1]).int64s(u.name)
+		u := by(Training{Rate: rate.float(0), Step: step[0], Decay: decay})
+		for i, g := range groups {
+			var outs []*tensor.Any
+			for k := i; k < n; k += len(groups) {
+				outs = append(outs, &to[k])
+			}
+			u.apply(outs, g, opts)
 		}
-	}
-	return outs
-}
-
-func (u *update) trained(c *Call) []tensor.Any {
-	groups := u.groups(c)
-	outs := make([]tensor.Any, (1+u.kept)*len(groups))
-	for i, g := range groups {
-		var to []*tensor.Any
-		for k := range 1 + u.kept {
-			to = append(to, &outs[k*len(groups)+i])
-		}
-		u.apply(to, g, options(c))
-	}
-	return outs
-}
-
-// trainingOf reads the rate, the step and the decay of a node, which update checks.
-func trainingOf(u *update, c *Call) Training {
-	u.groups(c)
-	for i := range c.Inputs {
-		c.with(u.name, i)
-	}
-	rate, step := numericOf(wordsOf(c.Inputs[0])), int64s(u.name, c, 1)
-	return Training{Rate: rate.float(0), Step: step[0], Decay: float64(c.Attrs.Float("norm_coefficient", 0))}
+	})
 }
 
 var momentum = opN{about: about{name: "Momentum", domain: trainingDomain, onnx: []int{1}, attrs: []string{"alpha", "beta", "mode", "norm_coefficient"}}, least: 5, most: -1, by: 2, takes: floats,
-	infer: func(c *Call) []tensor.Any { return momentumOf(Training{}, 0, 0, false).inferred(c) },
-	run: func(c *Call) []tensor.Any {
-		mode := c.Attrs.Str("mode", "standard")
+	planned: func(c *Call, p *Plan) {
+		mode, alpha, beta := c.Attrs.Str("mode", "standard"), float64(c.Attrs.Float("alpha", 0)), float64(c.Attrs.Float("beta", 0))
 		known("Momentum", "mode", mode, "standard", "nesterov")
-		return momentumOf(trainingOf(momentumOf(Training{}, 0, 0, false), c), float64(c.Attrs.Float("alpha", 0)), float64(c.Attrs.Float("beta", 0)), mode == "nesterov").trained(c)
+		p.train(c, func(t Training) *update { return momentumOf(t, alpha, beta, mode == "nesterov") })
 	}}
 
 const trainingDomain = "ai.onnx.preview.training"

@@ -97,7 +97,7 @@ func (a corners) overlap(b corners) float32 {
 
 var nonMaxSuppression = opN{about: about{name: "NonMaxSuppression", onnx: []int{10, 11}, attrs: []string{"center_point_box"}, why: "of float32 alone: Cast first"}, least: 2, most: 5,
 	takes: 1 << dtype.Float32,
-	run: func(c *Call) []tensor.Any {
+	planned: func(c *Call, p *Plan) {
 		const name = "NonMaxSuppression"
 		s := Suppression{Centers: c.Attrs.Int("center_point_box", 0) != 0}
 		if v, ok := ints(name, c, 2); ok && len(v) == 1 {
@@ -113,9 +113,10 @@ var nonMaxSuppression = opN{about: about{name: "NonMaxSuppression", onnx: []int{
 			if t.Len() != 1 {
 				panic(fail(name, tensor.ErrShape, "input %d has %d elements; want one", 3+i, t.Len()))
 			}
-			w := exec.Item(t)
+			w := exec.Item(c.values(name, 3+i))
 			*to = exec.Number[float32](&w)
 			s.HasLeast = s.HasLeast || i == 1
 		}
-		return one(suppressed(*c.with(name, 0), *c.holding(name, 1, dtype.Float32), s))
+		boxes, scores := c.with(name, 0), c.holding(name, 1, dtype.Float32)
+		p.run = func() { p.to = one(suppressed(*boxes, *scores, s)) }
 	}}

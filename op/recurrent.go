@@ -79,6 +79,7 @@ func (q *recurrence) absent(i int) bool { return q.in[i] == nil || q.in[i].IsZer
 
 // checked returns a call of the cell. Inputs may be Specs.
 func (k *cell) checked(in [8]*tensor.Any, a recurrentAttrs) *recurrence {
+	present(k.name, in[:3]...)
 	q := &recurrence{cell: k, recurrentAttrs: a, in: in, directions: 1}
 	q.linear = a.linear && k.gates == 3
 	switch a.direction {
@@ -183,12 +184,11 @@ func (q *recurrence) row(step, b int) int {
 }
 
 // call computes the states of all steps, the last ones and, of LSTM, the last cells.
-func (k *cell) call(out [3]*tensor.Any, in [8]*tensor.Any, a recurrentAttrs, opts []Option) {
-	present(k.name, in[:3]...)
-	q, s := k.checked(in, a), read(opts)
-	d := in[0].DType()
-	aimShape(out[0], k.name, &s, d, q.shape())
-	for _, o := range out[1:k.outputs] {
+func (of *recurrence) call(out [3]*tensor.Any, opts []Option) {
+	q, s := *of, read(opts)
+	d := q.in[0].DType()
+	aimShape(out[0], q.name, &s, d, q.shape())
+	for _, o := range out[1:q.outputs] {
 		*o = tensor.EmptyOf(d, q.stateShape()...)
 	}
 	results := [3]tensor.Any{*out[0], *out[1], *out[2]}
@@ -201,7 +201,7 @@ func (k *cell) call(out [3]*tensor.Any, in [8]*tensor.Any, a recurrentAttrs, opt
 		}
 		beside = beside && !results[0].Overlaps(*x)
 		if d.IsNarrow() && i != 4 {
-			held[i] = inSingle(k.name, x)
+			held[i] = inSingle(q.name, x)
 		} else {
 			held[i] = x.Contiguous()
 		}
@@ -212,19 +212,19 @@ func (k *cell) call(out [3]*tensor.Any, in [8]*tensor.Any, a recurrentAttrs, opt
 	}
 	lengths := q.lengths()
 	q.ctx = s.ctx()
-	cost := int(min(1<<40, float64(q.steps)*float64(q.batch)*float64(k.gates*q.units)*(4+float64(q.input+q.units)/20)))
-	exec.Split(k.name, q.ctx, q.directions, cost, func(from, to int) {
+	cost := int(min(1<<40, float64(q.steps)*float64(q.batch)*float64(q.gates*q.units)*(4+float64(q.input+q.units)/20)))
+	exec.Split(q.name, q.ctx, q.directions, cost, func(from, to int) {
 		for i := from; i < to; i++ {
 			if d == dtype.Float64 {
-				unroll(q, i, lengths, &results, k.f64)
+				unroll(&q, i, lengths, &results, q.f64)
 			} else {
-				unroll(q, i, lengths, &results, k.f32)
+				unroll(&q, i, lengths, &results, q.f32)
 			}
 		}
 	})
 	for i := range held {
 		if q.in[i] != nil {
-			drop(&held[i], in[i])
+			drop(&held[i], of.in[i])
 		}
 	}
 	runtime.KeepAlive(&results)
@@ -446,39 +446,28 @@ func rowFor[T num.Float](o *op2) func(dst, a, b []T) {
 	return exec.Recall[func(dst, a, b []T)](o.row(dtype.Of[T]()))
 }
 
-// infer and run are the run-time forms.
-func (k *cell) infer(c *Call) []tensor.Any {
-	q := k.checked(k.attrsOf(c))
-	d, state := c.in(0).DType(), q.stateShape()
-	return []tensor.Any{spec(k.name, d, q.shape()...), spec(k.name, d, state...), spec(k.name, d, state...)}[:k.outputs]
-}
-
-func (k *cell) run(c *Call) []tensor.Any {
-	in, a := k.attrsOf(c)
-	for i := range c.Inputs {
-		if !c.Inputs[i].IsZero() {
+// recurrent plans a node.
+func (p *Plan) recurrent(k *cell, c *Call) {
+	a, in := k.attrsOf(c), [8]*tensor.Any{}
+	for i := range in {
+		if in[i] = c.or(i); !in[i].IsZero() {
 			c.with(k.name, i)
 		}
 	}
-	out := make([]tensor.Any, 3)
-	k.call([3]*tensor.Any{&out[0], &out[1], &out[2]}, in, a, options(c))
-	return out[:k.outputs]
+	q := k.checked(in, a)
+	if !p.brief {
+		d, state := in[0].DType(), q.stateShape()
+		p.out = []tensor.Any{spec(k.name, d, q.shape()...), spec(k.name, d, state...), spec(k.name, d, state...)}[:k.outputs]
+	}
+	p.list(c, k.outputs, func(to []tensor.Any, opts []Option) { q.call([3]*tensor.Any{&to[0], &to[1], &to[k.outputs-1]}, opts) })
 }
 
 // attrsOf reads a node. Whether there is an output of all steps is told by its outputs, not
 // by output_sequence.
-func (k *cell) attrsOf(c *Call) (in [8]*tensor.Any, a recurrentAttrs) {
-	for i := range c.Inputs {
-		in[i] = &c.Inputs[i]
-	}
-	for i := range in {
-		if in[i] == nil {
-			in[i] = new(tensor.Any)
-		}
-	}
-	if r := in[2]; c.Attrs.Has("hidden_size") && r.Rank() == 3 {
+func (k *cell) attrsOf(c *Call) (a recurrentAttrs) {
+	if r := c.in(2); c.Attrs.Has("hidden_size") && r.Rank() == 3 {
 		if n := c.Attrs.Int("hidden_size", 0); n != int64(r.Dim(2)) {
-			panic(fail(k.name, tensor.ErrShape, "hidden_size is %d; input 2 is %s, the weights of %d units", n, tensor.Describe(*r), r.Dim(2)))
+			panic(fail(k.name, tensor.ErrShape, "hidden_size is %d; input 2 is %s, the weights of %d units", n, tensor.Describe(r), r.Dim(2)))
 		}
 	}
 	layout := c.Attrs.Int("layout", 0)
@@ -490,7 +479,7 @@ func (k *cell) attrsOf(c *Call) (in [8]*tensor.Any, a recurrentAttrs) {
 	a.beta, _ = c.Attrs.Floats("activation_beta")
 	a.clip, a.direction = c.Attrs.Float("clip", 0), c.Attrs.Str("direction", "forward")
 	a.batchFirst, a.inputForget, a.linear = layout == 1, c.Attrs.Int("input_forget", 0) != 0, c.Attrs.Int("linear_before_reset", 0) != 0
-	return in, a
+	return a
 }
 
 // texts returns an attribute of strings; nil without it.

@@ -17,7 +17,7 @@ import (
 // The function f is Tanh unless o names another. Rounding, narrow floats, Lengths, NaN,
 // Into and errors are as of LSTM. ONNX RNN.
 func RNN[T num.Float | num.Narrow](x, w, r tensor.Tensor[T], o Recurrent[T], opts ...Option) (y, yh tensor.Tensor[T]) {
-	rnnCell.call([3]*tensor.Any{exec.Ref(&y), exec.Ref(&yh), new(tensor.Any)}, o.operands(exec.Ref(&x), exec.Ref(&w), exec.Ref(&r)), o.attributes(), opts)
+	rnnCell.checked(o.operands(exec.Ref(&x), exec.Ref(&w), exec.Ref(&r)), o.attributes()).call([3]*tensor.Any{exec.Ref(&y), exec.Ref(&yh), new(tensor.Any)}, opts)
 	return y, yh
 }
 
@@ -41,6 +41,6 @@ func rnnStep[T num.Float](u *unrolled[T], step int) {
 var rnn = opN{about: about{name: "RNN", takesUp: inBlocks | inStepwise, flops: flops{rule: rnnFLOPs}, cell: &rnnCell, onnx: []int{1, 7, 14, 22},
 	attrs: []string{"activation_alpha", "activation_beta", "activations", "clip", "direction", "hidden_size", "layout", "output_sequence"},
 	why:   "of floats alone: Cast first"}, least: 3, most: 6, takes: floats, fast: productFast,
-	infer: func(c *Call) []tensor.Any { return rnnCell.infer(c) }, run: func(c *Call) []tensor.Any { return rnnCell.run(c) }}
+	planned: func(c *Call, p *Plan) { p.recurrent(&rnnCell, c) }}
 
 func rnnFLOPs(c *Call, _ []tensor.Any) int64 { return rnnCell.flops(c) }

@@ -77,19 +77,18 @@ func checkParts(n, axis int, sizes []int) {
 }
 
 var splitOp = opN{about: about{name: "Split", flops: flops{free: true}, onnx: []int{2, 11, 13, 18}, attrs: []string{"axis", "num_outputs", "split"}}, least: 1, most: 2,
-	infer: func(c *Call) []tensor.Any {
+	planned: func(c *Call, p *Plan) {
 		axis, sizes := splitOf(c)
-		out := make([]tensor.Any, len(sizes))
-		shape := c.in(0).Shape()
-		for i, n := range sizes {
-			shape[axis] = n
-			out[i] = spec("Split", c.in(0).DType(), shape...)
+		a := c.with("Split", 0)
+		if !p.brief {
+			p.out = make([]tensor.Any, len(sizes))
+			shape := a.Shape()
+			for i, n := range sizes {
+				shape[axis] = n
+				p.out[i] = spec("Split", a.DType(), shape...)
+			}
 		}
-		return out
-	},
-	run: func(c *Call) []tensor.Any {
-		axis, sizes := splitOf(c)
-		return parts(*c.with("Split", 0), axis, sizes)
+		p.views, p.run = a.LayoutRef().Flat(), func() { p.to = parts(*a, axis, sizes) }
 	}}
 
 // splitOf returns the axis and the extents of a node's outputs: an attribute before

@@ -214,16 +214,14 @@ func coupled(p, score []float64, a, b []float32) {
 	}
 }
 
-func svmClasses(c *Call) *classification {
-	const name = "SVMClassifier"
-	m := SVC{SVM: svmOf(name, c), PostTransform: c.Attrs.Str("post_transform", "NONE")}
-	m.VectorsPerClass, _ = c.Attrs.Ints("vectors_per_class")
-	m.ProbA, _ = c.Attrs.Floats("prob_a")
-	m.ProbB, _ = c.Attrs.Floats("prob_b")
-	return m.classes(c.in(0), labelsOf(name, c, "classlabels_ints", "classlabels_strings"))
-}
-
 var svmClassifier = opN{about: about{name: "SVMClassifier", domain: mlDomain, onnx: []int{1}, why: mlWhy,
 	attrs: []string{"classlabels_ints", "classlabels_strings", "coefficients", "kernel_params", "kernel_type", "post_transform", "prob_a", "prob_b", "rho",
 		"support_vectors", "vectors_per_class"}}, least: 1, takes: tabular,
-	infer: func(c *Call) []tensor.Any { return svmClasses(c).infer() }, run: func(c *Call) []tensor.Any { return svmClasses(c).run(c) }}
+	planned: func(c *Call, p *Plan) {
+		const name = "SVMClassifier"
+		m := SVC{SVM: svmOf(name, c), PostTransform: c.Attrs.Str("post_transform", "NONE")}
+		m.VectorsPerClass, _ = c.Attrs.Ints("vectors_per_class")
+		m.ProbA, _ = c.Attrs.Floats("prob_a")
+		m.ProbB, _ = c.Attrs.Floats("prob_b")
+		p.classes(c, m.classes(c.in(0), labelsOf(name, c, "classlabels_ints", "classlabels_strings")))
+	}}

@@ -71,16 +71,13 @@ func severalLabels(name string, n int) {
 	}
 }
 
-func treeClasses(c *Call) *classification {
-	const name = "TreeEnsembleClassifier"
-	labels := labelsOf(name, c, "classlabels_int64s", "classlabels_strings")
-	severalLabels(name, len(labels))
-	p := plant(name, c, len(labels), func() TreeEnsemble { return ensembleOf(name, c, "class_") })
-	return p.classes(c.in(0), labels)
-}
-
 var treeEnsembleClassifier = opN{about: about{name: "TreeEnsembleClassifier", domain: mlDomain, onnx: []int{1, 3}, why: mlWhy,
 	attrs: []string{"base_values", "base_values_as_tensor", "class_ids", "class_nodeids", "class_treeids", "class_weights", "class_weights_as_tensor", "classlabels_int64s",
 		"classlabels_strings", "nodes_falsenodeids", "nodes_featureids", "nodes_hitrates", "nodes_hitrates_as_tensor", "nodes_missing_value_tracks_true", "nodes_modes",
 		"nodes_nodeids", "nodes_treeids", "nodes_truenodeids", "nodes_values", "nodes_values_as_tensor", "post_transform"}}, least: 1, takes: tabular,
-	infer: func(c *Call) []tensor.Any { return treeClasses(c).infer() }, run: func(c *Call) []tensor.Any { return treeClasses(c).run(c) }}
+	planned: func(c *Call, p *Plan) {
+		const name = "TreeEnsembleClassifier"
+		labels := labelsOf(name, c, "classlabels_int64s", "classlabels_strings")
+		severalLabels(name, len(labels))
+		p.classes(c, plant(name, c, len(labels), func() TreeEnsemble { return ensembleOf(name, c, "class_") }).classes(c.in(0), labels))
+	}}

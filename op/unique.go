@@ -130,13 +130,16 @@ func inTurn(heads []int, counts, inverse []int64) ([]int, []int64) {
 }
 
 var unique = opN{about: about{name: "Unique", takesUp: inStepwise, orion: &inOrion{gives: dtype.Int32, first: 1}, onnx: []int{11}, attrs: []string{"axis", "sorted"}}, least: 1, takes: every &^ complexes,
-	run: func(c *Call) []tensor.Any {
-		a := c.in(0)
-		axis := 0
-		if c.Attrs.Has("axis") {
+	planned: func(c *Call, p *Plan) {
+		a, axis, flat, sorted := c.with("Unique", 0), 0, !c.Attrs.Has("axis"), c.Attrs.Int("sorted", 1) != 0
+		if !flat {
 			axis = axisOf("Unique", attrInt(c, "axis", 0), a.Rank())
-		} else {
-			a = viewed(tensor.Reshape(a, a.Len()))
 		}
-		return uniqueOf(a, axis, c.Attrs.Int("sorted", 1) != 0)[:max(1, min(c.Outputs, 4))]
+		p.run = func() {
+			x := *a
+			if flat {
+				x = viewed(tensor.Reshape(x, x.Len()))
+			}
+			p.to = uniqueOf(x, axis, sorted)[:max(1, min(c.Outputs, 4))]
+		}
 	}}
