@@ -244,23 +244,30 @@ func maskOf(mask *tensor.Any, d dtype.DType, keys int, quiet []Option) (r tensor
 var attention = opN{about: about{name: "Attention", takesUp: inHeads, flops: flops{rule: attentionFLOPs}, onnx: []int{23, 24},
 	attrs: []string{"is_causal", "kv_num_heads", "q_num_heads", "qk_matmul_output_mode", "scale", "softcap", "softmax_precision"}, why: whyAttended},
 	least: 3, most: 7, takes: attended, fast: productFast,
-	infer: func(c *Call) []tensor.Any {
+	planned: func(c *Call, p *Plan) {
+		const name = "Attention"
 		in, o := attentionCall(c)
-		h, _, flat := attentionOf(&in, &o)
-		d := in[0].DType()
-		return []tensor.Any{spec("Attention", d, h.shape(flat)...), spec("Attention", d, h.batch, h.kv, h.keys, h.width), spec("Attention", d, h.batch, h.kv, h.keys, h.wide),
-			spec("Attention", d, h.batch, h.kv*h.group, h.queries, h.keys)}[:min(max(c.Outputs, 1), 4)]
-	},
-	run: func(c *Call) []tensor.Any {
-		in, o := attentionCall(c)
-		allThere("Attention", c)
-		outs := make([]tensor.Any, 4)
-		to := [4]*tensor.Any{&outs[0], &outs[1], &outs[2], &outs[3]}
-		if c.Outputs < 4 {
-			to[3] = nil
+		allThere(name, c)
+		n := min(max(c.Outputs, 1), 4)
+		if !p.brief {
+			h, _, flat := attentionOf(&in, &o)
+			d := in[0].DType()
+			p.out = []tensor.Any{spec(name, d, h.shape(flat)...), spec(name, d, h.batch, h.kv, h.keys, h.width), spec(name, d, h.batch, h.kv, h.keys, h.wide),
+				spec(name, d, h.batch, h.kv*h.group, h.queries, h.keys)}[:n]
 		}
-		attend(to, in, o, options(c))
-		return outs[:min(max(c.Outputs, 1), 4)]
+		if n == 1 {
+			p.by(c, 0, func(r *tensor.Any, opts []Option) { attend([4]*tensor.Any{r}, in, o, opts) })
+			return
+		}
+		p.list(c, n, func(to []tensor.Any, opts []Option) {
+			var outs [4]tensor.Any
+			wanted := [4]*tensor.Any{&outs[0], &outs[1], &outs[2]}
+			if n > 3 {
+				wanted[3] = &outs[3]
+			}
+			attend(wanted, in, o, opts)
+			copy(to, outs[:])
+		})
 	}}
 
 // attentionCall reads a node.

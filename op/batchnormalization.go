@@ -161,37 +161,30 @@ func checkNorm(name string, x tensor.Any, params ...tensor.Any) {
 
 var batchNormalization = opN{about: about{name: "BatchNormalization", flops: flops{each: 2}, onnx: []int{6, 7, 9, 14, 15},
 	attrs: []string{"epsilon", "is_test", "momentum", "spatial", "training_mode"}}, least: 5, takes: floats | fixeds,
-	infer: func(c *Call) []tensor.Any {
-		const name = "BatchNormalization"
-		x := c.in(0)
-		trains := batchCall(name, c)
-		checkNorm(name, x, c.Inputs[1:5]...)
-		outs := one(spec(name, x.DType(), x.Shape()...))
-		for i := 1; trains && i < c.Outputs; i++ {
-			outs = append(outs, spec(name, c.in(3).DType(), x.Dim(1)))
-		}
-		return outs
-	},
-	run: func(c *Call) []tensor.Any {
+	planned: func(c *Call, p *Plan) {
 		const name = "BatchNormalization"
 		trains := batchCall(name, c)
 		var in [5]*tensor.Any
 		for i := range in {
 			in[i] = c.with(name, i)
 		}
-		epsilon := float64(c.Attrs.Float("epsilon", 1e-5))
-		outs := make([]tensor.Any, 1, 5)
+		checkNorm(name, *in[0], c.Inputs[1:5]...)
+		p.stretched(in[0].DType(), c, 1)
+		epsilon, momentum := float64(c.Attrs.Float("epsilon", 1e-5)), float64(c.Attrs.Float("momentum", 0.9))
 		if !trains {
-			batchNormalized(&outs[0], in, epsilon, options(c))
-			return outs
+			p.by(c, 0, func(r *tensor.Any, opts []Option) { batchNormalized(r, in, epsilon, opts) })
+			return
 		}
-		outs = outs[:max(c.Outputs, 1)]
-		var all [5]*tensor.Any
-		for i := range outs {
-			all[i] = &outs[i]
+		for i := 1; !p.brief && i < c.Outputs; i++ {
+			p.out = append(p.out, spec(name, in[3].DType(), in[0].Dim(1)))
 		}
-		batchTrained(all, in, epsilon, float64(c.Attrs.Float("momentum", 0.9)), options(c))
-		return outs
+		p.list(c, max(c.Outputs, 1), func(to []tensor.Any, opts []Option) {
+			var all [5]*tensor.Any
+			for i := range to {
+				all[i] = &to[i]
+			}
+			batchTrained(all, in, epsilon, momentum, opts)
+		})
 	}}
 
 // batchCall checks the types and the attributes of a node, and reports whether it trains: before

@@ -82,17 +82,20 @@ func convolvedCausally(y, next *tensor.Any, in [4]*tensor.Any, silu bool, opts [
 }
 
 var causalConvWithState = opN{about: about{name: "CausalConvWithState", takesUp: inBlocks | inStepwise, onnx: []int{27}, attrs: []string{"activation"}, why: whyAttended}, least: 2, most: 4, takes: attended, fast: productFast,
-	infer: func(c *Call) []tensor.Any {
-		in, _ := causalCall(c)
-		shape, d := causalOf(&in), in[0].DType()
-		return []tensor.Any{spec("CausalConvWithState", d, in[0].Shape()...), spec("CausalConvWithState", d, shape...)}[:min(max(c.Outputs, 1), 2)]
-	},
-	run: func(c *Call) []tensor.Any {
+	planned: func(c *Call, p *Plan) {
+		const name = "CausalConvWithState"
 		in, silu := causalCall(c)
-		allThere("CausalConvWithState", c)
-		outs := make([]tensor.Any, 2)
-		convolvedCausally(&outs[0], &outs[1], in, silu, options(c))
-		return outs[:min(max(c.Outputs, 1), 2)]
+		allThere(name, c)
+		n := min(max(c.Outputs, 1), 2)
+		if !p.brief {
+			d, shape := in[0].DType(), causalOf(&in)
+			p.out = []tensor.Any{spec(name, d, in[0].Shape()...), spec(name, d, shape...)}[:n]
+		}
+		p.list(c, n, func(to []tensor.Any, opts []Option) {
+			var outs [2]tensor.Any
+			convolvedCausally(&outs[0], &outs[1], in, silu, opts)
+			copy(to, outs[:])
+		})
 	}}
 
 // causalCall reads a node.

@@ -12,7 +12,7 @@ import (
 // (d·b + i)·b + j. It panics unless b is at least 1 and b² divides c. Elements keep
 // their bits. ONNX DepthToSpace, its modes DCR and CRD.
 func DepthToSpace[T num.Elem](a tensor.Tensor[T], b int, crd bool, opts ...Option) (r tensor.Tensor[T]) {
-	depthToSpaceOf(a.Any(), b, crd).to(exec.Ref(&r), opts)
+	depthToSpaceOf(exec.Ref(&a), b, crd).to(exec.Ref(&r), opts)
 	return r
 }
 
@@ -21,10 +21,10 @@ func DepthToSpace[T num.Elem](a tensor.Tensor[T], b int, crd bool, opts ...Optio
 type rearrangement struct {
 	name              string
 	split, perm, into []int
-	a                 tensor.Any
+	a                 *tensor.Any
 }
 
-func depthToSpaceOf(a tensor.Any, b int, crd bool) *rearrangement {
+func depthToSpaceOf(a *tensor.Any, b int, crd bool) *rearrangement {
 	s := blocks("DepthToSpace", a, b)
 	if s[1]%(b*b) != 0 {
 		panic(fail("DepthToSpace", tensor.ErrShape, "%d channels aren't a multiple of %d·%d", s[1], b, b))
@@ -39,11 +39,11 @@ func depthToSpaceOf(a tensor.Any, b int, crd bool) *rearrangement {
 }
 
 // blocks checks the operand and the block size of DepthToSpace and SpaceToDepth.
-func blocks(name string, a tensor.Any, b int) []int {
-	present(name, &a)
+func blocks(name string, a *tensor.Any, b int) []int {
+	present(name, a)
 	s := a.Shape()
 	if len(s) != 4 {
-		panic(fail(name, tensor.ErrShape, "%s; want four axes: batch, channels, height, width", tensor.Describe(a)))
+		panic(fail(name, tensor.ErrShape, "%s; want four axes: batch, channels, height, width", tensor.Describe(*a)))
 	}
 	if b < 1 || b >= 1<<15 {
 		panic(fail(name, tensor.ErrValue, "a block of %d pixels", b))
@@ -51,13 +51,9 @@ func blocks(name string, a tensor.Any, b int) []int {
 	return s
 }
 
-func (m *rearrangement) infer() []tensor.Any { return one(spec(m.name, m.a.DType(), m.into...)) }
-
-func (m *rearrangement) run(c *Call) []tensor.Any {
-	c.with(m.name, 0)
-	var r tensor.Any
-	m.to(&r, options(c))
-	return one(r)
+func (m *rearrangement) plan(c *Call, p *Plan) {
+	p.gives(m.a.DType(), m.into...)
+	p.by(c, 0, m.to)
 }
 
 // to makes r the result, where the options say.
@@ -73,16 +69,13 @@ func (m *rearrangement) to(r *tensor.Any, opts []Option) {
 }
 
 var depthToSpace = opN{about: about{name: "DepthToSpace", flops: flops{free: true}, onnx: []int{1, 11, 13}, attrs: []string{"blocksize", "mode"}}, least: 1,
-	infer: func(c *Call) []tensor.Any { return depthToSpaceCall(c).infer() },
-	run:   func(c *Call) []tensor.Any { return depthToSpaceCall(c).run(c) }}
-
-func depthToSpaceCall(c *Call) *rearrangement {
-	mode := c.Attrs.Str("mode", "DCR")
-	if mode != "DCR" && mode != "CRD" {
-		panic(fail("DepthToSpace", tensor.ErrValue, "mode %q; modes are DCR and CRD", mode))
-	}
-	return depthToSpaceOf(c.in(0), blockSize(c), mode == "CRD")
-}
+	planned: func(c *Call, p *Plan) {
+		mode := c.Attrs.Str("mode", "DCR")
+		if mode != "DCR" && mode != "CRD" {
+			panic(fail("DepthToSpace", tensor.ErrValue, "mode %q; modes are DCR and CRD", mode))
+		}
+		depthToSpaceOf(c.with("DepthToSpace", 0), blockSize(c), mode == "CRD").plan(c, p)
+	}}
 
 // blockSize reads the attribute; one that is absent or no int is 0, and refused.
 func blockSize(c *Call) int {

@@ -12,44 +12,43 @@ import (
 // docs/ContribOperators.md of github.com/microsoft/onnxruntime.
 var embedLayerNormalization = opN{about: about{name: "EmbedLayerNormalization", takesUp: inLastLine, domain: "com.microsoft", onnx: []int{1}, attrs: []string{"epsilon", "mask_index_type"}, why: whyAttended},
 	least: 1, most: 9, by: 2, takes: attended,
-	infer: func(c *Call) []tensor.Any {
-		const name = "EmbedLayerNormalization"
-		batch, long, width := embeddedOf(c)
-		sum := spec(name, c.in(2).DType(), batch, long, width)
-		return []tensor.Any{sum, spec(name, dtype.Int32, batch), sum}[:min(max(c.Outputs, 1), 3)]
-	},
-	run: func(c *Call) []tensor.Any {
+	planned: func(c *Call, p *Plan) {
 		const name = "EmbedLayerNormalization"
 		batch, long, width := embeddedOf(c)
 		allThere(name, c)
-		opts := options(c)
-		var sum, at tensor.Any
-		gathered(&sum, c.or(2), c.or(0), 0, opts)
-		if ids := c.or(8); ids.IsZero() {
-			at = sliceable(c.in(3)).Slice(tensor.R(0, long)).Reshape(1, long, width)
-		} else {
-			gathered(&at, c.or(3), ids, 0, opts)
+		n, epsilon := min(max(c.Outputs, 1), 3), float64(c.Attrs.Float("epsilon", 1e-12))
+		if !p.brief {
+			sum := spec(name, c.in(2).DType(), batch, long, width)
+			p.out = []tensor.Any{sum, spec(name, dtype.Int32, batch), sum}[:n]
 		}
-		add.call(&sum, &sum, &at, onto(&sum, opts))
-		if segments := c.or(1); !segments.IsZero() {
-			var of tensor.Any
-			gathered(&of, c.or(4), segments, 0, opts)
-			add.call(&sum, &sum, &of, onto(&sum, opts))
-		}
-		outs := []tensor.Any{{}, {}, sum}[:min(max(c.Outputs, 1), 3)]
-		layerNormal(&outs[0], &sum, c.or(5), c.or(6), -1, float64(c.Attrs.Float("epsilon", 1e-12)), opts)
-		if len(outs) > 1 {
-			outs[1] = tensor.New[int32](batch).Any()
-			n := elemsOf[int32](&outs[1])
-			if !c.in(7).IsZero() {
-				for i, v := range int64s(name, c, 7) {
-					if v == 1 {
-						n[i/long]++
+		p.list(c, n, func(to []tensor.Any, opts []Option) {
+			var sum, at tensor.Any
+			gathered(&sum, c.or(2), c.or(0), 0, opts)
+			if ids := c.or(8); ids.IsZero() {
+				at = sliceable(c.in(3)).Slice(tensor.R(0, long)).Reshape(1, long, width)
+			} else {
+				gathered(&at, c.or(3), ids, 0, opts)
+			}
+			add.call(&sum, &sum, &at, onto(&sum, opts))
+			if segments := c.or(1); !segments.IsZero() {
+				var of tensor.Any
+				gathered(&of, c.or(4), segments, 0, opts)
+				add.call(&sum, &sum, &of, onto(&sum, opts))
+			}
+			copy(to, []tensor.Any{{}, {}, sum})
+			layerNormal(&to[0], &sum, c.or(5), c.or(6), -1, epsilon, opts)
+			if n > 1 {
+				to[1] = tensor.New[int32](batch).Any()
+				ones := elemsOf[int32](&to[1])
+				if mask := c.in(7); !mask.IsZero() {
+					for i, v := range wordsOf(mask).int64s(name) {
+						if v == 1 {
+							ones[i/long]++
+						}
 					}
 				}
 			}
-		}
-		return outs
+		})
 	}}
 
 // embeddedOf checks a node. Inputs may be Specs.

@@ -17,23 +17,19 @@ var groupQueryAttention = opN{about: about{name: "GroupQueryAttention", takesUp:
 	attrs: []string{"causal", "do_rotary", "k_quant_type", "kv_cache_bit_width", "kv_num_heads", "local_window_size", "num_heads", "qk_norm_epsilon", "qk_output", "rotary_interleaved", "scale",
 		"sliding_window_cache", "smooth_softmax", "softcap", "v_quant_type"}},
 	least: 1, most: 12, takes: attended, fast: productFast,
-	infer: func(c *Call) []tensor.Any {
-		g := groupedOf(c)
-		outs := make([]tensor.Any, min(max(c.Outputs, 1), 3))
-		outs[0] = spec(g.name, c.in(0).DType(), g.shape(true)...)
-		if len(outs) > 1 {
-			g.totals(c)
-			for i := range outs[1:] {
-				outs[1+i] = spec(g.name, c.in(0).DType(), g.batch, g.kv, g.keys, g.width)
-			}
-		}
-		return outs
-	},
-	run: func(c *Call) []tensor.Any {
-		g := groupedOf(c)
+	planned: func(c *Call, p *Plan) {
+		g, n := groupedOf(c), min(max(c.Outputs, 1), 3)
 		allThere(g.name, c)
-		g.totals(c)
-		return g.run(c)
+		if d := c.in(0).DType(); !p.brief && n == 1 {
+			p.gives(d, g.shape(true)...)
+		} else if !p.brief {
+			c.values(g.name, 6)
+			c.values(g.name, 5)
+			now := g.totals(c)
+			all := spec(g.name, d, g.batch, g.kv, now.keys, g.width)
+			p.out = []tensor.Any{spec(g.name, d, g.shape(true)...), all, all}[:n]
+		}
+		p.list(c, n, func(to []tensor.Any, opts []Option) { g.totals(c).run(to, c, opts) })
 	}}
 
 // groupQuery is a call.
@@ -100,12 +96,12 @@ func groupedOf(c *Call) *groupQuery {
 	return g
 }
 
-// totals reads the numbers of keys and checks what depends on them.
-func (g *groupQuery) totals(c *Call) {
+// totals returns the call with the numbers of keys, which it reads, and checks what depends on them.
+func (g groupQuery) totals(c *Call) *groupQuery {
 	buffer := g.keys // of earlier calls, or the room for them
-	g.total = asInt(int64s(g.name, c, 6)[0])
+	g.total = asInt(wordsOf(c.in(6)).int64s(g.name)[0])
 	g.keys = max(buffer, g.total)
-	g.lengths = int64s(g.name, c, 5)
+	g.lengths = wordsOf(c.in(5)).int64s(g.name)
 	g.past = make([]int, g.batch)
 	for b, v := range g.lengths {
 		if v < 0 || v >= int64(g.total) {
@@ -128,11 +124,11 @@ func (g *groupQuery) totals(c *Call) {
 			panic(fail(g.name, tensor.ErrShape, "input 10, the bias of the products, is %s; want 4 axes", operandText(&a)))
 		}
 	}
+	return &g
 }
 
-func (g *groupQuery) run(c *Call) []tensor.Any {
-	opts, d := options(c), c.in(0).DType()
-	q, k, v := c.in(0), c.in(1), c.in(2)
+func (g *groupQuery) run(to []tensor.Any, c *Call, opts []Option) {
+	q, k, v, d := c.in(0), c.in(1), c.in(2), c.in(0).DType()
 	n, kv := g.kv*g.group*g.width, g.kv*g.width
 	if g.packed {
 		part := func(from, n int) tensor.Any { return q.Slice(tensor.Colon, tensor.Colon, tensor.R(from, from+n)) }
@@ -144,11 +140,11 @@ func (g *groupQuery) run(c *Call) []tensor.Any {
 	}
 	past, pastValue := sliceable(c.in(3)), sliceable(c.in(4))
 	k, v = g.cache(&past, apart(k, g.kv)), g.cache(&pastValue, apart(v, g.kv))
-	outs := []tensor.Any{{}, k, v}[:min(max(c.Outputs, 1), 3)]
+	copy(to, []tensor.Any{{}, k, v})
 	wide := d
 	if g.empty() {
-		outs[0] = tensor.EmptyOf(d, g.shape(true)...)
-		return outs
+		to[0] = tensor.EmptyOf(d, g.shape(true)...)
+		return
 	}
 	if d.IsNarrow() {
 		q, k, v, wide = inSingle(g.name, &q), inSingle(g.name, &k), inSingle(g.name, &v), dtype.Float32
@@ -185,11 +181,10 @@ func (g *groupQuery) run(c *Call) []tensor.Any {
 	out := tensor.EmptyOf(wide, g.shape(true)...)
 	view := out.Reshape(g.five(true)...).Permute(0, 2, 3, 1, 4)
 	a.into(&view, opts)
-	if outs[0] = out; wide != d {
-		outs[0] = tensor.EmptyOf(d, g.shape(true)...)
-		narrowInto(g.name, &outs[0], &out)
+	if to[0] = out; wide != d {
+		to[0] = tensor.EmptyOf(d, g.shape(true)...)
+		narrowInto(g.name, &to[0], &out)
 	}
-	return outs
 }
 
 // turned returns queries or keys, rotated by their positions.
@@ -202,7 +197,7 @@ func (g *groupQuery) turned(c *Call, x tensor.Any, n int, opts []Option) (r tens
 	if at.IsZero() || first {
 		from := int64(0)
 		if !at.IsZero() && at.Len() > 0 {
-			from = int64s(g.name, c, 9)[0]
+			from = wordsOf(at).int64s(g.name)[0]
 		}
 		at = tensor.EmptyOf(dtype.Int64, g.batch, g.queries)
 		for i, p := 0, elemsOf[int64](&at); i < len(p); i++ {

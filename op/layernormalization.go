@@ -77,40 +77,45 @@ func linesNormalized(name string, x, scale, bias tensor.Any, axis int, f func(li
 }
 
 var layerNormalization = opN{about: about{name: "LayerNormalization", takesUp: inTailLine, flops: flops{each: 7}, onnx: []int{1, 17}, attrs: []string{"axis", "epsilon", "stash_type"}}, least: 2, most: 3, takes: floats | fixeds,
-	infer: func(c *Call) []tensor.Any {
-		t := layerNormalized(c.in(0), c.in(1), c.in(2), attrInt(c, "axis", -1), 0, nil)
-		stat := spec("LayerNormalization", dtype.Float32, perLine(c)...)
-		return []tensor.Any{spec("LayerNormalization", t.d, t.shape...), stat, stat}[:min(max(c.Outputs, 1), 3)]
-	},
-	run: func(c *Call) []tensor.Any {
-		axis, epsilon := attrInt(c, "axis", -1), float64(c.Attrs.Float("epsilon", 1e-5))
-		x, scale, bias := c.with("LayerNormalization", 0), c.like("LayerNormalization", 1, 0), c.like("LayerNormalization", 2, 0)
-		var y tensor.Any
-		if c.Outputs <= 1 { // of an empty operand there may be any number of lines
-			layerNormal(&y, x, scale, bias, axis, epsilon, options(c))
-			return one(y)
+	planned: func(c *Call, p *Plan) {
+		const name = "LayerNormalization"
+		axis, epsilon, n := attrInt(c, "axis", -1), float64(c.Attrs.Float("epsilon", 1e-5)), min(max(c.Outputs, 1), 3)
+		x, scale, bias := c.with(name, 0), c.like(name, 1, 0), c.like(name, 2, 0)
+		if !p.brief {
+			t := layerNormalized(*x, *scale, *bias, axis, 0, nil)
+			stat := spec(name, dtype.Float32, perLine(x, axis)...)
+			p.out = []tensor.Any{spec(name, t.d, t.shape...), stat, stat}[:n]
 		}
-		outs := make([]tensor.Any, 3)
-		if x.DType().IsFixed() {
-			layerNormal(&outs[0], x, scale, bias, axis, epsilon, options(c))
-			outs[1], outs[2] = statsFixed(x, perLine(c), epsilon)
-		} else {
-			mean := tensor.New[float32](perLine(c)...)
-			factor := tensor.New[float32](mean.Shape()...)
-			outs[1], outs[2] = mean.Any(), factor.Any()
-			outs[0] = layerNormalized(*x, *scale, *bias, axis, epsilon, func(k int, m, f float64) {
-				mean.Elems()[k], factor.Elems()[k] = float32(m), float32(f)
-			}).run(c.Context)
-			conv.Canon32(mean.Elems())
-			conv.Canon32(factor.Elems())
+		if n == 1 {
+			p.by(c, 0, func(r *tensor.Any, opts []Option) { layerNormal(r, x, scale, bias, axis, epsilon, opts) })
+			return
 		}
-		return outs[:min(c.Outputs, 3)]
+		p.list(c, n, func(to []tensor.Any, opts []Option) { layerAndStats(to, x, scale, bias, axis, epsilon, opts) })
 	}}
 
+// layerAndStats is layerNormal with as many outputs as to has places: the mean and the factor of each line, too.
+func layerAndStats(to []tensor.Any, x, scale, bias *tensor.Any, axis int, epsilon float64, opts []Option) {
+	if len(to) == 1 || x.DType().IsFixed() {
+		if layerNormal(&to[0], x, scale, bias, axis, epsilon, opts); len(to) > 1 { // of an empty operand there may be any number of lines
+			mean, factor := statsFixed(x, perLine(x, axis), epsilon)
+			copy(to[1:], []tensor.Any{mean, factor})
+		}
+		return
+	}
+	mean := tensor.New[float32](perLine(x, axis)...)
+	factor := tensor.New[float32](mean.Shape()...)
+	layerNormalized(*x, *scale, *bias, axis, epsilon, func(k int, m, f float64) {
+		mean.Elems()[k], factor.Elems()[k] = float32(m), float32(f)
+	}).into(&to[0], opts)
+	conv.Canon32(mean.Elems())
+	conv.Canon32(factor.Elems())
+	copy(to[1:], []tensor.Any{mean.Any(), factor.Any()})
+}
+
 // perLine is the shape of what LayerNormalization says of lines.
-func perLine(c *Call) []int {
-	shape := c.in(0).Shape()
-	for i := axisOf("LayerNormalization", attrInt(c, "axis", -1), len(shape)); i < len(shape); i++ {
+func perLine(x *tensor.Any, axis int) []int {
+	shape := x.Shape()
+	for i := axisOf("LayerNormalization", axis, len(shape)); i < len(shape); i++ {
 		shape[i] = 1
 	}
 	return shape

@@ -167,17 +167,20 @@ func attendLinear(y, state *tensor.Any, in [7]*tensor.Any, o linearAttrs, opts [
 }
 
 var linearAttention = opN{about: about{name: "LinearAttention", takesUp: inBlocks | inStepwise, onnx: []int{27}, attrs: []string{"chunk_size", "kv_num_heads", "q_num_heads", "scale", "update_rule"}, why: whyAttended}, least: 3, most: 7, takes: attended, fast: productFast,
-	infer: func(c *Call) []tensor.Any {
+	planned: func(c *Call, p *Plan) {
+		const name = "LinearAttention"
 		in, o := linearCall(c)
-		h, d := linearHeads(&in, o), in[0].DType()
-		return []tensor.Any{spec("LinearAttention", d, h.shape(true)...), spec("LinearAttention", d, h.state()...)}[:min(max(c.Outputs, 1), 2)]
-	},
-	run: func(c *Call) []tensor.Any {
-		in, o := linearCall(c)
-		allThere("LinearAttention", c)
-		outs := make([]tensor.Any, 2)
-		attendLinear(&outs[0], &outs[1], in, o, options(c))
-		return outs[:min(max(c.Outputs, 1), 2)]
+		allThere(name, c)
+		n := min(max(c.Outputs, 1), 2)
+		if !p.brief {
+			h, d := linearHeads(&in, o), in[0].DType()
+			p.out = []tensor.Any{spec(name, d, h.shape(true)...), spec(name, d, h.state()...)}[:n]
+		}
+		p.list(c, n, func(to []tensor.Any, opts []Option) {
+			var outs [2]tensor.Any
+			attendLinear(&outs[0], &outs[1], in, o, opts)
+			copy(to, outs[:])
+		})
 	}}
 
 // linearCall reads a node. The rule must be that which the inputs make.

@@ -120,7 +120,7 @@ func (m *multiHead) biases(a *attending, quiet []Option) {
 
 // run computes the result and, if qk isn't nil, the products as the softmax gets them. q is [batch, queries, heads·width], k and v
 // [batch, heads, keys, width].
-func (m *multiHead) run(c *Call, q, k, v tensor.Any, qk *tensor.Any, quiet []Option) (y tensor.Any) {
+func (m *multiHead) run(q, k, v tensor.Any, qk *tensor.Any, quiet []Option) (y tensor.Any) {
 	d := q.DType()
 	wide := d
 	if m.empty() && qk == nil {
@@ -171,35 +171,36 @@ func biasedBy(a tensor.Any, bias *tensor.Any, from int, quiet []Option) (r tenso
 
 var multiHeadAttention = opN{about: about{name: "MultiHeadAttention", takesUp: inHeads, domain: "com.microsoft", onnx: []int{1}, attrs: []string{"mask_filter_value", "num_heads", "scale", "unidirectional"}, why: whyAttended},
 	least: 1, most: 8, takes: attended, fast: productFast,
-	infer: func(c *Call) []tensor.Any { return multiHeadOf(c).outputs(c) },
-	run: func(c *Call) []tensor.Any {
-		m := multiHeadOf(c)
+	planned: func(c *Call, p *Plan) {
+		m, n := multiHeadOf(c), min(max(c.Outputs, 1), 4)
 		allThere(m.name, c)
-		opts := options(c)
-		q, k, v, bias := c.in(0), c.in(1), c.in(2), c.or(3)
-		last := func(a tensor.Any, i int) tensor.Any { // of packed operands
-			a = sliceable(a).Slice(tensor.Colon, tensor.Colon, tensor.Colon, tensor.I(i))
-			return a.Reshape(a.Dim(0), a.Dim(1), a.Dim(2)*a.Dim(3))
+		if !p.brief {
+			p.out = m.outputs(c)[:n]
 		}
-		switch {
-		case q.Rank() == 5:
-			q, k, v = last(q, 0), last(q, 1), last(q, 2)
-		case k.Rank() == 5:
-			k, v = last(k, 0), last(k, 1)
-		}
-		hidden := m.kv * m.width
-		q = biasedBy(q, bias, 0, opts)
-		if k.Rank() == 3 {
-			k, v = apart(biasedBy(k, bias, hidden, opts), m.kv), apart(biasedBy(v, bias, 2*hidden, opts), m.kv)
-		}
-		k, v = following(c.or(6), k, opts), following(c.or(7), v, opts)
-		outs := []tensor.Any{{}, k, v, {}}[:min(max(c.Outputs, 1), 4)]
-		var qk *tensor.Any
-		if len(outs) > 3 {
-			qk = &outs[3]
-		}
-		outs[0] = m.run(c, q, k, v, qk, opts)
-		return outs
+		p.list(c, n, func(to []tensor.Any, opts []Option) {
+			q, k, v, bias := c.in(0), c.in(1), c.in(2), c.or(3)
+			last := func(a tensor.Any, i int) tensor.Any { // of packed operands
+				a = sliceable(a).Slice(tensor.Colon, tensor.Colon, tensor.Colon, tensor.I(i))
+				return a.Reshape(a.Dim(0), a.Dim(1), a.Dim(2)*a.Dim(3))
+			}
+			switch {
+			case q.Rank() == 5:
+				q, k, v = last(q, 0), last(q, 1), last(q, 2)
+			case k.Rank() == 5:
+				k, v = last(k, 0), last(k, 1)
+			}
+			hidden := m.kv * m.width
+			q = biasedBy(q, bias, 0, opts)
+			if k.Rank() == 3 {
+				k, v = apart(biasedBy(k, bias, hidden, opts), m.kv), apart(biasedBy(v, bias, 2*hidden, opts), m.kv)
+			}
+			k, v = following(c.or(6), k, opts), following(c.or(7), v, opts)
+			var qk *tensor.Any
+			if n > 3 {
+				qk = &to[3]
+			}
+			copy(to, []tensor.Any{m.run(q, k, v, qk, opts), k, v})
+		})
 	}}
 
 // multiHeadOf reads a node of MultiHeadAttention. Inputs may be Specs.
@@ -250,36 +251,35 @@ func multiHeadOf(c *Call) *multiHead {
 func (m *multiHead) outputs(c *Call) []tensor.Any {
 	d, n := c.in(0).DType(), m.kv
 	return []tensor.Any{spec(m.name, d, m.shape(true)...), spec(m.name, d, m.batch, n, m.keys, m.width), spec(m.name, d, m.batch, n, m.keys, m.wide),
-		spec(m.name, d, m.batch, n, m.queries, m.keys)}[:min(max(c.Outputs, 1), 4)]
+		spec(m.name, d, m.batch, n, m.queries, m.keys)}
 }
 
 var attentionContributed = opN{about: about{name: "Attention", takesUp: inHeads, domain: "com.microsoft", onnx: []int{1},
 	attrs: []string{"do_rotary", "mask_filter_value", "num_heads", "past_present_share_buffer", "qkv_hidden_sizes", "rotary_embedding_dim", "scale", "unidirectional"}, why: whyAttended},
 	least: 2, most: 6, takes: attended, fast: productFast,
-	infer: func(c *Call) []tensor.Any {
-		m := projectedOf(c)
-		return []tensor.Any{m.outputs(c)[0], spec(m.name, c.in(0).DType(), 2, m.batch, m.kv, m.keys, m.width)}[:m.wanted(c)]
-	},
-	run: func(c *Call) []tensor.Any {
+	planned: func(c *Call, p *Plan) {
 		m := projectedOf(c)
 		allThere(m.name, c)
-		opts := options(c)
-		var all tensor.Any
-		matrixProduct(&all, c.or(0), c.or(1), opts)
-		all = biasedBy(all, c.or(2), 0, opts)
-		h, w := m.kv*m.width, m.kv*m.wide
-		part := func(from, n int) tensor.Any { return all.Slice(tensor.Colon, tensor.Colon, tensor.R(from, from+n)) }
-		q, k, v := part(0, h), apart(part(h, h), m.kv), apart(part(2*h, w), m.kv)
-		if past := c.in(4); !past.IsZero() {
-			key, value := past.Slice(tensor.I(0)), past.Slice(tensor.I(1))
-			k, v = following(&key, k, opts), following(&value, v, opts)
+		n := m.wanted(c)
+		if !p.brief {
+			p.out = []tensor.Any{m.outputs(c)[0], spec(m.name, c.in(0).DType(), 2, m.batch, m.kv, m.keys, m.width)}[:n]
 		}
-		outs := []tensor.Any{m.run(c, q, k, v, nil, opts), {}}[:m.wanted(c)]
-		if len(outs) > 1 {
-			both := []tensor.Any{k.Reshape(append([]int{1}, k.Shape()...)...), v.Reshape(append([]int{1}, v.Shape()...)...)}
-			concatenated(&outs[1], 0, both, opts)
-		}
-		return outs
+		p.list(c, n, func(to []tensor.Any, opts []Option) {
+			var all tensor.Any
+			matrixProduct(&all, c.or(0), c.or(1), opts)
+			all = biasedBy(all, c.or(2), 0, opts)
+			h, w := m.kv*m.width, m.kv*m.wide
+			part := func(from, n int) tensor.Any { return all.Slice(tensor.Colon, tensor.Colon, tensor.R(from, from+n)) }
+			q, k, v := part(0, h), apart(part(h, h), m.kv), apart(part(2*h, w), m.kv)
+			if past := c.in(4); !past.IsZero() {
+				key, value := past.Slice(tensor.I(0)), past.Slice(tensor.I(1))
+				k, v = following(&key, k, opts), following(&value, v, opts)
+			}
+			if to[0] = m.run(q, k, v, nil, opts); n > 1 {
+				both := []tensor.Any{k.Reshape(append([]int{1}, k.Shape()...)...), v.Reshape(append([]int{1}, v.Shape()...)...)}
+				concatenated(&to[1], 0, both, opts)
+			}
+		})
 	}}
 
 // wanted returns how many outputs Attention has: keys and values are one tensor, and so of one width.

@@ -121,17 +121,28 @@ func pairs(x tensor.Any, o *Rotary) (a, b tensor.Any) {
 }
 
 var rotaryEmbedding = opN{about: about{name: "RotaryEmbedding", takesUp: inStepwise, onnx: []int{23}, attrs: []string{"interleaved", "num_heads", "rotary_embedding_dim"}, why: whyAttended}, least: 3, most: 4, takes: attended,
-	infer: func(c *Call) []tensor.Any {
-		o := rotaryAttrs(c)
-		rotaryOf(c.or(0), c.or(1), c.or(2), c.or(3), &o)
-		return one(spec("RotaryEmbedding", c.in(0).DType(), c.in(0).Shape()...))
-	},
-	run: func(c *Call) []tensor.Any {
-		allThere("RotaryEmbedding", c)
-		var r tensor.Any
-		rotary(&r, c.or(0), c.or(1), c.or(2), c.or(3), rotaryAttrs(c), options(c))
-		return one(r)
-	}}
+	planned: func(c *Call, p *Plan) { p.rotary(c, c.or(1), c.or(2), c.or(3), rotaryAttrs(c)) }}
+
+// rotary plans RotaryEmbedding. at is the Spec of positions where input 1 is the first of them.
+func (p *Plan) rotary(c *Call, cos, sin, at *tensor.Any, o Rotary) {
+	const name = "RotaryEmbedding"
+	allThere(name, c)
+	x, all := c.or(0), o
+	rotaryOf(x, cos, sin, at, &all)
+	p.gives(x.DType(), x.Shape()...)
+	p.by(c, 0, func(r *tensor.Any, opts []Option) {
+		at := at
+		if at.IsSpec() {
+			all := tensor.New[int64](at.Shape()...)
+			first, long := wordsOf(c.in(1)).int64s(name)[0], all.Dim(1)
+			for i, p := 0, all.Elems(); i < len(p); i++ {
+				p[i] = first + int64(i%long)
+			}
+			at = exec.Ref(&all)
+		}
+		rotary(r, x, cos, sin, at, o, opts)
+	})
+}
 
 func rotaryAttrs(c *Call) Rotary {
 	return Rotary{Heads: attrInt(c, "num_heads", 0), Width: attrInt(c, "rotary_embedding_dim", 0), Interleaved: c.Attrs.Int("interleaved", 0) != 0}
@@ -139,28 +150,13 @@ func rotaryAttrs(c *Call) Rotary {
 
 var rotaryContributed = opN{about: about{name: "RotaryEmbedding", takesUp: inStepwise, domain: "com.microsoft", onnx: []int{1}, attrs: []string{"interleaved", "is_packed_batching", "num_heads", "rotary_embedding_dim", "scale"}, why: whyAttended},
 	least: 4, takes: attended,
-	infer: func(c *Call) []tensor.Any {
+	planned: func(c *Call, p *Plan) {
 		o, at := rotaryContributedAttrs(c)
-		rotaryOf(c.or(0), c.or(2), c.or(3), &at, &o)
-		return one(spec("RotaryEmbedding", c.in(0).DType(), c.in(0).Shape()...))
-	},
-	run: func(c *Call) []tensor.Any {
-		allThere("RotaryEmbedding", c)
-		o, at := rotaryContributedAttrs(c)
-		if at.IsSpec() {
-			at = tensor.New[int64](at.Shape()...).Any()
-			first, long := int64s("RotaryEmbedding", c, 1)[0], at.Dim(1)
-			for i, p := 0, elemsOf[int64](&at); i < len(p); i++ {
-				p[i] = first + int64(i%long)
-			}
-		}
-		var r tensor.Any
-		rotary(&r, c.or(0), c.or(2), c.or(3), &at, o, options(c))
-		return one(r)
+		p.rotary(c, c.or(2), c.or(3), at, o)
 	}}
 
 // rotaryContributedAttrs reads a node of com.microsoft. It returns the positions as [batch, sequence], or as a Spec of them where they are one number.
-func rotaryContributedAttrs(c *Call) (o Rotary, at tensor.Any) {
+func rotaryContributedAttrs(c *Call) (o Rotary, at *tensor.Any) {
 	const name = "RotaryEmbedding"
 	o = rotaryAttrs(c)
 	if c.Attrs.Int("is_packed_batching", 0) != 0 {
@@ -170,17 +166,18 @@ func rotaryContributedAttrs(c *Call) (o Rotary, at tensor.Any) {
 	if x.Rank() == 3 && o.Heads == 0 && cos.Rank() == 2 && cos.Dim(1) > 0 {
 		o.Heads = x.Dim(2) / (2 * cos.Dim(1))
 	}
-	at = c.in(1)
-	if wantInt(name, 1, at); at.Len() != 1 || at.Rank() > 1 {
+	at = c.or(1)
+	if wantInt(name, 1, *at); at.Len() != 1 || at.Rank() > 1 {
 		return o, at
 	}
 	if r := x.Rank(); r == 3 || r == 4 {
-		return o, spec(name, dtype.Int64, x.Dim(0), x.Dim(1+r/4))
+		all := spec(name, dtype.Int64, x.Dim(0), x.Dim(1+r/4))
+		return o, &all
 	}
 	return o, at
 }
 
-// allThere panics when an input is a Spec or packed.
+// allThere panics when an input is packed.
 func allThere(name string, c *Call) {
 	for i := range c.Inputs {
 		if !c.Inputs[i].IsZero() {

@@ -12,11 +12,11 @@ import (
 // crd. It panics unless b is at least 1 and divides h and w. Elements keep their
 // bits. ONNX SpaceToDepth.
 func SpaceToDepth[T num.Elem](a tensor.Tensor[T], b int, opts ...Option) (r tensor.Tensor[T]) {
-	spaceToDepthOf(a.Any(), b).to(exec.Ref(&r), opts)
+	spaceToDepthOf(exec.Ref(&a), b).to(exec.Ref(&r), opts)
 	return r
 }
 
-func spaceToDepthOf(a tensor.Any, b int) *rearrangement {
+func spaceToDepthOf(a *tensor.Any, b int) *rearrangement {
 	s := blocks("SpaceToDepth", a, b)
 	if s[2]%b != 0 || s[3]%b != 0 {
 		panic(fail("SpaceToDepth", tensor.ErrShape, "a height of %d and a width of %d aren't both multiples of %d", s[2], s[3], b))
@@ -27,5 +27,4 @@ func spaceToDepthOf(a tensor.Any, b int) *rearrangement {
 }
 
 var spaceToDepth = opN{about: about{name: "SpaceToDepth", flops: flops{free: true}, onnx: []int{1, 13}, attrs: []string{"blocksize"}}, least: 1,
-	infer: func(c *Call) []tensor.Any { return spaceToDepthOf(c.in(0), blockSize(c)).infer() },
-	run:   func(c *Call) []tensor.Any { return spaceToDepthOf(c.in(0), blockSize(c)).run(c) }}
+	planned: func(c *Call, p *Plan) { spaceToDepthOf(c.with("SpaceToDepth", 0), blockSize(c)).plan(c, p) }}
