@@ -12,7 +12,7 @@ import (
 // The run-time form: a Call is checked, and the body that the typed function has, too, does
 // the rest. Panics with a *tensor.Error become errors.
 
-// opN is an operator that plans its calls by hand in its file. Just one of planned, move and run is set.
+// opN is an operator that plans its calls by hand in its file. Just one of planned and move is set.
 type opN struct {
 	about
 	least   int   // how many inputs it needs
@@ -20,9 +20,7 @@ type opN struct {
 	by      int   // the input whose element type decides
 	takes   types // what that input may hold; 0 is every type
 	planned func(c *Call, p *Plan)
-	move    func(c *Call) *transfer    // instead, for those that move elements
-	run     func(c *Call) []tensor.Any // instead, for those that nothing is known of before
-	infer   func(c *Call) []tensor.Any // beside run: inputs may be Specs; nil when values decide the shapes
+	move    func(c *Call) *transfer // instead, for those that move elements
 
 	fast func(d dtype.DType, l cpu.Level) bool // whether package simd has rows for it; nil is no
 }
@@ -45,17 +43,11 @@ func (o *opN) plan(c *Call, p *Plan) {
 		d := c.in(o.by).DType()
 		must(o.name, o.Supports(d), d)
 	}
-	switch {
-	case o.planned != nil:
-		o.planned(c, p)
-		return
-	case o.move != nil:
+	if o.move != nil {
 		p.transfer(c, o.move)
 		return
-	case o.infer != nil && !p.brief:
-		p.out = o.infer(c)
 	}
-	p.run = func() { p.to = o.run(c) }
+	o.planned(c, p)
 }
 
 // transfer plans the move of elements that move says.
