@@ -27,10 +27,9 @@ type about struct {
 	orion  *inOrion // the difference that InOrion makes; may be nil
 	why    string   // why numbers of some type are left out; empty for the reasons that Why finds by itself
 
-	unsteady  bool  // results may differ from call to call with the same operands
-	rectifies bool  // it heeds Rectify
-	converts  bool  // its attribute "to" says the type of the result
-	cell      *cell // of a recurrent network
+	unsteady  bool // results may differ from call to call with the same operands
+	rectifies bool // it heeds Rectify
+	converts  bool // its attribute "to" says the type of the result
 	flops     flops
 	takesUp   takesUp
 }

@@ -14,10 +14,14 @@ import (
 // is as one of o. bytes is what that takes. The operators with such a form are LSTM, GRU and RNN of float32 or float64, whose
 // inputs 1 and 2 are the weights. Of others it returns o and 0.
 func WithWeights(o *Op, c *Call) (form *Op, bytes int64) {
-	if o == nil || o.cell == nil || c == nil || len(c.Inputs) < 3 {
+	if o == nil || c == nil || len(c.Inputs) < 3 {
 		return o, 0
 	}
-	k, w, r := o.cell, c.Inputs[1], c.Inputs[2]
+	t, ok := o.table.(*opN)
+	if !ok || t.cell == nil {
+		return o, 0
+	}
+	k, w, r := t.cell, c.Inputs[1], c.Inputs[2]
 	if w.IsZero() || r.IsZero() || w.IsSpec() || r.IsSpec() || w.DType() != r.DType() || w.Rank() != 3 || r.Rank() != 3 ||
 		!w.IsContiguous() || !r.IsContiguous() || w.Dim(0) != r.Dim(0) || w.Dim(1) != r.Dim(1) || r.Dim(1) != k.gates*r.Dim(2) || w.Len() == 0 || r.Len() == 0 {
 		return o, 0

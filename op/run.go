@@ -21,6 +21,7 @@ type opN struct {
 	takes   types // what that input may hold; 0 is every type
 	planned func(c *Call, p *Plan)
 	move    func(c *Call) *transfer // instead, for those that move elements
+	cell    *cell                   // of a recurrent network
 
 	fast func(d dtype.DType, l cpu.Level) bool // whether package simd has rows for it; nil is no
 }
