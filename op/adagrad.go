@@ -36,5 +36,5 @@ func adagradOf(t Training, decay, epsilon float64) *update {
 var adagrad = opN{about: about{name: "Adagrad", domain: trainingDomain, onnx: []int{1}, attrs: []string{"decay_factor", "epsilon", "norm_coefficient"}}, least: 5, most: -1, by: 2, takes: floats,
 	planned: func(c *Call, p *Plan) {
 		decay, epsilon := float64(c.Attrs.Float("decay_factor", 0)), float64(c.Attrs.Float("epsilon", 1e-6))
-		p.train(c, func(t Training) *update { return adagradOf(t, decay, epsilon) })
+		planTraining(p, c, func(t Training) *update { return adagradOf(t, decay, epsilon) })
 	}}

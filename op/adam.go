@@ -49,5 +49,5 @@ var adam = opN{about: about{name: "Adam", domain: trainingDomain, onnx: []int{1}
 	planned: func(c *Call, p *Plan) {
 		m := Moments{Alpha: float64(c.Attrs.Float("alpha", 0.9)), Beta: float64(c.Attrs.Float("beta", 0.999)),
 			Epsilon: float64(c.Attrs.Float("epsilon", 1e-6)), After: float64(c.Attrs.Float("norm_coefficient_post", 0))}
-		p.train(c, func(t Training) *update { return adamOf(t, m) })
+		planTraining(p, c, func(t Training) *update { return adamOf(t, m) })
 	}}

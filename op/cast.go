@@ -231,7 +231,7 @@ func convertDirectly(dst exec.Run, to dtype.DType, src exec.Run, from dtype.DTyp
 }
 
 var cast = opN{about: about{name: "Cast", flops: flops{free: true}, converts: true, onnx: []int{6, 9, 13, 19, 21, 23, 24, 25}, attrs: []string{"to", "saturate", "round_mode"}}, least: 1,
-	planned: func(c *Call, p *Plan) { p.cast("Cast", c, castTo(c)) }}
+	planned: func(c *Call, p *Plan) { planCast(p, "Cast", c, castTo(c)) }}
 
 // castTypes is the meaning of the attribute to: the codes of
 // TensorProto.DataType in onnx.proto. The missing ones are 0, undefined, and 8, strings.
@@ -262,9 +262,9 @@ func inType(a tensor.Any, to dtype.DType) (r tensor.Any) {
 	return r
 }
 
-// cast plans Cast as ONNX has it: the operand itself if that is its own type, else a tensor with the
+// planCast plans Cast as ONNX has it: the operand itself if that is its own type, else a tensor with the
 // layout that Clone gives.
-func (p *Plan) cast(name string, c *Call, to dtype.DType) {
+func planCast(p *Plan, name string, c *Call, to dtype.DType) {
 	a := c.with(name, 0)
 	p.gives(to, a.Shape()...)
 	if to == a.DType() {

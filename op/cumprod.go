@@ -17,4 +17,4 @@ var multiplyUp = cumulation{none: 1, start: 1, times: true,
 	word: func(acc, v uint64) uint64 { return acc * v }}
 
 var cumProd = opN{about: about{name: "CumProd", flops: flops{read: 1}, onnx: []int{26}, attrs: []string{"exclusive", "reverse"}}, least: 2, takes: reals | fixeds,
-	planned: func(c *Call, p *Plan) { p.cumulate("CumProd", c, &multiplyUp) }}
+	planned: func(c *Call, p *Plan) { planCumulation(p, "CumProd", c, &multiplyUp) }}

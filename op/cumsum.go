@@ -257,10 +257,10 @@ func lineAxis(name string, c *Call) int {
 }
 
 var cumSum = opN{about: about{name: "CumSum", flops: flops{read: 1}, onnx: []int{11, 14}, attrs: []string{"exclusive", "reverse"}}, least: 2, takes: reals | fixeds,
-	planned: func(c *Call, p *Plan) { p.cumulate("CumSum", c, &addUp) }}
+	planned: func(c *Call, p *Plan) { planCumulation(p, "CumSum", c, &addUp) }}
 
-// cumulate plans CumSum or its like.
-func (p *Plan) cumulate(name string, c *Call, by *cumulation) {
+// planCumulation plans CumSum or its like.
+func planCumulation(p *Plan, name string, c *Call, by *cumulation) {
 	a, axis := c.with(name, 0), lineAxis(name, c)
 	exclusive, reverse := c.Attrs.Int("exclusive", 0) != 0, c.Attrs.Int("reverse", 0) != 0
 	p.stretched(a.DType(), c, 1)

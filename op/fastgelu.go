@@ -7,13 +7,13 @@ import "github.com/ashlar-go/ashlar/tensor"
 // sum is rounded as Add rounds it. Typed programs call Add, and Gelu or GeluTanh. Source:
 // docs/ContribOperators.md of github.com/microsoft/onnxruntime.
 var fastGelu = opN{about: about{name: "FastGelu", flops: flops{each: 1}, domain: "com.microsoft", onnx: []int{1}}, least: 1, most: 2, takes: floats, fast: geluFast,
-	planned: func(c *Call, p *Plan) { p.geluOfSum(c, &geluTanh) }}
+	planned: func(c *Call, p *Plan) { planGelu(p, c, &geluTanh) }}
 
 var biasGelu = opN{about: about{name: "BiasGelu", flops: flops{each: 2}, domain: "com.microsoft", onnx: []int{1}}, least: 2, takes: floats, fast: geluFast,
-	planned: func(c *Call, p *Plan) { p.geluOfSum(c, &gelu) }}
+	planned: func(c *Call, p *Plan) { planGelu(p, c, &gelu) }}
 
-// geluOfSum plans a function of the first input and the second, if there is one, which stretches to it.
-func (p *Plan) geluOfSum(c *Call, by *op1) {
+// planGelu plans a function of the first input and the second, if there is one, which stretches to it.
+func planGelu(p *Plan, c *Call, by *op1) {
 	name := p.op.name
 	oneType(name, c.Inputs...)
 	x, bias := c.with(name, 0), c.or(1)

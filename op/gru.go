@@ -74,6 +74,6 @@ func gruStep[T num.Float](u *unrolled[T], step int) {
 var gru = opN{cell: &gruCell, about: about{name: "GRU", takesUp: inBlocks | inStepwise, flops: flops{rule: gruFLOPs}, onnx: []int{1, 3, 7, 14, 22},
 	attrs: []string{"activation_alpha", "activation_beta", "activations", "clip", "direction", "hidden_size", "layout", "linear_before_reset", "output_sequence"},
 	why:   "of floats alone: Cast first"}, least: 3, most: 6, takes: floats, fast: productFast,
-	planned: func(c *Call, p *Plan) { p.recurrent(&gruCell, c) }}
+	planned: func(c *Call, p *Plan) { planRecurrent(p, &gruCell, c) }}
 
 func gruFLOPs(c *Call, _ []tensor.Any) int64 { return gruCell.flops(c) }

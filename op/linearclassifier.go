@@ -32,8 +32,8 @@ func (k *classification) both(r *tensor.Any, opts []Option) tensor.Any {
 	return tensor.FromSlice(k.labels, len(k.labels)).Any()
 }
 
-// classes plans a node, whose labels and scores are k's.
-func (p *Plan) classes(c *Call, k *classification) {
+// planClasses plans a node, whose labels and scores are k's.
+func planClasses(p *Plan, c *Call, k *classification) {
 	m := k.scores
 	c.with(m.name, 0)
 	if !p.brief {
@@ -114,5 +114,5 @@ var linearClassifier = opN{about: about{name: "LinearClassifier", domain: mlDoma
 	attrs: []string{"classlabels_ints", "classlabels_strings", "coefficients", "intercepts", "multi_class", "post_transform"}, why: mlWhy}, least: 1, takes: tabular,
 	planned: func(c *Call, p *Plan) {
 		m := linearOf(c)
-		p.classes(c, m.classes(c.in(0), labelsOf("LinearClassifier", c, "classlabels_ints", "classlabels_strings")))
+		planClasses(p, c, m.classes(c.in(0), labelsOf("LinearClassifier", c, "classlabels_ints", "classlabels_strings")))
 	}}

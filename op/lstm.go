@@ -83,6 +83,6 @@ func lstmStep[T num.Float](u *unrolled[T], step int) {
 var lstm = opN{cell: &lstmCell, about: about{name: "LSTM", takesUp: inBlocks | inStepwise, flops: flops{rule: lstmFLOPs}, onnx: []int{1, 7, 14, 22},
 	attrs: []string{"activation_alpha", "activation_beta", "activations", "clip", "direction", "hidden_size", "input_forget", "layout", "output_sequence"},
 	why:   "of floats alone: Cast first"}, least: 3, most: 8, takes: floats, fast: productFast,
-	planned: func(c *Call, p *Plan) { p.recurrent(&lstmCell, c) }}
+	planned: func(c *Call, p *Plan) { planRecurrent(p, &lstmCell, c) }}
 
 func lstmFLOPs(c *Call, _ []tensor.Any) int64 { return lstmCell.flops(c) }

@@ -121,8 +121,8 @@ func (u *update) groups(c *Call) [][]*tensor.Any {
 	return groups
 }
 
-// train plans a node, whose update by makes of the rate, the step and the decay.
-func (p *Plan) train(c *Call, by func(t Training) *update) {
+// planTraining plans a node, whose update by makes of the rate, the step and the decay.
+func planTraining(p *Plan, c *Call, by func(t Training) *update) {
 	u, decay := by(Training{}), float64(c.Attrs.Float("norm_coefficient", 0))
 	groups := u.groups(c)
 	n := (1 + u.kept) * len(groups)
@@ -147,7 +147,7 @@ var momentum = opN{about: about{name: "Momentum", domain: trainingDomain, onnx: 
 	planned: func(c *Call, p *Plan) {
 		mode, alpha, beta := c.Attrs.Str("mode", "standard"), float64(c.Attrs.Float("alpha", 0)), float64(c.Attrs.Float("beta", 0))
 		known("Momentum", "mode", mode, "standard", "nesterov")
-		p.train(c, func(t Training) *update { return momentumOf(t, alpha, beta, mode == "nesterov") })
+		planTraining(p, c, func(t Training) *update { return momentumOf(t, alpha, beta, mode == "nesterov") })
 	}}
 
 const trainingDomain = "ai.onnx.preview.training"

@@ -191,11 +191,11 @@ func (f *inOrion) results(c *Call, out []tensor.Any) []tensor.Any {
 
 // orionQuantize is QuantizeLinear, and orionDequantize DequantizeLinear, with a scale of fixed
 // point.
-func orionQuantize(c *Call, p *Plan) bool { return p.quantizeFixed(c, false) }
+func orionQuantize(c *Call, p *Plan) bool { return planQuantizeFixed(p, c, false) }
 
-func orionDequantize(c *Call, p *Plan) bool { return p.quantizeFixed(c, true) }
+func orionDequantize(c *Call, p *Plan) bool { return planQuantizeFixed(p, c, true) }
 
-func (p *Plan) quantizeFixed(c *Call, back bool) bool {
+func planQuantizeFixed(p *Plan, c *Call, back bool) bool {
 	format := c.in(1).DType()
 	if !format.IsFixed() {
 		return false

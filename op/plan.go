@@ -136,7 +136,7 @@ type Plan struct {
 	late    func() []tensor.Any // says the results where out doesn't
 	steady  bool                // run may be called again, and reads the elements that operands have then
 	views   bool                // the results are views of inputs
-	moved   *transfer           // nil unless elements are moved
+	moved   any                 // a *transfer, unless nil
 	several bool                // there is no only result, or it goes nowhere that a caller says
 	to      []tensor.Any        // what run gave
 	opts    []Option            // of the body: the first has the target and the context

@@ -446,8 +446,8 @@ func rowFor[T num.Float](o *op2) func(dst, a, b []T) {
 	return exec.Recall[func(dst, a, b []T)](o.row(dtype.Of[T]()))
 }
 
-// recurrent plans a node.
-func (p *Plan) recurrent(k *cell, c *Call) {
+// planRecurrent plans a node.
+func planRecurrent(p *Plan, k *cell, c *Call) {
 	a, in := k.attrsOf(c), [8]*tensor.Any{}
 	for i := range in {
 		if in[i] = c.or(i); !in[i].IsZero() {

@@ -41,6 +41,6 @@ func rnnStep[T num.Float](u *unrolled[T], step int) {
 var rnn = opN{cell: &rnnCell, about: about{name: "RNN", takesUp: inBlocks | inStepwise, flops: flops{rule: rnnFLOPs}, onnx: []int{1, 7, 14, 22},
 	attrs: []string{"activation_alpha", "activation_beta", "activations", "clip", "direction", "hidden_size", "layout", "output_sequence"},
 	why:   "of floats alone: Cast first"}, least: 3, most: 6, takes: floats, fast: productFast,
-	planned: func(c *Call, p *Plan) { p.recurrent(&rnnCell, c) }}
+	planned: func(c *Call, p *Plan) { planRecurrent(p, &rnnCell, c) }}
 
 func rnnFLOPs(c *Call, _ []tensor.Any) int64 { return rnnCell.flops(c) }

@@ -121,10 +121,10 @@ func pairs(x tensor.Any, o *Rotary) (a, b tensor.Any) {
 }
 
 var rotaryEmbedding = opN{about: about{name: "RotaryEmbedding", takesUp: inStepwise, onnx: []int{23}, attrs: []string{"interleaved", "num_heads", "rotary_embedding_dim"}, why: whyAttended}, least: 3, most: 4, takes: attended,
-	planned: func(c *Call, p *Plan) { p.rotary(c, c.or(1), c.or(2), c.or(3), rotaryAttrs(c)) }}
+	planned: func(c *Call, p *Plan) { planRotary(p, c, c.or(1), c.or(2), c.or(3), rotaryAttrs(c)) }}
 
-// rotary plans RotaryEmbedding. at is the Spec of positions where input 1 is the first of them.
-func (p *Plan) rotary(c *Call, cos, sin, at *tensor.Any, o Rotary) {
+// planRotary plans RotaryEmbedding. at is the Spec of positions where input 1 is the first of them.
+func planRotary(p *Plan, c *Call, cos, sin, at *tensor.Any, o Rotary) {
 	const name = "RotaryEmbedding"
 	allThere(name, c)
 	x, all := c.or(0), o
@@ -152,7 +152,7 @@ var rotaryContributed = opN{about: about{name: "RotaryEmbedding", takesUp: inSte
 	least: 4, takes: attended,
 	planned: func(c *Call, p *Plan) {
 		o, at := rotaryContributedAttrs(c)
-		p.rotary(c, c.or(2), c.or(3), at, o)
+		planRotary(p, c, c.or(2), c.or(3), at, o)
 	}}
 
 // rotaryContributedAttrs reads a node of com.microsoft. It returns the positions as [batch, sequence], or as a Spec of them where they are one number.

@@ -45,14 +45,14 @@ func (o *opN) plan(c *Call, p *Plan) {
 		must(o.name, o.Supports(d), d)
 	}
 	if o.move != nil {
-		p.transfer(c, o.move)
+		planMove(p, c, o.move)
 		return
 	}
 	o.planned(c, p)
 }
 
-// transfer plans the move of elements that move says.
-func (p *Plan) transfer(c *Call, move func(c *Call) *transfer) {
+// planMove plans the move of elements that move says.
+func planMove(p *Plan, c *Call, move func(c *Call) *transfer) {
 	m := move(c)
 	m.orion, p.moved = c.orion(), m
 	p.gives(m.d, m.shape...)

@@ -83,7 +83,7 @@ const (
 	inAllLine                       // or all
 )
 
-func (o *opN) scratch(c *Call, out []tensor.Any, moved *transfer) (n float64) {
+func (o *opN) scratch(c *Call, out []tensor.Any, moved any) (n float64) {
 	in := c.Inputs
 	is := func(what takesUp) bool { return o.takesUp&what != 0 }
 	d := dtype.Invalid
@@ -108,7 +108,7 @@ func (o *opN) scratch(c *Call, out []tensor.Any, moved *transfer) (n float64) {
 	if line := o.line(c); line > 0 { // of float64, and scales for it
 		n += float64(float64(24*Threads(c.Context)) * line)
 	}
-	if moved != nil {
+	if moved, ok := moved.(*transfer); ok {
 		n += moved.scratch + float64(float64(Threads(c.Context))*moved.each)
 	}
 	if len(in) < 2 || len(out) < 1 || in[1].IsZero() || out[0].IsZero() {

@@ -14,14 +14,14 @@ import (
 // docs/ContribOperators.md of github.com/microsoft/onnxruntime.
 var skipLayerNormalization = opN{about: about{name: "SkipLayerNormalization", takesUp: inLastLine, flops: flops{each: 8}, domain: "com.microsoft", onnx: []int{1}, attrs: []string{"epsilon"}}, least: 3, most: 5, takes: floats,
 	planned: func(c *Call, p *Plan) {
-		p.skip("SkipLayerNormalization", c, 4, func(to []tensor.Any, sum *tensor.Any, epsilon float64, opts []Option) {
+		planSkip(p, "SkipLayerNormalization", c, 4, func(to []tensor.Any, sum *tensor.Any, epsilon float64, opts []Option) {
 			layerAndStats(to, sum, c.or(2), c.or(3), -1, epsilon, opts)
 		})
 	}}
 
 var skipSimplifiedLayerNormalization = opN{about: about{name: "SkipSimplifiedLayerNormalization", takesUp: inLastLine, flops: flops{each: 5}, domain: "com.microsoft", onnx: []int{1}, attrs: []string{"epsilon"}}, least: 3, most: 4, takes: floats,
 	planned: func(c *Call, p *Plan) {
-		p.skip("SkipSimplifiedLayerNormalization", c, 3, func(to []tensor.Any, sum *tensor.Any, epsilon float64, opts []Option) {
+		planSkip(p, "SkipSimplifiedLayerNormalization", c, 3, func(to []tensor.Any, sum *tensor.Any, epsilon float64, opts []Option) {
 			rmsNormal(&to[0], sum, c.or(2), -1, epsilon, opts)
 		})
 		for i := 1; i < min(len(p.out), 3); i++ { // training alone reads them
@@ -29,8 +29,8 @@ var skipSimplifiedLayerNormalization = opN{about: about{name: "SkipSimplifiedLay
 		}
 	}}
 
-// skip plans the normalization of a sum of the inputs, of which input bias is one. normal writes all outputs but the sum.
-func (p *Plan) skip(name string, c *Call, bias int, normal func(to []tensor.Any, sum *tensor.Any, epsilon float64, opts []Option)) {
+// planSkip plans the normalization of a sum of the inputs, of which input bias is one. normal writes all outputs but the sum.
+func planSkip(p *Plan, name string, c *Call, bias int, normal func(to []tensor.Any, sum *tensor.Any, epsilon float64, opts []Option)) {
 	oneType(name, c.Inputs...)
 	allThere(name, c)
 	x, shape := c.or(0), c.in(0).Shape()

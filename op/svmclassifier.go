@@ -223,5 +223,5 @@ var svmClassifier = opN{about: about{name: "SVMClassifier", domain: mlDomain, on
 		m.VectorsPerClass, _ = c.Attrs.Ints("vectors_per_class")
 		m.ProbA, _ = c.Attrs.Floats("prob_a")
 		m.ProbB, _ = c.Attrs.Floats("prob_b")
-		p.classes(c, m.classes(c.in(0), labelsOf(name, c, "classlabels_ints", "classlabels_strings")))
+		planClasses(p, c, m.classes(c.in(0), labelsOf(name, c, "classlabels_ints", "classlabels_strings")))
 	}}

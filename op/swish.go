@@ -29,8 +29,8 @@ func swished(r *tensor.Any, name string, x *tensor.Any, alpha float64, opts []Op
 	put(r, out)
 }
 
-// swish plans Swish, whose alpha is this one if no attribute says another.
-func (p *Plan) swish(c *Call, alpha float32) {
+// planSwish plans Swish, whose alpha is this one if no attribute says another.
+func planSwish(p *Plan, c *Call, alpha float32) {
 	name := p.op.name
 	a, by := c.with(name, 0), float64(c.Attrs.Float("alpha", alpha))
 	p.stretched(a.DType(), c, 1)
@@ -38,7 +38,7 @@ func (p *Plan) swish(c *Call, alpha float32) {
 }
 
 var swish = opN{about: about{name: "Swish", flops: flops{each: 1}, onnx: []int{24}, attrs: []string{"alpha"}}, least: 1, takes: floats,
-	planned: func(c *Call, p *Plan) { p.swish(c, 1) }}
+	planned: func(c *Call, p *Plan) { planSwish(p, c, 1) }}
 
 var quickGelu = opN{about: about{name: "QuickGelu", flops: flops{each: 1}, domain: "com.microsoft", onnx: []int{1}, attrs: []string{"alpha"}}, least: 1, takes: floats,
-	planned: func(c *Call, p *Plan) { p.swish(c, 1.702) }}
+	planned: func(c *Call, p *Plan) { planSwish(p, c, 1.702) }}

@@ -79,5 +79,5 @@ var treeEnsembleClassifier = opN{about: about{name: "TreeEnsembleClassifier", do
 		const name = "TreeEnsembleClassifier"
 		labels := labelsOf(name, c, "classlabels_int64s", "classlabels_strings")
 		severalLabels(name, len(labels))
-		p.classes(c, plant(name, c, len(labels), func() TreeEnsemble { return ensembleOf(name, c, "class_") }).classes(c.in(0), labels))
+		planClasses(p, c, plant(name, c, len(labels), func() TreeEnsemble { return ensembleOf(name, c, "class_") }).classes(c.in(0), labels))
 	}}
