@@ -219,7 +219,7 @@ func TestUnpoolToShape(t *testing.T) {
 func TestCubicCoefficientZero(t *testing.T) {
 	x := tensor.FromSlice([]float64{3, -1, 7, 2}, 4)
 	in := []tensor.Any{x.Any(), {}, tensor.FromSlice([]float32{4}, 1).Any()}
-	out, err := resize.Run(&Call{Inputs: in, Attrs: given{"mode": "cubic", "cubic_coeff_a": float32(0), "coordinate_transformation_mode": "asymmetric"}, Opset: 19})
+	out, err := opOf(&resize).Run(&Call{Inputs: in, Attrs: given{"mode": "cubic", "cubic_coeff_a": float32(0), "coordinate_transformation_mode": "asymmetric"}, Opset: 19})
 	if err != nil {
 		t.Fatal(err)
 	}
