@@ -178,7 +178,7 @@ func spec(t *testing.T, d dtype.DType, shape ...int) tensor.Any {
 	return s.Any()
 }
 
-// spied is what a test sees, and may change, of what an operator gives.
+// spied sees the results of an operator, and may change them.
 type spied = func(c *op.Call, outs []tensor.Any, err error) ([]tensor.Any, error)
 
 // spy returns an operator that stands in for o; infer and run may be nil.

@@ -126,7 +126,7 @@ func (o *Op) Run(c *Call) ([]tensor.Any, error) {
 	return p.Run()
 }
 
-// A Plan is a call that is worked out: what its results are, what computing them takes, and what computes them. One
+// A Plan is a call that is worked out: its results, the memory that it takes, and the function that computes them. One
 // goroutine at a time may use it.
 type Plan struct {
 	op      *Op
