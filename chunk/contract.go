@@ -1,6 +1,7 @@
 package chunk
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -232,6 +233,7 @@ func (c *contracted) eval(e *evaluator, n *node, b box) (tensor.Any, error) {
 func (c *contracted) cost(n *node, b box) cost {
 	out := cost{size: bytesOf(n.dtype, b.shape())}
 	right := len(b.from) - c.batch - c.left
+	alone := op.WithThreads(context.Background(), 1)
 	var step int64
 	c.parts(n, b, func(x, y box) error {
 		p, q := n.in[0].kind.cost(n.in[0], x), n.in[1].kind.cost(n.in[1], y)
@@ -249,7 +251,7 @@ func (c *contracted) cost(n *node, b box) cost {
 			}
 		}
 		var work int64
-		if product, err := byName()["MatMul"].Plan(&op.Call{Inputs: in, Attrs: op.NoAttrs{}, Opset: opset, Outputs: 1}); err == nil {
+		if product, err := byName()["MatMul"].Plan(&op.Call{Inputs: in, Attrs: op.NoAttrs{}, Opset: opset, Outputs: 1, Context: alone}); err == nil { // as in a task
 			work = product.Scratch()
 		}
 		step = max(step, plus(plus(max(p.peak, plus(p.size, q.peak)), copies), work))
