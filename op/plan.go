@@ -142,7 +142,8 @@ type Plan struct {
 	opts    []Option            // of the body: the first has the target and the context
 	few     [2]Option
 	more    more
-	run     func() // nil where out has the results themselves
+	body    func(r *tensor.Any, opts []Option) // computes the only result
+	run     func()                             // instead; without both out has the results themselves
 	err     error
 }
 
@@ -198,7 +199,7 @@ func (p *Plan) Do() []tensor.Any {
 }
 
 func (p *Plan) compute() {
-	if p.run == nil {
+	if p.body == nil && p.run == nil {
 		p.to = p.out
 		return
 	}
@@ -206,6 +207,10 @@ func (p *Plan) compute() {
 		if p.call.Inputs[i].IsSpec() {
 			panic(unknown(p.op.name, i))
 		}
+	}
+	if p.body != nil {
+		p.body(&p.to[0], p.opts)
+		return
 	}
 	p.run()
 }
@@ -223,8 +228,7 @@ func (p *Plan) by(c *Call, flags flags, f func(r *tensor.Any, opts []Option)) {
 	if c.Context != nil {
 		p.more.ctx, p.opts[0].more = c.Context, &p.more
 	}
-	p.steady, p.to = true, make([]tensor.Any, 1)
-	p.run = func() { f(&p.to[0], p.opts) }
+	p.steady, p.to, p.body = true, make([]tensor.Any, 1), f
 }
 
 // through plans the call of another operator, whose results then replaces.
