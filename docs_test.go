@@ -160,11 +160,11 @@ func TestContributing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	before, after, ok := strings.Cut(string(all), "return []Op{")
+	before, after, ok := strings.Cut(string(all), "return []table{")
 	if !ok {
-		t.Fatalf("%s holds no list that begins with return []Op{", list)
+		t.Fatalf("%s holds no list that begins with return []table{", list)
 	}
-	files := map[string]string{list: before + "return []Op{&absDiff, " + after}
+	files := map[string]string{list: before + "return []table{&absDiff, " + after}
 	var commands []string
 	for _, f := range fences(t, page) {
 		if file, ok := strings.CutPrefix(f.lang, "go "); ok {
