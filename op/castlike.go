@@ -13,5 +13,5 @@ func CastLike[To, From num.Elem](a tensor.Tensor[From], like tensor.Tensor[To], 
 	return r
 }
 
-var castLike = opN{about: about{name: "CastLike", flops: flops{free: true}, onnx: []int{15, 19, 21, 23, 24, 25}, attrs: []string{"saturate", "round_mode"}}, least: 2,
+var castLike = opN{about: about{name: "CastLike", like: 2, flops: flops{free: true}, onnx: []int{15, 19, 21, 23, 24, 25}, attrs: []string{"saturate", "round_mode"}}, least: 2,
 	planned: func(c *Call, p *Plan) { planCast(p, "CastLike", c, c.in(1).DType()) }}

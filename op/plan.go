@@ -204,7 +204,7 @@ func (p *Plan) compute() {
 		return
 	}
 	for i := range p.call.Inputs {
-		if p.call.Inputs[i].IsSpec() {
+		if p.call.Inputs[i].IsSpec() && i != p.op.like-1 {
 			panic(unknown(p.op.name, i))
 		}
 	}

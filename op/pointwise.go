@@ -30,6 +30,7 @@ type about struct {
 	unsteady  bool // results may differ from call to call with the same operands
 	rectifies bool // it heeds Rectify
 	converts  bool // its attribute "to" says the type of the result
+	like      int  // 1 + the input whose type alone is looked at
 	flops     flops
 	takesUp   takesUp
 }
