@@ -302,7 +302,7 @@ func TestBombs(t *testing.T) {
 // A server that sends without end, compressed or not, or too slowly, or sends elsewhere, is an error soon, in little memory.
 func TestHostileServers(t *testing.T) {
 	defer func(a, b time.Duration) { patience, period = a, b }(patience, period)
-	patience, period = 200*time.Millisecond, 50*time.Millisecond
+	patience, period = 2*time.Second, 500*time.Millisecond
 	meta := strings.Replace(seeds()[0], `[2,4]`, `[5,4]`, 1)
 	endless := func(w io.Writer) {
 		for b := make([]byte, 1<<16); ; {

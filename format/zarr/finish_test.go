@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -190,9 +191,9 @@ func TestState(t *testing.T) {
 		t.Fatal(err)
 	}
 	served := http.FileServer(http.Dir(path))
-	asked := 0
+	var asked atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		asked++
+		asked.Add(1)
 		served.ServeHTTP(w, r)
 	}))
 	defer server.Close()
@@ -272,9 +273,9 @@ func TestState(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	asked = 0
-	if _, err := a.State(ctx); err != nil || asked > sampled+3 {
-		t.Errorf("%d requests, %v", asked, err)
+	asked.Store(0)
+	if _, err := a.State(ctx); err != nil || asked.Load() > sampled+3 {
+		t.Errorf("%d requests, %v", asked.Load(), err)
 	}
 }
 

@@ -94,6 +94,7 @@ func (s *httpStore) ask(ctx context.Context, method, key, span string) (*http.Re
 		return nil, err
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
+	patience, period := patience, period // tests change them
 	timer := time.AfterFunc(patience, func() { cancel(tooSlow("no answer in %v", patience)) })
 	a, err := s.send(ctx, method, key, span)
 	if !timer.Stop() && err == nil {
