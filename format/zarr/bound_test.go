@@ -337,7 +337,7 @@ func TestHostileServers(t *testing.T) {
 			w.Header().Set("Content-Encoding", "br")
 			io.WriteString(w, "x")
 		}, errors.ErrUnsupported},
-		"slow":   {func(w http.ResponseWriter, r *http.Request) { slow(w, 10*time.Millisecond, " ") }, os.ErrDeadlineExceeded},
+		"slow":   {func(w http.ResponseWriter, r *http.Request) { slow(w, 30*time.Millisecond, " ") }, os.ErrDeadlineExceeded},
 		"silent": {func(w http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, os.ErrDeadlineExceeded},
 		"redirects": {func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, r.URL.Path, http.StatusFound)
