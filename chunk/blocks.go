@@ -235,7 +235,7 @@ const histogramOf = "Histogram of"
 // Percentile estimates percentiles by a Histogram from low to high, for percentages from 0 to 100. Within a bin it takes
 // elements as evenly spread, so the error is at most the width of a bin. The result is a vector of float64, NaN where the
 // histogram is empty. Of the result of Histogram it is NaN if an element is NaN, as NumPy's, and otherwise an
-// error of the run if an element lies outside of the range. Of other counts it can't tell, and the percentiles are those of what was counted.
+// error of the run if an element lies outside of the range. Of other counts it can't tell, and gives the percentiles of the counted elements.
 func Percentile(histogram Array, low, high float64, percentages ...float64) Array {
 	ns, err := given("Percentile", histogram)
 	if err != nil {

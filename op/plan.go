@@ -135,12 +135,11 @@ type Plan struct {
 	out     []tensor.Any        // Specs, and tensors that are known without a run
 	late    func() []tensor.Any // says the results where out doesn't
 	steady  bool                // run may be called again, and reads the elements that operands have then
-	views   bool                // the results are views of inputs
 	moved   any                 // a *transfer, unless nil
 	several bool                // there is no only result, or it goes nowhere that a caller says
 	to      []tensor.Any        // what run gave
 	opts    []Option            // of the body: the first has the target and the context
-	few     [2]Option
+	few     [1]Option
 	more    more
 	body    func(r *tensor.Any, opts []Option) // computes the only result
 	run     func()                             // instead; without both out has the results themselves
@@ -164,9 +163,6 @@ func (p *Plan) Results() ([]tensor.Any, error) {
 
 // Steady reports whether Run may be called again and again, and reads the elements that operands have then.
 func (p *Plan) Steady() bool { return p.steady }
-
-// Views reports whether the results are views of inputs, which no run changes.
-func (p *Plan) Views() bool { return p.views }
 
 // Into names where a run writes its only result if it can: a tensor of its type and shape, row-major, apart from all inputs.
 // Run returns that tensor then, or another.
@@ -194,7 +190,9 @@ func (p *Plan) Run() ([]tensor.Any, error) {
 
 // Do is Run that panics with a *tensor.Error where Run returns one.
 func (p *Plan) Do() []tensor.Any {
-	p.compute()
+	if p.compute(); p.err != nil {
+		panic(fail(p.op.name, p.err, "%v", p.err))
+	}
 	return p.to
 }
 
@@ -264,7 +262,6 @@ func (p *Plan) list(c *Call, n int, f func(to []tensor.Any, opts []Option)) {
 
 // view says that the only result is a view of an input, which f makes.
 func (p *Plan) view(f func() tensor.Any) {
-	p.views = true
 	p.run = func() { p.to = one(f()) }
 }
 

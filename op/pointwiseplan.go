@@ -96,7 +96,7 @@ func (o *op2) plan(c *Call, p *Plan) {
 	}
 	switch {
 	case n == 1:
-		p.views, p.run = true, func() { p.to = one(*ins[0]) }
+		p.view(func() tensor.Any { return *ins[0] })
 	case n == 2:
 		p.by(c, 0, func(r *tensor.Any, opts []Option) { o.call(r, ins[0], ins[1], opts) })
 	case o.once:

@@ -41,7 +41,11 @@ func (p *Plan) scratch() (n float64) {
 			return n + copies(in)
 		}
 	case *opN:
-		return n + t.scratch(p.call, out, p.moved) + copies(in)
+		moved := p.moved
+		if moved == nil && t.move != nil { // the plan is one of InFixed or InOrion
+			_ = tensor.Try(func() { moved = t.move(p.call) })
+		}
+		return n + t.scratch(p.call, out, moved) + copies(in)
 	}
 	return n // the others take operands as they are laid out
 }

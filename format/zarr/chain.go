@@ -37,8 +37,8 @@ func (c Codec) kind() int {
 
 func noZlib() error { return fail(ErrCodec, "version 3 has no codec zlib; numcodecs.zlib is one") }
 
-// chained checks that of a list of version 3 one codec makes bytes of elements, behind those of elements and before those of
-// bytes.
+// chained checks the order of a list of version 3: codecs from array to array, one from array to bytes, then codecs from bytes
+// to bytes.
 func chained(list []Codec) error {
 	there := 0
 	for i, c := range list {

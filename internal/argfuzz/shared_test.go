@@ -15,8 +15,8 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// selecting has functions of the table for more element types: what they write and what says where may be of one type, and of
-// another size.
+// selecting has functions of the table for more element types. So the selector and the target may be of one type, or of types
+// of different sizes.
 var selecting = []entry{
 	{"tensor.SetIndexBy[bool]", tensor.SetIndexBy[bool]}, {"tensor.SetIndexBy[int64]", tensor.SetIndexBy[int64]}, {"tensor.SetIndexBy[num.BF16]", tensor.SetIndexBy[num.BF16]},
 	{"tensor.SetIndexBy[complex128]", tensor.SetIndexBy[complex128]}, {"tensor.SetMask[bool]", tensor.SetMask[bool]}, {"tensor.SetMask[int64]", tensor.SetMask[int64]},

@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// What a request may allocate: so many times what is counted for it, and what a run of a small model takes.
+// The bounds on what a request allocates: a multiple of its counted bytes, and the bytes of a run of a small model.
 const (
 	mostTimes = 3
 	mostFixed = 256 << 10
