@@ -1,0 +1,193 @@
+package ashlar_test
+
+import (
+	"fmt"
+	"go/ast"
+	"os"
+	"path"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// budgets are the most lines that a package may have without its tests: of Go written by hand, and of generated Go and
+// assembly together. Whoever raises one says why in the note of the change; go test -run Budget -update . writes the rows
+// that don't fit.
+const budgets = `
+.                            60       0
+beam                        220       0
+beam/cmd/ashlar-beam        130       0
+bench                        10       0
+bench/onnxruntime           250       0
+bench/scale                 290       0
+bench/serving               370       0
+bench/session               200       0
+bench/zarr                  240       0
+chunk                      4760       0
+chunk/job                   510       0
+cmd/ashlar                 8460       0
+device                     3020       0
+draw                       2220       0
+dtype                       450       0
+examples/crop                60       0
+examples/digits-http        110       0
+examples/neighbours         100       0
+examples/ocr                360       0
+examples/scale               80       0
+examples/sharding           210       0
+examples/voice              220       0
+format/csv                  770       0
+format/image               1280       0
+format/npy                 1430       0
+format/raw                  190       0
+format/safetensors         1650       0
+format/zarr                5560       0
+format/zarr/blobstore       140       0
+internal/argfuzz             30       0
+internal/bench              750       0
+internal/conform           7620       0
+internal/core/conv         1030       0
+internal/core/cpu           140      20
+internal/core/exec         1530       0
+internal/core/order         490       0
+internal/core/simd          860  118190
+internal/core/simd/_asm    5130       0
+internal/core/walk          260       0
+internal/digits             130       0
+internal/ended               50       0
+internal/fused              340       0
+internal/optest            1280       0
+internal/published          460       0
+internal/same               110       0
+internal/verify            2400       0
+internal/verify/exact       550       0
+judge                      4060       0
+layout                     4520       0
+linalg                      150       0
+mem                        1100       0
+num                        7890       0
+onnx                      13030       0
+onnx/imagedecoder           360       0
+onnx/picture                190       0
+onnx/serve                 2830       0
+op                        30160       0
+pack                       2160       0
+tensor                     7720       0
+tensortest                  510       0
+web                          20       0
+web/ask                     590       0
+web/build                   110       0
+web/layouts                  20       0
+web/models                   90       0
+web/show                    890       0
+`
+
+// slack is the number of lines by which a package may lie below its budget, beside 3 % of it.
+const slack = 100
+
+type lines struct{ written, generated int }
+
+// fits reports whether n lines are within a budget, and not so far below it that the budget bounds nothing.
+func (budget lines) fits(n lines) bool {
+	fit := func(n, budget int) bool { return n <= budget && budget <= n+slack+n*3/100 }
+	return fit(n.written, budget.written) && fit(n.generated, budget.generated)
+}
+
+// budgetOf returns a budget for n lines: 1 % more, and then the next multiple of 10.
+func budgetOf(n lines) lines {
+	round := func(n int) int { return (n + n/100 + 9) / 10 * 10 }
+	return lines{round(n.written), round(n.generated)}
+}
+
+// count returns the lines of each package.
+func (tr *tree) count() map[string]lines {
+	counts := make(map[string]lines)
+	for _, f := range tr.files {
+		c, n := counts[f.dir], strings.Count(tr.texts[f.path], "\n")
+		switch {
+		case f.test:
+			continue
+		case ast.IsGenerated(f.ast):
+			c.generated += n
+		default:
+			c.written += n
+		}
+		counts[f.dir] = c
+	}
+	for p, text := range tr.texts {
+		if strings.HasSuffix(p, ".s") {
+			c := counts[path.Dir(p)]
+			c.generated += strings.Count(text, "\n")
+			counts[path.Dir(p)] = c
+		}
+	}
+	return counts
+}
+
+func TestBudget(t *testing.T) {
+	tr, err := load(os.DirFS("."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := make(map[string]lines)
+	for row := range strings.Lines(strings.TrimSpace(budgets)) {
+		var dir string
+		var b lines
+		if _, err := fmt.Sscan(row, &dir, &b.written, &b.generated); err != nil {
+			t.Fatalf("budget %q: %v", row, err)
+		}
+		known[dir] = b
+	}
+	counts := tr.count()
+	var rows strings.Builder
+	var sum lines
+	for _, dir := range sortedDirs(tr.dirs()) {
+		n, b := counts[dir], known[dir]
+		delete(known, dir)
+		sum.written, sum.generated = sum.written+n.written, sum.generated+n.generated
+		if !b.fits(n) {
+			if !*update {
+				t.Errorf("%s has %d lines and %d generated ones, its budget is %d and %d: write fewer, or set the budget by go test -run Budget -update . and say why in the change's note",
+					dir, n.written, n.generated, b.written, b.generated)
+			}
+			b = budgetOf(n)
+		}
+		fmt.Fprintf(&rows, "%-24s %6d %7d\n", dir, b.written, b.generated)
+	}
+	t.Logf("all packages: %d lines and %d generated ones", sum.written, sum.generated)
+	for dir := range known {
+		if !*update {
+			t.Errorf("%s has a budget and no Go file: go test -run Budget -update . deletes the row", dir)
+		}
+	}
+	if *update {
+		const self = "budget_test.go"
+		text := regexp.MustCompile("(?s)const budgets = `\n.*?`").ReplaceAllLiteralString(tr.texts[self], "const budgets = `\n"+rows.String()+"`")
+		if err := os.WriteFile(self, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestBudgetFits(t *testing.T) {
+	for _, c := range []struct {
+		n, budget lines
+		want      bool
+	}{
+		{lines{1000, 0}, lines{1000, 0}, true},
+		{lines{1001, 0}, lines{1000, 0}, false},
+		{lines{880, 0}, lines{1000, 0}, true},
+		{lines{870, 0}, lines{1000, 0}, false},
+		{lines{10, 11}, lines{20, 10}, false},
+		{lines{}, lines{}, true},
+	} {
+		if got := c.budget.fits(c.n); got != c.want {
+			t.Errorf("%d within %d: got %t", c.n, c.budget, got)
+		}
+	}
+	for _, n := range []lines{{}, {1, 9}, {99, 101}, {30000, 115000}} {
+		if !budgetOf(n).fits(n) {
+			t.Errorf("the budget of %d doesn't fit it", n)
+		}
+	}
+}
