@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/ashlar-go/ashlar/judge"
-	"github.com/ashlar-go/ashlar/web/ask"
+	"github.com/ashlar-go/ashlar/judge/ask"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
@@ -158,13 +158,13 @@ func TestCopies(t *testing.T) {
 	b := open(t, 1280, 900)
 	b.visit("#a=(4,4):(4,1)")
 	for form, want := range map[string]string{"text": "0:", "svg": "<svg", "go": `layout.MustParse("(4,4):(4,1)")`} {
-		got := eval[string](b, fmt.Sprintf(`import("./main.js").then(m => m.ask(m.question("copy", {what: %q}))).then(r => r.text)`, form))
+		got := eval[string](b, fmt.Sprintf(`Promise.all([import("./asking.js"), import("./state.js")]).then(([a, s]) => a.ask(s.question("copy", {what: %q}))).then(r => r.text)`, form))
 		if !strings.Contains(got, want) {
 			t.Errorf("%s: %q", form, got)
 		}
 	}
 	size := eval[[]int](b, `(async () => {
-		const { ask, question } = await import("./main.js"), { raster } = await import("./panels.js");
+		const { ask } = await import("./asking.js"), { question } = await import("./state.js"), { raster } = await import("./panels.js");
 		const r = await createImageBitmap(await raster((await ask(question("copy", {what: "svg"}))).text));
 		return [r.width, r.height];
 	})()`)
@@ -225,7 +225,7 @@ func TestVerdictsEqual(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := eval[[]json.RawMessage](b, `(async () => {
-		const { layouts } = await import("./main.js");
+		const { layouts } = await import("./asking.js");
 		const out = [];
 		for (const q of `+string(questions)+`) out.push(await layouts.ask(q, "test"));
 		return out;
@@ -395,7 +395,7 @@ func TestFaultsStay(t *testing.T) {
 func TestStop(t *testing.T) {
 	b := open(t, 1280, 900)
 	b.visit("#tab=verdict&a=(6,2):(1,7)&b=(3,2):(2,3)")
-	b.do(chromedp.Evaluate(`import("./main.js").then(m => { window.long = m.layouts.ask({op: "faults", n: 65536}, "long").then(() => "done", e => e.message); }) && null`, nil))
+	b.do(chromedp.Evaluate(`import("./asking.js").then(m => { window.long = m.layouts.ask({op: "faults", n: 65536}, "long").then(() => "done", e => e.message); }) && null`, nil))
 	b.until(`!document.querySelector("#busy").hidden`)
 	b.do(chromedp.Click("#stop", chromedp.ByQuery))
 	if got := eval[string](b, "window.long"); got != "stopped" {

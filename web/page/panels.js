@@ -1,7 +1,8 @@
 // A panel draws one tab. It gets a function that says whether its answer is still wanted.
+import { ask, cleared, say } from "./asking.js";
 import { $, copy, facts, h, mono, plural, show, toast } from "./dom.js";
 import { grids, memory, watch } from "./map.js";
-import { ask, cleared, question, say, set, state } from "./main.js";
+import { question, set, state } from "./state.js";
 import { tensors } from "./tensors.js";
 
 let picture = null, pair = [null, null];
@@ -150,7 +151,7 @@ async function verdict(wanted) {
     cleared(["a", "b"]);
     $("facts").replaceChildren();
     show("verdict", facts([
-      ["exact", v.exact ? mono(v.exact) : "none", v.exact ? (v.enumerated ? "found by trying every coordinate" : h("span", { class: "good" }, "right")) : v.refused],
+      ["exact", v.exact ? mono(v.exact) : "none", v.exact ? (v.enumerated ? "found by trying every coordinate" : h("span", { class: "good" }, "right")) : v.missing ? missed(v.missing) : v.refused],
       ...v.published.map(a => [a.rules, a.layout ? mono(a.layout) : "–", said(a)]),
     ]));
   } else if (!state.b.trim() && !one) {
@@ -161,10 +162,11 @@ async function verdict(wanted) {
   if (!faulty) await search(wanted);
 }
 
+const missed = m => `at coordinate ${m.coord?.length > 1 ? `(${m.coord})` : m.index}: ${m.reason}`;
+
 function said(a) {
   if (a.wrong) {
-    const at = a.wrong.coord?.length > 1 ? `(${a.wrong.coord})` : a.wrong.index;
-    return [h("span", { class: "bad" }, "wrong"), ` at coordinate ${at}: ${a.wrong.reason}`];
+    return [h("span", { class: "bad" }, "wrong"), " " + missed(a.wrong)];
   }
   return { right: h("span", { class: "good" }, "right"), refused: "refuses", malformed: "gives no layout: an extent is below 1", unchecked: "not checked: too large" }[a.kind];
 }
@@ -224,12 +226,13 @@ for (const b of document.querySelectorAll("[data-solve]")) b.addEventListener("c
 async function solve(wanted) {
   for (const b of document.querySelectorAll("[data-solve]")) b.setAttribute("aria-pressed", b.dataset.solve === state.solve);
   if (!state.solve) { show("solution"); return; }
-  const r = await ask(question("solve", { what: state.solve }), "solve");
+  const r = await ask(question("solve", { what: state.solve, bare: true }), "solve");
   if (!wanted()) return;
   if (!r) { show("solution"); return; }
-  const answer = r.found ? mono(r.answer, "good") : h("span", { class: "bad" }, r.decided ? "none" : "not decided");
+  const use = r.answer + " o " + r.layout;
+  const answer = r.found ? mono(r.answer, "good") : h("span", { class: "bad" }, r.xor && !r.xor.decided ? "not decided" : "none");
   show("solution", facts([["layout", mono(r.layout + (r.removed ? "   (without " + r.removed + ")" : ""))], ["answer", answer], ["search", r.why]]),
-    r.use ? h("p", {}, h("button", { on: { click: () => set({ a: r.use }) } }, "Use " + r.use)) : null);
+    r.found && r.swizzle && !r.layout.includes(" o ") ? h("p", {}, h("button", { on: { click: () => set({ a: use }) } }, "Use " + use)) : null);
 }
 
 async function convert(wanted) {

@@ -1,7 +1,8 @@
 // The panel of files: what is in them, a tensor's last two axes, and a model's run on a picture.
 import { Answers } from "./answers.js";
+import { busy } from "./asking.js";
 import { $, facts, h, mono, plural, show, toast } from "./dom.js";
-import { busy, set, state } from "./main.js";
+import { set, state } from "./state.js";
 
 const models = new Answers("models.wasm.gz", busy);
 $("stop").addEventListener("click", () => models.stop());
