@@ -63,7 +63,7 @@ var levels = map[string]int{
 	"pack":               5, "op": 5, "tensortest": 5,
 	"device": 6, "onnx": 6, "onnx/imagedecoder": 6, "format": 6,
 	"draw": 7, "onnx/serve": 7, "chunk": 7,
-	"onnx/picture": 8, "chunk/job": 8,
+	"onnx/picture": 8, "chunk/job": 8, "judge/ask": 8,
 }
 
 // only limits a package to these own imports; never refuses single ones that the levels would let through.

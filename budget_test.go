@@ -62,6 +62,7 @@ internal/same               110       0
 internal/verify            2400       0
 internal/verify/exact       550       0
 judge                      4060       0
+judge/ask                   630       0
 layout                     4520       0
 linalg                      150       0
 mem                        1100       0
@@ -75,7 +76,6 @@ pack                       2160       0
 tensor                     7720       0
 tensortest                  510       0
 web                          20       0
-web/ask                     590       0
 web/build                   110       0
 web/layouts                  20       0
 web/models                   90       0

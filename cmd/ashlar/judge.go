@@ -1,16 +1,18 @@
 package main
 
 import (
+	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/ashlar-go/ashlar/judge"
+	"github.com/ashlar-go/ashlar/judge/ask"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/spf13/cobra"
 )
@@ -20,83 +22,97 @@ func (p *program) judgeCommands() []*cobra.Command {
 	return []*cobra.Command{p.checkLayoutCommand(), p.solveCommand(), p.spellCommand(), p.inferCommand(), p.relayoutCommand(), p.verdictCommand()}
 }
 
+// unread is an error about a layout that can't be read, with a caret under the fault.
+func unread(err error) error {
+	err = marked(err)
+	if errors.Is(err, layout.ErrSyntax) {
+		err = &usageError{err.Error()}
+	}
+	return err
+}
+
 // readLayout reads an expression, or another notation's spelling.
 func readLayout(text string) (layout.Composed, error) {
 	c, err := judge.Parse(text)
 	if err != nil {
-		err = marked(err)
-	}
-	if errors.Is(err, layout.ErrSyntax) {
-		err = &usageError{err.Error()}
+		err = unread(err)
 	}
 	return c, err
 }
 
-// readPlain is a layout without a swizzle and an offset.
-func readPlain(text string) (layout.Layout, error) {
-	c, err := readLayout(text)
-	if err != nil {
-		return layout.Layout{}, err
+// faulty is an error of package ask in the words of a command's flags.
+func faulty(c *cobra.Command, q *ask.Question, err error) error {
+	var f *ask.Fault
+	if !errors.As(err, &f) {
+		return err
 	}
-	l, ok := c.Plain()
-	if !ok {
-		return l, &usageError{fmt.Sprintf("%v: a layout without a swizzle and an offset is wanted", c)}
+	switch field := strings.TrimRight(f.Field, "0123456789"); {
+	case !f.Typed:
+		return f.Err
+	case f.Err != nil && (field == "a" || field == "b"):
+		return unread(f.Err)
+	case c.Name() == "relayout":
+		return usagef(c, "--elem %s --vector %s: want bytes, a vector of whole elements", q.Elem, q.Vector)
+	case c.Name() == "convert":
+		return usagef(c, "--elem %s: want bytes", q.Elem)
+	case field == "elem":
+		return usagef(c, "--elem %s: %v", q.Elem, f)
+	case field == "b":
+		return usagef(c, "%v", f)
+	default:
+		return usagef(c, "--%s: %v", field, cmp.Or(f.Err, error(f)))
 	}
-	return l, nil
+}
+
+// asks completes a command that asks about one layout, or two: with --json its answer is printed as such, else by print, as
+// columns. It exits with 1 where good says so.
+func asks[T any](p *program, c *cobra.Command, q *ask.Question, asJSON *bool, answer func(context.Context, *ask.Question) (T, error), print func(io.Writer, T), good func(T) bool) *cobra.Command {
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if q.A = args[0]; len(args) > 1 {
+			q.B = args[1]
+		}
+		t, err := answer(c.Context(), q)
+		if err != nil {
+			return faulty(c, q, err)
+		}
+		if *asJSON {
+			err = json.NewEncoder(p.out).Encode(t)
+		} else {
+			w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
+			print(w, t)
+			err = w.Flush()
+		}
+		if err == nil && !good(t) {
+			err = failures{}
+		}
+		return err
+	}
+	return c
+}
+
+const oneLayout = "one layout, in quotes"
+
+// jsonFlag adds --json to a command that prints text.
+func jsonFlag(c *cobra.Command) *bool {
+	return c.Flags().Bool("json", false, "print one JSON object instead of the text")
 }
 
 // bankFlags say which memory is meant, of which elements, and how it is touched.
-type bankFlags struct {
-	banks, elem string
-	access      []string
-	asJSON      bool
-}
-
-func (f *bankFlags) on(c *cobra.Command) {
+func bankFlags(c *cobra.Command, q *ask.Question) *bool {
 	flags := c.Flags()
-	flags.StringVar(&f.banks, "banks", "32x4", "`banks` × bytes of a word, nvidia, amd or tensix; 8x16single doesn't share words")
-	flags.StringVar(&f.elem, "elem", "4", "`bytes` of an element, or bits, as in 4b")
-	flags.StringArrayVar(&f.access, "access", nil, "row, column, row:8, row:8/16, ldmatrix or tv:`LAYOUT`; may be repeated (default row, column)")
-	flags.BoolVar(&f.asJSON, "json", false, "print one JSON object instead of the text")
-}
-
-// read reads the flags, and the layout that they are about.
-func (f *bankFlags) read(c *cobra.Command, text string) (lay layout.Composed, b judge.Banks, bits int, list []judge.Access, err error) {
-	if b, err = judge.ParseBanks(f.banks); err != nil {
-		return lay, b, 0, nil, usagef(c, "--banks: %v", err)
-	}
-	if bits, err = elementBits(f.elem); err != nil {
-		return lay, b, 0, nil, usagef(c, "--elem %s: want bytes, as in 2, or bits, as in 4b", f.elem)
-	}
-	names := f.access
-	if len(names) == 0 {
-		names = []string{"row", "column"}
-	}
-	for _, name := range names {
-		a, err := judge.ParseAccess(name)
-		if err != nil {
-			return lay, b, 0, nil, usagef(c, "--access: %v", err)
+	flags.StringVar(&q.Banks, "banks", "32x4", "`banks` × bytes of a word, nvidia, amd or tensix; 8x16single doesn't share words")
+	flags.StringVar(&q.Elem, "elem", "4", "`bytes` of an element, or bits, as in 4b")
+	flags.StringArrayVar(&q.Access, "access", nil, "row, column, row:8, row:8/16, ldmatrix or tv:`LAYOUT`; may be repeated (default row, column)")
+	c.PreRun = func(*cobra.Command, []string) {
+		if len(q.Access) == 0 {
+			q.Access = []string{"row", "column"}
 		}
-		list = append(list, a)
 	}
-	lay, err = readLayout(text)
-	return lay, b, bits, list, err
-}
-
-func elementBits(text string) (int, error) {
-	number, isBits := strings.CutSuffix(text, "b")
-	n, err := strconv.Atoi(number)
-	if err != nil || n < 1 || n > 1<<10 {
-		return 0, fmt.Errorf("no size %q", text)
-	}
-	if isBits {
-		return n, nil
-	}
-	return 8 * n, nil
+	return jsonFlag(c)
 }
 
 func (p *program) checkLayoutCommand() *cobra.Command {
-	var f bankFlags
+	var q ask.Question
 	c := &cobra.Command{
 		Use:   "check LAYOUT",
 		Short: "Count the bank conflicts of accesses through a layout",
@@ -114,73 +130,24 @@ phase the conflicts are the words of the fullest bank, minus one; threads that
 want one word share it, but in tensix's memory.`,
 		Example: `  ashlar layout check "(32,32):(32,1)" --access column
   ashlar layout check "Sw<3,3,3> o (64,64):(64,1)" --elem 2 --access row:8 --access ldmatrix`,
-		Args: arguments(1, 1, "one layout, in quotes"),
+		Args: arguments(1, 1, oneLayout),
 	}
-	f.on(c)
-	c.RunE = func(c *cobra.Command, args []string) error {
-		lay, banks, bits, list, err := f.read(c, args[0])
-		if err != nil {
-			return err
-		}
-		var reports []*judge.Report
-		clean := true
-		for _, a := range list {
-			r, err := judge.Conflicts(lay, banks, bits, a)
-			if err != nil {
-				return err
-			}
-			clean = clean && r.Clean()
-			reports = append(reports, r)
-		}
-		if f.asJSON {
-			type counted struct {
-				*judge.Report
-				Conflicts int `json:"conflicts"`
-			}
-			out := struct {
-				Layout   string    `json:"layout"`
-				Banks    string    `json:"banks"`
-				Bits     int       `json:"bits"`
-				Clean    bool      `json:"clean"`
-				Accesses []counted `json:"accesses"`
-			}{Layout: spelled(lay), Banks: banks.String(), Bits: bits, Clean: clean}
-			for _, r := range reports {
-				out.Accesses = append(out.Accesses, counted{r, r.Conflicts()})
-			}
-			err = json.NewEncoder(p.out).Encode(&out)
-		} else {
-			printReports(p.out, lay, banks, bits, reports)
-		}
-		if err == nil && !clean {
-			err = failures{}
-		}
-		return err
-	}
-	return c
+	return asks(p, c, &q, bankFlags(c, &q), ask.Banks, printCounts, func(r *ask.Counts) bool { return r.Clean })
 }
 
-func spelled(c layout.Composed) string {
-	if l, ok := c.Plain(); ok {
-		return l.String()
-	}
-	return c.String()
-}
-
-func printReports(w io.Writer, lay layout.Composed, b judge.Banks, bits int, reports []*judge.Report) {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	defer t.Flush()
-	fmt.Fprintf(t, "layout\t%s\n", spelled(lay))
+func printCounts(t io.Writer, out *ask.Counts) {
+	fmt.Fprintf(t, "layout\t%s\n", out.Layout)
 	how := ""
-	if b.Single {
+	if out.Memory.Single {
 		how = ", one thread at a time"
 	}
-	fmt.Fprintf(t, "memory\t%d banks of %d bytes%s, elements of %s\n", b.Count, b.Width, how, sized(bits))
-	for _, r := range reports {
+	fmt.Fprintf(t, "memory\t%d banks of %d bytes%s, elements of %s\n", out.Memory.Count, out.Memory.Width, how, sized(out.Bits))
+	for _, r := range out.Accesses {
 		fmt.Fprintf(t, "\naccess\t%s, %s in %s\n", r.Access, counted(r.Steps, "step"), counted(r.Phases, "phase"))
-		if r.Conflicts() == 0 {
+		if r.Conflicts == 0 {
 			fmt.Fprintln(t, "conflicts\tnone")
 		} else {
-			fmt.Fprintf(t, "conflicts\t%d, %d to %d in a step; %d cycles instead of %d\n", r.Conflicts(), slices.Min(r.PerStep), slices.Max(r.PerStep), r.Cycles, r.Phases)
+			fmt.Fprintf(t, "conflicts\t%d, %d to %d in a step; %d cycles instead of %d\n", r.Conflicts, slices.Min(r.PerStep), slices.Max(r.PerStep), r.Cycles, r.Phases)
 		}
 		if p := r.Worst; p != nil {
 			fullest := slices.Max(p.PerBank)
@@ -231,7 +198,7 @@ func perBank(v []int) string {
 }
 
 func (p *program) solveCommand() *cobra.Command {
-	var f bankFlags
+	var q ask.Question
 	var xor bool
 	c := &cobra.Command{
 		Use:   "solve LAYOUT",
@@ -246,67 +213,29 @@ those that number the bank. It exits with 1 when there is none, and when the
 search of the matrices reached its bound.`,
 		Example: `  ashlar layout solve "(32,32):(32,1)"
   ashlar layout solve "(64,64):(64,1)" --elem 2 --access row:8 --access ldmatrix`,
-		Args: arguments(1, 1, "one layout, in quotes"),
+		Args: arguments(1, 1, oneLayout),
 	}
-	f.on(c)
 	c.Flags().BoolVar(&xor, "xor", false, "find an XOR matrix instead of a swizzle")
-	c.RunE = func(c *cobra.Command, args []string) error {
-		lay, banks, bits, list, err := f.read(c, args[0])
-		if err != nil {
-			return err
-		}
-		var out struct {
-			Layout string               `json:"layout"`
-			Found  bool                 `json:"found"`
-			Answer string               `json:"answer,omitempty"` // the swizzle, or the matrix
-			Why    string               `json:"why"`
-			XOR    *judge.XORResult     `json:"xor,omitempty"`
-			Search *judge.SwizzleResult `json:"swizzle,omitempty"`
-		}
-		out.Layout = spelled(lay)
+	solve := func(ctx context.Context, q *ask.Question) (*ask.Solution, error) {
 		if xor {
-			r, err := judge.SolveXOR(c.Context(), lay, banks, bits, list...)
-			if err != nil {
-				return err
-			}
-			out.Found, out.Why, out.XOR = r.Found, r.Why, &r
-			if r.Found {
-				out.Answer = r.Matrix.String()
-			}
-		} else {
-			r, err := judge.SolveSwizzle(c.Context(), lay, banks, bits, list...)
-			if err != nil {
-				return err
-			}
-			out.Found, out.Search, out.Why = r.Found, &r, r.Why()
-			if r.Found {
-				out.Answer = r.Swizzle.String()
-			}
+			q.What = "xor"
 		}
-		if f.asJSON {
-			err = json.NewEncoder(p.out).Encode(&out)
-		} else {
-			answer := out.Answer
-			switch {
-			case out.XOR != nil && !out.XOR.Decided:
-				answer = "not decided"
-			case !out.Found:
-				answer = "none"
-			}
-			t := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
-			fmt.Fprintf(t, "layout\t%s\nanswer\t%s\nsearch\t%s\n", out.Layout, answer, out.Why)
-			t.Flush()
-		}
-		if err == nil && !out.Found {
-			err = failures{}
-		}
-		return err
+		return ask.Solve(ctx, q)
 	}
-	return c
+	return asks(p, c, &q, bankFlags(c, &q), solve, func(w io.Writer, s *ask.Solution) {
+		answer := s.Answer
+		switch {
+		case s.XOR != nil && !s.XOR.Decided:
+			answer = "not decided"
+		case !s.Found:
+			answer = "none"
+		}
+		fmt.Fprintf(w, "layout\t%s\nanswer\t%s\nsearch\t%s\n", s.Layout, answer, s.Why)
+	}, func(s *ask.Solution) bool { return s.Found })
 }
 
 func (p *program) spellCommand() *cobra.Command {
-	var to, elem string
+	var q ask.Question
 	c := &cobra.Command{
 		Use:   "convert LAYOUT",
 		Short: "Write a layout in other notations",
@@ -318,57 +247,39 @@ exits with 1 when it can't.`,
 		Example: `  ashlar layout convert "Sw<2,0,3> o (8,8):(8,1)"
   ashlar layout convert "make_layout(make_shape(4, 5), LayoutRight{})" --to numpy
   ashlar layout convert "{dim0 = [[9], [18], [32]], dim1 = [[1], [2], [4]]}" --to layout`,
-		Args: arguments(1, 1, "one layout, in quotes"),
+		Args: arguments(1, 1, oneLayout),
 	}
-	c.Flags().StringVar(&to, "to", "", "one `notation`: "+strings.Join(judge.Spellings, ", "))
-	c.Flags().StringVar(&elem, "elem", "4", "`bytes` of an element, for NumPy's strides")
-	c.RunE = func(c *cobra.Command, args []string) error {
-		if to != "" && !slices.Contains(judge.Spellings, to) {
-			return usagef(c, "--to %s: there are %s", to, strings.Join(judge.Spellings, ", "))
+	c.Flags().StringVar(&q.What, "to", "", "one `notation`: "+strings.Join(judge.Spellings, ", "))
+	c.Flags().StringVar(&q.Elem, "elem", "4", "`bytes` of an element, for NumPy's strides")
+	spell := func(ctx context.Context, q *ask.Question) ([]ask.Spelling, error) {
+		if q.What != "" && !slices.Contains(judge.Spellings, q.What) {
+			return nil, usagef(c, "--to %s: there are %s", q.What, strings.Join(judge.Spellings, ", "))
 		}
-		bits, err := elementBits(elem)
-		if err != nil || bits%8 != 0 {
-			return usagef(c, "--elem %s: want bytes", elem)
+		list, err := ask.Spell(ctx, q)
+		if err == nil && q.What != "" {
+			err = list[0].Err
 		}
-		lay, err := readLayout(args[0])
-		if err != nil {
-			return err
-		}
-		if to != "" {
-			text, err := judge.Print(lay, to, bits/8)
-			if err != nil {
-				return err
-			}
-			fmt.Fprintln(p.out, strings.TrimSuffix(text, "\n"))
-			return nil
-		}
-		t := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
-		for _, s := range judge.Spellings {
-			text, err := judge.Print(lay, s, bits/8)
-			var bad *judge.Mismatch
-			var other *judge.Error
+		return list, err
+	}
+	return asks(p, c, &q, new(bool), spell, func(w io.Writer, list []ask.Spelling) {
+		for _, s := range list {
 			switch {
-			case errors.As(err, &bad):
-				text = "none: " + bad.Text()
-			case errors.As(err, &other):
-				text = "none: " + other.Text
-			case err != nil:
-				text = "none: " + err.Error()
+			case q.What != "":
+				fmt.Fprintln(p.out, s.Text)
+				continue
+			case s.Err != nil:
+				s.Text = "none: " + s.Reason
 			}
-			for i, line := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
-				if i > 0 {
-					s = ""
-				}
-				fmt.Fprintf(t, "%s\t%s\n", s, line)
+			for line := range strings.SplitSeq(s.Text, "\n") {
+				fmt.Fprintf(w, "%s\t%s\n", s.Name, line)
+				s.Name = ""
 			}
 		}
-		return t.Flush()
-	}
-	return c
+	}, func([]ask.Spelling) bool { return true })
 }
 
 func (p *program) inferCommand() *cobra.Command {
-	return &cobra.Command{
+	c := &cobra.Command{
 		Use:   "infer C A",
 		Short: "Find the layout B with C = A ∘ B",
 		Long: `Infer finds a layout B, of the shape of C, whose composition with A is C, and
@@ -377,28 +288,12 @@ which there is none.`,
 		Example: `  ashlar layout infer "(2,2):(24,2)" "(6,2):(8,2)"
   ashlar layout infer "(4,8):(8,1)" "(4,8):(1,4)"`,
 		Args: arguments(2, 2, "two layouts, in quotes"),
-		RunE: func(_ *cobra.Command, args []string) error {
-			c, err := readPlain(args[0])
-			if err != nil {
-				return err
-			}
-			a, err := readPlain(args[1])
-			if err != nil {
-				return err
-			}
-			b, err := judge.Infer(c, a)
-			if err != nil {
-				return err
-			}
-			fmt.Fprintln(p.out, b)
-			return nil
-		},
 	}
+	return asks(p, c, new(ask.Question), new(bool), ask.Infer, func(w io.Writer, b layout.Layout) { fmt.Fprintln(w, b) }, func(layout.Layout) bool { return true })
 }
 
 func (p *program) relayoutCommand() *cobra.Command {
-	var elem, vector string
-	var asJSON bool
+	var q ask.Question
 	c := &cobra.Command{
 		Use:   "relayout FROM TO",
 		Short: "Count the moves from one layout to another",
@@ -410,45 +305,20 @@ memories and begin at a multiple of their length in both. Each move costs one.`,
   ashlar layout relayout "(8,8):(8,1)" "(8,8):(1,8)"`,
 		Args: arguments(2, 2, "two layouts, in quotes"),
 	}
-	c.Flags().StringVar(&elem, "elem", "4", "`bytes` of an element")
-	c.Flags().StringVar(&vector, "vector", "16", "`bytes` of the widest move")
-	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object instead of the text")
-	c.RunE = func(c *cobra.Command, args []string) error {
-		bits, err := elementBits(elem)
-		wide, err2 := elementBits(vector)
-		if err != nil || err2 != nil || wide < bits || wide%bits != 0 {
-			return usagef(c, "--elem %s --vector %s: want bytes, a vector of whole elements", elem, vector)
-		}
-		from, err := readLayout(args[0])
-		if err != nil {
-			return err
-		}
-		to, err := readLayout(args[1])
-		if err != nil {
-			return err
-		}
-		m, err := judge.Relay(from, to, wide/bits)
-		if err != nil {
-			return err
-		}
-		if asJSON {
-			return json.NewEncoder(p.out).Encode(m)
-		}
-		t := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
+	c.Flags().StringVar(&q.Elem, "elem", "4", "`bytes` of an element")
+	c.Flags().StringVar(&q.Vector, "vector", "16", "`bytes` of the widest move")
+	return asks(p, c, &q, jsonFlag(c), ask.Relay, func(t io.Writer, m *judge.Moves) {
 		fmt.Fprintf(t, "elements\t%d, in %s that are one in both memories\nmoves\t%d\n", m.Elements, counted(m.Runs, "run"), m.Moves)
 		for _, w := range m.ByWidth {
 			fmt.Fprintf(t, "\t%d of %s\n", w.Moves, counted(w.Elements, "element"))
 		}
 		fmt.Fprintf(t, "everywhere\tvectors of %s\n", counted(m.Uniform, "element"))
-		return t.Flush()
-	}
-	return c
+	}, func(*judge.Moves) bool { return true })
 }
 
 func (p *program) verdictCommand() *cobra.Command {
+	var q ask.Question
 	var find int
-	var seed uint64
-	var asJSON bool
 	c := &cobra.Command{
 		Use:   "verdict OPERATION A [B]",
 		Short: "Judge an operation, and the published rules for it",
@@ -473,60 +343,30 @@ kind of silent error, the smallest of so many random tries.`,
 		},
 	}
 	c.Flags().IntVar(&find, "find", 0, "look for inputs in so many `tries`")
-	c.Flags().Uint64Var(&seed, "seed", 1, "where the random tries begin")
-	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object instead of the text")
+	c.Flags().Uint64Var(&q.Seed, "seed", 1, "where the random tries begin")
+	asJSON := jsonFlag(c)
+	verdict := asks(p, c, &q, asJSON, ask.Verdict, func(_ io.Writer, v *judge.Verdict) { fmt.Fprint(p.out, v) }, func(v *judge.Verdict) bool { return v.Exact != nil }).RunE
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if find > 0 {
-			list, err := judge.FindFaults(c.Context(), seed, find)
-			if err != nil {
-				return err
+		if find == 0 {
+			if q.What = args[0]; !slices.Contains(judge.Ops, q.What) {
+				return usagef(c, "no operation %q; there are %s", q.What, strings.Join(judge.Ops, ", "))
 			}
-			if asJSON {
-				return json.NewEncoder(p.out).Encode(list)
+			if n := ask.Arguments(q.What); n != len(args)-1 {
+				return usagef(c, "%s takes %s", q.What, []string{"one layout", "two arguments"}[n-1])
 			}
-			for _, f := range list {
-				fmt.Fprintf(p.out, "%s %s, %s\n%s\n", f.Rules, f.Op, f.Kind, f.Verdict)
-			}
-			return nil
+			return verdict(c, args[1:])
 		}
-		op := args[0]
-		if !slices.Contains(judge.Ops, op) {
-			return usagef(c, "no operation %q; there are %s", op, strings.Join(judge.Ops, ", "))
-		}
-		one := slices.Contains([]string{"coalesce", "left_inverse", "right_inverse"}, op)
-		if one != (len(args) == 2) {
-			return usagef(c, "%s takes %s", op, map[bool]string{true: "one layout", false: "two arguments"}[one])
-		}
-		a, err := readPlain(args[1])
+		list, err := judge.FindFaults(c.Context(), q.Seed, find)
 		if err != nil {
 			return err
 		}
-		var b layout.Layout
-		n := 0
-		switch {
-		case one:
-		case op == "complement" || op == "product_by":
-			if n, err = strconv.Atoi(args[2]); err != nil {
-				return usagef(c, "%s takes a layout and a number, not %q", op, args[2])
-			}
-		default:
-			if b, err = readPlain(args[2]); err != nil {
-				return err
-			}
+		if *asJSON {
+			return json.NewEncoder(p.out).Encode(list)
 		}
-		v, err := judge.Judge(op, a, b, n)
-		if err != nil {
-			return err
+		for _, f := range list {
+			fmt.Fprintf(p.out, "%s %s, %s\n%s\n", f.Rules, f.Op, f.Kind, f.Verdict)
 		}
-		if asJSON {
-			err = json.NewEncoder(p.out).Encode(v)
-		} else {
-			fmt.Fprint(p.out, v)
-		}
-		if err == nil && v.Exact == nil {
-			err = failures{}
-		}
-		return err
+		return nil
 	}
 	return c
 }

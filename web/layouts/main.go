@@ -8,7 +8,7 @@ import (
 	"context"
 	"syscall/js"
 
-	"github.com/ashlar-go/ashlar/web/ask"
+	"github.com/ashlar-go/ashlar/judge/ask"
 )
 
 func main() {

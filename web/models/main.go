@@ -14,7 +14,7 @@ import (
 	"io"
 	"syscall/js"
 
-	"github.com/ashlar-go/ashlar/web/ask"
+	"github.com/ashlar-go/ashlar/judge/ask"
 	"github.com/ashlar-go/ashlar/web/show"
 )
 

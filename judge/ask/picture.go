@@ -1,8 +1,8 @@
 package ask
 
 import (
-	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -38,14 +38,13 @@ type picture struct {
 	Part     bool        `json:"part"`
 }
 
-// part reads the slice, and returns the map of it.
+// part reads the slice, and returns the map of it; whole is that it is the layout.
 func part(q *Question) (c layout.Composed, m *draw.Map, at []int, whole bool, err error) {
-	if c, err = read("a", q.A); err != nil {
-		return
-	}
-	var o draw.MapOptions
-	if err = colours(q, &o); err != nil {
-		return
+	r := reader{Question: q}
+	c = r.layout("a", q.A)
+	o := r.colours()
+	if r.err != nil {
+		return c, nil, nil, false, r.err
 	}
 	inner := c.Inner()
 	shape := inner.Shape()
@@ -67,49 +66,52 @@ func part(q *Question) (c layout.Composed, m *draw.Map, at []int, whole bool, er
 		o.From[i], o.To[i] = at[i], min(at[i]+most, n)
 		whole = whole && o.To[i]-o.From[i] == n
 	}
-	if m, err = draw.NewMap(c, o); err != nil {
-		field := "a"
-		if q.Colour != "" {
-			field = "by"
-		}
-		err = in(field, err)
+	field := "a"
+	if q.Colour != "" {
+		field = "by"
 	}
-	return
+	m, err = draw.NewMap(c, o)
+	return c, m, at, whole, in(field, false, err)
+}
+
+// tuple reads numbers in brackets, which may be left out.
+func tuple(text string) (layout.Tuple, error) {
+	if text = strings.TrimSpace(text); !strings.HasPrefix(text, "(") {
+		text = "(" + text + ")"
+	}
+	return layout.ParseTuple(text)
+}
+
+// Tile reads the extents of a tile, as in (2,4).
+func Tile(text string) ([]int, error) {
+	t, err := tuple(text)
+	if err != nil || t.Depth() != 1 {
+		return nil, errors.New("want extents such as (2,4)")
+	}
+	return t.Flatten()
 }
 
 // colours reads what the colours stand for.
-func colours(q *Question, o *draw.MapOptions) error {
-	if strings.TrimSpace(q.By) == "" {
-		return nil
+func (r *reader) colours() (o draw.MapOptions) {
+	if strings.TrimSpace(r.By) == "" {
+		return o
 	}
-	switch q.Colour {
+	switch r.Colour {
 	case "threads", "values":
-		l, err := plain("by", q.By)
-		if err != nil {
-			return err
-		}
-		if q.Colour == "threads" {
-			o.Threads = &l
-		} else {
-			o.Values = &l
+		l := r.plain("by", r.By)
+		if o.Values = &l; r.Colour == "threads" {
+			o.Threads, o.Values = &l, nil
 		}
 	case "tile":
-		text := strings.TrimSpace(q.By)
-		if !strings.HasPrefix(text, "(") {
-			text = "(" + text + ")"
-		}
-		t, err := layout.ParseTuple(text)
-		if err == nil && t.Depth() == 1 {
-			o.Tile, err = t.Flatten()
-		}
-		if err != nil || o.Tile == nil {
-			return &Fault{Field: "by", Text: "want extents such as (2,4)"}
+		var err error
+		if o.Tile, err = Tile(r.By); err != nil {
+			r.fault("by", "%v", err)
 		}
 	}
-	return nil
+	return o
 }
 
-func drawn(_ context.Context, q *Question) (any, error) {
+func drawn(_ context.Context, q *Question) (*picture, error) {
 	c, m, at, whole, err := part(q)
 	if err != nil {
 		return nil, err
@@ -134,44 +136,45 @@ func drawn(_ context.Context, q *Question) (any, error) {
 	return p, nil
 }
 
+// A place is an answer to find: a sentence, and the offset.
+type place struct {
+	Text   string `json:"text"`
+	Offset string `json:"offset"`
+}
+
 // found says which offset a coordinate has, or which coordinates an offset.
-func found(_ context.Context, q *Question) (any, error) {
-	c, err := read("a", q.A)
-	if err != nil {
-		return nil, err
+func found(_ context.Context, q *Question) (*place, error) {
+	r := reader{Question: q}
+	c := r.layout("a", q.A)
+	find := strings.TrimSpace(q.Find)
+	isCoord := strings.ContainsAny(find, "(,")
+	t, err := tuple(find)
+	off, bad := strconv.Atoi(find)
+	if isCoord && err != nil || !isCoord && bad != nil {
+		r.fault("find", "want a coordinate, as in 1,5, or an offset, as in 13")
 	}
-	text := strings.TrimSpace(q.Find)
-	if strings.ContainsAny(text, "(,") {
-		if !strings.HasPrefix(text, "(") {
-			text = "(" + text + ")"
-		}
-		t, err := layout.ParseTuple(text)
-		if err != nil {
-			return nil, &Fault{Field: "find", Text: "want a coordinate, as in 1,5, or an offset, as in 13"}
-		}
-		off, err := c.OffsetAt(t)
-		if err != nil {
-			return nil, in("find", err)
-		}
-		return map[string]any{"text": fmt.Sprintf("%s lies at offset %d", text, off), "offset": strconv.Itoa(off)}, nil
+	if r.err != nil {
+		return nil, r.err
 	}
-	off, err := strconv.Atoi(text)
-	if err != nil {
-		return nil, &Fault{Field: "find", Text: "want a coordinate, as in 1,5, or an offset, as in 13"}
+	if isCoord {
+		if off, err = c.OffsetAt(t); err != nil {
+			return nil, in("find", false, err)
+		}
+		return &place{fmt.Sprintf("%v lies at offset %d", t, off), strconv.Itoa(off)}, nil
 	}
 	const most = 4
 	list, n, err := judge.Holders(c, off, most)
 	if err != nil {
-		return nil, in("find", err)
+		return nil, in("find", false, err)
 	}
 	inner := c.Inner()
 	var coords []string
 	for _, i := range list {
 		coord, err := inner.Coord(i)
 		if err != nil {
-			return nil, in("find", err)
+			return nil, in("find", false, err)
 		}
-		coords = append(coords, strings.ReplaceAll(strings.Replace(strings.Replace(fmt.Sprint(coord), "[", "(", 1), "]", ")", 1), " ", ","))
+		coords = append(coords, "("+strings.ReplaceAll(strings.Trim(fmt.Sprint(coord), "[]"), " ", ",")+")")
 	}
 	say := fmt.Sprintf("offset %d holds no element", off)
 	if n > 0 {
@@ -180,30 +183,25 @@ func found(_ context.Context, q *Question) (any, error) {
 	if n > most {
 		say += fmt.Sprintf(" and %d more", n-most)
 	}
-	return map[string]any{"text": say, "offset": strconv.Itoa(off)}, nil
+	return &place{say, strconv.Itoa(off)}, nil
 }
 
 // copied is the picture as text, SVG or Go; the page makes a PNG of the SVG.
-func copied(_ context.Context, q *Question) (any, error) {
+func copied(_ context.Context, q *Question) (map[string]string, error) {
 	c, m, _, _, err := part(q)
 	if err != nil {
 		return nil, err
 	}
-	var b bytes.Buffer
+	var b strings.Builder
 	switch q.What {
 	case "go":
-		text, err := judge.Print(c, "go", 1)
-		if err != nil {
-			return nil, in("a", err)
-		}
-		return map[string]string{"text": text}, nil
+		var text string
+		text, err = judge.Print(c, "go", 1)
+		b.WriteString(text)
 	case "svg":
 		err = m.WriteSVG(&b)
 	default:
 		err = m.WriteText(&b, false)
 	}
-	if err != nil {
-		return nil, in("a", err)
-	}
-	return map[string]string{"text": b.String()}, nil
+	return map[string]string{"text": b.String()}, in("a", false, err)
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ashlar-go/ashlar/web/ask"
+	"github.com/ashlar-go/ashlar/judge/ask"
 )
 
 func Example() {

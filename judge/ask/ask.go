@@ -1,0 +1,414 @@
+// Package ask puts questions about layouts to packages judge and draw, as a person types them: fields of text in, an answer
+// or the field that is at fault out. Its callers are the command ashlar layout, which fills the fields from flags, and
+// the page of module web, which sends them as JSON to [Answer].
+package ask
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ashlar-go/ashlar/judge"
+	"github.com/ashlar-go/ashlar/layout"
+)
+
+// A Question names what is asked, and has the fields as they were typed.
+type Question struct {
+	Op     string   `json:"op"`
+	A      string   `json:"a"`
+	B      string   `json:"b"`
+	Colour string   `json:"colour"` // "", threads, values or tile
+	By     string   `json:"by"`     // of Colour
+	At     []int    `json:"at"`     // the slice: a coordinate of each mode, of the last two the first drawn
+	What   string   `json:"what"`   // an operation, a notation, xor, a form of a picture
+	Find   string   `json:"find"`   // a coordinate in brackets, or an offset
+	Banks  string   `json:"banks"`
+	Elem   string   `json:"elem"`
+	Access []string `json:"access"`
+	Vector string   `json:"vector"`
+	Bare   bool     `json:"bare"` // solve for the layout without its swizzle
+	N      int      `json:"n"`
+	Seed   uint64   `json:"seed"`
+}
+
+// A Fault is an error beside its cause.
+type Fault struct {
+	Field string `json:"field"` // of the question
+	Text  string `json:"text"`
+	Mark  string `json:"mark,omitempty"` // two lines: the expression, and a caret under the fault
+	Typed bool   `json:"-"`              // the field can't be read; else there is no answer
+	Err   error  `json:"-"`              // the cause, nil where Text says all
+}
+
+func (f *Fault) Error() string { return f.Text }
+
+// Unwrap returns the cause.
+func (f *Fault) Unwrap() error { return f.Err }
+
+// in says which field an error comes from, nil of none.
+func in(field string, typed bool, err error) error {
+	if err == nil {
+		return nil
+	}
+	f := &Fault{Field: field, Text: err.Error(), Typed: typed, Err: err}
+	var bad *layout.EvalError
+	if errors.As(err, &bad) && bad.Err != nil {
+		f.Mark, f.Text = bad.Mark(), bad.Err.Error()
+	}
+	name, rest, ok := strings.Cut(f.Text, ": ") // without the function, as in "layout.Eval: want a number"
+	if pkg, _, _ := strings.Cut(name, "."); ok && !strings.Contains(name, " ") && slices.Contains([]string{"layout", "judge", "draw"}, pkg) {
+		f.Text = rest
+	}
+	f.Text = clip(f.Text)
+	return f
+}
+
+// clip keeps an error readable.
+func clip(s string) string {
+	const half = 300
+	if r := []rune(s); len(r) > 2*half {
+		return string(r[:half]) + "…" + string(r[len(r)-half:])
+	}
+	return s
+}
+
+// asJSON makes an answer one of the page.
+func asJSON[T any](f func(context.Context, *Question) (T, error)) func(context.Context, *Question) (any, error) {
+	return func(ctx context.Context, q *Question) (any, error) { return f(ctx, q) }
+}
+
+var answers = map[string]func(context.Context, *Question) (any, error){
+	"map": asJSON(drawn), "find": asJSON(found), "compare": asJSON(compared), "copy": asJSON(copied),
+	"verdict": asJSON(Verdict), "faults": asJSON(faults), "banks": asJSON(counted), "solve": asJSON(Solve),
+	"convert": asJSON(Spell), "infer": asJSON(inferred), "relayout": asJSON(Relay),
+}
+
+// Answer answers a question in JSON. It never fails: an error is an answer, too, with a Fault.
+func Answer(ctx context.Context, question []byte) []byte {
+	var q Question
+	if err := json.Unmarshal(question, &q); err != nil {
+		return Reply(nil, err)
+	}
+	f := answers[q.Op]
+	if f == nil {
+		return Reply(nil, fmt.Errorf("no question %q", clip(q.Op)))
+	}
+	return Reply(f(ctx, &q))
+}
+
+// Reply writes an answer, or what kept it, as JSON.
+func Reply(answer any, err error) []byte {
+	var out struct {
+		Answer any    `json:"answer,omitempty"`
+		Fault  *Fault `json:"fault,omitempty"`
+	}
+	if out.Answer = answer; err != nil {
+		out.Answer = nil
+		if !errors.As(err, &out.Fault) {
+			out.Fault = &Fault{Text: clip(err.Error())}
+		}
+	}
+	b, err := json.Marshal(&out)
+	if err != nil {
+		b, _ = json.Marshal(map[string]*Fault{"fault": {Text: err.Error()}})
+	}
+	return b
+}
+
+// A reader reads the fields of a question. After the first that it can't read it reads none.
+type reader struct {
+	*Question
+	err error
+}
+
+// fault says what is wrong with a field.
+func (r *reader) fault(field, format string, args ...any) {
+	if r.err == nil {
+		r.err = &Fault{Field: field, Text: fmt.Sprintf(format, args...), Typed: true}
+	}
+}
+
+// layout reads a layout that was typed.
+func (r *reader) layout(field, text string) layout.Composed {
+	c, err := judge.Parse(text)
+	if err != nil && r.err == nil {
+		f := in(field, true, err).(*Fault)
+		if strings.TrimSpace(text) == "" {
+			f.Text, f.Mark = "a layout is wanted, such as (8,8):(8,1)", ""
+		}
+		r.err = f
+	}
+	return c
+}
+
+// A wanted is a layout that isn't what an operation takes.
+type wanted struct{ error }
+
+func (wanted) Unwrap() error { return layout.ErrSyntax }
+
+// plain reads a layout without a swizzle and an offset.
+func (r *reader) plain(field, text string) layout.Layout {
+	c := r.layout(field, text)
+	l, ok := c.Plain()
+	if !ok && r.err == nil {
+		r.err = in(field, true, wanted{fmt.Errorf("%v: a layout without a swizzle and an offset is wanted", c)})
+	}
+	return l
+}
+
+// bits reads bytes of an element, or bits as in 4b.
+func (r *reader) bits(field, text string) int {
+	number, isBits := strings.CutSuffix(strings.TrimSpace(text), "b")
+	n, err := strconv.Atoi(number)
+	if err != nil || n < 1 || n > 1<<10 {
+		r.fault(field, "want bytes, as in 2, or bits, as in 4b")
+	}
+	if isBits {
+		return n
+	}
+	return 8 * n
+}
+
+// memory is what the questions about banks have in common.
+type memory struct {
+	l    layout.Composed
+	b    judge.Banks
+	bits int
+	list []judge.Access
+}
+
+func memoryOf(q *Question) (m memory, err error) {
+	if m.b, err = judge.ParseBanks(q.Banks); err != nil {
+		return m, in("banks", true, err)
+	}
+	r := reader{Question: q}
+	m.bits = r.bits("elem", q.Elem)
+	for k, text := range q.Access {
+		if strings.TrimSpace(text) != "" && r.err == nil {
+			var a judge.Access
+			a, err = judge.ParseAccess(text)
+			r.err, m.list = in("access"+strconv.Itoa(k), true, err), append(m.list, a)
+		}
+	}
+	if len(m.list) == 0 {
+		r.fault("access0", "an access is wanted: row, column, row:8, ldmatrix or tv:LAYOUT")
+	}
+	m.l = r.layout("a", q.A)
+	return m, r.err
+}
+
+// Text writes a layout, without what it lacks.
+func Text(c layout.Composed) string {
+	if l, ok := c.Plain(); ok {
+		return l.String()
+	}
+	return c.String()
+}
+
+// Counts are the bank conflicts of accesses through a layout.
+type Counts struct {
+	Layout   string      `json:"layout"`
+	Banks    string      `json:"banks"`
+	Bits     int         `json:"bits"`  // of an element
+	Clean    bool        `json:"clean"` // no access has a conflict or a split vector
+	Accesses []Count     `json:"accesses"`
+	Memory   judge.Banks `json:"-"`
+}
+
+// A Count is the conflicts of one access.
+type Count struct {
+	*judge.Report
+	Conflicts int `json:"conflicts"`
+}
+
+// Banks counts the conflicts of the accesses to A.
+func Banks(_ context.Context, q *Question) (*Counts, error) {
+	m, err := memoryOf(q)
+	if err != nil {
+		return nil, err
+	}
+	out := &Counts{Layout: Text(m.l), Banks: m.b.String(), Bits: m.bits, Clean: true, Memory: m.b}
+	for k, a := range m.list {
+		r, err := judge.Conflicts(m.l, m.b, m.bits, a)
+		if err != nil {
+			return nil, in("access"+strconv.Itoa(k), false, err)
+		}
+		out.Clean = out.Clean && r.Clean()
+		out.Accesses = append(out.Accesses, Count{r, r.Conflicts()})
+	}
+	return out, nil
+}
+
+// counted is Banks as the page draws it, which takes a number of steps alone.
+func counted(ctx context.Context, q *Question) (*Counts, error) {
+	out, err := Banks(ctx, q)
+	for i := 0; err == nil && i < len(out.Accesses); i++ {
+		r := out.Accesses[i].Report
+		r.PerStep = r.PerStep[:min(len(r.PerStep), 512)]
+	}
+	return out, err
+}
+
+// A Solution is a swizzle, or a matrix, without bank conflicts.
+type Solution struct {
+	Layout  string               `json:"layout"`
+	Removed string               `json:"removed,omitempty"` // the swizzle that A had, where Bare is asked for
+	Found   bool                 `json:"found"`
+	Answer  string               `json:"answer,omitempty"` // the swizzle, or the matrix
+	Why     string               `json:"why"`
+	XOR     *judge.XORResult     `json:"xor,omitempty"`
+	Search  *judge.SwizzleResult `json:"swizzle,omitempty"`
+}
+
+// Solve finds the smallest swizzle of A with which no access has a conflict, or with xor as What a matrix.
+func Solve(ctx context.Context, q *Question) (*Solution, error) {
+	m, err := memoryOf(q)
+	if err != nil {
+		return nil, err
+	}
+	out := &Solution{}
+	if w, ok := m.l.Outer().(layout.Swizzle); q.Bare && ok && w.Bits() > 0 {
+		out.Removed = w.String()
+		if m.l, err = layout.NewComposed(layout.Swizzle{}, m.l.Base(), m.l.Inner()); err != nil {
+			return nil, in("a", false, err)
+		}
+	}
+	out.Layout = Text(m.l)
+	if q.What == "xor" {
+		r, err := judge.SolveXOR(ctx, m.l, m.b, m.bits, m.list...)
+		if out.Found, out.Why, out.XOR = r.Found, r.Why, &r; r.Found {
+			out.Answer = r.Matrix.String()
+		}
+		return out, in("a", false, err)
+	}
+	r, err := judge.SolveSwizzle(ctx, m.l, m.b, m.bits, m.list...)
+	if out.Found, out.Why, out.Search = r.Found, r.Why(), &r; r.Found {
+		out.Answer = r.Swizzle.String()
+	}
+	return out, in("a", false, err)
+}
+
+// A Spelling is a layout in one notation, or the reason why there is none.
+type Spelling struct {
+	Name   string `json:"name"`
+	Text   string `json:"text,omitempty"`
+	Reason string `json:"reason,omitempty"`
+	Err    error  `json:"-"` // of Reason
+}
+
+// Spell writes A in all notations, or in that of What.
+func Spell(_ context.Context, q *Question) (list []Spelling, err error) {
+	r := reader{Question: q}
+	n := r.bits("elem", q.Elem)
+	if n%8 != 0 {
+		r.fault("elem", "NumPy's strides count whole bytes")
+	}
+	c := r.layout("a", q.A)
+	for _, name := range judge.Spellings {
+		if r.err != nil || q.What != "" && q.What != name {
+			continue
+		}
+		s := Spelling{Name: name}
+		s.Text, s.Err = judge.Print(c, name, n/8)
+		s.Text = strings.TrimSuffix(s.Text, "\n")
+		var bad *judge.Mismatch
+		var other *judge.Error
+		switch {
+		case errors.As(s.Err, &bad):
+			s.Reason = bad.Text()
+		case errors.As(s.Err, &other):
+			s.Reason = other.Text
+		case s.Err != nil:
+			s.Reason = s.Err.Error()
+		}
+		list = append(list, s)
+	}
+	return list, r.err
+}
+
+// Infer finds the layout whose composition with B is A.
+func Infer(_ context.Context, q *Question) (layout.Layout, error) {
+	r := reader{Question: q}
+	c, a := r.plain("a", q.A), r.plain("b", q.B)
+	if r.err != nil {
+		return layout.Layout{}, r.err
+	}
+	b, err := judge.Infer(c, a)
+	return b, in("a", false, err)
+}
+
+// inferred is Infer as the page draws it: that there is none is an answer.
+func inferred(ctx context.Context, q *Question) (map[string]any, error) {
+	b, err := Infer(ctx, q)
+	var bad *judge.Mismatch
+	if errors.As(err, &bad) {
+		return map[string]any{"missing": bad, "text": bad.Text()}, nil
+	}
+	return map[string]any{"layout": b.String()}, err
+}
+
+// Relay counts the moves from A to B.
+func Relay(_ context.Context, q *Question) (*judge.Moves, error) {
+	r := reader{Question: q}
+	elem, wide := r.bits("elem", q.Elem), r.bits("vector", q.Vector)
+	if wide < elem || wide%max(elem, 1) != 0 {
+		r.fault("vector", "the widest move has whole elements")
+	}
+	from, to := r.layout("a", q.A), r.layout("b", q.B)
+	if r.err != nil {
+		return nil, r.err
+	}
+	m, err := judge.Relay(from, to, wide/elem)
+	return m, in("b", false, err)
+}
+
+// Arguments is how many layouts and numbers an operation takes.
+func Arguments(op string) int {
+	if slices.Contains([]string{"coalesce", "left_inverse", "right_inverse"}, op) {
+		return 1
+	}
+	return 2
+}
+
+// Verdict judges the operation What of A and, where it takes two, of B.
+func Verdict(_ context.Context, q *Question) (*judge.Verdict, error) {
+	r := reader{Question: q}
+	a := r.plain("a", q.A)
+	var b layout.Layout
+	n := 0
+	switch {
+	case Arguments(q.What) == 1:
+	case q.What == "complement" || q.What == "product_by":
+		var err error
+		if n, err = strconv.Atoi(strings.TrimSpace(q.B)); err != nil {
+			r.fault("b", "%s takes a layout and a number, not %q", q.What, clip(q.B))
+		}
+	default:
+		b = r.plain("b", q.B)
+	}
+	if r.err != nil {
+		return nil, r.err
+	}
+	v, err := judge.Judge(q.What, a, b, n)
+	return v, in("b", false, err)
+}
+
+// faults looks for inputs for which published rules are wrong.
+func faults(ctx context.Context, q *Question) ([]judge.Fault, error) {
+	return judge.FindFaults(ctx, q.Seed, min(q.N, 1<<16))
+}
+
+// compared says where A and B differ.
+func compared(_ context.Context, q *Question) (*judge.Difference, error) {
+	r := reader{Question: q}
+	a, b := r.layout("a", q.A), r.layout("b", q.B)
+	if r.err != nil {
+		return nil, r.err
+	}
+	d, err := judge.Compare(a, b)
+	return d, in("a", false, err)
+}
