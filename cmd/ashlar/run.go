@@ -159,7 +159,18 @@ are pairs. A folder's lines have runs, all times, with --repeat.`,
 		if err := f.pics.check(p); err != nil {
 			return err
 		}
-		return p.runModel(c.Context(), &f, args[0], args[1:])
+		u, err := p.prepare(&f, args[0], args[1:])
+		if err != nil {
+			return err
+		}
+		if u.folders != nil {
+			return u.all(c.Context())
+		}
+		r, err := u.once(c.Context(), u.files, f.inputs, p.progress)
+		if err != nil {
+			return err
+		}
+		return r.put()
 	}
 	return c
 }
@@ -173,6 +184,10 @@ type runner struct {
 	s      *onnx.Session
 	labels *labels
 	load   time.Duration
+
+	files   []string // the arguments
+	folders *folders // nil: one run
+	targets []target
 }
 
 // result is what a run gave and what it took.
@@ -190,48 +205,44 @@ type result struct {
 	spent   []time.Duration // by each run
 }
 
-func (p *program) runModel(ctx context.Context, f *runFlags, model string, files []string) error {
+// prepare opens the model, and refuses before a run what would fail after it.
+func (p *program) prepare(f *runFlags, model string, files []string) (u *runner, err error) {
 	if err := p.cpuErr(); err != nil {
 		fmt.Fprintln(p.stderr, "ashlar: warning: "+err.Error())
 	}
 	start := time.Now()
-	src, m, err := p.openModel(model)
-	if err != nil {
-		return err
+	u = &runner{program: p, f: f, files: files}
+	if u.src, u.m, err = p.openModel(model); err != nil {
+		return nil, err
 	}
-	folders, err := p.foldersOf(m, f, files)
-	if err != nil {
-		return err
+	if u.folders, err = p.foldersOf(u.m, f, files); err != nil {
+		return nil, err
 	}
-	targets, err := p.targetsOf(m, src.name, f.outputs)
-	if err != nil {
-		return err
+	if u.targets, err = p.targetsOf(u.m, u.src.name, f.outputs); err != nil {
+		return nil, err
 	}
 	for _, file := range []string{f.trace, f.all} {
 		if err := folderOf(file); err != nil && file != "" {
-			return err
+			return nil, err
 		}
 	}
-	quiet := targetsStdout(targets)
-	if quiet && f.json {
-		return p.usagef("--json and an output to - both want standard output")
+	if f.json && targetsStdout(u.targets) {
+		return nil, p.usagef("--json and an output to - both want standard output")
 	}
-	u := &runner{program: p, f: f, src: src, m: m}
-	if u.s, err = p.session(m, f); err != nil {
-		return src.in(err)
+	if u.s, err = p.session(u.m, f); err != nil {
+		return nil, u.src.in(err)
 	}
-	if u.labels, err = findLabels(f.labels, src); err != nil {
-		return err
+	if u.labels, err = findLabels(f.labels, u.src); err != nil {
+		return nil, err
 	}
 	u.load = time.Since(start)
-	if folders != nil {
-		return u.all(ctx, folders)
-	}
-	r, err := u.once(ctx, files, f.inputs, p.progress)
-	if err != nil {
-		return err
-	}
-	for _, t := range targets {
+	return u, nil
+}
+
+// put writes and prints what a run gave.
+func (r *result) put() error {
+	p, f := r.program, r.f
+	for _, t := range r.targets {
 		if err := p.write(t, r); err != nil {
 			return err
 		}
@@ -247,7 +258,7 @@ func (p *program) runModel(ctx context.Context, f *runFlags, model string, files
 		}
 	}
 	switch {
-	case quiet:
+	case targetsStdout(r.targets):
 		return nil
 	case f.json:
 		return p.printJSON(r)
@@ -291,26 +302,13 @@ func (u *runner) once(ctx context.Context, files, named []string, progress func(
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
 	defer stop()
 	defer context.AfterFunc(ctx, stop)()
-	outputs, err := r.repeat(ctx, given, progress)
-	if err != nil {
-		if errors.Is(err, context.Canceled) {
-			return nil, fmt.Errorf("interrupted: %w", u.src.in(err))
-		}
-		return nil, u.src.in(err)
-	}
-	r.take(outputs)
-	r.ranks, err = r.rank(u.f)
-	return r, err
-}
-
-// repeat runs the session as often as it is asked for, and returns the outputs of the last run.
-func (r *result) repeat(ctx context.Context, given map[string]onnx.Value, progress func() (func(done, total int, n *onnx.Node), func())) (outputs map[string]onnx.Value, err error) {
 	f := r.f
 	o := onnx.Options{MaxMemory: int64(r.limit), Threads: f.threads}
 	if f.profile || f.trace != "" || f.all != "" {
 		r.profile = &profile{nodes: make(map[*onnx.Node]*nodeTime), trace: f.trace != ""}
 		o.Observe = r.profile.observe
 	}
+	var outputs map[string]onnx.Value
 	for i := range f.repeat {
 		if r.profile != nil {
 			r.profile.begin()
@@ -327,12 +325,17 @@ func (r *result) repeat(ctx context.Context, given map[string]onnx.Value, progre
 		if err == nil && r.profile != nil {
 			err = r.profile.err
 		}
+		if errors.Is(err, context.Canceled) {
+			return nil, fmt.Errorf("interrupted: %w", u.src.in(err))
+		}
 		if err != nil {
-			return nil, err
+			return nil, u.src.in(err)
 		}
 		r.spent = append(r.spent, time.Since(start))
 	}
-	return outputs, nil
+	r.take(outputs)
+	r.ranks, err = r.rank(u.f)
+	return r, err
 }
 
 // take names the tensors of the outputs.
