@@ -67,8 +67,9 @@ layout                     4520       0
 linalg                      150       0
 mem                        1100       0
 num                        7890       0
-onnx                      13030       0
+onnx                      12400       0
 onnx/imagedecoder           360       0
+onnx/internal/wire          720       0
 onnx/picture                190       0
 onnx/serve                 2830       0
 op                        30160       0

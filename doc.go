@@ -15,6 +15,7 @@
 //	op/                  one file per operator: doc comment, function, table, loop
 //	device/              memory configs, shards, queues; an accelerator in software
 //	onnx/                decodes a graph, checks it, runs it through op's table
+//	onnx/internal/       what a model needs of files and strings, without the types that users see
 //	onnx/picture/        draws the graph of a model
 //	onnx/serve/          runs models for clients over HTTP
 //	format/npy/          NumPy's npy and npz files

@@ -1,6 +1,9 @@
 package onnx
 
-import "google.golang.org/protobuf/encoding/protowire"
+import (
+	"github.com/ashlar-go/ashlar/onnx/internal/wire"
+	"google.golang.org/protobuf/encoding/protowire"
+)
 
 // attrFields are the fields that hold an attribute's value, by kind.
 var attrFields = [...]protowire.Number{
@@ -8,32 +11,32 @@ var attrFields = [...]protowire.Number{
 	AttrGraphs: 11, AttrTypeProto: 14, AttrTypes: 15, AttrSparseTensor: 22, AttrSparseTensors: 23,
 }
 
-func (d *decoder) attribute(to []Attribute, f field) ([]Attribute, error) {
-	to, err := one(to, f, d.attributeInto)
+func (d *decoder) attribute(to []Attribute, f wire.Field) ([]Attribute, error) {
+	to, err := wire.Append(to, f, d.attributeInto)
 	if err != nil {
-		err = in(named("attribute", f.body.first(1), len(to)-1), err)
+		err = in(named("attribute", f.Body.First(1), len(to)-1), err)
 	}
 	return to, err
 }
 
 // attributeInto takes the value from the field that the type names. In a file of IR version 1, which has no type, it is
 // the first one present; a scalar that is left out is zero, as proto3 writes it.
-func (d *decoder) attributeInto(m msg, a *Attribute) error {
-	t, err := m.scan()
+func (d *decoder) attributeInto(m wire.Message, a *Attribute) error {
+	t, err := m.Scan()
 	if err != nil {
 		return err
 	}
 	var kind int32
-	err = d.each(m, func(f field) (err error) {
-		switch f.num {
+	err = d.Each(m, func(f wire.Field) (err error) {
+		switch f.Num {
 		case 1:
-			a.Name, err = d.text(f)
+			a.Name, err = d.Text(f)
 		case 13:
-			a.Doc, err = d.text(f)
+			a.Doc, err = d.Text(f)
 		case 20:
-			kind, err = f.int32()
+			kind, err = f.Int32()
 		case 21:
-			a.Ref, err = d.text(f)
+			a.Ref, err = d.Text(f)
 		}
 		return err
 	})
@@ -62,16 +65,16 @@ func (d *decoder) attributeInto(m msg, a *Attribute) error {
 	return d.attributeValue(m, a, t)
 }
 
-func (d *decoder) attributeValue(m msg, a *Attribute, t tally) (err error) {
+func (d *decoder) attributeValue(m wire.Message, a *Attribute, t wire.Tally) (err error) {
 	num := attrFields[a.Type]
 	n := t[num]
-	if err := d.spend(32); err != nil { // the value's own header, boxed
+	if err := d.Spend(32); err != nil { // the value's own header, boxed
 		return err
 	}
 	// each calls do for the occurrences of the value's field
-	each := func(do func(f field) error) error {
-		return d.each(m, func(f field) error {
-			if f.num != num {
+	each := func(do func(f wire.Field) error) error {
+		return d.Each(m, func(f wire.Field) error {
+			if f.Num != num {
 				return nil
 			}
 			return do(f)
@@ -80,65 +83,43 @@ func (d *decoder) attributeValue(m msg, a *Attribute, t tally) (err error) {
 	switch a.Type {
 	case AttrFloat:
 		var v float32
-		err = each(func(f field) (err error) { v, err = f.float(); return err })
+		err = each(func(f wire.Field) (err error) { v, err = f.Float(); return err })
 		a.Value = v
 	case AttrInt:
 		var v int64
-		err = each(func(f field) (err error) { v, err = f.int(); return err })
+		err = each(func(f wire.Field) (err error) { v, err = f.Int64(); return err })
 		a.Value = v
 	case AttrString:
 		var v string
-		err = each(func(f field) (err error) { v, err = d.text(f); return err })
+		err = each(func(f wire.Field) (err error) { v, err = d.Text(f); return err })
 		a.Value = v
 	case AttrFloats:
-		a.Value, err = d.float32s(m, num)
+		a.Value, err = d.Float32s(m, num)
 	case AttrInts:
-		a.Value, err = d.int64s(m, num)
+		a.Value, err = d.Int64s(m, num)
 	case AttrStrings:
-		v, err := list[string](d, n, 0)
+		v, err := wire.List[string](&d.Limit, n, 0)
 		if err == nil {
-			err = each(func(f field) (err error) { v, err = d.texts(v, f); return err })
+			err = each(func(f wire.Field) (err error) { v, err = d.AppendText(v, f); return err })
 		}
 		a.Value = v
 		return err
 	case AttrTensor:
-		a.Value, err = single(d, n, each, d.tensor)
+		a.Value, err = wire.Single(&d.Limit, n, each, d.tensor)
 	case AttrSparseTensor:
-		a.Value, err = single(d, n, each, d.sparse)
+		a.Value, err = wire.Single(&d.Limit, n, each, d.sparse)
 	case AttrTypeProto:
-		a.Value, err = single(d, n, each, d.typ)
+		a.Value, err = wire.Single(&d.Limit, n, each, d.typ)
 	case AttrGraph:
-		a.Value, err = single(d, n, each, d.graphInto)
+		a.Value, err = wire.Single(&d.Limit, n, each, d.graphInto)
 	case AttrTensors:
-		a.Value, err = several(d, n, each, d.tensor)
+		a.Value, err = wire.Several(&d.Limit, n, each, d.tensor)
 	case AttrSparseTensors:
-		a.Value, err = several(d, n, each, d.sparse)
+		a.Value, err = wire.Several(&d.Limit, n, each, d.sparse)
 	case AttrTypes:
-		a.Value, err = several(d, n, each, d.typ)
+		a.Value, err = wire.Several(&d.Limit, n, each, d.typ)
 	case AttrGraphs:
-		a.Value, err = several(d, n, each, d.graphInto)
+		a.Value, err = wire.Several(&d.Limit, n, each, d.graphInto)
 	}
 	return err
-}
-
-// several decodes n occurrences of a message field.
-func several[T any](d *decoder, n int, each func(func(field) error) error, decode func(msg, *T) error) ([]T, error) {
-	out, err := list[T](d, n, 0)
-	if err != nil {
-		return nil, err
-	}
-	err = each(func(f field) (err error) { out, err = one(out, f, decode); return err })
-	return out, err
-}
-
-// single decodes a message field that occurs n times, of which one is right.
-func single[T any](d *decoder, n int, each func(func(field) error) error, decode func(msg, *T) error) (*T, error) {
-	if n != 1 {
-		return nil, failf("its value is there %d times", n)
-	}
-	out, err := several(d, n, each, decode)
-	if err != nil {
-		return nil, err
-	}
-	return &out[0], nil
 }

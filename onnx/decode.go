@@ -1,6 +1,11 @@
 package onnx
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/ashlar-go/ashlar/mem"
+	"github.com/ashlar-go/ashlar/onnx/internal/wire"
+)
 
 // The decoders below read one message each. Field numbers are onnx.proto's, which is also where the meaning of every
 // field stands. Each goes over the message twice: once to count, so that lists are allocated at their final length, and
@@ -14,8 +19,20 @@ const (
 	checkAxis  = 32 // of a stored tensor
 )
 
-func (d *decoder) model(m msg) (*Model, error) {
-	t, err := m.scan()
+// A decoder decodes the messages of a file.
+type decoder struct {
+	wire.Limit
+	graphs int          // how many graphs stand around what is decoded
+	from   *mem.Buffer  // what the bytes are of; nil for a program's own
+	folder *wire.Folder // of the file
+
+	strings *table // of the values that are decoded
+}
+
+func newDecoder(size int) *decoder { return &decoder{Limit: wire.NewLimit(size)} }
+
+func (d *decoder) model(m wire.Message) (*Model, error) {
+	t, err := m.Scan()
 	if err != nil {
 		return nil, err
 	}
@@ -23,142 +40,125 @@ func (d *decoder) model(m msg) (*Model, error) {
 		return nil, failf("%d graphs in the file, so it is no ONNX model (they have one)", t[7])
 	}
 	out := &Model{}
-	if out.Opsets, err = list[Opset](d, t[8], 0); err != nil {
+	if out.Opsets, err = wire.List[Opset](&d.Limit, t[8], 0); err != nil {
 		return nil, err
 	}
-	if out.Metadata, err = list[Entry](d, t[14], 0); err != nil {
+	if out.Metadata, err = wire.List[Entry](&d.Limit, t[14], 0); err != nil {
 		return nil, err
 	}
-	if out.Functions, err = list[Function](d, t[25], 0); err != nil {
+	if out.Functions, err = wire.List[Function](&d.Limit, t[25], 0); err != nil {
 		return nil, err
 	}
-	err = d.each(m, func(f field) (err error) {
-		switch f.num {
+	err = d.Each(m, func(f wire.Field) (err error) {
+		switch f.Num {
 		case 1:
-			out.IR, err = f.int()
+			out.IR, err = f.Int64()
 		case 2:
-			out.Producer, err = d.text(f)
+			out.Producer, err = d.Text(f)
 		case 3:
-			out.ProducerVersion, err = d.text(f)
+			out.ProducerVersion, err = d.Text(f)
 		case 4:
-			out.Domain, err = d.text(f)
+			out.Domain, err = d.Text(f)
 		case 5:
-			out.Version, err = f.int()
+			out.Version, err = f.Int64()
 		case 6:
-			out.Doc, err = d.text(f)
+			out.Doc, err = d.Text(f)
 		case 7:
 			out.Graph, err = d.graph(f)
 		case 8:
-			out.Opsets, err = one(out.Opsets, f, d.opset)
+			out.Opsets, err = wire.Append(out.Opsets, f, d.opset)
 		case 14:
-			out.Metadata, err = one(out.Metadata, f, d.entry)
+			out.Metadata, err = wire.Append(out.Metadata, f, d.entry)
 		case 25:
-			out.Functions, err = one(out.Functions, f, d.function)
+			out.Functions, err = wire.Append(out.Functions, f, d.function)
 		}
 		return err
 	})
 	return out, err
 }
 
-// one decodes a message field and appends the result; list has made room for it.
-func one[T any](to []T, f field, decode func(m msg, into *T) error) ([]T, error) {
-	m, err := f.message()
-	if err != nil {
-		return to, err
-	}
-	var v T
-	err = decode(m, &v)
-	return append(to, v), err
-}
-
-// texts appends a string field to a list for which list has made room.
-func (d *decoder) texts(to []string, f field) ([]string, error) {
-	s, err := d.text(f)
-	return append(to, s), err
-}
-
-func (d *decoder) opset(m msg, o *Opset) error {
-	return d.each(m, func(f field) (err error) {
-		switch f.num {
+func (d *decoder) opset(m wire.Message, o *Opset) error {
+	return d.Each(m, func(f wire.Field) (err error) {
+		switch f.Num {
 		case 1:
-			o.Domain, err = d.text(f)
+			o.Domain, err = d.Text(f)
 		case 2:
-			o.Version, err = f.int()
+			o.Version, err = f.Int64()
 		}
 		return err
 	})
 }
 
-func (d *decoder) entry(m msg, e *Entry) error {
-	return d.each(m, func(f field) (err error) {
-		switch f.num {
+func (d *decoder) entry(m wire.Message, e *Entry) error {
+	return d.Each(m, func(f wire.Field) (err error) {
+		switch f.Num {
 		case 1:
-			e.Key, err = d.text(f)
+			e.Key, err = d.Text(f)
 		case 2:
-			e.Value, err = d.text(f)
+			e.Value, err = d.Text(f)
 		}
 		return err
 	})
 }
 
-func (d *decoder) graph(f field) (*Graph, error) {
-	m, err := f.message()
+func (d *decoder) graph(f wire.Field) (*Graph, error) {
+	m, err := f.Message()
 	if err != nil {
 		return nil, err
 	}
 	g := &Graph{}
 	if err := d.graphInto(m, g); err != nil {
-		return nil, in(fmt.Sprintf("graph %q", m.first(2)), err)
+		return nil, in(fmt.Sprintf("graph %q", m.First(2)), err)
 	}
 	return g, nil
 }
 
-func (d *decoder) graphInto(m msg, g *Graph) error {
-	t, err := m.scan()
+func (d *decoder) graphInto(m wire.Message, g *Graph) error {
+	t, err := m.Scan()
 	if err != nil {
 		return err
 	}
-	if err := d.spend(int64(256)); err != nil {
+	if err := d.Spend(int64(256)); err != nil {
 		return err
 	}
 	d.graphs++
 	defer func() { d.graphs-- }()
-	if g.Nodes, err = list[Node](d, t[1], checkNode); err != nil {
+	if g.Nodes, err = wire.List[Node](&d.Limit, t[1], checkNode); err != nil {
 		return err
 	}
-	if g.Initializers, err = list[TensorProto](d, t[5], checkValue); err != nil {
+	if g.Initializers, err = wire.List[TensorProto](&d.Limit, t[5], checkValue); err != nil {
 		return err
 	}
-	if g.Sparse, err = list[SparseTensor](d, t[15], checkValue); err != nil {
+	if g.Sparse, err = wire.List[SparseTensor](&d.Limit, t[15], checkValue); err != nil {
 		return err
 	}
-	if g.Inputs, err = list[ValueInfo](d, t[11], checkValue); err != nil {
+	if g.Inputs, err = wire.List[ValueInfo](&d.Limit, t[11], checkValue); err != nil {
 		return err
 	}
-	if g.Outputs, err = list[ValueInfo](d, t[12], checkValue*d.graphs); err != nil {
+	if g.Outputs, err = wire.List[ValueInfo](&d.Limit, t[12], checkValue*d.graphs); err != nil {
 		return err
 	}
-	if g.Values, err = list[ValueInfo](d, t[13], checkValue); err != nil {
+	if g.Values, err = wire.List[ValueInfo](&d.Limit, t[13], checkValue); err != nil {
 		return err
 	}
-	if g.Quantization, err = list[Quantization](d, t[14], 0); err != nil {
+	if g.Quantization, err = wire.List[Quantization](&d.Limit, t[14], 0); err != nil {
 		return err
 	}
-	if g.Metadata, err = list[Entry](d, t[16], 0); err != nil {
+	if g.Metadata, err = wire.List[Entry](&d.Limit, t[16], 0); err != nil {
 		return err
 	}
-	return d.each(m, func(f field) (err error) {
-		switch f.num {
+	return d.Each(m, func(f wire.Field) (err error) {
+		switch f.Num {
 		case 1:
-			g.Nodes, err = one(g.Nodes, f, func(m msg, n *Node) error { return d.node(m, n, len(g.Nodes)) })
+			g.Nodes, err = wire.Append(g.Nodes, f, func(m wire.Message, n *Node) error { return d.node(m, n, len(g.Nodes)) })
 		case 2:
-			g.Name, err = d.text(f)
+			g.Name, err = d.Text(f)
 		case 5:
-			if g.Initializers, err = one(g.Initializers, f, d.tensor); err != nil {
-				err = in(named("initializer", f.body.first(8), len(g.Initializers)-1), err)
+			if g.Initializers, err = wire.Append(g.Initializers, f, d.tensor); err != nil {
+				err = in(named("initializer", f.Body.First(8), len(g.Initializers)-1), err)
 			}
 		case 10:
-			g.Doc, err = d.text(f)
+			g.Doc, err = d.Text(f)
 		case 11:
 			g.Inputs, err = d.value("input", g.Inputs, f)
 		case 12:
@@ -166,128 +166,128 @@ func (d *decoder) graphInto(m msg, g *Graph) error {
 		case 13:
 			g.Values, err = d.value("value_info", g.Values, f)
 		case 14:
-			g.Quantization, err = one(g.Quantization, f, d.quantization)
+			g.Quantization, err = wire.Append(g.Quantization, f, d.quantization)
 		case 15:
-			if g.Sparse, err = one(g.Sparse, f, d.sparse); err != nil {
+			if g.Sparse, err = wire.Append(g.Sparse, f, d.sparse); err != nil {
 				err = in(fmt.Sprintf("sparse initializer %d", len(g.Sparse)-1), err)
 			}
 		case 16:
-			g.Metadata, err = one(g.Metadata, f, d.entry)
+			g.Metadata, err = wire.Append(g.Metadata, f, d.entry)
 		}
 		return err
 	})
 }
 
-func (d *decoder) quantization(m msg, q *Quantization) error {
-	t, err := m.scan()
+func (d *decoder) quantization(m wire.Message, q *Quantization) error {
+	t, err := m.Scan()
 	if err != nil {
 		return err
 	}
-	if q.Params, err = list[Entry](d, t[2], 0); err != nil {
+	if q.Params, err = wire.List[Entry](&d.Limit, t[2], 0); err != nil {
 		return err
 	}
-	return d.each(m, func(f field) (err error) {
-		switch f.num {
+	return d.Each(m, func(f wire.Field) (err error) {
+		switch f.Num {
 		case 1:
-			q.Tensor, err = d.text(f)
+			q.Tensor, err = d.Text(f)
 		case 2:
-			q.Params, err = one(q.Params, f, d.entry)
+			q.Params, err = wire.Append(q.Params, f, d.entry)
 		}
 		return err
 	})
 }
 
 // node decodes node number i of its graph.
-func (d *decoder) node(m msg, n *Node, i int) error {
+func (d *decoder) node(m wire.Message, n *Node, i int) error {
 	if err := d.nodeInto(m, n); err != nil {
-		named := Node{Name: m.first(3), Op: m.first(4), Domain: m.first(7)}
+		named := Node{Name: m.First(3), Op: m.First(4), Domain: m.First(7)}
 		return in(named.label(i, 0), err)
 	}
 	return nil
 }
 
-func (d *decoder) nodeInto(m msg, n *Node) error {
-	t, err := m.scan()
+func (d *decoder) nodeInto(m wire.Message, n *Node) error {
+	t, err := m.Scan()
 	if err != nil {
 		return err
 	}
 	// Each graph around may have to hand the value on.
-	if n.Inputs, err = list[string](d, t[1], checkValue*max(d.graphs, 1)); err != nil {
+	if n.Inputs, err = wire.List[string](&d.Limit, t[1], checkValue*max(d.graphs, 1)); err != nil {
 		return err
 	}
-	if n.Outputs, err = list[string](d, t[2], checkValue); err != nil {
+	if n.Outputs, err = wire.List[string](&d.Limit, t[2], checkValue); err != nil {
 		return err
 	}
-	if n.Attributes, err = list[Attribute](d, t[5], checkNode); err != nil {
+	if n.Attributes, err = wire.List[Attribute](&d.Limit, t[5], checkNode); err != nil {
 		return err
 	}
-	if n.Metadata, err = list[Entry](d, t[9], 0); err != nil {
+	if n.Metadata, err = wire.List[Entry](&d.Limit, t[9], 0); err != nil {
 		return err
 	}
-	return d.each(m, func(f field) (err error) {
-		switch f.num {
+	return d.Each(m, func(f wire.Field) (err error) {
+		switch f.Num {
 		case 1:
-			n.Inputs, err = d.texts(n.Inputs, f)
+			n.Inputs, err = d.AppendText(n.Inputs, f)
 		case 2:
-			n.Outputs, err = d.texts(n.Outputs, f)
+			n.Outputs, err = d.AppendText(n.Outputs, f)
 		case 3:
-			n.Name, err = d.text(f)
+			n.Name, err = d.Text(f)
 		case 4:
-			n.Op, err = d.text(f)
+			n.Op, err = d.Text(f)
 		case 5:
 			n.Attributes, err = d.attribute(n.Attributes, f)
 		case 6:
-			n.Doc, err = d.text(f)
+			n.Doc, err = d.Text(f)
 		case 7:
-			n.Domain, err = d.text(f)
+			n.Domain, err = d.Text(f)
 		case 8:
-			n.Overload, err = d.text(f)
+			n.Overload, err = d.Text(f)
 		case 9:
-			n.Metadata, err = one(n.Metadata, f, d.entry)
+			n.Metadata, err = wire.Append(n.Metadata, f, d.entry)
 		}
 		return err
 	})
 }
 
-func (d *decoder) value(kind string, to []ValueInfo, f field) ([]ValueInfo, error) {
-	to, err := one(to, f, d.valueInto)
+func (d *decoder) value(kind string, to []ValueInfo, f wire.Field) ([]ValueInfo, error) {
+	to, err := wire.Append(to, f, d.valueInto)
 	if err != nil {
-		err = in(named(kind, f.body.first(1), len(to)-1), err)
+		err = in(named(kind, f.Body.First(1), len(to)-1), err)
 	}
 	return to, err
 }
 
-func (d *decoder) valueInto(m msg, v *ValueInfo) error {
-	t, err := m.scan()
+func (d *decoder) valueInto(m wire.Message, v *ValueInfo) error {
+	t, err := m.Scan()
 	if err != nil {
 		return err
 	}
-	if v.Metadata, err = list[Entry](d, t[4], 0); err != nil {
+	if v.Metadata, err = wire.List[Entry](&d.Limit, t[4], 0); err != nil {
 		return err
 	}
-	return d.each(m, func(f field) (err error) {
-		switch f.num {
+	return d.Each(m, func(f wire.Field) (err error) {
+		switch f.Num {
 		case 1:
-			v.Name, err = d.text(f)
+			v.Name, err = d.Text(f)
 		case 2:
-			var m msg
-			if m, err = f.message(); err == nil {
+			var m wire.Message
+			if m, err = f.Message(); err == nil {
 				err = d.typ(m, &v.Type)
 			}
 		case 3:
-			v.Doc, err = d.text(f)
+			v.Doc, err = d.Text(f)
 		case 4:
-			v.Metadata, err = one(v.Metadata, f, d.entry)
+			v.Metadata, err = wire.Append(v.Metadata, f, d.entry)
 		}
 		return err
 	})
 }
 
 // typ decodes a TypeProto. It is a choice: of several kinds the last one counts.
-func (d *decoder) typ(m msg, t *Type) error {
-	return d.each(m, func(f field) (err error) {
+func (d *decoder) typ(m wire.Message, t *Type) error {
+	return d.Each(m, func(f wire.Field) (err error) {
 		var kind Kind
-		switch f.num {
+		switch f.Num {
 		case 1:
 			kind = KindTensor
 		case 4:
@@ -295,7 +295,7 @@ func (d *decoder) typ(m msg, t *Type) error {
 		case 5:
 			kind = KindMap
 		case 6:
-			t.Denotation, err = d.text(f)
+			t.Denotation, err = d.Text(f)
 			return err
 		case 7:
 			kind = KindOpaque
@@ -306,7 +306,7 @@ func (d *decoder) typ(m msg, t *Type) error {
 		default:
 			return nil
 		}
-		body, err := f.message()
+		body, err := f.Message()
 		if err != nil {
 			return err
 		}
@@ -314,29 +314,29 @@ func (d *decoder) typ(m msg, t *Type) error {
 		if kind == KindOpaque {
 			return nil
 		}
-		return d.each(body, func(f field) error { return d.typeField(t, f) })
+		return d.Each(body, func(f wire.Field) error { return d.typeField(t, f) })
 	})
 }
 
 // typeField reads a field of the messages Tensor, SparseTensor, Sequence, Optional or Map inside a TypeProto.
-func (d *decoder) typeField(t *Type, f field) error {
+func (d *decoder) typeField(t *Type, f wire.Field) error {
 	switch {
-	case f.num == 1 && (t.Kind == KindSequence || t.Kind == KindOptional), f.num == 2 && t.Kind == KindMap:
-		m, err := f.message()
+	case f.Num == 1 && (t.Kind == KindSequence || t.Kind == KindOptional), f.Num == 2 && t.Kind == KindMap:
+		m, err := f.Message()
 		if err != nil {
 			return err
 		}
-		if err := d.spend(128); err != nil {
+		if err := d.Spend(128); err != nil {
 			return err
 		}
 		t.Of = &Type{}
 		return d.typ(m, t.Of)
-	case f.num == 1:
-		e, err := f.int32()
+	case f.Num == 1:
+		e, err := f.Int32()
 		t.Elem = ElemType(e)
 		return err
-	case f.num == 2 && (t.Kind == KindTensor || t.Kind == KindSparse):
-		m, err := f.message()
+	case f.Num == 2 && (t.Kind == KindTensor || t.Kind == KindSparse):
+		m, err := f.Message()
 		if err != nil {
 			return err
 		}
@@ -345,50 +345,50 @@ func (d *decoder) typeField(t *Type, f field) error {
 	return nil
 }
 
-func (d *decoder) shape(m msg, t *Type) error {
-	n, err := m.scan()
+func (d *decoder) shape(m wire.Message, t *Type) error {
+	n, err := m.Scan()
 	if err != nil {
 		return err
 	}
 	t.HasShape = true
-	if t.Shape, err = list[Dim](d, n[1], 0); err != nil {
+	if t.Shape, err = wire.List[Dim](&d.Limit, n[1], 0); err != nil {
 		return err
 	}
-	return d.each(m, func(f field) (err error) {
-		if f.num == 1 {
-			t.Shape, err = one(t.Shape, f, d.dim)
+	return d.Each(m, func(f wire.Field) (err error) {
+		if f.Num == 1 {
+			t.Shape, err = wire.Append(t.Shape, f, d.dim)
 		}
 		return err
 	})
 }
 
 // dim decodes a dimension. A negative number is what some exporters write for an unknown one.
-func (d *decoder) dim(m msg, dim *Dim) error {
+func (d *decoder) dim(m wire.Message, dim *Dim) error {
 	dim.Value = -1
-	return d.each(m, func(f field) (err error) {
-		switch f.num {
+	return d.Each(m, func(f wire.Field) (err error) {
+		switch f.Num {
 		case 1:
-			dim.Value, err = f.int()
+			dim.Value, err = f.Int64()
 			dim.Value, dim.Param = max(dim.Value, -1), ""
 		case 2:
-			dim.Param, err = d.text(f)
+			dim.Param, err = d.Text(f)
 			dim.Value = -1
 		case 3:
-			dim.Denotation, err = d.text(f)
+			dim.Denotation, err = d.Text(f)
 		}
 		return err
 	})
 }
 
-func (d *decoder) function(m msg, fn *Function) error {
+func (d *decoder) function(m wire.Message, fn *Function) error {
 	if err := d.functionInto(m, fn); err != nil {
-		return in(fmt.Sprintf("function %q", m.first(1)), err)
+		return in(fmt.Sprintf("function %q", m.First(1)), err)
 	}
 	return nil
 }
 
-func (d *decoder) functionInto(m msg, fn *Function) error {
-	t, err := m.scan()
+func (d *decoder) functionInto(m wire.Message, fn *Function) error {
+	t, err := m.Scan()
 	if err != nil {
 		return err
 	}
@@ -396,51 +396,51 @@ func (d *decoder) functionInto(m msg, fn *Function) error {
 		to *[]string
 		n  int
 	}{{&fn.Inputs, t[4]}, {&fn.Outputs, t[5]}, {&fn.Attributes, t[6]}} {
-		if *l.to, err = list[string](d, l.n, checkValue); err != nil {
+		if *l.to, err = wire.List[string](&d.Limit, l.n, checkValue); err != nil {
 			return err
 		}
 	}
-	if fn.Nodes, err = list[Node](d, t[7], checkNode); err != nil {
+	if fn.Nodes, err = wire.List[Node](&d.Limit, t[7], checkNode); err != nil {
 		return err
 	}
-	if fn.Opsets, err = list[Opset](d, t[9], 0); err != nil {
+	if fn.Opsets, err = wire.List[Opset](&d.Limit, t[9], 0); err != nil {
 		return err
 	}
-	if fn.Defaults, err = list[Attribute](d, t[11], 0); err != nil {
+	if fn.Defaults, err = wire.List[Attribute](&d.Limit, t[11], 0); err != nil {
 		return err
 	}
-	if fn.Values, err = list[ValueInfo](d, t[12], checkValue); err != nil {
+	if fn.Values, err = wire.List[ValueInfo](&d.Limit, t[12], checkValue); err != nil {
 		return err
 	}
-	if fn.Metadata, err = list[Entry](d, t[14], 0); err != nil {
+	if fn.Metadata, err = wire.List[Entry](&d.Limit, t[14], 0); err != nil {
 		return err
 	}
-	return d.each(m, func(f field) (err error) {
-		switch f.num {
+	return d.Each(m, func(f wire.Field) (err error) {
+		switch f.Num {
 		case 1:
-			fn.Name, err = d.text(f)
+			fn.Name, err = d.Text(f)
 		case 4:
-			fn.Inputs, err = d.texts(fn.Inputs, f)
+			fn.Inputs, err = d.AppendText(fn.Inputs, f)
 		case 5:
-			fn.Outputs, err = d.texts(fn.Outputs, f)
+			fn.Outputs, err = d.AppendText(fn.Outputs, f)
 		case 6:
-			fn.Attributes, err = d.texts(fn.Attributes, f)
+			fn.Attributes, err = d.AppendText(fn.Attributes, f)
 		case 7:
-			fn.Nodes, err = one(fn.Nodes, f, func(m msg, n *Node) error { return d.node(m, n, len(fn.Nodes)) })
+			fn.Nodes, err = wire.Append(fn.Nodes, f, func(m wire.Message, n *Node) error { return d.node(m, n, len(fn.Nodes)) })
 		case 8:
-			fn.Doc, err = d.text(f)
+			fn.Doc, err = d.Text(f)
 		case 9:
-			fn.Opsets, err = one(fn.Opsets, f, d.opset)
+			fn.Opsets, err = wire.Append(fn.Opsets, f, d.opset)
 		case 10:
-			fn.Domain, err = d.text(f)
+			fn.Domain, err = d.Text(f)
 		case 11:
 			fn.Defaults, err = d.attribute(fn.Defaults, f)
 		case 12:
 			fn.Values, err = d.value("value_info", fn.Values, f)
 		case 13:
-			fn.Overload, err = d.text(f)
+			fn.Overload, err = d.Text(f)
 		case 14:
-			fn.Metadata, err = one(fn.Metadata, f, d.entry)
+			fn.Metadata, err = wire.Append(fn.Metadata, f, d.entry)
 		}
 		return err
 	})

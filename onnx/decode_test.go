@@ -17,6 +17,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/onnx/internal/wire"
 	"github.com/ashlar-go/ashlar/tensor"
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/encoding/protowire"
@@ -386,8 +387,8 @@ func TestMemoryWhileDecoding(t *testing.T) {
 			runtime.ReadMemStats(&before)
 			m, err := Decode(c.file)
 			runtime.ReadMemStats(&after)
-			part := min(len(c.file), budgetPart)
-			bound := uint64(64<<20 + (budgetNodes+budgetNodes/8)*part + 8*(len(c.file)-part))
+			part := min(len(c.file), wire.BudgetPart)
+			bound := uint64(64<<20 + (wire.BudgetNodes+wire.BudgetNodes/8)*part + 8*(len(c.file)-part))
 			if got := after.TotalAlloc - before.TotalAlloc; got > bound {
 				t.Errorf("decoding %d bytes allocated %d, more than %d (%v)", len(c.file), got, bound, err)
 			}

@@ -2,11 +2,11 @@ package onnx
 
 import (
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 
 	"github.com/ashlar-go/ashlar/mem"
+	"github.com/ashlar-go/ashlar/onnx/internal/wire"
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
@@ -28,16 +28,16 @@ func encode(m *Model, data *data) ([]byte, error) {
 	}
 	e := encoder{own: m.buf, data: data}
 	defer e.release()
-	b := e.int(nil, 1, m.IR)
-	b = e.text(b, 2, m.Producer)
-	b = e.text(b, 3, m.ProducerVersion)
-	b = e.text(b, 4, m.Domain)
-	b = e.int(b, 5, m.Version)
-	b = e.text(b, 6, m.Doc)
+	b := wire.AppendInt(nil, 1, m.IR)
+	b = wire.AppendString(b, 2, m.Producer)
+	b = wire.AppendString(b, 3, m.ProducerVersion)
+	b = wire.AppendString(b, 4, m.Domain)
+	b = wire.AppendInt(b, 5, m.Version)
+	b = wire.AppendString(b, 6, m.Doc)
 	b = e.opsets(b, 8, m.Opsets)
 	b = e.entries(b, 14, m.Metadata)
 	for i := range m.Functions {
-		b = e.sub(b, 25, e.function(&m.Functions[i]))
+		b = wire.AppendBytes(b, 25, e.function(&m.Functions[i]))
 	}
 	b = e.mainGraph(b, m.Graph)
 	if e.err != nil {
@@ -63,7 +63,7 @@ func (e *encoder) hold(t *TensorProto) bool {
 	if t.from == nil || t.from == e.own || e.held[t.from] != nil {
 		return true
 	}
-	release, err := held(t.from)
+	release, err := wire.Hold(t.from)
 	if err != nil {
 		if e.err == nil {
 			e.err = in(fmt.Sprintf("tensor %q", t.Name), err)
@@ -83,56 +83,16 @@ func (e *encoder) release() {
 	}
 }
 
-// text, int leave the field out when it has the value that a missing field stands for.
-func (encoder) text(b []byte, num protowire.Number, s string) []byte {
-	if s == "" {
-		return b
-	}
-	return protowire.AppendString(protowire.AppendTag(b, num, protowire.BytesType), s)
-}
-
-func (encoder) int(b []byte, num protowire.Number, v int64) []byte {
-	if v == 0 {
-		return b
-	}
-	return protowire.AppendVarint(protowire.AppendTag(b, num, protowire.VarintType), uint64(v))
-}
-
-func (encoder) sub(b []byte, num protowire.Number, body []byte) []byte {
-	return protowire.AppendBytes(protowire.AppendTag(b, num, protowire.BytesType), body)
-}
-
-func (encoder) texts(b []byte, num protowire.Number, list []string) []byte {
-	for _, s := range list {
-		b = protowire.AppendString(protowire.AppendTag(b, num, protowire.BytesType), s)
-	}
-	return b
-}
-
-func (encoder) ints(b []byte, num protowire.Number, list []int64) []byte {
-	for _, v := range list {
-		b = protowire.AppendVarint(protowire.AppendTag(b, num, protowire.VarintType), uint64(v))
-	}
-	return b
-}
-
-func (encoder) floats(b []byte, num protowire.Number, list []float32) []byte {
-	for _, v := range list {
-		b = protowire.AppendFixed32(protowire.AppendTag(b, num, protowire.Fixed32Type), math.Float32bits(v))
-	}
-	return b
-}
-
 func (e *encoder) entries(b []byte, num protowire.Number, list []Entry) []byte {
 	for _, kv := range list {
-		b = e.sub(b, num, e.text(e.text(nil, 1, kv.Key), 2, kv.Value))
+		b = wire.AppendBytes(b, num, wire.AppendString(wire.AppendString(nil, 1, kv.Key), 2, kv.Value))
 	}
 	return b
 }
 
 func (e *encoder) opsets(b []byte, num protowire.Number, list []Opset) []byte {
 	for _, o := range list {
-		b = e.sub(b, num, e.int(e.text(nil, 1, o.Domain), 2, o.Version))
+		b = wire.AppendBytes(b, num, wire.AppendInt(wire.AppendString(nil, 1, o.Domain), 2, o.Version))
 	}
 	return b
 }
@@ -157,7 +117,7 @@ func (e *encoder) mainGraph(b []byte, g *Graph) []byte {
 		if protowire.SizeVarint(uint64(at-start)) > lenSize {
 			continue
 		}
-		b = appendLength(b, at-start, lenSize)
+		b = wire.AppendLength(b, at-start, lenSize)
 		b = append(b, rest...)
 		for i := range heads {
 			t := &weights[i]
@@ -169,15 +129,6 @@ func (e *encoder) mainGraph(b []byte, g *Graph) []byte {
 		}
 		return b
 	}
-}
-
-// appendLength appends v as a varint of exactly size bytes, which are enough.
-func appendLength(b []byte, v, size int) []byte {
-	for ; size > 1; size-- {
-		b = append(b, byte(v)|0x80)
-		v >>= 7
-	}
-	return append(b, byte(v))
 }
 
 // place says where an initializer that starts at offset at ends, and how many bytes of padding its head needs after it.
@@ -216,12 +167,12 @@ func appendPadding(b []byte, t *TensorProto, pad int) []byte {
 
 // tensorHead is the message without documentation and raw elements.
 func (e *encoder) tensorHead(t *TensorProto) []byte {
-	b := e.ints(nil, 1, t.Dims)
-	b = e.int(b, 2, int64(t.Type))
+	b := wire.AppendInts(nil, 1, t.Dims)
+	b = wire.AppendInt(b, 2, int64(t.Type))
 	if t.Segment {
-		b = e.sub(b, 3, nil)
+		b = wire.AppendBytes(b, 3, nil)
 	}
-	b = e.text(b, 8, t.Name)
+	b = wire.AppendString(b, 8, t.Name)
 	if x := t.External; x != nil {
 		entries := x.Entries
 		if entries == nil {
@@ -230,18 +181,18 @@ func (e *encoder) tensorHead(t *TensorProto) []byte {
 				entries = append(entries, Entry{"length", strconv.FormatInt(x.Length, 10)})
 			}
 		}
-		b = e.int(e.entries(b, 13, entries), 14, 1)
+		b = wire.AppendInt(e.entries(b, 13, entries), 14, 1)
 	}
 	b = e.entries(b, 16, t.Metadata)
 	if t.list != 0 && t.External == nil && e.hold(t) { // as it stood in the file
-		var f field
+		var f wire.Field
 		for m := t.body; ; {
-			at := m.b
-			if ok, err := m.next(&f); !ok || err != nil {
+			at := m.Bytes
+			if ok, err := m.Next(&f); !ok || err != nil {
 				break
 			}
-			if f.num == t.list {
-				b = append(b, at[:len(at)-len(m.b)]...)
+			if f.Num == t.list {
+				b = append(b, at[:len(at)-len(m.Bytes)]...)
 			}
 		}
 	}
@@ -253,9 +204,9 @@ func (t *TensorProto) hasRaw() bool { return t.Raw != nil && t.External == nil }
 
 // tensorTail appends what follows the padding: documentation, then raw elements. tailSize is its length.
 func (e *encoder) tensorTail(b []byte, t *TensorProto) []byte {
-	b = e.text(b, 12, t.Doc)
+	b = wire.AppendString(b, 12, t.Doc)
 	if t.hasRaw() && e.hold(t) {
-		b = e.sub(b, rawField, t.Raw)
+		b = wire.AppendBytes(b, rawField, t.Raw)
 	}
 	return b
 }
@@ -273,9 +224,9 @@ func tailSize(t *TensorProto) (n int) {
 func (e *encoder) tensor(t *TensorProto) []byte { return e.tensorTail(e.tensorHead(t), t) }
 
 func (e *encoder) sparse(s *SparseTensor) []byte {
-	b := e.sub(nil, 1, e.tensor(&s.Values))
-	b = e.sub(b, 2, e.tensor(&s.Indices))
-	return e.ints(b, 3, s.Dims)
+	b := wire.AppendBytes(nil, 1, e.tensor(&s.Values))
+	b = wire.AppendBytes(b, 2, e.tensor(&s.Indices))
+	return wire.AppendInts(b, 3, s.Dims)
 }
 
 // graph is the message without its initializers.
@@ -289,18 +240,18 @@ func (e *encoder) graph(g *Graph) (b []byte) {
 	}
 	defer func() { e.depth-- }()
 	for i := range g.Nodes {
-		b = e.sub(b, 1, e.node(&g.Nodes[i], i))
+		b = wire.AppendBytes(b, 1, e.node(&g.Nodes[i], i))
 	}
-	b = e.text(b, 2, g.Name)
-	b = e.text(b, 10, g.Doc)
+	b = wire.AppendString(b, 2, g.Name)
+	b = wire.AppendString(b, 10, g.Doc)
 	b = e.values(b, 11, g.Inputs)
 	b = e.values(b, 12, g.Outputs)
 	b = e.values(b, 13, g.Values)
 	for _, q := range g.Quantization {
-		b = e.sub(b, 14, e.entries(e.text(nil, 1, q.Tensor), 2, q.Params))
+		b = wire.AppendBytes(b, 14, e.entries(wire.AppendString(nil, 1, q.Tensor), 2, q.Params))
 	}
 	for i := range g.Sparse {
-		b = e.sub(b, 15, e.sparse(&g.Sparse[i]))
+		b = wire.AppendBytes(b, 15, e.sparse(&g.Sparse[i]))
 	}
 	return e.entries(b, 16, g.Metadata)
 }
@@ -310,35 +261,35 @@ func (e *encoder) subgraph(g *Graph) []byte {
 	b := e.graph(g)
 	weights := e.stored(g.Initializers)
 	for i := range weights {
-		b = e.sub(b, 5, e.tensor(&weights[i]))
+		b = wire.AppendBytes(b, 5, e.tensor(&weights[i]))
 	}
 	return b
 }
 
 func (e *encoder) node(n *Node, i int) []byte {
-	b := e.texts(nil, 1, n.Inputs)
-	b = e.texts(b, 2, n.Outputs)
-	b = e.text(b, 3, n.Name)
-	b = e.text(b, 4, n.Op)
+	b := wire.AppendStrings(nil, 1, n.Inputs)
+	b = wire.AppendStrings(b, 2, n.Outputs)
+	b = wire.AppendString(b, 3, n.Name)
+	b = wire.AppendString(b, 4, n.Op)
 	for j := range n.Attributes {
 		a := &n.Attributes[j]
 		body, err := e.attribute(a)
 		if err != nil && e.err == nil {
 			e.err = in(n.label(i, 0), in(named("attribute", a.Name, j), err))
 		}
-		b = e.sub(b, 5, body)
+		b = wire.AppendBytes(b, 5, body)
 	}
-	b = e.text(b, 6, n.Doc)
-	b = e.text(b, 7, n.Domain)
-	b = e.text(b, 8, n.Overload)
+	b = wire.AppendString(b, 6, n.Doc)
+	b = wire.AppendString(b, 7, n.Domain)
+	b = wire.AppendString(b, 8, n.Overload)
 	return e.entries(b, 9, n.Metadata)
 }
 
 func (e *encoder) attribute(a *Attribute) ([]byte, error) {
-	b := e.text(nil, 1, a.Name)
-	b = e.text(b, 13, a.Doc)
-	b = e.int(b, 20, int64(a.Type))
-	b = e.text(b, 21, a.Ref)
+	b := wire.AppendString(nil, 1, a.Name)
+	b = wire.AppendString(b, 13, a.Doc)
+	b = wire.AppendInt(b, 20, int64(a.Type))
+	b = wire.AppendString(b, 21, a.Ref)
 	if a.Ref != "" || a.Type == AttrUndefined && a.Value == nil {
 		return b, nil
 	}
@@ -348,44 +299,44 @@ func (e *encoder) attribute(a *Attribute) ([]byte, error) {
 	num, kind := attrFields[a.Type], AttrUndefined
 	switch v := a.Value.(type) {
 	case float32:
-		kind, b = AttrFloat, e.floats(b, num, []float32{v})
+		kind, b = AttrFloat, wire.AppendFloats(b, num, []float32{v})
 	case int64:
-		kind, b = AttrInt, e.ints(b, num, []int64{v})
+		kind, b = AttrInt, wire.AppendInts(b, num, []int64{v})
 	case string:
-		kind, b = AttrString, e.texts(b, num, []string{v})
+		kind, b = AttrString, wire.AppendStrings(b, num, []string{v})
 	case *TensorProto:
-		kind, b = AttrTensor, e.sub(b, num, e.tensor(v))
+		kind, b = AttrTensor, wire.AppendBytes(b, num, e.tensor(v))
 	case *Graph:
-		kind, b = AttrGraph, e.sub(b, num, e.subgraph(v))
+		kind, b = AttrGraph, wire.AppendBytes(b, num, e.subgraph(v))
 	case []float32:
-		kind, b = AttrFloats, e.floats(b, num, v)
+		kind, b = AttrFloats, wire.AppendFloats(b, num, v)
 	case []int64:
-		kind, b = AttrInts, e.ints(b, num, v)
+		kind, b = AttrInts, wire.AppendInts(b, num, v)
 	case []string:
-		kind, b = AttrStrings, e.texts(b, num, v)
+		kind, b = AttrStrings, wire.AppendStrings(b, num, v)
 	case []TensorProto:
 		kind = AttrTensors
 		for i := range v {
-			b = e.sub(b, num, e.tensor(&v[i]))
+			b = wire.AppendBytes(b, num, e.tensor(&v[i]))
 		}
 	case []Graph:
 		kind = AttrGraphs
 		for i := range v {
-			b = e.sub(b, num, e.subgraph(&v[i]))
+			b = wire.AppendBytes(b, num, e.subgraph(&v[i]))
 		}
 	case *SparseTensor:
-		kind, b = AttrSparseTensor, e.sub(b, num, e.sparse(v))
+		kind, b = AttrSparseTensor, wire.AppendBytes(b, num, e.sparse(v))
 	case []SparseTensor:
 		kind = AttrSparseTensors
 		for i := range v {
-			b = e.sub(b, num, e.sparse(&v[i]))
+			b = wire.AppendBytes(b, num, e.sparse(&v[i]))
 		}
 	case *Type:
-		kind, b = AttrTypeProto, e.sub(b, num, e.typ(v))
+		kind, b = AttrTypeProto, wire.AppendBytes(b, num, e.typ(v))
 	case []Type:
 		kind = AttrTypes
 		for i := range v {
-			b = e.sub(b, num, e.typ(&v[i]))
+			b = wire.AppendBytes(b, num, e.typ(&v[i]))
 		}
 	}
 	if kind != a.Type {
@@ -397,12 +348,12 @@ func (e *encoder) attribute(a *Attribute) ([]byte, error) {
 func (e *encoder) values(b []byte, num protowire.Number, list []ValueInfo) []byte {
 	for i := range list {
 		v := &list[i]
-		body := e.text(nil, 1, v.Name)
+		body := wire.AppendString(nil, 1, v.Name)
 		if v.Type.Kind != KindNone || v.Type.Denotation != "" {
-			body = e.sub(body, 2, e.typ(&v.Type))
+			body = wire.AppendBytes(body, 2, e.typ(&v.Type))
 		}
-		body = e.text(body, 3, v.Doc)
-		b = e.sub(b, num, e.entries(body, 4, v.Metadata))
+		body = wire.AppendString(body, 3, v.Doc)
+		b = wire.AppendBytes(b, num, e.entries(body, 4, v.Metadata))
 	}
 	return b
 }
@@ -410,32 +361,32 @@ func (e *encoder) values(b []byte, num protowire.Number, list []ValueInfo) []byt
 func (e *encoder) typ(t *Type) (b []byte) {
 	switch t.Kind {
 	case KindTensor, KindSparse:
-		body := e.int(nil, 1, int64(t.Elem))
+		body := wire.AppendInt(nil, 1, int64(t.Elem))
 		if t.HasShape {
-			body = e.sub(body, 2, e.shape(t.Shape))
+			body = wire.AppendBytes(body, 2, e.shape(t.Shape))
 		}
 		num := protowire.Number(1)
 		if t.Kind == KindSparse {
 			num = 8
 		}
-		b = e.sub(b, num, body)
+		b = wire.AppendBytes(b, num, body)
 	case KindSequence:
-		b = e.sub(b, 4, e.of(1, t))
+		b = wire.AppendBytes(b, 4, e.of(1, t))
 	case KindMap:
-		b = e.sub(b, 5, append(e.int(nil, 1, int64(t.Elem)), e.of(2, t)...))
+		b = wire.AppendBytes(b, 5, append(wire.AppendInt(nil, 1, int64(t.Elem)), e.of(2, t)...))
 	case KindOpaque:
-		b = e.sub(b, 7, nil)
+		b = wire.AppendBytes(b, 7, nil)
 	case KindOptional:
-		b = e.sub(b, 9, e.of(1, t))
+		b = wire.AppendBytes(b, 9, e.of(1, t))
 	}
-	return e.text(b, 6, t.Denotation)
+	return wire.AppendString(b, 6, t.Denotation)
 }
 
 func (e *encoder) of(num protowire.Number, t *Type) []byte {
 	if t.Of == nil {
 		return nil
 	}
-	return e.sub(nil, num, e.typ(t.Of))
+	return wire.AppendBytes(nil, num, e.typ(t.Of))
 }
 
 func (e *encoder) shape(dims []Dim) (b []byte) {
@@ -443,34 +394,34 @@ func (e *encoder) shape(dims []Dim) (b []byte) {
 		var body []byte
 		switch {
 		case d.Value >= 0:
-			body = e.ints(nil, 1, []int64{d.Value})
+			body = wire.AppendInts(nil, 1, []int64{d.Value})
 		case d.Param != "":
-			body = e.text(nil, 2, d.Param)
+			body = wire.AppendString(nil, 2, d.Param)
 		}
-		b = e.sub(b, 1, e.text(body, 3, d.Denotation))
+		b = wire.AppendBytes(b, 1, wire.AppendString(body, 3, d.Denotation))
 	}
 	return b
 }
 
 func (e *encoder) function(f *Function) []byte {
-	b := e.text(nil, 1, f.Name)
-	b = e.texts(b, 4, f.Inputs)
-	b = e.texts(b, 5, f.Outputs)
-	b = e.texts(b, 6, f.Attributes)
+	b := wire.AppendString(nil, 1, f.Name)
+	b = wire.AppendStrings(b, 4, f.Inputs)
+	b = wire.AppendStrings(b, 5, f.Outputs)
+	b = wire.AppendStrings(b, 6, f.Attributes)
 	for i := range f.Nodes {
-		b = e.sub(b, 7, e.node(&f.Nodes[i], i))
+		b = wire.AppendBytes(b, 7, e.node(&f.Nodes[i], i))
 	}
-	b = e.text(b, 8, f.Doc)
+	b = wire.AppendString(b, 8, f.Doc)
 	b = e.opsets(b, 9, f.Opsets)
-	b = e.text(b, 10, f.Domain)
+	b = wire.AppendString(b, 10, f.Domain)
 	for i := range f.Defaults {
 		body, err := e.attribute(&f.Defaults[i])
 		if err != nil && e.err == nil {
 			e.err = in(fmt.Sprintf("function %q", f.Name), in(named("attribute", f.Defaults[i].Name, i), err))
 		}
-		b = e.sub(b, 11, body)
+		b = wire.AppendBytes(b, 11, body)
 	}
 	b = e.values(b, 12, f.Values)
-	b = e.text(b, 13, f.Overload)
+	b = wire.AppendString(b, 13, f.Overload)
 	return e.entries(b, 14, f.Metadata)
 }

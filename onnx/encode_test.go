@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/onnx/internal/wire"
 	"github.com/ashlar-go/ashlar/tensor"
 	"pgregory.net/rapid"
 )
@@ -232,7 +233,7 @@ func FuzzDecode(f *testing.F) {
 				}
 			}
 		}
-		if got, bound := allocated()-before, uint64(64<<20+2*budgetNodes*len(file)); got > bound {
+		if got, bound := allocated()-before, uint64(64<<20+2*wire.BudgetNodes*len(file)); got > bound {
 			t.Errorf("%d bytes of file, %d allocated, more than %d (%v, %v)", len(file), got, bound, terr, err)
 		}
 		if m == nil {

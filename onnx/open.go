@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path"
 	"path/filepath"
@@ -15,6 +14,7 @@ import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/mem"
+	"github.com/ashlar-go/ashlar/onnx/internal/wire"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -22,8 +22,8 @@ import (
 type source struct {
 	file   string
 	buf    *mem.Buffer
-	folder *folder // of files that the model names; nil if nothing says where it is
-	ended  uint32  // atomic: not 0 after Close
+	folder *wire.Folder // of files that the model names; nil if nothing says where it is
+	ended  uint32       // atomic: not 0 after Close
 }
 
 // Open maps the ONNX file at path and decodes its graph. Weights stay in the file and are used there where they are
@@ -34,7 +34,7 @@ func Open(path string) (*Model, error) {
 	if err != nil {
 		return nil, inFile(path, plainPath(err, path))
 	}
-	return decodeBuffer(buf, path, &folder{dir: filepath.Dir(path)})
+	return decodeBuffer(buf, path, &wire.Folder{Dir: filepath.Dir(path)})
 }
 
 // OpenFS reads the ONNX file name from fsys, an embed.FS or a zip for example, and decodes it. Other
@@ -43,11 +43,11 @@ func OpenFS(fsys fs.FS, name string) (*Model, error) {
 	if fsys == nil {
 		return nil, inFile(name, failf("%w: there is no file system: it is nil", tensor.ErrValue))
 	}
-	b, err := readFile(fsys, name)
+	b, err := wire.ReadFile(fsys, name)
 	if err != nil {
 		return nil, inFile(name, plainPath(err, name))
 	}
-	return decodeBuffer(mem.Borrow(b, nil), name, &folder{fsys: fsys, base: path.Dir(name)})
+	return decodeBuffer(mem.Borrow(b, nil), name, &wire.Folder{FS: fsys, Base: path.Dir(name)})
 }
 
 // Decode decodes the bytes of an ONNX file. The model goes on using b, which must stay as it is. A model with weights in
@@ -59,15 +59,15 @@ func DecodeIn(b []byte, fsys fs.FS) (*Model, error) {
 	if fsys == nil {
 		return nil, inFile("", failf("%w: there is no file system: it is nil", tensor.ErrValue))
 	}
-	return decodeBuffer(mem.Borrow(b, nil), "", &folder{fsys: fsys})
+	return decodeBuffer(mem.Borrow(b, nil), "", &wire.Folder{FS: fsys})
 }
 
-func decodeBuffer(buf *mem.Buffer, name string, f *folder) (*Model, error) {
+func decodeBuffer(buf *mem.Buffer, name string, f *wire.Folder) (*Model, error) {
 	d := newDecoder(buf.Len())
 	d.from, d.folder = buf, f
 	var m *Model
 	err := mem.Guard(func() (err error) {
-		m, err = d.model(msg{buf.Bytes(), 0})
+		m, err = d.model(wire.Message{Bytes: buf.Bytes()})
 		return err
 	})
 	if err != nil {
@@ -78,22 +78,6 @@ func decodeBuffer(buf *mem.Buffer, name string, f *folder) (*Model, error) {
 	return m, nil
 }
 
-// held keeps a buffer's bytes in place until release is called, whoever closes it meanwhile. It fails when somebody has
-// closed it before. A nil buffer stands for a program's own bytes.
-func held(b *mem.Buffer) (release func(), err error) {
-	if b == nil {
-		return func() {}, nil
-	}
-	if !b.Hold() {
-		return nil, errClosed()
-	}
-	return b.Release, nil
-}
-
-func errClosed() error {
-	return failf("%w: the model was closed; keep it open while it, its sessions or its tensors are in use", tensor.ErrClosed)
-}
-
 // use runs f while the model's bytes stay where they are. It fails for no model, for one that is closed, and, with
 // mem.ErrShrunk, where f meets a page of a mapped file that is gone. The errors name the model's file.
 func (m *Model) use(f func() error) error {
@@ -101,15 +85,15 @@ func (m *Model) use(f func() error) error {
 		return failf("%w: there is no model: it is nil", tensor.ErrValue)
 	}
 	if m.closed() {
-		return inFile(m.file, errClosed())
+		return inFile(m.file, wire.ErrClosed)
 	}
 	if m.buf != nil {
 		if !m.buf.Hold() {
-			return inFile(m.file, errClosed())
+			return inFile(m.file, wire.ErrClosed)
 		}
 		defer m.buf.Release()
 	}
-	defer m.folder.pin()()
+	defer m.folder.Pin()()
 	return inFile(m.file, mem.Guard(f))
 }
 
@@ -120,36 +104,6 @@ func plainPath(err error, path string) error {
 		return pe.Err
 	}
 	return err
-}
-
-// readFile reads a file whose length is known only once it has been read: a size in a header is no reason to allocate.
-func readFile(fsys fs.FS, name string) ([]byte, error) {
-	f, err := fsys.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, mem.ErrNotFile
-	}
-	b := make([]byte, 0, min(max(info.Size(), 0), 1<<20)+1)
-	for {
-		if len(b) == cap(b) {
-			b = slices.Grow(b, len(b))
-		}
-		n, err := f.Read(b[len(b):cap(b)])
-		b = b[:len(b)+n]
-		if err == io.EOF {
-			return b, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
 }
 
 // Close gives back the file or bytes the model was decoded from, and the files that hold its weights. From then on what
@@ -164,7 +118,7 @@ func (m *Model) Close() error {
 	if atomic.StoreUint32(&m.ended, 1); m.buf == nil {
 		return nil
 	}
-	return errors.Join(m.buf.Close(), m.folder.close())
+	return errors.Join(m.buf.Close(), m.folder.Close())
 }
 
 func (m *Model) closed() bool { return atomic.LoadUint32(&m.ended) != 0 }
@@ -321,7 +275,7 @@ func (m *Model) load(t *TensorProto) (tensor.Any, error) {
 func DecodeTensor(b []byte) (tensor.Any, error) {
 	d := newDecoder(len(b))
 	var t TensorProto
-	if err := d.tensor(msg{b, 0}, &t); err != nil {
+	if err := d.tensor(wire.Message{Bytes: b}, &t); err != nil {
 		return tensor.Any{}, inFile("", err)
 	}
 	a, err := (&Model{}).load(&t)

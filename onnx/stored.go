@@ -10,6 +10,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/mem"
+	"github.com/ashlar-go/ashlar/onnx/internal/wire"
 	"github.com/ashlar-go/ashlar/tensor"
 	"google.golang.org/protobuf/encoding/protowire"
 )
@@ -33,7 +34,7 @@ type TensorProto struct {
 	rawAt int         // where Raw starts in the file
 
 	// elements in a list by type: the whole message, the number of the list's field and its length
-	body  msg
+	body  wire.Message
 	list  protowire.Number
 	count int
 }
@@ -45,7 +46,7 @@ type External struct {
 	Length   int64   // -1: to the end of the file
 	Entries  []Entry // everything as the file has it
 
-	from *folder // of the model; nil for a program's own
+	from *wire.Folder // of the model; nil for a program's own
 }
 
 // The lists by type: name, and the bytes of an element in the file, 0 for varints, -1 for strings.
@@ -127,50 +128,50 @@ func (t *TensorProto) String() string {
 	return typ.String()
 }
 
-func (d *decoder) tensor(m msg, t *TensorProto) error {
+func (d *decoder) tensor(m wire.Message, t *TensorProto) error {
 	t.from = d.from
-	n, err := m.scan()
+	n, err := m.Scan()
 	if err != nil {
 		return err
 	}
-	if t.Dims, err = d.int64s(m, 1); err != nil {
+	if t.Dims, err = d.Int64s(m, 1); err != nil {
 		return err
 	}
-	if err := d.spend(int64(len(t.Dims)) * checkAxis); err != nil {
+	if err := d.Spend(int64(len(t.Dims)) * checkAxis); err != nil {
 		return err
 	}
-	if t.Metadata, err = list[Entry](d, n[16], 0); err != nil {
+	if t.Metadata, err = wire.List[Entry](&d.Limit, n[16], 0); err != nil {
 		return err
 	}
-	entries, err := list[Entry](d, n[13], 0)
+	entries, err := wire.List[Entry](&d.Limit, n[13], 0)
 	if err != nil {
 		return err
 	}
 	outside := false
-	err = d.each(m, func(f field) (err error) {
-		switch f.num {
+	err = d.Each(m, func(f wire.Field) (err error) {
+		switch f.Num {
 		case 2:
 			var v int32
-			v, err = f.int32()
+			v, err = f.Int32()
 			t.Type = ElemType(v)
 		case 3:
 			t.Segment = true
 		case 8:
-			t.Name, err = d.text(f)
+			t.Name, err = d.Text(f)
 		case rawField:
-			var m msg
-			m, err = f.message()
-			t.Raw, t.rawAt = m.b, m.at
+			var m wire.Message
+			m, err = f.Message()
+			t.Raw, t.rawAt = m.Bytes, m.At
 		case 12:
-			t.Doc, err = d.text(f)
+			t.Doc, err = d.Text(f)
 		case 13:
-			entries, err = one(entries, f, d.entry)
+			entries, err = wire.Append(entries, f, d.entry)
 		case 14:
 			var v int64
-			v, err = f.int()
+			v, err = f.Int64()
 			outside = v == 1
 		case 16:
-			t.Metadata, err = one(t.Metadata, f, d.entry)
+			t.Metadata, err = wire.Append(t.Metadata, f, d.entry)
 		}
 		return err
 	})
@@ -178,7 +179,7 @@ func (d *decoder) tensor(m msg, t *TensorProto) error {
 		return err
 	}
 	if outside {
-		if err := d.spend(96); err != nil {
+		if err := d.Spend(96); err != nil {
 			return err
 		}
 		t.External, err = external(entries, d.folder)
@@ -192,28 +193,28 @@ func (d *decoder) tensor(m msg, t *TensorProto) error {
 		}
 	}
 	if t.list == stringField {
-		return d.spend(int64(len(m.b)) + int64(t.count)*24)
+		return d.Spend(int64(len(m.Bytes)) + int64(t.count)*24)
 	}
 	// Loading allocates no more than this, by check.
 	dt, _ := t.Type.DType()
-	return d.spend(int64(len(t.Raw))*int64(dt.PerByte()) + int64(t.count)*int64(dt.PerByte()*dt.Size()))
+	return d.Spend(int64(len(t.Raw))*int64(dt.PerByte()) + int64(t.count)*int64(dt.PerByte()*dt.Size()))
 }
 
 // counted notes the list num of m as the one that holds the elements, unless it is empty.
-func (t *TensorProto) counted(m msg, num protowire.Number, width int) error {
+func (t *TensorProto) counted(m wire.Message, num protowire.Number, width int) error {
 	var n int
 	var err error
 	if width < 0 {
-		var f field
+		var f wire.Field
 		for rest, ok := m, true; ok && err == nil; {
-			if ok, err = rest.next(&f); ok && f.num == num {
-				if n++; f.typ != protowire.BytesType {
-					err = f.wrongType("a string")
+			if ok, err = rest.Next(&f); ok && f.Num == num {
+				if n++; f.Type != protowire.BytesType {
+					err = f.WrongType("a string")
 				}
 			}
 		}
 	} else {
-		n, err = m.numbers(num, width, nil)
+		n, err = m.Numbers(num, width, nil)
 	}
 	switch {
 	case err != nil || n == 0:
@@ -227,7 +228,7 @@ func (t *TensorProto) counted(m msg, num protowire.Number, width int) error {
 	return nil
 }
 
-func external(entries []Entry, from *folder) (*External, error) {
+func external(entries []Entry, from *wire.Folder) (*External, error) {
 	e := &External{Length: -1, Entries: entries, from: from}
 	for _, kv := range entries {
 		var err error
@@ -249,13 +250,13 @@ func external(entries []Entry, from *folder) (*External, error) {
 	return e, nil
 }
 
-func (d *decoder) sparse(m msg, s *SparseTensor) (err error) {
-	if s.Dims, err = d.int64s(m, 3); err != nil {
+func (d *decoder) sparse(m wire.Message, s *SparseTensor) (err error) {
+	if s.Dims, err = d.Int64s(m, 3); err != nil {
 		return err
 	}
-	return d.each(m, func(f field) (err error) {
+	return d.Each(m, func(f wire.Field) (err error) {
 		var to *TensorProto
-		switch f.num {
+		switch f.Num {
 		case 1:
 			to = &s.Values
 		case 2:
@@ -263,7 +264,7 @@ func (d *decoder) sparse(m msg, s *SparseTensor) (err error) {
 		default:
 			return nil
 		}
-		m, err := f.message()
+		m, err := f.Message()
 		if err != nil {
 			return err
 		}
@@ -316,7 +317,7 @@ func (t *TensorProto) unlist(dst []byte, size int) error {
 	if width > 0 {
 		size = width // a complex number is two entries
 	}
-	_, err := t.body.numbers(t.list, width, func(i int, v uint64) error {
+	_, err := t.body.Numbers(t.list, width, func(i int, v uint64) error {
 		if t.list == 5 {
 			v = uint64(int64(int32(v)))
 		}
@@ -380,7 +381,7 @@ func (t *TensorProto) checkElems() error {
 
 // stored returns the bytes of raw_data or of another file, and keeps all that the elements are in until release is called.
 func (t *TensorProto) stored() (raw []byte, release func(), err error) {
-	own, err := held(t.from)
+	own, err := wire.Hold(t.from)
 	if err != nil || t.External == nil {
 		return t.Raw, own, err
 	}
@@ -389,7 +390,7 @@ func (t *TensorProto) stored() (raw []byte, release func(), err error) {
 		own()
 		return nil, nil, err
 	}
-	other, err := held(buf)
+	other, err := wire.Hold(buf)
 	if err != nil {
 		own()
 		return nil, nil, err

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/onnx/internal/wire"
 	"github.com/ashlar-go/ashlar/tensor"
 	"google.golang.org/protobuf/encoding/protowire"
 )
@@ -193,7 +194,7 @@ func NewStringsProto(name string, shape []int, list ...string) (TensorProto, err
 		return TensorProto{}, in(fmt.Sprintf("tensor %q", name), err)
 	}
 	if n > 0 {
-		t.body, t.list, t.count = msg{encoder{}.texts(nil, stringField, list), 0}, stringField, n
+		t.body, t.list, t.count = wire.Message{Bytes: wire.AppendStrings(nil, stringField, list)}, stringField, n
 	}
 	return t, nil
 }
@@ -218,7 +219,7 @@ func (t *TensorProto) checkStrings() error {
 
 // strings returns the elements of a tensor of strings, for callers that hold the model's bytes.
 func (m *Model) strings(t *TensorProto) (list []string, err error) {
-	release, err := held(t.from)
+	release, err := wire.Hold(t.from)
 	if err != nil {
 		return nil, err
 	}
@@ -226,15 +227,15 @@ func (m *Model) strings(t *TensorProto) (list []string, err error) {
 	if err := t.checkStrings(); err != nil {
 		return nil, err
 	}
-	var f field
+	var f wire.Field
 	list = make([]string, 0, t.count)
 	for body := t.body; t.list != 0; {
-		ok, err := body.next(&f)
+		ok, err := body.Next(&f)
 		if err != nil || !ok {
 			return list, err
 		}
-		if f.num == stringField {
-			list = append(list, string(f.body.b))
+		if f.Num == stringField {
+			list = append(list, string(f.Body.Bytes))
 		}
 	}
 	return list, nil

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/onnx/internal/wire"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
 	"google.golang.org/protobuf/encoding/protowire"
@@ -226,11 +227,11 @@ func sameType(v, w *Value) bool {
 func DecodeValue(b []byte, t Type) (Value, error) {
 	d := newDecoder(len(b))
 	d.strings = newTable(nil)
-	v, err := d.anyValue(msg{b, 0}, &t)
+	v, err := d.anyValue(wire.Message{Bytes: b}, &t)
 	return v, inFile("", err)
 }
 
-func (d *decoder) anyValue(m msg, t *Type) (v Value, err error) {
+func (d *decoder) anyValue(m wire.Message, t *Type) (v Value, err error) {
 	of := t.Of
 	switch {
 	case t.Kind == KindTensor:
@@ -247,13 +248,13 @@ func (d *decoder) anyValue(m msg, t *Type) (v Value, err error) {
 			num = 6
 		}
 		var items []*Value
-		err = d.each(m, func(f field) error {
-			if f.num != num {
+		err = d.Each(m, func(f wire.Field) error {
+			if f.Num != num {
 				return nil
 			}
-			body, err := f.message()
+			body, err := f.Message()
 			if err == nil {
-				err = d.spend(256)
+				err = d.Spend(256)
 			}
 			if err == nil {
 				v, err = d.anyValue(body, of)
@@ -265,11 +266,11 @@ func (d *decoder) anyValue(m msg, t *Type) (v Value, err error) {
 		return sequenceOf(of.elem(), items), err
 	case t.Kind == KindOptional && of != nil:
 		v = Nothing()
-		err = d.each(m, func(f field) error {
-			if f.num != 3 && f.num != 5 && f.num != 6 {
+		err = d.Each(m, func(f wire.Field) error {
+			if f.Num != 3 && f.Num != 5 && f.Num != 6 {
 				return nil
 			}
-			body, err := f.message()
+			body, err := f.Message()
 			if err == nil {
 				v, err = d.anyValue(body, of)
 			}
@@ -281,21 +282,21 @@ func (d *decoder) anyValue(m msg, t *Type) (v Value, err error) {
 }
 
 // mapValue decodes a MapProto, whose values are a SequenceProto of tensors of one element.
-func (d *decoder) mapValue(m msg, t *Type) (v Value, err error) {
-	numbers, err := d.int64s(m, 3)
+func (d *decoder) mapValue(m wire.Message, t *Type) (v Value, err error) {
+	numbers, err := d.Int64s(m, 3)
 	if err != nil {
 		return v, err
 	}
 	var names []string
 	vals := sequenceOf(t.Of.elem(), nil)
-	err = d.each(m, func(f field) error {
-		switch f.num {
+	err = d.Each(m, func(f wire.Field) error {
+		switch f.Num {
 		case 4:
-			s, err := d.text(f)
+			s, err := d.Text(f)
 			names = append(names, s)
 			return err
 		case 5:
-			body, err := f.message()
+			body, err := f.Message()
 			if err == nil {
 				vals, err = d.anyValue(body, &Type{Kind: KindSequence, Of: t.Of})
 			}

@@ -1,7 +1,6 @@
 package onnx
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/ashlar-go/ashlar/mem"
+	"github.com/ashlar-go/ashlar/onnx/internal/wire"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -48,20 +48,20 @@ func (m *Model) writeExternal(path string, least int) (err error) {
 		}
 	}()
 	var file []byte
-	err = writeNew(parts[0], func(w io.Writer) (err error) {
-		d.w = bufio.NewWriterSize(w, 1<<20)
+	err = wire.WriteNew(parts[0], func(w io.Writer) (err error) {
+		d.DataFile = wire.NewDataFile(w)
 		if file, err = encode(m, d); err == nil {
-			err = d.w.Flush()
+			err = d.Flush()
 		}
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	if err := writeNew(parts[1], func(w io.Writer) error { _, err := w.Write(file); return err }); err != nil {
+	if err := wire.WriteNew(parts[1], func(w io.Writer) error { _, err := w.Write(file); return err }); err != nil {
 		return err
 	}
-	if d.at > 0 {
+	if d.Size() > 0 {
 		if err := os.Rename(parts[0], filepath.Join(filepath.Dir(path), d.name)); err != nil {
 			return err
 		}
@@ -69,41 +69,11 @@ func (m *Model) writeExternal(path string, least int) (err error) {
 	return os.Rename(parts[1], path)
 }
 
-// writeNew writes a file that isn't there yet, to the disk.
-func writeNew(path string, put func(w io.Writer) error) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-	if err != nil {
-		return err
-	}
-	if err := put(f); err != nil {
-		f.Close()
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
-}
-
 // data is the file beside a model that weights of least bytes and more go to.
 type data struct {
-	w     *bufio.Writer
+	*wire.DataFile
 	name  string
 	least int
-	at    int64
-}
-
-// put appends elements and returns where they start.
-func (d *data) put(raw []byte) (at int64, err error) {
-	align := int64(64)
-	if len(raw) >= 1<<16 {
-		align = 4096
-	}
-	if pad := (align - d.at%align) % align; pad > 0 {
-		d.w.Write(make([]byte, pad)) // the writer keeps its first error
-		d.at += pad
-	}
-	at = d.at
-	_, err = d.w.Write(raw)
-	d.at += int64(len(raw))
-	return at, err
 }
 
 // stored returns weights as they are written: with elements in the data file, if there is one.
@@ -141,7 +111,7 @@ func (e *encoder) move(t *TensorProto) error {
 		if err != nil {
 			return err
 		}
-		release, err := held(buf)
+		release, err := wire.Hold(buf)
 		if err != nil {
 			return err
 		}
@@ -158,8 +128,8 @@ func (e *encoder) move(t *TensorProto) error {
 			return err
 		}
 	}
-	at, err := e.data.put(raw)
+	at, err := e.data.Put(raw)
 	t.External = &External{Location: e.data.name, Offset: at, Length: int64(len(raw))}
-	t.Raw, t.list, t.count, t.body = nil, 0, 0, msg{}
+	t.Raw, t.list, t.count, t.body = nil, 0, 0, wire.Message{}
 	return err
 }
