@@ -179,57 +179,11 @@ func Scalar[T num.Elem](v T) Tensor[T] {
 func Eye[T num.Number](n int) Tensor[T] {
 	t := Tensor[T]{a: create("tensor.Eye", dtype.Of[T](), []int{n, n}, false)}
 	data := elems[T](t.a.st)
-	for i, v := 0, one[T](); i < n; i++ {
-		data[i*n+i] = v
+	one, zero, _ := exactly(1)
+	for i := range n {
+		setNumber(&data[i*n+i], &one, &zero)
 	}
 	return t
-}
-
-// one is 1 in any number type; the narrow floats are structs.
-func one[T num.Number]() (v T) {
-	switch p := any(&v).(type) {
-	case *num.F16:
-		*p = num.F16FromFloat32(1)
-	case *num.BF16:
-		*p = num.BF16FromFloat32(1)
-	case *num.F8E4M3:
-		*p = num.F8E4M3FromFloat32(1)
-	case *num.F8E5M2:
-		*p = num.F8E5M2FromFloat32(1)
-	case *int8:
-		*p = 1
-	case *int16:
-		*p = 1
-	case *int32:
-		*p = 1
-	case *int64:
-		*p = 1
-	case *uint8:
-		*p = 1
-	case *uint16:
-		*p = 1
-	case *uint32:
-		*p = 1
-	case *uint64:
-		*p = 1
-	case *float32:
-		*p = 1
-	case *float64:
-		*p = 1
-	case *complex64:
-		*p = 1
-	case *complex128:
-		*p = 1
-	case *num.FP8x23:
-		*p = num.FP8x23FromBits(1 << 23)
-	case *num.FP16x16:
-		*p = num.FP16x16FromBits(1 << 16)
-	case *num.FP32x32:
-		*p = num.FP32x32FromBits(1 << 32)
-	case *num.FP64x64:
-		*p = num.FP64x64FromBits(num.Int128{Hi: 1})
-	}
-	return v
 }
 
 // Arange returns start, start+step, … before stop as a tensor of rank 1: as many
@@ -239,81 +193,53 @@ func one[T num.Number]() (v T) {
 // exact. It panics when step is 0, or start, stop or step is not finite.
 func Arange[T num.Native | num.Fixed](start, stop, step T) Tensor[T] {
 	const op = "tensor.Arange"
-	var n int
-	var ok bool
-	at, fixed := word(start)
-	to, _ := word(stop)
-	by, _ := word(step)
-	if fixed {
-		n, ok = countTo(at, to, by)
-	} else {
-		n, ok = rangeCount(start, stop, step)
-	}
+	count, fill := ranger(start, stop, step)
+	n, ok := count()
 	if !ok {
 		panic(noRange(start, stop, step))
 	}
 	t, all := made[T](op, []int{n})
-	switch data := any(all).(type) {
-	case []int8:
-		arange(data, start, step)
-	case []int16:
-		arange(data, start, step)
-	case []int32:
-		arange(data, start, step)
-	case []int64:
-		arange(data, start, step)
-	case []uint8:
-		arange(data, start, step)
-	case []uint16:
-		arange(data, start, step)
-	case []uint32:
-		arange(data, start, step)
-	case []uint64:
-		arange(data, start, step)
-	case []float32:
-		arange(data, start, step)
-	case []float64:
-		arange(data, start, step)
-	default:
+	fill(all)
+	return t
+}
+
+// ranger returns the length of a range, and what sets a slice of that many elements to it.
+func ranger(start, stop, step any) (count func() (int, bool), fill func(data any)) {
+	switch start := start.(type) {
+	case int8:
+		return rangerOf(start, stop, step)
+	case int16:
+		return rangerOf(start, stop, step)
+	case int32:
+		return rangerOf(start, stop, step)
+	case int64:
+		return rangerOf(start, stop, step)
+	case uint8:
+		return rangerOf(start, stop, step)
+	case uint16:
+		return rangerOf(start, stop, step)
+	case uint32:
+		return rangerOf(start, stop, step)
+	case uint64:
+		return rangerOf(start, stop, step)
+	case float32:
+		return rangerOf(start, stop, step)
+	case float64:
+		return rangerOf(start, stop, step)
+	}
+	at, to, by := word(start), word(stop), word(step)
+	return func() (int, bool) { return countTo(at, to, by) }, func(data any) {
 		setWords(data, func(int) num.Int128 {
 			v := at
 			at = sum(at, by)
 			return v
 		})
 	}
-	return t
 }
 
-// rangeCount is conv.RangeCount of three numbers of one of Go's types.
-func rangeCount(start, stop, step any) (int, bool) {
-	switch start := start.(type) {
-	case int8:
-		return conv.RangeCount(start, stop.(int8), step.(int8))
-	case int16:
-		return conv.RangeCount(start, stop.(int16), step.(int16))
-	case int32:
-		return conv.RangeCount(start, stop.(int32), step.(int32))
-	case int64:
-		return conv.RangeCount(start, stop.(int64), step.(int64))
-	case uint8:
-		return conv.RangeCount(start, stop.(uint8), step.(uint8))
-	case uint16:
-		return conv.RangeCount(start, stop.(uint16), step.(uint16))
-	case uint32:
-		return conv.RangeCount(start, stop.(uint32), step.(uint32))
-	case uint64:
-		return conv.RangeCount(start, stop.(uint64), step.(uint64))
-	case float32:
-		return conv.RangeCount(start, stop.(float32), step.(float32))
-	case float64:
-		return conv.RangeCount(start, stop.(float64), step.(float64))
-	}
-	return 0, false
-}
-
-// arange sets data to Arange's result for Go's own numbers.
-func arange[T num.Native](data []T, from, by any) {
-	conv.Range(data, from.(T), by.(T))
+func rangerOf[T num.Native](start T, stop, step any) (count func() (int, bool), fill func(data any)) {
+	by := step.(T)
+	return func() (int, bool) { return conv.RangeCount(start, stop.(T), by) }, func(data any) { conv.Range(data.([]T), start, by) }
 }
 
 func noRange(start, stop, step any) *Error {
@@ -346,9 +272,7 @@ func Linspace[T num.Float | num.Fixed](start, stop T, n int) Tensor[T] {
 			data[i] = a + float64(float64(i)*step)
 		}
 	default:
-		from, _ := word(start)
-		to, _ := word(stop)
-		setWords(data, line(from, to, max(n-1, 1)))
+		setWords(data, line(word(start), word(stop), max(n-1, 1)))
 	}
 	if n > 1 {
 		all[n-1] = stop

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/num"
 )
 
@@ -22,8 +23,17 @@ var (
 	half   = kind{64, roundHalf, func(a, b float64) float64 { return roundHalf(a / b) }} // as NumPy, which has this type
 )
 
-// kindOf returns the kind of a float of 16 bits or less but F16.
-func kindOf(f num.Format) kind {
+// kindOf returns the kind of a type of floats, or of the parts of a complex number.
+func kindOf(d dtype.DType) kind {
+	switch d {
+	case dtype.Float64, dtype.Complex128:
+		return double
+	case dtype.Float32, dtype.Complex64, dtype.Float8E8M0: // as float32: the shortest decimal of 0.25 would be 0.2
+		return single
+	case dtype.Float16:
+		return half
+	}
+	f := d.Format()
 	return kind{64, func(x float64) float64 { return f.Value(f.Round(x)) }, divide}
 }
 

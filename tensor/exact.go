@@ -101,28 +101,6 @@ func exactly(v any) (re, im exact, ok bool) {
 // to another number where its type doesn't have that.
 func setNumber(p any, re, im *exact) {
 	switch p := p.(type) {
-	case *int8:
-		i, _ := re.Int64()
-		*p = int8(i)
-	case *int16:
-		i, _ := re.Int64()
-		*p = int16(i)
-	case *int32:
-		i, _ := re.Int64()
-		*p = int32(i)
-	case *int64:
-		*p, _ = re.Int64()
-	case *uint8:
-		i, _ := re.Uint64()
-		*p = uint8(i)
-	case *uint16:
-		i, _ := re.Uint64()
-		*p = uint16(i)
-	case *uint32:
-		i, _ := re.Uint64()
-		*p = uint32(i)
-	case *uint64:
-		*p, _ = re.Uint64()
 	case *float32:
 		*p = re.float32()
 	case *float64:
@@ -140,26 +118,36 @@ func setNumber(p any, re, im *exact) {
 	case *num.FP64x64:
 		*p = fixedOf[num.FP64x64](re, 64)
 	default:
-		if f := dtype.At(p).Format(); f != 0 {
-			setBits(p, f.Round(re.float()))
-			return
+		var bits uint64
+		switch d := dtype.At(p); {
+		case d.Format() != 0:
+			bits = uint64(d.Format().Round(re.float()))
+		case d.IsSigned():
+			i, _ := re.Int64()
+			bits = uint64(i)
+		default:
+			bits, _ = re.Uint64()
 		}
-		i, _ := re.Int64()
-		setBits(p, uint16(i))
+		setBits(p, bits)
 	}
 }
 
-// setBits sets the element that p points to, a float of 16 bits or less or an integer of
-// less than 8, to the one with these bits. Bits beyond its type don't count.
-func setBits(p any, bits uint16) {
-	d, at := dtype.At(p), (*[2]unsafe.Pointer)(unsafe.Pointer(&p))[1] // what an interface holds of a pointer
-	if d.Size() == 2 {
-		*(*uint16)(at) = bits
-		return
+// setBits sets the element that p points to, an integer or a float of 16 bits or less, to the
+// one with these bits. Bits beyond its type don't count.
+func setBits(p any, bits uint64) {
+	at := (*[2]unsafe.Pointer)(unsafe.Pointer(&p))[1] // what an interface holds of a pointer
+	switch d := dtype.At(p); d.Size() {
+	case 1:
+		b := unsafe.Slice((*byte)(at), 1)
+		b[0] = byte(bits)
+		d.Mend(b)
+	case 2:
+		*(*uint16)(at) = uint16(bits)
+	case 4:
+		*(*uint32)(at) = uint32(bits)
+	default:
+		*(*uint64)(at) = bits
 	}
-	b := unsafe.Slice((*byte)(at), 1)
-	b[0] = byte(bits)
-	d.Mend(b)
 }
 
 // fixedOf returns x cut off to a whole number of units of 2^-frac; 0 where there is none.

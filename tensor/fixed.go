@@ -25,19 +25,19 @@ func float[T numbers](v T) float64 {
 	return 0
 }
 
-// word returns the word of fixed point, and whether it is some.
-func word[T num.Elem](v T) (w num.Int128, ok bool) {
-	switch v := any(v).(type) {
+// word returns the word of fixed point; of anything else it is 0.
+func word(v any) (w num.Int128) {
+	switch v := v.(type) {
 	case num.FP8x23:
-		return num.FixedBits(v), true
+		w = num.FixedBits(v)
 	case num.FP16x16:
-		return num.FixedBits(v), true
+		w = num.FixedBits(v)
 	case num.FP32x32:
-		return num.FixedBits(v), true
+		w = num.FixedBits(v)
 	case num.FP64x64:
-		return num.FixedBits(v), true
+		w = num.FixedBits(v)
 	}
-	return w, false
+	return w
 }
 
 // setWords sets each element of a slice of fixed point to the word that next gives for it.

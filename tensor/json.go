@@ -251,16 +251,6 @@ func (p *nestParser) element() string {
 
 // parseElement reads an element as MarshalJSON writes it to where v points.
 func parseElement(word string, v any) (ok bool) {
-	integer := func(bits int) int64 {
-		i, err := strconv.ParseInt(word, 10, bits)
-		ok = err == nil && isNumber(word)
-		return i
-	}
-	natural := func(bits int) uint64 {
-		i, err := strconv.ParseUint(word, 10, bits)
-		ok = err == nil && isNumber(word)
-		return i
-	}
 	float := func(bits int) (f float64) {
 		switch word {
 		case `"NaN"`:
@@ -292,22 +282,6 @@ func parseElement(word string, v any) (ok bool) {
 	switch p := v.(type) {
 	case *bool:
 		*p, ok = word == "true", word == "true" || word == "false"
-	case *int8:
-		*p = int8(integer(8))
-	case *int16:
-		*p = int16(integer(16))
-	case *int32:
-		*p = int32(integer(32))
-	case *int64:
-		*p = integer(64)
-	case *uint8:
-		*p = uint8(natural(8))
-	case *uint16:
-		*p = uint16(natural(16))
-	case *uint32:
-		*p = uint32(natural(32))
-	case *uint64:
-		*p = natural(64)
 	case *float32:
 		f := float(32)
 		if *p = float32(f); f != f {
@@ -337,11 +311,15 @@ func parseElement(word string, v any) (ok bool) {
 			if least, most := d.Format().Ends(); d.Bits() < 8 && (f > d.Format().Value(most) || f < d.Format().Value(least)) {
 				ok = false
 			}
-			setBits(p, bits)
+			setBits(p, uint64(bits))
 		case d.IsSigned():
-			setBits(p, uint16(integer(d.Bits())))
+			i, err := strconv.ParseInt(word, 10, d.Bits())
+			ok = err == nil && isNumber(word)
+			setBits(p, uint64(i))
 		default:
-			setBits(p, uint16(natural(d.Bits())))
+			i, err := strconv.ParseUint(word, 10, d.Bits())
+			ok = err == nil && isNumber(word)
+			setBits(p, i)
 		}
 	}
 	return ok

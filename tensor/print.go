@@ -80,15 +80,14 @@ func (e *printer) text(o PrintOptions) string {
 	if s, none := e.nothing(); none {
 		return s
 	}
-	rank := e.a.lay.Rank()
-	if rank == 0 && o == (PrintOptions{}) {
+	if e.a.lay.Rank() == 0 && o == (PrintOptions{}) {
 		defer runtime.KeepAlive(e.a.st)
-		if s, ok := scalarText(e.all.at(e.a.origin())); ok {
+		if s, ok := scalarText(e.dtype, e.all.at(e.a.origin())); ok {
 			return s
 		}
 	}
 	o = o.filled()
-	return e.page(&o, func(offs []int) func(i int) string { return words(e.all.elems(), offs, &o, rank) })
+	return e.page(&o, func(offs []int) func(i int) string { return e.words(offs, &o) })
 }
 
 // nothing describes a tensor whose storage can't be read.
@@ -178,7 +177,7 @@ func (e *printer) format(f fmt.State, verb rune) {
 		}
 		o = o.filled()
 		fmt.Fprint(f, e.page(&o, func(offs []int) func(i int) string {
-			word := words(e.all.elems(), offs, &o, e.a.lay.Rank())
+			word := e.words(offs, &o)
 			return func(i int) string { return padLeft(word(i), width) }
 		}))
 	case !hasVerb(e.dtype, verb):
@@ -237,109 +236,63 @@ func padLeft(s string, width int) string {
 	return s
 }
 
-// words returns how the elements at the given offsets of data, a []T, are written;
-// NumPy's formatters look at all of them before the first is written.
-func words(data any, offs []int, o *PrintOptions, rank int) func(i int) string {
-	switch d := data.(type) {
-	case []bool:
+// words returns how the elements at the given offsets are written; NumPy's formatters
+// look at all of them before the first is written.
+func (e *printer) words(offs []int, o *PrintOptions) func(i int) string {
+	real := func(i int) float64 { return number(e.all.ref(offs[i])) }
+	switch d := e.dtype; {
+	case d == dtype.Bool:
 		return func(i int) string {
 			switch {
-			case !d[offs[i]]:
+			case real(i) == 0:
 				return "False"
-			case rank == 0:
+			case e.a.lay.Rank() == 0:
 				return "True"
 			}
 			return " True"
 		}
-	case []int8:
-		return intWords(d, offs)
-	case []int16:
-		return intWords(d, offs)
-	case []int32:
-		return intWords(d, offs)
-	case []int64:
-		return intWords(d, offs)
-	case []uint8:
-		return intWords(d, offs)
-	case []uint16:
-		return intWords(d, offs)
-	case []uint32:
-		return intWords(d, offs)
-	case []uint64:
-		return intWords(d, offs)
-	case []float32:
-		return newColumn(single, o, o.Sign, len(offs), func(i int) float64 { return float64(d[offs[i]]) }).word
-	case []float64:
-		return newColumn(double, o, o.Sign, len(offs), func(i int) float64 { return d[offs[i]] }).word
-	case []num.F16:
-		return newColumn(half, o, o.Sign, len(offs), func(i int) float64 { return d[offs[i]].Float64() }).word
-	case []num.BF16:
-		return narrowWords(d, offs, o)
-	case []num.F8E4M3:
-		return narrowWords(d, offs, o)
-	case []num.F8E5M2:
-		return narrowWords(d, offs, o)
-	case []num.F4E2M1:
-		return narrowWords(d, offs, o)
-	case []num.F8E4M3FNUZ:
-		return narrowWords(d, offs, o)
-	case []num.F8E5M2FNUZ:
-		return narrowWords(d, offs, o)
-	case []num.F8E8M0: // as float32: the shortest decimal of 0.25 would be 0.2
-		return newColumn(single, o, o.Sign, len(offs), func(i int) float64 { return d[offs[i]].Float64() }).word
-	case []num.Int2:
-		return smallWords(d, offs)
-	case []num.Int4:
-		return smallWords(d, offs)
-	case []num.Uint2:
-		return smallWords(d, offs)
-	case []num.Uint4:
-		return smallWords(d, offs)
-	case []complex64:
-		return complexWords(single, o, len(offs), func(i int) complex128 { return complex128(d[offs[i]]) })
-	case []complex128:
-		return complexWords(double, o, len(offs), func(i int) complex128 { return d[offs[i]] })
-	case []num.FP8x23:
-		return fixedWords(d, offs, o)
-	case []num.FP16x16:
-		return fixedWords(d, offs, o)
-	case []num.FP32x32:
-		return fixedWords(d, offs, o)
-	case []num.FP64x64:
-		return fixedWords(d, offs, o)
+	case d.IsInteger():
+		width := 0
+		for _, off := range offs {
+			width = max(width, len(fmt.Sprint(e.all.at(off))))
+		}
+		return func(i int) string { return padLeft(fmt.Sprint(e.all.at(offs[i])), width) }
+	case d.IsComplex():
+		return complexWords(kindOf(d), o, len(offs), func(i int) complex128 { return complexOf(e.all.at(offs[i])) })
+	case d.IsFixed():
+		return fixedWords(o, len(offs), func(i, precision int) string { return fixedText(e.all.at(offs[i]), precision) })
+	default:
+		return newColumn(kindOf(d), o, o.Sign, len(offs), real).word
 	}
-	panic("tensor: an element type without a printed form")
 }
 
-func narrowWords[T interface{ Float64() float64 }](d []T, offs []int, o *PrintOptions) func(i int) string {
-	return newColumn(kindOf(dtype.At(&d[offs[0]]).Format()), o, o.Sign, len(offs), func(i int) float64 { return d[offs[i]].Float64() }).word
+func complexOf(v any) complex128 {
+	if c, ok := v.(complex64); ok {
+		return complex128(c)
+	}
+	return v.(complex128)
 }
 
-func smallWords[T interface{ Int64() int64 }](d []T, offs []int) func(i int) string {
-	wide, all := make([]int64, len(offs)), make([]int, len(offs))
-	for i, off := range offs {
-		wide[i], all[i] = d[off].Int64(), i
+func fixedText(v any, precision int) string {
+	switch v := v.(type) {
+	case num.FP8x23:
+		return num.FormatFixed(v, precision)
+	case num.FP16x16:
+		return num.FormatFixed(v, precision)
+	case num.FP32x32:
+		return num.FormatFixed(v, precision)
 	}
-	return intWords(wide, all)
-}
-
-func intWords[T num.Integer](d []T, offs []int) func(i int) string {
-	least, most := d[offs[0]], d[offs[0]]
-	for _, off := range offs {
-		least, most = min(least, d[off]), max(most, d[off])
-	}
-	width := max(len(fmt.Sprint(least)), len(fmt.Sprint(most)))
-	return func(i int) string { return padLeft(fmt.Sprint(d[offs[i]]), width) }
+	return num.FormatFixed(v.(num.FP64x64), precision)
 }
 
 // fixedWords writes fixed point as decimals, points below each other: the fewest digits
 // that tell the numbers apart, at most o.Precision after the point unless o.FloatMode is
 // Unique, and just so many if it is Fixed.
-func fixedWords[T num.Fixed](d []T, offs []int, o *PrintOptions) func(i int) string {
+func fixedWords(o *PrintOptions, n int, format func(i, precision int) string) func(i int) string {
 	split := func(i int) (whole, frac string) {
-		text := num.FormatFixed(d[offs[i]], -1)
+		text := format(i, -1)
 		if _, frac, _ = strings.Cut(text, "."); o.FloatMode == Fixed || o.FloatMode != Unique && len(frac) > o.Precision {
-			text = num.FormatFixed(d[offs[i]], o.Precision)
+			text = format(i, o.Precision)
 		}
 		if whole, frac, _ = strings.Cut(text, "."); o.FloatMode != Fixed {
 			frac = strings.TrimRight(frac, "0")
@@ -350,7 +303,7 @@ func fixedWords[T num.Fixed](d []T, offs []int, o *PrintOptions) func(i int) str
 		return whole, frac
 	}
 	left, right := 0, 0
-	for i := range offs {
+	for i := range n {
 		whole, frac := split(i)
 		left, right = max(left, len(whole)), max(right, len(frac))
 	}
@@ -375,34 +328,20 @@ func complexWords(k kind, o *PrintOptions, n int, at func(i int) complex128) fun
 
 // scalarText writes a number as Python's str of a NumPy scalar does; false for
 // integers and bools, which print alike everywhere.
-func scalarText(v any) (string, bool) {
+func scalarText(d dtype.DType, v any) (string, bool) {
 	switch v := v.(type) {
-	case float32:
-		return single.scalar(float64(v)), true
-	case float64:
-		return double.scalar(v), true
-	case num.F16:
-		return half.scalar(v.Float64()), true
-	case num.BF16:
-		return kindOf(num.FormatBF16).scalar(v.Float64()), true
-	case num.F8E4M3:
-		return kindOf(num.FormatF8E4M3).scalar(v.Float64()), true
-	case num.F8E5M2:
-		return kindOf(num.FormatF8E5M2).scalar(v.Float64()), true
-	case num.F4E2M1:
-		return kindOf(num.FormatF4E2M1).scalar(v.Float64()), true
-	case num.F8E4M3FNUZ:
-		return kindOf(num.FormatF8E4M3FNUZ).scalar(v.Float64()), true
-	case num.F8E5M2FNUZ:
-		return kindOf(num.FormatF8E5M2FNUZ).scalar(v.Float64()), true
-	case num.F8E8M0:
-		return single.scalar(v.Float64()), true
+	case num.FP8x23, num.FP16x16, num.FP32x32, num.FP64x64:
+		return v.(fmt.Stringer).String(), true
 	case complex64:
 		return single.complex(complex128(v)), true
 	case complex128:
 		return double.complex(v), true
-	case num.FP8x23, num.FP16x16, num.FP32x32, num.FP64x64:
-		return v.(fmt.Stringer).String(), true
+	case float32:
+		return single.scalar(float64(v)), true
+	case float64:
+		return double.scalar(v), true
+	case interface{ Float64() float64 }:
+		return kindOf(d).scalar(v.Float64()), true
 	}
 	return "", false
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/bits"
 
+	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/num"
 )
 
@@ -38,8 +39,7 @@ func unit(w uint64) float64 { return float64(float64(w>>11) * 0x1p-53) }
 func RandomUniform[T num.Float | num.Fixed](seed uint64, low, high T, shape ...int) Tensor[T] {
 	const op = "tensor.RandomUniform"
 	a, d := float(low), float(high)-float(low)
-	from, fixed := word(low)
-	to, _ := word(high)
+	from, to, fixed := word(low), word(high), dtype.Of[T]().IsFixed()
 	if fixed && distance(from, to).Sign() <= 0 || !fixed && !(d > 0) || d-d != 0 {
 		panic(&Error{op, sprintf("nothing lies between %v and %v; low must be less than high, and their difference finite", low, high), ErrValue})
 	}

@@ -21,7 +21,7 @@ func (t Any) WriteTo(w io.Writer) (int64, error) {
 	t.pointer(op)
 	all := t.st.boxed()
 	defer runtime.KeepAlive(t.st)
-	return writeGrid(op, w, &t.lay, func(b *strings.Builder, off int, _ []int) { b.WriteString(alone(all.at(t.origin() + off))) })
+	return writeGrid(op, w, &t.lay, func(b *strings.Builder, off int, _ []int) { b.WriteString(alone(t.DType(), all.at(t.origin()+off))) })
 }
 
 // WriteNested writes the elements in brackets, one pair per axis, in row-major
@@ -40,7 +40,7 @@ func (t Any) WriteNested(w io.Writer) (int64, error) {
 	var nest func(axis int)
 	nest = func(axis int) {
 		if axis == len(at) {
-			b.WriteString(alone(all.at(offsetAt(op, &t.where, at))))
+			b.WriteString(alone(t.DType(), all.at(offsetAt(op, &t.where, at))))
 			return
 		}
 		b.WriteByte('[')
@@ -68,17 +68,17 @@ func (v Vectors[T]) WriteTo(w io.Writer) (int64, error) {
 	v.grid.a.pointer(op)
 	return writeGrid(op, w, &v.grid.a.lay, func(b *strings.Builder, _ int, idx []int) {
 		lanes := v.At(idx...)
-		writeLanes(b, len(lanes), func(i int) any { return lanes[i] })
+		writeLanes(b, dtype.Of[T](), len(lanes), func(i int) any { return lanes[i] })
 	})
 }
 
-func writeLanes(b *strings.Builder, n int, lane func(i int) any) {
+func writeLanes(b *strings.Builder, d dtype.DType, n int, lane func(i int) any) {
 	b.WriteByte('[')
 	for i := range n {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		b.WriteString(alone(lane(i)))
+		b.WriteString(alone(d, lane(i)))
 	}
 	b.WriteByte(']')
 }
@@ -133,14 +133,14 @@ func writeGrid(op string, w io.Writer, lay *layout.Layout, put func(b *strings.B
 }
 
 // alone writes one element.
-func alone(v any) string {
+func alone(d dtype.DType, v any) string {
 	if b, ok := v.(bool); ok {
 		if b {
 			return "True"
 		}
 		return "False"
 	}
-	if text, ok := scalarText(v); ok {
+	if text, ok := scalarText(d, v); ok {
 		return text
 	}
 	return fmt.Sprint(v)
