@@ -59,7 +59,7 @@ var levels = map[string]int{
 	"dtype": 1, "internal/published": 1, "internal/core/simd": 1, "internal/core/walk": 1,
 	"internal/core/conv": 2, "internal/core/order": 2, "judge": 2,
 	"tensor":             3,
-	"internal/core/exec": 4, "onnx/internal/wire": 4,
+	"internal/core/exec": 4, "onnx/internal/wire": 4, "onnx/internal/text": 4,
 	"pack": 5, "op": 5, "tensortest": 5,
 	"device": 6, "onnx": 6, "onnx/imagedecoder": 6, "format": 6,
 	"draw": 7, "onnx/serve": 7, "chunk": 7,

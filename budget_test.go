@@ -69,6 +69,7 @@ mem                        1100       0
 num                        7890       0
 onnx                      12400       0
 onnx/imagedecoder           360       0
+onnx/internal/text          220       0
 onnx/internal/wire          720       0
 onnx/picture                190       0
 onnx/serve                 2830       0

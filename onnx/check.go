@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/onnx/internal/text"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -39,7 +40,7 @@ type compiled struct {
 	attrs  []map[string]Value   // by step: the attributes that are tensors
 	consts []constant           // what doesn't depend on inputs: initializers and the outputs of Constants
 	vals   []Value              // by value: what is known of the constants; in a session, they themselves
-	text   *table               // the strings of the model
+	text   *text.Table          // the strings of the model
 	fixed  dtype.DType          // see NewFixedSession; Invalid for others
 	recent atomic.Pointer[kept] // of a graph inside a node: the plan made last
 }
@@ -80,7 +81,7 @@ func (m *Model) compile() (*compiled, *expansion, error) {
 	if g == nil {
 		return nil, nil, failf("the model has no graph")
 	}
-	c := &compiled{g: g, m: m, text: newTable(nil)}
+	c := &compiled{g: g, m: m, text: text.NewTable(nil)}
 	x, err := m.expansion()
 	if err == nil {
 		x.text = c.text
@@ -351,7 +352,7 @@ func (c *compiled) checkConstant(i int, o *op.Op, x *expansion, missing func(for
 		if _, several := a.Value.([]string); several {
 			shape = []int{len(list)}
 		}
-		v, err := c.text.value(shape, list)
+		v, err := stringsValue(c.text, shape, list)
 		if err != nil {
 			return err
 		}

@@ -159,7 +159,7 @@ func (c *compiled) inferred(f *inference, vals []Value) (*Plan, error) {
 
 // weights is what a session's constants take, each once.
 func (c *compiled) weights(x *expansion) int64 {
-	total := c.text.bytes
+	total := c.text.Bytes
 	done := make(map[*TensorProto]bool)
 	c.all(func(b *compiled) bool {
 		for _, k := range b.consts {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/ashlar-go/ashlar/mem"
+	"github.com/ashlar-go/ashlar/onnx/internal/text"
 	"github.com/ashlar-go/ashlar/onnx/internal/wire"
 )
 
@@ -26,7 +27,7 @@ type decoder struct {
 	from   *mem.Buffer  // what the bytes are of; nil for a program's own
 	folder *wire.Folder // of the file
 
-	strings *table // of the values that are decoded
+	strings *text.Table // of the values that are decoded
 }
 
 func newDecoder(size int) *decoder { return &decoder{Limit: wire.NewLimit(size)} }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ashlar-go/ashlar/onnx/internal/text"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -27,7 +28,7 @@ var fresh = new(storage)
 type run struct {
 	*Session
 	ctx   context.Context
-	text  *table
+	text  *text.Table
 	live  int64 // bytes of results
 	limit int64
 	left  int64 // iterations that loops may still do
@@ -60,7 +61,7 @@ func (s *Session) run(ctx context.Context, inputs map[string]Value, o Options, t
 			return nil, in(fmt.Sprintf("input %q", s.c.g.Inputs[i].Name), failf("it is a description without elements"))
 		}
 	}
-	r := &run{Session: s, ctx: ctx, text: newTable(s.c.text), limit: o.MaxMemory, left: o.MaxIterations, observe: o.Observe, trace: t}
+	r := &run{Session: s, ctx: ctx, text: text.NewTable(s.c.text), limit: o.MaxMemory, left: o.MaxIterations, observe: o.Observe, trace: t}
 	if r.observe != nil {
 		r.start = time.Now()
 	}
@@ -84,7 +85,7 @@ func (s *Session) run(ctx context.Context, inputs map[string]Value, o Options, t
 	}
 	for i, id := range s.c.inputs {
 		if _, ok := inputs[s.c.g.Inputs[i].Name]; ok {
-			if vals[id], err = r.text.addAll(vals[id]); err != nil {
+			if vals[id], err = vals[id].in(r.text); err != nil {
 				return nil, err
 			}
 		}
@@ -378,8 +379,8 @@ func (fr *frame) clear() { fr.releaseAll(fr.vals) }
 
 // room fails if the results would take more than the limit with need bytes more.
 func (r *run) room(need int64) error {
-	if total := add(add(add(r.weights, r.live), r.text.bytes), need); r.limit > 0 && total > r.limit {
-		what := fmt.Sprintf("weights %s, results so far %s, this node's %s", amount(r.weights), amount(add(r.live, r.text.bytes)), amount(need))
+	if total := add(add(add(r.weights, r.live), r.text.Bytes), need); r.limit > 0 && total > r.limit {
+		what := fmt.Sprintf("weights %s, results so far %s, this node's %s", amount(r.weights), amount(add(r.live, r.text.Bytes)), amount(need))
 		return &MemoryError{total, r.limit, what}
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/ashlar-go/ashlar/onnx/internal/text"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -51,7 +52,7 @@ type expansion struct {
 	imports   map[*Function]map[string]int64
 	left      int
 	gaps      gaps
-	text      *table                 // the strings of the model
+	text      *text.Table            // the strings of the model
 	tensors   map[*TensorProto]Value // those that are loaded: attributes, constants
 	copied    copying
 	constants map[*Node]Value // the values of Constants without a tensor

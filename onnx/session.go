@@ -154,7 +154,7 @@ func (m *Model) session(fixed dtype.DType) (*Session, error) {
 		}
 		return true
 	})
-	s.weights = add(s.weights, c.text.bytes)
+	s.weights = add(s.weights, c.text.Bytes)
 	return s, nil
 }
 

@@ -6,75 +6,22 @@ import (
 	"slices"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/onnx/internal/text"
 	"github.com/ashlar-go/ashlar/onnx/internal/wire"
 	"github.com/ashlar-go/ashlar/tensor"
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// A table numbers distinct strings from 0, the number of the empty one. A tensor of strings is one of int32 that holds
-// such numbers: operators that move elements, or compare them for equality, work on them. A run has one table, which
-// continues that of the session, so that equal strings have equal numbers.
-type table struct {
-	base  *table // its numbers come first; it doesn't grow any more
-	start int    // how many those are
-	list  []string
-	ids   map[string]int32
-	bytes int64 // about what list and ids take
-}
-
-// perString is about what a string takes in a table besides its bytes.
-const perString = 64
-
 // someStrings is the table of descriptions, whose strings aren't known.
-var someStrings = newTable(nil)
+var someStrings = text.NewTable(nil)
 
-func newTable(base *table) *table {
-	t := &table{base: base, ids: make(map[string]int32)}
-	if base == nil {
-		t.add("")
-		t.bytes = 0
-		return t
-	}
-	t.start = base.start + len(base.list)
-	return t
-}
-
-// at returns the string of a number.
-func (t *table) at(i int32) string {
-	for int(i) < t.start {
-		t = t.base
-	}
-	return t.list[int(i)-t.start]
-}
-
-// find returns the number of a string.
-func (t *table) find(s string) (int32, bool) {
-	for ; t != nil; t = t.base {
-		if i, ok := t.ids[s]; ok {
-			return i, true
-		}
-	}
-	return 0, false
-}
-
-// add returns the number of a string, which it may add.
-func (t *table) add(s string) int32 {
-	i, ok := t.find(s)
-	if !ok {
-		i = int32(t.start + len(t.list))
-		t.list, t.ids[s] = append(t.list, s), i
-		t.bytes = add(t.bytes, int64(len(s))+perString)
-	}
-	return i
-}
-
-// addAll adds the strings of a value to t, and returns the value with their numbers there.
-func (t *table) addAll(v Value) (Value, error) {
+// in returns the value with the numbers that its strings have in a table, to which it may add them.
+func (v Value) in(t *text.Table) (Value, error) {
 	switch {
 	case v.seq != nil && v.seq.kind != KindOptional:
 		items := make([]*Value, len(v.seq.items))
 		for i, item := range v.seq.items {
-			w, err := t.addAll(*item)
+			w, err := item.in(t)
 			if err != nil {
 				return v, err
 			}
@@ -84,31 +31,17 @@ func (t *table) addAll(v Value) (Value, error) {
 	case v.text == nil || v.text == t || v.a.IsSpec():
 		return v, nil
 	}
-	renumbered := make(map[int32]int32)
-	a, err := tensor.Make(dtype.Int32, v.a.Shape()...)
-	if err != nil {
-		return v, err
-	}
-	to, at := tensor.Run[int32](&a, a.LayoutRef()), 0
-	for i := range tensor.ValuesOf[int32](v.a) {
-		j, ok := renumbered[i]
-		if !ok {
-			j = t.add(v.text.at(i))
-			renumbered[i] = j
-		}
-		to[at] = j
-		at++
-	}
-	return Value{a: a, text: t}, nil
+	a, err := t.Renumbered(v.text, v.a)
+	return Value{a: a, text: t}, err
 }
 
 // StringsValue returns a tensor of strings as a Value; an empty shape makes it one string. Strings may hold any bytes.
 // It panics, as tensor.FromSlice does, when the shape isn't of as many elements.
 func StringsValue(shape []int, list ...string) Value {
-	t := newTable(nil)
+	t := text.NewTable(nil)
 	v := make([]int32, len(list))
 	for i, s := range list {
-		v[i] = t.add(s)
+		v[i] = t.Add(s)
 	}
 	return Value{a: shaped(v, shape), text: t}
 }
@@ -118,11 +51,7 @@ func (v Value) Strings() []string {
 	if v.text == nil || v.a.IsSpec() {
 		return nil
 	}
-	list := make([]string, 0, v.a.Len())
-	for i := range tensor.ValuesOf[int32](v.a) {
-		list = append(list, v.text.at(i))
-	}
-	return list
+	return v.text.Strings(v.a)
 }
 
 // Shape returns the shape of a tensor, also of one of strings; nil for other values.
@@ -169,7 +98,7 @@ func (t *Type) elem() elem {
 
 // describedAs describes a tensor without elements, the zero Value if the shape is too large.
 func describedAs(e elem, shape ...int) Value {
-	var text *table
+	var text *text.Table
 	if e == ofString {
 		e, text = elem(dtype.Int32), someStrings
 	}
@@ -254,7 +183,7 @@ func (m *Model) Strings(t *TensorProto) (list []string, err error) {
 }
 
 // loadValue is load for tensors of all types. Strings get their numbers from a table.
-func (m *Model) loadValue(t *TensorProto, to *table) (v Value, err error) {
+func (m *Model) loadValue(t *TensorProto, to *text.Table) (v Value, err error) {
 	if t.Type != ElemString {
 		v.a, err = m.load(t)
 		return v, err
@@ -267,20 +196,13 @@ func (m *Model) loadValue(t *TensorProto, to *table) (v Value, err error) {
 	if err != nil {
 		return v, err
 	}
-	return to.value(shape, list)
+	return stringsValue(to, shape, list)
 }
 
-// value returns a tensor of strings, as many as the shape asks for, which it adds to the table.
-func (t *table) value(shape []int, list []string) (Value, error) {
-	a, err := tensor.Make(dtype.Int32, shape...)
-	if err != nil {
-		return Value{}, err
-	}
-	to := tensor.Run[int32](&a, a.LayoutRef())
-	for i, s := range list {
-		to[i] = t.add(s)
-	}
-	return Value{a: a, text: t}, nil
+// stringsValue returns a tensor of strings, as many as the shape asks for, which it adds to a table.
+func stringsValue(t *text.Table, shape []int, list []string) (Value, error) {
+	a, err := t.Tensor(shape, list)
+	return Value{a: a, text: t}, err
 }
 
 // MapValue returns a map as a Value, with its keys in ascending order.

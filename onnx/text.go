@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/ashlar-go/ashlar/onnx/internal/text"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -78,7 +79,7 @@ func textFlows() (list []*flow) {
 }
 
 // table is that of the strings among the results.
-func (k *flowCall) table() *table {
+func (k *flowCall) table() *text.Table {
 	if k.fr != nil {
 		return k.fr.text
 	}
@@ -187,7 +188,7 @@ func (k *flowCall) unique(a tensor.Any) ([]Value, error) {
 	order := slices.Clone(list)
 	slices.Sort(order)
 	order = slices.Compact(order)
-	slices.SortFunc(order, func(i, j int32) int { return strings.Compare(t.at(i), t.at(j)) })
+	slices.SortFunc(order, func(i, j int32) int { return strings.Compare(t.At(i), t.At(j)) })
 	place := make(map[int32]int32, len(order))
 	for p, i := range order {
 		place[i] = int32(p)
@@ -220,16 +221,16 @@ func shaped[T int32 | int64 | float32 | float64 | uint64 | bool](list []T, shape
 // intern adds a string to the table of the run.
 func (k *flowCall) intern(s string) (int32, error) {
 	t := k.fr.text
-	if i, ok := t.find(s); ok {
+	if i, ok := t.Find(s); ok {
 		return i, nil
 	}
-	if t.start+len(t.list) == math.MaxInt32 {
+	if t.Len() == math.MaxInt32 {
 		return 0, failf("%w: the run makes more than %d different strings", tensor.ErrMemory, math.MaxInt32)
 	}
-	if err := k.fr.room(int64(len(s)) + perString); err != nil {
+	if err := k.fr.room(int64(len(s)) + text.PerString); err != nil {
 		return 0, err
 	}
-	return t.add(s), nil
+	return t.Add(s), nil
 }
 
 // often is how many elements are worked on between two looks at the context.
@@ -246,7 +247,7 @@ func mapped[T any](k *flowCall, v *Value, f func(s string) (T, error)) ([]T, err
 		r, ok := known[i]
 		if !ok {
 			var err error
-			if r, err = f(v.text.at(i)); err != nil {
+			if r, err = f(v.text.At(i)); err != nil {
 				return nil, in(fmt.Sprintf("element %d", len(out)), err)
 			}
 			known[i] = r

@@ -387,7 +387,7 @@ func vectorize(k *flowCall) (Value, error) {
 func (v *Value) eachKey(f func(key any)) {
 	for x := range v.a.Values() {
 		if i, ok := x.(int32); ok && v.text != nil {
-			x = v.text.at(i)
+			x = v.text.At(i)
 		}
 		f(x)
 	}

@@ -1,16 +1,13 @@
 package onnx
 
 import (
-	"fmt"
-	"math"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/onnx/internal/text"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -56,7 +53,7 @@ func (k *flowCall) castTo(a tensor.Any) (Value, error) {
 	}
 	list := make([]int32, 0, a.Len())
 	for x := range a.Values() {
-		i, err := k.intern(numberText(x))
+		i, err := k.intern(text.Number(x))
 		if err == nil && len(list)%often == 0 {
 			err = k.fr.ctx.Err()
 		}
@@ -66,41 +63,6 @@ func (k *flowCall) castTo(a tensor.Any) (Value, error) {
 		list = append(list, i)
 	}
 	return k.stringsOf(list, a.Shape()), nil
-}
-
-// numberText writes a number with the fewest digits that tell it from its neighbours, as NumPy does.
-func numberText(x any) string {
-	switch x := x.(type) {
-	case bool:
-		if x {
-			return "True"
-		}
-		return "False"
-	case float64:
-		return floatText(x, 64)
-	case float32:
-		return floatText(float64(x), 32)
-	case interface{ Float32() float32 }:
-		return floatText(float64(x.Float32()), 32)
-	}
-	return fmt.Sprint(x)
-}
-
-func floatText(x float64, bits int) string {
-	switch {
-	case x != x:
-		return "NaN"
-	case math.IsInf(x, 0):
-		return strings.TrimPrefix(strings.ToUpper(strconv.FormatFloat(x, 'g', -1, bits)), "+")
-	}
-	if m := math.Abs(x); m != 0 && (m < 1e-4 || m >= 1e16) {
-		return strconv.FormatFloat(x, 'e', -1, bits)
-	}
-	s := strconv.FormatFloat(x, 'f', -1, bits)
-	if !strings.Contains(s, ".") {
-		s += ".0"
-	}
-	return s
 }
 
 // castFrom reads numbers from strings. The operator of package op converts them where their type isn't one of those read.
@@ -126,11 +88,11 @@ func (k *flowCall) castFrom(v *Value, d dtype.DType) (Value, error) {
 		})
 	case d == dtype.Float32 && k.c.fixed == dtype.Invalid:
 		a, err = parsed(k, v, d, func(s string) (float32, error) {
-			x, err := parseFloat(s, 32)
+			x, err := text.ParseFloat(s, 32)
 			return float32(x), err
 		})
 	default:
-		a, err = parsed(k, v, d, func(s string) (float64, error) { return parseFloat(s, 64) })
+		a, err = parsed(k, v, d, func(s string) (float64, error) { return text.ParseFloat(s, 64) })
 	}
 	if err != nil || a.DType() == d && k.c.fixed == dtype.Invalid {
 		return k.fresh(a), err
@@ -166,36 +128,6 @@ func parsed[T int64 | float32 | float64 | uint64 | bool](k *flowCall, v *Value, 
 	return shaped(list, v.a.Shape()), nil
 }
 
-// parseFloat reads a decimal number, INF or NaN; a number beyond the type is infinite.
-func parseFloat(s string, bits int) (float64, error) {
-	if strings.ContainsAny(s, "xX_pP") {
-		return 0, strconv.ErrSyntax
-	}
-	x, err := strconv.ParseFloat(s, bits)
-	if err != nil && math.IsInf(x, 0) {
-		err = nil
-	}
-	return x, err
-}
-
-// changeCase is strings.ToLower or ToUpper that leaves bytes which are no UTF-8 as they are.
-func changeCase(s string, change func(string) string) string {
-	if utf8.ValidString(s) {
-		return change(s)
-	}
-	var b strings.Builder
-	for len(s) > 0 {
-		r, n := utf8.DecodeRuneInString(s)
-		if r == utf8.RuneError && n == 1 {
-			b.WriteByte(s[0])
-		} else {
-			b.WriteString(change(s[:n]))
-		}
-		s = s[n:]
-	}
-	return b.String()
-}
-
 func normalizeStrings(k *flowCall) (Value, error) {
 	v, err := k.strings(0)
 	if err != nil {
@@ -228,7 +160,7 @@ func normalizeStrings(k *flowCall) (Value, error) {
 		if exact {
 			return s
 		}
-		return changeCase(s, strings.ToLower)
+		return text.ChangeCase(s, strings.ToLower)
 	}
 	stop := make(map[string]bool, len(words))
 	for _, w := range words {
@@ -240,7 +172,7 @@ func normalizeStrings(k *flowCall) (Value, error) {
 			return gone, nil
 		}
 		if change != nil {
-			s = changeCase(s, change)
+			s = text.ChangeCase(s, change)
 		}
 		return k.intern(s)
 	})
@@ -306,7 +238,7 @@ func concatStrings(k *flowCall) (Value, error) {
 		pair := [2]int32{a, ends[i]}
 		j, ok := known[pair]
 		if !ok {
-			s, t := k.in[0].text.at(a), k.in[1].text.at(ends[i])
+			s, t := k.in[0].text.At(a), k.in[1].text.At(ends[i])
 			if err := k.fr.room(add(int64(len(s)), int64(len(t)))); err != nil {
 				return Value{}, err
 			}
@@ -338,7 +270,7 @@ func splitStrings(k *flowCall) ([]Value, error) {
 	delimiter, most := k.attrs.Str("delimiter", ""), k.attrs.Int("maxsplit", -1)
 	pieces, err := mapped(k, v, func(s string) ([]int32, error) {
 		var list []int32
-		for _, part := range splitString(s, delimiter, most) {
+		for _, part := range text.Split(s, delimiter, most) {
 			i, err := k.intern(part)
 			if err != nil {
 				return nil, err
@@ -368,27 +300,6 @@ func splitStrings(k *flowCall) ([]Value, error) {
 		copy(list[i*widest:], p)
 	}
 	return []Value{k.stringsOf(list, shapes), k.fresh(shaped(counts, shape))}, nil
-}
-
-// splitString cuts s as Python's str.split does, at most times if that isn't negative.
-func splitString(s, delimiter string, most int64) []string {
-	if delimiter != "" {
-		n := -1
-		if most >= 0 && most < math.MaxInt32 {
-			n = int(most) + 1
-		}
-		return strings.SplitN(s, delimiter, n)
-	}
-	var list []string
-	for s = strings.TrimLeftFunc(s, unicode.IsSpace); s != ""; s = strings.TrimLeftFunc(s, unicode.IsSpace) {
-		end := strings.IndexFunc(s, unicode.IsSpace)
-		if end < 0 || most >= 0 && int64(len(list)) >= most {
-			end = len(s)
-		}
-		list = append(list, s[:end])
-		s = s[end:]
-	}
-	return list
 }
 
 func matchStrings(k *flowCall) (Value, error) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/onnx/internal/text"
 	"github.com/ashlar-go/ashlar/onnx/internal/wire"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -17,10 +18,10 @@ import (
 // nothing, which an optional may hold. The zero Value is none of them.
 type Value struct {
 	a    tensor.Any
-	own  *storage  // what holds the memory of a, a result of the run; nil for the caller's and the model's own
-	seq  *sequence // of every value that is no tensor
-	text *table    // of a tensor of strings: a holds their numbers there
-	slot *slot     // of a run that is traced; nil for others
+	own  *storage    // what holds the memory of a, a result of the run; nil for the caller's and the model's own
+	seq  *sequence   // of every value that is no tensor
+	text *text.Table // of a tensor of strings: a holds their numbers there
+	slot *slot       // of a run that is traced; nil for others
 }
 
 // A sequence is what a Value refers to that is no tensor. It doesn't change once it is made.
@@ -226,7 +227,7 @@ func sameType(v, w *Value) bool {
 // SequenceProto, a MapProto or an OptionalProto. Tensors are copies. The error wraps ErrUnsupported for types that no Value holds.
 func DecodeValue(b []byte, t Type) (Value, error) {
 	d := newDecoder(len(b))
-	d.strings = newTable(nil)
+	d.strings = text.NewTable(nil)
 	v, err := d.anyValue(wire.Message{Bytes: b}, &t)
 	return v, inFile("", err)
 }
@@ -309,7 +310,7 @@ func (d *decoder) mapValue(m wire.Message, t *Type) (v Value, err error) {
 	}
 	keys := listValue(numbers)
 	if t.Elem == ElemString {
-		if keys, err = d.strings.value([]int{len(names)}, names); err != nil {
+		if keys, err = stringsValue(d.strings, []int{len(names)}, names); err != nil {
 			return v, err
 		}
 	}
