@@ -54,20 +54,6 @@ func BenchmarkFMA32(b *testing.B) {
 	for i := range whole {
 		whole[i] = float32(i % 7)
 	}
-	row := func(y []float32) {
-		clear(z)
-		for i := range m {
-			for l := range k {
-				FMARow32(z[i*n:(i+1)*n], x[i*k+l], y[l*n:(l+1)*n])
-			}
-		}
-	}
-	b.Run("Row", func(b *testing.B) {
-		for b.Loop() {
-			row(y)
-		}
-		rate(b, m*n*k)
-	})
 	b.Run("Block", func(b *testing.B) {
 		for b.Loop() {
 			FMABlock32(z, n, x, k, 1, y, n, m, n, k)
@@ -87,17 +73,6 @@ func BenchmarkFMA32(b *testing.B) {
 		rate(b, n*k)
 	})
 	x64, y64, z64 := wide(x), wide(y), wide(z)
-	b.Run("Row64", func(b *testing.B) {
-		for b.Loop() {
-			clear(z64)
-			for i := range m {
-				for l := range k {
-					FMARow64(z64[i*n:(i+1)*n], x64[i*k+l], y64[l*n:(l+1)*n])
-				}
-			}
-		}
-		rate(b, m*n*k)
-	})
 	b.Run("Block64", func(b *testing.B) {
 		for b.Loop() {
 			FMABlock64(z64, n, x64, k, 1, y64, n, m, n, k)

@@ -151,41 +151,6 @@ func sameBits64(a, b float64) bool {
 	return math.Float64bits(a) == math.Float64bits(b) || a != a && b != b
 }
 
-func TestFMARows(t *testing.T) {
-	r := rand.New(rand.NewPCG(11, 12))
-	for n := range 40 {
-		for kind := range 4 {
-			for range 20 {
-				a, b, acc := operand(r, kind, 1)[0], operand(r, kind, n+n%3), operand(r, kind, n)
-				if kind == 2 { // near the halfway points of acc
-					for i := range acc {
-						x, y, z := fmaCase(r, 24, -40, 40)
-						a, b[i], acc[i] = float32(x), float32(y), float32(z)
-					}
-				}
-				got := append([]float32(nil), acc...)
-				FMARow32(got, a, b)
-				for i := range acc {
-					if want := FMA32(a, b[i], acc[i]); !sameBits32(got[i], want) {
-						t.Fatalf("row of %d: element %d: %x*%x + %x = %x, want %x", n, i, a, b[i], acc[i], got[i], want)
-					}
-				}
-				acc64, b64, got64 := make([]float64, n), make([]float64, n), make([]float64, n)
-				for i := range acc64 {
-					acc64[i], b64[i] = r.NormFloat64(), r.NormFloat64()
-				}
-				copy(got64, acc64)
-				FMARow64(got64, float64(a), b64)
-				for i := range acc64 {
-					if want := FMA64(float64(a), b64[i], acc64[i]); !sameBits64(got64[i], want) {
-						t.Fatalf("float64 row of %d: element %d: got %x, want %x", n, i, got64[i], want)
-					}
-				}
-			}
-		}
-	}
-}
-
 func TestFMABlocks(t *testing.T) {
 	r := rand.New(rand.NewPCG(13, 14))
 	for range 1500 {

@@ -1,5 +1,7 @@
 package num
 
+import "math"
+
 // FMABlock32 computes a block of a matrix product, m by n by k, in one chain of fused steps per element: for i < m and j < n
 //
 //	c[i*ldc+j] = acc, where acc = +0, then acc = FMA32(a[i*aRow+l*aCol], b[l*ldb+j], acc) for each l < k in order
@@ -8,8 +10,8 @@ package num
 // range, or it panics. c must not overlap a or b. NaNs are not made canonical.
 //
 // Four chains stay in registers: four columns of a row, or four rows of a column where fewer than four columns are left. Measured on
-// amd64, in million steps a second: 1510 for any m and n from 4 up, 1440 for [FMARow32] on a row of accumulators in the first-level cache;
-// in WebAssembly 720 and 555. A tile of 2 by 4 is no faster.
+// amd64, in million steps a second: 1510 for any m and n from 4 up, and 720 in WebAssembly; 1440 and 555 by rows of accumulators in the
+// first-level cache. A tile of 2 by 4 is no faster.
 func FMABlock32(c []float32, ldc int, a []float32, aRow, aCol int, b []float32, ldb int, m, n, k int) {
 	if k <= 0 {
 		for i := range m {
@@ -139,4 +141,20 @@ func fmaTile64(c []float64, ldc int, a []float64, aRow, aCol int, b []float64, l
 	cs, ds := c[:4], c[ldc:ldc+4]
 	cs[0], cs[1], cs[2], cs[3] = c0, c1, c2, c3
 	ds[0], ds[1], ds[2], ds[3] = d0, d1, d2, d3
+}
+
+// anyLowZero reports whether the low 28 bits of any of the four are zero, FMA32's sign that rounding s again may go wrong.
+func anyLowZero(s0, s1, s2, s3 float64) bool {
+	b0, b1, b2, b3 := math.Float64bits(s0), math.Float64bits(s1), math.Float64bits(s2), math.Float64bits(s3)
+	return int64((b0&lowBits-1)|(b1&lowBits-1)|(b2&lowBits-1)|(b3&lowBits-1)) < 0
+}
+
+// exactSum reports whether s, p + c rounded, is p + c. (With s - p = c, TwoSum's error is p - (s - c).)
+func exactSum(p, c, s float64) bool { return s-p == c && s-c == p }
+
+// roundOdd4 returns four sums rounded to odd. It is kept out of the loops so that they keep their values in registers.
+//
+//go:noinline
+func roundOdd4(p0, p1, p2, p3, c0, c1, c2, c3 float64) (s0, s1, s2, s3 float64) {
+	return roundOdd(p0, c0, p0+c0), roundOdd(p1, c1, p1+c1), roundOdd(p2, c2, p2+c2), roundOdd(p3, c3, p3+c3)
 }
