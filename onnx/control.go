@@ -92,9 +92,6 @@ func runIf(k *flowCall) ([]Value, error) {
 	if yes {
 		b = k.s.bodies[0]
 	}
-	if t := k.fr.trace; t != nil {
-		t.chose(k.c, k.i, &k.around[k.s.in[0]], yes)
-	}
 	outs, err := k.fr.inside(b).call(k.around, nil)
 	if err != nil {
 		err = inAttr(b.attr, err)

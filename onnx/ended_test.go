@@ -125,7 +125,7 @@ func TestEnded(t *testing.T) {
 				got, err := fresh.Run(context.Background(), in, Options{})
 				check("folding", k, got, want, err)
 			})
-			for before := range 5 { // the fourth run is prepared
+			for before := range 5 { // the first run is prepared, too
 				endings(func(k int, ctx context.Context) {
 					st, err := s.Stream(StreamOptions{State: state})
 					if err != nil {

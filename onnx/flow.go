@@ -19,6 +19,7 @@ type flow struct {
 	attrs    []string // the others, of a form for strings those that the operator hasn't
 	least    int      // how many inputs it needs
 	most     int      // how many it takes; any number if negative
+	chooses  bool     // it runs the first or the second of the graphs, as its only input says
 	bodies   func(s *step) error
 	asks     func(n *Node) bool // of a form for strings: whether a node has it whatever its inputs are; an input of strings has it, too
 	infer    func(f *inference, k *flowCall) ([]Value, account, error)
@@ -52,7 +53,7 @@ func init() {
 	newer := []int{19, 21, 23, 24, 25}
 	for _, f := range slices.Concat(textFlows(), partFlows(), []*flow{
 		{name: "If", versions: append([]int{1, 11, 13, 16}, newer...), graphs: []string{"then_branch", "else_branch"},
-			least: 1, most: 1, bodies: checkIf, infer: inferIf, run: runIf},
+			least: 1, most: 1, chooses: true, bodies: checkIf, infer: inferIf, run: runIf},
 		{name: "Loop", versions: append([]int{1, 11, 13, 16}, newer...), graphs: []string{"body"},
 			most: -1, bodies: checkLoop, infer: inferLoop, run: runLoop},
 		{name: "Scan", versions: append([]int{8, 9, 11, 16}, newer...), graphs: []string{"body"},

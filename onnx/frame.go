@@ -36,7 +36,6 @@ type run struct {
 	observe func(*NodeRun)
 	start   time.Time
 	seen    NodeRun // what observe gets; its slices are used again
-	trace   *trace  // nil unless the run is noted
 }
 
 // A frame is a graph that runs: the model's, or one inside a node of another frame's.
@@ -48,41 +47,62 @@ type frame struct {
 	plan  *Plan   // nil where nothing limits memory
 	key   []byte  // see planned
 	outs  []Value // of the step that ran last
+
+	ready []ready // by step: what is prepared of it; nil where nothing is
+	base  []Value // of a prepared frame: the values that are the same in all its runs
+	ends  []copied
+	at    int // the step that is on its way
 }
 
-// run computes the outputs. What it did is noted in t, if that isn't nil.
-func (s *Session) run(ctx context.Context, inputs map[string]Value, o Options, t *trace) (map[string]Value, error) {
+// limit is the bound on memory; none if it isn't positive.
+func (o *Options) limit() int64 {
+	if o.MaxMemory == 0 {
+		return DefaultMaxMemory
+	}
+	return o.MaxMemory
+}
+
+// iterations is the bound on iterations of loops.
+func (o *Options) iterations() int64 {
+	switch {
+	case o.MaxIterations == 0:
+		return DefaultMaxIterations
+	case o.MaxIterations < 0:
+		return math.MaxInt64
+	}
+	return o.MaxIterations
+}
+
+// begin binds the inputs of a run and plans it. It refuses one that needs more memory than the limit.
+func (s *Session) begin(ctx context.Context, inputs map[string]Value, limit int64) ([]Value, *Plan, error) {
 	vals, err := s.bind(inputs)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for i, id := range s.c.inputs {
 		if vals[id].isSpec() {
-			return nil, in(fmt.Sprintf("input %q", s.c.g.Inputs[i].Name), failf("it is a description without elements"))
+			return nil, nil, in(fmt.Sprintf("input %q", s.c.g.Inputs[i].Name), failf("it is a description without elements"))
 		}
 	}
-	r := &run{Session: s, ctx: ctx, text: text.NewTable(s.c.text), limit: o.MaxMemory, left: o.MaxIterations, observe: o.Observe, trace: t}
+	p, err := s.plan(ctx, inputs, vals, limit)
+	if err == nil && limit > 0 {
+		err = p.admits(limit)
+	}
+	return vals, p, err
+}
+
+// run computes the outputs.
+func (s *Session) run(ctx context.Context, inputs map[string]Value, o Options) (map[string]Value, error) {
+	r := &run{Session: s, ctx: ctx, limit: o.limit(), left: o.iterations(), observe: o.Observe}
 	if r.observe != nil {
 		r.start = time.Now()
 	}
-	if r.limit == 0 {
-		r.limit = DefaultMaxMemory
-	}
-	switch {
-	case r.left == 0:
-		r.left = DefaultMaxIterations
-	case r.left < 0:
-		r.left = math.MaxInt64
-	}
-	fr := &frame{run: r, c: s.c, vals: vals}
-	if fr.plan, err = s.plan(ctx, inputs, vals, r.limit); err != nil {
+	vals, p, err := s.begin(ctx, inputs, r.limit)
+	if err != nil {
 		return nil, err
 	}
-	if r.limit > 0 {
-		if err := fr.plan.admits(r.limit); err != nil {
-			return nil, err
-		}
-	}
+	r.text = text.NewTable(s.c.text)
+	fr := &frame{run: r, c: s.c, vals: vals, plan: p}
 	for i, id := range s.c.inputs {
 		if _, ok := inputs[s.c.g.Inputs[i].Name]; ok {
 			if vals[id], err = vals[id].in(r.text); err != nil {
@@ -90,15 +110,9 @@ func (s *Session) run(ctx context.Context, inputs map[string]Value, o Options, t
 			}
 		}
 	}
-	if t != nil {
-		t.begin(s.c, vals, inputs)
-	}
 	if err := fr.steps(o.Progress); err != nil {
 		fr.clear()
 		return nil, err
-	}
-	if t != nil {
-		t.end(s.c, fr.vals)
 	}
 	return fr.outputs()
 }
@@ -111,7 +125,12 @@ func (v *Value) isSpec() bool {
 // steps runs the nodes of the frame.
 func (fr *frame) steps(progress func(done, total int, n *Node)) error {
 	done, total := 0, 0
-	skip := func(i int) bool { return fr.c.idle(i, fr.vals) || fr.c.steps[i].folded && fr.observe == nil }
+	skip := func(i int) bool {
+		if fr.ready != nil {
+			return fr.ready[i].skip
+		}
+		return fr.c.idle(i, fr.vals) || fr.c.steps[i].folded && fr.observe == nil
+	}
 	for i := range fr.c.steps {
 		if !skip(i) {
 			total++
@@ -121,6 +140,7 @@ func (fr *frame) steps(progress func(done, total int, n *Node)) error {
 		if skip(i) {
 			continue
 		}
+		fr.at = i
 		err := fr.ctx.Err()
 		if err == nil {
 			err = fr.step(i)
@@ -141,6 +161,15 @@ func (c *compiled) runs(i int) bool { return c.ops[i] != nil || c.steps[i].flow 
 // step runs step i and lets go of what it was the last to need.
 func (fr *frame) step(i int) error {
 	s := &fr.c.steps[i]
+	var to []tensor.Any
+	if fr.ready != nil {
+		if r := &fr.ready[i]; r.plan != nil || r.ways[0] != nil {
+			err := fr.do(i, r)
+			fr.let(s)
+			return err
+		}
+		to = fr.ready[i].to
+	}
 	var start time.Duration
 	if fr.observe != nil {
 		start = time.Since(fr.start)
@@ -157,6 +186,12 @@ func (fr *frame) step(i int) error {
 		case id < 0:
 		case j >= len(outs) || !outs[j].known():
 			err = failf("the operator gave no output %d", j)
+		case to != nil && !to[j].IsZero():
+			if err == nil && !moved(&to[j], &outs[j]) {
+				err = errOther
+			}
+			fr.release(&outs[j])
+			fr.vals[id] = Value{a: to[j]}
 		default:
 			fr.vals[id] = outs[j]
 		}
@@ -166,14 +201,19 @@ func (fr *frame) step(i int) error {
 			fr.release(&outs[j])
 		}
 	}
-	for _, id := range s.drop {
-		fr.release(&fr.vals[id])
-		fr.vals[id] = Value{}
-	}
+	fr.let(s)
 	if err == nil && fr.limit > 0 {
 		err = fr.room(0)
 	}
 	return err
+}
+
+// let lets go of what a step was the last to need.
+func (fr *frame) let(s *step) {
+	for _, id := range s.drop {
+		fr.release(&fr.vals[id])
+		fr.vals[id] = Value{}
+	}
 }
 
 // tell calls the observer with what a step gave.
@@ -197,9 +237,6 @@ func (fr *frame) tell(s *step, start time.Duration, outs []Value) {
 func (fr *frame) results(i int) ([]Value, error) {
 	s := &fr.c.steps[i]
 	if f := s.form(fr.vals); f != nil {
-		if fr.trace != nil && s.node.Op != "If" {
-			fr.trace.broken = true
-		}
 		a := attrs{node: s.node, tensors: fr.c.attrs[i]}
 		outs, err := f.run(&flowCall{c: fr.c, i: i, s: s, attrs: &a, in: s.values(fr.vals), around: fr.vals, fr: fr})
 		if err == nil {
@@ -211,9 +248,6 @@ func (fr *frame) results(i int) ([]Value, error) {
 		return nil, err
 	}
 	if s.passes(fr.vals) {
-		if fr.trace != nil {
-			fr.trace.broken = true
-		}
 		v := fr.vals[s.in[0]]
 		hold(&v)
 		return []Value{v}, nil
@@ -246,9 +280,6 @@ func (fr *frame) results(i int) ([]Value, error) {
 		if !a.IsZero() {
 			fr.keep(&fr.outs[len(fr.outs)-1], fr.outs[:len(fr.outs)-1], s)
 		}
-	}
-	if fr.trace != nil {
-		fr.trace.ran(fr.c, i, fr.vals, call, fr.outs)
 	}
 	return fr.outs, nil
 }

@@ -35,6 +35,11 @@ var shaping = []string{"Abs", "Add", "And", "Cast", "Ceil", "Clip", "Concat", "C
 	"Reshape", "Round", "ScatterElements", "ScatterND", "Shape", "Size", "Slice", "Split", "Sqrt", "Squeeze", "Sub", "Sum",
 	"Tile", "Transpose", "Unsqueeze", "Where"}
 
+// shapes reports whether the results of a step are computed while shapes are inferred.
+func (s *step) shapes(o *op.Op) bool {
+	return o != nil && !s.own && slices.Contains(shaping, s.node.Op)
+}
+
 // sizing lists the inputs that have an element, or two, for each axis of a tensor.
 var sizing = map[string][]int{
 	"CenterCropPad": {1}, "Col2Im": {1, 2}, "ConstantOfShape": {0}, "Expand": {1}, "MaxUnpool": {2}, "Pad": {1, 3},
@@ -321,10 +326,31 @@ func (s *step) values(vals []Value) []Value {
 	return list
 }
 
+// planned plans step i, an operator of package op, and returns what is known of its results. It refuses too many axes.
+func (c *compiled) planned(i int, vals []Value, ctx context.Context) (p *op.Plan, outs []tensor.Any, err error) {
+	call, a, err := c.call(i, vals, ctx)
+	if err == nil {
+		err = checkAxes(c.steps[i].node, call.Inputs)
+	}
+	if err == nil {
+		p, err = c.ops[i].Plan(call)
+	}
+	if err == nil {
+		outs, err = p.Results()
+	}
+	if a != nil && a.wrong != nil {
+		err = a.wrong
+	}
+	if err == nil {
+		err = checkRanks(outs)
+	}
+	return p, outs, err
+}
+
 // operator is step for an operator of package op; scratch is what it takes besides its results.
 func (f *inference) operator(c *compiled, i int, vals []Value) (outs []tensor.Any, scratch int64, err error) {
 	s := &c.steps[i]
-	known := !s.own && slices.Contains(shaping, s.node.Op)
+	known := s.shapes(c.ops[i])
 	work := 0
 	for _, id := range s.in {
 		if id < 0 {
@@ -337,28 +363,12 @@ func (f *inference) operator(c *compiled, i int, vals []Value) (outs []tensor.An
 			work += int(size(vals[id].a))
 		}
 	}
-	call, a, err := c.call(i, vals, f.ctx)
+	p, outs, err := c.planned(i, vals, f.ctx)
 	if err != nil {
 		return nil, 0, err
 	}
-	if err := checkAxes(s.node, call.Inputs); err != nil {
-		return nil, 0, err
-	}
-	p, err := c.ops[i].Plan(call)
-	if err == nil {
-		outs, err = p.Results()
-	}
-	if a.wrong != nil {
-		return nil, 0, a.wrong
-	}
-	if err == nil {
-		err = checkRanks(outs)
-	}
-	if err == nil {
-		scratch = p.Scratch()
-	}
-	if err != nil || !known {
-		return outs, scratch, err
+	if scratch = p.Scratch(); !known {
+		return outs, scratch, nil
 	}
 	done, empty := true, true
 	for _, o := range outs {
@@ -386,7 +396,7 @@ func (f *inference) operator(c *compiled, i int, vals []Value) (outs []tensor.An
 		return outs, scratch, nil
 	}
 	f.bytes -= work
-	if ran, err := c.ops[i].Run(call); err == nil && checkRanks(ran) == nil {
+	if ran, err := p.Run(); err == nil && checkRanks(ran) == nil {
 		return ran, scratch, nil
 	}
 	return outs, scratch, nil // the run will say what is wrong

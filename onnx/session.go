@@ -431,7 +431,7 @@ func (s *Session) RunValues(ctx context.Context, inputs map[string]Value, o Opti
 		if o.Threads > 0 {
 			ctx = op.WithThreads(ctx, o.Threads)
 		}
-		out, err = s.run(ctx, inputs, o, nil)
+		out, err = s.run(ctx, inputs, o)
 		return err
 	})
 	return out, err

@@ -2,8 +2,10 @@ package onnx
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 
 	"github.com/ashlar-go/ashlar/dtype"
@@ -12,24 +14,29 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// A Stream runs a session again and again, and carries state from one run to the next. What runs over inputs of the same
-// shapes have in common it does once: shapes and plans, memory for all results, what follows from weights alone. Such a run
-// allocates no tensor; of operators with a steady plan (op.Plan) it allocates nothing at all on one thread. Any model
-// whose inputs and outputs are tensors of numbers runs in a Stream: a loop, or a shape that changes, makes a run as
-// expensive as Session.Run, and so is the first run of a shape and the second, the first after Reset, and each that calls an
-// operator of Model.Operators. Options.MaxMemory bounds each run, and what the Stream keeps between runs.
+// A Stream runs a session again and again, and carries state from one run to the next. The first run over inputs of some
+// shapes prepares what all such runs have in common: shapes and plans, memory for results, what follows from weights alone. A
+// prepared run allocates no tensor. Of operators with a steady plan (op.Plan) it allocates nothing at all on one thread.
+//
+// Any model whose inputs and outputs are tensors of numbers runs in a Stream. Loops, operators of Model.Operators, and those whose
+// result has a shape that follows from elements run as in Session.Run, and so does what reads that result. Elements of small
+// inputs that tell a shape, or choose a branch, count as part of the shapes. A Stream prepares anew where shapes change, and
+// after Reset where it has a state. Nothing is prepared for Observe, Progress and sessions in fixed point.
+// Options.MaxMemory bounds each run, and what the Stream keeps between runs; a run is not prepared where that takes more.
 //
 // A Stream is for one goroutine at a time; a session may have many. Its memory goes by Close, or when it is unreachable.
 type Stream struct {
 	s      *Session
 	o      Options
 	state  []carried
-	in     map[string]Value // of the next run that isn't prepared
+	in     map[string]Value // of a run that isn't prepared
 	out    map[string]tensor.Any
-	shapes []byte // of the inputs of the last run
+	now    []tensor.Any // the inputs of the next run, by place in the graph; zero for one that is left out
+	from   []coming     // where each comes from
 	buf    []byte
-	ready  *replay         // nil if the last run wasn't one that can be done again
-	vain   bool            // a run of these shapes can't be
+	ready  *prepared       // what the next run is tried with; may be nil
+	last   *prepared       // what gave the outputs of the last run; nil if that wasn't prepared
+	vain   string          // the key of runs that can't be prepared
 	ctx    context.Context // of the last run, where there is a bound on threads
 	under  context.Context // the run's, with that bound
 	closed bool
@@ -41,6 +48,16 @@ type carried struct {
 	out, in  int // their places in the graph
 	value    tensor.Any
 }
+
+// A coming says where an input of a run comes from.
+type coming byte
+
+const (
+	leftOut coming = iota
+	isGiven
+	carriedOn // the last run, or zeros
+	isSpec    // given, as a description that has no elements
+)
 
 // StreamOptions is how a Stream runs.
 type StreamOptions struct {
@@ -56,6 +73,7 @@ type StreamOptions struct {
 func (s *Session) Stream(o StreamOptions) (*Stream, error) {
 	st := &Stream{s: s, o: o.Options, in: make(map[string]Value), out: make(map[string]tensor.Any)}
 	err := s.use(func() error {
+		st.now, st.from = make([]tensor.Any, len(s.c.inputs)), make([]coming, len(s.c.inputs))
 		if o.Threads < 0 {
 			return failf("%w: Options.Threads is %d; 0 is as many as there are", tensor.ErrValue, o.Threads)
 		}
@@ -99,7 +117,7 @@ func (st *Stream) Close() error {
 	clear(st.in)
 	clear(st.out)
 	st.Reset()
-	return st.drop()
+	return st.drop(nil)
 }
 
 // Kept returns how many bytes the Stream keeps until the next run: inputs and outputs of the last run that wasn't prepared,
@@ -115,19 +133,25 @@ func (st *Stream) Kept() int64 {
 	for _, a := range st.out {
 		n = add(n, size(a))
 	}
-	if st.ready != nil {
-		n = add(n, st.ready.bytes)
+	for i, p := range []*prepared{st.ready, st.last} {
+		if p != nil && (i == 0 || p != st.ready) {
+			n = add(n, p.bytes)
+		}
 	}
 	return n
 }
 
-func (st *Stream) drop() error {
-	p := st.ready
-	st.ready = nil
-	if p == nil {
-		return nil
+// drop gives the memory of prepared runs back, but for that of one.
+func (st *Stream) drop(but *prepared) error {
+	var err error
+	if p := st.ready; p != nil && p != but && p != st.last {
+		err = p.close()
 	}
-	return p.close()
+	if p := st.last; p != nil && p != but {
+		err = errors.Join(err, p.close())
+	}
+	st.ready, st.last = but, but
+	return err
 }
 
 // Run computes the outputs from inputs, by name; states may be left out, and are then those that the last run gave. The map
@@ -154,56 +178,86 @@ func (st *Stream) run(ctx context.Context, inputs map[string]tensor.Any) (map[st
 	} else if !exec.Same(ctx, st.ctx) {
 		st.ctx, st.under = ctx, op.WithThreads(ctx, st.o.Threads)
 	}
-	if p := st.ready; p != nil && st.o.Observe == nil && st.o.Progress == nil {
-		turn := p.turn
-		done, err := p.run(st, inputs)
-		switch {
-		case err != nil:
-			return nil, err
-		case done:
-			return p.out[turn], nil
-		}
+	defer clear(st.now)
+	if err := st.describe(inputs); err != nil {
+		return nil, err
 	}
-	return st.again(inputs)
+	if st.o.Observe != nil || st.o.Progress != nil || st.s.fixed != dtype.Invalid || string(st.buf) == st.vain {
+		return st.plainly(inputs)
+	}
+	p, err := st.prepared(inputs)
+	if err != nil {
+		return nil, err
+	}
+	if p != nil {
+		turn := p.turn
+		if err = p.perform(st); err == nil {
+			for i := range st.state {
+				st.state[i].value = p.out[turn][st.state[i].from]
+			}
+			clear(st.in)
+			clear(st.out)
+			return p.out[turn], st.drop(p) // not earlier, as its memory may be what the caller gave as inputs
+		}
+		if !errors.Is(err, errOther) {
+			return nil, err
+		}
+		st.vain = string(st.buf)
+	}
+	return st.plainly(inputs)
 }
 
-// again does a run as a session does, and prepares the next one if the shapes are those of the last.
-func (st *Stream) again(inputs map[string]tensor.Any) (map[string]tensor.Any, error) {
-	clear(st.in)
-	for name, a := range inputs {
-		st.in[name] = Value{a: a}
+// prepared returns what the next run is prepared by, with the inputs in their places, nil where it can't be.
+func (st *Stream) prepared(inputs map[string]tensor.Any) (*prepared, error) {
+	n := len(st.buf)
+	if p := st.ready; p != nil {
+		st.buf = st.elements(st.buf, p.valued)
+		same := string(st.buf) == p.key
+		if st.buf = st.buf[:n]; same && p.take(st) {
+			return p, nil
+		}
 	}
-	for i := range st.state {
-		c := &st.state[i]
-		if _, ok := inputs[c.to]; ok {
+	p, err := st.prepare(inputs)
+	if err != nil {
+		return nil, err
+	}
+	if p == nil {
+		st.vain = string(st.buf)
+		return nil, nil
+	}
+	if st.ready != nil && st.ready != st.last {
+		_ = st.ready.close()
+	}
+	if st.ready = p; !p.take(st) {
+		return nil, nil
+	}
+	return p, nil
+}
+
+// take gives the inputs of the next run their places. It reports false if one would have to be written over the outputs of the
+// last run, or can't be read.
+func (p *prepared) take(st *Stream) bool {
+	for i := range st.now {
+		to := &p.in[p.turn][i]
+		if to.IsZero() || is(to, &st.now[i]) {
 			continue
 		}
-		a, err := c.value, error(nil)
-		if a.IsZero() {
-			if a, err = st.zero(c.in, inputs); err != nil {
-				return nil, err
-			}
+		if p.swaps[i] && st.last == p || tensor.Copy(*to, st.now[i]) != nil {
+			return false
 		}
-		st.in[c.to] = Value{a: a}
 	}
-	shapes := st.describe()
-	same := string(shapes) == string(st.shapes)
-	st.vain = st.vain && same
-	var t *trace
-	if same && !st.vain && st.s.fixed == dtype.Invalid && st.o.Observe == nil && st.o.Progress == nil {
-		t = new(trace)
-	}
-	st.shapes, st.buf = shapes, st.shapes
-	out, err := st.s.run(st.under, st.in, st.o, t)
+	return true
+}
+
+// plainly does a run as a session does.
+func (st *Stream) plainly(inputs map[string]tensor.Any) (map[string]tensor.Any, error) {
+	out, err := st.s.run(st.under, st.values(inputs), st.o)
 	for name, v := range out {
 		if !v.isTensor() || v.text != nil {
 			err = inFile(st.s.c.m.file, in(fmt.Sprintf("output %q", name), noTensor(v)))
 		}
 	}
 	if err != nil {
-		if t != nil {
-			t.release()
-		}
 		return nil, err
 	}
 	clear(st.out)
@@ -213,26 +267,65 @@ func (st *Stream) again(inputs map[string]tensor.Any) (map[string]tensor.Any, er
 	for i := range st.state {
 		st.state[i].value = st.out[st.state[i].from]
 	}
-	if err := st.drop(); err != nil { // not earlier, as its memory may be what the caller gave as inputs
-		return nil, err
-	}
-	if t != nil {
-		st.ready = newReplay(st, t, inputs)
-		st.vain = st.ready == nil
-	}
-	return st.out, nil
+	return st.out, st.drop(nil)
 }
 
-// describe writes down the types and shapes of the inputs of the next run.
-func (st *Stream) describe() []byte {
-	key := st.buf[:0]
-	for i := range st.s.c.g.Inputs {
-		v, ok := st.in[st.s.c.g.Inputs[i].Name]
-		if !ok || v.a.IsZero() {
-			key = append(key, 0)
-			continue
+// values puts the inputs of the next run together.
+func (st *Stream) values(inputs map[string]tensor.Any) map[string]Value {
+	clear(st.in)
+	for name, a := range inputs {
+		st.in[name] = Value{a: a}
+	}
+	for i, from := range st.from {
+		if from == carriedOn {
+			st.in[st.s.c.g.Inputs[i].Name] = Value{a: st.now[i]}
 		}
-		key = appendType(append(key, 1), v.a)
+	}
+	return st.in
+}
+
+// describe finds the inputs of the next run, and writes down their types and shapes.
+func (st *Stream) describe(inputs map[string]tensor.Any) error {
+	key, found := st.buf[:0], 0
+	for i := range st.s.c.g.Inputs {
+		a, ok := inputs[st.s.c.g.Inputs[i].Name]
+		from := leftOut
+		switch {
+		case ok && a.IsSpec():
+			from = isSpec
+		case ok:
+			from = isGiven
+		}
+		if ok {
+			found++
+		} else if k := slices.IndexFunc(st.state, func(c carried) bool { return c.in == i }); k >= 0 {
+			from = carriedOn
+			if a = st.state[k].value; a.IsZero() {
+				var err error
+				if a, err = st.zero(i, inputs); err != nil {
+					return err
+				}
+			}
+		}
+		st.now[i], st.from[i] = a, from
+		if key = append(key, byte(from)); !a.IsZero() {
+			key = appendType(key, a)
+		}
+	}
+	if st.buf = key; found < len(inputs) { // there is a name that there isn't
+		st.buf = append(st.buf, 0xff)
+	}
+	return nil
+}
+
+// elements appends the elements of inputs, which are few, to a key.
+func (st *Stream) elements(key []byte, inputs []int) []byte {
+	for _, i := range inputs {
+		if own, err := tensor.Contiguous(st.now[i]); err == nil {
+			b, _ := tensor.Bytes(own)
+			key = append(key, b...)
+			runtime.KeepAlive(own)
+		}
 	}
 	return key
 }

@@ -163,17 +163,17 @@ func copyOf(a tensor.Any) tensor.Any {
 	return c
 }
 
-// prepared counts the runs of TestStreamFed that were prepared ones.
-var prepared int
+// preparedRuns counts the runs of TestStreamFed that were prepared ones.
+var preparedRuns int
 
 // Each run of a stream gives what a run of a session on copies gives, whatever the inputs are: the program's own tensors,
 // outputs of the last run, views of them, or states; whatever the runs before did: other shapes, an error, a context that
 // ended, Reset.
 func TestStreamFed(t *testing.T) {
-	prepared = 0
+	preparedRuns = 0
 	runs := 0
 	rapid.Check(t, func(t *rapid.T) { runs += streamFed(t) })
-	if t.Logf("%d of %d runs prepared", prepared, runs); prepared < runs/10 {
+	if t.Logf("%d of %d runs prepared", preparedRuns, runs); preparedRuns < runs/10 {
 		t.Error("few runs are prepared")
 	}
 }
@@ -287,7 +287,7 @@ func streamFed(t *rapid.T) (runs int) {
 		was := st.ready
 		got, err := st.Run(ctx, in)
 		if runs++; err == nil && was != nil && was == st.ready {
-			prepared++
+			preparedRuns++
 		}
 		if canceled && errors.Is(err, context.Canceled) {
 			same(t, "after the context ended", last, good)

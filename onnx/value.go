@@ -21,7 +21,6 @@ type Value struct {
 	own  *storage    // what holds the memory of a, a result of the run; nil for the caller's and the model's own
 	seq  *sequence   // of every value that is no tensor
 	text *text.Table // of a tensor of strings: a holds their numbers there
-	slot *slot       // of a run that is traced; nil for others
 }
 
 // A sequence is what a Value refers to that is no tensor. It doesn't change once it is made.

@@ -91,6 +91,7 @@ func planDropout(c *Call, p *Plan) {
 		panic(fail(name, tensor.ErrDType, "the ratio, input 1, is %s; want one float", tensor.Describe(*r)))
 	}
 	seed := uint64(c.Attrs.Int("seed", 0))
+	p.views = !trains && n == 1
 	p.run = func() {
 		ratio := 0.0
 		if trains && wordsOf(*train).mem[0] != 0 {

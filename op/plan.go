@@ -135,6 +135,7 @@ type Plan struct {
 	out     []tensor.Any        // Specs, and tensors that are known without a run
 	late    func() []tensor.Any // says the results where out doesn't
 	steady  bool                // run may be called again, and reads the elements that operands have then
+	views   bool                // the results are views of the first input, or copies where it has no such view
 	moved   any                 // a *transfer, unless nil
 	several bool                // there is no only result, or it goes nowhere that a caller says
 	to      []tensor.Any        // what run gave
@@ -163,6 +164,9 @@ func (p *Plan) Results() ([]tensor.Any, error) {
 
 // Steady reports whether Run may be called again and again, and reads the elements that operands have then.
 func (p *Plan) Steady() bool { return p.steady }
+
+// Views reports whether the results are views of the first input, or copies where its layout has no such view.
+func (p *Plan) Views() bool { return p.views }
 
 // Into names where a run writes its only result if it can: a tensor of its type and shape, row-major, apart from all inputs.
 // Run returns that tensor then, or another.
@@ -260,9 +264,9 @@ func (p *Plan) list(c *Call, n int, f func(to []tensor.Any, opts []Option)) {
 	}
 }
 
-// view says that the only result is a view of an input, which f makes.
+// view says that the only result is a view of the first input, which f makes.
 func (p *Plan) view(f func() tensor.Any) {
-	p.run = func() { p.to = one(f()) }
+	p.views, p.run = true, func() { p.to = one(f()) }
 }
 
 // known returns whether the elements of input i may be looked at before the run.

@@ -88,7 +88,7 @@ var splitOp = opN{about: about{name: "Split", flops: flops{free: true}, onnx: []
 				p.out[i] = spec("Split", a.DType(), shape...)
 			}
 		}
-		p.run = func() { p.to = parts(*a, axis, sizes) }
+		p.views, p.run = true, func() { p.to = parts(*a, axis, sizes) }
 	}}
 
 // splitOf returns the axis and the extents of a node's outputs: an attribute before

@@ -429,7 +429,7 @@ func (s *Server) limits() onnx.Options {
 // mostKept is how many bytes a stream of a model may keep between runs.
 const mostKept = 16 << 20
 
-// stream runs the model in a Stream that no other run uses. A second run of equal shapes prepares the next ones.
+// stream runs the model in a Stream that no other run uses. Its runs over equal shapes are prepared once.
 func (m *model) stream(ctx context.Context, in map[string]onnx.Value) (map[string]array, error) {
 	var st *onnx.Stream
 	m.s.mu.Lock()
