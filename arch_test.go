@@ -52,17 +52,17 @@ var rules = []struct {
 const modulePath = "github.com/ashlar-go/ashlar"
 
 // levels is the import table: a package imports own packages of lower levels only, in every module of the tree.
-// format stands for all packages below format/. Commands, examples, nested modules and the packages of internal/ that
+// format/… stands for all packages below format/. Commands, examples, nested modules and the packages of internal/ that
 // have no level here are tools: they import anything, and nothing with a level imports them. So do test files.
 var levels = map[string]int{
 	"layout": 0, "num": 0, "mem": 0, "internal/core/cpu": 0,
 	"dtype": 1, "internal/published": 1, "internal/core/simd": 1, "internal/core/walk": 1,
 	"internal/core/conv": 2, "internal/core/order": 2, "judge": 2,
 	"tensor":             3,
-	"internal/core/exec": 4, "onnx/internal/wire": 4, "onnx/internal/text": 4,
+	"internal/core/exec": 4, "onnx/internal/wire": 4, "onnx/internal/text": 4, "format": 4,
 	"pack": 5, "op": 5, "tensortest": 5,
-	"device": 6, "onnx": 6, "onnx/imagedecoder": 6, "format": 6,
-	"draw": 7, "onnx/serve": 7, "chunk": 7,
+	"device": 6, "onnx": 6, "onnx/imagedecoder": 6, "format/…": 6,
+	"draw": 7, "onnx/serve": 7, "onnx/weights": 7, "chunk": 7,
 	"onnx/picture": 8, "chunk/job": 8, "judge/ask": 8,
 }
 
@@ -74,7 +74,7 @@ var (
 		"internal/core/walk": {"layout"},
 		"draw":               {"layout", "tensor", "pack", "device"},
 	}
-	never = map[string][]string{"format": {"op"}}
+	never = map[string][]string{"format/…": {"op"}}
 )
 
 // outside lists the modules that the root module may require directly, and the packages whose non-test files import
@@ -178,8 +178,8 @@ var apart = []string{"beam", "format/zarr/blobstore"}
 
 // ranked returns the name under which levels knows a folder.
 func ranked(dir string) (string, bool) {
-	if under(dir, "format") && !slices.Contains(apart, dir) {
-		return "format", true
+	if under(dir, "format") && dir != "format" && !slices.Contains(apart, dir) {
+		return "format/…", true
 	}
 	_, ok := levels[dir]
 	return dir, ok

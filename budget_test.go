@@ -25,7 +25,7 @@ bench/session               200       0
 bench/zarr                  240       0
 chunk                      4760       0
 chunk/job                   510       0
-cmd/ashlar                 8460       0
+cmd/ashlar                 7530       0
 device                     3020       0
 draw                       2220       0
 dtype                       450       0
@@ -36,12 +36,13 @@ examples/ocr                360       0
 examples/scale               80       0
 examples/sharding           210       0
 examples/voice              220       0
-format/csv                  770       0
-format/image               1280       0
-format/npy                 1430       0
-format/raw                  190       0
-format/safetensors         1650       0
-format/zarr                5560       0
+format                      550       0
+format/csv                  820       0
+format/image               1340       0
+format/npy                 1560       0
+format/raw                  240       0
+format/safetensors         1790       0
+format/zarr                5810       0
 format/zarr/blobstore       140       0
 internal/argfuzz             30       0
 internal/bench              750       0
@@ -73,6 +74,7 @@ onnx/internal/text          220       0
 onnx/internal/wire          720       0
 onnx/picture                190       0
 onnx/serve                 2830       0
+onnx/weights                140       0
 op                        30160       0
 pack                       2160       0
 tensor                     7720       0
@@ -81,7 +83,7 @@ web                          20       0
 web/build                   110       0
 web/layouts                  20       0
 web/models                   90       0
-web/show                    890       0
+web/show                    760       0
 `
 
 // slack is the number of lines by which a package may lie below its budget, beside 3 % of it.

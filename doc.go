@@ -6,6 +6,7 @@
 //
 //	layout/              coordinates to offsets: shapes, strides, nested modes; parsing and printing
 //	judge/               bank conflicts, swizzles, conversions between notations, verdicts on the algebra
+//	judge/ask/           questions about layouts as text, for the command and the page
 //	num/                 number types as pure bit logic, and their functions: bfloat16, float16, float8, fused multiply-add
 //	mem/                 bytes and who owns them: aligned, borrowed, mapped, pooled; closing them
 //	dtype/               run-time names of element types
@@ -17,7 +18,9 @@
 //	onnx/                decodes a graph, checks it, runs it through op's table
 //	onnx/internal/       what a model needs of files and strings, without the types that users see
 //	onnx/picture/        draws the graph of a model
+//	onnx/weights/        models as files of arrays, for package format
 //	onnx/serve/          runs models for clients over HTTP
+//	format/              opens and writes files whatever their format: a registry, atomic files
 //	format/npy/          NumPy's npy and npz files
 //	format/safetensors/  safetensors files, mapped
 //	format/image/        PNG and JPEG pictures as tensors

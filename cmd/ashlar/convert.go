@@ -1,19 +1,14 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/ashlar-go/ashlar/dtype"
-	"github.com/ashlar-go/ashlar/format/csv"
-	"github.com/ashlar-go/ashlar/format/image"
-	"github.com/ashlar-go/ashlar/format/npy"
-	"github.com/ashlar-go/ashlar/format/safetensors"
+	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/pack"
@@ -24,7 +19,7 @@ import (
 // A conversion is one call of convert.
 type conversion struct {
 	p         *program
-	to        *format
+	to        *format.Format
 	out       string
 	name      string         // --name
 	fortran   bool           // --order F
@@ -36,14 +31,7 @@ type conversion struct {
 	integers  pack.Integers // int4 and its like as --dtype; Bits is 0 for others
 	several   bool          // scales
 	chunks    []int         // --chunks
-	axes      image.Axes    // --axes
-}
-
-// An item is a tensor on its way from a file to another.
-type item struct {
-	name    string
-	t       tensor.Any
-	columns []string // names of a text table
+	axes      string        // --axes
 }
 
 func (p *program) convertCommand() *cobra.Command {
@@ -148,7 +136,7 @@ and output; --from and --to say the format then.`,
 		case v.out == "-":
 			return usagef(c, "standard output has no name that says the format: give --to")
 		default:
-			if v.to = formatOf(v.out); v.to == nil {
+			if v.to = format.ByEnd(v.out); v.to == nil {
 				return usagef(c, "%s: its name says no format that can be written: give --to, one of %s", v.out, formatNames)
 			}
 		}
@@ -161,26 +149,26 @@ and output; --from and --to say the format then.`,
 				return usagef(c, "--layout %s: %v", stored, err)
 			}
 			switch {
-			case v.to.kind != safetensorsKind:
-				return usagef(c, "--layout, block floats and scaled integers: %s files have no place for them, safetensors files have", v.to.name)
+			case v.to.Name != "safetensors":
+				return usagef(c, "--layout, block floats and scaled integers: %s files have no place for them, safetensors files have", v.to.Name)
 			case v.several && v.storage.Tile != pack.Tile{}:
 				return usagef(c, "--layout %s: integers with several scales are in rows", stored)
 			case v.storage.Format != nil && v.storage.Tile == pack.Tile{}:
 				return usagef(c, "--layout rows: %s is always in tiles", v.storage.Format.Name())
 			}
 		}
-		if v.chunks, err = extentsOf(chunks); err != nil || chunks != "" && v.to.kind != zarrKind {
+		if v.chunks, err = extentsOf(chunks); err != nil || chunks != "" && v.to.Name != "zarr" {
 			return usagef(c, "--chunks %s: want an extent for each axis of a Zarr array, as 100,100", chunks)
 		}
-		v.axes = image.Axes(max(0, slices.Index([]string{"", "HW", "CHW", "HWC"}, strings.ToUpper(picture))))
-		if picture != "" && (v.axes == image.AnyAxes || v.to.kind != pictureKind) {
+		v.axes = strings.ToUpper(picture)
+		if picture != "" && (!slices.Contains([]string{"HW", "CHW", "HWC"}, v.axes) || v.to.Name != "png" && v.to.Name != "jpeg") {
 			return usagef(c, "--axes %s: want HW, CHW or HWC, of a PNG or JPEG file", picture)
 		}
 		switch v.fortran = order == "F"; {
 		case order != "C" && order != "F":
 			return usagef(c, "--order %s: want C or F", order)
-		case v.fortran && v.to.kind != npyKind && v.to.kind != npzKind && v.to.kind != rawKind:
-			return usagef(c, "--order F: %s files have one order, C", v.to.name)
+		case v.fortran && !slices.Contains([]string{"npy", "npz", "raw"}, v.to.Name):
+			return usagef(c, "--order F: %s files have one order, C", v.to.Name)
 		}
 		return v.run(args[0])
 	}
@@ -201,47 +189,38 @@ func (v *conversion) run(in string) error {
 			return fmt.Errorf("%s: %w", in, err)
 		}
 	}
-	if len(items) != 1 && !v.to.kind.several() {
+	if len(items) != 1 && !v.to.Several {
 		names := make([]string, len(items))
 		for i, x := range items {
-			names[i] = x.name
+			names[i] = x.Name
 		}
-		return fmt.Errorf("%s: it has %d arrays%s; %s files hold one: choose it with --name, or write an npz or safetensors file", in, len(items), listed(names), v.to.name)
+		return fmt.Errorf("%s: it has %d arrays%s; %s files hold one: choose it with --name, or write an npz or safetensors file", in, len(items), listed(names), v.to.Name)
 	}
-	put := func(w io.Writer) error { return v.write(w, items) }
-	if v.to.kind == zarrKind {
-		err = v.writeZarr(items)
-	} else if v.out == "-" {
-		err = put(pieces{v.p.out})
-	} else {
-		err = v.p.writeFile(v.out, put)
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", v.out, bare(err))
+	if err := v.write(items); err != nil {
+		return fmt.Errorf("%s: %w", v.out, format.Bare(err))
 	}
 	return nil
 }
 
 // items reads the tensors to convert, or the parts of them.
-func (v *conversion) items(s *source) ([]item, error) {
-	if s.kind != onnxKind && !s.kind.several() {
+func (v *conversion) items(s *source) ([]format.Array, error) {
+	if !s.isModel() && !s.several() {
 		if s.array != "" {
 			return nil, s.single()
 		}
-		x := item{name: v.name}
-		if x.name == "" && s.path != "" {
-			x.name = strings.TrimSuffix(filepath.Base(s.path), filepath.Ext(s.path))
+		x := format.Array{Name: v.name}
+		if x.Name == "" && s.Path != "" {
+			x.Name = strings.TrimSuffix(filepath.Base(s.Path), filepath.Ext(s.Path))
 		}
-		var err error
-		if s.kind == csvKind || s.kind == tsvKind {
-			if x.t, x.columns, err = v.p.table(s); err == nil && v.sliceText != "" {
-				x.t, err = tensor.Slice(x.t, v.slice...)
-				x.columns = nil // whose they are now nobody knows
-			}
-		} else {
-			x.t, err = v.p.tensor(s, v.slice...)
+		f, err := v.p.file(s)
+		if err != nil {
+			return nil, err
 		}
-		return []item{x}, err
+		x.Tensor, err = f.Tensor("", v.slice...)
+		if table, ok := f.(interface{ Columns() []string }); ok && v.sliceText == "" { // of a part nobody knows whose they are
+			x.Columns = table.Columns()
+		}
+		return []format.Array{x}, s.in(err)
 	}
 	switch {
 	case s.array != "" && v.name != "" && s.array != v.name:
@@ -249,27 +228,27 @@ func (v *conversion) items(s *source) ([]item, error) {
 	case s.array == "":
 		s.array = v.name
 	}
-	a, err := v.p.arrays(s)
+	f, err := v.p.file(s)
 	if err != nil {
 		return nil, err
 	}
-	names := a.Names()
+	names := f.Names()
 	if s.array != "" {
 		if !slices.Contains(names, s.array) {
 			return nil, s.noArray(names)
 		}
 		names = []string{s.array}
 	}
-	if err := v.p.within(s, a, names, v.slice); err != nil {
+	if err := v.p.within(s, f, names, v.slice); err != nil {
 		return nil, err
 	}
-	var items []item
+	var items []format.Array
 	var left []string
 	for _, name := range names {
-		t, err := part(a, name, v.slice)
+		t, err := f.Tensor(name, v.slice...)
 		switch {
 		case err == nil:
-			items = append(items, item{name, t, nil})
+			items = append(items, format.Array{Name: name, Tensor: t})
 		case s.array != "" || !noTensor(err):
 			return nil, s.in(err)
 		case !v.skip:
@@ -338,37 +317,37 @@ func (v *conversion) readScales(text string) (err error) {
 }
 
 // change converts the elements of a tensor, and packs it.
-func (v *conversion) change(x *item) (err error) {
-	if v.to.kind == safetensorsKind && v.sliceText == "" && v.p.reading.as == dtype.Invalid && !v.packed {
+func (v *conversion) change(x *format.Array) (err error) {
+	if v.to.Name == "safetensors" && v.sliceText == "" && v.p.reading.as == dtype.Invalid && !v.packed {
 		return nil
 	}
-	if x.t, err = unpacked(x.t); err != nil {
+	if x.Tensor, err = unpacked(x.Tensor); err != nil {
 		return err
 	}
-	if d := v.p.reading.as; d != dtype.Invalid && d != x.t.DType() {
-		if x.t, err = cast(x.t, d); err != nil {
+	if d := v.p.reading.as; d != dtype.Invalid && d != x.Tensor.DType() {
+		if x.Tensor, err = cast(x.Tensor, d); err != nil {
 			return err
 		}
 	}
 	storage := v.storage
 	if o := v.integers; o.Bits > 0 {
 		if v.several {
-			o.Shape = append([]int{}, x.t.Shape()...)
+			o.Shape = append([]int{}, x.Tensor.Shape()...)
 		}
-		single, ok := tensor.As[float32](x.t)
+		single, ok := tensor.As[float32](x.Tensor)
 		if !ok {
-			return fmt.Errorf("%s: it holds %v; integers of a few bits stand for float32", label(x.name), x.t.DType())
+			return fmt.Errorf("%s: it holds %v; integers of a few bits stand for float32", label(x.Name), x.Tensor.DType())
 		}
 		if storage.Format, err = pack.Calibrate(single, o); err != nil {
-			return fmt.Errorf("%s: %w", label(x.name), err)
+			return fmt.Errorf("%s: %w", label(x.Name), err)
 		}
 	}
 	if storage.Format != nil || storage.Tile != (pack.Tile{}) {
-		packed, err := pack.Pack(x.t, storage)
+		packed, err := pack.Pack(x.Tensor, storage)
 		if err != nil {
-			return fmt.Errorf("%s: %w", label(x.name), err)
+			return fmt.Errorf("%s: %w", label(x.Name), err)
 		}
-		x.t = packed.Any()
+		x.Tensor = packed.Any()
 	}
 	return nil
 }
@@ -390,61 +369,25 @@ func cast(t tensor.Any, d dtype.DType) (tensor.Any, error) {
 	return out[0], nil
 }
 
-func (v *conversion) write(w io.Writer, items []item) error {
-	var opts []npy.WriteOption
-	if v.fortran {
-		opts = append(opts, npy.Fortran())
-	}
-	if v.to.kind.several() {
-		names, ts := make([]string, len(items)), make([]tensor.Any, len(items))
-		for i, x := range items {
-			names[i], ts[i] = cmp.Or(x.name, "array"), x.t
+// write writes OUT.
+func (v *conversion) write(items []format.Array) error {
+	o := format.WriteOptions{Fortran: v.fortran, Axes: v.axes, Comma: v.p.reading.comma, Chunks: v.chunks}
+	for i := range items {
+		x := &items[i]
+		if columns := 1; v.p.reading.header && x.Columns == nil && x.Tensor.Rank() > 0 { // a row of names is wanted: IN's, or numbers
+			if x.Tensor.Rank() > 1 {
+				columns = x.Tensor.Dim(1)
+			}
+			for i := range columns {
+				x.Columns = append(x.Columns, fmt.Sprint(i))
+			}
 		}
-		if v.to.kind == npzKind {
-			return npy.WriteZip(w, names, ts, opts...)
-		}
-		return safetensors.Write(w, names, ts, nil)
-	}
-	x := items[0]
-	switch v.to.kind {
-	case npyKind:
-		return npy.Write(w, x.t, opts...)
-	case csvKind, tsvKind:
-		return v.writeTable(w, x)
-	case rawKind:
-		if !v.fortran {
-			return tensor.Encode(w, x.t)
-		}
-		axes := make([]int, x.t.Rank())
-		for i := range axes {
-			axes[i] = len(axes) - 1 - i
-		}
-		t, err := tensor.Permute(x.t, axes...)
-		if err != nil {
-			return err
-		}
-		return tensor.Encode(w, t)
-	}
-	o := image.WriteOptions{Format: image.PNG, Axes: v.axes}
-	if v.to.name == "jpeg" {
-		o.Format = image.JPEG
-	}
-	return image.Write(w, x.t, o)
-}
-
-// writeTable writes text, with --header under the names that the input had, or numbers.
-func (v *conversion) writeTable(w io.Writer, x item) error {
-	if columns := 1; v.p.reading.header && x.columns == nil && x.t.Rank() > 0 {
-		if x.t.Rank() > 1 {
-			columns = x.t.Dim(1)
-		}
-		for i := range columns {
-			x.columns = append(x.columns, fmt.Sprint(i))
+		if axes := x.Tensor.Rank(); v.chunks != nil && len(v.chunks) != axes {
+			return fmt.Errorf("%s: --chunks has %d extents, %s has %d axes", label(x.Name), len(v.chunks), tensor.Describe(x.Tensor), axes)
 		}
 	}
-	comma := v.p.reading.comma
-	if v.to.kind == tsvKind {
-		comma = '\t'
+	if v.out == "-" {
+		return v.to.Write(format.Pieces(v.p.out), items, o)
 	}
-	return csv.Write(w, x.t, x.columns, csv.Options{Comma: comma})
+	return v.to.WriteFile(v.out, v.p.atomic(), o, items...)
 }

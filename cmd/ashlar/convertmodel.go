@@ -8,8 +8,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/onnx"
+	"github.com/ashlar-go/ashlar/onnx/weights"
+	"github.com/ashlar-go/ashlar/tensor"
 	"github.com/spf13/cobra"
 )
 
@@ -33,7 +36,7 @@ func (f *modelFlags) given(to, out string) bool {
 
 // model writes a model: a part of one, or one with other weights.
 func (v *conversion) model(c *cobra.Command, to, in string, f *modelFlags) error {
-	if to != "onnx" && (to != "" || formatOf(v.out) != nil) {
+	if to != "onnx" && (to != "" || format.ByEnd(v.out) != nil) {
 		return usagef(c, "--into, --inputs and --outputs write a model: OUT must end in .onnx, or give --to onnx")
 	}
 	for _, name := range []string{"order", "layout", "scales", "from", "dtype", "shape", "header", "delimiter", "name", "slice"} {
@@ -51,7 +54,7 @@ func (v *conversion) model(c *cobra.Command, to, in string, f *modelFlags) error
 	if err != nil {
 		return err
 	}
-	if s.kind != onnxKind {
+	if !s.isModel() {
 		return usagef(c, "%s holds no model: say with --into which model takes its tensors as weights", in)
 	}
 	m, err := v.p.model(s)
@@ -68,8 +71,9 @@ func (v *conversion) model(c *cobra.Command, to, in string, f *modelFlags) error
 
 // inFiles reports whether weights of a model are in other files.
 func inFiles(m *onnx.Model) bool {
-	for _, t := range weightsOf(m).byName {
-		if t.External != nil {
+	w := weights.Of(m)
+	for _, name := range w.Names() {
+		if w.Proto(name).External != nil {
 			return true
 		}
 	}
@@ -84,7 +88,7 @@ func (v *conversion) putInto(c *cobra.Command, in, into string) (err error) {
 	if v.slice, err = layout.ParseSlice(v.sliceText); err != nil {
 		return usagef(c, "--slice: %v", err)
 	}
-	v.to = &format{name: "onnx", kind: onnxKind}
+	v.to = format.Named("onnx")
 	s, err := v.p.open(in)
 	if err != nil {
 		return err
@@ -101,13 +105,13 @@ func (v *conversion) putInto(c *cobra.Command, in, into string) (err error) {
 		return err
 	}
 	const most = 20
-	w, outside := weightsOf(m), inFiles(m)
+	w, outside := weights.Of(m), inFiles(m)
 	var wrong []string
 	for i := range items {
 		x := &items[i]
-		t := w.byName[x.name]
+		t := w.Proto(x.Name)
 		if t == nil {
-			wrong = append(wrong, fmt.Sprintf("%s: the model has no weight of this name", label(x.name)))
+			wrong = append(wrong, fmt.Sprintf("%s: the model has no weight of this name", label(x.Name)))
 			continue
 		}
 		if err := v.change(x); err != nil {
@@ -115,15 +119,15 @@ func (v *conversion) putInto(c *cobra.Command, in, into string) (err error) {
 		}
 		shape, err := t.Shape()
 		if err != nil {
-			return fmt.Errorf("%s: %s: %w", into, label(x.name), err)
+			return fmt.Errorf("%s: %s: %w", into, label(x.Name), err)
 		}
-		if d, _ := t.Type.DType(); d != x.t.DType() || !slices.Equal(shape, x.t.Shape()) {
-			wrong = append(wrong, fmt.Sprintf("%s: %s, the model's weight is %s", label(x.name), typed(x.t.DType().String(), x.t.Shape()), t))
+		if d, _ := t.Type.DType(); d != x.Tensor.DType() || !slices.Equal(shape, x.Tensor.Shape()) {
+			wrong = append(wrong, fmt.Sprintf("%s: %s, the model's weight is %s", label(x.Name), tensor.Describe(x.Tensor), t))
 			continue
 		}
-		stored, err := onnx.NewTensorProto(t.Name, x.t)
+		stored, err := onnx.NewTensorProto(t.Name, x.Tensor)
 		if err != nil {
-			return fmt.Errorf("%s: %s: %w", in, label(x.name), err)
+			return fmt.Errorf("%s: %s: %w", in, label(x.Name), err)
 		}
 		stored.Doc, stored.Metadata = t.Doc, t.Metadata
 		*t = stored
@@ -147,8 +151,8 @@ func (v *conversion) writeModel(m *onnx.Model, outside bool) error {
 		if v.out == "-" {
 			return fmt.Errorf("the model has weights in other files, which standard output has no place for: write it to a file")
 		}
-		if info, err := os.Stat(v.out); err == nil && !v.p.force && protected(v.out, info.Mode().Perm()) {
-			return fmt.Errorf("%s: %w", v.out, errProtected)
+		if info, err := os.Stat(v.out); err == nil && !v.p.force && format.Protected(v.out, info.Mode().Perm()) {
+			return fmt.Errorf("%s: %w", v.out, format.ErrProtected)
 		}
 		const least = 1024 // bytes of a weight that goes into the file beside
 		return m.WriteExternal(v.out, least)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/onnx"
+	"github.com/ashlar-go/ashlar/onnx/weights"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -74,7 +75,7 @@ func TestWeightsInside(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := weightsOf(m)
+	w := weights.Of(m)
 	if !slices.Equal(w.Names(), []string{"w", "w.2"}) {
 		t.Errorf("names %v", w.Names())
 	}

@@ -167,19 +167,19 @@ func (d *difference) side(arg string) (side, error) {
 }
 
 func (d *difference) sideOf(s *source, arg string) (side, error) {
-	if s.array != "" || s.kind != onnxKind && !s.kind.several() {
+	if s.array != "" || !s.isModel() && !s.several() {
 		return side{file: arg, read: func(string) (tensor.Any, error) { return d.p.tensor(s) }}, nil
 	}
-	a, err := d.p.arrays(s)
+	f, err := d.p.file(s)
 	if err != nil {
 		return side{}, err
 	}
-	names := a.Names()
+	names := f.Names()
 	if names == nil {
 		names = []string{}
 	}
-	return side{file: arg, names: names, owned: s.kind == npzKind, read: func(name string) (tensor.Any, error) {
-		t, err := a.Tensor(name)
+	return side{file: arg, names: names, owned: s.is("npz"), read: func(name string) (tensor.Any, error) {
+		t, err := f.Tensor(name)
 		if err != nil {
 			return tensor.Any{}, s.in(err)
 		}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/onnx"
 )
 
@@ -25,7 +26,7 @@ func (p *program) foldersOf(m *onnx.Model, f *runFlags, files []string) (*folder
 	d := &folders{at: -1}
 	isFolder := func(file string) bool {
 		info, err := os.Stat(file)
-		return err == nil && info.IsDir() && !isZarr(file)
+		return err == nil && info.IsDir() && format.OfFolder(file) == nil
 	}
 	isFile := func(file string) bool { // or a link to nothing, whose line says so
 		info, err := os.Stat(file)
@@ -36,7 +37,7 @@ func (p *program) foldersOf(m *onnx.Model, f *runFlags, files []string) (*folder
 		where = append(where, folder)
 		list, err := os.ReadDir(folder) // sorted by name
 		if err != nil {
-			return fmt.Errorf("%s: %w", folder, bare(err))
+			return fmt.Errorf("%s: %w", folder, format.Bare(err))
 		}
 		for _, e := range list {
 			if file := filepath.Join(folder, e.Name()); !strings.HasPrefix(e.Name(), ".") && isFile(file) {

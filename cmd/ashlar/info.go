@@ -10,8 +10,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/ashlar-go/ashlar/format/image"
-	"github.com/ashlar-go/ashlar/format/npy"
+	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/format/safetensors"
 	"github.com/ashlar-go/ashlar/onnx"
 	"github.com/ashlar-go/ashlar/onnx/picture"
@@ -72,7 +71,7 @@ out. A file that fails doesn't end the others, but makes the exit status 1.`,
 		for _, arg := range args {
 			s, err := p.open(arg)
 			if err == nil && f.picture != "" {
-				if s.kind != onnxKind {
+				if !s.isModel() {
 					return usagef(c, "--svg draws a model; %s is none", arg)
 				}
 				if err = p.drawModel(s, f.picture); err != nil || f.picture == "-" {
@@ -105,125 +104,84 @@ type infoFlags struct {
 }
 
 func (p *program) describe(s *source, f *infoFlags) error {
-	if (f.shapes != nil || f.inputs != nil) && s.kind != onnxKind {
+	if (f.shapes != nil || f.inputs != nil) && !s.isModel() {
 		return p.usagef("--shape and -i are about models; %s is none", s.name)
 	}
 	if f.json {
 		return p.describeJSON(s, f)
 	}
-	switch s.kind {
-	case npyKind:
-		return p.describeNPY(s)
-	case npzKind, safetensorsKind, indexKind, zarrKind:
-		return p.describeArrays(s)
-	case csvKind, tsvKind, rawKind:
-		return fmt.Errorf("%s: it has no header that says what is in it; ashlar show reads it", s.name)
-	case onnxKind:
+	switch {
+	case s.isModel():
 		return p.describeModel(s, f)
-	case pictureKind:
-		return p.describePicture(s)
-	case tensorKind:
-		t, err := s.proto()
-		if err == nil {
-			p.title(s, "a tensor of ONNX, %s", typed(t.DType().String(), t.Shape()))
-		}
-		return err
+	case s.several():
+		return p.describeArrays(s)
 	}
-	return s.unknown()
+	return p.describeOne(s)
 }
 
 // title is the first line about a file, with an empty one between files.
-func (p *program) title(s *source, format string, args ...any) {
+func (p *program) title(s *source, form string, args ...any) {
 	if p.titled {
 		fmt.Fprintln(p.out)
 	}
 	p.titled = true
 	size := ""
-	if s.path != "" && s.size > 0 {
-		size = ", " + amount(s.size)
+	if s.Path != "" && s.Size > 0 {
+		size = ", " + amount(s.Size)
 	}
-	fmt.Fprintf(p.out, "%s: %s%s\n", p.bold(label(s.name)), fmt.Sprintf(format, args...), size)
+	fmt.Fprintf(p.out, "%s: %s%s\n", p.bold(label(s.name)), fmt.Sprintf(form, args...), size)
 }
 
-// typed writes an element type and a shape: float32[2,3].
-func typed(elem string, shape []int) string {
-	return elem + "[" + strings.Trim(strings.ReplaceAll(fmt.Sprint(shape), " ", ","), "[]") + "]"
-}
-
-func (p *program) describeNPY(s *source) error {
-	r, err := s.reader()
+// describeOne describes a file of one array.
+func (p *program) describeOne(s *source) error {
+	f, i, err := p.headerOf(s)
 	if err != nil {
 		return err
 	}
-	defer r.Close()
-	h, err := npy.ReadHeader(r)
-	if err != nil {
-		return fmt.Errorf("%s: %w", s.name, err)
+	if s.is("pb") {
+		p.title(s, "%s, %v", f.About(), i)
+		return nil
 	}
-	p.title(s, "npy version %d", h.Version)
-	fmt.Fprintf(p.out, "  %s%s, %s\n", typed(h.DType.String(), h.Shape), order(h), amount(int64(h.Bytes())))
-	if have := s.size - int64(h.Offset); s.path != "" && have < int64(h.Bytes()) {
-		return fmt.Errorf("%s: the file ends after %d of the %d bytes of elements that its header declares", s.name, have, h.Bytes())
+	p.title(s, "%s", f.About())
+	if s.isPicture() {
+		fmt.Fprintf(p.out, "  %v\n", i)
+		return nil
+	}
+	fmt.Fprintf(p.out, "  %v, %s\n", i, amount(i.Bytes))
+	if have := s.Size - i.Offset; s.Path != "" && have < i.Bytes {
+		return fmt.Errorf("%s: the file ends after %d of the %d bytes of elements that its header declares", s.name, have, i.Bytes)
 	}
 	return nil
 }
 
-// order names what is unusual in how an npy file stores its elements.
-func order(h npy.Header) string {
-	text := ""
-	if h.Fortran {
-		text += ", column-major"
+// headerOf opens a file of one array, and reads its header.
+func (p *program) headerOf(s *source) (f format.File, i format.Info, err error) {
+	if s.is("raw") {
+		return nil, i, fmt.Errorf("%s: %w", s.name, format.ErrNoHeader)
 	}
-	if h.BigEndian {
-		text += ", big-endian"
+	if f, err = p.file(s); err != nil {
+		return nil, i, err
 	}
-	return text
+	if i, err = f.Info(""); errors.Is(err, format.ErrNoHeader) {
+		err = fmt.Errorf("%s: %w", s.name, err)
+	}
+	return f, i, s.in(err)
 }
 
 func (p *program) describeArrays(s *source) error {
-	a, err := p.arrays(s)
+	f, err := p.file(s)
 	if err != nil {
 		return err
 	}
-	names := a.Names()
-	what := "npz"
-	switch x := a.(type) {
-	case *hierarchy:
-		what = "Zarr"
-	case *safetensors.File:
-		what = "safetensors"
-	case *safetensors.Sharded:
-		what = fmt.Sprintf("safetensors index of %d files", len(x.Shards()))
-	}
-	plural := "s"
-	if len(names) == 1 {
-		plural = ""
-	}
-	p.title(s, "%s, %d array%s", what, len(names), plural)
+	names := f.Names()
+	p.title(s, "%s, %s", f.About(), counted(len(names), "array"))
 	w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
 	const mostFailures = 100 // an index can name millions of tensors that aren't there
 	const aligned = 4096     // rows whose columns stand in line; all of them are held until then
 	var failed failures
 	listed := 0
 	for _, name := range names {
-		var text string
-		var size int64
-		var err error
-		switch a := a.(type) {
-		case *npy.Zip:
-			var h npy.Header
-			h, err = a.Header(name)
-			text, size = typed(h.DType.String(), h.Shape)+order(h), int64(h.Bytes())
-		case *hierarchy:
-			text, size = zarrText(a.arrays[name]), bytesOf(a.arrays[name].DType(), a.arrays[name].Shape()...)
-		case stored:
-			var info safetensors.Info
-			info, err = a.Info(name)
-			text, size = typed(elemOf(info), info.Shape), int64(info.Bytes)
-			if info.Packed != nil {
-				text = info.Packed.String()
-			}
-		}
+		i, err := f.Info(name)
 		if len(failed) == mostFailures {
 			return append(failed, fmt.Errorf("%s: more arrays can't be read; the rest isn't listed", s.name))
 		}
@@ -234,10 +192,14 @@ func (p *program) describeArrays(s *source) error {
 		if listed++; listed%aligned == 0 {
 			w.Flush()
 		}
-		fmt.Fprintf(w, "  %s\t%s\t%s\n", label(name), text, amount(size))
+		text := i.String()
+		if i.Unfinished != "" {
+			text += ", unfinished: " + label(i.Unfinished)
+		}
+		fmt.Fprintf(w, "  %s\t%s\t%s\n", label(name), text, amount(i.Bytes))
 	}
 	w.Flush()
-	if f, ok := a.(stored); ok {
+	if f, ok := f.(interface{ Metadata() map[string]string }); ok {
 		meta := f.Metadata()
 		for _, k := range slices.Sorted(maps.Keys(meta)) {
 			if strings.HasPrefix(k, safetensors.PackKey) {
@@ -249,36 +211,6 @@ func (p *program) describeArrays(s *source) error {
 	if len(failed) > 0 {
 		return failed
 	}
-	return nil
-}
-
-// stored is a safetensors file, or several by their index.
-type stored interface {
-	Info(name string) (safetensors.Info, error)
-	Metadata() map[string]string
-}
-
-// elemOf is the element type by our name, or by the file's where no tensor holds it.
-func elemOf(i safetensors.Info) string {
-	if i.DType.Size() == 0 {
-		return i.Type + " (no tensor holds it) "
-	}
-	return i.DType.String()
-}
-
-func (p *program) describePicture(s *source) error {
-	r, err := s.reader()
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	info, err := image.Config(r)
-	if err != nil {
-		return fmt.Errorf("%s: %w", s.name, err)
-	}
-	p.title(s, "%s", strings.ToUpper(info.Format.String()))
-	colours := map[int]string{1: "grey", 3: "RGB", 4: "RGBA"}[info.Channels]
-	fmt.Fprintf(p.out, "  %s, %d pixels wide, %d high, %s\n", typed("uint8", []int{info.Channels, info.Height, info.Width}), info.Width, info.Height, colours)
 	return nil
 }
 
@@ -385,7 +317,7 @@ func (p *program) describeWeights(g *onnx.Graph, row func(head, text string)) {
 		size := ""
 		if d, ok := t.Type.DType(); ok {
 			if n, err := t.Len(); err == nil {
-				size = fmt.Sprintf(", %s", amount(bytesOf(d, n)))
+				size = fmt.Sprintf(", %s", amount(format.Bytes(d, n)))
 			}
 		}
 		row("", label(t.Name)+" "+t.String()+size)

@@ -3,12 +3,11 @@ package main
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 
-	"github.com/ashlar-go/ashlar/format/image"
-	"github.com/ashlar-go/ashlar/format/npy"
+	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/onnx"
+	"github.com/ashlar-go/ashlar/onnx/weights"
 )
 
 // An infoLine is the line of JSON about one file.
@@ -79,9 +78,9 @@ func known(n int64) *int64 {
 	return &n
 }
 
-func arrayOf(name, elem string, shape []int, bytes int64) infoArray {
-	a := infoArray{Name: name, DType: elem, Shape: []any{}, Bytes: bytes}
-	for _, n := range shape {
+func arrayOf(name string, i format.Info) infoArray {
+	a := infoArray{Name: name, DType: i.Type, Shape: []any{}, Bytes: i.Bytes, Unfinished: i.Unfinished}
+	for _, n := range i.Shape {
 		a.Shape = append(a.Shape, n)
 	}
 	return a
@@ -111,17 +110,13 @@ func declared(v *onnx.ValueInfo) infoArray {
 }
 
 func (p *program) describeJSON(s *source, f *infoFlags) error {
-	line := infoLine{File: s.name, Bytes: s.size}
+	line := infoLine{File: s.name, Bytes: s.Size}
 	var err error
-	switch s.kind {
-	case onnxKind:
+	if s.isModel() {
 		line.Kind = "onnx"
 		line.Model, err = p.modelJSON(s, f)
-	case npzKind, safetensorsKind, indexKind, zarrKind:
-		line.Kind = map[kind]string{npzKind: "npz", safetensorsKind: "safetensors", indexKind: "safetensors index", zarrKind: "zarr"}[s.kind]
-		line.Arrays, err = p.arraysJSON(s)
-	default:
-		line.Kind, line.Arrays, err = p.arrayJSON(s)
+	} else {
+		line.Kind, line.Arrays, err = p.arraysJSON(s)
 	}
 	if line.Model != nil || err == nil {
 		if e := p.printLine(&line); e != nil {
@@ -169,7 +164,7 @@ func (p *program) modelJSON(s *source, f *infoFlags) (*infoModel, error) {
 	for i := range m.Graph.Outputs {
 		out.Outputs = append(out.Outputs, declared(&m.Graph.Outputs[i]))
 	}
-	out.Weights, out.Parameters = len(weightsOf(m).names), parameters(m)
+	out.Weights, out.Parameters = len(weights.Of(m).Names()), parameters(m)
 	out.InPlace, out.Copied = m.Weights()
 	if out.Operators = operatorsOf(m); c == nil {
 		return out, err
@@ -187,71 +182,28 @@ func (p *program) modelJSON(s *source, f *infoFlags) (*infoModel, error) {
 	return out, nil
 }
 
-func (p *program) arraysJSON(s *source) ([]infoArray, error) {
-	a, err := p.arrays(s)
-	if err != nil {
-		return nil, err
-	}
-	list := []infoArray{}
-	for _, name := range a.Names() {
-		switch a := a.(type) {
-		case *npy.Zip:
-			h, err := a.Header(name)
-			if err != nil {
-				return nil, s.in(err)
-			}
-			list = append(list, arrayOf(name, h.DType.String(), h.Shape, int64(h.Bytes())))
-		case *hierarchy:
-			x := a.arrays[name]
-			one := arrayOf(name, x.DType().String(), x.Shape(), bytesOf(x.DType(), x.Shape()...))
-			one.Unfinished = x.Metadata().Unfinished
-			list = append(list, one)
-		case stored:
-			info, err := a.Info(name)
-			if err != nil {
-				return nil, s.in(err)
-			}
-			elem := strings.TrimSpace(elemOf(info))
-			if info.Packed != nil {
-				elem = info.Packed.String()
-			}
-			list = append(list, arrayOf(name, elem, info.Shape, int64(info.Bytes)))
-		}
-	}
-	return list, nil
-}
-
-// arrayJSON describes a file of one tensor.
-func (p *program) arrayJSON(s *source) (kind string, list []infoArray, err error) {
-	switch s.kind {
-	case npyKind, pictureKind:
-	case tensorKind:
-		t, err := s.proto()
+func (p *program) arraysJSON(s *source) (kind string, list []infoArray, err error) {
+	if !s.several() {
+		f, i, err := p.headerOf(s)
 		if err != nil {
 			return "", nil, err
 		}
-		return "pb", []infoArray{arrayOf("", t.DType().String(), t.Shape(), int64(t.Len()*t.DType().Size()))}, nil
-	case csvKind, tsvKind, rawKind:
-		return "", nil, fmt.Errorf("%s: it has no header that says what is in it; ashlar show reads it", s.name)
-	default:
-		return "", nil, s.unknown()
+		if kind = s.format.Name; s.isPicture() {
+			kind = strings.ToLower(f.About())
+		}
+		return kind, []infoArray{arrayOf("", i)}, nil
 	}
-	r, err := s.reader()
+	f, err := p.file(s)
 	if err != nil {
 		return "", nil, err
 	}
-	defer r.Close()
-	if s.kind == npyKind {
-		h, err := npy.ReadHeader(r)
+	list = []infoArray{}
+	for _, name := range f.Names() {
+		i, err := f.Info(name)
 		if err != nil {
-			return "", nil, fmt.Errorf("%s: %w", s.name, err)
+			return "", nil, s.in(err)
 		}
-		return "npy", []infoArray{arrayOf("", h.DType.String(), h.Shape, int64(h.Bytes()))}, nil
+		list = append(list, arrayOf(name, i))
 	}
-	info, err := image.Config(r)
-	if err != nil {
-		return "", nil, fmt.Errorf("%s: %w", s.name, err)
-	}
-	shape := []int{info.Channels, info.Height, info.Width}
-	return info.Format.String(), []infoArray{arrayOf("", "uint8", shape, int64(info.Channels*info.Height*info.Width))}, nil
+	return s.format.Name, list, nil
 }

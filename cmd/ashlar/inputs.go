@@ -102,25 +102,25 @@ func (in *inputs) positional(i int, file string) error {
 	if k, err := in.place(i, s); err == nil && in.textType(in.order[k]) != nil {
 		return in.give(in.order[k], s, file)
 	}
-	if s.array == "" && s.kind.several() {
-		a, err := in.p.arrays(s)
+	if s.array == "" && s.several() {
+		f, err := in.p.file(s)
 		if err != nil {
 			return err
 		}
-		names := a.Names()
+		names := f.Names()
 		known := make(map[string]bool)
 		for _, name := range in.names() {
 			known[name] = true
 		}
 		if slices.ContainsFunc(names, func(name string) bool { return known[name] }) {
-			if err := in.p.within(s, a, names, nil); err != nil {
+			if err := in.p.within(s, f, names, nil); err != nil {
 				return err
 			}
 			for _, name := range names {
 				if !known[name] {
 					return fmt.Errorf("%s: the array %q is no input of %s, others are: name those to be used, as in -i name=%s#name", s.name, name, in.model, file)
 				}
-				t, err := a.Tensor(name)
+				t, err := f.Tensor(name)
 				if err == nil {
 					t, err = unpacked(t)
 				}
@@ -141,7 +141,7 @@ func (in *inputs) positional(i int, file string) error {
 		if i, err = in.place(i, s); err != nil {
 			return err
 		}
-		t, err := a.Tensor(names[0])
+		t, err := f.Tensor(names[0])
 		if err == nil {
 			t, err = unpacked(t)
 		}
@@ -158,7 +158,7 @@ func (in *inputs) positional(i int, file string) error {
 
 // place is the input that argument i goes to: with one input all pictures are its batch, all tensors its sequence.
 func (in *inputs) place(i int, s *source) (int, error) {
-	if len(in.order) == 1 && (s.kind == pictureKind || in.isSequence(in.order[0])) {
+	if len(in.order) == 1 && (s.isPicture() || in.isSequence(in.order[0])) {
 		i = 0
 	}
 	if i >= len(in.order) {
@@ -172,7 +172,7 @@ func (in *inputs) give(name string, s *source, file string) error {
 	if t := in.textType(name); t != nil {
 		return in.giveText(name, t, s, file)
 	}
-	if s.kind == pictureKind && s.array == "" && !in.isSequence(name) {
+	if s.isPicture() && s.array == "" && !in.isSequence(name) {
 		v := in.values[name]
 		if v == nil {
 			v = &value{}

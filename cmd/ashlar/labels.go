@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/ashlar-go/ashlar/format"
 )
 
 // labels are the names of classes.
@@ -24,11 +26,11 @@ const mostLabels = 16 << 20
 func findLabels(file string, model *source) (*labels, error) {
 	asked := file != ""
 	if !asked {
-		ext := filepath.Ext(model.path)
+		ext := filepath.Ext(model.Path)
 		if !strings.EqualFold(ext, ".onnx") {
 			return nil, nil
 		}
-		file = strings.TrimSuffix(model.path, ext) + ".txt"
+		file = strings.TrimSuffix(model.Path, ext) + ".txt"
 		if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() || info.Size() > mostLabels {
 			return nil, nil
 		}
@@ -44,7 +46,7 @@ func findLabels(file string, model *source) (*labels, error) {
 	}
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("%s: %w", file, bare(err))
+		return nil, fmt.Errorf("%s: %w", file, format.Bare(err))
 	case len(text) > mostLabels:
 		return nil, fmt.Errorf("%s: it is over %s long, which isn't a list of labels", file, amount(mostLabels))
 	}

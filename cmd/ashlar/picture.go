@@ -287,10 +287,10 @@ func (p *program) room(factors ...int64) error {
 
 // colours returns 1 for a grey picture and 3 for others, for an input that takes any number of channels.
 func colours(s *source) (int, error) {
-	if s.r != nil {
+	if s.Path == "" {
 		return 3, nil // a stream can't be read twice
 	}
-	r, err := s.reader()
+	r, err := s.Reader()
 	if err != nil {
 		return 0, err
 	}

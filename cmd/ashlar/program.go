@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/format/csv"
 	"github.com/ashlar-go/ashlar/format/image"
 	"github.com/ashlar-go/ashlar/format/npy"
@@ -98,6 +99,12 @@ func wayOut(err error) string {
 	}
 	if errors.Is(err, csv.ErrShape) && strings.Contains(err.Error(), "a row of names alone") {
 		return "; on the command line --header gives one"
+	}
+	if errors.Is(err, format.ErrProtected) {
+		return "; --force replaces it"
+	}
+	if errors.Is(err, format.ErrNoHeader) {
+		return "; ashlar show reads it"
 	}
 	if errors.Is(err, zarr.ErrUnfinished) {
 		return "; on the command line that is --resume of the command that writes it, or --unfinished of show, convert, diff, compute, rechunk and plan"

@@ -36,14 +36,14 @@ func (d *difference) runs(ctx context.Context, a, b string) error {
 		return err
 	}
 	model, other := first, second
-	switch isModel := []bool{first.kind == onnxKind, second.kind == onnxKind}; {
+	switch isModel := []bool{first.isModel(), second.isModel()}; {
 	case !isModel[0] && !isModel[1]:
 		return d.p.usagef("-i is for models, and neither file is one")
 	case !isModel[0]:
 		model, other, d.swapped = second, first, true
 	}
 	var known results
-	if other.kind == onnxKind {
+	if other.isModel() {
 		known, err = d.computed(ctx, other)
 	} else {
 		known.side, err = d.sideOf(other, other.arg)

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/ashlar-go/ashlar/draw"
+	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/pack"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -108,13 +109,13 @@ func (p *program) heatmapFile(file, from string, t tensor.Any) error {
 	if file == "-" {
 		err = put(p.out)
 	} else {
-		err = p.writeFile(file, put)
+		err = p.atomic().File(file, put)
 	}
 	switch {
 	case drawing != nil:
 		return fmt.Errorf("%s: %w", from, drawing)
 	case err != nil:
-		return fmt.Errorf("%s: %w", file, bare(err))
+		return fmt.Errorf("%s: %w", file, format.Bare(err))
 	}
 	return nil
 }

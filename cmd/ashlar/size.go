@@ -3,11 +3,8 @@ package main
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/ashlar-go/ashlar/dtype"
 )
 
 // A memoryLimit is the flag --max-memory: bytes, -1 for none, or 0 while it isn't given.
@@ -54,21 +51,6 @@ func (l *memoryLimit) String() string {
 
 // Type is the word that stands for the value in the help text.
 func (l *memoryLimit) Type() string { return "size" }
-
-// bytesOf returns the bytes of elements of a shape, the largest int64 if they are more than that.
-func bytesOf(d dtype.DType, shape ...int) int64 {
-	if slices.Contains(shape, 0) {
-		return 0
-	}
-	size := int64(d.Size())
-	for _, n := range shape {
-		if size > math.MaxInt64/int64(n) {
-			return math.MaxInt64
-		}
-		size *= int64(n)
-	}
-	return size
-}
 
 // amount writes a number of bytes for people. The largest int64 stands for any that is as large or larger.
 func amount(n int64) string {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/onnx"
 )
 
@@ -32,7 +33,7 @@ func (in *inputs) textType(name string) *onnx.Type {
 func (in *inputs) giveText(name string, t *onnx.Type, s *source, file string) error {
 	text, err := in.text(t, s)
 	if err != nil {
-		return fmt.Errorf("%s: %w", s.name, bare(err))
+		return fmt.Errorf("%s: %w", s.name, format.Bare(err))
 	}
 	v := in.values[name]
 	if v != nil && !in.isSequence(name) {
@@ -48,12 +49,12 @@ func (in *inputs) giveText(name string, t *onnx.Type, s *source, file string) er
 
 func (in *inputs) text(t *onnx.Type, s *source) (v onnx.Value, err error) {
 	var b []byte
-	if s.r != nil {
-		b, err = s.all()
-	} else if s.size > mostStream {
-		err = fmt.Errorf("it has %s; the most is %s", amount(s.size), amount(mostStream))
+	if s.Path == "" {
+		b, err = s.All()
+	} else if s.Size > mostStream {
+		err = fmt.Errorf("it has %s; the most is %s", amount(s.Size), amount(mostStream))
 	} else {
-		b, err = os.ReadFile(s.path)
+		b, err = os.ReadFile(s.Path)
 	}
 	if err != nil {
 		return v, err

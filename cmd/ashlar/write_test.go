@@ -17,13 +17,8 @@ import (
 	"time"
 
 	"github.com/ashlar-go/ashlar/format/npy"
-	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/tensor"
 )
-
-func putText(text string) func(io.Writer) error {
-	return func(w io.Writer) error { _, err := io.WriteString(w, text); return err }
-}
 
 // onlyFiles fails unless dir has just these files, so that nothing begun is left.
 func onlyFiles(t *testing.T, dir string, names ...string) {
@@ -39,98 +34,6 @@ func onlyFiles(t *testing.T, dir string, names ...string) {
 	if fmt.Sprint(got) != fmt.Sprint(names) {
 		t.Errorf("the folder has %q, want %q", got, names)
 	}
-}
-
-func TestWriteFileNames(t *testing.T) {
-	dir := t.TempDir()
-	long := strings.Repeat("n", 251) + ".npy" // as long as names can be
-	if err := new(program).writeFile(filepath.Join(dir, long), putText("new")); err != nil {
-		t.Error(err)
-	}
-	onlyFiles(t, dir, long)
-	if err := new(program).writeFile(filepath.Join(dir, "x"), func(io.Writer) error { return errors.New("no") }); err == nil {
-		t.Error("an error got lost")
-	}
-	onlyFiles(t, dir, long)
-}
-
-func TestWriteFileProtected(t *testing.T) {
-	dir := t.TempDir()
-	file, link, second := filepath.Join(dir, "file"), filepath.Join(dir, "link"), filepath.Join(dir, "second")
-	if err := os.WriteFile(file, []byte("old"), 0o444); err != nil {
-		t.Fatal(err)
-	}
-	paths := []string{file}
-	if os.Symlink("file", link) == nil && os.Symlink("link", second) == nil {
-		paths = append(paths, link, second)
-	}
-	for _, path := range paths {
-		if err := new(program).writeFile(path, putText("new")); !errors.Is(err, errProtected) {
-			t.Errorf("%s: %v", path, err)
-		}
-		if b, _ := os.ReadFile(file); string(b) != "old" {
-			t.Fatalf("%s: the file became %q", path, b)
-		}
-	}
-	for _, path := range paths {
-		if err := (&program{force: true}).writeFile(path, putText(path)); err != nil {
-			t.Error(err)
-		}
-		if b, _ := os.ReadFile(file); string(b) != path {
-			t.Errorf("%s: the file became %q", path, b)
-		}
-	}
-	if len(paths) == 1 {
-		t.Skip("this file system has no symbolic links")
-	}
-	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o444 {
-		t.Errorf("afterwards: %v, %v", info, err)
-	}
-	if err := os.Remove(file); err != nil { // links to nothing
-		t.Fatal(err)
-	}
-	if err := new(program).writeFile(second, putText("again")); err != nil {
-		t.Error(err)
-	}
-	if b, _ := os.ReadFile(file); string(b) != "again" {
-		t.Errorf("through two links: %q", b)
-	}
-	onlyFiles(t, dir, "file", "link", "second")
-	for _, l := range []string{link, second} {
-		if _, err := os.Readlink(l); err != nil {
-			t.Errorf("%s is no link any more", l)
-		}
-	}
-}
-
-// TestWriteFileOfShrunk writes from a mapped file that becomes shorter: the error names that file.
-func TestWriteFileOfShrunk(t *testing.T) {
-	if runtime.GOOS == "windows" || runtime.GOOS == "plan9" || runtime.GOARCH == "wasm" {
-		t.Skip("a mapped file can't be shortened here, or isn't mapped")
-	}
-	dir := t.TempDir()
-	from := filepath.Join(dir, "from")
-	if err := os.WriteFile(from, make([]byte, 1<<20), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	buf, err := mem.Map(from)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer buf.Close()
-	err = mem.Guard(func() error {
-		return new(program).writeFile(filepath.Join(dir, "to"), func(w io.Writer) error {
-			if err := os.Truncate(from, 0); err != nil {
-				return err
-			}
-			_, err := w.Write(buf.Bytes())
-			return err
-		})
-	})
-	if !errors.Is(err, mem.ErrShrunk) || !strings.Contains(err.Error(), from) {
-		t.Errorf("got %v", err)
-	}
-	onlyFiles(t, dir, "from")
 }
 
 // TestSignals ends a process in the middle of writing: the old file stays, and nothing else.
@@ -180,7 +83,7 @@ func TestSlowWriter(t *testing.T) {
 	if file == "" {
 		return
 	}
-	new(program).writeFile(file, func(w io.Writer) error {
+	new(program).atomic().File(file, func(w io.Writer) error {
 		fmt.Println("begun")
 		time.Sleep(time.Minute)
 		return nil

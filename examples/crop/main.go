@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/format/image"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -44,14 +45,5 @@ func crop(in, out, rectangle string) error {
 	if err != nil {
 		return err
 	}
-	w, err := os.Create(out)
-	if err != nil {
-		return err
-	}
-	if err = image.Write(w, part.Any(), image.WriteOptions{Format: image.PNG, Axes: image.HWC}); err != nil {
-		w.Close()
-		os.Remove(out)
-		return fmt.Errorf("%s: %w", out, err)
-	}
-	return w.Close()
+	return format.WriteFile(out, format.WriteOptions{Axes: "HWC"}, format.Array{Tensor: part.Any()})
 }

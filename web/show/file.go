@@ -4,20 +4,20 @@
 package show
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"slices"
 	"strings"
 
 	"github.com/ashlar-go/ashlar/dtype"
-	"github.com/ashlar-go/ashlar/format/npy"
-	"github.com/ashlar-go/ashlar/format/safetensors"
-	"github.com/ashlar-go/ashlar/format/zarr"
-	"github.com/ashlar-go/ashlar/layout"
-	"github.com/ashlar-go/ashlar/mem"
+	"github.com/ashlar-go/ashlar/format"
+	_ "github.com/ashlar-go/ashlar/format/npy" // the formats that the page shows
+	_ "github.com/ashlar-go/ashlar/format/safetensors"
 	"github.com/ashlar-go/ashlar/onnx"
 	"github.com/ashlar-go/ashlar/onnx/picture"
+	"github.com/ashlar-go/ashlar/onnx/weights"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -29,29 +29,25 @@ const (
 
 // A File is an open file.
 type File struct {
-	r       io.ReaderAt
-	size    int64
+	name    string
+	kind    string
+	file    format.File
+	model   *onnx.Model // nil: the file holds no model
 	entries map[string]*entry
 	order   []string
-	zip     *npy.Zip
-	model   *onnx.Model
-	name    string
 }
 
-// An entry is a tensor in the file. It has a load, which reads a part, or a place in the file.
+// An entry is a tensor in the file.
 type entry struct {
 	Name   string `json:"name"`
 	Type   string `json:"type"`
 	Shape  []int  `json:"shape"`
 	Bytes  int    `json:"bytes"`
 	Layout string `json:"layout,omitempty"`
-	Chunks string `json:"chunks,omitempty"` // how a Zarr array is cut and compressed
+	Chunks string `json:"chunks,omitempty"` // how it is stored, where that is unusual
 
-	d       dtype.DType
-	lay     layout.Layout
-	at      int64
-	swapped bool
-	load    func(...tensor.Index) (tensor.Any, error)
+	info format.Info
+	err  error // why it can't be read
 }
 
 // A Listing says what is in a file.
@@ -65,132 +61,77 @@ type Listing struct {
 
 // Open reads what a file says about itself, told apart by its first bytes.
 func Open(name string, r io.ReaderAt, size int64) (*File, *Listing, error) {
-	f := &File{r: r, size: size, entries: map[string]*entry{}, name: name}
-	head := make([]byte, min(16, size))
+	head := make([]byte, min(format.Head, size))
 	if _, err := r.ReadAt(head, 0); err != nil && !errors.Is(err, io.EOF) {
 		return nil, nil, err
 	}
-	l := &Listing{}
+	f, l := &File{name: name}, &Listing{}
+	source := &format.Source{At: r, Size: size, Options: format.Options{MaxBytes: maxWhole}}
+	found := format.Of("", head)
+	if found != nil && found.Name == "npz" {
+		if store := zipped(r, size); store != nil {
+			return f.hierarchy(store)
+		}
+	}
 	var err error
-	var store zarr.Store
-	if bytes.HasPrefix(head, []byte("PK")) {
-		store = zipped(r, size)
+	if found == nil || found.Name == "onnx" {
+		f.kind, err = "onnx", f.graph(source, l)
+	} else {
+		f.kind = found.Name
+		f.file, err = found.Open(source)
 	}
-	switch {
-	case store != nil:
-		l.Kind, err = "zarr", f.hierarchy(store)
-	case bytes.HasPrefix(head, []byte("\x93NUMPY")):
-		l.Kind, err = "npy", f.array()
-	case bytes.HasPrefix(head, []byte("PK")):
-		l.Kind, err = "npz", f.archive()
-	case len(head) > 8 && head[8] == '{' && head[7] == 0 && head[6] == 0:
-		l.Kind, err = "safetensors", f.weights(l)
-	default:
-		l.Kind, err = "onnx", f.graph(l)
-	}
-	return f.listed(l, err)
-}
-
-// listed ends the opening of a file, which err may have kept.
-func (f *File) listed(l *Listing, err error) (*File, *Listing, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, n := range f.order[:min(len(f.order), maxList)] {
-		l.Tensors = append(l.Tensors, f.entries[n])
+	return f.listed(l, size)
+}
+
+// listed ends the opening of a file with a list of its tensors; one that can't be read has the reason as its type.
+func (f *File) listed(l *Listing, size int64) (*File, *Listing, error) {
+	l.Kind, f.order, f.entries = f.kind, f.file.Names(), make(map[string]*entry)
+	if f.kind == "npy" {
+		f.order = []string{"array"}
+	}
+	for _, name := range f.order[:min(len(f.order), maxList)] {
+		i, err := f.file.Info(name)
+		e := &entry{Name: name, Type: i.Type, Shape: i.Shape, Bytes: int(min(i.Bytes, math.MaxInt)), Chunks: i.Storage, info: i, err: err}
+		switch {
+		case err != nil && f.kind == "npy":
+			return nil, nil, err
+		case err != nil:
+			e.Type = clip(err.Error())
+		case f.kind != "zarr":
+			e.Layout = i.Layout.String()
+		}
+		if f.kind == "npy" && i.Offset+i.Bytes > size {
+			return nil, nil, fmt.Errorf("the header promises %d bytes of elements, the file has %d after it", i.Bytes, size-i.Offset)
+		}
+		f.entries[name] = e
+		l.Tensors = append(l.Tensors, e)
 	}
 	l.More = max(len(f.order)-maxList, 0)
+	if m, ok := f.file.(interface{ Metadata() map[string]string }); ok {
+		for k, v := range m.Metadata() {
+			l.Notes = append(l.Notes, clip(k+": "+v))
+		}
+		slices.Sort(l.Notes)
+	}
 	return f, l, nil
 }
 
-func (f *File) add(e *entry) {
-	if _, ok := f.entries[e.Name]; !ok {
-		f.order = append(f.order, e.Name)
+func (f *File) graph(s *format.Source, l *Listing) error {
+	if s.Size > maxWhole {
+		return fmt.Errorf("a model of %d bytes; up to %d are read, as all of it must be in memory", s.Size, maxWhole)
 	}
-	f.entries[e.Name] = e
-}
-
-func (f *File) array() error {
-	h, err := npy.ReadHeader(io.NewSectionReader(f.r, 0, f.size))
-	if err != nil {
-		return err
-	}
-	lay, err := h.Layout()
-	if err != nil {
-		return err
-	}
-	if int64(h.Offset)+int64(h.Bytes()) > f.size {
-		return fmt.Errorf("the header promises %d bytes of elements, the file has %d after it", h.Bytes(), f.size-int64(h.Offset))
-	}
-	f.add(&entry{Name: "array", Type: h.DType.String(), Shape: h.Shape, Bytes: h.Bytes(), Layout: lay.String(), d: h.DType, lay: lay, at: int64(h.Offset), swapped: h.BigEndian})
-	return nil
-}
-
-func (f *File) archive() (err error) {
-	if f.zip, err = npy.NewZip(f.r, f.size, npy.MaxBytes(maxWhole)); err != nil {
-		return err
-	}
-	for _, name := range f.zip.Names() {
-		h, err := f.zip.Header(name)
-		e := &entry{Name: name, Type: h.DType.String(), Shape: h.Shape, Bytes: h.Bytes(), d: h.DType}
-		if err != nil {
-			e.Type = err.Error()
-		} else if lay, err := h.Layout(); err == nil {
-			e.Layout = lay.String()
-		}
-		e.load = whole(e, func() (tensor.Any, error) { return f.zip.Tensor(name) })
-		f.add(e)
-	}
-	return nil
-}
-
-func (f *File) weights(l *Listing) error {
-	list, metadata, err := safetensors.ReadHeader(f.r, f.size)
-	if err != nil {
-		return err
-	}
-	for _, x := range list {
-		lay, err := layout.RowMajor(x.Shape...)
-		if err != nil {
-			return err
-		}
-		f.add(&entry{Name: x.Name, Type: x.Type, Shape: x.Shape, Bytes: x.Bytes, Layout: lay.String(), d: x.DType, lay: lay, at: int64(x.Offset)})
-	}
-	for k, v := range metadata {
-		l.Notes = append(l.Notes, clip(k+": "+v))
-	}
-	return nil
-}
-
-func (f *File) graph(l *Listing) error {
-	if f.size > maxWhole {
-		return fmt.Errorf("a model of %d bytes; up to %d are read, as all of it must be in memory", f.size, maxWhole)
-	}
-	b := make([]byte, f.size)
-	if _, err := f.r.ReadAt(b, 0); err != nil && !errors.Is(err, io.EOF) {
-		return err
-	}
-	m, err := onnx.Decode(b)
+	file, err := format.Named("onnx").Open(s)
 	if err != nil {
 		return fmt.Errorf("this is no npy, npz or safetensors file, and as an ONNX model: %w", err)
 	}
+	m := file.(weights.Weights).Model
 	if m.Graph == nil {
 		return errors.New("the file has no graph: it is no ONNX model, and none of npy, npz and safetensors")
 	}
-	f.model = m
-	for i := range m.Graph.Initializers {
-		t := &m.Graph.Initializers[i]
-		shape, err := t.Shape()
-		if err != nil {
-			return err
-		}
-		e := &entry{Name: t.Name, Type: t.Type.String(), Shape: shape, Bytes: len(t.Raw)}
-		e.load = whole(e, func() (tensor.Any, error) { return m.Tensor(t) })
-		if lay, err := layout.RowMajor(shape...); err == nil {
-			e.Layout = lay.String()
-		}
-		f.add(e)
-	}
+	f.file, f.model = file, m
 	l.Notes = append(l.Notes, fmt.Sprintf("%d nodes, opset %d, made by %s %s", len(m.Graph.Nodes), m.Opset(""), clip(m.Producer), clip(m.ProducerVersion)))
 	for _, v := range m.Inputs() {
 		l.Notes = append(l.Notes, "input "+clip(v.String()))
@@ -208,20 +149,6 @@ func (f *File) graph(l *Listing) error {
 	}
 	l.Graph = svg.String()
 	return nil
-}
-
-// whole reads parts of a tensor that is read whole.
-func whole(e *entry, read func() (tensor.Any, error)) func(...tensor.Index) (tensor.Any, error) {
-	return func(idx ...tensor.Index) (tensor.Any, error) {
-		if e.Bytes > maxWhole {
-			return tensor.Any{}, fmt.Errorf("%q has %d bytes; up to %d are read", clip(e.Name), e.Bytes, maxWhole)
-		}
-		t, err := read()
-		if err != nil {
-			return t, err
-		}
-		return tensor.Slice(t, idx...)
-	}
 }
 
 func clip(s string) string {
@@ -263,32 +190,24 @@ func (f *File) part(name string, at []int) (t tensor.Any, rows int, err error) {
 		}
 		idx = append(idx, tensor.R(0, take))
 	}
-	if e.load != nil {
-		t, err = e.load(idx...)
-		return t, rows, err
-	}
-	if e.d == dtype.Invalid || e.d.Bits() < 8 {
+	switch i := e.info; {
+	case e.err != nil:
+		return t, 0, e.err
+	case i.Offset == 0:
+		if f.kind != "zarr" && e.Bytes > maxWhole {
+			return t, 0, fmt.Errorf("%q has %d bytes; up to %d are read", clip(e.Name), e.Bytes, maxWhole)
+		}
+	case i.DType == dtype.Invalid || i.DType.Bits() < 8:
 		return t, 0, fmt.Errorf("elements of %s aren't shown here; ashlar show has them", e.Type)
+	default:
+		lay, _, err := i.Layout.Slice(idx...)
+		if err != nil {
+			return t, 0, err
+		}
+		if _, hi := lay.Span(); lay.Size() > 0 && hi+1 > maxPart/i.DType.Size() {
+			return t, 0, fmt.Errorf("the part spans %d bytes, more than %d: the file has its columns side by side", (hi+1)*i.DType.Size(), maxPart)
+		}
 	}
-	lay, off, err := e.lay.Slice(idx...)
-	if err != nil {
-		return t, 0, err
-	}
-	size := e.d.Bits() / 8
-	_, hi := lay.Span()
-	if lay.Size() == 0 {
-		hi = -1
-	}
-	if hi+1 > maxPart/size {
-		return t, 0, fmt.Errorf("the part spans %d bytes, more than %d: the file has its columns side by side", (hi+1)*size, maxPart)
-	}
-	b, err := mem.Alloc((hi + 1) * size)
-	if err != nil {
-		return t, 0, err
-	}
-	if n, err := f.r.ReadAt(b.Bytes(), e.at+int64(off)*int64(size)); n < b.Len() {
-		return t, 0, fmt.Errorf("the file ends early: %w", err)
-	}
-	t, _, err = tensor.SliceBytes(e.d, b, 0, lay, e.swapped)
+	t, err = f.file.Tensor(name, idx...)
 	return t, rows, err
 }

@@ -7,24 +7,18 @@ import (
 	"io"
 	"io/fs"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 
 	"github.com/ashlar-go/ashlar/format/zarr"
-	"github.com/ashlar-go/ashlar/tensor"
 )
-
-// roots are the values of which the root of a Zarr hierarchy has one.
-var roots = []string{"zarr.json", ".zarray", ".zgroup"}
 
 // OpenFolder reads what a folder of files says about itself: a Zarr hierarchy. The files go by their paths in it.
 func OpenFolder(name string, files map[string]*io.SectionReader) (*File, *Listing, error) {
-	f := &File{entries: map[string]*entry{}, name: name}
-	if !slices.ContainsFunc(roots, func(root string) bool { return files[root] != nil }) {
-		return nil, nil, fmt.Errorf("the folder %s is no Zarr hierarchy: it has none of %s", clip(name), strings.Join(roots, ", "))
+	if !slices.ContainsFunc(zarr.Roots, func(root string) bool { return files[root] != nil }) {
+		return nil, nil, fmt.Errorf("the folder %s is no Zarr hierarchy: it has none of %s", clip(name), strings.Join(zarr.Roots, ", "))
 	}
-	return f.listed(&Listing{Kind: "zarr"}, f.hierarchy(folder(files)))
+	return (&File{name: name}).hierarchy(folder(files))
 }
 
 // zipped is the store of a zip file that holds a Zarr hierarchy, nil for another one.
@@ -33,7 +27,7 @@ func zipped(r io.ReaderAt, size int64) zarr.Store {
 	if err != nil {
 		return nil // package npy says why
 	}
-	for _, root := range roots {
+	for _, root := range zarr.Roots {
 		if _, err := s.Size(context.Background(), root); !errors.Is(err, fs.ErrNotExist) {
 			return s
 		}
@@ -41,59 +35,14 @@ func zipped(r io.ReaderAt, size int64) zarr.Store {
 	return nil
 }
 
-// hierarchy adds the arrays of a store; one that can't be read has the reason as its type.
-func (f *File) hierarchy(s zarr.Store) error {
-	ctx := context.Background()
-	options := []zarr.Option{zarr.MaxBytes(maxWhole), zarr.Workers(1)}
-	root, err := zarr.Open(ctx, s, "", options...)
-	if err == nil {
-		f.chunked("array", root)
-		return nil
-	}
-	if !errors.Is(err, zarr.ErrNode) && !errors.Is(err, fs.ErrNotExist) {
-		return err // of an array that can't be read
-	}
-	group, problem := zarr.OpenGroup(ctx, s, "")
-	if errors.Is(problem, fs.ErrNotExist) {
-		problem = err
-	}
-	if problem != nil {
-		return problem
-	}
-	names, err := group.Arrays(ctx)
+// hierarchy opens the arrays of a store.
+func (f *File) hierarchy(s zarr.Store) (*File, *Listing, error) {
+	h, err := zarr.OpenStore(s, "array", false, zarr.MaxBytes(maxWhole), zarr.Workers(1))
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	for _, name := range names {
-		if len(f.order) >= maxList {
-			f.order = append(f.order, name)
-		} else if a, err := group.Open(ctx, name, options...); err == nil {
-			f.chunked(name, a)
-		} else {
-			f.add(&entry{Name: name, Type: clip(err.Error()), load: func(...tensor.Index) (tensor.Any, error) { return tensor.Any{}, err }})
-		}
-	}
-	return nil
-}
-
-func (f *File) chunked(name string, a *zarr.Array) {
-	m := a.Metadata()
-	e := &entry{Name: name, Type: m.DType.String(), Shape: m.Shape, Bytes: m.DType.Bits() / 8}
-	for _, n := range m.Shape {
-		if n > 0 && e.Bytes > math.MaxInt/n { // what metadata says may be more than an int has
-			n, e.Bytes = 1, math.MaxInt
-		}
-		e.Bytes *= n
-	}
-	var codecs []string
-	for _, c := range m.Codecs {
-		if c.Name != "bytes" {
-			codecs = append(codecs, strings.TrimPrefix(c.Name, "numcodecs."))
-		}
-	}
-	e.Chunks = fmt.Sprintf("version %d, chunks %v %s", m.Version, m.Chunks, strings.Join(codecs, " "))
-	e.load = func(idx ...tensor.Index) (tensor.Any, error) { return a.Index(context.Background(), idx...) }
-	f.add(e)
+	f.kind, f.file = "zarr", h
+	return f.listed(&Listing{}, 0)
 }
 
 // A folder is a store of files that are read.

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/format"
+	_ "github.com/ashlar-go/ashlar/format/csv"
+	_ "github.com/ashlar-go/ashlar/format/raw"
+	_ "github.com/ashlar-go/ashlar/format/zarr"
+	"github.com/ashlar-go/ashlar/layout"
+	"github.com/spf13/cobra"
+)
+
+// formatNames are the formats that the command line names.
+const formatNames = "npy, npz, safetensors, zarr, csv, tsv, raw, png, jpeg"
+
+// formatNamed returns the format of a name, nil if there is none.
+func formatNamed(name string) *format.Format {
+	if !slices.Contains(strings.Split(formatNames, ", "), name) {
+		return nil
+	}
+	return format.Named(name)
+}
+
+// reading is what the command line says about files whose contents don't say it.
+type reading struct {
+	from, dtype, shape, delimiter string // the flags as they are given
+	header                        bool
+
+	format *format.Format // --from, nil if it isn't given
+	as     dtype.DType    // --dtype, Invalid if it isn't
+	layout layout.Layout
+	comma  rune // 0: by the kind of file
+}
+
+// flags adds the flags; what says what --dtype is for.
+func (r *reading) flags(c *cobra.Command, what string) {
+	f := c.Flags()
+	f.StringVar(&r.from, "from", "", "the `format` that is read, if not by contents and name: "+formatNames)
+	f.StringVar(&r.dtype, "dtype", "", "the element `type` "+what+", such as float32")
+	f.StringVar(&r.shape, "shape", "", "the shape of raw elements, row-major, as in \"2,3\", or their layout, as in \"(2,3):(1,2)\"")
+	f.BoolVar(&r.header, "header", false, "the first row of a CSV or TSV file has the columns' names")
+	f.StringVar(&r.delimiter, "delimiter", "", "what separates the cells of a CSV file, if not a comma: a `character`, or tab")
+}
+
+// parse reads the values of the flags.
+func (r *reading) parse(c *cobra.Command) (err error) {
+	if r.from != "" {
+		if r.format = formatNamed(r.from); r.format == nil {
+			return usagef(c, "--from %s: want one of %s", r.from, formatNames)
+		}
+	}
+	if r.dtype != "" {
+		if r.as, err = dtype.Parse(r.dtype); err != nil {
+			return usagef(c, "--dtype: %v", err)
+		}
+	}
+	if r.shape != "" {
+		if r.layout, err = parseShape(r.shape); err != nil {
+			return usagef(c, "--shape %s: %v", r.shape, err)
+		}
+	}
+	r.comma, err = parseDelimiter(r.delimiter)
+	if err != nil {
+		return usagef(c, "--delimiter %s: %v", r.delimiter, err)
+	}
+	return nil
+}
+
+// parseShape reads 2,3 or the layout (2,3):(1,2).
+func parseShape(text string) (layout.Layout, error) {
+	if strings.Contains(text, ":") {
+		return layout.Parse(text)
+	}
+	var shape []int
+	for part := range strings.SplitSeq(strings.Trim(text, "()[]"), ",") {
+		n, err := strconv.Atoi(strings.TrimSpace(part))
+		if err != nil {
+			return layout.Layout{}, fmt.Errorf("want extents, as in 2,3, or a layout, as in (2,3):(1,2)")
+		}
+		shape = append(shape, n)
+	}
+	return layout.RowMajor(shape...)
+}
+
+func parseDelimiter(text string) (rune, error) {
+	switch {
+	case text == "":
+		return 0, nil
+	case text == "tab":
+		return '\t', nil
+	case utf8.RuneCountInString(text) != 1:
+		return 0, fmt.Errorf("want one character, or tab")
+	}
+	c, _ := utf8.DecodeRuneInString(text)
+	return c, nil
+}
+
+// options are what the command line says about a file that is read.
+func (p *program) options() format.Options {
+	r := &p.reading
+	o := format.Options{DType: r.as, Header: r.header, Comma: r.comma, MaxBytes: p.freely(), Unfinished: p.partly}
+	if r.shape != "" {
+		o.Layout = &r.layout
+	}
+	return o
+}
+
+// unfinishedFlag adds --unfinished to a command that reads elements.
+func (p *program) unfinishedFlag(c *cobra.Command) {
+	c.Flags().BoolVar(&p.partly, "unfinished", false, "read Zarr arrays that aren't finished, too; what isn't written yet is the fill value")
+}

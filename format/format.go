@@ -1,0 +1,336 @@
+// Package format opens and writes files of tensors, whatever their format, as package image of the standard library does with
+// pictures. A format registers itself in the init function of the package that reads it, so a program knows the formats
+// that it imports, and links no others:
+//
+//	import _ "github.com/ashlar-go/ashlar/format/npy"
+//
+//	f, err := format.Open("weights.npz")
+//
+// format/npy registers npy and npz, format/safetensors a file and an index of several, and format/zarr, csv, raw and image
+// theirs. onnx/weights registers models, whose arrays are their weights. The callers of this package are the command ashlar
+// and the page of module web. A program that knows its format needs the format's package alone.
+package format
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/layout"
+	"github.com/ashlar-go/ashlar/mem"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// The reasons that a file isn't opened, described or written, for errors.Is.
+var (
+	ErrUnknown   = errors.New("a file of no format that the program imports")
+	ErrNoHeader  = errors.New("it has no header that says what is in it")
+	ErrProtected = errors.New("it is write-protected")
+)
+
+// A Sign is how sure it is that a file has a format. The surest wins.
+type Sign int
+
+const (
+	No    Sign = iota
+	Maybe      // it begins as files of the format do, and as others do
+	End        // its name ends as theirs
+	Begin      // it begins as theirs alone
+	Sure       // its name ends as theirs, and their contents may look like anything
+)
+
+// A Format is a kind of file.
+type Format struct {
+	Name    string
+	Ends    []string // of the names of files, in lower case
+	Several bool     // a file holds arrays by name
+	// Sign looks at the first Head bytes of a file; named is that its name has one of Ends.
+	Sign   func(head []byte, named bool) Sign
+	Folder func(path string) bool // whether a folder is of the format; nil: none is
+
+	Open  func(s *Source) (File, error)
+	Write func(w io.Writer, arrays []Array, o WriteOptions) error // nil: it isn't written
+	Fill  func(dir string, arrays []Array, o WriteOptions) error  // writes a folder; nil: it is none
+}
+
+// Head is how many bytes of a file Sign looks at.
+const Head = 9
+
+var formats []*Format
+
+// Register makes a format known. Call it in an init function.
+func Register(f *Format) { formats = append(formats, f) }
+
+// Named returns the format of a name, nil if there is none.
+func Named(name string) *Format {
+	if i := slices.IndexFunc(formats, func(f *Format) bool { return f.Name == name }); i >= 0 {
+		return formats[i]
+	}
+	return nil
+}
+
+// ends reports whether the name of a file, or a folder, ends as those of a format.
+func (f *Format) ends(file string) bool {
+	name := strings.ToLower(strings.TrimRight(file, "/"))
+	return slices.ContainsFunc(f.Ends, func(end string) bool { return strings.HasSuffix(name, end) })
+}
+
+// ByEnd returns the format that is written to files of a name, nil if there is none.
+func ByEnd(file string) *Format {
+	if i := slices.IndexFunc(formats, func(f *Format) bool { return f.Write != nil && f.ends(file) }); i >= 0 {
+		return formats[i]
+	}
+	return nil
+}
+
+// Of returns the format of a file by its first bytes and its name, nil if neither says it.
+func Of(name string, head []byte) (found *Format) {
+	surest := No
+	for _, f := range formats {
+		if sign := f.Sign(head[:min(len(head), Head)], f.ends(name)); sign > surest {
+			found, surest = f, sign
+		}
+	}
+	return found
+}
+
+// OfFolder returns the format of a folder, nil if it is none.
+func OfFolder(path string) *Format {
+	if i := slices.IndexFunc(formats, func(f *Format) bool { return f.Folder != nil && f.Folder(path) }); i >= 0 {
+		return formats[i]
+	}
+	return nil
+}
+
+// Begins is the Sign of formats whose files begin with one of these texts.
+func Begins(texts ...string) func(head []byte, named bool) Sign {
+	return func(head []byte, named bool) Sign {
+		switch {
+		case slices.ContainsFunc(texts, func(t string) bool { return bytes.HasPrefix(head, []byte(t)) }):
+			return Begin
+		case named:
+			return End
+		}
+		return No
+	}
+}
+
+// ByName is the Sign of formats whose contents may look like anything.
+func ByName(_ []byte, named bool) Sign {
+	if named {
+		return Sure
+	}
+	return No
+}
+
+// Options say what files of some formats don't.
+type Options struct {
+	DType      dtype.DType    // of raw elements, and of cells of text
+	Layout     *layout.Layout // of raw elements
+	Header     bool           // text has a row of names
+	Comma      rune           // between cells; 0 is the format's own
+	MaxBytes   int64          // of a picture, or of an array that is compressed; 0 is the format's own bound
+	Unfinished bool           // read Zarr arrays that aren't finished
+}
+
+// A Source is what a format reads: a file or a folder by its path, else bytes at any place, else a stream, once.
+type Source struct {
+	Path string
+	At   io.ReaderAt
+	R    io.Reader
+	Size int64 // of a file, and of a stream after All
+	Options
+}
+
+// Reader reads a source from its beginning.
+func (s *Source) Reader() (io.ReadCloser, error) {
+	switch {
+	case s.Path != "":
+		f, err := os.Open(s.Path)
+		if err != nil {
+			return nil, s.In(Bare(err))
+		}
+		return f, nil
+	case s.At != nil:
+		return io.NopCloser(io.NewSectionReader(s.At, 0, s.Size)), nil
+	}
+	return io.NopCloser(s.R), nil
+}
+
+// All reads all of a source.
+func (s *Source) All() ([]byte, error) {
+	r, err := s.Reader()
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	b, err := io.ReadAll(r)
+	if s.Size = int64(len(b)); err != nil {
+		err = s.In(Bare(err))
+	}
+	return b, err
+}
+
+// In names the file in an error of a package that was given a reader.
+func (s *Source) In(err error) error {
+	if err == nil || s.Path == "" {
+		return err
+	}
+	return fmt.Errorf("%s: %w", s.Path, err)
+}
+
+// Bare is an error of the file system without the path, for those that name it anyway.
+func Bare(err error) error {
+	var e *fs.PathError
+	if errors.As(err, &e) {
+		return e.Err
+	}
+	return err
+}
+
+// A File is an open file.
+type File interface {
+	About() string                                               // what it is, as "npz"; of a file of one array once Info has read its header
+	Names() []string                                             // of the arrays; nil where there is one without a name
+	Info(name string) (Info, error)                              // what is known of an array without its elements
+	Tensor(name string, idx ...layout.Index) (tensor.Any, error) // an array, or the part that idx selects
+	Close() error
+}
+
+// Info describes an array.
+type Info struct {
+	Type   string      // of the elements, by our name, or by the file's where no tensor holds them
+	DType  dtype.DType // Invalid where no tensor holds them
+	Shape  []int
+	Bytes  int64 // of the elements, the largest int64 if they are more than that
+	Layout layout.Layout
+	// Offset is the byte of the file where the elements begin, 0 where they don't lie there in one piece.
+	Offset     int64
+	Storage    string // how they are stored, where that is unusual, as "column-major"
+	Text       string // what String returns, "" for type, shape and storage
+	Unfinished string // who writes a Zarr array that isn't finished
+}
+
+// String describes an array for people: float32[2,3], column-major.
+func (i Info) String() string {
+	switch {
+	case i.Text != "":
+		return i.Text
+	case i.Storage != "":
+		return Typed(i.Type, i.Shape) + ", " + i.Storage
+	}
+	return Typed(i.Type, i.Shape)
+}
+
+// Typed writes an element type and a shape: float32[2,3].
+func Typed(elem string, shape []int) string {
+	return elem + "[" + strings.Trim(strings.ReplaceAll(fmt.Sprint(shape), " ", ","), "[]") + "]"
+}
+
+// Bytes returns the bytes of elements of a shape, the largest int64 if they are more than that.
+func Bytes(d dtype.DType, shape ...int) int64 {
+	if slices.Contains(shape, 0) {
+		return 0
+	}
+	size := int64(d.Size())
+	for _, n := range shape {
+		if size > math.MaxInt64/int64(n) {
+			return math.MaxInt64
+		}
+		size *= int64(n)
+	}
+	return size
+}
+
+// Open opens a file or a folder by its path.
+func Open(path string) (File, error) {
+	s := &Source{Path: path}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, s.In(Bare(err))
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, s.In(Bare(err))
+	}
+	found := OfFolder(path)
+	if !info.IsDir() {
+		s.Size = info.Size()
+		head := make([]byte, Head)
+		n, err := io.ReadFull(f, head)
+		if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+			return nil, s.In(Bare(err))
+		}
+		found = Of(path, head[:n])
+	}
+	if found == nil {
+		var names []string
+		for _, f := range formats {
+			names = append(names, f.Name)
+		}
+		return nil, s.In(fmt.Errorf("%w: %s", ErrUnknown, strings.Join(names, ", ")))
+	}
+	return found.Open(s)
+}
+
+// One is a file of one array, read by functions. Header is nil where nothing but the elements says what they are.
+type One struct {
+	Header func() (about string, i Info, err error)
+	Read   func() (tensor.Any, error)                   // all of it
+	Part   func(idx []layout.Index) (tensor.Any, error) // a part, or all; nil: Read
+	about  string
+}
+
+func (o *One) About() string   { return o.about }
+func (o *One) Names() []string { return nil }
+func (o *One) Close() error    { return nil }
+
+func (o *One) Info(string) (i Info, err error) {
+	if o.Header == nil {
+		return i, ErrNoHeader
+	}
+	o.about, i, err = o.Header()
+	return i, err
+}
+
+func (o *One) Tensor(_ string, idx ...layout.Index) (tensor.Any, error) {
+	if o.Part != nil {
+		return o.Part(idx)
+	}
+	t, err := o.Read()
+	if err != nil {
+		return tensor.Any{}, err
+	}
+	return tensor.Slice(t, idx...)
+}
+
+// ReadPart reads the part that idx selects of elements that lie at i.Offset of r, which swapped says are in the other byte
+// order than the machine's. No other elements are read but those between.
+func ReadPart(r io.ReaderAt, i Info, swapped bool, idx ...layout.Index) (t tensor.Any, err error) {
+	lay, off, err := i.Layout.Slice(idx...)
+	if err != nil {
+		return t, err
+	}
+	size := i.DType.Size()
+	_, hi := lay.Span()
+	if lay.Size() == 0 {
+		hi = -1
+	}
+	b, err := mem.Alloc((hi + 1) * size)
+	if err != nil {
+		return t, err
+	}
+	if n, err := r.ReadAt(b.Bytes(), i.Offset+int64(off)*int64(size)); n < b.Len() {
+		return t, fmt.Errorf("the file ends early: %w", err)
+	}
+	t, _, err = tensor.SliceBytes(i.DType, b, 0, lay, swapped)
+	return t, err
+}

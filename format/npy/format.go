@@ -1,0 +1,129 @@
+package npy
+
+import (
+	"bytes"
+	"cmp"
+	"io"
+	"strings"
+
+	"github.com/ashlar-go/ashlar/format"
+	"github.com/ashlar-go/ashlar/internal/core/conv"
+	"github.com/ashlar-go/ashlar/layout"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+func init() {
+	format.Register(&format.Format{Name: "npy", Ends: []string{".npy"}, Sign: format.Begins("\x93NUMPY"), Open: openOne,
+		Write: func(w io.Writer, arrays []format.Array, o format.WriteOptions) error {
+			return Write(w, arrays[0].Tensor, writeOptions(o)...)
+		}})
+	format.Register(&format.Format{Name: "npz", Ends: []string{".npz"}, Several: true, Sign: format.Begins("PK\x03\x04", "PK\x05\x06"), Open: openNPZ,
+		Write: func(w io.Writer, arrays []format.Array, o format.WriteOptions) error {
+			names, ts := make([]string, len(arrays)), make([]tensor.Any, len(arrays))
+			for i, a := range arrays {
+				names[i], ts[i] = cmp.Or(a.Name, "array"), a.Tensor
+			}
+			return WriteZip(w, names, ts, writeOptions(o)...)
+		}})
+}
+
+func writeOptions(o format.WriteOptions) (list []WriteOption) {
+	if o.Fortran {
+		list = append(list, Fortran())
+	}
+	return list
+}
+
+// infoOf describes the array of a header.
+func infoOf(h Header) format.Info {
+	i := format.Info{Type: h.DType.String(), DType: h.DType, Shape: h.Shape, Bytes: int64(h.Bytes())}
+	var storage []string
+	if h.Fortran {
+		storage = append(storage, "column-major")
+	}
+	if h.BigEndian {
+		storage = append(storage, "big-endian")
+	}
+	i.Storage = strings.Join(storage, ", ")
+	if lay, err := h.Layout(); err == nil {
+		i.Layout = lay
+	}
+	return i
+}
+
+func openOne(s *format.Source) (format.File, error) {
+	header := func() (h Header, err error) {
+		r, err := s.Reader()
+		if err != nil {
+			return h, err
+		}
+		defer r.Close()
+		h, err = ReadHeader(r)
+		return h, s.In(err)
+	}
+	f := &format.One{Header: func() (string, format.Info, error) {
+		h, err := header()
+		if err != nil {
+			return "", format.Info{}, err
+		}
+		i := infoOf(h)
+		i.Offset = int64(h.Offset)
+		return "npy version " + string('0'+byte(h.Version)), i, nil
+	}, Read: func() (tensor.Any, error) { return Read(s.R) }}
+	switch {
+	case s.Path != "":
+		f.Part = func(idx []layout.Index) (tensor.Any, error) { return OpenSlice(s.Path, idx) }
+	case s.At != nil:
+		f.Part = func(idx []layout.Index) (tensor.Any, error) {
+			h, err := header()
+			if err != nil {
+				return tensor.Any{}, err
+			}
+			i := infoOf(h)
+			i.Offset = int64(h.Offset)
+			return format.ReadPart(s.At, i, h.BigEndian != conv.BigEndian, idx...)
+		}
+	}
+	return f, nil
+}
+
+// A zipped is a Zip as a file of any format.
+type zipped struct{ *Zip }
+
+func openNPZ(s *format.Source) (f format.File, err error) {
+	var opts []Option
+	if s.MaxBytes > 0 {
+		opts = append(opts, MaxBytes(s.MaxBytes))
+	}
+	var z *Zip
+	switch {
+	case s.Path != "":
+		z, err = OpenZip(s.Path, opts...)
+	case s.At != nil:
+		z, err = NewZip(s.At, s.Size, opts...)
+	default:
+		var b []byte
+		if b, err = s.All(); err == nil {
+			z, err = NewZip(bytes.NewReader(b), int64(len(b)), opts...)
+		}
+	}
+	return zipped{z}, err
+}
+
+func (zipped) About() string { return "npz" }
+
+func (z zipped) Info(name string) (format.Info, error) {
+	h, err := z.Header(name)
+	if err != nil {
+		return format.Info{}, err
+	}
+	return infoOf(h), nil
+}
+
+// Tensor reads an array, whose checksum is checked, or the part of it that idx selects, where it can't be.
+func (z zipped) Tensor(name string, idx ...layout.Index) (tensor.Any, error) {
+	if len(idx) == 0 {
+		return z.Zip.Tensor(name)
+	}
+	return z.Slice(name, idx...)
+}

@@ -1,0 +1,142 @@
+package safetensors
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/ashlar-go/ashlar/format"
+	"github.com/ashlar-go/ashlar/internal/core/conv"
+	"github.com/ashlar-go/ashlar/layout"
+	"github.com/ashlar-go/ashlar/mem"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+func init() {
+	format.Register(&format.Format{Name: "safetensors", Ends: []string{".safetensors"}, Several: true, Open: openFile,
+		Sign: func(head []byte, named bool) format.Sign {
+			switch {
+			case len(head) == format.Head && head[8] == '{' && binary.LittleEndian.Uint64(head) <= MaxHeader:
+				return format.Begin
+			case named:
+				return format.End
+			}
+			return format.No
+		},
+		Write: func(w io.Writer, arrays []format.Array, _ format.WriteOptions) error {
+			names, ts := make([]string, len(arrays)), make([]tensor.Any, len(arrays))
+			for i, a := range arrays {
+				names[i], ts[i] = cmp.Or(a.Name, "array"), a.Tensor
+			}
+			return Write(w, names, ts, nil)
+		}})
+	format.Register(&format.Format{Name: "safetensors index", Ends: []string{".json"}, Several: true,
+		Sign: func(head []byte, named bool) format.Sign {
+			if named && bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n"), []byte("{")) {
+				return format.End
+			}
+			return format.No
+		},
+		Open: func(s *format.Source) (format.File, error) {
+			if s.Path == "" {
+				return nil, errors.New("an index is a file beside those it names; give its path")
+			}
+			x, err := OpenIndex(s.Path)
+			if err != nil {
+				return nil, err
+			}
+			return opened{x, fmt.Sprintf("safetensors index of %d files", len(x.Shards()))}, nil
+		}})
+}
+
+// tensors is a File, a Sharded, or a file that is read by parts.
+type tensors interface {
+	Names() []string
+	Info(name string) (Info, error)
+	Metadata() map[string]string
+	Tensor(name string) (tensor.Any, error)
+	Slice(name string, idx ...tensor.Index) (tensor.Any, error)
+	Close() error
+}
+
+// opened is one of these as a file of any format.
+type opened struct {
+	tensors
+	about string
+}
+
+func openFile(s *format.Source) (format.File, error) {
+	if s.Path == "" && s.At != nil {
+		list, metadata, err := ReadHeader(s.At, s.Size)
+		if err != nil {
+			return nil, err
+		}
+		p := parts{r: s.At, metadata: metadata, infos: make(map[string]Info, len(list))}
+		for _, x := range list {
+			p.names, p.infos[x.Name] = append(p.names, x.Name), x
+		}
+		return opened{p, "safetensors"}, nil
+	}
+	var f *File
+	var err error
+	if s.Path != "" {
+		f, err = Open(s.Path)
+	} else {
+		var b []byte
+		if b, err = s.All(); err == nil {
+			f, err = New(mem.Borrow(b, nil))
+		}
+	}
+	return opened{f, "safetensors"}, err
+}
+
+func (f opened) About() string { return f.about }
+
+func (f opened) Info(name string) (i format.Info, err error) {
+	x, err := f.tensors.Info(name)
+	if err != nil {
+		return i, err
+	}
+	i = format.Info{Type: x.DType.String(), DType: x.DType, Shape: x.Shape, Bytes: int64(x.Bytes), Offset: int64(x.Offset)}
+	if x.DType.Size() == 0 {
+		i.Type = x.Type + " (no tensor holds it)"
+		i.Text = format.Typed(i.Type+" ", x.Shape)
+	}
+	if x.Packed != nil {
+		i.Type, i.Text = x.Packed.String(), x.Packed.String()
+	}
+	i.Layout, err = layout.RowMajor(x.Shape...)
+	return i, err
+}
+
+func (f opened) Tensor(name string, idx ...layout.Index) (tensor.Any, error) {
+	if len(idx) == 0 {
+		return f.tensors.Tensor(name)
+	}
+	return f.Slice(name, idx...)
+}
+
+// parts is a file that is read by parts.
+type parts struct {
+	r        io.ReaderAt
+	names    []string
+	infos    map[string]Info
+	metadata map[string]string
+}
+
+func (p parts) Names() []string                        { return p.names }
+func (p parts) Info(name string) (Info, error)         { return p.infos[name], nil }
+func (p parts) Metadata() map[string]string            { return p.metadata }
+func (p parts) Tensor(name string) (tensor.Any, error) { return p.Slice(name) }
+func (p parts) Close() error                           { return nil }
+
+func (p parts) Slice(name string, idx ...tensor.Index) (t tensor.Any, err error) {
+	i, err := opened{p, ""}.Info(name)
+	if err != nil {
+		return t, err
+	}
+	return format.ReadPart(p.r, i, conv.BigEndian, idx...)
+}

@@ -1,0 +1,201 @@
+package format
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// An Array is a tensor on its way to a file.
+type Array struct {
+	Name    string
+	Tensor  tensor.Any
+	Columns []string // names of a table of text
+}
+
+// WriteOptions say how files of some formats are written.
+type WriteOptions struct {
+	Fortran bool   // npy, npz and raw elements: column-major
+	Axes    string // of a picture: HW, CHW, HWC, or "" by its shape
+	Comma   rune   // between cells; 0 is the format's own
+	Chunks  []int  // of a Zarr array; nil: about a MiB
+}
+
+// WriteFile writes arrays to a file, or a folder, in the format that the end of its name says. It appears when it is whole.
+func WriteFile(path string, o WriteOptions, arrays ...Array) error {
+	f := ByEnd(path)
+	if f == nil {
+		return fmt.Errorf("%s: %w", path, ErrUnknown)
+	}
+	if err := f.WriteFile(path, Atomic{}, o, arrays...); err != nil {
+		return fmt.Errorf("%s: %w", path, Bare(err))
+	}
+	return nil
+}
+
+// WriteFile writes arrays to a file, or a folder: a name that ends in .zip is a file's.
+func (f *Format) WriteFile(path string, a Atomic, o WriteOptions, arrays ...Array) error {
+	if f.Fill != nil && !strings.HasSuffix(strings.ToLower(path), ".zip") {
+		return a.Folder(path, func(dir string) error { return f.Fill(dir, arrays, o) })
+	}
+	return a.File(path, func(w io.Writer) error { return f.Write(w, arrays, o) })
+}
+
+// An Atomic writes files that are there in full or not at all.
+type Atomic struct {
+	Force bool // replace a write-protected file
+	// Begun, if it isn't nil, is called with the temporary file or folder that a program which ends early has to remove. It
+	// returns what is called when that is done.
+	Begun func(temp string) (done func())
+}
+
+func (a Atomic) begun(temp string) (done func()) {
+	if a.Begun == nil {
+		return func() {}
+	}
+	return a.Begun(temp)
+}
+
+// beside names a temporary file beside another, so that the last step is a rename within one file system; not by os.CreateTemp,
+// whose files are for their owner's eyes only. The name is short, since that of the file may be as long as names can be.
+func beside(path string) string {
+	return filepath.Join(filepath.Dir(path), fmt.Sprintf("ashlar-%016x.part", rand.Uint64()))
+}
+
+// Folder makes a folder of what fill writes. One that is there stays, and is an error.
+func (a Atomic) Folder(path string, fill func(dir string) error) error {
+	if _, err := os.Lstat(path); err == nil {
+		return errors.New("it is there, and a folder is never replaced: remove it, or take another name")
+	}
+	temp := beside(filepath.Clean(path))
+	if err := os.Mkdir(temp, 0o777); err != nil {
+		return err
+	}
+	defer os.RemoveAll(temp) // gone after the rename
+	done := a.begun(temp)
+	defer done()
+	if err := fill(temp); err != nil {
+		return err
+	}
+	return os.Rename(temp, path)
+}
+
+// File makes a file of what put writes. It appears, or takes the place of an earlier one, when all is written and the
+// disk has it. A write-protected one stays, unless Force is set.
+func (a Atomic) File(path string, put func(io.Writer) error) (err error) {
+	mode := os.FileMode(0o666)
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() { // a pipe or a device
+		f, err := os.OpenFile(path, os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		return fillFile(f, false, put)
+	} else if err == nil {
+		if mode = info.Mode().Perm(); !a.Force && Protected(path, mode) {
+			return ErrProtected
+		}
+	}
+	if path, err = linked(path); err != nil { // a link stays one
+		return err
+	}
+	temp := beside(path)
+	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return err
+	}
+	done := a.begun(temp)
+	defer done()
+	whole := false
+	defer func() {
+		if !whole { // also when put panics, as it does where a mapped input became shorter
+			f.Close()
+			os.Remove(temp)
+		}
+	}()
+	if err = fillFile(f, true, put); err != nil {
+		return err
+	}
+	if err = os.Rename(temp, path); err != nil {
+		return err
+	}
+	whole = true
+	if dir, err := os.Open(filepath.Dir(path)); err == nil { // where folders can be opened: not on Windows
+		dir.Sync() // the file itself is on the disk; not every file system has this
+		dir.Close()
+	}
+	return nil
+}
+
+// Protected reports whether the file may not be written to. Root may write to any, so the mode is asked, too.
+func Protected(path string, mode os.FileMode) bool {
+	if mode&0o200 == 0 {
+		return true
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err == nil {
+		f.Close()
+	}
+	return errors.Is(err, fs.ErrPermission)
+}
+
+// linked follows symbolic links to the file that path stands for, which need not be there.
+func linked(path string) (string, error) {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real, nil
+	}
+	const most = 40 // of links, as systems have it
+	for range most {
+		to, err := os.Readlink(path)
+		if err != nil {
+			return path, nil
+		}
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(filepath.Dir(path), to)
+		}
+		path = to
+	}
+	return "", fmt.Errorf("more than %d symbolic links", most)
+}
+
+// fillFile writes what put writes to f, and closes it.
+func fillFile(f *os.File, sync bool, put func(io.Writer) error) error {
+	w := bufio.NewWriterSize(f, 1<<16)
+	err := put(Pieces(w))
+	if err == nil {
+		err = w.Flush()
+	}
+	if err == nil && sync {
+		if err = f.Sync(); errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EINVAL) {
+			err = nil // a file system without
+		}
+	}
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	return err
+}
+
+// Pieces has all bytes copied on their way. A system call that reads a mapped file which became shorter fails with an
+// error about what is written; a copy fails with one about that file.
+func Pieces(w *bufio.Writer) io.Writer { return pieces{w} }
+
+type pieces struct{ w *bufio.Writer }
+
+func (p pieces) Write(b []byte) (n int, err error) {
+	const piece = 2 << 10 // less than any buffer, so that none is passed by
+	for err == nil && n < len(b) {
+		var m int
+		m, err = p.w.Write(b[n:min(len(b), n+piece)])
+		n += m
+	}
+	return n, err
+}

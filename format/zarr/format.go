@@ -1,0 +1,251 @@
+package zarr
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ashlar-go/ashlar/format"
+	"github.com/ashlar-go/ashlar/layout"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Roots are the values of which the root of a hierarchy has one.
+var Roots = []string{"zarr.json", ".zarray", ".zgroup"}
+
+func init() {
+	format.Register(&format.Format{Name: "zarr", Ends: []string{".zarr", ".zarr.zip"}, Several: true, Sign: format.ByName, Open: openFile,
+		Folder: func(path string) bool {
+			return slices.ContainsFunc(Roots, func(name string) bool {
+				_, err := os.Stat(filepath.Join(path, name))
+				return err == nil
+			})
+		},
+		Write: func(w io.Writer, arrays []format.Array, o format.WriteOptions) error {
+			store := Memory()
+			if err := put(store, arrays, o.Chunks); err != nil {
+				return err
+			}
+			return WriteZip(context.Background(), w, store)
+		},
+		Fill: func(dir string, arrays []format.Array, o format.WriteOptions) error {
+			store, err := Dir(dir)
+			if err != nil {
+				return err
+			}
+			return put(store, arrays, o.Chunks)
+		}})
+}
+
+// A Hierarchy is the arrays of a store as a file of any format. Arrays are opened when they are asked for.
+type Hierarchy struct {
+	root       string // the name that an array at the root goes by; "" for a group
+	group      *Group
+	store      Store
+	names      []string
+	opts       []Option
+	unfinished bool
+	arrays     map[string]*Array
+	refused    map[string]error // of arrays that aren't finished
+	closer     io.Closer
+}
+
+// OpenStore opens the arrays of a store. One at its root goes by the name root. Those that aren't finished can be described,
+// and only with unfinished read.
+func OpenStore(store Store, root string, unfinished bool, opts ...Option) (*Hierarchy, error) {
+	h := &Hierarchy{root: root, store: store, opts: opts, unfinished: unfinished, arrays: make(map[string]*Array), refused: make(map[string]error)}
+	_, err := h.Array(root)
+	if err == nil {
+		h.names = []string{root}
+		return h, nil
+	}
+	if !errors.Is(err, ErrNode) && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err // of an array that can't be read
+	}
+	group, problem := OpenGroup(context.Background(), store, "")
+	if errors.Is(problem, fs.ErrNotExist) {
+		problem = err
+	}
+	if problem == nil {
+		h.root, h.group = "", group
+		h.names, problem = group.Arrays(context.Background())
+	}
+	if problem != nil {
+		return nil, problem
+	}
+	return h, nil
+}
+
+// Array opens an array.
+func (h *Hierarchy) Array(name string) (*Array, error) {
+	if a := h.arrays[name]; a != nil {
+		return a, nil
+	}
+	open := func(more ...Option) (*Array, error) {
+		if h.group == nil {
+			return Open(context.Background(), h.store, "", append(more, h.opts...)...)
+		}
+		return h.group.Open(context.Background(), name, append(more, h.opts...)...)
+	}
+	a, err := open()
+	if errors.Is(err, ErrUnfinished) {
+		if !h.unfinished {
+			h.refused[name] = err
+		}
+		a, err = open(Unfinished())
+	}
+	if err == nil {
+		h.arrays[name] = a
+	}
+	return a, err
+}
+
+// openFile opens a folder or a zip file, with all its arrays.
+func openFile(s *format.Source) (format.File, error) {
+	var store Store
+	var closer io.Closer
+	var err error
+	switch info, problem := os.Stat(s.Path); {
+	case s.Path == "" && s.At == nil:
+		return nil, errors.New("a Zarr hierarchy is a folder or a file; give its path")
+	case s.At != nil:
+		store, err = Zip(s.At, s.Size)
+	case problem != nil:
+		err = problem
+	case info.IsDir():
+		store, err = Dir(s.Path)
+	default:
+		var f *os.File
+		if f, err = os.Open(s.Path); err == nil {
+			closer = f
+			store, err = Zip(f, info.Size())
+		}
+	}
+	var h *Hierarchy
+	if err == nil {
+		root := "array"
+		if s.Path != "" {
+			root = filepath.Base(filepath.Clean(s.Path))
+		}
+		root = strings.TrimSuffix(strings.TrimSuffix(root, ".zip"), ".zarr")
+		h, err = OpenStore(store, root, s.Unfinished, MaxBytes(cmp.Or(s.MaxBytes, 16<<30)))
+	}
+	for i := 0; err == nil && i < len(h.names); i++ {
+		_, err = h.Array(h.names[i])
+	}
+	if err == nil {
+		h.closer = closer
+		return h, nil
+	}
+	if closer != nil {
+		closer.Close()
+	}
+	return nil, s.In(format.Bare(err))
+}
+
+func (h *Hierarchy) About() string   { return "Zarr" }
+func (h *Hierarchy) Names() []string { return h.names }
+
+// Info describes an array by its metadata.
+func (h *Hierarchy) Info(name string) (i format.Info, err error) {
+	a, err := h.Array(name)
+	if err != nil {
+		return i, err
+	}
+	m := a.Metadata()
+	i = format.Info{Type: m.DType.String(), DType: m.DType, Shape: m.Shape, Bytes: format.Bytes(m.DType, m.Shape...), Unfinished: m.Unfinished}
+	i.Storage = "chunks " + format.Typed("", m.Chunks)
+	if m.Inner != nil {
+		i.Storage = "shards " + format.Typed("", m.Chunks) + " of chunks " + format.Typed("", m.Inner)
+	}
+	var codecs []string
+	for _, c := range m.Codecs {
+		if c.Name != "bytes" {
+			codecs = append(codecs, strings.TrimPrefix(c.Name, "numcodecs."))
+		}
+	}
+	if len(codecs) > 0 {
+		i.Storage += ", " + strings.Join(codecs, " ")
+	}
+	i.Storage += fmt.Sprintf(", version %d", m.Version)
+	return i, nil
+}
+
+// Tensor reads an array, or the part of it that idx selects.
+func (h *Hierarchy) Tensor(name string, idx ...layout.Index) (tensor.Any, error) {
+	a, err := h.Array(name)
+	if err == nil {
+		err = h.refused[name]
+	}
+	switch {
+	case err != nil:
+		return tensor.Any{}, err
+	case len(idx) == 0:
+		return a.Read(context.Background())
+	}
+	return a.Index(context.Background(), idx...)
+}
+
+// Close closes the zip file.
+func (h *Hierarchy) Close() error {
+	if h.closer == nil {
+		return nil
+	}
+	return h.closer.Close()
+}
+
+// pieces cuts a shape into chunks of about a MiB, the last axes whole where they fit.
+func pieces(t tensor.Any) []int {
+	left := max(1<<20/t.DType().Size(), 1)
+	chunks := make([]int, t.Rank())
+	for i := t.Rank() - 1; i >= 0; i-- {
+		chunks[i] = max(1, min(t.Dim(i), left))
+		left = max(left/chunks[i], 1)
+	}
+	return chunks
+}
+
+// put writes tensors to a store: one alone at the root, several in a group.
+func put(store Store, arrays []format.Array, shape []int) error {
+	ctx := context.Background()
+	var g *Group
+	if len(arrays) != 1 || strings.Contains(arrays[0].Name, "/") {
+		var err error
+		if g, err = CreateGroup(ctx, store, "", nil); err != nil {
+			return err
+		}
+	}
+	for _, x := range arrays {
+		name := cmp.Or(x.Name, "array")
+		if g == nil {
+			name = ""
+		}
+		chunks := pieces(x.Tensor)
+		if shape != nil {
+			if len(shape) != len(chunks) {
+				return fmt.Errorf("%s: chunks of %d extents, %s has %d axes", x.Name, len(shape), tensor.Describe(x.Tensor), len(chunks))
+			}
+			for i := range chunks {
+				chunks[i] = max(1, min(shape[i], x.Tensor.Dim(i)))
+			}
+		}
+		a, err := Create(ctx, store, name, Metadata{DType: x.Tensor.DType(), Shape: x.Tensor.Shape(), Chunks: chunks})
+		if err == nil {
+			err = a.Write(ctx, make([]int, x.Tensor.Rank()), x.Tensor)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", x.Name, err)
+		}
+	}
+	if g == nil {
+		return nil
+	}
+	return g.Consolidate(ctx)
+}
