@@ -36,6 +36,7 @@
 //	bench/               other Go libraries, ONNX Runtime and NumPy on the same cases (a module of its own)
 //	cmd/ashlar/          the command: flags, calls, errors
 //	internal/core/cpu/   the instruction sets that the processor has
+//	internal/core/jsontext/ numbers and escapes of JSON
 //	internal/core/walk/  plans the rows of an operation over several layouts
 //	internal/core/conv/  converts rows between element types
 //	internal/core/order/ sorts lines of elements, and finds those of a rank

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/jsontext"
 	"github.com/ashlar-go/ashlar/num"
 )
 
@@ -331,35 +332,5 @@ func parseFixed[T num.Fixed](word string, p *T) bool {
 	return err == nil && isNumber(word)
 }
 
-// isNumber reports whether word is a number by JSON's grammar (RFC 8259, section 6).
-func isNumber(word string) bool {
-	i := 0
-	digits := func() bool {
-		from := i
-		for i < len(word) && '0' <= word[i] && word[i] <= '9' {
-			i++
-		}
-		return i > from
-	}
-	if i < len(word) && word[i] == '-' {
-		i++
-	}
-	start := i
-	if !digits() || word[start] == '0' && i > start+1 {
-		return false
-	}
-	if i < len(word) && word[i] == '.' {
-		if i++; !digits() {
-			return false
-		}
-	}
-	if i < len(word) && (word[i] == 'e' || word[i] == 'E') {
-		if i++; i < len(word) && (word[i] == '+' || word[i] == '-') {
-			i++
-		}
-		if !digits() {
-			return false
-		}
-	}
-	return i == len(word)
-}
+// isNumber reports whether word is a number by JSON's grammar.
+func isNumber(word string) bool { return word != "" && jsontext.Number(word) == len(word) }

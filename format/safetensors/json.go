@@ -4,8 +4,9 @@ import (
 	"bytes"
 	"strconv"
 	"strings"
-	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/ashlar-go/ashlar/internal/core/jsontext"
 )
 
 // scanner reads the JSON that a header may contain (RFC 8259): objects whose
@@ -164,11 +165,12 @@ func (s *scanner) str(role, what string) ([]byte, *Error) {
 			return nil, s.fail(s.pos, ErrFormat, "%s inside %s%s: control characters must be escaped", s.found(), role, what)
 		case c == '\\':
 			built = append(built, s.text[from:s.pos]...)
-			r, err := s.escape(role, what)
-			if err != nil {
-				return nil, err
+			r, n := jsontext.Escape(s.text[s.pos:])
+			if n == 0 {
+				return nil, s.fail(s.pos, ErrFormat, "an escape inside %s%s that JSON doesn't have", role, what)
 			}
 			built = utf8.AppendRune(built, r)
+			s.pos += n
 			from = s.pos
 		case c < utf8.RuneSelf:
 			s.pos++
@@ -181,28 +183,6 @@ func (s *scanner) str(role, what string) ([]byte, *Error) {
 		}
 	}
 	return nil, s.fail(open, ErrFormat, "%s%s has no closing quote", role, what)
-}
-
-// escape reads an escape; a surrogate must come with its other half.
-func (s *scanner) escape(role, what string) (rune, *Error) {
-	at := s.pos
-	if at+1 < len(s.text) {
-		c := s.text[at+1]
-		if i := strings.IndexByte(`"\/bfnrt`, c); i >= 0 {
-			s.pos += 2
-			return rune("\"\\/\b\f\n\r\t"[i]), nil
-		}
-		if r, ok := s.hex(); ok && !utf16.IsSurrogate(r) {
-			return r, nil
-		} else if ok {
-			if low, ok := s.hex(); ok {
-				if full := utf16.DecodeRune(r, low); full != utf8.RuneError {
-					return full, nil
-				}
-			}
-		}
-	}
-	return 0, s.fail(at, ErrFormat, "an escape inside %s%s that JSON doesn't have", role, what)
 }
 
 // any returns the text up to where the value that begins here must end. What it is
@@ -231,18 +211,4 @@ func (s *scanner) any() []byte {
 		}
 	}
 	return rest
-}
-
-// hex reads \uXXXX.
-func (s *scanner) hex() (rune, bool) {
-	rest := s.text[s.pos:]
-	if len(rest) < 6 || rest[0] != '\\' || rest[1] != 'u' {
-		return 0, false
-	}
-	n, err := strconv.ParseUint(string(rest[2:6]), 16, 16)
-	if err != nil {
-		return 0, false
-	}
-	s.pos += 6
-	return rune(n), true
 }

@@ -6,10 +6,10 @@ import (
 	"math"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
-	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/ashlar-go/ashlar/internal/core/jsontext"
 )
 
 // A scanner reads JSON (RFC 8259) from front to back. It isn't encoding/json, which knows no NaN and takes a pass and an
@@ -151,7 +151,7 @@ func (s *scanner) str() ([]byte, error) {
 		if i < 0 {
 			return in, nil
 		}
-		_, n := escape(rest[i:])
+		_, n := jsontext.Escape(rest[i:])
 		ok, rest = n > 0, rest[i+n:]
 	}
 	s.i = at
@@ -178,7 +178,7 @@ func unescaped(in []byte) string {
 			return b.String()
 		}
 		b.Write(in[:i])
-		r, n := escape(in[i:])
+		r, n := jsontext.Escape(in[i:])
 		b.WriteRune(r)
 		in = in[i+n:]
 	}
@@ -196,69 +196,11 @@ func (s *scanner) name() (string, error) {
 	return unescaped(in), err
 }
 
-// escape returns the character that the escape at the beginning of b stands for, and its length: 0 if it is none. Half of
-// a surrogate pair is no character.
-func escape(b []byte) (r rune, n int) {
-	if len(b) < 2 {
-		return 0, 0
-	}
-	if i := strings.IndexByte(`"\/bfnrt`, b[1]); i >= 0 {
-		return rune("\"\\/\b\f\n\r\t"[i]), 2
-	}
-	half := func(b []byte) (rune, bool) {
-		if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
-			return 0, false
-		}
-		v, err := strconv.ParseUint(string(b[2:6]), 16, 16)
-		return rune(v), err == nil
-	}
-	first, ok := half(b)
-	if !ok || !utf16.IsSurrogate(first) {
-		if ok {
-			n = 6
-		}
-		return first, n
-	}
-	second, ok := half(b[6:])
-	if r = utf16.DecodeRune(first, second); ok && r != utf8.RuneError {
-		return r, 12
-	}
-	return 0, 0
-}
-
 // number returns the text of a number.
 func (s *scanner) number() ([]byte, error) {
 	s.peek()
-	from, j := s.i, s.i
-	digits := func() bool {
-		first := j
-		for j < len(s.b) && s.b[j] >= '0' && s.b[j] <= '9' {
-			j++
-		}
-		return j > first
-	}
-	at := func(c byte) bool { return j < len(s.b) && s.b[j] == c }
-	if at('-') {
-		j++
-	}
-	ok := true
-	if at('0') {
-		j++
-	} else {
-		ok = digits()
-	}
-	if ok && at('.') {
-		j++
-		ok = digits()
-	}
-	if ok && (at('e') || at('E')) {
-		j++
-		if at('+') || at('-') {
-			j++
-		}
-		ok = digits()
-	}
-	if !ok || j < len(s.b) && (s.b[j] >= '0' && s.b[j] <= '9' || s.b[j] >= 'a' && s.b[j] <= 'z' || s.b[j] >= 'A' && s.b[j] <= 'Z' || s.b[j] == '.') {
+	from, j := s.i, s.i+jsontext.Number(s.b[s.i:])
+	if j == from || j < len(s.b) && (s.b[j] >= '0' && s.b[j] <= '9' || s.b[j] >= 'a' && s.b[j] <= 'z' || s.b[j] >= 'A' && s.b[j] <= 'Z' || s.b[j] == '.') {
 		return nil, s.fail("want a number, got %s", s.what())
 	}
 	s.i = j
