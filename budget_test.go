@@ -36,7 +36,7 @@ examples/ocr                360       0
 examples/scale               80       0
 examples/sharding           210       0
 examples/voice              220       0
-format                      550       0
+format                      560       0
 format/csv                  820       0
 format/image               1340       0
 format/npy                 1560       0

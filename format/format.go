@@ -164,17 +164,24 @@ func (s *Source) Reader() (io.ReadCloser, error) {
 	return io.NopCloser(s.R), nil
 }
 
-// All reads all of a source.
-func (s *Source) All() ([]byte, error) {
+// Read reads a source from its beginning by a function of a reader. It names the file in an error.
+func Read[T any](s *Source, f func(io.Reader) (T, error)) (t T, err error) {
 	r, err := s.Reader()
 	if err != nil {
-		return nil, err
+		return t, err
 	}
 	defer r.Close()
-	b, err := io.ReadAll(r)
-	if s.Size = int64(len(b)); err != nil {
-		err = s.In(Bare(err))
-	}
+	t, err = f(r)
+	return t, s.In(err)
+}
+
+// All reads all of a source.
+func (s *Source) All() ([]byte, error) {
+	b, err := Read(s, func(r io.Reader) ([]byte, error) {
+		b, err := io.ReadAll(r)
+		return b, Bare(err)
+	})
+	s.Size = int64(len(b))
 	return b, err
 }
 

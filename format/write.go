@@ -2,6 +2,7 @@ package format
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -20,6 +21,14 @@ type Array struct {
 	Name    string
 	Tensor  tensor.Any
 	Columns []string // names of a table of text
+}
+
+// Apart returns the names of arrays, array for one without, and the tensors.
+func Apart(arrays []Array) (names []string, ts []tensor.Any) {
+	for _, a := range arrays {
+		names, ts = append(names, cmp.Or(a.Name, "array")), append(ts, a.Tensor)
+	}
+	return names, ts
 }
 
 // WriteOptions say how files of some formats are written.

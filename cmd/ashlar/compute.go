@@ -13,7 +13,6 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -204,18 +203,11 @@ func extentsOf(text string) ([]int, error) {
 	if text == "" {
 		return nil, nil
 	}
-	var list []int
-	for _, one := range strings.Split(strings.Trim(text, "()[]"), ",") {
-		n, err := strconv.Atoi(strings.TrimSpace(one))
-		if err == nil && n < 1 {
-			err = errors.New("not positive")
-		}
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, n)
+	list, err := numbersOf(text)
+	if err == nil && slices.Min(list) < 1 {
+		err = errors.New("not positive")
 	}
-	return list, nil
+	return list, err
 }
 
 // markedExpr is an error of chunk.Parse with the expression and a caret under the fault above it.

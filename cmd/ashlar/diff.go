@@ -178,13 +178,7 @@ func (d *difference) sideOf(s *source, arg string) (side, error) {
 	if names == nil {
 		names = []string{}
 	}
-	return side{file: arg, names: names, owned: s.is("npz"), read: func(name string) (tensor.Any, error) {
-		t, err := f.Tensor(name)
-		if err != nil {
-			return tensor.Any{}, s.in(err)
-		}
-		return unpacked(t)
-	}}, nil
+	return side{file: arg, names: names, owned: s.is("npz"), read: func(name string) (tensor.Any, error) { return s.values(f, name) }}, nil
 }
 
 // only reads the one tensor of a file.

@@ -120,14 +120,9 @@ func (in *inputs) positional(i int, file string) error {
 				if !known[name] {
 					return fmt.Errorf("%s: the array %q is no input of %s, others are: name those to be used, as in -i name=%s#name", s.name, name, in.model, file)
 				}
-				t, err := f.Tensor(name)
-				if err == nil {
-					t, err = unpacked(t)
-				}
+				t, err := s.values(f, name)
 				if err == nil {
 					err = in.set(name, t, file+"#"+name)
-				} else {
-					err = s.in(err)
 				}
 				if err != nil {
 					return err
@@ -141,12 +136,9 @@ func (in *inputs) positional(i int, file string) error {
 		if i, err = in.place(i, s); err != nil {
 			return err
 		}
-		t, err := f.Tensor(names[0])
-		if err == nil {
-			t, err = unpacked(t)
-		}
+		t, err := s.values(f, names[0])
 		if err != nil {
-			return s.in(err)
+			return err
 		}
 		return in.set(in.order[i], t, file)
 	}

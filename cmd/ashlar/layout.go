@@ -11,6 +11,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/draw"
 	"github.com/ashlar-go/ashlar/judge"
+	"github.com/ashlar-go/ashlar/judge/ask"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/spf13/cobra"
 )
@@ -91,15 +92,8 @@ to standard output when FILE is -, and then the text is left out.`, draw.MaxCell
 			o.Threads = &l
 		}
 		if tile != "" {
-			if !strings.HasPrefix(tile, "(") {
-				tile = "(" + tile + ")"
-			}
-			t, err := layout.ParseTuple(tile)
-			if err == nil && t.Depth() == 1 {
-				o.Tile, err = t.Flatten()
-			}
-			if err != nil || t.Depth() != 1 {
-				return usagef(c, "--tile %s: want extents such as (2,4)", tile)
+			if o.Tile, err = ask.Tile(tile); err != nil {
+				return usagef(c, "--tile %v", err)
 			}
 		}
 		picture, err := draw.NewMap(lay, o)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/format/image"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/onnx"
@@ -290,14 +291,9 @@ func colours(s *source) (int, error) {
 	if s.Path == "" {
 		return 3, nil // a stream can't be read twice
 	}
-	r, err := s.Reader()
+	info, err := format.Read(&s.Source, image.Config)
 	if err != nil {
-		return 0, err
-	}
-	defer r.Close()
-	info, err := image.Config(r)
-	if err != nil {
-		return 0, fmt.Errorf("%s: %w", s.name, err)
+		return 0, s.in(err)
 	}
 	if info.Channels == 1 {
 		return 1, nil

@@ -77,15 +77,23 @@ func parseShape(text string) (layout.Layout, error) {
 	if strings.Contains(text, ":") {
 		return layout.Parse(text)
 	}
-	var shape []int
+	shape, err := numbersOf(text)
+	if err != nil {
+		return layout.Layout{}, fmt.Errorf("want extents, as in 2,3, or a layout, as in (2,3):(1,2)")
+	}
+	return layout.RowMajor(shape...)
+}
+
+// numbersOf reads 2,3 or (2,3).
+func numbersOf(text string) (list []int, err error) {
 	for part := range strings.SplitSeq(strings.Trim(text, "()[]"), ",") {
 		n, err := strconv.Atoi(strings.TrimSpace(part))
 		if err != nil {
-			return layout.Layout{}, fmt.Errorf("want extents, as in 2,3, or a layout, as in (2,3):(1,2)")
+			return nil, err
 		}
-		shape = append(shape, n)
+		list = append(list, n)
 	}
-	return layout.RowMajor(shape...)
+	return list, nil
 }
 
 func parseDelimiter(text string) (rune, error) {

@@ -228,6 +228,16 @@ func (p *program) tensor(s *source, idx ...tensor.Index) (tensor.Any, error) {
 	return unpacked(t)
 }
 
+// values reads an array of a file that is open, unpacked.
+func (s *source) values(f format.File, name string) (tensor.Any, error) {
+	t, err := f.Tensor(name)
+	if err != nil {
+		return tensor.Any{}, s.in(err)
+	}
+	t, err = unpacked(t)
+	return t, s.in(err)
+}
+
 // stored is tensor, but all of a packed one stays packed.
 func (p *program) stored(s *source, idx ...tensor.Index) (t tensor.Any, err error) {
 	if s.array != "" && s.format != nil && !s.isModel() && !s.several() {
@@ -299,16 +309,8 @@ func (p *program) picture(s *source, o image.Options) (tensor.Any, error) {
 	if free := p.freely(); free > 0 {
 		o.MaxPixels = int(min(free/8, math.MaxInt)) // a pixel takes up to 8 bytes
 	}
-	r, err := s.Reader()
-	if err != nil {
-		return tensor.Any{}, err
-	}
-	defer r.Close()
-	t, err := image.Read(r, o)
-	if err != nil {
-		return tensor.Any{}, fmt.Errorf("%s: %w", s.name, err)
-	}
-	return t, nil
+	t, err := format.Read(&s.Source, func(r io.Reader) (tensor.Any, error) { return image.Read(r, o) })
+	return t, s.in(err)
 }
 
 // within refuses arrays of an npz that together take more memory than one may: each is within the bound of an array, and a

@@ -26,14 +26,11 @@ func register(name string, comma rune) {
 	format.Register(&format.Format{Name: name, Ends: []string{"." + name}, Sign: format.ByName,
 		Open: func(s *format.Source) (format.File, error) {
 			t := &text{}
-			t.Read = func() (a tensor.Any, err error) {
-				r, err := s.Reader()
-				if err != nil {
+			t.Read = func() (tensor.Any, error) {
+				return format.Read(s, func(r io.Reader) (a tensor.Any, err error) {
+					a, t.columns, err = Read(r, Options{DType: s.DType, Comma: cmp.Or(s.Comma, comma), Header: s.Header})
 					return a, err
-				}
-				defer r.Close()
-				a, t.columns, err = Read(r, Options{DType: s.DType, Comma: cmp.Or(s.Comma, comma), Header: s.Header})
-				return a, s.In(err)
+				})
 			}
 			return t, nil
 		},

@@ -30,25 +30,16 @@ func register(kind Format, magic string, ends ...string) {
 
 func open(s *format.Source) (format.File, error) {
 	return &format.One{Header: func() (about string, i format.Info, err error) {
-		r, err := s.Reader()
+		c, err := format.Read(s, Config)
 		if err != nil {
 			return "", i, err
-		}
-		defer r.Close()
-		c, err := Config(r)
-		if err != nil {
-			return "", i, s.In(err)
 		}
 		i = format.Info{Type: "uint8", DType: dtype.Uint8, Shape: []int{c.Channels, c.Height, c.Width}, Bytes: int64(c.Channels * c.Height * c.Width)}
 		i.Storage = fmt.Sprintf("%d pixels wide, %d high, %s", c.Width, c.Height, map[int]string{1: "grey", 3: "RGB", 4: "RGBA"}[c.Channels])
 		return strings.ToUpper(c.Format.String()), i, nil
-	}, Read: func() (t tensor.Any, err error) {
-		r, err := s.Reader()
-		if err != nil {
-			return t, err
-		}
-		defer r.Close()
-		t, err = Read(r, Options{MaxPixels: int(min(s.MaxBytes/8, math.MaxInt))}) // a pixel takes up to 8 bytes
-		return t, s.In(err)
+	}, Read: func() (tensor.Any, error) {
+		return format.Read(s, func(r io.Reader) (tensor.Any, error) {
+			return Read(r, Options{MaxPixels: int(min(s.MaxBytes/8, math.MaxInt))}) // a pixel takes up to 8 bytes
+		})
 	}}, nil
 }

@@ -3,7 +3,6 @@ package npy
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 )
 
 // The reasons a file can be refused, for errors.Is. An error of the source or
@@ -54,15 +53,6 @@ func in(path string, err error) error {
 			named.Path = path + "/" + named.Path
 		}
 		return &named
-	}
-	return err
-}
-
-// cause is an error of the file system without the path, which in adds.
-func cause(err error) error {
-	var e *fs.PathError
-	if errors.As(err, &e) {
-		return e.Err
 	}
 	return err
 }

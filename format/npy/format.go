@@ -2,7 +2,6 @@ package npy
 
 import (
 	"bytes"
-	"cmp"
 	"io"
 	"strings"
 
@@ -19,10 +18,7 @@ func init() {
 		}})
 	format.Register(&format.Format{Name: "npz", Ends: []string{".npz"}, Several: true, Sign: format.Begins("PK\x03\x04", "PK\x05\x06"), Open: openNPZ,
 		Write: func(w io.Writer, arrays []format.Array, o format.WriteOptions) error {
-			names, ts := make([]string, len(arrays)), make([]tensor.Any, len(arrays))
-			for i, a := range arrays {
-				names[i], ts[i] = cmp.Or(a.Name, "array"), a.Tensor
-			}
+			names, ts := format.Apart(arrays)
 			return WriteZip(w, names, ts, writeOptions(o)...)
 		}})
 }
@@ -52,14 +48,8 @@ func infoOf(h Header) format.Info {
 }
 
 func openOne(s *format.Source) (format.File, error) {
-	header := func() (h Header, err error) {
-		r, err := s.Reader()
-		if err != nil {
-			return h, err
-		}
-		defer r.Close()
-		h, err = ReadHeader(r)
-		return h, s.In(err)
+	header := func() (Header, error) {
+		return format.Read(s, func(r io.Reader) (Header, error) { return ReadHeader(r) })
 	}
 	f := &format.One{Header: func() (string, format.Info, error) {
 		h, err := header()

@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -181,7 +182,7 @@ func OpenSlice(path string, idx []tensor.Index, opts ...Option) (tensor.Any, err
 	if errors.Is(err, mem.ErrNotFile) { // a pipe can be read, if not mapped
 		f, err := os.Open(path)
 		if err != nil {
-			return tensor.Any{}, in(path, fail(-1, err, "%v", cause(err)))
+			return tensor.Any{}, in(path, fail(-1, err, "%v", format.Bare(err)))
 		}
 		defer f.Close()
 		a, err := Read(f, opts...)
@@ -191,7 +192,7 @@ func OpenSlice(path string, idx []tensor.Index, opts ...Option) (tensor.Any, err
 		return a, in(path, err)
 	}
 	if err != nil {
-		return tensor.Any{}, in(path, fail(-1, err, "%v", cause(err)))
+		return tensor.Any{}, in(path, fail(-1, err, "%v", format.Bare(err)))
 	}
 	a, shared, err := fromFile(buf, 0, buf.Len(), settingsOf(opts), idx)
 	if !shared {
@@ -209,7 +210,7 @@ func fromFile(buf *mem.Buffer, off, n int, s settings, idx []tensor.Index) (a te
 		return err
 	})
 	if errors.Is(err, mem.ErrShrunk) {
-		err = fail(-1, err, "%v", cause(err))
+		err = fail(-1, err, "%v", format.Bare(err))
 	}
 	if err == nil && s.max > 0 {
 		err = within(h, s.max)

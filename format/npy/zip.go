@@ -12,6 +12,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/mem"
@@ -43,7 +44,7 @@ func OpenZip(path string, opts ...Option) (*Zip, error) {
 		f, err = os.Open(path)
 	}
 	if err != nil {
-		return nil, in(path, fail(-1, err, "%v", cause(err)))
+		return nil, in(path, fail(-1, err, "%v", format.Bare(err)))
 	}
 	var z *Zip
 	if info, err = f.Stat(); err == nil {
@@ -221,7 +222,7 @@ func (z *Zip) slice(name string, idx []tensor.Index) (tensor.Any, error) {
 func (z *Zip) mapped(f *zip.File, idx []tensor.Index) (tensor.Any, error) {
 	buf, err := mem.Map(z.path)
 	if err != nil {
-		return tensor.Any{}, fail(-1, err, "%v", cause(err))
+		return tensor.Any{}, fail(-1, err, "%v", format.Bare(err))
 	}
 	off, err := f.DataOffset()
 	if n := int64(f.UncompressedSize64); err == nil && (off < 0 || n < 0 || n > int64(buf.Len())-off) {
@@ -342,7 +343,7 @@ func damaged(err error) error {
 	}
 	var path *fs.PathError
 	if errors.As(err, &path) {
-		return fail(-1, err, "reading the archive: %v", cause(err))
+		return fail(-1, err, "reading the archive: %v", format.Bare(err))
 	}
 	at, text := int64(-1), err.Error()
 	if own != nil {

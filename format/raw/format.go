@@ -32,13 +32,8 @@ func open(s *format.Source) (format.File, error) {
 	if s.DType == dtype.Invalid || s.Layout == nil {
 		return nil, s.In(errors.New("raw elements say neither their type nor their shape: give DType and Layout"))
 	}
-	f := &format.One{Read: func() (t tensor.Any, err error) {
-		r, err := s.Reader()
-		if err != nil {
-			return t, err
-		}
-		defer r.Close()
-		return Read(r, s.DType, *s.Layout)
+	f := &format.One{Read: func() (tensor.Any, error) {
+		return format.Read(s, func(r io.Reader) (tensor.Any, error) { return Read(r, s.DType, *s.Layout) })
 	}}
 	if s.Path != "" {
 		f.Part = func(idx []layout.Index) (tensor.Any, error) {

@@ -11,10 +11,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/mem"
@@ -100,7 +100,7 @@ func OpenSlice(path string, d dtype.DType, lay layout.Layout, idx ...tensor.Inde
 	if errors.Is(err, mem.ErrNotFile) {
 		f, err := os.Open(path)
 		if err != nil {
-			return tensor.Any{}, fail(path, err, "%v", cause(err))
+			return tensor.Any{}, fail(path, err, "%v", format.Bare(err))
 		}
 		defer f.Close()
 		a, err := read(path, f, d, lay, want)
@@ -110,7 +110,7 @@ func OpenSlice(path string, d dtype.DType, lay layout.Layout, idx ...tensor.Inde
 		return tensor.Slice(a, idx...)
 	}
 	if err != nil {
-		return tensor.Any{}, fail(path, err, "%v", cause(err))
+		return tensor.Any{}, fail(path, err, "%v", format.Bare(err))
 	}
 	if have := buf.Len(); have != want {
 		buf.Close()
@@ -122,7 +122,7 @@ func OpenSlice(path string, d dtype.DType, lay layout.Layout, idx ...tensor.Inde
 	}
 	var e *tensor.Error
 	if err != nil && !(errors.As(err, &e) && e.Op == "tensor.Slice") {
-		err = fail(path, err, "%v", cause(err))
+		err = fail(path, err, "%v", format.Bare(err))
 	}
 	return a, err
 }
@@ -176,13 +176,4 @@ func place(path string, buf *mem.Buffer, d dtype.DType, lay layout.Layout) (tens
 		return tensor.Any{}, fail(path, err, "%v", err)
 	}
 	return a, nil
-}
-
-// cause is an error of the file system without the path, which fail adds.
-func cause(err error) error {
-	var e *fs.PathError
-	if errors.As(err, &e) {
-		return e.Err
-	}
-	return err
 }

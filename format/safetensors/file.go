@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/mem"
@@ -35,7 +36,7 @@ type File struct {
 func Open(path string) (*File, error) {
 	buf, err := mem.Map(path)
 	if err != nil {
-		return nil, in(path, fail(-1, "", err, "%v", cause(err)))
+		return nil, in(path, fail(-1, "", err, "%v", format.Bare(err)))
 	}
 	f, err := New(buf)
 	if err != nil {
@@ -57,7 +58,7 @@ func ReadHeader(r io.ReaderAt, size int64) ([]Info, map[string]string, error) {
 	}
 	head := make([]byte, min(before, max(size, 0)))
 	if _, err := r.ReadAt(head, 0); err != nil && !(errors.Is(err, io.EOF) && len(head) < before) {
-		return nil, nil, fail(0, "", err, "%v", cause(err))
+		return nil, nil, fail(0, "", err, "%v", format.Bare(err))
 	}
 	n, bad := headerBytes(head, int(size))
 	if bad != nil {
@@ -98,7 +99,7 @@ func New(buf *mem.Buffer) (*File, error) {
 		return nil
 	})
 	if errors.Is(err, mem.ErrShrunk) {
-		err = fail(-1, "", err, "%v", cause(err))
+		err = fail(-1, "", err, "%v", format.Bare(err))
 	}
 	if err != nil {
 		return nil, err
@@ -257,7 +258,7 @@ func (f *File) part(e entry, idx []tensor.Index) (a tensor.Any, shared bool, err
 	}
 	var own *tensor.Error
 	if err != nil && !(errors.As(err, &own) && own.Op == "tensor.Slice") {
-		err = f.fail(e, err, "%v", cause(err))
+		err = f.fail(e, err, "%v", format.Bare(err))
 	}
 	return a, shared, err
 }
@@ -266,7 +267,7 @@ func (f *File) part(e entry, idx []tensor.Index) (a tensor.Any, shared bool, err
 func (f *File) unpacked(e entry) (tensor.Any, error) {
 	a, err := tensor.Make(e.d, e.shape...)
 	if err != nil {
-		return a, f.fail(e, err, "%v", cause(err))
+		return a, f.fail(e, err, "%v", format.Bare(err))
 	}
 	b, _ := tensor.Bytes(a)
 	err = mem.Guard(func() error {
@@ -275,7 +276,7 @@ func (f *File) unpacked(e entry) (tensor.Any, error) {
 	})
 	runtime.KeepAlive(a)
 	if err != nil {
-		return tensor.Any{}, f.fail(e, err, "%v", cause(err))
+		return tensor.Any{}, f.fail(e, err, "%v", format.Bare(err))
 	}
 	return a, nil
 }

@@ -2,7 +2,6 @@ package safetensors
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -27,10 +26,7 @@ func init() {
 			return format.No
 		},
 		Write: func(w io.Writer, arrays []format.Array, _ format.WriteOptions) error {
-			names, ts := make([]string, len(arrays)), make([]tensor.Any, len(arrays))
-			for i, a := range arrays {
-				names[i], ts[i] = cmp.Or(a.Name, "array"), a.Tensor
-			}
+			names, ts := format.Apart(arrays)
 			return Write(w, names, ts, nil)
 		}})
 	format.Register(&format.Format{Name: "safetensors index", Ends: []string{".json"}, Several: true,

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -60,13 +61,13 @@ func OpenIndex(path string) (*Sharded, error) {
 		f, err = os.Open(path)
 	}
 	if err != nil {
-		return nil, in(path, fail(-1, "", err, "%v", cause(err)))
+		return nil, in(path, fail(-1, "", err, "%v", format.Bare(err)))
 	}
 	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, MaxHeader+1))
 	switch {
 	case err != nil:
-		return nil, in(path, fail(-1, "", err, "%v", cause(err)))
+		return nil, in(path, fail(-1, "", err, "%v", format.Bare(err)))
 	case len(text) > MaxHeader:
 		return nil, in(path, fail(-1, "", ErrLimit, "an index of more than %d bytes, the most that is accepted", MaxHeader))
 	}

@@ -2,7 +2,6 @@ package ask
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -74,21 +73,25 @@ func part(q *Question) (c layout.Composed, m *draw.Map, at []int, whole bool, er
 	return c, m, at, whole, in(field, false, err)
 }
 
-// tuple reads numbers in brackets, which may be left out.
-func tuple(text string) (layout.Tuple, error) {
-	if text = strings.TrimSpace(text); !strings.HasPrefix(text, "(") {
-		text = "(" + text + ")"
+// bracketed puts brackets around numbers that have none.
+func bracketed(text string) string {
+	if text = strings.TrimSpace(text); strings.HasPrefix(text, "(") {
+		return text
 	}
-	return layout.ParseTuple(text)
+	return "(" + text + ")"
 }
 
 // Tile reads the extents of a tile, as in (2,4).
-func Tile(text string) ([]int, error) {
-	t, err := tuple(text)
-	if err != nil || t.Depth() != 1 {
-		return nil, errors.New("want extents such as (2,4)")
+func Tile(text string) (list []int, err error) {
+	text = bracketed(text)
+	t, err := layout.ParseTuple(text)
+	if err == nil && t.Depth() == 1 {
+		list, err = t.Flatten()
 	}
-	return t.Flatten()
+	if list == nil {
+		return nil, fmt.Errorf("%s: want extents such as (2,4)", text)
+	}
+	return list, nil
 }
 
 // colours reads what the colours stand for.
@@ -105,7 +108,7 @@ func (r *reader) colours() (o draw.MapOptions) {
 	case "tile":
 		var err error
 		if o.Tile, err = Tile(r.By); err != nil {
-			r.fault("by", "%v", err)
+			r.fault("by", "want extents such as (2,4)")
 		}
 	}
 	return o
@@ -148,7 +151,7 @@ func found(_ context.Context, q *Question) (*place, error) {
 	c := r.layout("a", q.A)
 	find := strings.TrimSpace(q.Find)
 	isCoord := strings.ContainsAny(find, "(,")
-	t, err := tuple(find)
+	t, err := layout.ParseTuple(bracketed(find))
 	off, bad := strconv.Atoi(find)
 	if isCoord && err != nil || !isCoord && bad != nil {
 		r.fault("find", "want a coordinate, as in 1,5, or an offset, as in 13")
