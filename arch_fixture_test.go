@@ -143,20 +143,6 @@ var broken = []struct {
 		"op/a.go:5: a typed tensor below a façade",
 		"op/a.go:6: a typed tensor below a façade",
 	}},
-	{"marks", map[string]string{
-		"internal/core/exec/a.go":      "package exec\nfunc marked(dst Run) Run { return simd.Past(dst, 0) }\nfunc f(k Kernel, dst Run) {\n\tk.run(marked(dst), 1)\n\tx := marked(dst)\n\tk.run(x, 1)\n}\n",
-		"internal/core/exec/a_test.go": "package exec\nvar x = simd.Past(y, 0)\n",
-		"op/a.go": "package op\nvar x = simd.Past(y, 0)\nfunc row(dst, a []int) {\n\tdst = append(dst, 1)\n\t_ = cap(dst[1:])\n\tf(dst[:1:1], dst[1:2])\n\tx.y = dst[1:]\n\tg(T{x: dst})\n}\n" +
-			"func appended(dst []int) []int { return append(dst, 1) }\n",
-	}, []string{
-		"internal/core/exec/a.go:5: a marked slice outside",
-		"op/a.go:2: a marked slice: only marked",
-		"op/a.go:4: dst may be marked",
-		"op/a.go:5: dst may be marked",
-		"op/a.go:6: dst may be marked",
-		"op/a.go:7: dst may be marked",
-		"op/a.go:8: dst may be marked",
-	}},
 	{"words", map[string]string{
 		"op/a.go":                 "package op\n\n// TO" + "DO: more\n// method, toDoList, for nowhere\n",
 		"docs/a.md":               "It works for n" + "ow.\nSee ../sha" + "red/x.\n",

@@ -44,7 +44,6 @@ var rules = []struct {
 	{"map", checkMap},
 	{"calls", checkCalls},
 	{"typed", checkTyped},
-	{"marks", checkMarks},
 	{"words", checkWords},
 	{"examples", checkExamples},
 }

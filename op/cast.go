@@ -5,7 +5,9 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
+	"github.com/ashlar-go/ashlar/internal/core/cpu"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -71,7 +73,7 @@ func convert(r *tensor.Any, name string, to dtype.DType, a *tensor.Any, opts []O
 	from := a.DType()
 	j := exec.Job{Name: name, Cost: 2}
 	heed(&j, opts)
-	k := exec.Kernel{Via: howTo(opts), Operand: from, Result: to, Past: from == dtype.Float32 || from == dtype.Float64} // others look at NaNs again
+	k := exec.Kernel{Via: howTo(opts), Operand: from, Result: to, Stream: convertStream(to, from)}
 	ins := [3]*tensor.Any{a}
 	if t := ready(opts, to); t != nil && !to.IsFixed() && exec.Dense(&j, t, &ins, 1, &k) {
 		*r = *t
@@ -102,7 +104,7 @@ func generalConvert(r *tensor.Any, j *exec.Job, to dtype.DType, ins *[3]*tensor.
 	if to.IsFixed() {
 		state := stateOf(&s, to)
 		j.Cost = 5
-		k.Via, k.Past = &fixing{state}, false
+		k.Via = &fixing{state}
 		failingOf(*j, &s, r, state, func(out *tensor.Any) { exec.Elementwise(j, out, ins, 1, k) }, func(idx []int) error {
 			return state.again(func(s *fixedState) {
 				var one exec.Word
@@ -228,6 +230,30 @@ func convertDirectly(dst exec.Run, to dtype.DType, src exec.Run, from dtype.DTyp
 		return false
 	}
 	return true
+}
+
+// convertStream returns what stores such a pair past the caches; nil if nothing does.
+func convertStream(to, from dtype.DType) simd.Stream {
+	switch {
+	case !simd.Has(cpu.Current()):
+	case to == dtype.Float32 && from == dtype.Float64:
+		return func(dst, a, _, _ exec.Run, _ *simd.Prefetch) {
+			simd.TryNarrowF64(exec.Of[float32](dst), exec.Of[float64](a), true)
+		}
+	case to == dtype.Float64 && from == dtype.Float32:
+		return func(dst, a, _, _ exec.Run, _ *simd.Prefetch) {
+			simd.TryWidenF32(exec.Of[float64](dst), exec.Of[float32](a), true)
+		}
+	case to == dtype.Float16 && from == dtype.Float32:
+		return func(dst, a, _, _ exec.Run, _ *simd.Prefetch) {
+			simd.TryNarrowF16(exec.Of[uint16](dst), exec.Of[float32](a), true)
+		}
+	case to == dtype.BFloat16 && from == dtype.Float32:
+		return func(dst, a, _, _ exec.Run, _ *simd.Prefetch) {
+			simd.TryNarrowBF16(exec.Of[uint16](dst), exec.Of[float32](a), true)
+		}
+	}
+	return nil
 }
 
 var cast = opN{about: about{name: "Cast", flops: flops{free: true}, converts: true, onnx: []int{6, 9, 13, 19, 21, 23, 24, 25}, attrs: []string{"to", "saturate", "round_mode"}}, least: 1,

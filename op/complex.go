@@ -67,7 +67,7 @@ func withoutInto(opts []Option) []Option {
 	out := make([]Option, len(opts))
 	for i := range opts {
 		if out[i].flags = opts[i].flags; opts[i].more != nil {
-			out[i] = Option{more: &more{opts[i].more.ctx}, flags: opts[i].flags}
+			out[i] = Option{more: &more{ctx: opts[i].more.ctx}, flags: opts[i].flags}
 		}
 	}
 	return out

@@ -105,16 +105,17 @@ func fused(r *tensor.Any, name string, y *tensor.Any, s settings) func() {
 
 // A note is a call to be made; without run it stands for its argument.
 type note struct {
-	name  string
-	shape []int
-	dtype dtype.DType // of the result
-	args  []arg
-	two   *op2                                                 // the operator, if it is one of two operands
-	ofSum exec.Row3                                            // the row of a function of a · b + c, if it has one
-	run   func(r *tensor.Any, in []*tensor.Any, opts []Option) // r becomes the target in opts
-	also  []Option                                             // beside Into
-	cost  int
-	alone bool // it fails on some elements: before anything is written
+	name      string
+	shape     []int
+	dtype     dtype.DType // of the result
+	args      []arg
+	two       *op2                                                 // the operator, if it is one of two operands
+	ofSum     exec.Row3                                            // the row of a function of a · b + c, if it has one
+	streamSum simd.Stream                                          // its second entry
+	run       func(r *tensor.Any, in []*tensor.Any, opts []Option) // r becomes the target in opts
+	also      []Option                                             // beside Into
+	cost      int
+	alone     bool // it fails on some elements: before anything is written
 }
 
 // An arg is an operand of a note: another note, or a tensor.
@@ -356,10 +357,11 @@ func (n *note) mulAdd(uses map[*note]int, slots map[any]int, joint map[*note]*no
 		both := &note{dtype: n.dtype}
 		if sum := joint[part]; sum != nil && part.two == &add {
 			both.args, both.cost = sum.args, sum.cost+n.cost
-			both.run = three(n.ofSum, both.cost)
+			both.run = three(n.ofSum, n.streamSum, both.cost)
 		} else if n.two == &add && part.two == &mul {
 			both.args, both.cost = append(slices.Clone(part.args), n.args[1-i]), part.cost+n.cost
-			both.run = three(rowMulAdd(n.dtype), both.cost)
+			row, stream := rowMulAdd(n.dtype)
+			both.run = three(row, stream, both.cost)
 		}
 		if both.run != nil {
 			return both, part
@@ -368,25 +370,25 @@ func (n *note) mulAdd(uses map[*note]int, slots map[any]int, joint map[*note]*no
 	return nil, nil
 }
 
-// rowMulAdd returns the row of a · b + c, each rounded, or nil.
-func rowMulAdd(d dtype.DType) exec.Row3 {
+// rowMulAdd returns the row of a · b + c, each rounded, and its second entry, or nil.
+func rowMulAdd(d dtype.DType) (exec.Row3, simd.Stream) {
 	switch r := simd.MulAdd.Best(); {
 	case r != nil && d == dtype.Float32:
-		return exec.Forget[exec.Row3](r.F32)
+		return exec.Forget[exec.Row3](r.F32), r.Stream.F32
 	case r != nil && d == dtype.Float64:
-		return exec.Forget[exec.Row3](r.F64)
+		return exec.Forget[exec.Row3](r.F64), r.Stream.F64
 	}
-	return nil
+	return nil, nil
 }
 
 // three returns the call of a row of three operands; nil if there is no row.
-func three(row exec.Row3, cost int) func(r *tensor.Any, in []*tensor.Any, opts []Option) {
+func three(row exec.Row3, stream simd.Stream, cost int) func(r *tensor.Any, in []*tensor.Any, opts []Option) {
 	if row == nil {
 		return nil
 	}
 	return func(_ *tensor.Any, in []*tensor.Any, opts []Option) {
 		ins := [3]*tensor.Any{in[0], in[1], in[2]}
-		k := exec.Kernel{Three: row, Past: true}
+		k := exec.Kernel{Three: row, Stream: stream}
 		j := exec.Job{Name: "Fuse", Cost: cost}
 		heed(&j, opts)
 		exec.Elementwise(&j, opts[0].into, &ins, 3, &k)
@@ -466,20 +468,15 @@ func (p *pass) work(from, to int) {
 	}
 	defer p.workers.Put(w)
 	last := &w.opts[len(p.steps)-1][0]
-	var fetch simd.Fetch
-	if p.past && slices.Contains(p.follow, true) {
-		fetch = simd.NewFetch()
-		defer fetch.Free()
-	}
 	if p.past {
-		last.flags = past | flags(fetch)<<ahead
+		last.more = &more{ahead: new(simd.Prefetch)}
 	}
 	for b := from; b < to; b++ {
 		if p.axis > 0 || p.down > 1 { // else the block is all there is, and the slots hold it
 			p.place(w, b)
 		}
-		if fetch > 0 {
-			p.next(w, fetch)
+		if p.past {
+			p.next(w, last.more.ahead)
 		}
 		for i, st := range p.steps {
 			st.n.run(&w.result, w.ins[i], w.opts[i])
@@ -506,8 +503,8 @@ func (p *pass) place(w *worker, b int) {
 	w.rows = n
 }
 
-// next names what the last step fetches while it computes: the operands of the next block, which follow those of this one.
-func (p *pass) next(w *worker, fetch simd.Fetch) {
+// next says what the last step prefetches while it computes: the operands of the next block, which follow those of this one.
+func (p *pass) next(w *worker, ahead *simd.Prefetch) {
 	var few [4][]byte
 	runs := few[:0]
 	for i := range p.leafs {
@@ -515,7 +512,7 @@ func (p *pass) next(w *worker, fetch simd.Fetch) {
 			runs = append(runs, exec.Reach(w.slots[i]))
 		}
 	}
-	fetch.After(runs...)
+	ahead.After(runs...)
 }
 
 // dense reports whether t is n elements in row-major order, or one for all.

@@ -15,7 +15,7 @@ func Hardmax[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], axis int,
 }
 
 // hardmaxLines defines Hardmax.
-func hardmaxLines[T num.Float](dst, _, a []T, n int) {
+func hardmaxLines[T num.Float](dst, _, a []T, n int, _ bool) {
 	for ; len(a) > 0; dst, a = dst[n:], a[n:] {
 		top := 0
 		for i, v := range a[:n] {

@@ -16,8 +16,8 @@ import (
 // like. Its rows are as exec.LineRow says; narrow floats use f32.
 type liner struct {
 	about
-	f32   func(dst, w, a []float32, n int)
-	f64   func(dst, w, a []float64, n int)
+	f32   func(dst, w, a []float32, n int, stream bool)
+	f64   func(dst, w, a []float64, n int, stream bool)
 	fixed fixedMap
 	fast  func(d dtype.DType, l cpu.Level) bool
 }

@@ -16,8 +16,8 @@ func LogSoftmax[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], axis i
 }
 
 // logSoftmaxLines defines LogSoftmax.
-func logSoftmaxLines[T num.Float](dst, w, a []T, n int) {
-	if softmaxLong(dst, w, a, n, true) {
+func logSoftmaxLines[T num.Float](dst, w, a []T, n int, stream bool) {
+	if softmaxLong(dst, w, a, n, true, stream) {
 		return
 	}
 	var top [1]T
@@ -33,8 +33,8 @@ func logSoftmaxLines[T num.Float](dst, w, a []T, n int) {
 		case *float64:
 			*p = num.Log64(*p)
 		}
-		subtract(w[:n], a, top[0])
-		subtract(dst[:n], w, s)
+		subtract(w[:n], a, top[0], false)
+		subtract(dst[:n], w, s, stream)
 	}
 }
 

@@ -50,25 +50,26 @@ const (
 	fast
 	wrap
 	rectify
-	past // the Into target is part of a tensor that is too large for the caches
 	roundDown
 	roundNear
-
-	ahead = 16 // from this bit on a simd.Fetch: what the row that writes the Into target fetches
 )
 
 // heed notes what the options say of an Into target besides where it is.
 func heed(j *exec.Job, opts []Option) {
 	for i := range opts {
-		j.Past = j.Past || opts[i].flags&past != 0
-		j.Ahead |= simd.Fetch(opts[i].flags >> ahead)
+		if m := opts[i].more; m != nil && m.ahead != nil {
+			j.Ahead = m.ahead
+		}
 	}
 }
 
 // more is what must stay one pointer further away than into: a context is handed
 // to other threads, and escape analysis doesn't tell fields apart, so beside it
 // every Into target would move to the heap.
-type more struct{ ctx context.Context }
+type more struct {
+	ctx   context.Context
+	ahead *simd.Prefetch // the Into target is part of a tensor that is too large for the caches: what its row prefetches
+}
 
 // Into writes the result to dst, which has the result's shape and type, instead
 // of a new tensor; the operator returns dst. dst may be an operand. Other overlap
@@ -80,7 +81,7 @@ func Into[T num.Elem](dst tensor.Tensor[T]) Option {
 // Context stops the operator early when ctx is done: it then panics with a
 // *tensor.Error that wraps ctx.Err(), and the elements of an Into target are
 // unspecified. An operator that returns has computed all elements.
-func Context(ctx context.Context) Option { return Option{more: &more{ctx}} }
+func Context(ctx context.Context) Option { return Option{more: &more{ctx: ctx}} }
 
 // WithThreads returns a context under which an operator uses at most n threads. Without
 // it that is GOMAXPROCS, which stays the bound. The result is the same with any number.
@@ -141,7 +142,7 @@ func (s *settings) ctx() context.Context {
 
 // quiet returns the options of a step on the way to a result: the context alone.
 func (s *settings) quiet() []Option {
-	if s.more == nil {
+	if s.ctx() == nil {
 		return nil
 	}
 	return []Option{{more: s.more}}

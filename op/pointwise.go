@@ -135,14 +135,14 @@ func (o *op1) call(r, a *tensor.Any, opts []Option) {
 	var k exec.Kernel
 	d := a.DType()
 	if t := fastest(o.rough); t != nil && read(opts).fast {
-		k.One = exec.One(t, d)
+		k.One, k.Stream = exec.One(t, d), exec.Stream(t.Stream, d)
 	}
 	if t := fastest(o.fast); t != nil && k.One == nil {
-		k.One = exec.One(t, d)
+		k.One, k.Stream = exec.One(t, d), exec.Stream(t.Stream, d)
 	}
 	j := exec.Job{Name: o.name, Cost: quick(o.cost)}
 	heed(&j, opts)
-	if k.Past = k.One != nil; !k.Past {
+	if k.One == nil {
 		j.Cost = max(o.cost, 1)
 		if k.One = exec.One(&o.rows, d); !o.keep {
 			k.Canon = canonOf(d)
@@ -171,10 +171,10 @@ func (o *op1) general(r *tensor.Any, j *exec.Job, ins *[3]*tensor.Any, k *exec.K
 			n.also = kept(opts)
 		}
 		if t := fastest(o.fast); t != nil && d == dtype.Float32 {
-			n.ofSum = exec.Forget[exec.Row3](t.MulAddF32)
+			n.ofSum, n.streamSum = exec.Forget[exec.Row3](t.MulAddF32), t.StreamMulAddF32
 		}
 		if t := fastest(o.rough); t != nil && fast && d == dtype.Float32 {
-			n.ofSum = exec.Forget[exec.Row3](t.MulAddF32)
+			n.ofSum, n.streamSum = exec.Forget[exec.Row3](t.MulAddF32), t.StreamMulAddF32
 		}
 		noted(r, n, d, opts, ins[0].LayoutRef())
 		return
@@ -220,11 +220,11 @@ func (o *op2) call(r, a, b *tensor.Any, opts []Option) {
 	var k exec.Kernel
 	d := a.DType()
 	if t := fastest(o.fast); t != nil {
-		k.Two = exec.Two(t, d)
+		k.Two, k.Stream = exec.Two(t, d), exec.Stream(t.Stream, d)
 	}
 	j := exec.Job{Name: o.name, Cost: quick(o.cost)}
 	heed(&j, opts)
-	if k.Past = k.Two != nil; !k.Past {
+	if k.Two == nil {
 		j.Cost = max(o.cost, 1)
 		if k.Two = exec.Two(&o.rows, d); !o.canonical {
 			k.Canon = canonOf(d)
@@ -279,9 +279,9 @@ func (o *cmp2) call(r, a, b *tensor.Any, opts []Option) {
 	var k exec.Kernel
 	d := a.DType()
 	if t := fastest(o.fast); t != nil {
-		k.Two = exec.Compare(t, d)
+		k.Two, k.Stream = exec.Compare(t, d), exec.Stream(t.Stream, d)
 	}
-	if k.Past = k.Two != nil; !k.Past {
+	if k.Two == nil {
 		k.Two = exec.Compare(&o.rows, d)
 	}
 	j := exec.Job{Name: o.name, Cost: 1}
@@ -313,7 +313,7 @@ func (o *cmp2) general(r *tensor.Any, j *exec.Job, ins *[3]*tensor.Any, k *exec.
 		*k = exec.Kernel{Via: &ordering{o, d}}
 	default:
 		inFloat32(k, d, exec.Kernel{Two: o.row(dtype.Float32)})
-		k.Narrow = nil
+		k.Narrow, k.Stream = nil, nil
 	}
 	exec.Elementwise(j, r, ins, 2, k)
 }
@@ -338,7 +338,7 @@ func (o *test1) call(r, a *tensor.Any, opts []Option) {
 		k.One = exec.Forget[exec.Row1](o.f32)
 	default:
 		inFloat32(&k, d, exec.Kernel{One: exec.Forget[exec.Row1](o.f32)})
-		k.Narrow = nil
+		k.Narrow, k.Stream = nil, nil
 	}
 	j := exec.Job{Name: o.name, Ctx: s.ctx(), Cost: 1}
 	exec.Elementwise(&j, r, &[3]*tensor.Any{a}, 1, &k)
@@ -373,7 +373,7 @@ func formula(r *tensor.Any, name string, cost int, rows *rowsP, fast *simd.Level
 	}
 	j := exec.Job{Name: name, Cost: quick(cost)}
 	heed(&j, opts)
-	if k.Past = k.With.Row != nil; !k.Past {
+	if k.With.Row == nil {
 		k.With, k.Canon, j.Cost = exec.With(rows, d), canonOf(d), max(cost, 1)
 	}
 	ins := [3]*tensor.Any{a}
@@ -412,7 +412,7 @@ func generalFormula(r *tensor.Any, rows *rowsP, fast *simd.Levels[*rowsP], j *ex
 
 // inFloat32 makes k a kernel of float32 for narrow floats, rounded once.
 func inFloat32(k *exec.Kernel, d dtype.DType, wide exec.Kernel) {
-	wide.Widen, wide.Narrow = widenOf(d), narrowOf(d)
+	wide.Widen, wide.Narrow, wide.Stream = widenOf(d), narrowOf(d), convertStream(d, dtype.Float32)
 	wide.Operand, wide.Result = dtype.Float32, dtype.Float32
 	*k = wide
 }

@@ -70,11 +70,11 @@ func (e *gemm[T]) finish(g *contraction, batch, r, m, x, n int) {
 func addNumber[T num.Native](row []T, v T) {
 	switch r := any(row).(type) {
 	case []float32:
-		if simd.TrySubNumber32(r, r, float32(-v)) {
+		if simd.TrySubNumber32(r, r, float32(-v), false) {
 			return
 		}
 	case []float64:
-		if simd.TrySubNumber64(r, r, float64(-v)) {
+		if simd.TrySubNumber64(r, r, float64(-v), false) {
 			return
 		}
 	}

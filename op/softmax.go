@@ -21,8 +21,8 @@ func Softmax[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], axis int,
 }
 
 // softmaxLines defines Softmax.
-func softmaxLines[T num.Float](dst, w, a []T, n int) {
-	if softmaxLong(dst, w, a, n, false) {
+func softmaxLines[T num.Float](dst, w, a []T, n int, stream bool) {
+	if softmaxLong(dst, w, a, n, false, stream) {
 		return
 	}
 	var tops [linesAtOnce]T
@@ -35,7 +35,7 @@ func softmaxLines[T num.Float](dst, w, a []T, n int) {
 		}
 		sumEach(sums[:m], w, n, n)
 		for i, s := range sums[:m] {
-			divideBy(dst[i*n:(i+1)*n], w[i*n:], T(s))
+			divideBy(dst[i*n:(i+1)*n], w[i*n:], T(s), stream)
 		}
 		dst, a = dst[m*n:], a[m*n:]
 	}
@@ -47,7 +47,7 @@ const longLine = 512
 // softmaxLong is Softmax, or LogSoftmax, of long lines of float32 where there are kernels for it: beside the exponentials of a line,
 // which leave memory and what divides idle, they store the results of the line before and find the largest element of the next. They
 // ignore NaNs there: a NaN in a line makes its sum NaN, and so all its results.
-func softmaxLong[T num.Float](to, scratch, from []T, n int, log bool) bool {
+func softmaxLong[T num.Float](to, scratch, from []T, n int, log, stream bool) bool {
 	dst, ok := any(to).([]float32)
 	if !ok || n < longLine || len(scratch) < 2*n || !simd.Has(cpu.Current()) {
 		return false
@@ -72,9 +72,9 @@ func softmaxLong[T num.Float](to, scratch, from []T, n int, log bool) bool {
 				lanes[j] = float32(math.Inf(-1))
 			}
 			if log {
-				simd.TryLogSoftmax32(e, line, p, dst[i-n:i], a[i-n:i], last, s, &lanes, next)
+				simd.TryLogSoftmax32(e, line, p, dst[i-n:i], a[i-n:i], last, s, &lanes, next, stream)
 			} else {
-				simd.TrySoftmax32(e, line, p, dst[i-n:i], old, s, &lanes, next)
+				simd.TrySoftmax32(e, line, p, dst[i-n:i], old, s, &lanes, next, stream)
 			}
 			largestLines(top[:], lanes[:], len(lanes))
 		}
@@ -86,10 +86,10 @@ func softmaxLong[T num.Float](to, scratch, from []T, n int, log bool) bool {
 	}
 	dst, a = dst[len(dst)-n:], a[len(a)-n:]
 	if log {
-		subtract(e, a, p)
-		subtract(dst, e, s)
+		subtract(e, a, p, false)
+		subtract(dst, e, s, stream)
 	} else {
-		divideBy(dst, old, s)
+		divideBy(dst, old, s, stream)
 	}
 	return true
 }
@@ -99,7 +99,7 @@ func exponentials[T num.Float](dst, a []T, top T) {
 	if dst, ok := any(dst).([]float32); ok && simd.TryExpLess32(dst, conv.As[float32](a), float32(top)) {
 		return
 	}
-	subtract(dst, a, top)
+	subtract(dst, a, top, false)
 	switch dst := any(dst).(type) {
 	case []float32:
 		expRow32(dst, dst)
@@ -127,15 +127,15 @@ func largestLines[T num.Float](tops, a []T, n int) {
 	}
 }
 
-// subtract stores a − v, NaNs canonical.
-func subtract[T num.Float](dst, a []T, v T) {
+// subtract stores a − v, NaNs canonical; past the caches, where there are kernels for it and stream is true.
+func subtract[T num.Float](dst, a []T, v T, stream bool) {
 	switch dst := any(dst).(type) {
 	case []float32:
-		if simd.TrySubNumber32(dst, conv.As[float32](a), float32(v)) {
+		if simd.TrySubNumber32(dst, conv.As[float32](a), float32(v), stream) {
 			return
 		}
 	case []float64:
-		if simd.TrySubNumber64(dst, conv.As[float64](a), float64(v)) {
+		if simd.TrySubNumber64(dst, conv.As[float64](a), float64(v), stream) {
 			return
 		}
 	}
@@ -145,15 +145,15 @@ func subtract[T num.Float](dst, a []T, v T) {
 	canonicalRow(dst)
 }
 
-// divideBy stores a ÷ v, NaNs canonical.
-func divideBy[T num.Float](dst, a []T, v T) {
+// divideBy stores a ÷ v, as subtract does.
+func divideBy[T num.Float](dst, a []T, v T, stream bool) {
 	switch dst := any(dst).(type) {
 	case []float32:
-		if simd.TryDivNumber32(dst, conv.As[float32](a), float32(v)) {
+		if simd.TryDivNumber32(dst, conv.As[float32](a), float32(v), stream) {
 			return
 		}
 	case []float64:
-		if simd.TryDivNumber64(dst, conv.As[float64](a), float64(v)) {
+		if simd.TryDivNumber64(dst, conv.As[float64](a), float64(v), stream) {
 			return
 		}
 	}

@@ -288,14 +288,14 @@ func sumOfGroup[T num.Float](sums *[sumGroup]float64, x []T) float64 {
 
 // settle rounds sums of n elements, or their means. dst may be sums.
 func settle[T num.Float](dst []T, sums []float64, n int, mean bool) {
-	if mean && !simd.TryDivNumber64(sums, sums, float64(n)) {
+	if mean && !simd.TryDivNumber64(sums, sums, float64(n), false) {
 		for i := range sums {
 			sums[i] /= float64(n)
 		}
 	}
 	switch dst := any(dst).(type) {
 	case []float32:
-		if simd.TryNarrowF64(dst, sums) {
+		if simd.TryNarrowF64(dst, sums, false) {
 			return
 		}
 		for i, v := range sums {

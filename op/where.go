@@ -28,7 +28,7 @@ func choose(r, cond, a, b *tensor.Any, opts []Option) {
 	aim(r, "Where", &s, d, cond.LayoutRef(), a.LayoutRef(), b.LayoutRef())
 	j := exec.Job{Name: "Where", Ctx: s.ctx(), Cost: 1}
 	heed(&j, opts)
-	exec.Elementwise(&j, r, &[3]*tensor.Any{cond, a, b}, 3, &exec.Kernel{Three: whereRow(d), Past: true})
+	exec.Elementwise(&j, r, &[3]*tensor.Any{cond, a, b}, 3, &exec.Kernel{Three: whereRow(d), Stream: whereStream(d)})
 }
 
 // whereRow returns the row of Where. It chooses between words: between floats it would
@@ -62,6 +62,25 @@ func whereRow(d dtype.DType) exec.Row3 {
 		return exec.Forget[exec.Row3](whereWords[uint64])
 	}
 	return exec.Forget[exec.Row3](whereWords[[2]uint64])
+}
+
+// whereStream returns the second entry of the row of Where, or nil.
+func whereStream(d dtype.DType) simd.Stream {
+	t := fastest(&simd.Where)
+	if t == nil {
+		return nil
+	}
+	switch d.Size() {
+	case 1:
+		return t.Stream.U8
+	case 2:
+		return t.Stream.U16
+	case 4:
+		return t.Stream.U32
+	case 8:
+		return t.Stream.U64
+	}
+	return nil
 }
 
 // whereWords defines Where.

@@ -23,7 +23,7 @@ func WidenBF16(dst []float32, src []num.BF16) {
 
 // NarrowF16 is num.NarrowF16.
 func NarrowF16(dst []num.F16, src []float32) {
-	if simd.TryNarrowF16(As[uint16](dst), src) {
+	if simd.TryNarrowF16(As[uint16](dst), src, false) {
 		return
 	}
 	num.NarrowF16(dst, src)
@@ -31,7 +31,7 @@ func NarrowF16(dst []num.F16, src []float32) {
 
 // NarrowBF16 is num.NarrowBF16.
 func NarrowBF16(dst []num.BF16, src []float32) {
-	if simd.TryNarrowBF16(As[uint16](dst), src) {
+	if simd.TryNarrowBF16(As[uint16](dst), src, false) {
 		return
 	}
 	num.NarrowBF16(dst, src)

@@ -4,7 +4,7 @@ import "github.com/ashlar-go/ashlar/internal/core/simd"
 
 // WidenF32 and NarrowF64 convert rows between float32 and float64, rounding once; NaNs are canonical.
 func WidenF32(dst []float64, src []float32) {
-	if simd.TryWidenF32(dst, src) {
+	if simd.TryWidenF32(dst, src, false) {
 		return
 	}
 	for i, v := range src[:len(dst)] {
@@ -15,7 +15,7 @@ func WidenF32(dst []float64, src []float32) {
 
 // NarrowF64 is the other way.
 func NarrowF64(dst []float32, src []float64) {
-	if simd.TryNarrowF64(dst, src) {
+	if simd.TryNarrowF64(dst, src, false) {
 		return
 	}
 	for i, v := range src[:len(dst)] {

@@ -29,7 +29,9 @@ type Kernel struct {
 	P, Q  Word // of With
 	Via   Via
 	Canon Row0 // makes the NaNs of a finished row canonical, where there is something to do
-	Past  bool // dst may be marked by simd.Past: the row doesn't read what it stored
+
+	// Stream stores what the row stores, or Narrow where there is one, past the caches. Of With, the Formula has it.
+	Stream simd.Stream
 
 	// Where elements are stored narrower than they are computed, Widen and Narrow convert a
 	// chunk to and from the types that rows take and give: Operand and Result, for Via too.
@@ -43,8 +45,11 @@ type Via interface {
 	Row(dst Run, result dtype.DType, in [3]Run, operand dtype.DType)
 }
 
-func (k *Kernel) run(dst Run, in *[3]Run) {
+// run computes dst. ahead is nil for usual stores.
+func (k *Kernel) run(dst Run, in *[3]Run, ahead *simd.Prefetch) {
 	switch {
+	case ahead != nil && k.Stream != nil:
+		k.Stream(dst, in[0], in[1], in[2], ahead)
 	case k.Two != nil:
 		k.Two(dst, in[0], in[1])
 	case k.One != nil:
@@ -52,7 +57,7 @@ func (k *Kernel) run(dst Run, in *[3]Run) {
 	case k.Three != nil:
 		k.Three(dst, in[0], in[1], in[2])
 	case k.With.Row != nil:
-		k.With.compute(dst, in[0], &k.P, &k.Q)
+		k.With.compute(dst, in[0], &k.P, &k.Q, ahead)
 	default:
 		k.Via.Row(dst, k.Result, *in, k.Operand)
 	}
@@ -67,17 +72,23 @@ type Job struct {
 	Ctx  context.Context
 	Cost int // of an element, in units of an addition
 
-	Past  bool       // the result is part of one that is too large for the caches
-	Ahead simd.Fetch // the streams that its row prefetches
+	Ahead *simd.Prefetch // the result is part of one that is too large for the caches; nil of any other
 }
+
+var alongOperand simd.Prefetch
 
 // Little reports whether n steps at a cost are too few for threads.
 func (j *Job) Little(n, cost int) bool {
 	return n <= SplitCost/2/max(cost, 1) && Goes(j.Ctx) || Alone(j.Ctx)
 }
 
-// Beyond reports whether the stores to a result of so many bytes should be non-temporal.
-func (j *Job) Beyond(size int) bool { return j.Past || size >= conv.Large }
+// ahead returns what the row of a result of so many bytes prefetches if its stores should be non-temporal; nil if not.
+func (j *Job) ahead(size int) *simd.Prefetch {
+	if j.Ahead == nil && size >= conv.Large {
+		return &alongOperand
+	}
+	return j.Ahead
+}
 
 // Elementwise computes dst[i] from the operands' elements i, n operands, broadcast to
 // dst's shape: rows of at most a chunk, packing what isn't a run of elements.
@@ -95,10 +106,9 @@ func Elementwise(j *Job, dst *tensor.Any, ins *[3]*tensor.Any, n int, k *Kernel)
 // lot is a result and its operands as runs of elements in one order.
 type lot struct {
 	out   []byte
-	in    [3][]byte // as many as there are operands, the others are nil
-	shift [4]uint8  // the logarithm of an element's size: the result's, and the operands'
-	past  bool      // its stores are non-temporal
-	ahead simd.Fetch
+	in    [3][]byte      // as many as there are operands, the others are nil
+	shift [4]uint8       // the logarithm of an element's size: the result's, and the operands'
+	ahead *simd.Prefetch // of a row whose stores are non-temporal; nil for usual ones
 }
 
 // len returns the number of elements.
@@ -124,17 +134,7 @@ func (l *lot) compute(k *Kernel) {
 			in[i] = run(b, l.shift[i+1])
 		}
 	}
-	k.run(marked(run(l.out, l.shift[0]), l.past, l.ahead), &in)
-}
-
-// marked returns the result of a row, with the hints for its stores in the capacity where past is true: see simd.Past. It is
-// called nowhere but in the arguments of a row, which alone sees the marked slice. A row neither appends to it, nor cuts
-// its capacity, nor returns it.
-func marked(dst Run, past bool, ahead simd.Fetch) Run {
-	if past {
-		return simd.Past(dst, ahead)
-	}
-	return dst
+	k.run(run(l.out, l.shift[0]), &in, l.ahead)
 }
 
 // Dense is Elementwise for operands that are runs of elements in the order of dst, which
@@ -143,7 +143,7 @@ func Dense(j *Job, dst *tensor.Any, ins *[3]*tensor.Any, n int, k *Kernel) bool 
 	lay := dst.LayoutRef()
 	l := lot{out: dst.Run(lay)}
 	l.shift[0] = shifts[dst.DType()]
-	l.past = k.Past && j.Beyond(len(l.out))
+	l.ahead = j.ahead(len(l.out))
 	for i := range n {
 		a := ins[i]
 		al := a.LayoutRef()
@@ -157,11 +157,10 @@ func Dense(j *Job, dst *tensor.Any, ins *[3]*tensor.Any, n int, k *Kernel) bool 
 			if !conv.Same(b, l.out) || s != l.shift[0] {
 				return false
 			}
-			l.past = false // what is computed in place is in the caches already
+			l.ahead = nil // what is computed in place is in the caches already
 		}
 		l.in[i], l.shift[i+1] = b, s
 	}
-	l.ahead = j.Ahead
 	if l.len()*j.Cost <= SplitCost && Goes(j.Ctx) || Alone(j.Ctx) {
 		l.inCache(k)
 	} else {
@@ -204,11 +203,13 @@ func denseSplit(j Job, k Kernel, l lot) {
 //go:noinline
 func general(j Job, dst *tensor.Any, ins *[3]*tensor.Any, n int, k *Kernel) {
 	c := strides{dst: *dst, n: n, k: *k}
-	c.past = (k.Past || k.Narrow != nil) && j.Beyond(dst.Len()*dst.DType().Size())
+	c.ahead = j.ahead(dst.Len() * dst.DType().Size())
 	to := Reach(dst)
 	for i := range n {
 		c.ins[i] = *ins[i]
-		c.past = c.past && !conv.Overlap(Reach(ins[i]), to)
+		if conv.Overlap(Reach(ins[i]), to) {
+			c.ahead = nil
+		}
 		if MustCopy(ins[i], dst) {
 			c.ins[i] = clone(ins[i])
 		}
@@ -356,11 +357,11 @@ func CopyBlock(dst, src []byte, to, from conv.Block, d dtype.DType) {
 
 // strides is a call of strided on its way through the elements.
 type strides struct {
-	dst  tensor.Any
-	ins  [3]tensor.Any
-	n    int // of ins
-	k    Kernel
-	past bool // the stores to the result are non-temporal
+	dst   tensor.Any
+	ins   [3]tensor.Any
+	n     int // of ins
+	k     Kernel
+	ahead *simd.Prefetch // as of a lot
 	cuts
 }
 
@@ -458,13 +459,21 @@ func (s *strides) work(from, to int) {
 			b = dd[db.Off<<shift : (db.Off+size)<<shift]
 		}
 		out := run(b, shift)
-		past := dense && s.past
-		if s.k.Narrow == nil {
-			s.k.run(marked(out, past, 0), &row)
-		} else {
+		ahead := s.ahead
+		if !dense {
+			ahead = nil
+		}
+		switch {
+		case s.k.Narrow == nil:
+			s.k.run(out, &row, ahead)
+		default:
 			w := run(wide[:size<<wider], wider)
-			s.k.run(w, &row)
-			s.k.Narrow(marked(out, past, 0), w)
+			s.k.run(w, &row, nil)
+			if ahead != nil && s.k.Stream != nil {
+				s.k.Stream(out, w, nil, nil, ahead)
+			} else {
+				s.k.Narrow(out, w)
+			}
 		}
 		if !dense {
 			spread(dd, b, db, d)

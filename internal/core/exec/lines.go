@@ -16,7 +16,7 @@ type along struct {
 	from, into    int // the first elements of src and dst
 	n             int // elements of a line
 	dtype         dtype.DType
-	past          bool
+	stream        bool // stores are non-temporal where a row can
 	row           LineRow
 	widen, narrow Row1
 }
@@ -36,7 +36,7 @@ func Lines(j Job, a *tensor.Any, axis, tail int, dst *tensor.Any, row LineRow, w
 	l.to.lines(dst.LayoutRef(), axis, tail)
 	l.src, l.from = a.Memory()
 	l.dst, l.into = dst.Memory()
-	l.past = j.Beyond(dst.Len()*dst.DType().Size()) && !conv.Overlap(Reach(a), Reach(dst))
+	l.stream = j.ahead(dst.Len()*dst.DType().Size()) != nil && !conv.Overlap(Reach(a), Reach(dst))
 	if n, cost := l.in.N/l.n, l.n*j.Cost; j.Little(n, cost) {
 		l.work(0, n)
 	} else {
@@ -61,7 +61,7 @@ func (l *along) work(from, till int) {
 		if l.dtype == dtype.Float32 {
 			most = max(most, 2) // for long lines of Softmax
 		}
-		l.row(marked(x, l.past, 0), run(carved(&rest, min(most, till-from)*l.n<<s), s), part(l.src, l.dtype, l.from+at, n), l.n)
+		l.row(x, run(carved(&rest, min(most, till-from)*l.n<<s), s), part(l.src, l.dtype, l.from+at, n), l.n, l.stream)
 		return
 	}
 	room := min(most, till-from) * l.n
@@ -90,10 +90,10 @@ func (l *along) work(from, till int) {
 			l.in.gather(b, l.src, l.dtype, l.from, at)
 		}
 		if l.widen == nil {
-			l.row(x, w, a, l.n)
+			l.row(x, w, a, l.n, false)
 		} else {
 			l.widen(wide[:size], x)
-			l.row(wide[:size], w, wide[:size], l.n)
+			l.row(wide[:size], w, wide[:size], l.n, false)
 			l.narrow(x, wide[:size])
 		}
 		if tile != nil {

@@ -17,9 +17,9 @@ import (
 )
 
 // A Run is a slice of elements of any type: its length counts elements. Only rows look
-// at them. A Run is a slice so that it is passed as a row's own arguments are: a row of
+// at them. It is a slice so that it is passed as a row's own arguments are: a row of
 // Runs and the row of typed slices it was made of are called alike.
-type Run []struct{}
+type Run = simd.Run
 
 // The forms of rows, by their operands.
 type (
@@ -30,8 +30,8 @@ type (
 
 	// A LineRow stores in dst the results of the lines of a, of n elements each and one after
 	// the other. It may use w, which has room for as many of them as fit RunLen elements, for
-	// one at least. dst may be a, and marked by simd.Past: it is written once, NaNs canonical.
-	LineRow func(dst, w, a Run, n int)
+	// one at least. dst may be a. With stream, dst is too large for the caches, is written once, and isn't a.
+	LineRow func(dst, w, a Run, n int, stream bool)
 )
 
 // Forget returns a row as one of Runs. F is the type of a function that takes a slice for
@@ -69,47 +69,63 @@ func Two(t *simd.Rows2, d dtype.DType) Row2 { return rows[Row2](unsafe.Pointer(t
 // Compare is One for two operands and a result of bool.
 func Compare(t *simd.RowsCmp, d dtype.DType) Row2 { return rows[Row2](unsafe.Pointer(t), d) }
 
+// Stream returns the second entry of the row of an element type; nil when the table is nil or has none.
+func Stream(t *simd.Streams, d dtype.DType) simd.Stream {
+	return rows[simd.Stream](unsafe.Pointer(t), d)
+}
+
 // A Formula is a row of one operand and two numbers, of package simd, for one element type.
 type Formula struct {
-	Row   Row1 // a func(dst, a []T, p, q T); nil when there is none
-	dtype dtype.DType
+	Row    Row1 // a func(dst, a []T, p, q T); nil when there is none
+	stream Row1 // a func(dst, a []T, p, q T, ahead *simd.Prefetch): its second entry, or nil
+	dtype  dtype.DType
 }
 
 // With returns the row of an element type; its Row is nil when the table has none.
 func With(t *simd.RowsP, d dtype.DType) (f Formula) {
 	if t != nil && int(d) < dtype.Count && slots[d] >= 2 && slots[d] <= 11 { // real numbers
-		f = Formula{(*[10]Row1)(unsafe.Pointer(t))[slots[d]-2], d}
+		f = Formula{Row: (*[10]Row1)(unsafe.Pointer(t))[slots[d]-2], dtype: d}
+		switch d {
+		case dtype.Float32:
+			f.stream = Forget[Row1](t.StreamF32)
+		case dtype.Float64:
+			f.stream = Forget[Row1](t.StreamF64)
+		}
 	}
 	return f
 }
 
-// compute runs the row with the numbers p and q.
-func (f *Formula) compute(dst, a Run, p, q *Word) {
+// compute runs the row with the numbers p and q. ahead is nil for usual stores.
+func (f *Formula) compute(dst, a Run, p, q *Word, ahead *simd.Prefetch) {
 	switch f.dtype {
 	case dtype.Int8:
-		compute[int8](f, dst, a, p, q)
+		compute[int8](f, dst, a, p, q, ahead)
 	case dtype.Int16:
-		compute[int16](f, dst, a, p, q)
+		compute[int16](f, dst, a, p, q, ahead)
 	case dtype.Int32:
-		compute[int32](f, dst, a, p, q)
+		compute[int32](f, dst, a, p, q, ahead)
 	case dtype.Int64:
-		compute[int64](f, dst, a, p, q)
+		compute[int64](f, dst, a, p, q, ahead)
 	case dtype.Uint8:
-		compute[uint8](f, dst, a, p, q)
+		compute[uint8](f, dst, a, p, q, ahead)
 	case dtype.Uint16:
-		compute[uint16](f, dst, a, p, q)
+		compute[uint16](f, dst, a, p, q, ahead)
 	case dtype.Uint32:
-		compute[uint32](f, dst, a, p, q)
+		compute[uint32](f, dst, a, p, q, ahead)
 	case dtype.Uint64:
-		compute[uint64](f, dst, a, p, q)
+		compute[uint64](f, dst, a, p, q, ahead)
 	case dtype.Float32:
-		compute[float32](f, dst, a, p, q)
+		compute[float32](f, dst, a, p, q, ahead)
 	case dtype.Float64:
-		compute[float64](f, dst, a, p, q)
+		compute[float64](f, dst, a, p, q, ahead)
 	}
 }
 
-func compute[T any](f *Formula, dst, a Run, p, q *Word) {
+func compute[T any](f *Formula, dst, a Run, p, q *Word, ahead *simd.Prefetch) {
+	if ahead != nil && f.stream != nil {
+		Recall[func(dst, a []T, p, q T, ahead *simd.Prefetch)](f.stream)(Of[T](dst), Of[T](a), Number[T](p), Number[T](q), ahead)
+		return
+	}
 	Recall[func(dst, a []T, p, q T)](f.Row)(Of[T](dst), Of[T](a), Number[T](p), Number[T](q))
 }
 

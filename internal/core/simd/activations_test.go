@@ -18,17 +18,17 @@ func TestActivations(t *testing.T) {
 		for _, n := range [][2]float64{{0.2, 0.5}, {1.0 / 6, 0.5}, {-3, 1e30}, {0, 0}, {0, math.Copysign(0, -1)}, {inf, 1}, {1, -inf}, {math.NaN(), 0}, {1, math.NaN()}, {1e-42, 1}} {
 			p, q := n[0], n[1]
 			t.Logf("%v and %v", p, q)
-			withNumbers(t, "F32", float32(p), float32(q), HardSigmoid[l].F32, LeakyRelu[l].F32)
-			withNumbers(t, "F64", p, q, HardSigmoid[l].F64, LeakyRelu[l].F64)
+			withNumbers(t, "F32", float32(p), float32(q), HardSigmoid[l].F32, LeakyRelu[l].F32, HardSigmoid[l].StreamF32, LeakyRelu[l].StreamF32)
+			withNumbers(t, "F64", p, q, HardSigmoid[l].F64, LeakyRelu[l].F64, HardSigmoid[l].StreamF64, LeakyRelu[l].StreamF64)
 		}
 	})
 }
 
-func withNumbers[T float32 | float64](t *testing.T, name string, p, q T, sigmoid, leaky func(dst, a []T, p, q T)) {
-	check1(t, "hardSigmoid"+name, func(dst, a []T) { sigmoid(dst, a, p, q) }, func(a T) T {
+func withNumbers[T float32 | float64](t *testing.T, name string, p, q T, sigmoid, leaky func(dst, a []T, p, q T), streamSigmoid, streamLeaky func(dst, a []T, p, q T, ahead *Prefetch)) {
+	checkNumbers(t, "hardSigmoid"+name, p, q, sigmoid, streamSigmoid, func(a T) T {
 		return canonical(T(max(0, min(1, float64(float64(p)*float64(a))+float64(q)))))
 	})
-	check1(t, "leakyRelu"+name, func(dst, a []T) { leaky(dst, a, p, q) }, func(a T) T {
+	checkNumbers(t, "leakyRelu"+name, p, q, leaky, streamLeaky, func(a T) T {
 		if a < 0 {
 			a *= p
 		}

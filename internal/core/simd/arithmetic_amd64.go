@@ -8,367 +8,709 @@ package simd
 func addI8AVX2(dst []int8, a []int8, b []int8)
 
 //go:noescape
+func addI8StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func addU8AVX2(dst []uint8, a []uint8, b []uint8)
+
+//go:noescape
+func addU8StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func addI8AVX512(dst []int8, a []int8, b []int8)
 
 //go:noescape
+func addI8StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func addU8AVX512(dst []uint8, a []uint8, b []uint8)
+
+//go:noescape
+func addU8StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func addI16AVX2(dst []int16, a []int16, b []int16)
 
 //go:noescape
+func addI16StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func addU16AVX2(dst []uint16, a []uint16, b []uint16)
+
+//go:noescape
+func addU16StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func addI16AVX512(dst []int16, a []int16, b []int16)
 
 //go:noescape
+func addI16StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func addU16AVX512(dst []uint16, a []uint16, b []uint16)
+
+//go:noescape
+func addU16StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func addI32AVX2(dst []int32, a []int32, b []int32)
 
 //go:noescape
+func addI32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func addU32AVX2(dst []uint32, a []uint32, b []uint32)
+
+//go:noescape
+func addU32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func addI32AVX512(dst []int32, a []int32, b []int32)
 
 //go:noescape
+func addI32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func addU32AVX512(dst []uint32, a []uint32, b []uint32)
+
+//go:noescape
+func addU32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func addI64AVX2(dst []int64, a []int64, b []int64)
 
 //go:noescape
+func addI64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func addU64AVX2(dst []uint64, a []uint64, b []uint64)
+
+//go:noescape
+func addU64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func addI64AVX512(dst []int64, a []int64, b []int64)
 
 //go:noescape
+func addI64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func addU64AVX512(dst []uint64, a []uint64, b []uint64)
+
+//go:noescape
+func addU64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func addF32AVX2(dst []float32, a []float32, b []float32)
 
 //go:noescape
+func addF32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func addF32AVX512(dst []float32, a []float32, b []float32)
+
+//go:noescape
+func addF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func addF64AVX2(dst []float64, a []float64, b []float64)
 
 //go:noescape
+func addF64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func addF64AVX512(dst []float64, a []float64, b []float64)
+
+//go:noescape
+func addF64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func subI8AVX2(dst []int8, a []int8, b []int8)
 
 //go:noescape
+func subI8StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func subU8AVX2(dst []uint8, a []uint8, b []uint8)
+
+//go:noescape
+func subU8StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func subI8AVX512(dst []int8, a []int8, b []int8)
 
 //go:noescape
+func subI8StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func subU8AVX512(dst []uint8, a []uint8, b []uint8)
+
+//go:noescape
+func subU8StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func subI16AVX2(dst []int16, a []int16, b []int16)
 
 //go:noescape
+func subI16StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func subU16AVX2(dst []uint16, a []uint16, b []uint16)
+
+//go:noescape
+func subU16StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func subI16AVX512(dst []int16, a []int16, b []int16)
 
 //go:noescape
+func subI16StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func subU16AVX512(dst []uint16, a []uint16, b []uint16)
+
+//go:noescape
+func subU16StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func subI32AVX2(dst []int32, a []int32, b []int32)
 
 //go:noescape
+func subI32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func subU32AVX2(dst []uint32, a []uint32, b []uint32)
+
+//go:noescape
+func subU32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func subI32AVX512(dst []int32, a []int32, b []int32)
 
 //go:noescape
+func subI32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func subU32AVX512(dst []uint32, a []uint32, b []uint32)
+
+//go:noescape
+func subU32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func subI64AVX2(dst []int64, a []int64, b []int64)
 
 //go:noescape
+func subI64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func subU64AVX2(dst []uint64, a []uint64, b []uint64)
+
+//go:noescape
+func subU64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func subI64AVX512(dst []int64, a []int64, b []int64)
 
 //go:noescape
+func subI64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func subU64AVX512(dst []uint64, a []uint64, b []uint64)
+
+//go:noescape
+func subU64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func subF32AVX2(dst []float32, a []float32, b []float32)
 
 //go:noescape
+func subF32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func subF32AVX512(dst []float32, a []float32, b []float32)
+
+//go:noescape
+func subF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func subF64AVX2(dst []float64, a []float64, b []float64)
 
 //go:noescape
+func subF64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func subF64AVX512(dst []float64, a []float64, b []float64)
+
+//go:noescape
+func subF64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func mulI16AVX2(dst []int16, a []int16, b []int16)
 
 //go:noescape
+func mulI16StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func mulU16AVX2(dst []uint16, a []uint16, b []uint16)
+
+//go:noescape
+func mulU16StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func mulI16AVX512(dst []int16, a []int16, b []int16)
 
 //go:noescape
+func mulI16StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func mulU16AVX512(dst []uint16, a []uint16, b []uint16)
+
+//go:noescape
+func mulU16StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func mulI32AVX2(dst []int32, a []int32, b []int32)
 
 //go:noescape
+func mulI32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func mulU32AVX2(dst []uint32, a []uint32, b []uint32)
+
+//go:noescape
+func mulU32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func mulI32AVX512(dst []int32, a []int32, b []int32)
 
 //go:noescape
+func mulI32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func mulU32AVX512(dst []uint32, a []uint32, b []uint32)
+
+//go:noescape
+func mulU32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func mulI64AVX512(dst []int64, a []int64, b []int64)
 
 //go:noescape
+func mulI64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func mulU64AVX512(dst []uint64, a []uint64, b []uint64)
+
+//go:noescape
+func mulU64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func mulF32AVX2(dst []float32, a []float32, b []float32)
 
 //go:noescape
+func mulF32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func mulF32AVX512(dst []float32, a []float32, b []float32)
+
+//go:noescape
+func mulF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func mulF64AVX2(dst []float64, a []float64, b []float64)
 
 //go:noescape
+func mulF64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func mulF64AVX512(dst []float64, a []float64, b []float64)
+
+//go:noescape
+func mulF64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func divF32AVX2(dst []float32, a []float32, b []float32)
 
 //go:noescape
+func divF32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func divF32AVX512(dst []float32, a []float32, b []float32)
+
+//go:noescape
+func divF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func divF64AVX2(dst []float64, a []float64, b []float64)
 
 //go:noescape
+func divF64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func divF64AVX512(dst []float64, a []float64, b []float64)
+
+//go:noescape
+func divF64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func mulAddF32AVX2(dst []float32, a []float32, b []float32, c []float32)
 
 //go:noescape
+func mulAddF32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func mulAddF32AVX512(dst []float32, a []float32, b []float32, c []float32)
+
+//go:noescape
+func mulAddF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func mulAddF64AVX2(dst []float64, a []float64, b []float64, c []float64)
 
 //go:noescape
+func mulAddF64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func mulAddF64AVX512(dst []float64, a []float64, b []float64, c []float64)
+
+//go:noescape
+func mulAddF64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func maxI8AVX2(dst []int8, a []int8, b []int8)
 
 //go:noescape
+func maxI8StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func maxI8AVX512(dst []int8, a []int8, b []int8)
+
+//go:noescape
+func maxI8StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func maxI16AVX2(dst []int16, a []int16, b []int16)
 
 //go:noescape
+func maxI16StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func maxI16AVX512(dst []int16, a []int16, b []int16)
+
+//go:noescape
+func maxI16StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func maxI32AVX2(dst []int32, a []int32, b []int32)
 
 //go:noescape
+func maxI32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func maxI32AVX512(dst []int32, a []int32, b []int32)
+
+//go:noescape
+func maxI32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func maxI64AVX512(dst []int64, a []int64, b []int64)
 
 //go:noescape
+func maxI64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func maxU8AVX2(dst []uint8, a []uint8, b []uint8)
+
+//go:noescape
+func maxU8StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func maxU8AVX512(dst []uint8, a []uint8, b []uint8)
 
 //go:noescape
+func maxU8StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func maxU16AVX2(dst []uint16, a []uint16, b []uint16)
+
+//go:noescape
+func maxU16StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func maxU16AVX512(dst []uint16, a []uint16, b []uint16)
 
 //go:noescape
+func maxU16StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func maxU32AVX2(dst []uint32, a []uint32, b []uint32)
+
+//go:noescape
+func maxU32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func maxU32AVX512(dst []uint32, a []uint32, b []uint32)
 
 //go:noescape
+func maxU32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func maxU64AVX512(dst []uint64, a []uint64, b []uint64)
+
+//go:noescape
+func maxU64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func maxF32AVX2(dst []float32, a []float32, b []float32)
 
 //go:noescape
+func maxF32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func maxF32AVX512(dst []float32, a []float32, b []float32)
+
+//go:noescape
+func maxF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func maxF64AVX2(dst []float64, a []float64, b []float64)
 
 //go:noescape
+func maxF64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func maxF64AVX512(dst []float64, a []float64, b []float64)
+
+//go:noescape
+func maxF64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func minI8AVX2(dst []int8, a []int8, b []int8)
 
 //go:noescape
+func minI8StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func minI8AVX512(dst []int8, a []int8, b []int8)
+
+//go:noescape
+func minI8StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func minI16AVX2(dst []int16, a []int16, b []int16)
 
 //go:noescape
+func minI16StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func minI16AVX512(dst []int16, a []int16, b []int16)
+
+//go:noescape
+func minI16StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func minI32AVX2(dst []int32, a []int32, b []int32)
 
 //go:noescape
+func minI32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func minI32AVX512(dst []int32, a []int32, b []int32)
+
+//go:noescape
+func minI32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func minI64AVX512(dst []int64, a []int64, b []int64)
 
 //go:noescape
+func minI64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func minU8AVX2(dst []uint8, a []uint8, b []uint8)
+
+//go:noescape
+func minU8StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func minU8AVX512(dst []uint8, a []uint8, b []uint8)
 
 //go:noescape
+func minU8StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func minU16AVX2(dst []uint16, a []uint16, b []uint16)
+
+//go:noescape
+func minU16StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func minU16AVX512(dst []uint16, a []uint16, b []uint16)
 
 //go:noescape
+func minU16StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func minU32AVX2(dst []uint32, a []uint32, b []uint32)
+
+//go:noescape
+func minU32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func minU32AVX512(dst []uint32, a []uint32, b []uint32)
 
 //go:noescape
+func minU32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func minU64AVX512(dst []uint64, a []uint64, b []uint64)
+
+//go:noescape
+func minU64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func minF32AVX2(dst []float32, a []float32, b []float32)
 
 //go:noescape
+func minF32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func minF32AVX512(dst []float32, a []float32, b []float32)
+
+//go:noescape
+func minF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func minF64AVX2(dst []float64, a []float64, b []float64)
 
 //go:noescape
+func minF64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func minF64AVX512(dst []float64, a []float64, b []float64)
 
 //go:noescape
-func subNumber32AVX2(dst []float32, a []float32, p float32)
+func minF64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
-func subNumber32AVX512(dst []float32, a []float32, p float32)
+func subNumber32AVX2(dst []float32, a []float32, p float32, stream bool)
 
 //go:noescape
-func divNumber32AVX2(dst []float32, a []float32, p float32)
+func subNumber32AVX512(dst []float32, a []float32, p float32, stream bool)
 
 //go:noescape
-func divNumber32AVX512(dst []float32, a []float32, p float32)
+func divNumber32AVX2(dst []float32, a []float32, p float32, stream bool)
 
 //go:noescape
-func subNumber64AVX2(dst []float64, a []float64, p float64)
+func divNumber32AVX512(dst []float32, a []float32, p float32, stream bool)
 
 //go:noescape
-func subNumber64AVX512(dst []float64, a []float64, p float64)
+func subNumber64AVX2(dst []float64, a []float64, p float64, stream bool)
 
 //go:noescape
-func divNumber64AVX2(dst []float64, a []float64, p float64)
+func subNumber64AVX512(dst []float64, a []float64, p float64, stream bool)
 
 //go:noescape
-func divNumber64AVX512(dst []float64, a []float64, p float64)
+func divNumber64AVX2(dst []float64, a []float64, p float64, stream bool)
+
+//go:noescape
+func divNumber64AVX512(dst []float64, a []float64, p float64, stream bool)
 
 //go:noescape
 func clipF32AVX2(dst []float32, a []float32, p float32, q float32)
 
 //go:noescape
+func clipF32StreamAVX2(dst []float32, a []float32, p float32, q float32, ahead *Prefetch)
+
+//go:noescape
 func clipF32AVX512(dst []float32, a []float32, p float32, q float32)
+
+//go:noescape
+func clipF32StreamAVX512(dst []float32, a []float32, p float32, q float32, ahead *Prefetch)
 
 //go:noescape
 func clipF64AVX2(dst []float64, a []float64, p float64, q float64)
 
 //go:noescape
+func clipF64StreamAVX2(dst []float64, a []float64, p float64, q float64, ahead *Prefetch)
+
+//go:noescape
 func clipF64AVX512(dst []float64, a []float64, p float64, q float64)
+
+//go:noescape
+func clipF64StreamAVX512(dst []float64, a []float64, p float64, q float64, ahead *Prefetch)
 
 //go:noescape
 func hardSwishF32AVX2(dst []float32, a []float32)
 
 //go:noescape
+func hardSwishF32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func hardSwishF32AVX512(dst []float32, a []float32)
+
+//go:noescape
+func hardSwishF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func hardSigmoidF32AVX2(dst []float32, a []float32, p float32, q float32)
 
 //go:noescape
+func hardSigmoidF32StreamAVX2(dst []float32, a []float32, p float32, q float32, ahead *Prefetch)
+
+//go:noescape
 func hardSigmoidF32AVX512(dst []float32, a []float32, p float32, q float32)
+
+//go:noescape
+func hardSigmoidF32StreamAVX512(dst []float32, a []float32, p float32, q float32, ahead *Prefetch)
 
 //go:noescape
 func leakyReluF32AVX2(dst []float32, a []float32, p float32, q float32)
 
 //go:noescape
+func leakyReluF32StreamAVX2(dst []float32, a []float32, p float32, q float32, ahead *Prefetch)
+
+//go:noescape
 func leakyReluF32AVX512(dst []float32, a []float32, p float32, q float32)
+
+//go:noescape
+func leakyReluF32StreamAVX512(dst []float32, a []float32, p float32, q float32, ahead *Prefetch)
 
 //go:noescape
 func hardSwishF64AVX2(dst []float64, a []float64)
 
 //go:noescape
+func hardSwishF64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func hardSwishF64AVX512(dst []float64, a []float64)
+
+//go:noescape
+func hardSwishF64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func hardSigmoidF64AVX2(dst []float64, a []float64, p float64, q float64)
 
 //go:noescape
+func hardSigmoidF64StreamAVX2(dst []float64, a []float64, p float64, q float64, ahead *Prefetch)
+
+//go:noescape
 func hardSigmoidF64AVX512(dst []float64, a []float64, p float64, q float64)
+
+//go:noescape
+func hardSigmoidF64StreamAVX512(dst []float64, a []float64, p float64, q float64, ahead *Prefetch)
 
 //go:noescape
 func leakyReluF64AVX2(dst []float64, a []float64, p float64, q float64)
 
 //go:noescape
+func leakyReluF64StreamAVX2(dst []float64, a []float64, p float64, q float64, ahead *Prefetch)
+
+//go:noescape
 func leakyReluF64AVX512(dst []float64, a []float64, p float64, q float64)
+
+//go:noescape
+func leakyReluF64StreamAVX512(dst []float64, a []float64, p float64, q float64, ahead *Prefetch)
 
 //go:noescape
 func affine32AVX2(dst []float32, a []float32, mean float64, factor float64, bias float64)

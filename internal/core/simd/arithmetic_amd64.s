@@ -5,8 +5,18 @@
 #include "textflag.h"
 
 // func addI8AVX2(dst []int8, a []int8, b []int8)
-// Requires: AVX, AVX2, CMOV
 TEXT ·addI8AVX2(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·addI8AVX2<>(SB)
+
+// func addI8StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·addI8StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·addI8AVX2<>(SB)
+
+// func addI8AVX2<>(dst []int8, a []int8, b []int8)
+// Requires: AVX, AVX2, CMOV
+TEXT ·addI8AVX2<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -20,9 +30,8 @@ TEXT ·addI8AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+128, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -105,9 +114,23 @@ done:
 TEXT ·addU8AVX2(SB), NOSPLIT, $0-72
 	JMP ·addI8AVX2(SB)
 
+// func addU8StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·addU8StreamAVX2(SB), NOSPLIT, $0-104
+	JMP ·addI8StreamAVX2(SB)
+
 // func addI8AVX512(dst []int8, a []int8, b []int8)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·addI8AVX512(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·addI8AVX512<>(SB)
+
+// func addI8StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·addI8StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·addI8AVX512<>(SB)
+
+// func addI8AVX512<>(dst []int8, a []int8, b []int8)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·addI8AVX512<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -121,9 +144,8 @@ TEXT ·addI8AVX512(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+256, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000003f, CX
 	JNE     many
 
@@ -202,9 +224,23 @@ done:
 TEXT ·addU8AVX512(SB), NOSPLIT, $0-72
 	JMP ·addI8AVX512(SB)
 
+// func addU8StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·addU8StreamAVX512(SB), NOSPLIT, $0-104
+	JMP ·addI8StreamAVX512(SB)
+
 // func addI16AVX2(dst []int16, a []int16, b []int16)
-// Requires: AVX, AVX2, CMOV
 TEXT ·addI16AVX2(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·addI16AVX2<>(SB)
+
+// func addI16StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·addI16StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·addI16AVX2<>(SB)
+
+// func addI16AVX2<>(dst []int16, a []int16, b []int16)
+// Requires: AVX, AVX2, CMOV
+TEXT ·addI16AVX2<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -218,9 +254,8 @@ TEXT ·addI16AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+64, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -303,9 +338,23 @@ done:
 TEXT ·addU16AVX2(SB), NOSPLIT, $0-72
 	JMP ·addI16AVX2(SB)
 
+// func addU16StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·addU16StreamAVX2(SB), NOSPLIT, $0-104
+	JMP ·addI16StreamAVX2(SB)
+
 // func addI16AVX512(dst []int16, a []int16, b []int16)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·addI16AVX512(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·addI16AVX512<>(SB)
+
+// func addI16StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·addI16StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·addI16AVX512<>(SB)
+
+// func addI16AVX512<>(dst []int16, a []int16, b []int16)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·addI16AVX512<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -319,9 +368,8 @@ TEXT ·addI16AVX512(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+128, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000003f, CX
 	JNE     many
 
@@ -400,9 +448,23 @@ done:
 TEXT ·addU16AVX512(SB), NOSPLIT, $0-72
 	JMP ·addI16AVX512(SB)
 
+// func addU16StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·addU16StreamAVX512(SB), NOSPLIT, $0-104
+	JMP ·addI16StreamAVX512(SB)
+
 // func addI32AVX2(dst []int32, a []int32, b []int32)
-// Requires: AVX, AVX2, CMOV
 TEXT ·addI32AVX2(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·addI32AVX2<>(SB)
+
+// func addI32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·addI32StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·addI32AVX2<>(SB)
+
+// func addI32AVX2<>(dst []int32, a []int32, b []int32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·addI32AVX2<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -416,9 +478,8 @@ TEXT ·addI32AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+32, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -499,9 +560,23 @@ done:
 TEXT ·addU32AVX2(SB), NOSPLIT, $0-72
 	JMP ·addI32AVX2(SB)
 
+// func addU32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·addU32StreamAVX2(SB), NOSPLIT, $0-104
+	JMP ·addI32StreamAVX2(SB)
+
 // func addI32AVX512(dst []int32, a []int32, b []int32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·addI32AVX512(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·addI32AVX512<>(SB)
+
+// func addI32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·addI32StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·addI32AVX512<>(SB)
+
+// func addI32AVX512<>(dst []int32, a []int32, b []int32)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·addI32AVX512<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -515,9 +590,8 @@ TEXT ·addI32AVX512(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+64, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000003f, CX
 	JNE     many
 
@@ -596,9 +670,23 @@ done:
 TEXT ·addU32AVX512(SB), NOSPLIT, $0-72
 	JMP ·addI32AVX512(SB)
 
+// func addU32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·addU32StreamAVX512(SB), NOSPLIT, $0-104
+	JMP ·addI32StreamAVX512(SB)
+
 // func addI64AVX2(dst []int64, a []int64, b []int64)
-// Requires: AVX, AVX2, CMOV
 TEXT ·addI64AVX2(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·addI64AVX2<>(SB)
+
+// func addI64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·addI64StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·addI64AVX2<>(SB)
+
+// func addI64AVX2<>(dst []int64, a []int64, b []int64)
+// Requires: AVX, AVX2, CMOV
+TEXT ·addI64AVX2<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -612,9 +700,8 @@ TEXT ·addI64AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+16, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -695,9 +782,23 @@ done:
 TEXT ·addU64AVX2(SB), NOSPLIT, $0-72
 	JMP ·addI64AVX2(SB)
 
+// func addU64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·addU64StreamAVX2(SB), NOSPLIT, $0-104
+	JMP ·addI64StreamAVX2(SB)
+
 // func addI64AVX512(dst []int64, a []int64, b []int64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·addI64AVX512(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·addI64AVX512<>(SB)
+
+// func addI64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·addI64StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·addI64AVX512<>(SB)
+
+// func addI64AVX512<>(dst []int64, a []int64, b []int64)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·addI64AVX512<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -711,9 +812,8 @@ TEXT ·addI64AVX512(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+32, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000003f, CX
 	JNE     many
 
@@ -792,6 +892,10 @@ done:
 TEXT ·addU64AVX512(SB), NOSPLIT, $0-72
 	JMP ·addI64AVX512(SB)
 
+// func addU64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·addU64StreamAVX512(SB), NOSPLIT, $0-104
+	JMP ·addI64StreamAVX512(SB)
+
 DATA c7fc000007fc00000<>+0(SB)/8, $0x7fc000007fc00000
 DATA c7fc000007fc00000<>+8(SB)/8, $0x7fc000007fc00000
 DATA c7fc000007fc00000<>+16(SB)/8, $0x7fc000007fc00000
@@ -803,8 +907,18 @@ DATA c7fc000007fc00000<>+56(SB)/8, $0x7fc000007fc00000
 GLOBL c7fc000007fc00000<>(SB), RODATA|NOPTR, $64
 
 // func addF32AVX2(dst []float32, a []float32, b []float32)
-// Requires: AVX, AVX2, CMOV
 TEXT ·addF32AVX2(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·addF32AVX2<>(SB)
+
+// func addF32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·addF32StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·addF32AVX2<>(SB)
+
+// func addF32AVX2<>(dst []float32, a []float32, b []float32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·addF32AVX2<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -819,9 +933,8 @@ TEXT ·addF32AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+32, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -919,8 +1032,18 @@ done:
 	RET
 
 // func addF32AVX512(dst []float32, a []float32, b []float32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·addF32AVX512(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·addF32AVX512<>(SB)
+
+// func addF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·addF32StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·addF32AVX512<>(SB)
+
+// func addF32AVX512<>(dst []float32, a []float32, b []float32)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·addF32AVX512<>(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -935,9 +1058,8 @@ TEXT ·addF32AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+64, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), DI
-	BTQ          $0x3e, DI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000003f, CX
 	JNE          many
 
@@ -1043,8 +1165,18 @@ DATA c7ff8000000000000<>+56(SB)/8, $0x7ff8000000000000
 GLOBL c7ff8000000000000<>(SB), RODATA|NOPTR, $64
 
 // func addF64AVX2(dst []float64, a []float64, b []float64)
-// Requires: AVX, AVX2, CMOV
 TEXT ·addF64AVX2(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·addF64AVX2<>(SB)
+
+// func addF64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·addF64StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·addF64AVX2<>(SB)
+
+// func addF64AVX2<>(dst []float64, a []float64, b []float64)
+// Requires: AVX, AVX2, CMOV
+TEXT ·addF64AVX2<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -1059,9 +1191,8 @@ TEXT ·addF64AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+16, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -1159,8 +1290,18 @@ done:
 	RET
 
 // func addF64AVX512(dst []float64, a []float64, b []float64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·addF64AVX512(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·addF64AVX512<>(SB)
+
+// func addF64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·addF64StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·addF64AVX512<>(SB)
+
+// func addF64AVX512<>(dst []float64, a []float64, b []float64)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·addF64AVX512<>(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -1175,9 +1316,8 @@ TEXT ·addF64AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+32, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), DI
-	BTQ          $0x3e, DI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000003f, CX
 	JNE          many
 
@@ -1273,8 +1413,18 @@ done:
 	RET
 
 // func subI8AVX2(dst []int8, a []int8, b []int8)
-// Requires: AVX, AVX2, CMOV
 TEXT ·subI8AVX2(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·subI8AVX2<>(SB)
+
+// func subI8StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·subI8StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·subI8AVX2<>(SB)
+
+// func subI8AVX2<>(dst []int8, a []int8, b []int8)
+// Requires: AVX, AVX2, CMOV
+TEXT ·subI8AVX2<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -1288,9 +1438,8 @@ TEXT ·subI8AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+128, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -1373,9 +1522,23 @@ done:
 TEXT ·subU8AVX2(SB), NOSPLIT, $0-72
 	JMP ·subI8AVX2(SB)
 
+// func subU8StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·subU8StreamAVX2(SB), NOSPLIT, $0-104
+	JMP ·subI8StreamAVX2(SB)
+
 // func subI8AVX512(dst []int8, a []int8, b []int8)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·subI8AVX512(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·subI8AVX512<>(SB)
+
+// func subI8StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·subI8StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·subI8AVX512<>(SB)
+
+// func subI8AVX512<>(dst []int8, a []int8, b []int8)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·subI8AVX512<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -1389,9 +1552,8 @@ TEXT ·subI8AVX512(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+256, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000003f, CX
 	JNE     many
 
@@ -1470,9 +1632,23 @@ done:
 TEXT ·subU8AVX512(SB), NOSPLIT, $0-72
 	JMP ·subI8AVX512(SB)
 
+// func subU8StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·subU8StreamAVX512(SB), NOSPLIT, $0-104
+	JMP ·subI8StreamAVX512(SB)
+
 // func subI16AVX2(dst []int16, a []int16, b []int16)
-// Requires: AVX, AVX2, CMOV
 TEXT ·subI16AVX2(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·subI16AVX2<>(SB)
+
+// func subI16StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·subI16StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·subI16AVX2<>(SB)
+
+// func subI16AVX2<>(dst []int16, a []int16, b []int16)
+// Requires: AVX, AVX2, CMOV
+TEXT ·subI16AVX2<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -1486,9 +1662,8 @@ TEXT ·subI16AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+64, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -1571,9 +1746,23 @@ done:
 TEXT ·subU16AVX2(SB), NOSPLIT, $0-72
 	JMP ·subI16AVX2(SB)
 
+// func subU16StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·subU16StreamAVX2(SB), NOSPLIT, $0-104
+	JMP ·subI16StreamAVX2(SB)
+
 // func subI16AVX512(dst []int16, a []int16, b []int16)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·subI16AVX512(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·subI16AVX512<>(SB)
+
+// func subI16StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·subI16StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·subI16AVX512<>(SB)
+
+// func subI16AVX512<>(dst []int16, a []int16, b []int16)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·subI16AVX512<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -1587,9 +1776,8 @@ TEXT ·subI16AVX512(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+128, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000003f, CX
 	JNE     many
 
@@ -1668,9 +1856,23 @@ done:
 TEXT ·subU16AVX512(SB), NOSPLIT, $0-72
 	JMP ·subI16AVX512(SB)
 
+// func subU16StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·subU16StreamAVX512(SB), NOSPLIT, $0-104
+	JMP ·subI16StreamAVX512(SB)
+
 // func subI32AVX2(dst []int32, a []int32, b []int32)
-// Requires: AVX, AVX2, CMOV
 TEXT ·subI32AVX2(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·subI32AVX2<>(SB)
+
+// func subI32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·subI32StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·subI32AVX2<>(SB)
+
+// func subI32AVX2<>(dst []int32, a []int32, b []int32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·subI32AVX2<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -1684,9 +1886,8 @@ TEXT ·subI32AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+32, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -1767,9 +1968,23 @@ done:
 TEXT ·subU32AVX2(SB), NOSPLIT, $0-72
 	JMP ·subI32AVX2(SB)
 
+// func subU32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·subU32StreamAVX2(SB), NOSPLIT, $0-104
+	JMP ·subI32StreamAVX2(SB)
+
 // func subI32AVX512(dst []int32, a []int32, b []int32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·subI32AVX512(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·subI32AVX512<>(SB)
+
+// func subI32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·subI32StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·subI32AVX512<>(SB)
+
+// func subI32AVX512<>(dst []int32, a []int32, b []int32)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·subI32AVX512<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -1783,9 +1998,8 @@ TEXT ·subI32AVX512(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+64, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000003f, CX
 	JNE     many
 
@@ -1864,9 +2078,23 @@ done:
 TEXT ·subU32AVX512(SB), NOSPLIT, $0-72
 	JMP ·subI32AVX512(SB)
 
+// func subU32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·subU32StreamAVX512(SB), NOSPLIT, $0-104
+	JMP ·subI32StreamAVX512(SB)
+
 // func subI64AVX2(dst []int64, a []int64, b []int64)
-// Requires: AVX, AVX2, CMOV
 TEXT ·subI64AVX2(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·subI64AVX2<>(SB)
+
+// func subI64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·subI64StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·subI64AVX2<>(SB)
+
+// func subI64AVX2<>(dst []int64, a []int64, b []int64)
+// Requires: AVX, AVX2, CMOV
+TEXT ·subI64AVX2<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -1880,9 +2108,8 @@ TEXT ·subI64AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+16, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -1963,9 +2190,23 @@ done:
 TEXT ·subU64AVX2(SB), NOSPLIT, $0-72
 	JMP ·subI64AVX2(SB)
 
+// func subU64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·subU64StreamAVX2(SB), NOSPLIT, $0-104
+	JMP ·subI64StreamAVX2(SB)
+
 // func subI64AVX512(dst []int64, a []int64, b []int64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·subI64AVX512(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·subI64AVX512<>(SB)
+
+// func subI64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·subI64StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·subI64AVX512<>(SB)
+
+// func subI64AVX512<>(dst []int64, a []int64, b []int64)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·subI64AVX512<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -1979,9 +2220,8 @@ TEXT ·subI64AVX512(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+32, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000003f, CX
 	JNE     many
 
@@ -2060,9 +2300,23 @@ done:
 TEXT ·subU64AVX512(SB), NOSPLIT, $0-72
 	JMP ·subI64AVX512(SB)
 
+// func subU64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·subU64StreamAVX512(SB), NOSPLIT, $0-104
+	JMP ·subI64StreamAVX512(SB)
+
 // func subF32AVX2(dst []float32, a []float32, b []float32)
-// Requires: AVX, AVX2, CMOV
 TEXT ·subF32AVX2(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·subF32AVX2<>(SB)
+
+// func subF32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·subF32StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·subF32AVX2<>(SB)
+
+// func subF32AVX2<>(dst []float32, a []float32, b []float32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·subF32AVX2<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -2077,9 +2331,8 @@ TEXT ·subF32AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+32, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -2177,8 +2430,18 @@ done:
 	RET
 
 // func subF32AVX512(dst []float32, a []float32, b []float32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·subF32AVX512(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·subF32AVX512<>(SB)
+
+// func subF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·subF32StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·subF32AVX512<>(SB)
+
+// func subF32AVX512<>(dst []float32, a []float32, b []float32)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·subF32AVX512<>(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -2193,9 +2456,8 @@ TEXT ·subF32AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+64, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), DI
-	BTQ          $0x3e, DI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000003f, CX
 	JNE          many
 
@@ -2291,8 +2553,18 @@ done:
 	RET
 
 // func subF64AVX2(dst []float64, a []float64, b []float64)
-// Requires: AVX, AVX2, CMOV
 TEXT ·subF64AVX2(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·subF64AVX2<>(SB)
+
+// func subF64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·subF64StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·subF64AVX2<>(SB)
+
+// func subF64AVX2<>(dst []float64, a []float64, b []float64)
+// Requires: AVX, AVX2, CMOV
+TEXT ·subF64AVX2<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -2307,9 +2579,8 @@ TEXT ·subF64AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+16, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -2407,8 +2678,18 @@ done:
 	RET
 
 // func subF64AVX512(dst []float64, a []float64, b []float64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·subF64AVX512(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·subF64AVX512<>(SB)
+
+// func subF64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·subF64StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·subF64AVX512<>(SB)
+
+// func subF64AVX512<>(dst []float64, a []float64, b []float64)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·subF64AVX512<>(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -2423,9 +2704,8 @@ TEXT ·subF64AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+32, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), DI
-	BTQ          $0x3e, DI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000003f, CX
 	JNE          many
 
@@ -2521,8 +2801,18 @@ done:
 	RET
 
 // func mulI16AVX2(dst []int16, a []int16, b []int16)
-// Requires: AVX, AVX2, CMOV
 TEXT ·mulI16AVX2(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·mulI16AVX2<>(SB)
+
+// func mulI16StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·mulI16StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·mulI16AVX2<>(SB)
+
+// func mulI16AVX2<>(dst []int16, a []int16, b []int16)
+// Requires: AVX, AVX2, CMOV
+TEXT ·mulI16AVX2<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -2536,9 +2826,8 @@ TEXT ·mulI16AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+64, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -2621,9 +2910,23 @@ done:
 TEXT ·mulU16AVX2(SB), NOSPLIT, $0-72
 	JMP ·mulI16AVX2(SB)
 
+// func mulU16StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·mulU16StreamAVX2(SB), NOSPLIT, $0-104
+	JMP ·mulI16StreamAVX2(SB)
+
 // func mulI16AVX512(dst []int16, a []int16, b []int16)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·mulI16AVX512(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·mulI16AVX512<>(SB)
+
+// func mulI16StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·mulI16StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·mulI16AVX512<>(SB)
+
+// func mulI16AVX512<>(dst []int16, a []int16, b []int16)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·mulI16AVX512<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -2637,9 +2940,8 @@ TEXT ·mulI16AVX512(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+128, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000003f, CX
 	JNE     many
 
@@ -2718,9 +3020,23 @@ done:
 TEXT ·mulU16AVX512(SB), NOSPLIT, $0-72
 	JMP ·mulI16AVX512(SB)
 
+// func mulU16StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·mulU16StreamAVX512(SB), NOSPLIT, $0-104
+	JMP ·mulI16StreamAVX512(SB)
+
 // func mulI32AVX2(dst []int32, a []int32, b []int32)
-// Requires: AVX, AVX2, CMOV
 TEXT ·mulI32AVX2(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·mulI32AVX2<>(SB)
+
+// func mulI32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·mulI32StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·mulI32AVX2<>(SB)
+
+// func mulI32AVX2<>(dst []int32, a []int32, b []int32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·mulI32AVX2<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -2734,9 +3050,8 @@ TEXT ·mulI32AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+32, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -2817,9 +3132,23 @@ done:
 TEXT ·mulU32AVX2(SB), NOSPLIT, $0-72
 	JMP ·mulI32AVX2(SB)
 
+// func mulU32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·mulU32StreamAVX2(SB), NOSPLIT, $0-104
+	JMP ·mulI32StreamAVX2(SB)
+
 // func mulI32AVX512(dst []int32, a []int32, b []int32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·mulI32AVX512(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·mulI32AVX512<>(SB)
+
+// func mulI32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·mulI32StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·mulI32AVX512<>(SB)
+
+// func mulI32AVX512<>(dst []int32, a []int32, b []int32)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·mulI32AVX512<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -2833,9 +3162,8 @@ TEXT ·mulI32AVX512(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+64, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000003f, CX
 	JNE     many
 
@@ -2914,9 +3242,23 @@ done:
 TEXT ·mulU32AVX512(SB), NOSPLIT, $0-72
 	JMP ·mulI32AVX512(SB)
 
+// func mulU32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·mulU32StreamAVX512(SB), NOSPLIT, $0-104
+	JMP ·mulI32StreamAVX512(SB)
+
 // func mulI64AVX512(dst []int64, a []int64, b []int64)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV
 TEXT ·mulI64AVX512(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·mulI64AVX512<>(SB)
+
+// func mulI64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·mulI64StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·mulI64AVX512<>(SB)
+
+// func mulI64AVX512<>(dst []int64, a []int64, b []int64)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV
+TEXT ·mulI64AVX512<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -2930,9 +3272,8 @@ TEXT ·mulI64AVX512(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+32, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000003f, CX
 	JNE     many
 
@@ -3011,9 +3352,23 @@ done:
 TEXT ·mulU64AVX512(SB), NOSPLIT, $0-72
 	JMP ·mulI64AVX512(SB)
 
+// func mulU64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·mulU64StreamAVX512(SB), NOSPLIT, $0-104
+	JMP ·mulI64StreamAVX512(SB)
+
 // func mulF32AVX2(dst []float32, a []float32, b []float32)
-// Requires: AVX, AVX2, CMOV
 TEXT ·mulF32AVX2(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·mulF32AVX2<>(SB)
+
+// func mulF32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·mulF32StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·mulF32AVX2<>(SB)
+
+// func mulF32AVX2<>(dst []float32, a []float32, b []float32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·mulF32AVX2<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -3028,9 +3383,8 @@ TEXT ·mulF32AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+32, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -3128,8 +3482,18 @@ done:
 	RET
 
 // func mulF32AVX512(dst []float32, a []float32, b []float32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·mulF32AVX512(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·mulF32AVX512<>(SB)
+
+// func mulF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·mulF32StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·mulF32AVX512<>(SB)
+
+// func mulF32AVX512<>(dst []float32, a []float32, b []float32)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·mulF32AVX512<>(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -3144,9 +3508,8 @@ TEXT ·mulF32AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+64, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), DI
-	BTQ          $0x3e, DI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000003f, CX
 	JNE          many
 
@@ -3242,8 +3605,18 @@ done:
 	RET
 
 // func mulF64AVX2(dst []float64, a []float64, b []float64)
-// Requires: AVX, AVX2, CMOV
 TEXT ·mulF64AVX2(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·mulF64AVX2<>(SB)
+
+// func mulF64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·mulF64StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·mulF64AVX2<>(SB)
+
+// func mulF64AVX2<>(dst []float64, a []float64, b []float64)
+// Requires: AVX, AVX2, CMOV
+TEXT ·mulF64AVX2<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -3258,9 +3631,8 @@ TEXT ·mulF64AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+16, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -3358,8 +3730,18 @@ done:
 	RET
 
 // func mulF64AVX512(dst []float64, a []float64, b []float64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·mulF64AVX512(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·mulF64AVX512<>(SB)
+
+// func mulF64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·mulF64StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·mulF64AVX512<>(SB)
+
+// func mulF64AVX512<>(dst []float64, a []float64, b []float64)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·mulF64AVX512<>(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -3374,9 +3756,8 @@ TEXT ·mulF64AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+32, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), DI
-	BTQ          $0x3e, DI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000003f, CX
 	JNE          many
 
@@ -3472,8 +3853,18 @@ done:
 	RET
 
 // func divF32AVX2(dst []float32, a []float32, b []float32)
-// Requires: AVX, AVX2, CMOV
 TEXT ·divF32AVX2(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·divF32AVX2<>(SB)
+
+// func divF32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·divF32StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·divF32AVX2<>(SB)
+
+// func divF32AVX2<>(dst []float32, a []float32, b []float32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·divF32AVX2<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -3488,9 +3879,8 @@ TEXT ·divF32AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+32, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -3588,8 +3978,18 @@ done:
 	RET
 
 // func divF32AVX512(dst []float32, a []float32, b []float32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·divF32AVX512(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·divF32AVX512<>(SB)
+
+// func divF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·divF32StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·divF32AVX512<>(SB)
+
+// func divF32AVX512<>(dst []float32, a []float32, b []float32)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·divF32AVX512<>(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -3604,9 +4004,8 @@ TEXT ·divF32AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+64, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), DI
-	BTQ          $0x3e, DI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000003f, CX
 	JNE          many
 
@@ -3702,8 +4101,18 @@ done:
 	RET
 
 // func divF64AVX2(dst []float64, a []float64, b []float64)
-// Requires: AVX, AVX2, CMOV
 TEXT ·divF64AVX2(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·divF64AVX2<>(SB)
+
+// func divF64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·divF64StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·divF64AVX2<>(SB)
+
+// func divF64AVX2<>(dst []float64, a []float64, b []float64)
+// Requires: AVX, AVX2, CMOV
+TEXT ·divF64AVX2<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -3718,9 +4127,8 @@ TEXT ·divF64AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+16, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -3818,8 +4226,18 @@ done:
 	RET
 
 // func divF64AVX512(dst []float64, a []float64, b []float64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·divF64AVX512(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·divF64AVX512<>(SB)
+
+// func divF64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·divF64StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·divF64AVX512<>(SB)
+
+// func divF64AVX512<>(dst []float64, a []float64, b []float64)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·divF64AVX512<>(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -3834,9 +4252,8 @@ TEXT ·divF64AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+32, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), DI
-	BTQ          $0x3e, DI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000003f, CX
 	JNE          many
 
@@ -3932,8 +4349,18 @@ done:
 	RET
 
 // func mulAddF32AVX2(dst []float32, a []float32, b []float32, c []float32)
-// Requires: AVX, AVX2, CMOV
 TEXT ·mulAddF32AVX2(SB), NOSPLIT, $0-96
+	XORL R13, R13
+	JMP  ·mulAddF32AVX2<>(SB)
+
+// func mulAddF32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·mulAddF32StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·mulAddF32AVX2<>(SB)
+
+// func mulAddF32AVX2<>(dst []float32, a []float32, b []float32, c []float32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·mulAddF32AVX2<>(SB), NOSPLIT, $0-96
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -3952,9 +4379,8 @@ TEXT ·mulAddF32AVX2(SB), NOSPLIT, $0-96
 	XORL    DI, DI
 	SUBQ    $+32, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), R8
-	BTQ     $0x3e, R8
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -4072,8 +4498,18 @@ done:
 	RET
 
 // func mulAddF32AVX512(dst []float32, a []float32, b []float32, c []float32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·mulAddF32AVX512(SB), NOSPLIT, $0-96
+	XORL R13, R13
+	JMP  ·mulAddF32AVX512<>(SB)
+
+// func mulAddF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·mulAddF32StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·mulAddF32AVX512<>(SB)
+
+// func mulAddF32AVX512<>(dst []float32, a []float32, b []float32, c []float32)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·mulAddF32AVX512<>(SB), NOSPLIT, $0-96
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -4092,9 +4528,8 @@ TEXT ·mulAddF32AVX512(SB), NOSPLIT, $0-96
 	XORL         DI, DI
 	SUBQ         $+64, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), R8
-	BTQ          $0x3e, R8
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000003f, CX
 	JNE          many
 
@@ -4210,8 +4645,18 @@ done:
 	RET
 
 // func mulAddF64AVX2(dst []float64, a []float64, b []float64, c []float64)
-// Requires: AVX, AVX2, CMOV
 TEXT ·mulAddF64AVX2(SB), NOSPLIT, $0-96
+	XORL R13, R13
+	JMP  ·mulAddF64AVX2<>(SB)
+
+// func mulAddF64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·mulAddF64StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·mulAddF64AVX2<>(SB)
+
+// func mulAddF64AVX2<>(dst []float64, a []float64, b []float64, c []float64)
+// Requires: AVX, AVX2, CMOV
+TEXT ·mulAddF64AVX2<>(SB), NOSPLIT, $0-96
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -4230,9 +4675,8 @@ TEXT ·mulAddF64AVX2(SB), NOSPLIT, $0-96
 	XORL    DI, DI
 	SUBQ    $+16, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), R8
-	BTQ     $0x3e, R8
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -4350,8 +4794,18 @@ done:
 	RET
 
 // func mulAddF64AVX512(dst []float64, a []float64, b []float64, c []float64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·mulAddF64AVX512(SB), NOSPLIT, $0-96
+	XORL R13, R13
+	JMP  ·mulAddF64AVX512<>(SB)
+
+// func mulAddF64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·mulAddF64StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·mulAddF64AVX512<>(SB)
+
+// func mulAddF64AVX512<>(dst []float64, a []float64, b []float64, c []float64)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·mulAddF64AVX512<>(SB), NOSPLIT, $0-96
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -4370,9 +4824,8 @@ TEXT ·mulAddF64AVX512(SB), NOSPLIT, $0-96
 	XORL         DI, DI
 	SUBQ         $+32, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), R8
-	BTQ          $0x3e, R8
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000003f, CX
 	JNE          many
 
@@ -4488,8 +4941,18 @@ done:
 	RET
 
 // func maxI8AVX2(dst []int8, a []int8, b []int8)
-// Requires: AVX, AVX2, CMOV
 TEXT ·maxI8AVX2(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·maxI8AVX2<>(SB)
+
+// func maxI8StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·maxI8StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·maxI8AVX2<>(SB)
+
+// func maxI8AVX2<>(dst []int8, a []int8, b []int8)
+// Requires: AVX, AVX2, CMOV
+TEXT ·maxI8AVX2<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -4503,9 +4966,8 @@ TEXT ·maxI8AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+128, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -4585,8 +5047,18 @@ done:
 	RET
 
 // func maxI8AVX512(dst []int8, a []int8, b []int8)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·maxI8AVX512(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·maxI8AVX512<>(SB)
+
+// func maxI8StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·maxI8StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·maxI8AVX512<>(SB)
+
+// func maxI8AVX512<>(dst []int8, a []int8, b []int8)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·maxI8AVX512<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -4600,9 +5072,8 @@ TEXT ·maxI8AVX512(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+256, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000003f, CX
 	JNE     many
 
@@ -4678,8 +5149,18 @@ done:
 	RET
 
 // func maxI16AVX2(dst []int16, a []int16, b []int16)
-// Requires: AVX, AVX2, CMOV
 TEXT ·maxI16AVX2(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·maxI16AVX2<>(SB)
+
+// func maxI16StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·maxI16StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·maxI16AVX2<>(SB)
+
+// func maxI16AVX2<>(dst []int16, a []int16, b []int16)
+// Requires: AVX, AVX2, CMOV
+TEXT ·maxI16AVX2<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -4693,9 +5174,8 @@ TEXT ·maxI16AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+64, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -4775,8 +5255,18 @@ done:
 	RET
 
 // func maxI16AVX512(dst []int16, a []int16, b []int16)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·maxI16AVX512(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·maxI16AVX512<>(SB)
+
+// func maxI16StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·maxI16StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·maxI16AVX512<>(SB)
+
+// func maxI16AVX512<>(dst []int16, a []int16, b []int16)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·maxI16AVX512<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -4790,9 +5280,8 @@ TEXT ·maxI16AVX512(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+128, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000003f, CX
 	JNE     many
 
@@ -4868,8 +5357,18 @@ done:
 	RET
 
 // func maxI32AVX2(dst []int32, a []int32, b []int32)
-// Requires: AVX, AVX2, CMOV
 TEXT ·maxI32AVX2(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·maxI32AVX2<>(SB)
+
+// func maxI32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·maxI32StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·maxI32AVX2<>(SB)
+
+// func maxI32AVX2<>(dst []int32, a []int32, b []int32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·maxI32AVX2<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -4883,9 +5382,8 @@ TEXT ·maxI32AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+32, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -4963,8 +5461,18 @@ done:
 	RET
 
 // func maxI32AVX512(dst []int32, a []int32, b []int32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·maxI32AVX512(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·maxI32AVX512<>(SB)
+
+// func maxI32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·maxI32StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·maxI32AVX512<>(SB)
+
+// func maxI32AVX512<>(dst []int32, a []int32, b []int32)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·maxI32AVX512<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -4978,9 +5486,8 @@ TEXT ·maxI32AVX512(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+64, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000003f, CX
 	JNE     many
 
@@ -5056,8 +5563,18 @@ done:
 	RET
 
 // func maxI64AVX512(dst []int64, a []int64, b []int64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·maxI64AVX512(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·maxI64AVX512<>(SB)
+
+// func maxI64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·maxI64StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·maxI64AVX512<>(SB)
+
+// func maxI64AVX512<>(dst []int64, a []int64, b []int64)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·maxI64AVX512<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -5071,9 +5588,8 @@ TEXT ·maxI64AVX512(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+32, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000003f, CX
 	JNE     many
 
@@ -5149,8 +5665,18 @@ done:
 	RET
 
 // func maxU8AVX2(dst []uint8, a []uint8, b []uint8)
-// Requires: AVX, AVX2, CMOV
 TEXT ·maxU8AVX2(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·maxU8AVX2<>(SB)
+
+// func maxU8StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·maxU8StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·maxU8AVX2<>(SB)
+
+// func maxU8AVX2<>(dst []uint8, a []uint8, b []uint8)
+// Requires: AVX, AVX2, CMOV
+TEXT ·maxU8AVX2<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -5164,9 +5690,8 @@ TEXT ·maxU8AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+128, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -5246,8 +5771,18 @@ done:
 	RET
 
 // func maxU8AVX512(dst []uint8, a []uint8, b []uint8)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·maxU8AVX512(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·maxU8AVX512<>(SB)
+
+// func maxU8StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·maxU8StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·maxU8AVX512<>(SB)
+
+// func maxU8AVX512<>(dst []uint8, a []uint8, b []uint8)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·maxU8AVX512<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -5261,9 +5796,8 @@ TEXT ·maxU8AVX512(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+256, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000003f, CX
 	JNE     many
 
@@ -5339,8 +5873,18 @@ done:
 	RET
 
 // func maxU16AVX2(dst []uint16, a []uint16, b []uint16)
-// Requires: AVX, AVX2, CMOV
 TEXT ·maxU16AVX2(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·maxU16AVX2<>(SB)
+
+// func maxU16StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·maxU16StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·maxU16AVX2<>(SB)
+
+// func maxU16AVX2<>(dst []uint16, a []uint16, b []uint16)
+// Requires: AVX, AVX2, CMOV
+TEXT ·maxU16AVX2<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -5354,9 +5898,8 @@ TEXT ·maxU16AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+64, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -5436,8 +5979,18 @@ done:
 	RET
 
 // func maxU16AVX512(dst []uint16, a []uint16, b []uint16)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·maxU16AVX512(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·maxU16AVX512<>(SB)
+
+// func maxU16StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·maxU16StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·maxU16AVX512<>(SB)
+
+// func maxU16AVX512<>(dst []uint16, a []uint16, b []uint16)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·maxU16AVX512<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -5451,9 +6004,8 @@ TEXT ·maxU16AVX512(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+128, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000003f, CX
 	JNE     many
 
@@ -5529,8 +6081,18 @@ done:
 	RET
 
 // func maxU32AVX2(dst []uint32, a []uint32, b []uint32)
-// Requires: AVX, AVX2, CMOV
 TEXT ·maxU32AVX2(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·maxU32AVX2<>(SB)
+
+// func maxU32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·maxU32StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·maxU32AVX2<>(SB)
+
+// func maxU32AVX2<>(dst []uint32, a []uint32, b []uint32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·maxU32AVX2<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -5544,9 +6106,8 @@ TEXT ·maxU32AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+32, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -5624,8 +6185,18 @@ done:
 	RET
 
 // func maxU32AVX512(dst []uint32, a []uint32, b []uint32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·maxU32AVX512(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·maxU32AVX512<>(SB)
+
+// func maxU32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·maxU32StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·maxU32AVX512<>(SB)
+
+// func maxU32AVX512<>(dst []uint32, a []uint32, b []uint32)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·maxU32AVX512<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -5639,9 +6210,8 @@ TEXT ·maxU32AVX512(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+64, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000003f, CX
 	JNE     many
 
@@ -5717,8 +6287,18 @@ done:
 	RET
 
 // func maxU64AVX512(dst []uint64, a []uint64, b []uint64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·maxU64AVX512(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·maxU64AVX512<>(SB)
+
+// func maxU64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·maxU64StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·maxU64AVX512<>(SB)
+
+// func maxU64AVX512<>(dst []uint64, a []uint64, b []uint64)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·maxU64AVX512<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -5732,9 +6312,8 @@ TEXT ·maxU64AVX512(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+32, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000003f, CX
 	JNE     many
 
@@ -5810,8 +6389,18 @@ done:
 	RET
 
 // func maxF32AVX2(dst []float32, a []float32, b []float32)
-// Requires: AVX, AVX2, CMOV
 TEXT ·maxF32AVX2(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·maxF32AVX2<>(SB)
+
+// func maxF32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·maxF32StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·maxF32AVX2<>(SB)
+
+// func maxF32AVX2<>(dst []float32, a []float32, b []float32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·maxF32AVX2<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -5826,9 +6415,8 @@ TEXT ·maxF32AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+32, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -5946,8 +6534,18 @@ done:
 	RET
 
 // func maxF32AVX512(dst []float32, a []float32, b []float32)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV
 TEXT ·maxF32AVX512(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·maxF32AVX512<>(SB)
+
+// func maxF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·maxF32StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·maxF32AVX512<>(SB)
+
+// func maxF32AVX512<>(dst []float32, a []float32, b []float32)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV
+TEXT ·maxF32AVX512<>(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -5962,9 +6560,8 @@ TEXT ·maxF32AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+64, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), DI
-	BTQ          $0x3e, DI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000003f, CX
 	JNE          many
 
@@ -6070,8 +6667,18 @@ done:
 	RET
 
 // func maxF64AVX2(dst []float64, a []float64, b []float64)
-// Requires: AVX, AVX2, CMOV
 TEXT ·maxF64AVX2(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·maxF64AVX2<>(SB)
+
+// func maxF64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·maxF64StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·maxF64AVX2<>(SB)
+
+// func maxF64AVX2<>(dst []float64, a []float64, b []float64)
+// Requires: AVX, AVX2, CMOV
+TEXT ·maxF64AVX2<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -6086,9 +6693,8 @@ TEXT ·maxF64AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+16, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -6206,8 +6812,18 @@ done:
 	RET
 
 // func maxF64AVX512(dst []float64, a []float64, b []float64)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV
 TEXT ·maxF64AVX512(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·maxF64AVX512<>(SB)
+
+// func maxF64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·maxF64StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·maxF64AVX512<>(SB)
+
+// func maxF64AVX512<>(dst []float64, a []float64, b []float64)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV
+TEXT ·maxF64AVX512<>(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -6222,9 +6838,8 @@ TEXT ·maxF64AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+32, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), DI
-	BTQ          $0x3e, DI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000003f, CX
 	JNE          many
 
@@ -6330,8 +6945,18 @@ done:
 	RET
 
 // func minI8AVX2(dst []int8, a []int8, b []int8)
-// Requires: AVX, AVX2, CMOV
 TEXT ·minI8AVX2(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·minI8AVX2<>(SB)
+
+// func minI8StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·minI8StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·minI8AVX2<>(SB)
+
+// func minI8AVX2<>(dst []int8, a []int8, b []int8)
+// Requires: AVX, AVX2, CMOV
+TEXT ·minI8AVX2<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -6345,9 +6970,8 @@ TEXT ·minI8AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+128, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -6427,8 +7051,18 @@ done:
 	RET
 
 // func minI8AVX512(dst []int8, a []int8, b []int8)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·minI8AVX512(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·minI8AVX512<>(SB)
+
+// func minI8StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·minI8StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·minI8AVX512<>(SB)
+
+// func minI8AVX512<>(dst []int8, a []int8, b []int8)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·minI8AVX512<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -6442,9 +7076,8 @@ TEXT ·minI8AVX512(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+256, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000003f, CX
 	JNE     many
 
@@ -6520,8 +7153,18 @@ done:
 	RET
 
 // func minI16AVX2(dst []int16, a []int16, b []int16)
-// Requires: AVX, AVX2, CMOV
 TEXT ·minI16AVX2(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·minI16AVX2<>(SB)
+
+// func minI16StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·minI16StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·minI16AVX2<>(SB)
+
+// func minI16AVX2<>(dst []int16, a []int16, b []int16)
+// Requires: AVX, AVX2, CMOV
+TEXT ·minI16AVX2<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -6535,9 +7178,8 @@ TEXT ·minI16AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+64, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -6617,8 +7259,18 @@ done:
 	RET
 
 // func minI16AVX512(dst []int16, a []int16, b []int16)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·minI16AVX512(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·minI16AVX512<>(SB)
+
+// func minI16StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·minI16StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·minI16AVX512<>(SB)
+
+// func minI16AVX512<>(dst []int16, a []int16, b []int16)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·minI16AVX512<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -6632,9 +7284,8 @@ TEXT ·minI16AVX512(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+128, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000003f, CX
 	JNE     many
 
@@ -6710,8 +7361,18 @@ done:
 	RET
 
 // func minI32AVX2(dst []int32, a []int32, b []int32)
-// Requires: AVX, AVX2, CMOV
 TEXT ·minI32AVX2(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·minI32AVX2<>(SB)
+
+// func minI32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·minI32StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·minI32AVX2<>(SB)
+
+// func minI32AVX2<>(dst []int32, a []int32, b []int32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·minI32AVX2<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -6725,9 +7386,8 @@ TEXT ·minI32AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+32, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -6805,8 +7465,18 @@ done:
 	RET
 
 // func minI32AVX512(dst []int32, a []int32, b []int32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·minI32AVX512(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·minI32AVX512<>(SB)
+
+// func minI32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·minI32StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·minI32AVX512<>(SB)
+
+// func minI32AVX512<>(dst []int32, a []int32, b []int32)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·minI32AVX512<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -6820,9 +7490,8 @@ TEXT ·minI32AVX512(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+64, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000003f, CX
 	JNE     many
 
@@ -6898,8 +7567,18 @@ done:
 	RET
 
 // func minI64AVX512(dst []int64, a []int64, b []int64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·minI64AVX512(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·minI64AVX512<>(SB)
+
+// func minI64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·minI64StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·minI64AVX512<>(SB)
+
+// func minI64AVX512<>(dst []int64, a []int64, b []int64)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·minI64AVX512<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -6913,9 +7592,8 @@ TEXT ·minI64AVX512(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+32, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000003f, CX
 	JNE     many
 
@@ -6991,8 +7669,18 @@ done:
 	RET
 
 // func minU8AVX2(dst []uint8, a []uint8, b []uint8)
-// Requires: AVX, AVX2, CMOV
 TEXT ·minU8AVX2(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·minU8AVX2<>(SB)
+
+// func minU8StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·minU8StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·minU8AVX2<>(SB)
+
+// func minU8AVX2<>(dst []uint8, a []uint8, b []uint8)
+// Requires: AVX, AVX2, CMOV
+TEXT ·minU8AVX2<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -7006,9 +7694,8 @@ TEXT ·minU8AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+128, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -7088,8 +7775,18 @@ done:
 	RET
 
 // func minU8AVX512(dst []uint8, a []uint8, b []uint8)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·minU8AVX512(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·minU8AVX512<>(SB)
+
+// func minU8StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·minU8StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·minU8AVX512<>(SB)
+
+// func minU8AVX512<>(dst []uint8, a []uint8, b []uint8)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·minU8AVX512<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -7103,9 +7800,8 @@ TEXT ·minU8AVX512(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+256, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000003f, CX
 	JNE     many
 
@@ -7181,8 +7877,18 @@ done:
 	RET
 
 // func minU16AVX2(dst []uint16, a []uint16, b []uint16)
-// Requires: AVX, AVX2, CMOV
 TEXT ·minU16AVX2(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·minU16AVX2<>(SB)
+
+// func minU16StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·minU16StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·minU16AVX2<>(SB)
+
+// func minU16AVX2<>(dst []uint16, a []uint16, b []uint16)
+// Requires: AVX, AVX2, CMOV
+TEXT ·minU16AVX2<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -7196,9 +7902,8 @@ TEXT ·minU16AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+64, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -7278,8 +7983,18 @@ done:
 	RET
 
 // func minU16AVX512(dst []uint16, a []uint16, b []uint16)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·minU16AVX512(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·minU16AVX512<>(SB)
+
+// func minU16StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·minU16StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·minU16AVX512<>(SB)
+
+// func minU16AVX512<>(dst []uint16, a []uint16, b []uint16)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·minU16AVX512<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -7293,9 +8008,8 @@ TEXT ·minU16AVX512(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+128, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000003f, CX
 	JNE     many
 
@@ -7371,8 +8085,18 @@ done:
 	RET
 
 // func minU32AVX2(dst []uint32, a []uint32, b []uint32)
-// Requires: AVX, AVX2, CMOV
 TEXT ·minU32AVX2(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·minU32AVX2<>(SB)
+
+// func minU32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·minU32StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·minU32AVX2<>(SB)
+
+// func minU32AVX2<>(dst []uint32, a []uint32, b []uint32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·minU32AVX2<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -7386,9 +8110,8 @@ TEXT ·minU32AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+32, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -7466,8 +8189,18 @@ done:
 	RET
 
 // func minU32AVX512(dst []uint32, a []uint32, b []uint32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·minU32AVX512(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·minU32AVX512<>(SB)
+
+// func minU32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·minU32StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·minU32AVX512<>(SB)
+
+// func minU32AVX512<>(dst []uint32, a []uint32, b []uint32)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·minU32AVX512<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -7481,9 +8214,8 @@ TEXT ·minU32AVX512(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+64, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000003f, CX
 	JNE     many
 
@@ -7559,8 +8291,18 @@ done:
 	RET
 
 // func minU64AVX512(dst []uint64, a []uint64, b []uint64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·minU64AVX512(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·minU64AVX512<>(SB)
+
+// func minU64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·minU64StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·minU64AVX512<>(SB)
+
+// func minU64AVX512<>(dst []uint64, a []uint64, b []uint64)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·minU64AVX512<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -7574,9 +8316,8 @@ TEXT ·minU64AVX512(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+32, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000003f, CX
 	JNE     many
 
@@ -7652,8 +8393,18 @@ done:
 	RET
 
 // func minF32AVX2(dst []float32, a []float32, b []float32)
-// Requires: AVX, AVX2, CMOV
 TEXT ·minF32AVX2(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·minF32AVX2<>(SB)
+
+// func minF32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·minF32StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·minF32AVX2<>(SB)
+
+// func minF32AVX2<>(dst []float32, a []float32, b []float32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·minF32AVX2<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -7668,9 +8419,8 @@ TEXT ·minF32AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+32, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -7788,8 +8538,18 @@ done:
 	RET
 
 // func minF32AVX512(dst []float32, a []float32, b []float32)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV
 TEXT ·minF32AVX512(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·minF32AVX512<>(SB)
+
+// func minF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·minF32StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·minF32AVX512<>(SB)
+
+// func minF32AVX512<>(dst []float32, a []float32, b []float32)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV
+TEXT ·minF32AVX512<>(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -7804,9 +8564,8 @@ TEXT ·minF32AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+64, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), DI
-	BTQ          $0x3e, DI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000003f, CX
 	JNE          many
 
@@ -7912,8 +8671,18 @@ done:
 	RET
 
 // func minF64AVX2(dst []float64, a []float64, b []float64)
-// Requires: AVX, AVX2, CMOV
 TEXT ·minF64AVX2(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·minF64AVX2<>(SB)
+
+// func minF64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·minF64StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·minF64AVX2<>(SB)
+
+// func minF64AVX2<>(dst []float64, a []float64, b []float64)
+// Requires: AVX, AVX2, CMOV
+TEXT ·minF64AVX2<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -7928,9 +8697,8 @@ TEXT ·minF64AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+16, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -8048,8 +8816,18 @@ done:
 	RET
 
 // func minF64AVX512(dst []float64, a []float64, b []float64)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV
 TEXT ·minF64AVX512(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·minF64AVX512<>(SB)
+
+// func minF64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·minF64StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·minF64AVX512<>(SB)
+
+// func minF64AVX512<>(dst []float64, a []float64, b []float64)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV
+TEXT ·minF64AVX512<>(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -8064,9 +8842,8 @@ TEXT ·minF64AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+32, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), DI
-	BTQ          $0x3e, DI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000003f, CX
 	JNE          many
 
@@ -8171,32 +8948,32 @@ done:
 	VZEROUPPER
 	RET
 
-// func subNumber32AVX2(dst []float32, a []float32, p float32)
+// func subNumber32AVX2(dst []float32, a []float32, p float32, stream bool)
 // Requires: AVX, AVX2, CMOV, SSE
-TEXT ·subNumber32AVX2(SB), NOSPLIT, $0-52
-	MOVQ         dst_len+8(FP), AX
-	MOVQ         dst_base+0(FP), CX
-	MOVQ         a_base+24(FP), DX
-	MOVQ         a_len+32(FP), BX
-	CMPQ         BX, AX
-	CMOVQLT      BX, AX
+TEXT ·subNumber32AVX2(SB), NOSPLIT, $0-53
+	MOVBQZX      stream+52(FP), AX
+	MOVQ         dst_len+8(FP), CX
+	MOVQ         dst_base+0(FP), DX
+	MOVQ         a_base+24(FP), BX
+	MOVQ         a_len+32(FP), SI
+	CMPQ         SI, CX
+	CMOVQLT      SI, CX
 	MOVSS        p+48(FP), X0
 	VPBROADCASTD X0, Y0
 	VMOVUPS      c7fc000007fc00000<>+0(SB), Y1
-	XORL         BX, BX
-	SUBQ         $+32, AX
+	XORL         SI, SI
+	SUBQ         $+32, CX
 	JLT          single
-	MOVQ         dst_cap+16(FP), SI
-	BTQ          $0x3e, SI
-	JCC          many
-	TESTQ        $0x0000001f, CX
+	TESTQ        AX, AX
+	JEQ          many
+	TESTQ        $0x0000001f, DX
 	JNE          many
 
 past:
-	VMOVUPS   (DX)(BX*4), Y2
-	VMOVUPS   32(DX)(BX*4), Y3
-	VMOVUPS   64(DX)(BX*4), Y4
-	VMOVUPS   96(DX)(BX*4), Y5
+	VMOVUPS   (BX)(SI*4), Y2
+	VMOVUPS   32(BX)(SI*4), Y3
+	VMOVUPS   64(BX)(SI*4), Y4
+	VMOVUPS   96(BX)(SI*4), Y5
 	VSUBPS    Y0, Y2, Y2
 	VSUBPS    Y0, Y3, Y3
 	VSUBPS    Y0, Y4, Y4
@@ -8209,20 +8986,20 @@ past:
 	VPBLENDVB Y7, Y1, Y3, Y3
 	VPBLENDVB Y8, Y1, Y4, Y4
 	VPBLENDVB Y10, Y1, Y9, Y5
-	VMOVNTDQ  Y2, (CX)(BX*4)
-	VMOVNTDQ  Y3, 32(CX)(BX*4)
-	VMOVNTDQ  Y4, 64(CX)(BX*4)
-	VMOVNTDQ  Y5, 96(CX)(BX*4)
-	ADDQ      $+32, BX
-	SUBQ      $+32, AX
+	VMOVNTDQ  Y2, (DX)(SI*4)
+	VMOVNTDQ  Y3, 32(DX)(SI*4)
+	VMOVNTDQ  Y4, 64(DX)(SI*4)
+	VMOVNTDQ  Y5, 96(DX)(SI*4)
+	ADDQ      $+32, SI
+	SUBQ      $+32, CX
 	JGE       past
 	JMP       single
 
 many:
-	VMOVUPS   (DX)(BX*4), Y2
-	VMOVUPS   32(DX)(BX*4), Y3
-	VMOVUPS   64(DX)(BX*4), Y4
-	VMOVUPS   96(DX)(BX*4), Y5
+	VMOVUPS   (BX)(SI*4), Y2
+	VMOVUPS   32(BX)(SI*4), Y3
+	VMOVUPS   64(BX)(SI*4), Y4
+	VMOVUPS   96(BX)(SI*4), Y5
 	VSUBPS    Y0, Y2, Y2
 	VSUBPS    Y0, Y3, Y3
 	VSUBPS    Y0, Y4, Y4
@@ -8235,72 +9012,72 @@ many:
 	VPBLENDVB Y7, Y1, Y3, Y3
 	VPBLENDVB Y8, Y1, Y4, Y4
 	VPBLENDVB Y10, Y1, Y9, Y5
-	VMOVUPS   Y2, (CX)(BX*4)
-	VMOVUPS   Y3, 32(CX)(BX*4)
-	VMOVUPS   Y4, 64(CX)(BX*4)
-	VMOVUPS   Y5, 96(CX)(BX*4)
-	ADDQ      $+32, BX
-	SUBQ      $+32, AX
+	VMOVUPS   Y2, (DX)(SI*4)
+	VMOVUPS   Y3, 32(DX)(SI*4)
+	VMOVUPS   Y4, 64(DX)(SI*4)
+	VMOVUPS   Y5, 96(DX)(SI*4)
+	ADDQ      $+32, SI
+	SUBQ      $+32, CX
 	JGE       many
 
 single:
-	ADDQ $+24, AX
+	ADDQ $+24, CX
 	JLT  rest
 
 one:
-	VMOVUPS   (DX)(BX*4), Y2
+	VMOVUPS   (BX)(SI*4), Y2
 	VSUBPS    Y0, Y2, Y2
 	VCMPPS    $0x03, Y2, Y2, Y3
 	VPBLENDVB Y3, Y1, Y2, Y2
-	VMOVUPS   Y2, (CX)(BX*4)
-	ADDQ      $+8, BX
-	SUBQ      $+8, AX
+	VMOVUPS   Y2, (DX)(SI*4)
+	ADDQ      $+8, SI
+	SUBQ      $+8, CX
 	JGE       one
 
 rest:
-	ADDQ $+8, AX
+	ADDQ $+8, CX
 	JEQ  done
 
 element:
-	VMOVD     (DX)(BX*4), X6
+	VMOVD     (BX)(SI*4), X6
 	VSUBPS    Y0, Y6, Y2
 	VCMPPS    $0x03, Y2, Y2, Y3
 	VPBLENDVB Y3, Y1, Y2, Y2
-	VMOVD     X2, (CX)(BX*4)
-	INCQ      BX
-	DECQ      AX
+	VMOVD     X2, (DX)(SI*4)
+	INCQ      SI
+	DECQ      CX
 	JNE       element
 
 done:
 	VZEROUPPER
 	RET
 
-// func subNumber32AVX512(dst []float32, a []float32, p float32)
+// func subNumber32AVX512(dst []float32, a []float32, p float32, stream bool)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, SSE
-TEXT ·subNumber32AVX512(SB), NOSPLIT, $0-52
-	MOVQ         dst_len+8(FP), AX
-	MOVQ         dst_base+0(FP), CX
-	MOVQ         a_base+24(FP), DX
-	MOVQ         a_len+32(FP), BX
-	CMPQ         BX, AX
-	CMOVQLT      BX, AX
+TEXT ·subNumber32AVX512(SB), NOSPLIT, $0-53
+	MOVBQZX      stream+52(FP), AX
+	MOVQ         dst_len+8(FP), CX
+	MOVQ         dst_base+0(FP), DX
+	MOVQ         a_base+24(FP), BX
+	MOVQ         a_len+32(FP), SI
+	CMPQ         SI, CX
+	CMOVQLT      SI, CX
 	MOVSS        p+48(FP), X0
 	VPBROADCASTD X0, Z0
 	VPBROADCASTQ c7fc000007fc00000<>+0(SB), Z1
-	XORL         BX, BX
-	SUBQ         $+64, AX
+	XORL         SI, SI
+	SUBQ         $+64, CX
 	JLT          single
-	MOVQ         dst_cap+16(FP), SI
-	BTQ          $0x3e, SI
-	JCC          many
-	TESTQ        $0x0000003f, CX
+	TESTQ        AX, AX
+	JEQ          many
+	TESTQ        $0x0000003f, DX
 	JNE          many
 
 past:
-	VMOVDQU64 (DX)(BX*4), Z2
-	VMOVDQU64 64(DX)(BX*4), Z3
-	VMOVDQU64 128(DX)(BX*4), Z4
-	VMOVDQU64 192(DX)(BX*4), Z5
+	VMOVDQU64 (BX)(SI*4), Z2
+	VMOVDQU64 64(BX)(SI*4), Z3
+	VMOVDQU64 128(BX)(SI*4), Z4
+	VMOVDQU64 192(BX)(SI*4), Z5
 	VSUBPS    Z0, Z2, Z2
 	VSUBPS    Z0, Z3, Z3
 	VSUBPS    Z0, Z4, Z4
@@ -8313,20 +9090,20 @@ past:
 	VMOVDQU32 Z1, K2, Z3
 	VMOVDQU32 Z1, K3, Z4
 	VMOVDQU32 Z1, K4, Z5
-	VMOVNTDQ  Z2, (CX)(BX*4)
-	VMOVNTDQ  Z3, 64(CX)(BX*4)
-	VMOVNTDQ  Z4, 128(CX)(BX*4)
-	VMOVNTDQ  Z5, 192(CX)(BX*4)
-	ADDQ      $+64, BX
-	SUBQ      $+64, AX
+	VMOVNTDQ  Z2, (DX)(SI*4)
+	VMOVNTDQ  Z3, 64(DX)(SI*4)
+	VMOVNTDQ  Z4, 128(DX)(SI*4)
+	VMOVNTDQ  Z5, 192(DX)(SI*4)
+	ADDQ      $+64, SI
+	SUBQ      $+64, CX
 	JGE       past
 	JMP       single
 
 many:
-	VMOVDQU64 (DX)(BX*4), Z2
-	VMOVDQU64 64(DX)(BX*4), Z3
-	VMOVDQU64 128(DX)(BX*4), Z4
-	VMOVDQU64 192(DX)(BX*4), Z5
+	VMOVDQU64 (BX)(SI*4), Z2
+	VMOVDQU64 64(BX)(SI*4), Z3
+	VMOVDQU64 128(BX)(SI*4), Z4
+	VMOVDQU64 192(BX)(SI*4), Z5
 	VSUBPS    Z0, Z2, Z2
 	VSUBPS    Z0, Z3, Z3
 	VSUBPS    Z0, Z4, Z4
@@ -8339,70 +9116,70 @@ many:
 	VMOVDQU32 Z1, K2, Z3
 	VMOVDQU32 Z1, K3, Z4
 	VMOVDQU32 Z1, K4, Z5
-	VMOVDQU64 Z2, (CX)(BX*4)
-	VMOVDQU64 Z3, 64(CX)(BX*4)
-	VMOVDQU64 Z4, 128(CX)(BX*4)
-	VMOVDQU64 Z5, 192(CX)(BX*4)
-	ADDQ      $+64, BX
-	SUBQ      $+64, AX
+	VMOVDQU64 Z2, (DX)(SI*4)
+	VMOVDQU64 Z3, 64(DX)(SI*4)
+	VMOVDQU64 Z4, 128(DX)(SI*4)
+	VMOVDQU64 Z5, 192(DX)(SI*4)
+	ADDQ      $+64, SI
+	SUBQ      $+64, CX
 	JGE       many
 
 single:
-	ADDQ $+48, AX
+	ADDQ $+48, CX
 	JLT  rest
 
 one:
-	VMOVDQU64 (DX)(BX*4), Z2
+	VMOVDQU64 (BX)(SI*4), Z2
 	VSUBPS    Z0, Z2, Z2
 	VCMPPS    $0x03, Z2, Z2, K1
 	VMOVDQU32 Z1, K1, Z2
-	VMOVDQU64 Z2, (CX)(BX*4)
-	ADDQ      $+16, BX
-	SUBQ      $+16, AX
+	VMOVDQU64 Z2, (DX)(SI*4)
+	ADDQ      $+16, SI
+	SUBQ      $+16, CX
 	JGE       one
 
 rest:
-	ADDQ        $+16, AX
+	ADDQ        $+16, CX
 	JEQ         done
-	MOVQ        $-1, SI
-	BZHIQ       AX, SI, SI
-	KMOVQ       SI, K1
-	VMOVDQU32.Z (DX)(BX*4), K1, Z2
+	MOVQ        $-1, AX
+	BZHIQ       CX, AX, AX
+	KMOVQ       AX, K1
+	VMOVDQU32.Z (BX)(SI*4), K1, Z2
 	VSUBPS      Z0, Z2, Z0
 	VCMPPS      $0x03, Z0, Z0, K2
 	VMOVDQU32   Z1, K2, Z0
-	VMOVDQU32   Z0, K1, (CX)(BX*4)
+	VMOVDQU32   Z0, K1, (DX)(SI*4)
 
 done:
 	VZEROUPPER
 	RET
 
-// func divNumber32AVX2(dst []float32, a []float32, p float32)
+// func divNumber32AVX2(dst []float32, a []float32, p float32, stream bool)
 // Requires: AVX, AVX2, CMOV, SSE
-TEXT ·divNumber32AVX2(SB), NOSPLIT, $0-52
-	MOVQ         dst_len+8(FP), AX
-	MOVQ         dst_base+0(FP), CX
-	MOVQ         a_base+24(FP), DX
-	MOVQ         a_len+32(FP), BX
-	CMPQ         BX, AX
-	CMOVQLT      BX, AX
+TEXT ·divNumber32AVX2(SB), NOSPLIT, $0-53
+	MOVBQZX      stream+52(FP), AX
+	MOVQ         dst_len+8(FP), CX
+	MOVQ         dst_base+0(FP), DX
+	MOVQ         a_base+24(FP), BX
+	MOVQ         a_len+32(FP), SI
+	CMPQ         SI, CX
+	CMOVQLT      SI, CX
 	MOVSS        p+48(FP), X0
 	VPBROADCASTD X0, Y0
 	VMOVUPS      c7fc000007fc00000<>+0(SB), Y1
-	XORL         BX, BX
-	SUBQ         $+32, AX
+	XORL         SI, SI
+	SUBQ         $+32, CX
 	JLT          single
-	MOVQ         dst_cap+16(FP), SI
-	BTQ          $0x3e, SI
-	JCC          many
-	TESTQ        $0x0000001f, CX
+	TESTQ        AX, AX
+	JEQ          many
+	TESTQ        $0x0000001f, DX
 	JNE          many
 
 past:
-	VMOVUPS   (DX)(BX*4), Y2
-	VMOVUPS   32(DX)(BX*4), Y3
-	VMOVUPS   64(DX)(BX*4), Y4
-	VMOVUPS   96(DX)(BX*4), Y5
+	VMOVUPS   (BX)(SI*4), Y2
+	VMOVUPS   32(BX)(SI*4), Y3
+	VMOVUPS   64(BX)(SI*4), Y4
+	VMOVUPS   96(BX)(SI*4), Y5
 	VDIVPS    Y0, Y2, Y2
 	VDIVPS    Y0, Y3, Y3
 	VDIVPS    Y0, Y4, Y4
@@ -8415,20 +9192,20 @@ past:
 	VPBLENDVB Y7, Y1, Y3, Y3
 	VPBLENDVB Y8, Y1, Y4, Y4
 	VPBLENDVB Y10, Y1, Y9, Y5
-	VMOVNTDQ  Y2, (CX)(BX*4)
-	VMOVNTDQ  Y3, 32(CX)(BX*4)
-	VMOVNTDQ  Y4, 64(CX)(BX*4)
-	VMOVNTDQ  Y5, 96(CX)(BX*4)
-	ADDQ      $+32, BX
-	SUBQ      $+32, AX
+	VMOVNTDQ  Y2, (DX)(SI*4)
+	VMOVNTDQ  Y3, 32(DX)(SI*4)
+	VMOVNTDQ  Y4, 64(DX)(SI*4)
+	VMOVNTDQ  Y5, 96(DX)(SI*4)
+	ADDQ      $+32, SI
+	SUBQ      $+32, CX
 	JGE       past
 	JMP       single
 
 many:
-	VMOVUPS   (DX)(BX*4), Y2
-	VMOVUPS   32(DX)(BX*4), Y3
-	VMOVUPS   64(DX)(BX*4), Y4
-	VMOVUPS   96(DX)(BX*4), Y5
+	VMOVUPS   (BX)(SI*4), Y2
+	VMOVUPS   32(BX)(SI*4), Y3
+	VMOVUPS   64(BX)(SI*4), Y4
+	VMOVUPS   96(BX)(SI*4), Y5
 	VDIVPS    Y0, Y2, Y2
 	VDIVPS    Y0, Y3, Y3
 	VDIVPS    Y0, Y4, Y4
@@ -8441,72 +9218,72 @@ many:
 	VPBLENDVB Y7, Y1, Y3, Y3
 	VPBLENDVB Y8, Y1, Y4, Y4
 	VPBLENDVB Y10, Y1, Y9, Y5
-	VMOVUPS   Y2, (CX)(BX*4)
-	VMOVUPS   Y3, 32(CX)(BX*4)
-	VMOVUPS   Y4, 64(CX)(BX*4)
-	VMOVUPS   Y5, 96(CX)(BX*4)
-	ADDQ      $+32, BX
-	SUBQ      $+32, AX
+	VMOVUPS   Y2, (DX)(SI*4)
+	VMOVUPS   Y3, 32(DX)(SI*4)
+	VMOVUPS   Y4, 64(DX)(SI*4)
+	VMOVUPS   Y5, 96(DX)(SI*4)
+	ADDQ      $+32, SI
+	SUBQ      $+32, CX
 	JGE       many
 
 single:
-	ADDQ $+24, AX
+	ADDQ $+24, CX
 	JLT  rest
 
 one:
-	VMOVUPS   (DX)(BX*4), Y2
+	VMOVUPS   (BX)(SI*4), Y2
 	VDIVPS    Y0, Y2, Y2
 	VCMPPS    $0x03, Y2, Y2, Y3
 	VPBLENDVB Y3, Y1, Y2, Y2
-	VMOVUPS   Y2, (CX)(BX*4)
-	ADDQ      $+8, BX
-	SUBQ      $+8, AX
+	VMOVUPS   Y2, (DX)(SI*4)
+	ADDQ      $+8, SI
+	SUBQ      $+8, CX
 	JGE       one
 
 rest:
-	ADDQ $+8, AX
+	ADDQ $+8, CX
 	JEQ  done
 
 element:
-	VMOVD     (DX)(BX*4), X6
+	VMOVD     (BX)(SI*4), X6
 	VDIVPS    Y0, Y6, Y2
 	VCMPPS    $0x03, Y2, Y2, Y3
 	VPBLENDVB Y3, Y1, Y2, Y2
-	VMOVD     X2, (CX)(BX*4)
-	INCQ      BX
-	DECQ      AX
+	VMOVD     X2, (DX)(SI*4)
+	INCQ      SI
+	DECQ      CX
 	JNE       element
 
 done:
 	VZEROUPPER
 	RET
 
-// func divNumber32AVX512(dst []float32, a []float32, p float32)
+// func divNumber32AVX512(dst []float32, a []float32, p float32, stream bool)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, SSE
-TEXT ·divNumber32AVX512(SB), NOSPLIT, $0-52
-	MOVQ         dst_len+8(FP), AX
-	MOVQ         dst_base+0(FP), CX
-	MOVQ         a_base+24(FP), DX
-	MOVQ         a_len+32(FP), BX
-	CMPQ         BX, AX
-	CMOVQLT      BX, AX
+TEXT ·divNumber32AVX512(SB), NOSPLIT, $0-53
+	MOVBQZX      stream+52(FP), AX
+	MOVQ         dst_len+8(FP), CX
+	MOVQ         dst_base+0(FP), DX
+	MOVQ         a_base+24(FP), BX
+	MOVQ         a_len+32(FP), SI
+	CMPQ         SI, CX
+	CMOVQLT      SI, CX
 	MOVSS        p+48(FP), X0
 	VPBROADCASTD X0, Z0
 	VPBROADCASTQ c7fc000007fc00000<>+0(SB), Z1
-	XORL         BX, BX
-	SUBQ         $+64, AX
+	XORL         SI, SI
+	SUBQ         $+64, CX
 	JLT          single
-	MOVQ         dst_cap+16(FP), SI
-	BTQ          $0x3e, SI
-	JCC          many
-	TESTQ        $0x0000003f, CX
+	TESTQ        AX, AX
+	JEQ          many
+	TESTQ        $0x0000003f, DX
 	JNE          many
 
 past:
-	VMOVDQU64 (DX)(BX*4), Z2
-	VMOVDQU64 64(DX)(BX*4), Z3
-	VMOVDQU64 128(DX)(BX*4), Z4
-	VMOVDQU64 192(DX)(BX*4), Z5
+	VMOVDQU64 (BX)(SI*4), Z2
+	VMOVDQU64 64(BX)(SI*4), Z3
+	VMOVDQU64 128(BX)(SI*4), Z4
+	VMOVDQU64 192(BX)(SI*4), Z5
 	VDIVPS    Z0, Z2, Z2
 	VDIVPS    Z0, Z3, Z3
 	VDIVPS    Z0, Z4, Z4
@@ -8519,20 +9296,20 @@ past:
 	VMOVDQU32 Z1, K2, Z3
 	VMOVDQU32 Z1, K3, Z4
 	VMOVDQU32 Z1, K4, Z5
-	VMOVNTDQ  Z2, (CX)(BX*4)
-	VMOVNTDQ  Z3, 64(CX)(BX*4)
-	VMOVNTDQ  Z4, 128(CX)(BX*4)
-	VMOVNTDQ  Z5, 192(CX)(BX*4)
-	ADDQ      $+64, BX
-	SUBQ      $+64, AX
+	VMOVNTDQ  Z2, (DX)(SI*4)
+	VMOVNTDQ  Z3, 64(DX)(SI*4)
+	VMOVNTDQ  Z4, 128(DX)(SI*4)
+	VMOVNTDQ  Z5, 192(DX)(SI*4)
+	ADDQ      $+64, SI
+	SUBQ      $+64, CX
 	JGE       past
 	JMP       single
 
 many:
-	VMOVDQU64 (DX)(BX*4), Z2
-	VMOVDQU64 64(DX)(BX*4), Z3
-	VMOVDQU64 128(DX)(BX*4), Z4
-	VMOVDQU64 192(DX)(BX*4), Z5
+	VMOVDQU64 (BX)(SI*4), Z2
+	VMOVDQU64 64(BX)(SI*4), Z3
+	VMOVDQU64 128(BX)(SI*4), Z4
+	VMOVDQU64 192(BX)(SI*4), Z5
 	VDIVPS    Z0, Z2, Z2
 	VDIVPS    Z0, Z3, Z3
 	VDIVPS    Z0, Z4, Z4
@@ -8545,70 +9322,70 @@ many:
 	VMOVDQU32 Z1, K2, Z3
 	VMOVDQU32 Z1, K3, Z4
 	VMOVDQU32 Z1, K4, Z5
-	VMOVDQU64 Z2, (CX)(BX*4)
-	VMOVDQU64 Z3, 64(CX)(BX*4)
-	VMOVDQU64 Z4, 128(CX)(BX*4)
-	VMOVDQU64 Z5, 192(CX)(BX*4)
-	ADDQ      $+64, BX
-	SUBQ      $+64, AX
+	VMOVDQU64 Z2, (DX)(SI*4)
+	VMOVDQU64 Z3, 64(DX)(SI*4)
+	VMOVDQU64 Z4, 128(DX)(SI*4)
+	VMOVDQU64 Z5, 192(DX)(SI*4)
+	ADDQ      $+64, SI
+	SUBQ      $+64, CX
 	JGE       many
 
 single:
-	ADDQ $+48, AX
+	ADDQ $+48, CX
 	JLT  rest
 
 one:
-	VMOVDQU64 (DX)(BX*4), Z2
+	VMOVDQU64 (BX)(SI*4), Z2
 	VDIVPS    Z0, Z2, Z2
 	VCMPPS    $0x03, Z2, Z2, K1
 	VMOVDQU32 Z1, K1, Z2
-	VMOVDQU64 Z2, (CX)(BX*4)
-	ADDQ      $+16, BX
-	SUBQ      $+16, AX
+	VMOVDQU64 Z2, (DX)(SI*4)
+	ADDQ      $+16, SI
+	SUBQ      $+16, CX
 	JGE       one
 
 rest:
-	ADDQ        $+16, AX
+	ADDQ        $+16, CX
 	JEQ         done
-	MOVQ        $-1, SI
-	BZHIQ       AX, SI, SI
-	KMOVQ       SI, K1
-	VMOVDQU32.Z (DX)(BX*4), K1, Z2
+	MOVQ        $-1, AX
+	BZHIQ       CX, AX, AX
+	KMOVQ       AX, K1
+	VMOVDQU32.Z (BX)(SI*4), K1, Z2
 	VDIVPS      Z0, Z2, Z0
 	VCMPPS      $0x03, Z0, Z0, K2
 	VMOVDQU32   Z1, K2, Z0
-	VMOVDQU32   Z0, K1, (CX)(BX*4)
+	VMOVDQU32   Z0, K1, (DX)(SI*4)
 
 done:
 	VZEROUPPER
 	RET
 
-// func subNumber64AVX2(dst []float64, a []float64, p float64)
+// func subNumber64AVX2(dst []float64, a []float64, p float64, stream bool)
 // Requires: AVX, AVX2, CMOV, SSE2
-TEXT ·subNumber64AVX2(SB), NOSPLIT, $0-56
-	MOVQ         dst_len+8(FP), AX
-	MOVQ         dst_base+0(FP), CX
-	MOVQ         a_base+24(FP), DX
-	MOVQ         a_len+32(FP), BX
-	CMPQ         BX, AX
-	CMOVQLT      BX, AX
+TEXT ·subNumber64AVX2(SB), NOSPLIT, $0-57
+	MOVBQZX      stream+56(FP), AX
+	MOVQ         dst_len+8(FP), CX
+	MOVQ         dst_base+0(FP), DX
+	MOVQ         a_base+24(FP), BX
+	MOVQ         a_len+32(FP), SI
+	CMPQ         SI, CX
+	CMOVQLT      SI, CX
 	MOVSD        p+48(FP), X0
 	VPBROADCASTQ X0, Y0
 	VMOVUPS      c7ff8000000000000<>+0(SB), Y1
-	XORL         BX, BX
-	SUBQ         $+16, AX
+	XORL         SI, SI
+	SUBQ         $+16, CX
 	JLT          single
-	MOVQ         dst_cap+16(FP), SI
-	BTQ          $0x3e, SI
-	JCC          many
-	TESTQ        $0x0000001f, CX
+	TESTQ        AX, AX
+	JEQ          many
+	TESTQ        $0x0000001f, DX
 	JNE          many
 
 past:
-	VMOVUPS   (DX)(BX*8), Y2
-	VMOVUPS   32(DX)(BX*8), Y3
-	VMOVUPS   64(DX)(BX*8), Y4
-	VMOVUPS   96(DX)(BX*8), Y5
+	VMOVUPS   (BX)(SI*8), Y2
+	VMOVUPS   32(BX)(SI*8), Y3
+	VMOVUPS   64(BX)(SI*8), Y4
+	VMOVUPS   96(BX)(SI*8), Y5
 	VSUBPD    Y0, Y2, Y2
 	VSUBPD    Y0, Y3, Y3
 	VSUBPD    Y0, Y4, Y4
@@ -8621,20 +9398,20 @@ past:
 	VPBLENDVB Y7, Y1, Y3, Y3
 	VPBLENDVB Y8, Y1, Y4, Y4
 	VPBLENDVB Y10, Y1, Y9, Y5
-	VMOVNTDQ  Y2, (CX)(BX*8)
-	VMOVNTDQ  Y3, 32(CX)(BX*8)
-	VMOVNTDQ  Y4, 64(CX)(BX*8)
-	VMOVNTDQ  Y5, 96(CX)(BX*8)
-	ADDQ      $+16, BX
-	SUBQ      $+16, AX
+	VMOVNTDQ  Y2, (DX)(SI*8)
+	VMOVNTDQ  Y3, 32(DX)(SI*8)
+	VMOVNTDQ  Y4, 64(DX)(SI*8)
+	VMOVNTDQ  Y5, 96(DX)(SI*8)
+	ADDQ      $+16, SI
+	SUBQ      $+16, CX
 	JGE       past
 	JMP       single
 
 many:
-	VMOVUPS   (DX)(BX*8), Y2
-	VMOVUPS   32(DX)(BX*8), Y3
-	VMOVUPS   64(DX)(BX*8), Y4
-	VMOVUPS   96(DX)(BX*8), Y5
+	VMOVUPS   (BX)(SI*8), Y2
+	VMOVUPS   32(BX)(SI*8), Y3
+	VMOVUPS   64(BX)(SI*8), Y4
+	VMOVUPS   96(BX)(SI*8), Y5
 	VSUBPD    Y0, Y2, Y2
 	VSUBPD    Y0, Y3, Y3
 	VSUBPD    Y0, Y4, Y4
@@ -8647,72 +9424,72 @@ many:
 	VPBLENDVB Y7, Y1, Y3, Y3
 	VPBLENDVB Y8, Y1, Y4, Y4
 	VPBLENDVB Y10, Y1, Y9, Y5
-	VMOVUPS   Y2, (CX)(BX*8)
-	VMOVUPS   Y3, 32(CX)(BX*8)
-	VMOVUPS   Y4, 64(CX)(BX*8)
-	VMOVUPS   Y5, 96(CX)(BX*8)
-	ADDQ      $+16, BX
-	SUBQ      $+16, AX
+	VMOVUPS   Y2, (DX)(SI*8)
+	VMOVUPS   Y3, 32(DX)(SI*8)
+	VMOVUPS   Y4, 64(DX)(SI*8)
+	VMOVUPS   Y5, 96(DX)(SI*8)
+	ADDQ      $+16, SI
+	SUBQ      $+16, CX
 	JGE       many
 
 single:
-	ADDQ $+12, AX
+	ADDQ $+12, CX
 	JLT  rest
 
 one:
-	VMOVUPS   (DX)(BX*8), Y2
+	VMOVUPS   (BX)(SI*8), Y2
 	VSUBPD    Y0, Y2, Y2
 	VCMPPD    $0x03, Y2, Y2, Y3
 	VPBLENDVB Y3, Y1, Y2, Y2
-	VMOVUPS   Y2, (CX)(BX*8)
-	ADDQ      $+4, BX
-	SUBQ      $+4, AX
+	VMOVUPS   Y2, (DX)(SI*8)
+	ADDQ      $+4, SI
+	SUBQ      $+4, CX
 	JGE       one
 
 rest:
-	ADDQ $+4, AX
+	ADDQ $+4, CX
 	JEQ  done
 
 element:
-	VMOVQ     (DX)(BX*8), X6
+	VMOVQ     (BX)(SI*8), X6
 	VSUBPD    Y0, Y6, Y2
 	VCMPPD    $0x03, Y2, Y2, Y3
 	VPBLENDVB Y3, Y1, Y2, Y2
-	VMOVQ     X2, (CX)(BX*8)
-	INCQ      BX
-	DECQ      AX
+	VMOVQ     X2, (DX)(SI*8)
+	INCQ      SI
+	DECQ      CX
 	JNE       element
 
 done:
 	VZEROUPPER
 	RET
 
-// func subNumber64AVX512(dst []float64, a []float64, p float64)
+// func subNumber64AVX512(dst []float64, a []float64, p float64, stream bool)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, SSE2
-TEXT ·subNumber64AVX512(SB), NOSPLIT, $0-56
-	MOVQ         dst_len+8(FP), AX
-	MOVQ         dst_base+0(FP), CX
-	MOVQ         a_base+24(FP), DX
-	MOVQ         a_len+32(FP), BX
-	CMPQ         BX, AX
-	CMOVQLT      BX, AX
+TEXT ·subNumber64AVX512(SB), NOSPLIT, $0-57
+	MOVBQZX      stream+56(FP), AX
+	MOVQ         dst_len+8(FP), CX
+	MOVQ         dst_base+0(FP), DX
+	MOVQ         a_base+24(FP), BX
+	MOVQ         a_len+32(FP), SI
+	CMPQ         SI, CX
+	CMOVQLT      SI, CX
 	MOVSD        p+48(FP), X0
 	VPBROADCASTQ X0, Z0
 	VPBROADCASTQ c7ff8000000000000<>+0(SB), Z1
-	XORL         BX, BX
-	SUBQ         $+32, AX
+	XORL         SI, SI
+	SUBQ         $+32, CX
 	JLT          single
-	MOVQ         dst_cap+16(FP), SI
-	BTQ          $0x3e, SI
-	JCC          many
-	TESTQ        $0x0000003f, CX
+	TESTQ        AX, AX
+	JEQ          many
+	TESTQ        $0x0000003f, DX
 	JNE          many
 
 past:
-	VMOVDQU64 (DX)(BX*8), Z2
-	VMOVDQU64 64(DX)(BX*8), Z3
-	VMOVDQU64 128(DX)(BX*8), Z4
-	VMOVDQU64 192(DX)(BX*8), Z5
+	VMOVDQU64 (BX)(SI*8), Z2
+	VMOVDQU64 64(BX)(SI*8), Z3
+	VMOVDQU64 128(BX)(SI*8), Z4
+	VMOVDQU64 192(BX)(SI*8), Z5
 	VSUBPD    Z0, Z2, Z2
 	VSUBPD    Z0, Z3, Z3
 	VSUBPD    Z0, Z4, Z4
@@ -8725,20 +9502,20 @@ past:
 	VMOVDQU64 Z1, K2, Z3
 	VMOVDQU64 Z1, K3, Z4
 	VMOVDQU64 Z1, K4, Z5
-	VMOVNTDQ  Z2, (CX)(BX*8)
-	VMOVNTDQ  Z3, 64(CX)(BX*8)
-	VMOVNTDQ  Z4, 128(CX)(BX*8)
-	VMOVNTDQ  Z5, 192(CX)(BX*8)
-	ADDQ      $+32, BX
-	SUBQ      $+32, AX
+	VMOVNTDQ  Z2, (DX)(SI*8)
+	VMOVNTDQ  Z3, 64(DX)(SI*8)
+	VMOVNTDQ  Z4, 128(DX)(SI*8)
+	VMOVNTDQ  Z5, 192(DX)(SI*8)
+	ADDQ      $+32, SI
+	SUBQ      $+32, CX
 	JGE       past
 	JMP       single
 
 many:
-	VMOVDQU64 (DX)(BX*8), Z2
-	VMOVDQU64 64(DX)(BX*8), Z3
-	VMOVDQU64 128(DX)(BX*8), Z4
-	VMOVDQU64 192(DX)(BX*8), Z5
+	VMOVDQU64 (BX)(SI*8), Z2
+	VMOVDQU64 64(BX)(SI*8), Z3
+	VMOVDQU64 128(BX)(SI*8), Z4
+	VMOVDQU64 192(BX)(SI*8), Z5
 	VSUBPD    Z0, Z2, Z2
 	VSUBPD    Z0, Z3, Z3
 	VSUBPD    Z0, Z4, Z4
@@ -8751,70 +9528,70 @@ many:
 	VMOVDQU64 Z1, K2, Z3
 	VMOVDQU64 Z1, K3, Z4
 	VMOVDQU64 Z1, K4, Z5
-	VMOVDQU64 Z2, (CX)(BX*8)
-	VMOVDQU64 Z3, 64(CX)(BX*8)
-	VMOVDQU64 Z4, 128(CX)(BX*8)
-	VMOVDQU64 Z5, 192(CX)(BX*8)
-	ADDQ      $+32, BX
-	SUBQ      $+32, AX
+	VMOVDQU64 Z2, (DX)(SI*8)
+	VMOVDQU64 Z3, 64(DX)(SI*8)
+	VMOVDQU64 Z4, 128(DX)(SI*8)
+	VMOVDQU64 Z5, 192(DX)(SI*8)
+	ADDQ      $+32, SI
+	SUBQ      $+32, CX
 	JGE       many
 
 single:
-	ADDQ $+24, AX
+	ADDQ $+24, CX
 	JLT  rest
 
 one:
-	VMOVDQU64 (DX)(BX*8), Z2
+	VMOVDQU64 (BX)(SI*8), Z2
 	VSUBPD    Z0, Z2, Z2
 	VCMPPD    $0x03, Z2, Z2, K1
 	VMOVDQU64 Z1, K1, Z2
-	VMOVDQU64 Z2, (CX)(BX*8)
-	ADDQ      $+8, BX
-	SUBQ      $+8, AX
+	VMOVDQU64 Z2, (DX)(SI*8)
+	ADDQ      $+8, SI
+	SUBQ      $+8, CX
 	JGE       one
 
 rest:
-	ADDQ        $+8, AX
+	ADDQ        $+8, CX
 	JEQ         done
-	MOVQ        $-1, SI
-	BZHIQ       AX, SI, SI
-	KMOVQ       SI, K1
-	VMOVDQU64.Z (DX)(BX*8), K1, Z2
+	MOVQ        $-1, AX
+	BZHIQ       CX, AX, AX
+	KMOVQ       AX, K1
+	VMOVDQU64.Z (BX)(SI*8), K1, Z2
 	VSUBPD      Z0, Z2, Z0
 	VCMPPD      $0x03, Z0, Z0, K2
 	VMOVDQU64   Z1, K2, Z0
-	VMOVDQU64   Z0, K1, (CX)(BX*8)
+	VMOVDQU64   Z0, K1, (DX)(SI*8)
 
 done:
 	VZEROUPPER
 	RET
 
-// func divNumber64AVX2(dst []float64, a []float64, p float64)
+// func divNumber64AVX2(dst []float64, a []float64, p float64, stream bool)
 // Requires: AVX, AVX2, CMOV, SSE2
-TEXT ·divNumber64AVX2(SB), NOSPLIT, $0-56
-	MOVQ         dst_len+8(FP), AX
-	MOVQ         dst_base+0(FP), CX
-	MOVQ         a_base+24(FP), DX
-	MOVQ         a_len+32(FP), BX
-	CMPQ         BX, AX
-	CMOVQLT      BX, AX
+TEXT ·divNumber64AVX2(SB), NOSPLIT, $0-57
+	MOVBQZX      stream+56(FP), AX
+	MOVQ         dst_len+8(FP), CX
+	MOVQ         dst_base+0(FP), DX
+	MOVQ         a_base+24(FP), BX
+	MOVQ         a_len+32(FP), SI
+	CMPQ         SI, CX
+	CMOVQLT      SI, CX
 	MOVSD        p+48(FP), X0
 	VPBROADCASTQ X0, Y0
 	VMOVUPS      c7ff8000000000000<>+0(SB), Y1
-	XORL         BX, BX
-	SUBQ         $+16, AX
+	XORL         SI, SI
+	SUBQ         $+16, CX
 	JLT          single
-	MOVQ         dst_cap+16(FP), SI
-	BTQ          $0x3e, SI
-	JCC          many
-	TESTQ        $0x0000001f, CX
+	TESTQ        AX, AX
+	JEQ          many
+	TESTQ        $0x0000001f, DX
 	JNE          many
 
 past:
-	VMOVUPS   (DX)(BX*8), Y2
-	VMOVUPS   32(DX)(BX*8), Y3
-	VMOVUPS   64(DX)(BX*8), Y4
-	VMOVUPS   96(DX)(BX*8), Y5
+	VMOVUPS   (BX)(SI*8), Y2
+	VMOVUPS   32(BX)(SI*8), Y3
+	VMOVUPS   64(BX)(SI*8), Y4
+	VMOVUPS   96(BX)(SI*8), Y5
 	VDIVPD    Y0, Y2, Y2
 	VDIVPD    Y0, Y3, Y3
 	VDIVPD    Y0, Y4, Y4
@@ -8827,20 +9604,20 @@ past:
 	VPBLENDVB Y7, Y1, Y3, Y3
 	VPBLENDVB Y8, Y1, Y4, Y4
 	VPBLENDVB Y10, Y1, Y9, Y5
-	VMOVNTDQ  Y2, (CX)(BX*8)
-	VMOVNTDQ  Y3, 32(CX)(BX*8)
-	VMOVNTDQ  Y4, 64(CX)(BX*8)
-	VMOVNTDQ  Y5, 96(CX)(BX*8)
-	ADDQ      $+16, BX
-	SUBQ      $+16, AX
+	VMOVNTDQ  Y2, (DX)(SI*8)
+	VMOVNTDQ  Y3, 32(DX)(SI*8)
+	VMOVNTDQ  Y4, 64(DX)(SI*8)
+	VMOVNTDQ  Y5, 96(DX)(SI*8)
+	ADDQ      $+16, SI
+	SUBQ      $+16, CX
 	JGE       past
 	JMP       single
 
 many:
-	VMOVUPS   (DX)(BX*8), Y2
-	VMOVUPS   32(DX)(BX*8), Y3
-	VMOVUPS   64(DX)(BX*8), Y4
-	VMOVUPS   96(DX)(BX*8), Y5
+	VMOVUPS   (BX)(SI*8), Y2
+	VMOVUPS   32(BX)(SI*8), Y3
+	VMOVUPS   64(BX)(SI*8), Y4
+	VMOVUPS   96(BX)(SI*8), Y5
 	VDIVPD    Y0, Y2, Y2
 	VDIVPD    Y0, Y3, Y3
 	VDIVPD    Y0, Y4, Y4
@@ -8853,72 +9630,72 @@ many:
 	VPBLENDVB Y7, Y1, Y3, Y3
 	VPBLENDVB Y8, Y1, Y4, Y4
 	VPBLENDVB Y10, Y1, Y9, Y5
-	VMOVUPS   Y2, (CX)(BX*8)
-	VMOVUPS   Y3, 32(CX)(BX*8)
-	VMOVUPS   Y4, 64(CX)(BX*8)
-	VMOVUPS   Y5, 96(CX)(BX*8)
-	ADDQ      $+16, BX
-	SUBQ      $+16, AX
+	VMOVUPS   Y2, (DX)(SI*8)
+	VMOVUPS   Y3, 32(DX)(SI*8)
+	VMOVUPS   Y4, 64(DX)(SI*8)
+	VMOVUPS   Y5, 96(DX)(SI*8)
+	ADDQ      $+16, SI
+	SUBQ      $+16, CX
 	JGE       many
 
 single:
-	ADDQ $+12, AX
+	ADDQ $+12, CX
 	JLT  rest
 
 one:
-	VMOVUPS   (DX)(BX*8), Y2
+	VMOVUPS   (BX)(SI*8), Y2
 	VDIVPD    Y0, Y2, Y2
 	VCMPPD    $0x03, Y2, Y2, Y3
 	VPBLENDVB Y3, Y1, Y2, Y2
-	VMOVUPS   Y2, (CX)(BX*8)
-	ADDQ      $+4, BX
-	SUBQ      $+4, AX
+	VMOVUPS   Y2, (DX)(SI*8)
+	ADDQ      $+4, SI
+	SUBQ      $+4, CX
 	JGE       one
 
 rest:
-	ADDQ $+4, AX
+	ADDQ $+4, CX
 	JEQ  done
 
 element:
-	VMOVQ     (DX)(BX*8), X6
+	VMOVQ     (BX)(SI*8), X6
 	VDIVPD    Y0, Y6, Y2
 	VCMPPD    $0x03, Y2, Y2, Y3
 	VPBLENDVB Y3, Y1, Y2, Y2
-	VMOVQ     X2, (CX)(BX*8)
-	INCQ      BX
-	DECQ      AX
+	VMOVQ     X2, (DX)(SI*8)
+	INCQ      SI
+	DECQ      CX
 	JNE       element
 
 done:
 	VZEROUPPER
 	RET
 
-// func divNumber64AVX512(dst []float64, a []float64, p float64)
+// func divNumber64AVX512(dst []float64, a []float64, p float64, stream bool)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, SSE2
-TEXT ·divNumber64AVX512(SB), NOSPLIT, $0-56
-	MOVQ         dst_len+8(FP), AX
-	MOVQ         dst_base+0(FP), CX
-	MOVQ         a_base+24(FP), DX
-	MOVQ         a_len+32(FP), BX
-	CMPQ         BX, AX
-	CMOVQLT      BX, AX
+TEXT ·divNumber64AVX512(SB), NOSPLIT, $0-57
+	MOVBQZX      stream+56(FP), AX
+	MOVQ         dst_len+8(FP), CX
+	MOVQ         dst_base+0(FP), DX
+	MOVQ         a_base+24(FP), BX
+	MOVQ         a_len+32(FP), SI
+	CMPQ         SI, CX
+	CMOVQLT      SI, CX
 	MOVSD        p+48(FP), X0
 	VPBROADCASTQ X0, Z0
 	VPBROADCASTQ c7ff8000000000000<>+0(SB), Z1
-	XORL         BX, BX
-	SUBQ         $+32, AX
+	XORL         SI, SI
+	SUBQ         $+32, CX
 	JLT          single
-	MOVQ         dst_cap+16(FP), SI
-	BTQ          $0x3e, SI
-	JCC          many
-	TESTQ        $0x0000003f, CX
+	TESTQ        AX, AX
+	JEQ          many
+	TESTQ        $0x0000003f, DX
 	JNE          many
 
 past:
-	VMOVDQU64 (DX)(BX*8), Z2
-	VMOVDQU64 64(DX)(BX*8), Z3
-	VMOVDQU64 128(DX)(BX*8), Z4
-	VMOVDQU64 192(DX)(BX*8), Z5
+	VMOVDQU64 (BX)(SI*8), Z2
+	VMOVDQU64 64(BX)(SI*8), Z3
+	VMOVDQU64 128(BX)(SI*8), Z4
+	VMOVDQU64 192(BX)(SI*8), Z5
 	VDIVPD    Z0, Z2, Z2
 	VDIVPD    Z0, Z3, Z3
 	VDIVPD    Z0, Z4, Z4
@@ -8931,20 +9708,20 @@ past:
 	VMOVDQU64 Z1, K2, Z3
 	VMOVDQU64 Z1, K3, Z4
 	VMOVDQU64 Z1, K4, Z5
-	VMOVNTDQ  Z2, (CX)(BX*8)
-	VMOVNTDQ  Z3, 64(CX)(BX*8)
-	VMOVNTDQ  Z4, 128(CX)(BX*8)
-	VMOVNTDQ  Z5, 192(CX)(BX*8)
-	ADDQ      $+32, BX
-	SUBQ      $+32, AX
+	VMOVNTDQ  Z2, (DX)(SI*8)
+	VMOVNTDQ  Z3, 64(DX)(SI*8)
+	VMOVNTDQ  Z4, 128(DX)(SI*8)
+	VMOVNTDQ  Z5, 192(DX)(SI*8)
+	ADDQ      $+32, SI
+	SUBQ      $+32, CX
 	JGE       past
 	JMP       single
 
 many:
-	VMOVDQU64 (DX)(BX*8), Z2
-	VMOVDQU64 64(DX)(BX*8), Z3
-	VMOVDQU64 128(DX)(BX*8), Z4
-	VMOVDQU64 192(DX)(BX*8), Z5
+	VMOVDQU64 (BX)(SI*8), Z2
+	VMOVDQU64 64(BX)(SI*8), Z3
+	VMOVDQU64 128(BX)(SI*8), Z4
+	VMOVDQU64 192(BX)(SI*8), Z5
 	VDIVPD    Z0, Z2, Z2
 	VDIVPD    Z0, Z3, Z3
 	VDIVPD    Z0, Z4, Z4
@@ -8957,47 +9734,57 @@ many:
 	VMOVDQU64 Z1, K2, Z3
 	VMOVDQU64 Z1, K3, Z4
 	VMOVDQU64 Z1, K4, Z5
-	VMOVDQU64 Z2, (CX)(BX*8)
-	VMOVDQU64 Z3, 64(CX)(BX*8)
-	VMOVDQU64 Z4, 128(CX)(BX*8)
-	VMOVDQU64 Z5, 192(CX)(BX*8)
-	ADDQ      $+32, BX
-	SUBQ      $+32, AX
+	VMOVDQU64 Z2, (DX)(SI*8)
+	VMOVDQU64 Z3, 64(DX)(SI*8)
+	VMOVDQU64 Z4, 128(DX)(SI*8)
+	VMOVDQU64 Z5, 192(DX)(SI*8)
+	ADDQ      $+32, SI
+	SUBQ      $+32, CX
 	JGE       many
 
 single:
-	ADDQ $+24, AX
+	ADDQ $+24, CX
 	JLT  rest
 
 one:
-	VMOVDQU64 (DX)(BX*8), Z2
+	VMOVDQU64 (BX)(SI*8), Z2
 	VDIVPD    Z0, Z2, Z2
 	VCMPPD    $0x03, Z2, Z2, K1
 	VMOVDQU64 Z1, K1, Z2
-	VMOVDQU64 Z2, (CX)(BX*8)
-	ADDQ      $+8, BX
-	SUBQ      $+8, AX
+	VMOVDQU64 Z2, (DX)(SI*8)
+	ADDQ      $+8, SI
+	SUBQ      $+8, CX
 	JGE       one
 
 rest:
-	ADDQ        $+8, AX
+	ADDQ        $+8, CX
 	JEQ         done
-	MOVQ        $-1, SI
-	BZHIQ       AX, SI, SI
-	KMOVQ       SI, K1
-	VMOVDQU64.Z (DX)(BX*8), K1, Z2
+	MOVQ        $-1, AX
+	BZHIQ       CX, AX, AX
+	KMOVQ       AX, K1
+	VMOVDQU64.Z (BX)(SI*8), K1, Z2
 	VDIVPD      Z0, Z2, Z0
 	VCMPPD      $0x03, Z0, Z0, K2
 	VMOVDQU64   Z1, K2, Z0
-	VMOVDQU64   Z0, K1, (CX)(BX*8)
+	VMOVDQU64   Z0, K1, (DX)(SI*8)
 
 done:
 	VZEROUPPER
 	RET
 
 // func clipF32AVX2(dst []float32, a []float32, p float32, q float32)
-// Requires: AVX, AVX2, CMOV, SSE
 TEXT ·clipF32AVX2(SB), NOSPLIT, $0-56
+	XORL R13, R13
+	JMP  ·clipF32AVX2<>(SB)
+
+// func clipF32StreamAVX2(dst []float32, a []float32, p float32, q float32, ahead *Prefetch)
+TEXT ·clipF32StreamAVX2(SB), NOSPLIT, $0-64
+	MOVQ ahead+56(FP), R13
+	JMP  ·clipF32AVX2<>(SB)
+
+// func clipF32AVX2<>(dst []float32, a []float32, p float32, q float32)
+// Requires: AVX, AVX2, CMOV, SSE
+TEXT ·clipF32AVX2<>(SB), NOSPLIT, $0-56
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -9012,9 +9799,8 @@ TEXT ·clipF32AVX2(SB), NOSPLIT, $0-56
 	XORL         BX, BX
 	SUBQ         $+32, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), SI
-	BTQ          $0x3e, SI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000001f, CX
 	JNE          many
 
@@ -9172,8 +9958,18 @@ done:
 	RET
 
 // func clipF32AVX512(dst []float32, a []float32, p float32, q float32)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV, SSE
 TEXT ·clipF32AVX512(SB), NOSPLIT, $0-56
+	XORL R13, R13
+	JMP  ·clipF32AVX512<>(SB)
+
+// func clipF32StreamAVX512(dst []float32, a []float32, p float32, q float32, ahead *Prefetch)
+TEXT ·clipF32StreamAVX512(SB), NOSPLIT, $0-64
+	MOVQ ahead+56(FP), R13
+	JMP  ·clipF32AVX512<>(SB)
+
+// func clipF32AVX512<>(dst []float32, a []float32, p float32, q float32)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV, SSE
+TEXT ·clipF32AVX512<>(SB), NOSPLIT, $0-56
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -9188,9 +9984,8 @@ TEXT ·clipF32AVX512(SB), NOSPLIT, $0-56
 	XORL         BX, BX
 	SUBQ         $+64, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), SI
-	BTQ          $0x3e, SI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000003f, CX
 	JNE          many
 
@@ -9326,8 +10121,18 @@ done:
 	RET
 
 // func clipF64AVX2(dst []float64, a []float64, p float64, q float64)
-// Requires: AVX, AVX2, CMOV, SSE2
 TEXT ·clipF64AVX2(SB), NOSPLIT, $0-64
+	XORL R13, R13
+	JMP  ·clipF64AVX2<>(SB)
+
+// func clipF64StreamAVX2(dst []float64, a []float64, p float64, q float64, ahead *Prefetch)
+TEXT ·clipF64StreamAVX2(SB), NOSPLIT, $0-72
+	MOVQ ahead+64(FP), R13
+	JMP  ·clipF64AVX2<>(SB)
+
+// func clipF64AVX2<>(dst []float64, a []float64, p float64, q float64)
+// Requires: AVX, AVX2, CMOV, SSE2
+TEXT ·clipF64AVX2<>(SB), NOSPLIT, $0-64
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -9342,9 +10147,8 @@ TEXT ·clipF64AVX2(SB), NOSPLIT, $0-64
 	XORL         BX, BX
 	SUBQ         $+16, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), SI
-	BTQ          $0x3e, SI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000001f, CX
 	JNE          many
 
@@ -9502,8 +10306,18 @@ done:
 	RET
 
 // func clipF64AVX512(dst []float64, a []float64, p float64, q float64)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV, SSE2
 TEXT ·clipF64AVX512(SB), NOSPLIT, $0-64
+	XORL R13, R13
+	JMP  ·clipF64AVX512<>(SB)
+
+// func clipF64StreamAVX512(dst []float64, a []float64, p float64, q float64, ahead *Prefetch)
+TEXT ·clipF64StreamAVX512(SB), NOSPLIT, $0-72
+	MOVQ ahead+64(FP), R13
+	JMP  ·clipF64AVX512<>(SB)
+
+// func clipF64AVX512<>(dst []float64, a []float64, p float64, q float64)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV, SSE2
+TEXT ·clipF64AVX512<>(SB), NOSPLIT, $0-64
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -9518,9 +10332,8 @@ TEXT ·clipF64AVX512(SB), NOSPLIT, $0-64
 	XORL         BX, BX
 	SUBQ         $+32, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), SI
-	BTQ          $0x3e, SI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000003f, CX
 	JNE          many
 
@@ -9706,8 +10519,18 @@ DATA c8000000080000000<>+56(SB)/8, $0x8000000080000000
 GLOBL c8000000080000000<>(SB), RODATA|NOPTR, $64
 
 // func hardSwishF32AVX2(dst []float32, a []float32)
-// Requires: AVX, AVX2, CMOV
 TEXT ·hardSwishF32AVX2(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·hardSwishF32AVX2<>(SB)
+
+// func hardSwishF32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·hardSwishF32StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·hardSwishF32AVX2<>(SB)
+
+// func hardSwishF32AVX2<>(dst []float32, a []float32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·hardSwishF32AVX2<>(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -9723,9 +10546,8 @@ TEXT ·hardSwishF32AVX2(SB), NOSPLIT, $0-48
 	XORL    BX, BX
 	SUBQ    $+16, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), SI
-	BTQ     $0x3e, SI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -9893,8 +10715,18 @@ done:
 	RET
 
 // func hardSwishF32AVX512(dst []float32, a []float32)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·hardSwishF32AVX512(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·hardSwishF32AVX512<>(SB)
+
+// func hardSwishF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·hardSwishF32StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·hardSwishF32AVX512<>(SB)
+
+// func hardSwishF32AVX512<>(dst []float32, a []float32)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·hardSwishF32AVX512<>(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -9910,9 +10742,8 @@ TEXT ·hardSwishF32AVX512(SB), NOSPLIT, $0-48
 	XORL         BX, BX
 	SUBQ         $+32, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), SI
-	BTQ          $0x3e, SI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000003f, CX
 	JNE          many
 
@@ -10109,8 +10940,18 @@ DATA c3ff0000000000000<>+56(SB)/8, $0x3ff0000000000000
 GLOBL c3ff0000000000000<>(SB), RODATA|NOPTR, $64
 
 // func hardSigmoidF32AVX2(dst []float32, a []float32, p float32, q float32)
-// Requires: AVX, AVX2, CMOV, SSE
 TEXT ·hardSigmoidF32AVX2(SB), NOSPLIT, $0-56
+	XORL R13, R13
+	JMP  ·hardSigmoidF32AVX2<>(SB)
+
+// func hardSigmoidF32StreamAVX2(dst []float32, a []float32, p float32, q float32, ahead *Prefetch)
+TEXT ·hardSigmoidF32StreamAVX2(SB), NOSPLIT, $0-64
+	MOVQ ahead+56(FP), R13
+	JMP  ·hardSigmoidF32AVX2<>(SB)
+
+// func hardSigmoidF32AVX2<>(dst []float32, a []float32, p float32, q float32)
+// Requires: AVX, AVX2, CMOV, SSE
+TEXT ·hardSigmoidF32AVX2<>(SB), NOSPLIT, $0-56
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -10128,9 +10969,8 @@ TEXT ·hardSigmoidF32AVX2(SB), NOSPLIT, $0-56
 	XORL         BX, BX
 	SUBQ         $+16, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), SI
-	BTQ          $0x3e, SI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000001f, CX
 	JNE          many
 
@@ -10368,8 +11208,18 @@ done:
 	RET
 
 // func hardSigmoidF32AVX512(dst []float32, a []float32, p float32, q float32)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, SSE
 TEXT ·hardSigmoidF32AVX512(SB), NOSPLIT, $0-56
+	XORL R13, R13
+	JMP  ·hardSigmoidF32AVX512<>(SB)
+
+// func hardSigmoidF32StreamAVX512(dst []float32, a []float32, p float32, q float32, ahead *Prefetch)
+TEXT ·hardSigmoidF32StreamAVX512(SB), NOSPLIT, $0-64
+	MOVQ ahead+56(FP), R13
+	JMP  ·hardSigmoidF32AVX512<>(SB)
+
+// func hardSigmoidF32AVX512<>(dst []float32, a []float32, p float32, q float32)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, SSE
+TEXT ·hardSigmoidF32AVX512<>(SB), NOSPLIT, $0-56
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -10387,9 +11237,8 @@ TEXT ·hardSigmoidF32AVX512(SB), NOSPLIT, $0-56
 	XORL         BX, BX
 	SUBQ         $+32, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), SI
-	BTQ          $0x3e, SI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000003f, CX
 	JNE          many
 
@@ -10609,8 +11458,18 @@ done:
 	RET
 
 // func leakyReluF32AVX2(dst []float32, a []float32, p float32, q float32)
-// Requires: AVX, AVX2, CMOV, SSE
 TEXT ·leakyReluF32AVX2(SB), NOSPLIT, $0-56
+	XORL R13, R13
+	JMP  ·leakyReluF32AVX2<>(SB)
+
+// func leakyReluF32StreamAVX2(dst []float32, a []float32, p float32, q float32, ahead *Prefetch)
+TEXT ·leakyReluF32StreamAVX2(SB), NOSPLIT, $0-64
+	MOVQ ahead+56(FP), R13
+	JMP  ·leakyReluF32AVX2<>(SB)
+
+// func leakyReluF32AVX2<>(dst []float32, a []float32, p float32, q float32)
+// Requires: AVX, AVX2, CMOV, SSE
+TEXT ·leakyReluF32AVX2<>(SB), NOSPLIT, $0-56
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -10626,9 +11485,8 @@ TEXT ·leakyReluF32AVX2(SB), NOSPLIT, $0-56
 	XORL         BX, BX
 	SUBQ         $+32, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), SI
-	BTQ          $0x3e, SI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000001f, CX
 	JNE          many
 
@@ -10736,8 +11594,18 @@ done:
 	RET
 
 // func leakyReluF32AVX512(dst []float32, a []float32, p float32, q float32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, SSE
 TEXT ·leakyReluF32AVX512(SB), NOSPLIT, $0-56
+	XORL R13, R13
+	JMP  ·leakyReluF32AVX512<>(SB)
+
+// func leakyReluF32StreamAVX512(dst []float32, a []float32, p float32, q float32, ahead *Prefetch)
+TEXT ·leakyReluF32StreamAVX512(SB), NOSPLIT, $0-64
+	MOVQ ahead+56(FP), R13
+	JMP  ·leakyReluF32AVX512<>(SB)
+
+// func leakyReluF32AVX512<>(dst []float32, a []float32, p float32, q float32)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, SSE
+TEXT ·leakyReluF32AVX512<>(SB), NOSPLIT, $0-56
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -10753,9 +11621,8 @@ TEXT ·leakyReluF32AVX512(SB), NOSPLIT, $0-56
 	XORL         BX, BX
 	SUBQ         $+64, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), SI
-	BTQ          $0x3e, SI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000003f, CX
 	JNE          many
 
@@ -10889,8 +11756,18 @@ DATA c8000000000000000<>+56(SB)/8, $0x8000000000000000
 GLOBL c8000000000000000<>(SB), RODATA|NOPTR, $64
 
 // func hardSwishF64AVX2(dst []float64, a []float64)
-// Requires: AVX, AVX2, CMOV
 TEXT ·hardSwishF64AVX2(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·hardSwishF64AVX2<>(SB)
+
+// func hardSwishF64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·hardSwishF64StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·hardSwishF64AVX2<>(SB)
+
+// func hardSwishF64AVX2<>(dst []float64, a []float64)
+// Requires: AVX, AVX2, CMOV
+TEXT ·hardSwishF64AVX2<>(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -10905,9 +11782,8 @@ TEXT ·hardSwishF64AVX2(SB), NOSPLIT, $0-48
 	XORL    BX, BX
 	SUBQ    $+16, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), SI
-	BTQ     $0x3e, SI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -11055,8 +11931,18 @@ done:
 	RET
 
 // func hardSwishF64AVX512(dst []float64, a []float64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·hardSwishF64AVX512(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·hardSwishF64AVX512<>(SB)
+
+// func hardSwishF64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·hardSwishF64StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·hardSwishF64AVX512<>(SB)
+
+// func hardSwishF64AVX512<>(dst []float64, a []float64)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·hardSwishF64AVX512<>(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -11071,9 +11957,8 @@ TEXT ·hardSwishF64AVX512(SB), NOSPLIT, $0-48
 	XORL         BX, BX
 	SUBQ         $+32, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), SI
-	BTQ          $0x3e, SI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000003f, CX
 	JNE          many
 
@@ -11229,8 +12114,18 @@ done:
 	RET
 
 // func hardSigmoidF64AVX2(dst []float64, a []float64, p float64, q float64)
-// Requires: AVX, AVX2, CMOV, SSE2
 TEXT ·hardSigmoidF64AVX2(SB), NOSPLIT, $0-64
+	XORL R13, R13
+	JMP  ·hardSigmoidF64AVX2<>(SB)
+
+// func hardSigmoidF64StreamAVX2(dst []float64, a []float64, p float64, q float64, ahead *Prefetch)
+TEXT ·hardSigmoidF64StreamAVX2(SB), NOSPLIT, $0-72
+	MOVQ ahead+64(FP), R13
+	JMP  ·hardSigmoidF64AVX2<>(SB)
+
+// func hardSigmoidF64AVX2<>(dst []float64, a []float64, p float64, q float64)
+// Requires: AVX, AVX2, CMOV, SSE2
+TEXT ·hardSigmoidF64AVX2<>(SB), NOSPLIT, $0-64
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -11247,9 +12142,8 @@ TEXT ·hardSigmoidF64AVX2(SB), NOSPLIT, $0-64
 	XORL         BX, BX
 	SUBQ         $+16, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), SI
-	BTQ          $0x3e, SI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000001f, CX
 	JNE          many
 
@@ -11447,8 +12341,18 @@ done:
 	RET
 
 // func hardSigmoidF64AVX512(dst []float64, a []float64, p float64, q float64)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV, SSE2
 TEXT ·hardSigmoidF64AVX512(SB), NOSPLIT, $0-64
+	XORL R13, R13
+	JMP  ·hardSigmoidF64AVX512<>(SB)
+
+// func hardSigmoidF64StreamAVX512(dst []float64, a []float64, p float64, q float64, ahead *Prefetch)
+TEXT ·hardSigmoidF64StreamAVX512(SB), NOSPLIT, $0-72
+	MOVQ ahead+64(FP), R13
+	JMP  ·hardSigmoidF64AVX512<>(SB)
+
+// func hardSigmoidF64AVX512<>(dst []float64, a []float64, p float64, q float64)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV, SSE2
+TEXT ·hardSigmoidF64AVX512<>(SB), NOSPLIT, $0-64
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -11465,9 +12369,8 @@ TEXT ·hardSigmoidF64AVX512(SB), NOSPLIT, $0-64
 	XORL         BX, BX
 	SUBQ         $+32, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), SI
-	BTQ          $0x3e, SI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000003f, CX
 	JNE          many
 
@@ -11643,8 +12546,18 @@ done:
 	RET
 
 // func leakyReluF64AVX2(dst []float64, a []float64, p float64, q float64)
-// Requires: AVX, AVX2, CMOV, SSE2
 TEXT ·leakyReluF64AVX2(SB), NOSPLIT, $0-64
+	XORL R13, R13
+	JMP  ·leakyReluF64AVX2<>(SB)
+
+// func leakyReluF64StreamAVX2(dst []float64, a []float64, p float64, q float64, ahead *Prefetch)
+TEXT ·leakyReluF64StreamAVX2(SB), NOSPLIT, $0-72
+	MOVQ ahead+64(FP), R13
+	JMP  ·leakyReluF64AVX2<>(SB)
+
+// func leakyReluF64AVX2<>(dst []float64, a []float64, p float64, q float64)
+// Requires: AVX, AVX2, CMOV, SSE2
+TEXT ·leakyReluF64AVX2<>(SB), NOSPLIT, $0-64
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -11660,9 +12573,8 @@ TEXT ·leakyReluF64AVX2(SB), NOSPLIT, $0-64
 	XORL         BX, BX
 	SUBQ         $+16, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), SI
-	BTQ          $0x3e, SI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000001f, CX
 	JNE          many
 
@@ -11770,8 +12682,18 @@ done:
 	RET
 
 // func leakyReluF64AVX512(dst []float64, a []float64, p float64, q float64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, SSE2
 TEXT ·leakyReluF64AVX512(SB), NOSPLIT, $0-64
+	XORL R13, R13
+	JMP  ·leakyReluF64AVX512<>(SB)
+
+// func leakyReluF64StreamAVX512(dst []float64, a []float64, p float64, q float64, ahead *Prefetch)
+TEXT ·leakyReluF64StreamAVX512(SB), NOSPLIT, $0-72
+	MOVQ ahead+64(FP), R13
+	JMP  ·leakyReluF64AVX512<>(SB)
+
+// func leakyReluF64AVX512<>(dst []float64, a []float64, p float64, q float64)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, SSE2
+TEXT ·leakyReluF64AVX512<>(SB), NOSPLIT, $0-64
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -11787,9 +12709,8 @@ TEXT ·leakyReluF64AVX512(SB), NOSPLIT, $0-64
 	XORL         BX, BX
 	SUBQ         $+32, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), SI
-	BTQ          $0x3e, SI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000003f, CX
 	JNE          many
 

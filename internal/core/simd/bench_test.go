@@ -105,8 +105,12 @@ func BenchmarkRows(b *testing.B) {
 		f := Where[l].U32
 		return func(dst, a, c []uint32) { f(dst, mask, a, c) }
 	})
-	side1(b, "narrowBF16", float32(1.2), each1(func(x float32) uint16 { return num.BF16FromFloat32(x).Bits() }), func(l cpu.Level) func(dst []uint16, a []float32) { return at(l, narrowBF16AVX2, narrowBF16AVX512) })
-	side1(b, "narrowF16", float32(1.2), each1(func(x float32) uint16 { return num.F16FromFloat32(x).Bits() }), func(l cpu.Level) func(dst []uint16, a []float32) { return at(l, narrowF16AVX2, narrowF16AVX512) })
+	side1(b, "narrowBF16", float32(1.2), each1(func(x float32) uint16 { return num.BF16FromFloat32(x).Bits() }), func(l cpu.Level) func(dst []uint16, a []float32) {
+		return streamed(at(l, narrowBF16AVX2, narrowBF16AVX512))
+	})
+	side1(b, "narrowF16", float32(1.2), each1(func(x float32) uint16 { return num.F16FromFloat32(x).Bits() }), func(l cpu.Level) func(dst []uint16, a []float32) {
+		return streamed(at(l, narrowF16AVX2, narrowF16AVX512))
+	})
 	side1(b, "exp", float32(1.2), each1(num.Exp32), func(l cpu.Level) func(dst, a []float32) { return Exp[l].F32 })
 	side1(b, "exp of -inf", float32(math.Inf(-1)), each1(num.Exp32), func(l cpu.Level) func(dst, a []float32) { return Exp[l].F32 })
 	side1(b, "log", float32(1.2), each1(num.Log32), func(l cpu.Level) func(dst, a []float32) { return Log[l].F32 })

@@ -8,178 +8,358 @@ package simd
 func equalI32AVX2(dst []bool, a []int32, b []int32)
 
 //go:noescape
+func equalI32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func equalI32AVX512(dst []bool, a []int32, b []int32)
+
+//go:noescape
+func equalI32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func equalI64AVX2(dst []bool, a []int64, b []int64)
 
 //go:noescape
+func equalI64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func equalI64AVX512(dst []bool, a []int64, b []int64)
+
+//go:noescape
+func equalI64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func equalU8AVX2(dst []bool, a []uint8, b []uint8)
 
 //go:noescape
+func equalU8StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func equalU8AVX512(dst []bool, a []uint8, b []uint8)
+
+//go:noescape
+func equalU8StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func equalF32AVX2(dst []bool, a []float32, b []float32)
 
 //go:noescape
+func equalF32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func equalF32AVX512(dst []bool, a []float32, b []float32)
+
+//go:noescape
+func equalF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func equalF64AVX2(dst []bool, a []float64, b []float64)
 
 //go:noescape
+func equalF64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func equalF64AVX512(dst []bool, a []float64, b []float64)
+
+//go:noescape
+func equalF64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func lessI32AVX2(dst []bool, a []int32, b []int32)
 
 //go:noescape
+func lessI32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func lessI32AVX512(dst []bool, a []int32, b []int32)
+
+//go:noescape
+func lessI32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func lessI64AVX2(dst []bool, a []int64, b []int64)
 
 //go:noescape
+func lessI64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func lessI64AVX512(dst []bool, a []int64, b []int64)
+
+//go:noescape
+func lessI64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func lessU8AVX2(dst []bool, a []uint8, b []uint8)
 
 //go:noescape
+func lessU8StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func lessU8AVX512(dst []bool, a []uint8, b []uint8)
+
+//go:noescape
+func lessU8StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func lessF32AVX2(dst []bool, a []float32, b []float32)
 
 //go:noescape
+func lessF32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func lessF32AVX512(dst []bool, a []float32, b []float32)
+
+//go:noescape
+func lessF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func lessF64AVX2(dst []bool, a []float64, b []float64)
 
 //go:noescape
+func lessF64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func lessF64AVX512(dst []bool, a []float64, b []float64)
+
+//go:noescape
+func lessF64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func lessOrEqualI32AVX2(dst []bool, a []int32, b []int32)
 
 //go:noescape
+func lessOrEqualI32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func lessOrEqualI32AVX512(dst []bool, a []int32, b []int32)
+
+//go:noescape
+func lessOrEqualI32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func lessOrEqualI64AVX2(dst []bool, a []int64, b []int64)
 
 //go:noescape
+func lessOrEqualI64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func lessOrEqualI64AVX512(dst []bool, a []int64, b []int64)
+
+//go:noescape
+func lessOrEqualI64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func lessOrEqualU8AVX2(dst []bool, a []uint8, b []uint8)
 
 //go:noescape
+func lessOrEqualU8StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func lessOrEqualU8AVX512(dst []bool, a []uint8, b []uint8)
+
+//go:noescape
+func lessOrEqualU8StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func lessOrEqualF32AVX2(dst []bool, a []float32, b []float32)
 
 //go:noescape
+func lessOrEqualF32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func lessOrEqualF32AVX512(dst []bool, a []float32, b []float32)
+
+//go:noescape
+func lessOrEqualF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func lessOrEqualF64AVX2(dst []bool, a []float64, b []float64)
 
 //go:noescape
+func lessOrEqualF64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func lessOrEqualF64AVX512(dst []bool, a []float64, b []float64)
+
+//go:noescape
+func lessOrEqualF64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func notEqualI32AVX2(dst []bool, a []int32, b []int32)
 
 //go:noescape
+func notEqualI32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func notEqualI32AVX512(dst []bool, a []int32, b []int32)
+
+//go:noescape
+func notEqualI32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func notEqualI64AVX2(dst []bool, a []int64, b []int64)
 
 //go:noescape
+func notEqualI64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func notEqualI64AVX512(dst []bool, a []int64, b []int64)
+
+//go:noescape
+func notEqualI64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func notEqualU8AVX2(dst []bool, a []uint8, b []uint8)
 
 //go:noescape
+func notEqualU8StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func notEqualU8AVX512(dst []bool, a []uint8, b []uint8)
+
+//go:noescape
+func notEqualU8StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func notEqualF32AVX2(dst []bool, a []float32, b []float32)
 
 //go:noescape
+func notEqualF32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func notEqualF32AVX512(dst []bool, a []float32, b []float32)
+
+//go:noescape
+func notEqualF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func notEqualF64AVX2(dst []bool, a []float64, b []float64)
 
 //go:noescape
+func notEqualF64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func notEqualF64AVX512(dst []bool, a []float64, b []float64)
+
+//go:noescape
+func notEqualF64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func greaterOrEqualI32AVX2(dst []bool, a []int32, b []int32)
 
 //go:noescape
+func greaterOrEqualI32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func greaterOrEqualI32AVX512(dst []bool, a []int32, b []int32)
+
+//go:noescape
+func greaterOrEqualI32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func greaterOrEqualI64AVX2(dst []bool, a []int64, b []int64)
 
 //go:noescape
+func greaterOrEqualI64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func greaterOrEqualI64AVX512(dst []bool, a []int64, b []int64)
+
+//go:noescape
+func greaterOrEqualI64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func greaterOrEqualU8AVX2(dst []bool, a []uint8, b []uint8)
 
 //go:noescape
+func greaterOrEqualU8StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func greaterOrEqualU8AVX512(dst []bool, a []uint8, b []uint8)
+
+//go:noescape
+func greaterOrEqualU8StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func greaterOrEqualF32AVX2(dst []bool, a []float32, b []float32)
 
 //go:noescape
+func greaterOrEqualF32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func greaterOrEqualF32AVX512(dst []bool, a []float32, b []float32)
+
+//go:noescape
+func greaterOrEqualF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func greaterOrEqualF64AVX2(dst []bool, a []float64, b []float64)
 
 //go:noescape
+func greaterOrEqualF64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func greaterOrEqualF64AVX512(dst []bool, a []float64, b []float64)
+
+//go:noescape
+func greaterOrEqualF64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func greaterI32AVX2(dst []bool, a []int32, b []int32)
 
 //go:noescape
+func greaterI32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func greaterI32AVX512(dst []bool, a []int32, b []int32)
+
+//go:noescape
+func greaterI32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func greaterI64AVX2(dst []bool, a []int64, b []int64)
 
 //go:noescape
+func greaterI64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func greaterI64AVX512(dst []bool, a []int64, b []int64)
+
+//go:noescape
+func greaterI64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func greaterU8AVX2(dst []bool, a []uint8, b []uint8)
 
 //go:noescape
+func greaterU8StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func greaterU8AVX512(dst []bool, a []uint8, b []uint8)
+
+//go:noescape
+func greaterU8StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func greaterF32AVX2(dst []bool, a []float32, b []float32)
 
 //go:noescape
+func greaterF32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func greaterF32AVX512(dst []bool, a []float32, b []float32)
+
+//go:noescape
+func greaterF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func greaterF64AVX2(dst []bool, a []float64, b []float64)
 
 //go:noescape
+func greaterF64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func greaterF64AVX512(dst []bool, a []float64, b []float64)
+
+//go:noescape
+func greaterF64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)

@@ -15,8 +15,18 @@ DATA c101010101010101<>+56(SB)/8, $0x0101010101010101
 GLOBL c101010101010101<>(SB), RODATA|NOPTR, $64
 
 // func equalI32AVX2(dst []bool, a []int32, b []int32)
-// Requires: AVX, AVX2, CMOV
 TEXT ·equalI32AVX2(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·equalI32AVX2<>(SB)
+
+// func equalI32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·equalI32StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·equalI32AVX2<>(SB)
+
+// func equalI32AVX2<>(dst []bool, a []int32, b []int32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·equalI32AVX2<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -31,9 +41,8 @@ TEXT ·equalI32AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+32, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -151,8 +160,18 @@ done:
 	RET
 
 // func equalI32AVX512(dst []bool, a []int32, b []int32)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·equalI32AVX512(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·equalI32AVX512<>(SB)
+
+// func equalI32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·equalI32StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·equalI32AVX512<>(SB)
+
+// func equalI32AVX512<>(dst []bool, a []int32, b []int32)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·equalI32AVX512<>(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -167,9 +186,8 @@ TEXT ·equalI32AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+64, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), DI
-	BTQ          $0x3e, DI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000003f, CX
 	JNE          many
 
@@ -255,8 +273,18 @@ done:
 	RET
 
 // func equalI64AVX2(dst []bool, a []int64, b []int64)
-// Requires: AVX, AVX2, CMOV
 TEXT ·equalI64AVX2(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·equalI64AVX2<>(SB)
+
+// func equalI64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·equalI64StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·equalI64AVX2<>(SB)
+
+// func equalI64AVX2<>(dst []bool, a []int64, b []int64)
+// Requires: AVX, AVX2, CMOV
+TEXT ·equalI64AVX2<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -271,9 +299,8 @@ TEXT ·equalI64AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+16, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000000f, CX
 	JNE     many
 
@@ -401,8 +428,18 @@ done:
 	RET
 
 // func equalI64AVX512(dst []bool, a []int64, b []int64)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·equalI64AVX512(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·equalI64AVX512<>(SB)
+
+// func equalI64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·equalI64StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·equalI64AVX512<>(SB)
+
+// func equalI64AVX512<>(dst []bool, a []int64, b []int64)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·equalI64AVX512<>(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -417,9 +454,8 @@ TEXT ·equalI64AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+32, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), DI
-	BTQ          $0x3e, DI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000001f, CX
 	JNE          many
 
@@ -505,8 +541,18 @@ done:
 	RET
 
 // func equalU8AVX2(dst []bool, a []uint8, b []uint8)
-// Requires: AVX, AVX2, CMOV
 TEXT ·equalU8AVX2(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·equalU8AVX2<>(SB)
+
+// func equalU8StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·equalU8StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·equalU8AVX2<>(SB)
+
+// func equalU8AVX2<>(dst []bool, a []uint8, b []uint8)
+// Requires: AVX, AVX2, CMOV
+TEXT ·equalU8AVX2<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -521,9 +567,8 @@ TEXT ·equalU8AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+128, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -613,8 +658,18 @@ done:
 	RET
 
 // func equalU8AVX512(dst []bool, a []uint8, b []uint8)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·equalU8AVX512(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·equalU8AVX512<>(SB)
+
+// func equalU8StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·equalU8StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·equalU8AVX512<>(SB)
+
+// func equalU8AVX512<>(dst []bool, a []uint8, b []uint8)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·equalU8AVX512<>(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -629,9 +684,8 @@ TEXT ·equalU8AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+256, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), DI
-	BTQ          $0x3e, DI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000003f, CX
 	JNE          many
 
@@ -717,8 +771,18 @@ done:
 	RET
 
 // func equalF32AVX2(dst []bool, a []float32, b []float32)
-// Requires: AVX, AVX2, CMOV
 TEXT ·equalF32AVX2(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·equalF32AVX2<>(SB)
+
+// func equalF32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·equalF32StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·equalF32AVX2<>(SB)
+
+// func equalF32AVX2<>(dst []bool, a []float32, b []float32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·equalF32AVX2<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -733,9 +797,8 @@ TEXT ·equalF32AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+32, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -853,8 +916,18 @@ done:
 	RET
 
 // func equalF32AVX512(dst []bool, a []float32, b []float32)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·equalF32AVX512(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·equalF32AVX512<>(SB)
+
+// func equalF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·equalF32StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·equalF32AVX512<>(SB)
+
+// func equalF32AVX512<>(dst []bool, a []float32, b []float32)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·equalF32AVX512<>(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -869,9 +942,8 @@ TEXT ·equalF32AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+64, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), DI
-	BTQ          $0x3e, DI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000003f, CX
 	JNE          many
 
@@ -957,8 +1029,18 @@ done:
 	RET
 
 // func equalF64AVX2(dst []bool, a []float64, b []float64)
-// Requires: AVX, AVX2, CMOV
 TEXT ·equalF64AVX2(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·equalF64AVX2<>(SB)
+
+// func equalF64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·equalF64StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·equalF64AVX2<>(SB)
+
+// func equalF64AVX2<>(dst []bool, a []float64, b []float64)
+// Requires: AVX, AVX2, CMOV
+TEXT ·equalF64AVX2<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -973,9 +1055,8 @@ TEXT ·equalF64AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+16, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000000f, CX
 	JNE     many
 
@@ -1103,8 +1184,18 @@ done:
 	RET
 
 // func equalF64AVX512(dst []bool, a []float64, b []float64)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·equalF64AVX512(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·equalF64AVX512<>(SB)
+
+// func equalF64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·equalF64StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·equalF64AVX512<>(SB)
+
+// func equalF64AVX512<>(dst []bool, a []float64, b []float64)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·equalF64AVX512<>(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -1119,9 +1210,8 @@ TEXT ·equalF64AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+32, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), DI
-	BTQ          $0x3e, DI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000001f, CX
 	JNE          many
 
@@ -1207,8 +1297,18 @@ done:
 	RET
 
 // func lessI32AVX2(dst []bool, a []int32, b []int32)
-// Requires: AVX, AVX2, CMOV
 TEXT ·lessI32AVX2(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·lessI32AVX2<>(SB)
+
+// func lessI32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·lessI32StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·lessI32AVX2<>(SB)
+
+// func lessI32AVX2<>(dst []bool, a []int32, b []int32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·lessI32AVX2<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -1223,9 +1323,8 @@ TEXT ·lessI32AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+32, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -1343,8 +1442,18 @@ done:
 	RET
 
 // func lessI32AVX512(dst []bool, a []int32, b []int32)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·lessI32AVX512(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·lessI32AVX512<>(SB)
+
+// func lessI32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·lessI32StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·lessI32AVX512<>(SB)
+
+// func lessI32AVX512<>(dst []bool, a []int32, b []int32)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·lessI32AVX512<>(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -1359,9 +1468,8 @@ TEXT ·lessI32AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+64, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), DI
-	BTQ          $0x3e, DI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000003f, CX
 	JNE          many
 
@@ -1447,8 +1555,18 @@ done:
 	RET
 
 // func lessI64AVX2(dst []bool, a []int64, b []int64)
-// Requires: AVX, AVX2, CMOV
 TEXT ·lessI64AVX2(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·lessI64AVX2<>(SB)
+
+// func lessI64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·lessI64StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·lessI64AVX2<>(SB)
+
+// func lessI64AVX2<>(dst []bool, a []int64, b []int64)
+// Requires: AVX, AVX2, CMOV
+TEXT ·lessI64AVX2<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -1463,9 +1581,8 @@ TEXT ·lessI64AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+16, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000000f, CX
 	JNE     many
 
@@ -1593,8 +1710,18 @@ done:
 	RET
 
 // func lessI64AVX512(dst []bool, a []int64, b []int64)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·lessI64AVX512(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·lessI64AVX512<>(SB)
+
+// func lessI64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·lessI64StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·lessI64AVX512<>(SB)
+
+// func lessI64AVX512<>(dst []bool, a []int64, b []int64)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·lessI64AVX512<>(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -1609,9 +1736,8 @@ TEXT ·lessI64AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+32, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), DI
-	BTQ          $0x3e, DI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000001f, CX
 	JNE          many
 
@@ -1707,8 +1833,18 @@ DATA c8080808080808080<>+56(SB)/8, $0x8080808080808080
 GLOBL c8080808080808080<>(SB), RODATA|NOPTR, $64
 
 // func lessU8AVX2(dst []bool, a []uint8, b []uint8)
-// Requires: AVX, AVX2, CMOV
 TEXT ·lessU8AVX2(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·lessU8AVX2<>(SB)
+
+// func lessU8StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·lessU8StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·lessU8AVX2<>(SB)
+
+// func lessU8AVX2<>(dst []bool, a []uint8, b []uint8)
+// Requires: AVX, AVX2, CMOV
+TEXT ·lessU8AVX2<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -1724,9 +1860,8 @@ TEXT ·lessU8AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+128, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -1836,8 +1971,18 @@ done:
 	RET
 
 // func lessU8AVX512(dst []bool, a []uint8, b []uint8)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·lessU8AVX512(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·lessU8AVX512<>(SB)
+
+// func lessU8StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·lessU8StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·lessU8AVX512<>(SB)
+
+// func lessU8AVX512<>(dst []bool, a []uint8, b []uint8)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·lessU8AVX512<>(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -1852,9 +1997,8 @@ TEXT ·lessU8AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+256, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), DI
-	BTQ          $0x3e, DI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000003f, CX
 	JNE          many
 
@@ -1940,8 +2084,18 @@ done:
 	RET
 
 // func lessF32AVX2(dst []bool, a []float32, b []float32)
-// Requires: AVX, AVX2, CMOV
 TEXT ·lessF32AVX2(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·lessF32AVX2<>(SB)
+
+// func lessF32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·lessF32StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·lessF32AVX2<>(SB)
+
+// func lessF32AVX2<>(dst []bool, a []float32, b []float32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·lessF32AVX2<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -1956,9 +2110,8 @@ TEXT ·lessF32AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+32, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -2076,8 +2229,18 @@ done:
 	RET
 
 // func lessF32AVX512(dst []bool, a []float32, b []float32)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·lessF32AVX512(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·lessF32AVX512<>(SB)
+
+// func lessF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·lessF32StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·lessF32AVX512<>(SB)
+
+// func lessF32AVX512<>(dst []bool, a []float32, b []float32)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·lessF32AVX512<>(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -2092,9 +2255,8 @@ TEXT ·lessF32AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+64, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), DI
-	BTQ          $0x3e, DI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000003f, CX
 	JNE          many
 
@@ -2180,8 +2342,18 @@ done:
 	RET
 
 // func lessF64AVX2(dst []bool, a []float64, b []float64)
-// Requires: AVX, AVX2, CMOV
 TEXT ·lessF64AVX2(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·lessF64AVX2<>(SB)
+
+// func lessF64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·lessF64StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·lessF64AVX2<>(SB)
+
+// func lessF64AVX2<>(dst []bool, a []float64, b []float64)
+// Requires: AVX, AVX2, CMOV
+TEXT ·lessF64AVX2<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -2196,9 +2368,8 @@ TEXT ·lessF64AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+16, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000000f, CX
 	JNE     many
 
@@ -2326,8 +2497,18 @@ done:
 	RET
 
 // func lessF64AVX512(dst []bool, a []float64, b []float64)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·lessF64AVX512(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·lessF64AVX512<>(SB)
+
+// func lessF64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·lessF64StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·lessF64AVX512<>(SB)
+
+// func lessF64AVX512<>(dst []bool, a []float64, b []float64)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·lessF64AVX512<>(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -2342,9 +2523,8 @@ TEXT ·lessF64AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+32, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), DI
-	BTQ          $0x3e, DI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000001f, CX
 	JNE          many
 
@@ -2440,8 +2620,18 @@ DATA cffffffffffffffff<>+56(SB)/8, $0xffffffffffffffff
 GLOBL cffffffffffffffff<>(SB), RODATA|NOPTR, $64
 
 // func lessOrEqualI32AVX2(dst []bool, a []int32, b []int32)
-// Requires: AVX, AVX2, CMOV
 TEXT ·lessOrEqualI32AVX2(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·lessOrEqualI32AVX2<>(SB)
+
+// func lessOrEqualI32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·lessOrEqualI32StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·lessOrEqualI32AVX2<>(SB)
+
+// func lessOrEqualI32AVX2<>(dst []bool, a []int32, b []int32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·lessOrEqualI32AVX2<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -2457,9 +2647,8 @@ TEXT ·lessOrEqualI32AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+32, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -2587,8 +2776,18 @@ done:
 	RET
 
 // func lessOrEqualI32AVX512(dst []bool, a []int32, b []int32)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·lessOrEqualI32AVX512(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·lessOrEqualI32AVX512<>(SB)
+
+// func lessOrEqualI32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·lessOrEqualI32StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·lessOrEqualI32AVX512<>(SB)
+
+// func lessOrEqualI32AVX512<>(dst []bool, a []int32, b []int32)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·lessOrEqualI32AVX512<>(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -2603,9 +2802,8 @@ TEXT ·lessOrEqualI32AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+64, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), DI
-	BTQ          $0x3e, DI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000003f, CX
 	JNE          many
 
@@ -2691,8 +2889,18 @@ done:
 	RET
 
 // func lessOrEqualI64AVX2(dst []bool, a []int64, b []int64)
-// Requires: AVX, AVX2, CMOV
 TEXT ·lessOrEqualI64AVX2(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·lessOrEqualI64AVX2<>(SB)
+
+// func lessOrEqualI64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·lessOrEqualI64StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·lessOrEqualI64AVX2<>(SB)
+
+// func lessOrEqualI64AVX2<>(dst []bool, a []int64, b []int64)
+// Requires: AVX, AVX2, CMOV
+TEXT ·lessOrEqualI64AVX2<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -2708,9 +2916,8 @@ TEXT ·lessOrEqualI64AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+16, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000000f, CX
 	JNE     many
 
@@ -2848,8 +3055,18 @@ done:
 	RET
 
 // func lessOrEqualI64AVX512(dst []bool, a []int64, b []int64)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·lessOrEqualI64AVX512(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·lessOrEqualI64AVX512<>(SB)
+
+// func lessOrEqualI64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·lessOrEqualI64StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·lessOrEqualI64AVX512<>(SB)
+
+// func lessOrEqualI64AVX512<>(dst []bool, a []int64, b []int64)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·lessOrEqualI64AVX512<>(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -2864,9 +3081,8 @@ TEXT ·lessOrEqualI64AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+32, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), DI
-	BTQ          $0x3e, DI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000001f, CX
 	JNE          many
 
@@ -2952,8 +3168,18 @@ done:
 	RET
 
 // func lessOrEqualU8AVX2(dst []bool, a []uint8, b []uint8)
-// Requires: AVX, AVX2, CMOV
 TEXT ·lessOrEqualU8AVX2(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·lessOrEqualU8AVX2<>(SB)
+
+// func lessOrEqualU8StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·lessOrEqualU8StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·lessOrEqualU8AVX2<>(SB)
+
+// func lessOrEqualU8AVX2<>(dst []bool, a []uint8, b []uint8)
+// Requires: AVX, AVX2, CMOV
+TEXT ·lessOrEqualU8AVX2<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -2970,9 +3196,8 @@ TEXT ·lessOrEqualU8AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+128, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -3092,8 +3317,18 @@ done:
 	RET
 
 // func lessOrEqualU8AVX512(dst []bool, a []uint8, b []uint8)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·lessOrEqualU8AVX512(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·lessOrEqualU8AVX512<>(SB)
+
+// func lessOrEqualU8StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·lessOrEqualU8StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·lessOrEqualU8AVX512<>(SB)
+
+// func lessOrEqualU8AVX512<>(dst []bool, a []uint8, b []uint8)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·lessOrEqualU8AVX512<>(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -3108,9 +3343,8 @@ TEXT ·lessOrEqualU8AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+256, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), DI
-	BTQ          $0x3e, DI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000003f, CX
 	JNE          many
 
@@ -3196,8 +3430,18 @@ done:
 	RET
 
 // func lessOrEqualF32AVX2(dst []bool, a []float32, b []float32)
-// Requires: AVX, AVX2, CMOV
 TEXT ·lessOrEqualF32AVX2(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·lessOrEqualF32AVX2<>(SB)
+
+// func lessOrEqualF32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·lessOrEqualF32StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·lessOrEqualF32AVX2<>(SB)
+
+// func lessOrEqualF32AVX2<>(dst []bool, a []float32, b []float32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·lessOrEqualF32AVX2<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -3212,9 +3456,8 @@ TEXT ·lessOrEqualF32AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+32, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -3332,8 +3575,18 @@ done:
 	RET
 
 // func lessOrEqualF32AVX512(dst []bool, a []float32, b []float32)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·lessOrEqualF32AVX512(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·lessOrEqualF32AVX512<>(SB)
+
+// func lessOrEqualF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·lessOrEqualF32StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·lessOrEqualF32AVX512<>(SB)
+
+// func lessOrEqualF32AVX512<>(dst []bool, a []float32, b []float32)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·lessOrEqualF32AVX512<>(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -3348,9 +3601,8 @@ TEXT ·lessOrEqualF32AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+64, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), DI
-	BTQ          $0x3e, DI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000003f, CX
 	JNE          many
 
@@ -3436,8 +3688,18 @@ done:
 	RET
 
 // func lessOrEqualF64AVX2(dst []bool, a []float64, b []float64)
-// Requires: AVX, AVX2, CMOV
 TEXT ·lessOrEqualF64AVX2(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·lessOrEqualF64AVX2<>(SB)
+
+// func lessOrEqualF64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·lessOrEqualF64StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·lessOrEqualF64AVX2<>(SB)
+
+// func lessOrEqualF64AVX2<>(dst []bool, a []float64, b []float64)
+// Requires: AVX, AVX2, CMOV
+TEXT ·lessOrEqualF64AVX2<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -3452,9 +3714,8 @@ TEXT ·lessOrEqualF64AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+16, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000000f, CX
 	JNE     many
 
@@ -3582,8 +3843,18 @@ done:
 	RET
 
 // func lessOrEqualF64AVX512(dst []bool, a []float64, b []float64)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·lessOrEqualF64AVX512(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·lessOrEqualF64AVX512<>(SB)
+
+// func lessOrEqualF64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·lessOrEqualF64StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·lessOrEqualF64AVX512<>(SB)
+
+// func lessOrEqualF64AVX512<>(dst []bool, a []float64, b []float64)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·lessOrEqualF64AVX512<>(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -3598,9 +3869,8 @@ TEXT ·lessOrEqualF64AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+32, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), DI
-	BTQ          $0x3e, DI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000001f, CX
 	JNE          many
 
@@ -3686,8 +3956,18 @@ done:
 	RET
 
 // func notEqualI32AVX2(dst []bool, a []int32, b []int32)
-// Requires: AVX, AVX2, CMOV
 TEXT ·notEqualI32AVX2(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·notEqualI32AVX2<>(SB)
+
+// func notEqualI32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·notEqualI32StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·notEqualI32AVX2<>(SB)
+
+// func notEqualI32AVX2<>(dst []bool, a []int32, b []int32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·notEqualI32AVX2<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -3703,9 +3983,8 @@ TEXT ·notEqualI32AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+32, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -3833,8 +4112,18 @@ done:
 	RET
 
 // func notEqualI32AVX512(dst []bool, a []int32, b []int32)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·notEqualI32AVX512(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·notEqualI32AVX512<>(SB)
+
+// func notEqualI32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·notEqualI32StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·notEqualI32AVX512<>(SB)
+
+// func notEqualI32AVX512<>(dst []bool, a []int32, b []int32)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·notEqualI32AVX512<>(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -3849,9 +4138,8 @@ TEXT ·notEqualI32AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+64, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), DI
-	BTQ          $0x3e, DI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000003f, CX
 	JNE          many
 
@@ -3937,8 +4225,18 @@ done:
 	RET
 
 // func notEqualI64AVX2(dst []bool, a []int64, b []int64)
-// Requires: AVX, AVX2, CMOV
 TEXT ·notEqualI64AVX2(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·notEqualI64AVX2<>(SB)
+
+// func notEqualI64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·notEqualI64StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·notEqualI64AVX2<>(SB)
+
+// func notEqualI64AVX2<>(dst []bool, a []int64, b []int64)
+// Requires: AVX, AVX2, CMOV
+TEXT ·notEqualI64AVX2<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -3954,9 +4252,8 @@ TEXT ·notEqualI64AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+16, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000000f, CX
 	JNE     many
 
@@ -4094,8 +4391,18 @@ done:
 	RET
 
 // func notEqualI64AVX512(dst []bool, a []int64, b []int64)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·notEqualI64AVX512(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·notEqualI64AVX512<>(SB)
+
+// func notEqualI64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·notEqualI64StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·notEqualI64AVX512<>(SB)
+
+// func notEqualI64AVX512<>(dst []bool, a []int64, b []int64)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·notEqualI64AVX512<>(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -4110,9 +4417,8 @@ TEXT ·notEqualI64AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+32, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), DI
-	BTQ          $0x3e, DI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000001f, CX
 	JNE          many
 
@@ -4198,8 +4504,18 @@ done:
 	RET
 
 // func notEqualU8AVX2(dst []bool, a []uint8, b []uint8)
-// Requires: AVX, AVX2, CMOV
 TEXT ·notEqualU8AVX2(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·notEqualU8AVX2<>(SB)
+
+// func notEqualU8StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·notEqualU8StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·notEqualU8AVX2<>(SB)
+
+// func notEqualU8AVX2<>(dst []bool, a []uint8, b []uint8)
+// Requires: AVX, AVX2, CMOV
+TEXT ·notEqualU8AVX2<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -4215,9 +4531,8 @@ TEXT ·notEqualU8AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+128, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -4317,8 +4632,18 @@ done:
 	RET
 
 // func notEqualU8AVX512(dst []bool, a []uint8, b []uint8)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·notEqualU8AVX512(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·notEqualU8AVX512<>(SB)
+
+// func notEqualU8StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·notEqualU8StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·notEqualU8AVX512<>(SB)
+
+// func notEqualU8AVX512<>(dst []bool, a []uint8, b []uint8)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·notEqualU8AVX512<>(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -4333,9 +4658,8 @@ TEXT ·notEqualU8AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+256, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), DI
-	BTQ          $0x3e, DI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000003f, CX
 	JNE          many
 
@@ -4421,8 +4745,18 @@ done:
 	RET
 
 // func notEqualF32AVX2(dst []bool, a []float32, b []float32)
-// Requires: AVX, AVX2, CMOV
 TEXT ·notEqualF32AVX2(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·notEqualF32AVX2<>(SB)
+
+// func notEqualF32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·notEqualF32StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·notEqualF32AVX2<>(SB)
+
+// func notEqualF32AVX2<>(dst []bool, a []float32, b []float32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·notEqualF32AVX2<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -4437,9 +4771,8 @@ TEXT ·notEqualF32AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+32, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -4557,8 +4890,18 @@ done:
 	RET
 
 // func notEqualF32AVX512(dst []bool, a []float32, b []float32)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·notEqualF32AVX512(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·notEqualF32AVX512<>(SB)
+
+// func notEqualF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·notEqualF32StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·notEqualF32AVX512<>(SB)
+
+// func notEqualF32AVX512<>(dst []bool, a []float32, b []float32)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·notEqualF32AVX512<>(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -4573,9 +4916,8 @@ TEXT ·notEqualF32AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+64, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), DI
-	BTQ          $0x3e, DI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000003f, CX
 	JNE          many
 
@@ -4661,8 +5003,18 @@ done:
 	RET
 
 // func notEqualF64AVX2(dst []bool, a []float64, b []float64)
-// Requires: AVX, AVX2, CMOV
 TEXT ·notEqualF64AVX2(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·notEqualF64AVX2<>(SB)
+
+// func notEqualF64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·notEqualF64StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·notEqualF64AVX2<>(SB)
+
+// func notEqualF64AVX2<>(dst []bool, a []float64, b []float64)
+// Requires: AVX, AVX2, CMOV
+TEXT ·notEqualF64AVX2<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -4677,9 +5029,8 @@ TEXT ·notEqualF64AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+16, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000000f, CX
 	JNE     many
 
@@ -4807,8 +5158,18 @@ done:
 	RET
 
 // func notEqualF64AVX512(dst []bool, a []float64, b []float64)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·notEqualF64AVX512(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·notEqualF64AVX512<>(SB)
+
+// func notEqualF64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·notEqualF64StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·notEqualF64AVX512<>(SB)
+
+// func notEqualF64AVX512<>(dst []bool, a []float64, b []float64)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·notEqualF64AVX512<>(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -4823,9 +5184,8 @@ TEXT ·notEqualF64AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+32, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), DI
-	BTQ          $0x3e, DI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000001f, CX
 	JNE          many
 
@@ -4911,8 +5271,18 @@ done:
 	RET
 
 // func greaterOrEqualI32AVX2(dst []bool, a []int32, b []int32)
-// Requires: AVX, AVX2, CMOV
 TEXT ·greaterOrEqualI32AVX2(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·greaterOrEqualI32AVX2<>(SB)
+
+// func greaterOrEqualI32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·greaterOrEqualI32StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·greaterOrEqualI32AVX2<>(SB)
+
+// func greaterOrEqualI32AVX2<>(dst []bool, a []int32, b []int32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·greaterOrEqualI32AVX2<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -4928,9 +5298,8 @@ TEXT ·greaterOrEqualI32AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+32, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -5058,8 +5427,18 @@ done:
 	RET
 
 // func greaterOrEqualI32AVX512(dst []bool, a []int32, b []int32)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·greaterOrEqualI32AVX512(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·greaterOrEqualI32AVX512<>(SB)
+
+// func greaterOrEqualI32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·greaterOrEqualI32StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·greaterOrEqualI32AVX512<>(SB)
+
+// func greaterOrEqualI32AVX512<>(dst []bool, a []int32, b []int32)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·greaterOrEqualI32AVX512<>(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -5074,9 +5453,8 @@ TEXT ·greaterOrEqualI32AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+64, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), DI
-	BTQ          $0x3e, DI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000003f, CX
 	JNE          many
 
@@ -5162,8 +5540,18 @@ done:
 	RET
 
 // func greaterOrEqualI64AVX2(dst []bool, a []int64, b []int64)
-// Requires: AVX, AVX2, CMOV
 TEXT ·greaterOrEqualI64AVX2(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·greaterOrEqualI64AVX2<>(SB)
+
+// func greaterOrEqualI64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·greaterOrEqualI64StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·greaterOrEqualI64AVX2<>(SB)
+
+// func greaterOrEqualI64AVX2<>(dst []bool, a []int64, b []int64)
+// Requires: AVX, AVX2, CMOV
+TEXT ·greaterOrEqualI64AVX2<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -5179,9 +5567,8 @@ TEXT ·greaterOrEqualI64AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+16, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000000f, CX
 	JNE     many
 
@@ -5319,8 +5706,18 @@ done:
 	RET
 
 // func greaterOrEqualI64AVX512(dst []bool, a []int64, b []int64)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·greaterOrEqualI64AVX512(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·greaterOrEqualI64AVX512<>(SB)
+
+// func greaterOrEqualI64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·greaterOrEqualI64StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·greaterOrEqualI64AVX512<>(SB)
+
+// func greaterOrEqualI64AVX512<>(dst []bool, a []int64, b []int64)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·greaterOrEqualI64AVX512<>(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -5335,9 +5732,8 @@ TEXT ·greaterOrEqualI64AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+32, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), DI
-	BTQ          $0x3e, DI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000001f, CX
 	JNE          many
 
@@ -5423,8 +5819,18 @@ done:
 	RET
 
 // func greaterOrEqualU8AVX2(dst []bool, a []uint8, b []uint8)
-// Requires: AVX, AVX2, CMOV
 TEXT ·greaterOrEqualU8AVX2(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·greaterOrEqualU8AVX2<>(SB)
+
+// func greaterOrEqualU8StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·greaterOrEqualU8StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·greaterOrEqualU8AVX2<>(SB)
+
+// func greaterOrEqualU8AVX2<>(dst []bool, a []uint8, b []uint8)
+// Requires: AVX, AVX2, CMOV
+TEXT ·greaterOrEqualU8AVX2<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -5441,9 +5847,8 @@ TEXT ·greaterOrEqualU8AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+128, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -5563,8 +5968,18 @@ done:
 	RET
 
 // func greaterOrEqualU8AVX512(dst []bool, a []uint8, b []uint8)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·greaterOrEqualU8AVX512(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·greaterOrEqualU8AVX512<>(SB)
+
+// func greaterOrEqualU8StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·greaterOrEqualU8StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·greaterOrEqualU8AVX512<>(SB)
+
+// func greaterOrEqualU8AVX512<>(dst []bool, a []uint8, b []uint8)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·greaterOrEqualU8AVX512<>(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -5579,9 +5994,8 @@ TEXT ·greaterOrEqualU8AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+256, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), DI
-	BTQ          $0x3e, DI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000003f, CX
 	JNE          many
 
@@ -5667,8 +6081,18 @@ done:
 	RET
 
 // func greaterOrEqualF32AVX2(dst []bool, a []float32, b []float32)
-// Requires: AVX, AVX2, CMOV
 TEXT ·greaterOrEqualF32AVX2(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·greaterOrEqualF32AVX2<>(SB)
+
+// func greaterOrEqualF32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·greaterOrEqualF32StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·greaterOrEqualF32AVX2<>(SB)
+
+// func greaterOrEqualF32AVX2<>(dst []bool, a []float32, b []float32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·greaterOrEqualF32AVX2<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -5683,9 +6107,8 @@ TEXT ·greaterOrEqualF32AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+32, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -5803,8 +6226,18 @@ done:
 	RET
 
 // func greaterOrEqualF32AVX512(dst []bool, a []float32, b []float32)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·greaterOrEqualF32AVX512(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·greaterOrEqualF32AVX512<>(SB)
+
+// func greaterOrEqualF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·greaterOrEqualF32StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·greaterOrEqualF32AVX512<>(SB)
+
+// func greaterOrEqualF32AVX512<>(dst []bool, a []float32, b []float32)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·greaterOrEqualF32AVX512<>(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -5819,9 +6252,8 @@ TEXT ·greaterOrEqualF32AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+64, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), DI
-	BTQ          $0x3e, DI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000003f, CX
 	JNE          many
 
@@ -5907,8 +6339,18 @@ done:
 	RET
 
 // func greaterOrEqualF64AVX2(dst []bool, a []float64, b []float64)
-// Requires: AVX, AVX2, CMOV
 TEXT ·greaterOrEqualF64AVX2(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·greaterOrEqualF64AVX2<>(SB)
+
+// func greaterOrEqualF64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·greaterOrEqualF64StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·greaterOrEqualF64AVX2<>(SB)
+
+// func greaterOrEqualF64AVX2<>(dst []bool, a []float64, b []float64)
+// Requires: AVX, AVX2, CMOV
+TEXT ·greaterOrEqualF64AVX2<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -5923,9 +6365,8 @@ TEXT ·greaterOrEqualF64AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+16, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000000f, CX
 	JNE     many
 
@@ -6053,8 +6494,18 @@ done:
 	RET
 
 // func greaterOrEqualF64AVX512(dst []bool, a []float64, b []float64)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·greaterOrEqualF64AVX512(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·greaterOrEqualF64AVX512<>(SB)
+
+// func greaterOrEqualF64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·greaterOrEqualF64StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·greaterOrEqualF64AVX512<>(SB)
+
+// func greaterOrEqualF64AVX512<>(dst []bool, a []float64, b []float64)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·greaterOrEqualF64AVX512<>(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -6069,9 +6520,8 @@ TEXT ·greaterOrEqualF64AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+32, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), DI
-	BTQ          $0x3e, DI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000001f, CX
 	JNE          many
 
@@ -6157,8 +6607,18 @@ done:
 	RET
 
 // func greaterI32AVX2(dst []bool, a []int32, b []int32)
-// Requires: AVX, AVX2, CMOV
 TEXT ·greaterI32AVX2(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·greaterI32AVX2<>(SB)
+
+// func greaterI32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·greaterI32StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·greaterI32AVX2<>(SB)
+
+// func greaterI32AVX2<>(dst []bool, a []int32, b []int32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·greaterI32AVX2<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -6173,9 +6633,8 @@ TEXT ·greaterI32AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+32, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -6293,8 +6752,18 @@ done:
 	RET
 
 // func greaterI32AVX512(dst []bool, a []int32, b []int32)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·greaterI32AVX512(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·greaterI32AVX512<>(SB)
+
+// func greaterI32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·greaterI32StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·greaterI32AVX512<>(SB)
+
+// func greaterI32AVX512<>(dst []bool, a []int32, b []int32)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·greaterI32AVX512<>(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -6309,9 +6778,8 @@ TEXT ·greaterI32AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+64, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), DI
-	BTQ          $0x3e, DI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000003f, CX
 	JNE          many
 
@@ -6397,8 +6865,18 @@ done:
 	RET
 
 // func greaterI64AVX2(dst []bool, a []int64, b []int64)
-// Requires: AVX, AVX2, CMOV
 TEXT ·greaterI64AVX2(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·greaterI64AVX2<>(SB)
+
+// func greaterI64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·greaterI64StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·greaterI64AVX2<>(SB)
+
+// func greaterI64AVX2<>(dst []bool, a []int64, b []int64)
+// Requires: AVX, AVX2, CMOV
+TEXT ·greaterI64AVX2<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -6413,9 +6891,8 @@ TEXT ·greaterI64AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+16, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000000f, CX
 	JNE     many
 
@@ -6543,8 +7020,18 @@ done:
 	RET
 
 // func greaterI64AVX512(dst []bool, a []int64, b []int64)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·greaterI64AVX512(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·greaterI64AVX512<>(SB)
+
+// func greaterI64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·greaterI64StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·greaterI64AVX512<>(SB)
+
+// func greaterI64AVX512<>(dst []bool, a []int64, b []int64)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·greaterI64AVX512<>(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -6559,9 +7046,8 @@ TEXT ·greaterI64AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+32, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), DI
-	BTQ          $0x3e, DI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000001f, CX
 	JNE          many
 
@@ -6647,8 +7133,18 @@ done:
 	RET
 
 // func greaterU8AVX2(dst []bool, a []uint8, b []uint8)
-// Requires: AVX, AVX2, CMOV
 TEXT ·greaterU8AVX2(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·greaterU8AVX2<>(SB)
+
+// func greaterU8StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·greaterU8StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·greaterU8AVX2<>(SB)
+
+// func greaterU8AVX2<>(dst []bool, a []uint8, b []uint8)
+// Requires: AVX, AVX2, CMOV
+TEXT ·greaterU8AVX2<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -6664,9 +7160,8 @@ TEXT ·greaterU8AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+128, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -6776,8 +7271,18 @@ done:
 	RET
 
 // func greaterU8AVX512(dst []bool, a []uint8, b []uint8)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·greaterU8AVX512(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·greaterU8AVX512<>(SB)
+
+// func greaterU8StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·greaterU8StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·greaterU8AVX512<>(SB)
+
+// func greaterU8AVX512<>(dst []bool, a []uint8, b []uint8)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·greaterU8AVX512<>(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -6792,9 +7297,8 @@ TEXT ·greaterU8AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+256, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), DI
-	BTQ          $0x3e, DI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000003f, CX
 	JNE          many
 
@@ -6880,8 +7384,18 @@ done:
 	RET
 
 // func greaterF32AVX2(dst []bool, a []float32, b []float32)
-// Requires: AVX, AVX2, CMOV
 TEXT ·greaterF32AVX2(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·greaterF32AVX2<>(SB)
+
+// func greaterF32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·greaterF32StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·greaterF32AVX2<>(SB)
+
+// func greaterF32AVX2<>(dst []bool, a []float32, b []float32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·greaterF32AVX2<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -6896,9 +7410,8 @@ TEXT ·greaterF32AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+32, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -7016,8 +7529,18 @@ done:
 	RET
 
 // func greaterF32AVX512(dst []bool, a []float32, b []float32)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·greaterF32AVX512(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·greaterF32AVX512<>(SB)
+
+// func greaterF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·greaterF32StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·greaterF32AVX512<>(SB)
+
+// func greaterF32AVX512<>(dst []bool, a []float32, b []float32)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·greaterF32AVX512<>(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -7032,9 +7555,8 @@ TEXT ·greaterF32AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+64, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), DI
-	BTQ          $0x3e, DI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000003f, CX
 	JNE          many
 
@@ -7120,8 +7642,18 @@ done:
 	RET
 
 // func greaterF64AVX2(dst []bool, a []float64, b []float64)
-// Requires: AVX, AVX2, CMOV
 TEXT ·greaterF64AVX2(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·greaterF64AVX2<>(SB)
+
+// func greaterF64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·greaterF64StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·greaterF64AVX2<>(SB)
+
+// func greaterF64AVX2<>(dst []bool, a []float64, b []float64)
+// Requires: AVX, AVX2, CMOV
+TEXT ·greaterF64AVX2<>(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -7136,9 +7668,8 @@ TEXT ·greaterF64AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+16, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), DI
-	BTQ     $0x3e, DI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000000f, CX
 	JNE     many
 
@@ -7266,8 +7797,18 @@ done:
 	RET
 
 // func greaterF64AVX512(dst []bool, a []float64, b []float64)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·greaterF64AVX512(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·greaterF64AVX512<>(SB)
+
+// func greaterF64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·greaterF64StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·greaterF64AVX512<>(SB)
+
+// func greaterF64AVX512<>(dst []bool, a []float64, b []float64)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·greaterF64AVX512<>(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -7282,9 +7823,8 @@ TEXT ·greaterF64AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+32, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), DI
-	BTQ          $0x3e, DI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000001f, CX
 	JNE          many
 

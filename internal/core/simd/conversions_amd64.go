@@ -8,25 +8,49 @@ package simd
 func whereU8AVX2(dst []uint8, mask []bool, a []uint8, b []uint8)
 
 //go:noescape
+func whereU8StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func whereU8AVX512(dst []uint8, mask []bool, a []uint8, b []uint8)
+
+//go:noescape
+func whereU8StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func whereU16AVX2(dst []uint16, mask []bool, a []uint16, b []uint16)
 
 //go:noescape
+func whereU16StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func whereU16AVX512(dst []uint16, mask []bool, a []uint16, b []uint16)
+
+//go:noescape
+func whereU16StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func whereU32AVX2(dst []uint32, mask []bool, a []uint32, b []uint32)
 
 //go:noescape
+func whereU32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func whereU32AVX512(dst []uint32, mask []bool, a []uint32, b []uint32)
+
+//go:noescape
+func whereU32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func whereU64AVX2(dst []uint64, mask []bool, a []uint64, b []uint64)
 
 //go:noescape
+func whereU64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func whereU64AVX512(dst []uint64, mask []bool, a []uint64, b []uint64)
+
+//go:noescape
+func whereU64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func canon32AVX2(dst []float32)
@@ -41,16 +65,16 @@ func canon64AVX2(dst []float64)
 func canon64AVX512(dst []float64)
 
 //go:noescape
-func widenF32AVX2(dst []float64, a []float32)
+func widenF32AVX2(dst []float64, a []float32, stream bool)
 
 //go:noescape
-func widenF32AVX512(dst []float64, a []float32)
+func widenF32AVX512(dst []float64, a []float32, stream bool)
 
 //go:noescape
-func narrowF64AVX2(dst []float32, a []float64)
+func narrowF64AVX2(dst []float32, a []float64, stream bool)
 
 //go:noescape
-func narrowF64AVX512(dst []float32, a []float64)
+func narrowF64AVX512(dst []float32, a []float64, stream bool)
 
 //go:noescape
 func widenBF16AVX2(dst []float32, a []uint16)
@@ -59,10 +83,10 @@ func widenBF16AVX2(dst []float32, a []uint16)
 func widenBF16AVX512(dst []float32, a []uint16)
 
 //go:noescape
-func narrowBF16AVX2(dst []uint16, a []float32)
+func narrowBF16AVX2(dst []uint16, a []float32, stream bool)
 
 //go:noescape
-func narrowBF16AVX512(dst []uint16, a []float32)
+func narrowBF16AVX512(dst []uint16, a []float32, stream bool)
 
 //go:noescape
 func widenF16AVX2(dst []float32, a []uint16)
@@ -71,7 +95,7 @@ func widenF16AVX2(dst []float32, a []uint16)
 func widenF16AVX512(dst []float32, a []uint16)
 
 //go:noescape
-func narrowF16AVX2(dst []uint16, a []float32)
+func narrowF16AVX2(dst []uint16, a []float32, stream bool)
 
 //go:noescape
-func narrowF16AVX512(dst []uint16, a []float32)
+func narrowF16AVX512(dst []uint16, a []float32, stream bool)

@@ -15,8 +15,18 @@ DATA c0<>+56(SB)/8, $0x0000000000000000
 GLOBL c0<>(SB), RODATA|NOPTR, $64
 
 // func whereU8AVX2(dst []uint8, mask []bool, a []uint8, b []uint8)
-// Requires: AVX, AVX2, CMOV
 TEXT ·whereU8AVX2(SB), NOSPLIT, $0-96
+	XORL R13, R13
+	JMP  ·whereU8AVX2<>(SB)
+
+// func whereU8StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·whereU8StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·whereU8AVX2<>(SB)
+
+// func whereU8AVX2<>(dst []uint8, mask []bool, a []uint8, b []uint8)
+// Requires: AVX, AVX2, CMOV
+TEXT ·whereU8AVX2<>(SB), NOSPLIT, $0-96
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    mask_base+24(FP), DX
@@ -35,9 +45,8 @@ TEXT ·whereU8AVX2(SB), NOSPLIT, $0-96
 	XORL    DI, DI
 	SUBQ    $+128, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), R8
-	BTQ     $0x3e, R8
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -138,8 +147,18 @@ done:
 	RET
 
 // func whereU8AVX512(dst []uint8, mask []bool, a []uint8, b []uint8)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·whereU8AVX512(SB), NOSPLIT, $0-96
+	XORL R13, R13
+	JMP  ·whereU8AVX512<>(SB)
+
+// func whereU8StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·whereU8StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·whereU8AVX512<>(SB)
+
+// func whereU8AVX512<>(dst []uint8, mask []bool, a []uint8, b []uint8)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·whereU8AVX512<>(SB), NOSPLIT, $0-96
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    mask_base+24(FP), DX
@@ -157,9 +176,8 @@ TEXT ·whereU8AVX512(SB), NOSPLIT, $0-96
 	XORL    DI, DI
 	SUBQ    $+256, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), R8
-	BTQ     $0x3e, R8
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000003f, CX
 	JNE     many
 
@@ -255,8 +273,18 @@ done:
 	RET
 
 // func whereU16AVX2(dst []uint16, mask []bool, a []uint16, b []uint16)
-// Requires: AVX, AVX2, CMOV
 TEXT ·whereU16AVX2(SB), NOSPLIT, $0-96
+	XORL R13, R13
+	JMP  ·whereU16AVX2<>(SB)
+
+// func whereU16StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·whereU16StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·whereU16AVX2<>(SB)
+
+// func whereU16AVX2<>(dst []uint16, mask []bool, a []uint16, b []uint16)
+// Requires: AVX, AVX2, CMOV
+TEXT ·whereU16AVX2<>(SB), NOSPLIT, $0-96
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    mask_base+24(FP), DX
@@ -275,9 +303,8 @@ TEXT ·whereU16AVX2(SB), NOSPLIT, $0-96
 	XORL    DI, DI
 	SUBQ    $+64, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), R8
-	BTQ     $0x3e, R8
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -388,8 +415,18 @@ done:
 	RET
 
 // func whereU16AVX512(dst []uint16, mask []bool, a []uint16, b []uint16)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·whereU16AVX512(SB), NOSPLIT, $0-96
+	XORL R13, R13
+	JMP  ·whereU16AVX512<>(SB)
+
+// func whereU16StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·whereU16StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·whereU16AVX512<>(SB)
+
+// func whereU16AVX512<>(dst []uint16, mask []bool, a []uint16, b []uint16)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·whereU16AVX512<>(SB), NOSPLIT, $0-96
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    mask_base+24(FP), DX
@@ -407,9 +444,8 @@ TEXT ·whereU16AVX512(SB), NOSPLIT, $0-96
 	XORL    DI, DI
 	SUBQ    $+128, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), R8
-	BTQ     $0x3e, R8
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000003f, CX
 	JNE     many
 
@@ -505,8 +541,18 @@ done:
 	RET
 
 // func whereU32AVX2(dst []uint32, mask []bool, a []uint32, b []uint32)
-// Requires: AVX, AVX2, CMOV
 TEXT ·whereU32AVX2(SB), NOSPLIT, $0-96
+	XORL R13, R13
+	JMP  ·whereU32AVX2<>(SB)
+
+// func whereU32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·whereU32StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·whereU32AVX2<>(SB)
+
+// func whereU32AVX2<>(dst []uint32, mask []bool, a []uint32, b []uint32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·whereU32AVX2<>(SB), NOSPLIT, $0-96
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    mask_base+24(FP), DX
@@ -525,9 +571,8 @@ TEXT ·whereU32AVX2(SB), NOSPLIT, $0-96
 	XORL    DI, DI
 	SUBQ    $+32, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), R8
-	BTQ     $0x3e, R8
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -636,8 +681,18 @@ done:
 	RET
 
 // func whereU32AVX512(dst []uint32, mask []bool, a []uint32, b []uint32)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·whereU32AVX512(SB), NOSPLIT, $0-96
+	XORL R13, R13
+	JMP  ·whereU32AVX512<>(SB)
+
+// func whereU32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·whereU32StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·whereU32AVX512<>(SB)
+
+// func whereU32AVX512<>(dst []uint32, mask []bool, a []uint32, b []uint32)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·whereU32AVX512<>(SB), NOSPLIT, $0-96
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    mask_base+24(FP), DX
@@ -655,9 +710,8 @@ TEXT ·whereU32AVX512(SB), NOSPLIT, $0-96
 	XORL    DI, DI
 	SUBQ    $+64, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), R8
-	BTQ     $0x3e, R8
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000003f, CX
 	JNE     many
 
@@ -753,8 +807,18 @@ done:
 	RET
 
 // func whereU64AVX2(dst []uint64, mask []bool, a []uint64, b []uint64)
-// Requires: AVX, AVX2, CMOV
 TEXT ·whereU64AVX2(SB), NOSPLIT, $0-96
+	XORL R13, R13
+	JMP  ·whereU64AVX2<>(SB)
+
+// func whereU64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·whereU64StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·whereU64AVX2<>(SB)
+
+// func whereU64AVX2<>(dst []uint64, mask []bool, a []uint64, b []uint64)
+// Requires: AVX, AVX2, CMOV
+TEXT ·whereU64AVX2<>(SB), NOSPLIT, $0-96
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    mask_base+24(FP), DX
@@ -773,9 +837,8 @@ TEXT ·whereU64AVX2(SB), NOSPLIT, $0-96
 	XORL    DI, DI
 	SUBQ    $+16, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), R8
-	BTQ     $0x3e, R8
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -884,8 +947,18 @@ done:
 	RET
 
 // func whereU64AVX512(dst []uint64, mask []bool, a []uint64, b []uint64)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·whereU64AVX512(SB), NOSPLIT, $0-96
+	XORL R13, R13
+	JMP  ·whereU64AVX512<>(SB)
+
+// func whereU64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·whereU64StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·whereU64AVX512<>(SB)
+
+// func whereU64AVX512<>(dst []uint64, mask []bool, a []uint64, b []uint64)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·whereU64AVX512<>(SB), NOSPLIT, $0-96
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    mask_base+24(FP), DX
@@ -903,9 +976,8 @@ TEXT ·whereU64AVX512(SB), NOSPLIT, $0-96
 	XORL    DI, DI
 	SUBQ    $+32, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), R8
-	BTQ     $0x3e, R8
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000003f, CX
 	JNE     many
 
@@ -1260,30 +1332,30 @@ done:
 	VZEROUPPER
 	RET
 
-// func widenF32AVX2(dst []float64, a []float32)
+// func widenF32AVX2(dst []float64, a []float32, stream bool)
 // Requires: AVX, AVX2, CMOV
-TEXT ·widenF32AVX2(SB), NOSPLIT, $0-48
-	MOVQ    dst_len+8(FP), AX
-	MOVQ    dst_base+0(FP), CX
-	MOVQ    a_base+24(FP), DX
-	MOVQ    a_len+32(FP), BX
-	CMPQ    BX, AX
-	CMOVQLT BX, AX
+TEXT ·widenF32AVX2(SB), NOSPLIT, $0-49
+	MOVBQZX stream+48(FP), AX
+	MOVQ    dst_len+8(FP), CX
+	MOVQ    dst_base+0(FP), DX
+	MOVQ    a_base+24(FP), BX
+	MOVQ    a_len+32(FP), SI
+	CMPQ    SI, CX
+	CMOVQLT SI, CX
 	VMOVUPS c7ff8000000000000<>+0(SB), Y0
-	XORL    BX, BX
-	SUBQ    $+16, AX
+	XORL    SI, SI
+	SUBQ    $+16, CX
 	JLT     single
-	MOVQ    dst_cap+16(FP), SI
-	BTQ     $0x3e, SI
-	JCC     many
-	TESTQ   $0x0000001f, CX
+	TESTQ   AX, AX
+	JEQ     many
+	TESTQ   $0x0000001f, DX
 	JNE     many
 
 past:
-	VMOVUPS   (DX)(BX*4), X1
-	VMOVUPS   16(DX)(BX*4), X2
-	VMOVUPS   32(DX)(BX*4), X3
-	VMOVUPS   48(DX)(BX*4), X4
+	VMOVUPS   (BX)(SI*4), X1
+	VMOVUPS   16(BX)(SI*4), X2
+	VMOVUPS   32(BX)(SI*4), X3
+	VMOVUPS   48(BX)(SI*4), X4
 	VCVTPS2PD X1, Y1
 	VCVTPS2PD X2, Y2
 	VCVTPS2PD X3, Y3
@@ -1296,20 +1368,20 @@ past:
 	VPBLENDVB Y5, Y0, Y2, Y2
 	VPBLENDVB Y6, Y0, Y3, Y3
 	VPBLENDVB Y8, Y0, Y7, Y4
-	VMOVNTDQ  Y1, (CX)(BX*8)
-	VMOVNTDQ  Y2, 32(CX)(BX*8)
-	VMOVNTDQ  Y3, 64(CX)(BX*8)
-	VMOVNTDQ  Y4, 96(CX)(BX*8)
-	ADDQ      $+16, BX
-	SUBQ      $+16, AX
+	VMOVNTDQ  Y1, (DX)(SI*8)
+	VMOVNTDQ  Y2, 32(DX)(SI*8)
+	VMOVNTDQ  Y3, 64(DX)(SI*8)
+	VMOVNTDQ  Y4, 96(DX)(SI*8)
+	ADDQ      $+16, SI
+	SUBQ      $+16, CX
 	JGE       past
 	JMP       single
 
 many:
-	VMOVUPS   (DX)(BX*4), X1
-	VMOVUPS   16(DX)(BX*4), X2
-	VMOVUPS   32(DX)(BX*4), X3
-	VMOVUPS   48(DX)(BX*4), X4
+	VMOVUPS   (BX)(SI*4), X1
+	VMOVUPS   16(BX)(SI*4), X2
+	VMOVUPS   32(BX)(SI*4), X3
+	VMOVUPS   48(BX)(SI*4), X4
 	VCVTPS2PD X1, Y1
 	VCVTPS2PD X2, Y2
 	VCVTPS2PD X3, Y3
@@ -1322,70 +1394,70 @@ many:
 	VPBLENDVB Y5, Y0, Y2, Y2
 	VPBLENDVB Y6, Y0, Y3, Y3
 	VPBLENDVB Y8, Y0, Y7, Y4
-	VMOVUPS   Y1, (CX)(BX*8)
-	VMOVUPS   Y2, 32(CX)(BX*8)
-	VMOVUPS   Y3, 64(CX)(BX*8)
-	VMOVUPS   Y4, 96(CX)(BX*8)
-	ADDQ      $+16, BX
-	SUBQ      $+16, AX
+	VMOVUPS   Y1, (DX)(SI*8)
+	VMOVUPS   Y2, 32(DX)(SI*8)
+	VMOVUPS   Y3, 64(DX)(SI*8)
+	VMOVUPS   Y4, 96(DX)(SI*8)
+	ADDQ      $+16, SI
+	SUBQ      $+16, CX
 	JGE       many
 
 single:
-	ADDQ $+12, AX
+	ADDQ $+12, CX
 	JLT  rest
 
 one:
-	VMOVUPS   (DX)(BX*4), X1
+	VMOVUPS   (BX)(SI*4), X1
 	VCVTPS2PD X1, Y1
 	VCMPPD    $0x03, Y1, Y1, Y2
 	VPBLENDVB Y2, Y0, Y1, Y1
-	VMOVUPS   Y1, (CX)(BX*8)
-	ADDQ      $+4, BX
-	SUBQ      $+4, AX
+	VMOVUPS   Y1, (DX)(SI*8)
+	ADDQ      $+4, SI
+	SUBQ      $+4, CX
 	JGE       one
 
 rest:
-	ADDQ $+4, AX
+	ADDQ $+4, CX
 	JEQ  done
 
 element:
-	VMOVD     (DX)(BX*4), X1
+	VMOVD     (BX)(SI*4), X1
 	VCVTPS2PD X1, Y1
 	VCMPPD    $0x03, Y1, Y1, Y2
 	VPBLENDVB Y2, Y0, Y1, Y1
-	VMOVQ     X1, (CX)(BX*8)
-	INCQ      BX
-	DECQ      AX
+	VMOVQ     X1, (DX)(SI*8)
+	INCQ      SI
+	DECQ      CX
 	JNE       element
 
 done:
 	VZEROUPPER
 	RET
 
-// func widenF32AVX512(dst []float64, a []float32)
+// func widenF32AVX512(dst []float64, a []float32, stream bool)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
-TEXT ·widenF32AVX512(SB), NOSPLIT, $0-48
-	MOVQ         dst_len+8(FP), AX
-	MOVQ         dst_base+0(FP), CX
-	MOVQ         a_base+24(FP), DX
-	MOVQ         a_len+32(FP), BX
-	CMPQ         BX, AX
-	CMOVQLT      BX, AX
+TEXT ·widenF32AVX512(SB), NOSPLIT, $0-49
+	MOVBQZX      stream+48(FP), AX
+	MOVQ         dst_len+8(FP), CX
+	MOVQ         dst_base+0(FP), DX
+	MOVQ         a_base+24(FP), BX
+	MOVQ         a_len+32(FP), SI
+	CMPQ         SI, CX
+	CMOVQLT      SI, CX
 	VPBROADCASTQ c7ff8000000000000<>+0(SB), Z0
-	XORL         BX, BX
-	SUBQ         $+32, AX
+	XORL         SI, SI
+	SUBQ         $+32, CX
 	JLT          single
-	MOVQ         dst_cap+16(FP), SI
-	BTQ          $0x3e, SI
-	JCC          many
-	TESTQ        $0x0000003f, CX
+	TESTQ        AX, AX
+	JEQ          many
+	TESTQ        $0x0000003f, DX
 	JNE          many
 
 past:
-	VMOVDQU64 (DX)(BX*4), Y1
-	VMOVDQU64 32(DX)(BX*4), Y2
-	VMOVDQU64 64(DX)(BX*4), Y3
-	VMOVDQU64 96(DX)(BX*4), Y4
+	VMOVDQU64 (BX)(SI*4), Y1
+	VMOVDQU64 32(BX)(SI*4), Y2
+	VMOVDQU64 64(BX)(SI*4), Y3
+	VMOVDQU64 96(BX)(SI*4), Y4
 	VCVTPS2PD Y1, Z1
 	VCVTPS2PD Y2, Z2
 	VCVTPS2PD Y3, Z3
@@ -1398,20 +1470,20 @@ past:
 	VMOVDQU64 Z0, K2, Z2
 	VMOVDQU64 Z0, K3, Z3
 	VMOVDQU64 Z0, K4, Z4
-	VMOVNTDQ  Z1, (CX)(BX*8)
-	VMOVNTDQ  Z2, 64(CX)(BX*8)
-	VMOVNTDQ  Z3, 128(CX)(BX*8)
-	VMOVNTDQ  Z4, 192(CX)(BX*8)
-	ADDQ      $+32, BX
-	SUBQ      $+32, AX
+	VMOVNTDQ  Z1, (DX)(SI*8)
+	VMOVNTDQ  Z2, 64(DX)(SI*8)
+	VMOVNTDQ  Z3, 128(DX)(SI*8)
+	VMOVNTDQ  Z4, 192(DX)(SI*8)
+	ADDQ      $+32, SI
+	SUBQ      $+32, CX
 	JGE       past
 	JMP       single
 
 many:
-	VMOVDQU64 (DX)(BX*4), Y1
-	VMOVDQU64 32(DX)(BX*4), Y2
-	VMOVDQU64 64(DX)(BX*4), Y3
-	VMOVDQU64 96(DX)(BX*4), Y4
+	VMOVDQU64 (BX)(SI*4), Y1
+	VMOVDQU64 32(BX)(SI*4), Y2
+	VMOVDQU64 64(BX)(SI*4), Y3
+	VMOVDQU64 96(BX)(SI*4), Y4
 	VCVTPS2PD Y1, Z1
 	VCVTPS2PD Y2, Z2
 	VCVTPS2PD Y3, Z3
@@ -1424,68 +1496,68 @@ many:
 	VMOVDQU64 Z0, K2, Z2
 	VMOVDQU64 Z0, K3, Z3
 	VMOVDQU64 Z0, K4, Z4
-	VMOVDQU64 Z1, (CX)(BX*8)
-	VMOVDQU64 Z2, 64(CX)(BX*8)
-	VMOVDQU64 Z3, 128(CX)(BX*8)
-	VMOVDQU64 Z4, 192(CX)(BX*8)
-	ADDQ      $+32, BX
-	SUBQ      $+32, AX
+	VMOVDQU64 Z1, (DX)(SI*8)
+	VMOVDQU64 Z2, 64(DX)(SI*8)
+	VMOVDQU64 Z3, 128(DX)(SI*8)
+	VMOVDQU64 Z4, 192(DX)(SI*8)
+	ADDQ      $+32, SI
+	SUBQ      $+32, CX
 	JGE       many
 
 single:
-	ADDQ $+24, AX
+	ADDQ $+24, CX
 	JLT  rest
 
 one:
-	VMOVDQU64 (DX)(BX*4), Y1
+	VMOVDQU64 (BX)(SI*4), Y1
 	VCVTPS2PD Y1, Z1
 	VCMPPD    $0x03, Z1, Z1, K1
 	VMOVDQU64 Z0, K1, Z1
-	VMOVDQU64 Z1, (CX)(BX*8)
-	ADDQ      $+8, BX
-	SUBQ      $+8, AX
+	VMOVDQU64 Z1, (DX)(SI*8)
+	ADDQ      $+8, SI
+	SUBQ      $+8, CX
 	JGE       one
 
 rest:
-	ADDQ        $+8, AX
+	ADDQ        $+8, CX
 	JEQ         done
-	MOVQ        $-1, SI
-	BZHIQ       AX, SI, SI
-	KMOVQ       SI, K1
-	VMOVDQU32.Z (DX)(BX*4), K1, Y1
+	MOVQ        $-1, AX
+	BZHIQ       CX, AX, AX
+	KMOVQ       AX, K1
+	VMOVDQU32.Z (BX)(SI*4), K1, Y1
 	VCVTPS2PD   Y1, Z1
 	VCMPPD      $0x03, Z1, Z1, K2
 	VMOVDQU64   Z0, K2, Z1
-	VMOVDQU64   Z1, K1, (CX)(BX*8)
+	VMOVDQU64   Z1, K1, (DX)(SI*8)
 
 done:
 	VZEROUPPER
 	RET
 
-// func narrowF64AVX2(dst []float32, a []float64)
+// func narrowF64AVX2(dst []float32, a []float64, stream bool)
 // Requires: AVX, AVX2, CMOV, MMX+
-TEXT ·narrowF64AVX2(SB), NOSPLIT, $0-48
-	MOVQ    dst_len+8(FP), AX
-	MOVQ    dst_base+0(FP), CX
-	MOVQ    a_base+24(FP), DX
-	MOVQ    a_len+32(FP), BX
-	CMPQ    BX, AX
-	CMOVQLT BX, AX
+TEXT ·narrowF64AVX2(SB), NOSPLIT, $0-49
+	MOVBQZX stream+48(FP), AX
+	MOVQ    dst_len+8(FP), CX
+	MOVQ    dst_base+0(FP), DX
+	MOVQ    a_base+24(FP), BX
+	MOVQ    a_len+32(FP), SI
+	CMPQ    SI, CX
+	CMOVQLT SI, CX
 	VMOVUPS c7fc000007fc00000<>+0(SB), Y0
-	XORL    BX, BX
-	SUBQ    $+16, AX
+	XORL    SI, SI
+	SUBQ    $+16, CX
 	JLT     single
-	MOVQ    dst_cap+16(FP), SI
-	BTQ     $0x3e, SI
-	JCC     many
-	TESTQ   $0x0000001f, CX
+	TESTQ   AX, AX
+	JEQ     many
+	TESTQ   $0x0000001f, DX
 	JNE     many
 
 past:
-	VMOVUPS     (DX)(BX*8), Y1
-	VMOVUPS     32(DX)(BX*8), Y3
-	VMOVUPS     64(DX)(BX*8), Y4
-	VMOVUPS     96(DX)(BX*8), Y6
+	VMOVUPS     (BX)(SI*8), Y1
+	VMOVUPS     32(BX)(SI*8), Y3
+	VMOVUPS     64(BX)(SI*8), Y4
+	VMOVUPS     96(BX)(SI*8), Y6
 	VCVTPD2PSY  Y1, X1
 	VCVTPD2PSY  Y3, X3
 	VCVTPD2PSY  Y4, X4
@@ -1499,21 +1571,21 @@ past:
 	VPBLENDVB   X8, X0, X4, X5
 	VPBLENDVB   X7, X0, X6, X3
 	VINSERTI128 $0x01, X1, Y2, Y1
-	VMOVNTDQ    Y1, (CX)(BX*4)
+	VMOVNTDQ    Y1, (DX)(SI*4)
 	VINSERTI128 $0x01, X3, Y5, Y1
-	VMOVNTDQ    Y1, 32(CX)(BX*4)
-	PREFETCHT0  8192(DX)(BX*8)
-	PREFETCHT0  8256(DX)(BX*8)
-	ADDQ        $+16, BX
-	SUBQ        $+16, AX
+	VMOVNTDQ    Y1, 32(DX)(SI*4)
+	PREFETCHT0  8192(BX)(SI*8)
+	PREFETCHT0  8256(BX)(SI*8)
+	ADDQ        $+16, SI
+	SUBQ        $+16, CX
 	JGE         past
 	JMP         single
 
 many:
-	VMOVUPS    (DX)(BX*8), Y1
-	VMOVUPS    32(DX)(BX*8), Y3
-	VMOVUPS    64(DX)(BX*8), Y4
-	VMOVUPS    96(DX)(BX*8), Y5
+	VMOVUPS    (BX)(SI*8), Y1
+	VMOVUPS    32(BX)(SI*8), Y3
+	VMOVUPS    64(BX)(SI*8), Y4
+	VMOVUPS    96(BX)(SI*8), Y5
 	VCVTPD2PSY Y1, X1
 	VCVTPD2PSY Y3, X2
 	VCVTPD2PSY Y4, X3
@@ -1526,70 +1598,70 @@ many:
 	VPBLENDVB  X5, X0, X2, X2
 	VPBLENDVB  X6, X0, X3, X3
 	VPBLENDVB  X8, X0, X7, X4
-	VMOVUPS    X1, (CX)(BX*4)
-	VMOVUPS    X2, 16(CX)(BX*4)
-	VMOVUPS    X3, 32(CX)(BX*4)
-	VMOVUPS    X4, 48(CX)(BX*4)
-	ADDQ       $+16, BX
-	SUBQ       $+16, AX
+	VMOVUPS    X1, (DX)(SI*4)
+	VMOVUPS    X2, 16(DX)(SI*4)
+	VMOVUPS    X3, 32(DX)(SI*4)
+	VMOVUPS    X4, 48(DX)(SI*4)
+	ADDQ       $+16, SI
+	SUBQ       $+16, CX
 	JGE        many
 
 single:
-	ADDQ $+12, AX
+	ADDQ $+12, CX
 	JLT  rest
 
 one:
-	VMOVUPS    (DX)(BX*8), Y1
+	VMOVUPS    (BX)(SI*8), Y1
 	VCVTPD2PSY Y1, X1
 	VCMPPS     $0x03, X1, X1, X2
 	VPBLENDVB  X2, X0, X1, X1
-	VMOVUPS    X1, (CX)(BX*4)
-	ADDQ       $+4, BX
-	SUBQ       $+4, AX
+	VMOVUPS    X1, (DX)(SI*4)
+	ADDQ       $+4, SI
+	SUBQ       $+4, CX
 	JGE        one
 
 rest:
-	ADDQ $+4, AX
+	ADDQ $+4, CX
 	JEQ  done
 
 element:
-	VMOVQ      (DX)(BX*8), X2
+	VMOVQ      (BX)(SI*8), X2
 	VCVTPD2PSY Y2, X1
 	VCMPPS     $0x03, X1, X1, X2
 	VPBLENDVB  X2, X0, X1, X1
-	VMOVD      X1, (CX)(BX*4)
-	INCQ       BX
-	DECQ       AX
+	VMOVD      X1, (DX)(SI*4)
+	INCQ       SI
+	DECQ       CX
 	JNE        element
 
 done:
 	VZEROUPPER
 	RET
 
-// func narrowF64AVX512(dst []float32, a []float64)
+// func narrowF64AVX512(dst []float32, a []float64, stream bool)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
-TEXT ·narrowF64AVX512(SB), NOSPLIT, $0-48
-	MOVQ         dst_len+8(FP), AX
-	MOVQ         dst_base+0(FP), CX
-	MOVQ         a_base+24(FP), DX
-	MOVQ         a_len+32(FP), BX
-	CMPQ         BX, AX
-	CMOVQLT      BX, AX
+TEXT ·narrowF64AVX512(SB), NOSPLIT, $0-49
+	MOVBQZX      stream+48(FP), AX
+	MOVQ         dst_len+8(FP), CX
+	MOVQ         dst_base+0(FP), DX
+	MOVQ         a_base+24(FP), BX
+	MOVQ         a_len+32(FP), SI
+	CMPQ         SI, CX
+	CMOVQLT      SI, CX
 	VPBROADCASTQ c7fc000007fc00000<>+0(SB), Z0
-	XORL         BX, BX
-	SUBQ         $+32, AX
+	XORL         SI, SI
+	SUBQ         $+32, CX
 	JLT          single
-	MOVQ         dst_cap+16(FP), SI
-	BTQ          $0x3e, SI
-	JCC          many
-	TESTQ        $0x0000003f, CX
+	TESTQ        AX, AX
+	JEQ          many
+	TESTQ        $0x0000003f, DX
 	JNE          many
 
 past:
-	VMOVDQU64    (DX)(BX*8), Z1
-	VMOVDQU64    64(DX)(BX*8), Z3
-	VMOVDQU64    128(DX)(BX*8), Z4
-	VMOVDQU64    192(DX)(BX*8), Z6
+	VMOVDQU64    (BX)(SI*8), Z1
+	VMOVDQU64    64(BX)(SI*8), Z3
+	VMOVDQU64    128(BX)(SI*8), Z4
+	VMOVDQU64    192(BX)(SI*8), Z6
 	VCVTPD2PS    Z1, Y1
 	VCVTPD2PS    Z3, Y3
 	VCVTPD2PS    Z4, Y4
@@ -1607,23 +1679,23 @@ past:
 	VMOVDQU32    Y0, K3, Y5
 	VMOVDQU32    Y0, K4, Y3
 	VINSERTI64X4 $0x01, Y1, Z2, Z1
-	VMOVNTDQ     Z1, (CX)(BX*4)
+	VMOVNTDQ     Z1, (DX)(SI*4)
 	VINSERTI64X4 $0x01, Y3, Z5, Z1
-	VMOVNTDQ     Z1, 64(CX)(BX*4)
-	PREFETCHT0   8192(DX)(BX*8)
-	PREFETCHT0   8256(DX)(BX*8)
-	PREFETCHT0   8320(DX)(BX*8)
-	PREFETCHT0   8384(DX)(BX*8)
-	ADDQ         $+32, BX
-	SUBQ         $+32, AX
+	VMOVNTDQ     Z1, 64(DX)(SI*4)
+	PREFETCHT0   8192(BX)(SI*8)
+	PREFETCHT0   8256(BX)(SI*8)
+	PREFETCHT0   8320(BX)(SI*8)
+	PREFETCHT0   8384(BX)(SI*8)
+	ADDQ         $+32, SI
+	SUBQ         $+32, CX
 	JGE          past
 	JMP          single
 
 many:
-	VMOVDQU64 (DX)(BX*8), Z1
-	VMOVDQU64 64(DX)(BX*8), Z2
-	VMOVDQU64 128(DX)(BX*8), Z3
-	VMOVDQU64 192(DX)(BX*8), Z4
+	VMOVDQU64 (BX)(SI*8), Z1
+	VMOVDQU64 64(BX)(SI*8), Z2
+	VMOVDQU64 128(BX)(SI*8), Z3
+	VMOVDQU64 192(BX)(SI*8), Z4
 	VCVTPD2PS Z1, Y1
 	VCVTPD2PS Z2, Y2
 	VCVTPD2PS Z3, Y3
@@ -1636,39 +1708,39 @@ many:
 	VMOVDQU32 Y0, K2, Y2
 	VMOVDQU32 Y0, K3, Y3
 	VMOVDQU32 Y0, K4, Y4
-	VMOVDQU64 Y1, (CX)(BX*4)
-	VMOVDQU64 Y2, 32(CX)(BX*4)
-	VMOVDQU64 Y3, 64(CX)(BX*4)
-	VMOVDQU64 Y4, 96(CX)(BX*4)
-	ADDQ      $+32, BX
-	SUBQ      $+32, AX
+	VMOVDQU64 Y1, (DX)(SI*4)
+	VMOVDQU64 Y2, 32(DX)(SI*4)
+	VMOVDQU64 Y3, 64(DX)(SI*4)
+	VMOVDQU64 Y4, 96(DX)(SI*4)
+	ADDQ      $+32, SI
+	SUBQ      $+32, CX
 	JGE       many
 
 single:
-	ADDQ $+24, AX
+	ADDQ $+24, CX
 	JLT  rest
 
 one:
-	VMOVDQU64 (DX)(BX*8), Z1
+	VMOVDQU64 (BX)(SI*8), Z1
 	VCVTPD2PS Z1, Y1
 	VCMPPS    $0x03, Y1, Y1, K1
 	VMOVDQU32 Y0, K1, Y1
-	VMOVDQU64 Y1, (CX)(BX*4)
-	ADDQ      $+8, BX
-	SUBQ      $+8, AX
+	VMOVDQU64 Y1, (DX)(SI*4)
+	ADDQ      $+8, SI
+	SUBQ      $+8, CX
 	JGE       one
 
 rest:
-	ADDQ        $+8, AX
+	ADDQ        $+8, CX
 	JEQ         done
-	MOVQ        $-1, SI
-	BZHIQ       AX, SI, SI
-	KMOVQ       SI, K1
-	VMOVDQU64.Z (DX)(BX*8), K1, Z1
+	MOVQ        $-1, AX
+	BZHIQ       CX, AX, AX
+	KMOVQ       AX, K1
+	VMOVDQU64.Z (BX)(SI*8), K1, Z1
 	VCVTPD2PS   Z1, Y1
 	VCMPPS      $0x03, Y1, Y1, K2
 	VMOVDQU32   Y0, K2, Y1
-	VMOVDQU32   Y1, K1, (CX)(BX*4)
+	VMOVDQU32   Y1, K1, (DX)(SI*4)
 
 done:
 	VZEROUPPER
@@ -1686,33 +1758,6 @@ TEXT ·widenBF16AVX2(SB), NOSPLIT, $0-48
 	XORL    BX, BX
 	SUBQ    $+32, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), SI
-	BTQ     $0x3e, SI
-	JCC     many
-	TESTQ   $0x0000001f, CX
-	JNE     many
-
-past:
-	VMOVUPS   (DX)(BX*2), X0
-	VMOVUPS   16(DX)(BX*2), X1
-	VMOVUPS   32(DX)(BX*2), X2
-	VMOVUPS   48(DX)(BX*2), X3
-	VPMOVZXWD X0, Y0
-	VPMOVZXWD X1, Y1
-	VPMOVZXWD X2, Y2
-	VPMOVZXWD X3, Y3
-	VPSLLD    $0x10, Y0, Y0
-	VPSLLD    $0x10, Y1, Y1
-	VPSLLD    $0x10, Y2, Y2
-	VPSLLD    $0x10, Y3, Y3
-	VMOVNTDQ  Y0, (CX)(BX*4)
-	VMOVNTDQ  Y1, 32(CX)(BX*4)
-	VMOVNTDQ  Y2, 64(CX)(BX*4)
-	VMOVNTDQ  Y3, 96(CX)(BX*4)
-	ADDQ      $+32, BX
-	SUBQ      $+32, AX
-	JGE       past
-	JMP       single
 
 many:
 	VMOVUPS   (DX)(BX*2), X0
@@ -1778,33 +1823,6 @@ TEXT ·widenBF16AVX512(SB), NOSPLIT, $0-48
 	XORL    BX, BX
 	SUBQ    $+64, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), SI
-	BTQ     $0x3e, SI
-	JCC     many
-	TESTQ   $0x0000003f, CX
-	JNE     many
-
-past:
-	VMOVDQU64 (DX)(BX*2), Y0
-	VMOVDQU64 32(DX)(BX*2), Y1
-	VMOVDQU64 64(DX)(BX*2), Y2
-	VMOVDQU64 96(DX)(BX*2), Y3
-	VPMOVZXWD Y0, Z0
-	VPMOVZXWD Y1, Z1
-	VPMOVZXWD Y2, Z2
-	VPMOVZXWD Y3, Z3
-	VPSLLD    $0x10, Z0, Z0
-	VPSLLD    $0x10, Z1, Z1
-	VPSLLD    $0x10, Z2, Z2
-	VPSLLD    $0x10, Z3, Z3
-	VMOVNTDQ  Z0, (CX)(BX*4)
-	VMOVNTDQ  Z1, 64(CX)(BX*4)
-	VMOVNTDQ  Z2, 128(CX)(BX*4)
-	VMOVNTDQ  Z3, 192(CX)(BX*4)
-	ADDQ      $+64, BX
-	SUBQ      $+64, AX
-	JGE       past
-	JMP       single
 
 many:
 	VMOVDQU64 (DX)(BX*2), Y0
@@ -1875,30 +1893,30 @@ DATA c100000001<>+48(SB)/8, $0x0000000100000001
 DATA c100000001<>+56(SB)/8, $0x0000000100000001
 GLOBL c100000001<>(SB), RODATA|NOPTR, $64
 
-// func narrowBF16AVX2(dst []uint16, a []float32)
+// func narrowBF16AVX2(dst []uint16, a []float32, stream bool)
 // Requires: AVX, AVX2, CMOV, MMX+
-TEXT ·narrowBF16AVX2(SB), NOSPLIT, $0-48
-	MOVQ    dst_len+8(FP), AX
-	MOVQ    dst_base+0(FP), CX
-	MOVQ    a_base+24(FP), DX
-	MOVQ    a_len+32(FP), BX
-	CMPQ    BX, AX
-	CMOVQLT BX, AX
+TEXT ·narrowBF16AVX2(SB), NOSPLIT, $0-49
+	MOVBQZX stream+48(FP), AX
+	MOVQ    dst_len+8(FP), CX
+	MOVQ    dst_base+0(FP), DX
+	MOVQ    a_base+24(FP), BX
+	MOVQ    a_len+32(FP), SI
+	CMPQ    SI, CX
+	CMOVQLT SI, CX
 	VMOVUPS c7fff00007fff<>+0(SB), Y0
 	VMOVUPS c100000001<>+0(SB), Y1
 	VMOVUPS c7fc000007fc00000<>+0(SB), Y2
-	XORL    BX, BX
-	SUBQ    $+32, AX
+	XORL    SI, SI
+	SUBQ    $+32, CX
 	JLT     single
-	MOVQ    dst_cap+16(FP), SI
-	BTQ     $0x3e, SI
-	JCC     many
-	TESTQ   $0x0000001f, CX
+	TESTQ   AX, AX
+	JEQ     many
+	TESTQ   $0x0000001f, DX
 	JNE     many
 
 past:
-	VMOVUPS      (DX)(BX*4), Y3
-	VMOVUPS      32(DX)(BX*4), Y6
+	VMOVUPS      (BX)(SI*4), Y3
+	VMOVUPS      32(BX)(SI*4), Y6
 	VPSRLD       $0x10, Y3, Y4
 	VPSRLD       $0x10, Y6, Y7
 	VPAND        Y1, Y4, Y4
@@ -1917,8 +1935,8 @@ past:
 	VEXTRACTI128 $0x01, Y4, X6
 	VPACKUSDW    X5, X3, X5
 	VPACKUSDW    X6, X4, X6
-	VMOVUPS      64(DX)(BX*4), Y3
-	VMOVUPS      96(DX)(BX*4), Y7
+	VMOVUPS      64(BX)(SI*4), Y3
+	VMOVUPS      96(BX)(SI*4), Y7
 	VPSRLD       $0x10, Y3, Y4
 	VPSRLD       $0x10, Y7, Y9
 	VPAND        Y1, Y4, Y4
@@ -1938,19 +1956,19 @@ past:
 	VPACKUSDW    X8, X3, X8
 	VPACKUSDW    X7, X4, X7
 	VINSERTI128  $0x01, X6, Y5, Y3
-	VMOVNTDQ     Y3, (CX)(BX*2)
+	VMOVNTDQ     Y3, (DX)(SI*2)
 	VINSERTI128  $0x01, X7, Y8, Y3
-	VMOVNTDQ     Y3, 32(CX)(BX*2)
-	PREFETCHT0   8192(DX)(BX*4)
-	PREFETCHT0   8256(DX)(BX*4)
-	ADDQ         $+32, BX
-	SUBQ         $+32, AX
+	VMOVNTDQ     Y3, 32(DX)(SI*2)
+	PREFETCHT0   8192(BX)(SI*4)
+	PREFETCHT0   8256(BX)(SI*4)
+	ADDQ         $+32, SI
+	SUBQ         $+32, CX
 	JGE          past
 	JMP          single
 
 many:
-	VMOVUPS      (DX)(BX*4), Y3
-	VMOVUPS      32(DX)(BX*4), Y6
+	VMOVUPS      (BX)(SI*4), Y3
+	VMOVUPS      32(BX)(SI*4), Y6
 	VPSRLD       $0x10, Y3, Y4
 	VPSRLD       $0x10, Y6, Y7
 	VPAND        Y1, Y4, Y4
@@ -1969,10 +1987,10 @@ many:
 	VEXTRACTI128 $0x01, Y4, X6
 	VPACKUSDW    X5, X3, X5
 	VPACKUSDW    X6, X4, X6
-	VMOVUPS      X5, (CX)(BX*2)
-	VMOVUPS      X6, 16(CX)(BX*2)
-	VMOVUPS      64(DX)(BX*4), Y3
-	VMOVUPS      96(DX)(BX*4), Y6
+	VMOVUPS      X5, (DX)(SI*2)
+	VMOVUPS      X6, 16(DX)(SI*2)
+	VMOVUPS      64(BX)(SI*4), Y3
+	VMOVUPS      96(BX)(SI*4), Y6
 	VPSRLD       $0x10, Y3, Y4
 	VPSRLD       $0x10, Y6, Y7
 	VPAND        Y1, Y4, Y4
@@ -1991,18 +2009,18 @@ many:
 	VEXTRACTI128 $0x01, Y4, X6
 	VPACKUSDW    X5, X3, X5
 	VPACKUSDW    X6, X4, X6
-	VMOVUPS      X5, 32(CX)(BX*2)
-	VMOVUPS      X6, 48(CX)(BX*2)
-	ADDQ         $+32, BX
-	SUBQ         $+32, AX
+	VMOVUPS      X5, 32(DX)(SI*2)
+	VMOVUPS      X6, 48(DX)(SI*2)
+	ADDQ         $+32, SI
+	SUBQ         $+32, CX
 	JGE          many
 
 single:
-	ADDQ $+24, AX
+	ADDQ $+24, CX
 	JLT  rest
 
 one:
-	VMOVUPS      (DX)(BX*4), Y3
+	VMOVUPS      (BX)(SI*4), Y3
 	VPSRLD       $0x10, Y3, Y4
 	VPAND        Y1, Y4, Y4
 	VPADDD       Y4, Y0, Y4
@@ -2012,17 +2030,17 @@ one:
 	VPSRLD       $0x10, Y3, Y3
 	VEXTRACTI128 $0x01, Y3, X4
 	VPACKUSDW    X4, X3, X4
-	VMOVUPS      X4, (CX)(BX*2)
-	ADDQ         $+8, BX
-	SUBQ         $+8, AX
+	VMOVUPS      X4, (DX)(SI*2)
+	ADDQ         $+8, SI
+	SUBQ         $+8, CX
 	JGE          one
 
 rest:
-	ADDQ $+8, AX
+	ADDQ $+8, CX
 	JEQ  done
 
 element:
-	VMOVD        (DX)(BX*4), X5
+	VMOVD        (BX)(SI*4), X5
 	VPSRLD       $0x10, Y5, Y3
 	VPAND        Y1, Y3, Y3
 	VPADDD       Y3, Y0, Y3
@@ -2032,9 +2050,9 @@ element:
 	VPSRLD       $0x10, Y3, Y3
 	VEXTRACTI128 $0x01, Y3, X4
 	VPACKUSDW    X4, X3, X4
-	VPEXTRW      $0x00, X4, (CX)(BX*2)
-	INCQ         BX
-	DECQ         AX
+	VPEXTRW      $0x00, X4, (DX)(SI*2)
+	INCQ         SI
+	DECQ         CX
 	JNE          element
 
 done:
@@ -2051,33 +2069,33 @@ DATA c7000500030001_8_f000d000b0009<>+48(SB)/8, $0x0000000000000000
 DATA c7000500030001_8_f000d000b0009<>+56(SB)/8, $0x0000000000000000
 GLOBL c7000500030001_8_f000d000b0009<>(SB), RODATA|NOPTR, $64
 
-// func narrowBF16AVX512(dst []uint16, a []float32)
+// func narrowBF16AVX512(dst []uint16, a []float32, stream bool)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
-TEXT ·narrowBF16AVX512(SB), NOSPLIT, $0-48
-	MOVQ         dst_len+8(FP), AX
-	MOVQ         dst_base+0(FP), CX
-	MOVQ         a_base+24(FP), DX
-	MOVQ         a_len+32(FP), BX
-	CMPQ         BX, AX
-	CMOVQLT      BX, AX
+TEXT ·narrowBF16AVX512(SB), NOSPLIT, $0-49
+	MOVBQZX      stream+48(FP), AX
+	MOVQ         dst_len+8(FP), CX
+	MOVQ         dst_base+0(FP), DX
+	MOVQ         a_base+24(FP), BX
+	MOVQ         a_len+32(FP), SI
+	CMPQ         SI, CX
+	CMOVQLT      SI, CX
 	VPBROADCASTQ c7fff00007fff<>+0(SB), Z0
 	VPBROADCASTQ c100000001<>+0(SB), Z1
 	VPBROADCASTQ c7fc000007fc00000<>+0(SB), Z2
 	VMOVDQU64    c7000500030001_8_f000d000b0009<>+0(SB), Z3
-	XORL         BX, BX
-	SUBQ         $+64, AX
+	XORL         SI, SI
+	SUBQ         $+64, CX
 	JLT          single
-	MOVQ         dst_cap+16(FP), SI
-	BTQ          $0x3e, SI
-	JCC          many
-	TESTQ        $0x0000003f, CX
+	TESTQ        AX, AX
+	JEQ          many
+	TESTQ        $0x0000003f, DX
 	JNE          many
 
 past:
-	VMOVDQU64    (DX)(BX*4), Z4
-	VMOVDQU64    64(DX)(BX*4), Z6
-	VMOVDQU64    128(DX)(BX*4), Z8
-	VMOVDQU64    192(DX)(BX*4), Z10
+	VMOVDQU64    (BX)(SI*4), Z4
+	VMOVDQU64    64(BX)(SI*4), Z6
+	VMOVDQU64    128(BX)(SI*4), Z8
+	VMOVDQU64    192(BX)(SI*4), Z10
 	VPSRLD       $0x10, Z4, Z5
 	VPSRLD       $0x10, Z6, Z7
 	VPSRLD       $0x10, Z8, Z9
@@ -2107,23 +2125,23 @@ past:
 	VPERMW       Z13, Z3, Z6
 	VPERMW       Z15, Z3, Z7
 	VINSERTI64X4 $0x01, Y5, Z4, Z4
-	VMOVNTDQ     Z4, (CX)(BX*2)
+	VMOVNTDQ     Z4, (DX)(SI*2)
 	VINSERTI64X4 $0x01, Y7, Z6, Z4
-	VMOVNTDQ     Z4, 64(CX)(BX*2)
-	PREFETCHT0   8192(DX)(BX*4)
-	PREFETCHT0   8256(DX)(BX*4)
-	PREFETCHT0   8320(DX)(BX*4)
-	PREFETCHT0   8384(DX)(BX*4)
-	ADDQ         $+64, BX
-	SUBQ         $+64, AX
+	VMOVNTDQ     Z4, 64(DX)(SI*2)
+	PREFETCHT0   8192(BX)(SI*4)
+	PREFETCHT0   8256(BX)(SI*4)
+	PREFETCHT0   8320(BX)(SI*4)
+	PREFETCHT0   8384(BX)(SI*4)
+	ADDQ         $+64, SI
+	SUBQ         $+64, CX
 	JGE          past
 	JMP          single
 
 many:
-	VMOVDQU64 (DX)(BX*4), Z4
-	VMOVDQU64 64(DX)(BX*4), Z6
-	VMOVDQU64 128(DX)(BX*4), Z8
-	VMOVDQU64 192(DX)(BX*4), Z10
+	VMOVDQU64 (BX)(SI*4), Z4
+	VMOVDQU64 64(BX)(SI*4), Z6
+	VMOVDQU64 128(BX)(SI*4), Z8
+	VMOVDQU64 192(BX)(SI*4), Z10
 	VPSRLD    $0x10, Z4, Z5
 	VPSRLD    $0x10, Z6, Z7
 	VPSRLD    $0x10, Z8, Z9
@@ -2152,20 +2170,20 @@ many:
 	VPERMW    Z12, Z3, Z5
 	VPERMW    Z13, Z3, Z6
 	VPERMW    Z15, Z3, Z7
-	VMOVDQU64 Y4, (CX)(BX*2)
-	VMOVDQU64 Y5, 32(CX)(BX*2)
-	VMOVDQU64 Y6, 64(CX)(BX*2)
-	VMOVDQU64 Y7, 96(CX)(BX*2)
-	ADDQ      $+64, BX
-	SUBQ      $+64, AX
+	VMOVDQU64 Y4, (DX)(SI*2)
+	VMOVDQU64 Y5, 32(DX)(SI*2)
+	VMOVDQU64 Y6, 64(DX)(SI*2)
+	VMOVDQU64 Y7, 96(DX)(SI*2)
+	ADDQ      $+64, SI
+	SUBQ      $+64, CX
 	JGE       many
 
 single:
-	ADDQ $+48, AX
+	ADDQ $+48, CX
 	JLT  rest
 
 one:
-	VMOVDQU64 (DX)(BX*4), Z4
+	VMOVDQU64 (BX)(SI*4), Z4
 	VPSRLD    $0x10, Z4, Z5
 	VPANDQ    Z1, Z5, Z5
 	VPADDD    Z5, Z0, Z5
@@ -2173,18 +2191,18 @@ one:
 	VMOVDQU64 Z2, Z6
 	VPADDD    Z5, Z4, K1, Z6
 	VPERMW    Z6, Z3, Z4
-	VMOVDQU64 Y4, (CX)(BX*2)
-	ADDQ      $+16, BX
-	SUBQ      $+16, AX
+	VMOVDQU64 Y4, (DX)(SI*2)
+	ADDQ      $+16, SI
+	SUBQ      $+16, CX
 	JGE       one
 
 rest:
-	ADDQ        $+16, AX
+	ADDQ        $+16, CX
 	JEQ         done
-	MOVQ        $-1, SI
-	BZHIQ       AX, SI, SI
-	KMOVQ       SI, K1
-	VMOVDQU32.Z (DX)(BX*4), K1, Z4
+	MOVQ        $-1, AX
+	BZHIQ       CX, AX, AX
+	KMOVQ       AX, K1
+	VMOVDQU32.Z (BX)(SI*4), K1, Z4
 	VPSRLD      $0x10, Z4, Z5
 	VPANDQ      Z1, Z5, Z1
 	VPADDD      Z1, Z0, Z0
@@ -2192,7 +2210,7 @@ rest:
 	VMOVDQU64   Z2, Z1
 	VPADDD      Z0, Z4, K2, Z1
 	VPERMW      Z1, Z3, Z0
-	VMOVDQU16   Y0, K1, (CX)(BX*2)
+	VMOVDQU16   Y0, K1, (DX)(SI*2)
 
 done:
 	VZEROUPPER
@@ -2255,65 +2273,6 @@ TEXT ·widenF16AVX2(SB), NOSPLIT, $0-48
 	XORL    BX, BX
 	SUBQ    $+32, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), SI
-	BTQ     $0x3e, SI
-	JCC     many
-	TESTQ   $0x0000001f, CX
-	JNE     many
-
-past:
-	VMOVUPS   (DX)(BX*2), X5
-	VPMOVZXWD X5, Y5
-	VPAND     Y0, Y5, Y6
-	VPSLLD    $0x0d, Y6, Y6
-	VMULPS    Y1, Y6, Y6
-	VCMPPS    $0x0d, Y2, Y6, Y7
-	VPOR      Y3, Y6, Y8
-	VPBLENDVB Y7, Y8, Y6, Y6
-	VPAND     Y4, Y5, Y5
-	VPSLLD    $0x10, Y5, Y5
-	VPOR      Y5, Y6, Y5
-	VMOVUPS   16(DX)(BX*2), X6
-	VPMOVZXWD X6, Y6
-	VPAND     Y0, Y6, Y7
-	VPSLLD    $0x0d, Y7, Y7
-	VMULPS    Y1, Y7, Y7
-	VCMPPS    $0x0d, Y2, Y7, Y8
-	VPOR      Y3, Y7, Y9
-	VPBLENDVB Y8, Y9, Y7, Y7
-	VPAND     Y4, Y6, Y6
-	VPSLLD    $0x10, Y6, Y6
-	VPOR      Y6, Y7, Y6
-	VMOVUPS   32(DX)(BX*2), X7
-	VPMOVZXWD X7, Y7
-	VPAND     Y0, Y7, Y8
-	VPSLLD    $0x0d, Y8, Y8
-	VMULPS    Y1, Y8, Y8
-	VCMPPS    $0x0d, Y2, Y8, Y9
-	VPOR      Y3, Y8, Y10
-	VPBLENDVB Y9, Y10, Y8, Y8
-	VPAND     Y4, Y7, Y7
-	VPSLLD    $0x10, Y7, Y7
-	VPOR      Y7, Y8, Y7
-	VMOVUPS   48(DX)(BX*2), X8
-	VPMOVZXWD X8, Y8
-	VPAND     Y0, Y8, Y9
-	VPSLLD    $0x0d, Y9, Y9
-	VMULPS    Y1, Y9, Y9
-	VCMPPS    $0x0d, Y2, Y9, Y10
-	VPOR      Y3, Y9, Y11
-	VPBLENDVB Y10, Y11, Y9, Y9
-	VPAND     Y4, Y8, Y8
-	VPSLLD    $0x10, Y8, Y8
-	VPOR      Y8, Y9, Y8
-	VMOVNTDQ  Y5, (CX)(BX*4)
-	VMOVNTDQ  Y6, 32(CX)(BX*4)
-	VMOVNTDQ  Y7, 64(CX)(BX*4)
-	VMOVNTDQ  Y8, 96(CX)(BX*4)
-	ADDQ      $+32, BX
-	SUBQ      $+32, AX
-	JGE       past
-	JMP       single
 
 many:
 	VMOVUPS   (DX)(BX*2), X5
@@ -2432,65 +2391,6 @@ TEXT ·widenF16AVX512(SB), NOSPLIT, $0-48
 	XORL         BX, BX
 	SUBQ         $+64, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), SI
-	BTQ          $0x3e, SI
-	JCC          many
-	TESTQ        $0x0000003f, CX
-	JNE          many
-
-past:
-	VMOVDQU64 (DX)(BX*2), Y5
-	VMOVDQU64 32(DX)(BX*2), Y6
-	VMOVDQU64 64(DX)(BX*2), Y7
-	VMOVDQU64 96(DX)(BX*2), Y8
-	VPMOVZXWD Y5, Z5
-	VPMOVZXWD Y6, Z6
-	VPMOVZXWD Y7, Z7
-	VPMOVZXWD Y8, Z11
-	VPANDQ    Z0, Z5, Z8
-	VPANDQ    Z0, Z6, Z9
-	VPANDQ    Z0, Z7, Z10
-	VPANDQ    Z0, Z11, Z12
-	VPSLLD    $0x0d, Z8, Z8
-	VPSLLD    $0x0d, Z9, Z9
-	VPSLLD    $0x0d, Z10, Z10
-	VPSLLD    $0x0d, Z12, Z12
-	VMULPS    Z1, Z8, Z8
-	VMULPS    Z1, Z9, Z9
-	VMULPS    Z1, Z10, Z10
-	VMULPS    Z1, Z12, Z15
-	VCMPPS    $0x0d, Z2, Z8, K1
-	VCMPPS    $0x0d, Z2, Z9, K2
-	VCMPPS    $0x0d, Z2, Z10, K3
-	VCMPPS    $0x0d, Z2, Z15, K4
-	VPORQ     Z3, Z8, Z12
-	VPORQ     Z3, Z9, Z13
-	VPORQ     Z3, Z10, Z14
-	VPORQ     Z3, Z15, Z16
-	VMOVDQU32 Z12, K1, Z8
-	VMOVDQU32 Z13, K2, Z9
-	VMOVDQU32 Z14, K3, Z10
-	VMOVDQU32 Z16, K4, Z15
-	VPANDQ    Z4, Z5, Z5
-	VPANDQ    Z4, Z6, Z6
-	VPANDQ    Z4, Z7, Z7
-	VPANDQ    Z4, Z11, Z11
-	VPSLLD    $0x10, Z5, Z5
-	VPSLLD    $0x10, Z6, Z6
-	VPSLLD    $0x10, Z7, Z7
-	VPSLLD    $0x10, Z11, Z11
-	VPORQ     Z5, Z8, Z5
-	VPORQ     Z6, Z9, Z6
-	VPORQ     Z7, Z10, Z7
-	VPORQ     Z11, Z15, Z8
-	VMOVNTDQ  Z5, (CX)(BX*4)
-	VMOVNTDQ  Z6, 64(CX)(BX*4)
-	VMOVNTDQ  Z7, 128(CX)(BX*4)
-	VMOVNTDQ  Z8, 192(CX)(BX*4)
-	ADDQ      $+64, BX
-	SUBQ      $+64, AX
-	JGE       past
-	JMP       single
 
 many:
 	VMOVDQU64 (DX)(BX*2), Y5
@@ -2589,30 +2489,30 @@ done:
 	VZEROUPPER
 	RET
 
-// func narrowF16AVX2(dst []uint16, a []float32)
+// func narrowF16AVX2(dst []uint16, a []float32, stream bool)
 // Requires: AVX, AVX2, CMOV, F16C, MMX+
-TEXT ·narrowF16AVX2(SB), NOSPLIT, $0-48
-	MOVQ    dst_len+8(FP), AX
-	MOVQ    dst_base+0(FP), CX
-	MOVQ    a_base+24(FP), DX
-	MOVQ    a_len+32(FP), BX
-	CMPQ    BX, AX
-	CMOVQLT BX, AX
+TEXT ·narrowF16AVX2(SB), NOSPLIT, $0-49
+	MOVBQZX stream+48(FP), AX
+	MOVQ    dst_len+8(FP), CX
+	MOVQ    dst_base+0(FP), DX
+	MOVQ    a_base+24(FP), BX
+	MOVQ    a_len+32(FP), SI
+	CMPQ    SI, CX
+	CMOVQLT SI, CX
 	VMOVUPS c7fc000007fc00000<>+0(SB), Y0
-	XORL    BX, BX
-	SUBQ    $+32, AX
+	XORL    SI, SI
+	SUBQ    $+32, CX
 	JLT     single
-	MOVQ    dst_cap+16(FP), SI
-	BTQ     $0x3e, SI
-	JCC     many
-	TESTQ   $0x0000001f, CX
+	TESTQ   AX, AX
+	JEQ     many
+	TESTQ   $0x0000001f, DX
 	JNE     many
 
 past:
-	VMOVUPS     (DX)(BX*4), Y1
-	VMOVUPS     32(DX)(BX*4), Y4
-	VMOVUPS     64(DX)(BX*4), Y6
-	VMOVUPS     96(DX)(BX*4), Y9
+	VMOVUPS     (BX)(SI*4), Y1
+	VMOVUPS     32(BX)(SI*4), Y4
+	VMOVUPS     64(BX)(SI*4), Y6
+	VMOVUPS     96(BX)(SI*4), Y9
 	VCMPPS      $0x03, Y1, Y1, Y2
 	VCMPPS      $0x03, Y4, Y4, Y5
 	VCMPPS      $0x03, Y6, Y6, Y7
@@ -2626,21 +2526,21 @@ past:
 	VCVTPS2PH   $0x00, Y4, X8
 	VCVTPS2PH   $0x00, Y5, X2
 	VINSERTI128 $0x01, X1, Y3, Y1
-	VMOVNTDQ    Y1, (CX)(BX*2)
+	VMOVNTDQ    Y1, (DX)(SI*2)
 	VINSERTI128 $0x01, X2, Y8, Y1
-	VMOVNTDQ    Y1, 32(CX)(BX*2)
-	PREFETCHT0  8192(DX)(BX*4)
-	PREFETCHT0  8256(DX)(BX*4)
-	ADDQ        $+32, BX
-	SUBQ        $+32, AX
+	VMOVNTDQ    Y1, 32(DX)(SI*2)
+	PREFETCHT0  8192(BX)(SI*4)
+	PREFETCHT0  8256(BX)(SI*4)
+	ADDQ        $+32, SI
+	SUBQ        $+32, CX
 	JGE         past
 	JMP         single
 
 many:
-	VMOVUPS   (DX)(BX*4), Y1
-	VMOVUPS   32(DX)(BX*4), Y4
-	VMOVUPS   64(DX)(BX*4), Y6
-	VMOVUPS   96(DX)(BX*4), Y8
+	VMOVUPS   (BX)(SI*4), Y1
+	VMOVUPS   32(BX)(SI*4), Y4
+	VMOVUPS   64(BX)(SI*4), Y6
+	VMOVUPS   96(BX)(SI*4), Y8
 	VCMPPS    $0x03, Y1, Y1, Y2
 	VCMPPS    $0x03, Y4, Y4, Y5
 	VCMPPS    $0x03, Y6, Y6, Y7
@@ -2653,70 +2553,70 @@ many:
 	VCVTPS2PH $0x00, Y2, X2
 	VCVTPS2PH $0x00, Y4, X3
 	VCVTPS2PH $0x00, Y5, X4
-	VMOVUPS   X1, (CX)(BX*2)
-	VMOVUPS   X2, 16(CX)(BX*2)
-	VMOVUPS   X3, 32(CX)(BX*2)
-	VMOVUPS   X4, 48(CX)(BX*2)
-	ADDQ      $+32, BX
-	SUBQ      $+32, AX
+	VMOVUPS   X1, (DX)(SI*2)
+	VMOVUPS   X2, 16(DX)(SI*2)
+	VMOVUPS   X3, 32(DX)(SI*2)
+	VMOVUPS   X4, 48(DX)(SI*2)
+	ADDQ      $+32, SI
+	SUBQ      $+32, CX
 	JGE       many
 
 single:
-	ADDQ $+24, AX
+	ADDQ $+24, CX
 	JLT  rest
 
 one:
-	VMOVUPS   (DX)(BX*4), Y1
+	VMOVUPS   (BX)(SI*4), Y1
 	VCMPPS    $0x03, Y1, Y1, Y2
 	VPBLENDVB Y2, Y0, Y1, Y1
 	VCVTPS2PH $0x00, Y1, X1
-	VMOVUPS   X1, (CX)(BX*2)
-	ADDQ      $+8, BX
-	SUBQ      $+8, AX
+	VMOVUPS   X1, (DX)(SI*2)
+	ADDQ      $+8, SI
+	SUBQ      $+8, CX
 	JGE       one
 
 rest:
-	ADDQ $+8, AX
+	ADDQ $+8, CX
 	JEQ  done
 
 element:
-	VMOVD     (DX)(BX*4), X3
+	VMOVD     (BX)(SI*4), X3
 	VCMPPS    $0x03, Y3, Y3, Y1
 	VPBLENDVB Y1, Y0, Y3, Y1
 	VCVTPS2PH $0x00, Y1, X1
-	VPEXTRW   $0x00, X1, (CX)(BX*2)
-	INCQ      BX
-	DECQ      AX
+	VPEXTRW   $0x00, X1, (DX)(SI*2)
+	INCQ      SI
+	DECQ      CX
 	JNE       element
 
 done:
 	VZEROUPPER
 	RET
 
-// func narrowF16AVX512(dst []uint16, a []float32)
+// func narrowF16AVX512(dst []uint16, a []float32, stream bool)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
-TEXT ·narrowF16AVX512(SB), NOSPLIT, $0-48
-	MOVQ         dst_len+8(FP), AX
-	MOVQ         dst_base+0(FP), CX
-	MOVQ         a_base+24(FP), DX
-	MOVQ         a_len+32(FP), BX
-	CMPQ         BX, AX
-	CMOVQLT      BX, AX
+TEXT ·narrowF16AVX512(SB), NOSPLIT, $0-49
+	MOVBQZX      stream+48(FP), AX
+	MOVQ         dst_len+8(FP), CX
+	MOVQ         dst_base+0(FP), DX
+	MOVQ         a_base+24(FP), BX
+	MOVQ         a_len+32(FP), SI
+	CMPQ         SI, CX
+	CMOVQLT      SI, CX
 	VPBROADCASTQ c7fc000007fc00000<>+0(SB), Z0
-	XORL         BX, BX
-	SUBQ         $+64, AX
+	XORL         SI, SI
+	SUBQ         $+64, CX
 	JLT          single
-	MOVQ         dst_cap+16(FP), SI
-	BTQ          $0x3e, SI
-	JCC          many
-	TESTQ        $0x0000003f, CX
+	TESTQ        AX, AX
+	JEQ          many
+	TESTQ        $0x0000003f, DX
 	JNE          many
 
 past:
-	VMOVDQU64    (DX)(BX*4), Z1
-	VMOVDQU64    64(DX)(BX*4), Z3
-	VMOVDQU64    128(DX)(BX*4), Z4
-	VMOVDQU64    192(DX)(BX*4), Z6
+	VMOVDQU64    (BX)(SI*4), Z1
+	VMOVDQU64    64(BX)(SI*4), Z3
+	VMOVDQU64    128(BX)(SI*4), Z4
+	VMOVDQU64    192(BX)(SI*4), Z6
 	VCMPPS       $0x03, Z1, Z1, K1
 	VCMPPS       $0x03, Z3, Z3, K2
 	VCMPPS       $0x03, Z4, Z4, K3
@@ -2730,23 +2630,23 @@ past:
 	VCVTPS2PH    $0x00, Z4, Y5
 	VCVTPS2PH    $0x00, Z6, Y3
 	VINSERTI64X4 $0x01, Y1, Z2, Z1
-	VMOVNTDQ     Z1, (CX)(BX*2)
+	VMOVNTDQ     Z1, (DX)(SI*2)
 	VINSERTI64X4 $0x01, Y3, Z5, Z1
-	VMOVNTDQ     Z1, 64(CX)(BX*2)
-	PREFETCHT0   8192(DX)(BX*4)
-	PREFETCHT0   8256(DX)(BX*4)
-	PREFETCHT0   8320(DX)(BX*4)
-	PREFETCHT0   8384(DX)(BX*4)
-	ADDQ         $+64, BX
-	SUBQ         $+64, AX
+	VMOVNTDQ     Z1, 64(DX)(SI*2)
+	PREFETCHT0   8192(BX)(SI*4)
+	PREFETCHT0   8256(BX)(SI*4)
+	PREFETCHT0   8320(BX)(SI*4)
+	PREFETCHT0   8384(BX)(SI*4)
+	ADDQ         $+64, SI
+	SUBQ         $+64, CX
 	JGE          past
 	JMP          single
 
 many:
-	VMOVDQU64 (DX)(BX*4), Z1
-	VMOVDQU64 64(DX)(BX*4), Z2
-	VMOVDQU64 128(DX)(BX*4), Z3
-	VMOVDQU64 192(DX)(BX*4), Z4
+	VMOVDQU64 (BX)(SI*4), Z1
+	VMOVDQU64 64(BX)(SI*4), Z2
+	VMOVDQU64 128(BX)(SI*4), Z3
+	VMOVDQU64 192(BX)(SI*4), Z4
 	VCMPPS    $0x03, Z1, Z1, K1
 	VCMPPS    $0x03, Z2, Z2, K2
 	VCMPPS    $0x03, Z3, Z3, K3
@@ -2759,39 +2659,39 @@ many:
 	VCVTPS2PH $0x00, Z2, Y2
 	VCVTPS2PH $0x00, Z3, Y3
 	VCVTPS2PH $0x00, Z4, Y4
-	VMOVDQU64 Y1, (CX)(BX*2)
-	VMOVDQU64 Y2, 32(CX)(BX*2)
-	VMOVDQU64 Y3, 64(CX)(BX*2)
-	VMOVDQU64 Y4, 96(CX)(BX*2)
-	ADDQ      $+64, BX
-	SUBQ      $+64, AX
+	VMOVDQU64 Y1, (DX)(SI*2)
+	VMOVDQU64 Y2, 32(DX)(SI*2)
+	VMOVDQU64 Y3, 64(DX)(SI*2)
+	VMOVDQU64 Y4, 96(DX)(SI*2)
+	ADDQ      $+64, SI
+	SUBQ      $+64, CX
 	JGE       many
 
 single:
-	ADDQ $+48, AX
+	ADDQ $+48, CX
 	JLT  rest
 
 one:
-	VMOVDQU64 (DX)(BX*4), Z1
+	VMOVDQU64 (BX)(SI*4), Z1
 	VCMPPS    $0x03, Z1, Z1, K1
 	VMOVDQU32 Z0, K1, Z1
 	VCVTPS2PH $0x00, Z1, Y1
-	VMOVDQU64 Y1, (CX)(BX*2)
-	ADDQ      $+16, BX
-	SUBQ      $+16, AX
+	VMOVDQU64 Y1, (DX)(SI*2)
+	ADDQ      $+16, SI
+	SUBQ      $+16, CX
 	JGE       one
 
 rest:
-	ADDQ        $+16, AX
+	ADDQ        $+16, CX
 	JEQ         done
-	MOVQ        $-1, SI
-	BZHIQ       AX, SI, SI
-	KMOVQ       SI, K1
-	VMOVDQU32.Z (DX)(BX*4), K1, Z1
+	MOVQ        $-1, AX
+	BZHIQ       CX, AX, AX
+	KMOVQ       AX, K1
+	VMOVDQU32.Z (BX)(SI*4), K1, Z1
 	VCMPPS      $0x03, Z1, Z1, K2
 	VMOVDQU32   Z0, K2, Z1
 	VCVTPS2PH   $0x00, Z1, Y0
-	VMOVDQU16   Y0, K1, (CX)(BX*2)
+	VMOVDQU16   Y0, K1, (DX)(SI*2)
 
 done:
 	VZEROUPPER

@@ -8,22 +8,46 @@ package simd
 func expF64AVX2(dst []float64, a []float64)
 
 //go:noescape
+func expF64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func expF64AVX512(dst []float64, a []float64)
+
+//go:noescape
+func expF64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func logF64AVX2(dst []float64, a []float64)
 
 //go:noescape
+func logF64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func logF64AVX512(dst []float64, a []float64)
+
+//go:noescape
+func logF64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func tanhF64AVX2(dst []float64, a []float64)
 
 //go:noescape
+func tanhF64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func tanhF64AVX512(dst []float64, a []float64)
+
+//go:noescape
+func tanhF64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func sigmoidF64AVX2(dst []float64, a []float64)
 
 //go:noescape
+func sigmoidF64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func sigmoidF64AVX512(dst []float64, a []float64)
+
+//go:noescape
+func sigmoidF64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)

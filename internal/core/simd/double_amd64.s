@@ -251,8 +251,18 @@ DATA c7ff8000000000000<>+56(SB)/8, $0x7ff8000000000000
 GLOBL c7ff8000000000000<>(SB), RODATA|NOPTR, $64
 
 // func expF64AVX2(dst []float64, a []float64)
-// Requires: AVX, AVX2, CMOV, FMA3, MMX+
 TEXT ·expF64AVX2(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·expF64AVX2<>(SB)
+
+// func expF64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·expF64StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·expF64AVX2<>(SB)
+
+// func expF64AVX2<>(dst []float64, a []float64)
+// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+TEXT ·expF64AVX2<>(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -271,27 +281,20 @@ TEXT ·expF64AVX2(SB), NOSPLIT, $0-48
 	JLT     single
 
 again:
-	MOVQ  dst_cap+16(FP), R8
-	BTQ   $0x3e, R8
-	JCC   many
+	TESTQ R13, R13
+	JEQ   many
 	TESTQ $0x0000001f, CX
 	JNE   many
-	SHRQ  $0x30, R8
-	ANDQ  $0x3f, R8
-	JNE   named
+	MOVQ  (R13), R8
+	MOVQ  8(R13), R9
+	MOVQ  16(R13), R10
+	MOVQ  24(R13), R11
+	TESTQ R8, R8
+	JNE   past
+	LEAQ  8192(DX), R8
 	LEAQ  8192(DX), R9
 	LEAQ  8192(DX), R10
 	LEAQ  8192(DX), R11
-	LEAQ  8192(DX), R8
-	JMP   past
-
-named:
-	LEAQ ·fetches+0(SB), R12
-	SHLQ $0x05, R8
-	MOVQ (R12)(R8*1), R9
-	MOVQ 8(R12)(R8*1), R10
-	MOVQ 16(R12)(R8*1), R11
-	MOVQ 24(R12)(R8*1), R8
 
 past:
 	VMOVUPS      (DX)(DI*8), Y5
@@ -396,10 +399,10 @@ past:
 	JNE          doubtful
 	VMOVNTDQ     Y5, (CX)(DI*8)
 	VMOVNTDQ     Y8, 32(CX)(DI*8)
+	PREFETCHT0   (R8)(DI*8)
 	PREFETCHT0   (R9)(DI*8)
 	PREFETCHT0   (R10)(DI*8)
 	PREFETCHT0   (R11)(DI*8)
-	PREFETCHT0   (R8)(DI*8)
 	ADDQ         $+8, DI
 	SUBQ         $+8, AX
 	JGE          past
@@ -847,8 +850,18 @@ DATA cbc9bdd3413b26456_8_bc841577ee04992f<>+56(SB)/8, $0xbc9e9c23179c2893
 GLOBL cbc9bdd3413b26456_8_bc841577ee04992f<>(SB), RODATA|NOPTR, $64
 
 // func expF64AVX512(dst []float64, a []float64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·expF64AVX512(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·expF64AVX512<>(SB)
+
+// func expF64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·expF64StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·expF64AVX512<>(SB)
+
+// func expF64AVX512<>(dst []float64, a []float64)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+TEXT ·expF64AVX512<>(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -870,27 +883,20 @@ TEXT ·expF64AVX512(SB), NOSPLIT, $0-48
 	JLT          single
 
 again:
-	MOVQ  dst_cap+16(FP), SI
-	BTQ   $0x3e, SI
-	JCC   many
+	TESTQ R13, R13
+	JEQ   many
 	TESTQ $0x0000003f, CX
 	JNE   many
-	SHRQ  $0x30, SI
-	ANDQ  $0x3f, SI
-	JNE   named
+	MOVQ  (R13), SI
+	MOVQ  8(R13), DI
+	MOVQ  16(R13), R8
+	MOVQ  24(R13), R9
+	TESTQ SI, SI
+	JNE   past
+	LEAQ  8192(DX), SI
 	LEAQ  8192(DX), DI
 	LEAQ  8192(DX), R8
 	LEAQ  8192(DX), R9
-	LEAQ  8192(DX), SI
-	JMP   past
-
-named:
-	LEAQ ·fetches+0(SB), R10
-	SHLQ $0x05, SI
-	MOVQ (R10)(SI*1), DI
-	MOVQ 8(R10)(SI*1), R8
-	MOVQ 16(R10)(SI*1), R9
-	MOVQ 24(R10)(SI*1), SI
 
 past:
 	VMOVDQU64        (DX)(BX*8), Z10
@@ -1087,22 +1093,22 @@ past:
 	VMOVNTDQ         Z12, 64(CX)(BX*8)
 	VMOVNTDQ         Z13, 128(CX)(BX*8)
 	VMOVNTDQ         Z14, 192(CX)(BX*8)
+	PREFETCHT0       (SI)(BX*8)
 	PREFETCHT0       (DI)(BX*8)
 	PREFETCHT0       (R8)(BX*8)
 	PREFETCHT0       (R9)(BX*8)
-	PREFETCHT0       (SI)(BX*8)
+	PREFETCHT0       64(SI)(BX*8)
 	PREFETCHT0       64(DI)(BX*8)
 	PREFETCHT0       64(R8)(BX*8)
 	PREFETCHT0       64(R9)(BX*8)
-	PREFETCHT0       64(SI)(BX*8)
+	PREFETCHT0       128(SI)(BX*8)
 	PREFETCHT0       128(DI)(BX*8)
 	PREFETCHT0       128(R8)(BX*8)
 	PREFETCHT0       128(R9)(BX*8)
-	PREFETCHT0       128(SI)(BX*8)
+	PREFETCHT0       192(SI)(BX*8)
 	PREFETCHT0       192(DI)(BX*8)
 	PREFETCHT0       192(R8)(BX*8)
 	PREFETCHT0       192(R9)(BX*8)
-	PREFETCHT0       192(SI)(BX*8)
 	ADDQ             $+32, BX
 	SUBQ             $+32, AX
 	JGE              past
@@ -2020,8 +2026,18 @@ DATA cfff0000000000000<>+56(SB)/8, $0xfff0000000000000
 GLOBL cfff0000000000000<>(SB), RODATA|NOPTR, $64
 
 // func logF64AVX2(dst []float64, a []float64)
-// Requires: AVX, AVX2, CMOV, FMA3, MMX+
 TEXT ·logF64AVX2(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·logF64AVX2<>(SB)
+
+// func logF64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·logF64StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·logF64AVX2<>(SB)
+
+// func logF64AVX2<>(dst []float64, a []float64)
+// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+TEXT ·logF64AVX2<>(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -2041,27 +2057,20 @@ TEXT ·logF64AVX2(SB), NOSPLIT, $0-48
 	JLT     single
 
 again:
-	MOVQ  dst_cap+16(FP), R9
-	BTQ   $0x3e, R9
-	JCC   many
+	TESTQ R13, R13
+	JEQ   many
 	TESTQ $0x0000001f, CX
 	JNE   many
-	SHRQ  $0x30, R9
-	ANDQ  $0x3f, R9
-	JNE   named
+	MOVQ  (R13), R9
+	MOVQ  8(R13), R10
+	MOVQ  16(R13), R11
+	MOVQ  24(R13), R12
+	TESTQ R9, R9
+	JNE   past
+	LEAQ  8192(DX), R9
 	LEAQ  8192(DX), R10
 	LEAQ  8192(DX), R11
 	LEAQ  8192(DX), R12
-	LEAQ  8192(DX), R9
-	JMP   past
-
-named:
-	LEAQ ·fetches+0(SB), R13
-	SHLQ $0x05, R9
-	MOVQ (R13)(R9*1), R10
-	MOVQ 8(R13)(R9*1), R11
-	MOVQ 16(R13)(R9*1), R12
-	MOVQ 24(R13)(R9*1), R9
 
 past:
 	VMOVUPS      (DX)(R8*8), Y5
@@ -2193,15 +2202,15 @@ past:
 	VADDPD       Y9, Y15, Y8
 	VPMAXUD      c7fdfffff7fdfffff<>+0(SB), Y6, Y6
 	VPCMPEQD     c7fdfffff7fdfffff<>+0(SB), Y6, Y6
-	VPMOVMSKB    Y6, R13
-	CMPL         R13, $0xffffffff
+	VPMOVMSKB    Y6, R14
+	CMPL         R14, $0xffffffff
 	JNE          doubtful
 	VMOVNTDQ     Y5, (CX)(R8*8)
 	VMOVNTDQ     Y8, 32(CX)(R8*8)
+	PREFETCHT0   (R9)(R8*8)
 	PREFETCHT0   (R10)(R8*8)
 	PREFETCHT0   (R11)(R8*8)
 	PREFETCHT0   (R12)(R8*8)
-	PREFETCHT0   (R9)(R8*8)
 	ADDQ         $+8, R8
 	SUBQ         $+8, AX
 	JGE          past
@@ -2737,8 +2746,18 @@ DATA cbfa0415d89e78000_8_0<>+56(SB)/8, $0x3fd4618bc21c6000
 GLOBL cbfa0415d89e78000_8_0<>(SB), RODATA|NOPTR, $64
 
 // func logF64AVX512(dst []float64, a []float64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·logF64AVX512(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·logF64AVX512<>(SB)
+
+// func logF64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·logF64StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·logF64AVX512<>(SB)
+
+// func logF64AVX512<>(dst []float64, a []float64)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+TEXT ·logF64AVX512<>(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -2760,27 +2779,20 @@ TEXT ·logF64AVX512(SB), NOSPLIT, $0-48
 	JLT          single
 
 again:
-	MOVQ  dst_cap+16(FP), SI
-	BTQ   $0x3e, SI
-	JCC   many
+	TESTQ R13, R13
+	JEQ   many
 	TESTQ $0x0000003f, CX
 	JNE   many
-	SHRQ  $0x30, SI
-	ANDQ  $0x3f, SI
-	JNE   named
+	MOVQ  (R13), SI
+	MOVQ  8(R13), DI
+	MOVQ  16(R13), R8
+	MOVQ  24(R13), R9
+	TESTQ SI, SI
+	JNE   past
+	LEAQ  8192(DX), SI
 	LEAQ  8192(DX), DI
 	LEAQ  8192(DX), R8
 	LEAQ  8192(DX), R9
-	LEAQ  8192(DX), SI
-	JMP   past
-
-named:
-	LEAQ ·fetches+0(SB), R10
-	SHLQ $0x05, SI
-	MOVQ (R10)(SI*1), DI
-	MOVQ 8(R10)(SI*1), R8
-	MOVQ 16(R10)(SI*1), R9
-	MOVQ 24(R10)(SI*1), SI
 
 past:
 	VMOVDQU64        (DX)(BX*8), Z10
@@ -3027,22 +3039,22 @@ past:
 	VMOVNTDQ         Z12, 64(CX)(BX*8)
 	VMOVNTDQ         Z13, 128(CX)(BX*8)
 	VMOVNTDQ         Z14, 192(CX)(BX*8)
+	PREFETCHT0       (SI)(BX*8)
 	PREFETCHT0       (DI)(BX*8)
 	PREFETCHT0       (R8)(BX*8)
 	PREFETCHT0       (R9)(BX*8)
-	PREFETCHT0       (SI)(BX*8)
+	PREFETCHT0       64(SI)(BX*8)
 	PREFETCHT0       64(DI)(BX*8)
 	PREFETCHT0       64(R8)(BX*8)
 	PREFETCHT0       64(R9)(BX*8)
-	PREFETCHT0       64(SI)(BX*8)
+	PREFETCHT0       128(SI)(BX*8)
 	PREFETCHT0       128(DI)(BX*8)
 	PREFETCHT0       128(R8)(BX*8)
 	PREFETCHT0       128(R9)(BX*8)
-	PREFETCHT0       128(SI)(BX*8)
+	PREFETCHT0       192(SI)(BX*8)
 	PREFETCHT0       192(DI)(BX*8)
 	PREFETCHT0       192(R8)(BX*8)
 	PREFETCHT0       192(R9)(BX*8)
-	PREFETCHT0       192(SI)(BX*8)
 	ADDQ             $+32, BX
 	SUBQ             $+32, AX
 	JGE              past
@@ -3912,8 +3924,18 @@ DATA c3fa0000000000000<>+56(SB)/8, $0x3fa0000000000000
 GLOBL c3fa0000000000000<>(SB), RODATA|NOPTR, $64
 
 // func tanhF64AVX2(dst []float64, a []float64)
-// Requires: AVX, AVX2, CMOV, FMA3
 TEXT ·tanhF64AVX2(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·tanhF64AVX2<>(SB)
+
+// func tanhF64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·tanhF64StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·tanhF64AVX2<>(SB)
+
+// func tanhF64AVX2<>(dst []float64, a []float64)
+// Requires: AVX, AVX2, CMOV, FMA3
+TEXT ·tanhF64AVX2<>(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -3927,9 +3949,8 @@ TEXT ·tanhF64AVX2(SB), NOSPLIT, $0-48
 	XORL    DI, DI
 	SUBQ    $+16, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), R8
-	BTQ     $0x3e, R8
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -5047,8 +5068,18 @@ DATA c3feea09e667f3bcd_8_3feea11473eb0187<>+56(SB)/8, $0x3fefa4afa2a490da
 GLOBL c3feea09e667f3bcd_8_3feea11473eb0187<>(SB), RODATA|NOPTR, $64
 
 // func tanhF64AVX512(dst []float64, a []float64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·tanhF64AVX512(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·tanhF64AVX512<>(SB)
+
+// func tanhF64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·tanhF64StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·tanhF64AVX512<>(SB)
+
+// func tanhF64AVX512<>(dst []float64, a []float64)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·tanhF64AVX512<>(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -5077,9 +5108,8 @@ TEXT ·tanhF64AVX512(SB), NOSPLIT, $0-48
 	XORL         BX, BX
 	SUBQ         $+32, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), SI
-	BTQ          $0x3e, SI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000003f, CX
 	JNE          many
 
@@ -6127,8 +6157,18 @@ DATA c4043000000000000<>+56(SB)/8, $0x4043000000000000
 GLOBL c4043000000000000<>(SB), RODATA|NOPTR, $64
 
 // func sigmoidF64AVX2(dst []float64, a []float64)
-// Requires: AVX, AVX2, CMOV, FMA3, MMX+
 TEXT ·sigmoidF64AVX2(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·sigmoidF64AVX2<>(SB)
+
+// func sigmoidF64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·sigmoidF64StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·sigmoidF64AVX2<>(SB)
+
+// func sigmoidF64AVX2<>(dst []float64, a []float64)
+// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+TEXT ·sigmoidF64AVX2<>(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -6146,27 +6186,20 @@ TEXT ·sigmoidF64AVX2(SB), NOSPLIT, $0-48
 	JLT     single
 
 again:
-	MOVQ  dst_cap+16(FP), R8
-	BTQ   $0x3e, R8
-	JCC   many
+	TESTQ R13, R13
+	JEQ   many
 	TESTQ $0x0000001f, CX
 	JNE   many
-	SHRQ  $0x30, R8
-	ANDQ  $0x3f, R8
-	JNE   named
+	MOVQ  (R13), R8
+	MOVQ  8(R13), R9
+	MOVQ  16(R13), R10
+	MOVQ  24(R13), R11
+	TESTQ R8, R8
+	JNE   past
+	LEAQ  8192(DX), R8
 	LEAQ  8192(DX), R9
 	LEAQ  8192(DX), R10
 	LEAQ  8192(DX), R11
-	LEAQ  8192(DX), R8
-	JMP   past
-
-named:
-	LEAQ ·fetches+0(SB), R12
-	SHLQ $0x05, R8
-	MOVQ (R12)(R8*1), R9
-	MOVQ 8(R12)(R8*1), R10
-	MOVQ 16(R12)(R8*1), R11
-	MOVQ 24(R12)(R8*1), R8
 
 past:
 	VMOVUPS      (DX)(DI*8), Y4
@@ -6319,10 +6352,10 @@ past:
 	JNE          doubtful
 	VMOVNTDQ     Y4, (CX)(DI*8)
 	VMOVNTDQ     Y7, 32(CX)(DI*8)
+	PREFETCHT0   (R8)(DI*8)
 	PREFETCHT0   (R9)(DI*8)
 	PREFETCHT0   (R10)(DI*8)
 	PREFETCHT0   (R11)(DI*8)
-	PREFETCHT0   (R8)(DI*8)
 	ADDQ         $+8, DI
 	SUBQ         $+8, AX
 	JGE          past
@@ -6918,8 +6951,18 @@ done:
 	RET
 
 // func sigmoidF64AVX512(dst []float64, a []float64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·sigmoidF64AVX512(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·sigmoidF64AVX512<>(SB)
+
+// func sigmoidF64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·sigmoidF64StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·sigmoidF64AVX512<>(SB)
+
+// func sigmoidF64AVX512<>(dst []float64, a []float64)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+TEXT ·sigmoidF64AVX512<>(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -6939,27 +6982,20 @@ TEXT ·sigmoidF64AVX512(SB), NOSPLIT, $0-48
 	JLT          single
 
 again:
-	MOVQ  dst_cap+16(FP), SI
-	BTQ   $0x3e, SI
-	JCC   many
+	TESTQ R13, R13
+	JEQ   many
 	TESTQ $0x0000003f, CX
 	JNE   many
-	SHRQ  $0x30, SI
-	ANDQ  $0x3f, SI
-	JNE   named
+	MOVQ  (R13), SI
+	MOVQ  8(R13), DI
+	MOVQ  16(R13), R8
+	MOVQ  24(R13), R9
+	TESTQ SI, SI
+	JNE   past
+	LEAQ  8192(DX), SI
 	LEAQ  8192(DX), DI
 	LEAQ  8192(DX), R8
 	LEAQ  8192(DX), R9
-	LEAQ  8192(DX), SI
-	JMP   past
-
-named:
-	LEAQ ·fetches+0(SB), R10
-	SHLQ $0x05, SI
-	MOVQ (R10)(SI*1), DI
-	MOVQ 8(R10)(SI*1), R8
-	MOVQ 16(R10)(SI*1), R9
-	MOVQ 24(R10)(SI*1), SI
 
 past:
 	VMOVDQU64        (DX)(BX*8), Z8
@@ -7250,22 +7286,22 @@ past:
 	VMOVNTDQ         Z10, 64(CX)(BX*8)
 	VMOVNTDQ         Z11, 128(CX)(BX*8)
 	VMOVNTDQ         Z12, 192(CX)(BX*8)
+	PREFETCHT0       (SI)(BX*8)
 	PREFETCHT0       (DI)(BX*8)
 	PREFETCHT0       (R8)(BX*8)
 	PREFETCHT0       (R9)(BX*8)
-	PREFETCHT0       (SI)(BX*8)
+	PREFETCHT0       64(SI)(BX*8)
 	PREFETCHT0       64(DI)(BX*8)
 	PREFETCHT0       64(R8)(BX*8)
 	PREFETCHT0       64(R9)(BX*8)
-	PREFETCHT0       64(SI)(BX*8)
+	PREFETCHT0       128(SI)(BX*8)
 	PREFETCHT0       128(DI)(BX*8)
 	PREFETCHT0       128(R8)(BX*8)
 	PREFETCHT0       128(R9)(BX*8)
-	PREFETCHT0       128(SI)(BX*8)
+	PREFETCHT0       192(SI)(BX*8)
 	PREFETCHT0       192(DI)(BX*8)
 	PREFETCHT0       192(R8)(BX*8)
 	PREFETCHT0       192(R9)(BX*8)
-	PREFETCHT0       192(SI)(BX*8)
 	ADDQ             $+32, BX
 	SUBQ             $+32, AX
 	JGE              past

@@ -8,37 +8,73 @@ package simd
 func expF32AVX2(dst []float32, a []float32)
 
 //go:noescape
+func expF32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func expF32AVX512(dst []float32, a []float32)
+
+//go:noescape
+func expF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func expMulAddF32AVX512(dst []float32, a []float32, b []float32, c []float32)
 
 //go:noescape
+func expMulAddF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func logF32AVX2(dst []float32, a []float32)
+
+//go:noescape
+func logF32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func logF32AVX512(dst []float32, a []float32)
 
 //go:noescape
+func logF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func logMulAddF32AVX512(dst []float32, a []float32, b []float32, c []float32)
+
+//go:noescape
+func logMulAddF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func tanhF32AVX2(dst []float32, a []float32)
 
 //go:noescape
+func tanhF32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func tanhF32AVX512(dst []float32, a []float32)
+
+//go:noescape
+func tanhF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func tanhMulAddF32AVX512(dst []float32, a []float32, b []float32, c []float32)
 
 //go:noescape
+func tanhMulAddF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func sigmoidF32AVX2(dst []float32, a []float32)
+
+//go:noescape
+func sigmoidF32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func sigmoidF32AVX512(dst []float32, a []float32)
 
 //go:noescape
+func sigmoidF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func sigmoidMulAddF32AVX512(dst []float32, a []float32, b []float32, c []float32)
+
+//go:noescape
+func sigmoidMulAddF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func expLess32AVX2(dst []float32, a []float32, p float32)
@@ -47,13 +83,13 @@ func expLess32AVX2(dst []float32, a []float32, p float32)
 func expLess32AVX512(dst []float32, a []float32, p float32)
 
 //go:noescape
-func softmax32AVX2(dst []float32, a []float32, p float32, before []float32, b []float32, q float32, most *[32]float32, next []float32)
+func softmax32AVX2(dst []float32, a []float32, p float32, before []float32, b []float32, q float32, most *[32]float32, next []float32, stream bool)
 
 //go:noescape
-func softmax32AVX512(dst []float32, a []float32, p float32, before []float32, b []float32, q float32, most *[32]float32, next []float32)
+func softmax32AVX512(dst []float32, a []float32, p float32, before []float32, b []float32, q float32, most *[32]float32, next []float32, stream bool)
 
 //go:noescape
-func logSoftmax32AVX2(dst []float32, a []float32, p float32, before []float32, b []float32, q float32, r float32, most *[32]float32, next []float32)
+func logSoftmax32AVX2(dst []float32, a []float32, p float32, before []float32, b []float32, q float32, r float32, most *[32]float32, next []float32, stream bool)
 
 //go:noescape
-func logSoftmax32AVX512(dst []float32, a []float32, p float32, before []float32, b []float32, q float32, r float32, most *[32]float32, next []float32)
+func logSoftmax32AVX512(dst []float32, a []float32, p float32, before []float32, b []float32, q float32, r float32, most *[32]float32, next []float32, stream bool)

@@ -221,8 +221,18 @@ DATA c7fc000007fc00000<>+56(SB)/8, $0x7fc000007fc00000
 GLOBL c7fc000007fc00000<>(SB), RODATA|NOPTR, $64
 
 // func expF32AVX2(dst []float32, a []float32)
-// Requires: AVX, AVX2, CMOV, FMA3, MMX+
 TEXT ·expF32AVX2(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·expF32AVX2<>(SB)
+
+// func expF32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·expF32StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·expF32AVX2<>(SB)
+
+// func expF32AVX2<>(dst []float32, a []float32)
+// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+TEXT ·expF32AVX2<>(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -236,27 +246,20 @@ TEXT ·expF32AVX2(SB), NOSPLIT, $0-48
 	JLT     single
 
 again:
-	MOVQ  dst_cap+16(FP), R8
-	BTQ   $0x3e, R8
-	JCC   many
+	TESTQ R13, R13
+	JEQ   many
 	TESTQ $0x0000001f, CX
 	JNE   many
-	SHRQ  $0x30, R8
-	ANDQ  $0x3f, R8
-	JNE   named
+	MOVQ  (R13), R8
+	MOVQ  8(R13), R9
+	MOVQ  16(R13), R10
+	MOVQ  24(R13), R11
+	TESTQ R8, R8
+	JNE   past
+	LEAQ  8192(DX), R8
 	LEAQ  8192(DX), R9
 	LEAQ  8192(DX), R10
 	LEAQ  8192(DX), R11
-	LEAQ  8192(DX), R8
-	JMP   past
-
-named:
-	LEAQ ·fetches+0(SB), R12
-	SHLQ $0x05, R8
-	MOVQ (R12)(R8*1), R9
-	MOVQ 8(R12)(R8*1), R10
-	MOVQ 16(R12)(R8*1), R11
-	MOVQ 24(R12)(R8*1), R8
 
 past:
 	VMOVUPS      (DX)(DI*4), X0
@@ -322,10 +325,10 @@ past:
 	JNE          doubtful
 	VINSERTI128  $0x01, X0, Y3, Y0
 	VMOVNTDQ     Y0, (CX)(DI*4)
+	PREFETCHT0   (R8)(DI*4)
 	PREFETCHT0   (R9)(DI*4)
 	PREFETCHT0   (R10)(DI*4)
 	PREFETCHT0   (R11)(DI*4)
-	PREFETCHT0   (R8)(DI*4)
 	ADDQ         $+8, DI
 	SUBQ         $+8, AX
 	JGE          past
@@ -615,8 +618,18 @@ DATA c3feea09e667f3bcd_8_3feea11473eb0187<>+56(SB)/8, $0x3fefa4afa2a490da
 GLOBL c3feea09e667f3bcd_8_3feea11473eb0187<>(SB), RODATA|NOPTR, $64
 
 // func expF32AVX512(dst []float32, a []float32)
-// Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, MMX+
 TEXT ·expF32AVX512(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·expF32AVX512<>(SB)
+
+// func expF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·expF32StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·expF32AVX512<>(SB)
+
+// func expF32AVX512<>(dst []float32, a []float32)
+// Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+TEXT ·expF32AVX512<>(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -638,27 +651,20 @@ TEXT ·expF32AVX512(SB), NOSPLIT, $0-48
 	JLT          single
 
 again:
-	MOVQ  dst_cap+16(FP), SI
-	BTQ   $0x3e, SI
-	JCC   many
+	TESTQ R13, R13
+	JEQ   many
 	TESTQ $0x0000003f, CX
 	JNE   many
-	SHRQ  $0x30, SI
-	ANDQ  $0x3f, SI
-	JNE   named
+	MOVQ  (R13), SI
+	MOVQ  8(R13), DI
+	MOVQ  16(R13), R8
+	MOVQ  24(R13), R9
+	TESTQ SI, SI
+	JNE   past
+	LEAQ  8192(DX), SI
 	LEAQ  8192(DX), DI
 	LEAQ  8192(DX), R8
 	LEAQ  8192(DX), R9
-	LEAQ  8192(DX), SI
-	JMP   past
-
-named:
-	LEAQ ·fetches+0(SB), R10
-	SHLQ $0x05, SI
-	MOVQ (R10)(SI*1), DI
-	MOVQ 8(R10)(SI*1), R8
-	MOVQ 16(R10)(SI*1), R9
-	MOVQ 24(R10)(SI*1), SI
 
 past:
 	VMOVDQU64        (DX)(BX*4), Y10
@@ -764,14 +770,14 @@ past:
 	VMOVNTDQ         Z10, (CX)(BX*4)
 	VINSERTI64X4     $0x01, Y11, Z24, Z10
 	VMOVNTDQ         Z10, 64(CX)(BX*4)
+	PREFETCHT0       (SI)(BX*4)
 	PREFETCHT0       (DI)(BX*4)
 	PREFETCHT0       (R8)(BX*4)
 	PREFETCHT0       (R9)(BX*4)
-	PREFETCHT0       (SI)(BX*4)
+	PREFETCHT0       64(SI)(BX*4)
 	PREFETCHT0       64(DI)(BX*4)
 	PREFETCHT0       64(R8)(BX*4)
 	PREFETCHT0       64(R9)(BX*4)
-	PREFETCHT0       64(SI)(BX*4)
 	ADDQ             $+32, BX
 	SUBQ             $+32, AX
 	JGE              past
@@ -1123,8 +1129,18 @@ done:
 	RET
 
 // func expMulAddF32AVX512(dst []float32, a []float32, b []float32, c []float32)
-// Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, MMX+
 TEXT ·expMulAddF32AVX512(SB), NOSPLIT, $0-96
+	XORL R13, R13
+	JMP  ·expMulAddF32AVX512<>(SB)
+
+// func expMulAddF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·expMulAddF32StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·expMulAddF32AVX512<>(SB)
+
+// func expMulAddF32AVX512<>(dst []float32, a []float32, b []float32, c []float32)
+// Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+TEXT ·expMulAddF32AVX512<>(SB), NOSPLIT, $0-96
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -1154,25 +1170,18 @@ TEXT ·expMulAddF32AVX512(SB), NOSPLIT, $0-96
 	JLT          single
 
 again:
-	MOVQ  dst_cap+16(FP), R8
-	BTQ   $0x3e, R8
-	JCC   many
+	TESTQ R13, R13
+	JEQ   many
 	TESTQ $0x0000003f, CX
 	JNE   many
-	SHRQ  $0x30, R8
-	ANDQ  $0x3f, R8
-	JNE   named
+	MOVQ  (R13), R8
+	MOVQ  8(R13), R9
+	MOVQ  16(R13), R10
+	TESTQ R8, R8
+	JNE   past
+	LEAQ  8192(DX), R8
 	LEAQ  8192(DX), R9
 	LEAQ  8192(DX), R10
-	LEAQ  8192(DX), R8
-	JMP   past
-
-named:
-	LEAQ ·fetches+0(SB), R11
-	SHLQ $0x05, R8
-	MOVQ (R11)(R8*1), R9
-	MOVQ 8(R11)(R8*1), R10
-	MOVQ 16(R11)(R8*1), R8
 
 past:
 	VMOVDQU64        (DX)(DI*4), Y10
@@ -1294,12 +1303,12 @@ past:
 	VMOVNTDQ         Z10, (CX)(DI*4)
 	VINSERTI64X4     $0x01, Y11, Z24, Z10
 	VMOVNTDQ         Z10, 64(CX)(DI*4)
+	PREFETCHT0       (R8)(DI*4)
 	PREFETCHT0       (R9)(DI*4)
 	PREFETCHT0       (R10)(DI*4)
-	PREFETCHT0       (R8)(DI*4)
+	PREFETCHT0       64(R8)(DI*4)
 	PREFETCHT0       64(R9)(DI*4)
 	PREFETCHT0       64(R10)(DI*4)
-	PREFETCHT0       64(R8)(DI*4)
 	ADDQ             $+32, DI
 	SUBQ             $+32, AX
 	JGE              past
@@ -2057,8 +2066,18 @@ DATA cff800000ff800000<>+56(SB)/8, $0xff800000ff800000
 GLOBL cff800000ff800000<>(SB), RODATA|NOPTR, $64
 
 // func logF32AVX2(dst []float32, a []float32)
-// Requires: AVX, AVX2, CMOV, FMA3, MMX+
 TEXT ·logF32AVX2(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·logF32AVX2<>(SB)
+
+// func logF32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·logF32StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·logF32AVX2<>(SB)
+
+// func logF32AVX2<>(dst []float32, a []float32)
+// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+TEXT ·logF32AVX2<>(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -2072,27 +2091,20 @@ TEXT ·logF32AVX2(SB), NOSPLIT, $0-48
 	JLT     single
 
 again:
-	MOVQ  dst_cap+16(FP), R8
-	BTQ   $0x3e, R8
-	JCC   many
+	TESTQ R13, R13
+	JEQ   many
 	TESTQ $0x0000001f, CX
 	JNE   many
-	SHRQ  $0x30, R8
-	ANDQ  $0x3f, R8
-	JNE   named
+	MOVQ  (R13), R8
+	MOVQ  8(R13), R9
+	MOVQ  16(R13), R10
+	MOVQ  24(R13), R11
+	TESTQ R8, R8
+	JNE   past
+	LEAQ  8192(DX), R8
 	LEAQ  8192(DX), R9
 	LEAQ  8192(DX), R10
 	LEAQ  8192(DX), R11
-	LEAQ  8192(DX), R8
-	JMP   past
-
-named:
-	LEAQ ·fetches+0(SB), R12
-	SHLQ $0x05, R8
-	MOVQ (R12)(R8*1), R9
-	MOVQ 8(R12)(R8*1), R10
-	MOVQ 16(R12)(R8*1), R11
-	MOVQ 24(R12)(R8*1), R8
 
 past:
 	VMOVUPS     (DX)(DI*4), X0
@@ -2179,10 +2191,10 @@ past:
 	JNE         doubtful
 	VINSERTI128 $0x01, X0, Y2, Y0
 	VMOVNTDQ    Y0, (CX)(DI*4)
+	PREFETCHT0  (R8)(DI*4)
 	PREFETCHT0  (R9)(DI*4)
 	PREFETCHT0  (R10)(DI*4)
 	PREFETCHT0  (R11)(DI*4)
-	PREFETCHT0  (R8)(DI*4)
 	ADDQ        $+8, DI
 	SUBQ        $+8, AX
 	JGE         past
@@ -2572,8 +2584,18 @@ DATA cbfa0431a67260000_8_0<>+56(SB)/8, $0x3fd462ad3b2b0000
 GLOBL cbfa0431a67260000_8_0<>(SB), RODATA|NOPTR, $64
 
 // func logF32AVX512(dst []float32, a []float32)
-// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
 TEXT ·logF32AVX512(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·logF32AVX512<>(SB)
+
+// func logF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·logF32StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·logF32AVX512<>(SB)
+
+// func logF32AVX512<>(dst []float32, a []float32)
+// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+TEXT ·logF32AVX512<>(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -2597,27 +2619,20 @@ TEXT ·logF32AVX512(SB), NOSPLIT, $0-48
 	JLT          single
 
 again:
-	MOVQ  dst_cap+16(FP), SI
-	BTQ   $0x3e, SI
-	JCC   many
+	TESTQ R13, R13
+	JEQ   many
 	TESTQ $0x0000003f, CX
 	JNE   many
-	SHRQ  $0x30, SI
-	ANDQ  $0x3f, SI
-	JNE   named
+	MOVQ  (R13), SI
+	MOVQ  8(R13), DI
+	MOVQ  16(R13), R8
+	MOVQ  24(R13), R9
+	TESTQ SI, SI
+	JNE   past
+	LEAQ  8192(DX), SI
 	LEAQ  8192(DX), DI
 	LEAQ  8192(DX), R8
 	LEAQ  8192(DX), R9
-	LEAQ  8192(DX), SI
-	JMP   past
-
-named:
-	LEAQ ·fetches+0(SB), R10
-	SHLQ $0x05, SI
-	MOVQ (R10)(SI*1), DI
-	MOVQ 8(R10)(SI*1), R8
-	MOVQ 16(R10)(SI*1), R9
-	MOVQ 24(R10)(SI*1), SI
 
 past:
 	VMOVDQU64        (DX)(BX*4), Y12
@@ -2746,14 +2761,14 @@ past:
 	VMOVNTDQ         Z12, (CX)(BX*4)
 	VINSERTI64X4     $0x01, Y14, Z17, Z12
 	VMOVNTDQ         Z12, 64(CX)(BX*4)
+	PREFETCHT0       (SI)(BX*4)
 	PREFETCHT0       (DI)(BX*4)
 	PREFETCHT0       (R8)(BX*4)
 	PREFETCHT0       (R9)(BX*4)
-	PREFETCHT0       (SI)(BX*4)
+	PREFETCHT0       64(SI)(BX*4)
 	PREFETCHT0       64(DI)(BX*4)
 	PREFETCHT0       64(R8)(BX*4)
 	PREFETCHT0       64(R9)(BX*4)
-	PREFETCHT0       64(SI)(BX*4)
 	ADDQ             $+32, BX
 	SUBQ             $+32, AX
 	JGE              past
@@ -3247,8 +3262,18 @@ done:
 	RET
 
 // func logMulAddF32AVX512(dst []float32, a []float32, b []float32, c []float32)
-// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
 TEXT ·logMulAddF32AVX512(SB), NOSPLIT, $0-96
+	XORL R13, R13
+	JMP  ·logMulAddF32AVX512<>(SB)
+
+// func logMulAddF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·logMulAddF32StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·logMulAddF32AVX512<>(SB)
+
+// func logMulAddF32AVX512<>(dst []float32, a []float32, b []float32, c []float32)
+// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+TEXT ·logMulAddF32AVX512<>(SB), NOSPLIT, $0-96
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -3280,25 +3305,18 @@ TEXT ·logMulAddF32AVX512(SB), NOSPLIT, $0-96
 	JLT          single
 
 again:
-	MOVQ  dst_cap+16(FP), R8
-	BTQ   $0x3e, R8
-	JCC   many
+	TESTQ R13, R13
+	JEQ   many
 	TESTQ $0x0000003f, CX
 	JNE   many
-	SHRQ  $0x30, R8
-	ANDQ  $0x3f, R8
-	JNE   named
+	MOVQ  (R13), R8
+	MOVQ  8(R13), R9
+	MOVQ  16(R13), R10
+	TESTQ R8, R8
+	JNE   past
+	LEAQ  8192(DX), R8
 	LEAQ  8192(DX), R9
 	LEAQ  8192(DX), R10
-	LEAQ  8192(DX), R8
-	JMP   past
-
-named:
-	LEAQ ·fetches+0(SB), R11
-	SHLQ $0x05, R8
-	MOVQ (R11)(R8*1), R9
-	MOVQ 8(R11)(R8*1), R10
-	MOVQ 16(R11)(R8*1), R8
 
 past:
 	VMOVDQU64        (DX)(DI*4), Y12
@@ -3443,12 +3461,12 @@ past:
 	VMOVNTDQ         Z12, (CX)(DI*4)
 	VINSERTI64X4     $0x01, Y13, Z17, Z12
 	VMOVNTDQ         Z12, 64(CX)(DI*4)
+	PREFETCHT0       (R8)(DI*4)
 	PREFETCHT0       (R9)(DI*4)
 	PREFETCHT0       (R10)(DI*4)
-	PREFETCHT0       (R8)(DI*4)
+	PREFETCHT0       64(R8)(DI*4)
 	PREFETCHT0       64(R9)(DI*4)
 	PREFETCHT0       64(R10)(DI*4)
-	PREFETCHT0       64(R8)(DI*4)
 	ADDQ             $+32, DI
 	SUBQ             $+32, AX
 	JGE              past
@@ -4092,8 +4110,18 @@ DATA c4034000000000000<>+56(SB)/8, $0x4034000000000000
 GLOBL c4034000000000000<>(SB), RODATA|NOPTR, $64
 
 // func tanhF32AVX2(dst []float32, a []float32)
-// Requires: AVX, AVX2, CMOV, FMA3, MMX+
 TEXT ·tanhF32AVX2(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·tanhF32AVX2<>(SB)
+
+// func tanhF32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·tanhF32StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·tanhF32AVX2<>(SB)
+
+// func tanhF32AVX2<>(dst []float32, a []float32)
+// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+TEXT ·tanhF32AVX2<>(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -4107,27 +4135,20 @@ TEXT ·tanhF32AVX2(SB), NOSPLIT, $0-48
 	JLT     single
 
 again:
-	MOVQ  dst_cap+16(FP), R8
-	BTQ   $0x3e, R8
-	JCC   many
+	TESTQ R13, R13
+	JEQ   many
 	TESTQ $0x0000001f, CX
 	JNE   many
-	SHRQ  $0x30, R8
-	ANDQ  $0x3f, R8
-	JNE   named
+	MOVQ  (R13), R8
+	MOVQ  8(R13), R9
+	MOVQ  16(R13), R10
+	MOVQ  24(R13), R11
+	TESTQ R8, R8
+	JNE   past
+	LEAQ  8192(DX), R8
 	LEAQ  8192(DX), R9
 	LEAQ  8192(DX), R10
 	LEAQ  8192(DX), R11
-	LEAQ  8192(DX), R8
-	JMP   past
-
-named:
-	LEAQ ·fetches+0(SB), R12
-	SHLQ $0x05, R8
-	MOVQ (R12)(R8*1), R9
-	MOVQ 8(R12)(R8*1), R10
-	MOVQ 16(R12)(R8*1), R11
-	MOVQ 24(R12)(R8*1), R8
 
 past:
 	VMOVUPS      (DX)(DI*4), X0
@@ -4193,10 +4214,10 @@ past:
 	JNE          doubtful
 	VINSERTI128  $0x01, X0, Y3, Y0
 	VMOVNTDQ     Y0, (CX)(DI*4)
+	PREFETCHT0   (R8)(DI*4)
 	PREFETCHT0   (R9)(DI*4)
 	PREFETCHT0   (R10)(DI*4)
 	PREFETCHT0   (R11)(DI*4)
-	PREFETCHT0   (R8)(DI*4)
 	ADDQ         $+8, DI
 	SUBQ         $+8, AX
 	JGE          past
@@ -4462,8 +4483,18 @@ done:
 	RET
 
 // func tanhF32AVX512(dst []float32, a []float32)
-// Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, MMX+
 TEXT ·tanhF32AVX512(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·tanhF32AVX512<>(SB)
+
+// func tanhF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·tanhF32StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·tanhF32AVX512<>(SB)
+
+// func tanhF32AVX512<>(dst []float32, a []float32)
+// Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+TEXT ·tanhF32AVX512<>(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -4482,27 +4513,20 @@ TEXT ·tanhF32AVX512(SB), NOSPLIT, $0-48
 	JLT          single
 
 again:
-	MOVQ  dst_cap+16(FP), SI
-	BTQ   $0x3e, SI
-	JCC   many
+	TESTQ R13, R13
+	JEQ   many
 	TESTQ $0x0000003f, CX
 	JNE   many
-	SHRQ  $0x30, SI
-	ANDQ  $0x3f, SI
-	JNE   named
+	MOVQ  (R13), SI
+	MOVQ  8(R13), DI
+	MOVQ  16(R13), R8
+	MOVQ  24(R13), R9
+	TESTQ SI, SI
+	JNE   past
+	LEAQ  8192(DX), SI
 	LEAQ  8192(DX), DI
 	LEAQ  8192(DX), R8
 	LEAQ  8192(DX), R9
-	LEAQ  8192(DX), SI
-	JMP   past
-
-named:
-	LEAQ ·fetches+0(SB), R10
-	SHLQ $0x05, SI
-	MOVQ (R10)(SI*1), DI
-	MOVQ 8(R10)(SI*1), R8
-	MOVQ 16(R10)(SI*1), R9
-	MOVQ 24(R10)(SI*1), SI
 
 past:
 	VMOVDQU64        (DX)(BX*4), Y7
@@ -4611,14 +4635,14 @@ past:
 	VMOVNTDQ         Z7, (CX)(BX*4)
 	VINSERTI64X4     $0x01, Y8, Z21, Z7
 	VMOVNTDQ         Z7, 64(CX)(BX*4)
+	PREFETCHT0       (SI)(BX*4)
 	PREFETCHT0       (DI)(BX*4)
 	PREFETCHT0       (R8)(BX*4)
 	PREFETCHT0       (R9)(BX*4)
-	PREFETCHT0       (SI)(BX*4)
+	PREFETCHT0       64(SI)(BX*4)
 	PREFETCHT0       64(DI)(BX*4)
 	PREFETCHT0       64(R8)(BX*4)
 	PREFETCHT0       64(R9)(BX*4)
-	PREFETCHT0       64(SI)(BX*4)
 	ADDQ             $+32, BX
 	SUBQ             $+32, AX
 	JGE              past
@@ -5004,8 +5028,18 @@ done:
 	RET
 
 // func tanhMulAddF32AVX512(dst []float32, a []float32, b []float32, c []float32)
-// Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, MMX+
 TEXT ·tanhMulAddF32AVX512(SB), NOSPLIT, $0-96
+	XORL R13, R13
+	JMP  ·tanhMulAddF32AVX512<>(SB)
+
+// func tanhMulAddF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·tanhMulAddF32StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·tanhMulAddF32AVX512<>(SB)
+
+// func tanhMulAddF32AVX512<>(dst []float32, a []float32, b []float32, c []float32)
+// Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+TEXT ·tanhMulAddF32AVX512<>(SB), NOSPLIT, $0-96
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -5032,25 +5066,18 @@ TEXT ·tanhMulAddF32AVX512(SB), NOSPLIT, $0-96
 	JLT          single
 
 again:
-	MOVQ  dst_cap+16(FP), R8
-	BTQ   $0x3e, R8
-	JCC   many
+	TESTQ R13, R13
+	JEQ   many
 	TESTQ $0x0000003f, CX
 	JNE   many
-	SHRQ  $0x30, R8
-	ANDQ  $0x3f, R8
-	JNE   named
+	MOVQ  (R13), R8
+	MOVQ  8(R13), R9
+	MOVQ  16(R13), R10
+	TESTQ R8, R8
+	JNE   past
+	LEAQ  8192(DX), R8
 	LEAQ  8192(DX), R9
 	LEAQ  8192(DX), R10
-	LEAQ  8192(DX), R8
-	JMP   past
-
-named:
-	LEAQ ·fetches+0(SB), R11
-	SHLQ $0x05, R8
-	MOVQ (R11)(R8*1), R9
-	MOVQ 8(R11)(R8*1), R10
-	MOVQ 16(R11)(R8*1), R8
 
 past:
 	VMOVDQU64        (DX)(DI*4), Y7
@@ -5175,12 +5202,12 @@ past:
 	VMOVNTDQ         Z7, (CX)(DI*4)
 	VINSERTI64X4     $0x01, Y8, Z21, Z7
 	VMOVNTDQ         Z7, 64(CX)(DI*4)
+	PREFETCHT0       (R8)(DI*4)
 	PREFETCHT0       (R9)(DI*4)
 	PREFETCHT0       (R10)(DI*4)
-	PREFETCHT0       (R8)(DI*4)
+	PREFETCHT0       64(R8)(DI*4)
 	PREFETCHT0       64(R9)(DI*4)
 	PREFETCHT0       64(R10)(DI*4)
-	PREFETCHT0       64(R8)(DI*4)
 	ADDQ             $+32, DI
 	SUBQ             $+32, AX
 	JGE              past
@@ -5764,8 +5791,18 @@ DATA c3fa0000000000000<>+56(SB)/8, $0x3fa0000000000000
 GLOBL c3fa0000000000000<>(SB), RODATA|NOPTR, $64
 
 // func sigmoidF32AVX2(dst []float32, a []float32)
-// Requires: AVX, AVX2, CMOV, FMA3, MMX+
 TEXT ·sigmoidF32AVX2(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·sigmoidF32AVX2<>(SB)
+
+// func sigmoidF32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·sigmoidF32StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·sigmoidF32AVX2<>(SB)
+
+// func sigmoidF32AVX2<>(dst []float32, a []float32)
+// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+TEXT ·sigmoidF32AVX2<>(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -5779,27 +5816,20 @@ TEXT ·sigmoidF32AVX2(SB), NOSPLIT, $0-48
 	JLT     single
 
 again:
-	MOVQ  dst_cap+16(FP), R8
-	BTQ   $0x3e, R8
-	JCC   many
+	TESTQ R13, R13
+	JEQ   many
 	TESTQ $0x0000001f, CX
 	JNE   many
-	SHRQ  $0x30, R8
-	ANDQ  $0x3f, R8
-	JNE   named
+	MOVQ  (R13), R8
+	MOVQ  8(R13), R9
+	MOVQ  16(R13), R10
+	MOVQ  24(R13), R11
+	TESTQ R8, R8
+	JNE   past
+	LEAQ  8192(DX), R8
 	LEAQ  8192(DX), R9
 	LEAQ  8192(DX), R10
 	LEAQ  8192(DX), R11
-	LEAQ  8192(DX), R8
-	JMP   past
-
-named:
-	LEAQ ·fetches+0(SB), R12
-	SHLQ $0x05, R8
-	MOVQ (R12)(R8*1), R9
-	MOVQ 8(R12)(R8*1), R10
-	MOVQ 16(R12)(R8*1), R11
-	MOVQ 24(R12)(R8*1), R8
 
 past:
 	VMOVUPS     (DX)(DI*4), X0
@@ -5873,10 +5903,10 @@ past:
 	JNE         doubtful
 	VINSERTI128 $0x01, X0, Y3, Y0
 	VMOVNTDQ    Y0, (CX)(DI*4)
+	PREFETCHT0  (R8)(DI*4)
 	PREFETCHT0  (R9)(DI*4)
 	PREFETCHT0  (R10)(DI*4)
 	PREFETCHT0  (R11)(DI*4)
-	PREFETCHT0  (R8)(DI*4)
 	ADDQ        $+8, DI
 	SUBQ        $+8, AX
 	JGE         past
@@ -6242,8 +6272,18 @@ DATA c3beea09e667f3bcd_8_3beea11473eb0187<>+56(SB)/8, $0x3befa4afa2a490da
 GLOBL c3beea09e667f3bcd_8_3beea11473eb0187<>(SB), RODATA|NOPTR, $64
 
 // func sigmoidF32AVX512(dst []float32, a []float32)
-// Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, MMX+
 TEXT ·sigmoidF32AVX512(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·sigmoidF32AVX512<>(SB)
+
+// func sigmoidF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·sigmoidF32StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·sigmoidF32AVX512<>(SB)
+
+// func sigmoidF32AVX512<>(dst []float32, a []float32)
+// Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+TEXT ·sigmoidF32AVX512<>(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -6261,27 +6301,20 @@ TEXT ·sigmoidF32AVX512(SB), NOSPLIT, $0-48
 	JLT          single
 
 again:
-	MOVQ  dst_cap+16(FP), SI
-	BTQ   $0x3e, SI
-	JCC   many
+	TESTQ R13, R13
+	JEQ   many
 	TESTQ $0x0000003f, CX
 	JNE   many
-	SHRQ  $0x30, SI
-	ANDQ  $0x3f, SI
-	JNE   named
+	MOVQ  (R13), SI
+	MOVQ  8(R13), DI
+	MOVQ  16(R13), R8
+	MOVQ  24(R13), R9
+	TESTQ SI, SI
+	JNE   past
+	LEAQ  8192(DX), SI
 	LEAQ  8192(DX), DI
 	LEAQ  8192(DX), R8
 	LEAQ  8192(DX), R9
-	LEAQ  8192(DX), SI
-	JMP   past
-
-named:
-	LEAQ ·fetches+0(SB), R10
-	SHLQ $0x05, SI
-	MOVQ (R10)(SI*1), DI
-	MOVQ 8(R10)(SI*1), R8
-	MOVQ 16(R10)(SI*1), R9
-	MOVQ 24(R10)(SI*1), SI
 
 past:
 	VMOVDQU64        (DX)(BX*4), Y6
@@ -6401,14 +6434,14 @@ past:
 	VMOVNTDQ         Z6, (CX)(BX*4)
 	VINSERTI64X4     $0x01, Y7, Z20, Z6
 	VMOVNTDQ         Z6, 64(CX)(BX*4)
+	PREFETCHT0       (SI)(BX*4)
 	PREFETCHT0       (DI)(BX*4)
 	PREFETCHT0       (R8)(BX*4)
 	PREFETCHT0       (R9)(BX*4)
-	PREFETCHT0       (SI)(BX*4)
+	PREFETCHT0       64(SI)(BX*4)
 	PREFETCHT0       64(DI)(BX*4)
 	PREFETCHT0       64(R8)(BX*4)
 	PREFETCHT0       64(R9)(BX*4)
-	PREFETCHT0       64(SI)(BX*4)
 	ADDQ             $+32, BX
 	SUBQ             $+32, AX
 	JGE              past
@@ -6913,8 +6946,18 @@ done:
 	RET
 
 // func sigmoidMulAddF32AVX512(dst []float32, a []float32, b []float32, c []float32)
-// Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, MMX+
 TEXT ·sigmoidMulAddF32AVX512(SB), NOSPLIT, $0-96
+	XORL R13, R13
+	JMP  ·sigmoidMulAddF32AVX512<>(SB)
+
+// func sigmoidMulAddF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·sigmoidMulAddF32StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·sigmoidMulAddF32AVX512<>(SB)
+
+// func sigmoidMulAddF32AVX512<>(dst []float32, a []float32, b []float32, c []float32)
+// Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+TEXT ·sigmoidMulAddF32AVX512<>(SB), NOSPLIT, $0-96
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -6940,25 +6983,18 @@ TEXT ·sigmoidMulAddF32AVX512(SB), NOSPLIT, $0-96
 	JLT          single
 
 again:
-	MOVQ  dst_cap+16(FP), R8
-	BTQ   $0x3e, R8
-	JCC   many
+	TESTQ R13, R13
+	JEQ   many
 	TESTQ $0x0000003f, CX
 	JNE   many
-	SHRQ  $0x30, R8
-	ANDQ  $0x3f, R8
-	JNE   named
+	MOVQ  (R13), R8
+	MOVQ  8(R13), R9
+	MOVQ  16(R13), R10
+	TESTQ R8, R8
+	JNE   past
+	LEAQ  8192(DX), R8
 	LEAQ  8192(DX), R9
 	LEAQ  8192(DX), R10
-	LEAQ  8192(DX), R8
-	JMP   past
-
-named:
-	LEAQ ·fetches+0(SB), R11
-	SHLQ $0x05, R8
-	MOVQ (R11)(R8*1), R9
-	MOVQ 8(R11)(R8*1), R10
-	MOVQ 16(R11)(R8*1), R8
 
 past:
 	VMOVDQU64        (DX)(DI*4), Y6
@@ -7094,12 +7130,12 @@ past:
 	VMOVNTDQ         Z6, (CX)(DI*4)
 	VINSERTI64X4     $0x01, Y7, Z20, Z6
 	VMOVNTDQ         Z6, 64(CX)(DI*4)
+	PREFETCHT0       (R8)(DI*4)
 	PREFETCHT0       (R9)(DI*4)
 	PREFETCHT0       (R10)(DI*4)
-	PREFETCHT0       (R8)(DI*4)
+	PREFETCHT0       64(R8)(DI*4)
 	PREFETCHT0       64(R9)(DI*4)
 	PREFETCHT0       64(R10)(DI*4)
-	PREFETCHT0       64(R8)(DI*4)
 	ADDQ             $+32, DI
 	SUBQ             $+32, AX
 	JGE              past
@@ -8287,53 +8323,53 @@ done:
 	VZEROUPPER
 	RET
 
-// func softmax32AVX2(dst []float32, a []float32, p float32, before []float32, b []float32, q float32, most *[32]float32, next []float32)
+// func softmax32AVX2(dst []float32, a []float32, p float32, before []float32, b []float32, q float32, most *[32]float32, next []float32, stream bool)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+, SSE
-TEXT ·softmax32AVX2(SB), NOSPLIT, $0-144
-	MOVQ         dst_len+8(FP), AX
-	MOVQ         dst_base+0(FP), CX
-	MOVQ         a_base+24(FP), DX
-	MOVQ         a_len+32(FP), BX
-	CMPQ         BX, AX
-	CMOVQLT      BX, AX
+TEXT ·softmax32AVX2(SB), NOSPLIT, $0-145
+	MOVBQZX      stream+144(FP), AX
+	MOVQ         dst_len+8(FP), CX
+	MOVQ         dst_base+0(FP), DX
+	MOVQ         a_base+24(FP), BX
+	MOVQ         a_len+32(FP), SI
+	CMPQ         SI, CX
+	CMOVQLT      SI, CX
 	MOVSS        p+48(FP), X0
 	VPBROADCASTD X0, Y0
-	MOVQ         before_base+56(FP), BX
-	MOVQ         before_len+64(FP), SI
-	CMPQ         SI, AX
-	CMOVQLT      SI, AX
-	MOVQ         b_base+80(FP), SI
-	MOVQ         b_len+88(FP), DI
-	CMPQ         DI, AX
-	CMOVQLT      DI, AX
+	MOVQ         before_base+56(FP), SI
+	MOVQ         before_len+64(FP), DI
+	CMPQ         DI, CX
+	CMOVQLT      DI, CX
+	MOVQ         b_base+80(FP), DI
+	MOVQ         b_len+88(FP), R8
+	CMPQ         R8, CX
+	CMOVQLT      R8, CX
 	MOVSS        q+104(FP), X1
 	VPBROADCASTD X1, Y1
-	MOVQ         most+112(FP), DI
-	MOVQ         next_base+120(FP), R8
-	MOVQ         next_len+128(FP), R9
-	CMPQ         R9, AX
-	CMOVQLT      R9, AX
+	MOVQ         most+112(FP), R8
+	MOVQ         next_base+120(FP), R9
+	MOVQ         next_len+128(FP), R10
+	CMPQ         R10, CX
+	CMOVQLT      R10, CX
 	VMOVUPS      c40371547652b82fe<>+0(SB), Y2
 	VMOVUPS      c4338000000002000<>+0(SB), Y3
 	VMOVUPS      c4338000000000000<>+0(SB), Y4
 	VMOVUPS      cf<>+0(SB), Y5
-	LEAQ         c1ff0000000000000_16_1fefb5586cf9890f<>+0(SB), R9
+	LEAQ         c1ff0000000000000_16_1fefb5586cf9890f<>+0(SB), R10
 	VMOVUPS      cffffffffffffffff<>+0(SB), Y6
 	VMOVUPS      c3fa62e42fefa39ef<>+0(SB), Y7
-	LEAQ         c3ff0000000000000_16_3fefb5586cf9890f<>+0(SB), R10
-	XORL         R11, R11
-	SUBQ         $+8, AX
+	LEAQ         c3ff0000000000000_16_3fefb5586cf9890f<>+0(SB), R11
+	XORL         R12, R12
+	SUBQ         $+8, CX
 	JLT          single
 
 again:
-	MOVQ  before_cap+72(FP), R12
-	BTQ   $0x3e, R12
-	JCC   many
-	TESTQ $0x0000001f, BX
+	TESTQ AX, AX
+	JEQ   many
+	TESTQ $0x0000001f, SI
 	JNE   many
 
 past:
-	VMOVUPS      (DX)(R11*4), X8
+	VMOVUPS      (BX)(R12*4), X8
 	VSUBPS       X0, X8, X8
 	VCVTPS2PD    X8, Y8
 	VMOVUPS      Y8, Y9
@@ -8343,7 +8379,7 @@ past:
 	VPAND        Y5, Y9, Y12
 	VMOVUPS      Y12, Y13
 	VMOVUPS      Y6, Y14
-	VPGATHERQQ   Y14, (R9)(Y12*8), Y13
+	VPGATHERQQ   Y14, (R10)(Y12*8), Y13
 	VPSLLQ       $0x30, Y9, Y9
 	VPADDQ       Y9, Y13, Y9
 	VMOVUPS      Y11, Y12
@@ -8361,7 +8397,7 @@ past:
 	VMOVUPS      Y9, Y8
 	VFMADD213PD  Y9, Y12, Y8
 	VCVTPD2PSY   Y8, X8
-	VMOVUPS      16(DX)(R11*4), X9
+	VMOVUPS      16(BX)(R12*4), X9
 	VSUBPS       X0, X9, X9
 	VCVTPS2PD    X9, Y9
 	VMOVUPS      Y9, Y11
@@ -8372,7 +8408,7 @@ past:
 	VPAND        Y5, Y11, Y13
 	VMOVUPS      Y13, Y14
 	VMOVUPS      Y6, Y15
-	VPGATHERQQ   Y15, (R9)(Y13*8), Y14
+	VPGATHERQQ   Y15, (R10)(Y13*8), Y14
 	VPSLLQ       $0x30, Y11, Y11
 	VPADDQ       Y11, Y14, Y11
 	VMOVUPS      Y12, Y13
@@ -8392,23 +8428,23 @@ past:
 	VCVTPD2PSY   Y9, X9
 	VPTEST       cffffffffffffc000<>+0(SB), Y10
 	JNE          doubtful
-	VMOVUPS      X8, (CX)(R11*4)
-	VMOVUPS      X9, 16(CX)(R11*4)
-	VMOVUPS      (SI)(R11*4), Y8
+	VMOVUPS      X8, (DX)(R12*4)
+	VMOVUPS      X9, 16(DX)(R12*4)
+	VMOVUPS      (DI)(R12*4), Y8
 	VDIVPS       Y1, Y8, Y8
-	VMOVUPS      (R8)(R11*4), Y9
-	VMOVUPS      (DI), Y10
+	VMOVUPS      (R9)(R12*4), Y9
+	VMOVUPS      (R8), Y10
 	VMAXPS       Y10, Y9, Y9
-	VMOVUPS      Y9, (DI)
-	VMOVNTDQ     Y8, (BX)(R11*4)
-	PREFETCHT0   8192(R8)(R11*4)
-	ADDQ         $+8, R11
-	SUBQ         $+8, AX
+	VMOVUPS      Y9, (R8)
+	VMOVNTDQ     Y8, (SI)(R12*4)
+	PREFETCHT0   8192(R9)(R12*4)
+	ADDQ         $+8, R12
+	SUBQ         $+8, CX
 	JGE          past
 	JMP          single
 
 many:
-	VMOVUPS      (DX)(R11*4), X8
+	VMOVUPS      (BX)(R12*4), X8
 	VSUBPS       X0, X8, X8
 	VCVTPS2PD    X8, Y8
 	VMOVUPS      Y8, Y9
@@ -8418,7 +8454,7 @@ many:
 	VPAND        Y5, Y9, Y12
 	VMOVUPS      Y12, Y13
 	VMOVUPS      Y6, Y14
-	VPGATHERQQ   Y14, (R9)(Y12*8), Y13
+	VPGATHERQQ   Y14, (R10)(Y12*8), Y13
 	VPSLLQ       $0x30, Y9, Y9
 	VPADDQ       Y9, Y13, Y9
 	VMOVUPS      Y11, Y12
@@ -8436,7 +8472,7 @@ many:
 	VMOVUPS      Y9, Y8
 	VFMADD213PD  Y9, Y12, Y8
 	VCVTPD2PSY   Y8, X8
-	VMOVUPS      16(DX)(R11*4), X9
+	VMOVUPS      16(BX)(R12*4), X9
 	VSUBPS       X0, X9, X9
 	VCVTPS2PD    X9, Y9
 	VMOVUPS      Y9, Y11
@@ -8447,7 +8483,7 @@ many:
 	VPAND        Y5, Y11, Y13
 	VMOVUPS      Y13, Y14
 	VMOVUPS      Y6, Y15
-	VPGATHERQQ   Y15, (R9)(Y13*8), Y14
+	VPGATHERQQ   Y15, (R10)(Y13*8), Y14
 	VPSLLQ       $0x30, Y11, Y11
 	VPADDQ       Y11, Y14, Y11
 	VMOVUPS      Y12, Y13
@@ -8467,26 +8503,26 @@ many:
 	VCVTPD2PSY   Y9, X9
 	VPTEST       cffffffffffffc000<>+0(SB), Y10
 	JNE          doubtful
-	VMOVUPS      X8, (CX)(R11*4)
-	VMOVUPS      X9, 16(CX)(R11*4)
-	VMOVUPS      (SI)(R11*4), Y8
+	VMOVUPS      X8, (DX)(R12*4)
+	VMOVUPS      X9, 16(DX)(R12*4)
+	VMOVUPS      (DI)(R12*4), Y8
 	VDIVPS       Y1, Y8, Y8
-	VMOVUPS      Y8, (BX)(R11*4)
-	VMOVUPS      (R8)(R11*4), Y8
-	VMOVUPS      (DI), Y9
+	VMOVUPS      Y8, (SI)(R12*4)
+	VMOVUPS      (R9)(R12*4), Y8
+	VMOVUPS      (R8), Y9
 	VMAXPS       Y9, Y8, Y8
-	VMOVUPS      Y8, (DI)
-	PREFETCHT0   8192(R8)(R11*4)
-	ADDQ         $+8, R11
-	SUBQ         $+8, AX
+	VMOVUPS      Y8, (R8)
+	PREFETCHT0   8192(R9)(R12*4)
+	ADDQ         $+8, R12
+	SUBQ         $+8, CX
 	JGE          many
 
 single:
-	ADDQ $+4, AX
+	ADDQ $+4, CX
 	JLT  rest
 
 one:
-	VMOVUPS      (DX)(R11*4), X3
+	VMOVUPS      (BX)(R12*4), X3
 	VSUBPS       X0, X3, X3
 	VCVTPS2PD    X3, Y3
 	VMOVUPS      cc05b800000000000<>+0(SB), Y7
@@ -8512,7 +8548,7 @@ one:
 	VPAND        Y5, Y7, Y3
 	VMOVUPS      Y3, Y8
 	VMOVUPS      Y6, Y10
-	VPGATHERQQ   Y10, (R10)(Y3*8), Y8
+	VPGATHERQQ   Y10, (R11)(Y3*8), Y8
 	VPSLLQ       $0x30, Y7, Y3
 	VPADDQ       Y3, Y8, Y3
 	VMOVUPS      Y3, Y7
@@ -8520,24 +8556,24 @@ one:
 	VCVTPD2PSY   Y7, X3
 	VCMPPS       $0x03, X3, X3, X7
 	VPBLENDVB    X7, c7fc000007fc00000<>+0(SB), X3, X3
-	VMOVUPS      X3, (CX)(R11*4)
-	VMOVUPS      (SI)(R11*4), X3
+	VMOVUPS      X3, (DX)(R12*4)
+	VMOVUPS      (DI)(R12*4), X3
 	VDIVPS       X1, X3, X3
-	VMOVUPS      X3, (BX)(R11*4)
-	VMOVUPS      (R8)(R11*4), X3
-	VMOVUPS      (DI), X7
+	VMOVUPS      X3, (SI)(R12*4)
+	VMOVUPS      (R9)(R12*4), X3
+	VMOVUPS      (R8), X7
 	VMAXPS       X7, X3, X3
-	VMOVUPS      X3, (DI)
-	ADDQ         $+4, R11
-	SUBQ         $+4, AX
+	VMOVUPS      X3, (R8)
+	ADDQ         $+4, R12
+	SUBQ         $+4, CX
 	JGE          one
 
 rest:
-	ADDQ $+4, AX
+	ADDQ $+4, CX
 	JEQ  done
 
 element:
-	VMOVD        (DX)(R11*4), X3
+	VMOVD        (BX)(R12*4), X3
 	VSUBPS       X0, X3, X3
 	VCVTPS2PD    X3, Y3
 	VMOVUPS      cc05b800000000000<>+0(SB), Y7
@@ -8563,7 +8599,7 @@ element:
 	VPAND        Y5, Y7, Y3
 	VMOVUPS      Y3, Y8
 	VMOVUPS      Y6, Y10
-	VPGATHERQQ   Y10, (R10)(Y3*8), Y8
+	VPGATHERQQ   Y10, (R11)(Y3*8), Y8
 	VPSLLQ       $0x30, Y7, Y3
 	VPADDQ       Y3, Y8, Y3
 	VMOVUPS      Y3, Y7
@@ -8571,24 +8607,24 @@ element:
 	VCVTPD2PSY   Y7, X3
 	VCMPPS       $0x03, X3, X3, X7
 	VPBLENDVB    X7, c7fc000007fc00000<>+0(SB), X3, X3
-	VMOVD        X3, (CX)(R11*4)
-	VMOVD        (SI)(R11*4), X3
+	VMOVD        X3, (DX)(R12*4)
+	VMOVD        (DI)(R12*4), X3
 	VDIVPS       X1, X3, X3
-	VMOVD        X3, (BX)(R11*4)
-	VMOVD        (R8)(R11*4), X3
-	VMOVD        (DI), X7
+	VMOVD        X3, (SI)(R12*4)
+	VMOVD        (R9)(R12*4), X3
+	VMOVD        (R8), X7
 	VMAXPS       X7, X3, X3
-	VMOVD        X3, (DI)
-	INCQ         R11
-	DECQ         AX
+	VMOVD        X3, (R8)
+	INCQ         R12
+	DECQ         CX
 	JNE          element
 	JMP          done
 
 doubtful:
-	MOVQ $+8, R12
+	MOVQ $+8, R13
 
 full:
-	VMOVUPS      (DX)(R11*4), X8
+	VMOVUPS      (BX)(R12*4), X8
 	VSUBPS       X0, X8, X8
 	VCVTPS2PD    X8, Y8
 	VMOVUPS      cc05b800000000000<>+0(SB), Y9
@@ -8614,7 +8650,7 @@ full:
 	VPAND        Y5, Y9, Y8
 	VMOVUPS      Y8, Y10
 	VMOVUPS      Y6, Y12
-	VPGATHERQQ   Y12, (R10)(Y8*8), Y10
+	VPGATHERQQ   Y12, (R11)(Y8*8), Y10
 	VPSLLQ       $0x30, Y9, Y8
 	VPADDQ       Y8, Y10, Y8
 	VMOVUPS      Y8, Y9
@@ -8622,8 +8658,8 @@ full:
 	VCVTPD2PSY   Y9, X8
 	VCMPPS       $0x03, X8, X8, X9
 	VPBLENDVB    X9, c7fc000007fc00000<>+0(SB), X8, X8
-	VMOVUPS      X8, (CX)(R11*4)
-	VMOVUPS      16(DX)(R11*4), X8
+	VMOVUPS      X8, (DX)(R12*4)
+	VMOVUPS      16(BX)(R12*4), X8
 	VSUBPS       X0, X8, X8
 	VCVTPS2PD    X8, Y8
 	VMOVUPS      cc05b800000000000<>+0(SB), Y9
@@ -8649,7 +8685,7 @@ full:
 	VPAND        Y5, Y9, Y8
 	VMOVUPS      Y8, Y10
 	VMOVUPS      Y6, Y12
-	VPGATHERQQ   Y12, (R10)(Y8*8), Y10
+	VPGATHERQQ   Y12, (R11)(Y8*8), Y10
 	VPSLLQ       $0x30, Y9, Y8
 	VPADDQ       Y8, Y10, Y8
 	VMOVUPS      Y8, Y9
@@ -8657,19 +8693,19 @@ full:
 	VCVTPD2PSY   Y9, X8
 	VCMPPS       $0x03, X8, X8, X9
 	VPBLENDVB    X9, c7fc000007fc00000<>+0(SB), X8, X8
-	VMOVUPS      X8, 16(CX)(R11*4)
-	VMOVUPS      (SI)(R11*4), Y8
+	VMOVUPS      X8, 16(DX)(R12*4)
+	VMOVUPS      (DI)(R12*4), Y8
 	VDIVPS       Y1, Y8, Y8
-	VMOVUPS      Y8, (BX)(R11*4)
-	VMOVUPS      (R8)(R11*4), Y8
-	VMOVUPS      (DI), Y9
+	VMOVUPS      Y8, (SI)(R12*4)
+	VMOVUPS      (R9)(R12*4), Y8
+	VMOVUPS      (R8), Y9
 	VMAXPS       Y9, Y8, Y8
-	VMOVUPS      Y8, (DI)
-	PREFETCHT0   8192(R8)(R11*4)
-	ADDQ         $+8, R11
-	SUBQ         $+8, AX
+	VMOVUPS      Y8, (R8)
+	PREFETCHT0   8192(R9)(R12*4)
+	ADDQ         $+8, R12
+	SUBQ         $+8, CX
 	JLT          single
-	DECQ         R12
+	DECQ         R13
 	JNE          full
 	JMP          again
 
@@ -8677,32 +8713,33 @@ done:
 	VZEROUPPER
 	RET
 
-// func softmax32AVX512(dst []float32, a []float32, p float32, before []float32, b []float32, q float32, most *[32]float32, next []float32)
+// func softmax32AVX512(dst []float32, a []float32, p float32, before []float32, b []float32, q float32, most *[32]float32, next []float32, stream bool)
 // Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, MMX+, SSE
-TEXT ·softmax32AVX512(SB), NOSPLIT, $0-144
-	MOVQ         dst_len+8(FP), AX
-	MOVQ         dst_base+0(FP), CX
-	MOVQ         a_base+24(FP), DX
-	MOVQ         a_len+32(FP), BX
-	CMPQ         BX, AX
-	CMOVQLT      BX, AX
+TEXT ·softmax32AVX512(SB), NOSPLIT, $0-145
+	MOVBQZX      stream+144(FP), AX
+	MOVQ         dst_len+8(FP), CX
+	MOVQ         dst_base+0(FP), DX
+	MOVQ         a_base+24(FP), BX
+	MOVQ         a_len+32(FP), SI
+	CMPQ         SI, CX
+	CMOVQLT      SI, CX
 	MOVSS        p+48(FP), X0
 	VPBROADCASTD X0, Z0
-	MOVQ         before_base+56(FP), BX
-	MOVQ         before_len+64(FP), SI
-	CMPQ         SI, AX
-	CMOVQLT      SI, AX
-	MOVQ         b_base+80(FP), SI
-	MOVQ         b_len+88(FP), DI
-	CMPQ         DI, AX
-	CMOVQLT      DI, AX
+	MOVQ         before_base+56(FP), SI
+	MOVQ         before_len+64(FP), DI
+	CMPQ         DI, CX
+	CMOVQLT      DI, CX
+	MOVQ         b_base+80(FP), DI
+	MOVQ         b_len+88(FP), R8
+	CMPQ         R8, CX
+	CMOVQLT      R8, CX
 	MOVSS        q+104(FP), X1
 	VPBROADCASTD X1, Z1
-	MOVQ         most+112(FP), DI
-	MOVQ         next_base+120(FP), R8
-	MOVQ         next_len+128(FP), R9
-	CMPQ         R9, AX
-	CMOVQLT      R9, AX
+	MOVQ         most+112(FP), R8
+	MOVQ         next_base+120(FP), R9
+	MOVQ         next_len+128(FP), R10
+	CMPQ         R10, CX
+	CMOVQLT      R10, CX
 	VPBROADCASTQ c40371547652b82fe<>+0(SB), Z2
 	VPBROADCASTQ c4338000000002000<>+0(SB), Z3
 	VPBROADCASTQ c4338000000000000<>+0(SB), Z4
@@ -8713,22 +8750,21 @@ TEXT ·softmax32AVX512(SB), NOSPLIT, $0-144
 	VPBROADCASTQ c3f56c1f6f10350d8<>+0(SB), Z9
 	VPBROADCASTQ c3f811123c84d772d<>+0(SB), Z10
 	VPBROADCASTQ c3fa5555554f3c29d<>+0(SB), Z11
-	XORL         R9, R9
-	SUBQ         $+32, AX
+	XORL         R10, R10
+	SUBQ         $+32, CX
 	JLT          single
 
 again:
-	MOVQ  before_cap+72(FP), R10
-	BTQ   $0x3e, R10
-	JCC   many
-	TESTQ $0x0000003f, BX
+	TESTQ AX, AX
+	JEQ   many
+	TESTQ $0x0000003f, SI
 	JNE   many
 
 past:
-	VMOVDQU64        (DX)(R9*4), Y12
-	VMOVDQU64        32(DX)(R9*4), Y13
-	VMOVDQU64        64(DX)(R9*4), Y14
-	VMOVDQU64        96(DX)(R9*4), Y15
+	VMOVDQU64        (BX)(R10*4), Y12
+	VMOVDQU64        32(BX)(R10*4), Y13
+	VMOVDQU64        64(BX)(R10*4), Y14
+	VMOVDQU64        96(BX)(R10*4), Y15
 	VSUBPS           Y0, Y12, Y12
 	VSUBPS           Y0, Y13, Y13
 	VSUBPS           Y0, Y14, Y14
@@ -8828,36 +8864,36 @@ past:
 	VPTESTMQ.BCST    cffffffffffffc000<>+0(SB), Z16, K1
 	KORTESTB         K1, K1
 	JNE              doubtful
-	VMOVDQU64        Y12, (CX)(R9*4)
-	VMOVDQU64        Y13, 32(CX)(R9*4)
-	VMOVDQU64        Y14, 64(CX)(R9*4)
-	VMOVDQU64        Y15, 96(CX)(R9*4)
-	VMOVDQU64        (SI)(R9*4), Z12
+	VMOVDQU64        Y12, (DX)(R10*4)
+	VMOVDQU64        Y13, 32(DX)(R10*4)
+	VMOVDQU64        Y14, 64(DX)(R10*4)
+	VMOVDQU64        Y15, 96(DX)(R10*4)
+	VMOVDQU64        (DI)(R10*4), Z12
 	VDIVPS           Z1, Z12, Z12
-	VMOVDQU64        (R8)(R9*4), Z13
-	VMOVDQU64        (DI), Z14
+	VMOVDQU64        (R9)(R10*4), Z13
+	VMOVDQU64        (R8), Z14
 	VMAXPS           Z14, Z13, Z13
-	VMOVDQU64        Z13, (DI)
-	VMOVDQU64        64(SI)(R9*4), Z13
+	VMOVDQU64        Z13, (R8)
+	VMOVDQU64        64(DI)(R10*4), Z13
 	VDIVPS           Z1, Z13, Z13
-	VMOVDQU64        64(R8)(R9*4), Z14
-	VMOVDQU64        64(DI), Z15
+	VMOVDQU64        64(R9)(R10*4), Z14
+	VMOVDQU64        64(R8), Z15
 	VMAXPS           Z15, Z14, Z14
-	VMOVDQU64        Z14, 64(DI)
-	VMOVNTDQ         Z12, (BX)(R9*4)
-	VMOVNTDQ         Z13, 64(BX)(R9*4)
-	PREFETCHT0       8192(R8)(R9*4)
-	PREFETCHT0       8256(R8)(R9*4)
-	ADDQ             $+32, R9
-	SUBQ             $+32, AX
+	VMOVDQU64        Z14, 64(R8)
+	VMOVNTDQ         Z12, (SI)(R10*4)
+	VMOVNTDQ         Z13, 64(SI)(R10*4)
+	PREFETCHT0       8192(R9)(R10*4)
+	PREFETCHT0       8256(R9)(R10*4)
+	ADDQ             $+32, R10
+	SUBQ             $+32, CX
 	JGE              past
 	JMP              single
 
 many:
-	VMOVDQU64        (DX)(R9*4), Y12
-	VMOVDQU64        32(DX)(R9*4), Y13
-	VMOVDQU64        64(DX)(R9*4), Y14
-	VMOVDQU64        96(DX)(R9*4), Y15
+	VMOVDQU64        (BX)(R10*4), Y12
+	VMOVDQU64        32(BX)(R10*4), Y13
+	VMOVDQU64        64(BX)(R10*4), Y14
+	VMOVDQU64        96(BX)(R10*4), Y15
 	VSUBPS           Y0, Y12, Y12
 	VSUBPS           Y0, Y13, Y13
 	VSUBPS           Y0, Y14, Y14
@@ -8957,36 +8993,36 @@ many:
 	VPTESTMQ.BCST    cffffffffffffc000<>+0(SB), Z16, K1
 	KORTESTB         K1, K1
 	JNE              doubtful
-	VMOVDQU64        Y12, (CX)(R9*4)
-	VMOVDQU64        Y13, 32(CX)(R9*4)
-	VMOVDQU64        Y14, 64(CX)(R9*4)
-	VMOVDQU64        Y15, 96(CX)(R9*4)
-	VMOVDQU64        (SI)(R9*4), Z12
+	VMOVDQU64        Y12, (DX)(R10*4)
+	VMOVDQU64        Y13, 32(DX)(R10*4)
+	VMOVDQU64        Y14, 64(DX)(R10*4)
+	VMOVDQU64        Y15, 96(DX)(R10*4)
+	VMOVDQU64        (DI)(R10*4), Z12
 	VDIVPS           Z1, Z12, Z12
-	VMOVDQU64        Z12, (BX)(R9*4)
-	VMOVDQU64        (R8)(R9*4), Z12
-	VMOVDQU64        (DI), Z13
+	VMOVDQU64        Z12, (SI)(R10*4)
+	VMOVDQU64        (R9)(R10*4), Z12
+	VMOVDQU64        (R8), Z13
 	VMAXPS           Z13, Z12, Z12
-	VMOVDQU64        Z12, (DI)
-	VMOVDQU64        64(SI)(R9*4), Z12
+	VMOVDQU64        Z12, (R8)
+	VMOVDQU64        64(DI)(R10*4), Z12
 	VDIVPS           Z1, Z12, Z12
-	VMOVDQU64        Z12, 64(BX)(R9*4)
-	VMOVDQU64        64(R8)(R9*4), Z12
-	VMOVDQU64        64(DI), Z13
+	VMOVDQU64        Z12, 64(SI)(R10*4)
+	VMOVDQU64        64(R9)(R10*4), Z12
+	VMOVDQU64        64(R8), Z13
 	VMAXPS           Z13, Z12, Z12
-	VMOVDQU64        Z12, 64(DI)
-	PREFETCHT0       8192(R8)(R9*4)
-	PREFETCHT0       8256(R8)(R9*4)
-	ADDQ             $+32, R9
-	SUBQ             $+32, AX
+	VMOVDQU64        Z12, 64(R8)
+	PREFETCHT0       8192(R9)(R10*4)
+	PREFETCHT0       8256(R9)(R10*4)
+	ADDQ             $+32, R10
+	SUBQ             $+32, CX
 	JGE              many
 
 single:
-	ADDQ $+24, AX
+	ADDQ $+24, CX
 	JLT  rest
 
 one:
-	VMOVDQU64        (DX)(R9*4), Y3
+	VMOVDQU64        (BX)(R10*4), Y3
 	VSUBPS           Y0, Y3, Y3
 	VCVTPS2PD        Y3, Z3
 	VPBROADCASTQ     cc05b800000000000<>+0(SB), Z5
@@ -9020,25 +9056,25 @@ one:
 	VCMPPS           $0x03, Y3, Y3, K1
 	VPBROADCASTQ     c7fc000007fc00000<>+0(SB), Y5
 	VMOVDQU32        Y5, K1, Y3
-	VMOVDQU64        Y3, (CX)(R9*4)
-	VMOVDQU64        (SI)(R9*4), Y3
+	VMOVDQU64        Y3, (DX)(R10*4)
+	VMOVDQU64        (DI)(R10*4), Y3
 	VDIVPS           Y1, Y3, Y3
-	VMOVDQU64        Y3, (BX)(R9*4)
-	VMOVDQU64        (R8)(R9*4), Y3
-	VMOVDQU64        (DI), Y5
+	VMOVDQU64        Y3, (SI)(R10*4)
+	VMOVDQU64        (R9)(R10*4), Y3
+	VMOVDQU64        (R8), Y5
 	VMAXPS           Y5, Y3, Y3
-	VMOVDQU64        Y3, (DI)
-	ADDQ             $+8, R9
-	SUBQ             $+8, AX
+	VMOVDQU64        Y3, (R8)
+	ADDQ             $+8, R10
+	SUBQ             $+8, CX
 	JGE              one
 
 rest:
-	ADDQ             $+8, AX
+	ADDQ             $+8, CX
 	JEQ              done
-	MOVQ             $-1, R10
-	BZHIQ            AX, R10, R10
-	KMOVQ            R10, K1
-	VMOVDQU32.Z      (DX)(R9*4), K1, Y3
+	MOVQ             $-1, AX
+	BZHIQ            CX, AX, AX
+	KMOVQ            AX, K1
+	VMOVDQU32.Z      (BX)(R10*4), K1, Y3
 	VSUBPS           Y0, Y3, Y0
 	VCVTPS2PD        Y0, Z0
 	VPBROADCASTQ     cc05b800000000000<>+0(SB), Z3
@@ -9072,24 +9108,24 @@ rest:
 	VCMPPS           $0x03, Y0, Y0, K2
 	VPBROADCASTQ     c7fc000007fc00000<>+0(SB), Y2
 	VMOVDQU32        Y2, K2, Y0
-	VMOVDQU32        Y0, K1, (CX)(R9*4)
-	VMOVDQU32.Z      (SI)(R9*4), K1, Y0
+	VMOVDQU32        Y0, K1, (DX)(R10*4)
+	VMOVDQU32.Z      (DI)(R10*4), K1, Y0
 	VDIVPS           Y1, Y0, Y0
-	VMOVDQU32        Y0, K1, (BX)(R9*4)
-	VMOVDQU32.Z      (R8)(R9*4), K1, Y0
-	VMOVDQU32.Z      (DI), K1, Y1
+	VMOVDQU32        Y0, K1, (SI)(R10*4)
+	VMOVDQU32.Z      (R9)(R10*4), K1, Y0
+	VMOVDQU32.Z      (R8), K1, Y1
 	VMAXPS           Y1, Y0, Y0
-	VMOVDQU32        Y0, K1, (DI)
+	VMOVDQU32        Y0, K1, (R8)
 	JMP              done
 
 doubtful:
-	MOVQ $+8, R10
+	MOVQ $+8, R11
 
 full:
-	VMOVDQU64        (DX)(R9*4), Y12
-	VMOVDQU64        32(DX)(R9*4), Y13
-	VMOVDQU64        64(DX)(R9*4), Y14
-	VMOVDQU64        96(DX)(R9*4), Y15
+	VMOVDQU64        (BX)(R10*4), Y12
+	VMOVDQU64        32(BX)(R10*4), Y13
+	VMOVDQU64        64(BX)(R10*4), Y14
+	VMOVDQU64        96(BX)(R10*4), Y15
 	VSUBPS           Y0, Y12, Y12
 	VSUBPS           Y0, Y13, Y13
 	VSUBPS           Y0, Y14, Y14
@@ -9224,30 +9260,30 @@ full:
 	VMOVDQU32        Y16, K2, Y13
 	VMOVDQU32        Y17, K3, Y14
 	VMOVDQU32        Y19, K4, Y18
-	VMOVDQU64        Y12, (CX)(R9*4)
-	VMOVDQU64        Y13, 32(CX)(R9*4)
-	VMOVDQU64        Y14, 64(CX)(R9*4)
-	VMOVDQU64        Y18, 96(CX)(R9*4)
-	VMOVDQU64        (SI)(R9*4), Z12
+	VMOVDQU64        Y12, (DX)(R10*4)
+	VMOVDQU64        Y13, 32(DX)(R10*4)
+	VMOVDQU64        Y14, 64(DX)(R10*4)
+	VMOVDQU64        Y18, 96(DX)(R10*4)
+	VMOVDQU64        (DI)(R10*4), Z12
 	VDIVPS           Z1, Z12, Z12
-	VMOVDQU64        Z12, (BX)(R9*4)
-	VMOVDQU64        (R8)(R9*4), Z12
-	VMOVDQU64        (DI), Z13
+	VMOVDQU64        Z12, (SI)(R10*4)
+	VMOVDQU64        (R9)(R10*4), Z12
+	VMOVDQU64        (R8), Z13
 	VMAXPS           Z13, Z12, Z12
-	VMOVDQU64        Z12, (DI)
-	VMOVDQU64        64(SI)(R9*4), Z12
+	VMOVDQU64        Z12, (R8)
+	VMOVDQU64        64(DI)(R10*4), Z12
 	VDIVPS           Z1, Z12, Z12
-	VMOVDQU64        Z12, 64(BX)(R9*4)
-	VMOVDQU64        64(R8)(R9*4), Z12
-	VMOVDQU64        64(DI), Z13
+	VMOVDQU64        Z12, 64(SI)(R10*4)
+	VMOVDQU64        64(R9)(R10*4), Z12
+	VMOVDQU64        64(R8), Z13
 	VMAXPS           Z13, Z12, Z12
-	VMOVDQU64        Z12, 64(DI)
-	PREFETCHT0       8192(R8)(R9*4)
-	PREFETCHT0       8256(R8)(R9*4)
-	ADDQ             $+32, R9
-	SUBQ             $+32, AX
+	VMOVDQU64        Z12, 64(R8)
+	PREFETCHT0       8192(R9)(R10*4)
+	PREFETCHT0       8256(R9)(R10*4)
+	ADDQ             $+32, R10
+	SUBQ             $+32, CX
 	JLT              single
-	DECQ             R10
+	DECQ             R11
 	JNE              full
 	JMP              again
 
@@ -9255,54 +9291,54 @@ done:
 	VZEROUPPER
 	RET
 
-// func logSoftmax32AVX2(dst []float32, a []float32, p float32, before []float32, b []float32, q float32, r float32, most *[32]float32, next []float32)
+// func logSoftmax32AVX2(dst []float32, a []float32, p float32, before []float32, b []float32, q float32, r float32, most *[32]float32, next []float32, stream bool)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+, SSE
-TEXT ·logSoftmax32AVX2(SB), NOSPLIT, $0-144
-	MOVQ         dst_len+8(FP), AX
-	MOVQ         dst_base+0(FP), CX
-	MOVQ         a_base+24(FP), DX
-	MOVQ         a_len+32(FP), BX
-	CMPQ         BX, AX
-	CMOVQLT      BX, AX
+TEXT ·logSoftmax32AVX2(SB), NOSPLIT, $0-145
+	MOVBQZX      stream+144(FP), AX
+	MOVQ         dst_len+8(FP), CX
+	MOVQ         dst_base+0(FP), DX
+	MOVQ         a_base+24(FP), BX
+	MOVQ         a_len+32(FP), SI
+	CMPQ         SI, CX
+	CMOVQLT      SI, CX
 	MOVSS        p+48(FP), X0
 	VPBROADCASTD X0, Y0
-	MOVQ         before_base+56(FP), BX
-	MOVQ         before_len+64(FP), SI
-	CMPQ         SI, AX
-	CMOVQLT      SI, AX
-	MOVQ         b_base+80(FP), SI
-	MOVQ         b_len+88(FP), DI
-	CMPQ         DI, AX
-	CMOVQLT      DI, AX
+	MOVQ         before_base+56(FP), SI
+	MOVQ         before_len+64(FP), DI
+	CMPQ         DI, CX
+	CMOVQLT      DI, CX
+	MOVQ         b_base+80(FP), DI
+	MOVQ         b_len+88(FP), R8
+	CMPQ         R8, CX
+	CMOVQLT      R8, CX
 	MOVSS        q+104(FP), X1
 	VPBROADCASTD X1, Y1
 	MOVSS        r+108(FP), X2
 	VPBROADCASTD X2, Y2
-	MOVQ         most+112(FP), DI
-	MOVQ         next_base+120(FP), R8
-	MOVQ         next_len+128(FP), R9
-	CMPQ         R9, AX
-	CMOVQLT      R9, AX
+	MOVQ         most+112(FP), R8
+	MOVQ         next_base+120(FP), R9
+	MOVQ         next_len+128(FP), R10
+	CMPQ         R10, CX
+	CMOVQLT      R10, CX
 	VMOVUPS      c40371547652b82fe<>+0(SB), Y3
 	VMOVUPS      c4338000000002000<>+0(SB), Y4
 	VMOVUPS      c4338000000000000<>+0(SB), Y5
 	VMOVUPS      cf<>+0(SB), Y6
-	LEAQ         c1ff0000000000000_16_1fefb5586cf9890f<>+0(SB), R9
+	LEAQ         c1ff0000000000000_16_1fefb5586cf9890f<>+0(SB), R10
 	VMOVUPS      cffffffffffffffff<>+0(SB), Y7
-	LEAQ         c3ff0000000000000_16_3fefb5586cf9890f<>+0(SB), R10
-	XORL         R11, R11
-	SUBQ         $+8, AX
+	LEAQ         c3ff0000000000000_16_3fefb5586cf9890f<>+0(SB), R11
+	XORL         R12, R12
+	SUBQ         $+8, CX
 	JLT          single
 
 again:
-	MOVQ  before_cap+72(FP), R12
-	BTQ   $0x3e, R12
-	JCC   many
-	TESTQ $0x0000001f, BX
+	TESTQ AX, AX
+	JEQ   many
+	TESTQ $0x0000001f, SI
 	JNE   many
 
 past:
-	VMOVUPS      (DX)(R11*4), X8
+	VMOVUPS      (BX)(R12*4), X8
 	VSUBPS       X0, X8, X8
 	VCVTPS2PD    X8, Y8
 	VMOVUPS      Y8, Y9
@@ -9312,7 +9348,7 @@ past:
 	VPAND        Y6, Y9, Y12
 	VMOVUPS      Y12, Y13
 	VMOVUPS      Y7, Y14
-	VPGATHERQQ   Y14, (R9)(Y12*8), Y13
+	VPGATHERQQ   Y14, (R10)(Y12*8), Y13
 	VPSLLQ       $0x30, Y9, Y9
 	VPADDQ       Y9, Y13, Y9
 	VMOVUPS      Y11, Y12
@@ -9331,7 +9367,7 @@ past:
 	VMOVUPS      Y9, Y8
 	VFMADD213PD  Y9, Y12, Y8
 	VCVTPD2PSY   Y8, X8
-	VMOVUPS      16(DX)(R11*4), X9
+	VMOVUPS      16(BX)(R12*4), X9
 	VSUBPS       X0, X9, X9
 	VCVTPS2PD    X9, Y9
 	VMOVUPS      Y9, Y11
@@ -9342,7 +9378,7 @@ past:
 	VPAND        Y6, Y11, Y13
 	VMOVUPS      Y13, Y14
 	VMOVUPS      Y7, Y15
-	VPGATHERQQ   Y15, (R9)(Y13*8), Y14
+	VPGATHERQQ   Y15, (R10)(Y13*8), Y14
 	VPSLLQ       $0x30, Y11, Y11
 	VPADDQ       Y11, Y14, Y11
 	VMOVUPS      Y12, Y13
@@ -9363,26 +9399,26 @@ past:
 	VCVTPD2PSY   Y9, X9
 	VPTEST       cffffffffffffc000<>+0(SB), Y10
 	JNE          doubtful
-	VMOVUPS      X8, (CX)(R11*4)
-	VMOVUPS      X9, 16(CX)(R11*4)
-	VMOVUPS      (SI)(R11*4), Y8
+	VMOVUPS      X8, (DX)(R12*4)
+	VMOVUPS      X9, 16(DX)(R12*4)
+	VMOVUPS      (DI)(R12*4), Y8
 	VSUBPS       Y1, Y8, Y8
 	VSUBPS       Y2, Y8, Y8
 	VCMPPS       $0x03, Y8, Y8, Y9
 	VPBLENDVB    Y9, c7fc000007fc00000<>+0(SB), Y8, Y8
-	VMOVUPS      (R8)(R11*4), Y9
-	VMOVUPS      (DI), Y10
+	VMOVUPS      (R9)(R12*4), Y9
+	VMOVUPS      (R8), Y10
 	VMAXPS       Y10, Y9, Y9
-	VMOVUPS      Y9, (DI)
-	VMOVNTDQ     Y8, (BX)(R11*4)
-	PREFETCHT0   8192(R8)(R11*4)
-	ADDQ         $+8, R11
-	SUBQ         $+8, AX
+	VMOVUPS      Y9, (R8)
+	VMOVNTDQ     Y8, (SI)(R12*4)
+	PREFETCHT0   8192(R9)(R12*4)
+	ADDQ         $+8, R12
+	SUBQ         $+8, CX
 	JGE          past
 	JMP          single
 
 many:
-	VMOVUPS      (DX)(R11*4), X8
+	VMOVUPS      (BX)(R12*4), X8
 	VSUBPS       X0, X8, X8
 	VCVTPS2PD    X8, Y8
 	VMOVUPS      Y8, Y9
@@ -9392,7 +9428,7 @@ many:
 	VPAND        Y6, Y9, Y12
 	VMOVUPS      Y12, Y13
 	VMOVUPS      Y7, Y14
-	VPGATHERQQ   Y14, (R9)(Y12*8), Y13
+	VPGATHERQQ   Y14, (R10)(Y12*8), Y13
 	VPSLLQ       $0x30, Y9, Y9
 	VPADDQ       Y9, Y13, Y9
 	VMOVUPS      Y11, Y12
@@ -9411,7 +9447,7 @@ many:
 	VMOVUPS      Y9, Y8
 	VFMADD213PD  Y9, Y12, Y8
 	VCVTPD2PSY   Y8, X8
-	VMOVUPS      16(DX)(R11*4), X9
+	VMOVUPS      16(BX)(R12*4), X9
 	VSUBPS       X0, X9, X9
 	VCVTPS2PD    X9, Y9
 	VMOVUPS      Y9, Y11
@@ -9422,7 +9458,7 @@ many:
 	VPAND        Y6, Y11, Y13
 	VMOVUPS      Y13, Y14
 	VMOVUPS      Y7, Y15
-	VPGATHERQQ   Y15, (R9)(Y13*8), Y14
+	VPGATHERQQ   Y15, (R10)(Y13*8), Y14
 	VPSLLQ       $0x30, Y11, Y11
 	VPADDQ       Y11, Y14, Y11
 	VMOVUPS      Y12, Y13
@@ -9443,29 +9479,29 @@ many:
 	VCVTPD2PSY   Y9, X9
 	VPTEST       cffffffffffffc000<>+0(SB), Y10
 	JNE          doubtful
-	VMOVUPS      X8, (CX)(R11*4)
-	VMOVUPS      X9, 16(CX)(R11*4)
-	VMOVUPS      (SI)(R11*4), Y8
+	VMOVUPS      X8, (DX)(R12*4)
+	VMOVUPS      X9, 16(DX)(R12*4)
+	VMOVUPS      (DI)(R12*4), Y8
 	VSUBPS       Y1, Y8, Y8
 	VSUBPS       Y2, Y8, Y8
 	VCMPPS       $0x03, Y8, Y8, Y9
 	VPBLENDVB    Y9, c7fc000007fc00000<>+0(SB), Y8, Y8
-	VMOVUPS      Y8, (BX)(R11*4)
-	VMOVUPS      (R8)(R11*4), Y8
-	VMOVUPS      (DI), Y9
+	VMOVUPS      Y8, (SI)(R12*4)
+	VMOVUPS      (R9)(R12*4), Y8
+	VMOVUPS      (R8), Y9
 	VMAXPS       Y9, Y8, Y8
-	VMOVUPS      Y8, (DI)
-	PREFETCHT0   8192(R8)(R11*4)
-	ADDQ         $+8, R11
-	SUBQ         $+8, AX
+	VMOVUPS      Y8, (R8)
+	PREFETCHT0   8192(R9)(R12*4)
+	ADDQ         $+8, R12
+	SUBQ         $+8, CX
 	JGE          many
 
 single:
-	ADDQ $+4, AX
+	ADDQ $+4, CX
 	JLT  rest
 
 one:
-	VMOVUPS      (DX)(R11*4), X4
+	VMOVUPS      (BX)(R12*4), X4
 	VSUBPS       X0, X4, X4
 	VCVTPS2PD    X4, Y4
 	VMOVUPS      cc05b800000000000<>+0(SB), Y8
@@ -9491,7 +9527,7 @@ one:
 	VPAND        Y6, Y8, Y4
 	VMOVUPS      Y4, Y9
 	VMOVUPS      Y7, Y11
-	VPGATHERQQ   Y11, (R10)(Y4*8), Y9
+	VPGATHERQQ   Y11, (R11)(Y4*8), Y9
 	VPSLLQ       $0x30, Y8, Y4
 	VPADDQ       Y4, Y9, Y4
 	VMOVUPS      Y4, Y8
@@ -9499,27 +9535,27 @@ one:
 	VCVTPD2PSY   Y8, X4
 	VCMPPS       $0x03, X4, X4, X8
 	VPBLENDVB    X8, c7fc000007fc00000<>+0(SB), X4, X4
-	VMOVUPS      X4, (CX)(R11*4)
-	VMOVUPS      (SI)(R11*4), X4
+	VMOVUPS      X4, (DX)(R12*4)
+	VMOVUPS      (DI)(R12*4), X4
 	VSUBPS       X1, X4, X4
 	VSUBPS       X2, X4, X4
 	VCMPPS       $0x03, X4, X4, X8
 	VPBLENDVB    X8, c7fc000007fc00000<>+0(SB), X4, X4
-	VMOVUPS      X4, (BX)(R11*4)
-	VMOVUPS      (R8)(R11*4), X4
-	VMOVUPS      (DI), X8
+	VMOVUPS      X4, (SI)(R12*4)
+	VMOVUPS      (R9)(R12*4), X4
+	VMOVUPS      (R8), X8
 	VMAXPS       X8, X4, X4
-	VMOVUPS      X4, (DI)
-	ADDQ         $+4, R11
-	SUBQ         $+4, AX
+	VMOVUPS      X4, (R8)
+	ADDQ         $+4, R12
+	SUBQ         $+4, CX
 	JGE          one
 
 rest:
-	ADDQ $+4, AX
+	ADDQ $+4, CX
 	JEQ  done
 
 element:
-	VMOVD        (DX)(R11*4), X4
+	VMOVD        (BX)(R12*4), X4
 	VSUBPS       X0, X4, X4
 	VCVTPS2PD    X4, Y4
 	VMOVUPS      cc05b800000000000<>+0(SB), Y8
@@ -9545,7 +9581,7 @@ element:
 	VPAND        Y6, Y8, Y4
 	VMOVUPS      Y4, Y9
 	VMOVUPS      Y7, Y11
-	VPGATHERQQ   Y11, (R10)(Y4*8), Y9
+	VPGATHERQQ   Y11, (R11)(Y4*8), Y9
 	VPSLLQ       $0x30, Y8, Y4
 	VPADDQ       Y4, Y9, Y4
 	VMOVUPS      Y4, Y8
@@ -9553,27 +9589,27 @@ element:
 	VCVTPD2PSY   Y8, X4
 	VCMPPS       $0x03, X4, X4, X8
 	VPBLENDVB    X8, c7fc000007fc00000<>+0(SB), X4, X4
-	VMOVD        X4, (CX)(R11*4)
-	VMOVD        (SI)(R11*4), X4
+	VMOVD        X4, (DX)(R12*4)
+	VMOVD        (DI)(R12*4), X4
 	VSUBPS       X1, X4, X4
 	VSUBPS       X2, X4, X4
 	VCMPPS       $0x03, X4, X4, X8
 	VPBLENDVB    X8, c7fc000007fc00000<>+0(SB), X4, X4
-	VMOVD        X4, (BX)(R11*4)
-	VMOVD        (R8)(R11*4), X4
-	VMOVD        (DI), X8
+	VMOVD        X4, (SI)(R12*4)
+	VMOVD        (R9)(R12*4), X4
+	VMOVD        (R8), X8
 	VMAXPS       X8, X4, X4
-	VMOVD        X4, (DI)
-	INCQ         R11
-	DECQ         AX
+	VMOVD        X4, (R8)
+	INCQ         R12
+	DECQ         CX
 	JNE          element
 	JMP          done
 
 doubtful:
-	MOVQ $+8, R12
+	MOVQ $+8, R13
 
 full:
-	VMOVUPS      (DX)(R11*4), X8
+	VMOVUPS      (BX)(R12*4), X8
 	VSUBPS       X0, X8, X8
 	VCVTPS2PD    X8, Y8
 	VMOVUPS      cc05b800000000000<>+0(SB), Y9
@@ -9599,7 +9635,7 @@ full:
 	VPAND        Y6, Y9, Y8
 	VMOVUPS      Y8, Y10
 	VMOVUPS      Y7, Y12
-	VPGATHERQQ   Y12, (R10)(Y8*8), Y10
+	VPGATHERQQ   Y12, (R11)(Y8*8), Y10
 	VPSLLQ       $0x30, Y9, Y8
 	VPADDQ       Y8, Y10, Y8
 	VMOVUPS      Y8, Y9
@@ -9607,8 +9643,8 @@ full:
 	VCVTPD2PSY   Y9, X8
 	VCMPPS       $0x03, X8, X8, X9
 	VPBLENDVB    X9, c7fc000007fc00000<>+0(SB), X8, X8
-	VMOVUPS      X8, (CX)(R11*4)
-	VMOVUPS      16(DX)(R11*4), X8
+	VMOVUPS      X8, (DX)(R12*4)
+	VMOVUPS      16(BX)(R12*4), X8
 	VSUBPS       X0, X8, X8
 	VCVTPS2PD    X8, Y8
 	VMOVUPS      cc05b800000000000<>+0(SB), Y9
@@ -9634,7 +9670,7 @@ full:
 	VPAND        Y6, Y9, Y8
 	VMOVUPS      Y8, Y10
 	VMOVUPS      Y7, Y12
-	VPGATHERQQ   Y12, (R10)(Y8*8), Y10
+	VPGATHERQQ   Y12, (R11)(Y8*8), Y10
 	VPSLLQ       $0x30, Y9, Y8
 	VPADDQ       Y8, Y10, Y8
 	VMOVUPS      Y8, Y9
@@ -9642,22 +9678,22 @@ full:
 	VCVTPD2PSY   Y9, X8
 	VCMPPS       $0x03, X8, X8, X9
 	VPBLENDVB    X9, c7fc000007fc00000<>+0(SB), X8, X8
-	VMOVUPS      X8, 16(CX)(R11*4)
-	VMOVUPS      (SI)(R11*4), Y8
+	VMOVUPS      X8, 16(DX)(R12*4)
+	VMOVUPS      (DI)(R12*4), Y8
 	VSUBPS       Y1, Y8, Y8
 	VSUBPS       Y2, Y8, Y8
 	VCMPPS       $0x03, Y8, Y8, Y9
 	VPBLENDVB    Y9, c7fc000007fc00000<>+0(SB), Y8, Y8
-	VMOVUPS      Y8, (BX)(R11*4)
-	VMOVUPS      (R8)(R11*4), Y8
-	VMOVUPS      (DI), Y9
+	VMOVUPS      Y8, (SI)(R12*4)
+	VMOVUPS      (R9)(R12*4), Y8
+	VMOVUPS      (R8), Y9
 	VMAXPS       Y9, Y8, Y8
-	VMOVUPS      Y8, (DI)
-	PREFETCHT0   8192(R8)(R11*4)
-	ADDQ         $+8, R11
-	SUBQ         $+8, AX
+	VMOVUPS      Y8, (R8)
+	PREFETCHT0   8192(R9)(R12*4)
+	ADDQ         $+8, R12
+	SUBQ         $+8, CX
 	JLT          single
-	DECQ         R12
+	DECQ         R13
 	JNE          full
 	JMP          again
 
@@ -9665,34 +9701,35 @@ done:
 	VZEROUPPER
 	RET
 
-// func logSoftmax32AVX512(dst []float32, a []float32, p float32, before []float32, b []float32, q float32, r float32, most *[32]float32, next []float32)
+// func logSoftmax32AVX512(dst []float32, a []float32, p float32, before []float32, b []float32, q float32, r float32, most *[32]float32, next []float32, stream bool)
 // Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, MMX+, SSE
-TEXT ·logSoftmax32AVX512(SB), NOSPLIT, $0-144
-	MOVQ         dst_len+8(FP), AX
-	MOVQ         dst_base+0(FP), CX
-	MOVQ         a_base+24(FP), DX
-	MOVQ         a_len+32(FP), BX
-	CMPQ         BX, AX
-	CMOVQLT      BX, AX
+TEXT ·logSoftmax32AVX512(SB), NOSPLIT, $0-145
+	MOVBQZX      stream+144(FP), AX
+	MOVQ         dst_len+8(FP), CX
+	MOVQ         dst_base+0(FP), DX
+	MOVQ         a_base+24(FP), BX
+	MOVQ         a_len+32(FP), SI
+	CMPQ         SI, CX
+	CMOVQLT      SI, CX
 	MOVSS        p+48(FP), X0
 	VPBROADCASTD X0, Z0
-	MOVQ         before_base+56(FP), BX
-	MOVQ         before_len+64(FP), SI
-	CMPQ         SI, AX
-	CMOVQLT      SI, AX
-	MOVQ         b_base+80(FP), SI
-	MOVQ         b_len+88(FP), DI
-	CMPQ         DI, AX
-	CMOVQLT      DI, AX
+	MOVQ         before_base+56(FP), SI
+	MOVQ         before_len+64(FP), DI
+	CMPQ         DI, CX
+	CMOVQLT      DI, CX
+	MOVQ         b_base+80(FP), DI
+	MOVQ         b_len+88(FP), R8
+	CMPQ         R8, CX
+	CMOVQLT      R8, CX
 	MOVSS        q+104(FP), X1
 	VPBROADCASTD X1, Z1
 	MOVSS        r+108(FP), X2
 	VPBROADCASTD X2, Z2
-	MOVQ         most+112(FP), DI
-	MOVQ         next_base+120(FP), R8
-	MOVQ         next_len+128(FP), R9
-	CMPQ         R9, AX
-	CMOVQLT      R9, AX
+	MOVQ         most+112(FP), R8
+	MOVQ         next_base+120(FP), R9
+	MOVQ         next_len+128(FP), R10
+	CMPQ         R10, CX
+	CMOVQLT      R10, CX
 	VPBROADCASTQ c40371547652b82fe<>+0(SB), Z3
 	VPBROADCASTQ c4338000000002000<>+0(SB), Z4
 	VPBROADCASTQ c4338000000000000<>+0(SB), Z5
@@ -9702,22 +9739,21 @@ TEXT ·logSoftmax32AVX512(SB), NOSPLIT, $0-144
 	VPBROADCASTQ c3c3abc9e3b398038<>+0(SB), Z9
 	VPBROADCASTQ c3f56c1f6f10350d8<>+0(SB), Z10
 	VPBROADCASTQ c3f811123c84d772d<>+0(SB), Z11
-	XORL         R9, R9
-	SUBQ         $+32, AX
+	XORL         R10, R10
+	SUBQ         $+32, CX
 	JLT          single
 
 again:
-	MOVQ  before_cap+72(FP), R10
-	BTQ   $0x3e, R10
-	JCC   many
-	TESTQ $0x0000003f, BX
+	TESTQ AX, AX
+	JEQ   many
+	TESTQ $0x0000003f, SI
 	JNE   many
 
 past:
-	VMOVDQU64        (DX)(R9*4), Y12
-	VMOVDQU64        32(DX)(R9*4), Y13
-	VMOVDQU64        64(DX)(R9*4), Y14
-	VMOVDQU64        96(DX)(R9*4), Y15
+	VMOVDQU64        (BX)(R10*4), Y12
+	VMOVDQU64        32(BX)(R10*4), Y13
+	VMOVDQU64        64(BX)(R10*4), Y14
+	VMOVDQU64        96(BX)(R10*4), Y15
 	VSUBPS           Y0, Y12, Y12
 	VSUBPS           Y0, Y13, Y13
 	VSUBPS           Y0, Y14, Y14
@@ -9817,44 +9853,44 @@ past:
 	VPTESTMQ.BCST    cffffffffffffc000<>+0(SB), Z16, K1
 	KORTESTB         K1, K1
 	JNE              doubtful
-	VMOVDQU64        Y12, (CX)(R9*4)
-	VMOVDQU64        Y13, 32(CX)(R9*4)
-	VMOVDQU64        Y14, 64(CX)(R9*4)
-	VMOVDQU64        Y15, 96(CX)(R9*4)
-	VMOVDQU64        (SI)(R9*4), Z12
+	VMOVDQU64        Y12, (DX)(R10*4)
+	VMOVDQU64        Y13, 32(DX)(R10*4)
+	VMOVDQU64        Y14, 64(DX)(R10*4)
+	VMOVDQU64        Y15, 96(DX)(R10*4)
+	VMOVDQU64        (DI)(R10*4), Z12
 	VSUBPS           Z1, Z12, Z12
 	VSUBPS           Z2, Z12, Z12
 	VCMPPS           $0x03, Z12, Z12, K1
 	VPBROADCASTQ     c7fc000007fc00000<>+0(SB), Z13
 	VMOVDQU32        Z13, K1, Z12
-	VMOVDQU64        (R8)(R9*4), Z13
-	VMOVDQU64        (DI), Z14
+	VMOVDQU64        (R9)(R10*4), Z13
+	VMOVDQU64        (R8), Z14
 	VMAXPS           Z14, Z13, Z13
-	VMOVDQU64        Z13, (DI)
-	VMOVDQU64        64(SI)(R9*4), Z13
+	VMOVDQU64        Z13, (R8)
+	VMOVDQU64        64(DI)(R10*4), Z13
 	VSUBPS           Z1, Z13, Z13
 	VSUBPS           Z2, Z13, Z13
 	VCMPPS           $0x03, Z13, Z13, K1
 	VPBROADCASTQ     c7fc000007fc00000<>+0(SB), Z14
 	VMOVDQU32        Z14, K1, Z13
-	VMOVDQU64        64(R8)(R9*4), Z14
-	VMOVDQU64        64(DI), Z15
+	VMOVDQU64        64(R9)(R10*4), Z14
+	VMOVDQU64        64(R8), Z15
 	VMAXPS           Z15, Z14, Z14
-	VMOVDQU64        Z14, 64(DI)
-	VMOVNTDQ         Z12, (BX)(R9*4)
-	VMOVNTDQ         Z13, 64(BX)(R9*4)
-	PREFETCHT0       8192(R8)(R9*4)
-	PREFETCHT0       8256(R8)(R9*4)
-	ADDQ             $+32, R9
-	SUBQ             $+32, AX
+	VMOVDQU64        Z14, 64(R8)
+	VMOVNTDQ         Z12, (SI)(R10*4)
+	VMOVNTDQ         Z13, 64(SI)(R10*4)
+	PREFETCHT0       8192(R9)(R10*4)
+	PREFETCHT0       8256(R9)(R10*4)
+	ADDQ             $+32, R10
+	SUBQ             $+32, CX
 	JGE              past
 	JMP              single
 
 many:
-	VMOVDQU64        (DX)(R9*4), Y12
-	VMOVDQU64        32(DX)(R9*4), Y13
-	VMOVDQU64        64(DX)(R9*4), Y14
-	VMOVDQU64        96(DX)(R9*4), Y15
+	VMOVDQU64        (BX)(R10*4), Y12
+	VMOVDQU64        32(BX)(R10*4), Y13
+	VMOVDQU64        64(BX)(R10*4), Y14
+	VMOVDQU64        96(BX)(R10*4), Y15
 	VSUBPS           Y0, Y12, Y12
 	VSUBPS           Y0, Y13, Y13
 	VSUBPS           Y0, Y14, Y14
@@ -9954,44 +9990,44 @@ many:
 	VPTESTMQ.BCST    cffffffffffffc000<>+0(SB), Z16, K1
 	KORTESTB         K1, K1
 	JNE              doubtful
-	VMOVDQU64        Y12, (CX)(R9*4)
-	VMOVDQU64        Y13, 32(CX)(R9*4)
-	VMOVDQU64        Y14, 64(CX)(R9*4)
-	VMOVDQU64        Y15, 96(CX)(R9*4)
-	VMOVDQU64        (SI)(R9*4), Z12
+	VMOVDQU64        Y12, (DX)(R10*4)
+	VMOVDQU64        Y13, 32(DX)(R10*4)
+	VMOVDQU64        Y14, 64(DX)(R10*4)
+	VMOVDQU64        Y15, 96(DX)(R10*4)
+	VMOVDQU64        (DI)(R10*4), Z12
 	VSUBPS           Z1, Z12, Z12
 	VSUBPS           Z2, Z12, Z12
 	VCMPPS           $0x03, Z12, Z12, K1
 	VPBROADCASTQ     c7fc000007fc00000<>+0(SB), Z13
 	VMOVDQU32        Z13, K1, Z12
-	VMOVDQU64        Z12, (BX)(R9*4)
-	VMOVDQU64        (R8)(R9*4), Z12
-	VMOVDQU64        (DI), Z13
+	VMOVDQU64        Z12, (SI)(R10*4)
+	VMOVDQU64        (R9)(R10*4), Z12
+	VMOVDQU64        (R8), Z13
 	VMAXPS           Z13, Z12, Z12
-	VMOVDQU64        Z12, (DI)
-	VMOVDQU64        64(SI)(R9*4), Z12
+	VMOVDQU64        Z12, (R8)
+	VMOVDQU64        64(DI)(R10*4), Z12
 	VSUBPS           Z1, Z12, Z12
 	VSUBPS           Z2, Z12, Z12
 	VCMPPS           $0x03, Z12, Z12, K1
 	VPBROADCASTQ     c7fc000007fc00000<>+0(SB), Z13
 	VMOVDQU32        Z13, K1, Z12
-	VMOVDQU64        Z12, 64(BX)(R9*4)
-	VMOVDQU64        64(R8)(R9*4), Z12
-	VMOVDQU64        64(DI), Z13
+	VMOVDQU64        Z12, 64(SI)(R10*4)
+	VMOVDQU64        64(R9)(R10*4), Z12
+	VMOVDQU64        64(R8), Z13
 	VMAXPS           Z13, Z12, Z12
-	VMOVDQU64        Z12, 64(DI)
-	PREFETCHT0       8192(R8)(R9*4)
-	PREFETCHT0       8256(R8)(R9*4)
-	ADDQ             $+32, R9
-	SUBQ             $+32, AX
+	VMOVDQU64        Z12, 64(R8)
+	PREFETCHT0       8192(R9)(R10*4)
+	PREFETCHT0       8256(R9)(R10*4)
+	ADDQ             $+32, R10
+	SUBQ             $+32, CX
 	JGE              many
 
 single:
-	ADDQ $+24, AX
+	ADDQ $+24, CX
 	JLT  rest
 
 one:
-	VMOVDQU64        (DX)(R9*4), Y4
+	VMOVDQU64        (BX)(R10*4), Y4
 	VSUBPS           Y0, Y4, Y4
 	VCVTPS2PD        Y4, Z4
 	VPBROADCASTQ     cc05b800000000000<>+0(SB), Z6
@@ -10025,29 +10061,29 @@ one:
 	VCMPPS           $0x03, Y4, Y4, K1
 	VPBROADCASTQ     c7fc000007fc00000<>+0(SB), Y6
 	VMOVDQU32        Y6, K1, Y4
-	VMOVDQU64        Y4, (CX)(R9*4)
-	VMOVDQU64        (SI)(R9*4), Y4
+	VMOVDQU64        Y4, (DX)(R10*4)
+	VMOVDQU64        (DI)(R10*4), Y4
 	VSUBPS           Y1, Y4, Y4
 	VSUBPS           Y2, Y4, Y4
 	VCMPPS           $0x03, Y4, Y4, K1
 	VPBROADCASTQ     c7fc000007fc00000<>+0(SB), Y6
 	VMOVDQU32        Y6, K1, Y4
-	VMOVDQU64        Y4, (BX)(R9*4)
-	VMOVDQU64        (R8)(R9*4), Y4
-	VMOVDQU64        (DI), Y6
+	VMOVDQU64        Y4, (SI)(R10*4)
+	VMOVDQU64        (R9)(R10*4), Y4
+	VMOVDQU64        (R8), Y6
 	VMAXPS           Y6, Y4, Y4
-	VMOVDQU64        Y4, (DI)
-	ADDQ             $+8, R9
-	SUBQ             $+8, AX
+	VMOVDQU64        Y4, (R8)
+	ADDQ             $+8, R10
+	SUBQ             $+8, CX
 	JGE              one
 
 rest:
-	ADDQ             $+8, AX
+	ADDQ             $+8, CX
 	JEQ              done
-	MOVQ             $-1, R10
-	BZHIQ            AX, R10, R10
-	KMOVQ            R10, K1
-	VMOVDQU32.Z      (DX)(R9*4), K1, Y4
+	MOVQ             $-1, AX
+	BZHIQ            CX, AX, AX
+	KMOVQ            AX, K1
+	VMOVDQU32.Z      (BX)(R10*4), K1, Y4
 	VSUBPS           Y0, Y4, Y0
 	VCVTPS2PD        Y0, Z0
 	VPBROADCASTQ     cc05b800000000000<>+0(SB), Z4
@@ -10081,28 +10117,28 @@ rest:
 	VCMPPS           $0x03, Y0, Y0, K2
 	VPBROADCASTQ     c7fc000007fc00000<>+0(SB), Y3
 	VMOVDQU32        Y3, K2, Y0
-	VMOVDQU32        Y0, K1, (CX)(R9*4)
-	VMOVDQU32.Z      (SI)(R9*4), K1, Y0
+	VMOVDQU32        Y0, K1, (DX)(R10*4)
+	VMOVDQU32.Z      (DI)(R10*4), K1, Y0
 	VSUBPS           Y1, Y0, Y0
 	VSUBPS           Y2, Y0, Y0
 	VCMPPS           $0x03, Y0, Y0, K2
 	VPBROADCASTQ     c7fc000007fc00000<>+0(SB), Y1
 	VMOVDQU32        Y1, K2, Y0
-	VMOVDQU32        Y0, K1, (BX)(R9*4)
-	VMOVDQU32.Z      (R8)(R9*4), K1, Y0
-	VMOVDQU32.Z      (DI), K1, Y1
+	VMOVDQU32        Y0, K1, (SI)(R10*4)
+	VMOVDQU32.Z      (R9)(R10*4), K1, Y0
+	VMOVDQU32.Z      (R8), K1, Y1
 	VMAXPS           Y1, Y0, Y0
-	VMOVDQU32        Y0, K1, (DI)
+	VMOVDQU32        Y0, K1, (R8)
 	JMP              done
 
 doubtful:
-	MOVQ $+8, R10
+	MOVQ $+8, R11
 
 full:
-	VMOVDQU64        (DX)(R9*4), Y12
-	VMOVDQU64        32(DX)(R9*4), Y13
-	VMOVDQU64        64(DX)(R9*4), Y14
-	VMOVDQU64        96(DX)(R9*4), Y15
+	VMOVDQU64        (BX)(R10*4), Y12
+	VMOVDQU64        32(BX)(R10*4), Y13
+	VMOVDQU64        64(BX)(R10*4), Y14
+	VMOVDQU64        96(BX)(R10*4), Y15
 	VSUBPS           Y0, Y12, Y12
 	VSUBPS           Y0, Y13, Y13
 	VSUBPS           Y0, Y14, Y14
@@ -10237,38 +10273,38 @@ full:
 	VMOVDQU32        Y16, K2, Y13
 	VMOVDQU32        Y17, K3, Y14
 	VMOVDQU32        Y19, K4, Y18
-	VMOVDQU64        Y12, (CX)(R9*4)
-	VMOVDQU64        Y13, 32(CX)(R9*4)
-	VMOVDQU64        Y14, 64(CX)(R9*4)
-	VMOVDQU64        Y18, 96(CX)(R9*4)
-	VMOVDQU64        (SI)(R9*4), Z12
+	VMOVDQU64        Y12, (DX)(R10*4)
+	VMOVDQU64        Y13, 32(DX)(R10*4)
+	VMOVDQU64        Y14, 64(DX)(R10*4)
+	VMOVDQU64        Y18, 96(DX)(R10*4)
+	VMOVDQU64        (DI)(R10*4), Z12
 	VSUBPS           Z1, Z12, Z12
 	VSUBPS           Z2, Z12, Z12
 	VCMPPS           $0x03, Z12, Z12, K1
 	VPBROADCASTQ     c7fc000007fc00000<>+0(SB), Z13
 	VMOVDQU32        Z13, K1, Z12
-	VMOVDQU64        Z12, (BX)(R9*4)
-	VMOVDQU64        (R8)(R9*4), Z12
-	VMOVDQU64        (DI), Z13
+	VMOVDQU64        Z12, (SI)(R10*4)
+	VMOVDQU64        (R9)(R10*4), Z12
+	VMOVDQU64        (R8), Z13
 	VMAXPS           Z13, Z12, Z12
-	VMOVDQU64        Z12, (DI)
-	VMOVDQU64        64(SI)(R9*4), Z12
+	VMOVDQU64        Z12, (R8)
+	VMOVDQU64        64(DI)(R10*4), Z12
 	VSUBPS           Z1, Z12, Z12
 	VSUBPS           Z2, Z12, Z12
 	VCMPPS           $0x03, Z12, Z12, K1
 	VPBROADCASTQ     c7fc000007fc00000<>+0(SB), Z13
 	VMOVDQU32        Z13, K1, Z12
-	VMOVDQU64        Z12, 64(BX)(R9*4)
-	VMOVDQU64        64(R8)(R9*4), Z12
-	VMOVDQU64        64(DI), Z13
+	VMOVDQU64        Z12, 64(SI)(R10*4)
+	VMOVDQU64        64(R9)(R10*4), Z12
+	VMOVDQU64        64(R8), Z13
 	VMAXPS           Z13, Z12, Z12
-	VMOVDQU64        Z12, 64(DI)
-	PREFETCHT0       8192(R8)(R9*4)
-	PREFETCHT0       8256(R8)(R9*4)
-	ADDQ             $+32, R9
-	SUBQ             $+32, AX
+	VMOVDQU64        Z12, 64(R8)
+	PREFETCHT0       8192(R9)(R10*4)
+	PREFETCHT0       8256(R9)(R10*4)
+	ADDQ             $+32, R10
+	SUBQ             $+32, CX
 	JLT              single
-	DECQ             R10
+	DECQ             R11
 	JNE              full
 	JMP              again
 

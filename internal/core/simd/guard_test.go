@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"reflect"
+	"strings"
 	"syscall"
 	"testing"
 	"unsafe"
@@ -20,8 +21,43 @@ func levels(t *testing.T, f func(t *testing.T, level cpu.Level)) {
 		t.Skip("this processor has no AVX2")
 	}
 	for l := cpu.AVX2; l <= cpu.Detect(); l++ {
-		t.Run(l.String(), func(t *testing.T) { f(t, l) })
+		t.Run(l.String(), func(t *testing.T) {
+			level = l
+			f(t, l)
+		})
 	}
+}
+
+var (
+	level cpu.Level // of the rows that are tested
+	ahead *Prefetch // of the call at hand, if that streams
+)
+
+// streamOf returns the second entry of a row by the name that checks have for it, as addF32; nil if it has none.
+func streamOf(name string) Stream {
+	for table, of := range map[string]any{"abs": Abs, "neg": Neg, "relu": Relu, "sqrt": Sqrt, "reciprocal": Reciprocal, "square": Square,
+		"round": Round, "floor": Floor, "ceil": Ceil, "trunc": Trunc, "hardSwish": HardSwish,
+		"exp": Exp, "log": Log, "tanh": Tanh, "sigmoid": Sigmoid, "fastExp": FastExp, "fastLog": FastLog, "fastTanh": FastTanh, "fastSigmoid": FastSigmoid,
+		"add": Add, "sub": Sub, "mul": Mul, "div": Div, "max": Max, "min": Min, "mulAdd": MulAdd, "where": Where,
+		"equal": Equal, "notEqual": NotEqual, "less": Less, "lessOrEqual": LessOrEqual, "greater": Greater, "greaterOrEqual": GreaterOrEqual} {
+		field, ok := strings.CutPrefix(name, table)
+		if !ok {
+			continue
+		}
+		rows := reflect.ValueOf(of).Index(int(level)).Elem()
+		if f := rows.FieldByName("Stream" + field); f.IsValid() {
+			return f.Interface().(Stream)
+		}
+		if f := rows.FieldByName("Stream").Elem().FieldByName(field); f.IsValid() {
+			return f.Interface().(Stream)
+		}
+	}
+	return nil
+}
+
+// erase returns a slice as a Run.
+func erase[T any](s []T) Run {
+	return unsafe.Slice((*struct{})(unsafe.Pointer(unsafe.SliceData(s))), len(s))
 }
 
 // at returns the kernel of a level.
@@ -165,7 +201,7 @@ func places(size int) []int {
 // A row is called with its result and its operands, all of one length.
 type row[R, T any] func(dst []R, in [3][]T)
 
-// compare runs a row of n operands at each place and length, apart and in place, its result marked or not, and wants each element to be what
+// compare runs a row of n operands at each place and length, apart and in place, by usual stores and as a stream, and wants each element to be what
 // want makes of the operands' elements, and the bytes around dst untouched.
 func compare[R, T any](t *testing.T, n int, call row[R, T], want func(in [3]T) R) {
 	t.Helper()
@@ -177,9 +213,8 @@ func compare[R, T any](t *testing.T, n int, call row[R, T], want func(in [3]T) R
 	for i := range mem {
 		mem[i] = guard(t, 4096)
 	}
-	ahead := NewFetch()
-	defer ahead.Free()
-	ahead.After(mem[0].bytes, mem[1].bytes) // memory that can't be touched
+	var beyond Prefetch
+	beyond.After(mem[0].bytes, mem[1].bytes) // memory that can't be touched
 	r := rand.New(rand.NewPCG(1, 2))
 	expect := make([]R, most)
 	for length := 0; length <= most; length++ {
@@ -227,14 +262,9 @@ func compare[R, T any](t *testing.T, n int, call row[R, T], want func(in [3]T) R
 			for j := range n {
 				old[j] = append([]T(nil), in[j]...)
 			}
-			switch (length + p) % 3 {
-			case 0:
-				call(dst, in)
-			case 1:
-				call(Past(dst, 0), in)
-			case 2:
-				call(Past(dst, ahead), in)
-			}
+			ahead = [...]*Prefetch{nil, new(Prefetch), &beyond}[(length+p)%3]
+			call(dst, in)
+			ahead = nil
 			for i := range length {
 				if bits(dst[i]) != bits(expect[i]) {
 					var e []uint64

@@ -8,46 +8,94 @@ package simd
 func fastExpF32AVX2(dst []float32, a []float32)
 
 //go:noescape
+func fastExpF32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func fastExpF32AVX512(dst []float32, a []float32)
+
+//go:noescape
+func fastExpF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func fastExpMulAddF32AVX2(dst []float32, a []float32, b []float32, c []float32)
 
 //go:noescape
+func fastExpMulAddF32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func fastExpMulAddF32AVX512(dst []float32, a []float32, b []float32, c []float32)
+
+//go:noescape
+func fastExpMulAddF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func fastLogF32AVX2(dst []float32, a []float32)
 
 //go:noescape
+func fastLogF32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func fastLogF32AVX512(dst []float32, a []float32)
+
+//go:noescape
+func fastLogF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func fastLogMulAddF32AVX2(dst []float32, a []float32, b []float32, c []float32)
 
 //go:noescape
+func fastLogMulAddF32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func fastLogMulAddF32AVX512(dst []float32, a []float32, b []float32, c []float32)
+
+//go:noescape
+func fastLogMulAddF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func fastTanhF32AVX2(dst []float32, a []float32)
 
 //go:noescape
+func fastTanhF32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func fastTanhMulAddF32AVX2(dst []float32, a []float32, b []float32, c []float32)
+
+//go:noescape
+func fastTanhMulAddF32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func fastTanhF32AVX512(dst []float32, a []float32)
 
 //go:noescape
+func fastTanhF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func fastTanhMulAddF32AVX512(dst []float32, a []float32, b []float32, c []float32)
+
+//go:noescape
+func fastTanhMulAddF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func fastSigmoidF32AVX2(dst []float32, a []float32)
 
 //go:noescape
+func fastSigmoidF32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func fastSigmoidF32AVX512(dst []float32, a []float32)
+
+//go:noescape
+func fastSigmoidF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func fastSigmoidMulAddF32AVX2(dst []float32, a []float32, b []float32, c []float32)
 
 //go:noescape
+func fastSigmoidMulAddF32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func fastSigmoidMulAddF32AVX512(dst []float32, a []float32, b []float32, c []float32)
+
+//go:noescape
+func fastSigmoidMulAddF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)

@@ -175,8 +175,18 @@ DATA c7fc000007fc00000<>+56(SB)/8, $0x7fc000007fc00000
 GLOBL c7fc000007fc00000<>(SB), RODATA|NOPTR, $64
 
 // func fastExpF32AVX2(dst []float32, a []float32)
-// Requires: AVX, AVX2, CMOV, FMA3, MMX+
 TEXT ·fastExpF32AVX2(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·fastExpF32AVX2<>(SB)
+
+// func fastExpF32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·fastExpF32StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·fastExpF32AVX2<>(SB)
+
+// func fastExpF32AVX2<>(dst []float32, a []float32)
+// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+TEXT ·fastExpF32AVX2<>(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -192,21 +202,14 @@ TEXT ·fastExpF32AVX2(SB), NOSPLIT, $0-48
 	JLT     single
 
 again:
-	MOVQ  dst_cap+16(FP), SI
-	BTQ   $0x3e, SI
-	JCC   many
+	TESTQ R13, R13
+	JEQ   many
 	TESTQ $0x0000001f, CX
 	JNE   many
-	SHRQ  $0x30, SI
-	ANDQ  $0x3f, SI
-	JNE   named
+	MOVQ  (R13), SI
+	TESTQ SI, SI
+	JNE   past
 	LEAQ  8192(DX), SI
-	JMP   past
-
-named:
-	LEAQ ·fetches+0(SB), DI
-	SHLQ $0x05, SI
-	MOVQ (DI)(SI*1), SI
 
 past:
 	VMOVUPS      (DX)(BX*4), Y4
@@ -499,8 +502,18 @@ done:
 	RET
 
 // func fastExpF32AVX512(dst []float32, a []float32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·fastExpF32AVX512(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·fastExpF32AVX512<>(SB)
+
+// func fastExpF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·fastExpF32StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·fastExpF32AVX512<>(SB)
+
+// func fastExpF32AVX512<>(dst []float32, a []float32)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+TEXT ·fastExpF32AVX512<>(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -527,21 +540,14 @@ TEXT ·fastExpF32AVX512(SB), NOSPLIT, $0-48
 	JLT          single
 
 again:
-	MOVQ  dst_cap+16(FP), SI
-	BTQ   $0x3e, SI
-	JCC   many
+	TESTQ R13, R13
+	JEQ   many
 	TESTQ $0x0000003f, CX
 	JNE   many
-	SHRQ  $0x30, SI
-	ANDQ  $0x3f, SI
-	JNE   named
+	MOVQ  (R13), SI
+	TESTQ SI, SI
+	JNE   past
 	LEAQ  8192(DX), SI
-	JMP   past
-
-named:
-	LEAQ ·fetches+0(SB), DI
-	SHLQ $0x05, SI
-	MOVQ (DI)(SI*1), SI
 
 past:
 	VMOVDQU64    (DX)(BX*4), Z15
@@ -968,8 +974,18 @@ done:
 	RET
 
 // func fastExpMulAddF32AVX2(dst []float32, a []float32, b []float32, c []float32)
-// Requires: AVX, AVX2, CMOV, FMA3, MMX+
 TEXT ·fastExpMulAddF32AVX2(SB), NOSPLIT, $0-96
+	XORL R13, R13
+	JMP  ·fastExpMulAddF32AVX2<>(SB)
+
+// func fastExpMulAddF32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·fastExpMulAddF32StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·fastExpMulAddF32AVX2<>(SB)
+
+// func fastExpMulAddF32AVX2<>(dst []float32, a []float32, b []float32, c []float32)
+// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+TEXT ·fastExpMulAddF32AVX2<>(SB), NOSPLIT, $0-96
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -993,25 +1009,18 @@ TEXT ·fastExpMulAddF32AVX2(SB), NOSPLIT, $0-96
 	JLT     single
 
 again:
-	MOVQ  dst_cap+16(FP), R8
-	BTQ   $0x3e, R8
-	JCC   many
+	TESTQ R13, R13
+	JEQ   many
 	TESTQ $0x0000001f, CX
 	JNE   many
-	SHRQ  $0x30, R8
-	ANDQ  $0x3f, R8
-	JNE   named
+	MOVQ  (R13), R8
+	MOVQ  8(R13), R9
+	MOVQ  16(R13), R10
+	TESTQ R8, R8
+	JNE   past
+	LEAQ  8192(DX), R8
 	LEAQ  8192(DX), R9
 	LEAQ  8192(DX), R10
-	LEAQ  8192(DX), R8
-	JMP   past
-
-named:
-	LEAQ ·fetches+0(SB), R11
-	SHLQ $0x05, R8
-	MOVQ (R11)(R8*1), R9
-	MOVQ 8(R11)(R8*1), R10
-	MOVQ 16(R11)(R8*1), R8
 
 past:
 	VMOVUPS      (DX)(DI*4), Y4
@@ -1070,9 +1079,9 @@ past:
 	JNE          doubtful
 	VMOVNTDQ     Y4, (CX)(DI*4)
 	VMOVNTDQ     Y6, 32(CX)(DI*4)
+	PREFETCHT0   (R8)(DI*4)
 	PREFETCHT0   (R9)(DI*4)
 	PREFETCHT0   (R10)(DI*4)
-	PREFETCHT0   (R8)(DI*4)
 	ADDQ         $+16, DI
 	SUBQ         $+16, AX
 	JGE          past
@@ -1338,8 +1347,18 @@ done:
 	RET
 
 // func fastExpMulAddF32AVX512(dst []float32, a []float32, b []float32, c []float32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·fastExpMulAddF32AVX512(SB), NOSPLIT, $0-96
+	XORL R13, R13
+	JMP  ·fastExpMulAddF32AVX512<>(SB)
+
+// func fastExpMulAddF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·fastExpMulAddF32StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·fastExpMulAddF32AVX512<>(SB)
+
+// func fastExpMulAddF32AVX512<>(dst []float32, a []float32, b []float32, c []float32)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+TEXT ·fastExpMulAddF32AVX512<>(SB), NOSPLIT, $0-96
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -1374,25 +1393,18 @@ TEXT ·fastExpMulAddF32AVX512(SB), NOSPLIT, $0-96
 	JLT          single
 
 again:
-	MOVQ  dst_cap+16(FP), R8
-	BTQ   $0x3e, R8
-	JCC   many
+	TESTQ R13, R13
+	JEQ   many
 	TESTQ $0x0000003f, CX
 	JNE   many
-	SHRQ  $0x30, R8
-	ANDQ  $0x3f, R8
-	JNE   named
+	MOVQ  (R13), R8
+	MOVQ  8(R13), R9
+	MOVQ  16(R13), R10
+	TESTQ R8, R8
+	JNE   past
+	LEAQ  8192(DX), R8
 	LEAQ  8192(DX), R9
 	LEAQ  8192(DX), R10
-	LEAQ  8192(DX), R8
-	JMP   past
-
-named:
-	LEAQ ·fetches+0(SB), R11
-	SHLQ $0x05, R8
-	MOVQ (R11)(R8*1), R9
-	MOVQ 8(R11)(R8*1), R10
-	MOVQ 16(R11)(R8*1), R8
 
 past:
 	VMOVDQU64    (DX)(DI*4), Z15
@@ -1497,18 +1509,18 @@ past:
 	VMOVNTDQ     Z16, 64(CX)(DI*4)
 	VMOVNTDQ     Z17, 128(CX)(DI*4)
 	VMOVNTDQ     Z19, 192(CX)(DI*4)
+	PREFETCHT0   (R8)(DI*4)
 	PREFETCHT0   (R9)(DI*4)
 	PREFETCHT0   (R10)(DI*4)
-	PREFETCHT0   (R8)(DI*4)
+	PREFETCHT0   64(R8)(DI*4)
 	PREFETCHT0   64(R9)(DI*4)
 	PREFETCHT0   64(R10)(DI*4)
-	PREFETCHT0   64(R8)(DI*4)
+	PREFETCHT0   128(R8)(DI*4)
 	PREFETCHT0   128(R9)(DI*4)
 	PREFETCHT0   128(R10)(DI*4)
-	PREFETCHT0   128(R8)(DI*4)
+	PREFETCHT0   192(R8)(DI*4)
 	PREFETCHT0   192(R9)(DI*4)
 	PREFETCHT0   192(R10)(DI*4)
-	PREFETCHT0   192(R8)(DI*4)
 	ADDQ         $+64, DI
 	SUBQ         $+64, AX
 	JGE          past
@@ -2093,8 +2105,18 @@ DATA cff800000ff800000<>+56(SB)/8, $0xff800000ff800000
 GLOBL cff800000ff800000<>(SB), RODATA|NOPTR, $64
 
 // func fastLogF32AVX2(dst []float32, a []float32)
-// Requires: AVX, AVX2, CMOV, FMA3, MMX+
 TEXT ·fastLogF32AVX2(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·fastLogF32AVX2<>(SB)
+
+// func fastLogF32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·fastLogF32StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·fastLogF32AVX2<>(SB)
+
+// func fastLogF32AVX2<>(dst []float32, a []float32)
+// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+TEXT ·fastLogF32AVX2<>(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -2106,21 +2128,14 @@ TEXT ·fastLogF32AVX2(SB), NOSPLIT, $0-48
 	JLT     single
 
 again:
-	MOVQ  dst_cap+16(FP), SI
-	BTQ   $0x3e, SI
-	JCC   many
+	TESTQ R13, R13
+	JEQ   many
 	TESTQ $0x0000001f, CX
 	JNE   many
-	SHRQ  $0x30, SI
-	ANDQ  $0x3f, SI
-	JNE   named
+	MOVQ  (R13), SI
+	TESTQ SI, SI
+	JNE   past
 	LEAQ  8192(DX), SI
-	JMP   past
-
-named:
-	LEAQ ·fetches+0(SB), DI
-	SHLQ $0x05, SI
-	MOVQ (DI)(SI*1), SI
 
 past:
 	VMOVUPS     (DX)(BX*4), Y0
@@ -2469,8 +2484,18 @@ done:
 	RET
 
 // func fastLogF32AVX512(dst []float32, a []float32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·fastLogF32AVX512(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·fastLogF32AVX512<>(SB)
+
+// func fastLogF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·fastLogF32StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·fastLogF32AVX512<>(SB)
+
+// func fastLogF32AVX512<>(dst []float32, a []float32)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+TEXT ·fastLogF32AVX512<>(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -2486,21 +2511,14 @@ TEXT ·fastLogF32AVX512(SB), NOSPLIT, $0-48
 	JLT          single
 
 again:
-	MOVQ  dst_cap+16(FP), SI
-	BTQ   $0x3e, SI
-	JCC   many
+	TESTQ R13, R13
+	JEQ   many
 	TESTQ $0x0000003f, CX
 	JNE   many
-	SHRQ  $0x30, SI
-	ANDQ  $0x3f, SI
-	JNE   named
+	MOVQ  (R13), SI
+	TESTQ SI, SI
+	JNE   past
 	LEAQ  8192(DX), SI
-	JMP   past
-
-named:
-	LEAQ ·fetches+0(SB), DI
-	SHLQ $0x05, SI
-	MOVQ (DI)(SI*1), SI
 
 past:
 	VMOVDQU64        (DX)(BX*4), Z4
@@ -3075,8 +3093,18 @@ done:
 	RET
 
 // func fastLogMulAddF32AVX2(dst []float32, a []float32, b []float32, c []float32)
-// Requires: AVX, AVX2, CMOV, FMA3, MMX+
 TEXT ·fastLogMulAddF32AVX2(SB), NOSPLIT, $0-96
+	XORL R13, R13
+	JMP  ·fastLogMulAddF32AVX2<>(SB)
+
+// func fastLogMulAddF32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·fastLogMulAddF32StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·fastLogMulAddF32AVX2<>(SB)
+
+// func fastLogMulAddF32AVX2<>(dst []float32, a []float32, b []float32, c []float32)
+// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+TEXT ·fastLogMulAddF32AVX2<>(SB), NOSPLIT, $0-96
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -3096,25 +3124,18 @@ TEXT ·fastLogMulAddF32AVX2(SB), NOSPLIT, $0-96
 	JLT     single
 
 again:
-	MOVQ  dst_cap+16(FP), R8
-	BTQ   $0x3e, R8
-	JCC   many
+	TESTQ R13, R13
+	JEQ   many
 	TESTQ $0x0000001f, CX
 	JNE   many
-	SHRQ  $0x30, R8
-	ANDQ  $0x3f, R8
-	JNE   named
+	MOVQ  (R13), R8
+	MOVQ  8(R13), R9
+	MOVQ  16(R13), R10
+	TESTQ R8, R8
+	JNE   past
+	LEAQ  8192(DX), R8
 	LEAQ  8192(DX), R9
 	LEAQ  8192(DX), R10
-	LEAQ  8192(DX), R8
-	JMP   past
-
-named:
-	LEAQ ·fetches+0(SB), R11
-	SHLQ $0x05, R8
-	MOVQ (R11)(R8*1), R9
-	MOVQ 8(R11)(R8*1), R10
-	MOVQ 16(R11)(R8*1), R8
 
 past:
 	VMOVUPS     (DX)(DI*4), Y0
@@ -3191,9 +3212,9 @@ past:
 	JNE         doubtful
 	VMOVNTDQ    Y0, (CX)(DI*4)
 	VMOVNTDQ    Y2, 32(CX)(DI*4)
+	PREFETCHT0  (R8)(DI*4)
 	PREFETCHT0  (R9)(DI*4)
 	PREFETCHT0  (R10)(DI*4)
-	PREFETCHT0  (R8)(DI*4)
 	ADDQ        $+16, DI
 	SUBQ        $+16, AX
 	JGE         past
@@ -3497,8 +3518,18 @@ done:
 	RET
 
 // func fastLogMulAddF32AVX512(dst []float32, a []float32, b []float32, c []float32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·fastLogMulAddF32AVX512(SB), NOSPLIT, $0-96
+	XORL R13, R13
+	JMP  ·fastLogMulAddF32AVX512<>(SB)
+
+// func fastLogMulAddF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·fastLogMulAddF32StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·fastLogMulAddF32AVX512<>(SB)
+
+// func fastLogMulAddF32AVX512<>(dst []float32, a []float32, b []float32, c []float32)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+TEXT ·fastLogMulAddF32AVX512<>(SB), NOSPLIT, $0-96
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -3522,25 +3553,18 @@ TEXT ·fastLogMulAddF32AVX512(SB), NOSPLIT, $0-96
 	JLT          single
 
 again:
-	MOVQ  dst_cap+16(FP), R8
-	BTQ   $0x3e, R8
-	JCC   many
+	TESTQ R13, R13
+	JEQ   many
 	TESTQ $0x0000003f, CX
 	JNE   many
-	SHRQ  $0x30, R8
-	ANDQ  $0x3f, R8
-	JNE   named
+	MOVQ  (R13), R8
+	MOVQ  8(R13), R9
+	MOVQ  16(R13), R10
+	TESTQ R8, R8
+	JNE   past
+	LEAQ  8192(DX), R8
 	LEAQ  8192(DX), R9
 	LEAQ  8192(DX), R10
-	LEAQ  8192(DX), R8
-	JMP   past
-
-named:
-	LEAQ ·fetches+0(SB), R11
-	SHLQ $0x05, R8
-	MOVQ (R11)(R8*1), R9
-	MOVQ 8(R11)(R8*1), R10
-	MOVQ 16(R11)(R8*1), R8
 
 past:
 	VMOVDQU64        (DX)(DI*4), Z4
@@ -3683,18 +3707,18 @@ past:
 	VMOVNTDQ         Z5, 64(CX)(DI*4)
 	VMOVNTDQ         Z6, 128(CX)(DI*4)
 	VMOVNTDQ         Z8, 192(CX)(DI*4)
+	PREFETCHT0       (R8)(DI*4)
 	PREFETCHT0       (R9)(DI*4)
 	PREFETCHT0       (R10)(DI*4)
-	PREFETCHT0       (R8)(DI*4)
+	PREFETCHT0       64(R8)(DI*4)
 	PREFETCHT0       64(R9)(DI*4)
 	PREFETCHT0       64(R10)(DI*4)
-	PREFETCHT0       64(R8)(DI*4)
+	PREFETCHT0       128(R8)(DI*4)
 	PREFETCHT0       128(R9)(DI*4)
 	PREFETCHT0       128(R10)(DI*4)
-	PREFETCHT0       128(R8)(DI*4)
+	PREFETCHT0       192(R8)(DI*4)
 	PREFETCHT0       192(R9)(DI*4)
 	PREFETCHT0       192(R10)(DI*4)
-	PREFETCHT0       192(R8)(DI*4)
 	ADDQ             $+64, DI
 	SUBQ             $+64, AX
 	JGE              past
@@ -4269,8 +4293,18 @@ DATA c4220000042200000<>+56(SB)/8, $0x4220000042200000
 GLOBL c4220000042200000<>(SB), RODATA|NOPTR, $64
 
 // func fastTanhF32AVX2(dst []float32, a []float32)
-// Requires: AVX, AVX2, CMOV, FMA3, MMX+
 TEXT ·fastTanhF32AVX2(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·fastTanhF32AVX2<>(SB)
+
+// func fastTanhF32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·fastTanhF32StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·fastTanhF32AVX2<>(SB)
+
+// func fastTanhF32AVX2<>(dst []float32, a []float32)
+// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+TEXT ·fastTanhF32AVX2<>(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -4289,21 +4323,14 @@ TEXT ·fastTanhF32AVX2(SB), NOSPLIT, $0-48
 	JLT     single
 
 again:
-	MOVQ  dst_cap+16(FP), SI
-	BTQ   $0x3e, SI
-	JCC   many
+	TESTQ R13, R13
+	JEQ   many
 	TESTQ $0x0000001f, CX
 	JNE   many
-	SHRQ  $0x30, SI
-	ANDQ  $0x3f, SI
-	JNE   named
+	MOVQ  (R13), SI
+	TESTQ SI, SI
+	JNE   past
 	LEAQ  8192(DX), SI
-	JMP   past
-
-named:
-	LEAQ ·fetches+0(SB), DI
-	SHLQ $0x05, SI
-	MOVQ (DI)(SI*1), SI
 
 past:
 	VMOVUPS      (DX)(BX*4), Y7
@@ -4678,8 +4705,18 @@ done:
 	RET
 
 // func fastTanhMulAddF32AVX2(dst []float32, a []float32, b []float32, c []float32)
-// Requires: AVX, AVX2, CMOV, FMA3, MMX+
 TEXT ·fastTanhMulAddF32AVX2(SB), NOSPLIT, $0-96
+	XORL R13, R13
+	JMP  ·fastTanhMulAddF32AVX2<>(SB)
+
+// func fastTanhMulAddF32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·fastTanhMulAddF32StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·fastTanhMulAddF32AVX2<>(SB)
+
+// func fastTanhMulAddF32AVX2<>(dst []float32, a []float32, b []float32, c []float32)
+// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+TEXT ·fastTanhMulAddF32AVX2<>(SB), NOSPLIT, $0-96
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -4705,25 +4742,18 @@ TEXT ·fastTanhMulAddF32AVX2(SB), NOSPLIT, $0-96
 	JLT     single
 
 again:
-	MOVQ  dst_cap+16(FP), R8
-	BTQ   $0x3e, R8
-	JCC   many
+	TESTQ R13, R13
+	JEQ   many
 	TESTQ $0x0000001f, CX
 	JNE   many
-	SHRQ  $0x30, R8
-	ANDQ  $0x3f, R8
-	JNE   named
+	MOVQ  (R13), R8
+	MOVQ  8(R13), R9
+	MOVQ  16(R13), R10
+	TESTQ R8, R8
+	JNE   past
+	LEAQ  8192(DX), R8
 	LEAQ  8192(DX), R9
 	LEAQ  8192(DX), R10
-	LEAQ  8192(DX), R8
-	JMP   past
-
-named:
-	LEAQ ·fetches+0(SB), R11
-	SHLQ $0x05, R8
-	MOVQ (R11)(R8*1), R9
-	MOVQ 8(R11)(R8*1), R10
-	MOVQ 16(R11)(R8*1), R8
 
 past:
 	VMOVUPS      (DX)(DI*4), Y6
@@ -4815,9 +4845,9 @@ past:
 	JNE          doubtful
 	VMOVNTDQ     Y6, (CX)(DI*4)
 	VMOVNTDQ     Y7, 32(CX)(DI*4)
+	PREFETCHT0   (R8)(DI*4)
 	PREFETCHT0   (R9)(DI*4)
 	PREFETCHT0   (R10)(DI*4)
-	PREFETCHT0   (R8)(DI*4)
 	ADDQ         $+16, DI
 	SUBQ         $+16, AX
 	JGE          past
@@ -5232,8 +5262,18 @@ DATA c3f4a64f03f248b3f_8_3f6f402b3f61b3ed<>+56(SB)/8, $0x3ef8953d3eb783d8
 GLOBL c3f4a64f03f248b3f_8_3f6f402b3f61b3ed<>(SB), RODATA|NOPTR, $64
 
 // func fastTanhF32AVX512(dst []float32, a []float32)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
 TEXT ·fastTanhF32AVX512(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·fastTanhF32AVX512<>(SB)
+
+// func fastTanhF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·fastTanhF32StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·fastTanhF32AVX512<>(SB)
+
+// func fastTanhF32AVX512<>(dst []float32, a []float32)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
+TEXT ·fastTanhF32AVX512<>(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -5255,21 +5295,14 @@ TEXT ·fastTanhF32AVX512(SB), NOSPLIT, $0-48
 	XORL         BX, BX
 	SUBQ         $+64, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), SI
-	BTQ          $0x3e, SI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000003f, CX
 	JNE          many
-	SHRQ         $0x30, SI
-	ANDQ         $0x3f, SI
-	JNE          named
+	MOVQ         (R13), SI
+	TESTQ        SI, SI
+	JNE          past
 	LEAQ         8192(DX), SI
-	JMP          past
-
-named:
-	LEAQ ·fetches+0(SB), DI
-	SHLQ $0x05, SI
-	MOVQ (DI)(SI*1), SI
 
 past:
 	VMOVDQU64   (DX)(BX*4), Z12
@@ -5550,8 +5583,18 @@ done:
 	RET
 
 // func fastTanhMulAddF32AVX512(dst []float32, a []float32, b []float32, c []float32)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
 TEXT ·fastTanhMulAddF32AVX512(SB), NOSPLIT, $0-96
+	XORL R13, R13
+	JMP  ·fastTanhMulAddF32AVX512<>(SB)
+
+// func fastTanhMulAddF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·fastTanhMulAddF32StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·fastTanhMulAddF32AVX512<>(SB)
+
+// func fastTanhMulAddF32AVX512<>(dst []float32, a []float32, b []float32, c []float32)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
+TEXT ·fastTanhMulAddF32AVX512<>(SB), NOSPLIT, $0-96
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -5581,25 +5624,18 @@ TEXT ·fastTanhMulAddF32AVX512(SB), NOSPLIT, $0-96
 	XORL         DI, DI
 	SUBQ         $+64, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), R8
-	BTQ          $0x3e, R8
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000003f, CX
 	JNE          many
-	SHRQ         $0x30, R8
-	ANDQ         $0x3f, R8
-	JNE          named
+	MOVQ         (R13), R8
+	MOVQ         8(R13), R9
+	MOVQ         16(R13), R10
+	TESTQ        R8, R8
+	JNE          past
+	LEAQ         8192(DX), R8
 	LEAQ         8192(DX), R9
 	LEAQ         8192(DX), R10
-	LEAQ         8192(DX), R8
-	JMP          past
-
-named:
-	LEAQ ·fetches+0(SB), R11
-	SHLQ $0x05, R8
-	MOVQ (R11)(R8*1), R9
-	MOVQ 8(R11)(R8*1), R10
-	MOVQ 16(R11)(R8*1), R8
 
 past:
 	VMOVDQU64   (DX)(DI*4), Z12
@@ -5716,18 +5752,18 @@ past:
 	VMOVNTDQ    Z13, 64(CX)(DI*4)
 	VMOVNTDQ    Z14, 128(CX)(DI*4)
 	VMOVNTDQ    Z15, 192(CX)(DI*4)
+	PREFETCHT0  (R8)(DI*4)
 	PREFETCHT0  (R9)(DI*4)
 	PREFETCHT0  (R10)(DI*4)
-	PREFETCHT0  (R8)(DI*4)
+	PREFETCHT0  64(R8)(DI*4)
 	PREFETCHT0  64(R9)(DI*4)
 	PREFETCHT0  64(R10)(DI*4)
-	PREFETCHT0  64(R8)(DI*4)
+	PREFETCHT0  128(R8)(DI*4)
 	PREFETCHT0  128(R9)(DI*4)
 	PREFETCHT0  128(R10)(DI*4)
-	PREFETCHT0  128(R8)(DI*4)
+	PREFETCHT0  192(R8)(DI*4)
 	PREFETCHT0  192(R9)(DI*4)
 	PREFETCHT0  192(R10)(DI*4)
-	PREFETCHT0  192(R8)(DI*4)
 	ADDQ        $+64, DI
 	SUBQ        $+64, AX
 	JGE         past
@@ -5938,8 +5974,18 @@ DATA cc2a00000c2a00000<>+56(SB)/8, $0xc2a00000c2a00000
 GLOBL cc2a00000c2a00000<>(SB), RODATA|NOPTR, $64
 
 // func fastSigmoidF32AVX2(dst []float32, a []float32)
-// Requires: AVX, AVX2, CMOV, FMA3, MMX+
 TEXT ·fastSigmoidF32AVX2(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·fastSigmoidF32AVX2<>(SB)
+
+// func fastSigmoidF32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·fastSigmoidF32StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·fastSigmoidF32AVX2<>(SB)
+
+// func fastSigmoidF32AVX2<>(dst []float32, a []float32)
+// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+TEXT ·fastSigmoidF32AVX2<>(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -5951,21 +5997,14 @@ TEXT ·fastSigmoidF32AVX2(SB), NOSPLIT, $0-48
 	JLT     single
 
 again:
-	MOVQ  dst_cap+16(FP), SI
-	BTQ   $0x3e, SI
-	JCC   many
+	TESTQ R13, R13
+	JEQ   many
 	TESTQ $0x0000001f, CX
 	JNE   many
-	SHRQ  $0x30, SI
-	ANDQ  $0x3f, SI
-	JNE   named
+	MOVQ  (R13), SI
+	TESTQ SI, SI
+	JNE   past
 	LEAQ  8192(DX), SI
-	JMP   past
-
-named:
-	LEAQ ·fetches+0(SB), DI
-	SHLQ $0x05, SI
-	MOVQ (DI)(SI*1), SI
 
 past:
 	VMOVUPS      (DX)(BX*4), Y0
@@ -6474,8 +6513,18 @@ done:
 	RET
 
 // func fastSigmoidF32AVX512(dst []float32, a []float32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·fastSigmoidF32AVX512(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·fastSigmoidF32AVX512<>(SB)
+
+// func fastSigmoidF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·fastSigmoidF32StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·fastSigmoidF32AVX512<>(SB)
+
+// func fastSigmoidF32AVX512<>(dst []float32, a []float32)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+TEXT ·fastSigmoidF32AVX512<>(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -6495,21 +6544,14 @@ TEXT ·fastSigmoidF32AVX512(SB), NOSPLIT, $0-48
 	JLT          single
 
 again:
-	MOVQ  dst_cap+16(FP), SI
-	BTQ   $0x3e, SI
-	JCC   many
+	TESTQ R13, R13
+	JEQ   many
 	TESTQ $0x0000003f, CX
 	JNE   many
-	SHRQ  $0x30, SI
-	ANDQ  $0x3f, SI
-	JNE   named
+	MOVQ  (R13), SI
+	TESTQ SI, SI
+	JNE   past
 	LEAQ  8192(DX), SI
-	JMP   past
-
-named:
-	LEAQ ·fetches+0(SB), DI
-	SHLQ $0x05, SI
-	MOVQ (DI)(SI*1), SI
 
 past:
 	VMOVDQU64        (DX)(BX*4), Z8
@@ -7280,8 +7322,18 @@ done:
 	RET
 
 // func fastSigmoidMulAddF32AVX2(dst []float32, a []float32, b []float32, c []float32)
-// Requires: AVX, AVX2, CMOV, FMA3, MMX+
 TEXT ·fastSigmoidMulAddF32AVX2(SB), NOSPLIT, $0-96
+	XORL R13, R13
+	JMP  ·fastSigmoidMulAddF32AVX2<>(SB)
+
+// func fastSigmoidMulAddF32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·fastSigmoidMulAddF32StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·fastSigmoidMulAddF32AVX2<>(SB)
+
+// func fastSigmoidMulAddF32AVX2<>(dst []float32, a []float32, b []float32, c []float32)
+// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+TEXT ·fastSigmoidMulAddF32AVX2<>(SB), NOSPLIT, $0-96
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -7301,25 +7353,18 @@ TEXT ·fastSigmoidMulAddF32AVX2(SB), NOSPLIT, $0-96
 	JLT     single
 
 again:
-	MOVQ  dst_cap+16(FP), R8
-	BTQ   $0x3e, R8
-	JCC   many
+	TESTQ R13, R13
+	JEQ   many
 	TESTQ $0x0000001f, CX
 	JNE   many
-	SHRQ  $0x30, R8
-	ANDQ  $0x3f, R8
-	JNE   named
+	MOVQ  (R13), R8
+	MOVQ  8(R13), R9
+	MOVQ  16(R13), R10
+	TESTQ R8, R8
+	JNE   past
+	LEAQ  8192(DX), R8
 	LEAQ  8192(DX), R9
 	LEAQ  8192(DX), R10
-	LEAQ  8192(DX), R8
-	JMP   past
-
-named:
-	LEAQ ·fetches+0(SB), R11
-	SHLQ $0x05, R8
-	MOVQ (R11)(R8*1), R9
-	MOVQ 8(R11)(R8*1), R10
-	MOVQ 16(R11)(R8*1), R8
 
 past:
 	VMOVUPS      (DX)(DI*4), Y0
@@ -7408,9 +7453,9 @@ past:
 	JNE          doubtful
 	VMOVNTDQ     Y0, (CX)(DI*4)
 	VMOVNTDQ     Y6, 32(CX)(DI*4)
+	PREFETCHT0   (R8)(DI*4)
 	PREFETCHT0   (R9)(DI*4)
 	PREFETCHT0   (R10)(DI*4)
-	PREFETCHT0   (R8)(DI*4)
 	ADDQ         $+16, DI
 	SUBQ         $+16, AX
 	JGE          past
@@ -7862,8 +7907,18 @@ done:
 	RET
 
 // func fastSigmoidMulAddF32AVX512(dst []float32, a []float32, b []float32, c []float32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·fastSigmoidMulAddF32AVX512(SB), NOSPLIT, $0-96
+	XORL R13, R13
+	JMP  ·fastSigmoidMulAddF32AVX512<>(SB)
+
+// func fastSigmoidMulAddF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·fastSigmoidMulAddF32StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·fastSigmoidMulAddF32AVX512<>(SB)
+
+// func fastSigmoidMulAddF32AVX512<>(dst []float32, a []float32, b []float32, c []float32)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+TEXT ·fastSigmoidMulAddF32AVX512<>(SB), NOSPLIT, $0-96
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -7891,25 +7946,18 @@ TEXT ·fastSigmoidMulAddF32AVX512(SB), NOSPLIT, $0-96
 	JLT          single
 
 again:
-	MOVQ  dst_cap+16(FP), R8
-	BTQ   $0x3e, R8
-	JCC   many
+	TESTQ R13, R13
+	JEQ   many
 	TESTQ $0x0000003f, CX
 	JNE   many
-	SHRQ  $0x30, R8
-	ANDQ  $0x3f, R8
-	JNE   named
+	MOVQ  (R13), R8
+	MOVQ  8(R13), R9
+	MOVQ  16(R13), R10
+	TESTQ R8, R8
+	JNE   past
+	LEAQ  8192(DX), R8
 	LEAQ  8192(DX), R9
 	LEAQ  8192(DX), R10
-	LEAQ  8192(DX), R8
-	JMP   past
-
-named:
-	LEAQ ·fetches+0(SB), R11
-	SHLQ $0x05, R8
-	MOVQ (R11)(R8*1), R9
-	MOVQ 8(R11)(R8*1), R10
-	MOVQ 16(R11)(R8*1), R8
 
 past:
 	VMOVDQU64        (DX)(DI*4), Z8
@@ -8070,18 +8118,18 @@ past:
 	VMOVNTDQ         Z16, 64(CX)(DI*4)
 	VMOVNTDQ         Z18, 128(CX)(DI*4)
 	VMOVNTDQ         Z19, 192(CX)(DI*4)
+	PREFETCHT0       (R8)(DI*4)
 	PREFETCHT0       (R9)(DI*4)
 	PREFETCHT0       (R10)(DI*4)
-	PREFETCHT0       (R8)(DI*4)
+	PREFETCHT0       64(R8)(DI*4)
 	PREFETCHT0       64(R9)(DI*4)
 	PREFETCHT0       64(R10)(DI*4)
-	PREFETCHT0       64(R8)(DI*4)
+	PREFETCHT0       128(R8)(DI*4)
 	PREFETCHT0       128(R9)(DI*4)
 	PREFETCHT0       128(R10)(DI*4)
-	PREFETCHT0       128(R8)(DI*4)
+	PREFETCHT0       192(R8)(DI*4)
 	PREFETCHT0       192(R9)(DI*4)
 	PREFETCHT0       192(R10)(DI*4)
-	PREFETCHT0       192(R8)(DI*4)
 	ADDQ             $+64, DI
 	SUBQ             $+64, AX
 	JGE              past

@@ -44,7 +44,15 @@ func check2[R, T any](t *testing.T, name string, f func(dst []R, a, b []T), want
 	}
 	checked[name] = true
 	t.Run(name, func(t *testing.T) {
-		compare(t, 2, func(dst []R, in [3][]T) { f(dst, in[0], in[1]) }, func(in [3]T) R { return want(in[0], in[1]) })
+		stream := streamOf(name)
+		checked[name+"Stream"] = stream != nil
+		compare(t, 2, func(dst []R, in [3][]T) {
+			if stream != nil && ahead != nil {
+				stream(erase(dst), erase(in[0]), erase(in[1]), nil, ahead)
+			} else {
+				f(dst, in[0], in[1])
+			}
+		}, func(in [3]T) R { return want(in[0], in[1]) })
 	})
 }
 
@@ -55,7 +63,15 @@ func check1[R, T any](t *testing.T, name string, f func(dst []R, a []T), want fu
 	}
 	checked[name] = true
 	t.Run(name, func(t *testing.T) {
-		compare(t, 1, func(dst []R, in [3][]T) { f(dst, in[0]) }, func(in [3]T) R { return want(in[0]) })
+		stream := streamOf(name)
+		checked[name+"Stream"] = stream != nil
+		compare(t, 1, func(dst []R, in [3][]T) {
+			if stream != nil && ahead != nil {
+				stream(erase(dst), erase(in[0]), nil, nil, ahead)
+			} else {
+				f(dst, in[0])
+			}
+		}, func(in [3]T) R { return want(in[0]) })
 	})
 }
 
@@ -150,7 +166,15 @@ func check3[T float32 | float64](t *testing.T, name string, f func(dst, a, b, c 
 	}
 	checked[name] = true
 	t.Run(name, func(t *testing.T) {
-		compare(t, 3, func(dst []T, in [3][]T) { f(dst, in[0], in[1], in[2]) }, func(in [3]T) T { return of(T(in[0]*in[1]) + in[2]) })
+		stream := streamOf(name)
+		checked[name+"Stream"] = stream != nil
+		compare(t, 3, func(dst []T, in [3][]T) {
+			if stream != nil && ahead != nil {
+				stream(erase(dst), erase(in[0]), erase(in[1]), erase(in[2]), ahead)
+			} else {
+				f(dst, in[0], in[1], in[2])
+			}
+		}, func(in [3]T) T { return of(T(in[0]*in[1]) + in[2]) })
 	})
 }
 
@@ -302,6 +326,11 @@ func TestQuick(t *testing.T) {
 	})
 }
 
+// streamed returns a conversion that streams where the call at hand shall.
+func streamed[R, T any](f func(dst []R, a []T, stream bool)) func(dst []R, a []T) {
+	return func(dst []R, a []T) { f(dst, a, ahead != nil) }
+}
+
 func TestConversions(t *testing.T) {
 	levels(t, func(t *testing.T, l cpu.Level) {
 		check1(t, "canon32", func(dst, a []float32) { copy(dst, a); at(l, canon32AVX2, canon32AVX512)(dst) }, canonical[float32])
@@ -310,14 +339,14 @@ func TestConversions(t *testing.T) {
 			num.WidenBF16(unsafe.Slice(&v, 1), []num.BF16{num.BF16FromBits(a)})
 			return v
 		})
-		check1(t, "widenF32", at(l, widenF32AVX2, widenF32AVX512), func(a float32) float64 { return canonical(float64(a)) })
-		check1(t, "narrowF64", at(l, narrowF64AVX2, narrowF64AVX512), func(a float64) float32 { return canonical(float32(a)) })
+		check1(t, "widenF32", streamed(at(l, widenF32AVX2, widenF32AVX512)), func(a float32) float64 { return canonical(float64(a)) })
+		check1(t, "narrowF64", streamed(at(l, narrowF64AVX2, narrowF64AVX512)), func(a float64) float32 { return canonical(float32(a)) })
 		check1(t, "widenF16", at(l, widenF16AVX2, widenF16AVX512), func(a uint16) (v float32) {
 			num.WidenF16(unsafe.Slice(&v, 1), []num.F16{num.F16FromBits(a)})
 			return v
 		})
-		check1(t, "narrowBF16", at(l, narrowBF16AVX2, narrowBF16AVX512), func(a float32) uint16 { return num.BF16FromFloat32(a).Bits() })
-		check1(t, "narrowF16", at(l, narrowF16AVX2, narrowF16AVX512), func(a float32) uint16 { return num.F16FromFloat32(a).Bits() })
+		check1(t, "narrowBF16", streamed(at(l, narrowBF16AVX2, narrowBF16AVX512)), func(a float32) uint16 { return num.BF16FromFloat32(a).Bits() })
+		check1(t, "narrowF16", streamed(at(l, narrowF16AVX2, narrowF16AVX512)), func(a float32) uint16 { return num.F16FromFloat32(a).Bits() })
 	})
 }
 
@@ -337,7 +366,7 @@ func TestAll16(t *testing.T) {
 			near[2] = math.Nextafter32(near[1], out[0])
 			near[3] = math.Nextafter32(near[1], up)
 			got := make([]uint16, len(near))
-			at(l, narrowF16AVX2, narrowF16AVX512)(got, near)
+			at(l, narrowF16AVX2, narrowF16AVX512)(got, near, false)
 			for i, f := range near {
 				if w := num.F16FromFloat32(f).Bits(); got[i] != w {
 					t.Fatalf("%#x narrowed: %#x, want %#x", bits(f), got[i], w)
@@ -351,12 +380,19 @@ func TestAll16(t *testing.T) {
 func checkWhere[T any](t *testing.T, name string, f func(dst []T, mask []bool, a, b []T)) {
 	mem := guard(t, 4096)
 	odd := func(a T) bool { return bits(a)%3&1 == 1 }
-	check2(t, name, func(dst, a, b []T) {
+	stream := streamOf(name)
+	checked[name] = true
+	checked[name+"Stream"] = true
+	check2(t, "masked "+name, func(dst, a, b []T) {
 		mask := elements[bool](mem, len(a), 0)
 		for i := range mask {
 			mask[i] = odd(a[i])
 		}
-		f(dst, mask, a, b)
+		if ahead != nil {
+			stream(erase(dst), erase(mask), erase(a), erase(b), ahead)
+		} else {
+			f(dst, mask, a, b)
+		}
 	}, func(a, b T) T {
 		if odd(a) {
 			return a
@@ -374,9 +410,9 @@ func TestWhere(t *testing.T) {
 	})
 }
 
-func checkNumber[T float32 | float64](t *testing.T, name string, f func(dst, a []T, p T), want func(a, p T) T) {
+func checkNumber[T float32 | float64](t *testing.T, name string, f func(dst, a []T, p T, stream bool), want func(a, p T) T) {
 	for _, p := range []T{1.25, 0, T(math.Copysign(0, -1)), T(math.Inf(1)), T(math.NaN())} {
-		check1(t, name, func(dst, a []T) { f(dst, a, p) }, func(a T) T { return want(a, p) })
+		check1(t, name, func(dst, a []T) { f(dst, a, p, ahead != nil) }, func(a T) T { return want(a, p) })
 	}
 }
 
@@ -386,7 +422,7 @@ func TestNumbers(t *testing.T) {
 		checkNumber(t, "subNumber64", at(l, subNumber64AVX2, subNumber64AVX512), minus[float64])
 		checkNumber(t, "divNumber32", at(l, divNumber32AVX2, divNumber32AVX512), over[float32])
 		checkNumber(t, "divNumber64", at(l, divNumber64AVX2, divNumber64AVX512), over[float64])
-		checkNumber(t, "expLess32", at(l, expLess32AVX2, expLess32AVX512), func(a, p float32) float32 { return num.Exp32(a - p) })
+		checkNumber(t, "expLess32", func(dst, a []float32, p float32, _ bool) { at(l, expLess32AVX2, expLess32AVX512)(dst, a, p) }, func(a, p float32) float32 { return num.Exp32(a - p) })
 	})
 }
 
@@ -403,16 +439,30 @@ func TestAffine(t *testing.T) {
 
 func TestClip(t *testing.T) {
 	levels(t, func(t *testing.T, l cpu.Level) {
-		checkClip(t, "clipF32", Clip[l].F32)
-		checkClip(t, "clipF64", Clip[l].F64)
+		checkClip(t, "clipF32", Clip[l].F32, Clip[l].StreamF32)
+		checkClip(t, "clipF64", Clip[l].F64, Clip[l].StreamF64)
 	})
 }
 
-func checkClip[T float32 | float64](t *testing.T, name string, f func(dst, a []T, p, q T)) {
+// checkNumbers is check1 for a row with two numbers and its second entry.
+func checkNumbers[T float32 | float64](t *testing.T, name string, p, q T, f func(dst, a []T, p, q T), stream func(dst, a []T, p, q T, ahead *Prefetch), want func(a T) T) {
+	t.Helper()
+	checked[name+"Stream"] = true
+	checked[name] = true
+	check1(t, name+" with numbers", func(dst, a []T) {
+		if ahead != nil {
+			stream(dst, a, p, q, ahead)
+		} else {
+			f(dst, a, p, q)
+		}
+	}, want)
+}
+
+func checkClip[T float32 | float64](t *testing.T, name string, f func(dst, a []T, p, q T), stream func(dst, a []T, p, q T, ahead *Prefetch)) {
 	r := rand.New(rand.NewPCG(3, 4))
 	limits := [][2]T{{-1, 1}, {1, -1}, {fromBits[T](bits(T(0))), T(math.Copysign(0, -1))}, {T(math.NaN()), 1}, {-1, T(math.NaN())}, {T(math.Inf(-1)), T(math.Inf(1))}, {random[T](r), random[T](r)}}
 	for _, lim := range limits {
-		check1(t, name, func(dst, a []T) { f(dst, a, lim[0], lim[1]) }, func(a T) T { return canonical(min(max(a, lim[0]), lim[1])) })
+		checkNumbers(t, name, lim[0], lim[1], f, stream, func(a T) T { return canonical(min(max(a, lim[0]), lim[1])) })
 	}
 }
 

@@ -8,190 +8,382 @@ package simd
 func absI8AVX2(dst []int8, a []int8)
 
 //go:noescape
+func absI8StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func absI8AVX512(dst []int8, a []int8)
+
+//go:noescape
+func absI8StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func absI16AVX2(dst []int16, a []int16)
 
 //go:noescape
+func absI16StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func absI16AVX512(dst []int16, a []int16)
+
+//go:noescape
+func absI16StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func absI32AVX2(dst []int32, a []int32)
 
 //go:noescape
+func absI32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func absI32AVX512(dst []int32, a []int32)
+
+//go:noescape
+func absI32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func absI64AVX512(dst []int64, a []int64)
 
 //go:noescape
+func absI64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func absF32AVX2(dst []float32, a []float32)
+
+//go:noescape
+func absF32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func absF32AVX512(dst []float32, a []float32)
 
 //go:noescape
+func absF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func absF64AVX2(dst []float64, a []float64)
+
+//go:noescape
+func absF64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func absF64AVX512(dst []float64, a []float64)
 
 //go:noescape
+func absF64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func negI8AVX2(dst []int8, a []int8)
+
+//go:noescape
+func negI8StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func negI8AVX512(dst []int8, a []int8)
 
 //go:noescape
+func negI8StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func negI16AVX2(dst []int16, a []int16)
+
+//go:noescape
+func negI16StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func negI16AVX512(dst []int16, a []int16)
 
 //go:noescape
+func negI16StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func negI32AVX2(dst []int32, a []int32)
+
+//go:noescape
+func negI32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func negI32AVX512(dst []int32, a []int32)
 
 //go:noescape
+func negI32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func negI64AVX2(dst []int64, a []int64)
+
+//go:noescape
+func negI64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func negI64AVX512(dst []int64, a []int64)
 
 //go:noescape
+func negI64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func negF32AVX2(dst []float32, a []float32)
+
+//go:noescape
+func negF32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func negF32AVX512(dst []float32, a []float32)
 
 //go:noescape
+func negF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func negF64AVX2(dst []float64, a []float64)
+
+//go:noescape
+func negF64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func negF64AVX512(dst []float64, a []float64)
 
 //go:noescape
+func negF64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func sqrtF32AVX2(dst []float32, a []float32)
+
+//go:noescape
+func sqrtF32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func sqrtF32AVX512(dst []float32, a []float32)
 
 //go:noescape
+func sqrtF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func sqrtF64AVX2(dst []float64, a []float64)
+
+//go:noescape
+func sqrtF64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func sqrtF64AVX512(dst []float64, a []float64)
 
 //go:noescape
+func sqrtF64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func reciprocalF32AVX2(dst []float32, a []float32)
+
+//go:noescape
+func reciprocalF32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func reciprocalF32AVX512(dst []float32, a []float32)
 
 //go:noescape
+func reciprocalF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func reciprocalF64AVX2(dst []float64, a []float64)
+
+//go:noescape
+func reciprocalF64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func reciprocalF64AVX512(dst []float64, a []float64)
 
 //go:noescape
+func reciprocalF64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func squareF32AVX2(dst []float32, a []float32)
+
+//go:noescape
+func squareF32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func squareF32AVX512(dst []float32, a []float32)
 
 //go:noescape
+func squareF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func squareF64AVX2(dst []float64, a []float64)
+
+//go:noescape
+func squareF64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func squareF64AVX512(dst []float64, a []float64)
 
 //go:noescape
+func squareF64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func roundF32AVX2(dst []float32, a []float32)
+
+//go:noescape
+func roundF32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func roundF32AVX512(dst []float32, a []float32)
 
 //go:noescape
+func roundF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func roundF64AVX2(dst []float64, a []float64)
+
+//go:noescape
+func roundF64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func roundF64AVX512(dst []float64, a []float64)
 
 //go:noescape
+func roundF64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func floorF32AVX2(dst []float32, a []float32)
+
+//go:noescape
+func floorF32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func floorF32AVX512(dst []float32, a []float32)
 
 //go:noescape
+func floorF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func floorF64AVX2(dst []float64, a []float64)
+
+//go:noescape
+func floorF64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func floorF64AVX512(dst []float64, a []float64)
 
 //go:noescape
+func floorF64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func ceilF32AVX2(dst []float32, a []float32)
+
+//go:noescape
+func ceilF32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func ceilF32AVX512(dst []float32, a []float32)
 
 //go:noescape
+func ceilF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func ceilF64AVX2(dst []float64, a []float64)
+
+//go:noescape
+func ceilF64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func ceilF64AVX512(dst []float64, a []float64)
 
 //go:noescape
+func ceilF64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func truncF32AVX2(dst []float32, a []float32)
+
+//go:noescape
+func truncF32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func truncF32AVX512(dst []float32, a []float32)
 
 //go:noescape
+func truncF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func truncF64AVX2(dst []float64, a []float64)
+
+//go:noescape
+func truncF64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func truncF64AVX512(dst []float64, a []float64)
 
 //go:noescape
+func truncF64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func reluI8AVX2(dst []int8, a []int8)
+
+//go:noescape
+func reluI8StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func reluI8AVX512(dst []int8, a []int8)
 
 //go:noescape
+func reluI8StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func reluI16AVX2(dst []int16, a []int16)
+
+//go:noescape
+func reluI16StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func reluI16AVX512(dst []int16, a []int16)
 
 //go:noescape
+func reluI16StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func reluI32AVX2(dst []int32, a []int32)
+
+//go:noescape
+func reluI32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func reluI32AVX512(dst []int32, a []int32)
 
 //go:noescape
+func reluI32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func reluI64AVX512(dst []int64, a []int64)
+
+//go:noescape
+func reluI64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func reluF64AVX2(dst []float64, a []float64)
 
 //go:noescape
+func reluF64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func reluF64AVX512(dst []float64, a []float64)
+
+//go:noescape
+func reluF64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func reluF32AVX2(dst []float32, a []float32)
 
 //go:noescape
+func reluF32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func reluF32AVX512(dst []float32, a []float32)
+
+//go:noescape
+func reluF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func reluMulAddF32AVX2(dst []float32, a []float32, b []float32, c []float32)
 
 //go:noescape
+func reluMulAddF32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func reluMulAddF32AVX512(dst []float32, a []float32, b []float32, c []float32)
+
+//go:noescape
+func reluMulAddF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)

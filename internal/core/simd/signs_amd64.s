@@ -15,8 +15,18 @@ DATA c0<>+56(SB)/8, $0x0000000000000000
 GLOBL c0<>(SB), RODATA|NOPTR, $64
 
 // func absI8AVX2(dst []int8, a []int8)
-// Requires: AVX, AVX2, CMOV
 TEXT ·absI8AVX2(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·absI8AVX2<>(SB)
+
+// func absI8StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·absI8StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·absI8AVX2<>(SB)
+
+// func absI8AVX2<>(dst []int8, a []int8)
+// Requires: AVX, AVX2, CMOV
+TEXT ·absI8AVX2<>(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -27,9 +37,8 @@ TEXT ·absI8AVX2(SB), NOSPLIT, $0-48
 	XORL    BX, BX
 	SUBQ    $+128, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), SI
-	BTQ     $0x3e, SI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -108,8 +117,18 @@ done:
 	RET
 
 // func absI8AVX512(dst []int8, a []int8)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·absI8AVX512(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·absI8AVX512<>(SB)
+
+// func absI8StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·absI8StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·absI8AVX512<>(SB)
+
+// func absI8AVX512<>(dst []int8, a []int8)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·absI8AVX512<>(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -120,9 +139,8 @@ TEXT ·absI8AVX512(SB), NOSPLIT, $0-48
 	XORL         BX, BX
 	SUBQ         $+256, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), SI
-	BTQ          $0x3e, SI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000003f, CX
 	JNE          many
 
@@ -198,8 +216,18 @@ done:
 	RET
 
 // func absI16AVX2(dst []int16, a []int16)
-// Requires: AVX, AVX2, CMOV
 TEXT ·absI16AVX2(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·absI16AVX2<>(SB)
+
+// func absI16StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·absI16StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·absI16AVX2<>(SB)
+
+// func absI16AVX2<>(dst []int16, a []int16)
+// Requires: AVX, AVX2, CMOV
+TEXT ·absI16AVX2<>(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -210,9 +238,8 @@ TEXT ·absI16AVX2(SB), NOSPLIT, $0-48
 	XORL    BX, BX
 	SUBQ    $+64, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), SI
-	BTQ     $0x3e, SI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -291,8 +318,18 @@ done:
 	RET
 
 // func absI16AVX512(dst []int16, a []int16)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·absI16AVX512(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·absI16AVX512<>(SB)
+
+// func absI16StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·absI16StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·absI16AVX512<>(SB)
+
+// func absI16AVX512<>(dst []int16, a []int16)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·absI16AVX512<>(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -303,9 +340,8 @@ TEXT ·absI16AVX512(SB), NOSPLIT, $0-48
 	XORL         BX, BX
 	SUBQ         $+128, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), SI
-	BTQ          $0x3e, SI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000003f, CX
 	JNE          many
 
@@ -381,8 +417,18 @@ done:
 	RET
 
 // func absI32AVX2(dst []int32, a []int32)
-// Requires: AVX, AVX2, CMOV
 TEXT ·absI32AVX2(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·absI32AVX2<>(SB)
+
+// func absI32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·absI32StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·absI32AVX2<>(SB)
+
+// func absI32AVX2<>(dst []int32, a []int32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·absI32AVX2<>(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -393,9 +439,8 @@ TEXT ·absI32AVX2(SB), NOSPLIT, $0-48
 	XORL    BX, BX
 	SUBQ    $+32, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), SI
-	BTQ     $0x3e, SI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -473,8 +518,18 @@ done:
 	RET
 
 // func absI32AVX512(dst []int32, a []int32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·absI32AVX512(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·absI32AVX512<>(SB)
+
+// func absI32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·absI32StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·absI32AVX512<>(SB)
+
+// func absI32AVX512<>(dst []int32, a []int32)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·absI32AVX512<>(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -485,9 +540,8 @@ TEXT ·absI32AVX512(SB), NOSPLIT, $0-48
 	XORL         BX, BX
 	SUBQ         $+64, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), SI
-	BTQ          $0x3e, SI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000003f, CX
 	JNE          many
 
@@ -563,8 +617,18 @@ done:
 	RET
 
 // func absI64AVX512(dst []int64, a []int64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·absI64AVX512(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·absI64AVX512<>(SB)
+
+// func absI64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·absI64StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·absI64AVX512<>(SB)
+
+// func absI64AVX512<>(dst []int64, a []int64)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·absI64AVX512<>(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -575,9 +639,8 @@ TEXT ·absI64AVX512(SB), NOSPLIT, $0-48
 	XORL         BX, BX
 	SUBQ         $+32, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), SI
-	BTQ          $0x3e, SI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000003f, CX
 	JNE          many
 
@@ -663,8 +726,18 @@ DATA c7fffffff7fffffff<>+56(SB)/8, $0x7fffffff7fffffff
 GLOBL c7fffffff7fffffff<>(SB), RODATA|NOPTR, $64
 
 // func absF32AVX2(dst []float32, a []float32)
-// Requires: AVX, AVX2, CMOV
 TEXT ·absF32AVX2(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·absF32AVX2<>(SB)
+
+// func absF32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·absF32StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·absF32AVX2<>(SB)
+
+// func absF32AVX2<>(dst []float32, a []float32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·absF32AVX2<>(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -675,9 +748,8 @@ TEXT ·absF32AVX2(SB), NOSPLIT, $0-48
 	XORL    BX, BX
 	SUBQ    $+32, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), SI
-	BTQ     $0x3e, SI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -745,8 +817,18 @@ done:
 	RET
 
 // func absF32AVX512(dst []float32, a []float32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·absF32AVX512(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·absF32AVX512<>(SB)
+
+// func absF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·absF32StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·absF32AVX512<>(SB)
+
+// func absF32AVX512<>(dst []float32, a []float32)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·absF32AVX512<>(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -757,9 +839,8 @@ TEXT ·absF32AVX512(SB), NOSPLIT, $0-48
 	XORL         BX, BX
 	SUBQ         $+64, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), SI
-	BTQ          $0x3e, SI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000003f, CX
 	JNE          many
 
@@ -835,8 +916,18 @@ DATA c7fffffffffffffff<>+56(SB)/8, $0x7fffffffffffffff
 GLOBL c7fffffffffffffff<>(SB), RODATA|NOPTR, $64
 
 // func absF64AVX2(dst []float64, a []float64)
-// Requires: AVX, AVX2, CMOV
 TEXT ·absF64AVX2(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·absF64AVX2<>(SB)
+
+// func absF64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·absF64StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·absF64AVX2<>(SB)
+
+// func absF64AVX2<>(dst []float64, a []float64)
+// Requires: AVX, AVX2, CMOV
+TEXT ·absF64AVX2<>(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -847,9 +938,8 @@ TEXT ·absF64AVX2(SB), NOSPLIT, $0-48
 	XORL    BX, BX
 	SUBQ    $+16, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), SI
-	BTQ     $0x3e, SI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -917,8 +1007,18 @@ done:
 	RET
 
 // func absF64AVX512(dst []float64, a []float64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·absF64AVX512(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·absF64AVX512<>(SB)
+
+// func absF64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·absF64StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·absF64AVX512<>(SB)
+
+// func absF64AVX512<>(dst []float64, a []float64)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·absF64AVX512<>(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -929,9 +1029,8 @@ TEXT ·absF64AVX512(SB), NOSPLIT, $0-48
 	XORL         BX, BX
 	SUBQ         $+32, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), SI
-	BTQ          $0x3e, SI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000003f, CX
 	JNE          many
 
@@ -997,8 +1096,18 @@ done:
 	RET
 
 // func negI8AVX2(dst []int8, a []int8)
-// Requires: AVX, AVX2, CMOV
 TEXT ·negI8AVX2(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·negI8AVX2<>(SB)
+
+// func negI8StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·negI8StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·negI8AVX2<>(SB)
+
+// func negI8AVX2<>(dst []int8, a []int8)
+// Requires: AVX, AVX2, CMOV
+TEXT ·negI8AVX2<>(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -1009,9 +1118,8 @@ TEXT ·negI8AVX2(SB), NOSPLIT, $0-48
 	XORL    BX, BX
 	SUBQ    $+128, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), SI
-	BTQ     $0x3e, SI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -1080,8 +1188,18 @@ done:
 	RET
 
 // func negI8AVX512(dst []int8, a []int8)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·negI8AVX512(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·negI8AVX512<>(SB)
+
+// func negI8StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·negI8StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·negI8AVX512<>(SB)
+
+// func negI8AVX512<>(dst []int8, a []int8)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·negI8AVX512<>(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -1092,9 +1210,8 @@ TEXT ·negI8AVX512(SB), NOSPLIT, $0-48
 	XORL         BX, BX
 	SUBQ         $+256, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), SI
-	BTQ          $0x3e, SI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000003f, CX
 	JNE          many
 
@@ -1160,8 +1277,18 @@ done:
 	RET
 
 // func negI16AVX2(dst []int16, a []int16)
-// Requires: AVX, AVX2, CMOV
 TEXT ·negI16AVX2(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·negI16AVX2<>(SB)
+
+// func negI16StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·negI16StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·negI16AVX2<>(SB)
+
+// func negI16AVX2<>(dst []int16, a []int16)
+// Requires: AVX, AVX2, CMOV
+TEXT ·negI16AVX2<>(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -1172,9 +1299,8 @@ TEXT ·negI16AVX2(SB), NOSPLIT, $0-48
 	XORL    BX, BX
 	SUBQ    $+64, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), SI
-	BTQ     $0x3e, SI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -1243,8 +1369,18 @@ done:
 	RET
 
 // func negI16AVX512(dst []int16, a []int16)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·negI16AVX512(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·negI16AVX512<>(SB)
+
+// func negI16StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·negI16StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·negI16AVX512<>(SB)
+
+// func negI16AVX512<>(dst []int16, a []int16)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·negI16AVX512<>(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -1255,9 +1391,8 @@ TEXT ·negI16AVX512(SB), NOSPLIT, $0-48
 	XORL         BX, BX
 	SUBQ         $+128, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), SI
-	BTQ          $0x3e, SI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000003f, CX
 	JNE          many
 
@@ -1323,8 +1458,18 @@ done:
 	RET
 
 // func negI32AVX2(dst []int32, a []int32)
-// Requires: AVX, AVX2, CMOV
 TEXT ·negI32AVX2(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·negI32AVX2<>(SB)
+
+// func negI32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·negI32StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·negI32AVX2<>(SB)
+
+// func negI32AVX2<>(dst []int32, a []int32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·negI32AVX2<>(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -1335,9 +1480,8 @@ TEXT ·negI32AVX2(SB), NOSPLIT, $0-48
 	XORL    BX, BX
 	SUBQ    $+32, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), SI
-	BTQ     $0x3e, SI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -1405,8 +1549,18 @@ done:
 	RET
 
 // func negI32AVX512(dst []int32, a []int32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·negI32AVX512(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·negI32AVX512<>(SB)
+
+// func negI32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·negI32StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·negI32AVX512<>(SB)
+
+// func negI32AVX512<>(dst []int32, a []int32)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·negI32AVX512<>(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -1417,9 +1571,8 @@ TEXT ·negI32AVX512(SB), NOSPLIT, $0-48
 	XORL         BX, BX
 	SUBQ         $+64, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), SI
-	BTQ          $0x3e, SI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000003f, CX
 	JNE          many
 
@@ -1485,8 +1638,18 @@ done:
 	RET
 
 // func negI64AVX2(dst []int64, a []int64)
-// Requires: AVX, AVX2, CMOV
 TEXT ·negI64AVX2(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·negI64AVX2<>(SB)
+
+// func negI64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·negI64StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·negI64AVX2<>(SB)
+
+// func negI64AVX2<>(dst []int64, a []int64)
+// Requires: AVX, AVX2, CMOV
+TEXT ·negI64AVX2<>(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -1497,9 +1660,8 @@ TEXT ·negI64AVX2(SB), NOSPLIT, $0-48
 	XORL    BX, BX
 	SUBQ    $+16, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), SI
-	BTQ     $0x3e, SI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -1567,8 +1729,18 @@ done:
 	RET
 
 // func negI64AVX512(dst []int64, a []int64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·negI64AVX512(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·negI64AVX512<>(SB)
+
+// func negI64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·negI64StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·negI64AVX512<>(SB)
+
+// func negI64AVX512<>(dst []int64, a []int64)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·negI64AVX512<>(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -1579,9 +1751,8 @@ TEXT ·negI64AVX512(SB), NOSPLIT, $0-48
 	XORL         BX, BX
 	SUBQ         $+32, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), SI
-	BTQ          $0x3e, SI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000003f, CX
 	JNE          many
 
@@ -1657,8 +1828,18 @@ DATA c8000000080000000<>+56(SB)/8, $0x8000000080000000
 GLOBL c8000000080000000<>(SB), RODATA|NOPTR, $64
 
 // func negF32AVX2(dst []float32, a []float32)
-// Requires: AVX, AVX2, CMOV
 TEXT ·negF32AVX2(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·negF32AVX2<>(SB)
+
+// func negF32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·negF32StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·negF32AVX2<>(SB)
+
+// func negF32AVX2<>(dst []float32, a []float32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·negF32AVX2<>(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -1669,9 +1850,8 @@ TEXT ·negF32AVX2(SB), NOSPLIT, $0-48
 	XORL    BX, BX
 	SUBQ    $+32, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), SI
-	BTQ     $0x3e, SI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -1739,8 +1919,18 @@ done:
 	RET
 
 // func negF32AVX512(dst []float32, a []float32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·negF32AVX512(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·negF32AVX512<>(SB)
+
+// func negF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·negF32StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·negF32AVX512<>(SB)
+
+// func negF32AVX512<>(dst []float32, a []float32)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·negF32AVX512<>(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -1751,9 +1941,8 @@ TEXT ·negF32AVX512(SB), NOSPLIT, $0-48
 	XORL         BX, BX
 	SUBQ         $+64, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), SI
-	BTQ          $0x3e, SI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000003f, CX
 	JNE          many
 
@@ -1829,8 +2018,18 @@ DATA c8000000000000000<>+56(SB)/8, $0x8000000000000000
 GLOBL c8000000000000000<>(SB), RODATA|NOPTR, $64
 
 // func negF64AVX2(dst []float64, a []float64)
-// Requires: AVX, AVX2, CMOV
 TEXT ·negF64AVX2(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·negF64AVX2<>(SB)
+
+// func negF64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·negF64StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·negF64AVX2<>(SB)
+
+// func negF64AVX2<>(dst []float64, a []float64)
+// Requires: AVX, AVX2, CMOV
+TEXT ·negF64AVX2<>(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -1841,9 +2040,8 @@ TEXT ·negF64AVX2(SB), NOSPLIT, $0-48
 	XORL    BX, BX
 	SUBQ    $+16, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), SI
-	BTQ     $0x3e, SI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -1911,8 +2109,18 @@ done:
 	RET
 
 // func negF64AVX512(dst []float64, a []float64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·negF64AVX512(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·negF64AVX512<>(SB)
+
+// func negF64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·negF64StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·negF64AVX512<>(SB)
+
+// func negF64AVX512<>(dst []float64, a []float64)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·negF64AVX512<>(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -1923,9 +2131,8 @@ TEXT ·negF64AVX512(SB), NOSPLIT, $0-48
 	XORL         BX, BX
 	SUBQ         $+32, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), SI
-	BTQ          $0x3e, SI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000003f, CX
 	JNE          many
 
@@ -2001,8 +2208,18 @@ DATA c7fc000007fc00000<>+56(SB)/8, $0x7fc000007fc00000
 GLOBL c7fc000007fc00000<>(SB), RODATA|NOPTR, $64
 
 // func sqrtF32AVX2(dst []float32, a []float32)
-// Requires: AVX, AVX2, CMOV
 TEXT ·sqrtF32AVX2(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·sqrtF32AVX2<>(SB)
+
+// func sqrtF32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·sqrtF32StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·sqrtF32AVX2<>(SB)
+
+// func sqrtF32AVX2<>(dst []float32, a []float32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·sqrtF32AVX2<>(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -2013,9 +2230,8 @@ TEXT ·sqrtF32AVX2(SB), NOSPLIT, $0-48
 	XORL    BX, BX
 	SUBQ    $+32, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), SI
-	BTQ     $0x3e, SI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -2103,8 +2319,18 @@ done:
 	RET
 
 // func sqrtF32AVX512(dst []float32, a []float32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·sqrtF32AVX512(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·sqrtF32AVX512<>(SB)
+
+// func sqrtF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·sqrtF32StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·sqrtF32AVX512<>(SB)
+
+// func sqrtF32AVX512<>(dst []float32, a []float32)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·sqrtF32AVX512<>(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -2115,9 +2341,8 @@ TEXT ·sqrtF32AVX512(SB), NOSPLIT, $0-48
 	XORL         BX, BX
 	SUBQ         $+64, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), SI
-	BTQ          $0x3e, SI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000003f, CX
 	JNE          many
 
@@ -2213,8 +2438,18 @@ DATA c7ff8000000000000<>+56(SB)/8, $0x7ff8000000000000
 GLOBL c7ff8000000000000<>(SB), RODATA|NOPTR, $64
 
 // func sqrtF64AVX2(dst []float64, a []float64)
-// Requires: AVX, AVX2, CMOV
 TEXT ·sqrtF64AVX2(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·sqrtF64AVX2<>(SB)
+
+// func sqrtF64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·sqrtF64StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·sqrtF64AVX2<>(SB)
+
+// func sqrtF64AVX2<>(dst []float64, a []float64)
+// Requires: AVX, AVX2, CMOV
+TEXT ·sqrtF64AVX2<>(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -2225,9 +2460,8 @@ TEXT ·sqrtF64AVX2(SB), NOSPLIT, $0-48
 	XORL    BX, BX
 	SUBQ    $+16, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), SI
-	BTQ     $0x3e, SI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -2315,8 +2549,18 @@ done:
 	RET
 
 // func sqrtF64AVX512(dst []float64, a []float64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·sqrtF64AVX512(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·sqrtF64AVX512<>(SB)
+
+// func sqrtF64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·sqrtF64StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·sqrtF64AVX512<>(SB)
+
+// func sqrtF64AVX512<>(dst []float64, a []float64)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·sqrtF64AVX512<>(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -2327,9 +2571,8 @@ TEXT ·sqrtF64AVX512(SB), NOSPLIT, $0-48
 	XORL         BX, BX
 	SUBQ         $+32, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), SI
-	BTQ          $0x3e, SI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000003f, CX
 	JNE          many
 
@@ -2425,8 +2668,18 @@ DATA c3f8000003f800000<>+56(SB)/8, $0x3f8000003f800000
 GLOBL c3f8000003f800000<>(SB), RODATA|NOPTR, $64
 
 // func reciprocalF32AVX2(dst []float32, a []float32)
-// Requires: AVX, AVX2, CMOV
 TEXT ·reciprocalF32AVX2(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·reciprocalF32AVX2<>(SB)
+
+// func reciprocalF32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·reciprocalF32StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·reciprocalF32AVX2<>(SB)
+
+// func reciprocalF32AVX2<>(dst []float32, a []float32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·reciprocalF32AVX2<>(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -2438,9 +2691,8 @@ TEXT ·reciprocalF32AVX2(SB), NOSPLIT, $0-48
 	XORL    BX, BX
 	SUBQ    $+32, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), SI
-	BTQ     $0x3e, SI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -2528,8 +2780,18 @@ done:
 	RET
 
 // func reciprocalF32AVX512(dst []float32, a []float32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·reciprocalF32AVX512(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·reciprocalF32AVX512<>(SB)
+
+// func reciprocalF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·reciprocalF32StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·reciprocalF32AVX512<>(SB)
+
+// func reciprocalF32AVX512<>(dst []float32, a []float32)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·reciprocalF32AVX512<>(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -2541,9 +2803,8 @@ TEXT ·reciprocalF32AVX512(SB), NOSPLIT, $0-48
 	XORL         BX, BX
 	SUBQ         $+64, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), SI
-	BTQ          $0x3e, SI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000003f, CX
 	JNE          many
 
@@ -2639,8 +2900,18 @@ DATA c3ff0000000000000<>+56(SB)/8, $0x3ff0000000000000
 GLOBL c3ff0000000000000<>(SB), RODATA|NOPTR, $64
 
 // func reciprocalF64AVX2(dst []float64, a []float64)
-// Requires: AVX, AVX2, CMOV
 TEXT ·reciprocalF64AVX2(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·reciprocalF64AVX2<>(SB)
+
+// func reciprocalF64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·reciprocalF64StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·reciprocalF64AVX2<>(SB)
+
+// func reciprocalF64AVX2<>(dst []float64, a []float64)
+// Requires: AVX, AVX2, CMOV
+TEXT ·reciprocalF64AVX2<>(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -2652,9 +2923,8 @@ TEXT ·reciprocalF64AVX2(SB), NOSPLIT, $0-48
 	XORL    BX, BX
 	SUBQ    $+16, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), SI
-	BTQ     $0x3e, SI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -2742,8 +3012,18 @@ done:
 	RET
 
 // func reciprocalF64AVX512(dst []float64, a []float64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·reciprocalF64AVX512(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·reciprocalF64AVX512<>(SB)
+
+// func reciprocalF64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·reciprocalF64StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·reciprocalF64AVX512<>(SB)
+
+// func reciprocalF64AVX512<>(dst []float64, a []float64)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·reciprocalF64AVX512<>(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -2755,9 +3035,8 @@ TEXT ·reciprocalF64AVX512(SB), NOSPLIT, $0-48
 	XORL         BX, BX
 	SUBQ         $+32, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), SI
-	BTQ          $0x3e, SI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000003f, CX
 	JNE          many
 
@@ -2843,8 +3122,18 @@ done:
 	RET
 
 // func squareF32AVX2(dst []float32, a []float32)
-// Requires: AVX, AVX2, CMOV
 TEXT ·squareF32AVX2(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·squareF32AVX2<>(SB)
+
+// func squareF32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·squareF32StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·squareF32AVX2<>(SB)
+
+// func squareF32AVX2<>(dst []float32, a []float32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·squareF32AVX2<>(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -2855,9 +3144,8 @@ TEXT ·squareF32AVX2(SB), NOSPLIT, $0-48
 	XORL    BX, BX
 	SUBQ    $+32, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), SI
-	BTQ     $0x3e, SI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -2945,8 +3233,18 @@ done:
 	RET
 
 // func squareF32AVX512(dst []float32, a []float32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·squareF32AVX512(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·squareF32AVX512<>(SB)
+
+// func squareF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·squareF32StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·squareF32AVX512<>(SB)
+
+// func squareF32AVX512<>(dst []float32, a []float32)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·squareF32AVX512<>(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -2957,9 +3255,8 @@ TEXT ·squareF32AVX512(SB), NOSPLIT, $0-48
 	XORL         BX, BX
 	SUBQ         $+64, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), SI
-	BTQ          $0x3e, SI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000003f, CX
 	JNE          many
 
@@ -3045,8 +3342,18 @@ done:
 	RET
 
 // func squareF64AVX2(dst []float64, a []float64)
-// Requires: AVX, AVX2, CMOV
 TEXT ·squareF64AVX2(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·squareF64AVX2<>(SB)
+
+// func squareF64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·squareF64StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·squareF64AVX2<>(SB)
+
+// func squareF64AVX2<>(dst []float64, a []float64)
+// Requires: AVX, AVX2, CMOV
+TEXT ·squareF64AVX2<>(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -3057,9 +3364,8 @@ TEXT ·squareF64AVX2(SB), NOSPLIT, $0-48
 	XORL    BX, BX
 	SUBQ    $+16, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), SI
-	BTQ     $0x3e, SI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -3147,8 +3453,18 @@ done:
 	RET
 
 // func squareF64AVX512(dst []float64, a []float64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·squareF64AVX512(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·squareF64AVX512<>(SB)
+
+// func squareF64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·squareF64StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·squareF64AVX512<>(SB)
+
+// func squareF64AVX512<>(dst []float64, a []float64)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·squareF64AVX512<>(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -3159,9 +3475,8 @@ TEXT ·squareF64AVX512(SB), NOSPLIT, $0-48
 	XORL         BX, BX
 	SUBQ         $+32, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), SI
-	BTQ          $0x3e, SI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000003f, CX
 	JNE          many
 
@@ -3247,8 +3562,18 @@ done:
 	RET
 
 // func roundF32AVX2(dst []float32, a []float32)
-// Requires: AVX, AVX2, CMOV
 TEXT ·roundF32AVX2(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·roundF32AVX2<>(SB)
+
+// func roundF32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·roundF32StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·roundF32AVX2<>(SB)
+
+// func roundF32AVX2<>(dst []float32, a []float32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·roundF32AVX2<>(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -3259,9 +3584,8 @@ TEXT ·roundF32AVX2(SB), NOSPLIT, $0-48
 	XORL    BX, BX
 	SUBQ    $+32, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), SI
-	BTQ     $0x3e, SI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -3349,8 +3673,18 @@ done:
 	RET
 
 // func roundF32AVX512(dst []float32, a []float32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·roundF32AVX512(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·roundF32AVX512<>(SB)
+
+// func roundF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·roundF32StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·roundF32AVX512<>(SB)
+
+// func roundF32AVX512<>(dst []float32, a []float32)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·roundF32AVX512<>(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -3361,9 +3695,8 @@ TEXT ·roundF32AVX512(SB), NOSPLIT, $0-48
 	XORL         BX, BX
 	SUBQ         $+64, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), SI
-	BTQ          $0x3e, SI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000003f, CX
 	JNE          many
 
@@ -3449,8 +3782,18 @@ done:
 	RET
 
 // func roundF64AVX2(dst []float64, a []float64)
-// Requires: AVX, AVX2, CMOV
 TEXT ·roundF64AVX2(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·roundF64AVX2<>(SB)
+
+// func roundF64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·roundF64StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·roundF64AVX2<>(SB)
+
+// func roundF64AVX2<>(dst []float64, a []float64)
+// Requires: AVX, AVX2, CMOV
+TEXT ·roundF64AVX2<>(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -3461,9 +3804,8 @@ TEXT ·roundF64AVX2(SB), NOSPLIT, $0-48
 	XORL    BX, BX
 	SUBQ    $+16, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), SI
-	BTQ     $0x3e, SI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -3551,8 +3893,18 @@ done:
 	RET
 
 // func roundF64AVX512(dst []float64, a []float64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·roundF64AVX512(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·roundF64AVX512<>(SB)
+
+// func roundF64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·roundF64StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·roundF64AVX512<>(SB)
+
+// func roundF64AVX512<>(dst []float64, a []float64)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·roundF64AVX512<>(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -3563,9 +3915,8 @@ TEXT ·roundF64AVX512(SB), NOSPLIT, $0-48
 	XORL         BX, BX
 	SUBQ         $+32, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), SI
-	BTQ          $0x3e, SI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000003f, CX
 	JNE          many
 
@@ -3651,8 +4002,18 @@ done:
 	RET
 
 // func floorF32AVX2(dst []float32, a []float32)
-// Requires: AVX, AVX2, CMOV
 TEXT ·floorF32AVX2(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·floorF32AVX2<>(SB)
+
+// func floorF32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·floorF32StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·floorF32AVX2<>(SB)
+
+// func floorF32AVX2<>(dst []float32, a []float32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·floorF32AVX2<>(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -3663,9 +4024,8 @@ TEXT ·floorF32AVX2(SB), NOSPLIT, $0-48
 	XORL    BX, BX
 	SUBQ    $+32, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), SI
-	BTQ     $0x3e, SI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -3753,8 +4113,18 @@ done:
 	RET
 
 // func floorF32AVX512(dst []float32, a []float32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·floorF32AVX512(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·floorF32AVX512<>(SB)
+
+// func floorF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·floorF32StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·floorF32AVX512<>(SB)
+
+// func floorF32AVX512<>(dst []float32, a []float32)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·floorF32AVX512<>(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -3765,9 +4135,8 @@ TEXT ·floorF32AVX512(SB), NOSPLIT, $0-48
 	XORL         BX, BX
 	SUBQ         $+64, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), SI
-	BTQ          $0x3e, SI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000003f, CX
 	JNE          many
 
@@ -3853,8 +4222,18 @@ done:
 	RET
 
 // func floorF64AVX2(dst []float64, a []float64)
-// Requires: AVX, AVX2, CMOV
 TEXT ·floorF64AVX2(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·floorF64AVX2<>(SB)
+
+// func floorF64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·floorF64StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·floorF64AVX2<>(SB)
+
+// func floorF64AVX2<>(dst []float64, a []float64)
+// Requires: AVX, AVX2, CMOV
+TEXT ·floorF64AVX2<>(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -3865,9 +4244,8 @@ TEXT ·floorF64AVX2(SB), NOSPLIT, $0-48
 	XORL    BX, BX
 	SUBQ    $+16, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), SI
-	BTQ     $0x3e, SI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -3955,8 +4333,18 @@ done:
 	RET
 
 // func floorF64AVX512(dst []float64, a []float64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·floorF64AVX512(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·floorF64AVX512<>(SB)
+
+// func floorF64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·floorF64StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·floorF64AVX512<>(SB)
+
+// func floorF64AVX512<>(dst []float64, a []float64)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·floorF64AVX512<>(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -3967,9 +4355,8 @@ TEXT ·floorF64AVX512(SB), NOSPLIT, $0-48
 	XORL         BX, BX
 	SUBQ         $+32, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), SI
-	BTQ          $0x3e, SI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000003f, CX
 	JNE          many
 
@@ -4055,8 +4442,18 @@ done:
 	RET
 
 // func ceilF32AVX2(dst []float32, a []float32)
-// Requires: AVX, AVX2, CMOV
 TEXT ·ceilF32AVX2(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·ceilF32AVX2<>(SB)
+
+// func ceilF32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·ceilF32StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·ceilF32AVX2<>(SB)
+
+// func ceilF32AVX2<>(dst []float32, a []float32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·ceilF32AVX2<>(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -4067,9 +4464,8 @@ TEXT ·ceilF32AVX2(SB), NOSPLIT, $0-48
 	XORL    BX, BX
 	SUBQ    $+32, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), SI
-	BTQ     $0x3e, SI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -4157,8 +4553,18 @@ done:
 	RET
 
 // func ceilF32AVX512(dst []float32, a []float32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·ceilF32AVX512(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·ceilF32AVX512<>(SB)
+
+// func ceilF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·ceilF32StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·ceilF32AVX512<>(SB)
+
+// func ceilF32AVX512<>(dst []float32, a []float32)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·ceilF32AVX512<>(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -4169,9 +4575,8 @@ TEXT ·ceilF32AVX512(SB), NOSPLIT, $0-48
 	XORL         BX, BX
 	SUBQ         $+64, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), SI
-	BTQ          $0x3e, SI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000003f, CX
 	JNE          many
 
@@ -4257,8 +4662,18 @@ done:
 	RET
 
 // func ceilF64AVX2(dst []float64, a []float64)
-// Requires: AVX, AVX2, CMOV
 TEXT ·ceilF64AVX2(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·ceilF64AVX2<>(SB)
+
+// func ceilF64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·ceilF64StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·ceilF64AVX2<>(SB)
+
+// func ceilF64AVX2<>(dst []float64, a []float64)
+// Requires: AVX, AVX2, CMOV
+TEXT ·ceilF64AVX2<>(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -4269,9 +4684,8 @@ TEXT ·ceilF64AVX2(SB), NOSPLIT, $0-48
 	XORL    BX, BX
 	SUBQ    $+16, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), SI
-	BTQ     $0x3e, SI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -4359,8 +4773,18 @@ done:
 	RET
 
 // func ceilF64AVX512(dst []float64, a []float64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·ceilF64AVX512(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·ceilF64AVX512<>(SB)
+
+// func ceilF64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·ceilF64StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·ceilF64AVX512<>(SB)
+
+// func ceilF64AVX512<>(dst []float64, a []float64)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·ceilF64AVX512<>(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -4371,9 +4795,8 @@ TEXT ·ceilF64AVX512(SB), NOSPLIT, $0-48
 	XORL         BX, BX
 	SUBQ         $+32, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), SI
-	BTQ          $0x3e, SI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000003f, CX
 	JNE          many
 
@@ -4459,8 +4882,18 @@ done:
 	RET
 
 // func truncF32AVX2(dst []float32, a []float32)
-// Requires: AVX, AVX2, CMOV
 TEXT ·truncF32AVX2(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·truncF32AVX2<>(SB)
+
+// func truncF32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·truncF32StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·truncF32AVX2<>(SB)
+
+// func truncF32AVX2<>(dst []float32, a []float32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·truncF32AVX2<>(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -4471,9 +4904,8 @@ TEXT ·truncF32AVX2(SB), NOSPLIT, $0-48
 	XORL    BX, BX
 	SUBQ    $+32, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), SI
-	BTQ     $0x3e, SI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -4561,8 +4993,18 @@ done:
 	RET
 
 // func truncF32AVX512(dst []float32, a []float32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·truncF32AVX512(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·truncF32AVX512<>(SB)
+
+// func truncF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·truncF32StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·truncF32AVX512<>(SB)
+
+// func truncF32AVX512<>(dst []float32, a []float32)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·truncF32AVX512<>(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -4573,9 +5015,8 @@ TEXT ·truncF32AVX512(SB), NOSPLIT, $0-48
 	XORL         BX, BX
 	SUBQ         $+64, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), SI
-	BTQ          $0x3e, SI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000003f, CX
 	JNE          many
 
@@ -4661,8 +5102,18 @@ done:
 	RET
 
 // func truncF64AVX2(dst []float64, a []float64)
-// Requires: AVX, AVX2, CMOV
 TEXT ·truncF64AVX2(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·truncF64AVX2<>(SB)
+
+// func truncF64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·truncF64StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·truncF64AVX2<>(SB)
+
+// func truncF64AVX2<>(dst []float64, a []float64)
+// Requires: AVX, AVX2, CMOV
+TEXT ·truncF64AVX2<>(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -4673,9 +5124,8 @@ TEXT ·truncF64AVX2(SB), NOSPLIT, $0-48
 	XORL    BX, BX
 	SUBQ    $+16, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), SI
-	BTQ     $0x3e, SI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -4763,8 +5213,18 @@ done:
 	RET
 
 // func truncF64AVX512(dst []float64, a []float64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·truncF64AVX512(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·truncF64AVX512<>(SB)
+
+// func truncF64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·truncF64StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·truncF64AVX512<>(SB)
+
+// func truncF64AVX512<>(dst []float64, a []float64)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·truncF64AVX512<>(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -4775,9 +5235,8 @@ TEXT ·truncF64AVX512(SB), NOSPLIT, $0-48
 	XORL         BX, BX
 	SUBQ         $+32, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), SI
-	BTQ          $0x3e, SI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000003f, CX
 	JNE          many
 
@@ -4863,8 +5322,18 @@ done:
 	RET
 
 // func reluI8AVX2(dst []int8, a []int8)
-// Requires: AVX, AVX2, CMOV
 TEXT ·reluI8AVX2(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·reluI8AVX2<>(SB)
+
+// func reluI8StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·reluI8StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·reluI8AVX2<>(SB)
+
+// func reluI8AVX2<>(dst []int8, a []int8)
+// Requires: AVX, AVX2, CMOV
+TEXT ·reluI8AVX2<>(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -4875,9 +5344,8 @@ TEXT ·reluI8AVX2(SB), NOSPLIT, $0-48
 	XORL    BX, BX
 	SUBQ    $+128, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), SI
-	BTQ     $0x3e, SI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -4946,8 +5414,18 @@ done:
 	RET
 
 // func reluI8AVX512(dst []int8, a []int8)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·reluI8AVX512(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·reluI8AVX512<>(SB)
+
+// func reluI8StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·reluI8StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·reluI8AVX512<>(SB)
+
+// func reluI8AVX512<>(dst []int8, a []int8)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·reluI8AVX512<>(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -4958,9 +5436,8 @@ TEXT ·reluI8AVX512(SB), NOSPLIT, $0-48
 	XORL         BX, BX
 	SUBQ         $+256, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), SI
-	BTQ          $0x3e, SI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000003f, CX
 	JNE          many
 
@@ -5026,8 +5503,18 @@ done:
 	RET
 
 // func reluI16AVX2(dst []int16, a []int16)
-// Requires: AVX, AVX2, CMOV
 TEXT ·reluI16AVX2(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·reluI16AVX2<>(SB)
+
+// func reluI16StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·reluI16StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·reluI16AVX2<>(SB)
+
+// func reluI16AVX2<>(dst []int16, a []int16)
+// Requires: AVX, AVX2, CMOV
+TEXT ·reluI16AVX2<>(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -5038,9 +5525,8 @@ TEXT ·reluI16AVX2(SB), NOSPLIT, $0-48
 	XORL    BX, BX
 	SUBQ    $+64, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), SI
-	BTQ     $0x3e, SI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -5109,8 +5595,18 @@ done:
 	RET
 
 // func reluI16AVX512(dst []int16, a []int16)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·reluI16AVX512(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·reluI16AVX512<>(SB)
+
+// func reluI16StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·reluI16StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·reluI16AVX512<>(SB)
+
+// func reluI16AVX512<>(dst []int16, a []int16)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·reluI16AVX512<>(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -5121,9 +5617,8 @@ TEXT ·reluI16AVX512(SB), NOSPLIT, $0-48
 	XORL         BX, BX
 	SUBQ         $+128, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), SI
-	BTQ          $0x3e, SI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000003f, CX
 	JNE          many
 
@@ -5189,8 +5684,18 @@ done:
 	RET
 
 // func reluI32AVX2(dst []int32, a []int32)
-// Requires: AVX, AVX2, CMOV
 TEXT ·reluI32AVX2(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·reluI32AVX2<>(SB)
+
+// func reluI32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·reluI32StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·reluI32AVX2<>(SB)
+
+// func reluI32AVX2<>(dst []int32, a []int32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·reluI32AVX2<>(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -5201,9 +5706,8 @@ TEXT ·reluI32AVX2(SB), NOSPLIT, $0-48
 	XORL    BX, BX
 	SUBQ    $+32, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), SI
-	BTQ     $0x3e, SI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -5271,8 +5775,18 @@ done:
 	RET
 
 // func reluI32AVX512(dst []int32, a []int32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·reluI32AVX512(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·reluI32AVX512<>(SB)
+
+// func reluI32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·reluI32StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·reluI32AVX512<>(SB)
+
+// func reluI32AVX512<>(dst []int32, a []int32)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·reluI32AVX512<>(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -5283,9 +5797,8 @@ TEXT ·reluI32AVX512(SB), NOSPLIT, $0-48
 	XORL         BX, BX
 	SUBQ         $+64, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), SI
-	BTQ          $0x3e, SI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000003f, CX
 	JNE          many
 
@@ -5351,8 +5864,18 @@ done:
 	RET
 
 // func reluI64AVX512(dst []int64, a []int64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·reluI64AVX512(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·reluI64AVX512<>(SB)
+
+// func reluI64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·reluI64StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·reluI64AVX512<>(SB)
+
+// func reluI64AVX512<>(dst []int64, a []int64)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·reluI64AVX512<>(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -5363,9 +5886,8 @@ TEXT ·reluI64AVX512(SB), NOSPLIT, $0-48
 	XORL         BX, BX
 	SUBQ         $+32, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), SI
-	BTQ          $0x3e, SI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000003f, CX
 	JNE          many
 
@@ -5431,8 +5953,18 @@ done:
 	RET
 
 // func reluF64AVX2(dst []float64, a []float64)
-// Requires: AVX, AVX2, CMOV
 TEXT ·reluF64AVX2(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·reluF64AVX2<>(SB)
+
+// func reluF64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·reluF64StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·reluF64AVX2<>(SB)
+
+// func reluF64AVX2<>(dst []float64, a []float64)
+// Requires: AVX, AVX2, CMOV
+TEXT ·reluF64AVX2<>(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -5444,9 +5976,8 @@ TEXT ·reluF64AVX2(SB), NOSPLIT, $0-48
 	XORL    BX, BX
 	SUBQ    $+16, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), SI
-	BTQ     $0x3e, SI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -5544,8 +6075,18 @@ done:
 	RET
 
 // func reluF64AVX512(dst []float64, a []float64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·reluF64AVX512(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·reluF64AVX512<>(SB)
+
+// func reluF64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·reluF64StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·reluF64AVX512<>(SB)
+
+// func reluF64AVX512<>(dst []float64, a []float64)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·reluF64AVX512<>(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -5557,9 +6098,8 @@ TEXT ·reluF64AVX512(SB), NOSPLIT, $0-48
 	XORL         BX, BX
 	SUBQ         $+32, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), SI
-	BTQ          $0x3e, SI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000003f, CX
 	JNE          many
 
@@ -5656,8 +6196,18 @@ done:
 	RET
 
 // func reluF32AVX2(dst []float32, a []float32)
-// Requires: AVX, AVX2, CMOV
 TEXT ·reluF32AVX2(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·reluF32AVX2<>(SB)
+
+// func reluF32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·reluF32StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·reluF32AVX2<>(SB)
+
+// func reluF32AVX2<>(dst []float32, a []float32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·reluF32AVX2<>(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -5669,9 +6219,8 @@ TEXT ·reluF32AVX2(SB), NOSPLIT, $0-48
 	XORL    BX, BX
 	SUBQ    $+32, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), SI
-	BTQ     $0x3e, SI
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
 
@@ -5769,8 +6318,18 @@ done:
 	RET
 
 // func reluF32AVX512(dst []float32, a []float32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·reluF32AVX512(SB), NOSPLIT, $0-48
+	XORL R13, R13
+	JMP  ·reluF32AVX512<>(SB)
+
+// func reluF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·reluF32StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·reluF32AVX512<>(SB)
+
+// func reluF32AVX512<>(dst []float32, a []float32)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·reluF32AVX512<>(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -5782,9 +6341,8 @@ TEXT ·reluF32AVX512(SB), NOSPLIT, $0-48
 	XORL         BX, BX
 	SUBQ         $+64, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), SI
-	BTQ          $0x3e, SI
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000003f, CX
 	JNE          many
 
@@ -5881,8 +6439,18 @@ done:
 	RET
 
 // func reluMulAddF32AVX2(dst []float32, a []float32, b []float32, c []float32)
-// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·reluMulAddF32AVX2(SB), NOSPLIT, $0-96
+	XORL R13, R13
+	JMP  ·reluMulAddF32AVX2<>(SB)
+
+// func reluMulAddF32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·reluMulAddF32StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·reluMulAddF32AVX2<>(SB)
+
+// func reluMulAddF32AVX2<>(dst []float32, a []float32, b []float32, c []float32)
+// Requires: AVX, AVX2, CMOV, MMX+
+TEXT ·reluMulAddF32AVX2<>(SB), NOSPLIT, $0-96
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -5902,25 +6470,18 @@ TEXT ·reluMulAddF32AVX2(SB), NOSPLIT, $0-96
 	XORL    DI, DI
 	SUBQ    $+32, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), R8
-	BTQ     $0x3e, R8
-	JCC     many
+	TESTQ   R13, R13
+	JEQ     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
-	SHRQ    $0x30, R8
-	ANDQ    $0x3f, R8
-	JNE     named
+	MOVQ    (R13), R8
+	MOVQ    8(R13), R9
+	MOVQ    16(R13), R10
+	TESTQ   R8, R8
+	JNE     past
+	LEAQ    8192(DX), R8
 	LEAQ    8192(DX), R9
 	LEAQ    8192(DX), R10
-	LEAQ    8192(DX), R8
-	JMP     past
-
-named:
-	LEAQ ·fetches+0(SB), R11
-	SHLQ $0x05, R8
-	MOVQ (R11)(R8*1), R9
-	MOVQ 8(R11)(R8*1), R10
-	MOVQ 16(R11)(R8*1), R8
 
 past:
 	VMOVUPS    (DX)(DI*4), Y2
@@ -5963,12 +6524,12 @@ past:
 	VMOVNTDQ   Y3, 32(CX)(DI*4)
 	VMOVNTDQ   Y4, 64(CX)(DI*4)
 	VMOVNTDQ   Y5, 96(CX)(DI*4)
+	PREFETCHT0 (R8)(DI*4)
 	PREFETCHT0 (R9)(DI*4)
 	PREFETCHT0 (R10)(DI*4)
-	PREFETCHT0 (R8)(DI*4)
+	PREFETCHT0 64(R8)(DI*4)
 	PREFETCHT0 64(R9)(DI*4)
 	PREFETCHT0 64(R10)(DI*4)
-	PREFETCHT0 64(R8)(DI*4)
 	ADDQ       $+32, DI
 	SUBQ       $+32, AX
 	JGE        past
@@ -6062,8 +6623,18 @@ done:
 	RET
 
 // func reluMulAddF32AVX512(dst []float32, a []float32, b []float32, c []float32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·reluMulAddF32AVX512(SB), NOSPLIT, $0-96
+	XORL R13, R13
+	JMP  ·reluMulAddF32AVX512<>(SB)
+
+// func reluMulAddF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·reluMulAddF32StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·reluMulAddF32AVX512<>(SB)
+
+// func reluMulAddF32AVX512<>(dst []float32, a []float32, b []float32, c []float32)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+TEXT ·reluMulAddF32AVX512<>(SB), NOSPLIT, $0-96
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
@@ -6083,25 +6654,18 @@ TEXT ·reluMulAddF32AVX512(SB), NOSPLIT, $0-96
 	XORL         DI, DI
 	SUBQ         $+64, AX
 	JLT          single
-	MOVQ         dst_cap+16(FP), R8
-	BTQ          $0x3e, R8
-	JCC          many
+	TESTQ        R13, R13
+	JEQ          many
 	TESTQ        $0x0000003f, CX
 	JNE          many
-	SHRQ         $0x30, R8
-	ANDQ         $0x3f, R8
-	JNE          named
+	MOVQ         (R13), R8
+	MOVQ         8(R13), R9
+	MOVQ         16(R13), R10
+	TESTQ        R8, R8
+	JNE          past
+	LEAQ         8192(DX), R8
 	LEAQ         8192(DX), R9
 	LEAQ         8192(DX), R10
-	LEAQ         8192(DX), R8
-	JMP          past
-
-named:
-	LEAQ ·fetches+0(SB), R11
-	SHLQ $0x05, R8
-	MOVQ (R11)(R8*1), R9
-	MOVQ 8(R11)(R8*1), R10
-	MOVQ 16(R11)(R8*1), R8
 
 past:
 	VMOVDQU64  (DX)(DI*4), Z2
@@ -6144,18 +6708,18 @@ past:
 	VMOVNTDQ   Z3, 64(CX)(DI*4)
 	VMOVNTDQ   Z4, 128(CX)(DI*4)
 	VMOVNTDQ   Z5, 192(CX)(DI*4)
+	PREFETCHT0 (R8)(DI*4)
 	PREFETCHT0 (R9)(DI*4)
 	PREFETCHT0 (R10)(DI*4)
-	PREFETCHT0 (R8)(DI*4)
+	PREFETCHT0 64(R8)(DI*4)
 	PREFETCHT0 64(R9)(DI*4)
 	PREFETCHT0 64(R10)(DI*4)
-	PREFETCHT0 64(R8)(DI*4)
+	PREFETCHT0 128(R8)(DI*4)
 	PREFETCHT0 128(R9)(DI*4)
 	PREFETCHT0 128(R10)(DI*4)
-	PREFETCHT0 128(R8)(DI*4)
+	PREFETCHT0 192(R8)(DI*4)
 	PREFETCHT0 192(R9)(DI*4)
 	PREFETCHT0 192(R10)(DI*4)
-	PREFETCHT0 192(R8)(DI*4)
 	ADDQ       $+64, DI
 	SUBQ       $+64, AX
 	JGE        past

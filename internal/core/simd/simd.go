@@ -14,11 +14,15 @@
 //   - A span is a contiguous part of memory. A line is 64 bytes of a cache; of a tensor, it is the elements along one axis.
 //   - A non-temporal store writes to memory without a place in the caches. The cache line isn't read before.
 //   - A prefetch asks for a cache line before a load needs it. A stream is the memory that one sequence of prefetches follows.
-//   - A marked slice has hints about both in its capacity: see Past. A kernel named …Marked is something else: it stores a
-//     certain NaN for each element that package num has to compute.
+//   - A row streams where its stores are non-temporal. Rows of tables have a second entry for that: see Stream.
+//   - A kernel named …Marked stores a certain NaN for each element that package num has to compute.
 package simd
 
-import "github.com/ashlar-go/ashlar/internal/core/cpu"
+import (
+	"unsafe"
+
+	"github.com/ashlar-go/ashlar/internal/core/cpu"
+)
 
 //go:generate sh -c "cd _asm && GOWORK=off go run ."
 
@@ -49,7 +53,10 @@ type Rows1 struct {
 	B16  func(dst, a []uint16)
 	B8   func(dst, a []uint8)
 
-	MulAddF32 func(dst, a, b, c []float32) // F32 of a·b + c, each rounded: of a chain
+	MulAddF32       func(dst, a, b, c []float32) // F32 of a·b + c, each rounded: of a chain
+	StreamMulAddF32 Stream
+
+	Stream *Streams
 }
 
 // Rows2 is Rows1 for two operands.
@@ -69,12 +76,16 @@ type Rows2 struct {
 	C128 func(dst, a, b []complex128)
 	B16  func(dst, a, b []uint16)
 	B8   func(dst, a, b []uint8)
+
+	Stream *Streams
 }
 
 // Rows3 is Rows1 for three operands.
 type Rows3 struct {
 	F32 func(dst, a, b, c []float32)
 	F64 func(dst, a, b, c []float64)
+
+	Stream *Streams
 }
 
 // RowsCmp is Rows2 for a result of bool.
@@ -92,6 +103,8 @@ type RowsCmp struct {
 	F64  func(dst []bool, a, b []float64)
 	C64  func(dst []bool, a, b []complex64)
 	C128 func(dst []bool, a, b []complex128)
+
+	Stream *Streams
 }
 
 // RowsP is Rows1 with two numbers.
@@ -106,6 +119,9 @@ type RowsP struct {
 	U64 func(dst, a []uint64, p, q uint64)
 	F32 func(dst, a []float32, p, q float32)
 	F64 func(dst, a []float64, p, q float64)
+
+	StreamF32 func(dst, a []float32, p, q float32, ahead *Prefetch) // as a Stream
+	StreamF64 func(dst, a []float64, p, q float64, ahead *Prefetch)
 }
 
 // RowsWhere chooses between elements of each size: a's where mask is true, b's elsewhere.
@@ -114,4 +130,39 @@ type RowsWhere struct {
 	U16 func(dst []uint16, mask []bool, a, b []uint16)
 	U32 func(dst []uint32, mask []bool, a, b []uint32)
 	U64 func(dst []uint64, mask []bool, a, b []uint64)
+
+	Stream *Streams
+}
+
+// A Stream is the second entry of a row: for a result that is large and isn't read again soon. It stores what the row stores,
+// by non-temporal stores, so that the lines of the cache that it overwrites needn't be read first. It takes the operands that
+// the row takes, and ignores the others. ahead, which isn't nil, says what it prefetches.
+//
+// Other threads see non-temporal stores only after Fence. One Fence serves many rows. A goroutine may move to another core
+// in between, as locked instructions wait for the stores, too.
+type Stream func(dst, a, b, c Run, ahead *Prefetch)
+
+// A Run is a slice of elements of any type: its length counts elements.
+type Run = []struct{}
+
+// Streams has the second entries of the rows of a table.
+type Streams struct {
+	Bool, I8, I16, I32, I64, U8, U16, U32, U64, F32, F64, C64, C128 Stream
+}
+
+// A Prefetch says where the streams begin that the row of a function prefetches while it computes: at the row's first element,
+// whatever part of the result it computes. Functions within 2 ulp prefetch the first stream alone. The zero value lets a row prefetch
+// along its operand.
+type Prefetch [4]uintptr
+
+// After sets the streams: they begin where each span of memory ends, and are as many bytes as the row stores. That memory may
+// be nobody's.
+func (p *Prefetch) After(spans ...[]byte) {
+	if len(spans) == 0 {
+		return
+	}
+	for i := range p {
+		r := spans[min(i, len(spans)-1)]
+		p[i] = uintptr(unsafe.Pointer(unsafe.SliceData(r))) + uintptr(len(r))
+	}
 }

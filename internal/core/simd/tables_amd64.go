@@ -10,148 +10,148 @@ const hasKernels = true
 
 var (
 	Abs = Levels[*Rows1]{
-		cpu.AVX2:   {I8: absI8AVX2, I16: absI16AVX2, I32: absI32AVX2, F32: absF32AVX2, F64: absF64AVX2},
-		cpu.AVX512: {I8: absI8AVX512, I16: absI16AVX512, I32: absI32AVX512, I64: absI64AVX512, F32: absF32AVX512, F64: absF64AVX512},
+		cpu.AVX2:   {I8: absI8AVX2, I16: absI16AVX2, I32: absI32AVX2, F32: absF32AVX2, F64: absF64AVX2, Stream: &Streams{I8: absI8StreamAVX2, I16: absI16StreamAVX2, I32: absI32StreamAVX2, F32: absF32StreamAVX2, F64: absF64StreamAVX2}},
+		cpu.AVX512: {I8: absI8AVX512, I16: absI16AVX512, I32: absI32AVX512, I64: absI64AVX512, F32: absF32AVX512, F64: absF64AVX512, Stream: &Streams{I8: absI8StreamAVX512, I16: absI16StreamAVX512, I32: absI32StreamAVX512, I64: absI64StreamAVX512, F32: absF32StreamAVX512, F64: absF64StreamAVX512}},
 	}
 	Add = Levels[*Rows2]{
-		cpu.AVX2:   {I8: addI8AVX2, U8: addU8AVX2, I16: addI16AVX2, U16: addU16AVX2, I32: addI32AVX2, U32: addU32AVX2, I64: addI64AVX2, U64: addU64AVX2, F32: addF32AVX2, F64: addF64AVX2},
-		cpu.AVX512: {I8: addI8AVX512, U8: addU8AVX512, I16: addI16AVX512, U16: addU16AVX512, I32: addI32AVX512, U32: addU32AVX512, I64: addI64AVX512, U64: addU64AVX512, F32: addF32AVX512, F64: addF64AVX512},
+		cpu.AVX2:   {I8: addI8AVX2, U8: addU8AVX2, I16: addI16AVX2, U16: addU16AVX2, I32: addI32AVX2, U32: addU32AVX2, I64: addI64AVX2, U64: addU64AVX2, F32: addF32AVX2, F64: addF64AVX2, Stream: &Streams{I8: addI8StreamAVX2, U8: addU8StreamAVX2, I16: addI16StreamAVX2, U16: addU16StreamAVX2, I32: addI32StreamAVX2, U32: addU32StreamAVX2, I64: addI64StreamAVX2, U64: addU64StreamAVX2, F32: addF32StreamAVX2, F64: addF64StreamAVX2}},
+		cpu.AVX512: {I8: addI8AVX512, U8: addU8AVX512, I16: addI16AVX512, U16: addU16AVX512, I32: addI32AVX512, U32: addU32AVX512, I64: addI64AVX512, U64: addU64AVX512, F32: addF32AVX512, F64: addF64AVX512, Stream: &Streams{I8: addI8StreamAVX512, U8: addU8StreamAVX512, I16: addI16StreamAVX512, U16: addU16StreamAVX512, I32: addI32StreamAVX512, U32: addU32StreamAVX512, I64: addI64StreamAVX512, U64: addU64StreamAVX512, F32: addF32StreamAVX512, F64: addF64StreamAVX512}},
 	}
 	Ceil = Levels[*Rows1]{
-		cpu.AVX2:   {F32: ceilF32AVX2, F64: ceilF64AVX2},
-		cpu.AVX512: {F32: ceilF32AVX512, F64: ceilF64AVX512},
+		cpu.AVX2:   {F32: ceilF32AVX2, F64: ceilF64AVX2, Stream: &Streams{F32: ceilF32StreamAVX2, F64: ceilF64StreamAVX2}},
+		cpu.AVX512: {F32: ceilF32AVX512, F64: ceilF64AVX512, Stream: &Streams{F32: ceilF32StreamAVX512, F64: ceilF64StreamAVX512}},
 	}
 	Clip = Levels[*RowsP]{
-		cpu.AVX2:   {F32: clipF32AVX2, F64: clipF64AVX2},
-		cpu.AVX512: {F32: clipF32AVX512, F64: clipF64AVX512},
+		cpu.AVX2:   {F32: clipF32AVX2, F64: clipF64AVX2, StreamF32: clipF32StreamAVX2, StreamF64: clipF64StreamAVX2},
+		cpu.AVX512: {F32: clipF32AVX512, F64: clipF64AVX512, StreamF32: clipF32StreamAVX512, StreamF64: clipF64StreamAVX512},
 	}
 	Div = Levels[*Rows2]{
-		cpu.AVX2:   {F32: divF32AVX2, F64: divF64AVX2},
-		cpu.AVX512: {F32: divF32AVX512, F64: divF64AVX512},
+		cpu.AVX2:   {F32: divF32AVX2, F64: divF64AVX2, Stream: &Streams{F32: divF32StreamAVX2, F64: divF64StreamAVX2}},
+		cpu.AVX512: {F32: divF32AVX512, F64: divF64AVX512, Stream: &Streams{F32: divF32StreamAVX512, F64: divF64StreamAVX512}},
 	}
 	Equal = Levels[*RowsCmp]{
-		cpu.AVX2:   {I32: equalI32AVX2, I64: equalI64AVX2, U8: equalU8AVX2, F32: equalF32AVX2, F64: equalF64AVX2},
-		cpu.AVX512: {I32: equalI32AVX512, I64: equalI64AVX512, U8: equalU8AVX512, F32: equalF32AVX512, F64: equalF64AVX512},
+		cpu.AVX2:   {I32: equalI32AVX2, I64: equalI64AVX2, U8: equalU8AVX2, F32: equalF32AVX2, F64: equalF64AVX2, Stream: &Streams{I32: equalI32StreamAVX2, I64: equalI64StreamAVX2, U8: equalU8StreamAVX2, F32: equalF32StreamAVX2, F64: equalF64StreamAVX2}},
+		cpu.AVX512: {I32: equalI32AVX512, I64: equalI64AVX512, U8: equalU8AVX512, F32: equalF32AVX512, F64: equalF64AVX512, Stream: &Streams{I32: equalI32StreamAVX512, I64: equalI64StreamAVX512, U8: equalU8StreamAVX512, F32: equalF32StreamAVX512, F64: equalF64StreamAVX512}},
 	}
 	Exp = Levels[*Rows1]{
-		cpu.AVX2:   {F32: expF32AVX2, F64: expF64AVX2},
-		cpu.AVX512: {F32: expF32AVX512, MulAddF32: expMulAddF32AVX512, F64: expF64AVX512},
+		cpu.AVX2:   {F32: expF32AVX2, F64: expF64AVX2, Stream: &Streams{F32: expF32StreamAVX2, F64: expF64StreamAVX2}},
+		cpu.AVX512: {F32: expF32AVX512, MulAddF32: expMulAddF32AVX512, F64: expF64AVX512, StreamMulAddF32: expMulAddF32StreamAVX512, Stream: &Streams{F32: expF32StreamAVX512, F64: expF64StreamAVX512}},
 	}
 	FastExp = Levels[*Rows1]{
-		cpu.AVX2:   {F32: fastExpF32AVX2, MulAddF32: fastExpMulAddF32AVX2},
-		cpu.AVX512: {F32: fastExpF32AVX512, MulAddF32: fastExpMulAddF32AVX512},
+		cpu.AVX2:   {F32: fastExpF32AVX2, MulAddF32: fastExpMulAddF32AVX2, StreamMulAddF32: fastExpMulAddF32StreamAVX2, Stream: &Streams{F32: fastExpF32StreamAVX2}},
+		cpu.AVX512: {F32: fastExpF32AVX512, MulAddF32: fastExpMulAddF32AVX512, StreamMulAddF32: fastExpMulAddF32StreamAVX512, Stream: &Streams{F32: fastExpF32StreamAVX512}},
 	}
 	FastLog = Levels[*Rows1]{
-		cpu.AVX2:   {F32: fastLogF32AVX2, MulAddF32: fastLogMulAddF32AVX2},
-		cpu.AVX512: {F32: fastLogF32AVX512, MulAddF32: fastLogMulAddF32AVX512},
+		cpu.AVX2:   {F32: fastLogF32AVX2, MulAddF32: fastLogMulAddF32AVX2, StreamMulAddF32: fastLogMulAddF32StreamAVX2, Stream: &Streams{F32: fastLogF32StreamAVX2}},
+		cpu.AVX512: {F32: fastLogF32AVX512, MulAddF32: fastLogMulAddF32AVX512, StreamMulAddF32: fastLogMulAddF32StreamAVX512, Stream: &Streams{F32: fastLogF32StreamAVX512}},
 	}
 	FastSigmoid = Levels[*Rows1]{
-		cpu.AVX2:   {F32: fastSigmoidF32AVX2, MulAddF32: fastSigmoidMulAddF32AVX2},
-		cpu.AVX512: {F32: fastSigmoidF32AVX512, MulAddF32: fastSigmoidMulAddF32AVX512},
+		cpu.AVX2:   {F32: fastSigmoidF32AVX2, MulAddF32: fastSigmoidMulAddF32AVX2, StreamMulAddF32: fastSigmoidMulAddF32StreamAVX2, Stream: &Streams{F32: fastSigmoidF32StreamAVX2}},
+		cpu.AVX512: {F32: fastSigmoidF32AVX512, MulAddF32: fastSigmoidMulAddF32AVX512, StreamMulAddF32: fastSigmoidMulAddF32StreamAVX512, Stream: &Streams{F32: fastSigmoidF32StreamAVX512}},
 	}
 	FastTanh = Levels[*Rows1]{
-		cpu.AVX2:   {F32: fastTanhF32AVX2, MulAddF32: fastTanhMulAddF32AVX2},
-		cpu.AVX512: {F32: fastTanhF32AVX512, MulAddF32: fastTanhMulAddF32AVX512},
+		cpu.AVX2:   {F32: fastTanhF32AVX2, MulAddF32: fastTanhMulAddF32AVX2, StreamMulAddF32: fastTanhMulAddF32StreamAVX2, Stream: &Streams{F32: fastTanhF32StreamAVX2}},
+		cpu.AVX512: {F32: fastTanhF32AVX512, MulAddF32: fastTanhMulAddF32AVX512, StreamMulAddF32: fastTanhMulAddF32StreamAVX512, Stream: &Streams{F32: fastTanhF32StreamAVX512}},
 	}
 	Floor = Levels[*Rows1]{
-		cpu.AVX2:   {F32: floorF32AVX2, F64: floorF64AVX2},
-		cpu.AVX512: {F32: floorF32AVX512, F64: floorF64AVX512},
+		cpu.AVX2:   {F32: floorF32AVX2, F64: floorF64AVX2, Stream: &Streams{F32: floorF32StreamAVX2, F64: floorF64StreamAVX2}},
+		cpu.AVX512: {F32: floorF32AVX512, F64: floorF64AVX512, Stream: &Streams{F32: floorF32StreamAVX512, F64: floorF64StreamAVX512}},
 	}
 	Greater = Levels[*RowsCmp]{
-		cpu.AVX2:   {I32: greaterI32AVX2, I64: greaterI64AVX2, U8: greaterU8AVX2, F32: greaterF32AVX2, F64: greaterF64AVX2},
-		cpu.AVX512: {I32: greaterI32AVX512, I64: greaterI64AVX512, U8: greaterU8AVX512, F32: greaterF32AVX512, F64: greaterF64AVX512},
+		cpu.AVX2:   {I32: greaterI32AVX2, I64: greaterI64AVX2, U8: greaterU8AVX2, F32: greaterF32AVX2, F64: greaterF64AVX2, Stream: &Streams{I32: greaterI32StreamAVX2, I64: greaterI64StreamAVX2, U8: greaterU8StreamAVX2, F32: greaterF32StreamAVX2, F64: greaterF64StreamAVX2}},
+		cpu.AVX512: {I32: greaterI32AVX512, I64: greaterI64AVX512, U8: greaterU8AVX512, F32: greaterF32AVX512, F64: greaterF64AVX512, Stream: &Streams{I32: greaterI32StreamAVX512, I64: greaterI64StreamAVX512, U8: greaterU8StreamAVX512, F32: greaterF32StreamAVX512, F64: greaterF64StreamAVX512}},
 	}
 	GreaterOrEqual = Levels[*RowsCmp]{
-		cpu.AVX2:   {I32: greaterOrEqualI32AVX2, I64: greaterOrEqualI64AVX2, U8: greaterOrEqualU8AVX2, F32: greaterOrEqualF32AVX2, F64: greaterOrEqualF64AVX2},
-		cpu.AVX512: {I32: greaterOrEqualI32AVX512, I64: greaterOrEqualI64AVX512, U8: greaterOrEqualU8AVX512, F32: greaterOrEqualF32AVX512, F64: greaterOrEqualF64AVX512},
+		cpu.AVX2:   {I32: greaterOrEqualI32AVX2, I64: greaterOrEqualI64AVX2, U8: greaterOrEqualU8AVX2, F32: greaterOrEqualF32AVX2, F64: greaterOrEqualF64AVX2, Stream: &Streams{I32: greaterOrEqualI32StreamAVX2, I64: greaterOrEqualI64StreamAVX2, U8: greaterOrEqualU8StreamAVX2, F32: greaterOrEqualF32StreamAVX2, F64: greaterOrEqualF64StreamAVX2}},
+		cpu.AVX512: {I32: greaterOrEqualI32AVX512, I64: greaterOrEqualI64AVX512, U8: greaterOrEqualU8AVX512, F32: greaterOrEqualF32AVX512, F64: greaterOrEqualF64AVX512, Stream: &Streams{I32: greaterOrEqualI32StreamAVX512, I64: greaterOrEqualI64StreamAVX512, U8: greaterOrEqualU8StreamAVX512, F32: greaterOrEqualF32StreamAVX512, F64: greaterOrEqualF64StreamAVX512}},
 	}
 	HardSigmoid = Levels[*RowsP]{
-		cpu.AVX2:   {F32: hardSigmoidF32AVX2, F64: hardSigmoidF64AVX2},
-		cpu.AVX512: {F32: hardSigmoidF32AVX512, F64: hardSigmoidF64AVX512},
+		cpu.AVX2:   {F32: hardSigmoidF32AVX2, F64: hardSigmoidF64AVX2, StreamF32: hardSigmoidF32StreamAVX2, StreamF64: hardSigmoidF64StreamAVX2},
+		cpu.AVX512: {F32: hardSigmoidF32AVX512, F64: hardSigmoidF64AVX512, StreamF32: hardSigmoidF32StreamAVX512, StreamF64: hardSigmoidF64StreamAVX512},
 	}
 	HardSwish = Levels[*Rows1]{
-		cpu.AVX2:   {F32: hardSwishF32AVX2, F64: hardSwishF64AVX2},
-		cpu.AVX512: {F32: hardSwishF32AVX512, F64: hardSwishF64AVX512},
+		cpu.AVX2:   {F32: hardSwishF32AVX2, F64: hardSwishF64AVX2, Stream: &Streams{F32: hardSwishF32StreamAVX2, F64: hardSwishF64StreamAVX2}},
+		cpu.AVX512: {F32: hardSwishF32AVX512, F64: hardSwishF64AVX512, Stream: &Streams{F32: hardSwishF32StreamAVX512, F64: hardSwishF64StreamAVX512}},
 	}
 	LeakyRelu = Levels[*RowsP]{
-		cpu.AVX2:   {F32: leakyReluF32AVX2, F64: leakyReluF64AVX2},
-		cpu.AVX512: {F32: leakyReluF32AVX512, F64: leakyReluF64AVX512},
+		cpu.AVX2:   {F32: leakyReluF32AVX2, F64: leakyReluF64AVX2, StreamF32: leakyReluF32StreamAVX2, StreamF64: leakyReluF64StreamAVX2},
+		cpu.AVX512: {F32: leakyReluF32AVX512, F64: leakyReluF64AVX512, StreamF32: leakyReluF32StreamAVX512, StreamF64: leakyReluF64StreamAVX512},
 	}
 	Less = Levels[*RowsCmp]{
-		cpu.AVX2:   {I32: lessI32AVX2, I64: lessI64AVX2, U8: lessU8AVX2, F32: lessF32AVX2, F64: lessF64AVX2},
-		cpu.AVX512: {I32: lessI32AVX512, I64: lessI64AVX512, U8: lessU8AVX512, F32: lessF32AVX512, F64: lessF64AVX512},
+		cpu.AVX2:   {I32: lessI32AVX2, I64: lessI64AVX2, U8: lessU8AVX2, F32: lessF32AVX2, F64: lessF64AVX2, Stream: &Streams{I32: lessI32StreamAVX2, I64: lessI64StreamAVX2, U8: lessU8StreamAVX2, F32: lessF32StreamAVX2, F64: lessF64StreamAVX2}},
+		cpu.AVX512: {I32: lessI32AVX512, I64: lessI64AVX512, U8: lessU8AVX512, F32: lessF32AVX512, F64: lessF64AVX512, Stream: &Streams{I32: lessI32StreamAVX512, I64: lessI64StreamAVX512, U8: lessU8StreamAVX512, F32: lessF32StreamAVX512, F64: lessF64StreamAVX512}},
 	}
 	LessOrEqual = Levels[*RowsCmp]{
-		cpu.AVX2:   {I32: lessOrEqualI32AVX2, I64: lessOrEqualI64AVX2, U8: lessOrEqualU8AVX2, F32: lessOrEqualF32AVX2, F64: lessOrEqualF64AVX2},
-		cpu.AVX512: {I32: lessOrEqualI32AVX512, I64: lessOrEqualI64AVX512, U8: lessOrEqualU8AVX512, F32: lessOrEqualF32AVX512, F64: lessOrEqualF64AVX512},
+		cpu.AVX2:   {I32: lessOrEqualI32AVX2, I64: lessOrEqualI64AVX2, U8: lessOrEqualU8AVX2, F32: lessOrEqualF32AVX2, F64: lessOrEqualF64AVX2, Stream: &Streams{I32: lessOrEqualI32StreamAVX2, I64: lessOrEqualI64StreamAVX2, U8: lessOrEqualU8StreamAVX2, F32: lessOrEqualF32StreamAVX2, F64: lessOrEqualF64StreamAVX2}},
+		cpu.AVX512: {I32: lessOrEqualI32AVX512, I64: lessOrEqualI64AVX512, U8: lessOrEqualU8AVX512, F32: lessOrEqualF32AVX512, F64: lessOrEqualF64AVX512, Stream: &Streams{I32: lessOrEqualI32StreamAVX512, I64: lessOrEqualI64StreamAVX512, U8: lessOrEqualU8StreamAVX512, F32: lessOrEqualF32StreamAVX512, F64: lessOrEqualF64StreamAVX512}},
 	}
 	Log = Levels[*Rows1]{
-		cpu.AVX2:   {F32: logF32AVX2, F64: logF64AVX2},
-		cpu.AVX512: {F32: logF32AVX512, MulAddF32: logMulAddF32AVX512, F64: logF64AVX512},
+		cpu.AVX2:   {F32: logF32AVX2, F64: logF64AVX2, Stream: &Streams{F32: logF32StreamAVX2, F64: logF64StreamAVX2}},
+		cpu.AVX512: {F32: logF32AVX512, MulAddF32: logMulAddF32AVX512, F64: logF64AVX512, StreamMulAddF32: logMulAddF32StreamAVX512, Stream: &Streams{F32: logF32StreamAVX512, F64: logF64StreamAVX512}},
 	}
 	Max = Levels[*Rows2]{
-		cpu.AVX2:   {I8: maxI8AVX2, I16: maxI16AVX2, I32: maxI32AVX2, U8: maxU8AVX2, U16: maxU16AVX2, U32: maxU32AVX2, F32: maxF32AVX2, F64: maxF64AVX2},
-		cpu.AVX512: {I8: maxI8AVX512, I16: maxI16AVX512, I32: maxI32AVX512, I64: maxI64AVX512, U8: maxU8AVX512, U16: maxU16AVX512, U32: maxU32AVX512, U64: maxU64AVX512, F32: maxF32AVX512, F64: maxF64AVX512},
+		cpu.AVX2:   {I8: maxI8AVX2, I16: maxI16AVX2, I32: maxI32AVX2, U8: maxU8AVX2, U16: maxU16AVX2, U32: maxU32AVX2, F32: maxF32AVX2, F64: maxF64AVX2, Stream: &Streams{I8: maxI8StreamAVX2, I16: maxI16StreamAVX2, I32: maxI32StreamAVX2, U8: maxU8StreamAVX2, U16: maxU16StreamAVX2, U32: maxU32StreamAVX2, F32: maxF32StreamAVX2, F64: maxF64StreamAVX2}},
+		cpu.AVX512: {I8: maxI8AVX512, I16: maxI16AVX512, I32: maxI32AVX512, I64: maxI64AVX512, U8: maxU8AVX512, U16: maxU16AVX512, U32: maxU32AVX512, U64: maxU64AVX512, F32: maxF32AVX512, F64: maxF64AVX512, Stream: &Streams{I8: maxI8StreamAVX512, I16: maxI16StreamAVX512, I32: maxI32StreamAVX512, I64: maxI64StreamAVX512, U8: maxU8StreamAVX512, U16: maxU16StreamAVX512, U32: maxU32StreamAVX512, U64: maxU64StreamAVX512, F32: maxF32StreamAVX512, F64: maxF64StreamAVX512}},
 	}
 	Min = Levels[*Rows2]{
-		cpu.AVX2:   {I8: minI8AVX2, I16: minI16AVX2, I32: minI32AVX2, U8: minU8AVX2, U16: minU16AVX2, U32: minU32AVX2, F32: minF32AVX2, F64: minF64AVX2},
-		cpu.AVX512: {I8: minI8AVX512, I16: minI16AVX512, I32: minI32AVX512, I64: minI64AVX512, U8: minU8AVX512, U16: minU16AVX512, U32: minU32AVX512, U64: minU64AVX512, F32: minF32AVX512, F64: minF64AVX512},
+		cpu.AVX2:   {I8: minI8AVX2, I16: minI16AVX2, I32: minI32AVX2, U8: minU8AVX2, U16: minU16AVX2, U32: minU32AVX2, F32: minF32AVX2, F64: minF64AVX2, Stream: &Streams{I8: minI8StreamAVX2, I16: minI16StreamAVX2, I32: minI32StreamAVX2, U8: minU8StreamAVX2, U16: minU16StreamAVX2, U32: minU32StreamAVX2, F32: minF32StreamAVX2, F64: minF64StreamAVX2}},
+		cpu.AVX512: {I8: minI8AVX512, I16: minI16AVX512, I32: minI32AVX512, I64: minI64AVX512, U8: minU8AVX512, U16: minU16AVX512, U32: minU32AVX512, U64: minU64AVX512, F32: minF32AVX512, F64: minF64AVX512, Stream: &Streams{I8: minI8StreamAVX512, I16: minI16StreamAVX512, I32: minI32StreamAVX512, I64: minI64StreamAVX512, U8: minU8StreamAVX512, U16: minU16StreamAVX512, U32: minU32StreamAVX512, U64: minU64StreamAVX512, F32: minF32StreamAVX512, F64: minF64StreamAVX512}},
 	}
 	Mul = Levels[*Rows2]{
-		cpu.AVX2:   {I16: mulI16AVX2, U16: mulU16AVX2, I32: mulI32AVX2, U32: mulU32AVX2, F32: mulF32AVX2, F64: mulF64AVX2},
-		cpu.AVX512: {I16: mulI16AVX512, U16: mulU16AVX512, I32: mulI32AVX512, U32: mulU32AVX512, I64: mulI64AVX512, U64: mulU64AVX512, F32: mulF32AVX512, F64: mulF64AVX512},
+		cpu.AVX2:   {I16: mulI16AVX2, U16: mulU16AVX2, I32: mulI32AVX2, U32: mulU32AVX2, F32: mulF32AVX2, F64: mulF64AVX2, Stream: &Streams{I16: mulI16StreamAVX2, U16: mulU16StreamAVX2, I32: mulI32StreamAVX2, U32: mulU32StreamAVX2, F32: mulF32StreamAVX2, F64: mulF64StreamAVX2}},
+		cpu.AVX512: {I16: mulI16AVX512, U16: mulU16AVX512, I32: mulI32AVX512, U32: mulU32AVX512, I64: mulI64AVX512, U64: mulU64AVX512, F32: mulF32AVX512, F64: mulF64AVX512, Stream: &Streams{I16: mulI16StreamAVX512, U16: mulU16StreamAVX512, I32: mulI32StreamAVX512, U32: mulU32StreamAVX512, I64: mulI64StreamAVX512, U64: mulU64StreamAVX512, F32: mulF32StreamAVX512, F64: mulF64StreamAVX512}},
 	}
 	MulAdd = Levels[*Rows3]{
-		cpu.AVX2:   {F32: mulAddF32AVX2, F64: mulAddF64AVX2},
-		cpu.AVX512: {F32: mulAddF32AVX512, F64: mulAddF64AVX512},
+		cpu.AVX2:   {F32: mulAddF32AVX2, F64: mulAddF64AVX2, Stream: &Streams{F32: mulAddF32StreamAVX2, F64: mulAddF64StreamAVX2}},
+		cpu.AVX512: {F32: mulAddF32AVX512, F64: mulAddF64AVX512, Stream: &Streams{F32: mulAddF32StreamAVX512, F64: mulAddF64StreamAVX512}},
 	}
 	Neg = Levels[*Rows1]{
-		cpu.AVX2:   {I8: negI8AVX2, I16: negI16AVX2, I32: negI32AVX2, I64: negI64AVX2, F32: negF32AVX2, F64: negF64AVX2},
-		cpu.AVX512: {I8: negI8AVX512, I16: negI16AVX512, I32: negI32AVX512, I64: negI64AVX512, F32: negF32AVX512, F64: negF64AVX512},
+		cpu.AVX2:   {I8: negI8AVX2, I16: negI16AVX2, I32: negI32AVX2, I64: negI64AVX2, F32: negF32AVX2, F64: negF64AVX2, Stream: &Streams{I8: negI8StreamAVX2, I16: negI16StreamAVX2, I32: negI32StreamAVX2, I64: negI64StreamAVX2, F32: negF32StreamAVX2, F64: negF64StreamAVX2}},
+		cpu.AVX512: {I8: negI8AVX512, I16: negI16AVX512, I32: negI32AVX512, I64: negI64AVX512, F32: negF32AVX512, F64: negF64AVX512, Stream: &Streams{I8: negI8StreamAVX512, I16: negI16StreamAVX512, I32: negI32StreamAVX512, I64: negI64StreamAVX512, F32: negF32StreamAVX512, F64: negF64StreamAVX512}},
 	}
 	NotEqual = Levels[*RowsCmp]{
-		cpu.AVX2:   {I32: notEqualI32AVX2, I64: notEqualI64AVX2, U8: notEqualU8AVX2, F32: notEqualF32AVX2, F64: notEqualF64AVX2},
-		cpu.AVX512: {I32: notEqualI32AVX512, I64: notEqualI64AVX512, U8: notEqualU8AVX512, F32: notEqualF32AVX512, F64: notEqualF64AVX512},
+		cpu.AVX2:   {I32: notEqualI32AVX2, I64: notEqualI64AVX2, U8: notEqualU8AVX2, F32: notEqualF32AVX2, F64: notEqualF64AVX2, Stream: &Streams{I32: notEqualI32StreamAVX2, I64: notEqualI64StreamAVX2, U8: notEqualU8StreamAVX2, F32: notEqualF32StreamAVX2, F64: notEqualF64StreamAVX2}},
+		cpu.AVX512: {I32: notEqualI32AVX512, I64: notEqualI64AVX512, U8: notEqualU8AVX512, F32: notEqualF32AVX512, F64: notEqualF64AVX512, Stream: &Streams{I32: notEqualI32StreamAVX512, I64: notEqualI64StreamAVX512, U8: notEqualU8StreamAVX512, F32: notEqualF32StreamAVX512, F64: notEqualF64StreamAVX512}},
 	}
 	Reciprocal = Levels[*Rows1]{
-		cpu.AVX2:   {F32: reciprocalF32AVX2, F64: reciprocalF64AVX2},
-		cpu.AVX512: {F32: reciprocalF32AVX512, F64: reciprocalF64AVX512},
+		cpu.AVX2:   {F32: reciprocalF32AVX2, F64: reciprocalF64AVX2, Stream: &Streams{F32: reciprocalF32StreamAVX2, F64: reciprocalF64StreamAVX2}},
+		cpu.AVX512: {F32: reciprocalF32AVX512, F64: reciprocalF64AVX512, Stream: &Streams{F32: reciprocalF32StreamAVX512, F64: reciprocalF64StreamAVX512}},
 	}
 	Relu = Levels[*Rows1]{
-		cpu.AVX2:   {I8: reluI8AVX2, I16: reluI16AVX2, I32: reluI32AVX2, F64: reluF64AVX2, F32: reluF32AVX2, MulAddF32: reluMulAddF32AVX2},
-		cpu.AVX512: {I8: reluI8AVX512, I16: reluI16AVX512, I32: reluI32AVX512, I64: reluI64AVX512, F64: reluF64AVX512, F32: reluF32AVX512, MulAddF32: reluMulAddF32AVX512},
+		cpu.AVX2:   {I8: reluI8AVX2, I16: reluI16AVX2, I32: reluI32AVX2, F64: reluF64AVX2, F32: reluF32AVX2, MulAddF32: reluMulAddF32AVX2, StreamMulAddF32: reluMulAddF32StreamAVX2, Stream: &Streams{I8: reluI8StreamAVX2, I16: reluI16StreamAVX2, I32: reluI32StreamAVX2, F64: reluF64StreamAVX2, F32: reluF32StreamAVX2}},
+		cpu.AVX512: {I8: reluI8AVX512, I16: reluI16AVX512, I32: reluI32AVX512, I64: reluI64AVX512, F64: reluF64AVX512, F32: reluF32AVX512, MulAddF32: reluMulAddF32AVX512, StreamMulAddF32: reluMulAddF32StreamAVX512, Stream: &Streams{I8: reluI8StreamAVX512, I16: reluI16StreamAVX512, I32: reluI32StreamAVX512, I64: reluI64StreamAVX512, F64: reluF64StreamAVX512, F32: reluF32StreamAVX512}},
 	}
 	Round = Levels[*Rows1]{
-		cpu.AVX2:   {F32: roundF32AVX2, F64: roundF64AVX2},
-		cpu.AVX512: {F32: roundF32AVX512, F64: roundF64AVX512},
+		cpu.AVX2:   {F32: roundF32AVX2, F64: roundF64AVX2, Stream: &Streams{F32: roundF32StreamAVX2, F64: roundF64StreamAVX2}},
+		cpu.AVX512: {F32: roundF32AVX512, F64: roundF64AVX512, Stream: &Streams{F32: roundF32StreamAVX512, F64: roundF64StreamAVX512}},
 	}
 	Sigmoid = Levels[*Rows1]{
-		cpu.AVX2:   {F32: sigmoidF32AVX2, F64: sigmoidF64AVX2},
-		cpu.AVX512: {F32: sigmoidF32AVX512, MulAddF32: sigmoidMulAddF32AVX512, F64: sigmoidF64AVX512},
+		cpu.AVX2:   {F32: sigmoidF32AVX2, F64: sigmoidF64AVX2, Stream: &Streams{F32: sigmoidF32StreamAVX2, F64: sigmoidF64StreamAVX2}},
+		cpu.AVX512: {F32: sigmoidF32AVX512, MulAddF32: sigmoidMulAddF32AVX512, F64: sigmoidF64AVX512, StreamMulAddF32: sigmoidMulAddF32StreamAVX512, Stream: &Streams{F32: sigmoidF32StreamAVX512, F64: sigmoidF64StreamAVX512}},
 	}
 	Sqrt = Levels[*Rows1]{
-		cpu.AVX2:   {F32: sqrtF32AVX2, F64: sqrtF64AVX2},
-		cpu.AVX512: {F32: sqrtF32AVX512, F64: sqrtF64AVX512},
+		cpu.AVX2:   {F32: sqrtF32AVX2, F64: sqrtF64AVX2, Stream: &Streams{F32: sqrtF32StreamAVX2, F64: sqrtF64StreamAVX2}},
+		cpu.AVX512: {F32: sqrtF32AVX512, F64: sqrtF64AVX512, Stream: &Streams{F32: sqrtF32StreamAVX512, F64: sqrtF64StreamAVX512}},
 	}
 	Square = Levels[*Rows1]{
-		cpu.AVX2:   {F32: squareF32AVX2, F64: squareF64AVX2},
-		cpu.AVX512: {F32: squareF32AVX512, F64: squareF64AVX512},
+		cpu.AVX2:   {F32: squareF32AVX2, F64: squareF64AVX2, Stream: &Streams{F32: squareF32StreamAVX2, F64: squareF64StreamAVX2}},
+		cpu.AVX512: {F32: squareF32AVX512, F64: squareF64AVX512, Stream: &Streams{F32: squareF32StreamAVX512, F64: squareF64StreamAVX512}},
 	}
 	Sub = Levels[*Rows2]{
-		cpu.AVX2:   {I8: subI8AVX2, U8: subU8AVX2, I16: subI16AVX2, U16: subU16AVX2, I32: subI32AVX2, U32: subU32AVX2, I64: subI64AVX2, U64: subU64AVX2, F32: subF32AVX2, F64: subF64AVX2},
-		cpu.AVX512: {I8: subI8AVX512, U8: subU8AVX512, I16: subI16AVX512, U16: subU16AVX512, I32: subI32AVX512, U32: subU32AVX512, I64: subI64AVX512, U64: subU64AVX512, F32: subF32AVX512, F64: subF64AVX512},
+		cpu.AVX2:   {I8: subI8AVX2, U8: subU8AVX2, I16: subI16AVX2, U16: subU16AVX2, I32: subI32AVX2, U32: subU32AVX2, I64: subI64AVX2, U64: subU64AVX2, F32: subF32AVX2, F64: subF64AVX2, Stream: &Streams{I8: subI8StreamAVX2, U8: subU8StreamAVX2, I16: subI16StreamAVX2, U16: subU16StreamAVX2, I32: subI32StreamAVX2, U32: subU32StreamAVX2, I64: subI64StreamAVX2, U64: subU64StreamAVX2, F32: subF32StreamAVX2, F64: subF64StreamAVX2}},
+		cpu.AVX512: {I8: subI8AVX512, U8: subU8AVX512, I16: subI16AVX512, U16: subU16AVX512, I32: subI32AVX512, U32: subU32AVX512, I64: subI64AVX512, U64: subU64AVX512, F32: subF32AVX512, F64: subF64AVX512, Stream: &Streams{I8: subI8StreamAVX512, U8: subU8StreamAVX512, I16: subI16StreamAVX512, U16: subU16StreamAVX512, I32: subI32StreamAVX512, U32: subU32StreamAVX512, I64: subI64StreamAVX512, U64: subU64StreamAVX512, F32: subF32StreamAVX512, F64: subF64StreamAVX512}},
 	}
 	Tanh = Levels[*Rows1]{
-		cpu.AVX2:   {F32: tanhF32AVX2, F64: tanhF64AVX2},
-		cpu.AVX512: {F32: tanhF32AVX512, MulAddF32: tanhMulAddF32AVX512, F64: tanhF64AVX512},
+		cpu.AVX2:   {F32: tanhF32AVX2, F64: tanhF64AVX2, Stream: &Streams{F32: tanhF32StreamAVX2, F64: tanhF64StreamAVX2}},
+		cpu.AVX512: {F32: tanhF32AVX512, MulAddF32: tanhMulAddF32AVX512, F64: tanhF64AVX512, StreamMulAddF32: tanhMulAddF32StreamAVX512, Stream: &Streams{F32: tanhF32StreamAVX512, F64: tanhF64StreamAVX512}},
 	}
 	Trunc = Levels[*Rows1]{
-		cpu.AVX2:   {F32: truncF32AVX2, F64: truncF64AVX2},
-		cpu.AVX512: {F32: truncF32AVX512, F64: truncF64AVX512},
+		cpu.AVX2:   {F32: truncF32AVX2, F64: truncF64AVX2, Stream: &Streams{F32: truncF32StreamAVX2, F64: truncF64StreamAVX2}},
+		cpu.AVX512: {F32: truncF32AVX512, F64: truncF64AVX512, Stream: &Streams{F32: truncF32StreamAVX512, F64: truncF64StreamAVX512}},
 	}
 	Where = Levels[*RowsWhere]{
-		cpu.AVX2:   {U8: whereU8AVX2, U16: whereU16AVX2, U32: whereU32AVX2, U64: whereU64AVX2},
-		cpu.AVX512: {U8: whereU8AVX512, U16: whereU16AVX512, U32: whereU32AVX512, U64: whereU64AVX512},
+		cpu.AVX2:   {U8: whereU8AVX2, U16: whereU16AVX2, U32: whereU32AVX2, U64: whereU64AVX2, Stream: &Streams{U8: whereU8StreamAVX2, U16: whereU16StreamAVX2, U32: whereU32StreamAVX2, U64: whereU64StreamAVX2}},
+		cpu.AVX512: {U8: whereU8AVX512, U16: whereU16AVX512, U32: whereU32AVX512, U64: whereU64AVX512, Stream: &Streams{U8: whereU8StreamAVX512, U16: whereU16StreamAVX512, U32: whereU32StreamAVX512, U64: whereU64StreamAVX512}},
 	}
 )
 
@@ -251,24 +251,24 @@ func TryCanon64(dst []float64) bool {
 	return true
 }
 
-func TryDivNumber32(dst []float32, a []float32, p float32) bool {
+func TryDivNumber32(dst []float32, a []float32, p float32, stream bool) bool {
 	switch cpu.Current() {
 	case cpu.AVX2:
-		divNumber32AVX2(dst, a, p)
+		divNumber32AVX2(dst, a, p, stream)
 	case cpu.AVX512:
-		divNumber32AVX512(dst, a, p)
+		divNumber32AVX512(dst, a, p, stream)
 	default:
 		return false
 	}
 	return true
 }
 
-func TryDivNumber64(dst []float64, a []float64, p float64) bool {
+func TryDivNumber64(dst []float64, a []float64, p float64, stream bool) bool {
 	switch cpu.Current() {
 	case cpu.AVX2:
-		divNumber64AVX2(dst, a, p)
+		divNumber64AVX2(dst, a, p, stream)
 	case cpu.AVX512:
-		divNumber64AVX512(dst, a, p)
+		divNumber64AVX512(dst, a, p, stream)
 	default:
 		return false
 	}
@@ -315,12 +315,12 @@ func TryFirstLines64(dst []int64, best []float64, x []float64, step, n int) bool
 	return true
 }
 
-func TryLogSoftmax32(dst []float32, a []float32, p float32, before []float32, b []float32, q float32, r float32, most *[32]float32, next []float32) bool {
+func TryLogSoftmax32(dst []float32, a []float32, p float32, before []float32, b []float32, q float32, r float32, most *[32]float32, next []float32, stream bool) bool {
 	switch cpu.Current() {
 	case cpu.AVX2:
-		logSoftmax32AVX2(dst, a, p, before, b, q, r, most, next)
+		logSoftmax32AVX2(dst, a, p, before, b, q, r, most, next, stream)
 	case cpu.AVX512:
-		logSoftmax32AVX512(dst, a, p, before, b, q, r, most, next)
+		logSoftmax32AVX512(dst, a, p, before, b, q, r, most, next, stream)
 	default:
 		return false
 	}
@@ -431,48 +431,48 @@ func TryMinLines64(dst []float64, x []float64, step, n int) bool {
 	return true
 }
 
-func TryNarrowBF16(dst []uint16, a []float32) bool {
+func TryNarrowBF16(dst []uint16, a []float32, stream bool) bool {
 	switch cpu.Current() {
 	case cpu.AVX2:
-		narrowBF16AVX2(dst, a)
+		narrowBF16AVX2(dst, a, stream)
 	case cpu.AVX512:
-		narrowBF16AVX512(dst, a)
+		narrowBF16AVX512(dst, a, stream)
 	default:
 		return false
 	}
 	return true
 }
 
-func TryNarrowF16(dst []uint16, a []float32) bool {
+func TryNarrowF16(dst []uint16, a []float32, stream bool) bool {
 	switch cpu.Current() {
 	case cpu.AVX2:
-		narrowF16AVX2(dst, a)
+		narrowF16AVX2(dst, a, stream)
 	case cpu.AVX512:
-		narrowF16AVX512(dst, a)
+		narrowF16AVX512(dst, a, stream)
 	default:
 		return false
 	}
 	return true
 }
 
-func TryNarrowF64(dst []float32, a []float64) bool {
+func TryNarrowF64(dst []float32, a []float64, stream bool) bool {
 	switch cpu.Current() {
 	case cpu.AVX2:
-		narrowF64AVX2(dst, a)
+		narrowF64AVX2(dst, a, stream)
 	case cpu.AVX512:
-		narrowF64AVX512(dst, a)
+		narrowF64AVX512(dst, a, stream)
 	default:
 		return false
 	}
 	return true
 }
 
-func TrySoftmax32(dst []float32, a []float32, p float32, before []float32, b []float32, q float32, most *[32]float32, next []float32) bool {
+func TrySoftmax32(dst []float32, a []float32, p float32, before []float32, b []float32, q float32, most *[32]float32, next []float32, stream bool) bool {
 	switch cpu.Current() {
 	case cpu.AVX2:
-		softmax32AVX2(dst, a, p, before, b, q, most, next)
+		softmax32AVX2(dst, a, p, before, b, q, most, next, stream)
 	case cpu.AVX512:
-		softmax32AVX512(dst, a, p, before, b, q, most, next)
+		softmax32AVX512(dst, a, p, before, b, q, most, next, stream)
 	default:
 		return false
 	}
@@ -503,24 +503,24 @@ func TrySquareLanes64(lane *[32]float64, x []float64, shift float64) bool {
 	return true
 }
 
-func TrySubNumber32(dst []float32, a []float32, p float32) bool {
+func TrySubNumber32(dst []float32, a []float32, p float32, stream bool) bool {
 	switch cpu.Current() {
 	case cpu.AVX2:
-		subNumber32AVX2(dst, a, p)
+		subNumber32AVX2(dst, a, p, stream)
 	case cpu.AVX512:
-		subNumber32AVX512(dst, a, p)
+		subNumber32AVX512(dst, a, p, stream)
 	default:
 		return false
 	}
 	return true
 }
 
-func TrySubNumber64(dst []float64, a []float64, p float64) bool {
+func TrySubNumber64(dst []float64, a []float64, p float64, stream bool) bool {
 	switch cpu.Current() {
 	case cpu.AVX2:
-		subNumber64AVX2(dst, a, p)
+		subNumber64AVX2(dst, a, p, stream)
 	case cpu.AVX512:
-		subNumber64AVX512(dst, a, p)
+		subNumber64AVX512(dst, a, p, stream)
 	default:
 		return false
 	}
@@ -627,12 +627,12 @@ func TryWidenF16(dst []float32, a []uint16) bool {
 	return true
 }
 
-func TryWidenF32(dst []float64, a []float32) bool {
+func TryWidenF32(dst []float64, a []float32, stream bool) bool {
 	switch cpu.Current() {
 	case cpu.AVX2:
-		widenF32AVX2(dst, a)
+		widenF32AVX2(dst, a, stream)
 	case cpu.AVX512:
-		widenF32AVX512(dst, a)
+		widenF32AVX512(dst, a, stream)
 	default:
 		return false
 	}

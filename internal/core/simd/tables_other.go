@@ -27,12 +27,12 @@ func TryArgMinRow32(key []int32, at []int32, a []float32, i int32) bool         
 func TryArgMinRow64(key []int64, at []int64, a []float64, i int64) bool          { return false }
 func TryCanon32(dst []float32) bool                                              { return false }
 func TryCanon64(dst []float64) bool                                              { return false }
-func TryDivNumber32(dst []float32, a []float32, p float32) bool                  { return false }
-func TryDivNumber64(dst []float64, a []float64, p float64) bool                  { return false }
+func TryDivNumber32(dst []float32, a []float32, p float32, stream bool) bool     { return false }
+func TryDivNumber64(dst []float64, a []float64, p float64, stream bool) bool     { return false }
 func TryExpLess32(dst []float32, a []float32, p float32) bool                    { return false }
 func TryFirstLines32(dst []int64, best []float32, x []float32, step, n int) bool { return false }
 func TryFirstLines64(dst []int64, best []float64, x []float64, step, n int) bool { return false }
-func TryLogSoftmax32(dst []float32, a []float32, p float32, before []float32, b []float32, q float32, r float32, most *[32]float32, next []float32) bool {
+func TryLogSoftmax32(dst []float32, a []float32, p float32, before []float32, b []float32, q float32, r float32, most *[32]float32, next []float32, stream bool) bool {
 	return false
 }
 func TryMaxColumns32(dst []float32, x []float32, rows []int64, ends []int64, w int) bool {
@@ -51,16 +51,16 @@ func TryMinColumns64(dst []float64, x []float64, rows []int64, ends []int64, w i
 }
 func TryMinLines32(dst []float32, x []float32, step, n int) bool { return false }
 func TryMinLines64(dst []float64, x []float64, step, n int) bool { return false }
-func TryNarrowBF16(dst []uint16, a []float32) bool               { return false }
-func TryNarrowF16(dst []uint16, a []float32) bool                { return false }
-func TryNarrowF64(dst []float32, a []float64) bool               { return false }
-func TrySoftmax32(dst []float32, a []float32, p float32, before []float32, b []float32, q float32, most *[32]float32, next []float32) bool {
+func TryNarrowBF16(dst []uint16, a []float32, stream bool) bool  { return false }
+func TryNarrowF16(dst []uint16, a []float32, stream bool) bool   { return false }
+func TryNarrowF64(dst []float32, a []float64, stream bool) bool  { return false }
+func TrySoftmax32(dst []float32, a []float32, p float32, before []float32, b []float32, q float32, most *[32]float32, next []float32, stream bool) bool {
 	return false
 }
-func TrySquareLanes32(lane *[32]float64, x []float32, shift float64) bool { return false }
-func TrySquareLanes64(lane *[32]float64, x []float64, shift float64) bool { return false }
-func TrySubNumber32(dst []float32, a []float32, p float32) bool           { return false }
-func TrySubNumber64(dst []float64, a []float64, p float64) bool           { return false }
+func TrySquareLanes32(lane *[32]float64, x []float32, shift float64) bool    { return false }
+func TrySquareLanes64(lane *[32]float64, x []float64, shift float64) bool    { return false }
+func TrySubNumber32(dst []float32, a []float32, p float32, stream bool) bool { return false }
+func TrySubNumber64(dst []float64, a []float64, p float64, stream bool) bool { return false }
 func TrySumColumns32(dst []float64, x []float32, rows []int64, ends []int64, w int) bool {
 	return false
 }
@@ -73,4 +73,4 @@ func TrySumLines32(dst []float64, x []float32, step, n int) bool { return false 
 func TrySumLines64(dst []float64, x []float64, step, n int) bool { return false }
 func TryWidenBF16(dst []float32, a []uint16) bool                { return false }
 func TryWidenF16(dst []float32, a []uint16) bool                 { return false }
-func TryWidenF32(dst []float64, a []float32) bool                { return false }
+func TryWidenF32(dst []float64, a []float32, stream bool) bool   { return false }

@@ -7,19 +7,23 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// A row has a loop of its own for non-temporal stores and prefetches. A result that simd.Past marked takes it.
+// A row that streams has a loop of its own for non-temporal stores and prefetches.
 
 const (
 	fetched    = 4    // streams that a function prefetches
-	fetchAhead = 8192 // bytes from a load to its prefetch, where a mark names no streams
+	fetchAhead = 8192 // bytes from a load to its prefetch along the operand
 )
 
-// streams reports whether the kernel looks for a mark: where a result may be large and isn't read again.
+// streamSignature is that of the entry of a row that streams, whatever its type: so all have one. It doesn't look at the
+// operands that the row doesn't have.
+const streamSignature = "func(dst, a, b, c []struct{}, ahead *[4]uintptr)"
+
+// streams reports whether the kernel can store past the cache: where a result may be large and isn't read again.
 func (k *kernel) streams() bool {
 	if k.beside != nil {
 		return true
 	}
-	for _, name := range []string{"Widen", "Narrow", "SubNumber", "DivNumber"} {
+	for _, name := range []string{"WidenF32", "Narrow", "SubNumber", "DivNumber"} {
 		if strings.HasPrefix(k.table, name) {
 			return true
 		}
@@ -43,19 +47,18 @@ func (k *kernel) fetches() int {
 	return 0
 }
 
-// streaming writes the main loop for a marked result, which lies at a multiple of what is stored at once: else the other loop serves.
+// streaming writes the main loop for a result past the cache that lies at a multiple of what is stored at once: else the other loop serves.
 func (x *x86) streaming(n reg.Register) {
 	c, dst := x.c, x.k.args[x.k.past]
 	step := x.vectors() * x.lanes
 	c.Label("again")
-	mark := c.Load(c.Param(dst.name).Cap(), c.GP64())
-	c.BTQ(operand.U8(62), mark)
-	c.JCC(operand.LabelRef("many"))
+	c.TESTQ(x.hint, x.hint)
+	c.JEQ(operand.LabelRef("many"))
 	c.TESTQ(operand.U32(min(x.bytes, step*dst.kind.size())-1), x.base[x.k.past])
 	c.JNE(operand.LabelRef("many"))
 	var ahead []reg.GPVirtual
 	if n := x.k.fetches(); n > 0 {
-		ahead = x.ahead(mark, n)
+		ahead = x.ahead(n)
 	}
 	c.Label("past")
 	x.past = true
@@ -83,26 +86,18 @@ func (x *x86) streaming(n reg.Register) {
 	c.JMP(operand.LabelRef("single"))
 }
 
-// ahead returns where the streams begin: by the number in the mark, or along the operand where that is 0.
-func (x *x86) ahead(mark reg.Register, n int) []reg.GPVirtual {
+// ahead returns where the streams begin: as the hint says, or along the operand where that has 0.
+func (x *x86) ahead(n int) []reg.GPVirtual {
 	c := x.c
 	streams := make([]reg.GPVirtual, n)
 	for i := range streams {
 		streams[i] = c.GP64()
+		c.MOVQ(operand.Mem{Base: x.hint, Disp: 8 * i}, streams[i])
 	}
-	c.SHRQ(operand.U8(48), mark)
-	c.ANDQ(operand.U8(63), mark)
-	c.JNE(operand.LabelRef("named"))
+	c.TESTQ(streams[0], streams[0])
+	c.JNE(operand.LabelRef("past"))
 	for _, s := range streams {
 		c.LEAQ(operand.Mem{Base: x.base[1].(reg.Register), Disp: fetchAhead}, s)
-	}
-	c.JMP(operand.LabelRef("past"))
-	c.Label("named")
-	table := c.GP64()
-	c.LEAQ(operand.NewDataAddr(operand.Symbol{Name: "·fetches"}, 0), table)
-	c.SHLQ(operand.U8(5), mark)
-	for i, s := range streams {
-		c.MOVQ(operand.Mem{Base: table, Index: mark, Scale: 1, Disp: 8 * i}, s)
 	}
 	return streams
 }

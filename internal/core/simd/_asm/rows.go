@@ -29,7 +29,7 @@ type kernel struct {
 	usual func(m machine) // what body computes, faster, where the program's doubts are unfounded; nil if there is nothing faster
 
 	beside func(m machine) // stores other results, of all that a register holds at once, that don't wait for what the body waits for
-	past   int             // the parameter that may be marked for non-temporal stores: the first, or a result of beside
+	past   int             // the parameter that streams: the first, or a result of beside
 	still  int             // the parameter that is no row but an array of lanes, any one of which an element may meet; 0 if there is none
 	ahead  int             // the parameter that is prefetched beyond the part that is read; 0 if there is none
 }
@@ -71,6 +71,9 @@ func (k *kernel) signature() string {
 	}
 	if k.down {
 		s = append(s, "w int")
+	}
+	if k.form == "" && k.streams() {
+		s = append(s, "stream bool")
 	}
 	return "func(" + strings.Join(s, ", ") + ")"
 }

@@ -36,14 +36,25 @@ func tables(files map[string][]byte) error {
 		names[k.form] = append(names[k.form], k.table)
 		fmt.Fprintf(&full, "\t%s = Levels[*%s]{\n", k.table, k.form)
 		for _, level := range []string{"AVX2", "AVX512"} {
-			var cells []string
+			var cells, streams, others []string
 			for _, k := range kernels[i-n : i] {
 				if k.on(level) {
-					cells = append(cells, k.field+": "+k.function(k.field, level))
-					for _, s := range k.same {
+					for _, s := range append([]kernelName{{field: k.field}}, k.same...) {
 						cells = append(cells, s.field+": "+k.function(s.field, level))
+						stream := k.function(s.field, "Stream"+level)
+						switch {
+						case k.form == "RowsP":
+							others = append(others, "Stream"+s.field+": "+stream)
+						case s.field == "MulAddF32":
+							others = append(others, "StreamMulAddF32: "+stream)
+						default:
+							streams = append(streams, s.field+": "+stream)
+						}
 					}
 				}
+			}
+			if cells = append(cells, others...); len(streams) > 0 {
+				cells = append(cells, "Stream: &Streams{"+strings.Join(streams, ", ")+"}")
 			}
 			fmt.Fprintf(&full, "\t\tcpu.%s: {%s},\n", level, strings.Join(cells, ", "))
 		}
@@ -73,6 +84,9 @@ func (k *kernel) try(w *bytes.Buffer) {
 	}
 	if k.down {
 		names = append(names, "w")
+	}
+	if k.streams() {
+		names = append(names, "stream")
 	}
 	fmt.Fprintf(w, "func Try%s%s bool {\n", k.table, strings.TrimPrefix(k.signature(), "func"))
 	if k.lines() {

@@ -35,6 +35,7 @@ type x86 struct {
 	turns   int                // how many vectors of a usual program take turns
 	trial   bool               // the usual program: what it stores waits
 	past    bool               // the loop with non-temporal stores: there, too
+	hint    reg.Register       // of a row that streams: not 0 where it shall, and then the address of its prefetches if it has a form
 	stores  []stored
 	doubts  []doubt // of a step
 	doubted int     // of a vector
@@ -92,10 +93,7 @@ func (x *x86) write(c *build.Context, memory map[string]operand.Mem) {
 	x.base = make([]operand.Op, len(k.args))
 	x.findConstants()
 
-	c.Function(k.function(k.field, x.level))
-	c.Attributes(attr.NOSPLIT)
-	c.Pragma("noescape")
-	c.SignatureExpr(k.signature())
+	x.open()
 	var n reg.Register
 	if k.fold == 0 || k.join != nil {
 		n = c.Load(c.Param(k.args[0].name).Len(), c.GP64())
@@ -147,12 +145,54 @@ func (x *x86) write(c *build.Context, memory map[string]operand.Mem) {
 	c.RET()
 
 	for _, s := range k.same {
-		c.Function(k.function(s.field, x.level))
-		c.Attributes(attr.NOSPLIT)
-		c.Pragma("noescape")
-		c.SignatureExpr(strings.ReplaceAll(k.signature(), s.from, s.to))
-		c.Instruction(&ir.Instruction{Opcode: "JMP", Operands: []operand.Op{operand.LabelRef("·" + k.function(k.field, x.level) + "(SB)")}, IsTerminal: true})
+		x.text(k.function(s.field, x.level), strings.ReplaceAll(k.signature(), s.from, s.to))
+		x.jump(k.function(k.field, x.level))
+		if k.streams() {
+			x.text(k.function(s.field, "Stream"+x.level), streamSignature)
+			x.jump(k.function(k.field, "Stream"+x.level))
+		}
 	}
+}
+
+// open begins the function of a kernel. A row of a table that streams has two entries, which jump to a body with a hint: the
+// usual one, and one that stores past the cache and has a parameter more, the prefetches. Any other kernel that streams has
+// a parameter that says whether it shall.
+func (x *x86) open() {
+	c, k := x.c, x.k
+	name := k.function(k.field, x.level)
+	switch {
+	case !k.streams():
+		x.text(name, k.signature())
+	case k.form == "":
+		x.text(name, k.signature())
+		x.hint = c.Load(c.Param("stream"), c.GP64())
+	default:
+		x.hint = reg.R13
+		x.text(name, k.signature())
+		c.XORL(reg.R13L, reg.R13L)
+		x.jump(name + "<>")
+		if k.form == "RowsP" {
+			x.text(k.function(k.field, "Stream"+x.level), strings.TrimSuffix(k.signature(), ")")+", ahead *[4]uintptr)")
+		} else {
+			x.text(k.function(k.field, "Stream"+x.level), streamSignature)
+		}
+		c.Load(c.Param("ahead"), x.hint)
+		x.jump(name + "<>")
+		x.text(name+"<>", k.signature())
+	}
+}
+
+// text begins a function.
+func (x *x86) text(name, signature string) {
+	x.c.Function(name)
+	x.c.Attributes(attr.NOSPLIT)
+	x.c.Pragma("noescape")
+	x.c.SignatureExpr(signature)
+}
+
+// jump ends a function with another one, which has the same parameters.
+func (x *x86) jump(name string) {
+	x.c.Instruction(&ir.Instruction{Opcode: "JMP", Operands: []operand.Op{operand.LabelRef("·" + name + "(SB)")}, IsTerminal: true})
 }
 
 // hold brings the constants to where they are.

@@ -14,39 +14,18 @@ import (
 	"github.com/ashlar-go/ashlar/num"
 )
 
-// A Fetch is nobody else's until it is given back, and there is none when all are taken.
-func TestFetch(t *testing.T) {
-	var all []Fetch
-	seen := map[Fetch]bool{0: true}
-	for f := NewFetch(); f != 0; f = NewFetch() {
-		if seen[f] {
-			t.Fatalf("%d twice", f)
-		}
-		seen[f] = true
-		all = append(all, f)
-	}
-	if len(all) != len(fetches)-1 {
-		t.Errorf("%d can be had, want %d", len(all), len(fetches)-1)
-	}
-	last := all[len(all)-1]
+// Streams begin where spans of memory end, the last span's serving for those that are missing.
+func TestPrefetch(t *testing.T) {
 	run := make([]byte, 100)
-	last.After(run[:40], run[40:70])
+	var p Prefetch
+	if p.After(); p != (Prefetch{}) {
+		t.Errorf("after nothing: %v", p)
+	}
+	p.After(run[:40], run[40:70])
 	for i, want := range []int{40, 70, 70, 70} {
-		if got := fetches[last][i] - uintptr(unsafe.Pointer(&run[0])); got != uintptr(want) {
+		if got := p[i] - uintptr(unsafe.Pointer(&run[0])); got != uintptr(want) {
 			t.Errorf("stream %d is %d bytes from the first, want %d", i, got, want)
 		}
-	}
-	Fetch(0).After(run)
-	if fetches[0] != [4]uintptr{} {
-		t.Errorf("none fetches %v", fetches[0])
-	}
-	for _, f := range all {
-		f.Free()
-	}
-	if f := NewFetch(); f == 0 {
-		t.Error("none after all were given back")
-	} else {
-		f.Free()
 	}
 }
 
@@ -89,20 +68,20 @@ func TestBeside(t *testing.T) {
 					b[i] = canonical(b[i])
 				}
 				all(a, func(e []float32, most *[32]float32, next []float32) {
-					at(l, softmax32AVX2, softmax32AVX512)(e, a, p[0], dst, b, p[1], most, next)
+					at(l, softmax32AVX2, softmax32AVX512)(e, a, p[0], dst, b, p[1], most, next, ahead != nil)
 				})
 			}, func(_, b float32) float32 { return canonical(b / p[1]) })
 			check2(t, "logSoftmax32", func(dst, a, b []float32) {
 				all(a, func(e []float32, most *[32]float32, next []float32) {
-					at(l, logSoftmax32AVX2, logSoftmax32AVX512)(e, a, p[0], dst, b, p[1], p[2], most, next)
+					at(l, logSoftmax32AVX2, logSoftmax32AVX512)(e, a, p[0], dst, b, p[1], p[2], most, next, ahead != nil)
 				})
 			}, func(_, b float32) float32 { return canonical(b - p[1] - p[2]) })
 		}
 	})
 }
 
-// BenchmarkPast runs rows of 16M elements in pages of 2 MiB, by usual and by non-temporal stores.
-func BenchmarkPast(b *testing.B) {
+// BenchmarkStream runs rows of 16M elements in pages of 2 MiB, by usual and by non-temporal stores.
+func BenchmarkStream(b *testing.B) {
 	const n = 16 << 20
 	huge := func() []float32 {
 		const page = 2 << 20
@@ -126,19 +105,19 @@ func BenchmarkPast(b *testing.B) {
 		name   string
 		bytes  int64
 		usual  func()
-		marked func()
+		stream func()
 	}{
-		{"add", 12, func() { Add[l].F32(dst, x, y) }, func() { Add[l].F32(Past(dst, 0), x, y) }},
-		{"relu", 8, func() { Relu[l].F32(dst, x) }, func() { Relu[l].F32(Past(dst, 0), x) }},
-		{"greater", 9, func() { Greater[l].F32(bools, x, y) }, func() { Greater[l].F32(Past(bools, 0), x, y) }},
-		{"bfloat16", 6, func() { at(l, narrowBF16AVX2, narrowBF16AVX512)(words, x) }, func() { at(l, narrowBF16AVX2, narrowBF16AVX512)(Past(words, 0), x) }},
-		{"exp", 8, func() { Exp[l].F32(dst, x) }, func() { Exp[l].F32(Past(dst, 0), x) }},
-		{"tanh", 8, func() { Tanh[l].F32(dst, x) }, func() { Tanh[l].F32(Past(dst, 0), x) }},
+		{"add", 12, func() { Add[l].F32(dst, x, y) }, func() { Add[l].Stream.F32(erase(dst), erase(x), erase(y), nil, new(Prefetch)) }},
+		{"relu", 8, func() { Relu[l].F32(dst, x) }, func() { Relu[l].Stream.F32(erase(dst), erase(x), nil, nil, new(Prefetch)) }},
+		{"greater", 9, func() { Greater[l].F32(bools, x, y) }, func() { Greater[l].Stream.F32(erase(bools), erase(x), erase(y), nil, new(Prefetch)) }},
+		{"bfloat16", 6, func() { at(l, narrowBF16AVX2, narrowBF16AVX512)(words, x, false) }, func() { at(l, narrowBF16AVX2, narrowBF16AVX512)(words, x, true) }},
+		{"exp", 8, func() { Exp[l].F32(dst, x) }, func() { Exp[l].Stream.F32(erase(dst), erase(x), nil, nil, new(Prefetch)) }},
+		{"tanh", 8, func() { Tanh[l].F32(dst, x) }, func() { Tanh[l].Stream.F32(erase(dst), erase(x), nil, nil, new(Prefetch)) }},
 	} {
 		for _, f := range []struct {
 			name string
 			call func()
-		}{{"usual", c.usual}, {"past", c.marked}} {
+		}{{"usual", c.usual}, {"stream", c.stream}} {
 			b.Run(c.name+"/"+f.name, func(b *testing.B) {
 				b.SetBytes(c.bytes * n)
 				for b.Loop() {
