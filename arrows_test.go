@@ -32,7 +32,7 @@ const (
 var upward = map[string]float64{
 	"op":          0.05,
 	"onnx":        0.16,
-	"cmd/ashlar":  0.13,
+	"cmd/ashlar":  0.02,
 	"chunk":       0.13,
 	"device":      0.16,
 	"format/zarr": 0.14,

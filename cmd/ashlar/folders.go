@@ -117,8 +117,7 @@ type reportLine struct {
 }
 
 // all runs the model on each file of the folders.
-func (u *runner) all(ctx context.Context) error {
-	d := u.folders
+func (u *runner) all(ctx context.Context, d *folders) error {
 	step, done := u.bar("files", !u.terminal(u.stdout)) // lines on the same screen show it, too
 	defer done()
 	failed := 0

@@ -95,14 +95,6 @@ out. A file that fails doesn't end the others, but makes the exit status 1.`,
 	return c
 }
 
-// infoFlags are the flags of info.
-type infoFlags struct {
-	weights, json bool
-	shapes        []string
-	inputs        []string
-	picture       string
-}
-
 func (p *program) describe(s *source, f *infoFlags) error {
 	if (f.shapes != nil || f.inputs != nil) && !s.isModel() {
 		return p.usagef("--shape and -i are about models; %s is none", s.name)
@@ -152,20 +144,6 @@ func (p *program) describeOne(s *source) error {
 		return fmt.Errorf("%s: the file ends after %d of the %d bytes of elements that its header declares", s.name, have, i.Bytes)
 	}
 	return nil
-}
-
-// headerOf opens a file of one array, and reads its header.
-func (p *program) headerOf(s *source) (f format.File, i format.Info, err error) {
-	if s.is("raw") {
-		return nil, i, fmt.Errorf("%s: %w", s.name, format.ErrNoHeader)
-	}
-	if f, err = p.file(s); err != nil {
-		return nil, i, err
-	}
-	if i, err = f.Info(""); errors.Is(err, format.ErrNoHeader) {
-		err = fmt.Errorf("%s: %w", s.name, err)
-	}
-	return f, i, s.in(err)
 }
 
 func (p *program) describeArrays(s *source) error {

@@ -226,3 +226,11 @@ func grouped(n int64) string {
 	}
 	return s
 }
+
+// infoFlags are the flags of info.
+type infoFlags struct {
+	weights, json bool
+	shapes        []string
+	inputs        []string
+	picture       string
+}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"strings"
 
@@ -124,13 +123,6 @@ func (p *program) describeJSON(s *source, f *infoFlags) error {
 		}
 	}
 	return err
-}
-
-// printLine writes a value as a line of JSON.
-func (p *program) printLine(v any) error {
-	e := json.NewEncoder(p.out)
-	e.SetEscapeHTML(false)
-	return e.Encode(v)
 }
 
 func (p *program) modelJSON(s *source, f *infoFlags) (*infoModel, error) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/onnx"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -63,7 +64,7 @@ func (p *program) gather(m *onnx.Model, model string, files, named []string, pic
 		}
 		pictures = true
 		var err error
-		if v.tensor, err = in.batch(in.info(name), v.pictures); err != nil {
+		if v.tensor, err = in.pics.batch(p, model, in.info(name), v.pictures); err != nil {
 			return nil, err
 		}
 	}
@@ -246,4 +247,39 @@ func (in *inputs) given() map[string]onnx.Value {
 		}
 	}
 	return out
+}
+
+// textType returns the type of the strings or maps that an input takes, or its elements do; nil if it takes tensors of
+// numbers.
+func (in *inputs) textType(name string) *onnx.Type {
+	v := in.info(name)
+	if v == nil {
+		return nil
+	}
+	t := &v.Type
+	for t.Of != nil && (t.Kind == onnx.KindSequence || t.Kind == onnx.KindOptional) {
+		t = t.Of
+	}
+	if t.Kind == onnx.KindMap || t.Kind == onnx.KindTensor && t.Elem == onnx.ElemString {
+		return t
+	}
+	return nil
+}
+
+// giveText makes the JSON of s the value of an input, or an element more of it.
+func (in *inputs) giveText(name string, t *onnx.Type, s *source, file string) error {
+	text, err := textFrom(t, s)
+	if err != nil {
+		return fmt.Errorf("%s: %w", s.name, format.Bare(err))
+	}
+	v := in.values[name]
+	if v != nil && !in.isSequence(name) {
+		return in.twice(name, file)
+	}
+	if v == nil {
+		v = &value{}
+		in.values[name] = v
+	}
+	v.files, v.text = append(v.files, file), append(v.text, text)
+	return nil
 }

@@ -370,3 +370,16 @@ kind of silent error, the smallest of so many random tries.`,
 	}
 	return c
 }
+
+// marked is an error with the expression and a caret under the fault above it.
+func marked(err error) error {
+	var e *layout.EvalError
+	if !errors.As(err, &e) {
+		return err
+	}
+	text := strings.ReplaceAll(e.Mark()+"\n"+e.Err.Error(), "\n", "\n        ") // as wide as the name of the program
+	if errors.Is(err, layout.ErrSyntax) {
+		return &usageError{text}
+	}
+	return errors.New(text)
+}

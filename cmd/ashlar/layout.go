@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"text/tabwriter"
 
 	"github.com/ashlar-go/ashlar/draw"
@@ -122,19 +121,6 @@ to standard output when FILE is -, and then the text is left out.`, draw.MaxCell
 		return err
 	}
 	return c
-}
-
-// marked is an error with the expression and a caret under the fault above it.
-func marked(err error) error {
-	var e *layout.EvalError
-	if !errors.As(err, &e) {
-		return err
-	}
-	text := strings.ReplaceAll(e.Mark()+"\n"+e.Err.Error(), "\n", "\n        ") // as wide as the name of the program
-	if errors.Is(err, layout.ErrSyntax) {
-		return &usageError{text}
-	}
-	return errors.New(text)
 }
 
 // swizzled lays the swizzle of --swizzle over a layout.

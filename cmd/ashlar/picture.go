@@ -196,16 +196,16 @@ func (a axes) dim(letter string, t *onnx.Type) int64 {
 }
 
 // batch reads the pictures of one input into a tensor of the input's shape and type.
-func (in *inputs) batch(v *onnx.ValueInfo, files []*source) (tensor.Any, error) {
+func (f *pictureFlags) batch(p *program, model string, v *onnx.ValueInfo, files []*source) (tensor.Any, error) {
 	refuse := func(err error) (tensor.Any, error) {
-		return tensor.Any{}, fmt.Errorf("%s: input %s of %s can't take a picture: %w", files[0].name, label(v.String()), in.model, err)
+		return tensor.Any{}, fmt.Errorf("%s: input %s of %s can't take a picture: %w", files[0].name, label(v.String()), model, err)
 	}
-	ax, err := in.pics.axesOf(v)
+	ax, err := f.axesOf(v)
 	if err != nil {
 		return refuse(err)
 	}
 	d, _ := v.Type.Elem.DType()
-	table, err := in.pics.table(d)
+	table, err := f.table(d)
 	if err != nil {
 		return refuse(err)
 	}
@@ -224,10 +224,10 @@ func (in *inputs) batch(v *onnx.ValueInfo, files []*source) (tensor.Any, error) 
 	if h > math.MaxInt32 || w > math.MaxInt32 {
 		return refuse(fmt.Errorf("a side of %d pixels is more than a picture can have", max(h, w)))
 	}
-	if err := in.p.room(int64(len(files)), max(c, 1), max(h, 1), max(w, 1), int64(d.Size())+1); err != nil {
+	if err := p.room(int64(len(files)), max(c, 1), max(h, 1), max(w, 1), int64(d.Size())+1); err != nil {
 		return refuse(err)
 	}
-	o := image.Options{Channels: int(c), HWC: strings.HasSuffix(string(ax), "C"), Height: int(h), Width: int(w), Background: color.RGBA(in.pics.background)}
+	o := image.Options{Channels: int(c), HWC: strings.HasSuffix(string(ax), "C"), Height: int(h), Width: int(w), Background: color.RGBA(f.background)}
 	if c == 0 {
 		if o.Channels, err = colours(files[0]); err != nil {
 			return tensor.Any{}, err
@@ -236,13 +236,13 @@ func (in *inputs) batch(v *onnx.ValueInfo, files []*source) (tensor.Any, error) 
 	var out tensor.Any
 	var size []int // of a picture
 	for i, s := range files {
-		one, err := in.p.picture(s, o)
+		one, err := p.picture(s, o)
 		if err != nil {
 			return tensor.Any{}, err
 		}
 		if out.IsZero() {
 			size = one.Shape()
-			if err := in.p.room(int64(len(files)), int64(one.Len()), int64(d.Size())); err != nil {
+			if err := p.room(int64(len(files)), int64(one.Len()), int64(d.Size())); err != nil {
 				return refuse(err)
 			}
 			if out, err = tensor.Make(d, ax.shape(len(files), size)...); err != nil {
@@ -252,7 +252,7 @@ func (in *inputs) batch(v *onnx.ValueInfo, files []*source) (tensor.Any, error) 
 		if !slices.Equal(size, one.Shape()) {
 			return tensor.Any{}, fmt.Errorf("%s: the picture is %v, %s is %v: the model leaves their size open, so all of a run need the same", s.name, one.Shape(), files[0].name, size)
 		}
-		if err := in.pics.put(out, i, one, o, table); err != nil {
+		if err := f.put(out, i, one, o, table); err != nil {
 			return refuse(err)
 		}
 	}

@@ -99,9 +99,6 @@ func (p *program) planJSON(plan *chunk.Plan) error {
 	return json.NewEncoder(p.out).Encode(&out)
 }
 
-// list is n, or an empty list for JSON.
-func list(n []int) []int { return append([]int{}, n...) }
-
 // planGraph draws the stages, each with an arrow from those it comes after.
 func planGraph(plan *chunk.Plan, expr string) *draw.Graph {
 	g := &draw.Graph{Title: oneLine(expr, 60)}

@@ -9,11 +9,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/format/csv"
 	"github.com/ashlar-go/ashlar/format/image"
 	"github.com/ashlar-go/ashlar/format/npy"
 	"github.com/ashlar-go/ashlar/format/zarr"
+	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/onnx"
 	"github.com/spf13/cobra"
 )
@@ -159,4 +161,15 @@ func oneLine(text string, most int) string {
 		text = string(r[:most]) + "…"
 	}
 	return text
+}
+
+// reading is what the command line says about files whose contents don't say it.
+type reading struct {
+	from, dtype, shape, delimiter string // the flags as they are given
+	header                        bool
+
+	format *format.Format // --from, nil if it isn't given
+	as     dtype.DType    // --dtype, Invalid if it isn't
+	layout layout.Layout
+	comma  rune // 0: by the kind of file
 }

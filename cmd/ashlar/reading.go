@@ -13,6 +13,7 @@ import (
 	_ "github.com/ashlar-go/ashlar/format/raw"
 	_ "github.com/ashlar-go/ashlar/format/zarr"
 	"github.com/ashlar-go/ashlar/layout"
+	"github.com/ashlar-go/ashlar/pack"
 	"github.com/spf13/cobra"
 )
 
@@ -25,17 +26,6 @@ func formatNamed(name string) *format.Format {
 		return nil
 	}
 	return format.Named(name)
-}
-
-// reading is what the command line says about files whose contents don't say it.
-type reading struct {
-	from, dtype, shape, delimiter string // the flags as they are given
-	header                        bool
-
-	format *format.Format // --from, nil if it isn't given
-	as     dtype.DType    // --dtype, Invalid if it isn't
-	layout layout.Layout
-	comma  rune // 0: by the kind of file
 }
 
 // flags adds the flags; what says what --dtype is for.
@@ -109,17 +99,26 @@ func parseDelimiter(text string) (rune, error) {
 	return c, nil
 }
 
-// options are what the command line says about a file that is read.
-func (p *program) options() format.Options {
-	r := &p.reading
-	o := format.Options{DType: r.as, Header: r.header, Comma: r.comma, MaxBytes: p.freely(), Unfinished: p.partly}
-	if r.shape != "" {
-		o.Layout = &r.layout
-	}
-	return o
-}
-
 // unfinishedFlag adds --unfinished to a command that reads elements.
 func (p *program) unfinishedFlag(c *cobra.Command) {
 	c.Flags().BoolVar(&p.partly, "unfinished", false, "read Zarr arrays that aren't finished, too; what isn't written yet is the fill value")
+}
+
+// tileNamed reads the value of --layout; block floats without one are in tiles.
+func tileNamed(text string) (pack.Tile, error) {
+	switch text {
+	case "rows":
+		return pack.Tile{}, nil
+	case "", "tile":
+		return pack.TileOf(32, 32), nil
+	}
+	h, w, ok := strings.Cut(text, "x")
+	height, err1 := strconv.Atoi(h)
+	width, err2 := strconv.Atoi(w)
+	if !ok || err1 != nil || err2 != nil {
+		return pack.Tile{}, fmt.Errorf("want rows, tile, or the sides of a tile, as in 16x32")
+	}
+	t := pack.TileOf(height, width)
+	_, err := t.Layout(height, width) // whether it is one of TT-NN's
+	return t, err
 }

@@ -3,11 +3,8 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"math"
 
 	"github.com/ashlar-go/ashlar/dtype"
-	"github.com/ashlar-go/ashlar/num"
-	"github.com/ashlar-go/ashlar/tensor"
 )
 
 // A report is what --json prints. Names and shapes are the graph's; values are in row-major order.
@@ -62,9 +59,6 @@ type reportClass struct {
 	Label string `json:"label,omitempty"`
 	Value any    `json:"value"`
 }
-
-// mostValues is how many values of an output, and rows of classes, a report holds.
-const mostValues = 10000
 
 func (p *program) printJSON(r *result) error {
 	f := r.f
@@ -155,53 +149,4 @@ func (r *result) reportOutputs() []reportOutput {
 		list = append(list, o)
 	}
 	return list
-}
-
-// values returns the first elements of a tensor, at most most, as what encoding/json writes in full: integers as they are,
-// floats in the fewest digits that give them back.
-func values(t tensor.Any, most int) []any {
-	list := []any{}
-	if t.IsSpec() || t.Foreign() != nil {
-		return list
-	}
-	for v := range t.Values() {
-		if len(list) == most {
-			break
-		}
-		list = append(list, jsonValue(v))
-	}
-	return list
-}
-
-func jsonValue(v any) any {
-	switch v := v.(type) {
-	case float32:
-		return jsonFloat(v)
-	case float64:
-		return jsonFloat(v)
-	case complex64:
-		return []any{jsonFloat(real(v)), jsonFloat(imag(v))}
-	case complex128:
-		return []any{jsonFloat(real(v)), jsonFloat(imag(v))}
-	case num.FP8x23, num.FP16x16, num.FP32x32, num.FP64x64:
-		return json.Number(fmt.Sprint(v))
-	case interface{ Int64() int64 }:
-		return v.Int64()
-	case interface{ Float32() float32 }:
-		return jsonFloat(v.Float32())
-	}
-	return v
-}
-
-// jsonFloat is v, or the name of what JSON has no number for.
-func jsonFloat[T float32 | float64](v T) any {
-	switch f := float64(v); {
-	case math.IsNaN(f):
-		return "NaN"
-	case math.IsInf(f, 1):
-		return "+Inf"
-	case math.IsInf(f, -1):
-		return "-Inf"
-	}
-	return v
 }

@@ -222,9 +222,6 @@ func (d *difference) against(ctx context.Context, s *source, known results) erro
 	return d.verdict()
 }
 
-// isNumbers reports whether a result is a tensor of numbers.
-func isNumbers(v onnx.Value) bool { return v.Kind() == onnx.KindTensor && !holdsText(v) }
-
 // result compares a result with the known one of its name.
 func (d *difference) result(name, of string, got tensor.Any, known side) error {
 	want, err := known.read(name)

@@ -1,38 +1,14 @@
 package main
 
 import (
-	"cmp"
-	"context"
-	"errors"
 	"fmt"
-	"os"
-	"os/signal"
 	"time"
 
-	"github.com/ashlar-go/ashlar/dtype"
-	"github.com/ashlar-go/ashlar/onnx"
-	"github.com/ashlar-go/ashlar/tensor"
 	"github.com/spf13/cobra"
 )
 
 // mostThreads is more than machines have; the time and memory that Go takes for them grow with their number.
 const mostThreads = 1024
-
-// runFlags are the flags of run.
-type runFlags struct {
-	inputs, outputs []string
-	pics            pictureFlags
-	top             int
-	topGiven        bool
-	labels          string
-	json            bool
-	threads         int
-	fixed           string
-	fixedGiven      bool
-	repeat          int
-	profile         bool
-	trace, all      string // files
-}
 
 func (p *program) runCommand() *cobra.Command {
 	var f runFlags
@@ -159,90 +135,60 @@ are pairs. A folder's lines have runs, all times, with --repeat.`,
 		if err := f.pics.check(p); err != nil {
 			return err
 		}
-		u, err := p.prepare(&f, args[0], args[1:])
+		u, d, targets, err := p.prepare(&f, args[0], args[1:])
 		if err != nil {
 			return err
 		}
-		if u.folders != nil {
-			return u.all(c.Context())
+		if d != nil {
+			return u.all(c.Context(), d)
 		}
-		r, err := u.once(c.Context(), u.files, f.inputs, p.progress)
+		r, err := u.once(c.Context(), args[1:], f.inputs, p.progress)
 		if err != nil {
 			return err
 		}
-		return r.put()
+		return r.put(targets)
 	}
 	return c
 }
 
-// A runner is a model that is ready to run.
-type runner struct {
-	*program
-	f      *runFlags
-	src    *source
-	m      *onnx.Model
-	s      *onnx.Session
-	labels *labels
-	load   time.Duration
-
-	files   []string // the arguments
-	folders *folders // nil: one run
-	targets []target
-}
-
-// result is what a run gave and what it took.
-type result struct {
-	*runner
-	inputs  *inputs
-	outputs map[string]tensor.Any // of a sequence each element
-	parts   map[string][]string   // the names under which outputs has a graph's output
-	empty   map[string]string     // what an output without tensors is
-	text    map[string]onnx.Value // the outputs that are strings or maps, or sequences of them
-	ranks   map[string]*ranking   // of the outputs that score classes
-	plan    *onnx.Plan
-	profile *profile // nil unless it is asked for
-	read    time.Duration
-	spent   []time.Duration // by each run
-}
-
-// prepare opens the model, and refuses before a run what would fail after it.
-func (p *program) prepare(f *runFlags, model string, files []string) (u *runner, err error) {
+// prepare opens the model, and refuses before a run what would fail after it. The folders are nil for one run.
+func (p *program) prepare(f *runFlags, model string, files []string) (u *runner, d *folders, targets []target, err error) {
 	if err := p.cpuErr(); err != nil {
 		fmt.Fprintln(p.stderr, "ashlar: warning: "+err.Error())
 	}
 	start := time.Now()
-	u = &runner{program: p, f: f, files: files}
+	u = &runner{program: p, f: f}
 	if u.src, u.m, err = p.openModel(model); err != nil {
-		return nil, err
+		return nil, nil, nil, err
 	}
-	if u.folders, err = p.foldersOf(u.m, f, files); err != nil {
-		return nil, err
+	if d, err = p.foldersOf(u.m, f, files); err != nil {
+		return nil, nil, nil, err
 	}
-	if u.targets, err = p.targetsOf(u.m, u.src.name, f.outputs); err != nil {
-		return nil, err
+	if targets, err = p.targetsOf(u.m, u.src.name, f.outputs); err != nil {
+		return nil, nil, nil, err
 	}
 	for _, file := range []string{f.trace, f.all} {
 		if err := folderOf(file); err != nil && file != "" {
-			return nil, err
+			return nil, nil, nil, err
 		}
 	}
-	if f.json && targetsStdout(u.targets) {
-		return nil, p.usagef("--json and an output to - both want standard output")
+	if f.json && targetsStdout(targets) {
+		return nil, nil, nil, p.usagef("--json and an output to - both want standard output")
 	}
 	if u.s, err = p.session(u.m, f); err != nil {
-		return nil, u.src.in(err)
+		return nil, nil, nil, u.src.in(err)
 	}
 	if u.labels, err = findLabels(f.labels, u.src); err != nil {
-		return nil, err
+		return nil, nil, nil, err
 	}
 	u.load = time.Since(start)
-	return u, nil
+	return u, d, targets, nil
 }
 
 // put writes and prints what a run gave.
-func (r *result) put() error {
+func (r *result) put(targets []target) error {
 	p, f := r.program, r.f
-	for _, t := range r.targets {
+	for _, t := range targets {
 		if err := p.write(t, r); err != nil {
 			return err
 		}
@@ -258,7 +204,7 @@ func (r *result) put() error {
 		}
 	}
 	switch {
-	case targetsStdout(r.targets):
+	case targetsStdout(targets):
 		return nil
 	case f.json:
 		return p.printJSON(r)
@@ -271,89 +217,4 @@ func (r *result) put() error {
 		p.printProfile(r.profile)
 	}
 	return nil
-}
-
-// session loads a model as --fixed says.
-func (p *program) session(m *onnx.Model, f *runFlags) (*onnx.Session, error) {
-	if !f.fixedGiven {
-		return onnx.NewSession(m)
-	}
-	d, err := dtype.Parse(f.fixed)
-	if err != nil || !d.IsFixed() {
-		return nil, p.usagef("--fixed %s: want FP8x23, FP16x16, FP32x32 or FP64x64", cmp.Or(f.fixed, `""`))
-	}
-	return onnx.NewFixedSession(m, d)
-}
-
-// once reads inputs and runs the model on them, as often as --repeat says.
-func (u *runner) once(ctx context.Context, files, named []string, progress func() (func(done, total int, n *onnx.Node), func())) (r *result, err error) {
-	r = &result{runner: u}
-	start := time.Now()
-	if r.inputs, err = u.gather(u.m, u.src.name, files, named, &u.f.pics); err != nil {
-		return nil, err
-	}
-	r.read = time.Since(start)
-	given := r.inputs.given()
-	if r.plan, err = u.s.PlanValues(given); err != nil {
-		return nil, u.src.in(err)
-	}
-
-	// Until here an interrupt ends the program at once; now it ends the run, and a second one the program.
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
-	defer stop()
-	defer context.AfterFunc(ctx, stop)()
-	f := r.f
-	o := onnx.Options{MaxMemory: int64(r.limit), Threads: f.threads}
-	if f.profile || f.trace != "" || f.all != "" {
-		r.profile = &profile{nodes: make(map[*onnx.Node]*nodeTime), trace: f.trace != ""}
-		o.Observe = r.profile.observe
-	}
-	var outputs map[string]onnx.Value
-	for i := range f.repeat {
-		if r.profile != nil {
-			r.profile.begin()
-			r.profile.keep = f.all != "" && i == f.repeat-1
-		}
-		for _, v := range outputs {
-			v.Close()
-		}
-		start := time.Now()
-		bar, done := progress()
-		o.Progress = bar
-		outputs, err = r.s.RunValues(ctx, given, o)
-		done()
-		if err == nil && r.profile != nil {
-			err = r.profile.err
-		}
-		if errors.Is(err, context.Canceled) {
-			return nil, fmt.Errorf("interrupted: %w", u.src.in(err))
-		}
-		if err != nil {
-			return nil, u.src.in(err)
-		}
-		r.spent = append(r.spent, time.Since(start))
-	}
-	r.take(outputs)
-	r.ranks, err = r.rank(u.f)
-	return r, err
-}
-
-// take names the tensors of the outputs.
-func (r *result) take(outputs map[string]onnx.Value) {
-	r.outputs, r.parts, r.empty = make(map[string]tensor.Any), make(map[string][]string), make(map[string]string)
-	r.text = make(map[string]onnx.Value)
-	for name, v := range outputs {
-		r.empty[name] = v.String()
-		if holdsText(v) {
-			r.text[name] = v
-			continue
-		}
-		if v.Kind() == onnx.KindTensor {
-			r.outputs[name], r.parts[name] = v.Tensor(), []string{name}
-		}
-		for i, t := range v.List() {
-			part := fmt.Sprintf("%s.%d", name, i)
-			r.outputs[part], r.parts[name] = t, append(r.parts[name], part)
-		}
-	}
 }

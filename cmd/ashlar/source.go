@@ -356,3 +356,27 @@ func (p *program) freely() int64 {
 	}
 	return int64(p.limit)
 }
+
+// headerOf opens a file of one array, and reads its header.
+func (p *program) headerOf(s *source) (f format.File, i format.Info, err error) {
+	if s.is("raw") {
+		return nil, i, fmt.Errorf("%s: %w", s.name, format.ErrNoHeader)
+	}
+	if f, err = p.file(s); err != nil {
+		return nil, i, err
+	}
+	if i, err = f.Info(""); errors.Is(err, format.ErrNoHeader) {
+		err = fmt.Errorf("%s: %w", s.name, err)
+	}
+	return f, i, s.in(err)
+}
+
+// options are what the command line says about a file that is read.
+func (p *program) options() format.Options {
+	r := &p.reading
+	o := format.Options{DType: r.as, Header: r.header, Comma: r.comma, MaxBytes: p.freely(), Unfinished: p.partly}
+	if r.shape != "" {
+		o.Layout = &r.layout
+	}
+	return o
+}

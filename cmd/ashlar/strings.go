@@ -6,48 +6,13 @@ import (
 	"os"
 	"slices"
 
-	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/onnx"
 )
 
 // Strings and maps come as JSON: lists in lists make a tensor of strings, objects maps.
 
-// textType returns the type of the strings or maps that an input takes, or its elements do; nil if it takes tensors of
-// numbers.
-func (in *inputs) textType(name string) *onnx.Type {
-	v := in.info(name)
-	if v == nil {
-		return nil
-	}
-	t := &v.Type
-	for t.Of != nil && (t.Kind == onnx.KindSequence || t.Kind == onnx.KindOptional) {
-		t = t.Of
-	}
-	if t.Kind == onnx.KindMap || t.Kind == onnx.KindTensor && t.Elem == onnx.ElemString {
-		return t
-	}
-	return nil
-}
-
-// giveText makes the JSON of s the value of an input, or an element more of it.
-func (in *inputs) giveText(name string, t *onnx.Type, s *source, file string) error {
-	text, err := in.text(t, s)
-	if err != nil {
-		return fmt.Errorf("%s: %w", s.name, format.Bare(err))
-	}
-	v := in.values[name]
-	if v != nil && !in.isSequence(name) {
-		return in.twice(name, file)
-	}
-	if v == nil {
-		v = &value{}
-		in.values[name] = v
-	}
-	v.files, v.text = append(v.files, file), append(v.text, text)
-	return nil
-}
-
-func (in *inputs) text(t *onnx.Type, s *source) (v onnx.Value, err error) {
+// textFrom reads strings or a map of a type.
+func textFrom(t *onnx.Type, s *source) (v onnx.Value, err error) {
 	var b []byte
 	if s.Path == "" {
 		b, err = s.All()
@@ -220,3 +185,6 @@ func textKind(v onnx.Value) string {
 	}
 	return v.String()
 }
+
+// isNumbers reports whether a result is a tensor of numbers.
+func isNumbers(v onnx.Value) bool { return v.Kind() == onnx.KindTensor && !holdsText(v) }

@@ -1,0 +1,232 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/format"
+	"github.com/ashlar-go/ashlar/layout"
+	"github.com/ashlar-go/ashlar/op"
+	"github.com/ashlar-go/ashlar/pack"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// A conversion is one call of convert.
+type conversion struct {
+	p         *program
+	to        *format.Format
+	out       string
+	name      string         // --name
+	fortran   bool           // --order F
+	slice     []layout.Index // --slice
+	sliceText string
+	skip      bool // --skip
+	packed    bool // --layout, or a format as --dtype
+	storage   pack.Options
+	integers  pack.Integers // int4 and its like as --dtype; Bits is 0 for others
+	several   bool          // scales
+	chunks    []int         // --chunks
+	axes      string        // --axes
+}
+
+func (v *conversion) run(in string) error {
+	s, err := v.p.open(in)
+	if err != nil {
+		return err
+	}
+	items, err := v.items(s)
+	if err != nil {
+		return badSlice(in, v.sliceText, err)
+	}
+	for i := range items {
+		if err := v.change(&items[i]); err != nil {
+			return fmt.Errorf("%s: %w", in, err)
+		}
+	}
+	if len(items) != 1 && !v.to.Several {
+		names := make([]string, len(items))
+		for i, x := range items {
+			names[i] = x.Name
+		}
+		return fmt.Errorf("%s: it has %d arrays%s; %s files hold one: choose it with --name, or write an npz or safetensors file", in, len(items), listed(names), v.to.Name)
+	}
+	if err := v.write(items); err != nil {
+		return fmt.Errorf("%s: %w", v.out, format.Bare(err))
+	}
+	return nil
+}
+
+// items reads the tensors to convert, or the parts of them.
+func (v *conversion) items(s *source) ([]format.Array, error) {
+	if !s.isModel() && !s.several() {
+		if s.array != "" {
+			return nil, s.single()
+		}
+		x := format.Array{Name: v.name}
+		if x.Name == "" && s.Path != "" {
+			x.Name = strings.TrimSuffix(filepath.Base(s.Path), filepath.Ext(s.Path))
+		}
+		f, err := v.p.file(s)
+		if err != nil {
+			return nil, err
+		}
+		x.Tensor, err = f.Tensor("", v.slice...)
+		if table, ok := f.(interface{ Columns() []string }); ok && v.sliceText == "" { // of a part nobody knows whose they are
+			x.Columns = table.Columns()
+		}
+		return []format.Array{x}, s.in(err)
+	}
+	switch {
+	case s.array != "" && v.name != "" && s.array != v.name:
+		return nil, fmt.Errorf("%s: #%s and --name %s are two arrays", s.name, s.array, v.name)
+	case s.array == "":
+		s.array = v.name
+	}
+	f, err := v.p.file(s)
+	if err != nil {
+		return nil, err
+	}
+	names := f.Names()
+	if s.array != "" {
+		if !slices.Contains(names, s.array) {
+			return nil, s.noArray(names)
+		}
+		names = []string{s.array}
+	}
+	if err := v.p.within(s, f, names, v.slice); err != nil {
+		return nil, err
+	}
+	var items []format.Array
+	var left []string
+	for _, name := range names {
+		t, err := f.Tensor(name, v.slice...)
+		switch {
+		case err == nil:
+			items = append(items, format.Array{Name: name, Tensor: t})
+		case s.array != "" || !noTensor(err):
+			return nil, s.in(err)
+		case !v.skip:
+			return nil, fmt.Errorf("%w; --skip leaves out such arrays", s.in(err))
+		default:
+			left = append(left, name)
+		}
+	}
+	if left != nil {
+		fmt.Fprintf(v.p.stderr, "ashlar: warning: %s: left out, as no tensor holds them%s\n", s.name, listed(left))
+	}
+	if left != nil && items == nil {
+		return nil, fmt.Errorf("%s: no array is left", s.name)
+	}
+	return items, nil
+}
+
+// readScales reads the value of --scales, and takes the names of scaled integers out of
+// --dtype.
+func (v *conversion) readScales(text string) (err error) {
+	d := &v.p.reading.dtype
+	o := pack.Integers{Bits: 4, Unsigned: strings.HasPrefix(*d, "u")}
+	switch *d {
+	case "int8", "uint8":
+		if o.Bits = 8; text == "" {
+			return nil
+		}
+	case "int4", "uint4":
+	default:
+		if text != "" {
+			return fmt.Errorf("it is about --dtype int4, uint4, int8 and uint8")
+		}
+		return nil
+	}
+	if text != "" && text != "one" {
+		axis, block, blocks := strings.Cut(text, "/")
+		if o.Axis, err = strconv.Atoi(axis); err == nil && blocks {
+			o.Block, err = strconv.Atoi(block)
+		}
+		if err != nil || blocks && o.Block < 1 {
+			return fmt.Errorf("want one, an axis, or an axis and a block, as 0/32")
+		}
+		v.several = true
+	}
+	*d, v.integers = "float32", o
+	return nil
+}
+
+// change converts the elements of a tensor, and packs it.
+func (v *conversion) change(x *format.Array) (err error) {
+	if v.to.Name == "safetensors" && v.sliceText == "" && v.p.reading.as == dtype.Invalid && !v.packed {
+		return nil
+	}
+	if x.Tensor, err = unpacked(x.Tensor); err != nil {
+		return err
+	}
+	if d := v.p.reading.as; d != dtype.Invalid && d != x.Tensor.DType() {
+		if x.Tensor, err = cast(x.Tensor, d); err != nil {
+			return err
+		}
+	}
+	storage := v.storage
+	if o := v.integers; o.Bits > 0 {
+		if v.several {
+			o.Shape = append([]int{}, x.Tensor.Shape()...)
+		}
+		single, ok := tensor.As[float32](x.Tensor)
+		if !ok {
+			return fmt.Errorf("%s: it holds %v; integers of a few bits stand for float32", label(x.Name), x.Tensor.DType())
+		}
+		if storage.Format, err = pack.Calibrate(single, o); err != nil {
+			return fmt.Errorf("%s: %w", label(x.Name), err)
+		}
+	}
+	if storage.Format != nil || storage.Tile != (pack.Tile{}) {
+		packed, err := pack.Pack(x.Tensor, storage)
+		if err != nil {
+			return fmt.Errorf("%s: %w", label(x.Name), err)
+		}
+		x.Tensor = packed.Any()
+	}
+	return nil
+}
+
+// cast converts elements as op.Cast does; what a fixed-point format has no room for is an error.
+func cast(t tensor.Any, d dtype.DType) (tensor.Any, error) {
+	o, ok := op.Lookup("CastLike")
+	if !ok {
+		return tensor.Any{}, fmt.Errorf("there is no operator CastLike")
+	}
+	like, err := tensor.Make(d, 0)
+	if err != nil {
+		return tensor.Any{}, err
+	}
+	out, err := o.Run(&op.Call{Inputs: []tensor.Any{t, like}, Attrs: op.NoAttrs{}})
+	if err != nil {
+		return tensor.Any{}, err
+	}
+	return out[0], nil
+}
+
+// write writes OUT.
+func (v *conversion) write(items []format.Array) error {
+	o := format.WriteOptions{Fortran: v.fortran, Axes: v.axes, Comma: v.p.reading.comma, Chunks: v.chunks}
+	for i := range items {
+		x := &items[i]
+		if columns := 1; v.p.reading.header && x.Columns == nil && x.Tensor.Rank() > 0 { // a row of names is wanted: IN's, or numbers
+			if x.Tensor.Rank() > 1 {
+				columns = x.Tensor.Dim(1)
+			}
+			for i := range columns {
+				x.Columns = append(x.Columns, fmt.Sprint(i))
+			}
+		}
+		if axes := x.Tensor.Rank(); v.chunks != nil && len(v.chunks) != axes {
+			return fmt.Errorf("%s: --chunks has %d extents, %s has %d axes", label(x.Name), len(v.chunks), tensor.Describe(x.Tensor), axes)
+		}
+	}
+	if v.out == "-" {
+		return v.to.Write(format.Pieces(v.p.out), items, o)
+	}
+	return v.to.WriteFile(v.out, v.p.atomic(), o, items...)
+}

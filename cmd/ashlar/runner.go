@@ -1,0 +1,171 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"time"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/onnx"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// runFlags are the flags of run.
+type runFlags struct {
+	inputs, outputs []string
+	pics            pictureFlags
+	top             int
+	topGiven        bool
+	labels          string
+	json            bool
+	threads         int
+	fixed           string
+	fixedGiven      bool
+	repeat          int
+	profile         bool
+	trace, all      string // files
+}
+
+// A runner is a model that is ready to run.
+type runner struct {
+	*program
+	f      *runFlags
+	src    *source
+	m      *onnx.Model
+	s      *onnx.Session
+	labels *labels
+	load   time.Duration
+}
+
+// result is what a run gave and what it took.
+type result struct {
+	*runner
+	inputs  *inputs
+	outputs map[string]tensor.Any // of a sequence each element
+	parts   map[string][]string   // the names under which outputs has a graph's output
+	empty   map[string]string     // what an output without tensors is
+	text    map[string]onnx.Value // the outputs that are strings or maps, or sequences of them
+	ranks   map[string]*ranking   // of the outputs that score classes
+	plan    *onnx.Plan
+	profile *profile // nil unless it is asked for
+	read    time.Duration
+	spent   []time.Duration // by each run
+}
+
+// session loads a model as --fixed says.
+func (p *program) session(m *onnx.Model, f *runFlags) (*onnx.Session, error) {
+	if !f.fixedGiven {
+		return onnx.NewSession(m)
+	}
+	d, err := dtype.Parse(f.fixed)
+	if err != nil || !d.IsFixed() {
+		return nil, p.usagef("--fixed %s: want FP8x23, FP16x16, FP32x32 or FP64x64", cmp.Or(f.fixed, `""`))
+	}
+	return onnx.NewFixedSession(m, d)
+}
+
+// once reads inputs and runs the model on them, as often as --repeat says.
+func (u *runner) once(ctx context.Context, files, named []string, progress func() (func(done, total int, n *onnx.Node), func())) (r *result, err error) {
+	r = &result{runner: u}
+	start := time.Now()
+	if r.inputs, err = u.gather(u.m, u.src.name, files, named, &u.f.pics); err != nil {
+		return nil, err
+	}
+	r.read = time.Since(start)
+	given := r.inputs.given()
+	if r.plan, err = u.s.PlanValues(given); err != nil {
+		return nil, u.src.in(err)
+	}
+
+	// Until here an interrupt ends the program at once; now it ends the run, and a second one the program.
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
+	defer stop()
+	defer context.AfterFunc(ctx, stop)()
+	f := r.f
+	o := onnx.Options{MaxMemory: int64(r.limit), Threads: f.threads}
+	if f.profile || f.trace != "" || f.all != "" {
+		r.profile = &profile{nodes: make(map[*onnx.Node]*nodeTime), trace: f.trace != ""}
+		o.Observe = r.profile.observe
+	}
+	var outputs map[string]onnx.Value
+	for i := range f.repeat {
+		if r.profile != nil {
+			r.profile.begin()
+			r.profile.keep = f.all != "" && i == f.repeat-1
+		}
+		for _, v := range outputs {
+			v.Close()
+		}
+		start := time.Now()
+		bar, done := progress()
+		o.Progress = bar
+		outputs, err = r.s.RunValues(ctx, given, o)
+		done()
+		if err == nil && r.profile != nil {
+			err = r.profile.err
+		}
+		if errors.Is(err, context.Canceled) {
+			return nil, fmt.Errorf("interrupted: %w", u.src.in(err))
+		}
+		if err != nil {
+			return nil, u.src.in(err)
+		}
+		r.spent = append(r.spent, time.Since(start))
+	}
+	r.take(outputs)
+	r.ranks, err = r.rank(u.f)
+	return r, err
+}
+
+// take names the tensors of the outputs.
+func (r *result) take(outputs map[string]onnx.Value) {
+	r.outputs, r.parts, r.empty = make(map[string]tensor.Any), make(map[string][]string), make(map[string]string)
+	r.text = make(map[string]onnx.Value)
+	for name, v := range outputs {
+		r.empty[name] = v.String()
+		if holdsText(v) {
+			r.text[name] = v
+			continue
+		}
+		if v.Kind() == onnx.KindTensor {
+			r.outputs[name], r.parts[name] = v.Tensor(), []string{name}
+		}
+		for i, t := range v.List() {
+			part := fmt.Sprintf("%s.%d", name, i)
+			r.outputs[part], r.parts[name] = t, append(r.parts[name], part)
+		}
+	}
+}
+
+// rank reads the outputs that score classes, by name. One row of a matrix does; a vector or many rows only if something
+// says so: they are probabilities, pictures were given, or a flag about classes is there.
+func (r *result) rank(f *runFlags) (map[string]*ranking, error) {
+	ranks := make(map[string]*ranking)
+	fits := r.labels == nil || !r.labels.asked
+	for name, t := range r.outputs {
+		k := rank(t)
+		if k == nil || (len(k.rows) > 1 || t.Rank() == 1) && !k.probabilities && r.rowNames(k) == nil && !f.topGiven && f.labels == "" {
+			continue
+		}
+		ranks[name] = k
+		fits = fits || len(k.rows[0]) == len(r.labels.names)
+	}
+	if !fits {
+		return nil, fmt.Errorf("%s: it has %d lines, and no output of %s has as many classes", r.labels.file, len(r.labels.names), r.src.name)
+	}
+	return ranks, nil
+}
+
+// rowNames returns the files of the pictures that the rows are about, nil if that isn't known.
+func (r *result) rowNames(k *ranking) []string {
+	for _, name := range r.inputs.names() {
+		if v := r.inputs.values[name]; v != nil && len(v.pictures) == len(k.rows) {
+			return v.files
+		}
+	}
+	return nil
+}
