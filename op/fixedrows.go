@@ -1,22 +1,66 @@
 package op
 
-import "math/bits"
+import (
+	"math"
+	"math/bits"
+)
 
 // Rows of fixed-point words. A product of two words of 32 bits fits 64, so that what is
 // beyond shows at the end; words of 64 bits are looked at by sign and magnitude.
 
-func addWords32(dst, a, b []int32, s *fixedState) {
+type fixedWords interface{ int32 | int64 }
+
+func addWords[T fixedWords](dst, a, b []T, s *fixedState) {
 	a, b = a[:len(dst)], b[:len(dst)]
-	for i := range dst {
-		dst[i] = s.word32(int64(a[i]) + int64(b[i]))
+	for i, x := range a {
+		y := b[i]
+		v := x + y
+		if (x^v)&(y^v) < 0 {
+			v = beyondWord(s, v, x < 0)
+		}
+		dst[i] = v
 	}
 }
 
-func subWords32(dst, a, b []int32, s *fixedState) {
+func subWords[T fixedWords](dst, a, b []T, s *fixedState) {
 	a, b = a[:len(dst)], b[:len(dst)]
-	for i := range dst {
-		dst[i] = s.word32(int64(a[i]) - int64(b[i]))
+	for i, x := range a {
+		y := b[i]
+		v := x - y
+		if (x^y)&(x^v) < 0 {
+			v = beyondWord(s, v, x < 0)
+		}
+		dst[i] = v
 	}
+}
+
+func negWords[T fixedWords](dst, a []T, s *fixedState) {
+	for i, x := range a[:len(dst)] {
+		v := -x
+		if x&v < 0 { // the least word
+			v = beyondWord(s, v, false)
+		}
+		dst[i] = v
+	}
+}
+
+func absWords[T fixedWords](dst, a []T, s *fixedState) {
+	for i, x := range a[:len(dst)] {
+		v := max(x, -x)
+		if v < 0 {
+			v = beyondWord(s, v, false)
+		}
+		dst[i] = v
+	}
+}
+
+// beyondWord is beyond for words of either width.
+func beyondWord[T fixedWords](s *fixedState, low T, neg bool) T {
+	least := int64(T(-1) << 31)
+	if all := T(math.MaxInt32); all+1 > all { // 64 bits
+		least = math.MinInt64
+	}
+	return T(s.beyond(int64(low), neg, least))
 }
 
 func mulWords32(dst, a, b []int32, s *fixedState) {
@@ -48,62 +92,6 @@ func divWords32(dst, a, b []int32, s *fixedState) {
 			v = -v
 		}
 		dst[i] = s.word32(v)
-	}
-}
-
-func negWords32(dst, a []int32, s *fixedState) {
-	for i, x := range a[:len(dst)] {
-		dst[i] = s.word32(-int64(x))
-	}
-}
-
-func absWords32(dst, a []int32, s *fixedState) {
-	for i, x := range a[:len(dst)] {
-		dst[i] = s.word32(max(int64(x), -int64(x)))
-	}
-}
-
-func negWords64(dst, a []int64, s *fixedState) {
-	for i, x := range a[:len(dst)] {
-		v := -x
-		if x == -1<<63 {
-			v = s.beyond(v, false, -1<<63)
-		}
-		dst[i] = v
-	}
-}
-
-func absWords64(dst, a []int64, s *fixedState) {
-	for i, x := range a[:len(dst)] {
-		v := max(x, -x)
-		if x == -1<<63 {
-			v = s.beyond(x, false, -1<<63)
-		}
-		dst[i] = v
-	}
-}
-
-func addWords64(dst, a, b []int64, s *fixedState) {
-	a, b = a[:len(dst)], b[:len(dst)]
-	for i, x := range a {
-		y := b[i]
-		v := x + y
-		if (x^v)&(y^v) < 0 {
-			v = s.beyond(v, x < 0, -1<<63)
-		}
-		dst[i] = v
-	}
-}
-
-func subWords64(dst, a, b []int64, s *fixedState) {
-	a, b = a[:len(dst)], b[:len(dst)]
-	for i, x := range a {
-		y := b[i]
-		v := x - y
-		if (x^y)&(x^v) < 0 {
-			v = s.beyond(v, x < 0, -1<<63)
-		}
-		dst[i] = v
 	}
 }
 
@@ -141,9 +129,6 @@ func size64(x int64) uint64 {
 }
 
 // The rows of integers order words, too.
-func maxWords32(dst, a, b []int32, _ *fixedState) { maxRow(dst, a, b) }
-func maxWords64(dst, a, b []int64, _ *fixedState) { maxRow(dst, a, b) }
-func minWords32(dst, a, b []int32, _ *fixedState) { minRow(dst, a, b) }
-func minWords64(dst, a, b []int64, _ *fixedState) { minRow(dst, a, b) }
-func reluWords32(dst, a []int32, _ *fixedState)   { reluRow(dst, a) }
-func reluWords64(dst, a []int64, _ *fixedState)   { reluRow(dst, a) }
+func maxWords[T fixedWords](dst, a, b []T, _ *fixedState) { maxRow(dst, a, b) }
+func minWords[T fixedWords](dst, a, b []T, _ *fixedState) { minRow(dst, a, b) }
+func reluWords[T fixedWords](dst, a []T, _ *fixedState)   { reluRow(dst, a) }
