@@ -49,10 +49,11 @@ internal/bench              750       0
 internal/conform           7620       0
 internal/core/conv         1030       0
 internal/core/cpu           140      20
-internal/core/exec         1530       0
+internal/core/exec         1560       0
+internal/core/jsontext       80       0
 internal/core/order         490       0
-internal/core/simd          860  118190
-internal/core/simd/_asm    5130       0
+internal/core/simd          830  121110
+internal/core/simd/_asm    5190       0
 internal/core/walk          260       0
 internal/digits             130       0
 internal/ended               50       0
@@ -68,7 +69,7 @@ layout                     4520       0
 linalg                      150       0
 mem                        1100       0
 num                        7890       0
-onnx                      12400       0
+onnx                      12740       0
 onnx/imagedecoder           360       0
 onnx/internal/text          220       0
 onnx/internal/wire          720       0

@@ -17,6 +17,7 @@ import (
 	"strings"
 
 	"github.com/ashlar-go/ashlar/chunk"
+	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/format/zarr"
 )
 
@@ -251,7 +252,7 @@ func alone(ctx context.Context, store zarr.Store, no error, opts []zarr.Option) 
 func local(ctx context.Context, path string) (zarr.Store, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, bare(err)
+		return nil, format.Bare(err)
 	}
 	if info.IsDir() {
 		return zarr.Dir(path)
@@ -261,7 +262,7 @@ func local(ctx context.Context, path string) (zarr.Store, error) {
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, bare(err)
+		return nil, format.Bare(err)
 	}
 	var magic [6]byte
 	f.ReadAt(magic[:], 0)
@@ -283,15 +284,6 @@ func local(ctx context.Context, path string) (zarr.Store, error) {
 	return store, err
 }
 
-// bare is an error of the file system without the path, which stands before it.
-func bare(err error) error {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
-		return pe.Err
-	}
-	return err
-}
-
 // output opens the store that is written to, and notes the folder if it makes one.
 func (j Job) output(ctx context.Context, address string, made *[]string) (zarr.Store, error) {
 	switch s := scheme(address); {
@@ -308,11 +300,11 @@ func (j Job) output(ctx context.Context, address string, made *[]string) (zarr.S
 		return nil, fmt.Errorf("%w: it is a file; the result is a folder", fs.ErrExist)
 	case errors.Is(err, fs.ErrNotExist):
 		if err = os.Mkdir(address, 0o777); err != nil && !errors.Is(err, fs.ErrExist) { // two workers at once
-			return nil, bare(err)
+			return nil, format.Bare(err)
 		}
 		*made = append(*made, address)
 	case err != nil:
-		return nil, bare(err)
+		return nil, format.Bare(err)
 	default:
 		if err := foreign(address); err != nil {
 			return nil, err
@@ -325,7 +317,7 @@ func (j Job) output(ctx context.Context, address string, made *[]string) (zarr.S
 func foreign(folder string) error {
 	list, err := os.ReadDir(folder)
 	if err != nil {
-		return bare(err)
+		return format.Bare(err)
 	}
 	for _, e := range list {
 		name := e.Name()
