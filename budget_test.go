@@ -58,7 +58,7 @@ internal/core/walk          260       0
 internal/digits             130       0
 internal/ended               50       0
 internal/fused              340       0
-internal/optest            1280       0
+internal/optest            1300       0
 internal/published          460       0
 internal/same               110       0
 internal/verify            2400       0
@@ -68,7 +68,8 @@ judge/ask                   630       0
 layout                     4520       0
 linalg                      150       0
 mem                        1100       0
-num                        7890       0
+num                        3950       0
+num/fixed                  3960       0
 onnx                      12740       0
 onnx/imagedecoder           360       0
 onnx/internal/text          220       0

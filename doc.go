@@ -8,6 +8,7 @@
 //	judge/               bank conflicts, swizzles, conversions between notations, verdicts on the algebra
 //	judge/ask/           questions about layouts as text, for the command and the page
 //	num/                 number types as pure bit logic, and their functions: bfloat16, float16, float8, fused multiply-add
+//	num/fixed/           fixed-point numbers and their functions, in integers alone
 //	mem/                 bytes and who owns them: aligned, borrowed, mapped, pooled; closing them
 //	dtype/               run-time names of element types
 //	tensor/              Tensor[T] and Any: creation, views, indexing, copying, printing

@@ -19,7 +19,7 @@ import (
 	"github.com/ashlar-go/ashlar/format/raw"
 	"github.com/ashlar-go/ashlar/format/safetensors"
 	"github.com/ashlar-go/ashlar/layout"
-	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/onnx"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/pack"
@@ -63,15 +63,15 @@ func mistakes(dir string) []func() error {
 			large, _ := layout.Eval("row_major (1024,1024)")
 			return second(draw.NewMap(large, draw.MapOptions{}))
 		},
-		func() error { return second(num.ExpFixed(num.FP16x16FromBits(20 << 16))) },
-		func() error { return second(num.LogFixed(num.FP16x16FromBits(-1 << 16))) },
-		func() error { return second(num.ParseFixed[num.FP8x23]("1,5")) },
+		func() error { return second(fixed.Exp(fixed.FP16x16FromBits(20 << 16))) },
+		func() error { return second(fixed.Log(fixed.FP16x16FromBits(-1 << 16))) },
+		func() error { return second(fixed.Parse[fixed.FP8x23]("1,5")) },
 		func() error {
-			var sum num.FixedSum[num.FP16x16]
-			sum.AddRow([]num.FP16x16{num.FP16x16FromBits(1 << 30), num.FP16x16FromBits(1 << 30)})
+			var sum fixed.Sum[fixed.FP16x16]
+			sum.AddRow([]fixed.FP16x16{fixed.FP16x16FromBits(1 << 30), fixed.FP16x16FromBits(1 << 30)})
 			return second(sum.Sum())
 		},
-		func() error { return second(num.FixedNormOf(num.FP16x16{}, num.FP16x16{}, -1)) },
+		func() error { return second(fixed.NormOf(fixed.FP16x16{}, fixed.FP16x16{}, -1)) },
 		panics(func() { tensor.FromSlice([]int32{1, 2, 3}, 2, 2) }),
 		panics(func() { tensor.New[float32](2, -1) }),
 		panics(func() { a.At(0, 3) }),
@@ -92,9 +92,9 @@ func mistakes(dir string) []func() error {
 		panics(func() { op.Add(a, a, op.Context(cancelled)) }),
 		panics(func() { op.MatMul(a, b) }),
 		panics(func() { op.Div(tensor.FromSlice([]int32{1, 2}, 2), tensor.FromSlice([]int32{1, 0}, 2)) }),
-		panics(func() { op.Exp(tensor.FromSlice([]num.FP16x16{{}, num.FP16x16FromBits(20 << 16)}, 2)) }),
-		panics(func() { op.ReduceMean(tensor.New[num.FP8x23](0), nil) }),
-		panics(func() { op.Cast[num.FP8x23](tensor.FromSlice([]float32{1, 300}, 2)) }),
+		panics(func() { op.Exp(tensor.FromSlice([]fixed.FP16x16{{}, fixed.FP16x16FromBits(20 << 16)}, 2)) }),
+		panics(func() { op.ReduceMean(tensor.New[fixed.FP8x23](0), nil) }),
+		panics(func() { op.Cast[fixed.FP8x23](tensor.FromSlice([]float32{1, 300}, 2)) }),
 		func() error {
 			add, _ := op.Lookup("Add")
 			return second(add.Run(&op.Call{Inputs: []tensor.Any{a.Any(), tensor.New[int32](3).Any()}}))

@@ -30,6 +30,7 @@ import (
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
 	"github.com/ashlar-go/ashlar/tensortest"
@@ -51,7 +52,7 @@ var (
 	spec, other tensor.Spec
 )
 
-func init() { fmt.Print(dtype.Count, npy.MaxHeader, raw.ErrSize, image.PNG, layout.None, mem.Large, num.Canon32, safetensors.ErrFormat) }
+func init() { fmt.Print(dtype.Count, npy.MaxHeader, raw.ErrSize, image.PNG, layout.None, mem.Large, num.Canon32, fixed.Wrap, safetensors.ErrFormat) }
 
 var _, _, _ = op.All, tensor.Describe, tensortest.Equal
 

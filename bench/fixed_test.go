@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/shopspring/decimal"
 )
 
@@ -56,7 +57,7 @@ func floats(x, y float64, op string) float64 {
 
 func rivals() []rival {
 	x, y := pairs()
-	return []rival{doubles(x, y), ashlar[num.FP16x16]("FP16x16", x, y), ashlar[num.FP32x32]("FP32x32", x, y), ashlar[num.FP64x64]("FP64x64", x, y), decimals(x, y), integers(x, y)}
+	return []rival{doubles(x, y), ashlar[fixed.FP16x16]("FP16x16", x, y), ashlar[fixed.FP32x32]("FP32x32", x, y), ashlar[fixed.FP64x64]("FP64x64", x, y), decimals(x, y), integers(x, y)}
 }
 
 func doubles(x, y []float64) rival {
@@ -89,32 +90,32 @@ func ashlar[T interface {
 }](name string, x, y []float64) rival {
 	a, b := make([]T, len(x)), make([]T, len(y))
 	for i := range x {
-		a[i], _ = num.FixedFromFloat64[T](x[i])
-		b[i], _ = num.FixedFromFloat64[T](y[i])
+		a[i], _ = fixed.FromFloat64[T](x[i])
+		b[i], _ = fixed.FromFloat64[T](y[i])
 	}
 	var z T
-	one := func(f func(T, ...num.FixedMode) (T, error)) func(i int) { return func(i int) { z, _ = f(a[i]) } }
-	two := func(f func(T, T, ...num.FixedMode) (T, error)) func(i int) {
+	one := func(f func(T, ...fixed.Mode) (T, error)) func(i int) { return func(i int) { z, _ = f(a[i]) } }
+	two := func(f func(T, T, ...fixed.Mode) (T, error)) func(i int) {
 		return func(i int) { z, _ = f(a[i], b[i]) }
 	}
 	return rival{name, func(op string) func(i int) {
 		switch op {
 		case "add":
-			return two(num.AddFixed[T])
+			return two(fixed.Add[T])
 		case "mul":
-			return two(num.MulFixed[T])
+			return two(fixed.Mul[T])
 		case "div":
-			return two(num.DivFixed[T])
+			return two(fixed.Div[T])
 		case "sqrt":
-			return one(num.SqrtFixed[T])
+			return one(fixed.Sqrt[T])
 		case "exp":
-			return one(num.ExpFixed[T])
+			return one(fixed.Exp[T])
 		case "log":
-			return one(num.LogFixed[T])
+			return one(fixed.Log[T])
 		case "sin":
-			return one(num.SinFixed[T])
+			return one(fixed.Sin[T])
 		}
-		return two(num.PowFixed[T])
+		return two(fixed.Pow[T])
 	}, func() float64 { return z.Float64() }}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 )
 
 // DType is an element type. The zero value is Invalid. The numbers are no file
@@ -58,7 +59,7 @@ const (
 	float
 	signed
 	complexes
-	fixed
+	fixedPoint
 	narrow // computed in float32
 	stored // not computed with
 )
@@ -87,10 +88,10 @@ var table = [Count]struct {
 	Float64:        {"float64", "f64", 8, 64, float | signed, 0},
 	Complex64:      {"complex64", "c64", 8, 64, complexes | signed, 0},
 	Complex128:     {"complex128", "c128", 16, 128, complexes | signed, 0},
-	FP8x23:         {"fp8x23", "8x23", 4, 32, fixed | signed, 0},
-	FP16x16:        {"fp16x16", "16x16", 4, 32, fixed | signed, 0},
-	FP32x32:        {"fp32x32", "32x32", 8, 64, fixed | signed, 0},
-	FP64x64:        {"fp64x64", "64x64", 16, 128, fixed | signed, 0},
+	FP8x23:         {"fp8x23", "8x23", 4, 32, fixedPoint | signed, 0},
+	FP16x16:        {"fp16x16", "16x16", 4, 32, fixedPoint | signed, 0},
+	FP32x32:        {"fp32x32", "32x32", 8, 64, fixedPoint | signed, 0},
+	FP64x64:        {"fp64x64", "64x64", 16, 128, fixedPoint | signed, 0},
 	Int2:           {"int2", "i2", 1, 2, integer | signed | stored, 0},
 	Int4:           {"int4", "i4", 1, 4, integer | signed | stored, 0},
 	Uint2:          {"uint2", "u2", 1, 2, integer | stored, 0},
@@ -175,7 +176,7 @@ func (d DType) IsSigned() bool { return d.is(signed) }
 func (d DType) IsComplex() bool { return d.is(complexes) }
 
 // IsFixed reports whether d is a fixed-point type: fp8x23, fp16x16, fp32x32 or fp64x64.
-func (d DType) IsFixed() bool { return d.is(fixed) }
+func (d DType) IsFixed() bool { return d.is(fixedPoint) }
 
 // Parse returns the type with the given name, as String and Short write it, or as
 // package num calls fixed point: FP8x23 … FP64x64.
@@ -231,13 +232,13 @@ func At(p any) DType {
 		return Complex64
 	case *complex128:
 		return Complex128
-	case *num.FP8x23:
+	case *fixed.FP8x23:
 		return FP8x23
-	case *num.FP16x16:
+	case *fixed.FP16x16:
 		return FP16x16
-	case *num.FP32x32:
+	case *fixed.FP32x32:
 		return FP32x32
-	case *num.FP64x64:
+	case *fixed.FP64x64:
 		return FP64x64
 	case *num.Int2:
 		return Int2

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 )
 
 func Example() {
@@ -48,10 +49,10 @@ func TestOf(t *testing.T) {
 	check[float64](t, "float64")
 	check[complex64](t, "complex64")
 	check[complex128](t, "complex128")
-	check[num.FP8x23](t, "fp8x23")
-	check[num.FP16x16](t, "fp16x16")
-	check[num.FP32x32](t, "fp32x32")
-	check[num.FP64x64](t, "fp64x64")
+	check[fixed.FP8x23](t, "fp8x23")
+	check[fixed.FP16x16](t, "fp16x16")
+	check[fixed.FP32x32](t, "fp32x32")
+	check[fixed.FP64x64](t, "fp64x64")
 	check[num.Int2](t, "int2")
 	check[num.Int4](t, "int4")
 	check[num.Uint2](t, "uint2")

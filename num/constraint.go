@@ -1,5 +1,7 @@
 package num
 
+import "github.com/ashlar-go/ashlar/num/fixed"
+
 // The constraints name exact types, without ~: a defined type such as time.Duration is not a number to compute with, and code that
 // switches on the type of an element has no other cases.
 
@@ -19,6 +21,9 @@ type Float interface{ float32 | float64 }
 
 // Narrow is the floats that are stored in 8 or 16 bits and computed in float32.
 type Narrow interface{ F16 | BF16 | F8E4M3 | F8E5M2 }
+
+// Fixed is the fixed-point numbers.
+type Fixed interface{ fixed.Number }
 
 // Complex is the complex numbers.
 type Complex interface{ complex64 | complex128 }

@@ -17,17 +17,9 @@
 // [Int4], [Uint4], [Int2], [Uint2], [F4E2M1], [F8E4M3FNUZ], [F8E5M2FNUZ] and [F8E8M0] are stored, moved and converted, and not computed
 // in. Each is a byte in memory, whatever its bits. A [Format] converts any float of 16 bits or less where the type shows at run time.
 //
-// # Fixed point
+// # Constraints
 //
-// [FP8x23], [FP16x16], [FP32x32] and [FP64x64] are integers in units of a power of two, structs as well. Their arithmetic and functions work for
-// all four and need integers alone, so that there is nothing for machines to differ in:
-//
-//	y, err := num.ExpFixed(x)                // any format
-//	p, err := num.MulFixed(a, b, num.Saturate)
-//
-// Every result is the true value rounded once, to nearest with ties to even, or toward zero on request, in the wide formats too. A result
-// beyond the format is an error, unless a [FixedMode] says otherwise; one below half a unit is 0. A [FixedSum] adds numbers and products at full
-// width, so that sums, means and inner products are rounded once, too. docs/fixed-point.md says how that is checked.
+// [Elem] is what a tensor may hold, and the others are parts of it. [Fixed] is the numbers of package fixed.
 //
 // # Functions
 //

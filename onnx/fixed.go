@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/ashlar-go/ashlar/dtype"
-	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -119,7 +119,7 @@ func beyond(a tensor.Any, d dtype.DType, err error) error {
 		}
 		v := at(idx...)
 		if v != v {
-			return failf("%w: element %v is NaN, which %v doesn't have", num.ErrFixedDomain, idx, d)
+			return failf("%w: element %v is NaN, which %v doesn't have", fixed.ErrDomain, idx, d)
 		}
 		if (v < least || v >= end) && (place == nil || max(v, -v) > far) {
 			far, place = max(v, -v), idx
@@ -135,5 +135,5 @@ func beyond(a tensor.Any, d dtype.DType, err error) error {
 			break
 		}
 	}
-	return failf("%w: element %v is %v, which is beyond %v; %s", num.ErrFixedOverflow, place, at(place...), d, room)
+	return failf("%w: element %v is %v, which is beyond %v; %s", fixed.ErrOverflow, place, at(place...), d, room)
 }

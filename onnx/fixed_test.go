@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/ashlar-go/ashlar/dtype"
-	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 	"github.com/ashlar-go/ashlar/tensortest"
 )
@@ -76,8 +76,8 @@ func TestFixedSources(t *testing.T) {
 	})
 	out := mustRun(t, s, vals{"n": tensor.FromSlice([]int64{1, 2}, 2).Any()})
 	tensortest.Equal(t, out["cast"], fixedVec(t, dtype.FP16x16, 1, 2))
-	tensortest.Equal(t, out["filled"], tensor.Full(num.FP16x16FromBits(6554), 1, 2).Any())
-	tensortest.Equal(t, out["constant"], tensor.Scalar(num.FP16x16FromBits(21845)).Any())
+	tensortest.Equal(t, out["filled"], tensor.Full(fixed.FP16x16FromBits(6554), 1, 2).Any())
+	tensortest.Equal(t, out["constant"], tensor.Scalar(fixed.FP16x16FromBits(21845)).Any())
 	tensortest.Equal(t, out["back"], tensor.FromSlice([]int64{1, 2}, 2).Any())
 }
 
@@ -114,10 +114,10 @@ func TestFixedErrors(t *testing.T) {
 		want string
 		is   error
 	}{
-		{dtype.FP8x23, []float32{256, -300}, `tensor "w": overflow: element [1] is -300, which is beyond fp8x23; fp16x16 has room`, num.ErrFixedOverflow},
-		{dtype.FP16x16, []float32{1 << 40, 1}, `element [0] is 1.099511627776e+12, which is beyond fp16x16; fp64x64 has room`, num.ErrFixedOverflow},
-		{dtype.FP32x32, []float32{0, math.MaxFloat32}, `which is beyond fp32x32; no format has room for it`, num.ErrFixedOverflow},
-		{dtype.FP64x64, []float32{0, float32(math.NaN())}, `element [1] is NaN, which fp64x64 doesn't have`, num.ErrFixedDomain},
+		{dtype.FP8x23, []float32{256, -300}, `tensor "w": overflow: element [1] is -300, which is beyond fp8x23; fp16x16 has room`, fixed.ErrOverflow},
+		{dtype.FP16x16, []float32{1 << 40, 1}, `element [0] is 1.099511627776e+12, which is beyond fp16x16; fp64x64 has room`, fixed.ErrOverflow},
+		{dtype.FP32x32, []float32{0, math.MaxFloat32}, `which is beyond fp32x32; no format has room for it`, fixed.ErrOverflow},
+		{dtype.FP64x64, []float32{0, float32(math.NaN())}, `element [1] is NaN, which fp64x64 doesn't have`, fixed.ErrDomain},
 	} {
 		_, err := NewFixedSession(model(t, weights(c.v...)), c.d)
 		if err == nil || !strings.Contains(err.Error(), c.want) || !errors.Is(err, c.is) {
@@ -146,7 +146,7 @@ func TestFixedErrors(t *testing.T) {
 		t.Error(err)
 	}
 	_, err = s.Run(context.Background(), vals{"x": vec(100, 0)}, Options{})
-	if !errors.Is(err, num.ErrFixedOverflow) || !strings.Contains(err.Error(), "(Add, opset 13): op.Add: at index (0)") {
+	if !errors.Is(err, fixed.ErrOverflow) || !strings.Contains(err.Error(), "(Add, opset 13): op.Add: at index (0)") {
 		t.Error(err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -20,7 +21,7 @@ var abs = op1{about: about{name: "Abs", onnx: []int{6, 13}}, fast: &simd.Abs, ke
 	rows: rows1{I8: absRow[int8], I16: absRow[int16], I32: absRow[int32], I64: absRow[int64],
 		U8: absRow[uint8], U16: absRow[uint16], U32: absRow[uint32], U64: absRow[uint64],
 		F32: absRow32, F64: absRow64, B16: absRowB16, B8: absRowB8},
-	fixed: &fixed1{FP8x23: num.AbsFixed[num.FP8x23], FP16x16: num.AbsFixed[num.FP16x16], FP32x32: num.AbsFixed[num.FP32x32], FP64x64: num.AbsFixed[num.FP64x64], W32: absWords[int32], W64: absWords[int64]}}
+	fixed: &fixed1{FP8x23: fixed.Abs[fixed.FP8x23], FP16x16: fixed.Abs[fixed.FP16x16], FP32x32: fixed.Abs[fixed.FP32x32], FP64x64: fixed.Abs[fixed.FP64x64], W32: absWords[int32], W64: absWords[int64]}}
 
 // absRow and its like for floats define Abs.
 func absRow[T num.Integer](dst, a []T) {

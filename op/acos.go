@@ -3,6 +3,7 @@ package op
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -15,7 +16,7 @@ func Acos[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Opti
 }
 
 var acos = op1{about: about{name: "Acos", onnx: []int{7, 22}}, function: true, cost: 40, rows: rows1{F32: acosRow32, F64: acosRow64},
-	fixed: &fixed1{FP8x23: num.AcosFixed[num.FP8x23], FP16x16: num.AcosFixed[num.FP16x16], FP32x32: num.AcosFixed[num.FP32x32], FP64x64: num.AcosFixed[num.FP64x64]}}
+	fixed: &fixed1{FP8x23: fixed.Acos[fixed.FP8x23], FP16x16: fixed.Acos[fixed.FP16x16], FP32x32: fixed.Acos[fixed.FP32x32], FP64x64: fixed.Acos[fixed.FP64x64]}}
 
 // acosRow32 and acosRow64 define Acos.
 func acosRow32(dst, a []float32) {

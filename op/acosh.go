@@ -3,6 +3,7 @@ package op
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -15,7 +16,7 @@ func Acosh[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Opt
 }
 
 var acosh = op1{about: about{name: "Acosh", onnx: []int{9, 22}}, function: true, cost: 50, rows: rows1{F32: acoshRow32, F64: acoshRow64},
-	fixed: &fixed1{FP8x23: num.AcoshFixed[num.FP8x23], FP16x16: num.AcoshFixed[num.FP16x16], FP32x32: num.AcoshFixed[num.FP32x32], FP64x64: num.AcoshFixed[num.FP64x64]}}
+	fixed: &fixed1{FP8x23: fixed.Acosh[fixed.FP8x23], FP16x16: fixed.Acosh[fixed.FP16x16], FP32x32: fixed.Acosh[fixed.FP32x32], FP64x64: fixed.Acosh[fixed.FP64x64]}}
 
 // acoshRow32 and acoshRow64 define Acosh.
 func acoshRow32(dst, a []float32) {

@@ -4,6 +4,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -20,7 +21,7 @@ var add = op2{about: about{name: "Add", onnx: []int{6, 7, 13, 14}, attrs: []stri
 		U8: addRow[uint8], U16: addRow[uint16], U32: addRow[uint32], U64: addRow[uint64],
 		F32: addRow[float32], F64: addRow[float64],
 		C64: addParts[complex64, float32], C128: addParts[complex128, float64]},
-	fixed: &fixed2{FP8x23: num.AddFixed[num.FP8x23], FP16x16: num.AddFixed[num.FP16x16], FP32x32: num.AddFixed[num.FP32x32], FP64x64: num.AddFixed[num.FP64x64], W32: addWords[int32], W64: addWords[int64]}}
+	fixed: &fixed2{FP8x23: fixed.Add[fixed.FP8x23], FP16x16: fixed.Add[fixed.FP16x16], FP32x32: fixed.Add[fixed.FP32x32], FP64x64: fixed.Add[fixed.FP64x64], W32: addWords[int32], W64: addWords[int64]}}
 
 // addRow defines Add; every other implementation is tested against it bit for bit.
 func addRow[T num.Native](dst, a, b []T) {

@@ -3,6 +3,7 @@ package op
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -15,7 +16,7 @@ func Asin[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Opti
 }
 
 var asin = op1{about: about{name: "Asin", onnx: []int{7, 22}}, function: true, cost: 40, rows: rows1{F32: asinRow32, F64: asinRow64},
-	fixed: &fixed1{FP8x23: num.AsinFixed[num.FP8x23], FP16x16: num.AsinFixed[num.FP16x16], FP32x32: num.AsinFixed[num.FP32x32], FP64x64: num.AsinFixed[num.FP64x64]}}
+	fixed: &fixed1{FP8x23: fixed.Asin[fixed.FP8x23], FP16x16: fixed.Asin[fixed.FP16x16], FP32x32: fixed.Asin[fixed.FP32x32], FP64x64: fixed.Asin[fixed.FP64x64]}}
 
 // asinRow32 and asinRow64 define Asin.
 func asinRow32(dst, a []float32) {

@@ -3,6 +3,7 @@ package op
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -14,7 +15,7 @@ func Asinh[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Opt
 }
 
 var asinh = op1{about: about{name: "Asinh", onnx: []int{9, 22}}, function: true, cost: 50, rows: rows1{F32: asinhRow32, F64: asinhRow64},
-	fixed: &fixed1{FP8x23: num.AsinhFixed[num.FP8x23], FP16x16: num.AsinhFixed[num.FP16x16], FP32x32: num.AsinhFixed[num.FP32x32], FP64x64: num.AsinhFixed[num.FP64x64]}}
+	fixed: &fixed1{FP8x23: fixed.Asinh[fixed.FP8x23], FP16x16: fixed.Asinh[fixed.FP16x16], FP32x32: fixed.Asinh[fixed.FP32x32], FP64x64: fixed.Asinh[fixed.FP64x64]}}
 
 // asinhRow32 and asinhRow64 define Asinh.
 func asinhRow32(dst, a []float32) {

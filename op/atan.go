@@ -3,6 +3,7 @@ package op
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -14,7 +15,7 @@ func Atan[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Opti
 }
 
 var atan = op1{about: about{name: "Atan", onnx: []int{7, 22}}, function: true, cost: 40, rows: rows1{F32: atanRow32, F64: atanRow64},
-	fixed: &fixed1{FP8x23: num.AtanFixed[num.FP8x23], FP16x16: num.AtanFixed[num.FP16x16], FP32x32: num.AtanFixed[num.FP32x32], FP64x64: num.AtanFixed[num.FP64x64]}}
+	fixed: &fixed1{FP8x23: fixed.Atan[fixed.FP8x23], FP16x16: fixed.Atan[fixed.FP16x16], FP32x32: fixed.Atan[fixed.FP32x32], FP64x64: fixed.Atan[fixed.FP64x64]}}
 
 // atanRow32 and atanRow64 define Atan.
 func atanRow32(dst, a []float32) {

@@ -3,6 +3,7 @@ package op
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -15,7 +16,7 @@ func Atanh[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Opt
 }
 
 var atanh = op1{about: about{name: "Atanh", onnx: []int{9, 22}}, function: true, cost: 50, rows: rows1{F32: atanhRow32, F64: atanhRow64},
-	fixed: &fixed1{FP8x23: num.AtanhFixed[num.FP8x23], FP16x16: num.AtanhFixed[num.FP16x16], FP32x32: num.AtanhFixed[num.FP32x32], FP64x64: num.AtanhFixed[num.FP64x64]}}
+	fixed: &fixed1{FP8x23: fixed.Atanh[fixed.FP8x23], FP16x16: fixed.Atanh[fixed.FP16x16], FP32x32: fixed.Atanh[fixed.FP32x32], FP64x64: fixed.Atanh[fixed.FP64x64]}}
 
 // atanhRow32 and atanhRow64 define Atanh.
 func atanhRow32(dst, a []float32) {

@@ -5,6 +5,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -45,13 +46,13 @@ func averagePooled(r, x *tensor.Any, win Window, includePad bool, opts []Option)
 		meansByRows(p, elemsOf[float64](&c), includePad, elemsOf[float64](out))
 		conv.Canon64(elemsOf[float64](out))
 	case dtype.FP8x23:
-		fixedMeans[num.FP8x23](p, &c, out, includePad, &s, &bad)
+		fixedMeans[fixed.FP8x23](p, &c, out, includePad, &s, &bad)
 	case dtype.FP16x16:
-		fixedMeans[num.FP16x16](p, &c, out, includePad, &s, &bad)
+		fixedMeans[fixed.FP16x16](p, &c, out, includePad, &s, &bad)
 	case dtype.FP32x32:
-		fixedMeans[num.FP32x32](p, &c, out, includePad, &s, &bad)
+		fixedMeans[fixed.FP32x32](p, &c, out, includePad, &s, &bad)
 	case dtype.FP64x64:
-		fixedMeans[num.FP64x64](p, &c, out, includePad, &s, &bad)
+		fixedMeans[fixed.FP64x64](p, &c, out, includePad, &s, &bad)
 	default:
 		to := numericOf(wordsOf(*out))
 		means(p, elemsOf[float32](&c), includePad, to.setFloat)
@@ -80,7 +81,7 @@ func fixedMeans[T num.Fixed](p *pooling, x, r *tensor.Any, includePad bool, s *s
 		if includePad {
 			n = padded
 		}
-		var sum num.FixedSum[T]
+		var sum fixed.Sum[T]
 		sum.AddRow(window)
 		v, err := sum.Mean(n, modes...)
 		bad.Note(o, err)

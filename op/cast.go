@@ -9,6 +9,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -190,7 +191,7 @@ func convertRow(dst exec.Run, to dtype.DType, src exec.Run, from dtype.DType, h 
 			storeUints(dst, to, at, w[:m], h)
 		}
 	case from.IsFixed():
-		var w [256]num.FP64x64
+		var w [256]fixed.FP64x64
 		for at := 0; at < n; at += len(w) {
 			m := min(n-at, len(w))
 			loadFixed(w[:m], src, from, at)

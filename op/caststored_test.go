@@ -8,6 +8,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -63,14 +64,14 @@ func realOf(v any) (r rational) {
 		f = real(complex128(v))
 	case complex128:
 		f = real(v)
-	case num.FP8x23:
-		r.fixed(num.FixedBits(v), 23)
-	case num.FP16x16:
-		r.fixed(num.FixedBits(v), 16)
-	case num.FP32x32:
-		r.fixed(num.FixedBits(v), 32)
-	case num.FP64x64:
-		r.fixed(num.FixedBits(v), 64)
+	case fixed.FP8x23:
+		r.fixed(fixed.Bits(v), 23)
+	case fixed.FP16x16:
+		r.fixed(fixed.Bits(v), 16)
+	case fixed.FP32x32:
+		r.fixed(fixed.Bits(v), 32)
+	case fixed.FP64x64:
+		r.fixed(fixed.Bits(v), 64)
 	case interface{ Float64() float64 }:
 		f = v.Float64()
 	}
@@ -85,7 +86,7 @@ func realOf(v any) (r rational) {
 	return r
 }
 
-func (r *rational) fixed(units num.Int128, frac int) {
+func (r *rational) fixed(units fixed.Int128, frac int) {
 	r.x.SetInt(units.Big())
 	r.x.SetMantExp(r.x, -frac)
 }

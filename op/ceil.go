@@ -6,6 +6,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -17,7 +18,7 @@ func Ceil[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Opti
 }
 
 var ceil = op1{about: about{name: "Ceil", onnx: []int{6, 13}, why: "integers are whole"}, fast: &simd.Ceil, rows: rows1{F32: ceilRow[float32], F64: ceilRow[float64]},
-	fixed: &fixed1{FP8x23: num.CeilFixed[num.FP8x23], FP16x16: num.CeilFixed[num.FP16x16], FP32x32: num.CeilFixed[num.FP32x32], FP64x64: num.CeilFixed[num.FP64x64]}}
+	fixed: &fixed1{FP8x23: fixed.Ceil[fixed.FP8x23], FP16x16: fixed.Ceil[fixed.FP16x16], FP32x32: fixed.Ceil[fixed.FP32x32], FP64x64: fixed.Ceil[fixed.FP64x64]}}
 
 // ceilRow defines Ceil.
 func ceilRow[T num.Float](dst, a []T) {

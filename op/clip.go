@@ -5,6 +5,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -37,9 +38,9 @@ var clipRows = rowsP{I8: clipRow[int8], I16: clipRow[int16], I32: clipRow[int32]
 	U8: clipRow[uint8], U16: clipRow[uint16], U32: clipRow[uint32], U64: clipRow[uint64],
 	F32: clipRow[float32], F64: clipRow[float64]}
 
-var clipFixed = fixedP{FP8x23: clippedFixed[num.FP8x23], FP16x16: clippedFixed[num.FP16x16], FP32x32: clippedFixed[num.FP32x32], FP64x64: clippedFixed[num.FP64x64]}
+var clipFixed = fixedP{FP8x23: clippedFixed[fixed.FP8x23], FP16x16: clippedFixed[fixed.FP16x16], FP32x32: clippedFixed[fixed.FP32x32], FP64x64: clippedFixed[fixed.FP64x64]}
 
-func clippedFixed[T num.Fixed](x, lo, hi T, mode ...num.FixedMode) (T, error) {
+func clippedFixed[T num.Fixed](x, lo, hi T, mode ...fixed.Mode) (T, error) {
 	x, _ = maxFixed(x, lo)
 	return minFixed(x, hi)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -60,13 +61,13 @@ func (x *contraction) run(a, b, c, plus *tensor.Any, g *convolution) {
 	case d == dtype.Float64:
 		contract[float64](x, a, b, c, plus, g)
 	case d == dtype.FP8x23:
-		contractFixed[num.FP8x23](*x, a, b, c, plus, g)
+		contractFixed[fixed.FP8x23](*x, a, b, c, plus, g)
 	case d == dtype.FP16x16:
-		contractFixed[num.FP16x16](*x, a, b, c, plus, g)
+		contractFixed[fixed.FP16x16](*x, a, b, c, plus, g)
 	case d == dtype.FP32x32:
-		contractFixed[num.FP32x32](*x, a, b, c, plus, g)
+		contractFixed[fixed.FP32x32](*x, a, b, c, plus, g)
 	case d == dtype.FP64x64:
-		contractFixed[num.FP64x64](*x, a, b, c, plus, g)
+		contractFixed[fixed.FP64x64](*x, a, b, c, plus, g)
 	case d.Size() == 1:
 		contract[uint8](x, a, b, c, plus, g)
 	case d.Size() == 2:

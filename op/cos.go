@@ -4,6 +4,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -16,7 +17,7 @@ func Cos[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Optio
 }
 
 var cos = op1{about: about{name: "Cos", onnx: []int{7, 22}}, fast: &simd.Cos, function: true, cost: 40, rows: rows1{F32: cosRow32, F64: cosRow64},
-	fixed: &fixed1{FP8x23: num.CosFixed[num.FP8x23], FP16x16: num.CosFixed[num.FP16x16], FP32x32: num.CosFixed[num.FP32x32], FP64x64: num.CosFixed[num.FP64x64]}}
+	fixed: &fixed1{FP8x23: fixed.Cos[fixed.FP8x23], FP16x16: fixed.Cos[fixed.FP16x16], FP32x32: fixed.Cos[fixed.FP32x32], FP64x64: fixed.Cos[fixed.FP64x64]}}
 
 // cosRow32 and cosRow64 define Cos.
 func cosRow32(dst, a []float32) {

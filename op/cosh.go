@@ -3,6 +3,7 @@ package op
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -14,7 +15,7 @@ func Cosh[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Opti
 }
 
 var cosh = op1{about: about{name: "Cosh", onnx: []int{9, 22}}, function: true, cost: 30, rows: rows1{F32: coshRow32, F64: coshRow64},
-	fixed: &fixed1{FP8x23: num.CoshFixed[num.FP8x23], FP16x16: num.CoshFixed[num.FP16x16], FP32x32: num.CoshFixed[num.FP32x32], FP64x64: num.CoshFixed[num.FP64x64]}}
+	fixed: &fixed1{FP8x23: fixed.Cosh[fixed.FP8x23], FP16x16: fixed.Cosh[fixed.FP16x16], FP32x32: fixed.Cosh[fixed.FP32x32], FP64x64: fixed.Cosh[fixed.FP64x64]}}
 
 // coshRow32 and coshRow64 define Cosh.
 func coshRow32(dst, a []float32) {

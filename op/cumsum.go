@@ -7,6 +7,7 @@ import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -47,14 +48,14 @@ func accumulated(r *tensor.Any, name string, a *tensor.Any, axis int, exclusive,
 func accumulateFixed(r *tensor.Any, name string, a *tensor.Any, axis int, exclusive, reverse, times bool, opts []Option) {
 	s, d, shape := read(opts), a.DType(), a.Shape()
 	before, n, after := around(shape, axis)
-	c, line := a.Contiguous(), accumulateLine[num.FP64x64]
+	c, line := a.Contiguous(), accumulateLine[fixed.FP64x64]
 	switch d {
 	case dtype.FP8x23:
-		line = accumulateLine[num.FP8x23]
+		line = accumulateLine[fixed.FP8x23]
 	case dtype.FP16x16:
-		line = accumulateLine[num.FP16x16]
+		line = accumulateLine[fixed.FP16x16]
 	case dtype.FP32x32:
-		line = accumulateLine[num.FP32x32]
+		line = accumulateLine[fixed.FP32x32]
 	}
 	trying(r, name, &s, d, shape, func(out *tensor.Any, bad *exec.Failure) {
 		to, from, modes := exec.RunIn(out), exec.RunIn(&c), stateOf(&s, d).modes
@@ -71,10 +72,10 @@ func accumulateFixed(r *tensor.Any, name string, a *tensor.Any, axis int, exclus
 	})
 }
 
-func accumulateLine[T num.Fixed](dst, src exec.Run, p, step, n int, exclusive, times bool, modes []num.FixedMode, bad *exec.Failure) {
+func accumulateLine[T num.Fixed](dst, src exec.Run, p, step, n int, exclusive, times bool, modes []fixed.Mode, bad *exec.Failure) {
 	to, data := exec.Of[T](dst), exec.Of[T](src)
-	var sum num.FixedSum[T]
-	product, _ := num.FixedFromInt64[T](1)
+	var sum fixed.Sum[T]
+	product, _ := fixed.FromInt64[T](1)
 	for i := range n {
 		failed := p
 		v, err := product, error(nil)
@@ -86,7 +87,7 @@ func accumulateLine[T num.Fixed](dst, src exec.Run, p, step, n int, exclusive, t
 			if exclusive {
 				sum.Add(data[p])
 			}
-		} else if product, err = num.MulFixed(product, data[p], modes...); !exclusive {
+		} else if product, err = fixed.Mul(product, data[p], modes...); !exclusive {
 			v = product
 		} else if failed += step; i == n-1 {
 			err = nil // nobody asks for the last product

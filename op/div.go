@@ -4,6 +4,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -24,7 +25,7 @@ var div = op2{about: about{name: "Div", onnx: []int{6, 7, 13, 14}, attrs: []stri
 		U8: divRow[uint8], U16: divRow[uint16], U32: divRow[uint32], U64: divRow[uint64],
 		F32: divRow[float32], F64: divRow[float64],
 		C64: divParts[complex64, float32], C128: divParts[complex128, float64]},
-	fixed: &fixed2{FP8x23: num.DivFixed[num.FP8x23], FP16x16: num.DivFixed[num.FP16x16], FP32x32: num.DivFixed[num.FP32x32], FP64x64: num.DivFixed[num.FP64x64], W32: divWords32}}
+	fixed: &fixed2{FP8x23: fixed.Div[fixed.FP8x23], FP16x16: fixed.Div[fixed.FP16x16], FP32x32: fixed.Div[fixed.FP32x32], FP64x64: fixed.Div[fixed.FP64x64], W32: divWords32}}
 
 // divRow defines Div; every other implementation is tested against it bit for bit.
 func divRow[T num.Native](dst, a, b []T) {

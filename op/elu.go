@@ -3,6 +3,7 @@ package op
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -17,7 +18,7 @@ func Elu[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], alpha float64
 
 var elu = opP{about: about{name: "Elu", onnx: []int{6, 22}, attrs: []string{"alpha"}}, def: [2]float32{1}, cost: 25,
 	rows:  rowsP{F32: eluRow[float32], F64: eluRow[float64]},
-	fixed: &fixedP{FP8x23: eluFixed[num.FP8x23], FP16x16: eluFixed[num.FP16x16], FP32x32: eluFixed[num.FP32x32], FP64x64: eluFixed[num.FP64x64]}}
+	fixed: &fixedP{FP8x23: eluFixed[fixed.FP8x23], FP16x16: eluFixed[fixed.FP16x16], FP32x32: eluFixed[fixed.FP32x32], FP64x64: eluFixed[fixed.FP64x64]}}
 
 // eluRow defines Elu.
 func eluRow[T num.Float](dst, a []T, alpha, _ T) {

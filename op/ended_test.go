@@ -13,6 +13,7 @@ import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/ended"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -41,7 +42,7 @@ func TestEnded(t *testing.T) {
 	a, b, turned, none := real(4, 3000), real(3000, 4), real(3000, 4).Transpose(), tensor.Tensor[float32]{}
 	v, w, wide, plane := real(30000), real(30000), real(130, 900), real(1, 2, 90, 90)
 	bytesA, bytesB := Cast[uint8](real(4, 3000)), Cast[uint8](real(3000, 4))
-	fixed, half := Cast[num.FP16x16](Mul(wide, Scalar[float32](0.01))), Cast[num.F16](wide)
+	units, half := Cast[fixed.FP16x16](Mul(wide, Scalar[float32](0.01))), Cast[num.F16](wide)
 	step, unit := Quantization[float32, uint8]{Scale: Scalar[float32](0.5)}, Recall[float32]{Heads: 1, KVHeads: 1}
 	sums, kernel, deep, places, state := real(4), real(3, 2, 3, 3), real(3, 900, 2), index(500, 130), real(1, 16, 4)
 	steps := b.Reshape(1, 3000, 4).Slice(tensor.Colon, tensor.R(0, 40))
@@ -57,7 +58,7 @@ func TestEnded(t *testing.T) {
 		"MatMul of complex64": func(o ...Option) any { return MatMul(Cast[complex64](a), Cast[complex64](b), o...) },
 		"MatMul of bool":      func(o ...Option) any { return MatMul(Cast[bool](a), Cast[bool](b), o...) },
 		"MatMul, skinny":      func(o ...Option) any { return MatMul(wide.Slice(tensor.R(0, 2), tensor.R(0, 130)), wide, o...) },
-		"MatMul of fixed":     func(o ...Option) any { return MatMul(fixed, fixed.Transpose(), append(o, Saturate())...) },
+		"MatMul of fixed":     func(o ...Option) any { return MatMul(units, units.Transpose(), append(o, Saturate())...) },
 		"MatMulInteger": func(o ...Option) any {
 			return MatMulInteger(bytesA, bytesB, tensor.Tensor[uint8]{}, tensor.Tensor[uint8]{}, o...)
 		},
@@ -88,7 +89,7 @@ func TestEnded(t *testing.T) {
 		"ReduceLogSumExp":    func(o ...Option) any { return ReduceLogSumExp(wide.Transpose(), []int{0}, o...) },
 		"SumAs":              func(o ...Option) any { return SumAs[float64](wide, nil, o...) },
 		"Std":                func(o ...Option) any { return Std(wide, nil, 0, o...) },
-		"Var of fixed":       func(o ...Option) any { return Var(fixed, []int{0}, 0, o...) },
+		"Var of fixed":       func(o ...Option) any { return Var(units, []int{0}, 0, o...) },
 		"Ptp":                func(o ...Option) any { return Ptp(wide, []int{0}, o...) },
 		"Median":             func(o ...Option) any { return Median(wide, []int{0}, o...) },
 		"Quantile":           func(o ...Option) any { return Quantile(wide, 0.3, nil, o...) },

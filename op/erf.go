@@ -4,6 +4,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -15,7 +16,7 @@ func Erf[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Optio
 }
 
 var erf = op1{about: about{name: "Erf", onnx: []int{9, 13}}, fast: &simd.Erf, function: true, cost: 20, rows: rows1{F32: erfRow32, F64: erfRow64},
-	fixed: &fixed1{FP8x23: num.ErfFixed[num.FP8x23], FP16x16: num.ErfFixed[num.FP16x16], FP32x32: num.ErfFixed[num.FP32x32], FP64x64: num.ErfFixed[num.FP64x64]}}
+	fixed: &fixed1{FP8x23: fixed.Erf[fixed.FP8x23], FP16x16: fixed.Erf[fixed.FP16x16], FP32x32: fixed.Erf[fixed.FP32x32], FP64x64: fixed.Erf[fixed.FP64x64]}}
 
 // erfRow32 and erfRow64 define Erf.
 func erfRow32(dst, a []float32) {

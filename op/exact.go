@@ -7,6 +7,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -17,7 +18,7 @@ import (
 // products and beta times what is added. bad is the first result that there isn't.
 type exactness struct {
 	alpha, beta float32
-	modes       []num.FixedMode
+	modes       []fixed.Mode
 	bad         exec.Failure
 }
 
@@ -102,7 +103,7 @@ func (p *exactPieces[T]) lines(dst []T, batch, j, n int) {
 // sum computes element (i, j) of a batch entry, from a row of a and a column of b.
 func (p *exactPieces[T]) sum(batch, i, j int, row, column []T) {
 	x, e := p.x, p.x.exact
-	var s num.FixedSum[T]
+	var s fixed.Sum[T]
 	s.AddProducts(row, column)
 	var more, v T
 	var err error

@@ -4,6 +4,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -16,7 +17,7 @@ func Exp[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Optio
 }
 
 var exp = op1{about: about{name: "Exp", onnx: []int{6, 13}}, fast: &simd.Exp, rough: &simd.FastExp, function: true, cost: 15, rows: rows1{F32: expRow32, F64: expRow64},
-	fixed: &fixed1{FP8x23: num.ExpFixed[num.FP8x23], FP16x16: num.ExpFixed[num.FP16x16], FP32x32: num.ExpFixed[num.FP32x32], FP64x64: num.ExpFixed[num.FP64x64]}}
+	fixed: &fixed1{FP8x23: fixed.Exp[fixed.FP8x23], FP16x16: fixed.Exp[fixed.FP16x16], FP32x32: fixed.Exp[fixed.FP32x32], FP64x64: fixed.Exp[fixed.FP64x64]}}
 
 // expRow32 and expRow64 define Exp.
 func expRow32(dst, a []float32) {

@@ -3,6 +3,7 @@ package op
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -15,7 +16,7 @@ func Exp2[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Opti
 }
 
 var exp2 = op1{about: about{name: "Exp2"}, function: true, cost: 15, rows: rows1{F32: exp2Row32, F64: exp2Row64},
-	fixed: &fixed1{FP8x23: num.Exp2Fixed[num.FP8x23], FP16x16: num.Exp2Fixed[num.FP16x16], FP32x32: num.Exp2Fixed[num.FP32x32], FP64x64: num.Exp2Fixed[num.FP64x64]}}
+	fixed: &fixed1{FP8x23: fixed.Exp2[fixed.FP8x23], FP16x16: fixed.Exp2[fixed.FP16x16], FP32x32: fixed.Exp2[fixed.FP32x32], FP64x64: fixed.Exp2[fixed.FP64x64]}}
 
 // exp2Row32 and exp2Row64 define Exp2.
 func exp2Row32(dst, a []float32) {

@@ -9,6 +9,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 )
 
 // The largest and the smallest element of a sequence, and where it is, in the order of
@@ -42,9 +43,9 @@ func (c choice) folder(r *exec.Reducer) exec.Folder {
 		return wholeFolder[uint64](c, r)
 	case dtype.FP64x64:
 		if c.smallest {
-			return chosen(c, r, lessFixed[num.FP64x64])
+			return chosen(c, r, lessFixed[fixed.FP64x64])
 		}
-		return chosen(c, r, greaterFixed[num.FP64x64])
+		return chosen(c, r, greaterFixed[fixed.FP64x64])
 	case dtype.Float64:
 		return realFolder[float64](c, r)
 	case dtype.Float32:

@@ -7,6 +7,7 @@ import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -23,37 +24,37 @@ func Wrap() Option { return Option{flags: wrap} }
 
 // fixed1 has the function of a one-operand operator for each format.
 type fixed1 struct {
-	FP8x23  func(x num.FP8x23, mode ...num.FixedMode) (num.FP8x23, error)
-	FP16x16 func(x num.FP16x16, mode ...num.FixedMode) (num.FP16x16, error)
-	FP32x32 func(x num.FP32x32, mode ...num.FixedMode) (num.FP32x32, error)
-	FP64x64 func(x num.FP64x64, mode ...num.FixedMode) (num.FP64x64, error)
+	FP8x23  func(x fixed.FP8x23, mode ...fixed.Mode) (fixed.FP8x23, error)
+	FP16x16 func(x fixed.FP16x16, mode ...fixed.Mode) (fixed.FP16x16, error)
+	FP32x32 func(x fixed.FP32x32, mode ...fixed.Mode) (fixed.FP32x32, error)
+	FP64x64 func(x fixed.FP64x64, mode ...fixed.Mode) (fixed.FP64x64, error)
 	W32     func(dst, a []int32, s *fixedState)
 	W64     func(dst, a []int64, s *fixedState)
 }
 
 // fixed2 is fixed1 for two operands.
 type fixed2 struct {
-	FP8x23  func(x, y num.FP8x23, mode ...num.FixedMode) (num.FP8x23, error)
-	FP16x16 func(x, y num.FP16x16, mode ...num.FixedMode) (num.FP16x16, error)
-	FP32x32 func(x, y num.FP32x32, mode ...num.FixedMode) (num.FP32x32, error)
-	FP64x64 func(x, y num.FP64x64, mode ...num.FixedMode) (num.FP64x64, error)
+	FP8x23  func(x, y fixed.FP8x23, mode ...fixed.Mode) (fixed.FP8x23, error)
+	FP16x16 func(x, y fixed.FP16x16, mode ...fixed.Mode) (fixed.FP16x16, error)
+	FP32x32 func(x, y fixed.FP32x32, mode ...fixed.Mode) (fixed.FP32x32, error)
+	FP64x64 func(x, y fixed.FP64x64, mode ...fixed.Mode) (fixed.FP64x64, error)
 	W32     func(dst, a, b []int32, s *fixedState)
 	W64     func(dst, a, b []int64, s *fixedState)
 }
 
 // fixedP is fixed1 for a formula with two numbers in it.
 type fixedP struct {
-	FP8x23  func(x, p, q num.FP8x23, mode ...num.FixedMode) (num.FP8x23, error)
-	FP16x16 func(x, p, q num.FP16x16, mode ...num.FixedMode) (num.FP16x16, error)
-	FP32x32 func(x, p, q num.FP32x32, mode ...num.FixedMode) (num.FP32x32, error)
-	FP64x64 func(x, p, q num.FP64x64, mode ...num.FixedMode) (num.FP64x64, error)
+	FP8x23  func(x, p, q fixed.FP8x23, mode ...fixed.Mode) (fixed.FP8x23, error)
+	FP16x16 func(x, p, q fixed.FP16x16, mode ...fixed.Mode) (fixed.FP16x16, error)
+	FP32x32 func(x, p, q fixed.FP32x32, mode ...fixed.Mode) (fixed.FP32x32, error)
+	FP64x64 func(x, p, q fixed.FP64x64, mode ...fixed.Mode) (fixed.FP64x64, error)
 }
 
 // fixedState is what the rows of a call know besides elements.
 type fixedState struct {
 	frac   uint // bits after the point
-	modes  []num.FixedMode
-	mode   num.FixedMode
+	modes  []fixed.Mode
+	mode   fixed.Mode
 	failed atomic.Bool
 	trace  bool // one element is computed again
 	err    error
@@ -62,12 +63,12 @@ type fixedState struct {
 func stateOf(s *settings, d dtype.DType) *fixedState {
 	f := &fixedState{frac: fracOf(d)}
 	if s.saturate {
-		f.mode |= num.Saturate
+		f.mode |= fixed.Saturate
 	}
 	if s.wrap {
-		f.mode |= num.Wrap
+		f.mode |= fixed.Wrap
 	}
-	f.modes = []num.FixedMode{f.mode}
+	f.modes = []fixed.Mode{f.mode}
 	return f
 }
 
@@ -96,9 +97,9 @@ func (s *fixedState) word32(v int64) int32 {
 // low bits and least the first.
 func (s *fixedState) beyond(low int64, neg bool, least int64) int64 {
 	switch {
-	case s.mode&num.Wrap != 0:
+	case s.mode&fixed.Wrap != 0:
 		return low
-	case s.mode&num.Saturate == 0:
+	case s.mode&fixed.Saturate == 0:
 		s.failed.Store(true)
 	case neg:
 		return least
@@ -111,19 +112,19 @@ func (s *fixedState) beyond(low int64, neg bool, least int64) int64 {
 // Rows of a call. Their types carry T, so that tables hold each format's functions alone.
 type (
 	fixedRow1[T num.Elem] struct {
-		fn  func(x T, mode ...num.FixedMode) (T, error)
+		fn  func(x T, mode ...fixed.Mode) (T, error)
 		w32 func(dst, a []int32, s *fixedState)
 		w64 func(dst, a []int64, s *fixedState)
 		s   *fixedState
 	}
 	fixedRow2[T num.Elem] struct {
-		fn  func(x, y T, mode ...num.FixedMode) (T, error)
+		fn  func(x, y T, mode ...fixed.Mode) (T, error)
 		w32 func(dst, a, b []int32, s *fixedState)
 		w64 func(dst, a, b []int64, s *fixedState)
 		s   *fixedState
 	}
 	fixedRowP[T num.Elem] struct {
-		fn   func(x, p, q T, mode ...num.FixedMode) (T, error)
+		fn   func(x, p, q T, mode ...fixed.Mode) (T, error)
 		p, q T
 		s    *fixedState
 	}
@@ -160,9 +161,9 @@ func (r *fixedRow1[T]) fails(in *[3]exec.Run) error {
 
 func (r *fixedRow2[T]) Row(dst exec.Run, _ dtype.DType, in [3]exec.Run, _ dtype.DType) {
 	switch {
-	case r.w32 != nil && r.s.frac < 32 && r.s.mode&num.TowardZero == 0:
+	case r.w32 != nil && r.s.frac < 32 && r.s.mode&fixed.TowardZero == 0:
 		r.w32(exec.Of[int32](dst), exec.Of[int32](in[0]), exec.Of[int32](in[1]), r.s)
-	case r.w64 != nil && r.s.frac == 32 && r.s.mode&num.TowardZero == 0:
+	case r.w64 != nil && r.s.frac == 32 && r.s.mode&fixed.TowardZero == 0:
 		r.w64(exec.Of[int64](dst), exec.Of[int64](in[0]), exec.Of[int64](in[1]), r.s)
 	default:
 		to, a := exec.Of[T](dst), exec.Of[T](in[0])
@@ -199,37 +200,37 @@ func (r *fixedRowP[T]) fails(in *[3]exec.Run) error {
 func (o *fixed1) row(d dtype.DType, s *fixedState) fixedRow {
 	switch d {
 	case dtype.FP8x23:
-		return &fixedRow1[num.FP8x23]{fn: o.FP8x23, w32: o.W32, s: s}
+		return &fixedRow1[fixed.FP8x23]{fn: o.FP8x23, w32: o.W32, s: s}
 	case dtype.FP16x16:
-		return &fixedRow1[num.FP16x16]{fn: o.FP16x16, w32: o.W32, s: s}
+		return &fixedRow1[fixed.FP16x16]{fn: o.FP16x16, w32: o.W32, s: s}
 	case dtype.FP32x32:
-		return &fixedRow1[num.FP32x32]{fn: o.FP32x32, w64: o.W64, s: s}
+		return &fixedRow1[fixed.FP32x32]{fn: o.FP32x32, w64: o.W64, s: s}
 	}
-	return &fixedRow1[num.FP64x64]{fn: o.FP64x64, s: s}
+	return &fixedRow1[fixed.FP64x64]{fn: o.FP64x64, s: s}
 }
 
 func (o *fixed2) row(d dtype.DType, s *fixedState) fixedRow {
 	switch d {
 	case dtype.FP8x23:
-		return &fixedRow2[num.FP8x23]{fn: o.FP8x23, w32: o.W32, s: s}
+		return &fixedRow2[fixed.FP8x23]{fn: o.FP8x23, w32: o.W32, s: s}
 	case dtype.FP16x16:
-		return &fixedRow2[num.FP16x16]{fn: o.FP16x16, w32: o.W32, s: s}
+		return &fixedRow2[fixed.FP16x16]{fn: o.FP16x16, w32: o.W32, s: s}
 	case dtype.FP32x32:
-		return &fixedRow2[num.FP32x32]{fn: o.FP32x32, w64: o.W64, s: s}
+		return &fixedRow2[fixed.FP32x32]{fn: o.FP32x32, w64: o.W64, s: s}
 	}
-	return &fixedRow2[num.FP64x64]{fn: o.FP64x64, s: s}
+	return &fixedRow2[fixed.FP64x64]{fn: o.FP64x64, s: s}
 }
 
 func (o *fixedP) row(d dtype.DType, p, q exec.Word, s *fixedState) fixedRow {
 	switch d {
 	case dtype.FP8x23:
-		return &fixedRowP[num.FP8x23]{o.FP8x23, exec.Number[num.FP8x23](&p), exec.Number[num.FP8x23](&q), s}
+		return &fixedRowP[fixed.FP8x23]{o.FP8x23, exec.Number[fixed.FP8x23](&p), exec.Number[fixed.FP8x23](&q), s}
 	case dtype.FP16x16:
-		return &fixedRowP[num.FP16x16]{o.FP16x16, exec.Number[num.FP16x16](&p), exec.Number[num.FP16x16](&q), s}
+		return &fixedRowP[fixed.FP16x16]{o.FP16x16, exec.Number[fixed.FP16x16](&p), exec.Number[fixed.FP16x16](&q), s}
 	case dtype.FP32x32:
-		return &fixedRowP[num.FP32x32]{o.FP32x32, exec.Number[num.FP32x32](&p), exec.Number[num.FP32x32](&q), s}
+		return &fixedRowP[fixed.FP32x32]{o.FP32x32, exec.Number[fixed.FP32x32](&p), exec.Number[fixed.FP32x32](&q), s}
 	}
-	return &fixedRowP[num.FP64x64]{o.FP64x64, exec.Number[num.FP64x64](&p), exec.Number[num.FP64x64](&q), s}
+	return &fixedRowP[fixed.FP64x64]{o.FP64x64, exec.Number[fixed.FP64x64](&p), exec.Number[fixed.FP64x64](&q), s}
 }
 
 // inFixed computes r, which is the target, in fixed point.
@@ -242,8 +243,8 @@ func (o *op1) inFixed(r *tensor.Any, j *exec.Job, ins *[3]*tensor.Any, s *settin
 func (o *op2) inFixed(r *tensor.Any, j *exec.Job, ins *[3]*tensor.Any, s *settings) {
 	state := stateOf(s, r.DType())
 	if s.orion && o.orionCuts {
-		state.mode |= num.TowardZero
-		state.modes = []num.FixedMode{state.mode}
+		state.mode |= fixed.TowardZero
+		state.modes = []fixed.Mode{state.mode}
 	}
 	inFixed(r, j, ins, 2, s, state, o.fixed.row(r.DType(), state))
 }
@@ -316,12 +317,12 @@ func (s *fixedState) again(run func(s *fixedState)) error {
 // unfit is the error of an element without a result.
 func unfit(name string, idx []int, err error) *tensor.Error {
 	hint := ""
-	if errors.Is(err, num.ErrFixedOverflow) {
+	if errors.Is(err, fixed.ErrOverflow) {
 		hint = "; the option Saturate gives it a result, and so does Wrap in arithmetic"
 	}
-	reason := num.ErrFixedDomain
-	if errors.Is(err, num.ErrFixedOverflow) {
-		reason = num.ErrFixedOverflow
+	reason := fixed.ErrDomain
+	if errors.Is(err, fixed.ErrOverflow) {
+		reason = fixed.ErrOverflow
 	}
 	return fail(name, reason, "at index %s: %v%s", shapeText(idx), err, hint)
 }
@@ -331,22 +332,22 @@ func fixedWord(name string, d dtype.DType, v float64) (w exec.Word) {
 	var err error
 	switch d {
 	case dtype.FP8x23:
-		w, err = fixedIn[num.FP8x23](v)
+		w, err = fixedIn[fixed.FP8x23](v)
 	case dtype.FP16x16:
-		w, err = fixedIn[num.FP16x16](v)
+		w, err = fixedIn[fixed.FP16x16](v)
 	case dtype.FP32x32:
-		w, err = fixedIn[num.FP32x32](v)
+		w, err = fixedIn[fixed.FP32x32](v)
 	case dtype.FP64x64:
-		w, err = fixedIn[num.FP64x64](v)
+		w, err = fixedIn[fixed.FP64x64](v)
 	}
 	if err != nil {
-		panic(fail(name, num.ErrFixedOverflow, "a parameter: %v; give one that the format holds", err))
+		panic(fail(name, fixed.ErrOverflow, "a parameter: %v; give one that the format holds", err))
 	}
 	return w
 }
 
 func fixedIn[T num.Fixed](v float64) (exec.Word, error) {
-	x, err := num.FixedFromFloat64[T](v)
+	x, err := fixed.FromFloat64[T](v)
 	return exec.WordOf(x), err
 }
 
@@ -364,9 +365,9 @@ func (o *ordering) Row(dst exec.Run, _ dtype.DType, in [3]exec.Run, _ dtype.DTyp
 	case 8:
 		o.o.rows.I64(to, exec.Of[int64](a), exec.Of[int64](b))
 	default:
-		x, y := exec.Of[num.FP64x64](a), exec.Of[num.FP64x64](b)
+		x, y := exec.Of[fixed.FP64x64](a), exec.Of[fixed.FP64x64](b)
 		for i := range to {
-			to[i] = o.o.order(num.CompareFixed(x[i], y[i]))
+			to[i] = o.o.order(fixed.Compare(x[i], y[i]))
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -20,7 +21,7 @@ func someFixed[T num.Fixed](rng *rand.Rand, shape ...int) tensor.Tensor[T] {
 	t := tensor.New[T](shape...)
 	for i, e := 0, t.Elems(); i < len(e); i++ {
 		shift := uint(rng.IntN(128))
-		w := num.Int128{Hi: int64(rng.Uint64()), Lo: rng.Uint64()}
+		w := fixed.Int128{Hi: int64(rng.Uint64()), Lo: rng.Uint64()}
 		b := w.Big()
 		b.Rsh(b, shift)
 		switch rng.IntN(12) {
@@ -29,8 +30,8 @@ func someFixed[T num.Fixed](rng *rand.Rand, shape ...int) tensor.Tensor[T] {
 		case 1:
 			b.SetInt64(int64(rng.IntN(9)-4) << 23)
 		}
-		w, _ = num.Int128FromBig(b)
-		e[i], _ = num.FixedFromBits[T](w, num.Saturate)
+		w, _ = fixed.Int128FromBig(b)
+		e[i], _ = fixed.FromBits[T](w, fixed.Saturate)
 	}
 	return t
 }
@@ -47,7 +48,7 @@ var fixedModes = [][]Option{nil, {Saturate()}, {Wrap()}}
 // Operators on elements give what their functions give, of any layout and in every mode,
 // or the error of the first element that has none, and write nothing then.
 func TestFixedElements(t *testing.T) {
-	eachFormat(t, fixedElements[num.FP8x23], fixedElements[num.FP16x16], fixedElements[num.FP32x32], fixedElements[num.FP64x64])
+	eachFormat(t, fixedElements[fixed.FP8x23], fixedElements[fixed.FP16x16], fixedElements[fixed.FP32x32], fixedElements[fixed.FP64x64])
 }
 
 func fixedElements[T num.Fixed](t *testing.T) {
@@ -110,7 +111,7 @@ func checkFixed[T num.Fixed](t *testing.T, name string, mode int, opts []Option,
 		if err == nil || !strings.Contains(err.Error(), first.Error()) || !strings.Contains(err.Error(), "at index "+shapeText(at)) {
 			t.Fatalf("%s, mode %d: %v, want %v at %v", name, mode, err, first, at)
 		}
-		if !errors.Is(err, num.ErrFixedOverflow) && !errors.Is(err, num.ErrFixedDomain) {
+		if !errors.Is(err, fixed.ErrOverflow) && !errors.Is(err, fixed.ErrDomain) {
 			t.Fatalf("%s: %v wraps nothing", name, err)
 		}
 		want = mark
@@ -133,13 +134,13 @@ func sameFixed[T num.Fixed](t *testing.T, name string, got, want tensor.Tensor[T
 }
 
 func one1[T num.Fixed]() T {
-	v, _ := num.FixedFromInt64[T](1)
+	v, _ := fixed.FromInt64[T](1)
 	return v
 }
 
 // Comparisons order numbers, and Max, Min, Where and Clip choose between them.
 func TestFixedOrder(t *testing.T) {
-	eachFormat(t, fixedOrder[num.FP8x23], fixedOrder[num.FP16x16], fixedOrder[num.FP32x32], fixedOrder[num.FP64x64])
+	eachFormat(t, fixedOrder[fixed.FP8x23], fixedOrder[fixed.FP16x16], fixedOrder[fixed.FP32x32], fixedOrder[fixed.FP64x64])
 }
 
 func fixedOrder[T num.Fixed](t *testing.T) {
@@ -151,7 +152,7 @@ func fixedOrder[T num.Fixed](t *testing.T) {
 	for i := range a.Len() {
 		idx := unravel(i, a.Shape())
 		x, y := a.At(idx...), b.At(idx...)
-		c := num.CompareFixed(x, y)
+		c := fixed.Compare(x, y)
 		if less.At(idx...) != (c < 0) || eq.At(idx...) != (c == 0) || ge.At(idx...) != (c >= 0) {
 			t.Fatalf("%v and %v: %v %v %v", x, y, less.At(idx...), eq.At(idx...), ge.At(idx...))
 		}
@@ -175,13 +176,13 @@ func fixedOrder[T num.Fixed](t *testing.T) {
 	}
 }
 
-func exactly(w num.Int128, frac uint) *big.Rat {
+func exactly(w fixed.Int128, frac uint) *big.Rat {
 	return new(big.Rat).SetFrac(w.Big(), new(big.Int).Lsh(big.NewInt(1), frac))
 }
 
 // Sums, products and means are exact and rounded once.
 func TestFixedSums(t *testing.T) {
-	eachFormat(t, fixedSums[num.FP8x23], fixedSums[num.FP16x16], fixedSums[num.FP32x32], fixedSums[num.FP64x64])
+	eachFormat(t, fixedSums[fixed.FP8x23], fixedSums[fixed.FP16x16], fixedSums[fixed.FP32x32], fixedSums[fixed.FP64x64])
 }
 
 func fixedSums[T num.Fixed](t *testing.T) {
@@ -190,12 +191,12 @@ func fixedSums[T num.Fixed](t *testing.T) {
 	small := func(shape ...int) tensor.Tensor[T] {
 		x := tensor.New[T](shape...)
 		for i, e := 0, x.Elems(); i < len(e); i++ {
-			e[i], _ = num.FixedFromFloat64[T](rng.Float64()*2 - 1)
+			e[i], _ = fixed.FromFloat64[T](rng.Float64()*2 - 1)
 		}
 		return x
 	}
 	round := func(r *big.Rat) T {
-		v, err := num.FixedFromBig[T](new(big.Int).Quo(new(big.Int).Lsh(r.Num(), 400), r.Denom()), 400)
+		v, err := fixed.FromBig[T](new(big.Int).Quo(new(big.Int).Lsh(r.Num(), 400), r.Denom()), 400)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -207,7 +208,7 @@ func fixedSums[T num.Fixed](t *testing.T) {
 		s, q := new(big.Rat), new(big.Rat)
 		for i := range 4 {
 			for k := range 5 {
-				v := exactly(num.FixedBits(x.At(i, j, k)), frac)
+				v := exactly(fixed.Bits(x.At(i, j, k)), frac)
 				s.Add(s, v)
 				q.Add(q, new(big.Rat).Mul(v, v))
 			}
@@ -228,7 +229,7 @@ func fixedSums[T num.Fixed](t *testing.T) {
 		at := unravel(i, p.Shape())
 		s := new(big.Rat)
 		for k := range 7 {
-			s.Add(s, new(big.Rat).Mul(exactly(num.FixedBits(a.At(at[0], 0, at[2], k)), frac), exactly(num.FixedBits(b.At(at[1], k, at[3])), frac)))
+			s.Add(s, new(big.Rat).Mul(exactly(fixed.Bits(a.At(at[0], 0, at[2], k)), frac), exactly(fixed.Bits(b.At(at[1], k, at[3])), frac)))
 		}
 		if got, want := p.At(at...), round(s); got != want {
 			t.Fatalf("product at %v: %v, want %v", at, got, want)
@@ -238,20 +239,20 @@ func fixedSums[T num.Fixed](t *testing.T) {
 	top := highest[T]()
 	y := tensor.FromSlice([]T{one1[T](), top, top, top}, 2, 2)
 	err := tensor.Try(func() { ReduceSum(y, []int{0}) })
-	if !errors.Is(err, num.ErrFixedOverflow) || !strings.Contains(err.Error(), "at index (0)") {
+	if !errors.Is(err, fixed.ErrOverflow) || !strings.Contains(err.Error(), "at index (0)") {
 		t.Errorf("a sum beyond the format: %v", err)
 	}
 	if got := ReduceSum(y, []int{0}, Saturate()); got.At(0) != top || got.At(1) != top {
 		t.Errorf("saturated: %v", got)
 	}
-	if err := tensor.Try(func() { MatMul(y, y) }); !errors.Is(err, num.ErrFixedOverflow) || !strings.Contains(err.Error(), "at index (0,0)") {
+	if err := tensor.Try(func() { MatMul(y, y) }); !errors.Is(err, fixed.ErrOverflow) || !strings.Contains(err.Error(), "at index (0,0)") {
 		t.Errorf("a product beyond the format: %v", err)
 	}
 }
 
 // Cast rounds once, whatever the types.
 func TestFixedCast(t *testing.T) {
-	eachFormat(t, fixedCasts[num.FP8x23], fixedCasts[num.FP16x16], fixedCasts[num.FP32x32], fixedCasts[num.FP64x64])
+	eachFormat(t, fixedCasts[fixed.FP8x23], fixedCasts[fixed.FP16x16], fixedCasts[fixed.FP32x32], fixedCasts[fixed.FP64x64])
 }
 
 func fixedCasts[T num.Fixed](t *testing.T) {
@@ -259,10 +260,10 @@ func fixedCasts[T num.Fixed](t *testing.T) {
 	x := someFixed[T](rng, 40, 30).Permute(1, 0)
 	frac := fracOf(dtype.Of[T]())
 	f64, f32, f16, i8, u16, i64, yes := Cast[float64](x), Cast[float32](x), Cast[num.F16](x), Cast[int8](x), Cast[uint16](x), Cast[int64](x), Cast[bool](x)
-	half, wide := Cast[num.FP16x16](x, Saturate()), Cast[num.FP64x64](x)
+	half, wide := Cast[fixed.FP16x16](x, Saturate()), Cast[fixed.FP64x64](x)
 	for i := range x.Len() {
 		at := unravel(i, x.Shape())
-		v := exactly(num.FixedBits(x.At(at...)), frac)
+		v := exactly(fixed.Bits(x.At(at...)), frac)
 		d, _ := v.Float64()
 		f, _ := v.Float32()
 		if f64.At(at...) != d || f32.At(at...) != f {
@@ -284,30 +285,30 @@ func fixedCasts[T num.Fixed](t *testing.T) {
 		if yes.At(at...) != (v.Sign() != 0) {
 			t.Fatalf("%v in bool is %v", x.At(at...), yes.At(at...))
 		}
-		if want, _ := num.ConvertFixed[num.FP16x16](x.At(at...), num.Saturate); half.At(at...) != want {
+		if want, _ := fixed.Convert[fixed.FP16x16](x.At(at...), fixed.Saturate); half.At(at...) != want {
 			t.Fatalf("%v in FP16x16 is %v, want %v", x.At(at...), half.At(at...), want)
 		}
 	}
 	sameFixed(t, "there and back", Cast[T](wide), x)
 	in := tensor.FromSlice([]float64{0.1, -2.5, 1e300, math.NaN()}, 4)
-	if err := tensor.Try(func() { Cast[T](in) }); !errors.Is(err, num.ErrFixedOverflow) || !strings.Contains(err.Error(), "at index (2)") {
+	if err := tensor.Try(func() { Cast[T](in) }); !errors.Is(err, fixed.ErrOverflow) || !strings.Contains(err.Error(), "at index (2)") {
 		t.Errorf("1e300: %v", err)
 	}
-	if err := tensor.Try(func() { Cast[T](in.S("::-1"), Saturate()) }); !errors.Is(err, num.ErrFixedDomain) || !strings.Contains(err.Error(), "at index (0)") {
+	if err := tensor.Try(func() { Cast[T](in.S("::-1"), Saturate()) }); !errors.Is(err, fixed.ErrDomain) || !strings.Contains(err.Error(), "at index (0)") {
 		t.Errorf("NaN: %v", err)
 	}
-	if _, err := opOf(&castLike).Run(&Call{Inputs: []tensor.Any{in.Any(), x.Any()}}); !errors.Is(err, num.ErrFixedOverflow) || !strings.Contains(err.Error(), "at index (2)") {
+	if _, err := opOf(&castLike).Run(&Call{Inputs: []tensor.Any{in.Any(), x.Any()}}); !errors.Is(err, fixed.ErrOverflow) || !strings.Contains(err.Error(), "at index (2)") {
 		t.Errorf("1e300 at run time: %v", err)
 	}
 	got, want := Cast[T](in.S(":2")), tensor.New[T](2)
 	for i, v := range []float64{0.1, -2.5} {
-		w, _ := num.FixedFromFloat64[T](v)
+		w, _ := fixed.FromFloat64[T](v)
 		want.Set(w, i)
 	}
 	sameFixed(t, "from float64", got, want)
 	sameFixed(t, "from int16", Cast[T](tensor.FromSlice([]int16{3, -7}, 2)), Cast[T](tensor.FromSlice([]float64{3, -7}, 2)))
 	sameFixed(t, "from bool", Cast[T](tensor.FromSlice([]bool{true, false}, 2)), Cast[T](tensor.FromSlice([]complex64{1 + 2i, 0}, 2)))
-	if err := tensor.Try(func() { Cast[T](tensor.FromSlice([]uint64{math.MaxUint64}, 1)) }); !errors.Is(err, num.ErrFixedOverflow) {
+	if err := tensor.Try(func() { Cast[T](tensor.FromSlice([]uint64{math.MaxUint64}, 1)) }); !errors.Is(err, fixed.ErrOverflow) {
 		t.Errorf("2^64 - 1: %v", err)
 	}
 }
@@ -335,11 +336,11 @@ func nearestF16(v *big.Rat) float64 {
 
 // Parameters are rounded to the format.
 func TestFixedParameters(t *testing.T) {
-	p := func(s string) num.FP16x16 { x, _ := num.ParseFixed[num.FP16x16](s); return x }
-	x := tensor.FromSlice([]num.FP16x16{p("-2"), p("-0.5"), p("0"), p("0.25"), p("3")}, 5)
+	p := func(s string) fixed.FP16x16 { x, _ := fixed.Parse[fixed.FP16x16](s); return x }
+	x := tensor.FromSlice([]fixed.FP16x16{p("-2"), p("-0.5"), p("0"), p("0.25"), p("3")}, 5)
 	for _, c := range []struct {
 		name string
-		got  tensor.Tensor[num.FP16x16]
+		got  tensor.Tensor[fixed.FP16x16]
 		want string
 	}{
 		{"LeakyRelu", LeakyRelu(x, 0.5), "[-1.   -0.25  0.    0.25  3.  ]"},
@@ -351,16 +352,16 @@ func TestFixedParameters(t *testing.T) {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
 	}
-	if err := tensor.Try(func() { LeakyRelu(x, 1e9) }); !errors.Is(err, num.ErrFixedOverflow) {
+	if err := tensor.Try(func() { LeakyRelu(x, 1e9) }); !errors.Is(err, fixed.ErrOverflow) {
 		t.Errorf("alpha beyond the format: %v", err)
 	}
 }
 
 // Sum rounds once, in every form: what is on the way may be beyond the format.
 func TestFixedSumOfMany(t *testing.T) {
-	ts := []tensor.Tensor[num.FP16x16]{fp16s(32767, 1), fp16s(1), fp16s(-2, 3)}
+	ts := []tensor.Tensor[fixed.FP16x16]{fp16s(32767, 1), fp16s(1), fp16s(-2, 3)}
 	want := fp16s(32766, 5)
-	check := func(form string, got tensor.Tensor[num.FP16x16]) {
+	check := func(form string, got tensor.Tensor[fixed.FP16x16]) {
 		t.Helper()
 		if !slices.Equal(got.Contiguous().Elems(), want.Elems()) {
 			t.Errorf("%s: %v, want %v", form, got, want)
@@ -368,17 +369,17 @@ func TestFixedSumOfMany(t *testing.T) {
 	}
 	check("eager", Sum(ts))
 	check("saturated", Sum(ts, Saturate(), KeepDims()))
-	check("fused", Fuse(Sum([]tensor.Tensor[num.FP16x16]{Lazy(ts[0]), ts[1], ts[2]})))
+	check("fused", Fuse(Sum([]tensor.Tensor[fixed.FP16x16]{Lazy(ts[0]), ts[1], ts[2]})))
 	out, err := opOf(&sum).Run(&Call{Inputs: []tensor.Any{ts[0].Any(), ts[1].Any(), ts[2].Any()}, Attrs: NoAttrs{}, Opset: 13, Outputs: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	check("run", asOf[num.FP16x16](out[0]))
+	check("run", asOf[fixed.FP16x16](out[0]))
 	check("into an operand", Sum(ts, Into(ts[0])))
 	ts[0], want = fp16s(32767, 1), fp16s(32767.99998, 3)
 	ts[2] = fp16s(2, 1)
 	check("beyond, saturated", Sum(ts, Saturate()))
-	check("beyond, saturated, fused", Fuse(Sum([]tensor.Tensor[num.FP16x16]{ts[0], Lazy(ts[1]), ts[2]}, Saturate())))
+	check("beyond, saturated, fused", Fuse(Sum([]tensor.Tensor[fixed.FP16x16]{ts[0], Lazy(ts[1]), ts[2]}, Saturate())))
 	want = fp16s(-32766, 3)
 	check("beyond, wrapped", Sum(ts, Wrap()))
 	failsAt(t, "beyond", "(0)", func() { Sum(ts) })
@@ -408,19 +409,19 @@ func TestFixedCastInChain(t *testing.T) {
 	x := tensor.New[float64](20000)
 	x.Elems()[19999] = 65537
 	to := tensor.Full(fp16s(7).Elems()[0], 20000)
-	failsAt(t, "Cast", "(19999)", func() { Fuse(Cast[num.FP16x16](Lazy(x)), Into(to)) })
+	failsAt(t, "Cast", "(19999)", func() { Fuse(Cast[fixed.FP16x16](Lazy(x)), Into(to)) })
 	if to.At(0) != fp16s(7).Elems()[0] {
 		t.Error("a failed chain wrote")
 	}
-	if got := Fuse(Cast[num.FP16x16](Lazy(x), Wrap())).At(19999); got != fp16s(1).Elems()[0] {
+	if got := Fuse(Cast[fixed.FP16x16](Lazy(x), Wrap())).At(19999); got != fp16s(1).Elems()[0] {
 		t.Errorf("wrapped: %v", got)
 	}
 }
 
-func fp16s(vs ...float64) tensor.Tensor[num.FP16x16] {
-	t := tensor.New[num.FP16x16](len(vs))
+func fp16s(vs ...float64) tensor.Tensor[fixed.FP16x16] {
+	t := tensor.New[fixed.FP16x16](len(vs))
 	for i, v := range vs {
-		t.Elems()[i], _ = num.FixedFromFloat64[num.FP16x16](v)
+		t.Elems()[i], _ = fixed.FromFloat64[fixed.FP16x16](v)
 	}
 	return t
 }
@@ -429,7 +430,7 @@ func fp16s(vs ...float64) tensor.Tensor[num.FP16x16] {
 func failsAt(t *testing.T, name, at string, f func()) {
 	t.Helper()
 	err := tensor.Try(f)
-	if !errors.Is(err, num.ErrFixedOverflow) || !strings.Contains(err.Error(), "at index "+at+":") {
+	if !errors.Is(err, fixed.ErrOverflow) || !strings.Contains(err.Error(), "at index "+at+":") {
 		t.Errorf("%s: error %v, want an overflow at %s", name, err, at)
 	}
 }
@@ -439,7 +440,7 @@ func TestFixedGemm(t *testing.T) {
 	a, b, c := fp16s(32767, 1).Reshape(1, 2), fp16s(2, 3).Reshape(2, 1), fp16s(5)
 	for _, x := range []struct {
 		alpha, beta float32
-		c           tensor.Tensor[num.FP16x16]
+		c           tensor.Tensor[fixed.FP16x16]
 		want        string
 	}{
 		{0.25, 1, c, "[[16389.25]]"}, // the product alone, 65537, is beyond the format
@@ -447,13 +448,13 @@ func TestFixedGemm(t *testing.T) {
 		{0.1, 0, fp16s(7), "[[6553.7001]]"},                  // float32 0.1 is 0.100000001490116…
 		{1.0 / (1 << 20), 2.0 / (1 << 20), c, "[[0.06252]]"}, // 4096.7 units,
 	} {
-		got := tensor.Tensor[num.FP16x16]{}
+		got := tensor.Tensor[fixed.FP16x16]{}
 		if err := tensor.Try(func() { got = Gemm(a, b, x.c, x.alpha, x.beta, false, false) }); err != nil || got.String() != x.want {
 			t.Errorf("%g·a·b + %g·%v: %v, %v, want %s", x.alpha, x.beta, x.c, got, err, x.want)
 		}
 	}
 	err := tensor.Try(func() { Gemm(a, b, c, float32(math.Inf(1)), 1, false, false) })
-	if !errors.Is(err, num.ErrFixedDomain) || !strings.Contains(err.Error(), "op.Gemm") || !strings.Contains(err.Error(), "finite") {
+	if !errors.Is(err, fixed.ErrDomain) || !strings.Contains(err.Error(), "op.Gemm") || !strings.Contains(err.Error(), "finite") {
 		t.Error(err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 )
 
 // Cast to and from fixed point. Its widest type, which holds the others, is FP64x64.
@@ -14,16 +15,16 @@ import (
 func toFixed(dst exec.Run, to dtype.DType, src exec.Run, from dtype.DType, s *fixedState) {
 	switch to {
 	case dtype.FP8x23:
-		d := exec.Of[num.FP8x23](dst)
+		d := exec.Of[fixed.FP8x23](dst)
 		castFixed(d, src, from, s)
 	case dtype.FP16x16:
-		d := exec.Of[num.FP16x16](dst)
+		d := exec.Of[fixed.FP16x16](dst)
 		castFixed(d, src, from, s)
 	case dtype.FP32x32:
-		d := exec.Of[num.FP32x32](dst)
+		d := exec.Of[fixed.FP32x32](dst)
 		castFixed(d, src, from, s)
 	case dtype.FP64x64:
-		d := exec.Of[num.FP64x64](dst)
+		d := exec.Of[fixed.FP64x64](dst)
 		castFixed(d, src, from, s)
 	}
 }
@@ -42,7 +43,7 @@ func castFixed[T num.Fixed](dst []T, src exec.Run, from dtype.DType, s *fixedSta
 			loadInts(w[:n], src, from, at)
 			for i, v := range w[:n] {
 				var err error
-				if d[i], err = num.FixedFromInt64[T](v, s.modes...); err != nil {
+				if d[i], err = fixed.FromInt64[T](v, s.modes...); err != nil {
 					s.fail(err)
 				}
 			}
@@ -51,21 +52,21 @@ func castFixed[T num.Fixed](dst []T, src exec.Run, from dtype.DType, s *fixedSta
 			loadUints(w[:n], src, from, at)
 			for i, v := range w[:n] {
 				var err error
-				if v > math.MaxInt64 && s.mode&num.Wrap == 0 { // beyond every format
-					d[i], err = num.FixedFromFloat64[T](float64(v), s.modes...)
+				if v > math.MaxInt64 && s.mode&fixed.Wrap == 0 { // beyond every format
+					d[i], err = fixed.FromFloat64[T](float64(v), s.modes...)
 				} else {
-					d[i], err = num.FixedFromInt64[T](int64(v), s.modes...)
+					d[i], err = fixed.FromInt64[T](int64(v), s.modes...)
 				}
 				if err != nil {
 					s.fail(err)
 				}
 			}
 		case dtype.FP8x23, dtype.FP16x16, dtype.FP32x32, dtype.FP64x64:
-			var w [256]num.FP64x64
+			var w [256]fixed.FP64x64
 			loadFixed(w[:n], src, from, at)
 			for i, v := range w[:n] {
 				var err error
-				if d[i], err = num.ConvertFixed[T](v, s.modes...); err != nil {
+				if d[i], err = fixed.Convert[T](v, s.modes...); err != nil {
 					s.fail(err)
 				}
 			}
@@ -82,7 +83,7 @@ func castFixed[T num.Fixed](dst []T, src exec.Run, from dtype.DType, s *fixedSta
 			}
 			for i, v := range w[:n] {
 				var err error
-				if d[i], err = num.FixedFromFloat64[T](v, s.modes...); err != nil {
+				if d[i], err = fixed.FromFloat64[T](v, s.modes...); err != nil {
 					s.fail(err)
 				}
 			}
@@ -98,40 +99,40 @@ func (s *fixedState) fail(err error) {
 	}
 }
 
-func loadFixed(w []num.FP64x64, src exec.Run, from dtype.DType, at int) {
+func loadFixed(w []fixed.FP64x64, src exec.Run, from dtype.DType, at int) {
 	switch from {
 	case dtype.FP8x23:
-		s := exec.Of[num.FP8x23](src)
+		s := exec.Of[fixed.FP8x23](src)
 		for i, v := range s[at : at+len(w)] {
 			b := int64(v.Bits())
-			w[i] = num.FP64x64FromBits(num.Int128{Hi: b >> 23, Lo: uint64(b) << 41})
+			w[i] = fixed.FP64x64FromBits(fixed.Int128{Hi: b >> 23, Lo: uint64(b) << 41})
 		}
 	case dtype.FP16x16:
-		s := exec.Of[num.FP16x16](src)
+		s := exec.Of[fixed.FP16x16](src)
 		for i, v := range s[at : at+len(w)] {
 			b := int64(v.Bits())
-			w[i] = num.FP64x64FromBits(num.Int128{Hi: b >> 16, Lo: uint64(b) << 48})
+			w[i] = fixed.FP64x64FromBits(fixed.Int128{Hi: b >> 16, Lo: uint64(b) << 48})
 		}
 	case dtype.FP32x32:
-		s := exec.Of[num.FP32x32](src)
+		s := exec.Of[fixed.FP32x32](src)
 		for i, v := range s[at : at+len(w)] {
 			b := v.Bits()
-			w[i] = num.FP64x64FromBits(num.Int128{Hi: b >> 32, Lo: uint64(b) << 32})
+			w[i] = fixed.FP64x64FromBits(fixed.Int128{Hi: b >> 32, Lo: uint64(b) << 32})
 		}
 	case dtype.FP64x64:
-		s := exec.Of[num.FP64x64](src)
+		s := exec.Of[fixed.FP64x64](src)
 		copy(w, s[at:])
 	}
 }
 
 // storeFixed converts to types that aren't fixed point: to integers toward zero,
 // saturating, and to floats rounded once.
-func storeFixed(dst exec.Run, to dtype.DType, at int, w []num.FP64x64, h how) {
+func storeFixed(dst exec.Run, to dtype.DType, at int, w []fixed.FP64x64, h how) {
 	switch to {
 	case dtype.Bool:
 		d := exec.Of[bool](dst)
 		for i, v := range w {
-			d[at+i] = v != num.FP64x64{}
+			d[at+i] = v != fixed.FP64x64{}
 		}
 	case dtype.Int8:
 		d := exec.Of[int8](dst)
@@ -187,7 +188,7 @@ func storeFixed(dst exec.Run, to dtype.DType, at int, w []num.FP64x64, h how) {
 }
 
 // wholes drops what is after the point.
-func wholes[T num.Integer](dst []T, w []num.FP64x64, least, most int64) {
+func wholes[T num.Integer](dst []T, w []fixed.FP64x64, least, most int64) {
 	for i, v := range w {
 		b := v.Bits()
 		if b.Hi < 0 && b.Lo != 0 { // toward zero is up
@@ -198,7 +199,7 @@ func wholes[T num.Integer](dst []T, w []num.FP64x64, least, most int64) {
 }
 
 // oddFixed is oddFloat of a number of 128 bits.
-func oddFixed(v num.FP64x64) float64 {
+func oddFixed(v fixed.FP64x64) float64 {
 	b := v.Bits()
 	neg := b.Hi < 0
 	if neg {

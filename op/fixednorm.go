@@ -6,6 +6,7 @@ import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -22,30 +23,30 @@ type fixedScaler interface {
 
 type scalerOf[T num.Fixed] struct {
 	epsilon float64
-	modes   []num.FixedMode
+	modes   []fixed.Mode
 }
 
-func fixedScalerOf(d dtype.DType, epsilon float64, modes []num.FixedMode) fixedScaler {
+func fixedScalerOf(d dtype.DType, epsilon float64, modes []fixed.Mode) fixedScaler {
 	switch d {
 	case dtype.FP8x23:
-		return scalerOf[num.FP8x23]{epsilon, modes}
+		return scalerOf[fixed.FP8x23]{epsilon, modes}
 	case dtype.FP16x16:
-		return scalerOf[num.FP16x16]{epsilon, modes}
+		return scalerOf[fixed.FP16x16]{epsilon, modes}
 	case dtype.FP32x32:
-		return scalerOf[num.FP32x32]{epsilon, modes}
+		return scalerOf[fixed.FP32x32]{epsilon, modes}
 	}
-	return scalerOf[num.FP64x64]{epsilon, modes}
+	return scalerOf[fixed.FP64x64]{epsilon, modes}
 }
 
 func (s scalerOf[T]) line(dst, x, scale, bias exec.Run, root bool) error {
-	var norm num.FixedNorm[T]
+	var norm fixed.Norm[T]
 	var err error
 	if line := exec.Of[T](x); root {
-		var sum num.FixedSum[T]
+		var sum fixed.Sum[T]
 		sum.AddProducts(line, line)
 		norm, err = sum.RootNorm(len(line), s.epsilon)
 	} else {
-		var m num.FixedMoments[T]
+		var m fixed.Moments[T]
 		m.AddRow(line)
 		norm, err = m.Norm(s.epsilon)
 	}
@@ -56,7 +57,7 @@ func (s scalerOf[T]) line(dst, x, scale, bias exec.Run, root bool) error {
 }
 
 func (s scalerOf[T]) given(dst, x, scale, bias, mean, variance exec.Run) error {
-	norm, err := num.FixedNormOf(exec.Of[T](mean)[0], exec.Of[T](variance)[0], s.epsilon)
+	norm, err := fixed.NormOf(exec.Of[T](mean)[0], exec.Of[T](variance)[0], s.epsilon)
 	if err != nil {
 		return err
 	}
@@ -65,7 +66,7 @@ func (s scalerOf[T]) given(dst, x, scale, bias, mean, variance exec.Run) error {
 
 // stats stores the mean and the factor of a line, rounded to the format.
 func (s scalerOf[T]) stats(mean, factor, x exec.Run) error {
-	var m num.FixedMoments[T]
+	var m fixed.Moments[T]
 	m.AddRow(exec.Of[T](x))
 	v, err := m.Mean()
 	exec.Of[T](mean)[0] = v

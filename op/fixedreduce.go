@@ -6,6 +6,7 @@ import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 )
 
 // Folders of fixed point: they take numbers in exactly and round once, so that the order of
@@ -14,8 +15,8 @@ import (
 // fixedTerms is the folder of sums.
 type fixedTerms[T num.Fixed] struct {
 	kind  termKind
-	modes []num.FixedMode
-	sum   num.FixedSum[T]
+	modes []fixed.Mode
+	sum   fixed.Sum[T]
 	n     int
 }
 
@@ -23,16 +24,16 @@ type fixedTerms[T num.Fixed] struct {
 func fixedFolder(r *exec.Reducer, kind termKind) exec.Folder {
 	switch r.DType {
 	case dtype.FP8x23:
-		return &fixedTerms[num.FP8x23]{kind: kind, modes: r.Modes}
+		return &fixedTerms[fixed.FP8x23]{kind: kind, modes: r.Modes}
 	case dtype.FP16x16:
-		return &fixedTerms[num.FP16x16]{kind: kind, modes: r.Modes}
+		return &fixedTerms[fixed.FP16x16]{kind: kind, modes: r.Modes}
 	case dtype.FP32x32:
-		return &fixedTerms[num.FP32x32]{kind: kind, modes: r.Modes}
+		return &fixedTerms[fixed.FP32x32]{kind: kind, modes: r.Modes}
 	}
-	return &fixedTerms[num.FP64x64]{kind: kind, modes: r.Modes}
+	return &fixedTerms[fixed.FP64x64]{kind: kind, modes: r.Modes}
 }
 
-func (f *fixedTerms[T]) Start() { f.sum, f.n = num.FixedSum[T]{}, 0 }
+func (f *fixedTerms[T]) Start() { f.sum, f.n = fixed.Sum[T]{}, 0 }
 
 func (f *fixedTerms[T]) Take(r exec.Run) {
 	x := exec.Of[T](r)
@@ -63,7 +64,7 @@ func (f *fixedTerms[T]) Result(out exec.Run) (err error) {
 
 // fixedProd is the folder of products.
 type fixedProd[T num.Fixed] struct {
-	modes []num.FixedMode
+	modes []fixed.Mode
 	prod  big.Int
 	n     int
 }
@@ -80,18 +81,18 @@ func (f *fixedProd[T]) Take(r exec.Run) {
 		if f.prod.Sign() == 0 {
 			return
 		}
-		f.prod.Mul(&f.prod, num.FixedBits(v).Big())
+		f.prod.Mul(&f.prod, fixed.Bits(v).Big())
 	}
 }
 
 func (f *fixedProd[T]) Result(out exec.Run) (err error) {
-	exec.Of[T](out)[0], err = num.FixedFromBig[T](&f.prod, fracOf(dtype.Of[T]())*uint(f.n), f.modes...)
+	exec.Of[T](out)[0], err = fixed.FromBig[T](&f.prod, fracOf(dtype.Of[T]())*uint(f.n), f.modes...)
 	return err
 }
 
 // fixedLogSumExp keeps the sequence.
 type fixedLogSumExp[T num.Fixed] struct {
-	modes []num.FixedMode
+	modes []fixed.Mode
 	all   []T
 }
 
@@ -99,19 +100,19 @@ func (f *fixedLogSumExp[T]) Start()          { f.all = f.all[:0] }
 func (f *fixedLogSumExp[T]) Take(x exec.Run) { f.all = append(f.all, exec.Of[T](x)...) }
 
 func (f *fixedLogSumExp[T]) Result(out exec.Run) (err error) {
-	exec.Of[T](out)[0], err = num.LogSumExpFixed(f.all, f.modes...)
+	exec.Of[T](out)[0], err = fixed.LogSumExp(f.all, f.modes...)
 	return err
 }
 
 // fixedDeviation is the folder of Var and Std.
 type fixedDeviation[T num.Fixed] struct {
-	modes []num.FixedMode
+	modes []fixed.Mode
 	ddof  int
 	root  bool
-	num.FixedMoments[T]
+	fixed.Moments[T]
 }
 
-func (f *fixedDeviation[T]) Start()          { f.FixedMoments = num.FixedMoments[T]{} }
+func (f *fixedDeviation[T]) Start()          { f.Moments = fixed.Moments[T]{} }
 func (f *fixedDeviation[T]) Take(x exec.Run) { f.AddRow(exec.Of[T](x)) }
 
 func (f *fixedDeviation[T]) Result(out exec.Run) (err error) {

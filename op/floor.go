@@ -6,6 +6,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -17,7 +18,7 @@ func Floor[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Opt
 }
 
 var floor = op1{about: about{name: "Floor", onnx: []int{6, 13}, why: "integers are whole"}, fast: &simd.Floor, rows: rows1{F32: floorRow[float32], F64: floorRow[float64]},
-	fixed: &fixed1{FP8x23: num.FloorFixed[num.FP8x23], FP16x16: num.FloorFixed[num.FP16x16], FP32x32: num.FloorFixed[num.FP32x32], FP64x64: num.FloorFixed[num.FP64x64]}}
+	fixed: &fixed1{FP8x23: fixed.Floor[fixed.FP8x23], FP16x16: fixed.Floor[fixed.FP16x16], FP32x32: fixed.Floor[fixed.FP32x32], FP64x64: fixed.Floor[fixed.FP64x64]}}
 
 // floorRow defines Floor.
 func floorRow[T num.Float](dst, a []T) {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -24,7 +25,7 @@ var floorDiv = op2{about: about{name: "FloorDiv"}, zero: true, cost: 8,
 	rows: rows2{I8: floorDivRow[int8], I16: floorDivRow[int16], I32: floorDivRow[int32], I64: floorDivRow[int64],
 		U8: floorDivRow[uint8], U16: floorDivRow[uint16], U32: floorDivRow[uint32], U64: floorDivRow[uint64],
 		F32: floorDivFloatRow[float32], F64: floorDivFloatRow[float64]},
-	fixed: &fixed2{FP8x23: floorDivFixed[num.FP8x23], FP16x16: floorDivFixed[num.FP16x16], FP32x32: floorDivFixed[num.FP32x32], FP64x64: floorDivFixed[num.FP64x64]}}
+	fixed: &fixed2{FP8x23: floorDivFixed[fixed.FP8x23], FP16x16: floorDivFixed[fixed.FP16x16], FP32x32: floorDivFixed[fixed.FP32x32], FP64x64: floorDivFixed[fixed.FP64x64]}}
 
 // floorDivRow and floorDivFloatRow define FloorDiv.
 func floorDivRow[T num.Integer](dst, a, b []T) {

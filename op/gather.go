@@ -9,6 +9,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -64,7 +65,7 @@ func gathered(r, a, indices *tensor.Any, axis int, opts []Option) {
 	case d.Size() == 8:
 		pickEntries[uint64](s.ctx(), &to, &src, at)
 	default:
-		pickEntries[num.FP64x64](s.ctx(), &to, &src, at)
+		pickEntries[fixed.FP64x64](s.ctx(), &to, &src, at)
 	}
 	if !out.SameData(*r) {
 		r.CopyFrom(out)

@@ -3,6 +3,7 @@ package op
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -28,7 +29,7 @@ func hardmaxLines[T num.Float](dst, _, a []T, n int, _ bool) {
 	}
 }
 
-func hardmaxFixed[T num.Fixed](dst, x []T, mode []num.FixedMode) error {
+func hardmaxFixed[T num.Fixed](dst, x []T, mode []fixed.Mode) error {
 	top := 0
 	for i, v := range x {
 		if greaterFixed(v, x[top]) {
@@ -36,10 +37,10 @@ func hardmaxFixed[T num.Fixed](dst, x []T, mode []num.FixedMode) error {
 		}
 	}
 	clear(dst)
-	dst[top], _ = num.FixedFromInt64[T](1)
+	dst[top], _ = fixed.FromInt64[T](1)
 	return nil
 }
 
 var hardmax = liner{about: about{name: "Hardmax", onnx: []int{1, 11, 13}, attrs: []string{"axis"}},
 	f32: hardmaxLines[float32], f64: hardmaxLines[float64],
-	fixed: fixedMap{hardmaxFixed[num.FP8x23], hardmaxFixed[num.FP16x16], hardmaxFixed[num.FP32x32], hardmaxFixed[num.FP64x64]}}
+	fixed: fixedMap{hardmaxFixed[fixed.FP8x23], hardmaxFixed[fixed.FP16x16], hardmaxFixed[fixed.FP32x32], hardmaxFixed[fixed.FP64x64]}}

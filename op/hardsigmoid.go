@@ -4,6 +4,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -18,7 +19,7 @@ func HardSigmoid[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], alpha
 
 var hardSigmoid = opP{about: about{name: "HardSigmoid", onnx: []int{6, 22}, attrs: []string{"alpha", "beta"}}, def: [2]float32{0.2, 0.5}, cost: 4,
 	fast: &simd.HardSigmoid, rows: rowsP{F32: hardSigmoidRow[float32], F64: hardSigmoidRow[float64]},
-	fixed: &fixedP{FP8x23: hardSigmoidFixed[num.FP8x23], FP16x16: hardSigmoidFixed[num.FP16x16], FP32x32: hardSigmoidFixed[num.FP32x32], FP64x64: hardSigmoidFixed[num.FP64x64]}}
+	fixed: &fixedP{FP8x23: hardSigmoidFixed[fixed.FP8x23], FP16x16: hardSigmoidFixed[fixed.FP16x16], FP32x32: hardSigmoidFixed[fixed.FP32x32], FP64x64: hardSigmoidFixed[fixed.FP64x64]}}
 
 // hardSigmoidRow defines HardSigmoid.
 func hardSigmoidRow[T num.Float](dst, a []T, alpha, beta T) {

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/ashlar-go/ashlar/dtype"
-	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
 	"github.com/ashlar-go/ashlar/tensortest"
@@ -30,8 +30,8 @@ func ExampleInFixed() {
 func TestInFixedWider(t *testing.T) {
 	const name = "GridSample"
 	o, _ := op.Lookup(name)
-	x := tensor.RandomUniform(1, num.FP16x16FromBits(-1<<20), num.FP16x16FromBits(1<<20), 1, 2, 4, 5)
-	grid := tensor.RandomUniform(2, num.FP16x16FromBits(-70000), num.FP16x16FromBits(70000), 1, 3, 3, 2)
+	x := tensor.RandomUniform(1, fixed.FP16x16FromBits(-1<<20), fixed.FP16x16FromBits(1<<20), 1, 2, 4, 5)
+	grid := tensor.RandomUniform(2, fixed.FP16x16FromBits(-70000), fixed.FP16x16FromBits(70000), 1, 3, 3, 2)
 	f := op.InFixed(o, dtype.FP16x16)
 	if !f.Supports(dtype.FP16x16) || o.Supports(dtype.FP16x16) {
 		t.Fatalf("%s takes fixed point itself, or not even so; choose another operator", name)
@@ -45,7 +45,7 @@ func TestInFixedWider(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tensortest.Equal(t, got[0], op.Cast[num.FP16x16](asOf[float64](wide[0])).Any())
+	tensortest.Equal(t, got[0], op.Cast[fixed.FP16x16](asOf[float64](wide[0])).Any())
 	spec, err := f.Infer(call)
 	if err != nil || tensor.Describe(spec[0]) != tensor.Describe(got[0]) {
 		t.Errorf("inferred %v, %v", spec, err)
@@ -53,8 +53,8 @@ func TestInFixedWider(t *testing.T) {
 	tensortest.Equal(t, call.Inputs[0], x.Any()) // the operands are as they were
 
 	// float64 doesn't hold the wide formats.
-	w := op.Cast[num.FP32x32](x)
-	_, err = op.InFixed(o, dtype.FP32x32).Run(&op.Call{Inputs: []tensor.Any{w.Any(), op.Cast[num.FP32x32](grid).Any()}, Attrs: op.NoAttrs{}, Opset: 20})
+	w := op.Cast[fixed.FP32x32](x)
+	_, err = op.InFixed(o, dtype.FP32x32).Run(&op.Call{Inputs: []tensor.Any{w.Any(), op.Cast[fixed.FP32x32](grid).Any()}, Attrs: op.NoAttrs{}, Opset: 20})
 	if !errors.Is(err, tensor.ErrDType) || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "fp32x32") {
 		t.Error(err)
 	}
@@ -65,7 +65,7 @@ func TestInFixedOverflow(t *testing.T) {
 	o, _ := op.Lookup("ConstantOfShape")
 	v := tensor.FromSlice([]float32{40000}, 1)
 	_, err := op.InFixed(o, dtype.FP16x16).Run(&op.Call{Inputs: []tensor.Any{tensor.FromSlice([]int64{2}, 1).Any()}, Attrs: op.AttrMap{"value": v}, Opset: 9})
-	if !errors.Is(err, num.ErrFixedOverflow) || !strings.Contains(err.Error(), "op.ConstantOfShape: ") {
+	if !errors.Is(err, fixed.ErrOverflow) || !strings.Contains(err.Error(), "op.ConstantOfShape: ") {
 		t.Error(err)
 	}
 	if v.At(0) != 40000 {

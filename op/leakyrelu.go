@@ -4,6 +4,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -16,7 +17,7 @@ func LeakyRelu[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], alpha f
 
 var leakyRelu = opP{about: about{name: "LeakyRelu", onnx: []int{6, 16}, attrs: []string{"alpha"}}, def: [2]float32{0.01},
 	fast: &simd.LeakyRelu, rows: rowsP{F32: leakyReluRow[float32], F64: leakyReluRow[float64]},
-	fixed: &fixedP{FP8x23: leakyReluFixed[num.FP8x23], FP16x16: leakyReluFixed[num.FP16x16], FP32x32: leakyReluFixed[num.FP32x32], FP64x64: leakyReluFixed[num.FP64x64]}}
+	fixed: &fixedP{FP8x23: leakyReluFixed[fixed.FP8x23], FP16x16: leakyReluFixed[fixed.FP16x16], FP32x32: leakyReluFixed[fixed.FP32x32], FP64x64: leakyReluFixed[fixed.FP64x64]}}
 
 // leakyReluRow defines LeakyRelu.
 func leakyReluRow[T num.Float](dst, a []T, alpha, _ T) {

@@ -8,7 +8,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/layout"
-	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -24,22 +24,22 @@ type liner struct {
 
 // fixedMap has a function from a line to a line for each format; dst isn't x.
 type fixedMap struct {
-	FP8x23  func(dst, x []num.FP8x23, mode []num.FixedMode) error
-	FP16x16 func(dst, x []num.FP16x16, mode []num.FixedMode) error
-	FP32x32 func(dst, x []num.FP32x32, mode []num.FixedMode) error
-	FP64x64 func(dst, x []num.FP64x64, mode []num.FixedMode) error
+	FP8x23  func(dst, x []fixed.FP8x23, mode []fixed.Mode) error
+	FP16x16 func(dst, x []fixed.FP16x16, mode []fixed.Mode) error
+	FP32x32 func(dst, x []fixed.FP32x32, mode []fixed.Mode) error
+	FP64x64 func(dst, x []fixed.FP64x64, mode []fixed.Mode) error
 }
 
-func (m *fixedMap) line(d dtype.DType, dst, x exec.Run, mode []num.FixedMode) error {
+func (m *fixedMap) line(d dtype.DType, dst, x exec.Run, mode []fixed.Mode) error {
 	switch d {
 	case dtype.FP8x23:
-		return m.FP8x23(exec.Of[num.FP8x23](dst), exec.Of[num.FP8x23](x), mode)
+		return m.FP8x23(exec.Of[fixed.FP8x23](dst), exec.Of[fixed.FP8x23](x), mode)
 	case dtype.FP16x16:
-		return m.FP16x16(exec.Of[num.FP16x16](dst), exec.Of[num.FP16x16](x), mode)
+		return m.FP16x16(exec.Of[fixed.FP16x16](dst), exec.Of[fixed.FP16x16](x), mode)
 	case dtype.FP32x32:
-		return m.FP32x32(exec.Of[num.FP32x32](dst), exec.Of[num.FP32x32](x), mode)
+		return m.FP32x32(exec.Of[fixed.FP32x32](dst), exec.Of[fixed.FP32x32](x), mode)
 	}
-	return m.FP64x64(exec.Of[num.FP64x64](dst), exec.Of[num.FP64x64](x), mode)
+	return m.FP64x64(exec.Of[fixed.FP64x64](dst), exec.Of[fixed.FP64x64](x), mode)
 }
 
 // along computes r from the lines of a along one axis.
@@ -141,7 +141,7 @@ func trying(r *tensor.Any, name string, s *settings, d dtype.DType, shape []int,
 
 // faultAt returns which element of a row an error of package num names.
 func faultAt(err error) int {
-	if e, ok := err.(*num.FixedError); ok {
+	if e, ok := err.(*fixed.Error); ok {
 		return e.Index
 	}
 	return 0

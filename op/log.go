@@ -4,6 +4,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -16,7 +17,7 @@ func Log[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Optio
 }
 
 var log = op1{about: about{name: "Log", onnx: []int{6, 13}}, fast: &simd.Log, rough: &simd.FastLog, function: true, cost: 20, rows: rows1{F32: logRow32, F64: logRow64},
-	fixed: &fixed1{FP8x23: num.LogFixed[num.FP8x23], FP16x16: num.LogFixed[num.FP16x16], FP32x32: num.LogFixed[num.FP32x32], FP64x64: num.LogFixed[num.FP64x64]}}
+	fixed: &fixed1{FP8x23: fixed.Log[fixed.FP8x23], FP16x16: fixed.Log[fixed.FP16x16], FP32x32: fixed.Log[fixed.FP32x32], FP64x64: fixed.Log[fixed.FP64x64]}}
 
 // logRow32 and logRow64 define Log.
 func logRow32(dst, a []float32) {

@@ -3,6 +3,7 @@ package op
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -15,7 +16,7 @@ func Log10[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Opt
 }
 
 var log10 = op1{about: about{name: "Log10"}, function: true, cost: 30, rows: rows1{F32: log10Row32, F64: log10Row64},
-	fixed: &fixed1{FP8x23: num.Log10Fixed[num.FP8x23], FP16x16: num.Log10Fixed[num.FP16x16], FP32x32: num.Log10Fixed[num.FP32x32], FP64x64: num.Log10Fixed[num.FP64x64]}}
+	fixed: &fixed1{FP8x23: fixed.Log10[fixed.FP8x23], FP16x16: fixed.Log10[fixed.FP16x16], FP32x32: fixed.Log10[fixed.FP32x32], FP64x64: fixed.Log10[fixed.FP64x64]}}
 
 // log10Row32 and log10Row64 define Log10.
 func log10Row32(dst, a []float32) {

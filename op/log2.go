@@ -3,6 +3,7 @@ package op
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -15,7 +16,7 @@ func Log2[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Opti
 }
 
 var log2 = op1{about: about{name: "Log2"}, function: true, cost: 30, rows: rows1{F32: log2Row32, F64: log2Row64},
-	fixed: &fixed1{FP8x23: num.Log2Fixed[num.FP8x23], FP16x16: num.Log2Fixed[num.FP16x16], FP32x32: num.Log2Fixed[num.FP32x32], FP64x64: num.Log2Fixed[num.FP64x64]}}
+	fixed: &fixed1{FP8x23: fixed.Log2[fixed.FP8x23], FP16x16: fixed.Log2[fixed.FP16x16], FP32x32: fixed.Log2[fixed.FP32x32], FP64x64: fixed.Log2[fixed.FP64x64]}}
 
 // log2Row32 and log2Row64 define Log2.
 func log2Row32(dst, a []float32) {

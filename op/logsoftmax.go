@@ -3,6 +3,7 @@ package op
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -38,10 +39,10 @@ func logSoftmaxLines[T num.Float](dst, w, a []T, n int, stream bool) {
 	}
 }
 
-func logSoftmaxFixed[T num.Fixed](dst, x []T, mode []num.FixedMode) error {
-	return num.LogSoftmaxFixed(dst, x, mode...)
+func logSoftmaxFixed[T num.Fixed](dst, x []T, mode []fixed.Mode) error {
+	return fixed.LogSoftmax(dst, x, mode...)
 }
 
 var logSoftmax = liner{about: about{name: "LogSoftmax", onnx: []int{1, 11, 13}, attrs: []string{"axis"}}, fast: softmaxFast,
 	f32: logSoftmaxLines[float32], f64: logSoftmaxLines[float64],
-	fixed: fixedMap{logSoftmaxFixed[num.FP8x23], logSoftmaxFixed[num.FP16x16], logSoftmaxFixed[num.FP32x32], logSoftmaxFixed[num.FP64x64]}}
+	fixed: fixedMap{logSoftmaxFixed[fixed.FP8x23], logSoftmaxFixed[fixed.FP16x16], logSoftmaxFixed[fixed.FP32x32], logSoftmaxFixed[fixed.FP64x64]}}

@@ -4,6 +4,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -19,7 +20,7 @@ var maxOp = op2{about: about{name: "Max", onnx: []int{6, 8, 12, 13}}, fast: &sim
 	rows: rows2{I8: maxRow[int8], I16: maxRow[int16], I32: maxRow[int32], I64: maxRow[int64],
 		U8: maxRow[uint8], U16: maxRow[uint16], U32: maxRow[uint32], U64: maxRow[uint64],
 		F32: maxRow[float32], F64: maxRow[float64]},
-	fixed: &fixed2{FP8x23: maxFixed[num.FP8x23], FP16x16: maxFixed[num.FP16x16], FP32x32: maxFixed[num.FP32x32], FP64x64: maxFixed[num.FP64x64], W32: maxWords[int32], W64: maxWords[int64]}}
+	fixed: &fixed2{FP8x23: maxFixed[fixed.FP8x23], FP16x16: maxFixed[fixed.FP16x16], FP32x32: maxFixed[fixed.FP32x32], FP64x64: maxFixed[fixed.FP64x64], W32: maxWords[int32], W64: maxWords[int64]}}
 
 // maxRow defines Max.
 func maxRow[T num.Native](dst, a, b []T) {

@@ -7,6 +7,7 @@ import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -76,14 +77,14 @@ func (p *pooling) maxima(x, r *tensor.Any, places []int64) {
 	case 8:
 		poolWords[uint64](p, &c, r, low, places)
 	default:
-		poolWindows(p, elemsOf[num.FP64x64](&c), elemsOf[num.FP64x64](r), func(window []num.FP64x64) (best int) {
+		poolWindows(p, elemsOf[fixed.FP64x64](&c), elemsOf[fixed.FP64x64](r), func(window []fixed.FP64x64) (best int) {
 			for i, v := range window {
 				if greaterFixed(v, window[best]) {
 					best = i
 				}
 			}
 			return best
-		}, exec.Number[num.FP64x64](&low), places)
+		}, exec.Number[fixed.FP64x64](&low), places)
 	}
 	drop(&c, x)
 }

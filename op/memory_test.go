@@ -9,6 +9,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -61,8 +62,8 @@ func of[T num.Elem](v float64) T {
 		a = complex(float32(v), float32(-v))
 	case complex128:
 		a = complex(v, -v)
-	case num.FP64x64:
-		a, _ = num.FixedFromFloat64[num.FP64x64](v, num.Saturate)
+	case fixed.FP64x64:
+		a, _ = fixed.FromFloat64[fixed.FP64x64](v, fixed.Saturate)
 	}
 	return a.(T)
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -19,7 +20,7 @@ var minOp = op2{about: about{name: "Min", onnx: []int{6, 8, 12, 13}}, fast: &sim
 	rows: rows2{I8: minRow[int8], I16: minRow[int16], I32: minRow[int32], I64: minRow[int64],
 		U8: minRow[uint8], U16: minRow[uint16], U32: minRow[uint32], U64: minRow[uint64],
 		F32: minRow[float32], F64: minRow[float64]},
-	fixed: &fixed2{FP8x23: minFixed[num.FP8x23], FP16x16: minFixed[num.FP16x16], FP32x32: minFixed[num.FP32x32], FP64x64: minFixed[num.FP64x64], W32: minWords[int32], W64: minWords[int64]}}
+	fixed: &fixed2{FP8x23: minFixed[fixed.FP8x23], FP16x16: minFixed[fixed.FP16x16], FP32x32: minFixed[fixed.FP32x32], FP64x64: minFixed[fixed.FP64x64], W32: minWords[int32], W64: minWords[int64]}}
 
 // minRow defines Min.
 func minRow[T num.Native](dst, a, b []T) {

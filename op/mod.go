@@ -5,6 +5,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -32,13 +33,13 @@ var mod = op2{about: about{name: "Mod"}, zero: true, cost: 5,
 	rows: rows2{I8: modRow[int8], I16: modRow[int16], I32: modRow[int32], I64: modRow[int64],
 		U8: modRow[uint8], U16: modRow[uint16], U32: modRow[uint32], U64: modRow[uint64],
 		F32: modFloatRow[float32], F64: modFloatRow[float64]},
-	fixed: &fixed2{FP8x23: modFixed[num.FP8x23], FP16x16: modFixed[num.FP16x16], FP32x32: modFixed[num.FP32x32], FP64x64: modFixed[num.FP64x64]}}
+	fixed: &fixed2{FP8x23: modFixed[fixed.FP8x23], FP16x16: modFixed[fixed.FP16x16], FP32x32: modFixed[fixed.FP32x32], FP64x64: modFixed[fixed.FP64x64]}}
 
 var fMod = op2{about: about{name: "FMod"}, zero: true, cost: 20,
 	rows: rows2{I8: remRow[int8], I16: remRow[int16], I32: remRow[int32], I64: remRow[int64],
 		U8: remRow[uint8], U16: remRow[uint16], U32: remRow[uint32], U64: remRow[uint64],
 		F32: fModRow[float32], F64: fModRow[float64]},
-	fixed: &fixed2{FP8x23: remFixed[num.FP8x23], FP16x16: remFixed[num.FP16x16], FP32x32: remFixed[num.FP32x32], FP64x64: remFixed[num.FP64x64]}}
+	fixed: &fixed2{FP8x23: remFixed[fixed.FP8x23], FP16x16: remFixed[fixed.FP16x16], FP32x32: remFixed[fixed.FP32x32], FP64x64: remFixed[fixed.FP64x64]}}
 
 // modRow and modFloatRow define Mod.
 func modRow[T num.Integer](dst, a, b []T) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -122,7 +123,7 @@ func TestGather(t *testing.T) {
 	t.Run("bfloat16", testGather[num.BF16])
 	t.Run("float32", testGather[float32])
 	t.Run("complex64", testGather[complex64])
-	t.Run("fp64x64", testGather[num.FP64x64])
+	t.Run("fp64x64", testGather[fixed.FP64x64])
 	a := i64(5, 6, 7, 8)
 	before := a.Clone()
 	fails(t, func() { Gather(a, tensor.FromSlice([]int64{0, 1, 4, 0}, 2, 2), 0) }, "op.Gather", "index 4 at (1,0)", "extent 4")
@@ -288,7 +289,7 @@ func sameAny(t *testing.T, what string, got, want tensor.Any) {
 	case dtype.Float32:
 		same(t, what, asOf[float32](got), asOf[float32](want))
 	case dtype.FP16x16:
-		same(t, what, asOf[num.FP16x16](got), asOf[num.FP16x16](want))
+		same(t, what, asOf[fixed.FP16x16](got), asOf[fixed.FP16x16](want))
 	default:
 		t.Fatalf("%s: no comparison for %v", what, want.DType())
 	}

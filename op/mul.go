@@ -4,6 +4,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -22,7 +23,7 @@ var mul = op2{about: about{name: "Mul", onnx: []int{6, 7, 13, 14}, attrs: []stri
 		U8: mulRow[uint8], U16: mulRow[uint16], U32: mulRow[uint32], U64: mulRow[uint64],
 		F32: mulRow[float32], F64: mulRow[float64],
 		C64: mulParts[complex64, float32], C128: mulParts[complex128, float64]},
-	fixed: &fixed2{FP8x23: num.MulFixed[num.FP8x23], FP16x16: num.MulFixed[num.FP16x16], FP32x32: num.MulFixed[num.FP32x32], FP64x64: num.MulFixed[num.FP64x64], W32: mulWords32, W64: mulWords64}}
+	fixed: &fixed2{FP8x23: fixed.Mul[fixed.FP8x23], FP16x16: fixed.Mul[fixed.FP16x16], FP32x32: fixed.Mul[fixed.FP32x32], FP64x64: fixed.Mul[fixed.FP64x64], W32: mulWords32, W64: mulWords64}}
 
 // mulRow defines Mul; every other implementation is tested against it bit for bit.
 func mulRow[T num.Native](dst, a, b []T) {

@@ -6,6 +6,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -22,7 +23,7 @@ var neg = op1{about: about{name: "Neg", onnx: []int{6, 13}}, fast: &simd.Neg, ke
 	rows: rows1{I8: negRow[int8], I16: negRow[int16], I32: negRow[int32], I64: negRow[int64],
 		U8: negRow[uint8], U16: negRow[uint16], U32: negRow[uint32], U64: negRow[uint64],
 		F32: negRow32, F64: negRow64, C64: negRowC64, C128: negRowC128, B16: negRowB16, B8: negRowB8},
-	fixed: &fixed1{FP8x23: num.NegFixed[num.FP8x23], FP16x16: num.NegFixed[num.FP16x16], FP32x32: num.NegFixed[num.FP32x32], FP64x64: num.NegFixed[num.FP64x64], W32: negWords[int32], W64: negWords[int64]}}
+	fixed: &fixed1{FP8x23: fixed.Neg[fixed.FP8x23], FP16x16: fixed.Neg[fixed.FP16x16], FP32x32: fixed.Neg[fixed.FP32x32], FP64x64: fixed.Neg[fixed.FP64x64], W32: negWords[int32], W64: negWords[int64]}}
 
 // negRow and its like for floats define Neg.
 func negRow[T num.Integer](dst, a []T) {

@@ -8,6 +8,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 )
 
 // Some operators that move elements look at a few of them as numbers. What they do
@@ -139,7 +140,7 @@ func (w numeric) key(i int) uint64 {
 // pair is key for fixed point of 16 bytes, too, whose lower half is the second number.
 func (w numeric) pair(i int) [2]uint64 {
 	if w.d == dtype.FP64x64 {
-		v := elemsOf[num.FP64x64](w.of)[i].Bits()
+		v := elemsOf[fixed.FP64x64](w.of)[i].Bits()
 		return [2]uint64{uint64(v.Hi) ^ 1<<63, v.Lo}
 	}
 	return [2]uint64{w.key(i)}

@@ -12,6 +12,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/order"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -43,8 +44,8 @@ func lessFloat[T num.Float](v, best T) bool {
 }
 
 // greaterFixed and lessFixed are for fixed point.
-func greaterFixed[T num.Fixed](v, best T) bool { return num.CompareFixed(v, best) > 0 }
-func lessFixed[T num.Fixed](v, best T) bool    { return num.CompareFixed(v, best) < 0 }
+func greaterFixed[T num.Fixed](v, best T) bool { return fixed.Compare(v, best) > 0 }
+func lessFixed[T num.Fixed](v, best T) bool    { return fixed.Compare(v, best) < 0 }
 
 // endsOf returns −∞ and +∞, or the smallest and the largest value of a type without them.
 func endsOf(d dtype.DType) (lo, hi exec.Word) {
@@ -79,7 +80,7 @@ func endsOf(d dtype.DType) (lo, hi exec.Word) {
 	case dtype.Float64:
 		return exec.WordOf(math.Inf(-1)), exec.WordOf(math.Inf(1))
 	}
-	return exec.WordOf(num.FP64x64FromBits(num.Int128{Hi: math.MinInt64})), exec.WordOf(num.FP64x64FromBits(num.Int128{Hi: math.MaxInt64, Lo: math.MaxUint64}))
+	return exec.WordOf(fixed.FP64x64FromBits(fixed.Int128{Hi: math.MinInt64})), exec.WordOf(fixed.FP64x64FromBits(fixed.Int128{Hi: math.MaxInt64, Lo: math.MaxUint64}))
 }
 
 // highest returns the second of endsOf.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 	"pgregory.net/rapid"
 )
@@ -357,10 +358,10 @@ func TestUnique(t *testing.T) {
 	same(t, "counts", counts, i64(1, 2, 2, 2))
 	v, _, _, _ = Unique(a, 0, false)
 	same(t, "by occurrence", v, tensor.FromSlice([]float32{2, odd, float32(negZero), -1}))
-	wide := func(lo ...uint64) tensor.Tensor[num.FP64x64] {
-		x := tensor.New[num.FP64x64](len(lo))
+	wide := func(lo ...uint64) tensor.Tensor[fixed.FP64x64] {
+		x := tensor.New[fixed.FP64x64](len(lo))
 		for i, v := range lo {
-			x.Set(num.FP64x64FromBits(num.Int128{Hi: -1, Lo: v}), i)
+			x.Set(fixed.FP64x64FromBits(fixed.Int128{Hi: -1, Lo: v}), i)
 		}
 		return x
 	}

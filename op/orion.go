@@ -6,6 +6,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -48,10 +49,10 @@ func orionClipRow[T num.Native](dst, a []T, lo, hi T) {
 	}
 }
 
-var orionClipFixed = fixedP{FP8x23: orionClippedFixed[num.FP8x23], FP16x16: orionClippedFixed[num.FP16x16], FP32x32: orionClippedFixed[num.FP32x32], FP64x64: orionClippedFixed[num.FP64x64]}
+var orionClipFixed = fixedP{FP8x23: orionClippedFixed[fixed.FP8x23], FP16x16: orionClippedFixed[fixed.FP16x16], FP32x32: orionClippedFixed[fixed.FP32x32], FP64x64: orionClippedFixed[fixed.FP64x64]}
 
-func orionClippedFixed[T num.Fixed](x, lo, hi T, mode ...num.FixedMode) (T, error) {
-	if num.CompareFixed(x, lo) < 0 {
+func orionClippedFixed[T num.Fixed](x, lo, hi T, mode ...fixed.Mode) (T, error) {
+	if fixed.Compare(x, lo) < 0 {
 		return lo, nil
 	}
 	return minFixed(x, hi)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
 	"github.com/ashlar-go/ashlar/tensortest"
@@ -190,50 +191,50 @@ func ExampleInOrion() {
 // Products and quotients of fixed point lose what is below a unit, on either side of 0; Orion multiplies and divides
 // magnitudes (reference: cubit's f64, mul and div).
 func TestOrionCutsOffFixed(t *testing.T) {
-	fixed := func(words ...int32) tensor.Tensor[num.FP16x16] {
-		x := tensor.New[num.FP16x16](len(words))
+	units := func(words ...int32) tensor.Tensor[fixed.FP16x16] {
+		x := tensor.New[fixed.FP16x16](len(words))
 		for i, w := range words {
-			x.Set(num.FP16x16FromBits(w), i)
+			x.Set(fixed.FP16x16FromBits(w), i)
 		}
 		return x
 	}
-	a, b := fixed(1, -1, 3<<16, -3<<16, 5, 1<<15), fixed(1<<15+1, 1<<15+1, 7<<16, 7<<16, -1<<15, 3)
-	tensortest.Equal(t, op.Mul(a, b).Any(), fixed(1, -1, 21<<16, -21<<16, -2, 2).Any()) // to nearest: 2½ and 1½ to the even one
-	tensortest.Equal(t, op.Mul(a, b, op.Orion()).Any(), fixed(0, 0, 21<<16, -21<<16, -2, 1).Any())
-	tensortest.Equal(t, op.Div(fixed(2<<16, -2<<16, 1<<16), fixed(3<<16, 3<<16, -3<<16)).Any(), fixed(43691, -43691, -21845).Any())
-	tensortest.Equal(t, op.Div(fixed(2<<16, -2<<16, 1<<16), fixed(3<<16, 3<<16, -3<<16), op.Orion()).Any(), fixed(43690, -43690, -21845).Any())
+	a, b := units(1, -1, 3<<16, -3<<16, 5, 1<<15), units(1<<15+1, 1<<15+1, 7<<16, 7<<16, -1<<15, 3)
+	tensortest.Equal(t, op.Mul(a, b).Any(), units(1, -1, 21<<16, -21<<16, -2, 2).Any()) // to nearest: 2½ and 1½ to the even one
+	tensortest.Equal(t, op.Mul(a, b, op.Orion()).Any(), units(0, 0, 21<<16, -21<<16, -2, 1).Any())
+	tensortest.Equal(t, op.Div(units(2<<16, -2<<16, 1<<16), units(3<<16, 3<<16, -3<<16)).Any(), units(43691, -43691, -21845).Any())
+	tensortest.Equal(t, op.Div(units(2<<16, -2<<16, 1<<16), units(3<<16, 3<<16, -3<<16), op.Orion()).Any(), units(43690, -43690, -21845).Any())
 
-	wide := tensor.FromSlice([]num.FP32x32{num.FP32x32FromBits(-3)}, 1)
-	half := tensor.FromSlice([]num.FP32x32{num.FP32x32FromBits(1 << 31)}, 1)
+	wide := tensor.FromSlice([]fixed.FP32x32{fixed.FP32x32FromBits(-3)}, 1)
+	half := tensor.FromSlice([]fixed.FP32x32{fixed.FP32x32FromBits(1 << 31)}, 1)
 	if got := op.Mul(wide, half, op.Orion()).At(0).Bits(); got != -1 {
 		t.Errorf("-1½ units are cut off to %d", got)
 	}
 	if got := op.Mul(wide, half).At(0).Bits(); got != -2 {
 		t.Errorf("-1½ units are rounded to %d", got)
 	}
-	tensortest.Equal(t, inOrion(t, "Mul", nil, a.Any(), b.Any()), fixed(0, 0, 21<<16, -21<<16, -2, 1).Any())
+	tensortest.Equal(t, inOrion(t, "Mul", nil, a.Any(), b.Any()), units(0, 0, 21<<16, -21<<16, -2, 1).Any())
 
 	// Ties away from 0, by the run-time form too.
-	x := fixed(1<<15, -1<<15, 3<<15, 1<<15-1)
-	tensortest.Equal(t, op.Round(x, op.Orion()).Any(), fixed(1<<16, -1<<16, 2<<16, 0).Any())
-	tensortest.Equal(t, inOrion(t, "Round", nil, x.Any()), fixed(1<<16, -1<<16, 2<<16, 0).Any())
+	x := units(1<<15, -1<<15, 3<<15, 1<<15-1)
+	tensortest.Equal(t, op.Round(x, op.Orion()).Any(), units(1<<16, -1<<16, 2<<16, 0).Any())
+	tensortest.Equal(t, inOrion(t, "Round", nil, x.Any()), units(1<<16, -1<<16, 2<<16, 0).Any())
 	tensortest.Equal(t, inOrion(t, "Round", nil, tensor.FromSlice([]float32{0.5, 2.5}, 2).Any()), tensor.FromSlice([]float32{1, 3}, 2).Any())
 
 	// Without bounds nothing is clipped, and the lower one counts if they cross.
-	ends := fixed(-1<<31, 1<<31-1)
+	ends := units(-1<<31, 1<<31-1)
 	tensortest.Equal(t, inOrion(t, "Clip", nil, ends.Any()), ends.Any())
-	tensortest.Equal(t, op.Clip(ends, num.FP16x16FromBits(9), num.FP16x16FromBits(4), op.Orion()).Any(), fixed(9, 4).Any())
+	tensortest.Equal(t, op.Clip(ends, fixed.FP16x16FromBits(9), fixed.FP16x16FromBits(4), op.Orion()).Any(), units(9, 4).Any())
 
 	// Numbers are true if they aren't 0.
-	tensortest.Equal(t, inOrion(t, "Or", nil, fixed(0, 1, 0).Any(), fixed(0, 0, -1).Any()), tensor.FromSlice([]uint32{0, 1, 1}, 3).Any())
+	tensortest.Equal(t, inOrion(t, "Or", nil, units(0, 1, 0).Any(), units(0, 0, -1).Any()), tensor.FromSlice([]uint32{0, 1, 1}, 3).Any())
 }
 
 // The quotient is cut off before the zero point is added, so that −1 and a bit is −1 then, and 5 − 1 is 4.
 func TestOrionQuantizesFixed(t *testing.T) {
-	number := func(w ...int32) tensor.Tensor[num.FP8x23] {
-		x := tensor.New[num.FP8x23](len(w))
+	number := func(w ...int32) tensor.Tensor[fixed.FP8x23] {
+		x := tensor.New[fixed.FP8x23](len(w))
 		for i, v := range w {
-			x.Set(num.FP8x23FromBits(v), i)
+			x.Set(fixed.FP8x23FromBits(v), i)
 		}
 		return x
 	}

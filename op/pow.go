@@ -5,6 +5,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -40,7 +41,7 @@ var pow = op2{about: about{name: "Pow"}, fast: &simd.Pow, cost: 60,
 	rows: rows2{I8: powRow[int8], I16: powRow[int16], I32: powRow[int32], I64: powRow[int64],
 		U8: powRow[uint8], U16: powRow[uint16], U32: powRow[uint32], U64: powRow[uint64],
 		F32: powRow32, F64: powRow64},
-	fixed: &fixed2{FP8x23: num.PowFixed[num.FP8x23], FP16x16: num.PowFixed[num.FP16x16], FP32x32: num.PowFixed[num.FP32x32], FP64x64: num.PowFixed[num.FP64x64]}}
+	fixed: &fixed2{FP8x23: fixed.Pow[fixed.FP8x23], FP16x16: fixed.Pow[fixed.FP16x16], FP32x32: fixed.Pow[fixed.FP32x32], FP64x64: fixed.Pow[fixed.FP64x64]}}
 
 // powRow, powRow32 and powRow64 define Pow.
 func powRow[T num.Integer](dst, a, b []T) {

@@ -3,6 +3,7 @@ package op
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -25,7 +26,7 @@ var pRelu = op2{about: about{name: "PRelu"},
 	rows: rows2{I8: pReluRow[int8], I16: pReluRow[int16], I32: pReluRow[int32], I64: pReluRow[int64],
 		U8: pReluRow[uint8], U16: pReluRow[uint16], U32: pReluRow[uint32], U64: pReluRow[uint64],
 		F32: pReluRow[float32], F64: pReluRow[float64]},
-	fixed: &fixed2{FP8x23: pReluFixed[num.FP8x23], FP16x16: pReluFixed[num.FP16x16], FP32x32: pReluFixed[num.FP32x32], FP64x64: pReluFixed[num.FP64x64]}}
+	fixed: &fixed2{FP8x23: pReluFixed[fixed.FP8x23], FP16x16: pReluFixed[fixed.FP16x16], FP32x32: pReluFixed[fixed.FP32x32], FP64x64: pReluFixed[fixed.FP64x64]}}
 
 // pReluRow defines PRelu.
 func pReluRow[T num.Native](dst, a, slope []T) {

@@ -5,6 +5,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -75,6 +76,6 @@ func rangeOf[T num.Native](r *tensor.Any, d dtype.DType, v *[3]exec.Word, fill b
 }
 
 func rangeOfWide(r *tensor.Any, _ dtype.DType, v *[3]exec.Word, _ bool) (n int, ok bool) {
-	*r = tensor.Arange(exec.Number[num.FP64x64](&v[0]), exec.Number[num.FP64x64](&v[1]), exec.Number[num.FP64x64](&v[2])).Any()
+	*r = tensor.Arange(exec.Number[fixed.FP64x64](&v[0]), exec.Number[fixed.FP64x64](&v[1]), exec.Number[fixed.FP64x64](&v[2])).Any()
 	return r.Len(), true
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -16,7 +17,7 @@ func Reciprocal[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts .
 
 var reciprocal = op1{about: about{name: "Reciprocal", onnx: []int{6, 13}}, fast: &simd.Reciprocal, cost: 4,
 	rows:  rows1{F32: reciprocalRow[float32], F64: reciprocalRow[float64]},
-	fixed: &fixed1{FP8x23: num.ReciprocalFixed[num.FP8x23], FP16x16: num.ReciprocalFixed[num.FP16x16], FP32x32: num.ReciprocalFixed[num.FP32x32], FP64x64: num.ReciprocalFixed[num.FP64x64]}}
+	fixed: &fixed1{FP8x23: fixed.Reciprocal[fixed.FP8x23], FP16x16: fixed.Reciprocal[fixed.FP16x16], FP32x32: fixed.Reciprocal[fixed.FP32x32], FP64x64: fixed.Reciprocal[fixed.FP64x64]}}
 
 // reciprocalRow defines Reciprocal.
 func reciprocalRow[T num.Float](dst, a []T) {

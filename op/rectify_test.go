@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -58,7 +59,7 @@ func TestRectify(t *testing.T) {
 	h, hw := Cast[num.F16](some(1, 3, 6, 6)), Cast[num.F16](some(5, 3, 3, 3))
 	same(t, "float16", Conv(h, hw, tensor.Tensor[num.F16]{}, Window{}, 1, Rectify()), Relu(Conv(h, hw, tensor.Tensor[num.F16]{}, Window{}, 1)))
 	p, q := fp16s(1, -2, 3, 4).Reshape(2, 2), fp16s(-1, 2, 3, -4).Reshape(2, 2)
-	same(t, "fixed point", Gemm(p, q, tensor.Tensor[num.FP16x16]{}, 1, 0, false, false, Rectify()), Relu(MatMul(p, q)))
+	same(t, "fixed point", Gemm(p, q, tensor.Tensor[fixed.FP16x16]{}, 1, 0, false, false, Rectify()), Relu(MatMul(p, q)))
 	if _, ok := Rectified(opOf(&add)); ok {
 		t.Error("Add is Rectified")
 	}

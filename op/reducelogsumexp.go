@@ -7,6 +7,7 @@ import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -48,13 +49,13 @@ func (f *logSumExp[T]) total() float64 {
 func logSumExpFolder(r *exec.Reducer) exec.Folder {
 	switch r.DType {
 	case dtype.FP8x23:
-		return &fixedLogSumExp[num.FP8x23]{modes: r.Modes}
+		return &fixedLogSumExp[fixed.FP8x23]{modes: r.Modes}
 	case dtype.FP16x16:
-		return &fixedLogSumExp[num.FP16x16]{modes: r.Modes}
+		return &fixedLogSumExp[fixed.FP16x16]{modes: r.Modes}
 	case dtype.FP32x32:
-		return &fixedLogSumExp[num.FP32x32]{modes: r.Modes}
+		return &fixedLogSumExp[fixed.FP32x32]{modes: r.Modes}
 	case dtype.FP64x64:
-		return &fixedLogSumExp[num.FP64x64]{modes: r.Modes}
+		return &fixedLogSumExp[fixed.FP64x64]{modes: r.Modes}
 	}
 	return termsFolder(r, new(logSumExp[float32]), new(logSumExp[float64]))
 }

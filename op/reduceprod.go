@@ -6,6 +6,7 @@ import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -52,13 +53,13 @@ func prodFolder(r *exec.Reducer) exec.Folder {
 	case d.IsFloat():
 		return termsFolder(r, new(termProd[float32]), new(termProd[float64]))
 	case d == dtype.FP8x23:
-		return &fixedProd[num.FP8x23]{modes: r.Modes}
+		return &fixedProd[fixed.FP8x23]{modes: r.Modes}
 	case d == dtype.FP16x16:
-		return &fixedProd[num.FP16x16]{modes: r.Modes}
+		return &fixedProd[fixed.FP16x16]{modes: r.Modes}
 	case d == dtype.FP32x32:
-		return &fixedProd[num.FP32x32]{modes: r.Modes}
+		return &fixedProd[fixed.FP32x32]{modes: r.Modes}
 	case d == dtype.FP64x64:
-		return &fixedProd[num.FP64x64]{modes: r.Modes}
+		return &fixedProd[fixed.FP64x64]{modes: r.Modes}
 	case d.Size() == 1:
 		return new(wordProd[uint8])
 	case d.Size() == 2:

@@ -4,6 +4,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -17,7 +18,7 @@ func Relu[T num.Int | num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], op
 var relu = op1{about: about{name: "Relu", onnx: []int{6, 13, 14}, why: "unsigned integers are never negative"}, fast: &simd.Relu,
 	rows: rows1{I8: reluRow[int8], I16: reluRow[int16], I32: reluRow[int32], I64: reluRow[int64],
 		F32: reluRow[float32], F64: reluRow[float64]},
-	fixed: &fixed1{FP8x23: reluFixed[num.FP8x23], FP16x16: reluFixed[num.FP16x16], FP32x32: reluFixed[num.FP32x32], FP64x64: reluFixed[num.FP64x64], W32: reluWords[int32], W64: reluWords[int64]}}
+	fixed: &fixed1{FP8x23: reluFixed[fixed.FP8x23], FP16x16: reluFixed[fixed.FP16x16], FP32x32: reluFixed[fixed.FP32x32], FP64x64: reluFixed[fixed.FP64x64], W32: reluWords[int32], W64: reluWords[int64]}}
 
 // reluRow defines Relu.
 func reluRow[T num.Int | num.Float](dst, a []T) {

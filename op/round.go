@@ -6,6 +6,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -22,11 +23,11 @@ func Round[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Opt
 }
 
 var round = op1{about: about{name: "Round", orion: &inOrion{op: &roundAway}, onnx: []int{11, 22}, why: "integers are whole"}, fast: &simd.Round, rows: rows1{F32: roundRow[float32], F64: roundRow[float64]},
-	fixed: &fixed1{FP8x23: num.RoundFixed[num.FP8x23], FP16x16: num.RoundFixed[num.FP16x16], FP32x32: num.RoundFixed[num.FP32x32], FP64x64: num.RoundFixed[num.FP64x64]}}
+	fixed: &fixed1{FP8x23: fixed.Round[fixed.FP8x23], FP16x16: fixed.Round[fixed.FP16x16], FP32x32: fixed.Round[fixed.FP32x32], FP64x64: fixed.Round[fixed.FP64x64]}}
 
 // roundAway is Round for Orion.
 var roundAway = op1{about: about{name: "Round"}, rows: rows1{F32: roundAwayRow[float32], F64: roundAwayRow[float64]},
-	fixed: &fixed1{FP8x23: num.RoundAwayFixed[num.FP8x23], FP16x16: num.RoundAwayFixed[num.FP16x16], FP32x32: num.RoundAwayFixed[num.FP32x32], FP64x64: num.RoundAwayFixed[num.FP64x64]}}
+	fixed: &fixed1{FP8x23: fixed.RoundAway[fixed.FP8x23], FP16x16: fixed.RoundAway[fixed.FP16x16], FP32x32: fixed.RoundAway[fixed.FP32x32], FP64x64: fixed.RoundAway[fixed.FP64x64]}}
 
 func roundAwayRow[T num.Float](dst, a []T) {
 	for i, x := range a[:len(dst)] {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -57,7 +58,7 @@ func runsOp(t *testing.T, o *Op, c *Call) []tensor.Any {
 		if what == "of specs" && errors.Is(ierr, ErrUnknown) {
 			continue
 		}
-		if ierr == nil && (errors.Is(err, tensor.ErrValue) || errors.Is(err, tensor.ErrIndex) || errors.Is(err, num.ErrFixedDomain)) {
+		if ierr == nil && (errors.Is(err, tensor.ErrValue) || errors.Is(err, tensor.ErrIndex) || errors.Is(err, fixed.ErrDomain)) {
 			continue
 		}
 		if ierr == nil && errors.Is(err, tensor.ErrDType) && slices.Contains([]string{"Dropout", "Mod", "Pow", "Where"}, name) {

@@ -4,6 +4,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -15,7 +16,7 @@ func Sigmoid[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...O
 }
 
 var sigmoid = op1{about: about{name: "Sigmoid", onnx: []int{6, 13}}, fast: &simd.Sigmoid, rough: &simd.FastSigmoid, function: true, cost: 20, rows: rows1{F32: sigmoidRow32, F64: sigmoidRow64},
-	fixed: &fixed1{FP8x23: num.SigmoidFixed[num.FP8x23], FP16x16: num.SigmoidFixed[num.FP16x16], FP32x32: num.SigmoidFixed[num.FP32x32], FP64x64: num.SigmoidFixed[num.FP64x64]}}
+	fixed: &fixed1{FP8x23: fixed.Sigmoid[fixed.FP8x23], FP16x16: fixed.Sigmoid[fixed.FP16x16], FP32x32: fixed.Sigmoid[fixed.FP32x32], FP64x64: fixed.Sigmoid[fixed.FP64x64]}}
 
 // sigmoidRow32 and sigmoidRow64 define Sigmoid.
 func sigmoidRow32(dst, a []float32) {

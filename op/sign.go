@@ -3,6 +3,7 @@ package op
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -17,7 +18,7 @@ var sign = op1{about: about{name: "Sign", onnx: []int{9, 13}},
 	rows: rows1{I8: signRow[int8], I16: signRow[int16], I32: signRow[int32], I64: signRow[int64],
 		U8: signRow[uint8], U16: signRow[uint16], U32: signRow[uint32], U64: signRow[uint64],
 		F32: signRow[float32], F64: signRow[float64]},
-	fixed: &fixed1{FP8x23: signFixed[num.FP8x23], FP16x16: signFixed[num.FP16x16], FP32x32: signFixed[num.FP32x32], FP64x64: signFixed[num.FP64x64]}}
+	fixed: &fixed1{FP8x23: signFixed[fixed.FP8x23], FP16x16: signFixed[fixed.FP16x16], FP32x32: signFixed[fixed.FP32x32], FP64x64: signFixed[fixed.FP64x64]}}
 
 // signRow defines Sign.
 func signRow[T num.Native](dst, a []T) {

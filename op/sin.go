@@ -4,6 +4,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -16,7 +17,7 @@ func Sin[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Optio
 }
 
 var sin = op1{about: about{name: "Sin", onnx: []int{7, 22}}, fast: &simd.Sin, function: true, cost: 40, rows: rows1{F32: sinRow32, F64: sinRow64},
-	fixed: &fixed1{FP8x23: num.SinFixed[num.FP8x23], FP16x16: num.SinFixed[num.FP16x16], FP32x32: num.SinFixed[num.FP32x32], FP64x64: num.SinFixed[num.FP64x64]}}
+	fixed: &fixed1{FP8x23: fixed.Sin[fixed.FP8x23], FP16x16: fixed.Sin[fixed.FP16x16], FP32x32: fixed.Sin[fixed.FP32x32], FP64x64: fixed.Sin[fixed.FP64x64]}}
 
 // sinRow32 and sinRow64 define Sin.
 func sinRow32(dst, a []float32) {

@@ -3,6 +3,7 @@ package op
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -14,7 +15,7 @@ func Sinh[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Opti
 }
 
 var sinh = op1{about: about{name: "Sinh", onnx: []int{9, 22}}, function: true, cost: 30, rows: rows1{F32: sinhRow32, F64: sinhRow64},
-	fixed: &fixed1{FP8x23: num.SinhFixed[num.FP8x23], FP16x16: num.SinhFixed[num.FP16x16], FP32x32: num.SinhFixed[num.FP32x32], FP64x64: num.SinhFixed[num.FP64x64]}}
+	fixed: &fixed1{FP8x23: fixed.Sinh[fixed.FP8x23], FP16x16: fixed.Sinh[fixed.FP16x16], FP32x32: fixed.Sinh[fixed.FP32x32], FP64x64: fixed.Sinh[fixed.FP64x64]}}
 
 // sinhRow32 and sinhRow64 define Sinh.
 func sinhRow32(dst, a []float32) {

@@ -8,6 +8,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -164,11 +165,11 @@ func divideBy[T num.Float](dst, a []T, v T, stream bool) {
 }
 
 // softmaxFixed is Softmax of a line of fixed point.
-func softmaxFixed[T num.Fixed](dst, x []T, mode []num.FixedMode) error {
-	num.SoftmaxFixed(dst, x)
+func softmaxFixed[T num.Fixed](dst, x []T, mode []fixed.Mode) error {
+	fixed.Softmax(dst, x)
 	return nil
 }
 
 var softmax = liner{about: about{name: "Softmax", onnx: []int{1, 11, 13}, attrs: []string{"axis"}}, fast: softmaxFast,
 	f32: softmaxLines[float32], f64: softmaxLines[float64],
-	fixed: fixedMap{softmaxFixed[num.FP8x23], softmaxFixed[num.FP16x16], softmaxFixed[num.FP32x32], softmaxFixed[num.FP64x64]}}
+	fixed: fixedMap{softmaxFixed[fixed.FP8x23], softmaxFixed[fixed.FP16x16], softmaxFixed[fixed.FP32x32], softmaxFixed[fixed.FP64x64]}}

@@ -3,6 +3,7 @@ package op
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -14,7 +15,7 @@ func Softplus[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...
 }
 
 var softplus = op1{about: about{name: "Softplus", onnx: []int{1, 22}}, function: true, cost: 45, rows: rows1{F32: softplusRow32, F64: softplusRow64},
-	fixed: &fixed1{FP8x23: num.SoftplusFixed[num.FP8x23], FP16x16: num.SoftplusFixed[num.FP16x16], FP32x32: num.SoftplusFixed[num.FP32x32], FP64x64: num.SoftplusFixed[num.FP64x64]}}
+	fixed: &fixed1{FP8x23: fixed.Softplus[fixed.FP8x23], FP16x16: fixed.Softplus[fixed.FP16x16], FP32x32: fixed.Softplus[fixed.FP32x32], FP64x64: fixed.Softplus[fixed.FP64x64]}}
 
 // softplusRow32 and softplusRow64 define Softplus.
 func softplusRow32(dst, a []float32) {

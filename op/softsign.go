@@ -5,6 +5,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -16,7 +17,7 @@ func Softsign[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...
 }
 
 var softsign = op1{about: about{name: "Softsign", onnx: []int{1, 22}}, cost: 5, rows: rows1{F32: softsignRow[float32], F64: softsignRow[float64]},
-	fixed: &fixed1{FP8x23: num.SoftsignFixed[num.FP8x23], FP16x16: num.SoftsignFixed[num.FP16x16], FP32x32: num.SoftsignFixed[num.FP32x32], FP64x64: num.SoftsignFixed[num.FP64x64]}}
+	fixed: &fixed1{FP8x23: fixed.Softsign[fixed.FP8x23], FP16x16: fixed.Softsign[fixed.FP16x16], FP32x32: fixed.Softsign[fixed.FP32x32], FP64x64: fixed.Softsign[fixed.FP64x64]}}
 
 // softsignRow defines Softsign.
 func softsignRow[T num.Float](dst, a []T) {

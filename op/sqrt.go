@@ -6,6 +6,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -18,7 +19,7 @@ func Sqrt[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Opti
 
 var sqrt = op1{about: about{name: "Sqrt", onnx: []int{6, 13}}, fast: &simd.Sqrt, cost: 4,
 	rows:  rows1{F32: sqrtRow[float32], F64: sqrtRow[float64]},
-	fixed: &fixed1{FP8x23: num.SqrtFixed[num.FP8x23], FP16x16: num.SqrtFixed[num.FP16x16], FP32x32: num.SqrtFixed[num.FP32x32], FP64x64: num.SqrtFixed[num.FP64x64]}}
+	fixed: &fixed1{FP8x23: fixed.Sqrt[fixed.FP8x23], FP16x16: fixed.Sqrt[fixed.FP16x16], FP32x32: fixed.Sqrt[fixed.FP32x32], FP64x64: fixed.Sqrt[fixed.FP64x64]}}
 
 // sqrtRow defines Sqrt. The square root of a float32, taken in float64, rounds to
 // the right float32: no such root is close enough to a midpoint.

@@ -4,6 +4,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -17,7 +18,7 @@ func Square[T num.Native | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...O
 var squareOp = op1{about: about{name: "Square"}, fast: &simd.Square, rows: rows1{I8: squareRow[int8], I16: squareRow[int16], I32: squareRow[int32], I64: squareRow[int64],
 	U8: squareRow[uint8], U16: squareRow[uint16], U32: squareRow[uint32], U64: squareRow[uint64],
 	F32: squareRow[float32], F64: squareRow[float64]},
-	fixed: &fixed1{FP8x23: squareFixed[num.FP8x23], FP16x16: squareFixed[num.FP16x16], FP32x32: squareFixed[num.FP32x32], FP64x64: squareFixed[num.FP64x64], W32: squareWords32, W64: squareWords64}}
+	fixed: &fixed1{FP8x23: squareFixed[fixed.FP8x23], FP16x16: squareFixed[fixed.FP16x16], FP32x32: squareFixed[fixed.FP32x32], FP64x64: squareFixed[fixed.FP64x64], W32: squareWords32, W64: squareWords64}}
 
 // squareRow defines Square.
 func squareRow[T num.Native](dst, a []T) {

@@ -4,6 +4,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -20,7 +21,7 @@ var sub = op2{about: about{name: "Sub", onnx: []int{6, 7, 13, 14}, attrs: []stri
 		U8: subRow[uint8], U16: subRow[uint16], U32: subRow[uint32], U64: subRow[uint64],
 		F32: subRow[float32], F64: subRow[float64],
 		C64: subParts[complex64, float32], C128: subParts[complex128, float64]},
-	fixed: &fixed2{FP8x23: num.SubFixed[num.FP8x23], FP16x16: num.SubFixed[num.FP16x16], FP32x32: num.SubFixed[num.FP32x32], FP64x64: num.SubFixed[num.FP64x64], W32: subWords[int32], W64: subWords[int64]}}
+	fixed: &fixed2{FP8x23: fixed.Sub[fixed.FP8x23], FP16x16: fixed.Sub[fixed.FP16x16], FP32x32: fixed.Sub[fixed.FP32x32], FP64x64: fixed.Sub[fixed.FP64x64], W32: subWords[int32], W64: subWords[int64]}}
 
 // subRow defines Sub; every other implementation is tested against it bit for bit.
 func subRow[T num.Native](dst, a, b []T) {

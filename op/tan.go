@@ -4,6 +4,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -16,7 +17,7 @@ func Tan[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Optio
 }
 
 var tan = op1{about: about{name: "Tan", onnx: []int{7, 22}}, fast: &simd.Tan, function: true, cost: 60, rows: rows1{F32: tanRow32, F64: tanRow64},
-	fixed: &fixed1{FP8x23: num.TanFixed[num.FP8x23], FP16x16: num.TanFixed[num.FP16x16], FP32x32: num.TanFixed[num.FP32x32], FP64x64: num.TanFixed[num.FP64x64]}}
+	fixed: &fixed1{FP8x23: fixed.Tan[fixed.FP8x23], FP16x16: fixed.Tan[fixed.FP16x16], FP32x32: fixed.Tan[fixed.FP32x32], FP64x64: fixed.Tan[fixed.FP64x64]}}
 
 // tanRow32 and tanRow64 define Tan.
 func tanRow32(dst, a []float32) {

@@ -4,6 +4,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -15,7 +16,7 @@ func Tanh[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Opti
 }
 
 var tanh = op1{about: about{name: "Tanh", onnx: []int{6, 13}}, fast: &simd.Tanh, rough: &simd.FastTanh, function: true, cost: 20, rows: rows1{F32: tanhRow32, F64: tanhRow64},
-	fixed: &fixed1{FP8x23: num.TanhFixed[num.FP8x23], FP16x16: num.TanhFixed[num.FP16x16], FP32x32: num.TanhFixed[num.FP32x32], FP64x64: num.TanhFixed[num.FP64x64]}}
+	fixed: &fixed1{FP8x23: fixed.Tanh[fixed.FP8x23], FP16x16: fixed.Tanh[fixed.FP16x16], FP32x32: fixed.Tanh[fixed.FP32x32], FP64x64: fixed.Tanh[fixed.FP64x64]}}
 
 // tanhRow32 and tanhRow64 define Tanh.
 func tanhRow32(dst, a []float32) {

@@ -3,6 +3,7 @@ package op
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -15,7 +16,7 @@ func ThresholdedRelu[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], a
 
 var thresholdedRelu = opP{about: about{name: "ThresholdedRelu", onnx: []int{10, 22}, attrs: []string{"alpha"}}, def: [2]float32{1}, cost: 1,
 	rows:  rowsP{F32: thresholdedReluRow[float32], F64: thresholdedReluRow[float64]},
-	fixed: &fixedP{FP8x23: thresholdedReluFixed[num.FP8x23], FP16x16: thresholdedReluFixed[num.FP16x16], FP32x32: thresholdedReluFixed[num.FP32x32], FP64x64: thresholdedReluFixed[num.FP64x64]}}
+	fixed: &fixedP{FP8x23: thresholdedReluFixed[fixed.FP8x23], FP16x16: thresholdedReluFixed[fixed.FP16x16], FP32x32: thresholdedReluFixed[fixed.FP32x32], FP64x64: thresholdedReluFixed[fixed.FP64x64]}}
 
 // thresholdedReluRow defines ThresholdedRelu.
 func thresholdedReluRow[T num.Float](dst, a []T, alpha, _ T) {

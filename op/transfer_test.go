@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 	"pgregory.net/rapid"
 )
@@ -464,7 +465,7 @@ func TestTransfersRefuse(t *testing.T) {
 
 func TestRunTimeTransfers(t *testing.T) {
 	a := count(2, 3)
-	fixed := func(v float64) tensor.Tensor[num.FP16x16] { return Cast[num.FP16x16](tensor.Scalar(v)) }
+	units := func(v float64) tensor.Tensor[fixed.FP16x16] { return Cast[fixed.FP16x16](tensor.Scalar(v)) }
 	for _, c := range []struct {
 		op    string
 		opset int
@@ -483,10 +484,10 @@ func TestRunTimeTransfers(t *testing.T) {
 			tensor.FromSlice([]int32{5, 6, 5, 6, 6, 5}, 3, 2).Any()},
 		{"Range", 11, []tensor.Any{tensor.Scalar(int64(5)).Any(), tensor.Scalar(int64(-2)).Any(), tensor.Scalar(int64(-3)).Any()}, nil, i64(5, 2, -1).Any()},
 		{"Range", 11, []tensor.Any{tensor.Scalar(int64(5)).Any(), tensor.Scalar(int64(9)).Any(), tensor.Scalar(int64(-3)).Any()}, nil, i64().Any()},
-		{"Range", 11, []tensor.Any{fixed(1).Any(), fixed(-2).Any(), fixed(-1.5).Any()}, nil, tensor.FromSlice([]num.FP16x16{fixed(1).Item(), fixed(-0.5).Item()}).Any()},
+		{"Range", 11, []tensor.Any{units(1).Any(), units(-2).Any(), units(-1.5).Any()}, nil, tensor.FromSlice([]fixed.FP16x16{units(1).Item(), units(-0.5).Item()}).Any()},
 		{"LabelEncoder", 0, []tensor.Any{i64(2, 7, 1).Any()}, given{"keys_int64s": []int64{1, 2}, "values_floats": []float32{0.5, 0.25}, "default_float": float32(3)}, tensor.FromSlice([]float32{0.25, 3, 0.5}).Any()},
 		{"LabelEncoder", 0, []tensor.Any{tensor.FromSlice([]float32{float32(nan), 0, 7}).Any()}, given{"keys_floats": []float32{float32(negZero), float32(nan)}, "values_int64s": []int64{5, 6}}, i64(6, 5, -1).Any()},
-		{"LabelEncoder", 0, []tensor.Any{fixed(4).Any()}, given{"keys_tensor": fixed(4).Any(), "values_tensor": i64(9).Any(), "default_tensor": i64(0).Any()}, tensor.Scalar(int64(9)).Any()},
+		{"LabelEncoder", 0, []tensor.Any{units(4).Any()}, given{"keys_tensor": units(4).Any(), "values_tensor": i64(9).Any(), "default_tensor": i64(0).Any()}, tensor.Scalar(int64(9)).Any()},
 		{"LabelEncoder", 0, []tensor.Any{i64(2, 7).Any()}, given{"keys_int64s": []int64{2}, "values_tensor": tensor.FromSlice([]int32{5}).Any()}, tensor.FromSlice([]int32{5, -1}).Any()},
 		{"ArrayFeatureExtractor", 0, []tensor.Any{i64(4, 5, 6).Any(), i64(2, 0).Any()}, nil, tensor.FromSlice([]int64{6, 4}, 1, 2).Any()},
 		{"EyeLike", 9, []tensor.Any{a.Any()}, given{"k": int64(1)}, tensor.FromSlice([]int32{0, 1, 0, 0, 0, 1}, 2, 3).Any()},

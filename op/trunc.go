@@ -6,6 +6,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -17,7 +18,7 @@ func Trunc[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Opt
 }
 
 var trunc = op1{about: about{name: "Trunc", why: "integers are whole"}, fast: &simd.Trunc, rows: rows1{F32: truncRow[float32], F64: truncRow[float64]},
-	fixed: &fixed1{FP8x23: num.TruncFixed[num.FP8x23], FP16x16: num.TruncFixed[num.FP16x16], FP32x32: num.TruncFixed[num.FP32x32], FP64x64: num.TruncFixed[num.FP64x64]}}
+	fixed: &fixed1{FP8x23: fixed.Trunc[fixed.FP8x23], FP16x16: fixed.Trunc[fixed.FP16x16], FP32x32: fixed.Trunc[fixed.FP32x32], FP64x64: fixed.Trunc[fixed.FP64x64]}}
 
 // truncRow defines Trunc.
 func truncRow[T num.Float](dst, a []T) {

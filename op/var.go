@@ -7,6 +7,7 @@ import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -64,13 +65,13 @@ func deviationFolder(r *exec.Reducer, root bool) exec.Folder {
 	ddof := int(r.P)
 	switch r.DType {
 	case dtype.FP8x23:
-		return &fixedDeviation[num.FP8x23]{modes: r.Modes, ddof: ddof, root: root}
+		return &fixedDeviation[fixed.FP8x23]{modes: r.Modes, ddof: ddof, root: root}
 	case dtype.FP16x16:
-		return &fixedDeviation[num.FP16x16]{modes: r.Modes, ddof: ddof, root: root}
+		return &fixedDeviation[fixed.FP16x16]{modes: r.Modes, ddof: ddof, root: root}
 	case dtype.FP32x32:
-		return &fixedDeviation[num.FP32x32]{modes: r.Modes, ddof: ddof, root: root}
+		return &fixedDeviation[fixed.FP32x32]{modes: r.Modes, ddof: ddof, root: root}
 	case dtype.FP64x64:
-		return &fixedDeviation[num.FP64x64]{modes: r.Modes, ddof: ddof, root: root}
+		return &fixedDeviation[fixed.FP64x64]{modes: r.Modes, ddof: ddof, root: root}
 	}
 	return termsFolder(r, &deviation[float32]{ddof: ddof, root: root}, &deviation[float64]{ddof: ddof, root: root})
 }

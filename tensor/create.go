@@ -8,6 +8,7 @@ import (
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 )
 
 // New returns a tensor of zeros (false for bool). It panics when an extent is
@@ -229,7 +230,7 @@ func ranger(start, stop, step any) (count func() (int, bool), fill func(data any
 	}
 	at, to, by := word(start), word(stop), word(step)
 	return func() (int, bool) { return countTo(at, to, by) }, func(data any) {
-		setWords(data, func(int) num.Int128 {
+		setWords(data, func(int) fixed.Int128 {
 			v := at
 			at = sum(at, by)
 			return v

@@ -3,6 +3,7 @@ package tensor
 import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 )
 
 // A boxed is the elements of a storage for code that takes them one by one, whatever
@@ -58,13 +59,13 @@ func (m *storage) boxed() boxed {
 	case dtype.Complex128:
 		return sliceOf[complex128](elems[complex128](m))
 	case dtype.FP8x23:
-		return sliceOf[num.FP8x23](elems[num.FP8x23](m))
+		return sliceOf[fixed.FP8x23](elems[fixed.FP8x23](m))
 	case dtype.FP16x16:
-		return sliceOf[num.FP16x16](elems[num.FP16x16](m))
+		return sliceOf[fixed.FP16x16](elems[fixed.FP16x16](m))
 	case dtype.FP32x32:
-		return sliceOf[num.FP32x32](elems[num.FP32x32](m))
+		return sliceOf[fixed.FP32x32](elems[fixed.FP32x32](m))
 	case dtype.FP64x64:
-		return sliceOf[num.FP64x64](elems[num.FP64x64](m))
+		return sliceOf[fixed.FP64x64](elems[fixed.FP64x64](m))
 	case dtype.Int2:
 		return sliceOf[num.Int2](elems[num.Int2](m))
 	case dtype.Int4:

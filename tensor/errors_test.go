@@ -14,7 +14,7 @@ import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/mem"
-	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -147,7 +147,7 @@ func TestErrors(t *testing.T) {
 		func() { tensor.FromNested[int8]([]any{int8(1), []int8{2}}) },
 		func() { tensor.RandomUniform(1, 2.0, 2) },
 		func() { tensor.RandomNormal(1, 0, -1.0) },
-		func() { tensor.RandomNormal(1, num.FP8x23FromBits(math.MaxInt32), num.FP8x23FromBits(1<<23), 9) },
+		func() { tensor.RandomNormal(1, fixed.FP8x23FromBits(math.MaxInt32), fixed.FP8x23FromBits(1<<23), 9) },
 		func() { tensor.RandomIntegers[int8](1, 5, 5) },
 		func() { tensor.RandomPermutation(1, -1) },
 		func() { tensor.Take(x, 1, 0, 6) },

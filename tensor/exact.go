@@ -6,6 +6,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 )
 
 // An exact is a real number of any type.
@@ -21,7 +22,7 @@ func (x *exact) setFloat(v float64) {
 }
 
 // setFixed makes x a number of so many units of 2^-frac.
-func (x *exact) setFixed(units num.Int128, frac int) {
+func (x *exact) setFixed(units fixed.Int128, frac int) {
 	x.SetInt(units.Big())
 	x.SetMantExp(&x.Float, -frac)
 }
@@ -83,14 +84,14 @@ func exactly(v any) (re, im exact, ok bool) {
 		re.setFloat(v.(interface{ Float64() float64 }).Float64())
 	case num.Int2, num.Int4, num.Uint2, num.Uint4:
 		re.SetInt64(v.(interface{ Int64() int64 }).Int64())
-	case num.FP8x23:
-		re.setFixed(num.FixedBits(v), 23)
-	case num.FP16x16:
-		re.setFixed(num.FixedBits(v), 16)
-	case num.FP32x32:
-		re.setFixed(num.FixedBits(v), 32)
-	case num.FP64x64:
-		re.setFixed(num.FixedBits(v), 64)
+	case fixed.FP8x23:
+		re.setFixed(fixed.Bits(v), 23)
+	case fixed.FP16x16:
+		re.setFixed(fixed.Bits(v), 16)
+	case fixed.FP32x32:
+		re.setFixed(fixed.Bits(v), 32)
+	case fixed.FP64x64:
+		re.setFixed(fixed.Bits(v), 64)
 	default:
 		return re, im, false
 	}
@@ -109,14 +110,14 @@ func setNumber(p any, re, im *exact) {
 		*p = complex(re.float32(), im.float32())
 	case *complex128:
 		*p = complex(re.float(), im.float())
-	case *num.FP8x23:
-		*p = fixedOf[num.FP8x23](re, 23)
-	case *num.FP16x16:
-		*p = fixedOf[num.FP16x16](re, 16)
-	case *num.FP32x32:
-		*p = fixedOf[num.FP32x32](re, 32)
-	case *num.FP64x64:
-		*p = fixedOf[num.FP64x64](re, 64)
+	case *fixed.FP8x23:
+		*p = fixedOf[fixed.FP8x23](re, 23)
+	case *fixed.FP16x16:
+		*p = fixedOf[fixed.FP16x16](re, 16)
+	case *fixed.FP32x32:
+		*p = fixedOf[fixed.FP32x32](re, 32)
+	case *fixed.FP64x64:
+		*p = fixedOf[fixed.FP64x64](re, 64)
 	default:
 		var bits uint64
 		switch d := dtype.At(p); {
@@ -157,6 +158,6 @@ func fixedOf[T num.Fixed](x *exact, frac int) T {
 		return z
 	}
 	units, _ := new(big.Float).SetMantExp(&x.Float, frac).Int(nil)
-	v, _ := num.FixedFromBig[T](units, uint(frac))
+	v, _ := fixed.FromBig[T](units, uint(frac))
 	return v
 }

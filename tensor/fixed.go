@@ -5,6 +5,7 @@ import (
 	"math/bits"
 
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 )
 
 // Numbers of fixed point in a row are computed on their words, which are integers.
@@ -26,60 +27,60 @@ func float[T numbers](v T) float64 {
 }
 
 // word returns the word of fixed point; of anything else it is 0.
-func word(v any) (w num.Int128) {
+func word(v any) (w fixed.Int128) {
 	switch v := v.(type) {
-	case num.FP8x23:
-		w = num.FixedBits(v)
-	case num.FP16x16:
-		w = num.FixedBits(v)
-	case num.FP32x32:
-		w = num.FixedBits(v)
-	case num.FP64x64:
-		w = num.FixedBits(v)
+	case fixed.FP8x23:
+		w = fixed.Bits(v)
+	case fixed.FP16x16:
+		w = fixed.Bits(v)
+	case fixed.FP32x32:
+		w = fixed.Bits(v)
+	case fixed.FP64x64:
+		w = fixed.Bits(v)
 	}
 	return w
 }
 
 // setWords sets each element of a slice of fixed point to the word that next gives for it.
-func setWords(data any, next func(i int) num.Int128) {
+func setWords(data any, next func(i int) fixed.Int128) {
 	switch d := data.(type) {
-	case []num.FP8x23:
+	case []fixed.FP8x23:
 		for i := range d {
-			d[i] = num.FP8x23FromBits(int32(next(i).Lo))
+			d[i] = fixed.FP8x23FromBits(int32(next(i).Lo))
 		}
-	case []num.FP16x16:
+	case []fixed.FP16x16:
 		for i := range d {
-			d[i] = num.FP16x16FromBits(int32(next(i).Lo))
+			d[i] = fixed.FP16x16FromBits(int32(next(i).Lo))
 		}
-	case []num.FP32x32:
+	case []fixed.FP32x32:
 		for i := range d {
-			d[i] = num.FP32x32FromBits(int64(next(i).Lo))
+			d[i] = fixed.FP32x32FromBits(int64(next(i).Lo))
 		}
-	case []num.FP64x64:
+	case []fixed.FP64x64:
 		for i := range d {
-			d[i] = num.FP64x64FromBits(next(i))
+			d[i] = fixed.FP64x64FromBits(next(i))
 		}
 	}
 }
 
 // sum adds words; what is beyond 128 bits is lost, and comes back with the next term where
 // the result is between numbers that aren't.
-func sum(a, b num.Int128) num.Int128 {
+func sum(a, b fixed.Int128) fixed.Int128 {
 	lo, c := bits.Add64(a.Lo, b.Lo, 0)
 	hi, _ := bits.Add64(uint64(a.Hi), uint64(b.Hi), c)
-	return num.Int128{Hi: int64(hi), Lo: lo}
+	return fixed.Int128{Hi: int64(hi), Lo: lo}
 }
 
 // distance returns b - a.
-func distance(a, b num.Int128) *big.Int { return new(big.Int).Sub(b.Big(), a.Big()) }
+func distance(a, b fixed.Int128) *big.Int { return new(big.Int).Sub(b.Big(), a.Big()) }
 
 // line returns the words a + i·(b-a)/n one after the other, rounded to nearest, ties to even. It
 // keeps the whole part and the rest of each, which grow by those of the first step.
-func line(a, b num.Int128, n int) func(int) num.Int128 {
+func line(a, b fixed.Int128, n int) func(int) fixed.Int128 {
 	q, r := new(big.Int).DivMod(distance(a, b), big.NewInt(int64(n)), new(big.Int))
-	step, _ := num.Int128FromBig(q) // q fits where it is used: from n = 2 on
-	more, rest, all, one := r.Uint64(), uint64(0), uint64(n), num.Int128{Lo: 1}
-	return func(int) num.Int128 {
+	step, _ := fixed.Int128FromBig(q) // q fits where it is used: from n = 2 on
+	more, rest, all, one := r.Uint64(), uint64(0), uint64(n), fixed.Int128{Lo: 1}
+	return func(int) fixed.Int128 {
 		v := a
 		if 2*rest > all || 2*rest == all && v.Lo&1 == 1 {
 			v = sum(v, one)
@@ -94,7 +95,7 @@ func line(a, b num.Int128, n int) func(int) num.Int128 {
 }
 
 // countTo returns how many words a, a + step, … come before b.
-func countTo(a, b, step num.Int128) (int, bool) {
+func countTo(a, b, step fixed.Int128) (int, bool) {
 	d, s := distance(a, b), step.Big()
 	if s.Sign() == 0 {
 		return 0, false
@@ -110,10 +111,10 @@ func countTo(a, b, step num.Int128) (int, bool) {
 }
 
 // uniformWords returns words of [low, high): low + ⌊w·(high-low)/2^128⌋ for the 128 bits w of block i.
-func uniformWords(seed uint64, low, high num.Int128) func(i int) num.Int128 {
+func uniformWords(seed uint64, low, high fixed.Int128) func(i int) fixed.Int128 {
 	lo, borrow := bits.Sub64(high.Lo, low.Lo, 0)
 	hi, _ := bits.Sub64(uint64(high.Hi), uint64(low.Hi), borrow)
-	return func(i int) num.Int128 {
+	return func(i int) fixed.Int128 {
 		w := block(seed, uint64(i), 0, kindUniform)
 		// (w1·2^64 + w0)·(hi·2^64 + lo) = p·2^128 + …
 		p1, p0 := bits.Mul64(w[1], hi)
@@ -127,29 +128,29 @@ func uniformWords(seed uint64, low, high num.Int128) func(i int) num.Int128 {
 		p1 += c
 		p0, c = bits.Add64(p0, b1, k2)
 		p1 += c
-		return sum(low, num.Int128{Hi: int64(p1), Lo: p0})
+		return sum(low, fixed.Int128{Hi: int64(p1), Lo: p0})
 	}
 }
 
 // setFixed sets each element of a slice of fixed point to the number that next gives, rounded once.
 func setFixed(op string, data any, next func(i int) float64) {
 	switch d := data.(type) {
-	case []num.FP8x23:
+	case []fixed.FP8x23:
 		roundFixed(op, d, next)
-	case []num.FP16x16:
+	case []fixed.FP16x16:
 		roundFixed(op, d, next)
-	case []num.FP32x32:
+	case []fixed.FP32x32:
 		roundFixed(op, d, next)
-	case []num.FP64x64:
+	case []fixed.FP64x64:
 		roundFixed(op, d, next)
 	}
 }
 
 func roundFixed[T num.Fixed](op string, d []T, next func(i int) float64) {
 	for i := range d {
-		v, err := num.FixedFromFloat64[T](next(i))
+		v, err := fixed.FromFloat64[T](next(i))
 		if err != nil {
-			panic(&Error{op, sprintf("element %d: %v", i, err), num.ErrFixedOverflow})
+			panic(&Error{op, sprintf("element %d: %v", i, err), fixed.ErrOverflow})
 		}
 		d[i] = v
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 	"pgregory.net/rapid"
 )
@@ -14,16 +15,16 @@ import (
 // drawWord draws a word of a format, near its ends more often than chance has it.
 func drawWord[T num.Fixed](t *rapid.T, label string) T {
 	var x T
-	w := num.Int128{Hi: rapid.Int64().Draw(t, label), Lo: rapid.Uint64().Draw(t, label+" low")}
+	w := fixed.Int128{Hi: rapid.Int64().Draw(t, label), Lo: rapid.Uint64().Draw(t, label+" low")}
 	switch rapid.IntRange(0, 5).Draw(t, label+" kind") {
 	case 0:
-		w = num.Int128{Hi: math.MinInt64}
+		w = fixed.Int128{Hi: math.MinInt64}
 	case 1:
-		w = num.Int128{Hi: math.MaxInt64, Lo: math.MaxUint64}
+		w = fixed.Int128{Hi: math.MaxInt64, Lo: math.MaxUint64}
 	case 2:
-		w = num.Int128{Hi: w.Hi >> 63, Lo: uint64(w.Hi>>63) ^ w.Lo>>50}
+		w = fixed.Int128{Hi: w.Hi >> 63, Lo: uint64(w.Hi>>63) ^ w.Lo>>50}
 	}
-	x, err := num.FixedFromBits[T](w, num.Saturate)
+	x, err := fixed.FromBits[T](w, fixed.Saturate)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +40,7 @@ func nearest(x *big.Rat) *big.Int {
 	return q
 }
 
-func bigWord[T num.Fixed](x T) *big.Int { return num.FixedBits(x).Big() }
+func bigWord[T num.Fixed](x T) *big.Int { return fixed.Bits(x).Big() }
 
 func testFixedLine[T num.Fixed](t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -64,10 +65,10 @@ func testFixedLine[T num.Fixed](t *testing.T) {
 }
 
 func TestFixedLinspace(t *testing.T) {
-	t.Run("FP8x23", testFixedLine[num.FP8x23])
-	t.Run("FP16x16", testFixedLine[num.FP16x16])
-	t.Run("FP32x32", testFixedLine[num.FP32x32])
-	t.Run("FP64x64", testFixedLine[num.FP64x64])
+	t.Run("FP8x23", testFixedLine[fixed.FP8x23])
+	t.Run("FP16x16", testFixedLine[fixed.FP16x16])
+	t.Run("FP32x32", testFixedLine[fixed.FP32x32])
+	t.Run("FP64x64", testFixedLine[fixed.FP64x64])
 }
 
 func testFixedArange[T num.Fixed](t *testing.T) {
@@ -77,8 +78,8 @@ func testFixedArange[T num.Fixed](t *testing.T) {
 		// A step that leads there in about k.
 		by := new(big.Int).Quo(d, big.NewInt(rapid.Int64Range(1, 50).Draw(t, "k")))
 		by.Add(by, big.NewInt(rapid.Int64Range(-1, 1).Draw(t, "more")))
-		w, fits := num.Int128FromBig(by)
-		step, err := num.FixedFromBits[T](w)
+		w, fits := fixed.Int128FromBig(by)
+		step, err := fixed.FromBits[T](w)
 		if !fits || err != nil || new(big.Int).Abs(d).Cmp(new(big.Int).Mul(new(big.Int).Abs(by), big.NewInt(1000))) > 0 {
 			t.Skip("the step is none of the format, or too small")
 		}
@@ -102,12 +103,12 @@ func testFixedArange[T num.Fixed](t *testing.T) {
 }
 
 func TestFixedArange(t *testing.T) {
-	t.Run("FP8x23", testFixedArange[num.FP8x23])
-	t.Run("FP16x16", testFixedArange[num.FP16x16])
-	t.Run("FP32x32", testFixedArange[num.FP32x32])
-	t.Run("FP64x64", testFixedArange[num.FP64x64])
-	zero := num.FP16x16FromBits(0)
-	if err := tensor.Try(func() { tensor.Arange(zero, num.FP16x16FromBits(9), zero) }); !errors.Is(err, tensor.ErrValue) {
+	t.Run("FP8x23", testFixedArange[fixed.FP8x23])
+	t.Run("FP16x16", testFixedArange[fixed.FP16x16])
+	t.Run("FP32x32", testFixedArange[fixed.FP32x32])
+	t.Run("FP64x64", testFixedArange[fixed.FP64x64])
+	zero := fixed.FP16x16FromBits(0)
+	if err := tensor.Try(func() { tensor.Arange(zero, fixed.FP16x16FromBits(9), zero) }); !errors.Is(err, tensor.ErrValue) {
 		t.Error(err)
 	}
 }
@@ -137,23 +138,23 @@ func testFixedUniform[T num.Fixed](t *testing.T) {
 }
 
 func TestFixedRandomUniform(t *testing.T) {
-	t.Run("FP8x23", testFixedUniform[num.FP8x23])
-	t.Run("FP16x16", testFixedUniform[num.FP16x16])
-	t.Run("FP32x32", testFixedUniform[num.FP32x32])
-	t.Run("FP64x64", testFixedUniform[num.FP64x64])
+	t.Run("FP8x23", testFixedUniform[fixed.FP8x23])
+	t.Run("FP16x16", testFixedUniform[fixed.FP16x16])
+	t.Run("FP32x32", testFixedUniform[fixed.FP32x32])
+	t.Run("FP64x64", testFixedUniform[fixed.FP64x64])
 }
 
 // A normal number is the one of float64, rounded; the first that is beyond the format is named.
 func TestFixedRandomNormal(t *testing.T) {
-	mean, sigma := num.FP16x16FromBits(3<<16), num.FP16x16FromBits(5<<15)
+	mean, sigma := fixed.FP16x16FromBits(3<<16), fixed.FP16x16FromBits(5<<15)
 	want := tensor.RandomNormal(4, mean.Float64(), sigma.Float64(), 7, 3)
 	for i, v := range tensor.RandomNormal(4, mean, sigma, 7, 3).All() {
-		if w, err := num.FixedFromFloat64[num.FP16x16](want.At(i...)); err != nil || v != w {
+		if w, err := fixed.FromFloat64[fixed.FP16x16](want.At(i...)); err != nil || v != w {
 			t.Errorf("element %v is %v, want %v, %v", i, v, w, err)
 		}
 	}
-	err := tensor.Try(func() { tensor.RandomNormal(4, num.FP8x23FromBits(0), num.FP8x23FromBits(200<<23), 100) })
-	if !errors.Is(err, num.ErrFixedOverflow) {
+	err := tensor.Try(func() { tensor.RandomNormal(4, fixed.FP8x23FromBits(0), fixed.FP8x23FromBits(200<<23), 100) })
+	if !errors.Is(err, fixed.ErrOverflow) {
 		t.Error(err)
 	}
 }

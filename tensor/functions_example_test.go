@@ -9,7 +9,7 @@ import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/mem"
-	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -210,10 +210,10 @@ func ExampleLinspace() {
 
 // Of fixed point each number is exact, or rounded once.
 func ExampleLinspace_fixed() {
-	a, _ := num.ParseFixed[num.FP16x16]("-1")
-	b, _ := num.ParseFixed[num.FP16x16]("1")
+	a, _ := fixed.Parse[fixed.FP16x16]("-1")
+	b, _ := fixed.Parse[fixed.FP16x16]("1")
 	fmt.Println(tensor.Linspace(a, b, 5))
-	fmt.Println(tensor.Arange(a, b, num.FP16x16FromBits(3<<14)))
+	fmt.Println(tensor.Arange(a, b, fixed.FP16x16FromBits(3<<14)))
 	// Output:
 	// [-1.  -0.5  0.   0.5  1. ]
 	// [-1.   -0.25  0.5 ]

@@ -6,7 +6,7 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 )
 
 // goSyntax writes an expression that makes a row-major tensor of the same elements.
@@ -56,14 +56,14 @@ func goValue(v any) string {
 		return fmt.Sprintf("%TFromBits(%#04x)", v, v.Bits())
 	case interface{ Bits() uint8 }:
 		return fmt.Sprintf("%TFromBits(%#02x)", v, v.Bits())
-	case num.FP8x23:
-		return fmt.Sprintf("num.FP8x23FromBits(%d)", v.Bits())
-	case num.FP16x16:
-		return fmt.Sprintf("num.FP16x16FromBits(%d)", v.Bits())
-	case num.FP32x32:
-		return fmt.Sprintf("num.FP32x32FromBits(%d)", v.Bits())
-	case num.FP64x64:
-		return fmt.Sprintf("num.FP64x64FromBits(num.Int128{Hi: %d, Lo: %d})", v.Bits().Hi, v.Bits().Lo)
+	case fixed.FP8x23:
+		return fmt.Sprintf("fixed.FP8x23FromBits(%d)", v.Bits())
+	case fixed.FP16x16:
+		return fmt.Sprintf("fixed.FP16x16FromBits(%d)", v.Bits())
+	case fixed.FP32x32:
+		return fmt.Sprintf("fixed.FP32x32FromBits(%d)", v.Bits())
+	case fixed.FP64x64:
+		return fmt.Sprintf("fixed.FP64x64FromBits(fixed.Int128{Hi: %d, Lo: %d})", v.Bits().Hi, v.Bits().Lo)
 	}
 	return fmt.Sprint(v)
 }

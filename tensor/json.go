@@ -10,6 +10,7 @@ import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/jsontext"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 )
 
 // MarshalJSON writes the elements as nested lists in row-major order: [[1,2],[3,4]],
@@ -77,7 +78,7 @@ func appendJSON(b []byte, v any) []byte {
 		return append(append(append(b, '"'), strconv.FormatComplex(v, 'g', -1, 128)...), '"')
 	case float32:
 		return appendFloat(b, float64(v), 32)
-	case num.FP8x23, num.FP16x16, num.FP32x32, num.FP64x64:
+	case fixed.FP8x23, fixed.FP16x16, fixed.FP32x32, fixed.FP64x64:
 		return append(b, v.(fmt.Stringer).String()...)
 	case interface{ Int64() int64 }: // integers of less than 8 bits
 		return strconv.AppendInt(b, v.Int64(), 10)
@@ -294,13 +295,13 @@ func parseElement(word string, v any) (ok bool) {
 		*p = complex64(complex(64))
 	case *complex128:
 		*p = complex(128)
-	case *num.FP8x23:
+	case *fixed.FP8x23:
 		ok = parseFixed(word, p)
-	case *num.FP16x16:
+	case *fixed.FP16x16:
 		ok = parseFixed(word, p)
-	case *num.FP32x32:
+	case *fixed.FP32x32:
 		ok = parseFixed(word, p)
-	case *num.FP64x64:
+	case *fixed.FP64x64:
 		ok = parseFixed(word, p)
 	default:
 		switch d := dtype.At(p); {
@@ -328,7 +329,7 @@ func parseElement(word string, v any) (ok bool) {
 
 func parseFixed[T num.Fixed](word string, p *T) bool {
 	var err error
-	*p, err = num.ParseFixed[T](word)
+	*p, err = fixed.Parse[T](word)
 	return err == nil && isNumber(word)
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -212,7 +213,7 @@ func sameBytes[A, B num.Elem](t *rapid.T, x tensor.Tensor[A], y tensor.Tensor[B]
 // changed checks every view of x as other elements. It returns how many there were.
 func changed[A num.Elem](t *rapid.T, x tensor.Tensor[A]) (n int) {
 	return recastTo[uint8](t, x) + recastTo[int16](t, x) + recastTo[float32](t, x) + recastTo[int64](t, x) + recastTo[complex64](t, x) +
-		recastTo[complex128](t, x) + recastTo[num.FP64x64](t, x)
+		recastTo[complex128](t, x) + recastTo[fixed.FP64x64](t, x)
 }
 
 func recastTo[B, A num.Elem](t *rapid.T, x tensor.Tensor[A]) (n int) {

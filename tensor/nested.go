@@ -8,6 +8,7 @@ import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 )
 
 // FromNested returns a tensor of the elements of nested slices: T gives rank 0, []T
@@ -102,7 +103,7 @@ var lists = [...]func(v any) (list, bool){
 	listOf[bool], listOf[int], listOf[uint], listOf[int8], listOf[int16], listOf[int32],
 	listOf[int64], listOf[uint8], listOf[uint16], listOf[uint32], listOf[uint64], listOf[float32],
 	listOf[float64], listOf[complex64], listOf[complex128], listOf[num.F16], listOf[num.BF16], listOf[num.F8E4M3],
-	listOf[num.F8E5M2], listOf[num.FP8x23], listOf[num.FP16x16], listOf[num.FP32x32], listOf[num.FP64x64],
+	listOf[num.F8E5M2], listOf[fixed.FP8x23], listOf[fixed.FP16x16], listOf[fixed.FP32x32], listOf[fixed.FP64x64],
 	listOf[num.Int2], listOf[num.Int4], listOf[num.Uint2], listOf[num.Uint4], listOf[num.F4E2M1], listOf[num.F8E4M3FNUZ], listOf[num.F8E5M2FNUZ], listOf[num.F8E8M0],
 }
 

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 	"pgregory.net/rapid"
 )
@@ -38,8 +39,8 @@ func TestFromNested(t *testing.T) {
 		{[][]float64{{0.5}, {-math.MaxFloat32}}, []int{2, 1}, []float32{0.5, -math.MaxFloat32}},
 		{[]any{1, 2.5, uint8(3)}, []int{3}, []float32{1, 2.5, 3}},
 		{[]any{[]int64{1, 2}, []float32{3, 4}, []any{5, num.F16FromFloat32(6)}}, []int{3, 2}, []float32{1, 2, 3, 4, 5, 6}},
-		{[]any{num.BF16FromFloat32(1), num.F8E4M3FromFloat32(2), num.F8E5M2FromFloat32(3), num.FP8x23FromBits(4 << 23)}, []int{4}, []float32{1, 2, 3, 4}},
-		{[]any{num.FP16x16FromBits(-1 << 16), num.FP32x32FromBits(1), num.FP64x64FromBits(num.Int128{Hi: -1})}, []int{3}, []float32{-1, 0x1p-32, -1}},
+		{[]any{num.BF16FromFloat32(1), num.F8E4M3FromFloat32(2), num.F8E5M2FromFloat32(3), fixed.FP8x23FromBits(4 << 23)}, []int{4}, []float32{1, 2, 3, 4}},
+		{[]any{fixed.FP16x16FromBits(-1 << 16), fixed.FP32x32FromBits(1), fixed.FP64x64FromBits(fixed.Int128{Hi: -1})}, []int{3}, []float32{-1, 0x1p-32, -1}},
 		{[]complex128{3, -2}, []int{2}, []float32{3, -2}},
 		{7, []int{}, []float32{7}},
 	} {
@@ -67,13 +68,13 @@ func TestFromNestedConverts(t *testing.T) {
 			0, 1, -1, int8(127), int16(-32768), int32(1 << 24), int32(1<<24 + 1), int64(math.MaxInt64), int64(math.MinInt64), uint64(math.MaxUint64), uint8(200), uint16(65504), uint32(1 << 31),
 			0.5, -0.25, 0.1, float32(0.1), 448.0, 57344.0, 65504.0, 65520.0, 0x1p-24, 0x1p-149, 0x1p-1074, math.MaxFloat64, float32(math.MaxFloat32), 0x1p63, 0x1p64, 256.0, 3.5,
 			num.F16FromFloat64(1.5), num.BF16FromFloat64(0x1p100), num.F8E4M3FromFloat64(448), num.F8E5M2FromFloat64(-57344),
-			num.FP8x23FromBits(math.MaxInt32), num.FP16x16FromBits(math.MinInt32), num.FP32x32FromBits(math.MaxInt64), num.FP64x64FromBits(num.Int128{Hi: math.MaxInt64, Lo: math.MaxUint64}),
-			num.FP64x64FromBits(num.Int128{Hi: 3, Lo: 1 << 63}), complex64(2 + 1i), complex(0.1, -3), 5 + 0i,
+			fixed.FP8x23FromBits(math.MaxInt32), fixed.FP16x16FromBits(math.MinInt32), fixed.FP32x32FromBits(math.MaxInt64), fixed.FP64x64FromBits(fixed.Int128{Hi: math.MaxInt64, Lo: math.MaxUint64}),
+			fixed.FP64x64FromBits(fixed.Int128{Hi: 3, Lo: 1 << 63}), complex64(2 + 1i), complex(0.1, -3), 5 + 0i,
 		}).Draw(t, "number")
 		n := 0
 		n += converts[int8](t, v) + converts[int16](t, v) + converts[int32](t, v) + converts[int64](t, v) + converts[uint8](t, v) + converts[uint16](t, v) + converts[uint32](t, v) + converts[uint64](t, v)
 		n += converts[float32](t, v) + converts[float64](t, v) + converts[num.F16](t, v) + converts[num.BF16](t, v) + converts[num.F8E4M3](t, v) + converts[num.F8E5M2](t, v)
-		n += converts[complex64](t, v) + converts[complex128](t, v) + converts[num.FP8x23](t, v) + converts[num.FP16x16](t, v) + converts[num.FP32x32](t, v) + converts[num.FP64x64](t, v)
+		n += converts[complex64](t, v) + converts[complex128](t, v) + converts[fixed.FP8x23](t, v) + converts[fixed.FP16x16](t, v) + converts[fixed.FP32x32](t, v) + converts[fixed.FP64x64](t, v)
 		if n == 0 {
 			t.Errorf("%T %v fits no type", v, v)
 		}
@@ -95,8 +96,8 @@ func TestFromNestedConverts(t *testing.T) {
 	}
 	for name, f := range map[string]func(){
 		"NaN": func() { tensor.FromNested[int32]([]float64{nan}) }, "infinity": func() { tensor.FromNested[int64]([]float64{inf}) },
-		"infinity, E4M3": func() { tensor.FromNested[num.F8E4M3]([]float64{inf}) }, "NaN, fixed": func() { tensor.FromNested[num.FP16x16]([]float64{nan}) },
-		"infinity, fixed": func() { tensor.FromNested[num.FP64x64]([]float64{inf}) }, "imaginary": func() { tensor.FromNested[float64]([]complex128{1i}) },
+		"infinity, E4M3": func() { tensor.FromNested[num.F8E4M3]([]float64{inf}) }, "NaN, fixed": func() { tensor.FromNested[fixed.FP16x16]([]float64{nan}) },
+		"infinity, fixed": func() { tensor.FromNested[fixed.FP64x64]([]float64{inf}) }, "imaginary": func() { tensor.FromNested[float64]([]complex128{1i}) },
 	} {
 		if err := tensor.Try(f); !errors.Is(err, tensor.ErrValue) {
 			t.Errorf("%s: %v", name, err)
@@ -126,16 +127,16 @@ func converts[T num.Elem](t *rapid.T, v any) int {
 // rational returns the parts of a finite number.
 func rational(v any) (re, im *big.Rat) {
 	re, im = new(big.Rat), new(big.Rat)
-	units := func(w num.Int128, frac uint) { re.SetFrac(w.Big(), new(big.Int).Lsh(big.NewInt(1), frac)) }
+	units := func(w fixed.Int128, frac uint) { re.SetFrac(w.Big(), new(big.Int).Lsh(big.NewInt(1), frac)) }
 	switch v := v.(type) {
-	case num.FP8x23:
-		units(num.FixedBits(v), 23)
-	case num.FP16x16:
-		units(num.FixedBits(v), 16)
-	case num.FP32x32:
-		units(num.FixedBits(v), 32)
-	case num.FP64x64:
-		units(num.FixedBits(v), 64)
+	case fixed.FP8x23:
+		units(fixed.Bits(v), 23)
+	case fixed.FP16x16:
+		units(fixed.Bits(v), 16)
+	case fixed.FP32x32:
+		units(fixed.Bits(v), 32)
+	case fixed.FP64x64:
+		units(fixed.Bits(v), 64)
 	case complex64:
 		re.SetFloat64(float64(real(v)))
 		im.SetFloat64(float64(imag(v)))
@@ -195,13 +196,13 @@ func fits(zero any, re, im *big.Rat) bool {
 		return whole(32, false, 0)
 	case uint64:
 		return whole(64, false, 0)
-	case num.FP8x23:
+	case fixed.FP8x23:
 		return whole(32, true, 23)
-	case num.FP16x16:
+	case fixed.FP16x16:
 		return whole(32, true, 16)
-	case num.FP32x32:
+	case fixed.FP32x32:
 		return whole(64, true, 32)
-	case num.FP64x64:
+	case fixed.FP64x64:
 		return whole(128, true, 64)
 	case num.F16:
 		return binary(11, -24, 16) && limit(65504)

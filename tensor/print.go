@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ashlar-go/ashlar/dtype"
-	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 )
 
 // PrintOptions say how Sprint writes. They are NumPy's printoptions; the zero
@@ -211,13 +211,13 @@ func hasVerb(d dtype.DType, verb rune) bool {
 // and fixed point into a float64, which fmt knows.
 func native(v any) any {
 	switch v := v.(type) {
-	case num.FP8x23:
+	case fixed.FP8x23:
 		return v.Float64()
-	case num.FP16x16:
+	case fixed.FP16x16:
 		return v.Float64()
-	case num.FP32x32:
+	case fixed.FP32x32:
 		return v.Float64()
-	case num.FP64x64:
+	case fixed.FP64x64:
 		return v.Float64()
 	}
 	switch n := v.(type) {
@@ -275,14 +275,14 @@ func complexOf(v any) complex128 {
 
 func fixedText(v any, precision int) string {
 	switch v := v.(type) {
-	case num.FP8x23:
-		return num.FormatFixed(v, precision)
-	case num.FP16x16:
-		return num.FormatFixed(v, precision)
-	case num.FP32x32:
-		return num.FormatFixed(v, precision)
+	case fixed.FP8x23:
+		return fixed.Format(v, precision)
+	case fixed.FP16x16:
+		return fixed.Format(v, precision)
+	case fixed.FP32x32:
+		return fixed.Format(v, precision)
 	}
-	return num.FormatFixed(v.(num.FP64x64), precision)
+	return fixed.Format(v.(fixed.FP64x64), precision)
 }
 
 // fixedWords writes fixed point as decimals, points below each other: the fewest digits
@@ -330,7 +330,7 @@ func complexWords(k kind, o *PrintOptions, n int, at func(i int) complex128) fun
 // integers and bools, which print alike everywhere.
 func scalarText(d dtype.DType, v any) (string, bool) {
 	switch v := v.(type) {
-	case num.FP8x23, num.FP16x16, num.FP32x32, num.FP64x64:
+	case fixed.FP8x23, fixed.FP16x16, fixed.FP32x32, fixed.FP64x64:
 		return v.(fmt.Stringer).String(), true
 	case complex64:
 		return single.complex(complex128(v)), true

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 	"github.com/ashlar-go/ashlar/tensortest"
 	"pgregory.net/rapid"
@@ -47,8 +48,8 @@ func TestCompareSpecialValues(t *testing.T) {
 		{tensor.Scalar[complex64](3i).Any(), tensor.Scalar[complex64](4).Any(), tensortest.Tolerance{Atol: 5}, 0, 5},
 		{tensor.Scalar(90.0).Any(), tensor.Scalar(100.0).Any(), tensortest.Tolerance{Rtol: 0.1}, 0, 10},
 		{tensor.Scalar(100.0).Any(), tensor.Scalar(90.0).Any(), tensortest.Tolerance{Rtol: 0.1}, 1, 10},
-		{tensor.Scalar(num.FP16x16FromBits(-1 << 16)).Any(), tensor.Scalar(num.FP16x16FromBits(1 << 16)).Any(), tensortest.Tolerance{}, 1, 2},
-		{tensor.Scalar(num.FP64x64FromBits(num.Int128{Hi: -1})).Any(), tensor.Scalar(num.FP64x64FromBits(num.Int128{Hi: 1})).Any(), tensortest.Tolerance{}, 1, 2},
+		{tensor.Scalar(fixed.FP16x16FromBits(-1 << 16)).Any(), tensor.Scalar(fixed.FP16x16FromBits(1 << 16)).Any(), tensortest.Tolerance{}, 1, 2},
+		{tensor.Scalar(fixed.FP64x64FromBits(fixed.Int128{Hi: -1})).Any(), tensor.Scalar(fixed.FP64x64FromBits(fixed.Int128{Hi: 1})).Any(), tensortest.Tolerance{}, 1, 2},
 		{tensor.Scalar[int16](-1).Any(), tensor.Scalar[int16](1).Any(), tensortest.Tolerance{}, 1, 2},
 		{tensor.New[int8](0, 3).Any(), tensor.New[int8](0, 3).Any(), tensortest.Tolerance{}, 0, 0},
 	} {

@@ -7,7 +7,7 @@ import (
 	"runtime"
 
 	"github.com/ashlar-go/ashlar/dtype"
-	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -83,13 +83,13 @@ func decode(d dtype.DType, b []byte) element {
 	case dtype.Complex128:
 		return pair(decode(dtype.Float64, b[:8]), decode(dtype.Float64, b[8:]))
 	case dtype.FP8x23:
-		return fixed(units, num.FP8x23FromBits(int32(units)).Float64())
+		return inUnits(units, fixed.FP8x23FromBits(int32(units)).Float64())
 	case dtype.FP16x16:
-		return fixed(units, num.FP16x16FromBits(int32(units)).Float64())
+		return inUnits(units, fixed.FP16x16FromBits(int32(units)).Float64())
 	case dtype.FP32x32:
-		return fixed(units, num.FP32x32FromBits(units).Float64())
+		return inUnits(units, fixed.FP32x32FromBits(units).Float64())
 	case dtype.FP64x64: // the upper half first
-		return wide(num.FP64x64FromBits(num.Int128{Hi: int64(w), Lo: word(b[8:])}))
+		return wide(fixed.FP64x64FromBits(fixed.Int128{Hi: int64(w), Lo: word(b[8:])}))
 	}
 	panic(fmt.Sprintf("tensortest: no element has type %v", d))
 }
@@ -122,19 +122,19 @@ func pair(re, im element) element {
 	return re
 }
 
-// fixed makes an element of a fixed-point number of so many units.
-func fixed(units int64, v float64) element {
+// inUnits makes an element of a fixed-point number of so many units.
+func inUnits(units int64, v float64) element {
 	return element{bits: [2]uint64{uint64(units)}, order: [2]uint64{uint64(units) ^ 1<<63}, value: [2]float64{v}}
 }
 
-// wide is fixed for words of 128 bits. Steps count no further than 2^63 - 1 from 0.
-func wide(v num.FP64x64) element {
+// wide is inUnits for words of 128 bits. Steps count no further than 2^63 - 1 from 0.
+func wide(v fixed.FP64x64) element {
 	w := v.Bits()
 	units := int64(w.Lo)
 	if w.Hi != units>>63 { // the word has more than 64 bits
 		units = w.Hi>>63 ^ math.MaxInt64
 	}
-	e := fixed(units, v.Float64())
+	e := inUnits(units, v.Float64())
 	e.bits = [2]uint64{w.Lo, uint64(w.Hi)}
 	return e
 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -38,7 +38,7 @@ func jsonValue(v any) any {
 		return []any{jsonFloat(real(v)), jsonFloat(imag(v))}
 	case complex128:
 		return []any{jsonFloat(real(v)), jsonFloat(imag(v))}
-	case num.FP8x23, num.FP16x16, num.FP32x32, num.FP64x64:
+	case fixed.FP8x23, fixed.FP16x16, fixed.FP32x32, fixed.FP64x64:
 		return json.Number(fmt.Sprint(v))
 	case interface{ Int64() int64 }:
 		return v.Int64()

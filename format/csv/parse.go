@@ -10,6 +10,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 )
 
 // maxCell is the longest number accepted, in bytes. No float64 needs more than
@@ -213,11 +214,11 @@ func parseFixed[T num.Fixed](cell string) (T, string) {
 		var zero T
 		return zero, tooLong
 	}
-	v, err := num.ParseFixed[T](cell)
+	v, err := fixed.Parse[T](cell)
 	if strings.Contains(cell, "_") {
 		err = strconv.ErrSyntax
 	}
-	if errors.Is(err, num.ErrFixedOverflow) {
+	if errors.Is(err, fixed.ErrOverflow) {
 		err = strconv.ErrRange
 	}
 	return v, because(err, dtype.Of[T]().String())

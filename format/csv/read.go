@@ -13,6 +13,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -179,10 +180,10 @@ var readers = map[dtype.DType]func(in *table) (tensor.Any, error){
 	dtype.Float64:    reader(func(s string) (float64, string) { return parseFloat(s, 64) }),
 	dtype.Complex64:  reader(func(s string) (complex64, string) { v, why := parseComplex(s, 64); return complex64(v), why }),
 	dtype.Complex128: reader(func(s string) (complex128, string) { return parseComplex(s, 128) }),
-	dtype.FP8x23:     reader(parseFixed[num.FP8x23]),
-	dtype.FP16x16:    reader(parseFixed[num.FP16x16]),
-	dtype.FP32x32:    reader(parseFixed[num.FP32x32]),
-	dtype.FP64x64:    reader(parseFixed[num.FP64x64]),
+	dtype.FP8x23:     reader(parseFixed[fixed.FP8x23]),
+	dtype.FP16x16:    reader(parseFixed[fixed.FP16x16]),
+	dtype.FP32x32:    reader(parseFixed[fixed.FP32x32]),
+	dtype.FP64x64:    reader(parseFixed[fixed.FP64x64]),
 }
 
 // reader reads a table by a function that parses one cell, or says what is wrong

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -123,13 +124,13 @@ func writerOf(t tensor.Any) body {
 	case dtype.Complex128:
 		return writer(t, func(b []byte, v complex128) []byte { return appendComplex(b, v, 64) })
 	case dtype.FP8x23:
-		return writer(t, appendFixed[num.FP8x23])
+		return writer(t, appendFixed[fixed.FP8x23])
 	case dtype.FP16x16:
-		return writer(t, appendFixed[num.FP16x16])
+		return writer(t, appendFixed[fixed.FP16x16])
 	case dtype.FP32x32:
-		return writer(t, appendFixed[num.FP32x32])
+		return writer(t, appendFixed[fixed.FP32x32])
 	case dtype.FP64x64:
-		return writer(t, appendFixed[num.FP64x64])
+		return writer(t, appendFixed[fixed.FP64x64])
 	}
 	return rows(t.Values(), func(b []byte, v any) []byte {
 		if x, ok := v.(float); ok {
@@ -139,7 +140,7 @@ func writerOf(t tensor.Any) body {
 	})
 }
 
-func appendFixed[T num.Fixed](b []byte, v T) []byte { return append(b, num.FormatFixed(v, -1)...) }
+func appendFixed[T num.Fixed](b []byte, v T) []byte { return append(b, fixed.Format(v, -1)...) }
 
 func writer[T num.Elem](t tensor.Any, put func(b []byte, v T) []byte) body {
 	return rows(tensor.ValuesOf[T](t), put)

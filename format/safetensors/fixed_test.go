@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/ashlar-go/ashlar/internal/core/conv"
-	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/pack"
 	"github.com/ashlar-go/ashlar/tensor"
 	"github.com/ashlar-go/ashlar/tensortest"
@@ -13,12 +13,12 @@ import (
 
 // Fixed point is integers to others: the words of numbers one can name are in the file.
 func TestFixed(t *testing.T) {
-	words := func(n int64) num.FP64x64 { return num.FP64x64FromBits(num.Int128{Hi: n, Lo: 1 << 63}) }
+	words := func(n int64) fixed.FP64x64 { return fixed.FP64x64FromBits(fixed.Int128{Hi: n, Lo: 1 << 63}) }
 	names := []string{"a", "b", "c", "d", "scalar", "none"}
 	ts := []tensor.Any{
-		tensor.FromSlice([]num.FP8x23{num.FP8x23FromBits(-1)}, 1).Any(), tensor.FromSlice([]num.FP16x16{num.FP16x16FromBits(3 << 15)}, 1, 1).Any(),
-		tensor.FromSlice([]num.FP32x32{num.FP32x32FromBits(5 << 31)}, 1).Any(), tensor.FromSlice([]num.FP64x64{words(7), words(-8)}, 2).Any(),
-		tensor.Scalar(words(9)).Any(), tensor.New[num.FP64x64](0, 3).Any(),
+		tensor.FromSlice([]fixed.FP8x23{fixed.FP8x23FromBits(-1)}, 1).Any(), tensor.FromSlice([]fixed.FP16x16{fixed.FP16x16FromBits(3 << 15)}, 1, 1).Any(),
+		tensor.FromSlice([]fixed.FP32x32{fixed.FP32x32FromBits(5 << 31)}, 1).Any(), tensor.FromSlice([]fixed.FP64x64{words(7), words(-8)}, 2).Any(),
+		tensor.Scalar(words(9)).Any(), tensor.New[fixed.FP64x64](0, 3).Any(),
 	}
 	defer func(v bool) { conv.BigEndian = v }(conv.BigEndian)
 	for range 2 {
@@ -49,7 +49,7 @@ func TestFixed(t *testing.T) {
 				t.Errorf("%s: %+v, %v", name, info, err)
 			}
 		}
-		if a, err := f.Slice("d", tensor.I(1)); err != nil || held[num.FP64x64](a).Item() != words(-8) {
+		if a, err := f.Slice("d", tensor.I(1)); err != nil || held[fixed.FP64x64](a).Item() != words(-8) {
 			t.Errorf("d[1] is %v, %v", a, err)
 		}
 		conv.BigEndian = !conv.BigEndian
@@ -58,9 +58,9 @@ func TestFixed(t *testing.T) {
 
 // A packed tensor of fixed point has its type in the description of the pack.
 func TestFixedPacked(t *testing.T) {
-	x := tensor.New[num.FP64x64](5, 3)
+	x := tensor.New[fixed.FP64x64](5, 3)
 	for i := range 15 {
-		x.Set(num.FP64x64FromBits(num.Int128{Hi: int64(i), Lo: uint64(i)}), i/3, i%3)
+		x.Set(fixed.FP64x64FromBits(fixed.Int128{Hi: int64(i), Lo: uint64(i)}), i/3, i%3)
 	}
 	p, err := pack.Pack(x.Any(), pack.Options{Tile: pack.TileOf(4, 16)})
 	if err != nil {

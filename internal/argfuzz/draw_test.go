@@ -16,6 +16,7 @@ import (
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/pack"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -320,7 +321,7 @@ func init() {
 	elem[float64]()
 	elem[complex64]()
 	elem[num.BF16]()
-	elem[num.FP16x16]()
+	elem[fixed.FP16x16]()
 	maker((*drawer).untyped)
 	maker(func(d *drawer) *tensor.Any { // never nil, as with a receiver
 		a := d.value(reflect.TypeFor[tensor.Any]()).Interface().(tensor.Any)
@@ -412,7 +413,7 @@ func (d *drawer) untyped() (a tensor.Any) {
 	case 0:
 		return tensorOf[uint16](d).Any()
 	case 1:
-		return tensorOf[num.FP16x16](d).Any()
+		return tensorOf[fixed.FP16x16](d).Any()
 	case 2:
 		return d.produce(reflect.TypeFor[tensor.Any]()).Interface().(tensor.Any)
 	default:
@@ -440,7 +441,7 @@ func (d *drawer) any() tensor.Any {
 	case 5:
 		return tensorOf[num.BF16](d).Any()
 	case 6:
-		return tensorOf[num.FP16x16](d).Any()
+		return tensorOf[fixed.FP16x16](d).Any()
 	case 7:
 		if s, err := tensor.NewSpec(dtype.Float32, d.extents()...); err == nil {
 			return s.Any()

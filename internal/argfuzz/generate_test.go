@@ -29,7 +29,7 @@ var packages = []string{
 // function has several parameters. One type is enough for most functions, and each more costs seconds of compiling.
 var elems = map[string][]string{
 	"num.Elem": {"float32"}, "num.Number": {"float32"}, "num.Native": {"float32"}, "num.Float": {"float32"},
-	"num.Integer": {"int32"}, "num.Int": {"int32"}, "num.Narrow": {"num.BF16"}, "num.Fixed": {"num.Q16"},
+	"num.Integer": {"int32"}, "num.Int": {"int32"}, "num.Narrow": {"num.BF16"}, "num.Fixed": {"fixed.FP16x16"},
 	"num.F16": {"num.F16"}, "num.BF16": {"num.BF16"}, "num.Complex": {"complex64"},
 	"bool": {"bool"}, "int32": {"int32"}, "int64": {"int64"}, "int8": {"int8"}, "uint8": {"uint8"},
 	"float32": {"float32"}, "float64": {"float64"}, "complex64": {"complex64"}, "complex128": {"complex128"},
@@ -57,8 +57,10 @@ func TestTable(t *testing.T) {
 	for _, f := range list {
 		fmt.Fprintf(body, "{%q, %s},\n", f.name, f.text)
 	}
-	if strings.Contains(body.String(), "num.") {
-		imports["github.com/ashlar-go/ashlar/num"] = true
+	for _, dir := range []string{"num", "num/fixed"} {
+		if strings.Contains(body.String(), path.Base(dir)+".") {
+			imports["github.com/ashlar-go/ashlar/"+dir] = true
+		}
 	}
 	paths := make([]string, 0, len(imports))
 	for p := range imports {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -265,7 +266,7 @@ func init() {
 	places[complex128]()
 	places[num.F16]()
 	places[num.BF16]()
-	places[num.FP16x16]()
+	places[fixed.FP16x16]()
 }
 
 func places[T num.Elem]() {

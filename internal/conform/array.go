@@ -8,6 +8,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -68,13 +69,13 @@ func (a *array) tensor() (tensor.Any, error) {
 	case dtype.Complex128:
 		err = pairs[complex128](t, a.Data, 64)
 	case dtype.FP8x23:
-		err = fill(t, a.Data, func(s string) (num.FP8x23, error) { return num.ParseFixed[num.FP8x23](s) })
+		err = fill(t, a.Data, func(s string) (fixed.FP8x23, error) { return fixed.Parse[fixed.FP8x23](s) })
 	case dtype.FP16x16:
-		err = fill(t, a.Data, func(s string) (num.FP16x16, error) { return num.ParseFixed[num.FP16x16](s) })
+		err = fill(t, a.Data, func(s string) (fixed.FP16x16, error) { return fixed.Parse[fixed.FP16x16](s) })
 	case dtype.FP32x32:
-		err = fill(t, a.Data, func(s string) (num.FP32x32, error) { return num.ParseFixed[num.FP32x32](s) })
+		err = fill(t, a.Data, func(s string) (fixed.FP32x32, error) { return fixed.Parse[fixed.FP32x32](s) })
 	case dtype.FP64x64:
-		err = fill(t, a.Data, func(s string) (num.FP64x64, error) { return num.ParseFixed[num.FP64x64](s) })
+		err = fill(t, a.Data, func(s string) (fixed.FP64x64, error) { return fixed.Parse[fixed.FP64x64](s) })
 	default:
 		return tensor.Any{}, unsupported{"no data of type " + a.DType}
 	}

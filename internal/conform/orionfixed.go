@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 )
 
 // fixedRows is a table of Orion's fixed-point numbers: words of arguments, of the nearest results and of those next below.
@@ -46,9 +47,9 @@ func fixedRow(fn, format string, words [3]*big.Int) error {
 	if call == nil {
 		return unsupported{"no format of that name"}
 	}
-	for _, mode := range []num.FixedMode{0, num.TowardZero} {
+	for _, mode := range []fixed.Mode{0, fixed.TowardZero} {
 		want := words[1]
-		if mode == num.TowardZero {
+		if mode == fixed.TowardZero {
 			if want = words[2]; want.Sign() < 0 {
 				continue
 			}
@@ -65,27 +66,27 @@ func fixedRow(fn, format string, words [3]*big.Int) error {
 }
 
 // fixedCalls call a function by its name in the data, words for numbers.
-var fixedCalls = map[string]func(fn string, x *big.Int, mode num.FixedMode) (*big.Int, error){
-	"FP8x23": fixedCall(func(b *big.Int) num.FP8x23 { return num.FP8x23FromBits(int32(b.Int64())) },
-		func(x num.FP8x23) *big.Int { return big.NewInt(int64(x.Bits())) }),
-	"FP16x16": fixedCall(func(b *big.Int) num.FP16x16 { return num.FP16x16FromBits(int32(b.Int64())) },
-		func(x num.FP16x16) *big.Int { return big.NewInt(int64(x.Bits())) }),
-	"FP32x32": fixedCall(func(b *big.Int) num.FP32x32 { return num.FP32x32FromBits(b.Int64()) },
-		func(x num.FP32x32) *big.Int { return big.NewInt(x.Bits()) }),
-	"FP64x64": fixedCall(func(b *big.Int) num.FP64x64 {
-		w, _ := num.Int128FromBig(b)
-		return num.FP64x64FromBits(w)
-	}, func(x num.FP64x64) *big.Int { return x.Bits().Big() }),
+var fixedCalls = map[string]func(fn string, x *big.Int, mode fixed.Mode) (*big.Int, error){
+	"FP8x23": fixedCall(func(b *big.Int) fixed.FP8x23 { return fixed.FP8x23FromBits(int32(b.Int64())) },
+		func(x fixed.FP8x23) *big.Int { return big.NewInt(int64(x.Bits())) }),
+	"FP16x16": fixedCall(func(b *big.Int) fixed.FP16x16 { return fixed.FP16x16FromBits(int32(b.Int64())) },
+		func(x fixed.FP16x16) *big.Int { return big.NewInt(int64(x.Bits())) }),
+	"FP32x32": fixedCall(func(b *big.Int) fixed.FP32x32 { return fixed.FP32x32FromBits(b.Int64()) },
+		func(x fixed.FP32x32) *big.Int { return big.NewInt(x.Bits()) }),
+	"FP64x64": fixedCall(func(b *big.Int) fixed.FP64x64 {
+		w, _ := fixed.Int128FromBig(b)
+		return fixed.FP64x64FromBits(w)
+	}, func(x fixed.FP64x64) *big.Int { return x.Bits().Big() }),
 }
 
-func fixedCall[T num.Fixed](of func(*big.Int) T, word func(T) *big.Int) func(string, *big.Int, num.FixedMode) (*big.Int, error) {
-	functions := map[string]func(T, ...num.FixedMode) (T, error){
-		"exp": num.ExpFixed[T], "exp2": num.Exp2Fixed[T], "ln": num.LogFixed[T], "log2": num.Log2Fixed[T], "log10": num.Log10Fixed[T], "sqrt": num.SqrtFixed[T],
-		"sin": num.SinFixed[T], "cos": num.CosFixed[T], "tan": num.TanFixed[T], "asin": num.AsinFixed[T], "acos": num.AcosFixed[T], "atan": num.AtanFixed[T],
-		"sinh": num.SinhFixed[T], "cosh": num.CoshFixed[T], "tanh": num.TanhFixed[T], "asinh": num.AsinhFixed[T], "acosh": num.AcoshFixed[T], "atanh": num.AtanhFixed[T],
-		"erf": num.ErfFixed[T], "sigmoid": num.SigmoidFixed[T], "softplus": num.SoftplusFixed[T], "recip": num.ReciprocalFixed[T],
+func fixedCall[T num.Fixed](of func(*big.Int) T, word func(T) *big.Int) func(string, *big.Int, fixed.Mode) (*big.Int, error) {
+	functions := map[string]func(T, ...fixed.Mode) (T, error){
+		"exp": fixed.Exp[T], "exp2": fixed.Exp2[T], "ln": fixed.Log[T], "log2": fixed.Log2[T], "log10": fixed.Log10[T], "sqrt": fixed.Sqrt[T],
+		"sin": fixed.Sin[T], "cos": fixed.Cos[T], "tan": fixed.Tan[T], "asin": fixed.Asin[T], "acos": fixed.Acos[T], "atan": fixed.Atan[T],
+		"sinh": fixed.Sinh[T], "cosh": fixed.Cosh[T], "tanh": fixed.Tanh[T], "asinh": fixed.Asinh[T], "acosh": fixed.Acosh[T], "atanh": fixed.Atanh[T],
+		"erf": fixed.Erf[T], "sigmoid": fixed.Sigmoid[T], "softplus": fixed.Softplus[T], "recip": fixed.Reciprocal[T],
 	}
-	return func(fn string, x *big.Int, mode num.FixedMode) (*big.Int, error) {
+	return func(fn string, x *big.Int, mode fixed.Mode) (*big.Int, error) {
 		f := functions[fn]
 		if f == nil {
 			return nil, unsupported{"no function of that name"}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -29,13 +30,13 @@ func orionFixed(name string, shape []int, data []json.RawMessage) (tensor.Any, e
 	}
 	switch d {
 	case dtype.FP8x23:
-		err = fill(t, data, orionWord[num.FP8x23])
+		err = fill(t, data, orionWord[fixed.FP8x23])
 	case dtype.FP16x16:
-		err = fill(t, data, orionWord[num.FP16x16])
+		err = fill(t, data, orionWord[fixed.FP16x16])
 	case dtype.FP32x32:
-		err = fill(t, data, orionWord[num.FP32x32])
+		err = fill(t, data, orionWord[fixed.FP32x32])
 	case dtype.FP64x64:
-		err = fill(t, data, orionWord[num.FP64x64])
+		err = fill(t, data, orionWord[fixed.FP64x64])
 	}
 	return t, err
 }
@@ -46,11 +47,11 @@ func orionWord[T num.Fixed](s string) (x T, err error) {
 	if !ok {
 		return x, unsupported{s + " is no number of fixed point"}
 	}
-	w, ok := num.Int128FromBig(b)
+	w, ok := fixed.Int128FromBig(b)
 	if !ok {
 		return x, unsupported{s + " has more than 128 bits"}
 	}
-	return num.FixedFromBits[T](w)
+	return fixed.FromBits[T](w)
 }
 
 // words returns the words of a tensor of fixed point, in row-major order, and how many bits are after the point.
@@ -61,14 +62,14 @@ func words(a tensor.Any) (w []*big.Int, frac uint) {
 	}
 	for v := range a.Values() {
 		switch v := v.(type) {
-		case num.FP8x23:
-			w = append(w, num.FixedBits(v).Big())
-		case num.FP16x16:
-			w = append(w, num.FixedBits(v).Big())
-		case num.FP32x32:
-			w = append(w, num.FixedBits(v).Big())
-		case num.FP64x64:
-			w = append(w, num.FixedBits(v).Big())
+		case fixed.FP8x23:
+			w = append(w, fixed.Bits(v).Big())
+		case fixed.FP16x16:
+			w = append(w, fixed.Bits(v).Big())
+		case fixed.FP32x32:
+			w = append(w, fixed.Bits(v).Big())
+		case fixed.FP64x64:
+			w = append(w, fixed.Bits(v).Big())
 		}
 	}
 	return w, frac
@@ -352,9 +353,9 @@ var orionReals = map[string]orionFunc{
 func (o *orionCall) fixedLabels() ([]tensor.Any, error) {
 	switch x := o.in[0]; x.DType() {
 	case dtype.FP8x23:
-		return labels(typed[num.FP8x23](x), o.in)
+		return labels(typed[fixed.FP8x23](x), o.in)
 	case dtype.FP16x16:
-		return labels(typed[num.FP16x16](x), o.in)
+		return labels(typed[fixed.FP16x16](x), o.in)
 	}
 	return nil, unsupported{"no case has other types"}
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/mem"
-	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -84,7 +84,7 @@ func TestScratch(t *testing.T) {
 					left, most = min(left, mem.Stats().Live-live), min(most, peak)
 				}
 				switch {
-				case errors.Is(err, num.ErrFixedOverflow) || errors.Is(err, num.ErrFixedDomain): // then the collector takes the rest
+				case errors.Is(err, fixed.ErrOverflow) || errors.Is(err, fixed.ErrDomain): // then the collector takes the rest
 				case err != nil:
 					t.Errorf("%s of %v: %v", o.Name(), d, err)
 				case left > 0:

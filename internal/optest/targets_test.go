@@ -11,6 +11,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/internal/core/cpu"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -25,8 +26,8 @@ func TestTargets(t *testing.T) {
 		floatTargets[float32](t)
 		narrowTargets[float32](t)
 		anyTargets[int32](t)
-		anyTargets[num.FP16x16](t)
-		floatTargets[num.FP16x16](t)
+		anyTargets[fixed.FP16x16](t)
+		floatTargets[fixed.FP16x16](t)
 		anyTargets[float64](t)
 		floatTargets[float64](t)
 		floatTargets[num.F16](t)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -68,13 +69,13 @@ func fill(rng *rand.Rand, a tensor.Any, special int, nonzero bool) {
 	case dtype.Float64:
 		fillFloat64(rng, elems[float64](&a), special)
 	case dtype.FP8x23:
-		fillFixed(rng, elems[num.FP8x23](&a))
+		fillFixed(rng, elems[fixed.FP8x23](&a))
 	case dtype.FP16x16:
-		fillFixed(rng, elems[num.FP16x16](&a))
+		fillFixed(rng, elems[fixed.FP16x16](&a))
 	case dtype.FP32x32:
-		fillFixed(rng, elems[num.FP32x32](&a))
+		fillFixed(rng, elems[fixed.FP32x32](&a))
 	case dtype.FP64x64:
-		fillFixed(rng, elems[num.FP64x64](&a))
+		fillFixed(rng, elems[fixed.FP64x64](&a))
 	case dtype.Complex64:
 		fillFloat32(rng, parts[float32](&a), special)
 	case dtype.Complex128:
@@ -133,7 +134,7 @@ func fillInts[T num.Integer](rng *rand.Rand, dst []T, least, most T, special int
 // fillFixed sets numbers of [-1/2, 1/2], so that sums and products have a result.
 func fillFixed[T num.Fixed](rng *rand.Rand, dst []T) {
 	for i := range dst {
-		dst[i], _ = num.FixedFromFloat64[T](float64(rng.IntN(1<<21)-1<<20) / (1 << 21))
+		dst[i], _ = fixed.FromFloat64[T](float64(rng.IntN(1<<21)-1<<20) / (1 << 21))
 	}
 }
 

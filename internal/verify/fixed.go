@@ -13,6 +13,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/internal/verify/exact"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 )
 
 // A fixedFunction is a function of package num in fixed point, and what it is compared with.
@@ -22,15 +23,15 @@ type fixedFunction struct {
 	approx  func(x float64) float64 // relative error below slack where the result fits 32 bits; nil: results aren't compared
 }
 
-type fixedCall[T num.Fixed] = func(T, ...num.FixedMode) (T, error)
+type fixedCall[T num.Fixed] = func(T, ...fixed.Mode) (T, error)
 
 // fixedCalls returns the functions of a format by name.
 func fixedCalls[T num.Fixed]() map[string]fixedCall[T] {
 	return map[string]fixedCall[T]{
-		"exp": num.ExpFixed[T], "exp2": num.Exp2Fixed[T], "log": num.LogFixed[T], "log2": num.Log2Fixed[T], "log10": num.Log10Fixed[T], "sqrt": num.SqrtFixed[T],
-		"reciprocal": num.ReciprocalFixed[T], "sin": num.SinFixed[T], "cos": num.CosFixed[T], "tan": num.TanFixed[T], "asin": num.AsinFixed[T], "acos": num.AcosFixed[T],
-		"atan": num.AtanFixed[T], "sinh": num.SinhFixed[T], "cosh": num.CoshFixed[T], "tanh": num.TanhFixed[T], "asinh": num.AsinhFixed[T], "acosh": num.AcoshFixed[T],
-		"atanh": num.AtanhFixed[T], "erf": num.ErfFixed[T], "sigmoid": num.SigmoidFixed[T], "softplus": num.SoftplusFixed[T],
+		"exp": fixed.Exp[T], "exp2": fixed.Exp2[T], "log": fixed.Log[T], "log2": fixed.Log2[T], "log10": fixed.Log10[T], "sqrt": fixed.Sqrt[T],
+		"reciprocal": fixed.Reciprocal[T], "sin": fixed.Sin[T], "cos": fixed.Cos[T], "tan": fixed.Tan[T], "asin": fixed.Asin[T], "acos": fixed.Acos[T],
+		"atan": fixed.Atan[T], "sinh": fixed.Sinh[T], "cosh": fixed.Cosh[T], "tanh": fixed.Tanh[T], "asinh": fixed.Asinh[T], "acosh": fixed.Acosh[T],
+		"atanh": fixed.Atanh[T], "erf": fixed.Erf[T], "sigmoid": fixed.Sigmoid[T], "softplus": fixed.Softplus[T],
 	}
 }
 
@@ -80,30 +81,30 @@ const (
 // words32 returns the function as one from words to words, for a format of 32 bits.
 func (f *fixedFunction) words32(format string) func(w int32) int64 {
 	if format == "FP8x23" {
-		call := fixedCalls[num.FP8x23]()[f.name]
+		call := fixedCalls[fixed.FP8x23]()[f.name]
 		return func(w int32) int64 {
-			x := num.FP8x23FromBits(w)
-			return resultWord(func(mode ...num.FixedMode) (num.FP8x23, error) { return call(x, mode...) }, num.FP8x23.Bits)
+			x := fixed.FP8x23FromBits(w)
+			return resultWord(func(mode ...fixed.Mode) (fixed.FP8x23, error) { return call(x, mode...) }, fixed.FP8x23.Bits)
 		}
 	}
-	call := fixedCalls[num.FP16x16]()[f.name]
+	call := fixedCalls[fixed.FP16x16]()[f.name]
 	return func(w int32) int64 {
-		x := num.FP16x16FromBits(w)
-		return resultWord(func(mode ...num.FixedMode) (num.FP16x16, error) { return call(x, mode...) }, num.FP16x16.Bits)
+		x := fixed.FP16x16FromBits(w)
+		return resultWord(func(mode ...fixed.Mode) (fixed.FP16x16, error) { return call(x, mode...) }, fixed.FP16x16.Bits)
 	}
 }
 
 // resultWord returns the word of a result, or one of the above. An overflow is told from an error, and its sign from what saturation gives.
-func resultWord[T num.Fixed](f func(...num.FixedMode) (T, error), word func(T) int32) int64 {
-	y, err := f(num.Saturate)
+func resultWord[T num.Fixed](f func(...fixed.Mode) (T, error), word func(T) int32) int64 {
+	y, err := f(fixed.Saturate)
 	r := int64(word(y))
 	switch {
-	case errors.Is(err, num.ErrFixedDomain):
+	case errors.Is(err, fixed.ErrDomain):
 		return noValue
 	case err != nil:
 		return noValue + 1
 	case r == math.MaxInt32 || r == math.MinInt32: // or the number itself
-		if _, err := f(); errors.Is(err, num.ErrFixedOverflow) {
+		if _, err := f(); errors.Is(err, fixed.ErrOverflow) {
 			if r > 0 {
 				return tooLarge
 			}

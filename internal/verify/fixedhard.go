@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/ashlar-go/ashlar/internal/verify/exact"
-	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 )
 
 // The inputs that are hardest to round have results next to halfway between two numbers or, toward zero, next to a number. Random ones come
@@ -117,7 +117,7 @@ func (f *fixedFunction) unitsAt(w *wideFormat, oracle func(*big.Float) *big.Floa
 
 // judgeHard compares the result for a word with its value in units, in the mode that its hardness is of. ok is false for numbers and
 // ties, of which there is nothing hard.
-func judgeHard(call func(*big.Int, ...num.FixedMode) (*big.Int, error), x *big.Int, u *big.Float, zero bool) (h hardCase, ok bool) {
+func judgeHard(call func(*big.Int, ...fixed.Mode) (*big.Int, error), x *big.Int, u *big.Float, zero bool) (h hardCase, ok bool) {
 	want, _ := u.Int(nil) // toward zero
 	part := new(big.Float).SetPrec(exact.Prec).SetInt(want)
 	part.Abs(part.Sub(u, part))
@@ -125,7 +125,7 @@ func judgeHard(call func(*big.Int, ...num.FixedMode) (*big.Int, error), x *big.I
 		d := exact.New(x)
 		return math.Abs(float64Of(d.Sub(part, d)))
 	}
-	mode := []num.FixedMode{num.TowardZero}
+	mode := []fixed.Mode{fixed.TowardZero}
 	if h = (hardCase{word: x, zero: zero, near: min(from(0), from(1))}); !zero {
 		mode = nil
 		h.near = from(0.5)

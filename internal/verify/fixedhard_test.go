@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/ashlar-go/ashlar/internal/verify/exact"
-	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 )
 
 // The hardest inputs that were ever found have the right results, and are as hard as is said.
@@ -74,7 +74,7 @@ func TestFixedHardFindsWrong(t *testing.T) {
 	f := fixedFunctions[0]
 	w := wideFormats["FP32x32"]
 	x := big.NewInt(1 << 31)
-	off := func(x *big.Int, mode ...num.FixedMode) (*big.Int, error) {
+	off := func(x *big.Int, mode ...fixed.Mode) (*big.Int, error) {
 		y, err := w.call("exp")(x, mode...)
 		return y.Add(y, big.NewInt(1)), err
 	}

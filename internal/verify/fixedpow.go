@@ -8,7 +8,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/ashlar-go/ashlar/internal/verify/exact"
-	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 )
 
 // powEdges is how many words powers are checked of, in all pairs.
@@ -39,13 +39,13 @@ func (f *wideFormat) edges(n int) []*big.Int {
 func powers(format string, edges, n int, seed uint64) fixedResult {
 	frac := fixedNames[format]
 	call := func(x, y int32) int64 {
-		a, b := num.FP16x16FromBits(x), num.FP16x16FromBits(y)
-		return resultWord(func(mode ...num.FixedMode) (num.FP16x16, error) { return num.PowFixed(a, b, mode...) }, num.FP16x16.Bits)
+		a, b := fixed.FP16x16FromBits(x), fixed.FP16x16FromBits(y)
+		return resultWord(func(mode ...fixed.Mode) (fixed.FP16x16, error) { return fixed.Pow(a, b, mode...) }, fixed.FP16x16.Bits)
 	}
 	if format == "FP8x23" {
 		call = func(x, y int32) int64 {
-			a, b := num.FP8x23FromBits(x), num.FP8x23FromBits(y)
-			return resultWord(func(mode ...num.FixedMode) (num.FP8x23, error) { return num.PowFixed(a, b, mode...) }, num.FP8x23.Bits)
+			a, b := fixed.FP8x23FromBits(x), fixed.FP8x23FromBits(y)
+			return resultWord(func(mode ...fixed.Mode) (fixed.FP8x23, error) { return fixed.Pow(a, b, mode...) }, fixed.FP8x23.Bits)
 		}
 	}
 	words := make([]int32, edges)
@@ -114,7 +114,7 @@ func measuredPow(format string, edges, n int, seed uint64) wideResult {
 		case x.Sign() == 0 && y.Sign() < 0, x.Sign() < 0 && !integer:
 			r.inputs++
 			r.errors++
-			if !errors.Is(err, num.ErrFixedDomain) {
+			if !errors.Is(err, fixed.ErrDomain) {
 				r.fail(fmt.Sprintf("%s: %v, %v, want no value", what, got, err))
 			}
 		case y.Sign() == 0:

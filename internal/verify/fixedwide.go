@@ -9,37 +9,38 @@ import (
 
 	"github.com/ashlar-go/ashlar/internal/verify/exact"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 )
 
 // A wideFormat is a format of 64 or 128 bits, its functions from words to words.
 type wideFormat struct {
 	width, frac uint
-	call        func(name string) func(x *big.Int, mode ...num.FixedMode) (*big.Int, error)
+	call        func(name string) func(x *big.Int, mode ...fixed.Mode) (*big.Int, error)
 	pow         func(x, y *big.Int) (*big.Int, error)
 }
 
 var wideFormats = map[string]wideFormat{
-	"FP8x23": wideFormatOf(32, 23, func(b *big.Int) num.FP8x23 { return num.FP8x23FromBits(int32(b.Int64())) },
-		func(x num.FP8x23) *big.Int { return big.NewInt(int64(x.Bits())) }),
-	"FP16x16": wideFormatOf(32, 16, func(b *big.Int) num.FP16x16 { return num.FP16x16FromBits(int32(b.Int64())) },
-		func(x num.FP16x16) *big.Int { return big.NewInt(int64(x.Bits())) }),
-	"FP32x32": wideFormatOf(64, 32, func(b *big.Int) num.FP32x32 { return num.FP32x32FromBits(b.Int64()) },
-		func(x num.FP32x32) *big.Int { return big.NewInt(x.Bits()) }),
-	"FP64x64": wideFormatOf(128, 64, func(b *big.Int) num.FP64x64 {
-		w, _ := num.Int128FromBig(b)
-		return num.FP64x64FromBits(w)
-	}, func(x num.FP64x64) *big.Int { return x.Bits().Big() }),
+	"FP8x23": wideFormatOf(32, 23, func(b *big.Int) fixed.FP8x23 { return fixed.FP8x23FromBits(int32(b.Int64())) },
+		func(x fixed.FP8x23) *big.Int { return big.NewInt(int64(x.Bits())) }),
+	"FP16x16": wideFormatOf(32, 16, func(b *big.Int) fixed.FP16x16 { return fixed.FP16x16FromBits(int32(b.Int64())) },
+		func(x fixed.FP16x16) *big.Int { return big.NewInt(int64(x.Bits())) }),
+	"FP32x32": wideFormatOf(64, 32, func(b *big.Int) fixed.FP32x32 { return fixed.FP32x32FromBits(b.Int64()) },
+		func(x fixed.FP32x32) *big.Int { return big.NewInt(x.Bits()) }),
+	"FP64x64": wideFormatOf(128, 64, func(b *big.Int) fixed.FP64x64 {
+		w, _ := fixed.Int128FromBig(b)
+		return fixed.FP64x64FromBits(w)
+	}, func(x fixed.FP64x64) *big.Int { return x.Bits().Big() }),
 }
 
 func wideFormatOf[T num.Fixed](width, frac uint, of func(*big.Int) T, word func(T) *big.Int) wideFormat {
-	return wideFormat{width, frac, func(name string) func(x *big.Int, mode ...num.FixedMode) (*big.Int, error) {
+	return wideFormat{width, frac, func(name string) func(x *big.Int, mode ...fixed.Mode) (*big.Int, error) {
 		f := fixedCalls[T]()[name]
-		return func(x *big.Int, mode ...num.FixedMode) (*big.Int, error) {
+		return func(x *big.Int, mode ...fixed.Mode) (*big.Int, error) {
 			y, err := f(of(x), mode...)
 			return word(y), err
 		}
 	}, func(x, y *big.Int) (*big.Int, error) {
-		z, err := num.PowFixed(of(x), of(y))
+		z, err := fixed.Pow(of(x), of(y))
 		return word(z), err
 	}}
 }
@@ -87,11 +88,11 @@ type wideResult struct {
 func (r *wideResult) judge(f *wideFormat, what string, got *big.Int, err error, v *big.Float) {
 	want := roundUnits(v, f.frac)
 	r.inputs++
-	low, _ := num.Int128FromBig(got)
+	low, _ := fixed.Int128FromBig(got)
 	r.digest = fnv(r.digest, low.Lo)
 	if !f.fits(want) {
 		r.errors++
-		if !errors.Is(err, num.ErrFixedOverflow) {
+		if !errors.Is(err, fixed.ErrOverflow) {
 			r.fail(fmt.Sprintf("%s: %v, %v, want an overflow", what, got, err))
 		}
 		return
@@ -128,7 +129,7 @@ func (f *fixedFunction) measured(format string, n int, seed uint64) wideResult {
 		if x64, _ := v.Float64(); !f.definedAt(v, x64) {
 			r.inputs++
 			r.errors++
-			if !errors.Is(err, num.ErrFixedDomain) {
+			if !errors.Is(err, fixed.ErrDomain) {
 				r.fail(fmt.Sprintf("%v: %v, %v, want no value", x, got, err))
 			}
 			return

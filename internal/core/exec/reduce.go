@@ -8,7 +8,7 @@ import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/layout"
-	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -37,7 +37,7 @@ type Repeater interface{ Again() bool }
 type Reducer struct {
 	DType  dtype.DType // of the elements
 	P      float64     // a parameter of the reduction
-	Modes  []num.FixedMode
+	Modes  []fixed.Mode
 	Folder func(r *Reducer) Folder
 	Spare  *sync.Pool // of folders in use again; nil for a Reducer with a parameter
 

@@ -1,4 +1,4 @@
-package num
+package fixed
 
 import (
 	"errors"
@@ -7,12 +7,12 @@ import (
 	"testing"
 )
 
-// fixedFunctions are all of one argument that have a fast form.
-var fixedFunctions = []*fixedFunction{&expFixed, &exp2Fixed, &logFixed, &log2Fixed, &log10Fixed, &sinFixed, &cosFixed, &tanFixed, &asinFixed, &acosFixed, &atanFixed,
-	&sinhFixed, &coshFixed, &tanhFixed, &asinhFixed, &acoshFixed, &atanhFixed, &erfFixed, &sigmoidFixed, &softplusFixed}
+// functions are all of one argument that have a fast form.
+var functions = []*function{&expFunc, &exp2Func, &logFunc, &log2Func, &log10Func, &sinFunc, &cosFunc, &tanFunc, &asinFunc, &acosFunc, &atanFunc,
+	&sinhFunc, &coshFunc, &tanhFunc, &asinhFunc, &acoshFunc, &atanhFunc, &erfFunc, &sigmoidFunc, &softplusFunc}
 
 // someWord returns a word of a format: all magnitudes are as likely, and a fifth are next to a power of two.
-func someWord(r *rand.Rand, f *fixedFormat) Int128 {
+func someWord(r *rand.Rand, f *format) Int128 {
 	var w Int128
 	if n := r.UintN(f.width); r.UintN(5) == 0 {
 		w = int128(1).shl(n).plus(int128(r.Int64N(5) - 2))
@@ -39,10 +39,10 @@ func someWord(r *rand.Rand, f *fixedFormat) Int128 {
 }
 
 // The fast functions are as near to the wide ones as they say, with room.
-func TestFixedFast(t *testing.T) {
+func TestFast(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 7))
-	for _, f := range fixedFormats[:2] {
-		for _, fn := range fixedFunctions {
+	for _, f := range formats[:2] {
+		for _, fn := range functions {
 			worst, least := 0.0, 0.0
 			for range 4000 {
 				w := someWord(r, &f)
@@ -78,10 +78,10 @@ func TestFixedFast(t *testing.T) {
 }
 
 // The wide functions are as near as they say to what they give with 200 bits more, also where they are asked for few bits.
-func TestFixedWide(t *testing.T) {
+func TestWide(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 9))
-	for _, f := range fixedFormats {
-		for _, fn := range fixedFunctions {
+	for _, f := range formats {
+		for _, fn := range functions {
 			for range 50 {
 				w := someWord(r, &f)
 				if fn.defined != nil && !fn.defined(w, &f) {
@@ -104,7 +104,7 @@ func TestFixedWide(t *testing.T) {
 }
 
 // The tables are what their comments say.
-func TestFixedTables(t *testing.T) {
+func TestTables(t *testing.T) {
 	near := func(name string, got uint64, want *big.Int, q uint) {
 		want.Rsh(want.Add(want, unit(99-q)), 100-q)
 		if want.Uint64() != got {
@@ -150,39 +150,39 @@ func TestFixedTables(t *testing.T) {
 }
 
 // What is exactly a number, or exactly between two, and what is nearer to one than any fixed precision sees.
-func TestFixedExact(t *testing.T) {
-	p := func(s string) FP64x64 { x, _ := ParseFixed[FP64x64](s); return x }
+func TestExact(t *testing.T) {
+	p := func(s string) FP64x64 { x, _ := Parse[FP64x64](s); return x }
 	unit64 := FP64x64FromBits(Int128{Lo: 1})
 	one, below := p("1"), FP64x64FromBits(Int128{Lo: 1<<64 - 1})
 	for _, c := range []struct {
 		name           string
-		f              func(FP64x64, ...FixedMode) (FP64x64, error)
+		f              func(FP64x64, ...Mode) (FP64x64, error)
 		x, near, under FP64x64
 	}{
-		{"exp 0", ExpFixed[FP64x64], p("0"), one, one},
-		{"exp of a unit", ExpFixed[FP64x64], unit64, FP64x64FromBits(Int128{1, 1}), FP64x64FromBits(Int128{1, 1})},
-		{"exp of minus a unit", ExpFixed[FP64x64], FP64x64FromBits(Int128{-1, 1<<64 - 1}), below, below},
-		{"exp2 of -65: half a unit", Exp2Fixed[FP64x64], p("-65"), p("0"), p("0")},
-		{"exp2 of -64", Exp2Fixed[FP64x64], p("-64"), unit64, unit64},
-		{"exp2 of -1", Exp2Fixed[FP64x64], p("-1"), p("0.5"), p("0.5")},
-		{"exp2 of 62", Exp2Fixed[FP64x64], p("62"), p("4611686018427387904"), p("4611686018427387904")},
-		{"log2 of a unit", Log2Fixed[FP64x64], unit64, p("-64"), p("-64")},
-		{"log10 of 10^18", Log10Fixed[FP64x64], p("1e18"), p("18"), p("18")},
-		{"sin of a unit", SinFixed[FP64x64], unit64, unit64, p("0")},
-		{"sinh of a unit", SinhFixed[FP64x64], unit64, unit64, unit64},
-		{"cos of a unit", CosFixed[FP64x64], unit64, one, below},
-		{"cosh of a unit", CoshFixed[FP64x64], unit64, one, one},
-		{"tanh of 2^62", TanhFixed[FP64x64], p("4611686018427387904"), one, below},
-		{"tanh of -2^62", TanhFixed[FP64x64], p("-4611686018427387904"), p("-1"), FP64x64FromBits(Int128{-1, 1})},
-		{"erf of 2^62", ErfFixed[FP64x64], p("4611686018427387904"), one, below},
-		{"sigmoid of 2^62", SigmoidFixed[FP64x64], p("4611686018427387904"), one, below},
-		{"sigmoid of -2^62", SigmoidFixed[FP64x64], p("-4611686018427387904"), p("0"), p("0")},
-		{"softplus of 2^62", SoftplusFixed[FP64x64], p("4611686018427387904"), p("4611686018427387904"), p("4611686018427387904")},
-		{"acos of 1", AcosFixed[FP64x64], one, p("0"), p("0")},
-		{"2 to the power", func(x FP64x64, mode ...FixedMode) (FP64x64, error) { return PowFixed(p("2.25"), x, mode...) }, p("1.5"), p("3.375"), p("3.375")},
-		{"0 to the power 0", func(x FP64x64, mode ...FixedMode) (FP64x64, error) { return PowFixed(x, x, mode...) }, p("0"), one, one},
-		{"-0.5 to the power -3", func(x FP64x64, mode ...FixedMode) (FP64x64, error) { return PowFixed(p("-0.5"), x, mode...) }, p("-3"), p("-8"), p("-8")},
-		{"2 to the power -65, a tie", func(x FP64x64, mode ...FixedMode) (FP64x64, error) { return PowFixed(p("2"), x, mode...) }, p("-65"), p("0"), p("0")},
+		{"exp 0", Exp[FP64x64], p("0"), one, one},
+		{"exp of a unit", Exp[FP64x64], unit64, FP64x64FromBits(Int128{1, 1}), FP64x64FromBits(Int128{1, 1})},
+		{"exp of minus a unit", Exp[FP64x64], FP64x64FromBits(Int128{-1, 1<<64 - 1}), below, below},
+		{"exp2 of -65: half a unit", Exp2[FP64x64], p("-65"), p("0"), p("0")},
+		{"exp2 of -64", Exp2[FP64x64], p("-64"), unit64, unit64},
+		{"exp2 of -1", Exp2[FP64x64], p("-1"), p("0.5"), p("0.5")},
+		{"exp2 of 62", Exp2[FP64x64], p("62"), p("4611686018427387904"), p("4611686018427387904")},
+		{"log2 of a unit", Log2[FP64x64], unit64, p("-64"), p("-64")},
+		{"log10 of 10^18", Log10[FP64x64], p("1e18"), p("18"), p("18")},
+		{"sin of a unit", Sin[FP64x64], unit64, unit64, p("0")},
+		{"sinh of a unit", Sinh[FP64x64], unit64, unit64, unit64},
+		{"cos of a unit", Cos[FP64x64], unit64, one, below},
+		{"cosh of a unit", Cosh[FP64x64], unit64, one, one},
+		{"tanh of 2^62", Tanh[FP64x64], p("4611686018427387904"), one, below},
+		{"tanh of -2^62", Tanh[FP64x64], p("-4611686018427387904"), p("-1"), FP64x64FromBits(Int128{-1, 1})},
+		{"erf of 2^62", Erf[FP64x64], p("4611686018427387904"), one, below},
+		{"sigmoid of 2^62", Sigmoid[FP64x64], p("4611686018427387904"), one, below},
+		{"sigmoid of -2^62", Sigmoid[FP64x64], p("-4611686018427387904"), p("0"), p("0")},
+		{"softplus of 2^62", Softplus[FP64x64], p("4611686018427387904"), p("4611686018427387904"), p("4611686018427387904")},
+		{"acos of 1", Acos[FP64x64], one, p("0"), p("0")},
+		{"2 to the power", func(x FP64x64, mode ...Mode) (FP64x64, error) { return Pow(p("2.25"), x, mode...) }, p("1.5"), p("3.375"), p("3.375")},
+		{"0 to the power 0", func(x FP64x64, mode ...Mode) (FP64x64, error) { return Pow(x, x, mode...) }, p("0"), one, one},
+		{"-0.5 to the power -3", func(x FP64x64, mode ...Mode) (FP64x64, error) { return Pow(p("-0.5"), x, mode...) }, p("-3"), p("-8"), p("-8")},
+		{"2 to the power -65, a tie", func(x FP64x64, mode ...Mode) (FP64x64, error) { return Pow(p("2"), x, mode...) }, p("-65"), p("0"), p("0")},
 	} {
 		if got, err := c.f(c.x); got != c.near || err != nil {
 			t.Errorf("%s: %v, %v", c.name, got, err)
@@ -193,36 +193,36 @@ func TestFixedExact(t *testing.T) {
 	}
 }
 
-func TestFixedDomains(t *testing.T) {
-	p := func(s string) FP16x16 { x, _ := ParseFixed[FP16x16](s); return x }
-	pow := func(y string) func(FP16x16, ...FixedMode) (FP16x16, error) {
-		return func(x FP16x16, mode ...FixedMode) (FP16x16, error) { return PowFixed(x, p(y), mode...) }
+func TestDomains(t *testing.T) {
+	p := func(s string) FP16x16 { x, _ := Parse[FP16x16](s); return x }
+	pow := func(y string) func(FP16x16, ...Mode) (FP16x16, error) {
+		return func(x FP16x16, mode ...Mode) (FP16x16, error) { return Pow(x, p(y), mode...) }
 	}
 	for _, c := range []struct {
-		f    func(FP16x16, ...FixedMode) (FP16x16, error)
+		f    func(FP16x16, ...Mode) (FP16x16, error)
 		x    string
 		want error
 	}{
-		{LogFixed[FP16x16], "0", ErrFixedDomain}, {Log2Fixed[FP16x16], "-1", ErrFixedDomain}, {Log10Fixed[FP16x16], "0", ErrFixedDomain},
-		{AsinFixed[FP16x16], "1.00002", ErrFixedDomain}, {AsinFixed[FP16x16], "-1", nil}, {AcosFixed[FP16x16], "-1.00002", ErrFixedDomain}, {AcosFixed[FP16x16], "-1", nil},
-		{AtanhFixed[FP16x16], "1", ErrFixedDomain}, {AtanhFixed[FP16x16], "-1", ErrFixedDomain}, {AtanhFixed[FP16x16], "0.99998", nil},
-		{AcoshFixed[FP16x16], "0.99998", ErrFixedDomain}, {AcoshFixed[FP16x16], "-32768", ErrFixedDomain}, {SqrtFixed[FP16x16], "-1", ErrFixedDomain},
-		{ReciprocalFixed[FP16x16], "0", ErrFixedDomain}, {Exp2Fixed[FP16x16], "15", ErrFixedOverflow},
-		{pow("-1"), "0", ErrFixedDomain}, {pow("0.5"), "-4", ErrFixedDomain}, {pow("0.5"), "0", nil}, {pow("3"), "-100", ErrFixedOverflow}, {pow("32767.5"), "1.5", ErrFixedOverflow},
-		{pow("-32767.5"), "1.5", nil}, {ExpFixed[FP16x16], "32767", ErrFixedOverflow}, {SinhFixed[FP16x16], "-32768", ErrFixedOverflow}, {TanFixed[FP16x16], "1.5708", ErrFixedOverflow},
+		{Log[FP16x16], "0", ErrDomain}, {Log2[FP16x16], "-1", ErrDomain}, {Log10[FP16x16], "0", ErrDomain},
+		{Asin[FP16x16], "1.00002", ErrDomain}, {Asin[FP16x16], "-1", nil}, {Acos[FP16x16], "-1.00002", ErrDomain}, {Acos[FP16x16], "-1", nil},
+		{Atanh[FP16x16], "1", ErrDomain}, {Atanh[FP16x16], "-1", ErrDomain}, {Atanh[FP16x16], "0.99998", nil},
+		{Acosh[FP16x16], "0.99998", ErrDomain}, {Acosh[FP16x16], "-32768", ErrDomain}, {Sqrt[FP16x16], "-1", ErrDomain},
+		{Reciprocal[FP16x16], "0", ErrDomain}, {Exp2[FP16x16], "15", ErrOverflow},
+		{pow("-1"), "0", ErrDomain}, {pow("0.5"), "-4", ErrDomain}, {pow("0.5"), "0", nil}, {pow("3"), "-100", ErrOverflow}, {pow("32767.5"), "1.5", ErrOverflow},
+		{pow("-32767.5"), "1.5", nil}, {Exp[FP16x16], "32767", ErrOverflow}, {Sinh[FP16x16], "-32768", ErrOverflow}, {Tan[FP16x16], "1.5708", ErrOverflow},
 	} {
 		y, err := c.f(p(c.x), Wrap)
 		if !errors.Is(err, c.want) || c.want == nil && err != nil {
 			t.Errorf("f(%s) = %v, %v, want %v", c.x, y, err, c.want)
 		}
 		_, err = c.f(p(c.x), Saturate)
-		if c.want == ErrFixedOverflow && err != nil || c.want == ErrFixedDomain && err == nil {
+		if c.want == ErrOverflow && err != nil || c.want == ErrDomain && err == nil {
 			t.Errorf("f(%s) saturated: %v", c.x, err)
 		}
 	}
 }
 
-func BenchmarkFixed(b *testing.B) {
+func BenchmarkFunctions(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var words [1024]FP16x16
 	for i := range words {
@@ -244,22 +244,22 @@ func BenchmarkFixed(b *testing.B) {
 		})
 	}
 	next := func(i int) int { return (i + 7) & 1023 }
-	run("Add/FP16x16", func(i int) { AddFixed(words[i], words[next(i)], Saturate) })
-	run("Mul/FP16x16", func(i int) { MulFixed(words[i], words[next(i)], Saturate) })
-	run("Div/FP16x16", func(i int) { DivFixed(words[i], words[next(i)], Saturate) })
-	run("Sqrt/FP16x16", func(i int) { SqrtFixed(words[i], Saturate) })
-	run("Mul/FP32x32", func(i int) { MulFixed(wide[i], wide[next(i)], Saturate) })
-	run("Div/FP32x32", func(i int) { DivFixed(wide[i], wide[next(i)], Saturate) })
-	run("Sqrt/FP32x32", func(i int) { SqrtFixed(wide[i], Saturate) })
-	run("Mul/FP64x64", func(i int) { MulFixed(widest[i], widest[next(i)], Saturate) })
-	run("Div/FP64x64", func(i int) { DivFixed(widest[i], widest[next(i)], Saturate) })
-	run("Sqrt/FP64x64", func(i int) { SqrtFixed(widest[i], Saturate) })
-	for _, fn := range fixedFunctions {
-		name := fn.name[:len(fn.name)-len("Fixed")]
-		run(name+"/FP16x16", func(i int) { callFixed(fn, words[i], nil) })
-		run(name+"/FP32x32", func(i int) { callFixed(fn, wide[i], nil) })
-		run(name+"/FP64x64", func(i int) { callFixed(fn, widest[i], nil) })
+	run("Add/FP16x16", func(i int) { Add(words[i], words[next(i)], Saturate) })
+	run("Mul/FP16x16", func(i int) { Mul(words[i], words[next(i)], Saturate) })
+	run("Div/FP16x16", func(i int) { Div(words[i], words[next(i)], Saturate) })
+	run("Sqrt/FP16x16", func(i int) { Sqrt(words[i], Saturate) })
+	run("Mul/FP32x32", func(i int) { Mul(wide[i], wide[next(i)], Saturate) })
+	run("Div/FP32x32", func(i int) { Div(wide[i], wide[next(i)], Saturate) })
+	run("Sqrt/FP32x32", func(i int) { Sqrt(wide[i], Saturate) })
+	run("Mul/FP64x64", func(i int) { Mul(widest[i], widest[next(i)], Saturate) })
+	run("Div/FP64x64", func(i int) { Div(widest[i], widest[next(i)], Saturate) })
+	run("Sqrt/FP64x64", func(i int) { Sqrt(widest[i], Saturate) })
+	for _, fn := range functions {
+		name := fn.name
+		run(name+"/FP16x16", func(i int) { call(fn, words[i], nil) })
+		run(name+"/FP32x32", func(i int) { call(fn, wide[i], nil) })
+		run(name+"/FP64x64", func(i int) { call(fn, widest[i], nil) })
 	}
-	run("Pow/FP16x16", func(i int) { PowFixed(words[i], words[next(i)], Saturate) })
+	run("Pow/FP16x16", func(i int) { Pow(words[i], words[next(i)], Saturate) })
 	run("String/FP16x16", func(i int) { _ = words[i].String() })
 }

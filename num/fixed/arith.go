@@ -1,4 +1,4 @@
-package num
+package fixed
 
 import (
 	"math"
@@ -6,27 +6,27 @@ import (
 	"math/bits"
 )
 
-// AddFixed returns a + b, exactly, or an overflow.
-func AddFixed[T Fixed](a, b T, mode ...FixedMode) (T, error) {
-	return addFixed("AddFixed", a, fixedWord(b), fixedWord(b), joinModes(mode))
+// Add returns a + b, exactly, or an overflow.
+func Add[T Number](a, b T, mode ...Mode) (T, error) {
+	return addWord("Add", a, wordOf(b), wordOf(b), joinModes(mode))
 }
 
-// SubFixed returns a - b, exactly, or an overflow.
-func SubFixed[T Fixed](a, b T, mode ...FixedMode) (T, error) {
-	w := fixedWord(b)
+// Sub returns a - b, exactly, or an overflow.
+func Sub[T Number](a, b T, mode ...Mode) (T, error) {
+	w := wordOf(b)
 	if w == (Int128{Hi: math.MinInt64}) { // has no negative; that of a number with its top bit changed has 2^127 less
-		m := fixedWord(a).plus(w).magnitude()
-		if fixedWord(a).Hi >= 0 {
-			m = magnitude{hi: uint64(fixedWord(a).Hi) | 1<<63, lo: fixedWord(a).Lo}
+		m := wordOf(a).plus(w).magnitude()
+		if wordOf(a).Hi >= 0 {
+			m = magnitude{hi: uint64(wordOf(a).Hi) | 1<<63, lo: wordOf(a).Lo}
 		}
-		return finish[T]("SubFixed", m, joinModes(mode), fixedFormatOf[T](), 2, fixedWord(a), w)
+		return finish[T]("Sub", m, joinModes(mode), formatOf[T](), 2, wordOf(a), w)
 	}
-	return addFixed("SubFixed", a, w.neg(), w, joinModes(mode))
+	return addWord("Sub", a, w.neg(), w, joinModes(mode))
 }
 
-// addFixed returns a + b; shown is the argument that an error names.
-func addFixed[T Fixed](name string, a T, b, shown Int128, mode FixedMode) (T, error) {
-	x := fixedWord(a)
+// addWord returns a + b; shown is the argument that an error names.
+func addWord[T Number](name string, a T, b, shown Int128, mode Mode) (T, error) {
+	x := wordOf(a)
 	s := x.plus(b)
 	m := s.magnitude()
 	if (x.Hi^s.Hi)&(b.Hi^s.Hi) < 0 { // beyond 128 bits, so that the sign is the other one
@@ -36,30 +36,30 @@ func addFixed[T Fixed](name string, a T, b, shown Int128, mode FixedMode) (T, er
 			m = magnitude{hi: uint64(n.Hi), lo: n.Lo, neg: true, over: s.isZero()}
 		}
 	}
-	return finish[T](name, m, mode, fixedFormatOf[T](), 2, x, shown)
+	return finish[T](name, m, mode, formatOf[T](), 2, x, shown)
 }
 
-// NegFixed returns -x: an overflow for the least number alone.
-func NegFixed[T Fixed](x T, mode ...FixedMode) (T, error) {
-	m := fixedWord(x).magnitude()
+// Neg returns -x: an overflow for the least number alone.
+func Neg[T Number](x T, mode ...Mode) (T, error) {
+	m := wordOf(x).magnitude()
 	m.neg = !m.neg
-	return finish[T]("NegFixed", m, joinModes(mode), fixedFormatOf[T](), 1, fixedWord(x), Int128{})
+	return finish[T]("Neg", m, joinModes(mode), formatOf[T](), 1, wordOf(x), Int128{})
 }
 
-// AbsFixed returns |x|: an overflow for the least number alone.
-func AbsFixed[T Fixed](x T, mode ...FixedMode) (T, error) {
-	m := fixedWord(x).magnitude()
+// Abs returns |x|: an overflow for the least number alone.
+func Abs[T Number](x T, mode ...Mode) (T, error) {
+	m := wordOf(x).magnitude()
 	m.neg = false
-	return finish[T]("AbsFixed", m, joinModes(mode), fixedFormatOf[T](), 1, fixedWord(x), Int128{})
+	return finish[T]("Abs", m, joinModes(mode), formatOf[T](), 1, wordOf(x), Int128{})
 }
 
-// CompareFixed returns -1 if a < b, 0 if they are equal, and 1 if a > b.
-func CompareFixed[T Fixed](a, b T) int { return fixedWord(a).cmp(fixedWord(b)) }
+// Compare returns -1 if a < b, 0 if they are equal, and 1 if a > b.
+func Compare[T Number](a, b T) int { return wordOf(a).cmp(wordOf(b)) }
 
-// MulFixed returns a b, rounded once.
-func MulFixed[T Fixed](a, b T, mode ...FixedMode) (T, error) {
-	f, how := fixedFormatOf[T](), joinModes(mode)
-	x, y := fixedWord(a), fixedWord(b)
+// Mul returns a b, rounded once.
+func Mul[T Number](a, b T, mode ...Mode) (T, error) {
+	f, how := formatOf[T](), joinModes(mode)
+	x, y := wordOf(a), wordOf(b)
 	p, q := x.magnitude(), y.magnitude()
 	var m magnitude
 	if f.width <= 64 {
@@ -69,11 +69,11 @@ func MulFixed[T Fixed](a, b T, mode ...FixedMode) (T, error) {
 		m = mulShift64(p, q, how)
 	}
 	m.neg = p.neg != q.neg
-	return finish[T]("MulFixed", m, how, f, 2, x, y)
+	return finish[T]("Mul", m, how, f, 2, x, y)
 }
 
 // mulShift64 returns p q 2^-64, rounded.
-func mulShift64(p, q magnitude, mode FixedMode) magnitude {
+func mulShift64(p, q magnitude, mode Mode) magnitude {
 	h0, rest := bits.Mul64(p.lo, q.lo)
 	h1, l1 := bits.Mul64(p.lo, q.hi)
 	h2, l2 := bits.Mul64(p.hi, q.lo)
@@ -87,19 +87,19 @@ func mulShift64(p, q magnitude, mode FixedMode) magnitude {
 	return m.rounded(compareHalf(rest, 0), mode)
 }
 
-// DivFixed returns a / b, rounded once. Division by 0 is an error.
-func DivFixed[T Fixed](a, b T, mode ...FixedMode) (T, error) {
-	return divFixed("DivFixed", fixedWord(a), b, 2, joinModes(mode))
+// Div returns a / b, rounded once. Division by 0 is an error.
+func Div[T Number](a, b T, mode ...Mode) (T, error) {
+	return divWords("Div", wordOf(a), b, 2, joinModes(mode))
 }
 
-// ReciprocalFixed returns 1 / x, rounded once. For 0 it is an error.
-func ReciprocalFixed[T Fixed](x T, mode ...FixedMode) (T, error) {
-	return divFixed("ReciprocalFixed", fixedFormatOf[T]().one(), x, 1, joinModes(mode))
+// Reciprocal returns 1 / x, rounded once. For 0 it is an error.
+func Reciprocal[T Number](x T, mode ...Mode) (T, error) {
+	return divWords("Reciprocal", formatOf[T]().one(), x, 1, joinModes(mode))
 }
 
-// divFixed returns x / b. The error names both, or b alone.
-func divFixed[T Fixed](name string, x Int128, b T, args int, mode FixedMode) (T, error) {
-	f, y := fixedFormatOf[T](), fixedWord(b)
+// divWords returns x / b. The error names both, or b alone.
+func divWords[T Number](name string, x Int128, b T, args int, mode Mode) (T, error) {
+	f, y := formatOf[T](), wordOf(b)
 	first, second := x, y
 	if args == 1 {
 		first = y
@@ -123,7 +123,7 @@ func divFixed[T Fixed](name string, x Int128, b T, args int, mode FixedMode) (T,
 }
 
 // divShift64 returns p 2^64 / d, rounded.
-func divShift64(p, d u128, mode FixedMode) magnitude {
+func divShift64(p, d u128, mode Mode) magnitude {
 	z := d.leadingZeros()
 	d = d.shl(z)
 	top, n := p.shr(128-z), p.shl(z) // p 2^z
@@ -154,7 +154,7 @@ func order(a, b uint64) int {
 }
 
 // quotient returns n / d, rounded, for n >= 0 and d > 0, in place of n.
-func quotient(n, d *big.Int, mode FixedMode) *big.Int {
+func quotient(n, d *big.Int, mode Mode) *big.Int {
 	q, r := n.QuoRem(n, d, new(big.Int))
 	if cmp := r.Lsh(r, 1).Cmp(d); mode&TowardZero == 0 && (cmp > 0 || cmp == 0 && q.Bit(0) == 1) {
 		q.Add(q, big.NewInt(1))
@@ -162,12 +162,12 @@ func quotient(n, d *big.Int, mode FixedMode) *big.Int {
 	return q
 }
 
-// RemFixed returns a - b trunc(a/b), which is exact and has the sign of a, as Go's % of integers. For b = 0 it is an error.
-func RemFixed[T Fixed](a, b T) (T, error) {
-	f, x, y := fixedFormatOf[T](), fixedWord(a), fixedWord(b)
+// Rem returns a - b trunc(a/b), which is exact and has the sign of a, as Go's % of integers. For b = 0 it is an error.
+func Rem[T Number](a, b T) (T, error) {
+	f, x, y := formatOf[T](), wordOf(a), wordOf(b)
 	if y.isZero() {
 		var zero T
-		return zero, noValue("RemFixed", "division by 0", f, 2, x, y)
+		return zero, noValue("Rem", "division by 0", f, 2, x, y)
 	}
 	p, d := x.magnitude(), y.magnitude()
 	if p.hi|d.hi == 0 {
@@ -177,15 +177,15 @@ func RemFixed[T Fixed](a, b T) (T, error) {
 		p = magnitudeOf(new(big.Int).Rem(p.big(), d.big()))
 		p.neg = neg
 	}
-	return finish[T]("RemFixed", p, 0, f, 2, x, y)
+	return finish[T]("Rem", p, 0, f, 2, x, y)
 }
 
-// SqrtFixed returns the square root of x, rounded once. For x < 0 it is an error.
-func SqrtFixed[T Fixed](x T, mode ...FixedMode) (T, error) {
-	f, w, how := fixedFormatOf[T](), fixedWord(x), joinModes(mode)
+// Sqrt returns the square root of x, rounded once. For x < 0 it is an error.
+func Sqrt[T Number](x T, mode ...Mode) (T, error) {
+	f, w, how := formatOf[T](), wordOf(x), joinModes(mode)
 	if w.Hi < 0 {
 		var zero T
-		return zero, noValue("SqrtFixed", "it wants a number from 0 on", f, 1, w, Int128{})
+		return zero, noValue("Sqrt", "it wants a number from 0 on", f, 1, w, Int128{})
 	}
 	var m magnitude
 	if n := w.magnitude().shiftLeft(f.frac); !n.over {
@@ -215,7 +215,7 @@ func SqrtFixed[T Fixed](x T, mode ...FixedMode) (T, error) {
 			m = m.rounded(1, how)
 		}
 	}
-	return finish[T]("SqrtFixed", m, how, f, 1, w, Int128{})
+	return finish[T]("Sqrt", m, how, f, 1, w, Int128{})
 }
 
 // sqrt128 returns the root of hi·2^64 + lo, rounded down: Newton's steps, each of which doubles the bits that are right, from 1 to 64, as in
@@ -246,10 +246,10 @@ func sqrt128(hi, lo uint64) uint64 {
 	return r >> (shift / 2)
 }
 
-// SoftsignFixed returns x/(1 + |x|), rounded once.
-func SoftsignFixed[T Fixed](x T, mode ...FixedMode) (T, error) {
-	f, how := fixedFormatOf[T](), joinModes(mode)
-	w := fixedWord(x).magnitude()
+// Softsign returns x/(1 + |x|), rounded once.
+func Softsign[T Number](x T, mode ...Mode) (T, error) {
+	f, how := formatOf[T](), joinModes(mode)
+	w := wordOf(x).magnitude()
 	var m magnitude
 	if f.width == 32 { // |x| 2^frac is below 2^55
 		d := w.lo + 1<<f.frac
@@ -262,5 +262,5 @@ func SoftsignFixed[T Fixed](x T, mode ...FixedMode) (T, error) {
 		m = magnitudeOf(quotient(n.Lsh(n, f.frac), d, how))
 	}
 	m.neg = w.neg
-	return finish[T]("SoftsignFixed", m, how, f, 1, fixedWord(x), Int128{})
+	return finish[T]("Softsign", m, how, f, 1, wordOf(x), Int128{})
 }

@@ -1,4 +1,4 @@
-package num
+package fixed
 
 import (
 	"errors"
@@ -11,28 +11,28 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestFixedSum(t *testing.T) {
-	forFixed(t, testSum[FP8x23], testSum[FP16x16], testSum[FP32x32], testSum[FP64x64])
+func TestSum(t *testing.T) {
+	forFormats(t, testSum[FP8x23], testSum[FP16x16], testSum[FP32x32], testSum[FP64x64])
 }
 
 // row returns some numbers, sometimes the least alone, whose sums and products are the largest.
-func (c fixedCalls[T]) row(t *rapid.T, n int, label string) []T {
-	f, r := fixedFormatOf[T](), rand.New(rand.NewPCG(rapid.Uint64().Draw(t, label), 2))
+func (c calls[T]) row(t *rapid.T, n int, label string) []T {
+	f, r := formatOf[T](), rand.New(rand.NewPCG(rapid.Uint64().Draw(t, label), 2))
 	row := make([]T, n)
 	least := r.UintN(4) == 0
 	small := r.UintN(f.width) // so that sums of numbers fit
 	for i := range row {
-		row[i] = fromFixedWord[T](someWord(r, f))
+		row[i] = fromWord[T](someWord(r, f))
 		if least {
-			row[i] = fromFixedWord[T](f.last(true))
+			row[i] = fromWord[T](f.last(true))
 		} else if r.UintN(2) == 0 {
-			row[i] = fromFixedWord[T](int128(int64(r.Uint64()) >> (small % 64)))
+			row[i] = fromWord[T](int128(int64(r.Uint64()) >> (small % 64)))
 		}
 	}
 	return row
 }
 
-func testSum[T Fixed](t *testing.T, c fixedCalls[T]) {
+func testSum[T Number](t *testing.T, c calls[T]) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(0, 40).Draw(t, "n")
 		a, b, terms := c.row(t, n, "a"), c.row(t, n, "b"), c.row(t, rapid.IntRange(0, 40).Draw(t, "terms"), "terms")
@@ -43,7 +43,7 @@ func testSum[T Fixed](t *testing.T, c fixedCalls[T]) {
 		for _, x := range terms {
 			sum.Add(sum, c.value(x))
 		}
-		var rows, single, parts FixedSum[T]
+		var rows, single, parts Sum[T]
 		rows.AddProducts(a, b)
 		rows.AddRow(terms)
 		for i := n - 1; i >= 0; i-- {
@@ -52,7 +52,7 @@ func testSum[T Fixed](t *testing.T, c fixedCalls[T]) {
 		for _, x := range terms {
 			single.Add(x)
 		}
-		var part FixedSum[T]
+		var part Sum[T]
 		cut := rapid.IntRange(0, n).Draw(t, "cut")
 		part.AddProducts(a[cut:], b[cut:])
 		parts.AddProducts(a[:cut], b) // b may be longer
@@ -66,35 +66,35 @@ func testSum[T Fixed](t *testing.T, c fixedCalls[T]) {
 		alpha, beta, plus := factors.Draw(t, "alpha"), factors.Draw(t, "beta"), c.row(t, 1, "plus")[0]
 		scaled := new(big.Rat).Mul(new(big.Rat).SetFloat64(alpha), sum)
 		scaled.Add(scaled, new(big.Rat).Mul(new(big.Rat).SetFloat64(beta), c.value(plus)))
-		c.check(t, "scaled", func(mode ...FixedMode) (T, error) { return rows.Scaled(alpha, plus, beta, mode...) }, scaled)
+		c.check(t, "scaled", func(mode ...Mode) (T, error) { return rows.Scaled(alpha, plus, beta, mode...) }, scaled)
 		count := rapid.OneOf(rapid.IntRange(1, 100), rapid.IntRange(1, 1<<30)).Draw(t, "count")
-		c.check(t, "mean", func(mode ...FixedMode) (T, error) { return rows.Mean(count, mode...) }, sum.Mul(sum, new(big.Rat).SetFrac64(1, int64(count))))
+		c.check(t, "mean", func(mode ...Mode) (T, error) { return rows.Mean(count, mode...) }, sum.Mul(sum, new(big.Rat).SetFrac64(1, int64(count))))
 	})
-	var s FixedSum[T]
+	var s Sum[T]
 	var zero T
-	if _, err := s.Mean(0, Wrap, Saturate); !errors.Is(err, ErrFixedDomain) {
+	if _, err := s.Mean(0, Wrap, Saturate); !errors.Is(err, ErrDomain) {
 		t.Error(err)
 	}
 	for _, bad := range []float64{math.NaN(), math.Inf(-1)} {
 		_, err := s.Scaled(bad, zero, 1)
 		_, err2 := s.Scaled(1, zero, bad, Wrap, Saturate)
-		if !errors.Is(err, ErrFixedDomain) || !errors.Is(err2, ErrFixedDomain) {
+		if !errors.Is(err, ErrDomain) || !errors.Is(err2, ErrDomain) {
 			t.Error(err, err2)
 		}
 	}
 	// 2^40 times the largest product, and back.
-	least := fromFixedWord[T](fixedFormatOf[T]().last(true))
+	least := fromWord[T](formatOf[T]().last(true))
 	s.AddProduct(least, least)
 	for range 40 {
 		s.Merge(&s)
 	}
-	want := new(big.Int).Mul(fixedWord(least).Big(), fixedWord(least).Big())
+	want := new(big.Int).Mul(wordOf(least).Big(), wordOf(least).Big())
 	if got := s.acc.big(); got.Cmp(want.Lsh(want, 40)) != 0 {
 		t.Errorf("%v, want %v", got, want)
 	}
 	if n := testing.AllocsPerRun(100, func() {
 		row := []T{least, least}
-		var s FixedSum[T]
+		var s Sum[T]
 		s.AddRow(row)
 		s.AddProducts(row, row)
 		s.Add(least)
@@ -106,19 +106,19 @@ func testSum[T Fixed](t *testing.T, c fixedCalls[T]) {
 	}
 }
 
-func BenchmarkFixedSum(b *testing.B) {
+func BenchmarkSum(b *testing.B) {
 	benchmarkSum[FP16x16](b)
 	benchmarkSum[FP32x32](b)
 	benchmarkSum[FP64x64](b)
 }
 
-func benchmarkSum[T Fixed](b *testing.B) {
-	f, r := fixedFormatOf[T](), rand.New(rand.NewPCG(1, 2))
+func benchmarkSum[T Number](b *testing.B) {
+	f, r := formatOf[T](), rand.New(rand.NewPCG(1, 2))
 	rows := [2][]T{make([]T, 1024), make([]T, 1024)}
 	for i := range rows[0] {
-		rows[0][i], rows[1][i] = fromFixedWord[T](someWord(r, f)), fromFixedWord[T](someWord(r, f))
+		rows[0][i], rows[1][i] = fromWord[T](someWord(r, f)), fromWord[T](someWord(r, f))
 	}
-	var s FixedSum[T]
+	var s Sum[T]
 	perTerm := func(name string, call func()) {
 		b.Run(fmt.Sprintf("%s/%s", name, f.name), func(b *testing.B) {
 			for b.Loop() {

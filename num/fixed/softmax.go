@@ -1,17 +1,17 @@
-package num
+package fixed
 
 import (
 	"math/big"
 	"math/bits"
 )
 
-// SoftmaxFixed sets dst[i] to e^x[i] / Σ e^x[j], the sum over all j, rounded once to nearest, ties to even. All are between 0 and 1, and nothing
+// Softmax sets dst[i] to e^x[i] / Σ e^x[j], the sum over all j, rounded once to nearest, ties to even. All are between 0 and 1, and nothing
 // fails. dst may be x.
-func SoftmaxFixed[T Fixed](dst, x []T) {
+func Softmax[T Number](dst, x []T) {
 	if len(x) == 0 {
 		return
 	}
-	f := fixedFormatOf[T]()
+	f := formatOf[T]()
 	e := newExpRow(x)
 	out := make([]T, len(x))
 	for i := range x {
@@ -19,38 +19,38 @@ func SoftmaxFixed[T Fixed](dst, x []T) {
 		ok := false
 		switch {
 		case f.width == 32:
-			m, ok = e.fastPart(fixedWord(x[i]))
+			m, ok = e.fastPart(wordOf(x[i]))
 		case e.count < e.n:
 			m, ok = e.limbPart(i)
 		}
 		if !ok {
-			m = e.part(fixedWord(x[i]))
+			m = e.part(wordOf(x[i]))
 		}
-		out[i], _ = finish[T]("SoftmaxFixed", m, Saturate, f, 0, Int128{}, Int128{})
+		out[i], _ = finish[T]("Softmax", m, Saturate, f, 0, Int128{}, Int128{})
 	}
 	copy(dst[:len(x)], out)
 }
 
-// LogSoftmaxFixed sets dst[i] to x[i] - log Σ e^x[j], the sum over all j, rounded once. None is above 0; one below the format is an error that names
+// LogSoftmax sets dst[i] to x[i] - log Σ e^x[j], the sum over all j, rounded once. None is above 0; one below the format is an error that names
 // it, and dst is as it was then. dst may be x.
-func LogSoftmaxFixed[T Fixed](dst, x []T, mode ...FixedMode) error {
+func LogSoftmax[T Number](dst, x []T, mode ...Mode) error {
 	if len(x) == 0 {
 		return nil
 	}
-	f, how := fixedFormatOf[T](), joinModes(mode)&^Wrap
+	f, how := formatOf[T](), joinModes(mode)&^Wrap
 	e := newExpRow(x)
 	log := e.log(how) // as all results are whole numbers of units less this one, it is enough to round it
 	out := make([]T, len(x))
 	for i := range x {
-		w := fixedWord(x[i])
+		w := wordOf(x[i])
 		m := e.below(w)
 		var c uint64
 		m.lo, c = bits.Add64(m.lo, log.lo, 0)
 		m.hi, c = bits.Add64(m.hi, log.hi, c)
 		m.over, m.neg = c != 0, true
 		var err error
-		if out[i], err = finish[T]("LogSoftmaxFixed", m, how, f, 1, w, Int128{}); err != nil {
-			err.(*FixedError).Index = i
+		if out[i], err = finish[T]("LogSoftmax", m, how, f, 1, w, Int128{}); err != nil {
+			err.(*Error).Index = i
 			return err
 		}
 	}
@@ -58,12 +58,12 @@ func LogSoftmaxFixed[T Fixed](dst, x []T, mode ...FixedMode) error {
 	return nil
 }
 
-// LogSumExpFixed returns log Σ e^x[j], rounded once. For no numbers it is an error.
-func LogSumExpFixed[T Fixed](x []T, mode ...FixedMode) (T, error) {
-	f, how := fixedFormatOf[T](), joinModes(mode)&^Wrap
+// LogSumExp returns log Σ e^x[j], rounded once. For no numbers it is an error.
+func LogSumExp[T Number](x []T, mode ...Mode) (T, error) {
+	f, how := formatOf[T](), joinModes(mode)&^Wrap
 	if len(x) == 0 {
 		var zero T
-		return zero, noValue("LogSumExpFixed", "the logarithm of 0: there are no numbers", f, 0, Int128{}, Int128{})
+		return zero, noValue("LogSumExp", "the logarithm of 0: there are no numbers", f, 0, Int128{}, Int128{})
 	}
 	e := newExpRow(x)
 	log := e.log(how)
@@ -77,13 +77,13 @@ func LogSumExpFixed[T Fixed](x []T, mode ...FixedMode) (T, error) {
 		m.lo, borrow = bits.Sub64(m.lo, 1, 0)
 		m.hi -= borrow
 	}
-	return finish[T]("LogSumExpFixed", m, how, f, 1, e.max, Int128{})
+	return finish[T]("LogSumExp", m, how, f, 1, e.max, Int128{})
 }
 
 // An expRow is what is common to the numbers of a row: Σ e^(x-max), which is at least 1. It is rational if all numbers are max, and its logarithm if
 // there is one number, by the theorem of Lindemann and Weierstrass; so are quotients of it and one of its terms.
 type expRow struct {
-	f     *fixedFormat
+	f     *format
 	x     func(i int) Int128
 	n     int
 	max   Int128
@@ -104,16 +104,16 @@ type wideExpRow struct {
 	sum *big.Int
 }
 
-func newExpRow[T Fixed](x []T) *expRow {
-	e := &expRow{f: fixedFormatOf[T](), x: func(i int) Int128 { return fixedWord(x[i]) }, n: len(x), max: fixedWord(x[0]), wide: make(map[uint]*wideExpRow)}
+func newExpRow[T Number](x []T) *expRow {
+	e := &expRow{f: formatOf[T](), x: func(i int) Int128 { return wordOf(x[i]) }, n: len(x), max: wordOf(x[0]), wide: make(map[uint]*wideExpRow)}
 	for i := range x {
-		if w := fixedWord(x[i]); e.max.cmp(w) < 0 {
+		if w := wordOf(x[i]); e.max.cmp(w) < 0 {
 			e.max = w
 		}
 	}
 	near, over := 0, uint64(0)
 	for i := range x {
-		d := e.below(fixedWord(x[i]))
+		d := e.below(wordOf(x[i]))
 		if d.hi|d.lo == 0 {
 			e.count++
 		}
@@ -236,7 +236,7 @@ func (e *expRow) at(p uint) *wideExpRow {
 }
 
 // log returns the logarithm of the sum, rounded.
-func (e *expRow) log(mode FixedMode) magnitude {
+func (e *expRow) log(mode Mode) magnitude {
 	if e.alone { // with 2^64 others it is below 2^-8 of a unit, and not 0 unless there are none
 		return magnitude{}
 	}

@@ -1,4 +1,4 @@
-package num
+package fixed
 
 import (
 	"math/big"

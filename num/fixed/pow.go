@@ -1,14 +1,14 @@
-package num
+package fixed
 
 import (
 	"math/big"
 	"math/bits"
 )
 
-// PowFixed returns x to the power y, correctly rounded; 1 for y = 0. For x = 0 and y < 0, and for x < 0 and a y that isn't an integer, it is an
+// Pow returns x to the power y, correctly rounded; 1 for y = 0. For x = 0 and y < 0, and for x < 0 and a y that isn't an integer, it is an
 // error.
-func PowFixed[T Fixed](x, y T, mode ...FixedMode) (T, error) {
-	f, a, b, how := fixedFormatOf[T](), fixedWord(x), fixedWord(y), joinModes(mode)&^Wrap
+func Pow[T Number](x, y T, mode ...Mode) (T, error) {
+	f, a, b, how := formatOf[T](), wordOf(x), wordOf(y), joinModes(mode)&^Wrap
 	abs, exponent := a.magnitude(), b.magnitude()
 	whole := exponent.shiftRight(f.frac, TowardZero)
 	odd := abs.neg && whole.lo&1 == 1
@@ -16,13 +16,13 @@ func PowFixed[T Fixed](x, y T, mode ...FixedMode) (T, error) {
 	var zero T
 	switch {
 	case b.isZero():
-		return finish[T]("PowFixed", f.one().magnitude(), how, f, 2, a, b)
+		return finish[T]("Pow", f.one().magnitude(), how, f, 2, a, b)
 	case a.isZero() && b.Hi < 0:
-		return zero, noValue("PowFixed", "0 to a negative power", f, 2, a, b)
+		return zero, noValue("Pow", "0 to a negative power", f, 2, a, b)
 	case a.isZero():
 		return zero, nil
 	case abs.neg && !integer:
-		return zero, noValue("PowFixed", "a negative number to a power that isn't an integer", f, 2, a, b)
+		return zero, noValue("Pow", "a negative number to a power that isn't an integer", f, 2, a, b)
 	}
 	var m magnitude
 	ok := false
@@ -39,7 +39,7 @@ func PowFixed[T Fixed](x, y T, mode ...FixedMode) (T, error) {
 		m = settleWide(f, how, func(p uint) *big.Int { return widePow(abs.big(), b.Big(), f.frac, p) })
 	}
 	m.neg = odd
-	return finish[T]("PowFixed", m, how, f, 2, a, b)
+	return finish[T]("Pow", m, how, f, 2, a, b)
 }
 
 // fastPow returns (x 2^-frac)^(y 2^-frac) as the fast functions do.
@@ -64,7 +64,7 @@ func fastPow(x uint64, v int64, frac uint) (y, e int64) {
 }
 
 // exactPow returns x^y if that has finitely many bits, and few enough to lie between two numbers or on one. x is in units, above 0.
-func exactPow(x *big.Int, y Int128, f *fixedFormat, mode FixedMode) (magnitude, bool) {
+func exactPow(x *big.Int, y Int128, f *format, mode Mode) (magnitude, bool) {
 	zeros := x.TrailingZeroBits()
 	m := new(big.Int).Rsh(x, zeros)
 	e := int(zeros) - int(f.frac) // x is m 2^e, m odd

@@ -1,4 +1,4 @@
-package num
+package fixed
 
 import (
 	"math/big"
@@ -53,10 +53,10 @@ func fastSinCos(w int64, frac uint) (sin, cos int64) {
 	return sin, cos
 }
 
-// SinFixed returns the sine of x, in radians, correctly rounded.
-func SinFixed[T Fixed](x T, mode ...FixedMode) (T, error) { return callFixed(&sinFixed, x, mode) }
+// Sin returns the sine of x, in radians, correctly rounded.
+func Sin[T Number](x T, mode ...Mode) (T, error) { return call(&sinFunc, x, mode) }
 
-var sinFixed = fixedFunction{name: "SinFixed", limbs: limbsSin, exact: zeroAt0, fast: func(w int64, frac uint) (y, e int64) {
+var sinFunc = function{name: "Sin", limbs: limbsSin, exact: zeroAt0, fast: func(w int64, frac uint) (y, e int64) {
 	sin, _ := fastSinCos(w, frac)
 	return sin >> (31 - frac), 1 << 4
 }, wide: func(x *big.Int, frac, p uint) *big.Int {
@@ -65,10 +65,10 @@ var sinFixed = fixedFunction{name: "SinFixed", limbs: limbsSin, exact: zeroAt0, 
 	return sin.Rsh(sin, wideGuard)
 }}
 
-// CosFixed returns the cosine of x, in radians, correctly rounded.
-func CosFixed[T Fixed](x T, mode ...FixedMode) (T, error) { return callFixed(&cosFixed, x, mode) }
+// Cos returns the cosine of x, in radians, correctly rounded.
+func Cos[T Number](x T, mode ...Mode) (T, error) { return call(&cosFunc, x, mode) }
 
-var cosFixed = fixedFunction{name: "CosFixed", limbs: limbsCos, exact: oneAt0, fast: func(w int64, frac uint) (y, e int64) {
+var cosFunc = function{name: "Cos", limbs: limbsCos, exact: oneAt0, fast: func(w int64, frac uint) (y, e int64) {
 	_, cos := fastSinCos(w, frac)
 	return cos >> (31 - frac), 1 << 4
 }, wide: func(x *big.Int, frac, p uint) *big.Int {
@@ -77,10 +77,10 @@ var cosFixed = fixedFunction{name: "CosFixed", limbs: limbsCos, exact: oneAt0, f
 	return cos.Rsh(cos, wideGuard)
 }}
 
-// TanFixed returns the tangent of x, in radians, correctly rounded. It overflows near odd multiples of π/2.
-func TanFixed[T Fixed](x T, mode ...FixedMode) (T, error) { return callFixed(&tanFixed, x, mode) }
+// Tan returns the tangent of x, in radians, correctly rounded. It overflows near odd multiples of π/2.
+func Tan[T Number](x T, mode ...Mode) (T, error) { return call(&tanFunc, x, mode) }
 
-var tanFixed = fixedFunction{name: "TanFixed", limbs: limbsTan, exact: zeroAt0, fast: fastTan, wide: func(x *big.Int, frac, p uint) *big.Int {
+var tanFunc = function{name: "Tan", limbs: limbsTan, exact: zeroAt0, fast: fastTan, wide: func(x *big.Int, frac, p uint) *big.Int {
 	q := p + wideGuard
 	sin, cos := wideSinCos(x.Lsh(x, q-frac), q)
 	// From 2^65 on it overflows, and below that the errors, 2^16 units of 2^-q, are magnified by 2^130 at most.
@@ -132,10 +132,10 @@ func angleQ62(a, b uint64) int64 {
 	return atanTableQ62[j] + s
 }
 
-// AtanFixed returns the arc tangent of x, correctly rounded.
-func AtanFixed[T Fixed](x T, mode ...FixedMode) (T, error) { return callFixed(&atanFixed, x, mode) }
+// Atan returns the arc tangent of x, correctly rounded.
+func Atan[T Number](x T, mode ...Mode) (T, error) { return call(&atanFunc, x, mode) }
 
-var atanFixed = fixedFunction{name: "AtanFixed", limbs: limbsAtan, exact: zeroAt0, fast: func(w int64, frac uint) (y, e int64) {
+var atanFunc = function{name: "Atan", limbs: limbsAtan, exact: zeroAt0, fast: func(w int64, frac uint) (y, e int64) {
 	y = angleQ62(absInt64(w), 1<<frac) >> (31 - frac)
 	if w < 0 {
 		y = -y
@@ -156,7 +156,7 @@ func signed(a *big.Int, neg bool) *big.Int {
 
 const wantsUnit = "it wants a number from -1 to 1"
 
-func withinOne(w Int128, f *fixedFormat) bool {
+func withinOne(w Int128, f *format) bool {
 	m, one := w.magnitude(), f.one()
 	return m.hi < uint64(one.Hi) || m.hi == uint64(one.Hi) && m.lo <= one.Lo
 }
@@ -177,10 +177,10 @@ func wideLegs(x *big.Int, frac, q uint) (a, b *big.Int) {
 	return a.Lsh(a, q-frac), b.Sqrt(b)
 }
 
-// AsinFixed returns the arc sine of x, correctly rounded. Beyond ±1 it is an error.
-func AsinFixed[T Fixed](x T, mode ...FixedMode) (T, error) { return callFixed(&asinFixed, x, mode) }
+// Asin returns the arc sine of x, correctly rounded. Beyond ±1 it is an error.
+func Asin[T Number](x T, mode ...Mode) (T, error) { return call(&asinFunc, x, mode) }
 
-var asinFixed = fixedFunction{name: "AsinFixed", limbs: limbsAsin, wants: wantsUnit, defined: withinOne, exact: zeroAt0, fast: func(w int64, frac uint) (y, e int64) {
+var asinFunc = function{name: "Asin", limbs: limbsAsin, wants: wantsUnit, defined: withinOne, exact: zeroAt0, fast: func(w int64, frac uint) (y, e int64) {
 	y = angleQ62(legs(w, frac)) >> (31 - frac)
 	if w < 0 {
 		y = -y
@@ -193,10 +193,10 @@ var asinFixed = fixedFunction{name: "AsinFixed", limbs: limbsAsin, wants: wantsU
 	return signed(a.Rsh(a, wideGuard), x.Sign() < 0)
 }}
 
-// AcosFixed returns the arc cosine of x, between 0 and π, correctly rounded. Beyond ±1 it is an error.
-func AcosFixed[T Fixed](x T, mode ...FixedMode) (T, error) { return callFixed(&acosFixed, x, mode) }
+// Acos returns the arc cosine of x, between 0 and π, correctly rounded. Beyond ±1 it is an error.
+func Acos[T Number](x T, mode ...Mode) (T, error) { return call(&acosFunc, x, mode) }
 
-var acosFixed = fixedFunction{name: "AcosFixed", limbs: limbsAcos, wants: wantsUnit, defined: withinOne, exact: zeroAt1, fast: func(w int64, frac uint) (y, e int64) {
+var acosFunc = function{name: "Acos", limbs: limbsAcos, wants: wantsUnit, defined: withinOne, exact: zeroAt1, fast: func(w int64, frac uint) (y, e int64) {
 	a, b := legs(w, frac)
 	y = angleQ62(b, a) >> 1
 	if w < 0 {

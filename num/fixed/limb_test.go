@@ -1,4 +1,4 @@
-package num
+package fixed
 
 import (
 	"math"
@@ -49,10 +49,10 @@ func TestLimbs(t *testing.T) {
 }
 
 // The limb functions are as near to the wide ones as they say, with room, and settle nearly everything.
-func TestFixedLimbs(t *testing.T) {
+func TestLimbFunctions(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 11))
-	for _, f := range fixedFormats[2:] {
-		for _, fn := range fixedFunctions {
+	for _, f := range formats[2:] {
+		for _, fn := range functions {
 			if fn.limbs == nil {
 				continue
 			}
@@ -95,9 +95,9 @@ func TestFixedLimbs(t *testing.T) {
 }
 
 // Powers of the wide formats, too.
-func TestFixedLimbPow(t *testing.T) {
+func TestLimbPow(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 12))
-	for _, f := range fixedFormats[2:] {
+	for _, f := range formats[2:] {
 		worst, calls, open := 0.0, 0, 0
 		for range 5000 {
 			x, y := someWord(r, &f), someWord(r, &f)

@@ -1,4 +1,4 @@
-package num
+package fixed
 
 import (
 	"errors"
@@ -21,8 +21,8 @@ type FP32x32 struct{ bits int64 }
 // FP64x64 is a number of 128 bits in units of 2^-64: from -2^63 to 2^63 - 2^-64.
 type FP64x64 struct{ bits Int128 }
 
-// Fixed is the fixed-point numbers.
-type Fixed interface {
+// Number is the fixed-point numbers.
+type Number interface {
 	FP8x23 | FP16x16 | FP32x32 | FP64x64
 }
 
@@ -50,25 +50,25 @@ func (x FP32x32) Bits() int64 { return x.bits }
 // Bits returns x·2^64.
 func (x FP64x64) Bits() Int128 { return x.bits }
 
-// String returns the decimal with the fewest digits after the point that [ParseFixed] turns back into x.
-func (x FP8x23) String() string { return FormatFixed(x, -1) }
+// String returns the decimal with the fewest digits after the point that [Parse] turns back into x.
+func (x FP8x23) String() string { return Format(x, -1) }
 
-// String returns the decimal with the fewest digits after the point that [ParseFixed] turns back into x.
-func (x FP16x16) String() string { return FormatFixed(x, -1) }
+// String returns the decimal with the fewest digits after the point that [Parse] turns back into x.
+func (x FP16x16) String() string { return Format(x, -1) }
 
-// String returns the decimal with the fewest digits after the point that [ParseFixed] turns back into x.
-func (x FP32x32) String() string { return FormatFixed(x, -1) }
+// String returns the decimal with the fewest digits after the point that [Parse] turns back into x.
+func (x FP32x32) String() string { return Format(x, -1) }
 
-// String returns the decimal with the fewest digits after the point that [ParseFixed] turns back into x.
-func (x FP64x64) String() string { return FormatFixed(x, -1) }
+// String returns the decimal with the fewest digits after the point that [Parse] turns back into x.
+func (x FP64x64) String() string { return Format(x, -1) }
 
-// A FixedMode says how a result is made that lies between two numbers or beyond them all. Functions take any number of modes; none means the
+// A Mode says how a result is made that lies between two numbers or beyond them all. Functions take any number of modes; none means the
 // nearest number, of two the one with an even last bit, and an error for what is beyond.
-type FixedMode uint8
+type Mode uint8
 
 const (
 	// TowardZero drops what is below a unit.
-	TowardZero FixedMode = 1 << iota
+	TowardZero Mode = 1 << iota
 	// Saturate gives the last number in place of one beyond it. It doesn't give a logarithm of 0 a value: that stays an error.
 	Saturate
 	// Wrap gives the low bits of the rounded integer, and takes precedence over Saturate. It is for arithmetic and conversions; in the others,
@@ -76,41 +76,41 @@ const (
 	Wrap
 )
 
-func joinModes(modes []FixedMode) (m FixedMode) {
+func joinModes(modes []Mode) (m Mode) {
 	for _, x := range modes {
 		m |= x
 	}
 	return m
 }
 
-// What a [FixedError] wraps.
+// What a [Error] wraps.
 var (
-	// ErrFixedOverflow: the result is beyond the numbers of the format.
-	ErrFixedOverflow = errors.New("overflow")
-	// ErrFixedDomain: the function has no value there.
-	ErrFixedDomain = errors.New("no value")
-	// ErrFixedSyntax: the text is no decimal number.
-	ErrFixedSyntax = errors.New("syntax")
+	// ErrOverflow: the result is beyond the numbers of the format.
+	ErrOverflow = errors.New("overflow")
+	// ErrDomain: the function has no value there.
+	ErrDomain = errors.New("no value")
+	// ErrSyntax: the text is no decimal number.
+	ErrSyntax = errors.New("syntax")
 )
 
-// A FixedError says which function of which fixed-point numbers has no result.
-type FixedError struct {
+// A Error says which function of which fixed-point numbers has no result.
+type Error struct {
 	Func   string // the function's name
 	Format string // the format of the result
 	Index  int    // in functions of rows, which number of it
 	Err    error  // one of the errors above
 
-	reason string       // what the function wants
-	text   string       // the argument, if it isn't
-	of     *fixedFormat // the format of args
+	reason string  // what the function wants
+	text   string  // the argument, if it isn't
+	of     *format // the format of args
 	args   [2]Int128
 	n      int
 }
 
 // Unwrap returns Err.
-func (e *FixedError) Unwrap() error { return e.Err }
+func (e *Error) Unwrap() error { return e.Err }
 
-func (e *FixedError) Error() string {
+func (e *Error) Error() string {
 	arg := e.text
 	for i, a := range e.args[:e.n] {
 		if i > 0 {
@@ -118,48 +118,48 @@ func (e *FixedError) Error() string {
 		}
 		arg += e.of.text(a, -1)
 	}
-	s := "num." + e.Func + "(" + arg + ") in " + e.Format + ": " + e.Err.Error()
-	if e.Err == ErrFixedOverflow {
+	s := "fixed." + e.Func + "(" + arg + ") in " + e.Format + ": " + e.Err.Error()
+	if e.Err == ErrOverflow {
 		f := formatNamed(e.Format)
 		return s + ": the numbers end at " + f.text(f.last(true), -1) + " and " + f.text(f.last(false), -1)
 	}
 	return s + ": " + e.reason
 }
 
-// A fixedFormat is a format by its parameters.
-type fixedFormat struct {
+// A format is a format by its parameters.
+type format struct {
 	name  string
 	width uint // bits
 	frac  uint // of which after the point
 }
 
-var fixedFormats = [4]fixedFormat{{"FP8x23", 32, 23}, {"FP16x16", 32, 16}, {"FP32x32", 64, 32}, {"FP64x64", 128, 64}}
+var formats = [4]format{{"FP8x23", 32, 23}, {"FP16x16", 32, 16}, {"FP32x32", 64, 32}, {"FP64x64", 128, 64}}
 
-func formatNamed(name string) *fixedFormat {
-	for i := range fixedFormats {
-		if fixedFormats[i].name == name {
-			return &fixedFormats[i]
+func formatNamed(name string) *format {
+	for i := range formats {
+		if formats[i].name == name {
+			return &formats[i]
 		}
 	}
 	return nil
 }
 
-// fixedFormatOf returns the format of a type.
-func fixedFormatOf[T Fixed]() *fixedFormat {
+// formatOf returns the format of a type.
+func formatOf[T Number]() *format {
 	var x T
 	switch any(x).(type) {
 	case FP8x23:
-		return &fixedFormats[0]
+		return &formats[0]
 	case FP16x16:
-		return &fixedFormats[1]
+		return &formats[1]
 	case FP32x32:
-		return &fixedFormats[2]
+		return &formats[2]
 	}
-	return &fixedFormats[3]
+	return &formats[3]
 }
 
-// fixedWord returns the integer that x is, in units.
-func fixedWord[T Fixed](x T) Int128 {
+// wordOf returns the integer that x is, in units.
+func wordOf[T Number](x T) Int128 {
 	switch x := any(x).(type) {
 	case FP8x23:
 		return int128(int64(x.bits))
@@ -173,8 +173,8 @@ func fixedWord[T Fixed](x T) Int128 {
 	panic("unreachable")
 }
 
-// fromFixedWord takes the low bits of w.
-func fromFixedWord[T Fixed](w Int128) (x T) {
+// fromWord takes the low bits of w.
+func fromWord[T Number](w Int128) (x T) {
 	switch x := any(&x).(type) {
 	case *FP8x23:
 		x.bits = int32(w.Lo)
@@ -189,7 +189,7 @@ func fromFixedWord[T Fixed](w Int128) (x T) {
 }
 
 // last returns the last number of a sign.
-func (f *fixedFormat) last(neg bool) Int128 {
+func (f *format) last(neg bool) Int128 {
 	least := Int128{Hi: -1 << 63}
 	if f.width < 128 {
 		least = int128(-1 << (f.width - 1))
@@ -201,7 +201,7 @@ func (f *fixedFormat) last(neg bool) Int128 {
 }
 
 // one returns the integer that 1 is.
-func (f *fixedFormat) one() Int128 { return int128(1).shl(f.frac) }
+func (f *format) one() Int128 { return int128(1).shl(f.frac) }
 
 // A magnitude is an integer by sign and absolute value, of which over says that there is more above 128 bits.
 type magnitude struct {
@@ -210,7 +210,7 @@ type magnitude struct {
 }
 
 // fits reports whether m is a number of the format.
-func (f *fixedFormat) fits(m magnitude) bool {
+func (f *format) fits(m magnitude) bool {
 	if m.over {
 		return false
 	}
@@ -225,29 +225,29 @@ func (f *fixedFormat) fits(m magnitude) bool {
 }
 
 // finish makes a result of m in the type T, or the error of the function name of the first n of x and y, numbers of the format of.
-func finish[T Fixed](name string, m magnitude, mode FixedMode, of *fixedFormat, n int, x, y Int128) (T, error) {
-	f := fixedFormatOf[T]()
+func finish[T Number](name string, m magnitude, mode Mode, of *format, n int, x, y Int128) (T, error) {
+	f := formatOf[T]()
 	switch {
 	case f.fits(m) || mode&Wrap != 0:
 		w := Int128{int64(m.hi), m.lo}
 		if m.neg {
 			w = w.neg()
 		}
-		return fromFixedWord[T](w), nil
+		return fromWord[T](w), nil
 	case mode&Saturate != 0:
-		return fromFixedWord[T](f.last(m.neg)), nil
+		return fromWord[T](f.last(m.neg)), nil
 	}
 	var zero T
-	return zero, &FixedError{Func: name, Format: f.name, Err: ErrFixedOverflow, of: of, args: [2]Int128{x, y}, n: n}
+	return zero, &Error{Func: name, Format: f.name, Err: ErrOverflow, of: of, args: [2]Int128{x, y}, n: n}
 }
 
 // noValue is the error of a function without a value for the first n of x and y.
-func noValue(name, reason string, f *fixedFormat, n int, x, y Int128) error {
-	return &FixedError{Func: name, Format: f.name, Err: ErrFixedDomain, reason: reason, of: f, args: [2]Int128{x, y}, n: n}
+func noValue(name, reason string, f *format, n int, x, y Int128) error {
+	return &Error{Func: name, Format: f.name, Err: ErrDomain, reason: reason, of: f, args: [2]Int128{x, y}, n: n}
 }
 
 // rounded returns m + 1 if the part that m lacks asks for it: cmp is its order relative to a half, any whether it isn't 0.
-func (m magnitude) rounded(cmp int, mode FixedMode) magnitude {
+func (m magnitude) rounded(cmp int, mode Mode) magnitude {
 	if mode&TowardZero == 0 && (cmp > 0 || cmp == 0 && m.lo&1 == 1) {
 		var c uint64
 		m.lo, c = bits.Add64(m.lo, 1, 0)

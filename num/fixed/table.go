@@ -1,6 +1,6 @@
-package num
+package fixed
 
-// Constants and tables of the fast fixed-point functions, each the integer nearest to the number times a power of two. TestFixedTables computes
+// Constants and tables of the fast fixed-point functions, each the integer nearest to the number times a power of two. TestTables computes
 // them anew.
 
 const (

@@ -1,4 +1,4 @@
-package num
+package fixed
 
 import (
 	"math/big"
@@ -125,7 +125,7 @@ type approximation struct {
 }
 
 // settle rounds an approximation and reports whether all numbers within its error round to the same.
-func (a approximation) settle(mode FixedMode) (magnitude, bool) {
+func (a approximation) settle(mode Mode) (magnitude, bool) {
 	if a.over {
 		return magnitude{over: true, neg: a.neg}, true
 	}

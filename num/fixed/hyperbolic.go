@@ -1,4 +1,4 @@
-package num
+package fixed
 
 import (
 	"math/big"
@@ -28,10 +28,10 @@ func wideExps(x *big.Int, frac, q uint) (up, down *big.Int) {
 	return up, wideExp(x.Neg(x), q)
 }
 
-// SinhFixed returns the hyperbolic sine of x, correctly rounded.
-func SinhFixed[T Fixed](x T, mode ...FixedMode) (T, error) { return callFixed(&sinhFixed, x, mode) }
+// Sinh returns the hyperbolic sine of x, correctly rounded.
+func Sinh[T Number](x T, mode ...Mode) (T, error) { return call(&sinhFunc, x, mode) }
 
-var sinhFixed = fixedFunction{name: "SinhFixed", limbs: limbsSinh, exact: zeroAt0, fast: func(w int64, frac uint) (y, e int64) {
+var sinhFunc = function{name: "Sinh", limbs: limbsSinh, exact: zeroAt0, fast: func(w int64, frac uint) (y, e int64) {
 	up, down, e := fastExps(w, frac)
 	y = up - down
 	if w < 0 {
@@ -44,10 +44,10 @@ var sinhFixed = fixedFunction{name: "SinhFixed", limbs: limbsSinh, exact: zeroAt
 	return signed(up.Rsh(up, wideGuard+1), x.Sign() < 0)
 }}
 
-// CoshFixed returns the hyperbolic cosine of x, correctly rounded.
-func CoshFixed[T Fixed](x T, mode ...FixedMode) (T, error) { return callFixed(&coshFixed, x, mode) }
+// Cosh returns the hyperbolic cosine of x, correctly rounded.
+func Cosh[T Number](x T, mode ...Mode) (T, error) { return call(&coshFunc, x, mode) }
 
-var coshFixed = fixedFunction{name: "CoshFixed", limbs: limbsCosh, exact: oneAt0, fast: func(w int64, frac uint) (y, e int64) {
+var coshFunc = function{name: "Cosh", limbs: limbsCosh, exact: oneAt0, fast: func(w int64, frac uint) (y, e int64) {
 	up, down, e := fastExps(w, frac)
 	return up + down, 2 * e
 }, wide: func(x *big.Int, frac, p uint) *big.Int {
@@ -65,10 +65,10 @@ func decay(abs uint64, frac uint) uint64 {
 	return m >> min(uint(1-n), 63)
 }
 
-// TanhFixed returns the hyperbolic tangent of x, correctly rounded.
-func TanhFixed[T Fixed](x T, mode ...FixedMode) (T, error) { return callFixed(&tanhFixed, x, mode) }
+// Tanh returns the hyperbolic tangent of x, correctly rounded.
+func Tanh[T Number](x T, mode ...Mode) (T, error) { return call(&tanhFunc, x, mode) }
 
-var tanhFixed = fixedFunction{name: "TanhFixed", limbs: limbsTanh, exact: zeroAt0, fast: func(w int64, frac uint) (y, e int64) {
+var tanhFunc = function{name: "Tanh", limbs: limbsTanh, exact: zeroAt0, fast: func(w int64, frac uint) (y, e int64) {
 	v := decay(2*absInt64(w), frac)
 	n := 1<<62 - v
 	q, _ := bits.Div64(n>>(33-frac), n<<(31+frac), 1<<62+v)
@@ -84,12 +84,12 @@ var tanhFixed = fixedFunction{name: "TanhFixed", limbs: limbsTanh, exact: zeroAt
 	return signed(t.Rsh(t, wideGuard), x.Sign() < 0)
 }}
 
-// SigmoidFixed returns 1 / (1 + e^-x), correctly rounded.
-func SigmoidFixed[T Fixed](x T, mode ...FixedMode) (T, error) {
-	return callFixed(&sigmoidFixed, x, mode)
+// Sigmoid returns 1 / (1 + e^-x), correctly rounded.
+func Sigmoid[T Number](x T, mode ...Mode) (T, error) {
+	return call(&sigmoidFunc, x, mode)
 }
 
-var sigmoidFixed = fixedFunction{name: "SigmoidFixed", limbs: limbsSigmoid, exact: func(w Int128, f *fixedFormat) (magnitude, bool) {
+var sigmoidFunc = function{name: "Sigmoid", limbs: limbsSigmoid, exact: func(w Int128, f *format) (magnitude, bool) {
 	if w.Hi < 0 && f.atLeast(w, 64) {
 		return magnitude{}, true
 	}
@@ -113,12 +113,12 @@ var sigmoidFixed = fixedFunction{name: "SigmoidFixed", limbs: limbsSigmoid, exac
 	return s.Rsh(s, wideGuard)
 }}
 
-// SoftplusFixed returns log(1 + e^x), correctly rounded.
-func SoftplusFixed[T Fixed](x T, mode ...FixedMode) (T, error) {
-	return callFixed(&softplusFixed, x, mode)
+// Softplus returns log(1 + e^x), correctly rounded.
+func Softplus[T Number](x T, mode ...Mode) (T, error) {
+	return call(&softplusFunc, x, mode)
 }
 
-var softplusFixed = fixedFunction{name: "SoftplusFixed", limbs: limbsSoftplus, exact: func(w Int128, f *fixedFormat) (magnitude, bool) {
+var softplusFunc = function{name: "Softplus", limbs: limbsSoftplus, exact: func(w Int128, f *format) (magnitude, bool) {
 	if w.Hi < 0 {
 		return magnitude{}, f.atLeast(w, 64)
 	}
@@ -153,10 +153,10 @@ func wideRootOfSquare(x *big.Int, frac, q uint, sign int64) *big.Int {
 	return n.Add(n.Sqrt(n), a.Lsh(a, q-frac))
 }
 
-// AsinhFixed returns the inverse hyperbolic sine of x, correctly rounded.
-func AsinhFixed[T Fixed](x T, mode ...FixedMode) (T, error) { return callFixed(&asinhFixed, x, mode) }
+// Asinh returns the inverse hyperbolic sine of x, correctly rounded.
+func Asinh[T Number](x T, mode ...Mode) (T, error) { return call(&asinhFunc, x, mode) }
 
-var asinhFixed = fixedFunction{name: "AsinhFixed", limbs: limbsAsinh, exact: zeroAt0, fast: func(w int64, frac uint) (y, e int64) {
+var asinhFunc = function{name: "Asinh", limbs: limbsAsinh, exact: zeroAt0, fast: func(w int64, frac uint) (y, e int64) {
 	y = logQ57(rootOfSquare(w, frac, 1), frac+31) >> (26 - frac)
 	if w < 0 {
 		y = -y
@@ -168,10 +168,10 @@ var asinhFixed = fixedFunction{name: "AsinhFixed", limbs: limbsAsinh, exact: zer
 	return signed(l.Rsh(l, wideGuard), x.Sign() < 0)
 }}
 
-// AcoshFixed returns the inverse hyperbolic cosine of x, from 0 on, correctly rounded. For x < 1 it is an error.
-func AcoshFixed[T Fixed](x T, mode ...FixedMode) (T, error) { return callFixed(&acoshFixed, x, mode) }
+// Acosh returns the inverse hyperbolic cosine of x, from 0 on, correctly rounded. For x < 1 it is an error.
+func Acosh[T Number](x T, mode ...Mode) (T, error) { return call(&acoshFunc, x, mode) }
 
-var acoshFixed = fixedFunction{name: "AcoshFixed", limbs: limbsAcosh, wants: "it wants a number from 1 on", exact: zeroAt1, defined: func(w Int128, f *fixedFormat) bool {
+var acoshFunc = function{name: "Acosh", limbs: limbsAcosh, wants: "it wants a number from 1 on", exact: zeroAt1, defined: func(w Int128, f *format) bool {
 	return w.cmp(f.one()) >= 0
 }, fast: func(w int64, frac uint) (y, e int64) {
 	return logQ57(rootOfSquare(w, frac, -1), frac+31) >> (26 - frac), 1 << 5
@@ -181,10 +181,10 @@ var acoshFixed = fixedFunction{name: "AcoshFixed", limbs: limbsAcosh, wants: "it
 	return l.Rsh(l, wideGuard)
 }}
 
-// AtanhFixed returns the inverse hyperbolic tangent of x, correctly rounded. At ±1 and beyond it is an error.
-func AtanhFixed[T Fixed](x T, mode ...FixedMode) (T, error) { return callFixed(&atanhFixed, x, mode) }
+// Atanh returns the inverse hyperbolic tangent of x, correctly rounded. At ±1 and beyond it is an error.
+func Atanh[T Number](x T, mode ...Mode) (T, error) { return call(&atanhFunc, x, mode) }
 
-var atanhFixed = fixedFunction{name: "AtanhFixed", limbs: limbsAtanh, wants: "it wants a number between -1 and 1", exact: zeroAt0, defined: func(w Int128, f *fixedFormat) bool {
+var atanhFunc = function{name: "Atanh", limbs: limbsAtanh, wants: "it wants a number between -1 and 1", exact: zeroAt0, defined: func(w Int128, f *format) bool {
 	return withinOne(w, f) && w != f.one() && w != f.one().neg()
 }, fast: func(w int64, frac uint) (y, e int64) {
 	one := int64(1) << frac
@@ -196,10 +196,10 @@ var atanhFixed = fixedFunction{name: "AtanhFixed", limbs: limbsAtanh, wants: "it
 	return l.Rsh(l, wideGuard+1)
 }}
 
-// ErfFixed returns the error function of x, correctly rounded.
-func ErfFixed[T Fixed](x T, mode ...FixedMode) (T, error) { return callFixed(&erfFixed, x, mode) }
+// Erf returns the error function of x, correctly rounded.
+func Erf[T Number](x T, mode ...Mode) (T, error) { return call(&erfFunc, x, mode) }
 
-var erfFixed = fixedFunction{name: "ErfFixed", limbs: limbsErf, exact: zeroAt0, fast: fastErf, wide: func(x *big.Int, frac, p uint) *big.Int {
+var erfFunc = function{name: "Erf", limbs: limbsErf, exact: zeroAt0, fast: fastErf, wide: func(x *big.Int, frac, p uint) *big.Int {
 	q := p + wideGuard
 	a := new(big.Int).Abs(clamped(x, frac, 12)) // 1 - erf(12) is 2^-210, and any of FP64x64 rounds like it
 	v := wideErf(a.Lsh(a, q-frac), q)

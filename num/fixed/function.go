@@ -1,23 +1,23 @@
-package num
+package fixed
 
 import (
 	"math/big"
 	"math/bits"
 )
 
-// A fixedFunction is a function of one fixed-point number, in integers alone. Each is defined by the true value, rounded, so there are
+// A function is a function of one fixed-point number, in integers alone. Each is defined by the true value, rounded, so there are
 // only two questions: how near is an approximation certain to be, and does everything that near round to the same number. fast answers for
 // formats of 32 bits, limbs for the wider ones. Where it doesn't settle the rounding, wide computes more and more bits until that does. It
 // ends, because the values that lie between two numbers exactly, or on one, come from exact; no others are rational (Lindemann and
 // Weierstrass for all but powers of 2, logarithms to 2 and 10, where it is plain, and the error function, for which Siegel and Shidlovskii say so).
-type fixedFunction struct {
+type function struct {
 	name    string
-	wants   string                                           // of x, in the error
-	defined func(w Int128, f *fixedFormat) bool              // nil: everywhere
-	exact   func(w Int128, f *fixedFormat) (magnitude, bool) // rational values, and those too far from any doubt to compute
-	fast    func(w int64, frac uint) (y, e int64)            // the value times 2^(frac+31), and a bound of its error; anything from 2^62+e on for what is 2^62 or more
-	limbs   func(w Int128, frac uint) approximation          // nil: none
-	wide    func(x *big.Int, frac, p uint) *big.Int          // the value of x 2^-frac times 2^p, to wideError
+	wants   string                                      // of x, in the error
+	defined func(w Int128, f *format) bool              // nil: everywhere
+	exact   func(w Int128, f *format) (magnitude, bool) // rational values, and those too far from any doubt to compute
+	fast    func(w int64, frac uint) (y, e int64)       // the value times 2^(frac+31), and a bound of its error; anything from 2^62+e on for what is 2^62 or more
+	limbs   func(w Int128, frac uint) approximation     // nil: none
+	wide    func(x *big.Int, frac, p uint) *big.Int     // the value of x 2^-frac times 2^p, to wideError
 }
 
 // beyond is a result of fast for what is above all numbers of 32 bits, whatever it is.
@@ -26,8 +26,8 @@ const beyond = 1<<62 + 1<<40
 // overflows is a result of exact above all numbers.
 var overflows = magnitude{over: true}
 
-func callFixed[T Fixed](fn *fixedFunction, x T, modes []FixedMode) (T, error) {
-	f, w, mode := fixedFormatOf[T](), fixedWord(x), joinModes(modes)&^Wrap
+func call[T Number](fn *function, x T, modes []Mode) (T, error) {
+	f, w, mode := formatOf[T](), wordOf(x), joinModes(modes)&^Wrap
 	if fn.defined != nil && !fn.defined(w, f) {
 		var zero T
 		return zero, noValue(fn.name, fn.wants, f, 1, w, Int128{})
@@ -47,7 +47,7 @@ func callFixed[T Fixed](fn *fixedFunction, x T, modes []FixedMode) (T, error) {
 }
 
 // settleFast rounds a result of fast and reports whether all numbers within its error round to the same.
-func settleFast(y, e int64, mode FixedMode) (magnitude, bool) {
+func settleFast(y, e int64, mode Mode) (magnitude, bool) {
 	neg := y < 0
 	if neg {
 		y = -y
@@ -61,7 +61,7 @@ func settleFast(y, e int64, mode FixedMode) (magnitude, bool) {
 }
 
 // settleWide rounds the value that wide gives to p bits, for p large enough.
-func settleWide(f *fixedFormat, mode FixedMode, wide func(p uint) *big.Int) magnitude {
+func settleWide(f *format, mode Mode, wide func(p uint) *big.Int) magnitude {
 	for extra := uint(64); ; extra *= 2 {
 		v := wide(f.frac + extra)
 		neg := v.Sign() < 0
@@ -80,16 +80,16 @@ func settleWide(f *fixedFormat, mode FixedMode, wide func(p uint) *big.Int) magn
 }
 
 // zeroAt0 is for functions whose only rational value is 0, at 0.
-func zeroAt0(w Int128, _ *fixedFormat) (magnitude, bool) { return magnitude{}, w.isZero() }
+func zeroAt0(w Int128, _ *format) (magnitude, bool) { return magnitude{}, w.isZero() }
 
 // oneAt0 is for functions whose only rational value is 1, at 0.
-func oneAt0(w Int128, f *fixedFormat) (magnitude, bool) { return f.one().magnitude(), w.isZero() }
+func oneAt0(w Int128, f *format) (magnitude, bool) { return f.one().magnitude(), w.isZero() }
 
 // zeroAt1 is for functions whose only rational value is 0, at 1.
-func zeroAt1(w Int128, f *fixedFormat) (magnitude, bool) { return magnitude{}, w == f.one() }
+func zeroAt1(w Int128, f *format) (magnitude, bool) { return magnitude{}, w == f.one() }
 
 // atLeast reports whether |w| is n or more.
-func (f *fixedFormat) atLeast(w Int128, n int64) bool {
+func (f *format) atLeast(w Int128, n int64) bool {
 	m := w.magnitude()
 	i := m.shiftRight(f.frac, TowardZero)
 	return i.lo >= uint64(n)
@@ -107,17 +107,17 @@ func clamped(x *big.Int, frac uint, n int64) *big.Int {
 	return limit
 }
 
-// ExpFixed returns e to the power x, correctly rounded.
-func ExpFixed[T Fixed](x T, mode ...FixedMode) (T, error) { return callFixed(&expFixed, x, mode) }
+// Exp returns e to the power x, correctly rounded.
+func Exp[T Number](x T, mode ...Mode) (T, error) { return call(&expFunc, x, mode) }
 
-var expFixed = fixedFunction{name: "ExpFixed", limbs: limbsExp, exact: expExact, fast: fastExp, wide: func(x *big.Int, frac, p uint) *big.Int {
+var expFunc = function{name: "Exp", limbs: limbsExp, exact: expExact, fast: fastExp, wide: func(x *big.Int, frac, p uint) *big.Int {
 	q := p + wideGuard
 	e := wideExp(x.Lsh(x, q-frac), q)
 	return e.Rsh(e, wideGuard)
 }}
 
 // expExact: e^64 is beyond all formats and e^-64 below half a unit of all.
-func expExact(w Int128, f *fixedFormat) (magnitude, bool) {
+func expExact(w Int128, f *format) (magnitude, bool) {
 	if f.atLeast(w, 64) {
 		if w.Hi < 0 {
 			return magnitude{}, true
@@ -127,10 +127,10 @@ func expExact(w Int128, f *fixedFormat) (magnitude, bool) {
 	return oneAt0(w, f)
 }
 
-// Exp2Fixed returns 2 to the power x, correctly rounded.
-func Exp2Fixed[T Fixed](x T, mode ...FixedMode) (T, error) { return callFixed(&exp2Fixed, x, mode) }
+// Exp2 returns 2 to the power x, correctly rounded.
+func Exp2[T Number](x T, mode ...Mode) (T, error) { return call(&exp2Func, x, mode) }
 
-var exp2Fixed = fixedFunction{name: "Exp2Fixed", limbs: limbsExp2, fast: fastExp2, exact: func(w Int128, f *fixedFormat) (magnitude, bool) {
+var exp2Func = function{name: "Exp2", limbs: limbsExp2, fast: fastExp2, exact: func(w Int128, f *format) (magnitude, bool) {
 	m := w.magnitude()
 	n := m.shiftRight(f.frac, TowardZero)
 	switch {
@@ -153,22 +153,22 @@ var exp2Fixed = fixedFunction{name: "Exp2Fixed", limbs: limbsExp2, fast: fastExp
 	return e.Rsh(e, wideGuard)
 }}
 
-// LogFixed returns the natural logarithm of x, correctly rounded. For x <= 0 it is an error.
-func LogFixed[T Fixed](x T, mode ...FixedMode) (T, error) { return callFixed(&logFixed, x, mode) }
+// Log returns the natural logarithm of x, correctly rounded. For x <= 0 it is an error.
+func Log[T Number](x T, mode ...Mode) (T, error) { return call(&logFunc, x, mode) }
 
 const wantsPositive = "it wants a number above 0"
 
-func positive(w Int128, _ *fixedFormat) bool { return w.Hi >= 0 && !w.isZero() }
+func positive(w Int128, _ *format) bool { return w.Hi >= 0 && !w.isZero() }
 
-var logFixed = fixedFunction{name: "LogFixed", limbs: limbsLog, wants: wantsPositive, defined: positive, exact: zeroAt1, fast: fastLog, wide: func(x *big.Int, frac, p uint) *big.Int {
+var logFunc = function{name: "Log", limbs: limbsLog, wants: wantsPositive, defined: positive, exact: zeroAt1, fast: fastLog, wide: func(x *big.Int, frac, p uint) *big.Int {
 	l := wideLog(x, frac, p+wideGuard)
 	return l.Rsh(l, wideGuard)
 }}
 
-// Log2Fixed returns the logarithm of x to base 2, correctly rounded. For x <= 0 it is an error.
-func Log2Fixed[T Fixed](x T, mode ...FixedMode) (T, error) { return callFixed(&log2Fixed, x, mode) }
+// Log2 returns the logarithm of x to base 2, correctly rounded. For x <= 0 it is an error.
+func Log2[T Number](x T, mode ...Mode) (T, error) { return call(&log2Func, x, mode) }
 
-var log2Fixed = fixedFunction{name: "Log2Fixed", limbs: limbsLog2, wants: wantsPositive, defined: positive, fast: fastLog2, exact: func(w Int128, f *fixedFormat) (magnitude, bool) {
+var log2Func = function{name: "Log2", limbs: limbsLog2, wants: wantsPositive, defined: positive, fast: fastLog2, exact: func(w Int128, f *format) (magnitude, bool) {
 	if bits.OnesCount64(uint64(w.Hi))+bits.OnesCount64(w.Lo) != 1 {
 		return magnitude{}, false
 	}
@@ -183,10 +183,10 @@ var log2Fixed = fixedFunction{name: "Log2Fixed", limbs: limbsLog2, wants: wantsP
 	return l.Rsh(l, wideGuard)
 }}
 
-// Log10Fixed returns the logarithm of x to base 10, correctly rounded. For x <= 0 it is an error.
-func Log10Fixed[T Fixed](x T, mode ...FixedMode) (T, error) { return callFixed(&log10Fixed, x, mode) }
+// Log10 returns the logarithm of x to base 10, correctly rounded. For x <= 0 it is an error.
+func Log10[T Number](x T, mode ...Mode) (T, error) { return call(&log10Func, x, mode) }
 
-var log10Fixed = fixedFunction{name: "Log10Fixed", limbs: limbsLog10, wants: wantsPositive, defined: positive, fast: fastLog10, exact: func(w Int128, f *fixedFormat) (magnitude, bool) {
+var log10Func = function{name: "Log10", limbs: limbsLog10, wants: wantsPositive, defined: positive, fast: fastLog10, exact: func(w Int128, f *format) (magnitude, bool) {
 	m := w.magnitude()
 	n := m.shiftRight(f.frac, TowardZero)
 	if n.shiftLeft(f.frac) != m {

@@ -1,4 +1,4 @@
-package num
+package fixed
 
 import (
 	"math"
@@ -7,100 +7,100 @@ import (
 	"strconv"
 )
 
-// FixedMoments is the count, the sum and the sum of squares of fixed-point numbers, all exact. The zero value has none.
-type FixedMoments[T Fixed] struct {
+// Moments is the count, the sum and the sum of squares of fixed-point numbers, all exact. The zero value has none.
+type Moments[T Number] struct {
 	n       int
-	sum     FixedSum[T]
-	squares FixedSum[T]
+	sum     Sum[T]
+	squares Sum[T]
 }
 
 // AddRow adds the numbers of a.
-func (m *FixedMoments[T]) AddRow(a []T) {
+func (m *Moments[T]) AddRow(a []T) {
 	m.n += len(a)
 	m.sum.AddRow(a)
 	m.squares.AddProducts(a, a)
 }
 
 // Merge adds the numbers of other.
-func (m *FixedMoments[T]) Merge(other *FixedMoments[T]) {
+func (m *Moments[T]) Merge(other *Moments[T]) {
 	m.n += other.n
 	m.sum.Merge(&other.sum)
 	m.squares.Merge(&other.squares)
 }
 
 // Mean returns the mean, rounded once. That of no numbers is an error.
-func (m *FixedMoments[T]) Mean(mode ...FixedMode) (T, error) { return m.sum.Mean(m.n, mode...) }
+func (m *Moments[T]) Mean(mode ...Mode) (T, error) { return m.sum.Mean(m.n, mode...) }
 
 // Variance returns the sum of (x - mean)² divided by n - ddof, n being the count, rounded once: with ddof 0 the variance of the numbers, with 1 the
 // estimate of that which they are a sample of. For n - ddof below 1 it is an error.
-func (m *FixedMoments[T]) Variance(ddof int, mode ...FixedMode) (T, error) {
-	return m.spread("FixedMoments.Variance", ddof, mode, func(num, den *big.Int, how FixedMode) magnitude {
-		return magnitudeOf(quotient(num, den.Lsh(den, fixedFormatOf[T]().frac), how))
+func (m *Moments[T]) Variance(ddof int, mode ...Mode) (T, error) {
+	return m.spread("Moments.Variance", ddof, mode, func(num, den *big.Int, how Mode) magnitude {
+		return magnitudeOf(quotient(num, den.Lsh(den, formatOf[T]().frac), how))
 	})
 }
 
-// StdDev returns the root of what [FixedMoments.Variance] rounds, rounded once.
-func (m *FixedMoments[T]) StdDev(ddof int, mode ...FixedMode) (T, error) {
-	return m.spread("FixedMoments.StdDev", ddof, mode, func(num, den *big.Int, how FixedMode) magnitude {
+// StdDev returns the root of what [Moments.Variance] rounds, rounded once.
+func (m *Moments[T]) StdDev(ddof int, mode ...Mode) (T, error) {
+	return m.spread("Moments.StdDev", ddof, mode, func(num, den *big.Int, how Mode) magnitude {
 		return roundQuarters(rootQuarters(num, den), how)
 	})
 }
 
 // spread gives of the variance in units of 2^-2f as a fraction.
-func (m *FixedMoments[T]) spread(name string, ddof int, modes []FixedMode, of func(num, den *big.Int, how FixedMode) magnitude) (T, error) {
-	f, how := fixedFormatOf[T](), joinModes(modes)
+func (m *Moments[T]) spread(name string, ddof int, modes []Mode, of func(num, den *big.Int, how Mode) magnitude) (T, error) {
+	f, how := formatOf[T](), joinModes(modes)
 	if ddof < 0 || ddof >= m.n {
 		var zero T
-		return zero, &FixedError{Func: name, Format: f.name, Err: ErrFixedDomain, text: strconv.Itoa(m.n) + " numbers, ddof " + strconv.Itoa(ddof), reason: "it wants a ddof from 0 on and more numbers than that"}
+		return zero, &Error{Func: name, Format: f.name, Err: ErrDomain, text: strconv.Itoa(m.n) + " numbers, ddof " + strconv.Itoa(ddof), reason: "it wants a ddof from 0 on and more numbers than that"}
 	}
 	n := big.NewInt(int64(m.n))
 	num, _ := m.squared()
 	x, err := finish[T](name, of(num, n.Mul(n, big.NewInt(int64(m.n-ddof))), how), how, f, 0, Int128{}, Int128{})
-	if e, ok := err.(*FixedError); ok {
+	if e, ok := err.(*Error); ok {
 		e.text = strconv.Itoa(m.n) + " numbers"
 	}
 	return x, err
 }
 
 // squared returns n² times the variance, n Σx² - (Σx)², and Σx, for words x.
-func (m *FixedMoments[T]) squared() (w, sum *big.Int) {
+func (m *Moments[T]) squared() (w, sum *big.Int) {
 	sum = m.sum.acc.big()
-	sum.Rsh(sum, fixedFormatOf[T]().frac)
+	sum.Rsh(sum, formatOf[T]().frac)
 	w = m.squares.acc.big()
 	w.Mul(w, big.NewInt(int64(m.n)))
 	return w.Sub(w, new(big.Int).Mul(sum, sum)), sum
 }
 
 // Norm returns the step of layer, group and instance normalization: (x - mean) / √(variance + epsilon), with mean and variance (ddof 0) exact.
-func (m *FixedMoments[T]) Norm(epsilon float64) (FixedNorm[T], error) {
+func (m *Moments[T]) Norm(epsilon float64) (Norm[T], error) {
 	w, sum := m.squared()
-	return newNorm[T]("FixedMoments.Norm", m.n, 0, sum, w, epsilon)
+	return newNorm[T]("Moments.Norm", m.n, 0, sum, w, epsilon)
 }
 
-// Norm returns division by the sum, which is that of [FixedSum.AddAbs] in normalization to length 1 in the norm of absolute values.
-func (s *FixedSum[T]) Norm() (FixedNorm[T], error) {
+// Norm returns division by the sum, which is that of [Sum.AddAbs] in normalization to length 1 in the norm of absolute values.
+func (s *Sum[T]) Norm() (Norm[T], error) {
 	w := s.acc.big()
-	return newNorm[T]("FixedSum.Norm", 1, fixedFormatOf[T]().frac, new(big.Int), w.Mul(w, w), 0)
+	return newNorm[T]("Sum.Norm", 1, formatOf[T]().frac, new(big.Int), w.Mul(w, w), 0)
 }
 
 // RootNorm returns division by √(sum/n + epsilon): with the sum of squares, normalization to length 1 if n is 1 and epsilon 0, and that by the root
 // mean square if n is their count.
-func (s *FixedSum[T]) RootNorm(n int, epsilon float64) (FixedNorm[T], error) {
+func (s *Sum[T]) RootNorm(n int, epsilon float64) (Norm[T], error) {
 	w := s.acc.big()
-	return newNorm[T]("FixedSum.RootNorm", n, 0, new(big.Int), w.Mul(w, big.NewInt(int64(n))), epsilon)
+	return newNorm[T]("Sum.RootNorm", n, 0, new(big.Int), w.Mul(w, big.NewInt(int64(n))), epsilon)
 }
 
-// FixedNormOf returns the step of batch normalization: (x - mean) / √(variance + epsilon).
-func FixedNormOf[T Fixed](mean, variance T, epsilon float64) (FixedNorm[T], error) {
-	w := fixedWord(variance).Big()
-	return newNorm[T]("FixedNormOf", 1, 0, fixedWord(mean).Big(), w.Lsh(w, fixedFormatOf[T]().frac), epsilon)
+// NormOf returns the step of batch normalization: (x - mean) / √(variance + epsilon).
+func NormOf[T Number](mean, variance T, epsilon float64) (Norm[T], error) {
+	w := wordOf(variance).Big()
+	return newNorm[T]("NormOf", 1, 0, wordOf(mean).Big(), w.Lsh(w, formatOf[T]().frac), epsilon)
 }
 
-// A FixedNorm is a step of normalization: it makes (x - c) / √v of a number x, c and v being exact. [FixedMoments.Norm], [FixedSum.Norm],
-// [FixedSum.RootNorm] and [FixedNormOf] return them; the zero value has no results. Where v is 0, the result is 0 for x = c and an error otherwise.
+// A Norm is a step of normalization: it makes (x - c) / √v of a number x, c and v being exact. [Moments.Norm], [Sum.Norm],
+// [Sum.RootNorm] and [NormOf] return them; the zero value has no results. Where v is 0, the result is 0 for x = c and an error otherwise.
 //
 // An epsilon is taken as the exact number that the float64 is, however small; it is finite and at least 0.
-type FixedNorm[T Fixed] struct {
+type Norm[T Number] struct {
 	// The result in units is that of the scale times (mul X - sub) / √w, X being x in units.
 	mul, sub, w *big.Int
 
@@ -117,8 +117,8 @@ type FixedNorm[T Fixed] struct {
 }
 
 // newNorm returns the step (n X - center) 2^lift / √(w + n² 2^2f epsilon), with epsilon times 2^2lift if lift isn't 0. It takes w over.
-func newNorm[T Fixed](name string, n int, lift uint, center, w *big.Int, epsilon float64) (FixedNorm[T], error) {
-	f := fixedFormatOf[T]()
+func newNorm[T Number](name string, n int, lift uint, center, w *big.Int, epsilon float64) (Norm[T], error) {
+	f := formatOf[T]()
 	reason := ""
 	switch {
 	case n < 1:
@@ -151,9 +151,9 @@ func newNorm[T Fixed](name string, n int, lift uint, center, w *big.Int, epsilon
 		if n < 1 {
 			text = strconv.Itoa(n) + " numbers"
 		}
-		return FixedNorm[T]{}, &FixedError{Func: name, Format: f.name, Err: ErrFixedDomain, text: text, reason: reason}
+		return Norm[T]{}, &Error{Func: name, Format: f.name, Err: ErrDomain, text: text, reason: reason}
 	}
-	s := FixedNorm[T]{mul: new(big.Int).Lsh(big.NewInt(int64(n)), lift), sub: new(big.Int).Lsh(center, lift), w: w}
+	s := Norm[T]{mul: new(big.Int).Lsh(big.NewInt(int64(n)), lift), sub: new(big.Int).Lsh(center, lift), w: w}
 	if w.Sign() == 0 {
 		return s, nil
 	}
@@ -182,32 +182,32 @@ func newNorm[T Fixed](name string, n int, lift uint, center, w *big.Int, epsilon
 }
 
 // InvStdDev returns 1 / √v, rounded once. For v = 0 it is an error.
-func (s *FixedNorm[T]) InvStdDev(mode ...FixedMode) (T, error) {
-	f, how := fixedFormatOf[T](), joinModes(mode)
+func (s *Norm[T]) InvStdDev(mode ...Mode) (T, error) {
+	f, how := formatOf[T](), joinModes(mode)
 	if s.w == nil || s.w.Sign() == 0 {
 		var zero T
-		return zero, &FixedError{Func: "FixedNorm.InvStdDev", Format: f.name, Err: ErrFixedDomain, reason: "the variance is 0"}
+		return zero, &Error{Func: "Norm.InvStdDev", Format: f.name, Err: ErrDomain, reason: "the variance is 0"}
 	}
 	n := new(big.Int).Lsh(s.mul, 2*f.frac)
 	m := roundQuarters(rootQuarters(n.Mul(n, n), s.w), how)
-	return finish[T]("FixedNorm.InvStdDev", m, how, f, 0, Int128{}, Int128{})
+	return finish[T]("Norm.InvStdDev", m, how, f, 0, Int128{}, Int128{})
 }
 
 // Apply sets dst[i] to scale[i] (x[i] - c) / √v + bias[i], rounded once. Scale and bias have the length of x or one number for all, or are nil, which
 // is 1 and 0; dst has at least that of x. dst may be any of the rows. An error names the first number without a result; dst is as it was then.
-func (s *FixedNorm[T]) Apply(dst, x, scale, bias []T, mode ...FixedMode) error {
-	f, how := fixedFormatOf[T](), joinModes(mode)
+func (s *Norm[T]) Apply(dst, x, scale, bias []T, mode ...Mode) error {
+	f, how := formatOf[T](), joinModes(mode)
 	out := make([]T, len(x))
 	by, plus := f.one(), Int128{}
 	for i := range x {
 		if len(scale) > 1 || len(scale) == 1 && i == 0 {
-			by = fixedWord(scale[i])
+			by = wordOf(scale[i])
 		}
 		if len(bias) > 1 || len(bias) == 1 && i == 0 {
-			plus = fixedWord(bias[i])
+			plus = wordOf(bias[i])
 		}
 		m, ok := magnitude{}, false
-		w := fixedWord(x[i])
+		w := wordOf(x[i])
 		switch {
 		case s.n > 0:
 			m, ok = s.fast(int64(w.Lo), int64(by.Lo), int64(plus.Lo), how)
@@ -216,12 +216,12 @@ func (s *FixedNorm[T]) Apply(dst, x, scale, bias []T, mode ...FixedMode) error {
 		}
 		if !ok {
 			if m, ok = s.wide(w, by, plus, how); !ok {
-				return &FixedError{Func: "FixedNorm.Apply", Format: f.name, Index: i, Err: ErrFixedDomain, reason: "the variance is 0", of: f, args: [2]Int128{w}, n: 1}
+				return &Error{Func: "Norm.Apply", Format: f.name, Index: i, Err: ErrDomain, reason: "the variance is 0", of: f, args: [2]Int128{w}, n: 1}
 			}
 		}
 		var err error
-		if out[i], err = finish[T]("FixedNorm.Apply", m, how, f, 1, w, Int128{}); err != nil {
-			err.(*FixedError).Index = i
+		if out[i], err = finish[T]("Norm.Apply", m, how, f, 1, w, Int128{}); err != nil {
+			err.(*Error).Index = i
 			return err
 		}
 	}
@@ -230,7 +230,7 @@ func (s *FixedNorm[T]) Apply(dst, x, scale, bias []T, mode ...FixedMode) error {
 }
 
 // fast returns the result in units if 64 bits settle it.
-func (s *FixedNorm[T]) fast(x, by, plus int64, mode FixedMode) (magnitude, bool) {
+func (s *Norm[T]) fast(x, by, plus int64, mode Mode) (magnitude, bool) {
 	d := s.n*x - s.center // below 2^62 + 2^62
 	if d == 0 || by == 0 {
 		return int128(plus).magnitude(), true
@@ -269,7 +269,7 @@ func (s *FixedNorm[T]) fast(x, by, plus int64, mode FixedMode) (magnitude, bool)
 }
 
 // limbs returns the result to 2^-124 of the product, if there is room for the bias.
-func (s *FixedNorm[T]) limbs(x, by, plus Int128) approximation {
+func (s *Norm[T]) limbs(x, by, plus Int128) approximation {
 	a, neg := abs128(x)
 	if a.hi>>32 != 0 {
 		return approximation{}
@@ -293,7 +293,7 @@ func (s *FixedNorm[T]) limbs(x, by, plus Int128) approximation {
 }
 
 // wide returns the result in units, or false if there is none.
-func (s *FixedNorm[T]) wide(x, by, plus Int128, mode FixedMode) (magnitude, bool) {
+func (s *Norm[T]) wide(x, by, plus Int128, mode Mode) (magnitude, bool) {
 	if s.w == nil {
 		return magnitude{}, false
 	}
@@ -322,7 +322,7 @@ func rootQuarters(num, den *big.Int) *big.Int {
 }
 
 // roundQuarters rounds a quarter of q, in place.
-func roundQuarters(q *big.Int, mode FixedMode) magnitude {
+func roundQuarters(q *big.Int, mode Mode) magnitude {
 	neg := q.Sign() < 0
 	rest := int(q.Abs(q).Bit(1)<<1 | q.Bit(0))
 	m := magnitudeOf(q.Rsh(q, 2))

@@ -1,4 +1,4 @@
-package num
+package fixed
 
 import (
 	"errors"
@@ -11,34 +11,34 @@ import (
 	"pgregory.net/rapid"
 )
 
-// forFixed runs a test for each fixed-point type.
-func forFixed(t *testing.T, a func(*testing.T, fixedCalls[FP8x23]), b func(*testing.T, fixedCalls[FP16x16]), c func(*testing.T, fixedCalls[FP32x32]), d func(*testing.T, fixedCalls[FP64x64])) {
-	t.Run("FP8x23", func(t *testing.T) { a(t, fixedCalls[FP8x23]{}) })
-	t.Run("FP16x16", func(t *testing.T) { b(t, fixedCalls[FP16x16]{}) })
-	t.Run("FP32x32", func(t *testing.T) { c(t, fixedCalls[FP32x32]{}) })
-	t.Run("FP64x64", func(t *testing.T) { d(t, fixedCalls[FP64x64]{}) })
+// forFormats runs a test for each fixed-point type.
+func forFormats(t *testing.T, a func(*testing.T, calls[FP8x23]), b func(*testing.T, calls[FP16x16]), c func(*testing.T, calls[FP32x32]), d func(*testing.T, calls[FP64x64])) {
+	t.Run("FP8x23", func(t *testing.T) { a(t, calls[FP8x23]{}) })
+	t.Run("FP16x16", func(t *testing.T) { b(t, calls[FP16x16]{}) })
+	t.Run("FP32x32", func(t *testing.T) { c(t, calls[FP32x32]{}) })
+	t.Run("FP64x64", func(t *testing.T) { d(t, calls[FP64x64]{}) })
 }
 
-type fixedCalls[T Fixed] struct{}
+type calls[T Number] struct{}
 
 // draw returns a number of T, those next to powers of two often.
-func (fixedCalls[T]) draw(t *rapid.T, label string) T {
+func (calls[T]) draw(t *rapid.T, label string) T {
 	r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, label), 1))
-	return fromFixedWord[T](someWord(r, fixedFormatOf[T]()))
+	return fromWord[T](someWord(r, formatOf[T]()))
 }
 
-func (fixedCalls[T]) unit() *big.Rat {
-	return new(big.Rat).SetFrac(big.NewInt(1), unit(fixedFormatOf[T]().frac))
+func (calls[T]) unit() *big.Rat {
+	return new(big.Rat).SetFrac(big.NewInt(1), unit(formatOf[T]().frac))
 }
 
 // value returns x, exactly.
-func (c fixedCalls[T]) value(x T) *big.Rat {
-	return new(big.Rat).Mul(new(big.Rat).SetInt(fixedWord(x).Big()), c.unit())
+func (c calls[T]) value(x T) *big.Rat {
+	return new(big.Rat).Mul(new(big.Rat).SetInt(wordOf(x).Big()), c.unit())
 }
 
 // check compares a result, and its error, with the exact value it is to be rounded from.
-func (c fixedCalls[T]) check(t *rapid.T, what string, f func(mode ...FixedMode) (T, error), exact *big.Rat) {
-	format := fixedFormatOf[T]()
+func (c calls[T]) check(t *rapid.T, what string, f func(mode ...Mode) (T, error), exact *big.Rat) {
+	format := formatOf[T]()
 	units := new(big.Rat).Quo(exact, c.unit())
 	for mode := range Wrap << 1 {
 		want := roundRat(units, mode)
@@ -59,17 +59,17 @@ func (c fixedCalls[T]) check(t *rapid.T, what string, f func(mode ...FixedMode) 
 			fails = true
 		}
 		got, err := f(mode)
-		if fails != errors.Is(err, ErrFixedOverflow) || err != nil && !fails {
+		if fails != errors.Is(err, ErrOverflow) || err != nil && !fails {
 			t.Fatalf("%s, mode %d: error %v, want an overflow: %v", what, mode, err, fails)
 		}
-		if !fails && fixedWord(got).Big().Cmp(want) != 0 {
-			t.Fatalf("%s, mode %d: got %v units, want %v", what, mode, fixedWord(got), want)
+		if !fails && wordOf(got).Big().Cmp(want) != 0 {
+			t.Fatalf("%s, mode %d: got %v units, want %v", what, mode, wordOf(got), want)
 		}
 	}
 }
 
 // roundRat rounds to nearest even, or toward zero.
-func roundRat(r *big.Rat, mode FixedMode) *big.Int {
+func roundRat(r *big.Rat, mode Mode) *big.Int {
 	n, rest := new(big.Int).QuoRem(r.Num(), r.Denom(), new(big.Int))
 	cmp := rest.Abs(rest).Lsh(rest, 1).Cmp(r.Denom())
 	if mode&TowardZero == 0 && (cmp > 0 || cmp == 0 && n.Bit(0) == 1) {
@@ -78,80 +78,80 @@ func roundRat(r *big.Rat, mode FixedMode) *big.Int {
 	return n
 }
 
-func TestFixedArithmetic(t *testing.T) {
-	forFixed(t, testArithmetic[FP8x23], testArithmetic[FP16x16], testArithmetic[FP32x32], testArithmetic[FP64x64])
+func TestArithmetic(t *testing.T) {
+	forFormats(t, testArithmetic[FP8x23], testArithmetic[FP16x16], testArithmetic[FP32x32], testArithmetic[FP64x64])
 }
 
-func testArithmetic[T Fixed](t *testing.T, c fixedCalls[T]) {
+func testArithmetic[T Number](t *testing.T, c calls[T]) {
 	rapid.Check(t, func(t *rapid.T) {
 		x, y := c.draw(t, "x"), c.draw(t, "y")
 		a, b := c.value(x), c.value(y)
-		two := func(f func(x, y T, mode ...FixedMode) (T, error)) func(...FixedMode) (T, error) {
-			return func(mode ...FixedMode) (T, error) { return f(x, y, mode...) }
+		two := func(f func(x, y T, mode ...Mode) (T, error)) func(...Mode) (T, error) {
+			return func(mode ...Mode) (T, error) { return f(x, y, mode...) }
 		}
-		one := func(f func(x T, mode ...FixedMode) (T, error)) func(...FixedMode) (T, error) {
-			return func(mode ...FixedMode) (T, error) { return f(x, mode...) }
+		one := func(f func(x T, mode ...Mode) (T, error)) func(...Mode) (T, error) {
+			return func(mode ...Mode) (T, error) { return f(x, mode...) }
 		}
-		c.check(t, "x+y", two(AddFixed[T]), new(big.Rat).Add(a, b))
-		c.check(t, "x-y", two(SubFixed[T]), new(big.Rat).Sub(a, b))
-		c.check(t, "xy", two(MulFixed[T]), new(big.Rat).Mul(a, b))
-		c.check(t, "-x", one(NegFixed[T]), new(big.Rat).Neg(a))
-		c.check(t, "|x|", one(AbsFixed[T]), new(big.Rat).Abs(a))
-		if got := CompareFixed(x, y); got != a.Cmp(b) {
-			t.Fatalf("CompareFixed is %d", got)
+		c.check(t, "x+y", two(Add[T]), new(big.Rat).Add(a, b))
+		c.check(t, "x-y", two(Sub[T]), new(big.Rat).Sub(a, b))
+		c.check(t, "xy", two(Mul[T]), new(big.Rat).Mul(a, b))
+		c.check(t, "-x", one(Neg[T]), new(big.Rat).Neg(a))
+		c.check(t, "|x|", one(Abs[T]), new(big.Rat).Abs(a))
+		if got := Compare(x, y); got != a.Cmp(b) {
+			t.Fatalf("Compare is %d", got)
 		}
 		if b.Sign() == 0 {
-			if _, err := DivFixed(x, y, Saturate|Wrap); !errors.Is(err, ErrFixedDomain) {
+			if _, err := Div(x, y, Saturate|Wrap); !errors.Is(err, ErrDomain) {
 				t.Fatalf("x/0: %v", err)
 			}
-			if _, err := RemFixed(x, y); !errors.Is(err, ErrFixedDomain) {
+			if _, err := Rem(x, y); !errors.Is(err, ErrDomain) {
 				t.Fatalf("x%%0: %v", err)
 			}
 		} else {
 			q := new(big.Rat).Quo(a, b)
-			c.check(t, "x/y", two(DivFixed[T]), q)
+			c.check(t, "x/y", two(Div[T]), q)
 			whole := roundRat(q, TowardZero)
 			want := new(big.Rat).Sub(a, q.Mul(b, q.SetInt(whole)))
-			if got, err := RemFixed(x, y); err != nil || c.value(got).Cmp(want) != 0 {
+			if got, err := Rem(x, y); err != nil || c.value(got).Cmp(want) != 0 {
 				t.Fatalf("x%%y = %v, %v, want %v", got, err, want)
 			}
 		}
 		if a.Sign() != 0 {
-			c.check(t, "1/x", one(ReciprocalFixed[T]), new(big.Rat).Inv(a))
+			c.check(t, "1/x", one(Reciprocal[T]), new(big.Rat).Inv(a))
 		}
 	})
 }
 
 // A root is right if its square and those of the halves next to it lie around x.
-func TestFixedSqrt(t *testing.T) {
-	forFixed(t, testSqrt[FP8x23], testSqrt[FP16x16], testSqrt[FP32x32], testSqrt[FP64x64])
+func TestSqrt(t *testing.T) {
+	forFormats(t, testSqrt[FP8x23], testSqrt[FP16x16], testSqrt[FP32x32], testSqrt[FP64x64])
 }
 
-func testSqrt[T Fixed](t *testing.T, c fixedCalls[T]) {
-	f := fixedFormatOf[T]()
+func testSqrt[T Number](t *testing.T, c calls[T]) {
+	f := formatOf[T]()
 	rapid.Check(t, func(t *rapid.T) {
 		x := c.draw(t, "x")
-		n := fixedWord(x).Big()
+		n := wordOf(x).Big()
 		if n.Sign() < 0 {
-			if _, err := SqrtFixed(x); !errors.Is(err, ErrFixedDomain) {
+			if _, err := Sqrt(x); !errors.Is(err, ErrDomain) {
 				t.Fatal(err)
 			}
 			return
 		}
 		n.Lsh(n, f.frac+2) // four times the square of the root in units
-		for _, mode := range []FixedMode{0, TowardZero} {
-			y, err := SqrtFixed(x, mode)
+		for _, mode := range []Mode{0, TowardZero} {
+			y, err := Sqrt(x, mode)
 			if err != nil {
 				t.Fatal(err)
 			}
-			low := fixedWord(y).Big()
+			low := wordOf(y).Big()
 			low.Lsh(low, 1)
 			high := new(big.Int).Add(low, big.NewInt(2))
 			if mode == 0 {
 				low.Sub(low, big.NewInt(1))
 				high.Sub(high, big.NewInt(1))
 			}
-			if fixedWord(y).isZero() {
+			if wordOf(y).isZero() {
 				low.SetInt64(0)
 			}
 			if low.Mul(low, low).Cmp(n) > 0 || high.Mul(high, high).Cmp(n) <= 0 {
@@ -161,19 +161,19 @@ func testSqrt[T Fixed](t *testing.T, c fixedCalls[T]) {
 	})
 }
 
-func TestFixedConversions(t *testing.T) {
-	forFixed(t, testConversions[FP8x23], testConversions[FP16x16], testConversions[FP32x32], testConversions[FP64x64])
+func TestConversions(t *testing.T) {
+	forFormats(t, testConversions[FP8x23], testConversions[FP16x16], testConversions[FP32x32], testConversions[FP64x64])
 }
 
-func testConversions[T Fixed](t *testing.T, c fixedCalls[T]) {
+func testConversions[T Number](t *testing.T, c calls[T]) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := c.draw(t, "x")
 		v := c.value(x)
 		// To other formats, and back to this one from them.
-		fixedCalls[FP8x23]{}.check(t, "to FP8x23", func(mode ...FixedMode) (FP8x23, error) { return ConvertFixed[FP8x23](x, mode...) }, v)
-		fixedCalls[FP16x16]{}.check(t, "to FP16x16", func(mode ...FixedMode) (FP16x16, error) { return ConvertFixed[FP16x16](x, mode...) }, v)
-		fixedCalls[FP32x32]{}.check(t, "to FP32x32", func(mode ...FixedMode) (FP32x32, error) { return ConvertFixed[FP32x32](x, mode...) }, v)
-		fixedCalls[FP64x64]{}.check(t, "to FP64x64", func(mode ...FixedMode) (FP64x64, error) { return ConvertFixed[FP64x64](x, mode...) }, v)
+		calls[FP8x23]{}.check(t, "to FP8x23", func(mode ...Mode) (FP8x23, error) { return Convert[FP8x23](x, mode...) }, v)
+		calls[FP16x16]{}.check(t, "to FP16x16", func(mode ...Mode) (FP16x16, error) { return Convert[FP16x16](x, mode...) }, v)
+		calls[FP32x32]{}.check(t, "to FP32x32", func(mode ...Mode) (FP32x32, error) { return Convert[FP32x32](x, mode...) }, v)
+		calls[FP64x64]{}.check(t, "to FP64x64", func(mode ...Mode) (FP64x64, error) { return Convert[FP64x64](x, mode...) }, v)
 		// Floats.
 		var f64 float64
 		var f32 float32
@@ -195,13 +195,13 @@ func testConversions[T Fixed](t *testing.T, c fixedCalls[T]) {
 		}
 		e := rapid.IntRange(-140, 100).Draw(t, "e")
 		f64 = math.Ldexp(float64(rapid.Int64().Draw(t, "m")>>rapid.IntRange(0, 63).Draw(t, "shift")), e)
-		c.check(t, "from float64", func(mode ...FixedMode) (T, error) { return FixedFromFloat64[T](f64, mode...) }, new(big.Rat).SetFloat64(f64))
+		c.check(t, "from float64", func(mode ...Mode) (T, error) { return FromFloat64[T](f64, mode...) }, new(big.Rat).SetFloat64(f64))
 		// Integers.
 		n := rapid.Int64().Draw(t, "n")
-		c.check(t, "from int64", func(mode ...FixedMode) (T, error) { return FixedFromInt64[T](n, mode...) }, new(big.Rat).SetInt64(n))
-		for _, mode := range []FixedMode{0, TowardZero, Saturate, Wrap} {
+		c.check(t, "from int64", func(mode ...Mode) (T, error) { return FromInt64[T](n, mode...) }, new(big.Rat).SetInt64(n))
+		for _, mode := range []Mode{0, TowardZero, Saturate, Wrap} {
 			want := roundRat(v, mode)
-			got, err := FixedToInt64(x, mode)
+			got, err := ToInt64(x, mode)
 			switch {
 			case want.IsInt64():
 			case mode == Saturate:
@@ -209,7 +209,7 @@ func testConversions[T Fixed](t *testing.T, c fixedCalls[T]) {
 			case mode == Wrap:
 				want = big.NewInt(math.MinInt64)
 			default:
-				if !errors.Is(err, ErrFixedOverflow) {
+				if !errors.Is(err, ErrOverflow) {
 					t.Fatalf("%v as an int64 is %v, %v", x, got, err)
 				}
 				continue
@@ -220,41 +220,41 @@ func testConversions[T Fixed](t *testing.T, c fixedCalls[T]) {
 		}
 	})
 	for _, v := range []float64{math.Inf(1), math.Inf(-1)} {
-		if _, err := FixedFromFloat64[T](v, Wrap); !errors.Is(err, ErrFixedOverflow) {
+		if _, err := FromFloat64[T](v, Wrap); !errors.Is(err, ErrOverflow) {
 			t.Errorf("%v: %v", v, err)
 		}
-		if x, err := FixedFromFloat64[T](v, Saturate); err != nil || fixedWord(x) != fixedFormatOf[T]().last(v < 0) {
+		if x, err := FromFloat64[T](v, Saturate); err != nil || wordOf(x) != formatOf[T]().last(v < 0) {
 			t.Errorf("%v saturates to %v, %v", v, x, err)
 		}
 	}
-	if _, err := FixedFromFloat64[T](math.NaN(), Saturate); !errors.Is(err, ErrFixedDomain) {
+	if _, err := FromFloat64[T](math.NaN(), Saturate); !errors.Is(err, ErrDomain) {
 		t.Error(err)
 	}
-	if x, err := FixedFromFloat64[T](5e-324); err != nil || !fixedWord(x).isZero() {
+	if x, err := FromFloat64[T](5e-324); err != nil || !wordOf(x).isZero() {
 		t.Error(x, err)
 	}
 }
 
-func TestFixedText(t *testing.T) {
-	forFixed(t, testText[FP8x23], testText[FP16x16], testText[FP32x32], testText[FP64x64])
+func TestText(t *testing.T) {
+	forFormats(t, testText[FP8x23], testText[FP16x16], testText[FP32x32], testText[FP64x64])
 }
 
-func testText[T Fixed](t *testing.T, c fixedCalls[T]) {
-	f := fixedFormatOf[T]()
+func testText[T Number](t *testing.T, c calls[T]) {
+	f := formatOf[T]()
 	rapid.Check(t, func(t *rapid.T) {
 		x := c.draw(t, "x")
-		short := FormatFixed(x, -1)
-		if back, err := ParseFixed[T](short); err != nil || back != x {
+		short := Format(x, -1)
+		if back, err := Parse[T](short); err != nil || back != x {
 			t.Fatalf("%q is read as %v, %v", short, back, err)
 		}
 		if _, part, ok := strings.Cut(short, "."); ok {
-			if back, err := ParseFixed[T](FormatFixed(x, len(part)-1)); err == nil && back == x {
+			if back, err := Parse[T](Format(x, len(part)-1)); err == nil && back == x {
 				t.Fatalf("%q has a digit too many", short)
 			}
 		}
-		exact, ok := new(big.Rat).SetString(FormatFixed(x, int(f.frac)))
+		exact, ok := new(big.Rat).SetString(Format(x, int(f.frac)))
 		if !ok || exact.Cmp(c.value(x)) != 0 {
-			t.Fatalf("%v with %d digits is %q", x, f.frac, FormatFixed(x, int(f.frac)))
+			t.Fatalf("%v with %d digits is %q", x, f.frac, Format(x, int(f.frac)))
 		}
 		// Any decimal is rounded once, halves of a unit too.
 		half := new(big.Rat).Add(c.value(x), new(big.Rat).Mul(c.unit(), big.NewRat(rapid.Int64Range(-2, 2).Draw(t, "halves"), 2)))
@@ -263,41 +263,41 @@ func testText[T Fixed](t *testing.T, c fixedCalls[T]) {
 			s += strings.Repeat("0", d) + "1"
 		}
 		v, _ := new(big.Rat).SetString(s)
-		c.check(t, s, func(mode ...FixedMode) (T, error) { return ParseFixed[T](s, mode...) }, v)
+		c.check(t, s, func(mode ...Mode) (T, error) { return Parse[T](s, mode...) }, v)
 	})
 	for _, s := range []string{"", "-", ".", "+.", "1.2.3", "1e", "1e+", "e5", "1e5.5", "0x10", "NaN", "Inf", "1_000", " 1", "1 ", "--1", "1e1e1", "٣"} {
-		if x, err := ParseFixed[T](s, Saturate, Wrap); !errors.Is(err, ErrFixedSyntax) {
+		if x, err := Parse[T](s, Saturate, Wrap); !errors.Is(err, ErrSyntax) {
 			t.Errorf("%q is read as %v, %v", s, x, err)
 		}
 	}
 	for _, s := range []string{"1e99999999999999999999", "-1e999999999", strings.Repeat("9", 1000)} {
-		if x, err := ParseFixed[T](s); !errors.Is(err, ErrFixedOverflow) {
+		if x, err := Parse[T](s); !errors.Is(err, ErrOverflow) {
 			t.Errorf("%q is read as %v, %v", s, x, err)
 		}
-		if x, err := ParseFixed[T](s, Saturate); err != nil || fixedWord(x) != f.last(s[0] == '-') {
+		if x, err := Parse[T](s, Saturate); err != nil || wordOf(x) != f.last(s[0] == '-') {
 			t.Errorf("%q is read as %v, %v", s, x, err)
 		}
 	}
 	for _, s := range []string{"0", "-0", "+0.000", "0e999999999", "1e-99999999999999999999", ".0", "0.", "00000000000000000000000000000000000000000000000000000000000000000"} {
-		if x, err := ParseFixed[T](s); err != nil || !fixedWord(x).isZero() {
+		if x, err := Parse[T](s); err != nil || !wordOf(x).isZero() {
 			t.Errorf("%q is read as %v, %v", s, x, err)
 		}
 	}
 }
 
-func FuzzParseFixed(f *testing.F) {
+func FuzzParse(f *testing.F) {
 	for _, s := range []string{"0", "-12.5", "1e-3", ".5", "255.99999999999", "1e400", "-0.0000152587890625", "9223372036854775807.9999"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		x, err := ParseFixed[FP64x64](s)
+		x, err := Parse[FP64x64](s)
 		if err != nil {
-			if !errors.As(err, new(*FixedError)) {
+			if !errors.As(err, new(*Error)) {
 				t.Fatalf("%T", err)
 			}
 			return
 		}
-		if back, err := ParseFixed[FP64x64](x.String()); err != nil || back != x {
+		if back, err := Parse[FP64x64](x.String()); err != nil || back != x {
 			t.Fatalf("%q is %v, which is read as %v, %v", s, x, back, err)
 		}
 	})
@@ -318,42 +318,42 @@ func TestInt128(t *testing.T) {
 }
 
 // Arithmetic and functions don't allocate, where their first approximation settles it.
-func TestFixedAllocations(t *testing.T) {
+func TestAllocations(t *testing.T) {
 	wide := FP64x64FromBits(Int128{1, 1 << 60})
-	for _, fn := range fixedFunctions {
-		callFixed(fn, wide, nil) // makes tables
+	for _, fn := range functions {
+		call(fn, wide, nil) // makes tables
 		small := FP64x64FromBits(Int128{0, 1<<63 + 12345})
-		if fn == &acoshFixed {
+		if fn == &acoshFunc {
 			small = wide
 		}
 		if n := testing.AllocsPerRun(10, func() {
-			callFixed(fn, small, nil)
+			call(fn, small, nil)
 			if fn.defined == nil {
-				callFixed(fn, wide, nil)
+				call(fn, wide, nil)
 			}
 		}); n != 0 {
 			t.Errorf("%s: %v allocations", fn.name, n)
 		}
 	}
 	if n := testing.AllocsPerRun(10, func() {
-		DivFixed(wide, wide)
-		SqrtFixed(wide)
-		PowFixed(wide, wide)
+		Div(wide, wide)
+		Sqrt(wide)
+		Pow(wide, wide)
 	}); n != 0 {
 		t.Errorf("FP64x64: %v allocations", n)
 	}
 	x, y := FP16x16FromBits(70000), FP16x16FromBits(-3)
 	z := FP32x32FromBits(1 << 40)
 	if n := testing.AllocsPerRun(100, func() {
-		AddFixed(x, y)
-		MulFixed(x, y, TowardZero, Saturate)
-		DivFixed(x, y)
-		SqrtFixed(x)
-		ExpFixed(x)
-		SinFixed(y)
-		PowFixed(x, y)
-		MulFixed(z, z, Saturate)
-		DivFixed(z, z)
+		Add(x, y)
+		Mul(x, y, TowardZero, Saturate)
+		Div(x, y)
+		Sqrt(x)
+		Exp(x)
+		Sin(y)
+		Pow(x, y)
+		Mul(z, z, Saturate)
+		Div(z, z)
 		_ = x.Float64()
 	}); n != 0 {
 		t.Errorf("%v allocations", n)

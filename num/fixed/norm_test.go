@@ -1,4 +1,4 @@
-package num
+package fixed
 
 import (
 	"errors"
@@ -21,11 +21,11 @@ func rootRat(r *big.Rat) *big.Rat {
 	return root
 }
 
-func TestFixedNorm(t *testing.T) {
-	forFixed(t, testNorm[FP8x23], testNorm[FP16x16], testNorm[FP32x32], testNorm[FP64x64])
+func TestNorm(t *testing.T) {
+	forFormats(t, testNorm[FP8x23], testNorm[FP16x16], testNorm[FP32x32], testNorm[FP64x64])
 }
 
-func testNorm[T Fixed](t *testing.T, c fixedCalls[T]) {
+func testNorm[T Number](t *testing.T, c calls[T]) {
 	ratOf := func(n int) *big.Rat { return new(big.Rat).SetInt64(int64(n)) }
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 20).Draw(t, "n")
@@ -39,8 +39,8 @@ func testNorm[T Fixed](t *testing.T, c fixedCalls[T]) {
 		epsilon := rapid.SampledFrom([]float64{0, 1e-5, float64(float32(1e-5)), 0.5, 1e-12, 1e-60, 1e300, 0x1p-32, 3}).Draw(t, "epsilon")
 		eps := new(big.Rat).SetFloat64(epsilon)
 
-		var cut FixedMoments[T]
-		m := FixedMoments[T]{}
+		var cut Moments[T]
+		m := Moments[T]{}
 		k := rapid.IntRange(0, n).Draw(t, "cut")
 		m.AddRow(x[k:])
 		cut.AddRow(x[:k])
@@ -61,10 +61,10 @@ func testNorm[T Fixed](t *testing.T, c fixedCalls[T]) {
 		}
 		c.check(t, "mean", m.Mean, mean)
 		for ddof := range 3 {
-			v := func(mode ...FixedMode) (T, error) { return m.Variance(ddof, mode...) }
-			s := func(mode ...FixedMode) (T, error) { return m.StdDev(ddof, mode...) }
+			v := func(mode ...Mode) (T, error) { return m.Variance(ddof, mode...) }
+			s := func(mode ...Mode) (T, error) { return m.StdDev(ddof, mode...) }
 			if n <= ddof {
-				if _, err := v(Saturate, Wrap); !errors.Is(err, ErrFixedDomain) {
+				if _, err := v(Saturate, Wrap); !errors.Is(err, ErrDomain) {
 					t.Fatal(err)
 				}
 				continue
@@ -74,7 +74,7 @@ func testNorm[T Fixed](t *testing.T, c fixedCalls[T]) {
 			c.check(t, "standard deviation", s, rootRat(want))
 		}
 		variance := sumOfD.Quo(sumOfD, ratOf(n))
-		var ofAbs, ofSquares FixedSum[T]
+		var ofAbs, ofSquares Sum[T]
 		ofAbs.AddAbs(x)
 		ofSquares.AddProducts(x, x)
 		c.check(t, "norm of absolute values", ofAbs.Sum, abs)
@@ -84,18 +84,18 @@ func testNorm[T Fixed](t *testing.T, c fixedCalls[T]) {
 		givenVariance := new(big.Rat).Add(c.value(given[1]), eps)
 		for _, step := range []struct {
 			name   string
-			make   func() (FixedNorm[T], error)
+			make   func() (Norm[T], error)
 			c, v   *big.Rat
 			finite bool
 		}{
-			{"layer", func() (FixedNorm[T], error) { return m.Norm(epsilon) }, mean, new(big.Rat).Add(variance, eps), true},
-			{"batch", func() (FixedNorm[T], error) { return FixedNormOf(given[0], given[1], epsilon) }, c.value(given[0]), givenVariance, givenVariance.Sign() >= 0},
-			{"length 1", func() (FixedNorm[T], error) { return ofAbs.Norm() }, new(big.Rat), new(big.Rat).Mul(abs, abs), true},
-			{"length 2", func() (FixedNorm[T], error) { return ofSquares.RootNorm(1, 0) }, new(big.Rat), squares, true},
-			{"root mean square", func() (FixedNorm[T], error) { return ofSquares.RootNorm(n, epsilon) }, new(big.Rat), new(big.Rat).Add(new(big.Rat).Quo(squares, ratOf(n)), eps), true},
+			{"layer", func() (Norm[T], error) { return m.Norm(epsilon) }, mean, new(big.Rat).Add(variance, eps), true},
+			{"batch", func() (Norm[T], error) { return NormOf(given[0], given[1], epsilon) }, c.value(given[0]), givenVariance, givenVariance.Sign() >= 0},
+			{"length 1", func() (Norm[T], error) { return ofAbs.Norm() }, new(big.Rat), new(big.Rat).Mul(abs, abs), true},
+			{"length 2", func() (Norm[T], error) { return ofSquares.RootNorm(1, 0) }, new(big.Rat), squares, true},
+			{"root mean square", func() (Norm[T], error) { return ofSquares.RootNorm(n, epsilon) }, new(big.Rat), new(big.Rat).Add(new(big.Rat).Quo(squares, ratOf(n)), eps), true},
 		} {
 			norm, err := step.make()
-			if step.finite == (err != nil) || err != nil && !errors.Is(err, ErrFixedDomain) {
+			if step.finite == (err != nil) || err != nil && !errors.Is(err, ErrDomain) {
 				t.Fatalf("%s: %v", step.name, err)
 			}
 			if err != nil {
@@ -103,12 +103,12 @@ func testNorm[T Fixed](t *testing.T, c fixedCalls[T]) {
 			}
 			if step.v.Sign() != 0 {
 				c.check(t, step.name+", 1 / √variance", norm.InvStdDev, new(big.Rat).Inv(rootRat(step.v)))
-			} else if _, err := norm.InvStdDev(); !errors.Is(err, ErrFixedDomain) {
+			} else if _, err := norm.InvStdDev(); !errors.Is(err, ErrDomain) {
 				t.Fatal(err)
 			}
 			for i := range x {
 				at := func(row []T) []T { return row[min(i, max(0, len(row)-1)):min(len(row), i+1, max(1, len(row)))] }
-				one := func(mode ...FixedMode) (T, error) {
+				one := func(mode ...Mode) (T, error) {
 					y := make([]T, 1)
 					by, plus := scale, bias
 					if len(scale) > 1 {
@@ -122,7 +122,7 @@ func testNorm[T Fixed](t *testing.T, c fixedCalls[T]) {
 				}
 				d := new(big.Rat).Sub(c.value(x[i]), step.c)
 				if step.v.Sign() == 0 && d.Sign() != 0 {
-					if _, err := one(Saturate, Wrap); !errors.Is(err, ErrFixedDomain) {
+					if _, err := one(Saturate, Wrap); !errors.Is(err, ErrDomain) {
 						t.Fatalf("%s: %v", step.name, err)
 					}
 					continue
@@ -155,7 +155,7 @@ func testNorm[T Fixed](t *testing.T, c fixedCalls[T]) {
 		}
 		y, was := append([]T(nil), x...), append([]T(nil), x...)
 		if err := norm.Apply(y, y, scale, bias); err != nil {
-			bad := err.(*FixedError).Index
+			bad := err.(*Error).Index
 			for i := range y {
 				if y[i] != was[i] {
 					t.Fatalf("a failed call changed element %d", i)
@@ -174,49 +174,49 @@ func testNorm[T Fixed](t *testing.T, c fixedCalls[T]) {
 	})
 }
 
-func TestFixedNormErrors(t *testing.T) {
-	var m FixedMoments[FP16x16]
+func TestNormErrors(t *testing.T) {
+	var m Moments[FP16x16]
 	for _, epsilon := range []float64{math.NaN(), math.Inf(1), -1} {
 		m.AddRow([]FP16x16{{1}, {2}})
-		if _, err := m.Norm(epsilon); !errors.Is(err, ErrFixedDomain) {
+		if _, err := m.Norm(epsilon); !errors.Is(err, ErrDomain) {
 			t.Errorf("epsilon %v: %v", epsilon, err)
 		}
 	}
-	var none FixedMoments[FP16x16]
-	if _, err := none.Norm(1); !errors.Is(err, ErrFixedDomain) {
+	var none Moments[FP16x16]
+	if _, err := none.Norm(1); !errors.Is(err, ErrDomain) {
 		t.Error(err)
 	}
-	if _, err := none.Mean(); !errors.Is(err, ErrFixedDomain) {
+	if _, err := none.Mean(); !errors.Is(err, ErrDomain) {
 		t.Error(err)
 	}
-	var sum FixedSum[FP16x16]
-	if _, err := sum.RootNorm(0, 0); !errors.Is(err, ErrFixedDomain) {
+	var sum Sum[FP16x16]
+	if _, err := sum.RootNorm(0, 0); !errors.Is(err, ErrDomain) {
 		t.Error(err)
 	}
 	sum.Add(FP16x16{-1})
-	if _, err := sum.Sqrt(Saturate, Wrap); !errors.Is(err, ErrFixedDomain) {
+	if _, err := sum.Sqrt(Saturate, Wrap); !errors.Is(err, ErrDomain) {
 		t.Error(err)
 	}
-	if _, err := sum.RootNorm(1, 0); !errors.Is(err, ErrFixedDomain) {
+	if _, err := sum.RootNorm(1, 0); !errors.Is(err, ErrDomain) {
 		t.Error(err)
 	}
 	// x / √(x² + 2^-1074) is below 1.
-	var square FixedSum[FP16x16]
+	var square Sum[FP16x16]
 	square.AddProduct(FP16x16{5}, FP16x16{5})
 	norm, err := square.RootNorm(1, 5e-324)
 	y := []FP16x16{{5}}
 	if err2 := norm.Apply(y, y, nil, nil, TowardZero); err != nil || err2 != nil || y[0].bits != 1<<16-1 {
 		t.Error(y, err, err2)
 	}
-	var zero FixedNorm[FP16x16]
-	if err := zero.Apply(make([]FP16x16, 1), make([]FP16x16, 1), nil, nil); !errors.Is(err, ErrFixedDomain) {
+	var zero Norm[FP16x16]
+	if err := zero.Apply(make([]FP16x16, 1), make([]FP16x16, 1), nil, nil); !errors.Is(err, ErrDomain) {
 		t.Error(err)
 	}
 }
 
 // What 64 bits give settles nearly all results.
-func TestFixedNormFast(t *testing.T) {
-	var m FixedMoments[FP8x23]
+func TestNormFast(t *testing.T) {
+	var m Moments[FP8x23]
 	x := make([]FP8x23, 5000)
 	for i := range x {
 		x[i].bits = int32(i*i*7919) >> 3
@@ -228,11 +228,11 @@ func TestFixedNormFast(t *testing.T) {
 	}
 	slow := 0
 	for i := range x {
-		by, plus := fixedWord(x[(i+17)%len(x)]), fixedWord(x[(i+1700)%len(x)])
+		by, plus := wordOf(x[(i+17)%len(x)]), wordOf(x[(i+1700)%len(x)])
 		fast, ok := s.fast(int64(x[i].bits), int64(by.Lo), int64(plus.Lo), 0)
 		if !ok {
 			slow++
-		} else if want, _ := s.wide(fixedWord(x[i]), by, plus, 0); fast != want && fast.hi|fast.lo|want.hi|want.lo != 0 {
+		} else if want, _ := s.wide(wordOf(x[i]), by, plus, 0); fast != want && fast.hi|fast.lo|want.hi|want.lo != 0 {
 			t.Fatalf("element %d: %v, want %v", i, fast, want)
 		}
 	}
@@ -242,12 +242,12 @@ func TestFixedNormFast(t *testing.T) {
 }
 
 // What two words give settles nearly all results of the wide formats.
-func TestFixedLimbRows(t *testing.T) {
+func TestLimbRows(t *testing.T) {
 	x := make([]FP64x64, 300)
 	for i := range x {
 		x[i].bits = int128(int64(i * i * 7919)).shl(47).plus(int128(int64(i) * 0x1234567 << 20))
 	}
-	var m FixedMoments[FP64x64]
+	var m Moments[FP64x64]
 	m.AddRow(x)
 	s, err := m.Norm(1e-5)
 	if err != nil {

@@ -1,4 +1,4 @@
-package num
+package fixed
 
 import (
 	"errors"
@@ -31,12 +31,12 @@ func logRat(r *big.Rat) *big.Rat {
 	return l
 }
 
-func TestFixedSoftmax(t *testing.T) {
-	forFixed(t, testSoftmax[FP8x23], testSoftmax[FP16x16], testSoftmax[FP32x32], testSoftmax[FP64x64])
+func TestSoftmax(t *testing.T) {
+	forFormats(t, testSoftmax[FP8x23], testSoftmax[FP16x16], testSoftmax[FP32x32], testSoftmax[FP64x64])
 }
 
-func testSoftmax[T Fixed](t *testing.T, c fixedCalls[T]) {
-	f := fixedFormatOf[T]()
+func testSoftmax[T Number](t *testing.T, c calls[T]) {
+	f := formatOf[T]()
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 12).Draw(t, "n")
 		x := c.row(t, n, "x")
@@ -44,17 +44,17 @@ func testSoftmax[T Fixed](t *testing.T, c fixedCalls[T]) {
 		switch r.UintN(5) {
 		case 0: // all near each other
 			for i := range x {
-				x[i] = fromFixedWord[T](int128(int64(r.Uint64()) >> (64 - min(f.frac+r.UintN(6), 63))))
+				x[i] = fromWord[T](int128(int64(r.Uint64()) >> (64 - min(f.frac+r.UintN(6), 63))))
 			}
 		case 1: // some far below
 			for i := range x {
-				x[i] = fromFixedWord[T](fixedWord(x[0]).plus(int128(-int64(r.UintN(3))).shl(f.frac + 4 + r.UintN(4))))
+				x[i] = fromWord[T](wordOf(x[0]).plus(int128(-int64(r.UintN(3))).shl(f.frac + 4 + r.UintN(4))))
 			}
 		case 2: // equal, but for one
 			for i := range x[1:] {
 				x[i+1] = x[0]
 			}
-			x[r.IntN(n)] = fromFixedWord[T](someWord(r, f))
+			x[r.IntN(n)] = fromWord[T](someWord(r, f))
 		}
 		top := c.value(x[0])
 		for _, x := range x {
@@ -74,34 +74,34 @@ func testSoftmax[T Fixed](t *testing.T, c fixedCalls[T]) {
 		}
 
 		y := append([]T(nil), x...)
-		SoftmaxFixed(y, y)
+		Softmax(y, y)
 		for i := range y {
 			want := new(big.Rat).Quo(exps[i], sum)
-			if got := fixedWord(y[i]).Big(); got.Cmp(roundRat(want.Quo(want, c.unit()), 0)) != 0 {
+			if got := wordOf(y[i]).Big(); got.Cmp(roundRat(want.Quo(want, c.unit()), 0)) != 0 {
 				t.Fatalf("softmax of %v: element %d is %v units, want %v", x, i, got, want.FloatString(5))
 			}
 		}
-		for _, mode := range []FixedMode{0, TowardZero, Saturate, Saturate | TowardZero, Wrap} {
+		for _, mode := range []Mode{0, TowardZero, Saturate, Saturate | TowardZero, Wrap} {
 			want, fails := c.rounded(new(big.Rat).Add(top, log), mode)
-			got, err := LogSumExpFixed(x, mode)
-			if fails != errors.Is(err, ErrFixedOverflow) || fails == (err == nil) || !fails && fixedWord(got) != want {
-				t.Fatalf("log of the sum of %v, mode %d: %v units, %v, want %v, overflow %v", x, mode, fixedWord(got), err, want, fails)
+			got, err := LogSumExp(x, mode)
+			if fails != errors.Is(err, ErrOverflow) || fails == (err == nil) || !fails && wordOf(got) != want {
+				t.Fatalf("log of the sum of %v, mode %d: %v units, %v, want %v, overflow %v", x, mode, wordOf(got), err, want, fails)
 			}
 			first := -1
 			wants := make([]T, n)
 			for i := range x {
 				v := new(big.Rat).Sub(c.value(x[i]), top)
 				w, fails := c.rounded(v.Sub(v, log), mode)
-				wants[i] = fromFixedWord[T](w)
+				wants[i] = fromWord[T](w)
 				if fails && first < 0 {
 					first = i
 				}
 			}
 			y := slices.Clone(x)
-			err = LogSoftmaxFixed(y, y, mode)
+			err = LogSoftmax(y, y, mode)
 			if first >= 0 {
 				wants = x
-				if !errors.Is(err, ErrFixedOverflow) || err.(*FixedError).Index != first {
+				if !errors.Is(err, ErrOverflow) || err.(*Error).Index != first {
 					t.Fatalf("log softmax of %v, mode %d: %v, want an overflow at %d", x, mode, err, first)
 				}
 			} else if err != nil {
@@ -113,7 +113,7 @@ func testSoftmax[T Fixed](t *testing.T, c fixedCalls[T]) {
 		}
 
 		// The logarithm of a sum.
-		var s FixedSum[T]
+		var s Sum[T]
 		s.AddRow(x)
 		s.AddProducts(x, x)
 		v := new(big.Rat)
@@ -122,24 +122,24 @@ func testSoftmax[T Fixed](t *testing.T, c fixedCalls[T]) {
 			v.Add(v, a)
 			v.Add(v, a.Mul(a, a))
 		}
-		for _, mode := range []FixedMode{0, TowardZero, Saturate, Saturate | TowardZero, Wrap} {
+		for _, mode := range []Mode{0, TowardZero, Saturate, Saturate | TowardZero, Wrap} {
 			got, err := s.Log(mode)
 			if v.Sign() <= 0 {
-				if !errors.Is(err, ErrFixedDomain) {
+				if !errors.Is(err, ErrDomain) {
 					t.Fatalf("logarithm of %v: %v", v, err)
 				}
 				continue
 			}
-			if want, _ := c.rounded(logRat(v), mode); err != nil || fixedWord(got) != want {
-				t.Fatalf("logarithm of %v, mode %d: %v units, %v, want %v", v, mode, fixedWord(got), err, want)
+			if want, _ := c.rounded(logRat(v), mode); err != nil || wordOf(got) != want {
+				t.Fatalf("logarithm of %v, mode %d: %v units, %v, want %v", v, mode, wordOf(got), err, want)
 			}
 		}
 	})
 }
 
 // rounded returns the word of a value without Wrap, and whether it overflows.
-func (c fixedCalls[T]) rounded(v *big.Rat, mode FixedMode) (Int128, bool) {
-	f := fixedFormatOf[T]()
+func (c calls[T]) rounded(v *big.Rat, mode Mode) (Int128, bool) {
+	f := formatOf[T]()
 	units := roundRat(v.Quo(v, c.unit()), mode)
 	w, _ := Int128FromBig(units)
 	m := magnitudeOf(units)
@@ -149,8 +149,8 @@ func (c fixedCalls[T]) rounded(v *big.Rat, mode FixedMode) (Int128, bool) {
 	return f.last(m.neg), mode&Saturate == 0
 }
 
-func TestFixedSoftmaxRows(t *testing.T) {
-	p := func(s string) FP16x16 { x, _ := ParseFixed[FP16x16](s); return x }
+func TestSoftmaxRows(t *testing.T) {
+	p := func(s string) FP16x16 { x, _ := Parse[FP16x16](s); return x }
 	for _, c := range []struct{ x, want []FP16x16 }{
 		{nil, nil},
 		{[]FP16x16{p("20"), p("15")}, []FP16x16{{65097}, {439}}},
@@ -159,7 +159,7 @@ func TestFixedSoftmaxRows(t *testing.T) {
 		{[]FP16x16{p("-32768")}, []FP16x16{p("1")}},
 	} {
 		y := make([]FP16x16, len(c.x))
-		SoftmaxFixed(y, c.x)
+		Softmax(y, c.x)
 		if !slices.Equal(y, c.want) {
 			t.Errorf("softmax of %v: %v, want %v", c.x, y, c.want)
 		}
@@ -168,33 +168,33 @@ func TestFixedSoftmaxRows(t *testing.T) {
 	for n, want := range map[int]int32{3: 21845, 1 << 16: 1, 1<<17 - 1: 1, 1 << 17: 0, 1<<17 + 1: 0} {
 		x := make([]FP16x16, n)
 		y := make([]FP16x16, n)
-		SoftmaxFixed(y, x)
+		Softmax(y, x)
 		if y[0].bits != want || y[n-1].bits != want {
 			t.Errorf("softmax of %d zeros is %d, %d units", n, y[0].bits, y[n-1].bits)
 		}
-		if l, err := LogSumExpFixed(x); err != nil || math.Abs(l.Float64()-math.Log(float64(n))) > 0x1p-17 {
+		if l, err := LogSumExp(x); err != nil || math.Abs(l.Float64()-math.Log(float64(n))) > 0x1p-17 {
 			t.Errorf("log of %d: %v, %v", n, l, err)
 		}
 	}
-	if _, err := LogSumExpFixed[FP16x16](nil, Saturate); !errors.Is(err, ErrFixedDomain) {
+	if _, err := LogSumExp[FP16x16](nil, Saturate); !errors.Is(err, ErrDomain) {
 		t.Error(err)
 	}
-	if _, err := LogSumExpFixed([]FP16x16{p("32767.99998"), p("32767.99998")}); !errors.Is(err, ErrFixedOverflow) {
+	if _, err := LogSumExp([]FP16x16{p("32767.99998"), p("32767.99998")}); !errors.Is(err, ErrOverflow) {
 		t.Error(err)
 	}
 }
 
-func BenchmarkFixedRows(b *testing.B) {
+func BenchmarkRows(b *testing.B) {
 	benchmarkRows[FP16x16](b)
 	benchmarkRows[FP32x32](b)
 	benchmarkRows[FP64x64](b)
 }
 
-func benchmarkRows[T Fixed](b *testing.B) {
-	f, r := fixedFormatOf[T](), rand.New(rand.NewPCG(1, 2))
+func benchmarkRows[T Number](b *testing.B) {
+	f, r := formatOf[T](), rand.New(rand.NewPCG(1, 2))
 	x, y := make([]T, 256), make([]T, 256)
 	for i := range x {
-		x[i] = fromFixedWord[T](int128(int64(r.Uint64()) >> 50).shl(f.frac - 11))
+		x[i] = fromWord[T](int128(int64(r.Uint64()) >> 50).shl(f.frac - 11))
 	}
 	run := func(name string, call func()) {
 		b.Run(name+"/"+f.name, func(b *testing.B) {
@@ -204,10 +204,10 @@ func benchmarkRows[T Fixed](b *testing.B) {
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/256, "ns/number")
 		})
 	}
-	run("Softmax", func() { SoftmaxFixed(y, x) })
-	run("LogSoftmax", func() { LogSoftmaxFixed(y, x, Saturate) })
+	run("Softmax", func() { Softmax(y, x) })
+	run("LogSoftmax", func() { LogSoftmax(y, x, Saturate) })
 	run("Norm", func() {
-		var m FixedMoments[T]
+		var m Moments[T]
 		m.AddRow(x)
 		norm, _ := m.Norm(1e-5)
 		norm.Apply(y, x, x, x, Saturate)

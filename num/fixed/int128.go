@@ -1,4 +1,4 @@
-package num
+package fixed
 
 import (
 	"math/big"
@@ -96,7 +96,7 @@ func (m magnitude) big() *big.Int {
 }
 
 // shiftRight returns m 2^-n, for n up to 128, rounded.
-func (m magnitude) shiftRight(n uint, mode FixedMode) magnitude {
+func (m magnitude) shiftRight(n uint, mode Mode) magnitude {
 	if n == 0 {
 		return m
 	}

@@ -1,4 +1,4 @@
-package num
+package fixed
 
 import (
 	"math"
@@ -7,9 +7,9 @@ import (
 	"strconv"
 )
 
-// A FixedSum is a sum of fixed-point numbers and of products of two of them. It is exact however many terms it has, so that their order
+// A Sum is a sum of fixed-point numbers and of products of two of them. It is exact however many terms it has, so that their order
 // doesn't matter, and what it becomes in the end is rounded once. The zero value is the empty sum, 0. Nothing allocates but an error.
-type FixedSum[T Fixed] struct{ acc limbs }
+type Sum[T Number] struct{ acc limbs }
 
 // limbs is an integer of 320 bits, two's complement, the low ones first. In a sum it counts units of 2^-2f, f being the format's bits after the
 // point, so that products need no shift. The product of two FP64x64 is at most 2^254: there is room for 2^65 of them.
@@ -29,15 +29,15 @@ func signedLimbs(l0, l1, l2 uint64, n uint) limbs {
 }
 
 // Add adds x.
-func (s *FixedSum[T]) Add(x T) {
-	w := fixedWord(x)
-	t := signedLimbs(w.Lo, uint64(w.Hi), uint64(w.Hi>>63), fixedFormatOf[T]().frac)
+func (s *Sum[T]) Add(x T) {
+	w := wordOf(x)
+	t := signedLimbs(w.Lo, uint64(w.Hi), uint64(w.Hi>>63), formatOf[T]().frac)
 	s.acc.add(&t)
 }
 
 // AddProduct adds a b.
-func (s *FixedSum[T]) AddProduct(a, b T) {
-	x, y := fixedWord(a), fixedWord(b)
+func (s *Sum[T]) AddProduct(a, b T) {
+	x, y := wordOf(a), wordOf(b)
 	s.acc.addProduct(x, y)
 }
 
@@ -67,7 +67,7 @@ func (s *limbs) addProduct(x, y Int128) {
 }
 
 // AddRow adds the numbers of a.
-func (s *FixedSum[T]) AddRow(a []T) {
+func (s *Sum[T]) AddRow(a []T) {
 	var l0, l1, l2 uint64
 	switch a := any(a).(type) {
 	case []FP8x23:
@@ -91,15 +91,15 @@ func (s *FixedSum[T]) AddRow(a []T) {
 		s.acc.add(&t)
 		return
 	}
-	t := signedLimbs(l0, l1, uint64(int64(l1)>>63), fixedFormatOf[T]().frac)
+	t := signedLimbs(l0, l1, uint64(int64(l1)>>63), formatOf[T]().frac)
 	s.acc.add(&t)
 }
 
 // AddAbs adds the absolute values of the numbers of a.
-func (s *FixedSum[T]) AddAbs(a []T) {
+func (s *Sum[T]) AddAbs(a []T) {
 	for _, x := range a {
-		m := fixedWord(x).magnitude()
-		t := signedLimbs(m.lo, m.hi, 0, fixedFormatOf[T]().frac)
+		m := wordOf(x).magnitude()
+		t := signedLimbs(m.lo, m.hi, 0, formatOf[T]().frac)
 		s.acc.add(&t)
 	}
 }
@@ -124,7 +124,7 @@ func sum32[T FP8x23 | FP16x16](a []T) (lo, hi uint64) {
 }
 
 // AddProducts adds a[0] b[0] + a[1] b[1] + …. The rows are of equal length, or b is the longer one.
-func (s *FixedSum[T]) AddProducts(a, b []T) {
+func (s *Sum[T]) AddProducts(a, b []T) {
 	switch a := any(a).(type) {
 	case []FP8x23:
 		s.acc.addProducts32(dot32(a, any(b).([]FP8x23)))
@@ -177,43 +177,43 @@ func (s *limbs) addProducts32(lo, hi Int128) {
 }
 
 // Merge adds the terms of other.
-func (s *FixedSum[T]) Merge(other *FixedSum[T]) { s.acc.add(&other.acc) }
+func (s *Sum[T]) Merge(other *Sum[T]) { s.acc.add(&other.acc) }
 
-// Sum returns the sum, rounded once. Modes are as in [AddFixed]: what is beyond the format is an error, or what Saturate and Wrap say.
-func (s *FixedSum[T]) Sum(mode ...FixedMode) (T, error) { return s.over(1, "FixedSum.Sum", mode) }
+// Sum returns the sum, rounded once. Modes are as in [Add]: what is beyond the format is an error, or what Saturate and Wrap say.
+func (s *Sum[T]) Sum(mode ...Mode) (T, error) { return s.over(1, "Sum.Sum", mode) }
 
 // Mean returns the sum divided by n, rounded once. For n below 1 it is an error.
-func (s *FixedSum[T]) Mean(n int, mode ...FixedMode) (T, error) {
+func (s *Sum[T]) Mean(n int, mode ...Mode) (T, error) {
 	if n < 1 {
 		var zero T
-		return zero, &FixedError{Func: "FixedSum.Mean", Format: fixedFormatOf[T]().name, Err: ErrFixedDomain, text: big.NewInt(int64(n)).String(), reason: "it wants a number of terms from 1 on"}
+		return zero, &Error{Func: "Sum.Mean", Format: formatOf[T]().name, Err: ErrDomain, text: big.NewInt(int64(n)).String(), reason: "it wants a number of terms from 1 on"}
 	}
-	return s.over(uint64(n), "FixedSum.Mean", mode)
+	return s.over(uint64(n), "Sum.Mean", mode)
 }
 
 // Scaled returns alpha times the sum plus beta times c, rounded once, as a Gemm needs it. The factors count with their exact values; one that
 // isn't finite is an error.
-func (s *FixedSum[T]) Scaled(alpha float64, c T, beta float64, mode ...FixedMode) (T, error) {
-	f := fixedFormatOf[T]()
+func (s *Sum[T]) Scaled(alpha float64, c T, beta float64, mode ...Mode) (T, error) {
+	f := formatOf[T]()
 	for _, v := range [2]float64{alpha, beta} {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			var zero T
-			return zero, &FixedError{Func: "FixedSum.Scaled", Format: f.name, Err: ErrFixedDomain, text: strconv.FormatFloat(v, 'g', -1, 64), reason: "it wants finite factors"}
+			return zero, &Error{Func: "Sum.Scaled", Format: f.name, Err: ErrDomain, text: strconv.FormatFloat(v, 'g', -1, 64), reason: "it wants finite factors"}
 		}
 	}
 	a, below := exactFloat(alpha)
 	b, belowC := exactFloat(beta)
 	a.Mul(a, s.acc.big())
-	b.Mul(b, fixedWord(c).Big())
+	b.Mul(b, wordOf(c).Big())
 	below, belowC = below+2*f.frac, belowC+f.frac
 	if below < belowC {
 		a.Lsh(a, belowC-below)
 	} else {
 		b.Lsh(b, below-belowC)
 	}
-	x, err := FixedFromBig[T](a.Add(a, b), max(below, belowC), mode...)
-	if e, ok := err.(*FixedError); ok {
-		e.Func = "FixedSum.Scaled"
+	x, err := FromBig[T](a.Add(a, b), max(below, belowC), mode...)
+	if e, ok := err.(*Error); ok {
+		e.Func = "Sum.Scaled"
 	}
 	return x, err
 }
@@ -229,42 +229,42 @@ func exactFloat(v float64) (n *big.Int, below uint) {
 }
 
 // Sqrt returns the root of the sum, rounded once. For a sum below 0 it is an error.
-func (s *FixedSum[T]) Sqrt(mode ...FixedMode) (T, error) {
-	f, how := fixedFormatOf[T](), joinModes(mode)
+func (s *Sum[T]) Sqrt(mode ...Mode) (T, error) {
+	f, how := formatOf[T](), joinModes(mode)
 	q, neg := s.acc.abs()
 	var m magnitude
 	switch {
 	case neg:
 		var zero T
-		return zero, &FixedError{Func: "FixedSum.Sqrt", Format: f.name, Err: ErrFixedDomain, text: "a sum of " + s.whole(), reason: "it wants a sum from 0 on"}
+		return zero, &Error{Func: "Sum.Sqrt", Format: f.name, Err: ErrDomain, text: "a sum of " + s.whole(), reason: "it wants a sum from 0 on"}
 	case q[2]|q[3]|q[4] == 0:
 		m.lo = sqrt128(q[1], q[0])
 		h, l := bits.Mul64(m.lo, m.lo)
 		l, borrow := bits.Sub64(q[0], l, 0)
 		h, _ = bits.Sub64(q[1], h, borrow)
-		if h != 0 || l > m.lo { // as in SqrtFixed
+		if h != 0 || l > m.lo { // as in Sqrt
 			m = m.rounded(1, how)
 		}
 	default:
 		m = roundQuarters(rootQuarters(s.acc.big(), big.NewInt(1)), how)
 	}
-	x, err := finish[T]("FixedSum.Sqrt", m, how, f, 0, Int128{}, Int128{})
-	if e, ok := err.(*FixedError); ok {
+	x, err := finish[T]("Sum.Sqrt", m, how, f, 0, Int128{}, Int128{})
+	if e, ok := err.(*Error); ok {
 		e.text = "a sum of " + s.whole()
 	}
 	return x, err
 }
 
 // Log returns the logarithm of the sum, rounded once. For a sum that isn't above 0 it is an error.
-func (s *FixedSum[T]) Log(mode ...FixedMode) (T, error) {
-	f, how := fixedFormatOf[T](), joinModes(mode)&^Wrap
+func (s *Sum[T]) Log(mode ...Mode) (T, error) {
+	f, how := formatOf[T](), joinModes(mode)&^Wrap
 	q, neg := s.acc.abs()
 	if neg || q == (limbs{}) {
 		var zero T
-		return zero, &FixedError{Func: "FixedSum.Log", Format: f.name, Err: ErrFixedDomain, text: "a sum of " + s.whole(), reason: "it wants a sum above 0"}
+		return zero, &Error{Func: "Sum.Log", Format: f.name, Err: ErrDomain, text: "a sum of " + s.whole(), reason: "it wants a sum above 0"}
 	}
-	var one FixedSum[T]
-	if one.Add(fromFixedWord[T](f.one())); q == one.acc {
+	var one Sum[T]
+	if one.Add(fromWord[T](f.one())); q == one.acc {
 		var zero T
 		return zero, nil
 	}
@@ -283,16 +283,16 @@ func (s *FixedSum[T]) Log(mode ...FixedMode) (T, error) {
 			return l.Rsh(l, wideGuard)
 		})
 	}
-	x, err := finish[T]("FixedSum.Log", m, how, f, 0, Int128{}, Int128{})
-	if e, ok := err.(*FixedError); ok {
+	x, err := finish[T]("Sum.Log", m, how, f, 0, Int128{}, Int128{})
+	if e, ok := err.(*Error); ok {
 		e.text = "a sum of " + s.whole()
 	}
 	return x, err
 }
 
 // over returns the sum divided by n.
-func (s *FixedSum[T]) over(n uint64, name string, modes []FixedMode) (T, error) {
-	f, mode := fixedFormatOf[T](), joinModes(modes)
+func (s *Sum[T]) over(n uint64, name string, modes []Mode) (T, error) {
+	f, mode := formatOf[T](), joinModes(modes)
 	q, neg := s.acc.abs()
 	var rest uint64
 	for i := len(q) - 1; i >= 0; i-- {
@@ -302,7 +302,7 @@ func (s *FixedSum[T]) over(n uint64, name string, modes []FixedMode) (T, error) 
 	m := magnitude{lo: q[0]>>f.frac | q[1]<<(64-f.frac), hi: q[1]>>f.frac | q[2]<<(64-f.frac), neg: neg}
 	m.over = q[2]>>f.frac|q[3]|q[4] != 0
 	x, err := finish[T](name, m.rounded(compareHalf(below, rest), mode), mode, f, 0, Int128{}, Int128{})
-	if e, ok := err.(*FixedError); ok {
+	if e, ok := err.(*Error); ok {
 		e.text = "a sum of " + s.whole()
 		if n > 1 {
 			e.text += " / " + new(big.Int).SetUint64(n).String()
@@ -322,9 +322,9 @@ func (s *limbs) abs() (a limbs, neg bool) {
 }
 
 // whole returns the sum toward zero to an integer, in decimal, for an error.
-func (s *FixedSum[T]) whole() string {
+func (s *Sum[T]) whole() string {
 	b := s.acc.big()
-	return b.Quo(b, unit(2*fixedFormatOf[T]().frac)).String()
+	return b.Quo(b, unit(2*formatOf[T]().frac)).String()
 }
 
 func (s *limbs) big() *big.Int {

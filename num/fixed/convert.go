@@ -1,4 +1,4 @@
-package num
+package fixed
 
 import (
 	"math"
@@ -8,21 +8,21 @@ import (
 	"strings"
 )
 
-// FixedBits returns x in units of its format; the method Bits gives each format's own word.
-func FixedBits[T Fixed](x T) Int128 { return fixedWord(x) }
+// Bits returns x in units of its format; the method Bits gives each format's own word.
+func Bits[T Number](x T) Int128 { return wordOf(x) }
 
-// FixedFromBits returns the number of w units, or an overflow.
-func FixedFromBits[T Fixed](w Int128, mode ...FixedMode) (T, error) {
-	x, err := finish[T]("FixedFromBits", w.magnitude(), joinModes(mode), fixedFormatOf[T](), 0, Int128{}, Int128{})
-	if e, ok := err.(*FixedError); ok {
+// FromBits returns the number of w units, or an overflow.
+func FromBits[T Number](w Int128, mode ...Mode) (T, error) {
+	x, err := finish[T]("FromBits", w.magnitude(), joinModes(mode), formatOf[T](), 0, Int128{}, Int128{})
+	if e, ok := err.(*Error); ok {
 		e.text = w.String() + " units"
 	}
 	return x, err
 }
 
-// FixedFromBig returns n·2^-frac, rounded once, or an overflow. It takes n over.
-func FixedFromBig[T Fixed](n *big.Int, frac uint, mode ...FixedMode) (T, error) {
-	f, how := fixedFormatOf[T](), joinModes(mode)
+// FromBig returns n·2^-frac, rounded once, or an overflow. It takes n over.
+func FromBig[T Number](n *big.Int, frac uint, mode ...Mode) (T, error) {
+	f, how := formatOf[T](), joinModes(mode)
 	neg := n.Sign() < 0
 	n.Abs(n)
 	if frac > f.frac {
@@ -32,34 +32,34 @@ func FixedFromBig[T Fixed](n *big.Int, frac uint, mode ...FixedMode) (T, error) 
 	}
 	m := magnitudeOf(n)
 	m.neg = neg
-	x, err := finish[T]("FixedFromBig", m, how, f, 0, Int128{}, Int128{})
-	if e, ok := err.(*FixedError); ok {
+	x, err := finish[T]("FromBig", m, how, f, 0, Int128{}, Int128{})
+	if e, ok := err.(*Error); ok {
 		e.text = "a number of " + strconv.Itoa(max(0, n.BitLen()-int(f.frac))) + " bits before the point"
 	}
 	return x, err
 }
 
-// FixedFromInt64 returns n, exactly, or an overflow.
-func FixedFromInt64[T Fixed](n int64, mode ...FixedMode) (T, error) {
-	f := fixedFormatOf[T]()
+// FromInt64 returns n, exactly, or an overflow.
+func FromInt64[T Number](n int64, mode ...Mode) (T, error) {
+	f := formatOf[T]()
 	m := int128(n).magnitude().shiftLeft(f.frac)
-	x, err := finish[T]("FixedFromInt64", m, joinModes(mode), f, 0, Int128{}, Int128{})
-	if e, ok := err.(*FixedError); ok {
+	x, err := finish[T]("FromInt64", m, joinModes(mode), f, 0, Int128{}, Int128{})
+	if e, ok := err.(*Error); ok {
 		e.text = strconv.FormatInt(n, 10)
 	}
 	return x, err
 }
 
-// FixedFromFloat64 returns v, rounded once. A NaN is an error, and an infinity an overflow. A float32 converts to float64 exactly.
-func FixedFromFloat64[T Fixed](v float64, mode ...FixedMode) (T, error) {
-	f, how := fixedFormatOf[T](), joinModes(mode)
+// FromFloat64 returns v, rounded once. A NaN is an error, and an infinity an overflow. A float32 converts to float64 exactly.
+func FromFloat64[T Number](v float64, mode ...Mode) (T, error) {
+	f, how := formatOf[T](), joinModes(mode)
 	var x T
 	var err error
 	switch {
 	case v != v:
-		err = noValue("FixedFromFloat64", "there is no NaN", f, 0, Int128{}, Int128{})
+		err = noValue("FromFloat64", "there is no NaN", f, 0, Int128{}, Int128{})
 	case math.IsInf(v, 0):
-		x, err = finish[T]("FixedFromFloat64", magnitude{over: true, neg: v < 0}, how&^Wrap, f, 0, Int128{}, Int128{})
+		x, err = finish[T]("FromFloat64", magnitude{over: true, neg: v < 0}, how&^Wrap, f, 0, Int128{}, Int128{})
 	default:
 		b := math.Float64bits(v)
 		e := int(b>>52&0x7ff) - 1075 // v is lo 2^e
@@ -74,37 +74,37 @@ func FixedFromFloat64[T Fixed](v float64, mode ...FixedMode) (T, error) {
 		} else {
 			m = m.shiftRight(uint(min(-e, 128)), how)
 		}
-		x, err = finish[T]("FixedFromFloat64", m, how, f, 0, Int128{}, Int128{})
+		x, err = finish[T]("FromFloat64", m, how, f, 0, Int128{}, Int128{})
 	}
-	if e, ok := err.(*FixedError); ok {
+	if e, ok := err.(*Error); ok {
 		e.text = strconv.FormatFloat(v, 'g', -1, 64)
 	}
 	return x, err
 }
 
-// ConvertFixed returns x in another format, rounded once: num.ConvertFixed[num.FP32x32](x).
-func ConvertFixed[To, From Fixed](x From, mode ...FixedMode) (To, error) {
-	f, g, how := fixedFormatOf[From](), fixedFormatOf[To](), joinModes(mode)
-	m := fixedWord(x).magnitude()
+// Convert returns x in another format, rounded once: fixed.Convert[fixed.FP32x32](x).
+func Convert[To, From Number](x From, mode ...Mode) (To, error) {
+	f, g, how := formatOf[From](), formatOf[To](), joinModes(mode)
+	m := wordOf(x).magnitude()
 	if g.frac >= f.frac {
 		m = m.shiftLeft(g.frac - f.frac)
 	} else {
 		m = m.shiftRight(f.frac-g.frac, how)
 	}
-	return finish[To]("ConvertFixed", m, how, f, 1, fixedWord(x), Int128{})
+	return finish[To]("Convert", m, how, f, 1, wordOf(x), Int128{})
 }
 
-// FixedToInt64 returns x as an integer, rounded once. Only numbers of [FP64x64] that round to 2^63 overflow.
-func FixedToInt64[T Fixed](x T, mode ...FixedMode) (int64, error) {
-	f, how := fixedFormatOf[T](), joinModes(mode)
-	m := fixedWord(x).magnitude().shiftRight(f.frac, how)
+// ToInt64 returns x as an integer, rounded once. Only numbers of [FP64x64] that round to 2^63 overflow.
+func ToInt64[T Number](x T, mode ...Mode) (int64, error) {
+	f, how := formatOf[T](), joinModes(mode)
+	m := wordOf(x).magnitude().shiftRight(f.frac, how)
 	if m.lo>>63 != 0 && !m.neg { // -2^63 is a number of FP64x64, its last
 		switch {
 		case how&Wrap != 0:
 		case how&Saturate != 0:
 			m.lo--
 		default:
-			return 0, &FixedError{Func: "FixedToInt64", Format: "FP64x64", Err: ErrFixedOverflow, of: f, args: [2]Int128{fixedWord(x)}, n: 1}
+			return 0, &Error{Func: "ToInt64", Format: "FP64x64", Err: ErrOverflow, of: f, args: [2]Int128{wordOf(x)}, n: 1}
 		}
 	}
 	if m.neg {
@@ -151,13 +151,13 @@ func (m magnitude) float(frac, digits uint) float64 {
 	return v
 }
 
-// FormatFixed returns x as a decimal with that many digits after the point, rounded to nearest, ties to even. With -1 they are the fewest
-// that [ParseFixed] turns back into x. As many digits as the format has bits after the point give x exactly.
-func FormatFixed[T Fixed](x T, digits int) string {
-	return fixedFormatOf[T]().text(fixedWord(x), digits)
+// Format returns x as a decimal with that many digits after the point, rounded to nearest, ties to even. With -1 they are the fewest
+// that [Parse] turns back into x. As many digits as the format has bits after the point give x exactly.
+func Format[T Number](x T, digits int) string {
+	return formatOf[T]().text(wordOf(x), digits)
 }
 
-func (f *fixedFormat) text(w Int128, digits int) string {
+func (f *format) text(w Int128, digits int) string {
 	m := w.magnitude()
 	abs := m.big()
 	scaled := new(big.Int)
@@ -191,18 +191,18 @@ func (f *fixedFormat) text(w Int128, digits int) string {
 }
 
 // decimal returns abs 10^digits in units of 1, rounded.
-func (f *fixedFormat) decimal(abs *big.Int, digits int) *big.Int {
+func (f *format) decimal(abs *big.Int, digits int) *big.Int {
 	n := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(digits)), nil)
 	return quotient(n.Mul(n, abs), new(big.Int).Lsh(big.NewInt(1), f.frac), 0)
 }
 
-// ParseFixed returns the number that s is in decimal, rounded once: digits with an optional sign, point and exponent, as in -12.5e-3.
-func ParseFixed[T Fixed](s string, mode ...FixedMode) (T, error) {
-	f, how := fixedFormatOf[T](), joinModes(mode)
+// Parse returns the number that s is in decimal, rounded once: digits with an optional sign, point and exponent, as in -12.5e-3.
+func Parse[T Number](s string, mode ...Mode) (T, error) {
+	f, how := formatOf[T](), joinModes(mode)
 	digits, exp, neg, ok := splitDecimal(s)
 	if !ok {
 		var zero T
-		return zero, &FixedError{Func: "ParseFixed", Format: f.name, Err: ErrFixedSyntax, text: quoted(s), reason: "it wants a decimal number such as -12.5 or 1e-3"}
+		return zero, &Error{Func: "Parse", Format: f.name, Err: ErrSyntax, text: quoted(s), reason: "it wants a decimal number such as -12.5 or 1e-3"}
 	}
 	var m magnitude
 	switch {
@@ -223,8 +223,8 @@ func ParseFixed[T Fixed](s string, mode ...FixedMode) (T, error) {
 		m = magnitudeOf(n)
 	}
 	m.neg = neg
-	x, err := finish[T]("ParseFixed", m, how, f, 0, Int128{}, Int128{})
-	if e, ok := err.(*FixedError); ok {
+	x, err := finish[T]("Parse", m, how, f, 0, Int128{}, Int128{})
+	if e, ok := err.(*Error); ok {
 		e.text = quoted(s)
 	}
 	return x, err
