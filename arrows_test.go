@@ -31,7 +31,6 @@ const (
 // upward bounds the share of the packages that maxUp doesn't fit.
 var upward = map[string]float64{
 	"op":          0.05,
-	"onnx":        0.15,
 	"cmd/ashlar":  0.02,
 	"chunk":       0.13,
 	"device":      0.16,

@@ -2,6 +2,7 @@ package onnx
 
 import (
 	"hash/fnv"
+	"sync"
 
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -104,4 +105,17 @@ func stringsIn(a *Attribute) ([]string, bool) {
 		return v, true
 	}
 	return nil, false
+}
+
+// memory is what an operator made of the attributes of its node.
+type memory struct {
+	sync.Mutex
+	v any
+}
+
+// once is something that is made of a node's attributes when it is needed first.
+type once struct {
+	sync.Once
+	v   any
+	err error
 }

@@ -5,12 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync/atomic"
 
-	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/onnx/internal/text"
 	"github.com/ashlar-go/ashlar/op"
-	"github.com/ashlar-go/ashlar/tensor"
 )
 
 // Check reports whether the model can be run. A model that contradicts itself (a value given twice or not at all, nodes
@@ -27,52 +24,6 @@ func (m *Model) Check() error {
 		_, _, err := m.compile()
 		return err
 	})
-}
-
-// compiled is a graph that has passed its checks, ready to be given inputs: a model's, or one inside a node.
-type compiled struct {
-	*program
-	g      *Graph
-	m      *Model
-	attr   string               // the attribute that holds the graph, if it is inside a node
-	place  string               // what stands before a step's label in a list: the nodes around
-	ops    []*op.Op             // by step; nil for a Constant, and where step.flow runs it
-	attrs  []map[string]Value   // by step: the attributes that are tensors
-	consts []constant           // what doesn't depend on inputs: initializers and the outputs of Constants
-	vals   []Value              // by value: what is known of the constants; in a session, they themselves
-	text   *text.Table          // the strings of the model
-	fixed  dtype.DType          // see NewFixedSession; Invalid for others
-	recent atomic.Pointer[kept] // of a graph inside a node: the plan made last
-}
-
-// idle reports whether step i has nothing to do where vals are known: it gives the default of an input that was given, or it
-// is a Constant.
-func (c *compiled) idle(i int, vals []Value) bool {
-	s := &c.steps[i]
-	return !c.runs(i) || s.spare && vals[s.out[0]].known()
-}
-
-// A constant is the value of an initializer or of a Constant node.
-type constant struct {
-	id    int
-	proto *TensorProto // nil: value
-	value Value
-	outer bool // it is one of a graph around, too
-}
-
-// all goes over c and the graphs inside its nodes.
-func (c *compiled) all(yield func(*compiled) bool) bool {
-	if !yield(c) {
-		return false
-	}
-	for i := range c.steps {
-		for _, b := range c.steps[i].bodies {
-			if !b.all(yield) {
-				return false
-			}
-		}
-	}
-	return true
 }
 
 // compile checks the model. What it loaded meanwhile is in the expansion.
@@ -414,27 +365,6 @@ func (c *compiled) guesses() []Value {
 	return vals
 }
 
-// refuses reports whether an operator's error means that it doesn't take what the model gives it, whatever the values.
-func refuses(err error) bool {
-	return errors.Is(err, tensor.ErrDType) || errors.Is(err, ErrUnsupported)
-}
-
-// guess describes a value of type t, the zero Value if it isn't a tensor, or the rank or the element type is open.
-func guess(t *Type) Value {
-	e := t.elem()
-	if t.Kind != KindTensor || e == noElem || !t.HasShape {
-		return Value{}
-	}
-	shape := make([]int, len(t.Shape))
-	for i, dim := range t.Shape {
-		shape[i] = 1
-		if dim.Value >= 0 {
-			shape[i] = int(min(dim.Value, 1<<30))
-		}
-	}
-	return describedAs(e, shape...)
-}
-
 // load returns the tensor that an attribute or a constant holds, which all that name it share.
 func (x *expansion) load(t *TensorProto) (Value, error) {
 	if v, ok := x.tensors[t]; ok {
@@ -464,4 +394,31 @@ func (x *expansion) described(k constant) (Value, error) {
 		return x.load(k.proto)
 	}
 	return v, nil
+}
+
+// checkFlow gives a step the flow that runs it, and those of its graphs that the flow runs.
+func (s *step) checkFlow(f *flow, graphs []*compiled) error {
+	for _, name := range f.graphs {
+		a := s.node.Attr(name)
+		i := slices.IndexFunc(graphs, func(b *compiled) bool { return b.attr == name })
+		switch {
+		case a == nil:
+			return failf("it has no attribute %q; the operator runs the graph there", name)
+		case i < 0:
+			return inAttr(name, failf("it holds %v, the operator runs a graph", a.Type))
+		}
+		s.bodies = append(s.bodies, graphs[i])
+	}
+	n := len(s.in)
+	for n > 0 && s.in[n-1] < 0 {
+		n--
+	}
+	switch {
+	case n < f.least || slices.Contains(s.in[:f.least], -1):
+		return failf("it needs %d inputs", f.least)
+	case f.most >= 0 && n > f.most:
+		return failf("it has %d inputs, the operator takes %d at most", n, f.most)
+	}
+	s.flow = f
+	return nil
 }

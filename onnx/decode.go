@@ -3,8 +3,6 @@ package onnx
 import (
 	"fmt"
 
-	"github.com/ashlar-go/ashlar/mem"
-	"github.com/ashlar-go/ashlar/onnx/internal/text"
 	"github.com/ashlar-go/ashlar/onnx/internal/wire"
 )
 
@@ -12,25 +10,6 @@ import (
 // field stands. Each goes over the message twice: once to count, so that lists are allocated at their final length, and
 // once to read. Fields that aren't named here are skipped, as protobuf asks: training information, device
 // configurations, and whatever later versions add.
-
-// What a check needs besides the structures, per node or attribute, per name of a value and per axis; paid for while decoding.
-const (
-	checkNode  = 256
-	checkValue = 384
-	checkAxis  = 32 // of a stored tensor
-)
-
-// A decoder decodes the messages of a file.
-type decoder struct {
-	wire.Limit
-	graphs int          // how many graphs stand around what is decoded
-	from   *mem.Buffer  // what the bytes are of; nil for a program's own
-	folder *wire.Folder // of the file
-
-	strings *text.Table // of the values that are decoded
-}
-
-func newDecoder(size int) *decoder { return &decoder{Limit: wire.NewLimit(size)} }
 
 func (d *decoder) model(m wire.Message) (*Model, error) {
 	t, err := m.Scan()
@@ -76,30 +55,6 @@ func (d *decoder) model(m wire.Message) (*Model, error) {
 		return err
 	})
 	return out, err
-}
-
-func (d *decoder) opset(m wire.Message, o *Opset) error {
-	return d.Each(m, func(f wire.Field) (err error) {
-		switch f.Num {
-		case 1:
-			o.Domain, err = d.Text(f)
-		case 2:
-			o.Version, err = f.Int64()
-		}
-		return err
-	})
-}
-
-func (d *decoder) entry(m wire.Message, e *Entry) error {
-	return d.Each(m, func(f wire.Field) (err error) {
-		switch f.Num {
-		case 1:
-			e.Key, err = d.Text(f)
-		case 2:
-			e.Value, err = d.Text(f)
-		}
-		return err
-	})
 }
 
 func (d *decoder) graph(f wire.Field) (*Graph, error) {

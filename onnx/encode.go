@@ -2,6 +2,7 @@ package onnx
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -424,4 +425,69 @@ func (e *encoder) function(f *Function) []byte {
 	b = e.values(b, 12, f.Values)
 	b = wire.AppendString(b, 13, f.Overload)
 	return e.entries(b, 14, f.Metadata)
+}
+
+// data is the file beside a model that weights of least bytes and more go to.
+type data struct {
+	*wire.DataFile
+	name  string
+	least int
+}
+
+// stored returns weights as they are written: with elements in the data file, if there is one.
+func (e *encoder) stored(list []TensorProto) []TensorProto {
+	if e.data == nil {
+		return list
+	}
+	list = slices.Clone(list)
+	for i := range list {
+		t := &list[i]
+		if t.Type == ElemString || t.unsupported() != "" {
+			continue
+		}
+		err := e.move(t)
+		if err != nil && e.err == nil {
+			e.err = in(fmt.Sprintf("initializer %q", t.Name), err)
+		}
+	}
+	return list
+}
+
+// move puts the elements of t into the data file if they are many, else into t.
+func (e *encoder) move(t *TensorProto) error {
+	if !e.hold(t) {
+		return nil // e.err says it
+	}
+	n, size, err := t.check()
+	if err != nil {
+		return err
+	}
+	raw := t.Raw
+	switch large := n*size >= e.data.least && n > 0; {
+	case t.External != nil:
+		buf, at, n, err := t.External.find()
+		if err != nil {
+			return err
+		}
+		release, err := wire.Hold(buf)
+		if err != nil {
+			return err
+		}
+		defer release()
+		if raw = buf.Bytes()[at:][:n]; !large {
+			t.Raw, t.External = append([]byte{}, raw...), nil
+			return nil
+		}
+	case !large:
+		return nil
+	case t.list != 0:
+		raw = make([]byte, n*size)
+		if err := t.unlist(raw, size); err != nil {
+			return err
+		}
+	}
+	at, err := e.data.Put(raw)
+	t.External = &External{Location: e.data.name, Offset: at, Length: int64(len(raw))}
+	t.Raw, t.list, t.count, t.body = nil, 0, 0, wire.Message{}
+	return err
 }

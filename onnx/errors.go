@@ -1,10 +1,12 @@
 package onnx
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/ashlar-go/ashlar/op"
+	"github.com/ashlar-go/ashlar/tensor"
 )
 
 // An Error says what is wrong and where: in which file and, from the outside in, in which graph, node, attribute.
@@ -115,3 +117,8 @@ func (e *UnsupportedError) Error() string {
 
 // Is reports whether target is ErrUnsupported.
 func (e *UnsupportedError) Is(target error) bool { return target == ErrUnsupported }
+
+// refuses reports whether an operator's error means that it doesn't take what the model gives it, whatever the values.
+func refuses(err error) bool {
+	return errors.Is(err, tensor.ErrDType) || errors.Is(err, ErrUnsupported)
+}

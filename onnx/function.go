@@ -4,59 +4,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
-	"github.com/ashlar-go/ashlar/onnx/internal/text"
 	"github.com/ashlar-go/ashlar/op"
-	"github.com/ashlar-go/ashlar/tensor"
 )
 
 // A node that calls a function becomes the steps of the function, in the caller's program. So plans, fused operators and
 // the account of memory don't know functions. Source: docs/IR.md of github.com/onnx/onnx, "Functions".
-
-// What the calls of a model may make of its functions. Each call, node, name and attribute counts, and takes some 120 bytes.
-const (
-	maxExpanded = 1 << 19
-	maxCalls    = 64 // functions that call each other, one inside the other
-)
-
-// An opKey tells operators and functions apart.
-type opKey struct{ domain, name, overload string }
-
-func keyOf(domain, name, overload string) opKey {
-	if isDefault(domain) {
-		domain = ""
-	}
-	return opKey{domain, name, overload}
-}
-
-// operators are those of package op.
-var operators = sync.OnceValue(func() map[opKey]*op.Op {
-	m := make(map[opKey]*op.Op)
-	for _, o := range op.All() {
-		m[keyOf(o.Domain(), o.Name(), "")] = o
-		if slices.Contains(microsoft, o.Name()) {
-			a := o.As(microsoftDomain, o.Name(), 1)
-			m[keyOf(a.Domain(), a.Name(), "")] = a
-		}
-	}
-	return m
-})
-
-// An expansion is what resolving and checking a model share.
-type expansion struct {
-	m         *Model
-	opsets    map[string]int64 // of the model
-	given     map[opKey]*op.Op // by the program
-	functions map[opKey]*Function
-	imports   map[*Function]map[string]int64
-	left      int
-	gaps      gaps
-	text      *text.Table            // the strings of the model
-	tensors   map[*TensorProto]Value // those that are loaded: attributes, constants
-	copied    copying
-	constants map[*Node]Value // the values of Constants without a tensor
-}
 
 func (m *Model) expansion() (*expansion, error) {
 	x := &expansion{m: m, opsets: importsOf(m.Opsets), given: make(map[opKey]*op.Op), functions: make(map[opKey]*Function, len(m.Functions)),
@@ -76,116 +29,6 @@ func (m *Model) expansion() (*expansion, error) {
 		x.functions[key] = fn
 	}
 	return x, nil
-}
-
-// importsOf returns the newest version of each domain that a list imports.
-func importsOf(list []Opset) map[string]int64 {
-	m := make(map[string]int64, len(list))
-	for _, o := range list {
-		d := keyOf(o.Domain, "", "").domain
-		m[d] = max(m[d], o.Version)
-	}
-	return m
-}
-
-// label names a function in errors.
-func (fn *Function) label() string { return fmt.Sprintf("function %.100q", opName(fn.Domain, fn.Name)) }
-
-// A callee is a call of a function.
-type callee struct {
-	outer  *callee // of the function that the call stands in
-	fn     *Function
-	node   *Node // that calls
-	index  int
-	depth  int
-	attrs  map[string]*Attribute
-	opsets map[string]int64
-	graphs map[*Graph]*resolver // the graphs among attrs, each with the graph or function that it stands in
-}
-
-// opset returns the version of a domain that nodes of the function are of: the model's where the function is silent.
-func (x *expansion) opset(domain string, call *callee) int64 {
-	domain = keyOf(domain, "", "").domain
-	for ; call != nil; call = call.outer {
-		if v := call.opsets[domain]; v != 0 {
-			return v
-		}
-	}
-	return x.opsets[domain]
-}
-
-// label names a step in errors, after the calls that it stands in.
-func (p *program) label(s *step) string {
-	text := s.node.label(s.index, s.opset)
-	for call := s.call; call != nil && call != p.site; call = call.outer {
-		text = call.node.label(call.index, 0) + ": " + text
-	}
-	return text
-}
-
-// find returns what runs a node, nil if nothing of this library or the program does: the operator o of its name, or the flow
-// f. That may also be the form of o for strings.
-func (x *expansion) find(n *Node) (d definition, o *op.Op, f *flow) {
-	key := keyOf(n.Domain, n.Op, "")
-	f = flows[key]
-	if o = x.given[key]; o == nil {
-		o = operators()[key]
-	}
-	switch {
-	case f != nil && (f.asks == nil || f.asks(n)):
-		d = f
-	case o != nil:
-		d = o
-	}
-	return d, o, f
-}
-
-// function returns the function that a node calls, nil if an operator of this library runs it or nothing does. Of the
-// model's functions, and the bodies that operators have, those count whose meaning no operator of package op has.
-func (x *expansion) function(n *Node, call *callee) *Function {
-	if x == nil {
-		return nil
-	}
-	d, _, _ := x.find(n)
-	key := keyOf(n.Domain, n.Op, "")
-	v, b := x.opset(n.Domain, call), bodies[key]
-	if (!b.asked(n) || x.given[key] != nil) && d != nil && n.Overload == "" && v != 0 && meaning(d, v) == "" {
-		return nil
-	}
-	if fn := x.functions[keyOf(n.Domain, n.Op, n.Overload)]; fn != nil {
-		return fn
-	}
-	if b != nil && n.Overload == "" && v != 0 && b.refuses(n, v) == "" {
-		return b.build(n)
-	}
-	return nil
-}
-
-// spend counts n pieces of what calls make.
-func (x *expansion) spend(n int) error {
-	if x.left -= n; x.left < 0 {
-		x.left = 0
-		return failf("%w: the calls of the model's functions make more than %d nodes, names and attributes; a run takes no more", tensor.ErrMemory, maxExpanded)
-	}
-	return nil
-}
-
-// spendNode counts a node inside a function.
-func (x *expansion) spendNode(n *Node) error {
-	pieces := 1 + len(n.Inputs) + 2*len(n.Outputs) + len(n.Attributes)
-	for i := range n.Attributes {
-		switch v := n.Attributes[i].Value.(type) {
-		case string:
-			pieces += len(v) / 64
-		case []int64:
-			pieces += len(v) / 16
-		case []float32:
-			pieces += len(v) / 32
-		case []string:
-			pieces += len(v) / 4
-		}
-	}
-	return x.spend(pieces)
 }
 
 // bound returns a node with the attributes that it refers to: a copy, or itself if there are none.
@@ -330,17 +173,6 @@ func (r *resolver) arguments(call *callee) error {
 	return nil
 }
 
-// chain names the functions from fn down to the call.
-func (c *callee) chain(fn *Function) string {
-	names := []string{opName(fn.Domain, fn.Name)}
-	for c = c.outer; c.fn != fn; c = c.outer {
-		names = append(names, opName(c.fn.Domain, c.fn.Name))
-	}
-	names = append(names, names[0])
-	slices.Reverse(names)
-	return fmt.Sprintf("%.300s", strings.Join(names, " calls "))
-}
-
 // checkAttributes refuses attributes without a value or of one name.
 func checkAttributes(n *Node) error {
 	seen := make(map[string]bool, len(n.Attributes))
@@ -359,42 +191,13 @@ func checkAttributes(n *Node) error {
 	return nil
 }
 
-// gaps collects what a model needs and this library doesn't have. What a node of a function needs counts once.
-type gaps struct {
-	list []Unsupported
-	seen map[gap]bool
-}
-
-type gap struct {
-	node   *Node // as the file has it
-	reason string
-}
-
-func (g *gaps) add(c *compiled, s *step, reason string) {
-	if s.call != nil {
-		node := s.node
-		switch {
-		case s.index < 0:
-		case s.call == c.site:
-			node = &c.g.Nodes[s.index]
-		case s.index < len(s.call.fn.Nodes):
-			node = &s.call.fn.Nodes[s.index]
-		}
-		if g.seen[gap{node, reason}] {
-			return
-		}
-		if g.seen == nil {
-			g.seen = make(map[gap]bool)
-		}
-		g.seen[gap{node, reason}] = true
+// chain names the functions from fn down to the call.
+func (c *callee) chain(fn *Function) string {
+	names := []string{opName(fn.Domain, fn.Name)}
+	for c = c.outer; c.fn != fn; c = c.outer {
+		names = append(names, opName(c.fn.Domain, c.fn.Name))
 	}
-	g.list = append(g.list, Unsupported{Place: c.place + c.label(s), Op: opName(s.node.Domain, s.node.Op), Opset: s.opset, Reason: reason})
-}
-
-// err returns the list as an error, nil if it is empty.
-func (g *gaps) err() error {
-	if len(g.list) == 0 {
-		return nil
-	}
-	return &UnsupportedError{List: g.list}
+	names = append(names, names[0])
+	slices.Reverse(names)
+	return fmt.Sprintf("%.300s", strings.Join(names, " calls "))
 }

@@ -1,12 +1,16 @@
 package onnx
 
 import (
+	"errors"
 	"fmt"
 	"iter"
-	"strconv"
 	"strings"
+	"sync/atomic"
 
+	"github.com/ashlar-go/ashlar/mem"
+	"github.com/ashlar-go/ashlar/onnx/internal/wire"
 	"github.com/ashlar-go/ashlar/op"
+	"github.com/ashlar-go/ashlar/tensor"
 )
 
 // A Model is a decoded ONNX file, or one that a program put together. The fields are what the file says, nothing is
@@ -33,15 +37,6 @@ type Model struct {
 
 	source
 }
-
-// An Opset names an operator set and the version of it that a model was written for.
-type Opset struct {
-	Domain  string // "" and "ai.onnx" are ONNX's own
-	Version int64
-}
-
-// An Entry is a named string.
-type Entry struct{ Key, Value string }
 
 // A Graph computes Outputs from Inputs by running Nodes, which may stand in any order. Values are named by strings, each
 // given one value once. A graph inside a node, the branch of an If or the body of a loop, reads those of the graphs around.
@@ -188,111 +183,6 @@ type Attribute struct {
 	Value any
 }
 
-// A ValueInfo is a name with a type.
-type ValueInfo struct {
-	Name     string
-	Doc      string
-	Type     Type
-	Metadata []Entry
-}
-
-// String returns the name and type: image float32[batch,1,28,28].
-func (v ValueInfo) String() string { return v.Name + " " + v.Type.String() }
-
-// Kind tells the kinds of value apart.
-type Kind uint8
-
-// The kinds of value.
-const (
-	KindNone     Kind = iota // the file doesn't say
-	KindTensor               // Elem, Shape
-	KindSparse               // a sparse tensor: Elem, Shape
-	KindSequence             // of Of
-	KindOptional             // Of or nothing
-	KindMap                  // from Elem to Of
-	KindOpaque               // a type of some other domain
-)
-
-// A Type is the type of a value.
-type Type struct {
-	Kind       Kind
-	Elem       ElemType
-	HasShape   bool // false: even the rank is unknown
-	Shape      []Dim
-	Of         *Type
-	Denotation string
-}
-
-// A Dim is the size of one axis: a number, a name, or, with Value < 0 and no Param, unknown. A name stands for one
-// number in all inputs of a run.
-type Dim struct {
-	Value      int64 // negative when not fixed
-	Param      string
-	Denotation string
-}
-
-// String returns the number, the name, or "?".
-func (d Dim) String() string {
-	switch {
-	case d.Value >= 0:
-		return strconv.FormatInt(d.Value, 10)
-	case d.Param != "":
-		return d.Param
-	}
-	return "?"
-}
-
-// String returns the type as text: float32[batch,1,28,28], sequence(int64[]), float32[...] when the rank is unknown.
-func (t Type) String() string {
-	switch t.Kind {
-	case KindTensor, KindSparse:
-		s := t.Elem.String() + "[...]"
-		if t.HasShape {
-			parts := make([]string, len(t.Shape))
-			for i, d := range t.Shape {
-				parts[i] = d.String()
-			}
-			s = t.Elem.String() + "[" + strings.Join(parts, ",") + "]"
-		}
-		if t.Kind == KindSparse {
-			return "sparse(" + s + ")"
-		}
-		return s
-	case KindSequence:
-		return "sequence(" + t.of() + ")"
-	case KindOptional:
-		return "optional(" + t.of() + ")"
-	case KindMap:
-		return "map(" + t.Elem.String() + "," + t.of() + ")"
-	case KindOpaque:
-		return "opaque"
-	}
-	return "unknown"
-}
-
-// held returns the type of what an optional of type t holds, t itself if it is none.
-func (t *Type) held() *Type {
-	for t.Kind == KindOptional && t.Of != nil {
-		t = t.Of
-	}
-	return t
-}
-
-// tensor returns the type of the tensors that values of type t consist of.
-func (t *Type) tensor() *Type {
-	for t.Of != nil && (t.Kind == KindSequence || t.Kind == KindOptional) {
-		t = t.Of
-	}
-	return t
-}
-
-func (t Type) of() string {
-	if t.Of == nil {
-		return "?"
-	}
-	return t.Of.String()
-}
-
 // A Function is an operator defined inside the model by other nodes.
 type Function struct {
 	Domain, Name, Overload string
@@ -318,3 +208,65 @@ type Quantization struct {
 	Tensor string
 	Params []Entry
 }
+
+// source is where a decoded model came from. A model that a program put together has none.
+type source struct {
+	file   string
+	buf    *mem.Buffer
+	folder *wire.Folder // of files that the model names; nil if nothing says where it is
+	ended  uint32       // atomic: not 0 after Close
+}
+
+// use runs f while the model's bytes stay where they are. It fails for no model, for one that is closed, and, with
+// mem.ErrShrunk, where f meets a page of a mapped file that is gone. The errors name the model's file.
+func (m *Model) use(f func() error) error {
+	if m == nil {
+		return failf("%w: there is no model: it is nil", tensor.ErrValue)
+	}
+	if m.closed() {
+		return inFile(m.file, wire.ErrClosed)
+	}
+	if m.buf != nil {
+		if !m.buf.Hold() {
+			return inFile(m.file, wire.ErrClosed)
+		}
+		defer m.buf.Release()
+	}
+	defer m.folder.Pin()()
+	return inFile(m.file, mem.Guard(f))
+}
+
+// Close gives back the file or bytes the model was decoded from, and the files that hold its weights. From then on what
+// needs them fails with tensor.ErrClosed: the model's methods, its sessions, and tensors that use weights in place. A call
+// that is on its way keeps the bytes until it returns; it may succeed or fail with tensor.ErrClosed. Raw of any TensorProto,
+// and slices of weights that Elems or Data gave out, must not be used after Close, unless they are the program's own. A
+// second Close does nothing.
+func (m *Model) Close() error {
+	if m == nil {
+		return nil
+	}
+	if atomic.StoreUint32(&m.ended, 1); m.buf == nil {
+		return nil
+	}
+	return errors.Join(m.buf.Close(), m.folder.Close())
+}
+
+func (m *Model) closed() bool { return atomic.LoadUint32(&m.ended) != 0 }
+
+// Opset returns the version of the operator set of a domain that the model imports, 0 if it imports none. The empty domain
+// is ONNX's own.
+func (m *Model) Opset(domain string) int64 {
+	var v int64
+	if m == nil {
+		return 0
+	}
+	for _, o := range m.Opsets {
+		if o.Domain == domain || isDefault(o.Domain) && isDefault(domain) {
+			v = max(v, o.Version)
+		}
+	}
+	return v
+}
+
+// maxNested is how deep graphs may stand inside nodes of graphs. A file holds about 25.
+const maxNested = 32

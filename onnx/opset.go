@@ -90,6 +90,22 @@ func meaning(o definition, v int64) string {
 // microsoftDomain is the domain of the operators that ONNX Runtime adds.
 const microsoftDomain = "com.microsoft"
 
-// microsoft lists ONNX's operators that the domain com.microsoft has, too, with the same meaning. Source:
-// docs/ContribOperators.md of github.com/microsoft/onnxruntime.
-var microsoft = []string{"CausalConvWithState", "DequantizeLinear", "Gelu", "LinearAttention", "QLinearConv", "QuantizeLinear", "Trilu"}
+const mlDomain = "ai.onnx.ml"
+
+const preview = "ai.onnx.preview"
+
+// ownDomain has the parts of bodies that no operator of ONNX is.
+const ownDomain = "ashlar.part"
+
+// mlOpset is the last version of ai.onnx.ml whose operators are known.
+const mlOpset = 5
+
+// An opKey tells operators and functions apart.
+type opKey struct{ domain, name, overload string }
+
+func keyOf(domain, name, overload string) opKey {
+	if isDefault(domain) {
+		domain = ""
+	}
+	return opKey{domain, name, overload}
+}

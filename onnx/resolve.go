@@ -2,73 +2,9 @@ package onnx
 
 import (
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 )
-
-// A program is a graph with names resolved: values are numbered, each node says which it reads and writes, and nodes
-// stand in an order they can run in.
-type program struct {
-	names    []string // of the values
-	inits    []int    // the value of each initializer
-	inputs   []int    // of each graph input; one that is an initializer too has the same number
-	given    []bool   // by value: an initializer, perhaps a sparse one, gives it, so that as an input it is optional
-	formals  []int    // the inputs that no initializer gives
-	params   []int    // which inputs those are
-	outputs  []int
-	inner    bool      // the graph stands inside a node
-	captures []capture // what it then reads of the graph around
-	site     *callee   // of the function that the graph stands in; nil outside
-	steps    []step
-	last     []int // by value: the last step that reads or writes it; of an inner graph's outputs beyond all
-}
-
-// A capture is a value of the graph around that a graph inside a node reads.
-type capture struct {
-	id   int // here
-	from int // in the graph around
-}
-
-// A step is a node of the program.
-type step struct {
-	node   *Node
-	index  int     // in the graph or function; that of a sparse initializer is -1 and below
-	call   *callee // of the function that the node stands in; nil outside
-	opset  int64   // of the operator's domain; known once the step is checked
-	in     []int   // values read; -1 where an optional input is left out
-	out    []int   // values written; -1 where an output isn't wanted
-	drop   []int   // values that nothing reads after this step, none of them an output of the graph
-	bodies []*compiled
-	flow   *flow   // what runs the step, if no operator of package op does
-	text   *flow   // what runs it in place of such an operator, if an input holds strings
-	read   *once   // what the flow made of the attributes
-	kept   *memory // what the operator of package op did
-	folded bool    // the session has the results; the step runs only for an observer
-	own    bool    // a program's own operator runs the step: it may count its calls
-	spare  bool    // its result is the default of an input
-}
-
-// reads goes over the values that a step needs: its inputs, and what its bodies capture.
-func (s *step) reads() iter.Seq[int] {
-	return func(yield func(int) bool) {
-		for _, id := range s.in {
-			if id >= 0 && !yield(id) {
-				return
-			}
-		}
-		for _, b := range s.bodies {
-			for _, c := range b.captures {
-				if !yield(c.from) {
-					return
-				}
-			}
-		}
-	}
-}
-
-// maxNested is how deep graphs may stand inside nodes of graphs. A file holds about 25.
-const maxNested = 32
 
 // resolve checks that every value of g is given once, and that no nodes wait for each other, and returns the program.
 func resolve(g *Graph) (*program, error) { return resolveIn(g, nil, nil) }
@@ -153,46 +89,6 @@ func resolveIn(g *Graph, outer *resolver, x *expansion) (*program, error) {
 	}
 	p.lifetimes()
 	return p, nil
-}
-
-// lifetimes fills in the drops: each value goes after the last step that reads it, or at once if none does. In a graph
-// inside a node that goes for its inputs, too.
-func (p *program) lifetimes() {
-	keep := make([]bool, len(p.names))
-	p.last = make([]int, len(p.names))
-	lists := [][]int{p.inits, p.outputs, p.inputs}
-	if p.inner {
-		lists = lists[:2]
-	}
-	for _, ids := range lists {
-		for _, id := range ids {
-			keep[id] = true
-		}
-	}
-	for _, id := range p.outputs {
-		if p.inner {
-			p.last[id] = len(p.steps)
-		}
-	}
-	for i := len(p.steps) - 1; i >= 0; i-- {
-		s := &p.steps[i]
-		s.drop = nil
-		drop := func(id int) {
-			p.last[id] = max(p.last[id], i)
-			if !keep[id] {
-				keep[id] = true
-				s.drop = append(s.drop, id)
-			}
-		}
-		for id := range s.reads() {
-			drop(id)
-		}
-		for _, id := range s.out {
-			if id >= 0 {
-				drop(id)
-			}
-		}
-	}
 }
 
 // origin says what gives a value.

@@ -20,14 +20,6 @@ func (k *flowCall) sequence(j int) (*sequence, error) {
 	return k.in[j].seq, nil
 }
 
-// tensor returns input j, which must be a tensor.
-func (k *flowCall) tensor(j int) (tensor.Any, error) {
-	if !k.in[j].isTensor() {
-		return tensor.Any{}, input(j, failf("%w: it is %v; the operator takes a tensor there", tensor.ErrDType, k.in[j]))
-	}
-	return k.in[j].a, nil
-}
-
 // given reports whether input j is there.
 func (k *flowCall) given(j int) bool { return j < len(k.s.in) && k.s.in[j] >= 0 }
 
@@ -46,18 +38,6 @@ func (k *flowCall) place(j, n, def int) (int, error) {
 		at += int64(len(k.in[0].seq.items))
 	}
 	return int(at), nil
-}
-
-// fresh is a new tensor as a result.
-func (k *flowCall) fresh(a tensor.Any) Value { return Value{a: a, own: fresh} }
-
-// like is a new tensor that holds strings if v does.
-func (k *flowCall) like(a tensor.Any, v *Value) Value {
-	out := k.fresh(a)
-	if v.text != nil {
-		out.text = k.table()
-	}
-	return out
 }
 
 func emptySequence(k *flowCall) (Value, error) {
@@ -83,18 +63,6 @@ func construct(k *flowCall) (Value, error) {
 		}
 	}
 	return sequenceOf(k.in[0].elem(), items), nil
-}
-
-// roomFor fails where a sequence of n items takes more memory than there may be, while inferring where it is long.
-func (k *flowCall) roomFor(n int) error {
-	const itemSize = 256 // about what an item takes besides its elements
-	if k.fr != nil {
-		return k.fr.room(int64(n) * itemSize)
-	}
-	if n > small {
-		return op.ErrUnknown
-	}
-	return nil
 }
 
 func insert(k *flowCall) (Value, error) {

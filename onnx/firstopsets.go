@@ -79,9 +79,6 @@ func earlySketch(n *Node, opset int64) *sketch {
 	return b
 }
 
-// constant adds a Constant of an attribute of the call, or of a value.
-func (b *sketch) constant(name string, a Attribute) string { return b.node(name, "Constant", nil, a) }
-
 func sixth(n *Node) *Function {
 	var more []Attribute
 	for _, a := range []Attribute{Float("alpha", 1.6732), Float("gamma", 1.0507)} { // Selu's defaults had fewer digits

@@ -5,9 +5,6 @@ import (
 	"strings"
 )
 
-// mlOpset is the last version of ai.onnx.ml whose operators are known.
-const mlOpset = 5
-
 // Why operators aren't there.
 const (
 	experiment = "it was an experiment, which opset 10 took back"

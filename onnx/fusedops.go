@@ -4,9 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/ashlar-go/ashlar/op"
-	"github.com/ashlar-go/ashlar/tensor"
 )
 
 // Operators that ONNX Runtime's optimizer makes of others, and writes into the models that it saves: they are those others,
@@ -62,14 +59,6 @@ func wrongActivation(n *Node, list []activation, listed bool) string {
 func paramsOf(n *Node) (list []float32) {
 	if a := n.Attr("activation_params"); a != nil {
 		list, _ = a.Value.([]float32)
-	}
-	return list
-}
-
-// givenAll are attributes of a node of the body that the call gives under the same names.
-func givenAll(names []string) (list []Attribute) {
-	for _, name := range names {
-		list = append(list, given(name, name))
 	}
 	return list
 }
@@ -153,63 +142,4 @@ func nhwcQLinearConv(n *Node) *Function {
 	in[0] = b.part("first", "ChannelsFirst", []string{"x"})
 	b.part("y", "ChannelsLast", []string{b.node("conv", "QLinearConv", in, givenAll(windowed)...)})
 	return &b.Function
-}
-
-// turned is a view of a tensor, one axis of which has moved.
-func turned(k *flowCall, from, to int) (Value, error) {
-	a, err := k.tensor(0)
-	if err != nil {
-		return Value{}, err
-	}
-	if a.Rank() < 3 {
-		return Value{}, input(0, failf("%w: it is %v; want an axis of batches, axes of space, and one of channels", tensor.ErrShape, k.in[0]))
-	}
-	order := make([]int, a.Rank())
-	for i := range order {
-		order[i] = i
-	}
-	at := func(axis int) int { return (axis + len(order)) % len(order) }
-	order = slices.Insert(slices.Delete(order, at(from), at(from)+1), at(to), at(from))
-	if a.IsSpec() {
-		shape := make([]int, len(order))
-		for i, axis := range order {
-			shape[i] = a.Dim(axis)
-		}
-		return describedAs(k.in[0].elem(), shape...), nil
-	}
-	if a, err = tensor.Permute(a, order...); err != nil {
-		return Value{}, err
-	}
-	return k.fresh(a), nil
-}
-
-// addedSame is the sum of two tensors of one shape.
-func addedSame(k *flowCall) (Value, error) {
-	a, err := k.tensor(0)
-	if err != nil {
-		return Value{}, err
-	}
-	b, err := k.tensor(1)
-	if err != nil {
-		return Value{}, err
-	}
-	if !slices.Equal(a.Shape(), b.Shape()) {
-		return Value{}, input(1, failf("%w: Z is %v, the convolution %v; they have one shape", tensor.ErrShape, k.in[1], k.in[0]))
-	}
-	o, _ := op.Lookup("Add")
-	call := &op.Call{Inputs: []tensor.Any{a, b}, Attrs: op.NoAttrs{}, Opset: 14, Outputs: 1}
-	run := o.Run
-	if a.IsSpec() || b.IsSpec() {
-		run = o.Infer
-	} else if k.fr != nil {
-		call.Context = k.fr.ctx
-		if err := k.fr.room(size(a)); err != nil {
-			return Value{}, err
-		}
-	}
-	out, err := run(call)
-	if err != nil {
-		return Value{}, err
-	}
-	return k.fresh(out[0]), nil
 }
