@@ -641,6 +641,7 @@ var table = []entry{
 	{"op.Plan.Scratch", (*op.Plan).Scratch},
 	{"op.Plan.Steady", (*op.Plan).Steady},
 	{"op.Plan.Under", (*op.Plan).Under},
+	{"op.Plan.Views", (*op.Plan).Views},
 	{"op.Pow[float32]", op.Pow[float32]},
 	{"op.Prepare[float32]", op.Prepare[float32]},
 	{"op.Ptp[float32]", op.Ptp[float32]},
