@@ -49,7 +49,7 @@ internal/bench              750       0
 internal/conform           7620       0
 internal/core/conv         1030       0
 internal/core/cpu           140      20
-internal/core/exec         1560       0
+internal/core/exec         1760       0
 internal/core/jsontext       80       0
 internal/core/order         490       0
 internal/core/simd          830  121110

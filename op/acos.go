@@ -11,11 +11,11 @@ import (
 // correctly rounded in float32, within 0.501 ulp in float64. NaN where |a| > 1.
 // ONNX Acos.
 func Acos[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	acos.call(exec.Ref(&r), exec.Ref(&a), opts)
+	acos.call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }
 
-var acos = op1{about: about{name: "Acos", onnx: []int{7, 22}}, function: true, cost: 40, rows: rows1{F32: acosRow32, F64: acosRow64},
+var acos = pointwise{about: about{name: "Acos", onnx: []int{7, 22}}, function: true, cost: 40, rows: exec.One(nil, &rows1{F32: acosRow32, F64: acosRow64}),
 	fixed: &fixed1{FP8x23: fixed.Acos[fixed.FP8x23], FP16x16: fixed.Acos[fixed.FP16x16], FP32x32: fixed.Acos[fixed.FP32x32], FP64x64: fixed.Acos[fixed.FP64x64]}}
 
 // acosRow32 and acosRow64 define Acos.

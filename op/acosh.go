@@ -11,11 +11,11 @@ import (
 // correctly rounded in float32, within 0.501 ulp in float64. 1 gives +0, +∞
 // stays; NaN where a < 1. ONNX Acosh.
 func Acosh[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	acosh.call(exec.Ref(&r), exec.Ref(&a), opts)
+	acosh.call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }
 
-var acosh = op1{about: about{name: "Acosh", onnx: []int{9, 22}}, function: true, cost: 50, rows: rows1{F32: acoshRow32, F64: acoshRow64},
+var acosh = pointwise{about: about{name: "Acosh", onnx: []int{9, 22}}, function: true, cost: 50, rows: exec.One(nil, &rows1{F32: acoshRow32, F64: acoshRow64}),
 	fixed: &fixed1{FP8x23: fixed.Acosh[fixed.FP8x23], FP16x16: fixed.Acosh[fixed.FP16x16], FP32x32: fixed.Acosh[fixed.FP32x32], FP64x64: fixed.Acosh[fixed.FP64x64]}}
 
 // acoshRow32 and acoshRow64 define Acosh.

@@ -7,11 +7,11 @@ import (
 
 // And returns whether a and b are both true, element by element. Shapes broadcast. ONNX And.
 func And(a, b tensor.Tensor[bool], opts ...Option) (r tensor.Tensor[bool]) {
-	and.call(exec.Ref(&r), exec.Ref(&a), exec.Ref(&b), opts)
+	and.call(exec.Ref(&r), opts, exec.Ref(&a), exec.Ref(&b))
 	return r
 }
 
-var and = op2{about: about{name: "And", orion: &orionLogic, onnx: []int{1, 7}, attrs: []string{"axis", "broadcast"}}, rows: rows2{Bool: andRow}}
+var and = pointwise{about: about{name: "And", orion: &orionLogic, onnx: []int{1, 7}, attrs: []string{"axis", "broadcast"}}, rows: exec.Two(nil, &rows2{Bool: andRow})}
 
 // andRow defines And.
 func andRow(dst, a, b []bool) {

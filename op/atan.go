@@ -10,11 +10,11 @@ import (
 // Atan returns the arc tangent of a, element by element: correctly rounded in
 // float32, within 0.501 ulp in float64. ±0 stays, ±∞ gives ±π/2. ONNX Atan.
 func Atan[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	atan.call(exec.Ref(&r), exec.Ref(&a), opts)
+	atan.call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }
 
-var atan = op1{about: about{name: "Atan", onnx: []int{7, 22}}, function: true, cost: 40, rows: rows1{F32: atanRow32, F64: atanRow64},
+var atan = pointwise{about: about{name: "Atan", onnx: []int{7, 22}}, function: true, cost: 40, rows: exec.One(nil, &rows1{F32: atanRow32, F64: atanRow64}),
 	fixed: &fixed1{FP8x23: fixed.Atan[fixed.FP8x23], FP16x16: fixed.Atan[fixed.FP16x16], FP32x32: fixed.Atan[fixed.FP32x32], FP64x64: fixed.Atan[fixed.FP64x64]}}
 
 // atanRow32 and atanRow64 define Atan.

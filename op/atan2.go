@@ -13,11 +13,11 @@ import (
 // as negative, and infinities are as limits. It panics if the shapes don't
 // broadcast. NumPy arctan2; not an operator of ONNX.
 func Atan2[T num.Float | num.Narrow](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	atan2.call(exec.Ref(&r), exec.Ref(&a), exec.Ref(&b), opts)
+	atan2.call(exec.Ref(&r), opts, exec.Ref(&a), exec.Ref(&b))
 	return r
 }
 
-var atan2 = op2{about: about{name: "Atan2"}, cost: 60, rows: rows2{F32: atan2Row32, F64: atan2Row64}}
+var atan2 = pointwise{about: about{name: "Atan2"}, cost: 60, rows: exec.Two(nil, &rows2{F32: atan2Row32, F64: atan2Row64})}
 
 // atan2Row32 and atan2Row64 define Atan2.
 func atan2Row32(dst, a, b []float32) {

@@ -11,11 +11,11 @@ import (
 // correctly rounded in float32, within 0.501 ulp in float64. ±0 stays, ±1 gives
 // ±∞; NaN where |a| > 1. ONNX Atanh.
 func Atanh[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	atanh.call(exec.Ref(&r), exec.Ref(&a), opts)
+	atanh.call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }
 
-var atanh = op1{about: about{name: "Atanh", onnx: []int{9, 22}}, function: true, cost: 50, rows: rows1{F32: atanhRow32, F64: atanhRow64},
+var atanh = pointwise{about: about{name: "Atanh", onnx: []int{9, 22}}, function: true, cost: 50, rows: exec.One(nil, &rows1{F32: atanhRow32, F64: atanhRow64}),
 	fixed: &fixed1{FP8x23: fixed.Atanh[fixed.FP8x23], FP16x16: fixed.Atanh[fixed.FP16x16], FP32x32: fixed.Atanh[fixed.FP32x32], FP64x64: fixed.Atanh[fixed.FP64x64]}}
 
 // atanhRow32 and atanhRow64 define Atanh.

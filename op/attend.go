@@ -81,7 +81,7 @@ func (a *attending) into(r *tensor.Any, quiet []Option) {
 	}
 	if a.root != 1 {
 		f := numberOf(d, a.root)
-		mul.call(&k, &a.k, &f, quiet)
+		mul.call(&k, quiet, &a.k, &f)
 	}
 	keys := a.k
 	a.k = k.Permute(0, 1, 2, 4, 3)
@@ -106,7 +106,7 @@ func (a *attending) some(r *tensor.Any, from, to int, quiet []Option) {
 	d, q, y := a.q.DType(), part(&a.q), part(r)
 	if a.root != 1 {
 		f, whole := numberOf(d, a.root), q
-		mul.call(&q, &whole, &f, quiet)
+		mul.call(&q, quiet, &whole, &f)
 		defer q.Close()
 	}
 	more := 0
@@ -130,14 +130,14 @@ func (a *attending) some(r *tensor.Any, from, to int, quiet []Option) {
 	matrixProduct(&w, &q, &a.k, onto(&w, quiet))
 	if a.scale != 1 {
 		f := numberOf(d, a.scale)
-		mul.call(&w, &w, &f, onto(&w, quiet))
+		mul.call(&w, onto(&w, quiet), &w, &f)
 	}
 	stage(keepProducts)
 	if a.softcap > 0 {
 		f := numberOf(d, a.softcap)
-		div.call(&w, &w, &f, onto(&w, quiet))
-		tanh.call(&w, &w, onto(&w, quiet))
-		mul.call(&w, &w, &f, onto(&w, quiet))
+		div.call(&w, onto(&w, quiet), &w, &f)
+		tanh.call(&w, onto(&w, quiet), &w)
+		mul.call(&w, onto(&w, quiet), &w, &f)
 	}
 	stage(keepCapped)
 	var bias *tensor.Any
@@ -155,12 +155,12 @@ func (a *attending) some(r *tensor.Any, from, to int, quiet []Option) {
 			continue
 		}
 		var sum tensor.Any
-		add.call(&sum, bias, &b, quiet)
+		add.call(&sum, quiet, bias, &b)
 		defer sum.Close()
 		bias = &sum
 	}
 	if bias != nil {
-		add.call(&w, &w, bias, onto(&w, quiet))
+		add.call(&w, onto(&w, quiet), &w, bias)
 	}
 	stage(keepBiased)
 	if a.precise != dtype.Invalid && a.precise != d && !(d.IsNarrow() && a.precise == dtype.Float32) { // the softmax of narrow floats is computed in float32
@@ -192,7 +192,7 @@ func clearMasked(w, bias *tensor.Any, quiet []Option) {
 	}
 	if found {
 		zero, at := numberOf(w.DType(), 0), dead.Any()
-		choose(w, &at, &zero, w, onto(w, quiet))
+		where.call(w, onto(w, quiet), &at, &zero, w)
 	}
 }
 

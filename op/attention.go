@@ -223,7 +223,7 @@ func maskOf(mask *tensor.Any, d dtype.DType, keys int, quiet []Option) (r tensor
 	switch {
 	case mask.DType() == dtype.Bool:
 		zero, never := numberOf(d, 0), numberOf(d, math.Inf(-1))
-		choose(&r, mask, &zero, &never, quiet)
+		where.call(&r, quiet, mask, &zero, &never)
 	case mask.DType() == d:
 		r = *mask
 	default:

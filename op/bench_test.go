@@ -3,6 +3,8 @@ package op
 import (
 	"testing"
 
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -18,7 +20,7 @@ func addOperands(n int) (dst, a, b tensor.Tensor[float32]) {
 func benchmarkAddRow(b *testing.B, n int) {
 	d, x, y := addOperands(n)
 	dst, p, q := d.Elems(), x.Elems(), y.Elems()
-	row := add.rows.F32
+	row := exec.As[func(dst, a, b []float32)](add.rows.Plain(dtype.Float32))
 	b.SetBytes(int64(12 * n))
 	for b.Loop() {
 		row(dst, p, q)

@@ -21,24 +21,24 @@ const (
 // don't. ONNX BitShift, which has unsigned integers alone; NumPy left_shift and
 // right_shift.
 func BitShift[T num.Integer](a, b tensor.Tensor[T], to Direction, opts ...Option) (r tensor.Tensor[T]) {
-	to.shift().call(exec.Ref(&r), exec.Ref(&a), exec.Ref(&b), opts)
+	to.shift().call(exec.Ref(&r), opts, exec.Ref(&a), exec.Ref(&b))
 	return r
 }
 
-func (to Direction) shift() *op2 {
+func (to Direction) shift() *pointwise {
 	if to == Right {
 		return &shiftRight
 	}
 	return &shiftLeft
 }
 
-var shiftLeft = op2{about: about{name: "BitShift"},
-	rows: rows2{I8: shiftLeftRow[int8], I16: shiftLeftRow[int16], I32: shiftLeftRow[int32], I64: shiftLeftRow[int64],
-		U8: shiftLeftRow[uint8], U16: shiftLeftRow[uint16], U32: shiftLeftRow[uint32], U64: shiftLeftRow[uint64]}}
+var shiftLeft = pointwise{about: about{name: "BitShift"},
+	rows: exec.Two(nil, &rows2{I8: shiftLeftRow[int8], I16: shiftLeftRow[int16], I32: shiftLeftRow[int32], I64: shiftLeftRow[int64],
+		U8: shiftLeftRow[uint8], U16: shiftLeftRow[uint16], U32: shiftLeftRow[uint32], U64: shiftLeftRow[uint64]})}
 
-var shiftRight = op2{about: about{name: "BitShift"},
-	rows: rows2{I8: shiftRightRow[int8], I16: shiftRightRow[int16], I32: shiftRightRow[int32], I64: shiftRightRow[int64],
-		U8: shiftRightRow[uint8], U16: shiftRightRow[uint16], U32: shiftRightRow[uint32], U64: shiftRightRow[uint64]}}
+var shiftRight = pointwise{about: about{name: "BitShift"},
+	rows: exec.Two(nil, &rows2{I8: shiftRightRow[int8], I16: shiftRightRow[int16], I32: shiftRightRow[int32], I64: shiftRightRow[int64],
+		U8: shiftRightRow[uint8], U16: shiftRightRow[uint16], U32: shiftRightRow[uint32], U64: shiftRightRow[uint64]})}
 
 // shiftLeftRow and shiftRightRow define BitShift.
 func shiftLeftRow[T num.Integer](dst, a, b []T) {
@@ -60,7 +60,7 @@ var bitShift = opN{about: about{name: "BitShift", flops: flops{each: 1}, onnx: [
 		oneType("BitShift", c.Inputs[:2]...)
 		a, b, by := c.with("BitShift", 0), c.with("BitShift", 1), direction(c).shift()
 		p.stretched(a.DType(), c, 2)
-		p.by(c, 0, func(r *tensor.Any, opts []Option) { by.call(r, a, b, opts) })
+		p.by(c, 0, func(r *tensor.Any, opts []Option) { by.call(r, opts, a, b) })
 	}}
 
 func direction(c *Call) Direction {

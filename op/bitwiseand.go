@@ -9,13 +9,13 @@ import (
 // BitwiseAnd returns a and b, bit by bit, element by element. Shapes broadcast. It
 // panics if they don't. ONNX BitwiseAnd.
 func BitwiseAnd[T num.Integer](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	bitwiseAnd.call(exec.Ref(&r), exec.Ref(&a), exec.Ref(&b), opts)
+	bitwiseAnd.call(exec.Ref(&r), opts, exec.Ref(&a), exec.Ref(&b))
 	return r
 }
 
-var bitwiseAnd = op2{about: about{name: "BitwiseAnd", onnx: []int{18}},
-	rows: rows2{I8: bitwiseAndRow[int8], I16: bitwiseAndRow[int16], I32: bitwiseAndRow[int32], I64: bitwiseAndRow[int64],
-		U8: bitwiseAndRow[uint8], U16: bitwiseAndRow[uint16], U32: bitwiseAndRow[uint32], U64: bitwiseAndRow[uint64]}}
+var bitwiseAnd = pointwise{about: about{name: "BitwiseAnd", onnx: []int{18}},
+	rows: exec.Two(nil, &rows2{I8: bitwiseAndRow[int8], I16: bitwiseAndRow[int16], I32: bitwiseAndRow[int32], I64: bitwiseAndRow[int64],
+		U8: bitwiseAndRow[uint8], U16: bitwiseAndRow[uint16], U32: bitwiseAndRow[uint32], U64: bitwiseAndRow[uint64]})}
 
 // bitwiseAndRow defines BitwiseAnd.
 func bitwiseAndRow[T num.Integer](dst, a, b []T) {

@@ -9,13 +9,13 @@ import (
 // BitwiseOr returns a or b, bit by bit, element by element. Shapes broadcast. It
 // panics if they don't. ONNX BitwiseOr.
 func BitwiseOr[T num.Integer](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	bitwiseOr.call(exec.Ref(&r), exec.Ref(&a), exec.Ref(&b), opts)
+	bitwiseOr.call(exec.Ref(&r), opts, exec.Ref(&a), exec.Ref(&b))
 	return r
 }
 
-var bitwiseOr = op2{about: about{name: "BitwiseOr", onnx: []int{18}},
-	rows: rows2{I8: bitwiseOrRow[int8], I16: bitwiseOrRow[int16], I32: bitwiseOrRow[int32], I64: bitwiseOrRow[int64],
-		U8: bitwiseOrRow[uint8], U16: bitwiseOrRow[uint16], U32: bitwiseOrRow[uint32], U64: bitwiseOrRow[uint64]}}
+var bitwiseOr = pointwise{about: about{name: "BitwiseOr", onnx: []int{18}},
+	rows: exec.Two(nil, &rows2{I8: bitwiseOrRow[int8], I16: bitwiseOrRow[int16], I32: bitwiseOrRow[int32], I64: bitwiseOrRow[int64],
+		U8: bitwiseOrRow[uint8], U16: bitwiseOrRow[uint16], U32: bitwiseOrRow[uint32], U64: bitwiseOrRow[uint64]})}
 
 // bitwiseOrRow defines BitwiseOr.
 func bitwiseOrRow[T num.Integer](dst, a, b []T) {

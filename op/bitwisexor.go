@@ -9,13 +9,13 @@ import (
 // BitwiseXor returns a exclusive or b, bit by bit, element by element. Shapes broadcast. It
 // panics if they don't. ONNX BitwiseXor.
 func BitwiseXor[T num.Integer](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	bitwiseXor.call(exec.Ref(&r), exec.Ref(&a), exec.Ref(&b), opts)
+	bitwiseXor.call(exec.Ref(&r), opts, exec.Ref(&a), exec.Ref(&b))
 	return r
 }
 
-var bitwiseXor = op2{about: about{name: "BitwiseXor", onnx: []int{18}},
-	rows: rows2{I8: bitwiseXorRow[int8], I16: bitwiseXorRow[int16], I32: bitwiseXorRow[int32], I64: bitwiseXorRow[int64],
-		U8: bitwiseXorRow[uint8], U16: bitwiseXorRow[uint16], U32: bitwiseXorRow[uint32], U64: bitwiseXorRow[uint64]}}
+var bitwiseXor = pointwise{about: about{name: "BitwiseXor", onnx: []int{18}},
+	rows: exec.Two(nil, &rows2{I8: bitwiseXorRow[int8], I16: bitwiseXorRow[int16], I32: bitwiseXorRow[int32], I64: bitwiseXorRow[int64],
+		U8: bitwiseXorRow[uint8], U16: bitwiseXorRow[uint16], U32: bitwiseXorRow[uint32], U64: bitwiseXorRow[uint64]})}
 
 // bitwiseXorRow defines BitwiseXor.
 func bitwiseXorRow[T num.Integer](dst, a, b []T) {

@@ -75,18 +75,18 @@ func convert(r *tensor.Any, name string, to dtype.DType, a *tensor.Any, opts []O
 	j := exec.Job{Name: name, Cost: 2}
 	heed(&j, opts)
 	k := exec.Kernel{Via: howTo(opts), Operand: from, Result: to, Stream: convertStream(to, from)}
-	ins := [3]*tensor.Any{a}
-	if t := ready(opts, to); t != nil && !to.IsFixed() && exec.Dense(&j, t, &ins, 1, &k) {
+	ins := []*tensor.Any{a}
+	if t := ready(opts, to); t != nil && !to.IsFixed() && exec.Dense(&j, t, ins, &k) {
 		*r = *t
 		return
 	}
-	generalConvert(r, &j, to, &ins, &k, opts)
+	generalConvert(r, &j, to, ins, &k, opts)
 }
 
 // generalConvert is convert for all other cases. Its frame is large, so it stays out of convert's.
 //
 //go:noinline
-func generalConvert(r *tensor.Any, j *exec.Job, to dtype.DType, ins *[3]*tensor.Any, k *exec.Kernel, opts []Option) {
+func generalConvert(r *tensor.Any, j *exec.Job, to dtype.DType, ins []*tensor.Any, k *exec.Kernel, opts []Option) {
 	s, a := read(opts), ins[0]
 	name, from := j.Name, a.DType()
 	if isLazy(a) {
@@ -106,7 +106,7 @@ func generalConvert(r *tensor.Any, j *exec.Job, to dtype.DType, ins *[3]*tensor.
 		state := stateOf(&s, to)
 		j.Cost = 5
 		k.Via = &fixing{state}
-		failingOf(*j, &s, r, state, func(out *tensor.Any) { exec.Elementwise(j, out, ins, 1, k) }, func(idx []int) error {
+		failingOf(*j, &s, r, state, func(out *tensor.Any) { exec.Elementwise(j, out, ins, k) }, func(idx []int) error {
 			return state.again(func(s *fixedState) {
 				var one exec.Word
 				toFixed(one.Run(), to, exec.At(a, idx), from, s)
@@ -114,7 +114,7 @@ func generalConvert(r *tensor.Any, j *exec.Job, to dtype.DType, ins *[3]*tensor.
 		})
 		return
 	}
-	exec.Elementwise(j, r, ins, 1, k)
+	exec.Elementwise(j, r, ins, k)
 }
 
 // The rows of Cast. What they convert is in the kernel.

@@ -70,8 +70,8 @@ func convolvedCausally(y, next *tensor.Any, in [4]*tensor.Any, silu bool, opts [
 		v = inSingle(name, y)
 	}
 	var g tensor.Any
-	sigmoid.call(&g, &v, quiet)
-	mul.call(&g, &v, &g, onto(&g, quiet))
+	sigmoid.call(&g, quiet, &v)
+	mul.call(&g, onto(&g, quiet), &v, &g)
 	if d.IsNarrow() {
 		narrowInto(name, y, &g)
 		v.Close()

@@ -10,11 +10,11 @@ import (
 // correctly rounded in float32, within 0.501 ulp in float64. ±0 and ±∞ stay.
 // NumPy cbrt; not an operator of ONNX.
 func Cbrt[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	cbrt.call(exec.Ref(&r), exec.Ref(&a), opts)
+	cbrt.call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }
 
-var cbrt = op1{about: about{name: "Cbrt"}, function: true, cost: 50, rows: rows1{F32: cbrtRow32, F64: cbrtRow64}}
+var cbrt = pointwise{about: about{name: "Cbrt"}, function: true, cost: 50, rows: exec.One(nil, &rows1{F32: cbrtRow32, F64: cbrtRow64})}
 
 // cbrtRow32 and cbrtRow64 define Cbrt.
 func cbrtRow32(dst, a []float32) {

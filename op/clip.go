@@ -2,6 +2,7 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/cpu"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
@@ -20,25 +21,20 @@ func Clip[T num.Native | num.Narrow | num.Fixed](a tensor.Tensor[T], lo, hi T, o
 
 // limit is Clip for a run-time element type, whose numbers lo and hi are.
 func limit(r, a *tensor.Any, lo, hi exec.Word, opts []Option) {
-	present("Clip", a)
-	d, inOrion := a.DType(), read(opts).orion
-	switch {
-	case d.IsFixed() && inOrion:
-		orionClipFixed.call(r, "Clip", a, lo, hi, opts)
-	case d.IsFixed():
-		clipFixed.call(r, "Clip", a, lo, hi, opts)
-	case inOrion:
-		formula(r, "Clip", 2, &orionClipRows, nil, a, wideWord(d, lo), wideWord(d, hi), opts)
-	default:
-		formula(r, "Clip", 2, &clipRows, &simd.Clip, a, wideWord(d, lo), wideWord(d, hi), opts)
+	d, by := a.DType(), &clipping
+	if read(opts).orion {
+		by = &orionClipping
 	}
+	by.compute(r, &[2]exec.Word{wideWord(d, lo), wideWord(d, hi)}, opts, []*tensor.Any{a})
 }
 
-var clipRows = rowsP{I8: clipRow[int8], I16: clipRow[int16], I32: clipRow[int32], I64: clipRow[int64],
-	U8: clipRow[uint8], U16: clipRow[uint16], U32: clipRow[uint32], U64: clipRow[uint64],
-	F32: clipRow[float32], F64: clipRow[float64]}
+var clipping = pointwise{about: about{name: "Clip"}, cost: 2,
+	rows: exec.With(&simd.Clip, &rowsP{I8: clipRow[int8], I16: clipRow[int16], I32: clipRow[int32], I64: clipRow[int64],
+		U8: clipRow[uint8], U16: clipRow[uint16], U32: clipRow[uint32], U64: clipRow[uint64],
+		F32: clipRow[float32], F64: clipRow[float64]}),
+	fixed: &fixedP{FP8x23: clippedFixed[fixed.FP8x23], FP16x16: clippedFixed[fixed.FP16x16], FP32x32: clippedFixed[fixed.FP32x32], FP64x64: clippedFixed[fixed.FP64x64]}}
 
-var clipFixed = fixedP{FP8x23: clippedFixed[fixed.FP8x23], FP16x16: clippedFixed[fixed.FP16x16], FP32x32: clippedFixed[fixed.FP32x32], FP64x64: clippedFixed[fixed.FP64x64]}
+func clipFast(d dtype.DType, l cpu.Level) bool { return clipping.has(d, l) }
 
 func clippedFixed[T num.Fixed](x, lo, hi T, mode ...fixed.Mode) (T, error) {
 	x, _ = maxFixed(x, lo)

@@ -78,11 +78,11 @@ func complexProduct(r, a, b *tensor.Any, opts []Option) {
 	in := withoutInto(opts)
 	x, y := [2]tensor.Any{a.Real(), a.Imag()}, [2]tensor.Any{b.Real(), b.Imag()}
 	var z [2]tensor.Any
-	for i, last := range []*op2{&sub, &add} {
+	for i, last := range []*pointwise{&sub, &add} {
 		var p tensor.Any
 		matrixProduct(&z[i], &x[0], &y[i], in)
 		matrixProduct(&p, &x[1], &y[1-i], in)
-		last.call(&z[i], &z[i], &p, []Option{{into: &z[i]}})
+		last.call(&z[i], []Option{{into: &z[i]}}, &z[i], &p)
 	}
 	s := read(opts)
 	aimShape(r, "MatMul", &s, a.DType(), z[0].Shape())

@@ -12,11 +12,11 @@ import (
 // in float32, within 0.501 ulp in float64, however large a is. ±∞ gives NaN.
 // ONNX Cos.
 func Cos[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	cos.call(exec.Ref(&r), exec.Ref(&a), opts)
+	cos.call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }
 
-var cos = op1{about: about{name: "Cos", onnx: []int{7, 22}}, fast: &simd.Cos, function: true, cost: 40, rows: rows1{F32: cosRow32, F64: cosRow64},
+var cos = pointwise{about: about{name: "Cos", onnx: []int{7, 22}}, function: true, cost: 40, rows: exec.One(&simd.Cos, &rows1{F32: cosRow32, F64: cosRow64}),
 	fixed: &fixed1{FP8x23: fixed.Cos[fixed.FP8x23], FP16x16: fixed.Cos[fixed.FP16x16], FP32x32: fixed.Cos[fixed.FP32x32], FP64x64: fixed.Cos[fixed.FP64x64]}}
 
 // cosRow32 and cosRow64 define Cos.

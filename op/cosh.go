@@ -10,11 +10,11 @@ import (
 // Cosh returns the hyperbolic cosine of a, element by element: correctly rounded
 // in float32, within 0.501 ulp in float64. ±∞ gives +∞. ONNX Cosh.
 func Cosh[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	cosh.call(exec.Ref(&r), exec.Ref(&a), opts)
+	cosh.call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }
 
-var cosh = op1{about: about{name: "Cosh", onnx: []int{9, 22}}, function: true, cost: 30, rows: rows1{F32: coshRow32, F64: coshRow64},
+var cosh = pointwise{about: about{name: "Cosh", onnx: []int{9, 22}}, function: true, cost: 30, rows: exec.One(nil, &rows1{F32: coshRow32, F64: coshRow64}),
 	fixed: &fixed1{FP8x23: fixed.Cosh[fixed.FP8x23], FP16x16: fixed.Cosh[fixed.FP16x16], FP32x32: fixed.Cosh[fixed.FP32x32], FP64x64: fixed.Cosh[fixed.FP64x64]}}
 
 // coshRow32 and coshRow64 define Cosh.

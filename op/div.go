@@ -16,15 +16,15 @@ import (
 // of 0 and what is beyond the format are errors. It panics if the shapes don't
 // broadcast. ONNX Div.
 func Div[T num.Number](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	div.call(exec.Ref(&r), exec.Ref(&a), exec.Ref(&b), opts)
+	div.call(exec.Ref(&r), opts, exec.Ref(&a), exec.Ref(&b))
 	return r
 }
 
-var div = op2{about: about{name: "Div", onnx: []int{6, 7, 13, 14}, attrs: []string{"axis", "broadcast"}}, fast: &simd.Div, canonical: true, orionCuts: true, zero: true, cost: 4,
-	rows: rows2{I8: divRow[int8], I16: divRow[int16], I32: divRow[int32], I64: divRow[int64],
+var div = pointwise{about: about{name: "Div", onnx: []int{6, 7, 13, 14}, attrs: []string{"axis", "broadcast"}}, clean: true, orionCuts: true, zero: true, cost: 4,
+	rows: exec.Two(&simd.Div, &rows2{I8: divRow[int8], I16: divRow[int16], I32: divRow[int32], I64: divRow[int64],
 		U8: divRow[uint8], U16: divRow[uint16], U32: divRow[uint32], U64: divRow[uint64],
 		F32: divRow[float32], F64: divRow[float64],
-		C64: divParts[complex64, float32], C128: divParts[complex128, float64]},
+		C64: divParts[complex64, float32], C128: divParts[complex128, float64]}),
 	fixed: &fixed2{FP8x23: fixed.Div[fixed.FP8x23], FP16x16: fixed.Div[fixed.FP16x16], FP32x32: fixed.Div[fixed.FP32x32], FP64x64: fixed.Div[fixed.FP64x64], W32: divWords32}}
 
 // divRow defines Div; every other implementation is tested against it bit for bit.

@@ -29,11 +29,11 @@ var embedLayerNormalization = opN{about: about{name: "EmbedLayerNormalization", 
 			} else {
 				gathered(&at, c.or(3), ids, 0, opts)
 			}
-			add.call(&sum, &sum, &at, onto(&sum, opts))
+			add.call(&sum, onto(&sum, opts), &sum, &at)
 			if segments := c.or(1); !segments.IsZero() {
 				var of tensor.Any
 				gathered(&of, c.or(4), segments, 0, opts)
-				add.call(&sum, &sum, &of, onto(&sum, opts))
+				add.call(&sum, onto(&sum, opts), &sum, &of)
 			}
 			copy(to, []tensor.Any{{}, {}, sum})
 			layerNormal(&to[0], &sum, c.or(5), c.or(6), -1, epsilon, opts)

@@ -10,15 +10,15 @@ import (
 // Equal reports a = b, element by element. Shapes broadcast. −0 equals +0, NaN
 // equals nothing. ONNX Equal.
 func Equal[T bool | num.Number](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[bool]) {
-	equal.call(exec.Ref(&r), exec.Ref(&a), exec.Ref(&b), opts)
+	equal.call(exec.Ref(&r), opts, exec.Ref(&a), exec.Ref(&b))
 	return r
 }
 
-var equal = cmp2{about: about{name: "Equal", orion: &orionUint32, onnx: []int{1, 7, 11, 13}, attrs: []string{"axis", "broadcast"}}, fast: &simd.Equal,
-	rows: rowsCmp{Bool: equalRow[bool], I8: equalRow[int8], I16: equalRow[int16], I32: equalRow[int32], I64: equalRow[int64],
+var equal = pointwise{about: about{name: "Equal", orion: &orionUint32, onnx: []int{1, 7, 11, 13}, attrs: []string{"axis", "broadcast"}},
+	rows: exec.Compare(&simd.Equal, &rowsCmp{Bool: equalRow[bool], I8: equalRow[int8], I16: equalRow[int16], I32: equalRow[int32], I64: equalRow[int64],
 		U8: equalRow[uint8], U16: equalRow[uint16], U32: equalRow[uint32], U64: equalRow[uint64],
 		F32: equalRow[float32], F64: equalRow[float64],
-		C64: equalRow[complex64], C128: equalRow[complex128]},
+		C64: equalRow[complex64], C128: equalRow[complex128]}),
 	order: equalOrder}
 
 // equalRow defines Equal.

@@ -11,11 +11,11 @@ import (
 // Erf returns the error function of a, element by element: correctly rounded in
 // float32, within 0.501 ulp in float64. ±0 stays, ±∞ gives ±1. ONNX Erf.
 func Erf[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	erf.call(exec.Ref(&r), exec.Ref(&a), opts)
+	erf.call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }
 
-var erf = op1{about: about{name: "Erf", onnx: []int{9, 13}}, fast: &simd.Erf, function: true, cost: 20, rows: rows1{F32: erfRow32, F64: erfRow64},
+var erf = pointwise{about: about{name: "Erf", onnx: []int{9, 13}}, function: true, cost: 20, rows: exec.One(&simd.Erf, &rows1{F32: erfRow32, F64: erfRow64}),
 	fixed: &fixed1{FP8x23: fixed.Erf[fixed.FP8x23], FP16x16: fixed.Erf[fixed.FP16x16], FP32x32: fixed.Erf[fixed.FP32x32], FP64x64: fixed.Erf[fixed.FP64x64]}}
 
 // erfRow32 and erfRow64 define Erf.

@@ -11,11 +11,11 @@ import (
 // 0.501 ulp in float64, exact for integers. −∞ gives 0, +∞ stays. NumPy exp2;
 // not an operator of ONNX.
 func Exp2[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	exp2.call(exec.Ref(&r), exec.Ref(&a), opts)
+	exp2.call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }
 
-var exp2 = op1{about: about{name: "Exp2"}, function: true, cost: 15, rows: rows1{F32: exp2Row32, F64: exp2Row64},
+var exp2 = pointwise{about: about{name: "Exp2"}, function: true, cost: 15, rows: exec.One(nil, &rows1{F32: exp2Row32, F64: exp2Row64}),
 	fixed: &fixed1{FP8x23: fixed.Exp2[fixed.FP8x23], FP16x16: fixed.Exp2[fixed.FP16x16], FP32x32: fixed.Exp2[fixed.FP32x32], FP64x64: fixed.Exp2[fixed.FP64x64]}}
 
 // exp2Row32 and exp2Row64 define Exp2.

@@ -10,11 +10,11 @@ import (
 // rounds to 1: correctly rounded in float32, within 0.501 ulp in float64. ±0 and
 // +∞ stay, −∞ gives −1. NumPy expm1; not an operator of ONNX.
 func Expm1[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	expm1.call(exec.Ref(&r), exec.Ref(&a), opts)
+	expm1.call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }
 
-var expm1 = op1{about: about{name: "Expm1"}, function: true, cost: 15, rows: rows1{F32: expm1Row32, F64: expm1Row64}}
+var expm1 = pointwise{about: about{name: "Expm1"}, function: true, cost: 15, rows: exec.One(nil, &rows1{F32: expm1Row32, F64: expm1Row64})}
 
 // expm1Row32 and expm1Row64 define Expm1.
 func expm1Row32(dst, a []float32) {

@@ -433,8 +433,8 @@ func positionLines[T num.Float](out []int64, x []T, step, n int, smallest bool) 
 }
 
 // extremeRows stores the largest or smallest elements: columns of floats by kernels, others by the rows of Max or Min.
-func extremeRows(o *op2, d dtype.DType, out, x exec.Run, from int, down exec.Sequence, smallest bool) bool {
-	two := o.row(d)
+func extremeRows(o *pointwise, d dtype.DType, out, x exec.Run, from int, down exec.Sequence, smallest bool) bool {
+	two := exec.As[exec.Row2](o.row(d))
 	if two == nil {
 		return false
 	}

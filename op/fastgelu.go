@@ -13,7 +13,7 @@ var biasGelu = opN{about: about{name: "BiasGelu", flops: flops{each: 2}, domain:
 	planned: func(c *Call, p *Plan) { planGelu(p, c, &gelu) }}
 
 // planGelu plans a function of the first input and the second, if there is one, which stretches to it.
-func planGelu(p *Plan, c *Call, by *op1) {
+func planGelu(p *Plan, c *Call, by *pointwise) {
 	name := p.op.name
 	oneType(name, c.Inputs...)
 	x, bias := c.with(name, 0), c.or(1)
@@ -23,10 +23,10 @@ func planGelu(p *Plan, c *Call, by *op1) {
 	p.stretched(x.DType(), c, 1)
 	p.by(c, 0, func(r *tensor.Any, opts []Option) {
 		if bias.IsZero() {
-			by.call(r, x, opts)
+			by.call(r, opts, x)
 			return
 		}
-		add.call(r, x, bias, opts)
-		by.call(r, r, []Option{{into: r}})
+		add.call(r, opts, x, bias)
+		by.call(r, []Option{{into: r}}, r)
 	})
 }

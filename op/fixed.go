@@ -22,7 +22,13 @@ import (
 // fail all the same.
 func Wrap() Option { return Option{flags: wrap} }
 
-// fixed1 has the function of a one-operand operator for each format.
+// A fixedTable has the function of an operator for each format.
+type fixedTable interface {
+	// row returns the row of a format, with numbers of it.
+	row(d dtype.DType, p, q exec.Word, s *fixedState) fixedRow
+}
+
+// fixed1 is the table of one operand.
 type fixed1 struct {
 	FP8x23  func(x fixed.FP8x23, mode ...fixed.Mode) (fixed.FP8x23, error)
 	FP16x16 func(x fixed.FP16x16, mode ...fixed.Mode) (fixed.FP16x16, error)
@@ -197,7 +203,7 @@ func (r *fixedRowP[T]) fails(in *[3]exec.Run) error {
 	return err
 }
 
-func (o *fixed1) row(d dtype.DType, s *fixedState) fixedRow {
+func (o *fixed1) row(d dtype.DType, _, _ exec.Word, s *fixedState) fixedRow {
 	switch d {
 	case dtype.FP8x23:
 		return &fixedRow1[fixed.FP8x23]{fn: o.FP8x23, w32: o.W32, s: s}
@@ -209,7 +215,7 @@ func (o *fixed1) row(d dtype.DType, s *fixedState) fixedRow {
 	return &fixedRow1[fixed.FP64x64]{fn: o.FP64x64, s: s}
 }
 
-func (o *fixed2) row(d dtype.DType, s *fixedState) fixedRow {
+func (o *fixed2) row(d dtype.DType, _, _ exec.Word, s *fixedState) fixedRow {
 	switch d {
 	case dtype.FP8x23:
 		return &fixedRow2[fixed.FP8x23]{fn: o.FP8x23, w32: o.W32, s: s}
@@ -234,45 +240,25 @@ func (o *fixedP) row(d dtype.DType, p, q exec.Word, s *fixedState) fixedRow {
 }
 
 // inFixed computes r, which is the target, in fixed point.
-func (o *op1) inFixed(r *tensor.Any, j *exec.Job, ins *[3]*tensor.Any, s *settings) {
-	state := stateOf(s, r.DType())
-	inFixed(r, j, ins, 1, s, state, o.fixed.row(r.DType(), state))
-}
-
-// inFixed computes r, which is the target, in fixed point.
-func (o *op2) inFixed(r *tensor.Any, j *exec.Job, ins *[3]*tensor.Any, s *settings) {
+func (o *pointwise) inFixed(r *tensor.Any, j *exec.Job, ins []*tensor.Any, k *exec.Kernel, s *settings) {
 	state := stateOf(s, r.DType())
 	if s.orion && o.orionCuts {
 		state.mode |= fixed.TowardZero
 		state.modes = []fixed.Mode{state.mode}
 	}
-	inFixed(r, j, ins, 2, s, state, o.fixed.row(r.DType(), state))
-}
-
-func inFixed(r *tensor.Any, j *exec.Job, ins *[3]*tensor.Any, n int, s *settings, state *fixedState, row fixedRow) {
+	if o.rows.Numbers() {
+		j.Cost = max(j.Cost, 20)
+	}
+	row := o.fixed.row(r.DType(), k.P, k.Q, state)
 	failingOf(*j, s, r, state, func(out *tensor.Any) {
-		exec.Elementwise(j, out, ins, n, &exec.Kernel{Via: row})
+		exec.Elementwise(j, out, ins, &exec.Kernel{Via: row})
 	}, func(idx []int) error {
 		var in [3]exec.Run
-		for i := range n {
-			in[i] = exec.At(ins[i], idx)
+		for i, a := range ins {
+			in[i] = exec.At(a, idx)
 		}
 		return row.fails(&in)
 	})
-}
-
-// call is opP.call for fixed point. p and q are numbers of the format.
-func (f *fixedP) call(r *tensor.Any, name string, a *tensor.Any, p, q exec.Word, opts []Option) {
-	d := a.DType()
-	if isLazy(a) {
-		noted(r, note{name: name, cost: 20, alone: true, also: kept(opts), args: []arg{argOf(name, a)},
-			run: func(r *tensor.Any, in []*tensor.Any, opts []Option) { f.call(r, name, in[0], p, q, opts) }}, d, opts, a.LayoutRef())
-		return
-	}
-	s := read(opts)
-	aim(r, name, &s, d, a.LayoutRef())
-	state := stateOf(&s, d)
-	inFixed(r, &exec.Job{Name: name, Ctx: s.ctx(), Cost: 20}, &[3]*tensor.Any{a}, 1, &s, state, f.row(d, p, q, state))
 }
 
 // kept returns the options that change what is computed.
@@ -353,19 +339,18 @@ func fixedIn[T num.Fixed](v float64) (exec.Word, error) {
 
 // An ordering compares fixed point: the words as integers.
 type ordering struct {
-	o *cmp2
+	o *pointwise
 	d dtype.DType
 }
 
 func (o *ordering) Row(dst exec.Run, _ dtype.DType, in [3]exec.Run, _ dtype.DType) {
-	to, a, b := exec.Of[bool](dst), in[0], in[1]
 	switch o.d.Size() {
 	case 4:
-		o.o.rows.I32(to, exec.Of[int32](a), exec.Of[int32](b))
+		exec.As[exec.Row2](o.o.rows.Plain(dtype.Int32))(dst, in[0], in[1])
 	case 8:
-		o.o.rows.I64(to, exec.Of[int64](a), exec.Of[int64](b))
+		exec.As[exec.Row2](o.o.rows.Plain(dtype.Int64))(dst, in[0], in[1])
 	default:
-		x, y := exec.Of[fixed.FP64x64](a), exec.Of[fixed.FP64x64](b)
+		to, x, y := exec.Of[bool](dst), exec.Of[fixed.FP64x64](in[0]), exec.Of[fixed.FP64x64](in[1])
 		for i := range to {
 			to[i] = o.o.order(fixed.Compare(x[i], y[i]))
 		}

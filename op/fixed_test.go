@@ -60,25 +60,21 @@ func fixedElements[T num.Fixed](t *testing.T) {
 				s := read(opts)
 				state := stateOf(&s, dtype.Of[T]())
 				a, b := someFixed[T](rng, 2, n).Permute(1, 0), someFixed[T](rng, n, 2)
-				switch o := o.(type) {
-				case *op1:
-					if o.fixed == nil {
-						continue
-					}
+				o, ok := o.(*pointwise)
+				if !ok || o.fixed == nil {
+					continue
+				}
+				switch r := o.fixed.row(dtype.Of[T](), exec.Word{}, exec.Word{}, state).(type) {
+				case *fixedRow1[T]:
 					ones++
-					r := o.fixed.row(dtype.Of[T](), state).(*fixedRow1[T])
-					checkFixed(t, o.name, m, opts, func(opts ...Option) tensor.Tensor[T] { return apply1(o, &a, opts) },
+					checkFixed(t, o.name, m, opts, func(opts ...Option) tensor.Tensor[T] { return apply(o, opts, &a) },
 						a.Shape(), func(idx ...int) (T, error) { return r.fn(a.At(idx...), state.modes...) })
-				case *op2:
-					if o.fixed == nil {
-						continue
-					}
+				case *fixedRow2[T]:
 					twos++
-					r := o.fixed.row(dtype.Of[T](), state).(*fixedRow2[T])
 					row := b.S("0")
-					checkFixed(t, o.name, m, opts, func(opts ...Option) tensor.Tensor[T] { return apply2(o, &a, &b, opts) },
+					checkFixed(t, o.name, m, opts, func(opts ...Option) tensor.Tensor[T] { return apply(o, opts, &a, &b) },
 						a.Shape(), func(idx ...int) (T, error) { return r.fn(a.At(idx...), b.At(idx...), state.modes...) })
-					checkFixed(t, o.name+" stretched", m, opts, func(opts ...Option) tensor.Tensor[T] { return apply2(o, &a, &row, opts) },
+					checkFixed(t, o.name+" stretched", m, opts, func(opts ...Option) tensor.Tensor[T] { return apply(o, opts, &a, &row) },
 						a.Shape(), func(idx ...int) (T, error) { return r.fn(a.At(idx...), row.At(idx[1]), state.modes...) })
 				}
 			}
@@ -459,14 +455,12 @@ func TestFixedGemm(t *testing.T) {
 	}
 }
 
-// apply1 is the call of an operator by code that has typed tensors.
-func apply1[T num.Elem](o *op1, a *tensor.Tensor[T], opts []Option) (r tensor.Tensor[T]) {
-	o.call(exec.Ref(&r), exec.Ref(a), opts)
-	return r
-}
-
-// apply2 is apply1 for two operands.
-func apply2[T num.Elem](o *op2, a, b *tensor.Tensor[T], opts []Option) (r tensor.Tensor[T]) {
-	o.call(exec.Ref(&r), exec.Ref(a), exec.Ref(b), opts)
+// apply is the call of an operator by code that has typed tensors.
+func apply[T num.Elem](o *pointwise, opts []Option, ins ...*tensor.Tensor[T]) (r tensor.Tensor[T]) {
+	of := make([]*tensor.Any, len(ins))
+	for i, a := range ins {
+		of[i] = exec.Ref(a)
+	}
+	o.call(exec.Ref(&r), opts, of...)
 	return r
 }

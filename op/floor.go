@@ -13,11 +13,11 @@ import (
 // Floor returns the largest integer not above a, element by element. ±0, ±∞ and
 // NaN stay. ONNX Floor.
 func Floor[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	floor.call(exec.Ref(&r), exec.Ref(&a), opts)
+	floor.call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }
 
-var floor = op1{about: about{name: "Floor", onnx: []int{6, 13}, why: "integers are whole"}, fast: &simd.Floor, rows: rows1{F32: floorRow[float32], F64: floorRow[float64]},
+var floor = pointwise{about: about{name: "Floor", onnx: []int{6, 13}, why: "integers are whole"}, rows: exec.One(&simd.Floor, &rows1{F32: floorRow[float32], F64: floorRow[float64]}),
 	fixed: &fixed1{FP8x23: fixed.Floor[fixed.FP8x23], FP16x16: fixed.Floor[fixed.FP16x16], FP32x32: fixed.Floor[fixed.FP32x32], FP64x64: fixed.Floor[fixed.FP64x64]}}
 
 // floorRow defines Floor.

@@ -10,11 +10,11 @@ import (
 // NaN, NaN if both are, and +0 of the two zeros. Shapes broadcast. It panics if
 // they don't. IEEE 754 maximumNumber; NumPy fmax. Max gives NaN if either is.
 func FMax[T num.Float | num.Narrow](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	fMax.call(exec.Ref(&r), exec.Ref(&a), exec.Ref(&b), opts)
+	fMax.call(exec.Ref(&r), opts, exec.Ref(&a), exec.Ref(&b))
 	return r
 }
 
-var fMax = op2{about: about{name: "FMax", why: "integers have no NaN: use Max"}, rows: rows2{F32: fMaxRow[float32], F64: fMaxRow[float64]}}
+var fMax = pointwise{about: about{name: "FMax", why: "integers have no NaN: use Max"}, rows: exec.Two(nil, &rows2{F32: fMaxRow[float32], F64: fMaxRow[float64]})}
 
 // fMaxRow defines FMax.
 func fMaxRow[T num.Float](dst, a, b []T) {

@@ -10,11 +10,11 @@ import (
 // NaN, NaN if both are, and −0 of the two zeros. Shapes broadcast. It panics if
 // they don't. IEEE 754 minimumNumber; NumPy fmin. Min gives NaN if either is.
 func FMin[T num.Float | num.Narrow](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	fMin.call(exec.Ref(&r), exec.Ref(&a), exec.Ref(&b), opts)
+	fMin.call(exec.Ref(&r), opts, exec.Ref(&a), exec.Ref(&b))
 	return r
 }
 
-var fMin = op2{about: about{name: "FMin", why: "integers have no NaN: use Min"}, rows: rows2{F32: fMinRow[float32], F64: fMinRow[float64]}}
+var fMin = pointwise{about: about{name: "FMin", why: "integers have no NaN: use Min"}, rows: exec.Two(nil, &rows2{F32: fMinRow[float32], F64: fMinRow[float64]})}
 
 // fMinRow defines FMin.
 func fMinRow[T num.Float](dst, a, b []T) {

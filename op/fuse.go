@@ -105,17 +105,16 @@ func fused(r *tensor.Any, name string, y *tensor.Any, s settings) func() {
 
 // A note is a call to be made; without run it stands for its argument.
 type note struct {
-	name      string
-	shape     []int
-	dtype     dtype.DType // of the result
-	args      []arg
-	two       *op2                                                 // the operator, if it is one of two operands
-	ofSum     exec.Row3                                            // the row of a function of a · b + c, if it has one
-	streamSum simd.Stream                                          // its second entry
-	run       func(r *tensor.Any, in []*tensor.Any, opts []Option) // r becomes the target in opts
-	also      []Option                                             // beside Into
-	cost      int
-	alone     bool // it fails on some elements: before anything is written
+	name  string
+	shape []int
+	dtype dtype.DType // of the result
+	args  []arg
+	by    *pointwise                                           // the operator, if it is in a table
+	ofSum exec.Row                                             // of a function of a · b + c, if it has one
+	run   func(r *tensor.Any, in []*tensor.Any, opts []Option) // r becomes the target in opts
+	also  []Option                                             // beside Into
+	cost  int
+	alone bool // it fails on some elements: before anything is written
 }
 
 // An arg is an operand of a note: another note, or a tensor.
@@ -355,10 +354,10 @@ func (n *note) mulAdd(uses map[*note]int, slots map[any]int, joint map[*note]*no
 			continue
 		}
 		both := &note{dtype: n.dtype}
-		if sum := joint[part]; sum != nil && part.two == &add {
+		if sum := joint[part]; sum != nil && part.by == &add {
 			both.args, both.cost = sum.args, sum.cost+n.cost
-			both.run = three(n.ofSum, n.streamSum, both.cost)
-		} else if n.two == &add && part.two == &mul {
+			both.run = three(n.ofSum, nil, both.cost)
+		} else if n.by == &add && part.by == &mul {
 			both.args, both.cost = append(slices.Clone(part.args), n.args[1-i]), part.cost+n.cost
 			row, stream := rowMulAdd(n.dtype)
 			both.run = three(row, stream, both.cost)
@@ -371,27 +370,26 @@ func (n *note) mulAdd(uses map[*note]int, slots map[any]int, joint map[*note]*no
 }
 
 // rowMulAdd returns the row of a · b + c, each rounded, and its second entry, or nil.
-func rowMulAdd(d dtype.DType) (exec.Row3, simd.Stream) {
+func rowMulAdd(d dtype.DType) (row exec.Row, stream simd.Stream) {
 	switch r := simd.MulAdd.Best(); {
 	case r != nil && d == dtype.Float32:
-		return exec.Forget[exec.Row3](r.F32), r.Stream.F32
+		return exec.RowOf(exec.Forget[exec.Row3](r.F32)), r.Stream.F32
 	case r != nil && d == dtype.Float64:
-		return exec.Forget[exec.Row3](r.F64), r.Stream.F64
+		return exec.RowOf(exec.Forget[exec.Row3](r.F64)), r.Stream.F64
 	}
-	return nil, nil
+	return row, nil
 }
 
 // three returns the call of a row of three operands; nil if there is no row.
-func three(row exec.Row3, stream simd.Stream, cost int) func(r *tensor.Any, in []*tensor.Any, opts []Option) {
-	if row == nil {
+func three(row exec.Row, stream simd.Stream, cost int) func(r *tensor.Any, in []*tensor.Any, opts []Option) {
+	if row.None() {
 		return nil
 	}
 	return func(_ *tensor.Any, in []*tensor.Any, opts []Option) {
-		ins := [3]*tensor.Any{in[0], in[1], in[2]}
-		k := exec.Kernel{Three: row, Stream: stream}
+		k := exec.Kernel{Row: row, Stream: stream}
 		j := exec.Job{Name: "Fuse", Cost: cost}
 		heed(&j, opts)
-		exec.Elementwise(&j, opts[0].into, &ins, 3, &k)
+		exec.Elementwise(&j, opts[0].into, in, &k)
 	}
 }
 

@@ -22,7 +22,7 @@ var fusedMatMul = opN{about: about{name: "FusedMatMul", takesUp: inBlocks, flops
 			if alpha != 1 {
 				by := tensor.EmptyOf(r.DType())
 				numericOf(wordsOf(by)).setFloat(0, float64(alpha))
-				mul.call(r, r, &by, []Option{{into: r}})
+				mul.call(r, []Option{{into: r}}, r, &by)
 			}
 		})
 	}}

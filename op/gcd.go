@@ -10,13 +10,13 @@ import (
 // negative, but where the result would be 2⁷, 2¹⁵, … it wraps; of two zeros it is
 // 0. Shapes broadcast. It panics if they don't. NumPy gcd.
 func Gcd[T num.Integer](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	gcdOp.call(exec.Ref(&r), exec.Ref(&a), exec.Ref(&b), opts)
+	gcdOp.call(exec.Ref(&r), opts, exec.Ref(&a), exec.Ref(&b))
 	return r
 }
 
-var gcdOp = op2{about: about{name: "Gcd"}, cost: 50,
-	rows: rows2{I8: gcdRow[int8], I16: gcdRow[int16], I32: gcdRow[int32], I64: gcdRow[int64],
-		U8: gcdRow[uint8], U16: gcdRow[uint16], U32: gcdRow[uint32], U64: gcdRow[uint64]}}
+var gcdOp = pointwise{about: about{name: "Gcd"}, cost: 50,
+	rows: exec.Two(nil, &rows2{I8: gcdRow[int8], I16: gcdRow[int16], I32: gcdRow[int32], I64: gcdRow[int64],
+		U8: gcdRow[uint8], U16: gcdRow[uint16], U32: gcdRow[uint32], U64: gcdRow[uint64]})}
 
 // gcdRow defines Gcd.
 func gcdRow[T num.Integer](dst, a, b []T) {

@@ -11,7 +11,7 @@ import (
 // normal variable: correctly rounded in float32, within 0.501 ulp in float64. ±0
 // and +∞ stay, −∞ gives the limit, −0. ONNX Gelu with approximate = "none".
 func Gelu[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	gelu.call(exec.Ref(&r), exec.Ref(&a), opts)
+	gelu.call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }
 
@@ -20,13 +20,13 @@ func Gelu[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) (r tenso
 // and within 0.501 ulp in float64. ±0 and +∞ stay, −∞ gives the limit, −0. ONNX
 // Gelu with approximate = "tanh".
 func GeluTanh[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	geluTanh.call(exec.Ref(&r), exec.Ref(&a), opts)
+	geluTanh.call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }
 
-var gelu = op1{about: about{name: "Gelu"}, fast: &simd.Gelu, function: true, cost: 70, rows: rows1{F32: geluRow32, F64: geluRow64}}
+var gelu = pointwise{about: about{name: "Gelu"}, function: true, cost: 70, rows: exec.One(&simd.Gelu, &rows1{F32: geluRow32, F64: geluRow64})}
 
-var geluTanh = op1{about: about{name: "GeluTanh"}, fast: &simd.GeluTanh, function: true, cost: 30, rows: rows1{F32: geluTanhRow32, F64: geluTanhRow64}}
+var geluTanh = pointwise{about: about{name: "GeluTanh"}, function: true, cost: 30, rows: exec.One(&simd.GeluTanh, &rows1{F32: geluTanhRow32, F64: geluTanhRow64})}
 
 // geluRow32 and geluRow64 define Gelu.
 func geluRow32(dst, a []float32) {
@@ -61,7 +61,7 @@ var geluOp = opN{about: about{name: "Gelu", flops: flops{each: 1}, onnx: []int{2
 			by = &geluTanh
 		}
 		p.stretched(a.DType(), c, 1)
-		p.by(c, 0, func(r *tensor.Any, opts []Option) { by.call(r, a, opts) })
+		p.by(c, 0, func(r *tensor.Any, opts []Option) { by.call(r, opts, a) })
 	}}
 
 // approximate reports whether a call wants GeluTanh.

@@ -77,7 +77,7 @@ func gemmInto(j exec.Job, a, b, plus *tensor.Any, alpha, beta float32, rectify b
 	if plus != nil && beta != 1 && e == nil {
 		by := scalarIn(d, beta)
 		var scaled tensor.Any
-		mul.call(&scaled, plus, &by, nil)
+		mul.call(&scaled, nil, plus, &by)
 		plus = &scaled
 	}
 	if e != nil || alpha == 1 && (x.n > fewRows || x.n >= x.m) { // else the product is better made as its transpose
@@ -94,13 +94,13 @@ func gemmInto(j exec.Job, a, b, plus *tensor.Any, alpha, beta float32, rectify b
 	at := []Option{{into: dst}}
 	if alpha != 1 {
 		by := scalarIn(d, alpha)
-		mul.call(dst, dst, &by, at)
+		mul.call(dst, at, dst, &by)
 	}
 	if plus != nil {
-		add.call(dst, dst, plus, at)
+		add.call(dst, at, dst, plus)
 	}
 	if rectify {
-		relu.call(dst, dst, at)
+		relu.call(dst, at, dst)
 	}
 }
 

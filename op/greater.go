@@ -10,14 +10,14 @@ import (
 // Greater reports a > b, element by element. Shapes broadcast. −0 equals +0, and a
 // comparison with NaN is false. ONNX Greater.
 func Greater[T num.Native | num.Narrow | num.Fixed](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[bool]) {
-	greaterOp.call(exec.Ref(&r), exec.Ref(&a), exec.Ref(&b), opts)
+	greaterOp.call(exec.Ref(&r), opts, exec.Ref(&a), exec.Ref(&b))
 	return r
 }
 
-var greaterOp = cmp2{about: about{name: "Greater", orion: &orionUint32, onnx: []int{1, 7, 9, 13}, attrs: []string{"axis", "broadcast"}}, fast: &simd.Greater,
-	rows: rowsCmp{I8: greaterRow[int8], I16: greaterRow[int16], I32: greaterRow[int32], I64: greaterRow[int64],
+var greaterOp = pointwise{about: about{name: "Greater", orion: &orionUint32, onnx: []int{1, 7, 9, 13}, attrs: []string{"axis", "broadcast"}},
+	rows: exec.Compare(&simd.Greater, &rowsCmp{I8: greaterRow[int8], I16: greaterRow[int16], I32: greaterRow[int32], I64: greaterRow[int64],
 		U8: greaterRow[uint8], U16: greaterRow[uint16], U32: greaterRow[uint32], U64: greaterRow[uint64],
-		F32: greaterRow[float32], F64: greaterRow[float64]},
+		F32: greaterRow[float32], F64: greaterRow[float64]}),
 	order: greaterOpOrder}
 
 // greaterRow defines Greater.

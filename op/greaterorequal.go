@@ -10,14 +10,14 @@ import (
 // GreaterOrEqual reports a ≥ b, element by element. Shapes broadcast. −0 equals +0, and a
 // comparison with NaN is false. ONNX GreaterOrEqual.
 func GreaterOrEqual[T num.Native | num.Narrow | num.Fixed](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[bool]) {
-	greaterOrEqual.call(exec.Ref(&r), exec.Ref(&a), exec.Ref(&b), opts)
+	greaterOrEqual.call(exec.Ref(&r), opts, exec.Ref(&a), exec.Ref(&b))
 	return r
 }
 
-var greaterOrEqual = cmp2{about: about{name: "GreaterOrEqual", orion: &orionUint32, onnx: []int{12, 16}}, fast: &simd.GreaterOrEqual,
-	rows: rowsCmp{I8: greaterOrEqualRow[int8], I16: greaterOrEqualRow[int16], I32: greaterOrEqualRow[int32], I64: greaterOrEqualRow[int64],
+var greaterOrEqual = pointwise{about: about{name: "GreaterOrEqual", orion: &orionUint32, onnx: []int{12, 16}},
+	rows: exec.Compare(&simd.GreaterOrEqual, &rowsCmp{I8: greaterOrEqualRow[int8], I16: greaterOrEqualRow[int16], I32: greaterOrEqualRow[int32], I64: greaterOrEqualRow[int64],
 		U8: greaterOrEqualRow[uint8], U16: greaterOrEqualRow[uint16], U32: greaterOrEqualRow[uint32], U64: greaterOrEqualRow[uint64],
-		F32: greaterOrEqualRow[float32], F64: greaterOrEqualRow[float64]},
+		F32: greaterOrEqualRow[float32], F64: greaterOrEqualRow[float64]}),
 	order: greaterOrEqualOrder}
 
 // greaterOrEqualRow defines GreaterOrEqual.

@@ -54,14 +54,6 @@ func productFast(d dtype.DType, l cpu.Level) bool {
 	return d.IsFloat() && simd.Product32[l] != nil
 }
 
-func clipFast(d dtype.DType, l cpu.Level) bool { return rowSetP(simd.Clip[l], d) }
-
-func rowSetP(r *rowsP, d dtype.DType) bool {
-	return r != nil && (d == dtype.Float64 && r.F64 != nil || d.IsFloat() && d != dtype.Float64 && r.F32 != nil)
-}
-
-func whereFast(d dtype.DType, l cpu.Level) bool { return simd.Where[l] != nil && d.Size() <= 8 }
-
 func sumFast(d dtype.DType, l cpu.Level) bool { return d.IsFloat() && simd.Has(l) }
 
 func extremeFast(d dtype.DType, l cpu.Level) bool {

@@ -12,11 +12,11 @@ import (
 // HardSwish returns a·(a + 3) ÷ 6 for −3 < a < 3, a above and −0 below, element by
 // element; NaN stays. It is computed in float64 and rounded once. ONNX HardSwish.
 func HardSwish[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	hardSwish.call(exec.Ref(&r), exec.Ref(&a), opts)
+	hardSwish.call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }
 
-var hardSwish = op1{about: about{name: "HardSwish", onnx: []int{14, 22}}, cost: 5, fast: &simd.HardSwish, rows: rows1{F32: hardSwishRow[float32], F64: hardSwishRow[float64]}}
+var hardSwish = pointwise{about: about{name: "HardSwish", onnx: []int{14, 22}}, cost: 5, rows: exec.One(&simd.HardSwish, &rows1{F32: hardSwishRow[float32], F64: hardSwishRow[float64]})}
 
 // hardSwishRow defines HardSwish.
 func hardSwishRow[T num.Float](dst, a []T) {

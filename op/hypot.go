@@ -11,11 +11,11 @@ import (
 // ulp. +∞ where either is ±∞, even if the other is NaN. It panics if the shapes
 // don't broadcast. NumPy hypot; not an operator of ONNX.
 func Hypot[T num.Float | num.Narrow](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	hypot.call(exec.Ref(&r), exec.Ref(&a), exec.Ref(&b), opts)
+	hypot.call(exec.Ref(&r), opts, exec.Ref(&a), exec.Ref(&b))
 	return r
 }
 
-var hypot = op2{about: about{name: "Hypot"}, cost: 30, rows: rows2{F32: hypotRow32, F64: hypotRow64}}
+var hypot = pointwise{about: about{name: "Hypot"}, cost: 30, rows: exec.Two(nil, &rows2{F32: hypotRow32, F64: hypotRow64})}
 
 // hypotRow32 and hypotRow64 define Hypot.
 func hypotRow32(dst, a, b []float32) {

@@ -22,9 +22,9 @@ func innerProduct(r, a, b *tensor.Any, opts []Option) {
 	case a.Rank() > 0 && b.Rank() > 0:
 		dotProduct(r, a, b, []int{-1}, []int{-1}, opts)
 	case a.DType() == dtype.Bool:
-		and.call(r, a, b, opts)
+		and.call(r, opts, a, b)
 	default:
-		mul.call(r, a, b, opts)
+		mul.call(r, opts, a, b)
 	}
 }
 

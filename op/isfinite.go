@@ -8,11 +8,11 @@ import (
 
 // IsFinite reports which elements are neither infinite nor NaN. NumPy isfinite.
 func IsFinite[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[bool]) {
-	isFiniteOp.call(exec.Ref(&r), exec.Ref(&a), opts)
+	isFiniteOp.call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }
 
-var isFiniteOp = test1{about: about{name: "IsFinite", why: "integers are finite"}, f32: isFiniteRow[float32], f64: isFiniteRow[float64]}
+var isFiniteOp = pointwise{about: about{name: "IsFinite", why: "integers are finite"}, rows: exec.Test(&rowsTest{F32: isFiniteRow[float32], F64: isFiniteRow[float64]})}
 
 // isFiniteRow defines IsFinite.
 func isFiniteRow[T num.Float](dst []bool, a []T) {

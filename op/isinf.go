@@ -10,12 +10,12 @@ import (
 // IsInf reports which elements are infinite: −∞ if negative is set, +∞ if positive
 // is. ONNX IsInf, whose detect_negative and detect_positive are set by default.
 func IsInf[T num.Float | num.Narrow](a tensor.Tensor[T], negative, positive bool, opts ...Option) (r tensor.Tensor[bool]) {
-	infinite(negative, positive).call(exec.Ref(&r), exec.Ref(&a), opts)
+	infinite(negative, positive).call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }
 
 // infinite returns the question that asks about the infinities wanted.
-func infinite(negative, positive bool) *test1 {
+func infinite(negative, positive bool) *pointwise {
 	switch {
 	case negative && positive:
 		return &infiniteTests[3]
@@ -27,11 +27,11 @@ func infinite(negative, positive bool) *test1 {
 	return &infiniteTests[0]
 }
 
-var infiniteTests = [4]test1{
-	{about: about{name: "IsInf"}, f32: neverRow[float32], f64: neverRow[float64]},
-	{about: about{name: "IsInf"}, f32: isPlusInfRow[float32], f64: isPlusInfRow[float64]},
-	{about: about{name: "IsInf"}, f32: isMinusInfRow[float32], f64: isMinusInfRow[float64]},
-	{about: about{name: "IsInf"}, f32: isInfRow[float32], f64: isInfRow[float64]},
+var infiniteTests = [4]pointwise{
+	{about: about{name: "IsInf"}, rows: exec.Test(&rowsTest{F32: neverRow[float32], F64: neverRow[float64]})},
+	{about: about{name: "IsInf"}, rows: exec.Test(&rowsTest{F32: isPlusInfRow[float32], F64: isPlusInfRow[float64]})},
+	{about: about{name: "IsInf"}, rows: exec.Test(&rowsTest{F32: isMinusInfRow[float32], F64: isMinusInfRow[float64]})},
+	{about: about{name: "IsInf"}, rows: exec.Test(&rowsTest{F32: isInfRow[float32], F64: isInfRow[float64]})},
 }
 
 // The rows that define IsInf.
@@ -60,5 +60,5 @@ var isInf = opN{about: about{name: "IsInf", flops: flops{each: 1}, orion: &inOri
 	planned: func(c *Call, p *Plan) {
 		a, by := c.with("IsInf", 0), infinite(c.Attrs.Int("detect_negative", 1) != 0, c.Attrs.Int("detect_positive", 1) != 0)
 		p.stretched(dtype.Bool, c, 1)
-		p.by(c, 0, func(r *tensor.Any, opts []Option) { by.call(r, a, opts) })
+		p.by(c, 0, func(r *tensor.Any, opts []Option) { by.call(r, opts, a) })
 	}}

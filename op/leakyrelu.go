@@ -11,12 +11,12 @@ import (
 // LeakyRelu returns alpha·a where a < 0 and a elsewhere; −0 and NaN stay. ONNX
 // LeakyRelu, whose alpha is 0.01 by default.
 func LeakyRelu[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], alpha float64, opts ...Option) (r tensor.Tensor[T]) {
-	leakyRelu.call(exec.Ref(&r), exec.Ref(&a), alpha, 0, opts)
+	leakyRelu.formula(exec.Ref(&r), exec.Ref(&a), alpha, 0, opts)
 	return r
 }
 
-var leakyRelu = opP{about: about{name: "LeakyRelu", onnx: []int{6, 16}, attrs: []string{"alpha"}}, def: [2]float32{0.01},
-	fast: &simd.LeakyRelu, rows: rowsP{F32: leakyReluRow[float32], F64: leakyReluRow[float64]},
+var leakyRelu = pointwise{about: about{name: "LeakyRelu", onnx: []int{6, 16}, attrs: []string{"alpha"}}, def: [2]float32{0.01},
+	rows:  exec.With(&simd.LeakyRelu, &rowsP{F32: leakyReluRow[float32], F64: leakyReluRow[float64]}),
 	fixed: &fixedP{FP8x23: leakyReluFixed[fixed.FP8x23], FP16x16: leakyReluFixed[fixed.FP16x16], FP32x32: leakyReluFixed[fixed.FP32x32], FP64x64: leakyReluFixed[fixed.FP64x64]}}
 
 // leakyReluRow defines LeakyRelu.

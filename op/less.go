@@ -10,14 +10,14 @@ import (
 // Less reports a < b, element by element. Shapes broadcast. −0 equals +0, and a
 // comparison with NaN is false. ONNX Less.
 func Less[T num.Native | num.Narrow | num.Fixed](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[bool]) {
-	lessOp.call(exec.Ref(&r), exec.Ref(&a), exec.Ref(&b), opts)
+	lessOp.call(exec.Ref(&r), opts, exec.Ref(&a), exec.Ref(&b))
 	return r
 }
 
-var lessOp = cmp2{about: about{name: "Less", orion: &orionInt32, onnx: []int{1, 7, 9, 13}, attrs: []string{"axis", "broadcast"}}, fast: &simd.Less,
-	rows: rowsCmp{I8: lessRow[int8], I16: lessRow[int16], I32: lessRow[int32], I64: lessRow[int64],
+var lessOp = pointwise{about: about{name: "Less", orion: &orionInt32, onnx: []int{1, 7, 9, 13}, attrs: []string{"axis", "broadcast"}},
+	rows: exec.Compare(&simd.Less, &rowsCmp{I8: lessRow[int8], I16: lessRow[int16], I32: lessRow[int32], I64: lessRow[int64],
 		U8: lessRow[uint8], U16: lessRow[uint16], U32: lessRow[uint32], U64: lessRow[uint64],
-		F32: lessRow[float32], F64: lessRow[float64]},
+		F32: lessRow[float32], F64: lessRow[float64]}),
 	order: lessOpOrder}
 
 // lessRow defines Less.

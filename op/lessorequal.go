@@ -10,14 +10,14 @@ import (
 // LessOrEqual reports a ≤ b, element by element. Shapes broadcast. −0 equals +0, and a
 // comparison with NaN is false. ONNX LessOrEqual.
 func LessOrEqual[T num.Native | num.Narrow | num.Fixed](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[bool]) {
-	lessOrEqual.call(exec.Ref(&r), exec.Ref(&a), exec.Ref(&b), opts)
+	lessOrEqual.call(exec.Ref(&r), opts, exec.Ref(&a), exec.Ref(&b))
 	return r
 }
 
-var lessOrEqual = cmp2{about: about{name: "LessOrEqual", orion: &orionInt32, onnx: []int{12, 16}}, fast: &simd.LessOrEqual,
-	rows: rowsCmp{I8: lessOrEqualRow[int8], I16: lessOrEqualRow[int16], I32: lessOrEqualRow[int32], I64: lessOrEqualRow[int64],
+var lessOrEqual = pointwise{about: about{name: "LessOrEqual", orion: &orionInt32, onnx: []int{12, 16}},
+	rows: exec.Compare(&simd.LessOrEqual, &rowsCmp{I8: lessOrEqualRow[int8], I16: lessOrEqualRow[int16], I32: lessOrEqualRow[int32], I64: lessOrEqualRow[int64],
 		U8: lessOrEqualRow[uint8], U16: lessOrEqualRow[uint16], U32: lessOrEqualRow[uint32], U64: lessOrEqualRow[uint64],
-		F32: lessOrEqualRow[float32], F64: lessOrEqualRow[float64]},
+		F32: lessOrEqualRow[float32], F64: lessOrEqualRow[float64]}),
 	order: lessOrEqualOrder}
 
 // lessOrEqualRow defines LessOrEqual.

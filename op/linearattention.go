@@ -131,29 +131,29 @@ func attendLinear(y, state *tensor.Any, in [7]*tensor.Any, o linearAttrs, opts [
 		if !in[4].IsZero() {
 			var by tensor.Any
 			g := rows(&held[4], 1, t)
-			exp.call(&by, &g, quiet)
+			exp.call(&by, quiet, &g)
 			by = by.Permute(0, 1, 2, 4, 3)
-			mul.call(&now, &now, &by, onto(&now, quiet))
+			mul.call(&now, onto(&now, quiet), &now, &by)
 		}
 		if !in[5].IsZero() {
 			erased, beta := k, rows(&held[5], 1, t)
 			if !in[6].IsZero() {
 				e := rows(&held[6], 1, t)
-				mul.call(&erased, &e, &k, quiet)
+				mul.call(&erased, quiet, &e, &k)
 			}
 			var had tensor.Any
 			matrixProduct(&had, &erased, &now, quiet)
-			sub.call(&had, &v, &had, onto(&had, quiet))
-			mul.call(&had, &beta, &had, onto(&had, quiet))
+			sub.call(&had, onto(&had, quiet), &v, &had)
+			mul.call(&had, onto(&had, quiet), &beta, &had)
 			v = had
 		}
 		var more, read tensor.Any
 		k = k.Permute(0, 1, 2, 4, 3)
 		matrixProduct(&more, &k, &v, quiet)
-		add.call(&now, &now, &more, onto(&now, quiet))
+		add.call(&now, onto(&now, quiet), &now, &more)
 		matrixProduct(&read, &q, &now, quiet)
 		to := apart.Slice(tensor.Colon, tensor.I(t)).Reshape(h.batch, h.kv, h.group, 1, h.wide)
-		mul.call(&to, &factor, &read, onto(&to, quiet))
+		mul.call(&to, onto(&to, quiet), &factor, &read)
 	}
 	*state = now.Reshape(h.state()...)
 	if d.IsNarrow() {

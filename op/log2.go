@@ -11,11 +11,11 @@ import (
 // rounded in float32, within 0.501 ulp in float64, exact for powers of 2. ±0
 // gives −∞, +∞ stays; NaN where a < 0. NumPy log2; not an operator of ONNX.
 func Log2[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	log2.call(exec.Ref(&r), exec.Ref(&a), opts)
+	log2.call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }
 
-var log2 = op1{about: about{name: "Log2"}, function: true, cost: 30, rows: rows1{F32: log2Row32, F64: log2Row64},
+var log2 = pointwise{about: about{name: "Log2"}, function: true, cost: 30, rows: exec.One(nil, &rows1{F32: log2Row32, F64: log2Row64}),
 	fixed: &fixed1{FP8x23: fixed.Log2[fixed.FP8x23], FP16x16: fixed.Log2[fixed.FP16x16], FP32x32: fixed.Log2[fixed.FP32x32], FP64x64: fixed.Log2[fixed.FP64x64]}}
 
 // log2Row32 and log2Row64 define Log2.

@@ -65,13 +65,13 @@ func matrixProduct(r, a, b *tensor.Any, opts []Option) {
 // inSingle returns a row-major float32 copy of narrow floats.
 func inSingle(name string, a *tensor.Any) tensor.Any {
 	wide := tensor.EmptyOf(dtype.Float32, a.Shape()...)
-	exec.Elementwise(&exec.Job{Name: name, Cost: 1}, &wide, &[3]*tensor.Any{a}, 1, &exec.Kernel{One: widenOf(a.DType())})
+	exec.Elementwise(&exec.Job{Name: name, Cost: 1}, &wide, []*tensor.Any{a}, &exec.Kernel{Row: exec.RowOf(widenOf(a.DType()))})
 	return wide
 }
 
 // narrowInto writes float32s to r, of narrow floats, and gives their memory back.
 func narrowInto(name string, r, wide *tensor.Any) {
-	exec.Elementwise(&exec.Job{Name: name, Cost: 1}, r, &[3]*tensor.Any{wide}, 1, &exec.Kernel{One: narrowOf(r.DType())})
+	exec.Elementwise(&exec.Job{Name: name, Cost: 1}, r, []*tensor.Any{wide}, &exec.Kernel{Row: exec.RowOf(narrowOf(r.DType()))})
 	wide.Close()
 }
 

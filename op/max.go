@@ -12,14 +12,14 @@ import (
 // and +0 of the two zeros. Shapes broadcast. It panics if they don't. ONNX Max,
 // which takes one or more operands.
 func Max[T num.Native | num.Narrow | num.Fixed](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	maxOp.call(exec.Ref(&r), exec.Ref(&a), exec.Ref(&b), opts)
+	maxOp.call(exec.Ref(&r), opts, exec.Ref(&a), exec.Ref(&b))
 	return r
 }
 
-var maxOp = op2{about: about{name: "Max", onnx: []int{6, 8, 12, 13}}, fast: &simd.Max, fold: true,
-	rows: rows2{I8: maxRow[int8], I16: maxRow[int16], I32: maxRow[int32], I64: maxRow[int64],
+var maxOp = pointwise{about: about{name: "Max", onnx: []int{6, 8, 12, 13}}, fold: true,
+	rows: exec.Two(&simd.Max, &rows2{I8: maxRow[int8], I16: maxRow[int16], I32: maxRow[int32], I64: maxRow[int64],
 		U8: maxRow[uint8], U16: maxRow[uint16], U32: maxRow[uint32], U64: maxRow[uint64],
-		F32: maxRow[float32], F64: maxRow[float64]},
+		F32: maxRow[float32], F64: maxRow[float64]}),
 	fixed: &fixed2{FP8x23: maxFixed[fixed.FP8x23], FP16x16: maxFixed[fixed.FP16x16], FP32x32: maxFixed[fixed.FP32x32], FP64x64: maxFixed[fixed.FP64x64], W32: maxWords[int32], W64: maxWords[int64]}}
 
 // maxRow defines Max.

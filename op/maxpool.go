@@ -123,7 +123,7 @@ func poolWords[W uint8 | uint16 | uint32 | uint64](p *pooling, x, r *tensor.Any,
 	d := x.DType()
 	src, dst := elemsOf[W](x), elemsOf[W](r)
 	canon := exec.Recall[func(row []W)](canonOf(d))
-	if larger := exec.Recall[func(dst, a, b []W)](largerRow(d)); larger != nil && p.byRows(places != nil) {
+	if larger := exec.As[func(dst, a, b []W)](largerRow(d)); larger != nil && p.byRows(places != nil) {
 		poolRows(p, src, dst, larger, exec.Number[W](&low), canon)
 	} else {
 		order := bitOrderOf(d)
@@ -149,7 +149,7 @@ func poolWords[W uint8 | uint16 | uint32 | uint64](p *pooling, x, r *tensor.Any,
 }
 
 // largerRow returns the row of Max, nil if there is none. Fixed point is ordered as its words.
-func largerRow(d dtype.DType) exec.Row2 {
+func largerRow(d dtype.DType) exec.Row {
 	switch {
 	case d.IsFixed() && d.Size() == 4:
 		d = dtype.Int32

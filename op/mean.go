@@ -27,7 +27,7 @@ func averaged(r *tensor.Any, ts []*tensor.Any, opts []Option) {
 	}
 	n := tensor.EmptyOf(ts[0].DType())
 	numericOf(wordsOf(n)).setFloat(0, float64(len(ts)))
-	div.call(r, sum, &n, opts)
+	div.call(r, opts, sum, &n)
 	if len(ts) > 1 {
 		sum.Close()
 	}

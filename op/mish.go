@@ -11,11 +11,11 @@ import (
 // float32, within 0.501 ulp in float64. ±0 and +∞ stay, −∞ gives the limit, −0.
 // ONNX Mish.
 func Mish[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	mish.call(exec.Ref(&r), exec.Ref(&a), opts)
+	mish.call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }
 
-var mish = op1{about: about{name: "Mish", onnx: []int{18, 22}}, fast: &simd.Mish, function: true, cost: 40, rows: rows1{F32: mishRow32, F64: mishRow64}}
+var mish = pointwise{about: about{name: "Mish", onnx: []int{18, 22}}, function: true, cost: 40, rows: exec.One(&simd.Mish, &rows1{F32: mishRow32, F64: mishRow64})}
 
 // mishRow32 and mishRow64 define Mish.
 func mishRow32(dst, a []float32) {

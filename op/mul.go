@@ -14,15 +14,15 @@ import (
 // overflows on the way gives an infinity or NaN. Fixed point is rounded once; what is
 // beyond the format is an error. It panics if the shapes don't broadcast. ONNX Mul.
 func Mul[T num.Number](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	mul.call(exec.Ref(&r), exec.Ref(&a), exec.Ref(&b), opts)
+	mul.call(exec.Ref(&r), opts, exec.Ref(&a), exec.Ref(&b))
 	return r
 }
 
-var mul = op2{about: about{name: "Mul", onnx: []int{6, 7, 13, 14}, attrs: []string{"axis", "broadcast"}}, fast: &simd.Mul, canonical: true, orionCuts: true,
-	rows: rows2{I8: mulRow[int8], I16: mulRow[int16], I32: mulRow[int32], I64: mulRow[int64],
+var mul = pointwise{about: about{name: "Mul", onnx: []int{6, 7, 13, 14}, attrs: []string{"axis", "broadcast"}}, clean: true, orionCuts: true,
+	rows: exec.Two(&simd.Mul, &rows2{I8: mulRow[int8], I16: mulRow[int16], I32: mulRow[int32], I64: mulRow[int64],
 		U8: mulRow[uint8], U16: mulRow[uint16], U32: mulRow[uint32], U64: mulRow[uint64],
 		F32: mulRow[float32], F64: mulRow[float64],
-		C64: mulParts[complex64, float32], C128: mulParts[complex128, float64]},
+		C64: mulParts[complex64, float32], C128: mulParts[complex128, float64]}),
 	fixed: &fixed2{FP8x23: fixed.Mul[fixed.FP8x23], FP16x16: fixed.Mul[fixed.FP16x16], FP32x32: fixed.Mul[fixed.FP32x32], FP64x64: fixed.Mul[fixed.FP64x64], W32: mulWords32, W64: mulWords64}}
 
 // mulRow defines Mul; every other implementation is tested against it bit for bit.

@@ -103,12 +103,12 @@ func (m *multiHead) biases(a *attending, quiet []Option) {
 		var seen, r tensor.Any
 		zero, out, none := numberOf(d, 0), numberOf(d, m.filter), tensor.EmptyOf(mask.DType())
 		clear(wordsOf(none).mem)
-		greaterOp.call(&seen, &mask, &none, quiet)
-		choose(&r, &seen, &zero, &out, quiet)
+		greaterOp.call(&seen, quiet, &mask, &none)
+		where.call(&r, quiet, &seen, &zero, &out)
 		r = r.Reshape(m.batch, 1, 1, rows, m.keys)
 		if a.bias != nil {
 			var sum tensor.Any
-			add.call(&sum, a.bias, &r, quiet)
+			add.call(&sum, quiet, a.bias, &r)
 			r = sum
 		}
 		a.bias = &r
@@ -165,7 +165,7 @@ func biasedBy(a tensor.Any, bias *tensor.Any, from int, quiet []Option) (r tenso
 		return a
 	}
 	b := sliceable(*bias).Slice(tensor.R(from, from+a.Dim(2)))
-	add.call(&r, &a, &b, quiet)
+	add.call(&r, quiet, &a, &b)
 	return r
 }
 

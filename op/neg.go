@@ -15,14 +15,14 @@ import (
 // unsigned a becomes 2ⁿ − a. The smallest number of fixed point is an error. ONNX Neg,
 // which leaves unsigned integers out; numpy.negative.
 func Neg[T num.Number](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	neg.call(exec.Ref(&r), exec.Ref(&a), opts)
+	neg.call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }
 
-var neg = op1{about: about{name: "Neg", onnx: []int{6, 13}}, fast: &simd.Neg, keep: true,
-	rows: rows1{I8: negRow[int8], I16: negRow[int16], I32: negRow[int32], I64: negRow[int64],
+var neg = pointwise{about: about{name: "Neg", onnx: []int{6, 13}}, clean: true,
+	rows: exec.One(&simd.Neg, &rows1{I8: negRow[int8], I16: negRow[int16], I32: negRow[int32], I64: negRow[int64],
 		U8: negRow[uint8], U16: negRow[uint16], U32: negRow[uint32], U64: negRow[uint64],
-		F32: negRow32, F64: negRow64, C64: negRowC64, C128: negRowC128, B16: negRowB16, B8: negRowB8},
+		F32: negRow32, F64: negRow64, C64: negRowC64, C128: negRowC128, B16: negRowB16, B8: negRowB8}),
 	fixed: &fixed1{FP8x23: fixed.Neg[fixed.FP8x23], FP16x16: fixed.Neg[fixed.FP16x16], FP32x32: fixed.Neg[fixed.FP32x32], FP64x64: fixed.Neg[fixed.FP64x64], W32: negWords[int32], W64: negWords[int64]}}
 
 // negRow and its like for floats define Neg.

@@ -26,21 +26,21 @@ func nextAfter(r, a, b *tensor.Any, opts []Option) {
 			run: func(r *tensor.Any, in []*tensor.Any, opts []Option) { nextAfter(r, in[0], in[1], opts) }}, d, opts, a.LayoutRef(), b.LayoutRef())
 		return
 	}
-	var k exec.Kernel
+	var row exec.Row2
 	switch d {
 	case dtype.Float32:
-		k.Two = exec.Forget[exec.Row2](nextAfterRow32)
+		row = exec.Forget[exec.Row2](nextAfterRow32)
 	case dtype.Float64:
-		k.Two = exec.Forget[exec.Row2](nextAfterRow64)
+		row = exec.Forget[exec.Row2](nextAfterRow64)
 	case dtype.Float16:
-		k.Two = exec.Forget[exec.Row2](nextAfterRowF16)
+		row = exec.Forget[exec.Row2](nextAfterRowF16)
 	case dtype.BFloat16:
-		k.Two = exec.Forget[exec.Row2](nextAfterRowBF16)
+		row = exec.Forget[exec.Row2](nextAfterRowBF16)
 	}
-	must(name, k.Two != nil, d)
+	must(name, row != nil, d)
 	s := read(opts)
 	aim(r, name, &s, d, a.LayoutRef(), b.LayoutRef())
-	exec.Elementwise(&exec.Job{Name: name, Ctx: s.ctx(), Cost: 4}, r, &[3]*tensor.Any{a, b}, 2, &k)
+	exec.Elementwise(&exec.Job{Name: name, Ctx: s.ctx(), Cost: 4}, r, []*tensor.Any{a, b}, &exec.Kernel{Row: exec.RowOf(row)})
 }
 
 // nextWord returns the word beside x in the direction of y. Both are signs and

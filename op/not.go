@@ -7,11 +7,11 @@ import (
 
 // Not returns whether a is false, element by element. ONNX Not.
 func Not(a tensor.Tensor[bool], opts ...Option) (r tensor.Tensor[bool]) {
-	not.call(exec.Ref(&r), exec.Ref(&a), opts)
+	not.call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }
 
-var not = op1{about: about{name: "Not", onnx: []int{1}}, rows: rows1{Bool: notRow}}
+var not = pointwise{about: about{name: "Not", onnx: []int{1}}, rows: exec.One(nil, &rows1{Bool: notRow})}
 
 // notRow defines Not.
 func notRow(dst, a []bool) {

@@ -10,15 +10,15 @@ import (
 // NotEqual reports a ≠ b, element by element. Shapes broadcast. −0 equals +0, NaN
 // differs from everything. NumPy not_equal.
 func NotEqual[T bool | num.Number](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[bool]) {
-	notEqual.call(exec.Ref(&r), exec.Ref(&a), exec.Ref(&b), opts)
+	notEqual.call(exec.Ref(&r), opts, exec.Ref(&a), exec.Ref(&b))
 	return r
 }
 
-var notEqual = cmp2{about: about{name: "NotEqual"}, fast: &simd.NotEqual,
-	rows: rowsCmp{Bool: notEqualRow[bool], I8: notEqualRow[int8], I16: notEqualRow[int16], I32: notEqualRow[int32], I64: notEqualRow[int64],
+var notEqual = pointwise{about: about{name: "NotEqual"},
+	rows: exec.Compare(&simd.NotEqual, &rowsCmp{Bool: notEqualRow[bool], I8: notEqualRow[int8], I16: notEqualRow[int16], I32: notEqualRow[int32], I64: notEqualRow[int64],
 		U8: notEqualRow[uint8], U16: notEqualRow[uint16], U32: notEqualRow[uint32], U64: notEqualRow[uint64],
 		F32: notEqualRow[float32], F64: notEqualRow[float64],
-		C64: notEqualRow[complex64], C128: notEqualRow[complex128]},
+		C64: notEqualRow[complex64], C128: notEqualRow[complex128]}),
 	order: notEqualOrder}
 
 // notEqualRow defines NotEqual.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -32,10 +33,12 @@ import (
 // rank 2 follow their axes, broadcasts of unequal ranks are right.
 func Orion() Option { return Option{flags: orion} }
 
-// orionClipRows are Clip's.
-var orionClipRows = rowsP{I8: orionClipRow[int8], I16: orionClipRow[int16], I32: orionClipRow[int32], I64: orionClipRow[int64],
-	U8: orionClipRow[uint8], U16: orionClipRow[uint16], U32: orionClipRow[uint32], U64: orionClipRow[uint64],
-	F32: orionClipRow[float32], F64: orionClipRow[float64]}
+// orionClipping is Clip.
+var orionClipping = pointwise{about: about{name: "Clip"}, cost: 2,
+	rows: exec.With(nil, &rowsP{I8: orionClipRow[int8], I16: orionClipRow[int16], I32: orionClipRow[int32], I64: orionClipRow[int64],
+		U8: orionClipRow[uint8], U16: orionClipRow[uint16], U32: orionClipRow[uint32], U64: orionClipRow[uint64],
+		F32: orionClipRow[float32], F64: orionClipRow[float64]}),
+	fixed: &fixedP{FP8x23: orionClippedFixed[fixed.FP8x23], FP16x16: orionClippedFixed[fixed.FP16x16], FP32x32: orionClippedFixed[fixed.FP32x32], FP64x64: orionClippedFixed[fixed.FP64x64]}}
 
 func orionClipRow[T num.Native](dst, a []T, lo, hi T) {
 	for i, x := range a[:len(dst)] {
@@ -48,8 +51,6 @@ func orionClipRow[T num.Native](dst, a []T, lo, hi T) {
 		dst[i] = x
 	}
 }
-
-var orionClipFixed = fixedP{FP8x23: orionClippedFixed[fixed.FP8x23], FP16x16: orionClippedFixed[fixed.FP16x16], FP32x32: orionClippedFixed[fixed.FP32x32], FP64x64: orionClippedFixed[fixed.FP64x64]}
 
 func orionClippedFixed[T num.Fixed](x, lo, hi T, mode ...fixed.Mode) (T, error) {
 	if fixed.Compare(x, lo) < 0 {
@@ -228,11 +229,11 @@ func planQuantizeFixed(p *Plan, c *Call, back bool) bool {
 	p.run = func() {
 		var x, y, r tensor.Any
 		if back {
-			sub.call(&x, operand(0), operand(2), nil)
-			mul.call(&r, &x, operand(1), []Option{Orion()})
+			sub.call(&x, nil, operand(0), operand(2))
+			mul.call(&r, []Option{Orion()}, &x, operand(1))
 		} else {
-			div.call(&x, operand(0), operand(1), []Option{Orion()})
-			add.call(&y, &x, operand(2), []Option{Saturate()})
+			div.call(&x, []Option{Orion()}, operand(0), operand(1))
+			add.call(&y, []Option{Saturate()}, &x, operand(2))
 			limit(&x, &y, fixedWord(name, format, -math.MaxInt8), fixedWord(name, format, math.MaxInt8), nil)
 			convert(&r, "Cast", dtype.Int8, &x, nil)
 		}

@@ -53,6 +53,6 @@ func packedProduct(r, a *tensor.Any, b Packed) {
 			defer product.Close()
 		}
 		matrixProduct(&product, &part, &block, []Option{{into: &product}})
-		add.call(r, r, &product, []Option{{into: r}})
+		add.call(r, []Option{{into: r}}, r, &product)
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
+	"github.com/ashlar-go/ashlar/internal/core/cpu"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/layout"
@@ -13,10 +14,9 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// An elementwise operator is a table of rows: op1, op2, cmp2, opP and test1. Its method
-// call is the operator: it finds the row of the element type and the instruction set, and
-// gives it to a driver of package exec. The typed function is a façade of call, and Run
-// calls it too.
+// An elementwise operator is a pointwise: a table of rows and of what is special about them. Its method call finds the row
+// of the element type and the instruction set, and gives it to a driver of package exec. The typed function is a façade of
+// call, and a plan calls it too.
 
 // about is what every operator says of itself.
 type about struct {
@@ -37,20 +37,15 @@ type about struct {
 
 func (a *about) say() *about { return a }
 
-// rows1 has the row of a one-operand operator for each element type; an absent
-// one means the operator makes no sense there. Narrow floats use F32, unless the
-// operator only touches sign bits and has B16 and B8. rows2 is that for two
-// operands, rowsCmp for a result of bool besides, and rowsP for one operand and two
-// numbers.
-//
-// An operator lists its rows twice: rows, plain Go, which define it; and fast,
-// those of package simd that there are, which give the same bits, NaNs canonical
-// already.
+// The tables of rows: of one operand, of two, of one and two numbers, and those with a result of bool. An absent row means
+// that the operator makes no sense for the element type. Narrow floats use F32, unless the operator only touches sign bits
+// and has B16 and B8. A row is plain Go; those of package simd stand beside the table.
 type (
-	rows1   = simd.Rows1
-	rows2   = simd.Rows2
-	rowsCmp = simd.RowsCmp
-	rowsP   = simd.RowsP
+	rows1    = simd.Rows1
+	rows2    = simd.Rows2
+	rowsCmp  = simd.RowsCmp
+	rowsTest = simd.RowsTest
+	rowsP    = simd.RowsP
 )
 
 // fastest returns the rows of an operator for the instruction set in use, or nil.
@@ -61,56 +56,21 @@ func fastest[R any](l *simd.Levels[*R]) *R {
 	return l.Best()
 }
 
-// op1 is an operator that gives each element of its operand a new value.
-type op1 struct {
+// A pointwise is an operator that makes each element of its result from the operands' elements there.
+type pointwise struct {
 	about
-	keep     bool // NaN bits pass through: nothing is computed
-	function bool // correctly rounded in every float type but float64: see settled
-	cost     int  // of a row, in units of an addition; 0 means 1
-	rows     rows1
-	fast     *simd.Levels[*rows1]
-	rough    *simd.Levels[*rows1] // for the option Fast
-	fixed    *fixed1
-}
-
-// op2 is an operator over pairs of elements of two operands that broadcast.
-type op2 struct {
-	about
-	zero      bool // fails on an integer second operand of 0
-	canonical bool // the rows store no NaN but the canonical one: in one pass where a second look costs a fifth
-	orionCuts bool // in Orion, fixed point is rounded toward zero
-	cost      int
-	rows      rows2
-	fast      *simd.Levels[*rows2]
-	fold      bool // ONNX's form takes one or more inputs, folded from the left
-	once      bool // from three inputs on, fixed point is rounded once: see summed
-	fixed     *fixed2
-}
-
-// cmp2 is op2 with a result of bool.
-type cmp2 struct {
-	about
-	rows  rowsCmp
-	fast  *simd.Levels[*rowsCmp]
-	order func(c int) bool // of fixed point, by -1, 0 or 1
-}
-
-// test1 is a question about one float.
-type test1 struct {
-	about
-	f32 func(dst []bool, a []float32)
-	f64 func(dst []bool, a []float64)
-}
-
-// opP is an operator that gives each element of its operand a new value, by a
-// formula with up to two real numbers in it, ONNX's attributes.
-type opP struct {
-	about            // attrs are the numbers' names
-	def   [2]float32 // and these their defaults
-	cost  int
-	rows  rowsP // of floats
-	fast  *simd.Levels[*rowsP]
-	fixed *fixedP
+	rows      exec.Rows
+	rough     exec.Rows // for the option Fast
+	fixed     fixedTable
+	order     func(c int) bool // a comparison of fixed point, by -1, 0 or 1
+	cost      int              // of a row, in units of an addition; 0 means 1
+	def       [2]float32       // the numbers' defaults; attrs are their names
+	clean     bool             // nobody looks at the NaNs of a plain row again: it stores the canonical one, or passes bits on
+	function  bool             // correctly rounded in every float type but float64: see settled
+	zero      bool             // fails on an integer second operand of 0
+	orionCuts bool             // in Orion, fixed point is rounded toward zero
+	fold      bool             // ONNX's form takes one or more inputs, folded from the left
+	once      bool             // from three inputs on, fixed point is rounded once: see summed
 }
 
 // quick returns the cost of a row that an instruction set computes, of that which its plain loop has.
@@ -130,229 +90,235 @@ func ready(opts []Option, d dtype.DType) *tensor.Any {
 	return dst
 }
 
-// call computes r from a.
-func (o *op1) call(r, a *tensor.Any, opts []Option) {
-	var k exec.Kernel
+// call computes r from operands. The last decides the element type.
+func (o *pointwise) call(r *tensor.Any, opts []Option, ins ...*tensor.Any) {
+	o.compute(r, nil, opts, ins)
+}
+
+// formula is call with numbers, which are rounded to the type that is computed in.
+func (o *pointwise) formula(r, a *tensor.Any, p, q float64, opts []Option) {
 	d := a.DType()
-	if t := fastest(o.rough); t != nil && read(opts).fast {
-		k.One, k.Stream = exec.One(t, d), exec.Stream(t.Stream, d)
+	if !d.IsFixed() {
+		o.compute(r, &[2]exec.Word{floatWord(d, p), floatWord(d, q)}, opts, []*tensor.Any{a})
+		return
 	}
-	if t := fastest(o.fast); t != nil && k.One == nil {
-		k.One, k.Stream = exec.One(t, d), exec.Stream(t.Stream, d)
+	must(o.name, o.fixed != nil, d)
+	o.compute(r, &[2]exec.Word{fixedWord(o.name, d, p), fixedWord(o.name, d, q)}, opts, []*tensor.Any{a})
+}
+
+// compute is call with numbers of the type that is computed in, float32 for narrow floats. They may be nil.
+func (o *pointwise) compute(r *tensor.Any, numbers *[2]exec.Word, opts []Option, ins []*tensor.Any) {
+	var k exec.Kernel
+	if numbers != nil {
+		k.P, k.Q = numbers[0], numbers[1]
+	}
+	d := ins[len(ins)-1].DType()
+	fast := false
+	if o.rough.Fast() && read(opts).fast {
+		k.Row, fast = o.rough.Of(d)
+	}
+	if !fast {
+		k.Row, fast = o.rows.Of(d)
 	}
 	j := exec.Job{Name: o.name, Cost: quick(o.cost)}
 	heed(&j, opts)
-	if k.One == nil {
-		j.Cost = max(o.cost, 1)
-		if k.One = exec.One(&o.rows, d); !o.keep {
-			k.Canon = canonOf(d)
+	to := o.gives(d)
+	if !fast {
+		if j.Cost = max(o.cost, 1); !o.clean {
+			k.Canon = canonOf(to)
 		}
 	}
-	ins := [3]*tensor.Any{a}
-	if t := ready(opts, d); t != nil && k.One != nil && exec.Dense(&j, t, &ins, 1, &k) {
+	if t := ready(opts, to); t != nil && !k.Row.None() && !(o.zero && d.IsInteger()) && exec.Dense(&j, t, ins, &k) {
 		*r = *t
 		return
 	}
-	o.general(r, &j, &ins, &k, opts)
+	o.general(r, &j, ins, &k, opts)
 }
 
-// general is call for all other cases. Its frame is large, so it stays out of
-// call's; and so with the others.
+// general is compute for all other cases. Its frame is large, so it stays out of compute's.
 //
 //go:noinline
-func (o *op1) general(r *tensor.Any, j *exec.Job, ins *[3]*tensor.Any, k *exec.Kernel, opts []Option) {
-	present(o.name, ins[0])
-	d := ins[0].DType()
-	if isLazy(ins[0]) {
-		n := note{name: o.name, cost: j.Cost, args: []arg{argOf(o.name, ins[0])},
-			run: func(r *tensor.Any, in []*tensor.Any, opts []Option) { o.call(r, in[0], opts) }}
-		fast := read(opts).fast
-		if n.alone = d.IsFixed(); n.alone || fast {
-			n.also = kept(opts)
-		}
-		if t := fastest(o.fast); t != nil && d == dtype.Float32 {
-			n.ofSum, n.streamSum = exec.Forget[exec.Row3](t.MulAddF32), t.StreamMulAddF32
-		}
-		if t := fastest(o.rough); t != nil && fast && d == dtype.Float32 {
-			n.ofSum, n.streamSum = exec.Forget[exec.Row3](t.MulAddF32), t.StreamMulAddF32
-		}
-		noted(r, n, d, opts, ins[0].LayoutRef())
+func (o *pointwise) general(r *tensor.Any, j *exec.Job, ins []*tensor.Any, k *exec.Kernel, opts []Option) {
+	present(o.name, ins...)
+	var few [3]*layout.Layout
+	for i, a := range ins { // append would move operands to the heap
+		few[i] = a.LayoutRef()
+	}
+	lays := few[:len(ins)]
+	d := ins[len(ins)-1].DType()
+	if isLazy(ins...) {
+		o.note(r, j.Cost, k, ins, opts, lays)
 		return
 	}
 	must(o.name, o.Supports(d), d)
 	s := read(opts)
-	aim(r, o.name, &s, d, ins[0].LayoutRef())
+	aim(r, o.name, &s, o.gives(d), lays...)
 	j.Ctx = s.ctx()
-	switch {
-	case d.IsFixed():
-		o.inFixed(r, j, ins, &s)
-		return
-	case k.One != nil:
-	case d.Size() == 2 && o.rows.B16 != nil:
-		*k = exec.Kernel{One: exec.Forget[exec.Row1](o.rows.B16)}
-	case d.Size() == 1 && o.rows.B8 != nil:
-		*k = exec.Kernel{One: exec.Forget[exec.Row1](o.rows.B8)}
-	case o.function:
-		inFloat32(k, d, exec.Kernel{Via: (*settled)(o)})
-	default:
-		inFloat32(k, d, exec.Kernel{One: o.row(dtype.Float32)})
-	}
-	exec.Elementwise(j, r, ins, 1, k)
-}
-
-// rowOf returns the row of an element type: of the instruction set in use, or else the plain
-// one; nil if there is none.
-func rowOf[T any, R exec.Row1 | exec.Row2](fast *simd.Levels[*T], plain *T, pick func(t *T, d dtype.DType) R, d dtype.DType) R {
-	if t := fastest(fast); t != nil {
-		if row := pick(t, d); row != nil {
-			return row
-		}
-	}
-	return pick(plain, d)
-}
-
-func (o *op1) row(d dtype.DType) exec.Row1  { return rowOf(o.fast, &o.rows, exec.One, d) }
-func (o *op2) row(d dtype.DType) exec.Row2  { return rowOf(o.fast, &o.rows, exec.Two, d) }
-func (o *cmp2) row(d dtype.DType) exec.Row2 { return rowOf(o.fast, &o.rows, exec.Compare, d) }
-
-// call computes r from a and b, which have one element type.
-func (o *op2) call(r, a, b *tensor.Any, opts []Option) {
-	var k exec.Kernel
-	d := a.DType()
-	if t := fastest(o.fast); t != nil {
-		k.Two, k.Stream = exec.Two(t, d), exec.Stream(t.Stream, d)
-	}
-	j := exec.Job{Name: o.name, Cost: quick(o.cost)}
-	heed(&j, opts)
-	if k.Two == nil {
-		j.Cost = max(o.cost, 1)
-		if k.Two = exec.Two(&o.rows, d); !o.canonical {
-			k.Canon = canonOf(d)
-		}
-	}
-	ins := [3]*tensor.Any{a, b}
-	if t := ready(opts, d); t != nil && k.Two != nil && !(o.zero && d.IsInteger()) && exec.Dense(&j, t, &ins, 2, &k) {
-		*r = *t
-		return
-	}
-	o.general(r, &j, &ins, &k, opts)
-}
-
-//go:noinline
-func (o *op2) general(r *tensor.Any, j *exec.Job, ins *[3]*tensor.Any, k *exec.Kernel, opts []Option) {
-	present(o.name, ins[0], ins[1])
-	d := ins[0].DType()
-	zero := o.zero && d.IsInteger()
-	if isLazy(ins[0], ins[1]) {
-		n := note{name: o.name, two: o, cost: j.Cost, alone: zero || d.IsFixed(), args: []arg{argOf(o.name, ins[0]), argOf(o.name, ins[1])},
-			run: func(r *tensor.Any, in []*tensor.Any, opts []Option) { o.call(r, in[0], in[1], opts) }}
-		if d.IsFixed() {
-			n.also = kept(opts)
-		}
-		noted(r, n, d, opts, ins[0].LayoutRef(), ins[1].LayoutRef())
-		return
-	}
-	must(o.name, o.Supports(d), d)
-	s := read(opts)
-	aim(r, o.name, &s, d, ins[0].LayoutRef(), ins[1].LayoutRef())
-	j.Ctx = s.ctx()
-	if zero && r.Len() > 0 {
+	if o.zero && d.IsInteger() && r.Len() > 0 {
 		refuseZero(o.name, ins[1])
 	}
 	switch {
-	case d.IsFixed():
-		o.inFixed(r, j, ins, &s)
-		return
-	case k.Two != nil:
-	case d.Size() == 2 && o.rows.B16 != nil:
-		*k = exec.Kernel{Two: exec.Forget[exec.Row2](o.rows.B16)}
-	case d.Size() == 1 && o.rows.B8 != nil:
-		*k = exec.Kernel{Two: exec.Forget[exec.Row2](o.rows.B8)}
-	default:
-		inFloat32(k, d, exec.Kernel{Two: o.row(dtype.Float32)})
-	}
-	exec.Elementwise(j, r, ins, 2, k)
-}
-
-// call computes r, of bool, from a and b, which have one element type.
-func (o *cmp2) call(r, a, b *tensor.Any, opts []Option) {
-	var k exec.Kernel
-	d := a.DType()
-	if t := fastest(o.fast); t != nil {
-		k.Two, k.Stream = exec.Compare(t, d), exec.Stream(t.Stream, d)
-	}
-	if k.Two == nil {
-		k.Two = exec.Compare(&o.rows, d)
-	}
-	j := exec.Job{Name: o.name, Cost: 1}
-	heed(&j, opts)
-	ins := [3]*tensor.Any{a, b}
-	if t := ready(opts, dtype.Bool); t != nil && k.Two != nil && exec.Dense(&j, t, &ins, 2, &k) {
-		*r = *t
-		return
-	}
-	o.general(r, &j, &ins, &k, opts)
-}
-
-//go:noinline
-func (o *cmp2) general(r *tensor.Any, j *exec.Job, ins *[3]*tensor.Any, k *exec.Kernel, opts []Option) {
-	present(o.name, ins[0], ins[1])
-	d := ins[0].DType()
-	if isLazy(ins[0], ins[1]) {
-		noted(r, note{name: o.name, args: []arg{argOf(o.name, ins[0]), argOf(o.name, ins[1])},
-			run: func(r *tensor.Any, in []*tensor.Any, opts []Option) { o.call(r, in[0], in[1], opts) }}, dtype.Bool, opts, ins[0].LayoutRef(), ins[1].LayoutRef())
-		return
-	}
-	must(o.name, o.Supports(d), d)
-	s := read(opts)
-	aim(r, o.name, &s, dtype.Bool, ins[0].LayoutRef(), ins[1].LayoutRef())
-	j.Ctx = s.ctx()
-	switch {
-	case k.Two != nil:
-	case d.IsFixed():
+	case !k.Row.None():
+	case d.IsFixed() && o.order != nil:
 		*k = exec.Kernel{Via: &ordering{o, d}}
+	case d.IsFixed():
+		o.inFixed(r, j, ins, k, &s)
+		return
 	default:
-		inFloat32(k, d, exec.Kernel{Two: o.row(dtype.Float32)})
-		k.Narrow, k.Stream = nil, nil
+		o.narrow(k, d)
 	}
-	exec.Elementwise(j, r, ins, 2, k)
+	exec.Elementwise(j, r, ins, k)
 }
 
-// call computes r, of bool, from a.
-func (o *test1) call(r, a *tensor.Any, opts []Option) {
-	present(o.name, a)
-	d := a.DType()
-	if isLazy(a) {
-		noted(r, note{name: o.name, args: []arg{argOf(o.name, a)},
-			run: func(r *tensor.Any, in []*tensor.Any, opts []Option) { o.call(r, in[0], opts) }}, dtype.Bool, opts, a.LayoutRef())
-		return
+// narrow makes k the kernel of narrow floats.
+func (o *pointwise) narrow(k *exec.Kernel, d dtype.DType) {
+	switch row := o.rows.Bits(d); {
+	case !row.None():
+		*k = exec.Kernel{Row: row}
+	case o.function:
+		inFloat32(k, d, exec.Kernel{Via: (*settled)(o)})
+	default:
+		inFloat32(k, d, exec.Kernel{Row: o.row(dtype.Float32), P: k.P, Q: k.Q})
 	}
+	if o.rows.Tests() {
+		k.Narrow, k.Stream = nil, nil
+	}
+}
+
+// note is general for lazy operands.
+func (o *pointwise) note(r *tensor.Any, cost int, k *exec.Kernel, in []*tensor.Any, opts []Option, lays []*layout.Layout) {
+	d, fast := in[len(in)-1].DType(), read(opts).fast && o.rough.Fast()
+	numbers := [2]exec.Word{k.P, k.Q}
+	n := note{name: o.name, by: o, cost: cost, alone: o.zero && d.IsInteger() || d.IsFixed() && o.fixed != nil,
+		run: func(r *tensor.Any, in []*tensor.Any, opts []Option) { o.compute(r, &numbers, opts, in) }}
+	for _, a := range in {
+		n.args = append(n.args, argOf(o.name, a))
+	}
+	if n.alone || fast {
+		n.also = kept(opts)
+	}
+	switch {
+	case d == dtype.Float32 && fast:
+		n.ofSum = o.rough.OfSum()
+	case d == dtype.Float32:
+		n.ofSum = o.rows.OfSum()
+	}
+	noted(r, n, o.gives(d), opts, lays...)
+}
+
+// row returns the row of an element type.
+func (o *pointwise) row(d dtype.DType) exec.Row {
+	row, _ := o.rows.Of(d)
+	return row
+}
+
+// gives returns the type of the result.
+func (o *pointwise) gives(d dtype.DType) dtype.DType {
+	if o.rows.Tests() {
+		return dtype.Bool
+	}
+	return d
+}
+
+// Supports reports whether the operands may hold d.
+func (o *pointwise) Supports(d dtype.DType) bool {
+	if d.IsFixed() && !o.rows.Chooses() {
+		return o.fixed != nil || o.order != nil
+	}
+	return !o.rows.Plain(computedIn(d)).None()
+}
+
+func (o *pointwise) has(d dtype.DType, l cpu.Level) bool { return o.rows.Has(computedIn(d), l) }
+
+func (o *pointwise) effort() flops {
+	if o.fold {
+		return flops{rule: foldFLOPs}
+	}
+	return flops{each: 1}
+}
+
+func (o *pointwise) plan(c *Call, p *Plan) {
+	n := o.rows.Operands()
+	if o.fold {
+		n = max(1, len(c.Inputs))
+	}
+	needs(o.name, c, n)
+	takes(o.name, c, n)
+	like := c.Inputs[:n] // they hold one type
+	if o.rows.Chooses() {
+		if d := like[0].DType(); d != dtype.Bool {
+			panic(fail(o.name, tensor.ErrDType, "input 0 holds %v, want bool", d))
+		}
+		like = like[1:]
+	}
+	oneType(o.name, like...)
+	d := like[0].DType()
 	must(o.name, o.Supports(d), d)
-	s := read(opts)
-	aim(r, o.name, &s, dtype.Bool, a.LayoutRef())
-	var k exec.Kernel
-	switch d {
-	case dtype.Float64:
-		k.One = exec.Forget[exec.Row1](o.f64)
-	case dtype.Float32:
-		k.One = exec.Forget[exec.Row1](o.f32)
-	default:
-		inFloat32(&k, d, exec.Kernel{One: exec.Forget[exec.Row1](o.f32)})
-		k.Narrow, k.Stream = nil, nil
+	if slices.Contains(o.attrs, "broadcast") {
+		c = early(o.name, c)
 	}
-	j := exec.Job{Name: o.name, Ctx: s.ctx(), Cost: 1}
-	exec.Elementwise(&j, r, &[3]*tensor.Any{a}, 1, &k)
+	p.stretched(o.gives(d), c, n)
+	ins := make([]*tensor.Any, n)
+	for i := range ins {
+		ins[i] = c.with(o.name, i)
+	}
+	switch {
+	case o.rows.Numbers():
+		v := o.def
+		for i, name := range o.attrs {
+			v[i] = c.Attrs.Float(name, v[i])
+		}
+		p.by(c, 0, func(r *tensor.Any, opts []Option) { o.formula(r, ins[0], float64(v[0]), float64(v[1]), opts) })
+	case n == o.rows.Operands():
+		p.by(c, 0, func(r *tensor.Any, opts []Option) { o.compute(r, nil, opts, ins) })
+	case n == 1:
+		p.view(func() tensor.Any { return *ins[0] })
+	case o.once:
+		p.by(c, 0, func(r *tensor.Any, opts []Option) { summed(r, ins, opts) })
+	default:
+		p.by(c, 0, func(r *tensor.Any, opts []Option) {
+			a, way := ins[0], withoutInto(opts)
+			for i := 1; i < n-1; i++ {
+				next := new(tensor.Any)
+				o.call(next, way, a, ins[i])
+				a = next
+			}
+			o.call(r, opts, a, ins[n-1])
+		})
+	}
 }
 
-// call computes r from a. The numbers are rounded to the type that is computed in.
-func (o *opP) call(r, a *tensor.Any, p, q float64, opts []Option) {
-	d := a.DType()
-	if d.IsFixed() {
-		must(o.name, o.fixed != nil, d)
-		o.fixed.call(r, o.name, a, fixedWord(o.name, d, p), fixedWord(o.name, d, q), opts)
-		return
+// with returns input i, which a run reads the elements of.
+func (c *Call) with(name string, i int) *tensor.Any {
+	a := &c.Inputs[i]
+	if a.Foreign() != nil {
+		panic(fail(name, tensor.ErrDType, "input %d is a %T of %v, whose elements can't be read; unpack it", i, a.Foreign(), a.DType()))
 	}
-	formula(r, o.name, o.cost, &o.rows, o.fast, a, floatWord(d, p), floatWord(d, q), opts)
+	return a
+}
+
+// stretched says the type of the only result, and that its shape is the one that the first n inputs stretch to together.
+func (p *Plan) stretched(d dtype.DType, c *Call, n int) {
+	if !p.brief {
+		p.gives(d, stretch(p.op.name, c.Inputs[:n]...)...)
+	}
+}
+
+// stretch returns the shape that inputs stretch to together.
+func stretch(name string, ins ...tensor.Any) []int {
+	ls := make([]*layout.Layout, len(ins))
+	for i := range ins {
+		ls[i] = ins[i].LayoutRef()
+	}
+	return broadcastShape(name, nil, ls...)
+}
+
+// computedIn returns the type that elements of type d are computed in.
+func computedIn(d dtype.DType) dtype.DType {
+	if d.IsNarrow() {
+		return dtype.Float32
+	}
+	return d
 }
 
 // floatWord returns v as a number of the type that floats of type d are computed in.
@@ -361,53 +327,6 @@ func floatWord(d dtype.DType, v float64) exec.Word {
 		return exec.WordOf(v)
 	}
 	return exec.WordOf(float32(v))
-}
-
-// formula is the call of an operator with rows of rowsP. p and q are numbers of the
-// type that is computed in: float32 for narrow floats.
-func formula(r *tensor.Any, name string, cost int, rows *rowsP, fast *simd.Levels[*rowsP], a *tensor.Any, p, q exec.Word, opts []Option) {
-	d := a.DType()
-	k := exec.Kernel{P: p, Q: q}
-	if t := fastest(fast); t != nil {
-		k.With = exec.With(t, d)
-	}
-	j := exec.Job{Name: name, Cost: quick(cost)}
-	heed(&j, opts)
-	if k.With.Row == nil {
-		k.With, k.Canon, j.Cost = exec.With(rows, d), canonOf(d), max(cost, 1)
-	}
-	ins := [3]*tensor.Any{a}
-	if t := ready(opts, d); t != nil && k.With.Row != nil && exec.Dense(&j, t, &ins, 1, &k) {
-		*r = *t
-		return
-	}
-	generalFormula(r, rows, fast, &j, &ins, &k, opts)
-}
-
-//go:noinline
-func generalFormula(r *tensor.Any, rows *rowsP, fast *simd.Levels[*rowsP], j *exec.Job, ins *[3]*tensor.Any, k *exec.Kernel, opts []Option) {
-	present(j.Name, ins[0])
-	d := ins[0].DType()
-	if isLazy(ins[0]) {
-		name, cost, p, q := j.Name, j.Cost, k.P, k.Q
-		noted(r, note{name: name, cost: cost, args: []arg{argOf(name, ins[0])},
-			run: func(r *tensor.Any, in []*tensor.Any, opts []Option) {
-				formula(r, name, cost, rows, fast, in[0], p, q, opts)
-			}}, d, opts, ins[0].LayoutRef())
-		return
-	}
-	must(j.Name, k.With.Row != nil || d.IsNarrow() && rows.F32 != nil, d)
-	s := read(opts)
-	aim(r, j.Name, &s, d, ins[0].LayoutRef())
-	j.Ctx = s.ctx()
-	if k.With.Row == nil {
-		with := exec.With(rows, dtype.Float32)
-		if t := fastest(fast); t != nil && t.F32 != nil {
-			with = exec.With(t, dtype.Float32)
-		}
-		inFloat32(k, d, exec.Kernel{With: with, P: k.P, Q: k.Q})
-	}
-	exec.Elementwise(j, r, ins, 1, k)
 }
 
 // inFloat32 makes k a kernel of float32 for narrow floats, rounded once.

@@ -23,10 +23,10 @@ func Pow[T num.Native | num.Narrow | num.Fixed](a, b tensor.Tensor[T], opts ...O
 // powered is Pow for a run-time element type, which both operands have.
 func powered(r, a, b *tensor.Any, opts []Option) {
 	if b.DType() == dtype.Float32 && b.Len() == 1 && b.Rank() <= a.Rank() && !isLazy(b) && isTwo(b) {
-		powTwo.call(r, a, opts)
+		powTwo.call(r, opts, a)
 		return
 	}
-	pow.call(r, a, b, opts)
+	pow.call(r, opts, a, b)
 }
 
 // isTwo reports whether a float32 is the number 2, for which Pow32 multiplies.
@@ -35,12 +35,12 @@ func isTwo(b *tensor.Any) bool {
 	return exec.Number[float32](&v) == 2
 }
 
-var powTwo = op1{about: about{name: "Pow"}, fast: &simd.Square, rows: rows1{F32: squareRow[float32]}}
+var powTwo = pointwise{about: about{name: "Pow"}, rows: exec.One(&simd.Square, &rows1{F32: squareRow[float32]})}
 
-var pow = op2{about: about{name: "Pow"}, fast: &simd.Pow, cost: 60,
-	rows: rows2{I8: powRow[int8], I16: powRow[int16], I32: powRow[int32], I64: powRow[int64],
+var pow = pointwise{about: about{name: "Pow"}, cost: 60,
+	rows: exec.Two(&simd.Pow, &rows2{I8: powRow[int8], I16: powRow[int16], I32: powRow[int32], I64: powRow[int64],
 		U8: powRow[uint8], U16: powRow[uint16], U32: powRow[uint32], U64: powRow[uint64],
-		F32: powRow32, F64: powRow64},
+		F32: powRow32, F64: powRow64}),
 	fixed: &fixed2{FP8x23: fixed.Pow[fixed.FP8x23], FP16x16: fixed.Pow[fixed.FP16x16], FP32x32: fixed.Pow[fixed.FP32x32], FP64x64: fixed.Pow[fixed.FP64x64]}}
 
 // powRow, powRow32 and powRow64 define Pow.

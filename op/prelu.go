@@ -19,13 +19,13 @@ func PRelu[T num.Native | num.Narrow | num.Fixed](a, slope tensor.Tensor[T], opt
 func sloped(r, a, slope *tensor.Any, opts []Option) {
 	present("PRelu", a, slope)
 	refuseWider("PRelu", a, slope)
-	pRelu.call(r, a, slope, opts)
+	pRelu.call(r, opts, a, slope)
 }
 
-var pRelu = op2{about: about{name: "PRelu"},
-	rows: rows2{I8: pReluRow[int8], I16: pReluRow[int16], I32: pReluRow[int32], I64: pReluRow[int64],
+var pRelu = pointwise{about: about{name: "PRelu"},
+	rows: exec.Two(nil, &rows2{I8: pReluRow[int8], I16: pReluRow[int16], I32: pReluRow[int32], I64: pReluRow[int64],
 		U8: pReluRow[uint8], U16: pReluRow[uint16], U32: pReluRow[uint32], U64: pReluRow[uint64],
-		F32: pReluRow[float32], F64: pReluRow[float64]},
+		F32: pReluRow[float32], F64: pReluRow[float64]}),
 	fixed: &fixed2{FP8x23: pReluFixed[fixed.FP8x23], FP16x16: pReluFixed[fixed.FP16x16], FP32x32: pReluFixed[fixed.FP32x32], FP64x64: pReluFixed[fixed.FP64x64]}}
 
 // pReluRow defines PRelu.

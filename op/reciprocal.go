@@ -11,12 +11,12 @@ import (
 // Reciprocal returns 1 ÷ a, element by element, correctly rounded in float32 and
 // float64. ±0 gives ±∞ and the other way round. ONNX Reciprocal.
 func Reciprocal[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	reciprocal.call(exec.Ref(&r), exec.Ref(&a), opts)
+	reciprocal.call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }
 
-var reciprocal = op1{about: about{name: "Reciprocal", onnx: []int{6, 13}}, fast: &simd.Reciprocal, cost: 4,
-	rows:  rows1{F32: reciprocalRow[float32], F64: reciprocalRow[float64]},
+var reciprocal = pointwise{about: about{name: "Reciprocal", onnx: []int{6, 13}}, cost: 4,
+	rows:  exec.One(&simd.Reciprocal, &rows1{F32: reciprocalRow[float32], F64: reciprocalRow[float64]}),
 	fixed: &fixed1{FP8x23: fixed.Reciprocal[fixed.FP8x23], FP16x16: fixed.Reciprocal[fixed.FP16x16], FP32x32: fixed.Reciprocal[fixed.FP32x32], FP64x64: fixed.Reciprocal[fixed.FP64x64]}}
 
 // reciprocalRow defines Reciprocal.

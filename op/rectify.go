@@ -30,7 +30,7 @@ func Rectified(o *Op) (rectified *Op, ok bool) {
 // rectified applies Relu to a result where that isn't part of making it.
 func (s *settings) rectified(y *tensor.Any) {
 	if s.rectify {
-		relu.call(y, y, []Option{{into: y}})
+		relu.call(y, []Option{{into: y}}, y)
 	}
 }
 
@@ -50,7 +50,7 @@ func (e *gemm[T]) after(g *contraction) bool { return e.plus != nil || g.then.re
 func (e *gemm[T]) finish(g *contraction, batch, r, m, x, n int) {
 	a := &g.then
 	d := dtype.Of[T]()
-	sum, cut := exec.Recall[func(dst, a, b []T)](add.row(d)), exec.Recall[func(dst, a []T)](relu.row(d))
+	sum, cut := exec.As[func(dst, a, b []T)](add.row(d)), exec.As[func(dst, a []T)](relu.row(d))
 	for i := r; i < r+m; i++ {
 		line := e.c[g.cAt.at(batch)+i*g.cRow+x:][:n]
 		if e.plus != nil {

@@ -442,8 +442,8 @@ func (u *unrolled[T]) finish() {
 }
 
 // rowFor returns the row of T.
-func rowFor[T num.Float](o *op2) func(dst, a, b []T) {
-	return exec.Recall[func(dst, a, b []T)](o.row(dtype.Of[T]()))
+func rowFor[T num.Float](o *pointwise) func(dst, a, b []T) {
+	return exec.As[func(dst, a, b []T)](o.row(dtype.Of[T]()))
 }
 
 // planRecurrent plans a node.

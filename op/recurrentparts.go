@@ -28,22 +28,21 @@ type activationOf struct {
 	has  int        // 1: alpha; 2: alpha and beta
 	def  [2]float32 // of a formula
 	must bool       // there are no defaults
-	one  *op1
-	with *opP
+	by   *pointwise
 }
 
 var activationTable = []activationOf{
 	{name: "Affine", has: 2, def: [2]float32{1, 0}},
-	{name: "Elu", has: 1, with: &elu},
-	{name: "HardSigmoid", has: 2, with: &hardSigmoid},
-	{name: "LeakyRelu", has: 1, with: &leakyRelu},
-	{name: "Relu", one: &relu},
+	{name: "Elu", has: 1, by: &elu},
+	{name: "HardSigmoid", has: 2, by: &hardSigmoid},
+	{name: "LeakyRelu", has: 1, by: &leakyRelu},
+	{name: "Relu", by: &relu},
 	{name: "ScaledTanh", has: 2, must: true},
-	{name: "Sigmoid", one: &sigmoid},
-	{name: "Softplus", one: &softplus},
-	{name: "Softsign", one: &softsign},
-	{name: "Tanh", one: &tanh},
-	{name: "ThresholdedRelu", has: 1, with: &thresholdedRelu},
+	{name: "Sigmoid", by: &sigmoid},
+	{name: "Softplus", by: &softplus},
+	{name: "Softsign", by: &softsign},
+	{name: "Tanh", by: &tanh},
+	{name: "ThresholdedRelu", has: 1, by: &thresholdedRelu},
 }
 
 // activationsOf returns the activations of all directions. ONNX names two for RNN by default,
@@ -77,8 +76,8 @@ func (k *cell) activationsOf(a *recurrentAttrs, directions int) []activation {
 		}
 		f := &activationTable[at]
 		def := f.def
-		if f.with != nil {
-			def = f.with.def
+		if f.by != nil {
+			def = f.by.def
 		}
 		acts[i].function = f
 		if f.has > 0 {
@@ -121,24 +120,16 @@ func activationRow[T num.Float](v activation, clip T) func(dst, a []T) {
 
 func plainActivation[T num.Float](v activation) func(dst, a []T) {
 	f, alpha, beta := v.function, T(v.alpha), T(v.beta)
-	if f.one != nil {
-		return exec.Recall[func(dst, a []T)](f.one.row(dtype.Of[T]()))
-	}
 	row := scaledTanhRow[T]
 	switch {
-	case f.with != nil:
-		if row = rowPOf[T](fastest(f.with.fast)); row == nil {
-			row = rowPOf[T](&f.with.rows)
-		}
+	case f.by != nil && !f.by.rows.Numbers():
+		return exec.As[func(dst, a []T)](f.by.row(dtype.Of[T]()))
+	case f.by != nil:
+		row = exec.As[func(dst, a []T, p, q T)](f.by.row(dtype.Of[T]()))
 	case f.name == "Affine":
 		row = affineRow[T]
 	}
 	return func(dst, a []T) { row(dst, a, alpha, beta) }
-}
-
-// rowPOf returns the row of T, nil if there is none.
-func rowPOf[T num.Float](t *rowsP) func(dst, a []T, p, q T) {
-	return exec.Recall[func(dst, a []T, p, q T)](exec.With(t, dtype.Of[T]()).Row)
 }
 
 // affineRow defines the activation Affine.
@@ -153,7 +144,7 @@ func scaledTanhRow[T num.Float](dst, a []T, alpha, beta T) {
 	for i, x := range a[:len(dst)] {
 		dst[i] = beta * x
 	}
-	exec.Recall[func(dst, a []T)](tanh.row(dtype.Of[T]()))(dst, dst)
+	exec.As[func(dst, a []T)](tanh.row(dtype.Of[T]()))(dst, dst)
 	for i, x := range dst {
 		dst[i] = alpha * x
 	}

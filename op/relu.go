@@ -11,13 +11,13 @@ import (
 // Relu returns a where a > 0 and 0 elsewhere; NaN stays NaN, −0 gives +0. Signed
 // integers, floats and fixed point. ONNX Relu.
 func Relu[T num.Int | num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	relu.call(exec.Ref(&r), exec.Ref(&a), opts)
+	relu.call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }
 
-var relu = op1{about: about{name: "Relu", onnx: []int{6, 13, 14}, why: "unsigned integers are never negative"}, fast: &simd.Relu,
-	rows: rows1{I8: reluRow[int8], I16: reluRow[int16], I32: reluRow[int32], I64: reluRow[int64],
-		F32: reluRow[float32], F64: reluRow[float64]},
+var relu = pointwise{about: about{name: "Relu", onnx: []int{6, 13, 14}, why: "unsigned integers are never negative"},
+	rows: exec.One(&simd.Relu, &rows1{I8: reluRow[int8], I16: reluRow[int16], I32: reluRow[int32], I64: reluRow[int64],
+		F32: reluRow[float32], F64: reluRow[float64]}),
 	fixed: &fixed1{FP8x23: reluFixed[fixed.FP8x23], FP16x16: reluFixed[fixed.FP16x16], FP32x32: reluFixed[fixed.FP32x32], FP64x64: reluFixed[fixed.FP64x64], W32: reluWords[int32], W64: reluWords[int64]}}
 
 // reluRow defines Relu.

@@ -15,18 +15,18 @@ import (
 // a format of fixed point is an error. ONNX Round.
 func Round[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
 	if s := read(opts); s.orion {
-		roundAway.call(exec.Ref(&r), exec.Ref(&a), opts)
+		roundAway.call(exec.Ref(&r), opts, exec.Ref(&a))
 		return r
 	}
-	round.call(exec.Ref(&r), exec.Ref(&a), opts)
+	round.call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }
 
-var round = op1{about: about{name: "Round", orion: &inOrion{op: &roundAway}, onnx: []int{11, 22}, why: "integers are whole"}, fast: &simd.Round, rows: rows1{F32: roundRow[float32], F64: roundRow[float64]},
+var round = pointwise{about: about{name: "Round", orion: &inOrion{op: &roundAway}, onnx: []int{11, 22}, why: "integers are whole"}, rows: exec.One(&simd.Round, &rows1{F32: roundRow[float32], F64: roundRow[float64]}),
 	fixed: &fixed1{FP8x23: fixed.Round[fixed.FP8x23], FP16x16: fixed.Round[fixed.FP16x16], FP32x32: fixed.Round[fixed.FP32x32], FP64x64: fixed.Round[fixed.FP64x64]}}
 
 // roundAway is Round for Orion.
-var roundAway = op1{about: about{name: "Round"}, rows: rows1{F32: roundAwayRow[float32], F64: roundAwayRow[float64]},
+var roundAway = pointwise{about: about{name: "Round"}, rows: exec.One(nil, &rows1{F32: roundAwayRow[float32], F64: roundAwayRow[float64]}),
 	fixed: &fixed1{FP8x23: fixed.RoundAway[fixed.FP8x23], FP16x16: fixed.RoundAway[fixed.FP16x16], FP32x32: fixed.RoundAway[fixed.FP32x32], FP64x64: fixed.RoundAway[fixed.FP64x64]}}
 
 func roundAwayRow[T num.Float](dst, a []T) {

@@ -10,11 +10,11 @@ import (
 // 0.501 ulp in float64. ±0 gives ±∞, +∞ gives 0; NaN where a < 0. C23 rsqrt; not
 // an operator of ONNX.
 func Rsqrt[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	rsqrt.call(exec.Ref(&r), exec.Ref(&a), opts)
+	rsqrt.call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }
 
-var rsqrt = op1{about: about{name: "Rsqrt"}, function: true, cost: 20, rows: rows1{F32: rsqrtRow32, F64: rsqrtRow64}}
+var rsqrt = pointwise{about: about{name: "Rsqrt"}, function: true, cost: 20, rows: exec.One(nil, &rows1{F32: rsqrtRow32, F64: rsqrtRow64})}
 
 // rsqrtRow32 and rsqrtRow64 define Rsqrt.
 func rsqrtRow32(dst, a []float32) {

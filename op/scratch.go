@@ -36,7 +36,7 @@ func (p *Plan) scratch() (n float64) {
 		if in0(in).DType().IsFixed() {
 			return n + room(0, in, out)
 		}
-	case *op2:
+	case *pointwise:
 		if t.zero { // a divisor of 0 is looked for
 			return n + copies(in)
 		}

@@ -13,7 +13,7 @@ import (
 // where the float32 lies exactly between two narrow floats, so that its low 12 bits
 // are 0, while the true value doesn't: float64 says on which side that is, and the
 // result moves there by one unit.
-type settled op1
+type settled pointwise
 
 // doubts holds the elements that a row of settled looks at again.
 type doubts struct {
@@ -25,7 +25,8 @@ var doubtsPool = sync.Pool{New: func() any { return new(doubts) }}
 
 func (o *settled) Row(to exec.Run, _ dtype.DType, in [3]exec.Run, _ dtype.DType) {
 	dst, a := exec.Of[float32](to), exec.Of[float32](in[0])
-	row := exec.Recall[func(dst, a []float32)]((*op1)(o).row(dtype.Float32))
+	row := exec.As[func(dst, a []float32)]((*pointwise)(o).row(dtype.Float32))
+	exact := exec.As[func(dst, a []float64)](o.rows.Plain(dtype.Float64))
 	d := doubtsPool.Get().(*doubts)
 	for len(dst) > 0 {
 		n := copy(d.x[:], a[:len(dst)]) // dst may be a
@@ -35,7 +36,7 @@ func (o *settled) Row(to exec.Run, _ dtype.DType, in [3]exec.Run, _ dtype.DType)
 				continue
 			}
 			d.a[0] = float64(d.x[i])
-			o.rows.F64(d.y[:], d.a[:])
+			exact(d.y[:], d.a[:])
 			switch side := d.y[0] - float64(y); {
 			case side != 0:
 				dst[i] = math.Nextafter32(y, float32(math.Copysign(math.Inf(1), side)))

@@ -12,11 +12,11 @@ import (
 // in float32, within 0.501 ulp in float64, however large a is. ±0 stays, ±∞
 // gives NaN. ONNX Sin.
 func Sin[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	sin.call(exec.Ref(&r), exec.Ref(&a), opts)
+	sin.call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }
 
-var sin = op1{about: about{name: "Sin", onnx: []int{7, 22}}, fast: &simd.Sin, function: true, cost: 40, rows: rows1{F32: sinRow32, F64: sinRow64},
+var sin = pointwise{about: about{name: "Sin", onnx: []int{7, 22}}, function: true, cost: 40, rows: exec.One(&simd.Sin, &rows1{F32: sinRow32, F64: sinRow64}),
 	fixed: &fixed1{FP8x23: fixed.Sin[fixed.FP8x23], FP16x16: fixed.Sin[fixed.FP16x16], FP32x32: fixed.Sin[fixed.FP32x32], FP64x64: fixed.Sin[fixed.FP64x64]}}
 
 // sinRow32 and sinRow64 define Sin.

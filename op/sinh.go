@@ -10,11 +10,11 @@ import (
 // Sinh returns the hyperbolic sine of a, element by element: correctly rounded
 // in float32, within 0.501 ulp in float64. ±0 and ±∞ stay. ONNX Sinh.
 func Sinh[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	sinh.call(exec.Ref(&r), exec.Ref(&a), opts)
+	sinh.call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }
 
-var sinh = op1{about: about{name: "Sinh", onnx: []int{9, 22}}, function: true, cost: 30, rows: rows1{F32: sinhRow32, F64: sinhRow64},
+var sinh = pointwise{about: about{name: "Sinh", onnx: []int{9, 22}}, function: true, cost: 30, rows: exec.One(nil, &rows1{F32: sinhRow32, F64: sinhRow64}),
 	fixed: &fixed1{FP8x23: fixed.Sinh[fixed.FP8x23], FP16x16: fixed.Sinh[fixed.FP16x16], FP32x32: fixed.Sinh[fixed.FP32x32], FP64x64: fixed.Sinh[fixed.FP64x64]}}
 
 // sinhRow32 and sinhRow64 define Sinh.

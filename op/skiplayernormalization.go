@@ -49,9 +49,9 @@ func planSkip(p *Plan, name string, c *Call, bias int, normal func(to []tensor.A
 	}
 	p.list(c, n, func(to []tensor.Any, opts []Option) {
 		var sum tensor.Any
-		add.call(&sum, x, c.or(1), opts)
+		add.call(&sum, opts, x, c.or(1))
 		if plus := c.or(bias); !plus.IsZero() {
-			add.call(&sum, &sum, plus, onto(&sum, opts))
+			add.call(&sum, onto(&sum, opts), &sum, plus)
 		}
 		if normal(to[:min(n, 3)], &sum, epsilon, opts); n > 3 {
 			to[3] = sum

@@ -10,11 +10,11 @@ import (
 // Softplus returns log(1 + eᵃ), element by element: correctly rounded in
 // float32, within 0.501 ulp in float64. −∞ gives 0, +∞ stays. ONNX Softplus.
 func Softplus[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	softplus.call(exec.Ref(&r), exec.Ref(&a), opts)
+	softplus.call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }
 
-var softplus = op1{about: about{name: "Softplus", onnx: []int{1, 22}}, function: true, cost: 45, rows: rows1{F32: softplusRow32, F64: softplusRow64},
+var softplus = pointwise{about: about{name: "Softplus", onnx: []int{1, 22}}, function: true, cost: 45, rows: exec.One(nil, &rows1{F32: softplusRow32, F64: softplusRow64}),
 	fixed: &fixed1{FP8x23: fixed.Softplus[fixed.FP8x23], FP16x16: fixed.Softplus[fixed.FP16x16], FP32x32: fixed.Softplus[fixed.FP32x32], FP64x64: fixed.Softplus[fixed.FP64x64]}}
 
 // softplusRow32 and softplusRow64 define Softplus.

@@ -13,12 +13,12 @@ import (
 // Sqrt returns the square root of a, element by element, correctly rounded. −0
 // stays; a negative number and NaN give NaN, in fixed point an error. ONNX Sqrt.
 func Sqrt[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	sqrt.call(exec.Ref(&r), exec.Ref(&a), opts)
+	sqrt.call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }
 
-var sqrt = op1{about: about{name: "Sqrt", onnx: []int{6, 13}}, fast: &simd.Sqrt, cost: 4,
-	rows:  rows1{F32: sqrtRow[float32], F64: sqrtRow[float64]},
+var sqrt = pointwise{about: about{name: "Sqrt", onnx: []int{6, 13}}, cost: 4,
+	rows:  exec.One(&simd.Sqrt, &rows1{F32: sqrtRow[float32], F64: sqrtRow[float64]}),
 	fixed: &fixed1{FP8x23: fixed.Sqrt[fixed.FP8x23], FP16x16: fixed.Sqrt[fixed.FP16x16], FP32x32: fixed.Sqrt[fixed.FP32x32], FP64x64: fixed.Sqrt[fixed.FP64x64]}}
 
 // sqrtRow defines Sqrt. The square root of a float32, taken in float64, rounds to

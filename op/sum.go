@@ -5,7 +5,6 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/num"
-	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -38,10 +37,10 @@ func summed(r *tensor.Any, ts []*tensor.Any, opts []Option) {
 	acc := ts[0]
 	for _, t := range ts[1 : len(ts)-1] {
 		var next tensor.Any
-		sum.call(&next, acc, t, nil)
+		sum.call(&next, nil, acc, t)
 		acc = &next
 	}
-	sum.call(r, acc, ts[len(ts)-1], opts)
+	sum.call(r, opts, acc, ts[len(ts)-1])
 }
 
 // sumFixed is Sum of fixed point: the line of each element's terms is reduced.
@@ -72,10 +71,5 @@ func sumFixed(r *tensor.Any, ts []*tensor.Any, opts []Option) {
 // sumLine adds the terms of an element.
 var sumLine = reduction{about: about{name: "Sum"}, takes: fixeds, folder: sumFolder}
 
-var sum = op2{about: about{name: "Sum", onnx: []int{6, 8, 13}}, fold: true, once: true,
-	fast: &simd.Add, canonical: true,
-	rows: rows2{I8: addRow[int8], I16: addRow[int16], I32: addRow[int32], I64: addRow[int64],
-		U8: addRow[uint8], U16: addRow[uint16], U32: addRow[uint32], U64: addRow[uint64],
-		F32: addRow[float32], F64: addRow[float64],
-		C64: addParts[complex64, float32], C128: addParts[complex128, float64]},
-	fixed: &fixed2{FP8x23: fixed.Add[fixed.FP8x23], FP16x16: fixed.Add[fixed.FP16x16], FP32x32: fixed.Add[fixed.FP32x32], FP64x64: fixed.Add[fixed.FP64x64], W32: addWords[int32], W64: addWords[int64]}}
+var sum = pointwise{about: about{name: "Sum", onnx: []int{6, 8, 13}}, fold: true, once: true, clean: true,
+	rows: exec.Two(&simd.Add, &addRows), fixed: &addFixed}

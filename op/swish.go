@@ -23,9 +23,9 @@ func swished(r *tensor.Any, name string, x *tensor.Any, alpha float64, opts []Op
 	var shape []int
 	aimShape(r, name, &s, d, appendShape(shape, x.LayoutRef()))
 	out, quiet, f := beside(r, false, x), s.quiet(), numberOf(d, alpha)
-	mul.call(out, x, &f, onto(out, quiet))
-	sigmoid.call(out, out, onto(out, quiet))
-	mul.call(out, x, out, onto(out, quiet))
+	mul.call(out, onto(out, quiet), x, &f)
+	sigmoid.call(out, onto(out, quiet), out)
+	mul.call(out, onto(out, quiet), x, out)
 	put(r, out)
 }
 

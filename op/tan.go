@@ -12,11 +12,11 @@ import (
 // rounded in float32, within 0.501 ulp in float64, however large a is. ±0 stays,
 // ±∞ gives NaN; no float is a pole. ONNX Tan.
 func Tan[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	tan.call(exec.Ref(&r), exec.Ref(&a), opts)
+	tan.call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }
 
-var tan = op1{about: about{name: "Tan", onnx: []int{7, 22}}, fast: &simd.Tan, function: true, cost: 60, rows: rows1{F32: tanRow32, F64: tanRow64},
+var tan = pointwise{about: about{name: "Tan", onnx: []int{7, 22}}, function: true, cost: 60, rows: exec.One(&simd.Tan, &rows1{F32: tanRow32, F64: tanRow64}),
 	fixed: &fixed1{FP8x23: fixed.Tan[fixed.FP8x23], FP16x16: fixed.Tan[fixed.FP16x16], FP32x32: fixed.Tan[fixed.FP32x32], FP64x64: fixed.Tan[fixed.FP64x64]}}
 
 // tanRow32 and tanRow64 define Tan.

@@ -11,11 +11,11 @@ import (
 // Tanh returns the hyperbolic tangent of a, element by element: correctly rounded
 // in float32, within 0.501 ulp in float64. ±0 stays, ±∞ gives ±1. ONNX Tanh.
 func Tanh[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	tanh.call(exec.Ref(&r), exec.Ref(&a), opts)
+	tanh.call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }
 
-var tanh = op1{about: about{name: "Tanh", onnx: []int{6, 13}}, fast: &simd.Tanh, rough: &simd.FastTanh, function: true, cost: 20, rows: rows1{F32: tanhRow32, F64: tanhRow64},
+var tanh = pointwise{about: about{name: "Tanh", onnx: []int{6, 13}}, rough: exec.One(&simd.FastTanh, nil), function: true, cost: 20, rows: exec.One(&simd.Tanh, &rows1{F32: tanhRow32, F64: tanhRow64}),
 	fixed: &fixed1{FP8x23: fixed.Tanh[fixed.FP8x23], FP16x16: fixed.Tanh[fixed.FP16x16], FP32x32: fixed.Tanh[fixed.FP32x32], FP64x64: fixed.Tanh[fixed.FP64x64]}}
 
 // tanhRow32 and tanhRow64 define Tanh.

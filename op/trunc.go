@@ -13,11 +13,11 @@ import (
 // Trunc returns the integer nearest to a that is not farther from 0, element by
 // element. ±0, ±∞ and NaN stay. NumPy trunc.
 func Trunc[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	trunc.call(exec.Ref(&r), exec.Ref(&a), opts)
+	trunc.call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }
 
-var trunc = op1{about: about{name: "Trunc", why: "integers are whole"}, fast: &simd.Trunc, rows: rows1{F32: truncRow[float32], F64: truncRow[float64]},
+var trunc = pointwise{about: about{name: "Trunc", why: "integers are whole"}, rows: exec.One(&simd.Trunc, &rows1{F32: truncRow[float32], F64: truncRow[float64]}),
 	fixed: &fixed1{FP8x23: fixed.Trunc[fixed.FP8x23], FP16x16: fixed.Trunc[fixed.FP16x16], FP32x32: fixed.Trunc[fixed.FP32x32], FP64x64: fixed.Trunc[fixed.FP64x64]}}
 
 // truncRow defines Trunc.

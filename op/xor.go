@@ -7,11 +7,11 @@ import (
 
 // Xor returns whether just one of a and b is true, element by element. Shapes broadcast. ONNX Xor.
 func Xor(a, b tensor.Tensor[bool], opts ...Option) (r tensor.Tensor[bool]) {
-	xor.call(exec.Ref(&r), exec.Ref(&a), exec.Ref(&b), opts)
+	xor.call(exec.Ref(&r), opts, exec.Ref(&a), exec.Ref(&b))
 	return r
 }
 
-var xor = op2{about: about{name: "Xor", orion: &orionLogic, onnx: []int{1, 7}, attrs: []string{"axis", "broadcast"}}, rows: rows2{Bool: xorRow}}
+var xor = pointwise{about: about{name: "Xor", orion: &orionLogic, onnx: []int{1, 7}, attrs: []string{"axis", "broadcast"}}, rows: exec.Two(nil, &rows2{Bool: xorRow})}
 
 // xorRow defines Xor.
 func xorRow(dst, a, b []bool) {

@@ -19,18 +19,14 @@ const (
 	RunLen    = 2048 // elements of a chunk that needs no packing: a row is still in that cache when its NaNs are looked at
 )
 
-// A Kernel is the rows of one operator for one element type. Just one of One, Two, Three,
-// With and Via is set. dst may be exactly an operand.
+// A Kernel is the row of one operator for one element type, or Via. dst may be exactly an operand.
 type Kernel struct {
-	One   Row1
-	Two   Row2
-	Three Row3
-	With  Formula
-	P, Q  Word // of With
+	Row   Row
+	P, Q  Word // of a row with numbers
 	Via   Via
 	Canon Row0 // makes the NaNs of a finished row canonical, where there is something to do
 
-	// Stream stores what the row stores, or Narrow where there is one, past the caches. Of With, the Formula has it.
+	// Stream stores what Via stores, or Narrow where there is one, past the caches. A row has its own.
 	Stream simd.Stream
 
 	// Where elements are stored narrower than they are computed, Widen and Narrow convert a
@@ -47,23 +43,39 @@ type Via interface {
 
 // run computes dst. ahead is nil for usual stores.
 func (k *Kernel) run(dst Run, in *[3]Run, ahead *simd.Prefetch) {
-	switch {
-	case ahead != nil && k.Stream != nil:
-		k.Stream(dst, in[0], in[1], in[2], ahead)
-	case k.Two != nil:
-		k.Two(dst, in[0], in[1])
-	case k.One != nil:
-		k.One(dst, in[0])
-	case k.Three != nil:
-		k.Three(dst, in[0], in[1], in[2])
-	case k.With.Row != nil:
-		k.With.compute(dst, in[0], &k.P, &k.Q, ahead)
+	if ahead != nil && k.stream(dst, in, ahead) {
+		return
+	}
+	switch k.Row.how.form() {
+	case two:
+		As[Row2](k.Row)(dst, in[0], in[1])
+	case one:
+		As[Row1](k.Row)(dst, in[0])
+	case three:
+		As[Row3](k.Row)(dst, in[0], in[1], in[2])
+	case numbers:
+		k.Row.compute(dst, in[0], &k.P, &k.Q)
 	default:
 		k.Via.Row(dst, k.Result, *in, k.Operand)
 	}
 	if k.Canon != nil {
 		k.Canon(dst)
 	}
+}
+
+// stream is run with non-temporal stores, if there is such a row.
+func (k *Kernel) stream(dst Run, in *[3]Run, ahead *simd.Prefetch) bool {
+	if k.Row.how.form() == numbers {
+		return k.Row.computeStream(dst, in[0], &k.P, &k.Q, ahead)
+	}
+	row := k.Stream
+	if row == nil {
+		row = k.Row.stream()
+	}
+	if row != nil {
+		row(dst, in[0], in[1], in[2], ahead)
+	}
+	return row != nil
 }
 
 // A Job is what a driver knows of a call besides its operands.
@@ -90,17 +102,17 @@ func (j *Job) ahead(size int) *simd.Prefetch {
 	return j.Ahead
 }
 
-// Elementwise computes dst[i] from the operands' elements i, n operands, broadcast to
+// Elementwise computes dst[i] from the operands' elements i, of three operands at most, broadcast to
 // dst's shape: rows of at most a chunk, packing what isn't a run of elements.
-func Elementwise(j *Job, dst *tensor.Any, ins *[3]*tensor.Any, n int, k *Kernel) {
+func Elementwise(j *Job, dst *tensor.Any, ins []*tensor.Any, k *Kernel) {
 	lay := dst.LayoutRef()
 	if lay.Size() == 0 {
 		return
 	}
-	if k.Widen == nil && k.Narrow == nil && lay.IsRowMajor() && Dense(j, dst, ins, n, k) {
+	if k.Widen == nil && k.Narrow == nil && lay.IsRowMajor() && Dense(j, dst, ins, k) {
 		return
 	}
-	general(*j, dst, ins, n, k)
+	general(*j, dst, ins, k)
 }
 
 // lot is a result and its operands as runs of elements in one order.
@@ -139,13 +151,12 @@ func (l *lot) compute(k *Kernel) {
 
 // Dense is Elementwise for operands that are runs of elements in the order of dst, which
 // is row-major, and a kernel that converts nothing. It returns false if they aren't.
-func Dense(j *Job, dst *tensor.Any, ins *[3]*tensor.Any, n int, k *Kernel) bool {
+func Dense(j *Job, dst *tensor.Any, ins []*tensor.Any, k *Kernel) bool {
 	lay := dst.LayoutRef()
 	l := lot{out: dst.Run(lay)}
 	l.shift[0] = shifts[dst.DType()]
 	l.ahead = j.ahead(len(l.out))
-	for i := range n {
-		a := ins[i]
+	for i, a := range ins {
 		al := a.LayoutRef()
 		d := a.DType()
 		if d == dtype.Invalid || !alike(al, lay) {
@@ -201,22 +212,22 @@ func denseSplit(j Job, k Kernel, l lot) {
 // others'.
 //
 //go:noinline
-func general(j Job, dst *tensor.Any, ins *[3]*tensor.Any, n int, k *Kernel) {
-	c := strides{dst: *dst, n: n, k: *k}
+func general(j Job, dst *tensor.Any, ins []*tensor.Any, k *Kernel) {
+	c := strides{dst: *dst, n: len(ins), k: *k}
 	c.ahead = j.ahead(dst.Len() * dst.DType().Size())
 	to := Reach(dst)
-	for i := range n {
-		c.ins[i] = *ins[i]
-		if conv.Overlap(Reach(ins[i]), to) {
+	for i, a := range ins {
+		c.ins[i] = *a
+		if conv.Overlap(Reach(a), to) {
 			c.ahead = nil
 		}
-		if MustCopy(ins[i], dst) {
-			c.ins[i] = clone(ins[i])
+		if MustCopy(a, dst) {
+			c.ins[i] = clone(a)
 		}
 	}
 	strided(&j, &c)
-	for i := range n {
-		if !c.ins[i].SameData(*ins[i]) {
+	for i, a := range ins {
+		if !c.ins[i].SameData(*a) {
 			c.ins[i].Close()
 		}
 	}

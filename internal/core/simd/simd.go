@@ -107,6 +107,12 @@ type RowsCmp struct {
 	Stream *Streams
 }
 
+// RowsTest is Rows1 of floats for a result of bool.
+type RowsTest struct {
+	F32 func(dst []bool, a []float32)
+	F64 func(dst []bool, a []float64)
+}
+
 // RowsP is Rows1 with two numbers.
 type RowsP struct {
 	I8  func(dst, a []int8, p, q int8)
@@ -130,6 +136,8 @@ type RowsWhere struct {
 	U16 func(dst []uint16, mask []bool, a, b []uint16)
 	U32 func(dst []uint32, mask []bool, a, b []uint32)
 	U64 func(dst []uint64, mask []bool, a, b []uint64)
+
+	U128 func(dst [][2]uint64, mask []bool, a, b [][2]uint64)
 
 	Stream *Streams
 }
