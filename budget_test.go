@@ -77,7 +77,7 @@ onnx/internal/wire          720       0
 onnx/picture                190       0
 onnx/serve                 2830       0
 onnx/weights                140       0
-op                        30160       0
+op                        29770       0
 pack                       2160       0
 tensor                     7720       0
 tensortest                  510       0

@@ -48,14 +48,6 @@ type (
 	rowsP    = simd.RowsP
 )
 
-// fastest returns the rows of an operator for the instruction set in use, or nil.
-func fastest[R any](l *simd.Levels[*R]) *R {
-	if l == nil {
-		return nil
-	}
-	return l.Best()
-}
-
 // A pointwise is an operator that makes each element of its result from the operands' elements there.
 type pointwise struct {
 	about
