@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
-	"regexp"
 	"slices"
 
 	"github.com/ashlar-go/ashlar/dtype"
@@ -77,7 +76,7 @@ func (r *run) result(in []tensor.Any) (out []tensor.Any, bits [][]byte, err erro
 	out, err = r.op.Run(r.call(in))
 	if errors.Is(err, fixed.ErrOverflow) || errors.Is(err, fixed.ErrDomain) { // the error is the result
 		r.unfit = true
-		text := []byte(formerText(err))
+		text := []byte(err.Error())
 		out, err = []tensor.Any{tensor.FromSlice(text, len(text)).Any()}, nil
 	}
 	for _, a := range out {
@@ -85,20 +84,6 @@ func (r *run) result(in []tensor.Any) (out []tensor.Any, bits [][]byte, err erro
 	}
 	return out, bits, err
 }
-
-// formerText is the text of an error of package fixed with the names that its functions had in package num. So a digest
-// compares with those of commits before package fixed.
-func formerText(err error) string {
-	return fixedCall.ReplaceAllStringFunc(err.Error(), func(call string) string {
-		name := call[len("fixed."):]
-		if formerPrefix.MatchString(name) {
-			return "num.Fixed" + name
-		}
-		return "num." + name[:len(name)-1] + "Fixed("
-	})
-}
-
-var fixedCall, formerPrefix = regexp.MustCompile(`\bfixed\.[A-Z][\w.]*\(`), regexp.MustCompile(`^(Sum|Moments|Norm|From)[.A-Z]`)
 
 // casesOf returns the cases of an operator; one that isn't known by name gets those
 // of operators of one, two or three operands, as many as it takes.
