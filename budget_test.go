@@ -26,6 +26,8 @@ bench/zarr                  240       0
 chunk                      4760       0
 chunk/job                   510       0
 cmd/ashlar                 7530       0
+conformance                7620       0
+conformance/verify         2400       0
 device                     3020       0
 draw                       2220       0
 dtype                       450       0
@@ -46,7 +48,6 @@ format/zarr                5810       0
 format/zarr/blobstore       140       0
 internal/argfuzz             30       0
 internal/bench              750       0
-internal/conform           7620       0
 internal/core/conv         1030       0
 internal/core/cpu           140      20
 internal/core/exec         1760       0
@@ -57,12 +58,11 @@ internal/core/simd/_asm    5190       0
 internal/core/walk          260       0
 internal/digits             130       0
 internal/ended               50       0
+internal/exact              550       0
 internal/fused              340       0
 internal/optest            1300       0
 internal/published          460       0
 internal/same               110       0
-internal/verify            2400       0
-internal/verify/exact       550       0
 judge                      4060       0
 judge/ask                   630       0
 layout                     4520       0

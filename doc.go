@@ -34,6 +34,7 @@
 //	draw/                layouts and tensors as text, SVG, PNG and HTML
 //	linalg/              tensors as gonum's matrices and back (a module of its own)
 //	web/                 a page that judges layouts and shows tensors, in a browser (a module of its own)
+//	conformance/         runs the data that others made, and checks functions on all inputs (a module of its own)
 //	bench/               other Go libraries, ONNX Runtime and NumPy on the same cases (a module of its own)
 //	cmd/ashlar/          the command: flags, calls, errors
 //	internal/core/cpu/   the instruction sets that the processor has
@@ -44,12 +45,11 @@
 //	internal/core/exec/  runs rows over tensors: elementwise, dense or strided, on threads
 //	internal/core/simd/  rows with an instruction set: AVX2 and AVX-512; its generator is a module of its own
 //	internal/published/  layouts by the published rules of pycute and cutegen, faults included
+//	internal/exact/      elementary functions with 384 bits, for tests of package num
 //	internal/ended/      a context that ends after a number of looks, for tests
 //	internal/optest/     runs every operator × dtype × layout
 //	internal/bench/      measures operators, a JSON line for each case
 //	internal/same/       one digest of all results, the same on every machine
-//	internal/conform/    runs the conformance data
-//	internal/verify/     checks functions on all inputs
 //	internal/argfuzz/    calls every exported function with wrong arguments; its table of them is generated
 //	internal/digits/     writes the digits model of testdata from its trained weights
 //	internal/fused/      finds products and sums that the compiler fused, in the assembly listing

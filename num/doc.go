@@ -24,7 +24,7 @@
 // # Functions
 //
 // The functions of one float32 ([Exp32], [Sin32], ...) return the float32 nearest to the true value, ties to even, for every one of the 2^32
-// arguments: internal/verify checks them all. Its digests.txt lists those that have been through; the others have been on one input in 255, without a
+// arguments: conformance/verify checks them all. Its digests.txt lists those that have been through; the others have been on one input in 255, without a
 // fault. Most evaluate in float64 without fused steps and compute more bits only where those don't settle the rounding. [Hypot32] and, wherever tested, [Atan2x32] are correctly rounded too, and [Pow32] is for
 // all but about one pair in 10^9.
 //

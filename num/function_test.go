@@ -6,12 +6,12 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/ashlar-go/ashlar/internal/verify/exact"
+	"github.com/ashlar-go/ashlar/internal/exact"
 )
 
 var minus0 = math.Copysign(0, -1)
 
-// Functions of one argument. internal/verify checks the float32 ones on all inputs and measures the others on many; here is a sample.
+// Functions of one argument. conformance/verify checks the float32 ones on all inputs and measures the others on many; here is a sample.
 var unary = []struct {
 	name  string
 	f32   func(float32) float32
@@ -253,7 +253,7 @@ func TestAtan2AndHypotSpecial(t *testing.T) {
 	}
 }
 
-// Pairs at random: [internal/verify] draws more.
+// Pairs at random: [conformance/verify] draws more.
 func TestTwoArguments(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 22))
 	for range 2000 {

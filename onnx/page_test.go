@@ -105,7 +105,7 @@ func opsetsOf(key opKey) string {
 
 // passed reads how many node tests of each operator pass, and how many there are.
 func passed(t *testing.T) map[string]string {
-	text, err := os.ReadFile("../internal/conform/floor.txt")
+	text, err := os.ReadFile("../conformance/floor.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,7 +197,7 @@ func missing(t *testing.T) string {
 	for _, l := range limits {
 		fmt.Fprintf(&b, "| %s | %s |\n", l[0], l[1])
 	}
-	text, err := os.ReadFile("../internal/conform/skip.txt")
+	text, err := os.ReadFile("../conformance/skip.txt")
 	if err != nil {
 		t.Fatal(err)
 	}

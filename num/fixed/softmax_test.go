@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/ashlar-go/ashlar/internal/verify/exact"
+	"github.com/ashlar-go/ashlar/internal/exact"
 	"pgregory.net/rapid"
 )
 

@@ -292,7 +292,7 @@ func TestFunctions(t *testing.T) {
 	})
 }
 
-// The rows of op.Fast give each element what they give it alone, which is within 2 units of the right value. (internal/verify
+// The rows of op.Fast give each element what they give it alone, which is within 2 units of the right value. (conformance/verify
 // measures them on all inputs.)
 func TestQuick(t *testing.T) {
 	levels(t, func(t *testing.T, l cpu.Level) {

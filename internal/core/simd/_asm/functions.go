@@ -7,7 +7,7 @@ import (
 )
 
 // Functions of float32, computed in float64. They are correctly rounded, so their bits are those of package num
-// whatever the method; internal/verify compares them on all inputs. The methods are those of num, except where a table
+// whatever the method; conformance/verify compares them on all inputs. The methods are those of num, except where a table
 // of 16 entries must do.
 
 func functions() (l list) {

@@ -19,7 +19,7 @@ func TestFixedDigests(t *testing.T) {
 			name := f.name + "." + format
 			line := lines[name]
 			if !strings.HasPrefix(line, name+" inputs ") || !strings.Contains(line, " wrong 0 ") {
-				t.Errorf("digests.txt has no line for %s, but %q: go run ./internal/verify -update %s %s makes it", name, line, f.name, format)
+				t.Errorf("digests.txt has no line for %s, but %q: go run ./conformance/verify -update %s %s makes it", name, line, f.name, format)
 			}
 			if want := fmt.Sprintf(" sample %016x", f.sample(format)); !strings.HasSuffix(line, want) {
 				t.Errorf("%s: results have changed since they were verified: now%s, then %s", name, want, line)

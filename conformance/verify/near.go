@@ -5,7 +5,7 @@ import (
 	"math/big"
 	"math/rand/v2"
 
-	"github.com/ashlar-go/ashlar/internal/verify/exact"
+	"github.com/ashlar-go/ashlar/internal/exact"
 	"github.com/ashlar-go/ashlar/num"
 )
 

@@ -35,7 +35,7 @@ func TestFixedPlot(t *testing.T) {
 		t.Fatal(err)
 	}
 	if string(got) != want {
-		t.Errorf("%s isn't the table of %s: go test ./internal/verify -run Plot -update", picture, page)
+		t.Errorf("%s isn't the table of %s: go test ./conformance/verify -run Plot -update", picture, page)
 	}
 	if !strings.Contains(string(text), "](fixed-point/errors.svg)") {
 		t.Errorf("%s doesn't show the picture", page)

@@ -13,7 +13,7 @@ import (
 	"github.com/ashlar-go/ashlar/onnx"
 )
 
-// conform calls the program on the data in a folder, in a module of its own.
+// conform calls the program on the data in a folder, in a checkout of its own.
 func conform(t *testing.T, dir string, args ...string) (status int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -21,13 +21,13 @@ func conform(t *testing.T, dir string, args ...string) (status int, stdout, stde
 	return status, out.String(), errs.String()
 }
 
-// module makes an empty module the working directory, with these files of the
+// checkout makes an empty checkout the working directory, with these files of the
 // runner, and returns the runner's folder there.
-func module(t *testing.T, files map[string]string) string {
+func checkout(t *testing.T, files map[string]string) string {
 	t.Helper()
 	root := t.TempDir()
-	folder := filepath.Join(root, "internal", "conform")
-	write(t, filepath.Join(root, "go.mod"), "module example.org/m\n")
+	folder := filepath.Join(root, "conformance")
+	write(t, filepath.Join(root, "go.work"), "go 1.26.0\n")
 	write(t, filepath.Join(folder, "skip.txt"), "")
 	for name, text := range files {
 		write(t, filepath.Join(folder, name), text)
@@ -74,7 +74,7 @@ func TestCalls(t *testing.T) {
 
 // A root without data is an error of every suite, and so is a suite without cases.
 func TestNoData(t *testing.T) {
-	module(t, nil)
+	checkout(t, nil)
 	dir := t.TempDir()
 	for _, s := range suites {
 		status, out, errs := conform(t, dir, s.name)
@@ -110,7 +110,7 @@ func TestFloors(t *testing.T) {
 		write(t, filepath.Join(dir, "layout", "x.json"), `{"cases":[`+strings.Join(list, ",")+`]}`)
 	}
 	dir := t.TempDir()
-	folder := module(t, map[string]string{"floor.txt": "layout filter 7\nlayout gone 1\nonnx Add 3 4\n"})
+	folder := checkout(t, map[string]string{"floor.txt": "layout filter 7\nlayout gone 1\nonnx Add 3 4\n"})
 	cases(dir, filterRight, upcastRight)
 	status, out, _ := conform(t, dir, "-floor", "layout")
 	if status != 1 || strings.Count(out, "below the floor") != 2 {
@@ -142,7 +142,7 @@ func TestFloors(t *testing.T) {
 func TestSkips(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "layout", "x.json"), `{"cases":[`+filterRight+","+filterWrong+`]}`)
-	folder := module(t, map[string]string{"skip.txt": "# a comment\n\nlayout/filter/b the data is wrong\n"})
+	folder := checkout(t, map[string]string{"skip.txt": "# a comment\n\nlayout/filter/b the data is wrong\n"})
 	status, out, _ := conform(t, dir, "-v", "layout")
 	if status != 0 || last(out) != "1 passed, 0 failed, 0 unsupported, 1 skipped" || !strings.Contains(out, "the data is wrong") {
 		t.Errorf("status %d\n%s", status, out)
@@ -161,7 +161,7 @@ func TestPanics(t *testing.T) {
 	layoutOps["panics"] = func(*layoutCase) (answer, error) { panic("oh") }
 	defer delete(layoutOps, "panics")
 	dir := t.TempDir()
-	module(t, nil)
+	checkout(t, nil)
 	write(t, filepath.Join(dir, "layout", "x.json"), `{"cases":[{"id":"a","op":"panics","verdict":"reject","args":{},"expect":{"error":true}}]}`)
 	if _, out, _ := conform(t, dir, "layout"); last(out) != "0 passed, 1 failed, 0 unsupported, 0 skipped" {
 		t.Error(out)
@@ -204,7 +204,7 @@ func TestSuites(t *testing.T) {
 	if os.Getenv("ASHLAR_SUITES") == "required" {
 		missing = t.Fatalf
 	}
-	root, err := moduleRoot()
+	root, err := checkoutRoot()
 	if err != nil {
 		t.Fatal(err)
 	}

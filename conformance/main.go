@@ -1,6 +1,6 @@
-// Command conform runs the conformance suites and counts what passes.
+// Command conformance runs the conformance suites and counts what passes.
 //
-//	go run ./internal/conform [-dir DIR] [-long] [-v] SUITE[/OP]...
+//	go run ./conformance [-dir DIR] [-long] [-v] SUITE[/OP]...
 //
 // Suites: views, layout, ttnn, orion, numpy, onnx, models, packages. It prints a line per
 // operation and last the totals. It exits with 1 if any case failed or is
@@ -43,7 +43,7 @@ type command struct {
 	long, verbose, allow, floor, updating bool
 	stdout, stderr                        io.Writer
 
-	root   string // of the module
+	root   string // of the checkout
 	floors map[string]floor
 	skips  map[string]string
 	total  counts
@@ -55,7 +55,7 @@ type command struct {
 // understand.
 func run(args []string, stdout, stderr io.Writer) int {
 	c := &command{stdout: stdout, stderr: stderr}
-	flags := flag.NewFlagSet("conform", flag.ContinueOnError)
+	flags := flag.NewFlagSet("conformance", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	flags.StringVar(&c.dir, "dir", "", "root of the conformance data, instead of ../shared/conformance, ../shared/models and Debian's package")
 	flags.StringVar(&c.cache, "cache", "", "folder for the packages that are fetched, instead of one in the user's cache")
@@ -65,7 +65,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	flags.BoolVar(&c.floor, "floor", false, "compare with the checked-in floor")
 	flags.BoolVar(&c.updating, "update", false, "rewrite the checked-in floor")
 	flags.Usage = func() {
-		fmt.Fprintln(stderr, "usage: conform [flags] SUITE[/OP]...   suites: views layout ttnn orion numpy onnx models packages")
+		fmt.Fprintln(stderr, "usage: conformance [flags] SUITE[/OP]...   suites: views layout ttnn orion numpy onnx models packages")
 		flags.PrintDefaults()
 	}
 	switch err := flags.Parse(args); {
@@ -77,18 +77,18 @@ func run(args []string, stdout, stderr io.Writer) int {
 		flags.Usage()
 		return 2
 	case c.updating && c.long:
-		fmt.Fprintln(stderr, "conform: a floor counts what passes without -long; -update doesn't go with it")
+		fmt.Fprintln(stderr, "conformance: a floor counts what passes without -long; -update doesn't go with it")
 		return 2
 	}
 	for _, arg := range flags.Args() {
 		if name, _, _ := strings.Cut(arg, "/"); find(name) == nil {
-			fmt.Fprintf(stderr, "conform: no suite is called %q\n", name)
+			fmt.Fprintf(stderr, "conformance: no suite is called %q\n", name)
 			flags.Usage()
 			return 2
 		}
 	}
 	if err := c.all(flags.Args()); err != nil {
-		fmt.Fprintln(stderr, "conform:", err)
+		fmt.Fprintln(stderr, "conformance:", err)
 		return 1
 	}
 	fmt.Fprintln(stdout, &c.total)
@@ -109,10 +109,10 @@ func find(name string) *suite {
 // all runs the suites that the arguments name.
 func (c *command) all(args []string) error {
 	var err error
-	if c.root, err = moduleRoot(); err != nil {
+	if c.root, err = checkoutRoot(); err != nil {
 		return err
 	}
-	folder := filepath.Join(c.root, "internal", "conform")
+	folder := filepath.Join(c.root, "conformance")
 	if c.floors, err = readFloors(filepath.Join(folder, "floor.txt")); err != nil {
 		return err
 	}
@@ -188,19 +188,19 @@ func (c *command) suite(s *suite, only string) error {
 	return nil
 }
 
-// moduleRoot returns the folder of the nearest go.mod.
-func moduleRoot() (string, error) {
+// checkoutRoot returns the folder of the nearest go.work.
+func checkoutRoot() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
 		return "", err
 	}
 	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+		if _, err := os.Stat(filepath.Join(dir, "go.work")); err == nil {
 			return dir, nil
 		}
 		up := filepath.Dir(dir)
 		if up == dir {
-			return "", fmt.Errorf("no go.mod above the working directory; run it inside the module")
+			return "", fmt.Errorf("no go.work above the working directory; run it inside the checkout")
 		}
 		dir = up
 	}

@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"sync"
 
-	"github.com/ashlar-go/ashlar/internal/verify/exact"
+	"github.com/ashlar-go/ashlar/internal/exact"
 	"github.com/ashlar-go/ashlar/num"
 )
 

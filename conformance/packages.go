@@ -68,7 +68,7 @@ type packageRecord struct {
 
 // runPackages runs the models of the folder packages. What isn't in the cache is fetched by the registry's own client.
 func runPackages(r *report) error {
-	list := filepath.Join(r.root, "internal", "conform", "packages")
+	list := filepath.Join(r.root, "conformance", "packages")
 	if r.dir != "" {
 		list = filepath.Join(r.dir, "packages")
 	}

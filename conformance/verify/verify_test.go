@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/ashlar-go/ashlar/internal/core/cpu"
-	"github.com/ashlar-go/ashlar/internal/verify/exact"
+	"github.com/ashlar-go/ashlar/internal/exact"
 )
 
 // some is the step at which the tests look at chunks of inputs: 128 of them, all over the range and one of NaNs.
@@ -27,7 +27,7 @@ func TestDigests(t *testing.T) {
 		t.Run(f.name, func(t *testing.T) {
 			line, ok := lines[f.name]
 			if !ok {
-				t.Skipf("digests.txt has no line for %s: nobody has run go run ./internal/verify -update %s yet, which takes some minutes", f.name, f.name)
+				t.Skipf("digests.txt has no line for %s: nobody has run go run ./conformance/verify -update %s yet, which takes some minutes", f.name, f.name)
 			}
 			if !strings.HasPrefix(line, f.name+" inputs 4294967296 wrong 0 ") {
 				t.Fatalf("not verified on all inputs: %q", line)

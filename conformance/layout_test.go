@@ -58,7 +58,7 @@ func TestLayoutRunner(t *testing.T) {
 		{"an unnested tiler", "tiled_product", "must", `"args":{"block":"(3):(2)","tiler":"6:1"},"expect":{"table":[0,2,4,1,3,5,6,8,10,7,9,11,12,14,16,13,15,17],"modes":[3,2,3]}`, passed},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			module(t, nil)
+			checkout(t, nil)
 			dir := t.TempDir()
 			write(t, filepath.Join(dir, "layout", "x.json"), fmt.Sprintf(`{"cases":[{"id":"a","op":%q,"verdict":%q,%s}]}`, tc.op, tc.verdict, tc.rest))
 			status, out, errs := conform(t, dir, "-v", "layout")
@@ -71,7 +71,7 @@ func TestLayoutRunner(t *testing.T) {
 
 // What the runner doesn't know isn't passed over.
 func TestUnknownExpectations(t *testing.T) {
-	module(t, nil)
+	checkout(t, nil)
 	for suite, file := range map[string][2]string{
 		"layout": {"x.json", `{"cases":[{"id":"a","op":"filter","verdict":"must","args":{"layout":"2:1"},"expect":{"table":[0,1],"colour":1}}]}`},
 		"views":  {"cases.json", `{"cases":[{"id":"a","category":"x","steps":[],"expect":[{"at":0,"colour":1}]}]}`},

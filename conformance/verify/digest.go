@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-const digestFile = "internal/verify/digests.txt"
+const digestFile = "conformance/verify/digests.txt"
 
 // readDigests returns the lines of a digest file by function name.
 func readDigests(path string) (map[string]string, error) {
@@ -38,7 +38,7 @@ func updateDigest(path, line string) error {
 	name, _, _ := strings.Cut(line, " ")
 	lines[name] = line
 	var b bytes.Buffer
-	b.WriteString("# Results of go run ./internal/verify -update: so many inputs, 2^32 being all of 32 bits, against the correctly rounded value; functions of float64 and of two arguments by their largest error.\n")
+	b.WriteString("# Results of go run ./conformance/verify -update: so many inputs, 2^32 being all of 32 bits, against the correctly rounded value; functions of float64 and of two arguments by their largest error.\n")
 	sorted := make([]string, 0, len(lines))
 	for _, l := range lines {
 		sorted = append(sorted, l)

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ashlar-go/ashlar/internal/verify/exact"
+	"github.com/ashlar-go/ashlar/internal/exact"
 	"github.com/ashlar-go/ashlar/num/fixed"
 )
 
@@ -38,7 +38,7 @@ func TestFixedHard(t *testing.T) {
 	for _, f := range fixedFunctions {
 		for _, format := range []string{"FP32x32", "FP64x64"} {
 			if byName[f.name+" "+format] < 2 {
-				t.Errorf("hard.txt has no cases for %s %s: go run ./internal/verify -hard -update %s %s finds them", f.name, format, f.name, format)
+				t.Errorf("hard.txt has no cases for %s %s: go run ./conformance/verify -hard -update %s %s finds them", f.name, format, f.name, format)
 			}
 		}
 	}

@@ -1,7 +1,7 @@
 // Records what ONNX Runtime gives for the models of packages/*.json, and writes it into these files:
 //
 //	npm install --no-save onnxruntime-node@1.30.0
-//	node internal/conform/record.mjs MODELS packages/NAME.json...
+//	node conformance/record.mjs MODELS packages/NAME.json...
 //
 // MODELS is the folder that holds the package's models, as the suite packages leaves it in its cache.
 import { createHash } from 'node:crypto'

@@ -15,7 +15,7 @@ import (
 
 // TestPublished compares package published with the answers of pycute and cutegen themselves.
 func TestPublished(t *testing.T) {
-	dir := filepath.FromSlash("../../../shared/conformance/layout")
+	dir := filepath.FromSlash("../../shared/conformance/layout")
 	if _, err := os.Stat(dir); err != nil {
 		t.Skip(err)
 	}

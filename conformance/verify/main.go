@@ -1,6 +1,6 @@
 // Verify checks the functions of package num against oracles.
 //
-//	go run ./internal/verify [-update] [-n N] [-cpu LEVEL] [NAME...]
+//	go run ./conformance/verify [-update] [-n N] [-cpu LEVEL] [NAME...]
 //
 // A float32 function of one argument (exp32, log32, ...) is called on all 2^32 inputs, on two goroutines, and every result compared with
 // the correctly rounded value; a line per function gives the number of inputs, of wrong results, and a digest of the bits of all
@@ -15,7 +15,7 @@
 //
 // With a fixed-point format the function is that of package num in it, exp, log and so on, all for all of them:
 //
-//	go run ./internal/verify [-update] [-sample] [-state FILE] [-n N] NAME FP8x23|FP16x16|FP32x32|FP64x64
+//	go run ./conformance/verify [-update] [-sample] [-state FILE] [-n N] NAME FP8x23|FP16x16|FP32x32|FP64x64
 //
 // Formats of 32 bits are checked on all inputs, in 64 parts, which -state FILE lets a later run take up where an earlier one was stopped; with
 // -sample on one input in 255 and those near powers of two, of which -digest as well prints the digest alone, to compare platforms. The wider ones, and pow, are checked on N random inputs and those next to powers of
@@ -24,7 +24,7 @@
 //
 // Of the wider formats,
 //
-//	go run ./internal/verify -hard [-update] [-n N] NAME FP32x32|FP64x64
+//	go run ./conformance/verify -hard [-update] [-n N] NAME FP32x32|FP64x64
 //
 // looks among the neighbours of N/10 random inputs, some thousands or a million each, for those that are hardest to round, to nearest
 // and toward zero, and checks them; -update writes them to hard.txt, which the tests read.

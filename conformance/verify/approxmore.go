@@ -5,7 +5,7 @@ import (
 	"math/big"
 	"sync"
 
-	"github.com/ashlar-go/ashlar/internal/verify/exact"
+	"github.com/ashlar-go/ashlar/internal/exact"
 )
 
 // These take the standard library's functions where their error is a few u, which TestApprox sees to.

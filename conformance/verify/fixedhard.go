@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ashlar-go/ashlar/internal/verify/exact"
+	"github.com/ashlar-go/ashlar/internal/exact"
 	"github.com/ashlar-go/ashlar/num/fixed"
 )
 
@@ -20,7 +20,7 @@ import (
 // the nearest can be found by steps of Euclid's algorithm, without looking at the others: V. Lefèvre, "Moyens arithmétiques pour un calcul
 // fiable" (2000), chapter 3.
 
-const hardFile = "internal/verify/hard.txt"
+const hardFile = "conformance/verify/hard.txt"
 
 // A hardCase is an input, and how near to where rounding changes its result is, in units.
 type hardCase struct {
@@ -228,7 +228,7 @@ func checkHard(name, format string, n int, update bool) int {
 
 // updateHard puts a function's cases into the file in place of those that it had.
 func updateHard(path, key string, hard []hardCase) error {
-	const head = "# The hardest inputs that go run ./internal/verify -hard -update has found: words, what their results are next to, and how near, in units."
+	const head = "# The hardest inputs that go run ./conformance/verify -hard -update has found: words, what their results are next to, and how near, in units."
 	b, err := os.ReadFile(path)
 	if err != nil && !os.IsNotExist(err) {
 		return err

@@ -56,7 +56,7 @@ func binaryGraph(t *testing.T, op string) string {
 }
 
 func TestONNXRunner(t *testing.T) {
-	module(t, nil)
+	checkout(t, nil)
 	dir := t.TempDir()
 	var text bytes.Buffer
 	z := zip.NewWriter(&text)
@@ -150,7 +150,7 @@ func modelData(t *testing.T, folder string) {
 func TestModelsRunner(t *testing.T) {
 	dir := t.TempDir()
 	modelData(t, filepath.Join(dir, "models", "m"))
-	module(t, nil)
+	checkout(t, nil)
 	const sum = `"model":"sum.onnx","inputs":{"a":"a.npy","b":"in.npz#b","c":"c.pb"}`
 	const stream = `"model":"stream.onnx","stream":{"x":"x.npy"},"state":{"state":{"initial":"zero.npy","from":"next"}}`
 	for _, tc := range []struct{ name, text, want string }{
@@ -198,7 +198,7 @@ func TestModelsRunner(t *testing.T) {
 // Recorded values outside the tolerance pass if the graph in float64 is nearer to
 // ours, but they must be near it, and few.
 func TestRecorded(t *testing.T) {
-	module(t, nil)
+	checkout(t, nil)
 	right := []float32{1, 2, 3, 4, 5, 6, 7, 8}
 	for _, tc := range []struct {
 		name   string
@@ -236,7 +236,7 @@ func TestRecorded(t *testing.T) {
 }
 
 func TestViewsRunner(t *testing.T) {
-	module(t, nil)
+	checkout(t, nil)
 	const passed, failed = "1 passed, 0 failed, 0 unsupported, 0 skipped", "0 passed, 1 failed, 0 unsupported, 0 skipped"
 	const made = `{"op":"arange","out":"a","args":{"shape":[2,2]}}`
 	const a = `{"at":0,"tensor":"a","shape":[2,2],"contiguous":true,"elements":[0,1,2,3],"strides":[2,1]}`
@@ -280,7 +280,7 @@ func TestViewsRunner(t *testing.T) {
 }
 
 func TestNumPyRunner(t *testing.T) {
-	module(t, nil)
+	checkout(t, nil)
 	const base = `"id":"it","op":"view","tol":"exact","error":null,"base":{"dtype":"int32","shape":[2,3],"order":"C","fill":"arange in C index order"},`
 	const flip = base + `"steps":[{"op":"transpose","axes":null}],"out":{"shape":[3,2],"data":[0,3,1,4,2,5],"shares_memory":true,"step_shares":[true],"strides":[1,3],"offset":0,"c_contiguous":false,"f_contiguous":true,"writeable":true}`
 	const refuse = base + `"steps":[{"op":"reshape","shape":[4],"order":"C"}],"out":null`

@@ -1,0 +1,13 @@
+module github.com/ashlar-go/ashlar/conformance
+
+go 1.26.0
+
+require github.com/ashlar-go/ashlar v0.0.0
+
+require (
+	golang.org/x/image v0.47.0 // indirect
+	golang.org/x/sys v0.50.0 // indirect
+	google.golang.org/protobuf v1.36.12 // indirect
+)
+
+replace github.com/ashlar-go/ashlar => ..
