@@ -53,7 +53,7 @@ internal/core/cpu           140      20
 internal/core/exec         1760       0
 internal/core/jsontext       80       0
 internal/core/order         490       0
-internal/core/simd          830  121110
+internal/core/simd          840  109420
 internal/core/simd/_asm    5190       0
 internal/core/walk          260       0
 internal/digits             130       0

@@ -79,21 +79,22 @@ many:
 	JGE     many
 
 single:
-	ADDQ $+96, AX
-	JLT  rest
+	ADDQ $+128, AX
+	JEQ  done
 
 one:
+	SUBQ    $+32, AX
+	JLT     rest
 	VMOVUPS (DX)(SI*1), Y0
 	VMOVUPS (BX)(SI*1), Y1
 	VPADDB  Y1, Y0, Y0
 	VMOVUPS Y0, (CX)(SI*1)
 	ADDQ    $+32, SI
-	SUBQ    $+32, AX
-	JGE     one
+	JMP     one
 
 rest:
 	ADDQ $+32, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	MOVBLZX (DX)(SI*1), DI
@@ -106,6 +107,7 @@ element:
 	DECQ    AX
 	JNE     element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -193,21 +195,10 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+192, AX
-	JLT  rest
+	ADDQ $+256, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (DX)(SI*1), Z0
-	VMOVDQU64 (BX)(SI*1), Z1
-	VPADDB    Z1, Z0, Z0
-	VMOVDQU64 Z0, (CX)(SI*1)
-	ADDQ      $+64, SI
-	SUBQ      $+64, AX
-	JGE       one
-
-rest:
-	ADDQ       $+64, AX
-	JEQ        done
 	MOVQ       $-1, DI
 	BZHIQ      AX, DI, DI
 	KMOVQ      DI, K1
@@ -215,6 +206,9 @@ rest:
 	VMOVDQU8.Z (BX)(SI*1), K1, Z1
 	VPADDB     Z1, Z0, Z0
 	VMOVDQU8   Z0, K1, (CX)(SI*1)
+	ADDQ       $+64, SI
+	SUBQ       $+64, AX
+	JG         one
 
 done:
 	VZEROUPPER
@@ -303,21 +297,22 @@ many:
 	JGE     many
 
 single:
-	ADDQ $+48, AX
-	JLT  rest
+	ADDQ $+64, AX
+	JEQ  done
 
 one:
+	SUBQ    $+16, AX
+	JLT     rest
 	VMOVUPS (DX)(SI*2), Y0
 	VMOVUPS (BX)(SI*2), Y1
 	VPADDW  Y1, Y0, Y0
 	VMOVUPS Y0, (CX)(SI*2)
 	ADDQ    $+16, SI
-	SUBQ    $+16, AX
-	JGE     one
+	JMP     one
 
 rest:
 	ADDQ $+16, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	MOVWLZX (DX)(SI*2), DI
@@ -330,6 +325,7 @@ element:
 	DECQ    AX
 	JNE     element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -417,21 +413,10 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+96, AX
-	JLT  rest
+	ADDQ $+128, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (DX)(SI*2), Z0
-	VMOVDQU64 (BX)(SI*2), Z1
-	VPADDW    Z1, Z0, Z0
-	VMOVDQU64 Z0, (CX)(SI*2)
-	ADDQ      $+32, SI
-	SUBQ      $+32, AX
-	JGE       one
-
-rest:
-	ADDQ        $+32, AX
-	JEQ         done
 	MOVQ        $-1, DI
 	BZHIQ       AX, DI, DI
 	KMOVQ       DI, K1
@@ -439,6 +424,9 @@ rest:
 	VMOVDQU16.Z (BX)(SI*2), K1, Z1
 	VPADDW      Z1, Z0, Z0
 	VMOVDQU16   Z0, K1, (CX)(SI*2)
+	ADDQ        $+32, SI
+	SUBQ        $+32, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -527,21 +515,22 @@ many:
 	JGE     many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
+	SUBQ    $+8, AX
+	JLT     rest
 	VMOVUPS (DX)(SI*4), Y0
 	VMOVUPS (BX)(SI*4), Y1
 	VPADDD  Y1, Y0, Y0
 	VMOVUPS Y0, (CX)(SI*4)
 	ADDQ    $+8, SI
-	SUBQ    $+8, AX
-	JGE     one
+	JMP     one
 
 rest:
 	ADDQ $+8, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVD  (DX)(SI*4), X8
@@ -552,6 +541,7 @@ element:
 	DECQ   AX
 	JNE    element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -639,21 +629,10 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+48, AX
-	JLT  rest
+	ADDQ $+64, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (DX)(SI*4), Z0
-	VMOVDQU64 (BX)(SI*4), Z1
-	VPADDD    Z1, Z0, Z0
-	VMOVDQU64 Z0, (CX)(SI*4)
-	ADDQ      $+16, SI
-	SUBQ      $+16, AX
-	JGE       one
-
-rest:
-	ADDQ        $+16, AX
-	JEQ         done
 	MOVQ        $-1, DI
 	BZHIQ       AX, DI, DI
 	KMOVQ       DI, K1
@@ -661,6 +640,9 @@ rest:
 	VMOVDQU32.Z (BX)(SI*4), K1, Z1
 	VPADDD      Z1, Z0, Z0
 	VMOVDQU32   Z0, K1, (CX)(SI*4)
+	ADDQ        $+16, SI
+	SUBQ        $+16, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -749,21 +731,22 @@ many:
 	JGE     many
 
 single:
-	ADDQ $+12, AX
-	JLT  rest
+	ADDQ $+16, AX
+	JEQ  done
 
 one:
+	SUBQ    $+4, AX
+	JLT     rest
 	VMOVUPS (DX)(SI*8), Y0
 	VMOVUPS (BX)(SI*8), Y1
 	VPADDQ  Y1, Y0, Y0
 	VMOVUPS Y0, (CX)(SI*8)
 	ADDQ    $+4, SI
-	SUBQ    $+4, AX
-	JGE     one
+	JMP     one
 
 rest:
 	ADDQ $+4, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVQ  (DX)(SI*8), X8
@@ -774,6 +757,7 @@ element:
 	DECQ   AX
 	JNE    element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -861,21 +845,10 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (DX)(SI*8), Z0
-	VMOVDQU64 (BX)(SI*8), Z1
-	VPADDQ    Z1, Z0, Z0
-	VMOVDQU64 Z0, (CX)(SI*8)
-	ADDQ      $+8, SI
-	SUBQ      $+8, AX
-	JGE       one
-
-rest:
-	ADDQ        $+8, AX
-	JEQ         done
 	MOVQ        $-1, DI
 	BZHIQ       AX, DI, DI
 	KMOVQ       DI, K1
@@ -883,6 +856,9 @@ rest:
 	VMOVDQU64.Z (BX)(SI*8), K1, Z1
 	VPADDQ      Z1, Z0, Z0
 	VMOVDQU64   Z0, K1, (CX)(SI*8)
+	ADDQ        $+8, SI
+	SUBQ        $+8, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -998,10 +974,12 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
+	SUBQ      $+8, AX
+	JLT       rest
 	VMOVUPS   (DX)(SI*4), Y1
 	VMOVUPS   (BX)(SI*4), Y2
 	VADDPS    Y2, Y1, Y1
@@ -1009,12 +987,11 @@ one:
 	VPBLENDVB Y2, Y0, Y1, Y1
 	VMOVUPS   Y1, (CX)(SI*4)
 	ADDQ      $+8, SI
-	SUBQ      $+8, AX
-	JGE       one
+	JMP       one
 
 rest:
 	ADDQ $+8, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVD     (DX)(SI*4), X9
@@ -1027,6 +1004,7 @@ element:
 	DECQ      AX
 	JNE       element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -1123,23 +1101,10 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+48, AX
-	JLT  rest
+	ADDQ $+64, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (DX)(SI*4), Z1
-	VMOVDQU64 (BX)(SI*4), Z2
-	VADDPS    Z2, Z1, Z1
-	VCMPPS    $0x03, Z1, Z1, K1
-	VMOVDQU32 Z0, K1, Z1
-	VMOVDQU64 Z1, (CX)(SI*4)
-	ADDQ      $+16, SI
-	SUBQ      $+16, AX
-	JGE       one
-
-rest:
-	ADDQ        $+16, AX
-	JEQ         done
 	MOVQ        $-1, DI
 	BZHIQ       AX, DI, DI
 	KMOVQ       DI, K1
@@ -1149,6 +1114,9 @@ rest:
 	VCMPPS      $0x03, Z1, Z1, K2
 	VMOVDQU32   Z0, K2, Z1
 	VMOVDQU32   Z1, K1, (CX)(SI*4)
+	ADDQ        $+16, SI
+	SUBQ        $+16, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -1256,10 +1224,12 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+12, AX
-	JLT  rest
+	ADDQ $+16, AX
+	JEQ  done
 
 one:
+	SUBQ      $+4, AX
+	JLT       rest
 	VMOVUPS   (DX)(SI*8), Y1
 	VMOVUPS   (BX)(SI*8), Y2
 	VADDPD    Y2, Y1, Y1
@@ -1267,12 +1237,11 @@ one:
 	VPBLENDVB Y2, Y0, Y1, Y1
 	VMOVUPS   Y1, (CX)(SI*8)
 	ADDQ      $+4, SI
-	SUBQ      $+4, AX
-	JGE       one
+	JMP       one
 
 rest:
 	ADDQ $+4, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVQ     (DX)(SI*8), X9
@@ -1285,6 +1254,7 @@ element:
 	DECQ      AX
 	JNE       element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -1381,23 +1351,10 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (DX)(SI*8), Z1
-	VMOVDQU64 (BX)(SI*8), Z2
-	VADDPD    Z2, Z1, Z1
-	VCMPPD    $0x03, Z1, Z1, K1
-	VMOVDQU64 Z0, K1, Z1
-	VMOVDQU64 Z1, (CX)(SI*8)
-	ADDQ      $+8, SI
-	SUBQ      $+8, AX
-	JGE       one
-
-rest:
-	ADDQ        $+8, AX
-	JEQ         done
 	MOVQ        $-1, DI
 	BZHIQ       AX, DI, DI
 	KMOVQ       DI, K1
@@ -1407,6 +1364,9 @@ rest:
 	VCMPPD      $0x03, Z1, Z1, K2
 	VMOVDQU64   Z0, K2, Z1
 	VMOVDQU64   Z1, K1, (CX)(SI*8)
+	ADDQ        $+8, SI
+	SUBQ        $+8, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -1487,21 +1447,22 @@ many:
 	JGE     many
 
 single:
-	ADDQ $+96, AX
-	JLT  rest
+	ADDQ $+128, AX
+	JEQ  done
 
 one:
+	SUBQ    $+32, AX
+	JLT     rest
 	VMOVUPS (DX)(SI*1), Y0
 	VMOVUPS (BX)(SI*1), Y1
 	VPSUBB  Y1, Y0, Y0
 	VMOVUPS Y0, (CX)(SI*1)
 	ADDQ    $+32, SI
-	SUBQ    $+32, AX
-	JGE     one
+	JMP     one
 
 rest:
 	ADDQ $+32, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	MOVBLZX (DX)(SI*1), DI
@@ -1514,6 +1475,7 @@ element:
 	DECQ    AX
 	JNE     element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -1601,21 +1563,10 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+192, AX
-	JLT  rest
+	ADDQ $+256, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (DX)(SI*1), Z0
-	VMOVDQU64 (BX)(SI*1), Z1
-	VPSUBB    Z1, Z0, Z0
-	VMOVDQU64 Z0, (CX)(SI*1)
-	ADDQ      $+64, SI
-	SUBQ      $+64, AX
-	JGE       one
-
-rest:
-	ADDQ       $+64, AX
-	JEQ        done
 	MOVQ       $-1, DI
 	BZHIQ      AX, DI, DI
 	KMOVQ      DI, K1
@@ -1623,6 +1574,9 @@ rest:
 	VMOVDQU8.Z (BX)(SI*1), K1, Z1
 	VPSUBB     Z1, Z0, Z0
 	VMOVDQU8   Z0, K1, (CX)(SI*1)
+	ADDQ       $+64, SI
+	SUBQ       $+64, AX
+	JG         one
 
 done:
 	VZEROUPPER
@@ -1711,21 +1665,22 @@ many:
 	JGE     many
 
 single:
-	ADDQ $+48, AX
-	JLT  rest
+	ADDQ $+64, AX
+	JEQ  done
 
 one:
+	SUBQ    $+16, AX
+	JLT     rest
 	VMOVUPS (DX)(SI*2), Y0
 	VMOVUPS (BX)(SI*2), Y1
 	VPSUBW  Y1, Y0, Y0
 	VMOVUPS Y0, (CX)(SI*2)
 	ADDQ    $+16, SI
-	SUBQ    $+16, AX
-	JGE     one
+	JMP     one
 
 rest:
 	ADDQ $+16, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	MOVWLZX (DX)(SI*2), DI
@@ -1738,6 +1693,7 @@ element:
 	DECQ    AX
 	JNE     element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -1825,21 +1781,10 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+96, AX
-	JLT  rest
+	ADDQ $+128, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (DX)(SI*2), Z0
-	VMOVDQU64 (BX)(SI*2), Z1
-	VPSUBW    Z1, Z0, Z0
-	VMOVDQU64 Z0, (CX)(SI*2)
-	ADDQ      $+32, SI
-	SUBQ      $+32, AX
-	JGE       one
-
-rest:
-	ADDQ        $+32, AX
-	JEQ         done
 	MOVQ        $-1, DI
 	BZHIQ       AX, DI, DI
 	KMOVQ       DI, K1
@@ -1847,6 +1792,9 @@ rest:
 	VMOVDQU16.Z (BX)(SI*2), K1, Z1
 	VPSUBW      Z1, Z0, Z0
 	VMOVDQU16   Z0, K1, (CX)(SI*2)
+	ADDQ        $+32, SI
+	SUBQ        $+32, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -1935,21 +1883,22 @@ many:
 	JGE     many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
+	SUBQ    $+8, AX
+	JLT     rest
 	VMOVUPS (DX)(SI*4), Y0
 	VMOVUPS (BX)(SI*4), Y1
 	VPSUBD  Y1, Y0, Y0
 	VMOVUPS Y0, (CX)(SI*4)
 	ADDQ    $+8, SI
-	SUBQ    $+8, AX
-	JGE     one
+	JMP     one
 
 rest:
 	ADDQ $+8, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVD  (DX)(SI*4), X8
@@ -1960,6 +1909,7 @@ element:
 	DECQ   AX
 	JNE    element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -2047,21 +1997,10 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+48, AX
-	JLT  rest
+	ADDQ $+64, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (DX)(SI*4), Z0
-	VMOVDQU64 (BX)(SI*4), Z1
-	VPSUBD    Z1, Z0, Z0
-	VMOVDQU64 Z0, (CX)(SI*4)
-	ADDQ      $+16, SI
-	SUBQ      $+16, AX
-	JGE       one
-
-rest:
-	ADDQ        $+16, AX
-	JEQ         done
 	MOVQ        $-1, DI
 	BZHIQ       AX, DI, DI
 	KMOVQ       DI, K1
@@ -2069,6 +2008,9 @@ rest:
 	VMOVDQU32.Z (BX)(SI*4), K1, Z1
 	VPSUBD      Z1, Z0, Z0
 	VMOVDQU32   Z0, K1, (CX)(SI*4)
+	ADDQ        $+16, SI
+	SUBQ        $+16, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -2157,21 +2099,22 @@ many:
 	JGE     many
 
 single:
-	ADDQ $+12, AX
-	JLT  rest
+	ADDQ $+16, AX
+	JEQ  done
 
 one:
+	SUBQ    $+4, AX
+	JLT     rest
 	VMOVUPS (DX)(SI*8), Y0
 	VMOVUPS (BX)(SI*8), Y1
 	VPSUBQ  Y1, Y0, Y0
 	VMOVUPS Y0, (CX)(SI*8)
 	ADDQ    $+4, SI
-	SUBQ    $+4, AX
-	JGE     one
+	JMP     one
 
 rest:
 	ADDQ $+4, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVQ  (DX)(SI*8), X8
@@ -2182,6 +2125,7 @@ element:
 	DECQ   AX
 	JNE    element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -2269,21 +2213,10 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (DX)(SI*8), Z0
-	VMOVDQU64 (BX)(SI*8), Z1
-	VPSUBQ    Z1, Z0, Z0
-	VMOVDQU64 Z0, (CX)(SI*8)
-	ADDQ      $+8, SI
-	SUBQ      $+8, AX
-	JGE       one
-
-rest:
-	ADDQ        $+8, AX
-	JEQ         done
 	MOVQ        $-1, DI
 	BZHIQ       AX, DI, DI
 	KMOVQ       DI, K1
@@ -2291,6 +2224,9 @@ rest:
 	VMOVDQU64.Z (BX)(SI*8), K1, Z1
 	VPSUBQ      Z1, Z0, Z0
 	VMOVDQU64   Z0, K1, (CX)(SI*8)
+	ADDQ        $+8, SI
+	SUBQ        $+8, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -2396,10 +2332,12 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
+	SUBQ      $+8, AX
+	JLT       rest
 	VMOVUPS   (DX)(SI*4), Y1
 	VMOVUPS   (BX)(SI*4), Y2
 	VSUBPS    Y2, Y1, Y1
@@ -2407,12 +2345,11 @@ one:
 	VPBLENDVB Y2, Y0, Y1, Y1
 	VMOVUPS   Y1, (CX)(SI*4)
 	ADDQ      $+8, SI
-	SUBQ      $+8, AX
-	JGE       one
+	JMP       one
 
 rest:
 	ADDQ $+8, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVD     (DX)(SI*4), X9
@@ -2425,6 +2362,7 @@ element:
 	DECQ      AX
 	JNE       element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -2521,23 +2459,10 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+48, AX
-	JLT  rest
+	ADDQ $+64, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (DX)(SI*4), Z1
-	VMOVDQU64 (BX)(SI*4), Z2
-	VSUBPS    Z2, Z1, Z1
-	VCMPPS    $0x03, Z1, Z1, K1
-	VMOVDQU32 Z0, K1, Z1
-	VMOVDQU64 Z1, (CX)(SI*4)
-	ADDQ      $+16, SI
-	SUBQ      $+16, AX
-	JGE       one
-
-rest:
-	ADDQ        $+16, AX
-	JEQ         done
 	MOVQ        $-1, DI
 	BZHIQ       AX, DI, DI
 	KMOVQ       DI, K1
@@ -2547,6 +2472,9 @@ rest:
 	VCMPPS      $0x03, Z1, Z1, K2
 	VMOVDQU32   Z0, K2, Z1
 	VMOVDQU32   Z1, K1, (CX)(SI*4)
+	ADDQ        $+16, SI
+	SUBQ        $+16, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -2644,10 +2572,12 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+12, AX
-	JLT  rest
+	ADDQ $+16, AX
+	JEQ  done
 
 one:
+	SUBQ      $+4, AX
+	JLT       rest
 	VMOVUPS   (DX)(SI*8), Y1
 	VMOVUPS   (BX)(SI*8), Y2
 	VSUBPD    Y2, Y1, Y1
@@ -2655,12 +2585,11 @@ one:
 	VPBLENDVB Y2, Y0, Y1, Y1
 	VMOVUPS   Y1, (CX)(SI*8)
 	ADDQ      $+4, SI
-	SUBQ      $+4, AX
-	JGE       one
+	JMP       one
 
 rest:
 	ADDQ $+4, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVQ     (DX)(SI*8), X9
@@ -2673,6 +2602,7 @@ element:
 	DECQ      AX
 	JNE       element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -2769,23 +2699,10 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (DX)(SI*8), Z1
-	VMOVDQU64 (BX)(SI*8), Z2
-	VSUBPD    Z2, Z1, Z1
-	VCMPPD    $0x03, Z1, Z1, K1
-	VMOVDQU64 Z0, K1, Z1
-	VMOVDQU64 Z1, (CX)(SI*8)
-	ADDQ      $+8, SI
-	SUBQ      $+8, AX
-	JGE       one
-
-rest:
-	ADDQ        $+8, AX
-	JEQ         done
 	MOVQ        $-1, DI
 	BZHIQ       AX, DI, DI
 	KMOVQ       DI, K1
@@ -2795,6 +2712,9 @@ rest:
 	VCMPPD      $0x03, Z1, Z1, K2
 	VMOVDQU64   Z0, K2, Z1
 	VMOVDQU64   Z1, K1, (CX)(SI*8)
+	ADDQ        $+8, SI
+	SUBQ        $+8, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -2875,21 +2795,22 @@ many:
 	JGE     many
 
 single:
-	ADDQ $+48, AX
-	JLT  rest
+	ADDQ $+64, AX
+	JEQ  done
 
 one:
+	SUBQ    $+16, AX
+	JLT     rest
 	VMOVUPS (DX)(SI*2), Y0
 	VMOVUPS (BX)(SI*2), Y1
 	VPMULLW Y1, Y0, Y0
 	VMOVUPS Y0, (CX)(SI*2)
 	ADDQ    $+16, SI
-	SUBQ    $+16, AX
-	JGE     one
+	JMP     one
 
 rest:
 	ADDQ $+16, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	MOVWLZX (DX)(SI*2), DI
@@ -2902,6 +2823,7 @@ element:
 	DECQ    AX
 	JNE     element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -2989,21 +2911,10 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+96, AX
-	JLT  rest
+	ADDQ $+128, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (DX)(SI*2), Z0
-	VMOVDQU64 (BX)(SI*2), Z1
-	VPMULLW   Z1, Z0, Z0
-	VMOVDQU64 Z0, (CX)(SI*2)
-	ADDQ      $+32, SI
-	SUBQ      $+32, AX
-	JGE       one
-
-rest:
-	ADDQ        $+32, AX
-	JEQ         done
 	MOVQ        $-1, DI
 	BZHIQ       AX, DI, DI
 	KMOVQ       DI, K1
@@ -3011,6 +2922,9 @@ rest:
 	VMOVDQU16.Z (BX)(SI*2), K1, Z1
 	VPMULLW     Z1, Z0, Z0
 	VMOVDQU16   Z0, K1, (CX)(SI*2)
+	ADDQ        $+32, SI
+	SUBQ        $+32, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -3099,21 +3013,22 @@ many:
 	JGE     many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
+	SUBQ    $+8, AX
+	JLT     rest
 	VMOVUPS (DX)(SI*4), Y0
 	VMOVUPS (BX)(SI*4), Y1
 	VPMULLD Y1, Y0, Y0
 	VMOVUPS Y0, (CX)(SI*4)
 	ADDQ    $+8, SI
-	SUBQ    $+8, AX
-	JGE     one
+	JMP     one
 
 rest:
 	ADDQ $+8, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVD   (DX)(SI*4), X8
@@ -3124,6 +3039,7 @@ element:
 	DECQ    AX
 	JNE     element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -3211,21 +3127,10 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+48, AX
-	JLT  rest
+	ADDQ $+64, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (DX)(SI*4), Z0
-	VMOVDQU64 (BX)(SI*4), Z1
-	VPMULLD   Z1, Z0, Z0
-	VMOVDQU64 Z0, (CX)(SI*4)
-	ADDQ      $+16, SI
-	SUBQ      $+16, AX
-	JGE       one
-
-rest:
-	ADDQ        $+16, AX
-	JEQ         done
 	MOVQ        $-1, DI
 	BZHIQ       AX, DI, DI
 	KMOVQ       DI, K1
@@ -3233,6 +3138,9 @@ rest:
 	VMOVDQU32.Z (BX)(SI*4), K1, Z1
 	VPMULLD     Z1, Z0, Z0
 	VMOVDQU32   Z0, K1, (CX)(SI*4)
+	ADDQ        $+16, SI
+	SUBQ        $+16, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -3321,21 +3229,10 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (DX)(SI*8), Z0
-	VMOVDQU64 (BX)(SI*8), Z1
-	VPMULLQ   Z1, Z0, Z0
-	VMOVDQU64 Z0, (CX)(SI*8)
-	ADDQ      $+8, SI
-	SUBQ      $+8, AX
-	JGE       one
-
-rest:
-	ADDQ        $+8, AX
-	JEQ         done
 	MOVQ        $-1, DI
 	BZHIQ       AX, DI, DI
 	KMOVQ       DI, K1
@@ -3343,6 +3240,9 @@ rest:
 	VMOVDQU64.Z (BX)(SI*8), K1, Z1
 	VPMULLQ     Z1, Z0, Z0
 	VMOVDQU64   Z0, K1, (CX)(SI*8)
+	ADDQ        $+8, SI
+	SUBQ        $+8, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -3448,10 +3348,12 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
+	SUBQ      $+8, AX
+	JLT       rest
 	VMOVUPS   (DX)(SI*4), Y1
 	VMOVUPS   (BX)(SI*4), Y2
 	VMULPS    Y2, Y1, Y1
@@ -3459,12 +3361,11 @@ one:
 	VPBLENDVB Y2, Y0, Y1, Y1
 	VMOVUPS   Y1, (CX)(SI*4)
 	ADDQ      $+8, SI
-	SUBQ      $+8, AX
-	JGE       one
+	JMP       one
 
 rest:
 	ADDQ $+8, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVD     (DX)(SI*4), X9
@@ -3477,6 +3378,7 @@ element:
 	DECQ      AX
 	JNE       element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -3573,23 +3475,10 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+48, AX
-	JLT  rest
+	ADDQ $+64, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (DX)(SI*4), Z1
-	VMOVDQU64 (BX)(SI*4), Z2
-	VMULPS    Z2, Z1, Z1
-	VCMPPS    $0x03, Z1, Z1, K1
-	VMOVDQU32 Z0, K1, Z1
-	VMOVDQU64 Z1, (CX)(SI*4)
-	ADDQ      $+16, SI
-	SUBQ      $+16, AX
-	JGE       one
-
-rest:
-	ADDQ        $+16, AX
-	JEQ         done
 	MOVQ        $-1, DI
 	BZHIQ       AX, DI, DI
 	KMOVQ       DI, K1
@@ -3599,6 +3488,9 @@ rest:
 	VCMPPS      $0x03, Z1, Z1, K2
 	VMOVDQU32   Z0, K2, Z1
 	VMOVDQU32   Z1, K1, (CX)(SI*4)
+	ADDQ        $+16, SI
+	SUBQ        $+16, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -3696,10 +3588,12 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+12, AX
-	JLT  rest
+	ADDQ $+16, AX
+	JEQ  done
 
 one:
+	SUBQ      $+4, AX
+	JLT       rest
 	VMOVUPS   (DX)(SI*8), Y1
 	VMOVUPS   (BX)(SI*8), Y2
 	VMULPD    Y2, Y1, Y1
@@ -3707,12 +3601,11 @@ one:
 	VPBLENDVB Y2, Y0, Y1, Y1
 	VMOVUPS   Y1, (CX)(SI*8)
 	ADDQ      $+4, SI
-	SUBQ      $+4, AX
-	JGE       one
+	JMP       one
 
 rest:
 	ADDQ $+4, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVQ     (DX)(SI*8), X9
@@ -3725,6 +3618,7 @@ element:
 	DECQ      AX
 	JNE       element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -3821,23 +3715,10 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (DX)(SI*8), Z1
-	VMOVDQU64 (BX)(SI*8), Z2
-	VMULPD    Z2, Z1, Z1
-	VCMPPD    $0x03, Z1, Z1, K1
-	VMOVDQU64 Z0, K1, Z1
-	VMOVDQU64 Z1, (CX)(SI*8)
-	ADDQ      $+8, SI
-	SUBQ      $+8, AX
-	JGE       one
-
-rest:
-	ADDQ        $+8, AX
-	JEQ         done
 	MOVQ        $-1, DI
 	BZHIQ       AX, DI, DI
 	KMOVQ       DI, K1
@@ -3847,6 +3728,9 @@ rest:
 	VCMPPD      $0x03, Z1, Z1, K2
 	VMOVDQU64   Z0, K2, Z1
 	VMOVDQU64   Z1, K1, (CX)(SI*8)
+	ADDQ        $+8, SI
+	SUBQ        $+8, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -3944,10 +3828,12 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
+	SUBQ      $+8, AX
+	JLT       rest
 	VMOVUPS   (DX)(SI*4), Y1
 	VMOVUPS   (BX)(SI*4), Y2
 	VDIVPS    Y2, Y1, Y1
@@ -3955,12 +3841,11 @@ one:
 	VPBLENDVB Y2, Y0, Y1, Y1
 	VMOVUPS   Y1, (CX)(SI*4)
 	ADDQ      $+8, SI
-	SUBQ      $+8, AX
-	JGE       one
+	JMP       one
 
 rest:
 	ADDQ $+8, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVD     (DX)(SI*4), X9
@@ -3973,6 +3858,7 @@ element:
 	DECQ      AX
 	JNE       element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -4069,23 +3955,10 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+48, AX
-	JLT  rest
+	ADDQ $+64, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (DX)(SI*4), Z1
-	VMOVDQU64 (BX)(SI*4), Z2
-	VDIVPS    Z2, Z1, Z1
-	VCMPPS    $0x03, Z1, Z1, K1
-	VMOVDQU32 Z0, K1, Z1
-	VMOVDQU64 Z1, (CX)(SI*4)
-	ADDQ      $+16, SI
-	SUBQ      $+16, AX
-	JGE       one
-
-rest:
-	ADDQ        $+16, AX
-	JEQ         done
 	MOVQ        $-1, DI
 	BZHIQ       AX, DI, DI
 	KMOVQ       DI, K1
@@ -4095,6 +3968,9 @@ rest:
 	VCMPPS      $0x03, Z1, Z1, K2
 	VMOVDQU32   Z0, K2, Z1
 	VMOVDQU32   Z1, K1, (CX)(SI*4)
+	ADDQ        $+16, SI
+	SUBQ        $+16, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -4192,10 +4068,12 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+12, AX
-	JLT  rest
+	ADDQ $+16, AX
+	JEQ  done
 
 one:
+	SUBQ      $+4, AX
+	JLT       rest
 	VMOVUPS   (DX)(SI*8), Y1
 	VMOVUPS   (BX)(SI*8), Y2
 	VDIVPD    Y2, Y1, Y1
@@ -4203,12 +4081,11 @@ one:
 	VPBLENDVB Y2, Y0, Y1, Y1
 	VMOVUPS   Y1, (CX)(SI*8)
 	ADDQ      $+4, SI
-	SUBQ      $+4, AX
-	JGE       one
+	JMP       one
 
 rest:
 	ADDQ $+4, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVQ     (DX)(SI*8), X9
@@ -4221,6 +4098,7 @@ element:
 	DECQ      AX
 	JNE       element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -4317,23 +4195,10 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (DX)(SI*8), Z1
-	VMOVDQU64 (BX)(SI*8), Z2
-	VDIVPD    Z2, Z1, Z1
-	VCMPPD    $0x03, Z1, Z1, K1
-	VMOVDQU64 Z0, K1, Z1
-	VMOVDQU64 Z1, (CX)(SI*8)
-	ADDQ      $+8, SI
-	SUBQ      $+8, AX
-	JGE       one
-
-rest:
-	ADDQ        $+8, AX
-	JEQ         done
 	MOVQ        $-1, DI
 	BZHIQ       AX, DI, DI
 	KMOVQ       DI, K1
@@ -4343,6 +4208,9 @@ rest:
 	VCMPPD      $0x03, Z1, Z1, K2
 	VMOVDQU64   Z0, K2, Z1
 	VMOVDQU64   Z1, K1, (CX)(SI*8)
+	ADDQ        $+8, SI
+	SUBQ        $+8, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -4460,10 +4328,12 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
+	SUBQ      $+8, AX
+	JLT       rest
 	VMOVUPS   (DX)(DI*4), Y1
 	VMOVUPS   (BX)(DI*4), Y2
 	VMULPS    Y2, Y1, Y1
@@ -4473,12 +4343,11 @@ one:
 	VPBLENDVB Y2, Y0, Y1, Y1
 	VMOVUPS   Y1, (CX)(DI*4)
 	ADDQ      $+8, DI
-	SUBQ      $+8, AX
-	JGE       one
+	JMP       one
 
 rest:
 	ADDQ $+8, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVD     (DX)(DI*4), X9
@@ -4493,6 +4362,7 @@ element:
 	DECQ      AX
 	JNE       element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -4609,25 +4479,10 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+48, AX
-	JLT  rest
+	ADDQ $+64, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (DX)(DI*4), Z1
-	VMOVDQU64 (BX)(DI*4), Z2
-	VMULPS    Z2, Z1, Z1
-	VMOVDQU64 (SI)(DI*4), Z2
-	VADDPS    Z2, Z1, Z1
-	VCMPPS    $0x03, Z1, Z1, K1
-	VMOVDQU32 Z0, K1, Z1
-	VMOVDQU64 Z1, (CX)(DI*4)
-	ADDQ      $+16, DI
-	SUBQ      $+16, AX
-	JGE       one
-
-rest:
-	ADDQ        $+16, AX
-	JEQ         done
 	MOVQ        $-1, R8
 	BZHIQ       AX, R8, R8
 	KMOVQ       R8, K1
@@ -4639,6 +4494,9 @@ rest:
 	VCMPPS      $0x03, Z1, Z1, K2
 	VMOVDQU32   Z0, K2, Z1
 	VMOVDQU32   Z1, K1, (CX)(DI*4)
+	ADDQ        $+16, DI
+	SUBQ        $+16, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -4756,10 +4614,12 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+12, AX
-	JLT  rest
+	ADDQ $+16, AX
+	JEQ  done
 
 one:
+	SUBQ      $+4, AX
+	JLT       rest
 	VMOVUPS   (DX)(DI*8), Y1
 	VMOVUPS   (BX)(DI*8), Y2
 	VMULPD    Y2, Y1, Y1
@@ -4769,12 +4629,11 @@ one:
 	VPBLENDVB Y2, Y0, Y1, Y1
 	VMOVUPS   Y1, (CX)(DI*8)
 	ADDQ      $+4, DI
-	SUBQ      $+4, AX
-	JGE       one
+	JMP       one
 
 rest:
 	ADDQ $+4, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVQ     (DX)(DI*8), X9
@@ -4789,6 +4648,7 @@ element:
 	DECQ      AX
 	JNE       element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -4905,25 +4765,10 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (DX)(DI*8), Z1
-	VMOVDQU64 (BX)(DI*8), Z2
-	VMULPD    Z2, Z1, Z1
-	VMOVDQU64 (SI)(DI*8), Z2
-	VADDPD    Z2, Z1, Z1
-	VCMPPD    $0x03, Z1, Z1, K1
-	VMOVDQU64 Z0, K1, Z1
-	VMOVDQU64 Z1, (CX)(DI*8)
-	ADDQ      $+8, DI
-	SUBQ      $+8, AX
-	JGE       one
-
-rest:
-	ADDQ        $+8, AX
-	JEQ         done
 	MOVQ        $-1, R8
 	BZHIQ       AX, R8, R8
 	KMOVQ       R8, K1
@@ -4935,6 +4780,9 @@ rest:
 	VCMPPD      $0x03, Z1, Z1, K2
 	VMOVDQU64   Z0, K2, Z1
 	VMOVDQU64   Z1, K1, (CX)(DI*8)
+	ADDQ        $+8, DI
+	SUBQ        $+8, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -5015,21 +4863,22 @@ many:
 	JGE     many
 
 single:
-	ADDQ $+96, AX
-	JLT  rest
+	ADDQ $+128, AX
+	JEQ  done
 
 one:
+	SUBQ    $+32, AX
+	JLT     rest
 	VMOVUPS (DX)(SI*1), Y0
 	VMOVUPS (BX)(SI*1), Y1
 	VPMAXSB Y1, Y0, Y0
 	VMOVUPS Y0, (CX)(SI*1)
 	ADDQ    $+32, SI
-	SUBQ    $+32, AX
-	JGE     one
+	JMP     one
 
 rest:
 	ADDQ $+32, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	MOVBLZX (DX)(SI*1), DI
@@ -5042,6 +4891,7 @@ element:
 	DECQ    AX
 	JNE     element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -5121,21 +4971,10 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+192, AX
-	JLT  rest
+	ADDQ $+256, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (DX)(SI*1), Z0
-	VMOVDQU64 (BX)(SI*1), Z1
-	VPMAXSB   Z1, Z0, Z0
-	VMOVDQU64 Z0, (CX)(SI*1)
-	ADDQ      $+64, SI
-	SUBQ      $+64, AX
-	JGE       one
-
-rest:
-	ADDQ       $+64, AX
-	JEQ        done
 	MOVQ       $-1, DI
 	BZHIQ      AX, DI, DI
 	KMOVQ      DI, K1
@@ -5143,6 +4982,9 @@ rest:
 	VMOVDQU8.Z (BX)(SI*1), K1, Z1
 	VPMAXSB    Z1, Z0, Z0
 	VMOVDQU8   Z0, K1, (CX)(SI*1)
+	ADDQ       $+64, SI
+	SUBQ       $+64, AX
+	JG         one
 
 done:
 	VZEROUPPER
@@ -5223,21 +5065,22 @@ many:
 	JGE     many
 
 single:
-	ADDQ $+48, AX
-	JLT  rest
+	ADDQ $+64, AX
+	JEQ  done
 
 one:
+	SUBQ    $+16, AX
+	JLT     rest
 	VMOVUPS (DX)(SI*2), Y0
 	VMOVUPS (BX)(SI*2), Y1
 	VPMAXSW Y1, Y0, Y0
 	VMOVUPS Y0, (CX)(SI*2)
 	ADDQ    $+16, SI
-	SUBQ    $+16, AX
-	JGE     one
+	JMP     one
 
 rest:
 	ADDQ $+16, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	MOVWLZX (DX)(SI*2), DI
@@ -5250,6 +5093,7 @@ element:
 	DECQ    AX
 	JNE     element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -5329,21 +5173,10 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+96, AX
-	JLT  rest
+	ADDQ $+128, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (DX)(SI*2), Z0
-	VMOVDQU64 (BX)(SI*2), Z1
-	VPMAXSW   Z1, Z0, Z0
-	VMOVDQU64 Z0, (CX)(SI*2)
-	ADDQ      $+32, SI
-	SUBQ      $+32, AX
-	JGE       one
-
-rest:
-	ADDQ        $+32, AX
-	JEQ         done
 	MOVQ        $-1, DI
 	BZHIQ       AX, DI, DI
 	KMOVQ       DI, K1
@@ -5351,6 +5184,9 @@ rest:
 	VMOVDQU16.Z (BX)(SI*2), K1, Z1
 	VPMAXSW     Z1, Z0, Z0
 	VMOVDQU16   Z0, K1, (CX)(SI*2)
+	ADDQ        $+32, SI
+	SUBQ        $+32, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -5431,21 +5267,22 @@ many:
 	JGE     many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
+	SUBQ    $+8, AX
+	JLT     rest
 	VMOVUPS (DX)(SI*4), Y0
 	VMOVUPS (BX)(SI*4), Y1
 	VPMAXSD Y1, Y0, Y0
 	VMOVUPS Y0, (CX)(SI*4)
 	ADDQ    $+8, SI
-	SUBQ    $+8, AX
-	JGE     one
+	JMP     one
 
 rest:
 	ADDQ $+8, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVD   (DX)(SI*4), X8
@@ -5456,6 +5293,7 @@ element:
 	DECQ    AX
 	JNE     element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -5535,21 +5373,10 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+48, AX
-	JLT  rest
+	ADDQ $+64, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (DX)(SI*4), Z0
-	VMOVDQU64 (BX)(SI*4), Z1
-	VPMAXSD   Z1, Z0, Z0
-	VMOVDQU64 Z0, (CX)(SI*4)
-	ADDQ      $+16, SI
-	SUBQ      $+16, AX
-	JGE       one
-
-rest:
-	ADDQ        $+16, AX
-	JEQ         done
 	MOVQ        $-1, DI
 	BZHIQ       AX, DI, DI
 	KMOVQ       DI, K1
@@ -5557,6 +5384,9 @@ rest:
 	VMOVDQU32.Z (BX)(SI*4), K1, Z1
 	VPMAXSD     Z1, Z0, Z0
 	VMOVDQU32   Z0, K1, (CX)(SI*4)
+	ADDQ        $+16, SI
+	SUBQ        $+16, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -5637,21 +5467,10 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (DX)(SI*8), Z0
-	VMOVDQU64 (BX)(SI*8), Z1
-	VPMAXSQ   Z1, Z0, Z0
-	VMOVDQU64 Z0, (CX)(SI*8)
-	ADDQ      $+8, SI
-	SUBQ      $+8, AX
-	JGE       one
-
-rest:
-	ADDQ        $+8, AX
-	JEQ         done
 	MOVQ        $-1, DI
 	BZHIQ       AX, DI, DI
 	KMOVQ       DI, K1
@@ -5659,6 +5478,9 @@ rest:
 	VMOVDQU64.Z (BX)(SI*8), K1, Z1
 	VPMAXSQ     Z1, Z0, Z0
 	VMOVDQU64   Z0, K1, (CX)(SI*8)
+	ADDQ        $+8, SI
+	SUBQ        $+8, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -5739,21 +5561,22 @@ many:
 	JGE     many
 
 single:
-	ADDQ $+96, AX
-	JLT  rest
+	ADDQ $+128, AX
+	JEQ  done
 
 one:
+	SUBQ    $+32, AX
+	JLT     rest
 	VMOVUPS (DX)(SI*1), Y0
 	VMOVUPS (BX)(SI*1), Y1
 	VPMAXUB Y1, Y0, Y0
 	VMOVUPS Y0, (CX)(SI*1)
 	ADDQ    $+32, SI
-	SUBQ    $+32, AX
-	JGE     one
+	JMP     one
 
 rest:
 	ADDQ $+32, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	MOVBLZX (DX)(SI*1), DI
@@ -5766,6 +5589,7 @@ element:
 	DECQ    AX
 	JNE     element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -5845,21 +5669,10 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+192, AX
-	JLT  rest
+	ADDQ $+256, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (DX)(SI*1), Z0
-	VMOVDQU64 (BX)(SI*1), Z1
-	VPMAXUB   Z1, Z0, Z0
-	VMOVDQU64 Z0, (CX)(SI*1)
-	ADDQ      $+64, SI
-	SUBQ      $+64, AX
-	JGE       one
-
-rest:
-	ADDQ       $+64, AX
-	JEQ        done
 	MOVQ       $-1, DI
 	BZHIQ      AX, DI, DI
 	KMOVQ      DI, K1
@@ -5867,6 +5680,9 @@ rest:
 	VMOVDQU8.Z (BX)(SI*1), K1, Z1
 	VPMAXUB    Z1, Z0, Z0
 	VMOVDQU8   Z0, K1, (CX)(SI*1)
+	ADDQ       $+64, SI
+	SUBQ       $+64, AX
+	JG         one
 
 done:
 	VZEROUPPER
@@ -5947,21 +5763,22 @@ many:
 	JGE     many
 
 single:
-	ADDQ $+48, AX
-	JLT  rest
+	ADDQ $+64, AX
+	JEQ  done
 
 one:
+	SUBQ    $+16, AX
+	JLT     rest
 	VMOVUPS (DX)(SI*2), Y0
 	VMOVUPS (BX)(SI*2), Y1
 	VPMAXUW Y1, Y0, Y0
 	VMOVUPS Y0, (CX)(SI*2)
 	ADDQ    $+16, SI
-	SUBQ    $+16, AX
-	JGE     one
+	JMP     one
 
 rest:
 	ADDQ $+16, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	MOVWLZX (DX)(SI*2), DI
@@ -5974,6 +5791,7 @@ element:
 	DECQ    AX
 	JNE     element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -6053,21 +5871,10 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+96, AX
-	JLT  rest
+	ADDQ $+128, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (DX)(SI*2), Z0
-	VMOVDQU64 (BX)(SI*2), Z1
-	VPMAXUW   Z1, Z0, Z0
-	VMOVDQU64 Z0, (CX)(SI*2)
-	ADDQ      $+32, SI
-	SUBQ      $+32, AX
-	JGE       one
-
-rest:
-	ADDQ        $+32, AX
-	JEQ         done
 	MOVQ        $-1, DI
 	BZHIQ       AX, DI, DI
 	KMOVQ       DI, K1
@@ -6075,6 +5882,9 @@ rest:
 	VMOVDQU16.Z (BX)(SI*2), K1, Z1
 	VPMAXUW     Z1, Z0, Z0
 	VMOVDQU16   Z0, K1, (CX)(SI*2)
+	ADDQ        $+32, SI
+	SUBQ        $+32, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -6155,21 +5965,22 @@ many:
 	JGE     many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
+	SUBQ    $+8, AX
+	JLT     rest
 	VMOVUPS (DX)(SI*4), Y0
 	VMOVUPS (BX)(SI*4), Y1
 	VPMAXUD Y1, Y0, Y0
 	VMOVUPS Y0, (CX)(SI*4)
 	ADDQ    $+8, SI
-	SUBQ    $+8, AX
-	JGE     one
+	JMP     one
 
 rest:
 	ADDQ $+8, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVD   (DX)(SI*4), X8
@@ -6180,6 +5991,7 @@ element:
 	DECQ    AX
 	JNE     element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -6259,21 +6071,10 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+48, AX
-	JLT  rest
+	ADDQ $+64, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (DX)(SI*4), Z0
-	VMOVDQU64 (BX)(SI*4), Z1
-	VPMAXUD   Z1, Z0, Z0
-	VMOVDQU64 Z0, (CX)(SI*4)
-	ADDQ      $+16, SI
-	SUBQ      $+16, AX
-	JGE       one
-
-rest:
-	ADDQ        $+16, AX
-	JEQ         done
 	MOVQ        $-1, DI
 	BZHIQ       AX, DI, DI
 	KMOVQ       DI, K1
@@ -6281,6 +6082,9 @@ rest:
 	VMOVDQU32.Z (BX)(SI*4), K1, Z1
 	VPMAXUD     Z1, Z0, Z0
 	VMOVDQU32   Z0, K1, (CX)(SI*4)
+	ADDQ        $+16, SI
+	SUBQ        $+16, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -6361,21 +6165,10 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (DX)(SI*8), Z0
-	VMOVDQU64 (BX)(SI*8), Z1
-	VPMAXUQ   Z1, Z0, Z0
-	VMOVDQU64 Z0, (CX)(SI*8)
-	ADDQ      $+8, SI
-	SUBQ      $+8, AX
-	JGE       one
-
-rest:
-	ADDQ        $+8, AX
-	JEQ         done
 	MOVQ        $-1, DI
 	BZHIQ       AX, DI, DI
 	KMOVQ       DI, K1
@@ -6383,6 +6176,9 @@ rest:
 	VMOVDQU64.Z (BX)(SI*8), K1, Z1
 	VPMAXUQ     Z1, Z0, Z0
 	VMOVDQU64   Z0, K1, (CX)(SI*8)
+	ADDQ        $+8, SI
+	SUBQ        $+8, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -6496,10 +6292,12 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
+	SUBQ      $+8, AX
+	JLT       rest
 	VMOVUPS   (DX)(SI*4), Y1
 	VMOVUPS   (BX)(SI*4), Y2
 	VMAXPS    Y2, Y1, Y3
@@ -6509,12 +6307,11 @@ one:
 	VPBLENDVB Y1, Y0, Y3, Y1
 	VMOVUPS   Y1, (CX)(SI*4)
 	ADDQ      $+8, SI
-	SUBQ      $+8, AX
-	JGE       one
+	JMP       one
 
 rest:
 	ADDQ $+8, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVD     (DX)(SI*4), X9
@@ -6529,6 +6326,7 @@ element:
 	DECQ      AX
 	JNE       element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -6633,24 +6431,10 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+48, AX
-	JLT  rest
+	ADDQ $+64, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (DX)(SI*4), Z1
-	VMOVDQU64 (BX)(SI*4), Z2
-	VRANGEPS  $0x05, Z2, Z1, Z3
-	VCMPPS    $0x03, Z2, Z1, K1
-	VMOVDQU64 Z3, Z1
-	VMOVDQU32 Z0, K1, Z1
-	VMOVDQU64 Z1, (CX)(SI*4)
-	ADDQ      $+16, SI
-	SUBQ      $+16, AX
-	JGE       one
-
-rest:
-	ADDQ        $+16, AX
-	JEQ         done
 	MOVQ        $-1, DI
 	BZHIQ       AX, DI, DI
 	KMOVQ       DI, K1
@@ -6661,6 +6445,9 @@ rest:
 	VMOVDQU64   Z3, Z1
 	VMOVDQU32   Z0, K2, Z1
 	VMOVDQU32   Z1, K1, (CX)(SI*4)
+	ADDQ        $+16, SI
+	SUBQ        $+16, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -6774,10 +6561,12 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+12, AX
-	JLT  rest
+	ADDQ $+16, AX
+	JEQ  done
 
 one:
+	SUBQ      $+4, AX
+	JLT       rest
 	VMOVUPS   (DX)(SI*8), Y1
 	VMOVUPS   (BX)(SI*8), Y2
 	VMAXPD    Y2, Y1, Y3
@@ -6787,12 +6576,11 @@ one:
 	VPBLENDVB Y1, Y0, Y3, Y1
 	VMOVUPS   Y1, (CX)(SI*8)
 	ADDQ      $+4, SI
-	SUBQ      $+4, AX
-	JGE       one
+	JMP       one
 
 rest:
 	ADDQ $+4, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVQ     (DX)(SI*8), X9
@@ -6807,6 +6595,7 @@ element:
 	DECQ      AX
 	JNE       element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -6911,24 +6700,10 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (DX)(SI*8), Z1
-	VMOVDQU64 (BX)(SI*8), Z2
-	VRANGEPD  $0x05, Z2, Z1, Z3
-	VCMPPD    $0x03, Z2, Z1, K1
-	VMOVDQU64 Z3, Z1
-	VMOVDQU64 Z0, K1, Z1
-	VMOVDQU64 Z1, (CX)(SI*8)
-	ADDQ      $+8, SI
-	SUBQ      $+8, AX
-	JGE       one
-
-rest:
-	ADDQ        $+8, AX
-	JEQ         done
 	MOVQ        $-1, DI
 	BZHIQ       AX, DI, DI
 	KMOVQ       DI, K1
@@ -6939,6 +6714,9 @@ rest:
 	VMOVDQU64   Z3, Z1
 	VMOVDQU64   Z0, K2, Z1
 	VMOVDQU64   Z1, K1, (CX)(SI*8)
+	ADDQ        $+8, SI
+	SUBQ        $+8, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -7019,21 +6797,22 @@ many:
 	JGE     many
 
 single:
-	ADDQ $+96, AX
-	JLT  rest
+	ADDQ $+128, AX
+	JEQ  done
 
 one:
+	SUBQ    $+32, AX
+	JLT     rest
 	VMOVUPS (DX)(SI*1), Y0
 	VMOVUPS (BX)(SI*1), Y1
 	VPMINSB Y1, Y0, Y0
 	VMOVUPS Y0, (CX)(SI*1)
 	ADDQ    $+32, SI
-	SUBQ    $+32, AX
-	JGE     one
+	JMP     one
 
 rest:
 	ADDQ $+32, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	MOVBLZX (DX)(SI*1), DI
@@ -7046,6 +6825,7 @@ element:
 	DECQ    AX
 	JNE     element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -7125,21 +6905,10 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+192, AX
-	JLT  rest
+	ADDQ $+256, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (DX)(SI*1), Z0
-	VMOVDQU64 (BX)(SI*1), Z1
-	VPMINSB   Z1, Z0, Z0
-	VMOVDQU64 Z0, (CX)(SI*1)
-	ADDQ      $+64, SI
-	SUBQ      $+64, AX
-	JGE       one
-
-rest:
-	ADDQ       $+64, AX
-	JEQ        done
 	MOVQ       $-1, DI
 	BZHIQ      AX, DI, DI
 	KMOVQ      DI, K1
@@ -7147,6 +6916,9 @@ rest:
 	VMOVDQU8.Z (BX)(SI*1), K1, Z1
 	VPMINSB    Z1, Z0, Z0
 	VMOVDQU8   Z0, K1, (CX)(SI*1)
+	ADDQ       $+64, SI
+	SUBQ       $+64, AX
+	JG         one
 
 done:
 	VZEROUPPER
@@ -7227,21 +6999,22 @@ many:
 	JGE     many
 
 single:
-	ADDQ $+48, AX
-	JLT  rest
+	ADDQ $+64, AX
+	JEQ  done
 
 one:
+	SUBQ    $+16, AX
+	JLT     rest
 	VMOVUPS (DX)(SI*2), Y0
 	VMOVUPS (BX)(SI*2), Y1
 	VPMINSW Y1, Y0, Y0
 	VMOVUPS Y0, (CX)(SI*2)
 	ADDQ    $+16, SI
-	SUBQ    $+16, AX
-	JGE     one
+	JMP     one
 
 rest:
 	ADDQ $+16, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	MOVWLZX (DX)(SI*2), DI
@@ -7254,6 +7027,7 @@ element:
 	DECQ    AX
 	JNE     element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -7333,21 +7107,10 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+96, AX
-	JLT  rest
+	ADDQ $+128, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (DX)(SI*2), Z0
-	VMOVDQU64 (BX)(SI*2), Z1
-	VPMINSW   Z1, Z0, Z0
-	VMOVDQU64 Z0, (CX)(SI*2)
-	ADDQ      $+32, SI
-	SUBQ      $+32, AX
-	JGE       one
-
-rest:
-	ADDQ        $+32, AX
-	JEQ         done
 	MOVQ        $-1, DI
 	BZHIQ       AX, DI, DI
 	KMOVQ       DI, K1
@@ -7355,6 +7118,9 @@ rest:
 	VMOVDQU16.Z (BX)(SI*2), K1, Z1
 	VPMINSW     Z1, Z0, Z0
 	VMOVDQU16   Z0, K1, (CX)(SI*2)
+	ADDQ        $+32, SI
+	SUBQ        $+32, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -7435,21 +7201,22 @@ many:
 	JGE     many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
+	SUBQ    $+8, AX
+	JLT     rest
 	VMOVUPS (DX)(SI*4), Y0
 	VMOVUPS (BX)(SI*4), Y1
 	VPMINSD Y1, Y0, Y0
 	VMOVUPS Y0, (CX)(SI*4)
 	ADDQ    $+8, SI
-	SUBQ    $+8, AX
-	JGE     one
+	JMP     one
 
 rest:
 	ADDQ $+8, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVD   (DX)(SI*4), X8
@@ -7460,6 +7227,7 @@ element:
 	DECQ    AX
 	JNE     element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -7539,21 +7307,10 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+48, AX
-	JLT  rest
+	ADDQ $+64, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (DX)(SI*4), Z0
-	VMOVDQU64 (BX)(SI*4), Z1
-	VPMINSD   Z1, Z0, Z0
-	VMOVDQU64 Z0, (CX)(SI*4)
-	ADDQ      $+16, SI
-	SUBQ      $+16, AX
-	JGE       one
-
-rest:
-	ADDQ        $+16, AX
-	JEQ         done
 	MOVQ        $-1, DI
 	BZHIQ       AX, DI, DI
 	KMOVQ       DI, K1
@@ -7561,6 +7318,9 @@ rest:
 	VMOVDQU32.Z (BX)(SI*4), K1, Z1
 	VPMINSD     Z1, Z0, Z0
 	VMOVDQU32   Z0, K1, (CX)(SI*4)
+	ADDQ        $+16, SI
+	SUBQ        $+16, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -7641,21 +7401,10 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (DX)(SI*8), Z0
-	VMOVDQU64 (BX)(SI*8), Z1
-	VPMINSQ   Z1, Z0, Z0
-	VMOVDQU64 Z0, (CX)(SI*8)
-	ADDQ      $+8, SI
-	SUBQ      $+8, AX
-	JGE       one
-
-rest:
-	ADDQ        $+8, AX
-	JEQ         done
 	MOVQ        $-1, DI
 	BZHIQ       AX, DI, DI
 	KMOVQ       DI, K1
@@ -7663,6 +7412,9 @@ rest:
 	VMOVDQU64.Z (BX)(SI*8), K1, Z1
 	VPMINSQ     Z1, Z0, Z0
 	VMOVDQU64   Z0, K1, (CX)(SI*8)
+	ADDQ        $+8, SI
+	SUBQ        $+8, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -7743,21 +7495,22 @@ many:
 	JGE     many
 
 single:
-	ADDQ $+96, AX
-	JLT  rest
+	ADDQ $+128, AX
+	JEQ  done
 
 one:
+	SUBQ    $+32, AX
+	JLT     rest
 	VMOVUPS (DX)(SI*1), Y0
 	VMOVUPS (BX)(SI*1), Y1
 	VPMINUB Y1, Y0, Y0
 	VMOVUPS Y0, (CX)(SI*1)
 	ADDQ    $+32, SI
-	SUBQ    $+32, AX
-	JGE     one
+	JMP     one
 
 rest:
 	ADDQ $+32, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	MOVBLZX (DX)(SI*1), DI
@@ -7770,6 +7523,7 @@ element:
 	DECQ    AX
 	JNE     element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -7849,21 +7603,10 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+192, AX
-	JLT  rest
+	ADDQ $+256, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (DX)(SI*1), Z0
-	VMOVDQU64 (BX)(SI*1), Z1
-	VPMINUB   Z1, Z0, Z0
-	VMOVDQU64 Z0, (CX)(SI*1)
-	ADDQ      $+64, SI
-	SUBQ      $+64, AX
-	JGE       one
-
-rest:
-	ADDQ       $+64, AX
-	JEQ        done
 	MOVQ       $-1, DI
 	BZHIQ      AX, DI, DI
 	KMOVQ      DI, K1
@@ -7871,6 +7614,9 @@ rest:
 	VMOVDQU8.Z (BX)(SI*1), K1, Z1
 	VPMINUB    Z1, Z0, Z0
 	VMOVDQU8   Z0, K1, (CX)(SI*1)
+	ADDQ       $+64, SI
+	SUBQ       $+64, AX
+	JG         one
 
 done:
 	VZEROUPPER
@@ -7951,21 +7697,22 @@ many:
 	JGE     many
 
 single:
-	ADDQ $+48, AX
-	JLT  rest
+	ADDQ $+64, AX
+	JEQ  done
 
 one:
+	SUBQ    $+16, AX
+	JLT     rest
 	VMOVUPS (DX)(SI*2), Y0
 	VMOVUPS (BX)(SI*2), Y1
 	VPMINUW Y1, Y0, Y0
 	VMOVUPS Y0, (CX)(SI*2)
 	ADDQ    $+16, SI
-	SUBQ    $+16, AX
-	JGE     one
+	JMP     one
 
 rest:
 	ADDQ $+16, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	MOVWLZX (DX)(SI*2), DI
@@ -7978,6 +7725,7 @@ element:
 	DECQ    AX
 	JNE     element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -8057,21 +7805,10 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+96, AX
-	JLT  rest
+	ADDQ $+128, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (DX)(SI*2), Z0
-	VMOVDQU64 (BX)(SI*2), Z1
-	VPMINUW   Z1, Z0, Z0
-	VMOVDQU64 Z0, (CX)(SI*2)
-	ADDQ      $+32, SI
-	SUBQ      $+32, AX
-	JGE       one
-
-rest:
-	ADDQ        $+32, AX
-	JEQ         done
 	MOVQ        $-1, DI
 	BZHIQ       AX, DI, DI
 	KMOVQ       DI, K1
@@ -8079,6 +7816,9 @@ rest:
 	VMOVDQU16.Z (BX)(SI*2), K1, Z1
 	VPMINUW     Z1, Z0, Z0
 	VMOVDQU16   Z0, K1, (CX)(SI*2)
+	ADDQ        $+32, SI
+	SUBQ        $+32, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -8159,21 +7899,22 @@ many:
 	JGE     many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
+	SUBQ    $+8, AX
+	JLT     rest
 	VMOVUPS (DX)(SI*4), Y0
 	VMOVUPS (BX)(SI*4), Y1
 	VPMINUD Y1, Y0, Y0
 	VMOVUPS Y0, (CX)(SI*4)
 	ADDQ    $+8, SI
-	SUBQ    $+8, AX
-	JGE     one
+	JMP     one
 
 rest:
 	ADDQ $+8, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVD   (DX)(SI*4), X8
@@ -8184,6 +7925,7 @@ element:
 	DECQ    AX
 	JNE     element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -8263,21 +8005,10 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+48, AX
-	JLT  rest
+	ADDQ $+64, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (DX)(SI*4), Z0
-	VMOVDQU64 (BX)(SI*4), Z1
-	VPMINUD   Z1, Z0, Z0
-	VMOVDQU64 Z0, (CX)(SI*4)
-	ADDQ      $+16, SI
-	SUBQ      $+16, AX
-	JGE       one
-
-rest:
-	ADDQ        $+16, AX
-	JEQ         done
 	MOVQ        $-1, DI
 	BZHIQ       AX, DI, DI
 	KMOVQ       DI, K1
@@ -8285,6 +8016,9 @@ rest:
 	VMOVDQU32.Z (BX)(SI*4), K1, Z1
 	VPMINUD     Z1, Z0, Z0
 	VMOVDQU32   Z0, K1, (CX)(SI*4)
+	ADDQ        $+16, SI
+	SUBQ        $+16, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -8365,21 +8099,10 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (DX)(SI*8), Z0
-	VMOVDQU64 (BX)(SI*8), Z1
-	VPMINUQ   Z1, Z0, Z0
-	VMOVDQU64 Z0, (CX)(SI*8)
-	ADDQ      $+8, SI
-	SUBQ      $+8, AX
-	JGE       one
-
-rest:
-	ADDQ        $+8, AX
-	JEQ         done
 	MOVQ        $-1, DI
 	BZHIQ       AX, DI, DI
 	KMOVQ       DI, K1
@@ -8387,6 +8110,9 @@ rest:
 	VMOVDQU64.Z (BX)(SI*8), K1, Z1
 	VPMINUQ     Z1, Z0, Z0
 	VMOVDQU64   Z0, K1, (CX)(SI*8)
+	ADDQ        $+8, SI
+	SUBQ        $+8, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -8500,10 +8226,12 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
+	SUBQ      $+8, AX
+	JLT       rest
 	VMOVUPS   (DX)(SI*4), Y1
 	VMOVUPS   (BX)(SI*4), Y2
 	VMINPS    Y2, Y1, Y3
@@ -8513,12 +8241,11 @@ one:
 	VPBLENDVB Y1, Y0, Y3, Y1
 	VMOVUPS   Y1, (CX)(SI*4)
 	ADDQ      $+8, SI
-	SUBQ      $+8, AX
-	JGE       one
+	JMP       one
 
 rest:
 	ADDQ $+8, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVD     (DX)(SI*4), X9
@@ -8533,6 +8260,7 @@ element:
 	DECQ      AX
 	JNE       element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -8637,24 +8365,10 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+48, AX
-	JLT  rest
+	ADDQ $+64, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (DX)(SI*4), Z1
-	VMOVDQU64 (BX)(SI*4), Z2
-	VRANGEPS  $0x04, Z2, Z1, Z3
-	VCMPPS    $0x03, Z2, Z1, K1
-	VMOVDQU64 Z3, Z1
-	VMOVDQU32 Z0, K1, Z1
-	VMOVDQU64 Z1, (CX)(SI*4)
-	ADDQ      $+16, SI
-	SUBQ      $+16, AX
-	JGE       one
-
-rest:
-	ADDQ        $+16, AX
-	JEQ         done
 	MOVQ        $-1, DI
 	BZHIQ       AX, DI, DI
 	KMOVQ       DI, K1
@@ -8665,6 +8379,9 @@ rest:
 	VMOVDQU64   Z3, Z1
 	VMOVDQU32   Z0, K2, Z1
 	VMOVDQU32   Z1, K1, (CX)(SI*4)
+	ADDQ        $+16, SI
+	SUBQ        $+16, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -8778,10 +8495,12 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+12, AX
-	JLT  rest
+	ADDQ $+16, AX
+	JEQ  done
 
 one:
+	SUBQ      $+4, AX
+	JLT       rest
 	VMOVUPS   (DX)(SI*8), Y1
 	VMOVUPS   (BX)(SI*8), Y2
 	VMINPD    Y2, Y1, Y3
@@ -8791,12 +8510,11 @@ one:
 	VPBLENDVB Y1, Y0, Y3, Y1
 	VMOVUPS   Y1, (CX)(SI*8)
 	ADDQ      $+4, SI
-	SUBQ      $+4, AX
-	JGE       one
+	JMP       one
 
 rest:
 	ADDQ $+4, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVQ     (DX)(SI*8), X9
@@ -8811,6 +8529,7 @@ element:
 	DECQ      AX
 	JNE       element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -8915,24 +8634,10 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (DX)(SI*8), Z1
-	VMOVDQU64 (BX)(SI*8), Z2
-	VRANGEPD  $0x04, Z2, Z1, Z3
-	VCMPPD    $0x03, Z2, Z1, K1
-	VMOVDQU64 Z3, Z1
-	VMOVDQU64 Z0, K1, Z1
-	VMOVDQU64 Z1, (CX)(SI*8)
-	ADDQ      $+8, SI
-	SUBQ      $+8, AX
-	JGE       one
-
-rest:
-	ADDQ        $+8, AX
-	JEQ         done
 	MOVQ        $-1, DI
 	BZHIQ       AX, DI, DI
 	KMOVQ       DI, K1
@@ -8943,6 +8648,9 @@ rest:
 	VMOVDQU64   Z3, Z1
 	VMOVDQU64   Z0, K2, Z1
 	VMOVDQU64   Z1, K1, (CX)(SI*8)
+	ADDQ        $+8, SI
+	SUBQ        $+8, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -9021,22 +8729,23 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+24, CX
-	JLT  rest
+	ADDQ $+32, CX
+	JEQ  done
 
 one:
+	SUBQ      $+8, CX
+	JLT       rest
 	VMOVUPS   (BX)(SI*4), Y2
 	VSUBPS    Y0, Y2, Y2
 	VCMPPS    $0x03, Y2, Y2, Y3
 	VPBLENDVB Y3, Y1, Y2, Y2
 	VMOVUPS   Y2, (DX)(SI*4)
 	ADDQ      $+8, SI
-	SUBQ      $+8, CX
-	JGE       one
+	JMP       one
 
 rest:
 	ADDQ $+8, CX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVD     (BX)(SI*4), X6
@@ -9048,6 +8757,7 @@ element:
 	DECQ      CX
 	JNE       element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -9125,30 +8835,21 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+48, CX
-	JLT  rest
+	ADDQ $+64, CX
+	JEQ  done
 
 one:
-	VMOVDQU64 (BX)(SI*4), Z2
-	VSUBPS    Z0, Z2, Z2
-	VCMPPS    $0x03, Z2, Z2, K1
-	VMOVDQU32 Z1, K1, Z2
-	VMOVDQU64 Z2, (DX)(SI*4)
-	ADDQ      $+16, SI
-	SUBQ      $+16, CX
-	JGE       one
-
-rest:
-	ADDQ        $+16, CX
-	JEQ         done
 	MOVQ        $-1, AX
 	BZHIQ       CX, AX, AX
 	KMOVQ       AX, K1
 	VMOVDQU32.Z (BX)(SI*4), K1, Z2
-	VSUBPS      Z0, Z2, Z0
-	VCMPPS      $0x03, Z0, Z0, K2
-	VMOVDQU32   Z1, K2, Z0
-	VMOVDQU32   Z0, K1, (DX)(SI*4)
+	VSUBPS      Z0, Z2, Z2
+	VCMPPS      $0x03, Z2, Z2, K2
+	VMOVDQU32   Z1, K2, Z2
+	VMOVDQU32   Z2, K1, (DX)(SI*4)
+	ADDQ        $+16, SI
+	SUBQ        $+16, CX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -9227,22 +8928,23 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+24, CX
-	JLT  rest
+	ADDQ $+32, CX
+	JEQ  done
 
 one:
+	SUBQ      $+8, CX
+	JLT       rest
 	VMOVUPS   (BX)(SI*4), Y2
 	VDIVPS    Y0, Y2, Y2
 	VCMPPS    $0x03, Y2, Y2, Y3
 	VPBLENDVB Y3, Y1, Y2, Y2
 	VMOVUPS   Y2, (DX)(SI*4)
 	ADDQ      $+8, SI
-	SUBQ      $+8, CX
-	JGE       one
+	JMP       one
 
 rest:
 	ADDQ $+8, CX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVD     (BX)(SI*4), X6
@@ -9254,6 +8956,7 @@ element:
 	DECQ      CX
 	JNE       element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -9331,30 +9034,21 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+48, CX
-	JLT  rest
+	ADDQ $+64, CX
+	JEQ  done
 
 one:
-	VMOVDQU64 (BX)(SI*4), Z2
-	VDIVPS    Z0, Z2, Z2
-	VCMPPS    $0x03, Z2, Z2, K1
-	VMOVDQU32 Z1, K1, Z2
-	VMOVDQU64 Z2, (DX)(SI*4)
-	ADDQ      $+16, SI
-	SUBQ      $+16, CX
-	JGE       one
-
-rest:
-	ADDQ        $+16, CX
-	JEQ         done
 	MOVQ        $-1, AX
 	BZHIQ       CX, AX, AX
 	KMOVQ       AX, K1
 	VMOVDQU32.Z (BX)(SI*4), K1, Z2
-	VDIVPS      Z0, Z2, Z0
-	VCMPPS      $0x03, Z0, Z0, K2
-	VMOVDQU32   Z1, K2, Z0
-	VMOVDQU32   Z0, K1, (DX)(SI*4)
+	VDIVPS      Z0, Z2, Z2
+	VCMPPS      $0x03, Z2, Z2, K2
+	VMOVDQU32   Z1, K2, Z2
+	VMOVDQU32   Z2, K1, (DX)(SI*4)
+	ADDQ        $+16, SI
+	SUBQ        $+16, CX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -9433,22 +9127,23 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+12, CX
-	JLT  rest
+	ADDQ $+16, CX
+	JEQ  done
 
 one:
+	SUBQ      $+4, CX
+	JLT       rest
 	VMOVUPS   (BX)(SI*8), Y2
 	VSUBPD    Y0, Y2, Y2
 	VCMPPD    $0x03, Y2, Y2, Y3
 	VPBLENDVB Y3, Y1, Y2, Y2
 	VMOVUPS   Y2, (DX)(SI*8)
 	ADDQ      $+4, SI
-	SUBQ      $+4, CX
-	JGE       one
+	JMP       one
 
 rest:
 	ADDQ $+4, CX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVQ     (BX)(SI*8), X6
@@ -9460,6 +9155,7 @@ element:
 	DECQ      CX
 	JNE       element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -9537,30 +9233,21 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+24, CX
-	JLT  rest
+	ADDQ $+32, CX
+	JEQ  done
 
 one:
-	VMOVDQU64 (BX)(SI*8), Z2
-	VSUBPD    Z0, Z2, Z2
-	VCMPPD    $0x03, Z2, Z2, K1
-	VMOVDQU64 Z1, K1, Z2
-	VMOVDQU64 Z2, (DX)(SI*8)
-	ADDQ      $+8, SI
-	SUBQ      $+8, CX
-	JGE       one
-
-rest:
-	ADDQ        $+8, CX
-	JEQ         done
 	MOVQ        $-1, AX
 	BZHIQ       CX, AX, AX
 	KMOVQ       AX, K1
 	VMOVDQU64.Z (BX)(SI*8), K1, Z2
-	VSUBPD      Z0, Z2, Z0
-	VCMPPD      $0x03, Z0, Z0, K2
-	VMOVDQU64   Z1, K2, Z0
-	VMOVDQU64   Z0, K1, (DX)(SI*8)
+	VSUBPD      Z0, Z2, Z2
+	VCMPPD      $0x03, Z2, Z2, K2
+	VMOVDQU64   Z1, K2, Z2
+	VMOVDQU64   Z2, K1, (DX)(SI*8)
+	ADDQ        $+8, SI
+	SUBQ        $+8, CX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -9639,22 +9326,23 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+12, CX
-	JLT  rest
+	ADDQ $+16, CX
+	JEQ  done
 
 one:
+	SUBQ      $+4, CX
+	JLT       rest
 	VMOVUPS   (BX)(SI*8), Y2
 	VDIVPD    Y0, Y2, Y2
 	VCMPPD    $0x03, Y2, Y2, Y3
 	VPBLENDVB Y3, Y1, Y2, Y2
 	VMOVUPS   Y2, (DX)(SI*8)
 	ADDQ      $+4, SI
-	SUBQ      $+4, CX
-	JGE       one
+	JMP       one
 
 rest:
 	ADDQ $+4, CX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVQ     (BX)(SI*8), X6
@@ -9666,6 +9354,7 @@ element:
 	DECQ      CX
 	JNE       element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -9743,30 +9432,21 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+24, CX
-	JLT  rest
+	ADDQ $+32, CX
+	JEQ  done
 
 one:
-	VMOVDQU64 (BX)(SI*8), Z2
-	VDIVPD    Z0, Z2, Z2
-	VCMPPD    $0x03, Z2, Z2, K1
-	VMOVDQU64 Z1, K1, Z2
-	VMOVDQU64 Z2, (DX)(SI*8)
-	ADDQ      $+8, SI
-	SUBQ      $+8, CX
-	JGE       one
-
-rest:
-	ADDQ        $+8, CX
-	JEQ         done
 	MOVQ        $-1, AX
 	BZHIQ       CX, AX, AX
 	KMOVQ       AX, K1
 	VMOVDQU64.Z (BX)(SI*8), K1, Z2
-	VDIVPD      Z0, Z2, Z0
-	VCMPPD      $0x03, Z0, Z0, K2
-	VMOVDQU64   Z1, K2, Z0
-	VMOVDQU64   Z0, K1, (DX)(SI*8)
+	VDIVPD      Z0, Z2, Z2
+	VCMPPD      $0x03, Z2, Z2, K2
+	VMOVDQU64   Z1, K2, Z2
+	VMOVDQU64   Z2, K1, (DX)(SI*8)
+	ADDQ        $+8, SI
+	SUBQ        $+8, CX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -9912,10 +9592,12 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
+	SUBQ      $+8, AX
+	JLT       rest
 	VMOVUPS   (DX)(BX*4), Y3
 	VMAXPS    Y0, Y3, Y4
 	VMAXPS    Y3, Y0, Y5
@@ -9929,12 +9611,11 @@ one:
 	VPBLENDVB Y3, Y2, Y4, Y3
 	VMOVUPS   Y3, (CX)(BX*4)
 	ADDQ      $+8, BX
-	SUBQ      $+8, AX
-	JGE       one
+	JMP       one
 
 rest:
 	ADDQ $+8, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVD     (DX)(BX*4), X9
@@ -9953,6 +9634,7 @@ element:
 	DECQ      AX
 	JNE       element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -10081,40 +9763,26 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+48, AX
-	JLT  rest
+	ADDQ $+64, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (DX)(BX*4), Z3
-	VRANGEPS  $0x05, Z0, Z3, Z4
-	VCMPPS    $0x03, Z0, Z3, K1
-	VMOVDQU64 Z4, Z3
-	VMOVDQU32 Z2, K1, Z3
-	VRANGEPS  $0x04, Z1, Z3, Z4
-	VCMPPS    $0x03, Z1, Z3, K1
-	VMOVDQU64 Z4, Z3
-	VMOVDQU32 Z2, K1, Z3
-	VMOVDQU64 Z3, (CX)(BX*4)
-	ADDQ      $+16, BX
-	SUBQ      $+16, AX
-	JGE       one
-
-rest:
-	ADDQ        $+16, AX
-	JEQ         done
 	MOVQ        $-1, SI
 	BZHIQ       AX, SI, SI
 	KMOVQ       SI, K1
 	VMOVDQU32.Z (DX)(BX*4), K1, Z3
 	VRANGEPS    $0x05, Z0, Z3, Z4
 	VCMPPS      $0x03, Z0, Z3, K2
-	VMOVDQU64   Z4, Z0
-	VMOVDQU32   Z2, K2, Z0
-	VRANGEPS    $0x04, Z1, Z0, Z3
-	VCMPPS      $0x03, Z1, Z0, K2
-	VMOVDQU64   Z3, Z0
-	VMOVDQU32   Z2, K2, Z0
-	VMOVDQU32   Z0, K1, (CX)(BX*4)
+	VMOVDQU64   Z4, Z3
+	VMOVDQU32   Z2, K2, Z3
+	VRANGEPS    $0x04, Z1, Z3, Z4
+	VCMPPS      $0x03, Z1, Z3, K2
+	VMOVDQU64   Z4, Z3
+	VMOVDQU32   Z2, K2, Z3
+	VMOVDQU32   Z3, K1, (CX)(BX*4)
+	ADDQ        $+16, BX
+	SUBQ        $+16, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -10260,10 +9928,12 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+12, AX
-	JLT  rest
+	ADDQ $+16, AX
+	JEQ  done
 
 one:
+	SUBQ      $+4, AX
+	JLT       rest
 	VMOVUPS   (DX)(BX*8), Y3
 	VMAXPD    Y0, Y3, Y4
 	VMAXPD    Y3, Y0, Y5
@@ -10277,12 +9947,11 @@ one:
 	VPBLENDVB Y3, Y2, Y4, Y3
 	VMOVUPS   Y3, (CX)(BX*8)
 	ADDQ      $+4, BX
-	SUBQ      $+4, AX
-	JGE       one
+	JMP       one
 
 rest:
 	ADDQ $+4, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVQ     (DX)(BX*8), X9
@@ -10301,6 +9970,7 @@ element:
 	DECQ      AX
 	JNE       element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -10429,40 +10099,26 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (DX)(BX*8), Z3
-	VRANGEPD  $0x05, Z0, Z3, Z4
-	VCMPPD    $0x03, Z0, Z3, K1
-	VMOVDQU64 Z4, Z3
-	VMOVDQU64 Z2, K1, Z3
-	VRANGEPD  $0x04, Z1, Z3, Z4
-	VCMPPD    $0x03, Z1, Z3, K1
-	VMOVDQU64 Z4, Z3
-	VMOVDQU64 Z2, K1, Z3
-	VMOVDQU64 Z3, (CX)(BX*8)
-	ADDQ      $+8, BX
-	SUBQ      $+8, AX
-	JGE       one
-
-rest:
-	ADDQ        $+8, AX
-	JEQ         done
 	MOVQ        $-1, SI
 	BZHIQ       AX, SI, SI
 	KMOVQ       SI, K1
 	VMOVDQU64.Z (DX)(BX*8), K1, Z3
 	VRANGEPD    $0x05, Z0, Z3, Z4
 	VCMPPD      $0x03, Z0, Z3, K2
-	VMOVDQU64   Z4, Z0
-	VMOVDQU64   Z2, K2, Z0
-	VRANGEPD    $0x04, Z1, Z0, Z3
-	VCMPPD      $0x03, Z1, Z0, K2
-	VMOVDQU64   Z3, Z0
-	VMOVDQU64   Z2, K2, Z0
-	VMOVDQU64   Z0, K1, (CX)(BX*8)
+	VMOVDQU64   Z4, Z3
+	VMOVDQU64   Z2, K2, Z3
+	VRANGEPD    $0x04, Z1, Z3, Z4
+	VCMPPD      $0x03, Z1, Z3, K2
+	VMOVDQU64   Z4, Z3
+	VMOVDQU64   Z2, K2, Z3
+	VMOVDQU64   Z3, K1, (CX)(BX*8)
+	ADDQ        $+8, BX
+	SUBQ        $+8, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -10667,10 +10323,12 @@ many:
 	JGE        many
 
 single:
-	ADDQ $+12, AX
-	JLT  rest
+	ADDQ $+16, AX
+	JEQ  done
 
 one:
+	SUBQ       $+4, AX
+	JLT        rest
 	VMOVUPS    (DX)(BX*4), X6
 	VCVTPS2PD  X6, Y7
 	VADDPD     Y0, Y7, Y8
@@ -10685,12 +10343,11 @@ one:
 	VPBLENDVB  X7, X5, X6, X6
 	VMOVUPS    X6, (CX)(BX*4)
 	ADDQ       $+4, BX
-	SUBQ       $+4, AX
-	JGE        one
+	JMP        one
 
 rest:
 	ADDQ $+4, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVD      (DX)(BX*4), X6
@@ -10710,6 +10367,7 @@ element:
 	DECQ       AX
 	JNE        element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -10873,47 +10531,30 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (DX)(BX*4), Y6
-	VCVTPS2PD Y6, Z7
-	VADDPD    Z0, Z7, Z8
-	VMULPD    Z8, Z7, Z7
-	VDIVPD    Z1, Z7, Z7
-	VCVTPD2PS Z7, Y7
-	VCMPPS    $0x0d, Y2, Y6, K1
-	VMOVDQU32 Y6, K1, Y7
-	VCMPPS    $0x02, Y3, Y6, K1
-	VMOVDQU64 Y7, Y6
-	VMOVDQU32 Y4, K1, Y6
-	VCMPPS    $0x03, Y6, Y6, K1
-	VMOVDQU32 Y5, K1, Y6
-	VMOVDQU64 Y6, (CX)(BX*4)
-	ADDQ      $+8, BX
-	SUBQ      $+8, AX
-	JGE       one
-
-rest:
-	ADDQ        $+8, AX
-	JEQ         done
 	MOVQ        $-1, SI
 	BZHIQ       AX, SI, SI
 	KMOVQ       SI, K1
 	VMOVDQU32.Z (DX)(BX*4), K1, Y6
 	VCVTPS2PD   Y6, Z7
-	VADDPD      Z0, Z7, Z0
-	VMULPD      Z0, Z7, Z0
-	VDIVPD      Z1, Z0, Z0
-	VCVTPD2PS   Z0, Y0
+	VADDPD      Z0, Z7, Z8
+	VMULPD      Z8, Z7, Z7
+	VDIVPD      Z1, Z7, Z7
+	VCVTPD2PS   Z7, Y7
 	VCMPPS      $0x0d, Y2, Y6, K2
-	VMOVDQU32   Y6, K2, Y0
+	VMOVDQU32   Y6, K2, Y7
 	VCMPPS      $0x02, Y3, Y6, K2
-	VMOVDQU32   Y4, K2, Y0
-	VCMPPS      $0x03, Y0, Y0, K2
-	VMOVDQU32   Y5, K2, Y0
-	VMOVDQU32   Y0, K1, (CX)(BX*4)
+	VMOVDQU64   Y7, Y6
+	VMOVDQU32   Y4, K2, Y6
+	VCMPPS      $0x03, Y6, Y6, K2
+	VMOVDQU32   Y5, K2, Y6
+	VMOVDQU32   Y6, K1, (CX)(BX*4)
+	ADDQ        $+8, BX
+	SUBQ        $+8, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -11146,10 +10787,12 @@ many:
 	JGE        many
 
 single:
-	ADDQ $+12, AX
-	JLT  rest
+	ADDQ $+16, AX
+	JEQ  done
 
 one:
+	SUBQ       $+4, AX
+	JLT        rest
 	VCVTPS2PD  X0, Y6
 	VMOVUPS    (DX)(BX*4), X7
 	VCVTPS2PD  X7, Y7
@@ -11171,12 +10814,11 @@ one:
 	VPBLENDVB  X7, X5, X6, X6
 	VMOVUPS    X6, (CX)(BX*4)
 	ADDQ       $+4, BX
-	SUBQ       $+4, AX
-	JGE        one
+	JMP        one
 
 rest:
 	ADDQ $+4, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VCVTPS2PD  X0, Y6
@@ -11203,6 +10845,7 @@ element:
 	DECQ       AX
 	JNE        element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -11402,56 +11045,34 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
-	VCVTPS2PD Y0, Z6
-	VMOVDQU64 (DX)(BX*4), Y7
-	VCVTPS2PD Y7, Z7
-	VMULPD    Z7, Z6, Z6
-	VCVTPS2PD Y1, Z7
-	VADDPD    Z7, Z6, Z6
-	VRANGEPD  $0x04, Z6, Z3, Z7
-	VCMPPD    $0x03, Z6, Z3, K1
-	VMOVDQU64 Z7, Z6
-	VMOVDQU64 Z4, K1, Z6
-	VRANGEPD  $0x05, Z6, Z2, Z7
-	VCMPPD    $0x03, Z6, Z2, K1
-	VMOVDQU64 Z7, Z6
-	VMOVDQU64 Z4, K1, Z6
-	VCVTPD2PS Z6, Y6
-	VCMPPS    $0x03, Y6, Y6, K1
-	VMOVDQU32 Y5, K1, Y6
-	VMOVDQU64 Y6, (CX)(BX*4)
-	ADDQ      $+8, BX
-	SUBQ      $+8, AX
-	JGE       one
-
-rest:
-	ADDQ        $+8, AX
-	JEQ         done
 	MOVQ        $-1, SI
 	BZHIQ       AX, SI, SI
 	KMOVQ       SI, K1
-	VCVTPS2PD   Y0, Z0
-	VMOVDQU32.Z (DX)(BX*4), K1, Y6
-	VCVTPS2PD   Y6, Z6
-	VMULPD      Z6, Z0, Z0
-	VCVTPS2PD   Y1, Z1
-	VADDPD      Z1, Z0, Z0
-	VRANGEPD    $0x04, Z0, Z3, Z1
-	VCMPPD      $0x03, Z0, Z3, K2
-	VMOVDQU64   Z1, Z0
-	VMOVDQU64   Z4, K2, Z0
-	VRANGEPD    $0x05, Z0, Z2, Z1
-	VCMPPD      $0x03, Z0, Z2, K2
-	VMOVDQU64   Z1, Z0
-	VMOVDQU64   Z4, K2, Z0
-	VCVTPD2PS   Z0, Y0
-	VCMPPS      $0x03, Y0, Y0, K2
-	VMOVDQU32   Y5, K2, Y0
-	VMOVDQU32   Y0, K1, (CX)(BX*4)
+	VCVTPS2PD   Y0, Z6
+	VMOVDQU32.Z (DX)(BX*4), K1, Y7
+	VCVTPS2PD   Y7, Z7
+	VMULPD      Z7, Z6, Z6
+	VCVTPS2PD   Y1, Z7
+	VADDPD      Z7, Z6, Z6
+	VRANGEPD    $0x04, Z6, Z3, Z7
+	VCMPPD      $0x03, Z6, Z3, K2
+	VMOVDQU64   Z7, Z6
+	VMOVDQU64   Z4, K2, Z6
+	VRANGEPD    $0x05, Z6, Z2, Z7
+	VCMPPD      $0x03, Z6, Z2, K2
+	VMOVDQU64   Z7, Z6
+	VMOVDQU64   Z4, K2, Z6
+	VCVTPD2PS   Z6, Y6
+	VCMPPS      $0x03, Y6, Y6, K2
+	VMOVDQU32   Y5, K2, Y6
+	VMOVDQU32   Y6, K1, (CX)(BX*4)
+	ADDQ        $+8, BX
+	SUBQ        $+8, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -11558,10 +11179,12 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
+	SUBQ      $+8, AX
+	JLT       rest
 	VMOVUPS   (DX)(BX*4), Y4
 	VCMPPS    $0x01, Y1, Y4, Y5
 	VMULPS    Y0, Y4, Y6
@@ -11570,12 +11193,11 @@ one:
 	VPBLENDVB Y5, Y3, Y4, Y4
 	VMOVUPS   Y4, (CX)(BX*4)
 	ADDQ      $+8, BX
-	SUBQ      $+8, AX
-	JGE       one
+	JMP       one
 
 rest:
 	ADDQ $+8, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVD     (DX)(BX*4), X2
@@ -11589,6 +11211,7 @@ element:
 	DECQ      AX
 	JNE       element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -11700,36 +11323,23 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+48, AX
-	JLT  rest
+	ADDQ $+64, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (DX)(BX*4), Z3
-	VCMPPS    $0x01, Z1, Z3, K1
-	VMULPS    Z0, Z3, Z4
-	VMOVDQU32 Z4, K1, Z3
-	VCMPPS    $0x03, Z3, Z3, K1
-	VMOVDQU32 Z2, K1, Z3
-	VMOVDQU64 Z3, (CX)(BX*4)
-	ADDQ      $+16, BX
-	SUBQ      $+16, AX
-	JGE       one
-
-rest:
-	ADDQ        $+16, AX
-	JEQ         done
 	MOVQ        $-1, SI
 	BZHIQ       AX, SI, SI
 	KMOVQ       SI, K1
 	VMOVDQU32.Z (DX)(BX*4), K1, Z3
 	VCMPPS      $0x01, Z1, Z3, K2
-	VMULPS      Z0, Z3, Z0
-	VMOVDQU64   Z3, Z1
-	VMOVDQU32   Z0, K2, Z1
-	VCMPPS      $0x03, Z1, Z1, K2
-	VMOVDQU64   Z1, Z0
-	VMOVDQU32   Z2, K2, Z0
-	VMOVDQU32   Z0, K1, (CX)(BX*4)
+	VMULPS      Z0, Z3, Z4
+	VMOVDQU32   Z4, K2, Z3
+	VCMPPS      $0x03, Z3, Z3, K2
+	VMOVDQU32   Z2, K2, Z3
+	VMOVDQU32   Z3, K1, (CX)(BX*4)
+	ADDQ        $+16, BX
+	SUBQ        $+16, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -11887,10 +11497,12 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+12, AX
-	JLT  rest
+	ADDQ $+16, AX
+	JEQ  done
 
 one:
+	SUBQ      $+4, AX
+	JLT       rest
 	VMOVUPS   (DX)(BX*8), Y5
 	VADDPD    Y0, Y5, Y6
 	VMULPD    Y6, Y5, Y6
@@ -11903,12 +11515,11 @@ one:
 	VPBLENDVB Y6, Y4, Y5, Y5
 	VMOVUPS   Y5, (CX)(BX*8)
 	ADDQ      $+4, BX
-	SUBQ      $+4, AX
-	JGE       one
+	JMP       one
 
 rest:
 	ADDQ $+4, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVQ     (DX)(BX*8), X9
@@ -11926,6 +11537,7 @@ element:
 	DECQ      AX
 	JNE       element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -12070,44 +11682,28 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (DX)(BX*8), Z5
-	VADDPD    Z0, Z5, Z6
-	VMULPD    Z6, Z5, Z6
-	VDIVPD    Z1, Z6, Z6
-	VCMPPD    $0x0d, Z0, Z5, K1
-	VMOVDQU64 Z5, K1, Z6
-	VCMPPD    $0x02, Z2, Z5, K1
-	VMOVDQU64 Z6, Z5
-	VMOVDQU64 Z3, K1, Z5
-	VCMPPD    $0x03, Z5, Z5, K1
-	VMOVDQU64 Z4, K1, Z5
-	VMOVDQU64 Z5, (CX)(BX*8)
-	ADDQ      $+8, BX
-	SUBQ      $+8, AX
-	JGE       one
-
-rest:
-	ADDQ        $+8, AX
-	JEQ         done
 	MOVQ        $-1, SI
 	BZHIQ       AX, SI, SI
 	KMOVQ       SI, K1
 	VMOVDQU64.Z (DX)(BX*8), K1, Z5
 	VADDPD      Z0, Z5, Z6
 	VMULPD      Z6, Z5, Z6
-	VDIVPD      Z1, Z6, Z1
+	VDIVPD      Z1, Z6, Z6
 	VCMPPD      $0x0d, Z0, Z5, K2
-	VMOVDQU64   Z1, Z0
-	VMOVDQU64   Z5, K2, Z0
+	VMOVDQU64   Z5, K2, Z6
 	VCMPPD      $0x02, Z2, Z5, K2
-	VMOVDQU64   Z3, K2, Z0
-	VCMPPD      $0x03, Z0, Z0, K2
-	VMOVDQU64   Z4, K2, Z0
-	VMOVDQU64   Z0, K1, (CX)(BX*8)
+	VMOVDQU64   Z6, Z5
+	VMOVDQU64   Z3, K2, Z5
+	VCMPPD      $0x03, Z5, Z5, K2
+	VMOVDQU64   Z4, K2, Z5
+	VMOVDQU64   Z5, K1, (CX)(BX*8)
+	ADDQ        $+8, BX
+	SUBQ        $+8, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -12287,10 +11883,12 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+12, AX
-	JLT  rest
+	ADDQ $+16, AX
+	JEQ  done
 
 one:
+	SUBQ      $+4, AX
+	JLT       rest
 	VMOVUPS   (DX)(BX*8), Y5
 	VMULPD    Y5, Y0, Y5
 	VADDPD    Y1, Y5, Y5
@@ -12308,12 +11906,11 @@ one:
 	VPBLENDVB Y6, Y4, Y5, Y5
 	VMOVUPS   Y5, (CX)(BX*8)
 	ADDQ      $+4, BX
-	SUBQ      $+4, AX
-	JGE       one
+	JMP       one
 
 rest:
 	ADDQ $+4, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVQ     (DX)(BX*8), X7
@@ -12336,6 +11933,7 @@ element:
 	DECQ      AX
 	JNE       element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -12498,48 +12096,30 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (DX)(BX*8), Z5
-	VMULPD    Z5, Z0, Z5
-	VADDPD    Z1, Z5, Z5
-	VRANGEPD  $0x04, Z5, Z3, Z6
-	VCMPPD    $0x03, Z5, Z3, K1
-	VMOVDQU64 Z6, Z5
-	VMOVDQU64 Z4, K1, Z5
-	VRANGEPD  $0x05, Z5, Z2, Z6
-	VCMPPD    $0x03, Z5, Z2, K1
-	VMOVDQU64 Z6, Z5
-	VMOVDQU64 Z4, K1, Z5
-	VCMPPD    $0x03, Z5, Z5, K1
-	VMOVDQU64 Z4, K1, Z5
-	VMOVDQU64 Z5, (CX)(BX*8)
-	ADDQ      $+8, BX
-	SUBQ      $+8, AX
-	JGE       one
-
-rest:
-	ADDQ        $+8, AX
-	JEQ         done
 	MOVQ        $-1, SI
 	BZHIQ       AX, SI, SI
 	KMOVQ       SI, K1
 	VMOVDQU64.Z (DX)(BX*8), K1, Z5
-	VMULPD      Z5, Z0, Z0
-	VADDPD      Z1, Z0, Z0
-	VRANGEPD    $0x04, Z0, Z3, Z1
-	VCMPPD      $0x03, Z0, Z3, K2
-	VMOVDQU64   Z1, Z0
-	VMOVDQU64   Z4, K2, Z0
-	VRANGEPD    $0x05, Z0, Z2, Z1
-	VCMPPD      $0x03, Z0, Z2, K2
-	VMOVDQU64   Z1, Z0
-	VMOVDQU64   Z4, K2, Z0
-	VCMPPD      $0x03, Z0, Z0, K2
-	VMOVDQU64   Z4, K2, Z0
-	VMOVDQU64   Z0, K1, (CX)(BX*8)
+	VMULPD      Z5, Z0, Z5
+	VADDPD      Z1, Z5, Z5
+	VRANGEPD    $0x04, Z5, Z3, Z6
+	VCMPPD      $0x03, Z5, Z3, K2
+	VMOVDQU64   Z6, Z5
+	VMOVDQU64   Z4, K2, Z5
+	VRANGEPD    $0x05, Z5, Z2, Z6
+	VCMPPD      $0x03, Z5, Z2, K2
+	VMOVDQU64   Z6, Z5
+	VMOVDQU64   Z4, K2, Z5
+	VCMPPD      $0x03, Z5, Z5, K2
+	VMOVDQU64   Z4, K2, Z5
+	VMOVDQU64   Z5, K1, (CX)(BX*8)
+	ADDQ        $+8, BX
+	SUBQ        $+8, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -12646,10 +12226,12 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+12, AX
-	JLT  rest
+	ADDQ $+16, AX
+	JEQ  done
 
 one:
+	SUBQ      $+4, AX
+	JLT       rest
 	VMOVUPS   (DX)(BX*8), Y4
 	VCMPPD    $0x01, Y1, Y4, Y5
 	VMULPD    Y0, Y4, Y6
@@ -12658,12 +12240,11 @@ one:
 	VPBLENDVB Y5, Y3, Y4, Y4
 	VMOVUPS   Y4, (CX)(BX*8)
 	ADDQ      $+4, BX
-	SUBQ      $+4, AX
-	JGE       one
+	JMP       one
 
 rest:
 	ADDQ $+4, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVQ     (DX)(BX*8), X2
@@ -12677,6 +12258,7 @@ element:
 	DECQ      AX
 	JNE       element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -12788,36 +12370,23 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (DX)(BX*8), Z3
-	VCMPPD    $0x01, Z1, Z3, K1
-	VMULPD    Z0, Z3, Z4
-	VMOVDQU64 Z4, K1, Z3
-	VCMPPD    $0x03, Z3, Z3, K1
-	VMOVDQU64 Z2, K1, Z3
-	VMOVDQU64 Z3, (CX)(BX*8)
-	ADDQ      $+8, BX
-	SUBQ      $+8, AX
-	JGE       one
-
-rest:
-	ADDQ        $+8, AX
-	JEQ         done
 	MOVQ        $-1, SI
 	BZHIQ       AX, SI, SI
 	KMOVQ       SI, K1
 	VMOVDQU64.Z (DX)(BX*8), K1, Z3
 	VCMPPD      $0x01, Z1, Z3, K2
-	VMULPD      Z0, Z3, Z0
-	VMOVDQU64   Z3, Z1
-	VMOVDQU64   Z0, K2, Z1
-	VCMPPD      $0x03, Z1, Z1, K2
-	VMOVDQU64   Z1, Z0
-	VMOVDQU64   Z2, K2, Z0
-	VMOVDQU64   Z0, K1, (CX)(BX*8)
+	VMULPD      Z0, Z3, Z4
+	VMOVDQU64   Z4, K2, Z3
+	VCMPPD      $0x03, Z3, Z3, K2
+	VMOVDQU64   Z2, K2, Z3
+	VMOVDQU64   Z3, K1, (CX)(BX*8)
+	ADDQ        $+8, BX
+	SUBQ        $+8, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -12885,10 +12454,12 @@ many:
 	JGE        many
 
 single:
-	ADDQ $+12, AX
-	JLT  rest
+	ADDQ $+16, AX
+	JEQ  done
 
 one:
+	SUBQ       $+4, AX
+	JLT        rest
 	VMOVUPS    (DX)(BX*4), X4
 	VCVTPS2PD  X4, Y4
 	VSUBPD     Y0, Y4, Y4
@@ -12899,12 +12470,11 @@ one:
 	VPBLENDVB  X5, X3, X4, X4
 	VMOVUPS    X4, (CX)(BX*4)
 	ADDQ       $+4, BX
-	SUBQ       $+4, AX
-	JGE        one
+	JMP        one
 
 rest:
 	ADDQ $+4, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVD      (DX)(BX*4), X4
@@ -12920,6 +12490,7 @@ element:
 	DECQ       AX
 	JNE        element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -12986,38 +12557,25 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (DX)(BX*4), Y4
-	VCVTPS2PD Y4, Z4
-	VSUBPD    Z0, Z4, Z4
-	VMULPD    Z1, Z4, Z4
-	VADDPD    Z2, Z4, Z4
-	VCVTPD2PS Z4, Y4
-	VCMPPS    $0x03, Y4, Y4, K1
-	VMOVDQU32 Y3, K1, Y4
-	VMOVDQU64 Y4, (CX)(BX*4)
-	ADDQ      $+8, BX
-	SUBQ      $+8, AX
-	JGE       one
-
-rest:
-	ADDQ        $+8, AX
-	JEQ         done
 	MOVQ        $-1, SI
 	BZHIQ       AX, SI, SI
 	KMOVQ       SI, K1
 	VMOVDQU32.Z (DX)(BX*4), K1, Y4
 	VCVTPS2PD   Y4, Z4
-	VSUBPD      Z0, Z4, Z0
-	VMULPD      Z1, Z0, Z0
-	VADDPD      Z2, Z0, Z0
-	VCVTPD2PS   Z0, Y0
-	VCMPPS      $0x03, Y0, Y0, K2
-	VMOVDQU32   Y3, K2, Y0
-	VMOVDQU32   Y0, K1, (CX)(BX*4)
+	VSUBPD      Z0, Z4, Z4
+	VMULPD      Z1, Z4, Z4
+	VADDPD      Z2, Z4, Z4
+	VCVTPD2PS   Z4, Y4
+	VCMPPS      $0x03, Y4, Y4, K2
+	VMOVDQU32   Y3, K2, Y4
+	VMOVDQU32   Y4, K1, (CX)(BX*4)
+	ADDQ        $+8, BX
+	SUBQ        $+8, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -13077,10 +12635,12 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+12, AX
-	JLT  rest
+	ADDQ $+16, AX
+	JEQ  done
 
 one:
+	SUBQ      $+4, AX
+	JLT       rest
 	VMOVUPS   (DX)(BX*8), Y4
 	VSUBPD    Y0, Y4, Y4
 	VMULPD    Y1, Y4, Y4
@@ -13089,12 +12649,11 @@ one:
 	VPBLENDVB Y5, Y3, Y4, Y4
 	VMOVUPS   Y4, (CX)(BX*8)
 	ADDQ      $+4, BX
-	SUBQ      $+4, AX
-	JGE       one
+	JMP       one
 
 rest:
 	ADDQ $+4, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVQ     (DX)(BX*8), X8
@@ -13108,6 +12667,7 @@ element:
 	DECQ      AX
 	JNE       element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -13166,34 +12726,23 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (DX)(BX*8), Z4
-	VSUBPD    Z0, Z4, Z4
-	VMULPD    Z1, Z4, Z4
-	VADDPD    Z2, Z4, Z4
-	VCMPPD    $0x03, Z4, Z4, K1
-	VMOVDQU64 Z3, K1, Z4
-	VMOVDQU64 Z4, (CX)(BX*8)
-	ADDQ      $+8, BX
-	SUBQ      $+8, AX
-	JGE       one
-
-rest:
-	ADDQ        $+8, AX
-	JEQ         done
 	MOVQ        $-1, SI
 	BZHIQ       AX, SI, SI
 	KMOVQ       SI, K1
 	VMOVDQU64.Z (DX)(BX*8), K1, Z4
-	VSUBPD      Z0, Z4, Z0
-	VMULPD      Z1, Z0, Z0
-	VADDPD      Z2, Z0, Z0
-	VCMPPD      $0x03, Z0, Z0, K2
-	VMOVDQU64   Z3, K2, Z0
-	VMOVDQU64   Z0, K1, (CX)(BX*8)
+	VSUBPD      Z0, Z4, Z4
+	VMULPD      Z1, Z4, Z4
+	VADDPD      Z2, Z4, Z4
+	VCMPPD      $0x03, Z4, Z4, K2
+	VMOVDQU64   Z3, K2, Z4
+	VMOVDQU64   Z4, K1, (CX)(BX*8)
+	ADDQ        $+8, BX
+	SUBQ        $+8, AX
+	JG          one
 
 done:
 	VZEROUPPER

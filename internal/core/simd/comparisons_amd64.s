@@ -122,10 +122,12 @@ many:
 	JGE          many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
+	SUBQ         $+8, AX
+	JLT          rest
 	VMOVUPS      (DX)(SI*4), Y1
 	VMOVUPS      (BX)(SI*4), Y2
 	VPCMPEQD     Y2, Y1, Y1
@@ -135,12 +137,11 @@ one:
 	VPAND        X0, X1, X1
 	VMOVQ        X1, (CX)(SI*1)
 	ADDQ         $+8, SI
-	SUBQ         $+8, AX
-	JGE          one
+	JMP          one
 
 rest:
 	ADDQ $+8, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVD        (DX)(SI*4), X9
@@ -155,6 +156,7 @@ element:
 	DECQ         AX
 	JNE          element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -243,30 +245,21 @@ many:
 	JGE        many
 
 single:
-	ADDQ $+48, AX
-	JLT  rest
+	ADDQ $+64, AX
+	JEQ  done
 
 one:
-	VMOVDQU64  (DX)(SI*4), Z1
-	VMOVDQU64  (BX)(SI*4), Z2
-	VPCMPD     $0x00, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVDQU64  X1, (CX)(SI*1)
-	ADDQ       $+16, SI
-	SUBQ       $+16, AX
-	JGE        one
-
-rest:
-	ADDQ        $+16, AX
-	JEQ         done
 	MOVQ        $-1, DI
 	BZHIQ       AX, DI, DI
 	KMOVQ       DI, K1
 	VMOVDQU32.Z (DX)(SI*4), K1, Z1
 	VMOVDQU32.Z (BX)(SI*4), K1, Z2
 	VPCMPD      $0x00, Z2, Z1, K2
-	VMOVDQU8.Z  X0, K2, X0
-	VMOVDQU8    X0, K1, (CX)(SI*1)
+	VMOVDQU8.Z  X0, K2, X1
+	VMOVDQU8    X1, K1, (CX)(SI*1)
+	ADDQ        $+16, SI
+	SUBQ        $+16, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -388,10 +381,12 @@ many:
 	JGE          many
 
 single:
-	ADDQ $+12, AX
-	JLT  rest
+	ADDQ $+16, AX
+	JEQ  done
 
 one:
+	SUBQ         $+4, AX
+	JLT          rest
 	VMOVUPS      (DX)(SI*8), Y1
 	VMOVUPS      (BX)(SI*8), Y2
 	VPCMPEQQ     Y2, Y1, Y1
@@ -402,12 +397,11 @@ one:
 	VPAND        X0, X1, X1
 	VMOVD        X1, (CX)(SI*1)
 	ADDQ         $+4, SI
-	SUBQ         $+4, AX
-	JGE          one
+	JMP          one
 
 rest:
 	ADDQ $+4, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVQ        (DX)(SI*8), X9
@@ -423,6 +417,7 @@ element:
 	DECQ         AX
 	JNE          element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -511,30 +506,21 @@ many:
 	JGE        many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
-	VMOVDQU64  (DX)(SI*8), Z1
-	VMOVDQU64  (BX)(SI*8), Z2
-	VPCMPQ     $0x00, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVQ      X1, (CX)(SI*1)
-	ADDQ       $+8, SI
-	SUBQ       $+8, AX
-	JGE        one
-
-rest:
-	ADDQ        $+8, AX
-	JEQ         done
 	MOVQ        $-1, DI
 	BZHIQ       AX, DI, DI
 	KMOVQ       DI, K1
 	VMOVDQU64.Z (DX)(SI*8), K1, Z1
 	VMOVDQU64.Z (BX)(SI*8), K1, Z2
 	VPCMPQ      $0x00, Z2, Z1, K2
-	VMOVDQU8.Z  X0, K2, X0
-	VMOVDQU8    X0, K1, (CX)(SI*1)
+	VMOVDQU8.Z  X0, K2, X1
+	VMOVDQU8    X1, K1, (CX)(SI*1)
+	ADDQ        $+8, SI
+	SUBQ        $+8, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -624,22 +610,23 @@ many:
 	JGE      many
 
 single:
-	ADDQ $+96, AX
-	JLT  rest
+	ADDQ $+128, AX
+	JEQ  done
 
 one:
+	SUBQ     $+32, AX
+	JLT      rest
 	VMOVUPS  (DX)(SI*1), Y1
 	VMOVUPS  (BX)(SI*1), Y2
 	VPCMPEQB Y2, Y1, Y1
 	VPAND    Y0, Y1, Y1
 	VMOVUPS  Y1, (CX)(SI*1)
 	ADDQ     $+32, SI
-	SUBQ     $+32, AX
-	JGE      one
+	JMP      one
 
 rest:
 	ADDQ $+32, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	MOVBLZX  (DX)(SI*1), DI
@@ -653,6 +640,7 @@ element:
 	DECQ     AX
 	JNE      element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -741,30 +729,21 @@ many:
 	JGE        many
 
 single:
-	ADDQ $+192, AX
-	JLT  rest
+	ADDQ $+256, AX
+	JEQ  done
 
 one:
-	VMOVDQU64  (DX)(SI*1), Z1
-	VMOVDQU64  (BX)(SI*1), Z2
-	VPCMPUB    $0x00, Z2, Z1, K1
-	VMOVDQU8.Z Z0, K1, Z1
-	VMOVDQU64  Z1, (CX)(SI*1)
-	ADDQ       $+64, SI
-	SUBQ       $+64, AX
-	JGE        one
-
-rest:
-	ADDQ       $+64, AX
-	JEQ        done
 	MOVQ       $-1, DI
 	BZHIQ      AX, DI, DI
 	KMOVQ      DI, K1
 	VMOVDQU8.Z (DX)(SI*1), K1, Z1
 	VMOVDQU8.Z (BX)(SI*1), K1, Z2
 	VPCMPUB    $0x00, Z2, Z1, K2
-	VMOVDQU8.Z Z0, K2, Z0
-	VMOVDQU8   Z0, K1, (CX)(SI*1)
+	VMOVDQU8.Z Z0, K2, Z1
+	VMOVDQU8   Z1, K1, (CX)(SI*1)
+	ADDQ       $+64, SI
+	SUBQ       $+64, AX
+	JG         one
 
 done:
 	VZEROUPPER
@@ -878,10 +857,12 @@ many:
 	JGE          many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
+	SUBQ         $+8, AX
+	JLT          rest
 	VMOVUPS      (DX)(SI*4), Y1
 	VMOVUPS      (BX)(SI*4), Y2
 	VCMPPS       $0x00, Y2, Y1, Y1
@@ -891,12 +872,11 @@ one:
 	VPAND        X0, X1, X1
 	VMOVQ        X1, (CX)(SI*1)
 	ADDQ         $+8, SI
-	SUBQ         $+8, AX
-	JGE          one
+	JMP          one
 
 rest:
 	ADDQ $+8, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVD        (DX)(SI*4), X9
@@ -911,6 +891,7 @@ element:
 	DECQ         AX
 	JNE          element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -999,30 +980,21 @@ many:
 	JGE        many
 
 single:
-	ADDQ $+48, AX
-	JLT  rest
+	ADDQ $+64, AX
+	JEQ  done
 
 one:
-	VMOVDQU64  (DX)(SI*4), Z1
-	VMOVDQU64  (BX)(SI*4), Z2
-	VCMPPS     $0x00, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVDQU64  X1, (CX)(SI*1)
-	ADDQ       $+16, SI
-	SUBQ       $+16, AX
-	JGE        one
-
-rest:
-	ADDQ        $+16, AX
-	JEQ         done
 	MOVQ        $-1, DI
 	BZHIQ       AX, DI, DI
 	KMOVQ       DI, K1
 	VMOVDQU32.Z (DX)(SI*4), K1, Z1
 	VMOVDQU32.Z (BX)(SI*4), K1, Z2
 	VCMPPS      $0x00, Z2, Z1, K2
-	VMOVDQU8.Z  X0, K2, X0
-	VMOVDQU8    X0, K1, (CX)(SI*1)
+	VMOVDQU8.Z  X0, K2, X1
+	VMOVDQU8    X1, K1, (CX)(SI*1)
+	ADDQ        $+16, SI
+	SUBQ        $+16, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -1144,10 +1116,12 @@ many:
 	JGE          many
 
 single:
-	ADDQ $+12, AX
-	JLT  rest
+	ADDQ $+16, AX
+	JEQ  done
 
 one:
+	SUBQ         $+4, AX
+	JLT          rest
 	VMOVUPS      (DX)(SI*8), Y1
 	VMOVUPS      (BX)(SI*8), Y2
 	VCMPPD       $0x00, Y2, Y1, Y1
@@ -1158,12 +1132,11 @@ one:
 	VPAND        X0, X1, X1
 	VMOVD        X1, (CX)(SI*1)
 	ADDQ         $+4, SI
-	SUBQ         $+4, AX
-	JGE          one
+	JMP          one
 
 rest:
 	ADDQ $+4, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVQ        (DX)(SI*8), X9
@@ -1179,6 +1152,7 @@ element:
 	DECQ         AX
 	JNE          element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -1267,30 +1241,21 @@ many:
 	JGE        many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
-	VMOVDQU64  (DX)(SI*8), Z1
-	VMOVDQU64  (BX)(SI*8), Z2
-	VCMPPD     $0x00, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVQ      X1, (CX)(SI*1)
-	ADDQ       $+8, SI
-	SUBQ       $+8, AX
-	JGE        one
-
-rest:
-	ADDQ        $+8, AX
-	JEQ         done
 	MOVQ        $-1, DI
 	BZHIQ       AX, DI, DI
 	KMOVQ       DI, K1
 	VMOVDQU64.Z (DX)(SI*8), K1, Z1
 	VMOVDQU64.Z (BX)(SI*8), K1, Z2
 	VCMPPD      $0x00, Z2, Z1, K2
-	VMOVDQU8.Z  X0, K2, X0
-	VMOVDQU8    X0, K1, (CX)(SI*1)
+	VMOVDQU8.Z  X0, K2, X1
+	VMOVDQU8    X1, K1, (CX)(SI*1)
+	ADDQ        $+8, SI
+	SUBQ        $+8, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -1404,10 +1369,12 @@ many:
 	JGE          many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
+	SUBQ         $+8, AX
+	JLT          rest
 	VMOVUPS      (DX)(SI*4), Y1
 	VMOVUPS      (BX)(SI*4), Y2
 	VPCMPGTD     Y1, Y2, Y1
@@ -1417,12 +1384,11 @@ one:
 	VPAND        X0, X1, X1
 	VMOVQ        X1, (CX)(SI*1)
 	ADDQ         $+8, SI
-	SUBQ         $+8, AX
-	JGE          one
+	JMP          one
 
 rest:
 	ADDQ $+8, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVD        (DX)(SI*4), X9
@@ -1437,6 +1403,7 @@ element:
 	DECQ         AX
 	JNE          element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -1525,30 +1492,21 @@ many:
 	JGE        many
 
 single:
-	ADDQ $+48, AX
-	JLT  rest
+	ADDQ $+64, AX
+	JEQ  done
 
 one:
-	VMOVDQU64  (DX)(SI*4), Z1
-	VMOVDQU64  (BX)(SI*4), Z2
-	VPCMPD     $0x01, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVDQU64  X1, (CX)(SI*1)
-	ADDQ       $+16, SI
-	SUBQ       $+16, AX
-	JGE        one
-
-rest:
-	ADDQ        $+16, AX
-	JEQ         done
 	MOVQ        $-1, DI
 	BZHIQ       AX, DI, DI
 	KMOVQ       DI, K1
 	VMOVDQU32.Z (DX)(SI*4), K1, Z1
 	VMOVDQU32.Z (BX)(SI*4), K1, Z2
 	VPCMPD      $0x01, Z2, Z1, K2
-	VMOVDQU8.Z  X0, K2, X0
-	VMOVDQU8    X0, K1, (CX)(SI*1)
+	VMOVDQU8.Z  X0, K2, X1
+	VMOVDQU8    X1, K1, (CX)(SI*1)
+	ADDQ        $+16, SI
+	SUBQ        $+16, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -1670,10 +1628,12 @@ many:
 	JGE          many
 
 single:
-	ADDQ $+12, AX
-	JLT  rest
+	ADDQ $+16, AX
+	JEQ  done
 
 one:
+	SUBQ         $+4, AX
+	JLT          rest
 	VMOVUPS      (DX)(SI*8), Y1
 	VMOVUPS      (BX)(SI*8), Y2
 	VPCMPGTQ     Y1, Y2, Y1
@@ -1684,12 +1644,11 @@ one:
 	VPAND        X0, X1, X1
 	VMOVD        X1, (CX)(SI*1)
 	ADDQ         $+4, SI
-	SUBQ         $+4, AX
-	JGE          one
+	JMP          one
 
 rest:
 	ADDQ $+4, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVQ        (DX)(SI*8), X9
@@ -1705,6 +1664,7 @@ element:
 	DECQ         AX
 	JNE          element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -1793,30 +1753,21 @@ many:
 	JGE        many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
-	VMOVDQU64  (DX)(SI*8), Z1
-	VMOVDQU64  (BX)(SI*8), Z2
-	VPCMPQ     $0x01, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVQ      X1, (CX)(SI*1)
-	ADDQ       $+8, SI
-	SUBQ       $+8, AX
-	JGE        one
-
-rest:
-	ADDQ        $+8, AX
-	JEQ         done
 	MOVQ        $-1, DI
 	BZHIQ       AX, DI, DI
 	KMOVQ       DI, K1
 	VMOVDQU64.Z (DX)(SI*8), K1, Z1
 	VMOVDQU64.Z (BX)(SI*8), K1, Z2
 	VPCMPQ      $0x01, Z2, Z1, K2
-	VMOVDQU8.Z  X0, K2, X0
-	VMOVDQU8    X0, K1, (CX)(SI*1)
+	VMOVDQU8.Z  X0, K2, X1
+	VMOVDQU8    X1, K1, (CX)(SI*1)
+	ADDQ        $+8, SI
+	SUBQ        $+8, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -1933,10 +1884,12 @@ many:
 	JGE      many
 
 single:
-	ADDQ $+96, AX
-	JLT  rest
+	ADDQ $+128, AX
+	JEQ  done
 
 one:
+	SUBQ     $+32, AX
+	JLT      rest
 	VMOVUPS  (DX)(SI*1), Y2
 	VMOVUPS  (BX)(SI*1), Y3
 	VPXOR    Y0, Y2, Y2
@@ -1945,12 +1898,11 @@ one:
 	VPAND    Y1, Y2, Y2
 	VMOVUPS  Y2, (CX)(SI*1)
 	ADDQ     $+32, SI
-	SUBQ     $+32, AX
-	JGE      one
+	JMP      one
 
 rest:
 	ADDQ $+32, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	MOVBLZX  (DX)(SI*1), DI
@@ -1966,6 +1918,7 @@ element:
 	DECQ     AX
 	JNE      element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -2054,30 +2007,21 @@ many:
 	JGE        many
 
 single:
-	ADDQ $+192, AX
-	JLT  rest
+	ADDQ $+256, AX
+	JEQ  done
 
 one:
-	VMOVDQU64  (DX)(SI*1), Z1
-	VMOVDQU64  (BX)(SI*1), Z2
-	VPCMPUB    $0x01, Z2, Z1, K1
-	VMOVDQU8.Z Z0, K1, Z1
-	VMOVDQU64  Z1, (CX)(SI*1)
-	ADDQ       $+64, SI
-	SUBQ       $+64, AX
-	JGE        one
-
-rest:
-	ADDQ       $+64, AX
-	JEQ        done
 	MOVQ       $-1, DI
 	BZHIQ      AX, DI, DI
 	KMOVQ      DI, K1
 	VMOVDQU8.Z (DX)(SI*1), K1, Z1
 	VMOVDQU8.Z (BX)(SI*1), K1, Z2
 	VPCMPUB    $0x01, Z2, Z1, K2
-	VMOVDQU8.Z Z0, K2, Z0
-	VMOVDQU8   Z0, K1, (CX)(SI*1)
+	VMOVDQU8.Z Z0, K2, Z1
+	VMOVDQU8   Z1, K1, (CX)(SI*1)
+	ADDQ       $+64, SI
+	SUBQ       $+64, AX
+	JG         one
 
 done:
 	VZEROUPPER
@@ -2191,10 +2135,12 @@ many:
 	JGE          many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
+	SUBQ         $+8, AX
+	JLT          rest
 	VMOVUPS      (DX)(SI*4), Y1
 	VMOVUPS      (BX)(SI*4), Y2
 	VCMPPS       $0x01, Y2, Y1, Y1
@@ -2204,12 +2150,11 @@ one:
 	VPAND        X0, X1, X1
 	VMOVQ        X1, (CX)(SI*1)
 	ADDQ         $+8, SI
-	SUBQ         $+8, AX
-	JGE          one
+	JMP          one
 
 rest:
 	ADDQ $+8, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVD        (DX)(SI*4), X9
@@ -2224,6 +2169,7 @@ element:
 	DECQ         AX
 	JNE          element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -2312,30 +2258,21 @@ many:
 	JGE        many
 
 single:
-	ADDQ $+48, AX
-	JLT  rest
+	ADDQ $+64, AX
+	JEQ  done
 
 one:
-	VMOVDQU64  (DX)(SI*4), Z1
-	VMOVDQU64  (BX)(SI*4), Z2
-	VCMPPS     $0x01, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVDQU64  X1, (CX)(SI*1)
-	ADDQ       $+16, SI
-	SUBQ       $+16, AX
-	JGE        one
-
-rest:
-	ADDQ        $+16, AX
-	JEQ         done
 	MOVQ        $-1, DI
 	BZHIQ       AX, DI, DI
 	KMOVQ       DI, K1
 	VMOVDQU32.Z (DX)(SI*4), K1, Z1
 	VMOVDQU32.Z (BX)(SI*4), K1, Z2
 	VCMPPS      $0x01, Z2, Z1, K2
-	VMOVDQU8.Z  X0, K2, X0
-	VMOVDQU8    X0, K1, (CX)(SI*1)
+	VMOVDQU8.Z  X0, K2, X1
+	VMOVDQU8    X1, K1, (CX)(SI*1)
+	ADDQ        $+16, SI
+	SUBQ        $+16, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -2457,10 +2394,12 @@ many:
 	JGE          many
 
 single:
-	ADDQ $+12, AX
-	JLT  rest
+	ADDQ $+16, AX
+	JEQ  done
 
 one:
+	SUBQ         $+4, AX
+	JLT          rest
 	VMOVUPS      (DX)(SI*8), Y1
 	VMOVUPS      (BX)(SI*8), Y2
 	VCMPPD       $0x01, Y2, Y1, Y1
@@ -2471,12 +2410,11 @@ one:
 	VPAND        X0, X1, X1
 	VMOVD        X1, (CX)(SI*1)
 	ADDQ         $+4, SI
-	SUBQ         $+4, AX
-	JGE          one
+	JMP          one
 
 rest:
 	ADDQ $+4, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVQ        (DX)(SI*8), X9
@@ -2492,6 +2430,7 @@ element:
 	DECQ         AX
 	JNE          element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -2580,30 +2519,21 @@ many:
 	JGE        many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
-	VMOVDQU64  (DX)(SI*8), Z1
-	VMOVDQU64  (BX)(SI*8), Z2
-	VCMPPD     $0x01, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVQ      X1, (CX)(SI*1)
-	ADDQ       $+8, SI
-	SUBQ       $+8, AX
-	JGE        one
-
-rest:
-	ADDQ        $+8, AX
-	JEQ         done
 	MOVQ        $-1, DI
 	BZHIQ       AX, DI, DI
 	KMOVQ       DI, K1
 	VMOVDQU64.Z (DX)(SI*8), K1, Z1
 	VMOVDQU64.Z (BX)(SI*8), K1, Z2
 	VCMPPD      $0x01, Z2, Z1, K2
-	VMOVDQU8.Z  X0, K2, X0
-	VMOVDQU8    X0, K1, (CX)(SI*1)
+	VMOVDQU8.Z  X0, K2, X1
+	VMOVDQU8    X1, K1, (CX)(SI*1)
+	ADDQ        $+8, SI
+	SUBQ        $+8, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -2736,10 +2666,12 @@ many:
 	JGE          many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
+	SUBQ         $+8, AX
+	JLT          rest
 	VMOVUPS      (DX)(SI*4), Y2
 	VMOVUPS      (BX)(SI*4), Y3
 	VPCMPGTD     Y3, Y2, Y2
@@ -2750,12 +2682,11 @@ one:
 	VPAND        X1, X2, X2
 	VMOVQ        X2, (CX)(SI*1)
 	ADDQ         $+8, SI
-	SUBQ         $+8, AX
-	JGE          one
+	JMP          one
 
 rest:
 	ADDQ $+8, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVD        (DX)(SI*4), X10
@@ -2771,6 +2702,7 @@ element:
 	DECQ         AX
 	JNE          element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -2859,30 +2791,21 @@ many:
 	JGE        many
 
 single:
-	ADDQ $+48, AX
-	JLT  rest
+	ADDQ $+64, AX
+	JEQ  done
 
 one:
-	VMOVDQU64  (DX)(SI*4), Z1
-	VMOVDQU64  (BX)(SI*4), Z2
-	VPCMPD     $0x02, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVDQU64  X1, (CX)(SI*1)
-	ADDQ       $+16, SI
-	SUBQ       $+16, AX
-	JGE        one
-
-rest:
-	ADDQ        $+16, AX
-	JEQ         done
 	MOVQ        $-1, DI
 	BZHIQ       AX, DI, DI
 	KMOVQ       DI, K1
 	VMOVDQU32.Z (DX)(SI*4), K1, Z1
 	VMOVDQU32.Z (BX)(SI*4), K1, Z2
 	VPCMPD      $0x02, Z2, Z1, K2
-	VMOVDQU8.Z  X0, K2, X0
-	VMOVDQU8    X0, K1, (CX)(SI*1)
+	VMOVDQU8.Z  X0, K2, X1
+	VMOVDQU8    X1, K1, (CX)(SI*1)
+	ADDQ        $+16, SI
+	SUBQ        $+16, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -3013,10 +2936,12 @@ many:
 	JGE          many
 
 single:
-	ADDQ $+12, AX
-	JLT  rest
+	ADDQ $+16, AX
+	JEQ  done
 
 one:
+	SUBQ         $+4, AX
+	JLT          rest
 	VMOVUPS      (DX)(SI*8), Y2
 	VMOVUPS      (BX)(SI*8), Y3
 	VPCMPGTQ     Y3, Y2, Y2
@@ -3028,12 +2953,11 @@ one:
 	VPAND        X1, X2, X2
 	VMOVD        X2, (CX)(SI*1)
 	ADDQ         $+4, SI
-	SUBQ         $+4, AX
-	JGE          one
+	JMP          one
 
 rest:
 	ADDQ $+4, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVQ        (DX)(SI*8), X10
@@ -3050,6 +2974,7 @@ element:
 	DECQ         AX
 	JNE          element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -3138,30 +3063,21 @@ many:
 	JGE        many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
-	VMOVDQU64  (DX)(SI*8), Z1
-	VMOVDQU64  (BX)(SI*8), Z2
-	VPCMPQ     $0x02, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVQ      X1, (CX)(SI*1)
-	ADDQ       $+8, SI
-	SUBQ       $+8, AX
-	JGE        one
-
-rest:
-	ADDQ        $+8, AX
-	JEQ         done
 	MOVQ        $-1, DI
 	BZHIQ       AX, DI, DI
 	KMOVQ       DI, K1
 	VMOVDQU64.Z (DX)(SI*8), K1, Z1
 	VMOVDQU64.Z (BX)(SI*8), K1, Z2
 	VPCMPQ      $0x02, Z2, Z1, K2
-	VMOVDQU8.Z  X0, K2, X0
-	VMOVDQU8    X0, K1, (CX)(SI*1)
+	VMOVDQU8.Z  X0, K2, X1
+	VMOVDQU8    X1, K1, (CX)(SI*1)
+	ADDQ        $+8, SI
+	SUBQ        $+8, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -3277,10 +3193,12 @@ many:
 	JGE      many
 
 single:
-	ADDQ $+96, AX
-	JLT  rest
+	ADDQ $+128, AX
+	JEQ  done
 
 one:
+	SUBQ     $+32, AX
+	JLT      rest
 	VMOVUPS  (DX)(SI*1), Y3
 	VMOVUPS  (BX)(SI*1), Y4
 	VPXOR    Y0, Y3, Y3
@@ -3290,12 +3208,11 @@ one:
 	VPAND    Y2, Y3, Y3
 	VMOVUPS  Y3, (CX)(SI*1)
 	ADDQ     $+32, SI
-	SUBQ     $+32, AX
-	JGE      one
+	JMP      one
 
 rest:
 	ADDQ $+32, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	MOVBLZX  (DX)(SI*1), DI
@@ -3312,6 +3229,7 @@ element:
 	DECQ     AX
 	JNE      element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -3400,30 +3318,21 @@ many:
 	JGE        many
 
 single:
-	ADDQ $+192, AX
-	JLT  rest
+	ADDQ $+256, AX
+	JEQ  done
 
 one:
-	VMOVDQU64  (DX)(SI*1), Z1
-	VMOVDQU64  (BX)(SI*1), Z2
-	VPCMPUB    $0x02, Z2, Z1, K1
-	VMOVDQU8.Z Z0, K1, Z1
-	VMOVDQU64  Z1, (CX)(SI*1)
-	ADDQ       $+64, SI
-	SUBQ       $+64, AX
-	JGE        one
-
-rest:
-	ADDQ       $+64, AX
-	JEQ        done
 	MOVQ       $-1, DI
 	BZHIQ      AX, DI, DI
 	KMOVQ      DI, K1
 	VMOVDQU8.Z (DX)(SI*1), K1, Z1
 	VMOVDQU8.Z (BX)(SI*1), K1, Z2
 	VPCMPUB    $0x02, Z2, Z1, K2
-	VMOVDQU8.Z Z0, K2, Z0
-	VMOVDQU8   Z0, K1, (CX)(SI*1)
+	VMOVDQU8.Z Z0, K2, Z1
+	VMOVDQU8   Z1, K1, (CX)(SI*1)
+	ADDQ       $+64, SI
+	SUBQ       $+64, AX
+	JG         one
 
 done:
 	VZEROUPPER
@@ -3537,10 +3446,12 @@ many:
 	JGE          many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
+	SUBQ         $+8, AX
+	JLT          rest
 	VMOVUPS      (DX)(SI*4), Y1
 	VMOVUPS      (BX)(SI*4), Y2
 	VCMPPS       $0x02, Y2, Y1, Y1
@@ -3550,12 +3461,11 @@ one:
 	VPAND        X0, X1, X1
 	VMOVQ        X1, (CX)(SI*1)
 	ADDQ         $+8, SI
-	SUBQ         $+8, AX
-	JGE          one
+	JMP          one
 
 rest:
 	ADDQ $+8, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVD        (DX)(SI*4), X9
@@ -3570,6 +3480,7 @@ element:
 	DECQ         AX
 	JNE          element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -3658,30 +3569,21 @@ many:
 	JGE        many
 
 single:
-	ADDQ $+48, AX
-	JLT  rest
+	ADDQ $+64, AX
+	JEQ  done
 
 one:
-	VMOVDQU64  (DX)(SI*4), Z1
-	VMOVDQU64  (BX)(SI*4), Z2
-	VCMPPS     $0x02, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVDQU64  X1, (CX)(SI*1)
-	ADDQ       $+16, SI
-	SUBQ       $+16, AX
-	JGE        one
-
-rest:
-	ADDQ        $+16, AX
-	JEQ         done
 	MOVQ        $-1, DI
 	BZHIQ       AX, DI, DI
 	KMOVQ       DI, K1
 	VMOVDQU32.Z (DX)(SI*4), K1, Z1
 	VMOVDQU32.Z (BX)(SI*4), K1, Z2
 	VCMPPS      $0x02, Z2, Z1, K2
-	VMOVDQU8.Z  X0, K2, X0
-	VMOVDQU8    X0, K1, (CX)(SI*1)
+	VMOVDQU8.Z  X0, K2, X1
+	VMOVDQU8    X1, K1, (CX)(SI*1)
+	ADDQ        $+16, SI
+	SUBQ        $+16, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -3803,10 +3705,12 @@ many:
 	JGE          many
 
 single:
-	ADDQ $+12, AX
-	JLT  rest
+	ADDQ $+16, AX
+	JEQ  done
 
 one:
+	SUBQ         $+4, AX
+	JLT          rest
 	VMOVUPS      (DX)(SI*8), Y1
 	VMOVUPS      (BX)(SI*8), Y2
 	VCMPPD       $0x02, Y2, Y1, Y1
@@ -3817,12 +3721,11 @@ one:
 	VPAND        X0, X1, X1
 	VMOVD        X1, (CX)(SI*1)
 	ADDQ         $+4, SI
-	SUBQ         $+4, AX
-	JGE          one
+	JMP          one
 
 rest:
 	ADDQ $+4, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVQ        (DX)(SI*8), X9
@@ -3838,6 +3741,7 @@ element:
 	DECQ         AX
 	JNE          element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -3926,30 +3830,21 @@ many:
 	JGE        many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
-	VMOVDQU64  (DX)(SI*8), Z1
-	VMOVDQU64  (BX)(SI*8), Z2
-	VCMPPD     $0x02, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVQ      X1, (CX)(SI*1)
-	ADDQ       $+8, SI
-	SUBQ       $+8, AX
-	JGE        one
-
-rest:
-	ADDQ        $+8, AX
-	JEQ         done
 	MOVQ        $-1, DI
 	BZHIQ       AX, DI, DI
 	KMOVQ       DI, K1
 	VMOVDQU64.Z (DX)(SI*8), K1, Z1
 	VMOVDQU64.Z (BX)(SI*8), K1, Z2
 	VCMPPD      $0x02, Z2, Z1, K2
-	VMOVDQU8.Z  X0, K2, X0
-	VMOVDQU8    X0, K1, (CX)(SI*1)
+	VMOVDQU8.Z  X0, K2, X1
+	VMOVDQU8    X1, K1, (CX)(SI*1)
+	ADDQ        $+8, SI
+	SUBQ        $+8, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -4072,10 +3967,12 @@ many:
 	JGE          many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
+	SUBQ         $+8, AX
+	JLT          rest
 	VMOVUPS      (DX)(SI*4), Y2
 	VMOVUPS      (BX)(SI*4), Y3
 	VPCMPEQD     Y3, Y2, Y2
@@ -4086,12 +3983,11 @@ one:
 	VPAND        X1, X2, X2
 	VMOVQ        X2, (CX)(SI*1)
 	ADDQ         $+8, SI
-	SUBQ         $+8, AX
-	JGE          one
+	JMP          one
 
 rest:
 	ADDQ $+8, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVD        (DX)(SI*4), X10
@@ -4107,6 +4003,7 @@ element:
 	DECQ         AX
 	JNE          element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -4195,30 +4092,21 @@ many:
 	JGE        many
 
 single:
-	ADDQ $+48, AX
-	JLT  rest
+	ADDQ $+64, AX
+	JEQ  done
 
 one:
-	VMOVDQU64  (DX)(SI*4), Z1
-	VMOVDQU64  (BX)(SI*4), Z2
-	VPCMPD     $0x04, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVDQU64  X1, (CX)(SI*1)
-	ADDQ       $+16, SI
-	SUBQ       $+16, AX
-	JGE        one
-
-rest:
-	ADDQ        $+16, AX
-	JEQ         done
 	MOVQ        $-1, DI
 	BZHIQ       AX, DI, DI
 	KMOVQ       DI, K1
 	VMOVDQU32.Z (DX)(SI*4), K1, Z1
 	VMOVDQU32.Z (BX)(SI*4), K1, Z2
 	VPCMPD      $0x04, Z2, Z1, K2
-	VMOVDQU8.Z  X0, K2, X0
-	VMOVDQU8    X0, K1, (CX)(SI*1)
+	VMOVDQU8.Z  X0, K2, X1
+	VMOVDQU8    X1, K1, (CX)(SI*1)
+	ADDQ        $+16, SI
+	SUBQ        $+16, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -4349,10 +4237,12 @@ many:
 	JGE          many
 
 single:
-	ADDQ $+12, AX
-	JLT  rest
+	ADDQ $+16, AX
+	JEQ  done
 
 one:
+	SUBQ         $+4, AX
+	JLT          rest
 	VMOVUPS      (DX)(SI*8), Y2
 	VMOVUPS      (BX)(SI*8), Y3
 	VPCMPEQQ     Y3, Y2, Y2
@@ -4364,12 +4254,11 @@ one:
 	VPAND        X1, X2, X2
 	VMOVD        X2, (CX)(SI*1)
 	ADDQ         $+4, SI
-	SUBQ         $+4, AX
-	JGE          one
+	JMP          one
 
 rest:
 	ADDQ $+4, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVQ        (DX)(SI*8), X10
@@ -4386,6 +4275,7 @@ element:
 	DECQ         AX
 	JNE          element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -4474,30 +4364,21 @@ many:
 	JGE        many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
-	VMOVDQU64  (DX)(SI*8), Z1
-	VMOVDQU64  (BX)(SI*8), Z2
-	VPCMPQ     $0x04, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVQ      X1, (CX)(SI*1)
-	ADDQ       $+8, SI
-	SUBQ       $+8, AX
-	JGE        one
-
-rest:
-	ADDQ        $+8, AX
-	JEQ         done
 	MOVQ        $-1, DI
 	BZHIQ       AX, DI, DI
 	KMOVQ       DI, K1
 	VMOVDQU64.Z (DX)(SI*8), K1, Z1
 	VMOVDQU64.Z (BX)(SI*8), K1, Z2
 	VPCMPQ      $0x04, Z2, Z1, K2
-	VMOVDQU8.Z  X0, K2, X0
-	VMOVDQU8    X0, K1, (CX)(SI*1)
+	VMOVDQU8.Z  X0, K2, X1
+	VMOVDQU8    X1, K1, (CX)(SI*1)
+	ADDQ        $+8, SI
+	SUBQ        $+8, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -4596,10 +4477,12 @@ many:
 	JGE      many
 
 single:
-	ADDQ $+96, AX
-	JLT  rest
+	ADDQ $+128, AX
+	JEQ  done
 
 one:
+	SUBQ     $+32, AX
+	JLT      rest
 	VMOVUPS  (DX)(SI*1), Y2
 	VMOVUPS  (BX)(SI*1), Y3
 	VPCMPEQB Y3, Y2, Y2
@@ -4607,12 +4490,11 @@ one:
 	VPAND    Y1, Y2, Y2
 	VMOVUPS  Y2, (CX)(SI*1)
 	ADDQ     $+32, SI
-	SUBQ     $+32, AX
-	JGE      one
+	JMP      one
 
 rest:
 	ADDQ $+32, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	MOVBLZX  (DX)(SI*1), DI
@@ -4627,6 +4509,7 @@ element:
 	DECQ     AX
 	JNE      element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -4715,30 +4598,21 @@ many:
 	JGE        many
 
 single:
-	ADDQ $+192, AX
-	JLT  rest
+	ADDQ $+256, AX
+	JEQ  done
 
 one:
-	VMOVDQU64  (DX)(SI*1), Z1
-	VMOVDQU64  (BX)(SI*1), Z2
-	VPCMPUB    $0x04, Z2, Z1, K1
-	VMOVDQU8.Z Z0, K1, Z1
-	VMOVDQU64  Z1, (CX)(SI*1)
-	ADDQ       $+64, SI
-	SUBQ       $+64, AX
-	JGE        one
-
-rest:
-	ADDQ       $+64, AX
-	JEQ        done
 	MOVQ       $-1, DI
 	BZHIQ      AX, DI, DI
 	KMOVQ      DI, K1
 	VMOVDQU8.Z (DX)(SI*1), K1, Z1
 	VMOVDQU8.Z (BX)(SI*1), K1, Z2
 	VPCMPUB    $0x04, Z2, Z1, K2
-	VMOVDQU8.Z Z0, K2, Z0
-	VMOVDQU8   Z0, K1, (CX)(SI*1)
+	VMOVDQU8.Z Z0, K2, Z1
+	VMOVDQU8   Z1, K1, (CX)(SI*1)
+	ADDQ       $+64, SI
+	SUBQ       $+64, AX
+	JG         one
 
 done:
 	VZEROUPPER
@@ -4852,10 +4726,12 @@ many:
 	JGE          many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
+	SUBQ         $+8, AX
+	JLT          rest
 	VMOVUPS      (DX)(SI*4), Y1
 	VMOVUPS      (BX)(SI*4), Y2
 	VCMPPS       $0x04, Y2, Y1, Y1
@@ -4865,12 +4741,11 @@ one:
 	VPAND        X0, X1, X1
 	VMOVQ        X1, (CX)(SI*1)
 	ADDQ         $+8, SI
-	SUBQ         $+8, AX
-	JGE          one
+	JMP          one
 
 rest:
 	ADDQ $+8, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVD        (DX)(SI*4), X9
@@ -4885,6 +4760,7 @@ element:
 	DECQ         AX
 	JNE          element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -4973,30 +4849,21 @@ many:
 	JGE        many
 
 single:
-	ADDQ $+48, AX
-	JLT  rest
+	ADDQ $+64, AX
+	JEQ  done
 
 one:
-	VMOVDQU64  (DX)(SI*4), Z1
-	VMOVDQU64  (BX)(SI*4), Z2
-	VCMPPS     $0x04, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVDQU64  X1, (CX)(SI*1)
-	ADDQ       $+16, SI
-	SUBQ       $+16, AX
-	JGE        one
-
-rest:
-	ADDQ        $+16, AX
-	JEQ         done
 	MOVQ        $-1, DI
 	BZHIQ       AX, DI, DI
 	KMOVQ       DI, K1
 	VMOVDQU32.Z (DX)(SI*4), K1, Z1
 	VMOVDQU32.Z (BX)(SI*4), K1, Z2
 	VCMPPS      $0x04, Z2, Z1, K2
-	VMOVDQU8.Z  X0, K2, X0
-	VMOVDQU8    X0, K1, (CX)(SI*1)
+	VMOVDQU8.Z  X0, K2, X1
+	VMOVDQU8    X1, K1, (CX)(SI*1)
+	ADDQ        $+16, SI
+	SUBQ        $+16, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -5118,10 +4985,12 @@ many:
 	JGE          many
 
 single:
-	ADDQ $+12, AX
-	JLT  rest
+	ADDQ $+16, AX
+	JEQ  done
 
 one:
+	SUBQ         $+4, AX
+	JLT          rest
 	VMOVUPS      (DX)(SI*8), Y1
 	VMOVUPS      (BX)(SI*8), Y2
 	VCMPPD       $0x04, Y2, Y1, Y1
@@ -5132,12 +5001,11 @@ one:
 	VPAND        X0, X1, X1
 	VMOVD        X1, (CX)(SI*1)
 	ADDQ         $+4, SI
-	SUBQ         $+4, AX
-	JGE          one
+	JMP          one
 
 rest:
 	ADDQ $+4, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVQ        (DX)(SI*8), X9
@@ -5153,6 +5021,7 @@ element:
 	DECQ         AX
 	JNE          element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -5241,30 +5110,21 @@ many:
 	JGE        many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
-	VMOVDQU64  (DX)(SI*8), Z1
-	VMOVDQU64  (BX)(SI*8), Z2
-	VCMPPD     $0x04, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVQ      X1, (CX)(SI*1)
-	ADDQ       $+8, SI
-	SUBQ       $+8, AX
-	JGE        one
-
-rest:
-	ADDQ        $+8, AX
-	JEQ         done
 	MOVQ        $-1, DI
 	BZHIQ       AX, DI, DI
 	KMOVQ       DI, K1
 	VMOVDQU64.Z (DX)(SI*8), K1, Z1
 	VMOVDQU64.Z (BX)(SI*8), K1, Z2
 	VCMPPD      $0x04, Z2, Z1, K2
-	VMOVDQU8.Z  X0, K2, X0
-	VMOVDQU8    X0, K1, (CX)(SI*1)
+	VMOVDQU8.Z  X0, K2, X1
+	VMOVDQU8    X1, K1, (CX)(SI*1)
+	ADDQ        $+8, SI
+	SUBQ        $+8, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -5387,10 +5247,12 @@ many:
 	JGE          many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
+	SUBQ         $+8, AX
+	JLT          rest
 	VMOVUPS      (DX)(SI*4), Y2
 	VMOVUPS      (BX)(SI*4), Y3
 	VPCMPGTD     Y2, Y3, Y2
@@ -5401,12 +5263,11 @@ one:
 	VPAND        X1, X2, X2
 	VMOVQ        X2, (CX)(SI*1)
 	ADDQ         $+8, SI
-	SUBQ         $+8, AX
-	JGE          one
+	JMP          one
 
 rest:
 	ADDQ $+8, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVD        (DX)(SI*4), X10
@@ -5422,6 +5283,7 @@ element:
 	DECQ         AX
 	JNE          element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -5510,30 +5372,21 @@ many:
 	JGE        many
 
 single:
-	ADDQ $+48, AX
-	JLT  rest
+	ADDQ $+64, AX
+	JEQ  done
 
 one:
-	VMOVDQU64  (DX)(SI*4), Z1
-	VMOVDQU64  (BX)(SI*4), Z2
-	VPCMPD     $0x05, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVDQU64  X1, (CX)(SI*1)
-	ADDQ       $+16, SI
-	SUBQ       $+16, AX
-	JGE        one
-
-rest:
-	ADDQ        $+16, AX
-	JEQ         done
 	MOVQ        $-1, DI
 	BZHIQ       AX, DI, DI
 	KMOVQ       DI, K1
 	VMOVDQU32.Z (DX)(SI*4), K1, Z1
 	VMOVDQU32.Z (BX)(SI*4), K1, Z2
 	VPCMPD      $0x05, Z2, Z1, K2
-	VMOVDQU8.Z  X0, K2, X0
-	VMOVDQU8    X0, K1, (CX)(SI*1)
+	VMOVDQU8.Z  X0, K2, X1
+	VMOVDQU8    X1, K1, (CX)(SI*1)
+	ADDQ        $+16, SI
+	SUBQ        $+16, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -5664,10 +5517,12 @@ many:
 	JGE          many
 
 single:
-	ADDQ $+12, AX
-	JLT  rest
+	ADDQ $+16, AX
+	JEQ  done
 
 one:
+	SUBQ         $+4, AX
+	JLT          rest
 	VMOVUPS      (DX)(SI*8), Y2
 	VMOVUPS      (BX)(SI*8), Y3
 	VPCMPGTQ     Y2, Y3, Y2
@@ -5679,12 +5534,11 @@ one:
 	VPAND        X1, X2, X2
 	VMOVD        X2, (CX)(SI*1)
 	ADDQ         $+4, SI
-	SUBQ         $+4, AX
-	JGE          one
+	JMP          one
 
 rest:
 	ADDQ $+4, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVQ        (DX)(SI*8), X10
@@ -5701,6 +5555,7 @@ element:
 	DECQ         AX
 	JNE          element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -5789,30 +5644,21 @@ many:
 	JGE        many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
-	VMOVDQU64  (DX)(SI*8), Z1
-	VMOVDQU64  (BX)(SI*8), Z2
-	VPCMPQ     $0x05, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVQ      X1, (CX)(SI*1)
-	ADDQ       $+8, SI
-	SUBQ       $+8, AX
-	JGE        one
-
-rest:
-	ADDQ        $+8, AX
-	JEQ         done
 	MOVQ        $-1, DI
 	BZHIQ       AX, DI, DI
 	KMOVQ       DI, K1
 	VMOVDQU64.Z (DX)(SI*8), K1, Z1
 	VMOVDQU64.Z (BX)(SI*8), K1, Z2
 	VPCMPQ      $0x05, Z2, Z1, K2
-	VMOVDQU8.Z  X0, K2, X0
-	VMOVDQU8    X0, K1, (CX)(SI*1)
+	VMOVDQU8.Z  X0, K2, X1
+	VMOVDQU8    X1, K1, (CX)(SI*1)
+	ADDQ        $+8, SI
+	SUBQ        $+8, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -5928,10 +5774,12 @@ many:
 	JGE      many
 
 single:
-	ADDQ $+96, AX
-	JLT  rest
+	ADDQ $+128, AX
+	JEQ  done
 
 one:
+	SUBQ     $+32, AX
+	JLT      rest
 	VMOVUPS  (DX)(SI*1), Y3
 	VMOVUPS  (BX)(SI*1), Y4
 	VPXOR    Y0, Y3, Y3
@@ -5941,12 +5789,11 @@ one:
 	VPAND    Y2, Y3, Y3
 	VMOVUPS  Y3, (CX)(SI*1)
 	ADDQ     $+32, SI
-	SUBQ     $+32, AX
-	JGE      one
+	JMP      one
 
 rest:
 	ADDQ $+32, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	MOVBLZX  (DX)(SI*1), DI
@@ -5963,6 +5810,7 @@ element:
 	DECQ     AX
 	JNE      element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -6051,30 +5899,21 @@ many:
 	JGE        many
 
 single:
-	ADDQ $+192, AX
-	JLT  rest
+	ADDQ $+256, AX
+	JEQ  done
 
 one:
-	VMOVDQU64  (DX)(SI*1), Z1
-	VMOVDQU64  (BX)(SI*1), Z2
-	VPCMPUB    $0x05, Z2, Z1, K1
-	VMOVDQU8.Z Z0, K1, Z1
-	VMOVDQU64  Z1, (CX)(SI*1)
-	ADDQ       $+64, SI
-	SUBQ       $+64, AX
-	JGE        one
-
-rest:
-	ADDQ       $+64, AX
-	JEQ        done
 	MOVQ       $-1, DI
 	BZHIQ      AX, DI, DI
 	KMOVQ      DI, K1
 	VMOVDQU8.Z (DX)(SI*1), K1, Z1
 	VMOVDQU8.Z (BX)(SI*1), K1, Z2
 	VPCMPUB    $0x05, Z2, Z1, K2
-	VMOVDQU8.Z Z0, K2, Z0
-	VMOVDQU8   Z0, K1, (CX)(SI*1)
+	VMOVDQU8.Z Z0, K2, Z1
+	VMOVDQU8   Z1, K1, (CX)(SI*1)
+	ADDQ       $+64, SI
+	SUBQ       $+64, AX
+	JG         one
 
 done:
 	VZEROUPPER
@@ -6188,10 +6027,12 @@ many:
 	JGE          many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
+	SUBQ         $+8, AX
+	JLT          rest
 	VMOVUPS      (DX)(SI*4), Y1
 	VMOVUPS      (BX)(SI*4), Y2
 	VCMPPS       $0x0d, Y2, Y1, Y1
@@ -6201,12 +6042,11 @@ one:
 	VPAND        X0, X1, X1
 	VMOVQ        X1, (CX)(SI*1)
 	ADDQ         $+8, SI
-	SUBQ         $+8, AX
-	JGE          one
+	JMP          one
 
 rest:
 	ADDQ $+8, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVD        (DX)(SI*4), X9
@@ -6221,6 +6061,7 @@ element:
 	DECQ         AX
 	JNE          element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -6309,30 +6150,21 @@ many:
 	JGE        many
 
 single:
-	ADDQ $+48, AX
-	JLT  rest
+	ADDQ $+64, AX
+	JEQ  done
 
 one:
-	VMOVDQU64  (DX)(SI*4), Z1
-	VMOVDQU64  (BX)(SI*4), Z2
-	VCMPPS     $0x0d, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVDQU64  X1, (CX)(SI*1)
-	ADDQ       $+16, SI
-	SUBQ       $+16, AX
-	JGE        one
-
-rest:
-	ADDQ        $+16, AX
-	JEQ         done
 	MOVQ        $-1, DI
 	BZHIQ       AX, DI, DI
 	KMOVQ       DI, K1
 	VMOVDQU32.Z (DX)(SI*4), K1, Z1
 	VMOVDQU32.Z (BX)(SI*4), K1, Z2
 	VCMPPS      $0x0d, Z2, Z1, K2
-	VMOVDQU8.Z  X0, K2, X0
-	VMOVDQU8    X0, K1, (CX)(SI*1)
+	VMOVDQU8.Z  X0, K2, X1
+	VMOVDQU8    X1, K1, (CX)(SI*1)
+	ADDQ        $+16, SI
+	SUBQ        $+16, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -6454,10 +6286,12 @@ many:
 	JGE          many
 
 single:
-	ADDQ $+12, AX
-	JLT  rest
+	ADDQ $+16, AX
+	JEQ  done
 
 one:
+	SUBQ         $+4, AX
+	JLT          rest
 	VMOVUPS      (DX)(SI*8), Y1
 	VMOVUPS      (BX)(SI*8), Y2
 	VCMPPD       $0x0d, Y2, Y1, Y1
@@ -6468,12 +6302,11 @@ one:
 	VPAND        X0, X1, X1
 	VMOVD        X1, (CX)(SI*1)
 	ADDQ         $+4, SI
-	SUBQ         $+4, AX
-	JGE          one
+	JMP          one
 
 rest:
 	ADDQ $+4, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVQ        (DX)(SI*8), X9
@@ -6489,6 +6322,7 @@ element:
 	DECQ         AX
 	JNE          element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -6577,30 +6411,21 @@ many:
 	JGE        many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
-	VMOVDQU64  (DX)(SI*8), Z1
-	VMOVDQU64  (BX)(SI*8), Z2
-	VCMPPD     $0x0d, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVQ      X1, (CX)(SI*1)
-	ADDQ       $+8, SI
-	SUBQ       $+8, AX
-	JGE        one
-
-rest:
-	ADDQ        $+8, AX
-	JEQ         done
 	MOVQ        $-1, DI
 	BZHIQ       AX, DI, DI
 	KMOVQ       DI, K1
 	VMOVDQU64.Z (DX)(SI*8), K1, Z1
 	VMOVDQU64.Z (BX)(SI*8), K1, Z2
 	VCMPPD      $0x0d, Z2, Z1, K2
-	VMOVDQU8.Z  X0, K2, X0
-	VMOVDQU8    X0, K1, (CX)(SI*1)
+	VMOVDQU8.Z  X0, K2, X1
+	VMOVDQU8    X1, K1, (CX)(SI*1)
+	ADDQ        $+8, SI
+	SUBQ        $+8, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -6714,10 +6539,12 @@ many:
 	JGE          many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
+	SUBQ         $+8, AX
+	JLT          rest
 	VMOVUPS      (DX)(SI*4), Y1
 	VMOVUPS      (BX)(SI*4), Y2
 	VPCMPGTD     Y2, Y1, Y1
@@ -6727,12 +6554,11 @@ one:
 	VPAND        X0, X1, X1
 	VMOVQ        X1, (CX)(SI*1)
 	ADDQ         $+8, SI
-	SUBQ         $+8, AX
-	JGE          one
+	JMP          one
 
 rest:
 	ADDQ $+8, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVD        (DX)(SI*4), X9
@@ -6747,6 +6573,7 @@ element:
 	DECQ         AX
 	JNE          element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -6835,30 +6662,21 @@ many:
 	JGE        many
 
 single:
-	ADDQ $+48, AX
-	JLT  rest
+	ADDQ $+64, AX
+	JEQ  done
 
 one:
-	VMOVDQU64  (DX)(SI*4), Z1
-	VMOVDQU64  (BX)(SI*4), Z2
-	VPCMPD     $0x06, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVDQU64  X1, (CX)(SI*1)
-	ADDQ       $+16, SI
-	SUBQ       $+16, AX
-	JGE        one
-
-rest:
-	ADDQ        $+16, AX
-	JEQ         done
 	MOVQ        $-1, DI
 	BZHIQ       AX, DI, DI
 	KMOVQ       DI, K1
 	VMOVDQU32.Z (DX)(SI*4), K1, Z1
 	VMOVDQU32.Z (BX)(SI*4), K1, Z2
 	VPCMPD      $0x06, Z2, Z1, K2
-	VMOVDQU8.Z  X0, K2, X0
-	VMOVDQU8    X0, K1, (CX)(SI*1)
+	VMOVDQU8.Z  X0, K2, X1
+	VMOVDQU8    X1, K1, (CX)(SI*1)
+	ADDQ        $+16, SI
+	SUBQ        $+16, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -6980,10 +6798,12 @@ many:
 	JGE          many
 
 single:
-	ADDQ $+12, AX
-	JLT  rest
+	ADDQ $+16, AX
+	JEQ  done
 
 one:
+	SUBQ         $+4, AX
+	JLT          rest
 	VMOVUPS      (DX)(SI*8), Y1
 	VMOVUPS      (BX)(SI*8), Y2
 	VPCMPGTQ     Y2, Y1, Y1
@@ -6994,12 +6814,11 @@ one:
 	VPAND        X0, X1, X1
 	VMOVD        X1, (CX)(SI*1)
 	ADDQ         $+4, SI
-	SUBQ         $+4, AX
-	JGE          one
+	JMP          one
 
 rest:
 	ADDQ $+4, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVQ        (DX)(SI*8), X9
@@ -7015,6 +6834,7 @@ element:
 	DECQ         AX
 	JNE          element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -7103,30 +6923,21 @@ many:
 	JGE        many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
-	VMOVDQU64  (DX)(SI*8), Z1
-	VMOVDQU64  (BX)(SI*8), Z2
-	VPCMPQ     $0x06, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVQ      X1, (CX)(SI*1)
-	ADDQ       $+8, SI
-	SUBQ       $+8, AX
-	JGE        one
-
-rest:
-	ADDQ        $+8, AX
-	JEQ         done
 	MOVQ        $-1, DI
 	BZHIQ       AX, DI, DI
 	KMOVQ       DI, K1
 	VMOVDQU64.Z (DX)(SI*8), K1, Z1
 	VMOVDQU64.Z (BX)(SI*8), K1, Z2
 	VPCMPQ      $0x06, Z2, Z1, K2
-	VMOVDQU8.Z  X0, K2, X0
-	VMOVDQU8    X0, K1, (CX)(SI*1)
+	VMOVDQU8.Z  X0, K2, X1
+	VMOVDQU8    X1, K1, (CX)(SI*1)
+	ADDQ        $+8, SI
+	SUBQ        $+8, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -7233,10 +7044,12 @@ many:
 	JGE      many
 
 single:
-	ADDQ $+96, AX
-	JLT  rest
+	ADDQ $+128, AX
+	JEQ  done
 
 one:
+	SUBQ     $+32, AX
+	JLT      rest
 	VMOVUPS  (DX)(SI*1), Y2
 	VMOVUPS  (BX)(SI*1), Y3
 	VPXOR    Y0, Y2, Y2
@@ -7245,12 +7058,11 @@ one:
 	VPAND    Y1, Y2, Y2
 	VMOVUPS  Y2, (CX)(SI*1)
 	ADDQ     $+32, SI
-	SUBQ     $+32, AX
-	JGE      one
+	JMP      one
 
 rest:
 	ADDQ $+32, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	MOVBLZX  (DX)(SI*1), DI
@@ -7266,6 +7078,7 @@ element:
 	DECQ     AX
 	JNE      element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -7354,30 +7167,21 @@ many:
 	JGE        many
 
 single:
-	ADDQ $+192, AX
-	JLT  rest
+	ADDQ $+256, AX
+	JEQ  done
 
 one:
-	VMOVDQU64  (DX)(SI*1), Z1
-	VMOVDQU64  (BX)(SI*1), Z2
-	VPCMPUB    $0x06, Z2, Z1, K1
-	VMOVDQU8.Z Z0, K1, Z1
-	VMOVDQU64  Z1, (CX)(SI*1)
-	ADDQ       $+64, SI
-	SUBQ       $+64, AX
-	JGE        one
-
-rest:
-	ADDQ       $+64, AX
-	JEQ        done
 	MOVQ       $-1, DI
 	BZHIQ      AX, DI, DI
 	KMOVQ      DI, K1
 	VMOVDQU8.Z (DX)(SI*1), K1, Z1
 	VMOVDQU8.Z (BX)(SI*1), K1, Z2
 	VPCMPUB    $0x06, Z2, Z1, K2
-	VMOVDQU8.Z Z0, K2, Z0
-	VMOVDQU8   Z0, K1, (CX)(SI*1)
+	VMOVDQU8.Z Z0, K2, Z1
+	VMOVDQU8   Z1, K1, (CX)(SI*1)
+	ADDQ       $+64, SI
+	SUBQ       $+64, AX
+	JG         one
 
 done:
 	VZEROUPPER
@@ -7491,10 +7295,12 @@ many:
 	JGE          many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
+	SUBQ         $+8, AX
+	JLT          rest
 	VMOVUPS      (DX)(SI*4), Y1
 	VMOVUPS      (BX)(SI*4), Y2
 	VCMPPS       $0x0e, Y2, Y1, Y1
@@ -7504,12 +7310,11 @@ one:
 	VPAND        X0, X1, X1
 	VMOVQ        X1, (CX)(SI*1)
 	ADDQ         $+8, SI
-	SUBQ         $+8, AX
-	JGE          one
+	JMP          one
 
 rest:
 	ADDQ $+8, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVD        (DX)(SI*4), X9
@@ -7524,6 +7329,7 @@ element:
 	DECQ         AX
 	JNE          element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -7612,30 +7418,21 @@ many:
 	JGE        many
 
 single:
-	ADDQ $+48, AX
-	JLT  rest
+	ADDQ $+64, AX
+	JEQ  done
 
 one:
-	VMOVDQU64  (DX)(SI*4), Z1
-	VMOVDQU64  (BX)(SI*4), Z2
-	VCMPPS     $0x0e, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVDQU64  X1, (CX)(SI*1)
-	ADDQ       $+16, SI
-	SUBQ       $+16, AX
-	JGE        one
-
-rest:
-	ADDQ        $+16, AX
-	JEQ         done
 	MOVQ        $-1, DI
 	BZHIQ       AX, DI, DI
 	KMOVQ       DI, K1
 	VMOVDQU32.Z (DX)(SI*4), K1, Z1
 	VMOVDQU32.Z (BX)(SI*4), K1, Z2
 	VCMPPS      $0x0e, Z2, Z1, K2
-	VMOVDQU8.Z  X0, K2, X0
-	VMOVDQU8    X0, K1, (CX)(SI*1)
+	VMOVDQU8.Z  X0, K2, X1
+	VMOVDQU8    X1, K1, (CX)(SI*1)
+	ADDQ        $+16, SI
+	SUBQ        $+16, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -7757,10 +7554,12 @@ many:
 	JGE          many
 
 single:
-	ADDQ $+12, AX
-	JLT  rest
+	ADDQ $+16, AX
+	JEQ  done
 
 one:
+	SUBQ         $+4, AX
+	JLT          rest
 	VMOVUPS      (DX)(SI*8), Y1
 	VMOVUPS      (BX)(SI*8), Y2
 	VCMPPD       $0x0e, Y2, Y1, Y1
@@ -7771,12 +7570,11 @@ one:
 	VPAND        X0, X1, X1
 	VMOVD        X1, (CX)(SI*1)
 	ADDQ         $+4, SI
-	SUBQ         $+4, AX
-	JGE          one
+	JMP          one
 
 rest:
 	ADDQ $+4, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVQ        (DX)(SI*8), X9
@@ -7792,6 +7590,7 @@ element:
 	DECQ         AX
 	JNE          element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -7880,30 +7679,21 @@ many:
 	JGE        many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
-	VMOVDQU64  (DX)(SI*8), Z1
-	VMOVDQU64  (BX)(SI*8), Z2
-	VCMPPD     $0x0e, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVQ      X1, (CX)(SI*1)
-	ADDQ       $+8, SI
-	SUBQ       $+8, AX
-	JGE        one
-
-rest:
-	ADDQ        $+8, AX
-	JEQ         done
 	MOVQ        $-1, DI
 	BZHIQ       AX, DI, DI
 	KMOVQ       DI, K1
 	VMOVDQU64.Z (DX)(SI*8), K1, Z1
 	VMOVDQU64.Z (BX)(SI*8), K1, Z2
 	VCMPPD      $0x0e, Z2, Z1, K2
-	VMOVDQU8.Z  X0, K2, X0
-	VMOVDQU8    X0, K1, (CX)(SI*1)
+	VMOVDQU8.Z  X0, K2, X1
+	VMOVDQU8    X1, K1, (CX)(SI*1)
+	ADDQ        $+8, SI
+	SUBQ        $+8, AX
+	JG          one
 
 done:
 	VZEROUPPER

@@ -110,10 +110,12 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+96, AX
-	JLT  rest
+	ADDQ $+128, AX
+	JEQ  done
 
 one:
+	SUBQ      $+32, AX
+	JLT       rest
 	VMOVUPS   (DX)(DI*1), Y1
 	VPSUBB    Y1, Y0, Y1
 	VMOVUPS   (BX)(DI*1), Y2
@@ -121,12 +123,11 @@ one:
 	VPBLENDVB Y1, Y2, Y3, Y1
 	VMOVUPS   Y1, (CX)(DI*1)
 	ADDQ      $+32, DI
-	SUBQ      $+32, AX
-	JGE       one
+	JMP       one
 
 rest:
 	ADDQ $+32, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	MOVBLZX   (DX)(DI*1), R8
@@ -142,6 +143,7 @@ element:
 	DECQ      AX
 	JNE       element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -241,23 +243,10 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+192, AX
-	JLT  rest
+	ADDQ $+256, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (DX)(DI*1), Z0
-	VPTESTMB  Z0, Z0, K1
-	VMOVDQU64 (BX)(DI*1), Z0
-	VMOVDQU64 (SI)(DI*1), Z1
-	VMOVDQU8  Z0, K1, Z1
-	VMOVDQU64 Z1, (CX)(DI*1)
-	ADDQ      $+64, DI
-	SUBQ      $+64, AX
-	JGE       one
-
-rest:
-	ADDQ       $+64, AX
-	JEQ        done
 	MOVQ       $-1, R8
 	BZHIQ      AX, R8, R8
 	KMOVQ      R8, K1
@@ -267,6 +256,9 @@ rest:
 	VMOVDQU8.Z (SI)(DI*1), K1, Z1
 	VMOVDQU8   Z0, K2, Z1
 	VMOVDQU8   Z1, K1, (CX)(DI*1)
+	ADDQ       $+64, DI
+	SUBQ       $+64, AX
+	JG         one
 
 done:
 	VZEROUPPER
@@ -376,10 +368,12 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+48, AX
-	JLT  rest
+	ADDQ $+64, AX
+	JEQ  done
 
 one:
+	SUBQ      $+16, AX
+	JLT       rest
 	VMOVUPS   (DX)(DI*1), X1
 	VPMOVZXBW X1, Y1
 	VPSUBW    Y1, Y0, Y1
@@ -388,12 +382,11 @@ one:
 	VPBLENDVB Y1, Y2, Y3, Y1
 	VMOVUPS   Y1, (CX)(DI*2)
 	ADDQ      $+16, DI
-	SUBQ      $+16, AX
-	JGE       one
+	JMP       one
 
 rest:
 	ADDQ $+16, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	MOVBLZX   (DX)(DI*1), R8
@@ -410,6 +403,7 @@ element:
 	DECQ      AX
 	JNE       element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -509,23 +503,10 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+96, AX
-	JLT  rest
+	ADDQ $+128, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (DX)(DI*1), Y0
-	VPTESTMB  Y0, Y0, K1
-	VMOVDQU64 (BX)(DI*2), Z0
-	VMOVDQU64 (SI)(DI*2), Z1
-	VMOVDQU16 Z0, K1, Z1
-	VMOVDQU64 Z1, (CX)(DI*2)
-	ADDQ      $+32, DI
-	SUBQ      $+32, AX
-	JGE       one
-
-rest:
-	ADDQ        $+32, AX
-	JEQ         done
 	MOVQ        $-1, R8
 	BZHIQ       AX, R8, R8
 	KMOVQ       R8, K1
@@ -535,6 +516,9 @@ rest:
 	VMOVDQU16.Z (SI)(DI*2), K1, Z1
 	VMOVDQU16   Z0, K2, Z1
 	VMOVDQU16   Z1, K1, (CX)(DI*2)
+	ADDQ        $+32, DI
+	SUBQ        $+32, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -644,10 +628,12 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
+	SUBQ      $+8, AX
+	JLT       rest
 	VMOVQ     (DX)(DI*1), X1
 	VPMOVZXBD X1, Y1
 	VPSUBD    Y1, Y0, Y1
@@ -656,12 +642,11 @@ one:
 	VPBLENDVB Y1, Y2, Y3, Y1
 	VMOVUPS   Y1, (CX)(DI*4)
 	ADDQ      $+8, DI
-	SUBQ      $+8, AX
-	JGE       one
+	JMP       one
 
 rest:
 	ADDQ $+8, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	MOVBLZX   (DX)(DI*1), R8
@@ -676,6 +661,7 @@ element:
 	DECQ      AX
 	JNE       element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -775,23 +761,10 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+48, AX
-	JLT  rest
+	ADDQ $+64, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (DX)(DI*1), X0
-	VPTESTMB  X0, X0, K1
-	VMOVDQU64 (BX)(DI*4), Z0
-	VMOVDQU64 (SI)(DI*4), Z1
-	VMOVDQU32 Z0, K1, Z1
-	VMOVDQU64 Z1, (CX)(DI*4)
-	ADDQ      $+16, DI
-	SUBQ      $+16, AX
-	JGE       one
-
-rest:
-	ADDQ        $+16, AX
-	JEQ         done
 	MOVQ        $-1, R8
 	BZHIQ       AX, R8, R8
 	KMOVQ       R8, K1
@@ -801,6 +774,9 @@ rest:
 	VMOVDQU32.Z (SI)(DI*4), K1, Z1
 	VMOVDQU32   Z0, K2, Z1
 	VMOVDQU32   Z1, K1, (CX)(DI*4)
+	ADDQ        $+16, DI
+	SUBQ        $+16, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -910,10 +886,12 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+12, AX
-	JLT  rest
+	ADDQ $+16, AX
+	JEQ  done
 
 one:
+	SUBQ      $+4, AX
+	JLT       rest
 	VMOVD     (DX)(DI*1), X1
 	VPMOVZXBQ X1, Y1
 	VPSUBQ    Y1, Y0, Y1
@@ -922,12 +900,11 @@ one:
 	VPBLENDVB Y1, Y2, Y3, Y1
 	VMOVUPS   Y1, (CX)(DI*8)
 	ADDQ      $+4, DI
-	SUBQ      $+4, AX
-	JGE       one
+	JMP       one
 
 rest:
 	ADDQ $+4, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	MOVBLZX   (DX)(DI*1), R8
@@ -942,6 +919,7 @@ element:
 	DECQ      AX
 	JNE       element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -1041,23 +1019,10 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
-	VMOVQ     (DX)(DI*1), X0
-	VPTESTMB  X0, X0, K1
-	VMOVDQU64 (BX)(DI*8), Z0
-	VMOVDQU64 (SI)(DI*8), Z1
-	VMOVDQU64 Z0, K1, Z1
-	VMOVDQU64 Z1, (CX)(DI*8)
-	ADDQ      $+8, DI
-	SUBQ      $+8, AX
-	JGE       one
-
-rest:
-	ADDQ        $+8, AX
-	JEQ         done
 	MOVQ        $-1, R8
 	BZHIQ       AX, R8, R8
 	KMOVQ       R8, K1
@@ -1067,6 +1032,9 @@ rest:
 	VMOVDQU64.Z (SI)(DI*8), K1, Z1
 	VMOVDQU64   Z0, K2, Z1
 	VMOVDQU64   Z1, K1, (CX)(DI*8)
+	ADDQ        $+8, DI
+	SUBQ        $+8, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -1114,21 +1082,22 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
+	SUBQ      $+8, AX
+	JLT       rest
 	VMOVUPS   (CX)(DX*4), Y1
 	VCMPPS    $0x03, Y1, Y1, Y2
 	VPBLENDVB Y2, Y0, Y1, Y1
 	VMOVUPS   Y1, (CX)(DX*4)
 	ADDQ      $+8, DX
-	SUBQ      $+8, AX
-	JGE       one
+	JMP       one
 
 rest:
 	ADDQ $+8, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVD     (CX)(DX*4), X9
@@ -1139,6 +1108,7 @@ element:
 	DECQ      AX
 	JNE       element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -1175,21 +1145,10 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+48, AX
-	JLT  rest
+	ADDQ $+64, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (CX)(DX*4), Z1
-	VCMPPS    $0x03, Z1, Z1, K1
-	VMOVDQU32 Z0, K1, Z1
-	VMOVDQU64 Z1, (CX)(DX*4)
-	ADDQ      $+16, DX
-	SUBQ      $+16, AX
-	JGE       one
-
-rest:
-	ADDQ        $+16, AX
-	JEQ         done
 	MOVQ        $-1, BX
 	BZHIQ       AX, BX, BX
 	KMOVQ       BX, K1
@@ -1197,6 +1156,9 @@ rest:
 	VCMPPS      $0x03, Z1, Z1, K2
 	VMOVDQU32   Z0, K2, Z1
 	VMOVDQU32   Z1, K1, (CX)(DX*4)
+	ADDQ        $+16, DX
+	SUBQ        $+16, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -1244,21 +1206,22 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+12, AX
-	JLT  rest
+	ADDQ $+16, AX
+	JEQ  done
 
 one:
+	SUBQ      $+4, AX
+	JLT       rest
 	VMOVUPS   (CX)(DX*8), Y1
 	VCMPPD    $0x03, Y1, Y1, Y2
 	VPBLENDVB Y2, Y0, Y1, Y1
 	VMOVUPS   Y1, (CX)(DX*8)
 	ADDQ      $+4, DX
-	SUBQ      $+4, AX
-	JGE       one
+	JMP       one
 
 rest:
 	ADDQ $+4, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVQ     (CX)(DX*8), X9
@@ -1269,6 +1232,7 @@ element:
 	DECQ      AX
 	JNE       element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -1305,21 +1269,10 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (CX)(DX*8), Z1
-	VCMPPD    $0x03, Z1, Z1, K1
-	VMOVDQU64 Z0, K1, Z1
-	VMOVDQU64 Z1, (CX)(DX*8)
-	ADDQ      $+8, DX
-	SUBQ      $+8, AX
-	JGE       one
-
-rest:
-	ADDQ        $+8, AX
-	JEQ         done
 	MOVQ        $-1, BX
 	BZHIQ       AX, BX, BX
 	KMOVQ       BX, K1
@@ -1327,6 +1280,9 @@ rest:
 	VCMPPD      $0x03, Z1, Z1, K2
 	VMOVDQU64   Z0, K2, Z1
 	VMOVDQU64   Z1, K1, (CX)(DX*8)
+	ADDQ        $+8, DX
+	SUBQ        $+8, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -1403,22 +1359,23 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+12, CX
-	JLT  rest
+	ADDQ $+16, CX
+	JEQ  done
 
 one:
+	SUBQ      $+4, CX
+	JLT       rest
 	VMOVUPS   (BX)(SI*4), X1
 	VCVTPS2PD X1, Y1
 	VCMPPD    $0x03, Y1, Y1, Y2
 	VPBLENDVB Y2, Y0, Y1, Y1
 	VMOVUPS   Y1, (DX)(SI*8)
 	ADDQ      $+4, SI
-	SUBQ      $+4, CX
-	JGE       one
+	JMP       one
 
 rest:
 	ADDQ $+4, CX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVD     (BX)(SI*4), X1
@@ -1430,6 +1387,7 @@ element:
 	DECQ      CX
 	JNE       element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -1505,22 +1463,10 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+24, CX
-	JLT  rest
+	ADDQ $+32, CX
+	JEQ  done
 
 one:
-	VMOVDQU64 (BX)(SI*4), Y1
-	VCVTPS2PD Y1, Z1
-	VCMPPD    $0x03, Z1, Z1, K1
-	VMOVDQU64 Z0, K1, Z1
-	VMOVDQU64 Z1, (DX)(SI*8)
-	ADDQ      $+8, SI
-	SUBQ      $+8, CX
-	JGE       one
-
-rest:
-	ADDQ        $+8, CX
-	JEQ         done
 	MOVQ        $-1, AX
 	BZHIQ       CX, AX, AX
 	KMOVQ       AX, K1
@@ -1529,6 +1475,9 @@ rest:
 	VCMPPD      $0x03, Z1, Z1, K2
 	VMOVDQU64   Z0, K2, Z1
 	VMOVDQU64   Z1, K1, (DX)(SI*8)
+	ADDQ        $+8, SI
+	SUBQ        $+8, CX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -1607,22 +1556,23 @@ many:
 	JGE        many
 
 single:
-	ADDQ $+12, CX
-	JLT  rest
+	ADDQ $+16, CX
+	JEQ  done
 
 one:
+	SUBQ       $+4, CX
+	JLT        rest
 	VMOVUPS    (BX)(SI*8), Y1
 	VCVTPD2PSY Y1, X1
 	VCMPPS     $0x03, X1, X1, X2
 	VPBLENDVB  X2, X0, X1, X1
 	VMOVUPS    X1, (DX)(SI*4)
 	ADDQ       $+4, SI
-	SUBQ       $+4, CX
-	JGE        one
+	JMP        one
 
 rest:
 	ADDQ $+4, CX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVQ      (BX)(SI*8), X2
@@ -1634,6 +1584,7 @@ element:
 	DECQ       CX
 	JNE        element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -1717,22 +1668,10 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+24, CX
-	JLT  rest
+	ADDQ $+32, CX
+	JEQ  done
 
 one:
-	VMOVDQU64 (BX)(SI*8), Z1
-	VCVTPD2PS Z1, Y1
-	VCMPPS    $0x03, Y1, Y1, K1
-	VMOVDQU32 Y0, K1, Y1
-	VMOVDQU64 Y1, (DX)(SI*4)
-	ADDQ      $+8, SI
-	SUBQ      $+8, CX
-	JGE       one
-
-rest:
-	ADDQ        $+8, CX
-	JEQ         done
 	MOVQ        $-1, AX
 	BZHIQ       CX, AX, AX
 	KMOVQ       AX, K1
@@ -1741,6 +1680,9 @@ rest:
 	VCMPPS      $0x03, Y1, Y1, K2
 	VMOVDQU32   Y0, K2, Y1
 	VMOVDQU32   Y1, K1, (DX)(SI*4)
+	ADDQ        $+8, SI
+	SUBQ        $+8, CX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -1781,21 +1723,22 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
+	SUBQ      $+8, AX
+	JLT       rest
 	VMOVUPS   (DX)(BX*2), X0
 	VPMOVZXWD X0, Y0
 	VPSLLD    $0x10, Y0, Y0
 	VMOVUPS   Y0, (CX)(BX*4)
 	ADDQ      $+8, BX
-	SUBQ      $+8, AX
-	JGE       one
+	JMP       one
 
 rest:
 	ADDQ $+8, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	MOVWLZX   (DX)(BX*2), SI
@@ -1807,6 +1750,7 @@ element:
 	DECQ      AX
 	JNE       element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -1846,21 +1790,10 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+48, AX
-	JLT  rest
+	ADDQ $+64, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (DX)(BX*2), Y0
-	VPMOVZXWD Y0, Z0
-	VPSLLD    $0x10, Z0, Z0
-	VMOVDQU64 Z0, (CX)(BX*4)
-	ADDQ      $+16, BX
-	SUBQ      $+16, AX
-	JGE       one
-
-rest:
-	ADDQ        $+16, AX
-	JEQ         done
 	MOVQ        $-1, SI
 	BZHIQ       AX, SI, SI
 	KMOVQ       SI, K1
@@ -1868,6 +1801,9 @@ rest:
 	VPMOVZXWD   Y0, Z0
 	VPSLLD      $0x10, Z0, Z0
 	VMOVDQU32   Z0, K1, (CX)(BX*4)
+	ADDQ        $+16, BX
+	SUBQ        $+16, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -2016,10 +1952,12 @@ many:
 	JGE          many
 
 single:
-	ADDQ $+24, CX
-	JLT  rest
+	ADDQ $+32, CX
+	JEQ  done
 
 one:
+	SUBQ         $+8, CX
+	JLT          rest
 	VMOVUPS      (BX)(SI*4), Y3
 	VPSRLD       $0x10, Y3, Y4
 	VPAND        Y1, Y4, Y4
@@ -2032,12 +1970,11 @@ one:
 	VPACKUSDW    X4, X3, X4
 	VMOVUPS      X4, (DX)(SI*2)
 	ADDQ         $+8, SI
-	SUBQ         $+8, CX
-	JGE          one
+	JMP          one
 
 rest:
 	ADDQ $+8, CX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVD        (BX)(SI*4), X5
@@ -2055,6 +1992,7 @@ element:
 	DECQ         CX
 	JNE          element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -2179,38 +2117,25 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+48, CX
-	JLT  rest
+	ADDQ $+64, CX
+	JEQ  done
 
 one:
-	VMOVDQU64 (BX)(SI*4), Z4
-	VPSRLD    $0x10, Z4, Z5
-	VPANDQ    Z1, Z5, Z5
-	VPADDD    Z5, Z0, Z5
-	VCMPPS    $0x00, Z4, Z4, K1
-	VMOVDQU64 Z2, Z6
-	VPADDD    Z5, Z4, K1, Z6
-	VPERMW    Z6, Z3, Z4
-	VMOVDQU64 Y4, (DX)(SI*2)
-	ADDQ      $+16, SI
-	SUBQ      $+16, CX
-	JGE       one
-
-rest:
-	ADDQ        $+16, CX
-	JEQ         done
 	MOVQ        $-1, AX
 	BZHIQ       CX, AX, AX
 	KMOVQ       AX, K1
 	VMOVDQU32.Z (BX)(SI*4), K1, Z4
 	VPSRLD      $0x10, Z4, Z5
-	VPANDQ      Z1, Z5, Z1
-	VPADDD      Z1, Z0, Z0
+	VPANDQ      Z1, Z5, Z5
+	VPADDD      Z5, Z0, Z5
 	VCMPPS      $0x00, Z4, Z4, K2
-	VMOVDQU64   Z2, Z1
-	VPADDD      Z0, Z4, K2, Z1
-	VPERMW      Z1, Z3, Z0
-	VMOVDQU16   Y0, K1, (DX)(SI*2)
+	VMOVDQU64   Z2, Z6
+	VPADDD      Z5, Z4, K2, Z6
+	VPERMW      Z6, Z3, Z4
+	VMOVDQU16   Y4, K1, (DX)(SI*2)
+	ADDQ        $+16, SI
+	SUBQ        $+16, CX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -2328,10 +2253,12 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
+	SUBQ      $+8, AX
+	JLT       rest
 	VMOVUPS   (DX)(BX*2), X5
 	VPMOVZXWD X5, Y5
 	VPAND     Y0, Y5, Y6
@@ -2345,12 +2272,11 @@ one:
 	VPOR      Y5, Y6, Y5
 	VMOVUPS   Y5, (CX)(BX*4)
 	ADDQ      $+8, BX
-	SUBQ      $+8, AX
-	JGE       one
+	JMP       one
 
 rest:
 	ADDQ $+8, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	MOVWLZX   (DX)(BX*2), SI
@@ -2370,6 +2296,7 @@ element:
 	DECQ      AX
 	JNE       element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -2446,44 +2373,28 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+48, AX
-	JLT  rest
+	ADDQ $+64, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (DX)(BX*2), Y5
-	VPMOVZXWD Y5, Z5
-	VPANDQ    Z0, Z5, Z6
-	VPSLLD    $0x0d, Z6, Z6
-	VMULPS    Z1, Z6, Z6
-	VCMPPS    $0x0d, Z2, Z6, K1
-	VPORQ     Z3, Z6, Z7
-	VMOVDQU32 Z7, K1, Z6
-	VPANDQ    Z4, Z5, Z5
-	VPSLLD    $0x10, Z5, Z5
-	VPORQ     Z5, Z6, Z5
-	VMOVDQU64 Z5, (CX)(BX*4)
-	ADDQ      $+16, BX
-	SUBQ      $+16, AX
-	JGE       one
-
-rest:
-	ADDQ        $+16, AX
-	JEQ         done
 	MOVQ        $-1, SI
 	BZHIQ       AX, SI, SI
 	KMOVQ       SI, K1
 	VMOVDQU16.Z (DX)(BX*2), K1, Y5
 	VPMOVZXWD   Y5, Z5
-	VPANDQ      Z0, Z5, Z0
-	VPSLLD      $0x0d, Z0, Z0
-	VMULPS      Z1, Z0, Z0
-	VCMPPS      $0x0d, Z2, Z0, K2
-	VPORQ       Z3, Z0, Z1
-	VMOVDQU32   Z1, K2, Z0
-	VPANDQ      Z4, Z5, Z1
-	VPSLLD      $0x10, Z1, Z1
-	VPORQ       Z1, Z0, Z0
-	VMOVDQU32   Z0, K1, (CX)(BX*4)
+	VPANDQ      Z0, Z5, Z6
+	VPSLLD      $0x0d, Z6, Z6
+	VMULPS      Z1, Z6, Z6
+	VCMPPS      $0x0d, Z2, Z6, K2
+	VPORQ       Z3, Z6, Z7
+	VMOVDQU32   Z7, K2, Z6
+	VPANDQ      Z4, Z5, Z5
+	VPSLLD      $0x10, Z5, Z5
+	VPORQ       Z5, Z6, Z5
+	VMOVDQU32   Z5, K1, (CX)(BX*4)
+	ADDQ        $+16, BX
+	SUBQ        $+16, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -2562,22 +2473,23 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+24, CX
-	JLT  rest
+	ADDQ $+32, CX
+	JEQ  done
 
 one:
+	SUBQ      $+8, CX
+	JLT       rest
 	VMOVUPS   (BX)(SI*4), Y1
 	VCMPPS    $0x03, Y1, Y1, Y2
 	VPBLENDVB Y2, Y0, Y1, Y1
 	VCVTPS2PH $0x00, Y1, X1
 	VMOVUPS   X1, (DX)(SI*2)
 	ADDQ      $+8, SI
-	SUBQ      $+8, CX
-	JGE       one
+	JMP       one
 
 rest:
 	ADDQ $+8, CX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVD     (BX)(SI*4), X3
@@ -2589,6 +2501,7 @@ element:
 	DECQ      CX
 	JNE       element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -2668,30 +2581,21 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+48, CX
-	JLT  rest
+	ADDQ $+64, CX
+	JEQ  done
 
 one:
-	VMOVDQU64 (BX)(SI*4), Z1
-	VCMPPS    $0x03, Z1, Z1, K1
-	VMOVDQU32 Z0, K1, Z1
-	VCVTPS2PH $0x00, Z1, Y1
-	VMOVDQU64 Y1, (DX)(SI*2)
-	ADDQ      $+16, SI
-	SUBQ      $+16, CX
-	JGE       one
-
-rest:
-	ADDQ        $+16, CX
-	JEQ         done
 	MOVQ        $-1, AX
 	BZHIQ       CX, AX, AX
 	KMOVQ       AX, K1
 	VMOVDQU32.Z (BX)(SI*4), K1, Z1
 	VCMPPS      $0x03, Z1, Z1, K2
 	VMOVDQU32   Z0, K2, Z1
-	VCVTPS2PH   $0x00, Z1, Y0
-	VMOVDQU16   Y0, K1, (DX)(SI*2)
+	VCVTPS2PH   $0x00, Z1, Y1
+	VMOVDQU16   Y1, K1, (DX)(SI*2)
+	ADDQ        $+16, SI
+	SUBQ        $+16, CX
+	JG          one
 
 done:
 	VZEROUPPER

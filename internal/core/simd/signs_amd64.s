@@ -86,21 +86,22 @@ many:
 	JGE     many
 
 single:
-	ADDQ $+96, AX
-	JLT  rest
+	ADDQ $+128, AX
+	JEQ  done
 
 one:
+	SUBQ    $+32, AX
+	JLT     rest
 	VMOVUPS (DX)(BX*1), Y1
 	VPSUBB  Y1, Y0, Y2
 	VPMAXSB Y2, Y1, Y1
 	VMOVUPS Y1, (CX)(BX*1)
 	ADDQ    $+32, BX
-	SUBQ    $+32, AX
-	JGE     one
+	JMP     one
 
 rest:
 	ADDQ $+32, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	MOVBLZX (DX)(BX*1), SI
@@ -112,6 +113,7 @@ element:
 	DECQ    AX
 	JNE     element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -188,28 +190,20 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+192, AX
-	JLT  rest
+	ADDQ $+256, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (DX)(BX*1), Z1
-	VPSUBB    Z1, Z0, Z2
-	VPMAXSB   Z2, Z1, Z1
-	VMOVDQU64 Z1, (CX)(BX*1)
-	ADDQ      $+64, BX
-	SUBQ      $+64, AX
-	JGE       one
-
-rest:
-	ADDQ       $+64, AX
-	JEQ        done
 	MOVQ       $-1, SI
 	BZHIQ      AX, SI, SI
 	KMOVQ      SI, K1
 	VMOVDQU8.Z (DX)(BX*1), K1, Z1
-	VPSUBB     Z1, Z0, Z0
-	VPMAXSB    Z0, Z1, Z0
-	VMOVDQU8   Z0, K1, (CX)(BX*1)
+	VPSUBB     Z1, Z0, Z2
+	VPMAXSB    Z2, Z1, Z1
+	VMOVDQU8   Z1, K1, (CX)(BX*1)
+	ADDQ       $+64, BX
+	SUBQ       $+64, AX
+	JG         one
 
 done:
 	VZEROUPPER
@@ -287,21 +281,22 @@ many:
 	JGE     many
 
 single:
-	ADDQ $+48, AX
-	JLT  rest
+	ADDQ $+64, AX
+	JEQ  done
 
 one:
+	SUBQ    $+16, AX
+	JLT     rest
 	VMOVUPS (DX)(BX*2), Y1
 	VPSUBW  Y1, Y0, Y2
 	VPMAXSW Y2, Y1, Y1
 	VMOVUPS Y1, (CX)(BX*2)
 	ADDQ    $+16, BX
-	SUBQ    $+16, AX
-	JGE     one
+	JMP     one
 
 rest:
 	ADDQ $+16, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	MOVWLZX (DX)(BX*2), SI
@@ -313,6 +308,7 @@ element:
 	DECQ    AX
 	JNE     element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -389,28 +385,20 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+96, AX
-	JLT  rest
+	ADDQ $+128, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (DX)(BX*2), Z1
-	VPSUBW    Z1, Z0, Z2
-	VPMAXSW   Z2, Z1, Z1
-	VMOVDQU64 Z1, (CX)(BX*2)
-	ADDQ      $+32, BX
-	SUBQ      $+32, AX
-	JGE       one
-
-rest:
-	ADDQ        $+32, AX
-	JEQ         done
 	MOVQ        $-1, SI
 	BZHIQ       AX, SI, SI
 	KMOVQ       SI, K1
 	VMOVDQU16.Z (DX)(BX*2), K1, Z1
-	VPSUBW      Z1, Z0, Z0
-	VPMAXSW     Z0, Z1, Z0
-	VMOVDQU16   Z0, K1, (CX)(BX*2)
+	VPSUBW      Z1, Z0, Z2
+	VPMAXSW     Z2, Z1, Z1
+	VMOVDQU16   Z1, K1, (CX)(BX*2)
+	ADDQ        $+32, BX
+	SUBQ        $+32, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -488,21 +476,22 @@ many:
 	JGE     many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
+	SUBQ    $+8, AX
+	JLT     rest
 	VMOVUPS (DX)(BX*4), Y1
 	VPSUBD  Y1, Y0, Y2
 	VPMAXSD Y2, Y1, Y1
 	VMOVUPS Y1, (CX)(BX*4)
 	ADDQ    $+8, BX
-	SUBQ    $+8, AX
-	JGE     one
+	JMP     one
 
 rest:
 	ADDQ $+8, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVD   (DX)(BX*4), X9
@@ -513,6 +502,7 @@ element:
 	DECQ    AX
 	JNE     element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -589,28 +579,20 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+48, AX
-	JLT  rest
+	ADDQ $+64, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (DX)(BX*4), Z1
-	VPSUBD    Z1, Z0, Z2
-	VPMAXSD   Z2, Z1, Z1
-	VMOVDQU64 Z1, (CX)(BX*4)
-	ADDQ      $+16, BX
-	SUBQ      $+16, AX
-	JGE       one
-
-rest:
-	ADDQ        $+16, AX
-	JEQ         done
 	MOVQ        $-1, SI
 	BZHIQ       AX, SI, SI
 	KMOVQ       SI, K1
 	VMOVDQU32.Z (DX)(BX*4), K1, Z1
-	VPSUBD      Z1, Z0, Z0
-	VPMAXSD     Z0, Z1, Z0
-	VMOVDQU32   Z0, K1, (CX)(BX*4)
+	VPSUBD      Z1, Z0, Z2
+	VPMAXSD     Z2, Z1, Z1
+	VMOVDQU32   Z1, K1, (CX)(BX*4)
+	ADDQ        $+16, BX
+	SUBQ        $+16, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -688,28 +670,20 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (DX)(BX*8), Z1
-	VPSUBQ    Z1, Z0, Z2
-	VPMAXSQ   Z2, Z1, Z1
-	VMOVDQU64 Z1, (CX)(BX*8)
-	ADDQ      $+8, BX
-	SUBQ      $+8, AX
-	JGE       one
-
-rest:
-	ADDQ        $+8, AX
-	JEQ         done
 	MOVQ        $-1, SI
 	BZHIQ       AX, SI, SI
 	KMOVQ       SI, K1
 	VMOVDQU64.Z (DX)(BX*8), K1, Z1
-	VPSUBQ      Z1, Z0, Z0
-	VPMAXSQ     Z0, Z1, Z0
-	VMOVDQU64   Z0, K1, (CX)(BX*8)
+	VPSUBQ      Z1, Z0, Z2
+	VPMAXSQ     Z2, Z1, Z1
+	VMOVDQU64   Z1, K1, (CX)(BX*8)
+	ADDQ        $+8, BX
+	SUBQ        $+8, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -789,20 +763,21 @@ many:
 	JGE     many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
+	SUBQ    $+8, AX
+	JLT     rest
 	VMOVUPS (DX)(BX*4), Y1
 	VPAND   Y0, Y1, Y1
 	VMOVUPS Y1, (CX)(BX*4)
 	ADDQ    $+8, BX
-	SUBQ    $+8, AX
-	JGE     one
+	JMP     one
 
 rest:
 	ADDQ $+8, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVD (DX)(BX*4), X5
@@ -812,6 +787,7 @@ element:
 	DECQ  AX
 	JNE   element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -880,26 +856,19 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+48, AX
-	JLT  rest
+	ADDQ $+64, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (DX)(BX*4), Z1
-	VPANDQ    Z0, Z1, Z1
-	VMOVDQU64 Z1, (CX)(BX*4)
-	ADDQ      $+16, BX
-	SUBQ      $+16, AX
-	JGE       one
-
-rest:
-	ADDQ        $+16, AX
-	JEQ         done
 	MOVQ        $-1, SI
 	BZHIQ       AX, SI, SI
 	KMOVQ       SI, K1
 	VMOVDQU32.Z (DX)(BX*4), K1, Z1
-	VPANDQ      Z0, Z1, Z0
-	VMOVDQU32   Z0, K1, (CX)(BX*4)
+	VPANDQ      Z0, Z1, Z1
+	VMOVDQU32   Z1, K1, (CX)(BX*4)
+	ADDQ        $+16, BX
+	SUBQ        $+16, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -979,20 +948,21 @@ many:
 	JGE     many
 
 single:
-	ADDQ $+12, AX
-	JLT  rest
+	ADDQ $+16, AX
+	JEQ  done
 
 one:
+	SUBQ    $+4, AX
+	JLT     rest
 	VMOVUPS (DX)(BX*8), Y1
 	VPAND   Y0, Y1, Y1
 	VMOVUPS Y1, (CX)(BX*8)
 	ADDQ    $+4, BX
-	SUBQ    $+4, AX
-	JGE     one
+	JMP     one
 
 rest:
 	ADDQ $+4, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVQ (DX)(BX*8), X5
@@ -1002,6 +972,7 @@ element:
 	DECQ  AX
 	JNE   element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -1070,26 +1041,19 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (DX)(BX*8), Z1
-	VPANDQ    Z0, Z1, Z1
-	VMOVDQU64 Z1, (CX)(BX*8)
-	ADDQ      $+8, BX
-	SUBQ      $+8, AX
-	JGE       one
-
-rest:
-	ADDQ        $+8, AX
-	JEQ         done
 	MOVQ        $-1, SI
 	BZHIQ       AX, SI, SI
 	KMOVQ       SI, K1
 	VMOVDQU64.Z (DX)(BX*8), K1, Z1
-	VPANDQ      Z0, Z1, Z0
-	VMOVDQU64   Z0, K1, (CX)(BX*8)
+	VPANDQ      Z0, Z1, Z1
+	VMOVDQU64   Z1, K1, (CX)(BX*8)
+	ADDQ        $+8, BX
+	SUBQ        $+8, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -1159,20 +1123,21 @@ many:
 	JGE     many
 
 single:
-	ADDQ $+96, AX
-	JLT  rest
+	ADDQ $+128, AX
+	JEQ  done
 
 one:
+	SUBQ    $+32, AX
+	JLT     rest
 	VMOVUPS (DX)(BX*1), Y1
 	VPSUBB  Y1, Y0, Y1
 	VMOVUPS Y1, (CX)(BX*1)
 	ADDQ    $+32, BX
-	SUBQ    $+32, AX
-	JGE     one
+	JMP     one
 
 rest:
 	ADDQ $+32, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	MOVBLZX (DX)(BX*1), SI
@@ -1183,6 +1148,7 @@ element:
 	DECQ    AX
 	JNE     element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -1251,26 +1217,19 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+192, AX
-	JLT  rest
+	ADDQ $+256, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (DX)(BX*1), Z1
-	VPSUBB    Z1, Z0, Z1
-	VMOVDQU64 Z1, (CX)(BX*1)
-	ADDQ      $+64, BX
-	SUBQ      $+64, AX
-	JGE       one
-
-rest:
-	ADDQ       $+64, AX
-	JEQ        done
 	MOVQ       $-1, SI
 	BZHIQ      AX, SI, SI
 	KMOVQ      SI, K1
 	VMOVDQU8.Z (DX)(BX*1), K1, Z1
-	VPSUBB     Z1, Z0, Z0
-	VMOVDQU8   Z0, K1, (CX)(BX*1)
+	VPSUBB     Z1, Z0, Z1
+	VMOVDQU8   Z1, K1, (CX)(BX*1)
+	ADDQ       $+64, BX
+	SUBQ       $+64, AX
+	JG         one
 
 done:
 	VZEROUPPER
@@ -1340,20 +1299,21 @@ many:
 	JGE     many
 
 single:
-	ADDQ $+48, AX
-	JLT  rest
+	ADDQ $+64, AX
+	JEQ  done
 
 one:
+	SUBQ    $+16, AX
+	JLT     rest
 	VMOVUPS (DX)(BX*2), Y1
 	VPSUBW  Y1, Y0, Y1
 	VMOVUPS Y1, (CX)(BX*2)
 	ADDQ    $+16, BX
-	SUBQ    $+16, AX
-	JGE     one
+	JMP     one
 
 rest:
 	ADDQ $+16, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	MOVWLZX (DX)(BX*2), SI
@@ -1364,6 +1324,7 @@ element:
 	DECQ    AX
 	JNE     element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -1432,26 +1393,19 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+96, AX
-	JLT  rest
+	ADDQ $+128, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (DX)(BX*2), Z1
-	VPSUBW    Z1, Z0, Z1
-	VMOVDQU64 Z1, (CX)(BX*2)
-	ADDQ      $+32, BX
-	SUBQ      $+32, AX
-	JGE       one
-
-rest:
-	ADDQ        $+32, AX
-	JEQ         done
 	MOVQ        $-1, SI
 	BZHIQ       AX, SI, SI
 	KMOVQ       SI, K1
 	VMOVDQU16.Z (DX)(BX*2), K1, Z1
-	VPSUBW      Z1, Z0, Z0
-	VMOVDQU16   Z0, K1, (CX)(BX*2)
+	VPSUBW      Z1, Z0, Z1
+	VMOVDQU16   Z1, K1, (CX)(BX*2)
+	ADDQ        $+32, BX
+	SUBQ        $+32, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -1521,20 +1475,21 @@ many:
 	JGE     many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
+	SUBQ    $+8, AX
+	JLT     rest
 	VMOVUPS (DX)(BX*4), Y1
 	VPSUBD  Y1, Y0, Y1
 	VMOVUPS Y1, (CX)(BX*4)
 	ADDQ    $+8, BX
-	SUBQ    $+8, AX
-	JGE     one
+	JMP     one
 
 rest:
 	ADDQ $+8, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVD  (DX)(BX*4), X5
@@ -1544,6 +1499,7 @@ element:
 	DECQ   AX
 	JNE    element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -1612,26 +1568,19 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+48, AX
-	JLT  rest
+	ADDQ $+64, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (DX)(BX*4), Z1
-	VPSUBD    Z1, Z0, Z1
-	VMOVDQU64 Z1, (CX)(BX*4)
-	ADDQ      $+16, BX
-	SUBQ      $+16, AX
-	JGE       one
-
-rest:
-	ADDQ        $+16, AX
-	JEQ         done
 	MOVQ        $-1, SI
 	BZHIQ       AX, SI, SI
 	KMOVQ       SI, K1
 	VMOVDQU32.Z (DX)(BX*4), K1, Z1
-	VPSUBD      Z1, Z0, Z0
-	VMOVDQU32   Z0, K1, (CX)(BX*4)
+	VPSUBD      Z1, Z0, Z1
+	VMOVDQU32   Z1, K1, (CX)(BX*4)
+	ADDQ        $+16, BX
+	SUBQ        $+16, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -1701,20 +1650,21 @@ many:
 	JGE     many
 
 single:
-	ADDQ $+12, AX
-	JLT  rest
+	ADDQ $+16, AX
+	JEQ  done
 
 one:
+	SUBQ    $+4, AX
+	JLT     rest
 	VMOVUPS (DX)(BX*8), Y1
 	VPSUBQ  Y1, Y0, Y1
 	VMOVUPS Y1, (CX)(BX*8)
 	ADDQ    $+4, BX
-	SUBQ    $+4, AX
-	JGE     one
+	JMP     one
 
 rest:
 	ADDQ $+4, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVQ  (DX)(BX*8), X5
@@ -1724,6 +1674,7 @@ element:
 	DECQ   AX
 	JNE    element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -1792,26 +1743,19 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (DX)(BX*8), Z1
-	VPSUBQ    Z1, Z0, Z1
-	VMOVDQU64 Z1, (CX)(BX*8)
-	ADDQ      $+8, BX
-	SUBQ      $+8, AX
-	JGE       one
-
-rest:
-	ADDQ        $+8, AX
-	JEQ         done
 	MOVQ        $-1, SI
 	BZHIQ       AX, SI, SI
 	KMOVQ       SI, K1
 	VMOVDQU64.Z (DX)(BX*8), K1, Z1
-	VPSUBQ      Z1, Z0, Z0
-	VMOVDQU64   Z0, K1, (CX)(BX*8)
+	VPSUBQ      Z1, Z0, Z1
+	VMOVDQU64   Z1, K1, (CX)(BX*8)
+	ADDQ        $+8, BX
+	SUBQ        $+8, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -1891,20 +1835,21 @@ many:
 	JGE     many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
+	SUBQ    $+8, AX
+	JLT     rest
 	VMOVUPS (DX)(BX*4), Y1
 	VPXOR   Y0, Y1, Y1
 	VMOVUPS Y1, (CX)(BX*4)
 	ADDQ    $+8, BX
-	SUBQ    $+8, AX
-	JGE     one
+	JMP     one
 
 rest:
 	ADDQ $+8, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVD (DX)(BX*4), X5
@@ -1914,6 +1859,7 @@ element:
 	DECQ  AX
 	JNE   element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -1982,26 +1928,19 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+48, AX
-	JLT  rest
+	ADDQ $+64, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (DX)(BX*4), Z1
-	VPXORQ    Z0, Z1, Z1
-	VMOVDQU64 Z1, (CX)(BX*4)
-	ADDQ      $+16, BX
-	SUBQ      $+16, AX
-	JGE       one
-
-rest:
-	ADDQ        $+16, AX
-	JEQ         done
 	MOVQ        $-1, SI
 	BZHIQ       AX, SI, SI
 	KMOVQ       SI, K1
 	VMOVDQU32.Z (DX)(BX*4), K1, Z1
-	VPXORQ      Z0, Z1, Z0
-	VMOVDQU32   Z0, K1, (CX)(BX*4)
+	VPXORQ      Z0, Z1, Z1
+	VMOVDQU32   Z1, K1, (CX)(BX*4)
+	ADDQ        $+16, BX
+	SUBQ        $+16, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -2081,20 +2020,21 @@ many:
 	JGE     many
 
 single:
-	ADDQ $+12, AX
-	JLT  rest
+	ADDQ $+16, AX
+	JEQ  done
 
 one:
+	SUBQ    $+4, AX
+	JLT     rest
 	VMOVUPS (DX)(BX*8), Y1
 	VPXOR   Y0, Y1, Y1
 	VMOVUPS Y1, (CX)(BX*8)
 	ADDQ    $+4, BX
-	SUBQ    $+4, AX
-	JGE     one
+	JMP     one
 
 rest:
 	ADDQ $+4, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVQ (DX)(BX*8), X5
@@ -2104,6 +2044,7 @@ element:
 	DECQ  AX
 	JNE   element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -2172,26 +2113,19 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (DX)(BX*8), Z1
-	VPXORQ    Z0, Z1, Z1
-	VMOVDQU64 Z1, (CX)(BX*8)
-	ADDQ      $+8, BX
-	SUBQ      $+8, AX
-	JGE       one
-
-rest:
-	ADDQ        $+8, AX
-	JEQ         done
 	MOVQ        $-1, SI
 	BZHIQ       AX, SI, SI
 	KMOVQ       SI, K1
 	VMOVDQU64.Z (DX)(BX*8), K1, Z1
-	VPXORQ      Z0, Z1, Z0
-	VMOVDQU64   Z0, K1, (CX)(BX*8)
+	VPXORQ      Z0, Z1, Z1
+	VMOVDQU64   Z1, K1, (CX)(BX*8)
+	ADDQ        $+8, BX
+	SUBQ        $+8, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -2287,22 +2221,23 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
+	SUBQ      $+8, AX
+	JLT       rest
 	VMOVUPS   (DX)(BX*4), Y1
 	VSQRTPS   Y1, Y1
 	VCMPPS    $0x03, Y1, Y1, Y2
 	VPBLENDVB Y2, Y0, Y1, Y1
 	VMOVUPS   Y1, (CX)(BX*4)
 	ADDQ      $+8, BX
-	SUBQ      $+8, AX
-	JGE       one
+	JMP       one
 
 rest:
 	ADDQ $+8, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVD     (DX)(BX*4), X5
@@ -2314,6 +2249,7 @@ element:
 	DECQ      AX
 	JNE       element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -2398,22 +2334,10 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+48, AX
-	JLT  rest
+	ADDQ $+64, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (DX)(BX*4), Z1
-	VSQRTPS   Z1, Z1
-	VCMPPS    $0x03, Z1, Z1, K1
-	VMOVDQU32 Z0, K1, Z1
-	VMOVDQU64 Z1, (CX)(BX*4)
-	ADDQ      $+16, BX
-	SUBQ      $+16, AX
-	JGE       one
-
-rest:
-	ADDQ        $+16, AX
-	JEQ         done
 	MOVQ        $-1, SI
 	BZHIQ       AX, SI, SI
 	KMOVQ       SI, K1
@@ -2422,6 +2346,9 @@ rest:
 	VCMPPS      $0x03, Z1, Z1, K2
 	VMOVDQU32   Z0, K2, Z1
 	VMOVDQU32   Z1, K1, (CX)(BX*4)
+	ADDQ        $+16, BX
+	SUBQ        $+16, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -2517,22 +2444,23 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+12, AX
-	JLT  rest
+	ADDQ $+16, AX
+	JEQ  done
 
 one:
+	SUBQ      $+4, AX
+	JLT       rest
 	VMOVUPS   (DX)(BX*8), Y1
 	VSQRTPD   Y1, Y1
 	VCMPPD    $0x03, Y1, Y1, Y2
 	VPBLENDVB Y2, Y0, Y1, Y1
 	VMOVUPS   Y1, (CX)(BX*8)
 	ADDQ      $+4, BX
-	SUBQ      $+4, AX
-	JGE       one
+	JMP       one
 
 rest:
 	ADDQ $+4, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVQ     (DX)(BX*8), X5
@@ -2544,6 +2472,7 @@ element:
 	DECQ      AX
 	JNE       element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -2628,22 +2557,10 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (DX)(BX*8), Z1
-	VSQRTPD   Z1, Z1
-	VCMPPD    $0x03, Z1, Z1, K1
-	VMOVDQU64 Z0, K1, Z1
-	VMOVDQU64 Z1, (CX)(BX*8)
-	ADDQ      $+8, BX
-	SUBQ      $+8, AX
-	JGE       one
-
-rest:
-	ADDQ        $+8, AX
-	JEQ         done
 	MOVQ        $-1, SI
 	BZHIQ       AX, SI, SI
 	KMOVQ       SI, K1
@@ -2652,6 +2569,9 @@ rest:
 	VCMPPD      $0x03, Z1, Z1, K2
 	VMOVDQU64   Z0, K2, Z1
 	VMOVDQU64   Z1, K1, (CX)(BX*8)
+	ADDQ        $+8, BX
+	SUBQ        $+8, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -2748,22 +2668,23 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
+	SUBQ      $+8, AX
+	JLT       rest
 	VMOVUPS   (DX)(BX*4), Y2
 	VDIVPS    Y2, Y0, Y2
 	VCMPPS    $0x03, Y2, Y2, Y3
 	VPBLENDVB Y3, Y1, Y2, Y2
 	VMOVUPS   Y2, (CX)(BX*4)
 	ADDQ      $+8, BX
-	SUBQ      $+8, AX
-	JGE       one
+	JMP       one
 
 rest:
 	ADDQ $+8, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVD     (DX)(BX*4), X6
@@ -2775,6 +2696,7 @@ element:
 	DECQ      AX
 	JNE       element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -2860,30 +2782,21 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+48, AX
-	JLT  rest
+	ADDQ $+64, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (DX)(BX*4), Z2
-	VDIVPS    Z2, Z0, Z2
-	VCMPPS    $0x03, Z2, Z2, K1
-	VMOVDQU32 Z1, K1, Z2
-	VMOVDQU64 Z2, (CX)(BX*4)
-	ADDQ      $+16, BX
-	SUBQ      $+16, AX
-	JGE       one
-
-rest:
-	ADDQ        $+16, AX
-	JEQ         done
 	MOVQ        $-1, SI
 	BZHIQ       AX, SI, SI
 	KMOVQ       SI, K1
 	VMOVDQU32.Z (DX)(BX*4), K1, Z2
-	VDIVPS      Z2, Z0, Z0
-	VCMPPS      $0x03, Z0, Z0, K2
-	VMOVDQU32   Z1, K2, Z0
-	VMOVDQU32   Z0, K1, (CX)(BX*4)
+	VDIVPS      Z2, Z0, Z2
+	VCMPPS      $0x03, Z2, Z2, K2
+	VMOVDQU32   Z1, K2, Z2
+	VMOVDQU32   Z2, K1, (CX)(BX*4)
+	ADDQ        $+16, BX
+	SUBQ        $+16, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -2980,22 +2893,23 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+12, AX
-	JLT  rest
+	ADDQ $+16, AX
+	JEQ  done
 
 one:
+	SUBQ      $+4, AX
+	JLT       rest
 	VMOVUPS   (DX)(BX*8), Y2
 	VDIVPD    Y2, Y0, Y2
 	VCMPPD    $0x03, Y2, Y2, Y3
 	VPBLENDVB Y3, Y1, Y2, Y2
 	VMOVUPS   Y2, (CX)(BX*8)
 	ADDQ      $+4, BX
-	SUBQ      $+4, AX
-	JGE       one
+	JMP       one
 
 rest:
 	ADDQ $+4, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVQ     (DX)(BX*8), X6
@@ -3007,6 +2921,7 @@ element:
 	DECQ      AX
 	JNE       element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -3092,30 +3007,21 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (DX)(BX*8), Z2
-	VDIVPD    Z2, Z0, Z2
-	VCMPPD    $0x03, Z2, Z2, K1
-	VMOVDQU64 Z1, K1, Z2
-	VMOVDQU64 Z2, (CX)(BX*8)
-	ADDQ      $+8, BX
-	SUBQ      $+8, AX
-	JGE       one
-
-rest:
-	ADDQ        $+8, AX
-	JEQ         done
 	MOVQ        $-1, SI
 	BZHIQ       AX, SI, SI
 	KMOVQ       SI, K1
 	VMOVDQU64.Z (DX)(BX*8), K1, Z2
-	VDIVPD      Z2, Z0, Z0
-	VCMPPD      $0x03, Z0, Z0, K2
-	VMOVDQU64   Z1, K2, Z0
-	VMOVDQU64   Z0, K1, (CX)(BX*8)
+	VDIVPD      Z2, Z0, Z2
+	VCMPPD      $0x03, Z2, Z2, K2
+	VMOVDQU64   Z1, K2, Z2
+	VMOVDQU64   Z2, K1, (CX)(BX*8)
+	ADDQ        $+8, BX
+	SUBQ        $+8, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -3201,22 +3107,23 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
+	SUBQ      $+8, AX
+	JLT       rest
 	VMOVUPS   (DX)(BX*4), Y1
 	VMULPS    Y1, Y1, Y1
 	VCMPPS    $0x03, Y1, Y1, Y2
 	VPBLENDVB Y2, Y0, Y1, Y1
 	VMOVUPS   Y1, (CX)(BX*4)
 	ADDQ      $+8, BX
-	SUBQ      $+8, AX
-	JGE       one
+	JMP       one
 
 rest:
 	ADDQ $+8, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVD     (DX)(BX*4), X5
@@ -3228,6 +3135,7 @@ element:
 	DECQ      AX
 	JNE       element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -3312,22 +3220,10 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+48, AX
-	JLT  rest
+	ADDQ $+64, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (DX)(BX*4), Z1
-	VMULPS    Z1, Z1, Z1
-	VCMPPS    $0x03, Z1, Z1, K1
-	VMOVDQU32 Z0, K1, Z1
-	VMOVDQU64 Z1, (CX)(BX*4)
-	ADDQ      $+16, BX
-	SUBQ      $+16, AX
-	JGE       one
-
-rest:
-	ADDQ        $+16, AX
-	JEQ         done
 	MOVQ        $-1, SI
 	BZHIQ       AX, SI, SI
 	KMOVQ       SI, K1
@@ -3336,6 +3232,9 @@ rest:
 	VCMPPS      $0x03, Z1, Z1, K2
 	VMOVDQU32   Z0, K2, Z1
 	VMOVDQU32   Z1, K1, (CX)(BX*4)
+	ADDQ        $+16, BX
+	SUBQ        $+16, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -3421,22 +3320,23 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+12, AX
-	JLT  rest
+	ADDQ $+16, AX
+	JEQ  done
 
 one:
+	SUBQ      $+4, AX
+	JLT       rest
 	VMOVUPS   (DX)(BX*8), Y1
 	VMULPD    Y1, Y1, Y1
 	VCMPPD    $0x03, Y1, Y1, Y2
 	VPBLENDVB Y2, Y0, Y1, Y1
 	VMOVUPS   Y1, (CX)(BX*8)
 	ADDQ      $+4, BX
-	SUBQ      $+4, AX
-	JGE       one
+	JMP       one
 
 rest:
 	ADDQ $+4, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVQ     (DX)(BX*8), X5
@@ -3448,6 +3348,7 @@ element:
 	DECQ      AX
 	JNE       element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -3532,22 +3433,10 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (DX)(BX*8), Z1
-	VMULPD    Z1, Z1, Z1
-	VCMPPD    $0x03, Z1, Z1, K1
-	VMOVDQU64 Z0, K1, Z1
-	VMOVDQU64 Z1, (CX)(BX*8)
-	ADDQ      $+8, BX
-	SUBQ      $+8, AX
-	JGE       one
-
-rest:
-	ADDQ        $+8, AX
-	JEQ         done
 	MOVQ        $-1, SI
 	BZHIQ       AX, SI, SI
 	KMOVQ       SI, K1
@@ -3556,6 +3445,9 @@ rest:
 	VCMPPD      $0x03, Z1, Z1, K2
 	VMOVDQU64   Z0, K2, Z1
 	VMOVDQU64   Z1, K1, (CX)(BX*8)
+	ADDQ        $+8, BX
+	SUBQ        $+8, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -3641,22 +3533,23 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
+	SUBQ      $+8, AX
+	JLT       rest
 	VMOVUPS   (DX)(BX*4), Y1
 	VROUNDPS  $0x08, Y1, Y1
 	VCMPPS    $0x03, Y1, Y1, Y2
 	VPBLENDVB Y2, Y0, Y1, Y1
 	VMOVUPS   Y1, (CX)(BX*4)
 	ADDQ      $+8, BX
-	SUBQ      $+8, AX
-	JGE       one
+	JMP       one
 
 rest:
 	ADDQ $+8, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVD     (DX)(BX*4), X5
@@ -3668,6 +3561,7 @@ element:
 	DECQ      AX
 	JNE       element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -3752,22 +3646,10 @@ many:
 	JGE         many
 
 single:
-	ADDQ $+48, AX
-	JLT  rest
+	ADDQ $+64, AX
+	JEQ  done
 
 one:
-	VMOVDQU64   (DX)(BX*4), Z1
-	VRNDSCALEPS $0x08, Z1, Z1
-	VCMPPS      $0x03, Z1, Z1, K1
-	VMOVDQU32   Z0, K1, Z1
-	VMOVDQU64   Z1, (CX)(BX*4)
-	ADDQ        $+16, BX
-	SUBQ        $+16, AX
-	JGE         one
-
-rest:
-	ADDQ        $+16, AX
-	JEQ         done
 	MOVQ        $-1, SI
 	BZHIQ       AX, SI, SI
 	KMOVQ       SI, K1
@@ -3776,6 +3658,9 @@ rest:
 	VCMPPS      $0x03, Z1, Z1, K2
 	VMOVDQU32   Z0, K2, Z1
 	VMOVDQU32   Z1, K1, (CX)(BX*4)
+	ADDQ        $+16, BX
+	SUBQ        $+16, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -3861,22 +3746,23 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+12, AX
-	JLT  rest
+	ADDQ $+16, AX
+	JEQ  done
 
 one:
+	SUBQ      $+4, AX
+	JLT       rest
 	VMOVUPS   (DX)(BX*8), Y1
 	VROUNDPD  $0x08, Y1, Y1
 	VCMPPD    $0x03, Y1, Y1, Y2
 	VPBLENDVB Y2, Y0, Y1, Y1
 	VMOVUPS   Y1, (CX)(BX*8)
 	ADDQ      $+4, BX
-	SUBQ      $+4, AX
-	JGE       one
+	JMP       one
 
 rest:
 	ADDQ $+4, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVQ     (DX)(BX*8), X5
@@ -3888,6 +3774,7 @@ element:
 	DECQ      AX
 	JNE       element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -3972,22 +3859,10 @@ many:
 	JGE         many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
-	VMOVDQU64   (DX)(BX*8), Z1
-	VRNDSCALEPD $0x08, Z1, Z1
-	VCMPPD      $0x03, Z1, Z1, K1
-	VMOVDQU64   Z0, K1, Z1
-	VMOVDQU64   Z1, (CX)(BX*8)
-	ADDQ        $+8, BX
-	SUBQ        $+8, AX
-	JGE         one
-
-rest:
-	ADDQ        $+8, AX
-	JEQ         done
 	MOVQ        $-1, SI
 	BZHIQ       AX, SI, SI
 	KMOVQ       SI, K1
@@ -3996,6 +3871,9 @@ rest:
 	VCMPPD      $0x03, Z1, Z1, K2
 	VMOVDQU64   Z0, K2, Z1
 	VMOVDQU64   Z1, K1, (CX)(BX*8)
+	ADDQ        $+8, BX
+	SUBQ        $+8, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -4081,22 +3959,23 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
+	SUBQ      $+8, AX
+	JLT       rest
 	VMOVUPS   (DX)(BX*4), Y1
 	VROUNDPS  $0x09, Y1, Y1
 	VCMPPS    $0x03, Y1, Y1, Y2
 	VPBLENDVB Y2, Y0, Y1, Y1
 	VMOVUPS   Y1, (CX)(BX*4)
 	ADDQ      $+8, BX
-	SUBQ      $+8, AX
-	JGE       one
+	JMP       one
 
 rest:
 	ADDQ $+8, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVD     (DX)(BX*4), X5
@@ -4108,6 +3987,7 @@ element:
 	DECQ      AX
 	JNE       element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -4192,22 +4072,10 @@ many:
 	JGE         many
 
 single:
-	ADDQ $+48, AX
-	JLT  rest
+	ADDQ $+64, AX
+	JEQ  done
 
 one:
-	VMOVDQU64   (DX)(BX*4), Z1
-	VRNDSCALEPS $0x09, Z1, Z1
-	VCMPPS      $0x03, Z1, Z1, K1
-	VMOVDQU32   Z0, K1, Z1
-	VMOVDQU64   Z1, (CX)(BX*4)
-	ADDQ        $+16, BX
-	SUBQ        $+16, AX
-	JGE         one
-
-rest:
-	ADDQ        $+16, AX
-	JEQ         done
 	MOVQ        $-1, SI
 	BZHIQ       AX, SI, SI
 	KMOVQ       SI, K1
@@ -4216,6 +4084,9 @@ rest:
 	VCMPPS      $0x03, Z1, Z1, K2
 	VMOVDQU32   Z0, K2, Z1
 	VMOVDQU32   Z1, K1, (CX)(BX*4)
+	ADDQ        $+16, BX
+	SUBQ        $+16, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -4301,22 +4172,23 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+12, AX
-	JLT  rest
+	ADDQ $+16, AX
+	JEQ  done
 
 one:
+	SUBQ      $+4, AX
+	JLT       rest
 	VMOVUPS   (DX)(BX*8), Y1
 	VROUNDPD  $0x09, Y1, Y1
 	VCMPPD    $0x03, Y1, Y1, Y2
 	VPBLENDVB Y2, Y0, Y1, Y1
 	VMOVUPS   Y1, (CX)(BX*8)
 	ADDQ      $+4, BX
-	SUBQ      $+4, AX
-	JGE       one
+	JMP       one
 
 rest:
 	ADDQ $+4, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVQ     (DX)(BX*8), X5
@@ -4328,6 +4200,7 @@ element:
 	DECQ      AX
 	JNE       element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -4412,22 +4285,10 @@ many:
 	JGE         many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
-	VMOVDQU64   (DX)(BX*8), Z1
-	VRNDSCALEPD $0x09, Z1, Z1
-	VCMPPD      $0x03, Z1, Z1, K1
-	VMOVDQU64   Z0, K1, Z1
-	VMOVDQU64   Z1, (CX)(BX*8)
-	ADDQ        $+8, BX
-	SUBQ        $+8, AX
-	JGE         one
-
-rest:
-	ADDQ        $+8, AX
-	JEQ         done
 	MOVQ        $-1, SI
 	BZHIQ       AX, SI, SI
 	KMOVQ       SI, K1
@@ -4436,6 +4297,9 @@ rest:
 	VCMPPD      $0x03, Z1, Z1, K2
 	VMOVDQU64   Z0, K2, Z1
 	VMOVDQU64   Z1, K1, (CX)(BX*8)
+	ADDQ        $+8, BX
+	SUBQ        $+8, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -4521,22 +4385,23 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
+	SUBQ      $+8, AX
+	JLT       rest
 	VMOVUPS   (DX)(BX*4), Y1
 	VROUNDPS  $0x0a, Y1, Y1
 	VCMPPS    $0x03, Y1, Y1, Y2
 	VPBLENDVB Y2, Y0, Y1, Y1
 	VMOVUPS   Y1, (CX)(BX*4)
 	ADDQ      $+8, BX
-	SUBQ      $+8, AX
-	JGE       one
+	JMP       one
 
 rest:
 	ADDQ $+8, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVD     (DX)(BX*4), X5
@@ -4548,6 +4413,7 @@ element:
 	DECQ      AX
 	JNE       element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -4632,22 +4498,10 @@ many:
 	JGE         many
 
 single:
-	ADDQ $+48, AX
-	JLT  rest
+	ADDQ $+64, AX
+	JEQ  done
 
 one:
-	VMOVDQU64   (DX)(BX*4), Z1
-	VRNDSCALEPS $0x0a, Z1, Z1
-	VCMPPS      $0x03, Z1, Z1, K1
-	VMOVDQU32   Z0, K1, Z1
-	VMOVDQU64   Z1, (CX)(BX*4)
-	ADDQ        $+16, BX
-	SUBQ        $+16, AX
-	JGE         one
-
-rest:
-	ADDQ        $+16, AX
-	JEQ         done
 	MOVQ        $-1, SI
 	BZHIQ       AX, SI, SI
 	KMOVQ       SI, K1
@@ -4656,6 +4510,9 @@ rest:
 	VCMPPS      $0x03, Z1, Z1, K2
 	VMOVDQU32   Z0, K2, Z1
 	VMOVDQU32   Z1, K1, (CX)(BX*4)
+	ADDQ        $+16, BX
+	SUBQ        $+16, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -4741,22 +4598,23 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+12, AX
-	JLT  rest
+	ADDQ $+16, AX
+	JEQ  done
 
 one:
+	SUBQ      $+4, AX
+	JLT       rest
 	VMOVUPS   (DX)(BX*8), Y1
 	VROUNDPD  $0x0a, Y1, Y1
 	VCMPPD    $0x03, Y1, Y1, Y2
 	VPBLENDVB Y2, Y0, Y1, Y1
 	VMOVUPS   Y1, (CX)(BX*8)
 	ADDQ      $+4, BX
-	SUBQ      $+4, AX
-	JGE       one
+	JMP       one
 
 rest:
 	ADDQ $+4, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVQ     (DX)(BX*8), X5
@@ -4768,6 +4626,7 @@ element:
 	DECQ      AX
 	JNE       element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -4852,22 +4711,10 @@ many:
 	JGE         many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
-	VMOVDQU64   (DX)(BX*8), Z1
-	VRNDSCALEPD $0x0a, Z1, Z1
-	VCMPPD      $0x03, Z1, Z1, K1
-	VMOVDQU64   Z0, K1, Z1
-	VMOVDQU64   Z1, (CX)(BX*8)
-	ADDQ        $+8, BX
-	SUBQ        $+8, AX
-	JGE         one
-
-rest:
-	ADDQ        $+8, AX
-	JEQ         done
 	MOVQ        $-1, SI
 	BZHIQ       AX, SI, SI
 	KMOVQ       SI, K1
@@ -4876,6 +4723,9 @@ rest:
 	VCMPPD      $0x03, Z1, Z1, K2
 	VMOVDQU64   Z0, K2, Z1
 	VMOVDQU64   Z1, K1, (CX)(BX*8)
+	ADDQ        $+8, BX
+	SUBQ        $+8, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -4961,22 +4811,23 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
+	SUBQ      $+8, AX
+	JLT       rest
 	VMOVUPS   (DX)(BX*4), Y1
 	VROUNDPS  $0x0b, Y1, Y1
 	VCMPPS    $0x03, Y1, Y1, Y2
 	VPBLENDVB Y2, Y0, Y1, Y1
 	VMOVUPS   Y1, (CX)(BX*4)
 	ADDQ      $+8, BX
-	SUBQ      $+8, AX
-	JGE       one
+	JMP       one
 
 rest:
 	ADDQ $+8, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVD     (DX)(BX*4), X5
@@ -4988,6 +4839,7 @@ element:
 	DECQ      AX
 	JNE       element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -5072,22 +4924,10 @@ many:
 	JGE         many
 
 single:
-	ADDQ $+48, AX
-	JLT  rest
+	ADDQ $+64, AX
+	JEQ  done
 
 one:
-	VMOVDQU64   (DX)(BX*4), Z1
-	VRNDSCALEPS $0x0b, Z1, Z1
-	VCMPPS      $0x03, Z1, Z1, K1
-	VMOVDQU32   Z0, K1, Z1
-	VMOVDQU64   Z1, (CX)(BX*4)
-	ADDQ        $+16, BX
-	SUBQ        $+16, AX
-	JGE         one
-
-rest:
-	ADDQ        $+16, AX
-	JEQ         done
 	MOVQ        $-1, SI
 	BZHIQ       AX, SI, SI
 	KMOVQ       SI, K1
@@ -5096,6 +4936,9 @@ rest:
 	VCMPPS      $0x03, Z1, Z1, K2
 	VMOVDQU32   Z0, K2, Z1
 	VMOVDQU32   Z1, K1, (CX)(BX*4)
+	ADDQ        $+16, BX
+	SUBQ        $+16, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -5181,22 +5024,23 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+12, AX
-	JLT  rest
+	ADDQ $+16, AX
+	JEQ  done
 
 one:
+	SUBQ      $+4, AX
+	JLT       rest
 	VMOVUPS   (DX)(BX*8), Y1
 	VROUNDPD  $0x0b, Y1, Y1
 	VCMPPD    $0x03, Y1, Y1, Y2
 	VPBLENDVB Y2, Y0, Y1, Y1
 	VMOVUPS   Y1, (CX)(BX*8)
 	ADDQ      $+4, BX
-	SUBQ      $+4, AX
-	JGE       one
+	JMP       one
 
 rest:
 	ADDQ $+4, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVQ     (DX)(BX*8), X5
@@ -5208,6 +5052,7 @@ element:
 	DECQ      AX
 	JNE       element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -5292,22 +5137,10 @@ many:
 	JGE         many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
-	VMOVDQU64   (DX)(BX*8), Z1
-	VRNDSCALEPD $0x0b, Z1, Z1
-	VCMPPD      $0x03, Z1, Z1, K1
-	VMOVDQU64   Z0, K1, Z1
-	VMOVDQU64   Z1, (CX)(BX*8)
-	ADDQ        $+8, BX
-	SUBQ        $+8, AX
-	JGE         one
-
-rest:
-	ADDQ        $+8, AX
-	JEQ         done
 	MOVQ        $-1, SI
 	BZHIQ       AX, SI, SI
 	KMOVQ       SI, K1
@@ -5316,6 +5149,9 @@ rest:
 	VCMPPD      $0x03, Z1, Z1, K2
 	VMOVDQU64   Z0, K2, Z1
 	VMOVDQU64   Z1, K1, (CX)(BX*8)
+	ADDQ        $+8, BX
+	SUBQ        $+8, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -5385,20 +5221,21 @@ many:
 	JGE     many
 
 single:
-	ADDQ $+96, AX
-	JLT  rest
+	ADDQ $+128, AX
+	JEQ  done
 
 one:
+	SUBQ    $+32, AX
+	JLT     rest
 	VMOVUPS (DX)(BX*1), Y1
 	VPMAXSB Y0, Y1, Y1
 	VMOVUPS Y1, (CX)(BX*1)
 	ADDQ    $+32, BX
-	SUBQ    $+32, AX
-	JGE     one
+	JMP     one
 
 rest:
 	ADDQ $+32, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	MOVBLZX (DX)(BX*1), SI
@@ -5409,6 +5246,7 @@ element:
 	DECQ    AX
 	JNE     element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -5477,26 +5315,19 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+192, AX
-	JLT  rest
+	ADDQ $+256, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (DX)(BX*1), Z1
-	VPMAXSB   Z0, Z1, Z1
-	VMOVDQU64 Z1, (CX)(BX*1)
-	ADDQ      $+64, BX
-	SUBQ      $+64, AX
-	JGE       one
-
-rest:
-	ADDQ       $+64, AX
-	JEQ        done
 	MOVQ       $-1, SI
 	BZHIQ      AX, SI, SI
 	KMOVQ      SI, K1
 	VMOVDQU8.Z (DX)(BX*1), K1, Z1
-	VPMAXSB    Z0, Z1, Z0
-	VMOVDQU8   Z0, K1, (CX)(BX*1)
+	VPMAXSB    Z0, Z1, Z1
+	VMOVDQU8   Z1, K1, (CX)(BX*1)
+	ADDQ       $+64, BX
+	SUBQ       $+64, AX
+	JG         one
 
 done:
 	VZEROUPPER
@@ -5566,20 +5397,21 @@ many:
 	JGE     many
 
 single:
-	ADDQ $+48, AX
-	JLT  rest
+	ADDQ $+64, AX
+	JEQ  done
 
 one:
+	SUBQ    $+16, AX
+	JLT     rest
 	VMOVUPS (DX)(BX*2), Y1
 	VPMAXSW Y0, Y1, Y1
 	VMOVUPS Y1, (CX)(BX*2)
 	ADDQ    $+16, BX
-	SUBQ    $+16, AX
-	JGE     one
+	JMP     one
 
 rest:
 	ADDQ $+16, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	MOVWLZX (DX)(BX*2), SI
@@ -5590,6 +5422,7 @@ element:
 	DECQ    AX
 	JNE     element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -5658,26 +5491,19 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+96, AX
-	JLT  rest
+	ADDQ $+128, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (DX)(BX*2), Z1
-	VPMAXSW   Z0, Z1, Z1
-	VMOVDQU64 Z1, (CX)(BX*2)
-	ADDQ      $+32, BX
-	SUBQ      $+32, AX
-	JGE       one
-
-rest:
-	ADDQ        $+32, AX
-	JEQ         done
 	MOVQ        $-1, SI
 	BZHIQ       AX, SI, SI
 	KMOVQ       SI, K1
 	VMOVDQU16.Z (DX)(BX*2), K1, Z1
-	VPMAXSW     Z0, Z1, Z0
-	VMOVDQU16   Z0, K1, (CX)(BX*2)
+	VPMAXSW     Z0, Z1, Z1
+	VMOVDQU16   Z1, K1, (CX)(BX*2)
+	ADDQ        $+32, BX
+	SUBQ        $+32, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -5747,20 +5573,21 @@ many:
 	JGE     many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
+	SUBQ    $+8, AX
+	JLT     rest
 	VMOVUPS (DX)(BX*4), Y1
 	VPMAXSD Y0, Y1, Y1
 	VMOVUPS Y1, (CX)(BX*4)
 	ADDQ    $+8, BX
-	SUBQ    $+8, AX
-	JGE     one
+	JMP     one
 
 rest:
 	ADDQ $+8, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVD   (DX)(BX*4), X5
@@ -5770,6 +5597,7 @@ element:
 	DECQ    AX
 	JNE     element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -5838,26 +5666,19 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+48, AX
-	JLT  rest
+	ADDQ $+64, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (DX)(BX*4), Z1
-	VPMAXSD   Z0, Z1, Z1
-	VMOVDQU64 Z1, (CX)(BX*4)
-	ADDQ      $+16, BX
-	SUBQ      $+16, AX
-	JGE       one
-
-rest:
-	ADDQ        $+16, AX
-	JEQ         done
 	MOVQ        $-1, SI
 	BZHIQ       AX, SI, SI
 	KMOVQ       SI, K1
 	VMOVDQU32.Z (DX)(BX*4), K1, Z1
-	VPMAXSD     Z0, Z1, Z0
-	VMOVDQU32   Z0, K1, (CX)(BX*4)
+	VPMAXSD     Z0, Z1, Z1
+	VMOVDQU32   Z1, K1, (CX)(BX*4)
+	ADDQ        $+16, BX
+	SUBQ        $+16, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -5927,26 +5748,19 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (DX)(BX*8), Z1
-	VPMAXSQ   Z0, Z1, Z1
-	VMOVDQU64 Z1, (CX)(BX*8)
-	ADDQ      $+8, BX
-	SUBQ      $+8, AX
-	JGE       one
-
-rest:
-	ADDQ        $+8, AX
-	JEQ         done
 	MOVQ        $-1, SI
 	BZHIQ       AX, SI, SI
 	KMOVQ       SI, K1
 	VMOVDQU64.Z (DX)(BX*8), K1, Z1
-	VPMAXSQ     Z0, Z1, Z0
-	VMOVDQU64   Z0, K1, (CX)(BX*8)
+	VPMAXSQ     Z0, Z1, Z1
+	VMOVDQU64   Z1, K1, (CX)(BX*8)
+	ADDQ        $+8, BX
+	SUBQ        $+8, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -6041,10 +5855,12 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+12, AX
-	JLT  rest
+	ADDQ $+16, AX
+	JEQ  done
 
 one:
+	SUBQ      $+4, AX
+	JLT       rest
 	VMOVUPS   (DX)(BX*8), Y2
 	VCMPPD    $0x02, Y0, Y2, Y3
 	VPBLENDVB Y3, Y0, Y2, Y2
@@ -6052,12 +5868,11 @@ one:
 	VPBLENDVB Y3, Y1, Y2, Y2
 	VMOVUPS   Y2, (CX)(BX*8)
 	ADDQ      $+4, BX
-	SUBQ      $+4, AX
-	JGE       one
+	JMP       one
 
 rest:
 	ADDQ $+4, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVQ     (DX)(BX*8), X10
@@ -6070,6 +5885,7 @@ element:
 	DECQ      AX
 	JNE       element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -6163,23 +5979,10 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (DX)(BX*8), Z2
-	VCMPPD    $0x02, Z0, Z2, K1
-	VMOVDQU64 Z0, K1, Z2
-	VCMPPD    $0x03, Z2, Z2, K1
-	VMOVDQU64 Z1, K1, Z2
-	VMOVDQU64 Z2, (CX)(BX*8)
-	ADDQ      $+8, BX
-	SUBQ      $+8, AX
-	JGE       one
-
-rest:
-	ADDQ        $+8, AX
-	JEQ         done
 	MOVQ        $-1, SI
 	BZHIQ       AX, SI, SI
 	KMOVQ       SI, K1
@@ -6187,9 +5990,11 @@ rest:
 	VCMPPD      $0x02, Z0, Z2, K2
 	VMOVDQU64   Z0, K2, Z2
 	VCMPPD      $0x03, Z2, Z2, K2
-	VMOVDQU64   Z2, Z0
-	VMOVDQU64   Z1, K2, Z0
-	VMOVDQU64   Z0, K1, (CX)(BX*8)
+	VMOVDQU64   Z1, K2, Z2
+	VMOVDQU64   Z2, K1, (CX)(BX*8)
+	ADDQ        $+8, BX
+	SUBQ        $+8, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -6284,10 +6089,12 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
+	SUBQ      $+8, AX
+	JLT       rest
 	VMOVUPS   (DX)(BX*4), Y2
 	VCMPPS    $0x02, Y0, Y2, Y3
 	VPBLENDVB Y3, Y0, Y2, Y2
@@ -6295,12 +6102,11 @@ one:
 	VPBLENDVB Y3, Y1, Y2, Y2
 	VMOVUPS   Y2, (CX)(BX*4)
 	ADDQ      $+8, BX
-	SUBQ      $+8, AX
-	JGE       one
+	JMP       one
 
 rest:
 	ADDQ $+8, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVD     (DX)(BX*4), X10
@@ -6313,6 +6119,7 @@ element:
 	DECQ      AX
 	JNE       element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -6406,23 +6213,10 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+48, AX
-	JLT  rest
+	ADDQ $+64, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (DX)(BX*4), Z2
-	VCMPPS    $0x02, Z0, Z2, K1
-	VMOVDQU32 Z0, K1, Z2
-	VCMPPS    $0x03, Z2, Z2, K1
-	VMOVDQU32 Z1, K1, Z2
-	VMOVDQU64 Z2, (CX)(BX*4)
-	ADDQ      $+16, BX
-	SUBQ      $+16, AX
-	JGE       one
-
-rest:
-	ADDQ        $+16, AX
-	JEQ         done
 	MOVQ        $-1, SI
 	BZHIQ       AX, SI, SI
 	KMOVQ       SI, K1
@@ -6430,9 +6224,11 @@ rest:
 	VCMPPS      $0x02, Z0, Z2, K2
 	VMOVDQU32   Z0, K2, Z2
 	VCMPPS      $0x03, Z2, Z2, K2
-	VMOVDQU64   Z2, Z0
-	VMOVDQU32   Z1, K2, Z0
-	VMOVDQU32   Z0, K1, (CX)(BX*4)
+	VMOVDQU32   Z1, K2, Z2
+	VMOVDQU32   Z2, K1, (CX)(BX*4)
+	ADDQ        $+16, BX
+	SUBQ        $+16, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -6581,10 +6377,12 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
+	SUBQ      $+8, AX
+	JLT       rest
 	VMOVUPS   (DX)(DI*4), Y2
 	VMOVUPS   (BX)(DI*4), Y3
 	VMULPS    Y3, Y2, Y2
@@ -6596,12 +6394,11 @@ one:
 	VPBLENDVB Y3, Y1, Y2, Y2
 	VMOVUPS   Y2, (CX)(DI*4)
 	ADDQ      $+8, DI
-	SUBQ      $+8, AX
-	JGE       one
+	JMP       one
 
 rest:
 	ADDQ $+8, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVD     (DX)(DI*4), X10
@@ -6618,6 +6415,7 @@ element:
 	DECQ      AX
 	JNE       element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -6771,27 +6569,10 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+48, AX
-	JLT  rest
+	ADDQ $+64, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (DX)(DI*4), Z2
-	VMOVDQU64 (BX)(DI*4), Z3
-	VMULPS    Z3, Z2, Z2
-	VMOVDQU64 (SI)(DI*4), Z3
-	VADDPS    Z3, Z2, Z2
-	VCMPPS    $0x02, Z0, Z2, K1
-	VMOVDQU32 Z0, K1, Z2
-	VCMPPS    $0x03, Z2, Z2, K1
-	VMOVDQU32 Z1, K1, Z2
-	VMOVDQU64 Z2, (CX)(DI*4)
-	ADDQ      $+16, DI
-	SUBQ      $+16, AX
-	JGE       one
-
-rest:
-	ADDQ        $+16, AX
-	JEQ         done
 	MOVQ        $-1, R8
 	BZHIQ       AX, R8, R8
 	KMOVQ       R8, K1
@@ -6803,9 +6584,11 @@ rest:
 	VCMPPS      $0x02, Z0, Z2, K2
 	VMOVDQU32   Z0, K2, Z2
 	VCMPPS      $0x03, Z2, Z2, K2
-	VMOVDQU64   Z2, Z0
-	VMOVDQU32   Z1, K2, Z0
-	VMOVDQU32   Z0, K1, (CX)(DI*4)
+	VMOVDQU32   Z1, K2, Z2
+	VMOVDQU32   Z2, K1, (CX)(DI*4)
+	ADDQ        $+16, DI
+	SUBQ        $+16, AX
+	JG          one
 
 done:
 	VZEROUPPER

@@ -3750,10 +3750,12 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
+	SUBQ      $+8, AX
+	JLT       rest
 	VMOVUPS   (BX)(SI*4), Y4
 	VCMPPS    $0x03, Y4, Y4, Y5
 	VPBLENDVB Y5, Y1, Y4, Y4
@@ -3769,12 +3771,11 @@ one:
 	VMOVUPS   Y4, (CX)(SI*4)
 	VMOVUPS   Y6, (DX)(SI*4)
 	ADDQ      $+8, SI
-	SUBQ      $+8, AX
-	JGE       one
+	JMP       one
 
 rest:
 	ADDQ $+8, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVD     (BX)(SI*4), X8
@@ -3795,6 +3796,7 @@ element:
 	DECQ      AX
 	JNE       element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -3886,31 +3888,10 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+48, AX
-	JLT  rest
+	ADDQ $+64, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (BX)(SI*4), Z4
-	VCMPPS    $0x03, Z4, Z4, K1
-	VMOVDQU32 Z1, K1, Z4
-	VPCMPD    $0x01, Z2, Z4, K1
-	VPXORQ    Z3, Z4, Z5
-	VMOVDQU32 Z5, K1, Z4
-	VMOVDQU64 (CX)(SI*4), Z5
-	VPCMPD    $0x06, Z5, Z4, K1
-	VMOVDQU64 (DX)(SI*4), Z5
-	VMOVDQU32 Z0, K1, Z5
-	VMOVDQU64 (CX)(SI*4), Z6
-	VMOVDQU32 Z4, K1, Z6
-	VMOVDQU64 Z6, (CX)(SI*4)
-	VMOVDQU64 Z5, (DX)(SI*4)
-	ADDQ      $+16, SI
-	SUBQ      $+16, AX
-	JGE       one
-
-rest:
-	ADDQ        $+16, AX
-	JEQ         done
 	MOVQ        $-1, DI
 	BZHIQ       AX, DI, DI
 	KMOVQ       DI, K1
@@ -3918,17 +3899,19 @@ rest:
 	VCMPPS      $0x03, Z4, Z4, K2
 	VMOVDQU32   Z1, K2, Z4
 	VPCMPD      $0x01, Z2, Z4, K2
-	VPXORQ      Z3, Z4, Z1
-	VMOVDQU64   Z4, Z2
-	VMOVDQU32   Z1, K2, Z2
-	VMOVDQU32.Z (CX)(SI*4), K1, Z1
-	VPCMPD      $0x06, Z1, Z2, K2
-	VMOVDQU32.Z (DX)(SI*4), K1, Z1
-	VMOVDQU32   Z0, K2, Z1
-	VMOVDQU32.Z (CX)(SI*4), K1, Z0
-	VMOVDQU32   Z2, K2, Z0
-	VMOVDQU32   Z0, K1, (CX)(SI*4)
-	VMOVDQU32   Z1, K1, (DX)(SI*4)
+	VPXORQ      Z3, Z4, Z5
+	VMOVDQU32   Z5, K2, Z4
+	VMOVDQU32.Z (CX)(SI*4), K1, Z5
+	VPCMPD      $0x06, Z5, Z4, K2
+	VMOVDQU32.Z (DX)(SI*4), K1, Z5
+	VMOVDQU32   Z0, K2, Z5
+	VMOVDQU32.Z (CX)(SI*4), K1, Z6
+	VMOVDQU32   Z4, K2, Z6
+	VMOVDQU32   Z6, K1, (CX)(SI*4)
+	VMOVDQU32   Z5, K1, (DX)(SI*4)
+	ADDQ        $+16, SI
+	SUBQ        $+16, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -4024,10 +4007,12 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
+	SUBQ      $+8, AX
+	JLT       rest
 	VMOVUPS   (BX)(SI*4), Y5
 	VPXOR     Y1, Y5, Y5
 	VCMPPS    $0x03, Y5, Y5, Y6
@@ -4044,12 +4029,11 @@ one:
 	VMOVUPS   Y5, (CX)(SI*4)
 	VMOVUPS   Y8, (DX)(SI*4)
 	ADDQ      $+8, SI
-	SUBQ      $+8, AX
-	JGE       one
+	JMP       one
 
 rest:
 	ADDQ $+8, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVD     (BX)(SI*4), X7
@@ -4071,6 +4055,7 @@ element:
 	DECQ      AX
 	JNE       element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -4167,50 +4152,31 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+48, AX
-	JLT  rest
+	ADDQ $+64, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (BX)(SI*4), Z5
-	VPXORQ    Z1, Z5, Z5
-	VCMPPS    $0x03, Z5, Z5, K1
-	VMOVDQU32 Z2, K1, Z5
-	VPCMPD    $0x01, Z3, Z5, K1
-	VPXORQ    Z4, Z5, Z6
-	VMOVDQU32 Z6, K1, Z5
-	VMOVDQU64 (CX)(SI*4), Z6
-	VPCMPD    $0x06, Z6, Z5, K1
-	VMOVDQU64 (DX)(SI*4), Z6
-	VMOVDQU32 Z0, K1, Z6
-	VMOVDQU64 (CX)(SI*4), Z7
-	VMOVDQU32 Z5, K1, Z7
-	VMOVDQU64 Z7, (CX)(SI*4)
-	VMOVDQU64 Z6, (DX)(SI*4)
-	ADDQ      $+16, SI
-	SUBQ      $+16, AX
-	JGE       one
-
-rest:
-	ADDQ        $+16, AX
-	JEQ         done
 	MOVQ        $-1, DI
 	BZHIQ       AX, DI, DI
 	KMOVQ       DI, K1
 	VMOVDQU32.Z (BX)(SI*4), K1, Z5
-	VPXORQ      Z1, Z5, Z1
-	VCMPPS      $0x03, Z1, Z1, K2
-	VMOVDQU32   Z2, K2, Z1
-	VPCMPD      $0x01, Z3, Z1, K2
-	VPXORQ      Z4, Z1, Z2
-	VMOVDQU32   Z2, K2, Z1
-	VMOVDQU32.Z (CX)(SI*4), K1, Z2
-	VPCMPD      $0x06, Z2, Z1, K2
-	VMOVDQU32.Z (DX)(SI*4), K1, Z2
-	VMOVDQU32   Z0, K2, Z2
-	VMOVDQU32.Z (CX)(SI*4), K1, Z0
-	VMOVDQU32   Z1, K2, Z0
-	VMOVDQU32   Z0, K1, (CX)(SI*4)
-	VMOVDQU32   Z2, K1, (DX)(SI*4)
+	VPXORQ      Z1, Z5, Z5
+	VCMPPS      $0x03, Z5, Z5, K2
+	VMOVDQU32   Z2, K2, Z5
+	VPCMPD      $0x01, Z3, Z5, K2
+	VPXORQ      Z4, Z5, Z6
+	VMOVDQU32   Z6, K2, Z5
+	VMOVDQU32.Z (CX)(SI*4), K1, Z6
+	VPCMPD      $0x06, Z6, Z5, K2
+	VMOVDQU32.Z (DX)(SI*4), K1, Z6
+	VMOVDQU32   Z0, K2, Z6
+	VMOVDQU32.Z (CX)(SI*4), K1, Z7
+	VMOVDQU32   Z5, K2, Z7
+	VMOVDQU32   Z7, K1, (CX)(SI*4)
+	VMOVDQU32   Z6, K1, (DX)(SI*4)
+	ADDQ        $+16, SI
+	SUBQ        $+16, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -4311,10 +4277,12 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+12, AX
-	JLT  rest
+	ADDQ $+16, AX
+	JEQ  done
 
 one:
+	SUBQ      $+4, AX
+	JLT       rest
 	VMOVUPS   (BX)(SI*8), Y4
 	VCMPPD    $0x03, Y4, Y4, Y5
 	VPBLENDVB Y5, Y1, Y4, Y4
@@ -4330,12 +4298,11 @@ one:
 	VMOVUPS   Y4, (CX)(SI*8)
 	VMOVUPS   Y6, (DX)(SI*8)
 	ADDQ      $+4, SI
-	SUBQ      $+4, AX
-	JGE       one
+	JMP       one
 
 rest:
 	ADDQ $+4, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVQ     (BX)(SI*8), X8
@@ -4356,6 +4323,7 @@ element:
 	DECQ      AX
 	JNE       element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -4447,31 +4415,10 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (BX)(SI*8), Z4
-	VCMPPD    $0x03, Z4, Z4, K1
-	VMOVDQU64 Z1, K1, Z4
-	VPCMPQ    $0x01, Z2, Z4, K1
-	VPXORQ    Z3, Z4, Z5
-	VMOVDQU64 Z5, K1, Z4
-	VMOVDQU64 (CX)(SI*8), Z5
-	VPCMPQ    $0x06, Z5, Z4, K1
-	VMOVDQU64 (DX)(SI*8), Z5
-	VMOVDQU64 Z0, K1, Z5
-	VMOVDQU64 (CX)(SI*8), Z6
-	VMOVDQU64 Z4, K1, Z6
-	VMOVDQU64 Z6, (CX)(SI*8)
-	VMOVDQU64 Z5, (DX)(SI*8)
-	ADDQ      $+8, SI
-	SUBQ      $+8, AX
-	JGE       one
-
-rest:
-	ADDQ        $+8, AX
-	JEQ         done
 	MOVQ        $-1, DI
 	BZHIQ       AX, DI, DI
 	KMOVQ       DI, K1
@@ -4479,17 +4426,19 @@ rest:
 	VCMPPD      $0x03, Z4, Z4, K2
 	VMOVDQU64   Z1, K2, Z4
 	VPCMPQ      $0x01, Z2, Z4, K2
-	VPXORQ      Z3, Z4, Z1
-	VMOVDQU64   Z4, Z2
-	VMOVDQU64   Z1, K2, Z2
-	VMOVDQU64.Z (CX)(SI*8), K1, Z1
-	VPCMPQ      $0x06, Z1, Z2, K2
-	VMOVDQU64.Z (DX)(SI*8), K1, Z1
-	VMOVDQU64   Z0, K2, Z1
-	VMOVDQU64.Z (CX)(SI*8), K1, Z0
-	VMOVDQU64   Z2, K2, Z0
-	VMOVDQU64   Z0, K1, (CX)(SI*8)
-	VMOVDQU64   Z1, K1, (DX)(SI*8)
+	VPXORQ      Z3, Z4, Z5
+	VMOVDQU64   Z5, K2, Z4
+	VMOVDQU64.Z (CX)(SI*8), K1, Z5
+	VPCMPQ      $0x06, Z5, Z4, K2
+	VMOVDQU64.Z (DX)(SI*8), K1, Z5
+	VMOVDQU64   Z0, K2, Z5
+	VMOVDQU64.Z (CX)(SI*8), K1, Z6
+	VMOVDQU64   Z4, K2, Z6
+	VMOVDQU64   Z6, K1, (CX)(SI*8)
+	VMOVDQU64   Z5, K1, (DX)(SI*8)
+	ADDQ        $+8, SI
+	SUBQ        $+8, AX
+	JG          one
 
 done:
 	VZEROUPPER
@@ -4585,10 +4534,12 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+12, AX
-	JLT  rest
+	ADDQ $+16, AX
+	JEQ  done
 
 one:
+	SUBQ      $+4, AX
+	JLT       rest
 	VMOVUPS   (BX)(SI*8), Y5
 	VPXOR     Y1, Y5, Y5
 	VCMPPD    $0x03, Y5, Y5, Y6
@@ -4605,12 +4556,11 @@ one:
 	VMOVUPS   Y5, (CX)(SI*8)
 	VMOVUPS   Y8, (DX)(SI*8)
 	ADDQ      $+4, SI
-	SUBQ      $+4, AX
-	JGE       one
+	JMP       one
 
 rest:
 	ADDQ $+4, AX
-	JEQ  done
+	JEQ  end
 
 element:
 	VMOVQ     (BX)(SI*8), X7
@@ -4632,6 +4582,7 @@ element:
 	DECQ      AX
 	JNE       element
 
+end:
 done:
 	VZEROUPPER
 	RET
@@ -4728,50 +4679,31 @@ many:
 	JGE       many
 
 single:
-	ADDQ $+24, AX
-	JLT  rest
+	ADDQ $+32, AX
+	JEQ  done
 
 one:
-	VMOVDQU64 (BX)(SI*8), Z5
-	VPXORQ    Z1, Z5, Z5
-	VCMPPD    $0x03, Z5, Z5, K1
-	VMOVDQU64 Z2, K1, Z5
-	VPCMPQ    $0x01, Z3, Z5, K1
-	VPXORQ    Z4, Z5, Z6
-	VMOVDQU64 Z6, K1, Z5
-	VMOVDQU64 (CX)(SI*8), Z6
-	VPCMPQ    $0x06, Z6, Z5, K1
-	VMOVDQU64 (DX)(SI*8), Z6
-	VMOVDQU64 Z0, K1, Z6
-	VMOVDQU64 (CX)(SI*8), Z7
-	VMOVDQU64 Z5, K1, Z7
-	VMOVDQU64 Z7, (CX)(SI*8)
-	VMOVDQU64 Z6, (DX)(SI*8)
-	ADDQ      $+8, SI
-	SUBQ      $+8, AX
-	JGE       one
-
-rest:
-	ADDQ        $+8, AX
-	JEQ         done
 	MOVQ        $-1, DI
 	BZHIQ       AX, DI, DI
 	KMOVQ       DI, K1
 	VMOVDQU64.Z (BX)(SI*8), K1, Z5
-	VPXORQ      Z1, Z5, Z1
-	VCMPPD      $0x03, Z1, Z1, K2
-	VMOVDQU64   Z2, K2, Z1
-	VPCMPQ      $0x01, Z3, Z1, K2
-	VPXORQ      Z4, Z1, Z2
-	VMOVDQU64   Z2, K2, Z1
-	VMOVDQU64.Z (CX)(SI*8), K1, Z2
-	VPCMPQ      $0x06, Z2, Z1, K2
-	VMOVDQU64.Z (DX)(SI*8), K1, Z2
-	VMOVDQU64   Z0, K2, Z2
-	VMOVDQU64.Z (CX)(SI*8), K1, Z0
-	VMOVDQU64   Z1, K2, Z0
-	VMOVDQU64   Z0, K1, (CX)(SI*8)
-	VMOVDQU64   Z2, K1, (DX)(SI*8)
+	VPXORQ      Z1, Z5, Z5
+	VCMPPD      $0x03, Z5, Z5, K2
+	VMOVDQU64   Z2, K2, Z5
+	VPCMPQ      $0x01, Z3, Z5, K2
+	VPXORQ      Z4, Z5, Z6
+	VMOVDQU64   Z6, K2, Z5
+	VMOVDQU64.Z (CX)(SI*8), K1, Z6
+	VPCMPQ      $0x06, Z6, Z5, K2
+	VMOVDQU64.Z (DX)(SI*8), K1, Z6
+	VMOVDQU64   Z0, K2, Z6
+	VMOVDQU64.Z (CX)(SI*8), K1, Z7
+	VMOVDQU64   Z5, K2, Z7
+	VMOVDQU64   Z7, K1, (CX)(SI*8)
+	VMOVDQU64   Z6, K1, (DX)(SI*8)
+	ADDQ        $+8, SI
+	SUBQ        $+8, AX
+	JG          one
 
 done:
 	VZEROUPPER

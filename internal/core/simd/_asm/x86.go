@@ -63,7 +63,10 @@ type stored struct {
 	arg, off int
 }
 
-const unroll = 4 // vectors in a step of the main loop
+const (
+	unroll        = 4 // vectors in a step of the main loop
+	doubtfulSteps = 8 // that go through the full program, from one in doubt on
+)
 
 // vectors returns how many a step of a row has. In AVX2 a trial has few registers for what waits.
 func (x *x86) vectors() int {
@@ -231,56 +234,74 @@ func (x *x86) rowing(n reg.Register) {
 	c.SUBQ(operand.I32(step), n)
 	c.JGE(operand.LabelRef("many"))
 	c.Label("single")
-	c.ADDQ(operand.I32(step-lanes), n)
-	c.JLT(operand.LabelRef("rest"))
 	all := func() {
 		if k.body(x); k.beside != nil {
 			k.beside(x)
 		}
 	}
-	c.Label("one")
-	all()
-	c.ADDQ(operand.I32(lanes), x.index)
-	c.SUBQ(operand.I32(lanes), n)
-	c.JGE(operand.LabelRef("one"))
-	c.Label("rest")
-	c.ADDQ(operand.I32(lanes), n)
+	c.ADDQ(operand.I32(step), n)
 	c.JEQ(operand.LabelRef("done"))
-	if x.wide {
-		ones := c.GP64()
+	now := n // of them one vector at a time
+	if k.usual != nil {
+		now = c.GP64()
+		c.MOVQ(n, now)
+		c.XORL(n.(reg.GPVirtual).As32(), n.(reg.GPVirtual).As32())
+		c.JMP(operand.LabelRef("one"))
+		c.Label("doubtful") // as the next steps may be
+		c.ADDQ(operand.I32(step), n)
+		c.MOVQ(operand.I32(doubtfulSteps*step), now)
+		c.CMPQ(n, now)
+		c.CMOVQLT(n, now)
+		c.SUBQ(now, n)
+	}
+	if x.wide { // all lanes or what is left of them
+		ones, mask := c.GP64(), c.K()
+		c.Label("one")
 		c.MOVQ(operand.I32(-1), ones)
-		c.BZHIQ(n, ones, ones)
-		mask := c.K()
+		if k.usual != nil { // BZHI looks at eight bits
+			c.CMPQ(now, operand.I32(lanes))
+			c.JGE(operand.LabelRef("whole"))
+			c.BZHIQ(now, ones, ones)
+			c.Label("whole")
+		} else {
+			c.BZHIQ(now, ones, ones)
+		}
 		c.KMOVQ(ones, mask)
 		x.some = mask
 		all()
+		x.some = nil
+		c.ADDQ(operand.I32(lanes), x.index)
+		c.SUBQ(operand.I32(lanes), now)
+		c.JG(operand.LabelRef("one"))
 	} else {
+		c.Label("one")
+		c.SUBQ(operand.I32(lanes), now)
+		c.JLT(operand.LabelRef("rest"))
+		all()
+		c.ADDQ(operand.I32(lanes), x.index)
+		c.JMP(operand.LabelRef("one"))
+		c.Label("rest")
+		c.ADDQ(operand.I32(lanes), now)
+		c.JEQ(operand.LabelRef("end"))
 		c.Label("element")
 		x.single = true
 		all()
+		x.single = false
 		c.INCQ(x.index)
-		c.DECQ(n)
+		c.DECQ(now)
 		c.JNE(operand.LabelRef("element"))
+		c.Label("end")
 	}
 	if k.usual != nil {
-		c.JMP(operand.LabelRef("done"))
-		c.Label("doubtful") // as the next steps may be
-		steps := c.GP64()
-		c.MOVQ(operand.I32(8), steps)
-		c.Label("full")
-		x.some, x.single = nil, false
-		x.together("full", k.body)
-		x.besides()
-		c.ADDQ(operand.I32(step), x.index)
-		c.SUBQ(operand.I32(step), n)
-		c.JLT(operand.LabelRef("single"))
-		c.DECQ(steps)
-		c.JNE(operand.LabelRef("full"))
 		next := "many"
 		if k.streams() {
 			next = "again"
 		}
-		c.JMP(operand.LabelRef(next))
+		c.TESTQ(n, n)
+		c.JEQ(operand.LabelRef("done"))
+		c.SUBQ(operand.I32(step), n)
+		c.JGE(operand.LabelRef(next))
+		c.JMP(operand.LabelRef("single"))
 	}
 	c.Label("done")
 }
