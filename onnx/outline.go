@@ -29,15 +29,14 @@ type slot struct {
 
 // An outline plans the run of a graph on shapes alone: which steps have a plan, which results have a place, and how long.
 type outline struct {
-	ctx    context.Context
-	f      *inference
-	room   int64 // bytes that fixed results may take
-	valued []int // inputs of the model's graph whose elements are fixed
-	asked  []int // those whose elements would tell more
-	tick   int
-	slots  []*slot // in the order in which they are made
-	own    []tensor.Any
-	slow   bool // a step isn't planned
+	ctx   context.Context
+	f     *inference
+	room  int64 // bytes that fixed results may take
+	asked []int // those whose elements would tell more
+	tick  int
+	slots []*slot // in the order in which they are made
+	own   []tensor.Any
+	slow  bool // a step isn't planned
 }
 
 // A drawing is a graph of an outline: the model's, or a branch.

@@ -20,7 +20,6 @@ type prepared struct {
 	run
 	key    string // what it was prepared for: see Stream.describe
 	valued []int  // inputs whose elements are part of key
-	plan   *Plan
 	root   *drawing
 	slow   bool // a step isn't planned
 	memory *mem.Buffer

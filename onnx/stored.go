@@ -224,8 +224,10 @@ func (x *External) find() (buf *mem.Buffer, at, n int, err error) {
 			sums = append(sums, e.Value)
 		}
 	}
-	buf, at, n, err = x.from.Find(x.Location, x.Offset, x.Length, sums)
-	return buf, at, n, in(fmt.Sprintf("file %.200q", x.Location), err)
+	if buf, at, n, err = x.from.Find(x.Location, x.Offset, x.Length, sums); err != nil {
+		return nil, 0, 0, in(fmt.Sprintf("file %.200q", x.Location), err)
+	}
+	return buf, at, n, nil
 }
 
 // checkStrings is check for a tensor of strings.

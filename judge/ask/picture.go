@@ -84,11 +84,10 @@ func bracketed(text string) string {
 // Tile reads the extents of a tile, as in (2,4).
 func Tile(text string) (list []int, err error) {
 	text = bracketed(text)
-	t, err := layout.ParseTuple(text)
-	if err == nil && t.Depth() == 1 {
+	if t, wrong := layout.ParseTuple(text); wrong == nil && t.Depth() == 1 {
 		list, err = t.Flatten()
 	}
-	if list == nil {
+	if list == nil || err != nil {
 		return nil, fmt.Errorf("%s: want extents such as (2,4)", text)
 	}
 	return list, nil
