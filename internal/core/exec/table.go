@@ -84,7 +84,7 @@ func (r *Rows) in(table unsafe.Pointer, d dtype.DType) (row Row) {
 // slot returns the field of an element type in the tables; too large a one if there is none.
 func (r *Rows) slot(d dtype.DType) uint8 {
 	switch {
-	case int(d) >= dtype.Count:
+	case d == dtype.Invalid || int(d) >= dtype.Count:
 		return 255
 	case r.form == choose:
 		return shifts[d]
