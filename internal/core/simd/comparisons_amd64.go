@@ -245,66 +245,6 @@ func notEqualF64AVX512(dst []bool, a []float64, b []float64)
 func notEqualF64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
-func greaterOrEqualI32AVX2(dst []bool, a []int32, b []int32)
-
-//go:noescape
-func greaterOrEqualI32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
-
-//go:noescape
-func greaterOrEqualI32AVX512(dst []bool, a []int32, b []int32)
-
-//go:noescape
-func greaterOrEqualI32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
-
-//go:noescape
-func greaterOrEqualI64AVX2(dst []bool, a []int64, b []int64)
-
-//go:noescape
-func greaterOrEqualI64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
-
-//go:noescape
-func greaterOrEqualI64AVX512(dst []bool, a []int64, b []int64)
-
-//go:noescape
-func greaterOrEqualI64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
-
-//go:noescape
-func greaterOrEqualU8AVX2(dst []bool, a []uint8, b []uint8)
-
-//go:noescape
-func greaterOrEqualU8StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
-
-//go:noescape
-func greaterOrEqualU8AVX512(dst []bool, a []uint8, b []uint8)
-
-//go:noescape
-func greaterOrEqualU8StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
-
-//go:noescape
-func greaterOrEqualF32AVX2(dst []bool, a []float32, b []float32)
-
-//go:noescape
-func greaterOrEqualF32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
-
-//go:noescape
-func greaterOrEqualF32AVX512(dst []bool, a []float32, b []float32)
-
-//go:noescape
-func greaterOrEqualF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
-
-//go:noescape
-func greaterOrEqualF64AVX2(dst []bool, a []float64, b []float64)
-
-//go:noescape
-func greaterOrEqualF64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
-
-//go:noescape
-func greaterOrEqualF64AVX512(dst []bool, a []float64, b []float64)
-
-//go:noescape
-func greaterOrEqualF64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
-
-//go:noescape
 func greaterI32AVX2(dst []bool, a []int32, b []int32)
 
 //go:noescape
@@ -315,6 +255,18 @@ func greaterI32AVX512(dst []bool, a []int32, b []int32)
 
 //go:noescape
 func greaterI32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
+func greaterOrEqualI32AVX2(dst []bool, a []int32, b []int32)
+
+//go:noescape
+func greaterOrEqualI32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
+func greaterOrEqualI32AVX512(dst []bool, a []int32, b []int32)
+
+//go:noescape
+func greaterOrEqualI32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func greaterI64AVX2(dst []bool, a []int64, b []int64)
@@ -329,6 +281,18 @@ func greaterI64AVX512(dst []bool, a []int64, b []int64)
 func greaterI64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
+func greaterOrEqualI64AVX2(dst []bool, a []int64, b []int64)
+
+//go:noescape
+func greaterOrEqualI64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
+func greaterOrEqualI64AVX512(dst []bool, a []int64, b []int64)
+
+//go:noescape
+func greaterOrEqualI64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func greaterU8AVX2(dst []bool, a []uint8, b []uint8)
 
 //go:noescape
@@ -339,6 +303,18 @@ func greaterU8AVX512(dst []bool, a []uint8, b []uint8)
 
 //go:noescape
 func greaterU8StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
+func greaterOrEqualU8AVX2(dst []bool, a []uint8, b []uint8)
+
+//go:noescape
+func greaterOrEqualU8StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
+func greaterOrEqualU8AVX512(dst []bool, a []uint8, b []uint8)
+
+//go:noescape
+func greaterOrEqualU8StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
 func greaterF32AVX2(dst []bool, a []float32, b []float32)
@@ -353,6 +329,18 @@ func greaterF32AVX512(dst []bool, a []float32, b []float32)
 func greaterF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
 
 //go:noescape
+func greaterOrEqualF32AVX2(dst []bool, a []float32, b []float32)
+
+//go:noescape
+func greaterOrEqualF32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
+func greaterOrEqualF32AVX512(dst []bool, a []float32, b []float32)
+
+//go:noescape
+func greaterOrEqualF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
 func greaterF64AVX2(dst []bool, a []float64, b []float64)
 
 //go:noescape
@@ -363,3 +351,15 @@ func greaterF64AVX512(dst []bool, a []float64, b []float64)
 
 //go:noescape
 func greaterF64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
+func greaterOrEqualF64AVX2(dst []bool, a []float64, b []float64)
+
+//go:noescape
+func greaterOrEqualF64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+
+//go:noescape
+func greaterOrEqualF64AVX512(dst []bool, a []float64, b []float64)
+
+//go:noescape
+func greaterOrEqualF64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)

@@ -5130,1307 +5130,6 @@ done:
 	VZEROUPPER
 	RET
 
-// func greaterOrEqualI32AVX2(dst []bool, a []int32, b []int32)
-TEXT ·greaterOrEqualI32AVX2(SB), NOSPLIT, $0-72
-	XORL R13, R13
-	JMP  ·greaterOrEqualI32AVX2<>(SB)
-
-// func greaterOrEqualI32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
-TEXT ·greaterOrEqualI32StreamAVX2(SB), NOSPLIT, $0-104
-	MOVQ ahead+96(FP), R13
-	JMP  ·greaterOrEqualI32AVX2<>(SB)
-
-// func greaterOrEqualI32AVX2<>(dst []bool, a []int32, b []int32)
-// Requires: AVX, AVX2, CMOV
-TEXT ·greaterOrEqualI32AVX2<>(SB), NOSPLIT, $0-72
-	MOVQ    dst_len+8(FP), AX
-	MOVQ    dst_base+0(FP), CX
-	MOVQ    a_base+24(FP), DX
-	MOVQ    a_len+32(FP), BX
-	CMPQ    BX, AX
-	CMOVQLT BX, AX
-	MOVQ    b_base+48(FP), BX
-	MOVQ    b_len+56(FP), SI
-	CMPQ    SI, AX
-	CMOVQLT SI, AX
-	VMOVUPS cffffffffffffffff<>+0(SB), Y0
-	VMOVUPS c101010101010101<>+0(SB), Y1
-	XORL    SI, SI
-	SUBQ    $+32, AX
-	JLT     single
-	TESTQ   R13, R13
-	JEQ     many
-	TESTQ   $0x0000001f, CX
-	JNE     many
-
-past:
-	VMOVUPS      (DX)(SI*4), Y2
-	VMOVUPS      32(DX)(SI*4), Y4
-	VMOVUPS      64(DX)(SI*4), Y6
-	VMOVUPS      96(DX)(SI*4), Y8
-	VMOVUPS      (BX)(SI*4), Y3
-	VMOVUPS      32(BX)(SI*4), Y5
-	VMOVUPS      64(BX)(SI*4), Y7
-	VMOVUPS      96(BX)(SI*4), Y9
-	VPCMPGTD     Y2, Y3, Y2
-	VPCMPGTD     Y4, Y5, Y3
-	VPCMPGTD     Y6, Y7, Y4
-	VPCMPGTD     Y8, Y9, Y5
-	VPXOR        Y0, Y2, Y2
-	VPXOR        Y0, Y3, Y3
-	VPXOR        Y0, Y4, Y4
-	VPXOR        Y0, Y5, Y5
-	VEXTRACTI128 $0x01, Y2, X6
-	VEXTRACTI128 $0x01, Y3, X7
-	VEXTRACTI128 $0x01, Y4, X8
-	VEXTRACTI128 $0x01, Y5, X9
-	VPACKSSDW    X6, X2, X2
-	VPACKSSDW    X7, X3, X3
-	VPACKSSDW    X8, X4, X4
-	VPACKSSDW    X9, X5, X5
-	VPACKSSWB    X2, X2, X2
-	VPACKSSWB    X3, X3, X3
-	VPACKSSWB    X4, X4, X4
-	VPACKSSWB    X5, X5, X5
-	VPAND        X1, X2, X2
-	VPAND        X1, X3, X3
-	VPAND        X1, X4, X4
-	VPAND        X1, X5, X5
-	VPUNPCKLQDQ  X3, X2, X10
-	VPUNPCKLQDQ  X5, X4, X2
-	VINSERTI128  $0x01, X2, Y10, Y2
-	VMOVNTDQ     Y2, (CX)(SI*1)
-	ADDQ         $+32, SI
-	SUBQ         $+32, AX
-	JGE          past
-	JMP          single
-
-many:
-	VMOVUPS      (DX)(SI*4), Y2
-	VMOVUPS      32(DX)(SI*4), Y4
-	VMOVUPS      64(DX)(SI*4), Y6
-	VMOVUPS      96(DX)(SI*4), Y8
-	VMOVUPS      (BX)(SI*4), Y3
-	VMOVUPS      32(BX)(SI*4), Y5
-	VMOVUPS      64(BX)(SI*4), Y7
-	VMOVUPS      96(BX)(SI*4), Y9
-	VPCMPGTD     Y2, Y3, Y2
-	VPCMPGTD     Y4, Y5, Y3
-	VPCMPGTD     Y6, Y7, Y4
-	VPCMPGTD     Y8, Y9, Y5
-	VPXOR        Y0, Y2, Y2
-	VPXOR        Y0, Y3, Y3
-	VPXOR        Y0, Y4, Y4
-	VPXOR        Y0, Y5, Y5
-	VEXTRACTI128 $0x01, Y2, X6
-	VEXTRACTI128 $0x01, Y3, X7
-	VEXTRACTI128 $0x01, Y4, X8
-	VEXTRACTI128 $0x01, Y5, X9
-	VPACKSSDW    X6, X2, X2
-	VPACKSSDW    X7, X3, X3
-	VPACKSSDW    X8, X4, X4
-	VPACKSSDW    X9, X5, X5
-	VPACKSSWB    X2, X2, X2
-	VPACKSSWB    X3, X3, X3
-	VPACKSSWB    X4, X4, X4
-	VPACKSSWB    X5, X5, X5
-	VPAND        X1, X2, X2
-	VPAND        X1, X3, X3
-	VPAND        X1, X4, X4
-	VPAND        X1, X5, X5
-	VMOVQ        X2, (CX)(SI*1)
-	VMOVQ        X3, 8(CX)(SI*1)
-	VMOVQ        X4, 16(CX)(SI*1)
-	VMOVQ        X5, 24(CX)(SI*1)
-	ADDQ         $+32, SI
-	SUBQ         $+32, AX
-	JGE          many
-
-single:
-	ADDQ $+32, AX
-	JEQ  done
-
-one:
-	SUBQ         $+8, AX
-	JLT          rest
-	VMOVUPS      (DX)(SI*4), Y2
-	VMOVUPS      (BX)(SI*4), Y3
-	VPCMPGTD     Y2, Y3, Y2
-	VPXOR        Y0, Y2, Y2
-	VEXTRACTI128 $0x01, Y2, X3
-	VPACKSSDW    X3, X2, X2
-	VPACKSSWB    X2, X2, X2
-	VPAND        X1, X2, X2
-	VMOVQ        X2, (CX)(SI*1)
-	ADDQ         $+8, SI
-	JMP          one
-
-rest:
-	ADDQ $+8, AX
-	JEQ  end
-
-element:
-	VMOVD        (DX)(SI*4), X10
-	VMOVD        (BX)(SI*4), X11
-	VPCMPGTD     Y10, Y11, Y2
-	VPXOR        Y0, Y2, Y2
-	VEXTRACTI128 $0x01, Y2, X3
-	VPACKSSDW    X3, X2, X2
-	VPACKSSWB    X2, X2, X2
-	VPAND        X1, X2, X2
-	VPEXTRB      $0x00, X2, (CX)(SI*1)
-	INCQ         SI
-	DECQ         AX
-	JNE          element
-
-end:
-done:
-	VZEROUPPER
-	RET
-
-// func greaterOrEqualI32AVX512(dst []bool, a []int32, b []int32)
-TEXT ·greaterOrEqualI32AVX512(SB), NOSPLIT, $0-72
-	XORL R13, R13
-	JMP  ·greaterOrEqualI32AVX512<>(SB)
-
-// func greaterOrEqualI32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
-TEXT ·greaterOrEqualI32StreamAVX512(SB), NOSPLIT, $0-104
-	MOVQ ahead+96(FP), R13
-	JMP  ·greaterOrEqualI32AVX512<>(SB)
-
-// func greaterOrEqualI32AVX512<>(dst []bool, a []int32, b []int32)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
-TEXT ·greaterOrEqualI32AVX512<>(SB), NOSPLIT, $0-72
-	MOVQ         dst_len+8(FP), AX
-	MOVQ         dst_base+0(FP), CX
-	MOVQ         a_base+24(FP), DX
-	MOVQ         a_len+32(FP), BX
-	CMPQ         BX, AX
-	CMOVQLT      BX, AX
-	MOVQ         b_base+48(FP), BX
-	MOVQ         b_len+56(FP), SI
-	CMPQ         SI, AX
-	CMOVQLT      SI, AX
-	VPBROADCASTQ c101010101010101<>+0(SB), Z0
-	XORL         SI, SI
-	SUBQ         $+64, AX
-	JLT          single
-	TESTQ        R13, R13
-	JEQ          many
-	TESTQ        $0x0000003f, CX
-	JNE          many
-
-past:
-	VMOVDQU64    (DX)(SI*4), Z1
-	VMOVDQU64    64(DX)(SI*4), Z4
-	VMOVDQU64    128(DX)(SI*4), Z6
-	VMOVDQU64    192(DX)(SI*4), Z9
-	VMOVDQU64    (BX)(SI*4), Z2
-	VMOVDQU64    64(BX)(SI*4), Z5
-	VMOVDQU64    128(BX)(SI*4), Z7
-	VMOVDQU64    192(BX)(SI*4), Z10
-	VPCMPD       $0x05, Z2, Z1, K1
-	VPCMPD       $0x05, Z5, Z4, K2
-	VPCMPD       $0x05, Z7, Z6, K3
-	VPCMPD       $0x05, Z10, Z9, K4
-	VMOVDQU8.Z   X0, K1, X3
-	VMOVDQU8.Z   X0, K2, X2
-	VMOVDQU8.Z   X0, K3, X8
-	VMOVDQU8.Z   X0, K4, X1
-	VINSERTI32X4 $0x01, X2, Y3, Y11
-	VINSERTI32X4 $0x01, X1, Y8, Y1
-	VINSERTI64X4 $0x01, Y1, Z11, Z1
-	VMOVNTDQ     Z1, (CX)(SI*1)
-	ADDQ         $+64, SI
-	SUBQ         $+64, AX
-	JGE          past
-	JMP          single
-
-many:
-	VMOVDQU64  (DX)(SI*4), Z1
-	VMOVDQU64  64(DX)(SI*4), Z3
-	VMOVDQU64  128(DX)(SI*4), Z5
-	VMOVDQU64  192(DX)(SI*4), Z7
-	VMOVDQU64  (BX)(SI*4), Z2
-	VMOVDQU64  64(BX)(SI*4), Z4
-	VMOVDQU64  128(BX)(SI*4), Z6
-	VMOVDQU64  192(BX)(SI*4), Z8
-	VPCMPD     $0x05, Z2, Z1, K1
-	VPCMPD     $0x05, Z4, Z3, K2
-	VPCMPD     $0x05, Z6, Z5, K3
-	VPCMPD     $0x05, Z8, Z7, K4
-	VMOVDQU8.Z X0, K1, X1
-	VMOVDQU8.Z X0, K2, X2
-	VMOVDQU8.Z X0, K3, X3
-	VMOVDQU8.Z X0, K4, X4
-	VMOVDQU64  X1, (CX)(SI*1)
-	VMOVDQU64  X2, 16(CX)(SI*1)
-	VMOVDQU64  X3, 32(CX)(SI*1)
-	VMOVDQU64  X4, 48(CX)(SI*1)
-	ADDQ       $+64, SI
-	SUBQ       $+64, AX
-	JGE        many
-
-single:
-	ADDQ $+64, AX
-	JEQ  done
-
-one:
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU32.Z (DX)(SI*4), K1, Z1
-	VMOVDQU32.Z (BX)(SI*4), K1, Z2
-	VPCMPD      $0x05, Z2, Z1, K2
-	VMOVDQU8.Z  X0, K2, X1
-	VMOVDQU8    X1, K1, (CX)(SI*1)
-	ADDQ        $+16, SI
-	SUBQ        $+16, AX
-	JG          one
-
-done:
-	VZEROUPPER
-	RET
-
-// func greaterOrEqualI64AVX2(dst []bool, a []int64, b []int64)
-TEXT ·greaterOrEqualI64AVX2(SB), NOSPLIT, $0-72
-	XORL R13, R13
-	JMP  ·greaterOrEqualI64AVX2<>(SB)
-
-// func greaterOrEqualI64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
-TEXT ·greaterOrEqualI64StreamAVX2(SB), NOSPLIT, $0-104
-	MOVQ ahead+96(FP), R13
-	JMP  ·greaterOrEqualI64AVX2<>(SB)
-
-// func greaterOrEqualI64AVX2<>(dst []bool, a []int64, b []int64)
-// Requires: AVX, AVX2, CMOV
-TEXT ·greaterOrEqualI64AVX2<>(SB), NOSPLIT, $0-72
-	MOVQ    dst_len+8(FP), AX
-	MOVQ    dst_base+0(FP), CX
-	MOVQ    a_base+24(FP), DX
-	MOVQ    a_len+32(FP), BX
-	CMPQ    BX, AX
-	CMOVQLT BX, AX
-	MOVQ    b_base+48(FP), BX
-	MOVQ    b_len+56(FP), SI
-	CMPQ    SI, AX
-	CMOVQLT SI, AX
-	VMOVUPS cffffffffffffffff<>+0(SB), Y0
-	VMOVUPS c101010101010101<>+0(SB), Y1
-	XORL    SI, SI
-	SUBQ    $+16, AX
-	JLT     single
-	TESTQ   R13, R13
-	JEQ     many
-	TESTQ   $0x0000000f, CX
-	JNE     many
-
-past:
-	VMOVUPS      (DX)(SI*8), Y2
-	VMOVUPS      32(DX)(SI*8), Y4
-	VMOVUPS      64(DX)(SI*8), Y6
-	VMOVUPS      96(DX)(SI*8), Y8
-	VMOVUPS      (BX)(SI*8), Y3
-	VMOVUPS      32(BX)(SI*8), Y5
-	VMOVUPS      64(BX)(SI*8), Y7
-	VMOVUPS      96(BX)(SI*8), Y9
-	VPCMPGTQ     Y2, Y3, Y2
-	VPCMPGTQ     Y4, Y5, Y3
-	VPCMPGTQ     Y6, Y7, Y4
-	VPCMPGTQ     Y8, Y9, Y5
-	VPXOR        Y0, Y2, Y2
-	VPXOR        Y0, Y3, Y3
-	VPXOR        Y0, Y4, Y4
-	VPXOR        Y0, Y5, Y5
-	VEXTRACTI128 $0x01, Y2, X6
-	VEXTRACTI128 $0x01, Y3, X7
-	VEXTRACTI128 $0x01, Y4, X8
-	VEXTRACTI128 $0x01, Y5, X9
-	VPACKSSDW    X6, X2, X2
-	VPACKSSDW    X7, X3, X3
-	VPACKSSDW    X8, X4, X4
-	VPACKSSDW    X9, X5, X5
-	VPACKSSDW    X2, X2, X2
-	VPACKSSDW    X3, X3, X3
-	VPACKSSDW    X4, X4, X4
-	VPACKSSDW    X5, X5, X5
-	VPACKSSWB    X2, X2, X2
-	VPACKSSWB    X3, X3, X3
-	VPACKSSWB    X4, X4, X4
-	VPACKSSWB    X5, X5, X5
-	VPAND        X1, X2, X2
-	VPAND        X1, X3, X3
-	VPAND        X1, X4, X4
-	VPAND        X1, X5, X5
-	VPUNPCKLDQ   X3, X2, X2
-	VPUNPCKLDQ   X5, X4, X3
-	VPUNPCKLQDQ  X3, X2, X2
-	VMOVNTDQ     X2, (CX)(SI*1)
-	ADDQ         $+16, SI
-	SUBQ         $+16, AX
-	JGE          past
-	JMP          single
-
-many:
-	VMOVUPS      (DX)(SI*8), Y2
-	VMOVUPS      32(DX)(SI*8), Y4
-	VMOVUPS      64(DX)(SI*8), Y6
-	VMOVUPS      96(DX)(SI*8), Y8
-	VMOVUPS      (BX)(SI*8), Y3
-	VMOVUPS      32(BX)(SI*8), Y5
-	VMOVUPS      64(BX)(SI*8), Y7
-	VMOVUPS      96(BX)(SI*8), Y9
-	VPCMPGTQ     Y2, Y3, Y2
-	VPCMPGTQ     Y4, Y5, Y3
-	VPCMPGTQ     Y6, Y7, Y4
-	VPCMPGTQ     Y8, Y9, Y5
-	VPXOR        Y0, Y2, Y2
-	VPXOR        Y0, Y3, Y3
-	VPXOR        Y0, Y4, Y4
-	VPXOR        Y0, Y5, Y5
-	VEXTRACTI128 $0x01, Y2, X6
-	VEXTRACTI128 $0x01, Y3, X7
-	VEXTRACTI128 $0x01, Y4, X8
-	VEXTRACTI128 $0x01, Y5, X9
-	VPACKSSDW    X6, X2, X2
-	VPACKSSDW    X7, X3, X3
-	VPACKSSDW    X8, X4, X4
-	VPACKSSDW    X9, X5, X5
-	VPACKSSDW    X2, X2, X2
-	VPACKSSDW    X3, X3, X3
-	VPACKSSDW    X4, X4, X4
-	VPACKSSDW    X5, X5, X5
-	VPACKSSWB    X2, X2, X2
-	VPACKSSWB    X3, X3, X3
-	VPACKSSWB    X4, X4, X4
-	VPACKSSWB    X5, X5, X5
-	VPAND        X1, X2, X2
-	VPAND        X1, X3, X3
-	VPAND        X1, X4, X4
-	VPAND        X1, X5, X5
-	VMOVD        X2, (CX)(SI*1)
-	VMOVD        X3, 4(CX)(SI*1)
-	VMOVD        X4, 8(CX)(SI*1)
-	VMOVD        X5, 12(CX)(SI*1)
-	ADDQ         $+16, SI
-	SUBQ         $+16, AX
-	JGE          many
-
-single:
-	ADDQ $+16, AX
-	JEQ  done
-
-one:
-	SUBQ         $+4, AX
-	JLT          rest
-	VMOVUPS      (DX)(SI*8), Y2
-	VMOVUPS      (BX)(SI*8), Y3
-	VPCMPGTQ     Y2, Y3, Y2
-	VPXOR        Y0, Y2, Y2
-	VEXTRACTI128 $0x01, Y2, X3
-	VPACKSSDW    X3, X2, X2
-	VPACKSSDW    X2, X2, X2
-	VPACKSSWB    X2, X2, X2
-	VPAND        X1, X2, X2
-	VMOVD        X2, (CX)(SI*1)
-	ADDQ         $+4, SI
-	JMP          one
-
-rest:
-	ADDQ $+4, AX
-	JEQ  end
-
-element:
-	VMOVQ        (DX)(SI*8), X10
-	VMOVQ        (BX)(SI*8), X11
-	VPCMPGTQ     Y10, Y11, Y2
-	VPXOR        Y0, Y2, Y2
-	VEXTRACTI128 $0x01, Y2, X3
-	VPACKSSDW    X3, X2, X2
-	VPACKSSDW    X2, X2, X2
-	VPACKSSWB    X2, X2, X2
-	VPAND        X1, X2, X2
-	VPEXTRB      $0x00, X2, (CX)(SI*1)
-	INCQ         SI
-	DECQ         AX
-	JNE          element
-
-end:
-done:
-	VZEROUPPER
-	RET
-
-// func greaterOrEqualI64AVX512(dst []bool, a []int64, b []int64)
-TEXT ·greaterOrEqualI64AVX512(SB), NOSPLIT, $0-72
-	XORL R13, R13
-	JMP  ·greaterOrEqualI64AVX512<>(SB)
-
-// func greaterOrEqualI64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
-TEXT ·greaterOrEqualI64StreamAVX512(SB), NOSPLIT, $0-104
-	MOVQ ahead+96(FP), R13
-	JMP  ·greaterOrEqualI64AVX512<>(SB)
-
-// func greaterOrEqualI64AVX512<>(dst []bool, a []int64, b []int64)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
-TEXT ·greaterOrEqualI64AVX512<>(SB), NOSPLIT, $0-72
-	MOVQ         dst_len+8(FP), AX
-	MOVQ         dst_base+0(FP), CX
-	MOVQ         a_base+24(FP), DX
-	MOVQ         a_len+32(FP), BX
-	CMPQ         BX, AX
-	CMOVQLT      BX, AX
-	MOVQ         b_base+48(FP), BX
-	MOVQ         b_len+56(FP), SI
-	CMPQ         SI, AX
-	CMOVQLT      SI, AX
-	VPBROADCASTQ c101010101010101<>+0(SB), Z0
-	XORL         SI, SI
-	SUBQ         $+32, AX
-	JLT          single
-	TESTQ        R13, R13
-	JEQ          many
-	TESTQ        $0x0000001f, CX
-	JNE          many
-
-past:
-	VMOVDQU64    (DX)(SI*8), Z1
-	VMOVDQU64    64(DX)(SI*8), Z3
-	VMOVDQU64    128(DX)(SI*8), Z5
-	VMOVDQU64    192(DX)(SI*8), Z7
-	VMOVDQU64    (BX)(SI*8), Z2
-	VMOVDQU64    64(BX)(SI*8), Z4
-	VMOVDQU64    128(BX)(SI*8), Z6
-	VMOVDQU64    192(BX)(SI*8), Z8
-	VPCMPQ       $0x05, Z2, Z1, K1
-	VPCMPQ       $0x05, Z4, Z3, K2
-	VPCMPQ       $0x05, Z6, Z5, K3
-	VPCMPQ       $0x05, Z8, Z7, K4
-	VMOVDQU8.Z   X0, K1, X3
-	VMOVDQU8.Z   X0, K2, X4
-	VMOVDQU8.Z   X0, K3, X1
-	VMOVDQU8.Z   X0, K4, X2
-	VPUNPCKLQDQ  X4, X3, X9
-	VPUNPCKLQDQ  X2, X1, X1
-	VINSERTI32X4 $0x01, X1, Y9, Y1
-	VMOVNTDQ     Y1, (CX)(SI*1)
-	ADDQ         $+32, SI
-	SUBQ         $+32, AX
-	JGE          past
-	JMP          single
-
-many:
-	VMOVDQU64  (DX)(SI*8), Z1
-	VMOVDQU64  64(DX)(SI*8), Z3
-	VMOVDQU64  128(DX)(SI*8), Z5
-	VMOVDQU64  192(DX)(SI*8), Z7
-	VMOVDQU64  (BX)(SI*8), Z2
-	VMOVDQU64  64(BX)(SI*8), Z4
-	VMOVDQU64  128(BX)(SI*8), Z6
-	VMOVDQU64  192(BX)(SI*8), Z8
-	VPCMPQ     $0x05, Z2, Z1, K1
-	VPCMPQ     $0x05, Z4, Z3, K2
-	VPCMPQ     $0x05, Z6, Z5, K3
-	VPCMPQ     $0x05, Z8, Z7, K4
-	VMOVDQU8.Z X0, K1, X1
-	VMOVDQU8.Z X0, K2, X2
-	VMOVDQU8.Z X0, K3, X3
-	VMOVDQU8.Z X0, K4, X4
-	VMOVQ      X1, (CX)(SI*1)
-	VMOVQ      X2, 8(CX)(SI*1)
-	VMOVQ      X3, 16(CX)(SI*1)
-	VMOVQ      X4, 24(CX)(SI*1)
-	ADDQ       $+32, SI
-	SUBQ       $+32, AX
-	JGE        many
-
-single:
-	ADDQ $+32, AX
-	JEQ  done
-
-one:
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU64.Z (DX)(SI*8), K1, Z1
-	VMOVDQU64.Z (BX)(SI*8), K1, Z2
-	VPCMPQ      $0x05, Z2, Z1, K2
-	VMOVDQU8.Z  X0, K2, X1
-	VMOVDQU8    X1, K1, (CX)(SI*1)
-	ADDQ        $+8, SI
-	SUBQ        $+8, AX
-	JG          one
-
-done:
-	VZEROUPPER
-	RET
-
-// func greaterOrEqualU8AVX2(dst []bool, a []uint8, b []uint8)
-TEXT ·greaterOrEqualU8AVX2(SB), NOSPLIT, $0-72
-	XORL R13, R13
-	JMP  ·greaterOrEqualU8AVX2<>(SB)
-
-// func greaterOrEqualU8StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
-TEXT ·greaterOrEqualU8StreamAVX2(SB), NOSPLIT, $0-104
-	MOVQ ahead+96(FP), R13
-	JMP  ·greaterOrEqualU8AVX2<>(SB)
-
-// func greaterOrEqualU8AVX2<>(dst []bool, a []uint8, b []uint8)
-// Requires: AVX, AVX2, CMOV
-TEXT ·greaterOrEqualU8AVX2<>(SB), NOSPLIT, $0-72
-	MOVQ    dst_len+8(FP), AX
-	MOVQ    dst_base+0(FP), CX
-	MOVQ    a_base+24(FP), DX
-	MOVQ    a_len+32(FP), BX
-	CMPQ    BX, AX
-	CMOVQLT BX, AX
-	MOVQ    b_base+48(FP), BX
-	MOVQ    b_len+56(FP), SI
-	CMPQ    SI, AX
-	CMOVQLT SI, AX
-	VMOVUPS c8080808080808080<>+0(SB), Y0
-	VMOVUPS cffffffffffffffff<>+0(SB), Y1
-	VMOVUPS c101010101010101<>+0(SB), Y2
-	XORL    SI, SI
-	SUBQ    $+128, AX
-	JLT     single
-	TESTQ   R13, R13
-	JEQ     many
-	TESTQ   $0x0000001f, CX
-	JNE     many
-
-past:
-	VMOVUPS  (DX)(SI*1), Y3
-	VMOVUPS  32(DX)(SI*1), Y5
-	VMOVUPS  64(DX)(SI*1), Y7
-	VMOVUPS  96(DX)(SI*1), Y9
-	VMOVUPS  (BX)(SI*1), Y4
-	VMOVUPS  32(BX)(SI*1), Y6
-	VMOVUPS  64(BX)(SI*1), Y8
-	VMOVUPS  96(BX)(SI*1), Y10
-	VPXOR    Y0, Y3, Y3
-	VPXOR    Y0, Y5, Y5
-	VPXOR    Y0, Y7, Y7
-	VPXOR    Y0, Y9, Y9
-	VPXOR    Y0, Y4, Y4
-	VPXOR    Y0, Y6, Y6
-	VPXOR    Y0, Y8, Y8
-	VPXOR    Y0, Y10, Y10
-	VPCMPGTB Y3, Y4, Y3
-	VPCMPGTB Y5, Y6, Y4
-	VPCMPGTB Y7, Y8, Y5
-	VPCMPGTB Y9, Y10, Y6
-	VPXOR    Y1, Y3, Y3
-	VPXOR    Y1, Y4, Y4
-	VPXOR    Y1, Y5, Y5
-	VPXOR    Y1, Y6, Y6
-	VPAND    Y2, Y3, Y3
-	VPAND    Y2, Y4, Y4
-	VPAND    Y2, Y5, Y5
-	VPAND    Y2, Y6, Y6
-	VMOVNTDQ Y3, (CX)(SI*1)
-	VMOVNTDQ Y4, 32(CX)(SI*1)
-	VMOVNTDQ Y5, 64(CX)(SI*1)
-	VMOVNTDQ Y6, 96(CX)(SI*1)
-	ADDQ     $+128, SI
-	SUBQ     $+128, AX
-	JGE      past
-	JMP      single
-
-many:
-	VMOVUPS  (DX)(SI*1), Y3
-	VMOVUPS  32(DX)(SI*1), Y5
-	VMOVUPS  64(DX)(SI*1), Y7
-	VMOVUPS  96(DX)(SI*1), Y9
-	VMOVUPS  (BX)(SI*1), Y4
-	VMOVUPS  32(BX)(SI*1), Y6
-	VMOVUPS  64(BX)(SI*1), Y8
-	VMOVUPS  96(BX)(SI*1), Y10
-	VPXOR    Y0, Y3, Y3
-	VPXOR    Y0, Y5, Y5
-	VPXOR    Y0, Y7, Y7
-	VPXOR    Y0, Y9, Y9
-	VPXOR    Y0, Y4, Y4
-	VPXOR    Y0, Y6, Y6
-	VPXOR    Y0, Y8, Y8
-	VPXOR    Y0, Y10, Y10
-	VPCMPGTB Y3, Y4, Y3
-	VPCMPGTB Y5, Y6, Y4
-	VPCMPGTB Y7, Y8, Y5
-	VPCMPGTB Y9, Y10, Y6
-	VPXOR    Y1, Y3, Y3
-	VPXOR    Y1, Y4, Y4
-	VPXOR    Y1, Y5, Y5
-	VPXOR    Y1, Y6, Y6
-	VPAND    Y2, Y3, Y3
-	VPAND    Y2, Y4, Y4
-	VPAND    Y2, Y5, Y5
-	VPAND    Y2, Y6, Y6
-	VMOVUPS  Y3, (CX)(SI*1)
-	VMOVUPS  Y4, 32(CX)(SI*1)
-	VMOVUPS  Y5, 64(CX)(SI*1)
-	VMOVUPS  Y6, 96(CX)(SI*1)
-	ADDQ     $+128, SI
-	SUBQ     $+128, AX
-	JGE      many
-
-single:
-	ADDQ $+128, AX
-	JEQ  done
-
-one:
-	SUBQ     $+32, AX
-	JLT      rest
-	VMOVUPS  (DX)(SI*1), Y3
-	VMOVUPS  (BX)(SI*1), Y4
-	VPXOR    Y0, Y3, Y3
-	VPXOR    Y0, Y4, Y4
-	VPCMPGTB Y3, Y4, Y3
-	VPXOR    Y1, Y3, Y3
-	VPAND    Y2, Y3, Y3
-	VMOVUPS  Y3, (CX)(SI*1)
-	ADDQ     $+32, SI
-	JMP      one
-
-rest:
-	ADDQ $+32, AX
-	JEQ  end
-
-element:
-	MOVBLZX  (DX)(SI*1), DI
-	VMOVD    DI, X11
-	MOVBLZX  (BX)(SI*1), DI
-	VMOVD    DI, X12
-	VPXOR    Y0, Y11, Y3
-	VPXOR    Y0, Y12, Y4
-	VPCMPGTB Y3, Y4, Y3
-	VPXOR    Y1, Y3, Y3
-	VPAND    Y2, Y3, Y3
-	VPEXTRB  $0x00, X3, (CX)(SI*1)
-	INCQ     SI
-	DECQ     AX
-	JNE      element
-
-end:
-done:
-	VZEROUPPER
-	RET
-
-// func greaterOrEqualU8AVX512(dst []bool, a []uint8, b []uint8)
-TEXT ·greaterOrEqualU8AVX512(SB), NOSPLIT, $0-72
-	XORL R13, R13
-	JMP  ·greaterOrEqualU8AVX512<>(SB)
-
-// func greaterOrEqualU8StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
-TEXT ·greaterOrEqualU8StreamAVX512(SB), NOSPLIT, $0-104
-	MOVQ ahead+96(FP), R13
-	JMP  ·greaterOrEqualU8AVX512<>(SB)
-
-// func greaterOrEqualU8AVX512<>(dst []bool, a []uint8, b []uint8)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
-TEXT ·greaterOrEqualU8AVX512<>(SB), NOSPLIT, $0-72
-	MOVQ         dst_len+8(FP), AX
-	MOVQ         dst_base+0(FP), CX
-	MOVQ         a_base+24(FP), DX
-	MOVQ         a_len+32(FP), BX
-	CMPQ         BX, AX
-	CMOVQLT      BX, AX
-	MOVQ         b_base+48(FP), BX
-	MOVQ         b_len+56(FP), SI
-	CMPQ         SI, AX
-	CMOVQLT      SI, AX
-	VPBROADCASTQ c101010101010101<>+0(SB), Z0
-	XORL         SI, SI
-	SUBQ         $+256, AX
-	JLT          single
-	TESTQ        R13, R13
-	JEQ          many
-	TESTQ        $0x0000003f, CX
-	JNE          many
-
-past:
-	VMOVDQU64  (DX)(SI*1), Z1
-	VMOVDQU64  64(DX)(SI*1), Z3
-	VMOVDQU64  128(DX)(SI*1), Z5
-	VMOVDQU64  192(DX)(SI*1), Z7
-	VMOVDQU64  (BX)(SI*1), Z2
-	VMOVDQU64  64(BX)(SI*1), Z4
-	VMOVDQU64  128(BX)(SI*1), Z6
-	VMOVDQU64  192(BX)(SI*1), Z8
-	VPCMPUB    $0x05, Z2, Z1, K1
-	VPCMPUB    $0x05, Z4, Z3, K2
-	VPCMPUB    $0x05, Z6, Z5, K3
-	VPCMPUB    $0x05, Z8, Z7, K4
-	VMOVDQU8.Z Z0, K1, Z1
-	VMOVDQU8.Z Z0, K2, Z2
-	VMOVDQU8.Z Z0, K3, Z3
-	VMOVDQU8.Z Z0, K4, Z4
-	VMOVNTDQ   Z1, (CX)(SI*1)
-	VMOVNTDQ   Z2, 64(CX)(SI*1)
-	VMOVNTDQ   Z3, 128(CX)(SI*1)
-	VMOVNTDQ   Z4, 192(CX)(SI*1)
-	ADDQ       $+256, SI
-	SUBQ       $+256, AX
-	JGE        past
-	JMP        single
-
-many:
-	VMOVDQU64  (DX)(SI*1), Z1
-	VMOVDQU64  64(DX)(SI*1), Z3
-	VMOVDQU64  128(DX)(SI*1), Z5
-	VMOVDQU64  192(DX)(SI*1), Z7
-	VMOVDQU64  (BX)(SI*1), Z2
-	VMOVDQU64  64(BX)(SI*1), Z4
-	VMOVDQU64  128(BX)(SI*1), Z6
-	VMOVDQU64  192(BX)(SI*1), Z8
-	VPCMPUB    $0x05, Z2, Z1, K1
-	VPCMPUB    $0x05, Z4, Z3, K2
-	VPCMPUB    $0x05, Z6, Z5, K3
-	VPCMPUB    $0x05, Z8, Z7, K4
-	VMOVDQU8.Z Z0, K1, Z1
-	VMOVDQU8.Z Z0, K2, Z2
-	VMOVDQU8.Z Z0, K3, Z3
-	VMOVDQU8.Z Z0, K4, Z4
-	VMOVDQU64  Z1, (CX)(SI*1)
-	VMOVDQU64  Z2, 64(CX)(SI*1)
-	VMOVDQU64  Z3, 128(CX)(SI*1)
-	VMOVDQU64  Z4, 192(CX)(SI*1)
-	ADDQ       $+256, SI
-	SUBQ       $+256, AX
-	JGE        many
-
-single:
-	ADDQ $+256, AX
-	JEQ  done
-
-one:
-	MOVQ       $-1, DI
-	BZHIQ      AX, DI, DI
-	KMOVQ      DI, K1
-	VMOVDQU8.Z (DX)(SI*1), K1, Z1
-	VMOVDQU8.Z (BX)(SI*1), K1, Z2
-	VPCMPUB    $0x05, Z2, Z1, K2
-	VMOVDQU8.Z Z0, K2, Z1
-	VMOVDQU8   Z1, K1, (CX)(SI*1)
-	ADDQ       $+64, SI
-	SUBQ       $+64, AX
-	JG         one
-
-done:
-	VZEROUPPER
-	RET
-
-// func greaterOrEqualF32AVX2(dst []bool, a []float32, b []float32)
-TEXT ·greaterOrEqualF32AVX2(SB), NOSPLIT, $0-72
-	XORL R13, R13
-	JMP  ·greaterOrEqualF32AVX2<>(SB)
-
-// func greaterOrEqualF32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
-TEXT ·greaterOrEqualF32StreamAVX2(SB), NOSPLIT, $0-104
-	MOVQ ahead+96(FP), R13
-	JMP  ·greaterOrEqualF32AVX2<>(SB)
-
-// func greaterOrEqualF32AVX2<>(dst []bool, a []float32, b []float32)
-// Requires: AVX, AVX2, CMOV
-TEXT ·greaterOrEqualF32AVX2<>(SB), NOSPLIT, $0-72
-	MOVQ    dst_len+8(FP), AX
-	MOVQ    dst_base+0(FP), CX
-	MOVQ    a_base+24(FP), DX
-	MOVQ    a_len+32(FP), BX
-	CMPQ    BX, AX
-	CMOVQLT BX, AX
-	MOVQ    b_base+48(FP), BX
-	MOVQ    b_len+56(FP), SI
-	CMPQ    SI, AX
-	CMOVQLT SI, AX
-	VMOVUPS c101010101010101<>+0(SB), Y0
-	XORL    SI, SI
-	SUBQ    $+32, AX
-	JLT     single
-	TESTQ   R13, R13
-	JEQ     many
-	TESTQ   $0x0000001f, CX
-	JNE     many
-
-past:
-	VMOVUPS      (DX)(SI*4), Y1
-	VMOVUPS      32(DX)(SI*4), Y3
-	VMOVUPS      64(DX)(SI*4), Y5
-	VMOVUPS      96(DX)(SI*4), Y7
-	VMOVUPS      (BX)(SI*4), Y2
-	VMOVUPS      32(BX)(SI*4), Y4
-	VMOVUPS      64(BX)(SI*4), Y6
-	VMOVUPS      96(BX)(SI*4), Y8
-	VCMPPS       $0x0d, Y2, Y1, Y1
-	VCMPPS       $0x0d, Y4, Y3, Y2
-	VCMPPS       $0x0d, Y6, Y5, Y3
-	VCMPPS       $0x0d, Y8, Y7, Y4
-	VEXTRACTI128 $0x01, Y1, X5
-	VEXTRACTI128 $0x01, Y2, X6
-	VEXTRACTI128 $0x01, Y3, X7
-	VEXTRACTI128 $0x01, Y4, X8
-	VPACKSSDW    X5, X1, X1
-	VPACKSSDW    X6, X2, X2
-	VPACKSSDW    X7, X3, X3
-	VPACKSSDW    X8, X4, X4
-	VPACKSSWB    X1, X1, X1
-	VPACKSSWB    X2, X2, X2
-	VPACKSSWB    X3, X3, X3
-	VPACKSSWB    X4, X4, X4
-	VPAND        X0, X1, X1
-	VPAND        X0, X2, X2
-	VPAND        X0, X3, X3
-	VPAND        X0, X4, X4
-	VPUNPCKLQDQ  X2, X1, X9
-	VPUNPCKLQDQ  X4, X3, X1
-	VINSERTI128  $0x01, X1, Y9, Y1
-	VMOVNTDQ     Y1, (CX)(SI*1)
-	ADDQ         $+32, SI
-	SUBQ         $+32, AX
-	JGE          past
-	JMP          single
-
-many:
-	VMOVUPS      (DX)(SI*4), Y1
-	VMOVUPS      32(DX)(SI*4), Y3
-	VMOVUPS      64(DX)(SI*4), Y5
-	VMOVUPS      96(DX)(SI*4), Y7
-	VMOVUPS      (BX)(SI*4), Y2
-	VMOVUPS      32(BX)(SI*4), Y4
-	VMOVUPS      64(BX)(SI*4), Y6
-	VMOVUPS      96(BX)(SI*4), Y8
-	VCMPPS       $0x0d, Y2, Y1, Y1
-	VCMPPS       $0x0d, Y4, Y3, Y2
-	VCMPPS       $0x0d, Y6, Y5, Y3
-	VCMPPS       $0x0d, Y8, Y7, Y4
-	VEXTRACTI128 $0x01, Y1, X5
-	VEXTRACTI128 $0x01, Y2, X6
-	VEXTRACTI128 $0x01, Y3, X7
-	VEXTRACTI128 $0x01, Y4, X8
-	VPACKSSDW    X5, X1, X1
-	VPACKSSDW    X6, X2, X2
-	VPACKSSDW    X7, X3, X3
-	VPACKSSDW    X8, X4, X4
-	VPACKSSWB    X1, X1, X1
-	VPACKSSWB    X2, X2, X2
-	VPACKSSWB    X3, X3, X3
-	VPACKSSWB    X4, X4, X4
-	VPAND        X0, X1, X1
-	VPAND        X0, X2, X2
-	VPAND        X0, X3, X3
-	VPAND        X0, X4, X4
-	VMOVQ        X1, (CX)(SI*1)
-	VMOVQ        X2, 8(CX)(SI*1)
-	VMOVQ        X3, 16(CX)(SI*1)
-	VMOVQ        X4, 24(CX)(SI*1)
-	ADDQ         $+32, SI
-	SUBQ         $+32, AX
-	JGE          many
-
-single:
-	ADDQ $+32, AX
-	JEQ  done
-
-one:
-	SUBQ         $+8, AX
-	JLT          rest
-	VMOVUPS      (DX)(SI*4), Y1
-	VMOVUPS      (BX)(SI*4), Y2
-	VCMPPS       $0x0d, Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPAND        X0, X1, X1
-	VMOVQ        X1, (CX)(SI*1)
-	ADDQ         $+8, SI
-	JMP          one
-
-rest:
-	ADDQ $+8, AX
-	JEQ  end
-
-element:
-	VMOVD        (DX)(SI*4), X9
-	VMOVD        (BX)(SI*4), X10
-	VCMPPS       $0x0d, Y10, Y9, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPAND        X0, X1, X1
-	VPEXTRB      $0x00, X1, (CX)(SI*1)
-	INCQ         SI
-	DECQ         AX
-	JNE          element
-
-end:
-done:
-	VZEROUPPER
-	RET
-
-// func greaterOrEqualF32AVX512(dst []bool, a []float32, b []float32)
-TEXT ·greaterOrEqualF32AVX512(SB), NOSPLIT, $0-72
-	XORL R13, R13
-	JMP  ·greaterOrEqualF32AVX512<>(SB)
-
-// func greaterOrEqualF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
-TEXT ·greaterOrEqualF32StreamAVX512(SB), NOSPLIT, $0-104
-	MOVQ ahead+96(FP), R13
-	JMP  ·greaterOrEqualF32AVX512<>(SB)
-
-// func greaterOrEqualF32AVX512<>(dst []bool, a []float32, b []float32)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
-TEXT ·greaterOrEqualF32AVX512<>(SB), NOSPLIT, $0-72
-	MOVQ         dst_len+8(FP), AX
-	MOVQ         dst_base+0(FP), CX
-	MOVQ         a_base+24(FP), DX
-	MOVQ         a_len+32(FP), BX
-	CMPQ         BX, AX
-	CMOVQLT      BX, AX
-	MOVQ         b_base+48(FP), BX
-	MOVQ         b_len+56(FP), SI
-	CMPQ         SI, AX
-	CMOVQLT      SI, AX
-	VPBROADCASTQ c101010101010101<>+0(SB), Z0
-	XORL         SI, SI
-	SUBQ         $+64, AX
-	JLT          single
-	TESTQ        R13, R13
-	JEQ          many
-	TESTQ        $0x0000003f, CX
-	JNE          many
-
-past:
-	VMOVDQU64    (DX)(SI*4), Z1
-	VMOVDQU64    64(DX)(SI*4), Z4
-	VMOVDQU64    128(DX)(SI*4), Z6
-	VMOVDQU64    192(DX)(SI*4), Z9
-	VMOVDQU64    (BX)(SI*4), Z2
-	VMOVDQU64    64(BX)(SI*4), Z5
-	VMOVDQU64    128(BX)(SI*4), Z7
-	VMOVDQU64    192(BX)(SI*4), Z10
-	VCMPPS       $0x0d, Z2, Z1, K1
-	VCMPPS       $0x0d, Z5, Z4, K2
-	VCMPPS       $0x0d, Z7, Z6, K3
-	VCMPPS       $0x0d, Z10, Z9, K4
-	VMOVDQU8.Z   X0, K1, X3
-	VMOVDQU8.Z   X0, K2, X2
-	VMOVDQU8.Z   X0, K3, X8
-	VMOVDQU8.Z   X0, K4, X1
-	VINSERTI32X4 $0x01, X2, Y3, Y11
-	VINSERTI32X4 $0x01, X1, Y8, Y1
-	VINSERTI64X4 $0x01, Y1, Z11, Z1
-	VMOVNTDQ     Z1, (CX)(SI*1)
-	ADDQ         $+64, SI
-	SUBQ         $+64, AX
-	JGE          past
-	JMP          single
-
-many:
-	VMOVDQU64  (DX)(SI*4), Z1
-	VMOVDQU64  64(DX)(SI*4), Z3
-	VMOVDQU64  128(DX)(SI*4), Z5
-	VMOVDQU64  192(DX)(SI*4), Z7
-	VMOVDQU64  (BX)(SI*4), Z2
-	VMOVDQU64  64(BX)(SI*4), Z4
-	VMOVDQU64  128(BX)(SI*4), Z6
-	VMOVDQU64  192(BX)(SI*4), Z8
-	VCMPPS     $0x0d, Z2, Z1, K1
-	VCMPPS     $0x0d, Z4, Z3, K2
-	VCMPPS     $0x0d, Z6, Z5, K3
-	VCMPPS     $0x0d, Z8, Z7, K4
-	VMOVDQU8.Z X0, K1, X1
-	VMOVDQU8.Z X0, K2, X2
-	VMOVDQU8.Z X0, K3, X3
-	VMOVDQU8.Z X0, K4, X4
-	VMOVDQU64  X1, (CX)(SI*1)
-	VMOVDQU64  X2, 16(CX)(SI*1)
-	VMOVDQU64  X3, 32(CX)(SI*1)
-	VMOVDQU64  X4, 48(CX)(SI*1)
-	ADDQ       $+64, SI
-	SUBQ       $+64, AX
-	JGE        many
-
-single:
-	ADDQ $+64, AX
-	JEQ  done
-
-one:
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU32.Z (DX)(SI*4), K1, Z1
-	VMOVDQU32.Z (BX)(SI*4), K1, Z2
-	VCMPPS      $0x0d, Z2, Z1, K2
-	VMOVDQU8.Z  X0, K2, X1
-	VMOVDQU8    X1, K1, (CX)(SI*1)
-	ADDQ        $+16, SI
-	SUBQ        $+16, AX
-	JG          one
-
-done:
-	VZEROUPPER
-	RET
-
-// func greaterOrEqualF64AVX2(dst []bool, a []float64, b []float64)
-TEXT ·greaterOrEqualF64AVX2(SB), NOSPLIT, $0-72
-	XORL R13, R13
-	JMP  ·greaterOrEqualF64AVX2<>(SB)
-
-// func greaterOrEqualF64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
-TEXT ·greaterOrEqualF64StreamAVX2(SB), NOSPLIT, $0-104
-	MOVQ ahead+96(FP), R13
-	JMP  ·greaterOrEqualF64AVX2<>(SB)
-
-// func greaterOrEqualF64AVX2<>(dst []bool, a []float64, b []float64)
-// Requires: AVX, AVX2, CMOV
-TEXT ·greaterOrEqualF64AVX2<>(SB), NOSPLIT, $0-72
-	MOVQ    dst_len+8(FP), AX
-	MOVQ    dst_base+0(FP), CX
-	MOVQ    a_base+24(FP), DX
-	MOVQ    a_len+32(FP), BX
-	CMPQ    BX, AX
-	CMOVQLT BX, AX
-	MOVQ    b_base+48(FP), BX
-	MOVQ    b_len+56(FP), SI
-	CMPQ    SI, AX
-	CMOVQLT SI, AX
-	VMOVUPS c101010101010101<>+0(SB), Y0
-	XORL    SI, SI
-	SUBQ    $+16, AX
-	JLT     single
-	TESTQ   R13, R13
-	JEQ     many
-	TESTQ   $0x0000000f, CX
-	JNE     many
-
-past:
-	VMOVUPS      (DX)(SI*8), Y1
-	VMOVUPS      32(DX)(SI*8), Y3
-	VMOVUPS      64(DX)(SI*8), Y5
-	VMOVUPS      96(DX)(SI*8), Y7
-	VMOVUPS      (BX)(SI*8), Y2
-	VMOVUPS      32(BX)(SI*8), Y4
-	VMOVUPS      64(BX)(SI*8), Y6
-	VMOVUPS      96(BX)(SI*8), Y8
-	VCMPPD       $0x0d, Y2, Y1, Y1
-	VCMPPD       $0x0d, Y4, Y3, Y2
-	VCMPPD       $0x0d, Y6, Y5, Y3
-	VCMPPD       $0x0d, Y8, Y7, Y4
-	VEXTRACTI128 $0x01, Y1, X5
-	VEXTRACTI128 $0x01, Y2, X6
-	VEXTRACTI128 $0x01, Y3, X7
-	VEXTRACTI128 $0x01, Y4, X8
-	VPACKSSDW    X5, X1, X1
-	VPACKSSDW    X6, X2, X2
-	VPACKSSDW    X7, X3, X3
-	VPACKSSDW    X8, X4, X4
-	VPACKSSDW    X1, X1, X1
-	VPACKSSDW    X2, X2, X2
-	VPACKSSDW    X3, X3, X3
-	VPACKSSDW    X4, X4, X4
-	VPACKSSWB    X1, X1, X1
-	VPACKSSWB    X2, X2, X2
-	VPACKSSWB    X3, X3, X3
-	VPACKSSWB    X4, X4, X4
-	VPAND        X0, X1, X1
-	VPAND        X0, X2, X2
-	VPAND        X0, X3, X3
-	VPAND        X0, X4, X4
-	VPUNPCKLDQ   X2, X1, X1
-	VPUNPCKLDQ   X4, X3, X2
-	VPUNPCKLQDQ  X2, X1, X1
-	VMOVNTDQ     X1, (CX)(SI*1)
-	ADDQ         $+16, SI
-	SUBQ         $+16, AX
-	JGE          past
-	JMP          single
-
-many:
-	VMOVUPS      (DX)(SI*8), Y1
-	VMOVUPS      32(DX)(SI*8), Y3
-	VMOVUPS      64(DX)(SI*8), Y5
-	VMOVUPS      96(DX)(SI*8), Y7
-	VMOVUPS      (BX)(SI*8), Y2
-	VMOVUPS      32(BX)(SI*8), Y4
-	VMOVUPS      64(BX)(SI*8), Y6
-	VMOVUPS      96(BX)(SI*8), Y8
-	VCMPPD       $0x0d, Y2, Y1, Y1
-	VCMPPD       $0x0d, Y4, Y3, Y2
-	VCMPPD       $0x0d, Y6, Y5, Y3
-	VCMPPD       $0x0d, Y8, Y7, Y4
-	VEXTRACTI128 $0x01, Y1, X5
-	VEXTRACTI128 $0x01, Y2, X6
-	VEXTRACTI128 $0x01, Y3, X7
-	VEXTRACTI128 $0x01, Y4, X8
-	VPACKSSDW    X5, X1, X1
-	VPACKSSDW    X6, X2, X2
-	VPACKSSDW    X7, X3, X3
-	VPACKSSDW    X8, X4, X4
-	VPACKSSDW    X1, X1, X1
-	VPACKSSDW    X2, X2, X2
-	VPACKSSDW    X3, X3, X3
-	VPACKSSDW    X4, X4, X4
-	VPACKSSWB    X1, X1, X1
-	VPACKSSWB    X2, X2, X2
-	VPACKSSWB    X3, X3, X3
-	VPACKSSWB    X4, X4, X4
-	VPAND        X0, X1, X1
-	VPAND        X0, X2, X2
-	VPAND        X0, X3, X3
-	VPAND        X0, X4, X4
-	VMOVD        X1, (CX)(SI*1)
-	VMOVD        X2, 4(CX)(SI*1)
-	VMOVD        X3, 8(CX)(SI*1)
-	VMOVD        X4, 12(CX)(SI*1)
-	ADDQ         $+16, SI
-	SUBQ         $+16, AX
-	JGE          many
-
-single:
-	ADDQ $+16, AX
-	JEQ  done
-
-one:
-	SUBQ         $+4, AX
-	JLT          rest
-	VMOVUPS      (DX)(SI*8), Y1
-	VMOVUPS      (BX)(SI*8), Y2
-	VCMPPD       $0x0d, Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSDW    X1, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPAND        X0, X1, X1
-	VMOVD        X1, (CX)(SI*1)
-	ADDQ         $+4, SI
-	JMP          one
-
-rest:
-	ADDQ $+4, AX
-	JEQ  end
-
-element:
-	VMOVQ        (DX)(SI*8), X9
-	VMOVQ        (BX)(SI*8), X10
-	VCMPPD       $0x0d, Y10, Y9, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSDW    X1, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPAND        X0, X1, X1
-	VPEXTRB      $0x00, X1, (CX)(SI*1)
-	INCQ         SI
-	DECQ         AX
-	JNE          element
-
-end:
-done:
-	VZEROUPPER
-	RET
-
-// func greaterOrEqualF64AVX512(dst []bool, a []float64, b []float64)
-TEXT ·greaterOrEqualF64AVX512(SB), NOSPLIT, $0-72
-	XORL R13, R13
-	JMP  ·greaterOrEqualF64AVX512<>(SB)
-
-// func greaterOrEqualF64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
-TEXT ·greaterOrEqualF64StreamAVX512(SB), NOSPLIT, $0-104
-	MOVQ ahead+96(FP), R13
-	JMP  ·greaterOrEqualF64AVX512<>(SB)
-
-// func greaterOrEqualF64AVX512<>(dst []bool, a []float64, b []float64)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
-TEXT ·greaterOrEqualF64AVX512<>(SB), NOSPLIT, $0-72
-	MOVQ         dst_len+8(FP), AX
-	MOVQ         dst_base+0(FP), CX
-	MOVQ         a_base+24(FP), DX
-	MOVQ         a_len+32(FP), BX
-	CMPQ         BX, AX
-	CMOVQLT      BX, AX
-	MOVQ         b_base+48(FP), BX
-	MOVQ         b_len+56(FP), SI
-	CMPQ         SI, AX
-	CMOVQLT      SI, AX
-	VPBROADCASTQ c101010101010101<>+0(SB), Z0
-	XORL         SI, SI
-	SUBQ         $+32, AX
-	JLT          single
-	TESTQ        R13, R13
-	JEQ          many
-	TESTQ        $0x0000001f, CX
-	JNE          many
-
-past:
-	VMOVDQU64    (DX)(SI*8), Z1
-	VMOVDQU64    64(DX)(SI*8), Z3
-	VMOVDQU64    128(DX)(SI*8), Z5
-	VMOVDQU64    192(DX)(SI*8), Z7
-	VMOVDQU64    (BX)(SI*8), Z2
-	VMOVDQU64    64(BX)(SI*8), Z4
-	VMOVDQU64    128(BX)(SI*8), Z6
-	VMOVDQU64    192(BX)(SI*8), Z8
-	VCMPPD       $0x0d, Z2, Z1, K1
-	VCMPPD       $0x0d, Z4, Z3, K2
-	VCMPPD       $0x0d, Z6, Z5, K3
-	VCMPPD       $0x0d, Z8, Z7, K4
-	VMOVDQU8.Z   X0, K1, X3
-	VMOVDQU8.Z   X0, K2, X4
-	VMOVDQU8.Z   X0, K3, X1
-	VMOVDQU8.Z   X0, K4, X2
-	VPUNPCKLQDQ  X4, X3, X9
-	VPUNPCKLQDQ  X2, X1, X1
-	VINSERTI32X4 $0x01, X1, Y9, Y1
-	VMOVNTDQ     Y1, (CX)(SI*1)
-	ADDQ         $+32, SI
-	SUBQ         $+32, AX
-	JGE          past
-	JMP          single
-
-many:
-	VMOVDQU64  (DX)(SI*8), Z1
-	VMOVDQU64  64(DX)(SI*8), Z3
-	VMOVDQU64  128(DX)(SI*8), Z5
-	VMOVDQU64  192(DX)(SI*8), Z7
-	VMOVDQU64  (BX)(SI*8), Z2
-	VMOVDQU64  64(BX)(SI*8), Z4
-	VMOVDQU64  128(BX)(SI*8), Z6
-	VMOVDQU64  192(BX)(SI*8), Z8
-	VCMPPD     $0x0d, Z2, Z1, K1
-	VCMPPD     $0x0d, Z4, Z3, K2
-	VCMPPD     $0x0d, Z6, Z5, K3
-	VCMPPD     $0x0d, Z8, Z7, K4
-	VMOVDQU8.Z X0, K1, X1
-	VMOVDQU8.Z X0, K2, X2
-	VMOVDQU8.Z X0, K3, X3
-	VMOVDQU8.Z X0, K4, X4
-	VMOVQ      X1, (CX)(SI*1)
-	VMOVQ      X2, 8(CX)(SI*1)
-	VMOVQ      X3, 16(CX)(SI*1)
-	VMOVQ      X4, 24(CX)(SI*1)
-	ADDQ       $+32, SI
-	SUBQ       $+32, AX
-	JGE        many
-
-single:
-	ADDQ $+32, AX
-	JEQ  done
-
-one:
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU64.Z (DX)(SI*8), K1, Z1
-	VMOVDQU64.Z (BX)(SI*8), K1, Z2
-	VCMPPD      $0x0d, Z2, Z1, K2
-	VMOVDQU8.Z  X0, K2, X1
-	VMOVDQU8    X1, K1, (CX)(SI*1)
-	ADDQ        $+8, SI
-	SUBQ        $+8, AX
-	JG          one
-
-done:
-	VZEROUPPER
-	RET
-
 // func greaterI32AVX2(dst []bool, a []int32, b []int32)
 TEXT ·greaterI32AVX2(SB), NOSPLIT, $0-72
 	XORL R13, R13
@@ -6442,141 +5141,16 @@ TEXT ·greaterI32StreamAVX2(SB), NOSPLIT, $0-104
 	JMP  ·greaterI32AVX2<>(SB)
 
 // func greaterI32AVX2<>(dst []bool, a []int32, b []int32)
-// Requires: AVX, AVX2, CMOV
 TEXT ·greaterI32AVX2<>(SB), NOSPLIT, $0-72
-	MOVQ    dst_len+8(FP), AX
-	MOVQ    dst_base+0(FP), CX
-	MOVQ    a_base+24(FP), DX
-	MOVQ    a_len+32(FP), BX
-	CMPQ    BX, AX
-	CMOVQLT BX, AX
-	MOVQ    b_base+48(FP), BX
-	MOVQ    b_len+56(FP), SI
-	CMPQ    SI, AX
-	CMOVQLT SI, AX
-	VMOVUPS c101010101010101<>+0(SB), Y0
-	XORL    SI, SI
-	SUBQ    $+32, AX
-	JLT     single
-	TESTQ   R13, R13
-	JEQ     many
-	TESTQ   $0x0000001f, CX
-	JNE     many
-
-past:
-	VMOVUPS      (DX)(SI*4), Y1
-	VMOVUPS      32(DX)(SI*4), Y3
-	VMOVUPS      64(DX)(SI*4), Y5
-	VMOVUPS      96(DX)(SI*4), Y7
-	VMOVUPS      (BX)(SI*4), Y2
-	VMOVUPS      32(BX)(SI*4), Y4
-	VMOVUPS      64(BX)(SI*4), Y6
-	VMOVUPS      96(BX)(SI*4), Y8
-	VPCMPGTD     Y2, Y1, Y1
-	VPCMPGTD     Y4, Y3, Y2
-	VPCMPGTD     Y6, Y5, Y3
-	VPCMPGTD     Y8, Y7, Y4
-	VEXTRACTI128 $0x01, Y1, X5
-	VEXTRACTI128 $0x01, Y2, X6
-	VEXTRACTI128 $0x01, Y3, X7
-	VEXTRACTI128 $0x01, Y4, X8
-	VPACKSSDW    X5, X1, X1
-	VPACKSSDW    X6, X2, X2
-	VPACKSSDW    X7, X3, X3
-	VPACKSSDW    X8, X4, X4
-	VPACKSSWB    X1, X1, X1
-	VPACKSSWB    X2, X2, X2
-	VPACKSSWB    X3, X3, X3
-	VPACKSSWB    X4, X4, X4
-	VPAND        X0, X1, X1
-	VPAND        X0, X2, X2
-	VPAND        X0, X3, X3
-	VPAND        X0, X4, X4
-	VPUNPCKLQDQ  X2, X1, X9
-	VPUNPCKLQDQ  X4, X3, X1
-	VINSERTI128  $0x01, X1, Y9, Y1
-	VMOVNTDQ     Y1, (CX)(SI*1)
-	ADDQ         $+32, SI
-	SUBQ         $+32, AX
-	JGE          past
-	JMP          single
-
-many:
-	VMOVUPS      (DX)(SI*4), Y1
-	VMOVUPS      32(DX)(SI*4), Y3
-	VMOVUPS      64(DX)(SI*4), Y5
-	VMOVUPS      96(DX)(SI*4), Y7
-	VMOVUPS      (BX)(SI*4), Y2
-	VMOVUPS      32(BX)(SI*4), Y4
-	VMOVUPS      64(BX)(SI*4), Y6
-	VMOVUPS      96(BX)(SI*4), Y8
-	VPCMPGTD     Y2, Y1, Y1
-	VPCMPGTD     Y4, Y3, Y2
-	VPCMPGTD     Y6, Y5, Y3
-	VPCMPGTD     Y8, Y7, Y4
-	VEXTRACTI128 $0x01, Y1, X5
-	VEXTRACTI128 $0x01, Y2, X6
-	VEXTRACTI128 $0x01, Y3, X7
-	VEXTRACTI128 $0x01, Y4, X8
-	VPACKSSDW    X5, X1, X1
-	VPACKSSDW    X6, X2, X2
-	VPACKSSDW    X7, X3, X3
-	VPACKSSDW    X8, X4, X4
-	VPACKSSWB    X1, X1, X1
-	VPACKSSWB    X2, X2, X2
-	VPACKSSWB    X3, X3, X3
-	VPACKSSWB    X4, X4, X4
-	VPAND        X0, X1, X1
-	VPAND        X0, X2, X2
-	VPAND        X0, X3, X3
-	VPAND        X0, X4, X4
-	VMOVQ        X1, (CX)(SI*1)
-	VMOVQ        X2, 8(CX)(SI*1)
-	VMOVQ        X3, 16(CX)(SI*1)
-	VMOVQ        X4, 24(CX)(SI*1)
-	ADDQ         $+32, SI
-	SUBQ         $+32, AX
-	JGE          many
-
-single:
-	ADDQ $+32, AX
-	JEQ  done
-
-one:
-	SUBQ         $+8, AX
-	JLT          rest
-	VMOVUPS      (DX)(SI*4), Y1
-	VMOVUPS      (BX)(SI*4), Y2
-	VPCMPGTD     Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPAND        X0, X1, X1
-	VMOVQ        X1, (CX)(SI*1)
-	ADDQ         $+8, SI
-	JMP          one
-
-rest:
-	ADDQ $+8, AX
-	JEQ  end
-
-element:
-	VMOVD        (DX)(SI*4), X9
-	VMOVD        (BX)(SI*4), X10
-	VPCMPGTD     Y10, Y9, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPAND        X0, X1, X1
-	VPEXTRB      $0x00, X1, (CX)(SI*1)
-	INCQ         SI
-	DECQ         AX
-	JNE          element
-
-end:
-done:
-	VZEROUPPER
-	RET
+	MOVQ a_base+24(FP), AX
+	MOVQ b_base+48(FP), CX
+	MOVQ AX, b_base+48(FP)
+	MOVQ CX, a_base+24(FP)
+	MOVQ a_len+32(FP), AX
+	MOVQ b_len+56(FP), CX
+	MOVQ AX, b_len+56(FP)
+	MOVQ CX, a_len+32(FP)
+	JMP  ·lessI32AVX2<>(SB)
 
 // func greaterI32AVX512(dst []bool, a []int32, b []int32)
 TEXT ·greaterI32AVX512(SB), NOSPLIT, $0-72
@@ -6589,98 +5163,60 @@ TEXT ·greaterI32StreamAVX512(SB), NOSPLIT, $0-104
 	JMP  ·greaterI32AVX512<>(SB)
 
 // func greaterI32AVX512<>(dst []bool, a []int32, b []int32)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·greaterI32AVX512<>(SB), NOSPLIT, $0-72
-	MOVQ         dst_len+8(FP), AX
-	MOVQ         dst_base+0(FP), CX
-	MOVQ         a_base+24(FP), DX
-	MOVQ         a_len+32(FP), BX
-	CMPQ         BX, AX
-	CMOVQLT      BX, AX
-	MOVQ         b_base+48(FP), BX
-	MOVQ         b_len+56(FP), SI
-	CMPQ         SI, AX
-	CMOVQLT      SI, AX
-	VPBROADCASTQ c101010101010101<>+0(SB), Z0
-	XORL         SI, SI
-	SUBQ         $+64, AX
-	JLT          single
-	TESTQ        R13, R13
-	JEQ          many
-	TESTQ        $0x0000003f, CX
-	JNE          many
+	MOVQ a_base+24(FP), AX
+	MOVQ b_base+48(FP), CX
+	MOVQ AX, b_base+48(FP)
+	MOVQ CX, a_base+24(FP)
+	MOVQ a_len+32(FP), AX
+	MOVQ b_len+56(FP), CX
+	MOVQ AX, b_len+56(FP)
+	MOVQ CX, a_len+32(FP)
+	JMP  ·lessI32AVX512<>(SB)
 
-past:
-	VMOVDQU64    (DX)(SI*4), Z1
-	VMOVDQU64    64(DX)(SI*4), Z4
-	VMOVDQU64    128(DX)(SI*4), Z6
-	VMOVDQU64    192(DX)(SI*4), Z9
-	VMOVDQU64    (BX)(SI*4), Z2
-	VMOVDQU64    64(BX)(SI*4), Z5
-	VMOVDQU64    128(BX)(SI*4), Z7
-	VMOVDQU64    192(BX)(SI*4), Z10
-	VPCMPD       $0x06, Z2, Z1, K1
-	VPCMPD       $0x06, Z5, Z4, K2
-	VPCMPD       $0x06, Z7, Z6, K3
-	VPCMPD       $0x06, Z10, Z9, K4
-	VMOVDQU8.Z   X0, K1, X3
-	VMOVDQU8.Z   X0, K2, X2
-	VMOVDQU8.Z   X0, K3, X8
-	VMOVDQU8.Z   X0, K4, X1
-	VINSERTI32X4 $0x01, X2, Y3, Y11
-	VINSERTI32X4 $0x01, X1, Y8, Y1
-	VINSERTI64X4 $0x01, Y1, Z11, Z1
-	VMOVNTDQ     Z1, (CX)(SI*1)
-	ADDQ         $+64, SI
-	SUBQ         $+64, AX
-	JGE          past
-	JMP          single
+// func greaterOrEqualI32AVX2(dst []bool, a []int32, b []int32)
+TEXT ·greaterOrEqualI32AVX2(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·greaterOrEqualI32AVX2<>(SB)
 
-many:
-	VMOVDQU64  (DX)(SI*4), Z1
-	VMOVDQU64  64(DX)(SI*4), Z3
-	VMOVDQU64  128(DX)(SI*4), Z5
-	VMOVDQU64  192(DX)(SI*4), Z7
-	VMOVDQU64  (BX)(SI*4), Z2
-	VMOVDQU64  64(BX)(SI*4), Z4
-	VMOVDQU64  128(BX)(SI*4), Z6
-	VMOVDQU64  192(BX)(SI*4), Z8
-	VPCMPD     $0x06, Z2, Z1, K1
-	VPCMPD     $0x06, Z4, Z3, K2
-	VPCMPD     $0x06, Z6, Z5, K3
-	VPCMPD     $0x06, Z8, Z7, K4
-	VMOVDQU8.Z X0, K1, X1
-	VMOVDQU8.Z X0, K2, X2
-	VMOVDQU8.Z X0, K3, X3
-	VMOVDQU8.Z X0, K4, X4
-	VMOVDQU64  X1, (CX)(SI*1)
-	VMOVDQU64  X2, 16(CX)(SI*1)
-	VMOVDQU64  X3, 32(CX)(SI*1)
-	VMOVDQU64  X4, 48(CX)(SI*1)
-	ADDQ       $+64, SI
-	SUBQ       $+64, AX
-	JGE        many
+// func greaterOrEqualI32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·greaterOrEqualI32StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·greaterOrEqualI32AVX2<>(SB)
 
-single:
-	ADDQ $+64, AX
-	JEQ  done
+// func greaterOrEqualI32AVX2<>(dst []bool, a []int32, b []int32)
+TEXT ·greaterOrEqualI32AVX2<>(SB), NOSPLIT, $0-72
+	MOVQ a_base+24(FP), AX
+	MOVQ b_base+48(FP), CX
+	MOVQ AX, b_base+48(FP)
+	MOVQ CX, a_base+24(FP)
+	MOVQ a_len+32(FP), AX
+	MOVQ b_len+56(FP), CX
+	MOVQ AX, b_len+56(FP)
+	MOVQ CX, a_len+32(FP)
+	JMP  ·lessOrEqualI32AVX2<>(SB)
 
-one:
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU32.Z (DX)(SI*4), K1, Z1
-	VMOVDQU32.Z (BX)(SI*4), K1, Z2
-	VPCMPD      $0x06, Z2, Z1, K2
-	VMOVDQU8.Z  X0, K2, X1
-	VMOVDQU8    X1, K1, (CX)(SI*1)
-	ADDQ        $+16, SI
-	SUBQ        $+16, AX
-	JG          one
+// func greaterOrEqualI32AVX512(dst []bool, a []int32, b []int32)
+TEXT ·greaterOrEqualI32AVX512(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·greaterOrEqualI32AVX512<>(SB)
 
-done:
-	VZEROUPPER
-	RET
+// func greaterOrEqualI32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·greaterOrEqualI32StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·greaterOrEqualI32AVX512<>(SB)
+
+// func greaterOrEqualI32AVX512<>(dst []bool, a []int32, b []int32)
+TEXT ·greaterOrEqualI32AVX512<>(SB), NOSPLIT, $0-72
+	MOVQ a_base+24(FP), AX
+	MOVQ b_base+48(FP), CX
+	MOVQ AX, b_base+48(FP)
+	MOVQ CX, a_base+24(FP)
+	MOVQ a_len+32(FP), AX
+	MOVQ b_len+56(FP), CX
+	MOVQ AX, b_len+56(FP)
+	MOVQ CX, a_len+32(FP)
+	JMP  ·lessOrEqualI32AVX512<>(SB)
 
 // func greaterI64AVX2(dst []bool, a []int64, b []int64)
 TEXT ·greaterI64AVX2(SB), NOSPLIT, $0-72
@@ -6693,151 +5229,16 @@ TEXT ·greaterI64StreamAVX2(SB), NOSPLIT, $0-104
 	JMP  ·greaterI64AVX2<>(SB)
 
 // func greaterI64AVX2<>(dst []bool, a []int64, b []int64)
-// Requires: AVX, AVX2, CMOV
 TEXT ·greaterI64AVX2<>(SB), NOSPLIT, $0-72
-	MOVQ    dst_len+8(FP), AX
-	MOVQ    dst_base+0(FP), CX
-	MOVQ    a_base+24(FP), DX
-	MOVQ    a_len+32(FP), BX
-	CMPQ    BX, AX
-	CMOVQLT BX, AX
-	MOVQ    b_base+48(FP), BX
-	MOVQ    b_len+56(FP), SI
-	CMPQ    SI, AX
-	CMOVQLT SI, AX
-	VMOVUPS c101010101010101<>+0(SB), Y0
-	XORL    SI, SI
-	SUBQ    $+16, AX
-	JLT     single
-	TESTQ   R13, R13
-	JEQ     many
-	TESTQ   $0x0000000f, CX
-	JNE     many
-
-past:
-	VMOVUPS      (DX)(SI*8), Y1
-	VMOVUPS      32(DX)(SI*8), Y3
-	VMOVUPS      64(DX)(SI*8), Y5
-	VMOVUPS      96(DX)(SI*8), Y7
-	VMOVUPS      (BX)(SI*8), Y2
-	VMOVUPS      32(BX)(SI*8), Y4
-	VMOVUPS      64(BX)(SI*8), Y6
-	VMOVUPS      96(BX)(SI*8), Y8
-	VPCMPGTQ     Y2, Y1, Y1
-	VPCMPGTQ     Y4, Y3, Y2
-	VPCMPGTQ     Y6, Y5, Y3
-	VPCMPGTQ     Y8, Y7, Y4
-	VEXTRACTI128 $0x01, Y1, X5
-	VEXTRACTI128 $0x01, Y2, X6
-	VEXTRACTI128 $0x01, Y3, X7
-	VEXTRACTI128 $0x01, Y4, X8
-	VPACKSSDW    X5, X1, X1
-	VPACKSSDW    X6, X2, X2
-	VPACKSSDW    X7, X3, X3
-	VPACKSSDW    X8, X4, X4
-	VPACKSSDW    X1, X1, X1
-	VPACKSSDW    X2, X2, X2
-	VPACKSSDW    X3, X3, X3
-	VPACKSSDW    X4, X4, X4
-	VPACKSSWB    X1, X1, X1
-	VPACKSSWB    X2, X2, X2
-	VPACKSSWB    X3, X3, X3
-	VPACKSSWB    X4, X4, X4
-	VPAND        X0, X1, X1
-	VPAND        X0, X2, X2
-	VPAND        X0, X3, X3
-	VPAND        X0, X4, X4
-	VPUNPCKLDQ   X2, X1, X1
-	VPUNPCKLDQ   X4, X3, X2
-	VPUNPCKLQDQ  X2, X1, X1
-	VMOVNTDQ     X1, (CX)(SI*1)
-	ADDQ         $+16, SI
-	SUBQ         $+16, AX
-	JGE          past
-	JMP          single
-
-many:
-	VMOVUPS      (DX)(SI*8), Y1
-	VMOVUPS      32(DX)(SI*8), Y3
-	VMOVUPS      64(DX)(SI*8), Y5
-	VMOVUPS      96(DX)(SI*8), Y7
-	VMOVUPS      (BX)(SI*8), Y2
-	VMOVUPS      32(BX)(SI*8), Y4
-	VMOVUPS      64(BX)(SI*8), Y6
-	VMOVUPS      96(BX)(SI*8), Y8
-	VPCMPGTQ     Y2, Y1, Y1
-	VPCMPGTQ     Y4, Y3, Y2
-	VPCMPGTQ     Y6, Y5, Y3
-	VPCMPGTQ     Y8, Y7, Y4
-	VEXTRACTI128 $0x01, Y1, X5
-	VEXTRACTI128 $0x01, Y2, X6
-	VEXTRACTI128 $0x01, Y3, X7
-	VEXTRACTI128 $0x01, Y4, X8
-	VPACKSSDW    X5, X1, X1
-	VPACKSSDW    X6, X2, X2
-	VPACKSSDW    X7, X3, X3
-	VPACKSSDW    X8, X4, X4
-	VPACKSSDW    X1, X1, X1
-	VPACKSSDW    X2, X2, X2
-	VPACKSSDW    X3, X3, X3
-	VPACKSSDW    X4, X4, X4
-	VPACKSSWB    X1, X1, X1
-	VPACKSSWB    X2, X2, X2
-	VPACKSSWB    X3, X3, X3
-	VPACKSSWB    X4, X4, X4
-	VPAND        X0, X1, X1
-	VPAND        X0, X2, X2
-	VPAND        X0, X3, X3
-	VPAND        X0, X4, X4
-	VMOVD        X1, (CX)(SI*1)
-	VMOVD        X2, 4(CX)(SI*1)
-	VMOVD        X3, 8(CX)(SI*1)
-	VMOVD        X4, 12(CX)(SI*1)
-	ADDQ         $+16, SI
-	SUBQ         $+16, AX
-	JGE          many
-
-single:
-	ADDQ $+16, AX
-	JEQ  done
-
-one:
-	SUBQ         $+4, AX
-	JLT          rest
-	VMOVUPS      (DX)(SI*8), Y1
-	VMOVUPS      (BX)(SI*8), Y2
-	VPCMPGTQ     Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSDW    X1, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPAND        X0, X1, X1
-	VMOVD        X1, (CX)(SI*1)
-	ADDQ         $+4, SI
-	JMP          one
-
-rest:
-	ADDQ $+4, AX
-	JEQ  end
-
-element:
-	VMOVQ        (DX)(SI*8), X9
-	VMOVQ        (BX)(SI*8), X10
-	VPCMPGTQ     Y10, Y9, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSDW    X1, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPAND        X0, X1, X1
-	VPEXTRB      $0x00, X1, (CX)(SI*1)
-	INCQ         SI
-	DECQ         AX
-	JNE          element
-
-end:
-done:
-	VZEROUPPER
-	RET
+	MOVQ a_base+24(FP), AX
+	MOVQ b_base+48(FP), CX
+	MOVQ AX, b_base+48(FP)
+	MOVQ CX, a_base+24(FP)
+	MOVQ a_len+32(FP), AX
+	MOVQ b_len+56(FP), CX
+	MOVQ AX, b_len+56(FP)
+	MOVQ CX, a_len+32(FP)
+	JMP  ·lessI64AVX2<>(SB)
 
 // func greaterI64AVX512(dst []bool, a []int64, b []int64)
 TEXT ·greaterI64AVX512(SB), NOSPLIT, $0-72
@@ -6850,98 +5251,60 @@ TEXT ·greaterI64StreamAVX512(SB), NOSPLIT, $0-104
 	JMP  ·greaterI64AVX512<>(SB)
 
 // func greaterI64AVX512<>(dst []bool, a []int64, b []int64)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·greaterI64AVX512<>(SB), NOSPLIT, $0-72
-	MOVQ         dst_len+8(FP), AX
-	MOVQ         dst_base+0(FP), CX
-	MOVQ         a_base+24(FP), DX
-	MOVQ         a_len+32(FP), BX
-	CMPQ         BX, AX
-	CMOVQLT      BX, AX
-	MOVQ         b_base+48(FP), BX
-	MOVQ         b_len+56(FP), SI
-	CMPQ         SI, AX
-	CMOVQLT      SI, AX
-	VPBROADCASTQ c101010101010101<>+0(SB), Z0
-	XORL         SI, SI
-	SUBQ         $+32, AX
-	JLT          single
-	TESTQ        R13, R13
-	JEQ          many
-	TESTQ        $0x0000001f, CX
-	JNE          many
+	MOVQ a_base+24(FP), AX
+	MOVQ b_base+48(FP), CX
+	MOVQ AX, b_base+48(FP)
+	MOVQ CX, a_base+24(FP)
+	MOVQ a_len+32(FP), AX
+	MOVQ b_len+56(FP), CX
+	MOVQ AX, b_len+56(FP)
+	MOVQ CX, a_len+32(FP)
+	JMP  ·lessI64AVX512<>(SB)
 
-past:
-	VMOVDQU64    (DX)(SI*8), Z1
-	VMOVDQU64    64(DX)(SI*8), Z3
-	VMOVDQU64    128(DX)(SI*8), Z5
-	VMOVDQU64    192(DX)(SI*8), Z7
-	VMOVDQU64    (BX)(SI*8), Z2
-	VMOVDQU64    64(BX)(SI*8), Z4
-	VMOVDQU64    128(BX)(SI*8), Z6
-	VMOVDQU64    192(BX)(SI*8), Z8
-	VPCMPQ       $0x06, Z2, Z1, K1
-	VPCMPQ       $0x06, Z4, Z3, K2
-	VPCMPQ       $0x06, Z6, Z5, K3
-	VPCMPQ       $0x06, Z8, Z7, K4
-	VMOVDQU8.Z   X0, K1, X3
-	VMOVDQU8.Z   X0, K2, X4
-	VMOVDQU8.Z   X0, K3, X1
-	VMOVDQU8.Z   X0, K4, X2
-	VPUNPCKLQDQ  X4, X3, X9
-	VPUNPCKLQDQ  X2, X1, X1
-	VINSERTI32X4 $0x01, X1, Y9, Y1
-	VMOVNTDQ     Y1, (CX)(SI*1)
-	ADDQ         $+32, SI
-	SUBQ         $+32, AX
-	JGE          past
-	JMP          single
+// func greaterOrEqualI64AVX2(dst []bool, a []int64, b []int64)
+TEXT ·greaterOrEqualI64AVX2(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·greaterOrEqualI64AVX2<>(SB)
 
-many:
-	VMOVDQU64  (DX)(SI*8), Z1
-	VMOVDQU64  64(DX)(SI*8), Z3
-	VMOVDQU64  128(DX)(SI*8), Z5
-	VMOVDQU64  192(DX)(SI*8), Z7
-	VMOVDQU64  (BX)(SI*8), Z2
-	VMOVDQU64  64(BX)(SI*8), Z4
-	VMOVDQU64  128(BX)(SI*8), Z6
-	VMOVDQU64  192(BX)(SI*8), Z8
-	VPCMPQ     $0x06, Z2, Z1, K1
-	VPCMPQ     $0x06, Z4, Z3, K2
-	VPCMPQ     $0x06, Z6, Z5, K3
-	VPCMPQ     $0x06, Z8, Z7, K4
-	VMOVDQU8.Z X0, K1, X1
-	VMOVDQU8.Z X0, K2, X2
-	VMOVDQU8.Z X0, K3, X3
-	VMOVDQU8.Z X0, K4, X4
-	VMOVQ      X1, (CX)(SI*1)
-	VMOVQ      X2, 8(CX)(SI*1)
-	VMOVQ      X3, 16(CX)(SI*1)
-	VMOVQ      X4, 24(CX)(SI*1)
-	ADDQ       $+32, SI
-	SUBQ       $+32, AX
-	JGE        many
+// func greaterOrEqualI64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·greaterOrEqualI64StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·greaterOrEqualI64AVX2<>(SB)
 
-single:
-	ADDQ $+32, AX
-	JEQ  done
+// func greaterOrEqualI64AVX2<>(dst []bool, a []int64, b []int64)
+TEXT ·greaterOrEqualI64AVX2<>(SB), NOSPLIT, $0-72
+	MOVQ a_base+24(FP), AX
+	MOVQ b_base+48(FP), CX
+	MOVQ AX, b_base+48(FP)
+	MOVQ CX, a_base+24(FP)
+	MOVQ a_len+32(FP), AX
+	MOVQ b_len+56(FP), CX
+	MOVQ AX, b_len+56(FP)
+	MOVQ CX, a_len+32(FP)
+	JMP  ·lessOrEqualI64AVX2<>(SB)
 
-one:
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU64.Z (DX)(SI*8), K1, Z1
-	VMOVDQU64.Z (BX)(SI*8), K1, Z2
-	VPCMPQ      $0x06, Z2, Z1, K2
-	VMOVDQU8.Z  X0, K2, X1
-	VMOVDQU8    X1, K1, (CX)(SI*1)
-	ADDQ        $+8, SI
-	SUBQ        $+8, AX
-	JG          one
+// func greaterOrEqualI64AVX512(dst []bool, a []int64, b []int64)
+TEXT ·greaterOrEqualI64AVX512(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·greaterOrEqualI64AVX512<>(SB)
 
-done:
-	VZEROUPPER
-	RET
+// func greaterOrEqualI64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·greaterOrEqualI64StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·greaterOrEqualI64AVX512<>(SB)
+
+// func greaterOrEqualI64AVX512<>(dst []bool, a []int64, b []int64)
+TEXT ·greaterOrEqualI64AVX512<>(SB), NOSPLIT, $0-72
+	MOVQ a_base+24(FP), AX
+	MOVQ b_base+48(FP), CX
+	MOVQ AX, b_base+48(FP)
+	MOVQ CX, a_base+24(FP)
+	MOVQ a_len+32(FP), AX
+	MOVQ b_len+56(FP), CX
+	MOVQ AX, b_len+56(FP)
+	MOVQ CX, a_len+32(FP)
+	JMP  ·lessOrEqualI64AVX512<>(SB)
 
 // func greaterU8AVX2(dst []bool, a []uint8, b []uint8)
 TEXT ·greaterU8AVX2(SB), NOSPLIT, $0-72
@@ -6954,134 +5317,16 @@ TEXT ·greaterU8StreamAVX2(SB), NOSPLIT, $0-104
 	JMP  ·greaterU8AVX2<>(SB)
 
 // func greaterU8AVX2<>(dst []bool, a []uint8, b []uint8)
-// Requires: AVX, AVX2, CMOV
 TEXT ·greaterU8AVX2<>(SB), NOSPLIT, $0-72
-	MOVQ    dst_len+8(FP), AX
-	MOVQ    dst_base+0(FP), CX
-	MOVQ    a_base+24(FP), DX
-	MOVQ    a_len+32(FP), BX
-	CMPQ    BX, AX
-	CMOVQLT BX, AX
-	MOVQ    b_base+48(FP), BX
-	MOVQ    b_len+56(FP), SI
-	CMPQ    SI, AX
-	CMOVQLT SI, AX
-	VMOVUPS c8080808080808080<>+0(SB), Y0
-	VMOVUPS c101010101010101<>+0(SB), Y1
-	XORL    SI, SI
-	SUBQ    $+128, AX
-	JLT     single
-	TESTQ   R13, R13
-	JEQ     many
-	TESTQ   $0x0000001f, CX
-	JNE     many
-
-past:
-	VMOVUPS  (DX)(SI*1), Y2
-	VMOVUPS  32(DX)(SI*1), Y4
-	VMOVUPS  64(DX)(SI*1), Y6
-	VMOVUPS  96(DX)(SI*1), Y8
-	VMOVUPS  (BX)(SI*1), Y3
-	VMOVUPS  32(BX)(SI*1), Y5
-	VMOVUPS  64(BX)(SI*1), Y7
-	VMOVUPS  96(BX)(SI*1), Y9
-	VPXOR    Y0, Y2, Y2
-	VPXOR    Y0, Y4, Y4
-	VPXOR    Y0, Y6, Y6
-	VPXOR    Y0, Y8, Y8
-	VPXOR    Y0, Y3, Y3
-	VPXOR    Y0, Y5, Y5
-	VPXOR    Y0, Y7, Y7
-	VPXOR    Y0, Y9, Y9
-	VPCMPGTB Y3, Y2, Y2
-	VPCMPGTB Y5, Y4, Y3
-	VPCMPGTB Y7, Y6, Y4
-	VPCMPGTB Y9, Y8, Y5
-	VPAND    Y1, Y2, Y2
-	VPAND    Y1, Y3, Y3
-	VPAND    Y1, Y4, Y4
-	VPAND    Y1, Y5, Y5
-	VMOVNTDQ Y2, (CX)(SI*1)
-	VMOVNTDQ Y3, 32(CX)(SI*1)
-	VMOVNTDQ Y4, 64(CX)(SI*1)
-	VMOVNTDQ Y5, 96(CX)(SI*1)
-	ADDQ     $+128, SI
-	SUBQ     $+128, AX
-	JGE      past
-	JMP      single
-
-many:
-	VMOVUPS  (DX)(SI*1), Y2
-	VMOVUPS  32(DX)(SI*1), Y4
-	VMOVUPS  64(DX)(SI*1), Y6
-	VMOVUPS  96(DX)(SI*1), Y8
-	VMOVUPS  (BX)(SI*1), Y3
-	VMOVUPS  32(BX)(SI*1), Y5
-	VMOVUPS  64(BX)(SI*1), Y7
-	VMOVUPS  96(BX)(SI*1), Y9
-	VPXOR    Y0, Y2, Y2
-	VPXOR    Y0, Y4, Y4
-	VPXOR    Y0, Y6, Y6
-	VPXOR    Y0, Y8, Y8
-	VPXOR    Y0, Y3, Y3
-	VPXOR    Y0, Y5, Y5
-	VPXOR    Y0, Y7, Y7
-	VPXOR    Y0, Y9, Y9
-	VPCMPGTB Y3, Y2, Y2
-	VPCMPGTB Y5, Y4, Y3
-	VPCMPGTB Y7, Y6, Y4
-	VPCMPGTB Y9, Y8, Y5
-	VPAND    Y1, Y2, Y2
-	VPAND    Y1, Y3, Y3
-	VPAND    Y1, Y4, Y4
-	VPAND    Y1, Y5, Y5
-	VMOVUPS  Y2, (CX)(SI*1)
-	VMOVUPS  Y3, 32(CX)(SI*1)
-	VMOVUPS  Y4, 64(CX)(SI*1)
-	VMOVUPS  Y5, 96(CX)(SI*1)
-	ADDQ     $+128, SI
-	SUBQ     $+128, AX
-	JGE      many
-
-single:
-	ADDQ $+128, AX
-	JEQ  done
-
-one:
-	SUBQ     $+32, AX
-	JLT      rest
-	VMOVUPS  (DX)(SI*1), Y2
-	VMOVUPS  (BX)(SI*1), Y3
-	VPXOR    Y0, Y2, Y2
-	VPXOR    Y0, Y3, Y3
-	VPCMPGTB Y3, Y2, Y2
-	VPAND    Y1, Y2, Y2
-	VMOVUPS  Y2, (CX)(SI*1)
-	ADDQ     $+32, SI
-	JMP      one
-
-rest:
-	ADDQ $+32, AX
-	JEQ  end
-
-element:
-	MOVBLZX  (DX)(SI*1), DI
-	VMOVD    DI, X10
-	MOVBLZX  (BX)(SI*1), DI
-	VMOVD    DI, X11
-	VPXOR    Y0, Y10, Y2
-	VPXOR    Y0, Y11, Y3
-	VPCMPGTB Y3, Y2, Y2
-	VPAND    Y1, Y2, Y2
-	VPEXTRB  $0x00, X2, (CX)(SI*1)
-	INCQ     SI
-	DECQ     AX
-	JNE      element
-
-end:
-done:
-	VZEROUPPER
-	RET
+	MOVQ a_base+24(FP), AX
+	MOVQ b_base+48(FP), CX
+	MOVQ AX, b_base+48(FP)
+	MOVQ CX, a_base+24(FP)
+	MOVQ a_len+32(FP), AX
+	MOVQ b_len+56(FP), CX
+	MOVQ AX, b_len+56(FP)
+	MOVQ CX, a_len+32(FP)
+	JMP  ·lessU8AVX2<>(SB)
 
 // func greaterU8AVX512(dst []bool, a []uint8, b []uint8)
 TEXT ·greaterU8AVX512(SB), NOSPLIT, $0-72
@@ -7094,98 +5339,60 @@ TEXT ·greaterU8StreamAVX512(SB), NOSPLIT, $0-104
 	JMP  ·greaterU8AVX512<>(SB)
 
 // func greaterU8AVX512<>(dst []bool, a []uint8, b []uint8)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·greaterU8AVX512<>(SB), NOSPLIT, $0-72
-	MOVQ         dst_len+8(FP), AX
-	MOVQ         dst_base+0(FP), CX
-	MOVQ         a_base+24(FP), DX
-	MOVQ         a_len+32(FP), BX
-	CMPQ         BX, AX
-	CMOVQLT      BX, AX
-	MOVQ         b_base+48(FP), BX
-	MOVQ         b_len+56(FP), SI
-	CMPQ         SI, AX
-	CMOVQLT      SI, AX
-	VPBROADCASTQ c101010101010101<>+0(SB), Z0
-	XORL         SI, SI
-	SUBQ         $+256, AX
-	JLT          single
-	TESTQ        R13, R13
-	JEQ          many
-	TESTQ        $0x0000003f, CX
-	JNE          many
+	MOVQ a_base+24(FP), AX
+	MOVQ b_base+48(FP), CX
+	MOVQ AX, b_base+48(FP)
+	MOVQ CX, a_base+24(FP)
+	MOVQ a_len+32(FP), AX
+	MOVQ b_len+56(FP), CX
+	MOVQ AX, b_len+56(FP)
+	MOVQ CX, a_len+32(FP)
+	JMP  ·lessU8AVX512<>(SB)
 
-past:
-	VMOVDQU64  (DX)(SI*1), Z1
-	VMOVDQU64  64(DX)(SI*1), Z3
-	VMOVDQU64  128(DX)(SI*1), Z5
-	VMOVDQU64  192(DX)(SI*1), Z7
-	VMOVDQU64  (BX)(SI*1), Z2
-	VMOVDQU64  64(BX)(SI*1), Z4
-	VMOVDQU64  128(BX)(SI*1), Z6
-	VMOVDQU64  192(BX)(SI*1), Z8
-	VPCMPUB    $0x06, Z2, Z1, K1
-	VPCMPUB    $0x06, Z4, Z3, K2
-	VPCMPUB    $0x06, Z6, Z5, K3
-	VPCMPUB    $0x06, Z8, Z7, K4
-	VMOVDQU8.Z Z0, K1, Z1
-	VMOVDQU8.Z Z0, K2, Z2
-	VMOVDQU8.Z Z0, K3, Z3
-	VMOVDQU8.Z Z0, K4, Z4
-	VMOVNTDQ   Z1, (CX)(SI*1)
-	VMOVNTDQ   Z2, 64(CX)(SI*1)
-	VMOVNTDQ   Z3, 128(CX)(SI*1)
-	VMOVNTDQ   Z4, 192(CX)(SI*1)
-	ADDQ       $+256, SI
-	SUBQ       $+256, AX
-	JGE        past
-	JMP        single
+// func greaterOrEqualU8AVX2(dst []bool, a []uint8, b []uint8)
+TEXT ·greaterOrEqualU8AVX2(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·greaterOrEqualU8AVX2<>(SB)
 
-many:
-	VMOVDQU64  (DX)(SI*1), Z1
-	VMOVDQU64  64(DX)(SI*1), Z3
-	VMOVDQU64  128(DX)(SI*1), Z5
-	VMOVDQU64  192(DX)(SI*1), Z7
-	VMOVDQU64  (BX)(SI*1), Z2
-	VMOVDQU64  64(BX)(SI*1), Z4
-	VMOVDQU64  128(BX)(SI*1), Z6
-	VMOVDQU64  192(BX)(SI*1), Z8
-	VPCMPUB    $0x06, Z2, Z1, K1
-	VPCMPUB    $0x06, Z4, Z3, K2
-	VPCMPUB    $0x06, Z6, Z5, K3
-	VPCMPUB    $0x06, Z8, Z7, K4
-	VMOVDQU8.Z Z0, K1, Z1
-	VMOVDQU8.Z Z0, K2, Z2
-	VMOVDQU8.Z Z0, K3, Z3
-	VMOVDQU8.Z Z0, K4, Z4
-	VMOVDQU64  Z1, (CX)(SI*1)
-	VMOVDQU64  Z2, 64(CX)(SI*1)
-	VMOVDQU64  Z3, 128(CX)(SI*1)
-	VMOVDQU64  Z4, 192(CX)(SI*1)
-	ADDQ       $+256, SI
-	SUBQ       $+256, AX
-	JGE        many
+// func greaterOrEqualU8StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·greaterOrEqualU8StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·greaterOrEqualU8AVX2<>(SB)
 
-single:
-	ADDQ $+256, AX
-	JEQ  done
+// func greaterOrEqualU8AVX2<>(dst []bool, a []uint8, b []uint8)
+TEXT ·greaterOrEqualU8AVX2<>(SB), NOSPLIT, $0-72
+	MOVQ a_base+24(FP), AX
+	MOVQ b_base+48(FP), CX
+	MOVQ AX, b_base+48(FP)
+	MOVQ CX, a_base+24(FP)
+	MOVQ a_len+32(FP), AX
+	MOVQ b_len+56(FP), CX
+	MOVQ AX, b_len+56(FP)
+	MOVQ CX, a_len+32(FP)
+	JMP  ·lessOrEqualU8AVX2<>(SB)
 
-one:
-	MOVQ       $-1, DI
-	BZHIQ      AX, DI, DI
-	KMOVQ      DI, K1
-	VMOVDQU8.Z (DX)(SI*1), K1, Z1
-	VMOVDQU8.Z (BX)(SI*1), K1, Z2
-	VPCMPUB    $0x06, Z2, Z1, K2
-	VMOVDQU8.Z Z0, K2, Z1
-	VMOVDQU8   Z1, K1, (CX)(SI*1)
-	ADDQ       $+64, SI
-	SUBQ       $+64, AX
-	JG         one
+// func greaterOrEqualU8AVX512(dst []bool, a []uint8, b []uint8)
+TEXT ·greaterOrEqualU8AVX512(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·greaterOrEqualU8AVX512<>(SB)
 
-done:
-	VZEROUPPER
-	RET
+// func greaterOrEqualU8StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·greaterOrEqualU8StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·greaterOrEqualU8AVX512<>(SB)
+
+// func greaterOrEqualU8AVX512<>(dst []bool, a []uint8, b []uint8)
+TEXT ·greaterOrEqualU8AVX512<>(SB), NOSPLIT, $0-72
+	MOVQ a_base+24(FP), AX
+	MOVQ b_base+48(FP), CX
+	MOVQ AX, b_base+48(FP)
+	MOVQ CX, a_base+24(FP)
+	MOVQ a_len+32(FP), AX
+	MOVQ b_len+56(FP), CX
+	MOVQ AX, b_len+56(FP)
+	MOVQ CX, a_len+32(FP)
+	JMP  ·lessOrEqualU8AVX512<>(SB)
 
 // func greaterF32AVX2(dst []bool, a []float32, b []float32)
 TEXT ·greaterF32AVX2(SB), NOSPLIT, $0-72
@@ -7198,141 +5405,16 @@ TEXT ·greaterF32StreamAVX2(SB), NOSPLIT, $0-104
 	JMP  ·greaterF32AVX2<>(SB)
 
 // func greaterF32AVX2<>(dst []bool, a []float32, b []float32)
-// Requires: AVX, AVX2, CMOV
 TEXT ·greaterF32AVX2<>(SB), NOSPLIT, $0-72
-	MOVQ    dst_len+8(FP), AX
-	MOVQ    dst_base+0(FP), CX
-	MOVQ    a_base+24(FP), DX
-	MOVQ    a_len+32(FP), BX
-	CMPQ    BX, AX
-	CMOVQLT BX, AX
-	MOVQ    b_base+48(FP), BX
-	MOVQ    b_len+56(FP), SI
-	CMPQ    SI, AX
-	CMOVQLT SI, AX
-	VMOVUPS c101010101010101<>+0(SB), Y0
-	XORL    SI, SI
-	SUBQ    $+32, AX
-	JLT     single
-	TESTQ   R13, R13
-	JEQ     many
-	TESTQ   $0x0000001f, CX
-	JNE     many
-
-past:
-	VMOVUPS      (DX)(SI*4), Y1
-	VMOVUPS      32(DX)(SI*4), Y3
-	VMOVUPS      64(DX)(SI*4), Y5
-	VMOVUPS      96(DX)(SI*4), Y7
-	VMOVUPS      (BX)(SI*4), Y2
-	VMOVUPS      32(BX)(SI*4), Y4
-	VMOVUPS      64(BX)(SI*4), Y6
-	VMOVUPS      96(BX)(SI*4), Y8
-	VCMPPS       $0x0e, Y2, Y1, Y1
-	VCMPPS       $0x0e, Y4, Y3, Y2
-	VCMPPS       $0x0e, Y6, Y5, Y3
-	VCMPPS       $0x0e, Y8, Y7, Y4
-	VEXTRACTI128 $0x01, Y1, X5
-	VEXTRACTI128 $0x01, Y2, X6
-	VEXTRACTI128 $0x01, Y3, X7
-	VEXTRACTI128 $0x01, Y4, X8
-	VPACKSSDW    X5, X1, X1
-	VPACKSSDW    X6, X2, X2
-	VPACKSSDW    X7, X3, X3
-	VPACKSSDW    X8, X4, X4
-	VPACKSSWB    X1, X1, X1
-	VPACKSSWB    X2, X2, X2
-	VPACKSSWB    X3, X3, X3
-	VPACKSSWB    X4, X4, X4
-	VPAND        X0, X1, X1
-	VPAND        X0, X2, X2
-	VPAND        X0, X3, X3
-	VPAND        X0, X4, X4
-	VPUNPCKLQDQ  X2, X1, X9
-	VPUNPCKLQDQ  X4, X3, X1
-	VINSERTI128  $0x01, X1, Y9, Y1
-	VMOVNTDQ     Y1, (CX)(SI*1)
-	ADDQ         $+32, SI
-	SUBQ         $+32, AX
-	JGE          past
-	JMP          single
-
-many:
-	VMOVUPS      (DX)(SI*4), Y1
-	VMOVUPS      32(DX)(SI*4), Y3
-	VMOVUPS      64(DX)(SI*4), Y5
-	VMOVUPS      96(DX)(SI*4), Y7
-	VMOVUPS      (BX)(SI*4), Y2
-	VMOVUPS      32(BX)(SI*4), Y4
-	VMOVUPS      64(BX)(SI*4), Y6
-	VMOVUPS      96(BX)(SI*4), Y8
-	VCMPPS       $0x0e, Y2, Y1, Y1
-	VCMPPS       $0x0e, Y4, Y3, Y2
-	VCMPPS       $0x0e, Y6, Y5, Y3
-	VCMPPS       $0x0e, Y8, Y7, Y4
-	VEXTRACTI128 $0x01, Y1, X5
-	VEXTRACTI128 $0x01, Y2, X6
-	VEXTRACTI128 $0x01, Y3, X7
-	VEXTRACTI128 $0x01, Y4, X8
-	VPACKSSDW    X5, X1, X1
-	VPACKSSDW    X6, X2, X2
-	VPACKSSDW    X7, X3, X3
-	VPACKSSDW    X8, X4, X4
-	VPACKSSWB    X1, X1, X1
-	VPACKSSWB    X2, X2, X2
-	VPACKSSWB    X3, X3, X3
-	VPACKSSWB    X4, X4, X4
-	VPAND        X0, X1, X1
-	VPAND        X0, X2, X2
-	VPAND        X0, X3, X3
-	VPAND        X0, X4, X4
-	VMOVQ        X1, (CX)(SI*1)
-	VMOVQ        X2, 8(CX)(SI*1)
-	VMOVQ        X3, 16(CX)(SI*1)
-	VMOVQ        X4, 24(CX)(SI*1)
-	ADDQ         $+32, SI
-	SUBQ         $+32, AX
-	JGE          many
-
-single:
-	ADDQ $+32, AX
-	JEQ  done
-
-one:
-	SUBQ         $+8, AX
-	JLT          rest
-	VMOVUPS      (DX)(SI*4), Y1
-	VMOVUPS      (BX)(SI*4), Y2
-	VCMPPS       $0x0e, Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPAND        X0, X1, X1
-	VMOVQ        X1, (CX)(SI*1)
-	ADDQ         $+8, SI
-	JMP          one
-
-rest:
-	ADDQ $+8, AX
-	JEQ  end
-
-element:
-	VMOVD        (DX)(SI*4), X9
-	VMOVD        (BX)(SI*4), X10
-	VCMPPS       $0x0e, Y10, Y9, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPAND        X0, X1, X1
-	VPEXTRB      $0x00, X1, (CX)(SI*1)
-	INCQ         SI
-	DECQ         AX
-	JNE          element
-
-end:
-done:
-	VZEROUPPER
-	RET
+	MOVQ a_base+24(FP), AX
+	MOVQ b_base+48(FP), CX
+	MOVQ AX, b_base+48(FP)
+	MOVQ CX, a_base+24(FP)
+	MOVQ a_len+32(FP), AX
+	MOVQ b_len+56(FP), CX
+	MOVQ AX, b_len+56(FP)
+	MOVQ CX, a_len+32(FP)
+	JMP  ·lessF32AVX2<>(SB)
 
 // func greaterF32AVX512(dst []bool, a []float32, b []float32)
 TEXT ·greaterF32AVX512(SB), NOSPLIT, $0-72
@@ -7345,98 +5427,60 @@ TEXT ·greaterF32StreamAVX512(SB), NOSPLIT, $0-104
 	JMP  ·greaterF32AVX512<>(SB)
 
 // func greaterF32AVX512<>(dst []bool, a []float32, b []float32)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·greaterF32AVX512<>(SB), NOSPLIT, $0-72
-	MOVQ         dst_len+8(FP), AX
-	MOVQ         dst_base+0(FP), CX
-	MOVQ         a_base+24(FP), DX
-	MOVQ         a_len+32(FP), BX
-	CMPQ         BX, AX
-	CMOVQLT      BX, AX
-	MOVQ         b_base+48(FP), BX
-	MOVQ         b_len+56(FP), SI
-	CMPQ         SI, AX
-	CMOVQLT      SI, AX
-	VPBROADCASTQ c101010101010101<>+0(SB), Z0
-	XORL         SI, SI
-	SUBQ         $+64, AX
-	JLT          single
-	TESTQ        R13, R13
-	JEQ          many
-	TESTQ        $0x0000003f, CX
-	JNE          many
+	MOVQ a_base+24(FP), AX
+	MOVQ b_base+48(FP), CX
+	MOVQ AX, b_base+48(FP)
+	MOVQ CX, a_base+24(FP)
+	MOVQ a_len+32(FP), AX
+	MOVQ b_len+56(FP), CX
+	MOVQ AX, b_len+56(FP)
+	MOVQ CX, a_len+32(FP)
+	JMP  ·lessF32AVX512<>(SB)
 
-past:
-	VMOVDQU64    (DX)(SI*4), Z1
-	VMOVDQU64    64(DX)(SI*4), Z4
-	VMOVDQU64    128(DX)(SI*4), Z6
-	VMOVDQU64    192(DX)(SI*4), Z9
-	VMOVDQU64    (BX)(SI*4), Z2
-	VMOVDQU64    64(BX)(SI*4), Z5
-	VMOVDQU64    128(BX)(SI*4), Z7
-	VMOVDQU64    192(BX)(SI*4), Z10
-	VCMPPS       $0x0e, Z2, Z1, K1
-	VCMPPS       $0x0e, Z5, Z4, K2
-	VCMPPS       $0x0e, Z7, Z6, K3
-	VCMPPS       $0x0e, Z10, Z9, K4
-	VMOVDQU8.Z   X0, K1, X3
-	VMOVDQU8.Z   X0, K2, X2
-	VMOVDQU8.Z   X0, K3, X8
-	VMOVDQU8.Z   X0, K4, X1
-	VINSERTI32X4 $0x01, X2, Y3, Y11
-	VINSERTI32X4 $0x01, X1, Y8, Y1
-	VINSERTI64X4 $0x01, Y1, Z11, Z1
-	VMOVNTDQ     Z1, (CX)(SI*1)
-	ADDQ         $+64, SI
-	SUBQ         $+64, AX
-	JGE          past
-	JMP          single
+// func greaterOrEqualF32AVX2(dst []bool, a []float32, b []float32)
+TEXT ·greaterOrEqualF32AVX2(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·greaterOrEqualF32AVX2<>(SB)
 
-many:
-	VMOVDQU64  (DX)(SI*4), Z1
-	VMOVDQU64  64(DX)(SI*4), Z3
-	VMOVDQU64  128(DX)(SI*4), Z5
-	VMOVDQU64  192(DX)(SI*4), Z7
-	VMOVDQU64  (BX)(SI*4), Z2
-	VMOVDQU64  64(BX)(SI*4), Z4
-	VMOVDQU64  128(BX)(SI*4), Z6
-	VMOVDQU64  192(BX)(SI*4), Z8
-	VCMPPS     $0x0e, Z2, Z1, K1
-	VCMPPS     $0x0e, Z4, Z3, K2
-	VCMPPS     $0x0e, Z6, Z5, K3
-	VCMPPS     $0x0e, Z8, Z7, K4
-	VMOVDQU8.Z X0, K1, X1
-	VMOVDQU8.Z X0, K2, X2
-	VMOVDQU8.Z X0, K3, X3
-	VMOVDQU8.Z X0, K4, X4
-	VMOVDQU64  X1, (CX)(SI*1)
-	VMOVDQU64  X2, 16(CX)(SI*1)
-	VMOVDQU64  X3, 32(CX)(SI*1)
-	VMOVDQU64  X4, 48(CX)(SI*1)
-	ADDQ       $+64, SI
-	SUBQ       $+64, AX
-	JGE        many
+// func greaterOrEqualF32StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·greaterOrEqualF32StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·greaterOrEqualF32AVX2<>(SB)
 
-single:
-	ADDQ $+64, AX
-	JEQ  done
+// func greaterOrEqualF32AVX2<>(dst []bool, a []float32, b []float32)
+TEXT ·greaterOrEqualF32AVX2<>(SB), NOSPLIT, $0-72
+	MOVQ a_base+24(FP), AX
+	MOVQ b_base+48(FP), CX
+	MOVQ AX, b_base+48(FP)
+	MOVQ CX, a_base+24(FP)
+	MOVQ a_len+32(FP), AX
+	MOVQ b_len+56(FP), CX
+	MOVQ AX, b_len+56(FP)
+	MOVQ CX, a_len+32(FP)
+	JMP  ·lessOrEqualF32AVX2<>(SB)
 
-one:
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU32.Z (DX)(SI*4), K1, Z1
-	VMOVDQU32.Z (BX)(SI*4), K1, Z2
-	VCMPPS      $0x0e, Z2, Z1, K2
-	VMOVDQU8.Z  X0, K2, X1
-	VMOVDQU8    X1, K1, (CX)(SI*1)
-	ADDQ        $+16, SI
-	SUBQ        $+16, AX
-	JG          one
+// func greaterOrEqualF32AVX512(dst []bool, a []float32, b []float32)
+TEXT ·greaterOrEqualF32AVX512(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·greaterOrEqualF32AVX512<>(SB)
 
-done:
-	VZEROUPPER
-	RET
+// func greaterOrEqualF32StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·greaterOrEqualF32StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·greaterOrEqualF32AVX512<>(SB)
+
+// func greaterOrEqualF32AVX512<>(dst []bool, a []float32, b []float32)
+TEXT ·greaterOrEqualF32AVX512<>(SB), NOSPLIT, $0-72
+	MOVQ a_base+24(FP), AX
+	MOVQ b_base+48(FP), CX
+	MOVQ AX, b_base+48(FP)
+	MOVQ CX, a_base+24(FP)
+	MOVQ a_len+32(FP), AX
+	MOVQ b_len+56(FP), CX
+	MOVQ AX, b_len+56(FP)
+	MOVQ CX, a_len+32(FP)
+	JMP  ·lessOrEqualF32AVX512<>(SB)
 
 // func greaterF64AVX2(dst []bool, a []float64, b []float64)
 TEXT ·greaterF64AVX2(SB), NOSPLIT, $0-72
@@ -7449,151 +5493,16 @@ TEXT ·greaterF64StreamAVX2(SB), NOSPLIT, $0-104
 	JMP  ·greaterF64AVX2<>(SB)
 
 // func greaterF64AVX2<>(dst []bool, a []float64, b []float64)
-// Requires: AVX, AVX2, CMOV
 TEXT ·greaterF64AVX2<>(SB), NOSPLIT, $0-72
-	MOVQ    dst_len+8(FP), AX
-	MOVQ    dst_base+0(FP), CX
-	MOVQ    a_base+24(FP), DX
-	MOVQ    a_len+32(FP), BX
-	CMPQ    BX, AX
-	CMOVQLT BX, AX
-	MOVQ    b_base+48(FP), BX
-	MOVQ    b_len+56(FP), SI
-	CMPQ    SI, AX
-	CMOVQLT SI, AX
-	VMOVUPS c101010101010101<>+0(SB), Y0
-	XORL    SI, SI
-	SUBQ    $+16, AX
-	JLT     single
-	TESTQ   R13, R13
-	JEQ     many
-	TESTQ   $0x0000000f, CX
-	JNE     many
-
-past:
-	VMOVUPS      (DX)(SI*8), Y1
-	VMOVUPS      32(DX)(SI*8), Y3
-	VMOVUPS      64(DX)(SI*8), Y5
-	VMOVUPS      96(DX)(SI*8), Y7
-	VMOVUPS      (BX)(SI*8), Y2
-	VMOVUPS      32(BX)(SI*8), Y4
-	VMOVUPS      64(BX)(SI*8), Y6
-	VMOVUPS      96(BX)(SI*8), Y8
-	VCMPPD       $0x0e, Y2, Y1, Y1
-	VCMPPD       $0x0e, Y4, Y3, Y2
-	VCMPPD       $0x0e, Y6, Y5, Y3
-	VCMPPD       $0x0e, Y8, Y7, Y4
-	VEXTRACTI128 $0x01, Y1, X5
-	VEXTRACTI128 $0x01, Y2, X6
-	VEXTRACTI128 $0x01, Y3, X7
-	VEXTRACTI128 $0x01, Y4, X8
-	VPACKSSDW    X5, X1, X1
-	VPACKSSDW    X6, X2, X2
-	VPACKSSDW    X7, X3, X3
-	VPACKSSDW    X8, X4, X4
-	VPACKSSDW    X1, X1, X1
-	VPACKSSDW    X2, X2, X2
-	VPACKSSDW    X3, X3, X3
-	VPACKSSDW    X4, X4, X4
-	VPACKSSWB    X1, X1, X1
-	VPACKSSWB    X2, X2, X2
-	VPACKSSWB    X3, X3, X3
-	VPACKSSWB    X4, X4, X4
-	VPAND        X0, X1, X1
-	VPAND        X0, X2, X2
-	VPAND        X0, X3, X3
-	VPAND        X0, X4, X4
-	VPUNPCKLDQ   X2, X1, X1
-	VPUNPCKLDQ   X4, X3, X2
-	VPUNPCKLQDQ  X2, X1, X1
-	VMOVNTDQ     X1, (CX)(SI*1)
-	ADDQ         $+16, SI
-	SUBQ         $+16, AX
-	JGE          past
-	JMP          single
-
-many:
-	VMOVUPS      (DX)(SI*8), Y1
-	VMOVUPS      32(DX)(SI*8), Y3
-	VMOVUPS      64(DX)(SI*8), Y5
-	VMOVUPS      96(DX)(SI*8), Y7
-	VMOVUPS      (BX)(SI*8), Y2
-	VMOVUPS      32(BX)(SI*8), Y4
-	VMOVUPS      64(BX)(SI*8), Y6
-	VMOVUPS      96(BX)(SI*8), Y8
-	VCMPPD       $0x0e, Y2, Y1, Y1
-	VCMPPD       $0x0e, Y4, Y3, Y2
-	VCMPPD       $0x0e, Y6, Y5, Y3
-	VCMPPD       $0x0e, Y8, Y7, Y4
-	VEXTRACTI128 $0x01, Y1, X5
-	VEXTRACTI128 $0x01, Y2, X6
-	VEXTRACTI128 $0x01, Y3, X7
-	VEXTRACTI128 $0x01, Y4, X8
-	VPACKSSDW    X5, X1, X1
-	VPACKSSDW    X6, X2, X2
-	VPACKSSDW    X7, X3, X3
-	VPACKSSDW    X8, X4, X4
-	VPACKSSDW    X1, X1, X1
-	VPACKSSDW    X2, X2, X2
-	VPACKSSDW    X3, X3, X3
-	VPACKSSDW    X4, X4, X4
-	VPACKSSWB    X1, X1, X1
-	VPACKSSWB    X2, X2, X2
-	VPACKSSWB    X3, X3, X3
-	VPACKSSWB    X4, X4, X4
-	VPAND        X0, X1, X1
-	VPAND        X0, X2, X2
-	VPAND        X0, X3, X3
-	VPAND        X0, X4, X4
-	VMOVD        X1, (CX)(SI*1)
-	VMOVD        X2, 4(CX)(SI*1)
-	VMOVD        X3, 8(CX)(SI*1)
-	VMOVD        X4, 12(CX)(SI*1)
-	ADDQ         $+16, SI
-	SUBQ         $+16, AX
-	JGE          many
-
-single:
-	ADDQ $+16, AX
-	JEQ  done
-
-one:
-	SUBQ         $+4, AX
-	JLT          rest
-	VMOVUPS      (DX)(SI*8), Y1
-	VMOVUPS      (BX)(SI*8), Y2
-	VCMPPD       $0x0e, Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSDW    X1, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPAND        X0, X1, X1
-	VMOVD        X1, (CX)(SI*1)
-	ADDQ         $+4, SI
-	JMP          one
-
-rest:
-	ADDQ $+4, AX
-	JEQ  end
-
-element:
-	VMOVQ        (DX)(SI*8), X9
-	VMOVQ        (BX)(SI*8), X10
-	VCMPPD       $0x0e, Y10, Y9, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSDW    X1, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPAND        X0, X1, X1
-	VPEXTRB      $0x00, X1, (CX)(SI*1)
-	INCQ         SI
-	DECQ         AX
-	JNE          element
-
-end:
-done:
-	VZEROUPPER
-	RET
+	MOVQ a_base+24(FP), AX
+	MOVQ b_base+48(FP), CX
+	MOVQ AX, b_base+48(FP)
+	MOVQ CX, a_base+24(FP)
+	MOVQ a_len+32(FP), AX
+	MOVQ b_len+56(FP), CX
+	MOVQ AX, b_len+56(FP)
+	MOVQ CX, a_len+32(FP)
+	JMP  ·lessF64AVX2<>(SB)
 
 // func greaterF64AVX512(dst []bool, a []float64, b []float64)
 TEXT ·greaterF64AVX512(SB), NOSPLIT, $0-72
@@ -7606,95 +5515,57 @@ TEXT ·greaterF64StreamAVX512(SB), NOSPLIT, $0-104
 	JMP  ·greaterF64AVX512<>(SB)
 
 // func greaterF64AVX512<>(dst []bool, a []float64, b []float64)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·greaterF64AVX512<>(SB), NOSPLIT, $0-72
-	MOVQ         dst_len+8(FP), AX
-	MOVQ         dst_base+0(FP), CX
-	MOVQ         a_base+24(FP), DX
-	MOVQ         a_len+32(FP), BX
-	CMPQ         BX, AX
-	CMOVQLT      BX, AX
-	MOVQ         b_base+48(FP), BX
-	MOVQ         b_len+56(FP), SI
-	CMPQ         SI, AX
-	CMOVQLT      SI, AX
-	VPBROADCASTQ c101010101010101<>+0(SB), Z0
-	XORL         SI, SI
-	SUBQ         $+32, AX
-	JLT          single
-	TESTQ        R13, R13
-	JEQ          many
-	TESTQ        $0x0000001f, CX
-	JNE          many
+	MOVQ a_base+24(FP), AX
+	MOVQ b_base+48(FP), CX
+	MOVQ AX, b_base+48(FP)
+	MOVQ CX, a_base+24(FP)
+	MOVQ a_len+32(FP), AX
+	MOVQ b_len+56(FP), CX
+	MOVQ AX, b_len+56(FP)
+	MOVQ CX, a_len+32(FP)
+	JMP  ·lessF64AVX512<>(SB)
 
-past:
-	VMOVDQU64    (DX)(SI*8), Z1
-	VMOVDQU64    64(DX)(SI*8), Z3
-	VMOVDQU64    128(DX)(SI*8), Z5
-	VMOVDQU64    192(DX)(SI*8), Z7
-	VMOVDQU64    (BX)(SI*8), Z2
-	VMOVDQU64    64(BX)(SI*8), Z4
-	VMOVDQU64    128(BX)(SI*8), Z6
-	VMOVDQU64    192(BX)(SI*8), Z8
-	VCMPPD       $0x0e, Z2, Z1, K1
-	VCMPPD       $0x0e, Z4, Z3, K2
-	VCMPPD       $0x0e, Z6, Z5, K3
-	VCMPPD       $0x0e, Z8, Z7, K4
-	VMOVDQU8.Z   X0, K1, X3
-	VMOVDQU8.Z   X0, K2, X4
-	VMOVDQU8.Z   X0, K3, X1
-	VMOVDQU8.Z   X0, K4, X2
-	VPUNPCKLQDQ  X4, X3, X9
-	VPUNPCKLQDQ  X2, X1, X1
-	VINSERTI32X4 $0x01, X1, Y9, Y1
-	VMOVNTDQ     Y1, (CX)(SI*1)
-	ADDQ         $+32, SI
-	SUBQ         $+32, AX
-	JGE          past
-	JMP          single
+// func greaterOrEqualF64AVX2(dst []bool, a []float64, b []float64)
+TEXT ·greaterOrEqualF64AVX2(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·greaterOrEqualF64AVX2<>(SB)
 
-many:
-	VMOVDQU64  (DX)(SI*8), Z1
-	VMOVDQU64  64(DX)(SI*8), Z3
-	VMOVDQU64  128(DX)(SI*8), Z5
-	VMOVDQU64  192(DX)(SI*8), Z7
-	VMOVDQU64  (BX)(SI*8), Z2
-	VMOVDQU64  64(BX)(SI*8), Z4
-	VMOVDQU64  128(BX)(SI*8), Z6
-	VMOVDQU64  192(BX)(SI*8), Z8
-	VCMPPD     $0x0e, Z2, Z1, K1
-	VCMPPD     $0x0e, Z4, Z3, K2
-	VCMPPD     $0x0e, Z6, Z5, K3
-	VCMPPD     $0x0e, Z8, Z7, K4
-	VMOVDQU8.Z X0, K1, X1
-	VMOVDQU8.Z X0, K2, X2
-	VMOVDQU8.Z X0, K3, X3
-	VMOVDQU8.Z X0, K4, X4
-	VMOVQ      X1, (CX)(SI*1)
-	VMOVQ      X2, 8(CX)(SI*1)
-	VMOVQ      X3, 16(CX)(SI*1)
-	VMOVQ      X4, 24(CX)(SI*1)
-	ADDQ       $+32, SI
-	SUBQ       $+32, AX
-	JGE        many
+// func greaterOrEqualF64StreamAVX2(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·greaterOrEqualF64StreamAVX2(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·greaterOrEqualF64AVX2<>(SB)
 
-single:
-	ADDQ $+32, AX
-	JEQ  done
+// func greaterOrEqualF64AVX2<>(dst []bool, a []float64, b []float64)
+TEXT ·greaterOrEqualF64AVX2<>(SB), NOSPLIT, $0-72
+	MOVQ a_base+24(FP), AX
+	MOVQ b_base+48(FP), CX
+	MOVQ AX, b_base+48(FP)
+	MOVQ CX, a_base+24(FP)
+	MOVQ a_len+32(FP), AX
+	MOVQ b_len+56(FP), CX
+	MOVQ AX, b_len+56(FP)
+	MOVQ CX, a_len+32(FP)
+	JMP  ·lessOrEqualF64AVX2<>(SB)
 
-one:
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU64.Z (DX)(SI*8), K1, Z1
-	VMOVDQU64.Z (BX)(SI*8), K1, Z2
-	VCMPPD      $0x0e, Z2, Z1, K2
-	VMOVDQU8.Z  X0, K2, X1
-	VMOVDQU8    X1, K1, (CX)(SI*1)
-	ADDQ        $+8, SI
-	SUBQ        $+8, AX
-	JG          one
+// func greaterOrEqualF64AVX512(dst []bool, a []float64, b []float64)
+TEXT ·greaterOrEqualF64AVX512(SB), NOSPLIT, $0-72
+	XORL R13, R13
+	JMP  ·greaterOrEqualF64AVX512<>(SB)
 
-done:
-	VZEROUPPER
-	RET
+// func greaterOrEqualF64StreamAVX512(dst Run, a Run, b Run, c Run, ahead *Prefetch)
+TEXT ·greaterOrEqualF64StreamAVX512(SB), NOSPLIT, $0-104
+	MOVQ ahead+96(FP), R13
+	JMP  ·greaterOrEqualF64AVX512<>(SB)
+
+// func greaterOrEqualF64AVX512<>(dst []bool, a []float64, b []float64)
+TEXT ·greaterOrEqualF64AVX512<>(SB), NOSPLIT, $0-72
+	MOVQ a_base+24(FP), AX
+	MOVQ b_base+48(FP), CX
+	MOVQ AX, b_base+48(FP)
+	MOVQ CX, a_base+24(FP)
+	MOVQ a_len+32(FP), AX
+	MOVQ b_len+56(FP), CX
+	MOVQ AX, b_len+56(FP)
+	MOVQ CX, a_len+32(FP)
+	JMP  ·lessOrEqualF64AVX512<>(SB)

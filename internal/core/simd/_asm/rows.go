@@ -25,6 +25,7 @@ type kernel struct {
 	inner kind         // the widest in the program, if wider than those of the parameters
 	only  string       // the only level it is for, if there is one
 	same  []kernelName // functions of other element types that are the same instructions
+	swap  string       // the table whose row of the same type this one is, with the operands exchanged; it has no body then
 	body  func(m machine)
 	usual func(m machine) // what body computes, faster, where the program's doubts are unfounded; nil if there is nothing faster
 
@@ -259,12 +260,16 @@ func signs() (l list) {
 }
 
 func comparisons() (l list) {
-	for p, table := range []string{eq: "Equal", lt: "Less", le: "LessOrEqual", ne: "NotEqual", ge: "GreaterOrEqual", gt: "Greater"} {
+	for p, table := range []string{eq: "Equal", lt: "Less", le: "LessOrEqual", ne: "NotEqual"} {
 		for _, k := range []kind{I32, I64, U8, F32, F64} {
 			l.add(kernel{table: table, form: "RowsCmp", field: k.String(), args: two(B8, k), body: func(m machine) {
 				m.store(0, m.bools(m.cmp(pred(p), m.load(1), m.load(2))))
 			}})
 		}
+	}
+	for _, k := range []kind{I32, I64, U8, F32, F64} {
+		l.add(kernel{table: "Greater", form: "RowsCmp", field: k.String(), args: two(B8, k), swap: "Less"})
+		l.add(kernel{table: "GreaterOrEqual", form: "RowsCmp", field: k.String(), args: two(B8, k), swap: "LessOrEqual"})
 	}
 	return l
 }

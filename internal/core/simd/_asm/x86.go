@@ -8,6 +8,7 @@ import (
 
 	"github.com/mmcloughlin/avo/attr"
 	"github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/gotypes"
 	"github.com/mmcloughlin/avo/ir"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -82,7 +83,13 @@ func writeRows(c *build.Context, kernels list) {
 	for i := range kernels {
 		k := &kernels[i]
 		for _, x := range []x86{{k: k, level: "AVX2", bytes: 32}, {k: k, level: "AVX512", bytes: 64, wide: true}} {
-			if k.on(x.level) {
+			switch {
+			case !k.on(x.level):
+			case k.swap != "":
+				x.c = c
+				x.open()
+				x.exchange()
+			default:
 				x.few = x.affordable()
 				x.write(c, memory)
 			}
@@ -183,6 +190,28 @@ func (x *x86) open() {
 		x.jump(name + "<>")
 		x.text(name+"<>", k.signature())
 	}
+}
+
+// exchange writes a body that exchanges its second and third parameter and goes on as that of another table.
+func (x *x86) exchange() {
+	c, k := x.c, x.k
+	for _, part := range []func(gotypes.Component) gotypes.Component{gotypes.Component.Base, gotypes.Component.Len} {
+		var at [2]operand.Mem
+		var held [2]reg.Register
+		for i := range at {
+			p := part(c.Param(k.args[1+i].name))
+			b, err := p.Resolve()
+			if err != nil {
+				panic(err)
+			}
+			at[i], held[i] = b.Addr, c.Load(p, c.GP64())
+		}
+		c.MOVQ(held[0], at[1])
+		c.MOVQ(held[1], at[0])
+	}
+	of := *k
+	of.table = k.swap
+	x.jump(of.function(k.field, x.level) + "<>")
 }
 
 // text begins a function.
