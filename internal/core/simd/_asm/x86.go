@@ -592,27 +592,3 @@ func (x *x86) store(i int, v value) {
 		x.do("VMOVUPS", v.op, x.at(i))
 	}
 }
-
-// constant refers to 64 bytes of the element repeated.
-func (x *x86) constant(k kind, bits uint64) value {
-	for n := 8 * k.size(); n < 64; n *= 2 {
-		bits |= bits << n
-	}
-	return value{k, x.part(x.named(bits, bits, bits, bits, bits, bits, bits, bits), k)}
-}
-
-// named returns where a constant is: in memory, in a register, or, of one longer than a register, its address in one.
-func (x *x86) named(words ...uint64) operand.Op {
-	name := fmt.Sprintf("c%x", words[0])
-	if words[0] != words[1] {
-		name = fmt.Sprintf("c%x_%d_%x", words[0], len(words), words[1])
-	}
-	if _, ok := x.held[name]; !ok {
-		x.consts = append(x.consts, constant{name, words})
-		x.held[name] = x.register(x.bytes)
-		if len(words) > 8 {
-			x.held[name] = x.c.GP64()
-		}
-	}
-	return x.held[name]
-}
