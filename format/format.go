@@ -256,20 +256,24 @@ func Bytes(d dtype.DType, shape ...int) int64 {
 	return size
 }
 
-// Open opens a file or a folder by its path.
+// Open opens a file or a folder by its path. Pipes and devices can be read once, and it looks twice: the package of a format
+// reads those.
 func Open(path string) (File, error) {
 	s := &Source{Path: path}
-	f, err := os.Open(path)
+	info, err := os.Stat(path)
 	if err != nil {
 		return nil, s.In(Bare(err))
 	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, s.In(Bare(err))
-	}
-	found := OfFolder(path)
-	if !info.IsDir() {
+	var found *Format
+	switch mode := info.Mode(); {
+	case mode.IsDir():
+		found = OfFolder(path)
+	case mode.IsRegular():
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, s.In(Bare(err))
+		}
+		defer f.Close()
 		s.Size = info.Size()
 		head := make([]byte, Head)
 		n, err := io.ReadFull(f, head)
@@ -277,6 +281,8 @@ func Open(path string) (File, error) {
 			return nil, s.In(Bare(err))
 		}
 		found = Of(path, head[:n])
+	default:
+		return nil, s.In(errors.New("it is a pipe or a device, not a file or a folder; read it with the package of its format"))
 	}
 	if found == nil {
 		var names []string

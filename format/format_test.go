@@ -168,6 +168,16 @@ func onlyFiles(t *testing.T, dir string, names ...string) {
 	}
 }
 
+// TestOpenDevice opens what can't be read twice, and a name that isn't there.
+func TestOpenDevice(t *testing.T) {
+	if _, err := format.Open(os.DevNull); err == nil || !strings.Contains(err.Error(), "a pipe or a device") {
+		t.Errorf("Open(%s): %v, want that it is no file", os.DevNull, err)
+	}
+	if _, err := format.Open(filepath.Join(t.TempDir(), "absent")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("Open of no file: %v, want %v", err, os.ErrNotExist)
+	}
+}
+
 func TestWriteFileNames(t *testing.T) {
 	dir := t.TempDir()
 	long := strings.Repeat("n", 251) + ".npy" // as long as names can be

@@ -14,7 +14,7 @@ func functions() (l list) {
 	f := func(name string, body, usual func(m machine, a value) value) {
 		l.function(kernel{table: name, inner: F64,
 			body:  func(m machine) { m.store(0, canon(m, body(m, m.load(1)))) },
-			usual: func(m machine) { m.store(0, usual(m, m.load(1))) },
+			usual: func(m machine) { m.store(0, usual(m, m.load(1))) }, masked: name == "Exp",
 		})
 	}
 	f("Exp", exp, usualExp)
@@ -25,7 +25,7 @@ func functions() (l list) {
 	less := func(m machine) value { return m.sub(m.load(1), m.load(2)) }
 	row := kernel{table: "ExpLess32", args: append(one(F32, F32), arg{"p", F32, true}), inner: F64,
 		body:  func(m machine) { m.store(0, canon(m, exp(m, less(m)))) },
-		usual: func(m machine) { m.store(0, usualExp(m, less(m))) },
+		usual: func(m machine) { m.store(0, usualExp(m, less(m))) }, masked: true,
 	}
 	l.add(row)
 	// Beside it, what is left to do for the line before and the largest of the next. Of Softmax32, b and q have canonical NaNs alone, and

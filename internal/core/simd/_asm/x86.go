@@ -270,8 +270,8 @@ func (x *x86) rowing(n reg.Register) {
 	}
 	c.ADDQ(operand.I32(step), n)
 	c.JEQ(operand.LabelRef("done"))
-	now := n // of them one vector at a time
-	if k.usual != nil {
+	now, shared := n, k.usual != nil && !k.masked // of them one vector at a time; whether steps in doubt go there
+	if shared {
 		now = c.GP64()
 		c.MOVQ(n, now)
 		c.XORL(n.(reg.GPVirtual).As32(), n.(reg.GPVirtual).As32())
@@ -287,7 +287,7 @@ func (x *x86) rowing(n reg.Register) {
 		ones, mask := c.GP64(), c.K()
 		c.Label("one")
 		c.MOVQ(operand.I32(-1), ones)
-		if k.usual != nil { // BZHI looks at eight bits
+		if shared { // BZHI looks at eight bits
 			c.CMPQ(now, operand.I32(lanes))
 			c.JGE(operand.LabelRef("whole"))
 			c.BZHIQ(now, ones, ones)
@@ -321,16 +321,31 @@ func (x *x86) rowing(n reg.Register) {
 		c.JNE(operand.LabelRef("element"))
 		c.Label("end")
 	}
-	if k.usual != nil {
-		next := "many"
-		if k.streams() {
-			next = "again"
-		}
+	next := "many"
+	if k.streams() {
+		next = "again"
+	}
+	switch {
+	case shared:
 		c.TESTQ(n, n)
 		c.JEQ(operand.LabelRef("done"))
 		c.SUBQ(operand.I32(step), n)
 		c.JGE(operand.LabelRef(next))
 		c.JMP(operand.LabelRef("single"))
+	case k.masked:
+		c.JMP(operand.LabelRef("done"))
+		c.Label("doubtful")
+		steps := c.GP64()
+		c.MOVQ(operand.I32(doubtfulSteps), steps)
+		c.Label("full")
+		x.together("full", k.body)
+		x.besides()
+		c.ADDQ(operand.I32(step), x.index)
+		c.SUBQ(operand.I32(step), n)
+		c.JLT(operand.LabelRef("single"))
+		c.DECQ(steps)
+		c.JNE(operand.LabelRef("full"))
+		c.JMP(operand.LabelRef(next))
 	}
 	c.Label("done")
 }
@@ -485,19 +500,6 @@ func (x *x86) loaded(v value) value {
 	}
 	return v
 }
-
-// suffix names the element type as instructions do: PS, PD, or the size of an integer.
-func suffix(k kind) string {
-	switch k {
-	case F32:
-		return "PS"
-	case F64:
-		return "PD"
-	}
-	return size(k)
-}
-
-func size(k kind) string { return map[int]string{1: "B", 2: "W", 4: "D", 8: "Q"}[k.size()] }
 
 // op2 is an instruction with two operands, the second of which may be in memory.
 func (x *x86) op2(name string, a, b value) value {

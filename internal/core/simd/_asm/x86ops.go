@@ -356,3 +356,16 @@ func (x *x86) named(words ...uint64) operand.Op {
 	}
 	return x.held[name]
 }
+
+// suffix names the element type as instructions do: PS, PD, or the size of an integer.
+func suffix(k kind) string {
+	switch k {
+	case F32:
+		return "PS"
+	case F64:
+		return "PD"
+	}
+	return size(k)
+}
+
+func size(k kind) string { return map[int]string{1: "B", 2: "W", 4: "D", 8: "Q"}[k.size()] }
