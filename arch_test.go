@@ -61,7 +61,7 @@ var levels = map[string]int{
 	"internal/core/exec": 4, "onnx/internal/wire": 4, "onnx/internal/text": 4, "format": 4,
 	"pack": 5, "op": 5, "tensortest": 5,
 	"device": 6, "onnx": 6, "onnx/imagedecoder": 6, "format/…": 6,
-	"draw": 7, "onnx/serve": 7, "onnx/weights": 7, "chunk": 7,
+	"draw": 7, "onnx/serve": 7, "onnx/weights": 7, "chunk/internal/expr": 6, "chunk": 7,
 	"onnx/picture": 8, "chunk/job": 8, "judge/ask": 8,
 }
 

@@ -23,7 +23,8 @@ bench/scale                 290       0
 bench/serving               370       0
 bench/session               200       0
 bench/zarr                  240       0
-chunk                      4760       0
+chunk                      4350       0
+chunk/internal/expr         520       0
 chunk/job                   510       0
 cmd/ashlar                 7530       0
 conformance                7620       0

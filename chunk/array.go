@@ -38,6 +38,10 @@ type kind interface {
 	cost(n *node, b box) cost
 }
 
+// cost is the price of a part in bytes: its size; the most that is held while it is made, the part included; and the
+// decompressed size of the chunks that are read.
+type cost struct{ size, peak, read int64 }
+
 // newNode completes a node: its identity, and chunks within the shape.
 func newNode(k kind, d dtype.DType, shape, chunks []int, in ...*node) *node {
 	n := &node{kind: k, dtype: d, shape: shape, chunks: slices.Clone(chunks), in: in}

@@ -202,7 +202,7 @@ func counted(n *node, bins int, low, high float64, nans int) Array {
 	switch {
 	case bins < 1 || bins > 1<<30 || !(low < high) || math.IsInf(high-low, 0):
 		return Array{err: fail("Histogram", tensor.ErrValue, "%d bins from %v to %v; it takes 1 to 2^30 bins of a finite width above 0", bins, low, high)}
-	case !byName()["ReduceMax"].Supports(n.dtype) || n.dtype == dtype.Bool:
+	case !named("ReduceMax").Supports(n.dtype) || n.dtype == dtype.Bool:
 		return Array{err: fail("Histogram", op.ErrUnsupported, "elements of %v; Cast them first", n.dtype)}
 	}
 	r := &reducer{wide: func(dtype.DType) dtype.DType { return dtype.Float64 }, state: kindOf(bins+nans, dtype.Int64), merge: with("Add"),

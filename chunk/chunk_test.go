@@ -97,7 +97,7 @@ func drawTensor(t *rapid.T, d dtype.DType, shape []int) tensor.Any {
 			x[i] = max(x[i], -x[i])
 		}
 	}
-	a, err := run(byName()["CastLike"], nil, tensor.FromSlice(x, shape...).Any(), tensor.EmptyOf(d))
+	a, err := run(named("CastLike"), nil, tensor.FromSlice(x, shape...).Any(), tensor.EmptyOf(d))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +121,7 @@ func TestMoves(t *testing.T) {
 		want := drawTensor(t, d, shape)
 		a := From("x", zarrOf(t, want, chunks...))
 		apply := func(name string, in ...tensor.Any) tensor.Any {
-			r, err := run(byName()[name], nil, in...)
+			r, err := run(named(name), nil, in...)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -161,7 +161,7 @@ func TestMoves(t *testing.T) {
 				axis := rapid.IntRange(0, want.Rank()-1).Draw(t, "axis")
 				x, y := a, want
 				a = Concat(axis, x, Map("Sub", nil, x, x), x)
-				r, e := byName()["Concat"].Run(&op.Call{Inputs: []tensor.Any{y, apply("Sub", y, y), y}, Attrs: op.AttrMap{"axis": int64(axis)}, Opset: opset})
+				r, e := named("Concat").Run(&op.Call{Inputs: []tensor.Any{y, apply("Sub", y, y), y}, Attrs: op.AttrMap{"axis": int64(axis)}, Opset: opset})
 				want, err = r[0], e
 			case 5:
 				a = Stack(-1, a, a)
@@ -170,14 +170,14 @@ func TestMoves(t *testing.T) {
 				if e != nil {
 					t.Fatal(e)
 				}
-				r, e := byName()["Concat"].Run(&op.Call{Inputs: []tensor.Any{wide, wide}, Attrs: op.AttrMap{"axis": int64(-1)}, Opset: opset})
+				r, e := named("Concat").Run(&op.Call{Inputs: []tensor.Any{wide, wide}, Attrs: op.AttrMap{"axis": int64(-1)}, Opset: opset})
 				want, err = r[0], e
 			case 6:
 				_, chunks := drawShape(t, want.Rank(), 9)
 				a = Rechunk(a, chunks...)
 			case 7:
 				a = MapBlocks(func(_ context.Context, at Block, in []tensor.Any) (tensor.Any, error) {
-					return run(byName()["Mul"], nil, in[0], in[0])
+					return run(named("Mul"), nil, in[0], in[0])
 				}, Blocks{Name: "square"}, a)
 				want = apply("Mul", want, want)
 			}
@@ -213,7 +213,7 @@ func TestReduce(t *testing.T) {
 		x := drawTensor(t, d, shape)
 		a := Reduce(name, From("x", zarrOf(t, x, chunks...)), how)
 		if errors := a.Err(); errors != nil {
-			if _, ok := byName()[name]; ok && byName()[name].Supports(d) && d != dtype.Int64 {
+			if o := named(name); o != nil && o.Supports(d) && d != dtype.Int64 {
 				if reducers[name].block != nil || d == dtype.Float32 {
 					t.Fatal(errors)
 				}
@@ -255,7 +255,7 @@ func TestReduce(t *testing.T) {
 				t.Fatal(err)
 			}
 		default:
-			o := byName()[name]
+			o := named(name)
 			attrs := op.AttrMap{"keepdims": int64(0)}
 			if how.KeepDims {
 				attrs["keepdims"] = int64(1)
@@ -332,7 +332,7 @@ func TestProducts(t *testing.T) {
 		}
 		x, a := draw(left...)
 		y, b := draw(right...)
-		want, err := run(byName()["MatMul"], nil, x, y)
+		want, err := run(named("MatMul"), nil, x, y)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -354,7 +354,7 @@ func TestProducts(t *testing.T) {
 		}
 		xt, _ = tensor.Reshape(xt, m*k, p*q)
 		yt, _ = tensor.Reshape(yt, p*q, n)
-		if want, err = run(byName()["MatMul"], nil, xt, yt); err != nil {
+		if want, err = run(named("MatMul"), nil, xt, yt); err != nil {
 			t.Fatal(err)
 		}
 		want, _ = tensor.Reshape(want, m, k, n)

@@ -31,10 +31,11 @@ func MatMul(a, b Array) Array {
 		return without(MatMul(a, Stack(1, b)), -1)
 	}
 	x, y := ns[0], ns[1]
-	batch, err := broadcast("MatMul", []*node{{shape: x.shape[:ra-2]}, {shape: y.shape[:rb-2]}})
+	shape, err := shapeOf(named("MatMul"), op.NoAttrs{}, x, y)
 	if err != nil {
 		return Array{err: err}
 	}
+	batch := shape[:len(shape)-2]
 	c := &contracted{batch: len(batch), left: 1, inner: 1}
 	chunks := make([]int, len(batch))
 	for i := range batch {
@@ -128,7 +129,7 @@ func (c *contracted) of(name string, x, y *node, batch, chunks []int) Array {
 			return Array{err: fail(name, tensor.ErrShape, "shapes %v and %v: the inner extents are %d and %d", x.shape, y.shape, x.shape[free+i], y.shape[by+i])}
 		}
 	}
-	if x.dtype != y.dtype || !byName()["MatMul"].Supports(x.dtype) {
+	if x.dtype != y.dtype || !named("MatMul").Supports(x.dtype) {
 		return Array{err: fail(name, op.ErrUnsupported, "elements of %v and %v; both must be of one type that has products", x.dtype, y.dtype)}
 	}
 	shape := slices.Concat(batch, x.shape[bx:free], y.shape[by+c.inner:])
@@ -251,7 +252,7 @@ func (c *contracted) cost(n *node, b box) cost {
 			}
 		}
 		var work int64
-		if product, err := byName()["MatMul"].Plan(&op.Call{Inputs: in, Attrs: op.NoAttrs{}, Opset: opset, Outputs: 1, Context: alone}); err == nil { // as in a task
+		if product, err := named("MatMul").Plan(&op.Call{Inputs: in, Attrs: op.NoAttrs{}, Opset: opset, Outputs: 1, Context: alone}); err == nil { // as in a task
 			work = product.Scratch()
 		}
 		step = max(step, plus(plus(max(p.peak, plus(p.size, q.peak)), copies), work))

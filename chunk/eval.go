@@ -2,16 +2,11 @@ package chunk
 
 import (
 	"context"
-	"sync"
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
 )
-
-// cost is the price of a part in bytes: its size; the most that is held while it is made, the part included; and the
-// decompressed size of the chunks that are read.
-type cost struct{ size, peak, read int64 }
 
 // small is what a task takes for blocks of a pass, pieces of a reduction, an operator's tables.
 const small = 4 << 20
@@ -51,23 +46,20 @@ func (e *evaluator) release(mark int, keep tensor.Any) {
 	e.held = rest
 }
 
-// byName finds an operator.
-var byName = sync.OnceValue(func() map[string]*op.Op {
-	m := make(map[string]*op.Op)
-	for _, o := range op.All() {
-		if o.Domain() == "" {
-			m[o.Name()] = o
-		}
+// named returns the operator with a name in ONNX's own domain, or nil.
+func named(name string) *op.Op {
+	if o, ok := op.Lookup(name); ok && o.Domain() == "" {
+		return o
 	}
-	return m
-})
+	return nil
+}
 
 // opset is the one whose meaning operators have here.
 const opset = 24
 
 // call runs an operator that has one result.
 func (e *evaluator) call(name string, attrs op.Attrs, in ...tensor.Any) (tensor.Any, error) {
-	return e.run(byName()[name], attrs, in...)
+	return e.run(named(name), attrs, in...)
 }
 
 // run runs an operator and owns its result, unless that shares elements with an operand.
@@ -110,7 +102,7 @@ func (e *evaluator) reduce(name string, t tensor.Any, axes []int) (tensor.Any, e
 	if len(axes) == 0 {
 		list = []int64{}
 	}
-	o := byName()[name]
+	o := named(name)
 	attrs := op.AttrMap{"keepdims": int64(0)}
 	for _, a := range o.Attributes() {
 		if a == "noop_with_empty_axes" {

@@ -1,35 +1,81 @@
 package chunk
 
 import (
+	"errors"
 	"math"
-	bigint "math/big"
 	"slices"
 	"strings"
 
+	"github.com/ashlar-go/ashlar/chunk/internal/expr"
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
 )
+
+// A term is the value of a node: a number or a text, a list of terms, or an array.
+type term struct {
+	expr.Node
+	array Array // if Kind is expr.Name or above
+	list  []term
+}
+
+func (t term) isArray() bool { return t.Kind >= expr.Name }
+
+// made is the term of an array that was made at a place.
+func made(at int, a Array) (term, error) {
+	err := a.Err()
+	var inner *ExprError
+	if err != nil && !errors.As(err, &inner) {
+		err = &expr.Error{At: at, Err: err}
+	}
+	return term{Node: expr.Node{Kind: expr.Name, At: at}, array: a}, err
+}
+
+// signed applies an operator that stands before t.
+func signed(at int, sign string, t term) (term, error) {
+	switch {
+	case sign == "-" && t.Kind == expr.Float:
+		t.Float = -t.Float
+		return t, nil
+	case sign == "-" && t.Kind == expr.Int:
+		return numeric(at, "-", term{Node: expr.Node{Kind: expr.Int}}, t)
+	case sign == "-" && t.isArray():
+		return mapWith(at, "Neg", nil, t)
+	case sign == "+" && (t.IsNumber() || t.isArray()):
+		return t, nil
+	case sign == "~" && t.isArray() && t.array.DType() == dtype.Bool:
+		return mapWith(at, "Not", nil, t)
+	case sign == "~" && t.isArray():
+		return mapWith(at, "BitwiseNot", nil, t)
+	}
+	return t, expr.Wrong(at, op.ErrUnsupported, "%s of %s", sign, t.Kind)
+}
+
+// numeric is an operator of two numbers.
+func numeric(at int, sign string, a, b term) (term, error) {
+	n, err := expr.Fold(at, sign, a.Node, b.Node)
+	return term{Node: n}, err
+}
 
 var operators = map[string]string{"+": "Add", "-": "Sub", "*": "Mul", "/": "Div", "//": "FloorDiv", "%": "Mod", "**": "Pow",
 	"==": "Equal", "!=": "NotEqual", "<": "Less", "<=": "LessOrEqual", ">": "Greater", ">=": "GreaterOrEqual",
 	"&": "BitwiseAnd", "|": "BitwiseOr", "^": "BitwiseXor", "<<": "BitShift", ">>": "BitShift"}
 
 // operate applies an operator that stands between a and b.
-func (p *parser) operate(at int, sign string, a, b term) (term, error) {
-	if a.number() && b.number() {
-		return p.fold(at, sign, a, b)
+func operate(at int, sign string, a, b term) (term, error) {
+	if a.IsNumber() && b.IsNumber() {
+		return numeric(at, sign, a, b)
 	}
 	if sign == "@" {
-		if a.kind != arrayTerm || b.kind != arrayTerm {
-			return a, p.bad(at, op.ErrUnsupported, "%s @ %s; it takes arrays", a.kind, b.kind)
+		if !a.isArray() || !b.isArray() {
+			return a, expr.Wrong(at, op.ErrUnsupported, "%s @ %s; it takes arrays", a.Kind, b.Kind)
 		}
-		return p.made(at, MatMul(a.array, b.array))
+		return made(at, MatMul(a.array, b.array))
 	}
 	name := operators[sign]
 	var attrs op.AttrMap
 	d := a.array.DType()
-	if a.kind != arrayTerm {
+	if !a.isArray() {
 		d = b.array.DType()
 	}
 	switch {
@@ -40,209 +86,113 @@ func (p *parser) operate(at int, sign string, a, b term) (term, error) {
 	case sign == ">>":
 		attrs = op.AttrMap{"direction": "RIGHT"}
 	}
-	return p.mapped(at, name, attrs, a, b)
+	return mapWith(at, name, attrs, a, b)
 }
 
 // remainder is op.Mod of floats, for which the operator of ONNX isn't defined: FMod, which is exact, plus y where it has the other
 // sign, and 0 with the sign of y.
-func (p *parser) remainder(at int, x, y term) (term, error) {
-	zero := term{kind: intTerm, at: at}
+func remainder(at int, x, y term) (term, error) {
+	zero := term{Node: expr.Node{Kind: expr.Int, At: at}}
 	var err error
 	do := func(name string, in ...term) (t term) {
 		if err == nil {
-			t, err = p.mapped(at, name, nil, in...)
+			t, err = mapWith(at, name, nil, in...)
 		}
 		return t
 	}
-	r, err := p.mapped(at, "Mod", op.AttrMap{"fmod": int64(1)}, x, y)
+	r, err := mapWith(at, "Mod", op.AttrMap{"fmod": int64(1)}, x, y)
 	if err != nil {
 		return r, err
 	}
-	if y.kind != arrayTerm {
-		if y.array, err = p.constant(y, r.array.DType()); err != nil {
+	if !y.isArray() {
+		if y.array, err = constant(y, r.array.DType()); err != nil {
 			return r, err
 		}
-		y.kind = arrayTerm
+		y.Kind = expr.Name
 	}
 	other := do("Xor", do("Less", r, zero), do("Less", y, zero))
 	r = do("Where", do("Equal", r, zero), do("CopySign", zero, y), do("Where", other, do("Add", r, y), r))
 	return r, err
 }
 
-// fold computes with two numbers.
-func (p *parser) fold(at int, sign string, a, b term) (term, error) {
-	t := term{kind: floatTerm, at: at}
-	x, y := a.value(), b.value()
-	if y == 0 && slices.Contains([]string{"/", "//", "%"}, sign) || x == 0 && y < 0 && sign == "**" {
-		return t, p.bad(at, tensor.ErrValue, "a division by 0")
-	}
-	whole := a.kind == intTerm && b.kind == intTerm
-	if whole && sign != "/" && !(sign == "**" && b.int < 0) {
-		i, j, r := bigint.NewInt(a.int), bigint.NewInt(b.int), new(bigint.Int)
-		switch sign {
-		case "+":
-			r.Add(i, j)
-		case "-":
-			r.Sub(i, j)
-		case "*":
-			r.Mul(i, j)
-		case "//", "%":
-			q, m := new(bigint.Int).DivMod(i, j, new(bigint.Int)) // the remainder isn't negative
-			if m.Sign() != 0 && b.int < 0 {
-				q.Sub(q, bigint.NewInt(1))
-				m.Add(m, j)
-			}
-			if r = q; sign == "%" {
-				r = m
-			}
-		case "**":
-			if math.Pow(math.Abs(x), y) < 1<<63 {
-				r.Exp(i, j, nil)
-			} else {
-				r.Lsh(bigint.NewInt(1), 64)
-			}
-		default:
-			return t, p.bad(at, op.ErrUnsupported, "%s of numbers alone; one operand must be an array", sign)
-		}
-		if !r.IsInt64() {
-			return t, p.bad(at, tensor.ErrValue, "an integer constant beyond 64 bits")
-		}
-		t.kind, t.int = intTerm, r.Int64()
-		return t, nil
-	}
-	switch sign {
-	case "+":
-		t.float = x + y
-	case "-":
-		t.float = x - y
-	case "*":
-		t.float = x * y
-	case "/":
-		if t.float = x / y; whole && a.int != 0 { // rounded once
-			t.float, _ = bigint.NewRat(a.int, b.int).Float64()
-		}
-	case "//", "%":
-		q, r := divMod(x, y)
-		if t.float = q; sign == "%" {
-			t.float = r
-		}
-	case "**":
-		r, err := run(byName()["Pow"], nil, scalar(x), scalar(y))
-		if err != nil {
-			return t, &ExprError{p.text, at, err}
-		}
-		v, _ := tensor.As[float64](r)
-		t.float = v.At()
-		switch finite := !math.IsInf(x, 0) && !math.IsInf(y, 0); {
-		case t.float != t.float && x == x && y == y:
-			return t, p.bad(at, tensor.ErrValue, "a fractional power of a negative number, which is complex")
-		case math.IsInf(t.float, 0) && finite:
-			return t, p.bad(at, tensor.ErrValue, "a power beyond the largest float64")
-		}
-	default:
-		return t, p.bad(at, op.ErrUnsupported, "%s of numbers alone; one operand must be an array", sign)
-	}
-	return t, nil
-}
-
-// divMod returns Python's x // y and x % y of floats, where y isn't 0: the remainder has the sign of y.
-func divMod(x, y float64) (q, r float64) {
-	r = math.Mod(x, y)
-	q = (x - r) / y
-	if r == 0 {
-		r = math.Copysign(0, y)
-	} else if (r < 0) != (y < 0) {
-		r += y
-		q--
-	}
-	if q == 0 {
-		return math.Copysign(0, x/y), r
-	}
-	floor := math.Floor(q)
-	if q-floor > 0.5 { // q is whole but for its rounding
-		floor++
-	}
-	return floor, r
-}
-
 // constant returns a number or a truth value as an element of a type.
-func (p *parser) constant(t term, d dtype.DType) (Array, error) {
+func constant(t term, d dtype.DType) (Array, error) {
 	misfit := func(what any) (Array, error) {
-		return Array{}, p.bad(t.at, tensor.ErrDType, "%v doesn't fit elements of %v; cast the array to another type, as in cast(x, 'float64')", what, d)
+		return Array{}, expr.Wrong(t.At, tensor.ErrDType, "%v doesn't fit elements of %v; cast the array to another type, as in cast(x, 'float64')", what, d)
 	}
 	var v tensor.Any
 	switch {
-	case t.kind == boolTerm && d == dtype.Bool:
-		return Value(tensor.Scalar(t.int == 1).Any()), nil
-	case t.kind == boolTerm || d == dtype.Bool || d == dtype.Invalid:
-		return misfit(t.kind)
-	case t.kind == intTerm:
-		v = tensor.Scalar(t.int).Any()
-	case t.kind != floatTerm:
-		return Array{}, p.bad(t.at, op.ErrUnsupported, "%s, where an array or a number is wanted", t.kind)
+	case t.Kind == expr.Bool && d == dtype.Bool:
+		return Value(tensor.Scalar(t.Int == 1).Any()), nil
+	case t.Kind == expr.Bool || d == dtype.Bool || d == dtype.Invalid:
+		return misfit(t.Kind)
+	case t.Kind == expr.Int:
+		v = tensor.Scalar(t.Int).Any()
+	case t.Kind != expr.Float:
+		return Array{}, expr.Wrong(t.At, op.ErrUnsupported, "%s, where an array or a number is wanted", t.Kind)
 	case !d.IsFloat() && !d.IsComplex():
-		return misfit(t.float)
+		return misfit(t.Float)
 	default:
-		v = tensor.Scalar(t.float).Any()
+		v = tensor.Scalar(t.Float).Any()
 	}
 	to := func(v tensor.Any, d dtype.DType) (r tensor.Any, err error) {
-		return run(byName()["CastLike"], nil, v, tensor.EmptyOf(d))
+		return run(named("CastLike"), nil, v, tensor.EmptyOf(d))
 	}
 	r, err := to(v, d)
 	if err != nil {
-		return Array{}, &ExprError{p.text, t.at, err}
+		return Array{}, &expr.Error{At: t.At, Err: err}
 	}
-	if d.IsFloat() && !math.IsInf(t.value(), 0) || !d.IsFloat() && !d.IsComplex() {
+	if d.IsFloat() && !math.IsInf(t.Value(), 0) || !d.IsFloat() && !d.IsComplex() {
 		back, err := to(r, v.DType())
 		if err != nil {
-			return Array{}, &ExprError{p.text, t.at, err}
+			return Array{}, &expr.Error{At: t.At, Err: err}
 		}
-		if i, ok := tensor.As[int64](back); ok && !d.IsFloat() && i.At() != t.int {
-			return misfit(t.int)
+		if i, ok := tensor.As[int64](back); ok && !d.IsFloat() && i.At() != t.Int {
+			return misfit(t.Int)
 		}
 		if f, ok := tensor.As[float64](back); ok && math.IsInf(f.At(), 0) {
-			return misfit(t.float)
+			return misfit(t.Float)
 		}
 	}
 	return Value(r), nil
 }
 
 // mapped applies an elementwise operator; constants take the type of the first array.
-func (p *parser) mapped(at int, name string, attrs op.AttrMap, ts ...term) (term, error) {
+func mapWith(at int, name string, attrs op.AttrMap, ts ...term) (term, error) {
 	in := make([]Array, len(ts))
 	d := dtype.Invalid
 	for _, t := range ts {
-		if t.kind == arrayTerm {
+		if t.isArray() {
 			d = t.array.DType()
 			break
 		}
 	}
 	if d == dtype.Invalid {
-		return term{}, p.bad(at, op.ErrUnsupported, "%s of %s alone; one operand must be an array", name, ts[0].kind)
+		return term{}, expr.Wrong(at, op.ErrUnsupported, "%s of %s alone; one operand must be an array", name, ts[0].Kind)
 	}
 	if name == "Mod" && attrs == nil && d.IsFloat() {
-		return p.remainder(at, ts[0], ts[1])
+		return remainder(at, ts[0], ts[1])
 	}
-	quotient := name == "Div" && !slices.ContainsFunc(ts, func(t term) bool { return t.kind == arrayTerm && !t.array.DType().IsInteger() })
+	quotient := name == "Div" && !slices.ContainsFunc(ts, func(t term) bool { return t.isArray() && !t.array.DType().IsInteger() })
 	if quotient {
 		d = dtype.Float64
 	}
 	for i, t := range ts {
-		if in[i] = t.array; t.kind == arrayTerm && quotient {
+		if in[i] = t.array; t.isArray() && quotient {
 			in[i] = converted(t.array, d)
-		} else if t.kind != arrayTerm {
+		} else if !t.isArray() {
 			var err error
-			if in[i], err = p.constant(t, d); err != nil {
+			if in[i], err = constant(t, d); err != nil {
 				return t, err
 			}
 		}
 	}
 	for _, a := range in[1:] {
 		if a.DType() != in[0].DType() && name != "Where" && name != "CastLike" {
-			return term{}, p.bad(at, tensor.ErrDType, "%s of elements of %v and %v; cast them to one type, as in cast(x, '%v')", name, in[0].DType(), a.DType(), wider(in[0].DType(), a.DType()))
+			return term{}, expr.Wrong(at, tensor.ErrDType, "%s of elements of %v and %v; cast them to one type, as in cast(x, '%v')", name, in[0].DType(), a.DType(), wider(in[0].DType(), a.DType()))
 		}
 	}
-	return p.made(at, Map(name, attrs, in...))
+	return made(at, Map(name, attrs, in...))
 }
 
 // wider returns the type that holds both, as NumPy chooses it, or the first where none does.

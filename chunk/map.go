@@ -19,8 +19,8 @@ func Map(name string, attrs op.AttrMap, in ...Array) Array {
 	if err != nil {
 		return Array{err: err}
 	}
-	o, ok := byName()[name]
-	if !ok {
+	o := named(name)
+	if o == nil {
 		return Array{err: fail("Map", op.ErrUnsupported, "there is no operator %.60q", name)}
 	}
 	// One element tells the type, and whether the operator is one that can wait.
@@ -44,7 +44,7 @@ func Map(name string, attrs op.AttrMap, in ...Array) Array {
 	case err != nil:
 		return Array{err: err}
 	}
-	shape, err := broadcast(name, ns)
+	shape, err := shapeOf(o, m.attributes(), ns...)
 	if err != nil {
 		return Array{err: err}
 	}
@@ -59,30 +59,21 @@ func Map(name string, attrs op.AttrMap, in ...Array) Array {
 	return Array{n: newNode(m, r.DType(), shape, chunks, ns...)}
 }
 
-// broadcast returns the common shape of operands.
-func broadcast(name string, ns []*node) ([]int, error) {
-	var shape []int
-	for _, n := range ns {
-		for len(shape) < len(n.shape) {
-			shape = slices.Insert(shape, 0, 1)
+// shapeOf returns the shape of an operator's result.
+func shapeOf(o *op.Op, attrs op.Attrs, in ...*node) ([]int, error) {
+	c := op.Call{Attrs: attrs, Opset: opset, Outputs: 1}
+	for _, n := range in {
+		s, err := tensor.NewSpec(n.dtype, n.shape...)
+		if err != nil {
+			return nil, err
 		}
+		c.Inputs = append(c.Inputs, s.Any())
 	}
-	for _, n := range ns {
-		for i, e := range n.shape {
-			k := len(shape) - len(n.shape) + i
-			switch {
-			case shape[k] == 1:
-				shape[k] = e
-			case e != 1 && e != shape[k]:
-				shapes := make([][]int, len(ns))
-				for j := range ns {
-					shapes[j] = ns[j].shape
-				}
-				return nil, fail(name, tensor.ErrShape, "shapes %v don't broadcast: axis %d has %d and %d", shapes, k, shape[k], e)
-			}
-		}
+	out, err := o.Infer(&c)
+	if err != nil {
+		return nil, err
 	}
-	return shape, nil
+	return out[0].Shape(), nil
 }
 
 // mapped is an elementwise operator.

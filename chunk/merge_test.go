@@ -131,7 +131,7 @@ func blotched(t *testing.T, r *rand.Rand, d dtype.DType, shape, chunks []int) te
 			v = append(v, float64(r.IntN(9)-4))
 		}
 	}
-	x, err := run(byName()["CastLike"], nil, tensor.FromSlice(v, shape...).Any(), tensor.EmptyOf(d))
+	x, err := run(named("CastLike"), nil, tensor.FromSlice(v, shape...).Any(), tensor.EmptyOf(d))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	lang "github.com/ashlar-go/ashlar/chunk/internal/expr"
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -58,26 +59,22 @@ func TestBesideNumPy(t *testing.T) {
 			sameArray(t, expr, got, want)
 			continue
 		}
-		p := &parser{text: expr, vars: vars}
-		v, err := p.expression(0)
-		if err == nil && p.skip() < len(expr) {
-			err = p.wrong(p.at, "more")
-		}
-		got := fmt.Sprint(v.kind)
+		v, err := evaluated(expr, vars)
+		got := fmt.Sprint(v.Kind)
 		switch {
 		case err != nil && (want == "!" || strings.Contains(err.Error(), "64 bits") || strings.Contains(err.Error(), "too large")):
 			refused++
 			continue
 		case err != nil:
 			got = err.Error()
-		case v.kind == intTerm:
-			got = fmt.Sprint("i ", v.int)
-		case v.kind == floatTerm && strings.HasPrefix(want, "f "):
-			if w, err := strconv.ParseFloat(want[2:], 64); err == nil && (math.Float64bits(w) == math.Float64bits(v.float) || w != w && v.float != v.float ||
-				strings.Contains(expr, "**") && math.Abs(w-v.float) <= 1e-15*math.Abs(w)) {
+		case v.Kind == lang.Int:
+			got = fmt.Sprint("i ", v.Int)
+		case v.Kind == lang.Float && strings.HasPrefix(want, "f "):
+			if w, err := strconv.ParseFloat(want[2:], 64); err == nil && (math.Float64bits(w) == math.Float64bits(v.Float) || w != w && v.Float != v.Float ||
+				strings.Contains(expr, "**") && math.Abs(w-v.Float) <= 1e-15*math.Abs(w)) {
 				continue
 			}
-			got = "f " + strconv.FormatFloat(v.float, 'x', -1, 64)
+			got = "f " + strconv.FormatFloat(v.Float, 'x', -1, 64)
 		}
 		if got != want {
 			t.Errorf("%s is %s, in Python %s", expr, got, want)

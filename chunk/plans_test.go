@@ -22,7 +22,7 @@ func TestAcceptedRuns(t *testing.T) {
 		if d.Size() == 0 {
 			continue
 		}
-		x, err := run(byName()["CastLike"], nil, tensor.FromSlice([]int8{1, 0, 1, 1, 0, 1, 1, 1, 1, 0, 0, 1, 1, 1, 1, 1}, 4, 4).Any(), tensor.EmptyOf(d))
+		x, err := run(named("CastLike"), nil, tensor.FromSlice([]int8{1, 0, 1, 1, 0, 1, 1, 1, 1, 0, 0, 1, 1, 1, 1, 1}, 4, 4).Any(), tensor.EmptyOf(d))
 		if err != nil {
 			x, err = tensor.Make(d, 4, 4)
 		}
@@ -175,7 +175,7 @@ func TestFloatFunctions(t *testing.T) {
 	}
 	n := len(a)
 	as := func(d dtype.DType, v []float64) tensor.Any {
-		x, err := run(byName()["CastLike"], nil, tensor.FromSlice(v, len(v)).Any(), tensor.EmptyOf(d))
+		x, err := run(named("CastLike"), nil, tensor.FromSlice(v, len(v)).Any(), tensor.EmptyOf(d))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -220,7 +220,7 @@ func (c *chain) cast(t tensor.Any, d dtype.DType) (r tensor.Any) {
 // The types that a reduction takes and gives.
 
 func same(name string, d dtype.DType) (dtype.DType, error) {
-	if !byName()[opOf(name)].Supports(d) || d.IsComplex() {
+	if !named(opOf(name)).Supports(d) || d.IsComplex() {
 		return d, fail(name, op.ErrUnsupported, "elements of %v; Cast them first", d)
 	}
 	return d, nil

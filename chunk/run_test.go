@@ -236,7 +236,7 @@ func TestMistakes(t *testing.T) {
 		{Array{}, "zero Array"},
 		{From("n", nil), `the Zarr array "n" is nil`},
 		{Value(tensor.Any{}), "no elements"},
-		{Map("Add", nil, x, y), "shapes [[10 10] [4]] don't broadcast: axis 1 has 10 and 4"},
+		{Map("Add", nil, x, y), "shapes (10,10) and (4) don't broadcast: axis 1 is 10 and 4"},
 		{Map("Nonsense", nil, x), `no operator "Nonsense"`},
 		{Map("MatMul", nil, x, x), "isn't elementwise"},
 		{Map("Add", nil, x, Value(tensor.Scalar(float64(1)).Any())), "float32"},
@@ -255,7 +255,7 @@ func TestMistakes(t *testing.T) {
 		{Reduce("ArgMax", x, Reducing{}), "2 axes; it takes one"},
 		{Reduce("Median", x, Reducing{}), "Rechunk first"},
 		{Reduce("Quantile", x, Reducing{Q: 2}), "Q is 2"},
-		{MatMul(x, y), "the inner extents are 10 and 4"},
+		{MatMul(x, y), "the left has 10 columns, the right 4 rows"},
 		{TensorDot(x, x, []int{0}, []int{0, 1}), "1 axes of the one and 2 of the other"},
 		{TensorDot(x, x, []int{2}, []int{0}), "axes [2]"},
 		{Histogram(x, 0, 0, 1), "0 bins"},
@@ -320,9 +320,9 @@ func TestStencil(t *testing.T) {
 		for i := range w {
 			w[i], _ = tensor.Slice(want, tensor.R(i, n-2+i))
 		}
-		sum, err := run(byName()["Add"], nil, w[0], w[1])
+		sum, err := run(named("Add"), nil, w[0], w[1])
 		if err == nil {
-			want, err = run(byName()["Max"], nil, sum, w[2])
+			want, err = run(named("Max"), nil, sum, w[2])
 		}
 		if err != nil {
 			t.Fatal(err)

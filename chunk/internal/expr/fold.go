@@ -1,0 +1,101 @@
+package expr
+
+import (
+	"math"
+	bigint "math/big"
+	"slices"
+
+	"github.com/ashlar-go/ashlar/op"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Fold computes an operator of two numbers, as Python does. The error is an *Error at the place at.
+func Fold(at int, sign string, a, b Node) (Node, error) {
+	t := Node{Kind: Float, At: at}
+	x, y := a.Value(), b.Value()
+	if y == 0 && slices.Contains([]string{"/", "//", "%"}, sign) || x == 0 && y < 0 && sign == "**" {
+		return t, Wrong(at, tensor.ErrValue, "a division by 0")
+	}
+	whole := a.Kind == Int && b.Kind == Int
+	if whole && sign != "/" && !(sign == "**" && b.Int < 0) {
+		i, j, r := bigint.NewInt(a.Int), bigint.NewInt(b.Int), new(bigint.Int)
+		switch sign {
+		case "+":
+			r.Add(i, j)
+		case "-":
+			r.Sub(i, j)
+		case "*":
+			r.Mul(i, j)
+		case "//", "%":
+			q, m := new(bigint.Int).DivMod(i, j, new(bigint.Int)) // the remainder isn't negative
+			if m.Sign() != 0 && b.Int < 0 {
+				q.Sub(q, bigint.NewInt(1))
+				m.Add(m, j)
+			}
+			if r = q; sign == "%" {
+				r = m
+			}
+		case "**":
+			if math.Pow(math.Abs(x), y) < 1<<63 {
+				r.Exp(i, j, nil)
+			} else {
+				r.Lsh(bigint.NewInt(1), 64)
+			}
+		default:
+			return t, Wrong(at, op.ErrUnsupported, "%s of numbers alone; one operand must be an array", sign)
+		}
+		if !r.IsInt64() {
+			return t, Wrong(at, tensor.ErrValue, "an integer constant beyond 64 bits")
+		}
+		t.Kind, t.Int = Int, r.Int64()
+		return t, nil
+	}
+	switch sign {
+	case "+":
+		t.Float = x + y
+	case "-":
+		t.Float = x - y
+	case "*":
+		t.Float = x * y
+	case "/":
+		if t.Float = x / y; whole && a.Int != 0 { // rounded once
+			t.Float, _ = bigint.NewRat(a.Int, b.Int).Float64()
+		}
+	case "//", "%":
+		q, r := divMod(x, y)
+		if t.Float = q; sign == "%" {
+			t.Float = r
+		}
+	case "**":
+		t.Float = op.Pow(tensor.Scalar(x), tensor.Scalar(y)).Item()
+		switch finite := !math.IsInf(x, 0) && !math.IsInf(y, 0); {
+		case t.Float != t.Float && x == x && y == y:
+			return t, Wrong(at, tensor.ErrValue, "a fractional power of a negative number, which is complex")
+		case math.IsInf(t.Float, 0) && finite:
+			return t, Wrong(at, tensor.ErrValue, "a power beyond the largest float64")
+		}
+	default:
+		return t, Wrong(at, op.ErrUnsupported, "%s of numbers alone; one operand must be an array", sign)
+	}
+	return t, nil
+}
+
+// divMod returns Python's x // y and x % y of floats, where y isn't 0: the remainder has the sign of y.
+func divMod(x, y float64) (q, r float64) {
+	r = math.Mod(x, y)
+	q = (x - r) / y
+	if r == 0 {
+		r = math.Copysign(0, y)
+	} else if (r < 0) != (y < 0) {
+		r += y
+		q--
+	}
+	if q == 0 {
+		return math.Copysign(0, x/y), r
+	}
+	floor := math.Floor(q)
+	if q-floor > 0.5 { // q is whole but for its rounding
+		floor++
+	}
+	return floor, r
+}
