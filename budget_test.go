@@ -79,7 +79,7 @@ onnx/picture                190       0
 onnx/serve                 2830       0
 onnx/weights                140       0
 op                        29770       0
-pack                       2160       0
+pack                       3020       0
 tensor                     7720       0
 tensortest                  510       0
 web                          20       0

@@ -17,6 +17,8 @@ const (
 	FormatF8E4M3FNUZ
 	FormatF8E5M2FNUZ
 	FormatF8E8M0
+	FormatF6E2M3
+	FormatF6E3M2
 )
 
 // A rule says what a format has besides finite numbers.
@@ -47,6 +49,8 @@ var parameters = [...]struct {
 	FormatF8E4M3FNUZ: {8, 3, 8, unsignedZero, 0x7f, CanonFNUZ, 0x1p1015},
 	FormatF8E5M2FNUZ: {8, 2, 16, unsignedZero, 0x7f, CanonFNUZ, 0x1p1007},
 	FormatF8E8M0:     {8, 0, 127, scales, 0xfe, CanonF8E8M0, 0x1p896},
+	FormatF6E2M3:     {6, 3, 1, finite, 0x1f, 0x20, 0x1p1022},
+	FormatF6E3M2:     {6, 2, 3, finite, 0x1f, 0x20, 0x1p1020},
 }
 
 // Bits returns how many bits a number has, with its sign.
@@ -78,7 +82,8 @@ func (f Format) Value(bits uint16) float64 {
 }
 
 // Round returns the bits of the number nearest to v, on a tie the even one. What is too large becomes infinity, and NaN where there
-// is none. A NaN becomes the canonical one. F4E2M1 has neither infinity nor NaN: what is too large becomes ±6, and NaN -0. F8E8M0 has
+// is none. A NaN becomes the canonical one. F4E2M1, F6E2M3 and F6E3M2 have neither: what is too large becomes the largest number of
+// its sign, and NaN -0. F8E8M0 has
 // its own rule, that of [F8E8M0FromFloat64] with [Nearest].
 func (f Format) Round(v float64) uint16 { return f.round(v, false) }
 

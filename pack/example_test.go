@@ -175,3 +175,18 @@ func ExamplePack() {
 	// [[ 0 -1]
 	//  [ 2  3]] <nil>
 }
+
+// A row of blocks of 32, each with a scale: 0.5 bytes an element and a byte a block.
+func ExampleFormatNamed() {
+	f, err := pack.FormatNamed("mxfp4")
+	if err != nil {
+		log.Fatal(err)
+	}
+	p, err := pack.Pack(tensor.Linspace[float32](-6, 6, 32).Any(), pack.Options{Format: f})
+	if err != nil {
+		log.Fatal(err)
+	}
+	v, err := p.At(1) // of -5.6129, the nearest of -6, -4, -3, …
+	fmt.Println(p.Spec, p.Bytes(), v, err)
+	// Output: mxfp4[32] 17 -6 <nil>
+}

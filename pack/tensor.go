@@ -53,6 +53,11 @@ func PackPadded(x tensor.Any, o Options, padding tensor.Any) (Tensor, error) {
 		}
 		x = wide
 	}
+	if f, ok := o.Format.(*blocks); ok {
+		if err := f.writable(op); err != nil {
+			return Tensor{}, err
+		}
+	}
 	s, err := NewSpec(x.DType(), x.Shape(), o)
 	if err == nil {
 		err = s.whole()
