@@ -93,8 +93,8 @@ func fitScale(x []float32) (d float32) {
 		var xq, qq float64
 		for _, v := range x {
 			q, w := float64(nearest(v*id, -32, 31)), float64(v)
-			xq += w * w * w * q
-			qq += w * w * q * q
+			xq += float64(w * w * w * q) // not fused, so that all machines agree
+			qq += float64(w * w * q * q)
 		}
 		if qq > 0 && xq*xq > best*qq {
 			best = xq * xq / qq
@@ -138,7 +138,7 @@ func fitRange(x []float32) (d, m float32) {
 	var squares float64
 	least, most := min(x[0], 0), x[0]
 	for _, v := range x {
-		squares += float64(v) * float64(v)
+		squares += float64(float64(v) * float64(v))
 		least, most = min(least, v), max(most, v)
 	}
 	if most <= least {
@@ -156,19 +156,21 @@ func fitRange(x []float32) (d, m float32) {
 		var n, q1, q2, x1, x2, xq float64
 		for _, v := range x {
 			q, v, w := float64(nearest(id*(v-least), 0, 15)), float64(v), mean+math.Abs(float64(v))
-			n, q1, q2 = n+w, q1+w*q, q2+w*q*q
-			x1, x2, xq = x1+w*v, x2+w*v*v, xq+w*v*q
+			wq, wv := float64(w*q), float64(w*v)
+			n, q1, q2 = n+w, q1+wq, q2+float64(wq*q)
+			x1, x2, xq = x1+wv, x2+float64(wv*v), xq+float64(wv*q)
 		}
 		scale, low := 0.0, 0.0
-		if det := n*q2 - q1*q1; det > 0 {
-			scale, low = (n*xq-x1*q1)/det, (q2*x1-q1*xq)/det
+		if det := float64(n*q2) - float64(q1*q1); det > 0 {
+			scale, low = (float64(n*xq)-float64(x1*q1))/det, (float64(q2*x1)-float64(q1*xq))/det
 		}
 		if low > 0 || scale <= 0 {
 			if low = 0; q2 > 0 {
 				scale = xq / q2
 			}
 		}
-		if e := x2 + scale*scale*q2 + low*low*n - 2*scale*xq - 2*low*x1 + 2*scale*low*q1; scale > 0 && e < best {
+		e := x2 + float64(scale*(float64(scale*q2)-2*xq)) + float64(low*(float64(low*n)-2*x1)) + float64(2*scale*low*q1)
+		if scale > 0 && e < best {
 			best, d, m = e, float32(scale), float32(-low)
 		}
 	}
