@@ -81,7 +81,7 @@ onnx/weights                140       0
 op                        29770       0
 pack                       3020       0
 tensor                     7720       0
-tensortest                  510       0
+tensortest                  540       0
 web                          20       0
 web/build                   110       0
 web/layouts                  20       0

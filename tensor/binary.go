@@ -3,6 +3,7 @@ package tensor
 import (
 	"bytes"
 	"encoding/binary"
+	"io"
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
@@ -32,18 +33,26 @@ func (t Any) MarshalBinary() ([]byte, error) {
 	if err := Try(func() { t.pointer("tensor.MarshalBinary") }); err != nil {
 		return nil, err
 	}
-	name := t.DType().String()
-	b := append(append([]byte(binaryMagic), byte(len(name))), name...)
-	b = binary.LittleEndian.AppendUint32(b, uint32(t.Rank()))
-	for _, e := range t.Shape() {
-		b = binary.LittleEndian.AppendUint64(b, uint64(e))
-	}
-	out := bytes.NewBuffer(b)
-	out.Grow(t.Len() * t.DType().Size())
-	if err := Encode(out, t); err != nil {
+	out := new(bytes.Buffer)
+	out.Grow(64 + 8*t.Rank() + t.Len()*t.DType().Size())
+	if err := t.writeBinary(out); err != nil {
 		return nil, err
 	}
 	return out.Bytes(), nil
+}
+
+// writeBinary writes what MarshalBinary returns.
+func (t Any) writeBinary(w io.Writer) error {
+	name := t.DType().String()
+	b := append(append([]byte(binaryMagic), byte(len(name))), name...)
+	b = binary.LittleEndian.AppendUint32(b, uint32(t.Rank()))
+	for i := range t.Rank() {
+		b = binary.LittleEndian.AppendUint64(b, uint64(t.Dim(i)))
+	}
+	if _, err := w.Write(b); err != nil {
+		return err
+	}
+	return Encode(w, t)
 }
 
 // UnmarshalBinary reads what MarshalBinary wrote and makes t a new row-major tensor

@@ -1,7 +1,8 @@
 // Package tensortest compares tensors in tests: Equal bit for bit, AllClose within
-// a tolerance, ULP within a number of representable values.
+// a tolerance, ULP within a number of representable values. Digest compares with a
+// line of text.
 //
-// All of them want the same element type and shape; layouts, storages and whether
+// Those that take two tensors want the same element type and shape; layouts, storages and whether
 // a tensor is a view make no difference. A comparison that fails calls t.Errorf
 // once, with the first differences, how many there are, and the largest. What
 // can't be compared (no tensor, a tensor.Spec, a closed tensor) fails too. They return

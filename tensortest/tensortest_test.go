@@ -206,3 +206,17 @@ func TestTypes(t *testing.T) {
 		}
 	}
 }
+
+func ExampleDigest() {
+	got := tensor.Arange[float32](0, 6, 1).View(2, 3)
+	r := &recorder{}
+	fmt.Println(tensortest.Digest(r, got.Any(), "00f8acf6823e57cc6a4e4661d7a8e3189eea47e388ef627209d7f76426c02058"))
+	tensortest.Digest(r, got.Transpose().Any(), "00f8acf6823e57cc6a4e4661d7a8e3189eea47e388ef627209d7f76426c02058")
+	tensortest.Digest(r, tensor.Any{}, "")
+	fmt.Println(r.calls)
+	fmt.Println(strings.SplitAfter(r.text, " has the digest ")[0], len(r.text) > 200)
+	// Output:
+	// true
+	// 2
+	// tensortest.Digest: float32[3,2] has the digest  true
+}

@@ -217,6 +217,7 @@ var table = []entry{
 	{"tensor.Describe", tensor.Describe},
 	{"tensor.Detach[float32]", tensor.Detach[float32]},
 	{"tensor.Diagonal[float32]", tensor.Diagonal[float32]},
+	{"tensor.Digest", tensor.Digest},
 	{"tensor.Distance[float32]", tensor.Distance[float32]},
 	{"tensor.Distribute[float32]", tensor.Distribute[float32]},
 	{"tensor.EmptyLayout[float32]", tensor.EmptyLayout[float32]},
