@@ -39,13 +39,13 @@ examples/ocr                360       0
 examples/scale               80       0
 examples/sharding           210       0
 examples/voice              220       0
-format                      560       0
+format                      570       0
 format/csv                  820       0
 format/image               1340       0
 format/npy                 1560       0
 format/raw                  240       0
 format/safetensors         1790       0
-format/zarr                5810       0
+format/zarr                6960       0
 format/zarr/blobstore       140       0
 internal/argfuzz             30       0
 internal/bench              750       0

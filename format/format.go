@@ -138,6 +138,8 @@ type Options struct {
 	Comma      rune           // between cells; 0 is the format's own
 	MaxBytes   int64          // of a picture, or of an array that is compressed; 0 is the format's own bound
 	Unfinished bool           // read Zarr arrays that aren't finished
+	CF         bool           // decode Zarr arrays by the attributes of the CF conventions
+	Hosts      []string       // that the URLs within a file may name
 }
 
 // A Source is what a format reads: a file or a folder by its path, else bytes at any place, else a stream, once.

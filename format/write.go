@@ -21,6 +21,7 @@ type Array struct {
 	Name    string
 	Tensor  tensor.Any
 	Columns []string // names of a table of text
+	Type    string   // of elements that the tensor's type alone doesn't say, as datetime64[s], which Zarr keeps
 }
 
 // Apart returns the names of arrays, array for one without, and the tensors.

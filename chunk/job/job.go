@@ -37,6 +37,8 @@ type Job struct {
 
 	Unfinished bool `json:"unfinished,omitempty"` // reads inputs that aren't finished: what isn't written yet is the fill value
 
+	CF bool `json:"cf,omitempty"` // decodes inputs by the CF conventions, as zarr's CF
+
 	// Open, unless it is nil, opens the stores of URLs whose scheme this package doesn't know, as s3://bucket/folder.
 	Open func(ctx context.Context, address string) (zarr.Store, error) `json:"-"`
 }
@@ -201,6 +203,10 @@ func (j Job) input(ctx context.Context, address string) (string, *zarr.Array, er
 	if j.Unfinished {
 		opts = append(opts, zarr.Unfinished())
 	}
+	mark := ""
+	if j.CF {
+		opts, mark = append(opts, zarr.CF()), " cf"
+	}
 	a, err := zarr.Open(ctx, store, name, opts...)
 	if err != nil && name == "" {
 		name, a, err = alone(ctx, store, err, opts)
@@ -209,7 +215,7 @@ func (j Job) input(ctx context.Context, address string) (string, *zarr.Array, er
 		return "", nil, err
 	}
 	state, err := a.State(ctx)
-	return fmt.Sprintf("%s#%s %s", at, strings.Trim(name, "/"), state), a, err
+	return fmt.Sprintf("%s#%s %s%s", at, strings.Trim(name, "/"), state, mark), a, err
 }
 
 // absolute is the path from the root of the file system, without links.

@@ -139,6 +139,7 @@ func (v *computation) memoryFlags(c *cobra.Command) {
 	f.StringVar(&v.chunks, "chunks", "", "the `shape` of the result's chunks, as 100,100 (default: by the expression)")
 	f.Var(&v.memory, "memory", "memory that one task may take: 512MiB, 2GB (default 1GiB)")
 	v.p.unfinishedFlag(c)
+	v.p.cfFlag(c)
 }
 
 func (v *computation) runFlags(c *cobra.Command) {
@@ -169,7 +170,7 @@ var arrayName = regexp.MustCompile(`^[\pL_][\pL\p{Nd}_]*$`)
 
 // read checks the flags, and completes the job.
 func (v *computation) read(c *cobra.Command) error {
-	v.job.Inputs, v.job.Unfinished = make(map[string]string), v.p.partly
+	v.job.Inputs, v.job.Unfinished, v.job.CF = make(map[string]string), v.p.partly, v.p.cf
 	for _, arg := range v.inputs {
 		name, file, ok := strings.Cut(arg, "=")
 		switch _, twice := v.job.Inputs[name]; {

@@ -106,7 +106,13 @@ func (v *conversion) items(s *source) ([]format.Array, error) {
 		t, err := f.Tensor(name, v.slice...)
 		switch {
 		case err == nil:
-			items = append(items, format.Array{Name: name, Tensor: t})
+			x := format.Array{Name: name, Tensor: t}
+			if s.is("zarr") {
+				if i, err := f.Info(name); err == nil && i.Type != i.DType.String() {
+					x.Type = i.Type
+				}
+			}
+			items = append(items, x)
 		case s.array != "" || !noTensor(err):
 			return nil, s.in(err)
 		case !v.skip:
@@ -168,6 +174,9 @@ func (v *conversion) change(x *format.Array) (err error) {
 			return err
 		}
 	}
+	if x.Tensor.DType() != dtype.Int64 {
+		x.Type = ""
+	}
 	storage := v.storage
 	if o := v.integers; o.Bits > 0 {
 		if v.several {
@@ -220,6 +229,9 @@ func (v *conversion) write(items []format.Array) error {
 			for i := range columns {
 				x.Columns = append(x.Columns, fmt.Sprint(i))
 			}
+		}
+		if x.Type != "" && v.to.Name != "zarr" {
+			fmt.Fprintf(v.p.stderr, "ashlar: warning: %s is %s; %s has no such type, and OUT has the int64 numbers\n", label(x.Name), x.Type, v.to.Name)
 		}
 		if axes := x.Tensor.Rank(); v.chunks != nil && len(v.chunks) != axes {
 			return fmt.Errorf("%s: --chunks has %d extents, %s has %d axes", label(x.Name), len(v.chunks), tensor.Describe(x.Tensor), axes)

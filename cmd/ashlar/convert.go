@@ -87,6 +87,7 @@ and output; --from and --to say the format then.`,
 	f.BoolVar(&v.skip, "skip", false, "leave out arrays that no tensor holds, such as strings")
 	p.unfinishedFlag(c)
 	parts.register(c)
+	p.cfFlag(c)
 	p.forceFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
 		if v.out = args[1]; parts.given(to, v.out) {

@@ -54,6 +54,7 @@ out. A file that fails doesn't end the others, but makes the exit status 1.`,
 	c.Flags().StringArrayVarP(&f.inputs, "input", "i", nil, "the value of an input, on which sizes or branches may depend: `name=file`")
 	c.Flags().StringVar(&f.picture, "svg", "", "write the picture of a model's graph to `FILE`")
 	c.Flags().BoolVar(&f.json, "json", false, "print a line of JSON for each file instead")
+	p.cfFlag(c)
 	p.forceFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if f.picture != "" && len(args) != 1 {

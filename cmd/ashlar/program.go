@@ -34,6 +34,7 @@ type program struct {
 	limit   memoryLimit
 	force   bool // --force
 	partly  bool // --unfinished
+	cf      bool // --cf
 	reading reading
 	stdinBy string   // the argument that reads standard input
 	args    []string // the command line

@@ -11,7 +11,6 @@ import (
 	"github.com/ashlar-go/ashlar/format"
 	_ "github.com/ashlar-go/ashlar/format/csv"
 	_ "github.com/ashlar-go/ashlar/format/raw"
-	_ "github.com/ashlar-go/ashlar/format/zarr"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/pack"
 	"github.com/spf13/cobra"
@@ -102,6 +101,11 @@ func parseDelimiter(text string) (rune, error) {
 // unfinishedFlag adds --unfinished to a command that reads elements.
 func (p *program) unfinishedFlag(c *cobra.Command) {
 	c.Flags().BoolVar(&p.partly, "unfinished", false, "read Zarr arrays that aren't finished, too; what isn't written yet is the fill value")
+}
+
+// cfFlag adds --cf to a command that reads Zarr.
+func (p *program) cfFlag(c *cobra.Command) {
+	c.Flags().BoolVar(&p.cf, "cf", false, "decode Zarr arrays by the CF conventions: scale_factor, add_offset, _FillValue, units of time")
 }
 
 // tileNamed reads the value of --layout; block floats without one are in tiles.

@@ -6,7 +6,9 @@ import (
 
 	"github.com/ashlar-go/ashlar/draw"
 	"github.com/ashlar-go/ashlar/format"
+	"github.com/ashlar-go/ashlar/format/zarr"
 	"github.com/ashlar-go/ashlar/layout"
+	"github.com/ashlar-go/ashlar/onnx"
 	"github.com/ashlar-go/ashlar/pack"
 	"github.com/ashlar-go/ashlar/tensor"
 	"github.com/spf13/cobra"
@@ -50,6 +52,7 @@ several.`,
 	p.reading.flags(c, "of raw and text files")
 	f.Var(&p.limit, "max-memory", "memory that a picture or an array of an npz may take: 2GiB, 500MB or none (default: by the file's size)")
 	p.unfinishedFlag(c)
+	p.cfFlag(c)
 	p.forceFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		idx, err := layout.ParseSlice(text)
@@ -65,6 +68,11 @@ several.`,
 		s, err := p.open(args[0])
 		if err != nil {
 			return err
+		}
+		if !heatmap && picture == "" {
+			if done, err := p.showText(s, idx); done || err != nil {
+				return badSlice(args[0], text, err)
+			}
 		}
 		stored, err := p.stored(s, idx...)
 		if err != nil {
@@ -96,6 +104,25 @@ several.`,
 		return nil
 	}
 	return c
+}
+
+// showText prints an array of strings or times, and reports whether it is one.
+func (p *program) showText(s *source, idx []tensor.Index) (bool, error) {
+	if !s.is("zarr") {
+		return false, nil
+	}
+	f, name, err := p.named(s)
+	if err != nil {
+		return false, err
+	}
+	list, shape, err := f.(*zarr.Hierarchy).Strings(name, idx...)
+	if list == nil || err != nil {
+		return false, s.in(err)
+	}
+	i, err := f.Info(name)
+	fmt.Fprintln(p.out, format.Typed(i.Type, shape))
+	p.printText(onnx.StringsValue(shape, list...))
+	return true, err
 }
 
 // heatmapFile writes the heatmap of a tensor.

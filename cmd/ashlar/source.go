@@ -15,6 +15,7 @@ import (
 	"github.com/ashlar-go/ashlar/format/image"
 	"github.com/ashlar-go/ashlar/format/npy"
 	"github.com/ashlar-go/ashlar/format/safetensors"
+	"github.com/ashlar-go/ashlar/format/zarr"
 	"github.com/ashlar-go/ashlar/onnx"
 	"github.com/ashlar-go/ashlar/onnx/imagedecoder"
 	"github.com/ashlar-go/ashlar/onnx/weights"
@@ -30,6 +31,7 @@ type source struct {
 	arg    string         // as the command line has it, without #
 	array  string         // what stands behind #
 	format *format.Format // nil: unknown
+	file   format.File    // once named has opened it
 }
 
 // is reports whether a file has one of these formats.
@@ -240,32 +242,42 @@ func (s *source) values(f format.File, name string) (tensor.Any, error) {
 
 // stored is tensor, but all of a packed one stays packed.
 func (p *program) stored(s *source, idx ...tensor.Index) (t tensor.Any, err error) {
-	if s.array != "" && s.format != nil && !s.isModel() && !s.several() {
-		return tensor.Any{}, s.single()
-	}
-	f, err := p.file(s)
+	f, name, err := p.named(s)
 	if err != nil {
-		return tensor.Any{}, err
-	}
-	names, name := f.Names(), s.array
-	switch several := s.several() || s.isModel(); {
-	case !several:
-	case len(names) == 0:
-		return tensor.Any{}, fmt.Errorf("%s: it has no arrays", s.name)
-	case name == "" && len(names) == 1:
-		name = names[0]
-	case name == "":
-		return tensor.Any{}, fmt.Errorf("%s: it has %d arrays%s; name one: %s#NAME", s.name, len(names), listed(names), s.arg)
-	case !slices.Contains(names, name):
-		return tensor.Any{}, s.noArray(names)
+		return t, err
 	}
 	t, err = f.Tensor(name, idx...)
 	return t, s.in(err)
 }
 
+// named opens s, if it isn't open, and returns the name of the one array that it is, or names with #.
+func (p *program) named(s *source) (f format.File, name string, err error) {
+	if s.array != "" && s.format != nil && !s.isModel() && !s.several() {
+		return nil, "", s.single()
+	}
+	if s.file == nil {
+		if s.file, err = p.file(s); err != nil {
+			return nil, "", err
+		}
+	}
+	names := s.file.Names()
+	switch name = s.array; {
+	case !s.several() && !s.isModel():
+	case len(names) == 0:
+		err = fmt.Errorf("%s: it has no arrays", s.name)
+	case name == "" && len(names) == 1:
+		name = names[0]
+	case name == "":
+		err = fmt.Errorf("%s: it has %d arrays%s; name one: %s#NAME", s.name, len(names), listed(names), s.arg)
+	case !slices.Contains(names, name):
+		err = s.noArray(names)
+	}
+	return s.file, name, err
+}
+
 // noTensor reports whether an array can't be read as its elements are strings, or another type that no tensor holds.
 func noTensor(err error) bool {
-	return errors.Is(err, npy.ErrType) || errors.Is(err, safetensors.ErrType) || errors.Is(err, onnx.ErrUnsupported)
+	return errors.Is(err, npy.ErrType) || errors.Is(err, safetensors.ErrType) || errors.Is(err, onnx.ErrUnsupported) || errors.Is(err, zarr.ErrType)
 }
 
 // badSlice names the flag that an error of tensor.Slice is about.
@@ -374,7 +386,7 @@ func (p *program) headerOf(s *source) (f format.File, i format.Info, err error) 
 // options are what the command line says about a file that is read.
 func (p *program) options() format.Options {
 	r := &p.reading
-	o := format.Options{DType: r.as, Header: r.header, Comma: r.comma, MaxBytes: p.freely(), Unfinished: p.partly}
+	o := format.Options{DType: r.as, Header: r.header, Comma: r.comma, MaxBytes: p.freely(), Unfinished: p.partly, CF: p.cf}
 	if r.shape != "" {
 		o.Layout = &r.layout
 	}

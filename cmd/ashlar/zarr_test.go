@@ -48,3 +48,51 @@ func TestZarr(t *testing.T) {
 		t.Errorf("%v %v", list, err)
 	}
 }
+
+// Times keep their unit from Zarr to Zarr, and are shown; --cf decodes; an array of an unknown type leaves the others alone.
+func TestZarrTypes(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Dir(at(name)), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(at(name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	array := func(name, dtype, fill, chunk, attributes string) {
+		write("x.zarr/"+name+"/.zarray", `{"zarr_format":2,"shape":[2],"chunks":[2],"dtype":`+dtype+`,"compressor":null,"fill_value":`+fill+`,"order":"C","filters":null}`)
+		write("x.zarr/"+name+"/.zattrs", attributes)
+		write("x.zarr/"+name+"/0", chunk)
+	}
+	write("x.zarr/.zgroup", `{"zarr_format":2}`)
+	array("s", `[["a","|u1"],["b","|S2"]]`, "null", "\x07hi\x08yo", "{}")
+	array("t", `"<M8[D]"`, "null", "\x00\x00\x00\x00\x00\x00\x00\x00\x08\x2b\x00\x00\x00\x00\x00\x00", "{}")
+	array("p", `"|i1"`, "null", "\x01\xff", `{"scale_factor":0.5,"_FillValue":-1}`)
+	array("o", `"|O"`, "null", "", "{}")
+	ashlar := func(want int, text string, args ...string) {
+		t.Helper()
+		c := newCall(nil).with(args...)
+		if out := c.out.String() + c.err.String(); c.code != want || !strings.Contains(out, text) {
+			t.Errorf("%v: exit code %d, want %d and %q\n%s", args, c.code, want, text, out)
+		}
+	}
+	ashlar(1, "datetime64[D][2]", "info", at("x.zarr"))
+	ashlar(1, "o/.zarray: dtype \"|O\"", "info", at("x.zarr"))
+	ashlar(1, "p    float64[2], of int8 · 0.5 with gaps", "info", "--cf", at("x.zarr"))
+	ashlar(0, `["1970-01-01","2000-02-29"]`, "show", at("x.zarr")+"#t")
+	ashlar(0, `["hi","yo"]`, "show", at("x.zarr")+"#s.b")
+	ashlar(0, "[7 8]", "show", at("x.zarr")+"#s.a")
+	ashlar(0, `"yo"`, "show", at("x.zarr")+"#s.b", "--slice", "1")
+	ashlar(1, "#t", "show", at("x.zarr")+"#t", "--slice", "5")
+	ashlar(0, "[0.5 nan]", "show", at("x.zarr")+"#p", "--cf")
+	ashlar(0, "0.5", "compute", "nanmean(x)", "-i", "x="+at("x.zarr")+"#p", "--cf")
+	ashlar(0, "15", "compute", "sum(x)", "-i", "x="+at("x.zarr")+"#s.a")
+	ashlar(1, "strings", "convert", at("x.zarr")+"#s.b", at("b.npy"))
+	ashlar(0, "", "convert", at("x.zarr")+"#t", at("t.zarr"))
+	ashlar(0, "datetime64[D][2]", "info", at("t.zarr"))
+	ashlar(0, "t is datetime64[D]; npy has no such type", "convert", at("x.zarr")+"#t", at("t.npy"))
+	ashlar(0, "left out, as no tensor holds them: o, s.b", "convert", at("x.zarr"), at("all.npz"), "--skip")
+}

@@ -23,16 +23,19 @@ type Array struct {
 	fill    tensor.Any
 	pipe    *pipeline               // of a chunk, or of an inner chunk
 	shard   *sharding               // nil: chunks are not shards
+	view    bool                    // elements are made of those that are stored
+	cf      *cf                     // how, by CF; nil: not
 	writing func() *[256]sync.Mutex // by a hash of the key: a chunk that is read and written again
 	settings
 }
 
-// Option changes how an array is read: Workers, MaxBytes, Unfinished, Whole.
+// Option changes how an array is read: Workers, MaxBytes, Unfinished, Whole, CF.
 type Option struct {
 	workers    int
 	max        int64
 	unfinished bool
 	whole      bool
+	cf         bool
 }
 
 // Workers limits how many chunks are read or written at once; without it they are
@@ -57,6 +60,7 @@ type settings struct {
 	max        int64 // 0: not given
 	unfinished bool
 	whole      bool
+	cf         bool
 }
 
 func settingsOf(opts []Option) settings {
@@ -70,6 +74,7 @@ func settingsOf(opts []Option) settings {
 		}
 		s.unfinished = s.unfinished || o.unfinished
 		s.whole = s.whole || o.whole
+		s.cf = s.cf || o.cf
 	}
 	return s
 }
@@ -92,7 +97,19 @@ func bytesOf(d dtype.DType, shape []int) (int, error) {
 
 // newArray makes an array of metadata, which it checks.
 func newArray(store Store, path string, m Metadata, opts []Option) (*Array, error) {
-	a := &Array{store: store, path: strings.Trim(path, "/"), meta: m, settings: settingsOf(opts)}
+	set := settingsOf(opts)
+	e := element{d: m.DType, stored: m.DType, chars: m.chars}
+	if m.view != nil {
+		e = *m.view
+	}
+	var c *cf
+	if set.cf && m.Type == "" && m.view == nil {
+		var err error
+		if c, err = cfOf(&m, &e); err != nil {
+			return nil, err
+		}
+	}
+	a := &Array{store: store, path: strings.Trim(path, "/"), meta: m, view: e.field != nil || c != nil, cf: c, settings: set}
 	a.writing = sync.OnceValue(func() *[256]sync.Mutex { return new([256]sync.Mutex) })
 	most := a.max
 	if most == 0 {
@@ -110,18 +127,20 @@ func newArray(store Store, path string, m Metadata, opts []Option) (*Array, erro
 			return nil, err
 		}
 	}
-	if a.fill.DType() != m.DType || a.fill.Len() != 1 {
+	if a.fill.DType() != m.DType || a.fill.Len() != max(m.chars, 1) {
 		return nil, fail(ErrType, "the fill value is %s; it must be one element of %v", tensor.Describe(a.fill), m.DType)
 	}
-	if a.fill, err = tensor.Reshape(a.fill); err != nil {
-		return nil, err
+	if m.chars == 0 {
+		if a.fill, err = tensor.Reshape(a.fill); err != nil {
+			return nil, err
+		}
 	}
 	a.meta.Fill = a.fill
 	if m.Inner == nil {
-		a.pipe, err = newPipeline(m.Codecs, m.DType, m.Chunks, a.fill, 0)
+		a.pipe, err = newPipeline(m.Codecs, e, m.Chunks, a.fill, 0)
 		return a, err
 	}
-	if a.shard, err = newSharding(m.DType, m.Chunks, a.fill, shardCodec{m.Inner, m.Codecs, m.indexCodecs(), m.IndexAtStart}, 1); err != nil {
+	if a.shard, err = newSharding(e, m.Chunks, a.fill, shardCodec{m.Inner, m.Codecs, m.indexCodecs(), m.IndexAtStart}, 1); err != nil {
 		return nil, within("sharding_indexed", err)
 	}
 	a.pipe = a.shard.inner
@@ -144,7 +163,7 @@ func (a *Array) Chunks() []int { return slices.Clone(a.meta.Chunks) }
 // Inner returns the shape that is read at once: of an inner chunk of shards, else of a chunk.
 func (a *Array) Inner() []int { return slices.Clone(a.pipe.shape) }
 
-// FillValue returns the element that absent chunks consist of, a tensor of rank 0.
+// FillValue returns the element that absent chunks consist of, a tensor of rank 0, or of rank 1 where Metadata.Type adds an axis.
 func (a *Array) FillValue() tensor.Any { return a.fill }
 
 // Attributes returns the user's attributes, as encoding/json reads them.
@@ -171,6 +190,9 @@ func ceil(n, by int) int {
 
 // ChunkKey returns the key of a chunk in the store.
 func (a *Array) ChunkKey(index ...int) string {
+	if axes := len(a.meta.Shape) - 1; a.meta.chars > 0 && len(index) > axes {
+		index = index[:axes]
+	}
 	parts := make([]string, len(index))
 	for i, n := range index {
 		parts[i] = strconv.Itoa(n)

@@ -51,6 +51,9 @@ func (a *Array) DeleteChunk(ctx context.Context, index ...int) error {
 	}
 	defer a.alone(index)()
 	key := a.ChunkKey(index...)
+	if a.view {
+		return at(key, fail(errors.ErrUnsupported, "a view of elements, as of a field or by CF, is read only"))
+	}
 	return at(key, a.store.Delete(ctx, key))
 }
 
@@ -78,11 +81,17 @@ func (a *Array) StoredChunks(ctx context.Context) ([][]int, error) {
 	var list [][]int
 	for _, key := range keys {
 		text := strings.TrimPrefix(strings.TrimPrefix(key, prefix), m.Separator)
-		index := []int{}
+		index, axes := []int{}, len(m.Shape)
+		if m.chars > 0 {
+			axes--
+		}
 		for part := range strings.SplitSeq(text, m.Separator) {
-			if n, err := strconv.Atoi(part); err == nil && len(index) < len(m.Shape) {
+			if n, err := strconv.Atoi(part); err == nil && len(index) < axes {
 				index = append(index, n)
 			}
+		}
+		if m.chars > 0 {
+			index = append(index, 0)
 		}
 		if _, _, err := a.box(m.Chunks, index); err == nil && a.ChunkKey(index...) == key {
 			list = append(list, index)

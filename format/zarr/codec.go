@@ -130,16 +130,6 @@ func (c Codec) text(key string) (string, error) {
 	return s, nil
 }
 
-// A stage maps bytes to bytes. It may use the capacity of dst, which isn't b's. decode
-// refuses to make more than most bytes.
-type stage struct {
-	name   string
-	encode func(dst, b []byte) ([]byte, error) // nil: it is read only
-	decode func(dst, b []byte, most int) ([]byte, error)
-	grow   func(n int) int // the most bytes that encode makes of n; nil: as many
-	varies bool            // it may make fewer
-}
-
 // A pipeline turns the elements of a chunk into the bytes of a value, and back.
 type pipeline struct {
 	d       dtype.DType
@@ -347,17 +337,17 @@ func (p *pipeline) gather(b []byte, t tensor.Any) error {
 
 // newPipeline reads a list of codecs. The fill value is that of inner chunks that are absent; depth is how many shards
 // the chunk lies in.
-func newPipeline(list []Codec, d dtype.DType, shape []int, fill tensor.Any, depth int) (*pipeline, error) {
-	p := &pipeline{d: d, coded: d, shape: shape}
+func newPipeline(list []Codec, e element, shape []int, fill tensor.Any, depth int) (*pipeline, error) {
+	p := &pipeline{d: e.d, coded: e.stored, shape: shape}
 	var err error
-	if p.n, err = bytesOf(d, shape); err != nil {
+	if p.n, err = bytesOf(e.d, shape); err != nil {
 		return nil, err
 	}
 	if len(list) > maxCodecs {
 		return nil, fail(ErrLimit, "%d codecs; the most accepted are %d", len(list), maxCodecs)
 	}
-	serialized, ordered := false, false
-	now := d // the type behind the filters so far
+	serialized, ordered, viewed := false, false, false
+	now := e.stored // the type behind the filters so far
 	for i, c := range list {
 		keys, known := codecs[c.Name]
 		if known && strings.HasPrefix(c.Name, numcodecs) {
@@ -370,9 +360,16 @@ func newPipeline(list []Codec, d dtype.DType, shape []int, fill tensor.Any, dept
 		}
 		switch c.Name {
 		case "transpose":
-			order, ok := orderOf(c.Configuration["order"], len(shape))
+			axes := len(shape)
+			if e.chars > 0 {
+				axes--
+			}
+			order, ok := orderOf(c.Configuration["order"], axes)
+			if e.chars > 0 {
+				order = append(order, axes)
+			}
 			if !ok || serialized {
-				return nil, fail(ErrFormat, "transpose: its order is no permutation of %d axes, or it comes after bytes", len(shape))
+				return nil, fail(ErrFormat, "transpose: its order is no permutation of %d axes, or it comes after bytes", axes)
 			}
 			if ordered {
 				return nil, fail(ErrCodec, "transpose beside numcodecs.delta isn't read")
@@ -399,6 +396,7 @@ func newPipeline(list []Codec, d dtype.DType, shape []int, fill tensor.Any, dept
 			case e != "little" && (e != "" || now.Size() > 1):
 				return nil, fail(ErrFormat, "bytes: endian is %.20q; it is little or big", e)
 			}
+			p.stages, viewed = append(e.views(p.big), p.stages...), true
 			serialized, p.filters, p.coded = true, len(p.stages), now
 			continue
 		case "sharding_indexed":
@@ -412,7 +410,7 @@ func newPipeline(list []Codec, d dtype.DType, shape []int, fill tensor.Any, dept
 					stored[i] = shape[k]
 				}
 			}
-			if p.shard, err = shardingOf(c, d, stored, fill, depth+1); err != nil {
+			if p.shard, err = shardingOf(c, e, stored, fill, depth+1); err != nil {
 				return nil, within("sharding_indexed", err)
 			}
 			serialized = true
@@ -439,6 +437,10 @@ func newPipeline(list []Codec, d dtype.DType, shape []int, fill tensor.Any, dept
 		}
 		p.stages = append(p.stages, s)
 		serialized = serialized || !filter
+	}
+	if !viewed && p.shard == nil { // the list of an array that was created may have no codec bytes
+		views := e.views(false)
+		p.stages, p.filters = append(views, p.stages...), len(views)
 	}
 	p.measure()
 	return p, nil

@@ -152,3 +152,13 @@ func unzstd(dst, b []byte, most int) ([]byte, error) {
 		dst = make([]byte, 0, room)
 	}
 }
+
+// A stage maps bytes to bytes. It may use the capacity of dst, which isn't b's. decode
+// refuses to make more than most bytes.
+type stage struct {
+	name   string
+	encode func(dst, b []byte) ([]byte, error) // nil: it is read only
+	decode func(dst, b []byte, most int) ([]byte, error)
+	grow   func(n int) int // the most bytes that encode makes of n; nil: as many
+	varies bool            // it may make fewer
+}

@@ -38,7 +38,10 @@
 //	bool, int8 … int64, uint8 … uint64, float16, float32, float64, complex64, complex128
 //	version 3 also bfloat16, float8_e4m3fn, float8_e5m2, float8_e4m3fnuz, float8_e5m2fnuz, float8_e8m0fnu
 //
-// Strings, dates, raw bytes and structured types are refused by name.
+// Metadata.Type names other types. datetime64 and timedelta64 are int64. Fixed-length strings and raw bytes have an axis more. Fields of
+// structs are arrays of their own, by Array.Field or the path x.field. Strings of any length and objects are refused by name.
+//
+// CF decodes packed numbers and times by the attributes of the CF conventions.
 //
 // # Untrusted stores
 //

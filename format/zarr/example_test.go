@@ -102,3 +102,37 @@ func ExampleLock() {
 	// true true
 	// <nil>
 }
+
+func ExampleCF() {
+	ctx := context.Background()
+	s := zarr.Memory()
+	a, err := zarr.Create(ctx, s, "t2m", zarr.Metadata{DType: dtype.Int16, Shape: []int{3}, Chunks: []int{3},
+		Attributes: map[string]any{"scale_factor": 0.5, "add_offset": 273, "_FillValue": -1}})
+	if err == nil {
+		err = a.Write(ctx, []int{0}, tensor.FromSlice([]int16{2, -1, 40}, 3).Any())
+	}
+	if err != nil {
+		log.Fatal(err)
+	}
+	kelvin, err := zarr.Open(ctx, s, "t2m", zarr.CF())
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(kelvin.Read(ctx))
+	// Output: [274.  nan 293.] <nil>
+}
+
+func ExampleArray_Text() {
+	ctx := context.Background()
+	a, err := zarr.Create(ctx, zarr.Memory(), "", zarr.Metadata{DType: dtype.Int64, Type: "datetime64[D]", Shape: []int{2}, Chunks: []int{2}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := a.Write(ctx, []int{0}, tensor.FromSlice([]int64{0, 11016}, 2).Any()); err != nil {
+		log.Fatal(err)
+	}
+	t, err := a.Read(ctx)
+	text, _ := a.Text(t)
+	fmt.Println(text, err)
+	// Output: [1970-01-01 2000-02-29] <nil>
+}

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -89,8 +90,8 @@ func (h *Hierarchy) Array(name string) (*Array, error) {
 		return a, nil
 	}
 	open := func(more ...Option) (*Array, error) {
-		if h.group == nil {
-			return Open(context.Background(), h.store, "", append(more, h.opts...)...)
+		if h.group == nil { // root.field is .field
+			return Open(context.Background(), h.store, strings.TrimPrefix(name, h.root), append(more, h.opts...)...)
 		}
 		return h.group.Open(context.Background(), name, append(more, h.opts...)...)
 	}
@@ -105,6 +106,27 @@ func (h *Hierarchy) Array(name string) (*Array, error) {
 		h.arrays[name] = a
 	}
 	return a, err
+}
+
+// spread opens all arrays, and puts the fields of structs in the place of their arrays. An array of a type or a codec that isn't
+// known stays; it is an error when it is asked for.
+func (h *Hierarchy) spread() error {
+	var names []string
+	for _, name := range h.names {
+		a, err := h.Array(name)
+		if err != nil && !errors.Is(err, ErrType) && !errors.Is(err, ErrCodec) {
+			return err
+		}
+		if a == nil || a.meta.Fields == nil {
+			names = append(names, name)
+			continue
+		}
+		for _, f := range a.meta.Fields {
+			names = append(names, name+"."+f.Name)
+		}
+	}
+	h.names = names
+	return nil
 }
 
 // openFile opens a folder or a zip file, with all its arrays.
@@ -135,10 +157,14 @@ func openFile(s *format.Source) (format.File, error) {
 			root = filepath.Base(filepath.Clean(s.Path))
 		}
 		root = strings.TrimSuffix(strings.TrimSuffix(root, ".zip"), ".zarr")
-		h, err = OpenStore(store, root, s.Unfinished, MaxBytes(cmp.Or(s.MaxBytes, 16<<30)))
+		opts := []Option{MaxBytes(cmp.Or(s.MaxBytes, 16<<30))}
+		if s.CF {
+			opts = append(opts, CF())
+		}
+		h, err = OpenStore(store, root, s.Unfinished, opts...)
 	}
-	for i := 0; err == nil && i < len(h.names); i++ {
-		_, err = h.Array(h.names[i])
+	if err == nil {
+		err = h.spread()
 	}
 	if err == nil {
 		h.closer = closer
@@ -160,10 +186,22 @@ func (h *Hierarchy) Info(name string) (i format.Info, err error) {
 		return i, err
 	}
 	m := a.Metadata()
-	i = format.Info{Type: m.DType.String(), DType: m.DType, Shape: m.Shape, Bytes: format.Bytes(m.DType, m.Shape...), Unfinished: m.Unfinished}
+	i = format.Info{Type: cmp.Or(m.Type, m.DType.String()), DType: m.DType, Shape: m.Shape, Bytes: format.Bytes(m.DType, m.Shape...), Unfinished: m.Unfinished}
+	if axes := len(m.Shape) - 1; m.chars > 0 && m.Type != "" {
+		i.Shape, m.Chunks = m.Shape[:axes], m.Chunks[:axes]
+		if m.Inner != nil {
+			m.Inner = m.Inner[:axes]
+		}
+	}
+	if a.text() {
+		i.DType = dtype.Invalid
+	}
 	i.Storage = "chunks " + format.Typed("", m.Chunks)
 	if m.Inner != nil {
 		i.Storage = "shards " + format.Typed("", m.Chunks) + " of chunks " + format.Typed("", m.Inner)
+	}
+	if a.cf != nil {
+		i.Storage = a.cf.String() + ", " + i.Storage
 	}
 	var codecs []string
 	for _, c := range m.Codecs {
@@ -181,16 +219,47 @@ func (h *Hierarchy) Info(name string) (i format.Info, err error) {
 // Tensor reads an array, or the part of it that idx selects.
 func (h *Hierarchy) Tensor(name string, idx ...layout.Index) (tensor.Any, error) {
 	a, err := h.Array(name)
-	if err == nil {
-		err = h.refused[name]
+	if err == nil && a.text() {
+		err = at(name, fail(ErrType, "strings, %s, which no tensor holds", a.meta.Type))
 	}
-	switch {
-	case err != nil:
+	if err != nil {
 		return tensor.Any{}, err
-	case len(idx) == 0:
+	}
+	return h.elements(name, a, idx)
+}
+
+func (h *Hierarchy) elements(name string, a *Array, idx []layout.Index) (tensor.Any, error) {
+	if err := h.refused[name]; err != nil {
+		return tensor.Any{}, err
+	}
+	if len(idx) == 0 {
 		return a.Read(context.Background())
 	}
 	return a.Index(context.Background(), idx...)
+}
+
+// Strings returns the elements of an array of strings or times as text, or the part that idx selects, and its shape. For
+// other arrays list is nil.
+func (h *Hierarchy) Strings(name string, idx ...layout.Index) (list []string, shape []int, err error) {
+	a, err := h.Array(name)
+	if err != nil || !a.text() && !timeName.MatchString(a.meta.Type) {
+		return nil, nil, err
+	}
+	if a.text() && len(idx) > 0 { // the characters are a last axis, also behind an ellipsis
+		if idx = slices.Clone(idx); !slices.Contains(idx, tensor.Ellipsis) {
+			idx = append(idx, tensor.Ellipsis)
+		}
+		idx = append(idx, tensor.Colon)
+	}
+	t, err := h.elements(name, a, idx)
+	if err != nil {
+		return nil, nil, err
+	}
+	if shape = t.Shape(); a.text() {
+		shape = shape[:len(shape)-1]
+	}
+	list, _ = a.Text(t)
+	return append([]string{}, list...), shape, nil
 }
 
 // Close closes the zip file.
@@ -236,7 +305,7 @@ func put(store Store, arrays []format.Array, shape []int) error {
 				chunks[i] = max(1, min(shape[i], x.Tensor.Dim(i)))
 			}
 		}
-		a, err := Create(ctx, store, name, Metadata{DType: x.Tensor.DType(), Shape: x.Tensor.Shape(), Chunks: chunks})
+		a, err := Create(ctx, store, name, Metadata{DType: x.Tensor.DType(), Type: x.Type, Shape: x.Tensor.Shape(), Chunks: chunks})
 		if err == nil {
 			err = a.Write(ctx, make([]int, x.Tensor.Rank()), x.Tensor)
 		}

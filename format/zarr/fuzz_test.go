@@ -148,7 +148,7 @@ func TestHostile(t *testing.T) {
 		}
 	}
 	// A bomb, chunks of a wrong size, and shards whose index lies.
-	bomb, err := newPipeline([]Codec{Zstd(1)}, dtype.Uint8, []int{1 << 22}, tensor.Any{}, 0)
+	bomb, err := newPipeline([]Codec{Zstd(1)}, elementOf(dtype.Uint8), []int{1 << 22}, tensor.Any{}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +156,7 @@ func TestHostile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	small, err := newPipeline([]Codec{Zstd(1)}, dtype.Uint8, []int{1 << 10}, tensor.Any{}, 0)
+	small, err := newPipeline([]Codec{Zstd(1)}, elementOf(dtype.Uint8), []int{1 << 10}, tensor.Any{}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -201,7 +201,7 @@ func (g *Group) write(ctx context.Context, c *consolidated) error {
 func (g *Group) Attributes() map[string]any { return g.attributes }
 
 // Open opens an array of the group by its path below it, by the consolidated metadata
-// if there is any, as the function Open does. Where that says that the array isn't finished, the array's own metadata counts.
+// if there is any, as the function Open does, also a field of an array of structs. Where that says that the array isn't finished, the array's own metadata counts.
 func (g *Group) Open(ctx context.Context, name string, opts ...Option) (*Array, error) {
 	if _, err := place(g.store, name); err != nil {
 		return nil, err

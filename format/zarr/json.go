@@ -286,3 +286,37 @@ func only[T any](where string, fields map[string]T, names ...string) error {
 	}
 	return nil
 }
+
+// extension is a named part of the metadata.
+type extension struct {
+	Name          string          `json:"name"`
+	Configuration json.RawMessage `json:"configuration,omitempty"`
+}
+
+// UnmarshalJSON takes also the short form, the name alone.
+func (e *extension) UnmarshalJSON(b []byte) error {
+	if len(b) > 0 && b[0] == '"' {
+		return json.Unmarshal(b, &e.Name)
+	}
+	fields, err := fieldsOf(b)
+	if err != nil {
+		return err
+	}
+	if err := decode(fields["name"], &e.Name); err != nil {
+		return within("name", err)
+	}
+	e.Configuration = fields["configuration"]
+	return only(e.Name, fields, "name", "configuration", "must_understand")
+}
+
+// parts returns the configuration, which has no other keys than these.
+func (e *extension) parts(keys ...string) (map[string]json.RawMessage, error) {
+	if len(e.Configuration) == 0 {
+		return nil, nil
+	}
+	fields, err := fieldsOf(e.Configuration)
+	if err == nil {
+		err = only(e.Name, fields, keys...)
+	}
+	return fields, err
+}

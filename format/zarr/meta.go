@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"path"
@@ -21,9 +22,20 @@ const MaxRank = 64
 
 // Metadata is what an array is. Version, Separator and Codecs have defaults, the rest
 // is what it is.
+//
+// Type is the type of elements that DType alone doesn't say, as NumPy has it:
+//
+//	datetime64[ns], timedelta64[10s]   DType is int64, and the smallest one is no time
+//	bytes5, void5                      strings and raw bytes: uint8, with a last axis of 5 in Shape, Chunks and Inner
+//	str5                               strings of code points: uint32, with a last axis of 5
+//	struct13                           uint8, with a last axis of 13; Fields has the parts, which Array.Field opens
+//
+// The last axis has no part in the keys of chunks. Create writes times, and none of the others.
 type Metadata struct {
 	Version         int            // 3, also where it is 0, or 2
 	DType           dtype.DType    //
+	Type            string         // of elements that DType alone doesn't say; "": DType says it
+	Fields          []Field        // of an array of structs
 	Shape           []int          //
 	Chunks          []int          // the shape of a chunk or of a shard
 	Inner           []int          // the shape of the inner chunks of shards; nil: chunks are no shards
@@ -37,6 +49,10 @@ type Metadata struct {
 	DimensionNames  []string       // nil, or one for each axis
 	Attributes      map[string]any //
 	Unfinished      string         // who is writing an array of version 3 that isn't finished: see Finish; "": it is
+
+	chars    int      // the last axis, which Type adds; 0: it adds none
+	view     *element // of a field
+	fillless bool     // version 2 says that there is no fill value
 }
 
 // check completes and checks what every version has.
@@ -57,7 +73,9 @@ func (m *Metadata) check() error {
 		return fail(ErrFormat, "separator %.20q; it is / or .", m.Separator)
 	case m.DType == dtype.Invalid || int(m.DType) >= dtype.Count || names[m.DType] == "":
 		return fail(ErrType, "Zarr has no element type %v", m.DType)
-	case len(m.Shape) > MaxRank:
+	case m.Type != "" && m.chars == 0 && (!timeName.MatchString(m.Type) || m.DType != dtype.Int64):
+		return fail(ErrType, "the type %.50q of %v; datetime64[UNIT] and timedelta64[UNIT] of int64 are written", m.Type, m.DType)
+	case len(m.Shape) >= MaxRank && m.chars > 0, len(m.Shape) > MaxRank:
 		return fail(ErrLimit, "rank %d; the most is %d", len(m.Shape), MaxRank)
 	case len(m.Chunks) != len(m.Shape):
 		return fail(ErrFormat, "chunks of shape %v in an array of shape %v", m.Chunks, m.Shape)
@@ -82,40 +100,6 @@ func (m *Metadata) check() error {
 		m.Codecs = []Codec{Zstd(3)}
 	}
 	return nil
-}
-
-// extension is a named part of the metadata.
-type extension struct {
-	Name          string          `json:"name"`
-	Configuration json.RawMessage `json:"configuration,omitempty"`
-}
-
-// UnmarshalJSON takes also the short form, the name alone.
-func (e *extension) UnmarshalJSON(b []byte) error {
-	if len(b) > 0 && b[0] == '"' {
-		return json.Unmarshal(b, &e.Name)
-	}
-	fields, err := fieldsOf(b)
-	if err != nil {
-		return err
-	}
-	if err := decode(fields["name"], &e.Name); err != nil {
-		return within("name", err)
-	}
-	e.Configuration = fields["configuration"]
-	return only(e.Name, fields, "name", "configuration", "must_understand")
-}
-
-// parts returns the configuration, which has no other keys than these.
-func (e *extension) parts(keys ...string) (map[string]json.RawMessage, error) {
-	if len(e.Configuration) == 0 {
-		return nil, nil
-	}
-	fields, err := fieldsOf(e.Configuration)
-	if err == nil {
-		err = only(e.Name, fields, keys...)
-	}
-	return fields, err
 }
 
 // document is zarr.json of an array.
@@ -223,13 +207,11 @@ func parse3(b []byte) (m Metadata, err error) {
 			m.Unfinished = d.Unfinished.By
 		}
 	}
-	if m.DType, err = typeNamed(d.Type.Name); err != nil {
+	k, err := kind3(d.Type, 0)
+	if err != nil {
 		return m, err
 	}
-	if _, err := d.Type.parts(); err != nil {
-		return m, within("data_type", err)
-	}
-	if m.Fill, err = fillOf(d.Fill, m.DType, 3); err != nil {
+	if err := m.take(k, d.Fill); err != nil {
 		return m, err
 	}
 	if d.Names != nil && len(d.Names) != len(m.Shape) {
@@ -277,7 +259,9 @@ func parse3(b []byte) (m Metadata, err error) {
 			m.IndexCodecs = s.index
 		}
 	}
-	return m, m.check()
+	err = m.check()
+	m.deepen()
+	return m, err
 }
 
 func fillOf(raw json.RawMessage, d dtype.DType, version int) (tensor.Any, error) {
@@ -343,9 +327,13 @@ func (m *Metadata) text() ([]byte, error) {
 	}
 	type named struct {
 		document
-		Type string `json:"data_type"`
+		Type any `json:"data_type"`
 	}
-	return json.MarshalIndent(named{d, d.Type.Name}, "", "  ")
+	doc := named{d, d.Type.Name}
+	if _, t := m.times(); t.Name != "" {
+		doc.Type = t
+	}
+	return json.MarshalIndent(doc, "", "  ")
 }
 
 // read returns a document of metadata.
@@ -373,12 +361,29 @@ func place(s Store, p string) (string, error) {
 }
 
 // Open opens the array at a path of the store, "" for its root, of version 3 or 2. A group there is an error
-// that wraps ErrNode. An array that isn't finished is one that wraps ErrUnfinished, without the option Unfinished.
+// that wraps ErrNode. An array that isn't finished is one that wraps ErrUnfinished, without the option Unfinished. Where nothing is there
+// and the path has a dot, it is the field behind the dot of an array of structs: x.lat, or .lat at the root.
 func Open(ctx context.Context, s Store, p string, opts ...Option) (*Array, error) {
 	p, err := place(s, p)
 	if err != nil {
 		return nil, err
 	}
+	a, err := open(ctx, s, p, opts)
+	absent := err
+	for i := len(p); errors.Is(err, fs.ErrNotExist); {
+		if i = strings.LastIndexByte(p[:i], '.'); i <= strings.LastIndexByte(p, '/') {
+			return nil, absent
+		}
+		if a, err = open(ctx, s, strings.TrimSuffix(p[:i], "/"), opts); err == nil && a.meta.Fields != nil {
+			return a.Field(p[i+1:])
+		} else if err == nil || errors.Is(err, ErrNode) {
+			return nil, absent
+		}
+	}
+	return a, err
+}
+
+func open(ctx context.Context, s Store, p string, opts []Option) (*Array, error) {
 	key := path.Join(p, "zarr.json")
 	b, err := read(ctx, s, key)
 	var m Metadata
@@ -420,6 +425,9 @@ func Create(ctx context.Context, s Store, p string, m Metadata, opts ...Option) 
 	}
 	if err := m.check(); err != nil {
 		return nil, at(p, err)
+	}
+	if m.chars > 0 || m.view != nil || settingsOf(opts).cf {
+		return nil, at(p, fail(ErrType, "%s and views of elements are read, not written", cmp.Or(m.Type, "fields")))
 	}
 	if err := free(ctx, s, p); err != nil {
 		return nil, err
@@ -466,4 +474,51 @@ func Create(ctx context.Context, s Store, p string, m Metadata, opts ...Option) 
 		return nil, at(key, err)
 	}
 	return a, nil
+}
+
+// take makes a kind the element type of an array whose other metadata is known, with an axis more where it has one.
+func (m *Metadata) take(k kind, fill json.RawMessage) error {
+	b, err := k.fill(fill, m.Version)
+	if err != nil {
+		return err
+	}
+	m.DType, m.Type, m.Fields, m.chars = k.d, k.name, k.fields, k.chars
+	if k.chars == 0 {
+		m.Fill, err = scalar(b, k.d)
+		return err
+	}
+	m.Fill, err = rowOf(b, k)
+	return err
+}
+
+// deepen adds the axis of a type that has one.
+func (m *Metadata) deepen() {
+	if m.chars == 0 {
+		return
+	}
+	m.Shape, m.Chunks = append(slices.Clone(m.Shape), m.chars), append(slices.Clone(m.Chunks), m.chars)
+	if m.Inner != nil {
+		m.Inner = append(slices.Clone(m.Inner), m.chars)
+	}
+	if m.DimensionNames != nil {
+		m.DimensionNames = append(slices.Clone(m.DimensionNames), "")
+	}
+}
+
+// times returns the names that Create writes: NumPy's code and the data_type of version 3.
+func (m *Metadata) times() (code string, v3 extension) {
+	form := timeName.FindStringSubmatch(m.Type)
+	if form == nil {
+		return "", extension{}
+	}
+	v3.Name = "numpy." + form[1]
+	v3.Configuration = json.RawMessage(fmt.Sprintf(`{"unit":%q,"scale_factor":%s}`, form[3], cmp.Or(form[2], "1")))
+	code = "M8"
+	if form[1] == "timedelta64" {
+		code = "m8"
+	}
+	if form[3] != "generic" {
+		code += "[" + form[2] + form[3] + "]"
+	}
+	return code, v3
 }

@@ -65,7 +65,7 @@ type sharding struct {
 // maxDepth is how many shards may lie in each other. Each takes the memory of a chunk.
 const maxDepth = 4
 
-func shardingOf(c Codec, d dtype.DType, shape []int, fill tensor.Any, depth int) (*sharding, error) {
+func shardingOf(c Codec, e element, shape []int, fill tensor.Any, depth int) (*sharding, error) {
 	if depth > maxDepth {
 		return nil, fail(ErrLimit, "more than %d shards in each other", maxDepth)
 	}
@@ -73,32 +73,35 @@ func shardingOf(c Codec, d dtype.DType, shape []int, fill tensor.Any, depth int)
 	if err != nil {
 		return nil, err
 	}
-	return newSharding(d, shape, fill, config, depth)
+	if e.chars > 0 && len(config.chunk) == len(shape)-1 {
+		config.chunk = append(config.chunk, shape[len(shape)-1])
+	}
+	return newSharding(e, shape, fill, config, depth)
 }
 
-func newSharding(d dtype.DType, shape []int, fill tensor.Any, c shardCodec, depth int) (*sharding, error) {
+func newSharding(e element, shape []int, fill tensor.Any, c shardCodec, depth int) (*sharding, error) {
 	s := &sharding{shape: shape, n: 1, start: c.start, fill: fill}
 	if len(c.chunk) != len(shape) {
 		return nil, fail(ErrFormat, "inner chunks of shape %v in shards of %v", c.chunk, shape)
 	}
-	for i, e := range c.chunk {
-		if e < 1 || shape[i]%e != 0 {
+	for i, n := range c.chunk {
+		if n < 1 || shape[i]%n != 0 {
 			return nil, fail(ErrFormat, "inner chunks of shape %v don't divide shards of %v", c.chunk, shape)
 		}
-		s.grid = append(s.grid, shape[i]/e)
-		s.n *= shape[i] / e // below the bytes of a chunk, which fit
+		s.grid = append(s.grid, shape[i]/n)
+		s.n *= shape[i] / n // below the bytes of a chunk, which fit
 	}
 	if s.n > 1<<27 {
 		return nil, fail(ErrLimit, "a shard of %d inner chunks", s.n)
 	}
 	var err error
-	if s.index, err = newPipeline(c.index, dtype.Uint64, append(slices.Clone(s.grid), 2), tensor.Any{}, maxDepth); err != nil {
+	if s.index, err = newPipeline(c.index, elementOf(dtype.Uint64), append(slices.Clone(s.grid), 2), tensor.Any{}, maxDepth); err != nil {
 		return nil, within("index_codecs", err)
 	}
 	if slices.ContainsFunc(s.index.stages, func(s stage) bool { return s.varies }) {
 		return nil, fail(ErrCodec, "index_codecs: an index whose size varies")
 	}
-	s.inner, err = newPipeline(c.codecs, d, c.chunk, fill, depth)
+	s.inner, err = newPipeline(c.codecs, e, c.chunk, fill, depth)
 	return s, err
 }
 

@@ -53,16 +53,13 @@ func parse2(b, attributes []byte) (m Metadata, err error) {
 	if d.Format != 2 {
 		return m, fail(ErrFormat, "zarr_format %d in a .zarray", d.Format)
 	}
-	var code string
-	if json.Unmarshal(d.Type, &code) != nil {
-		return m, fail(ErrType, "dtype %.100s is a structured type; numbers and bool are read", d.Type)
-	}
-	m = Metadata{Version: 2, Shape: d.Shape, Chunks: d.Chunks, Separator: d.Separator, Codecs: []Codec{}}
-	var big bool
-	if m.DType, big, err = typeCoded(code); err != nil {
+	k, err := kind2(d.Type, 0)
+	if err != nil {
 		return m, err
 	}
-	if m.Fill, err = fillOf(d.Fill, m.DType, 2); err != nil {
+	m = Metadata{Version: 2, Shape: d.Shape, Chunks: d.Chunks, Separator: d.Separator, Codecs: []Codec{}}
+	m.fillless = len(d.Fill) == 0 || string(d.Fill) == "null"
+	if err := m.take(k, d.Fill); err != nil {
 		return m, err
 	}
 	if m.Attributes, err = attributesOf(attributes); err != nil {
@@ -82,7 +79,7 @@ func parse2(b, attributes []byte) (m Metadata, err error) {
 	default:
 		return m, fail(ErrFormat, "order %.20q; it is C or F", d.Order)
 	}
-	m.Codecs = append(m.Codecs, Bytes(big))
+	m.Codecs = append(m.Codecs, Bytes(k.big))
 	for _, f := range append(slices.Clone(d.Filters), d.Compressor) {
 		if f == nil {
 			continue
@@ -97,7 +94,9 @@ func parse2(b, attributes []byte) (m Metadata, err error) {
 		}
 		m.Codecs = append(m.Codecs, Codec{numcodecs + id, f})
 	}
-	return m, m.check()
+	err = m.check()
+	m.deepen()
+	return m, err
 }
 
 func backwards(rank int) []int {
@@ -113,6 +112,9 @@ func (m *Metadata) text2() ([]byte, error) {
 	code, err := codeOf(m.DType)
 	if err != nil {
 		return nil, err
+	}
+	if time, _ := m.times(); time != "" {
+		code = "<" + time
 	}
 	d := document2{Format: 2, Shape: append([]int{}, m.Shape...), Chunks: append([]int{}, m.Chunks...), Order: "C", Separator: m.Separator, Fill: fillText(m.fillBytes(), m.DType)}
 	for _, c := range m.Codecs {

@@ -2,6 +2,7 @@ package zarr
 
 import (
 	"context"
+	"errors"
 	"hash/maphash"
 	"runtime"
 	"slices"
@@ -117,6 +118,9 @@ func (a *Array) WriteChunk(ctx context.Context, t tensor.Any, index ...int) erro
 // writeChunk fills the part of a chunk beyond the array, and writes.
 func (a *Array) writeChunk(ctx context.Context, t tensor.Any, index []int, within int) error {
 	key := a.ChunkKey(index...)
+	if a.view {
+		return at(key, fail(errors.ErrUnsupported, "a view of elements, as of a field or by CF, is read only"))
+	}
 	if err := ctx.Err(); err != nil {
 		return at(key, err)
 	}

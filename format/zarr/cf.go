@@ -1,0 +1,401 @@
+package zarr
+
+import (
+	"cmp"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"math/bits"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// CF decodes numbers as the attributes of the CF conventions say: scale_factor and add_offset, _FillValue and missing_value, units of time,
+// and _Unsigned of netCDF. An array that is opened so is read only.
+//
+//   - Integers become float64, float16, bfloat16 and float32 become float32: the number times the factor plus the offset, computed in float64.
+//     Those that stand for none become NaN. In version 2 the fill value is one of them where xarray has written the array, or
+//     kerchunk, which _ARRAY_DIMENSIONS shows. An integer that float64 has no number for is an error, unless it is scaled.
+//   - Numbers of days, hours, minutes, seconds or less since a date become datetime64, int64 by Metadata.Type: integers of seconds, or
+//     of the unit if it is smaller; floats of nanoseconds, or microseconds where the date is far from 1970. Those that stand for none become NaT. A
+//     time beyond int64 is an error. Where the fill value of chunks that aren't there is such a number or time, it stands for none.
+//   - The calendars are standard, gregorian and proleptic_gregorian. Numbers of another one, of months and of years stay as they are.
+//
+// Structs, strings and arrays without these attributes stay as they are. The rules: cfconventions.org, chapters 2.5, 4.4 and 8.1;
+// the attribute _Unsigned: docs.unidata.ucar.edu, NetCDF Users Guide, Attribute Conventions.
+func CF() Option { return Option{cf: true} }
+
+// A cf says how stored numbers are decoded.
+type cf struct {
+	from, to dtype.DType
+	scale    float64
+	offset   float64
+	scaled   bool
+	missing  []uint64 // by their bits
+	nan      bool     // NaN is to be found among floats: they become times
+	// Of times: the number of units since base, in units of the result.
+	time bool
+	base int64
+	per  int64 // how many of the result's units are in one of the stored
+}
+
+// cfOf changes the element type to the one that the attributes say, and completes e. It returns nil where nothing is to be decoded.
+func cfOf(m *Metadata, e *element) (*cf, error) {
+	d := m.DType
+	if !d.IsInteger() && !slices.Contains([]dtype.DType{dtype.Float16, dtype.BFloat16, dtype.Float32, dtype.Float64}, d) {
+		return nil, nil
+	}
+	c := &cf{from: d, scale: 1}
+	if text, ok := m.Attributes["_Unsigned"].(string); ok && d.IsInteger() {
+		c.from = signed(d, text != "true")
+	}
+	c.to = c.from
+	for name, to := range map[string]*float64{"scale_factor": &c.scale, "add_offset": &c.offset} {
+		v, there, err := number(m.Attributes, name)
+		if err != nil {
+			return nil, err
+		}
+		if there {
+			*to, c.scaled = v, true
+		}
+	}
+	if err := c.absent(m); err != nil {
+		return nil, err
+	}
+	typ, err := c.times(m.Attributes)
+	switch {
+	case err != nil:
+		return nil, err
+	case c.time:
+		c.to, c.nan = dtype.Int64, !d.IsInteger()
+	case !c.scaled && len(c.missing) == 0:
+		if c.from == d {
+			return nil, nil
+		}
+	case d.IsInteger() || d == dtype.Float64:
+		c.to = dtype.Float64
+	default:
+		c.to = dtype.Float32
+	}
+	fill := m.fillBytes()
+	b := append([]byte{}, fill...)
+	out, err := c.apply(nil, b, math.MaxInt)
+	if err != nil { // it stands for none
+		out = make([]byte, c.to.Size())
+		putWord(out, c.none())
+	}
+	m.DType, m.Type = c.to, typ
+	e.d, e.then = c.to, []stage{c.stage()}
+	m.Fill, err = tensor.Make(c.to)
+	if err == nil {
+		raw, _ := tensor.Bytes(m.Fill)
+		copy(raw, out)
+	}
+	return c, err
+}
+
+// signed is the integer of a type's size with a sign or without.
+func signed(d dtype.DType, sign bool) dtype.DType {
+	list := []dtype.DType{dtype.Uint8, dtype.Uint16, dtype.Uint32, dtype.Uint64}
+	if sign {
+		list = []dtype.DType{dtype.Int8, dtype.Int16, dtype.Int32, dtype.Int64}
+	}
+	return list[bits.Len(uint(d.Size()))-1]
+}
+
+// number reads an attribute that is a number, or a list of one.
+func number(attributes map[string]any, name string) (v float64, there bool, err error) {
+	x, there := attributes[name]
+	if list, ok := x.([]any); ok && len(list) == 1 {
+		x = list[0]
+	}
+	v, ok := x.(float64)
+	if there && (!ok || math.IsInf(v, 0) || v != v) {
+		return 0, true, fail(ErrFormat, "the attribute %s is %.100v; it is a finite number", name, x)
+	}
+	return v, there, nil
+}
+
+// absent finds the numbers that stand for none.
+func (c *cf) absent(m *Metadata) error {
+	for _, name := range []string{"_FillValue", "missing_value"} {
+		x, there := m.Attributes[name]
+		list, ok := x.([]any)
+		if !ok && there {
+			list = []any{x}
+		}
+		for _, x := range list {
+			v, ok := x.(float64)
+			if text, isText := x.(string); isText {
+				if b, err := base64.StdEncoding.DecodeString(text); err == nil && len(b) == 8 && c.from.IsFloat() { // as xarray writes version 3
+					v, ok = math.Float64frombits(binary.LittleEndian.Uint64(b)), true
+				} else if v, err = strconv.ParseFloat(text, 64); err == nil {
+					ok = true
+				}
+			}
+			if !ok {
+				return fail(ErrFormat, "the attribute %s is %.100v; it is a number", name, x)
+			}
+			c.miss(v)
+		}
+	}
+	if _, xarray := m.Attributes["_ARRAY_DIMENSIONS"]; m.Version == 2 && xarray && !m.fillless {
+		if w := word(m.fillBytes()); c.from.IsInteger() {
+			c.missing = append(c.missing, w)
+		} else {
+			c.miss(c.from.Format().Value(uint16(w)))
+		}
+	}
+	return nil
+}
+
+// miss adds a number that stands for none. One that no element can have is none of them.
+func (c *cf) miss(v float64) {
+	d := c.from
+	b := make([]byte, d.Size())
+	switch {
+	case v != v:
+	case v == 0 && d.IsFloat():
+		c.missing = append(c.missing, 0, 1<<(8*d.Size()-1))
+	case d == dtype.Float64:
+		c.missing = append(c.missing, math.Float64bits(v))
+	case d == dtype.Float32:
+		c.missing = append(c.missing, uint64(math.Float32bits(float32(v))))
+	case !d.IsInteger():
+		c.missing = append(c.missing, uint64(d.Format().Round(v)))
+	case v == math.Trunc(v) && v >= -(1<<63) && v <= 1<<64:
+		w := uint64(math.MaxUint64)
+		switch {
+		case v < 1<<63 && v < 0:
+			w = uint64(int64(v))
+		case v == 1<<63 && d == dtype.Int64: // 2^63 - 1 as JSON's float64 has it
+			w = math.MaxInt64
+		case v < 1<<64:
+			w = uint64(v)
+		}
+		if size := 8 * d.Size(); size < 64 && v >= float64(uint64(1)<<size) || size < 64 && v < -float64(uint64(1)<<(size-1)) {
+			return
+		}
+		putWord(b, w)
+		c.missing = append(c.missing, word(b))
+	}
+}
+
+// unitNames has the names of units, each with its nanoseconds.
+var unitNames = map[string]int64{"d": 864e11, "day": 864e11, "h": 36e11, "hr": 36e11, "hour": 36e11, "min": 6e10, "minute": 6e10, "s": 1e9, "sec": 1e9, "second": 1e9,
+	"ms": 1e6, "msec": 1e6, "millisec": 1e6, "millisecond": 1e6, "us": 1e3, "microsec": 1e3, "microsecond": 1e3, "ns": 1, "nanosec": 1, "nanosecond": 1}
+
+var sinceForm = regexp.MustCompile(`^\s*([\pL_]+)\s+since\s+(\d{1,5})-(\d{1,2})-(\d{1,2})(?:[T\s]+(\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:\.(\d{1,9})0*)?)?)?\s*(?:Z|UTC|GMT|0{1,2}:?0{0,2}|([+-])(\d{1,2}):?(\d{2})?)?\s*$`)
+
+// times reads units since a date, and returns the type of such times, "" where there are none.
+func (c *cf) times(attributes map[string]any) (string, error) {
+	text, _ := attributes["units"].(string)
+	name, _, since := strings.Cut(strings.TrimSpace(text), " since ")
+	name = strings.ToLower(strings.TrimSpace(name))
+	unit, known := unitNames[name]
+	if !known {
+		unit, known = unitNames[strings.TrimSuffix(name, "s")]
+	}
+	calendar, _ := attributes["calendar"].(string)
+	calendar = strings.ToLower(cmp.Or(calendar, "standard"))
+	mixed := calendar == "standard" || calendar == "gregorian"
+	if !since || !known || !mixed && calendar != "proleptic_gregorian" {
+		return "", nil
+	}
+	form := sinceForm.FindStringSubmatch(strings.TrimSpace(text))
+	if form == nil {
+		return "", fail(ErrFormat, "the units %.100q: the date isn't of the form 2000-01-31 12:00:00; without CF the numbers are read", text)
+	}
+	at := func(i int) int { n, _ := strconv.Atoi(form[i]); return n }
+	y, m, d := at(2), at(3), at(4)
+	if m < 1 || m > 12 || d < 1 || d > monthOf(y, m, d, mixed) || at(5) > 23 || at(6) > 59 || at(7) > 60 || mixed && y == 0 || at(10) > 18 || at(11) > 59 {
+		return "", fail(ErrFormat, "the units %.100q: there is no such date", text)
+	}
+	zone := int64(at(10)*3600 + at(11)*60)
+	if form[9] == "-" {
+		zone = -zone
+	}
+	seconds := days(y, m, d, mixed)*86400 + int64(at(5)*3600+at(6)*60+at(7)) - zone
+	frac, _ := strconv.ParseInt((form[8] + "000000000")[:9], 10, 64)
+	step := min(unit, 1e9) // nanoseconds of the result's unit
+	for frac%step != 0 {
+		step /= 1000
+	}
+	if c.scaled || !c.from.IsInteger() {
+		step = 1
+	}
+	if hi, lo := bits.Mul64(uint64(max(seconds, -seconds)), uint64(1e9/step)); step == 1 && (hi != 0 || lo > math.MaxInt64-1e9) {
+		if step = 1000; c.from.IsInteger() && !c.scaled {
+			return "", fail(ErrLimit, "the units %.100q: nanoseconds since 1970 are beyond int64", text)
+		}
+	}
+	c.time, c.base, c.per = true, seconds*(1e9/step)+frac/step, unit/step
+	return "datetime64[" + map[int64]string{1e9: "s", 1e6: "ms", 1e3: "us", 1: "ns"}[step] + "]", nil
+}
+
+// monthOf returns the last day of the month of a date, and 0 for the days that the calendar left out in 1582.
+func monthOf(y, m, d int, mixed bool) int {
+	switch {
+	case !mixed || y != 1582 || m != 10:
+		return int(days(y+m/12, m%12+1, 1, mixed) - days(y, m, 1, mixed))
+	case d > 4 && d < 15:
+		return 0
+	}
+	return 31
+}
+
+// days since 1970-01-01 of a date of the Gregorian calendar; of one before 1582-10-15, if mixed, of the Julian.
+func days(y, m, d int, mixed bool) int64 {
+	julian := mixed && (y < 1582 || y == 1582 && (m < 10 || m == 10 && d < 15))
+	// Years begin in March, so that the day of a leap year is the last. Source: E. G. Richards, Mapping Time, 1998, chapter 25.
+	a := (14 - m) / 12
+	y, m = y+4800-a, m+12*a-3
+	n := int64(d + (153*m+2)/5 + 365*y + y/4)
+	if julian {
+		return n - 32083 - 2440588
+	}
+	return n - int64(y/100) + int64(y/400) - 32045 - 2440588
+}
+
+// unixOf is the time of a number of units.
+func (c *cf) unixOf(w uint64, v float64) (int64, error) {
+	far := func() (int64, error) {
+		return 0, fail(ErrLimit, "CF: the time %v is beyond int64; without CF the numbers are read", v)
+	}
+	var n int64
+	switch {
+	case !c.from.IsFloat() && !c.scaled:
+		if c.from.IsSigned() {
+			shift := 64 - 8*c.from.Size()
+			n = int64(w<<shift) >> shift
+		} else if n = int64(w); n < 0 {
+			return far()
+		}
+		if n > math.MaxInt64/c.per || n < -math.MaxInt64/c.per {
+			return far()
+		}
+		n *= c.per
+	default:
+		// The whole units are exact; the rest of one is rounded once.
+		v = float64(c.scale*v) + c.offset
+		whole := math.Floor(v)
+		if !(math.Abs(whole) < float64(math.MaxInt64/max(c.per, 1))) {
+			return far()
+		}
+		n = int64(whole)*c.per + int64(math.RoundToEven((v-whole)*float64(c.per)))
+		if c.per == 0 { // nanoseconds in a result of microseconds
+			n = int64(math.RoundToEven(v / 1000))
+		}
+	}
+	if sum := n + c.base; (sum > n) == (c.base > 0) && sum != math.MinInt64 || c.base == 0 {
+		return sum, nil
+	}
+	return far()
+}
+
+// String says how a number is made.
+func (c *cf) String() string {
+	text := "of " + c.from.String()
+	if c.scale != 1 {
+		text += fmt.Sprintf(" · %v", c.scale)
+	}
+	if c.offset != 0 {
+		text += fmt.Sprintf(" + %v", c.offset)
+	}
+	if c.missing != nil {
+		text += " with gaps"
+	}
+	return text
+}
+
+// stage is the decoding as a stage behind all others.
+func (c *cf) stage() stage {
+	return stage{name: "CF", decode: c.apply, grow: func(n int) int { return times(n/c.to.Size(), c.from.Size()) }}
+}
+
+// apply decodes elements in the machine's order.
+func (c *cf) apply(dst, b []byte, most int) ([]byte, error) {
+	size, to := c.from.Size(), c.to.Size()
+	n := len(b) / size
+	if len(b)%size != 0 || n > most/to {
+		return nil, errors.New("the bytes are no whole elements of the chunk")
+	}
+	if c.to.IsInteger() && !c.time { // by _Unsigned alone
+		return b, nil
+	}
+	out := sized(dst, n*to)
+	nan := c.none()
+	for i := range n {
+		w := word(b[i*size : (i+1)*size])
+		v := c.value(w)
+		r := nan
+		switch none := slices.Contains(c.missing, w) || v != v; {
+		case none:
+			if v != v && !c.nan { // as it was
+				r = c.bits(float64(c.scale*v) + c.offset)
+			}
+		case c.time:
+			t, err := c.unixOf(w, v)
+			if err != nil {
+				return nil, err
+			}
+			r = uint64(t)
+		default:
+			if c.scaled {
+				v = float64(c.scale*v) + c.offset
+			} else if !c.from.IsFloat() && size == 8 && !exact(w, v, c.from.IsSigned()) {
+				return nil, fail(ErrLimit, "CF: float64 has no %s; without CF the integers are read", decimal(w, c.from.IsSigned()))
+			}
+			r = c.bits(v)
+		}
+		putWord(out[i*to:(i+1)*to], r)
+	}
+	return out, nil
+}
+
+// none has the bits of NaN or NaT.
+func (c *cf) none() uint64 {
+	switch {
+	case c.time:
+		return 1 << 63
+	case c.to == dtype.Float32:
+		return 0x7fc00000
+	}
+	return 0x7ff8000000000000
+}
+
+func (c *cf) bits(v float64) uint64 {
+	if c.to == dtype.Float32 {
+		return uint64(math.Float32bits(float32(v)))
+	}
+	return math.Float64bits(v)
+}
+
+func (c *cf) value(w uint64) float64 {
+	if c.from == dtype.Float16 || c.from == dtype.BFloat16 {
+		return c.from.Format().Value(uint16(w))
+	}
+	return valueOf(w, c.from)
+}
+
+// exact reports whether v is the integer w.
+func exact(w uint64, v float64, sign bool) bool {
+	if sign {
+		return v < 1<<63 && int64(v) == int64(w)
+	}
+	return v < 1<<64 && uint64(v) == w
+}
+
+func decimal(w uint64, sign bool) string {
+	if sign {
+		return fmt.Sprint(int64(w))
+	}
+	return fmt.Sprint(w)
+}
