@@ -26,7 +26,7 @@ bench/zarr                  240       0
 chunk                      4350       0
 chunk/internal/expr         520       0
 chunk/job                   510       0
-cmd/ashlar                 7530       0
+cmd/ashlar                 7650       0
 conformance                7620       0
 conformance/verify         2400       0
 device                     3020       0
@@ -41,6 +41,7 @@ examples/sharding           210       0
 examples/voice              220       0
 format                      570       0
 format/csv                  820       0
+format/gguf                1480       0
 format/image               1340       0
 format/npy                 1560       0
 format/raw                  240       0

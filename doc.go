@@ -24,6 +24,7 @@
 //	format/              opens and writes files whatever their format: a registry, atomic files
 //	format/npy/          NumPy's npy and npz files
 //	format/safetensors/  safetensors files, mapped
+//	format/gguf/         GGUF files, mapped
 //	format/image/        PNG and JPEG pictures as tensors
 //	format/csv/          CSV, TSV and other text tables
 //	format/raw/          elements without a header

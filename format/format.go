@@ -6,7 +6,7 @@
 //
 //	f, err := format.Open("weights.npz")
 //
-// format/npy registers npy and npz, format/safetensors a file and an index of several, and format/zarr, csv, raw and image
+// format/npy registers npy and npz, format/safetensors a file and an index of several, format/gguf GGUF files, and format/zarr, csv, raw and image
 // theirs. onnx/weights registers models, whose arrays are their weights. The callers of this package are the command ashlar
 // and the page of module web. A program that knows its format needs the format's package alone.
 package format

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/format"
+	"github.com/ashlar-go/ashlar/format/gguf"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/pack"
@@ -42,10 +43,22 @@ func (v *conversion) run(in string) error {
 	if err != nil {
 		return badSlice(in, v.sliceText, err)
 	}
+	var kept []string
 	for i := range items {
-		if err := v.change(&items[i]); err != nil {
+		x := &items[i]
+		if len(items) > 1 && !v.blocks(x.Tensor) {
+			kept = append(kept, x.Name)
+			continue
+		}
+		if err := v.change(x); err != nil {
 			return fmt.Errorf("%s: %w", in, err)
 		}
+	}
+	if len(kept) > 0 && len(kept) == len(items) {
+		return fmt.Errorf("%s: none of its %d arrays are floats in rows of whole blocks of %s", in, len(items), v.storage.Format.Name())
+	}
+	if kept != nil {
+		fmt.Fprintf(v.p.stderr, "ashlar: warning: %s: kept as they are, since they aren't floats in rows of whole blocks of %s%s\n", s.name, v.storage.Format.Name(), listed(kept))
 	}
 	if len(items) != 1 && !v.to.Several {
 		names := make([]string, len(items))
@@ -161,9 +174,27 @@ func (v *conversion) readScales(text string) (err error) {
 	return nil
 }
 
+// blocks says whether a tensor can have the format of --dtype, if it is one of blocks.
+func (v *conversion) blocks(t tensor.Any) bool {
+	if !inRows(v.storage.Format) {
+		return true
+	}
+	_, err := pack.NewSpec(dtype.Float32, t.Shape(), pack.Options{Format: v.storage.Format})
+	return err == nil && t.Rank() > 1 && t.DType().IsFloat() && t.DType() != dtype.Float64
+}
+
+// inRows says whether a format is one of blocks in rows, without tiles.
+func inRows(f pack.Format) bool {
+	if f == nil {
+		return false
+	}
+	_, err := pack.NewSpec(dtype.Float32, []int{f.Group()}, pack.Options{Format: f})
+	return err == nil
+}
+
 // change converts the elements of a tensor, and packs it.
 func (v *conversion) change(x *format.Array) (err error) {
-	if v.to.Name == "safetensors" && v.sliceText == "" && v.p.reading.as == dtype.Invalid && !v.packed {
+	if holds := v.to.Name == "safetensors" || v.to.Name == "gguf" && gguf.TypeOf(x.Tensor) != ""; holds && v.sliceText == "" && v.p.reading.as == dtype.Invalid && !v.packed {
 		return nil
 	}
 	if x.Tensor, err = unpacked(x.Tensor); err != nil {

@@ -23,13 +23,15 @@ that the end of its name says, or --to:
   .npy           one tensor                      --order F for column-major
   .npz           several, by name                --order F for column-major
   .safetensors   several, by name
+  .gguf          several, by name, with at most four axes
   .zarr          several, by name, in a folder; .zarr.zip in a zip file
   .csv .tsv      one of rank 1 or 2, as text     --header, --delimiter
   .bin .raw      one, its elements alone         --order F for column-major
   .png .jpg      one of (C,H,W), (H,W,C) or (H,W), uint8 or floats in 0 to 1   --axes
   .onnx          a model, see below              --into, --inputs, --outputs
 
-IN may be any of these, a safetensors index, a pb file, or an ONNX model. The
+IN may be any of these, a safetensors index, a pb file, or an ONNX model. Of a
+GGUF model that is split into files it is any of them. The
 tensors of a model are its weights, also those in graphs inside nodes. All tensors
 are written, or the one of --name or #NAME. Where IN holds one without a name,
 --name is the one it gets. An array that no tensor holds, as one of strings, is an
@@ -56,6 +58,12 @@ for one for BLOCK positions along it. With it int8 and uint8 are scaled, too. Pa
 tensors are read like any other. From a safetensors file to another they stay as
 they are if no flag changes them.
 
+Blocks, in safetensors and GGUF files. --dtype q4_0, q8_0, q4_k and q6_k are GGUF's,
+in both. mxfp8_e4m3, mxfp8_e5m2, mxfp6_e2m3, mxfp6_e3m2, mxfp4, mxint8 and nvfp4 are
+microscaled, in safetensors files. Of several tensors those that aren't floats, have
+one axis, or have rows of other lengths stay as they are, and a warning names them.
+Blocks stay as they are from a GGUF file to another, or to a safetensors file.
+
 Where OUT has a row of names, it is IN's, or numbers.
 
 OUT appears when it is whole. An earlier file stays until then. A write-protected
@@ -65,6 +73,7 @@ and output; --from and --to say the format then.`,
   ashlar convert testdata/digits.onnx weights.safetensors --dtype float16
   ashlar convert weights.npz weights.safetensors --layout tile --dtype bfp8
   ashlar convert weights.npz weights.safetensors --name w --dtype int4 --scales 0/32
+  ashlar convert weights.npz weights.gguf --dtype q8_0
   ashlar convert mixed.npz numbers.safetensors --skip
   ashlar convert samples.bin samples.npy --dtype int16 --shape 100,2
   ashlar convert trained.safetensors new.onnx --into model.onnx
@@ -119,18 +128,21 @@ and output; --from and --to say the format then.`,
 		}
 		scaled := v.integers.Bits > 0
 		if v.packed = stored != "" || v.storage.Format != nil || scaled; v.packed {
-			if scaled && stored == "" {
+			rows := inRows(v.storage.Format)
+			if (scaled || rows) && stored == "" {
 				stored = "rows"
 			}
 			if v.storage.Tile, err = tileNamed(stored); err != nil {
 				return usagef(c, "--layout %s: %v", stored, err)
 			}
 			switch {
-			case v.to.Name != "safetensors":
+			case v.to.Name != "safetensors" && !(v.to.Name == "gguf" && rows):
 				return usagef(c, "--layout, block floats and scaled integers: %s files have no place for them, safetensors files have", v.to.Name)
+			case rows && v.storage.Tile != pack.Tile{}:
+				return usagef(c, "--layout %s: %s is always in rows", stored, v.storage.Format.Name())
 			case v.several && v.storage.Tile != pack.Tile{}:
 				return usagef(c, "--layout %s: integers with several scales are in rows", stored)
-			case v.storage.Format != nil && v.storage.Tile == pack.Tile{}:
+			case v.storage.Format != nil && !rows && v.storage.Tile == pack.Tile{}:
 				return usagef(c, "--layout rows: %s is always in tiles", v.storage.Format.Name())
 			}
 		}

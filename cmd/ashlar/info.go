@@ -23,7 +23,7 @@ func (p *program) infoCommand() *cobra.Command {
 		Use:   "info FILE...",
 		Short: "Print what is in files, from their headers",
 		Long: `Info prints what files hold: the names, element types, shapes and sizes of the
-arrays in npy, npz, safetensors, Zarr and pb files and of pictures; of an ONNX
+arrays in npy, npz, safetensors, GGUF, Zarr and pb files and of pictures; of an ONNX
 model its inputs, outputs, weights, parameters and operators. Bytes of weights are
 used in place or copied. Parts that this program can't run are listed, also those
 in graphs inside nodes. Elements aren't read, but for small weights that shapes may

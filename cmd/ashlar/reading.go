@@ -17,7 +17,7 @@ import (
 )
 
 // formatNames are the formats that the command line names.
-const formatNames = "npy, npz, safetensors, zarr, csv, tsv, raw, png, jpeg"
+const formatNames = "npy, npz, safetensors, gguf, zarr, csv, tsv, raw, png, jpeg"
 
 // formatNamed returns the format of a name, nil if there is none.
 func formatNamed(name string) *format.Format {

@@ -24,13 +24,13 @@ func (p *program) showCommand() *cobra.Command {
 shortened beyond 1000 elements. FILE is one of:
 
   an npy, pb, CSV, TSV or raw file
-  an npz, safetensors or Zarr file, with #NAME where it has several arrays
+  an npz, safetensors, GGUF or Zarr file, with #NAME where it has several arrays
   an ONNX model, with the #NAME of a weight
   a picture, which is uint8 of (channels, height, width)
   -, standard input; -#NAME needs -- before it, as it looks like a flag
 
 --slice takes the text between NumPy's brackets: numbers, start:stop:step, ...,
-None. Of npy, safetensors and raw files, and of npz files that aren't compressed,
+None. Of npy, safetensors, GGUF and raw files, and of npz files that aren't compressed,
 no more is read.
 
 --heatmap shows the size of numbers instead: by colours on a terminal, else by

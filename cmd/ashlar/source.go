@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/ashlar-go/ashlar/format"
+	"github.com/ashlar-go/ashlar/format/gguf"
 	"github.com/ashlar-go/ashlar/format/image"
 	"github.com/ashlar-go/ashlar/format/npy"
 	"github.com/ashlar-go/ashlar/format/safetensors"
@@ -158,7 +159,7 @@ func (s *source) in(err error) error {
 }
 
 func (s *source) unknown() error {
-	return fmt.Errorf("%s: it is none of the files that are read: npy, npz, safetensors, ONNX, PNG, JPEG, and by their names CSV, TSV, raw, Zarr and pb", s.name)
+	return fmt.Errorf("%s: it is none of the files that are read: npy, npz, safetensors, GGUF, ONNX, PNG, JPEG, and by their names CSV, TSV, raw, Zarr and pb", s.name)
 }
 
 // model decodes s as an ONNX model, which stays open until the program ends.
@@ -277,7 +278,8 @@ func (p *program) named(s *source) (f format.File, name string, err error) {
 
 // noTensor reports whether an array can't be read as its elements are strings, or another type that no tensor holds.
 func noTensor(err error) bool {
-	return errors.Is(err, npy.ErrType) || errors.Is(err, safetensors.ErrType) || errors.Is(err, onnx.ErrUnsupported) || errors.Is(err, zarr.ErrType)
+	return errors.Is(err, npy.ErrType) || errors.Is(err, safetensors.ErrType) || errors.Is(err, gguf.ErrType) || errors.Is(err, onnx.ErrUnsupported) ||
+		errors.Is(err, zarr.ErrType)
 }
 
 // badSlice names the flag that an error of tensor.Slice is about.
@@ -291,7 +293,7 @@ func badSlice(arg, text string, err error) error {
 
 // single says that # has no meaning for s.
 func (s *source) single() error {
-	return fmt.Errorf("%s: #%s names an array of an npz, safetensors or ONNX file, which this isn't", s.name, s.array)
+	return fmt.Errorf("%s: #%s names an array of an npz, safetensors, GGUF or ONNX file, which this isn't", s.name, s.array)
 }
 
 // noArray says that s has no array of the name behind #.

@@ -22,7 +22,7 @@ var update = flag.Bool("update", false, "write table_test.go again")
 // packages are those whose functions take wrong arguments with a typed error.
 var packages = []string{
 	"layout", "tensor", "pack", "op", "device", "onnx", "draw",
-	"format/csv", "format/image", "format/npy", "format/raw", "format/safetensors",
+	"format/csv", "format/gguf", "format/image", "format/npy", "format/raw", "format/safetensors",
 }
 
 // elems has for each term of a constraint the element types that the table takes, the first of them alone where the

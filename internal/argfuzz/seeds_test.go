@@ -10,6 +10,7 @@ import (
 	"github.com/ashlar-go/ashlar/device"
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/format/image"
+	"github.com/ashlar-go/ashlar/format/gguf"
 	"github.com/ashlar-go/ashlar/format/npy"
 	"github.com/ashlar-go/ashlar/format/safetensors"
 	"github.com/ashlar-go/ashlar/onnx"
@@ -55,6 +56,9 @@ func seed(dir string) error {
 		return err
 	}
 	if err := add("a.npz", npy.WriteZip(&b, []string{"x", "(2,3)"}, []tensor.Any{x.Any(), grey.Any()}, npy.Deflate())); err != nil {
+		return err
+	}
+	if err := add("a.gguf", gguf.Write(&b, []string{"x"}, []tensor.Any{x.Any()}, []gguf.KV{{Key: "a", Value: "x"}})); err != nil {
 		return err
 	}
 	if err := add("a.safetensors", safetensors.Write(&b, []string{"x"}, []tensor.Any{x.Any()}, map[string]string{"a": "x"})); err != nil {

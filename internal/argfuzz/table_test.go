@@ -6,6 +6,7 @@ import (
 	"github.com/ashlar-go/ashlar/device"
 	"github.com/ashlar-go/ashlar/draw"
 	"github.com/ashlar-go/ashlar/format/csv"
+	"github.com/ashlar-go/ashlar/format/gguf"
 	"github.com/ashlar-go/ashlar/format/image"
 	"github.com/ashlar-go/ashlar/format/npy"
 	"github.com/ashlar-go/ashlar/format/raw"
@@ -952,6 +953,21 @@ var table = []entry{
 	{"csv.Error.Unwrap", (*csv.Error).Unwrap},
 	{"csv.Read", csv.Read},
 	{"csv.Write", csv.Write},
+	{"gguf.Error.Error", (*gguf.Error).Error},
+	{"gguf.Error.Unwrap", (*gguf.Error).Unwrap},
+	{"gguf.File.Close", (*gguf.File).Close},
+	{"gguf.File.Files", (*gguf.File).Files},
+	{"gguf.File.Info", (*gguf.File).Info},
+	{"gguf.File.Keys", (*gguf.File).Keys},
+	{"gguf.File.Names", (*gguf.File).Names},
+	{"gguf.File.Slice", (*gguf.File).Slice},
+	{"gguf.File.Tensor", (*gguf.File).Tensor},
+	{"gguf.File.Value", (*gguf.File).Value},
+	{"gguf.File.Version", (*gguf.File).Version},
+	{"gguf.New", gguf.New},
+	{"gguf.Open", gguf.Open},
+	{"gguf.TypeOf", gguf.TypeOf},
+	{"gguf.Write", gguf.Write},
 	{"image.Config", image.Config},
 	{"image.Error.Error", (*image.Error).Error},
 	{"image.Error.Unwrap", (*image.Error).Unwrap},

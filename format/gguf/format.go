@@ -1,0 +1,83 @@
+package gguf
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/ashlar-go/ashlar/format"
+	"github.com/ashlar-go/ashlar/layout"
+	"github.com/ashlar-go/ashlar/mem"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+func init() {
+	format.Register(&format.Format{Name: "gguf", Ends: []string{".gguf"}, Several: true, Sign: format.Begins(magic), Open: openFile,
+		Write: func(w io.Writer, arrays []format.Array, _ format.WriteOptions) error {
+			names, ts := format.Apart(arrays)
+			return Write(w, names, ts, nil)
+		}})
+}
+
+// opened is a File as a file of any format.
+type opened struct{ *File }
+
+func openFile(s *format.Source) (format.File, error) {
+	var f *File
+	var err error
+	if s.Path != "" {
+		f, err = Open(s.Path)
+	} else {
+		var b []byte
+		if b, err = s.All(); err == nil {
+			f, err = New(mem.Borrow(b, nil))
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return opened{f}, nil
+}
+
+func (f opened) About() string {
+	about := fmt.Sprintf("GGUF version %d", f.Version())
+	if n := len(f.parts); n > 1 {
+		about += fmt.Sprintf(", %d files", n)
+	}
+	return about
+}
+
+func (f opened) Info(name string) (i format.Info, err error) {
+	x, err := f.File.Info(name)
+	if err != nil {
+		return i, err
+	}
+	i = format.Info{Type: x.DType.String(), DType: x.DType, Shape: x.Shape, Bytes: int64(x.Bytes), Offset: int64(x.Offset)}
+	switch {
+	case x.DType.Size() == 0:
+		i.Type = x.Type + " (no tensor holds it)"
+		i.Text = format.Typed(i.Type+" ", x.Shape)
+	case x.Packed != nil:
+		i.Type, i.Text = x.Packed.String(), x.Packed.String()
+	}
+	i.Layout, err = layout.RowMajor(x.Shape...)
+	return i, err
+}
+
+func (f opened) Tensor(name string, idx ...layout.Index) (tensor.Any, error) {
+	if len(idx) == 0 {
+		return f.File.Tensor(name)
+	}
+	return f.Slice(name, idx...)
+}
+
+// Metadata returns the values as text, of long arrays their lengths and types.
+func (f opened) Metadata() map[string]string {
+	texts := make(map[string]string)
+	for _, key := range f.Keys() {
+		v, err := f.Value(key)
+		if texts[key] = text(v); err != nil {
+			texts[key] = err.Error()
+		}
+	}
+	return texts
+}

@@ -1,0 +1,333 @@
+package gguf
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/pack"
+)
+
+// What is accepted of a file at most. A name or a key is text of at most 2^16 bytes.
+const (
+	MaxKeys    = 1 << 16 // of the metadata
+	MaxTensors = 1 << 17
+	MaxRank    = 4 // the format's own
+	MaxDepth   = 8 // of arrays in arrays
+
+	maxName = 1 << 16
+)
+
+const (
+	magic     = "GGUF"
+	alignment = 32 // where the metadata doesn't say it
+	alignKey  = "general.alignment"
+)
+
+// Info describes a tensor of a file.
+type Info struct {
+	Name   string
+	Type   string      // the element type as the format names it: "F32", "Q4_K"
+	DType  dtype.DType // of the values; dtype.Invalid if no tensor holds them
+	Shape  []int       // row-major: the format has the extents in the other order
+	Offset int         // the byte of its file where the elements begin
+	Bytes  int         // their size
+	Packed *pack.Spec  // what Tensor makes of blocks; nil: plain elements
+}
+
+type entry struct {
+	Info
+	kind *kind // nil: unknown
+	at   int64 // where the file says it, for errors
+}
+
+type key struct {
+	name string
+	typ  uint32
+	at   int // where the value begins
+}
+
+// header is what parse finds.
+type header struct {
+	version uint32
+	keys    []key
+	byKey   map[string]int
+	tensors []entry // as the file has them
+}
+
+// A cursor reads numbers and texts from a file.
+type cursor struct {
+	b   []byte
+	pos int
+}
+
+func (c *cursor) fail(err error, format string, args ...any) *Error {
+	return fail(int64(c.pos), "", err, format, args...)
+}
+
+// take returns the next n bytes.
+func (c *cursor) take(n uint64, what string) ([]byte, *Error) {
+	if left := uint64(len(c.b) - c.pos); n > left {
+		return nil, c.fail(ErrShort, "%s of %d bytes, where the file has %d left", what, n, left)
+	}
+	b := c.b[c.pos:][:n]
+	c.pos += int(n)
+	return b, nil
+}
+
+func (c *cursor) u32(what string) (uint32, *Error) {
+	b, err := c.take(4, what)
+	if err != nil {
+		return 0, err
+	}
+	return binary.LittleEndian.Uint32(b), nil
+}
+
+func (c *cursor) u64(what string) (uint64, *Error) {
+	b, err := c.take(8, what)
+	if err != nil {
+		return 0, err
+	}
+	return binary.LittleEndian.Uint64(b), nil
+}
+
+// text reads a text, of at most some bytes.
+func (c *cursor) text(most uint64, what string) (string, *Error) {
+	at := c.pos
+	n, err := c.u64("the length of " + what)
+	if err != nil {
+		return "", err
+	}
+	if n > most {
+		return "", fail(int64(at), "", ErrLimit, "%s of %d bytes; the most accepted is %d", what, n, most)
+	}
+	b, err := c.take(n, what)
+	return string(b), err
+}
+
+// parse reads and checks the header of a file.
+func parse(file []byte) (*header, *Error) {
+	c := &cursor{b: file}
+	if head, err := c.take(8, "the beginning"); err != nil {
+		return nil, err
+	} else if !bytes.HasPrefix(head, []byte(magic)) {
+		return nil, fail(0, "", ErrFormat, "it begins with %q, not %q", head[:4], magic)
+	}
+	h := &header{version: binary.LittleEndian.Uint32(file[4:]), byKey: map[string]int{}}
+	switch swapped := bits.ReverseBytes32(h.version); {
+	case h.version == 1:
+		return nil, fail(4, "", ErrVersion, "version 1, whose lengths have 32 bits; versions 2 and 3 are read: convert the model again")
+	case h.version != 2 && h.version != 3 && swapped <= 3:
+		return nil, fail(4, "", ErrVersion, "version %d in big-endian order; little-endian files are read: gguf-py's gguf_convert_endian makes one", swapped)
+	case h.version != 2 && h.version != 3:
+		return nil, fail(4, "", ErrVersion, "version %d; versions 2 and 3 are read", h.version)
+	}
+	tensors, err := h.count(c, "tensors", MaxTensors, 24)
+	if err != nil {
+		return nil, err
+	}
+	keys, err := h.count(c, "keys of metadata", MaxKeys, 13)
+	if err != nil {
+		return nil, err
+	}
+	for range keys {
+		if err := h.readKey(c); err != nil {
+			return nil, err
+		}
+	}
+	align, err := h.alignment(c)
+	if err != nil {
+		return nil, err
+	}
+	seen := make(map[string]bool)
+	for range tensors {
+		e, err := readTensor(c, align)
+		if err == nil && seen[e.Name] {
+			err = fail(e.at, "", ErrFormat, "the tensor a second time")
+		}
+		if err != nil {
+			err.Name = cmp.Or(err.Name, e.Name)
+			return nil, err
+		}
+		seen[e.Name] = true
+		h.tensors = append(h.tensors, e)
+	}
+	return h, h.place(len(file), (c.pos+align-1)/align*align)
+}
+
+// count reads how many there are of something that takes at least some bytes.
+func (h *header) count(c *cursor, what string, most, least uint64) (uint64, *Error) {
+	at := c.pos
+	n, err := c.u64("the number of " + what)
+	switch {
+	case err != nil:
+		return 0, err
+	case n > most:
+		return 0, fail(int64(at), "", ErrLimit, "%d %s; the most accepted is %d", n, what, most)
+	case n > uint64(len(c.b))/least:
+		return 0, fail(int64(at), "", ErrShort, "%d %s in a file of %d bytes", n, what, len(c.b))
+	}
+	return n, nil
+}
+
+// readKey reads a key and passes its value.
+func (h *header) readKey(c *cursor) *Error {
+	at := c.pos
+	name, err := c.text(maxName, "a key")
+	if err != nil {
+		return err
+	}
+	k := key{name: name}
+	if k.typ, err = c.u32("a type"); err == nil {
+		k.at = c.pos
+		if err = c.skip(k.typ, 0); err == nil {
+			if _, twice := h.byKey[name]; twice {
+				err = fail(int64(at), "", ErrFormat, "the key a second time")
+			}
+		}
+	}
+	if err != nil {
+		err.Name = name
+		return err
+	}
+	h.byKey[name] = len(h.keys)
+	h.keys = append(h.keys, k)
+	return nil
+}
+
+// alignment returns what offsets of tensors are multiples of.
+func (h *header) alignment(c *cursor) (int, *Error) {
+	i, ok := h.byKey[alignKey]
+	if !ok {
+		return alignment, nil
+	}
+	k := h.keys[i]
+	if k.typ == typeUint32 {
+		if n := binary.LittleEndian.Uint32(c.b[k.at:]); n <= 1<<30 && bits.OnesCount32(n) == 1 {
+			return int(n), nil
+		}
+	}
+	return 0, fail(int64(k.at), alignKey, ErrFormat, "want a uint32, a power of two up to 2^30")
+}
+
+// readTensor reads what the header says about a tensor. Offset counts from the end of the header yet.
+func readTensor(c *cursor, align int) (e entry, err *Error) {
+	e.at = int64(c.pos)
+	if e.Name, err = c.text(maxName, "a name"); err != nil {
+		return e, err
+	}
+	rank, err := c.u32("a number of axes")
+	if err != nil {
+		return e, err
+	}
+	if rank > MaxRank {
+		return e, c.fail(ErrLimit, "%d axes; the format has at most %d", rank, MaxRank)
+	}
+	e.Shape = make([]int, rank)
+	for i := range e.Shape {
+		n, err := c.u64("an extent")
+		if err != nil {
+			return e, err
+		}
+		if n > math.MaxInt {
+			return e, c.fail(ErrFormat, "an extent of %d", n)
+		}
+		e.Shape[int(rank)-1-i] = int(n)
+	}
+	code, err := c.u32("a type")
+	if err != nil {
+		return e, err
+	}
+	off, err := c.u64("an offset")
+	if err != nil {
+		return e, err
+	}
+	if off%uint64(align) != 0 || off > math.MaxInt {
+		return e, fail(e.at, "", ErrFormat, "its elements begin at %d, which is no multiple of %d", off, align)
+	}
+	e.Offset = int(off)
+	return e, e.sized(code)
+}
+
+// sized sets the type and the bytes.
+func (e *entry) sized(code uint32) *Error {
+	if e.kind = kindOf(code); e.kind == nil {
+		e.Type = fmt.Sprintf("type %d", code)
+		return nil // place gives it the bytes up to the next tensor
+	}
+	k := e.kind
+	e.Type, e.DType = k.name, k.d
+	row := 1
+	if n := len(e.Shape); n > 0 {
+		row = e.Shape[n-1]
+	}
+	if row%k.block != 0 {
+		return fail(e.at, "", ErrFormat, "rows of %d elements of %s, whose blocks have %d", row, k.name, k.block)
+	}
+	n := uint64(1)
+	for _, extent := range e.Shape {
+		hi, lo := bits.Mul64(n, uint64(extent))
+		if hi != 0 && !slices.Contains(e.Shape, 0) {
+			return fail(e.at, "", ErrFormat, "shape %v is larger than any memory", e.Shape)
+		}
+		n = lo
+	}
+	if slices.Contains(e.Shape, 0) {
+		n = 0
+	}
+	if n > math.MaxInt/16 { // then the values have a size, too
+		return fail(e.at, "", ErrFormat, "shape %v is larger than any memory", e.Shape)
+	}
+	e.Bytes = int(n) / k.block * k.size
+	return nil
+}
+
+// info completes the description.
+func (e *entry) info() (Info, error) {
+	i := e.Info
+	i.Shape = slices.Clone(i.Shape)
+	if e.kind == nil || e.kind.format == nil {
+		return i, nil
+	}
+	s, err := pack.NewSpec(i.DType, i.Shape, pack.Options{Format: e.kind.format})
+	if err != nil {
+		return i, fail(e.at, e.Name, err, "%v", err)
+	}
+	i.Packed = &s
+	return i, nil
+}
+
+// place makes offsets those in the file, which has the elements from start on, and checks that they lie there, one tensor
+// beside another.
+func (h *header) place(size, start int) *Error {
+	order := make([]*entry, len(h.tensors))
+	for i := range order {
+		order[i] = &h.tensors[i]
+	}
+	slices.SortStableFunc(order, func(a, b *entry) int { return cmp.Or(cmp.Compare(a.Offset, b.Offset), cmp.Compare(a.Bytes, b.Bytes)) })
+	for i, e := range order {
+		room := max(size-start, 0)
+		if i+1 < len(order) {
+			room = min(room, order[i+1].Offset)
+		}
+		switch {
+		case e.kind == nil:
+			e.Bytes = max(room-e.Offset, 0)
+		case e.Offset <= room && e.Bytes <= room-e.Offset:
+		case e.Bytes == 0 && e.Offset <= max(size-start, 0):
+		case i+1 < len(order) && room == order[i+1].Offset:
+			return fail(e.at, e.Name, ErrFormat, "its %d bytes from %d on reach into those of %.100q, from %d on", e.Bytes, e.Offset, order[i+1].Name, room)
+		default:
+			return fail(e.at, e.Name, ErrShort, "its %d bytes from %d on, where the file has %d of elements", e.Bytes, e.Offset, room)
+		}
+	}
+	for _, e := range order {
+		e.Offset = min(e.Offset+start, size) // a file may end before the padding in front of no elements
+	}
+	return nil
+}

@@ -1,0 +1,175 @@
+package gguf
+
+import (
+	"bufio"
+	"encoding/binary"
+	"io"
+	"math"
+	"math/bits"
+	"runtime"
+	"slices"
+
+	"github.com/ashlar-go/ashlar/pack"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// A KV is a key of the metadata with its value, of a type that [File.Value] returns.
+type KV struct {
+	Key   string
+	Value any
+}
+
+// The key and value that files with blocks have.
+const (
+	blocksKey     = "general.quantization_version"
+	blocksVersion = uint32(2)
+)
+
+// Write writes ts[i] under names[i], in their order, as version 3. The metadata has metadata's keys in their order, and behind
+// them general.quantization_version where a tensor has blocks. Tensors begin at multiples of the general.alignment that metadata
+// has, else of 32.
+//
+// Plain elements are row-major whatever a tensor's layout, and a pack.Tensor is written as its blocks. It fails for a type that
+// the format doesn't have, such as bool and complex64, for one that is padded, more than MaxRank axes, a name or a key twice, a
+// value of another type, a tensor without elements of its own, and with w's error.
+func Write(w io.Writer, names []string, ts []tensor.Any, metadata []KV) error {
+	switch {
+	case len(names) != len(ts):
+		return fail(-1, "", ErrName, "%d names for %d tensors", len(names), len(ts))
+	case w == nil || slices.ContainsFunc(ts, tensor.Any.IsZero):
+		return fail(-1, "", ErrType, "the writer is nil or a tensor the zero value")
+	case len(ts) > MaxTensors || len(metadata) >= MaxKeys:
+		return fail(-1, "", ErrLimit, "%d tensors and %d keys; the most are %d and %d", len(ts), len(metadata), MaxTensors, MaxKeys-1)
+	}
+	kinds := make([]*kind, len(ts))
+	for i, t := range ts {
+		k := storedAs(t)
+		switch {
+		case k == nil:
+			return fail(-1, names[i], ErrType, "%s is no type of the format; convert the tensor first", described(t))
+		case t.Rank() > MaxRank:
+			return fail(-1, names[i], ErrLimit, "rank %d; the largest is %d: reshape the tensor", t.Rank(), MaxRank)
+		}
+		if kinds[i] = k; k.format != nil && !slices.ContainsFunc(metadata, func(kv KV) bool { return kv.Key == blocksKey }) {
+			metadata = append(slices.Clip(metadata), KV{blocksKey, blocksVersion})
+		}
+	}
+	head, align, err := headOf(len(ts), metadata)
+	if err != nil {
+		return err
+	}
+	seen := make(map[string]bool, len(names))
+	at := 0
+	sizes := make([]int, len(ts))
+	for i, t := range ts {
+		if seen[names[i]] || len(names[i]) > maxName {
+			return fail(-1, names[i], ErrName, "the name is given twice, or is longer than %d bytes", maxName)
+		}
+		seen[names[i]] = true
+		head = appendText(head, names[i])
+		shape := t.Shape()
+		head = binary.LittleEndian.AppendUint32(head, uint32(len(shape)))
+		for _, n := range slices.Backward(shape) {
+			head = binary.LittleEndian.AppendUint64(head, uint64(n))
+		}
+		head = binary.LittleEndian.AppendUint32(head, kinds[i].code)
+		head = binary.LittleEndian.AppendUint64(head, uint64(at))
+		sizes[i] = t.Len() / kinds[i].block * kinds[i].size
+		if sizes[i] > math.MaxInt-at-align {
+			return fail(-1, names[i], ErrLimit, "the file would be larger than the address space")
+		}
+		at = (at + sizes[i] + align - 1) / align * align
+	}
+	out := &aligned{w: bufio.NewWriterSize(w, 64<<10), align: align}
+	out.Write(head)
+	out.pad()
+	for i, t := range ts {
+		var err error
+		if e := tensor.Try(func() { err = encode(out, t) }); e != nil {
+			err = e // the tensor is closed, or the zero value
+		}
+		if err != nil {
+			return fail(-1, names[i], err, "writing %s: %v", tensor.Describe(t), err)
+		}
+		out.pad()
+	}
+	if err := out.w.Flush(); err != nil {
+		return fail(-1, "", err, "writing: %v", err)
+	}
+	return nil
+}
+
+// headOf writes the header up to the tensors.
+func headOf(tensors int, metadata []KV) (b []byte, align int, err error) {
+	b, align = append(b, magic...), alignment
+	b = binary.LittleEndian.AppendUint32(b, 3)
+	b = binary.LittleEndian.AppendUint64(b, uint64(tensors))
+	b = binary.LittleEndian.AppendUint64(b, uint64(len(metadata)))
+	seen := make(map[string]bool, len(metadata))
+	for _, kv := range metadata {
+		if seen[kv.Key] || len(kv.Key) > maxName {
+			return nil, 0, fail(-1, kv.Key, ErrName, "the key is given twice, or is longer than %d bytes", maxName)
+		}
+		seen[kv.Key] = true
+		if kv.Key == alignKey {
+			n, ok := kv.Value.(uint32)
+			if !ok || n > 1<<30 || bits.OnesCount32(n) != 1 {
+				return nil, 0, fail(-1, kv.Key, ErrFormat, "%v of Go type %[1]T; want a uint32, a power of two up to 2^30", kv.Value)
+			}
+			align = int(n)
+		}
+		b = appendText(b, kv.Key)
+		var e error
+		if b, e = appendValue(b, kv.Value, 0); e != nil {
+			return nil, 0, fail(-1, kv.Key, ErrType, "%v", e)
+		}
+	}
+	return b, align, nil
+}
+
+func described(t tensor.Any) string {
+	if p, ok := t.Foreign().(pack.Tensor); ok {
+		return p.Spec.String()
+	}
+	return tensor.Describe(t)
+}
+
+// encode writes the elements of a tensor.
+func encode(w io.Writer, t tensor.Any) error {
+	p, packed := t.Foreign().(pack.Tensor)
+	if !packed {
+		return tensor.Encode(w, t)
+	}
+	data, err := p.Data()
+	if err != nil {
+		return err
+	}
+	b, _ := tensor.Bytes(data)
+	_, err = w.Write(b)
+	runtime.KeepAlive(data)
+	return err
+}
+
+// aligned counts what it writes. Its errors are those of the last call of w, which keeps them.
+type aligned struct {
+	w     *bufio.Writer
+	n     int
+	align int
+}
+
+func (a *aligned) Write(b []byte) (int, error) {
+	n, err := a.w.Write(b)
+	a.n = (a.n + n) % a.align
+	return n, err
+}
+
+// pad writes zeros up to a multiple of align.
+func (a *aligned) pad() {
+	for a.n != 0 {
+		if _, err := a.Write(zeros[:min(len(zeros), a.align-a.n)]); err != nil {
+			return // Flush has it
+		}
+	}
+}
+
+var zeros [4096]byte
