@@ -158,6 +158,8 @@ func (s *source) cost(n *node, b box) cost {
 	c := readCost(n, b)
 	if s.array == nil {
 		c.size, c.peak = 0, 0
+	} else {
+		c.peak = plus(c.peak, s.array.Ahead())
 	}
 	return c
 }

@@ -40,7 +40,7 @@ type Option struct {
 
 // Workers limits how many chunks are read or written at once; without it they are
 // as many as the machine has processors. A worker takes the memory of two chunks, of shards
-// of two inner chunks, and of one more for each shard that it is in beyond the first. When it writes, it takes the memory of a chunk or shard, too, and
+// of two inner chunks, and of one more for each shard that it is in beyond the first, and Ahead. When it writes, it takes the memory of a chunk or shard, too, and
 // of a second one where it changes a part.
 func Workers(n int) Option { return Option{workers: max(n, 1)} }
 

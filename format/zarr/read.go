@@ -1,6 +1,7 @@
 package zarr
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -327,7 +328,7 @@ type openShard struct {
 	key   string
 	users atomic.Int64
 	once  sync.Once
-	value *Value   // nil: the store opens none
+	value *Value   // nil: the store opens none, and runs reads
 	index []uint64 // nil: the shard is absent
 	err   error
 }
@@ -388,15 +389,10 @@ func (s *openShard) read(ctx context.Context, inner []int, dst tensor.Any, first
 	defer p.scratch.Put(work)
 	var b []byte
 	var err error
-	switch {
-	case n > int64(p.most):
+	if n > int64(p.most) {
 		err = fail(ErrLimit, "%d bytes for a chunk of %d", n, p.n)
-	case s.value != nil:
-		if b, err = s.value.readAt(work.stored, off, n); err == nil {
-			work.stored = b
-		}
-	default:
-		b, err = s.a.store.GetRange(ctx, s.key, off, n)
+	} else if b, err = s.value.readAt(work.stored, off, n); err == nil {
+		work.stored = b
 	}
 	if err == nil {
 		err = p.put(work, b, dst, first)
@@ -404,9 +400,96 @@ func (s *openShard) read(ctx context.Context, inner []int, dst tensor.Any, first
 	return at(s.key, in(inner, err))
 }
 
+// Of a store that is no Opener, inner chunks that lie up to gap bytes apart come by one request of up to mostRun bytes.
+const (
+	gap     = 64 << 10
+	mostRun = 4 << 20
+)
+
+// Ahead returns how many bytes a worker holds beside the memory that Workers tells: those of a request for several inner chunks of a
+// shard, where the store is no Opener, else 0.
+func (a *Array) Ahead() int64 {
+	if _, ok := a.store.(Opener); ok || a.shard == nil {
+		return 0
+	}
+	return mostRun
+}
+
+// runs fills t, which begins at from, with the part of a shard from first to below last, by few requests, within at once.
+func (s *openShard) runs(ctx context.Context, t tensor.Any, from, first, last []int, within int) error {
+	s.open(ctx)
+	if s.err != nil {
+		return at(s.key, s.err)
+	}
+	p := s.a.pipe
+	if s.index == nil {
+		dst, err := window(t, less(first, from), less(last, first))
+		if err == nil {
+			err = s.a.absent(dst)
+		}
+		return at(s.key, err)
+	}
+	type part struct {
+		inner, begin []int
+		dst          tensor.Any
+		off, end     int64
+	}
+	var parts []part
+	w := newWalk(p.shape, first, last)
+	for index, begin, shape := w.next(); index != nil; index, begin, shape = w.next() {
+		dst, err := window(t, less(begin, from), shape)
+		if err != nil {
+			return err
+		}
+		k := s.a.shard.place(index)
+		switch off, n := s.index[2*k], s.index[2*k+1]; {
+		case off == noChunk && n == noChunk:
+			if err := tensor.Copy(dst, s.a.fill); err != nil {
+				return err
+			}
+		case n > uint64(p.most):
+			return at(s.key, in(index, fail(ErrLimit, "%d bytes for a chunk of %d", n, p.n)))
+		default:
+			parts = append(parts, part{index, less(begin, origin(index, p.shape)), dst, int64(off), int64(off + n)})
+		}
+	}
+	slices.SortFunc(parts, func(a, b part) int { return cmp.Compare(a.off, b.off) })
+	return parallel(ctx, within, func() func(context.Context) error {
+		if len(parts) == 0 {
+			return nil
+		}
+		n, end := 1, parts[0].end
+		for ; n < len(parts) && parts[n].off-end <= gap && parts[n].end-parts[0].off <= mostRun; n++ {
+			end = max(end, parts[n].end)
+		}
+		run := parts[:n]
+		parts = parts[n:]
+		return func(ctx context.Context) error {
+			b, err := s.a.store.GetRange(ctx, s.key, run[0].off, end-run[0].off)
+			if err == nil && int64(len(b)) != end-run[0].off {
+				err = errRange(run[0].off, end-run[0].off, int64(len(b)))
+			}
+			if err != nil {
+				return at(s.key, err)
+			}
+			work := p.borrow()
+			defer p.scratch.Put(work)
+			for _, c := range run {
+				off, end := c.off-run[0].off, c.end-run[0].off
+				if err := p.put(work, b[off:end:end], c.dst, c.begin); err != nil {
+					return at(s.key, in(c.inner, err))
+				}
+			}
+			return nil
+		}
+	})
+}
+
 // readShards fills t from the inner chunks, shard by shard.
 func (a *Array) readShards(ctx context.Context, from, to []int, t tensor.Any) error {
 	outer := newWalk(a.meta.Chunks, from, to)
+	_, opens := a.store.(Opener)
+	within := max(1, a.workers/a.count(from, to))
 	var shard *openShard
 	var inner *walk
 	defer func() {
@@ -438,12 +521,16 @@ func (a *Array) readShards(ctx context.Context, from, to []int, t tensor.Any) er
 			if index == nil {
 				return nil
 			}
-			shard = &openShard{a: a, key: a.ChunkKey(index...)}
-			shard.users.Add(1)
 			last := make([]int, len(first))
 			for i := range last {
 				last[i] = first[i] + shape[i]
 			}
+			s := &openShard{a: a, key: a.ChunkKey(index...)}
+			if !opens {
+				return func(ctx context.Context) error { return s.runs(ctx, t, from, first, last, within) }
+			}
+			shard = s
+			shard.users.Add(1)
 			inner = newWalk(a.pipe.shape, first, last)
 		}
 	})

@@ -37,14 +37,7 @@ func (a *Array) Write(ctx context.Context, place []int, t tensor.Any) error {
 	if err != nil {
 		return err
 	}
-	count := 1 // of chunks, as far as it matters
-	for i := range place {
-		if to[i] > place[i] {
-			count *= min((to[i]-1)/a.meta.Chunks[i]+1-place[i]/a.meta.Chunks[i], a.workers)
-		}
-		count = min(count, a.workers)
-	}
-	within := max(1, a.workers/count) // inner chunks at once of each shard
+	within := max(1, a.workers/a.count(place, to)) // inner chunks at once of each shard
 	w := newWalk(a.meta.Chunks, place, to)
 	return parallel(ctx, a.workers, func() func(context.Context) error {
 		index, first, shape := w.next()
@@ -60,6 +53,18 @@ func (a *Array) Write(ctx context.Context, place []int, t tensor.Any) error {
 			return err
 		}
 	})
+}
+
+// count returns how many chunks a part meets, as far as it matters: up to the number of workers.
+func (a *Array) count(from, to []int) int {
+	count := 1
+	for i := range from {
+		if to[i] > from[i] {
+			count *= min((to[i]-1)/a.meta.Chunks[i]+1-from[i]/a.meta.Chunks[i], a.workers)
+		}
+		count = min(count, a.workers)
+	}
+	return count
 }
 
 var seed = maphash.MakeSeed()
