@@ -61,7 +61,7 @@ var levels = map[string]int{
 	"internal/core/exec": 4, "onnx/internal/wire": 4, "onnx/internal/text": 4, "format": 4,
 	"pack": 5, "op": 5, "tensortest": 5,
 	"device": 6, "onnx": 6, "onnx/imagedecoder": 6, "format/…": 6,
-	"draw": 7, "onnx/serve": 7, "onnx/weights": 7, "chunk/internal/expr": 6, "chunk": 7,
+	"draw": 7, "onnx/serve": 7, "onnx/weights": 7, "chunk/internal/expr": 6, "chunk": 7, "format/zarr/s3": 7,
 	"onnx/picture": 8, "chunk/job": 8, "judge/ask": 8,
 }
 
@@ -173,15 +173,17 @@ func sortedDirs(m map[string][]*source) []string {
 func under(d, top string) bool { return d == top || strings.HasPrefix(d, top+"/") }
 
 // apart are nested modules that go.work leaves out, as their requirements would change the versions of the root's.
-var apart = []string{"beam", "format/zarr/blobstore"}
+var apart = []string{"beam", "format/zarr/blobstore", "format/zarr/s3/servertest"}
 
 // ranked returns the name under which levels knows a folder.
 func ranked(dir string) (string, bool) {
-	if under(dir, "format") && dir != "format" && !slices.Contains(apart, dir) {
+	if _, ok := levels[dir]; ok {
+		return dir, true
+	}
+	if under(dir, "format") && !slices.Contains(apart, dir) {
 		return "format/…", true
 	}
-	_, ok := levels[dir]
-	return dir, ok
+	return dir, false
 }
 
 // isTool reports whether a folder may import anything.

@@ -46,8 +46,10 @@ format/image               1340       0
 format/npy                 1560       0
 format/raw                  240       0
 format/safetensors         1790       0
-format/zarr                6960       0
+format/zarr                7070       0
 format/zarr/blobstore       140       0
+format/zarr/s3              530       0
+format/zarr/s3/servertest      0       0
 internal/argfuzz             30       0
 internal/bench              750       0
 internal/core/conv         1030       0

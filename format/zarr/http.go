@@ -122,7 +122,11 @@ func (s *httpStore) ask(ctx context.Context, method, key, span string) (*http.Re
 }
 
 func (s *httpStore) send(ctx context.Context, method, key, span string) (*http.Response, error) {
-	r, err := http.NewRequestWithContext(ctx, method, s.base.JoinPath(strings.Split(key, "/")...).String(), nil)
+	parts := strings.Split(key, "/")
+	for i := range parts {
+		parts[i] = url.PathEscape(parts[i]) // JoinPath takes them escaped
+	}
+	r, err := http.NewRequestWithContext(ctx, method, s.base.JoinPath(parts...).String(), nil)
 	if err != nil {
 		return nil, err
 	}
