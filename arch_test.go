@@ -55,7 +55,7 @@ const modulePath = "github.com/ashlar-go/ashlar"
 // have no level here are tools: they import anything, and nothing with a level imports them. So do test files.
 var levels = map[string]int{
 	"num/fixed": -1, "layout": 0, "num": 0, "mem": 0, "internal/core/cpu": 0, "internal/core/jsontext": 0,
-	"dtype": 1, "internal/published": 1, "internal/core/simd": 1, "internal/core/walk": 1,
+	"dtype": 1, "internal/published": 1, "internal/core/simd": 1, "internal/core/walk": 1, "receipt": 1,
 	"internal/core/conv": 2, "internal/core/order": 2, "judge": 2,
 	"tensor":             3,
 	"internal/core/exec": 4, "onnx/internal/wire": 4, "onnx/internal/text": 4, "format": 4,

@@ -14,7 +14,7 @@ import (
 // assembly together. Whoever raises one says why in the note of the change; go test -run Budget -update . writes the rows
 // that don't fit.
 const budgets = `
-.                            60       0
+.                            70       0
 beam                        220       0
 beam/cmd/ashlar-beam        130       0
 bench                        10       0
@@ -74,7 +74,7 @@ linalg                      150       0
 mem                        1100       0
 num                        3950       0
 num/fixed                  3960       0
-onnx                      12740       0
+onnx                      13800       0
 onnx/imagedecoder           360       0
 onnx/internal/text          220       0
 onnx/internal/wire          720       0
@@ -83,6 +83,7 @@ onnx/serve                 2830       0
 onnx/weights                140       0
 op                        29770       0
 pack                       3020       0
+receipt                     750       0
 tensor                     7720       0
 tensortest                  540       0
 web                          20       0

@@ -13,9 +13,10 @@
 //	dtype/               run-time names of element types
 //	tensor/              Tensor[T] and Any: creation, views, indexing, copying, printing
 //	pack/                what is not a []T: padded tiles, block floats, integers of a few bits
-//	tensortest/          Equal, AllClose and ULP for tests
+//	tensortest/          Equal, AllClose, ULP and Digest for tests
 //	op/                  one file per operator: doc comment, function, table, loop
 //	device/              memory configs, shards, queues; an accelerator in software
+//	receipt/             receipts: the digests of a run, for anyone to run it again and compare
 //	onnx/                decodes a graph, checks it, runs it through op's table
 //	onnx/internal/       what a model needs of files and strings, without the types that users see
 //	onnx/picture/        draws the graph of a model

@@ -47,7 +47,7 @@ func (a *attrs) Int(name string, def int64) int64 {
 		return v
 	}
 	if name == "seed" {
-		return a.seed()
+		return seedOf(a.node)
 	}
 	return def
 }
@@ -59,17 +59,17 @@ func (a *attrs) Float(name string, def float32) float32 {
 		return v
 	}
 	if name == "seed" {
-		return float32(a.seed())
+		return float32(seedOf(a.node))
 	}
 	return def
 }
 
-// seed returns a seed for a node that has none: the hash FNV-1a of its first output's name in 24 bits, which a float32
+// seedOf returns a seed for a node that has none: the hash FNV-1a of its first output's name in 24 bits, which a float32
 // holds. So nodes of a graph differ, and all runs of a model are alike.
-func (a *attrs) seed() int64 {
+func seedOf(n *Node) int64 {
 	h := fnv.New32a()
-	if len(a.node.Outputs) > 0 {
-		h.Write([]byte(a.node.Outputs[0]))
+	if len(n.Outputs) > 0 {
+		h.Write([]byte(n.Outputs[0]))
 	}
 	return int64(h.Sum32() >> 8)
 }

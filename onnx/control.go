@@ -266,6 +266,7 @@ func (r *run) next() error {
 // iterate calls a body for iteration i.
 func (fr *frame) iterate(i int64, around, args []Value) ([]Value, error) {
 	var outs []Value
+	fr.turn = i
 	err := fr.next()
 	if err == nil {
 		outs, err = fr.call(around, args)

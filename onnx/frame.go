@@ -33,6 +33,7 @@ type run struct {
 	limit int64
 	left  int64 // iterations that loops may still do
 
+	record  *recorder // nil unless a receipt has the nodes
 	observe func(*NodeRun)
 	start   time.Time
 	seen    NodeRun // what observe gets; its slices are used again
@@ -42,7 +43,9 @@ type run struct {
 type frame struct {
 	*run
 	c     *compiled
-	depth int // of graphs inside nodes
+	outer *frame // of the graph around; nil for the model's
+	turn  int64  // the iteration of the loop around; negative outside of one
+	depth int    // of graphs inside nodes
 	vals  []Value
 	plan  *Plan   // nil where nothing limits memory
 	key   []byte  // see planned
@@ -91,9 +94,9 @@ func (s *Session) begin(ctx context.Context, inputs map[string]Value, limit int6
 	return vals, p, err
 }
 
-// run computes the outputs.
-func (s *Session) run(ctx context.Context, inputs map[string]Value, o Options) (map[string]Value, error) {
-	r := &run{Session: s, ctx: ctx, limit: o.limit(), left: o.iterations(), observe: o.Observe}
+// compute computes the outputs. It gives the results of all nodes to a recorder, unless that is nil.
+func (s *Session) compute(ctx context.Context, inputs map[string]Value, o Options, record *recorder) (map[string]Value, error) {
+	r := &run{Session: s, ctx: ctx, limit: o.limit(), left: o.iterations(), observe: o.Observe, record: record}
 	if r.observe != nil {
 		r.start = time.Now()
 	}
@@ -110,7 +113,13 @@ func (s *Session) run(ctx context.Context, inputs map[string]Value, o Options) (
 			}
 		}
 	}
-	if err := fr.steps(o.Progress); err != nil {
+	err = fr.steps(o.Progress)
+	if record != nil {
+		if late := record.wait(r); err == nil {
+			err = late
+		}
+	}
+	if err != nil {
 		fr.clear()
 		return nil, err
 	}
@@ -129,7 +138,7 @@ func (fr *frame) steps(progress func(done, total int, n *Node)) error {
 		if fr.ready != nil {
 			return fr.ready[i].skip
 		}
-		return fr.c.idle(i, fr.vals) || fr.c.steps[i].folded && fr.observe == nil
+		return fr.c.idle(i, fr.vals) || fr.c.steps[i].folded && fr.observe == nil && fr.record == nil
 	}
 	for i := range fr.c.steps {
 		if !skip(i) {
@@ -180,6 +189,9 @@ func (fr *frame) step(i int) error {
 	}
 	if fr.observe != nil {
 		fr.tell(s, start, outs)
+	}
+	if fr.record != nil {
+		err = fr.record.node(fr, s, outs)
 	}
 	for j, id := range s.out {
 		switch {
@@ -467,7 +479,7 @@ func (fr *frame) outputs() (map[string]Value, error) {
 
 // inside opens a frame for a graph inside a node of this one.
 func (fr *frame) inside(b *compiled) *frame {
-	return &frame{run: fr.run, c: b, depth: fr.depth + 1, vals: make([]Value, len(b.vals))}
+	return &frame{run: fr.run, c: b, outer: fr, turn: -1, depth: fr.depth + 1, vals: make([]Value, len(b.vals))}
 }
 
 // call runs the frame's graph on args, which are the frame's from here on, and the values around. It returns the outputs,

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/op"
+	"github.com/ashlar-go/ashlar/receipt"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -21,6 +23,12 @@ type Session struct {
 	weights int64
 	fixed   dtype.DType // see NewFixedSession; Invalid for others
 	last    atomic.Pointer[kept]
+	names   sync.Once // of program and why
+	program receipt.Program
+	why     error
+	parts   sync.Once // of whole and noWhole
+	whole   *Session  // none of whose nodes is part of another
+	noWhole error
 }
 
 // rectify makes a Relu part of the Conv or Gemm before it, if nothing else reads that one's result.
@@ -77,6 +85,16 @@ type Options struct {
 	// Observe is called for each node that ran, those of graphs inside nodes before the node that holds them. The r and its
 	// values are good until it returns.
 	Observe func(r *NodeRun)
+
+	// Receipt, unless it is nil, becomes the receipt of the run: the digests of the model, the inputs and the outputs. After an
+	// error it is empty. The first run that gives a receipt hashes the model, which must stay as it is. Of a Stream it is the
+	// receipt of the last run.
+	Receipt *receipt.Receipt
+
+	// ReceiptNodes adds the results of every node to Receipt. Nodes of graphs inside nodes are there for each iteration. No
+	// node is part of another in such a run. The session loads its weights a second time for that. The bits are the same.
+	// With several threads the results of a node are hashed while the next one runs.
+	ReceiptNodes bool
 }
 
 // A NodeRun is one run of a node. A Relu that is part of the Conv or Gemm before it has none: the Conv's is that of both,
@@ -101,13 +119,14 @@ func NewSession(m *Model) (*Session, error) { return newSession(m, dtype.Invalid
 
 func newSession(m *Model, fixed dtype.DType) (s *Session, err error) {
 	err = m.use(func() error {
-		s, err = m.session(fixed)
+		s, err = m.session(fixed, false)
 		return err
 	})
 	return s, err
 }
 
-func (m *Model) session(fixed dtype.DType) (*Session, error) {
+// session makes a session. In a whole one no node becomes part of another.
+func (m *Model) session(fixed dtype.DType, whole bool) (*Session, error) {
 	c, x, err := m.compile()
 	if err != nil {
 		return nil, err
@@ -115,7 +134,9 @@ func (m *Model) session(fixed dtype.DType) (*Session, error) {
 	s := &Session{c: c, fixed: fixed}
 	loaded := make(map[loading]Value)
 	c.all(func(b *compiled) bool {
-		b.rectify()
+		if !whole {
+			b.rectify()
+		}
 		if b.fixed = fixed; fixed != dtype.Invalid {
 			for i, o := range b.ops {
 				if o != nil {
@@ -420,6 +441,11 @@ func noTensor(what any) error {
 
 // RunValues is Run for inputs and outputs of any kind.
 func (s *Session) RunValues(ctx context.Context, inputs map[string]Value, o Options) (map[string]Value, error) {
+	return s.runValues(ctx, inputs, o, nil)
+}
+
+// runValues is RunValues with the recorder of the nodes of Options.Receipt, which may be nil.
+func (s *Session) runValues(ctx context.Context, inputs map[string]Value, o Options, record *recorder) (map[string]Value, error) {
 	var out map[string]Value
 	err := s.use(func() (err error) {
 		if ctx == nil {
@@ -431,7 +457,7 @@ func (s *Session) RunValues(ctx context.Context, inputs map[string]Value, o Opti
 		if o.Threads > 0 {
 			ctx = op.WithThreads(ctx, o.Threads)
 		}
-		out, err = s.run(ctx, inputs, o)
+		out, err = s.run(ctx, inputs, o, record)
 		return err
 	})
 	return out, err

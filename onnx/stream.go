@@ -21,7 +21,7 @@ import (
 // Any model whose inputs and outputs are tensors of numbers runs in a Stream. Loops, operators of Model.Operators, and those whose
 // result has a shape that follows from elements run as in Session.Run, and so does what reads that result. Elements of small
 // inputs that tell a shape, or choose a branch, count as part of the shapes. A Stream prepares anew where shapes change, and
-// after Reset where it has a state. Nothing is prepared for Observe, Progress and sessions in fixed point.
+// after Reset where it has a state. Nothing is prepared for Observe, Progress, ReceiptNodes and sessions in fixed point.
 // Options.MaxMemory bounds each run, and what the Stream keeps between runs; a run is not prepared where that takes more.
 //
 // A Stream is for one goroutine at a time; a session may have many. Its memory goes by Close, or when it is unreachable.
@@ -182,7 +182,7 @@ func (st *Stream) run(ctx context.Context, inputs map[string]tensor.Any) (map[st
 	if err := st.describe(inputs); err != nil {
 		return nil, err
 	}
-	if st.o.Observe != nil || st.o.Progress != nil || st.s.fixed != dtype.Invalid || string(st.buf) == st.vain {
+	if st.o.Observe != nil || st.o.Progress != nil || st.o.Receipt != nil && st.o.ReceiptNodes || st.s.fixed != dtype.Invalid || string(st.buf) == st.vain {
 		return st.plainly(inputs)
 	}
 	p, err := st.prepared(inputs)
@@ -191,7 +191,18 @@ func (st *Stream) run(ctx context.Context, inputs map[string]tensor.Any) (map[st
 	}
 	if p != nil {
 		turn := p.turn
-		if err = p.perform(st); err == nil {
+		var w *writer
+		if st.o.Receipt != nil {
+			w, err = st.s.receipt(st.under, st.o.Receipt, st.values(inputs)) // before the states become outputs
+			clear(st.in)
+			if err = w.close(err); err != nil {
+				return nil, err
+			}
+		}
+		if err = p.perform(st); err == nil && w != nil {
+			err = w.outputs(valuesOf(p.out[turn]))
+		}
+		if err == nil {
 			for i := range st.state {
 				st.state[i].value = p.out[turn][st.state[i].from]
 			}
@@ -251,7 +262,7 @@ func (p *prepared) take(st *Stream) bool {
 
 // plainly does a run as a session does.
 func (st *Stream) plainly(inputs map[string]tensor.Any) (map[string]tensor.Any, error) {
-	out, err := st.s.run(st.under, st.values(inputs), st.o)
+	out, err := st.s.run(st.under, st.values(inputs), st.o, nil)
 	for name, v := range out {
 		if !v.isTensor() || v.text != nil {
 			err = inFile(st.s.c.m.file, in(fmt.Sprintf("output %q", name), noTensor(v)))

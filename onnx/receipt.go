@@ -1,0 +1,236 @@
+package onnx
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/mem"
+	"github.com/ashlar-go/ashlar/op"
+	"github.com/ashlar-go/ashlar/receipt"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// A writer fills in the receipt of a run.
+type writer struct {
+	s      *Session
+	to     *receipt.Receipt
+	inputs chan error // gets the error of hashing the inputs; nil afterwards
+}
+
+// beside runs f, which may read mapped memory, in another goroutine if the run has a second thread, else at once. It sends the
+// error of f.
+func beside(ctx context.Context, f func() error) chan error {
+	done := make(chan error, 1)
+	if op.Threads(ctx) > 1 {
+		go func() { done <- mem.Guard(f) }()
+	} else {
+		done <- mem.Guard(f)
+	}
+	return done
+}
+
+// receipt begins the receipt of a run on inputs, which are hashed beside it: see close.
+func (s *Session) receipt(ctx context.Context, to *receipt.Receipt, inputs map[string]Value) (*writer, error) {
+	*to = receipt.Receipt{}
+	s.names.Do(func() { s.program, s.why = s.c.m.digests() })
+	if s.why != nil {
+		return &writer{s: s, to: to}, s.why
+	}
+	p := receipt.Profile{Mode: receipt.Exact}
+	if s.fixed != dtype.Invalid {
+		p.Fixed = s.fixed.String()
+	}
+	for _, o := range s.c.m.Opsets {
+		p.Opsets = append(p.Opsets, receipt.Opset{Domain: domainOf(o.Domain), Version: max(o.Version, 0)})
+	}
+	slices.SortStableFunc(p.Opsets, func(a, b receipt.Opset) int { return cmp.Compare(a.Domain, b.Domain) })
+	*to = receipt.Receipt{Kind: receipt.Model, Rules: receipt.Rules, Program: s.program, Profile: p}
+	s.c.all(func(b *compiled) bool {
+		for i := range b.steps {
+			if st := &b.steps[i]; st.own {
+				to.Profile.Operators = append(to.Profile.Operators, opName(st.node.Domain, st.node.Op))
+			} else if o := b.ops[i]; o != nil && slices.Contains(o.Attributes(), "seed") {
+				to.Seeds = append(to.Seeds, seedIn(st.node, b.place+b.label(st)))
+			}
+		}
+		return true
+	})
+	slices.Sort(to.Profile.Operators)
+	to.Profile.Operators = slices.Compact(to.Profile.Operators)
+	var list []Value
+	for i := range s.c.g.Inputs {
+		if v, ok := inputs[s.c.g.Inputs[i].Name]; ok && v.known() {
+			list = append(list, v)
+			to.Inputs = append(to.Inputs, receipt.Item{Name: s.c.g.Inputs[i].Name, Type: v.String()})
+		}
+	}
+	items := to.Inputs
+	return &writer{s, to, beside(ctx, func() error {
+		for i := range items {
+			if err := digestInto(&items[i], &list[i]); err != nil {
+				return in(fmt.Sprintf("input %q", items[i].Name), err)
+			}
+		}
+		return nil
+	})}, nil
+}
+
+func digestInto(item *receipt.Item, v *Value) (err error) {
+	item.Digest, err = v.Digest()
+	return err
+}
+
+// seedIn returns the seed of a node at a place.
+func seedIn(n *Node, place string) receipt.Seed {
+	if a := n.Attr("seed"); a != nil {
+		switch v := a.Value.(type) {
+		case float32:
+			return receipt.Seed{Node: place, From: "attribute", Seed: strconv.FormatFloat(float64(v), 'g', -1, 32)}
+		case int64:
+			return receipt.Seed{Node: place, From: "attribute", Seed: strconv.FormatInt(v, 10)}
+		}
+	}
+	return receipt.Seed{Node: place, From: "output name", Seed: strconv.FormatInt(seedOf(n), 10)}
+}
+
+// close waits for the inputs. The receipt is empty after an error, which comes before one about the inputs.
+func (w *writer) close(err error) error {
+	if w.inputs != nil {
+		if late := <-w.inputs; err == nil {
+			err = late
+		}
+		w.inputs = nil
+	}
+	if err != nil {
+		*w.to = receipt.Receipt{}
+	}
+	return err
+}
+
+// outputs adds the outputs.
+func (w *writer) outputs(out map[string]Value) error {
+	seen := make(map[string]bool)
+	for i := range w.s.c.g.Outputs {
+		name := w.s.c.g.Outputs[i].Name
+		v, ok := out[name]
+		if !ok || seen[name] {
+			continue
+		}
+		seen[name] = true
+		item := receipt.Item{Name: name, Type: v.String()}
+		if err := digestInto(&item, &v); err != nil {
+			return w.close(in(fmt.Sprintf("output %q", name), err))
+		}
+		w.to.Outputs = append(w.to.Outputs, item)
+	}
+	return nil
+}
+
+// run computes the outputs, and the receipt that o asks for. The recorder may be nil.
+func (s *Session) run(ctx context.Context, inputs map[string]Value, o Options, record *recorder) (out map[string]Value, err error) {
+	if o.Receipt == nil {
+		return s.compute(ctx, inputs, o, nil)
+	}
+	w, err := s.receipt(ctx, o.Receipt, inputs)
+	if err == nil {
+		by := s
+		switch {
+		case !o.ReceiptNodes:
+			record = nil
+		case record == nil:
+			record = new(recorder)
+		}
+		if record != nil {
+			record.to = o.Receipt
+			s.parts.Do(func() { s.whole, s.noWhole = s.c.m.session(s.fixed, true) })
+			by, err = s.whole, s.noWhole
+		}
+		if err == nil {
+			out, err = by.compute(ctx, inputs, o, record)
+		}
+	}
+	if err = w.close(err); err == nil {
+		err = w.outputs(out)
+	}
+	return out, err
+}
+
+// A recorder writes the nodes of a run into a receipt, each while the next one runs.
+type recorder struct {
+	to    *receipt.Receipt
+	want  []receipt.Node // of the receipt that is verified
+	found *Mismatch      // the first node that differs from it
+	held  []Value        // that are being hashed
+	done  chan error     // nil: nothing is
+}
+
+// errDiffers ends a run that is verified.
+var errDiffers = errors.New("a node differs")
+
+// node begins to hash the results of a step.
+func (c *recorder) node(fr *frame, s *step, outs []Value) error {
+	if err := c.wait(fr.run); err != nil {
+		return err
+	}
+	if len(c.to.Nodes) == receipt.MaxNodes {
+		return failf("%w: the receipt would have more than %d results of nodes; leave Options.ReceiptNodes out", tensor.ErrValue, receipt.MaxNodes)
+	}
+	n := receipt.Node{Node: fr.around() + fr.c.label(s)}
+	for j, id := range s.out {
+		if id >= 0 && j < len(outs) && outs[j].known() {
+			v := outs[j]
+			hold(&v)
+			c.held = append(c.held, v)
+			n.Results = append(n.Results, receipt.Item{Name: fr.c.names[id], Type: v.String()})
+		}
+	}
+	c.to.Nodes = append(c.to.Nodes, n)
+	held := c.held
+	c.done = beside(fr.ctx, func() error {
+		for i := range held {
+			if err := digestInto(&n.Results[i], &held[i]); err != nil {
+				return in(fmt.Sprintf("%s: result %q", n.Node, n.Results[i].Name), err)
+			}
+		}
+		return nil
+	})
+	return nil
+}
+
+// wait lets go of the hashed values. It returns errDiffers where the receipt that is verified has others.
+func (c *recorder) wait(r *run) error {
+	if c.done == nil {
+		return nil
+	}
+	err := <-c.done
+	c.done = nil
+	if k := len(c.to.Nodes) - 1; err == nil && len(c.want) > 0 {
+		err = c.compare(k)
+	}
+	for i := range c.held {
+		r.release(&c.held[i])
+	}
+	c.held = c.held[:0]
+	return err
+}
+
+// around says which nodes, attributes and iterations a frame stands in.
+func (fr *frame) around() string {
+	if fr.outer == nil {
+		return ""
+	}
+	o := fr.outer
+	text := o.around() + o.c.label(&o.c.steps[o.at]) + ": "
+	if fr.c.attr != "" { // else it is what an operator consists of
+		text += fr.c.attr + ": "
+	}
+	if fr.turn >= 0 {
+		text += fmt.Sprintf("iteration %d: ", fr.turn)
+	}
+	return text
+}

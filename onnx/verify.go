@@ -1,0 +1,323 @@
+package onnx
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/receipt"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// A Mismatch is the first thing in which a run differs from a receipt: A is the receipt's, B that of the run.
+type Mismatch struct {
+	receipt.Difference
+	Value Value // of the run, if the difference is in a value
+}
+
+// Verify runs a model on inputs, by name, and compares with a receipt. It returns nil where all is equal, else the first
+// difference: of the inputs, the weights, the graph, the nodes, if the receipt has them, and the outputs. A run ends at the
+// first node that differs. The run is in fixed point where the receipt says so. Of o the bounds on memory, iterations and
+// threads count.
+//
+// An error says why nothing can be decided. The receipt is of other rules, or of a plan, or of a model with other weights,
+// inputs or outputs. Or the model can't be run. Or a program drew tokens, which that program alone can draw again.
+func Verify(ctx context.Context, m *Model, r *receipt.Receipt, inputs map[string]Value, o Options) (*Mismatch, error) {
+	if d, err := m.isOf(r, inputs); d != nil || err != nil {
+		return d, err
+	}
+	s, err := sessionOf(m, r)
+	if err != nil {
+		return nil, err
+	}
+	return s.verify(ctx, r, inputs, o)
+}
+
+// sessionOf makes the session of a receipt's profile.
+func sessionOf(m *Model, r *receipt.Receipt) (*Session, error) {
+	if r.Profile.Fixed == "" {
+		return NewSession(m)
+	}
+	d, err := dtype.Parse(r.Profile.Fixed)
+	if err != nil {
+		return nil, failf("the receipt is of a run in %.40q, which is no format", r.Profile.Fixed)
+	}
+	return NewFixedSession(m, d)
+}
+
+// verify is Verify for a model that is the receipt's.
+func (s *Session) verify(ctx context.Context, r *receipt.Receipt, inputs map[string]Value, o Options) (*Mismatch, error) {
+	var own receipt.Receipt
+	o = Options{MaxMemory: o.MaxMemory, MaxIterations: o.MaxIterations, Threads: o.Threads, Progress: o.Progress, Receipt: &own, ReceiptNodes: len(r.Nodes) > 0}
+	c := &recorder{want: r.Nodes}
+	out, err := s.runValues(ctx, inputs, o, c)
+	if c.found != nil {
+		return c.found, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	sampling := r.Sampling
+	own.Sampling = sampling
+	d, err := receipt.Compare(r, &own)
+	if err != nil {
+		return nil, err
+	}
+	if d == nil {
+		d = r.Check()
+	}
+	switch {
+	case d != nil:
+		found := &Mismatch{Difference: *d}
+		for name, v := range out {
+			if d.What == fmt.Sprintf("output %q", name) {
+				found.Value = v
+			}
+		}
+		return found, nil
+	case sampling != nil:
+		return nil, failf("a program drew tokens by the outputs of the model, which are equal; the program alone can draw them again")
+	}
+	return nil, nil
+}
+
+// isOf compares a model and inputs with a receipt, before a run.
+func (m *Model) isOf(r *receipt.Receipt, inputs map[string]Value) (*Mismatch, error) {
+	switch {
+	case r == nil:
+		return nil, failf("%w: there is no receipt: it is nil", tensor.ErrValue)
+	case r.Kind != receipt.Model:
+		return nil, failf("the receipt is of a %s, not of a model", r.Kind)
+	case r.Rules != receipt.Rules:
+		return nil, failf("the receipt is of version %d of the rules, this program of version %d, by which results may differ", r.Rules, receipt.Rules)
+	}
+	p, err := m.Digests()
+	if err != nil {
+		return nil, err
+	}
+	lists := []struct {
+		kind       string
+		want, have []string
+	}{{"weight", namesOf(r.Program.Weights), namesOf(p.Weights)}, {"input", namesOf(r.Inputs), nil}, {"output", namesOf(r.Outputs), nil}}
+	for _, v := range m.Graph.Inputs {
+		lists[1].have = append(lists[1].have, v.Name)
+	}
+	for _, v := range m.Graph.Outputs {
+		lists[2].have = append(lists[2].have, v.Name)
+	}
+	for _, l := range lists {
+		for _, name := range l.want {
+			if !slices.Contains(l.have, name) {
+				return nil, failf("the receipt has the %s %.100q, and the model hasn't: it is of another model", l.kind, name)
+			}
+		}
+	}
+	before := receipt.Receipt{Kind: r.Kind, Rules: r.Rules, Profile: r.Profile, Program: p}
+	for i := range m.Graph.Inputs {
+		name := m.Graph.Inputs[i].Name
+		v, ok := inputs[name]
+		if !ok || !v.known() {
+			continue
+		}
+		item := receipt.Item{Name: name, Type: v.String()}
+		if err := digestInto(&item, &v); err != nil {
+			return nil, in(fmt.Sprintf("input %q", name), err)
+		}
+		before.Inputs = append(before.Inputs, item)
+	}
+	for _, item := range r.Inputs {
+		if v, ok := inputs[item.Name]; !ok || !v.known() {
+			return nil, failf("no value for the input %.100q, %s in the receipt", item.Name, item.Type)
+		}
+	}
+	d, err := receipt.Compare(&receipt.Receipt{Kind: r.Kind, Rules: r.Rules, Profile: r.Profile, Program: r.Program, Inputs: r.Inputs}, &before)
+	if d == nil {
+		return nil, err
+	}
+	found := &Mismatch{Difference: *d}
+	for name, v := range inputs {
+		if d.What == fmt.Sprintf("input %q", name) {
+			found.Value = v
+		}
+	}
+	for i := range m.Graph.Initializers {
+		if t := &m.Graph.Initializers[i]; d.What == fmt.Sprintf("weight %q", t.Name) {
+			err = m.use(func() (err error) {
+				found.Value, err = m.elements(t)
+				return err
+			})
+		}
+	}
+	return found, err
+}
+
+func namesOf(list []receipt.Item) []string {
+	names := make([]string, len(list))
+	for i := range list {
+		names[i] = list[i].Name
+	}
+	return names
+}
+
+// compare compares node k, which is hashed, with the one that is wanted.
+func (c *recorder) compare(k int) error {
+	n, want := &c.to.Nodes[k], &receipt.Node{}
+	if k < len(c.want) {
+		want = &c.want[k]
+	}
+	d := want.Differs(n)
+	if d == nil {
+		return nil
+	}
+	c.found = &Mismatch{Difference: *d}
+	for i := range c.held {
+		if v := &c.held[i]; want.Node == n.Node && i < len(want.Results) && want.Results[i] != n.Results[i] {
+			if v.isTensor() {
+				a, err := tensor.Clone(v.a)
+				if err != nil {
+					return err
+				}
+				c.found.Value = Value{a: a, text: v.text}
+			}
+			break
+		}
+	}
+	return errDiffers
+}
+
+// VerifyNode runs one node of the model's graph and compares with a receipt that has the nodes. The node is given by its
+// name, or by the name of a result. Inputs has the values that the node reads, by name, but weights and constants; others
+// in it are passed by. They are compared, too. The results are those of Verify.
+func VerifyNode(ctx context.Context, m *Model, r *receipt.Receipt, node string, inputs map[string]Value, o Options) (*Mismatch, error) {
+	if m == nil || m.Graph == nil || r == nil {
+		return nil, failf("%w: there is no model with a graph, or no receipt", tensor.ErrValue)
+	}
+	if len(r.Nodes) == 0 {
+		return nil, failf("the receipt has no nodes: Options.ReceiptNodes adds them")
+	}
+	g := m.Graph
+	at := slices.IndexFunc(g.Nodes, func(n Node) bool { return n.Name == node && node != "" })
+	if at < 0 {
+		at = slices.IndexFunc(g.Nodes, func(n Node) bool { return slices.Contains(n.Outputs, node) && node != "" })
+	}
+	if at < 0 {
+		return nil, failf("no node of the graph has the name %.100q, or a result of this name", node)
+	}
+	n := &g.Nodes[at]
+	label := n.label(at, m.Opset(n.Domain))
+	k := slices.IndexFunc(r.Nodes, func(n receipt.Node) bool { return n.Node == label })
+	if k < 0 {
+		return nil, failf("the receipt has no %s: it is a constant or calls a function, or it is of another model", label)
+	}
+	reads, err := readsOf(g, at)
+	if err != nil {
+		return nil, err
+	}
+	given := make(map[string]Value)
+	ours := receipt.Node{Node: label}
+	theirs := receipt.Node{Node: label}
+	for _, name := range reads {
+		v, ok := inputs[name]
+		if !ok {
+			return nil, failf("no value for %.100q, which %s reads", name, label)
+		}
+		given[name] = v
+		item := receipt.Item{Name: name, Type: v.String()}
+		if err := digestInto(&item, &v); err != nil {
+			return nil, in(fmt.Sprintf("input %q", name), err)
+		}
+		want, ok := resultOf(r, name)
+		if !ok {
+			return nil, failf("the receipt doesn't have %.100q, which %s reads", name, label)
+		}
+		ours.Results, theirs.Results = append(ours.Results, item), append(theirs.Results, want)
+	}
+	if d := theirs.Differs(&ours); d != nil {
+		d.What = strings.Replace(d.What, ": result ", ": input ", 1)
+		return &Mismatch{Difference: *d}, nil
+	}
+	d, err := m.isOf(&receipt.Receipt{Kind: r.Kind, Rules: r.Rules, Profile: r.Profile, Program: r.Program}, nil)
+	if d != nil || err != nil {
+		return d, err
+	}
+	want := r.Nodes[k]
+	part, err := Extract(m, reads, namesOf(want.Results))
+	if err != nil {
+		return nil, err
+	}
+	part.Operators = m.Operators
+	s, err := sessionOf(part, r)
+	if err != nil {
+		return nil, err
+	}
+	o.Receipt, o.ReceiptNodes, o.Observe = nil, false, nil
+	out, err := s.RunValues(ctx, given, o)
+	if err != nil {
+		return nil, err
+	}
+	for _, item := range want.Results {
+		v := out[item.Name]
+		got := receipt.Item{Name: item.Name, Type: v.String()}
+		if err := digestInto(&got, &v); err != nil {
+			return nil, err
+		}
+		if got != item {
+			return &Mismatch{receipt.Difference{What: fmt.Sprintf("%s: result %q", label, item.Name), A: item.String(), B: got.String()}, v}, nil
+		}
+	}
+	return nil, nil
+}
+
+// readsOf returns the values that node at of a graph reads, itself or in graphs inside it, but weights and constants.
+func readsOf(g *Graph, at int) (list []string, err error) {
+	p, err := resolve(g)
+	if err != nil {
+		return nil, err
+	}
+	fixed := make(map[string]bool)
+	for i := range g.Initializers {
+		fixed[g.Initializers[i].Name] = true
+	}
+	for i := range g.Sparse {
+		fixed[g.Sparse[i].Values.Name] = true
+	}
+	for i := range g.Inputs {
+		delete(fixed, g.Inputs[i].Name)
+	}
+	for i := range g.Nodes {
+		if g.Nodes[i].Op == "Constant" {
+			for _, name := range g.Nodes[i].Outputs {
+				fixed[name] = true
+			}
+		}
+	}
+	for i := range p.steps {
+		if s := &p.steps[i]; s.index == at {
+			for id := range s.reads() {
+				if name := p.names[id]; !fixed[name] && !slices.Contains(list, name) {
+					list = append(list, name)
+				}
+			}
+		}
+	}
+	return list, nil
+}
+
+// resultOf finds an input or the result of a node of the graph in a receipt.
+func resultOf(r *receipt.Receipt, name string) (receipt.Item, bool) {
+	for _, item := range r.Inputs {
+		if item.Name == name {
+			return item, true
+		}
+	}
+	for i := range r.Nodes {
+		for _, item := range r.Nodes[i].Results {
+			if item.Name == name {
+				return item, true
+			}
+		}
+	}
+	return receipt.Item{}, false
+}

@@ -1,0 +1,118 @@
+package receipt
+
+import (
+	"fmt"
+	"slices"
+)
+
+// A Difference is the first thing in which two receipts differ.
+type Difference struct {
+	What string // input, weight, graph, node, output, and so on, with the name
+	A, B string // what each has: a digest, or a word; "" for nothing
+}
+
+// String names the difference and both sides.
+func (d *Difference) String() string {
+	side := func(s string) string {
+		if s == "" {
+			return "nothing"
+		}
+		return s
+	}
+	return fmt.Sprintf("%s differs: %s and %s", d.What, side(d.A), side(d.B))
+}
+
+// Compare returns the first difference of two receipts, nil where they say the same. It looks at the profile, the inputs, the
+// weights, the graph, the seeds, the nodes, the outputs and the tokens, in this order: a difference comes before others that
+// follow from it. Nodes count where both receipts have them. For receipts of different kinds or rules it returns an error.
+func Compare(a, b *Receipt) (*Difference, error) {
+	switch {
+	case a.Kind != b.Kind:
+		return nil, fail("one receipt is of a %s, the other of a %s", a.Kind, b.Kind)
+	case a.Rules != b.Rules:
+		return nil, fail("the receipts are of versions %d and %d of the rules, by which results may differ", a.Rules, b.Rules)
+	}
+	for _, x := range []struct{ what, a, b string }{
+		{"the fixed-point format", a.Profile.Fixed, b.Profile.Fixed},
+		{"the list of opsets", fmt.Sprint(a.Profile.Opsets), fmt.Sprint(b.Profile.Opsets)},
+		{"the list of the program's own operators", fmt.Sprint(a.Profile.Operators), fmt.Sprint(b.Profile.Operators)},
+	} {
+		if x.a != x.b {
+			return &Difference{x.what, x.a, x.b}, nil
+		}
+	}
+	for _, x := range []struct {
+		kind string
+		a, b []Item
+	}{{"input", a.Inputs, b.Inputs}, {"weight", a.Program.Weights, b.Program.Weights}} {
+		if d := items(x.kind+" ", x.a, x.b); d != nil {
+			return d, nil
+		}
+	}
+	if a.Program.Graph != b.Program.Graph {
+		return &Difference{"the graph", a.Program.Graph.String(), b.Program.Graph.String()}, nil
+	}
+	if !slices.Equal(a.Seeds, b.Seeds) {
+		return &Difference{"the list of seeds", fmt.Sprint(a.Seeds), fmt.Sprint(b.Seeds)}, nil
+	}
+	if len(a.Nodes) > 0 && len(b.Nodes) > 0 {
+		for i := range max(len(a.Nodes), len(b.Nodes)) {
+			if d := nodeAt(a, i).Differs(nodeAt(b, i)); d != nil {
+				return d, nil
+			}
+		}
+	}
+	if d := items("output ", a.Outputs, b.Outputs); d != nil {
+		return d, nil
+	}
+	var s, t Sampling
+	if a.Sampling != nil {
+		s = *a.Sampling
+	}
+	if b.Sampling != nil {
+		t = *b.Sampling
+	}
+	if s.Settings != t.Settings || (a.Sampling == nil) != (b.Sampling == nil) {
+		return &Difference{"the digest of the sampling settings", s.Settings.String(), t.Settings.String()}, nil
+	}
+	if s.Tokens != t.Tokens {
+		return &Difference{"the digest of the tokens", s.Tokens.String(), t.Tokens.String()}, nil
+	}
+	return nil, nil
+}
+
+// nodeAt returns node i, the zero Node beyond the last.
+func nodeAt(r *Receipt, i int) *Node {
+	if i < len(r.Nodes) {
+		return &r.Nodes[i]
+	}
+	return &Node{}
+}
+
+// Differs returns the first difference between the results of two nodes, nil if there is none.
+func (n *Node) Differs(o *Node) *Difference {
+	if n.Node != o.Node {
+		return &Difference{"the order of nodes", n.Node, o.Node}
+	}
+	return items(n.Node+": result ", n.Results, o.Results)
+}
+
+// items compares lists by place.
+func items(kind string, a, b []Item) *Difference {
+	for i := range max(len(a), len(b)) {
+		switch {
+		case i >= len(a):
+			return &Difference{fmt.Sprintf("%s%q", kind, b[i].Name), "", b[i].String()}
+		case i >= len(b):
+			return &Difference{fmt.Sprintf("%s%q", kind, a[i].Name), a[i].String(), ""}
+		case a[i].Name != b[i].Name:
+			return &Difference{fmt.Sprintf("the name of %s%d", kind, i), a[i].Name, b[i].Name}
+		case a[i] != b[i]:
+			return &Difference{fmt.Sprintf("%s%q", kind, a[i].Name), a[i].String(), b[i].String()}
+		}
+	}
+	return nil
+}
+
+// String returns the type and the digest.
+func (i Item) String() string { return i.Type + " " + i.Digest.String() }

@@ -1,0 +1,145 @@
+package receipt
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+)
+
+// Version is the version of the form that this package writes and reads.
+const Version = 1
+
+// Rules is the version of the rules by which results are computed. It goes up when an operator gives other bits than before
+// for the same operands. Receipts of different versions can't be compared.
+const Rules = 1
+
+// Exact is the mode of runs whose results are the same on every machine.
+const Exact = "exact"
+
+// The kinds of program.
+const (
+	Model = "model" // of package onnx
+	Plan  = "plan"  // of package chunk
+)
+
+// A Digest is a SHA-256. The text of one has 64 hexadecimal digits in lower case.
+type Digest [sha256.Size]byte
+
+// String returns the 64 hexadecimal digits.
+func (d Digest) String() string { return hex.EncodeToString(d[:]) }
+
+// A Receipt says which program computed which outputs from which inputs. Its zero value is none.
+type Receipt struct {
+	Kind     string // Model or Plan
+	Rules    int64  // Rules of the program that wrote it
+	Program  Program
+	Profile  Profile
+	Inputs   []Item // in the order of the program
+	Outputs  []Item
+	Seeds    []Seed    // of the operators that take random numbers
+	Sampling *Sampling // nil unless a program sampled tokens
+	Nodes    []Node    // of a plan its tasks; empty where they weren't asked for
+
+	root, tree Digest // as the file has them
+	parsed     bool
+}
+
+// A Program is a model, or the expression of a plan.
+type Program struct {
+	Graph   Digest // of the graph without the weights
+	Weights []Item // in the order of their names
+}
+
+// A Profile says how a program ran.
+type Profile struct {
+	Mode      string   // Exact
+	Fixed     string   // the fixed-point format of all real numbers, "" for none
+	Opsets    []Opset  // in the order of their domains
+	Operators []string // those of the program that ran the model, which this library doesn't have, as domain.name
+}
+
+// An Opset is the version of a set of operators.
+type Opset struct {
+	Domain  string
+	Version int64
+}
+
+// An Item is a tensor, or another value, by its digest.
+type Item struct {
+	Name   string
+	Type   string // element type and shape, as float32[2,3]
+	Digest Digest // of a tensor: tensor.Digest
+}
+
+// A Seed is where the random numbers of a node begin.
+type Seed struct {
+	Node string
+	From string // attribute, or the rule that gives a node without one its seed
+	Seed string // a number
+}
+
+// Sampling is about a program that draws tokens by a model's outputs.
+type Sampling struct {
+	Settings Digest // of the settings, as the program writes them
+	Tokens   Digest // tensor.Digest of the tokens
+}
+
+// A Node has the results of one node, in one iteration of the loops around it.
+type Node struct {
+	Node    string // its place in the graph, from the outside in
+	Results []Item
+}
+
+// Digest returns the digest of the program: of its JSON, the graph's digest and the weights.
+func (p *Program) Digest() Digest {
+	return sha256.Sum256(put(nil, p.fields()))
+}
+
+// Root returns the digest of the whole receipt but the nodes.
+func (r *Receipt) Root() Digest { return sha256.Sum256(put(nil, r.body())) }
+
+// NodesRoot returns the root of the Merkle tree over the nodes: with the hash of RFC 6962, section 2.1, over the JSON of
+// each node.
+func (r *Receipt) NodesRoot() Digest {
+	t := tree{}
+	for i := range r.Nodes {
+		t.add(put(nil, r.Nodes[i].fields()))
+	}
+	return t.root()
+}
+
+// Check compares the roots in a file with the roots of its contents. They differ where something was changed after the
+// receipt was made. It returns nil for a receipt that Parse didn't read.
+func (r *Receipt) Check() *Difference {
+	if !r.parsed {
+		return nil
+	}
+	if d := r.Root(); r.root != d {
+		return &Difference{"the root, which isn't that of the contents of the receipt,", r.root.String(), d.String()}
+	}
+	if d := r.NodesRoot(); len(r.Nodes) > 0 && r.tree != d {
+		return &Difference{"the root of the nodes, which isn't that of the nodes in the receipt,", r.tree.String(), d.String()}
+	}
+	return nil
+}
+
+// MaxNodes is the most nodes that a receipt has.
+const MaxNodes = 1 << 18
+
+// MaxSize is the most bytes that a receipt has.
+const MaxSize = 128 << 20
+
+// An Error names a fault of a receipt, and its place.
+type Error struct {
+	Offset int // in the file; negative where it isn't about a place
+	Text   string
+}
+
+func (e *Error) Error() string {
+	if e.Offset < 0 {
+		return "receipt: " + e.Text
+	}
+	return fmt.Sprintf("receipt: byte %d: %s", e.Offset, e.Text)
+}
+
+func fail(format string, args ...any) *Error { return &Error{-1, fmt.Sprintf(format, args...)} }
