@@ -44,6 +44,7 @@ format/csv                  820       0
 format/gguf                1480       0
 format/image               1340       0
 format/npy                 1560       0
+format/pytorch             1680       0
 format/raw                  240       0
 format/safetensors         1790       0
 format/zarr                7070       0

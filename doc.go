@@ -26,6 +26,7 @@
 //	format/npy/          NumPy's npy and npz files
 //	format/safetensors/  safetensors files, mapped
 //	format/gguf/         GGUF files, mapped
+//	format/pytorch/      files of torch.save, mapped, and read alone
 //	format/image/        PNG and JPEG pictures as tensors
 //	format/csv/          CSV, TSV and other text tables
 //	format/raw/          elements without a header

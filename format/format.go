@@ -6,8 +6,8 @@
 //
 //	f, err := format.Open("weights.npz")
 //
-// format/npy registers npy and npz, format/safetensors a file and an index of several, format/gguf GGUF files, and format/zarr, csv, raw and image
-// theirs. onnx/weights registers models, whose arrays are their weights. The callers of this package are the command ashlar
+// format/npy registers npy and npz, format/safetensors a file and an index of several, format/gguf GGUF files, and format/pytorch, zarr,
+// csv, raw and image theirs. onnx/weights registers models, whose arrays are their weights. The callers of this package are the command ashlar
 // and the page of module web. A program that knows its format needs the format's package alone.
 package format
 
@@ -44,6 +44,7 @@ const (
 	End        // its name ends as theirs
 	Begin      // it begins as theirs alone
 	Sure       // its name ends as theirs, and their contents may look like anything
+	Both       // its name ends as theirs, and it begins as theirs do
 )
 
 // A Format is a kind of file.
@@ -332,7 +333,7 @@ func (o *One) Tensor(_ string, idx ...layout.Index) (tensor.Any, error) {
 func ReadPart(r io.ReaderAt, i Info, swapped bool, idx ...layout.Index) (t tensor.Any, err error) {
 	lay, off, err := i.Layout.Slice(idx...)
 	if err != nil {
-		return t, err
+		return t, tensor.Wrap("tensor.Slice", err)
 	}
 	size := i.DType.Size()
 	_, hi := lay.Span()

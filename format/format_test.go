@@ -135,7 +135,7 @@ func TestFormats(t *testing.T) {
 // A program that imports one format links no other.
 func TestFormatsStandAlone(t *testing.T) {
 	const path = "github.com/ashlar-go/ashlar/format/"
-	for _, name := range []string{"npy", "safetensors", "gguf", "csv", "raw", "image", "zarr"} {
+	for _, name := range []string{"npy", "safetensors", "gguf", "pytorch", "csv", "raw", "image", "zarr"} {
 		out, err := exec.Command("go", "list", "-deps", path+name).CombinedOutput()
 		if err != nil {
 			t.Fatalf("%v\n%s", err, out)

@@ -30,8 +30,8 @@ that the end of its name says, or --to:
   .png .jpg      one of (C,H,W), (H,W,C) or (H,W), uint8 or floats in 0 to 1   --axes
   .onnx          a model, see below              --into, --inputs, --outputs
 
-IN may be any of these, a safetensors index, a pb file, or an ONNX model. Of a
-GGUF model that is split into files it is any of them. The
+IN may be any of these, a safetensors index, a file of PyTorch, a pb file, or an
+ONNX model. Of a GGUF model that is split into files it is any of them. The
 tensors of a model are its weights, also those in graphs inside nodes. All tensors
 are written, or the one of --name or #NAME. Where IN holds one without a name,
 --name is the one it gets. An array that no tensor holds, as one of strings, is an
@@ -83,7 +83,7 @@ and output; --from and --to say the format then.`,
 		Args: arguments(2, 2, "two files"),
 	}
 	f := c.Flags()
-	f.StringVar(&to, "to", "", "the `format` that is written, if not by OUT's name: "+formatNames+", onnx")
+	f.StringVar(&to, "to", "", "the `format` that is written, if not by OUT's name: "+writtenNames+", onnx")
 	f.StringVar(&order, "order", "C", "the order of elements in OUT: C, the last axis fastest, or F, the first")
 	f.StringVar(&v.name, "name", "", "the `name` of the one tensor to convert")
 	f.StringVar(&v.sliceText, "slice", "", "the `part` to convert, as in \"0, ::2\"")
@@ -116,14 +116,14 @@ and output; --from and --to say the format then.`,
 		}
 		switch {
 		case to != "":
-			if v.to = formatNamed(to); v.to == nil {
-				return usagef(c, "--to %s: want one of %s, onnx", to, formatNames)
+			if v.to = formatNamed(to); v.to == nil || v.to.Write == nil {
+				return usagef(c, "--to %s: want one of %s, onnx", to, writtenNames)
 			}
 		case v.out == "-":
 			return usagef(c, "standard output has no name that says the format: give --to")
 		default:
 			if v.to = format.ByEnd(v.out); v.to == nil {
-				return usagef(c, "%s: its name says no format that can be written: give --to, one of %s", v.out, formatNames)
+				return usagef(c, "%s: its name says no format that can be written: give --to, one of %s", v.out, writtenNames)
 			}
 		}
 		scaled := v.integers.Bits > 0

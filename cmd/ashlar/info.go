@@ -23,11 +23,11 @@ func (p *program) infoCommand() *cobra.Command {
 		Use:   "info FILE...",
 		Short: "Print what is in files, from their headers",
 		Long: `Info prints what files hold: the names, element types, shapes and sizes of the
-arrays in npy, npz, safetensors, GGUF, Zarr and pb files and of pictures; of an ONNX
-model its inputs, outputs, weights, parameters and operators. Bytes of weights are
-used in place or copied. Parts that this program can't run are listed, also those
-in graphs inside nodes. Elements aren't read, but for small weights that shapes may
-depend on.
+arrays in npy, npz, safetensors, GGUF, PyTorch, Zarr and pb files and of pictures;
+of an ONNX model its inputs, outputs, weights, parameters and operators. Bytes of
+weights are used in place or copied. Parts that this program can't run are listed,
+also those in graphs inside nodes. Elements aren't read, but for small weights that
+shapes may depend on.
 
 A model that can be run has the cost of a run, if its inputs have sizes or --shape
 gives them. FLOPs count a product that is added as two. Memory is the most that

@@ -15,7 +15,7 @@
 //	ashlar serve digits.onnx                 answers inference requests over HTTP
 //	ashlar version                           the build, the processor, the kernels in use
 //
-// ONNX models, npy, npz, safetensors, GGUF, PNG and JPEG are told apart by their contents, CSV, TSV, raw, Zarr and pb files by their
+// ONNX models, npy, npz, safetensors, GGUF, PyTorch, PNG and JPEG are told apart by their contents, CSV, TSV, raw, Zarr and pb files by their
 // names; - is standard input. The exit status is 0, 1 when something failed or diff found a difference, and 2 when the command
 // line makes no sense. It is 130 or 143 after a signal. Errors go to standard error. Colour and the progress bar appear on
 // terminals alone, colour only while NO_COLOR isn't set.
@@ -77,10 +77,10 @@ func (p *program) root() *cobra.Command {
 		Use:   "ashlar",
 		Short: "Run neural networks, and show what is in the files that hold them and their data",
 		Long: `Ashlar runs neural networks, and shows what is in the files that hold them and
-their data. It knows ONNX models, npy, npz, safetensors, GGUF, PNG and JPEG by their
-contents, and CSV, TSV, raw, Zarr and pb files by their names.
+their data. It knows ONNX models, npy, npz, safetensors, GGUF, PyTorch, PNG and JPEG
+by their contents, and CSV, TSV, raw, Zarr and pb files by their names.
 
-  FILE#NAME   one array of an npz, safetensors, GGUF or Zarr file, or of a model
+  FILE#NAME   one array of an npz, safetensors, GGUF, PyTorch or Zarr file, or of a model
   -           standard input, or standard output
 
 The exit status is 0, 1 when something failed, or diff found a difference, and 2

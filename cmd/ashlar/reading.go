@@ -16,8 +16,11 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// formatNames are the formats that the command line names.
-const formatNames = "npy, npz, safetensors, gguf, zarr, csv, tsv, raw, png, jpeg"
+// formatNames are the formats that the command line names; writtenNames are the ones that are written.
+const (
+	formatNames  = writtenNames + ", pytorch"
+	writtenNames = "npy, npz, safetensors, gguf, zarr, csv, tsv, raw, png, jpeg"
+)
 
 // formatNamed returns the format of a name, nil if there is none.
 func formatNamed(name string) *format.Format {

@@ -24,7 +24,7 @@ func (p *program) showCommand() *cobra.Command {
 shortened beyond 1000 elements. FILE is one of:
 
   an npy, pb, CSV, TSV or raw file
-  an npz, safetensors, GGUF or Zarr file, with #NAME where it has several arrays
+  an npz, safetensors, GGUF, PyTorch or Zarr file, with #NAME where it has several arrays
   an ONNX model, with the #NAME of a weight
   a picture, which is uint8 of (channels, height, width)
   -, standard input; -#NAME needs -- before it, as it looks like a flag

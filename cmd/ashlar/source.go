@@ -15,6 +15,7 @@ import (
 	"github.com/ashlar-go/ashlar/format/gguf"
 	"github.com/ashlar-go/ashlar/format/image"
 	"github.com/ashlar-go/ashlar/format/npy"
+	"github.com/ashlar-go/ashlar/format/pytorch"
 	"github.com/ashlar-go/ashlar/format/safetensors"
 	"github.com/ashlar-go/ashlar/format/zarr"
 	"github.com/ashlar-go/ashlar/onnx"
@@ -159,7 +160,7 @@ func (s *source) in(err error) error {
 }
 
 func (s *source) unknown() error {
-	return fmt.Errorf("%s: it is none of the files that are read: npy, npz, safetensors, GGUF, ONNX, PNG, JPEG, and by their names CSV, TSV, raw, Zarr and pb", s.name)
+	return fmt.Errorf("%s: it is none of the files that are read: npy, npz, safetensors, GGUF, PyTorch, ONNX, PNG, JPEG, and by their names CSV, TSV, raw, Zarr and pb", s.name)
 }
 
 // model decodes s as an ONNX model, which stays open until the program ends.
@@ -278,8 +279,8 @@ func (p *program) named(s *source) (f format.File, name string, err error) {
 
 // noTensor reports whether an array can't be read as its elements are strings, or another type that no tensor holds.
 func noTensor(err error) bool {
-	return errors.Is(err, npy.ErrType) || errors.Is(err, safetensors.ErrType) || errors.Is(err, gguf.ErrType) || errors.Is(err, onnx.ErrUnsupported) ||
-		errors.Is(err, zarr.ErrType)
+	return errors.Is(err, npy.ErrType) || errors.Is(err, safetensors.ErrType) || errors.Is(err, gguf.ErrType) ||
+		errors.Is(err, pytorch.ErrType) || errors.Is(err, onnx.ErrUnsupported) || errors.Is(err, zarr.ErrType)
 }
 
 // badSlice names the flag that an error of tensor.Slice is about.
@@ -293,7 +294,7 @@ func badSlice(arg, text string, err error) error {
 
 // single says that # has no meaning for s.
 func (s *source) single() error {
-	return fmt.Errorf("%s: #%s names an array of an npz, safetensors, GGUF or ONNX file, which this isn't", s.name, s.array)
+	return fmt.Errorf("%s: #%s names an array of an npz, safetensors, GGUF, PyTorch or ONNX file, which this isn't", s.name, s.array)
 }
 
 // noArray says that s has no array of the name behind #.
@@ -327,10 +328,10 @@ func (p *program) picture(s *source, o image.Options) (tensor.Any, error) {
 	return t, s.in(err)
 }
 
-// within refuses arrays of an npz that together take more memory than one may: each is within the bound of an array, and a
-// small file can hold many of them. Those that can't be read are left for their own errors.
+// within refuses arrays of an npz, or of PyTorch, that together take more memory than one may: each is within the bound of an
+// array, and a small file can hold many of them. Those that can't be read are left for their own errors.
 func (p *program) within(s *source, f format.File, names []string, idx []tensor.Index) error {
-	if !s.is("npz") || len(names) < 2 {
+	if !s.is("npz", "pytorch") || len(names) < 2 {
 		return nil
 	}
 	most := max(48<<20, 8*s.Size)
