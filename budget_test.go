@@ -46,7 +46,7 @@ format/image               1340       0
 format/npy                 1560       0
 format/pytorch             1680       0
 format/raw                  240       0
-format/safetensors         1790       0
+format/safetensors         1840       0
 format/zarr                7070       0
 format/zarr/blobstore       140       0
 format/zarr/s3              530       0

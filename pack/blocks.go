@@ -14,6 +14,7 @@ type blocks struct {
 	len, size int                         // elements and bytes of a block
 	decode    func(y []float32, b []byte) // one block
 	encode    func(b []byte, x []float32) // nil: it is read only
+	flat      bool                        // there is no scale, and a block may go on in the next row
 }
 
 func (f *blocks) Name() string   { return f.name }
@@ -27,7 +28,11 @@ func (f *blocks) Check(s *Spec) error {
 	if s.tile != (Tile{}) {
 		return fail("pack.NewSpec", tensor.ErrDType, "%s has no tiles: its blocks are parts of rows", f.name)
 	}
-	if p := s.paddedShape(); len(p) == 0 || p[len(p)-1]%f.len != 0 {
+	p := s.paddedShape()
+	if f.flat && s.StorageLen()%f.len == 0 {
+		return nil
+	}
+	if len(p) == 0 || p[len(p)-1]%f.len != 0 {
 		return fail("pack.NewSpec", tensor.ErrShape, "%s has rows of whole blocks of %d, which shape %s doesn't: pad the last axis", f.name, f.len, ints(p))
 	}
 	return nil
@@ -64,32 +69,32 @@ func (f *blocks) Decode(dst []float32, src []byte, _ int) {
 // Sources: github.com/ggml-org/llama.cpp, ggml/src/ggml-common.h for the blocks, gguf-py/gguf/quants.py and
 // ggml/src/ggml-quants.c for their values.
 var ggml = []*blocks{
-	{"q4_0", 32, 18, q4_0, putQ4_0},
-	{"q4_1", 32, 20, q4_1, nil},
-	{"q5_0", 32, 22, q5_0, nil},
-	{"q5_1", 32, 24, q5_1, nil},
-	{"q8_0", 32, 34, q8_0, putQ8_0},
-	{"q2_k", 256, 84, q2_K, nil},
-	{"q3_k", 256, 110, q3_K, nil},
-	{"q4_k", 256, 144, q4_K, putQ4_K},
-	{"q5_k", 256, 176, q5_K, nil},
-	{"q6_k", 256, 210, q6_K, putQ6_K},
-	{"q8_k", 256, 292, q8_K, nil},
-	{"iq2_xxs", 256, 66, iq2_XXS, nil},
-	{"iq2_xs", 256, 74, iq2_XS, nil},
-	{"iq3_xxs", 256, 98, iq3_XXS, nil},
-	{"iq1_s", 256, 50, iq1_S, nil},
-	{"iq4_nl", 32, 18, iq4_NL, nil},
-	{"iq3_s", 256, 110, iq3_S, nil},
-	{"iq2_s", 256, 82, iq2_S, nil},
-	{"iq4_xs", 256, 136, iq4_XS, nil},
-	{"iq1_m", 256, 56, iq1_M, nil},
-	{"tq1_0", 256, 54, tq1_0, nil},
-	{"tq2_0", 256, 66, tq2_0, nil},
-	{"ggml_mxfp4", 32, 17, ggmlMXFP4, nil},
-	{"ggml_nvfp4", 64, 36, ggmlNVFP4, nil},
-	{"q1_0", 128, 18, q1_0, nil},
-	{"q2_0", 64, 18, q2_0, nil},
+	{"q4_0", 32, 18, q4_0, putQ4_0, false},
+	{"q4_1", 32, 20, q4_1, nil, false},
+	{"q5_0", 32, 22, q5_0, nil, false},
+	{"q5_1", 32, 24, q5_1, nil, false},
+	{"q8_0", 32, 34, q8_0, putQ8_0, false},
+	{"q2_k", 256, 84, q2_K, nil, false},
+	{"q3_k", 256, 110, q3_K, nil, false},
+	{"q4_k", 256, 144, q4_K, putQ4_K, false},
+	{"q5_k", 256, 176, q5_K, nil, false},
+	{"q6_k", 256, 210, q6_K, putQ6_K, false},
+	{"q8_k", 256, 292, q8_K, nil, false},
+	{"iq2_xxs", 256, 66, iq2_XXS, nil, false},
+	{"iq2_xs", 256, 74, iq2_XS, nil, false},
+	{"iq3_xxs", 256, 98, iq3_XXS, nil, false},
+	{"iq1_s", 256, 50, iq1_S, nil, false},
+	{"iq4_nl", 32, 18, iq4_NL, nil, false},
+	{"iq3_s", 256, 110, iq3_S, nil, false},
+	{"iq2_s", 256, 82, iq2_S, nil, false},
+	{"iq4_xs", 256, 136, iq4_XS, nil, false},
+	{"iq1_m", 256, 56, iq1_M, nil, false},
+	{"tq1_0", 256, 54, tq1_0, nil, false},
+	{"tq2_0", 256, 66, tq2_0, nil, false},
+	{"ggml_mxfp4", 32, 17, ggmlMXFP4, nil, false},
+	{"ggml_nvfp4", 64, 36, ggmlNVFP4, nil, false},
+	{"q1_0", 128, 18, q1_0, nil, false},
+	{"q2_0", 64, 18, q2_0, nil, false},
 }
 
 func half(b []byte) float32 { return num.F16FromBits(binary.LittleEndian.Uint16(b)).Float32() }

@@ -239,9 +239,11 @@ func (p Tensor) UnpackRows(dst tensor.Tensor[float32], row int) error {
 	if p.tile == (Tile{}) {
 		start := row * width
 		skip := start % p.format.Group()
-		values := make([]float32, end*width-start+skip)
+		g := p.format.Group()
+		n := min((end*width-start+skip+g-1)/g*g, p.StorageLen()-start+skip)
+		values := make([]float32, n)
 		p.format.Decode(values, p.run(start-skip, len(values)), start-skip)
-		whole := tensor.FromSlice(values[skip:], dst.Dim(0), width)
+		whole := tensor.FromSlice(values[skip:skip+dst.Dim(0)*width], dst.Dim(0), width)
 		return wrapped(op, copyPieces(whole.Any(), dst.Any(), nil, true))
 	}
 	shared := false

@@ -81,7 +81,7 @@ func (m micro) format() *blocks {
 					acc, k = acc>>8, k+1
 				}
 			}
-		}}
+		}, at == 0}
 }
 
 // scaleOf returns the code of the scale of a block whose largest element is most. NaN says that one isn't finite.

@@ -36,7 +36,10 @@ func described(names []string, ts []tensor.Any, metadata map[string]string) ([]t
 	}
 	for i, t := range ts {
 		p, ok := t.Foreign().(pack.Tensor)
-		if !ok {
+		switch {
+		case sixOf(t) != "":
+			continue
+		case !ok:
 			if t.DType().IsFixed() {
 				describe(TypeKey+names[i], t.DType().String())
 			}
@@ -78,6 +81,41 @@ func (f *File) readDescribed() (err error) {
 		}
 	}
 	return err
+}
+
+// six describes an entry of six bits as a packed tensor, nil for another one.
+func (e *entry) six() (*pack.Spec, error) {
+	name, ok := sixes[types[e.typ].name]
+	if !ok {
+		return nil, nil
+	}
+	f, err := pack.FormatNamed(name)
+	if err != nil {
+		return nil, err
+	}
+	s, err := pack.NewSpec(dtype.Float32, e.shape, pack.Options{Format: f})
+	return &s, err
+}
+
+// readSixes makes packed tensors of the entries of six bits.
+func (f *File) readSixes() error {
+	for i := range f.header.entries {
+		e := &f.header.entries[i]
+		switch s, err := e.six(); {
+		case err != nil:
+			return fail(int64(8+e.at), e.name, err, "%v", err)
+		case s != nil:
+			f.pack(i, s)
+		}
+	}
+	return nil
+}
+
+func (f *File) pack(i int, s *pack.Spec) {
+	if f.packed == nil {
+		f.packed = make(map[int]*pack.Spec)
+	}
+	f.packed[i] = s
 }
 
 func (f *File) readDescription(key, text string) error {
@@ -125,10 +163,7 @@ func (f *File) readPacked(i int, e *entry, text string) string {
 	if want := s.Bytes() + s.ScaleBytes(); e.typ != typeOf(d) || len(e.shape) != shape || e.end-e.begin != want {
 		return fmt.Sprintf("its %d bytes of %s aren't the %d of %v that the metadata describes", e.end-e.begin, types[e.typ].name, want, s)
 	}
-	if f.packed == nil {
-		f.packed = make(map[int]*pack.Spec)
-	}
-	f.packed[i] = &s
+	f.pack(i, &s)
 	return ""
 }
 

@@ -21,9 +21,10 @@
 //	F4           float4_e2m1        F8_E8M0  float8_e8m0
 //	F8_E4M3FNUZ  float8_e4m3fnuz    F8_E5M2FNUZ  float8_e5m2fnuz
 //
-// An F4 has two elements a byte in the file and one in a tensor. F6_E2M3 and F6_E3M2
-// exist in the format and are checked, but no tensor holds them: Info describes such an
-// entry and Tensor refuses it. complex128 has no name in the format.
+// An F4 has two elements a byte in the file and one in a tensor. Of F6_E2M3 and F6_E3M2
+// Tensor makes a pack.Tensor of the format float6_e2m3 or float6_e3m2, and Write writes
+// such a tensor as an entry of them. Four elements are three bytes, the first in the low
+// bits; the format doesn't say it, and F4 has that order. complex128 has no name in the format.
 //
 // Fixed point is an entry of the integers that its words are, and the metadata has its
 // type under ashlar.dtype:NAME; a number of fp64x64 is two of them on a last axis of 2,

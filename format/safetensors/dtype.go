@@ -1,6 +1,10 @@
 package safetensors
 
-import "github.com/ashlar-go/ashlar/dtype"
+import (
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/pack"
+	"github.com/ashlar-go/ashlar/tensor"
+)
 
 // types are the format's element types in the order of its reference, by
 // increasing alignment; Write stores the last ones first.
@@ -11,7 +15,7 @@ var types = []struct {
 }{
 	{"BOOL", 8, dtype.Bool},
 	{"F4", 4, dtype.Float4E2M1},
-	{"F6_E2M3", 6, dtype.Invalid},
+	{"F6_E2M3", 6, dtype.Invalid}, // of a pack.Tensor
 	{"F6_E3M2", 6, dtype.Invalid},
 	{"U8", 8, dtype.Uint8},
 	{"I8", 8, dtype.Int8},
@@ -41,6 +45,29 @@ func typeNamed(name string) int {
 		}
 	}
 	return -1
+}
+
+// sixes are the formats of the types that a pack.Tensor holds, by their names.
+var sixes = map[string]string{"F6_E2M3": "float6_e2m3", "F6_E3M2": "float6_e3m2"}
+
+// sixOf returns the name of the type that holds all of a packed tensor as it is, without a description.
+func sixOf(t tensor.Any) string {
+	if p, ok := t.Foreign().(pack.Tensor); ok && p.Len() == p.StorageLen() && p.Tile() == (pack.Tile{}) {
+		for name, format := range sixes {
+			if p.TypeName() == format {
+				return name
+			}
+		}
+	}
+	return ""
+}
+
+// typeIn returns the index in types of a tensor that is written, or -1.
+func typeIn(t tensor.Any) int {
+	if name := sixOf(t); name != "" {
+		return typeNamed(name)
+	}
+	return typeOf(t.DType())
 }
 
 // words are the integers that hold fixed point; a number of fp64x64 takes two.

@@ -48,7 +48,7 @@ func Open(path string) (*File, error) {
 }
 
 // ReadHeader reads what a file of size bytes says about its tensors, in their order, and its metadata. Of the elements it
-// reads nothing, so a file of any size opens at once; Info says where they are. Packed is nil.
+// reads nothing, so a file of any size opens at once; Info says where they are. Packed is nil but for types of six bits.
 func ReadHeader(r io.ReaderAt, size int64) ([]Info, map[string]string, error) {
 	if r == nil {
 		return nil, nil, fail(-1, "", ErrShort, "the reader is nil")
@@ -81,7 +81,11 @@ func ReadHeader(r io.ReaderAt, size int64) ([]Info, map[string]string, error) {
 
 func (h *header) info(i int) Info {
 	e := h.entries[i]
-	return Info{Name: e.name, Type: types[e.typ].name, DType: e.d, Shape: slices.Clone(e.shape), Offset: h.start + e.begin, Bytes: e.end - e.begin}
+	x := Info{Name: e.name, Type: types[e.typ].name, DType: e.d, Shape: slices.Clone(e.shape), Offset: h.start + e.begin, Bytes: e.end - e.begin}
+	if s, err := e.six(); err == nil && s != nil {
+		x.DType, x.Packed = s.DType(), s
+	}
+	return x
 }
 
 // New reads the header of a file that is in memory: embedded, or received. The
@@ -108,7 +112,11 @@ func New(buf *mem.Buffer) (*File, error) {
 	for i, e := range h.entries {
 		f.byName[e.name] = i
 	}
-	if err := f.readDescribed(); err != nil {
+	err = f.readDescribed()
+	if err == nil {
+		err = f.readSixes()
+	}
+	if err != nil {
 		return nil, err
 	}
 	return f, nil
@@ -205,6 +213,13 @@ func (f *File) Slice(name string, idx ...tensor.Index) (tensor.Any, error) {
 // whole makes a tensor of an entry. shared says that it lies in f.buf.
 func (f *File) whole(i int) (a tensor.Any, shared bool, err error) {
 	e, s := f.header.entries[i], f.packed[i]
+	if s != nil && e.d == dtype.Invalid { // of six bits
+		p, err := pack.FromBytes(*s, f.buf, f.header.start+e.begin)
+		if err != nil {
+			return tensor.Any{}, false, f.fail(e, err, "%v", err)
+		}
+		return p.Any(), true, nil
+	}
 	if a, shared, err = f.part(e, nil); err != nil || s == nil {
 		return a, shared, err
 	}
@@ -240,10 +255,7 @@ func (f *File) whole(i int) (a tensor.Any, shared bool, err error) {
 
 // part makes a tensor of a part of an entry. shared says that it lies in f.buf.
 func (f *File) part(e entry, idx []tensor.Index) (a tensor.Any, shared bool, err error) {
-	switch {
-	case e.d == dtype.Invalid:
-		return tensor.Any{}, false, f.fail(e, ErrType, "no tensor holds elements of %s", types[e.typ].name)
-	case f.buf.Closed():
+	if f.buf.Closed() {
 		return tensor.Any{}, false, f.fail(e, tensor.ErrClosed, "the file is closed")
 	}
 	if e.d.Bits() < 8 {

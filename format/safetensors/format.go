@@ -2,11 +2,13 @@ package safetensors
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 
+	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/layout"
@@ -97,10 +99,6 @@ func (f opened) Info(name string) (i format.Info, err error) {
 		return i, err
 	}
 	i = format.Info{Type: x.DType.String(), DType: x.DType, Shape: x.Shape, Bytes: int64(x.Bytes), Offset: int64(x.Offset)}
-	if x.DType.Size() == 0 {
-		i.Type = x.Type + " (no tensor holds it)"
-		i.Text = format.Typed(i.Type+" ", x.Shape)
-	}
 	if x.Packed != nil {
 		i.Type, i.Text = x.Packed.String(), x.Packed.String()
 	}
@@ -133,6 +131,22 @@ func (p parts) Slice(name string, idx ...tensor.Index) (t tensor.Any, err error)
 	i, err := opened{p, ""}.Info(name)
 	if err != nil {
 		return t, err
+	}
+	if x := p.infos[name]; x.Packed != nil || x.DType.Bits() < 8 { // elements without whole bytes
+		b := make([]byte, x.Bytes)
+		if n, err := p.r.ReadAt(b, int64(x.Offset)); n < len(b) {
+			return t, fail(int64(x.Offset), name, cmp.Or(err, io.ErrUnexpectedEOF), "the file ends early")
+		}
+		d := x.DType
+		if x.Packed != nil {
+			d = dtype.Invalid
+		}
+		one := entry{name: name, shape: x.Shape, end: x.Bytes, typ: typeNamed(x.Type), d: d}
+		f := &File{buf: mem.Borrow(b, nil), header: &header{entries: []entry{one}}, byName: map[string]int{name: 0}, views: map[int]tensor.Any{}}
+		if err := f.readSixes(); err != nil {
+			return t, err
+		}
+		return f.Slice(name, idx...)
 	}
 	return format.ReadPart(p.r, i, conv.BigEndian, idx...)
 }

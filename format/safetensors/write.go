@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/pack"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -24,7 +25,7 @@ import (
 // out. The same input gives the same bytes, whatever the order of names.
 //
 // A pack.Tensor is written as its storage, of rank 1, and fixed point as integers, both
-// described in the metadata; see the package comment. Keys of metadata that would
+// described in the metadata; see the package comment. One of six bits is an F6. Keys of metadata that would
 // describe others are left out.
 //
 // Other elements are row-major whatever a tensor's layout; one that isn't contiguous
@@ -49,7 +50,7 @@ func Write(w io.Writer, names []string, ts []tensor.Any, metadata map[string]str
 	for i, name := range names {
 		order[i] = i
 		switch {
-		case typeOf(ts[i].DType()) < 0:
+		case typeIn(ts[i]) < 0:
 			return fail(-1, name, ErrType, "%v has no name in the format; convert the tensor first", ts[i].DType())
 		case len(shapeOf(ts[i])) > MaxRank:
 			return fail(-1, name, ErrLimit, "rank %d; the largest is %d: reshape the tensor", len(shapeOf(ts[i])), MaxRank)
@@ -60,7 +61,7 @@ func Write(w io.Writer, names []string, ts []tensor.Any, metadata map[string]str
 		}
 	}
 	slices.SortFunc(order, func(i, j int) int {
-		return cmp.Or(cmp.Compare(typeOf(ts[j].DType()), typeOf(ts[i].DType())), cmp.Compare(names[i], names[j]))
+		return cmp.Or(cmp.Compare(typeIn(ts[j]), typeIn(ts[i])), cmp.Compare(names[i], names[j]))
 	})
 	seen := make(map[string]bool, len(names))
 	for _, name := range names {
@@ -95,6 +96,13 @@ func Write(w io.Writer, names []string, ts []tensor.Any, metadata map[string]str
 // encode writes the elements of a tensor in row-major order, packed where they have no
 // whole bytes.
 func encode(w io.Writer, t tensor.Any) error {
+	if p, ok := t.Foreign().(pack.Tensor); ok { // of six bits
+		data, err := p.Data()
+		if err != nil {
+			return err
+		}
+		t = data
+	}
 	if t.DType().Bits() >= 8 {
 		return tensor.Encode(w, t)
 	}
@@ -140,7 +148,7 @@ func headerText(order []int, names []string, ts []tensor.Any, metadata map[strin
 		if k > 0 || metadata != nil {
 			b = append(b, ',')
 		}
-		typ := types[typeOf(ts[i].DType())]
+		typ := types[typeIn(ts[i])]
 		b = append(appendString(b, names[i]), `:{"dtype":"`+typ.name+`","shape":[`...)
 		shape := shapeOf(ts[i])
 		for axis, extent := range shape {
