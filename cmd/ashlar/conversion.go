@@ -26,6 +26,7 @@ type conversion struct {
 	slice     []layout.Index // --slice
 	sliceText string
 	skip      bool // --skip
+	digest    bool // --digest
 	packed    bool // --layout, or a format as --dtype
 	storage   pack.Options
 	integers  pack.Integers // int4 and its like as --dtype; Bits is 0 for others
@@ -69,6 +70,14 @@ func (v *conversion) run(in string) error {
 	}
 	if err := v.write(items); err != nil {
 		return fmt.Errorf("%s: %w", v.out, format.Bare(err))
+	}
+	for i := range items {
+		if !v.digest {
+			break
+		}
+		if err := v.p.printDigest(items[i].Tensor, items[i].Name); err != nil {
+			return fmt.Errorf("%s: %w", label(items[i].Name), err)
+		}
 	}
 	return nil
 }

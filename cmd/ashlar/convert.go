@@ -64,6 +64,8 @@ microscaled, in safetensors files. Of several tensors those that aren't floats, 
 one axis, or have rows of other lengths stay as they are, and a warning names them.
 Blocks stay as they are from a GGUF file to another, or to a safetensors file.
 
+--digest prints the SHA-256 of each tensor that is written, as ashlar info does.
+
 Where OUT has a row of names, it is IN's, or numbers.
 
 OUT appears when it is whole. An earlier file stays until then. A write-protected
@@ -93,6 +95,7 @@ and output; --from and --to say the format then.`,
 	f.StringVar(&scales, "scales", "", "how many scales integers have: one (default), an `axis`, or an axis and a block, as 0/32")
 	p.reading.flags(c, "to convert to, or of raw elements")
 	f.Var(&p.limit, "max-memory", "memory that a picture or an array of an npz may take: 2GiB, 500MB or none (default: by the file's size)")
+	f.BoolVar(&v.digest, "digest", false, "print the SHA-256 of each tensor that is written")
 	f.BoolVar(&v.skip, "skip", false, "leave out arrays that no tensor holds, such as strings")
 	p.unfinishedFlag(c)
 	parts.register(c)
@@ -158,6 +161,9 @@ and output; --from and --to say the format then.`,
 			return usagef(c, "--order %s: want C or F", order)
 		case v.fortran && !slices.Contains([]string{"npy", "npz", "raw"}, v.to.Name):
 			return usagef(c, "--order F: %s files have one order, C", v.to.Name)
+		}
+		if v.digest && v.out == "-" {
+			return usagef(c, "--digest and OUT - both want standard output")
 		}
 		return v.run(args[0])
 	}

@@ -31,6 +31,10 @@ that only one side has are counted. Outputs that only one has are a difference.
 --layout, --scale, --mean, --std, --invert and --background say what numbers the
 pictures among the inputs become, as for run.
 
+Two receipts, of ashlar run --receipt, are compared without a run. Diff names the
+first thing in which they differ: an input, a weight, the graph, a node, if both
+have the nodes, or an output.
+
 It exits with 0 if all are the same, with 1 if not, also where a file can't be
 read, and with 2 when the command line makes no sense.`,
 		Example: `  ashlar diff testdata/digits-test.npy testdata/digits-test.npy
@@ -38,6 +42,7 @@ read, and with 2 when the command line makes no sense.`,
   ashlar diff model.onnx#conv1.bias bias.npy --ulp 2 --top 3
   ashlar diff model.onnx optimized.onnx -i photo.png --rtol 1e-4
   ashlar diff model.onnx results.npz -i pixels=pixels.npy
+  ashlar diff here.json there.json
   ashlar diff model.onnx output_0.pb -i input_0.pb --rtol 1e-4`,
 		Args: arguments(2, 2, "two files"),
 	}
@@ -68,6 +73,9 @@ read, and with 2 when the command line makes no sense.`,
 		}
 		if flag := d.pics.given(); flag != "" && d.inputs == nil {
 			return usagef(c, "%s is about inputs of models: give them with -i", flag)
+		}
+		if receipts, err := p.bothReceipts(args); receipts || err != nil {
+			return err
 		}
 		if d.inputs != nil {
 			return d.runs(c.Context(), args[0], args[1])

@@ -39,6 +39,10 @@ which sizes or branches depend. The documentation of onnx.Cost has the rules.
 With --json each file is an object on a line: file, kind, bytes, and arrays (name,
 dtype, shape, bytes), or of a model all that the text has, and each node.
 
+--digest prints the SHA-256 of each tensor instead, with its type, shape and name.
+It is that of tensor.Digest: the same for equal elements in any layout and format.
+A model's own line covers its graph and weights, as receipts have it.
+
 --svg draws the graph of a model. - is standard output, and then the text is left
 out. A file that fails doesn't end the others, but makes the exit status 1.`,
 		Example: `  ashlar info testdata/digits.onnx
@@ -46,6 +50,7 @@ out. A file that fails doesn't end the others, but makes the exit status 1.`,
   ashlar info model.onnx --weights
   ashlar info model.onnx -i rate=rate.npy
   ashlar info testdata/digits.onnx --svg digits.svg
+  ashlar info --digest testdata/digits-test.npy
   ashlar info --json weights.npz testdata/*.png`,
 		Args: arguments(1, -1, "at least one file"),
 	}
@@ -53,12 +58,16 @@ out. A file that fails doesn't end the others, but makes the exit status 1.`,
 	c.Flags().StringArrayVar(&f.shapes, "shape", nil, "the sizes of an input of a model: `name=1x3x224x224`")
 	c.Flags().StringArrayVarP(&f.inputs, "input", "i", nil, "the value of an input, on which sizes or branches may depend: `name=file`")
 	c.Flags().StringVar(&f.picture, "svg", "", "write the picture of a model's graph to `FILE`")
+	c.Flags().BoolVar(&f.digest, "digest", false, "print the SHA-256 of each tensor instead")
 	c.Flags().BoolVar(&f.json, "json", false, "print a line of JSON for each file instead")
 	p.cfFlag(c)
 	p.forceFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if f.picture != "" && len(args) != 1 {
 			return usagef(c, "--svg draws one model")
+		}
+		if f.digest && (f.json || f.picture != "") {
+			return usagef(c, "--digest prints lines of its own: leave --json and --svg out")
 		}
 		if f.picture == "-" && f.json {
 			return usagef(c, "--json and --svg - both want standard output")
@@ -99,6 +108,9 @@ out. A file that fails doesn't end the others, but makes the exit status 1.`,
 func (p *program) describe(s *source, f *infoFlags) error {
 	if (f.shapes != nil || f.inputs != nil) && !s.isModel() {
 		return p.usagef("--shape and -i are about models; %s is none", s.name)
+	}
+	if f.digest {
+		return p.printDigests(s)
 	}
 	if f.json {
 		return p.describeJSON(s, f)

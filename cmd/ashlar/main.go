@@ -12,12 +12,13 @@
 //	ashlar layout check "(32,32):(32,1)"     its bank conflicts; solve, convert, infer, relayout, verdict
 //	ashlar shard "(64,64)" --config block    which core of an accelerator has what, drawn
 //	ashlar ops                               the operators and the element types they take
+//	ashlar verify r.json --model digits.onnx seven.png   a run again, compared with its receipt
 //	ashlar serve digits.onnx                 answers inference requests over HTTP
 //	ashlar version                           the build, the processor, the kernels in use
 //
 // ONNX models, npy, npz, safetensors, GGUF, PyTorch, PNG and JPEG are told apart by their contents, CSV, TSV, raw, Zarr and pb files by their
-// names; - is standard input. The exit status is 0, 1 when something failed or diff found a difference, and 2 when the command
-// line makes no sense. It is 130 or 143 after a signal. Errors go to standard error. Colour and the progress bar appear on
+// names; - is standard input. The exit status is 0, 1 when something failed or diff or verify found a difference, and 2 when the command
+// line makes no sense or verify can't decide. It is 130 or 143 after a signal. Errors go to standard error. Colour and the progress bar appear on
 // terminals alone, colour only while NO_COLOR isn't set.
 package main
 
@@ -61,10 +62,11 @@ func (p *program) run(ctx context.Context, args []string) int {
 		fmt.Fprintln(p.stderr, "ashlar: "+printable(e.Error())+wayOut(e))
 	}
 	var usage *usageError
+	var open *undecided
 	switch {
 	case err == nil:
 		return 0
-	case errors.As(err, &usage):
+	case errors.As(err, &usage), errors.As(err, &open) && !errors.Is(err, context.Canceled):
 		return 2
 	case errors.Is(err, context.Canceled):
 		return interrupted
@@ -118,7 +120,7 @@ when the command line makes no sense. It is 130 or 143 after a signal.`,
 		}
 		return usagef(c, "%s", text)
 	})
-	root.AddCommand(p.runCommand(), p.infoCommand(), p.checkCommand(), p.showCommand(), p.convertCommand(), p.diffCommand(), p.layoutCommand(), p.shardCommand(), p.opsCommand(), p.serveCommand(), p.viewCommand(), p.computeCommand(), p.rechunkCommand(), p.planCommand(), p.versionCommand())
+	root.AddCommand(p.runCommand(), p.infoCommand(), p.checkCommand(), p.showCommand(), p.convertCommand(), p.diffCommand(), p.layoutCommand(), p.shardCommand(), p.opsCommand(), p.serveCommand(), p.viewCommand(), p.computeCommand(), p.rechunkCommand(), p.planCommand(), p.verifyCommand(), p.versionCommand())
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	examples := map[string]string{

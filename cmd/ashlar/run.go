@@ -66,6 +66,10 @@ runs it is the mean without the first. --trace writes the last run for the viewe
 of Chrome's trace format. A Relu that is part of the Conv or Gemm before it shares
 that one's line, and the result between the two isn't there.
 
+Receipts. --receipt writes the digests of the model, of its inputs and of its outputs
+to a file. --receipt-nodes adds the results of all nodes. ashlar verify runs the
+model again and compares; ashlar diff compares two receipts.
+
 Fixed point. --fixed rounds every float of the model and its inputs once to that
 format. Integers stay, and the outputs are fixed point. Operators that don't take
 FP8x23 or FP16x16 compute in float64 and round once. A number that the format has
@@ -86,6 +90,7 @@ are pairs. A folder's lines have runs, all times, with --repeat.`,
   ashlar run model.onnx inputs.npz --all results.npz
   ashlar run --repeat 100 --profile testdata/digits.onnx testdata/seven.png
   ashlar run --trace trace.json testdata/digits.onnx testdata/seven.png
+  ashlar run --receipt r.json testdata/digits.onnx testdata/seven.png
   ashlar run --fixed FP16x16 testdata/digits.onnx testdata/seven.png
   convert drawing.svg png:- | ashlar run testdata/digits.onnx - --invert --json`,
 		Args: arguments(1, -1, "a model and its inputs"),
@@ -109,6 +114,8 @@ are pairs. A folder's lines have runs, all times, with --repeat.`,
 	flags.BoolVar(&f.profile, "profile", false, "print where the time goes")
 	flags.StringVar(&f.trace, "trace", "", "write the nodes of the last run to `file.json`, as Chrome's viewer reads them")
 	flags.StringVar(&f.all, "all", "", "write the results of all nodes to `file.npz`")
+	flags.StringVar(&f.receipt, "receipt", "", "write a receipt of the last run to `file.json`")
+	flags.BoolVar(&f.receiptNodes, "receipt-nodes", false, "add the results of all nodes to the receipt")
 	flags.Var(&p.limit, "max-memory", "refuse a run that needs more memory for weights and results: 2GiB, 500MB or none (default 4GiB)")
 	flags.IntVar(&f.threads, "threads", 0, "compute with `N` threads (default: all)")
 	p.forceFlag(c)
@@ -125,12 +132,15 @@ are pairs. A folder's lines have runs, all times, with --repeat.`,
 		case f.repeat < 1:
 			return usagef(c, "--repeat can't be %d", f.repeat)
 		}
-		for _, x := range [][3]string{{".npz", "all", f.all}, {".json", "trace", f.trace}} {
+		for _, x := range [][3]string{{".npz", "all", f.all}, {".json", "trace", f.trace}, {".json", "receipt", f.receipt}} {
 			if c.Flags().Changed(x[1]) {
 				if err := p.endsIn(x[0], x[1], x[2]); err != nil {
 					return err
 				}
 			}
+		}
+		if f.receiptNodes && f.receipt == "" {
+			return usagef(c, "--receipt-nodes is about a receipt: give --receipt")
 		}
 		if err := f.pics.check(p); err != nil {
 			return err
@@ -167,7 +177,7 @@ func (p *program) prepare(f *runFlags, model string, files []string) (u *runner,
 	if targets, err = p.targetsOf(u.m, u.src.name, f.outputs); err != nil {
 		return nil, nil, nil, err
 	}
-	for _, file := range []string{f.trace, f.all} {
+	for _, file := range []string{f.trace, f.all, f.receipt} {
 		if err := folderOf(file); err != nil && file != "" {
 			return nil, nil, nil, err
 		}
@@ -200,6 +210,11 @@ func (r *result) put(targets []target) error {
 	}
 	if f.all != "" {
 		if err := p.writeAll(f.all, r.profile); err != nil {
+			return err
+		}
+	}
+	if f.receipt != "" {
+		if err := p.writeReceipt(f.receipt, r.receipt); err != nil {
 			return err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/onnx"
+	"github.com/ashlar-go/ashlar/receipt"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -28,6 +29,8 @@ type runFlags struct {
 	repeat          int
 	profile         bool
 	trace, all      string // files
+	receipt         string // file
+	receiptNodes    bool
 }
 
 // A runner is a model that is ready to run.
@@ -51,6 +54,7 @@ type result struct {
 	text    map[string]onnx.Value // the outputs that are strings or maps, or sequences of them
 	ranks   map[string]*ranking   // of the outputs that score classes
 	plan    *onnx.Plan
+	receipt *receipt.Receipt
 	profile *profile // nil unless it is asked for
 	read    time.Duration
 	spent   []time.Duration // by each run
@@ -86,7 +90,11 @@ func (u *runner) once(ctx context.Context, files, named []string, progress func(
 	defer stop()
 	defer context.AfterFunc(ctx, stop)()
 	f := r.f
-	o := onnx.Options{MaxMemory: int64(r.limit), Threads: f.threads}
+	o := onnx.Options{MaxMemory: int64(r.limit), Threads: f.threads, ReceiptNodes: f.receiptNodes}
+	if f.receipt != "" {
+		r.receipt = new(receipt.Receipt)
+		o.Receipt = r.receipt
+	}
 	if f.profile || f.trace != "" || f.all != "" {
 		r.profile = &profile{nodes: make(map[*onnx.Node]*nodeTime), trace: f.trace != ""}
 		o.Observe = r.profile.observe

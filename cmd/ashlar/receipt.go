@@ -1,0 +1,102 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/ashlar-go/ashlar/format"
+	"github.com/ashlar-go/ashlar/receipt"
+)
+
+// An undecided is the reason why verify can't tell whether a receipt is right.
+type undecided struct{ error }
+
+func (e *undecided) Unwrap() error { return e.error }
+
+func (p *program) writeReceipt(file string, r *receipt.Receipt) error {
+	b, err := r.Encode()
+	if err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	return p.writeTo(file, func(w io.Writer) error {
+		_, err := w.Write(b)
+		return err
+	})
+}
+
+// readReceipt reads a receipt, from a file or standard input.
+func (p *program) readReceipt(file string) (*receipt.Receipt, error) {
+	var in io.Reader = p.stdin
+	if file != "-" {
+		f, err := os.Open(file)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", file, format.Bare(err))
+		}
+		defer f.Close()
+		in = f
+	} else {
+		p.stdinBy = file
+	}
+	b, err := io.ReadAll(io.LimitReader(in, receipt.MaxSize+2))
+	var r *receipt.Receipt
+	if err == nil {
+		r, err = receipt.Parse(b)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, format.Bare(err))
+	}
+	return r, nil
+}
+
+// bothReceipts compares two receipts. It reports false where the files aren't receipts by their names.
+func (p *program) bothReceipts(files []string) (bool, error) {
+	var both [2]*receipt.Receipt
+	for i, file := range files {
+		if !strings.EqualFold(filepath.Ext(file), ".json") {
+			return false, nil
+		}
+		r, err := p.readReceipt(file)
+		if err != nil {
+			return true, err
+		}
+		if d := r.Check(); d != nil {
+			return true, p.differs(file, d, "in the file", "of its contents")
+		}
+		both[i] = r
+	}
+	d, err := receipt.Compare(both[0], both[1])
+	switch {
+	case err != nil:
+		return true, err
+	case d != nil:
+		return true, p.differs("the first difference", d, files[0], files[1])
+	}
+	fmt.Fprintf(p.out, "the same: %s, root %v\n", summary(both[0]), both[0].Root())
+	return true, nil
+}
+
+// differs prints a difference. Its error has no text, and makes the exit status 1.
+func (p *program) differs(where string, d *receipt.Difference, a, b string) error {
+	fmt.Fprintf(p.out, "%s: %s differs\n", label(where), oneLine(d.What, 1000))
+	width := max(len([]rune(label(a))), len([]rune(label(b))))
+	for _, side := range [][2]string{{a, d.A}, {b, d.B}} {
+		text := oneLine(side[1], 500)
+		if text == "" {
+			text = "nothing"
+		}
+		fmt.Fprintf(p.out, "  %-*s  %s\n", width, label(side[0]), text)
+	}
+	return failures{}
+}
+
+// summary says how much a receipt has.
+func summary(r *receipt.Receipt) string {
+	text := counted(len(r.Inputs), "input") + ", " + counted(len(r.Program.Weights), "weight") + ", " + counted(len(r.Outputs), "output")
+	if len(r.Nodes) > 0 {
+		text += ", " + counted(len(r.Nodes), "result of node")
+	}
+	return strings.Replace(text, "result of nodes", "results of nodes", 1)
+}

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+
+	"github.com/ashlar-go/ashlar/onnx"
+	"github.com/ashlar-go/ashlar/receipt"
+	"github.com/ashlar-go/ashlar/tensor"
+	"github.com/spf13/cobra"
+)
+
+// A verification is one call of verify.
+type verification struct {
+	p       *program
+	model   string
+	node    string
+	named   []string // -i
+	pics    pictureFlags
+	threads int
+}
+
+func (p *program) verifyCommand() *cobra.Command {
+	v := &verification{p: p}
+	c := &cobra.Command{
+		Use:   "verify RECEIPT [INPUT...]",
+		Short: "Run a model again and compare with a receipt",
+		Long: `Verify runs a model on inputs and compares the digests of the weights, of the
+inputs and of the outputs with those of RECEIPT, which ashlar run --receipt wrote
+on any machine. Where the receipt has the nodes, their results are compared, too.
+It prints the first difference, with the values of this run. Inputs are given as
+for run. A receipt names no files, and none is opened for it.
+
+--node runs one node alone. INPUT is then a file of the values that the node reads,
+by name, as run --all writes them. --node takes the name of the node, or of one of
+its results.
+
+It exits with 0 if all is equal, with 1 if something differs, and with 2 if that
+can't be decided: without a model, for a receipt of other rules, or where the model
+has no weight, input or output that the receipt names.`,
+		Example: `  ashlar verify r.json --model testdata/digits.onnx testdata/seven.png
+  ashlar verify r.json --model model.onnx -i pixels=photo.jpg
+  ashlar verify r.json --model model.onnx --node conv1 results.npz`,
+		Args: arguments(1, -1, "a receipt and the inputs of the run"),
+	}
+	f := c.Flags()
+	f.StringVar(&v.model, "model", "", "the `file` of the model")
+	f.StringVar(&v.node, "node", "", "verify one node, by its `name`")
+	f.StringArrayVarP(&v.named, "input", "i", nil, "give an input by name: `name=file`")
+	v.pics.register(c)
+	f.Var(&p.limit, "max-memory", "refuse a run that needs more memory for weights and results: 2GiB, 500MB or none (default 4GiB)")
+	f.IntVar(&v.threads, "threads", 0, "compute with `N` threads (default: all)")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if v.threads < 0 || v.threads > mostThreads {
+			return usagef(c, "--threads can't be %d", v.threads)
+		}
+		if err := v.pics.check(p); err != nil {
+			return err
+		}
+		d, s, r, err := v.run(c.Context(), args[0], args[1:])
+		if err != nil {
+			return &undecided{err}
+		}
+		if d == nil {
+			what := summary(r)
+			if v.node != "" {
+				what = "the node " + label(v.node)
+			}
+			fmt.Fprintf(p.out, "%s: equal: %s of %s, root %v\n", label(args[0]), what, label(s.name), r.Root())
+			return nil
+		}
+		err = p.differs(args[0], &d.Difference, "receipt", "here")
+		switch t := d.Value.Tensor(); {
+		case !t.IsZero():
+			fmt.Fprintf(p.out, "here it is %s\n%v\n", tensor.Describe(t), t)
+		case holdsText(d.Value):
+			p.printText(d.Value)
+		}
+		return err
+	}
+	return c
+}
+
+// run returns the first difference, nil if there is none.
+func (v *verification) run(ctx context.Context, file string, files []string) (d *onnx.Mismatch, s *source, r *receipt.Receipt, err error) {
+	p := v.p
+	if r, err = p.readReceipt(file); err != nil {
+		return nil, nil, nil, err
+	}
+	if v.model == "" {
+		if wrong := r.Check(); wrong != nil {
+			return &onnx.Mismatch{Difference: *wrong}, nil, r, nil
+		}
+		return nil, nil, nil, fmt.Errorf("%s: its roots are those of its contents: %s; to run it again give --model and the inputs", file, summary(r))
+	}
+	s, m, err := p.openModel(v.model)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	var given map[string]onnx.Value
+	if v.node != "" {
+		given, err = v.values(s, m, files)
+	} else {
+		var in *inputs
+		if in, err = p.gather(m, s.name, files, v.named, &v.pics); err == nil {
+			given = in.given()
+		}
+	}
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
+	defer stop()
+	defer context.AfterFunc(ctx, stop)()
+	bar, done := p.progress()
+	defer done()
+	o := onnx.Options{MaxMemory: int64(p.limit), Threads: v.threads, Progress: bar}
+	if v.node != "" {
+		d, err = onnx.VerifyNode(ctx, m, r, v.node, given, o)
+	} else {
+		d, err = onnx.Verify(ctx, m, r, given, o)
+	}
+	return d, s, r, s.in(err)
+}
+
+// values reads the values of files, by name; those of -i come before.
+func (v *verification) values(model *source, m *onnx.Model, files []string) (map[string]onnx.Value, error) {
+	given := make(map[string]onnx.Value)
+	for _, file := range files {
+		s, err := v.p.open(file)
+		if err != nil {
+			return nil, err
+		}
+		f, err := v.p.file(s)
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range f.Names() {
+			t, err := s.values(f, name)
+			if err != nil {
+				return nil, err
+			}
+			given[name] = onnx.TensorValue(t)
+		}
+	}
+	in := &inputs{p: v.p, m: m, model: model.name, pics: &v.pics, values: make(map[string]*value)}
+	for _, arg := range v.named {
+		name, file, err := in.named(arg)
+		if err != nil {
+			return nil, err
+		}
+		s, err := v.p.open(file)
+		if err == nil {
+			err = in.give(name, s, file)
+		}
+		if x := in.values[name]; err == nil && x.pictures != nil {
+			x.tensor, err = v.pics.batch(v.p, model.name, in.info(name), x.pictures)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	for name, value := range in.given() {
+		given[name] = value
+	}
+	return given, nil
+}
