@@ -8,6 +8,7 @@
 //	ashlar convert weights.npz w.safetensors tensors in another format, parts of models, other weights in them
 //	ashlar diff weights.npz w.safetensors    where tensors differ, or the results of models
 //	ashlar compute "mean(x, axis=0)" -i x=big.zarr -o mean.zarr   arrays that are larger than memory; plan, rechunk
+//	ashlar stats model.safetensors           the distribution of the elements of tensors
 //	ashlar layout "(8,8):(8,1) / <2,4>"      a layout, computed and drawn
 //	ashlar layout check "(32,32):(32,1)"     its bank conflicts; solve, convert, infer, relayout, verdict
 //	ashlar shard "(64,64)" --config block    which core of an accelerator has what, drawn
@@ -120,7 +121,7 @@ when the command line makes no sense. It is 130 or 143 after a signal.`,
 		}
 		return usagef(c, "%s", text)
 	})
-	root.AddCommand(p.runCommand(), p.infoCommand(), p.checkCommand(), p.showCommand(), p.convertCommand(), p.diffCommand(), p.layoutCommand(), p.shardCommand(), p.opsCommand(), p.serveCommand(), p.viewCommand(), p.computeCommand(), p.rechunkCommand(), p.planCommand(), p.verifyCommand(), p.versionCommand())
+	root.AddCommand(p.runCommand(), p.infoCommand(), p.checkCommand(), p.showCommand(), p.convertCommand(), p.diffCommand(), p.statsCommand(), p.layoutCommand(), p.shardCommand(), p.opsCommand(), p.serveCommand(), p.viewCommand(), p.computeCommand(), p.rechunkCommand(), p.planCommand(), p.verifyCommand(), p.versionCommand())
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	examples := map[string]string{
