@@ -54,12 +54,12 @@ format/zarr/s3/servertest      0       0
 internal/argfuzz             30       0
 internal/bench              750       0
 internal/core/conv         1030       0
-internal/core/cpu           140      20
+internal/core/cpu           160      20
 internal/core/exec         1760       0
 internal/core/jsontext       80       0
 internal/core/order         490       0
-internal/core/simd          840  109420
-internal/core/simd/_asm    5250       0
+internal/core/simd          880  143790
+internal/core/simd/_asm    6740       0
 internal/core/walk          260       0
 internal/digits             130       0
 internal/ended               50       0

@@ -24,8 +24,8 @@ func (p *program) versionCommand() *cobra.Command {
 		Short: "Print the build, the processor, and the kernels in use",
 		Long: `Version prints which build this is, on which processor it runs, the level of
 instructions in use, and what the operators' kernels are written in.
-ASHLAR_CPU=generic, avx2 or avx512 sets the highest level; results are the same
-bits at every level.`,
+ASHLAR_CPU=generic, avx2 or avx512, on arm64 generic or neon, sets the highest
+level; results are the same bits at every level.`,
 		Example: `  ashlar version
   ASHLAR_CPU=generic ashlar version`,
 		Args: arguments(0, 0, "no arguments"),

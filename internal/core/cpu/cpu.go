@@ -1,9 +1,9 @@
 // Package cpu says which instruction set the kernels use: the best of the processor's that the build has kernels for,
 // or a lower one that the environment asks for.
 //
-// ASHLAR_CPU=generic, avx2 or avx512 sets the highest level in use; results are the same bits at every level. A value
-// that isn't one of these, or is more than there is, changes nothing, and Err says so. The build tag purego leaves
-// Generic alone.
+// ASHLAR_CPU=generic, avx2 or avx512 on amd64, and generic or neon on arm64, sets the highest level in use; results are the same bits at
+// every level. A value that isn't one of the processor's and build's changes nothing, and Err says so. The build tag purego leaves Generic
+// alone.
 package cpu
 
 import (
@@ -13,16 +13,17 @@ import (
 	"strings"
 )
 
-// Level is a set of instructions that a kernel is written in. A higher level includes the lower ones.
+// Level is a set of instructions that a kernel is written in. A higher level includes the lower ones. Each architecture counts its own
+// from 1 on.
 type Level uint8
 
 const (
 	Generic Level = iota // plain Go
 	AVX2                 // amd64: AVX2, FMA, F16C
 	AVX512               // amd64: AVX2's and AVX-512 F, CD, BW, DQ, VL
-)
 
-var names = []string{Generic: "generic", AVX2: "avx2", AVX512: "avx512"}
+	NEON Level = 1 // arm64: what all its processors have
+)
 
 // String returns the name that ASHLAR_CPU takes.
 func (l Level) String() string {
@@ -39,10 +40,7 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
-	if slices.Contains(names, e.Value) {
-		return fmt.Sprintf("ASHLAR_CPU=%s: this processor and build have %v at most", e.Value, e.Best)
-	}
-	return fmt.Sprintf("ASHLAR_CPU=%q: not one of %s", e.Value, strings.Join(names, ", "))
+	return fmt.Sprintf("ASHLAR_CPU=%q: this processor and build have %s", e.Value, strings.Join(names[:e.Best+1], ", "))
 }
 
 var (

@@ -10,6 +10,8 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
+var names = []string{Generic: "generic", AVX2: "avx2", AVX512: "avx512"}
+
 // detect reads what the processor has and the operating system saves the registers of.
 func detect() Level {
 	x := &cpu.X86

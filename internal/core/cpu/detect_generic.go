@@ -1,8 +1,10 @@
-//go:build !amd64 || purego
+//go:build !(amd64 || arm64) || purego
 
 package cpu
 
 import "runtime"
+
+var names = []string{Generic: "generic"}
 
 func detect() Level { return Generic }
 

@@ -10,6 +10,6 @@ func Example() {
 	if err := cpu.Err(); err != nil {
 		fmt.Println(err)
 	}
-	fmt.Println(cpu.Current() <= cpu.Detect(), cpu.AVX2)
-	// Output: true avx2
+	fmt.Println(cpu.Current() <= cpu.Detect(), cpu.Generic)
+	// Output: true generic
 }

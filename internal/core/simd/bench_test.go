@@ -1,4 +1,4 @@
-//go:build linux && amd64 && !purego
+//go:build linux && (amd64 || arm64) && !purego
 
 package simd
 
@@ -106,10 +106,10 @@ func BenchmarkRows(b *testing.B) {
 		return func(dst, a, c []uint32) { f(dst, mask, a, c) }
 	})
 	side1(b, "narrowBF16", float32(1.2), each1(func(x float32) uint16 { return num.BF16FromFloat32(x).Bits() }), func(l cpu.Level) func(dst []uint16, a []float32) {
-		return streamed(at(l, narrowBF16AVX2, narrowBF16AVX512))
+		return streamed(at(l, narrowBF16s))
 	})
 	side1(b, "narrowF16", float32(1.2), each1(func(x float32) uint16 { return num.F16FromFloat32(x).Bits() }), func(l cpu.Level) func(dst []uint16, a []float32) {
-		return streamed(at(l, narrowF16AVX2, narrowF16AVX512))
+		return streamed(at(l, narrowF16s))
 	})
 	side1(b, "exp", float32(1.2), each1(num.Exp32), func(l cpu.Level) func(dst, a []float32) { return Exp[l].F32 })
 	side1(b, "exp of -inf", float32(math.Inf(-1)), each1(num.Exp32), func(l cpu.Level) func(dst, a []float32) { return Exp[l].F32 })
@@ -125,10 +125,10 @@ func BenchmarkLines(b *testing.B) {
 		for i := range sums {
 			sums[i] = foldLine(x[i*128:(i+1)*128], 32, 0, func(s float64, v float32) float64 { return s + float64(v) }, plus)
 		}
-	}, func(l cpu.Level) func() { return func() { at(l, sumLines32AVX2, sumLines32AVX512)(sums, x, 128, 128) } })
+	}, func(l cpu.Level) func() { return func() { at(l, sumLines32s)(sums, x, 128, 128) } })
 	side(b, "max", benchLen*4, func() {
 		for i := range best {
 			best[i] = foldLine(x[i*128:(i+1)*128], 64, 0, larger[float32], larger)
 		}
-	}, func(l cpu.Level) func() { return func() { at(l, maxLines32AVX2, maxLines32AVX512)(best, x, 128, 128) } })
+	}, func(l cpu.Level) func() { return func() { at(l, maxLines32s)(best, x, 128, 128) } })
 }

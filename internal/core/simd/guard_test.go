@@ -1,4 +1,4 @@
-//go:build linux && amd64 && !purego
+//go:build linux && (amd64 || arm64) && !purego
 
 package simd
 
@@ -18,9 +18,9 @@ import (
 // levels calls f for each instruction set that the processor has; rows are taken from the tables directly.
 func levels(t *testing.T, f func(t *testing.T, level cpu.Level)) {
 	if cpu.Detect() == cpu.Generic {
-		t.Skip("this processor has no AVX2")
+		t.Skip("this processor has no instruction set with kernels")
 	}
-	for l := cpu.AVX2; l <= cpu.Detect(); l++ {
+	for l := cpu.Generic + 1; l <= cpu.Detect(); l++ {
 		t.Run(l.String(), func(t *testing.T) {
 			level = l
 			f(t, l)
@@ -60,13 +60,10 @@ func erase[T any](s []T) Run {
 	return unsafe.Slice((*struct{})(unsafe.Pointer(unsafe.SliceData(s))), len(s))
 }
 
-// at returns the kernel of a level.
-func at[F any](l cpu.Level, avx2, avx512 F) F {
-	if l == cpu.AVX2 {
-		return avx2
-	}
-	return avx512
-}
+// at returns the kernel of a level, of those for each.
+func at[F any](l cpu.Level, kernels []F) F { return kernels[l-1] }
+
+func each[F any](kernels ...F) []F { return kernels }
 
 // A guarded is memory between two pages that can't be touched.
 type guarded struct{ bytes []byte }

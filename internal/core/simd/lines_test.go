@@ -1,4 +1,4 @@
-//go:build linux && amd64 && !purego
+//go:build linux && (amd64 || arm64) && !purego
 
 package simd
 
@@ -104,17 +104,17 @@ func TestLines(t *testing.T) {
 	defer func() { together = old }()
 	for _, together = range [][2]int64{{0, 0}, {1500, 1500}, {math.MaxInt64, math.MaxInt64}} {
 		levels(t, func(t *testing.T, l cpu.Level) {
-			checkFolds(t, "sumLines32", 32, negZero, at(l, sumLines32AVX2, sumLines32AVX512), func(s float64, x float32) float64 { return s + float64(x) }, plus)
-			checkFolds(t, "sumLines64", 32, negZero, at(l, sumLines64AVX2, sumLines64AVX512), plus[float64], plus[float64])
-			checkFolds(t, "maxLines32", 64, -inf32, at(l, maxLines32AVX2, maxLines32AVX512), larger[float32], larger[float32])
-			checkFolds(t, "maxLines64", 32, -inf, at(l, maxLines64AVX2, maxLines64AVX512), larger[float64], larger[float64])
-			checkFolds(t, "minLines32", 64, inf32, at(l, minLines32AVX2, minLines32AVX512), smaller[float32], smaller[float32])
-			checkFolds(t, "minLines64", 32, inf, at(l, minLines64AVX2, minLines64AVX512), smaller[float64], smaller[float64])
+			checkFolds(t, "sumLines32", 32, negZero, at(l, sumLines32s), func(s float64, x float32) float64 { return s + float64(x) }, plus)
+			checkFolds(t, "sumLines64", 32, negZero, at(l, sumLines64s), plus[float64], plus[float64])
+			checkFolds(t, "maxLines32", 64, -inf32, at(l, maxLines32s), larger[float32], larger[float32])
+			checkFolds(t, "maxLines64", 32, -inf, at(l, maxLines64s), larger[float64], larger[float64])
+			checkFolds(t, "minLines32", 64, inf32, at(l, minLines32s), smaller[float32], smaller[float32])
+			checkFolds(t, "minLines64", 32, inf, at(l, minLines64s), smaller[float64], smaller[float64])
 		})
 	}
 	levels(t, func(t *testing.T, l cpu.Level) {
-		checkFirst(t, "firstLines32", at(l, firstLines32AVX2, firstLines32AVX512))
-		checkFirst(t, "firstLines64", at(l, firstLines64AVX2, firstLines64AVX512))
+		checkFirst(t, "firstLines32", at(l, firstLines32s))
+		checkFirst(t, "firstLines64", at(l, firstLines64s))
 	})
 }
 

@@ -1,14 +1,17 @@
-//go:build linux && amd64 && !purego
+//go:build linux && (amd64 || arm64) && !purego
 
 package simd
 
 import (
+	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"math"
 	"math/rand/v2"
 	"os"
 	"regexp"
+	"runtime"
 	"slices"
 	"testing"
 	"unsafe"
@@ -333,20 +336,20 @@ func streamed[R, T any](f func(dst []R, a []T, stream bool)) func(dst []R, a []T
 
 func TestConversions(t *testing.T) {
 	levels(t, func(t *testing.T, l cpu.Level) {
-		check1(t, "canon32", func(dst, a []float32) { copy(dst, a); at(l, canon32AVX2, canon32AVX512)(dst) }, canonical[float32])
-		check1(t, "canon64", func(dst, a []float64) { copy(dst, a); at(l, canon64AVX2, canon64AVX512)(dst) }, canonical[float64])
-		check1(t, "widenBF16", at(l, widenBF16AVX2, widenBF16AVX512), func(a uint16) (v float32) {
+		check1(t, "canon32", func(dst, a []float32) { copy(dst, a); at(l, canon32s)(dst) }, canonical[float32])
+		check1(t, "canon64", func(dst, a []float64) { copy(dst, a); at(l, canon64s)(dst) }, canonical[float64])
+		check1(t, "widenBF16", at(l, widenBF16s), func(a uint16) (v float32) {
 			num.WidenBF16(unsafe.Slice(&v, 1), []num.BF16{num.BF16FromBits(a)})
 			return v
 		})
-		check1(t, "widenF32", streamed(at(l, widenF32AVX2, widenF32AVX512)), func(a float32) float64 { return canonical(float64(a)) })
-		check1(t, "narrowF64", streamed(at(l, narrowF64AVX2, narrowF64AVX512)), func(a float64) float32 { return canonical(float32(a)) })
-		check1(t, "widenF16", at(l, widenF16AVX2, widenF16AVX512), func(a uint16) (v float32) {
+		check1(t, "widenF32", streamed(at(l, widenF32s)), func(a float32) float64 { return canonical(float64(a)) })
+		check1(t, "narrowF64", streamed(at(l, narrowF64s)), func(a float64) float32 { return canonical(float32(a)) })
+		check1(t, "widenF16", at(l, widenF16s), func(a uint16) (v float32) {
 			num.WidenF16(unsafe.Slice(&v, 1), []num.F16{num.F16FromBits(a)})
 			return v
 		})
-		check1(t, "narrowBF16", streamed(at(l, narrowBF16AVX2, narrowBF16AVX512)), func(a float32) uint16 { return num.BF16FromFloat32(a).Bits() })
-		check1(t, "narrowF16", streamed(at(l, narrowF16AVX2, narrowF16AVX512)), func(a float32) uint16 { return num.F16FromFloat32(a).Bits() })
+		check1(t, "narrowBF16", streamed(at(l, narrowBF16s)), func(a float32) uint16 { return num.BF16FromFloat32(a).Bits() })
+		check1(t, "narrowF16", streamed(at(l, narrowF16s)), func(a float32) uint16 { return num.F16FromFloat32(a).Bits() })
 	})
 }
 
@@ -355,7 +358,7 @@ func TestAll16(t *testing.T) {
 	levels(t, func(t *testing.T, l cpu.Level) {
 		for h := range 1 << 16 {
 			in, out, want := []uint16{uint16(h)}, make([]float32, 1), make([]float32, 1)
-			at(l, widenF16AVX2, widenF16AVX512)(out, in)
+			at(l, widenF16s)(out, in)
 			num.WidenF16(want, []num.F16{num.F16FromBits(in[0])})
 			if bits(out[0]) != bits(want[0]) {
 				t.Fatalf("float16 %#x widened: %#x, want %#x", h, bits(out[0]), bits(want[0]))
@@ -366,7 +369,7 @@ func TestAll16(t *testing.T) {
 			near[2] = math.Nextafter32(near[1], out[0])
 			near[3] = math.Nextafter32(near[1], up)
 			got := make([]uint16, len(near))
-			at(l, narrowF16AVX2, narrowF16AVX512)(got, near, false)
+			at(l, narrowF16s)(got, near, false)
 			for i, f := range near {
 				if w := num.F16FromFloat32(f).Bits(); got[i] != w {
 					t.Fatalf("%#x narrowed: %#x, want %#x", bits(f), got[i], w)
@@ -418,11 +421,11 @@ func checkNumber[T float32 | float64](t *testing.T, name string, f func(dst, a [
 
 func TestNumbers(t *testing.T) {
 	levels(t, func(t *testing.T, l cpu.Level) {
-		checkNumber(t, "subNumber32", at(l, subNumber32AVX2, subNumber32AVX512), minus[float32])
-		checkNumber(t, "subNumber64", at(l, subNumber64AVX2, subNumber64AVX512), minus[float64])
-		checkNumber(t, "divNumber32", at(l, divNumber32AVX2, divNumber32AVX512), over[float32])
-		checkNumber(t, "divNumber64", at(l, divNumber64AVX2, divNumber64AVX512), over[float64])
-		checkNumber(t, "expLess32", func(dst, a []float32, p float32, _ bool) { at(l, expLess32AVX2, expLess32AVX512)(dst, a, p) }, func(a, p float32) float32 { return num.Exp32(a - p) })
+		checkNumber(t, "subNumber32", at(l, subNumber32s), minus[float32])
+		checkNumber(t, "subNumber64", at(l, subNumber64s), minus[float64])
+		checkNumber(t, "divNumber32", at(l, divNumber32s), over[float32])
+		checkNumber(t, "divNumber64", at(l, divNumber64s), over[float64])
+		checkNumber(t, "expLess32", func(dst, a []float32, p float32, _ bool) { at(l, expLess32s)(dst, a, p) }, func(a, p float32) float32 { return num.Exp32(a - p) })
 	})
 }
 
@@ -431,8 +434,8 @@ func TestAffine(t *testing.T) {
 		r := rand.New(rand.NewPCG(8, 9))
 		for _, c := range [][3]float64{{0.25, 1.5, -3}, {0, 0, math.Copysign(0, -1)}, {1e30, 1e-30, 0x1p-149}, {math.Inf(1), 1, 2}, {1, math.NaN(), 2}, {random[float64](r), random[float64](r), random[float64](r)}} {
 			of := func(a float64) float64 { return float64((a-c[0])*c[1]) + c[2] }
-			check1(t, "affine32", func(dst, a []float32) { at(l, affine32AVX2, affine32AVX512)(dst, a, c[0], c[1], c[2]) }, func(a float32) float32 { return canonical(float32(of(float64(a)))) })
-			check1(t, "affine64", func(dst, a []float64) { at(l, affine64AVX2, affine64AVX512)(dst, a, c[0], c[1], c[2]) }, func(a float64) float64 { return canonical(of(a)) })
+			check1(t, "affine32", func(dst, a []float32) { at(l, affine32s)(dst, a, c[0], c[1], c[2]) }, func(a float32) float32 { return canonical(float32(of(float64(a)))) })
+			check1(t, "affine64", func(dst, a []float64) { at(l, affine64s)(dst, a, c[0], c[1], c[2]) }, func(a float64) float64 { return canonical(of(a)) })
 		}
 	})
 }
@@ -523,22 +526,22 @@ func plain[T any](r *rand.Rand) (v T) {
 
 func TestLanes(t *testing.T) {
 	levels(t, func(t *testing.T, l cpu.Level) {
-		checkLanes(t, "sumLanes32", 32, func(s []float64, x []float32) { at(l, sumLanes32AVX2, sumLanes32AVX512)((*[32]float64)(s), x) }, func(s float64, x float32) float64 { return s + float64(x) })
-		checkLanes(t, "sumLanes64", 32, func(s []float64, x []float64) { at(l, sumLanes64AVX2, sumLanes64AVX512)((*[32]float64)(s), x) }, func(s float64, x float64) float64 { return s + x })
+		checkLanes(t, "sumLanes32", 32, func(s []float64, x []float32) { at(l, sumLanes32s)((*[32]float64)(s), x) }, func(s float64, x float32) float64 { return s + float64(x) })
+		checkLanes(t, "sumLanes64", 32, func(s []float64, x []float64) { at(l, sumLanes64s)((*[32]float64)(s), x) }, func(s float64, x float64) float64 { return s + x })
 		square := func(s, x float64) float64 { return num.FMA64(x-0.3, x-0.3, s) }
 		checkLanes(t, "squareLanes32", 32, func(s []float64, x []float32) {
-			at(l, squareLanes32AVX2, squareLanes32AVX512)((*[32]float64)(s), x, 0.3)
+			at(l, squareLanes32s)((*[32]float64)(s), x, 0.3)
 		}, func(s float64, x float32) float64 { return square(s, float64(x)) })
 		checkLanes(t, "squareLanes64", 32, func(s []float64, x []float64) {
-			at(l, squareLanes64AVX2, squareLanes64AVX512)((*[32]float64)(s), x, 0.3)
+			at(l, squareLanes64s)((*[32]float64)(s), x, 0.3)
 		}, square)
-		checkColumns(t, "sumColumns32", math.Copysign(0, -1), at(l, sumColumns32AVX2, sumColumns32AVX512), func(x float32) float64 { return float64(x) }, plus)
-		checkColumns(t, "sumColumns64", math.Copysign(0, -1), at(l, sumColumns64AVX2, sumColumns64AVX512), func(x float64) float64 { return x }, plus)
+		checkColumns(t, "sumColumns32", math.Copysign(0, -1), at(l, sumColumns32s), func(x float32) float64 { return float64(x) }, plus)
+		checkColumns(t, "sumColumns64", math.Copysign(0, -1), at(l, sumColumns64s), func(x float64) float64 { return x }, plus)
 		inf := math.Inf(1)
-		checkColumns(t, "maxColumns32", float32(-inf), at(l, maxColumns32AVX2, maxColumns32AVX512), itself[float32], larger[float32])
-		checkColumns(t, "maxColumns64", -inf, at(l, maxColumns64AVX2, maxColumns64AVX512), itself[float64], larger[float64])
-		checkColumns(t, "minColumns32", float32(inf), at(l, minColumns32AVX2, minColumns32AVX512), itself[float32], smaller[float32])
-		checkColumns(t, "minColumns64", inf, at(l, minColumns64AVX2, minColumns64AVX512), itself[float64], smaller[float64])
+		checkColumns(t, "maxColumns32", float32(-inf), at(l, maxColumns32s), itself[float32], larger[float32])
+		checkColumns(t, "maxColumns64", -inf, at(l, maxColumns64s), itself[float64], larger[float64])
+		checkColumns(t, "minColumns32", float32(inf), at(l, minColumns32s), itself[float32], smaller[float32])
+		checkColumns(t, "minColumns64", inf, at(l, minColumns64s), itself[float64], smaller[float64])
 	})
 }
 
@@ -595,10 +598,10 @@ func checkColumns[A, T float32 | float64](t *testing.T, name string, start A, f 
 
 func TestPositions(t *testing.T) {
 	levels(t, func(t *testing.T, l cpu.Level) {
-		checkPositions(t, "argMaxRow32", at(l, argMaxRow32AVX2, argMaxRow32AVX512), math.MinInt32, func(v, best float32) bool { return beyond(v, best, 1) })
-		checkPositions(t, "argMaxRow64", at(l, argMaxRow64AVX2, argMaxRow64AVX512), math.MinInt64, func(v, best float64) bool { return beyond(v, best, 1) })
-		checkPositions(t, "argMinRow32", at(l, argMinRow32AVX2, argMinRow32AVX512), math.MinInt32, func(v, best float32) bool { return beyond(v, best, -1) })
-		checkPositions(t, "argMinRow64", at(l, argMinRow64AVX2, argMinRow64AVX512), math.MinInt64, func(v, best float64) bool { return beyond(v, best, -1) })
+		checkPositions(t, "argMaxRow32", at(l, argMaxRow32s), math.MinInt32, func(v, best float32) bool { return beyond(v, best, 1) })
+		checkPositions(t, "argMaxRow64", at(l, argMaxRow64s), math.MinInt64, func(v, best float64) bool { return beyond(v, best, 1) })
+		checkPositions(t, "argMinRow32", at(l, argMinRow32s), math.MinInt32, func(v, best float32) bool { return beyond(v, best, -1) })
+		checkPositions(t, "argMinRow64", at(l, argMinRow64s), math.MinInt64, func(v, best float64) bool { return beyond(v, best, -1) })
 	})
 }
 
@@ -647,16 +650,16 @@ func checkPositions[I int32 | int64, T float32 | float64](t *testing.T, name str
 func TestMain(m *testing.M) {
 	flag.Parse()
 	code := m.Run()
-	if code == 0 && cpu.Detect() == cpu.AVX512 && flag.Lookup("test.run").Value.String() == "" {
+	if last := cpu.Level(len(Add) - 1); code == 0 && (cpu.Detect() == last || runtime.GOARCH == "arm64") && flag.Lookup("test.run").Value.String() == "" {
 		var text []byte
-		for _, name := range []string{"tables_amd64.go", "marked_amd64.go", "keys_amd64.go"} {
-			list, err := os.ReadFile(name)
-			if err != nil {
+		for _, name := range []string{"tables_", "marked_", "keys_"} {
+			list, err := os.ReadFile(name + runtime.GOARCH + ".go")
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
 				panic(err)
 			}
 			text = append(text, list...)
 		}
-		for _, f := range regexp.MustCompile(`(\w+)AVX(?:2|512)\b`).FindAllStringSubmatch(string(text), -1) {
+		for _, f := range regexp.MustCompile(`(\w+)(?:AVX2|AVX512|NEON)\b`).FindAllStringSubmatch(string(text), -1) {
 			if !checked[f[1]] {
 				fmt.Println("FAIL: no test compares", f[1])
 				code = 1

@@ -1,4 +1,4 @@
-//go:build linux && amd64 && !purego
+//go:build linux && (amd64 || arm64) && !purego
 
 package simd
 
@@ -68,12 +68,12 @@ func TestBeside(t *testing.T) {
 					b[i] = canonical(b[i])
 				}
 				all(a, func(e []float32, most *[32]float32, next []float32) {
-					at(l, softmax32AVX2, softmax32AVX512)(e, a, p[0], dst, b, p[1], most, next, ahead != nil)
+					at(l, softmax32s)(e, a, p[0], dst, b, p[1], most, next, ahead != nil)
 				})
 			}, func(_, b float32) float32 { return canonical(b / p[1]) })
 			check2(t, "logSoftmax32", func(dst, a, b []float32) {
 				all(a, func(e []float32, most *[32]float32, next []float32) {
-					at(l, logSoftmax32AVX2, logSoftmax32AVX512)(e, a, p[0], dst, b, p[1], p[2], most, next, ahead != nil)
+					at(l, logSoftmax32s)(e, a, p[0], dst, b, p[1], p[2], most, next, ahead != nil)
 				})
 			}, func(_, b float32) float32 { return canonical(b - p[1] - p[2]) })
 		}
@@ -110,7 +110,7 @@ func BenchmarkStream(b *testing.B) {
 		{"add", 12, func() { Add[l].F32(dst, x, y) }, func() { Add[l].Stream.F32(erase(dst), erase(x), erase(y), nil, new(Prefetch)) }},
 		{"relu", 8, func() { Relu[l].F32(dst, x) }, func() { Relu[l].Stream.F32(erase(dst), erase(x), nil, nil, new(Prefetch)) }},
 		{"greater", 9, func() { Greater[l].F32(bools, x, y) }, func() { Greater[l].Stream.F32(erase(bools), erase(x), erase(y), nil, new(Prefetch)) }},
-		{"bfloat16", 6, func() { at(l, narrowBF16AVX2, narrowBF16AVX512)(words, x, false) }, func() { at(l, narrowBF16AVX2, narrowBF16AVX512)(words, x, true) }},
+		{"bfloat16", 6, func() { at(l, narrowBF16s)(words, x, false) }, func() { at(l, narrowBF16s)(words, x, true) }},
 		{"exp", 8, func() { Exp[l].F32(dst, x) }, func() { Exp[l].Stream.F32(erase(dst), erase(x), nil, nil, new(Prefetch)) }},
 		{"tanh", 8, func() { Tanh[l].F32(dst, x) }, func() { Tanh[l].Stream.F32(erase(dst), erase(x), nil, nil, new(Prefetch)) }},
 	} {

@@ -21,27 +21,29 @@ import (
 	"github.com/mmcloughlin/avo/printer"
 )
 
-// outputs are the pairs of files NAME_amd64.s and NAME_amd64.go, assembly and declarations.
+// outputs are the pairs of files NAME_amd64.s and NAME_amd64.go, assembly and declarations, and the same of arm64: of rows, or
+// of other kernels, of which arm64 may have none.
 var outputs = []struct {
 	name  string
+	rows  func() list
 	write func(c *build.Context)
 }{
-	{"arithmetic", func(c *build.Context) { writeRows(c, arithmetic()) }},
-	{"signs", func(c *build.Context) { writeRows(c, signs()) }},
-	{"comparisons", func(c *build.Context) { writeRows(c, comparisons()) }},
-	{"conversions", func(c *build.Context) { writeRows(c, conversions()) }},
-	{"sums", func(c *build.Context) { writeRows(c, sums()) }},
-	{"lines", func(c *build.Context) { writeRows(c, lines()) }},
-	{"gemm", writeGEMM},
-	{"functions", func(c *build.Context) { writeRows(c, functions()) }},
-	{"double", func(c *build.Context) { writeRows(c, doubles()) }},
-	{"normal", func(c *build.Context) { writeRows(c, normals()) }},
-	{"trig", func(c *build.Context) { writeRows(c, trigonometric()) }},
-	{"pow", func(c *build.Context) { writeRows(c, powers()) }},
-	{"quick", func(c *build.Context) { writeRows(c, quick()) }},
-	{"transpose", writeTranspose},
-	{"copies", writeCopies},
-	{"select", writeSelect},
+	{"arithmetic", arithmetic, nil},
+	{"signs", signs, nil},
+	{"comparisons", comparisons, nil},
+	{"conversions", conversions, nil},
+	{"sums", sums, nil},
+	{"lines", lines, nil},
+	{"gemm", nil, writeGEMM},
+	{"functions", functions, nil},
+	{"double", doubles, nil},
+	{"normal", normals, nil},
+	{"trig", trigonometric, nil},
+	{"pow", powers, nil},
+	{"quick", quick, nil},
+	{"transpose", nil, writeTranspose},
+	{"copies", nil, writeCopies},
+	{"select", nil, writeSelect},
 }
 
 func main() {
@@ -63,7 +65,16 @@ func generate() (map[string][]byte, error) {
 	for _, o := range outputs {
 		c := build.NewContext()
 		c.ConstraintExpr("!purego")
-		o.write(c)
+		if o.write == nil {
+			writeRows(c, o.rows())
+			var f armFile
+			f.writeNEON(o.rows())
+			for suffix, text := range map[string][]byte{"_arm64.s": f.assembly(), "_arm64.go": f.declarations()} {
+				files[o.name+suffix] = text
+			}
+		} else {
+			o.write(c)
+		}
 		f, err := c.Result()
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", o.name, err)
@@ -84,14 +95,19 @@ func generate() (map[string][]byte, error) {
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", o.name, err)
 			}
-			files[o.name+p.suffix] = []byte(strings.NewReplacer("[]struct{}", "Run", "*[4]uintptr", "*Prefetch").Replace(string(text))) // avo knows no names of package simd
-			f.Sections = slices.DeleteFunc(f.Sections, func(s ir.Section) bool {                                                        // which Go doesn't see
+			files[o.name+p.suffix] = named(text)
+			f.Sections = slices.DeleteFunc(f.Sections, func(s ir.Section) bool { // which Go doesn't see
 				fn, ok := s.(*ir.Function)
 				return ok && strings.HasSuffix(fn.Name, "<>")
 			})
 		}
 	}
 	return files, tables(files)
+}
+
+// named gives types their names of package simd, which avo doesn't know.
+func named(text []byte) []byte {
+	return []byte(strings.NewReplacer("[]struct{}", "Run", "*[4]uintptr", "*Prefetch").Replace(string(text)))
 }
 
 // prune takes out moves of a vector register to itself. They are what remains where an operand dies of the copies that

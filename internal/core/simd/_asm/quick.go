@@ -15,7 +15,7 @@ func quick() (l list) {
 	f("FastExp", "", fastExp)
 	f("FastLog", "", fastLog)
 	f("FastTanh", "AVX2", fastTanh)
-	l.function(kernel{table: "FastTanh", only: "AVX512",
+	l.function(kernel{table: "FastTanh", only: "AVX512", notNEON: "picking takes it four loads, and the other FastTanh none",
 		body: func(m machine) { m.store(0, pickedTanh(m, m.load(1))) }})
 	f("FastSigmoid", "", fastSigmoid)
 	return l

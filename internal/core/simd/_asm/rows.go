@@ -13,21 +13,22 @@ import (
 // its accumulators begin at start, in the end accumulator j becomes join of j and j+h for h = n/2, n/4 … 1, and the
 // first is element i of the first parameter.
 type kernel struct {
-	table string // the variable of package simd that lists it
-	field string // of the struct in that table; "" means the table holds functions
-	form  string // that struct
-	args  []arg
-	fold  int // 0 of a row
-	join  func(m machine, a, b value) value
-	start func(m machine) value
-	down  bool         // sums or the best of columns, see columns.go
-	find  bool         // the function that looks for the best element of each line
-	inner kind         // the widest in the program, if wider than those of the parameters
-	only  string       // the only level it is for, if there is one
-	same  []kernelName // functions of other element types that are the same instructions
-	swap  string       // the table whose row of the same type this one is, with the operands exchanged; it has no body then
-	body  func(m machine)
-	usual func(m machine) // what body computes, faster, where the program's doubts are unfounded; nil if there is nothing faster
+	table   string // the variable of package simd that lists it
+	field   string // of the struct in that table; "" means the table holds functions
+	form    string // that struct
+	args    []arg
+	fold    int // 0 of a row
+	join    func(m machine, a, b value) value
+	start   func(m machine) value
+	down    bool         // sums or the best of columns, see columns.go
+	find    bool         // the function that looks for the best element of each line
+	inner   kind         // the widest in the program, if wider than those of the parameters
+	only    string       // the only level of amd64 it is for, if there is one
+	same    []kernelName // functions of other element types that are the same instructions
+	notNEON string       // why NEON has no form of it, if that is so
+	swap    string       // the table whose row of the same type this one is, with the operands exchanged; it has no body then
+	body    func(m machine)
+	usual   func(m machine) // what body computes, faster, where the program's doubts are unfounded; nil if there is nothing faster
 
 	masked bool            // many elements are −∞, as masks have them: steps in doubt have an unrolled loop of their own
 	beside func(m machine) // stores other results, of all that a register holds at once, that don't wait for what the body waits for
@@ -164,6 +165,11 @@ func arithmetic() (l list) {
 	l.unsigned("Sub")
 	l.unsigned("Mul")
 	l.only512("Mul", I64)
+	for i := range l {
+		if l[i].table == "Mul" && l[i].args[0].kind == I64 {
+			l[i].notNEON = "it has no product of 64-bit integers, and a plain loop has one in an instruction"
+		}
+	}
 
 	for _, k := range []kind{F32, F64} {
 		l.add(kernel{table: "MulAdd", form: "Rows3", field: k.String(), args: append(two(k, k), arg{"c", k, false}), body: func(m machine) {

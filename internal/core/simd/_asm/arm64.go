@@ -1,0 +1,207 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+)
+
+// The encoder of vector instructions of arm64. Go's assembler has few of them, so a kernel has them as words, with a comment that says
+// which they are.
+//
+// Source: Arm Architecture Reference Manual for A-profile architecture (DDI 0487), chapter C4, "Data Processing – Scalar Floating-Point and
+// Advanced SIMD", "Loads and Stores".
+
+// A shape is a row of an encoding table: the fields of an instruction and the form of its operands.
+type shape uint8
+
+const (
+	threeSame  shape = iota // d, n, m of one arrangement
+	threeFloat              // the same of floats
+	threeBits               // the same of all bits, whatever they are
+	permuted                // the same that moves elements
+	byElement               // d, n, and element imm of m: of floats
+	twoSame                 // d, n of one arrangement
+	twoFloat                // the same of floats
+	narrower                // d has elements half as wide as those of n, of which the arrangement is
+	halved                  // the same of floats
+	doubled                 // d, of which the arrangement is, has floats twice as wide as those of n
+	left                    // d, n, imm: a shift to the left
+	right                   // a shift to the right
+	longer                  // a shift to the left into elements twice as wide as those of n, of which the arrangement is
+	rightHalf               // a shift to the right into elements half as wide as those of n, of which the arrangement is
+	acrossAll               // d is a scalar
+	element                 // d, n, imm: element imm of n in all of d
+	general                 // d is a general register: element imm of n
+	spread                  // n is a general register, in all elements of d
+	extract                 // d, n, m, imm: bytes of n and m from imm on
+	access                  // t, n, imm: a load or store of so many bytes as the arrangement says, imm bytes from n on
+	indexed                 // t, n, m: the same, m bytes from n on
+	stepped                 // t, n, m: the same, m elements from n on
+)
+
+type instruction struct {
+	shape shape
+	bits  uint32
+	keeps bool // the result is an operand, too
+}
+
+const (
+	u     = 1 << 29
+	upper = 1 << 23 // the upper bit of the size, where it is part of the name
+)
+
+var instructions = map[string]instruction{
+	"add": {threeSame, 0x10 << 11, false}, "sub": {threeSame, u | 0x10<<11, false}, "mul": {threeSame, 0x13 << 11, false},
+	"smax": {threeSame, 0x0c << 11, false}, "smin": {threeSame, 0x0d << 11, false},
+	"umax": {threeSame, u | 0x0c<<11, false}, "umin": {threeSame, u | 0x0d<<11, false},
+	"cmgt": {threeSame, 0x06 << 11, false}, "cmge": {threeSame, 0x07 << 11, false}, "cmeq": {threeSame, u | 0x11<<11, false},
+	"cmhi": {threeSame, u | 0x06<<11, false}, "cmhs": {threeSame, u | 0x07<<11, false}, "cmtst": {threeSame, 0x11 << 11, false},
+	"umaxp": {threeSame, u | 0x14<<11, false},
+
+	"fadd": {threeFloat, 0x1a << 11, false}, "fsub": {threeFloat, upper | 0x1a<<11, false}, "fmul": {threeFloat, u | 0x1b<<11, false},
+	"fdiv": {threeFloat, u | 0x1f<<11, false}, "fmax": {threeFloat, 0x1e << 11, false}, "fmin": {threeFloat, upper | 0x1e<<11, false},
+	"fmla": {threeFloat, 0x19 << 11, true}, "fmls": {threeFloat, upper | 0x19<<11, true},
+	"fcmeq": {threeFloat, 0x1c << 11, false}, "fcmge": {threeFloat, u | 0x1c<<11, false}, "fcmgt": {threeFloat, u | upper | 0x1c<<11, false},
+
+	"and": {threeBits, 0x03 << 11, false}, "bic": {threeBits, 1<<22 | 0x03<<11, false}, "orr": {threeBits, 2<<22 | 0x03<<11, false},
+	"eor": {threeBits, u | 0x03<<11, false}, "bsl": {threeBits, u | 1<<22 | 0x03<<11, true},
+	"bit": {threeBits, u | 2<<22 | 0x03<<11, true}, "bif": {threeBits, u | 3<<22 | 0x03<<11, true},
+
+	"uzp1": {permuted, 0x1 << 12, false}, "trn1": {permuted, 0x2 << 12, false}, "zip1": {permuted, 0x3 << 12, false},
+	"uzp2": {permuted, 0x5 << 12, false}, "trn2": {permuted, 0x6 << 12, false}, "zip2": {permuted, 0x7 << 12, false},
+
+	"fmla by element": {byElement, 0x1 << 12, true},
+
+	"neg": {twoSame, u | 0x0b<<12, false}, "abs": {twoSame, 0x0b << 12, false}, "rev64": {twoSame, 0, false},
+	"fabs": {twoFloat, upper | 0x0f<<12, false}, "fneg": {twoFloat, u | upper | 0x0f<<12, false}, "fsqrt": {twoFloat, u | upper | 0x1f<<12, false},
+	"frintn": {twoFloat, 0x18 << 12, false}, "frintm": {twoFloat, 0x19 << 12, false},
+	"frintp": {twoFloat, upper | 0x18<<12, false}, "frintz": {twoFloat, upper | 0x19<<12, false},
+
+	"xtn": {narrower, 0x12 << 12, false}, "fcvtn": {halved, 0x16 << 12, false}, "fcvtl": {doubled, 0x17 << 12, false},
+	"shl": {left, 0x0a << 11, false}, "ushr": {right, u, false}, "sshr": {right, 0, false},
+	"ushll": {longer, u | 0x14<<11, false}, "shrn": {rightHalf, 0x10 << 11, false},
+
+	"umaxv": {acrossAll, u | 0x0a<<12, false},
+	"dup":   {element, 0x0 << 11, false}, "umov": {general, 0x7 << 11, false}, "dup general": {spread, 0x1 << 11, false},
+	"ext": {extract, 0, false},
+
+	"ldr": {access, 1 << 22, false}, "str": {access, 0, false},
+	"ldr indexed": {indexed, 1 << 22, false}, "str indexed": {indexed, 0, false},
+	"ldr scaled": {stepped, 1 << 22, false},
+}
+
+// arrangement is a name such as 4s: how many elements, and the logarithm of their size. Of a scalar there is one.
+func arrangement(name string) (count int, log uint32) {
+	log = uint32(strings.IndexByte("bhsdq", name[len(name)-1]))
+	if _, err := fmt.Sscan(name[:len(name)-1], &count); err != nil {
+		count = 1
+	}
+	return count, log
+}
+
+// encode returns the word of an instruction and the line that a disassembler makes of it. Registers are the result's first.
+func encode(name, of string, imm int, r ...int) (word uint32, text string) {
+	i, ok := instructions[name]
+	if !ok {
+		panic("no instruction " + name)
+	}
+	count, log := arrangement(of)
+	q := uint32(0)
+	if count<<log == 16 {
+		q = 1 << 30
+	}
+	var d, n, m uint32
+	d = uint32(r[0])
+	if len(r) > 1 {
+		n = uint32(r[1]) << 5
+	}
+	if len(r) > 2 {
+		m = uint32(r[2]) << 16
+	}
+	double := (log - 2) << 22 // of floats
+	name, _, _ = strings.Cut(name, " ")
+	half := func() string { return fmt.Sprintf("%d%c", 8>>(log-1), "bhsd"[log-1]) } // elements half as wide as those of 16 bytes
+	switch i.shape {
+	case threeSame, threeFloat, threeBits, permuted:
+		switch i.shape {
+		case threeSame:
+			word = 0x0e200400 | log<<22
+		case threeFloat:
+			word = 0x0e200400 | double
+		case threeBits:
+			if word = 0x0e200400; name == "orr" && r[1] == r[2] { // its name then
+				return word | q | i.bits | m | n | d, fmt.Sprintf("mov v%d.%[2]s, v%[3]d.%[2]s", r[0], of, r[1])
+			}
+		case permuted:
+			word = 0x0e000800 | log<<22
+		}
+		return word | q | i.bits | m | n | d, fmt.Sprintf("%s v%d.%[3]s, v%[4]d.%[3]s, v%[5]d.%[3]s", name, r[0], of, r[1], r[2])
+	case byElement:
+		h, l := uint32(imm)<<11, uint32(0)
+		if log == 2 {
+			h, l = uint32(imm)>>1<<11, uint32(imm)&1<<21
+		}
+		return 0x0f800000 | q | double | i.bits | h | l | m | n | d, fmt.Sprintf("%s v%d.%[3]s, v%[4]d.%[3]s, v%[5]d.%[6]c[%[7]d]", name, r[0], of, r[1], r[2], of[len(of)-1], imm)
+	case twoSame, twoFloat:
+		if word = 0x0e200800 | log<<22; i.shape == twoFloat {
+			word = 0x0e200800 | double
+		}
+		return word | q | i.bits | n | d, fmt.Sprintf("%s v%d.%[3]s, v%[4]d.%[3]s", name, r[0], of, r[1])
+	case narrower:
+		return 0x0e200800 | (log-1)<<22 | i.bits | n | d, fmt.Sprintf("%s v%d.%s, v%d.%s", name, r[0], half(), r[1], of)
+	case halved:
+		return 0x0e200800 | double | i.bits | n | d, fmt.Sprintf("%s v%d.%s, v%d.%s", name, r[0], half(), r[1], of)
+	case doubled:
+		return 0x0e200800 | double | i.bits | n | d, fmt.Sprintf("%s v%d.%s, v%d.%s", name, r[0], of, r[1], half())
+	case left, right:
+		field := uint32(8<<log + imm)
+		if i.shape == right {
+			field = uint32(16<<log - imm)
+		}
+		return 0x0f000400 | q | field<<16 | i.bits | n | d, fmt.Sprintf("%s v%d.%[3]s, v%[4]d.%[3]s, #%[5]d", name, r[0], of, r[1], imm)
+	case longer:
+		return 0x0f000400 | uint32(8<<log+imm)<<16 | i.bits | n | d, fmt.Sprintf("%s v%d.%d%c, v%d.%s, #%d", name, r[0], count, "hsd"[log], r[1], of, imm)
+	case rightHalf:
+		return 0x0f000400 | uint32(8<<log-imm)<<16 | i.bits | n | d, fmt.Sprintf("%s v%d.%s, v%d.%s, #%d", name, r[0], half(), r[1], of, imm)
+	case acrossAll:
+		return 0x0e300800 | q | log<<22 | i.bits | n | d, fmt.Sprintf("%s %c%d, v%d.%s", name, "bhs"[log], r[0], r[1], of)
+	case element:
+		return 0x0e000400 | q | (uint32(imm)<<1|1)<<log<<16 | i.bits | n | d, fmt.Sprintf("%s v%d.%s, v%d.%c[%d]", name, r[0], of, r[1], of[len(of)-1], imm)
+	case general:
+		full, w := uint32(0), "w"
+		if log == 3 {
+			full, w, name = 1<<30, "x", "mov" // its name where all bits are moved
+		} else if log == 2 {
+			name = "mov"
+		}
+		return 0x0e000400 | full | (uint32(imm)<<1|1)<<log<<16 | i.bits | n | d, fmt.Sprintf("%s %s%d, v%d.%c[%d]", name, w, r[0], r[1], of[len(of)-1], imm)
+	case spread:
+		w := "w"
+		if log == 3 {
+			w = "x"
+		}
+		return 0x0e000400 | q | 1<<log<<16 | i.bits | n | d, fmt.Sprintf("%s v%d.%s, %s%d", name, r[0], of, w, r[1])
+	case extract:
+		return 0x2e000000 | q | uint32(imm)<<11 | m | n | d, fmt.Sprintf("%s v%d.%[3]s, v%[4]d.%[3]s, v%[5]d.%[3]s, #%[6]d", name, r[0], of, r[1], r[2], imm)
+	}
+	size := log << 30
+	if log == 4 {
+		size = 1 << 23
+	}
+	t := fmt.Sprintf("%s %c%d, [x%d", name, "bhsdq"[log], r[0], r[1])
+	switch i.shape {
+	case access:
+		if imm>>log<<log != imm || imm < 0 || imm>>log > 4095 {
+			panic(fmt.Sprintf("%s %s: no offset %d", name, of, imm))
+		}
+		if imm > 0 {
+			t += fmt.Sprintf(", #%d", imm)
+		}
+		return 0x3d000000 | size | i.bits | uint32(imm>>log)<<10 | n | d, t + "]"
+	case indexed:
+		return 0x3c206800 | size | i.bits | m | n | d, t + fmt.Sprintf(", x%d]", r[2])
+	case stepped:
+		return 0x3c207800 | size | i.bits | m | n | d, t + fmt.Sprintf(", x%d, lsl #%d]", r[2], log)
+	}
+	panic("no shape of " + name)
+}

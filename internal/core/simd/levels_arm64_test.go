@@ -1,0 +1,49 @@
+//go:build linux && !purego
+
+package simd
+
+// Kernels that no table has, by level.
+var (
+	affine32s      = each(affine32NEON)
+	affine64s      = each(affine64NEON)
+	argMaxRow32s   = each(argMaxRow32NEON)
+	argMaxRow64s   = each(argMaxRow64NEON)
+	argMinRow32s   = each(argMinRow32NEON)
+	argMinRow64s   = each(argMinRow64NEON)
+	canon32s       = each(canon32NEON)
+	canon64s       = each(canon64NEON)
+	divNumber32s   = each(divNumber32NEON)
+	divNumber64s   = each(divNumber64NEON)
+	expLess32s     = each(expLess32NEON)
+	firstLines32s  = each(firstLines32NEON)
+	firstLines64s  = each(firstLines64NEON)
+	logSoftmax32s  = each(logSoftmax32NEON)
+	maxColumns32s  = each(maxColumns32NEON)
+	maxColumns64s  = each(maxColumns64NEON)
+	maxLines32s    = each(maxLines32NEON)
+	maxLines64s    = each(maxLines64NEON)
+	minColumns32s  = each(minColumns32NEON)
+	minColumns64s  = each(minColumns64NEON)
+	minLines32s    = each(minLines32NEON)
+	minLines64s    = each(minLines64NEON)
+	narrowBF16s    = each(narrowBF16NEON)
+	narrowF16s     = each(narrowF16NEON)
+	narrowF64s     = each(narrowF64NEON)
+	softmax32s     = each(softmax32NEON)
+	squareLanes32s = each(squareLanes32NEON)
+	squareLanes64s = each(squareLanes64NEON)
+	subNumber32s   = each(subNumber32NEON)
+	subNumber64s   = each(subNumber64NEON)
+	sumColumns32s  = each(sumColumns32NEON)
+	sumColumns64s  = each(sumColumns64NEON)
+	sumLanes32s    = each(sumLanes32NEON)
+	sumLanes64s    = each(sumLanes64NEON)
+	sumLines32s    = each(sumLines32NEON)
+	sumLines64s    = each(sumLines64NEON)
+	widenBF16s     = each(widenBF16NEON)
+	widenF16s      = each(widenF16NEON)
+	widenF32s      = each(widenF32NEON)
+)
+
+// together has no effect: all lines go one after the other.
+var together [2]int64
