@@ -1,4 +1,4 @@
-//go:build linux && amd64 && !purego
+//go:build linux && (amd64 || arm64) && !purego
 
 package simd
 
@@ -25,7 +25,7 @@ func detected[T float32 | float64](of *Levels[*Product[T]], level cpu.Level) *Pr
 type blockOf[T float32 | float64] func(c []T, ldc int, a []T, aRow, aCol int, b []T, ldb int, m, n, k int)
 
 func eachProduct(t *testing.T, f32 func(*testing.T, *Product[float32]), f64 func(*testing.T, *Product[float64])) {
-	for _, level := range []cpu.Level{cpu.AVX2, cpu.AVX512} {
+	for level := cpu.Generic + 1; int(level) < len(Product32); level++ {
 		t.Run(level.String(), func(t *testing.T) {
 			p, q := detected(&Product32, level), detected(&Product64, level)
 			if p == nil || q == nil {

@@ -34,6 +34,7 @@ const (
 	general                 // d is a general register: element imm of n
 	spread                  // n is a general register, in all elements of d
 	extract                 // d, n, m, imm: bytes of n and m from imm on
+	cleared                 // d becomes 0
 	access                  // t, n, imm: a load or store of so many bytes as the arrangement says, imm bytes from n on
 	indexed                 // t, n, m: the same, m bytes from n on
 	stepped                 // t, n, m: the same, m elements from n on
@@ -83,7 +84,7 @@ var instructions = map[string]instruction{
 
 	"umaxv": {acrossAll, u | 0x0a<<12, false},
 	"dup":   {element, 0x0 << 11, false}, "umov": {general, 0x7 << 11, false}, "dup general": {spread, 0x1 << 11, false},
-	"ext": {extract, 0, false},
+	"ext": {extract, 0, false}, "movi": {cleared, 0, false},
 
 	"ldr": {access, 1 << 22, false}, "str": {access, 0, false},
 	"ldr indexed": {indexed, 1 << 22, false}, "str indexed": {indexed, 0, false},
@@ -181,6 +182,8 @@ func encode(name, of string, imm int, r ...int) (word uint32, text string) {
 			w = "x"
 		}
 		return 0x0e000400 | q | 1<<log<<16 | i.bits | n | d, fmt.Sprintf("%s v%d.%s, %s%d", name, r[0], of, w, r[1])
+	case cleared:
+		return 0x6f00e400 | d, fmt.Sprintf("movi v%d.%s, #0", r[0], of)
 	case extract:
 		return 0x2e000000 | q | uint32(imm)<<11 | m | n | d, fmt.Sprintf("%s v%d.%[3]s, v%[4]d.%[3]s, v%[5]d.%[3]s, #%[6]d", name, r[0], of, r[1], r[2], imm)
 	}

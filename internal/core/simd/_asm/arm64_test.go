@@ -43,6 +43,8 @@ func forms(name string) (of []string, imm []int) {
 		of = []string{"8b", "4h", "2s"}
 	case rightHalf:
 		of = whole[1:]
+	case cleared:
+		of = []string{"2d"}
 	case acrossAll:
 		of = whole[:3]
 	case general:
@@ -74,6 +76,8 @@ func TestEncoder(t *testing.T) {
 		switch instructions[name].shape {
 		case twoSame, twoFloat, narrower, halved, doubled, left, right, longer, rightHalf, acrossAll, element, general, spread, access:
 			operands = 2
+		case cleared:
+			operands = 1
 		}
 		for _, of := range of {
 			for _, imm := range imm {

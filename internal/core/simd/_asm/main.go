@@ -21,29 +21,31 @@ import (
 	"github.com/mmcloughlin/avo/printer"
 )
 
-// outputs are the pairs of files NAME_amd64.s and NAME_amd64.go, assembly and declarations, and the same of arm64: of rows, or
-// of other kernels, of which arm64 may have none.
+// outputs are the pairs of files NAME_amd64.s and NAME_amd64.go, assembly and declarations, and the same of arm64: of rows, or of other
+// kernels. neon writes those for arm64. Where there are none, notNEON says why.
 var outputs = []struct {
-	name  string
-	rows  func() list
-	write func(c *build.Context)
+	name    string
+	rows    func() list
+	write   func(c *build.Context)
+	neon    func(f *armFile)
+	notNEON string
 }{
-	{"arithmetic", arithmetic, nil},
-	{"signs", signs, nil},
-	{"comparisons", comparisons, nil},
-	{"conversions", conversions, nil},
-	{"sums", sums, nil},
-	{"lines", lines, nil},
-	{"gemm", nil, writeGEMM},
-	{"functions", functions, nil},
-	{"double", doubles, nil},
-	{"normal", normals, nil},
-	{"trig", trigonometric, nil},
-	{"pow", powers, nil},
-	{"quick", quick, nil},
-	{"transpose", nil, writeTranspose},
-	{"copies", nil, writeCopies},
-	{"select", nil, writeSelect},
+	{name: "arithmetic", rows: arithmetic},
+	{name: "signs", rows: signs},
+	{name: "comparisons", rows: comparisons},
+	{name: "conversions", rows: conversions},
+	{name: "sums", rows: sums},
+	{name: "lines", rows: lines},
+	{name: "gemm", write: writeGEMM, neon: (*armFile).gemmNEON},
+	{name: "functions", rows: functions},
+	{name: "double", rows: doubles},
+	{name: "normal", rows: normals},
+	{name: "trig", rows: trigonometric},
+	{name: "pow", rows: powers},
+	{name: "quick", rows: quick},
+	{name: "transpose", write: writeTranspose, notNEON: "not written yet: a plain loop turns blocks that stay in the first-level cache"},
+	{name: "copies", write: writeCopies, notNEON: "they are there for stores past the caches, and arm64 has but a hint for pairs"},
+	{name: "select", write: writeSelect, notNEON: "they compress vectors by masks, which takes NEON a table and a permutation for each; AVX2 has none either"},
 }
 
 func main() {
@@ -65,15 +67,20 @@ func generate() (map[string][]byte, error) {
 	for _, o := range outputs {
 		c := build.NewContext()
 		c.ConstraintExpr("!purego")
+		var arm armFile
 		if o.write == nil {
 			writeRows(c, o.rows())
-			var f armFile
-			f.writeNEON(o.rows())
-			for suffix, text := range map[string][]byte{"_arm64.s": f.assembly(), "_arm64.go": f.declarations()} {
-				files[o.name+suffix] = text
-			}
+			arm.writeNEON(o.rows())
 		} else {
 			o.write(c)
+			if o.neon != nil {
+				o.neon(&arm)
+			}
+		}
+		if arm.asm.Len() > 0 {
+			for suffix, text := range map[string][]byte{"_arm64.s": arm.assembly(), "_arm64.go": arm.declarations()} {
+				files[o.name+suffix] = text
+			}
 		}
 		f, err := c.Result()
 		if err != nil {

@@ -1,0 +1,452 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// The kernels of the matrix product for NEON, of which gemm.go, tile.go and dots.go say what they compute.
+
+// neonRows is the most rows of a tile of one vector, of two and of three: 24 accumulators beside three vectors of b and a few elements of a.
+var neonRows = []int{12, 12, 8}
+
+// An armProduct writes kernels for one type of elements.
+type armProduct struct {
+	*neon
+	kind        kind
+	size, lanes int
+	args        []string // the parameters of the function at hand, each of 8 bytes
+}
+
+// gemmNEON writes all of them.
+func (f *armFile) gemmNEON() {
+	for _, kind := range []kind{F32, F64} {
+		write := func(name, args string, body func(g *armProduct)) {
+			name += "_" + kind.String()[1:] + neonLevel
+			n := &neon{f: f, k: &kernel{table: name, inner: kind}, lanes: 16 / kind.size(), pinned: make(map[virtual]bool), tables: make(map[string]virtual)}
+			g := &armProduct{neon: n, kind: kind, size: kind.size(), lanes: n.lanes}
+			signature := "func("
+			for i, a := range fieldsOf(args) {
+				if i > 0 {
+					signature += ", "
+				}
+				signature += a.name + " " + map[byte]string{'p': "*" + kind.golang(), 'i': "int", 'o': "*int"}[a.how]
+				g.args = append(g.args, a.name)
+			}
+			body(g)
+			n.line("RET")
+			n.hold(0)
+			text, ok := n.allocated()
+			if !ok {
+				panic(name + ": no registers left")
+			}
+			n.data()
+			f.text(name, signature+")", 8*len(g.args))
+			f.asm.Write(text)
+		}
+		for v, most := range neonRows {
+			for rows := 1; rows <= most; rows++ {
+				write(fmt.Sprintf("gemm%dx%d", rows, v+1), "c:p ldc:i a:p aRow:i aCol:i b:p ldb:i n:i k:i times:i mode:i more:p split:i offs:o", func(g *armProduct) { g.tile(rows, v+1) })
+			}
+		}
+		for _, rows := range []int{8, 1} {
+			write(fmt.Sprintf("gemv%d", rows), "c:p a:p aStep:i b:p offs:o n:i", func(g *armProduct) { g.streamed(rows) })
+		}
+		write("gather", "dst:p ldd:i src:p offs:o rows:i n:i", (*armProduct).gather)
+		write("dots", "c:p a:p lda:i x:p k:i", (*armProduct).dots)
+		write("chains", "c:p a:p lda:i b:p ldb:i n:i k:i", (*armProduct).chains)
+		write("fmaPeak", "n:i", (*armProduct).peak)
+	}
+}
+
+type field struct {
+	name string
+	how  byte // p for a pointer to elements, o for one to offsets, i for an int
+}
+
+func fieldsOf(args string) (all []field) {
+	for _, a := range strings.Fields(args) {
+		name, how, _ := strings.Cut(a, ":")
+		all = append(all, field{name, how[0]})
+	}
+	return all
+}
+
+// place is where a parameter is.
+func (g *armProduct) place(name string) string {
+	return fmt.Sprintf("%s+%d(FP)", name, 8*slices.Index(g.args, name))
+}
+
+// read loads a parameter into a register.
+func (g *armProduct) read(name string, r virtual) { g.line("MOVD "+g.place(name)+", R%d", r) }
+
+// write puts one back.
+func (g *armProduct) write(name string, r virtual) {
+	g.line("MOVD R%d, "+g.place(name), r)
+	g.code[len(g.code)-1].outs = 0
+}
+
+// arg returns a register with a parameter, bytes one with a parameter that counts elements.
+func (g *armProduct) arg(name string) virtual {
+	r := g.pin(g.integer())
+	g.read(name, r)
+	return r
+}
+
+func (g *armProduct) bytes(name string) virtual {
+	r := g.arg(name)
+	g.times(r, g.size)
+	return r
+}
+
+func (g *armProduct) plus(r, more virtual) { g.modify("ADD R%[2]d, R%[1]d, R%[1]d", r, more) }
+
+// part names a scalar register of an element, all the arrangement of a vector.
+func (g *armProduct) part() string { return map[int]string{4: "s", 8: "d"}[g.size] }
+func (g *armProduct) all() string  { return g.of(g.kind, 16) }
+
+func (g *armProduct) zero(v virtual) { g.op("movi", "2d", 0, v) }
+
+// tile keeps the sums in registers and takes one element of a at a time. Where the last vector isn't whole it begins earlier, and has some
+// columns of the one before again: so no load or store needs a mask, unless there is but that vector.
+func (g *armProduct) tile(rows, vectors int) {
+	acc := make([][]virtual, rows)
+	from := make([]virtual, rows) // rows of a
+	for i := range acc {
+		from[i] = g.pin(g.integer())
+		for range vectors {
+			acc[i] = append(acc[i], g.pin(g.vector()))
+		}
+	}
+	c, ldc, a, b, ldb, k, at, offs := g.pin(g.integer()), g.bytes("ldc"), g.bytes("aCol"), g.pin(g.integer()), g.bytes("ldb"), g.pin(g.integer()), g.pin(g.integer()), g.pin(g.integer())
+	aCol := a
+	last := g.bytes("n")
+	g.change("SUB", 16, last)
+	g.line("tile:")
+	g.read("a", from[0])
+	if rows > 1 {
+		row := g.integer()
+		g.read("aRow", row)
+		g.times(row, g.size)
+		for i := range rows - 1 {
+			g.line("ADD R%d, R%d, R%d", from[i], row, from[i+1])
+		}
+	}
+	g.read("b", b)
+	g.read("k", k)
+	for _, row := range acc {
+		for _, s := range row {
+			g.zero(s)
+		}
+	}
+	g.line("MOVD $0, R%d", at)
+	g.read("offs", offs)
+	// move is the load or store of vector v of a row with so many elements in its last one.
+	move := func(how string, v, width int, r, base virtual) {
+		switch {
+		case v < vectors-1 || vectors == 1 && width == g.lanes:
+			g.op(how, "q", 16*v, r, base)
+		case vectors > 1:
+			g.op(how+" indexed", "q", 0, r, base, last)
+		case width*g.size <= 8:
+			g.op(how, map[int]string{4: "s", 8: "d"}[width*g.size], 0, r, base)
+		case how == "ldr":
+			g.tail = width
+			g.some(g.kind, r, base, 0)
+			g.tail = 0
+		default:
+			high := g.vector()
+			g.op("ext", "16b", 8, high, r, r)
+			g.op("str", "d", 0, r, base)
+			g.op("str", "s", 8, high, base)
+		}
+	}
+	widths := []int{g.lanes}
+	if vectors == 1 {
+		for w := g.lanes - 1; w > 0; w-- {
+			widths = append(widths, w)
+		}
+	}
+	for i, width := range widths {
+		label := fmt.Sprint(width)
+		if i < len(widths)-1 {
+			g.line(fmt.Sprintf("CMP $%d, R%%d", (width-g.lanes)*g.size), last)
+			g.line("BNE not" + label)
+		}
+		// step adds the products of a row of b.
+		step := func(load func(v int, r virtual)) {
+			bv, x := make([]virtual, vectors), make([]virtual, rows)
+			element := func(i int) {
+				if i < rows {
+					x[i] = g.vector()
+					g.op("ldr indexed", g.part(), 0, x[i], from[i], at)
+				}
+			}
+			for v := range bv {
+				bv[v] = g.vector()
+				load(v, bv[v])
+			}
+			element(0)
+			element(1)
+			for i := range rows {
+				element(i + 2)
+				for v, r := range bv {
+					g.op("fmla by element", g.all(), 0, acc[i][v], r, x[i])
+				}
+			}
+			g.plus(at, aCol)
+			g.change("SUBS", 1, k)
+		}
+		g.line("CMP $0, R%d", k)
+		g.line("BEQ done" + label)
+		if width == g.lanes {
+			g.line("CMP $0, R%d", offs)
+			g.line("BEQ next" + label)
+			g.line("listed:")
+			row := g.integer()
+			g.line("MOVD (R%d), R%d", offs, row)
+			g.change("ADD", 8, offs)
+			g.modify(fmt.Sprintf("ADD R%%[1]d<<%d, R%%[2]d, R%%[1]d", map[int]int{4: 2, 8: 3}[g.size]), row, b)
+			step(func(v int, r virtual) { g.op("ldr", "q", 16*v, r, row) })
+			g.line("BNE listed")
+			g.line("JMP done" + label)
+		}
+		g.line("next" + label + ":")
+		step(func(v int, r virtual) {
+			move("ldr", v, width, r, b)
+			if v == vectors-1 {
+				g.plus(b, ldb)
+			}
+		})
+		g.line("BNE next" + label)
+		g.line("done" + label + ":")
+		g.read("c", c)
+		mode := g.integer()
+		g.read("mode", mode)
+		g.line("CMP $1, R%d", mode)
+		g.line("BNE store" + label)
+		row := g.integer()
+		g.line("MOVD R%d, R%d", c, row)
+		for _, sums := range acc {
+			old := make([]virtual, vectors)
+			for v := range old {
+				old[v] = g.vector()
+				move("ldr", v, width, old[v], row)
+			}
+			for v, s := range sums {
+				g.op("fadd", g.all(), 0, s, old[v], s)
+			}
+			g.plus(row, ldc)
+		}
+		g.line("store" + label + ":")
+		none := g.reg(nan(g.neon, g.kind))
+		for _, sums := range acc {
+			out := make([]virtual, vectors)
+			for v, s := range sums {
+				out[v] = g.vector()
+				g.op("fcmeq", g.all(), 0, out[v], s, s)
+				g.op("bsl", "16b", 0, out[v], s, none)
+			}
+			for v, r := range out {
+				move("str", v, width, r, c)
+			}
+			g.plus(c, ldc)
+		}
+		if i < len(widths)-1 {
+			g.line("JMP below")
+			g.line("not" + label + ":")
+		}
+	}
+	g.line("below:") // the next tile's c and a go where those of this one were
+	left, row := g.integer(), g.integer()
+	g.read("times", left)
+	g.change("SUBS", 1, left)
+	g.line("BEQ last")
+	g.write("times", left)
+	g.write("c", c)
+	g.read("aRow", row)
+	g.times(row, g.size)
+	g.plus(row, from[rows-1])
+	g.write("a", row)
+	g.line("JMP tile")
+	g.line("last:")
+}
+
+// streamed has the elements of a in registers, and four vectors of c, then one, then an element.
+func (g *armProduct) streamed(rows int) {
+	a, step := g.arg("a"), g.bytes("aStep")
+	x, row := make([]virtual, rows), make([]virtual, rows)
+	for i := range x {
+		x[i] = g.pin(g.vector())
+		g.op("ldr", g.part(), 0, x[i], a)
+		g.plus(a, step)
+	}
+	b, offs := g.arg("b"), g.arg("offs")
+	for i := range row {
+		row[i] = g.pin(g.integer())
+		g.line(fmt.Sprintf("MOVD %d(R%%d), R%%d", 8*i), offs, row[i])
+		g.modify(fmt.Sprintf("ADD R%%[1]d<<%d, R%%[2]d, R%%[1]d", map[int]int{4: 2, 8: 3}[g.size]), row[i], b)
+	}
+	c, n := g.arg("c"), g.arg("n")
+	at := make([]virtual, unroll)
+	for v := range at {
+		at[v] = g.pin(g.integer())
+		g.line(fmt.Sprintf("MOVD $%d, R%%d", 16*v), at[v])
+	}
+	g.parts(n, func(vectors int, part string, bytes int) {
+		sums := make([]virtual, vectors)
+		for v := range sums {
+			sums[v] = g.vector()
+			g.op("ldr indexed", part, 0, sums[v], c, at[v])
+		}
+		for i := range rows {
+			for v, s := range sums {
+				y := g.vector()
+				g.op("ldr indexed", part, 0, y, row[i], at[v])
+				g.op("fmla by element", g.all(), 0, s, y, x[i])
+			}
+		}
+		for v, s := range sums {
+			g.op("str indexed", part, 0, s, c, at[v])
+		}
+		for _, r := range at {
+			g.change("ADD", bytes, r)
+		}
+	})
+}
+
+// parts writes loops over n elements: of four vectors, of one, and of one element.
+func (g *armProduct) parts(n virtual, body func(vectors int, part string, bytes int)) {
+	for _, vectors := range []int{unroll, 1, 0} {
+		label, part, elements := fmt.Sprint(vectors), "q", vectors*g.lanes
+		if vectors == 0 {
+			part, elements = g.part(), 1
+		}
+		g.line("loop" + label + ":")
+		g.change("SUBS", elements, n)
+		g.line("BLT end" + label)
+		body(max(vectors, 1), part, elements*g.size)
+		g.line("JMP loop" + label)
+		g.line("end" + label + ":")
+		g.change("ADD", elements, n)
+	}
+}
+
+// gather copies rows as long as the widest tile.
+func (g *armProduct) gather() {
+	dst, ldd, src, offs, rows := g.arg("dst"), g.bytes("ldd"), g.arg("src"), g.arg("offs"), g.arg("rows")
+	g.line("next:")
+	at := g.integer()
+	g.line("MOVD (R%d), R%d", offs, at)
+	g.change("ADD", 8, offs)
+	g.modify(fmt.Sprintf("ADD R%%[1]d<<%d, R%%[2]d, R%%[1]d", map[int]int{4: 2, 8: 3}[g.size]), at, src)
+	v := make([]virtual, len(neonRows))
+	for i := range v {
+		v[i] = g.vector()
+		g.op("ldr", "q", 16*i, v[i], at)
+	}
+	for i := range v {
+		g.op("str", "q", 16*i, v[i], dst)
+	}
+	g.plus(dst, ldd)
+	g.change("SUBS", 1, rows)
+	g.line("BNE next")
+}
+
+// dots turns squares of a in registers and takes them column by column.
+func (g *armProduct) dots() {
+	c, a, lda, x, k := g.arg("c"), g.arg("a"), g.bytes("lda"), g.arg("x"), g.arg("k")
+	sum := g.pin(g.vector())
+	g.op("ldr", "q", 0, sum, c)
+	g.line("next:")
+	g.change("SUBS", g.lanes, k)
+	g.line("BLT done")
+	rows := make([]virtual, g.lanes)
+	at := g.integer()
+	g.line("MOVD R%d, R%d", a, at)
+	for i := range rows {
+		rows[i] = g.vector()
+		g.op("ldr", "q", 0, rows[i], at)
+		if i < len(rows)-1 {
+			g.plus(at, lda)
+		}
+	}
+	y := g.vector()
+	g.op("ldr", "q", 0, y, x)
+	both := func(name, of string, p, q virtual) virtual {
+		r := g.vector()
+		g.op(name, of, 0, r, p, q)
+		return r
+	}
+	if g.lanes == 4 {
+		lo0, hi0 := both("trn1", "4s", rows[0], rows[1]), both("trn2", "4s", rows[0], rows[1])
+		lo1, hi1 := both("trn1", "4s", rows[2], rows[3]), both("trn2", "4s", rows[2], rows[3])
+		rows = []virtual{both("trn1", "2d", lo0, lo1), both("trn1", "2d", hi0, hi1), both("trn2", "2d", lo0, lo1), both("trn2", "2d", hi0, hi1)}
+	} else {
+		rows = []virtual{both("trn1", "2d", rows[0], rows[1]), both("trn2", "2d", rows[0], rows[1])}
+	}
+	for l, column := range rows {
+		g.op("fmla by element", g.all(), l, sum, column, y)
+	}
+	g.change("ADD", 16, a)
+	g.change("ADD", 16, x)
+	g.line("JMP next")
+	g.line("done:")
+	g.op("str", "q", 0, sum, c)
+}
+
+// chains keeps the sums of four vectors in registers, then of one, then of one element.
+func (g *armProduct) chains() {
+	c, a, lda, b, ldb, n, k := g.arg("c"), g.arg("a"), g.bytes("lda"), g.arg("b"), g.bytes("ldb"), g.arg("n"), g.arg("k")
+	x, y, left := g.pin(g.integer()), g.pin(g.integer()), g.pin(g.integer())
+	all := make([]virtual, unroll)
+	for v := range all {
+		all[v] = g.pin(g.vector())
+	}
+	g.parts(n, func(vectors int, part string, bytes int) {
+		sums := all[:vectors]
+		for v, s := range sums {
+			g.op("ldr", part, 16*v, s, c)
+		}
+		g.line("MOVD R%d, R%d", a, x)
+		g.line("MOVD R%d, R%d", b, y)
+		g.line("MOVD R%d, R%d", k, left)
+		label := fmt.Sprintf("step%d", bytes)
+		g.line(label + ":")
+		for v, s := range sums {
+			p, q := g.vector(), g.vector()
+			g.op("ldr", part, 16*v, p, x)
+			g.op("ldr", part, 16*v, q, y)
+			g.op("fmla", g.all(), 0, s, p, q)
+		}
+		g.plus(x, lda)
+		g.plus(y, ldb)
+		g.change("SUBS", 1, left)
+		g.line("BNE " + label)
+		for v, s := range sums {
+			g.op("str", part, 16*v, s, c)
+		}
+		for _, p := range []virtual{a, b, c} {
+			g.change("ADD", bytes, p)
+		}
+	})
+}
+
+// peak runs n times 48 vectors of fused steps.
+func (g *armProduct) peak() {
+	n := g.arg("n")
+	v := make([]virtual, 24)
+	for i := range v {
+		v[i] = g.pin(g.vector())
+		g.zero(v[i])
+	}
+	g.line("next:")
+	for range 2 {
+		for _, s := range v {
+			g.op("fmla", g.all(), 0, s, v[0], v[1])
+		}
+	}
+	g.change("SUBS", 1, n)
+	g.line("BNE next")
+}

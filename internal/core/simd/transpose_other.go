@@ -1,0 +1,13 @@
+//go:build !amd64 || purego
+
+package simd
+
+var (
+	Transpose8  Levels[*NarrowTransposition[uint8]]
+	Transpose16 Levels[*NarrowTransposition[uint16]]
+	Transpose32 Levels[*Transposition[uint32]]
+	Transpose64 Levels[*Transposition[uint64]]
+)
+
+// Fence makes streamed stores visible to other threads before what follows.
+func Fence() {}
