@@ -47,7 +47,7 @@ format/npy                 1560       0
 format/pytorch             1680       0
 format/raw                  240       0
 format/safetensors         1840       0
-format/zarr                7070       0
+format/zarr                7740       0
 format/zarr/blobstore       140       0
 format/zarr/s3              530       0
 format/zarr/s3/servertest      0       0

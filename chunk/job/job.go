@@ -23,7 +23,8 @@ import (
 
 // A Job is a computation. It goes through encoding/json and back without change, but for Open.
 //
-// An address is the path of a Zarr folder, of a zip file of one, or of an npy file, or a URL of http or https; #group/array behind
+// An address is the path of a Zarr folder, of a zip file of one, of kerchunk's references or of an npy file, or a URL of http, https or a scheme
+// that zarr.RegisterScheme knows; #group/array behind
 // it names an array within, which an address needs unless the array is at the root or alone. Paths are relative to
 // the working folder: jobs for other machines have absolute ones.
 type Job struct {
@@ -39,7 +40,9 @@ type Job struct {
 
 	CF bool `json:"cf,omitempty"` // decodes inputs by the CF conventions, as zarr's CF
 
-	// Open, unless it is nil, opens the stores of URLs whose scheme this package doesn't know, as s3://bucket/folder.
+	Hosts []string `json:"hosts,omitempty"` // that references within files may lead to
+
+	// Open, unless it is nil, opens the stores of URLs other than http and https; nil: zarr.RegisterScheme says how.
 	Open func(ctx context.Context, address string) (zarr.Store, error) `json:"-"`
 }
 
@@ -145,7 +148,7 @@ func codecsOf(text string) ([]zarr.Codec, error) {
 // split takes the name of an array off an address: behind the first # of a URL, and behind the last # that a file which is
 // there has before it. Both may have # in their names.
 func split(address string) (store, array string) {
-	if scheme(address) != "" {
+	if zarr.Scheme(address) != "" {
 		store, array, _ = strings.Cut(address, "#")
 		return store, array
 	}
@@ -160,25 +163,16 @@ func split(address string) (store, array string) {
 	return address, ""
 }
 
-// scheme returns the scheme of a URL, or "". One letter is a drive.
-func scheme(address string) string {
-	s, _, ok := strings.Cut(address, "://")
-	if !ok || len(s) < 2 || strings.ContainsAny(s, `/\.`) {
-		return ""
-	}
-	return s
-}
-
 // remote opens the store of a URL.
 func (j Job) remote(ctx context.Context, address string) (zarr.Store, error) {
-	switch s := scheme(address); {
-	case s == "http" || s == "https":
-		return zarr.HTTP(address, nil)
-	case j.Open != nil:
+	if s := zarr.Scheme(address); j.Open != nil && s != "http" && s != "https" {
 		return j.Open(ctx, address)
-	default:
-		return nil, fmt.Errorf("%w: a URL of %.20s; paths and URLs of http and https are read here", ErrAddress, s)
 	}
+	store, err := zarr.URL(ctx, address)
+	if errors.Is(err, zarr.ErrScheme) {
+		err = fmt.Errorf("%w: %w", ErrAddress, err)
+	}
+	return store, err
 }
 
 // input opens an input, and returns its absolute address with its state.
@@ -186,9 +180,9 @@ func (j Job) input(ctx context.Context, address string) (string, *zarr.Array, er
 	at, name := split(address)
 	var store zarr.Store
 	var err error
-	if scheme(at) != "" {
+	if zarr.Scheme(at) != "" {
 		store, err = j.remote(ctx, at)
-	} else if store, err = local(ctx, at); store != nil {
+	} else if store, err = local(ctx, at, j.Hosts); store != nil {
 		if n, ok := store.(*npyStore); ok && name != "" {
 			n.f.Close()
 			return "", nil, fmt.Errorf("%w: #%s names an array of a Zarr group; an npy file holds one array", ErrAddress, name)
@@ -255,7 +249,7 @@ func alone(ctx context.Context, store zarr.Store, no error, opts []zarr.Option) 
 }
 
 // local opens the store of a path.
-func local(ctx context.Context, path string) (zarr.Store, error) {
+func local(ctx context.Context, path string, hosts []string) (zarr.Store, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, format.Bare(err)
@@ -279,10 +273,10 @@ func local(ctx context.Context, path string) (zarr.Store, error) {
 		if n, err = newNpyStore(ctx, f, info.Size(), npyChunk); err == nil {
 			store = n
 		}
-	case string(magic[:2]) == "PK":
-		store, err = zarr.Zip(f, info.Size())
+	case string(magic[:2]) == "PK", magic[0] == '{':
+		store, err = zarr.FileStore(f, info.Size(), filepath.Dir(path), hosts)
 	default:
-		err = fmt.Errorf("%w: it is none of the files that are read by parts: Zarr folders, zip files of them, and npy", ErrAddress)
+		err = fmt.Errorf("%w: it is none of the files that are read by parts: Zarr folders, zip files of them, references, and npy", ErrAddress)
 	}
 	if err != nil {
 		f.Close()
@@ -292,7 +286,7 @@ func local(ctx context.Context, path string) (zarr.Store, error) {
 
 // output opens the store that is written to, and notes the folder if it makes one.
 func (j Job) output(ctx context.Context, address string, made *[]string) (zarr.Store, error) {
-	switch s := scheme(address); {
+	switch s := zarr.Scheme(address); {
 	case address == "":
 		return nil, fmt.Errorf("%w: there is none for the result", ErrAddress)
 	case s == "http" || s == "https":

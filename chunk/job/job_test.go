@@ -134,7 +134,7 @@ func TestAddresses(t *testing.T) {
 	}
 	for address, want := range map[string]string{
 		at("nothing.zarr"): "input x, " + at("nothing.zarr") + ": no such file", at("two.zarr"): "name one of its arrays behind a #: a, b/c", at("two.zarr") + "#d": "d",
-		at("x.npy") + "#a": "an npy file holds one array", dir: "", "s3://bucket/x": "a URL of s3", server.URL + "/none": "none", "": "no such file",
+		at("x.npy") + "#a": "an npy file holds one array", dir: "", "s3://bucket/x": "a URL of \"s3\"", server.URL + "/none": "none", "": "no such file",
 	} {
 		if _, err := (Job{Expr: "x", Inputs: map[string]string{"x": address}}).Array(ctx); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want …%s…", address, err, want)

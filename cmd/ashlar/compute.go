@@ -40,7 +40,8 @@ type computation struct {
 
 const oneExpression = "one expression, in quotes, and behind -- if it begins with -"
 
-const chunkedFiles = `Files are Zarr folders, zip files of them, and npy files, and URLs of Zarr folders;
+const chunkedFiles = `Files are Zarr folders, zip files of them, kerchunk's references, and npy files, and
+URLs of Zarr folders, also s3://bucket/folder with AWS's variables for the keys;
 FILE#group/array is an array of a group. They may be larger than memory: a task
 reads the chunks that it needs.`
 
@@ -170,7 +171,7 @@ var arrayName = regexp.MustCompile(`^[\pL_][\pL\p{Nd}_]*$`)
 
 // read checks the flags, and completes the job.
 func (v *computation) read(c *cobra.Command) error {
-	v.job.Inputs, v.job.Unfinished, v.job.CF = make(map[string]string), v.p.partly, v.p.cf
+	v.job.Inputs, v.job.Unfinished, v.job.CF, v.job.Hosts = make(map[string]string), v.p.partly, v.p.cf, v.p.hosts
 	for _, arg := range v.inputs {
 		name, file, ok := strings.Cut(arg, "=")
 		switch _, twice := v.job.Inputs[name]; {

@@ -32,9 +32,10 @@ type program struct {
 	command *cobra.Command // that runs
 	out     *bufio.Writer  // to stdout
 	limit   memoryLimit
-	force   bool // --force
-	partly  bool // --unfinished
-	cf      bool // --cf
+	force   bool     // --force
+	partly  bool     // --unfinished
+	cf      bool     // --cf
+	hosts   []string // --allow-host
 	reading reading
 	stdinBy string   // the argument that reads standard input
 	args    []string // the command line
@@ -108,6 +109,9 @@ func wayOut(err error) string {
 	}
 	if errors.Is(err, format.ErrNoHeader) {
 		return "; ashlar show reads it"
+	}
+	if errors.Is(err, zarr.ErrOutside) && strings.Contains(err.Error(), "allow the host") {
+		return "; on the command line that is --allow-host"
 	}
 	if errors.Is(err, zarr.ErrUnfinished) {
 		return "; on the command line that is --resume of the command that writes it, or --unfinished of show, convert, diff, compute, rechunk and plan"

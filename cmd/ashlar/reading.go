@@ -106,8 +106,9 @@ func (p *program) unfinishedFlag(c *cobra.Command) {
 	c.Flags().BoolVar(&p.partly, "unfinished", false, "read Zarr arrays that aren't finished, too; what isn't written yet is the fill value")
 }
 
-// cfFlag adds --cf to a command that reads Zarr.
+// cfFlag adds --cf and --allow-host to a command that reads Zarr.
 func (p *program) cfFlag(c *cobra.Command) {
+	c.Flags().StringArrayVar(&p.hosts, "allow-host", nil, "a `host` that URLs within a file of references may name: example.org, example.org:8080, s3://bucket")
 	c.Flags().BoolVar(&p.cf, "cf", false, "decode Zarr arrays by the CF conventions: scale_factor, add_offset, _FillValue, units of time")
 }
 

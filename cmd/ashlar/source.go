@@ -3,11 +3,13 @@ package main
 import (
 	"bufio"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"os"
+	"path"
 	"slices"
 	"strings"
 
@@ -18,6 +20,7 @@ import (
 	"github.com/ashlar-go/ashlar/format/pytorch"
 	"github.com/ashlar-go/ashlar/format/safetensors"
 	"github.com/ashlar-go/ashlar/format/zarr"
+	_ "github.com/ashlar-go/ashlar/format/zarr/s3"
 	"github.com/ashlar-go/ashlar/onnx"
 	"github.com/ashlar-go/ashlar/onnx/imagedecoder"
 	"github.com/ashlar-go/ashlar/onnx/weights"
@@ -73,6 +76,10 @@ func (p *program) open(arg string) (*source, error) {
 		}
 		p.stdinBy, s.name = arg, "standard input"
 		return s, p.stream(s, p.stdin)
+	}
+	if zarr.Scheme(path) != "" {
+		s.format = format.Named("zarr")
+		return s, nil
 	}
 	f, err := os.Open(path)
 	if err != nil {
@@ -206,12 +213,33 @@ func (p *program) file(s *source) (format.File, error) {
 	if s.is("raw") && (p.reading.dtype == "" || p.reading.shape == "") {
 		return nil, fmt.Errorf("%s: raw elements say neither their type nor their shape: give --dtype and --shape", s.name)
 	}
-	f, err := s.format.Open(&s.Source)
+	open := s.format.Open
+	if zarr.Scheme(s.arg) != "" {
+		open = s.remote
+	}
+	f, err := open(&s.Source)
 	if err != nil {
 		return nil, s.in(err)
 	}
 	p.closers = append(p.closers, f)
 	return f, nil
+}
+
+// remote opens the Zarr arrays below a URL.
+func (s *source) remote(o *format.Source) (format.File, error) {
+	store, err := zarr.URL(context.Background(), s.arg)
+	if err != nil {
+		return nil, err
+	}
+	opts := []zarr.Option{zarr.MaxBytes(cmp.Or(o.MaxBytes, 16<<30))}
+	if o.CF {
+		opts = append(opts, zarr.CF())
+	}
+	h, err := zarr.OpenStore(store, strings.TrimSuffix(path.Base(s.arg), ".zarr"), o.Unfinished, opts...)
+	if err == nil {
+		err = h.Spread()
+	}
+	return h, err
 }
 
 // unpacked is t itself, or the values of a packed one.
@@ -389,7 +417,7 @@ func (p *program) headerOf(s *source) (f format.File, i format.Info, err error) 
 // options are what the command line says about a file that is read.
 func (p *program) options() format.Options {
 	r := &p.reading
-	o := format.Options{DType: r.as, Header: r.header, Comma: r.comma, MaxBytes: p.freely(), Unfinished: p.partly, CF: p.cf}
+	o := format.Options{DType: r.as, Header: r.header, Comma: r.comma, MaxBytes: p.freely(), Unfinished: p.partly, CF: p.cf, Hosts: p.hosts}
 	if r.shape != "" {
 		o.Layout = &r.layout
 	}

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -95,4 +98,54 @@ func TestZarrTypes(t *testing.T) {
 	ashlar(0, "datetime64[D][2]", "info", at("t.zarr"))
 	ashlar(0, "t is datetime64[D]; npy has no such type", "convert", at("x.zarr")+"#t", at("t.npy"))
 	ashlar(0, "left out, as no tensor holds them: o, s.b", "convert", at("x.zarr"), at("all.npz"), "--skip")
+}
+
+// A document of references is read as a Zarr file, by its contents, and leads to no host that isn't allowed.
+func TestZarrReferences(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "\x05\x06") }))
+	defer server.Close()
+	const zarray = `"x/.zarray":{"zarr_format":2,"shape":[4],"chunks":[2],"dtype":"|u1","compressor":null,"fill_value":0,"order":"C","filters":null}`
+	for name, text := range map[string]string{"data": "abcdef", "r.json": `{".zgroup":"{\"zarr_format\":2}",` + zarray + `,"x/0":["data",1,2],"x/1":"zz"}`,
+		"u.json": `{ "version": 1, "refs": {".zgroup":"{\"zarr_format\":2}",` + zarray + `,"x/0":["` + server.URL + `/d"],"x/1":["../out"]}}`} {
+		if err := os.WriteFile(at(name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	host := strings.TrimPrefix(server.URL, "http://")
+	for _, c := range []struct {
+		code int
+		text string
+		args []string
+	}{
+		{0, "x  uint8[4], chunks [2], version 2", []string{"info", at("r.json")}},
+		{0, "[ 98  99 122 122]", []string{"show", at("r.json") + "#x"}},
+		{0, "441", []string{"compute", "sum(x)", "-i", "x=" + at("r.json") + "#x"}},
+		{1, "--allow-host", []string{"show", at("u.json") + "#x", "--slice", "0"}},
+		{1, "allow the host", []string{"compute", "sum(x)", "-i", "x=" + at("u.json") + "#x"}},
+		{0, "5", []string{"show", at("u.json") + "#x", "--slice", "0", "--allow-host", host}},
+		{1, "isn't in the folder", []string{"show", at("u.json") + "#x", "--allow-host", host}},
+		{0, "11", []string{"compute", "sum(x[:2])", "-i", "x=" + at("u.json") + "#x", "--allow-host", host}},
+		{1, "the schemes that the program has registered", []string{"info", "gopher://x/y"}},
+	} {
+		call := newCall(nil).with(c.args...)
+		if out := call.out.String() + call.err.String(); call.code != c.code || !strings.Contains(out, c.text) {
+			t.Errorf("%v: exit code %d, want %d and %q\n%s", c.args, call.code, c.code, c.text, out)
+		}
+	}
+}
+
+// URLs of Zarr are read by info, show and convert.
+func TestZarrURL(t *testing.T) {
+	dir := t.TempDir()
+	const digits = "../../testdata/digits-test.npy"
+	server := httptest.NewServer(http.FileServer(http.Dir(dir)))
+	defer server.Close()
+	for _, args := range [][]string{{"convert", digits, filepath.Join(dir, "x.zarr")}, {"info", server.URL + "/x.zarr"}, {"show", server.URL + "/x.zarr", "--slice", "0"}, {"convert", server.URL + "/x.zarr", filepath.Join(dir, "y.npy")},
+		{"diff", digits, filepath.Join(dir, "y.npy")}} {
+		if c := newCall(nil).with(args...); c.code != 0 {
+			t.Errorf("%v: exit code %d\n%s%s", args, c.code, c.out.String(), c.err.String())
+		}
+	}
 }

@@ -8,8 +8,7 @@
 // keeps other programs from an array. An array that is created with Metadata.Unfinished is
 // refused by Open until Finish, so that nobody takes the fill value for elements that are yet to be written.
 //
-// Stores are Dir, Memory, Zip and HTTP; a Store of six methods is all that another one
-// takes.
+// Stores are Dir, Memory, Zip, HTTP and References, and package s3 has buckets. A Store of six methods is all that another one takes.
 //
 // # Versions
 //

@@ -15,6 +15,7 @@ var (
 	ErrLocked = errors.New("locked by another")        // somebody else holds the lock
 	ErrNode   = errors.New("another kind of node")     // an array where a group was looked for, or a group where an array was
 	ErrShape  = errors.New("shapes don't fit")         // an index or a tensor that doesn't fit the array
+	ErrScheme = errors.New("unknown scheme")           // a URL whose scheme nothing is registered for
 	ErrAbsent = errors.New("absent chunk")             // a chunk isn't there, and the option Whole was given
 
 	ErrUnfinished = errors.New("unfinished") // its chunks aren't all written yet: see Unfinished

@@ -1,6 +1,7 @@
 package zarr
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -21,8 +22,20 @@ import (
 // Roots are the values of which the root of a hierarchy has one.
 var Roots = []string{"zarr.json", ".zarray", ".zgroup"}
 
+// sign knows Zarr by the name of a file, and kerchunk's references by their first key.
+func sign(head []byte, named bool) format.Sign {
+	rest, object := bytes.CutPrefix(bytes.TrimSpace(head), []byte("{"))
+	rest = bytes.TrimSpace(rest)
+	for _, key := range []string{`"version"`, `"templates"`, `"refs"`, `".zgroup"`, `".zattrs"`, `".zmetadata"`, `".zarray"`, `"zarr.json"`} {
+		if n := min(len(key), len(rest)); object && n > 3 && string(rest[:n]) == key[:n] {
+			return format.Begin
+		}
+	}
+	return format.ByName(head, named)
+}
+
 func init() {
-	format.Register(&format.Format{Name: "zarr", Ends: []string{".zarr", ".zarr.zip"}, Several: true, Sign: format.ByName, Open: openFile,
+	format.Register(&format.Format{Name: "zarr", Ends: []string{".zarr", ".zarr.zip"}, Several: true, Sign: sign, Open: openFile,
 		Folder: func(path string) bool {
 			return slices.ContainsFunc(Roots, func(name string) bool {
 				_, err := os.Stat(filepath.Join(path, name))
@@ -108,9 +121,9 @@ func (h *Hierarchy) Array(name string) (*Array, error) {
 	return a, err
 }
 
-// spread opens all arrays, and puts the fields of structs in the place of their arrays. An array of a type or a codec that isn't
+// Spread opens all arrays, and puts the fields of structs in the place of their arrays. An array of a type or a codec that isn't
 // known stays; it is an error when it is asked for.
-func (h *Hierarchy) spread() error {
+func (h *Hierarchy) Spread() error {
 	var names []string
 	for _, name := range h.names {
 		a, err := h.Array(name)
@@ -129,7 +142,30 @@ func (h *Hierarchy) spread() error {
 	return nil
 }
 
-// openFile opens a folder or a zip file, with all its arrays.
+// FileStore returns the store of a file of n bytes: a zip file, or references as References reads them, to files in the folder and URLs of the
+// hosts.
+func FileStore(r io.ReaderAt, n int64, folder string, hosts []string) (Store, error) {
+	var head [64]byte
+	k, _ := r.ReadAt(head[:], 0)
+	if !bytes.HasPrefix(bytes.TrimSpace(head[:k]), []byte("{")) {
+		return Zip(r, n)
+	}
+	document, err := io.ReadAll(io.NewSectionReader(r, 0, n))
+	if err != nil {
+		return nil, err
+	}
+	return References(document, ReferenceOptions{Folder: folder, Hosts: hosts})
+}
+
+func fileStore(s *format.Source, r io.ReaderAt, n int64) (Store, error) {
+	folder := ""
+	if s.Path != "" {
+		folder = filepath.Dir(s.Path)
+	}
+	return FileStore(r, n, folder, s.Hosts)
+}
+
+// openFile opens a folder, a zip file or references, with all arrays.
 func openFile(s *format.Source) (format.File, error) {
 	var store Store
 	var closer io.Closer
@@ -138,7 +174,7 @@ func openFile(s *format.Source) (format.File, error) {
 	case s.Path == "" && s.At == nil:
 		return nil, errors.New("a Zarr hierarchy is a folder or a file; give its path")
 	case s.At != nil:
-		store, err = Zip(s.At, s.Size)
+		store, err = fileStore(s, s.At, s.Size)
 	case problem != nil:
 		err = problem
 	case info.IsDir():
@@ -147,7 +183,7 @@ func openFile(s *format.Source) (format.File, error) {
 		var f *os.File
 		if f, err = os.Open(s.Path); err == nil {
 			closer = f
-			store, err = Zip(f, info.Size())
+			store, err = fileStore(s, f, info.Size())
 		}
 	}
 	var h *Hierarchy
@@ -156,7 +192,7 @@ func openFile(s *format.Source) (format.File, error) {
 		if s.Path != "" {
 			root = filepath.Base(filepath.Clean(s.Path))
 		}
-		root = strings.TrimSuffix(strings.TrimSuffix(root, ".zip"), ".zarr")
+		root = strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(root, ".zip"), ".json"), ".zarr")
 		opts := []Option{MaxBytes(cmp.Or(s.MaxBytes, 16<<30))}
 		if s.CF {
 			opts = append(opts, CF())
@@ -164,7 +200,7 @@ func openFile(s *format.Source) (format.File, error) {
 		h, err = OpenStore(store, root, s.Unfinished, opts...)
 	}
 	if err == nil {
-		err = h.spread()
+		err = h.Spread()
 	}
 	if err == nil {
 		h.closer = closer

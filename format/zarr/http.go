@@ -18,6 +18,7 @@ import (
 type httpStore struct {
 	client *http.Client
 	base   *url.URL
+	exact  bool // base is the one value
 }
 
 // HTTP returns the store below a URL, read only and without List: a hierarchy there is
@@ -46,7 +47,7 @@ func HTTP(base string, client *http.Client) (Store, error) {
 			return nil
 		}}
 	}
-	return &httpStore{client, u}, nil
+	return &httpStore{client: client, base: u}, nil
 }
 
 // Times of an answer: until it begins, and in which it brings pace bytes.
@@ -122,11 +123,15 @@ func (s *httpStore) ask(ctx context.Context, method, key, span string) (*http.Re
 }
 
 func (s *httpStore) send(ctx context.Context, method, key, span string) (*http.Response, error) {
-	parts := strings.Split(key, "/")
-	for i := range parts {
-		parts[i] = url.PathEscape(parts[i]) // JoinPath takes them escaped
+	u := s.base
+	if !s.exact {
+		parts := strings.Split(key, "/")
+		for i := range parts {
+			parts[i] = url.PathEscape(parts[i]) // JoinPath takes them escaped
+		}
+		u = u.JoinPath(parts...)
 	}
-	r, err := http.NewRequestWithContext(ctx, method, s.base.JoinPath(parts...).String(), nil)
+	r, err := http.NewRequestWithContext(ctx, method, u.String(), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -134,6 +139,12 @@ func (s *httpStore) send(ctx context.Context, method, key, span string) (*http.R
 		r.Header.Set("Range", span)
 	}
 	a, err := s.client.Do(r)
+	var problem *url.Error
+	if errors.As(err, &problem) { // whose URL may have a signature as its query
+		u := *r.URL
+		u.RawQuery = ""
+		return nil, fmt.Errorf("%s %s: %w", method, u.Redacted(), problem.Err)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -80,7 +80,10 @@ func few(b []byte) error {
 
 // fieldsOf returns the fields of an object as they stand in b, in which numbers may be bare words. Of fields of one name
 // the last counts.
-func fieldsOf(b []byte) (map[string]json.RawMessage, error) {
+func fieldsOf(b []byte) (map[string]json.RawMessage, error) { return objectOf(b, maxValues) }
+
+// objectOf is fieldsOf for an object of up to most fields.
+func objectOf(b []byte, most int) (map[string]json.RawMessage, error) {
 	plain := strict(b)
 	t := &jsonText{b: b}
 	if t.space(); t.i < len(b) && b[t.i] != '{' && json.Valid(plain) {
@@ -99,7 +102,7 @@ func fieldsOf(b []byte) (map[string]json.RawMessage, error) {
 		start := t.i
 		t.skip()
 		fields[name] = b[start:t.i:t.i]
-		if len(fields) > maxValues {
+		if len(fields) > most {
 			return nil, few(b)
 		}
 	}

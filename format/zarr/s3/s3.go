@@ -126,6 +126,10 @@ func Open(address string, getenv func(string) string) (*Store, error) {
 		Key:    getenv("AWS_ACCESS_KEY_ID"), Secret: getenv("AWS_SECRET_ACCESS_KEY"), Token: getenv("AWS_SESSION_TOKEN")})
 }
 
+func init() {
+	zarr.RegisterScheme("s3", func(_ context.Context, address string) (zarr.Store, error) { return Open(address, os.Getenv) })
+}
+
 // at is the URL of an object.
 func (s *Store) at(key string) *url.URL {
 	u := *s.root

@@ -1,0 +1,35 @@
+package zarr
+
+import (
+	"context"
+	"strings"
+	"sync"
+)
+
+var schemes sync.Map // functions that open addresses, by scheme
+
+// RegisterScheme makes URL open addresses of a scheme. Package format/zarr/s3 does it for s3, in its init function.
+func RegisterScheme(scheme string, open func(ctx context.Context, address string) (Store, error)) {
+	schemes.Store(scheme, open)
+}
+
+// Scheme returns the scheme of an address, as https, or "" for a path. One letter is a drive.
+func Scheme(address string) string {
+	s, _, ok := strings.Cut(address, "://")
+	if !ok || len(s) < 2 || strings.ContainsAny(s, `/\.`) {
+		return ""
+	}
+	return s
+}
+
+// URL returns the store of an address: of http or https, as HTTP does, or of a scheme that a package has registered.
+func URL(ctx context.Context, address string) (Store, error) {
+	scheme := Scheme(address)
+	if open, ok := schemes.Load(scheme); ok {
+		return open.(func(context.Context, string) (Store, error))(ctx, address)
+	}
+	if scheme != "http" && scheme != "https" {
+		return nil, fail(ErrScheme, "a URL of %.20q; http, https and the schemes that the program has registered are read", scheme)
+	}
+	return HTTP(address, nil)
+}
