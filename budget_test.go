@@ -23,7 +23,7 @@ bench/scale                 290       0
 bench/serving               370       0
 bench/session               200       0
 bench/zarr                  240       0
-chunk                      4350       0
+chunk                      4490       0
 chunk/internal/expr         520       0
 chunk/job                   510       0
 cmd/ashlar                 8480       0
@@ -67,7 +67,7 @@ internal/exact              550       0
 internal/fused              340       0
 internal/optest            1300       0
 internal/published          460       0
-internal/same               110       0
+internal/same               160       0
 judge                      4060       0
 judge/ask                   630       0
 layout                     4520       0

@@ -136,6 +136,12 @@ func TestInside(t *testing.T) {
 	}
 }
 
+func TestReceipts(t *testing.T) {
+	if commands, _ := runPage(t, filepath.FromSlash("docs/receipts.md")); commands < 6 {
+		t.Errorf("ran %d commands, want at least 6", commands)
+	}
+}
+
 func TestOneTensor(t *testing.T) {
 	if _, programs := runPage(t, filepath.FromSlash("docs/one-tensor.md")); programs != 1 {
 		t.Errorf("ran %d programs, want 1", programs)

@@ -101,11 +101,11 @@ func (r *Receipt) Root() Digest { return sha256.Sum256(put(nil, r.body())) }
 // NodesRoot returns the root of the Merkle tree over the nodes: with the hash of RFC 6962, section 2.1, over the JSON of
 // each node.
 func (r *Receipt) NodesRoot() Digest {
-	t := tree{}
+	t := Tree{}
 	for i := range r.Nodes {
-		t.add(put(nil, r.Nodes[i].fields()))
+		t.Add(put(nil, r.Nodes[i].fields()))
 	}
-	return t.root()
+	return t.Root()
 }
 
 // Check compares the roots in a file with the roots of its contents. They differ where something was changed after the

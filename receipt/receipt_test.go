@@ -108,14 +108,14 @@ func TestTree(t *testing.T) {
 		}
 	}
 	var leaves [][]byte
-	var made tree
+	var made Tree
 	for n := range 70 {
-		if got, want := made.root(), mth(leaves); got != want {
+		if got, want := made.Root(), mth(leaves); got != want {
 			t.Errorf("%d leaves: %v, want %v", n, got, want)
 		}
 		leaf := []byte(fmt.Sprint("leaf ", n))
 		leaves = append(leaves, leaf)
-		made.add(leaf)
+		made.Add(leaf)
 	}
 }
 

@@ -2,14 +2,15 @@ package receipt
 
 import "crypto/sha256"
 
-// A tree is the right edge of a Merkle tree of RFC 6962, section 2.1: the roots of full trees, the larger ones first.
-type tree struct {
+// A Tree is a Merkle tree with the hash of RFC 6962, section 2.1. The zero value has no leaves. It keeps the right edge: the
+// roots of full trees, the larger ones first.
+type Tree struct {
 	full []Digest
 	size int
 }
 
-// add adds a leaf.
-func (t *tree) add(leaf []byte) {
+// Add adds a leaf.
+func (t *Tree) Add(leaf []byte) {
 	d := Digest(sha256.Sum256(append([]byte{0}, leaf...)))
 	for n := t.size; n&1 == 1; n >>= 1 {
 		d = join(t.full[len(t.full)-1], d)
@@ -19,8 +20,8 @@ func (t *tree) add(leaf []byte) {
 	t.size++
 }
 
-// root returns the root of what was added: the SHA-256 of nothing if that is nothing.
-func (t *tree) root() Digest {
+// Root returns the root of all leaves. Without any it is the SHA-256 of no bytes.
+func (t *Tree) Root() Digest {
 	if t.size == 0 {
 		return sha256.Sum256(nil)
 	}

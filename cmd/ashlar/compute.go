@@ -35,6 +35,7 @@ type computation struct {
 	workers int
 	resume  bool
 	json    bool
+	receipt string // file
 	svg     string
 }
 
@@ -66,6 +67,10 @@ shows it, and other commands refuse to read it. The same command with --resume
 checks what is there and goes on. Where an input has other chunks, sizes or times
 than before, that is another plan, and refused: delete the result and begin again.
 
+--receipt writes the digests of the inputs and of each chunk of the result, which
+are read once more for it. Another run, with any number of workers, has the same
+receipt; ashlar diff compares two and names the first chunk that differs.
+
 The expression is in NumPy's spelling, with Python's precedence:
   x, 2, 0.5, pi, e, inf, nan, True, False
   + - * / // % ** @ == != < <= > >= & | ^ ~ << >>
@@ -78,6 +83,7 @@ which ashlar ops and the package op describe:
 ` + functionList(),
 		Example: `  ashlar compute "mean(x, axis=0)" -i x=testdata/digits-test.npy
   ashlar compute "mean(x, axis=0)" -i x=big.zarr -o mean.zarr --memory 512MiB
+  ashlar compute "mean(x, axis=0)" -i x=big.zarr -o mean.zarr --receipt r.json
   ashlar compute "(x - mean(x)) / std(x)" -i x=big.zarr -o scaled.zarr --workers 8 --resume`,
 		Args: arguments(1, 1, oneExpression),
 	}
@@ -147,6 +153,7 @@ func (v *computation) runFlags(c *cobra.Command) {
 	f := c.Flags()
 	f.IntVar(&v.workers, "workers", 0, "how many tasks run at once (default: as many as there are processors)")
 	f.BoolVar(&v.resume, "resume", false, "go on with what the same command has left")
+	f.StringVar(&v.receipt, "receipt", "", "write a receipt to `file.json`")
 	f.StringVar(&v.job.Codec, "codec", "", "how chunks are stored: zstd, gzip, with a level as in zstd:9, or none (default zstd:3)")
 	f.StringVar(&v.job.Work, "work", "", "the `folder` for what stands between stages (default: within the result's); one run of a plan at a time has it")
 }
@@ -183,6 +190,14 @@ func (v *computation) read(c *cobra.Command) error {
 		v.job.Inputs[name] = file
 	}
 	var err error
+	if v.receipt != "" {
+		if err := v.p.endsIn(".json", "receipt", v.receipt); err != nil {
+			return err
+		}
+		if err := folderOf(v.receipt); err != nil {
+			return err
+		}
+	}
 	if v.job.Chunks, err = extentsOf(v.chunks); err != nil {
 		return usagef(c, "--chunks %s: want an extent for each axis, as 100,100", v.chunks)
 	}
@@ -265,7 +280,17 @@ func (v *computation) run(ctx context.Context) error {
 		}
 		return err
 	}
-	return v.report(ctx, p, store, time.Since(start))
+	spent := time.Since(start)
+	if v.receipt != "" {
+		r, err := p.Receipt(ctx)
+		if err == nil {
+			err = v.p.writeReceipt(v.receipt, r)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return v.report(ctx, p, store, spent)
 }
 
 // memoryAdvice says which flags do what an error of chunk.NewPlan suggests.

@@ -94,9 +94,12 @@ func (p *program) differs(where string, d *receipt.Difference, a, b string) erro
 
 // summary says how much a receipt has.
 func summary(r *receipt.Receipt) string {
-	text := counted(len(r.Inputs), "input") + ", " + counted(len(r.Program.Weights), "weight") + ", " + counted(len(r.Outputs), "output")
-	if len(r.Nodes) > 0 {
-		text += ", " + counted(len(r.Nodes), "result of node")
+	weights, nodes := ", "+counted(len(r.Program.Weights), "weight"), ", "+counted(len(r.Nodes), "node")
+	if r.Kind == receipt.Plan {
+		weights, nodes = "", ", "+counted(len(r.Nodes), "chunk")
 	}
-	return strings.Replace(text, "result of nodes", "results of nodes", 1)
+	if len(r.Nodes) == 0 {
+		nodes = ""
+	}
+	return counted(len(r.Inputs), "input") + weights + ", " + counted(len(r.Outputs), "output") + nodes
 }

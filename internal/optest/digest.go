@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"fmt"
+	"io"
 	"runtime"
 	"slices"
 
@@ -15,18 +16,28 @@ import (
 // Digest is a hash of what an operator returns for all of its cases: types, shapes
 // and bits. Each case runs on contiguous operands and on some that are laid out in
 // another way, and one with enough work to split also on 1, 2, 3 and 7 threads; where
-// those differ there is no digest but an error. results counts the runs.
-func Digest(o *op.Op) (digest string, results int, err error) {
+// those differ there is no digest but an error. results counts the runs. cell is told the name of each case and a hash of
+// its results; it may be nil.
+func Digest(o *op.Op, cell func(name string, sum [sha256.Size]byte)) (digest string, results int, err error) {
 	h := sha256.New()
 	add := func(r *run, threads ...int) error {
 		out, bits, err := r.result(r.in)
 		if err != nil {
 			return fmt.Errorf("%s, %s: %w", o.Name(), r.name, err)
 		}
+		one := sha256.New()
 		for i := range bits {
-			fmt.Fprintln(h, tensor.Describe(out[i]))
-			h.Write(bits[i])
+			w := io.MultiWriter(h, one)
+			fmt.Fprintln(w, tensor.Describe(out[i]))
+			w.Write(bits[i])
 			bits[i] = bytes.Clone(bits[i])
+		}
+		if cell != nil {
+			name := r.name
+			if len(threads) > 1 {
+				name = "large " + name
+			}
+			cell(name, [sha256.Size]byte(one.Sum(nil)))
 		}
 		results++
 		way := arrangements[results%len(arrangements)]

@@ -4,6 +4,9 @@
 // ASHLAR_CPU level and with every build tag: digests.txt has what it is, operator
 // by operator, and with -check the command fails where this machine differs.
 //
+// cells.txt has a short hash of each case, and the version of the rules (receipt.Rules)
+// at which it was taken. A case that changes needs another version; new cases don't.
+//
 //	go run ./internal/same [-check | -update] [-v]
 package main
 
@@ -13,20 +16,29 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/ashlar-go/ashlar/internal/core/cpu"
 	"github.com/ashlar-go/ashlar/internal/optest"
 	"github.com/ashlar-go/ashlar/op"
+	"github.com/ashlar-go/ashlar/receipt"
 )
 
 // digests has a line for each operator: its name and its digest.
 //
 //go:embed digests.txt
 var digests string
+
+// cells has the version of the rules, and a line for each operator and type: the number
+// of each case with four digits of the hash of its results.
+//
+//go:embed cells.txt
+var cells string
 
 func main() {
 	check := flag.Bool("check", false, "compare with digests.txt; exit 1 where they differ")
@@ -39,7 +51,7 @@ func main() {
 	if *update && cpu.Detect() != cpu.Generic {
 		fatal(fmt.Errorf("-update needs -tags purego: this build has %v", cpu.Detect()))
 	}
-	lines, results, err := run()
+	lines, taken, results, err := run()
 	if err != nil {
 		fatal(err)
 	}
@@ -48,6 +60,12 @@ func main() {
 	}
 	fmt.Printf("%s/%s, %v: %d results of %d operators, digest %x\n", runtime.GOOS, runtime.GOARCH, cpu.Current(), results, len(op.All()), sha256.Sum256([]byte(lines)))
 	if *update {
+		if was := changed(cells, taken); was != nil && version(cells) == version(taken) {
+			fatal(fmt.Errorf("these cases give other results than at version %d of the rules: raise receipt.Rules\n%s", version(cells), strings.Join(was, "\n")))
+		}
+		if err := os.WriteFile(filepath.Join("internal", "same", "cells.txt"), []byte(taken), 0o644); err != nil {
+			fatal(err)
+		}
 		if err := os.WriteFile(filepath.Join("internal", "same", "digests.txt"), []byte(lines), 0o644); err != nil {
 			fatal(err)
 		}
@@ -57,18 +75,55 @@ func main() {
 	}
 }
 
-// run returns the lines of all operators and how often one was run.
-func run() (lines string, results int, err error) {
-	var b strings.Builder
+// run returns the lines of all operators, the lines of all cases, and how often an operator was run.
+func run() (lines, cells string, results int, err error) {
+	var b, c strings.Builder
+	fmt.Fprintln(&c, "rules", receipt.Rules)
 	for _, o := range op.All() {
-		d, n, err := optest.Digest(o)
+		of := make(map[string]string) // by type
+		d, n, err := optest.Digest(o, func(name string, sum [sha256.Size]byte) {
+			before, after, _ := strings.Cut(name, " of ")
+			of[after] += fmt.Sprintf(" %s:%x", strings.NewReplacer("large case ", "L", "case ", "").Replace(before), sum[:2])
+		})
 		if err != nil {
-			return "", results, err
+			return "", "", results, err
 		}
 		fmt.Fprintln(&b, o.Name(), d)
+		for _, t := range slices.Sorted(maps.Keys(of)) {
+			fmt.Fprintln(&c, o.Name(), t+of[t])
+		}
 		results += n
 	}
-	return b.String(), results, nil
+	return b.String(), c.String(), results, nil
+}
+
+// version is the version of the rules that a list of cells begins with.
+func version(cells string) (n int) {
+	fmt.Sscanf(cells, "rules %d\n", &n)
+	return n
+}
+
+// changed lists the cases of old that have another hash in new. Cases that only one has don't count.
+func changed(old, new string) (list []string) {
+	known := make(map[string]string)
+	each(new, func(cell, hash string) { known[cell] = hash })
+	each(old, func(cell, hash string) {
+		if h, ok := known[cell]; ok && h != hash {
+			list = append(list, fmt.Sprintf("%s: %s, was %s", cell, h, hash))
+		}
+	})
+	return list
+}
+
+// each goes over the cases of a list of cells.
+func each(cells string, f func(cell, hash string)) {
+	for line := range strings.Lines(cells) {
+		words := strings.Fields(line)
+		for i := 2; i < len(words); i++ {
+			number, hash, _ := strings.Cut(words[i], ":")
+			f(words[0]+" "+words[1]+" case "+number, hash)
+		}
+	}
 }
 
 // compare prints the lines that differ.

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ashlar-go/ashlar/onnx"
+	"github.com/ashlar-go/ashlar/receipt"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -56,6 +57,38 @@ func arrayOf(name string, own tensor.Any) (array, error) {
 		return array{}, refuse(http.StatusInternalServerError, "output %q is %s, whose elements can't be read", name, tensor.Describe(own))
 	}
 	return array{t, own.Shape(), b, nil, own}, nil
+}
+
+// digest is the digest of the tensor: that of onnx.Value.
+func (a *array) digest() (d receipt.Digest, err error) {
+	if a.t.isText() {
+		return onnx.StringsValue(a.shape, a.texts...).Digest()
+	}
+	t, err := tensor.Make(a.t.d, a.shape...) // rows of a batch needn't be aligned
+	if err != nil {
+		return d, err
+	}
+	defer t.Close()
+	b, _ := tensor.Bytes(t)
+	copy(b, a.data)
+	return tensor.Digest(t)
+}
+
+// digests lists the digests of the outputs of an answer.
+func (r *request) digests(out map[string]array, take func(int64) error) (string, error) {
+	list := make([]string, len(r.outputs))
+	for i, o := range r.outputs {
+		a := out[o.name]
+		if err := take(int64(len(a.data))); err != nil {
+			return "", err
+		}
+		d, err := a.digest()
+		if err != nil {
+			return "", fmt.Errorf("output %q: %w", o.name, err)
+		}
+		list[i] = d.String()
+	}
+	return strings.Join(list, ", "), nil
 }
 
 // size is how many bytes the elements take in binary form.

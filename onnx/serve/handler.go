@@ -22,6 +22,12 @@ import (
 // headerLength says in a request or an answer how many bytes of the body are JSON; binary data follow.
 const headerLength = "Inference-Header-Content-Length"
 
+// A request with the header wantDigest, whatever its value, gets the digests of the outputs, in their order, in digestHeader.
+const (
+	wantDigest   = "Ashlar-Want-Digest"
+	digestHeader = "Ashlar-Digest"
+)
+
 // statusGone is what the metrics count where a client went away before its answer.
 const statusGone = 499
 
@@ -269,11 +275,15 @@ func (m *model) infer(w http.ResponseWriter, r *http.Request) error {
 	defer cancel(nil)
 	defer context.AfterFunc(s.base, func() { cancel(errStopping) })()
 	defer time.AfterFunc(s.o.Timeout, func() { cancel(errTime) }).Stop()
-	answer, header, err := m.answer(ctx, body, header, &held)
+	want := r.Header.Get(wantDigest) != ""
+	answer, header, digests, err := m.answer(ctx, body, header, want, &held)
 	if err != nil {
 		return err
 	}
 	h := w.Header()
+	if want {
+		h.Set(digestHeader, digests)
+	}
 	h.Set("Content-Type", "application/json")
 	if header >= 0 {
 		h.Set("Content-Type", "application/octet-stream")
@@ -360,24 +370,27 @@ func (s *Server) body(w http.ResponseWriter, r *http.Request, held *int64) ([]by
 }
 
 // answer parses a request, runs it, and writes its answer.
-func (m *model) answer(ctx context.Context, body []byte, header int64, held *int64) ([]byte, int64, error) {
+func (m *model) answer(ctx context.Context, body []byte, header int64, digest bool, held *int64) (answer []byte, of int64, digests string, err error) {
 	take := func(n int64) error { return m.s.take(held, n) }
 	r, err := parse(body, header, take)
 	if err != nil {
-		return nil, 0, err
+		return nil, 0, "", err
 	}
 	if err := m.choose(r); err != nil {
-		return nil, 0, err
+		return nil, 0, "", err
 	}
 	in, err := m.bind(r, take)
 	if err != nil {
-		return nil, 0, err
+		return nil, 0, "", err
 	}
 	out, err := m.compute(ctx, in)
 	if err != nil {
-		return nil, 0, err
+		return nil, 0, "", err
 	}
-	return m.encode(r, out, take)
+	if answer, of, err = m.encode(r, out, take); err == nil && digest {
+		digests, err = r.digests(out, take)
+	}
+	return answer, of, digests, err
 }
 
 // bind makes tensors of the inputs.

@@ -3,6 +3,7 @@ package serve
 import (
 	"encoding/binary"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"math"
 	"net/http/httptest"
@@ -11,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/onnx"
+	"github.com/ashlar-go/ashlar/tensor"
 )
 
 // The example of inference_rest.md of the open inference protocol, with three elements where its text has one of three.
@@ -41,6 +44,28 @@ func TestProtocolExample(t *testing.T) {
 	const want = `{"model_name":"mymodel","model_version":"1","id":"42","outputs":[{"name":"output0","datatype":"FP32","shape":[3,2],"data":[1,1.1,2,2.1,3,3.1]}]}`
 	if got := w.Body.String(); w.Code != 200 || got != want || w.Header().Get("Content-Type") != "application/json" {
 		t.Errorf("%d %v\n%s\nwant\n%s", w.Code, w.Header(), got, want)
+	}
+}
+
+// A request may ask for the digests of the outputs.
+func TestDigests(t *testing.T) {
+	const body = `{"inputs":[{"name":"input0","shape":[2,2],"datatype":"UINT32","data":[1,2,3,4]},{"name":"input1","shape":[3],"datatype":"BOOL","data":[true,true,true]}]}`
+	s := server(t, Options{}, mymodel(t))
+	want, err := tensor.Digest(tensor.FromSlice([]float32{1, 1.1, 2, 2.1, 3, 3.1}, 3, 2).Any())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w := infer(s, "mymodel", body, wantDigest, "1"); w.Code != 200 || w.Header().Get(digestHeader) != fmt.Sprintf("%x", want) {
+		t.Errorf("%d, %q, want %x", w.Code, w.Header().Get(digestHeader), want)
+	}
+	if w := infer(s, "mymodel", body); w.Code != 200 || len(w.Header().Values(digestHeader)) != 0 {
+		t.Errorf("%d, %q without asking", w.Code, w.Header().Get(digestHeader))
+	}
+	text := array{t: typeOf((*datatype).isText), shape: []int{2}, texts: []string{"a", "b"}}
+	if got, err := text.digest(); err != nil {
+		t.Error(err)
+	} else if want, _ := onnx.StringsValue([]int{2}, "a", "b").Digest(); got != want {
+		t.Errorf("%v, want %x", got, want)
 	}
 }
 
