@@ -38,12 +38,23 @@ func BenchmarkStorage(b *testing.B) {
 	}
 }
 
-// BenchmarkRows is the rows alone, on a tile.
+// BenchmarkRows is the rows alone, on a tile or as many elements. SetBytes counts those of the float32.
 func BenchmarkRows(b *testing.B) {
 	x := run(tensor.RandomUniform[float32](1, -1, 1, 32, 32))
-	for _, f := range []Format{BFP8, BFP4} {
+	formats := []Format{BFP8, BFP4}
+	for _, name := range []string{"q4_0", "q8_0", "q4_k", "q6_k", "iq2_xs", "mxfp4", "mxfp8_e4m3"} {
+		f, err := FormatNamed(name)
+		if err != nil {
+			b.Fatal(err)
+		}
+		formats = append(formats, f)
+	}
+	for _, f := range formats {
 		codes := make([]byte, f.Size(len(x)))
 		b.Run(f.Name()+"/pack", func(b *testing.B) {
+			if rows, ok := f.(*blocks); ok && rows.encode == nil {
+				b.Skip("it is read only")
+			}
 			b.SetBytes(int64(4 * len(x)))
 			for b.Loop() {
 				f.Encode(codes, x, 0)

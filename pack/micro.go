@@ -58,13 +58,20 @@ func (m micro) format() *blocks {
 			if at > 0 {
 				d = float32(m.scale.Value(uint16(b[0])))
 			}
-			acc, have, k := uint32(0), 0, at
-			for i := range y {
-				if have < bits {
-					acc, have, k = acc|uint32(b[k])<<have, have+8, k+1
+			switch b = b[at:]; bits {
+			case 8:
+				for i, c := range b {
+					y[i] = all[c] * d
 				}
-				y[i] = all[acc&(1<<bits-1)] * d
-				acc, have = acc>>bits, have-bits
+			case 4:
+				for i, c := range b {
+					y[2*i], y[2*i+1] = all[c&15]*d, all[c>>4]*d
+				}
+			default:
+				for ; len(b) > 0; b, y = b[3:], y[4:] {
+					c := uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16
+					y[0], y[1], y[2], y[3] = all[c&63]*d, all[c>>6&63]*d, all[c>>12&63]*d, all[c>>18]*d
+				}
 			}
 		},
 		func(b []byte, x []float32) {

@@ -1,7 +1,6 @@
 package gguf
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -369,25 +368,35 @@ func (p *part) fail(e *entry, err error) error {
 	return in(p.path, fail(e.at, e.Name, err, "%v", format.Bare(err)))
 }
 
-// text writes a value for people: of a long array its type and number.
-func text(v any) string {
-	typ, of, _ := typeOf(v)
-	if typ != typeArray {
-		return fmt.Sprint(v)
-	}
+// text writes a value for people: of a long array its type and number, of which it reads no more.
+func (f *File) text(key string) string {
+	p := &f.parts[0]
+	k := p.header.keys[p.header.byKey[key]]
 	const most = 8
-	n := 0
-	switch all := v.(type) {
-	case []string:
-		if n = len(all); n <= most {
-			return fmt.Sprintf("%q", all)
+	long := ""
+	err := mem.Guard(func() error {
+		c := &cursor{p.buf.Bytes(), k.at}
+		if k.typ != typeArray || p.buf.Closed() {
+			return nil
 		}
-	case []any:
-		n = len(all)
-	default:
-		if n = binary.Size(v) / sizes[of]; n <= most {
-			return fmt.Sprint(v)
+		of, n, bad := c.array(0)
+		if bad != nil {
+			return bad
 		}
+		if n > most || of == typeArray {
+			long = fmt.Sprintf("%d of %s", n, typeNames[of])
+		}
+		return nil
+	})
+	if err != nil || long != "" {
+		return long
 	}
-	return fmt.Sprintf("%d of %s", n, typeNames[of])
+	v, err := f.Value(key)
+	switch texts, ok := v.([]string); {
+	case err != nil:
+		return err.Error()
+	case ok:
+		return fmt.Sprintf("%q", texts)
+	}
+	return fmt.Sprint(v)
 }

@@ -57,7 +57,7 @@ func (f opened) Info(name string) (i format.Info, err error) {
 		i.Type = x.Type + " (no tensor holds it)"
 		i.Text = format.Typed(i.Type+" ", x.Shape)
 	case x.Packed != nil:
-		i.Type, i.Text = x.Packed.String(), x.Packed.String()
+		i.Type = x.Packed.TypeName()
 	}
 	i.Layout, err = layout.RowMajor(x.Shape...)
 	return i, err
@@ -74,10 +74,7 @@ func (f opened) Tensor(name string, idx ...layout.Index) (tensor.Any, error) {
 func (f opened) Metadata() map[string]string {
 	texts := make(map[string]string)
 	for _, key := range f.Keys() {
-		v, err := f.Value(key)
-		if texts[key] = text(v); err != nil {
-			texts[key] = err.Error()
-		}
+		texts[key] = f.text(key)
 	}
 	return texts
 }

@@ -47,7 +47,7 @@ func FuzzOpen(f *testing.F) {
 			if err != nil {
 				continue
 			}
-			if metadata = append(metadata, KV{key, v}); text(v) == "" && v != "" {
+			if metadata = append(metadata, KV{key, v}); file.text(key) == "" && v != "" {
 				t.Errorf("%q: %v has no text", key, v)
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -458,4 +459,43 @@ func TestLarge(t *testing.T) {
 		t.Errorf("it took %v", best)
 	}
 	t.Log(best)
+}
+
+// TestShrunk reads a file that became shorter: an error, and no end of the program.
+func TestShrunk(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("a mapped file can't be truncated there")
+	}
+	path := filepath.Join(t.TempDir(), "x.gguf")
+	ts := []tensor.Any{of(t, 8, 1<<10, 1<<10), of(t, 0, 1<<18)}
+	if err := os.WriteFile(path, written(t, []string{"q", "f"}, ts, []KV{{"long", strings.Repeat("x", 1<<20)}}), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	f, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	q, err := f.Tensor("q")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(path, 1<<12); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := q.Foreign().(pack.Tensor).Unpack(); !errors.Is(err, mem.ErrShrunk) {
+		t.Error(err)
+	}
+	if _, err := f.Slice("q", tensor.I(-1)); !errors.Is(err, mem.ErrShrunk) {
+		t.Error(err)
+	}
+	if _, err := f.Value("long"); !errors.Is(err, mem.ErrShrunk) {
+		t.Error(err)
+	}
+	if got := f.text("long"); !strings.Contains(got, mem.ErrShrunk.Error()) {
+		t.Error(got)
+	}
+	if err := Write(io.Discard, []string{"q"}, []tensor.Any{q}, nil); !errors.Is(err, mem.ErrShrunk) {
+		t.Error(err)
+	}
 }
