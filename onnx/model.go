@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"runtime/debug"
 	"strings"
 	"sync/atomic"
 
@@ -217,23 +218,48 @@ type source struct {
 	ended  uint32       // atomic: not 0 after Close
 }
 
-// use runs f while the model's bytes stay where they are. It fails for no model, for one that is closed, and, with
-// mem.ErrShrunk, where f meets a page of a mapped file that is gone. The errors name the model's file.
-func (m *Model) use(f func() error) error {
-	if m == nil {
-		return failf("%w: there is no model: it is nil", tensor.ErrValue)
+// A visit keeps the model's bytes where they are.
+type visit struct {
+	m     *Model
+	pin   func()
+	fault bool
+}
+
+// enter begins a visit, which leave must end by a defer statement. It fails for no model and for one that is closed.
+func (m *Model) enter() (visit, error) {
+	switch {
+	case m == nil:
+		return visit{}, failf("%w: there is no model: it is nil", tensor.ErrValue)
+	case m.closed() || m.buf != nil && !m.buf.Hold():
+		return visit{}, inFile(m.file, wire.ErrClosed)
 	}
-	if m.closed() {
-		return inFile(m.file, wire.ErrClosed)
-	}
-	if m.buf != nil {
-		if !m.buf.Hold() {
-			return inFile(m.file, wire.ErrClosed)
+	return visit{m, m.folder.Pin(), debug.SetPanicOnFault(true)}, nil
+}
+
+// leave ends a visit. It names the model's file in err, and sets err, with mem.ErrShrunk, where the function that defers it has
+// met a page of a mapped file that is gone.
+func (v visit) leave(err *error) {
+	if r := recover(); r != nil {
+		if *err = mem.Fault(r); *err == nil {
+			defer panic(r)
 		}
-		defer m.buf.Release()
 	}
-	defer m.folder.Pin()()
-	return inFile(m.file, mem.Guard(f))
+	debug.SetPanicOnFault(v.fault)
+	v.pin()
+	if v.m.buf != nil {
+		v.m.buf.Release()
+	}
+	*err = inFile(v.m.file, *err)
+}
+
+// use runs f in a visit.
+func (m *Model) use(f func() error) (err error) {
+	v, err := m.enter()
+	if err != nil {
+		return err
+	}
+	defer v.leave(&err)
+	return f()
 }
 
 // Close gives back the file or bytes the model was decoded from, and the files that hold its weights. From then on what

@@ -131,14 +131,11 @@ func (w *writer) outputs(out map[string]Value) error {
 	return nil
 }
 
-// run computes the outputs, and the receipt that o asks for. The recorder may be nil.
-func (s *Session) run(ctx context.Context, inputs map[string]Value, o Options, record *recorder) (out map[string]Value, err error) {
-	if o.Receipt == nil {
-		return s.compute(ctx, inputs, o, nil)
-	}
+// received computes the outputs, and the receipt that o asks for.
+func (s *Session) received(ctx context.Context, inputs map[string]Value, o Options) (out map[string]Value, err error) {
 	w, err := s.receipt(ctx, o.Receipt, inputs)
 	if err == nil {
-		by := s
+		by, record := s, o.record
 		switch {
 		case !o.ReceiptNodes:
 			record = nil

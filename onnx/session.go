@@ -95,6 +95,8 @@ type Options struct {
 	// node is part of another in such a run. The session loads its weights a second time for that. The bits are the same.
 	// With several threads the results of a node are hashed while the next one runs.
 	ReceiptNodes bool
+
+	record *recorder // of a receipt that is verified
 }
 
 // A NodeRun is one run of a node. A Relu that is part of the Conv or Gemm before it has none: the Conv's is that of both,
@@ -440,33 +442,40 @@ func noTensor(what any) error {
 }
 
 // RunValues is Run for inputs and outputs of any kind.
-func (s *Session) RunValues(ctx context.Context, inputs map[string]Value, o Options) (map[string]Value, error) {
-	return s.runValues(ctx, inputs, o, nil)
+func (s *Session) RunValues(ctx context.Context, inputs map[string]Value, o Options) (out map[string]Value, err error) {
+	v, err := s.enter()
+	if err != nil {
+		return nil, err
+	}
+	defer v.leave(&err)
+	switch {
+	case ctx == nil:
+		return nil, failf("%w: the context is nil; context.Background() is one without an end", tensor.ErrValue)
+	case o.Threads < 0:
+		return nil, failf("%w: Options.Threads is %d; 0 is as many as there are", tensor.ErrValue, o.Threads)
+	case o.Threads > 0:
+		ctx = op.WithThreads(ctx, o.Threads)
+	}
+	if o.Receipt != nil {
+		return s.received(ctx, inputs, o)
+	}
+	return s.compute(ctx, inputs, o, nil)
 }
 
-// runValues is RunValues with the recorder of the nodes of Options.Receipt, which may be nil.
-func (s *Session) runValues(ctx context.Context, inputs map[string]Value, o Options, record *recorder) (map[string]Value, error) {
-	var out map[string]Value
-	err := s.use(func() (err error) {
-		if ctx == nil {
-			return failf("%w: the context is nil; context.Background() is one without an end", tensor.ErrValue)
-		}
-		if o.Threads < 0 {
-			return failf("%w: Options.Threads is %d; 0 is as many as there are", tensor.ErrValue, o.Threads)
-		}
-		if o.Threads > 0 {
-			ctx = op.WithThreads(ctx, o.Threads)
-		}
-		out, err = s.run(ctx, inputs, o, record)
-		return err
-	})
-	return out, err
+// enter is the model's enter.
+func (s *Session) enter() (visit, error) {
+	if s == nil || s.c == nil {
+		return visit{}, failf("%w: there is no session: it is nil or the zero value; NewSession makes one", tensor.ErrValue)
+	}
+	return s.c.m.enter()
 }
 
 // use is the model's use.
-func (s *Session) use(f func() error) error {
-	if s == nil || s.c == nil {
-		return failf("%w: there is no session: it is nil or the zero value; NewSession makes one", tensor.ErrValue)
+func (s *Session) use(f func() error) (err error) {
+	v, err := s.enter()
+	if err != nil {
+		return err
 	}
-	return s.c.m.use(f)
+	defer v.leave(&err)
+	return f()
 }

@@ -262,7 +262,7 @@ func (p *prepared) take(st *Stream) bool {
 
 // plainly does a run as a session does.
 func (st *Stream) plainly(inputs map[string]tensor.Any) (map[string]tensor.Any, error) {
-	out, err := st.s.run(st.under, st.values(inputs), st.o, nil)
+	out, err := st.s.RunValues(st.under, st.values(inputs), st.o)
 	for name, v := range out {
 		if !v.isTensor() || v.text != nil {
 			err = inFile(st.s.c.m.file, in(fmt.Sprintf("output %q", name), noTensor(v)))

@@ -52,7 +52,8 @@ func (s *Session) verify(ctx context.Context, r *receipt.Receipt, inputs map[str
 	var own receipt.Receipt
 	o = Options{MaxMemory: o.MaxMemory, MaxIterations: o.MaxIterations, Threads: o.Threads, Progress: o.Progress, Receipt: &own, ReceiptNodes: len(r.Nodes) > 0}
 	c := &recorder{want: r.Nodes}
-	out, err := s.runValues(ctx, inputs, o, c)
+	o.record = c
+	out, err := s.RunValues(ctx, inputs, o)
 	if c.found != nil {
 		return c.found, nil
 	}
