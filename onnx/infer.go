@@ -106,17 +106,12 @@ func (c *compiled) call(i int, vals []Value, ctx context.Context) (*op.Call, *at
 	return call, a, nil
 }
 
-// passes reports whether a step gives its input on that is no tensor.
-func (s *step) passes(vals []Value) bool {
-	return s.node.Op == "Identity" && len(s.in) == 1 && len(s.out) == 1 && s.in[0] >= 0 && vals[s.in[0]].seq != nil
-}
-
-// form returns the flow that runs a step: its own, or if an input holds strings its form for them. nil stands for the
-// operator of package op.
+// form returns the flow that runs a step: its own, or its form for strings if an input holds them, or is no tensor and the form
+// takes such. nil stands for the operator of package op.
 func (s *step) form(vals []Value) *flow {
 	if s.flow == nil && s.text != nil {
 		for _, id := range s.in {
-			if id >= 0 && vals[id].text != nil {
+			if id >= 0 && (vals[id].text != nil || vals[id].seq != nil && s.text.any) {
 				return s.text
 			}
 		}
@@ -298,9 +293,6 @@ func (f *inference) step(c *compiled, i int, vals []Value) (outs []Value, inside
 	}
 	if err := s.noStrings(vals); err != nil {
 		return nil, inside, err
-	}
-	if s.passes(vals) {
-		return []Value{vals[s.in[0]]}, inside, nil
 	}
 	list, scratch, err := f.operator(c, i, vals)
 	if err != nil {

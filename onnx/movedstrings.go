@@ -18,7 +18,7 @@ const all = ^uint(0)
 var moves = map[string]struct{ in, out uint }{
 	"ai.onnx.ml.ArrayFeatureExtractor": {1, 1},
 	"CenterCropPad":                    {1, 1}, "Compress": {1, 1}, "Concat": {all, 1}, "DepthToSpace": {1, 1}, "Equal": {3, 0},
-	"Expand": {1, 1}, "Flatten": {1, 1}, "Gather": {1, 1}, "GatherElements": {1, 1}, "GatherND": {1, 1}, "Identity": {1, 1},
+	"Expand": {1, 1}, "Flatten": {1, 1}, "Gather": {1, 1}, "GatherElements": {1, 1}, "GatherND": {1, 1},
 	"OneHot": {4, 1}, "Pad": {5, 1}, "Reshape": {1, 1}, "ReverseSequence": {1, 1}, "Scatter": {5, 1}, "ScatterElements": {5, 1},
 	"ScatterND": {5, 1}, "Shape": {1, 0}, "Size": {1, 0}, "Slice": {1, 1}, "SpaceToDepth": {1, 1}, "Split": {1, all},
 	"Squeeze": {1, 1}, "Tile": {1, 1}, "Transpose": {1, 1}, "Trilu": {1, 1}, "Unique": {1, 1}, "Unsqueeze": {1, 1}, "Where": {6, 1},

@@ -126,7 +126,7 @@ func (z *outline) step(d *drawing, i int) error {
 	var outs []Value
 	var err error
 	how := calling
-	if s.form(d.vals) != nil || s.passes(d.vals) {
+	if s.form(d.vals) != nil {
 		outs, _, err = z.f.step(d.c, i, d.vals)
 	} else {
 		outs, how, err = z.operator(d, i)

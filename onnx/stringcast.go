@@ -10,15 +10,20 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// castStrings is Cast and CastLike from and to strings.
+// castStrings is Cast from and to strings.
 func castStrings(k *flowCall) (Value, error) {
-	e := (&Type{Kind: KindTensor, Elem: ElemType(k.attrs.Int("to", 0))}).elem()
-	if k.s.node.Op == "CastLike" {
-		if len(k.in) < 2 {
-			return Value{}, failf("it needs 2 inputs")
-		}
-		e = k.in[1].elem()
+	return k.castAs((&Type{Kind: KindTensor, Elem: ElemType(k.attrs.Int("to", 0))}).elem())
+}
+
+// castStringsLike is CastLike from and to strings.
+func castStringsLike(k *flowCall) (Value, error) {
+	if len(k.in) < 2 {
+		return Value{}, failf("it needs 2 inputs")
 	}
+	return k.castAs(k.in[1].elem())
+}
+
+func (k *flowCall) castAs(e elem) (Value, error) {
 	a, err := k.tensor(0)
 	v := &k.in[0]
 	switch {

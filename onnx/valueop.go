@@ -13,6 +13,7 @@ type flow struct {
 	chooses  bool     // it runs the first or the second of the graphs, as its only input says
 	bodies   func(s *step) error
 	asks     func(n *Node) bool // of a form for strings: whether a node has it whatever its inputs are; an input of strings has it, too
+	any      bool               // a form for strings takes what is no tensor, too
 	infer    func(f *inference, k *flowCall) ([]Value, account, error)
 	run      func(k *flowCall) ([]Value, error) // the values are held for the caller
 }

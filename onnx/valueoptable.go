@@ -45,15 +45,17 @@ func textFlows() (list []*flow) {
 		f.domain, f.asks = domain, func(*Node) bool { return false }
 		list = append(list, f)
 	}
-	cast := func(name string, versions ...int) *flow {
-		f := simple(name, 1, 2, castStrings, nil, versions...)
+	pass := simple("Identity", 1, 1, func(k *flowCall) (Value, error) { return k.in[0], nil }, nil)
+	pass.asks, pass.any = func(*Node) bool { return false }, true
+	cast := func(name string, compute func(k *flowCall) (Value, error), versions ...int) *flow {
+		f := simple(name, 1, 2, compute, nil, versions...)
 		f.asks = func(n *Node) bool {
 			a := n.Attr("to")
 			return a != nil && a.Value == int64(ElemString)
 		}
 		return f
 	}
-	list = append(list, cast("Cast", 6, 9, 13, 19, 21, 23, 24, 25), cast("CastLike", 15, 19, 21, 23, 24, 25),
+	list = append(list, pass, cast("Cast", castStrings, 6, 9, 13, 19, 21, 23, 24, 25), cast("CastLike", castStringsLike, 15, 19, 21, 23, 24, 25),
 		simple("StringNormalizer", 1, 1, normalizeStrings, []string{"case_change_action", "is_case_sensitive", "locale", "stopwords"}, 10),
 		simple("StringConcat", 2, 2, concatStrings, nil, 20),
 		computed("StringSplit", 1, 1, splitStrings, []string{"delimiter", "maxsplit"}, 20),
