@@ -39,7 +39,7 @@ examples/ocr                360       0
 examples/scale               80       0
 examples/sharding           210       0
 examples/voice              220       0
-format                      570       0
+format                      630       0
 format/csv                  820       0
 format/gguf                1480       0
 format/image               1340       0

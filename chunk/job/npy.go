@@ -37,7 +37,7 @@ func newNpyStore(ctx context.Context, f *os.File, size int64, most int) (*npySto
 		return nil, err
 	}
 	if n := int64(h.Bytes()); n > size-int64(h.Offset) {
-		return nil, &npy.Error{Offset: size, Text: fmt.Sprintf("its elements are %d bytes, and %d are there", n, size-int64(h.Offset)), Err: npy.ErrShort}
+		return nil, &npy.Error{Format: "npy", Offset: size, Text: fmt.Sprintf("its elements are %d bytes, and %d are there", n, size-int64(h.Offset)), Err: npy.ErrShort}
 	}
 	s := &npyStore{Store: zarr.Memory(), f: f, h: h, shape: slices.Clone(h.Shape)}
 	m := zarr.Metadata{DType: h.DType, Shape: h.Shape, Codecs: []zarr.Codec{zarr.Bytes(h.BigEndian)}}

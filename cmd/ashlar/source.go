@@ -14,11 +14,7 @@ import (
 	"strings"
 
 	"github.com/ashlar-go/ashlar/format"
-	"github.com/ashlar-go/ashlar/format/gguf"
 	"github.com/ashlar-go/ashlar/format/image"
-	"github.com/ashlar-go/ashlar/format/npy"
-	"github.com/ashlar-go/ashlar/format/pytorch"
-	"github.com/ashlar-go/ashlar/format/safetensors"
 	"github.com/ashlar-go/ashlar/format/zarr"
 	_ "github.com/ashlar-go/ashlar/format/zarr/s3"
 	"github.com/ashlar-go/ashlar/onnx"
@@ -307,8 +303,8 @@ func (p *program) named(s *source) (f format.File, name string, err error) {
 
 // noTensor reports whether an array can't be read as its elements are strings, or another type that no tensor holds.
 func noTensor(err error) bool {
-	return errors.Is(err, npy.ErrType) || errors.Is(err, safetensors.ErrType) || errors.Is(err, gguf.ErrType) ||
-		errors.Is(err, pytorch.ErrType) || errors.Is(err, onnx.ErrUnsupported) || errors.Is(err, zarr.ErrType)
+	return errors.Is(err, format.ErrType) || errors.Is(err, onnx.ErrUnsupported) ||
+		errors.Is(err, zarr.ErrType)
 }
 
 // badSlice names the flag that an error of tensor.Slice is about.

@@ -182,23 +182,23 @@ func OpenSlice(path string, idx []tensor.Index, opts ...Option) (tensor.Any, err
 	if errors.Is(err, mem.ErrNotFile) { // a pipe can be read, if not mapped
 		f, err := os.Open(path)
 		if err != nil {
-			return tensor.Any{}, in(path, fail(-1, err, "%v", format.Bare(err)))
+			return tensor.Any{}, format.Within(path, fail(-1, err, "%v", format.Bare(err)))
 		}
 		defer f.Close()
 		a, err := Read(f, opts...)
 		if err == nil {
 			a, err = tensor.Slice(a, idx...)
 		}
-		return a, in(path, err)
+		return a, format.Within(path, err)
 	}
 	if err != nil {
-		return tensor.Any{}, in(path, fail(-1, err, "%v", format.Bare(err)))
+		return tensor.Any{}, format.Within(path, fail(-1, err, "%v", format.Bare(err)))
 	}
 	a, shared, err := fromFile(buf, 0, buf.Len(), settingsOf(opts), idx)
 	if !shared {
 		buf.Close()
 	}
-	return a, in(path, err)
+	return a, format.Within(path, err)
 }
 
 // fromFile makes a tensor of a part of a file, which is n bytes from off on of one that

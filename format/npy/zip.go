@@ -44,7 +44,7 @@ func OpenZip(path string, opts ...Option) (*Zip, error) {
 		f, err = os.Open(path)
 	}
 	if err != nil {
-		return nil, in(path, fail(-1, err, "%v", format.Bare(err)))
+		return nil, format.Within(path, fail(-1, err, "%v", format.Bare(err)))
 	}
 	var z *Zip
 	if info, err = f.Stat(); err == nil {
@@ -52,7 +52,7 @@ func OpenZip(path string, opts ...Option) (*Zip, error) {
 	}
 	if err != nil {
 		f.Close()
-		return nil, in(path, err)
+		return nil, format.Within(path, err)
 	}
 	z.path, z.file = path, f
 	return z, nil
@@ -252,8 +252,8 @@ func (z *Zip) in(name string, err error) error {
 	if f := z.entries[name]; f != nil {
 		entry = f.Name
 	}
-	if err = in(entry, err); z.path != "" {
-		err = in(z.path, err)
+	if err = format.Within(entry, err); z.path != "" {
+		err = format.Within(z.path, err)
 	}
 	return err
 }
@@ -402,7 +402,7 @@ func WriteZip(w io.Writer, names []string, ts []tensor.Any, opts ...WriteOption)
 			err = fail(-1, err, "writing the archive: %v", err)
 		}
 		if err != nil {
-			return in(name+suffix, err)
+			return format.Within(name+suffix, err)
 		}
 	}
 	if err := out.Close(); err != nil {

@@ -43,12 +43,12 @@ type File struct {
 func Open(path string) (*File, error) {
 	buf, err := mem.Map(path)
 	if err != nil {
-		return nil, in(path, fail(-1, "", err, "%v", format.Bare(err)))
+		return nil, format.Within(path, fail(-1, "", err, "%v", format.Bare(err)))
 	}
 	f, err := New(buf)
 	if err != nil {
 		buf.Close()
-		return nil, in(path, err)
+		return nil, format.Within(path, err)
 	}
 	f.path = path
 	return f, nil
@@ -364,7 +364,7 @@ func (f *File) Metadata() map[string]string { return maps.Clone(f.metadata) }
 func (f *File) find(name string) (*array, error) {
 	a := f.arrays[name]
 	if a == nil {
-		return nil, in(f.path, fail(-1, name, ErrName, "the file has no such tensor; Names lists the %d it has", len(f.names)))
+		return nil, format.Within(f.path, fail(-1, name, ErrName, "the file has no such tensor; Names lists the %d it has", len(f.names)))
 	}
 	return a, nil
 }
@@ -431,6 +431,6 @@ func (f *File) in(a *array, name string, err error) error {
 	return f.fail(a, name, err, "%v", format.Bare(err))
 }
 
-func (f *File) fail(a *array, name string, err error, format string, args ...any) error {
-	return in(f.path, fail(a.at, name, err, format, args...))
+func (f *File) fail(a *array, name string, err error, text string, args ...any) error {
+	return format.Within(f.path, fail(a.at, name, err, text, args...))
 }

@@ -26,33 +26,18 @@ import (
 var (
 	ErrSize   = errors.New("another size")        // the file has more or fewer bytes than the layout
 	ErrLayout = errors.New("not a file's layout") // offsets below 0, or more bytes than an int counts
-	ErrType   = errors.New("unsupported element type")
+	ErrType   = format.ErrType
 )
 
 // MaxRank is the largest number of extents, those of nested modes counted, that a
 // layout may have.
 const MaxRank = 64
 
-// Error says what is wrong with which file. Unwrap gives one of the sentinels
-// above or the error of the file system or source.
-type Error struct {
-	Path string // the file; "" where the caller gave a reader
-	Text string
-	Err  error
-}
+// Error is an error of this package: its place, its reason and the way out.
+type Error = format.Error
 
-func (e *Error) Error() string {
-	if e.Path == "" {
-		return "raw: " + e.Text
-	}
-	return "raw: " + e.Path + ": " + e.Text
-}
-
-// Unwrap returns the reason.
-func (e *Error) Unwrap() error { return e.Err }
-
-func fail(path string, err error, format string, args ...any) error {
-	return &Error{path, fmt.Sprintf(format, args...), err}
+func fail(path string, err error, text string, args ...any) error {
+	return &Error{Format: "raw", Path: path, Offset: -1, Text: fmt.Sprintf(text, args...), Err: err}
 }
 
 // size returns how many bytes elements of type d at the offsets of lay have.

@@ -36,12 +36,12 @@ type File struct {
 func Open(path string) (*File, error) {
 	buf, err := mem.Map(path)
 	if err != nil {
-		return nil, in(path, fail(-1, "", err, "%v", format.Bare(err)))
+		return nil, format.Within(path, fail(-1, "", err, "%v", format.Bare(err)))
 	}
 	f, err := New(buf)
 	if err != nil {
 		buf.Close()
-		return nil, in(path, err)
+		return nil, format.Within(path, err)
 	}
 	f.path = path
 	return f, nil
@@ -158,7 +158,7 @@ func (f *File) Info(name string) (Info, error) {
 func (f *File) find(name string) (int, error) {
 	i, ok := f.byName[name]
 	if !ok {
-		return 0, in(f.path, fail(-1, name, ErrName, "the file has no such tensor; Names lists the %d it has", len(f.byName)))
+		return 0, format.Within(f.path, fail(-1, name, ErrName, "the file has no such tensor; Names lists the %d it has", len(f.byName)))
 	}
 	return i, nil
 }
@@ -293,6 +293,6 @@ func (f *File) unpacked(e entry) (tensor.Any, error) {
 	return a, nil
 }
 
-func (f *File) fail(e entry, err error, format string, args ...any) error {
-	return in(f.path, fail(int64(8+e.at), e.name, err, format, args...))
+func (f *File) fail(e entry, err error, text string, args ...any) error {
+	return format.Within(f.path, fail(int64(8+e.at), e.name, err, text, args...))
 }

@@ -119,7 +119,7 @@ func TestPackedIntegers(t *testing.T) {
 	// Numbers that are no scales are found when the tensor is read.
 	for _, bad := range []string{"\x00\x00\x00\x00", "\x00\x00\xc0\x7f", "\x00\x00\x80\x7f", "\x00\x00\x80\xbf"} {
 		f := open(t, raw(`{"__metadata__":{"`+PackKey+`x":"{\"format\":\"int8\",\"shape\":[2],\"padded\":[2],\"scales\":[]}"},"x":{"dtype":"U8","shape":[6],"data_offsets":[0,6]}}`, "ab"+bad))
-		if _, err := f.Tensor("x"); !errors.Is(err, tensor.ErrValue) || !strings.Contains(err.Error(), `tensor "x": pack.WithScales: scale 0 is `) {
+		if _, err := f.Tensor("x"); !errors.Is(err, tensor.ErrValue) || !strings.Contains(err.Error(), `"x": pack.WithScales: scale 0 is `) {
 			t.Errorf("%x: %v", bad, err)
 		}
 	}

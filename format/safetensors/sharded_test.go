@@ -81,7 +81,7 @@ func TestOpenIndex(t *testing.T) {
 			t.Errorf("%s: %v, %v", name, err, other)
 		}
 	}
-	if _, err := x.Tensor("gone"); !strings.Contains(err.Error(), `x.json: byte 188: tensor "gone": the shard "m-1.safetensors" doesn't have it; it has 2 others`) {
+	if _, err := x.Tensor("gone"); !strings.Contains(err.Error(), `x.json: byte 188: "gone": the shard "m-1.safetensors" doesn't have it; it has 2 others`) {
 		t.Errorf("gone: %v", err)
 	}
 	if err := x.Close(); err != nil {

@@ -272,16 +272,16 @@ func TestWriteErrors(t *testing.T) {
 		want     string
 	}{
 		{[]string{"x"}, nil, nil, ok, ErrName, "1 names for 0 tensors"},
-		{[]string{"x", "x"}, []tensor.Any{one.Any(), one.Any()}, nil, ok, ErrName, `tensor "x": the name is given twice`},
-		{[]string{metadataKey}, []tensor.Any{one.Any()}, nil, ok, ErrName, `tensor "__metadata__": the format keeps that name for its metadata`},
-		{[]string{"\xff"}, []tensor.Any{one.Any()}, nil, ok, ErrName, `tensor "\xff": a name must be UTF-8`},
-		{[]string{"x"}, []tensor.Any{tensor.Scalar(1i).Any()}, nil, ok, ErrType, `tensor "x": complex128 has no name in the format; convert the tensor first`},
-		{[]string{"x"}, []tensor.Any{tensor.New[int8](slices.Repeat([]int{1}, MaxRank+1)...).Any()}, nil, ok, ErrLimit, `tensor "x": rank 65; the largest is 64: reshape the tensor`},
+		{[]string{"x", "x"}, []tensor.Any{one.Any(), one.Any()}, nil, ok, ErrName, `"x": the name is given twice`},
+		{[]string{metadataKey}, []tensor.Any{one.Any()}, nil, ok, ErrName, `"__metadata__": the format keeps that name for its metadata`},
+		{[]string{"\xff"}, []tensor.Any{one.Any()}, nil, ok, ErrName, `"\xff": a name must be UTF-8`},
+		{[]string{"x"}, []tensor.Any{tensor.Scalar(1i).Any()}, nil, ok, ErrType, `"x": complex128 has no name in the format; convert the tensor first`},
+		{[]string{"x"}, []tensor.Any{tensor.New[int8](slices.Repeat([]int{1}, MaxRank+1)...).Any()}, nil, ok, ErrLimit, `"x": rank 65; the largest is 64: reshape the tensor`},
 		{nil, nil, map[string]string{"k": "\xff"}, ok, ErrName, `the metadata "k" is not UTF-8`},
-		{[]string{"x"}, []tensor.Any{spec.Any()}, nil, ok, tensor.ErrDType, `tensor "x": writing float32[2]: `},
-		{[]string{"x"}, []tensor.Any{closed.Any()}, nil, ok, tensor.ErrClosed, `tensor "x": writing int8[3]: `},
+		{[]string{"x"}, []tensor.Any{spec.Any()}, nil, ok, tensor.ErrDType, `"x": writing float32[2]: `},
+		{[]string{"x"}, []tensor.Any{closed.Any()}, nil, ok, tensor.ErrClosed, `"x": writing int8[3]: `},
 		{[]string{"x"}, []tensor.Any{one.Any()}, nil, full{noSpace}, noSpace, "writing: the disk is full"},
-		{[]string{"x"}, []tensor.Any{tensor.New[int8](300_000).Any()}, nil, full{noSpace}, noSpace, `tensor "x": writing int8[300000]: the disk is full`},
+		{[]string{"x"}, []tensor.Any{tensor.New[int8](300_000).Any()}, nil, full{noSpace}, noSpace, `"x": writing int8[300000]: the disk is full`},
 		{[]string{strings.Repeat("x", 70_000)}, []tensor.Any{one.Any()}, nil, full{noSpace}, noSpace, "byte 0: writing the header: the disk is full"},
 	} {
 		if err := Write(c.w, c.names, c.ts, c.metadata); !errors.Is(err, c.is) || !strings.HasPrefix(err.Error(), "safetensors: "+c.want) {
