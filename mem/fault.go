@@ -41,14 +41,18 @@ func remember(path string, data []byte) (forget func()) {
 // debug.SetPanicOnFault and give what they recover to Fault.
 func Guard(f func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	defer func() {
-		if r := recover(); r != nil {
-			if err = Fault(r); err == nil {
-				panic(r)
-			}
-		}
-	}()
+	defer Recover(&err)
 	return f()
+}
+
+// Recover sets err as Guard does, for a function that has called debug.SetPanicOnFault: it defers mem.Recover(&err) itself.
+// Other panics go on.
+func Recover(err *error) {
+	if r := recover(); r != nil {
+		if *err = Fault(r); *err == nil {
+			panic(r)
+		}
+	}
 }
 
 // Fault returns the error that Guard would for a value recovered from a panic, nil when it is no fault in a mapped file.

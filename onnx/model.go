@@ -225,7 +225,8 @@ type visit struct {
 	fault bool
 }
 
-// enter begins a visit, which leave must end by a defer statement. It fails for no model and for one that is closed.
+// enter begins a visit for a function that defers leave(&err), and then mem.Recover(&err), which sets err where the function
+// meets a page of a mapped file that is gone. It fails for no model and for one that is closed.
 func (m *Model) enter() (visit, error) {
 	switch {
 	case m == nil:
@@ -236,14 +237,8 @@ func (m *Model) enter() (visit, error) {
 	return visit{m, m.folder.Pin(), debug.SetPanicOnFault(true)}, nil
 }
 
-// leave ends a visit. It names the model's file in err, and sets err, with mem.ErrShrunk, where the function that defers it has
-// met a page of a mapped file that is gone.
+// leave ends a visit, and names the model's file in err.
 func (v visit) leave(err *error) {
-	if r := recover(); r != nil {
-		if *err = mem.Fault(r); *err == nil {
-			defer panic(r)
-		}
-	}
 	debug.SetPanicOnFault(v.fault)
 	v.pin()
 	if v.m.buf != nil {
@@ -259,6 +254,7 @@ func (m *Model) use(f func() error) (err error) {
 		return err
 	}
 	defer v.leave(&err)
+	defer mem.Recover(&err)
 	return f()
 }
 

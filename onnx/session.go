@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/receipt"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -448,6 +449,7 @@ func (s *Session) RunValues(ctx context.Context, inputs map[string]Value, o Opti
 		return nil, err
 	}
 	defer v.leave(&err)
+	defer mem.Recover(&err)
 	switch {
 	case ctx == nil:
 		return nil, failf("%w: the context is nil; context.Background() is one without an end", tensor.ErrValue)
@@ -477,5 +479,6 @@ func (s *Session) use(f func() error) (err error) {
 		return err
 	}
 	defer v.leave(&err)
+	defer mem.Recover(&err)
 	return f()
 }
