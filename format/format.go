@@ -336,17 +336,14 @@ func ReadPart(r io.ReaderAt, i Info, swapped bool, idx ...layout.Index) (t tenso
 		return t, tensor.Wrap("tensor.Slice", err)
 	}
 	size := i.DType.Size()
-	_, hi := lay.Span()
-	if lay.Size() == 0 {
-		hi = -1
-	}
-	b, err := mem.Alloc((hi + 1) * size)
+	lo, hi := lay.Span() // lo is negative where a step is
+	b, err := mem.Alloc((hi - lo + 1) * size)
 	if err != nil {
 		return t, err
 	}
-	if n, err := r.ReadAt(b.Bytes(), i.Offset+int64(off)*int64(size)); n < b.Len() {
+	if n, err := r.ReadAt(b.Bytes(), i.Offset+int64(off+lo)*int64(size)); n < b.Len() {
 		return t, fmt.Errorf("the file ends early: %w", err)
 	}
-	t, _, err = tensor.SliceBytes(i.DType, b, 0, lay, swapped)
+	t, _, err = tensor.SliceBytes(i.DType, b, -lo*size, lay, swapped)
 	return t, err
 }

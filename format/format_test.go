@@ -18,6 +18,7 @@ import (
 	_ "github.com/ashlar-go/ashlar/format/raw"
 	_ "github.com/ashlar-go/ashlar/format/safetensors"
 	_ "github.com/ashlar-go/ashlar/format/zarr"
+	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/tensor"
 	"github.com/ashlar-go/ashlar/tensortest"
@@ -118,6 +119,20 @@ func TestFormats(t *testing.T) {
 		}
 		if part, err = g.Tensor(array, tensor.I(0)); err != nil || part.Rank() == 0 {
 			t.Errorf("%s: a part of its bytes is %v, %v", name, part, err)
+		}
+		if len(i.Shape) != 2 {
+			continue
+		}
+		for _, text := range []string{"::-1, 4:0:-2", "1:1", "-1, ::-1"} {
+			idx, err := layout.ParseSlice(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			part, err := g.Tensor(array, idx...)
+			if err != nil {
+				t.Fatalf("%s[%s]: %v", name, text, err)
+			}
+			tensortest.Equal(t, part, want.Slice(idx...))
 		}
 	}
 	file := filepath.Join(t.TempDir(), "notes.txt")
