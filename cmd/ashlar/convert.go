@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/ashlar-go/ashlar/format"
+	"github.com/ashlar-go/ashlar/format/zarr"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/pack"
 	"github.com/spf13/cobra"
@@ -102,6 +103,9 @@ and output; --from and --to say the format then.`,
 	p.cfFlag(c)
 	p.forceFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
+		if zarr.Scheme(args[1]) != "" {
+			return usagef(c, "%s: convert writes files; ashlar rechunk and compute write to a bucket", args[1])
+		}
 		if v.out = args[1]; parts.given(to, v.out) {
 			return v.model(c, to, args[0], &parts)
 		}

@@ -331,10 +331,28 @@ func (c *cf) apply(dst, b []byte, most int) ([]byte, error) {
 		return b, nil
 	}
 	out := sized(dst, n*to)
-	nan := c.none()
+	nan, whole, sign, shift := c.none(), c.from.IsInteger(), c.from.IsSigned(), 64-8*size
 	for i := range n {
-		w := word(b[i*size : (i+1)*size])
-		v := c.value(w)
+		var w uint64
+		switch size {
+		case 1:
+			w = uint64(b[i])
+		case 2:
+			w = uint64(binary.NativeEndian.Uint16(b[2*i:]))
+		case 4:
+			w = uint64(binary.NativeEndian.Uint32(b[4*i:]))
+		default:
+			w = binary.NativeEndian.Uint64(b[8*i:])
+		}
+		var v float64
+		switch {
+		case whole && sign:
+			v = float64(int64(w<<shift) >> shift)
+		case whole:
+			v = float64(w)
+		default:
+			v = c.value(w)
+		}
 		r := nan
 		switch none := slices.Contains(c.missing, w) || v != v; {
 		case none:
@@ -350,12 +368,16 @@ func (c *cf) apply(dst, b []byte, most int) ([]byte, error) {
 		default:
 			if c.scaled {
 				v = float64(c.scale*v) + c.offset
-			} else if !c.from.IsFloat() && size == 8 && !exact(w, v, c.from.IsSigned()) {
-				return nil, fail(ErrLimit, "CF: float64 has no %s; without CF the integers are read", decimal(w, c.from.IsSigned()))
+			} else if whole && size == 8 && !exact(w, v, sign) {
+				return nil, fail(ErrLimit, "CF: float64 has no %s; without CF the integers are read", decimal(w, sign))
 			}
 			r = c.bits(v)
 		}
-		putWord(out[i*to:(i+1)*to], r)
+		if to == 4 {
+			binary.NativeEndian.PutUint32(out[4*i:], uint32(r))
+		} else {
+			binary.NativeEndian.PutUint64(out[8*i:], r)
+		}
 	}
 	return out, nil
 }
@@ -379,10 +401,13 @@ func (c *cf) bits(v float64) uint64 {
 }
 
 func (c *cf) value(w uint64) float64 {
-	if c.from == dtype.Float16 || c.from == dtype.BFloat16 {
+	switch c.from {
+	case dtype.Float64:
+		return math.Float64frombits(w)
+	case dtype.Float16, dtype.BFloat16:
 		return c.from.Format().Value(uint16(w))
 	}
-	return valueOf(w, c.from)
+	return float64(math.Float32frombits(uint32(w)))
 }
 
 // exact reports whether v is the integer w.

@@ -222,7 +222,8 @@ func (g *Group) Open(ctx context.Context, name string, opts ...Option) (*Array, 
 }
 
 // Arrays returns the paths below the group of all arrays in it, also of groups within,
-// in order: of the consolidated metadata if there is any, else by listing the store.
+// in order: of the consolidated metadata if there is any, else by listing the store. Of version 2 consolidated metadata counts where
+// the store has no list, as HTTP.
 func (g *Group) Arrays(ctx context.Context) ([]string, error) {
 	var list []string
 	if g.members != nil {
@@ -239,6 +240,9 @@ func (g *Group) Arrays(ctx context.Context) ([]string, error) {
 		prefix = g.path + "/"
 	}
 	keys, err := g.store.List(ctx, prefix)
+	if errors.Is(err, errors.ErrUnsupported) && g.version == 2 {
+		keys, err = g.listed2(ctx, prefix, err)
+	}
 	if err != nil {
 		return nil, at(g.path, err)
 	}
@@ -262,6 +266,29 @@ func (g *Group) Arrays(ctx context.Context) ([]string, error) {
 	}
 	slices.Sort(list)
 	return slices.Compact(list), nil
+}
+
+// listed2 returns the keys below a prefix that .zmetadata of version 2 has, for a store without a list, whose error is no.
+func (g *Group) listed2(ctx context.Context, prefix string, no error) (keys []string, err error) {
+	key := path.Join(g.path, ".zmetadata")
+	b, err := read(ctx, g.store, key)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, no
+	}
+	var fields, list map[string]json.RawMessage
+	if err == nil {
+		fields, err = fieldsOf(b)
+	}
+	if err == nil {
+		list, err = fieldsOf(fields["metadata"])
+	}
+	for name := range list {
+		if valid(name) != nil {
+			return nil, at(key, fail(ErrFormat, "%.200q is no path", name))
+		}
+		keys = append(keys, prefix+name)
+	}
+	return keys, at(key, err)
 }
 
 func isArray(b []byte) bool {

@@ -1,7 +1,6 @@
 package zarr
 
 import (
-	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -42,14 +41,15 @@ type references struct {
 }
 
 const (
-	maxGenerated = 1 << 16 // references that gen makes
+	maxGenerated = 1 << 16 // references that gen makes, and the values of its dimensions
 	maxAddress   = 1 << 14 // bytes of a URL
+	maxBraces    = 1 << 10 // bytes of an expression or a call, and of a template that is called
 )
 
 // References returns the store of a document of kerchunk, version 0 or 1, read only: keys stand for values within the document, or for
 // parts of other files. Paths are relative to the folder, or absolute and within it, and no symbolic link leads out. A URL is asked
 // where its host is in Hosts alone, by zarr.URL. Others are errors that wrap ErrOutside, when they are read. Templates are replaced, also with arguments
-// (f(c='text')); gen makes up to 65,536 references, with whole numbers, names, + - * / // % and parentheses between its braces. The document
+// (f(c='text')); gen makes up to 65,536 references and values of dimensions, with whole numbers, names, + - * / // % and parentheses between its braces. The document
 // must not change afterwards.
 //
 // The format: fsspec.github.io/kerchunk, Reference specification. References as Parquet files aren't read.
@@ -172,47 +172,54 @@ var (
 )
 
 // expand replaces text in double braces: templates by name or call, and expressions of numbers.
-func (s *references) expand(text string, numbers map[string]int64) (string, error) {
-	var err error
-	out := braces.ReplaceAllStringFunc(text, func(m string) string {
-		inner := strings.TrimSpace(m[2 : len(m)-2])
-		if t, ok := s.templates[inner]; ok {
-			return t
+func (s *references) expand(text string, numbers map[string]int64) (out string, err error) {
+	rest := text
+	for at := braces.FindStringIndex(rest); at != nil && err == nil; at = braces.FindStringIndex(rest) {
+		var t string
+		t, err = s.value(rest[at[0]:at[1]], numbers)
+		out, rest = out+rest[:at[0]]+t, rest[at[1]:]
+		if len(out) > maxAddress {
+			break
 		}
-		if call := callForm.FindStringSubmatch(inner); call != nil {
-			t, ok := s.templates[call[1]]
-			for arg := range strings.SplitSeq(call[2], ",") {
-				a := argument.FindStringSubmatch(arg)
-				if a == nil {
-					ok = false
-					break
-				}
-				t = braces.ReplaceAllStringFunc(t, func(m string) string {
-					if strings.TrimSpace(m[2:len(m)-2]) == a[1] {
-						return a[2] + a[3]
-					}
-					return m
-				})
-				if len(t) > maxAddress {
-					ok = false
-					break
-				}
-			}
-			if ok {
-				return t
-			}
-		}
-		e := expression{text: inner, numbers: numbers}
-		v, ok := e.sum(0)
-		if !ok || strings.TrimSpace(e.text) != "" {
-			err = cmp.Or(err, fail(ErrFormat, "%.100q isn't read here: it is no template, and no expression of whole numbers", m))
-		}
-		return strconv.FormatInt(v, 10)
-	})
-	if err == nil && len(out) > maxAddress {
+	}
+	if out += rest; err == nil && len(out) > maxAddress {
 		err = fail(ErrLimit, "an address of more than %d bytes", maxAddress)
 	}
 	return out, err
+}
+
+// value returns the text for double braces.
+func (s *references) value(m string, numbers map[string]int64) (string, error) {
+	inner := strings.TrimSpace(m[2 : len(m)-2])
+	bad := fail(ErrFormat, "%.100q isn't read here: it is no template, and no short expression of whole numbers", m)
+	if len(m) > maxBraces {
+		return "", bad
+	}
+	if t, ok := s.templates[inner]; ok {
+		return t, nil
+	}
+	if call := callForm.FindStringSubmatch(inner); call != nil {
+		t, ok := s.templates[call[1]]
+		for arg := range strings.SplitSeq(call[2], ",") {
+			a := argument.FindStringSubmatch(arg)
+			if ok = ok && a != nil && len(t) <= maxBraces; !ok {
+				return "", bad
+			}
+			t = braces.ReplaceAllStringFunc(t, func(m string) string {
+				if strings.TrimSpace(m[2:len(m)-2]) == a[1] {
+					return a[2] + a[3]
+				}
+				return m
+			})
+		}
+		return t, nil
+	}
+	e := expression{text: inner, numbers: numbers}
+	v, ok := e.sum(0)
+	if !ok || strings.TrimSpace(e.text) != "" {
+		return "", bad
+	}
+	return strconv.FormatInt(v, 10), nil
 }
 
 // An expression of whole numbers is read from its beginning on.
@@ -307,7 +314,7 @@ func (s *references) generate(raw json.RawMessage) error {
 	if err := decode(raw, &list); err != nil {
 		return err
 	}
-	size := 0
+	size, made := 0, 0
 	for _, g := range list {
 		names := slices.Sorted(maps.Keys(g.Dimensions))
 		values, total := make([][]int64, len(names)), 1
@@ -331,9 +338,13 @@ func (s *references) generate(raw json.RawMessage) error {
 					values[i] = append(values[i], v)
 				}
 			}
-			if total = times(total, len(values[i])); total+len(s.refs) > maxGenerated {
+			made += len(values[i])
+			if total = times(total, len(values[i])); total > maxGenerated || made > maxGenerated {
 				return fail(ErrLimit, "more than %d references", maxGenerated)
 			}
+		}
+		if made += total; made > maxGenerated {
+			return fail(ErrLimit, "more than %d references, and values of their dimensions", maxGenerated)
 		}
 		for k := range total {
 			numbers, rest := map[string]int64{}, k
@@ -362,7 +373,7 @@ func (s *references) generate(raw json.RawMessage) error {
 			if valid(key) != nil || !json.Valid([]byte(ref)) {
 				return fail(ErrFormat, "it makes the key %.100q and the reference %.100s", key, ref)
 			}
-			if size += len(key) + len(ref); size > maxMetadata {
+			if size += len(key) + len(ref) + len(g.Key) + len(g.URL) + len(g.Offset) + len(g.Length); size > maxMetadata {
 				return fail(ErrLimit, "the references have more than %d bytes", maxMetadata)
 			}
 			s.refs[key] = []byte(ref)

@@ -155,6 +155,8 @@ func TestReferencesRefused(t *testing.T) {
 		`{"../a":"x"}`: ErrFormat, `{"a//b":"x"}`: ErrFormat, `{"version":1,"templates":{"a":1}}`: ErrFormat,
 		`{"version":1,"gen":[{"key":"{{i}}","url":"u","dimensions":{"i":{"stop":1152921504606846976}}}]}`:                                           ErrLimit,
 		`{"version":1,"gen":[{"key":"{{i}}{{j}}","url":"u","dimensions":{"i":{"stop":60000},"j":{"stop":60000}}}]}`:                                 ErrLimit,
+		`{"version":1,"gen":[{"key":"k","url":"u","dimensions":{"i":{"stop":40000}}},{"key":"k","url":"u","dimensions":{"i":{"stop":40000}}}]}`:     ErrLimit,
+		`{"version":1,"gen":[{"key":"k","url":"u","dimensions":{"a":[],"i":{"stop":40000},"j":{"stop":40000}}}]}`:                                   ErrLimit,
 		`{"version":1,"gen":[{"key":"{{i}}","url":"u","dimensions":{"i":{"stop":5,"step":0}}}]}`:                                                    ErrLimit,
 		`{"version":1,"gen":[{"key":"{{i}}","url":"{{x.y}}","dimensions":{"i":{"stop":5}}}]}`:                                                       ErrFormat,
 		`{"version":1,"gen":[{"key":"{{i}}","url":"{{1/0}}","dimensions":{"i":{"stop":5}}}]}`:                                                       ErrFormat,

@@ -3,6 +3,8 @@ package zarr
 import (
 	"encoding/json"
 	"math"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,8 +17,8 @@ import (
 // TestWild reads times, strings, structs and packed numbers as zarr-python and xarray of Debian write and read them.
 func TestWild(t *testing.T) {
 	python := "/usr/bin/python3"
-	if err := exec.Command(python, "-c", "import zarr, xarray; assert zarr.__version__[0] == '2'").Run(); err != nil {
-		t.Skip("there is no zarr-python 2 or no xarray: apt-get install python3-zarr python3-xarray")
+	if err := exec.Command(python, "-c", "import zarr, xarray, cftime; assert zarr.__version__[0] == '2'").Run(); err != nil {
+		t.Skip("there is no zarr-python 2 or no xarray: apt-get install python3-zarr python3-xarray python3-cftime")
 	}
 	folder := t.TempDir()
 	run(t, python, "testdata/wild.py", folder)
@@ -44,6 +46,17 @@ func TestWild(t *testing.T) {
 		if strings.Join(got, "|") != strings.Join(want, "|") {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
+	}
+	server := httptest.NewServer(http.FileServer(http.Dir(filepath.Join(folder, "cf.zarr"))))
+	defer server.Close()
+	remote, err := HTTP(server.URL, nil) // which has no list, and so needs .zmetadata
+	if err != nil {
+		t.Fatal(err)
+	}
+	if g, err := OpenGroup(t.Context(), remote, ""); err != nil {
+		t.Error(err)
+	} else if names, err := g.Arrays(t.Context()); err != nil || len(names) != 11 {
+		t.Error(names, err)
 	}
 	var numbers map[string][]*float64
 	load(t, filepath.Join(folder, "cf.json"), &numbers)

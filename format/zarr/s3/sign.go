@@ -18,7 +18,7 @@ import (
 )
 
 // An Error is an answer of the server that says no. Unwrap gives fs.ErrExist for a condition that doesn't hold, fs.ErrPermission for a login that is refused,
-// fs.ErrNotExist for a bucket that isn't there, else nil.
+// else nil: a bucket that isn't there is no absent object.
 type Error struct {
 	Method, Path string
 	Status       int
@@ -41,8 +41,6 @@ func (e *Error) Unwrap() error {
 		return fs.ErrExist
 	case e.Status == http.StatusForbidden, e.Status == http.StatusUnauthorized:
 		return fs.ErrPermission
-	case e.Status == http.StatusNotFound:
-		return fs.ErrNotExist
 	}
 	return nil
 }
@@ -83,7 +81,9 @@ func (s *signer) RoundTrip(r *http.Request) (*http.Response, error) {
 		if err == nil {
 			return a, nil
 		}
-		if again := a.StatusCode == http.StatusTooManyRequests || a.StatusCode >= 500 && a.StatusCode != http.StatusNotImplemented; !again || try+1 == tries {
+		// A condition may not hold the second time because the first time it did.
+		conditional := r.Header.Get("If-Match") != "" || r.Header.Get("If-None-Match") != ""
+		if again := !conditional && a.StatusCode == http.StatusTooManyRequests || !conditional && a.StatusCode >= 500 && a.StatusCode != http.StatusNotImplemented; !again || try+1 == tries {
 			return nil, err
 		}
 		select {

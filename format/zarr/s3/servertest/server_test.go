@@ -265,7 +265,7 @@ func TestRefused(t *testing.T) {
 	}
 	c = config("")
 	c.Bucket = "elsewhere"
-	if _, err := open(t, c).List(t.Context(), ""); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := open(t, c).List(t.Context(), ""); err == nil || errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}
 	c = config("")
