@@ -77,12 +77,12 @@ func spelled(key opKey) string {
 			return k.name
 		}
 	}
-	for k := range flows {
+	for k := range valueOps {
 		if same(k) {
 			return k.name
 		}
 	}
-	for k := range bodies {
+	for k := range composites {
 		if same(k) {
 			return k.name
 		}

@@ -101,8 +101,8 @@ func (c *compiled) checkGraph(x *expansion) (err error) {
 				return in(c.label(s), inAttr(b.attr, err))
 			}
 		}
-		if s.flow != nil {
-			if err := s.flow.check(s); err != nil {
+		if s.value != nil {
+			if err := s.value.check(s); err != nil {
 				return in(c.label(s), err)
 			}
 		}
@@ -206,7 +206,7 @@ func (c *compiled) checkNode(i int, x *expansion, missing func(format string, ar
 	}
 	d, o, f := x.find(n)
 	key := keyOf(n.Domain, n.Op, "")
-	b := bodies[key]
+	b := composites[key]
 	if b.asked(n) && x.given[key] == nil {
 		d = nil
 	}
@@ -239,8 +239,8 @@ func (c *compiled) checkNode(i int, x *expansion, missing func(format string, ar
 	if err != nil {
 		return err
 	}
-	if _, runs := d.(*flow); runs {
-		return s.checkFlow(f, graphs)
+	if _, runs := d.(*valueOp); runs {
+		return s.checkValueOp(f, graphs)
 	}
 	if ok {
 		c.ops[i], s.text = o, f
@@ -396,8 +396,8 @@ func (x *expansion) described(k constant) (Value, error) {
 	return v, nil
 }
 
-// checkFlow gives a step the flow that runs it, and those of its graphs that the flow runs.
-func (s *step) checkFlow(f *flow, graphs []*compiled) error {
+// checkValueOp gives a step the valueOp that runs it, and those of its graphs that the valueOp runs.
+func (s *step) checkValueOp(f *valueOp, graphs []*compiled) error {
 	for _, name := range f.graphs {
 		a := s.node.Attr(name)
 		i := slices.IndexFunc(graphs, func(b *compiled) bool { return b.attr == name })
@@ -419,6 +419,6 @@ func (s *step) checkFlow(f *flow, graphs []*compiled) error {
 	case f.most >= 0 && n > f.most:
 		return failf("it has %d inputs, the operator takes %d at most", n, f.most)
 	}
-	s.flow = f
+	s.value = f
 	return nil
 }

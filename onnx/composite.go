@@ -1,7 +1,7 @@
 package onnx
 
-// A body is an operator that consists of others. It is used where package op has none of the name.
-type body struct {
+// A composite is an operator that consists of others. It is used where package op has none of the name.
+type composite struct {
 	name, domain string
 	versions     []int
 	build        func(n *Node) *Function // for a node that applies it
@@ -10,10 +10,10 @@ type body struct {
 }
 
 // asked reports whether b runs a node, whatever package op has.
-func (b *body) asked(n *Node) bool { return b != nil && b.asks != nil && b.asks(n) }
+func (b *composite) asked(n *Node) bool { return b != nil && b.asks != nil && b.asks(n) }
 
 // refuses says why b can't run a node, "" if it can.
-func (b *body) refuses(n *Node, opset int64) string {
+func (b *composite) refuses(n *Node, opset int64) string {
 	if why := meaning(b, opset); why != "" || b.wrong == nil {
 		return why
 	}
@@ -21,16 +21,16 @@ func (b *body) refuses(n *Node, opset int64) string {
 }
 
 // Name returns the operator's name.
-func (b *body) Name() string { return b.name }
+func (b *composite) Name() string { return b.name }
 
 // Domain returns the operator's domain.
-func (b *body) Domain() string { return b.domain }
+func (b *composite) Domain() string { return b.domain }
 
 // Versions returns the opsets that define it.
-func (b *body) Versions() []int { return b.versions }
+func (b *composite) Versions() []int { return b.versions }
 
-// bodies are the operators of this kind, by name and domain.
-var bodies = make(map[opKey]*body)
+// composites are the operators of this kind, by name and domain.
+var composites = make(map[opKey]*composite)
 
 // A sketch puts the nodes of a body together.
 type sketch struct{ Function }

@@ -3,7 +3,7 @@ package onnx
 // The table of the composites; firstopsets.go has those of the first opsets.
 
 func init() {
-	for _, b := range []*body{
+	for _, b := range []*composite{
 		{name: "FlexAttention", domain: preview, versions: []int{1}, build: flexAttention},
 		{name: "SwiGLU", versions: []int{28}, build: swiGLU},
 		{name: "FusedConv", domain: microsoftDomain, versions: []int{1}, build: fusedConv, wrong: func(n *Node) string { return wrongActivation(n, convActivations, true) }},
@@ -12,6 +12,6 @@ func init() {
 		{name: "QLinearConv", domain: microsoftDomain, versions: []int{1}, build: nhwcQLinearConv,
 			asks: func(n *Node) bool { return n.Attr("channels_last") != nil }, wrong: wrongLayout},
 	} {
-		bodies[keyOf(b.domain, b.name, "")] = b
+		composites[keyOf(b.domain, b.name, "")] = b
 	}
 }

@@ -40,7 +40,7 @@ func sameBranches(k int, then, other elem, kinds bool, a, b any) error {
 	return nil
 }
 
-func inferIf(f *inference, k *flowCall) ([]Value, account, error) {
+func inferIf(f *inference, k *valueCall) ([]Value, account, error) {
 	if k.in[0].known() {
 		yes, err := truth(&k.in[0])
 		switch {
@@ -83,7 +83,7 @@ func join(a, b *Value) Value {
 	return v
 }
 
-func runIf(k *flowCall) ([]Value, error) {
+func runIf(k *valueCall) ([]Value, error) {
 	yes, err := truth(&k.in[0])
 	if err != nil {
 		return nil, input(0, err)
@@ -151,7 +151,7 @@ func (f *inference) settle(b *compiled, around, args []Value, at, n, back int) (
 }
 
 // starts are the descriptions of the values that a loop carries, from input at on.
-func (k *flowCall) starts(at, n int) ([]Value, error) {
+func (k *valueCall) starts(at, n int) ([]Value, error) {
 	list := make([]Value, n)
 	for j := range list {
 		var err error
@@ -165,7 +165,7 @@ func (k *flowCall) starts(at, n int) ([]Value, error) {
 // longestKnown is how many iterations a loop may have whose results are described before a run.
 const longestKnown = math.MaxInt32
 
-func inferLoop(f *inference, k *flowCall) ([]Value, account, error) {
+func inferLoop(f *inference, k *valueCall) ([]Value, account, error) {
 	b, carried := k.s.bodies[0], max(len(k.s.in)-2, 0)
 	most := int64(-1)
 	if k.given(0) && k.in[0].known() {
@@ -243,7 +243,7 @@ func scalarFor(b *compiled, formal int, v tensor.Any) Value {
 }
 
 // iteration is the number of an iteration as the body's first input, without a number a description.
-func (k *flowCall) iteration(i int64, fr *frame) Value {
+func (k *valueCall) iteration(i int64, fr *frame) Value {
 	v := scalarFor(k.s.bodies[0], 0, tensor.Scalar(i).Any())
 	if fr == nil {
 		v, _ = v.spec()
@@ -252,7 +252,7 @@ func (k *flowCall) iteration(i int64, fr *frame) Value {
 }
 
 // condition is the body's second input: an iteration begins only while it is true.
-func (k *flowCall) condition() Value { return scalarFor(k.s.bodies[0], 1, tensor.Scalar(true).Any()) }
+func (k *valueCall) condition() Value { return scalarFor(k.s.bodies[0], 1, tensor.Scalar(true).Any()) }
 
 // next begins an iteration: it fails where all are used up, or the context has ended.
 func (r *run) next() error {
@@ -297,7 +297,7 @@ func heldAll(vals []Value) []Value {
 	return list
 }
 
-func runLoop(k *flowCall) (all []Value, err error) {
+func runLoop(k *valueCall) (all []Value, err error) {
 	b, carried := k.s.bodies[0], max(len(k.s.in)-2, 0)
 	most, going := int64(math.MaxInt64), true
 	if k.given(0) && k.in[0].seq != nothing {
@@ -375,7 +375,7 @@ func checkMap(s *step) error {
 }
 
 // inferMap checks the body on the first items. Sequences aren't followed through it.
-func inferMap(f *inference, k *flowCall) ([]Value, account, error) {
+func inferMap(f *inference, k *valueCall) ([]Value, account, error) {
 	args := make([]Value, len(k.in))
 	for j := range k.in {
 		switch v := &k.in[j]; {
@@ -390,7 +390,7 @@ func inferMap(f *inference, k *flowCall) ([]Value, account, error) {
 	return nil, inside, nil
 }
 
-func runMap(k *flowCall) (all []Value, err error) {
+func runMap(k *valueCall) (all []Value, err error) {
 	b := k.s.bodies[0]
 	first, err := k.sequence(0)
 	if err != nil {

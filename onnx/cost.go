@@ -225,7 +225,7 @@ func (c *compiled) nodeCost(i int, vals []Value) NodeCost {
 	}
 	if len(s.bodies) > 0 {
 		n.FLOPs = 0
-		if s.flow != nil && s.flow.chooses {
+		if s.value != nil && s.value.chooses {
 			if yes, err := truth(&vals[s.in[0]]); err == nil && yes {
 				n.branch = s.bodies[0]
 			} else if err == nil {

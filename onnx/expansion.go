@@ -66,11 +66,11 @@ var operators = sync.OnceValue(func() map[opKey]*op.Op {
 // docs/ContribOperators.md of github.com/microsoft/onnxruntime.
 var microsoft = []string{"CausalConvWithState", "DequantizeLinear", "Gelu", "LinearAttention", "QLinearConv", "QuantizeLinear", "Trilu"}
 
-// find returns what runs a node, nil if nothing of this library or the program does: the operator o of its name, or the flow
+// find returns what runs a node, nil if nothing of this library or the program does: the operator o of its name, or the valueOp
 // f. That may also be the form of o for strings.
-func (x *expansion) find(n *Node) (d definition, o *op.Op, f *flow) {
+func (x *expansion) find(n *Node) (d definition, o *op.Op, f *valueOp) {
 	key := keyOf(n.Domain, n.Op, "")
-	f = flows[key]
+	f = valueOps[key]
 	if o = x.given[key]; o == nil {
 		o = operators()[key]
 	}
@@ -91,7 +91,7 @@ func (x *expansion) function(n *Node, call *callee) *Function {
 	}
 	d, _, _ := x.find(n)
 	key := keyOf(n.Domain, n.Op, "")
-	v, b := x.opset(n.Domain, call), bodies[key]
+	v, b := x.opset(n.Domain, call), composites[key]
 	if (!b.asked(n) || x.given[key] != nil) && d != nil && n.Overload == "" && v != 0 && meaning(d, v) == "" {
 		return nil
 	}

@@ -18,9 +18,9 @@ var asInSix = []string{"Abs", "Add", "BatchNormalization", "Ceil", "Clip", "Div"
 func init() {
 	first := []int{1}
 	for _, name := range asInSix {
-		bodies[keyOf("", name, "")] = &body{name: name, versions: first, build: sixth}
+		composites[keyOf("", name, "")] = &composite{name: name, versions: first, build: sixth}
 	}
-	for _, b := range []*body{
+	for _, b := range []*composite{
 		{name: "Affine", versions: first, build: affine},
 		{name: "Cast", versions: first, build: castByName},
 		{name: "Concat", versions: first, build: concatFirst},
@@ -40,7 +40,7 @@ func init() {
 		{name: "Tile", versions: first, build: tileFirst},
 		{name: "Upsample", versions: first, build: upsampleFirst},
 	} {
-		bodies[keyOf("", b.name, "")] = b
+		composites[keyOf("", b.name, "")] = b
 	}
 }
 

@@ -21,7 +21,7 @@ type storage struct {
 	bytes int64
 }
 
-// fresh marks tensors that a flow made, until own finds out whose memory they are in.
+// fresh marks tensors that a valueOp made, until own finds out whose memory they are in.
 var fresh = new(storage)
 
 // A run is the state of one Run.
@@ -165,7 +165,7 @@ func (fr *frame) steps(progress func(done, total int, n *Node)) error {
 }
 
 // runs reports whether step i does something in a run: a Constant doesn't.
-func (c *compiled) runs(i int) bool { return c.ops[i] != nil || c.steps[i].flow != nil }
+func (c *compiled) runs(i int) bool { return c.ops[i] != nil || c.steps[i].value != nil }
 
 // step runs step i and lets go of what it was the last to need.
 func (fr *frame) step(i int) error {
@@ -250,7 +250,7 @@ func (fr *frame) results(i int) ([]Value, error) {
 	s := &fr.c.steps[i]
 	if f := s.form(fr.vals); f != nil {
 		a := attrs{node: s.node, tensors: fr.c.attrs[i]}
-		outs, err := f.run(&flowCall{c: fr.c, i: i, s: s, attrs: &a, in: s.values(fr.vals), around: fr.vals, fr: fr})
+		outs, err := f.run(&valueCall{c: fr.c, i: i, s: s, attrs: &a, in: s.values(fr.vals), around: fr.vals, fr: fr})
 		if err == nil {
 			err = a.wrong
 		}
@@ -342,7 +342,7 @@ func (r *run) store(out *Value) {
 
 // own gives each tensor in v that is marked fresh its storage: that of an input, or of the item before, that it shares
 // elements with, or one of its own. It holds v.
-func (k *flowCall) own(v *Value) {
+func (k *valueCall) own(v *Value) {
 	one := func(out, before *Value) {
 		if out.own != fresh {
 			hold(out)

@@ -106,17 +106,17 @@ func (c *compiled) call(i int, vals []Value, ctx context.Context) (*op.Call, *at
 	return call, a, nil
 }
 
-// form returns the flow that runs a step: its own, or its form for strings if an input holds them, or is no tensor and the form
+// form returns the valueOp that runs a step: its own, or its form for strings if an input holds them, or is no tensor and the form
 // takes such. nil stands for the operator of package op.
-func (s *step) form(vals []Value) *flow {
-	if s.flow == nil && s.text != nil {
+func (s *step) form(vals []Value) *valueOp {
+	if s.value == nil && s.text != nil {
 		for _, id := range s.in {
 			if id >= 0 && (vals[id].text != nil || vals[id].seq != nil && s.text.any) {
 				return s.text
 			}
 		}
 	}
-	return s.flow
+	return s.value
 }
 
 // noStrings refuses strings for an operator of package op, which would compute with their numbers.
@@ -285,7 +285,7 @@ func (f *inference) step(c *compiled, i int, vals []Value) (outs []Value, inside
 	s := &c.steps[i]
 	if form := s.form(vals); form != nil {
 		a := attrs{node: s.node, tensors: c.attrs[i]}
-		outs, inside, err = form.infer(f, &flowCall{c: c, i: i, s: s, attrs: &a, in: s.values(vals), around: vals})
+		outs, inside, err = form.infer(f, &valueCall{c: c, i: i, s: s, attrs: &a, in: s.values(vals), around: vals})
 		if a.wrong != nil {
 			err = a.wrong
 		}

@@ -46,8 +46,8 @@ type labelling struct {
 }
 
 // relabelled is the form for strings of an operator that make describes.
-func relabelled(name string, make func(k *flowCall) (*labelling, error), attrs []string, versions ...int) *flow {
-	f := computed(name, 1, 1, func(k *flowCall) ([]Value, error) {
+func relabelled(name string, make func(k *valueCall) (*labelling, error), attrs []string, versions ...int) *valueOp {
+	f := computed(name, 1, 1, func(k *valueCall) ([]Value, error) {
 		l, err := keep(k, func() (*labelling, error) { return make(k) })
 		if err != nil {
 			return nil, err
@@ -62,7 +62,7 @@ func relabelled(name string, make func(k *flowCall) (*labelling, error), attrs [
 }
 
 // label runs a labelling.
-func (k *flowCall) label(l *labelling) ([]Value, error) {
+func (k *valueCall) label(l *labelling) ([]Value, error) {
 	a, err := k.labelled(l)
 	if err != nil {
 		return nil, err
@@ -98,7 +98,7 @@ func (k *flowCall) label(l *labelling) ([]Value, error) {
 }
 
 // labelled returns what input 0 gives the operator.
-func (k *flowCall) labelled(l *labelling) (tensor.Any, error) {
+func (k *valueCall) labelled(l *labelling) (tensor.Any, error) {
 	if l.places == nil {
 		return k.numbers(0)
 	}
@@ -123,7 +123,7 @@ func (k *flowCall) labelled(l *labelling) (tensor.Any, error) {
 }
 
 // with returns the step's node with other attributes, without those that are named.
-func (k *flowCall) with(without []string, attrs ...Attribute) *Node {
+func (k *valueCall) with(without []string, attrs ...Attribute) *Node {
 	n := *k.s.node
 	n.Attributes = slices.DeleteFunc(slices.Clone(n.Attributes), func(a Attribute) bool { return slices.Contains(without, a.Name) })
 	n.Attributes = append(n.Attributes, attrs...)
@@ -149,14 +149,14 @@ func placed(list []string) map[string]int64 {
 }
 
 // classes is a classifier whose labels are strings.
-func (k *flowCall) classes(attr string) (*labelling, error) {
+func (k *valueCall) classes(attr string) (*labelling, error) {
 	list, _ := k.attrs.Strs("classlabels_strings")
 	node := k.with([]string{"classlabels_strings", attr}, Ints(attr, consecutive(1, len(list))...))
 	return &labelling{name: node.Op, node: node, labels: append([]string{""}, list...)}, nil
 }
 
 // given0 is an operator that knows strings of its input by a list in an attribute.
-func (k *flowCall) given0(strings, ints string) (*labelling, error) {
+func (k *valueCall) given0(strings, ints string) (*labelling, error) {
 	list, ok := k.attrs.Strs(strings)
 	if !ok {
 		return nil, inAttr(strings, failf("it isn't there, and input 0 holds strings"))
@@ -175,7 +175,7 @@ func (k *flowCall) given0(strings, ints string) (*labelling, error) {
 }
 
 // categories is CategoryMapper, by LabelEncoder.
-func categories(k *flowCall) (*labelling, error) {
+func categories(k *valueCall) (*labelling, error) {
 	names, _ := k.attrs.Strs("cats_strings")
 	numbers, _ := k.attrs.Ints("cats_int64s")
 	if len(names) != len(numbers) {
@@ -191,7 +191,7 @@ func categories(k *flowCall) (*labelling, error) {
 }
 
 // encoded is LabelEncoder of all opsets, where keys or values are strings.
-func encoded(k *flowCall) (*labelling, error) {
+func encoded(k *valueCall) (*labelling, error) {
 	l := &labelling{name: "LabelEncoder", opset: 2}
 	unknown := k.attrs.Str("default_string", "_Unused")
 	if k.s.opset < 2 {
@@ -230,7 +230,7 @@ func encoded(k *flowCall) (*labelling, error) {
 }
 
 // texts returns the strings of the attributes NAME_strings or NAME_tensor.
-func (k *flowCall) texts(name string) ([]string, bool) {
+func (k *valueCall) texts(name string) ([]string, bool) {
 	if v, ok := k.attrs.tensors[name+"_tensor"]; ok && v.text != nil {
 		return v.Strings(), true
 	}

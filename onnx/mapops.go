@@ -11,7 +11,7 @@ import (
 // Operators of the domain ai.onnx.ml on maps. Source: docs/Operators-ml.md of github.com/onnx/onnx.
 
 // vocabulary returns the attribute of strings or that of integers as keys.
-func (k *flowCall) vocabulary(strings, ints string) (keys Value, err error) {
+func (k *valueCall) vocabulary(strings, ints string) (keys Value, err error) {
 	names, _ := k.attrs.Strs(strings)
 	numbers, _ := k.attrs.Ints(ints)
 	switch {
@@ -33,7 +33,7 @@ func (k *flowCall) vocabulary(strings, ints string) (keys Value, err error) {
 }
 
 // zipMap makes a map of each row: from labels to its numbers.
-func zipMap(k *flowCall) (Value, error) {
+func zipMap(k *valueCall) (Value, error) {
 	a, err := k.numbers(0)
 	if err != nil {
 		return Value{}, err
@@ -79,7 +79,7 @@ func zipMap(k *flowCall) (Value, error) {
 }
 
 // mapInput returns the keys and values of input 0, which must be a map.
-func (k *flowCall) mapInput() (keys, vals *Value, err error) {
+func (k *valueCall) mapInput() (keys, vals *Value, err error) {
 	v := &k.in[0]
 	if v.Kind() != KindMap {
 		return nil, nil, input(0, failf("%w: it is %v; the operator takes a map", tensor.ErrDType, *v))
@@ -99,7 +99,7 @@ func (keys *Value) places() map[any]int64 {
 }
 
 // vectorize is DictVectorizer: the values of the keys that a vocabulary lists, zeros for those that the map doesn't have.
-func vectorize(k *flowCall) (Value, error) {
+func vectorize(k *valueCall) (Value, error) {
 	keys, vals, err := k.mapInput()
 	if err != nil {
 		return Value{}, err
@@ -146,7 +146,7 @@ func (v *Value) eachKey(f func(key any)) {
 }
 
 // pick returns the elements of a, followed by one more, at places.
-func (k *flowCall) pick(a, more tensor.Any, at []int64) (tensor.Any, error) {
+func (k *valueCall) pick(a, more tensor.Any, at []int64) (tensor.Any, error) {
 	join, _ := op.Lookup("Concat")
 	both, err := join.Run(&op.Call{Inputs: []tensor.Any{a, more}, Attrs: op.AttrMap{"axis": int64(0)}, Opset: 13})
 	if err != nil {
@@ -161,7 +161,7 @@ func (k *flowCall) pick(a, more tensor.Any, at []int64) (tensor.Any, error) {
 }
 
 // castMap is CastMap: the values of a map in the order of its keys, or each at the place that its key says.
-func castMap(k *flowCall) (Value, error) {
+func castMap(k *valueCall) (Value, error) {
 	keys, vals, err := k.mapInput()
 	if err != nil {
 		return Value{}, err

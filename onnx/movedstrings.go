@@ -25,7 +25,7 @@ var moves = map[string]struct{ in, out uint }{
 }
 
 // move runs the step's operator on numbers of strings.
-func (k *flowCall) move(in, out uint) ([]Value, error) {
+func (k *valueCall) move(in, out uint) ([]Value, error) {
 	inputs := make([]tensor.Any, len(k.in))
 	for j := range k.in {
 		if !k.in[j].known() {
@@ -55,7 +55,7 @@ func (k *flowCall) move(in, out uint) ([]Value, error) {
 }
 
 // marked returns tensors as results, of which out says which hold strings.
-func (k *flowCall) marked(outs []tensor.Any, out uint) []Value {
+func (k *valueCall) marked(outs []tensor.Any, out uint) []Value {
 	vals := make([]Value, len(outs))
 	for j, a := range outs {
 		if a.IsZero() {
@@ -69,7 +69,7 @@ func (k *flowCall) marked(outs []tensor.Any, out uint) []Value {
 }
 
 // unique is Unique in the order of strings: it runs on their places in that order.
-func (k *flowCall) unique(a tensor.Any) ([]Value, error) {
+func (k *valueCall) unique(a tensor.Any) ([]Value, error) {
 	list := numbersIn(a)
 	t := k.in[0].text
 	order := slices.Clone(list)
@@ -104,7 +104,7 @@ func numbersIn(a tensor.Any) []int32 {
 const often = 1 << 12
 
 // mapped returns f of each string of v, which it computes once for each different one.
-func mapped[T any](k *flowCall, v *Value, f func(s string) (T, error)) ([]T, error) {
+func mapped[T any](k *valueCall, v *Value, f func(s string) (T, error)) ([]T, error) {
 	if err := k.fr.room(int64(v.a.Len()) * 8); err != nil {
 		return nil, err
 	}

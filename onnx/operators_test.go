@@ -111,7 +111,7 @@ func TestWithout(t *testing.T) {
 		}
 	}
 	for key := range absent {
-		if operators()[key] != nil || flows[key] != nil || bodies[key] != nil {
+		if operators()[key] != nil || valueOps[key] != nil || composites[key] != nil {
 			t.Errorf("%v is there", key)
 		}
 	}

@@ -58,7 +58,7 @@ var changed = map[string][]int{
 	"Upsample":           {9}, // scales become an input
 }
 
-// A definition is an operator with the opsets of its domain whose meaning it has: one of package op, or a flow.
+// A definition is an operator with the opsets of its domain whose meaning it has: one of package op, or a valueOp.
 type definition interface {
 	Name() string
 	Domain() string

@@ -189,7 +189,7 @@ func TestOpsetsOfPackageComment(t *testing.T) {
 			least = min(least, slices.Min(o.Versions()))
 		}
 	}
-	for key, b := range bodies {
+	for key, b := range composites {
 		if key.domain == "" {
 			least = min(least, slices.Min(b.versions))
 		}

@@ -153,7 +153,7 @@ func (z *outline) step(d *drawing, i int) error {
 		if j < len(outs) && outs[j].known() && outs[j].axes() <= z.f.axes {
 			z.f.axes -= outs[j].axes()
 			if d.vals[id] = outs[j]; outs[j].isTensor() && outs[j].text == nil {
-				v, err := outs[j].spec() // a flow may have it
+				v, err := outs[j].spec() // a valueOp may have it
 				if err != nil {
 					return err
 				}

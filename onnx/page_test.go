@@ -48,7 +48,7 @@ func typesOf(key opKey) string {
 		if whole == len(families) {
 			list = []string{"all"}
 		}
-		if flows[key] != nil {
+		if valueOps[key] != nil {
 			list = append(list, "strings")
 		}
 		return strings.Join(list, ", ")
@@ -65,7 +65,7 @@ func typesOf(key opKey) string {
 		return "all"
 	case name == "NhwcMaxPool":
 		return typesOf(keyOf("", "MaxPool", ""))
-	case bodies[key] != nil:
+	case composites[key] != nil:
 		return "floats"
 	}
 	return "any value"
@@ -82,10 +82,10 @@ func opsetsOf(key opKey) string {
 			if o := operators()[key]; o != nil {
 				runs = meaning(o, v) == ""
 			}
-			if f := flows[key]; f != nil {
+			if f := valueOps[key]; f != nil {
 				runs = runs || meaning(f, v) == ""
 			}
-			if b := bodies[key]; b != nil {
+			if b := composites[key]; b != nil {
 				runs = runs || meaning(b, v) == ""
 			}
 		}
@@ -126,10 +126,10 @@ func allKeys() []opKey {
 	for k, o := range operators() {
 		keys[k] = len(o.Versions()) > 0
 	}
-	for k := range flows {
+	for k := range valueOps {
 		keys[k] = k.domain != ownDomain
 	}
-	for k := range bodies {
+	for k := range composites {
 		keys[k] = true
 	}
 	maps.DeleteFunc(keys, func(_ opKey, is bool) bool { return !is })

@@ -9,7 +9,7 @@ import (
 )
 
 // widened is a tensor in float32 if its floats are narrower.
-func widened(k *flowCall) (Value, error) {
+func widened(k *valueCall) (Value, error) {
 	a, err := k.tensor(0)
 	if err != nil || a.DType() != dtype.Float16 && a.DType() != dtype.BFloat16 {
 		return k.in[0], err
@@ -39,7 +39,7 @@ func checkApply(s *step) error {
 	return nil
 }
 
-func inferApply(f *inference, k *flowCall) ([]Value, account, error) {
+func inferApply(f *inference, k *valueCall) ([]Value, account, error) {
 	args, err := k.starts(0, len(k.in))
 	if err != nil {
 		return nil, account{}, err
@@ -48,7 +48,7 @@ func inferApply(f *inference, k *flowCall) ([]Value, account, error) {
 	return outs, inside, nil
 }
 
-func runApply(k *flowCall) ([]Value, error) {
+func runApply(k *valueCall) ([]Value, error) {
 	b := k.s.bodies[0]
 	outs, err := k.fr.inside(b).call(k.around, heldAll(k.in))
 	if err != nil {
@@ -58,7 +58,7 @@ func runApply(k *flowCall) ([]Value, error) {
 }
 
 // turned is a view of a tensor, one axis of which has moved.
-func turned(k *flowCall, from, to int) (Value, error) {
+func turned(k *valueCall, from, to int) (Value, error) {
 	a, err := k.tensor(0)
 	if err != nil {
 		return Value{}, err
@@ -86,7 +86,7 @@ func turned(k *flowCall, from, to int) (Value, error) {
 }
 
 // addedSame is the sum of two tensors of one shape.
-func addedSame(k *flowCall) (Value, error) {
+func addedSame(k *valueCall) (Value, error) {
 	a, err := k.tensor(0)
 	if err != nil {
 		return Value{}, err

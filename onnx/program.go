@@ -43,13 +43,13 @@ type step struct {
 	out    []int   // values written; -1 where an output isn't wanted
 	drop   []int   // values that nothing reads after this step, none of them an output of the graph
 	bodies []*compiled
-	flow   *flow   // what runs the step, if no operator of package op does
-	text   *flow   // what runs it in place of such an operator, if an input holds strings
-	read   *once   // what the flow made of the attributes
-	kept   *memory // what the operator of package op did
-	folded bool    // the session has the results; the step runs only for an observer
-	own    bool    // a program's own operator runs the step: it may count its calls
-	spare  bool    // its result is the default of an input
+	value  *valueOp // what runs the step, if no operator of package op does
+	text   *valueOp // what runs it in place of such an operator, if an input holds strings
+	read   *once    // what the valueOp made of the attributes
+	kept   *memory  // what the operator of package op did
+	folded bool     // the session has the results; the step runs only for an observer
+	own    bool     // a program's own operator runs the step: it may count its calls
+	spare  bool     // its result is the default of an input
 }
 
 // reads goes over the values that a step needs: its inputs, and what its bodies capture.
@@ -117,7 +117,7 @@ type compiled struct {
 	m      *Model
 	attr   string               // the attribute that holds the graph, if it is inside a node
 	place  string               // what stands before a step's label in a list: the nodes around
-	ops    []*op.Op             // by step; nil for a Constant, and where step.flow runs it
+	ops    []*op.Op             // by step; nil for a Constant, and where step.value runs it
 	attrs  []map[string]Value   // by step: the attributes that are tensors
 	consts []constant           // what doesn't depend on inputs: initializers and the outputs of Constants
 	vals   []Value              // by value: what is known of the constants; in a session, they themselves

@@ -35,7 +35,7 @@ func randomModel(seed uint64, first *op.Op) *Model {
 		n := Node{Op: o.Name()}
 		names := o.Attributes()
 		if i > 0 && r.IntN(3) == 0 {
-			f := flows[keyOf("", simpleFlows[r.IntN(len(simpleFlows))], "")]
+			f := valueOps[keyOf("", simpleOps[r.IntN(len(simpleOps))], "")]
 			n.Op, names = f.name, f.attrs
 		}
 		for j := range 1 + r.IntN(2) + r.IntN(2)*r.IntN(3) {
@@ -76,7 +76,7 @@ func randomModel(seed uint64, first *op.Op) *Model {
 	return &Model{IR: 8, Opsets: []Opset{{"", opsets[r.IntN(len(opsets))]}}, Graph: g}
 }
 
-var simpleFlows = []string{"SequenceEmpty", "SequenceConstruct", "SequenceInsert", "SequenceErase", "SequenceAt", "SequenceLength", "SplitToSequence",
+var simpleOps = []string{"SequenceEmpty", "SequenceConstruct", "SequenceInsert", "SequenceErase", "SequenceAt", "SequenceLength", "SplitToSequence",
 	"ConcatFromSequence", "Optional", "OptionalHasElement", "OptionalGetElement"}
 
 // wrapped is a node, or one that has it in a graph inside.

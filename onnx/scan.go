@@ -262,7 +262,7 @@ func checkScan(s *step) error {
 }
 
 // length returns the extent of the axis that the tensors are scanned along.
-func (sc *scan) length(k *flowCall, from int, vals []Value) (n int, err error) {
+func (sc *scan) length(k *valueCall, from int, vals []Value) (n int, err error) {
 	for j := range vals {
 		axis := 0
 		if !vals[j].isTensor() {
@@ -280,7 +280,7 @@ func (sc *scan) length(k *flowCall, from int, vals []Value) (n int, err error) {
 	return n, nil
 }
 
-func inferScan(f *inference, k *flowCall) ([]Value, account, error) {
+func inferScan(f *inference, k *valueCall) ([]Value, account, error) {
 	sc, err := scanOf(k.s, k.attrs)
 	if err != nil {
 		return nil, account{}, err
@@ -350,7 +350,7 @@ func entrySpec(v *Value, axis int) Value {
 	return describedAs(v.elem(), slices.Delete(v.a.Shape(), axis, axis+1)...)
 }
 
-func runScan(k *flowCall) ([]Value, error) {
+func runScan(k *valueCall) ([]Value, error) {
 	sc, err := scanOf(k.s, k.attrs)
 	if err != nil {
 		return nil, err
@@ -373,7 +373,7 @@ func runScan(k *flowCall) ([]Value, error) {
 }
 
 // scanOnce runs the body n times; the results have room for most.
-func (k *flowCall) scanOnce(sc *scan, fr *frame, state, scanned []Value, n, most int) (all []Value, err error) {
+func (k *valueCall) scanOnce(sc *scan, fr *frame, state, scanned []Value, n, most int) (all []Value, err error) {
 	b := fr.c
 	stacks := make([]stack, len(b.outputs)-sc.states)
 	for j := range stacks {
@@ -449,7 +449,7 @@ func (k *flowCall) scanOnce(sc *scan, fr *frame, state, scanned []Value, n, most
 
 // scanBatch runs the form of opset 8: each entry of the batch by itself, as long as input 0 says; what lies beyond in the
 // results is zero.
-func (k *flowCall) scanBatch(sc *scan, fr *frame, ins []Value) (all []Value, err error) {
+func (k *valueCall) scanBatch(sc *scan, fr *frame, ins []Value) (all []Value, err error) {
 	b := fr.c
 	batch, n := -1, -1
 	for j := range ins {

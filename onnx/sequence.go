@@ -13,7 +13,7 @@ import (
 // the old one. Source: docs/Operators.md of github.com/onnx/onnx.
 
 // sequence returns input j, which must be a sequence.
-func (k *flowCall) sequence(j int) (*sequence, error) {
+func (k *valueCall) sequence(j int) (*sequence, error) {
 	if k.in[j].Kind() != KindSequence {
 		return nil, input(j, failf("%w: it is %v; the operator takes a sequence", tensor.ErrDType, k.in[j]))
 	}
@@ -21,10 +21,10 @@ func (k *flowCall) sequence(j int) (*sequence, error) {
 }
 
 // given reports whether input j is there.
-func (k *flowCall) given(j int) bool { return j < len(k.s.in) && k.s.in[j] >= 0 }
+func (k *valueCall) given(j int) bool { return j < len(k.s.in) && k.s.in[j] >= 0 }
 
 // place returns the position that input j speaks of, among n; def if it is absent.
-func (k *flowCall) place(j, n, def int) (int, error) {
+func (k *valueCall) place(j, n, def int) (int, error) {
 	if !k.given(j) {
 		return def, nil
 	}
@@ -40,7 +40,7 @@ func (k *flowCall) place(j, n, def int) (int, error) {
 	return int(at), nil
 }
 
-func emptySequence(k *flowCall) (Value, error) {
+func emptySequence(k *valueCall) (Value, error) {
 	d := (&Type{Kind: KindTensor, Elem: ElemType(k.attrs.Int("dtype", int64(ElemFloat32)))}).elem()
 	if d == noElem {
 		return Value{}, inAttr("dtype", failf("%w: sequences of %v", ErrUnsupported, ElemType(k.attrs.Int("dtype", 1))))
@@ -51,7 +51,7 @@ func emptySequence(k *flowCall) (Value, error) {
 	return sequenceOf(d, nil), nil
 }
 
-func construct(k *flowCall) (Value, error) {
+func construct(k *valueCall) (Value, error) {
 	items := make([]*Value, len(k.in))
 	for j := range k.in {
 		if _, err := k.tensor(j); err != nil {
@@ -65,7 +65,7 @@ func construct(k *flowCall) (Value, error) {
 	return sequenceOf(k.in[0].elem(), items), nil
 }
 
-func insert(k *flowCall) (Value, error) {
+func insert(k *valueCall) (Value, error) {
 	seq, err := k.sequence(0)
 	if err != nil {
 		return Value{}, err
@@ -89,7 +89,7 @@ func insert(k *flowCall) (Value, error) {
 	return sequenceOf(v.elem(), items), nil
 }
 
-func erase(k *flowCall) (Value, error) {
+func erase(k *valueCall) (Value, error) {
 	seq, err := k.sequence(0)
 	if err != nil {
 		return Value{}, err
@@ -104,7 +104,7 @@ func erase(k *flowCall) (Value, error) {
 	return sequenceOf(seq.elem, slices.Delete(slices.Clone(seq.items), at, at+1)), nil
 }
 
-func sequenceAt(k *flowCall) (Value, error) {
+func sequenceAt(k *valueCall) (Value, error) {
 	seq, err := k.sequence(0)
 	if err != nil {
 		return Value{}, err
@@ -116,7 +116,7 @@ func sequenceAt(k *flowCall) (Value, error) {
 	return *seq.items[at], nil
 }
 
-func sequenceLength(k *flowCall) (Value, error) {
+func sequenceLength(k *valueCall) (Value, error) {
 	seq, err := k.sequence(0)
 	if err != nil {
 		return Value{}, err
@@ -126,7 +126,7 @@ func sequenceLength(k *flowCall) (Value, error) {
 
 // splitToSequence cuts a tensor into parts of the size, or the sizes, that input 1 says; without it into single entries,
 // with the axis or, by keepdims, without.
-func splitToSequence(k *flowCall) (Value, error) {
+func splitToSequence(k *valueCall) (Value, error) {
 	a, err := k.tensor(0)
 	if err != nil {
 		return Value{}, err
@@ -174,7 +174,7 @@ func splitToSequence(k *flowCall) (Value, error) {
 }
 
 // sizes returns what input 1 of SplitToSequence says about an axis of n: one size, or all.
-func (k *flowCall) sizes(n int) (each int, sizes []int, err error) {
+func (k *valueCall) sizes(n int) (each int, sizes []int, err error) {
 	split, err := k.numbers(1)
 	if err != nil {
 		return 0, nil, err
@@ -217,7 +217,7 @@ func (k *flowCall) sizes(n int) (each int, sizes []int, err error) {
 }
 
 // concatFromSequence joins the items along an axis, by new_axis one that they don't have.
-func concatFromSequence(k *flowCall) (Value, error) {
+func concatFromSequence(k *valueCall) (Value, error) {
 	seq, err := k.sequence(0)
 	if err != nil {
 		return Value{}, err
@@ -280,18 +280,18 @@ func withAxis(a tensor.Any, axis int) (tensor.Any, error) {
 	return tensor.Reshape(a, shape...)
 }
 
-func optional(k *flowCall) (Value, error) {
+func optional(k *valueCall) (Value, error) {
 	if !k.given(0) {
 		return Nothing(), nil
 	}
 	return k.in[0], nil
 }
 
-func hasElement(k *flowCall) (Value, error) {
+func hasElement(k *valueCall) (Value, error) {
 	return k.fresh(tensor.Scalar(k.given(0) && k.in[0].seq != nothing).Any()), nil
 }
 
-func getElement(k *flowCall) (Value, error) {
+func getElement(k *valueCall) (Value, error) {
 	if k.in[0].seq == nothing {
 		return Value{}, input(0, failf("%w: the optional holds nothing; OptionalHasElement tells", tensor.ErrValue))
 	}

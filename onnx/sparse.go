@@ -18,7 +18,7 @@ func constantOf(t *SparseTensor) *Node {
 }
 
 // dense runs such a node.
-var dense *flow
+var dense *valueOp
 
 func init() { dense = simple("Constant", 0, 0, densified, []string{"sparse_value"}, 11) }
 
@@ -42,7 +42,7 @@ func (c *compiled) checkSparse(s *step, t *SparseTensor, missing func(format str
 	if err := t.Values.checkElems(); err != nil {
 		return in("values", err)
 	}
-	s.flow = dense
+	s.value = dense
 	return nil
 }
 
@@ -108,7 +108,7 @@ func (m *Model) places(t *SparseTensor) ([]int64, error) {
 }
 
 // densified is the dense form of the sparse tensor that the call's node holds.
-func densified(k *flowCall) (Value, error) {
+func densified(k *valueCall) (Value, error) {
 	t := k.s.node.Attributes[0].Value.(*SparseTensor)
 	d, _ := t.Values.Type.DType()
 	whole := TensorProto{Dims: t.Dims}

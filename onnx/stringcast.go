@@ -11,19 +11,19 @@ import (
 )
 
 // castStrings is Cast from and to strings.
-func castStrings(k *flowCall) (Value, error) {
+func castStrings(k *valueCall) (Value, error) {
 	return k.castAs((&Type{Kind: KindTensor, Elem: ElemType(k.attrs.Int("to", 0))}).elem())
 }
 
 // castStringsLike is CastLike from and to strings.
-func castStringsLike(k *flowCall) (Value, error) {
+func castStringsLike(k *valueCall) (Value, error) {
 	if len(k.in) < 2 {
 		return Value{}, failf("it needs 2 inputs")
 	}
 	return k.castAs(k.in[1].elem())
 }
 
-func (k *flowCall) castAs(e elem) (Value, error) {
+func (k *valueCall) castAs(e elem) (Value, error) {
 	a, err := k.tensor(0)
 	v := &k.in[0]
 	switch {
@@ -47,7 +47,7 @@ func (k *flowCall) castAs(e elem) (Value, error) {
 }
 
 // castTo writes numbers as strings.
-func (k *flowCall) castTo(a tensor.Any) (Value, error) {
+func (k *valueCall) castTo(a tensor.Any) (Value, error) {
 	if err := k.fr.room(int64(a.Len()) * 4); err != nil {
 		return Value{}, err
 	}
@@ -66,7 +66,7 @@ func (k *flowCall) castTo(a tensor.Any) (Value, error) {
 }
 
 // castFrom reads numbers from strings. The operator of package op converts them where their type isn't one of those read.
-func (k *flowCall) castFrom(v *Value, d dtype.DType) (Value, error) {
+func (k *valueCall) castFrom(v *Value, d dtype.DType) (Value, error) {
 	var a tensor.Any
 	var err error
 	switch {
@@ -114,7 +114,7 @@ func (k *flowCall) castFrom(v *Value, d dtype.DType) (Value, error) {
 }
 
 // parsed returns a tensor of what f reads from the strings of v, for d.
-func parsed[T int64 | float32 | float64 | uint64 | bool](k *flowCall, v *Value, d dtype.DType, f func(s string) (T, error)) (tensor.Any, error) {
+func parsed[T int64 | float32 | float64 | uint64 | bool](k *valueCall, v *Value, d dtype.DType, f func(s string) (T, error)) (tensor.Any, error) {
 	list, err := mapped(k, v, func(s string) (T, error) {
 		x, err := f(s)
 		if err != nil {

@@ -14,7 +14,7 @@ import (
 // Operators that make or read strings. Source: docs/Operators.md of github.com/onnx/onnx; where that leaves something open,
 // onnx/reference/ops there.
 
-func normalizeStrings(k *flowCall) (Value, error) {
+func normalizeStrings(k *valueCall) (Value, error) {
 	v, err := k.strings(0)
 	if err != nil {
 		return Value{}, err
@@ -101,7 +101,7 @@ func stretched(a, b tensor.Any) (x, y tensor.Any, err error) {
 	return x, y, err
 }
 
-func concatStrings(k *flowCall) (Value, error) {
+func concatStrings(k *valueCall) (Value, error) {
 	for j := range k.in {
 		if _, err := k.strings(j); err != nil {
 			return Value{}, err
@@ -143,7 +143,7 @@ func concatStrings(k *flowCall) (Value, error) {
 }
 
 // splitStrings cuts strings at a delimiter, without one at runs of space; the shorter lists end in empty strings.
-func splitStrings(k *flowCall) ([]Value, error) {
+func splitStrings(k *valueCall) ([]Value, error) {
 	v, err := k.strings(0)
 	if err != nil {
 		return nil, err
@@ -188,7 +188,7 @@ func splitStrings(k *flowCall) ([]Value, error) {
 	return []Value{k.stringsOf(list, shapes), k.fresh(shaped(counts, shape))}, nil
 }
 
-func matchStrings(k *flowCall) (Value, error) {
+func matchStrings(k *valueCall) (Value, error) {
 	v, err := k.strings(0)
 	if err != nil {
 		return Value{}, err

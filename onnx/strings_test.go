@@ -329,7 +329,7 @@ func TestStringProtos(t *testing.T) {
 func TestOnlyKnownOperatorsTakeStrings(t *testing.T) {
 	for _, o := range op.All() {
 		name := opName(o.Domain(), o.Name())
-		if flows[keyOf(o.Domain(), o.Name(), "")] != nil || len(o.Versions()) == 0 || name == "Constant" { // which has no inputs
+		if valueOps[keyOf(o.Domain(), o.Name(), "")] != nil || len(o.Versions()) == 0 || name == "Constant" { // which has no inputs
 			continue
 		}
 		opset := int64(slices.Max(o.Versions()))
@@ -339,7 +339,7 @@ func TestOnlyKnownOperatorsTakeStrings(t *testing.T) {
 			t.Errorf("%s of strings: %v", name, err)
 		}
 	}
-	for key, f := range flows {
+	for key, f := range valueOps {
 		if f.asks != nil && operators()[key] == nil {
 			t.Errorf("there is a form for strings of %v, which isn't an operator", key)
 		}

@@ -11,8 +11,8 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// A flowCall is one use of a flow, in a run or while inferring.
-type flowCall struct {
+// A valueCall is one use of a valueOp, in a run or while inferring.
+type valueCall struct {
 	c      *compiled
 	i      int // of the step
 	s      *step
@@ -23,7 +23,7 @@ type flowCall struct {
 }
 
 // keep returns what make made of the step's attributes, the first time or before.
-func keep[T any](k *flowCall, make func() (T, error)) (v T, err error) {
+func keep[T any](k *valueCall, make func() (T, error)) (v T, err error) {
 	k.s.read.Do(func() { k.s.read.v, k.s.read.err = make() })
 	if k.s.read.err != nil {
 		return v, k.s.read.err
@@ -32,7 +32,7 @@ func keep[T any](k *flowCall, make func() (T, error)) (v T, err error) {
 }
 
 // table is that of the strings among the results.
-func (k *flowCall) table() *text.Table {
+func (k *valueCall) table() *text.Table {
 	if k.fr != nil {
 		return k.fr.text
 	}
@@ -40,7 +40,7 @@ func (k *flowCall) table() *text.Table {
 }
 
 // numbers returns input j, which must be a tensor of numbers.
-func (k *flowCall) numbers(j int) (tensor.Any, error) {
+func (k *valueCall) numbers(j int) (tensor.Any, error) {
 	if k.in[j].text != nil {
 		return tensor.Any{}, input(j, failf("%w: it is %v; the operator takes numbers there", tensor.ErrDType, k.in[j]))
 	}
@@ -48,7 +48,7 @@ func (k *flowCall) numbers(j int) (tensor.Any, error) {
 }
 
 // strings returns input j, which must be a tensor of strings.
-func (k *flowCall) strings(j int) (*Value, error) {
+func (k *valueCall) strings(j int) (*Value, error) {
 	if k.in[j].text == nil {
 		return nil, input(j, failf("%w: it is %v; the operator takes strings there", tensor.ErrDType, k.in[j]))
 	}
@@ -56,12 +56,12 @@ func (k *flowCall) strings(j int) (*Value, error) {
 }
 
 // apply runs the step's operator of package op; while inferring it describes the results.
-func (k *flowCall) apply(inputs []tensor.Any) ([]tensor.Any, error) {
+func (k *valueCall) apply(inputs []tensor.Any) ([]tensor.Any, error) {
 	return k.applyAs(k.c.ops[k.i], k.s.node, int(k.s.opset), inputs)
 }
 
 // applyAs is apply for an operator with the attributes of a node.
-func (k *flowCall) applyAs(o *op.Op, node *Node, opset int, inputs []tensor.Any) ([]tensor.Any, error) {
+func (k *valueCall) applyAs(o *op.Op, node *Node, opset int, inputs []tensor.Any) ([]tensor.Any, error) {
 	a := &attrs{node: node, tensors: k.attrs.tensors, kept: k.s.kept}
 	call := &op.Call{Attrs: a, Opset: opset, Outputs: len(k.s.out), Inputs: inputs}
 	if err := checkAxes(node, inputs); err != nil {
@@ -91,7 +91,7 @@ func (k *flowCall) applyAs(o *op.Op, node *Node, opset int, inputs []tensor.Any)
 }
 
 // intern adds a string to the table of the run.
-func (k *flowCall) intern(s string) (int32, error) {
+func (k *valueCall) intern(s string) (int32, error) {
 	t := k.fr.text
 	if i, ok := t.Find(s); ok {
 		return i, nil
@@ -106,14 +106,14 @@ func (k *flowCall) intern(s string) (int32, error) {
 }
 
 // stringsOf returns strings by their numbers as a result.
-func (k *flowCall) stringsOf(list []int32, shape []int) Value {
+func (k *valueCall) stringsOf(list []int32, shape []int) Value {
 	v := k.fresh(shaped(list, shape))
 	v.text = k.table()
 	return v
 }
 
 // inferred is a result that is known only in its type; nothing where shape is nil.
-func (k *flowCall) inferred(e elem, shape []int) (Value, error) {
+func (k *valueCall) inferred(e elem, shape []int) (Value, error) {
 	v := describedAs(e, shape...)
 	if !v.known() {
 		return v, failf("%w: a result of shape %v", tensor.ErrShape, shape)
@@ -122,7 +122,7 @@ func (k *flowCall) inferred(e elem, shape []int) (Value, error) {
 }
 
 // tensors goes over the tensors that the inputs are or hold.
-func (k *flowCall) tensors(yield func(*Value) bool) {
+func (k *valueCall) tensors(yield func(*Value) bool) {
 	for j := range k.in {
 		v := &k.in[j]
 		if v.seq == nil {
@@ -193,10 +193,10 @@ func axisIn(axis int64, rank int) (int, error) {
 }
 
 // fresh is a new tensor as a result.
-func (k *flowCall) fresh(a tensor.Any) Value { return Value{a: a, own: fresh} }
+func (k *valueCall) fresh(a tensor.Any) Value { return Value{a: a, own: fresh} }
 
 // tensor returns input j, which must be a tensor.
-func (k *flowCall) tensor(j int) (tensor.Any, error) {
+func (k *valueCall) tensor(j int) (tensor.Any, error) {
 	if !k.in[j].isTensor() {
 		return tensor.Any{}, input(j, failf("%w: it is %v; the operator takes a tensor there", tensor.ErrDType, k.in[j]))
 	}
@@ -204,7 +204,7 @@ func (k *flowCall) tensor(j int) (tensor.Any, error) {
 }
 
 // like is a new tensor that holds strings if v does.
-func (k *flowCall) like(a tensor.Any, v *Value) Value {
+func (k *valueCall) like(a tensor.Any, v *Value) Value {
 	out := k.fresh(a)
 	if v.text != nil {
 		out.text = k.table()
@@ -213,7 +213,7 @@ func (k *flowCall) like(a tensor.Any, v *Value) Value {
 }
 
 // roomFor fails where a sequence of n items takes more memory than there may be, while inferring where it is long.
-func (k *flowCall) roomFor(n int) error {
+func (k *valueCall) roomFor(n int) error {
 	const itemSize = 256 // about what an item takes besides its elements
 	if k.fr != nil {
 		return k.fr.room(int64(n) * itemSize)

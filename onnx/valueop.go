@@ -1,8 +1,8 @@
 package onnx
 
-// A flow is an operator that package op doesn't have, because it runs graphs or takes what is no tensor of numbers; or the
+// A valueOp is an operator that package op doesn't have, because it runs graphs or takes what is no tensor of numbers; or the
 // form for strings of one that it has.
-type flow struct {
+type valueOp struct {
 	name     string
 	domain   string
 	versions []int
@@ -14,35 +14,35 @@ type flow struct {
 	bodies   func(s *step) error
 	asks     func(n *Node) bool // of a form for strings: whether a node has it whatever its inputs are; an input of strings has it, too
 	any      bool               // a form for strings takes what is no tensor, too
-	infer    func(f *inference, k *flowCall) ([]Value, account, error)
-	run      func(k *flowCall) ([]Value, error) // the values are held for the caller
+	infer    func(f *inference, k *valueCall) ([]Value, account, error)
+	run      func(k *valueCall) ([]Value, error) // the values are held for the caller
 }
 
 // Name returns the operator's name.
-func (f *flow) Name() string { return f.name }
+func (f *valueOp) Name() string { return f.name }
 
 // Domain returns the domain that defines the operator.
-func (f *flow) Domain() string { return f.domain }
+func (f *valueOp) Domain() string { return f.domain }
 
 // Versions returns the opsets that define it.
-func (f *flow) Versions() []int { return f.versions }
+func (f *valueOp) Versions() []int { return f.versions }
 
-// flows are the operators of this kind.
-var flows = make(map[opKey]*flow)
+// valueOps are the operators of this kind.
+var valueOps = make(map[opKey]*valueOp)
 
 // simple is computed for one result.
-func simple(name string, least, most int, compute func(k *flowCall) (Value, error), attrs []string, versions ...int) *flow {
-	return computed(name, least, most, func(k *flowCall) ([]Value, error) {
+func simple(name string, least, most int, compute func(k *valueCall) (Value, error), attrs []string, versions ...int) *valueOp {
+	return computed(name, least, most, func(k *valueCall) ([]Value, error) {
 		v, err := compute(k)
 		return []Value{v}, err
 	}, attrs, versions...)
 }
 
-// computed is a flow without graphs: compute gives the results, in which new tensors are marked fresh. While inferring its
+// computed is a valueOp without graphs: compute gives the results, in which new tensors are marked fresh. While inferring its
 // inputs hold Specs, and it fails with op.ErrUnknown where it needs more.
-func computed(name string, least, most int, compute func(k *flowCall) ([]Value, error), attrs []string, versions ...int) *flow {
-	return &flow{name: name, versions: versions, attrs: attrs, least: least, most: most,
-		infer: func(_ *inference, k *flowCall) ([]Value, account, error) {
+func computed(name string, least, most int, compute func(k *valueCall) ([]Value, error), attrs []string, versions ...int) *valueOp {
+	return &valueOp{name: name, versions: versions, attrs: attrs, least: least, most: most,
+		infer: func(_ *inference, k *valueCall) ([]Value, account, error) {
 			for j, id := range k.s.in {
 				if id >= 0 && !k.in[j].known() {
 					return nil, account{}, nil
@@ -51,7 +51,7 @@ func computed(name string, least, most int, compute func(k *flowCall) ([]Value, 
 			vals, err := compute(k)
 			return vals, account{}, err
 		},
-		run: func(k *flowCall) ([]Value, error) {
+		run: func(k *valueCall) ([]Value, error) {
 			vals, err := compute(k)
 			if err != nil {
 				return nil, err
@@ -64,7 +64,7 @@ func computed(name string, least, most int, compute func(k *flowCall) ([]Value, 
 }
 
 // check compares the graphs of a step, which have passed their own checks, with the node.
-func (f *flow) check(s *step) error {
+func (f *valueOp) check(s *step) error {
 	if f.bodies == nil {
 		return nil
 	}

@@ -9,7 +9,7 @@ import (
 
 func init() {
 	newer := []int{19, 21, 23, 24, 25}
-	for _, f := range slices.Concat(textFlows(), partFlows(), []*flow{
+	for _, f := range slices.Concat(textOps(), partOps(), []*valueOp{
 		{name: "If", versions: append([]int{1, 11, 13, 16}, newer...), graphs: []string{"then_branch", "else_branch"},
 			least: 1, most: 1, chooses: true, bodies: checkIf, infer: inferIf, run: runIf},
 		{name: "Loop", versions: append([]int{1, 11, 13, 16}, newer...), graphs: []string{"body"},
@@ -30,24 +30,24 @@ func init() {
 		simple("OptionalHasElement", 0, 1, hasElement, nil, 15, 18),
 		simple("OptionalGetElement", 1, 1, getElement, nil, 15, 18),
 	}) {
-		flows[keyOf(f.domain, f.name, "")] = f
+		valueOps[keyOf(f.domain, f.name, "")] = f
 	}
 }
 
-// textFlows are the operators on strings and maps, and the forms for strings of those that package op has.
-func textFlows() (list []*flow) {
+// textOps are the operators on strings and maps, and the forms for strings of those that package op has.
+func textOps() (list []*valueOp) {
 	for name, m := range moves {
 		domain := ""
 		if own, ok := strings.CutPrefix(name, mlDomain+"."); ok {
 			domain, name = mlDomain, own
 		}
-		f := computed(name, 0, -1, func(k *flowCall) ([]Value, error) { return k.move(m.in, m.out) }, nil)
+		f := computed(name, 0, -1, func(k *valueCall) ([]Value, error) { return k.move(m.in, m.out) }, nil)
 		f.domain, f.asks = domain, func(*Node) bool { return false }
 		list = append(list, f)
 	}
-	pass := simple("Identity", 1, 1, func(k *flowCall) (Value, error) { return k.in[0], nil }, nil)
+	pass := simple("Identity", 1, 1, func(k *valueCall) (Value, error) { return k.in[0], nil }, nil)
 	pass.asks, pass.any = func(*Node) bool { return false }, true
-	cast := func(name string, compute func(k *flowCall) (Value, error), versions ...int) *flow {
+	cast := func(name string, compute func(k *valueCall) (Value, error), versions ...int) *valueOp {
 		f := simple(name, 1, 2, compute, nil, versions...)
 		f.asks = func(n *Node) bool {
 			a := n.Attr("to")
@@ -61,38 +61,38 @@ func textFlows() (list []*flow) {
 		computed("StringSplit", 1, 1, splitStrings, []string{"delimiter", "maxsplit"}, 20),
 		simple("RegexFullMatch", 1, 1, matchStrings, []string{"pattern"}, 20),
 	)
-	return append(list, mlFlows()...)
+	return append(list, mlOps()...)
 }
 
-func mlFlows() []*flow {
-	list := []*flow{
+func mlOps() []*valueOp {
+	list := []*valueOp{
 		simple("ZipMap", 1, 1, zipMap, []string{"classlabels_int64s", "classlabels_strings"}, 1),
 		simple("DictVectorizer", 1, 1, vectorize, []string{"int64_vocabulary", "string_vocabulary"}, 1),
 		simple("CastMap", 1, 1, castMap, []string{"cast_to", "map_form", "max_map"}, 1),
 		relabelled("CategoryMapper", categories, []string{"cats_int64s", "cats_strings", "default_int64", "default_string"}, 1),
 		relabelled("LabelEncoder", encoded, []string{"classes_strings", "default_string", "keys_strings", "values_strings"}, 1, 2, 4),
-		relabelled("OneHotEncoder", func(k *flowCall) (*labelling, error) { return k.given0("cats_strings", "cats_int64s") }, nil, 1),
-		relabelled("LinearClassifier", func(k *flowCall) (*labelling, error) { return k.classes("classlabels_ints") }, nil, 1),
-		relabelled("SVMClassifier", func(k *flowCall) (*labelling, error) { return k.classes("classlabels_ints") }, nil, 1),
-		relabelled("TreeEnsembleClassifier", func(k *flowCall) (*labelling, error) { return k.classes("classlabels_int64s") }, nil, 1, 3),
+		relabelled("OneHotEncoder", func(k *valueCall) (*labelling, error) { return k.given0("cats_strings", "cats_int64s") }, nil, 1),
+		relabelled("LinearClassifier", func(k *valueCall) (*labelling, error) { return k.classes("classlabels_ints") }, nil, 1),
+		relabelled("SVMClassifier", func(k *valueCall) (*labelling, error) { return k.classes("classlabels_ints") }, nil, 1),
+		relabelled("TreeEnsembleClassifier", func(k *valueCall) (*labelling, error) { return k.classes("classlabels_int64s") }, nil, 1, 3),
 	}
 	for _, f := range list {
 		f.domain = mlDomain
 	}
-	return append(list, relabelled("TfIdfVectorizer", func(k *flowCall) (*labelling, error) { return k.given0("pool_strings", "pool_int64s") }, nil, 9))
+	return append(list, relabelled("TfIdfVectorizer", func(k *valueCall) (*labelling, error) { return k.given0("pool_strings", "pool_int64s") }, nil, 9))
 }
 
-// partFlows are the operators of ownDomain.
-func partFlows() []*flow {
-	parts := []*flow{
+// partOps are the operators of ownDomain.
+func partOps() []*valueOp {
+	parts := []*valueOp{
 		simple("Widen", 1, 1, widened, nil, 1),
-		simple("ChannelsFirst", 1, 1, func(k *flowCall) (Value, error) { return turned(k, -1, 1) }, nil, 1),
-		simple("ChannelsLast", 1, 1, func(k *flowCall) (Value, error) { return turned(k, 1, -1) }, nil, 1),
+		simple("ChannelsFirst", 1, 1, func(k *valueCall) (Value, error) { return turned(k, -1, 1) }, nil, 1),
+		simple("ChannelsLast", 1, 1, func(k *valueCall) (Value, error) { return turned(k, 1, -1) }, nil, 1),
 		simple("AddSame", 2, 2, addedSame, nil, 1),
 	}
 	for _, f := range parts {
 		f.domain = ownDomain
 	}
 	return append(parts,
-		&flow{name: "Apply", domain: ownDomain, versions: []int{1}, graphs: []string{"body"}, least: 1, most: -1, bodies: checkApply, infer: inferApply, run: runApply})
+		&valueOp{name: "Apply", domain: ownDomain, versions: []int{1}, graphs: []string{"body"}, least: 1, most: -1, bodies: checkApply, infer: inferApply, run: runApply})
 }
