@@ -4,43 +4,47 @@
 
 #include "textflag.h"
 
-DATA expF64NEONConstants<>+0(SB)/8, $0xc087500000000000
-DATA expF64NEONConstants<>+8(SB)/8, $0xc087500000000000
-DATA expF64NEONConstants<>+16(SB)/8, $0x4086300000000000
-DATA expF64NEONConstants<>+24(SB)/8, $0x4086300000000000
-DATA expF64NEONConstants<>+32(SB)/8, $0x40371547652b82fe
-DATA expF64NEONConstants<>+40(SB)/8, $0x40371547652b82fe
-DATA expF64NEONConstants<>+48(SB)/8, $0x4338000000000000
-DATA expF64NEONConstants<>+56(SB)/8, $0x4338000000000000
-DATA expF64NEONConstants<>+64(SB)/8, $0x3fa62e42fefa0000
-DATA expF64NEONConstants<>+72(SB)/8, $0x3fa62e42fefa0000
-DATA expF64NEONConstants<>+80(SB)/8, $0x3d3cf79abc9e3b3a
-DATA expF64NEONConstants<>+88(SB)/8, $0x3d3cf79abc9e3b3a
-DATA expF64NEONConstants<>+96(SB)/8, $0x3f2a02714c883034
-DATA expF64NEONConstants<>+104(SB)/8, $0x3f2a02714c883034
-DATA expF64NEONConstants<>+112(SB)/8, $0x3f56c17fcaaa74fd
-DATA expF64NEONConstants<>+120(SB)/8, $0x3f56c17fcaaa74fd
-DATA expF64NEONConstants<>+128(SB)/8, $0x3f81111110a00bb5
-DATA expF64NEONConstants<>+136(SB)/8, $0x3f81111110a00bb5
-DATA expF64NEONConstants<>+144(SB)/8, $0x3fa55555554e3c28
-DATA expF64NEONConstants<>+152(SB)/8, $0x3fa55555554e3c28
-DATA expF64NEONConstants<>+160(SB)/8, $0x3fc555555555558b
-DATA expF64NEONConstants<>+168(SB)/8, $0x3fc555555555558b
-DATA expF64NEONConstants<>+176(SB)/8, $0x3fe0000000000000
-DATA expF64NEONConstants<>+184(SB)/8, $0x3fe0000000000000
-DATA expF64NEONConstants<>+192(SB)/8, $0x000000000000000f
-DATA expF64NEONConstants<>+200(SB)/8, $0x000000000000000f
-DATA expF64NEONConstants<>+208(SB)/8, $0xfffffffffffffff0
-DATA expF64NEONConstants<>+216(SB)/8, $0xfffffffffffffff0
-DATA expF64NEONConstants<>+224(SB)/8, $0x0010000000000000
-DATA expF64NEONConstants<>+232(SB)/8, $0x0010000000000000
-DATA expF64NEONConstants<>+240(SB)/8, $0x7fefffffffffffff
-DATA expF64NEONConstants<>+248(SB)/8, $0x7fefffffffffffff
-DATA expF64NEONConstants<>+256(SB)/8, $0x7ff0000000000000
-DATA expF64NEONConstants<>+264(SB)/8, $0x7ff0000000000000
-DATA expF64NEONConstants<>+272(SB)/8, $0x7ff8000000000000
-DATA expF64NEONConstants<>+280(SB)/8, $0x7ff8000000000000
-GLOBL expF64NEONConstants<>(SB), RODATA|NOPTR, $288
+DATA expF64NEONConstants<>+0(SB)/8, $0x7fffffffffffffff
+DATA expF64NEONConstants<>+8(SB)/8, $0x7fffffffffffffff
+DATA expF64NEONConstants<>+16(SB)/8, $0x40371547652b82fe
+DATA expF64NEONConstants<>+24(SB)/8, $0x40371547652b82fe
+DATA expF64NEONConstants<>+32(SB)/8, $0x4338000000000000
+DATA expF64NEONConstants<>+40(SB)/8, $0x4338000000000000
+DATA expF64NEONConstants<>+48(SB)/8, $0x3fa62e42fefa0000
+DATA expF64NEONConstants<>+56(SB)/8, $0x3fa62e42fefa0000
+DATA expF64NEONConstants<>+64(SB)/8, $0x3d3cf79abc9e3b3a
+DATA expF64NEONConstants<>+72(SB)/8, $0x3d3cf79abc9e3b3a
+DATA expF64NEONConstants<>+80(SB)/8, $0x3f2a02714c883034
+DATA expF64NEONConstants<>+88(SB)/8, $0x3f2a02714c883034
+DATA expF64NEONConstants<>+96(SB)/8, $0x3f56c17fcaaa74fd
+DATA expF64NEONConstants<>+104(SB)/8, $0x3f56c17fcaaa74fd
+DATA expF64NEONConstants<>+112(SB)/8, $0x3f81111110a00bb5
+DATA expF64NEONConstants<>+120(SB)/8, $0x3f81111110a00bb5
+DATA expF64NEONConstants<>+128(SB)/8, $0x3fa55555554e3c28
+DATA expF64NEONConstants<>+136(SB)/8, $0x3fa55555554e3c28
+DATA expF64NEONConstants<>+144(SB)/8, $0x3fc555555555558b
+DATA expF64NEONConstants<>+152(SB)/8, $0x3fc555555555558b
+DATA expF64NEONConstants<>+160(SB)/8, $0x3fe0000000000000
+DATA expF64NEONConstants<>+168(SB)/8, $0x3fe0000000000000
+DATA expF64NEONConstants<>+176(SB)/8, $0x000000000000000f
+DATA expF64NEONConstants<>+184(SB)/8, $0x000000000000000f
+DATA expF64NEONConstants<>+192(SB)/8, $0xfffffffffffffff0
+DATA expF64NEONConstants<>+200(SB)/8, $0xfffffffffffffff0
+DATA expF64NEONConstants<>+208(SB)/8, $0x4085dfff4085dfff
+DATA expF64NEONConstants<>+216(SB)/8, $0x4085dfff4085dfff
+DATA expF64NEONConstants<>+224(SB)/8, $0xc087500000000000
+DATA expF64NEONConstants<>+232(SB)/8, $0xc087500000000000
+DATA expF64NEONConstants<>+240(SB)/8, $0x4086300000000000
+DATA expF64NEONConstants<>+248(SB)/8, $0x4086300000000000
+DATA expF64NEONConstants<>+256(SB)/8, $0x0010000000000000
+DATA expF64NEONConstants<>+264(SB)/8, $0x0010000000000000
+DATA expF64NEONConstants<>+272(SB)/8, $0x7fefffffffffffff
+DATA expF64NEONConstants<>+280(SB)/8, $0x7fefffffffffffff
+DATA expF64NEONConstants<>+288(SB)/8, $0x7ff0000000000000
+DATA expF64NEONConstants<>+296(SB)/8, $0x7ff0000000000000
+DATA expF64NEONConstants<>+304(SB)/8, $0x7ff8000000000000
+DATA expF64NEONConstants<>+312(SB)/8, $0x7ff8000000000000
+GLOBL expF64NEONConstants<>(SB), RODATA|NOPTR, $320
 
 DATA c3ff0000000000000_16_3ff0b5586cf9890f<>+0(SB)/8, $0x3ff0000000000000
 DATA c3ff0000000000000_16_3ff0b5586cf9890f<>+8(SB)/8, $0x3ff0b5586cf9890f
@@ -80,57 +84,59 @@ GLOBL c0_16_3c98a62e4adc610b<>(SB), RODATA|NOPTR, $128
 
 DATA logF64NEONConstants<>+0(SB)/8, $0x0010000000000000
 DATA logF64NEONConstants<>+8(SB)/8, $0x0010000000000000
-DATA logF64NEONConstants<>+16(SB)/8, $0x4330000000000000
-DATA logF64NEONConstants<>+24(SB)/8, $0x4330000000000000
-DATA logF64NEONConstants<>+32(SB)/8, $0xc04a000000000000
-DATA logF64NEONConstants<>+40(SB)/8, $0xc04a000000000000
-DATA logF64NEONConstants<>+48(SB)/8, $0x0000000000000000
-DATA logF64NEONConstants<>+56(SB)/8, $0x0000000000000000
-DATA logF64NEONConstants<>+64(SB)/8, $0xffe6800000000000
-DATA logF64NEONConstants<>+72(SB)/8, $0xffe6800000000000
-DATA logF64NEONConstants<>+80(SB)/8, $0x4330000000000400
-DATA logF64NEONConstants<>+88(SB)/8, $0x4330000000000400
-DATA logF64NEONConstants<>+96(SB)/8, $0x000fffffffffffff
-DATA logF64NEONConstants<>+104(SB)/8, $0x000fffffffffffff
-DATA logF64NEONConstants<>+112(SB)/8, $0x3fe6800000000000
-DATA logF64NEONConstants<>+120(SB)/8, $0x3fe6800000000000
-DATA logF64NEONConstants<>+128(SB)/8, $0x000000000000000f
-DATA logF64NEONConstants<>+136(SB)/8, $0x000000000000000f
-DATA logF64NEONConstants<>+144(SB)/8, $0x8000000000000000
-DATA logF64NEONConstants<>+152(SB)/8, $0x8000000000000000
-DATA logF64NEONConstants<>+160(SB)/8, $0x3ff0000000000000
-DATA logF64NEONConstants<>+168(SB)/8, $0x3ff0000000000000
-DATA logF64NEONConstants<>+176(SB)/8, $0x3fb71d40457043c4
-DATA logF64NEONConstants<>+184(SB)/8, $0x3fb71d40457043c4
-DATA logF64NEONConstants<>+192(SB)/8, $0xbfb9a6638895b9c5
-DATA logF64NEONConstants<>+200(SB)/8, $0xbfb9a6638895b9c5
-DATA logF64NEONConstants<>+208(SB)/8, $0x3fbc71de75fb7aa5
-DATA logF64NEONConstants<>+216(SB)/8, $0x3fbc71de75fb7aa5
-DATA logF64NEONConstants<>+224(SB)/8, $0xbfbffffd4b396aa6
-DATA logF64NEONConstants<>+232(SB)/8, $0xbfbffffd4b396aa6
-DATA logF64NEONConstants<>+240(SB)/8, $0x3fc249249042933c
-DATA logF64NEONConstants<>+248(SB)/8, $0x3fc249249042933c
-DATA logF64NEONConstants<>+256(SB)/8, $0xbfc55555557358be
-DATA logF64NEONConstants<>+264(SB)/8, $0xbfc55555557358be
-DATA logF64NEONConstants<>+272(SB)/8, $0x3fc999999999ba8f
-DATA logF64NEONConstants<>+280(SB)/8, $0x3fc999999999ba8f
-DATA logF64NEONConstants<>+288(SB)/8, $0xbfcfffffffffff22
-DATA logF64NEONConstants<>+296(SB)/8, $0xbfcfffffffffff22
-DATA logF64NEONConstants<>+304(SB)/8, $0x3fd5555555555555
-DATA logF64NEONConstants<>+312(SB)/8, $0x3fd5555555555555
-DATA logF64NEONConstants<>+320(SB)/8, $0x3d2ef35793c76730
-DATA logF64NEONConstants<>+328(SB)/8, $0x3d2ef35793c76730
-DATA logF64NEONConstants<>+336(SB)/8, $0x3fe62e42fefa3800
-DATA logF64NEONConstants<>+344(SB)/8, $0x3fe62e42fefa3800
-DATA logF64NEONConstants<>+352(SB)/8, $0xbfe0000000000000
-DATA logF64NEONConstants<>+360(SB)/8, $0xbfe0000000000000
-DATA logF64NEONConstants<>+368(SB)/8, $0x7ff0000000000000
-DATA logF64NEONConstants<>+376(SB)/8, $0x7ff0000000000000
-DATA logF64NEONConstants<>+384(SB)/8, $0xfff0000000000000
-DATA logF64NEONConstants<>+392(SB)/8, $0xfff0000000000000
-DATA logF64NEONConstants<>+400(SB)/8, $0x7ff8000000000000
-DATA logF64NEONConstants<>+408(SB)/8, $0x7ff8000000000000
-GLOBL logF64NEONConstants<>(SB), RODATA|NOPTR, $416
+DATA logF64NEONConstants<>+16(SB)/8, $0xffe6800000000000
+DATA logF64NEONConstants<>+24(SB)/8, $0xffe6800000000000
+DATA logF64NEONConstants<>+32(SB)/8, $0x4330000000000000
+DATA logF64NEONConstants<>+40(SB)/8, $0x4330000000000000
+DATA logF64NEONConstants<>+48(SB)/8, $0x4330000000000400
+DATA logF64NEONConstants<>+56(SB)/8, $0x4330000000000400
+DATA logF64NEONConstants<>+64(SB)/8, $0x000fffffffffffff
+DATA logF64NEONConstants<>+72(SB)/8, $0x000fffffffffffff
+DATA logF64NEONConstants<>+80(SB)/8, $0x3fe6800000000000
+DATA logF64NEONConstants<>+88(SB)/8, $0x3fe6800000000000
+DATA logF64NEONConstants<>+96(SB)/8, $0x000000000000000f
+DATA logF64NEONConstants<>+104(SB)/8, $0x000000000000000f
+DATA logF64NEONConstants<>+112(SB)/8, $0x8000000000000000
+DATA logF64NEONConstants<>+120(SB)/8, $0x8000000000000000
+DATA logF64NEONConstants<>+128(SB)/8, $0x3ff0000000000000
+DATA logF64NEONConstants<>+136(SB)/8, $0x3ff0000000000000
+DATA logF64NEONConstants<>+144(SB)/8, $0x3fb71d40457043c4
+DATA logF64NEONConstants<>+152(SB)/8, $0x3fb71d40457043c4
+DATA logF64NEONConstants<>+160(SB)/8, $0xbfb9a6638895b9c5
+DATA logF64NEONConstants<>+168(SB)/8, $0xbfb9a6638895b9c5
+DATA logF64NEONConstants<>+176(SB)/8, $0x3fbc71de75fb7aa5
+DATA logF64NEONConstants<>+184(SB)/8, $0x3fbc71de75fb7aa5
+DATA logF64NEONConstants<>+192(SB)/8, $0xbfbffffd4b396aa6
+DATA logF64NEONConstants<>+200(SB)/8, $0xbfbffffd4b396aa6
+DATA logF64NEONConstants<>+208(SB)/8, $0x3fc249249042933c
+DATA logF64NEONConstants<>+216(SB)/8, $0x3fc249249042933c
+DATA logF64NEONConstants<>+224(SB)/8, $0xbfc55555557358be
+DATA logF64NEONConstants<>+232(SB)/8, $0xbfc55555557358be
+DATA logF64NEONConstants<>+240(SB)/8, $0x3fc999999999ba8f
+DATA logF64NEONConstants<>+248(SB)/8, $0x3fc999999999ba8f
+DATA logF64NEONConstants<>+256(SB)/8, $0xbfcfffffffffff22
+DATA logF64NEONConstants<>+264(SB)/8, $0xbfcfffffffffff22
+DATA logF64NEONConstants<>+272(SB)/8, $0x3fd5555555555555
+DATA logF64NEONConstants<>+280(SB)/8, $0x3fd5555555555555
+DATA logF64NEONConstants<>+288(SB)/8, $0x3d2ef35793c76730
+DATA logF64NEONConstants<>+296(SB)/8, $0x3d2ef35793c76730
+DATA logF64NEONConstants<>+304(SB)/8, $0x3fe62e42fefa3800
+DATA logF64NEONConstants<>+312(SB)/8, $0x3fe62e42fefa3800
+DATA logF64NEONConstants<>+320(SB)/8, $0xbfe0000000000000
+DATA logF64NEONConstants<>+328(SB)/8, $0xbfe0000000000000
+DATA logF64NEONConstants<>+336(SB)/8, $0x7fdfffff7fdfffff
+DATA logF64NEONConstants<>+344(SB)/8, $0x7fdfffff7fdfffff
+DATA logF64NEONConstants<>+352(SB)/8, $0xc04a000000000000
+DATA logF64NEONConstants<>+360(SB)/8, $0xc04a000000000000
+DATA logF64NEONConstants<>+368(SB)/8, $0x0000000000000000
+DATA logF64NEONConstants<>+376(SB)/8, $0x0000000000000000
+DATA logF64NEONConstants<>+384(SB)/8, $0x7ff0000000000000
+DATA logF64NEONConstants<>+392(SB)/8, $0x7ff0000000000000
+DATA logF64NEONConstants<>+400(SB)/8, $0xfff0000000000000
+DATA logF64NEONConstants<>+408(SB)/8, $0xfff0000000000000
+DATA logF64NEONConstants<>+416(SB)/8, $0x7ff8000000000000
+DATA logF64NEONConstants<>+424(SB)/8, $0x7ff8000000000000
+GLOBL logF64NEONConstants<>(SB), RODATA|NOPTR, $432
 
 DATA c3ff642c8590b2164_16_3ff5555555555555<>+0(SB)/8, $0x3ff642c8590b2164
 DATA c3ff642c8590b2164_16_3ff5555555555555<>+8(SB)/8, $0x3ff5555555555555
@@ -256,8 +262,8 @@ DATA c3ff0000000000000_16_3fefb5586cf9890f<>+112(SB)/8, $0x3fef5818dcfba487
 DATA c3ff0000000000000_16_3fefb5586cf9890f<>+120(SB)/8, $0x3fefa4afa2a490da
 GLOBL c3ff0000000000000_16_3fefb5586cf9890f<>(SB), RODATA|NOPTR, $128
 
-DATA sigmoidF64NEONConstants<>+0(SB)/8, $0xc087500000000000
-DATA sigmoidF64NEONConstants<>+8(SB)/8, $0xc087500000000000
+DATA sigmoidF64NEONConstants<>+0(SB)/8, $0x7fffffffffffffff
+DATA sigmoidF64NEONConstants<>+8(SB)/8, $0x7fffffffffffffff
 DATA sigmoidF64NEONConstants<>+16(SB)/8, $0x8000000000000000
 DATA sigmoidF64NEONConstants<>+24(SB)/8, $0x8000000000000000
 DATA sigmoidF64NEONConstants<>+32(SB)/8, $0x40371547652b82fe
@@ -282,25 +288,29 @@ DATA sigmoidF64NEONConstants<>+176(SB)/8, $0x3fe0000000000000
 DATA sigmoidF64NEONConstants<>+184(SB)/8, $0x3fe0000000000000
 DATA sigmoidF64NEONConstants<>+192(SB)/8, $0x000000000000000f
 DATA sigmoidF64NEONConstants<>+200(SB)/8, $0x000000000000000f
-DATA sigmoidF64NEONConstants<>+208(SB)/8, $0xc180000000000000
-DATA sigmoidF64NEONConstants<>+216(SB)/8, $0xc180000000000000
-DATA sigmoidF64NEONConstants<>+224(SB)/8, $0xfffffffffffffff0
-DATA sigmoidF64NEONConstants<>+232(SB)/8, $0xfffffffffffffff0
-DATA sigmoidF64NEONConstants<>+240(SB)/8, $0x0010000000000000
-DATA sigmoidF64NEONConstants<>+248(SB)/8, $0x0010000000000000
-DATA sigmoidF64NEONConstants<>+256(SB)/8, $0x7fefffffffffffff
-DATA sigmoidF64NEONConstants<>+264(SB)/8, $0x7fefffffffffffff
-DATA sigmoidF64NEONConstants<>+272(SB)/8, $0x7ff0000000000000
-DATA sigmoidF64NEONConstants<>+280(SB)/8, $0x7ff0000000000000
-DATA sigmoidF64NEONConstants<>+288(SB)/8, $0x7ff8000000000000
-DATA sigmoidF64NEONConstants<>+296(SB)/8, $0x7ff8000000000000
-DATA sigmoidF64NEONConstants<>+304(SB)/8, $0x3ff0000000000000
-DATA sigmoidF64NEONConstants<>+312(SB)/8, $0x3ff0000000000000
-DATA sigmoidF64NEONConstants<>+320(SB)/8, $0x0000000000000000
-DATA sigmoidF64NEONConstants<>+328(SB)/8, $0x0000000000000000
-DATA sigmoidF64NEONConstants<>+336(SB)/8, $0x4043000000000000
-DATA sigmoidF64NEONConstants<>+344(SB)/8, $0x4043000000000000
-GLOBL sigmoidF64NEONConstants<>(SB), RODATA|NOPTR, $352
+DATA sigmoidF64NEONConstants<>+208(SB)/8, $0xfffffffffffffff0
+DATA sigmoidF64NEONConstants<>+216(SB)/8, $0xfffffffffffffff0
+DATA sigmoidF64NEONConstants<>+224(SB)/8, $0x3ff0000000000000
+DATA sigmoidF64NEONConstants<>+232(SB)/8, $0x3ff0000000000000
+DATA sigmoidF64NEONConstants<>+240(SB)/8, $0x0000000000000000
+DATA sigmoidF64NEONConstants<>+248(SB)/8, $0x0000000000000000
+DATA sigmoidF64NEONConstants<>+256(SB)/8, $0x40427fff40427fff
+DATA sigmoidF64NEONConstants<>+264(SB)/8, $0x40427fff40427fff
+DATA sigmoidF64NEONConstants<>+272(SB)/8, $0xc087500000000000
+DATA sigmoidF64NEONConstants<>+280(SB)/8, $0xc087500000000000
+DATA sigmoidF64NEONConstants<>+288(SB)/8, $0xc180000000000000
+DATA sigmoidF64NEONConstants<>+296(SB)/8, $0xc180000000000000
+DATA sigmoidF64NEONConstants<>+304(SB)/8, $0x0010000000000000
+DATA sigmoidF64NEONConstants<>+312(SB)/8, $0x0010000000000000
+DATA sigmoidF64NEONConstants<>+320(SB)/8, $0x7fefffffffffffff
+DATA sigmoidF64NEONConstants<>+328(SB)/8, $0x7fefffffffffffff
+DATA sigmoidF64NEONConstants<>+336(SB)/8, $0x7ff0000000000000
+DATA sigmoidF64NEONConstants<>+344(SB)/8, $0x7ff0000000000000
+DATA sigmoidF64NEONConstants<>+352(SB)/8, $0x7ff8000000000000
+DATA sigmoidF64NEONConstants<>+360(SB)/8, $0x7ff8000000000000
+DATA sigmoidF64NEONConstants<>+368(SB)/8, $0x4043000000000000
+DATA sigmoidF64NEONConstants<>+376(SB)/8, $0x4043000000000000
+GLOBL sigmoidF64NEONConstants<>(SB), RODATA|NOPTR, $384
 
 // func expF64NEON(dst []float64, a []float64)
 TEXT ·expF64NEON(SB), NOSPLIT, $0-48
@@ -326,385 +336,619 @@ TEXT ·expF64NEON(SB), NOSPLIT, $0-48
 	WORD $0x3dc028aa // ldr q10, [x5, #160]
 	WORD $0x3dc02cab // ldr q11, [x5, #176]
 	WORD $0x3dc030ac // ldr q12, [x5, #192]
-	WORD $0x3dc034ad // ldr q13, [x5, #208]
 	SUBS $8, R0, R0
 	BLT single
 many:
-	WORD $0x3dc0004e // ldr q14, [x2]
-	WORD $0x3dc0044f // ldr q15, [x2, #16]
-	WORD $0x6eeee410 // fcmgt v16.2d, v0.2d, v14.2d
-	WORD $0x6eefe411 // fcmgt v17.2d, v0.2d, v15.2d
-	WORD $0x6e6e1c10 // bsl v16.16b, v0.16b, v14.16b
-	WORD $0x6e6f1c11 // bsl v17.16b, v0.16b, v15.16b
-	WORD $0x6ee1e612 // fcmgt v18.2d, v16.2d, v1.2d
-	WORD $0x6ee1e633 // fcmgt v19.2d, v17.2d, v1.2d
-	WORD $0x6e701c32 // bsl v18.16b, v1.16b, v16.16b
-	WORD $0x6e711c33 // bsl v19.16b, v1.16b, v17.16b
-	WORD $0x4ea31c71 // mov v17.16b, v3.16b
-	WORD $0x4ea31c70 // mov v16.16b, v3.16b
-	WORD $0x4e62ce51 // fmla v17.2d, v18.2d, v2.2d
-	WORD $0x4e62ce70 // fmla v16.2d, v19.2d, v2.2d
-	WORD $0x4ee3d634 // fsub v20.2d, v17.2d, v3.2d
-	WORD $0x4ee3d615 // fsub v21.2d, v16.2d, v3.2d
-	WORD $0x4ee4ce92 // fmls v18.2d, v20.2d, v4.2d
-	WORD $0x4ee4ceb3 // fmls v19.2d, v21.2d, v4.2d
-	WORD $0x4eb21e56 // mov v22.16b, v18.16b
-	WORD $0x4eb31e77 // mov v23.16b, v19.16b
-	WORD $0x4ee5ce96 // fmls v22.2d, v20.2d, v5.2d
-	WORD $0x4ee5ceb7 // fmls v23.2d, v21.2d, v5.2d
-	WORD $0x4ef6d652 // fsub v18.2d, v18.2d, v22.2d
-	WORD $0x4ef7d673 // fsub v19.2d, v19.2d, v23.2d
-	WORD $0x4ee5ce92 // fmls v18.2d, v20.2d, v5.2d
-	WORD $0x4ee5ceb3 // fmls v19.2d, v21.2d, v5.2d
-	WORD $0x4e72d6d5 // fadd v21.2d, v22.2d, v18.2d
-	WORD $0x4e73d6f4 // fadd v20.2d, v23.2d, v19.2d
-	WORD $0x4ef5d6d6 // fsub v22.2d, v22.2d, v21.2d
-	WORD $0x4ef4d6f7 // fsub v23.2d, v23.2d, v20.2d
-	WORD $0x4e72d6d2 // fadd v18.2d, v22.2d, v18.2d
-	WORD $0x4e73d6f3 // fadd v19.2d, v23.2d, v19.2d
-	WORD $0x4ea71cf7 // mov v23.16b, v7.16b
+	WORD $0x3dc0004d // ldr q13, [x2]
+	WORD $0x3dc0044e // ldr q14, [x2, #16]
+	WORD $0x4e201daf // and v15.16b, v13.16b, v0.16b
+	WORD $0x4e201dd0 // and v16.16b, v14.16b, v0.16b
+	WORD $0x6f6005ef // ushr v15.2d, v15.2d, #32
+	WORD $0x6f600610 // ushr v16.2d, v16.2d, #32
+	WORD $0x6eb065ef // umax v15.4s, v15.4s, v16.4s
+	WORD $0x4ea21c50 // mov v16.16b, v2.16b
+	WORD $0x4ea21c51 // mov v17.16b, v2.16b
+	WORD $0x4e61cdb0 // fmla v16.2d, v13.2d, v1.2d
+	WORD $0x4e61cdd1 // fmla v17.2d, v14.2d, v1.2d
+	WORD $0x4ee2d612 // fsub v18.2d, v16.2d, v2.2d
+	WORD $0x4ee2d633 // fsub v19.2d, v17.2d, v2.2d
+	WORD $0x4ee3ce4d // fmls v13.2d, v18.2d, v3.2d
+	WORD $0x4ee3ce6e // fmls v14.2d, v19.2d, v3.2d
+	WORD $0x4ead1db4 // mov v20.16b, v13.16b
+	WORD $0x4eae1dd5 // mov v21.16b, v14.16b
+	WORD $0x4ee4ce54 // fmls v20.2d, v18.2d, v4.2d
+	WORD $0x4ee4ce75 // fmls v21.2d, v19.2d, v4.2d
+	WORD $0x4ef4d5ad // fsub v13.2d, v13.2d, v20.2d
+	WORD $0x4ef5d5ce // fsub v14.2d, v14.2d, v21.2d
+	WORD $0x4ee4ce4d // fmls v13.2d, v18.2d, v4.2d
+	WORD $0x4ee4ce6e // fmls v14.2d, v19.2d, v4.2d
+	WORD $0x4e6dd693 // fadd v19.2d, v20.2d, v13.2d
+	WORD $0x4e6ed6b2 // fadd v18.2d, v21.2d, v14.2d
+	WORD $0x4ef3d694 // fsub v20.2d, v20.2d, v19.2d
+	WORD $0x4ef2d6b5 // fsub v21.2d, v21.2d, v18.2d
+	WORD $0x4e6dd68d // fadd v13.2d, v20.2d, v13.2d
+	WORD $0x4e6ed6ae // fadd v14.2d, v21.2d, v14.2d
+	WORD $0x4ea61cd5 // mov v21.16b, v6.16b
+	WORD $0x4ea61cd4 // mov v20.16b, v6.16b
+	WORD $0x4e73ccb5 // fmla v21.2d, v5.2d, v19.2d
+	WORD $0x4e72ccb4 // fmla v20.2d, v5.2d, v18.2d
 	WORD $0x4ea71cf6 // mov v22.16b, v7.16b
-	WORD $0x4e75ccd7 // fmla v23.2d, v6.2d, v21.2d
-	WORD $0x4e74ccd6 // fmla v22.2d, v6.2d, v20.2d
-	WORD $0x4ea81d18 // mov v24.16b, v8.16b
-	WORD $0x4ea81d19 // mov v25.16b, v8.16b
-	WORD $0x4e75cef8 // fmla v24.2d, v23.2d, v21.2d
-	WORD $0x4e74ced9 // fmla v25.2d, v22.2d, v20.2d
-	WORD $0x4ea91d36 // mov v22.16b, v9.16b
+	WORD $0x4ea71cf7 // mov v23.16b, v7.16b
+	WORD $0x4e73ceb6 // fmla v22.2d, v21.2d, v19.2d
+	WORD $0x4e72ce97 // fmla v23.2d, v20.2d, v18.2d
+	WORD $0x4ea81d14 // mov v20.16b, v8.16b
+	WORD $0x4ea81d15 // mov v21.16b, v8.16b
+	WORD $0x4e73ced4 // fmla v20.2d, v22.2d, v19.2d
+	WORD $0x4e72cef5 // fmla v21.2d, v23.2d, v18.2d
 	WORD $0x4ea91d37 // mov v23.16b, v9.16b
-	WORD $0x4e75cf16 // fmla v22.2d, v24.2d, v21.2d
-	WORD $0x4e74cf37 // fmla v23.2d, v25.2d, v20.2d
-	WORD $0x4eaa1d59 // mov v25.16b, v10.16b
-	WORD $0x4eaa1d58 // mov v24.16b, v10.16b
-	WORD $0x4e75ced9 // fmla v25.2d, v22.2d, v21.2d
-	WORD $0x4e74cef8 // fmla v24.2d, v23.2d, v20.2d
-	WORD $0x4eab1d77 // mov v23.16b, v11.16b
-	WORD $0x4eab1d76 // mov v22.16b, v11.16b
-	WORD $0x4e75cf37 // fmla v23.2d, v25.2d, v21.2d
-	WORD $0x4e74cf16 // fmla v22.2d, v24.2d, v20.2d
-	WORD $0x6e75deb8 // fmul v24.2d, v21.2d, v21.2d
-	WORD $0x6e74de99 // fmul v25.2d, v20.2d, v20.2d
-	WORD $0x4eb21e5a // mov v26.16b, v18.16b
-	WORD $0x4eb31e7b // mov v27.16b, v19.16b
-	WORD $0x4e75ce5a // fmla v26.2d, v18.2d, v21.2d
-	WORD $0x4e74ce7b // fmla v27.2d, v19.2d, v20.2d
-	WORD $0x4e77cf1a // fmla v26.2d, v24.2d, v23.2d
-	WORD $0x4e76cf3b // fmla v27.2d, v25.2d, v22.2d
-	WORD $0x4e2c1e36 // and v22.16b, v17.16b, v12.16b
-	WORD $0x4e2c1e19 // and v25.16b, v16.16b, v12.16b
-	WORD $0x4e083ec6 // mov x6, v22.d[0]
-	WORD $0x4e083f27 // mov x7, v25.d[0]
-	WORD $0x4e183ec8 // mov x8, v22.d[1]
-	WORD $0x4e183f29 // mov x9, v25.d[1]
-	WORD $0xfc667879 // ldr d25, [x3, x6, lsl #3]
-	WORD $0xfc677876 // ldr d22, [x3, x7, lsl #3]
-	WORD $0xfc687877 // ldr d23, [x3, x8, lsl #3]
-	WORD $0xfc697878 // ldr d24, [x3, x9, lsl #3]
-	WORD $0x4ed73b37 // zip1 v23.2d, v25.2d, v23.2d
-	WORD $0x4ed83ad8 // zip1 v24.2d, v22.2d, v24.2d
-	WORD $0x4e2c1e36 // and v22.16b, v17.16b, v12.16b
-	WORD $0x4e2c1e19 // and v25.16b, v16.16b, v12.16b
-	WORD $0x4e083ec9 // mov x9, v22.d[0]
-	WORD $0x4e083f28 // mov x8, v25.d[0]
-	WORD $0x4e183ec7 // mov x7, v22.d[1]
-	WORD $0x4e183f26 // mov x6, v25.d[1]
-	WORD $0xfc697899 // ldr d25, [x4, x9, lsl #3]
-	WORD $0xfc687896 // ldr d22, [x4, x8, lsl #3]
-	WORD $0xfc677893 // ldr d19, [x4, x7, lsl #3]
-	WORD $0xfc667892 // ldr d18, [x4, x6, lsl #3]
-	WORD $0x4ed33b33 // zip1 v19.2d, v25.2d, v19.2d
-	WORD $0x4ed23ad2 // zip1 v18.2d, v22.2d, v18.2d
-	WORD $0x4eb71ef6 // mov v22.16b, v23.16b
-	WORD $0x4eb81f19 // mov v25.16b, v24.16b
-	WORD $0x4e75cef6 // fmla v22.2d, v23.2d, v21.2d
-	WORD $0x4e74cf19 // fmla v25.2d, v24.2d, v20.2d
-	WORD $0x4ef6d6fc // fsub v28.2d, v23.2d, v22.2d
-	WORD $0x4ef9d71d // fsub v29.2d, v24.2d, v25.2d
-	WORD $0x4e75cefc // fmla v28.2d, v23.2d, v21.2d
-	WORD $0x4e74cf1d // fmla v29.2d, v24.2d, v20.2d
-	WORD $0x4eb31e7e // mov v30.16b, v19.16b
-	WORD $0x4eb21e5f // mov v31.16b, v18.16b
-	WORD $0x4e75ce7e // fmla v30.2d, v19.2d, v21.2d
-	WORD $0x4e74ce5f // fmla v31.2d, v18.2d, v20.2d
-	WORD $0x4e7ed79e // fadd v30.2d, v28.2d, v30.2d
-	WORD $0x4e7fd7bf // fadd v31.2d, v29.2d, v31.2d
-	WORD $0x4e7acefe // fmla v30.2d, v23.2d, v26.2d
-	WORD $0x4e7bcf1f // fmla v31.2d, v24.2d, v27.2d
-	WORD $0x4e2d1e31 // and v17.16b, v17.16b, v13.16b
-	WORD $0x4e2d1e10 // and v16.16b, v16.16b, v13.16b
+	WORD $0x4ea91d36 // mov v22.16b, v9.16b
+	WORD $0x4e73ce97 // fmla v23.2d, v20.2d, v19.2d
+	WORD $0x4e72ceb6 // fmla v22.2d, v21.2d, v18.2d
+	WORD $0x4eaa1d55 // mov v21.16b, v10.16b
+	WORD $0x4eaa1d54 // mov v20.16b, v10.16b
+	WORD $0x4e73cef5 // fmla v21.2d, v23.2d, v19.2d
+	WORD $0x4e72ced4 // fmla v20.2d, v22.2d, v18.2d
+	WORD $0x6e73de76 // fmul v22.2d, v19.2d, v19.2d
+	WORD $0x6e72de57 // fmul v23.2d, v18.2d, v18.2d
+	WORD $0x4ead1db8 // mov v24.16b, v13.16b
+	WORD $0x4eae1dd9 // mov v25.16b, v14.16b
+	WORD $0x4e73cdb8 // fmla v24.2d, v13.2d, v19.2d
+	WORD $0x4e72cdd9 // fmla v25.2d, v14.2d, v18.2d
+	WORD $0x4e75ced8 // fmla v24.2d, v22.2d, v21.2d
+	WORD $0x4e74cef9 // fmla v25.2d, v23.2d, v20.2d
+	WORD $0x4e2b1e14 // and v20.16b, v16.16b, v11.16b
+	WORD $0x4e2b1e37 // and v23.16b, v17.16b, v11.16b
+	WORD $0x4e083e86 // mov x6, v20.d[0]
+	WORD $0x4e083ee7 // mov x7, v23.d[0]
+	WORD $0x4e183e88 // mov x8, v20.d[1]
+	WORD $0x4e183ee9 // mov x9, v23.d[1]
+	WORD $0xfc667877 // ldr d23, [x3, x6, lsl #3]
+	WORD $0xfc677874 // ldr d20, [x3, x7, lsl #3]
+	WORD $0xfc687875 // ldr d21, [x3, x8, lsl #3]
+	WORD $0xfc697876 // ldr d22, [x3, x9, lsl #3]
+	WORD $0x4ed53af5 // zip1 v21.2d, v23.2d, v21.2d
+	WORD $0x4ed63a96 // zip1 v22.2d, v20.2d, v22.2d
+	WORD $0x4e2b1e14 // and v20.16b, v16.16b, v11.16b
+	WORD $0x4e2b1e37 // and v23.16b, v17.16b, v11.16b
+	WORD $0x4e083e89 // mov x9, v20.d[0]
+	WORD $0x4e083ee8 // mov x8, v23.d[0]
+	WORD $0x4e183e87 // mov x7, v20.d[1]
+	WORD $0x4e183ee6 // mov x6, v23.d[1]
+	WORD $0xfc697897 // ldr d23, [x4, x9, lsl #3]
+	WORD $0xfc687894 // ldr d20, [x4, x8, lsl #3]
+	WORD $0xfc67788e // ldr d14, [x4, x7, lsl #3]
+	WORD $0xfc66788d // ldr d13, [x4, x6, lsl #3]
+	WORD $0x4ece3aee // zip1 v14.2d, v23.2d, v14.2d
+	WORD $0x4ecd3a8d // zip1 v13.2d, v20.2d, v13.2d
+	WORD $0x4eb51eb4 // mov v20.16b, v21.16b
+	WORD $0x4eb61ed7 // mov v23.16b, v22.16b
+	WORD $0x4e73ceb4 // fmla v20.2d, v21.2d, v19.2d
+	WORD $0x4e72ced7 // fmla v23.2d, v22.2d, v18.2d
+	WORD $0x4ef4d6ba // fsub v26.2d, v21.2d, v20.2d
+	WORD $0x4ef7d6db // fsub v27.2d, v22.2d, v23.2d
+	WORD $0x4e73ceba // fmla v26.2d, v21.2d, v19.2d
+	WORD $0x4e72cedb // fmla v27.2d, v22.2d, v18.2d
+	WORD $0x4eae1ddc // mov v28.16b, v14.16b
+	WORD $0x4ead1dbd // mov v29.16b, v13.16b
+	WORD $0x4e73cddc // fmla v28.2d, v14.2d, v19.2d
+	WORD $0x4e72cdbd // fmla v29.2d, v13.2d, v18.2d
+	WORD $0x4e7cd75c // fadd v28.2d, v26.2d, v28.2d
+	WORD $0x4e7dd77d // fadd v29.2d, v27.2d, v29.2d
+	WORD $0x4e78cebc // fmla v28.2d, v21.2d, v24.2d
+	WORD $0x4e79cedd // fmla v29.2d, v22.2d, v25.2d
+	WORD $0x4e7cd69c // fadd v28.2d, v20.2d, v28.2d
+	WORD $0x4e7dd6fd // fadd v29.2d, v23.2d, v29.2d
+	WORD $0x4e2c1e10 // and v16.16b, v16.16b, v12.16b
+	WORD $0x4e2c1e31 // and v17.16b, v17.16b, v12.16b
+	WORD $0x4f705610 // shl v16.2d, v16.2d, #48
 	WORD $0x4f705631 // shl v17.2d, v17.2d, #48
-	WORD $0x4f705610 // shl v16.2d, v16.2d, #48
-	WORD $0x4e7ed6db // fadd v27.2d, v22.2d, v30.2d
-	WORD $0x4e7fd738 // fadd v24.2d, v25.2d, v31.2d
-	WORD $0x4ef1877b // add v27.2d, v27.2d, v17.2d
-	WORD $0x4ef08718 // add v24.2d, v24.2d, v16.2d
-	WORD $0x3dc038ba // ldr q26, [x5, #224]
-	WORD $0x3dc038b7 // ldr q23, [x5, #224]
-	WORD $0x6ef18751 // sub v17.2d, v26.2d, v17.2d
-	WORD $0x6ef086f0 // sub v16.2d, v23.2d, v16.2d
-	WORD $0x4e76d637 // fadd v23.2d, v17.2d, v22.2d
-	WORD $0x4e79d61a // fadd v26.2d, v16.2d, v25.2d
-	WORD $0x4ef7d63d // fsub v29.2d, v17.2d, v23.2d
-	WORD $0x4efad61c // fsub v28.2d, v16.2d, v26.2d
-	WORD $0x4e76d7b6 // fadd v22.2d, v29.2d, v22.2d
-	WORD $0x4e79d799 // fadd v25.2d, v28.2d, v25.2d
-	WORD $0x4e7ed6de // fadd v30.2d, v22.2d, v30.2d
-	WORD $0x4e7fd73f // fadd v31.2d, v25.2d, v31.2d
-	WORD $0x4e7ed6fe // fadd v30.2d, v23.2d, v30.2d
-	WORD $0x4e7fd75f // fadd v31.2d, v26.2d, v31.2d
-	WORD $0x3dc038ba // ldr q26, [x5, #224]
-	WORD $0x3dc038b7 // ldr q23, [x5, #224]
-	WORD $0x4efb375a // cmgt v26.2d, v26.2d, v27.2d
-	WORD $0x4ef836f7 // cmgt v23.2d, v23.2d, v24.2d
-	WORD $0x3dc03cb9 // ldr q25, [x5, #240]
-	WORD $0x3dc03cb6 // ldr q22, [x5, #240]
-	WORD $0x4ef93779 // cmgt v25.2d, v27.2d, v25.2d
-	WORD $0x4ef63716 // cmgt v22.2d, v24.2d, v22.2d
-	WORD $0x6ef187d1 // sub v17.2d, v30.2d, v17.2d
-	WORD $0x6ef087f0 // sub v16.2d, v31.2d, v16.2d
-	WORD $0x6e7b1e3a // bsl v26.16b, v17.16b, v27.16b
-	WORD $0x6e781e17 // bsl v23.16b, v16.16b, v24.16b
-	WORD $0x3dc040b8 // ldr q24, [x5, #256]
-	WORD $0x3dc040b0 // ldr q16, [x5, #256]
-	WORD $0x6e7a1f19 // bsl v25.16b, v24.16b, v26.16b
-	WORD $0x6e771e16 // bsl v22.16b, v16.16b, v23.16b
-	WORD $0x4e6ee5ce // fcmeq v14.2d, v14.2d, v14.2d
-	WORD $0x4e6fe5ef // fcmeq v15.2d, v15.2d, v15.2d
-	WORD $0x3dc044b7 // ldr q23, [x5, #272]
-	WORD $0x3dc044b0 // ldr q16, [x5, #272]
-	WORD $0x6e771f2e // bsl v14.16b, v25.16b, v23.16b
-	WORD $0x6e701ecf // bsl v15.16b, v22.16b, v16.16b
-	WORD $0x3d80002e // str q14, [x1]
-	WORD $0x3d80042f // str q15, [x1, #16]
-	WORD $0x3dc0084f // ldr q15, [x2, #32]
-	WORD $0x3dc00c4e // ldr q14, [x2, #48]
-	WORD $0x6eefe410 // fcmgt v16.2d, v0.2d, v15.2d
-	WORD $0x6eeee416 // fcmgt v22.2d, v0.2d, v14.2d
-	WORD $0x6e6f1c10 // bsl v16.16b, v0.16b, v15.16b
-	WORD $0x6e6e1c16 // bsl v22.16b, v0.16b, v14.16b
-	WORD $0x6ee1e617 // fcmgt v23.2d, v16.2d, v1.2d
-	WORD $0x6ee1e6d9 // fcmgt v25.2d, v22.2d, v1.2d
-	WORD $0x6e701c37 // bsl v23.16b, v1.16b, v16.16b
-	WORD $0x6e761c39 // bsl v25.16b, v1.16b, v22.16b
-	WORD $0x4ea31c76 // mov v22.16b, v3.16b
-	WORD $0x4ea31c70 // mov v16.16b, v3.16b
-	WORD $0x4e62cef6 // fmla v22.2d, v23.2d, v2.2d
-	WORD $0x4e62cf30 // fmla v16.2d, v25.2d, v2.2d
-	WORD $0x4ee3d6da // fsub v26.2d, v22.2d, v3.2d
-	WORD $0x4ee3d618 // fsub v24.2d, v16.2d, v3.2d
-	WORD $0x4ee4cf57 // fmls v23.2d, v26.2d, v4.2d
-	WORD $0x4ee4cf19 // fmls v25.2d, v24.2d, v4.2d
-	WORD $0x4eb71efb // mov v27.16b, v23.16b
-	WORD $0x4eb91f31 // mov v17.16b, v25.16b
-	WORD $0x4ee5cf5b // fmls v27.2d, v26.2d, v5.2d
-	WORD $0x4ee5cf11 // fmls v17.2d, v24.2d, v5.2d
-	WORD $0x4efbd6f7 // fsub v23.2d, v23.2d, v27.2d
-	WORD $0x4ef1d739 // fsub v25.2d, v25.2d, v17.2d
-	WORD $0x4ee5cf57 // fmls v23.2d, v26.2d, v5.2d
-	WORD $0x4ee5cf19 // fmls v25.2d, v24.2d, v5.2d
-	WORD $0x4e77d778 // fadd v24.2d, v27.2d, v23.2d
-	WORD $0x4e79d63a // fadd v26.2d, v17.2d, v25.2d
-	WORD $0x4ef8d77b // fsub v27.2d, v27.2d, v24.2d
-	WORD $0x4efad631 // fsub v17.2d, v17.2d, v26.2d
-	WORD $0x4e77d777 // fadd v23.2d, v27.2d, v23.2d
-	WORD $0x4e79d639 // fadd v25.2d, v17.2d, v25.2d
-	WORD $0x4ea71cf1 // mov v17.16b, v7.16b
+	WORD $0x4ef08790 // add v16.2d, v28.2d, v16.2d
+	WORD $0x4ef187b1 // add v17.2d, v29.2d, v17.2d
+	WORD $0x3dc0085d // ldr q29, [x2, #32]
+	WORD $0x3dc00c5c // ldr q28, [x2, #48]
+	WORD $0x4e201fb7 // and v23.16b, v29.16b, v0.16b
+	WORD $0x4e201f94 // and v20.16b, v28.16b, v0.16b
+	WORD $0x6f6006f7 // ushr v23.2d, v23.2d, #32
+	WORD $0x6f600694 // ushr v20.2d, v20.2d, #32
+	WORD $0x6eb765ef // umax v15.4s, v15.4s, v23.4s
+	WORD $0x6eb465ef // umax v15.4s, v15.4s, v20.4s
+	WORD $0x4ea21c54 // mov v20.16b, v2.16b
+	WORD $0x4ea21c57 // mov v23.16b, v2.16b
+	WORD $0x4e61cfb4 // fmla v20.2d, v29.2d, v1.2d
+	WORD $0x4e61cf97 // fmla v23.2d, v28.2d, v1.2d
+	WORD $0x4ee2d699 // fsub v25.2d, v20.2d, v2.2d
+	WORD $0x4ee2d6f6 // fsub v22.2d, v23.2d, v2.2d
+	WORD $0x4ee3cf3d // fmls v29.2d, v25.2d, v3.2d
+	WORD $0x4ee3cedc // fmls v28.2d, v22.2d, v3.2d
+	WORD $0x4ebd1fb8 // mov v24.16b, v29.16b
+	WORD $0x4ebc1f95 // mov v21.16b, v28.16b
+	WORD $0x4ee4cf38 // fmls v24.2d, v25.2d, v4.2d
+	WORD $0x4ee4ced5 // fmls v21.2d, v22.2d, v4.2d
+	WORD $0x4ef8d7bd // fsub v29.2d, v29.2d, v24.2d
+	WORD $0x4ef5d79c // fsub v28.2d, v28.2d, v21.2d
+	WORD $0x4ee4cf3d // fmls v29.2d, v25.2d, v4.2d
+	WORD $0x4ee4cedc // fmls v28.2d, v22.2d, v4.2d
+	WORD $0x4e7dd716 // fadd v22.2d, v24.2d, v29.2d
+	WORD $0x4e7cd6b9 // fadd v25.2d, v21.2d, v28.2d
+	WORD $0x4ef6d718 // fsub v24.2d, v24.2d, v22.2d
+	WORD $0x4ef9d6b5 // fsub v21.2d, v21.2d, v25.2d
+	WORD $0x4e7dd71d // fadd v29.2d, v24.2d, v29.2d
+	WORD $0x4e7cd6bc // fadd v28.2d, v21.2d, v28.2d
+	WORD $0x4ea61cd5 // mov v21.16b, v6.16b
+	WORD $0x4ea61cd8 // mov v24.16b, v6.16b
+	WORD $0x4e76ccb5 // fmla v21.2d, v5.2d, v22.2d
+	WORD $0x4e79ccb8 // fmla v24.2d, v5.2d, v25.2d
 	WORD $0x4ea71cfb // mov v27.16b, v7.16b
-	WORD $0x4e78ccd1 // fmla v17.2d, v6.2d, v24.2d
-	WORD $0x4e7accdb // fmla v27.2d, v6.2d, v26.2d
-	WORD $0x4ea81d1f // mov v31.16b, v8.16b
-	WORD $0x4ea81d1e // mov v30.16b, v8.16b
-	WORD $0x4e78ce3f // fmla v31.2d, v17.2d, v24.2d
-	WORD $0x4e7acf7e // fmla v30.2d, v27.2d, v26.2d
+	WORD $0x4ea71cfa // mov v26.16b, v7.16b
+	WORD $0x4e76cebb // fmla v27.2d, v21.2d, v22.2d
+	WORD $0x4e79cf1a // fmla v26.2d, v24.2d, v25.2d
+	WORD $0x4ea81d18 // mov v24.16b, v8.16b
+	WORD $0x4ea81d15 // mov v21.16b, v8.16b
+	WORD $0x4e76cf78 // fmla v24.2d, v27.2d, v22.2d
+	WORD $0x4e79cf55 // fmla v21.2d, v26.2d, v25.2d
+	WORD $0x4ea91d3a // mov v26.16b, v9.16b
 	WORD $0x4ea91d3b // mov v27.16b, v9.16b
-	WORD $0x4ea91d31 // mov v17.16b, v9.16b
-	WORD $0x4e78cffb // fmla v27.2d, v31.2d, v24.2d
-	WORD $0x4e7acfd1 // fmla v17.2d, v30.2d, v26.2d
-	WORD $0x4eaa1d5e // mov v30.16b, v10.16b
-	WORD $0x4eaa1d5f // mov v31.16b, v10.16b
-	WORD $0x4e78cf7e // fmla v30.2d, v27.2d, v24.2d
-	WORD $0x4e7ace3f // fmla v31.2d, v17.2d, v26.2d
-	WORD $0x4eab1d71 // mov v17.16b, v11.16b
-	WORD $0x4eab1d7b // mov v27.16b, v11.16b
-	WORD $0x4e78cfd1 // fmla v17.2d, v30.2d, v24.2d
-	WORD $0x4e7acffb // fmla v27.2d, v31.2d, v26.2d
-	WORD $0x6e78df1f // fmul v31.2d, v24.2d, v24.2d
-	WORD $0x6e7adf5e // fmul v30.2d, v26.2d, v26.2d
-	WORD $0x4eb71efc // mov v28.16b, v23.16b
-	WORD $0x4eb91f3d // mov v29.16b, v25.16b
-	WORD $0x4e78cefc // fmla v28.2d, v23.2d, v24.2d
-	WORD $0x4e7acf3d // fmla v29.2d, v25.2d, v26.2d
-	WORD $0x4e71cffc // fmla v28.2d, v31.2d, v17.2d
-	WORD $0x4e7bcfdd // fmla v29.2d, v30.2d, v27.2d
-	WORD $0x4e2c1edb // and v27.16b, v22.16b, v12.16b
-	WORD $0x4e2c1e1e // and v30.16b, v16.16b, v12.16b
-	WORD $0x4e083f66 // mov x6, v27.d[0]
-	WORD $0x4e083fc7 // mov x7, v30.d[0]
-	WORD $0x4e183f68 // mov x8, v27.d[1]
-	WORD $0x4e183fc9 // mov x9, v30.d[1]
-	WORD $0xfc66787e // ldr d30, [x3, x6, lsl #3]
-	WORD $0xfc67787b // ldr d27, [x3, x7, lsl #3]
-	WORD $0xfc687871 // ldr d17, [x3, x8, lsl #3]
-	WORD $0xfc69787f // ldr d31, [x3, x9, lsl #3]
-	WORD $0x4ed13bd1 // zip1 v17.2d, v30.2d, v17.2d
-	WORD $0x4edf3b7f // zip1 v31.2d, v27.2d, v31.2d
-	WORD $0x4e2c1edb // and v27.16b, v22.16b, v12.16b
-	WORD $0x4e2c1e1e // and v30.16b, v16.16b, v12.16b
-	WORD $0x4e083f69 // mov x9, v27.d[0]
-	WORD $0x4e083fc8 // mov x8, v30.d[0]
-	WORD $0x4e183f67 // mov x7, v27.d[1]
-	WORD $0x4e183fc6 // mov x6, v30.d[1]
-	WORD $0xfc69789e // ldr d30, [x4, x9, lsl #3]
-	WORD $0xfc68789b // ldr d27, [x4, x8, lsl #3]
-	WORD $0xfc677899 // ldr d25, [x4, x7, lsl #3]
-	WORD $0xfc667897 // ldr d23, [x4, x6, lsl #3]
-	WORD $0x4ed93bd9 // zip1 v25.2d, v30.2d, v25.2d
-	WORD $0x4ed73b77 // zip1 v23.2d, v27.2d, v23.2d
-	WORD $0x4eb11e3b // mov v27.16b, v17.16b
-	WORD $0x4ebf1ffe // mov v30.16b, v31.16b
-	WORD $0x4e78ce3b // fmla v27.2d, v17.2d, v24.2d
-	WORD $0x4e7acffe // fmla v30.2d, v31.2d, v26.2d
-	WORD $0x4efbd634 // fsub v20.2d, v17.2d, v27.2d
-	WORD $0x4efed7f2 // fsub v18.2d, v31.2d, v30.2d
-	WORD $0x4e78ce34 // fmla v20.2d, v17.2d, v24.2d
-	WORD $0x4e7acff2 // fmla v18.2d, v31.2d, v26.2d
-	WORD $0x4eb91f35 // mov v21.16b, v25.16b
-	WORD $0x4eb71ef3 // mov v19.16b, v23.16b
-	WORD $0x4e78cf35 // fmla v21.2d, v25.2d, v24.2d
-	WORD $0x4e7acef3 // fmla v19.2d, v23.2d, v26.2d
-	WORD $0x4e75d695 // fadd v21.2d, v20.2d, v21.2d
-	WORD $0x4e73d653 // fadd v19.2d, v18.2d, v19.2d
-	WORD $0x4e7cce35 // fmla v21.2d, v17.2d, v28.2d
-	WORD $0x4e7dcff3 // fmla v19.2d, v31.2d, v29.2d
-	WORD $0x4e2d1ed6 // and v22.16b, v22.16b, v13.16b
-	WORD $0x4e2d1e10 // and v16.16b, v16.16b, v13.16b
-	WORD $0x4f7056d6 // shl v22.2d, v22.2d, #48
-	WORD $0x4f705610 // shl v16.2d, v16.2d, #48
-	WORD $0x4e75d77d // fadd v29.2d, v27.2d, v21.2d
-	WORD $0x4e73d7df // fadd v31.2d, v30.2d, v19.2d
-	WORD $0x4ef687bd // add v29.2d, v29.2d, v22.2d
-	WORD $0x4ef087ff // add v31.2d, v31.2d, v16.2d
-	WORD $0x3dc038bc // ldr q28, [x5, #224]
-	WORD $0x3dc038b1 // ldr q17, [x5, #224]
-	WORD $0x6ef68796 // sub v22.2d, v28.2d, v22.2d
-	WORD $0x6ef08630 // sub v16.2d, v17.2d, v16.2d
-	WORD $0x4e7bd6d1 // fadd v17.2d, v22.2d, v27.2d
-	WORD $0x4e7ed61c // fadd v28.2d, v16.2d, v30.2d
-	WORD $0x4ef1d6d2 // fsub v18.2d, v22.2d, v17.2d
-	WORD $0x4efcd614 // fsub v20.2d, v16.2d, v28.2d
-	WORD $0x4e7bd65b // fadd v27.2d, v18.2d, v27.2d
-	WORD $0x4e7ed69e // fadd v30.2d, v20.2d, v30.2d
-	WORD $0x4e75d775 // fadd v21.2d, v27.2d, v21.2d
-	WORD $0x4e73d7d3 // fadd v19.2d, v30.2d, v19.2d
-	WORD $0x4e75d635 // fadd v21.2d, v17.2d, v21.2d
-	WORD $0x4e73d793 // fadd v19.2d, v28.2d, v19.2d
-	WORD $0x3dc038bc // ldr q28, [x5, #224]
-	WORD $0x3dc038b1 // ldr q17, [x5, #224]
-	WORD $0x4efd379c // cmgt v28.2d, v28.2d, v29.2d
-	WORD $0x4eff3631 // cmgt v17.2d, v17.2d, v31.2d
-	WORD $0x3dc03cbe // ldr q30, [x5, #240]
-	WORD $0x3dc03cbb // ldr q27, [x5, #240]
-	WORD $0x4efe37be // cmgt v30.2d, v29.2d, v30.2d
-	WORD $0x4efb37fb // cmgt v27.2d, v31.2d, v27.2d
-	WORD $0x6ef686b6 // sub v22.2d, v21.2d, v22.2d
-	WORD $0x6ef08670 // sub v16.2d, v19.2d, v16.2d
-	WORD $0x6e7d1edc // bsl v28.16b, v22.16b, v29.16b
-	WORD $0x6e7f1e11 // bsl v17.16b, v16.16b, v31.16b
-	WORD $0x3dc040bf // ldr q31, [x5, #256]
-	WORD $0x3dc040b0 // ldr q16, [x5, #256]
-	WORD $0x6e7c1ffe // bsl v30.16b, v31.16b, v28.16b
-	WORD $0x6e711e1b // bsl v27.16b, v16.16b, v17.16b
-	WORD $0x4e6fe5ef // fcmeq v15.2d, v15.2d, v15.2d
-	WORD $0x4e6ee5ce // fcmeq v14.2d, v14.2d, v14.2d
-	WORD $0x3dc044b1 // ldr q17, [x5, #272]
-	WORD $0x3dc044b0 // ldr q16, [x5, #272]
-	WORD $0x6e711fcf // bsl v15.16b, v30.16b, v17.16b
-	WORD $0x6e701f6e // bsl v14.16b, v27.16b, v16.16b
-	WORD $0x3d80082f // str q15, [x1, #32]
-	WORD $0x3d800c2e // str q14, [x1, #48]
+	WORD $0x4e76cf1a // fmla v26.2d, v24.2d, v22.2d
+	WORD $0x4e79cebb // fmla v27.2d, v21.2d, v25.2d
+	WORD $0x4eaa1d55 // mov v21.16b, v10.16b
+	WORD $0x4eaa1d58 // mov v24.16b, v10.16b
+	WORD $0x4e76cf55 // fmla v21.2d, v26.2d, v22.2d
+	WORD $0x4e79cf78 // fmla v24.2d, v27.2d, v25.2d
+	WORD $0x6e76dedb // fmul v27.2d, v22.2d, v22.2d
+	WORD $0x6e79df3a // fmul v26.2d, v25.2d, v25.2d
+	WORD $0x4ebd1fb2 // mov v18.16b, v29.16b
+	WORD $0x4ebc1f8d // mov v13.16b, v28.16b
+	WORD $0x4e76cfb2 // fmla v18.2d, v29.2d, v22.2d
+	WORD $0x4e79cf8d // fmla v13.2d, v28.2d, v25.2d
+	WORD $0x4e75cf72 // fmla v18.2d, v27.2d, v21.2d
+	WORD $0x4e78cf4d // fmla v13.2d, v26.2d, v24.2d
+	WORD $0x4e2b1e98 // and v24.16b, v20.16b, v11.16b
+	WORD $0x4e2b1efa // and v26.16b, v23.16b, v11.16b
+	WORD $0x4e083f06 // mov x6, v24.d[0]
+	WORD $0x4e083f47 // mov x7, v26.d[0]
+	WORD $0x4e183f08 // mov x8, v24.d[1]
+	WORD $0x4e183f49 // mov x9, v26.d[1]
+	WORD $0xfc66787a // ldr d26, [x3, x6, lsl #3]
+	WORD $0xfc677878 // ldr d24, [x3, x7, lsl #3]
+	WORD $0xfc687875 // ldr d21, [x3, x8, lsl #3]
+	WORD $0xfc69787b // ldr d27, [x3, x9, lsl #3]
+	WORD $0x4ed53b55 // zip1 v21.2d, v26.2d, v21.2d
+	WORD $0x4edb3b1b // zip1 v27.2d, v24.2d, v27.2d
+	WORD $0x4e2b1e98 // and v24.16b, v20.16b, v11.16b
+	WORD $0x4e2b1efa // and v26.16b, v23.16b, v11.16b
+	WORD $0x4e083f09 // mov x9, v24.d[0]
+	WORD $0x4e083f48 // mov x8, v26.d[0]
+	WORD $0x4e183f07 // mov x7, v24.d[1]
+	WORD $0x4e183f46 // mov x6, v26.d[1]
+	WORD $0xfc69789a // ldr d26, [x4, x9, lsl #3]
+	WORD $0xfc687898 // ldr d24, [x4, x8, lsl #3]
+	WORD $0xfc67789c // ldr d28, [x4, x7, lsl #3]
+	WORD $0xfc66789d // ldr d29, [x4, x6, lsl #3]
+	WORD $0x4edc3b5c // zip1 v28.2d, v26.2d, v28.2d
+	WORD $0x4edd3b1d // zip1 v29.2d, v24.2d, v29.2d
+	WORD $0x4eb51eb8 // mov v24.16b, v21.16b
+	WORD $0x4ebb1f7a // mov v26.16b, v27.16b
+	WORD $0x4e76ceb8 // fmla v24.2d, v21.2d, v22.2d
+	WORD $0x4e79cf7a // fmla v26.2d, v27.2d, v25.2d
+	WORD $0x4ef8d6b3 // fsub v19.2d, v21.2d, v24.2d
+	WORD $0x4efad76e // fsub v14.2d, v27.2d, v26.2d
+	WORD $0x4e76ceb3 // fmla v19.2d, v21.2d, v22.2d
+	WORD $0x4e79cf6e // fmla v14.2d, v27.2d, v25.2d
+	WORD $0x4ebc1f9e // mov v30.16b, v28.16b
+	WORD $0x4ebd1fbf // mov v31.16b, v29.16b
+	WORD $0x4e76cf9e // fmla v30.2d, v28.2d, v22.2d
+	WORD $0x4e79cfbf // fmla v31.2d, v29.2d, v25.2d
+	WORD $0x4e7ed67e // fadd v30.2d, v19.2d, v30.2d
+	WORD $0x4e7fd5df // fadd v31.2d, v14.2d, v31.2d
+	WORD $0x4e72cebe // fmla v30.2d, v21.2d, v18.2d
+	WORD $0x4e6dcf7f // fmla v31.2d, v27.2d, v13.2d
+	WORD $0x4e7ed71e // fadd v30.2d, v24.2d, v30.2d
+	WORD $0x4e7fd75f // fadd v31.2d, v26.2d, v31.2d
+	WORD $0x4e2c1e94 // and v20.16b, v20.16b, v12.16b
+	WORD $0x4e2c1ef7 // and v23.16b, v23.16b, v12.16b
+	WORD $0x4f705694 // shl v20.2d, v20.2d, #48
+	WORD $0x4f7056f7 // shl v23.2d, v23.2d, #48
+	WORD $0x4ef487d4 // add v20.2d, v30.2d, v20.2d
+	WORD $0x4ef787f7 // add v23.2d, v31.2d, v23.2d
+	WORD $0x3dc034bf // ldr q31, [x5, #208]
+	WORD $0x6ebf35ff // cmhi v31.4s, v15.4s, v31.4s
+	WORD $0x6eb0abff // umaxv s31, v31.4s
+	WORD $0x0e043fe6 // mov w6, v31.s[0]
+	CMPW $0, R6
+	BNE doubtful
+	WORD $0x3d800030 // str q16, [x1]
+	WORD $0x3d800431 // str q17, [x1, #16]
+	WORD $0x3d800834 // str q20, [x1, #32]
+	WORD $0x3d800c37 // str q23, [x1, #48]
+going:
 	ADD $64, R1
 	ADD $64, R2
 	SUBS $8, R0, R0
 	BGE many
+	JMP single
+doubtful:
+	WORD $0x3dc00057 // ldr q23, [x2]
+	WORD $0x3dc00454 // ldr q20, [x2, #16]
+	WORD $0x3dc038b1 // ldr q17, [x5, #224]
+	WORD $0x3dc038b0 // ldr q16, [x5, #224]
+	WORD $0x6ef7e63f // fcmgt v31.2d, v17.2d, v23.2d
+	WORD $0x6ef4e60f // fcmgt v15.2d, v16.2d, v20.2d
+	WORD $0x6e771e3f // bsl v31.16b, v17.16b, v23.16b
+	WORD $0x6e741e0f // bsl v15.16b, v16.16b, v20.16b
+	WORD $0x3dc03cb0 // ldr q16, [x5, #240]
+	WORD $0x3dc03cb1 // ldr q17, [x5, #240]
+	WORD $0x6ef0e7fe // fcmgt v30.2d, v31.2d, v16.2d
+	WORD $0x6ef1e5fa // fcmgt v26.2d, v15.2d, v17.2d
+	WORD $0x6e7f1e1e // bsl v30.16b, v16.16b, v31.16b
+	WORD $0x6e6f1e3a // bsl v26.16b, v17.16b, v15.16b
+	WORD $0x4ea21c4f // mov v15.16b, v2.16b
+	WORD $0x4ea21c51 // mov v17.16b, v2.16b
+	WORD $0x4e61cfcf // fmla v15.2d, v30.2d, v1.2d
+	WORD $0x4e61cf51 // fmla v17.2d, v26.2d, v1.2d
+	WORD $0x4ee2d5ff // fsub v31.2d, v15.2d, v2.2d
+	WORD $0x4ee2d630 // fsub v16.2d, v17.2d, v2.2d
+	WORD $0x4ee3cffe // fmls v30.2d, v31.2d, v3.2d
+	WORD $0x4ee3ce1a // fmls v26.2d, v16.2d, v3.2d
+	WORD $0x4ebe1fd8 // mov v24.16b, v30.16b
+	WORD $0x4eba1f4d // mov v13.16b, v26.16b
+	WORD $0x4ee4cff8 // fmls v24.2d, v31.2d, v4.2d
+	WORD $0x4ee4ce0d // fmls v13.2d, v16.2d, v4.2d
+	WORD $0x4ef8d7de // fsub v30.2d, v30.2d, v24.2d
+	WORD $0x4eedd75a // fsub v26.2d, v26.2d, v13.2d
+	WORD $0x4ee4cffe // fmls v30.2d, v31.2d, v4.2d
+	WORD $0x4ee4ce1a // fmls v26.2d, v16.2d, v4.2d
+	WORD $0x4e7ed710 // fadd v16.2d, v24.2d, v30.2d
+	WORD $0x4e7ad5bf // fadd v31.2d, v13.2d, v26.2d
+	WORD $0x4ef0d718 // fsub v24.2d, v24.2d, v16.2d
+	WORD $0x4effd5ad // fsub v13.2d, v13.2d, v31.2d
+	WORD $0x4e7ed71e // fadd v30.2d, v24.2d, v30.2d
+	WORD $0x4e7ad5ba // fadd v26.2d, v13.2d, v26.2d
+	WORD $0x4ea61ccd // mov v13.16b, v6.16b
+	WORD $0x4ea61cd8 // mov v24.16b, v6.16b
+	WORD $0x4e70ccad // fmla v13.2d, v5.2d, v16.2d
+	WORD $0x4e7fccb8 // fmla v24.2d, v5.2d, v31.2d
+	WORD $0x4ea71cfb // mov v27.16b, v7.16b
+	WORD $0x4ea71cf2 // mov v18.16b, v7.16b
+	WORD $0x4e70cdbb // fmla v27.2d, v13.2d, v16.2d
+	WORD $0x4e7fcf12 // fmla v18.2d, v24.2d, v31.2d
+	WORD $0x4ea81d18 // mov v24.16b, v8.16b
+	WORD $0x4ea81d0d // mov v13.16b, v8.16b
+	WORD $0x4e70cf78 // fmla v24.2d, v27.2d, v16.2d
+	WORD $0x4e7fce4d // fmla v13.2d, v18.2d, v31.2d
+	WORD $0x4ea91d32 // mov v18.16b, v9.16b
+	WORD $0x4ea91d3b // mov v27.16b, v9.16b
+	WORD $0x4e70cf12 // fmla v18.2d, v24.2d, v16.2d
+	WORD $0x4e7fcdbb // fmla v27.2d, v13.2d, v31.2d
+	WORD $0x4eaa1d4d // mov v13.16b, v10.16b
+	WORD $0x4eaa1d58 // mov v24.16b, v10.16b
+	WORD $0x4e70ce4d // fmla v13.2d, v18.2d, v16.2d
+	WORD $0x4e7fcf78 // fmla v24.2d, v27.2d, v31.2d
+	WORD $0x6e70de1b // fmul v27.2d, v16.2d, v16.2d
+	WORD $0x6e7fdff2 // fmul v18.2d, v31.2d, v31.2d
+	WORD $0x4ebe1fd5 // mov v21.16b, v30.16b
+	WORD $0x4eba1f4e // mov v14.16b, v26.16b
+	WORD $0x4e70cfd5 // fmla v21.2d, v30.2d, v16.2d
+	WORD $0x4e7fcf4e // fmla v14.2d, v26.2d, v31.2d
+	WORD $0x4e6dcf75 // fmla v21.2d, v27.2d, v13.2d
+	WORD $0x4e78ce4e // fmla v14.2d, v18.2d, v24.2d
+	WORD $0x4e2b1df8 // and v24.16b, v15.16b, v11.16b
+	WORD $0x4e2b1e32 // and v18.16b, v17.16b, v11.16b
+	WORD $0x4e083f06 // mov x6, v24.d[0]
+	WORD $0x4e083e47 // mov x7, v18.d[0]
+	WORD $0x4e183f08 // mov x8, v24.d[1]
+	WORD $0x4e183e49 // mov x9, v18.d[1]
+	WORD $0xfc667872 // ldr d18, [x3, x6, lsl #3]
+	WORD $0xfc677878 // ldr d24, [x3, x7, lsl #3]
+	WORD $0xfc68786d // ldr d13, [x3, x8, lsl #3]
+	WORD $0xfc69787b // ldr d27, [x3, x9, lsl #3]
+	WORD $0x4ecd3a4d // zip1 v13.2d, v18.2d, v13.2d
+	WORD $0x4edb3b1b // zip1 v27.2d, v24.2d, v27.2d
+	WORD $0x4e2b1df8 // and v24.16b, v15.16b, v11.16b
+	WORD $0x4e2b1e32 // and v18.16b, v17.16b, v11.16b
+	WORD $0x4e083f09 // mov x9, v24.d[0]
+	WORD $0x4e083e48 // mov x8, v18.d[0]
+	WORD $0x4e183f07 // mov x7, v24.d[1]
+	WORD $0x4e183e46 // mov x6, v18.d[1]
+	WORD $0xfc697892 // ldr d18, [x4, x9, lsl #3]
+	WORD $0xfc687898 // ldr d24, [x4, x8, lsl #3]
+	WORD $0xfc67789a // ldr d26, [x4, x7, lsl #3]
+	WORD $0xfc66789e // ldr d30, [x4, x6, lsl #3]
+	WORD $0x4eda3a5a // zip1 v26.2d, v18.2d, v26.2d
+	WORD $0x4ede3b1e // zip1 v30.2d, v24.2d, v30.2d
+	WORD $0x4ead1db8 // mov v24.16b, v13.16b
+	WORD $0x4ebb1f72 // mov v18.16b, v27.16b
+	WORD $0x4e70cdb8 // fmla v24.2d, v13.2d, v16.2d
+	WORD $0x4e7fcf72 // fmla v18.2d, v27.2d, v31.2d
+	WORD $0x4ef8d5b3 // fsub v19.2d, v13.2d, v24.2d
+	WORD $0x4ef2d779 // fsub v25.2d, v27.2d, v18.2d
+	WORD $0x4e70cdb3 // fmla v19.2d, v13.2d, v16.2d
+	WORD $0x4e7fcf79 // fmla v25.2d, v27.2d, v31.2d
+	WORD $0x4eba1f5d // mov v29.16b, v26.16b
+	WORD $0x4ebe1fd6 // mov v22.16b, v30.16b
+	WORD $0x4e70cf5d // fmla v29.2d, v26.2d, v16.2d
+	WORD $0x4e7fcfd6 // fmla v22.2d, v30.2d, v31.2d
+	WORD $0x4e7dd67d // fadd v29.2d, v19.2d, v29.2d
+	WORD $0x4e76d736 // fadd v22.2d, v25.2d, v22.2d
+	WORD $0x4e75cdbd // fmla v29.2d, v13.2d, v21.2d
+	WORD $0x4e6ecf76 // fmla v22.2d, v27.2d, v14.2d
+	WORD $0x4e2c1def // and v15.16b, v15.16b, v12.16b
+	WORD $0x4e2c1e31 // and v17.16b, v17.16b, v12.16b
+	WORD $0x4f7055ef // shl v15.2d, v15.2d, #48
+	WORD $0x4f705631 // shl v17.2d, v17.2d, #48
+	WORD $0x4e7dd70e // fadd v14.2d, v24.2d, v29.2d
+	WORD $0x4e76d65b // fadd v27.2d, v18.2d, v22.2d
+	WORD $0x4eef85ce // add v14.2d, v14.2d, v15.2d
+	WORD $0x4ef1877b // add v27.2d, v27.2d, v17.2d
+	WORD $0x3dc040b5 // ldr q21, [x5, #256]
+	WORD $0x3dc040ad // ldr q13, [x5, #256]
+	WORD $0x6eef86af // sub v15.2d, v21.2d, v15.2d
+	WORD $0x6ef185b1 // sub v17.2d, v13.2d, v17.2d
+	WORD $0x4e78d5ed // fadd v13.2d, v15.2d, v24.2d
+	WORD $0x4e72d635 // fadd v21.2d, v17.2d, v18.2d
+	WORD $0x4eedd5f9 // fsub v25.2d, v15.2d, v13.2d
+	WORD $0x4ef5d633 // fsub v19.2d, v17.2d, v21.2d
+	WORD $0x4e78d738 // fadd v24.2d, v25.2d, v24.2d
+	WORD $0x4e72d672 // fadd v18.2d, v19.2d, v18.2d
+	WORD $0x4e7dd71d // fadd v29.2d, v24.2d, v29.2d
+	WORD $0x4e76d656 // fadd v22.2d, v18.2d, v22.2d
+	WORD $0x4e7dd5bd // fadd v29.2d, v13.2d, v29.2d
+	WORD $0x4e76d6b6 // fadd v22.2d, v21.2d, v22.2d
+	WORD $0x3dc040b5 // ldr q21, [x5, #256]
+	WORD $0x3dc040ad // ldr q13, [x5, #256]
+	WORD $0x4eee36b5 // cmgt v21.2d, v21.2d, v14.2d
+	WORD $0x4efb35ad // cmgt v13.2d, v13.2d, v27.2d
+	WORD $0x3dc044b2 // ldr q18, [x5, #272]
+	WORD $0x3dc044b8 // ldr q24, [x5, #272]
+	WORD $0x4ef235d2 // cmgt v18.2d, v14.2d, v18.2d
+	WORD $0x4ef83778 // cmgt v24.2d, v27.2d, v24.2d
+	WORD $0x6eef87af // sub v15.2d, v29.2d, v15.2d
+	WORD $0x6ef186d1 // sub v17.2d, v22.2d, v17.2d
+	WORD $0x6e6e1df5 // bsl v21.16b, v15.16b, v14.16b
+	WORD $0x6e7b1e2d // bsl v13.16b, v17.16b, v27.16b
+	WORD $0x3dc048bb // ldr q27, [x5, #288]
+	WORD $0x3dc048b1 // ldr q17, [x5, #288]
+	WORD $0x6e751f72 // bsl v18.16b, v27.16b, v21.16b
+	WORD $0x6e6d1e38 // bsl v24.16b, v17.16b, v13.16b
+	WORD $0x4e77e6f7 // fcmeq v23.2d, v23.2d, v23.2d
+	WORD $0x4e74e694 // fcmeq v20.2d, v20.2d, v20.2d
+	WORD $0x3dc04cad // ldr q13, [x5, #304]
+	WORD $0x3dc04cb1 // ldr q17, [x5, #304]
+	WORD $0x6e6d1e57 // bsl v23.16b, v18.16b, v13.16b
+	WORD $0x6e711f14 // bsl v20.16b, v24.16b, v17.16b
+	WORD $0x3d800037 // str q23, [x1]
+	WORD $0x3d800434 // str q20, [x1, #16]
+	WORD $0x3dc00854 // ldr q20, [x2, #32]
+	WORD $0x3dc00c57 // ldr q23, [x2, #48]
+	WORD $0x3dc038b1 // ldr q17, [x5, #224]
+	WORD $0x3dc038b8 // ldr q24, [x5, #224]
+	WORD $0x6ef4e62d // fcmgt v13.2d, v17.2d, v20.2d
+	WORD $0x6ef7e712 // fcmgt v18.2d, v24.2d, v23.2d
+	WORD $0x6e741e2d // bsl v13.16b, v17.16b, v20.16b
+	WORD $0x6e771f12 // bsl v18.16b, v24.16b, v23.16b
+	WORD $0x3dc03cb8 // ldr q24, [x5, #240]
+	WORD $0x3dc03cb1 // ldr q17, [x5, #240]
+	WORD $0x6ef8e5b5 // fcmgt v21.2d, v13.2d, v24.2d
+	WORD $0x6ef1e65b // fcmgt v27.2d, v18.2d, v17.2d
+	WORD $0x6e6d1f15 // bsl v21.16b, v24.16b, v13.16b
+	WORD $0x6e721e3b // bsl v27.16b, v17.16b, v18.16b
+	WORD $0x4ea21c52 // mov v18.16b, v2.16b
+	WORD $0x4ea21c51 // mov v17.16b, v2.16b
+	WORD $0x4e61ceb2 // fmla v18.2d, v21.2d, v1.2d
+	WORD $0x4e61cf71 // fmla v17.2d, v27.2d, v1.2d
+	WORD $0x4ee2d64d // fsub v13.2d, v18.2d, v2.2d
+	WORD $0x4ee2d638 // fsub v24.2d, v17.2d, v2.2d
+	WORD $0x4ee3cdb5 // fmls v21.2d, v13.2d, v3.2d
+	WORD $0x4ee3cf1b // fmls v27.2d, v24.2d, v3.2d
+	WORD $0x4eb51eae // mov v14.16b, v21.16b
+	WORD $0x4ebb1f6f // mov v15.16b, v27.16b
+	WORD $0x4ee4cdae // fmls v14.2d, v13.2d, v4.2d
+	WORD $0x4ee4cf0f // fmls v15.2d, v24.2d, v4.2d
+	WORD $0x4eeed6b5 // fsub v21.2d, v21.2d, v14.2d
+	WORD $0x4eefd77b // fsub v27.2d, v27.2d, v15.2d
+	WORD $0x4ee4cdb5 // fmls v21.2d, v13.2d, v4.2d
+	WORD $0x4ee4cf1b // fmls v27.2d, v24.2d, v4.2d
+	WORD $0x4e75d5d8 // fadd v24.2d, v14.2d, v21.2d
+	WORD $0x4e7bd5ed // fadd v13.2d, v15.2d, v27.2d
+	WORD $0x4ef8d5ce // fsub v14.2d, v14.2d, v24.2d
+	WORD $0x4eedd5ef // fsub v15.2d, v15.2d, v13.2d
+	WORD $0x4e75d5d5 // fadd v21.2d, v14.2d, v21.2d
+	WORD $0x4e7bd5fb // fadd v27.2d, v15.2d, v27.2d
+	WORD $0x4ea61ccf // mov v15.16b, v6.16b
+	WORD $0x4ea61cce // mov v14.16b, v6.16b
+	WORD $0x4e78ccaf // fmla v15.2d, v5.2d, v24.2d
+	WORD $0x4e6dccae // fmla v14.2d, v5.2d, v13.2d
+	WORD $0x4ea71cf6 // mov v22.16b, v7.16b
+	WORD $0x4ea71cfd // mov v29.16b, v7.16b
+	WORD $0x4e78cdf6 // fmla v22.2d, v15.2d, v24.2d
+	WORD $0x4e6dcddd // fmla v29.2d, v14.2d, v13.2d
+	WORD $0x4ea81d0e // mov v14.16b, v8.16b
+	WORD $0x4ea81d0f // mov v15.16b, v8.16b
+	WORD $0x4e78cece // fmla v14.2d, v22.2d, v24.2d
+	WORD $0x4e6dcfaf // fmla v15.2d, v29.2d, v13.2d
+	WORD $0x4ea91d3d // mov v29.16b, v9.16b
+	WORD $0x4ea91d36 // mov v22.16b, v9.16b
+	WORD $0x4e78cddd // fmla v29.2d, v14.2d, v24.2d
+	WORD $0x4e6dcdf6 // fmla v22.2d, v15.2d, v13.2d
+	WORD $0x4eaa1d4f // mov v15.16b, v10.16b
+	WORD $0x4eaa1d4e // mov v14.16b, v10.16b
+	WORD $0x4e78cfaf // fmla v15.2d, v29.2d, v24.2d
+	WORD $0x4e6dcece // fmla v14.2d, v22.2d, v13.2d
+	WORD $0x6e78df16 // fmul v22.2d, v24.2d, v24.2d
+	WORD $0x6e6dddbd // fmul v29.2d, v13.2d, v13.2d
+	WORD $0x4eb51eb3 // mov v19.16b, v21.16b
+	WORD $0x4ebb1f79 // mov v25.16b, v27.16b
+	WORD $0x4e78ceb3 // fmla v19.2d, v21.2d, v24.2d
+	WORD $0x4e6dcf79 // fmla v25.2d, v27.2d, v13.2d
+	WORD $0x4e6fced3 // fmla v19.2d, v22.2d, v15.2d
+	WORD $0x4e6ecfb9 // fmla v25.2d, v29.2d, v14.2d
+	WORD $0x4e2b1e4e // and v14.16b, v18.16b, v11.16b
+	WORD $0x4e2b1e3d // and v29.16b, v17.16b, v11.16b
+	WORD $0x4e083dc6 // mov x6, v14.d[0]
+	WORD $0x4e083fa7 // mov x7, v29.d[0]
+	WORD $0x4e183dc8 // mov x8, v14.d[1]
+	WORD $0x4e183fa9 // mov x9, v29.d[1]
+	WORD $0xfc66787d // ldr d29, [x3, x6, lsl #3]
+	WORD $0xfc67786e // ldr d14, [x3, x7, lsl #3]
+	WORD $0xfc68786f // ldr d15, [x3, x8, lsl #3]
+	WORD $0xfc697876 // ldr d22, [x3, x9, lsl #3]
+	WORD $0x4ecf3baf // zip1 v15.2d, v29.2d, v15.2d
+	WORD $0x4ed639d6 // zip1 v22.2d, v14.2d, v22.2d
+	WORD $0x4e2b1e4e // and v14.16b, v18.16b, v11.16b
+	WORD $0x4e2b1e3d // and v29.16b, v17.16b, v11.16b
+	WORD $0x4e083dc9 // mov x9, v14.d[0]
+	WORD $0x4e083fa8 // mov x8, v29.d[0]
+	WORD $0x4e183dc7 // mov x7, v14.d[1]
+	WORD $0x4e183fa6 // mov x6, v29.d[1]
+	WORD $0xfc69789d // ldr d29, [x4, x9, lsl #3]
+	WORD $0xfc68788e // ldr d14, [x4, x8, lsl #3]
+	WORD $0xfc67789b // ldr d27, [x4, x7, lsl #3]
+	WORD $0xfc667895 // ldr d21, [x4, x6, lsl #3]
+	WORD $0x4edb3bbb // zip1 v27.2d, v29.2d, v27.2d
+	WORD $0x4ed539d5 // zip1 v21.2d, v14.2d, v21.2d
+	WORD $0x4eaf1dee // mov v14.16b, v15.16b
+	WORD $0x4eb61edd // mov v29.16b, v22.16b
+	WORD $0x4e78cdee // fmla v14.2d, v15.2d, v24.2d
+	WORD $0x4e6dcedd // fmla v29.2d, v22.2d, v13.2d
+	WORD $0x4eeed5ff // fsub v31.2d, v15.2d, v14.2d
+	WORD $0x4efdd6de // fsub v30.2d, v22.2d, v29.2d
+	WORD $0x4e78cdff // fmla v31.2d, v15.2d, v24.2d
+	WORD $0x4e6dcede // fmla v30.2d, v22.2d, v13.2d
+	WORD $0x4ebb1f70 // mov v16.16b, v27.16b
+	WORD $0x4eb51eba // mov v26.16b, v21.16b
+	WORD $0x4e78cf70 // fmla v16.2d, v27.2d, v24.2d
+	WORD $0x4e6dceba // fmla v26.2d, v21.2d, v13.2d
+	WORD $0x4e70d7f0 // fadd v16.2d, v31.2d, v16.2d
+	WORD $0x4e7ad7da // fadd v26.2d, v30.2d, v26.2d
+	WORD $0x4e73cdf0 // fmla v16.2d, v15.2d, v19.2d
+	WORD $0x4e79ceda // fmla v26.2d, v22.2d, v25.2d
+	WORD $0x4e2c1e52 // and v18.16b, v18.16b, v12.16b
+	WORD $0x4e2c1e31 // and v17.16b, v17.16b, v12.16b
+	WORD $0x4f705652 // shl v18.2d, v18.2d, #48
+	WORD $0x4f705631 // shl v17.2d, v17.2d, #48
+	WORD $0x4e70d5d9 // fadd v25.2d, v14.2d, v16.2d
+	WORD $0x4e7ad7b6 // fadd v22.2d, v29.2d, v26.2d
+	WORD $0x4ef28739 // add v25.2d, v25.2d, v18.2d
+	WORD $0x4ef186d6 // add v22.2d, v22.2d, v17.2d
+	WORD $0x3dc040b3 // ldr q19, [x5, #256]
+	WORD $0x3dc040af // ldr q15, [x5, #256]
+	WORD $0x6ef28672 // sub v18.2d, v19.2d, v18.2d
+	WORD $0x6ef185f1 // sub v17.2d, v15.2d, v17.2d
+	WORD $0x4e6ed64f // fadd v15.2d, v18.2d, v14.2d
+	WORD $0x4e7dd633 // fadd v19.2d, v17.2d, v29.2d
+	WORD $0x4eefd65e // fsub v30.2d, v18.2d, v15.2d
+	WORD $0x4ef3d63f // fsub v31.2d, v17.2d, v19.2d
+	WORD $0x4e6ed7ce // fadd v14.2d, v30.2d, v14.2d
+	WORD $0x4e7dd7fd // fadd v29.2d, v31.2d, v29.2d
+	WORD $0x4e70d5d0 // fadd v16.2d, v14.2d, v16.2d
+	WORD $0x4e7ad7ba // fadd v26.2d, v29.2d, v26.2d
+	WORD $0x4e70d5f0 // fadd v16.2d, v15.2d, v16.2d
+	WORD $0x4e7ad67a // fadd v26.2d, v19.2d, v26.2d
+	WORD $0x3dc040b3 // ldr q19, [x5, #256]
+	WORD $0x3dc040af // ldr q15, [x5, #256]
+	WORD $0x4ef93673 // cmgt v19.2d, v19.2d, v25.2d
+	WORD $0x4ef635ef // cmgt v15.2d, v15.2d, v22.2d
+	WORD $0x3dc044bd // ldr q29, [x5, #272]
+	WORD $0x3dc044ae // ldr q14, [x5, #272]
+	WORD $0x4efd373d // cmgt v29.2d, v25.2d, v29.2d
+	WORD $0x4eee36ce // cmgt v14.2d, v22.2d, v14.2d
+	WORD $0x6ef28612 // sub v18.2d, v16.2d, v18.2d
+	WORD $0x6ef18751 // sub v17.2d, v26.2d, v17.2d
+	WORD $0x6e791e53 // bsl v19.16b, v18.16b, v25.16b
+	WORD $0x6e761e2f // bsl v15.16b, v17.16b, v22.16b
+	WORD $0x3dc048b6 // ldr q22, [x5, #288]
+	WORD $0x3dc048b1 // ldr q17, [x5, #288]
+	WORD $0x6e731edd // bsl v29.16b, v22.16b, v19.16b
+	WORD $0x6e6f1e2e // bsl v14.16b, v17.16b, v15.16b
+	WORD $0x4e74e694 // fcmeq v20.2d, v20.2d, v20.2d
+	WORD $0x4e77e6f7 // fcmeq v23.2d, v23.2d, v23.2d
+	WORD $0x3dc04caf // ldr q15, [x5, #304]
+	WORD $0x3dc04cb1 // ldr q17, [x5, #304]
+	WORD $0x6e6f1fb4 // bsl v20.16b, v29.16b, v15.16b
+	WORD $0x6e711dd7 // bsl v23.16b, v14.16b, v17.16b
+	WORD $0x3d800834 // str q20, [x1, #32]
+	WORD $0x3d800c37 // str q23, [x1, #48]
+	JMP going
 single:
 	ADDS $8, R0, R0
 	BEQ done
 	SUBS $2, R0, R0
 	BLT rest
 one:
-	WORD $0x3dc0004e // ldr q14, [x2]
-	WORD $0x6eeee40f // fcmgt v15.2d, v0.2d, v14.2d
-	WORD $0x6e6e1c0f // bsl v15.16b, v0.16b, v14.16b
-	WORD $0x6ee1e5f0 // fcmgt v16.2d, v15.2d, v1.2d
-	WORD $0x6e6f1c30 // bsl v16.16b, v1.16b, v15.16b
-	WORD $0x4ea31c6f // mov v15.16b, v3.16b
-	WORD $0x4e62ce0f // fmla v15.2d, v16.2d, v2.2d
-	WORD $0x4ee3d5fb // fsub v27.2d, v15.2d, v3.2d
-	WORD $0x4ee4cf70 // fmls v16.2d, v27.2d, v4.2d
-	WORD $0x4eb01e11 // mov v17.16b, v16.16b
-	WORD $0x4ee5cf71 // fmls v17.2d, v27.2d, v5.2d
-	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
-	WORD $0x4ee5cf70 // fmls v16.2d, v27.2d, v5.2d
-	WORD $0x4e70d63b // fadd v27.2d, v17.2d, v16.2d
-	WORD $0x4efbd631 // fsub v17.2d, v17.2d, v27.2d
-	WORD $0x4e70d630 // fadd v16.2d, v17.2d, v16.2d
-	WORD $0x4ea71cf1 // mov v17.16b, v7.16b
-	WORD $0x4e7bccd1 // fmla v17.2d, v6.2d, v27.2d
-	WORD $0x4ea81d1e // mov v30.16b, v8.16b
-	WORD $0x4e7bce3e // fmla v30.2d, v17.2d, v27.2d
-	WORD $0x4ea91d31 // mov v17.16b, v9.16b
-	WORD $0x4e7bcfd1 // fmla v17.2d, v30.2d, v27.2d
-	WORD $0x4eaa1d5e // mov v30.16b, v10.16b
-	WORD $0x4e7bce3e // fmla v30.2d, v17.2d, v27.2d
-	WORD $0x4eab1d71 // mov v17.16b, v11.16b
-	WORD $0x4e7bcfd1 // fmla v17.2d, v30.2d, v27.2d
-	WORD $0x6e7bdf7e // fmul v30.2d, v27.2d, v27.2d
-	WORD $0x4eb01e1c // mov v28.16b, v16.16b
-	WORD $0x4e7bce1c // fmla v28.2d, v16.2d, v27.2d
-	WORD $0x4e71cfdc // fmla v28.2d, v30.2d, v17.2d
-	WORD $0x4e2c1df1 // and v17.16b, v15.16b, v12.16b
-	WORD $0x4e083e26 // mov x6, v17.d[0]
-	WORD $0x4e183e27 // mov x7, v17.d[1]
-	WORD $0xfc667871 // ldr d17, [x3, x6, lsl #3]
-	WORD $0xfc67787e // ldr d30, [x3, x7, lsl #3]
-	WORD $0x4ede3a3e // zip1 v30.2d, v17.2d, v30.2d
-	WORD $0x4e2c1df1 // and v17.16b, v15.16b, v12.16b
-	WORD $0x4e083e27 // mov x7, v17.d[0]
-	WORD $0x4e183e26 // mov x6, v17.d[1]
-	WORD $0xfc677891 // ldr d17, [x4, x7, lsl #3]
-	WORD $0xfc667890 // ldr d16, [x4, x6, lsl #3]
-	WORD $0x4ed03a30 // zip1 v16.2d, v17.2d, v16.2d
-	WORD $0x4ebe1fd1 // mov v17.16b, v30.16b
-	WORD $0x4e7bcfd1 // fmla v17.2d, v30.2d, v27.2d
-	WORD $0x4ef1d7df // fsub v31.2d, v30.2d, v17.2d
-	WORD $0x4e7bcfdf // fmla v31.2d, v30.2d, v27.2d
-	WORD $0x4eb01e1d // mov v29.16b, v16.16b
-	WORD $0x4e7bce1d // fmla v29.2d, v16.2d, v27.2d
-	WORD $0x4e7dd7fd // fadd v29.2d, v31.2d, v29.2d
-	WORD $0x4e7ccfdd // fmla v29.2d, v30.2d, v28.2d
-	WORD $0x4e2d1def // and v15.16b, v15.16b, v13.16b
-	WORD $0x4f7055ef // shl v15.2d, v15.2d, #48
-	WORD $0x4e7dd63c // fadd v28.2d, v17.2d, v29.2d
-	WORD $0x4eef879c // add v28.2d, v28.2d, v15.2d
-	WORD $0x3dc038be // ldr q30, [x5, #224]
-	WORD $0x6eef87cf // sub v15.2d, v30.2d, v15.2d
-	WORD $0x4e71d5fe // fadd v30.2d, v15.2d, v17.2d
-	WORD $0x4efed5ff // fsub v31.2d, v15.2d, v30.2d
-	WORD $0x4e71d7f1 // fadd v17.2d, v31.2d, v17.2d
-	WORD $0x4e7dd63d // fadd v29.2d, v17.2d, v29.2d
-	WORD $0x4e7dd7dd // fadd v29.2d, v30.2d, v29.2d
-	WORD $0x3dc038be // ldr q30, [x5, #224]
-	WORD $0x4efc37de // cmgt v30.2d, v30.2d, v28.2d
-	WORD $0x3dc03cb1 // ldr q17, [x5, #240]
-	WORD $0x4ef13791 // cmgt v17.2d, v28.2d, v17.2d
-	WORD $0x6eef87af // sub v15.2d, v29.2d, v15.2d
-	WORD $0x6e7c1dfe // bsl v30.16b, v15.16b, v28.16b
-	WORD $0x3dc040bc // ldr q28, [x5, #256]
-	WORD $0x6e7e1f91 // bsl v17.16b, v28.16b, v30.16b
-	WORD $0x4e6ee5ce // fcmeq v14.2d, v14.2d, v14.2d
-	WORD $0x3dc044be // ldr q30, [x5, #272]
-	WORD $0x6e7e1e2e // bsl v14.16b, v17.16b, v30.16b
-	WORD $0x3d80002e // str q14, [x1]
+	WORD $0x3dc00057 // ldr q23, [x2]
+	WORD $0x3dc038b4 // ldr q20, [x5, #224]
+	WORD $0x6ef7e691 // fcmgt v17.2d, v20.2d, v23.2d
+	WORD $0x6e771e91 // bsl v17.16b, v20.16b, v23.16b
+	WORD $0x3dc03cb4 // ldr q20, [x5, #240]
+	WORD $0x6ef4e62e // fcmgt v14.2d, v17.2d, v20.2d
+	WORD $0x6e711e8e // bsl v14.16b, v20.16b, v17.16b
+	WORD $0x4ea21c51 // mov v17.16b, v2.16b
+	WORD $0x4e61cdd1 // fmla v17.2d, v14.2d, v1.2d
+	WORD $0x4ee2d634 // fsub v20.2d, v17.2d, v2.2d
+	WORD $0x4ee3ce8e // fmls v14.2d, v20.2d, v3.2d
+	WORD $0x4eae1dcf // mov v15.16b, v14.16b
+	WORD $0x4ee4ce8f // fmls v15.2d, v20.2d, v4.2d
+	WORD $0x4eefd5ce // fsub v14.2d, v14.2d, v15.2d
+	WORD $0x4ee4ce8e // fmls v14.2d, v20.2d, v4.2d
+	WORD $0x4e6ed5f4 // fadd v20.2d, v15.2d, v14.2d
+	WORD $0x4ef4d5ef // fsub v15.2d, v15.2d, v20.2d
+	WORD $0x4e6ed5ee // fadd v14.2d, v15.2d, v14.2d
+	WORD $0x4ea61ccf // mov v15.16b, v6.16b
+	WORD $0x4e74ccaf // fmla v15.2d, v5.2d, v20.2d
+	WORD $0x4ea71cfd // mov v29.16b, v7.16b
+	WORD $0x4e74cdfd // fmla v29.2d, v15.2d, v20.2d
+	WORD $0x4ea81d0f // mov v15.16b, v8.16b
+	WORD $0x4e74cfaf // fmla v15.2d, v29.2d, v20.2d
+	WORD $0x4ea91d3d // mov v29.16b, v9.16b
+	WORD $0x4e74cdfd // fmla v29.2d, v15.2d, v20.2d
+	WORD $0x4eaa1d4f // mov v15.16b, v10.16b
+	WORD $0x4e74cfaf // fmla v15.2d, v29.2d, v20.2d
+	WORD $0x6e74de9d // fmul v29.2d, v20.2d, v20.2d
+	WORD $0x4eae1dd3 // mov v19.16b, v14.16b
+	WORD $0x4e74cdd3 // fmla v19.2d, v14.2d, v20.2d
+	WORD $0x4e6fcfb3 // fmla v19.2d, v29.2d, v15.2d
+	WORD $0x4e2b1e2f // and v15.16b, v17.16b, v11.16b
+	WORD $0x4e083de6 // mov x6, v15.d[0]
+	WORD $0x4e183de7 // mov x7, v15.d[1]
+	WORD $0xfc66786f // ldr d15, [x3, x6, lsl #3]
+	WORD $0xfc67787d // ldr d29, [x3, x7, lsl #3]
+	WORD $0x4edd39fd // zip1 v29.2d, v15.2d, v29.2d
+	WORD $0x4e2b1e2f // and v15.16b, v17.16b, v11.16b
+	WORD $0x4e083de7 // mov x7, v15.d[0]
+	WORD $0x4e183de6 // mov x6, v15.d[1]
+	WORD $0xfc67788f // ldr d15, [x4, x7, lsl #3]
+	WORD $0xfc66788e // ldr d14, [x4, x6, lsl #3]
+	WORD $0x4ece39ee // zip1 v14.2d, v15.2d, v14.2d
+	WORD $0x4ebd1faf // mov v15.16b, v29.16b
+	WORD $0x4e74cfaf // fmla v15.2d, v29.2d, v20.2d
+	WORD $0x4eefd7b6 // fsub v22.2d, v29.2d, v15.2d
+	WORD $0x4e74cfb6 // fmla v22.2d, v29.2d, v20.2d
+	WORD $0x4eae1dd9 // mov v25.16b, v14.16b
+	WORD $0x4e74cdd9 // fmla v25.2d, v14.2d, v20.2d
+	WORD $0x4e79d6d9 // fadd v25.2d, v22.2d, v25.2d
+	WORD $0x4e73cfb9 // fmla v25.2d, v29.2d, v19.2d
+	WORD $0x4e2c1e31 // and v17.16b, v17.16b, v12.16b
+	WORD $0x4f705631 // shl v17.2d, v17.2d, #48
+	WORD $0x4e79d5f3 // fadd v19.2d, v15.2d, v25.2d
+	WORD $0x4ef18673 // add v19.2d, v19.2d, v17.2d
+	WORD $0x3dc040bd // ldr q29, [x5, #256]
+	WORD $0x6ef187b1 // sub v17.2d, v29.2d, v17.2d
+	WORD $0x4e6fd63d // fadd v29.2d, v17.2d, v15.2d
+	WORD $0x4efdd636 // fsub v22.2d, v17.2d, v29.2d
+	WORD $0x4e6fd6cf // fadd v15.2d, v22.2d, v15.2d
+	WORD $0x4e79d5f9 // fadd v25.2d, v15.2d, v25.2d
+	WORD $0x4e79d7b9 // fadd v25.2d, v29.2d, v25.2d
+	WORD $0x3dc040bd // ldr q29, [x5, #256]
+	WORD $0x4ef337bd // cmgt v29.2d, v29.2d, v19.2d
+	WORD $0x3dc044af // ldr q15, [x5, #272]
+	WORD $0x4eef366f // cmgt v15.2d, v19.2d, v15.2d
+	WORD $0x6ef18731 // sub v17.2d, v25.2d, v17.2d
+	WORD $0x6e731e3d // bsl v29.16b, v17.16b, v19.16b
+	WORD $0x3dc048b3 // ldr q19, [x5, #288]
+	WORD $0x6e7d1e6f // bsl v15.16b, v19.16b, v29.16b
+	WORD $0x4e77e6f7 // fcmeq v23.2d, v23.2d, v23.2d
+	WORD $0x3dc04cbd // ldr q29, [x5, #304]
+	WORD $0x6e7d1df7 // bsl v23.16b, v15.16b, v29.16b
+	WORD $0x3d800037 // str q23, [x1]
 	ADD $16, R1
 	ADD $16, R2
 	SUBS $2, R0, R0
@@ -713,79 +957,81 @@ rest:
 	ADDS $2, R0, R0
 	BEQ done
 element:
-	WORD $0xfd40004e // ldr d14, [x2]
-	WORD $0x6eeee41e // fcmgt v30.2d, v0.2d, v14.2d
-	WORD $0x6e6e1c1e // bsl v30.16b, v0.16b, v14.16b
-	WORD $0x6ee1e7d1 // fcmgt v17.2d, v30.2d, v1.2d
-	WORD $0x6e7e1c31 // bsl v17.16b, v1.16b, v30.16b
-	WORD $0x4ea31c7e // mov v30.16b, v3.16b
-	WORD $0x4e62ce3e // fmla v30.2d, v17.2d, v2.2d
-	WORD $0x4ee3d7dc // fsub v28.2d, v30.2d, v3.2d
-	WORD $0x4ee4cf91 // fmls v17.2d, v28.2d, v4.2d
-	WORD $0x4eb11e2f // mov v15.16b, v17.16b
-	WORD $0x4ee5cf8f // fmls v15.2d, v28.2d, v5.2d
-	WORD $0x4eefd631 // fsub v17.2d, v17.2d, v15.2d
-	WORD $0x4ee5cf91 // fmls v17.2d, v28.2d, v5.2d
-	WORD $0x4e71d5fc // fadd v28.2d, v15.2d, v17.2d
-	WORD $0x4efcd5ef // fsub v15.2d, v15.2d, v28.2d
-	WORD $0x4e71d5f1 // fadd v17.2d, v15.2d, v17.2d
-	WORD $0x4ea71cef // mov v15.16b, v7.16b
-	WORD $0x4e7ccccf // fmla v15.2d, v6.2d, v28.2d
-	WORD $0x4ea81d1d // mov v29.16b, v8.16b
-	WORD $0x4e7ccdfd // fmla v29.2d, v15.2d, v28.2d
-	WORD $0x4ea91d2f // mov v15.16b, v9.16b
-	WORD $0x4e7ccfaf // fmla v15.2d, v29.2d, v28.2d
-	WORD $0x4eaa1d5d // mov v29.16b, v10.16b
-	WORD $0x4e7ccdfd // fmla v29.2d, v15.2d, v28.2d
-	WORD $0x4eab1d6f // mov v15.16b, v11.16b
-	WORD $0x4e7ccfaf // fmla v15.2d, v29.2d, v28.2d
-	WORD $0x6e7cdf9d // fmul v29.2d, v28.2d, v28.2d
-	WORD $0x4eb11e3f // mov v31.16b, v17.16b
-	WORD $0x4e7cce3f // fmla v31.2d, v17.2d, v28.2d
-	WORD $0x4e6fcfbf // fmla v31.2d, v29.2d, v15.2d
-	WORD $0x4e2c1fcf // and v15.16b, v30.16b, v12.16b
-	WORD $0x4e083de6 // mov x6, v15.d[0]
-	WORD $0x4e183de7 // mov x7, v15.d[1]
-	WORD $0xfc66786f // ldr d15, [x3, x6, lsl #3]
-	WORD $0xfc67787d // ldr d29, [x3, x7, lsl #3]
-	WORD $0x4edd39fd // zip1 v29.2d, v15.2d, v29.2d
-	WORD $0x4e2c1fcf // and v15.16b, v30.16b, v12.16b
-	WORD $0x4e083de7 // mov x7, v15.d[0]
-	WORD $0x4e183de6 // mov x6, v15.d[1]
-	WORD $0xfc67788f // ldr d15, [x4, x7, lsl #3]
-	WORD $0xfc667891 // ldr d17, [x4, x6, lsl #3]
-	WORD $0x4ed139f1 // zip1 v17.2d, v15.2d, v17.2d
-	WORD $0x4ebd1faf // mov v15.16b, v29.16b
-	WORD $0x4e7ccfaf // fmla v15.2d, v29.2d, v28.2d
-	WORD $0x4eefd7bb // fsub v27.2d, v29.2d, v15.2d
-	WORD $0x4e7ccfbb // fmla v27.2d, v29.2d, v28.2d
-	WORD $0x4eb11e30 // mov v16.16b, v17.16b
-	WORD $0x4e7cce30 // fmla v16.2d, v17.2d, v28.2d
-	WORD $0x4e70d770 // fadd v16.2d, v27.2d, v16.2d
-	WORD $0x4e7fcfb0 // fmla v16.2d, v29.2d, v31.2d
-	WORD $0x4e2d1fde // and v30.16b, v30.16b, v13.16b
-	WORD $0x4f7057de // shl v30.2d, v30.2d, #48
-	WORD $0x4e70d5ff // fadd v31.2d, v15.2d, v16.2d
-	WORD $0x4efe87ff // add v31.2d, v31.2d, v30.2d
+	WORD $0xfd400057 // ldr d23, [x2]
 	WORD $0x3dc038bd // ldr q29, [x5, #224]
-	WORD $0x6efe87be // sub v30.2d, v29.2d, v30.2d
-	WORD $0x4e6fd7dd // fadd v29.2d, v30.2d, v15.2d
-	WORD $0x4efdd7db // fsub v27.2d, v30.2d, v29.2d
-	WORD $0x4e6fd76f // fadd v15.2d, v27.2d, v15.2d
-	WORD $0x4e70d5f0 // fadd v16.2d, v15.2d, v16.2d
-	WORD $0x4e70d7b0 // fadd v16.2d, v29.2d, v16.2d
-	WORD $0x3dc038bd // ldr q29, [x5, #224]
-	WORD $0x4eff37bd // cmgt v29.2d, v29.2d, v31.2d
-	WORD $0x3dc03caf // ldr q15, [x5, #240]
-	WORD $0x4eef37ef // cmgt v15.2d, v31.2d, v15.2d
-	WORD $0x6efe861e // sub v30.2d, v16.2d, v30.2d
-	WORD $0x6e7f1fdd // bsl v29.16b, v30.16b, v31.16b
-	WORD $0x3dc040bf // ldr q31, [x5, #256]
-	WORD $0x6e7d1fef // bsl v15.16b, v31.16b, v29.16b
-	WORD $0x4e6ee5ce // fcmeq v14.2d, v14.2d, v14.2d
-	WORD $0x3dc044bd // ldr q29, [x5, #272]
-	WORD $0x6e7d1dee // bsl v14.16b, v15.16b, v29.16b
-	WORD $0xfd00002e // str d14, [x1]
+	WORD $0x6ef7e7af // fcmgt v15.2d, v29.2d, v23.2d
+	WORD $0x6e771faf // bsl v15.16b, v29.16b, v23.16b
+	WORD $0x3dc03cbd // ldr q29, [x5, #240]
+	WORD $0x6efde5f3 // fcmgt v19.2d, v15.2d, v29.2d
+	WORD $0x6e6f1fb3 // bsl v19.16b, v29.16b, v15.16b
+	WORD $0x4ea21c4f // mov v15.16b, v2.16b
+	WORD $0x4e61ce6f // fmla v15.2d, v19.2d, v1.2d
+	WORD $0x4ee2d5fd // fsub v29.2d, v15.2d, v2.2d
+	WORD $0x4ee3cfb3 // fmls v19.2d, v29.2d, v3.2d
+	WORD $0x4eb31e71 // mov v17.16b, v19.16b
+	WORD $0x4ee4cfb1 // fmls v17.2d, v29.2d, v4.2d
+	WORD $0x4ef1d673 // fsub v19.2d, v19.2d, v17.2d
+	WORD $0x4ee4cfb3 // fmls v19.2d, v29.2d, v4.2d
+	WORD $0x4e73d63d // fadd v29.2d, v17.2d, v19.2d
+	WORD $0x4efdd631 // fsub v17.2d, v17.2d, v29.2d
+	WORD $0x4e73d633 // fadd v19.2d, v17.2d, v19.2d
+	WORD $0x4ea61cd1 // mov v17.16b, v6.16b
+	WORD $0x4e7dccb1 // fmla v17.2d, v5.2d, v29.2d
+	WORD $0x4ea71cf9 // mov v25.16b, v7.16b
+	WORD $0x4e7dce39 // fmla v25.2d, v17.2d, v29.2d
+	WORD $0x4ea81d11 // mov v17.16b, v8.16b
+	WORD $0x4e7dcf31 // fmla v17.2d, v25.2d, v29.2d
+	WORD $0x4ea91d39 // mov v25.16b, v9.16b
+	WORD $0x4e7dce39 // fmla v25.2d, v17.2d, v29.2d
+	WORD $0x4eaa1d51 // mov v17.16b, v10.16b
+	WORD $0x4e7dcf31 // fmla v17.2d, v25.2d, v29.2d
+	WORD $0x6e7ddfb9 // fmul v25.2d, v29.2d, v29.2d
+	WORD $0x4eb31e76 // mov v22.16b, v19.16b
+	WORD $0x4e7dce76 // fmla v22.2d, v19.2d, v29.2d
+	WORD $0x4e71cf36 // fmla v22.2d, v25.2d, v17.2d
+	WORD $0x4e2b1df1 // and v17.16b, v15.16b, v11.16b
+	WORD $0x4e083e26 // mov x6, v17.d[0]
+	WORD $0x4e183e27 // mov x7, v17.d[1]
+	WORD $0xfc667871 // ldr d17, [x3, x6, lsl #3]
+	WORD $0xfc677879 // ldr d25, [x3, x7, lsl #3]
+	WORD $0x4ed93a39 // zip1 v25.2d, v17.2d, v25.2d
+	WORD $0x4e2b1df1 // and v17.16b, v15.16b, v11.16b
+	WORD $0x4e083e27 // mov x7, v17.d[0]
+	WORD $0x4e183e26 // mov x6, v17.d[1]
+	WORD $0xfc677891 // ldr d17, [x4, x7, lsl #3]
+	WORD $0xfc667893 // ldr d19, [x4, x6, lsl #3]
+	WORD $0x4ed33a33 // zip1 v19.2d, v17.2d, v19.2d
+	WORD $0x4eb91f31 // mov v17.16b, v25.16b
+	WORD $0x4e7dcf31 // fmla v17.2d, v25.2d, v29.2d
+	WORD $0x4ef1d734 // fsub v20.2d, v25.2d, v17.2d
+	WORD $0x4e7dcf34 // fmla v20.2d, v25.2d, v29.2d
+	WORD $0x4eb31e6e // mov v14.16b, v19.16b
+	WORD $0x4e7dce6e // fmla v14.2d, v19.2d, v29.2d
+	WORD $0x4e6ed68e // fadd v14.2d, v20.2d, v14.2d
+	WORD $0x4e76cf2e // fmla v14.2d, v25.2d, v22.2d
+	WORD $0x4e2c1def // and v15.16b, v15.16b, v12.16b
+	WORD $0x4f7055ef // shl v15.2d, v15.2d, #48
+	WORD $0x4e6ed636 // fadd v22.2d, v17.2d, v14.2d
+	WORD $0x4eef86d6 // add v22.2d, v22.2d, v15.2d
+	WORD $0x3dc040b9 // ldr q25, [x5, #256]
+	WORD $0x6eef872f // sub v15.2d, v25.2d, v15.2d
+	WORD $0x4e71d5f9 // fadd v25.2d, v15.2d, v17.2d
+	WORD $0x4ef9d5f4 // fsub v20.2d, v15.2d, v25.2d
+	WORD $0x4e71d691 // fadd v17.2d, v20.2d, v17.2d
+	WORD $0x4e6ed62e // fadd v14.2d, v17.2d, v14.2d
+	WORD $0x4e6ed72e // fadd v14.2d, v25.2d, v14.2d
+	WORD $0x3dc040b9 // ldr q25, [x5, #256]
+	WORD $0x4ef63739 // cmgt v25.2d, v25.2d, v22.2d
+	WORD $0x3dc044b1 // ldr q17, [x5, #272]
+	WORD $0x4ef136d1 // cmgt v17.2d, v22.2d, v17.2d
+	WORD $0x6eef85cf // sub v15.2d, v14.2d, v15.2d
+	WORD $0x6e761df9 // bsl v25.16b, v15.16b, v22.16b
+	WORD $0x3dc048b6 // ldr q22, [x5, #288]
+	WORD $0x6e791ed1 // bsl v17.16b, v22.16b, v25.16b
+	WORD $0x4e77e6f7 // fcmeq v23.2d, v23.2d, v23.2d
+	WORD $0x3dc04cb9 // ldr q25, [x5, #304]
+	WORD $0x6e791e37 // bsl v23.16b, v17.16b, v25.16b
+	WORD $0xfd000037 // str d23, [x1]
 	ADD $8, R1
 	ADD $8, R2
 	SUBS $1, R0, R0
@@ -822,465 +1068,801 @@ TEXT ·logF64NEON(SB), NOSPLIT, $0-48
 	WORD $0x3dc028ca // ldr q10, [x6, #160]
 	WORD $0x3dc02ccb // ldr q11, [x6, #176]
 	WORD $0x3dc030cc // ldr q12, [x6, #192]
-	WORD $0x3dc034cd // ldr q13, [x6, #208]
 	SUBS $8, R0, R0
 	BLT single
 many:
-	WORD $0x3dc0004e // ldr q14, [x2]
-	WORD $0x3dc0044f // ldr q15, [x2, #16]
-	WORD $0x6eeee410 // fcmgt v16.2d, v0.2d, v14.2d
-	WORD $0x6eefe411 // fcmgt v17.2d, v0.2d, v15.2d
-	WORD $0x6e61ddd2 // fmul v18.2d, v14.2d, v1.2d
-	WORD $0x6e61ddf3 // fmul v19.2d, v15.2d, v1.2d
-	WORD $0x4eb01e14 // mov v20.16b, v16.16b
-	WORD $0x4eb11e35 // mov v21.16b, v17.16b
-	WORD $0x6e6e1e54 // bsl v20.16b, v18.16b, v14.16b
-	WORD $0x6e6f1e75 // bsl v21.16b, v19.16b, v15.16b
-	WORD $0x6e631c50 // bsl v16.16b, v2.16b, v3.16b
-	WORD $0x6e631c51 // bsl v17.16b, v2.16b, v3.16b
-	WORD $0x6ee48694 // sub v20.2d, v20.2d, v4.2d
-	WORD $0x6ee486b5 // sub v21.2d, v21.2d, v4.2d
-	WORD $0x6f4c0693 // ushr v19.2d, v20.2d, #52
-	WORD $0x6f4c06b2 // ushr v18.2d, v21.2d, #52
-	WORD $0x4ea11e73 // orr v19.16b, v19.16b, v1.16b
-	WORD $0x4ea11e52 // orr v18.16b, v18.16b, v1.16b
-	WORD $0x4ee5d673 // fsub v19.2d, v19.2d, v5.2d
-	WORD $0x4ee5d652 // fsub v18.2d, v18.2d, v5.2d
-	WORD $0x4e261e96 // and v22.16b, v20.16b, v6.16b
-	WORD $0x4e261eb7 // and v23.16b, v21.16b, v6.16b
-	WORD $0x4ee786d6 // add v22.2d, v22.2d, v7.2d
-	WORD $0x4ee786f7 // add v23.2d, v23.2d, v7.2d
-	WORD $0x6f500694 // ushr v20.2d, v20.2d, #48
-	WORD $0x6f5006b5 // ushr v21.2d, v21.2d, #48
-	WORD $0x4e70d670 // fadd v16.2d, v19.2d, v16.2d
-	WORD $0x4e71d651 // fadd v17.2d, v18.2d, v17.2d
-	WORD $0x4e281e92 // and v18.16b, v20.16b, v8.16b
-	WORD $0x4e281eb3 // and v19.16b, v21.16b, v8.16b
-	WORD $0x4e083e47 // mov x7, v18.d[0]
-	WORD $0x4e083e68 // mov x8, v19.d[0]
-	WORD $0x4e183e49 // mov x9, v18.d[1]
-	WORD $0x4e183e6a // mov x10, v19.d[1]
-	WORD $0xfc677873 // ldr d19, [x3, x7, lsl #3]
-	WORD $0xfc687872 // ldr d18, [x3, x8, lsl #3]
-	WORD $0xfc697878 // ldr d24, [x3, x9, lsl #3]
-	WORD $0xfc6a7879 // ldr d25, [x3, x10, lsl #3]
-	WORD $0x4ed83a78 // zip1 v24.2d, v19.2d, v24.2d
-	WORD $0x4ed93a59 // zip1 v25.2d, v18.2d, v25.2d
-	WORD $0x6e78ded2 // fmul v18.2d, v22.2d, v24.2d
-	WORD $0x6e79def3 // fmul v19.2d, v23.2d, v25.2d
-	WORD $0x6e291e5a // eor v26.16b, v18.16b, v9.16b
-	WORD $0x6e291e7b // eor v27.16b, v19.16b, v9.16b
-	WORD $0x4e78ceda // fmla v26.2d, v22.2d, v24.2d
-	WORD $0x4e79cefb // fmla v27.2d, v23.2d, v25.2d
-	WORD $0x4eead652 // fsub v18.2d, v18.2d, v10.2d
-	WORD $0x4eead673 // fsub v19.2d, v19.2d, v10.2d
-	WORD $0x4eac1d99 // mov v25.16b, v12.16b
-	WORD $0x4eac1d97 // mov v23.16b, v12.16b
-	WORD $0x4e72cd79 // fmla v25.2d, v11.2d, v18.2d
-	WORD $0x4e73cd77 // fmla v23.2d, v11.2d, v19.2d
-	WORD $0x4ead1db8 // mov v24.16b, v13.16b
-	WORD $0x4ead1db6 // mov v22.16b, v13.16b
-	WORD $0x4e72cf38 // fmla v24.2d, v25.2d, v18.2d
-	WORD $0x4e73cef6 // fmla v22.2d, v23.2d, v19.2d
-	WORD $0x3dc038d7 // ldr q23, [x6, #224]
-	WORD $0x3dc038d9 // ldr q25, [x6, #224]
-	WORD $0x4e72cf17 // fmla v23.2d, v24.2d, v18.2d
-	WORD $0x4e73ced9 // fmla v25.2d, v22.2d, v19.2d
-	WORD $0x3dc03cd6 // ldr q22, [x6, #240]
-	WORD $0x3dc03cd8 // ldr q24, [x6, #240]
-	WORD $0x4e72cef6 // fmla v22.2d, v23.2d, v18.2d
-	WORD $0x4e73cf38 // fmla v24.2d, v25.2d, v19.2d
-	WORD $0x3dc040d9 // ldr q25, [x6, #256]
-	WORD $0x3dc040d7 // ldr q23, [x6, #256]
-	WORD $0x4e72ced9 // fmla v25.2d, v22.2d, v18.2d
-	WORD $0x4e73cf17 // fmla v23.2d, v24.2d, v19.2d
-	WORD $0x3dc044d8 // ldr q24, [x6, #272]
-	WORD $0x3dc044d6 // ldr q22, [x6, #272]
-	WORD $0x4e72cf38 // fmla v24.2d, v25.2d, v18.2d
-	WORD $0x4e73cef6 // fmla v22.2d, v23.2d, v19.2d
-	WORD $0x3dc048d7 // ldr q23, [x6, #288]
-	WORD $0x3dc048d9 // ldr q25, [x6, #288]
-	WORD $0x4e72cf17 // fmla v23.2d, v24.2d, v18.2d
-	WORD $0x4e73ced9 // fmla v25.2d, v22.2d, v19.2d
-	WORD $0x3dc04cd6 // ldr q22, [x6, #304]
-	WORD $0x3dc04cd8 // ldr q24, [x6, #304]
-	WORD $0x4e72cef6 // fmla v22.2d, v23.2d, v18.2d
-	WORD $0x4e73cf38 // fmla v24.2d, v25.2d, v19.2d
-	WORD $0x3dc050d9 // ldr q25, [x6, #320]
-	WORD $0x3dc050d7 // ldr q23, [x6, #320]
-	WORD $0x4e281e9c // and v28.16b, v20.16b, v8.16b
-	WORD $0x4e281ebd // and v29.16b, v21.16b, v8.16b
-	WORD $0x4e083f8a // mov x10, v28.d[0]
-	WORD $0x4e083fa9 // mov x9, v29.d[0]
-	WORD $0x4e183f88 // mov x8, v28.d[1]
-	WORD $0x4e183fa7 // mov x7, v29.d[1]
-	WORD $0xfc6a789d // ldr d29, [x4, x10, lsl #3]
-	WORD $0xfc69789c // ldr d28, [x4, x9, lsl #3]
-	WORD $0xfc68789e // ldr d30, [x4, x8, lsl #3]
-	WORD $0xfc67789f // ldr d31, [x4, x7, lsl #3]
-	WORD $0x4ede3bbe // zip1 v30.2d, v29.2d, v30.2d
-	WORD $0x4edf3b9f // zip1 v31.2d, v28.2d, v31.2d
-	WORD $0x4e79ce1e // fmla v30.2d, v16.2d, v25.2d
-	WORD $0x4e77ce3f // fmla v31.2d, v17.2d, v23.2d
-	WORD $0x3dc054d7 // ldr q23, [x6, #336]
-	WORD $0x3dc054d9 // ldr q25, [x6, #336]
-	WORD $0x4e281e94 // and v20.16b, v20.16b, v8.16b
-	WORD $0x4e281eb5 // and v21.16b, v21.16b, v8.16b
+	WORD $0x3dc0004d // ldr q13, [x2]
+	WORD $0x3dc0044e // ldr q14, [x2, #16]
+	WORD $0x6ee085af // sub v15.2d, v13.2d, v0.2d
+	WORD $0x6ee085d0 // sub v16.2d, v14.2d, v0.2d
+	WORD $0x6f6005ef // ushr v15.2d, v15.2d, #32
+	WORD $0x6f600610 // ushr v16.2d, v16.2d, #32
+	WORD $0x6eb065ef // umax v15.4s, v15.4s, v16.4s
+	WORD $0x6ee185ad // sub v13.2d, v13.2d, v1.2d
+	WORD $0x6ee185ce // sub v14.2d, v14.2d, v1.2d
+	WORD $0x6f4c05b0 // ushr v16.2d, v13.2d, #52
+	WORD $0x6f4c05d1 // ushr v17.2d, v14.2d, #52
+	WORD $0x4ea21e10 // orr v16.16b, v16.16b, v2.16b
+	WORD $0x4ea21e31 // orr v17.16b, v17.16b, v2.16b
+	WORD $0x4ee3d610 // fsub v16.2d, v16.2d, v3.2d
+	WORD $0x4ee3d631 // fsub v17.2d, v17.2d, v3.2d
+	WORD $0x4e241db2 // and v18.16b, v13.16b, v4.16b
+	WORD $0x4e241dd3 // and v19.16b, v14.16b, v4.16b
+	WORD $0x4ee58652 // add v18.2d, v18.2d, v5.2d
+	WORD $0x4ee58673 // add v19.2d, v19.2d, v5.2d
+	WORD $0x6f5005ad // ushr v13.2d, v13.2d, #48
+	WORD $0x6f5005ce // ushr v14.2d, v14.2d, #48
+	WORD $0x4e261db4 // and v20.16b, v13.16b, v6.16b
+	WORD $0x4e261dd5 // and v21.16b, v14.16b, v6.16b
 	WORD $0x4e083e87 // mov x7, v20.d[0]
 	WORD $0x4e083ea8 // mov x8, v21.d[0]
 	WORD $0x4e183e89 // mov x9, v20.d[1]
 	WORD $0x4e183eaa // mov x10, v21.d[1]
-	WORD $0xfc6778b5 // ldr d21, [x5, x7, lsl #3]
-	WORD $0xfc6878b4 // ldr d20, [x5, x8, lsl #3]
-	WORD $0xfc6978bc // ldr d28, [x5, x9, lsl #3]
-	WORD $0xfc6a78bd // ldr d29, [x5, x10, lsl #3]
-	WORD $0x4edc3abc // zip1 v28.2d, v21.2d, v28.2d
-	WORD $0x4edd3a9d // zip1 v29.2d, v20.2d, v29.2d
-	WORD $0x4e77ce1c // fmla v28.2d, v16.2d, v23.2d
-	WORD $0x4e79ce3d // fmla v29.2d, v17.2d, v25.2d
-	WORD $0x4e72d799 // fadd v25.2d, v28.2d, v18.2d
-	WORD $0x4e73d7b1 // fadd v17.2d, v29.2d, v19.2d
-	WORD $0x4ef9d79c // fsub v28.2d, v28.2d, v25.2d
-	WORD $0x4ef1d7bd // fsub v29.2d, v29.2d, v17.2d
-	WORD $0x4e72d79c // fadd v28.2d, v28.2d, v18.2d
-	WORD $0x4e73d7bd // fadd v29.2d, v29.2d, v19.2d
-	WORD $0x4e7cd7dc // fadd v28.2d, v30.2d, v28.2d
-	WORD $0x4e7dd7fd // fadd v29.2d, v31.2d, v29.2d
-	WORD $0x3dc058df // ldr q31, [x6, #352]
-	WORD $0x3dc058de // ldr q30, [x6, #352]
-	WORD $0x6e7fde5f // fmul v31.2d, v18.2d, v31.2d
-	WORD $0x6e7ede7e // fmul v30.2d, v19.2d, v30.2d
-	WORD $0x6e72dff7 // fmul v23.2d, v31.2d, v18.2d
-	WORD $0x6e73dfd0 // fmul v16.2d, v30.2d, v19.2d
-	WORD $0x4e77d734 // fadd v20.2d, v25.2d, v23.2d
-	WORD $0x4e70d635 // fadd v21.2d, v17.2d, v16.2d
-	WORD $0x4ef4d739 // fsub v25.2d, v25.2d, v20.2d
-	WORD $0x4ef5d631 // fsub v17.2d, v17.2d, v21.2d
-	WORD $0x4e77d739 // fadd v25.2d, v25.2d, v23.2d
-	WORD $0x4e70d631 // fadd v17.2d, v17.2d, v16.2d
-	WORD $0x6e291ef7 // eor v23.16b, v23.16b, v9.16b
-	WORD $0x6e291e10 // eor v16.16b, v16.16b, v9.16b
-	WORD $0x4e72cff7 // fmla v23.2d, v31.2d, v18.2d
-	WORD $0x4e73cfd0 // fmla v16.2d, v30.2d, v19.2d
-	WORD $0x4e77d737 // fadd v23.2d, v25.2d, v23.2d
-	WORD $0x4e70d630 // fadd v16.2d, v17.2d, v16.2d
-	WORD $0x4e77d797 // fadd v23.2d, v28.2d, v23.2d
-	WORD $0x4e70d7b0 // fadd v16.2d, v29.2d, v16.2d
-	WORD $0x4eb21e5d // mov v29.16b, v18.16b
-	WORD $0x4eb31e7c // mov v28.16b, v19.16b
-	WORD $0x4ef2ce5d // fmls v29.2d, v18.2d, v18.2d
-	WORD $0x4ef3ce7c // fmls v28.2d, v19.2d, v19.2d
-	WORD $0x4eba1f51 // mov v17.16b, v26.16b
-	WORD $0x4ebb1f79 // mov v25.16b, v27.16b
-	WORD $0x4efdcf51 // fmls v17.2d, v26.2d, v29.2d
-	WORD $0x4efccf79 // fmls v25.2d, v27.2d, v28.2d
-	WORD $0x4e71d6f1 // fadd v17.2d, v23.2d, v17.2d
-	WORD $0x4e79d619 // fadd v25.2d, v16.2d, v25.2d
-	WORD $0x6e72de50 // fmul v16.2d, v18.2d, v18.2d
-	WORD $0x6e73de77 // fmul v23.2d, v19.2d, v19.2d
-	WORD $0x6e72de12 // fmul v18.2d, v16.2d, v18.2d
-	WORD $0x6e73def3 // fmul v19.2d, v23.2d, v19.2d
-	WORD $0x4e76ce51 // fmla v17.2d, v18.2d, v22.2d
-	WORD $0x4e78ce79 // fmla v25.2d, v19.2d, v24.2d
-	WORD $0x4e71d691 // fadd v17.2d, v20.2d, v17.2d
-	WORD $0x4e79d6b9 // fadd v25.2d, v21.2d, v25.2d
-	WORD $0x3dc05cd5 // ldr q21, [x6, #368]
-	WORD $0x3dc05cd4 // ldr q20, [x6, #368]
-	WORD $0x4e75e5d5 // fcmeq v21.2d, v14.2d, v21.2d
-	WORD $0x4e74e5f4 // fcmeq v20.2d, v15.2d, v20.2d
-	WORD $0x6e711dd5 // bsl v21.16b, v14.16b, v17.16b
-	WORD $0x6e791df4 // bsl v20.16b, v15.16b, v25.16b
-	WORD $0x4e63e5d9 // fcmeq v25.2d, v14.2d, v3.2d
-	WORD $0x4e63e5f1 // fcmeq v17.2d, v15.2d, v3.2d
-	WORD $0x3dc060d8 // ldr q24, [x6, #384]
-	WORD $0x3dc060d3 // ldr q19, [x6, #384]
-	WORD $0x6e751f19 // bsl v25.16b, v24.16b, v21.16b
-	WORD $0x6e741e71 // bsl v17.16b, v19.16b, v20.16b
-	WORD $0x6e63e5ce // fcmge v14.2d, v14.2d, v3.2d
-	WORD $0x6e63e5ef // fcmge v15.2d, v15.2d, v3.2d
-	WORD $0x3dc064d4 // ldr q20, [x6, #400]
-	WORD $0x3dc064d3 // ldr q19, [x6, #400]
-	WORD $0x6e741f2e // bsl v14.16b, v25.16b, v20.16b
-	WORD $0x6e731e2f // bsl v15.16b, v17.16b, v19.16b
-	WORD $0x3d80002e // str q14, [x1]
-	WORD $0x3d80042f // str q15, [x1, #16]
-	WORD $0x3dc0084f // ldr q15, [x2, #32]
-	WORD $0x3dc00c4e // ldr q14, [x2, #48]
-	WORD $0x6eefe413 // fcmgt v19.2d, v0.2d, v15.2d
-	WORD $0x6eeee411 // fcmgt v17.2d, v0.2d, v14.2d
-	WORD $0x6e61ddf4 // fmul v20.2d, v15.2d, v1.2d
-	WORD $0x6e61ddd9 // fmul v25.2d, v14.2d, v1.2d
-	WORD $0x4eb31e75 // mov v21.16b, v19.16b
-	WORD $0x4eb11e38 // mov v24.16b, v17.16b
-	WORD $0x6e6f1e95 // bsl v21.16b, v20.16b, v15.16b
-	WORD $0x6e6e1f38 // bsl v24.16b, v25.16b, v14.16b
-	WORD $0x6e631c53 // bsl v19.16b, v2.16b, v3.16b
-	WORD $0x6e631c51 // bsl v17.16b, v2.16b, v3.16b
-	WORD $0x6ee486b5 // sub v21.2d, v21.2d, v4.2d
-	WORD $0x6ee48718 // sub v24.2d, v24.2d, v4.2d
-	WORD $0x6f4c06b9 // ushr v25.2d, v21.2d, #52
-	WORD $0x6f4c0714 // ushr v20.2d, v24.2d, #52
-	WORD $0x4ea11f39 // orr v25.16b, v25.16b, v1.16b
-	WORD $0x4ea11e94 // orr v20.16b, v20.16b, v1.16b
-	WORD $0x4ee5d739 // fsub v25.2d, v25.2d, v5.2d
-	WORD $0x4ee5d694 // fsub v20.2d, v20.2d, v5.2d
-	WORD $0x4e261eb6 // and v22.16b, v21.16b, v6.16b
-	WORD $0x4e261f12 // and v18.16b, v24.16b, v6.16b
-	WORD $0x4ee786d6 // add v22.2d, v22.2d, v7.2d
-	WORD $0x4ee78652 // add v18.2d, v18.2d, v7.2d
-	WORD $0x6f5006b5 // ushr v21.2d, v21.2d, #48
-	WORD $0x6f500718 // ushr v24.2d, v24.2d, #48
-	WORD $0x4e73d733 // fadd v19.2d, v25.2d, v19.2d
-	WORD $0x4e71d691 // fadd v17.2d, v20.2d, v17.2d
-	WORD $0x4e281eb4 // and v20.16b, v21.16b, v8.16b
-	WORD $0x4e281f19 // and v25.16b, v24.16b, v8.16b
-	WORD $0x4e083e8a // mov x10, v20.d[0]
-	WORD $0x4e083f29 // mov x9, v25.d[0]
-	WORD $0x4e183e88 // mov x8, v20.d[1]
-	WORD $0x4e183f27 // mov x7, v25.d[1]
-	WORD $0xfc6a7879 // ldr d25, [x3, x10, lsl #3]
-	WORD $0xfc697874 // ldr d20, [x3, x9, lsl #3]
-	WORD $0xfc687877 // ldr d23, [x3, x8, lsl #3]
-	WORD $0xfc677870 // ldr d16, [x3, x7, lsl #3]
-	WORD $0x4ed73b37 // zip1 v23.2d, v25.2d, v23.2d
-	WORD $0x4ed03a90 // zip1 v16.2d, v20.2d, v16.2d
-	WORD $0x6e77ded4 // fmul v20.2d, v22.2d, v23.2d
-	WORD $0x6e70de59 // fmul v25.2d, v18.2d, v16.2d
-	WORD $0x6e291e9c // eor v28.16b, v20.16b, v9.16b
-	WORD $0x6e291f3b // eor v27.16b, v25.16b, v9.16b
-	WORD $0x4e77cedc // fmla v28.2d, v22.2d, v23.2d
-	WORD $0x4e70ce5b // fmla v27.2d, v18.2d, v16.2d
-	WORD $0x4eead694 // fsub v20.2d, v20.2d, v10.2d
-	WORD $0x4eead739 // fsub v25.2d, v25.2d, v10.2d
-	WORD $0x4eac1d90 // mov v16.16b, v12.16b
-	WORD $0x4eac1d92 // mov v18.16b, v12.16b
-	WORD $0x4e74cd70 // fmla v16.2d, v11.2d, v20.2d
-	WORD $0x4e79cd72 // fmla v18.2d, v11.2d, v25.2d
-	WORD $0x4ead1db7 // mov v23.16b, v13.16b
-	WORD $0x4ead1db6 // mov v22.16b, v13.16b
-	WORD $0x4e74ce17 // fmla v23.2d, v16.2d, v20.2d
-	WORD $0x4e79ce56 // fmla v22.2d, v18.2d, v25.2d
-	WORD $0x3dc038d2 // ldr q18, [x6, #224]
-	WORD $0x3dc038d0 // ldr q16, [x6, #224]
-	WORD $0x4e74cef2 // fmla v18.2d, v23.2d, v20.2d
-	WORD $0x4e79ced0 // fmla v16.2d, v22.2d, v25.2d
+	WORD $0xfc677875 // ldr d21, [x3, x7, lsl #3]
+	WORD $0xfc687874 // ldr d20, [x3, x8, lsl #3]
+	WORD $0xfc697876 // ldr d22, [x3, x9, lsl #3]
+	WORD $0xfc6a7877 // ldr d23, [x3, x10, lsl #3]
+	WORD $0x4ed63ab6 // zip1 v22.2d, v21.2d, v22.2d
+	WORD $0x4ed73a97 // zip1 v23.2d, v20.2d, v23.2d
+	WORD $0x6e76de54 // fmul v20.2d, v18.2d, v22.2d
+	WORD $0x6e77de75 // fmul v21.2d, v19.2d, v23.2d
+	WORD $0x6e271e98 // eor v24.16b, v20.16b, v7.16b
+	WORD $0x6e271eb9 // eor v25.16b, v21.16b, v7.16b
+	WORD $0x4e76ce58 // fmla v24.2d, v18.2d, v22.2d
+	WORD $0x4e77ce79 // fmla v25.2d, v19.2d, v23.2d
+	WORD $0x4ee8d694 // fsub v20.2d, v20.2d, v8.2d
+	WORD $0x4ee8d6b5 // fsub v21.2d, v21.2d, v8.2d
+	WORD $0x4eaa1d57 // mov v23.16b, v10.16b
+	WORD $0x4eaa1d53 // mov v19.16b, v10.16b
+	WORD $0x4e74cd37 // fmla v23.2d, v9.2d, v20.2d
+	WORD $0x4e75cd33 // fmla v19.2d, v9.2d, v21.2d
+	WORD $0x4eab1d76 // mov v22.16b, v11.16b
+	WORD $0x4eab1d72 // mov v18.16b, v11.16b
+	WORD $0x4e74cef6 // fmla v22.2d, v23.2d, v20.2d
+	WORD $0x4e75ce72 // fmla v18.2d, v19.2d, v21.2d
+	WORD $0x4eac1d93 // mov v19.16b, v12.16b
+	WORD $0x4eac1d97 // mov v23.16b, v12.16b
+	WORD $0x4e74ced3 // fmla v19.2d, v22.2d, v20.2d
+	WORD $0x4e75ce57 // fmla v23.2d, v18.2d, v21.2d
+	WORD $0x3dc034d2 // ldr q18, [x6, #208]
+	WORD $0x3dc034d6 // ldr q22, [x6, #208]
+	WORD $0x4e74ce72 // fmla v18.2d, v19.2d, v20.2d
+	WORD $0x4e75cef6 // fmla v22.2d, v23.2d, v21.2d
+	WORD $0x3dc038d7 // ldr q23, [x6, #224]
+	WORD $0x3dc038d3 // ldr q19, [x6, #224]
+	WORD $0x4e74ce57 // fmla v23.2d, v18.2d, v20.2d
+	WORD $0x4e75ced3 // fmla v19.2d, v22.2d, v21.2d
 	WORD $0x3dc03cd6 // ldr q22, [x6, #240]
-	WORD $0x3dc03cd7 // ldr q23, [x6, #240]
-	WORD $0x4e74ce56 // fmla v22.2d, v18.2d, v20.2d
-	WORD $0x4e79ce17 // fmla v23.2d, v16.2d, v25.2d
-	WORD $0x3dc040d0 // ldr q16, [x6, #256]
-	WORD $0x3dc040d2 // ldr q18, [x6, #256]
-	WORD $0x4e74ced0 // fmla v16.2d, v22.2d, v20.2d
-	WORD $0x4e79cef2 // fmla v18.2d, v23.2d, v25.2d
-	WORD $0x3dc044d7 // ldr q23, [x6, #272]
+	WORD $0x3dc03cd2 // ldr q18, [x6, #240]
+	WORD $0x4e74cef6 // fmla v22.2d, v23.2d, v20.2d
+	WORD $0x4e75ce72 // fmla v18.2d, v19.2d, v21.2d
+	WORD $0x3dc040d3 // ldr q19, [x6, #256]
+	WORD $0x3dc040d7 // ldr q23, [x6, #256]
+	WORD $0x4e74ced3 // fmla v19.2d, v22.2d, v20.2d
+	WORD $0x4e75ce57 // fmla v23.2d, v18.2d, v21.2d
+	WORD $0x3dc044d2 // ldr q18, [x6, #272]
 	WORD $0x3dc044d6 // ldr q22, [x6, #272]
-	WORD $0x4e74ce17 // fmla v23.2d, v16.2d, v20.2d
-	WORD $0x4e79ce56 // fmla v22.2d, v18.2d, v25.2d
-	WORD $0x3dc048d2 // ldr q18, [x6, #288]
-	WORD $0x3dc048d0 // ldr q16, [x6, #288]
-	WORD $0x4e74cef2 // fmla v18.2d, v23.2d, v20.2d
-	WORD $0x4e79ced0 // fmla v16.2d, v22.2d, v25.2d
-	WORD $0x3dc04cd6 // ldr q22, [x6, #304]
+	WORD $0x4e74ce72 // fmla v18.2d, v19.2d, v20.2d
+	WORD $0x4e75cef6 // fmla v22.2d, v23.2d, v21.2d
+	WORD $0x3dc048d7 // ldr q23, [x6, #288]
+	WORD $0x3dc048d3 // ldr q19, [x6, #288]
+	WORD $0x4e261dba // and v26.16b, v13.16b, v6.16b
+	WORD $0x4e261ddb // and v27.16b, v14.16b, v6.16b
+	WORD $0x4e083f4a // mov x10, v26.d[0]
+	WORD $0x4e083f69 // mov x9, v27.d[0]
+	WORD $0x4e183f48 // mov x8, v26.d[1]
+	WORD $0x4e183f67 // mov x7, v27.d[1]
+	WORD $0xfc6a789b // ldr d27, [x4, x10, lsl #3]
+	WORD $0xfc69789a // ldr d26, [x4, x9, lsl #3]
+	WORD $0xfc68789c // ldr d28, [x4, x8, lsl #3]
+	WORD $0xfc67789d // ldr d29, [x4, x7, lsl #3]
+	WORD $0x4edc3b7c // zip1 v28.2d, v27.2d, v28.2d
+	WORD $0x4edd3b5d // zip1 v29.2d, v26.2d, v29.2d
+	WORD $0x4e77ce1c // fmla v28.2d, v16.2d, v23.2d
+	WORD $0x4e73ce3d // fmla v29.2d, v17.2d, v19.2d
+	WORD $0x3dc04cd3 // ldr q19, [x6, #304]
 	WORD $0x3dc04cd7 // ldr q23, [x6, #304]
-	WORD $0x4e74ce56 // fmla v22.2d, v18.2d, v20.2d
-	WORD $0x4e79ce17 // fmla v23.2d, v16.2d, v25.2d
-	WORD $0x3dc050d0 // ldr q16, [x6, #320]
-	WORD $0x3dc050d2 // ldr q18, [x6, #320]
-	WORD $0x4e281ebd // and v29.16b, v21.16b, v8.16b
-	WORD $0x4e281f1a // and v26.16b, v24.16b, v8.16b
-	WORD $0x4e083fa7 // mov x7, v29.d[0]
-	WORD $0x4e083f48 // mov x8, v26.d[0]
-	WORD $0x4e183fa9 // mov x9, v29.d[1]
-	WORD $0x4e183f4a // mov x10, v26.d[1]
-	WORD $0xfc67789a // ldr d26, [x4, x7, lsl #3]
-	WORD $0xfc68789d // ldr d29, [x4, x8, lsl #3]
+	WORD $0x4e261dad // and v13.16b, v13.16b, v6.16b
+	WORD $0x4e261dce // and v14.16b, v14.16b, v6.16b
+	WORD $0x4e083da7 // mov x7, v13.d[0]
+	WORD $0x4e083dc8 // mov x8, v14.d[0]
+	WORD $0x4e183da9 // mov x9, v13.d[1]
+	WORD $0x4e183dca // mov x10, v14.d[1]
+	WORD $0xfc6778ae // ldr d14, [x5, x7, lsl #3]
+	WORD $0xfc6878ad // ldr d13, [x5, x8, lsl #3]
+	WORD $0xfc6978ba // ldr d26, [x5, x9, lsl #3]
+	WORD $0xfc6a78bb // ldr d27, [x5, x10, lsl #3]
+	WORD $0x4eda39da // zip1 v26.2d, v14.2d, v26.2d
+	WORD $0x4edb39bb // zip1 v27.2d, v13.2d, v27.2d
+	WORD $0x4e73ce1a // fmla v26.2d, v16.2d, v19.2d
+	WORD $0x4e77ce3b // fmla v27.2d, v17.2d, v23.2d
+	WORD $0x4e74d757 // fadd v23.2d, v26.2d, v20.2d
+	WORD $0x4e75d771 // fadd v17.2d, v27.2d, v21.2d
+	WORD $0x4ef7d75a // fsub v26.2d, v26.2d, v23.2d
+	WORD $0x4ef1d77b // fsub v27.2d, v27.2d, v17.2d
+	WORD $0x4e74d75a // fadd v26.2d, v26.2d, v20.2d
+	WORD $0x4e75d77b // fadd v27.2d, v27.2d, v21.2d
+	WORD $0x4e7ad79a // fadd v26.2d, v28.2d, v26.2d
+	WORD $0x4e7bd7bb // fadd v27.2d, v29.2d, v27.2d
+	WORD $0x3dc050dd // ldr q29, [x6, #320]
+	WORD $0x3dc050dc // ldr q28, [x6, #320]
+	WORD $0x6e7dde9d // fmul v29.2d, v20.2d, v29.2d
+	WORD $0x6e7cdebc // fmul v28.2d, v21.2d, v28.2d
+	WORD $0x6e74dfb3 // fmul v19.2d, v29.2d, v20.2d
+	WORD $0x6e75df90 // fmul v16.2d, v28.2d, v21.2d
+	WORD $0x4e73d6ed // fadd v13.2d, v23.2d, v19.2d
+	WORD $0x4e70d62e // fadd v14.2d, v17.2d, v16.2d
+	WORD $0x4eedd6f7 // fsub v23.2d, v23.2d, v13.2d
+	WORD $0x4eeed631 // fsub v17.2d, v17.2d, v14.2d
+	WORD $0x4e73d6f7 // fadd v23.2d, v23.2d, v19.2d
+	WORD $0x4e70d631 // fadd v17.2d, v17.2d, v16.2d
+	WORD $0x6e271e73 // eor v19.16b, v19.16b, v7.16b
+	WORD $0x6e271e10 // eor v16.16b, v16.16b, v7.16b
+	WORD $0x4e74cfb3 // fmla v19.2d, v29.2d, v20.2d
+	WORD $0x4e75cf90 // fmla v16.2d, v28.2d, v21.2d
+	WORD $0x4e73d6f3 // fadd v19.2d, v23.2d, v19.2d
+	WORD $0x4e70d630 // fadd v16.2d, v17.2d, v16.2d
+	WORD $0x4e73d753 // fadd v19.2d, v26.2d, v19.2d
+	WORD $0x4e70d770 // fadd v16.2d, v27.2d, v16.2d
+	WORD $0x4eb41e9b // mov v27.16b, v20.16b
+	WORD $0x4eb51eba // mov v26.16b, v21.16b
+	WORD $0x4ef4ce9b // fmls v27.2d, v20.2d, v20.2d
+	WORD $0x4ef5ceba // fmls v26.2d, v21.2d, v21.2d
+	WORD $0x4eb81f11 // mov v17.16b, v24.16b
+	WORD $0x4eb91f37 // mov v23.16b, v25.16b
+	WORD $0x4efbcf11 // fmls v17.2d, v24.2d, v27.2d
+	WORD $0x4efacf37 // fmls v23.2d, v25.2d, v26.2d
+	WORD $0x4e71d671 // fadd v17.2d, v19.2d, v17.2d
+	WORD $0x4e77d617 // fadd v23.2d, v16.2d, v23.2d
+	WORD $0x6e74de90 // fmul v16.2d, v20.2d, v20.2d
+	WORD $0x6e75deb3 // fmul v19.2d, v21.2d, v21.2d
+	WORD $0x6e74de14 // fmul v20.2d, v16.2d, v20.2d
+	WORD $0x6e75de75 // fmul v21.2d, v19.2d, v21.2d
+	WORD $0x4e72ce91 // fmla v17.2d, v20.2d, v18.2d
+	WORD $0x4e76ceb7 // fmla v23.2d, v21.2d, v22.2d
+	WORD $0x4e71d5b1 // fadd v17.2d, v13.2d, v17.2d
+	WORD $0x4e77d5d7 // fadd v23.2d, v14.2d, v23.2d
+	WORD $0x3dc0084e // ldr q14, [x2, #32]
+	WORD $0x3dc00c4d // ldr q13, [x2, #48]
+	WORD $0x6ee085d6 // sub v22.2d, v14.2d, v0.2d
+	WORD $0x6ee085b5 // sub v21.2d, v13.2d, v0.2d
+	WORD $0x6f6006d6 // ushr v22.2d, v22.2d, #32
+	WORD $0x6f6006b5 // ushr v21.2d, v21.2d, #32
+	WORD $0x6eb665ef // umax v15.4s, v15.4s, v22.4s
+	WORD $0x6eb565ef // umax v15.4s, v15.4s, v21.4s
+	WORD $0x6ee185ce // sub v14.2d, v14.2d, v1.2d
+	WORD $0x6ee185ad // sub v13.2d, v13.2d, v1.2d
+	WORD $0x6f4c05d5 // ushr v21.2d, v14.2d, #52
+	WORD $0x6f4c05b6 // ushr v22.2d, v13.2d, #52
+	WORD $0x4ea21eb5 // orr v21.16b, v21.16b, v2.16b
+	WORD $0x4ea21ed6 // orr v22.16b, v22.16b, v2.16b
+	WORD $0x4ee3d6b5 // fsub v21.2d, v21.2d, v3.2d
+	WORD $0x4ee3d6d6 // fsub v22.2d, v22.2d, v3.2d
+	WORD $0x4e241dd2 // and v18.16b, v14.16b, v4.16b
+	WORD $0x4e241db4 // and v20.16b, v13.16b, v4.16b
+	WORD $0x4ee58652 // add v18.2d, v18.2d, v5.2d
+	WORD $0x4ee58694 // add v20.2d, v20.2d, v5.2d
+	WORD $0x6f5005ce // ushr v14.2d, v14.2d, #48
+	WORD $0x6f5005ad // ushr v13.2d, v13.2d, #48
+	WORD $0x4e261dd3 // and v19.16b, v14.16b, v6.16b
+	WORD $0x4e261db0 // and v16.16b, v13.16b, v6.16b
+	WORD $0x4e083e6a // mov x10, v19.d[0]
+	WORD $0x4e083e09 // mov x9, v16.d[0]
+	WORD $0x4e183e68 // mov x8, v19.d[1]
+	WORD $0x4e183e07 // mov x7, v16.d[1]
+	WORD $0xfc6a7870 // ldr d16, [x3, x10, lsl #3]
+	WORD $0xfc697873 // ldr d19, [x3, x9, lsl #3]
+	WORD $0xfc68787a // ldr d26, [x3, x8, lsl #3]
+	WORD $0xfc677879 // ldr d25, [x3, x7, lsl #3]
+	WORD $0x4eda3a1a // zip1 v26.2d, v16.2d, v26.2d
+	WORD $0x4ed93a79 // zip1 v25.2d, v19.2d, v25.2d
+	WORD $0x6e7ade53 // fmul v19.2d, v18.2d, v26.2d
+	WORD $0x6e79de90 // fmul v16.2d, v20.2d, v25.2d
+	WORD $0x6e271e7b // eor v27.16b, v19.16b, v7.16b
+	WORD $0x6e271e18 // eor v24.16b, v16.16b, v7.16b
+	WORD $0x4e7ace5b // fmla v27.2d, v18.2d, v26.2d
+	WORD $0x4e79ce98 // fmla v24.2d, v20.2d, v25.2d
+	WORD $0x4ee8d673 // fsub v19.2d, v19.2d, v8.2d
+	WORD $0x4ee8d610 // fsub v16.2d, v16.2d, v8.2d
+	WORD $0x4eaa1d59 // mov v25.16b, v10.16b
+	WORD $0x4eaa1d54 // mov v20.16b, v10.16b
+	WORD $0x4e73cd39 // fmla v25.2d, v9.2d, v19.2d
+	WORD $0x4e70cd34 // fmla v20.2d, v9.2d, v16.2d
+	WORD $0x4eab1d7a // mov v26.16b, v11.16b
+	WORD $0x4eab1d72 // mov v18.16b, v11.16b
+	WORD $0x4e73cf3a // fmla v26.2d, v25.2d, v19.2d
+	WORD $0x4e70ce92 // fmla v18.2d, v20.2d, v16.2d
+	WORD $0x4eac1d94 // mov v20.16b, v12.16b
+	WORD $0x4eac1d99 // mov v25.16b, v12.16b
+	WORD $0x4e73cf54 // fmla v20.2d, v26.2d, v19.2d
+	WORD $0x4e70ce59 // fmla v25.2d, v18.2d, v16.2d
+	WORD $0x3dc034d2 // ldr q18, [x6, #208]
+	WORD $0x3dc034da // ldr q26, [x6, #208]
+	WORD $0x4e73ce92 // fmla v18.2d, v20.2d, v19.2d
+	WORD $0x4e70cf3a // fmla v26.2d, v25.2d, v16.2d
+	WORD $0x3dc038d9 // ldr q25, [x6, #224]
+	WORD $0x3dc038d4 // ldr q20, [x6, #224]
+	WORD $0x4e73ce59 // fmla v25.2d, v18.2d, v19.2d
+	WORD $0x4e70cf54 // fmla v20.2d, v26.2d, v16.2d
+	WORD $0x3dc03cda // ldr q26, [x6, #240]
+	WORD $0x3dc03cd2 // ldr q18, [x6, #240]
+	WORD $0x4e73cf3a // fmla v26.2d, v25.2d, v19.2d
+	WORD $0x4e70ce92 // fmla v18.2d, v20.2d, v16.2d
+	WORD $0x3dc040d4 // ldr q20, [x6, #256]
+	WORD $0x3dc040d9 // ldr q25, [x6, #256]
+	WORD $0x4e73cf54 // fmla v20.2d, v26.2d, v19.2d
+	WORD $0x4e70ce59 // fmla v25.2d, v18.2d, v16.2d
+	WORD $0x3dc044d2 // ldr q18, [x6, #272]
+	WORD $0x3dc044da // ldr q26, [x6, #272]
+	WORD $0x4e73ce92 // fmla v18.2d, v20.2d, v19.2d
+	WORD $0x4e70cf3a // fmla v26.2d, v25.2d, v16.2d
+	WORD $0x3dc048d9 // ldr q25, [x6, #288]
+	WORD $0x3dc048d4 // ldr q20, [x6, #288]
+	WORD $0x4e261ddc // and v28.16b, v14.16b, v6.16b
+	WORD $0x4e261dbd // and v29.16b, v13.16b, v6.16b
+	WORD $0x4e083f87 // mov x7, v28.d[0]
+	WORD $0x4e083fa8 // mov x8, v29.d[0]
+	WORD $0x4e183f89 // mov x9, v28.d[1]
+	WORD $0x4e183faa // mov x10, v29.d[1]
+	WORD $0xfc67789d // ldr d29, [x4, x7, lsl #3]
+	WORD $0xfc68789c // ldr d28, [x4, x8, lsl #3]
 	WORD $0xfc69789e // ldr d30, [x4, x9, lsl #3]
 	WORD $0xfc6a789f // ldr d31, [x4, x10, lsl #3]
-	WORD $0x4ede3b5e // zip1 v30.2d, v26.2d, v30.2d
-	WORD $0x4edf3bbf // zip1 v31.2d, v29.2d, v31.2d
-	WORD $0x4e70ce7e // fmla v30.2d, v19.2d, v16.2d
-	WORD $0x4e72ce3f // fmla v31.2d, v17.2d, v18.2d
-	WORD $0x3dc054d2 // ldr q18, [x6, #336]
-	WORD $0x3dc054d0 // ldr q16, [x6, #336]
-	WORD $0x4e281eb5 // and v21.16b, v21.16b, v8.16b
-	WORD $0x4e281f18 // and v24.16b, v24.16b, v8.16b
-	WORD $0x4e083eaa // mov x10, v21.d[0]
-	WORD $0x4e083f09 // mov x9, v24.d[0]
-	WORD $0x4e183ea8 // mov x8, v21.d[1]
-	WORD $0x4e183f07 // mov x7, v24.d[1]
-	WORD $0xfc6a78b8 // ldr d24, [x5, x10, lsl #3]
-	WORD $0xfc6978b5 // ldr d21, [x5, x9, lsl #3]
-	WORD $0xfc6878bd // ldr d29, [x5, x8, lsl #3]
-	WORD $0xfc6778ba // ldr d26, [x5, x7, lsl #3]
-	WORD $0x4edd3b1d // zip1 v29.2d, v24.2d, v29.2d
-	WORD $0x4eda3aba // zip1 v26.2d, v21.2d, v26.2d
-	WORD $0x4e72ce7d // fmla v29.2d, v19.2d, v18.2d
-	WORD $0x4e70ce3a // fmla v26.2d, v17.2d, v16.2d
-	WORD $0x4e74d7b0 // fadd v16.2d, v29.2d, v20.2d
-	WORD $0x4e79d751 // fadd v17.2d, v26.2d, v25.2d
-	WORD $0x4ef0d7bd // fsub v29.2d, v29.2d, v16.2d
-	WORD $0x4ef1d75a // fsub v26.2d, v26.2d, v17.2d
-	WORD $0x4e74d7bd // fadd v29.2d, v29.2d, v20.2d
-	WORD $0x4e79d75a // fadd v26.2d, v26.2d, v25.2d
-	WORD $0x4e7dd7dd // fadd v29.2d, v30.2d, v29.2d
-	WORD $0x4e7ad7fa // fadd v26.2d, v31.2d, v26.2d
-	WORD $0x3dc058df // ldr q31, [x6, #352]
-	WORD $0x3dc058de // ldr q30, [x6, #352]
-	WORD $0x6e7fde9f // fmul v31.2d, v20.2d, v31.2d
-	WORD $0x6e7edf3e // fmul v30.2d, v25.2d, v30.2d
-	WORD $0x6e74dff2 // fmul v18.2d, v31.2d, v20.2d
-	WORD $0x6e79dfd3 // fmul v19.2d, v30.2d, v25.2d
-	WORD $0x4e72d615 // fadd v21.2d, v16.2d, v18.2d
-	WORD $0x4e73d638 // fadd v24.2d, v17.2d, v19.2d
-	WORD $0x4ef5d610 // fsub v16.2d, v16.2d, v21.2d
-	WORD $0x4ef8d631 // fsub v17.2d, v17.2d, v24.2d
-	WORD $0x4e72d610 // fadd v16.2d, v16.2d, v18.2d
-	WORD $0x4e73d631 // fadd v17.2d, v17.2d, v19.2d
-	WORD $0x6e291e52 // eor v18.16b, v18.16b, v9.16b
-	WORD $0x6e291e73 // eor v19.16b, v19.16b, v9.16b
-	WORD $0x4e74cff2 // fmla v18.2d, v31.2d, v20.2d
-	WORD $0x4e79cfd3 // fmla v19.2d, v30.2d, v25.2d
-	WORD $0x4e72d612 // fadd v18.2d, v16.2d, v18.2d
-	WORD $0x4e73d633 // fadd v19.2d, v17.2d, v19.2d
-	WORD $0x4e72d7b2 // fadd v18.2d, v29.2d, v18.2d
-	WORD $0x4e73d753 // fadd v19.2d, v26.2d, v19.2d
-	WORD $0x4eb41e9a // mov v26.16b, v20.16b
-	WORD $0x4eb91f3d // mov v29.16b, v25.16b
-	WORD $0x4ef4ce9a // fmls v26.2d, v20.2d, v20.2d
-	WORD $0x4ef9cf3d // fmls v29.2d, v25.2d, v25.2d
-	WORD $0x4ebc1f91 // mov v17.16b, v28.16b
-	WORD $0x4ebb1f70 // mov v16.16b, v27.16b
-	WORD $0x4efacf91 // fmls v17.2d, v28.2d, v26.2d
-	WORD $0x4efdcf70 // fmls v16.2d, v27.2d, v29.2d
-	WORD $0x4e71d651 // fadd v17.2d, v18.2d, v17.2d
-	WORD $0x4e70d670 // fadd v16.2d, v19.2d, v16.2d
-	WORD $0x6e74de93 // fmul v19.2d, v20.2d, v20.2d
-	WORD $0x6e79df32 // fmul v18.2d, v25.2d, v25.2d
-	WORD $0x6e74de74 // fmul v20.2d, v19.2d, v20.2d
-	WORD $0x6e79de59 // fmul v25.2d, v18.2d, v25.2d
-	WORD $0x4e76ce91 // fmla v17.2d, v20.2d, v22.2d
-	WORD $0x4e77cf30 // fmla v16.2d, v25.2d, v23.2d
-	WORD $0x4e71d6b1 // fadd v17.2d, v21.2d, v17.2d
-	WORD $0x4e70d710 // fadd v16.2d, v24.2d, v16.2d
-	WORD $0x3dc05cd8 // ldr q24, [x6, #368]
-	WORD $0x3dc05cd5 // ldr q21, [x6, #368]
-	WORD $0x4e78e5f8 // fcmeq v24.2d, v15.2d, v24.2d
-	WORD $0x4e75e5d5 // fcmeq v21.2d, v14.2d, v21.2d
-	WORD $0x6e711df8 // bsl v24.16b, v15.16b, v17.16b
-	WORD $0x6e701dd5 // bsl v21.16b, v14.16b, v16.16b
-	WORD $0x4e63e5f0 // fcmeq v16.2d, v15.2d, v3.2d
-	WORD $0x4e63e5d1 // fcmeq v17.2d, v14.2d, v3.2d
-	WORD $0x3dc060d7 // ldr q23, [x6, #384]
-	WORD $0x3dc060d9 // ldr q25, [x6, #384]
-	WORD $0x6e781ef0 // bsl v16.16b, v23.16b, v24.16b
-	WORD $0x6e751f31 // bsl v17.16b, v25.16b, v21.16b
-	WORD $0x6e63e5ef // fcmge v15.2d, v15.2d, v3.2d
-	WORD $0x6e63e5ce // fcmge v14.2d, v14.2d, v3.2d
-	WORD $0x3dc064d5 // ldr q21, [x6, #400]
-	WORD $0x3dc064d9 // ldr q25, [x6, #400]
-	WORD $0x6e751e0f // bsl v15.16b, v16.16b, v21.16b
-	WORD $0x6e791e2e // bsl v14.16b, v17.16b, v25.16b
-	WORD $0x3d80082f // str q15, [x1, #32]
-	WORD $0x3d800c2e // str q14, [x1, #48]
+	WORD $0x4ede3bbe // zip1 v30.2d, v29.2d, v30.2d
+	WORD $0x4edf3b9f // zip1 v31.2d, v28.2d, v31.2d
+	WORD $0x4e79cebe // fmla v30.2d, v21.2d, v25.2d
+	WORD $0x4e74cedf // fmla v31.2d, v22.2d, v20.2d
+	WORD $0x3dc04cd4 // ldr q20, [x6, #304]
+	WORD $0x3dc04cd9 // ldr q25, [x6, #304]
+	WORD $0x4e261dce // and v14.16b, v14.16b, v6.16b
+	WORD $0x4e261dad // and v13.16b, v13.16b, v6.16b
+	WORD $0x4e083dca // mov x10, v14.d[0]
+	WORD $0x4e083da9 // mov x9, v13.d[0]
+	WORD $0x4e183dc8 // mov x8, v14.d[1]
+	WORD $0x4e183da7 // mov x7, v13.d[1]
+	WORD $0xfc6a78ad // ldr d13, [x5, x10, lsl #3]
+	WORD $0xfc6978ae // ldr d14, [x5, x9, lsl #3]
+	WORD $0xfc6878bc // ldr d28, [x5, x8, lsl #3]
+	WORD $0xfc6778bd // ldr d29, [x5, x7, lsl #3]
+	WORD $0x4edc39bc // zip1 v28.2d, v13.2d, v28.2d
+	WORD $0x4edd39dd // zip1 v29.2d, v14.2d, v29.2d
+	WORD $0x4e74cebc // fmla v28.2d, v21.2d, v20.2d
+	WORD $0x4e79cedd // fmla v29.2d, v22.2d, v25.2d
+	WORD $0x4e73d799 // fadd v25.2d, v28.2d, v19.2d
+	WORD $0x4e70d7b6 // fadd v22.2d, v29.2d, v16.2d
+	WORD $0x4ef9d79c // fsub v28.2d, v28.2d, v25.2d
+	WORD $0x4ef6d7bd // fsub v29.2d, v29.2d, v22.2d
+	WORD $0x4e73d79c // fadd v28.2d, v28.2d, v19.2d
+	WORD $0x4e70d7bd // fadd v29.2d, v29.2d, v16.2d
+	WORD $0x4e7cd7dc // fadd v28.2d, v30.2d, v28.2d
+	WORD $0x4e7dd7fd // fadd v29.2d, v31.2d, v29.2d
+	WORD $0x3dc050df // ldr q31, [x6, #320]
+	WORD $0x3dc050de // ldr q30, [x6, #320]
+	WORD $0x6e7fde7f // fmul v31.2d, v19.2d, v31.2d
+	WORD $0x6e7ede1e // fmul v30.2d, v16.2d, v30.2d
+	WORD $0x6e73dff4 // fmul v20.2d, v31.2d, v19.2d
+	WORD $0x6e70dfd5 // fmul v21.2d, v30.2d, v16.2d
+	WORD $0x4e74d72e // fadd v14.2d, v25.2d, v20.2d
+	WORD $0x4e75d6cd // fadd v13.2d, v22.2d, v21.2d
+	WORD $0x4eeed739 // fsub v25.2d, v25.2d, v14.2d
+	WORD $0x4eedd6d6 // fsub v22.2d, v22.2d, v13.2d
+	WORD $0x4e74d739 // fadd v25.2d, v25.2d, v20.2d
+	WORD $0x4e75d6d6 // fadd v22.2d, v22.2d, v21.2d
+	WORD $0x6e271e94 // eor v20.16b, v20.16b, v7.16b
+	WORD $0x6e271eb5 // eor v21.16b, v21.16b, v7.16b
+	WORD $0x4e73cff4 // fmla v20.2d, v31.2d, v19.2d
+	WORD $0x4e70cfd5 // fmla v21.2d, v30.2d, v16.2d
+	WORD $0x4e74d734 // fadd v20.2d, v25.2d, v20.2d
+	WORD $0x4e75d6d5 // fadd v21.2d, v22.2d, v21.2d
+	WORD $0x4e74d794 // fadd v20.2d, v28.2d, v20.2d
+	WORD $0x4e75d7b5 // fadd v21.2d, v29.2d, v21.2d
+	WORD $0x4eb31e7d // mov v29.16b, v19.16b
+	WORD $0x4eb01e1c // mov v28.16b, v16.16b
+	WORD $0x4ef3ce7d // fmls v29.2d, v19.2d, v19.2d
+	WORD $0x4ef0ce1c // fmls v28.2d, v16.2d, v16.2d
+	WORD $0x4ebb1f76 // mov v22.16b, v27.16b
+	WORD $0x4eb81f19 // mov v25.16b, v24.16b
+	WORD $0x4efdcf76 // fmls v22.2d, v27.2d, v29.2d
+	WORD $0x4efccf19 // fmls v25.2d, v24.2d, v28.2d
+	WORD $0x4e76d696 // fadd v22.2d, v20.2d, v22.2d
+	WORD $0x4e79d6b9 // fadd v25.2d, v21.2d, v25.2d
+	WORD $0x6e73de75 // fmul v21.2d, v19.2d, v19.2d
+	WORD $0x6e70de14 // fmul v20.2d, v16.2d, v16.2d
+	WORD $0x6e73deb3 // fmul v19.2d, v21.2d, v19.2d
+	WORD $0x6e70de90 // fmul v16.2d, v20.2d, v16.2d
+	WORD $0x4e72ce76 // fmla v22.2d, v19.2d, v18.2d
+	WORD $0x4e7ace19 // fmla v25.2d, v16.2d, v26.2d
+	WORD $0x4e76d5d6 // fadd v22.2d, v14.2d, v22.2d
+	WORD $0x4e79d5b9 // fadd v25.2d, v13.2d, v25.2d
+	WORD $0x3dc054cd // ldr q13, [x6, #336]
+	WORD $0x6ead35ed // cmhi v13.4s, v15.4s, v13.4s
+	WORD $0x6eb0a9ad // umaxv s13, v13.4s
+	WORD $0x0e043da7 // mov w7, v13.s[0]
+	CMPW $0, R7
+	BNE doubtful
+	WORD $0x3d800031 // str q17, [x1]
+	WORD $0x3d800437 // str q23, [x1, #16]
+	WORD $0x3d800836 // str q22, [x1, #32]
+	WORD $0x3d800c39 // str q25, [x1, #48]
+going:
 	ADD $64, R1
 	ADD $64, R2
 	SUBS $8, R0, R0
 	BGE many
+	JMP single
+doubtful:
+	WORD $0x3dc00059 // ldr q25, [x2]
+	WORD $0x3dc00456 // ldr q22, [x2, #16]
+	WORD $0x6ef9e417 // fcmgt v23.2d, v0.2d, v25.2d
+	WORD $0x6ef6e411 // fcmgt v17.2d, v0.2d, v22.2d
+	WORD $0x6e62df2d // fmul v13.2d, v25.2d, v2.2d
+	WORD $0x6e62decf // fmul v15.2d, v22.2d, v2.2d
+	WORD $0x4eb71eee // mov v14.16b, v23.16b
+	WORD $0x4eb11e3a // mov v26.16b, v17.16b
+	WORD $0x6e791dae // bsl v14.16b, v13.16b, v25.16b
+	WORD $0x6e761dfa // bsl v26.16b, v15.16b, v22.16b
+	WORD $0x3dc058cf // ldr q15, [x6, #352]
+	WORD $0x3dc058cd // ldr q13, [x6, #352]
+	WORD $0x3dc05cd0 // ldr q16, [x6, #368]
+	WORD $0x3dc05cd2 // ldr q18, [x6, #368]
+	WORD $0x6e701df7 // bsl v23.16b, v15.16b, v16.16b
+	WORD $0x6e721db1 // bsl v17.16b, v13.16b, v18.16b
+	WORD $0x6ee185ce // sub v14.2d, v14.2d, v1.2d
+	WORD $0x6ee1875a // sub v26.2d, v26.2d, v1.2d
+	WORD $0x6f4c05d2 // ushr v18.2d, v14.2d, #52
+	WORD $0x6f4c074d // ushr v13.2d, v26.2d, #52
+	WORD $0x4ea21e52 // orr v18.16b, v18.16b, v2.16b
+	WORD $0x4ea21dad // orr v13.16b, v13.16b, v2.16b
+	WORD $0x4ee3d652 // fsub v18.2d, v18.2d, v3.2d
+	WORD $0x4ee3d5ad // fsub v13.2d, v13.2d, v3.2d
+	WORD $0x4e241dd0 // and v16.16b, v14.16b, v4.16b
+	WORD $0x4e241f4f // and v15.16b, v26.16b, v4.16b
+	WORD $0x4ee58610 // add v16.2d, v16.2d, v5.2d
+	WORD $0x4ee585ef // add v15.2d, v15.2d, v5.2d
+	WORD $0x6f5005ce // ushr v14.2d, v14.2d, #48
+	WORD $0x6f50075a // ushr v26.2d, v26.2d, #48
+	WORD $0x4e77d657 // fadd v23.2d, v18.2d, v23.2d
+	WORD $0x4e71d5b1 // fadd v17.2d, v13.2d, v17.2d
+	WORD $0x4e261dcd // and v13.16b, v14.16b, v6.16b
+	WORD $0x4e261f52 // and v18.16b, v26.16b, v6.16b
+	WORD $0x4e083da7 // mov x7, v13.d[0]
+	WORD $0x4e083e48 // mov x8, v18.d[0]
+	WORD $0x4e183da9 // mov x9, v13.d[1]
+	WORD $0x4e183e4a // mov x10, v18.d[1]
+	WORD $0xfc677872 // ldr d18, [x3, x7, lsl #3]
+	WORD $0xfc68786d // ldr d13, [x3, x8, lsl #3]
+	WORD $0xfc697873 // ldr d19, [x3, x9, lsl #3]
+	WORD $0xfc6a7874 // ldr d20, [x3, x10, lsl #3]
+	WORD $0x4ed33a53 // zip1 v19.2d, v18.2d, v19.2d
+	WORD $0x4ed439b4 // zip1 v20.2d, v13.2d, v20.2d
+	WORD $0x6e73de0d // fmul v13.2d, v16.2d, v19.2d
+	WORD $0x6e74ddf2 // fmul v18.2d, v15.2d, v20.2d
+	WORD $0x6e271db5 // eor v21.16b, v13.16b, v7.16b
+	WORD $0x6e271e5c // eor v28.16b, v18.16b, v7.16b
+	WORD $0x4e73ce15 // fmla v21.2d, v16.2d, v19.2d
+	WORD $0x4e74cdfc // fmla v28.2d, v15.2d, v20.2d
+	WORD $0x4ee8d5ad // fsub v13.2d, v13.2d, v8.2d
+	WORD $0x4ee8d652 // fsub v18.2d, v18.2d, v8.2d
+	WORD $0x4eaa1d54 // mov v20.16b, v10.16b
+	WORD $0x4eaa1d4f // mov v15.16b, v10.16b
+	WORD $0x4e6dcd34 // fmla v20.2d, v9.2d, v13.2d
+	WORD $0x4e72cd2f // fmla v15.2d, v9.2d, v18.2d
+	WORD $0x4eab1d73 // mov v19.16b, v11.16b
+	WORD $0x4eab1d70 // mov v16.16b, v11.16b
+	WORD $0x4e6dce93 // fmla v19.2d, v20.2d, v13.2d
+	WORD $0x4e72cdf0 // fmla v16.2d, v15.2d, v18.2d
+	WORD $0x4eac1d8f // mov v15.16b, v12.16b
+	WORD $0x4eac1d94 // mov v20.16b, v12.16b
+	WORD $0x4e6dce6f // fmla v15.2d, v19.2d, v13.2d
+	WORD $0x4e72ce14 // fmla v20.2d, v16.2d, v18.2d
+	WORD $0x3dc034d0 // ldr q16, [x6, #208]
+	WORD $0x3dc034d3 // ldr q19, [x6, #208]
+	WORD $0x4e6dcdf0 // fmla v16.2d, v15.2d, v13.2d
+	WORD $0x4e72ce93 // fmla v19.2d, v20.2d, v18.2d
+	WORD $0x3dc038d4 // ldr q20, [x6, #224]
+	WORD $0x3dc038cf // ldr q15, [x6, #224]
+	WORD $0x4e6dce14 // fmla v20.2d, v16.2d, v13.2d
+	WORD $0x4e72ce6f // fmla v15.2d, v19.2d, v18.2d
+	WORD $0x3dc03cd3 // ldr q19, [x6, #240]
+	WORD $0x3dc03cd0 // ldr q16, [x6, #240]
+	WORD $0x4e6dce93 // fmla v19.2d, v20.2d, v13.2d
+	WORD $0x4e72cdf0 // fmla v16.2d, v15.2d, v18.2d
+	WORD $0x3dc040cf // ldr q15, [x6, #256]
+	WORD $0x3dc040d4 // ldr q20, [x6, #256]
+	WORD $0x4e6dce6f // fmla v15.2d, v19.2d, v13.2d
+	WORD $0x4e72ce14 // fmla v20.2d, v16.2d, v18.2d
+	WORD $0x3dc044d0 // ldr q16, [x6, #272]
+	WORD $0x3dc044d3 // ldr q19, [x6, #272]
+	WORD $0x4e6dcdf0 // fmla v16.2d, v15.2d, v13.2d
+	WORD $0x4e72ce93 // fmla v19.2d, v20.2d, v18.2d
+	WORD $0x3dc048d4 // ldr q20, [x6, #288]
+	WORD $0x3dc048cf // ldr q15, [x6, #288]
+	WORD $0x4e261dd8 // and v24.16b, v14.16b, v6.16b
+	WORD $0x4e261f5d // and v29.16b, v26.16b, v6.16b
+	WORD $0x4e083f0a // mov x10, v24.d[0]
+	WORD $0x4e083fa9 // mov x9, v29.d[0]
+	WORD $0x4e183f08 // mov x8, v24.d[1]
+	WORD $0x4e183fa7 // mov x7, v29.d[1]
+	WORD $0xfc6a789d // ldr d29, [x4, x10, lsl #3]
+	WORD $0xfc697898 // ldr d24, [x4, x9, lsl #3]
+	WORD $0xfc68789b // ldr d27, [x4, x8, lsl #3]
+	WORD $0xfc67789e // ldr d30, [x4, x7, lsl #3]
+	WORD $0x4edb3bbb // zip1 v27.2d, v29.2d, v27.2d
+	WORD $0x4ede3b1e // zip1 v30.2d, v24.2d, v30.2d
+	WORD $0x4e74cefb // fmla v27.2d, v23.2d, v20.2d
+	WORD $0x4e6fce3e // fmla v30.2d, v17.2d, v15.2d
+	WORD $0x3dc04ccf // ldr q15, [x6, #304]
+	WORD $0x3dc04cd4 // ldr q20, [x6, #304]
+	WORD $0x4e261dce // and v14.16b, v14.16b, v6.16b
+	WORD $0x4e261f5a // and v26.16b, v26.16b, v6.16b
+	WORD $0x4e083dc7 // mov x7, v14.d[0]
+	WORD $0x4e083f48 // mov x8, v26.d[0]
+	WORD $0x4e183dc9 // mov x9, v14.d[1]
+	WORD $0x4e183f4a // mov x10, v26.d[1]
+	WORD $0xfc6778ba // ldr d26, [x5, x7, lsl #3]
+	WORD $0xfc6878ae // ldr d14, [x5, x8, lsl #3]
+	WORD $0xfc6978b8 // ldr d24, [x5, x9, lsl #3]
+	WORD $0xfc6a78bd // ldr d29, [x5, x10, lsl #3]
+	WORD $0x4ed83b58 // zip1 v24.2d, v26.2d, v24.2d
+	WORD $0x4edd39dd // zip1 v29.2d, v14.2d, v29.2d
+	WORD $0x4e6fcef8 // fmla v24.2d, v23.2d, v15.2d
+	WORD $0x4e74ce3d // fmla v29.2d, v17.2d, v20.2d
+	WORD $0x4e6dd714 // fadd v20.2d, v24.2d, v13.2d
+	WORD $0x4e72d7b1 // fadd v17.2d, v29.2d, v18.2d
+	WORD $0x4ef4d718 // fsub v24.2d, v24.2d, v20.2d
+	WORD $0x4ef1d7bd // fsub v29.2d, v29.2d, v17.2d
+	WORD $0x4e6dd718 // fadd v24.2d, v24.2d, v13.2d
+	WORD $0x4e72d7bd // fadd v29.2d, v29.2d, v18.2d
+	WORD $0x4e78d778 // fadd v24.2d, v27.2d, v24.2d
+	WORD $0x4e7dd7dd // fadd v29.2d, v30.2d, v29.2d
+	WORD $0x3dc050de // ldr q30, [x6, #320]
+	WORD $0x3dc050db // ldr q27, [x6, #320]
+	WORD $0x6e7eddbe // fmul v30.2d, v13.2d, v30.2d
+	WORD $0x6e7bde5b // fmul v27.2d, v18.2d, v27.2d
+	WORD $0x6e6ddfcf // fmul v15.2d, v30.2d, v13.2d
+	WORD $0x6e72df77 // fmul v23.2d, v27.2d, v18.2d
+	WORD $0x4e6fd68e // fadd v14.2d, v20.2d, v15.2d
+	WORD $0x4e77d63a // fadd v26.2d, v17.2d, v23.2d
+	WORD $0x4eeed694 // fsub v20.2d, v20.2d, v14.2d
+	WORD $0x4efad631 // fsub v17.2d, v17.2d, v26.2d
+	WORD $0x4e6fd694 // fadd v20.2d, v20.2d, v15.2d
+	WORD $0x4e77d631 // fadd v17.2d, v17.2d, v23.2d
+	WORD $0x6e271def // eor v15.16b, v15.16b, v7.16b
+	WORD $0x6e271ef7 // eor v23.16b, v23.16b, v7.16b
+	WORD $0x4e6dcfcf // fmla v15.2d, v30.2d, v13.2d
+	WORD $0x4e72cf77 // fmla v23.2d, v27.2d, v18.2d
+	WORD $0x4e6fd68f // fadd v15.2d, v20.2d, v15.2d
+	WORD $0x4e77d637 // fadd v23.2d, v17.2d, v23.2d
+	WORD $0x4e6fd70f // fadd v15.2d, v24.2d, v15.2d
+	WORD $0x4e77d7b7 // fadd v23.2d, v29.2d, v23.2d
+	WORD $0x4ead1dbd // mov v29.16b, v13.16b
+	WORD $0x4eb21e58 // mov v24.16b, v18.16b
+	WORD $0x4eedcdbd // fmls v29.2d, v13.2d, v13.2d
+	WORD $0x4ef2ce58 // fmls v24.2d, v18.2d, v18.2d
+	WORD $0x4eb51eb1 // mov v17.16b, v21.16b
+	WORD $0x4ebc1f94 // mov v20.16b, v28.16b
+	WORD $0x4efdceb1 // fmls v17.2d, v21.2d, v29.2d
+	WORD $0x4ef8cf94 // fmls v20.2d, v28.2d, v24.2d
+	WORD $0x4e71d5f1 // fadd v17.2d, v15.2d, v17.2d
+	WORD $0x4e74d6f4 // fadd v20.2d, v23.2d, v20.2d
+	WORD $0x6e6dddb7 // fmul v23.2d, v13.2d, v13.2d
+	WORD $0x6e72de4f // fmul v15.2d, v18.2d, v18.2d
+	WORD $0x6e6ddeed // fmul v13.2d, v23.2d, v13.2d
+	WORD $0x6e72ddf2 // fmul v18.2d, v15.2d, v18.2d
+	WORD $0x4e70cdb1 // fmla v17.2d, v13.2d, v16.2d
+	WORD $0x4e73ce54 // fmla v20.2d, v18.2d, v19.2d
+	WORD $0x4e71d5d1 // fadd v17.2d, v14.2d, v17.2d
+	WORD $0x4e74d754 // fadd v20.2d, v26.2d, v20.2d
+	WORD $0x3dc060da // ldr q26, [x6, #384]
+	WORD $0x3dc060ce // ldr q14, [x6, #384]
+	WORD $0x4e7ae73a // fcmeq v26.2d, v25.2d, v26.2d
+	WORD $0x4e6ee6ce // fcmeq v14.2d, v22.2d, v14.2d
+	WORD $0x6e711f3a // bsl v26.16b, v25.16b, v17.16b
+	WORD $0x6e741ece // bsl v14.16b, v22.16b, v20.16b
+	WORD $0x3dc05cd4 // ldr q20, [x6, #368]
+	WORD $0x3dc05cd1 // ldr q17, [x6, #368]
+	WORD $0x4e74e734 // fcmeq v20.2d, v25.2d, v20.2d
+	WORD $0x4e71e6d1 // fcmeq v17.2d, v22.2d, v17.2d
+	WORD $0x3dc064d3 // ldr q19, [x6, #400]
+	WORD $0x3dc064d2 // ldr q18, [x6, #400]
+	WORD $0x6e7a1e74 // bsl v20.16b, v19.16b, v26.16b
+	WORD $0x6e6e1e51 // bsl v17.16b, v18.16b, v14.16b
+	WORD $0x3dc05cce // ldr q14, [x6, #368]
+	WORD $0x3dc05cd2 // ldr q18, [x6, #368]
+	WORD $0x6e6ee72e // fcmge v14.2d, v25.2d, v14.2d
+	WORD $0x6e72e6d2 // fcmge v18.2d, v22.2d, v18.2d
+	WORD $0x3dc068d6 // ldr q22, [x6, #416]
+	WORD $0x3dc068d9 // ldr q25, [x6, #416]
+	WORD $0x6e761e8e // bsl v14.16b, v20.16b, v22.16b
+	WORD $0x6e791e32 // bsl v18.16b, v17.16b, v25.16b
+	WORD $0x3d80002e // str q14, [x1]
+	WORD $0x3d800432 // str q18, [x1, #16]
+	WORD $0x3dc00852 // ldr q18, [x2, #32]
+	WORD $0x3dc00c4e // ldr q14, [x2, #48]
+	WORD $0x6ef2e419 // fcmgt v25.2d, v0.2d, v18.2d
+	WORD $0x6eeee411 // fcmgt v17.2d, v0.2d, v14.2d
+	WORD $0x6e62de56 // fmul v22.2d, v18.2d, v2.2d
+	WORD $0x6e62ddd4 // fmul v20.2d, v14.2d, v2.2d
+	WORD $0x4eb91f3a // mov v26.16b, v25.16b
+	WORD $0x4eb11e33 // mov v19.16b, v17.16b
+	WORD $0x6e721eda // bsl v26.16b, v22.16b, v18.16b
+	WORD $0x6e6e1e93 // bsl v19.16b, v20.16b, v14.16b
+	WORD $0x3dc058d4 // ldr q20, [x6, #352]
+	WORD $0x3dc058d6 // ldr q22, [x6, #352]
+	WORD $0x3dc05cd0 // ldr q16, [x6, #368]
+	WORD $0x3dc05ccd // ldr q13, [x6, #368]
+	WORD $0x6e701e99 // bsl v25.16b, v20.16b, v16.16b
+	WORD $0x6e6d1ed1 // bsl v17.16b, v22.16b, v13.16b
+	WORD $0x6ee1875a // sub v26.2d, v26.2d, v1.2d
+	WORD $0x6ee18673 // sub v19.2d, v19.2d, v1.2d
+	WORD $0x6f4c074d // ushr v13.2d, v26.2d, #52
+	WORD $0x6f4c0676 // ushr v22.2d, v19.2d, #52
+	WORD $0x4ea21dad // orr v13.16b, v13.16b, v2.16b
+	WORD $0x4ea21ed6 // orr v22.16b, v22.16b, v2.16b
+	WORD $0x4ee3d5ad // fsub v13.2d, v13.2d, v3.2d
+	WORD $0x4ee3d6d6 // fsub v22.2d, v22.2d, v3.2d
+	WORD $0x4e241f50 // and v16.16b, v26.16b, v4.16b
+	WORD $0x4e241e74 // and v20.16b, v19.16b, v4.16b
+	WORD $0x4ee58610 // add v16.2d, v16.2d, v5.2d
+	WORD $0x4ee58694 // add v20.2d, v20.2d, v5.2d
+	WORD $0x6f50075a // ushr v26.2d, v26.2d, #48
+	WORD $0x6f500673 // ushr v19.2d, v19.2d, #48
+	WORD $0x4e79d5b9 // fadd v25.2d, v13.2d, v25.2d
+	WORD $0x4e71d6d1 // fadd v17.2d, v22.2d, v17.2d
+	WORD $0x4e261f56 // and v22.16b, v26.16b, v6.16b
+	WORD $0x4e261e6d // and v13.16b, v19.16b, v6.16b
+	WORD $0x4e083eca // mov x10, v22.d[0]
+	WORD $0x4e083da9 // mov x9, v13.d[0]
+	WORD $0x4e183ec8 // mov x8, v22.d[1]
+	WORD $0x4e183da7 // mov x7, v13.d[1]
+	WORD $0xfc6a786d // ldr d13, [x3, x10, lsl #3]
+	WORD $0xfc697876 // ldr d22, [x3, x9, lsl #3]
+	WORD $0xfc68786f // ldr d15, [x3, x8, lsl #3]
+	WORD $0xfc677877 // ldr d23, [x3, x7, lsl #3]
+	WORD $0x4ecf39af // zip1 v15.2d, v13.2d, v15.2d
+	WORD $0x4ed73ad7 // zip1 v23.2d, v22.2d, v23.2d
+	WORD $0x6e6fde16 // fmul v22.2d, v16.2d, v15.2d
+	WORD $0x6e77de8d // fmul v13.2d, v20.2d, v23.2d
+	WORD $0x6e271ed8 // eor v24.16b, v22.16b, v7.16b
+	WORD $0x6e271dbc // eor v28.16b, v13.16b, v7.16b
+	WORD $0x4e6fce18 // fmla v24.2d, v16.2d, v15.2d
+	WORD $0x4e77ce9c // fmla v28.2d, v20.2d, v23.2d
+	WORD $0x4ee8d6d6 // fsub v22.2d, v22.2d, v8.2d
+	WORD $0x4ee8d5ad // fsub v13.2d, v13.2d, v8.2d
+	WORD $0x4eaa1d57 // mov v23.16b, v10.16b
+	WORD $0x4eaa1d54 // mov v20.16b, v10.16b
+	WORD $0x4e76cd37 // fmla v23.2d, v9.2d, v22.2d
+	WORD $0x4e6dcd34 // fmla v20.2d, v9.2d, v13.2d
+	WORD $0x4eab1d6f // mov v15.16b, v11.16b
+	WORD $0x4eab1d70 // mov v16.16b, v11.16b
+	WORD $0x4e76ceef // fmla v15.2d, v23.2d, v22.2d
+	WORD $0x4e6dce90 // fmla v16.2d, v20.2d, v13.2d
+	WORD $0x4eac1d94 // mov v20.16b, v12.16b
+	WORD $0x4eac1d97 // mov v23.16b, v12.16b
+	WORD $0x4e76cdf4 // fmla v20.2d, v15.2d, v22.2d
+	WORD $0x4e6dce17 // fmla v23.2d, v16.2d, v13.2d
+	WORD $0x3dc034d0 // ldr q16, [x6, #208]
+	WORD $0x3dc034cf // ldr q15, [x6, #208]
+	WORD $0x4e76ce90 // fmla v16.2d, v20.2d, v22.2d
+	WORD $0x4e6dceef // fmla v15.2d, v23.2d, v13.2d
+	WORD $0x3dc038d7 // ldr q23, [x6, #224]
+	WORD $0x3dc038d4 // ldr q20, [x6, #224]
+	WORD $0x4e76ce17 // fmla v23.2d, v16.2d, v22.2d
+	WORD $0x4e6dcdf4 // fmla v20.2d, v15.2d, v13.2d
+	WORD $0x3dc03ccf // ldr q15, [x6, #240]
+	WORD $0x3dc03cd0 // ldr q16, [x6, #240]
+	WORD $0x4e76ceef // fmla v15.2d, v23.2d, v22.2d
+	WORD $0x4e6dce90 // fmla v16.2d, v20.2d, v13.2d
+	WORD $0x3dc040d4 // ldr q20, [x6, #256]
+	WORD $0x3dc040d7 // ldr q23, [x6, #256]
+	WORD $0x4e76cdf4 // fmla v20.2d, v15.2d, v22.2d
+	WORD $0x4e6dce17 // fmla v23.2d, v16.2d, v13.2d
+	WORD $0x3dc044d0 // ldr q16, [x6, #272]
+	WORD $0x3dc044cf // ldr q15, [x6, #272]
+	WORD $0x4e76ce90 // fmla v16.2d, v20.2d, v22.2d
+	WORD $0x4e6dceef // fmla v15.2d, v23.2d, v13.2d
+	WORD $0x3dc048d7 // ldr q23, [x6, #288]
+	WORD $0x3dc048d4 // ldr q20, [x6, #288]
+	WORD $0x4e261f5d // and v29.16b, v26.16b, v6.16b
+	WORD $0x4e261e75 // and v21.16b, v19.16b, v6.16b
+	WORD $0x4e083fa7 // mov x7, v29.d[0]
+	WORD $0x4e083ea8 // mov x8, v21.d[0]
+	WORD $0x4e183fa9 // mov x9, v29.d[1]
+	WORD $0x4e183eaa // mov x10, v21.d[1]
+	WORD $0xfc677895 // ldr d21, [x4, x7, lsl #3]
+	WORD $0xfc68789d // ldr d29, [x4, x8, lsl #3]
+	WORD $0xfc69789b // ldr d27, [x4, x9, lsl #3]
+	WORD $0xfc6a789e // ldr d30, [x4, x10, lsl #3]
+	WORD $0x4edb3abb // zip1 v27.2d, v21.2d, v27.2d
+	WORD $0x4ede3bbe // zip1 v30.2d, v29.2d, v30.2d
+	WORD $0x4e77cf3b // fmla v27.2d, v25.2d, v23.2d
+	WORD $0x4e74ce3e // fmla v30.2d, v17.2d, v20.2d
+	WORD $0x3dc04cd4 // ldr q20, [x6, #304]
+	WORD $0x3dc04cd7 // ldr q23, [x6, #304]
+	WORD $0x4e261f5a // and v26.16b, v26.16b, v6.16b
+	WORD $0x4e261e73 // and v19.16b, v19.16b, v6.16b
+	WORD $0x4e083f4a // mov x10, v26.d[0]
+	WORD $0x4e083e69 // mov x9, v19.d[0]
+	WORD $0x4e183f48 // mov x8, v26.d[1]
+	WORD $0x4e183e67 // mov x7, v19.d[1]
+	WORD $0xfc6a78b3 // ldr d19, [x5, x10, lsl #3]
+	WORD $0xfc6978ba // ldr d26, [x5, x9, lsl #3]
+	WORD $0xfc6878bd // ldr d29, [x5, x8, lsl #3]
+	WORD $0xfc6778b5 // ldr d21, [x5, x7, lsl #3]
+	WORD $0x4edd3a7d // zip1 v29.2d, v19.2d, v29.2d
+	WORD $0x4ed53b55 // zip1 v21.2d, v26.2d, v21.2d
+	WORD $0x4e74cf3d // fmla v29.2d, v25.2d, v20.2d
+	WORD $0x4e77ce35 // fmla v21.2d, v17.2d, v23.2d
+	WORD $0x4e76d7b7 // fadd v23.2d, v29.2d, v22.2d
+	WORD $0x4e6dd6b1 // fadd v17.2d, v21.2d, v13.2d
+	WORD $0x4ef7d7bd // fsub v29.2d, v29.2d, v23.2d
+	WORD $0x4ef1d6b5 // fsub v21.2d, v21.2d, v17.2d
+	WORD $0x4e76d7bd // fadd v29.2d, v29.2d, v22.2d
+	WORD $0x4e6dd6b5 // fadd v21.2d, v21.2d, v13.2d
+	WORD $0x4e7dd77d // fadd v29.2d, v27.2d, v29.2d
+	WORD $0x4e75d7d5 // fadd v21.2d, v30.2d, v21.2d
+	WORD $0x3dc050de // ldr q30, [x6, #320]
+	WORD $0x3dc050db // ldr q27, [x6, #320]
+	WORD $0x6e7edede // fmul v30.2d, v22.2d, v30.2d
+	WORD $0x6e7bddbb // fmul v27.2d, v13.2d, v27.2d
+	WORD $0x6e76dfd4 // fmul v20.2d, v30.2d, v22.2d
+	WORD $0x6e6ddf79 // fmul v25.2d, v27.2d, v13.2d
+	WORD $0x4e74d6fa // fadd v26.2d, v23.2d, v20.2d
+	WORD $0x4e79d633 // fadd v19.2d, v17.2d, v25.2d
+	WORD $0x4efad6f7 // fsub v23.2d, v23.2d, v26.2d
+	WORD $0x4ef3d631 // fsub v17.2d, v17.2d, v19.2d
+	WORD $0x4e74d6f7 // fadd v23.2d, v23.2d, v20.2d
+	WORD $0x4e79d631 // fadd v17.2d, v17.2d, v25.2d
+	WORD $0x6e271e94 // eor v20.16b, v20.16b, v7.16b
+	WORD $0x6e271f39 // eor v25.16b, v25.16b, v7.16b
+	WORD $0x4e76cfd4 // fmla v20.2d, v30.2d, v22.2d
+	WORD $0x4e6dcf79 // fmla v25.2d, v27.2d, v13.2d
+	WORD $0x4e74d6f4 // fadd v20.2d, v23.2d, v20.2d
+	WORD $0x4e79d639 // fadd v25.2d, v17.2d, v25.2d
+	WORD $0x4e74d7b4 // fadd v20.2d, v29.2d, v20.2d
+	WORD $0x4e79d6b9 // fadd v25.2d, v21.2d, v25.2d
+	WORD $0x4eb61ed5 // mov v21.16b, v22.16b
+	WORD $0x4ead1dbd // mov v29.16b, v13.16b
+	WORD $0x4ef6ced5 // fmls v21.2d, v22.2d, v22.2d
+	WORD $0x4eedcdbd // fmls v29.2d, v13.2d, v13.2d
+	WORD $0x4eb81f11 // mov v17.16b, v24.16b
+	WORD $0x4ebc1f97 // mov v23.16b, v28.16b
+	WORD $0x4ef5cf11 // fmls v17.2d, v24.2d, v21.2d
+	WORD $0x4efdcf97 // fmls v23.2d, v28.2d, v29.2d
+	WORD $0x4e71d691 // fadd v17.2d, v20.2d, v17.2d
+	WORD $0x4e77d737 // fadd v23.2d, v25.2d, v23.2d
+	WORD $0x6e76ded9 // fmul v25.2d, v22.2d, v22.2d
+	WORD $0x6e6dddb4 // fmul v20.2d, v13.2d, v13.2d
+	WORD $0x6e76df36 // fmul v22.2d, v25.2d, v22.2d
+	WORD $0x6e6dde8d // fmul v13.2d, v20.2d, v13.2d
+	WORD $0x4e70ced1 // fmla v17.2d, v22.2d, v16.2d
+	WORD $0x4e6fcdb7 // fmla v23.2d, v13.2d, v15.2d
+	WORD $0x4e71d751 // fadd v17.2d, v26.2d, v17.2d
+	WORD $0x4e77d677 // fadd v23.2d, v19.2d, v23.2d
+	WORD $0x3dc060d3 // ldr q19, [x6, #384]
+	WORD $0x3dc060da // ldr q26, [x6, #384]
+	WORD $0x4e73e653 // fcmeq v19.2d, v18.2d, v19.2d
+	WORD $0x4e7ae5da // fcmeq v26.2d, v14.2d, v26.2d
+	WORD $0x6e711e53 // bsl v19.16b, v18.16b, v17.16b
+	WORD $0x6e771dda // bsl v26.16b, v14.16b, v23.16b
+	WORD $0x3dc05cd7 // ldr q23, [x6, #368]
+	WORD $0x3dc05cd1 // ldr q17, [x6, #368]
+	WORD $0x4e77e657 // fcmeq v23.2d, v18.2d, v23.2d
+	WORD $0x4e71e5d1 // fcmeq v17.2d, v14.2d, v17.2d
+	WORD $0x3dc064cf // ldr q15, [x6, #400]
+	WORD $0x3dc064cd // ldr q13, [x6, #400]
+	WORD $0x6e731df7 // bsl v23.16b, v15.16b, v19.16b
+	WORD $0x6e7a1db1 // bsl v17.16b, v13.16b, v26.16b
+	WORD $0x3dc05cda // ldr q26, [x6, #368]
+	WORD $0x3dc05ccd // ldr q13, [x6, #368]
+	WORD $0x6e7ae65a // fcmge v26.2d, v18.2d, v26.2d
+	WORD $0x6e6de5cd // fcmge v13.2d, v14.2d, v13.2d
+	WORD $0x3dc068ce // ldr q14, [x6, #416]
+	WORD $0x3dc068d2 // ldr q18, [x6, #416]
+	WORD $0x6e6e1efa // bsl v26.16b, v23.16b, v14.16b
+	WORD $0x6e721e2d // bsl v13.16b, v17.16b, v18.16b
+	WORD $0x3d80083a // str q26, [x1, #32]
+	WORD $0x3d800c2d // str q13, [x1, #48]
+	JMP going
 single:
 	ADDS $8, R0, R0
 	BEQ done
 	SUBS $2, R0, R0
 	BLT rest
 one:
-	WORD $0x3dc0004e // ldr q14, [x2]
-	WORD $0x6eeee40f // fcmgt v15.2d, v0.2d, v14.2d
-	WORD $0x6e61ddd9 // fmul v25.2d, v14.2d, v1.2d
-	WORD $0x4eaf1df1 // mov v17.16b, v15.16b
-	WORD $0x6e6e1f31 // bsl v17.16b, v25.16b, v14.16b
-	WORD $0x6e631c4f // bsl v15.16b, v2.16b, v3.16b
-	WORD $0x6ee48631 // sub v17.2d, v17.2d, v4.2d
-	WORD $0x6f4c0639 // ushr v25.2d, v17.2d, #52
-	WORD $0x4ea11f39 // orr v25.16b, v25.16b, v1.16b
-	WORD $0x4ee5d739 // fsub v25.2d, v25.2d, v5.2d
-	WORD $0x4e261e35 // and v21.16b, v17.16b, v6.16b
-	WORD $0x4ee786b5 // add v21.2d, v21.2d, v7.2d
+	WORD $0x3dc0004d // ldr q13, [x2]
+	WORD $0x6eede41a // fcmgt v26.2d, v0.2d, v13.2d
+	WORD $0x6e62ddb2 // fmul v18.2d, v13.2d, v2.2d
+	WORD $0x4eba1f51 // mov v17.16b, v26.16b
+	WORD $0x6e6d1e51 // bsl v17.16b, v18.16b, v13.16b
+	WORD $0x3dc058d2 // ldr q18, [x6, #352]
+	WORD $0x3dc05cce // ldr q14, [x6, #368]
+	WORD $0x6e6e1e5a // bsl v26.16b, v18.16b, v14.16b
+	WORD $0x6ee18631 // sub v17.2d, v17.2d, v1.2d
+	WORD $0x6f4c062e // ushr v14.2d, v17.2d, #52
+	WORD $0x4ea21dce // orr v14.16b, v14.16b, v2.16b
+	WORD $0x4ee3d5ce // fsub v14.2d, v14.2d, v3.2d
+	WORD $0x4e241e32 // and v18.16b, v17.16b, v4.16b
+	WORD $0x4ee58652 // add v18.2d, v18.2d, v5.2d
 	WORD $0x6f500631 // ushr v17.2d, v17.2d, #48
-	WORD $0x4e6fd72f // fadd v15.2d, v25.2d, v15.2d
-	WORD $0x4e281e39 // and v25.16b, v17.16b, v8.16b
-	WORD $0x4e083f27 // mov x7, v25.d[0]
-	WORD $0x4e183f28 // mov x8, v25.d[1]
-	WORD $0xfc677879 // ldr d25, [x3, x7, lsl #3]
-	WORD $0xfc687870 // ldr d16, [x3, x8, lsl #3]
-	WORD $0x4ed03b30 // zip1 v16.2d, v25.2d, v16.2d
-	WORD $0x6e70deb9 // fmul v25.2d, v21.2d, v16.2d
-	WORD $0x6e291f38 // eor v24.16b, v25.16b, v9.16b
-	WORD $0x4e70ceb8 // fmla v24.2d, v21.2d, v16.2d
-	WORD $0x4eead739 // fsub v25.2d, v25.2d, v10.2d
-	WORD $0x4eac1d90 // mov v16.16b, v12.16b
-	WORD $0x4e79cd70 // fmla v16.2d, v11.2d, v25.2d
-	WORD $0x4ead1db5 // mov v21.16b, v13.16b
-	WORD $0x4e79ce15 // fmla v21.2d, v16.2d, v25.2d
-	WORD $0x3dc038d0 // ldr q16, [x6, #224]
-	WORD $0x4e79ceb0 // fmla v16.2d, v21.2d, v25.2d
-	WORD $0x3dc03cd5 // ldr q21, [x6, #240]
-	WORD $0x4e79ce15 // fmla v21.2d, v16.2d, v25.2d
-	WORD $0x3dc040d0 // ldr q16, [x6, #256]
-	WORD $0x4e79ceb0 // fmla v16.2d, v21.2d, v25.2d
-	WORD $0x3dc044d5 // ldr q21, [x6, #272]
-	WORD $0x4e79ce15 // fmla v21.2d, v16.2d, v25.2d
-	WORD $0x3dc048d0 // ldr q16, [x6, #288]
-	WORD $0x4e79ceb0 // fmla v16.2d, v21.2d, v25.2d
-	WORD $0x3dc04cd5 // ldr q21, [x6, #304]
-	WORD $0x4e79ce15 // fmla v21.2d, v16.2d, v25.2d
-	WORD $0x3dc050d0 // ldr q16, [x6, #320]
-	WORD $0x4e281e37 // and v23.16b, v17.16b, v8.16b
-	WORD $0x4e083ee8 // mov x8, v23.d[0]
-	WORD $0x4e183ee7 // mov x7, v23.d[1]
-	WORD $0xfc687897 // ldr d23, [x4, x8, lsl #3]
-	WORD $0xfc677896 // ldr d22, [x4, x7, lsl #3]
-	WORD $0x4ed63af6 // zip1 v22.2d, v23.2d, v22.2d
-	WORD $0x4e70cdf6 // fmla v22.2d, v15.2d, v16.2d
-	WORD $0x3dc054d0 // ldr q16, [x6, #336]
-	WORD $0x4e281e31 // and v17.16b, v17.16b, v8.16b
+	WORD $0x4e7ad5da // fadd v26.2d, v14.2d, v26.2d
+	WORD $0x4e261e2e // and v14.16b, v17.16b, v6.16b
+	WORD $0x4e083dc7 // mov x7, v14.d[0]
+	WORD $0x4e183dc8 // mov x8, v14.d[1]
+	WORD $0xfc67786e // ldr d14, [x3, x7, lsl #3]
+	WORD $0xfc687877 // ldr d23, [x3, x8, lsl #3]
+	WORD $0x4ed739d7 // zip1 v23.2d, v14.2d, v23.2d
+	WORD $0x6e77de4e // fmul v14.2d, v18.2d, v23.2d
+	WORD $0x6e271dd3 // eor v19.16b, v14.16b, v7.16b
+	WORD $0x4e77ce53 // fmla v19.2d, v18.2d, v23.2d
+	WORD $0x4ee8d5ce // fsub v14.2d, v14.2d, v8.2d
+	WORD $0x4eaa1d57 // mov v23.16b, v10.16b
+	WORD $0x4e6ecd37 // fmla v23.2d, v9.2d, v14.2d
+	WORD $0x4eab1d72 // mov v18.16b, v11.16b
+	WORD $0x4e6ecef2 // fmla v18.2d, v23.2d, v14.2d
+	WORD $0x4eac1d97 // mov v23.16b, v12.16b
+	WORD $0x4e6ece57 // fmla v23.2d, v18.2d, v14.2d
+	WORD $0x3dc034d2 // ldr q18, [x6, #208]
+	WORD $0x4e6ecef2 // fmla v18.2d, v23.2d, v14.2d
+	WORD $0x3dc038d7 // ldr q23, [x6, #224]
+	WORD $0x4e6ece57 // fmla v23.2d, v18.2d, v14.2d
+	WORD $0x3dc03cd2 // ldr q18, [x6, #240]
+	WORD $0x4e6ecef2 // fmla v18.2d, v23.2d, v14.2d
+	WORD $0x3dc040d7 // ldr q23, [x6, #256]
+	WORD $0x4e6ece57 // fmla v23.2d, v18.2d, v14.2d
+	WORD $0x3dc044d2 // ldr q18, [x6, #272]
+	WORD $0x4e6ecef2 // fmla v18.2d, v23.2d, v14.2d
+	WORD $0x3dc048d7 // ldr q23, [x6, #288]
+	WORD $0x4e261e2f // and v15.16b, v17.16b, v6.16b
+	WORD $0x4e083de8 // mov x8, v15.d[0]
+	WORD $0x4e183de7 // mov x7, v15.d[1]
+	WORD $0xfc68788f // ldr d15, [x4, x8, lsl #3]
+	WORD $0xfc677890 // ldr d16, [x4, x7, lsl #3]
+	WORD $0x4ed039f0 // zip1 v16.2d, v15.2d, v16.2d
+	WORD $0x4e77cf50 // fmla v16.2d, v26.2d, v23.2d
+	WORD $0x3dc04cd7 // ldr q23, [x6, #304]
+	WORD $0x4e261e31 // and v17.16b, v17.16b, v6.16b
 	WORD $0x4e083e27 // mov x7, v17.d[0]
 	WORD $0x4e183e28 // mov x8, v17.d[1]
 	WORD $0xfc6778b1 // ldr d17, [x5, x7, lsl #3]
-	WORD $0xfc6878b7 // ldr d23, [x5, x8, lsl #3]
-	WORD $0x4ed73a37 // zip1 v23.2d, v17.2d, v23.2d
-	WORD $0x4e70cdf7 // fmla v23.2d, v15.2d, v16.2d
-	WORD $0x4e79d6f0 // fadd v16.2d, v23.2d, v25.2d
-	WORD $0x4ef0d6f7 // fsub v23.2d, v23.2d, v16.2d
-	WORD $0x4e79d6f7 // fadd v23.2d, v23.2d, v25.2d
-	WORD $0x4e77d6d7 // fadd v23.2d, v22.2d, v23.2d
-	WORD $0x3dc058d6 // ldr q22, [x6, #352]
-	WORD $0x6e76df36 // fmul v22.2d, v25.2d, v22.2d
-	WORD $0x6e79decf // fmul v15.2d, v22.2d, v25.2d
-	WORD $0x4e6fd611 // fadd v17.2d, v16.2d, v15.2d
-	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
-	WORD $0x4e6fd610 // fadd v16.2d, v16.2d, v15.2d
-	WORD $0x6e291def // eor v15.16b, v15.16b, v9.16b
-	WORD $0x4e79cecf // fmla v15.2d, v22.2d, v25.2d
+	WORD $0xfc6878af // ldr d15, [x5, x8, lsl #3]
+	WORD $0x4ecf3a2f // zip1 v15.2d, v17.2d, v15.2d
+	WORD $0x4e77cf4f // fmla v15.2d, v26.2d, v23.2d
+	WORD $0x4e6ed5f7 // fadd v23.2d, v15.2d, v14.2d
+	WORD $0x4ef7d5ef // fsub v15.2d, v15.2d, v23.2d
+	WORD $0x4e6ed5ef // fadd v15.2d, v15.2d, v14.2d
 	WORD $0x4e6fd60f // fadd v15.2d, v16.2d, v15.2d
-	WORD $0x4e6fd6ef // fadd v15.2d, v23.2d, v15.2d
-	WORD $0x4eb91f37 // mov v23.16b, v25.16b
-	WORD $0x4ef9cf37 // fmls v23.2d, v25.2d, v25.2d
-	WORD $0x4eb81f10 // mov v16.16b, v24.16b
-	WORD $0x4ef7cf10 // fmls v16.2d, v24.2d, v23.2d
-	WORD $0x4e70d5f0 // fadd v16.2d, v15.2d, v16.2d
-	WORD $0x6e79df2f // fmul v15.2d, v25.2d, v25.2d
-	WORD $0x6e79ddf9 // fmul v25.2d, v15.2d, v25.2d
-	WORD $0x4e75cf30 // fmla v16.2d, v25.2d, v21.2d
-	WORD $0x4e70d630 // fadd v16.2d, v17.2d, v16.2d
+	WORD $0x3dc050d0 // ldr q16, [x6, #320]
+	WORD $0x6e70ddd0 // fmul v16.2d, v14.2d, v16.2d
+	WORD $0x6e6ede1a // fmul v26.2d, v16.2d, v14.2d
+	WORD $0x4e7ad6f1 // fadd v17.2d, v23.2d, v26.2d
+	WORD $0x4ef1d6f7 // fsub v23.2d, v23.2d, v17.2d
+	WORD $0x4e7ad6f7 // fadd v23.2d, v23.2d, v26.2d
+	WORD $0x6e271f5a // eor v26.16b, v26.16b, v7.16b
+	WORD $0x4e6ece1a // fmla v26.2d, v16.2d, v14.2d
+	WORD $0x4e7ad6fa // fadd v26.2d, v23.2d, v26.2d
+	WORD $0x4e7ad5fa // fadd v26.2d, v15.2d, v26.2d
+	WORD $0x4eae1dcf // mov v15.16b, v14.16b
+	WORD $0x4eeecdcf // fmls v15.2d, v14.2d, v14.2d
+	WORD $0x4eb31e77 // mov v23.16b, v19.16b
+	WORD $0x4eefce77 // fmls v23.2d, v19.2d, v15.2d
+	WORD $0x4e77d757 // fadd v23.2d, v26.2d, v23.2d
+	WORD $0x6e6eddda // fmul v26.2d, v14.2d, v14.2d
+	WORD $0x6e6edf4e // fmul v14.2d, v26.2d, v14.2d
+	WORD $0x4e72cdd7 // fmla v23.2d, v14.2d, v18.2d
+	WORD $0x4e77d637 // fadd v23.2d, v17.2d, v23.2d
+	WORD $0x3dc060d1 // ldr q17, [x6, #384]
+	WORD $0x4e71e5b1 // fcmeq v17.2d, v13.2d, v17.2d
+	WORD $0x6e771db1 // bsl v17.16b, v13.16b, v23.16b
+	WORD $0x3dc05cd7 // ldr q23, [x6, #368]
+	WORD $0x4e77e5b7 // fcmeq v23.2d, v13.2d, v23.2d
+	WORD $0x3dc064d2 // ldr q18, [x6, #400]
+	WORD $0x6e711e57 // bsl v23.16b, v18.16b, v17.16b
 	WORD $0x3dc05cd1 // ldr q17, [x6, #368]
-	WORD $0x4e71e5d1 // fcmeq v17.2d, v14.2d, v17.2d
-	WORD $0x6e701dd1 // bsl v17.16b, v14.16b, v16.16b
-	WORD $0x4e63e5d0 // fcmeq v16.2d, v14.2d, v3.2d
-	WORD $0x3dc060d5 // ldr q21, [x6, #384]
-	WORD $0x6e711eb0 // bsl v16.16b, v21.16b, v17.16b
-	WORD $0x6e63e5ce // fcmge v14.2d, v14.2d, v3.2d
-	WORD $0x3dc064d1 // ldr q17, [x6, #400]
-	WORD $0x6e711e0e // bsl v14.16b, v16.16b, v17.16b
-	WORD $0x3d80002e // str q14, [x1]
+	WORD $0x6e71e5b1 // fcmge v17.2d, v13.2d, v17.2d
+	WORD $0x3dc068cd // ldr q13, [x6, #416]
+	WORD $0x6e6d1ef1 // bsl v17.16b, v23.16b, v13.16b
+	WORD $0x3d800031 // str q17, [x1]
 	ADD $16, R1
 	ADD $16, R2
 	SUBS $2, R0, R0
@@ -1289,95 +1871,99 @@ rest:
 	ADDS $2, R0, R0
 	BEQ done
 element:
-	WORD $0xfd40004e // ldr d14, [x2]
-	WORD $0x6eeee411 // fcmgt v17.2d, v0.2d, v14.2d
-	WORD $0x6e61ddd0 // fmul v16.2d, v14.2d, v1.2d
-	WORD $0x4eb11e35 // mov v21.16b, v17.16b
-	WORD $0x6e6e1e15 // bsl v21.16b, v16.16b, v14.16b
-	WORD $0x6e631c51 // bsl v17.16b, v2.16b, v3.16b
-	WORD $0x6ee486b5 // sub v21.2d, v21.2d, v4.2d
-	WORD $0x6f4c06b0 // ushr v16.2d, v21.2d, #52
-	WORD $0x4ea11e10 // orr v16.16b, v16.16b, v1.16b
-	WORD $0x4ee5d610 // fsub v16.2d, v16.2d, v5.2d
-	WORD $0x4e261eb9 // and v25.16b, v21.16b, v6.16b
-	WORD $0x4ee78739 // add v25.2d, v25.2d, v7.2d
-	WORD $0x6f5006b5 // ushr v21.2d, v21.2d, #48
-	WORD $0x4e71d611 // fadd v17.2d, v16.2d, v17.2d
-	WORD $0x4e281eb0 // and v16.16b, v21.16b, v8.16b
-	WORD $0x4e083e08 // mov x8, v16.d[0]
-	WORD $0x4e183e07 // mov x7, v16.d[1]
-	WORD $0xfc687870 // ldr d16, [x3, x8, lsl #3]
-	WORD $0xfc67786f // ldr d15, [x3, x7, lsl #3]
-	WORD $0x4ecf3a0f // zip1 v15.2d, v16.2d, v15.2d
-	WORD $0x6e6fdf30 // fmul v16.2d, v25.2d, v15.2d
-	WORD $0x6e291e17 // eor v23.16b, v16.16b, v9.16b
-	WORD $0x4e6fcf37 // fmla v23.2d, v25.2d, v15.2d
-	WORD $0x4eead610 // fsub v16.2d, v16.2d, v10.2d
-	WORD $0x4eac1d8f // mov v15.16b, v12.16b
-	WORD $0x4e70cd6f // fmla v15.2d, v11.2d, v16.2d
-	WORD $0x4ead1db9 // mov v25.16b, v13.16b
-	WORD $0x4e70cdf9 // fmla v25.2d, v15.2d, v16.2d
-	WORD $0x3dc038cf // ldr q15, [x6, #224]
-	WORD $0x4e70cf2f // fmla v15.2d, v25.2d, v16.2d
-	WORD $0x3dc03cd9 // ldr q25, [x6, #240]
-	WORD $0x4e70cdf9 // fmla v25.2d, v15.2d, v16.2d
-	WORD $0x3dc040cf // ldr q15, [x6, #256]
-	WORD $0x4e70cf2f // fmla v15.2d, v25.2d, v16.2d
-	WORD $0x3dc044d9 // ldr q25, [x6, #272]
-	WORD $0x4e70cdf9 // fmla v25.2d, v15.2d, v16.2d
-	WORD $0x3dc048cf // ldr q15, [x6, #288]
-	WORD $0x4e70cf2f // fmla v15.2d, v25.2d, v16.2d
-	WORD $0x3dc04cd9 // ldr q25, [x6, #304]
-	WORD $0x4e70cdf9 // fmla v25.2d, v15.2d, v16.2d
-	WORD $0x3dc050cf // ldr q15, [x6, #320]
-	WORD $0x4e281eb8 // and v24.16b, v21.16b, v8.16b
-	WORD $0x4e083f07 // mov x7, v24.d[0]
-	WORD $0x4e183f08 // mov x8, v24.d[1]
-	WORD $0xfc677898 // ldr d24, [x4, x7, lsl #3]
-	WORD $0xfc687896 // ldr d22, [x4, x8, lsl #3]
-	WORD $0x4ed63b16 // zip1 v22.2d, v24.2d, v22.2d
-	WORD $0x4e6fce36 // fmla v22.2d, v17.2d, v15.2d
-	WORD $0x3dc054cf // ldr q15, [x6, #336]
-	WORD $0x4e281eb5 // and v21.16b, v21.16b, v8.16b
-	WORD $0x4e083ea8 // mov x8, v21.d[0]
-	WORD $0x4e183ea7 // mov x7, v21.d[1]
-	WORD $0xfc6878b5 // ldr d21, [x5, x8, lsl #3]
-	WORD $0xfc6778b8 // ldr d24, [x5, x7, lsl #3]
-	WORD $0x4ed83ab8 // zip1 v24.2d, v21.2d, v24.2d
-	WORD $0x4e6fce38 // fmla v24.2d, v17.2d, v15.2d
-	WORD $0x4e70d70f // fadd v15.2d, v24.2d, v16.2d
-	WORD $0x4eefd718 // fsub v24.2d, v24.2d, v15.2d
-	WORD $0x4e70d718 // fadd v24.2d, v24.2d, v16.2d
-	WORD $0x4e78d6d8 // fadd v24.2d, v22.2d, v24.2d
-	WORD $0x3dc058d6 // ldr q22, [x6, #352]
-	WORD $0x6e76de16 // fmul v22.2d, v16.2d, v22.2d
-	WORD $0x6e70ded1 // fmul v17.2d, v22.2d, v16.2d
-	WORD $0x4e71d5f5 // fadd v21.2d, v15.2d, v17.2d
-	WORD $0x4ef5d5ef // fsub v15.2d, v15.2d, v21.2d
-	WORD $0x4e71d5ef // fadd v15.2d, v15.2d, v17.2d
-	WORD $0x6e291e31 // eor v17.16b, v17.16b, v9.16b
-	WORD $0x4e70ced1 // fmla v17.2d, v22.2d, v16.2d
-	WORD $0x4e71d5f1 // fadd v17.2d, v15.2d, v17.2d
-	WORD $0x4e71d711 // fadd v17.2d, v24.2d, v17.2d
-	WORD $0x4eb01e18 // mov v24.16b, v16.16b
-	WORD $0x4ef0ce18 // fmls v24.2d, v16.2d, v16.2d
-	WORD $0x4eb71eef // mov v15.16b, v23.16b
-	WORD $0x4ef8ceef // fmls v15.2d, v23.2d, v24.2d
-	WORD $0x4e6fd62f // fadd v15.2d, v17.2d, v15.2d
-	WORD $0x6e70de11 // fmul v17.2d, v16.2d, v16.2d
-	WORD $0x6e70de30 // fmul v16.2d, v17.2d, v16.2d
-	WORD $0x4e79ce0f // fmla v15.2d, v16.2d, v25.2d
-	WORD $0x4e6fd6af // fadd v15.2d, v21.2d, v15.2d
-	WORD $0x3dc05cd5 // ldr q21, [x6, #368]
-	WORD $0x4e75e5d5 // fcmeq v21.2d, v14.2d, v21.2d
-	WORD $0x6e6f1dd5 // bsl v21.16b, v14.16b, v15.16b
-	WORD $0x4e63e5cf // fcmeq v15.2d, v14.2d, v3.2d
-	WORD $0x3dc060d9 // ldr q25, [x6, #384]
-	WORD $0x6e751f2f // bsl v15.16b, v25.16b, v21.16b
-	WORD $0x6e63e5ce // fcmge v14.2d, v14.2d, v3.2d
-	WORD $0x3dc064d5 // ldr q21, [x6, #400]
-	WORD $0x6e751dee // bsl v14.16b, v15.16b, v21.16b
-	WORD $0xfd00002e // str d14, [x1]
+	WORD $0xfd400051 // ldr d17, [x2]
+	WORD $0x6ef1e40d // fcmgt v13.2d, v0.2d, v17.2d
+	WORD $0x6e62de37 // fmul v23.2d, v17.2d, v2.2d
+	WORD $0x4ead1db2 // mov v18.16b, v13.16b
+	WORD $0x6e711ef2 // bsl v18.16b, v23.16b, v17.16b
+	WORD $0x3dc058d7 // ldr q23, [x6, #352]
+	WORD $0x3dc05cce // ldr q14, [x6, #368]
+	WORD $0x6e6e1eed // bsl v13.16b, v23.16b, v14.16b
+	WORD $0x6ee18652 // sub v18.2d, v18.2d, v1.2d
+	WORD $0x6f4c064e // ushr v14.2d, v18.2d, #52
+	WORD $0x4ea21dce // orr v14.16b, v14.16b, v2.16b
+	WORD $0x4ee3d5ce // fsub v14.2d, v14.2d, v3.2d
+	WORD $0x4e241e57 // and v23.16b, v18.16b, v4.16b
+	WORD $0x4ee586f7 // add v23.2d, v23.2d, v5.2d
+	WORD $0x6f500652 // ushr v18.2d, v18.2d, #48
+	WORD $0x4e6dd5cd // fadd v13.2d, v14.2d, v13.2d
+	WORD $0x4e261e4e // and v14.16b, v18.16b, v6.16b
+	WORD $0x4e083dc8 // mov x8, v14.d[0]
+	WORD $0x4e183dc7 // mov x7, v14.d[1]
+	WORD $0xfc68786e // ldr d14, [x3, x8, lsl #3]
+	WORD $0xfc67787a // ldr d26, [x3, x7, lsl #3]
+	WORD $0x4eda39da // zip1 v26.2d, v14.2d, v26.2d
+	WORD $0x6e7adeee // fmul v14.2d, v23.2d, v26.2d
+	WORD $0x6e271dcf // eor v15.16b, v14.16b, v7.16b
+	WORD $0x4e7aceef // fmla v15.2d, v23.2d, v26.2d
+	WORD $0x4ee8d5ce // fsub v14.2d, v14.2d, v8.2d
+	WORD $0x4eaa1d5a // mov v26.16b, v10.16b
+	WORD $0x4e6ecd3a // fmla v26.2d, v9.2d, v14.2d
+	WORD $0x4eab1d77 // mov v23.16b, v11.16b
+	WORD $0x4e6ecf57 // fmla v23.2d, v26.2d, v14.2d
+	WORD $0x4eac1d9a // mov v26.16b, v12.16b
+	WORD $0x4e6ecefa // fmla v26.2d, v23.2d, v14.2d
+	WORD $0x3dc034d7 // ldr q23, [x6, #208]
+	WORD $0x4e6ecf57 // fmla v23.2d, v26.2d, v14.2d
+	WORD $0x3dc038da // ldr q26, [x6, #224]
+	WORD $0x4e6ecefa // fmla v26.2d, v23.2d, v14.2d
+	WORD $0x3dc03cd7 // ldr q23, [x6, #240]
+	WORD $0x4e6ecf57 // fmla v23.2d, v26.2d, v14.2d
+	WORD $0x3dc040da // ldr q26, [x6, #256]
+	WORD $0x4e6ecefa // fmla v26.2d, v23.2d, v14.2d
+	WORD $0x3dc044d7 // ldr q23, [x6, #272]
+	WORD $0x4e6ecf57 // fmla v23.2d, v26.2d, v14.2d
+	WORD $0x3dc048da // ldr q26, [x6, #288]
+	WORD $0x4e261e53 // and v19.16b, v18.16b, v6.16b
+	WORD $0x4e083e67 // mov x7, v19.d[0]
+	WORD $0x4e183e68 // mov x8, v19.d[1]
+	WORD $0xfc677893 // ldr d19, [x4, x7, lsl #3]
+	WORD $0xfc687890 // ldr d16, [x4, x8, lsl #3]
+	WORD $0x4ed03a70 // zip1 v16.2d, v19.2d, v16.2d
+	WORD $0x4e7acdb0 // fmla v16.2d, v13.2d, v26.2d
+	WORD $0x3dc04cda // ldr q26, [x6, #304]
+	WORD $0x4e261e52 // and v18.16b, v18.16b, v6.16b
+	WORD $0x4e083e48 // mov x8, v18.d[0]
+	WORD $0x4e183e47 // mov x7, v18.d[1]
+	WORD $0xfc6878b2 // ldr d18, [x5, x8, lsl #3]
+	WORD $0xfc6778b3 // ldr d19, [x5, x7, lsl #3]
+	WORD $0x4ed33a53 // zip1 v19.2d, v18.2d, v19.2d
+	WORD $0x4e7acdb3 // fmla v19.2d, v13.2d, v26.2d
+	WORD $0x4e6ed67a // fadd v26.2d, v19.2d, v14.2d
+	WORD $0x4efad673 // fsub v19.2d, v19.2d, v26.2d
+	WORD $0x4e6ed673 // fadd v19.2d, v19.2d, v14.2d
+	WORD $0x4e73d613 // fadd v19.2d, v16.2d, v19.2d
+	WORD $0x3dc050d0 // ldr q16, [x6, #320]
+	WORD $0x6e70ddd0 // fmul v16.2d, v14.2d, v16.2d
+	WORD $0x6e6ede0d // fmul v13.2d, v16.2d, v14.2d
+	WORD $0x4e6dd752 // fadd v18.2d, v26.2d, v13.2d
+	WORD $0x4ef2d75a // fsub v26.2d, v26.2d, v18.2d
+	WORD $0x4e6dd75a // fadd v26.2d, v26.2d, v13.2d
+	WORD $0x6e271dad // eor v13.16b, v13.16b, v7.16b
+	WORD $0x4e6ece0d // fmla v13.2d, v16.2d, v14.2d
+	WORD $0x4e6dd74d // fadd v13.2d, v26.2d, v13.2d
+	WORD $0x4e6dd66d // fadd v13.2d, v19.2d, v13.2d
+	WORD $0x4eae1dd3 // mov v19.16b, v14.16b
+	WORD $0x4eeecdd3 // fmls v19.2d, v14.2d, v14.2d
+	WORD $0x4eaf1dfa // mov v26.16b, v15.16b
+	WORD $0x4ef3cdfa // fmls v26.2d, v15.2d, v19.2d
+	WORD $0x4e7ad5ba // fadd v26.2d, v13.2d, v26.2d
+	WORD $0x6e6eddcd // fmul v13.2d, v14.2d, v14.2d
+	WORD $0x6e6eddae // fmul v14.2d, v13.2d, v14.2d
+	WORD $0x4e77cdda // fmla v26.2d, v14.2d, v23.2d
+	WORD $0x4e7ad65a // fadd v26.2d, v18.2d, v26.2d
+	WORD $0x3dc060d2 // ldr q18, [x6, #384]
+	WORD $0x4e72e632 // fcmeq v18.2d, v17.2d, v18.2d
+	WORD $0x6e7a1e32 // bsl v18.16b, v17.16b, v26.16b
+	WORD $0x3dc05cda // ldr q26, [x6, #368]
+	WORD $0x4e7ae63a // fcmeq v26.2d, v17.2d, v26.2d
+	WORD $0x3dc064d7 // ldr q23, [x6, #400]
+	WORD $0x6e721efa // bsl v26.16b, v23.16b, v18.16b
+	WORD $0x3dc05cd2 // ldr q18, [x6, #368]
+	WORD $0x6e72e632 // fcmge v18.2d, v17.2d, v18.2d
+	WORD $0x3dc068d1 // ldr q17, [x6, #416]
+	WORD $0x6e711f52 // bsl v18.16b, v26.16b, v17.16b
+	WORD $0xfd000032 // str d18, [x1]
 	ADD $8, R1
 	ADD $8, R2
 	SUBS $1, R0, R0
@@ -2180,40 +2766,40 @@ TEXT ·sigmoidF64NEON(SB), NOSPLIT, $0-48
 	WORD $0x3dc020a8 // ldr q8, [x5, #128]
 	WORD $0x3dc024a9 // ldr q9, [x5, #144]
 	WORD $0x3dc028aa // ldr q10, [x5, #160]
-	WORD $0x3dc02cab // ldr q11, [x5, #176]
 	SUBS $8, R0, R0
 	BLT single
 many:
-	WORD $0x3dc0004c // ldr q12, [x2]
-	WORD $0x3dc0044d // ldr q13, [x2, #16]
-	WORD $0x4ea11d8e // orr v14.16b, v12.16b, v1.16b
-	WORD $0x4ea11daf // orr v15.16b, v13.16b, v1.16b
-	WORD $0x6eeee410 // fcmgt v16.2d, v0.2d, v14.2d
-	WORD $0x6eefe411 // fcmgt v17.2d, v0.2d, v15.2d
-	WORD $0x6e6e1c10 // bsl v16.16b, v0.16b, v14.16b
-	WORD $0x6e6f1c11 // bsl v17.16b, v0.16b, v15.16b
-	WORD $0x4ea31c6f // mov v15.16b, v3.16b
-	WORD $0x4ea31c6e // mov v14.16b, v3.16b
-	WORD $0x4e62ce0f // fmla v15.2d, v16.2d, v2.2d
-	WORD $0x4e62ce2e // fmla v14.2d, v17.2d, v2.2d
-	WORD $0x4ee3d5f2 // fsub v18.2d, v15.2d, v3.2d
-	WORD $0x4ee3d5d3 // fsub v19.2d, v14.2d, v3.2d
-	WORD $0x4ee4ce50 // fmls v16.2d, v18.2d, v4.2d
-	WORD $0x4ee4ce71 // fmls v17.2d, v19.2d, v4.2d
-	WORD $0x4eb01e14 // mov v20.16b, v16.16b
-	WORD $0x4eb11e35 // mov v21.16b, v17.16b
+	WORD $0x3dc0004b // ldr q11, [x2]
+	WORD $0x3dc0044c // ldr q12, [x2, #16]
+	WORD $0x4e201d6d // and v13.16b, v11.16b, v0.16b
+	WORD $0x4e201d8e // and v14.16b, v12.16b, v0.16b
+	WORD $0x6f6005ad // ushr v13.2d, v13.2d, #32
+	WORD $0x6f6005ce // ushr v14.2d, v14.2d, #32
+	WORD $0x6eae65ad // umax v13.4s, v13.4s, v14.4s
+	WORD $0x4ea11d6e // orr v14.16b, v11.16b, v1.16b
+	WORD $0x4ea11d8f // orr v15.16b, v12.16b, v1.16b
+	WORD $0x4ea31c70 // mov v16.16b, v3.16b
+	WORD $0x4ea31c71 // mov v17.16b, v3.16b
+	WORD $0x4e62cdd0 // fmla v16.2d, v14.2d, v2.2d
+	WORD $0x4e62cdf1 // fmla v17.2d, v15.2d, v2.2d
+	WORD $0x4ee3d612 // fsub v18.2d, v16.2d, v3.2d
+	WORD $0x4ee3d633 // fsub v19.2d, v17.2d, v3.2d
+	WORD $0x4ee4ce4e // fmls v14.2d, v18.2d, v4.2d
+	WORD $0x4ee4ce6f // fmls v15.2d, v19.2d, v4.2d
+	WORD $0x4eae1dd4 // mov v20.16b, v14.16b
+	WORD $0x4eaf1df5 // mov v21.16b, v15.16b
 	WORD $0x4ee5ce54 // fmls v20.2d, v18.2d, v5.2d
 	WORD $0x4ee5ce75 // fmls v21.2d, v19.2d, v5.2d
-	WORD $0x4ef4d610 // fsub v16.2d, v16.2d, v20.2d
-	WORD $0x4ef5d631 // fsub v17.2d, v17.2d, v21.2d
-	WORD $0x4ee5ce50 // fmls v16.2d, v18.2d, v5.2d
-	WORD $0x4ee5ce71 // fmls v17.2d, v19.2d, v5.2d
-	WORD $0x4e70d693 // fadd v19.2d, v20.2d, v16.2d
-	WORD $0x4e71d6b2 // fadd v18.2d, v21.2d, v17.2d
+	WORD $0x4ef4d5ce // fsub v14.2d, v14.2d, v20.2d
+	WORD $0x4ef5d5ef // fsub v15.2d, v15.2d, v21.2d
+	WORD $0x4ee5ce4e // fmls v14.2d, v18.2d, v5.2d
+	WORD $0x4ee5ce6f // fmls v15.2d, v19.2d, v5.2d
+	WORD $0x4e6ed693 // fadd v19.2d, v20.2d, v14.2d
+	WORD $0x4e6fd6b2 // fadd v18.2d, v21.2d, v15.2d
 	WORD $0x4ef3d694 // fsub v20.2d, v20.2d, v19.2d
 	WORD $0x4ef2d6b5 // fsub v21.2d, v21.2d, v18.2d
-	WORD $0x4e70d690 // fadd v16.2d, v20.2d, v16.2d
-	WORD $0x4e71d6b1 // fadd v17.2d, v21.2d, v17.2d
+	WORD $0x4e6ed68e // fadd v14.2d, v20.2d, v14.2d
+	WORD $0x4e6fd6af // fadd v15.2d, v21.2d, v15.2d
 	WORD $0x4ea71cf5 // mov v21.16b, v7.16b
 	WORD $0x4ea71cf4 // mov v20.16b, v7.16b
 	WORD $0x4e73ccd5 // fmla v21.2d, v6.2d, v19.2d
@@ -2230,22 +2816,22 @@ many:
 	WORD $0x4eaa1d56 // mov v22.16b, v10.16b
 	WORD $0x4e73ce97 // fmla v23.2d, v20.2d, v19.2d
 	WORD $0x4e72ceb6 // fmla v22.2d, v21.2d, v18.2d
-	WORD $0x4eab1d75 // mov v21.16b, v11.16b
-	WORD $0x4eab1d74 // mov v20.16b, v11.16b
+	WORD $0x3dc02cb5 // ldr q21, [x5, #176]
+	WORD $0x3dc02cb4 // ldr q20, [x5, #176]
 	WORD $0x4e73cef5 // fmla v21.2d, v23.2d, v19.2d
 	WORD $0x4e72ced4 // fmla v20.2d, v22.2d, v18.2d
 	WORD $0x6e73de76 // fmul v22.2d, v19.2d, v19.2d
 	WORD $0x6e72de57 // fmul v23.2d, v18.2d, v18.2d
-	WORD $0x4eb01e18 // mov v24.16b, v16.16b
-	WORD $0x4eb11e39 // mov v25.16b, v17.16b
-	WORD $0x4e73ce18 // fmla v24.2d, v16.2d, v19.2d
-	WORD $0x4e72ce39 // fmla v25.2d, v17.2d, v18.2d
+	WORD $0x4eae1dd8 // mov v24.16b, v14.16b
+	WORD $0x4eaf1df9 // mov v25.16b, v15.16b
+	WORD $0x4e73cdd8 // fmla v24.2d, v14.2d, v19.2d
+	WORD $0x4e72cdf9 // fmla v25.2d, v15.2d, v18.2d
 	WORD $0x4e75ced8 // fmla v24.2d, v22.2d, v21.2d
 	WORD $0x4e74cef9 // fmla v25.2d, v23.2d, v20.2d
 	WORD $0x3dc030b4 // ldr q20, [x5, #192]
 	WORD $0x3dc030b7 // ldr q23, [x5, #192]
-	WORD $0x4e341df4 // and v20.16b, v15.16b, v20.16b
-	WORD $0x4e371dd7 // and v23.16b, v14.16b, v23.16b
+	WORD $0x4e341e14 // and v20.16b, v16.16b, v20.16b
+	WORD $0x4e371e37 // and v23.16b, v17.16b, v23.16b
 	WORD $0x4e083e86 // mov x6, v20.d[0]
 	WORD $0x4e083ee7 // mov x7, v23.d[0]
 	WORD $0x4e183e88 // mov x8, v20.d[1]
@@ -2258,18 +2844,18 @@ many:
 	WORD $0x4ed63a96 // zip1 v22.2d, v20.2d, v22.2d
 	WORD $0x3dc030b4 // ldr q20, [x5, #192]
 	WORD $0x3dc030b7 // ldr q23, [x5, #192]
-	WORD $0x4e341df4 // and v20.16b, v15.16b, v20.16b
-	WORD $0x4e371dd7 // and v23.16b, v14.16b, v23.16b
+	WORD $0x4e341e14 // and v20.16b, v16.16b, v20.16b
+	WORD $0x4e371e37 // and v23.16b, v17.16b, v23.16b
 	WORD $0x4e083e89 // mov x9, v20.d[0]
 	WORD $0x4e083ee8 // mov x8, v23.d[0]
 	WORD $0x4e183e87 // mov x7, v20.d[1]
 	WORD $0x4e183ee6 // mov x6, v23.d[1]
 	WORD $0xfc697897 // ldr d23, [x4, x9, lsl #3]
 	WORD $0xfc687894 // ldr d20, [x4, x8, lsl #3]
-	WORD $0xfc677891 // ldr d17, [x4, x7, lsl #3]
-	WORD $0xfc667890 // ldr d16, [x4, x6, lsl #3]
-	WORD $0x4ed13af1 // zip1 v17.2d, v23.2d, v17.2d
-	WORD $0x4ed03a90 // zip1 v16.2d, v20.2d, v16.2d
+	WORD $0xfc67788f // ldr d15, [x4, x7, lsl #3]
+	WORD $0xfc66788e // ldr d14, [x4, x6, lsl #3]
+	WORD $0x4ecf3aef // zip1 v15.2d, v23.2d, v15.2d
+	WORD $0x4ece3a8e // zip1 v14.2d, v20.2d, v14.2d
 	WORD $0x4eb51eb4 // mov v20.16b, v21.16b
 	WORD $0x4eb61ed7 // mov v23.16b, v22.16b
 	WORD $0x4e73ceb4 // fmla v20.2d, v21.2d, v19.2d
@@ -2278,507 +2864,848 @@ many:
 	WORD $0x4ef7d6db // fsub v27.2d, v22.2d, v23.2d
 	WORD $0x4e73ceba // fmla v26.2d, v21.2d, v19.2d
 	WORD $0x4e72cedb // fmla v27.2d, v22.2d, v18.2d
-	WORD $0x4eb11e3c // mov v28.16b, v17.16b
-	WORD $0x4eb01e1d // mov v29.16b, v16.16b
-	WORD $0x4e73ce3c // fmla v28.2d, v17.2d, v19.2d
-	WORD $0x4e72ce1d // fmla v29.2d, v16.2d, v18.2d
+	WORD $0x4eaf1dfc // mov v28.16b, v15.16b
+	WORD $0x4eae1ddd // mov v29.16b, v14.16b
+	WORD $0x4e73cdfc // fmla v28.2d, v15.2d, v19.2d
+	WORD $0x4e72cddd // fmla v29.2d, v14.2d, v18.2d
 	WORD $0x4e7cd75c // fadd v28.2d, v26.2d, v28.2d
 	WORD $0x4e7dd77d // fadd v29.2d, v27.2d, v29.2d
 	WORD $0x4e78cebc // fmla v28.2d, v21.2d, v24.2d
 	WORD $0x4e79cedd // fmla v29.2d, v22.2d, v25.2d
 	WORD $0x3dc034b9 // ldr q25, [x5, #208]
 	WORD $0x3dc034b6 // ldr q22, [x5, #208]
-	WORD $0x3dc038b8 // ldr q24, [x5, #224]
-	WORD $0x3dc038b5 // ldr q21, [x5, #224]
-	WORD $0x4e381df8 // and v24.16b, v15.16b, v24.16b
-	WORD $0x4e351dd5 // and v21.16b, v14.16b, v21.16b
-	WORD $0x4f705718 // shl v24.2d, v24.2d, #48
-	WORD $0x4f7056b5 // shl v21.2d, v21.2d, #48
-	WORD $0x4ef83738 // cmgt v24.2d, v25.2d, v24.2d
-	WORD $0x4ef536d5 // cmgt v21.2d, v22.2d, v21.2d
-	WORD $0x3dc038b6 // ldr q22, [x5, #224]
-	WORD $0x3dc038b9 // ldr q25, [x5, #224]
-	WORD $0x4e361df6 // and v22.16b, v15.16b, v22.16b
-	WORD $0x4e391dd9 // and v25.16b, v14.16b, v25.16b
-	WORD $0x4f7056d6 // shl v22.2d, v22.2d, #48
+	WORD $0x4e391e19 // and v25.16b, v16.16b, v25.16b
+	WORD $0x4e361e36 // and v22.16b, v17.16b, v22.16b
 	WORD $0x4f705739 // shl v25.2d, v25.2d, #48
-	WORD $0x4e7cd69b // fadd v27.2d, v20.2d, v28.2d
-	WORD $0x4e7dd6fa // fadd v26.2d, v23.2d, v29.2d
-	WORD $0x4ef6877b // add v27.2d, v27.2d, v22.2d
-	WORD $0x4ef9875a // add v26.2d, v26.2d, v25.2d
-	WORD $0x3dc03cb2 // ldr q18, [x5, #240]
-	WORD $0x3dc03cb0 // ldr q16, [x5, #240]
-	WORD $0x6ef68656 // sub v22.2d, v18.2d, v22.2d
-	WORD $0x6ef98619 // sub v25.2d, v16.2d, v25.2d
-	WORD $0x4e74d6d0 // fadd v16.2d, v22.2d, v20.2d
-	WORD $0x4e77d732 // fadd v18.2d, v25.2d, v23.2d
-	WORD $0x4ef0d6d3 // fsub v19.2d, v22.2d, v16.2d
-	WORD $0x4ef2d731 // fsub v17.2d, v25.2d, v18.2d
-	WORD $0x4e74d673 // fadd v19.2d, v19.2d, v20.2d
-	WORD $0x4e77d631 // fadd v17.2d, v17.2d, v23.2d
-	WORD $0x4e7cd673 // fadd v19.2d, v19.2d, v28.2d
-	WORD $0x4e7dd631 // fadd v17.2d, v17.2d, v29.2d
-	WORD $0x4e73d613 // fadd v19.2d, v16.2d, v19.2d
-	WORD $0x4e71d651 // fadd v17.2d, v18.2d, v17.2d
-	WORD $0x3dc03cb2 // ldr q18, [x5, #240]
-	WORD $0x3dc03cb0 // ldr q16, [x5, #240]
-	WORD $0x4efb3652 // cmgt v18.2d, v18.2d, v27.2d
-	WORD $0x4efa3610 // cmgt v16.2d, v16.2d, v26.2d
-	WORD $0x3dc040be // ldr q30, [x5, #256]
-	WORD $0x3dc040bf // ldr q31, [x5, #256]
-	WORD $0x4efe377e // cmgt v30.2d, v27.2d, v30.2d
-	WORD $0x4eff375f // cmgt v31.2d, v26.2d, v31.2d
-	WORD $0x6ef68676 // sub v22.2d, v19.2d, v22.2d
-	WORD $0x6ef98639 // sub v25.2d, v17.2d, v25.2d
-	WORD $0x6e7b1ed2 // bsl v18.16b, v22.16b, v27.16b
-	WORD $0x6e7a1f30 // bsl v16.16b, v25.16b, v26.16b
-	WORD $0x3dc044ba // ldr q26, [x5, #272]
-	WORD $0x3dc044b9 // ldr q25, [x5, #272]
-	WORD $0x6e721f5e // bsl v30.16b, v26.16b, v18.16b
-	WORD $0x6e701f3f // bsl v31.16b, v25.16b, v16.16b
-	WORD $0x4e6ce590 // fcmeq v16.2d, v12.2d, v12.2d
-	WORD $0x4e6de5b9 // fcmeq v25.2d, v13.2d, v13.2d
-	WORD $0x3dc048b2 // ldr q18, [x5, #288]
-	WORD $0x3dc048ba // ldr q26, [x5, #288]
-	WORD $0x6e721fd0 // bsl v16.16b, v30.16b, v18.16b
-	WORD $0x6e7a1ff9 // bsl v25.16b, v31.16b, v26.16b
-	WORD $0x3dc038ba // ldr q26, [x5, #224]
-	WORD $0x3dc038bf // ldr q31, [x5, #224]
-	WORD $0x4e3a1dfa // and v26.16b, v15.16b, v26.16b
-	WORD $0x4e3f1ddf // and v31.16b, v14.16b, v31.16b
-	WORD $0x4f70575a // shl v26.2d, v26.2d, #48
-	WORD $0x4f7057ff // shl v31.2d, v31.2d, #48
-	WORD $0x3dc04cae // ldr q14, [x5, #304]
-	WORD $0x3dc04caf // ldr q15, [x5, #304]
-	WORD $0x4eee874e // add v14.2d, v26.2d, v14.2d
-	WORD $0x4eef87ef // add v15.2d, v31.2d, v15.2d
-	WORD $0x4e7cd69f // fadd v31.2d, v20.2d, v28.2d
-	WORD $0x4e7dd6fa // fadd v26.2d, v23.2d, v29.2d
-	WORD $0x6e6edff2 // fmul v18.2d, v31.2d, v14.2d
-	WORD $0x6e6fdf5e // fmul v30.2d, v26.2d, v15.2d
-	WORD $0x4effd69f // fsub v31.2d, v20.2d, v31.2d
-	WORD $0x4efad6fa // fsub v26.2d, v23.2d, v26.2d
-	WORD $0x4e7cd7fc // fadd v28.2d, v31.2d, v28.2d
-	WORD $0x4e7dd75d // fadd v29.2d, v26.2d, v29.2d
-	WORD $0x6e6edf8e // fmul v14.2d, v28.2d, v14.2d
-	WORD $0x6e6fdfaf // fmul v15.2d, v29.2d, v15.2d
-	WORD $0x3dc04cbd // ldr q29, [x5, #304]
-	WORD $0x3dc04cbc // ldr q28, [x5, #304]
-	WORD $0x4e72d7bd // fadd v29.2d, v29.2d, v18.2d
-	WORD $0x4e7ed79c // fadd v28.2d, v28.2d, v30.2d
-	WORD $0x3dc04cba // ldr q26, [x5, #304]
-	WORD $0x3dc04cbf // ldr q31, [x5, #304]
-	WORD $0x4efdd75a // fsub v26.2d, v26.2d, v29.2d
-	WORD $0x4efcd7ff // fsub v31.2d, v31.2d, v28.2d
-	WORD $0x4e72d75a // fadd v26.2d, v26.2d, v18.2d
-	WORD $0x4e7ed7ff // fadd v31.2d, v31.2d, v30.2d
-	WORD $0x4e6ed75a // fadd v26.2d, v26.2d, v14.2d
-	WORD $0x4e6fd7ff // fadd v31.2d, v31.2d, v15.2d
-	WORD $0x3dc050b7 // ldr q23, [x5, #320]
-	WORD $0x3dc050b4 // ldr q20, [x5, #320]
-	WORD $0x6e77e597 // fcmge v23.2d, v12.2d, v23.2d
-	WORD $0x6e74e5b4 // fcmge v20.2d, v13.2d, v20.2d
-	WORD $0x3dc04cbb // ldr q27, [x5, #304]
-	WORD $0x3dc04cb6 // ldr q22, [x5, #304]
-	WORD $0x4eb71ef1 // mov v17.16b, v23.16b
-	WORD $0x4eb41e93 // mov v19.16b, v20.16b
-	WORD $0x6e721f71 // bsl v17.16b, v27.16b, v18.16b
-	WORD $0x6e7e1ed3 // bsl v19.16b, v22.16b, v30.16b
-	WORD $0x3dc050be // ldr q30, [x5, #320]
-	WORD $0x3dc050b6 // ldr q22, [x5, #320]
-	WORD $0x6e6e1fd7 // bsl v23.16b, v30.16b, v14.16b
-	WORD $0x6e6f1ed4 // bsl v20.16b, v22.16b, v15.16b
-	WORD $0x6e7dfe2f // fdiv v15.2d, v17.2d, v29.2d
-	WORD $0x6e7cfe76 // fdiv v22.2d, v19.2d, v28.2d
-	WORD $0x4efdcdf1 // fmls v17.2d, v15.2d, v29.2d
-	WORD $0x4efcced3 // fmls v19.2d, v22.2d, v28.2d
-	WORD $0x4e77d637 // fadd v23.2d, v17.2d, v23.2d
-	WORD $0x4e74d674 // fadd v20.2d, v19.2d, v20.2d
-	WORD $0x4eefcf57 // fmls v23.2d, v26.2d, v15.2d
-	WORD $0x4ef6cff4 // fmls v20.2d, v31.2d, v22.2d
+	WORD $0x4f7056d6 // shl v22.2d, v22.2d, #48
+	WORD $0x3dc038b1 // ldr q17, [x5, #224]
+	WORD $0x3dc038b0 // ldr q16, [x5, #224]
+	WORD $0x4ef18731 // add v17.2d, v25.2d, v17.2d
+	WORD $0x4ef086d0 // add v16.2d, v22.2d, v16.2d
+	WORD $0x4e7cd696 // fadd v22.2d, v20.2d, v28.2d
+	WORD $0x4e7dd6f9 // fadd v25.2d, v23.2d, v29.2d
+	WORD $0x6e71ded8 // fmul v24.2d, v22.2d, v17.2d
+	WORD $0x6e70df35 // fmul v21.2d, v25.2d, v16.2d
+	WORD $0x4ef6d696 // fsub v22.2d, v20.2d, v22.2d
+	WORD $0x4ef9d6f9 // fsub v25.2d, v23.2d, v25.2d
+	WORD $0x4e7cd6dc // fadd v28.2d, v22.2d, v28.2d
+	WORD $0x4e7dd73d // fadd v29.2d, v25.2d, v29.2d
+	WORD $0x6e71df91 // fmul v17.2d, v28.2d, v17.2d
+	WORD $0x6e70dfb0 // fmul v16.2d, v29.2d, v16.2d
+	WORD $0x3dc038bd // ldr q29, [x5, #224]
+	WORD $0x3dc038bc // ldr q28, [x5, #224]
+	WORD $0x4e78d7bd // fadd v29.2d, v29.2d, v24.2d
+	WORD $0x4e75d79c // fadd v28.2d, v28.2d, v21.2d
+	WORD $0x3dc038b9 // ldr q25, [x5, #224]
+	WORD $0x3dc038b6 // ldr q22, [x5, #224]
+	WORD $0x4efdd739 // fsub v25.2d, v25.2d, v29.2d
+	WORD $0x4efcd6d6 // fsub v22.2d, v22.2d, v28.2d
+	WORD $0x4e78d739 // fadd v25.2d, v25.2d, v24.2d
+	WORD $0x4e75d6d6 // fadd v22.2d, v22.2d, v21.2d
+	WORD $0x4e71d739 // fadd v25.2d, v25.2d, v17.2d
+	WORD $0x4e70d6d6 // fadd v22.2d, v22.2d, v16.2d
+	WORD $0x3dc03cb7 // ldr q23, [x5, #240]
+	WORD $0x3dc03cb4 // ldr q20, [x5, #240]
+	WORD $0x6e77e577 // fcmge v23.2d, v11.2d, v23.2d
+	WORD $0x6e74e594 // fcmge v20.2d, v12.2d, v20.2d
+	WORD $0x3dc038ac // ldr q12, [x5, #224]
+	WORD $0x3dc038ab // ldr q11, [x5, #224]
+	WORD $0x4eb71efb // mov v27.16b, v23.16b
+	WORD $0x4eb41e9a // mov v26.16b, v20.16b
+	WORD $0x6e781d9b // bsl v27.16b, v12.16b, v24.16b
+	WORD $0x6e751d7a // bsl v26.16b, v11.16b, v21.16b
+	WORD $0x3dc03cb5 // ldr q21, [x5, #240]
+	WORD $0x3dc03cab // ldr q11, [x5, #240]
+	WORD $0x6e711eb7 // bsl v23.16b, v21.16b, v17.16b
+	WORD $0x6e701d74 // bsl v20.16b, v11.16b, v16.16b
+	WORD $0x6e7dff70 // fdiv v16.2d, v27.2d, v29.2d
+	WORD $0x6e7cff4b // fdiv v11.2d, v26.2d, v28.2d
+	WORD $0x4efdce1b // fmls v27.2d, v16.2d, v29.2d
+	WORD $0x4efccd7a // fmls v26.2d, v11.2d, v28.2d
+	WORD $0x4e77d777 // fadd v23.2d, v27.2d, v23.2d
+	WORD $0x4e74d754 // fadd v20.2d, v26.2d, v20.2d
+	WORD $0x4ef0cf37 // fmls v23.2d, v25.2d, v16.2d
+	WORD $0x4eebced4 // fmls v20.2d, v22.2d, v11.2d
 	WORD $0x6e7dfefd // fdiv v29.2d, v23.2d, v29.2d
 	WORD $0x6e7cfe9c // fdiv v28.2d, v20.2d, v28.2d
-	WORD $0x4e7dd5fd // fadd v29.2d, v15.2d, v29.2d
-	WORD $0x4e7cd6dc // fadd v28.2d, v22.2d, v28.2d
-	WORD $0x6e7d1e18 // bsl v24.16b, v16.16b, v29.16b
-	WORD $0x6e7c1f35 // bsl v21.16b, v25.16b, v28.16b
-	WORD $0x3dc054bc // ldr q28, [x5, #336]
-	WORD $0x3dc054b9 // ldr q25, [x5, #336]
-	WORD $0x6e7ce59c // fcmge v28.2d, v12.2d, v28.2d
-	WORD $0x6e79e5b9 // fcmge v25.2d, v13.2d, v25.2d
-	WORD $0x3dc04cbd // ldr q29, [x5, #304]
-	WORD $0x3dc04cb0 // ldr q16, [x5, #304]
-	WORD $0x6e781fbc // bsl v28.16b, v29.16b, v24.16b
-	WORD $0x6e751e19 // bsl v25.16b, v16.16b, v21.16b
-	WORD $0x4e6ce58c // fcmeq v12.2d, v12.2d, v12.2d
-	WORD $0x4e6de5ad // fcmeq v13.2d, v13.2d, v13.2d
-	WORD $0x3dc048b5 // ldr q21, [x5, #288]
-	WORD $0x3dc048b0 // ldr q16, [x5, #288]
-	WORD $0x6e751f8c // bsl v12.16b, v28.16b, v21.16b
-	WORD $0x6e701f2d // bsl v13.16b, v25.16b, v16.16b
-	WORD $0x3d80002c // str q12, [x1]
-	WORD $0x3d80042d // str q13, [x1, #16]
-	WORD $0x3dc0084d // ldr q13, [x2, #32]
-	WORD $0x3dc00c4c // ldr q12, [x2, #48]
-	WORD $0x4ea11db0 // orr v16.16b, v13.16b, v1.16b
-	WORD $0x4ea11d99 // orr v25.16b, v12.16b, v1.16b
-	WORD $0x6ef0e415 // fcmgt v21.2d, v0.2d, v16.2d
-	WORD $0x6ef9e41c // fcmgt v28.2d, v0.2d, v25.2d
-	WORD $0x6e701c15 // bsl v21.16b, v0.16b, v16.16b
-	WORD $0x6e791c1c // bsl v28.16b, v0.16b, v25.16b
+	WORD $0x4e7dd61d // fadd v29.2d, v16.2d, v29.2d
+	WORD $0x4e7cd57c // fadd v28.2d, v11.2d, v28.2d
+	WORD $0x3dc0084b // ldr q11, [x2, #32]
+	WORD $0x3dc00c50 // ldr q16, [x2, #48]
+	WORD $0x4e201d74 // and v20.16b, v11.16b, v0.16b
+	WORD $0x4e201e17 // and v23.16b, v16.16b, v0.16b
+	WORD $0x6f600694 // ushr v20.2d, v20.2d, #32
+	WORD $0x6f6006f7 // ushr v23.2d, v23.2d, #32
+	WORD $0x6eb465ad // umax v13.4s, v13.4s, v20.4s
+	WORD $0x6eb765ad // umax v13.4s, v13.4s, v23.4s
+	WORD $0x4ea11d77 // orr v23.16b, v11.16b, v1.16b
+	WORD $0x4ea11e14 // orr v20.16b, v16.16b, v1.16b
+	WORD $0x4ea31c76 // mov v22.16b, v3.16b
 	WORD $0x4ea31c79 // mov v25.16b, v3.16b
-	WORD $0x4ea31c70 // mov v16.16b, v3.16b
-	WORD $0x4e62ceb9 // fmla v25.2d, v21.2d, v2.2d
-	WORD $0x4e62cf90 // fmla v16.2d, v28.2d, v2.2d
-	WORD $0x4ee3d738 // fsub v24.2d, v25.2d, v3.2d
-	WORD $0x4ee3d61d // fsub v29.2d, v16.2d, v3.2d
-	WORD $0x4ee4cf15 // fmls v21.2d, v24.2d, v4.2d
-	WORD $0x4ee4cfbc // fmls v28.2d, v29.2d, v4.2d
-	WORD $0x4eb51eb6 // mov v22.16b, v21.16b
-	WORD $0x4ebc1f8f // mov v15.16b, v28.16b
-	WORD $0x4ee5cf16 // fmls v22.2d, v24.2d, v5.2d
-	WORD $0x4ee5cfaf // fmls v15.2d, v29.2d, v5.2d
-	WORD $0x4ef6d6b5 // fsub v21.2d, v21.2d, v22.2d
-	WORD $0x4eefd79c // fsub v28.2d, v28.2d, v15.2d
-	WORD $0x4ee5cf15 // fmls v21.2d, v24.2d, v5.2d
-	WORD $0x4ee5cfbc // fmls v28.2d, v29.2d, v5.2d
-	WORD $0x4e75d6dd // fadd v29.2d, v22.2d, v21.2d
-	WORD $0x4e7cd5f8 // fadd v24.2d, v15.2d, v28.2d
-	WORD $0x4efdd6d6 // fsub v22.2d, v22.2d, v29.2d
-	WORD $0x4ef8d5ef // fsub v15.2d, v15.2d, v24.2d
-	WORD $0x4e75d6d5 // fadd v21.2d, v22.2d, v21.2d
-	WORD $0x4e7cd5fc // fadd v28.2d, v15.2d, v28.2d
-	WORD $0x4ea71cef // mov v15.16b, v7.16b
-	WORD $0x4ea71cf6 // mov v22.16b, v7.16b
-	WORD $0x4e7dcccf // fmla v15.2d, v6.2d, v29.2d
-	WORD $0x4e78ccd6 // fmla v22.2d, v6.2d, v24.2d
-	WORD $0x4ea81d14 // mov v20.16b, v8.16b
-	WORD $0x4ea81d17 // mov v23.16b, v8.16b
-	WORD $0x4e7dcdf4 // fmla v20.2d, v15.2d, v29.2d
-	WORD $0x4e78ced7 // fmla v23.2d, v22.2d, v24.2d
-	WORD $0x4ea91d36 // mov v22.16b, v9.16b
-	WORD $0x4ea91d2f // mov v15.16b, v9.16b
-	WORD $0x4e7dce96 // fmla v22.2d, v20.2d, v29.2d
-	WORD $0x4e78ceef // fmla v15.2d, v23.2d, v24.2d
-	WORD $0x4eaa1d57 // mov v23.16b, v10.16b
-	WORD $0x4eaa1d54 // mov v20.16b, v10.16b
-	WORD $0x4e7dced7 // fmla v23.2d, v22.2d, v29.2d
-	WORD $0x4e78cdf4 // fmla v20.2d, v15.2d, v24.2d
-	WORD $0x4eab1d6f // mov v15.16b, v11.16b
-	WORD $0x4eab1d76 // mov v22.16b, v11.16b
-	WORD $0x4e7dceef // fmla v15.2d, v23.2d, v29.2d
-	WORD $0x4e78ce96 // fmla v22.2d, v20.2d, v24.2d
-	WORD $0x6e7ddfb4 // fmul v20.2d, v29.2d, v29.2d
-	WORD $0x6e78df17 // fmul v23.2d, v24.2d, v24.2d
-	WORD $0x4eb51ebf // mov v31.16b, v21.16b
-	WORD $0x4ebc1f9a // mov v26.16b, v28.16b
-	WORD $0x4e7dcebf // fmla v31.2d, v21.2d, v29.2d
-	WORD $0x4e78cf9a // fmla v26.2d, v28.2d, v24.2d
-	WORD $0x4e6fce9f // fmla v31.2d, v20.2d, v15.2d
-	WORD $0x4e76cefa // fmla v26.2d, v23.2d, v22.2d
-	WORD $0x3dc030b6 // ldr q22, [x5, #192]
-	WORD $0x3dc030b7 // ldr q23, [x5, #192]
-	WORD $0x4e361f36 // and v22.16b, v25.16b, v22.16b
-	WORD $0x4e371e17 // and v23.16b, v16.16b, v23.16b
-	WORD $0x4e083ec6 // mov x6, v22.d[0]
-	WORD $0x4e083ee7 // mov x7, v23.d[0]
-	WORD $0x4e183ec8 // mov x8, v22.d[1]
-	WORD $0x4e183ee9 // mov x9, v23.d[1]
-	WORD $0xfc667877 // ldr d23, [x3, x6, lsl #3]
-	WORD $0xfc677876 // ldr d22, [x3, x7, lsl #3]
-	WORD $0xfc68786f // ldr d15, [x3, x8, lsl #3]
-	WORD $0xfc697874 // ldr d20, [x3, x9, lsl #3]
-	WORD $0x4ecf3aef // zip1 v15.2d, v23.2d, v15.2d
-	WORD $0x4ed43ad4 // zip1 v20.2d, v22.2d, v20.2d
-	WORD $0x3dc030b6 // ldr q22, [x5, #192]
-	WORD $0x3dc030b7 // ldr q23, [x5, #192]
-	WORD $0x4e361f36 // and v22.16b, v25.16b, v22.16b
-	WORD $0x4e371e17 // and v23.16b, v16.16b, v23.16b
-	WORD $0x4e083ec9 // mov x9, v22.d[0]
-	WORD $0x4e083ee8 // mov x8, v23.d[0]
-	WORD $0x4e183ec7 // mov x7, v22.d[1]
-	WORD $0x4e183ee6 // mov x6, v23.d[1]
-	WORD $0xfc697897 // ldr d23, [x4, x9, lsl #3]
-	WORD $0xfc687896 // ldr d22, [x4, x8, lsl #3]
-	WORD $0xfc67789c // ldr d28, [x4, x7, lsl #3]
-	WORD $0xfc667895 // ldr d21, [x4, x6, lsl #3]
-	WORD $0x4edc3afc // zip1 v28.2d, v23.2d, v28.2d
-	WORD $0x4ed53ad5 // zip1 v21.2d, v22.2d, v21.2d
-	WORD $0x4eaf1df6 // mov v22.16b, v15.16b
-	WORD $0x4eb41e97 // mov v23.16b, v20.16b
-	WORD $0x4e7dcdf6 // fmla v22.2d, v15.2d, v29.2d
-	WORD $0x4e78ce97 // fmla v23.2d, v20.2d, v24.2d
-	WORD $0x4ef6d5f3 // fsub v19.2d, v15.2d, v22.2d
-	WORD $0x4ef7d691 // fsub v17.2d, v20.2d, v23.2d
-	WORD $0x4e7dcdf3 // fmla v19.2d, v15.2d, v29.2d
-	WORD $0x4e78ce91 // fmla v17.2d, v20.2d, v24.2d
-	WORD $0x4ebc1f8e // mov v14.16b, v28.16b
-	WORD $0x4eb51ebe // mov v30.16b, v21.16b
-	WORD $0x4e7dcf8e // fmla v14.2d, v28.2d, v29.2d
-	WORD $0x4e78cebe // fmla v30.2d, v21.2d, v24.2d
-	WORD $0x4e6ed66e // fadd v14.2d, v19.2d, v14.2d
-	WORD $0x4e7ed63e // fadd v30.2d, v17.2d, v30.2d
-	WORD $0x4e7fcdee // fmla v14.2d, v15.2d, v31.2d
-	WORD $0x4e7ace9e // fmla v30.2d, v20.2d, v26.2d
-	WORD $0x3dc034ba // ldr q26, [x5, #208]
-	WORD $0x3dc034b4 // ldr q20, [x5, #208]
-	WORD $0x3dc038bf // ldr q31, [x5, #224]
-	WORD $0x3dc038af // ldr q15, [x5, #224]
-	WORD $0x4e3f1f3f // and v31.16b, v25.16b, v31.16b
-	WORD $0x4e2f1e0f // and v15.16b, v16.16b, v15.16b
-	WORD $0x4f7057ff // shl v31.2d, v31.2d, #48
-	WORD $0x4f7055ef // shl v15.2d, v15.2d, #48
-	WORD $0x4eff375f // cmgt v31.2d, v26.2d, v31.2d
-	WORD $0x4eef368f // cmgt v15.2d, v20.2d, v15.2d
-	WORD $0x3dc038b4 // ldr q20, [x5, #224]
-	WORD $0x3dc038ba // ldr q26, [x5, #224]
-	WORD $0x4e341f34 // and v20.16b, v25.16b, v20.16b
-	WORD $0x4e3a1e1a // and v26.16b, v16.16b, v26.16b
-	WORD $0x4f705694 // shl v20.2d, v20.2d, #48
-	WORD $0x4f70575a // shl v26.2d, v26.2d, #48
-	WORD $0x4e6ed6d1 // fadd v17.2d, v22.2d, v14.2d
-	WORD $0x4e7ed6f3 // fadd v19.2d, v23.2d, v30.2d
-	WORD $0x4ef48631 // add v17.2d, v17.2d, v20.2d
-	WORD $0x4efa8673 // add v19.2d, v19.2d, v26.2d
-	WORD $0x3dc03cb8 // ldr q24, [x5, #240]
-	WORD $0x3dc03cb5 // ldr q21, [x5, #240]
-	WORD $0x6ef48714 // sub v20.2d, v24.2d, v20.2d
-	WORD $0x6efa86ba // sub v26.2d, v21.2d, v26.2d
-	WORD $0x4e76d695 // fadd v21.2d, v20.2d, v22.2d
-	WORD $0x4e77d758 // fadd v24.2d, v26.2d, v23.2d
-	WORD $0x4ef5d69d // fsub v29.2d, v20.2d, v21.2d
-	WORD $0x4ef8d75c // fsub v28.2d, v26.2d, v24.2d
-	WORD $0x4e76d7bd // fadd v29.2d, v29.2d, v22.2d
-	WORD $0x4e77d79c // fadd v28.2d, v28.2d, v23.2d
-	WORD $0x4e6ed7bd // fadd v29.2d, v29.2d, v14.2d
-	WORD $0x4e7ed79c // fadd v28.2d, v28.2d, v30.2d
-	WORD $0x4e7dd6bd // fadd v29.2d, v21.2d, v29.2d
-	WORD $0x4e7cd71c // fadd v28.2d, v24.2d, v28.2d
-	WORD $0x3dc03cb8 // ldr q24, [x5, #240]
-	WORD $0x3dc03cb5 // ldr q21, [x5, #240]
-	WORD $0x4ef13718 // cmgt v24.2d, v24.2d, v17.2d
-	WORD $0x4ef336b5 // cmgt v21.2d, v21.2d, v19.2d
-	WORD $0x3dc040b2 // ldr q18, [x5, #256]
-	WORD $0x3dc040bb // ldr q27, [x5, #256]
-	WORD $0x4ef23632 // cmgt v18.2d, v17.2d, v18.2d
-	WORD $0x4efb367b // cmgt v27.2d, v19.2d, v27.2d
-	WORD $0x6ef487b4 // sub v20.2d, v29.2d, v20.2d
-	WORD $0x6efa879a // sub v26.2d, v28.2d, v26.2d
-	WORD $0x6e711e98 // bsl v24.16b, v20.16b, v17.16b
-	WORD $0x6e731f55 // bsl v21.16b, v26.16b, v19.16b
-	WORD $0x3dc044b3 // ldr q19, [x5, #272]
-	WORD $0x3dc044ba // ldr q26, [x5, #272]
-	WORD $0x6e781e72 // bsl v18.16b, v19.16b, v24.16b
-	WORD $0x6e751f5b // bsl v27.16b, v26.16b, v21.16b
-	WORD $0x4e6de5b5 // fcmeq v21.2d, v13.2d, v13.2d
-	WORD $0x4e6ce59a // fcmeq v26.2d, v12.2d, v12.2d
-	WORD $0x3dc048b8 // ldr q24, [x5, #288]
-	WORD $0x3dc048b3 // ldr q19, [x5, #288]
-	WORD $0x6e781e55 // bsl v21.16b, v18.16b, v24.16b
-	WORD $0x6e731f7a // bsl v26.16b, v27.16b, v19.16b
-	WORD $0x3dc038b3 // ldr q19, [x5, #224]
-	WORD $0x3dc038bb // ldr q27, [x5, #224]
-	WORD $0x4e331f33 // and v19.16b, v25.16b, v19.16b
-	WORD $0x4e3b1e1b // and v27.16b, v16.16b, v27.16b
-	WORD $0x4f705673 // shl v19.2d, v19.2d, #48
-	WORD $0x4f70577b // shl v27.2d, v27.2d, #48
-	WORD $0x3dc04cb0 // ldr q16, [x5, #304]
-	WORD $0x3dc04cb9 // ldr q25, [x5, #304]
-	WORD $0x4ef08670 // add v16.2d, v19.2d, v16.2d
-	WORD $0x4ef98779 // add v25.2d, v27.2d, v25.2d
-	WORD $0x4e6ed6db // fadd v27.2d, v22.2d, v14.2d
-	WORD $0x4e7ed6f3 // fadd v19.2d, v23.2d, v30.2d
-	WORD $0x6e70df78 // fmul v24.2d, v27.2d, v16.2d
-	WORD $0x6e79de72 // fmul v18.2d, v19.2d, v25.2d
-	WORD $0x4efbd6db // fsub v27.2d, v22.2d, v27.2d
-	WORD $0x4ef3d6f3 // fsub v19.2d, v23.2d, v19.2d
-	WORD $0x4e6ed76e // fadd v14.2d, v27.2d, v14.2d
+	WORD $0x4e62cef6 // fmla v22.2d, v23.2d, v2.2d
+	WORD $0x4e62ce99 // fmla v25.2d, v20.2d, v2.2d
+	WORD $0x4ee3d6da // fsub v26.2d, v22.2d, v3.2d
+	WORD $0x4ee3d73b // fsub v27.2d, v25.2d, v3.2d
+	WORD $0x4ee4cf57 // fmls v23.2d, v26.2d, v4.2d
+	WORD $0x4ee4cf74 // fmls v20.2d, v27.2d, v4.2d
+	WORD $0x4eb71ef1 // mov v17.16b, v23.16b
+	WORD $0x4eb41e95 // mov v21.16b, v20.16b
+	WORD $0x4ee5cf51 // fmls v17.2d, v26.2d, v5.2d
+	WORD $0x4ee5cf75 // fmls v21.2d, v27.2d, v5.2d
+	WORD $0x4ef1d6f7 // fsub v23.2d, v23.2d, v17.2d
+	WORD $0x4ef5d694 // fsub v20.2d, v20.2d, v21.2d
+	WORD $0x4ee5cf57 // fmls v23.2d, v26.2d, v5.2d
+	WORD $0x4ee5cf74 // fmls v20.2d, v27.2d, v5.2d
+	WORD $0x4e77d63b // fadd v27.2d, v17.2d, v23.2d
+	WORD $0x4e74d6ba // fadd v26.2d, v21.2d, v20.2d
+	WORD $0x4efbd631 // fsub v17.2d, v17.2d, v27.2d
+	WORD $0x4efad6b5 // fsub v21.2d, v21.2d, v26.2d
+	WORD $0x4e77d637 // fadd v23.2d, v17.2d, v23.2d
+	WORD $0x4e74d6b4 // fadd v20.2d, v21.2d, v20.2d
+	WORD $0x4ea71cf5 // mov v21.16b, v7.16b
+	WORD $0x4ea71cf1 // mov v17.16b, v7.16b
+	WORD $0x4e7bccd5 // fmla v21.2d, v6.2d, v27.2d
+	WORD $0x4e7accd1 // fmla v17.2d, v6.2d, v26.2d
+	WORD $0x4ea81d18 // mov v24.16b, v8.16b
+	WORD $0x4ea81d0c // mov v12.16b, v8.16b
+	WORD $0x4e7bceb8 // fmla v24.2d, v21.2d, v27.2d
+	WORD $0x4e7ace2c // fmla v12.2d, v17.2d, v26.2d
+	WORD $0x4ea91d31 // mov v17.16b, v9.16b
+	WORD $0x4ea91d35 // mov v21.16b, v9.16b
+	WORD $0x4e7bcf11 // fmla v17.2d, v24.2d, v27.2d
+	WORD $0x4e7acd95 // fmla v21.2d, v12.2d, v26.2d
+	WORD $0x4eaa1d4c // mov v12.16b, v10.16b
+	WORD $0x4eaa1d58 // mov v24.16b, v10.16b
+	WORD $0x4e7bce2c // fmla v12.2d, v17.2d, v27.2d
+	WORD $0x4e7aceb8 // fmla v24.2d, v21.2d, v26.2d
+	WORD $0x3dc02cb5 // ldr q21, [x5, #176]
+	WORD $0x3dc02cb1 // ldr q17, [x5, #176]
+	WORD $0x4e7bcd95 // fmla v21.2d, v12.2d, v27.2d
+	WORD $0x4e7acf11 // fmla v17.2d, v24.2d, v26.2d
+	WORD $0x6e7bdf78 // fmul v24.2d, v27.2d, v27.2d
+	WORD $0x6e7adf4c // fmul v12.2d, v26.2d, v26.2d
+	WORD $0x4eb71ef2 // mov v18.16b, v23.16b
+	WORD $0x4eb41e8e // mov v14.16b, v20.16b
+	WORD $0x4e7bcef2 // fmla v18.2d, v23.2d, v27.2d
+	WORD $0x4e7ace8e // fmla v14.2d, v20.2d, v26.2d
+	WORD $0x4e75cf12 // fmla v18.2d, v24.2d, v21.2d
+	WORD $0x4e71cd8e // fmla v14.2d, v12.2d, v17.2d
+	WORD $0x3dc030b1 // ldr q17, [x5, #192]
+	WORD $0x3dc030ac // ldr q12, [x5, #192]
+	WORD $0x4e311ed1 // and v17.16b, v22.16b, v17.16b
+	WORD $0x4e2c1f2c // and v12.16b, v25.16b, v12.16b
+	WORD $0x4e083e26 // mov x6, v17.d[0]
+	WORD $0x4e083d87 // mov x7, v12.d[0]
+	WORD $0x4e183e28 // mov x8, v17.d[1]
+	WORD $0x4e183d89 // mov x9, v12.d[1]
+	WORD $0xfc66786c // ldr d12, [x3, x6, lsl #3]
+	WORD $0xfc677871 // ldr d17, [x3, x7, lsl #3]
+	WORD $0xfc687875 // ldr d21, [x3, x8, lsl #3]
+	WORD $0xfc697878 // ldr d24, [x3, x9, lsl #3]
+	WORD $0x4ed53995 // zip1 v21.2d, v12.2d, v21.2d
+	WORD $0x4ed83a38 // zip1 v24.2d, v17.2d, v24.2d
+	WORD $0x3dc030b1 // ldr q17, [x5, #192]
+	WORD $0x3dc030ac // ldr q12, [x5, #192]
+	WORD $0x4e311ed1 // and v17.16b, v22.16b, v17.16b
+	WORD $0x4e2c1f2c // and v12.16b, v25.16b, v12.16b
+	WORD $0x4e083e29 // mov x9, v17.d[0]
+	WORD $0x4e083d88 // mov x8, v12.d[0]
+	WORD $0x4e183e27 // mov x7, v17.d[1]
+	WORD $0x4e183d86 // mov x6, v12.d[1]
+	WORD $0xfc69788c // ldr d12, [x4, x9, lsl #3]
+	WORD $0xfc687891 // ldr d17, [x4, x8, lsl #3]
+	WORD $0xfc677894 // ldr d20, [x4, x7, lsl #3]
+	WORD $0xfc667897 // ldr d23, [x4, x6, lsl #3]
+	WORD $0x4ed43994 // zip1 v20.2d, v12.2d, v20.2d
+	WORD $0x4ed73a37 // zip1 v23.2d, v17.2d, v23.2d
+	WORD $0x4eb51eb1 // mov v17.16b, v21.16b
+	WORD $0x4eb81f0c // mov v12.16b, v24.16b
+	WORD $0x4e7bceb1 // fmla v17.2d, v21.2d, v27.2d
+	WORD $0x4e7acf0c // fmla v12.2d, v24.2d, v26.2d
+	WORD $0x4ef1d6b3 // fsub v19.2d, v21.2d, v17.2d
+	WORD $0x4eecd70f // fsub v15.2d, v24.2d, v12.2d
+	WORD $0x4e7bceb3 // fmla v19.2d, v21.2d, v27.2d
+	WORD $0x4e7acf0f // fmla v15.2d, v24.2d, v26.2d
+	WORD $0x4eb41e9e // mov v30.16b, v20.16b
+	WORD $0x4eb71eff // mov v31.16b, v23.16b
+	WORD $0x4e7bce9e // fmla v30.2d, v20.2d, v27.2d
+	WORD $0x4e7aceff // fmla v31.2d, v23.2d, v26.2d
 	WORD $0x4e7ed67e // fadd v30.2d, v19.2d, v30.2d
-	WORD $0x6e70ddd0 // fmul v16.2d, v14.2d, v16.2d
+	WORD $0x4e7fd5ff // fadd v31.2d, v15.2d, v31.2d
+	WORD $0x4e72cebe // fmla v30.2d, v21.2d, v18.2d
+	WORD $0x4e6ecf1f // fmla v31.2d, v24.2d, v14.2d
+	WORD $0x3dc034ae // ldr q14, [x5, #208]
+	WORD $0x3dc034b8 // ldr q24, [x5, #208]
+	WORD $0x4e2e1ece // and v14.16b, v22.16b, v14.16b
+	WORD $0x4e381f38 // and v24.16b, v25.16b, v24.16b
+	WORD $0x4f7055ce // shl v14.2d, v14.2d, #48
+	WORD $0x4f705718 // shl v24.2d, v24.2d, #48
+	WORD $0x3dc038b9 // ldr q25, [x5, #224]
+	WORD $0x3dc038b6 // ldr q22, [x5, #224]
+	WORD $0x4ef985d9 // add v25.2d, v14.2d, v25.2d
+	WORD $0x4ef68716 // add v22.2d, v24.2d, v22.2d
+	WORD $0x4e7ed638 // fadd v24.2d, v17.2d, v30.2d
+	WORD $0x4e7fd58e // fadd v14.2d, v12.2d, v31.2d
+	WORD $0x6e79df12 // fmul v18.2d, v24.2d, v25.2d
+	WORD $0x6e76ddd5 // fmul v21.2d, v14.2d, v22.2d
+	WORD $0x4ef8d638 // fsub v24.2d, v17.2d, v24.2d
+	WORD $0x4eeed58e // fsub v14.2d, v12.2d, v14.2d
+	WORD $0x4e7ed71e // fadd v30.2d, v24.2d, v30.2d
+	WORD $0x4e7fd5df // fadd v31.2d, v14.2d, v31.2d
 	WORD $0x6e79dfd9 // fmul v25.2d, v30.2d, v25.2d
-	WORD $0x3dc04cbe // ldr q30, [x5, #304]
-	WORD $0x3dc04cae // ldr q14, [x5, #304]
-	WORD $0x4e78d7de // fadd v30.2d, v30.2d, v24.2d
+	WORD $0x6e76dff6 // fmul v22.2d, v31.2d, v22.2d
+	WORD $0x3dc038bf // ldr q31, [x5, #224]
+	WORD $0x3dc038be // ldr q30, [x5, #224]
+	WORD $0x4e72d7ff // fadd v31.2d, v31.2d, v18.2d
+	WORD $0x4e75d7de // fadd v30.2d, v30.2d, v21.2d
+	WORD $0x3dc038ae // ldr q14, [x5, #224]
+	WORD $0x3dc038b8 // ldr q24, [x5, #224]
+	WORD $0x4effd5ce // fsub v14.2d, v14.2d, v31.2d
+	WORD $0x4efed718 // fsub v24.2d, v24.2d, v30.2d
 	WORD $0x4e72d5ce // fadd v14.2d, v14.2d, v18.2d
-	WORD $0x3dc04cb3 // ldr q19, [x5, #304]
-	WORD $0x3dc04cbb // ldr q27, [x5, #304]
-	WORD $0x4efed673 // fsub v19.2d, v19.2d, v30.2d
-	WORD $0x4eeed77b // fsub v27.2d, v27.2d, v14.2d
-	WORD $0x4e78d673 // fadd v19.2d, v19.2d, v24.2d
-	WORD $0x4e72d77b // fadd v27.2d, v27.2d, v18.2d
-	WORD $0x4e70d673 // fadd v19.2d, v19.2d, v16.2d
-	WORD $0x4e79d77b // fadd v27.2d, v27.2d, v25.2d
-	WORD $0x3dc050b7 // ldr q23, [x5, #320]
-	WORD $0x3dc050b6 // ldr q22, [x5, #320]
-	WORD $0x6e77e5b7 // fcmge v23.2d, v13.2d, v23.2d
-	WORD $0x6e76e596 // fcmge v22.2d, v12.2d, v22.2d
-	WORD $0x3dc04cb1 // ldr q17, [x5, #304]
-	WORD $0x3dc04cb4 // ldr q20, [x5, #304]
-	WORD $0x4eb71efc // mov v28.16b, v23.16b
-	WORD $0x4eb61edd // mov v29.16b, v22.16b
-	WORD $0x6e781e3c // bsl v28.16b, v17.16b, v24.16b
-	WORD $0x6e721e9d // bsl v29.16b, v20.16b, v18.16b
-	WORD $0x3dc050b2 // ldr q18, [x5, #320]
-	WORD $0x3dc050b4 // ldr q20, [x5, #320]
-	WORD $0x6e701e57 // bsl v23.16b, v18.16b, v16.16b
-	WORD $0x6e791e96 // bsl v22.16b, v20.16b, v25.16b
-	WORD $0x6e7eff99 // fdiv v25.2d, v28.2d, v30.2d
-	WORD $0x6e6effb4 // fdiv v20.2d, v29.2d, v14.2d
-	WORD $0x4efecf3c // fmls v28.2d, v25.2d, v30.2d
-	WORD $0x4eeece9d // fmls v29.2d, v20.2d, v14.2d
-	WORD $0x4e77d797 // fadd v23.2d, v28.2d, v23.2d
-	WORD $0x4e76d7b6 // fadd v22.2d, v29.2d, v22.2d
-	WORD $0x4ef9ce77 // fmls v23.2d, v19.2d, v25.2d
-	WORD $0x4ef4cf76 // fmls v22.2d, v27.2d, v20.2d
-	WORD $0x6e7efefe // fdiv v30.2d, v23.2d, v30.2d
-	WORD $0x6e6efece // fdiv v14.2d, v22.2d, v14.2d
-	WORD $0x4e7ed73e // fadd v30.2d, v25.2d, v30.2d
-	WORD $0x4e6ed68e // fadd v14.2d, v20.2d, v14.2d
-	WORD $0x6e7e1ebf // bsl v31.16b, v21.16b, v30.16b
-	WORD $0x6e6e1f4f // bsl v15.16b, v26.16b, v14.16b
-	WORD $0x3dc054ae // ldr q14, [x5, #336]
-	WORD $0x3dc054ba // ldr q26, [x5, #336]
-	WORD $0x6e6ee5ae // fcmge v14.2d, v13.2d, v14.2d
-	WORD $0x6e7ae59a // fcmge v26.2d, v12.2d, v26.2d
-	WORD $0x3dc04cbe // ldr q30, [x5, #304]
-	WORD $0x3dc04cb5 // ldr q21, [x5, #304]
-	WORD $0x6e7f1fce // bsl v14.16b, v30.16b, v31.16b
-	WORD $0x6e6f1eba // bsl v26.16b, v21.16b, v15.16b
-	WORD $0x4e6de5ad // fcmeq v13.2d, v13.2d, v13.2d
-	WORD $0x4e6ce58c // fcmeq v12.2d, v12.2d, v12.2d
-	WORD $0x3dc048af // ldr q15, [x5, #288]
-	WORD $0x3dc048b5 // ldr q21, [x5, #288]
-	WORD $0x6e6f1dcd // bsl v13.16b, v14.16b, v15.16b
-	WORD $0x6e751f4c // bsl v12.16b, v26.16b, v21.16b
-	WORD $0x3d80082d // str q13, [x1, #32]
-	WORD $0x3d800c2c // str q12, [x1, #48]
+	WORD $0x4e75d718 // fadd v24.2d, v24.2d, v21.2d
+	WORD $0x4e79d5ce // fadd v14.2d, v14.2d, v25.2d
+	WORD $0x4e76d718 // fadd v24.2d, v24.2d, v22.2d
+	WORD $0x3dc03cac // ldr q12, [x5, #240]
+	WORD $0x3dc03cb1 // ldr q17, [x5, #240]
+	WORD $0x6e6ce56c // fcmge v12.2d, v11.2d, v12.2d
+	WORD $0x6e71e611 // fcmge v17.2d, v16.2d, v17.2d
+	WORD $0x3dc038b0 // ldr q16, [x5, #224]
+	WORD $0x3dc038ab // ldr q11, [x5, #224]
+	WORD $0x4eac1d8f // mov v15.16b, v12.16b
+	WORD $0x4eb11e33 // mov v19.16b, v17.16b
+	WORD $0x6e721e0f // bsl v15.16b, v16.16b, v18.16b
+	WORD $0x6e751d73 // bsl v19.16b, v11.16b, v21.16b
+	WORD $0x3dc03cb5 // ldr q21, [x5, #240]
+	WORD $0x3dc03cab // ldr q11, [x5, #240]
+	WORD $0x6e791eac // bsl v12.16b, v21.16b, v25.16b
+	WORD $0x6e761d71 // bsl v17.16b, v11.16b, v22.16b
+	WORD $0x6e7ffdf6 // fdiv v22.2d, v15.2d, v31.2d
+	WORD $0x6e7efe6b // fdiv v11.2d, v19.2d, v30.2d
+	WORD $0x4effcecf // fmls v15.2d, v22.2d, v31.2d
+	WORD $0x4efecd73 // fmls v19.2d, v11.2d, v30.2d
+	WORD $0x4e6cd5ec // fadd v12.2d, v15.2d, v12.2d
+	WORD $0x4e71d671 // fadd v17.2d, v19.2d, v17.2d
+	WORD $0x4ef6cdcc // fmls v12.2d, v14.2d, v22.2d
+	WORD $0x4eebcf11 // fmls v17.2d, v24.2d, v11.2d
+	WORD $0x6e7ffd9f // fdiv v31.2d, v12.2d, v31.2d
+	WORD $0x6e7efe3e // fdiv v30.2d, v17.2d, v30.2d
+	WORD $0x4e7fd6df // fadd v31.2d, v22.2d, v31.2d
+	WORD $0x4e7ed57e // fadd v30.2d, v11.2d, v30.2d
+	WORD $0x3dc040ab // ldr q11, [x5, #256]
+	WORD $0x6eab35ab // cmhi v11.4s, v13.4s, v11.4s
+	WORD $0x6eb0a96b // umaxv s11, v11.4s
+	WORD $0x0e043d66 // mov w6, v11.s[0]
+	CMPW $0, R6
+	BNE doubtful
+	WORD $0x3d80003d // str q29, [x1]
+	WORD $0x3d80043c // str q28, [x1, #16]
+	WORD $0x3d80083f // str q31, [x1, #32]
+	WORD $0x3d800c3e // str q30, [x1, #48]
+going:
 	ADD $64, R1
 	ADD $64, R2
 	SUBS $8, R0, R0
 	BGE many
+	JMP single
+doubtful:
+	WORD $0x3dc0005e // ldr q30, [x2]
+	WORD $0x3dc0045f // ldr q31, [x2, #16]
+	WORD $0x3dc044bc // ldr q28, [x5, #272]
+	WORD $0x3dc044bd // ldr q29, [x5, #272]
+	WORD $0x4ea11fcb // orr v11.16b, v30.16b, v1.16b
+	WORD $0x4ea11fed // orr v13.16b, v31.16b, v1.16b
+	WORD $0x6eebe796 // fcmgt v22.2d, v28.2d, v11.2d
+	WORD $0x6eede7b1 // fcmgt v17.2d, v29.2d, v13.2d
+	WORD $0x6e6b1f96 // bsl v22.16b, v28.16b, v11.16b
+	WORD $0x6e6d1fb1 // bsl v17.16b, v29.16b, v13.16b
+	WORD $0x4ea31c6d // mov v13.16b, v3.16b
+	WORD $0x4ea31c7d // mov v29.16b, v3.16b
+	WORD $0x4e62cecd // fmla v13.2d, v22.2d, v2.2d
+	WORD $0x4e62ce3d // fmla v29.2d, v17.2d, v2.2d
+	WORD $0x4ee3d5ab // fsub v11.2d, v13.2d, v3.2d
+	WORD $0x4ee3d7bc // fsub v28.2d, v29.2d, v3.2d
+	WORD $0x4ee4cd76 // fmls v22.2d, v11.2d, v4.2d
+	WORD $0x4ee4cf91 // fmls v17.2d, v28.2d, v4.2d
+	WORD $0x4eb61ecc // mov v12.16b, v22.16b
+	WORD $0x4eb11e38 // mov v24.16b, v17.16b
+	WORD $0x4ee5cd6c // fmls v12.2d, v11.2d, v5.2d
+	WORD $0x4ee5cf98 // fmls v24.2d, v28.2d, v5.2d
+	WORD $0x4eecd6d6 // fsub v22.2d, v22.2d, v12.2d
+	WORD $0x4ef8d631 // fsub v17.2d, v17.2d, v24.2d
+	WORD $0x4ee5cd76 // fmls v22.2d, v11.2d, v5.2d
+	WORD $0x4ee5cf91 // fmls v17.2d, v28.2d, v5.2d
+	WORD $0x4e76d59c // fadd v28.2d, v12.2d, v22.2d
+	WORD $0x4e71d70b // fadd v11.2d, v24.2d, v17.2d
+	WORD $0x4efcd58c // fsub v12.2d, v12.2d, v28.2d
+	WORD $0x4eebd718 // fsub v24.2d, v24.2d, v11.2d
+	WORD $0x4e76d596 // fadd v22.2d, v12.2d, v22.2d
+	WORD $0x4e71d711 // fadd v17.2d, v24.2d, v17.2d
+	WORD $0x4ea71cf8 // mov v24.16b, v7.16b
+	WORD $0x4ea71cec // mov v12.16b, v7.16b
+	WORD $0x4e7cccd8 // fmla v24.2d, v6.2d, v28.2d
+	WORD $0x4e6bcccc // fmla v12.2d, v6.2d, v11.2d
+	WORD $0x4ea81d0e // mov v14.16b, v8.16b
+	WORD $0x4ea81d13 // mov v19.16b, v8.16b
+	WORD $0x4e7ccf0e // fmla v14.2d, v24.2d, v28.2d
+	WORD $0x4e6bcd93 // fmla v19.2d, v12.2d, v11.2d
+	WORD $0x4ea91d2c // mov v12.16b, v9.16b
+	WORD $0x4ea91d38 // mov v24.16b, v9.16b
+	WORD $0x4e7ccdcc // fmla v12.2d, v14.2d, v28.2d
+	WORD $0x4e6bce78 // fmla v24.2d, v19.2d, v11.2d
+	WORD $0x4eaa1d53 // mov v19.16b, v10.16b
+	WORD $0x4eaa1d4e // mov v14.16b, v10.16b
+	WORD $0x4e7ccd93 // fmla v19.2d, v12.2d, v28.2d
+	WORD $0x4e6bcf0e // fmla v14.2d, v24.2d, v11.2d
+	WORD $0x3dc02cb8 // ldr q24, [x5, #176]
+	WORD $0x3dc02cac // ldr q12, [x5, #176]
+	WORD $0x4e7cce78 // fmla v24.2d, v19.2d, v28.2d
+	WORD $0x4e6bcdcc // fmla v12.2d, v14.2d, v11.2d
+	WORD $0x6e7cdf8e // fmul v14.2d, v28.2d, v28.2d
+	WORD $0x6e6bdd73 // fmul v19.2d, v11.2d, v11.2d
+	WORD $0x4eb61ecf // mov v15.16b, v22.16b
+	WORD $0x4eb11e39 // mov v25.16b, v17.16b
+	WORD $0x4e7ccecf // fmla v15.2d, v22.2d, v28.2d
+	WORD $0x4e6bce39 // fmla v25.2d, v17.2d, v11.2d
+	WORD $0x4e78cdcf // fmla v15.2d, v14.2d, v24.2d
+	WORD $0x4e6cce79 // fmla v25.2d, v19.2d, v12.2d
+	WORD $0x3dc030ac // ldr q12, [x5, #192]
+	WORD $0x3dc030b3 // ldr q19, [x5, #192]
+	WORD $0x4e2c1dac // and v12.16b, v13.16b, v12.16b
+	WORD $0x4e331fb3 // and v19.16b, v29.16b, v19.16b
+	WORD $0x4e083d86 // mov x6, v12.d[0]
+	WORD $0x4e083e67 // mov x7, v19.d[0]
+	WORD $0x4e183d88 // mov x8, v12.d[1]
+	WORD $0x4e183e69 // mov x9, v19.d[1]
+	WORD $0xfc667873 // ldr d19, [x3, x6, lsl #3]
+	WORD $0xfc67786c // ldr d12, [x3, x7, lsl #3]
+	WORD $0xfc687878 // ldr d24, [x3, x8, lsl #3]
+	WORD $0xfc69786e // ldr d14, [x3, x9, lsl #3]
+	WORD $0x4ed83a78 // zip1 v24.2d, v19.2d, v24.2d
+	WORD $0x4ece398e // zip1 v14.2d, v12.2d, v14.2d
+	WORD $0x3dc030ac // ldr q12, [x5, #192]
+	WORD $0x3dc030b3 // ldr q19, [x5, #192]
+	WORD $0x4e2c1dac // and v12.16b, v13.16b, v12.16b
+	WORD $0x4e331fb3 // and v19.16b, v29.16b, v19.16b
+	WORD $0x4e083d89 // mov x9, v12.d[0]
+	WORD $0x4e083e68 // mov x8, v19.d[0]
+	WORD $0x4e183d87 // mov x7, v12.d[1]
+	WORD $0x4e183e66 // mov x6, v19.d[1]
+	WORD $0xfc697893 // ldr d19, [x4, x9, lsl #3]
+	WORD $0xfc68788c // ldr d12, [x4, x8, lsl #3]
+	WORD $0xfc677891 // ldr d17, [x4, x7, lsl #3]
+	WORD $0xfc667896 // ldr d22, [x4, x6, lsl #3]
+	WORD $0x4ed13a71 // zip1 v17.2d, v19.2d, v17.2d
+	WORD $0x4ed63996 // zip1 v22.2d, v12.2d, v22.2d
+	WORD $0x4eb81f0c // mov v12.16b, v24.16b
+	WORD $0x4eae1dd3 // mov v19.16b, v14.16b
+	WORD $0x4e7ccf0c // fmla v12.2d, v24.2d, v28.2d
+	WORD $0x4e6bcdd3 // fmla v19.2d, v14.2d, v11.2d
+	WORD $0x4eecd715 // fsub v21.2d, v24.2d, v12.2d
+	WORD $0x4ef3d5d2 // fsub v18.2d, v14.2d, v19.2d
+	WORD $0x4e7ccf15 // fmla v21.2d, v24.2d, v28.2d
+	WORD $0x4e6bcdd2 // fmla v18.2d, v14.2d, v11.2d
+	WORD $0x4eb11e30 // mov v16.16b, v17.16b
+	WORD $0x4eb61eda // mov v26.16b, v22.16b
+	WORD $0x4e7cce30 // fmla v16.2d, v17.2d, v28.2d
+	WORD $0x4e6bceda // fmla v26.2d, v22.2d, v11.2d
+	WORD $0x4e70d6b0 // fadd v16.2d, v21.2d, v16.2d
+	WORD $0x4e7ad65a // fadd v26.2d, v18.2d, v26.2d
+	WORD $0x4e6fcf10 // fmla v16.2d, v24.2d, v15.2d
+	WORD $0x4e79cdda // fmla v26.2d, v14.2d, v25.2d
+	WORD $0x3dc048b9 // ldr q25, [x5, #288]
+	WORD $0x3dc048ae // ldr q14, [x5, #288]
+	WORD $0x3dc034af // ldr q15, [x5, #208]
+	WORD $0x3dc034b8 // ldr q24, [x5, #208]
+	WORD $0x4e2f1daf // and v15.16b, v13.16b, v15.16b
+	WORD $0x4e381fb8 // and v24.16b, v29.16b, v24.16b
+	WORD $0x4f7055ef // shl v15.2d, v15.2d, #48
+	WORD $0x4f705718 // shl v24.2d, v24.2d, #48
+	WORD $0x4eef372f // cmgt v15.2d, v25.2d, v15.2d
+	WORD $0x4ef835d8 // cmgt v24.2d, v14.2d, v24.2d
+	WORD $0x3dc034ae // ldr q14, [x5, #208]
+	WORD $0x3dc034b9 // ldr q25, [x5, #208]
+	WORD $0x4e2e1dae // and v14.16b, v13.16b, v14.16b
+	WORD $0x4e391fb9 // and v25.16b, v29.16b, v25.16b
+	WORD $0x4f7055ce // shl v14.2d, v14.2d, #48
+	WORD $0x4f705739 // shl v25.2d, v25.2d, #48
+	WORD $0x4e70d592 // fadd v18.2d, v12.2d, v16.2d
+	WORD $0x4e7ad675 // fadd v21.2d, v19.2d, v26.2d
+	WORD $0x4eee8652 // add v18.2d, v18.2d, v14.2d
+	WORD $0x4ef986b5 // add v21.2d, v21.2d, v25.2d
+	WORD $0x3dc04cab // ldr q11, [x5, #304]
+	WORD $0x3dc04cb6 // ldr q22, [x5, #304]
+	WORD $0x6eee856e // sub v14.2d, v11.2d, v14.2d
+	WORD $0x6ef986d9 // sub v25.2d, v22.2d, v25.2d
+	WORD $0x4e6cd5d6 // fadd v22.2d, v14.2d, v12.2d
+	WORD $0x4e73d72b // fadd v11.2d, v25.2d, v19.2d
+	WORD $0x4ef6d5dc // fsub v28.2d, v14.2d, v22.2d
+	WORD $0x4eebd731 // fsub v17.2d, v25.2d, v11.2d
+	WORD $0x4e6cd79c // fadd v28.2d, v28.2d, v12.2d
+	WORD $0x4e73d631 // fadd v17.2d, v17.2d, v19.2d
+	WORD $0x4e70d79c // fadd v28.2d, v28.2d, v16.2d
+	WORD $0x4e7ad631 // fadd v17.2d, v17.2d, v26.2d
+	WORD $0x4e7cd6dc // fadd v28.2d, v22.2d, v28.2d
+	WORD $0x4e71d571 // fadd v17.2d, v11.2d, v17.2d
+	WORD $0x3dc04cab // ldr q11, [x5, #304]
+	WORD $0x3dc04cb6 // ldr q22, [x5, #304]
+	WORD $0x4ef2356b // cmgt v11.2d, v11.2d, v18.2d
+	WORD $0x4ef536d6 // cmgt v22.2d, v22.2d, v21.2d
+	WORD $0x3dc050b7 // ldr q23, [x5, #320]
+	WORD $0x3dc050bb // ldr q27, [x5, #320]
+	WORD $0x4ef73657 // cmgt v23.2d, v18.2d, v23.2d
+	WORD $0x4efb36bb // cmgt v27.2d, v21.2d, v27.2d
+	WORD $0x6eee878e // sub v14.2d, v28.2d, v14.2d
+	WORD $0x6ef98639 // sub v25.2d, v17.2d, v25.2d
+	WORD $0x6e721dcb // bsl v11.16b, v14.16b, v18.16b
+	WORD $0x6e751f36 // bsl v22.16b, v25.16b, v21.16b
+	WORD $0x3dc054b5 // ldr q21, [x5, #336]
+	WORD $0x3dc054b9 // ldr q25, [x5, #336]
+	WORD $0x6e6b1eb7 // bsl v23.16b, v21.16b, v11.16b
+	WORD $0x6e761f3b // bsl v27.16b, v25.16b, v22.16b
+	WORD $0x4e7ee7d6 // fcmeq v22.2d, v30.2d, v30.2d
+	WORD $0x4e7fe7f9 // fcmeq v25.2d, v31.2d, v31.2d
+	WORD $0x3dc058ab // ldr q11, [x5, #352]
+	WORD $0x3dc058b5 // ldr q21, [x5, #352]
+	WORD $0x6e6b1ef6 // bsl v22.16b, v23.16b, v11.16b
+	WORD $0x6e751f79 // bsl v25.16b, v27.16b, v21.16b
+	WORD $0x3dc034b5 // ldr q21, [x5, #208]
+	WORD $0x3dc034bb // ldr q27, [x5, #208]
+	WORD $0x4e351db5 // and v21.16b, v13.16b, v21.16b
+	WORD $0x4e3b1fbb // and v27.16b, v29.16b, v27.16b
+	WORD $0x4f7056b5 // shl v21.2d, v21.2d, #48
+	WORD $0x4f70577b // shl v27.2d, v27.2d, #48
+	WORD $0x3dc038bd // ldr q29, [x5, #224]
+	WORD $0x3dc038ad // ldr q13, [x5, #224]
+	WORD $0x4efd86bd // add v29.2d, v21.2d, v29.2d
+	WORD $0x4eed876d // add v13.2d, v27.2d, v13.2d
+	WORD $0x4e70d59b // fadd v27.2d, v12.2d, v16.2d
+	WORD $0x4e7ad675 // fadd v21.2d, v19.2d, v26.2d
+	WORD $0x6e7ddf6b // fmul v11.2d, v27.2d, v29.2d
+	WORD $0x6e6ddeb7 // fmul v23.2d, v21.2d, v13.2d
+	WORD $0x4efbd59b // fsub v27.2d, v12.2d, v27.2d
+	WORD $0x4ef5d675 // fsub v21.2d, v19.2d, v21.2d
+	WORD $0x4e70d770 // fadd v16.2d, v27.2d, v16.2d
+	WORD $0x4e7ad6ba // fadd v26.2d, v21.2d, v26.2d
+	WORD $0x6e7dde1d // fmul v29.2d, v16.2d, v29.2d
+	WORD $0x6e6ddf4d // fmul v13.2d, v26.2d, v13.2d
+	WORD $0x3dc038ba // ldr q26, [x5, #224]
+	WORD $0x3dc038b0 // ldr q16, [x5, #224]
+	WORD $0x4e6bd75a // fadd v26.2d, v26.2d, v11.2d
+	WORD $0x4e77d610 // fadd v16.2d, v16.2d, v23.2d
+	WORD $0x3dc038b5 // ldr q21, [x5, #224]
+	WORD $0x3dc038bb // ldr q27, [x5, #224]
+	WORD $0x4efad6b5 // fsub v21.2d, v21.2d, v26.2d
+	WORD $0x4ef0d77b // fsub v27.2d, v27.2d, v16.2d
+	WORD $0x4e6bd6b5 // fadd v21.2d, v21.2d, v11.2d
+	WORD $0x4e77d77b // fadd v27.2d, v27.2d, v23.2d
+	WORD $0x4e7dd6b5 // fadd v21.2d, v21.2d, v29.2d
+	WORD $0x4e6dd77b // fadd v27.2d, v27.2d, v13.2d
+	WORD $0x3dc03cb3 // ldr q19, [x5, #240]
+	WORD $0x3dc03cac // ldr q12, [x5, #240]
+	WORD $0x6e73e7d3 // fcmge v19.2d, v30.2d, v19.2d
+	WORD $0x6e6ce7ec // fcmge v12.2d, v31.2d, v12.2d
+	WORD $0x3dc038b2 // ldr q18, [x5, #224]
+	WORD $0x3dc038ae // ldr q14, [x5, #224]
+	WORD $0x4eb31e71 // mov v17.16b, v19.16b
+	WORD $0x4eac1d9c // mov v28.16b, v12.16b
+	WORD $0x6e6b1e51 // bsl v17.16b, v18.16b, v11.16b
+	WORD $0x6e771ddc // bsl v28.16b, v14.16b, v23.16b
+	WORD $0x3dc03cb7 // ldr q23, [x5, #240]
+	WORD $0x3dc03cae // ldr q14, [x5, #240]
+	WORD $0x6e7d1ef3 // bsl v19.16b, v23.16b, v29.16b
+	WORD $0x6e6d1dcc // bsl v12.16b, v14.16b, v13.16b
+	WORD $0x6e7afe2d // fdiv v13.2d, v17.2d, v26.2d
+	WORD $0x6e70ff8e // fdiv v14.2d, v28.2d, v16.2d
+	WORD $0x4efacdb1 // fmls v17.2d, v13.2d, v26.2d
+	WORD $0x4ef0cddc // fmls v28.2d, v14.2d, v16.2d
+	WORD $0x4e73d633 // fadd v19.2d, v17.2d, v19.2d
+	WORD $0x4e6cd78c // fadd v12.2d, v28.2d, v12.2d
+	WORD $0x4eedceb3 // fmls v19.2d, v21.2d, v13.2d
+	WORD $0x4eeecf6c // fmls v12.2d, v27.2d, v14.2d
+	WORD $0x6e7afe7a // fdiv v26.2d, v19.2d, v26.2d
+	WORD $0x6e70fd90 // fdiv v16.2d, v12.2d, v16.2d
+	WORD $0x4e7ad5ba // fadd v26.2d, v13.2d, v26.2d
+	WORD $0x4e70d5d0 // fadd v16.2d, v14.2d, v16.2d
+	WORD $0x6e7a1ecf // bsl v15.16b, v22.16b, v26.16b
+	WORD $0x6e701f38 // bsl v24.16b, v25.16b, v16.16b
+	WORD $0x3dc05cb0 // ldr q16, [x5, #368]
+	WORD $0x3dc05cb9 // ldr q25, [x5, #368]
+	WORD $0x6e70e7d0 // fcmge v16.2d, v30.2d, v16.2d
+	WORD $0x6e79e7f9 // fcmge v25.2d, v31.2d, v25.2d
+	WORD $0x3dc038ba // ldr q26, [x5, #224]
+	WORD $0x3dc038b6 // ldr q22, [x5, #224]
+	WORD $0x6e6f1f50 // bsl v16.16b, v26.16b, v15.16b
+	WORD $0x6e781ed9 // bsl v25.16b, v22.16b, v24.16b
+	WORD $0x4e7ee7de // fcmeq v30.2d, v30.2d, v30.2d
+	WORD $0x4e7fe7ff // fcmeq v31.2d, v31.2d, v31.2d
+	WORD $0x3dc058b8 // ldr q24, [x5, #352]
+	WORD $0x3dc058b6 // ldr q22, [x5, #352]
+	WORD $0x6e781e1e // bsl v30.16b, v16.16b, v24.16b
+	WORD $0x6e761f3f // bsl v31.16b, v25.16b, v22.16b
+	WORD $0x3d80003e // str q30, [x1]
+	WORD $0x3d80043f // str q31, [x1, #16]
+	WORD $0x3dc0085f // ldr q31, [x2, #32]
+	WORD $0x3dc00c5e // ldr q30, [x2, #48]
+	WORD $0x3dc044b6 // ldr q22, [x5, #272]
+	WORD $0x3dc044b9 // ldr q25, [x5, #272]
+	WORD $0x4ea11ff8 // orr v24.16b, v31.16b, v1.16b
+	WORD $0x4ea11fd0 // orr v16.16b, v30.16b, v1.16b
+	WORD $0x6ef8e6cf // fcmgt v15.2d, v22.2d, v24.2d
+	WORD $0x6ef0e73a // fcmgt v26.2d, v25.2d, v16.2d
+	WORD $0x6e781ecf // bsl v15.16b, v22.16b, v24.16b
+	WORD $0x6e701f3a // bsl v26.16b, v25.16b, v16.16b
+	WORD $0x4ea31c70 // mov v16.16b, v3.16b
+	WORD $0x4ea31c79 // mov v25.16b, v3.16b
+	WORD $0x4e62cdf0 // fmla v16.2d, v15.2d, v2.2d
+	WORD $0x4e62cf59 // fmla v25.2d, v26.2d, v2.2d
+	WORD $0x4ee3d618 // fsub v24.2d, v16.2d, v3.2d
+	WORD $0x4ee3d736 // fsub v22.2d, v25.2d, v3.2d
+	WORD $0x4ee4cf0f // fmls v15.2d, v24.2d, v4.2d
+	WORD $0x4ee4ceda // fmls v26.2d, v22.2d, v4.2d
+	WORD $0x4eaf1dee // mov v14.16b, v15.16b
+	WORD $0x4eba1f4d // mov v13.16b, v26.16b
+	WORD $0x4ee5cf0e // fmls v14.2d, v24.2d, v5.2d
+	WORD $0x4ee5cecd // fmls v13.2d, v22.2d, v5.2d
+	WORD $0x4eeed5ef // fsub v15.2d, v15.2d, v14.2d
+	WORD $0x4eedd75a // fsub v26.2d, v26.2d, v13.2d
+	WORD $0x4ee5cf0f // fmls v15.2d, v24.2d, v5.2d
+	WORD $0x4ee5ceda // fmls v26.2d, v22.2d, v5.2d
+	WORD $0x4e6fd5d6 // fadd v22.2d, v14.2d, v15.2d
+	WORD $0x4e7ad5b8 // fadd v24.2d, v13.2d, v26.2d
+	WORD $0x4ef6d5ce // fsub v14.2d, v14.2d, v22.2d
+	WORD $0x4ef8d5ad // fsub v13.2d, v13.2d, v24.2d
+	WORD $0x4e6fd5cf // fadd v15.2d, v14.2d, v15.2d
+	WORD $0x4e7ad5ba // fadd v26.2d, v13.2d, v26.2d
+	WORD $0x4ea71ced // mov v13.16b, v7.16b
+	WORD $0x4ea71cee // mov v14.16b, v7.16b
+	WORD $0x4e76cccd // fmla v13.2d, v6.2d, v22.2d
+	WORD $0x4e78ccce // fmla v14.2d, v6.2d, v24.2d
+	WORD $0x4ea81d0c // mov v12.16b, v8.16b
+	WORD $0x4ea81d13 // mov v19.16b, v8.16b
+	WORD $0x4e76cdac // fmla v12.2d, v13.2d, v22.2d
+	WORD $0x4e78cdd3 // fmla v19.2d, v14.2d, v24.2d
+	WORD $0x4ea91d2e // mov v14.16b, v9.16b
+	WORD $0x4ea91d2d // mov v13.16b, v9.16b
+	WORD $0x4e76cd8e // fmla v14.2d, v12.2d, v22.2d
+	WORD $0x4e78ce6d // fmla v13.2d, v19.2d, v24.2d
+	WORD $0x4eaa1d53 // mov v19.16b, v10.16b
+	WORD $0x4eaa1d4c // mov v12.16b, v10.16b
+	WORD $0x4e76cdd3 // fmla v19.2d, v14.2d, v22.2d
+	WORD $0x4e78cdac // fmla v12.2d, v13.2d, v24.2d
+	WORD $0x3dc02cad // ldr q13, [x5, #176]
+	WORD $0x3dc02cae // ldr q14, [x5, #176]
+	WORD $0x4e76ce6d // fmla v13.2d, v19.2d, v22.2d
+	WORD $0x4e78cd8e // fmla v14.2d, v12.2d, v24.2d
+	WORD $0x6e76decc // fmul v12.2d, v22.2d, v22.2d
+	WORD $0x6e78df13 // fmul v19.2d, v24.2d, v24.2d
+	WORD $0x4eaf1dfb // mov v27.16b, v15.16b
+	WORD $0x4eba1f55 // mov v21.16b, v26.16b
+	WORD $0x4e76cdfb // fmla v27.2d, v15.2d, v22.2d
+	WORD $0x4e78cf55 // fmla v21.2d, v26.2d, v24.2d
+	WORD $0x4e6dcd9b // fmla v27.2d, v12.2d, v13.2d
+	WORD $0x4e6ece75 // fmla v21.2d, v19.2d, v14.2d
+	WORD $0x3dc030ae // ldr q14, [x5, #192]
+	WORD $0x3dc030b3 // ldr q19, [x5, #192]
+	WORD $0x4e2e1e0e // and v14.16b, v16.16b, v14.16b
+	WORD $0x4e331f33 // and v19.16b, v25.16b, v19.16b
+	WORD $0x4e083dc6 // mov x6, v14.d[0]
+	WORD $0x4e083e67 // mov x7, v19.d[0]
+	WORD $0x4e183dc8 // mov x8, v14.d[1]
+	WORD $0x4e183e69 // mov x9, v19.d[1]
+	WORD $0xfc667873 // ldr d19, [x3, x6, lsl #3]
+	WORD $0xfc67786e // ldr d14, [x3, x7, lsl #3]
+	WORD $0xfc68786d // ldr d13, [x3, x8, lsl #3]
+	WORD $0xfc69786c // ldr d12, [x3, x9, lsl #3]
+	WORD $0x4ecd3a6d // zip1 v13.2d, v19.2d, v13.2d
+	WORD $0x4ecc39cc // zip1 v12.2d, v14.2d, v12.2d
+	WORD $0x3dc030ae // ldr q14, [x5, #192]
+	WORD $0x3dc030b3 // ldr q19, [x5, #192]
+	WORD $0x4e2e1e0e // and v14.16b, v16.16b, v14.16b
+	WORD $0x4e331f33 // and v19.16b, v25.16b, v19.16b
+	WORD $0x4e083dc9 // mov x9, v14.d[0]
+	WORD $0x4e083e68 // mov x8, v19.d[0]
+	WORD $0x4e183dc7 // mov x7, v14.d[1]
+	WORD $0x4e183e66 // mov x6, v19.d[1]
+	WORD $0xfc697893 // ldr d19, [x4, x9, lsl #3]
+	WORD $0xfc68788e // ldr d14, [x4, x8, lsl #3]
+	WORD $0xfc67789a // ldr d26, [x4, x7, lsl #3]
+	WORD $0xfc66788f // ldr d15, [x4, x6, lsl #3]
+	WORD $0x4eda3a7a // zip1 v26.2d, v19.2d, v26.2d
+	WORD $0x4ecf39cf // zip1 v15.2d, v14.2d, v15.2d
+	WORD $0x4ead1dae // mov v14.16b, v13.16b
+	WORD $0x4eac1d93 // mov v19.16b, v12.16b
+	WORD $0x4e76cdae // fmla v14.2d, v13.2d, v22.2d
+	WORD $0x4e78cd93 // fmla v19.2d, v12.2d, v24.2d
+	WORD $0x4eeed5bc // fsub v28.2d, v13.2d, v14.2d
+	WORD $0x4ef3d591 // fsub v17.2d, v12.2d, v19.2d
+	WORD $0x4e76cdbc // fmla v28.2d, v13.2d, v22.2d
+	WORD $0x4e78cd91 // fmla v17.2d, v12.2d, v24.2d
+	WORD $0x4eba1f5d // mov v29.16b, v26.16b
+	WORD $0x4eaf1df7 // mov v23.16b, v15.16b
+	WORD $0x4e76cf5d // fmla v29.2d, v26.2d, v22.2d
+	WORD $0x4e78cdf7 // fmla v23.2d, v15.2d, v24.2d
+	WORD $0x4e7dd79d // fadd v29.2d, v28.2d, v29.2d
+	WORD $0x4e77d637 // fadd v23.2d, v17.2d, v23.2d
+	WORD $0x4e7bcdbd // fmla v29.2d, v13.2d, v27.2d
+	WORD $0x4e75cd97 // fmla v23.2d, v12.2d, v21.2d
+	WORD $0x3dc048b5 // ldr q21, [x5, #288]
+	WORD $0x3dc048ac // ldr q12, [x5, #288]
+	WORD $0x3dc034bb // ldr q27, [x5, #208]
+	WORD $0x3dc034ad // ldr q13, [x5, #208]
+	WORD $0x4e3b1e1b // and v27.16b, v16.16b, v27.16b
+	WORD $0x4e2d1f2d // and v13.16b, v25.16b, v13.16b
+	WORD $0x4f70577b // shl v27.2d, v27.2d, #48
+	WORD $0x4f7055ad // shl v13.2d, v13.2d, #48
+	WORD $0x4efb36bb // cmgt v27.2d, v21.2d, v27.2d
+	WORD $0x4eed358d // cmgt v13.2d, v12.2d, v13.2d
+	WORD $0x3dc034ac // ldr q12, [x5, #208]
+	WORD $0x3dc034b5 // ldr q21, [x5, #208]
+	WORD $0x4e2c1e0c // and v12.16b, v16.16b, v12.16b
+	WORD $0x4e351f35 // and v21.16b, v25.16b, v21.16b
+	WORD $0x4f70558c // shl v12.2d, v12.2d, #48
+	WORD $0x4f7056b5 // shl v21.2d, v21.2d, #48
+	WORD $0x4e7dd5d1 // fadd v17.2d, v14.2d, v29.2d
+	WORD $0x4e77d67c // fadd v28.2d, v19.2d, v23.2d
+	WORD $0x4eec8631 // add v17.2d, v17.2d, v12.2d
+	WORD $0x4ef5879c // add v28.2d, v28.2d, v21.2d
+	WORD $0x3dc04cb8 // ldr q24, [x5, #304]
+	WORD $0x3dc04caf // ldr q15, [x5, #304]
+	WORD $0x6eec870c // sub v12.2d, v24.2d, v12.2d
+	WORD $0x6ef585f5 // sub v21.2d, v15.2d, v21.2d
+	WORD $0x4e6ed58f // fadd v15.2d, v12.2d, v14.2d
+	WORD $0x4e73d6b8 // fadd v24.2d, v21.2d, v19.2d
+	WORD $0x4eefd596 // fsub v22.2d, v12.2d, v15.2d
+	WORD $0x4ef8d6ba // fsub v26.2d, v21.2d, v24.2d
+	WORD $0x4e6ed6d6 // fadd v22.2d, v22.2d, v14.2d
+	WORD $0x4e73d75a // fadd v26.2d, v26.2d, v19.2d
+	WORD $0x4e7dd6d6 // fadd v22.2d, v22.2d, v29.2d
+	WORD $0x4e77d75a // fadd v26.2d, v26.2d, v23.2d
+	WORD $0x4e76d5f6 // fadd v22.2d, v15.2d, v22.2d
+	WORD $0x4e7ad71a // fadd v26.2d, v24.2d, v26.2d
+	WORD $0x3dc04cb8 // ldr q24, [x5, #304]
+	WORD $0x3dc04caf // ldr q15, [x5, #304]
+	WORD $0x4ef13718 // cmgt v24.2d, v24.2d, v17.2d
+	WORD $0x4efc35ef // cmgt v15.2d, v15.2d, v28.2d
+	WORD $0x3dc050ab // ldr q11, [x5, #320]
+	WORD $0x3dc050b2 // ldr q18, [x5, #320]
+	WORD $0x4eeb362b // cmgt v11.2d, v17.2d, v11.2d
+	WORD $0x4ef23792 // cmgt v18.2d, v28.2d, v18.2d
+	WORD $0x6eec86cc // sub v12.2d, v22.2d, v12.2d
+	WORD $0x6ef58755 // sub v21.2d, v26.2d, v21.2d
+	WORD $0x6e711d98 // bsl v24.16b, v12.16b, v17.16b
+	WORD $0x6e7c1eaf // bsl v15.16b, v21.16b, v28.16b
+	WORD $0x3dc054bc // ldr q28, [x5, #336]
+	WORD $0x3dc054b5 // ldr q21, [x5, #336]
+	WORD $0x6e781f8b // bsl v11.16b, v28.16b, v24.16b
+	WORD $0x6e6f1eb2 // bsl v18.16b, v21.16b, v15.16b
+	WORD $0x4e7fe7ef // fcmeq v15.2d, v31.2d, v31.2d
+	WORD $0x4e7ee7d5 // fcmeq v21.2d, v30.2d, v30.2d
+	WORD $0x3dc058b8 // ldr q24, [x5, #352]
+	WORD $0x3dc058bc // ldr q28, [x5, #352]
+	WORD $0x6e781d6f // bsl v15.16b, v11.16b, v24.16b
+	WORD $0x6e7c1e55 // bsl v21.16b, v18.16b, v28.16b
+	WORD $0x3dc034bc // ldr q28, [x5, #208]
+	WORD $0x3dc034b2 // ldr q18, [x5, #208]
+	WORD $0x4e3c1e1c // and v28.16b, v16.16b, v28.16b
+	WORD $0x4e321f32 // and v18.16b, v25.16b, v18.16b
+	WORD $0x4f70579c // shl v28.2d, v28.2d, #48
+	WORD $0x4f705652 // shl v18.2d, v18.2d, #48
+	WORD $0x3dc038b9 // ldr q25, [x5, #224]
+	WORD $0x3dc038b0 // ldr q16, [x5, #224]
+	WORD $0x4ef98799 // add v25.2d, v28.2d, v25.2d
+	WORD $0x4ef08650 // add v16.2d, v18.2d, v16.2d
+	WORD $0x4e7dd5d2 // fadd v18.2d, v14.2d, v29.2d
+	WORD $0x4e77d67c // fadd v28.2d, v19.2d, v23.2d
+	WORD $0x6e79de58 // fmul v24.2d, v18.2d, v25.2d
+	WORD $0x6e70df8b // fmul v11.2d, v28.2d, v16.2d
+	WORD $0x4ef2d5d2 // fsub v18.2d, v14.2d, v18.2d
+	WORD $0x4efcd67c // fsub v28.2d, v19.2d, v28.2d
+	WORD $0x4e7dd65d // fadd v29.2d, v18.2d, v29.2d
+	WORD $0x4e77d797 // fadd v23.2d, v28.2d, v23.2d
+	WORD $0x6e79dfb9 // fmul v25.2d, v29.2d, v25.2d
+	WORD $0x6e70def0 // fmul v16.2d, v23.2d, v16.2d
+	WORD $0x3dc038b7 // ldr q23, [x5, #224]
+	WORD $0x3dc038bd // ldr q29, [x5, #224]
+	WORD $0x4e78d6f7 // fadd v23.2d, v23.2d, v24.2d
+	WORD $0x4e6bd7bd // fadd v29.2d, v29.2d, v11.2d
+	WORD $0x3dc038bc // ldr q28, [x5, #224]
+	WORD $0x3dc038b2 // ldr q18, [x5, #224]
+	WORD $0x4ef7d79c // fsub v28.2d, v28.2d, v23.2d
+	WORD $0x4efdd652 // fsub v18.2d, v18.2d, v29.2d
+	WORD $0x4e78d79c // fadd v28.2d, v28.2d, v24.2d
+	WORD $0x4e6bd652 // fadd v18.2d, v18.2d, v11.2d
+	WORD $0x4e79d79c // fadd v28.2d, v28.2d, v25.2d
+	WORD $0x4e70d652 // fadd v18.2d, v18.2d, v16.2d
+	WORD $0x3dc03cb3 // ldr q19, [x5, #240]
+	WORD $0x3dc03cae // ldr q14, [x5, #240]
+	WORD $0x6e73e7f3 // fcmge v19.2d, v31.2d, v19.2d
+	WORD $0x6e6ee7ce // fcmge v14.2d, v30.2d, v14.2d
+	WORD $0x3dc038b1 // ldr q17, [x5, #224]
+	WORD $0x3dc038ac // ldr q12, [x5, #224]
+	WORD $0x4eb31e7a // mov v26.16b, v19.16b
+	WORD $0x4eae1dd6 // mov v22.16b, v14.16b
+	WORD $0x6e781e3a // bsl v26.16b, v17.16b, v24.16b
+	WORD $0x6e6b1d96 // bsl v22.16b, v12.16b, v11.16b
+	WORD $0x3dc03cab // ldr q11, [x5, #240]
+	WORD $0x3dc03cac // ldr q12, [x5, #240]
+	WORD $0x6e791d73 // bsl v19.16b, v11.16b, v25.16b
+	WORD $0x6e701d8e // bsl v14.16b, v12.16b, v16.16b
+	WORD $0x6e77ff50 // fdiv v16.2d, v26.2d, v23.2d
+	WORD $0x6e7dfecc // fdiv v12.2d, v22.2d, v29.2d
+	WORD $0x4ef7ce1a // fmls v26.2d, v16.2d, v23.2d
+	WORD $0x4efdcd96 // fmls v22.2d, v12.2d, v29.2d
+	WORD $0x4e73d753 // fadd v19.2d, v26.2d, v19.2d
+	WORD $0x4e6ed6ce // fadd v14.2d, v22.2d, v14.2d
+	WORD $0x4ef0cf93 // fmls v19.2d, v28.2d, v16.2d
+	WORD $0x4eecce4e // fmls v14.2d, v18.2d, v12.2d
+	WORD $0x6e77fe77 // fdiv v23.2d, v19.2d, v23.2d
+	WORD $0x6e7dfddd // fdiv v29.2d, v14.2d, v29.2d
+	WORD $0x4e77d617 // fadd v23.2d, v16.2d, v23.2d
+	WORD $0x4e7dd59d // fadd v29.2d, v12.2d, v29.2d
+	WORD $0x6e771dfb // bsl v27.16b, v15.16b, v23.16b
+	WORD $0x6e7d1ead // bsl v13.16b, v21.16b, v29.16b
+	WORD $0x3dc05cbd // ldr q29, [x5, #368]
+	WORD $0x3dc05cb5 // ldr q21, [x5, #368]
+	WORD $0x6e7de7fd // fcmge v29.2d, v31.2d, v29.2d
+	WORD $0x6e75e7d5 // fcmge v21.2d, v30.2d, v21.2d
+	WORD $0x3dc038b7 // ldr q23, [x5, #224]
+	WORD $0x3dc038af // ldr q15, [x5, #224]
+	WORD $0x6e7b1efd // bsl v29.16b, v23.16b, v27.16b
+	WORD $0x6e6d1df5 // bsl v21.16b, v15.16b, v13.16b
+	WORD $0x4e7fe7ff // fcmeq v31.2d, v31.2d, v31.2d
+	WORD $0x4e7ee7de // fcmeq v30.2d, v30.2d, v30.2d
+	WORD $0x3dc058ad // ldr q13, [x5, #352]
+	WORD $0x3dc058af // ldr q15, [x5, #352]
+	WORD $0x6e6d1fbf // bsl v31.16b, v29.16b, v13.16b
+	WORD $0x6e6f1ebe // bsl v30.16b, v21.16b, v15.16b
+	WORD $0x3d80083f // str q31, [x1, #32]
+	WORD $0x3d800c3e // str q30, [x1, #48]
+	JMP going
 single:
 	ADDS $8, R0, R0
 	BEQ done
 	SUBS $2, R0, R0
 	BLT rest
 one:
-	WORD $0x3dc0004c // ldr q12, [x2]
-	WORD $0x4ea11d8d // orr v13.16b, v12.16b, v1.16b
-	WORD $0x6eede415 // fcmgt v21.2d, v0.2d, v13.2d
-	WORD $0x6e6d1c15 // bsl v21.16b, v0.16b, v13.16b
-	WORD $0x4ea31c6d // mov v13.16b, v3.16b
-	WORD $0x4e62cead // fmla v13.2d, v21.2d, v2.2d
-	WORD $0x4ee3d5ba // fsub v26.2d, v13.2d, v3.2d
-	WORD $0x4ee4cf55 // fmls v21.2d, v26.2d, v4.2d
-	WORD $0x4eb51eaf // mov v15.16b, v21.16b
-	WORD $0x4ee5cf4f // fmls v15.2d, v26.2d, v5.2d
-	WORD $0x4eefd6b5 // fsub v21.2d, v21.2d, v15.2d
-	WORD $0x4ee5cf55 // fmls v21.2d, v26.2d, v5.2d
-	WORD $0x4e75d5fa // fadd v26.2d, v15.2d, v21.2d
-	WORD $0x4efad5ef // fsub v15.2d, v15.2d, v26.2d
-	WORD $0x4e75d5f5 // fadd v21.2d, v15.2d, v21.2d
-	WORD $0x4ea71cef // mov v15.16b, v7.16b
-	WORD $0x4e7acccf // fmla v15.2d, v6.2d, v26.2d
-	WORD $0x4ea81d0e // mov v14.16b, v8.16b
-	WORD $0x4e7acdee // fmla v14.2d, v15.2d, v26.2d
-	WORD $0x4ea91d2f // mov v15.16b, v9.16b
-	WORD $0x4e7acdcf // fmla v15.2d, v14.2d, v26.2d
-	WORD $0x4eaa1d4e // mov v14.16b, v10.16b
-	WORD $0x4e7acdee // fmla v14.2d, v15.2d, v26.2d
-	WORD $0x4eab1d6f // mov v15.16b, v11.16b
-	WORD $0x4e7acdcf // fmla v15.2d, v14.2d, v26.2d
-	WORD $0x6e7adf4e // fmul v14.2d, v26.2d, v26.2d
-	WORD $0x4eb51ebf // mov v31.16b, v21.16b
-	WORD $0x4e7acebf // fmla v31.2d, v21.2d, v26.2d
-	WORD $0x4e6fcddf // fmla v31.2d, v14.2d, v15.2d
-	WORD $0x3dc030af // ldr q15, [x5, #192]
-	WORD $0x4e2f1daf // and v15.16b, v13.16b, v15.16b
-	WORD $0x4e083de6 // mov x6, v15.d[0]
-	WORD $0x4e183de7 // mov x7, v15.d[1]
-	WORD $0xfc66786f // ldr d15, [x3, x6, lsl #3]
-	WORD $0xfc67786e // ldr d14, [x3, x7, lsl #3]
-	WORD $0x4ece39ee // zip1 v14.2d, v15.2d, v14.2d
-	WORD $0x3dc030af // ldr q15, [x5, #192]
-	WORD $0x4e2f1daf // and v15.16b, v13.16b, v15.16b
-	WORD $0x4e083de7 // mov x7, v15.d[0]
-	WORD $0x4e183de6 // mov x6, v15.d[1]
-	WORD $0xfc67788f // ldr d15, [x4, x7, lsl #3]
+	WORD $0x3dc0005e // ldr q30, [x2]
+	WORD $0x3dc044bf // ldr q31, [x5, #272]
+	WORD $0x4ea11fcf // orr v15.16b, v30.16b, v1.16b
+	WORD $0x6eefe7f5 // fcmgt v21.2d, v31.2d, v15.2d
+	WORD $0x6e6f1ff5 // bsl v21.16b, v31.16b, v15.16b
+	WORD $0x4ea31c6f // mov v15.16b, v3.16b
+	WORD $0x4e62ceaf // fmla v15.2d, v21.2d, v2.2d
+	WORD $0x4ee3d5ff // fsub v31.2d, v15.2d, v3.2d
+	WORD $0x4ee4cff5 // fmls v21.2d, v31.2d, v4.2d
+	WORD $0x4eb51ead // mov v13.16b, v21.16b
+	WORD $0x4ee5cfed // fmls v13.2d, v31.2d, v5.2d
+	WORD $0x4eedd6b5 // fsub v21.2d, v21.2d, v13.2d
+	WORD $0x4ee5cff5 // fmls v21.2d, v31.2d, v5.2d
+	WORD $0x4e75d5bf // fadd v31.2d, v13.2d, v21.2d
+	WORD $0x4effd5ad // fsub v13.2d, v13.2d, v31.2d
+	WORD $0x4e75d5b5 // fadd v21.2d, v13.2d, v21.2d
+	WORD $0x4ea71ced // mov v13.16b, v7.16b
+	WORD $0x4e7fcccd // fmla v13.2d, v6.2d, v31.2d
+	WORD $0x4ea81d1d // mov v29.16b, v8.16b
+	WORD $0x4e7fcdbd // fmla v29.2d, v13.2d, v31.2d
+	WORD $0x4ea91d2d // mov v13.16b, v9.16b
+	WORD $0x4e7fcfad // fmla v13.2d, v29.2d, v31.2d
+	WORD $0x4eaa1d5d // mov v29.16b, v10.16b
+	WORD $0x4e7fcdbd // fmla v29.2d, v13.2d, v31.2d
+	WORD $0x3dc02cad // ldr q13, [x5, #176]
+	WORD $0x4e7fcfad // fmla v13.2d, v29.2d, v31.2d
+	WORD $0x6e7fdffd // fmul v29.2d, v31.2d, v31.2d
+	WORD $0x4eb51ebb // mov v27.16b, v21.16b
+	WORD $0x4e7fcebb // fmla v27.2d, v21.2d, v31.2d
+	WORD $0x4e6dcfbb // fmla v27.2d, v29.2d, v13.2d
+	WORD $0x3dc030ad // ldr q13, [x5, #192]
+	WORD $0x4e2d1ded // and v13.16b, v15.16b, v13.16b
+	WORD $0x4e083da6 // mov x6, v13.d[0]
+	WORD $0x4e183da7 // mov x7, v13.d[1]
+	WORD $0xfc66786d // ldr d13, [x3, x6, lsl #3]
+	WORD $0xfc67787d // ldr d29, [x3, x7, lsl #3]
+	WORD $0x4edd39bd // zip1 v29.2d, v13.2d, v29.2d
+	WORD $0x3dc030ad // ldr q13, [x5, #192]
+	WORD $0x4e2d1ded // and v13.16b, v15.16b, v13.16b
+	WORD $0x4e083da7 // mov x7, v13.d[0]
+	WORD $0x4e183da6 // mov x6, v13.d[1]
+	WORD $0xfc67788d // ldr d13, [x4, x7, lsl #3]
 	WORD $0xfc667895 // ldr d21, [x4, x6, lsl #3]
-	WORD $0x4ed539f5 // zip1 v21.2d, v15.2d, v21.2d
-	WORD $0x4eae1dcf // mov v15.16b, v14.16b
-	WORD $0x4e7acdcf // fmla v15.2d, v14.2d, v26.2d
-	WORD $0x4eefd5de // fsub v30.2d, v14.2d, v15.2d
-	WORD $0x4e7acdde // fmla v30.2d, v14.2d, v26.2d
-	WORD $0x4eb51eb4 // mov v20.16b, v21.16b
-	WORD $0x4e7aceb4 // fmla v20.2d, v21.2d, v26.2d
-	WORD $0x4e74d7d4 // fadd v20.2d, v30.2d, v20.2d
-	WORD $0x4e7fcdd4 // fmla v20.2d, v14.2d, v31.2d
-	WORD $0x3dc034bf // ldr q31, [x5, #208]
-	WORD $0x3dc038ae // ldr q14, [x5, #224]
-	WORD $0x4e2e1dae // and v14.16b, v13.16b, v14.16b
-	WORD $0x4f7055ce // shl v14.2d, v14.2d, #48
-	WORD $0x4eee37ee // cmgt v14.2d, v31.2d, v14.2d
-	WORD $0x3dc038bf // ldr q31, [x5, #224]
-	WORD $0x4e3f1dbf // and v31.16b, v13.16b, v31.16b
-	WORD $0x4f7057ff // shl v31.2d, v31.2d, #48
-	WORD $0x4e74d5fe // fadd v30.2d, v15.2d, v20.2d
-	WORD $0x4eff87de // add v30.2d, v30.2d, v31.2d
-	WORD $0x3dc03cba // ldr q26, [x5, #240]
-	WORD $0x6eff875f // sub v31.2d, v26.2d, v31.2d
-	WORD $0x4e6fd7fa // fadd v26.2d, v31.2d, v15.2d
-	WORD $0x4efad7f5 // fsub v21.2d, v31.2d, v26.2d
-	WORD $0x4e6fd6b5 // fadd v21.2d, v21.2d, v15.2d
-	WORD $0x4e74d6b5 // fadd v21.2d, v21.2d, v20.2d
-	WORD $0x4e75d755 // fadd v21.2d, v26.2d, v21.2d
-	WORD $0x3dc03cba // ldr q26, [x5, #240]
-	WORD $0x4efe375a // cmgt v26.2d, v26.2d, v30.2d
-	WORD $0x3dc040b9 // ldr q25, [x5, #256]
-	WORD $0x4ef937d9 // cmgt v25.2d, v30.2d, v25.2d
-	WORD $0x6eff86bf // sub v31.2d, v21.2d, v31.2d
-	WORD $0x6e7e1ffa // bsl v26.16b, v31.16b, v30.16b
-	WORD $0x3dc044be // ldr q30, [x5, #272]
-	WORD $0x6e7a1fd9 // bsl v25.16b, v30.16b, v26.16b
-	WORD $0x4e6ce59a // fcmeq v26.2d, v12.2d, v12.2d
-	WORD $0x3dc048be // ldr q30, [x5, #288]
-	WORD $0x6e7e1f3a // bsl v26.16b, v25.16b, v30.16b
-	WORD $0x3dc038be // ldr q30, [x5, #224]
-	WORD $0x4e3e1dbe // and v30.16b, v13.16b, v30.16b
-	WORD $0x4f7057de // shl v30.2d, v30.2d, #48
-	WORD $0x3dc04cad // ldr q13, [x5, #304]
-	WORD $0x4eed87cd // add v13.2d, v30.2d, v13.2d
-	WORD $0x4e74d5fe // fadd v30.2d, v15.2d, v20.2d
-	WORD $0x6e6ddfd9 // fmul v25.2d, v30.2d, v13.2d
-	WORD $0x4efed5fe // fsub v30.2d, v15.2d, v30.2d
-	WORD $0x4e74d7d4 // fadd v20.2d, v30.2d, v20.2d
-	WORD $0x6e6dde8d // fmul v13.2d, v20.2d, v13.2d
-	WORD $0x3dc04cb4 // ldr q20, [x5, #304]
-	WORD $0x4e79d694 // fadd v20.2d, v20.2d, v25.2d
-	WORD $0x3dc04cbe // ldr q30, [x5, #304]
-	WORD $0x4ef4d7de // fsub v30.2d, v30.2d, v20.2d
-	WORD $0x4e79d7de // fadd v30.2d, v30.2d, v25.2d
-	WORD $0x4e6dd7de // fadd v30.2d, v30.2d, v13.2d
-	WORD $0x3dc050af // ldr q15, [x5, #320]
-	WORD $0x6e6fe58f // fcmge v15.2d, v12.2d, v15.2d
+	WORD $0x4ed539b5 // zip1 v21.2d, v13.2d, v21.2d
+	WORD $0x4ebd1fad // mov v13.16b, v29.16b
+	WORD $0x4e7fcfad // fmla v13.2d, v29.2d, v31.2d
+	WORD $0x4eedd7b7 // fsub v23.2d, v29.2d, v13.2d
+	WORD $0x4e7fcfb7 // fmla v23.2d, v29.2d, v31.2d
+	WORD $0x4eb51eac // mov v12.16b, v21.16b
+	WORD $0x4e7fceac // fmla v12.2d, v21.2d, v31.2d
+	WORD $0x4e6cd6ec // fadd v12.2d, v23.2d, v12.2d
+	WORD $0x4e7bcfac // fmla v12.2d, v29.2d, v27.2d
+	WORD $0x3dc048bb // ldr q27, [x5, #288]
+	WORD $0x3dc034bd // ldr q29, [x5, #208]
+	WORD $0x4e3d1dfd // and v29.16b, v15.16b, v29.16b
+	WORD $0x4f7057bd // shl v29.2d, v29.2d, #48
+	WORD $0x4efd377d // cmgt v29.2d, v27.2d, v29.2d
+	WORD $0x3dc034bb // ldr q27, [x5, #208]
+	WORD $0x4e3b1dfb // and v27.16b, v15.16b, v27.16b
+	WORD $0x4f70577b // shl v27.2d, v27.2d, #48
+	WORD $0x4e6cd5b7 // fadd v23.2d, v13.2d, v12.2d
+	WORD $0x4efb86f7 // add v23.2d, v23.2d, v27.2d
 	WORD $0x3dc04cbf // ldr q31, [x5, #304]
-	WORD $0x4eaf1df5 // mov v21.16b, v15.16b
-	WORD $0x6e791ff5 // bsl v21.16b, v31.16b, v25.16b
-	WORD $0x3dc050b9 // ldr q25, [x5, #320]
-	WORD $0x6e6d1f2f // bsl v15.16b, v25.16b, v13.16b
-	WORD $0x6e74fead // fdiv v13.2d, v21.2d, v20.2d
-	WORD $0x4ef4cdb5 // fmls v21.2d, v13.2d, v20.2d
-	WORD $0x4e6fd6af // fadd v15.2d, v21.2d, v15.2d
-	WORD $0x4eedcfcf // fmls v15.2d, v30.2d, v13.2d
-	WORD $0x6e74fdf4 // fdiv v20.2d, v15.2d, v20.2d
-	WORD $0x4e74d5b4 // fadd v20.2d, v13.2d, v20.2d
-	WORD $0x6e741f4e // bsl v14.16b, v26.16b, v20.16b
-	WORD $0x3dc054b4 // ldr q20, [x5, #336]
-	WORD $0x6e74e594 // fcmge v20.2d, v12.2d, v20.2d
-	WORD $0x3dc04cba // ldr q26, [x5, #304]
-	WORD $0x6e6e1f54 // bsl v20.16b, v26.16b, v14.16b
-	WORD $0x4e6ce58c // fcmeq v12.2d, v12.2d, v12.2d
-	WORD $0x3dc048ae // ldr q14, [x5, #288]
-	WORD $0x6e6e1e8c // bsl v12.16b, v20.16b, v14.16b
-	WORD $0x3d80002c // str q12, [x1]
+	WORD $0x6efb87fb // sub v27.2d, v31.2d, v27.2d
+	WORD $0x4e6dd77f // fadd v31.2d, v27.2d, v13.2d
+	WORD $0x4effd775 // fsub v21.2d, v27.2d, v31.2d
+	WORD $0x4e6dd6b5 // fadd v21.2d, v21.2d, v13.2d
+	WORD $0x4e6cd6b5 // fadd v21.2d, v21.2d, v12.2d
+	WORD $0x4e75d7f5 // fadd v21.2d, v31.2d, v21.2d
+	WORD $0x3dc04cbf // ldr q31, [x5, #304]
+	WORD $0x4ef737ff // cmgt v31.2d, v31.2d, v23.2d
+	WORD $0x3dc050b0 // ldr q16, [x5, #320]
+	WORD $0x4ef036f0 // cmgt v16.2d, v23.2d, v16.2d
+	WORD $0x6efb86bb // sub v27.2d, v21.2d, v27.2d
+	WORD $0x6e771f7f // bsl v31.16b, v27.16b, v23.16b
+	WORD $0x3dc054b7 // ldr q23, [x5, #336]
+	WORD $0x6e7f1ef0 // bsl v16.16b, v23.16b, v31.16b
+	WORD $0x4e7ee7df // fcmeq v31.2d, v30.2d, v30.2d
+	WORD $0x3dc058b7 // ldr q23, [x5, #352]
+	WORD $0x6e771e1f // bsl v31.16b, v16.16b, v23.16b
+	WORD $0x3dc034b7 // ldr q23, [x5, #208]
+	WORD $0x4e371df7 // and v23.16b, v15.16b, v23.16b
+	WORD $0x4f7056f7 // shl v23.2d, v23.2d, #48
+	WORD $0x3dc038af // ldr q15, [x5, #224]
+	WORD $0x4eef86ef // add v15.2d, v23.2d, v15.2d
+	WORD $0x4e6cd5b7 // fadd v23.2d, v13.2d, v12.2d
+	WORD $0x6e6fdef0 // fmul v16.2d, v23.2d, v15.2d
+	WORD $0x4ef7d5b7 // fsub v23.2d, v13.2d, v23.2d
+	WORD $0x4e6cd6ec // fadd v12.2d, v23.2d, v12.2d
+	WORD $0x6e6fdd8f // fmul v15.2d, v12.2d, v15.2d
+	WORD $0x3dc038ac // ldr q12, [x5, #224]
+	WORD $0x4e70d58c // fadd v12.2d, v12.2d, v16.2d
+	WORD $0x3dc038b7 // ldr q23, [x5, #224]
+	WORD $0x4eecd6f7 // fsub v23.2d, v23.2d, v12.2d
+	WORD $0x4e70d6f7 // fadd v23.2d, v23.2d, v16.2d
+	WORD $0x4e6fd6f7 // fadd v23.2d, v23.2d, v15.2d
+	WORD $0x3dc03cad // ldr q13, [x5, #240]
+	WORD $0x6e6de7cd // fcmge v13.2d, v30.2d, v13.2d
+	WORD $0x3dc038bb // ldr q27, [x5, #224]
+	WORD $0x4ead1db5 // mov v21.16b, v13.16b
+	WORD $0x6e701f75 // bsl v21.16b, v27.16b, v16.16b
+	WORD $0x3dc03cb0 // ldr q16, [x5, #240]
+	WORD $0x6e6f1e0d // bsl v13.16b, v16.16b, v15.16b
+	WORD $0x6e6cfeaf // fdiv v15.2d, v21.2d, v12.2d
+	WORD $0x4eeccdf5 // fmls v21.2d, v15.2d, v12.2d
+	WORD $0x4e6dd6ad // fadd v13.2d, v21.2d, v13.2d
+	WORD $0x4eefceed // fmls v13.2d, v23.2d, v15.2d
+	WORD $0x6e6cfdac // fdiv v12.2d, v13.2d, v12.2d
+	WORD $0x4e6cd5ec // fadd v12.2d, v15.2d, v12.2d
+	WORD $0x6e6c1ffd // bsl v29.16b, v31.16b, v12.16b
+	WORD $0x3dc05cac // ldr q12, [x5, #368]
+	WORD $0x6e6ce7cc // fcmge v12.2d, v30.2d, v12.2d
+	WORD $0x3dc038bf // ldr q31, [x5, #224]
+	WORD $0x6e7d1fec // bsl v12.16b, v31.16b, v29.16b
+	WORD $0x4e7ee7de // fcmeq v30.2d, v30.2d, v30.2d
+	WORD $0x3dc058bd // ldr q29, [x5, #352]
+	WORD $0x6e7d1d9e // bsl v30.16b, v12.16b, v29.16b
+	WORD $0x3d80003e // str q30, [x1]
 	ADD $16, R1
 	ADD $16, R2
 	SUBS $2, R0, R0
@@ -2787,123 +3714,124 @@ rest:
 	ADDS $2, R0, R0
 	BEQ done
 element:
-	WORD $0xfd40004c // ldr d12, [x2]
-	WORD $0x4ea11d8e // orr v14.16b, v12.16b, v1.16b
-	WORD $0x6eeee414 // fcmgt v20.2d, v0.2d, v14.2d
-	WORD $0x6e6e1c14 // bsl v20.16b, v0.16b, v14.16b
-	WORD $0x4ea31c6e // mov v14.16b, v3.16b
-	WORD $0x4e62ce8e // fmla v14.2d, v20.2d, v2.2d
-	WORD $0x4ee3d5da // fsub v26.2d, v14.2d, v3.2d
-	WORD $0x4ee4cf54 // fmls v20.2d, v26.2d, v4.2d
-	WORD $0x4eb41e8d // mov v13.16b, v20.16b
-	WORD $0x4ee5cf4d // fmls v13.2d, v26.2d, v5.2d
-	WORD $0x4eedd694 // fsub v20.2d, v20.2d, v13.2d
-	WORD $0x4ee5cf54 // fmls v20.2d, v26.2d, v5.2d
-	WORD $0x4e74d5ba // fadd v26.2d, v13.2d, v20.2d
-	WORD $0x4efad5ad // fsub v13.2d, v13.2d, v26.2d
-	WORD $0x4e74d5b4 // fadd v20.2d, v13.2d, v20.2d
-	WORD $0x4ea71ced // mov v13.16b, v7.16b
-	WORD $0x4e7acccd // fmla v13.2d, v6.2d, v26.2d
-	WORD $0x4ea81d0f // mov v15.16b, v8.16b
-	WORD $0x4e7acdaf // fmla v15.2d, v13.2d, v26.2d
-	WORD $0x4ea91d2d // mov v13.16b, v9.16b
-	WORD $0x4e7acded // fmla v13.2d, v15.2d, v26.2d
-	WORD $0x4eaa1d4f // mov v15.16b, v10.16b
-	WORD $0x4e7acdaf // fmla v15.2d, v13.2d, v26.2d
-	WORD $0x4eab1d6d // mov v13.16b, v11.16b
-	WORD $0x4e7acded // fmla v13.2d, v15.2d, v26.2d
-	WORD $0x6e7adf4f // fmul v15.2d, v26.2d, v26.2d
-	WORD $0x4eb41e9e // mov v30.16b, v20.16b
-	WORD $0x4e7ace9e // fmla v30.2d, v20.2d, v26.2d
-	WORD $0x4e6dcdfe // fmla v30.2d, v15.2d, v13.2d
-	WORD $0x3dc030ad // ldr q13, [x5, #192]
-	WORD $0x4e2d1dcd // and v13.16b, v14.16b, v13.16b
-	WORD $0x4e083da6 // mov x6, v13.d[0]
-	WORD $0x4e183da7 // mov x7, v13.d[1]
-	WORD $0xfc66786d // ldr d13, [x3, x6, lsl #3]
-	WORD $0xfc67786f // ldr d15, [x3, x7, lsl #3]
-	WORD $0x4ecf39af // zip1 v15.2d, v13.2d, v15.2d
-	WORD $0x3dc030ad // ldr q13, [x5, #192]
-	WORD $0x4e2d1dcd // and v13.16b, v14.16b, v13.16b
-	WORD $0x4e083da7 // mov x7, v13.d[0]
-	WORD $0x4e183da6 // mov x6, v13.d[1]
-	WORD $0xfc67788d // ldr d13, [x4, x7, lsl #3]
-	WORD $0xfc667894 // ldr d20, [x4, x6, lsl #3]
-	WORD $0x4ed439b4 // zip1 v20.2d, v13.2d, v20.2d
-	WORD $0x4eaf1ded // mov v13.16b, v15.16b
-	WORD $0x4e7acded // fmla v13.2d, v15.2d, v26.2d
-	WORD $0x4eedd5f5 // fsub v21.2d, v15.2d, v13.2d
-	WORD $0x4e7acdf5 // fmla v21.2d, v15.2d, v26.2d
-	WORD $0x4eb41e99 // mov v25.16b, v20.16b
-	WORD $0x4e7ace99 // fmla v25.2d, v20.2d, v26.2d
-	WORD $0x4e79d6b9 // fadd v25.2d, v21.2d, v25.2d
-	WORD $0x4e7ecdf9 // fmla v25.2d, v15.2d, v30.2d
-	WORD $0x3dc034be // ldr q30, [x5, #208]
-	WORD $0x3dc038af // ldr q15, [x5, #224]
-	WORD $0x4e2f1dcf // and v15.16b, v14.16b, v15.16b
-	WORD $0x4f7055ef // shl v15.2d, v15.2d, #48
-	WORD $0x4eef37cf // cmgt v15.2d, v30.2d, v15.2d
-	WORD $0x3dc038be // ldr q30, [x5, #224]
-	WORD $0x4e3e1dde // and v30.16b, v14.16b, v30.16b
-	WORD $0x4f7057de // shl v30.2d, v30.2d, #48
-	WORD $0x4e79d5b5 // fadd v21.2d, v13.2d, v25.2d
-	WORD $0x4efe86b5 // add v21.2d, v21.2d, v30.2d
-	WORD $0x3dc03cba // ldr q26, [x5, #240]
-	WORD $0x6efe875e // sub v30.2d, v26.2d, v30.2d
-	WORD $0x4e6dd7da // fadd v26.2d, v30.2d, v13.2d
-	WORD $0x4efad7d4 // fsub v20.2d, v30.2d, v26.2d
-	WORD $0x4e6dd694 // fadd v20.2d, v20.2d, v13.2d
-	WORD $0x4e79d694 // fadd v20.2d, v20.2d, v25.2d
-	WORD $0x4e74d754 // fadd v20.2d, v26.2d, v20.2d
-	WORD $0x3dc03cba // ldr q26, [x5, #240]
-	WORD $0x4ef5375a // cmgt v26.2d, v26.2d, v21.2d
-	WORD $0x3dc040bf // ldr q31, [x5, #256]
-	WORD $0x4eff36bf // cmgt v31.2d, v21.2d, v31.2d
-	WORD $0x6efe869e // sub v30.2d, v20.2d, v30.2d
-	WORD $0x6e751fda // bsl v26.16b, v30.16b, v21.16b
-	WORD $0x3dc044b5 // ldr q21, [x5, #272]
-	WORD $0x6e7a1ebf // bsl v31.16b, v21.16b, v26.16b
-	WORD $0x4e6ce59a // fcmeq v26.2d, v12.2d, v12.2d
-	WORD $0x3dc048b5 // ldr q21, [x5, #288]
-	WORD $0x6e751ffa // bsl v26.16b, v31.16b, v21.16b
-	WORD $0x3dc038b5 // ldr q21, [x5, #224]
-	WORD $0x4e351dd5 // and v21.16b, v14.16b, v21.16b
+	WORD $0xfd40005e // ldr d30, [x2]
+	WORD $0x3dc044bd // ldr q29, [x5, #272]
+	WORD $0x4ea11fcc // orr v12.16b, v30.16b, v1.16b
+	WORD $0x6eece7bf // fcmgt v31.2d, v29.2d, v12.2d
+	WORD $0x6e6c1fbf // bsl v31.16b, v29.16b, v12.16b
+	WORD $0x4ea31c6c // mov v12.16b, v3.16b
+	WORD $0x4e62cfec // fmla v12.2d, v31.2d, v2.2d
+	WORD $0x4ee3d59d // fsub v29.2d, v12.2d, v3.2d
+	WORD $0x4ee4cfbf // fmls v31.2d, v29.2d, v4.2d
+	WORD $0x4ebf1fef // mov v15.16b, v31.16b
+	WORD $0x4ee5cfaf // fmls v15.2d, v29.2d, v5.2d
+	WORD $0x4eefd7ff // fsub v31.2d, v31.2d, v15.2d
+	WORD $0x4ee5cfbf // fmls v31.2d, v29.2d, v5.2d
+	WORD $0x4e7fd5fd // fadd v29.2d, v15.2d, v31.2d
+	WORD $0x4efdd5ef // fsub v15.2d, v15.2d, v29.2d
+	WORD $0x4e7fd5ff // fadd v31.2d, v15.2d, v31.2d
+	WORD $0x4ea71cef // mov v15.16b, v7.16b
+	WORD $0x4e7dcccf // fmla v15.2d, v6.2d, v29.2d
+	WORD $0x4ea81d0d // mov v13.16b, v8.16b
+	WORD $0x4e7dcded // fmla v13.2d, v15.2d, v29.2d
+	WORD $0x4ea91d2f // mov v15.16b, v9.16b
+	WORD $0x4e7dcdaf // fmla v15.2d, v13.2d, v29.2d
+	WORD $0x4eaa1d4d // mov v13.16b, v10.16b
+	WORD $0x4e7dcded // fmla v13.2d, v15.2d, v29.2d
+	WORD $0x3dc02caf // ldr q15, [x5, #176]
+	WORD $0x4e7dcdaf // fmla v15.2d, v13.2d, v29.2d
+	WORD $0x6e7ddfad // fmul v13.2d, v29.2d, v29.2d
+	WORD $0x4ebf1ff7 // mov v23.16b, v31.16b
+	WORD $0x4e7dcff7 // fmla v23.2d, v31.2d, v29.2d
+	WORD $0x4e6fcdb7 // fmla v23.2d, v13.2d, v15.2d
+	WORD $0x3dc030af // ldr q15, [x5, #192]
+	WORD $0x4e2f1d8f // and v15.16b, v12.16b, v15.16b
+	WORD $0x4e083de6 // mov x6, v15.d[0]
+	WORD $0x4e183de7 // mov x7, v15.d[1]
+	WORD $0xfc66786f // ldr d15, [x3, x6, lsl #3]
+	WORD $0xfc67786d // ldr d13, [x3, x7, lsl #3]
+	WORD $0x4ecd39ed // zip1 v13.2d, v15.2d, v13.2d
+	WORD $0x3dc030af // ldr q15, [x5, #192]
+	WORD $0x4e2f1d8f // and v15.16b, v12.16b, v15.16b
+	WORD $0x4e083de7 // mov x7, v15.d[0]
+	WORD $0x4e183de6 // mov x6, v15.d[1]
+	WORD $0xfc67788f // ldr d15, [x4, x7, lsl #3]
+	WORD $0xfc66789f // ldr d31, [x4, x6, lsl #3]
+	WORD $0x4edf39ff // zip1 v31.2d, v15.2d, v31.2d
+	WORD $0x4ead1daf // mov v15.16b, v13.16b
+	WORD $0x4e7dcdaf // fmla v15.2d, v13.2d, v29.2d
+	WORD $0x4eefd5b5 // fsub v21.2d, v13.2d, v15.2d
+	WORD $0x4e7dcdb5 // fmla v21.2d, v13.2d, v29.2d
+	WORD $0x4ebf1ff0 // mov v16.16b, v31.16b
+	WORD $0x4e7dcff0 // fmla v16.2d, v31.2d, v29.2d
+	WORD $0x4e70d6b0 // fadd v16.2d, v21.2d, v16.2d
+	WORD $0x4e77cdb0 // fmla v16.2d, v13.2d, v23.2d
+	WORD $0x3dc048b7 // ldr q23, [x5, #288]
+	WORD $0x3dc034ad // ldr q13, [x5, #208]
+	WORD $0x4e2d1d8d // and v13.16b, v12.16b, v13.16b
+	WORD $0x4f7055ad // shl v13.2d, v13.2d, #48
+	WORD $0x4eed36ed // cmgt v13.2d, v23.2d, v13.2d
+	WORD $0x3dc034b7 // ldr q23, [x5, #208]
+	WORD $0x4e371d97 // and v23.16b, v12.16b, v23.16b
+	WORD $0x4f7056f7 // shl v23.2d, v23.2d, #48
+	WORD $0x4e70d5f5 // fadd v21.2d, v15.2d, v16.2d
+	WORD $0x4ef786b5 // add v21.2d, v21.2d, v23.2d
+	WORD $0x3dc04cbd // ldr q29, [x5, #304]
+	WORD $0x6ef787b7 // sub v23.2d, v29.2d, v23.2d
+	WORD $0x4e6fd6fd // fadd v29.2d, v23.2d, v15.2d
+	WORD $0x4efdd6ff // fsub v31.2d, v23.2d, v29.2d
+	WORD $0x4e6fd7ff // fadd v31.2d, v31.2d, v15.2d
+	WORD $0x4e70d7ff // fadd v31.2d, v31.2d, v16.2d
+	WORD $0x4e7fd7bf // fadd v31.2d, v29.2d, v31.2d
+	WORD $0x3dc04cbd // ldr q29, [x5, #304]
+	WORD $0x4ef537bd // cmgt v29.2d, v29.2d, v21.2d
+	WORD $0x3dc050bb // ldr q27, [x5, #320]
+	WORD $0x4efb36bb // cmgt v27.2d, v21.2d, v27.2d
+	WORD $0x6ef787f7 // sub v23.2d, v31.2d, v23.2d
+	WORD $0x6e751efd // bsl v29.16b, v23.16b, v21.16b
+	WORD $0x3dc054b5 // ldr q21, [x5, #336]
+	WORD $0x6e7d1ebb // bsl v27.16b, v21.16b, v29.16b
+	WORD $0x4e7ee7dd // fcmeq v29.2d, v30.2d, v30.2d
+	WORD $0x3dc058b5 // ldr q21, [x5, #352]
+	WORD $0x6e751f7d // bsl v29.16b, v27.16b, v21.16b
+	WORD $0x3dc034b5 // ldr q21, [x5, #208]
+	WORD $0x4e351d95 // and v21.16b, v12.16b, v21.16b
 	WORD $0x4f7056b5 // shl v21.2d, v21.2d, #48
-	WORD $0x3dc04cae // ldr q14, [x5, #304]
-	WORD $0x4eee86ae // add v14.2d, v21.2d, v14.2d
-	WORD $0x4e79d5b5 // fadd v21.2d, v13.2d, v25.2d
-	WORD $0x6e6edebf // fmul v31.2d, v21.2d, v14.2d
-	WORD $0x4ef5d5b5 // fsub v21.2d, v13.2d, v21.2d
-	WORD $0x4e79d6b9 // fadd v25.2d, v21.2d, v25.2d
-	WORD $0x6e6edf2e // fmul v14.2d, v25.2d, v14.2d
-	WORD $0x3dc04cb9 // ldr q25, [x5, #304]
-	WORD $0x4e7fd739 // fadd v25.2d, v25.2d, v31.2d
-	WORD $0x3dc04cb5 // ldr q21, [x5, #304]
-	WORD $0x4ef9d6b5 // fsub v21.2d, v21.2d, v25.2d
-	WORD $0x4e7fd6b5 // fadd v21.2d, v21.2d, v31.2d
-	WORD $0x4e6ed6b5 // fadd v21.2d, v21.2d, v14.2d
-	WORD $0x3dc050ad // ldr q13, [x5, #320]
-	WORD $0x6e6de58d // fcmge v13.2d, v12.2d, v13.2d
-	WORD $0x3dc04cbe // ldr q30, [x5, #304]
-	WORD $0x4ead1db4 // mov v20.16b, v13.16b
-	WORD $0x6e7f1fd4 // bsl v20.16b, v30.16b, v31.16b
-	WORD $0x3dc050bf // ldr q31, [x5, #320]
-	WORD $0x6e6e1fed // bsl v13.16b, v31.16b, v14.16b
-	WORD $0x6e79fe8e // fdiv v14.2d, v20.2d, v25.2d
-	WORD $0x4ef9cdd4 // fmls v20.2d, v14.2d, v25.2d
-	WORD $0x4e6dd68d // fadd v13.2d, v20.2d, v13.2d
-	WORD $0x4eeecead // fmls v13.2d, v21.2d, v14.2d
-	WORD $0x6e79fdb9 // fdiv v25.2d, v13.2d, v25.2d
-	WORD $0x4e79d5d9 // fadd v25.2d, v14.2d, v25.2d
-	WORD $0x6e791f4f // bsl v15.16b, v26.16b, v25.16b
-	WORD $0x3dc054b9 // ldr q25, [x5, #336]
-	WORD $0x6e79e599 // fcmge v25.2d, v12.2d, v25.2d
-	WORD $0x3dc04cba // ldr q26, [x5, #304]
-	WORD $0x6e6f1f59 // bsl v25.16b, v26.16b, v15.16b
-	WORD $0x4e6ce58c // fcmeq v12.2d, v12.2d, v12.2d
-	WORD $0x3dc048af // ldr q15, [x5, #288]
-	WORD $0x6e6f1f2c // bsl v12.16b, v25.16b, v15.16b
-	WORD $0xfd00002c // str d12, [x1]
+	WORD $0x3dc038ac // ldr q12, [x5, #224]
+	WORD $0x4eec86ac // add v12.2d, v21.2d, v12.2d
+	WORD $0x4e70d5f5 // fadd v21.2d, v15.2d, v16.2d
+	WORD $0x6e6cdebb // fmul v27.2d, v21.2d, v12.2d
+	WORD $0x4ef5d5f5 // fsub v21.2d, v15.2d, v21.2d
+	WORD $0x4e70d6b0 // fadd v16.2d, v21.2d, v16.2d
+	WORD $0x6e6cde0c // fmul v12.2d, v16.2d, v12.2d
+	WORD $0x3dc038b0 // ldr q16, [x5, #224]
+	WORD $0x4e7bd610 // fadd v16.2d, v16.2d, v27.2d
+	WORD $0x3dc038b5 // ldr q21, [x5, #224]
+	WORD $0x4ef0d6b5 // fsub v21.2d, v21.2d, v16.2d
+	WORD $0x4e7bd6b5 // fadd v21.2d, v21.2d, v27.2d
+	WORD $0x4e6cd6b5 // fadd v21.2d, v21.2d, v12.2d
+	WORD $0x3dc03caf // ldr q15, [x5, #240]
+	WORD $0x6e6fe7cf // fcmge v15.2d, v30.2d, v15.2d
+	WORD $0x3dc038b7 // ldr q23, [x5, #224]
+	WORD $0x4eaf1dff // mov v31.16b, v15.16b
+	WORD $0x6e7b1eff // bsl v31.16b, v23.16b, v27.16b
+	WORD $0x3dc03cbb // ldr q27, [x5, #240]
+	WORD $0x6e6c1f6f // bsl v15.16b, v27.16b, v12.16b
+	WORD $0x6e70ffec // fdiv v12.2d, v31.2d, v16.2d
+	WORD $0x4ef0cd9f // fmls v31.2d, v12.2d, v16.2d
+	WORD $0x4e6fd7ef // fadd v15.2d, v31.2d, v15.2d
+	WORD $0x4eecceaf // fmls v15.2d, v21.2d, v12.2d
+	WORD $0x6e70fdf0 // fdiv v16.2d, v15.2d, v16.2d
+	WORD $0x4e70d590 // fadd v16.2d, v12.2d, v16.2d
+	WORD $0x6e701fad // bsl v13.16b, v29.16b, v16.16b
+	WORD $0x3dc05cb0 // ldr q16, [x5, #368]
+	WORD $0x6e70e7d0 // fcmge v16.2d, v30.2d, v16.2d
+	WORD $0x3dc038bd // ldr q29, [x5, #224]
+	WORD $0x6e6d1fb0 // bsl v16.16b, v29.16b, v13.16b
+	WORD $0x4e7ee7de // fcmeq v30.2d, v30.2d, v30.2d
+	WORD $0x3dc058ad // ldr q13, [x5, #352]
+	WORD $0x6e6d1e1e // bsl v30.16b, v16.16b, v13.16b
+	WORD $0xfd00003e // str d30, [x1]
 	ADD $8, R1
 	ADD $8, R2
 	SUBS $1, R0, R0

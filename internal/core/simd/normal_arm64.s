@@ -4,10 +4,10 @@
 
 #include "textflag.h"
 
-DATA erfMarkedNEONConstants<>+0(SB)/8, $0x4010000000000000
-DATA erfMarkedNEONConstants<>+8(SB)/8, $0x4010000000000000
-DATA erfMarkedNEONConstants<>+16(SB)/8, $0x7fffffff7fffffff
-DATA erfMarkedNEONConstants<>+24(SB)/8, $0x7fffffff7fffffff
+DATA erfMarkedNEONConstants<>+0(SB)/8, $0x7fffffff7fffffff
+DATA erfMarkedNEONConstants<>+8(SB)/8, $0x7fffffff7fffffff
+DATA erfMarkedNEONConstants<>+16(SB)/8, $0x0d8000000d800000
+DATA erfMarkedNEONConstants<>+24(SB)/8, $0x0d8000000d800000
 DATA erfMarkedNEONConstants<>+32(SB)/8, $0x3ff6a09e667f3bcd
 DATA erfMarkedNEONConstants<>+40(SB)/8, $0x3ff6a09e667f3bcd
 DATA erfMarkedNEONConstants<>+48(SB)/8, $0x8000000000000000
@@ -96,15 +96,25 @@ DATA erfMarkedNEONConstants<>+704(SB)/8, $0xbfd812746b0379b5
 DATA erfMarkedNEONConstants<>+712(SB)/8, $0xbfd812746b0379b5
 DATA erfMarkedNEONConstants<>+720(SB)/8, $0x3ff20dd750429b6d
 DATA erfMarkedNEONConstants<>+728(SB)/8, $0x3ff20dd750429b6d
-DATA erfMarkedNEONConstants<>+736(SB)/8, $0x8000000080000000
-DATA erfMarkedNEONConstants<>+744(SB)/8, $0x8000000080000000
-DATA erfMarkedNEONConstants<>+752(SB)/8, $0x3d40000000000000
-DATA erfMarkedNEONConstants<>+760(SB)/8, $0x3d40000000000000
-DATA erfMarkedNEONConstants<>+768(SB)/8, $0x7fc000017fc00001
-DATA erfMarkedNEONConstants<>+776(SB)/8, $0x7fc000017fc00001
-DATA erfMarkedNEONConstants<>+784(SB)/8, $0x7fc000007fc00000
-DATA erfMarkedNEONConstants<>+792(SB)/8, $0x7fc000007fc00000
-GLOBL erfMarkedNEONConstants<>(SB), RODATA|NOPTR, $800
+DATA erfMarkedNEONConstants<>+736(SB)/8, $0x000000000ffffe00
+DATA erfMarkedNEONConstants<>+744(SB)/8, $0x000000000ffffe00
+DATA erfMarkedNEONConstants<>+752(SB)/8, $0x000000001fffffff
+DATA erfMarkedNEONConstants<>+760(SB)/8, $0x000000001fffffff
+DATA erfMarkedNEONConstants<>+768(SB)/8, $0x8000000080000000
+DATA erfMarkedNEONConstants<>+776(SB)/8, $0x8000000080000000
+DATA erfMarkedNEONConstants<>+784(SB)/8, $0x3300000033000000
+DATA erfMarkedNEONConstants<>+792(SB)/8, $0x3300000033000000
+DATA erfMarkedNEONConstants<>+800(SB)/8, $0x1ffffbff1ffffbff
+DATA erfMarkedNEONConstants<>+808(SB)/8, $0x1ffffbff1ffffbff
+DATA erfMarkedNEONConstants<>+816(SB)/8, $0x4010000000000000
+DATA erfMarkedNEONConstants<>+824(SB)/8, $0x4010000000000000
+DATA erfMarkedNEONConstants<>+832(SB)/8, $0x3d40000000000000
+DATA erfMarkedNEONConstants<>+840(SB)/8, $0x3d40000000000000
+DATA erfMarkedNEONConstants<>+848(SB)/8, $0x7fc000017fc00001
+DATA erfMarkedNEONConstants<>+856(SB)/8, $0x7fc000017fc00001
+DATA erfMarkedNEONConstants<>+864(SB)/8, $0x7fc000007fc00000
+DATA erfMarkedNEONConstants<>+872(SB)/8, $0x7fc000007fc00000
+GLOBL erfMarkedNEONConstants<>(SB), RODATA|NOPTR, $880
 
 DATA c3ff0000000000000_16_3fefb5586cf9890f<>+0(SB)/8, $0x3ff0000000000000
 DATA c3ff0000000000000_16_3fefb5586cf9890f<>+8(SB)/8, $0x3fefb5586cf9890f
@@ -124,96 +134,108 @@ DATA c3ff0000000000000_16_3fefb5586cf9890f<>+112(SB)/8, $0x3fef5818dcfba487
 DATA c3ff0000000000000_16_3fefb5586cf9890f<>+120(SB)/8, $0x3fefa4afa2a490da
 GLOBL c3ff0000000000000_16_3fefb5586cf9890f<>(SB), RODATA|NOPTR, $128
 
-DATA geluMarkedNEONConstants<>+0(SB)/8, $0x402e000000000000
-DATA geluMarkedNEONConstants<>+8(SB)/8, $0x402e000000000000
-DATA geluMarkedNEONConstants<>+16(SB)/8, $0x7fffffffffffffff
-DATA geluMarkedNEONConstants<>+24(SB)/8, $0x7fffffffffffffff
-DATA geluMarkedNEONConstants<>+32(SB)/8, $0xbfe0000000000000
-DATA geluMarkedNEONConstants<>+40(SB)/8, $0xbfe0000000000000
-DATA geluMarkedNEONConstants<>+48(SB)/8, $0x3ff0000000000000
-DATA geluMarkedNEONConstants<>+56(SB)/8, $0x3ff0000000000000
-DATA geluMarkedNEONConstants<>+64(SB)/8, $0x4014000000000000
-DATA geluMarkedNEONConstants<>+72(SB)/8, $0x4014000000000000
-DATA geluMarkedNEONConstants<>+80(SB)/8, $0xc024000000000000
-DATA geluMarkedNEONConstants<>+88(SB)/8, $0xc024000000000000
-DATA geluMarkedNEONConstants<>+96(SB)/8, $0x3e529cb66839a2c3
-DATA geluMarkedNEONConstants<>+104(SB)/8, $0x3e529cb66839a2c3
-DATA geluMarkedNEONConstants<>+112(SB)/8, $0x3e8856b98baec467
-DATA geluMarkedNEONConstants<>+120(SB)/8, $0x3e8856b98baec467
-DATA geluMarkedNEONConstants<>+128(SB)/8, $0x3ea06788cd3f862a
-DATA geluMarkedNEONConstants<>+136(SB)/8, $0x3ea06788cd3f862a
-DATA geluMarkedNEONConstants<>+144(SB)/8, $0xbe9c2bc1aa29938d
-DATA geluMarkedNEONConstants<>+152(SB)/8, $0xbe9c2bc1aa29938d
-DATA geluMarkedNEONConstants<>+160(SB)/8, $0xbec7fdf6aec2426c
-DATA geluMarkedNEONConstants<>+168(SB)/8, $0xbec7fdf6aec2426c
-DATA geluMarkedNEONConstants<>+176(SB)/8, $0x3ed0b2b515f3a51f
-DATA geluMarkedNEONConstants<>+184(SB)/8, $0x3ed0b2b515f3a51f
-DATA geluMarkedNEONConstants<>+192(SB)/8, $0x3ef187b909554ed3
-DATA geluMarkedNEONConstants<>+200(SB)/8, $0x3ef187b909554ed3
-DATA geluMarkedNEONConstants<>+208(SB)/8, $0xbf0a15a5ae84adbf
-DATA geluMarkedNEONConstants<>+216(SB)/8, $0xbf0a15a5ae84adbf
-DATA geluMarkedNEONConstants<>+224(SB)/8, $0xbf0f222f19f6825c
-DATA geluMarkedNEONConstants<>+232(SB)/8, $0xbf0f222f19f6825c
-DATA geluMarkedNEONConstants<>+240(SB)/8, $0x3f41daeb017be115
-DATA geluMarkedNEONConstants<>+248(SB)/8, $0x3f41daeb017be115
-DATA geluMarkedNEONConstants<>+256(SB)/8, $0xbf4a250238505708
-DATA geluMarkedNEONConstants<>+264(SB)/8, $0xbf4a250238505708
-DATA geluMarkedNEONConstants<>+272(SB)/8, $0xbf688590b0f069c6
-DATA geluMarkedNEONConstants<>+280(SB)/8, $0xbf688590b0f069c6
-DATA geluMarkedNEONConstants<>+288(SB)/8, $0x3f954b4d4ef59cb3
-DATA geluMarkedNEONConstants<>+296(SB)/8, $0x3f954b4d4ef59cb3
-DATA geluMarkedNEONConstants<>+304(SB)/8, $0xbfb1b1c254e75b89
-DATA geluMarkedNEONConstants<>+312(SB)/8, $0xbfb1b1c254e75b89
-DATA geluMarkedNEONConstants<>+320(SB)/8, $0x3fc51f6329f0093b
-DATA geluMarkedNEONConstants<>+328(SB)/8, $0x3fc51f6329f0093b
-DATA geluMarkedNEONConstants<>+336(SB)/8, $0xbfd410ed5f8724e4
-DATA geluMarkedNEONConstants<>+344(SB)/8, $0xbfd410ed5f8724e4
-DATA geluMarkedNEONConstants<>+352(SB)/8, $0x3fdfb31653877056
-DATA geluMarkedNEONConstants<>+360(SB)/8, $0x3fdfb31653877056
-DATA geluMarkedNEONConstants<>+368(SB)/8, $0xbfe54ad03f27ca4f
-DATA geluMarkedNEONConstants<>+376(SB)/8, $0xbfe54ad03f27ca4f
-DATA geluMarkedNEONConstants<>+384(SB)/8, $0x3fe89d3abe1f95ad
-DATA geluMarkedNEONConstants<>+392(SB)/8, $0x3fe89d3abe1f95ad
-DATA geluMarkedNEONConstants<>+400(SB)/8, $0x40371547652b82fe
-DATA geluMarkedNEONConstants<>+408(SB)/8, $0x40371547652b82fe
-DATA geluMarkedNEONConstants<>+416(SB)/8, $0x4338000000000000
-DATA geluMarkedNEONConstants<>+424(SB)/8, $0x4338000000000000
-DATA geluMarkedNEONConstants<>+432(SB)/8, $0x3fa62e42fefa0000
-DATA geluMarkedNEONConstants<>+440(SB)/8, $0x3fa62e42fefa0000
-DATA geluMarkedNEONConstants<>+448(SB)/8, $0x3d3cf79abc9e3b3a
-DATA geluMarkedNEONConstants<>+456(SB)/8, $0x3d3cf79abc9e3b3a
-DATA geluMarkedNEONConstants<>+464(SB)/8, $0x3f56c1f6f10350d8
-DATA geluMarkedNEONConstants<>+472(SB)/8, $0x3f56c1f6f10350d8
-DATA geluMarkedNEONConstants<>+480(SB)/8, $0x3f811123c84d772d
-DATA geluMarkedNEONConstants<>+488(SB)/8, $0x3f811123c84d772d
-DATA geluMarkedNEONConstants<>+496(SB)/8, $0x3fa5555554f3c29d
-DATA geluMarkedNEONConstants<>+504(SB)/8, $0x3fa5555554f3c29d
-DATA geluMarkedNEONConstants<>+512(SB)/8, $0x3fc555555548d8ba
-DATA geluMarkedNEONConstants<>+520(SB)/8, $0x3fc555555548d8ba
-DATA geluMarkedNEONConstants<>+528(SB)/8, $0x3fe0000000000000
-DATA geluMarkedNEONConstants<>+536(SB)/8, $0x3fe0000000000000
-DATA geluMarkedNEONConstants<>+544(SB)/8, $0x000000000000000f
-DATA geluMarkedNEONConstants<>+552(SB)/8, $0x000000000000000f
-DATA geluMarkedNEONConstants<>+560(SB)/8, $0x0000000000000000
-DATA geluMarkedNEONConstants<>+568(SB)/8, $0x0000000000000000
-DATA geluMarkedNEONConstants<>+576(SB)/8, $0x8000000080000000
-DATA geluMarkedNEONConstants<>+584(SB)/8, $0x8000000080000000
-DATA geluMarkedNEONConstants<>+592(SB)/8, $0x3d40000000000000
-DATA geluMarkedNEONConstants<>+600(SB)/8, $0x3d40000000000000
-DATA geluMarkedNEONConstants<>+608(SB)/8, $0x7fc000017fc00001
-DATA geluMarkedNEONConstants<>+616(SB)/8, $0x7fc000017fc00001
-DATA geluMarkedNEONConstants<>+624(SB)/8, $0x4160000041600000
-DATA geluMarkedNEONConstants<>+632(SB)/8, $0x4160000041600000
-DATA geluMarkedNEONConstants<>+640(SB)/8, $0xc1700000c1700000
-DATA geluMarkedNEONConstants<>+648(SB)/8, $0xc1700000c1700000
-DATA geluMarkedNEONConstants<>+656(SB)/8, $0x7fc000007fc00000
-DATA geluMarkedNEONConstants<>+664(SB)/8, $0x7fc000007fc00000
-GLOBL geluMarkedNEONConstants<>(SB), RODATA|NOPTR, $672
+DATA geluMarkedNEONConstants<>+0(SB)/8, $0x7fffffff7fffffff
+DATA geluMarkedNEONConstants<>+8(SB)/8, $0x7fffffff7fffffff
+DATA geluMarkedNEONConstants<>+16(SB)/8, $0x0d8000000d800000
+DATA geluMarkedNEONConstants<>+24(SB)/8, $0x0d8000000d800000
+DATA geluMarkedNEONConstants<>+32(SB)/8, $0x7fffffffffffffff
+DATA geluMarkedNEONConstants<>+40(SB)/8, $0x7fffffffffffffff
+DATA geluMarkedNEONConstants<>+48(SB)/8, $0xbfe0000000000000
+DATA geluMarkedNEONConstants<>+56(SB)/8, $0xbfe0000000000000
+DATA geluMarkedNEONConstants<>+64(SB)/8, $0x3ff0000000000000
+DATA geluMarkedNEONConstants<>+72(SB)/8, $0x3ff0000000000000
+DATA geluMarkedNEONConstants<>+80(SB)/8, $0x4014000000000000
+DATA geluMarkedNEONConstants<>+88(SB)/8, $0x4014000000000000
+DATA geluMarkedNEONConstants<>+96(SB)/8, $0xc024000000000000
+DATA geluMarkedNEONConstants<>+104(SB)/8, $0xc024000000000000
+DATA geluMarkedNEONConstants<>+112(SB)/8, $0x3e529cb66839a2c3
+DATA geluMarkedNEONConstants<>+120(SB)/8, $0x3e529cb66839a2c3
+DATA geluMarkedNEONConstants<>+128(SB)/8, $0x3e8856b98baec467
+DATA geluMarkedNEONConstants<>+136(SB)/8, $0x3e8856b98baec467
+DATA geluMarkedNEONConstants<>+144(SB)/8, $0x3ea06788cd3f862a
+DATA geluMarkedNEONConstants<>+152(SB)/8, $0x3ea06788cd3f862a
+DATA geluMarkedNEONConstants<>+160(SB)/8, $0xbe9c2bc1aa29938d
+DATA geluMarkedNEONConstants<>+168(SB)/8, $0xbe9c2bc1aa29938d
+DATA geluMarkedNEONConstants<>+176(SB)/8, $0xbec7fdf6aec2426c
+DATA geluMarkedNEONConstants<>+184(SB)/8, $0xbec7fdf6aec2426c
+DATA geluMarkedNEONConstants<>+192(SB)/8, $0x3ed0b2b515f3a51f
+DATA geluMarkedNEONConstants<>+200(SB)/8, $0x3ed0b2b515f3a51f
+DATA geluMarkedNEONConstants<>+208(SB)/8, $0x3ef187b909554ed3
+DATA geluMarkedNEONConstants<>+216(SB)/8, $0x3ef187b909554ed3
+DATA geluMarkedNEONConstants<>+224(SB)/8, $0xbf0a15a5ae84adbf
+DATA geluMarkedNEONConstants<>+232(SB)/8, $0xbf0a15a5ae84adbf
+DATA geluMarkedNEONConstants<>+240(SB)/8, $0xbf0f222f19f6825c
+DATA geluMarkedNEONConstants<>+248(SB)/8, $0xbf0f222f19f6825c
+DATA geluMarkedNEONConstants<>+256(SB)/8, $0x3f41daeb017be115
+DATA geluMarkedNEONConstants<>+264(SB)/8, $0x3f41daeb017be115
+DATA geluMarkedNEONConstants<>+272(SB)/8, $0xbf4a250238505708
+DATA geluMarkedNEONConstants<>+280(SB)/8, $0xbf4a250238505708
+DATA geluMarkedNEONConstants<>+288(SB)/8, $0xbf688590b0f069c6
+DATA geluMarkedNEONConstants<>+296(SB)/8, $0xbf688590b0f069c6
+DATA geluMarkedNEONConstants<>+304(SB)/8, $0x3f954b4d4ef59cb3
+DATA geluMarkedNEONConstants<>+312(SB)/8, $0x3f954b4d4ef59cb3
+DATA geluMarkedNEONConstants<>+320(SB)/8, $0xbfb1b1c254e75b89
+DATA geluMarkedNEONConstants<>+328(SB)/8, $0xbfb1b1c254e75b89
+DATA geluMarkedNEONConstants<>+336(SB)/8, $0x3fc51f6329f0093b
+DATA geluMarkedNEONConstants<>+344(SB)/8, $0x3fc51f6329f0093b
+DATA geluMarkedNEONConstants<>+352(SB)/8, $0xbfd410ed5f8724e4
+DATA geluMarkedNEONConstants<>+360(SB)/8, $0xbfd410ed5f8724e4
+DATA geluMarkedNEONConstants<>+368(SB)/8, $0x3fdfb31653877056
+DATA geluMarkedNEONConstants<>+376(SB)/8, $0x3fdfb31653877056
+DATA geluMarkedNEONConstants<>+384(SB)/8, $0xbfe54ad03f27ca4f
+DATA geluMarkedNEONConstants<>+392(SB)/8, $0xbfe54ad03f27ca4f
+DATA geluMarkedNEONConstants<>+400(SB)/8, $0x3fe89d3abe1f95ad
+DATA geluMarkedNEONConstants<>+408(SB)/8, $0x3fe89d3abe1f95ad
+DATA geluMarkedNEONConstants<>+416(SB)/8, $0x40371547652b82fe
+DATA geluMarkedNEONConstants<>+424(SB)/8, $0x40371547652b82fe
+DATA geluMarkedNEONConstants<>+432(SB)/8, $0x4338000000000000
+DATA geluMarkedNEONConstants<>+440(SB)/8, $0x4338000000000000
+DATA geluMarkedNEONConstants<>+448(SB)/8, $0x3fa62e42fefa0000
+DATA geluMarkedNEONConstants<>+456(SB)/8, $0x3fa62e42fefa0000
+DATA geluMarkedNEONConstants<>+464(SB)/8, $0x3d3cf79abc9e3b3a
+DATA geluMarkedNEONConstants<>+472(SB)/8, $0x3d3cf79abc9e3b3a
+DATA geluMarkedNEONConstants<>+480(SB)/8, $0x3f56c1f6f10350d8
+DATA geluMarkedNEONConstants<>+488(SB)/8, $0x3f56c1f6f10350d8
+DATA geluMarkedNEONConstants<>+496(SB)/8, $0x3f811123c84d772d
+DATA geluMarkedNEONConstants<>+504(SB)/8, $0x3f811123c84d772d
+DATA geluMarkedNEONConstants<>+512(SB)/8, $0x3fa5555554f3c29d
+DATA geluMarkedNEONConstants<>+520(SB)/8, $0x3fa5555554f3c29d
+DATA geluMarkedNEONConstants<>+528(SB)/8, $0x3fc555555548d8ba
+DATA geluMarkedNEONConstants<>+536(SB)/8, $0x3fc555555548d8ba
+DATA geluMarkedNEONConstants<>+544(SB)/8, $0x3fe0000000000000
+DATA geluMarkedNEONConstants<>+552(SB)/8, $0x3fe0000000000000
+DATA geluMarkedNEONConstants<>+560(SB)/8, $0x000000000000000f
+DATA geluMarkedNEONConstants<>+568(SB)/8, $0x000000000000000f
+DATA geluMarkedNEONConstants<>+576(SB)/8, $0x0000000000000000
+DATA geluMarkedNEONConstants<>+584(SB)/8, $0x0000000000000000
+DATA geluMarkedNEONConstants<>+592(SB)/8, $0x000000000ffffe00
+DATA geluMarkedNEONConstants<>+600(SB)/8, $0x000000000ffffe00
+DATA geluMarkedNEONConstants<>+608(SB)/8, $0x000000001fffffff
+DATA geluMarkedNEONConstants<>+616(SB)/8, $0x000000001fffffff
+DATA geluMarkedNEONConstants<>+624(SB)/8, $0x8000000080000000
+DATA geluMarkedNEONConstants<>+632(SB)/8, $0x8000000080000000
+DATA geluMarkedNEONConstants<>+640(SB)/8, $0x33c0000033c00000
+DATA geluMarkedNEONConstants<>+648(SB)/8, $0x33c0000033c00000
+DATA geluMarkedNEONConstants<>+656(SB)/8, $0x1ffffbff1ffffbff
+DATA geluMarkedNEONConstants<>+664(SB)/8, $0x1ffffbff1ffffbff
+DATA geluMarkedNEONConstants<>+672(SB)/8, $0x402e000000000000
+DATA geluMarkedNEONConstants<>+680(SB)/8, $0x402e000000000000
+DATA geluMarkedNEONConstants<>+688(SB)/8, $0x3d40000000000000
+DATA geluMarkedNEONConstants<>+696(SB)/8, $0x3d40000000000000
+DATA geluMarkedNEONConstants<>+704(SB)/8, $0x7fc000017fc00001
+DATA geluMarkedNEONConstants<>+712(SB)/8, $0x7fc000017fc00001
+DATA geluMarkedNEONConstants<>+720(SB)/8, $0x4160000041600000
+DATA geluMarkedNEONConstants<>+728(SB)/8, $0x4160000041600000
+DATA geluMarkedNEONConstants<>+736(SB)/8, $0xc1700000c1700000
+DATA geluMarkedNEONConstants<>+744(SB)/8, $0xc1700000c1700000
+DATA geluMarkedNEONConstants<>+752(SB)/8, $0x7fc000007fc00000
+DATA geluMarkedNEONConstants<>+760(SB)/8, $0x7fc000007fc00000
+GLOBL geluMarkedNEONConstants<>(SB), RODATA|NOPTR, $768
 
-DATA geluTanhMarkedNEONConstants<>+0(SB)/8, $0x4034000000000000
-DATA geluTanhMarkedNEONConstants<>+8(SB)/8, $0x4034000000000000
-DATA geluTanhMarkedNEONConstants<>+16(SB)/8, $0xc034000000000000
-DATA geluTanhMarkedNEONConstants<>+24(SB)/8, $0xc034000000000000
+DATA geluTanhMarkedNEONConstants<>+0(SB)/8, $0x7fffffff7fffffff
+DATA geluTanhMarkedNEONConstants<>+8(SB)/8, $0x7fffffff7fffffff
+DATA geluTanhMarkedNEONConstants<>+16(SB)/8, $0x0d8000000d800000
+DATA geluTanhMarkedNEONConstants<>+24(SB)/8, $0x0d8000000d800000
 DATA geluTanhMarkedNEONConstants<>+32(SB)/8, $0xbfb2444f2a4d8b4b
 DATA geluTanhMarkedNEONConstants<>+40(SB)/8, $0xbfb2444f2a4d8b4b
 DATA geluTanhMarkedNEONConstants<>+48(SB)/8, $0xbff9884533d43651
@@ -240,26 +262,38 @@ DATA geluTanhMarkedNEONConstants<>+208(SB)/8, $0x000000000000000f
 DATA geluTanhMarkedNEONConstants<>+216(SB)/8, $0x000000000000000f
 DATA geluTanhMarkedNEONConstants<>+224(SB)/8, $0x3ff0000000000000
 DATA geluTanhMarkedNEONConstants<>+232(SB)/8, $0x3ff0000000000000
-DATA geluTanhMarkedNEONConstants<>+240(SB)/8, $0x0000000000000000
-DATA geluTanhMarkedNEONConstants<>+248(SB)/8, $0x0000000000000000
-DATA geluTanhMarkedNEONConstants<>+256(SB)/8, $0x3d40000000000000
-DATA geluTanhMarkedNEONConstants<>+264(SB)/8, $0x3d40000000000000
-DATA geluTanhMarkedNEONConstants<>+272(SB)/8, $0x7fc000017fc00001
-DATA geluTanhMarkedNEONConstants<>+280(SB)/8, $0x7fc000017fc00001
-DATA geluTanhMarkedNEONConstants<>+288(SB)/8, $0x41a0000041a00000
-DATA geluTanhMarkedNEONConstants<>+296(SB)/8, $0x41a0000041a00000
-DATA geluTanhMarkedNEONConstants<>+304(SB)/8, $0xc1a00000c1a00000
-DATA geluTanhMarkedNEONConstants<>+312(SB)/8, $0xc1a00000c1a00000
-DATA geluTanhMarkedNEONConstants<>+320(SB)/8, $0x8000000080000000
-DATA geluTanhMarkedNEONConstants<>+328(SB)/8, $0x8000000080000000
-DATA geluTanhMarkedNEONConstants<>+336(SB)/8, $0x7fc000007fc00000
-DATA geluTanhMarkedNEONConstants<>+344(SB)/8, $0x7fc000007fc00000
-GLOBL geluTanhMarkedNEONConstants<>(SB), RODATA|NOPTR, $352
+DATA geluTanhMarkedNEONConstants<>+240(SB)/8, $0x000000000ffffe00
+DATA geluTanhMarkedNEONConstants<>+248(SB)/8, $0x000000000ffffe00
+DATA geluTanhMarkedNEONConstants<>+256(SB)/8, $0x000000001fffffff
+DATA geluTanhMarkedNEONConstants<>+264(SB)/8, $0x000000001fffffff
+DATA geluTanhMarkedNEONConstants<>+272(SB)/8, $0x3380000033800000
+DATA geluTanhMarkedNEONConstants<>+280(SB)/8, $0x3380000033800000
+DATA geluTanhMarkedNEONConstants<>+288(SB)/8, $0x1ffffbff1ffffbff
+DATA geluTanhMarkedNEONConstants<>+296(SB)/8, $0x1ffffbff1ffffbff
+DATA geluTanhMarkedNEONConstants<>+304(SB)/8, $0x4034000000000000
+DATA geluTanhMarkedNEONConstants<>+312(SB)/8, $0x4034000000000000
+DATA geluTanhMarkedNEONConstants<>+320(SB)/8, $0xc034000000000000
+DATA geluTanhMarkedNEONConstants<>+328(SB)/8, $0xc034000000000000
+DATA geluTanhMarkedNEONConstants<>+336(SB)/8, $0x0000000000000000
+DATA geluTanhMarkedNEONConstants<>+344(SB)/8, $0x0000000000000000
+DATA geluTanhMarkedNEONConstants<>+352(SB)/8, $0x3d40000000000000
+DATA geluTanhMarkedNEONConstants<>+360(SB)/8, $0x3d40000000000000
+DATA geluTanhMarkedNEONConstants<>+368(SB)/8, $0x7fc000017fc00001
+DATA geluTanhMarkedNEONConstants<>+376(SB)/8, $0x7fc000017fc00001
+DATA geluTanhMarkedNEONConstants<>+384(SB)/8, $0x41a0000041a00000
+DATA geluTanhMarkedNEONConstants<>+392(SB)/8, $0x41a0000041a00000
+DATA geluTanhMarkedNEONConstants<>+400(SB)/8, $0xc1a00000c1a00000
+DATA geluTanhMarkedNEONConstants<>+408(SB)/8, $0xc1a00000c1a00000
+DATA geluTanhMarkedNEONConstants<>+416(SB)/8, $0x8000000080000000
+DATA geluTanhMarkedNEONConstants<>+424(SB)/8, $0x8000000080000000
+DATA geluTanhMarkedNEONConstants<>+432(SB)/8, $0x7fc000007fc00000
+DATA geluTanhMarkedNEONConstants<>+440(SB)/8, $0x7fc000007fc00000
+GLOBL geluTanhMarkedNEONConstants<>(SB), RODATA|NOPTR, $448
 
-DATA mishMarkedNEONConstants<>+0(SB)/8, $0x4044000000000000
-DATA mishMarkedNEONConstants<>+8(SB)/8, $0x4044000000000000
-DATA mishMarkedNEONConstants<>+16(SB)/8, $0xc05e000000000000
-DATA mishMarkedNEONConstants<>+24(SB)/8, $0xc05e000000000000
+DATA mishMarkedNEONConstants<>+0(SB)/8, $0x7fffffff7fffffff
+DATA mishMarkedNEONConstants<>+8(SB)/8, $0x7fffffff7fffffff
+DATA mishMarkedNEONConstants<>+16(SB)/8, $0x0d8000000d800000
+DATA mishMarkedNEONConstants<>+24(SB)/8, $0x0d8000000d800000
 DATA mishMarkedNEONConstants<>+32(SB)/8, $0x40371547652b82fe
 DATA mishMarkedNEONConstants<>+40(SB)/8, $0x40371547652b82fe
 DATA mishMarkedNEONConstants<>+48(SB)/8, $0x4338000000000000
@@ -282,21 +316,33 @@ DATA mishMarkedNEONConstants<>+176(SB)/8, $0x000000000000000f
 DATA mishMarkedNEONConstants<>+184(SB)/8, $0x000000000000000f
 DATA mishMarkedNEONConstants<>+192(SB)/8, $0x4000000000000000
 DATA mishMarkedNEONConstants<>+200(SB)/8, $0x4000000000000000
-DATA mishMarkedNEONConstants<>+208(SB)/8, $0x0000000000000000
-DATA mishMarkedNEONConstants<>+216(SB)/8, $0x0000000000000000
-DATA mishMarkedNEONConstants<>+224(SB)/8, $0x3d40000000000000
-DATA mishMarkedNEONConstants<>+232(SB)/8, $0x3d40000000000000
-DATA mishMarkedNEONConstants<>+240(SB)/8, $0x7fc000017fc00001
-DATA mishMarkedNEONConstants<>+248(SB)/8, $0x7fc000017fc00001
-DATA mishMarkedNEONConstants<>+256(SB)/8, $0x4220000042200000
-DATA mishMarkedNEONConstants<>+264(SB)/8, $0x4220000042200000
-DATA mishMarkedNEONConstants<>+272(SB)/8, $0xc2f00000c2f00000
-DATA mishMarkedNEONConstants<>+280(SB)/8, $0xc2f00000c2f00000
-DATA mishMarkedNEONConstants<>+288(SB)/8, $0x8000000080000000
-DATA mishMarkedNEONConstants<>+296(SB)/8, $0x8000000080000000
-DATA mishMarkedNEONConstants<>+304(SB)/8, $0x7fc000007fc00000
-DATA mishMarkedNEONConstants<>+312(SB)/8, $0x7fc000007fc00000
-GLOBL mishMarkedNEONConstants<>(SB), RODATA|NOPTR, $320
+DATA mishMarkedNEONConstants<>+208(SB)/8, $0x000000000ffffe00
+DATA mishMarkedNEONConstants<>+216(SB)/8, $0x000000000ffffe00
+DATA mishMarkedNEONConstants<>+224(SB)/8, $0x000000001fffffff
+DATA mishMarkedNEONConstants<>+232(SB)/8, $0x000000001fffffff
+DATA mishMarkedNEONConstants<>+240(SB)/8, $0x34a0000034a00000
+DATA mishMarkedNEONConstants<>+248(SB)/8, $0x34a0000034a00000
+DATA mishMarkedNEONConstants<>+256(SB)/8, $0x1ffffbff1ffffbff
+DATA mishMarkedNEONConstants<>+264(SB)/8, $0x1ffffbff1ffffbff
+DATA mishMarkedNEONConstants<>+272(SB)/8, $0x4044000000000000
+DATA mishMarkedNEONConstants<>+280(SB)/8, $0x4044000000000000
+DATA mishMarkedNEONConstants<>+288(SB)/8, $0xc05e000000000000
+DATA mishMarkedNEONConstants<>+296(SB)/8, $0xc05e000000000000
+DATA mishMarkedNEONConstants<>+304(SB)/8, $0x0000000000000000
+DATA mishMarkedNEONConstants<>+312(SB)/8, $0x0000000000000000
+DATA mishMarkedNEONConstants<>+320(SB)/8, $0x3d40000000000000
+DATA mishMarkedNEONConstants<>+328(SB)/8, $0x3d40000000000000
+DATA mishMarkedNEONConstants<>+336(SB)/8, $0x7fc000017fc00001
+DATA mishMarkedNEONConstants<>+344(SB)/8, $0x7fc000017fc00001
+DATA mishMarkedNEONConstants<>+352(SB)/8, $0x4220000042200000
+DATA mishMarkedNEONConstants<>+360(SB)/8, $0x4220000042200000
+DATA mishMarkedNEONConstants<>+368(SB)/8, $0xc2f00000c2f00000
+DATA mishMarkedNEONConstants<>+376(SB)/8, $0xc2f00000c2f00000
+DATA mishMarkedNEONConstants<>+384(SB)/8, $0x8000000080000000
+DATA mishMarkedNEONConstants<>+392(SB)/8, $0x8000000080000000
+DATA mishMarkedNEONConstants<>+400(SB)/8, $0x7fc000007fc00000
+DATA mishMarkedNEONConstants<>+408(SB)/8, $0x7fc000007fc00000
+GLOBL mishMarkedNEONConstants<>(SB), RODATA|NOPTR, $416
 
 // func erfMarkedNEON(dst []float32, a []float32)
 TEXT ·erfMarkedNEON(SB), NOSPLIT, $0-48
@@ -318,628 +364,1100 @@ TEXT ·erfMarkedNEON(SB), NOSPLIT, $0-48
 	WORD $0x3dc01c87 // ldr q7, [x4, #112]
 	WORD $0x3dc02088 // ldr q8, [x4, #128]
 	WORD $0x3dc02489 // ldr q9, [x4, #144]
-	WORD $0x3dc0288a // ldr q10, [x4, #160]
-	WORD $0x3dc02c8b // ldr q11, [x4, #176]
-	WORD $0x3dc0308c // ldr q12, [x4, #192]
-	WORD $0x3dc0348d // ldr q13, [x4, #208]
 	SUBS $8, R0, R0
 	BLT single
 many:
-	WORD $0xfd40004e // ldr d14, [x2]
-	WORD $0xfd40044f // ldr d15, [x2, #8]
-	WORD $0x0e211dd0 // and v16.8b, v14.8b, v1.8b
-	WORD $0x0e211df1 // and v17.8b, v15.8b, v1.8b
-	WORD $0x0e617a10 // fcvtl v16.2d, v16.2s
-	WORD $0x0e617a31 // fcvtl v17.2d, v17.2s
-	WORD $0x6ee0e612 // fcmgt v18.2d, v16.2d, v0.2d
-	WORD $0x6ee0e633 // fcmgt v19.2d, v17.2d, v0.2d
-	WORD $0x6e701c12 // bsl v18.16b, v0.16b, v16.16b
-	WORD $0x6e711c13 // bsl v19.16b, v0.16b, v17.16b
-	WORD $0x6e72de51 // fmul v17.2d, v18.2d, v18.2d
-	WORD $0x6e73de70 // fmul v16.2d, v19.2d, v19.2d
-	WORD $0x6e62de54 // fmul v20.2d, v18.2d, v2.2d
-	WORD $0x6e62de75 // fmul v21.2d, v19.2d, v2.2d
-	WORD $0x6e231e36 // eor v22.16b, v17.16b, v3.16b
-	WORD $0x6e231e17 // eor v23.16b, v16.16b, v3.16b
-	WORD $0x4e65d694 // fadd v20.2d, v20.2d, v5.2d
-	WORD $0x4e65d6b5 // fadd v21.2d, v21.2d, v5.2d
-	WORD $0x6e74fc94 // fdiv v20.2d, v4.2d, v20.2d
-	WORD $0x6e75fc95 // fdiv v21.2d, v4.2d, v21.2d
-	WORD $0x4ea41c98 // mov v24.16b, v4.16b
-	WORD $0x4ea41c99 // mov v25.16b, v4.16b
-	WORD $0x4e66ce98 // fmla v24.2d, v20.2d, v6.2d
-	WORD $0x4e66ceb9 // fmla v25.2d, v21.2d, v6.2d
-	WORD $0x4ea81d1a // mov v26.16b, v8.16b
-	WORD $0x4ea81d1b // mov v27.16b, v8.16b
-	WORD $0x4e78ccfa // fmla v26.2d, v7.2d, v24.2d
-	WORD $0x4e79ccfb // fmla v27.2d, v7.2d, v25.2d
-	WORD $0x4ea91d3c // mov v28.16b, v9.16b
-	WORD $0x4ea91d3d // mov v29.16b, v9.16b
-	WORD $0x4e78cf5c // fmla v28.2d, v26.2d, v24.2d
-	WORD $0x4e79cf7d // fmla v29.2d, v27.2d, v25.2d
-	WORD $0x4eaa1d5b // mov v27.16b, v10.16b
-	WORD $0x4eaa1d5a // mov v26.16b, v10.16b
-	WORD $0x4e78cf9b // fmla v27.2d, v28.2d, v24.2d
-	WORD $0x4e79cfba // fmla v26.2d, v29.2d, v25.2d
-	WORD $0x4eab1d7d // mov v29.16b, v11.16b
-	WORD $0x4eab1d7c // mov v28.16b, v11.16b
-	WORD $0x4e78cf7d // fmla v29.2d, v27.2d, v24.2d
-	WORD $0x4e79cf5c // fmla v28.2d, v26.2d, v25.2d
-	WORD $0x4eac1d9a // mov v26.16b, v12.16b
-	WORD $0x4eac1d9b // mov v27.16b, v12.16b
-	WORD $0x4e78cfba // fmla v26.2d, v29.2d, v24.2d
-	WORD $0x4e79cf9b // fmla v27.2d, v28.2d, v25.2d
-	WORD $0x4ead1dbc // mov v28.16b, v13.16b
-	WORD $0x4ead1dbd // mov v29.16b, v13.16b
-	WORD $0x4e78cf5c // fmla v28.2d, v26.2d, v24.2d
-	WORD $0x4e79cf7d // fmla v29.2d, v27.2d, v25.2d
-	WORD $0x3dc0389b // ldr q27, [x4, #224]
-	WORD $0x3dc0389a // ldr q26, [x4, #224]
-	WORD $0x4e78cf9b // fmla v27.2d, v28.2d, v24.2d
-	WORD $0x4e79cfba // fmla v26.2d, v29.2d, v25.2d
-	WORD $0x3dc03c9d // ldr q29, [x4, #240]
-	WORD $0x3dc03c9c // ldr q28, [x4, #240]
-	WORD $0x4e78cf7d // fmla v29.2d, v27.2d, v24.2d
-	WORD $0x4e79cf5c // fmla v28.2d, v26.2d, v25.2d
-	WORD $0x3dc0409a // ldr q26, [x4, #256]
-	WORD $0x3dc0409b // ldr q27, [x4, #256]
-	WORD $0x4e78cfba // fmla v26.2d, v29.2d, v24.2d
-	WORD $0x4e79cf9b // fmla v27.2d, v28.2d, v25.2d
-	WORD $0x3dc0449c // ldr q28, [x4, #272]
-	WORD $0x3dc0449d // ldr q29, [x4, #272]
-	WORD $0x4e78cf5c // fmla v28.2d, v26.2d, v24.2d
-	WORD $0x4e79cf7d // fmla v29.2d, v27.2d, v25.2d
-	WORD $0x3dc0489b // ldr q27, [x4, #288]
-	WORD $0x3dc0489a // ldr q26, [x4, #288]
-	WORD $0x4e78cf9b // fmla v27.2d, v28.2d, v24.2d
-	WORD $0x4e79cfba // fmla v26.2d, v29.2d, v25.2d
-	WORD $0x3dc04c9d // ldr q29, [x4, #304]
-	WORD $0x3dc04c9c // ldr q28, [x4, #304]
-	WORD $0x4e78cf7d // fmla v29.2d, v27.2d, v24.2d
-	WORD $0x4e79cf5c // fmla v28.2d, v26.2d, v25.2d
-	WORD $0x3dc0509a // ldr q26, [x4, #320]
-	WORD $0x3dc0509b // ldr q27, [x4, #320]
-	WORD $0x4e78cfba // fmla v26.2d, v29.2d, v24.2d
-	WORD $0x4e79cf9b // fmla v27.2d, v28.2d, v25.2d
-	WORD $0x3dc0549c // ldr q28, [x4, #336]
-	WORD $0x3dc0549d // ldr q29, [x4, #336]
-	WORD $0x4e78cf5c // fmla v28.2d, v26.2d, v24.2d
-	WORD $0x4e79cf7d // fmla v29.2d, v27.2d, v25.2d
-	WORD $0x3dc0589b // ldr q27, [x4, #352]
-	WORD $0x3dc0589a // ldr q26, [x4, #352]
-	WORD $0x4e78cf9b // fmla v27.2d, v28.2d, v24.2d
-	WORD $0x4e79cfba // fmla v26.2d, v29.2d, v25.2d
-	WORD $0x3dc05c9d // ldr q29, [x4, #368]
-	WORD $0x3dc05c9c // ldr q28, [x4, #368]
-	WORD $0x4e78cf7d // fmla v29.2d, v27.2d, v24.2d
-	WORD $0x4e79cf5c // fmla v28.2d, v26.2d, v25.2d
-	WORD $0x3dc0609a // ldr q26, [x4, #384]
-	WORD $0x3dc0609b // ldr q27, [x4, #384]
-	WORD $0x4e78cfba // fmla v26.2d, v29.2d, v24.2d
-	WORD $0x4e79cf9b // fmla v27.2d, v28.2d, v25.2d
-	WORD $0x3dc0649c // ldr q28, [x4, #400]
-	WORD $0x3dc0649d // ldr q29, [x4, #400]
-	WORD $0x4e78cf5c // fmla v28.2d, v26.2d, v24.2d
-	WORD $0x4e79cf7d // fmla v29.2d, v27.2d, v25.2d
-	WORD $0x3dc06899 // ldr q25, [x4, #416]
-	WORD $0x3dc0689b // ldr q27, [x4, #416]
+	WORD $0xfd40004a // ldr d10, [x2]
+	WORD $0xfd40044b // ldr d11, [x2, #8]
+	WORD $0x0e201d4c // and v12.8b, v10.8b, v0.8b
+	WORD $0x0e201d6d // and v13.8b, v11.8b, v0.8b
+	WORD $0x2ea1858e // sub v14.2s, v12.2s, v1.2s
+	WORD $0x2ea185af // sub v15.2s, v13.2s, v1.2s
+	WORD $0x6eaf65ce // umax v14.4s, v14.4s, v15.4s
+	WORD $0x0e61798c // fcvtl v12.2d, v12.2s
+	WORD $0x0e6179ad // fcvtl v13.2d, v13.2s
+	WORD $0x6e6cdd8f // fmul v15.2d, v12.2d, v12.2d
+	WORD $0x6e6dddb0 // fmul v16.2d, v13.2d, v13.2d
+	WORD $0x6e62dd91 // fmul v17.2d, v12.2d, v2.2d
+	WORD $0x6e62ddb2 // fmul v18.2d, v13.2d, v2.2d
+	WORD $0x6e231df3 // eor v19.16b, v15.16b, v3.16b
+	WORD $0x6e231e14 // eor v20.16b, v16.16b, v3.16b
+	WORD $0x4e65d631 // fadd v17.2d, v17.2d, v5.2d
+	WORD $0x4e65d652 // fadd v18.2d, v18.2d, v5.2d
+	WORD $0x6e71fc91 // fdiv v17.2d, v4.2d, v17.2d
+	WORD $0x6e72fc92 // fdiv v18.2d, v4.2d, v18.2d
+	WORD $0x4ea41c95 // mov v21.16b, v4.16b
+	WORD $0x4ea41c96 // mov v22.16b, v4.16b
+	WORD $0x4e66ce35 // fmla v21.2d, v17.2d, v6.2d
+	WORD $0x4e66ce56 // fmla v22.2d, v18.2d, v6.2d
+	WORD $0x4ea81d17 // mov v23.16b, v8.16b
+	WORD $0x4ea81d18 // mov v24.16b, v8.16b
+	WORD $0x4e75ccf7 // fmla v23.2d, v7.2d, v21.2d
+	WORD $0x4e76ccf8 // fmla v24.2d, v7.2d, v22.2d
+	WORD $0x4ea91d39 // mov v25.16b, v9.16b
+	WORD $0x4ea91d3a // mov v26.16b, v9.16b
+	WORD $0x4e75cef9 // fmla v25.2d, v23.2d, v21.2d
+	WORD $0x4e76cf1a // fmla v26.2d, v24.2d, v22.2d
+	WORD $0x3dc02898 // ldr q24, [x4, #160]
+	WORD $0x3dc02897 // ldr q23, [x4, #160]
+	WORD $0x4e75cf38 // fmla v24.2d, v25.2d, v21.2d
+	WORD $0x4e76cf57 // fmla v23.2d, v26.2d, v22.2d
+	WORD $0x3dc02c9a // ldr q26, [x4, #176]
+	WORD $0x3dc02c99 // ldr q25, [x4, #176]
+	WORD $0x4e75cf1a // fmla v26.2d, v24.2d, v21.2d
+	WORD $0x4e76cef9 // fmla v25.2d, v23.2d, v22.2d
+	WORD $0x3dc03097 // ldr q23, [x4, #192]
+	WORD $0x3dc03098 // ldr q24, [x4, #192]
+	WORD $0x4e75cf57 // fmla v23.2d, v26.2d, v21.2d
+	WORD $0x4e76cf38 // fmla v24.2d, v25.2d, v22.2d
+	WORD $0x3dc03499 // ldr q25, [x4, #208]
+	WORD $0x3dc0349a // ldr q26, [x4, #208]
+	WORD $0x4e75cef9 // fmla v25.2d, v23.2d, v21.2d
+	WORD $0x4e76cf1a // fmla v26.2d, v24.2d, v22.2d
+	WORD $0x3dc03898 // ldr q24, [x4, #224]
+	WORD $0x3dc03897 // ldr q23, [x4, #224]
+	WORD $0x4e75cf38 // fmla v24.2d, v25.2d, v21.2d
+	WORD $0x4e76cf57 // fmla v23.2d, v26.2d, v22.2d
+	WORD $0x3dc03c9a // ldr q26, [x4, #240]
+	WORD $0x3dc03c99 // ldr q25, [x4, #240]
+	WORD $0x4e75cf1a // fmla v26.2d, v24.2d, v21.2d
+	WORD $0x4e76cef9 // fmla v25.2d, v23.2d, v22.2d
+	WORD $0x3dc04097 // ldr q23, [x4, #256]
+	WORD $0x3dc04098 // ldr q24, [x4, #256]
+	WORD $0x4e75cf57 // fmla v23.2d, v26.2d, v21.2d
+	WORD $0x4e76cf38 // fmla v24.2d, v25.2d, v22.2d
+	WORD $0x3dc04499 // ldr q25, [x4, #272]
+	WORD $0x3dc0449a // ldr q26, [x4, #272]
+	WORD $0x4e75cef9 // fmla v25.2d, v23.2d, v21.2d
+	WORD $0x4e76cf1a // fmla v26.2d, v24.2d, v22.2d
+	WORD $0x3dc04898 // ldr q24, [x4, #288]
+	WORD $0x3dc04897 // ldr q23, [x4, #288]
+	WORD $0x4e75cf38 // fmla v24.2d, v25.2d, v21.2d
+	WORD $0x4e76cf57 // fmla v23.2d, v26.2d, v22.2d
+	WORD $0x3dc04c9a // ldr q26, [x4, #304]
+	WORD $0x3dc04c99 // ldr q25, [x4, #304]
+	WORD $0x4e75cf1a // fmla v26.2d, v24.2d, v21.2d
+	WORD $0x4e76cef9 // fmla v25.2d, v23.2d, v22.2d
+	WORD $0x3dc05097 // ldr q23, [x4, #320]
+	WORD $0x3dc05098 // ldr q24, [x4, #320]
+	WORD $0x4e75cf57 // fmla v23.2d, v26.2d, v21.2d
+	WORD $0x4e76cf38 // fmla v24.2d, v25.2d, v22.2d
+	WORD $0x3dc05499 // ldr q25, [x4, #336]
+	WORD $0x3dc0549a // ldr q26, [x4, #336]
+	WORD $0x4e75cef9 // fmla v25.2d, v23.2d, v21.2d
+	WORD $0x4e76cf1a // fmla v26.2d, v24.2d, v22.2d
+	WORD $0x3dc05898 // ldr q24, [x4, #352]
+	WORD $0x3dc05897 // ldr q23, [x4, #352]
+	WORD $0x4e75cf38 // fmla v24.2d, v25.2d, v21.2d
+	WORD $0x4e76cf57 // fmla v23.2d, v26.2d, v22.2d
+	WORD $0x3dc05c9a // ldr q26, [x4, #368]
+	WORD $0x3dc05c99 // ldr q25, [x4, #368]
+	WORD $0x4e75cf1a // fmla v26.2d, v24.2d, v21.2d
+	WORD $0x4e76cef9 // fmla v25.2d, v23.2d, v22.2d
+	WORD $0x3dc06097 // ldr q23, [x4, #384]
+	WORD $0x3dc06098 // ldr q24, [x4, #384]
+	WORD $0x4e75cf57 // fmla v23.2d, v26.2d, v21.2d
+	WORD $0x4e76cf38 // fmla v24.2d, v25.2d, v22.2d
+	WORD $0x3dc06499 // ldr q25, [x4, #400]
+	WORD $0x3dc0649a // ldr q26, [x4, #400]
+	WORD $0x4e75cef9 // fmla v25.2d, v23.2d, v21.2d
+	WORD $0x4e76cf1a // fmla v26.2d, v24.2d, v22.2d
+	WORD $0x3dc06896 // ldr q22, [x4, #416]
+	WORD $0x3dc06898 // ldr q24, [x4, #416]
+	WORD $0x3dc06c95 // ldr q21, [x4, #432]
+	WORD $0x3dc06c97 // ldr q23, [x4, #432]
+	WORD $0x4e76ce75 // fmla v21.2d, v19.2d, v22.2d
+	WORD $0x4e78ce97 // fmla v23.2d, v20.2d, v24.2d
 	WORD $0x3dc06c98 // ldr q24, [x4, #432]
-	WORD $0x3dc06c9a // ldr q26, [x4, #432]
-	WORD $0x4e79ced8 // fmla v24.2d, v22.2d, v25.2d
-	WORD $0x4e7bcefa // fmla v26.2d, v23.2d, v27.2d
-	WORD $0x3dc06c9b // ldr q27, [x4, #432]
-	WORD $0x3dc06c99 // ldr q25, [x4, #432]
-	WORD $0x4efbd71b // fsub v27.2d, v24.2d, v27.2d
-	WORD $0x4ef9d759 // fsub v25.2d, v26.2d, v25.2d
+	WORD $0x3dc06c96 // ldr q22, [x4, #432]
+	WORD $0x4ef8d6b8 // fsub v24.2d, v21.2d, v24.2d
+	WORD $0x4ef6d6f6 // fsub v22.2d, v23.2d, v22.2d
+	WORD $0x3dc0709b // ldr q27, [x4, #448]
+	WORD $0x3dc0709c // ldr q28, [x4, #448]
+	WORD $0x4efbcf13 // fmls v19.2d, v24.2d, v27.2d
+	WORD $0x4efcced4 // fmls v20.2d, v22.2d, v28.2d
+	WORD $0x3dc0749c // ldr q28, [x4, #464]
+	WORD $0x3dc0749b // ldr q27, [x4, #464]
+	WORD $0x4efccf13 // fmls v19.2d, v24.2d, v28.2d
+	WORD $0x4efbced4 // fmls v20.2d, v22.2d, v27.2d
+	WORD $0x3dc0789b // ldr q27, [x4, #480]
+	WORD $0x3dc07896 // ldr q22, [x4, #480]
+	WORD $0x3dc07c9c // ldr q28, [x4, #496]
+	WORD $0x3dc07c98 // ldr q24, [x4, #496]
+	WORD $0x4e73cf7c // fmla v28.2d, v27.2d, v19.2d
+	WORD $0x4e74ced8 // fmla v24.2d, v22.2d, v20.2d
+	WORD $0x3dc08096 // ldr q22, [x4, #512]
+	WORD $0x3dc0809b // ldr q27, [x4, #512]
+	WORD $0x4e73cf96 // fmla v22.2d, v28.2d, v19.2d
+	WORD $0x4e74cf1b // fmla v27.2d, v24.2d, v20.2d
+	WORD $0x3dc08498 // ldr q24, [x4, #528]
+	WORD $0x3dc0849c // ldr q28, [x4, #528]
+	WORD $0x4e73ced8 // fmla v24.2d, v22.2d, v19.2d
+	WORD $0x4e74cf7c // fmla v28.2d, v27.2d, v20.2d
+	WORD $0x3dc0889b // ldr q27, [x4, #544]
+	WORD $0x3dc08896 // ldr q22, [x4, #544]
+	WORD $0x4e73cf1b // fmla v27.2d, v24.2d, v19.2d
+	WORD $0x4e74cf96 // fmla v22.2d, v28.2d, v20.2d
+	WORD $0x6e73de7c // fmul v28.2d, v19.2d, v19.2d
+	WORD $0x6e74de98 // fmul v24.2d, v20.2d, v20.2d
+	WORD $0x4e7bcf93 // fmla v19.2d, v28.2d, v27.2d
+	WORD $0x4e76cf14 // fmla v20.2d, v24.2d, v22.2d
+	WORD $0x3dc08c96 // ldr q22, [x4, #560]
+	WORD $0x3dc08c98 // ldr q24, [x4, #560]
+	WORD $0x4e361eb6 // and v22.16b, v21.16b, v22.16b
+	WORD $0x4e381ef8 // and v24.16b, v23.16b, v24.16b
+	WORD $0x4e083ec5 // mov x5, v22.d[0]
+	WORD $0x4e083f06 // mov x6, v24.d[0]
+	WORD $0x4e183ec7 // mov x7, v22.d[1]
+	WORD $0x4e183f08 // mov x8, v24.d[1]
+	WORD $0xfc657878 // ldr d24, [x3, x5, lsl #3]
+	WORD $0xfc667876 // ldr d22, [x3, x6, lsl #3]
+	WORD $0xfc67787b // ldr d27, [x3, x7, lsl #3]
+	WORD $0xfc68787c // ldr d28, [x3, x8, lsl #3]
+	WORD $0x4edb3b1b // zip1 v27.2d, v24.2d, v27.2d
+	WORD $0x4edc3adc // zip1 v28.2d, v22.2d, v28.2d
+	WORD $0x4f7056b5 // shl v21.2d, v21.2d, #48
+	WORD $0x4f7056f7 // shl v23.2d, v23.2d, #48
+	WORD $0x4ef58775 // add v21.2d, v27.2d, v21.2d
+	WORD $0x4ef78797 // add v23.2d, v28.2d, v23.2d
+	WORD $0x4eb51ebc // mov v28.16b, v21.16b
+	WORD $0x4eb71efb // mov v27.16b, v23.16b
+	WORD $0x4e73cebc // fmla v28.2d, v21.2d, v19.2d
+	WORD $0x4e74cefb // fmla v27.2d, v23.2d, v20.2d
+	WORD $0x6e71df31 // fmul v17.2d, v25.2d, v17.2d
+	WORD $0x6e72df52 // fmul v18.2d, v26.2d, v18.2d
+	WORD $0x6e71df91 // fmul v17.2d, v28.2d, v17.2d
+	WORD $0x6e72df72 // fmul v18.2d, v27.2d, v18.2d
+	WORD $0x3dc0909b // ldr q27, [x4, #576]
+	WORD $0x3dc0909c // ldr q28, [x4, #576]
+	WORD $0x4ea41c9a // mov v26.16b, v4.16b
+	WORD $0x4ea41c99 // mov v25.16b, v4.16b
+	WORD $0x4e7bce3a // fmla v26.2d, v17.2d, v27.2d
+	WORD $0x4e7cce59 // fmla v25.2d, v18.2d, v28.2d
+	WORD $0x3dc0949c // ldr q28, [x4, #592]
+	WORD $0x3dc09492 // ldr q18, [x4, #592]
+	WORD $0x3dc0989b // ldr q27, [x4, #608]
+	WORD $0x3dc09891 // ldr q17, [x4, #608]
+	WORD $0x4e6fcf9b // fmla v27.2d, v28.2d, v15.2d
+	WORD $0x4e70ce51 // fmla v17.2d, v18.2d, v16.2d
+	WORD $0x3dc09c92 // ldr q18, [x4, #624]
+	WORD $0x3dc09c9c // ldr q28, [x4, #624]
+	WORD $0x4e6fcf72 // fmla v18.2d, v27.2d, v15.2d
+	WORD $0x4e70ce3c // fmla v28.2d, v17.2d, v16.2d
+	WORD $0x3dc0a091 // ldr q17, [x4, #640]
+	WORD $0x3dc0a09b // ldr q27, [x4, #640]
+	WORD $0x4e6fce51 // fmla v17.2d, v18.2d, v15.2d
+	WORD $0x4e70cf9b // fmla v27.2d, v28.2d, v16.2d
+	WORD $0x3dc0a49c // ldr q28, [x4, #656]
+	WORD $0x3dc0a492 // ldr q18, [x4, #656]
+	WORD $0x4e6fce3c // fmla v28.2d, v17.2d, v15.2d
+	WORD $0x4e70cf72 // fmla v18.2d, v27.2d, v16.2d
+	WORD $0x3dc0a89b // ldr q27, [x4, #672]
+	WORD $0x3dc0a891 // ldr q17, [x4, #672]
+	WORD $0x4e6fcf9b // fmla v27.2d, v28.2d, v15.2d
+	WORD $0x4e70ce51 // fmla v17.2d, v18.2d, v16.2d
+	WORD $0x3dc0ac92 // ldr q18, [x4, #688]
+	WORD $0x3dc0ac9c // ldr q28, [x4, #688]
+	WORD $0x4e6fcf72 // fmla v18.2d, v27.2d, v15.2d
+	WORD $0x4e70ce3c // fmla v28.2d, v17.2d, v16.2d
+	WORD $0x3dc0b091 // ldr q17, [x4, #704]
+	WORD $0x3dc0b09b // ldr q27, [x4, #704]
+	WORD $0x4e6fce51 // fmla v17.2d, v18.2d, v15.2d
+	WORD $0x4e70cf9b // fmla v27.2d, v28.2d, v16.2d
+	WORD $0x3dc0b49c // ldr q28, [x4, #720]
+	WORD $0x3dc0b492 // ldr q18, [x4, #720]
+	WORD $0x4e6fce3c // fmla v28.2d, v17.2d, v15.2d
+	WORD $0x4e70cf72 // fmla v18.2d, v27.2d, v16.2d
+	WORD $0x6e7cdd9c // fmul v28.2d, v12.2d, v28.2d
+	WORD $0x6e72ddb2 // fmul v18.2d, v13.2d, v18.2d
+	WORD $0x3dc08890 // ldr q16, [x4, #544]
+	WORD $0x3dc0889b // ldr q27, [x4, #544]
+	WORD $0x6eece60c // fcmgt v12.2d, v16.2d, v12.2d
+	WORD $0x6eede76d // fcmgt v13.2d, v27.2d, v13.2d
+	WORD $0x6e7a1f8c // bsl v12.16b, v28.16b, v26.16b
+	WORD $0x6e791e4d // bsl v13.16b, v18.16b, v25.16b
+	WORD $0x3dc0b899 // ldr q25, [x4, #736]
+	WORD $0x3dc0b892 // ldr q18, [x4, #736]
+	WORD $0x4ef98599 // add v25.2d, v12.2d, v25.2d
+	WORD $0x4ef285b2 // add v18.2d, v13.2d, v18.2d
+	WORD $0x3dc0bc9a // ldr q26, [x4, #752]
+	WORD $0x3dc0bc9c // ldr q28, [x4, #752]
+	WORD $0x4e3a1f3a // and v26.16b, v25.16b, v26.16b
+	WORD $0x4e3c1e5c // and v28.16b, v18.16b, v28.16b
+	WORD $0x6ebc675a // umax v26.4s, v26.4s, v28.4s
+	WORD $0x0e61698c // fcvtn v12.2s, v12.2d
+	WORD $0x0e6169ad // fcvtn v13.2s, v13.2d
+	WORD $0x3dc0c09c // ldr q28, [x4, #768]
+	WORD $0x3dc0c092 // ldr q18, [x4, #768]
+	WORD $0x0e3c1d5c // and v28.8b, v10.8b, v28.8b
+	WORD $0x0e321d72 // and v18.8b, v11.8b, v18.8b
+	WORD $0x0ebc1d9c // orr v28.8b, v12.8b, v28.8b
+	WORD $0x0eb21db2 // orr v18.8b, v13.8b, v18.8b
+	WORD $0xfd40084d // ldr d13, [x2, #16]
+	WORD $0xfd400c4c // ldr d12, [x2, #24]
+	WORD $0x0e201dab // and v11.8b, v13.8b, v0.8b
+	WORD $0x0e201d8a // and v10.8b, v12.8b, v0.8b
+	WORD $0x2ea18579 // sub v25.2s, v11.2s, v1.2s
+	WORD $0x2ea1855b // sub v27.2s, v10.2s, v1.2s
+	WORD $0x6eb965ce // umax v14.4s, v14.4s, v25.4s
+	WORD $0x6ebb65ce // umax v14.4s, v14.4s, v27.4s
+	WORD $0x0e61796b // fcvtl v11.2d, v11.2s
+	WORD $0x0e61794a // fcvtl v10.2d, v10.2s
+	WORD $0x6e6bdd7b // fmul v27.2d, v11.2d, v11.2d
+	WORD $0x6e6add59 // fmul v25.2d, v10.2d, v10.2d
+	WORD $0x6e62dd70 // fmul v16.2d, v11.2d, v2.2d
+	WORD $0x6e62dd4f // fmul v15.2d, v10.2d, v2.2d
+	WORD $0x6e231f71 // eor v17.16b, v27.16b, v3.16b
+	WORD $0x6e231f34 // eor v20.16b, v25.16b, v3.16b
+	WORD $0x4e65d610 // fadd v16.2d, v16.2d, v5.2d
+	WORD $0x4e65d5ef // fadd v15.2d, v15.2d, v5.2d
+	WORD $0x6e70fc90 // fdiv v16.2d, v4.2d, v16.2d
+	WORD $0x6e6ffc8f // fdiv v15.2d, v4.2d, v15.2d
+	WORD $0x4ea41c97 // mov v23.16b, v4.16b
+	WORD $0x4ea41c93 // mov v19.16b, v4.16b
+	WORD $0x4e66ce17 // fmla v23.2d, v16.2d, v6.2d
+	WORD $0x4e66cdf3 // fmla v19.2d, v15.2d, v6.2d
+	WORD $0x4ea81d15 // mov v21.16b, v8.16b
+	WORD $0x4ea81d16 // mov v22.16b, v8.16b
+	WORD $0x4e77ccf5 // fmla v21.2d, v7.2d, v23.2d
+	WORD $0x4e73ccf6 // fmla v22.2d, v7.2d, v19.2d
+	WORD $0x4ea91d38 // mov v24.16b, v9.16b
+	WORD $0x4ea91d3d // mov v29.16b, v9.16b
+	WORD $0x4e77ceb8 // fmla v24.2d, v21.2d, v23.2d
+	WORD $0x4e73cedd // fmla v29.2d, v22.2d, v19.2d
+	WORD $0x3dc02896 // ldr q22, [x4, #160]
+	WORD $0x3dc02895 // ldr q21, [x4, #160]
+	WORD $0x4e77cf16 // fmla v22.2d, v24.2d, v23.2d
+	WORD $0x4e73cfb5 // fmla v21.2d, v29.2d, v19.2d
+	WORD $0x3dc02c9d // ldr q29, [x4, #176]
+	WORD $0x3dc02c98 // ldr q24, [x4, #176]
+	WORD $0x4e77cedd // fmla v29.2d, v22.2d, v23.2d
+	WORD $0x4e73ceb8 // fmla v24.2d, v21.2d, v19.2d
+	WORD $0x3dc03095 // ldr q21, [x4, #192]
+	WORD $0x3dc03096 // ldr q22, [x4, #192]
+	WORD $0x4e77cfb5 // fmla v21.2d, v29.2d, v23.2d
+	WORD $0x4e73cf16 // fmla v22.2d, v24.2d, v19.2d
+	WORD $0x3dc03498 // ldr q24, [x4, #208]
+	WORD $0x3dc0349d // ldr q29, [x4, #208]
+	WORD $0x4e77ceb8 // fmla v24.2d, v21.2d, v23.2d
+	WORD $0x4e73cedd // fmla v29.2d, v22.2d, v19.2d
+	WORD $0x3dc03896 // ldr q22, [x4, #224]
+	WORD $0x3dc03895 // ldr q21, [x4, #224]
+	WORD $0x4e77cf16 // fmla v22.2d, v24.2d, v23.2d
+	WORD $0x4e73cfb5 // fmla v21.2d, v29.2d, v19.2d
+	WORD $0x3dc03c9d // ldr q29, [x4, #240]
+	WORD $0x3dc03c98 // ldr q24, [x4, #240]
+	WORD $0x4e77cedd // fmla v29.2d, v22.2d, v23.2d
+	WORD $0x4e73ceb8 // fmla v24.2d, v21.2d, v19.2d
+	WORD $0x3dc04095 // ldr q21, [x4, #256]
+	WORD $0x3dc04096 // ldr q22, [x4, #256]
+	WORD $0x4e77cfb5 // fmla v21.2d, v29.2d, v23.2d
+	WORD $0x4e73cf16 // fmla v22.2d, v24.2d, v19.2d
+	WORD $0x3dc04498 // ldr q24, [x4, #272]
+	WORD $0x3dc0449d // ldr q29, [x4, #272]
+	WORD $0x4e77ceb8 // fmla v24.2d, v21.2d, v23.2d
+	WORD $0x4e73cedd // fmla v29.2d, v22.2d, v19.2d
+	WORD $0x3dc04896 // ldr q22, [x4, #288]
+	WORD $0x3dc04895 // ldr q21, [x4, #288]
+	WORD $0x4e77cf16 // fmla v22.2d, v24.2d, v23.2d
+	WORD $0x4e73cfb5 // fmla v21.2d, v29.2d, v19.2d
+	WORD $0x3dc04c9d // ldr q29, [x4, #304]
+	WORD $0x3dc04c98 // ldr q24, [x4, #304]
+	WORD $0x4e77cedd // fmla v29.2d, v22.2d, v23.2d
+	WORD $0x4e73ceb8 // fmla v24.2d, v21.2d, v19.2d
+	WORD $0x3dc05095 // ldr q21, [x4, #320]
+	WORD $0x3dc05096 // ldr q22, [x4, #320]
+	WORD $0x4e77cfb5 // fmla v21.2d, v29.2d, v23.2d
+	WORD $0x4e73cf16 // fmla v22.2d, v24.2d, v19.2d
+	WORD $0x3dc05498 // ldr q24, [x4, #336]
+	WORD $0x3dc0549d // ldr q29, [x4, #336]
+	WORD $0x4e77ceb8 // fmla v24.2d, v21.2d, v23.2d
+	WORD $0x4e73cedd // fmla v29.2d, v22.2d, v19.2d
+	WORD $0x3dc05896 // ldr q22, [x4, #352]
+	WORD $0x3dc05895 // ldr q21, [x4, #352]
+	WORD $0x4e77cf16 // fmla v22.2d, v24.2d, v23.2d
+	WORD $0x4e73cfb5 // fmla v21.2d, v29.2d, v19.2d
+	WORD $0x3dc05c9d // ldr q29, [x4, #368]
+	WORD $0x3dc05c98 // ldr q24, [x4, #368]
+	WORD $0x4e77cedd // fmla v29.2d, v22.2d, v23.2d
+	WORD $0x4e73ceb8 // fmla v24.2d, v21.2d, v19.2d
+	WORD $0x3dc06095 // ldr q21, [x4, #384]
+	WORD $0x3dc06096 // ldr q22, [x4, #384]
+	WORD $0x4e77cfb5 // fmla v21.2d, v29.2d, v23.2d
+	WORD $0x4e73cf16 // fmla v22.2d, v24.2d, v19.2d
+	WORD $0x3dc06498 // ldr q24, [x4, #400]
+	WORD $0x3dc0649d // ldr q29, [x4, #400]
+	WORD $0x4e77ceb8 // fmla v24.2d, v21.2d, v23.2d
+	WORD $0x4e73cedd // fmla v29.2d, v22.2d, v19.2d
+	WORD $0x3dc06893 // ldr q19, [x4, #416]
+	WORD $0x3dc06896 // ldr q22, [x4, #416]
+	WORD $0x3dc06c97 // ldr q23, [x4, #432]
+	WORD $0x3dc06c95 // ldr q21, [x4, #432]
+	WORD $0x4e73ce37 // fmla v23.2d, v17.2d, v19.2d
+	WORD $0x4e76ce95 // fmla v21.2d, v20.2d, v22.2d
+	WORD $0x3dc06c96 // ldr q22, [x4, #432]
+	WORD $0x3dc06c93 // ldr q19, [x4, #432]
+	WORD $0x4ef6d6f6 // fsub v22.2d, v23.2d, v22.2d
+	WORD $0x4ef3d6b3 // fsub v19.2d, v21.2d, v19.2d
 	WORD $0x3dc0709e // ldr q30, [x4, #448]
 	WORD $0x3dc0709f // ldr q31, [x4, #448]
-	WORD $0x4efecf76 // fmls v22.2d, v27.2d, v30.2d
-	WORD $0x4effcf37 // fmls v23.2d, v25.2d, v31.2d
+	WORD $0x4efeced1 // fmls v17.2d, v22.2d, v30.2d
+	WORD $0x4effce74 // fmls v20.2d, v19.2d, v31.2d
 	WORD $0x3dc0749f // ldr q31, [x4, #464]
 	WORD $0x3dc0749e // ldr q30, [x4, #464]
-	WORD $0x4effcf76 // fmls v22.2d, v27.2d, v31.2d
-	WORD $0x4efecf37 // fmls v23.2d, v25.2d, v30.2d
+	WORD $0x4effced1 // fmls v17.2d, v22.2d, v31.2d
+	WORD $0x4efece74 // fmls v20.2d, v19.2d, v30.2d
 	WORD $0x3dc0789e // ldr q30, [x4, #480]
-	WORD $0x3dc07899 // ldr q25, [x4, #480]
+	WORD $0x3dc07893 // ldr q19, [x4, #480]
 	WORD $0x3dc07c9f // ldr q31, [x4, #496]
-	WORD $0x3dc07c9b // ldr q27, [x4, #496]
-	WORD $0x4e76cfdf // fmla v31.2d, v30.2d, v22.2d
-	WORD $0x4e77cf3b // fmla v27.2d, v25.2d, v23.2d
-	WORD $0x3dc08099 // ldr q25, [x4, #512]
+	WORD $0x3dc07c96 // ldr q22, [x4, #496]
+	WORD $0x4e71cfdf // fmla v31.2d, v30.2d, v17.2d
+	WORD $0x4e74ce76 // fmla v22.2d, v19.2d, v20.2d
+	WORD $0x3dc08093 // ldr q19, [x4, #512]
 	WORD $0x3dc0809e // ldr q30, [x4, #512]
-	WORD $0x4e76cff9 // fmla v25.2d, v31.2d, v22.2d
-	WORD $0x4e77cf7e // fmla v30.2d, v27.2d, v23.2d
-	WORD $0x3dc0849b // ldr q27, [x4, #528]
+	WORD $0x4e71cff3 // fmla v19.2d, v31.2d, v17.2d
+	WORD $0x4e74cede // fmla v30.2d, v22.2d, v20.2d
+	WORD $0x3dc08496 // ldr q22, [x4, #528]
 	WORD $0x3dc0849f // ldr q31, [x4, #528]
-	WORD $0x4e76cf3b // fmla v27.2d, v25.2d, v22.2d
-	WORD $0x4e77cfdf // fmla v31.2d, v30.2d, v23.2d
+	WORD $0x4e71ce76 // fmla v22.2d, v19.2d, v17.2d
+	WORD $0x4e74cfdf // fmla v31.2d, v30.2d, v20.2d
 	WORD $0x3dc0889e // ldr q30, [x4, #544]
-	WORD $0x3dc08899 // ldr q25, [x4, #544]
-	WORD $0x4e76cf7e // fmla v30.2d, v27.2d, v22.2d
-	WORD $0x4e77cff9 // fmla v25.2d, v31.2d, v23.2d
-	WORD $0x6e76dedf // fmul v31.2d, v22.2d, v22.2d
-	WORD $0x6e77defb // fmul v27.2d, v23.2d, v23.2d
-	WORD $0x4e7ecff6 // fmla v22.2d, v31.2d, v30.2d
-	WORD $0x4e79cf77 // fmla v23.2d, v27.2d, v25.2d
-	WORD $0x3dc08c99 // ldr q25, [x4, #560]
-	WORD $0x3dc08c9b // ldr q27, [x4, #560]
-	WORD $0x4e391f19 // and v25.16b, v24.16b, v25.16b
-	WORD $0x4e3b1f5b // and v27.16b, v26.16b, v27.16b
-	WORD $0x4e083f25 // mov x5, v25.d[0]
-	WORD $0x4e083f66 // mov x6, v27.d[0]
-	WORD $0x4e183f27 // mov x7, v25.d[1]
-	WORD $0x4e183f68 // mov x8, v27.d[1]
-	WORD $0xfc65787b // ldr d27, [x3, x5, lsl #3]
-	WORD $0xfc667879 // ldr d25, [x3, x6, lsl #3]
-	WORD $0xfc67787e // ldr d30, [x3, x7, lsl #3]
-	WORD $0xfc68787f // ldr d31, [x3, x8, lsl #3]
-	WORD $0x4ede3b7e // zip1 v30.2d, v27.2d, v30.2d
-	WORD $0x4edf3b3f // zip1 v31.2d, v25.2d, v31.2d
-	WORD $0x4f705718 // shl v24.2d, v24.2d, #48
-	WORD $0x4f70575a // shl v26.2d, v26.2d, #48
-	WORD $0x4ef887d8 // add v24.2d, v30.2d, v24.2d
-	WORD $0x4efa87fa // add v26.2d, v31.2d, v26.2d
-	WORD $0x4eb81f1f // mov v31.16b, v24.16b
-	WORD $0x4eba1f5e // mov v30.16b, v26.16b
-	WORD $0x4e76cf1f // fmla v31.2d, v24.2d, v22.2d
-	WORD $0x4e77cf5e // fmla v30.2d, v26.2d, v23.2d
-	WORD $0x6e74df94 // fmul v20.2d, v28.2d, v20.2d
-	WORD $0x6e75dfb5 // fmul v21.2d, v29.2d, v21.2d
-	WORD $0x6e74dff4 // fmul v20.2d, v31.2d, v20.2d
-	WORD $0x6e75dfd5 // fmul v21.2d, v30.2d, v21.2d
+	WORD $0x3dc08893 // ldr q19, [x4, #544]
+	WORD $0x4e71cede // fmla v30.2d, v22.2d, v17.2d
+	WORD $0x4e74cff3 // fmla v19.2d, v31.2d, v20.2d
+	WORD $0x6e71de3f // fmul v31.2d, v17.2d, v17.2d
+	WORD $0x6e74de96 // fmul v22.2d, v20.2d, v20.2d
+	WORD $0x4e7ecff1 // fmla v17.2d, v31.2d, v30.2d
+	WORD $0x4e73ced4 // fmla v20.2d, v22.2d, v19.2d
+	WORD $0x3dc08c93 // ldr q19, [x4, #560]
+	WORD $0x3dc08c96 // ldr q22, [x4, #560]
+	WORD $0x4e331ef3 // and v19.16b, v23.16b, v19.16b
+	WORD $0x4e361eb6 // and v22.16b, v21.16b, v22.16b
+	WORD $0x4e083e68 // mov x8, v19.d[0]
+	WORD $0x4e083ec7 // mov x7, v22.d[0]
+	WORD $0x4e183e66 // mov x6, v19.d[1]
+	WORD $0x4e183ec5 // mov x5, v22.d[1]
+	WORD $0xfc687876 // ldr d22, [x3, x8, lsl #3]
+	WORD $0xfc677873 // ldr d19, [x3, x7, lsl #3]
+	WORD $0xfc66787e // ldr d30, [x3, x6, lsl #3]
+	WORD $0xfc65787f // ldr d31, [x3, x5, lsl #3]
+	WORD $0x4ede3ade // zip1 v30.2d, v22.2d, v30.2d
+	WORD $0x4edf3a7f // zip1 v31.2d, v19.2d, v31.2d
+	WORD $0x4f7056f7 // shl v23.2d, v23.2d, #48
+	WORD $0x4f7056b5 // shl v21.2d, v21.2d, #48
+	WORD $0x4ef787d7 // add v23.2d, v30.2d, v23.2d
+	WORD $0x4ef587f5 // add v21.2d, v31.2d, v21.2d
+	WORD $0x4eb71eff // mov v31.16b, v23.16b
+	WORD $0x4eb51ebe // mov v30.16b, v21.16b
+	WORD $0x4e71ceff // fmla v31.2d, v23.2d, v17.2d
+	WORD $0x4e74cebe // fmla v30.2d, v21.2d, v20.2d
+	WORD $0x6e70df10 // fmul v16.2d, v24.2d, v16.2d
+	WORD $0x6e6fdfaf // fmul v15.2d, v29.2d, v15.2d
+	WORD $0x6e70dff0 // fmul v16.2d, v31.2d, v16.2d
+	WORD $0x6e6fdfcf // fmul v15.2d, v30.2d, v15.2d
 	WORD $0x3dc0909e // ldr q30, [x4, #576]
 	WORD $0x3dc0909f // ldr q31, [x4, #576]
 	WORD $0x4ea41c9d // mov v29.16b, v4.16b
-	WORD $0x4ea41c9c // mov v28.16b, v4.16b
-	WORD $0x4e7ece9d // fmla v29.2d, v20.2d, v30.2d
-	WORD $0x4e7fcebc // fmla v28.2d, v21.2d, v31.2d
+	WORD $0x4ea41c98 // mov v24.16b, v4.16b
+	WORD $0x4e7ece1d // fmla v29.2d, v16.2d, v30.2d
+	WORD $0x4e7fcdf8 // fmla v24.2d, v15.2d, v31.2d
 	WORD $0x3dc0949f // ldr q31, [x4, #592]
-	WORD $0x3dc09495 // ldr q21, [x4, #592]
+	WORD $0x3dc0948f // ldr q15, [x4, #592]
 	WORD $0x3dc0989e // ldr q30, [x4, #608]
-	WORD $0x3dc09894 // ldr q20, [x4, #608]
-	WORD $0x4e71cffe // fmla v30.2d, v31.2d, v17.2d
-	WORD $0x4e70ceb4 // fmla v20.2d, v21.2d, v16.2d
-	WORD $0x3dc09c95 // ldr q21, [x4, #624]
+	WORD $0x3dc09890 // ldr q16, [x4, #608]
+	WORD $0x4e7bcffe // fmla v30.2d, v31.2d, v27.2d
+	WORD $0x4e79cdf0 // fmla v16.2d, v15.2d, v25.2d
+	WORD $0x3dc09c8f // ldr q15, [x4, #624]
 	WORD $0x3dc09c9f // ldr q31, [x4, #624]
-	WORD $0x4e71cfd5 // fmla v21.2d, v30.2d, v17.2d
-	WORD $0x4e70ce9f // fmla v31.2d, v20.2d, v16.2d
-	WORD $0x3dc0a094 // ldr q20, [x4, #640]
+	WORD $0x4e7bcfcf // fmla v15.2d, v30.2d, v27.2d
+	WORD $0x4e79ce1f // fmla v31.2d, v16.2d, v25.2d
+	WORD $0x3dc0a090 // ldr q16, [x4, #640]
 	WORD $0x3dc0a09e // ldr q30, [x4, #640]
-	WORD $0x4e71ceb4 // fmla v20.2d, v21.2d, v17.2d
-	WORD $0x4e70cffe // fmla v30.2d, v31.2d, v16.2d
+	WORD $0x4e7bcdf0 // fmla v16.2d, v15.2d, v27.2d
+	WORD $0x4e79cffe // fmla v30.2d, v31.2d, v25.2d
 	WORD $0x3dc0a49f // ldr q31, [x4, #656]
-	WORD $0x3dc0a495 // ldr q21, [x4, #656]
-	WORD $0x4e71ce9f // fmla v31.2d, v20.2d, v17.2d
-	WORD $0x4e70cfd5 // fmla v21.2d, v30.2d, v16.2d
+	WORD $0x3dc0a48f // ldr q15, [x4, #656]
+	WORD $0x4e7bce1f // fmla v31.2d, v16.2d, v27.2d
+	WORD $0x4e79cfcf // fmla v15.2d, v30.2d, v25.2d
 	WORD $0x3dc0a89e // ldr q30, [x4, #672]
-	WORD $0x3dc0a894 // ldr q20, [x4, #672]
-	WORD $0x4e71cffe // fmla v30.2d, v31.2d, v17.2d
-	WORD $0x4e70ceb4 // fmla v20.2d, v21.2d, v16.2d
-	WORD $0x3dc0ac95 // ldr q21, [x4, #688]
+	WORD $0x3dc0a890 // ldr q16, [x4, #672]
+	WORD $0x4e7bcffe // fmla v30.2d, v31.2d, v27.2d
+	WORD $0x4e79cdf0 // fmla v16.2d, v15.2d, v25.2d
+	WORD $0x3dc0ac8f // ldr q15, [x4, #688]
 	WORD $0x3dc0ac9f // ldr q31, [x4, #688]
-	WORD $0x4e71cfd5 // fmla v21.2d, v30.2d, v17.2d
-	WORD $0x4e70ce9f // fmla v31.2d, v20.2d, v16.2d
-	WORD $0x3dc0b094 // ldr q20, [x4, #704]
+	WORD $0x4e7bcfcf // fmla v15.2d, v30.2d, v27.2d
+	WORD $0x4e79ce1f // fmla v31.2d, v16.2d, v25.2d
+	WORD $0x3dc0b090 // ldr q16, [x4, #704]
 	WORD $0x3dc0b09e // ldr q30, [x4, #704]
-	WORD $0x4e71ceb4 // fmla v20.2d, v21.2d, v17.2d
-	WORD $0x4e70cffe // fmla v30.2d, v31.2d, v16.2d
+	WORD $0x4e7bcdf0 // fmla v16.2d, v15.2d, v27.2d
+	WORD $0x4e79cffe // fmla v30.2d, v31.2d, v25.2d
 	WORD $0x3dc0b49f // ldr q31, [x4, #720]
-	WORD $0x3dc0b495 // ldr q21, [x4, #720]
-	WORD $0x4e71ce9f // fmla v31.2d, v20.2d, v17.2d
-	WORD $0x4e70cfd5 // fmla v21.2d, v30.2d, v16.2d
-	WORD $0x6e7fde5f // fmul v31.2d, v18.2d, v31.2d
-	WORD $0x6e75de75 // fmul v21.2d, v19.2d, v21.2d
-	WORD $0x3dc08890 // ldr q16, [x4, #544]
+	WORD $0x3dc0b48f // ldr q15, [x4, #720]
+	WORD $0x4e7bce1f // fmla v31.2d, v16.2d, v27.2d
+	WORD $0x4e79cfcf // fmla v15.2d, v30.2d, v25.2d
+	WORD $0x6e7fdd7f // fmul v31.2d, v11.2d, v31.2d
+	WORD $0x6e6fdd4f // fmul v15.2d, v10.2d, v15.2d
+	WORD $0x3dc08899 // ldr q25, [x4, #544]
 	WORD $0x3dc0889e // ldr q30, [x4, #544]
-	WORD $0x6ef2e612 // fcmgt v18.2d, v16.2d, v18.2d
-	WORD $0x6ef3e7d3 // fcmgt v19.2d, v30.2d, v19.2d
-	WORD $0x6e7d1ff2 // bsl v18.16b, v31.16b, v29.16b
-	WORD $0x6e7c1eb3 // bsl v19.16b, v21.16b, v28.16b
-	WORD $0x3dc0b89c // ldr q28, [x4, #736]
-	WORD $0x3dc0b895 // ldr q21, [x4, #736]
-	WORD $0x0e3c1ddc // and v28.8b, v14.8b, v28.8b
-	WORD $0x0e351df5 // and v21.8b, v15.8b, v21.8b
+	WORD $0x6eebe72b // fcmgt v11.2d, v25.2d, v11.2d
+	WORD $0x6eeae7ca // fcmgt v10.2d, v30.2d, v10.2d
+	WORD $0x6e7d1feb // bsl v11.16b, v31.16b, v29.16b
+	WORD $0x6e781dea // bsl v10.16b, v15.16b, v24.16b
+	WORD $0x3dc0b898 // ldr q24, [x4, #736]
+	WORD $0x3dc0b88f // ldr q15, [x4, #736]
+	WORD $0x4ef88578 // add v24.2d, v11.2d, v24.2d
+	WORD $0x4eef854f // add v15.2d, v10.2d, v15.2d
 	WORD $0x3dc0bc9d // ldr q29, [x4, #752]
 	WORD $0x3dc0bc9f // ldr q31, [x4, #752]
-	WORD $0x6e7dde5d // fmul v29.2d, v18.2d, v29.2d
-	WORD $0x6e7fde7f // fmul v31.2d, v19.2d, v31.2d
-	WORD $0x4efdd65e // fsub v30.2d, v18.2d, v29.2d
-	WORD $0x4effd670 // fsub v16.2d, v19.2d, v31.2d
-	WORD $0x0e616bde // fcvtn v30.2s, v30.2d
-	WORD $0x0e616a10 // fcvtn v16.2s, v16.2d
-	WORD $0x4e7dd65d // fadd v29.2d, v18.2d, v29.2d
-	WORD $0x4e7fd67f // fadd v31.2d, v19.2d, v31.2d
-	WORD $0x0e616bbd // fcvtn v29.2s, v29.2d
-	WORD $0x0e616bff // fcvtn v31.2s, v31.2d
-	WORD $0x2ebd8fdd // cmeq v29.2s, v30.2s, v29.2s
-	WORD $0x2ebf8e1f // cmeq v31.2s, v16.2s, v31.2s
-	WORD $0x0ebc1fdc // orr v28.8b, v30.8b, v28.8b
-	WORD $0x0eb51e15 // orr v21.8b, v16.8b, v21.8b
-	WORD $0x3dc0c090 // ldr q16, [x4, #768]
-	WORD $0x3dc0c09e // ldr q30, [x4, #768]
-	WORD $0x2e701f9d // bsl v29.8b, v28.8b, v16.8b
-	WORD $0x2e7e1ebf // bsl v31.8b, v21.8b, v30.8b
-	WORD $0x0e2ee5ce // fcmeq v14.2s, v14.2s, v14.2s
-	WORD $0x0e2fe5ef // fcmeq v15.2s, v15.2s, v15.2s
-	WORD $0x3dc0c49e // ldr q30, [x4, #784]
-	WORD $0x3dc0c495 // ldr q21, [x4, #784]
-	WORD $0x2e7e1fae // bsl v14.8b, v29.8b, v30.8b
-	WORD $0x2e751fef // bsl v15.8b, v31.8b, v21.8b
-	WORD $0xfd00002e // str d14, [x1]
-	WORD $0xfd00042f // str d15, [x1, #8]
-	WORD $0xfd40084f // ldr d15, [x2, #16]
-	WORD $0xfd400c4e // ldr d14, [x2, #24]
-	WORD $0x0e211df5 // and v21.8b, v15.8b, v1.8b
-	WORD $0x0e211ddf // and v31.8b, v14.8b, v1.8b
-	WORD $0x0e617ab5 // fcvtl v21.2d, v21.2s
-	WORD $0x0e617bff // fcvtl v31.2d, v31.2s
-	WORD $0x6ee0e6be // fcmgt v30.2d, v21.2d, v0.2d
-	WORD $0x6ee0e7fd // fcmgt v29.2d, v31.2d, v0.2d
-	WORD $0x6e751c1e // bsl v30.16b, v0.16b, v21.16b
-	WORD $0x6e7f1c1d // bsl v29.16b, v0.16b, v31.16b
-	WORD $0x6e7edfdf // fmul v31.2d, v30.2d, v30.2d
-	WORD $0x6e7ddfb5 // fmul v21.2d, v29.2d, v29.2d
-	WORD $0x6e62dfd0 // fmul v16.2d, v30.2d, v2.2d
-	WORD $0x6e62dfbc // fmul v28.2d, v29.2d, v2.2d
-	WORD $0x6e231ff3 // eor v19.16b, v31.16b, v3.16b
-	WORD $0x6e231eb2 // eor v18.16b, v21.16b, v3.16b
-	WORD $0x4e65d610 // fadd v16.2d, v16.2d, v5.2d
-	WORD $0x4e65d79c // fadd v28.2d, v28.2d, v5.2d
-	WORD $0x6e70fc90 // fdiv v16.2d, v4.2d, v16.2d
-	WORD $0x6e7cfc9c // fdiv v28.2d, v4.2d, v28.2d
-	WORD $0x4ea41c91 // mov v17.16b, v4.16b
-	WORD $0x4ea41c94 // mov v20.16b, v4.16b
-	WORD $0x4e66ce11 // fmla v17.2d, v16.2d, v6.2d
-	WORD $0x4e66cf94 // fmla v20.2d, v28.2d, v6.2d
-	WORD $0x4ea81d17 // mov v23.16b, v8.16b
-	WORD $0x4ea81d1a // mov v26.16b, v8.16b
-	WORD $0x4e71ccf7 // fmla v23.2d, v7.2d, v17.2d
-	WORD $0x4e74ccfa // fmla v26.2d, v7.2d, v20.2d
-	WORD $0x4ea91d36 // mov v22.16b, v9.16b
-	WORD $0x4ea91d38 // mov v24.16b, v9.16b
-	WORD $0x4e71cef6 // fmla v22.2d, v23.2d, v17.2d
-	WORD $0x4e74cf58 // fmla v24.2d, v26.2d, v20.2d
-	WORD $0x4eaa1d5a // mov v26.16b, v10.16b
-	WORD $0x4eaa1d57 // mov v23.16b, v10.16b
-	WORD $0x4e71ceda // fmla v26.2d, v22.2d, v17.2d
-	WORD $0x4e74cf17 // fmla v23.2d, v24.2d, v20.2d
-	WORD $0x4eab1d78 // mov v24.16b, v11.16b
-	WORD $0x4eab1d76 // mov v22.16b, v11.16b
-	WORD $0x4e71cf58 // fmla v24.2d, v26.2d, v17.2d
-	WORD $0x4e74cef6 // fmla v22.2d, v23.2d, v20.2d
-	WORD $0x4eac1d97 // mov v23.16b, v12.16b
-	WORD $0x4eac1d9a // mov v26.16b, v12.16b
-	WORD $0x4e71cf17 // fmla v23.2d, v24.2d, v17.2d
-	WORD $0x4e74ceda // fmla v26.2d, v22.2d, v20.2d
-	WORD $0x4ead1db6 // mov v22.16b, v13.16b
-	WORD $0x4ead1db8 // mov v24.16b, v13.16b
-	WORD $0x4e71cef6 // fmla v22.2d, v23.2d, v17.2d
-	WORD $0x4e74cf58 // fmla v24.2d, v26.2d, v20.2d
-	WORD $0x3dc0389a // ldr q26, [x4, #224]
-	WORD $0x3dc03897 // ldr q23, [x4, #224]
-	WORD $0x4e71ceda // fmla v26.2d, v22.2d, v17.2d
-	WORD $0x4e74cf17 // fmla v23.2d, v24.2d, v20.2d
-	WORD $0x3dc03c98 // ldr q24, [x4, #240]
-	WORD $0x3dc03c96 // ldr q22, [x4, #240]
-	WORD $0x4e71cf58 // fmla v24.2d, v26.2d, v17.2d
-	WORD $0x4e74cef6 // fmla v22.2d, v23.2d, v20.2d
-	WORD $0x3dc04097 // ldr q23, [x4, #256]
-	WORD $0x3dc0409a // ldr q26, [x4, #256]
-	WORD $0x4e71cf17 // fmla v23.2d, v24.2d, v17.2d
-	WORD $0x4e74ceda // fmla v26.2d, v22.2d, v20.2d
-	WORD $0x3dc04496 // ldr q22, [x4, #272]
-	WORD $0x3dc04498 // ldr q24, [x4, #272]
-	WORD $0x4e71cef6 // fmla v22.2d, v23.2d, v17.2d
-	WORD $0x4e74cf58 // fmla v24.2d, v26.2d, v20.2d
-	WORD $0x3dc0489a // ldr q26, [x4, #288]
-	WORD $0x3dc04897 // ldr q23, [x4, #288]
-	WORD $0x4e71ceda // fmla v26.2d, v22.2d, v17.2d
-	WORD $0x4e74cf17 // fmla v23.2d, v24.2d, v20.2d
-	WORD $0x3dc04c98 // ldr q24, [x4, #304]
-	WORD $0x3dc04c96 // ldr q22, [x4, #304]
-	WORD $0x4e71cf58 // fmla v24.2d, v26.2d, v17.2d
-	WORD $0x4e74cef6 // fmla v22.2d, v23.2d, v20.2d
-	WORD $0x3dc05097 // ldr q23, [x4, #320]
-	WORD $0x3dc0509a // ldr q26, [x4, #320]
-	WORD $0x4e71cf17 // fmla v23.2d, v24.2d, v17.2d
-	WORD $0x4e74ceda // fmla v26.2d, v22.2d, v20.2d
-	WORD $0x3dc05496 // ldr q22, [x4, #336]
-	WORD $0x3dc05498 // ldr q24, [x4, #336]
-	WORD $0x4e71cef6 // fmla v22.2d, v23.2d, v17.2d
-	WORD $0x4e74cf58 // fmla v24.2d, v26.2d, v20.2d
-	WORD $0x3dc0589a // ldr q26, [x4, #352]
-	WORD $0x3dc05897 // ldr q23, [x4, #352]
-	WORD $0x4e71ceda // fmla v26.2d, v22.2d, v17.2d
-	WORD $0x4e74cf17 // fmla v23.2d, v24.2d, v20.2d
-	WORD $0x3dc05c98 // ldr q24, [x4, #368]
-	WORD $0x3dc05c96 // ldr q22, [x4, #368]
-	WORD $0x4e71cf58 // fmla v24.2d, v26.2d, v17.2d
-	WORD $0x4e74cef6 // fmla v22.2d, v23.2d, v20.2d
-	WORD $0x3dc06097 // ldr q23, [x4, #384]
-	WORD $0x3dc0609a // ldr q26, [x4, #384]
-	WORD $0x4e71cf17 // fmla v23.2d, v24.2d, v17.2d
-	WORD $0x4e74ceda // fmla v26.2d, v22.2d, v20.2d
-	WORD $0x3dc06496 // ldr q22, [x4, #400]
-	WORD $0x3dc06498 // ldr q24, [x4, #400]
-	WORD $0x4e71cef6 // fmla v22.2d, v23.2d, v17.2d
-	WORD $0x4e74cf58 // fmla v24.2d, v26.2d, v20.2d
-	WORD $0x3dc06894 // ldr q20, [x4, #416]
-	WORD $0x3dc0689a // ldr q26, [x4, #416]
-	WORD $0x3dc06c91 // ldr q17, [x4, #432]
-	WORD $0x3dc06c97 // ldr q23, [x4, #432]
-	WORD $0x4e74ce71 // fmla v17.2d, v19.2d, v20.2d
-	WORD $0x4e7ace57 // fmla v23.2d, v18.2d, v26.2d
-	WORD $0x3dc06c9a // ldr q26, [x4, #432]
-	WORD $0x3dc06c94 // ldr q20, [x4, #432]
-	WORD $0x4efad63a // fsub v26.2d, v17.2d, v26.2d
-	WORD $0x4ef4d6f4 // fsub v20.2d, v23.2d, v20.2d
-	WORD $0x3dc07099 // ldr q25, [x4, #448]
-	WORD $0x3dc0709b // ldr q27, [x4, #448]
-	WORD $0x4ef9cf53 // fmls v19.2d, v26.2d, v25.2d
-	WORD $0x4efbce92 // fmls v18.2d, v20.2d, v27.2d
-	WORD $0x3dc0749b // ldr q27, [x4, #464]
-	WORD $0x3dc07499 // ldr q25, [x4, #464]
-	WORD $0x4efbcf53 // fmls v19.2d, v26.2d, v27.2d
-	WORD $0x4ef9ce92 // fmls v18.2d, v20.2d, v25.2d
-	WORD $0x3dc07899 // ldr q25, [x4, #480]
-	WORD $0x3dc07894 // ldr q20, [x4, #480]
-	WORD $0x3dc07c9b // ldr q27, [x4, #496]
-	WORD $0x3dc07c9a // ldr q26, [x4, #496]
-	WORD $0x4e73cf3b // fmla v27.2d, v25.2d, v19.2d
-	WORD $0x4e72ce9a // fmla v26.2d, v20.2d, v18.2d
-	WORD $0x3dc08094 // ldr q20, [x4, #512]
-	WORD $0x3dc08099 // ldr q25, [x4, #512]
-	WORD $0x4e73cf74 // fmla v20.2d, v27.2d, v19.2d
-	WORD $0x4e72cf59 // fmla v25.2d, v26.2d, v18.2d
-	WORD $0x3dc0849a // ldr q26, [x4, #528]
-	WORD $0x3dc0849b // ldr q27, [x4, #528]
-	WORD $0x4e73ce9a // fmla v26.2d, v20.2d, v19.2d
-	WORD $0x4e72cf3b // fmla v27.2d, v25.2d, v18.2d
-	WORD $0x3dc08899 // ldr q25, [x4, #544]
-	WORD $0x3dc08894 // ldr q20, [x4, #544]
-	WORD $0x4e73cf59 // fmla v25.2d, v26.2d, v19.2d
-	WORD $0x4e72cf74 // fmla v20.2d, v27.2d, v18.2d
-	WORD $0x6e73de7b // fmul v27.2d, v19.2d, v19.2d
-	WORD $0x6e72de5a // fmul v26.2d, v18.2d, v18.2d
-	WORD $0x4e79cf73 // fmla v19.2d, v27.2d, v25.2d
-	WORD $0x4e74cf52 // fmla v18.2d, v26.2d, v20.2d
-	WORD $0x3dc08c94 // ldr q20, [x4, #560]
-	WORD $0x3dc08c9a // ldr q26, [x4, #560]
-	WORD $0x4e341e34 // and v20.16b, v17.16b, v20.16b
-	WORD $0x4e3a1efa // and v26.16b, v23.16b, v26.16b
-	WORD $0x4e083e88 // mov x8, v20.d[0]
-	WORD $0x4e083f47 // mov x7, v26.d[0]
-	WORD $0x4e183e86 // mov x6, v20.d[1]
-	WORD $0x4e183f45 // mov x5, v26.d[1]
-	WORD $0xfc68787a // ldr d26, [x3, x8, lsl #3]
-	WORD $0xfc677874 // ldr d20, [x3, x7, lsl #3]
-	WORD $0xfc667879 // ldr d25, [x3, x6, lsl #3]
-	WORD $0xfc65787b // ldr d27, [x3, x5, lsl #3]
-	WORD $0x4ed93b59 // zip1 v25.2d, v26.2d, v25.2d
-	WORD $0x4edb3a9b // zip1 v27.2d, v20.2d, v27.2d
-	WORD $0x4f705631 // shl v17.2d, v17.2d, #48
-	WORD $0x4f7056f7 // shl v23.2d, v23.2d, #48
-	WORD $0x4ef18731 // add v17.2d, v25.2d, v17.2d
-	WORD $0x4ef78777 // add v23.2d, v27.2d, v23.2d
-	WORD $0x4eb11e3b // mov v27.16b, v17.16b
-	WORD $0x4eb71ef9 // mov v25.16b, v23.16b
-	WORD $0x4e73ce3b // fmla v27.2d, v17.2d, v19.2d
-	WORD $0x4e72cef9 // fmla v25.2d, v23.2d, v18.2d
-	WORD $0x6e70ded0 // fmul v16.2d, v22.2d, v16.2d
-	WORD $0x6e7cdf1c // fmul v28.2d, v24.2d, v28.2d
-	WORD $0x6e70df70 // fmul v16.2d, v27.2d, v16.2d
-	WORD $0x6e7cdf3c // fmul v28.2d, v25.2d, v28.2d
-	WORD $0x3dc09099 // ldr q25, [x4, #576]
-	WORD $0x3dc0909b // ldr q27, [x4, #576]
-	WORD $0x4ea41c98 // mov v24.16b, v4.16b
-	WORD $0x4ea41c96 // mov v22.16b, v4.16b
-	WORD $0x4e79ce18 // fmla v24.2d, v16.2d, v25.2d
-	WORD $0x4e7bcf96 // fmla v22.2d, v28.2d, v27.2d
-	WORD $0x3dc0949b // ldr q27, [x4, #592]
-	WORD $0x3dc0949c // ldr q28, [x4, #592]
-	WORD $0x3dc09899 // ldr q25, [x4, #608]
-	WORD $0x3dc09890 // ldr q16, [x4, #608]
-	WORD $0x4e7fcf79 // fmla v25.2d, v27.2d, v31.2d
-	WORD $0x4e75cf90 // fmla v16.2d, v28.2d, v21.2d
-	WORD $0x3dc09c9c // ldr q28, [x4, #624]
-	WORD $0x3dc09c9b // ldr q27, [x4, #624]
-	WORD $0x4e7fcf3c // fmla v28.2d, v25.2d, v31.2d
-	WORD $0x4e75ce1b // fmla v27.2d, v16.2d, v21.2d
-	WORD $0x3dc0a090 // ldr q16, [x4, #640]
-	WORD $0x3dc0a099 // ldr q25, [x4, #640]
-	WORD $0x4e7fcf90 // fmla v16.2d, v28.2d, v31.2d
-	WORD $0x4e75cf79 // fmla v25.2d, v27.2d, v21.2d
-	WORD $0x3dc0a49b // ldr q27, [x4, #656]
-	WORD $0x3dc0a49c // ldr q28, [x4, #656]
-	WORD $0x4e7fce1b // fmla v27.2d, v16.2d, v31.2d
-	WORD $0x4e75cf3c // fmla v28.2d, v25.2d, v21.2d
-	WORD $0x3dc0a899 // ldr q25, [x4, #672]
-	WORD $0x3dc0a890 // ldr q16, [x4, #672]
-	WORD $0x4e7fcf79 // fmla v25.2d, v27.2d, v31.2d
-	WORD $0x4e75cf90 // fmla v16.2d, v28.2d, v21.2d
-	WORD $0x3dc0ac9c // ldr q28, [x4, #688]
-	WORD $0x3dc0ac9b // ldr q27, [x4, #688]
-	WORD $0x4e7fcf3c // fmla v28.2d, v25.2d, v31.2d
-	WORD $0x4e75ce1b // fmla v27.2d, v16.2d, v21.2d
-	WORD $0x3dc0b090 // ldr q16, [x4, #704]
-	WORD $0x3dc0b099 // ldr q25, [x4, #704]
-	WORD $0x4e7fcf90 // fmla v16.2d, v28.2d, v31.2d
-	WORD $0x4e75cf79 // fmla v25.2d, v27.2d, v21.2d
-	WORD $0x3dc0b49b // ldr q27, [x4, #720]
-	WORD $0x3dc0b49c // ldr q28, [x4, #720]
-	WORD $0x4e7fce1b // fmla v27.2d, v16.2d, v31.2d
-	WORD $0x4e75cf3c // fmla v28.2d, v25.2d, v21.2d
-	WORD $0x6e7bdfdb // fmul v27.2d, v30.2d, v27.2d
-	WORD $0x6e7cdfbc // fmul v28.2d, v29.2d, v28.2d
-	WORD $0x3dc08895 // ldr q21, [x4, #544]
-	WORD $0x3dc08899 // ldr q25, [x4, #544]
-	WORD $0x6efee6be // fcmgt v30.2d, v21.2d, v30.2d
-	WORD $0x6efde73d // fcmgt v29.2d, v25.2d, v29.2d
-	WORD $0x6e781f7e // bsl v30.16b, v27.16b, v24.16b
-	WORD $0x6e761f9d // bsl v29.16b, v28.16b, v22.16b
-	WORD $0x3dc0b896 // ldr q22, [x4, #736]
-	WORD $0x3dc0b89c // ldr q28, [x4, #736]
-	WORD $0x0e361df6 // and v22.8b, v15.8b, v22.8b
-	WORD $0x0e3c1ddc // and v28.8b, v14.8b, v28.8b
-	WORD $0x3dc0bc98 // ldr q24, [x4, #752]
-	WORD $0x3dc0bc9b // ldr q27, [x4, #752]
-	WORD $0x6e78dfd8 // fmul v24.2d, v30.2d, v24.2d
-	WORD $0x6e7bdfbb // fmul v27.2d, v29.2d, v27.2d
-	WORD $0x4ef8d7d9 // fsub v25.2d, v30.2d, v24.2d
-	WORD $0x4efbd7b5 // fsub v21.2d, v29.2d, v27.2d
-	WORD $0x0e616b39 // fcvtn v25.2s, v25.2d
-	WORD $0x0e616ab5 // fcvtn v21.2s, v21.2d
-	WORD $0x4e78d7d8 // fadd v24.2d, v30.2d, v24.2d
-	WORD $0x4e7bd7bb // fadd v27.2d, v29.2d, v27.2d
-	WORD $0x0e616b18 // fcvtn v24.2s, v24.2d
-	WORD $0x0e616b7b // fcvtn v27.2s, v27.2d
-	WORD $0x2eb88f38 // cmeq v24.2s, v25.2s, v24.2s
-	WORD $0x2ebb8ebb // cmeq v27.2s, v21.2s, v27.2s
-	WORD $0x0eb61f36 // orr v22.8b, v25.8b, v22.8b
-	WORD $0x0ebc1ebc // orr v28.8b, v21.8b, v28.8b
-	WORD $0x3dc0c095 // ldr q21, [x4, #768]
-	WORD $0x3dc0c099 // ldr q25, [x4, #768]
-	WORD $0x2e751ed8 // bsl v24.8b, v22.8b, v21.8b
-	WORD $0x2e791f9b // bsl v27.8b, v28.8b, v25.8b
-	WORD $0x0e2fe5ef // fcmeq v15.2s, v15.2s, v15.2s
-	WORD $0x0e2ee5ce // fcmeq v14.2s, v14.2s, v14.2s
-	WORD $0x3dc0c499 // ldr q25, [x4, #784]
-	WORD $0x3dc0c49c // ldr q28, [x4, #784]
-	WORD $0x2e791f0f // bsl v15.8b, v24.8b, v25.8b
-	WORD $0x2e7c1f6e // bsl v14.8b, v27.8b, v28.8b
-	WORD $0xfd00082f // str d15, [x1, #16]
-	WORD $0xfd000c2e // str d14, [x1, #24]
+	WORD $0x4e3d1f1d // and v29.16b, v24.16b, v29.16b
+	WORD $0x4e3f1dff // and v31.16b, v15.16b, v31.16b
+	WORD $0x6ebd675a // umax v26.4s, v26.4s, v29.4s
+	WORD $0x6ebf675a // umax v26.4s, v26.4s, v31.4s
+	WORD $0x0e61696b // fcvtn v11.2s, v11.2d
+	WORD $0x0e61694a // fcvtn v10.2s, v10.2d
+	WORD $0x3dc0c09f // ldr q31, [x4, #768]
+	WORD $0x3dc0c09d // ldr q29, [x4, #768]
+	WORD $0x0e3f1dbf // and v31.8b, v13.8b, v31.8b
+	WORD $0x0e3d1d9d // and v29.8b, v12.8b, v29.8b
+	WORD $0x0ebf1d7f // orr v31.8b, v11.8b, v31.8b
+	WORD $0x0ebd1d5d // orr v29.8b, v10.8b, v29.8b
+	WORD $0x3dc0c48a // ldr q10, [x4, #784]
+	WORD $0x6eaa35ca // cmhi v10.4s, v14.4s, v10.4s
+	WORD $0x3dc0c88e // ldr q14, [x4, #800]
+	WORD $0x6eae374e // cmhi v14.4s, v26.4s, v14.4s
+	WORD $0x4eaa1dce // orr v14.16b, v14.16b, v10.16b
+	WORD $0x6eb0a9ce // umaxv s14, v14.4s
+	WORD $0x0e043dc5 // mov w5, v14.s[0]
+	CMPW $0, R5
+	BNE doubtful
+	WORD $0xfd00003c // str d28, [x1]
+	WORD $0xfd000432 // str d18, [x1, #8]
+	WORD $0xfd00083f // str d31, [x1, #16]
+	WORD $0xfd000c3d // str d29, [x1, #24]
+going:
 	ADD $32, R1
 	ADD $32, R2
 	SUBS $8, R0, R0
 	BGE many
+	JMP single
+doubtful:
+	WORD $0xfd40005d // ldr d29, [x2]
+	WORD $0xfd40045f // ldr d31, [x2, #8]
+	WORD $0x3dc0cc92 // ldr q18, [x4, #816]
+	WORD $0x3dc0cc9c // ldr q28, [x4, #816]
+	WORD $0x0e201fae // and v14.8b, v29.8b, v0.8b
+	WORD $0x0e201fea // and v10.8b, v31.8b, v0.8b
+	WORD $0x0e6179ce // fcvtl v14.2d, v14.2s
+	WORD $0x0e61794a // fcvtl v10.2d, v10.2s
+	WORD $0x6ef2e5da // fcmgt v26.2d, v14.2d, v18.2d
+	WORD $0x6efce54b // fcmgt v11.2d, v10.2d, v28.2d
+	WORD $0x6e6e1e5a // bsl v26.16b, v18.16b, v14.16b
+	WORD $0x6e6a1f8b // bsl v11.16b, v28.16b, v10.16b
+	WORD $0x6e7adf4a // fmul v10.2d, v26.2d, v26.2d
+	WORD $0x6e6bdd7c // fmul v28.2d, v11.2d, v11.2d
+	WORD $0x6e62df4e // fmul v14.2d, v26.2d, v2.2d
+	WORD $0x6e62dd72 // fmul v18.2d, v11.2d, v2.2d
+	WORD $0x6e231d4c // eor v12.16b, v10.16b, v3.16b
+	WORD $0x6e231f8d // eor v13.16b, v28.16b, v3.16b
+	WORD $0x4e65d5ce // fadd v14.2d, v14.2d, v5.2d
+	WORD $0x4e65d652 // fadd v18.2d, v18.2d, v5.2d
+	WORD $0x6e6efc8e // fdiv v14.2d, v4.2d, v14.2d
+	WORD $0x6e72fc92 // fdiv v18.2d, v4.2d, v18.2d
+	WORD $0x4ea41c8f // mov v15.16b, v4.16b
+	WORD $0x4ea41c98 // mov v24.16b, v4.16b
+	WORD $0x4e66cdcf // fmla v15.2d, v14.2d, v6.2d
+	WORD $0x4e66ce58 // fmla v24.2d, v18.2d, v6.2d
+	WORD $0x4ea81d1e // mov v30.16b, v8.16b
+	WORD $0x4ea81d19 // mov v25.16b, v8.16b
+	WORD $0x4e6fccfe // fmla v30.2d, v7.2d, v15.2d
+	WORD $0x4e78ccf9 // fmla v25.2d, v7.2d, v24.2d
+	WORD $0x4ea91d3b // mov v27.16b, v9.16b
+	WORD $0x4ea91d30 // mov v16.16b, v9.16b
+	WORD $0x4e6fcfdb // fmla v27.2d, v30.2d, v15.2d
+	WORD $0x4e78cf30 // fmla v16.2d, v25.2d, v24.2d
+	WORD $0x3dc02899 // ldr q25, [x4, #160]
+	WORD $0x3dc0289e // ldr q30, [x4, #160]
+	WORD $0x4e6fcf79 // fmla v25.2d, v27.2d, v15.2d
+	WORD $0x4e78ce1e // fmla v30.2d, v16.2d, v24.2d
+	WORD $0x3dc02c90 // ldr q16, [x4, #176]
+	WORD $0x3dc02c9b // ldr q27, [x4, #176]
+	WORD $0x4e6fcf30 // fmla v16.2d, v25.2d, v15.2d
+	WORD $0x4e78cfdb // fmla v27.2d, v30.2d, v24.2d
+	WORD $0x3dc0309e // ldr q30, [x4, #192]
+	WORD $0x3dc03099 // ldr q25, [x4, #192]
+	WORD $0x4e6fce1e // fmla v30.2d, v16.2d, v15.2d
+	WORD $0x4e78cf79 // fmla v25.2d, v27.2d, v24.2d
+	WORD $0x3dc0349b // ldr q27, [x4, #208]
+	WORD $0x3dc03490 // ldr q16, [x4, #208]
+	WORD $0x4e6fcfdb // fmla v27.2d, v30.2d, v15.2d
+	WORD $0x4e78cf30 // fmla v16.2d, v25.2d, v24.2d
+	WORD $0x3dc03899 // ldr q25, [x4, #224]
+	WORD $0x3dc0389e // ldr q30, [x4, #224]
+	WORD $0x4e6fcf79 // fmla v25.2d, v27.2d, v15.2d
+	WORD $0x4e78ce1e // fmla v30.2d, v16.2d, v24.2d
+	WORD $0x3dc03c90 // ldr q16, [x4, #240]
+	WORD $0x3dc03c9b // ldr q27, [x4, #240]
+	WORD $0x4e6fcf30 // fmla v16.2d, v25.2d, v15.2d
+	WORD $0x4e78cfdb // fmla v27.2d, v30.2d, v24.2d
+	WORD $0x3dc0409e // ldr q30, [x4, #256]
+	WORD $0x3dc04099 // ldr q25, [x4, #256]
+	WORD $0x4e6fce1e // fmla v30.2d, v16.2d, v15.2d
+	WORD $0x4e78cf79 // fmla v25.2d, v27.2d, v24.2d
+	WORD $0x3dc0449b // ldr q27, [x4, #272]
+	WORD $0x3dc04490 // ldr q16, [x4, #272]
+	WORD $0x4e6fcfdb // fmla v27.2d, v30.2d, v15.2d
+	WORD $0x4e78cf30 // fmla v16.2d, v25.2d, v24.2d
+	WORD $0x3dc04899 // ldr q25, [x4, #288]
+	WORD $0x3dc0489e // ldr q30, [x4, #288]
+	WORD $0x4e6fcf79 // fmla v25.2d, v27.2d, v15.2d
+	WORD $0x4e78ce1e // fmla v30.2d, v16.2d, v24.2d
+	WORD $0x3dc04c90 // ldr q16, [x4, #304]
+	WORD $0x3dc04c9b // ldr q27, [x4, #304]
+	WORD $0x4e6fcf30 // fmla v16.2d, v25.2d, v15.2d
+	WORD $0x4e78cfdb // fmla v27.2d, v30.2d, v24.2d
+	WORD $0x3dc0509e // ldr q30, [x4, #320]
+	WORD $0x3dc05099 // ldr q25, [x4, #320]
+	WORD $0x4e6fce1e // fmla v30.2d, v16.2d, v15.2d
+	WORD $0x4e78cf79 // fmla v25.2d, v27.2d, v24.2d
+	WORD $0x3dc0549b // ldr q27, [x4, #336]
+	WORD $0x3dc05490 // ldr q16, [x4, #336]
+	WORD $0x4e6fcfdb // fmla v27.2d, v30.2d, v15.2d
+	WORD $0x4e78cf30 // fmla v16.2d, v25.2d, v24.2d
+	WORD $0x3dc05899 // ldr q25, [x4, #352]
+	WORD $0x3dc0589e // ldr q30, [x4, #352]
+	WORD $0x4e6fcf79 // fmla v25.2d, v27.2d, v15.2d
+	WORD $0x4e78ce1e // fmla v30.2d, v16.2d, v24.2d
+	WORD $0x3dc05c90 // ldr q16, [x4, #368]
+	WORD $0x3dc05c9b // ldr q27, [x4, #368]
+	WORD $0x4e6fcf30 // fmla v16.2d, v25.2d, v15.2d
+	WORD $0x4e78cfdb // fmla v27.2d, v30.2d, v24.2d
+	WORD $0x3dc0609e // ldr q30, [x4, #384]
+	WORD $0x3dc06099 // ldr q25, [x4, #384]
+	WORD $0x4e6fce1e // fmla v30.2d, v16.2d, v15.2d
+	WORD $0x4e78cf79 // fmla v25.2d, v27.2d, v24.2d
+	WORD $0x3dc0649b // ldr q27, [x4, #400]
+	WORD $0x3dc06490 // ldr q16, [x4, #400]
+	WORD $0x4e6fcfdb // fmla v27.2d, v30.2d, v15.2d
+	WORD $0x4e78cf30 // fmla v16.2d, v25.2d, v24.2d
+	WORD $0x3dc06898 // ldr q24, [x4, #416]
+	WORD $0x3dc06899 // ldr q25, [x4, #416]
+	WORD $0x3dc06c8f // ldr q15, [x4, #432]
+	WORD $0x3dc06c9e // ldr q30, [x4, #432]
+	WORD $0x4e78cd8f // fmla v15.2d, v12.2d, v24.2d
+	WORD $0x4e79cdbe // fmla v30.2d, v13.2d, v25.2d
+	WORD $0x3dc06c99 // ldr q25, [x4, #432]
+	WORD $0x3dc06c98 // ldr q24, [x4, #432]
+	WORD $0x4ef9d5f9 // fsub v25.2d, v15.2d, v25.2d
+	WORD $0x4ef8d7d8 // fsub v24.2d, v30.2d, v24.2d
+	WORD $0x3dc07094 // ldr q20, [x4, #448]
+	WORD $0x3dc07095 // ldr q21, [x4, #448]
+	WORD $0x4ef4cf2c // fmls v12.2d, v25.2d, v20.2d
+	WORD $0x4ef5cf0d // fmls v13.2d, v24.2d, v21.2d
+	WORD $0x3dc07495 // ldr q21, [x4, #464]
+	WORD $0x3dc07494 // ldr q20, [x4, #464]
+	WORD $0x4ef5cf2c // fmls v12.2d, v25.2d, v21.2d
+	WORD $0x4ef4cf0d // fmls v13.2d, v24.2d, v20.2d
+	WORD $0x3dc07894 // ldr q20, [x4, #480]
+	WORD $0x3dc07898 // ldr q24, [x4, #480]
+	WORD $0x3dc07c95 // ldr q21, [x4, #496]
+	WORD $0x3dc07c99 // ldr q25, [x4, #496]
+	WORD $0x4e6cce95 // fmla v21.2d, v20.2d, v12.2d
+	WORD $0x4e6dcf19 // fmla v25.2d, v24.2d, v13.2d
+	WORD $0x3dc08098 // ldr q24, [x4, #512]
+	WORD $0x3dc08094 // ldr q20, [x4, #512]
+	WORD $0x4e6cceb8 // fmla v24.2d, v21.2d, v12.2d
+	WORD $0x4e6dcf34 // fmla v20.2d, v25.2d, v13.2d
+	WORD $0x3dc08499 // ldr q25, [x4, #528]
+	WORD $0x3dc08495 // ldr q21, [x4, #528]
+	WORD $0x4e6ccf19 // fmla v25.2d, v24.2d, v12.2d
+	WORD $0x4e6dce95 // fmla v21.2d, v20.2d, v13.2d
+	WORD $0x3dc08894 // ldr q20, [x4, #544]
+	WORD $0x3dc08898 // ldr q24, [x4, #544]
+	WORD $0x4e6ccf34 // fmla v20.2d, v25.2d, v12.2d
+	WORD $0x4e6dceb8 // fmla v24.2d, v21.2d, v13.2d
+	WORD $0x6e6cdd95 // fmul v21.2d, v12.2d, v12.2d
+	WORD $0x6e6dddb9 // fmul v25.2d, v13.2d, v13.2d
+	WORD $0x4e74ceac // fmla v12.2d, v21.2d, v20.2d
+	WORD $0x4e78cf2d // fmla v13.2d, v25.2d, v24.2d
+	WORD $0x3dc08c98 // ldr q24, [x4, #560]
+	WORD $0x3dc08c99 // ldr q25, [x4, #560]
+	WORD $0x4e381df8 // and v24.16b, v15.16b, v24.16b
+	WORD $0x4e391fd9 // and v25.16b, v30.16b, v25.16b
+	WORD $0x4e083f05 // mov x5, v24.d[0]
+	WORD $0x4e083f26 // mov x6, v25.d[0]
+	WORD $0x4e183f07 // mov x7, v24.d[1]
+	WORD $0x4e183f28 // mov x8, v25.d[1]
+	WORD $0xfc657879 // ldr d25, [x3, x5, lsl #3]
+	WORD $0xfc667878 // ldr d24, [x3, x6, lsl #3]
+	WORD $0xfc677874 // ldr d20, [x3, x7, lsl #3]
+	WORD $0xfc687875 // ldr d21, [x3, x8, lsl #3]
+	WORD $0x4ed43b34 // zip1 v20.2d, v25.2d, v20.2d
+	WORD $0x4ed53b15 // zip1 v21.2d, v24.2d, v21.2d
+	WORD $0x4f7055ef // shl v15.2d, v15.2d, #48
+	WORD $0x4f7057de // shl v30.2d, v30.2d, #48
+	WORD $0x4eef868f // add v15.2d, v20.2d, v15.2d
+	WORD $0x4efe86be // add v30.2d, v21.2d, v30.2d
+	WORD $0x4eaf1df5 // mov v21.16b, v15.16b
+	WORD $0x4ebe1fd4 // mov v20.16b, v30.16b
+	WORD $0x4e6ccdf5 // fmla v21.2d, v15.2d, v12.2d
+	WORD $0x4e6dcfd4 // fmla v20.2d, v30.2d, v13.2d
+	WORD $0x6e6edf6e // fmul v14.2d, v27.2d, v14.2d
+	WORD $0x6e72de12 // fmul v18.2d, v16.2d, v18.2d
+	WORD $0x6e6edeae // fmul v14.2d, v21.2d, v14.2d
+	WORD $0x6e72de92 // fmul v18.2d, v20.2d, v18.2d
+	WORD $0x3dc09094 // ldr q20, [x4, #576]
+	WORD $0x3dc09095 // ldr q21, [x4, #576]
+	WORD $0x4ea41c90 // mov v16.16b, v4.16b
+	WORD $0x4ea41c9b // mov v27.16b, v4.16b
+	WORD $0x4e74cdd0 // fmla v16.2d, v14.2d, v20.2d
+	WORD $0x4e75ce5b // fmla v27.2d, v18.2d, v21.2d
+	WORD $0x3dc09495 // ldr q21, [x4, #592]
+	WORD $0x3dc09492 // ldr q18, [x4, #592]
+	WORD $0x3dc09894 // ldr q20, [x4, #608]
+	WORD $0x3dc0988e // ldr q14, [x4, #608]
+	WORD $0x4e6aceb4 // fmla v20.2d, v21.2d, v10.2d
+	WORD $0x4e7cce4e // fmla v14.2d, v18.2d, v28.2d
+	WORD $0x3dc09c92 // ldr q18, [x4, #624]
+	WORD $0x3dc09c95 // ldr q21, [x4, #624]
+	WORD $0x4e6ace92 // fmla v18.2d, v20.2d, v10.2d
+	WORD $0x4e7ccdd5 // fmla v21.2d, v14.2d, v28.2d
+	WORD $0x3dc0a08e // ldr q14, [x4, #640]
+	WORD $0x3dc0a094 // ldr q20, [x4, #640]
+	WORD $0x4e6ace4e // fmla v14.2d, v18.2d, v10.2d
+	WORD $0x4e7cceb4 // fmla v20.2d, v21.2d, v28.2d
+	WORD $0x3dc0a495 // ldr q21, [x4, #656]
+	WORD $0x3dc0a492 // ldr q18, [x4, #656]
+	WORD $0x4e6acdd5 // fmla v21.2d, v14.2d, v10.2d
+	WORD $0x4e7cce92 // fmla v18.2d, v20.2d, v28.2d
+	WORD $0x3dc0a894 // ldr q20, [x4, #672]
+	WORD $0x3dc0a88e // ldr q14, [x4, #672]
+	WORD $0x4e6aceb4 // fmla v20.2d, v21.2d, v10.2d
+	WORD $0x4e7cce4e // fmla v14.2d, v18.2d, v28.2d
+	WORD $0x3dc0ac92 // ldr q18, [x4, #688]
+	WORD $0x3dc0ac95 // ldr q21, [x4, #688]
+	WORD $0x4e6ace92 // fmla v18.2d, v20.2d, v10.2d
+	WORD $0x4e7ccdd5 // fmla v21.2d, v14.2d, v28.2d
+	WORD $0x3dc0b08e // ldr q14, [x4, #704]
+	WORD $0x3dc0b094 // ldr q20, [x4, #704]
+	WORD $0x4e6ace4e // fmla v14.2d, v18.2d, v10.2d
+	WORD $0x4e7cceb4 // fmla v20.2d, v21.2d, v28.2d
+	WORD $0x3dc0b495 // ldr q21, [x4, #720]
+	WORD $0x3dc0b492 // ldr q18, [x4, #720]
+	WORD $0x4e6acdd5 // fmla v21.2d, v14.2d, v10.2d
+	WORD $0x4e7cce92 // fmla v18.2d, v20.2d, v28.2d
+	WORD $0x6e75df55 // fmul v21.2d, v26.2d, v21.2d
+	WORD $0x6e72dd72 // fmul v18.2d, v11.2d, v18.2d
+	WORD $0x3dc0889c // ldr q28, [x4, #544]
+	WORD $0x3dc08894 // ldr q20, [x4, #544]
+	WORD $0x6efae79a // fcmgt v26.2d, v28.2d, v26.2d
+	WORD $0x6eebe68b // fcmgt v11.2d, v20.2d, v11.2d
+	WORD $0x6e701eba // bsl v26.16b, v21.16b, v16.16b
+	WORD $0x6e7b1e4b // bsl v11.16b, v18.16b, v27.16b
+	WORD $0x3dc0c09b // ldr q27, [x4, #768]
+	WORD $0x3dc0c092 // ldr q18, [x4, #768]
+	WORD $0x0e3b1fbb // and v27.8b, v29.8b, v27.8b
+	WORD $0x0e321ff2 // and v18.8b, v31.8b, v18.8b
+	WORD $0x3dc0d090 // ldr q16, [x4, #832]
+	WORD $0x3dc0d095 // ldr q21, [x4, #832]
+	WORD $0x6e70df50 // fmul v16.2d, v26.2d, v16.2d
+	WORD $0x6e75dd75 // fmul v21.2d, v11.2d, v21.2d
+	WORD $0x4ef0d754 // fsub v20.2d, v26.2d, v16.2d
+	WORD $0x4ef5d57c // fsub v28.2d, v11.2d, v21.2d
+	WORD $0x0e616a94 // fcvtn v20.2s, v20.2d
+	WORD $0x0e616b9c // fcvtn v28.2s, v28.2d
+	WORD $0x4e70d750 // fadd v16.2d, v26.2d, v16.2d
+	WORD $0x4e75d575 // fadd v21.2d, v11.2d, v21.2d
+	WORD $0x0e616a10 // fcvtn v16.2s, v16.2d
+	WORD $0x0e616ab5 // fcvtn v21.2s, v21.2d
+	WORD $0x2eb08e90 // cmeq v16.2s, v20.2s, v16.2s
+	WORD $0x2eb58f95 // cmeq v21.2s, v28.2s, v21.2s
+	WORD $0x0ebb1e9b // orr v27.8b, v20.8b, v27.8b
+	WORD $0x0eb21f92 // orr v18.8b, v28.8b, v18.8b
+	WORD $0x3dc0d49c // ldr q28, [x4, #848]
+	WORD $0x3dc0d494 // ldr q20, [x4, #848]
+	WORD $0x2e7c1f70 // bsl v16.8b, v27.8b, v28.8b
+	WORD $0x2e741e55 // bsl v21.8b, v18.8b, v20.8b
+	WORD $0x0e3de7bd // fcmeq v29.2s, v29.2s, v29.2s
+	WORD $0x0e3fe7ff // fcmeq v31.2s, v31.2s, v31.2s
+	WORD $0x3dc0d894 // ldr q20, [x4, #864]
+	WORD $0x3dc0d892 // ldr q18, [x4, #864]
+	WORD $0x2e741e1d // bsl v29.8b, v16.8b, v20.8b
+	WORD $0x2e721ebf // bsl v31.8b, v21.8b, v18.8b
+	WORD $0xfd00003d // str d29, [x1]
+	WORD $0xfd00043f // str d31, [x1, #8]
+	WORD $0xfd40085f // ldr d31, [x2, #16]
+	WORD $0xfd400c5d // ldr d29, [x2, #24]
+	WORD $0x3dc0cc92 // ldr q18, [x4, #816]
+	WORD $0x3dc0cc95 // ldr q21, [x4, #816]
+	WORD $0x0e201ff4 // and v20.8b, v31.8b, v0.8b
+	WORD $0x0e201fb0 // and v16.8b, v29.8b, v0.8b
+	WORD $0x0e617a94 // fcvtl v20.2d, v20.2s
+	WORD $0x0e617a10 // fcvtl v16.2d, v16.2s
+	WORD $0x6ef2e69c // fcmgt v28.2d, v20.2d, v18.2d
+	WORD $0x6ef5e61b // fcmgt v27.2d, v16.2d, v21.2d
+	WORD $0x6e741e5c // bsl v28.16b, v18.16b, v20.16b
+	WORD $0x6e701ebb // bsl v27.16b, v21.16b, v16.16b
+	WORD $0x6e7cdf90 // fmul v16.2d, v28.2d, v28.2d
+	WORD $0x6e7bdf75 // fmul v21.2d, v27.2d, v27.2d
+	WORD $0x6e62df94 // fmul v20.2d, v28.2d, v2.2d
+	WORD $0x6e62df72 // fmul v18.2d, v27.2d, v2.2d
+	WORD $0x6e231e0b // eor v11.16b, v16.16b, v3.16b
+	WORD $0x6e231eba // eor v26.16b, v21.16b, v3.16b
+	WORD $0x4e65d694 // fadd v20.2d, v20.2d, v5.2d
+	WORD $0x4e65d652 // fadd v18.2d, v18.2d, v5.2d
+	WORD $0x6e74fc94 // fdiv v20.2d, v4.2d, v20.2d
+	WORD $0x6e72fc92 // fdiv v18.2d, v4.2d, v18.2d
+	WORD $0x4ea41c8a // mov v10.16b, v4.16b
+	WORD $0x4ea41c8e // mov v14.16b, v4.16b
+	WORD $0x4e66ce8a // fmla v10.2d, v20.2d, v6.2d
+	WORD $0x4e66ce4e // fmla v14.2d, v18.2d, v6.2d
+	WORD $0x4ea81d0d // mov v13.16b, v8.16b
+	WORD $0x4ea81d1e // mov v30.16b, v8.16b
+	WORD $0x4e6acced // fmla v13.2d, v7.2d, v10.2d
+	WORD $0x4e6eccfe // fmla v30.2d, v7.2d, v14.2d
+	WORD $0x4ea91d2c // mov v12.16b, v9.16b
+	WORD $0x4ea91d2f // mov v15.16b, v9.16b
+	WORD $0x4e6acdac // fmla v12.2d, v13.2d, v10.2d
+	WORD $0x4e6ecfcf // fmla v15.2d, v30.2d, v14.2d
+	WORD $0x3dc0289e // ldr q30, [x4, #160]
+	WORD $0x3dc0288d // ldr q13, [x4, #160]
+	WORD $0x4e6acd9e // fmla v30.2d, v12.2d, v10.2d
+	WORD $0x4e6ecded // fmla v13.2d, v15.2d, v14.2d
+	WORD $0x3dc02c8f // ldr q15, [x4, #176]
+	WORD $0x3dc02c8c // ldr q12, [x4, #176]
+	WORD $0x4e6acfcf // fmla v15.2d, v30.2d, v10.2d
+	WORD $0x4e6ecdac // fmla v12.2d, v13.2d, v14.2d
+	WORD $0x3dc0308d // ldr q13, [x4, #192]
+	WORD $0x3dc0309e // ldr q30, [x4, #192]
+	WORD $0x4e6acded // fmla v13.2d, v15.2d, v10.2d
+	WORD $0x4e6ecd9e // fmla v30.2d, v12.2d, v14.2d
+	WORD $0x3dc0348c // ldr q12, [x4, #208]
+	WORD $0x3dc0348f // ldr q15, [x4, #208]
+	WORD $0x4e6acdac // fmla v12.2d, v13.2d, v10.2d
+	WORD $0x4e6ecfcf // fmla v15.2d, v30.2d, v14.2d
+	WORD $0x3dc0389e // ldr q30, [x4, #224]
+	WORD $0x3dc0388d // ldr q13, [x4, #224]
+	WORD $0x4e6acd9e // fmla v30.2d, v12.2d, v10.2d
+	WORD $0x4e6ecded // fmla v13.2d, v15.2d, v14.2d
+	WORD $0x3dc03c8f // ldr q15, [x4, #240]
+	WORD $0x3dc03c8c // ldr q12, [x4, #240]
+	WORD $0x4e6acfcf // fmla v15.2d, v30.2d, v10.2d
+	WORD $0x4e6ecdac // fmla v12.2d, v13.2d, v14.2d
+	WORD $0x3dc0408d // ldr q13, [x4, #256]
+	WORD $0x3dc0409e // ldr q30, [x4, #256]
+	WORD $0x4e6acded // fmla v13.2d, v15.2d, v10.2d
+	WORD $0x4e6ecd9e // fmla v30.2d, v12.2d, v14.2d
+	WORD $0x3dc0448c // ldr q12, [x4, #272]
+	WORD $0x3dc0448f // ldr q15, [x4, #272]
+	WORD $0x4e6acdac // fmla v12.2d, v13.2d, v10.2d
+	WORD $0x4e6ecfcf // fmla v15.2d, v30.2d, v14.2d
+	WORD $0x3dc0489e // ldr q30, [x4, #288]
+	WORD $0x3dc0488d // ldr q13, [x4, #288]
+	WORD $0x4e6acd9e // fmla v30.2d, v12.2d, v10.2d
+	WORD $0x4e6ecded // fmla v13.2d, v15.2d, v14.2d
+	WORD $0x3dc04c8f // ldr q15, [x4, #304]
+	WORD $0x3dc04c8c // ldr q12, [x4, #304]
+	WORD $0x4e6acfcf // fmla v15.2d, v30.2d, v10.2d
+	WORD $0x4e6ecdac // fmla v12.2d, v13.2d, v14.2d
+	WORD $0x3dc0508d // ldr q13, [x4, #320]
+	WORD $0x3dc0509e // ldr q30, [x4, #320]
+	WORD $0x4e6acded // fmla v13.2d, v15.2d, v10.2d
+	WORD $0x4e6ecd9e // fmla v30.2d, v12.2d, v14.2d
+	WORD $0x3dc0548c // ldr q12, [x4, #336]
+	WORD $0x3dc0548f // ldr q15, [x4, #336]
+	WORD $0x4e6acdac // fmla v12.2d, v13.2d, v10.2d
+	WORD $0x4e6ecfcf // fmla v15.2d, v30.2d, v14.2d
+	WORD $0x3dc0589e // ldr q30, [x4, #352]
+	WORD $0x3dc0588d // ldr q13, [x4, #352]
+	WORD $0x4e6acd9e // fmla v30.2d, v12.2d, v10.2d
+	WORD $0x4e6ecded // fmla v13.2d, v15.2d, v14.2d
+	WORD $0x3dc05c8f // ldr q15, [x4, #368]
+	WORD $0x3dc05c8c // ldr q12, [x4, #368]
+	WORD $0x4e6acfcf // fmla v15.2d, v30.2d, v10.2d
+	WORD $0x4e6ecdac // fmla v12.2d, v13.2d, v14.2d
+	WORD $0x3dc0608d // ldr q13, [x4, #384]
+	WORD $0x3dc0609e // ldr q30, [x4, #384]
+	WORD $0x4e6acded // fmla v13.2d, v15.2d, v10.2d
+	WORD $0x4e6ecd9e // fmla v30.2d, v12.2d, v14.2d
+	WORD $0x3dc0648c // ldr q12, [x4, #400]
+	WORD $0x3dc0648f // ldr q15, [x4, #400]
+	WORD $0x4e6acdac // fmla v12.2d, v13.2d, v10.2d
+	WORD $0x4e6ecfcf // fmla v15.2d, v30.2d, v14.2d
+	WORD $0x3dc0688e // ldr q14, [x4, #416]
+	WORD $0x3dc0689e // ldr q30, [x4, #416]
+	WORD $0x3dc06c8a // ldr q10, [x4, #432]
+	WORD $0x3dc06c8d // ldr q13, [x4, #432]
+	WORD $0x4e6ecd6a // fmla v10.2d, v11.2d, v14.2d
+	WORD $0x4e7ecf4d // fmla v13.2d, v26.2d, v30.2d
+	WORD $0x3dc06c9e // ldr q30, [x4, #432]
+	WORD $0x3dc06c8e // ldr q14, [x4, #432]
+	WORD $0x4efed55e // fsub v30.2d, v10.2d, v30.2d
+	WORD $0x4eeed5ae // fsub v14.2d, v13.2d, v14.2d
+	WORD $0x3dc07098 // ldr q24, [x4, #448]
+	WORD $0x3dc07099 // ldr q25, [x4, #448]
+	WORD $0x4ef8cfcb // fmls v11.2d, v30.2d, v24.2d
+	WORD $0x4ef9cdda // fmls v26.2d, v14.2d, v25.2d
+	WORD $0x3dc07499 // ldr q25, [x4, #464]
+	WORD $0x3dc07498 // ldr q24, [x4, #464]
+	WORD $0x4ef9cfcb // fmls v11.2d, v30.2d, v25.2d
+	WORD $0x4ef8cdda // fmls v26.2d, v14.2d, v24.2d
+	WORD $0x3dc07898 // ldr q24, [x4, #480]
+	WORD $0x3dc0788e // ldr q14, [x4, #480]
+	WORD $0x3dc07c99 // ldr q25, [x4, #496]
+	WORD $0x3dc07c9e // ldr q30, [x4, #496]
+	WORD $0x4e6bcf19 // fmla v25.2d, v24.2d, v11.2d
+	WORD $0x4e7acdde // fmla v30.2d, v14.2d, v26.2d
+	WORD $0x3dc0808e // ldr q14, [x4, #512]
+	WORD $0x3dc08098 // ldr q24, [x4, #512]
+	WORD $0x4e6bcf2e // fmla v14.2d, v25.2d, v11.2d
+	WORD $0x4e7acfd8 // fmla v24.2d, v30.2d, v26.2d
+	WORD $0x3dc0849e // ldr q30, [x4, #528]
+	WORD $0x3dc08499 // ldr q25, [x4, #528]
+	WORD $0x4e6bcdde // fmla v30.2d, v14.2d, v11.2d
+	WORD $0x4e7acf19 // fmla v25.2d, v24.2d, v26.2d
+	WORD $0x3dc08898 // ldr q24, [x4, #544]
+	WORD $0x3dc0888e // ldr q14, [x4, #544]
+	WORD $0x4e6bcfd8 // fmla v24.2d, v30.2d, v11.2d
+	WORD $0x4e7acf2e // fmla v14.2d, v25.2d, v26.2d
+	WORD $0x6e6bdd79 // fmul v25.2d, v11.2d, v11.2d
+	WORD $0x6e7adf5e // fmul v30.2d, v26.2d, v26.2d
+	WORD $0x4e78cf2b // fmla v11.2d, v25.2d, v24.2d
+	WORD $0x4e6ecfda // fmla v26.2d, v30.2d, v14.2d
+	WORD $0x3dc08c8e // ldr q14, [x4, #560]
+	WORD $0x3dc08c9e // ldr q30, [x4, #560]
+	WORD $0x4e2e1d4e // and v14.16b, v10.16b, v14.16b
+	WORD $0x4e3e1dbe // and v30.16b, v13.16b, v30.16b
+	WORD $0x4e083dc8 // mov x8, v14.d[0]
+	WORD $0x4e083fc7 // mov x7, v30.d[0]
+	WORD $0x4e183dc6 // mov x6, v14.d[1]
+	WORD $0x4e183fc5 // mov x5, v30.d[1]
+	WORD $0xfc68787e // ldr d30, [x3, x8, lsl #3]
+	WORD $0xfc67786e // ldr d14, [x3, x7, lsl #3]
+	WORD $0xfc667878 // ldr d24, [x3, x6, lsl #3]
+	WORD $0xfc657879 // ldr d25, [x3, x5, lsl #3]
+	WORD $0x4ed83bd8 // zip1 v24.2d, v30.2d, v24.2d
+	WORD $0x4ed939d9 // zip1 v25.2d, v14.2d, v25.2d
+	WORD $0x4f70554a // shl v10.2d, v10.2d, #48
+	WORD $0x4f7055ad // shl v13.2d, v13.2d, #48
+	WORD $0x4eea870a // add v10.2d, v24.2d, v10.2d
+	WORD $0x4eed872d // add v13.2d, v25.2d, v13.2d
+	WORD $0x4eaa1d59 // mov v25.16b, v10.16b
+	WORD $0x4ead1db8 // mov v24.16b, v13.16b
+	WORD $0x4e6bcd59 // fmla v25.2d, v10.2d, v11.2d
+	WORD $0x4e7acdb8 // fmla v24.2d, v13.2d, v26.2d
+	WORD $0x6e74dd94 // fmul v20.2d, v12.2d, v20.2d
+	WORD $0x6e72ddf2 // fmul v18.2d, v15.2d, v18.2d
+	WORD $0x6e74df34 // fmul v20.2d, v25.2d, v20.2d
+	WORD $0x6e72df12 // fmul v18.2d, v24.2d, v18.2d
+	WORD $0x3dc09098 // ldr q24, [x4, #576]
+	WORD $0x3dc09099 // ldr q25, [x4, #576]
+	WORD $0x4ea41c8f // mov v15.16b, v4.16b
+	WORD $0x4ea41c8c // mov v12.16b, v4.16b
+	WORD $0x4e78ce8f // fmla v15.2d, v20.2d, v24.2d
+	WORD $0x4e79ce4c // fmla v12.2d, v18.2d, v25.2d
+	WORD $0x3dc09499 // ldr q25, [x4, #592]
+	WORD $0x3dc09492 // ldr q18, [x4, #592]
+	WORD $0x3dc09898 // ldr q24, [x4, #608]
+	WORD $0x3dc09894 // ldr q20, [x4, #608]
+	WORD $0x4e70cf38 // fmla v24.2d, v25.2d, v16.2d
+	WORD $0x4e75ce54 // fmla v20.2d, v18.2d, v21.2d
+	WORD $0x3dc09c92 // ldr q18, [x4, #624]
+	WORD $0x3dc09c99 // ldr q25, [x4, #624]
+	WORD $0x4e70cf12 // fmla v18.2d, v24.2d, v16.2d
+	WORD $0x4e75ce99 // fmla v25.2d, v20.2d, v21.2d
+	WORD $0x3dc0a094 // ldr q20, [x4, #640]
+	WORD $0x3dc0a098 // ldr q24, [x4, #640]
+	WORD $0x4e70ce54 // fmla v20.2d, v18.2d, v16.2d
+	WORD $0x4e75cf38 // fmla v24.2d, v25.2d, v21.2d
+	WORD $0x3dc0a499 // ldr q25, [x4, #656]
+	WORD $0x3dc0a492 // ldr q18, [x4, #656]
+	WORD $0x4e70ce99 // fmla v25.2d, v20.2d, v16.2d
+	WORD $0x4e75cf12 // fmla v18.2d, v24.2d, v21.2d
+	WORD $0x3dc0a898 // ldr q24, [x4, #672]
+	WORD $0x3dc0a894 // ldr q20, [x4, #672]
+	WORD $0x4e70cf38 // fmla v24.2d, v25.2d, v16.2d
+	WORD $0x4e75ce54 // fmla v20.2d, v18.2d, v21.2d
+	WORD $0x3dc0ac92 // ldr q18, [x4, #688]
+	WORD $0x3dc0ac99 // ldr q25, [x4, #688]
+	WORD $0x4e70cf12 // fmla v18.2d, v24.2d, v16.2d
+	WORD $0x4e75ce99 // fmla v25.2d, v20.2d, v21.2d
+	WORD $0x3dc0b094 // ldr q20, [x4, #704]
+	WORD $0x3dc0b098 // ldr q24, [x4, #704]
+	WORD $0x4e70ce54 // fmla v20.2d, v18.2d, v16.2d
+	WORD $0x4e75cf38 // fmla v24.2d, v25.2d, v21.2d
+	WORD $0x3dc0b499 // ldr q25, [x4, #720]
+	WORD $0x3dc0b492 // ldr q18, [x4, #720]
+	WORD $0x4e70ce99 // fmla v25.2d, v20.2d, v16.2d
+	WORD $0x4e75cf12 // fmla v18.2d, v24.2d, v21.2d
+	WORD $0x6e79df99 // fmul v25.2d, v28.2d, v25.2d
+	WORD $0x6e72df72 // fmul v18.2d, v27.2d, v18.2d
+	WORD $0x3dc08895 // ldr q21, [x4, #544]
+	WORD $0x3dc08898 // ldr q24, [x4, #544]
+	WORD $0x6efce6bc // fcmgt v28.2d, v21.2d, v28.2d
+	WORD $0x6efbe71b // fcmgt v27.2d, v24.2d, v27.2d
+	WORD $0x6e6f1f3c // bsl v28.16b, v25.16b, v15.16b
+	WORD $0x6e6c1e5b // bsl v27.16b, v18.16b, v12.16b
+	WORD $0x3dc0c08c // ldr q12, [x4, #768]
+	WORD $0x3dc0c092 // ldr q18, [x4, #768]
+	WORD $0x0e2c1fec // and v12.8b, v31.8b, v12.8b
+	WORD $0x0e321fb2 // and v18.8b, v29.8b, v18.8b
+	WORD $0x3dc0d08f // ldr q15, [x4, #832]
+	WORD $0x3dc0d099 // ldr q25, [x4, #832]
+	WORD $0x6e6fdf8f // fmul v15.2d, v28.2d, v15.2d
+	WORD $0x6e79df79 // fmul v25.2d, v27.2d, v25.2d
+	WORD $0x4eefd798 // fsub v24.2d, v28.2d, v15.2d
+	WORD $0x4ef9d775 // fsub v21.2d, v27.2d, v25.2d
+	WORD $0x0e616b18 // fcvtn v24.2s, v24.2d
+	WORD $0x0e616ab5 // fcvtn v21.2s, v21.2d
+	WORD $0x4e6fd78f // fadd v15.2d, v28.2d, v15.2d
+	WORD $0x4e79d779 // fadd v25.2d, v27.2d, v25.2d
+	WORD $0x0e6169ef // fcvtn v15.2s, v15.2d
+	WORD $0x0e616b39 // fcvtn v25.2s, v25.2d
+	WORD $0x2eaf8f0f // cmeq v15.2s, v24.2s, v15.2s
+	WORD $0x2eb98eb9 // cmeq v25.2s, v21.2s, v25.2s
+	WORD $0x0eac1f0c // orr v12.8b, v24.8b, v12.8b
+	WORD $0x0eb21eb2 // orr v18.8b, v21.8b, v18.8b
+	WORD $0x3dc0d495 // ldr q21, [x4, #848]
+	WORD $0x3dc0d498 // ldr q24, [x4, #848]
+	WORD $0x2e751d8f // bsl v15.8b, v12.8b, v21.8b
+	WORD $0x2e781e59 // bsl v25.8b, v18.8b, v24.8b
+	WORD $0x0e3fe7ff // fcmeq v31.2s, v31.2s, v31.2s
+	WORD $0x0e3de7bd // fcmeq v29.2s, v29.2s, v29.2s
+	WORD $0x3dc0d898 // ldr q24, [x4, #864]
+	WORD $0x3dc0d892 // ldr q18, [x4, #864]
+	WORD $0x2e781dff // bsl v31.8b, v15.8b, v24.8b
+	WORD $0x2e721f3d // bsl v29.8b, v25.8b, v18.8b
+	WORD $0xfd00083f // str d31, [x1, #16]
+	WORD $0xfd000c3d // str d29, [x1, #24]
+	JMP going
 single:
 	ADDS $8, R0, R0
 	BEQ done
 	SUBS $2, R0, R0
 	BLT rest
 one:
-	WORD $0xfd40004e // ldr d14, [x2]
-	WORD $0x0e211dcf // and v15.8b, v14.8b, v1.8b
-	WORD $0x0e6179ef // fcvtl v15.2d, v15.2s
-	WORD $0x6ee0e5fc // fcmgt v28.2d, v15.2d, v0.2d
-	WORD $0x6e6f1c1c // bsl v28.16b, v0.16b, v15.16b
-	WORD $0x6e7cdf8f // fmul v15.2d, v28.2d, v28.2d
-	WORD $0x6e62df9b // fmul v27.2d, v28.2d, v2.2d
-	WORD $0x6e231df9 // eor v25.16b, v15.16b, v3.16b
-	WORD $0x4e65d77b // fadd v27.2d, v27.2d, v5.2d
-	WORD $0x6e7bfc9b // fdiv v27.2d, v4.2d, v27.2d
-	WORD $0x4ea41c98 // mov v24.16b, v4.16b
-	WORD $0x4e66cf78 // fmla v24.2d, v27.2d, v6.2d
+	WORD $0xfd40005d // ldr d29, [x2]
+	WORD $0x3dc0cc9f // ldr q31, [x4, #816]
+	WORD $0x0e201fb2 // and v18.8b, v29.8b, v0.8b
+	WORD $0x0e617a52 // fcvtl v18.2d, v18.2s
+	WORD $0x6effe659 // fcmgt v25.2d, v18.2d, v31.2d
+	WORD $0x6e721ff9 // bsl v25.16b, v31.16b, v18.16b
+	WORD $0x6e79df32 // fmul v18.2d, v25.2d, v25.2d
+	WORD $0x6e62df3f // fmul v31.2d, v25.2d, v2.2d
+	WORD $0x6e231e58 // eor v24.16b, v18.16b, v3.16b
+	WORD $0x4e65d7ff // fadd v31.2d, v31.2d, v5.2d
+	WORD $0x6e7ffc9f // fdiv v31.2d, v4.2d, v31.2d
+	WORD $0x4ea41c8f // mov v15.16b, v4.16b
+	WORD $0x4e66cfef // fmla v15.2d, v31.2d, v6.2d
 	WORD $0x4ea81d15 // mov v21.16b, v8.16b
-	WORD $0x4e78ccf5 // fmla v21.2d, v7.2d, v24.2d
-	WORD $0x4ea91d36 // mov v22.16b, v9.16b
-	WORD $0x4e78ceb6 // fmla v22.2d, v21.2d, v24.2d
-	WORD $0x4eaa1d55 // mov v21.16b, v10.16b
-	WORD $0x4e78ced5 // fmla v21.2d, v22.2d, v24.2d
-	WORD $0x4eab1d76 // mov v22.16b, v11.16b
-	WORD $0x4e78ceb6 // fmla v22.2d, v21.2d, v24.2d
-	WORD $0x4eac1d95 // mov v21.16b, v12.16b
-	WORD $0x4e78ced5 // fmla v21.2d, v22.2d, v24.2d
-	WORD $0x4ead1db6 // mov v22.16b, v13.16b
-	WORD $0x4e78ceb6 // fmla v22.2d, v21.2d, v24.2d
+	WORD $0x4e6fccf5 // fmla v21.2d, v7.2d, v15.2d
+	WORD $0x4ea91d2c // mov v12.16b, v9.16b
+	WORD $0x4e6fceac // fmla v12.2d, v21.2d, v15.2d
+	WORD $0x3dc02895 // ldr q21, [x4, #160]
+	WORD $0x4e6fcd95 // fmla v21.2d, v12.2d, v15.2d
+	WORD $0x3dc02c8c // ldr q12, [x4, #176]
+	WORD $0x4e6fceac // fmla v12.2d, v21.2d, v15.2d
+	WORD $0x3dc03095 // ldr q21, [x4, #192]
+	WORD $0x4e6fcd95 // fmla v21.2d, v12.2d, v15.2d
+	WORD $0x3dc0348c // ldr q12, [x4, #208]
+	WORD $0x4e6fceac // fmla v12.2d, v21.2d, v15.2d
 	WORD $0x3dc03895 // ldr q21, [x4, #224]
-	WORD $0x4e78ced5 // fmla v21.2d, v22.2d, v24.2d
-	WORD $0x3dc03c96 // ldr q22, [x4, #240]
-	WORD $0x4e78ceb6 // fmla v22.2d, v21.2d, v24.2d
+	WORD $0x4e6fcd95 // fmla v21.2d, v12.2d, v15.2d
+	WORD $0x3dc03c8c // ldr q12, [x4, #240]
+	WORD $0x4e6fceac // fmla v12.2d, v21.2d, v15.2d
 	WORD $0x3dc04095 // ldr q21, [x4, #256]
-	WORD $0x4e78ced5 // fmla v21.2d, v22.2d, v24.2d
-	WORD $0x3dc04496 // ldr q22, [x4, #272]
-	WORD $0x4e78ceb6 // fmla v22.2d, v21.2d, v24.2d
+	WORD $0x4e6fcd95 // fmla v21.2d, v12.2d, v15.2d
+	WORD $0x3dc0448c // ldr q12, [x4, #272]
+	WORD $0x4e6fceac // fmla v12.2d, v21.2d, v15.2d
 	WORD $0x3dc04895 // ldr q21, [x4, #288]
-	WORD $0x4e78ced5 // fmla v21.2d, v22.2d, v24.2d
-	WORD $0x3dc04c96 // ldr q22, [x4, #304]
-	WORD $0x4e78ceb6 // fmla v22.2d, v21.2d, v24.2d
+	WORD $0x4e6fcd95 // fmla v21.2d, v12.2d, v15.2d
+	WORD $0x3dc04c8c // ldr q12, [x4, #304]
+	WORD $0x4e6fceac // fmla v12.2d, v21.2d, v15.2d
 	WORD $0x3dc05095 // ldr q21, [x4, #320]
-	WORD $0x4e78ced5 // fmla v21.2d, v22.2d, v24.2d
-	WORD $0x3dc05496 // ldr q22, [x4, #336]
-	WORD $0x4e78ceb6 // fmla v22.2d, v21.2d, v24.2d
+	WORD $0x4e6fcd95 // fmla v21.2d, v12.2d, v15.2d
+	WORD $0x3dc0548c // ldr q12, [x4, #336]
+	WORD $0x4e6fceac // fmla v12.2d, v21.2d, v15.2d
 	WORD $0x3dc05895 // ldr q21, [x4, #352]
-	WORD $0x4e78ced5 // fmla v21.2d, v22.2d, v24.2d
-	WORD $0x3dc05c96 // ldr q22, [x4, #368]
-	WORD $0x4e78ceb6 // fmla v22.2d, v21.2d, v24.2d
+	WORD $0x4e6fcd95 // fmla v21.2d, v12.2d, v15.2d
+	WORD $0x3dc05c8c // ldr q12, [x4, #368]
+	WORD $0x4e6fceac // fmla v12.2d, v21.2d, v15.2d
 	WORD $0x3dc06095 // ldr q21, [x4, #384]
-	WORD $0x4e78ced5 // fmla v21.2d, v22.2d, v24.2d
-	WORD $0x3dc06496 // ldr q22, [x4, #400]
-	WORD $0x4e78ceb6 // fmla v22.2d, v21.2d, v24.2d
-	WORD $0x3dc06898 // ldr q24, [x4, #416]
+	WORD $0x4e6fcd95 // fmla v21.2d, v12.2d, v15.2d
+	WORD $0x3dc0648c // ldr q12, [x4, #400]
+	WORD $0x4e6fceac // fmla v12.2d, v21.2d, v15.2d
+	WORD $0x3dc0688f // ldr q15, [x4, #416]
 	WORD $0x3dc06c95 // ldr q21, [x4, #432]
-	WORD $0x4e78cf35 // fmla v21.2d, v25.2d, v24.2d
-	WORD $0x3dc06c98 // ldr q24, [x4, #432]
-	WORD $0x4ef8d6b8 // fsub v24.2d, v21.2d, v24.2d
-	WORD $0x3dc0709d // ldr q29, [x4, #448]
-	WORD $0x4efdcf19 // fmls v25.2d, v24.2d, v29.2d
-	WORD $0x3dc0749d // ldr q29, [x4, #464]
-	WORD $0x4efdcf19 // fmls v25.2d, v24.2d, v29.2d
-	WORD $0x3dc0789d // ldr q29, [x4, #480]
-	WORD $0x3dc07c98 // ldr q24, [x4, #496]
-	WORD $0x4e79cfb8 // fmla v24.2d, v29.2d, v25.2d
-	WORD $0x3dc0809d // ldr q29, [x4, #512]
-	WORD $0x4e79cf1d // fmla v29.2d, v24.2d, v25.2d
-	WORD $0x3dc08498 // ldr q24, [x4, #528]
-	WORD $0x4e79cfb8 // fmla v24.2d, v29.2d, v25.2d
-	WORD $0x3dc0889d // ldr q29, [x4, #544]
-	WORD $0x4e79cf1d // fmla v29.2d, v24.2d, v25.2d
-	WORD $0x6e79df38 // fmul v24.2d, v25.2d, v25.2d
-	WORD $0x4e7dcf19 // fmla v25.2d, v24.2d, v29.2d
-	WORD $0x3dc08c9d // ldr q29, [x4, #560]
-	WORD $0x4e3d1ebd // and v29.16b, v21.16b, v29.16b
-	WORD $0x4e083fa5 // mov x5, v29.d[0]
-	WORD $0x4e183fa6 // mov x6, v29.d[1]
-	WORD $0xfc65787d // ldr d29, [x3, x5, lsl #3]
-	WORD $0xfc667878 // ldr d24, [x3, x6, lsl #3]
-	WORD $0x4ed83bb8 // zip1 v24.2d, v29.2d, v24.2d
+	WORD $0x4e6fcf15 // fmla v21.2d, v24.2d, v15.2d
+	WORD $0x3dc06c8f // ldr q15, [x4, #432]
+	WORD $0x4eefd6af // fsub v15.2d, v21.2d, v15.2d
+	WORD $0x3dc0709b // ldr q27, [x4, #448]
+	WORD $0x4efbcdf8 // fmls v24.2d, v15.2d, v27.2d
+	WORD $0x3dc0749b // ldr q27, [x4, #464]
+	WORD $0x4efbcdf8 // fmls v24.2d, v15.2d, v27.2d
+	WORD $0x3dc0789b // ldr q27, [x4, #480]
+	WORD $0x3dc07c8f // ldr q15, [x4, #496]
+	WORD $0x4e78cf6f // fmla v15.2d, v27.2d, v24.2d
+	WORD $0x3dc0809b // ldr q27, [x4, #512]
+	WORD $0x4e78cdfb // fmla v27.2d, v15.2d, v24.2d
+	WORD $0x3dc0848f // ldr q15, [x4, #528]
+	WORD $0x4e78cf6f // fmla v15.2d, v27.2d, v24.2d
+	WORD $0x3dc0889b // ldr q27, [x4, #544]
+	WORD $0x4e78cdfb // fmla v27.2d, v15.2d, v24.2d
+	WORD $0x6e78df0f // fmul v15.2d, v24.2d, v24.2d
+	WORD $0x4e7bcdf8 // fmla v24.2d, v15.2d, v27.2d
+	WORD $0x3dc08c9b // ldr q27, [x4, #560]
+	WORD $0x4e3b1ebb // and v27.16b, v21.16b, v27.16b
+	WORD $0x4e083f65 // mov x5, v27.d[0]
+	WORD $0x4e183f66 // mov x6, v27.d[1]
+	WORD $0xfc65787b // ldr d27, [x3, x5, lsl #3]
+	WORD $0xfc66786f // ldr d15, [x3, x6, lsl #3]
+	WORD $0x4ecf3b6f // zip1 v15.2d, v27.2d, v15.2d
 	WORD $0x4f7056b5 // shl v21.2d, v21.2d, #48
-	WORD $0x4ef58715 // add v21.2d, v24.2d, v21.2d
-	WORD $0x4eb51eb8 // mov v24.16b, v21.16b
-	WORD $0x4e79ceb8 // fmla v24.2d, v21.2d, v25.2d
-	WORD $0x6e7bdedb // fmul v27.2d, v22.2d, v27.2d
-	WORD $0x6e7bdf1b // fmul v27.2d, v24.2d, v27.2d
-	WORD $0x3dc09098 // ldr q24, [x4, #576]
-	WORD $0x4ea41c96 // mov v22.16b, v4.16b
-	WORD $0x4e78cf76 // fmla v22.2d, v27.2d, v24.2d
-	WORD $0x3dc09498 // ldr q24, [x4, #592]
-	WORD $0x3dc0989b // ldr q27, [x4, #608]
-	WORD $0x4e6fcf1b // fmla v27.2d, v24.2d, v15.2d
-	WORD $0x3dc09c98 // ldr q24, [x4, #624]
-	WORD $0x4e6fcf78 // fmla v24.2d, v27.2d, v15.2d
-	WORD $0x3dc0a09b // ldr q27, [x4, #640]
-	WORD $0x4e6fcf1b // fmla v27.2d, v24.2d, v15.2d
-	WORD $0x3dc0a498 // ldr q24, [x4, #656]
-	WORD $0x4e6fcf78 // fmla v24.2d, v27.2d, v15.2d
-	WORD $0x3dc0a89b // ldr q27, [x4, #672]
-	WORD $0x4e6fcf1b // fmla v27.2d, v24.2d, v15.2d
-	WORD $0x3dc0ac98 // ldr q24, [x4, #688]
-	WORD $0x4e6fcf78 // fmla v24.2d, v27.2d, v15.2d
-	WORD $0x3dc0b09b // ldr q27, [x4, #704]
-	WORD $0x4e6fcf1b // fmla v27.2d, v24.2d, v15.2d
-	WORD $0x3dc0b498 // ldr q24, [x4, #720]
-	WORD $0x4e6fcf78 // fmla v24.2d, v27.2d, v15.2d
-	WORD $0x6e78df98 // fmul v24.2d, v28.2d, v24.2d
-	WORD $0x3dc0888f // ldr q15, [x4, #544]
-	WORD $0x6efce5fc // fcmgt v28.2d, v15.2d, v28.2d
-	WORD $0x6e761f1c // bsl v28.16b, v24.16b, v22.16b
-	WORD $0x3dc0b896 // ldr q22, [x4, #736]
-	WORD $0x0e361dd6 // and v22.8b, v14.8b, v22.8b
-	WORD $0x3dc0bc98 // ldr q24, [x4, #752]
-	WORD $0x6e78df98 // fmul v24.2d, v28.2d, v24.2d
-	WORD $0x4ef8d78f // fsub v15.2d, v28.2d, v24.2d
+	WORD $0x4ef585f5 // add v21.2d, v15.2d, v21.2d
+	WORD $0x4eb51eaf // mov v15.16b, v21.16b
+	WORD $0x4e78ceaf // fmla v15.2d, v21.2d, v24.2d
+	WORD $0x6e7fdd9f // fmul v31.2d, v12.2d, v31.2d
+	WORD $0x6e7fddff // fmul v31.2d, v15.2d, v31.2d
+	WORD $0x3dc0908f // ldr q15, [x4, #576]
+	WORD $0x4ea41c8c // mov v12.16b, v4.16b
+	WORD $0x4e6fcfec // fmla v12.2d, v31.2d, v15.2d
+	WORD $0x3dc0948f // ldr q15, [x4, #592]
+	WORD $0x3dc0989f // ldr q31, [x4, #608]
+	WORD $0x4e72cdff // fmla v31.2d, v15.2d, v18.2d
+	WORD $0x3dc09c8f // ldr q15, [x4, #624]
+	WORD $0x4e72cfef // fmla v15.2d, v31.2d, v18.2d
+	WORD $0x3dc0a09f // ldr q31, [x4, #640]
+	WORD $0x4e72cdff // fmla v31.2d, v15.2d, v18.2d
+	WORD $0x3dc0a48f // ldr q15, [x4, #656]
+	WORD $0x4e72cfef // fmla v15.2d, v31.2d, v18.2d
+	WORD $0x3dc0a89f // ldr q31, [x4, #672]
+	WORD $0x4e72cdff // fmla v31.2d, v15.2d, v18.2d
+	WORD $0x3dc0ac8f // ldr q15, [x4, #688]
+	WORD $0x4e72cfef // fmla v15.2d, v31.2d, v18.2d
+	WORD $0x3dc0b09f // ldr q31, [x4, #704]
+	WORD $0x4e72cdff // fmla v31.2d, v15.2d, v18.2d
+	WORD $0x3dc0b48f // ldr q15, [x4, #720]
+	WORD $0x4e72cfef // fmla v15.2d, v31.2d, v18.2d
+	WORD $0x6e6fdf2f // fmul v15.2d, v25.2d, v15.2d
+	WORD $0x3dc08892 // ldr q18, [x4, #544]
+	WORD $0x6ef9e659 // fcmgt v25.2d, v18.2d, v25.2d
+	WORD $0x6e6c1df9 // bsl v25.16b, v15.16b, v12.16b
+	WORD $0x3dc0c08c // ldr q12, [x4, #768]
+	WORD $0x0e2c1fac // and v12.8b, v29.8b, v12.8b
+	WORD $0x3dc0d08f // ldr q15, [x4, #832]
+	WORD $0x6e6fdf2f // fmul v15.2d, v25.2d, v15.2d
+	WORD $0x4eefd732 // fsub v18.2d, v25.2d, v15.2d
+	WORD $0x0e616a52 // fcvtn v18.2s, v18.2d
+	WORD $0x4e6fd72f // fadd v15.2d, v25.2d, v15.2d
 	WORD $0x0e6169ef // fcvtn v15.2s, v15.2d
-	WORD $0x4e78d798 // fadd v24.2d, v28.2d, v24.2d
-	WORD $0x0e616b18 // fcvtn v24.2s, v24.2d
-	WORD $0x2eb88df8 // cmeq v24.2s, v15.2s, v24.2s
-	WORD $0x0eb61df6 // orr v22.8b, v15.8b, v22.8b
-	WORD $0x3dc0c08f // ldr q15, [x4, #768]
-	WORD $0x2e6f1ed8 // bsl v24.8b, v22.8b, v15.8b
-	WORD $0x0e2ee5ce // fcmeq v14.2s, v14.2s, v14.2s
-	WORD $0x3dc0c48f // ldr q15, [x4, #784]
-	WORD $0x2e6f1f0e // bsl v14.8b, v24.8b, v15.8b
-	WORD $0xfd00002e // str d14, [x1]
+	WORD $0x2eaf8e4f // cmeq v15.2s, v18.2s, v15.2s
+	WORD $0x0eac1e4c // orr v12.8b, v18.8b, v12.8b
+	WORD $0x3dc0d492 // ldr q18, [x4, #848]
+	WORD $0x2e721d8f // bsl v15.8b, v12.8b, v18.8b
+	WORD $0x0e3de7bd // fcmeq v29.2s, v29.2s, v29.2s
+	WORD $0x3dc0d892 // ldr q18, [x4, #864]
+	WORD $0x2e721dfd // bsl v29.8b, v15.8b, v18.8b
+	WORD $0xfd00003d // str d29, [x1]
 	ADD $8, R1
 	ADD $8, R2
 	SUBS $2, R0, R0
@@ -948,127 +1466,128 @@ rest:
 	ADDS $2, R0, R0
 	BEQ done
 element:
-	WORD $0xbd40004e // ldr s14, [x2]
-	WORD $0x0e211dcf // and v15.8b, v14.8b, v1.8b
+	WORD $0xbd40005d // ldr s29, [x2]
+	WORD $0x3dc0cc92 // ldr q18, [x4, #816]
+	WORD $0x0e201faf // and v15.8b, v29.8b, v0.8b
 	WORD $0x0e6179ef // fcvtl v15.2d, v15.2s
-	WORD $0x6ee0e5f8 // fcmgt v24.2d, v15.2d, v0.2d
-	WORD $0x6e6f1c18 // bsl v24.16b, v0.16b, v15.16b
-	WORD $0x6e78df0f // fmul v15.2d, v24.2d, v24.2d
-	WORD $0x6e62df16 // fmul v22.2d, v24.2d, v2.2d
-	WORD $0x6e231dfc // eor v28.16b, v15.16b, v3.16b
-	WORD $0x4e65d6d6 // fadd v22.2d, v22.2d, v5.2d
-	WORD $0x6e76fc96 // fdiv v22.2d, v4.2d, v22.2d
-	WORD $0x4ea41c9b // mov v27.16b, v4.16b
-	WORD $0x4e66cedb // fmla v27.2d, v22.2d, v6.2d
-	WORD $0x4ea81d19 // mov v25.16b, v8.16b
-	WORD $0x4e7bccf9 // fmla v25.2d, v7.2d, v27.2d
+	WORD $0x6ef2e5ec // fcmgt v12.2d, v15.2d, v18.2d
+	WORD $0x6e6f1e4c // bsl v12.16b, v18.16b, v15.16b
+	WORD $0x6e6cdd8f // fmul v15.2d, v12.2d, v12.2d
+	WORD $0x6e62dd92 // fmul v18.2d, v12.2d, v2.2d
+	WORD $0x6e231df9 // eor v25.16b, v15.16b, v3.16b
+	WORD $0x4e65d652 // fadd v18.2d, v18.2d, v5.2d
+	WORD $0x6e72fc92 // fdiv v18.2d, v4.2d, v18.2d
+	WORD $0x4ea41c9f // mov v31.16b, v4.16b
+	WORD $0x4e66ce5f // fmla v31.2d, v18.2d, v6.2d
+	WORD $0x4ea81d18 // mov v24.16b, v8.16b
+	WORD $0x4e7fccf8 // fmla v24.2d, v7.2d, v31.2d
 	WORD $0x4ea91d35 // mov v21.16b, v9.16b
-	WORD $0x4e7bcf35 // fmla v21.2d, v25.2d, v27.2d
-	WORD $0x4eaa1d59 // mov v25.16b, v10.16b
-	WORD $0x4e7bceb9 // fmla v25.2d, v21.2d, v27.2d
-	WORD $0x4eab1d75 // mov v21.16b, v11.16b
-	WORD $0x4e7bcf35 // fmla v21.2d, v25.2d, v27.2d
-	WORD $0x4eac1d99 // mov v25.16b, v12.16b
-	WORD $0x4e7bceb9 // fmla v25.2d, v21.2d, v27.2d
-	WORD $0x4ead1db5 // mov v21.16b, v13.16b
-	WORD $0x4e7bcf35 // fmla v21.2d, v25.2d, v27.2d
-	WORD $0x3dc03899 // ldr q25, [x4, #224]
-	WORD $0x4e7bceb9 // fmla v25.2d, v21.2d, v27.2d
+	WORD $0x4e7fcf15 // fmla v21.2d, v24.2d, v31.2d
+	WORD $0x3dc02898 // ldr q24, [x4, #160]
+	WORD $0x4e7fceb8 // fmla v24.2d, v21.2d, v31.2d
+	WORD $0x3dc02c95 // ldr q21, [x4, #176]
+	WORD $0x4e7fcf15 // fmla v21.2d, v24.2d, v31.2d
+	WORD $0x3dc03098 // ldr q24, [x4, #192]
+	WORD $0x4e7fceb8 // fmla v24.2d, v21.2d, v31.2d
+	WORD $0x3dc03495 // ldr q21, [x4, #208]
+	WORD $0x4e7fcf15 // fmla v21.2d, v24.2d, v31.2d
+	WORD $0x3dc03898 // ldr q24, [x4, #224]
+	WORD $0x4e7fceb8 // fmla v24.2d, v21.2d, v31.2d
 	WORD $0x3dc03c95 // ldr q21, [x4, #240]
-	WORD $0x4e7bcf35 // fmla v21.2d, v25.2d, v27.2d
-	WORD $0x3dc04099 // ldr q25, [x4, #256]
-	WORD $0x4e7bceb9 // fmla v25.2d, v21.2d, v27.2d
+	WORD $0x4e7fcf15 // fmla v21.2d, v24.2d, v31.2d
+	WORD $0x3dc04098 // ldr q24, [x4, #256]
+	WORD $0x4e7fceb8 // fmla v24.2d, v21.2d, v31.2d
 	WORD $0x3dc04495 // ldr q21, [x4, #272]
-	WORD $0x4e7bcf35 // fmla v21.2d, v25.2d, v27.2d
-	WORD $0x3dc04899 // ldr q25, [x4, #288]
-	WORD $0x4e7bceb9 // fmla v25.2d, v21.2d, v27.2d
+	WORD $0x4e7fcf15 // fmla v21.2d, v24.2d, v31.2d
+	WORD $0x3dc04898 // ldr q24, [x4, #288]
+	WORD $0x4e7fceb8 // fmla v24.2d, v21.2d, v31.2d
 	WORD $0x3dc04c95 // ldr q21, [x4, #304]
-	WORD $0x4e7bcf35 // fmla v21.2d, v25.2d, v27.2d
-	WORD $0x3dc05099 // ldr q25, [x4, #320]
-	WORD $0x4e7bceb9 // fmla v25.2d, v21.2d, v27.2d
+	WORD $0x4e7fcf15 // fmla v21.2d, v24.2d, v31.2d
+	WORD $0x3dc05098 // ldr q24, [x4, #320]
+	WORD $0x4e7fceb8 // fmla v24.2d, v21.2d, v31.2d
 	WORD $0x3dc05495 // ldr q21, [x4, #336]
-	WORD $0x4e7bcf35 // fmla v21.2d, v25.2d, v27.2d
-	WORD $0x3dc05899 // ldr q25, [x4, #352]
-	WORD $0x4e7bceb9 // fmla v25.2d, v21.2d, v27.2d
+	WORD $0x4e7fcf15 // fmla v21.2d, v24.2d, v31.2d
+	WORD $0x3dc05898 // ldr q24, [x4, #352]
+	WORD $0x4e7fceb8 // fmla v24.2d, v21.2d, v31.2d
 	WORD $0x3dc05c95 // ldr q21, [x4, #368]
-	WORD $0x4e7bcf35 // fmla v21.2d, v25.2d, v27.2d
-	WORD $0x3dc06099 // ldr q25, [x4, #384]
-	WORD $0x4e7bceb9 // fmla v25.2d, v21.2d, v27.2d
+	WORD $0x4e7fcf15 // fmla v21.2d, v24.2d, v31.2d
+	WORD $0x3dc06098 // ldr q24, [x4, #384]
+	WORD $0x4e7fceb8 // fmla v24.2d, v21.2d, v31.2d
 	WORD $0x3dc06495 // ldr q21, [x4, #400]
-	WORD $0x4e7bcf35 // fmla v21.2d, v25.2d, v27.2d
-	WORD $0x3dc0689b // ldr q27, [x4, #416]
-	WORD $0x3dc06c99 // ldr q25, [x4, #432]
-	WORD $0x4e7bcf99 // fmla v25.2d, v28.2d, v27.2d
-	WORD $0x3dc06c9b // ldr q27, [x4, #432]
-	WORD $0x4efbd73b // fsub v27.2d, v25.2d, v27.2d
-	WORD $0x3dc0709d // ldr q29, [x4, #448]
-	WORD $0x4efdcf7c // fmls v28.2d, v27.2d, v29.2d
-	WORD $0x3dc0749d // ldr q29, [x4, #464]
-	WORD $0x4efdcf7c // fmls v28.2d, v27.2d, v29.2d
-	WORD $0x3dc0789d // ldr q29, [x4, #480]
-	WORD $0x3dc07c9b // ldr q27, [x4, #496]
-	WORD $0x4e7ccfbb // fmla v27.2d, v29.2d, v28.2d
-	WORD $0x3dc0809d // ldr q29, [x4, #512]
-	WORD $0x4e7ccf7d // fmla v29.2d, v27.2d, v28.2d
-	WORD $0x3dc0849b // ldr q27, [x4, #528]
-	WORD $0x4e7ccfbb // fmla v27.2d, v29.2d, v28.2d
-	WORD $0x3dc0889d // ldr q29, [x4, #544]
-	WORD $0x4e7ccf7d // fmla v29.2d, v27.2d, v28.2d
-	WORD $0x6e7cdf9b // fmul v27.2d, v28.2d, v28.2d
-	WORD $0x4e7dcf7c // fmla v28.2d, v27.2d, v29.2d
-	WORD $0x3dc08c9d // ldr q29, [x4, #560]
-	WORD $0x4e3d1f3d // and v29.16b, v25.16b, v29.16b
-	WORD $0x4e083fa6 // mov x6, v29.d[0]
-	WORD $0x4e183fa5 // mov x5, v29.d[1]
-	WORD $0xfc66787d // ldr d29, [x3, x6, lsl #3]
-	WORD $0xfc65787b // ldr d27, [x3, x5, lsl #3]
-	WORD $0x4edb3bbb // zip1 v27.2d, v29.2d, v27.2d
-	WORD $0x4f705739 // shl v25.2d, v25.2d, #48
-	WORD $0x4ef98779 // add v25.2d, v27.2d, v25.2d
-	WORD $0x4eb91f3b // mov v27.16b, v25.16b
-	WORD $0x4e7ccf3b // fmla v27.2d, v25.2d, v28.2d
-	WORD $0x6e76deb6 // fmul v22.2d, v21.2d, v22.2d
-	WORD $0x6e76df76 // fmul v22.2d, v27.2d, v22.2d
-	WORD $0x3dc0909b // ldr q27, [x4, #576]
+	WORD $0x4e7fcf15 // fmla v21.2d, v24.2d, v31.2d
+	WORD $0x3dc0689f // ldr q31, [x4, #416]
+	WORD $0x3dc06c98 // ldr q24, [x4, #432]
+	WORD $0x4e7fcf38 // fmla v24.2d, v25.2d, v31.2d
+	WORD $0x3dc06c9f // ldr q31, [x4, #432]
+	WORD $0x4effd71f // fsub v31.2d, v24.2d, v31.2d
+	WORD $0x3dc0709b // ldr q27, [x4, #448]
+	WORD $0x4efbcff9 // fmls v25.2d, v31.2d, v27.2d
+	WORD $0x3dc0749b // ldr q27, [x4, #464]
+	WORD $0x4efbcff9 // fmls v25.2d, v31.2d, v27.2d
+	WORD $0x3dc0789b // ldr q27, [x4, #480]
+	WORD $0x3dc07c9f // ldr q31, [x4, #496]
+	WORD $0x4e79cf7f // fmla v31.2d, v27.2d, v25.2d
+	WORD $0x3dc0809b // ldr q27, [x4, #512]
+	WORD $0x4e79cffb // fmla v27.2d, v31.2d, v25.2d
+	WORD $0x3dc0849f // ldr q31, [x4, #528]
+	WORD $0x4e79cf7f // fmla v31.2d, v27.2d, v25.2d
+	WORD $0x3dc0889b // ldr q27, [x4, #544]
+	WORD $0x4e79cffb // fmla v27.2d, v31.2d, v25.2d
+	WORD $0x6e79df3f // fmul v31.2d, v25.2d, v25.2d
+	WORD $0x4e7bcff9 // fmla v25.2d, v31.2d, v27.2d
+	WORD $0x3dc08c9b // ldr q27, [x4, #560]
+	WORD $0x4e3b1f1b // and v27.16b, v24.16b, v27.16b
+	WORD $0x4e083f66 // mov x6, v27.d[0]
+	WORD $0x4e183f65 // mov x5, v27.d[1]
+	WORD $0xfc66787b // ldr d27, [x3, x6, lsl #3]
+	WORD $0xfc65787f // ldr d31, [x3, x5, lsl #3]
+	WORD $0x4edf3b7f // zip1 v31.2d, v27.2d, v31.2d
+	WORD $0x4f705718 // shl v24.2d, v24.2d, #48
+	WORD $0x4ef887f8 // add v24.2d, v31.2d, v24.2d
+	WORD $0x4eb81f1f // mov v31.16b, v24.16b
+	WORD $0x4e79cf1f // fmla v31.2d, v24.2d, v25.2d
+	WORD $0x6e72deb2 // fmul v18.2d, v21.2d, v18.2d
+	WORD $0x6e72dff2 // fmul v18.2d, v31.2d, v18.2d
+	WORD $0x3dc0909f // ldr q31, [x4, #576]
 	WORD $0x4ea41c95 // mov v21.16b, v4.16b
-	WORD $0x4e7bced5 // fmla v21.2d, v22.2d, v27.2d
-	WORD $0x3dc0949b // ldr q27, [x4, #592]
-	WORD $0x3dc09896 // ldr q22, [x4, #608]
-	WORD $0x4e6fcf76 // fmla v22.2d, v27.2d, v15.2d
-	WORD $0x3dc09c9b // ldr q27, [x4, #624]
-	WORD $0x4e6fcedb // fmla v27.2d, v22.2d, v15.2d
-	WORD $0x3dc0a096 // ldr q22, [x4, #640]
-	WORD $0x4e6fcf76 // fmla v22.2d, v27.2d, v15.2d
-	WORD $0x3dc0a49b // ldr q27, [x4, #656]
-	WORD $0x4e6fcedb // fmla v27.2d, v22.2d, v15.2d
-	WORD $0x3dc0a896 // ldr q22, [x4, #672]
-	WORD $0x4e6fcf76 // fmla v22.2d, v27.2d, v15.2d
-	WORD $0x3dc0ac9b // ldr q27, [x4, #688]
-	WORD $0x4e6fcedb // fmla v27.2d, v22.2d, v15.2d
-	WORD $0x3dc0b096 // ldr q22, [x4, #704]
-	WORD $0x4e6fcf76 // fmla v22.2d, v27.2d, v15.2d
-	WORD $0x3dc0b49b // ldr q27, [x4, #720]
-	WORD $0x4e6fcedb // fmla v27.2d, v22.2d, v15.2d
-	WORD $0x6e7bdf1b // fmul v27.2d, v24.2d, v27.2d
+	WORD $0x4e7fce55 // fmla v21.2d, v18.2d, v31.2d
+	WORD $0x3dc0949f // ldr q31, [x4, #592]
+	WORD $0x3dc09892 // ldr q18, [x4, #608]
+	WORD $0x4e6fcff2 // fmla v18.2d, v31.2d, v15.2d
+	WORD $0x3dc09c9f // ldr q31, [x4, #624]
+	WORD $0x4e6fce5f // fmla v31.2d, v18.2d, v15.2d
+	WORD $0x3dc0a092 // ldr q18, [x4, #640]
+	WORD $0x4e6fcff2 // fmla v18.2d, v31.2d, v15.2d
+	WORD $0x3dc0a49f // ldr q31, [x4, #656]
+	WORD $0x4e6fce5f // fmla v31.2d, v18.2d, v15.2d
+	WORD $0x3dc0a892 // ldr q18, [x4, #672]
+	WORD $0x4e6fcff2 // fmla v18.2d, v31.2d, v15.2d
+	WORD $0x3dc0ac9f // ldr q31, [x4, #688]
+	WORD $0x4e6fce5f // fmla v31.2d, v18.2d, v15.2d
+	WORD $0x3dc0b092 // ldr q18, [x4, #704]
+	WORD $0x4e6fcff2 // fmla v18.2d, v31.2d, v15.2d
+	WORD $0x3dc0b49f // ldr q31, [x4, #720]
+	WORD $0x4e6fce5f // fmla v31.2d, v18.2d, v15.2d
+	WORD $0x6e7fdd9f // fmul v31.2d, v12.2d, v31.2d
 	WORD $0x3dc0888f // ldr q15, [x4, #544]
-	WORD $0x6ef8e5f8 // fcmgt v24.2d, v15.2d, v24.2d
-	WORD $0x6e751f78 // bsl v24.16b, v27.16b, v21.16b
-	WORD $0x3dc0b895 // ldr q21, [x4, #736]
-	WORD $0x0e351dd5 // and v21.8b, v14.8b, v21.8b
-	WORD $0x3dc0bc9b // ldr q27, [x4, #752]
-	WORD $0x6e7bdf1b // fmul v27.2d, v24.2d, v27.2d
-	WORD $0x4efbd70f // fsub v15.2d, v24.2d, v27.2d
+	WORD $0x6eece5ec // fcmgt v12.2d, v15.2d, v12.2d
+	WORD $0x6e751fec // bsl v12.16b, v31.16b, v21.16b
+	WORD $0x3dc0c095 // ldr q21, [x4, #768]
+	WORD $0x0e351fb5 // and v21.8b, v29.8b, v21.8b
+	WORD $0x3dc0d09f // ldr q31, [x4, #832]
+	WORD $0x6e7fdd9f // fmul v31.2d, v12.2d, v31.2d
+	WORD $0x4effd58f // fsub v15.2d, v12.2d, v31.2d
 	WORD $0x0e6169ef // fcvtn v15.2s, v15.2d
-	WORD $0x4e7bd71b // fadd v27.2d, v24.2d, v27.2d
-	WORD $0x0e616b7b // fcvtn v27.2s, v27.2d
-	WORD $0x2ebb8dfb // cmeq v27.2s, v15.2s, v27.2s
+	WORD $0x4e7fd59f // fadd v31.2d, v12.2d, v31.2d
+	WORD $0x0e616bff // fcvtn v31.2s, v31.2d
+	WORD $0x2ebf8dff // cmeq v31.2s, v15.2s, v31.2s
 	WORD $0x0eb51df5 // orr v21.8b, v15.8b, v21.8b
-	WORD $0x3dc0c08f // ldr q15, [x4, #768]
-	WORD $0x2e6f1ebb // bsl v27.8b, v21.8b, v15.8b
-	WORD $0x0e2ee5ce // fcmeq v14.2s, v14.2s, v14.2s
-	WORD $0x3dc0c48f // ldr q15, [x4, #784]
-	WORD $0x2e6f1f6e // bsl v14.8b, v27.8b, v15.8b
-	WORD $0xbd00002e // str s14, [x1]
+	WORD $0x3dc0d48f // ldr q15, [x4, #848]
+	WORD $0x2e6f1ebf // bsl v31.8b, v21.8b, v15.8b
+	WORD $0x0e3de7bd // fcmeq v29.2s, v29.2s, v29.2s
+	WORD $0x3dc0d88f // ldr q15, [x4, #864]
+	WORD $0x2e6f1ffd // bsl v29.8b, v31.8b, v15.8b
+	WORD $0xbd00003d // str s29, [x1]
 	ADD $4, R1
 	ADD $4, R2
 	SUBS $1, R0, R0
@@ -1096,563 +1615,959 @@ TEXT ·geluMarkedNEON(SB), NOSPLIT, $0-48
 	WORD $0x3dc01c87 // ldr q7, [x4, #112]
 	WORD $0x3dc02088 // ldr q8, [x4, #128]
 	WORD $0x3dc02489 // ldr q9, [x4, #144]
-	WORD $0x3dc0288a // ldr q10, [x4, #160]
-	WORD $0x3dc02c8b // ldr q11, [x4, #176]
-	WORD $0x3dc0308c // ldr q12, [x4, #192]
-	WORD $0x3dc0348d // ldr q13, [x4, #208]
 	SUBS $8, R0, R0
 	BLT single
 many:
-	WORD $0xfd40004e // ldr d14, [x2]
-	WORD $0xfd40044f // ldr d15, [x2, #8]
-	WORD $0x0e6179d0 // fcvtl v16.2d, v14.2s
-	WORD $0x0e6179f1 // fcvtl v17.2d, v15.2s
-	WORD $0x4e211e12 // and v18.16b, v16.16b, v1.16b
-	WORD $0x4e211e33 // and v19.16b, v17.16b, v1.16b
-	WORD $0x6ee0e654 // fcmgt v20.2d, v18.2d, v0.2d
-	WORD $0x6ee0e675 // fcmgt v21.2d, v19.2d, v0.2d
-	WORD $0x6e721c14 // bsl v20.16b, v0.16b, v18.16b
-	WORD $0x6e731c15 // bsl v21.16b, v0.16b, v19.16b
-	WORD $0x6e74de93 // fmul v19.2d, v20.2d, v20.2d
-	WORD $0x6e75deb2 // fmul v18.2d, v21.2d, v21.2d
-	WORD $0x6e62de73 // fmul v19.2d, v19.2d, v2.2d
-	WORD $0x6e62de52 // fmul v18.2d, v18.2d, v2.2d
-	WORD $0x4e64d696 // fadd v22.2d, v20.2d, v4.2d
-	WORD $0x4e64d6b7 // fadd v23.2d, v21.2d, v4.2d
-	WORD $0x6e76fc76 // fdiv v22.2d, v3.2d, v22.2d
-	WORD $0x6e77fc77 // fdiv v23.2d, v3.2d, v23.2d
-	WORD $0x4ea31c78 // mov v24.16b, v3.16b
-	WORD $0x4ea31c79 // mov v25.16b, v3.16b
-	WORD $0x4e65ced8 // fmla v24.2d, v22.2d, v5.2d
-	WORD $0x4e65cef9 // fmla v25.2d, v23.2d, v5.2d
-	WORD $0x4ea71cfa // mov v26.16b, v7.16b
-	WORD $0x4ea71cfb // mov v27.16b, v7.16b
-	WORD $0x4e78ccda // fmla v26.2d, v6.2d, v24.2d
-	WORD $0x4e79ccdb // fmla v27.2d, v6.2d, v25.2d
-	WORD $0x4ea81d1c // mov v28.16b, v8.16b
-	WORD $0x4ea81d1d // mov v29.16b, v8.16b
-	WORD $0x4e78cf5c // fmla v28.2d, v26.2d, v24.2d
-	WORD $0x4e79cf7d // fmla v29.2d, v27.2d, v25.2d
-	WORD $0x4ea91d3b // mov v27.16b, v9.16b
-	WORD $0x4ea91d3a // mov v26.16b, v9.16b
-	WORD $0x4e78cf9b // fmla v27.2d, v28.2d, v24.2d
-	WORD $0x4e79cfba // fmla v26.2d, v29.2d, v25.2d
-	WORD $0x4eaa1d5d // mov v29.16b, v10.16b
-	WORD $0x4eaa1d5c // mov v28.16b, v10.16b
-	WORD $0x4e78cf7d // fmla v29.2d, v27.2d, v24.2d
-	WORD $0x4e79cf5c // fmla v28.2d, v26.2d, v25.2d
-	WORD $0x4eab1d7a // mov v26.16b, v11.16b
-	WORD $0x4eab1d7b // mov v27.16b, v11.16b
-	WORD $0x4e78cfba // fmla v26.2d, v29.2d, v24.2d
-	WORD $0x4e79cf9b // fmla v27.2d, v28.2d, v25.2d
-	WORD $0x4eac1d9c // mov v28.16b, v12.16b
-	WORD $0x4eac1d9d // mov v29.16b, v12.16b
-	WORD $0x4e78cf5c // fmla v28.2d, v26.2d, v24.2d
-	WORD $0x4e79cf7d // fmla v29.2d, v27.2d, v25.2d
-	WORD $0x4ead1dbb // mov v27.16b, v13.16b
-	WORD $0x4ead1dba // mov v26.16b, v13.16b
-	WORD $0x4e78cf9b // fmla v27.2d, v28.2d, v24.2d
-	WORD $0x4e79cfba // fmla v26.2d, v29.2d, v25.2d
-	WORD $0x3dc0389d // ldr q29, [x4, #224]
-	WORD $0x3dc0389c // ldr q28, [x4, #224]
-	WORD $0x4e78cf7d // fmla v29.2d, v27.2d, v24.2d
-	WORD $0x4e79cf5c // fmla v28.2d, v26.2d, v25.2d
-	WORD $0x3dc03c9a // ldr q26, [x4, #240]
-	WORD $0x3dc03c9b // ldr q27, [x4, #240]
-	WORD $0x4e78cfba // fmla v26.2d, v29.2d, v24.2d
-	WORD $0x4e79cf9b // fmla v27.2d, v28.2d, v25.2d
-	WORD $0x3dc0409c // ldr q28, [x4, #256]
-	WORD $0x3dc0409d // ldr q29, [x4, #256]
-	WORD $0x4e78cf5c // fmla v28.2d, v26.2d, v24.2d
-	WORD $0x4e79cf7d // fmla v29.2d, v27.2d, v25.2d
-	WORD $0x3dc0449b // ldr q27, [x4, #272]
-	WORD $0x3dc0449a // ldr q26, [x4, #272]
-	WORD $0x4e78cf9b // fmla v27.2d, v28.2d, v24.2d
-	WORD $0x4e79cfba // fmla v26.2d, v29.2d, v25.2d
-	WORD $0x3dc0489d // ldr q29, [x4, #288]
-	WORD $0x3dc0489c // ldr q28, [x4, #288]
-	WORD $0x4e78cf7d // fmla v29.2d, v27.2d, v24.2d
-	WORD $0x4e79cf5c // fmla v28.2d, v26.2d, v25.2d
-	WORD $0x3dc04c9a // ldr q26, [x4, #304]
-	WORD $0x3dc04c9b // ldr q27, [x4, #304]
-	WORD $0x4e78cfba // fmla v26.2d, v29.2d, v24.2d
-	WORD $0x4e79cf9b // fmla v27.2d, v28.2d, v25.2d
-	WORD $0x3dc0509c // ldr q28, [x4, #320]
-	WORD $0x3dc0509d // ldr q29, [x4, #320]
-	WORD $0x4e78cf5c // fmla v28.2d, v26.2d, v24.2d
-	WORD $0x4e79cf7d // fmla v29.2d, v27.2d, v25.2d
-	WORD $0x3dc0549b // ldr q27, [x4, #336]
-	WORD $0x3dc0549a // ldr q26, [x4, #336]
-	WORD $0x4e78cf9b // fmla v27.2d, v28.2d, v24.2d
-	WORD $0x4e79cfba // fmla v26.2d, v29.2d, v25.2d
-	WORD $0x3dc0589d // ldr q29, [x4, #352]
-	WORD $0x3dc0589c // ldr q28, [x4, #352]
-	WORD $0x4e78cf7d // fmla v29.2d, v27.2d, v24.2d
-	WORD $0x4e79cf5c // fmla v28.2d, v26.2d, v25.2d
-	WORD $0x3dc05c9a // ldr q26, [x4, #368]
-	WORD $0x3dc05c9b // ldr q27, [x4, #368]
-	WORD $0x4e78cfba // fmla v26.2d, v29.2d, v24.2d
-	WORD $0x4e79cf9b // fmla v27.2d, v28.2d, v25.2d
-	WORD $0x3dc0609c // ldr q28, [x4, #384]
-	WORD $0x3dc0609d // ldr q29, [x4, #384]
-	WORD $0x4e78cf5c // fmla v28.2d, v26.2d, v24.2d
-	WORD $0x4e79cf7d // fmla v29.2d, v27.2d, v25.2d
-	WORD $0x3dc06499 // ldr q25, [x4, #400]
-	WORD $0x3dc0649b // ldr q27, [x4, #400]
-	WORD $0x3dc06898 // ldr q24, [x4, #416]
-	WORD $0x3dc0689a // ldr q26, [x4, #416]
-	WORD $0x4e79ce78 // fmla v24.2d, v19.2d, v25.2d
-	WORD $0x4e7bce5a // fmla v26.2d, v18.2d, v27.2d
-	WORD $0x3dc0689b // ldr q27, [x4, #416]
-	WORD $0x3dc06899 // ldr q25, [x4, #416]
-	WORD $0x4efbd71b // fsub v27.2d, v24.2d, v27.2d
-	WORD $0x4ef9d759 // fsub v25.2d, v26.2d, v25.2d
-	WORD $0x3dc06c9e // ldr q30, [x4, #432]
-	WORD $0x3dc06c9f // ldr q31, [x4, #432]
-	WORD $0x4efecf73 // fmls v19.2d, v27.2d, v30.2d
-	WORD $0x4effcf32 // fmls v18.2d, v25.2d, v31.2d
-	WORD $0x3dc0709f // ldr q31, [x4, #448]
-	WORD $0x3dc0709e // ldr q30, [x4, #448]
-	WORD $0x4effcf73 // fmls v19.2d, v27.2d, v31.2d
-	WORD $0x4efecf32 // fmls v18.2d, v25.2d, v30.2d
-	WORD $0x3dc0749e // ldr q30, [x4, #464]
-	WORD $0x3dc07499 // ldr q25, [x4, #464]
-	WORD $0x3dc0789f // ldr q31, [x4, #480]
-	WORD $0x3dc0789b // ldr q27, [x4, #480]
-	WORD $0x4e73cfdf // fmla v31.2d, v30.2d, v19.2d
-	WORD $0x4e72cf3b // fmla v27.2d, v25.2d, v18.2d
-	WORD $0x3dc07c99 // ldr q25, [x4, #496]
-	WORD $0x3dc07c9e // ldr q30, [x4, #496]
-	WORD $0x4e73cff9 // fmla v25.2d, v31.2d, v19.2d
-	WORD $0x4e72cf7e // fmla v30.2d, v27.2d, v18.2d
-	WORD $0x3dc0809b // ldr q27, [x4, #512]
-	WORD $0x3dc0809f // ldr q31, [x4, #512]
-	WORD $0x4e73cf3b // fmla v27.2d, v25.2d, v19.2d
-	WORD $0x4e72cfdf // fmla v31.2d, v30.2d, v18.2d
-	WORD $0x3dc0849e // ldr q30, [x4, #528]
-	WORD $0x3dc08499 // ldr q25, [x4, #528]
-	WORD $0x4e73cf7e // fmla v30.2d, v27.2d, v19.2d
-	WORD $0x4e72cff9 // fmla v25.2d, v31.2d, v18.2d
-	WORD $0x6e73de7f // fmul v31.2d, v19.2d, v19.2d
-	WORD $0x6e72de5b // fmul v27.2d, v18.2d, v18.2d
-	WORD $0x4e7ecff3 // fmla v19.2d, v31.2d, v30.2d
-	WORD $0x4e79cf72 // fmla v18.2d, v27.2d, v25.2d
-	WORD $0x3dc08899 // ldr q25, [x4, #544]
-	WORD $0x3dc0889b // ldr q27, [x4, #544]
-	WORD $0x4e391f19 // and v25.16b, v24.16b, v25.16b
-	WORD $0x4e3b1f5b // and v27.16b, v26.16b, v27.16b
-	WORD $0x4e083f25 // mov x5, v25.d[0]
-	WORD $0x4e083f66 // mov x6, v27.d[0]
-	WORD $0x4e183f27 // mov x7, v25.d[1]
-	WORD $0x4e183f68 // mov x8, v27.d[1]
-	WORD $0xfc65787b // ldr d27, [x3, x5, lsl #3]
-	WORD $0xfc667879 // ldr d25, [x3, x6, lsl #3]
-	WORD $0xfc67787e // ldr d30, [x3, x7, lsl #3]
-	WORD $0xfc68787f // ldr d31, [x3, x8, lsl #3]
-	WORD $0x4ede3b7e // zip1 v30.2d, v27.2d, v30.2d
-	WORD $0x4edf3b3f // zip1 v31.2d, v25.2d, v31.2d
-	WORD $0x4f705718 // shl v24.2d, v24.2d, #48
-	WORD $0x4f70575a // shl v26.2d, v26.2d, #48
-	WORD $0x4ef887d8 // add v24.2d, v30.2d, v24.2d
-	WORD $0x4efa87fa // add v26.2d, v31.2d, v26.2d
-	WORD $0x4eb81f1f // mov v31.16b, v24.16b
-	WORD $0x4eba1f5e // mov v30.16b, v26.16b
-	WORD $0x4e73cf1f // fmla v31.2d, v24.2d, v19.2d
-	WORD $0x4e72cf5e // fmla v30.2d, v26.2d, v18.2d
-	WORD $0x6e76df96 // fmul v22.2d, v28.2d, v22.2d
-	WORD $0x6e77dfb7 // fmul v23.2d, v29.2d, v23.2d
-	WORD $0x6e76dff6 // fmul v22.2d, v31.2d, v22.2d
-	WORD $0x6e77dfd7 // fmul v23.2d, v30.2d, v23.2d
-	WORD $0x3dc08c9e // ldr q30, [x4, #560]
-	WORD $0x3dc08c9f // ldr q31, [x4, #560]
-	WORD $0x6efee61e // fcmgt v30.2d, v16.2d, v30.2d
-	WORD $0x6effe63f // fcmgt v31.2d, v17.2d, v31.2d
-	WORD $0x4ef6d471 // fsub v17.2d, v3.2d, v22.2d
-	WORD $0x4ef7d470 // fsub v16.2d, v3.2d, v23.2d
-	WORD $0x6e761e3e // bsl v30.16b, v17.16b, v22.16b
-	WORD $0x6e771e1f // bsl v31.16b, v16.16b, v23.16b
-	WORD $0x6e7ede9e // fmul v30.2d, v20.2d, v30.2d
-	WORD $0x6e7fdebf // fmul v31.2d, v21.2d, v31.2d
-	WORD $0x3dc09095 // ldr q21, [x4, #576]
-	WORD $0x3dc09094 // ldr q20, [x4, #576]
-	WORD $0x0e351dd5 // and v21.8b, v14.8b, v21.8b
-	WORD $0x0e341df4 // and v20.8b, v15.8b, v20.8b
-	WORD $0x3dc09497 // ldr q23, [x4, #592]
-	WORD $0x3dc09490 // ldr q16, [x4, #592]
-	WORD $0x6e77dfd7 // fmul v23.2d, v30.2d, v23.2d
-	WORD $0x6e70dff0 // fmul v16.2d, v31.2d, v16.2d
-	WORD $0x4ef7d7d6 // fsub v22.2d, v30.2d, v23.2d
-	WORD $0x4ef0d7f1 // fsub v17.2d, v31.2d, v16.2d
-	WORD $0x0e616ad6 // fcvtn v22.2s, v22.2d
-	WORD $0x0e616a31 // fcvtn v17.2s, v17.2d
-	WORD $0x4e77d7d7 // fadd v23.2d, v30.2d, v23.2d
-	WORD $0x4e70d7f0 // fadd v16.2d, v31.2d, v16.2d
-	WORD $0x0e616af7 // fcvtn v23.2s, v23.2d
-	WORD $0x0e616a10 // fcvtn v16.2s, v16.2d
-	WORD $0x2eb78ed7 // cmeq v23.2s, v22.2s, v23.2s
-	WORD $0x2eb08e30 // cmeq v16.2s, v17.2s, v16.2s
-	WORD $0x0eb51ed5 // orr v21.8b, v22.8b, v21.8b
-	WORD $0x0eb41e34 // orr v20.8b, v17.8b, v20.8b
-	WORD $0x3dc09891 // ldr q17, [x4, #608]
-	WORD $0x3dc09896 // ldr q22, [x4, #608]
-	WORD $0x2e711eb7 // bsl v23.8b, v21.8b, v17.8b
-	WORD $0x2e761e90 // bsl v16.8b, v20.8b, v22.8b
-	WORD $0x3dc09c96 // ldr q22, [x4, #624]
-	WORD $0x3dc09c94 // ldr q20, [x4, #624]
-	WORD $0x2e36e5d6 // fcmge v22.2s, v14.2s, v22.2s
-	WORD $0x2e34e5f4 // fcmge v20.2s, v15.2s, v20.2s
-	WORD $0x2e771dd6 // bsl v22.8b, v14.8b, v23.8b
-	WORD $0x2e701df4 // bsl v20.8b, v15.8b, v16.8b
-	WORD $0x3dc0a090 // ldr q16, [x4, #640]
-	WORD $0x3dc0a097 // ldr q23, [x4, #640]
-	WORD $0x2e2ee610 // fcmge v16.2s, v16.2s, v14.2s
-	WORD $0x2e2fe6f7 // fcmge v23.2s, v23.2s, v15.2s
-	WORD $0x3dc09091 // ldr q17, [x4, #576]
-	WORD $0x3dc09095 // ldr q21, [x4, #576]
-	WORD $0x2e761e30 // bsl v16.8b, v17.8b, v22.8b
-	WORD $0x2e741eb7 // bsl v23.8b, v21.8b, v20.8b
-	WORD $0x0e2ee5ce // fcmeq v14.2s, v14.2s, v14.2s
-	WORD $0x0e2fe5ef // fcmeq v15.2s, v15.2s, v15.2s
-	WORD $0x3dc0a494 // ldr q20, [x4, #656]
-	WORD $0x3dc0a495 // ldr q21, [x4, #656]
-	WORD $0x2e741e0e // bsl v14.8b, v16.8b, v20.8b
-	WORD $0x2e751eef // bsl v15.8b, v23.8b, v21.8b
-	WORD $0xfd00002e // str d14, [x1]
-	WORD $0xfd00042f // str d15, [x1, #8]
-	WORD $0xfd40084f // ldr d15, [x2, #16]
-	WORD $0xfd400c4e // ldr d14, [x2, #24]
-	WORD $0x0e6179f5 // fcvtl v21.2d, v15.2s
-	WORD $0x0e6179d7 // fcvtl v23.2d, v14.2s
-	WORD $0x4e211eb4 // and v20.16b, v21.16b, v1.16b
-	WORD $0x4e211ef0 // and v16.16b, v23.16b, v1.16b
-	WORD $0x6ee0e696 // fcmgt v22.2d, v20.2d, v0.2d
-	WORD $0x6ee0e611 // fcmgt v17.2d, v16.2d, v0.2d
-	WORD $0x6e741c16 // bsl v22.16b, v0.16b, v20.16b
-	WORD $0x6e701c11 // bsl v17.16b, v0.16b, v16.16b
-	WORD $0x6e76ded0 // fmul v16.2d, v22.2d, v22.2d
-	WORD $0x6e71de34 // fmul v20.2d, v17.2d, v17.2d
-	WORD $0x6e62de10 // fmul v16.2d, v16.2d, v2.2d
-	WORD $0x6e62de94 // fmul v20.2d, v20.2d, v2.2d
-	WORD $0x4e64d6df // fadd v31.2d, v22.2d, v4.2d
-	WORD $0x4e64d63e // fadd v30.2d, v17.2d, v4.2d
-	WORD $0x6e7ffc7f // fdiv v31.2d, v3.2d, v31.2d
-	WORD $0x6e7efc7e // fdiv v30.2d, v3.2d, v30.2d
-	WORD $0x4ea31c7d // mov v29.16b, v3.16b
-	WORD $0x4ea31c7c // mov v28.16b, v3.16b
-	WORD $0x4e65cffd // fmla v29.2d, v31.2d, v5.2d
-	WORD $0x4e65cfdc // fmla v28.2d, v30.2d, v5.2d
-	WORD $0x4ea71cf2 // mov v18.16b, v7.16b
-	WORD $0x4ea71cfa // mov v26.16b, v7.16b
-	WORD $0x4e7dccd2 // fmla v18.2d, v6.2d, v29.2d
-	WORD $0x4e7cccda // fmla v26.2d, v6.2d, v28.2d
-	WORD $0x4ea81d13 // mov v19.16b, v8.16b
+	WORD $0xfd40004a // ldr d10, [x2]
+	WORD $0xfd40044b // ldr d11, [x2, #8]
+	WORD $0x0e201d4c // and v12.8b, v10.8b, v0.8b
+	WORD $0x0e201d6d // and v13.8b, v11.8b, v0.8b
+	WORD $0x2ea1858c // sub v12.2s, v12.2s, v1.2s
+	WORD $0x2ea185ad // sub v13.2s, v13.2s, v1.2s
+	WORD $0x6ead658c // umax v12.4s, v12.4s, v13.4s
+	WORD $0x0e61794d // fcvtl v13.2d, v10.2s
+	WORD $0x0e61796e // fcvtl v14.2d, v11.2s
+	WORD $0x4e221daf // and v15.16b, v13.16b, v2.16b
+	WORD $0x4e221dd0 // and v16.16b, v14.16b, v2.16b
+	WORD $0x6e6fddf1 // fmul v17.2d, v15.2d, v15.2d
+	WORD $0x6e70de12 // fmul v18.2d, v16.2d, v16.2d
+	WORD $0x6e63de31 // fmul v17.2d, v17.2d, v3.2d
+	WORD $0x6e63de52 // fmul v18.2d, v18.2d, v3.2d
+	WORD $0x4e65d5f3 // fadd v19.2d, v15.2d, v5.2d
+	WORD $0x4e65d614 // fadd v20.2d, v16.2d, v5.2d
+	WORD $0x6e73fc93 // fdiv v19.2d, v4.2d, v19.2d
+	WORD $0x6e74fc94 // fdiv v20.2d, v4.2d, v20.2d
+	WORD $0x4ea41c95 // mov v21.16b, v4.16b
+	WORD $0x4ea41c96 // mov v22.16b, v4.16b
+	WORD $0x4e66ce75 // fmla v21.2d, v19.2d, v6.2d
+	WORD $0x4e66ce96 // fmla v22.2d, v20.2d, v6.2d
+	WORD $0x4ea81d17 // mov v23.16b, v8.16b
 	WORD $0x4ea81d18 // mov v24.16b, v8.16b
-	WORD $0x4e7dce53 // fmla v19.2d, v18.2d, v29.2d
-	WORD $0x4e7ccf58 // fmla v24.2d, v26.2d, v28.2d
+	WORD $0x4e75ccf7 // fmla v23.2d, v7.2d, v21.2d
+	WORD $0x4e76ccf8 // fmla v24.2d, v7.2d, v22.2d
+	WORD $0x4ea91d39 // mov v25.16b, v9.16b
 	WORD $0x4ea91d3a // mov v26.16b, v9.16b
-	WORD $0x4ea91d32 // mov v18.16b, v9.16b
-	WORD $0x4e7dce7a // fmla v26.2d, v19.2d, v29.2d
-	WORD $0x4e7ccf12 // fmla v18.2d, v24.2d, v28.2d
-	WORD $0x4eaa1d58 // mov v24.16b, v10.16b
-	WORD $0x4eaa1d53 // mov v19.16b, v10.16b
-	WORD $0x4e7dcf58 // fmla v24.2d, v26.2d, v29.2d
-	WORD $0x4e7cce53 // fmla v19.2d, v18.2d, v28.2d
-	WORD $0x4eab1d72 // mov v18.16b, v11.16b
-	WORD $0x4eab1d7a // mov v26.16b, v11.16b
-	WORD $0x4e7dcf12 // fmla v18.2d, v24.2d, v29.2d
-	WORD $0x4e7cce7a // fmla v26.2d, v19.2d, v28.2d
-	WORD $0x4eac1d93 // mov v19.16b, v12.16b
-	WORD $0x4eac1d98 // mov v24.16b, v12.16b
-	WORD $0x4e7dce53 // fmla v19.2d, v18.2d, v29.2d
-	WORD $0x4e7ccf58 // fmla v24.2d, v26.2d, v28.2d
-	WORD $0x4ead1dba // mov v26.16b, v13.16b
-	WORD $0x4ead1db2 // mov v18.16b, v13.16b
-	WORD $0x4e7dce7a // fmla v26.2d, v19.2d, v29.2d
-	WORD $0x4e7ccf12 // fmla v18.2d, v24.2d, v28.2d
+	WORD $0x4e75cef9 // fmla v25.2d, v23.2d, v21.2d
+	WORD $0x4e76cf1a // fmla v26.2d, v24.2d, v22.2d
+	WORD $0x3dc02898 // ldr q24, [x4, #160]
+	WORD $0x3dc02897 // ldr q23, [x4, #160]
+	WORD $0x4e75cf38 // fmla v24.2d, v25.2d, v21.2d
+	WORD $0x4e76cf57 // fmla v23.2d, v26.2d, v22.2d
+	WORD $0x3dc02c9a // ldr q26, [x4, #176]
+	WORD $0x3dc02c99 // ldr q25, [x4, #176]
+	WORD $0x4e75cf1a // fmla v26.2d, v24.2d, v21.2d
+	WORD $0x4e76cef9 // fmla v25.2d, v23.2d, v22.2d
+	WORD $0x3dc03097 // ldr q23, [x4, #192]
+	WORD $0x3dc03098 // ldr q24, [x4, #192]
+	WORD $0x4e75cf57 // fmla v23.2d, v26.2d, v21.2d
+	WORD $0x4e76cf38 // fmla v24.2d, v25.2d, v22.2d
+	WORD $0x3dc03499 // ldr q25, [x4, #208]
+	WORD $0x3dc0349a // ldr q26, [x4, #208]
+	WORD $0x4e75cef9 // fmla v25.2d, v23.2d, v21.2d
+	WORD $0x4e76cf1a // fmla v26.2d, v24.2d, v22.2d
 	WORD $0x3dc03898 // ldr q24, [x4, #224]
-	WORD $0x3dc03893 // ldr q19, [x4, #224]
-	WORD $0x4e7dcf58 // fmla v24.2d, v26.2d, v29.2d
-	WORD $0x4e7cce53 // fmla v19.2d, v18.2d, v28.2d
-	WORD $0x3dc03c92 // ldr q18, [x4, #240]
+	WORD $0x3dc03897 // ldr q23, [x4, #224]
+	WORD $0x4e75cf38 // fmla v24.2d, v25.2d, v21.2d
+	WORD $0x4e76cf57 // fmla v23.2d, v26.2d, v22.2d
 	WORD $0x3dc03c9a // ldr q26, [x4, #240]
-	WORD $0x4e7dcf12 // fmla v18.2d, v24.2d, v29.2d
-	WORD $0x4e7cce7a // fmla v26.2d, v19.2d, v28.2d
-	WORD $0x3dc04093 // ldr q19, [x4, #256]
+	WORD $0x3dc03c99 // ldr q25, [x4, #240]
+	WORD $0x4e75cf1a // fmla v26.2d, v24.2d, v21.2d
+	WORD $0x4e76cef9 // fmla v25.2d, v23.2d, v22.2d
+	WORD $0x3dc04097 // ldr q23, [x4, #256]
 	WORD $0x3dc04098 // ldr q24, [x4, #256]
-	WORD $0x4e7dce53 // fmla v19.2d, v18.2d, v29.2d
-	WORD $0x4e7ccf58 // fmla v24.2d, v26.2d, v28.2d
+	WORD $0x4e75cf57 // fmla v23.2d, v26.2d, v21.2d
+	WORD $0x4e76cf38 // fmla v24.2d, v25.2d, v22.2d
+	WORD $0x3dc04499 // ldr q25, [x4, #272]
 	WORD $0x3dc0449a // ldr q26, [x4, #272]
-	WORD $0x3dc04492 // ldr q18, [x4, #272]
-	WORD $0x4e7dce7a // fmla v26.2d, v19.2d, v29.2d
-	WORD $0x4e7ccf12 // fmla v18.2d, v24.2d, v28.2d
+	WORD $0x4e75cef9 // fmla v25.2d, v23.2d, v21.2d
+	WORD $0x4e76cf1a // fmla v26.2d, v24.2d, v22.2d
 	WORD $0x3dc04898 // ldr q24, [x4, #288]
-	WORD $0x3dc04893 // ldr q19, [x4, #288]
-	WORD $0x4e7dcf58 // fmla v24.2d, v26.2d, v29.2d
-	WORD $0x4e7cce53 // fmla v19.2d, v18.2d, v28.2d
-	WORD $0x3dc04c92 // ldr q18, [x4, #304]
+	WORD $0x3dc04897 // ldr q23, [x4, #288]
+	WORD $0x4e75cf38 // fmla v24.2d, v25.2d, v21.2d
+	WORD $0x4e76cf57 // fmla v23.2d, v26.2d, v22.2d
 	WORD $0x3dc04c9a // ldr q26, [x4, #304]
-	WORD $0x4e7dcf12 // fmla v18.2d, v24.2d, v29.2d
-	WORD $0x4e7cce7a // fmla v26.2d, v19.2d, v28.2d
-	WORD $0x3dc05093 // ldr q19, [x4, #320]
+	WORD $0x3dc04c99 // ldr q25, [x4, #304]
+	WORD $0x4e75cf1a // fmla v26.2d, v24.2d, v21.2d
+	WORD $0x4e76cef9 // fmla v25.2d, v23.2d, v22.2d
+	WORD $0x3dc05097 // ldr q23, [x4, #320]
 	WORD $0x3dc05098 // ldr q24, [x4, #320]
-	WORD $0x4e7dce53 // fmla v19.2d, v18.2d, v29.2d
-	WORD $0x4e7ccf58 // fmla v24.2d, v26.2d, v28.2d
+	WORD $0x4e75cf57 // fmla v23.2d, v26.2d, v21.2d
+	WORD $0x4e76cf38 // fmla v24.2d, v25.2d, v22.2d
+	WORD $0x3dc05499 // ldr q25, [x4, #336]
 	WORD $0x3dc0549a // ldr q26, [x4, #336]
-	WORD $0x3dc05492 // ldr q18, [x4, #336]
-	WORD $0x4e7dce7a // fmla v26.2d, v19.2d, v29.2d
-	WORD $0x4e7ccf12 // fmla v18.2d, v24.2d, v28.2d
+	WORD $0x4e75cef9 // fmla v25.2d, v23.2d, v21.2d
+	WORD $0x4e76cf1a // fmla v26.2d, v24.2d, v22.2d
 	WORD $0x3dc05898 // ldr q24, [x4, #352]
-	WORD $0x3dc05893 // ldr q19, [x4, #352]
-	WORD $0x4e7dcf58 // fmla v24.2d, v26.2d, v29.2d
-	WORD $0x4e7cce53 // fmla v19.2d, v18.2d, v28.2d
-	WORD $0x3dc05c92 // ldr q18, [x4, #368]
+	WORD $0x3dc05897 // ldr q23, [x4, #352]
+	WORD $0x4e75cf38 // fmla v24.2d, v25.2d, v21.2d
+	WORD $0x4e76cf57 // fmla v23.2d, v26.2d, v22.2d
 	WORD $0x3dc05c9a // ldr q26, [x4, #368]
-	WORD $0x4e7dcf12 // fmla v18.2d, v24.2d, v29.2d
-	WORD $0x4e7cce7a // fmla v26.2d, v19.2d, v28.2d
-	WORD $0x3dc06093 // ldr q19, [x4, #384]
+	WORD $0x3dc05c99 // ldr q25, [x4, #368]
+	WORD $0x4e75cf1a // fmla v26.2d, v24.2d, v21.2d
+	WORD $0x4e76cef9 // fmla v25.2d, v23.2d, v22.2d
+	WORD $0x3dc06097 // ldr q23, [x4, #384]
 	WORD $0x3dc06098 // ldr q24, [x4, #384]
-	WORD $0x4e7dce53 // fmla v19.2d, v18.2d, v29.2d
-	WORD $0x4e7ccf58 // fmla v24.2d, v26.2d, v28.2d
-	WORD $0x3dc0649c // ldr q28, [x4, #400]
+	WORD $0x4e75cf57 // fmla v23.2d, v26.2d, v21.2d
+	WORD $0x4e76cf38 // fmla v24.2d, v25.2d, v22.2d
+	WORD $0x3dc06499 // ldr q25, [x4, #400]
 	WORD $0x3dc0649a // ldr q26, [x4, #400]
-	WORD $0x3dc0689d // ldr q29, [x4, #416]
-	WORD $0x3dc06892 // ldr q18, [x4, #416]
-	WORD $0x4e7cce1d // fmla v29.2d, v16.2d, v28.2d
-	WORD $0x4e7ace92 // fmla v18.2d, v20.2d, v26.2d
-	WORD $0x3dc0689a // ldr q26, [x4, #416]
-	WORD $0x3dc0689c // ldr q28, [x4, #416]
-	WORD $0x4efad7ba // fsub v26.2d, v29.2d, v26.2d
-	WORD $0x4efcd65c // fsub v28.2d, v18.2d, v28.2d
-	WORD $0x3dc06c99 // ldr q25, [x4, #432]
-	WORD $0x3dc06c9b // ldr q27, [x4, #432]
-	WORD $0x4ef9cf50 // fmls v16.2d, v26.2d, v25.2d
-	WORD $0x4efbcf94 // fmls v20.2d, v28.2d, v27.2d
+	WORD $0x4e75cef9 // fmla v25.2d, v23.2d, v21.2d
+	WORD $0x4e76cf1a // fmla v26.2d, v24.2d, v22.2d
+	WORD $0x3dc06896 // ldr q22, [x4, #416]
+	WORD $0x3dc06898 // ldr q24, [x4, #416]
+	WORD $0x3dc06c95 // ldr q21, [x4, #432]
+	WORD $0x3dc06c97 // ldr q23, [x4, #432]
+	WORD $0x4e76ce35 // fmla v21.2d, v17.2d, v22.2d
+	WORD $0x4e78ce57 // fmla v23.2d, v18.2d, v24.2d
+	WORD $0x3dc06c98 // ldr q24, [x4, #432]
+	WORD $0x3dc06c96 // ldr q22, [x4, #432]
+	WORD $0x4ef8d6b8 // fsub v24.2d, v21.2d, v24.2d
+	WORD $0x4ef6d6f6 // fsub v22.2d, v23.2d, v22.2d
 	WORD $0x3dc0709b // ldr q27, [x4, #448]
-	WORD $0x3dc07099 // ldr q25, [x4, #448]
-	WORD $0x4efbcf50 // fmls v16.2d, v26.2d, v27.2d
-	WORD $0x4ef9cf94 // fmls v20.2d, v28.2d, v25.2d
-	WORD $0x3dc07499 // ldr q25, [x4, #464]
+	WORD $0x3dc0709c // ldr q28, [x4, #448]
+	WORD $0x4efbcf11 // fmls v17.2d, v24.2d, v27.2d
+	WORD $0x4efcced2 // fmls v18.2d, v22.2d, v28.2d
 	WORD $0x3dc0749c // ldr q28, [x4, #464]
+	WORD $0x3dc0749b // ldr q27, [x4, #464]
+	WORD $0x4efccf11 // fmls v17.2d, v24.2d, v28.2d
+	WORD $0x4efbced2 // fmls v18.2d, v22.2d, v27.2d
 	WORD $0x3dc0789b // ldr q27, [x4, #480]
-	WORD $0x3dc0789a // ldr q26, [x4, #480]
-	WORD $0x4e70cf3b // fmla v27.2d, v25.2d, v16.2d
-	WORD $0x4e74cf9a // fmla v26.2d, v28.2d, v20.2d
+	WORD $0x3dc07896 // ldr q22, [x4, #480]
 	WORD $0x3dc07c9c // ldr q28, [x4, #496]
-	WORD $0x3dc07c99 // ldr q25, [x4, #496]
-	WORD $0x4e70cf7c // fmla v28.2d, v27.2d, v16.2d
-	WORD $0x4e74cf59 // fmla v25.2d, v26.2d, v20.2d
-	WORD $0x3dc0809a // ldr q26, [x4, #512]
+	WORD $0x3dc07c98 // ldr q24, [x4, #496]
+	WORD $0x4e71cf7c // fmla v28.2d, v27.2d, v17.2d
+	WORD $0x4e72ced8 // fmla v24.2d, v22.2d, v18.2d
+	WORD $0x3dc08096 // ldr q22, [x4, #512]
 	WORD $0x3dc0809b // ldr q27, [x4, #512]
-	WORD $0x4e70cf9a // fmla v26.2d, v28.2d, v16.2d
-	WORD $0x4e74cf3b // fmla v27.2d, v25.2d, v20.2d
-	WORD $0x3dc08499 // ldr q25, [x4, #528]
+	WORD $0x4e71cf96 // fmla v22.2d, v28.2d, v17.2d
+	WORD $0x4e72cf1b // fmla v27.2d, v24.2d, v18.2d
+	WORD $0x3dc08498 // ldr q24, [x4, #528]
 	WORD $0x3dc0849c // ldr q28, [x4, #528]
-	WORD $0x4e70cf59 // fmla v25.2d, v26.2d, v16.2d
-	WORD $0x4e74cf7c // fmla v28.2d, v27.2d, v20.2d
-	WORD $0x6e70de1b // fmul v27.2d, v16.2d, v16.2d
-	WORD $0x6e74de9a // fmul v26.2d, v20.2d, v20.2d
-	WORD $0x4e79cf70 // fmla v16.2d, v27.2d, v25.2d
-	WORD $0x4e7ccf54 // fmla v20.2d, v26.2d, v28.2d
-	WORD $0x3dc0889c // ldr q28, [x4, #544]
-	WORD $0x3dc0889a // ldr q26, [x4, #544]
-	WORD $0x4e3c1fbc // and v28.16b, v29.16b, v28.16b
-	WORD $0x4e3a1e5a // and v26.16b, v18.16b, v26.16b
-	WORD $0x4e083f88 // mov x8, v28.d[0]
-	WORD $0x4e083f47 // mov x7, v26.d[0]
-	WORD $0x4e183f86 // mov x6, v28.d[1]
-	WORD $0x4e183f45 // mov x5, v26.d[1]
-	WORD $0xfc68787a // ldr d26, [x3, x8, lsl #3]
-	WORD $0xfc67787c // ldr d28, [x3, x7, lsl #3]
-	WORD $0xfc667879 // ldr d25, [x3, x6, lsl #3]
-	WORD $0xfc65787b // ldr d27, [x3, x5, lsl #3]
-	WORD $0x4ed93b59 // zip1 v25.2d, v26.2d, v25.2d
-	WORD $0x4edb3b9b // zip1 v27.2d, v28.2d, v27.2d
-	WORD $0x4f7057bd // shl v29.2d, v29.2d, #48
-	WORD $0x4f705652 // shl v18.2d, v18.2d, #48
-	WORD $0x4efd873d // add v29.2d, v25.2d, v29.2d
-	WORD $0x4ef28772 // add v18.2d, v27.2d, v18.2d
-	WORD $0x4ebd1fbb // mov v27.16b, v29.16b
-	WORD $0x4eb21e59 // mov v25.16b, v18.16b
-	WORD $0x4e70cfbb // fmla v27.2d, v29.2d, v16.2d
-	WORD $0x4e74ce59 // fmla v25.2d, v18.2d, v20.2d
+	WORD $0x4e71ced8 // fmla v24.2d, v22.2d, v17.2d
+	WORD $0x4e72cf7c // fmla v28.2d, v27.2d, v18.2d
+	WORD $0x3dc0889b // ldr q27, [x4, #544]
+	WORD $0x3dc08896 // ldr q22, [x4, #544]
+	WORD $0x4e71cf1b // fmla v27.2d, v24.2d, v17.2d
+	WORD $0x4e72cf96 // fmla v22.2d, v28.2d, v18.2d
+	WORD $0x6e71de3c // fmul v28.2d, v17.2d, v17.2d
+	WORD $0x6e72de58 // fmul v24.2d, v18.2d, v18.2d
+	WORD $0x4e7bcf91 // fmla v17.2d, v28.2d, v27.2d
+	WORD $0x4e76cf12 // fmla v18.2d, v24.2d, v22.2d
+	WORD $0x3dc08c96 // ldr q22, [x4, #560]
+	WORD $0x3dc08c98 // ldr q24, [x4, #560]
+	WORD $0x4e361eb6 // and v22.16b, v21.16b, v22.16b
+	WORD $0x4e381ef8 // and v24.16b, v23.16b, v24.16b
+	WORD $0x4e083ec5 // mov x5, v22.d[0]
+	WORD $0x4e083f06 // mov x6, v24.d[0]
+	WORD $0x4e183ec7 // mov x7, v22.d[1]
+	WORD $0x4e183f08 // mov x8, v24.d[1]
+	WORD $0xfc657878 // ldr d24, [x3, x5, lsl #3]
+	WORD $0xfc667876 // ldr d22, [x3, x6, lsl #3]
+	WORD $0xfc67787b // ldr d27, [x3, x7, lsl #3]
+	WORD $0xfc68787c // ldr d28, [x3, x8, lsl #3]
+	WORD $0x4edb3b1b // zip1 v27.2d, v24.2d, v27.2d
+	WORD $0x4edc3adc // zip1 v28.2d, v22.2d, v28.2d
+	WORD $0x4f7056b5 // shl v21.2d, v21.2d, #48
+	WORD $0x4f7056f7 // shl v23.2d, v23.2d, #48
+	WORD $0x4ef58775 // add v21.2d, v27.2d, v21.2d
+	WORD $0x4ef78797 // add v23.2d, v28.2d, v23.2d
+	WORD $0x4eb51ebc // mov v28.16b, v21.16b
+	WORD $0x4eb71efb // mov v27.16b, v23.16b
+	WORD $0x4e71cebc // fmla v28.2d, v21.2d, v17.2d
+	WORD $0x4e72cefb // fmla v27.2d, v23.2d, v18.2d
+	WORD $0x6e73df33 // fmul v19.2d, v25.2d, v19.2d
+	WORD $0x6e74df54 // fmul v20.2d, v26.2d, v20.2d
+	WORD $0x6e73df93 // fmul v19.2d, v28.2d, v19.2d
+	WORD $0x6e74df74 // fmul v20.2d, v27.2d, v20.2d
+	WORD $0x3dc0909b // ldr q27, [x4, #576]
+	WORD $0x3dc0909c // ldr q28, [x4, #576]
+	WORD $0x6efbe5bb // fcmgt v27.2d, v13.2d, v27.2d
+	WORD $0x6efce5dc // fcmgt v28.2d, v14.2d, v28.2d
+	WORD $0x4ef3d48e // fsub v14.2d, v4.2d, v19.2d
+	WORD $0x4ef4d48d // fsub v13.2d, v4.2d, v20.2d
+	WORD $0x6e731ddb // bsl v27.16b, v14.16b, v19.16b
+	WORD $0x6e741dbc // bsl v28.16b, v13.16b, v20.16b
+	WORD $0x6e7bddfb // fmul v27.2d, v15.2d, v27.2d
+	WORD $0x6e7cde1c // fmul v28.2d, v16.2d, v28.2d
+	WORD $0x3dc09490 // ldr q16, [x4, #592]
+	WORD $0x3dc0948f // ldr q15, [x4, #592]
+	WORD $0x4ef08770 // add v16.2d, v27.2d, v16.2d
+	WORD $0x4eef878f // add v15.2d, v28.2d, v15.2d
+	WORD $0x3dc09894 // ldr q20, [x4, #608]
+	WORD $0x3dc0988d // ldr q13, [x4, #608]
+	WORD $0x4e341e14 // and v20.16b, v16.16b, v20.16b
+	WORD $0x4e2d1ded // and v13.16b, v15.16b, v13.16b
+	WORD $0x6ead6694 // umax v20.4s, v20.4s, v13.4s
+	WORD $0x0e616b7b // fcvtn v27.2s, v27.2d
+	WORD $0x0e616b9c // fcvtn v28.2s, v28.2d
+	WORD $0x3dc09c8d // ldr q13, [x4, #624]
+	WORD $0x3dc09c8f // ldr q15, [x4, #624]
+	WORD $0x0e2d1d4d // and v13.8b, v10.8b, v13.8b
+	WORD $0x0e2f1d6f // and v15.8b, v11.8b, v15.8b
+	WORD $0x0ead1f6d // orr v13.8b, v27.8b, v13.8b
+	WORD $0x0eaf1f8f // orr v15.8b, v28.8b, v15.8b
+	WORD $0xfd40085c // ldr d28, [x2, #16]
+	WORD $0xfd400c5b // ldr d27, [x2, #24]
+	WORD $0x0e201f8b // and v11.8b, v28.8b, v0.8b
+	WORD $0x0e201f6a // and v10.8b, v27.8b, v0.8b
+	WORD $0x2ea1856b // sub v11.2s, v11.2s, v1.2s
+	WORD $0x2ea1854a // sub v10.2s, v10.2s, v1.2s
+	WORD $0x6eab658c // umax v12.4s, v12.4s, v11.4s
+	WORD $0x6eaa658c // umax v12.4s, v12.4s, v10.4s
+	WORD $0x0e617b8a // fcvtl v10.2d, v28.2s
+	WORD $0x0e617b6b // fcvtl v11.2d, v27.2s
+	WORD $0x4e221d50 // and v16.16b, v10.16b, v2.16b
+	WORD $0x4e221d73 // and v19.16b, v11.16b, v2.16b
+	WORD $0x6e70de0e // fmul v14.2d, v16.2d, v16.2d
+	WORD $0x6e73de7a // fmul v26.2d, v19.2d, v19.2d
+	WORD $0x6e63ddce // fmul v14.2d, v14.2d, v3.2d
+	WORD $0x6e63df5a // fmul v26.2d, v26.2d, v3.2d
+	WORD $0x4e65d619 // fadd v25.2d, v16.2d, v5.2d
+	WORD $0x4e65d672 // fadd v18.2d, v19.2d, v5.2d
+	WORD $0x6e79fc99 // fdiv v25.2d, v4.2d, v25.2d
+	WORD $0x6e72fc92 // fdiv v18.2d, v4.2d, v18.2d
+	WORD $0x4ea41c97 // mov v23.16b, v4.16b
+	WORD $0x4ea41c91 // mov v17.16b, v4.16b
+	WORD $0x4e66cf37 // fmla v23.2d, v25.2d, v6.2d
+	WORD $0x4e66ce51 // fmla v17.2d, v18.2d, v6.2d
+	WORD $0x4ea81d15 // mov v21.16b, v8.16b
+	WORD $0x4ea81d16 // mov v22.16b, v8.16b
+	WORD $0x4e77ccf5 // fmla v21.2d, v7.2d, v23.2d
+	WORD $0x4e71ccf6 // fmla v22.2d, v7.2d, v17.2d
+	WORD $0x4ea91d38 // mov v24.16b, v9.16b
+	WORD $0x4ea91d3d // mov v29.16b, v9.16b
+	WORD $0x4e77ceb8 // fmla v24.2d, v21.2d, v23.2d
+	WORD $0x4e71cedd // fmla v29.2d, v22.2d, v17.2d
+	WORD $0x3dc02896 // ldr q22, [x4, #160]
+	WORD $0x3dc02895 // ldr q21, [x4, #160]
+	WORD $0x4e77cf16 // fmla v22.2d, v24.2d, v23.2d
+	WORD $0x4e71cfb5 // fmla v21.2d, v29.2d, v17.2d
+	WORD $0x3dc02c9d // ldr q29, [x4, #176]
+	WORD $0x3dc02c98 // ldr q24, [x4, #176]
+	WORD $0x4e77cedd // fmla v29.2d, v22.2d, v23.2d
+	WORD $0x4e71ceb8 // fmla v24.2d, v21.2d, v17.2d
+	WORD $0x3dc03095 // ldr q21, [x4, #192]
+	WORD $0x3dc03096 // ldr q22, [x4, #192]
+	WORD $0x4e77cfb5 // fmla v21.2d, v29.2d, v23.2d
+	WORD $0x4e71cf16 // fmla v22.2d, v24.2d, v17.2d
+	WORD $0x3dc03498 // ldr q24, [x4, #208]
+	WORD $0x3dc0349d // ldr q29, [x4, #208]
+	WORD $0x4e77ceb8 // fmla v24.2d, v21.2d, v23.2d
+	WORD $0x4e71cedd // fmla v29.2d, v22.2d, v17.2d
+	WORD $0x3dc03896 // ldr q22, [x4, #224]
+	WORD $0x3dc03895 // ldr q21, [x4, #224]
+	WORD $0x4e77cf16 // fmla v22.2d, v24.2d, v23.2d
+	WORD $0x4e71cfb5 // fmla v21.2d, v29.2d, v17.2d
+	WORD $0x3dc03c9d // ldr q29, [x4, #240]
+	WORD $0x3dc03c98 // ldr q24, [x4, #240]
+	WORD $0x4e77cedd // fmla v29.2d, v22.2d, v23.2d
+	WORD $0x4e71ceb8 // fmla v24.2d, v21.2d, v17.2d
+	WORD $0x3dc04095 // ldr q21, [x4, #256]
+	WORD $0x3dc04096 // ldr q22, [x4, #256]
+	WORD $0x4e77cfb5 // fmla v21.2d, v29.2d, v23.2d
+	WORD $0x4e71cf16 // fmla v22.2d, v24.2d, v17.2d
+	WORD $0x3dc04498 // ldr q24, [x4, #272]
+	WORD $0x3dc0449d // ldr q29, [x4, #272]
+	WORD $0x4e77ceb8 // fmla v24.2d, v21.2d, v23.2d
+	WORD $0x4e71cedd // fmla v29.2d, v22.2d, v17.2d
+	WORD $0x3dc04896 // ldr q22, [x4, #288]
+	WORD $0x3dc04895 // ldr q21, [x4, #288]
+	WORD $0x4e77cf16 // fmla v22.2d, v24.2d, v23.2d
+	WORD $0x4e71cfb5 // fmla v21.2d, v29.2d, v17.2d
+	WORD $0x3dc04c9d // ldr q29, [x4, #304]
+	WORD $0x3dc04c98 // ldr q24, [x4, #304]
+	WORD $0x4e77cedd // fmla v29.2d, v22.2d, v23.2d
+	WORD $0x4e71ceb8 // fmla v24.2d, v21.2d, v17.2d
+	WORD $0x3dc05095 // ldr q21, [x4, #320]
+	WORD $0x3dc05096 // ldr q22, [x4, #320]
+	WORD $0x4e77cfb5 // fmla v21.2d, v29.2d, v23.2d
+	WORD $0x4e71cf16 // fmla v22.2d, v24.2d, v17.2d
+	WORD $0x3dc05498 // ldr q24, [x4, #336]
+	WORD $0x3dc0549d // ldr q29, [x4, #336]
+	WORD $0x4e77ceb8 // fmla v24.2d, v21.2d, v23.2d
+	WORD $0x4e71cedd // fmla v29.2d, v22.2d, v17.2d
+	WORD $0x3dc05896 // ldr q22, [x4, #352]
+	WORD $0x3dc05895 // ldr q21, [x4, #352]
+	WORD $0x4e77cf16 // fmla v22.2d, v24.2d, v23.2d
+	WORD $0x4e71cfb5 // fmla v21.2d, v29.2d, v17.2d
+	WORD $0x3dc05c9d // ldr q29, [x4, #368]
+	WORD $0x3dc05c98 // ldr q24, [x4, #368]
+	WORD $0x4e77cedd // fmla v29.2d, v22.2d, v23.2d
+	WORD $0x4e71ceb8 // fmla v24.2d, v21.2d, v17.2d
+	WORD $0x3dc06095 // ldr q21, [x4, #384]
+	WORD $0x3dc06096 // ldr q22, [x4, #384]
+	WORD $0x4e77cfb5 // fmla v21.2d, v29.2d, v23.2d
+	WORD $0x4e71cf16 // fmla v22.2d, v24.2d, v17.2d
+	WORD $0x3dc06498 // ldr q24, [x4, #400]
+	WORD $0x3dc0649d // ldr q29, [x4, #400]
+	WORD $0x4e77ceb8 // fmla v24.2d, v21.2d, v23.2d
+	WORD $0x4e71cedd // fmla v29.2d, v22.2d, v17.2d
+	WORD $0x3dc06891 // ldr q17, [x4, #416]
+	WORD $0x3dc06896 // ldr q22, [x4, #416]
+	WORD $0x3dc06c97 // ldr q23, [x4, #432]
+	WORD $0x3dc06c95 // ldr q21, [x4, #432]
+	WORD $0x4e71cdd7 // fmla v23.2d, v14.2d, v17.2d
+	WORD $0x4e76cf55 // fmla v21.2d, v26.2d, v22.2d
+	WORD $0x3dc06c96 // ldr q22, [x4, #432]
+	WORD $0x3dc06c91 // ldr q17, [x4, #432]
+	WORD $0x4ef6d6f6 // fsub v22.2d, v23.2d, v22.2d
+	WORD $0x4ef1d6b1 // fsub v17.2d, v21.2d, v17.2d
+	WORD $0x3dc0709e // ldr q30, [x4, #448]
+	WORD $0x3dc0709f // ldr q31, [x4, #448]
+	WORD $0x4efecece // fmls v14.2d, v22.2d, v30.2d
+	WORD $0x4effce3a // fmls v26.2d, v17.2d, v31.2d
+	WORD $0x3dc0749f // ldr q31, [x4, #464]
+	WORD $0x3dc0749e // ldr q30, [x4, #464]
+	WORD $0x4effcece // fmls v14.2d, v22.2d, v31.2d
+	WORD $0x4efece3a // fmls v26.2d, v17.2d, v30.2d
+	WORD $0x3dc0789e // ldr q30, [x4, #480]
+	WORD $0x3dc07891 // ldr q17, [x4, #480]
+	WORD $0x3dc07c9f // ldr q31, [x4, #496]
+	WORD $0x3dc07c96 // ldr q22, [x4, #496]
+	WORD $0x4e6ecfdf // fmla v31.2d, v30.2d, v14.2d
+	WORD $0x4e7ace36 // fmla v22.2d, v17.2d, v26.2d
+	WORD $0x3dc08091 // ldr q17, [x4, #512]
+	WORD $0x3dc0809e // ldr q30, [x4, #512]
+	WORD $0x4e6ecff1 // fmla v17.2d, v31.2d, v14.2d
+	WORD $0x4e7acede // fmla v30.2d, v22.2d, v26.2d
+	WORD $0x3dc08496 // ldr q22, [x4, #528]
+	WORD $0x3dc0849f // ldr q31, [x4, #528]
+	WORD $0x4e6ece36 // fmla v22.2d, v17.2d, v14.2d
+	WORD $0x4e7acfdf // fmla v31.2d, v30.2d, v26.2d
+	WORD $0x3dc0889e // ldr q30, [x4, #544]
+	WORD $0x3dc08891 // ldr q17, [x4, #544]
+	WORD $0x4e6ecede // fmla v30.2d, v22.2d, v14.2d
+	WORD $0x4e7acff1 // fmla v17.2d, v31.2d, v26.2d
+	WORD $0x6e6edddf // fmul v31.2d, v14.2d, v14.2d
+	WORD $0x6e7adf56 // fmul v22.2d, v26.2d, v26.2d
+	WORD $0x4e7ecfee // fmla v14.2d, v31.2d, v30.2d
+	WORD $0x4e71ceda // fmla v26.2d, v22.2d, v17.2d
+	WORD $0x3dc08c91 // ldr q17, [x4, #560]
+	WORD $0x3dc08c96 // ldr q22, [x4, #560]
+	WORD $0x4e311ef1 // and v17.16b, v23.16b, v17.16b
+	WORD $0x4e361eb6 // and v22.16b, v21.16b, v22.16b
+	WORD $0x4e083e28 // mov x8, v17.d[0]
+	WORD $0x4e083ec7 // mov x7, v22.d[0]
+	WORD $0x4e183e26 // mov x6, v17.d[1]
+	WORD $0x4e183ec5 // mov x5, v22.d[1]
+	WORD $0xfc687876 // ldr d22, [x3, x8, lsl #3]
+	WORD $0xfc677871 // ldr d17, [x3, x7, lsl #3]
+	WORD $0xfc66787e // ldr d30, [x3, x6, lsl #3]
+	WORD $0xfc65787f // ldr d31, [x3, x5, lsl #3]
+	WORD $0x4ede3ade // zip1 v30.2d, v22.2d, v30.2d
+	WORD $0x4edf3a3f // zip1 v31.2d, v17.2d, v31.2d
+	WORD $0x4f7056f7 // shl v23.2d, v23.2d, #48
+	WORD $0x4f7056b5 // shl v21.2d, v21.2d, #48
+	WORD $0x4ef787d7 // add v23.2d, v30.2d, v23.2d
+	WORD $0x4ef587f5 // add v21.2d, v31.2d, v21.2d
+	WORD $0x4eb71eff // mov v31.16b, v23.16b
+	WORD $0x4eb51ebe // mov v30.16b, v21.16b
+	WORD $0x4e6eceff // fmla v31.2d, v23.2d, v14.2d
+	WORD $0x4e7acebe // fmla v30.2d, v21.2d, v26.2d
+	WORD $0x6e79df19 // fmul v25.2d, v24.2d, v25.2d
+	WORD $0x6e72dfb2 // fmul v18.2d, v29.2d, v18.2d
+	WORD $0x6e79dff9 // fmul v25.2d, v31.2d, v25.2d
+	WORD $0x6e72dfd2 // fmul v18.2d, v30.2d, v18.2d
+	WORD $0x3dc0909e // ldr q30, [x4, #576]
+	WORD $0x3dc0909f // ldr q31, [x4, #576]
+	WORD $0x6efee55e // fcmgt v30.2d, v10.2d, v30.2d
+	WORD $0x6effe57f // fcmgt v31.2d, v11.2d, v31.2d
+	WORD $0x4ef9d48b // fsub v11.2d, v4.2d, v25.2d
+	WORD $0x4ef2d48a // fsub v10.2d, v4.2d, v18.2d
+	WORD $0x6e791d7e // bsl v30.16b, v11.16b, v25.16b
+	WORD $0x6e721d5f // bsl v31.16b, v10.16b, v18.16b
+	WORD $0x6e7ede1e // fmul v30.2d, v16.2d, v30.2d
 	WORD $0x6e7fde7f // fmul v31.2d, v19.2d, v31.2d
-	WORD $0x6e7edf1e // fmul v30.2d, v24.2d, v30.2d
-	WORD $0x6e7fdf7f // fmul v31.2d, v27.2d, v31.2d
-	WORD $0x6e7edf3e // fmul v30.2d, v25.2d, v30.2d
-	WORD $0x3dc08c99 // ldr q25, [x4, #560]
-	WORD $0x3dc08c9b // ldr q27, [x4, #560]
-	WORD $0x6ef9e6b9 // fcmgt v25.2d, v21.2d, v25.2d
-	WORD $0x6efbe6fb // fcmgt v27.2d, v23.2d, v27.2d
-	WORD $0x4effd477 // fsub v23.2d, v3.2d, v31.2d
-	WORD $0x4efed475 // fsub v21.2d, v3.2d, v30.2d
-	WORD $0x6e7f1ef9 // bsl v25.16b, v23.16b, v31.16b
-	WORD $0x6e7e1ebb // bsl v27.16b, v21.16b, v30.16b
-	WORD $0x6e79ded9 // fmul v25.2d, v22.2d, v25.2d
-	WORD $0x6e7bde3b // fmul v27.2d, v17.2d, v27.2d
-	WORD $0x3dc09091 // ldr q17, [x4, #576]
-	WORD $0x3dc09096 // ldr q22, [x4, #576]
-	WORD $0x0e311df1 // and v17.8b, v15.8b, v17.8b
-	WORD $0x0e361dd6 // and v22.8b, v14.8b, v22.8b
-	WORD $0x3dc0949e // ldr q30, [x4, #592]
-	WORD $0x3dc09495 // ldr q21, [x4, #592]
-	WORD $0x6e7edf3e // fmul v30.2d, v25.2d, v30.2d
-	WORD $0x6e75df75 // fmul v21.2d, v27.2d, v21.2d
-	WORD $0x4efed73f // fsub v31.2d, v25.2d, v30.2d
-	WORD $0x4ef5d777 // fsub v23.2d, v27.2d, v21.2d
-	WORD $0x0e616bff // fcvtn v31.2s, v31.2d
-	WORD $0x0e616af7 // fcvtn v23.2s, v23.2d
-	WORD $0x4e7ed73e // fadd v30.2d, v25.2d, v30.2d
-	WORD $0x4e75d775 // fadd v21.2d, v27.2d, v21.2d
+	WORD $0x3dc09493 // ldr q19, [x4, #592]
+	WORD $0x3dc09490 // ldr q16, [x4, #592]
+	WORD $0x4ef387d3 // add v19.2d, v30.2d, v19.2d
+	WORD $0x4ef087f0 // add v16.2d, v31.2d, v16.2d
+	WORD $0x3dc09892 // ldr q18, [x4, #608]
+	WORD $0x3dc0988a // ldr q10, [x4, #608]
+	WORD $0x4e321e72 // and v18.16b, v19.16b, v18.16b
+	WORD $0x4e2a1e0a // and v10.16b, v16.16b, v10.16b
+	WORD $0x6eb26694 // umax v20.4s, v20.4s, v18.4s
+	WORD $0x6eaa6694 // umax v20.4s, v20.4s, v10.4s
 	WORD $0x0e616bde // fcvtn v30.2s, v30.2d
-	WORD $0x0e616ab5 // fcvtn v21.2s, v21.2d
-	WORD $0x2ebe8ffe // cmeq v30.2s, v31.2s, v30.2s
-	WORD $0x2eb58ef5 // cmeq v21.2s, v23.2s, v21.2s
-	WORD $0x0eb11ff1 // orr v17.8b, v31.8b, v17.8b
-	WORD $0x0eb61ef6 // orr v22.8b, v23.8b, v22.8b
-	WORD $0x3dc09897 // ldr q23, [x4, #608]
-	WORD $0x3dc0989f // ldr q31, [x4, #608]
-	WORD $0x2e771e3e // bsl v30.8b, v17.8b, v23.8b
-	WORD $0x2e7f1ed5 // bsl v21.8b, v22.8b, v31.8b
-	WORD $0x3dc09c9f // ldr q31, [x4, #624]
-	WORD $0x3dc09c96 // ldr q22, [x4, #624]
-	WORD $0x2e3fe5ff // fcmge v31.2s, v15.2s, v31.2s
-	WORD $0x2e36e5d6 // fcmge v22.2s, v14.2s, v22.2s
-	WORD $0x2e7e1dff // bsl v31.8b, v15.8b, v30.8b
-	WORD $0x2e751dd6 // bsl v22.8b, v14.8b, v21.8b
-	WORD $0x3dc0a095 // ldr q21, [x4, #640]
-	WORD $0x3dc0a09e // ldr q30, [x4, #640]
-	WORD $0x2e2fe6b5 // fcmge v21.2s, v21.2s, v15.2s
-	WORD $0x2e2ee7de // fcmge v30.2s, v30.2s, v14.2s
-	WORD $0x3dc09097 // ldr q23, [x4, #576]
-	WORD $0x3dc09091 // ldr q17, [x4, #576]
-	WORD $0x2e7f1ef5 // bsl v21.8b, v23.8b, v31.8b
-	WORD $0x2e761e3e // bsl v30.8b, v17.8b, v22.8b
-	WORD $0x0e2fe5ef // fcmeq v15.2s, v15.2s, v15.2s
-	WORD $0x0e2ee5ce // fcmeq v14.2s, v14.2s, v14.2s
-	WORD $0x3dc0a496 // ldr q22, [x4, #656]
-	WORD $0x3dc0a491 // ldr q17, [x4, #656]
-	WORD $0x2e761eaf // bsl v15.8b, v21.8b, v22.8b
-	WORD $0x2e711fce // bsl v14.8b, v30.8b, v17.8b
-	WORD $0xfd00082f // str d15, [x1, #16]
-	WORD $0xfd000c2e // str d14, [x1, #24]
+	WORD $0x0e616bff // fcvtn v31.2s, v31.2d
+	WORD $0x3dc09c8a // ldr q10, [x4, #624]
+	WORD $0x3dc09c92 // ldr q18, [x4, #624]
+	WORD $0x0e2a1f8a // and v10.8b, v28.8b, v10.8b
+	WORD $0x0e321f72 // and v18.8b, v27.8b, v18.8b
+	WORD $0x0eaa1fca // orr v10.8b, v30.8b, v10.8b
+	WORD $0x0eb21ff2 // orr v18.8b, v31.8b, v18.8b
+	WORD $0x3dc0a09f // ldr q31, [x4, #640]
+	WORD $0x6ebf359f // cmhi v31.4s, v12.4s, v31.4s
+	WORD $0x3dc0a48c // ldr q12, [x4, #656]
+	WORD $0x6eac368c // cmhi v12.4s, v20.4s, v12.4s
+	WORD $0x4ebf1d8c // orr v12.16b, v12.16b, v31.16b
+	WORD $0x6eb0a98c // umaxv s12, v12.4s
+	WORD $0x0e043d85 // mov w5, v12.s[0]
+	CMPW $0, R5
+	BNE doubtful
+	WORD $0xfd00002d // str d13, [x1]
+	WORD $0xfd00042f // str d15, [x1, #8]
+	WORD $0xfd00082a // str d10, [x1, #16]
+	WORD $0xfd000c32 // str d18, [x1, #24]
+going:
 	ADD $32, R1
 	ADD $32, R2
 	SUBS $8, R0, R0
 	BGE many
+	JMP single
+doubtful:
+	WORD $0xfd400052 // ldr d18, [x2]
+	WORD $0xfd40044a // ldr d10, [x2, #8]
+	WORD $0x0e617a4f // fcvtl v15.2d, v18.2s
+	WORD $0x0e61794d // fcvtl v13.2d, v10.2s
+	WORD $0x3dc0a88c // ldr q12, [x4, #672]
+	WORD $0x3dc0a89f // ldr q31, [x4, #672]
+	WORD $0x4e221df4 // and v20.16b, v15.16b, v2.16b
+	WORD $0x4e221dbe // and v30.16b, v13.16b, v2.16b
+	WORD $0x6eece69b // fcmgt v27.2d, v20.2d, v12.2d
+	WORD $0x6effe7dc // fcmgt v28.2d, v30.2d, v31.2d
+	WORD $0x6e741d9b // bsl v27.16b, v12.16b, v20.16b
+	WORD $0x6e7e1ffc // bsl v28.16b, v31.16b, v30.16b
+	WORD $0x6e7bdf7e // fmul v30.2d, v27.2d, v27.2d
+	WORD $0x6e7cdf9f // fmul v31.2d, v28.2d, v28.2d
+	WORD $0x6e63dfde // fmul v30.2d, v30.2d, v3.2d
+	WORD $0x6e63dfff // fmul v31.2d, v31.2d, v3.2d
+	WORD $0x4e65d774 // fadd v20.2d, v27.2d, v5.2d
+	WORD $0x4e65d78c // fadd v12.2d, v28.2d, v5.2d
+	WORD $0x6e74fc94 // fdiv v20.2d, v4.2d, v20.2d
+	WORD $0x6e6cfc8c // fdiv v12.2d, v4.2d, v12.2d
+	WORD $0x4ea41c90 // mov v16.16b, v4.16b
+	WORD $0x4ea41c93 // mov v19.16b, v4.16b
+	WORD $0x4e66ce90 // fmla v16.2d, v20.2d, v6.2d
+	WORD $0x4e66cd93 // fmla v19.2d, v12.2d, v6.2d
+	WORD $0x4ea81d19 // mov v25.16b, v8.16b
+	WORD $0x4ea81d0b // mov v11.16b, v8.16b
+	WORD $0x4e70ccf9 // fmla v25.2d, v7.2d, v16.2d
+	WORD $0x4e73cceb // fmla v11.2d, v7.2d, v19.2d
+	WORD $0x4ea91d3d // mov v29.16b, v9.16b
+	WORD $0x4ea91d38 // mov v24.16b, v9.16b
+	WORD $0x4e70cf3d // fmla v29.2d, v25.2d, v16.2d
+	WORD $0x4e73cd78 // fmla v24.2d, v11.2d, v19.2d
+	WORD $0x3dc0288b // ldr q11, [x4, #160]
+	WORD $0x3dc02899 // ldr q25, [x4, #160]
+	WORD $0x4e70cfab // fmla v11.2d, v29.2d, v16.2d
+	WORD $0x4e73cf19 // fmla v25.2d, v24.2d, v19.2d
+	WORD $0x3dc02c98 // ldr q24, [x4, #176]
+	WORD $0x3dc02c9d // ldr q29, [x4, #176]
+	WORD $0x4e70cd78 // fmla v24.2d, v11.2d, v16.2d
+	WORD $0x4e73cf3d // fmla v29.2d, v25.2d, v19.2d
+	WORD $0x3dc03099 // ldr q25, [x4, #192]
+	WORD $0x3dc0308b // ldr q11, [x4, #192]
+	WORD $0x4e70cf19 // fmla v25.2d, v24.2d, v16.2d
+	WORD $0x4e73cfab // fmla v11.2d, v29.2d, v19.2d
+	WORD $0x3dc0349d // ldr q29, [x4, #208]
+	WORD $0x3dc03498 // ldr q24, [x4, #208]
+	WORD $0x4e70cf3d // fmla v29.2d, v25.2d, v16.2d
+	WORD $0x4e73cd78 // fmla v24.2d, v11.2d, v19.2d
+	WORD $0x3dc0388b // ldr q11, [x4, #224]
+	WORD $0x3dc03899 // ldr q25, [x4, #224]
+	WORD $0x4e70cfab // fmla v11.2d, v29.2d, v16.2d
+	WORD $0x4e73cf19 // fmla v25.2d, v24.2d, v19.2d
+	WORD $0x3dc03c98 // ldr q24, [x4, #240]
+	WORD $0x3dc03c9d // ldr q29, [x4, #240]
+	WORD $0x4e70cd78 // fmla v24.2d, v11.2d, v16.2d
+	WORD $0x4e73cf3d // fmla v29.2d, v25.2d, v19.2d
+	WORD $0x3dc04099 // ldr q25, [x4, #256]
+	WORD $0x3dc0408b // ldr q11, [x4, #256]
+	WORD $0x4e70cf19 // fmla v25.2d, v24.2d, v16.2d
+	WORD $0x4e73cfab // fmla v11.2d, v29.2d, v19.2d
+	WORD $0x3dc0449d // ldr q29, [x4, #272]
+	WORD $0x3dc04498 // ldr q24, [x4, #272]
+	WORD $0x4e70cf3d // fmla v29.2d, v25.2d, v16.2d
+	WORD $0x4e73cd78 // fmla v24.2d, v11.2d, v19.2d
+	WORD $0x3dc0488b // ldr q11, [x4, #288]
+	WORD $0x3dc04899 // ldr q25, [x4, #288]
+	WORD $0x4e70cfab // fmla v11.2d, v29.2d, v16.2d
+	WORD $0x4e73cf19 // fmla v25.2d, v24.2d, v19.2d
+	WORD $0x3dc04c98 // ldr q24, [x4, #304]
+	WORD $0x3dc04c9d // ldr q29, [x4, #304]
+	WORD $0x4e70cd78 // fmla v24.2d, v11.2d, v16.2d
+	WORD $0x4e73cf3d // fmla v29.2d, v25.2d, v19.2d
+	WORD $0x3dc05099 // ldr q25, [x4, #320]
+	WORD $0x3dc0508b // ldr q11, [x4, #320]
+	WORD $0x4e70cf19 // fmla v25.2d, v24.2d, v16.2d
+	WORD $0x4e73cfab // fmla v11.2d, v29.2d, v19.2d
+	WORD $0x3dc0549d // ldr q29, [x4, #336]
+	WORD $0x3dc05498 // ldr q24, [x4, #336]
+	WORD $0x4e70cf3d // fmla v29.2d, v25.2d, v16.2d
+	WORD $0x4e73cd78 // fmla v24.2d, v11.2d, v19.2d
+	WORD $0x3dc0588b // ldr q11, [x4, #352]
+	WORD $0x3dc05899 // ldr q25, [x4, #352]
+	WORD $0x4e70cfab // fmla v11.2d, v29.2d, v16.2d
+	WORD $0x4e73cf19 // fmla v25.2d, v24.2d, v19.2d
+	WORD $0x3dc05c98 // ldr q24, [x4, #368]
+	WORD $0x3dc05c9d // ldr q29, [x4, #368]
+	WORD $0x4e70cd78 // fmla v24.2d, v11.2d, v16.2d
+	WORD $0x4e73cf3d // fmla v29.2d, v25.2d, v19.2d
+	WORD $0x3dc06099 // ldr q25, [x4, #384]
+	WORD $0x3dc0608b // ldr q11, [x4, #384]
+	WORD $0x4e70cf19 // fmla v25.2d, v24.2d, v16.2d
+	WORD $0x4e73cfab // fmla v11.2d, v29.2d, v19.2d
+	WORD $0x3dc0649d // ldr q29, [x4, #400]
+	WORD $0x3dc06498 // ldr q24, [x4, #400]
+	WORD $0x4e70cf3d // fmla v29.2d, v25.2d, v16.2d
+	WORD $0x4e73cd78 // fmla v24.2d, v11.2d, v19.2d
+	WORD $0x3dc06893 // ldr q19, [x4, #416]
+	WORD $0x3dc0688b // ldr q11, [x4, #416]
+	WORD $0x3dc06c90 // ldr q16, [x4, #432]
+	WORD $0x3dc06c99 // ldr q25, [x4, #432]
+	WORD $0x4e73cfd0 // fmla v16.2d, v30.2d, v19.2d
+	WORD $0x4e6bcff9 // fmla v25.2d, v31.2d, v11.2d
+	WORD $0x3dc06c8b // ldr q11, [x4, #432]
+	WORD $0x3dc06c93 // ldr q19, [x4, #432]
+	WORD $0x4eebd60b // fsub v11.2d, v16.2d, v11.2d
+	WORD $0x4ef3d733 // fsub v19.2d, v25.2d, v19.2d
+	WORD $0x3dc0709a // ldr q26, [x4, #448]
+	WORD $0x3dc07095 // ldr q21, [x4, #448]
+	WORD $0x4efacd7e // fmls v30.2d, v11.2d, v26.2d
+	WORD $0x4ef5ce7f // fmls v31.2d, v19.2d, v21.2d
+	WORD $0x3dc07495 // ldr q21, [x4, #464]
+	WORD $0x3dc0749a // ldr q26, [x4, #464]
+	WORD $0x4ef5cd7e // fmls v30.2d, v11.2d, v21.2d
+	WORD $0x4eface7f // fmls v31.2d, v19.2d, v26.2d
+	WORD $0x3dc0789a // ldr q26, [x4, #480]
+	WORD $0x3dc07893 // ldr q19, [x4, #480]
+	WORD $0x3dc07c95 // ldr q21, [x4, #496]
+	WORD $0x3dc07c8b // ldr q11, [x4, #496]
+	WORD $0x4e7ecf55 // fmla v21.2d, v26.2d, v30.2d
+	WORD $0x4e7fce6b // fmla v11.2d, v19.2d, v31.2d
+	WORD $0x3dc08093 // ldr q19, [x4, #512]
+	WORD $0x3dc0809a // ldr q26, [x4, #512]
+	WORD $0x4e7eceb3 // fmla v19.2d, v21.2d, v30.2d
+	WORD $0x4e7fcd7a // fmla v26.2d, v11.2d, v31.2d
+	WORD $0x3dc0848b // ldr q11, [x4, #528]
+	WORD $0x3dc08495 // ldr q21, [x4, #528]
+	WORD $0x4e7ece6b // fmla v11.2d, v19.2d, v30.2d
+	WORD $0x4e7fcf55 // fmla v21.2d, v26.2d, v31.2d
+	WORD $0x3dc0889a // ldr q26, [x4, #544]
+	WORD $0x3dc08893 // ldr q19, [x4, #544]
+	WORD $0x4e7ecd7a // fmla v26.2d, v11.2d, v30.2d
+	WORD $0x4e7fceb3 // fmla v19.2d, v21.2d, v31.2d
+	WORD $0x6e7edfd5 // fmul v21.2d, v30.2d, v30.2d
+	WORD $0x6e7fdfeb // fmul v11.2d, v31.2d, v31.2d
+	WORD $0x4e7acebe // fmla v30.2d, v21.2d, v26.2d
+	WORD $0x4e73cd7f // fmla v31.2d, v11.2d, v19.2d
+	WORD $0x3dc08c93 // ldr q19, [x4, #560]
+	WORD $0x3dc08c8b // ldr q11, [x4, #560]
+	WORD $0x4e331e13 // and v19.16b, v16.16b, v19.16b
+	WORD $0x4e2b1f2b // and v11.16b, v25.16b, v11.16b
+	WORD $0x4e083e65 // mov x5, v19.d[0]
+	WORD $0x4e083d66 // mov x6, v11.d[0]
+	WORD $0x4e183e67 // mov x7, v19.d[1]
+	WORD $0x4e183d68 // mov x8, v11.d[1]
+	WORD $0xfc65786b // ldr d11, [x3, x5, lsl #3]
+	WORD $0xfc667873 // ldr d19, [x3, x6, lsl #3]
+	WORD $0xfc67787a // ldr d26, [x3, x7, lsl #3]
+	WORD $0xfc687875 // ldr d21, [x3, x8, lsl #3]
+	WORD $0x4eda397a // zip1 v26.2d, v11.2d, v26.2d
+	WORD $0x4ed53a75 // zip1 v21.2d, v19.2d, v21.2d
+	WORD $0x4f705610 // shl v16.2d, v16.2d, #48
+	WORD $0x4f705739 // shl v25.2d, v25.2d, #48
+	WORD $0x4ef08750 // add v16.2d, v26.2d, v16.2d
+	WORD $0x4ef986b9 // add v25.2d, v21.2d, v25.2d
+	WORD $0x4eb01e15 // mov v21.16b, v16.16b
+	WORD $0x4eb91f3a // mov v26.16b, v25.16b
+	WORD $0x4e7ece15 // fmla v21.2d, v16.2d, v30.2d
+	WORD $0x4e7fcf3a // fmla v26.2d, v25.2d, v31.2d
+	WORD $0x6e74dfb4 // fmul v20.2d, v29.2d, v20.2d
+	WORD $0x6e6cdf0c // fmul v12.2d, v24.2d, v12.2d
+	WORD $0x6e74deb4 // fmul v20.2d, v21.2d, v20.2d
+	WORD $0x6e6cdf4c // fmul v12.2d, v26.2d, v12.2d
+	WORD $0x3dc0909a // ldr q26, [x4, #576]
+	WORD $0x3dc09095 // ldr q21, [x4, #576]
+	WORD $0x6efae5fa // fcmgt v26.2d, v15.2d, v26.2d
+	WORD $0x6ef5e5b5 // fcmgt v21.2d, v13.2d, v21.2d
+	WORD $0x4ef4d48d // fsub v13.2d, v4.2d, v20.2d
+	WORD $0x4eecd48f // fsub v15.2d, v4.2d, v12.2d
+	WORD $0x6e741dba // bsl v26.16b, v13.16b, v20.16b
+	WORD $0x6e6c1df5 // bsl v21.16b, v15.16b, v12.16b
+	WORD $0x6e7adf7a // fmul v26.2d, v27.2d, v26.2d
+	WORD $0x6e75df95 // fmul v21.2d, v28.2d, v21.2d
+	WORD $0x3dc09c9c // ldr q28, [x4, #624]
+	WORD $0x3dc09c9b // ldr q27, [x4, #624]
+	WORD $0x0e3c1e5c // and v28.8b, v18.8b, v28.8b
+	WORD $0x0e3b1d5b // and v27.8b, v10.8b, v27.8b
+	WORD $0x3dc0ac8c // ldr q12, [x4, #688]
+	WORD $0x3dc0ac8f // ldr q15, [x4, #688]
+	WORD $0x6e6cdf4c // fmul v12.2d, v26.2d, v12.2d
+	WORD $0x6e6fdeaf // fmul v15.2d, v21.2d, v15.2d
+	WORD $0x4eecd754 // fsub v20.2d, v26.2d, v12.2d
+	WORD $0x4eefd6ad // fsub v13.2d, v21.2d, v15.2d
+	WORD $0x0e616a94 // fcvtn v20.2s, v20.2d
+	WORD $0x0e6169ad // fcvtn v13.2s, v13.2d
+	WORD $0x4e6cd74c // fadd v12.2d, v26.2d, v12.2d
+	WORD $0x4e6fd6af // fadd v15.2d, v21.2d, v15.2d
+	WORD $0x0e61698c // fcvtn v12.2s, v12.2d
+	WORD $0x0e6169ef // fcvtn v15.2s, v15.2d
+	WORD $0x2eac8e8c // cmeq v12.2s, v20.2s, v12.2s
+	WORD $0x2eaf8daf // cmeq v15.2s, v13.2s, v15.2s
+	WORD $0x0ebc1e9c // orr v28.8b, v20.8b, v28.8b
+	WORD $0x0ebb1dbb // orr v27.8b, v13.8b, v27.8b
+	WORD $0x3dc0b08d // ldr q13, [x4, #704]
+	WORD $0x3dc0b094 // ldr q20, [x4, #704]
+	WORD $0x2e6d1f8c // bsl v12.8b, v28.8b, v13.8b
+	WORD $0x2e741f6f // bsl v15.8b, v27.8b, v20.8b
+	WORD $0x3dc0b494 // ldr q20, [x4, #720]
+	WORD $0x3dc0b49b // ldr q27, [x4, #720]
+	WORD $0x2e34e654 // fcmge v20.2s, v18.2s, v20.2s
+	WORD $0x2e3be55b // fcmge v27.2s, v10.2s, v27.2s
+	WORD $0x2e6c1e54 // bsl v20.8b, v18.8b, v12.8b
+	WORD $0x2e6f1d5b // bsl v27.8b, v10.8b, v15.8b
+	WORD $0x3dc0b88f // ldr q15, [x4, #736]
+	WORD $0x3dc0b88c // ldr q12, [x4, #736]
+	WORD $0x2e32e5ef // fcmge v15.2s, v15.2s, v18.2s
+	WORD $0x2e2ae58c // fcmge v12.2s, v12.2s, v10.2s
+	WORD $0x3dc09c8d // ldr q13, [x4, #624]
+	WORD $0x3dc09c9c // ldr q28, [x4, #624]
+	WORD $0x2e741daf // bsl v15.8b, v13.8b, v20.8b
+	WORD $0x2e7b1f8c // bsl v12.8b, v28.8b, v27.8b
+	WORD $0x0e32e652 // fcmeq v18.2s, v18.2s, v18.2s
+	WORD $0x0e2ae54a // fcmeq v10.2s, v10.2s, v10.2s
+	WORD $0x3dc0bc9b // ldr q27, [x4, #752]
+	WORD $0x3dc0bc9c // ldr q28, [x4, #752]
+	WORD $0x2e7b1df2 // bsl v18.8b, v15.8b, v27.8b
+	WORD $0x2e7c1d8a // bsl v10.8b, v12.8b, v28.8b
+	WORD $0xfd000032 // str d18, [x1]
+	WORD $0xfd00042a // str d10, [x1, #8]
+	WORD $0xfd40084a // ldr d10, [x2, #16]
+	WORD $0xfd400c52 // ldr d18, [x2, #24]
+	WORD $0x0e61795c // fcvtl v28.2d, v10.2s
+	WORD $0x0e617a4c // fcvtl v12.2d, v18.2s
+	WORD $0x3dc0a89b // ldr q27, [x4, #672]
+	WORD $0x3dc0a88f // ldr q15, [x4, #672]
+	WORD $0x4e221f94 // and v20.16b, v28.16b, v2.16b
+	WORD $0x4e221d8d // and v13.16b, v12.16b, v2.16b
+	WORD $0x6efbe695 // fcmgt v21.2d, v20.2d, v27.2d
+	WORD $0x6eefe5ba // fcmgt v26.2d, v13.2d, v15.2d
+	WORD $0x6e741f75 // bsl v21.16b, v27.16b, v20.16b
+	WORD $0x6e6d1dfa // bsl v26.16b, v15.16b, v13.16b
+	WORD $0x6e75dead // fmul v13.2d, v21.2d, v21.2d
+	WORD $0x6e7adf4f // fmul v15.2d, v26.2d, v26.2d
+	WORD $0x6e63ddad // fmul v13.2d, v13.2d, v3.2d
+	WORD $0x6e63ddef // fmul v15.2d, v15.2d, v3.2d
+	WORD $0x4e65d6b4 // fadd v20.2d, v21.2d, v5.2d
+	WORD $0x4e65d75b // fadd v27.2d, v26.2d, v5.2d
+	WORD $0x6e74fc94 // fdiv v20.2d, v4.2d, v20.2d
+	WORD $0x6e7bfc9b // fdiv v27.2d, v4.2d, v27.2d
+	WORD $0x4ea41c98 // mov v24.16b, v4.16b
+	WORD $0x4ea41c9d // mov v29.16b, v4.16b
+	WORD $0x4e66ce98 // fmla v24.2d, v20.2d, v6.2d
+	WORD $0x4e66cf7d // fmla v29.2d, v27.2d, v6.2d
+	WORD $0x4ea81d1f // mov v31.16b, v8.16b
+	WORD $0x4ea81d19 // mov v25.16b, v8.16b
+	WORD $0x4e78ccff // fmla v31.2d, v7.2d, v24.2d
+	WORD $0x4e7dccf9 // fmla v25.2d, v7.2d, v29.2d
+	WORD $0x4ea91d3e // mov v30.16b, v9.16b
+	WORD $0x4ea91d30 // mov v16.16b, v9.16b
+	WORD $0x4e78cffe // fmla v30.2d, v31.2d, v24.2d
+	WORD $0x4e7dcf30 // fmla v16.2d, v25.2d, v29.2d
+	WORD $0x3dc02899 // ldr q25, [x4, #160]
+	WORD $0x3dc0289f // ldr q31, [x4, #160]
+	WORD $0x4e78cfd9 // fmla v25.2d, v30.2d, v24.2d
+	WORD $0x4e7dce1f // fmla v31.2d, v16.2d, v29.2d
+	WORD $0x3dc02c90 // ldr q16, [x4, #176]
+	WORD $0x3dc02c9e // ldr q30, [x4, #176]
+	WORD $0x4e78cf30 // fmla v16.2d, v25.2d, v24.2d
+	WORD $0x4e7dcffe // fmla v30.2d, v31.2d, v29.2d
+	WORD $0x3dc0309f // ldr q31, [x4, #192]
+	WORD $0x3dc03099 // ldr q25, [x4, #192]
+	WORD $0x4e78ce1f // fmla v31.2d, v16.2d, v24.2d
+	WORD $0x4e7dcfd9 // fmla v25.2d, v30.2d, v29.2d
+	WORD $0x3dc0349e // ldr q30, [x4, #208]
+	WORD $0x3dc03490 // ldr q16, [x4, #208]
+	WORD $0x4e78cffe // fmla v30.2d, v31.2d, v24.2d
+	WORD $0x4e7dcf30 // fmla v16.2d, v25.2d, v29.2d
+	WORD $0x3dc03899 // ldr q25, [x4, #224]
+	WORD $0x3dc0389f // ldr q31, [x4, #224]
+	WORD $0x4e78cfd9 // fmla v25.2d, v30.2d, v24.2d
+	WORD $0x4e7dce1f // fmla v31.2d, v16.2d, v29.2d
+	WORD $0x3dc03c90 // ldr q16, [x4, #240]
+	WORD $0x3dc03c9e // ldr q30, [x4, #240]
+	WORD $0x4e78cf30 // fmla v16.2d, v25.2d, v24.2d
+	WORD $0x4e7dcffe // fmla v30.2d, v31.2d, v29.2d
+	WORD $0x3dc0409f // ldr q31, [x4, #256]
+	WORD $0x3dc04099 // ldr q25, [x4, #256]
+	WORD $0x4e78ce1f // fmla v31.2d, v16.2d, v24.2d
+	WORD $0x4e7dcfd9 // fmla v25.2d, v30.2d, v29.2d
+	WORD $0x3dc0449e // ldr q30, [x4, #272]
+	WORD $0x3dc04490 // ldr q16, [x4, #272]
+	WORD $0x4e78cffe // fmla v30.2d, v31.2d, v24.2d
+	WORD $0x4e7dcf30 // fmla v16.2d, v25.2d, v29.2d
+	WORD $0x3dc04899 // ldr q25, [x4, #288]
+	WORD $0x3dc0489f // ldr q31, [x4, #288]
+	WORD $0x4e78cfd9 // fmla v25.2d, v30.2d, v24.2d
+	WORD $0x4e7dce1f // fmla v31.2d, v16.2d, v29.2d
+	WORD $0x3dc04c90 // ldr q16, [x4, #304]
+	WORD $0x3dc04c9e // ldr q30, [x4, #304]
+	WORD $0x4e78cf30 // fmla v16.2d, v25.2d, v24.2d
+	WORD $0x4e7dcffe // fmla v30.2d, v31.2d, v29.2d
+	WORD $0x3dc0509f // ldr q31, [x4, #320]
+	WORD $0x3dc05099 // ldr q25, [x4, #320]
+	WORD $0x4e78ce1f // fmla v31.2d, v16.2d, v24.2d
+	WORD $0x4e7dcfd9 // fmla v25.2d, v30.2d, v29.2d
+	WORD $0x3dc0549e // ldr q30, [x4, #336]
+	WORD $0x3dc05490 // ldr q16, [x4, #336]
+	WORD $0x4e78cffe // fmla v30.2d, v31.2d, v24.2d
+	WORD $0x4e7dcf30 // fmla v16.2d, v25.2d, v29.2d
+	WORD $0x3dc05899 // ldr q25, [x4, #352]
+	WORD $0x3dc0589f // ldr q31, [x4, #352]
+	WORD $0x4e78cfd9 // fmla v25.2d, v30.2d, v24.2d
+	WORD $0x4e7dce1f // fmla v31.2d, v16.2d, v29.2d
+	WORD $0x3dc05c90 // ldr q16, [x4, #368]
+	WORD $0x3dc05c9e // ldr q30, [x4, #368]
+	WORD $0x4e78cf30 // fmla v16.2d, v25.2d, v24.2d
+	WORD $0x4e7dcffe // fmla v30.2d, v31.2d, v29.2d
+	WORD $0x3dc0609f // ldr q31, [x4, #384]
+	WORD $0x3dc06099 // ldr q25, [x4, #384]
+	WORD $0x4e78ce1f // fmla v31.2d, v16.2d, v24.2d
+	WORD $0x4e7dcfd9 // fmla v25.2d, v30.2d, v29.2d
+	WORD $0x3dc0649e // ldr q30, [x4, #400]
+	WORD $0x3dc06490 // ldr q16, [x4, #400]
+	WORD $0x4e78cffe // fmla v30.2d, v31.2d, v24.2d
+	WORD $0x4e7dcf30 // fmla v16.2d, v25.2d, v29.2d
+	WORD $0x3dc0689d // ldr q29, [x4, #416]
+	WORD $0x3dc06899 // ldr q25, [x4, #416]
+	WORD $0x3dc06c98 // ldr q24, [x4, #432]
+	WORD $0x3dc06c9f // ldr q31, [x4, #432]
+	WORD $0x4e7dcdb8 // fmla v24.2d, v13.2d, v29.2d
+	WORD $0x4e79cdff // fmla v31.2d, v15.2d, v25.2d
+	WORD $0x3dc06c99 // ldr q25, [x4, #432]
+	WORD $0x3dc06c9d // ldr q29, [x4, #432]
+	WORD $0x4ef9d719 // fsub v25.2d, v24.2d, v25.2d
+	WORD $0x4efdd7fd // fsub v29.2d, v31.2d, v29.2d
+	WORD $0x3dc07093 // ldr q19, [x4, #448]
+	WORD $0x3dc0708b // ldr q11, [x4, #448]
+	WORD $0x4ef3cf2d // fmls v13.2d, v25.2d, v19.2d
+	WORD $0x4eebcfaf // fmls v15.2d, v29.2d, v11.2d
+	WORD $0x3dc0748b // ldr q11, [x4, #464]
+	WORD $0x3dc07493 // ldr q19, [x4, #464]
+	WORD $0x4eebcf2d // fmls v13.2d, v25.2d, v11.2d
+	WORD $0x4ef3cfaf // fmls v15.2d, v29.2d, v19.2d
+	WORD $0x3dc07893 // ldr q19, [x4, #480]
+	WORD $0x3dc0789d // ldr q29, [x4, #480]
+	WORD $0x3dc07c8b // ldr q11, [x4, #496]
+	WORD $0x3dc07c99 // ldr q25, [x4, #496]
+	WORD $0x4e6dce6b // fmla v11.2d, v19.2d, v13.2d
+	WORD $0x4e6fcfb9 // fmla v25.2d, v29.2d, v15.2d
+	WORD $0x3dc0809d // ldr q29, [x4, #512]
+	WORD $0x3dc08093 // ldr q19, [x4, #512]
+	WORD $0x4e6dcd7d // fmla v29.2d, v11.2d, v13.2d
+	WORD $0x4e6fcf33 // fmla v19.2d, v25.2d, v15.2d
+	WORD $0x3dc08499 // ldr q25, [x4, #528]
+	WORD $0x3dc0848b // ldr q11, [x4, #528]
+	WORD $0x4e6dcfb9 // fmla v25.2d, v29.2d, v13.2d
+	WORD $0x4e6fce6b // fmla v11.2d, v19.2d, v15.2d
+	WORD $0x3dc08893 // ldr q19, [x4, #544]
+	WORD $0x3dc0889d // ldr q29, [x4, #544]
+	WORD $0x4e6dcf33 // fmla v19.2d, v25.2d, v13.2d
+	WORD $0x4e6fcd7d // fmla v29.2d, v11.2d, v15.2d
+	WORD $0x6e6dddab // fmul v11.2d, v13.2d, v13.2d
+	WORD $0x6e6fddf9 // fmul v25.2d, v15.2d, v15.2d
+	WORD $0x4e73cd6d // fmla v13.2d, v11.2d, v19.2d
+	WORD $0x4e7dcf2f // fmla v15.2d, v25.2d, v29.2d
+	WORD $0x3dc08c9d // ldr q29, [x4, #560]
+	WORD $0x3dc08c99 // ldr q25, [x4, #560]
+	WORD $0x4e3d1f1d // and v29.16b, v24.16b, v29.16b
+	WORD $0x4e391ff9 // and v25.16b, v31.16b, v25.16b
+	WORD $0x4e083fa8 // mov x8, v29.d[0]
+	WORD $0x4e083f27 // mov x7, v25.d[0]
+	WORD $0x4e183fa6 // mov x6, v29.d[1]
+	WORD $0x4e183f25 // mov x5, v25.d[1]
+	WORD $0xfc687879 // ldr d25, [x3, x8, lsl #3]
+	WORD $0xfc67787d // ldr d29, [x3, x7, lsl #3]
+	WORD $0xfc667873 // ldr d19, [x3, x6, lsl #3]
+	WORD $0xfc65786b // ldr d11, [x3, x5, lsl #3]
+	WORD $0x4ed33b33 // zip1 v19.2d, v25.2d, v19.2d
+	WORD $0x4ecb3bab // zip1 v11.2d, v29.2d, v11.2d
+	WORD $0x4f705718 // shl v24.2d, v24.2d, #48
+	WORD $0x4f7057ff // shl v31.2d, v31.2d, #48
+	WORD $0x4ef88678 // add v24.2d, v19.2d, v24.2d
+	WORD $0x4eff857f // add v31.2d, v11.2d, v31.2d
+	WORD $0x4eb81f0b // mov v11.16b, v24.16b
+	WORD $0x4ebf1ff3 // mov v19.16b, v31.16b
+	WORD $0x4e6dcf0b // fmla v11.2d, v24.2d, v13.2d
+	WORD $0x4e6fcff3 // fmla v19.2d, v31.2d, v15.2d
+	WORD $0x6e74dfd4 // fmul v20.2d, v30.2d, v20.2d
+	WORD $0x6e7bde1b // fmul v27.2d, v16.2d, v27.2d
+	WORD $0x6e74dd74 // fmul v20.2d, v11.2d, v20.2d
+	WORD $0x6e7bde7b // fmul v27.2d, v19.2d, v27.2d
+	WORD $0x3dc09093 // ldr q19, [x4, #576]
+	WORD $0x3dc0908b // ldr q11, [x4, #576]
+	WORD $0x6ef3e793 // fcmgt v19.2d, v28.2d, v19.2d
+	WORD $0x6eebe58b // fcmgt v11.2d, v12.2d, v11.2d
+	WORD $0x4ef4d48c // fsub v12.2d, v4.2d, v20.2d
+	WORD $0x4efbd49c // fsub v28.2d, v4.2d, v27.2d
+	WORD $0x6e741d93 // bsl v19.16b, v12.16b, v20.16b
+	WORD $0x6e7b1f8b // bsl v11.16b, v28.16b, v27.16b
+	WORD $0x6e73deb3 // fmul v19.2d, v21.2d, v19.2d
+	WORD $0x6e6bdf4b // fmul v11.2d, v26.2d, v11.2d
+	WORD $0x3dc09c9a // ldr q26, [x4, #624]
+	WORD $0x3dc09c95 // ldr q21, [x4, #624]
+	WORD $0x0e3a1d5a // and v26.8b, v10.8b, v26.8b
+	WORD $0x0e351e55 // and v21.8b, v18.8b, v21.8b
+	WORD $0x3dc0ac9b // ldr q27, [x4, #688]
+	WORD $0x3dc0ac9c // ldr q28, [x4, #688]
+	WORD $0x6e7bde7b // fmul v27.2d, v19.2d, v27.2d
+	WORD $0x6e7cdd7c // fmul v28.2d, v11.2d, v28.2d
+	WORD $0x4efbd674 // fsub v20.2d, v19.2d, v27.2d
+	WORD $0x4efcd56c // fsub v12.2d, v11.2d, v28.2d
+	WORD $0x0e616a94 // fcvtn v20.2s, v20.2d
+	WORD $0x0e61698c // fcvtn v12.2s, v12.2d
+	WORD $0x4e7bd67b // fadd v27.2d, v19.2d, v27.2d
+	WORD $0x4e7cd57c // fadd v28.2d, v11.2d, v28.2d
+	WORD $0x0e616b7b // fcvtn v27.2s, v27.2d
+	WORD $0x0e616b9c // fcvtn v28.2s, v28.2d
+	WORD $0x2ebb8e9b // cmeq v27.2s, v20.2s, v27.2s
+	WORD $0x2ebc8d9c // cmeq v28.2s, v12.2s, v28.2s
+	WORD $0x0eba1e9a // orr v26.8b, v20.8b, v26.8b
+	WORD $0x0eb51d95 // orr v21.8b, v12.8b, v21.8b
+	WORD $0x3dc0b08c // ldr q12, [x4, #704]
+	WORD $0x3dc0b094 // ldr q20, [x4, #704]
+	WORD $0x2e6c1f5b // bsl v27.8b, v26.8b, v12.8b
+	WORD $0x2e741ebc // bsl v28.8b, v21.8b, v20.8b
+	WORD $0x3dc0b494 // ldr q20, [x4, #720]
+	WORD $0x3dc0b495 // ldr q21, [x4, #720]
+	WORD $0x2e34e554 // fcmge v20.2s, v10.2s, v20.2s
+	WORD $0x2e35e655 // fcmge v21.2s, v18.2s, v21.2s
+	WORD $0x2e7b1d54 // bsl v20.8b, v10.8b, v27.8b
+	WORD $0x2e7c1e55 // bsl v21.8b, v18.8b, v28.8b
+	WORD $0x3dc0b89c // ldr q28, [x4, #736]
+	WORD $0x3dc0b89b // ldr q27, [x4, #736]
+	WORD $0x2e2ae79c // fcmge v28.2s, v28.2s, v10.2s
+	WORD $0x2e32e77b // fcmge v27.2s, v27.2s, v18.2s
+	WORD $0x3dc09c8c // ldr q12, [x4, #624]
+	WORD $0x3dc09c9a // ldr q26, [x4, #624]
+	WORD $0x2e741d9c // bsl v28.8b, v12.8b, v20.8b
+	WORD $0x2e751f5b // bsl v27.8b, v26.8b, v21.8b
+	WORD $0x0e2ae54a // fcmeq v10.2s, v10.2s, v10.2s
+	WORD $0x0e32e652 // fcmeq v18.2s, v18.2s, v18.2s
+	WORD $0x3dc0bc95 // ldr q21, [x4, #752]
+	WORD $0x3dc0bc9a // ldr q26, [x4, #752]
+	WORD $0x2e751f8a // bsl v10.8b, v28.8b, v21.8b
+	WORD $0x2e7a1f72 // bsl v18.8b, v27.8b, v26.8b
+	WORD $0xfd00082a // str d10, [x1, #16]
+	WORD $0xfd000c32 // str d18, [x1, #24]
+	JMP going
 single:
 	ADDS $8, R0, R0
 	BEQ done
 	SUBS $2, R0, R0
 	BLT rest
 one:
-	WORD $0xfd40004e // ldr d14, [x2]
-	WORD $0x0e6179cf // fcvtl v15.2d, v14.2s
-	WORD $0x4e211df1 // and v17.16b, v15.16b, v1.16b
-	WORD $0x6ee0e63e // fcmgt v30.2d, v17.2d, v0.2d
-	WORD $0x6e711c1e // bsl v30.16b, v0.16b, v17.16b
-	WORD $0x6e7edfd1 // fmul v17.2d, v30.2d, v30.2d
-	WORD $0x6e62de31 // fmul v17.2d, v17.2d, v2.2d
-	WORD $0x4e64d7d6 // fadd v22.2d, v30.2d, v4.2d
-	WORD $0x6e76fc76 // fdiv v22.2d, v3.2d, v22.2d
-	WORD $0x4ea31c75 // mov v21.16b, v3.16b
-	WORD $0x4e65ced5 // fmla v21.2d, v22.2d, v5.2d
-	WORD $0x4ea71cff // mov v31.16b, v7.16b
-	WORD $0x4e75ccdf // fmla v31.2d, v6.2d, v21.2d
-	WORD $0x4ea81d17 // mov v23.16b, v8.16b
-	WORD $0x4e75cff7 // fmla v23.2d, v31.2d, v21.2d
-	WORD $0x4ea91d3f // mov v31.16b, v9.16b
-	WORD $0x4e75ceff // fmla v31.2d, v23.2d, v21.2d
-	WORD $0x4eaa1d57 // mov v23.16b, v10.16b
-	WORD $0x4e75cff7 // fmla v23.2d, v31.2d, v21.2d
-	WORD $0x4eab1d7f // mov v31.16b, v11.16b
-	WORD $0x4e75ceff // fmla v31.2d, v23.2d, v21.2d
-	WORD $0x4eac1d97 // mov v23.16b, v12.16b
-	WORD $0x4e75cff7 // fmla v23.2d, v31.2d, v21.2d
-	WORD $0x4ead1dbf // mov v31.16b, v13.16b
-	WORD $0x4e75ceff // fmla v31.2d, v23.2d, v21.2d
-	WORD $0x3dc03897 // ldr q23, [x4, #224]
-	WORD $0x4e75cff7 // fmla v23.2d, v31.2d, v21.2d
-	WORD $0x3dc03c9f // ldr q31, [x4, #240]
-	WORD $0x4e75ceff // fmla v31.2d, v23.2d, v21.2d
-	WORD $0x3dc04097 // ldr q23, [x4, #256]
-	WORD $0x4e75cff7 // fmla v23.2d, v31.2d, v21.2d
-	WORD $0x3dc0449f // ldr q31, [x4, #272]
-	WORD $0x4e75ceff // fmla v31.2d, v23.2d, v21.2d
-	WORD $0x3dc04897 // ldr q23, [x4, #288]
-	WORD $0x4e75cff7 // fmla v23.2d, v31.2d, v21.2d
-	WORD $0x3dc04c9f // ldr q31, [x4, #304]
-	WORD $0x4e75ceff // fmla v31.2d, v23.2d, v21.2d
-	WORD $0x3dc05097 // ldr q23, [x4, #320]
-	WORD $0x4e75cff7 // fmla v23.2d, v31.2d, v21.2d
-	WORD $0x3dc0549f // ldr q31, [x4, #336]
-	WORD $0x4e75ceff // fmla v31.2d, v23.2d, v21.2d
-	WORD $0x3dc05897 // ldr q23, [x4, #352]
-	WORD $0x4e75cff7 // fmla v23.2d, v31.2d, v21.2d
-	WORD $0x3dc05c9f // ldr q31, [x4, #368]
-	WORD $0x4e75ceff // fmla v31.2d, v23.2d, v21.2d
-	WORD $0x3dc06097 // ldr q23, [x4, #384]
-	WORD $0x4e75cff7 // fmla v23.2d, v31.2d, v21.2d
-	WORD $0x3dc06495 // ldr q21, [x4, #400]
-	WORD $0x3dc0689f // ldr q31, [x4, #416]
-	WORD $0x4e75ce3f // fmla v31.2d, v17.2d, v21.2d
-	WORD $0x3dc06895 // ldr q21, [x4, #416]
-	WORD $0x4ef5d7f5 // fsub v21.2d, v31.2d, v21.2d
-	WORD $0x3dc06c9b // ldr q27, [x4, #432]
-	WORD $0x4efbceb1 // fmls v17.2d, v21.2d, v27.2d
-	WORD $0x3dc0709b // ldr q27, [x4, #448]
-	WORD $0x4efbceb1 // fmls v17.2d, v21.2d, v27.2d
-	WORD $0x3dc0749b // ldr q27, [x4, #464]
-	WORD $0x3dc07895 // ldr q21, [x4, #480]
-	WORD $0x4e71cf75 // fmla v21.2d, v27.2d, v17.2d
-	WORD $0x3dc07c9b // ldr q27, [x4, #496]
-	WORD $0x4e71cebb // fmla v27.2d, v21.2d, v17.2d
-	WORD $0x3dc08095 // ldr q21, [x4, #512]
-	WORD $0x4e71cf75 // fmla v21.2d, v27.2d, v17.2d
-	WORD $0x3dc0849b // ldr q27, [x4, #528]
-	WORD $0x4e71cebb // fmla v27.2d, v21.2d, v17.2d
-	WORD $0x6e71de35 // fmul v21.2d, v17.2d, v17.2d
-	WORD $0x4e7bceb1 // fmla v17.2d, v21.2d, v27.2d
-	WORD $0x3dc0889b // ldr q27, [x4, #544]
-	WORD $0x4e3b1ffb // and v27.16b, v31.16b, v27.16b
-	WORD $0x4e083f65 // mov x5, v27.d[0]
-	WORD $0x4e183f66 // mov x6, v27.d[1]
-	WORD $0xfc65787b // ldr d27, [x3, x5, lsl #3]
-	WORD $0xfc667875 // ldr d21, [x3, x6, lsl #3]
-	WORD $0x4ed53b75 // zip1 v21.2d, v27.2d, v21.2d
-	WORD $0x4f7057ff // shl v31.2d, v31.2d, #48
-	WORD $0x4eff86bf // add v31.2d, v21.2d, v31.2d
-	WORD $0x4ebf1ff5 // mov v21.16b, v31.16b
-	WORD $0x4e71cff5 // fmla v21.2d, v31.2d, v17.2d
-	WORD $0x6e76def6 // fmul v22.2d, v23.2d, v22.2d
-	WORD $0x6e76deb6 // fmul v22.2d, v21.2d, v22.2d
-	WORD $0x3dc08c95 // ldr q21, [x4, #560]
-	WORD $0x6ef5e5f5 // fcmgt v21.2d, v15.2d, v21.2d
-	WORD $0x4ef6d46f // fsub v15.2d, v3.2d, v22.2d
-	WORD $0x6e761df5 // bsl v21.16b, v15.16b, v22.16b
-	WORD $0x6e75dfd5 // fmul v21.2d, v30.2d, v21.2d
-	WORD $0x3dc0909e // ldr q30, [x4, #576]
-	WORD $0x0e3e1dde // and v30.8b, v14.8b, v30.8b
-	WORD $0x3dc09496 // ldr q22, [x4, #592]
-	WORD $0x6e76deb6 // fmul v22.2d, v21.2d, v22.2d
-	WORD $0x4ef6d6af // fsub v15.2d, v21.2d, v22.2d
-	WORD $0x0e6169ef // fcvtn v15.2s, v15.2d
-	WORD $0x4e76d6b6 // fadd v22.2d, v21.2d, v22.2d
-	WORD $0x0e616ad6 // fcvtn v22.2s, v22.2d
-	WORD $0x2eb68df6 // cmeq v22.2s, v15.2s, v22.2s
-	WORD $0x0ebe1dfe // orr v30.8b, v15.8b, v30.8b
-	WORD $0x3dc0988f // ldr q15, [x4, #608]
-	WORD $0x2e6f1fd6 // bsl v22.8b, v30.8b, v15.8b
-	WORD $0x3dc09c8f // ldr q15, [x4, #624]
-	WORD $0x2e2fe5cf // fcmge v15.2s, v14.2s, v15.2s
-	WORD $0x2e761dcf // bsl v15.8b, v14.8b, v22.8b
-	WORD $0x3dc0a096 // ldr q22, [x4, #640]
-	WORD $0x2e2ee6d6 // fcmge v22.2s, v22.2s, v14.2s
-	WORD $0x3dc0909e // ldr q30, [x4, #576]
-	WORD $0x2e6f1fd6 // bsl v22.8b, v30.8b, v15.8b
-	WORD $0x0e2ee5ce // fcmeq v14.2s, v14.2s, v14.2s
-	WORD $0x3dc0a48f // ldr q15, [x4, #656]
-	WORD $0x2e6f1ece // bsl v14.8b, v22.8b, v15.8b
-	WORD $0xfd00002e // str d14, [x1]
+	WORD $0xfd400052 // ldr d18, [x2]
+	WORD $0x0e617a4a // fcvtl v10.2d, v18.2s
+	WORD $0x3dc0a89a // ldr q26, [x4, #672]
+	WORD $0x4e221d5b // and v27.16b, v10.16b, v2.16b
+	WORD $0x6efae775 // fcmgt v21.2d, v27.2d, v26.2d
+	WORD $0x6e7b1f55 // bsl v21.16b, v26.16b, v27.16b
+	WORD $0x6e75debb // fmul v27.2d, v21.2d, v21.2d
+	WORD $0x6e63df7b // fmul v27.2d, v27.2d, v3.2d
+	WORD $0x4e65d6ba // fadd v26.2d, v21.2d, v5.2d
+	WORD $0x6e7afc9a // fdiv v26.2d, v4.2d, v26.2d
+	WORD $0x4ea41c9c // mov v28.16b, v4.16b
+	WORD $0x4e66cf5c // fmla v28.2d, v26.2d, v6.2d
+	WORD $0x4ea81d14 // mov v20.16b, v8.16b
+	WORD $0x4e7cccf4 // fmla v20.2d, v7.2d, v28.2d
+	WORD $0x4ea91d2c // mov v12.16b, v9.16b
+	WORD $0x4e7cce8c // fmla v12.2d, v20.2d, v28.2d
+	WORD $0x3dc02894 // ldr q20, [x4, #160]
+	WORD $0x4e7ccd94 // fmla v20.2d, v12.2d, v28.2d
+	WORD $0x3dc02c8c // ldr q12, [x4, #176]
+	WORD $0x4e7cce8c // fmla v12.2d, v20.2d, v28.2d
+	WORD $0x3dc03094 // ldr q20, [x4, #192]
+	WORD $0x4e7ccd94 // fmla v20.2d, v12.2d, v28.2d
+	WORD $0x3dc0348c // ldr q12, [x4, #208]
+	WORD $0x4e7cce8c // fmla v12.2d, v20.2d, v28.2d
+	WORD $0x3dc03894 // ldr q20, [x4, #224]
+	WORD $0x4e7ccd94 // fmla v20.2d, v12.2d, v28.2d
+	WORD $0x3dc03c8c // ldr q12, [x4, #240]
+	WORD $0x4e7cce8c // fmla v12.2d, v20.2d, v28.2d
+	WORD $0x3dc04094 // ldr q20, [x4, #256]
+	WORD $0x4e7ccd94 // fmla v20.2d, v12.2d, v28.2d
+	WORD $0x3dc0448c // ldr q12, [x4, #272]
+	WORD $0x4e7cce8c // fmla v12.2d, v20.2d, v28.2d
+	WORD $0x3dc04894 // ldr q20, [x4, #288]
+	WORD $0x4e7ccd94 // fmla v20.2d, v12.2d, v28.2d
+	WORD $0x3dc04c8c // ldr q12, [x4, #304]
+	WORD $0x4e7cce8c // fmla v12.2d, v20.2d, v28.2d
+	WORD $0x3dc05094 // ldr q20, [x4, #320]
+	WORD $0x4e7ccd94 // fmla v20.2d, v12.2d, v28.2d
+	WORD $0x3dc0548c // ldr q12, [x4, #336]
+	WORD $0x4e7cce8c // fmla v12.2d, v20.2d, v28.2d
+	WORD $0x3dc05894 // ldr q20, [x4, #352]
+	WORD $0x4e7ccd94 // fmla v20.2d, v12.2d, v28.2d
+	WORD $0x3dc05c8c // ldr q12, [x4, #368]
+	WORD $0x4e7cce8c // fmla v12.2d, v20.2d, v28.2d
+	WORD $0x3dc06094 // ldr q20, [x4, #384]
+	WORD $0x4e7ccd94 // fmla v20.2d, v12.2d, v28.2d
+	WORD $0x3dc0648c // ldr q12, [x4, #400]
+	WORD $0x4e7cce8c // fmla v12.2d, v20.2d, v28.2d
+	WORD $0x3dc0689c // ldr q28, [x4, #416]
+	WORD $0x3dc06c94 // ldr q20, [x4, #432]
+	WORD $0x4e7ccf74 // fmla v20.2d, v27.2d, v28.2d
+	WORD $0x3dc06c9c // ldr q28, [x4, #432]
+	WORD $0x4efcd69c // fsub v28.2d, v20.2d, v28.2d
+	WORD $0x3dc0708b // ldr q11, [x4, #448]
+	WORD $0x4eebcf9b // fmls v27.2d, v28.2d, v11.2d
+	WORD $0x3dc0748b // ldr q11, [x4, #464]
+	WORD $0x4eebcf9b // fmls v27.2d, v28.2d, v11.2d
+	WORD $0x3dc0788b // ldr q11, [x4, #480]
+	WORD $0x3dc07c9c // ldr q28, [x4, #496]
+	WORD $0x4e7bcd7c // fmla v28.2d, v11.2d, v27.2d
+	WORD $0x3dc0808b // ldr q11, [x4, #512]
+	WORD $0x4e7bcf8b // fmla v11.2d, v28.2d, v27.2d
+	WORD $0x3dc0849c // ldr q28, [x4, #528]
+	WORD $0x4e7bcd7c // fmla v28.2d, v11.2d, v27.2d
+	WORD $0x3dc0888b // ldr q11, [x4, #544]
+	WORD $0x4e7bcf8b // fmla v11.2d, v28.2d, v27.2d
+	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
+	WORD $0x4e6bcf9b // fmla v27.2d, v28.2d, v11.2d
+	WORD $0x3dc08c8b // ldr q11, [x4, #560]
+	WORD $0x4e2b1e8b // and v11.16b, v20.16b, v11.16b
+	WORD $0x4e083d65 // mov x5, v11.d[0]
+	WORD $0x4e183d66 // mov x6, v11.d[1]
+	WORD $0xfc65786b // ldr d11, [x3, x5, lsl #3]
+	WORD $0xfc66787c // ldr d28, [x3, x6, lsl #3]
+	WORD $0x4edc397c // zip1 v28.2d, v11.2d, v28.2d
+	WORD $0x4f705694 // shl v20.2d, v20.2d, #48
+	WORD $0x4ef48794 // add v20.2d, v28.2d, v20.2d
+	WORD $0x4eb41e9c // mov v28.16b, v20.16b
+	WORD $0x4e7bce9c // fmla v28.2d, v20.2d, v27.2d
+	WORD $0x6e7add9a // fmul v26.2d, v12.2d, v26.2d
+	WORD $0x6e7adf9a // fmul v26.2d, v28.2d, v26.2d
+	WORD $0x3dc0909c // ldr q28, [x4, #576]
+	WORD $0x6efce55c // fcmgt v28.2d, v10.2d, v28.2d
+	WORD $0x4efad48a // fsub v10.2d, v4.2d, v26.2d
+	WORD $0x6e7a1d5c // bsl v28.16b, v10.16b, v26.16b
+	WORD $0x6e7cdebc // fmul v28.2d, v21.2d, v28.2d
+	WORD $0x3dc09c95 // ldr q21, [x4, #624]
+	WORD $0x0e351e55 // and v21.8b, v18.8b, v21.8b
+	WORD $0x3dc0ac9a // ldr q26, [x4, #688]
+	WORD $0x6e7adf9a // fmul v26.2d, v28.2d, v26.2d
+	WORD $0x4efad78a // fsub v10.2d, v28.2d, v26.2d
+	WORD $0x0e61694a // fcvtn v10.2s, v10.2d
+	WORD $0x4e7ad79a // fadd v26.2d, v28.2d, v26.2d
+	WORD $0x0e616b5a // fcvtn v26.2s, v26.2d
+	WORD $0x2eba8d5a // cmeq v26.2s, v10.2s, v26.2s
+	WORD $0x0eb51d55 // orr v21.8b, v10.8b, v21.8b
+	WORD $0x3dc0b08a // ldr q10, [x4, #704]
+	WORD $0x2e6a1eba // bsl v26.8b, v21.8b, v10.8b
+	WORD $0x3dc0b48a // ldr q10, [x4, #720]
+	WORD $0x2e2ae64a // fcmge v10.2s, v18.2s, v10.2s
+	WORD $0x2e7a1e4a // bsl v10.8b, v18.8b, v26.8b
+	WORD $0x3dc0b89a // ldr q26, [x4, #736]
+	WORD $0x2e32e75a // fcmge v26.2s, v26.2s, v18.2s
+	WORD $0x3dc09c95 // ldr q21, [x4, #624]
+	WORD $0x2e6a1eba // bsl v26.8b, v21.8b, v10.8b
+	WORD $0x0e32e652 // fcmeq v18.2s, v18.2s, v18.2s
+	WORD $0x3dc0bc8a // ldr q10, [x4, #752]
+	WORD $0x2e6a1f52 // bsl v18.8b, v26.8b, v10.8b
+	WORD $0xfd000032 // str d18, [x1]
 	ADD $8, R1
 	ADD $8, R2
 	SUBS $2, R0, R0
@@ -1661,114 +2576,115 @@ rest:
 	ADDS $2, R0, R0
 	BEQ done
 element:
-	WORD $0xbd40004e // ldr s14, [x2]
-	WORD $0x0e6179cf // fcvtl v15.2d, v14.2s
-	WORD $0x4e211df6 // and v22.16b, v15.16b, v1.16b
-	WORD $0x6ee0e6de // fcmgt v30.2d, v22.2d, v0.2d
-	WORD $0x6e761c1e // bsl v30.16b, v0.16b, v22.16b
-	WORD $0x6e7edfd6 // fmul v22.2d, v30.2d, v30.2d
-	WORD $0x6e62ded6 // fmul v22.2d, v22.2d, v2.2d
-	WORD $0x4e64d7d5 // fadd v21.2d, v30.2d, v4.2d
-	WORD $0x6e75fc75 // fdiv v21.2d, v3.2d, v21.2d
-	WORD $0x4ea31c77 // mov v23.16b, v3.16b
-	WORD $0x4e65ceb7 // fmla v23.2d, v21.2d, v5.2d
-	WORD $0x4ea71cf1 // mov v17.16b, v7.16b
-	WORD $0x4e77ccd1 // fmla v17.2d, v6.2d, v23.2d
-	WORD $0x4ea81d1f // mov v31.16b, v8.16b
-	WORD $0x4e77ce3f // fmla v31.2d, v17.2d, v23.2d
-	WORD $0x4ea91d31 // mov v17.16b, v9.16b
-	WORD $0x4e77cff1 // fmla v17.2d, v31.2d, v23.2d
-	WORD $0x4eaa1d5f // mov v31.16b, v10.16b
-	WORD $0x4e77ce3f // fmla v31.2d, v17.2d, v23.2d
-	WORD $0x4eab1d71 // mov v17.16b, v11.16b
-	WORD $0x4e77cff1 // fmla v17.2d, v31.2d, v23.2d
-	WORD $0x4eac1d9f // mov v31.16b, v12.16b
-	WORD $0x4e77ce3f // fmla v31.2d, v17.2d, v23.2d
-	WORD $0x4ead1db1 // mov v17.16b, v13.16b
-	WORD $0x4e77cff1 // fmla v17.2d, v31.2d, v23.2d
-	WORD $0x3dc0389f // ldr q31, [x4, #224]
-	WORD $0x4e77ce3f // fmla v31.2d, v17.2d, v23.2d
-	WORD $0x3dc03c91 // ldr q17, [x4, #240]
-	WORD $0x4e77cff1 // fmla v17.2d, v31.2d, v23.2d
-	WORD $0x3dc0409f // ldr q31, [x4, #256]
-	WORD $0x4e77ce3f // fmla v31.2d, v17.2d, v23.2d
-	WORD $0x3dc04491 // ldr q17, [x4, #272]
-	WORD $0x4e77cff1 // fmla v17.2d, v31.2d, v23.2d
-	WORD $0x3dc0489f // ldr q31, [x4, #288]
-	WORD $0x4e77ce3f // fmla v31.2d, v17.2d, v23.2d
-	WORD $0x3dc04c91 // ldr q17, [x4, #304]
-	WORD $0x4e77cff1 // fmla v17.2d, v31.2d, v23.2d
-	WORD $0x3dc0509f // ldr q31, [x4, #320]
-	WORD $0x4e77ce3f // fmla v31.2d, v17.2d, v23.2d
-	WORD $0x3dc05491 // ldr q17, [x4, #336]
-	WORD $0x4e77cff1 // fmla v17.2d, v31.2d, v23.2d
-	WORD $0x3dc0589f // ldr q31, [x4, #352]
-	WORD $0x4e77ce3f // fmla v31.2d, v17.2d, v23.2d
-	WORD $0x3dc05c91 // ldr q17, [x4, #368]
-	WORD $0x4e77cff1 // fmla v17.2d, v31.2d, v23.2d
-	WORD $0x3dc0609f // ldr q31, [x4, #384]
-	WORD $0x4e77ce3f // fmla v31.2d, v17.2d, v23.2d
-	WORD $0x3dc06497 // ldr q23, [x4, #400]
-	WORD $0x3dc06891 // ldr q17, [x4, #416]
-	WORD $0x4e77ced1 // fmla v17.2d, v22.2d, v23.2d
-	WORD $0x3dc06897 // ldr q23, [x4, #416]
-	WORD $0x4ef7d637 // fsub v23.2d, v17.2d, v23.2d
+	WORD $0xbd400052 // ldr s18, [x2]
+	WORD $0x0e617a4a // fcvtl v10.2d, v18.2s
+	WORD $0x3dc0a89a // ldr q26, [x4, #672]
+	WORD $0x4e221d55 // and v21.16b, v10.16b, v2.16b
+	WORD $0x6efae6bc // fcmgt v28.2d, v21.2d, v26.2d
+	WORD $0x6e751f5c // bsl v28.16b, v26.16b, v21.16b
+	WORD $0x6e7cdf95 // fmul v21.2d, v28.2d, v28.2d
+	WORD $0x6e63deb5 // fmul v21.2d, v21.2d, v3.2d
+	WORD $0x4e65d79a // fadd v26.2d, v28.2d, v5.2d
+	WORD $0x6e7afc9a // fdiv v26.2d, v4.2d, v26.2d
+	WORD $0x4ea41c8c // mov v12.16b, v4.16b
+	WORD $0x4e66cf4c // fmla v12.2d, v26.2d, v6.2d
+	WORD $0x4ea81d1b // mov v27.16b, v8.16b
+	WORD $0x4e6cccfb // fmla v27.2d, v7.2d, v12.2d
+	WORD $0x4ea91d34 // mov v20.16b, v9.16b
+	WORD $0x4e6ccf74 // fmla v20.2d, v27.2d, v12.2d
+	WORD $0x3dc0289b // ldr q27, [x4, #160]
+	WORD $0x4e6cce9b // fmla v27.2d, v20.2d, v12.2d
+	WORD $0x3dc02c94 // ldr q20, [x4, #176]
+	WORD $0x4e6ccf74 // fmla v20.2d, v27.2d, v12.2d
+	WORD $0x3dc0309b // ldr q27, [x4, #192]
+	WORD $0x4e6cce9b // fmla v27.2d, v20.2d, v12.2d
+	WORD $0x3dc03494 // ldr q20, [x4, #208]
+	WORD $0x4e6ccf74 // fmla v20.2d, v27.2d, v12.2d
+	WORD $0x3dc0389b // ldr q27, [x4, #224]
+	WORD $0x4e6cce9b // fmla v27.2d, v20.2d, v12.2d
+	WORD $0x3dc03c94 // ldr q20, [x4, #240]
+	WORD $0x4e6ccf74 // fmla v20.2d, v27.2d, v12.2d
+	WORD $0x3dc0409b // ldr q27, [x4, #256]
+	WORD $0x4e6cce9b // fmla v27.2d, v20.2d, v12.2d
+	WORD $0x3dc04494 // ldr q20, [x4, #272]
+	WORD $0x4e6ccf74 // fmla v20.2d, v27.2d, v12.2d
+	WORD $0x3dc0489b // ldr q27, [x4, #288]
+	WORD $0x4e6cce9b // fmla v27.2d, v20.2d, v12.2d
+	WORD $0x3dc04c94 // ldr q20, [x4, #304]
+	WORD $0x4e6ccf74 // fmla v20.2d, v27.2d, v12.2d
+	WORD $0x3dc0509b // ldr q27, [x4, #320]
+	WORD $0x4e6cce9b // fmla v27.2d, v20.2d, v12.2d
+	WORD $0x3dc05494 // ldr q20, [x4, #336]
+	WORD $0x4e6ccf74 // fmla v20.2d, v27.2d, v12.2d
+	WORD $0x3dc0589b // ldr q27, [x4, #352]
+	WORD $0x4e6cce9b // fmla v27.2d, v20.2d, v12.2d
+	WORD $0x3dc05c94 // ldr q20, [x4, #368]
+	WORD $0x4e6ccf74 // fmla v20.2d, v27.2d, v12.2d
+	WORD $0x3dc0609b // ldr q27, [x4, #384]
+	WORD $0x4e6cce9b // fmla v27.2d, v20.2d, v12.2d
+	WORD $0x3dc06494 // ldr q20, [x4, #400]
+	WORD $0x4e6ccf74 // fmla v20.2d, v27.2d, v12.2d
+	WORD $0x3dc0688c // ldr q12, [x4, #416]
 	WORD $0x3dc06c9b // ldr q27, [x4, #432]
-	WORD $0x4efbcef6 // fmls v22.2d, v23.2d, v27.2d
-	WORD $0x3dc0709b // ldr q27, [x4, #448]
-	WORD $0x4efbcef6 // fmls v22.2d, v23.2d, v27.2d
-	WORD $0x3dc0749b // ldr q27, [x4, #464]
-	WORD $0x3dc07897 // ldr q23, [x4, #480]
-	WORD $0x4e76cf77 // fmla v23.2d, v27.2d, v22.2d
-	WORD $0x3dc07c9b // ldr q27, [x4, #496]
-	WORD $0x4e76cefb // fmla v27.2d, v23.2d, v22.2d
-	WORD $0x3dc08097 // ldr q23, [x4, #512]
-	WORD $0x4e76cf77 // fmla v23.2d, v27.2d, v22.2d
-	WORD $0x3dc0849b // ldr q27, [x4, #528]
-	WORD $0x4e76cefb // fmla v27.2d, v23.2d, v22.2d
-	WORD $0x6e76ded7 // fmul v23.2d, v22.2d, v22.2d
-	WORD $0x4e7bcef6 // fmla v22.2d, v23.2d, v27.2d
-	WORD $0x3dc0889b // ldr q27, [x4, #544]
-	WORD $0x4e3b1e3b // and v27.16b, v17.16b, v27.16b
-	WORD $0x4e083f66 // mov x6, v27.d[0]
-	WORD $0x4e183f65 // mov x5, v27.d[1]
-	WORD $0xfc66787b // ldr d27, [x3, x6, lsl #3]
-	WORD $0xfc657877 // ldr d23, [x3, x5, lsl #3]
-	WORD $0x4ed73b77 // zip1 v23.2d, v27.2d, v23.2d
-	WORD $0x4f705631 // shl v17.2d, v17.2d, #48
-	WORD $0x4ef186f1 // add v17.2d, v23.2d, v17.2d
-	WORD $0x4eb11e37 // mov v23.16b, v17.16b
-	WORD $0x4e76ce37 // fmla v23.2d, v17.2d, v22.2d
-	WORD $0x6e75dff5 // fmul v21.2d, v31.2d, v21.2d
-	WORD $0x6e75def5 // fmul v21.2d, v23.2d, v21.2d
-	WORD $0x3dc08c97 // ldr q23, [x4, #560]
-	WORD $0x6ef7e5f7 // fcmgt v23.2d, v15.2d, v23.2d
-	WORD $0x4ef5d46f // fsub v15.2d, v3.2d, v21.2d
-	WORD $0x6e751df7 // bsl v23.16b, v15.16b, v21.16b
-	WORD $0x6e77dfd7 // fmul v23.2d, v30.2d, v23.2d
-	WORD $0x3dc0909e // ldr q30, [x4, #576]
-	WORD $0x0e3e1dde // and v30.8b, v14.8b, v30.8b
-	WORD $0x3dc09495 // ldr q21, [x4, #592]
-	WORD $0x6e75def5 // fmul v21.2d, v23.2d, v21.2d
-	WORD $0x4ef5d6ef // fsub v15.2d, v23.2d, v21.2d
-	WORD $0x0e6169ef // fcvtn v15.2s, v15.2d
-	WORD $0x4e75d6f5 // fadd v21.2d, v23.2d, v21.2d
-	WORD $0x0e616ab5 // fcvtn v21.2s, v21.2d
-	WORD $0x2eb58df5 // cmeq v21.2s, v15.2s, v21.2s
-	WORD $0x0ebe1dfe // orr v30.8b, v15.8b, v30.8b
-	WORD $0x3dc0988f // ldr q15, [x4, #608]
-	WORD $0x2e6f1fd5 // bsl v21.8b, v30.8b, v15.8b
-	WORD $0x3dc09c8f // ldr q15, [x4, #624]
-	WORD $0x2e2fe5cf // fcmge v15.2s, v14.2s, v15.2s
-	WORD $0x2e751dcf // bsl v15.8b, v14.8b, v21.8b
-	WORD $0x3dc0a095 // ldr q21, [x4, #640]
-	WORD $0x2e2ee6b5 // fcmge v21.2s, v21.2s, v14.2s
-	WORD $0x3dc0909e // ldr q30, [x4, #576]
-	WORD $0x2e6f1fd5 // bsl v21.8b, v30.8b, v15.8b
-	WORD $0x0e2ee5ce // fcmeq v14.2s, v14.2s, v14.2s
-	WORD $0x3dc0a48f // ldr q15, [x4, #656]
-	WORD $0x2e6f1eae // bsl v14.8b, v21.8b, v15.8b
-	WORD $0xbd00002e // str s14, [x1]
+	WORD $0x4e6ccebb // fmla v27.2d, v21.2d, v12.2d
+	WORD $0x3dc06c8c // ldr q12, [x4, #432]
+	WORD $0x4eecd76c // fsub v12.2d, v27.2d, v12.2d
+	WORD $0x3dc0708b // ldr q11, [x4, #448]
+	WORD $0x4eebcd95 // fmls v21.2d, v12.2d, v11.2d
+	WORD $0x3dc0748b // ldr q11, [x4, #464]
+	WORD $0x4eebcd95 // fmls v21.2d, v12.2d, v11.2d
+	WORD $0x3dc0788b // ldr q11, [x4, #480]
+	WORD $0x3dc07c8c // ldr q12, [x4, #496]
+	WORD $0x4e75cd6c // fmla v12.2d, v11.2d, v21.2d
+	WORD $0x3dc0808b // ldr q11, [x4, #512]
+	WORD $0x4e75cd8b // fmla v11.2d, v12.2d, v21.2d
+	WORD $0x3dc0848c // ldr q12, [x4, #528]
+	WORD $0x4e75cd6c // fmla v12.2d, v11.2d, v21.2d
+	WORD $0x3dc0888b // ldr q11, [x4, #544]
+	WORD $0x4e75cd8b // fmla v11.2d, v12.2d, v21.2d
+	WORD $0x6e75deac // fmul v12.2d, v21.2d, v21.2d
+	WORD $0x4e6bcd95 // fmla v21.2d, v12.2d, v11.2d
+	WORD $0x3dc08c8b // ldr q11, [x4, #560]
+	WORD $0x4e2b1f6b // and v11.16b, v27.16b, v11.16b
+	WORD $0x4e083d66 // mov x6, v11.d[0]
+	WORD $0x4e183d65 // mov x5, v11.d[1]
+	WORD $0xfc66786b // ldr d11, [x3, x6, lsl #3]
+	WORD $0xfc65786c // ldr d12, [x3, x5, lsl #3]
+	WORD $0x4ecc396c // zip1 v12.2d, v11.2d, v12.2d
+	WORD $0x4f70577b // shl v27.2d, v27.2d, #48
+	WORD $0x4efb859b // add v27.2d, v12.2d, v27.2d
+	WORD $0x4ebb1f6c // mov v12.16b, v27.16b
+	WORD $0x4e75cf6c // fmla v12.2d, v27.2d, v21.2d
+	WORD $0x6e7ade9a // fmul v26.2d, v20.2d, v26.2d
+	WORD $0x6e7add9a // fmul v26.2d, v12.2d, v26.2d
+	WORD $0x3dc0908c // ldr q12, [x4, #576]
+	WORD $0x6eece54c // fcmgt v12.2d, v10.2d, v12.2d
+	WORD $0x4efad48a // fsub v10.2d, v4.2d, v26.2d
+	WORD $0x6e7a1d4c // bsl v12.16b, v10.16b, v26.16b
+	WORD $0x6e6cdf8c // fmul v12.2d, v28.2d, v12.2d
+	WORD $0x3dc09c9c // ldr q28, [x4, #624]
+	WORD $0x0e3c1e5c // and v28.8b, v18.8b, v28.8b
+	WORD $0x3dc0ac9a // ldr q26, [x4, #688]
+	WORD $0x6e7add9a // fmul v26.2d, v12.2d, v26.2d
+	WORD $0x4efad58a // fsub v10.2d, v12.2d, v26.2d
+	WORD $0x0e61694a // fcvtn v10.2s, v10.2d
+	WORD $0x4e7ad59a // fadd v26.2d, v12.2d, v26.2d
+	WORD $0x0e616b5a // fcvtn v26.2s, v26.2d
+	WORD $0x2eba8d5a // cmeq v26.2s, v10.2s, v26.2s
+	WORD $0x0ebc1d5c // orr v28.8b, v10.8b, v28.8b
+	WORD $0x3dc0b08a // ldr q10, [x4, #704]
+	WORD $0x2e6a1f9a // bsl v26.8b, v28.8b, v10.8b
+	WORD $0x3dc0b48a // ldr q10, [x4, #720]
+	WORD $0x2e2ae64a // fcmge v10.2s, v18.2s, v10.2s
+	WORD $0x2e7a1e4a // bsl v10.8b, v18.8b, v26.8b
+	WORD $0x3dc0b89a // ldr q26, [x4, #736]
+	WORD $0x2e32e75a // fcmge v26.2s, v26.2s, v18.2s
+	WORD $0x3dc09c9c // ldr q28, [x4, #624]
+	WORD $0x2e6a1f9a // bsl v26.8b, v28.8b, v10.8b
+	WORD $0x0e32e652 // fcmeq v18.2s, v18.2s, v18.2s
+	WORD $0x3dc0bc8a // ldr q10, [x4, #752]
+	WORD $0x2e6a1f52 // bsl v18.8b, v26.8b, v10.8b
+	WORD $0xbd000032 // str s18, [x1]
 	ADD $4, R1
 	ADD $4, R2
 	SUBS $1, R0, R0
@@ -1801,322 +2717,527 @@ many:
 	WORD $0xfd400449 // ldr d9, [x2, #8]
 	WORD $0xfd40084a // ldr d10, [x2, #16]
 	WORD $0xfd400c4b // ldr d11, [x2, #24]
-	WORD $0x0e61790c // fcvtl v12.2d, v8.2s
-	WORD $0x0e61792d // fcvtl v13.2d, v9.2s
-	WORD $0x0e61794e // fcvtl v14.2d, v10.2s
-	WORD $0x0e61796f // fcvtl v15.2d, v11.2s
-	WORD $0x6ee0e590 // fcmgt v16.2d, v12.2d, v0.2d
-	WORD $0x6ee0e5b1 // fcmgt v17.2d, v13.2d, v0.2d
-	WORD $0x6ee0e5d2 // fcmgt v18.2d, v14.2d, v0.2d
-	WORD $0x6ee0e5f3 // fcmgt v19.2d, v15.2d, v0.2d
-	WORD $0x6e6c1c10 // bsl v16.16b, v0.16b, v12.16b
-	WORD $0x6e6d1c11 // bsl v17.16b, v0.16b, v13.16b
-	WORD $0x6e6e1c12 // bsl v18.16b, v0.16b, v14.16b
-	WORD $0x6e6f1c13 // bsl v19.16b, v0.16b, v15.16b
-	WORD $0x6ef0e42f // fcmgt v15.2d, v1.2d, v16.2d
-	WORD $0x6ef1e42e // fcmgt v14.2d, v1.2d, v17.2d
-	WORD $0x6ef2e42d // fcmgt v13.2d, v1.2d, v18.2d
-	WORD $0x6ef3e42c // fcmgt v12.2d, v1.2d, v19.2d
-	WORD $0x6e701c2f // bsl v15.16b, v1.16b, v16.16b
-	WORD $0x6e711c2e // bsl v14.16b, v1.16b, v17.16b
-	WORD $0x6e721c2d // bsl v13.16b, v1.16b, v18.16b
-	WORD $0x6e731c2c // bsl v12.16b, v1.16b, v19.16b
-	WORD $0x6e6fddf3 // fmul v19.2d, v15.2d, v15.2d
-	WORD $0x6e6eddd2 // fmul v18.2d, v14.2d, v14.2d
-	WORD $0x6e6dddb1 // fmul v17.2d, v13.2d, v13.2d
-	WORD $0x6e6cdd90 // fmul v16.2d, v12.2d, v12.2d
+	WORD $0x0e201d0c // and v12.8b, v8.8b, v0.8b
+	WORD $0x0e201d2d // and v13.8b, v9.8b, v0.8b
+	WORD $0x0e201d4e // and v14.8b, v10.8b, v0.8b
+	WORD $0x0e201d6f // and v15.8b, v11.8b, v0.8b
+	WORD $0x2ea1858c // sub v12.2s, v12.2s, v1.2s
+	WORD $0x2ea185ad // sub v13.2s, v13.2s, v1.2s
+	WORD $0x2ea185ce // sub v14.2s, v14.2s, v1.2s
+	WORD $0x2ea185ef // sub v15.2s, v15.2s, v1.2s
+	WORD $0x6ead658c // umax v12.4s, v12.4s, v13.4s
+	WORD $0x6eae658c // umax v12.4s, v12.4s, v14.4s
+	WORD $0x6eaf658c // umax v12.4s, v12.4s, v15.4s
+	WORD $0x0e617908 // fcvtl v8.2d, v8.2s
+	WORD $0x0e617929 // fcvtl v9.2d, v9.2s
+	WORD $0x0e61794a // fcvtl v10.2d, v10.2s
+	WORD $0x0e61796b // fcvtl v11.2d, v11.2s
+	WORD $0x6e68dd0f // fmul v15.2d, v8.2d, v8.2d
+	WORD $0x6e69dd2e // fmul v14.2d, v9.2d, v9.2d
+	WORD $0x6e6add4d // fmul v13.2d, v10.2d, v10.2d
+	WORD $0x6e6bdd70 // fmul v16.2d, v11.2d, v11.2d
+	WORD $0x4ea31c71 // mov v17.16b, v3.16b
+	WORD $0x4ea31c72 // mov v18.16b, v3.16b
+	WORD $0x4ea31c73 // mov v19.16b, v3.16b
 	WORD $0x4ea31c74 // mov v20.16b, v3.16b
-	WORD $0x4ea31c75 // mov v21.16b, v3.16b
-	WORD $0x4ea31c76 // mov v22.16b, v3.16b
-	WORD $0x4ea31c77 // mov v23.16b, v3.16b
-	WORD $0x4e62ce74 // fmla v20.2d, v19.2d, v2.2d
-	WORD $0x4e62ce55 // fmla v21.2d, v18.2d, v2.2d
-	WORD $0x4e62ce36 // fmla v22.2d, v17.2d, v2.2d
-	WORD $0x4e62ce17 // fmla v23.2d, v16.2d, v2.2d
-	WORD $0x6e74ddf4 // fmul v20.2d, v15.2d, v20.2d
-	WORD $0x6e75ddd5 // fmul v21.2d, v14.2d, v21.2d
-	WORD $0x6e76ddb6 // fmul v22.2d, v13.2d, v22.2d
-	WORD $0x6e77dd97 // fmul v23.2d, v12.2d, v23.2d
+	WORD $0x4e62cdf1 // fmla v17.2d, v15.2d, v2.2d
+	WORD $0x4e62cdd2 // fmla v18.2d, v14.2d, v2.2d
+	WORD $0x4e62cdb3 // fmla v19.2d, v13.2d, v2.2d
+	WORD $0x4e62ce14 // fmla v20.2d, v16.2d, v2.2d
+	WORD $0x6e71dd11 // fmul v17.2d, v8.2d, v17.2d
+	WORD $0x6e72dd32 // fmul v18.2d, v9.2d, v18.2d
+	WORD $0x6e73dd53 // fmul v19.2d, v10.2d, v19.2d
+	WORD $0x6e74dd74 // fmul v20.2d, v11.2d, v20.2d
 	WORD $0x4ea51cb0 // mov v16.16b, v5.16b
-	WORD $0x4ea51cb1 // mov v17.16b, v5.16b
-	WORD $0x4ea51cb2 // mov v18.16b, v5.16b
-	WORD $0x4ea51cb3 // mov v19.16b, v5.16b
-	WORD $0x4e64ce90 // fmla v16.2d, v20.2d, v4.2d
-	WORD $0x4e64ceb1 // fmla v17.2d, v21.2d, v4.2d
-	WORD $0x4e64ced2 // fmla v18.2d, v22.2d, v4.2d
-	WORD $0x4e64cef3 // fmla v19.2d, v23.2d, v4.2d
-	WORD $0x4ee5d618 // fsub v24.2d, v16.2d, v5.2d
-	WORD $0x4ee5d639 // fsub v25.2d, v17.2d, v5.2d
-	WORD $0x4ee5d65a // fsub v26.2d, v18.2d, v5.2d
-	WORD $0x4ee5d67b // fsub v27.2d, v19.2d, v5.2d
+	WORD $0x4ea51cad // mov v13.16b, v5.16b
+	WORD $0x4ea51cae // mov v14.16b, v5.16b
+	WORD $0x4ea51caf // mov v15.16b, v5.16b
+	WORD $0x4e64ce30 // fmla v16.2d, v17.2d, v4.2d
+	WORD $0x4e64ce4d // fmla v13.2d, v18.2d, v4.2d
+	WORD $0x4e64ce6e // fmla v14.2d, v19.2d, v4.2d
+	WORD $0x4e64ce8f // fmla v15.2d, v20.2d, v4.2d
+	WORD $0x4ee5d615 // fsub v21.2d, v16.2d, v5.2d
+	WORD $0x4ee5d5b6 // fsub v22.2d, v13.2d, v5.2d
+	WORD $0x4ee5d5d7 // fsub v23.2d, v14.2d, v5.2d
+	WORD $0x4ee5d5f8 // fsub v24.2d, v15.2d, v5.2d
+	WORD $0x4ee6ceb1 // fmls v17.2d, v21.2d, v6.2d
+	WORD $0x4ee6ced2 // fmls v18.2d, v22.2d, v6.2d
+	WORD $0x4ee6cef3 // fmls v19.2d, v23.2d, v6.2d
 	WORD $0x4ee6cf14 // fmls v20.2d, v24.2d, v6.2d
-	WORD $0x4ee6cf35 // fmls v21.2d, v25.2d, v6.2d
-	WORD $0x4ee6cf56 // fmls v22.2d, v26.2d, v6.2d
-	WORD $0x4ee6cf77 // fmls v23.2d, v27.2d, v6.2d
+	WORD $0x4ee7ceb1 // fmls v17.2d, v21.2d, v7.2d
+	WORD $0x4ee7ced2 // fmls v18.2d, v22.2d, v7.2d
+	WORD $0x4ee7cef3 // fmls v19.2d, v23.2d, v7.2d
 	WORD $0x4ee7cf14 // fmls v20.2d, v24.2d, v7.2d
-	WORD $0x4ee7cf35 // fmls v21.2d, v25.2d, v7.2d
-	WORD $0x4ee7cf56 // fmls v22.2d, v26.2d, v7.2d
-	WORD $0x4ee7cf77 // fmls v23.2d, v27.2d, v7.2d
-	WORD $0x3dc0209b // ldr q27, [x4, #128]
-	WORD $0x3dc0209a // ldr q26, [x4, #128]
-	WORD $0x3dc02099 // ldr q25, [x4, #128]
 	WORD $0x3dc02098 // ldr q24, [x4, #128]
+	WORD $0x3dc02097 // ldr q23, [x4, #128]
+	WORD $0x3dc02096 // ldr q22, [x4, #128]
+	WORD $0x3dc02095 // ldr q21, [x4, #128]
+	WORD $0x3dc02499 // ldr q25, [x4, #144]
+	WORD $0x3dc0249a // ldr q26, [x4, #144]
+	WORD $0x3dc0249b // ldr q27, [x4, #144]
 	WORD $0x3dc0249c // ldr q28, [x4, #144]
-	WORD $0x3dc0249d // ldr q29, [x4, #144]
-	WORD $0x3dc0249e // ldr q30, [x4, #144]
-	WORD $0x3dc0249f // ldr q31, [x4, #144]
-	WORD $0x4e74cf7c // fmla v28.2d, v27.2d, v20.2d
-	WORD $0x4e75cf5d // fmla v29.2d, v26.2d, v21.2d
-	WORD $0x4e76cf3e // fmla v30.2d, v25.2d, v22.2d
-	WORD $0x4e77cf1f // fmla v31.2d, v24.2d, v23.2d
+	WORD $0x4e71cf19 // fmla v25.2d, v24.2d, v17.2d
+	WORD $0x4e72cefa // fmla v26.2d, v23.2d, v18.2d
+	WORD $0x4e73cedb // fmla v27.2d, v22.2d, v19.2d
+	WORD $0x4e74cebc // fmla v28.2d, v21.2d, v20.2d
+	WORD $0x3dc02895 // ldr q21, [x4, #160]
+	WORD $0x3dc02896 // ldr q22, [x4, #160]
+	WORD $0x3dc02897 // ldr q23, [x4, #160]
 	WORD $0x3dc02898 // ldr q24, [x4, #160]
-	WORD $0x3dc02899 // ldr q25, [x4, #160]
-	WORD $0x3dc0289a // ldr q26, [x4, #160]
-	WORD $0x3dc0289b // ldr q27, [x4, #160]
+	WORD $0x4e71cf35 // fmla v21.2d, v25.2d, v17.2d
+	WORD $0x4e72cf56 // fmla v22.2d, v26.2d, v18.2d
+	WORD $0x4e73cf77 // fmla v23.2d, v27.2d, v19.2d
 	WORD $0x4e74cf98 // fmla v24.2d, v28.2d, v20.2d
-	WORD $0x4e75cfb9 // fmla v25.2d, v29.2d, v21.2d
-	WORD $0x4e76cfda // fmla v26.2d, v30.2d, v22.2d
-	WORD $0x4e77cffb // fmla v27.2d, v31.2d, v23.2d
-	WORD $0x3dc02c9f // ldr q31, [x4, #176]
-	WORD $0x3dc02c9e // ldr q30, [x4, #176]
-	WORD $0x3dc02c9d // ldr q29, [x4, #176]
 	WORD $0x3dc02c9c // ldr q28, [x4, #176]
-	WORD $0x4e74cf1f // fmla v31.2d, v24.2d, v20.2d
-	WORD $0x4e75cf3e // fmla v30.2d, v25.2d, v21.2d
-	WORD $0x4e76cf5d // fmla v29.2d, v26.2d, v22.2d
-	WORD $0x4e77cf7c // fmla v28.2d, v27.2d, v23.2d
-	WORD $0x3dc0309b // ldr q27, [x4, #192]
-	WORD $0x3dc0309a // ldr q26, [x4, #192]
-	WORD $0x3dc03099 // ldr q25, [x4, #192]
+	WORD $0x3dc02c9b // ldr q27, [x4, #176]
+	WORD $0x3dc02c9a // ldr q26, [x4, #176]
+	WORD $0x3dc02c99 // ldr q25, [x4, #176]
+	WORD $0x4e71cebc // fmla v28.2d, v21.2d, v17.2d
+	WORD $0x4e72cedb // fmla v27.2d, v22.2d, v18.2d
+	WORD $0x4e73cefa // fmla v26.2d, v23.2d, v19.2d
+	WORD $0x4e74cf19 // fmla v25.2d, v24.2d, v20.2d
 	WORD $0x3dc03098 // ldr q24, [x4, #192]
-	WORD $0x4e74cffb // fmla v27.2d, v31.2d, v20.2d
-	WORD $0x4e75cfda // fmla v26.2d, v30.2d, v21.2d
-	WORD $0x4e76cfb9 // fmla v25.2d, v29.2d, v22.2d
-	WORD $0x4e77cf98 // fmla v24.2d, v28.2d, v23.2d
+	WORD $0x3dc03097 // ldr q23, [x4, #192]
+	WORD $0x3dc03096 // ldr q22, [x4, #192]
+	WORD $0x3dc03095 // ldr q21, [x4, #192]
+	WORD $0x4e71cf98 // fmla v24.2d, v28.2d, v17.2d
+	WORD $0x4e72cf77 // fmla v23.2d, v27.2d, v18.2d
+	WORD $0x4e73cf56 // fmla v22.2d, v26.2d, v19.2d
+	WORD $0x4e74cf35 // fmla v21.2d, v25.2d, v20.2d
+	WORD $0x6e71de39 // fmul v25.2d, v17.2d, v17.2d
+	WORD $0x6e72de5a // fmul v26.2d, v18.2d, v18.2d
+	WORD $0x6e73de7b // fmul v27.2d, v19.2d, v19.2d
 	WORD $0x6e74de9c // fmul v28.2d, v20.2d, v20.2d
-	WORD $0x6e75debd // fmul v29.2d, v21.2d, v21.2d
-	WORD $0x6e76dede // fmul v30.2d, v22.2d, v22.2d
-	WORD $0x6e77deff // fmul v31.2d, v23.2d, v23.2d
-	WORD $0x4e7bcf94 // fmla v20.2d, v28.2d, v27.2d
-	WORD $0x4e7acfb5 // fmla v21.2d, v29.2d, v26.2d
-	WORD $0x4e79cfd6 // fmla v22.2d, v30.2d, v25.2d
-	WORD $0x4e78cff7 // fmla v23.2d, v31.2d, v24.2d
-	WORD $0x3dc03498 // ldr q24, [x4, #208]
-	WORD $0x3dc0349f // ldr q31, [x4, #208]
-	WORD $0x3dc03499 // ldr q25, [x4, #208]
-	WORD $0x3dc0349e // ldr q30, [x4, #208]
-	WORD $0x4e381e18 // and v24.16b, v16.16b, v24.16b
-	WORD $0x4e3f1e3f // and v31.16b, v17.16b, v31.16b
-	WORD $0x4e391e59 // and v25.16b, v18.16b, v25.16b
-	WORD $0x4e3e1e7e // and v30.16b, v19.16b, v30.16b
-	WORD $0x4e083f05 // mov x5, v24.d[0]
-	WORD $0x4e083fe6 // mov x6, v31.d[0]
-	WORD $0x4e083f27 // mov x7, v25.d[0]
-	WORD $0x4e083fc8 // mov x8, v30.d[0]
-	WORD $0x4e183f09 // mov x9, v24.d[1]
-	WORD $0x4e183fea // mov x10, v31.d[1]
-	WORD $0x4e183f2b // mov x11, v25.d[1]
-	WORD $0x4e183fcc // mov x12, v30.d[1]
-	WORD $0xfc65787e // ldr d30, [x3, x5, lsl #3]
-	WORD $0xfc667879 // ldr d25, [x3, x6, lsl #3]
-	WORD $0xfc67787f // ldr d31, [x3, x7, lsl #3]
-	WORD $0xfc687878 // ldr d24, [x3, x8, lsl #3]
-	WORD $0xfc69787a // ldr d26, [x3, x9, lsl #3]
-	WORD $0xfc6a787d // ldr d29, [x3, x10, lsl #3]
-	WORD $0xfc6b787b // ldr d27, [x3, x11, lsl #3]
-	WORD $0xfc6c787c // ldr d28, [x3, x12, lsl #3]
-	WORD $0x4eda3bda // zip1 v26.2d, v30.2d, v26.2d
-	WORD $0x4edd3b3d // zip1 v29.2d, v25.2d, v29.2d
-	WORD $0x4edb3bfb // zip1 v27.2d, v31.2d, v27.2d
-	WORD $0x4edc3b1c // zip1 v28.2d, v24.2d, v28.2d
+	WORD $0x4e78cf31 // fmla v17.2d, v25.2d, v24.2d
+	WORD $0x4e77cf52 // fmla v18.2d, v26.2d, v23.2d
+	WORD $0x4e76cf73 // fmla v19.2d, v27.2d, v22.2d
+	WORD $0x4e75cf94 // fmla v20.2d, v28.2d, v21.2d
+	WORD $0x3dc03495 // ldr q21, [x4, #208]
+	WORD $0x3dc0349c // ldr q28, [x4, #208]
+	WORD $0x3dc03496 // ldr q22, [x4, #208]
+	WORD $0x3dc0349b // ldr q27, [x4, #208]
+	WORD $0x4e351e15 // and v21.16b, v16.16b, v21.16b
+	WORD $0x4e3c1dbc // and v28.16b, v13.16b, v28.16b
+	WORD $0x4e361dd6 // and v22.16b, v14.16b, v22.16b
+	WORD $0x4e3b1dfb // and v27.16b, v15.16b, v27.16b
+	WORD $0x4e083ea5 // mov x5, v21.d[0]
+	WORD $0x4e083f86 // mov x6, v28.d[0]
+	WORD $0x4e083ec7 // mov x7, v22.d[0]
+	WORD $0x4e083f68 // mov x8, v27.d[0]
+	WORD $0x4e183ea9 // mov x9, v21.d[1]
+	WORD $0x4e183f8a // mov x10, v28.d[1]
+	WORD $0x4e183ecb // mov x11, v22.d[1]
+	WORD $0x4e183f6c // mov x12, v27.d[1]
+	WORD $0xfc65787b // ldr d27, [x3, x5, lsl #3]
+	WORD $0xfc667876 // ldr d22, [x3, x6, lsl #3]
+	WORD $0xfc67787c // ldr d28, [x3, x7, lsl #3]
+	WORD $0xfc687875 // ldr d21, [x3, x8, lsl #3]
+	WORD $0xfc697877 // ldr d23, [x3, x9, lsl #3]
+	WORD $0xfc6a787a // ldr d26, [x3, x10, lsl #3]
+	WORD $0xfc6b7878 // ldr d24, [x3, x11, lsl #3]
+	WORD $0xfc6c7879 // ldr d25, [x3, x12, lsl #3]
+	WORD $0x4ed73b77 // zip1 v23.2d, v27.2d, v23.2d
+	WORD $0x4eda3ada // zip1 v26.2d, v22.2d, v26.2d
+	WORD $0x4ed83b98 // zip1 v24.2d, v28.2d, v24.2d
+	WORD $0x4ed93ab9 // zip1 v25.2d, v21.2d, v25.2d
 	WORD $0x4f705610 // shl v16.2d, v16.2d, #48
-	WORD $0x4f705631 // shl v17.2d, v17.2d, #48
-	WORD $0x4f705652 // shl v18.2d, v18.2d, #48
-	WORD $0x4f705673 // shl v19.2d, v19.2d, #48
-	WORD $0x4ef08750 // add v16.2d, v26.2d, v16.2d
-	WORD $0x4ef187b1 // add v17.2d, v29.2d, v17.2d
-	WORD $0x4ef28772 // add v18.2d, v27.2d, v18.2d
-	WORD $0x4ef38793 // add v19.2d, v28.2d, v19.2d
-	WORD $0x3dc0389c // ldr q28, [x4, #224]
-	WORD $0x3dc0389b // ldr q27, [x4, #224]
-	WORD $0x3dc0389d // ldr q29, [x4, #224]
+	WORD $0x4f7055ad // shl v13.2d, v13.2d, #48
+	WORD $0x4f7055ce // shl v14.2d, v14.2d, #48
+	WORD $0x4f7055ef // shl v15.2d, v15.2d, #48
+	WORD $0x4ef086f0 // add v16.2d, v23.2d, v16.2d
+	WORD $0x4eed874d // add v13.2d, v26.2d, v13.2d
+	WORD $0x4eee870e // add v14.2d, v24.2d, v14.2d
+	WORD $0x4eef872f // add v15.2d, v25.2d, v15.2d
+	WORD $0x3dc03899 // ldr q25, [x4, #224]
+	WORD $0x3dc03898 // ldr q24, [x4, #224]
 	WORD $0x3dc0389a // ldr q26, [x4, #224]
-	WORD $0x4eb01e18 // mov v24.16b, v16.16b
-	WORD $0x4eb11e3f // mov v31.16b, v17.16b
-	WORD $0x4eb21e59 // mov v25.16b, v18.16b
-	WORD $0x4eb31e7e // mov v30.16b, v19.16b
-	WORD $0x4e74ce18 // fmla v24.2d, v16.2d, v20.2d
-	WORD $0x4e75ce3f // fmla v31.2d, v17.2d, v21.2d
-	WORD $0x4e76ce59 // fmla v25.2d, v18.2d, v22.2d
-	WORD $0x4e77ce7e // fmla v30.2d, v19.2d, v23.2d
-	WORD $0x4e78d798 // fadd v24.2d, v28.2d, v24.2d
-	WORD $0x4e7fd77f // fadd v31.2d, v27.2d, v31.2d
-	WORD $0x4e79d7b9 // fadd v25.2d, v29.2d, v25.2d
-	WORD $0x4e7ed75e // fadd v30.2d, v26.2d, v30.2d
-	WORD $0x6e78fdf8 // fdiv v24.2d, v15.2d, v24.2d
-	WORD $0x6e7ffddf // fdiv v31.2d, v14.2d, v31.2d
-	WORD $0x6e79fdb9 // fdiv v25.2d, v13.2d, v25.2d
-	WORD $0x6e7efd9e // fdiv v30.2d, v12.2d, v30.2d
-	WORD $0x3dc03c8c // ldr q12, [x4, #240]
-	WORD $0x3dc03c8d // ldr q13, [x4, #240]
-	WORD $0x3dc03c8e // ldr q14, [x4, #240]
-	WORD $0x3dc03c8f // ldr q15, [x4, #240]
+	WORD $0x3dc03897 // ldr q23, [x4, #224]
+	WORD $0x4eb01e15 // mov v21.16b, v16.16b
+	WORD $0x4ead1dbc // mov v28.16b, v13.16b
+	WORD $0x4eae1dd6 // mov v22.16b, v14.16b
+	WORD $0x4eaf1dfb // mov v27.16b, v15.16b
+	WORD $0x4e71ce15 // fmla v21.2d, v16.2d, v17.2d
+	WORD $0x4e72cdbc // fmla v28.2d, v13.2d, v18.2d
+	WORD $0x4e73cdd6 // fmla v22.2d, v14.2d, v19.2d
+	WORD $0x4e74cdfb // fmla v27.2d, v15.2d, v20.2d
+	WORD $0x4e75d735 // fadd v21.2d, v25.2d, v21.2d
+	WORD $0x4e7cd71c // fadd v28.2d, v24.2d, v28.2d
+	WORD $0x4e76d756 // fadd v22.2d, v26.2d, v22.2d
+	WORD $0x4e7bd6fb // fadd v27.2d, v23.2d, v27.2d
+	WORD $0x6e75fd15 // fdiv v21.2d, v8.2d, v21.2d
+	WORD $0x6e7cfd3c // fdiv v28.2d, v9.2d, v28.2d
+	WORD $0x6e76fd56 // fdiv v22.2d, v10.2d, v22.2d
+	WORD $0x6e7bfd7b // fdiv v27.2d, v11.2d, v27.2d
+	WORD $0x3dc03c8b // ldr q11, [x4, #240]
+	WORD $0x3dc03c8a // ldr q10, [x4, #240]
+	WORD $0x3dc03c89 // ldr q9, [x4, #240]
+	WORD $0x3dc03c88 // ldr q8, [x4, #240]
+	WORD $0x4eeb86ab // add v11.2d, v21.2d, v11.2d
+	WORD $0x4eea878a // add v10.2d, v28.2d, v10.2d
+	WORD $0x4ee986c9 // add v9.2d, v22.2d, v9.2d
+	WORD $0x4ee88768 // add v8.2d, v27.2d, v8.2d
+	WORD $0x3dc04097 // ldr q23, [x4, #256]
 	WORD $0x3dc0409a // ldr q26, [x4, #256]
-	WORD $0x3dc0409d // ldr q29, [x4, #256]
-	WORD $0x3dc0409b // ldr q27, [x4, #256]
-	WORD $0x3dc0409c // ldr q28, [x4, #256]
-	WORD $0x6e7adf1a // fmul v26.2d, v24.2d, v26.2d
-	WORD $0x6e7ddffd // fmul v29.2d, v31.2d, v29.2d
-	WORD $0x6e7bdf3b // fmul v27.2d, v25.2d, v27.2d
-	WORD $0x6e7cdfdc // fmul v28.2d, v30.2d, v28.2d
-	WORD $0x4efad717 // fsub v23.2d, v24.2d, v26.2d
-	WORD $0x4efdd7f3 // fsub v19.2d, v31.2d, v29.2d
-	WORD $0x4efbd736 // fsub v22.2d, v25.2d, v27.2d
-	WORD $0x4efcd7d2 // fsub v18.2d, v30.2d, v28.2d
-	WORD $0x0e616af7 // fcvtn v23.2s, v23.2d
-	WORD $0x0e616a73 // fcvtn v19.2s, v19.2d
-	WORD $0x0e616ad6 // fcvtn v22.2s, v22.2d
-	WORD $0x0e616a52 // fcvtn v18.2s, v18.2d
-	WORD $0x4e7ad71a // fadd v26.2d, v24.2d, v26.2d
-	WORD $0x4e7dd7fd // fadd v29.2d, v31.2d, v29.2d
-	WORD $0x4e7bd73b // fadd v27.2d, v25.2d, v27.2d
-	WORD $0x4e7cd7dc // fadd v28.2d, v30.2d, v28.2d
-	WORD $0x0e616b5a // fcvtn v26.2s, v26.2d
-	WORD $0x0e616bbd // fcvtn v29.2s, v29.2d
-	WORD $0x0e616b7b // fcvtn v27.2s, v27.2d
+	WORD $0x3dc04098 // ldr q24, [x4, #256]
+	WORD $0x3dc04099 // ldr q25, [x4, #256]
+	WORD $0x4e371d77 // and v23.16b, v11.16b, v23.16b
+	WORD $0x4e3a1d5a // and v26.16b, v10.16b, v26.16b
+	WORD $0x4e381d38 // and v24.16b, v9.16b, v24.16b
+	WORD $0x4e391d19 // and v25.16b, v8.16b, v25.16b
+	WORD $0x6eba66f7 // umax v23.4s, v23.4s, v26.4s
+	WORD $0x6eb866f7 // umax v23.4s, v23.4s, v24.4s
+	WORD $0x6eb966f7 // umax v23.4s, v23.4s, v25.4s
+	WORD $0x0e616ab5 // fcvtn v21.2s, v21.2d
 	WORD $0x0e616b9c // fcvtn v28.2s, v28.2d
-	WORD $0x2eba8efa // cmeq v26.2s, v23.2s, v26.2s
-	WORD $0x2ebd8e7d // cmeq v29.2s, v19.2s, v29.2s
-	WORD $0x2ebb8edb // cmeq v27.2s, v22.2s, v27.2s
-	WORD $0x2ebc8e5c // cmeq v28.2s, v18.2s, v28.2s
-	WORD $0x0eac1eec // orr v12.8b, v23.8b, v12.8b
-	WORD $0x0ead1e6d // orr v13.8b, v19.8b, v13.8b
-	WORD $0x0eae1ece // orr v14.8b, v22.8b, v14.8b
-	WORD $0x0eaf1e4f // orr v15.8b, v18.8b, v15.8b
-	WORD $0x3dc04492 // ldr q18, [x4, #272]
-	WORD $0x3dc04496 // ldr q22, [x4, #272]
-	WORD $0x3dc04493 // ldr q19, [x4, #272]
-	WORD $0x3dc04497 // ldr q23, [x4, #272]
-	WORD $0x2e721d9a // bsl v26.8b, v12.8b, v18.8b
-	WORD $0x2e761dbd // bsl v29.8b, v13.8b, v22.8b
-	WORD $0x2e731ddb // bsl v27.8b, v14.8b, v19.8b
-	WORD $0x2e771dfc // bsl v28.8b, v15.8b, v23.8b
-	WORD $0x3dc04897 // ldr q23, [x4, #288]
-	WORD $0x3dc0488f // ldr q15, [x4, #288]
-	WORD $0x3dc04893 // ldr q19, [x4, #288]
-	WORD $0x3dc0488e // ldr q14, [x4, #288]
-	WORD $0x2e37e517 // fcmge v23.2s, v8.2s, v23.2s
-	WORD $0x2e2fe52f // fcmge v15.2s, v9.2s, v15.2s
-	WORD $0x2e33e553 // fcmge v19.2s, v10.2s, v19.2s
-	WORD $0x2e2ee56e // fcmge v14.2s, v11.2s, v14.2s
-	WORD $0x2e7a1d17 // bsl v23.8b, v8.8b, v26.8b
-	WORD $0x2e7d1d2f // bsl v15.8b, v9.8b, v29.8b
-	WORD $0x2e7b1d53 // bsl v19.8b, v10.8b, v27.8b
-	WORD $0x2e7c1d6e // bsl v14.8b, v11.8b, v28.8b
-	WORD $0x3dc04c9c // ldr q28, [x4, #304]
-	WORD $0x3dc04c9b // ldr q27, [x4, #304]
-	WORD $0x3dc04c9d // ldr q29, [x4, #304]
-	WORD $0x3dc04c9a // ldr q26, [x4, #304]
-	WORD $0x2e28e79c // fcmge v28.2s, v28.2s, v8.2s
-	WORD $0x2e29e77b // fcmge v27.2s, v27.2s, v9.2s
-	WORD $0x2e2ae7bd // fcmge v29.2s, v29.2s, v10.2s
-	WORD $0x2e2be75a // fcmge v26.2s, v26.2s, v11.2s
-	WORD $0x3dc05096 // ldr q22, [x4, #320]
-	WORD $0x3dc0508d // ldr q13, [x4, #320]
-	WORD $0x3dc05092 // ldr q18, [x4, #320]
-	WORD $0x3dc0508c // ldr q12, [x4, #320]
-	WORD $0x2e771edc // bsl v28.8b, v22.8b, v23.8b
-	WORD $0x2e6f1dbb // bsl v27.8b, v13.8b, v15.8b
-	WORD $0x2e731e5d // bsl v29.8b, v18.8b, v19.8b
-	WORD $0x2e6e1d9a // bsl v26.8b, v12.8b, v14.8b
-	WORD $0x0e28e508 // fcmeq v8.2s, v8.2s, v8.2s
-	WORD $0x0e29e529 // fcmeq v9.2s, v9.2s, v9.2s
-	WORD $0x0e2ae54a // fcmeq v10.2s, v10.2s, v10.2s
-	WORD $0x0e2be56b // fcmeq v11.2s, v11.2s, v11.2s
-	WORD $0x3dc0548e // ldr q14, [x4, #336]
-	WORD $0x3dc0548c // ldr q12, [x4, #336]
-	WORD $0x3dc05493 // ldr q19, [x4, #336]
-	WORD $0x3dc05492 // ldr q18, [x4, #336]
-	WORD $0x2e6e1f88 // bsl v8.8b, v28.8b, v14.8b
-	WORD $0x2e6c1f69 // bsl v9.8b, v27.8b, v12.8b
-	WORD $0x2e731faa // bsl v10.8b, v29.8b, v19.8b
-	WORD $0x2e721f4b // bsl v11.8b, v26.8b, v18.8b
-	WORD $0xfd000028 // str d8, [x1]
-	WORD $0xfd000429 // str d9, [x1, #8]
-	WORD $0xfd00082a // str d10, [x1, #16]
-	WORD $0xfd000c2b // str d11, [x1, #24]
+	WORD $0x0e616ad6 // fcvtn v22.2s, v22.2d
+	WORD $0x0e616b7b // fcvtn v27.2s, v27.2d
+	WORD $0x3dc04499 // ldr q25, [x4, #272]
+	WORD $0x6eb93599 // cmhi v25.4s, v12.4s, v25.4s
+	WORD $0x3dc0488c // ldr q12, [x4, #288]
+	WORD $0x6eac36ec // cmhi v12.4s, v23.4s, v12.4s
+	WORD $0x4eb91d8c // orr v12.16b, v12.16b, v25.16b
+	WORD $0x6eb0a98c // umaxv s12, v12.4s
+	WORD $0x0e043d8c // mov w12, v12.s[0]
+	CMPW $0, R12
+	BNE doubtful
+	WORD $0xfd000035 // str d21, [x1]
+	WORD $0xfd00043c // str d28, [x1, #8]
+	WORD $0xfd000836 // str d22, [x1, #16]
+	WORD $0xfd000c3b // str d27, [x1, #24]
+going:
 	ADD $32, R1
 	ADD $32, R2
 	SUBS $8, R0, R0
 	BGE many
+	JMP single
+doubtful:
+	WORD $0xfd40005b // ldr d27, [x2]
+	WORD $0xfd400456 // ldr d22, [x2, #8]
+	WORD $0xfd40085c // ldr d28, [x2, #16]
+	WORD $0xfd400c55 // ldr d21, [x2, #24]
+	WORD $0x3dc04c8c // ldr q12, [x4, #304]
+	WORD $0x3dc04c99 // ldr q25, [x4, #304]
+	WORD $0x3dc04c97 // ldr q23, [x4, #304]
+	WORD $0x3dc04c98 // ldr q24, [x4, #304]
+	WORD $0x0e617b7a // fcvtl v26.2d, v27.2s
+	WORD $0x0e617ac8 // fcvtl v8.2d, v22.2s
+	WORD $0x0e617b89 // fcvtl v9.2d, v28.2s
+	WORD $0x0e617aaa // fcvtl v10.2d, v21.2s
+	WORD $0x6eece74b // fcmgt v11.2d, v26.2d, v12.2d
+	WORD $0x6ef9e514 // fcmgt v20.2d, v8.2d, v25.2d
+	WORD $0x6ef7e52f // fcmgt v15.2d, v9.2d, v23.2d
+	WORD $0x6ef8e553 // fcmgt v19.2d, v10.2d, v24.2d
+	WORD $0x6e7a1d8b // bsl v11.16b, v12.16b, v26.16b
+	WORD $0x6e681f34 // bsl v20.16b, v25.16b, v8.16b
+	WORD $0x6e691eef // bsl v15.16b, v23.16b, v9.16b
+	WORD $0x6e6a1f13 // bsl v19.16b, v24.16b, v10.16b
+	WORD $0x3dc0508a // ldr q10, [x4, #320]
+	WORD $0x3dc05098 // ldr q24, [x4, #320]
+	WORD $0x3dc05089 // ldr q9, [x4, #320]
+	WORD $0x3dc05097 // ldr q23, [x4, #320]
+	WORD $0x6eebe548 // fcmgt v8.2d, v10.2d, v11.2d
+	WORD $0x6ef4e719 // fcmgt v25.2d, v24.2d, v20.2d
+	WORD $0x6eefe53a // fcmgt v26.2d, v9.2d, v15.2d
+	WORD $0x6ef3e6ec // fcmgt v12.2d, v23.2d, v19.2d
+	WORD $0x6e6b1d48 // bsl v8.16b, v10.16b, v11.16b
+	WORD $0x6e741f19 // bsl v25.16b, v24.16b, v20.16b
+	WORD $0x6e6f1d3a // bsl v26.16b, v9.16b, v15.16b
+	WORD $0x6e731eec // bsl v12.16b, v23.16b, v19.16b
+	WORD $0x6e68dd13 // fmul v19.2d, v8.2d, v8.2d
+	WORD $0x6e79df37 // fmul v23.2d, v25.2d, v25.2d
+	WORD $0x6e7adf4f // fmul v15.2d, v26.2d, v26.2d
+	WORD $0x6e6cdd89 // fmul v9.2d, v12.2d, v12.2d
+	WORD $0x4ea31c74 // mov v20.16b, v3.16b
+	WORD $0x4ea31c78 // mov v24.16b, v3.16b
+	WORD $0x4ea31c6b // mov v11.16b, v3.16b
+	WORD $0x4ea31c6a // mov v10.16b, v3.16b
+	WORD $0x4e62ce74 // fmla v20.2d, v19.2d, v2.2d
+	WORD $0x4e62cef8 // fmla v24.2d, v23.2d, v2.2d
+	WORD $0x4e62cdeb // fmla v11.2d, v15.2d, v2.2d
+	WORD $0x4e62cd2a // fmla v10.2d, v9.2d, v2.2d
+	WORD $0x6e74dd14 // fmul v20.2d, v8.2d, v20.2d
+	WORD $0x6e78df38 // fmul v24.2d, v25.2d, v24.2d
+	WORD $0x6e6bdf4b // fmul v11.2d, v26.2d, v11.2d
+	WORD $0x6e6add8a // fmul v10.2d, v12.2d, v10.2d
+	WORD $0x4ea51ca9 // mov v9.16b, v5.16b
+	WORD $0x4ea51caf // mov v15.16b, v5.16b
+	WORD $0x4ea51cb7 // mov v23.16b, v5.16b
+	WORD $0x4ea51cb3 // mov v19.16b, v5.16b
+	WORD $0x4e64ce89 // fmla v9.2d, v20.2d, v4.2d
+	WORD $0x4e64cf0f // fmla v15.2d, v24.2d, v4.2d
+	WORD $0x4e64cd77 // fmla v23.2d, v11.2d, v4.2d
+	WORD $0x4e64cd53 // fmla v19.2d, v10.2d, v4.2d
+	WORD $0x4ee5d52e // fsub v14.2d, v9.2d, v5.2d
+	WORD $0x4ee5d5f2 // fsub v18.2d, v15.2d, v5.2d
+	WORD $0x4ee5d6ed // fsub v13.2d, v23.2d, v5.2d
+	WORD $0x4ee5d671 // fsub v17.2d, v19.2d, v5.2d
+	WORD $0x4ee6cdd4 // fmls v20.2d, v14.2d, v6.2d
+	WORD $0x4ee6ce58 // fmls v24.2d, v18.2d, v6.2d
+	WORD $0x4ee6cdab // fmls v11.2d, v13.2d, v6.2d
+	WORD $0x4ee6ce2a // fmls v10.2d, v17.2d, v6.2d
+	WORD $0x4ee7cdd4 // fmls v20.2d, v14.2d, v7.2d
+	WORD $0x4ee7ce58 // fmls v24.2d, v18.2d, v7.2d
+	WORD $0x4ee7cdab // fmls v11.2d, v13.2d, v7.2d
+	WORD $0x4ee7ce2a // fmls v10.2d, v17.2d, v7.2d
+	WORD $0x3dc02091 // ldr q17, [x4, #128]
+	WORD $0x3dc0208d // ldr q13, [x4, #128]
+	WORD $0x3dc02092 // ldr q18, [x4, #128]
+	WORD $0x3dc0208e // ldr q14, [x4, #128]
+	WORD $0x3dc02490 // ldr q16, [x4, #144]
+	WORD $0x3dc0249d // ldr q29, [x4, #144]
+	WORD $0x3dc0249e // ldr q30, [x4, #144]
+	WORD $0x3dc0249f // ldr q31, [x4, #144]
+	WORD $0x4e74ce30 // fmla v16.2d, v17.2d, v20.2d
+	WORD $0x4e78cdbd // fmla v29.2d, v13.2d, v24.2d
+	WORD $0x4e6bce5e // fmla v30.2d, v18.2d, v11.2d
+	WORD $0x4e6acddf // fmla v31.2d, v14.2d, v10.2d
+	WORD $0x3dc0288e // ldr q14, [x4, #160]
+	WORD $0x3dc02892 // ldr q18, [x4, #160]
+	WORD $0x3dc0288d // ldr q13, [x4, #160]
+	WORD $0x3dc02891 // ldr q17, [x4, #160]
+	WORD $0x4e74ce0e // fmla v14.2d, v16.2d, v20.2d
+	WORD $0x4e78cfb2 // fmla v18.2d, v29.2d, v24.2d
+	WORD $0x4e6bcfcd // fmla v13.2d, v30.2d, v11.2d
+	WORD $0x4e6acff1 // fmla v17.2d, v31.2d, v10.2d
+	WORD $0x3dc02c9f // ldr q31, [x4, #176]
+	WORD $0x3dc02c9e // ldr q30, [x4, #176]
+	WORD $0x3dc02c9d // ldr q29, [x4, #176]
+	WORD $0x3dc02c90 // ldr q16, [x4, #176]
+	WORD $0x4e74cddf // fmla v31.2d, v14.2d, v20.2d
+	WORD $0x4e78ce5e // fmla v30.2d, v18.2d, v24.2d
+	WORD $0x4e6bcdbd // fmla v29.2d, v13.2d, v11.2d
+	WORD $0x4e6ace30 // fmla v16.2d, v17.2d, v10.2d
+	WORD $0x3dc03091 // ldr q17, [x4, #192]
+	WORD $0x3dc0308d // ldr q13, [x4, #192]
+	WORD $0x3dc03092 // ldr q18, [x4, #192]
+	WORD $0x3dc0308e // ldr q14, [x4, #192]
+	WORD $0x4e74cff1 // fmla v17.2d, v31.2d, v20.2d
+	WORD $0x4e78cfcd // fmla v13.2d, v30.2d, v24.2d
+	WORD $0x4e6bcfb2 // fmla v18.2d, v29.2d, v11.2d
+	WORD $0x4e6ace0e // fmla v14.2d, v16.2d, v10.2d
+	WORD $0x6e74de90 // fmul v16.2d, v20.2d, v20.2d
+	WORD $0x6e78df1d // fmul v29.2d, v24.2d, v24.2d
+	WORD $0x6e6bdd7e // fmul v30.2d, v11.2d, v11.2d
+	WORD $0x6e6add5f // fmul v31.2d, v10.2d, v10.2d
+	WORD $0x4e71ce14 // fmla v20.2d, v16.2d, v17.2d
+	WORD $0x4e6dcfb8 // fmla v24.2d, v29.2d, v13.2d
+	WORD $0x4e72cfcb // fmla v11.2d, v30.2d, v18.2d
+	WORD $0x4e6ecfea // fmla v10.2d, v31.2d, v14.2d
+	WORD $0x3dc0348e // ldr q14, [x4, #208]
+	WORD $0x3dc0349f // ldr q31, [x4, #208]
+	WORD $0x3dc03492 // ldr q18, [x4, #208]
+	WORD $0x3dc0349e // ldr q30, [x4, #208]
+	WORD $0x4e2e1d2e // and v14.16b, v9.16b, v14.16b
+	WORD $0x4e3f1dff // and v31.16b, v15.16b, v31.16b
+	WORD $0x4e321ef2 // and v18.16b, v23.16b, v18.16b
+	WORD $0x4e3e1e7e // and v30.16b, v19.16b, v30.16b
+	WORD $0x4e083dcc // mov x12, v14.d[0]
+	WORD $0x4e083feb // mov x11, v31.d[0]
+	WORD $0x4e083e4a // mov x10, v18.d[0]
+	WORD $0x4e083fc9 // mov x9, v30.d[0]
+	WORD $0x4e183dc8 // mov x8, v14.d[1]
+	WORD $0x4e183fe7 // mov x7, v31.d[1]
+	WORD $0x4e183e46 // mov x6, v18.d[1]
+	WORD $0x4e183fc5 // mov x5, v30.d[1]
+	WORD $0xfc6c787e // ldr d30, [x3, x12, lsl #3]
+	WORD $0xfc6b7872 // ldr d18, [x3, x11, lsl #3]
+	WORD $0xfc6a787f // ldr d31, [x3, x10, lsl #3]
+	WORD $0xfc69786e // ldr d14, [x3, x9, lsl #3]
+	WORD $0xfc68786d // ldr d13, [x3, x8, lsl #3]
+	WORD $0xfc67787d // ldr d29, [x3, x7, lsl #3]
+	WORD $0xfc667871 // ldr d17, [x3, x6, lsl #3]
+	WORD $0xfc657870 // ldr d16, [x3, x5, lsl #3]
+	WORD $0x4ecd3bcd // zip1 v13.2d, v30.2d, v13.2d
+	WORD $0x4edd3a5d // zip1 v29.2d, v18.2d, v29.2d
+	WORD $0x4ed13bf1 // zip1 v17.2d, v31.2d, v17.2d
+	WORD $0x4ed039d0 // zip1 v16.2d, v14.2d, v16.2d
+	WORD $0x4f705529 // shl v9.2d, v9.2d, #48
+	WORD $0x4f7055ef // shl v15.2d, v15.2d, #48
+	WORD $0x4f7056f7 // shl v23.2d, v23.2d, #48
+	WORD $0x4f705673 // shl v19.2d, v19.2d, #48
+	WORD $0x4ee985a9 // add v9.2d, v13.2d, v9.2d
+	WORD $0x4eef87af // add v15.2d, v29.2d, v15.2d
+	WORD $0x4ef78637 // add v23.2d, v17.2d, v23.2d
+	WORD $0x4ef38613 // add v19.2d, v16.2d, v19.2d
+	WORD $0x3dc03890 // ldr q16, [x4, #224]
+	WORD $0x3dc03891 // ldr q17, [x4, #224]
+	WORD $0x3dc0389d // ldr q29, [x4, #224]
+	WORD $0x3dc0388d // ldr q13, [x4, #224]
+	WORD $0x4ea91d2e // mov v14.16b, v9.16b
+	WORD $0x4eaf1dff // mov v31.16b, v15.16b
+	WORD $0x4eb71ef2 // mov v18.16b, v23.16b
+	WORD $0x4eb31e7e // mov v30.16b, v19.16b
+	WORD $0x4e74cd2e // fmla v14.2d, v9.2d, v20.2d
+	WORD $0x4e78cdff // fmla v31.2d, v15.2d, v24.2d
+	WORD $0x4e6bcef2 // fmla v18.2d, v23.2d, v11.2d
+	WORD $0x4e6ace7e // fmla v30.2d, v19.2d, v10.2d
+	WORD $0x4e6ed60e // fadd v14.2d, v16.2d, v14.2d
+	WORD $0x4e7fd63f // fadd v31.2d, v17.2d, v31.2d
+	WORD $0x4e72d7b2 // fadd v18.2d, v29.2d, v18.2d
+	WORD $0x4e7ed5be // fadd v30.2d, v13.2d, v30.2d
+	WORD $0x6e6efd0e // fdiv v14.2d, v8.2d, v14.2d
+	WORD $0x6e7fff3f // fdiv v31.2d, v25.2d, v31.2d
+	WORD $0x6e72ff52 // fdiv v18.2d, v26.2d, v18.2d
+	WORD $0x6e7efd9e // fdiv v30.2d, v12.2d, v30.2d
+	WORD $0x3dc0548c // ldr q12, [x4, #336]
+	WORD $0x3dc0549a // ldr q26, [x4, #336]
+	WORD $0x3dc05499 // ldr q25, [x4, #336]
+	WORD $0x3dc05488 // ldr q8, [x4, #336]
+	WORD $0x3dc0588d // ldr q13, [x4, #352]
+	WORD $0x3dc0589d // ldr q29, [x4, #352]
+	WORD $0x3dc05891 // ldr q17, [x4, #352]
+	WORD $0x3dc05890 // ldr q16, [x4, #352]
+	WORD $0x6e6dddcd // fmul v13.2d, v14.2d, v13.2d
+	WORD $0x6e7ddffd // fmul v29.2d, v31.2d, v29.2d
+	WORD $0x6e71de51 // fmul v17.2d, v18.2d, v17.2d
+	WORD $0x6e70dfd0 // fmul v16.2d, v30.2d, v16.2d
+	WORD $0x4eedd5ca // fsub v10.2d, v14.2d, v13.2d
+	WORD $0x4efdd7f3 // fsub v19.2d, v31.2d, v29.2d
+	WORD $0x4ef1d64b // fsub v11.2d, v18.2d, v17.2d
+	WORD $0x4ef0d7d7 // fsub v23.2d, v30.2d, v16.2d
+	WORD $0x0e61694a // fcvtn v10.2s, v10.2d
+	WORD $0x0e616a73 // fcvtn v19.2s, v19.2d
+	WORD $0x0e61696b // fcvtn v11.2s, v11.2d
+	WORD $0x0e616af7 // fcvtn v23.2s, v23.2d
+	WORD $0x4e6dd5cd // fadd v13.2d, v14.2d, v13.2d
+	WORD $0x4e7dd7fd // fadd v29.2d, v31.2d, v29.2d
+	WORD $0x4e71d651 // fadd v17.2d, v18.2d, v17.2d
+	WORD $0x4e70d7d0 // fadd v16.2d, v30.2d, v16.2d
+	WORD $0x0e6169ad // fcvtn v13.2s, v13.2d
+	WORD $0x0e616bbd // fcvtn v29.2s, v29.2d
+	WORD $0x0e616a31 // fcvtn v17.2s, v17.2d
+	WORD $0x0e616a10 // fcvtn v16.2s, v16.2d
+	WORD $0x2ead8d4d // cmeq v13.2s, v10.2s, v13.2s
+	WORD $0x2ebd8e7d // cmeq v29.2s, v19.2s, v29.2s
+	WORD $0x2eb18d71 // cmeq v17.2s, v11.2s, v17.2s
+	WORD $0x2eb08ef0 // cmeq v16.2s, v23.2s, v16.2s
+	WORD $0x0eac1d4c // orr v12.8b, v10.8b, v12.8b
+	WORD $0x0eba1e7a // orr v26.8b, v19.8b, v26.8b
+	WORD $0x0eb91d79 // orr v25.8b, v11.8b, v25.8b
+	WORD $0x0ea81ee8 // orr v8.8b, v23.8b, v8.8b
+	WORD $0x3dc05c97 // ldr q23, [x4, #368]
+	WORD $0x3dc05c8b // ldr q11, [x4, #368]
+	WORD $0x3dc05c93 // ldr q19, [x4, #368]
+	WORD $0x3dc05c8a // ldr q10, [x4, #368]
+	WORD $0x2e771d8d // bsl v13.8b, v12.8b, v23.8b
+	WORD $0x2e6b1f5d // bsl v29.8b, v26.8b, v11.8b
+	WORD $0x2e731f31 // bsl v17.8b, v25.8b, v19.8b
+	WORD $0x2e6a1d10 // bsl v16.8b, v8.8b, v10.8b
+	WORD $0x3dc0608a // ldr q10, [x4, #384]
+	WORD $0x3dc06088 // ldr q8, [x4, #384]
+	WORD $0x3dc06093 // ldr q19, [x4, #384]
+	WORD $0x3dc06099 // ldr q25, [x4, #384]
+	WORD $0x2e2ae76a // fcmge v10.2s, v27.2s, v10.2s
+	WORD $0x2e28e6c8 // fcmge v8.2s, v22.2s, v8.2s
+	WORD $0x2e33e793 // fcmge v19.2s, v28.2s, v19.2s
+	WORD $0x2e39e6b9 // fcmge v25.2s, v21.2s, v25.2s
+	WORD $0x2e6d1f6a // bsl v10.8b, v27.8b, v13.8b
+	WORD $0x2e7d1ec8 // bsl v8.8b, v22.8b, v29.8b
+	WORD $0x2e711f93 // bsl v19.8b, v28.8b, v17.8b
+	WORD $0x2e701eb9 // bsl v25.8b, v21.8b, v16.8b
+	WORD $0x3dc06490 // ldr q16, [x4, #400]
+	WORD $0x3dc06491 // ldr q17, [x4, #400]
+	WORD $0x3dc0649d // ldr q29, [x4, #400]
+	WORD $0x3dc0648d // ldr q13, [x4, #400]
+	WORD $0x2e3be610 // fcmge v16.2s, v16.2s, v27.2s
+	WORD $0x2e36e631 // fcmge v17.2s, v17.2s, v22.2s
+	WORD $0x2e3ce7bd // fcmge v29.2s, v29.2s, v28.2s
+	WORD $0x2e35e5ad // fcmge v13.2s, v13.2s, v21.2s
+	WORD $0x3dc0688b // ldr q11, [x4, #416]
+	WORD $0x3dc0689a // ldr q26, [x4, #416]
+	WORD $0x3dc06897 // ldr q23, [x4, #416]
+	WORD $0x3dc0688c // ldr q12, [x4, #416]
+	WORD $0x2e6a1d70 // bsl v16.8b, v11.8b, v10.8b
+	WORD $0x2e681f51 // bsl v17.8b, v26.8b, v8.8b
+	WORD $0x2e731efd // bsl v29.8b, v23.8b, v19.8b
+	WORD $0x2e791d8d // bsl v13.8b, v12.8b, v25.8b
+	WORD $0x0e3be77b // fcmeq v27.2s, v27.2s, v27.2s
+	WORD $0x0e36e6d6 // fcmeq v22.2s, v22.2s, v22.2s
+	WORD $0x0e3ce79c // fcmeq v28.2s, v28.2s, v28.2s
+	WORD $0x0e35e6b5 // fcmeq v21.2s, v21.2s, v21.2s
+	WORD $0x3dc06c99 // ldr q25, [x4, #432]
+	WORD $0x3dc06c8c // ldr q12, [x4, #432]
+	WORD $0x3dc06c93 // ldr q19, [x4, #432]
+	WORD $0x3dc06c97 // ldr q23, [x4, #432]
+	WORD $0x2e791e1b // bsl v27.8b, v16.8b, v25.8b
+	WORD $0x2e6c1e36 // bsl v22.8b, v17.8b, v12.8b
+	WORD $0x2e731fbc // bsl v28.8b, v29.8b, v19.8b
+	WORD $0x2e771db5 // bsl v21.8b, v13.8b, v23.8b
+	WORD $0xfd00003b // str d27, [x1]
+	WORD $0xfd000436 // str d22, [x1, #8]
+	WORD $0xfd00083c // str d28, [x1, #16]
+	WORD $0xfd000c35 // str d21, [x1, #24]
+	JMP going
 single:
 	ADDS $8, R0, R0
 	BEQ done
 	SUBS $2, R0, R0
 	BLT rest
 one:
-	WORD $0xfd40004b // ldr d11, [x2]
-	WORD $0x0e61796a // fcvtl v10.2d, v11.2s
-	WORD $0x6ee0e549 // fcmgt v9.2d, v10.2d, v0.2d
-	WORD $0x6e6a1c09 // bsl v9.16b, v0.16b, v10.16b
-	WORD $0x6ee9e42a // fcmgt v10.2d, v1.2d, v9.2d
-	WORD $0x6e691c2a // bsl v10.16b, v1.16b, v9.16b
-	WORD $0x6e6add49 // fmul v9.2d, v10.2d, v10.2d
-	WORD $0x4ea31c68 // mov v8.16b, v3.16b
-	WORD $0x4e62cd28 // fmla v8.2d, v9.2d, v2.2d
-	WORD $0x6e68dd48 // fmul v8.2d, v10.2d, v8.2d
-	WORD $0x4ea51ca9 // mov v9.16b, v5.16b
-	WORD $0x4e64cd09 // fmla v9.2d, v8.2d, v4.2d
-	WORD $0x4ee5d532 // fsub v18.2d, v9.2d, v5.2d
-	WORD $0x4ee6ce48 // fmls v8.2d, v18.2d, v6.2d
-	WORD $0x4ee7ce48 // fmls v8.2d, v18.2d, v7.2d
-	WORD $0x3dc02092 // ldr q18, [x4, #128]
-	WORD $0x3dc0249a // ldr q26, [x4, #144]
-	WORD $0x4e68ce5a // fmla v26.2d, v18.2d, v8.2d
-	WORD $0x3dc02892 // ldr q18, [x4, #160]
-	WORD $0x4e68cf52 // fmla v18.2d, v26.2d, v8.2d
-	WORD $0x3dc02c9a // ldr q26, [x4, #176]
-	WORD $0x4e68ce5a // fmla v26.2d, v18.2d, v8.2d
-	WORD $0x3dc03092 // ldr q18, [x4, #192]
-	WORD $0x4e68cf52 // fmla v18.2d, v26.2d, v8.2d
-	WORD $0x6e68dd1a // fmul v26.2d, v8.2d, v8.2d
-	WORD $0x4e72cf48 // fmla v8.2d, v26.2d, v18.2d
-	WORD $0x3dc03492 // ldr q18, [x4, #208]
-	WORD $0x4e321d32 // and v18.16b, v9.16b, v18.16b
-	WORD $0x4e083e4c // mov x12, v18.d[0]
-	WORD $0x4e183e4b // mov x11, v18.d[1]
-	WORD $0xfc6c7872 // ldr d18, [x3, x12, lsl #3]
-	WORD $0xfc6b787a // ldr d26, [x3, x11, lsl #3]
-	WORD $0x4eda3a5a // zip1 v26.2d, v18.2d, v26.2d
-	WORD $0x4f705529 // shl v9.2d, v9.2d, #48
-	WORD $0x4ee98749 // add v9.2d, v26.2d, v9.2d
-	WORD $0x3dc0389a // ldr q26, [x4, #224]
-	WORD $0x4ea91d32 // mov v18.16b, v9.16b
-	WORD $0x4e68cd32 // fmla v18.2d, v9.2d, v8.2d
-	WORD $0x4e72d752 // fadd v18.2d, v26.2d, v18.2d
-	WORD $0x6e72fd52 // fdiv v18.2d, v10.2d, v18.2d
-	WORD $0x3dc03c8a // ldr q10, [x4, #240]
-	WORD $0x3dc0409a // ldr q26, [x4, #256]
-	WORD $0x6e7ade5a // fmul v26.2d, v18.2d, v26.2d
-	WORD $0x4efad648 // fsub v8.2d, v18.2d, v26.2d
-	WORD $0x0e616908 // fcvtn v8.2s, v8.2d
-	WORD $0x4e7ad65a // fadd v26.2d, v18.2d, v26.2d
-	WORD $0x0e616b5a // fcvtn v26.2s, v26.2d
-	WORD $0x2eba8d1a // cmeq v26.2s, v8.2s, v26.2s
-	WORD $0x0eaa1d0a // orr v10.8b, v8.8b, v10.8b
-	WORD $0x3dc04488 // ldr q8, [x4, #272]
-	WORD $0x2e681d5a // bsl v26.8b, v10.8b, v8.8b
-	WORD $0x3dc04888 // ldr q8, [x4, #288]
-	WORD $0x2e28e568 // fcmge v8.2s, v11.2s, v8.2s
-	WORD $0x2e7a1d68 // bsl v8.8b, v11.8b, v26.8b
-	WORD $0x3dc04c9a // ldr q26, [x4, #304]
-	WORD $0x2e2be75a // fcmge v26.2s, v26.2s, v11.2s
-	WORD $0x3dc0508a // ldr q10, [x4, #320]
-	WORD $0x2e681d5a // bsl v26.8b, v10.8b, v8.8b
-	WORD $0x0e2be56b // fcmeq v11.2s, v11.2s, v11.2s
-	WORD $0x3dc05488 // ldr q8, [x4, #336]
-	WORD $0x2e681f4b // bsl v11.8b, v26.8b, v8.8b
-	WORD $0xfd00002b // str d11, [x1]
+	WORD $0xfd400055 // ldr d21, [x2]
+	WORD $0x3dc04c9c // ldr q28, [x4, #304]
+	WORD $0x0e617ab6 // fcvtl v22.2d, v21.2s
+	WORD $0x6efce6db // fcmgt v27.2d, v22.2d, v28.2d
+	WORD $0x6e761f9b // bsl v27.16b, v28.16b, v22.16b
+	WORD $0x3dc05096 // ldr q22, [x4, #320]
+	WORD $0x6efbe6dc // fcmgt v28.2d, v22.2d, v27.2d
+	WORD $0x6e7b1edc // bsl v28.16b, v22.16b, v27.16b
+	WORD $0x6e7cdf9b // fmul v27.2d, v28.2d, v28.2d
+	WORD $0x4ea31c76 // mov v22.16b, v3.16b
+	WORD $0x4e62cf76 // fmla v22.2d, v27.2d, v2.2d
+	WORD $0x6e76df96 // fmul v22.2d, v28.2d, v22.2d
+	WORD $0x4ea51cbb // mov v27.16b, v5.16b
+	WORD $0x4e64cedb // fmla v27.2d, v22.2d, v4.2d
+	WORD $0x4ee5d777 // fsub v23.2d, v27.2d, v5.2d
+	WORD $0x4ee6cef6 // fmls v22.2d, v23.2d, v6.2d
+	WORD $0x4ee7cef6 // fmls v22.2d, v23.2d, v7.2d
+	WORD $0x3dc02097 // ldr q23, [x4, #128]
+	WORD $0x3dc0248d // ldr q13, [x4, #144]
+	WORD $0x4e76ceed // fmla v13.2d, v23.2d, v22.2d
+	WORD $0x3dc02897 // ldr q23, [x4, #160]
+	WORD $0x4e76cdb7 // fmla v23.2d, v13.2d, v22.2d
+	WORD $0x3dc02c8d // ldr q13, [x4, #176]
+	WORD $0x4e76ceed // fmla v13.2d, v23.2d, v22.2d
+	WORD $0x3dc03097 // ldr q23, [x4, #192]
+	WORD $0x4e76cdb7 // fmla v23.2d, v13.2d, v22.2d
+	WORD $0x6e76decd // fmul v13.2d, v22.2d, v22.2d
+	WORD $0x4e77cdb6 // fmla v22.2d, v13.2d, v23.2d
+	WORD $0x3dc03497 // ldr q23, [x4, #208]
+	WORD $0x4e371f77 // and v23.16b, v27.16b, v23.16b
+	WORD $0x4e083ee5 // mov x5, v23.d[0]
+	WORD $0x4e183ee6 // mov x6, v23.d[1]
+	WORD $0xfc657877 // ldr d23, [x3, x5, lsl #3]
+	WORD $0xfc66786d // ldr d13, [x3, x6, lsl #3]
+	WORD $0x4ecd3aed // zip1 v13.2d, v23.2d, v13.2d
+	WORD $0x4f70577b // shl v27.2d, v27.2d, #48
+	WORD $0x4efb85bb // add v27.2d, v13.2d, v27.2d
+	WORD $0x3dc0388d // ldr q13, [x4, #224]
+	WORD $0x4ebb1f77 // mov v23.16b, v27.16b
+	WORD $0x4e76cf77 // fmla v23.2d, v27.2d, v22.2d
+	WORD $0x4e77d5b7 // fadd v23.2d, v13.2d, v23.2d
+	WORD $0x6e77ff97 // fdiv v23.2d, v28.2d, v23.2d
+	WORD $0x3dc0549c // ldr q28, [x4, #336]
+	WORD $0x3dc0588d // ldr q13, [x4, #352]
+	WORD $0x6e6ddeed // fmul v13.2d, v23.2d, v13.2d
+	WORD $0x4eedd6f6 // fsub v22.2d, v23.2d, v13.2d
+	WORD $0x0e616ad6 // fcvtn v22.2s, v22.2d
+	WORD $0x4e6dd6ed // fadd v13.2d, v23.2d, v13.2d
+	WORD $0x0e6169ad // fcvtn v13.2s, v13.2d
+	WORD $0x2ead8ecd // cmeq v13.2s, v22.2s, v13.2s
+	WORD $0x0ebc1edc // orr v28.8b, v22.8b, v28.8b
+	WORD $0x3dc05c96 // ldr q22, [x4, #368]
+	WORD $0x2e761f8d // bsl v13.8b, v28.8b, v22.8b
+	WORD $0x3dc06096 // ldr q22, [x4, #384]
+	WORD $0x2e36e6b6 // fcmge v22.2s, v21.2s, v22.2s
+	WORD $0x2e6d1eb6 // bsl v22.8b, v21.8b, v13.8b
+	WORD $0x3dc0648d // ldr q13, [x4, #400]
+	WORD $0x2e35e5ad // fcmge v13.2s, v13.2s, v21.2s
+	WORD $0x3dc0689c // ldr q28, [x4, #416]
+	WORD $0x2e761f8d // bsl v13.8b, v28.8b, v22.8b
+	WORD $0x0e35e6b5 // fcmeq v21.2s, v21.2s, v21.2s
+	WORD $0x3dc06c96 // ldr q22, [x4, #432]
+	WORD $0x2e761db5 // bsl v21.8b, v13.8b, v22.8b
+	WORD $0xfd000035 // str d21, [x1]
 	ADD $8, R1
 	ADD $8, R2
 	SUBS $2, R0, R0
@@ -2125,68 +3246,70 @@ rest:
 	ADDS $2, R0, R0
 	BEQ done
 element:
-	WORD $0xbd40004b // ldr s11, [x2]
-	WORD $0x0e617968 // fcvtl v8.2d, v11.2s
-	WORD $0x6ee0e51a // fcmgt v26.2d, v8.2d, v0.2d
-	WORD $0x6e681c1a // bsl v26.16b, v0.16b, v8.16b
-	WORD $0x6efae428 // fcmgt v8.2d, v1.2d, v26.2d
-	WORD $0x6e7a1c28 // bsl v8.16b, v1.16b, v26.16b
-	WORD $0x6e68dd1a // fmul v26.2d, v8.2d, v8.2d
-	WORD $0x4ea31c6a // mov v10.16b, v3.16b
-	WORD $0x4e62cf4a // fmla v10.2d, v26.2d, v2.2d
-	WORD $0x6e6add0a // fmul v10.2d, v8.2d, v10.2d
-	WORD $0x4ea51cba // mov v26.16b, v5.16b
-	WORD $0x4e64cd5a // fmla v26.2d, v10.2d, v4.2d
-	WORD $0x4ee5d752 // fsub v18.2d, v26.2d, v5.2d
-	WORD $0x4ee6ce4a // fmls v10.2d, v18.2d, v6.2d
-	WORD $0x4ee7ce4a // fmls v10.2d, v18.2d, v7.2d
-	WORD $0x3dc02092 // ldr q18, [x4, #128]
-	WORD $0x3dc02489 // ldr q9, [x4, #144]
-	WORD $0x4e6ace49 // fmla v9.2d, v18.2d, v10.2d
-	WORD $0x3dc02892 // ldr q18, [x4, #160]
-	WORD $0x4e6acd32 // fmla v18.2d, v9.2d, v10.2d
-	WORD $0x3dc02c89 // ldr q9, [x4, #176]
-	WORD $0x4e6ace49 // fmla v9.2d, v18.2d, v10.2d
-	WORD $0x3dc03092 // ldr q18, [x4, #192]
-	WORD $0x4e6acd32 // fmla v18.2d, v9.2d, v10.2d
-	WORD $0x6e6add49 // fmul v9.2d, v10.2d, v10.2d
-	WORD $0x4e72cd2a // fmla v10.2d, v9.2d, v18.2d
-	WORD $0x3dc03492 // ldr q18, [x4, #208]
-	WORD $0x4e321f52 // and v18.16b, v26.16b, v18.16b
-	WORD $0x4e083e4b // mov x11, v18.d[0]
-	WORD $0x4e183e4c // mov x12, v18.d[1]
-	WORD $0xfc6b7872 // ldr d18, [x3, x11, lsl #3]
-	WORD $0xfc6c7869 // ldr d9, [x3, x12, lsl #3]
-	WORD $0x4ec93a49 // zip1 v9.2d, v18.2d, v9.2d
-	WORD $0x4f70575a // shl v26.2d, v26.2d, #48
-	WORD $0x4efa853a // add v26.2d, v9.2d, v26.2d
-	WORD $0x3dc03889 // ldr q9, [x4, #224]
-	WORD $0x4eba1f52 // mov v18.16b, v26.16b
-	WORD $0x4e6acf52 // fmla v18.2d, v26.2d, v10.2d
-	WORD $0x4e72d532 // fadd v18.2d, v9.2d, v18.2d
-	WORD $0x6e72fd12 // fdiv v18.2d, v8.2d, v18.2d
-	WORD $0x3dc03c88 // ldr q8, [x4, #240]
-	WORD $0x3dc04089 // ldr q9, [x4, #256]
-	WORD $0x6e69de49 // fmul v9.2d, v18.2d, v9.2d
-	WORD $0x4ee9d64a // fsub v10.2d, v18.2d, v9.2d
-	WORD $0x0e61694a // fcvtn v10.2s, v10.2d
-	WORD $0x4e69d649 // fadd v9.2d, v18.2d, v9.2d
-	WORD $0x0e616929 // fcvtn v9.2s, v9.2d
-	WORD $0x2ea98d49 // cmeq v9.2s, v10.2s, v9.2s
-	WORD $0x0ea81d48 // orr v8.8b, v10.8b, v8.8b
-	WORD $0x3dc0448a // ldr q10, [x4, #272]
-	WORD $0x2e6a1d09 // bsl v9.8b, v8.8b, v10.8b
-	WORD $0x3dc0488a // ldr q10, [x4, #288]
-	WORD $0x2e2ae56a // fcmge v10.2s, v11.2s, v10.2s
-	WORD $0x2e691d6a // bsl v10.8b, v11.8b, v9.8b
-	WORD $0x3dc04c89 // ldr q9, [x4, #304]
-	WORD $0x2e2be529 // fcmge v9.2s, v9.2s, v11.2s
-	WORD $0x3dc05088 // ldr q8, [x4, #320]
-	WORD $0x2e6a1d09 // bsl v9.8b, v8.8b, v10.8b
-	WORD $0x0e2be56b // fcmeq v11.2s, v11.2s, v11.2s
-	WORD $0x3dc0548a // ldr q10, [x4, #336]
-	WORD $0x2e6a1d2b // bsl v11.8b, v9.8b, v10.8b
-	WORD $0xbd00002b // str s11, [x1]
+	WORD $0xbd400055 // ldr s21, [x2]
+	WORD $0x3dc04c96 // ldr q22, [x4, #304]
+	WORD $0x0e617aad // fcvtl v13.2d, v21.2s
+	WORD $0x6ef6e5bc // fcmgt v28.2d, v13.2d, v22.2d
+	WORD $0x6e6d1edc // bsl v28.16b, v22.16b, v13.16b
+	WORD $0x3dc0508d // ldr q13, [x4, #320]
+	WORD $0x6efce5b6 // fcmgt v22.2d, v13.2d, v28.2d
+	WORD $0x6e7c1db6 // bsl v22.16b, v13.16b, v28.16b
+	WORD $0x6e76dedc // fmul v28.2d, v22.2d, v22.2d
+	WORD $0x4ea31c6d // mov v13.16b, v3.16b
+	WORD $0x4e62cf8d // fmla v13.2d, v28.2d, v2.2d
+	WORD $0x6e6ddecd // fmul v13.2d, v22.2d, v13.2d
+	WORD $0x4ea51cbc // mov v28.16b, v5.16b
+	WORD $0x4e64cdbc // fmla v28.2d, v13.2d, v4.2d
+	WORD $0x4ee5d797 // fsub v23.2d, v28.2d, v5.2d
+	WORD $0x4ee6ceed // fmls v13.2d, v23.2d, v6.2d
+	WORD $0x4ee7ceed // fmls v13.2d, v23.2d, v7.2d
+	WORD $0x3dc02097 // ldr q23, [x4, #128]
+	WORD $0x3dc0249b // ldr q27, [x4, #144]
+	WORD $0x4e6dcefb // fmla v27.2d, v23.2d, v13.2d
+	WORD $0x3dc02897 // ldr q23, [x4, #160]
+	WORD $0x4e6dcf77 // fmla v23.2d, v27.2d, v13.2d
+	WORD $0x3dc02c9b // ldr q27, [x4, #176]
+	WORD $0x4e6dcefb // fmla v27.2d, v23.2d, v13.2d
+	WORD $0x3dc03097 // ldr q23, [x4, #192]
+	WORD $0x4e6dcf77 // fmla v23.2d, v27.2d, v13.2d
+	WORD $0x6e6dddbb // fmul v27.2d, v13.2d, v13.2d
+	WORD $0x4e77cf6d // fmla v13.2d, v27.2d, v23.2d
+	WORD $0x3dc03497 // ldr q23, [x4, #208]
+	WORD $0x4e371f97 // and v23.16b, v28.16b, v23.16b
+	WORD $0x4e083ee6 // mov x6, v23.d[0]
+	WORD $0x4e183ee5 // mov x5, v23.d[1]
+	WORD $0xfc667877 // ldr d23, [x3, x6, lsl #3]
+	WORD $0xfc65787b // ldr d27, [x3, x5, lsl #3]
+	WORD $0x4edb3afb // zip1 v27.2d, v23.2d, v27.2d
+	WORD $0x4f70579c // shl v28.2d, v28.2d, #48
+	WORD $0x4efc877c // add v28.2d, v27.2d, v28.2d
+	WORD $0x3dc0389b // ldr q27, [x4, #224]
+	WORD $0x4ebc1f97 // mov v23.16b, v28.16b
+	WORD $0x4e6dcf97 // fmla v23.2d, v28.2d, v13.2d
+	WORD $0x4e77d777 // fadd v23.2d, v27.2d, v23.2d
+	WORD $0x6e77fed7 // fdiv v23.2d, v22.2d, v23.2d
+	WORD $0x3dc05496 // ldr q22, [x4, #336]
+	WORD $0x3dc0589b // ldr q27, [x4, #352]
+	WORD $0x6e7bdefb // fmul v27.2d, v23.2d, v27.2d
+	WORD $0x4efbd6ed // fsub v13.2d, v23.2d, v27.2d
+	WORD $0x0e6169ad // fcvtn v13.2s, v13.2d
+	WORD $0x4e7bd6fb // fadd v27.2d, v23.2d, v27.2d
+	WORD $0x0e616b7b // fcvtn v27.2s, v27.2d
+	WORD $0x2ebb8dbb // cmeq v27.2s, v13.2s, v27.2s
+	WORD $0x0eb61db6 // orr v22.8b, v13.8b, v22.8b
+	WORD $0x3dc05c8d // ldr q13, [x4, #368]
+	WORD $0x2e6d1edb // bsl v27.8b, v22.8b, v13.8b
+	WORD $0x3dc0608d // ldr q13, [x4, #384]
+	WORD $0x2e2de6ad // fcmge v13.2s, v21.2s, v13.2s
+	WORD $0x2e7b1ead // bsl v13.8b, v21.8b, v27.8b
+	WORD $0x3dc0649b // ldr q27, [x4, #400]
+	WORD $0x2e35e77b // fcmge v27.2s, v27.2s, v21.2s
+	WORD $0x3dc06896 // ldr q22, [x4, #416]
+	WORD $0x2e6d1edb // bsl v27.8b, v22.8b, v13.8b
+	WORD $0x0e35e6b5 // fcmeq v21.2s, v21.2s, v21.2s
+	WORD $0x3dc06c8d // ldr q13, [x4, #432]
+	WORD $0x2e6d1f75 // bsl v21.8b, v27.8b, v13.8b
+	WORD $0xbd000035 // str s21, [x1]
 	ADD $4, R1
 	ADD $4, R2
 	SUBS $1, R0, R0
@@ -2219,322 +3342,527 @@ many:
 	WORD $0xfd400449 // ldr d9, [x2, #8]
 	WORD $0xfd40084a // ldr d10, [x2, #16]
 	WORD $0xfd400c4b // ldr d11, [x2, #24]
-	WORD $0x0e61790c // fcvtl v12.2d, v8.2s
-	WORD $0x0e61792d // fcvtl v13.2d, v9.2s
-	WORD $0x0e61794e // fcvtl v14.2d, v10.2s
-	WORD $0x0e61796f // fcvtl v15.2d, v11.2s
-	WORD $0x6ee0e590 // fcmgt v16.2d, v12.2d, v0.2d
-	WORD $0x6ee0e5b1 // fcmgt v17.2d, v13.2d, v0.2d
-	WORD $0x6ee0e5d2 // fcmgt v18.2d, v14.2d, v0.2d
-	WORD $0x6ee0e5f3 // fcmgt v19.2d, v15.2d, v0.2d
-	WORD $0x6e6c1c10 // bsl v16.16b, v0.16b, v12.16b
-	WORD $0x6e6d1c11 // bsl v17.16b, v0.16b, v13.16b
-	WORD $0x6e6e1c12 // bsl v18.16b, v0.16b, v14.16b
-	WORD $0x6e6f1c13 // bsl v19.16b, v0.16b, v15.16b
-	WORD $0x6ef0e42f // fcmgt v15.2d, v1.2d, v16.2d
-	WORD $0x6ef1e42e // fcmgt v14.2d, v1.2d, v17.2d
-	WORD $0x6ef2e42d // fcmgt v13.2d, v1.2d, v18.2d
-	WORD $0x6ef3e42c // fcmgt v12.2d, v1.2d, v19.2d
-	WORD $0x6e701c2f // bsl v15.16b, v1.16b, v16.16b
-	WORD $0x6e711c2e // bsl v14.16b, v1.16b, v17.16b
-	WORD $0x6e721c2d // bsl v13.16b, v1.16b, v18.16b
-	WORD $0x6e731c2c // bsl v12.16b, v1.16b, v19.16b
-	WORD $0x4ea31c73 // mov v19.16b, v3.16b
-	WORD $0x4ea31c72 // mov v18.16b, v3.16b
-	WORD $0x4ea31c71 // mov v17.16b, v3.16b
+	WORD $0x0e201d0c // and v12.8b, v8.8b, v0.8b
+	WORD $0x0e201d2d // and v13.8b, v9.8b, v0.8b
+	WORD $0x0e201d4e // and v14.8b, v10.8b, v0.8b
+	WORD $0x0e201d6f // and v15.8b, v11.8b, v0.8b
+	WORD $0x2ea1858c // sub v12.2s, v12.2s, v1.2s
+	WORD $0x2ea185ad // sub v13.2s, v13.2s, v1.2s
+	WORD $0x2ea185ce // sub v14.2s, v14.2s, v1.2s
+	WORD $0x2ea185ef // sub v15.2s, v15.2s, v1.2s
+	WORD $0x6ead658c // umax v12.4s, v12.4s, v13.4s
+	WORD $0x6eae658c // umax v12.4s, v12.4s, v14.4s
+	WORD $0x6eaf658c // umax v12.4s, v12.4s, v15.4s
+	WORD $0x0e617908 // fcvtl v8.2d, v8.2s
+	WORD $0x0e617929 // fcvtl v9.2d, v9.2s
+	WORD $0x0e61794a // fcvtl v10.2d, v10.2s
+	WORD $0x0e61796b // fcvtl v11.2d, v11.2s
+	WORD $0x4ea31c6f // mov v15.16b, v3.16b
+	WORD $0x4ea31c6e // mov v14.16b, v3.16b
+	WORD $0x4ea31c6d // mov v13.16b, v3.16b
 	WORD $0x4ea31c70 // mov v16.16b, v3.16b
-	WORD $0x4e62cdf3 // fmla v19.2d, v15.2d, v2.2d
-	WORD $0x4e62cdd2 // fmla v18.2d, v14.2d, v2.2d
-	WORD $0x4e62cdb1 // fmla v17.2d, v13.2d, v2.2d
-	WORD $0x4e62cd90 // fmla v16.2d, v12.2d, v2.2d
-	WORD $0x4ee3d674 // fsub v20.2d, v19.2d, v3.2d
-	WORD $0x4ee3d655 // fsub v21.2d, v18.2d, v3.2d
-	WORD $0x4ee3d636 // fsub v22.2d, v17.2d, v3.2d
-	WORD $0x4ee3d617 // fsub v23.2d, v16.2d, v3.2d
-	WORD $0x4eaf1df8 // mov v24.16b, v15.16b
-	WORD $0x4eae1dd9 // mov v25.16b, v14.16b
-	WORD $0x4ead1dba // mov v26.16b, v13.16b
-	WORD $0x4eac1d9b // mov v27.16b, v12.16b
+	WORD $0x4e62cd0f // fmla v15.2d, v8.2d, v2.2d
+	WORD $0x4e62cd2e // fmla v14.2d, v9.2d, v2.2d
+	WORD $0x4e62cd4d // fmla v13.2d, v10.2d, v2.2d
+	WORD $0x4e62cd70 // fmla v16.2d, v11.2d, v2.2d
+	WORD $0x4ee3d5f1 // fsub v17.2d, v15.2d, v3.2d
+	WORD $0x4ee3d5d2 // fsub v18.2d, v14.2d, v3.2d
+	WORD $0x4ee3d5b3 // fsub v19.2d, v13.2d, v3.2d
+	WORD $0x4ee3d614 // fsub v20.2d, v16.2d, v3.2d
+	WORD $0x4ea81d15 // mov v21.16b, v8.16b
+	WORD $0x4ea91d36 // mov v22.16b, v9.16b
+	WORD $0x4eaa1d57 // mov v23.16b, v10.16b
+	WORD $0x4eab1d78 // mov v24.16b, v11.16b
+	WORD $0x4ee4ce35 // fmls v21.2d, v17.2d, v4.2d
+	WORD $0x4ee4ce56 // fmls v22.2d, v18.2d, v4.2d
+	WORD $0x4ee4ce77 // fmls v23.2d, v19.2d, v4.2d
 	WORD $0x4ee4ce98 // fmls v24.2d, v20.2d, v4.2d
-	WORD $0x4ee4ceb9 // fmls v25.2d, v21.2d, v4.2d
-	WORD $0x4ee4ceda // fmls v26.2d, v22.2d, v4.2d
-	WORD $0x4ee4cefb // fmls v27.2d, v23.2d, v4.2d
+	WORD $0x4ee5ce35 // fmls v21.2d, v17.2d, v5.2d
+	WORD $0x4ee5ce56 // fmls v22.2d, v18.2d, v5.2d
+	WORD $0x4ee5ce77 // fmls v23.2d, v19.2d, v5.2d
 	WORD $0x4ee5ce98 // fmls v24.2d, v20.2d, v5.2d
-	WORD $0x4ee5ceb9 // fmls v25.2d, v21.2d, v5.2d
-	WORD $0x4ee5ceda // fmls v26.2d, v22.2d, v5.2d
-	WORD $0x4ee5cefb // fmls v27.2d, v23.2d, v5.2d
-	WORD $0x4ea71cf7 // mov v23.16b, v7.16b
-	WORD $0x4ea71cf6 // mov v22.16b, v7.16b
-	WORD $0x4ea71cf5 // mov v21.16b, v7.16b
 	WORD $0x4ea71cf4 // mov v20.16b, v7.16b
-	WORD $0x4e78ccd7 // fmla v23.2d, v6.2d, v24.2d
-	WORD $0x4e79ccd6 // fmla v22.2d, v6.2d, v25.2d
-	WORD $0x4e7accd5 // fmla v21.2d, v6.2d, v26.2d
-	WORD $0x4e7bccd4 // fmla v20.2d, v6.2d, v27.2d
+	WORD $0x4ea71cf3 // mov v19.16b, v7.16b
+	WORD $0x4ea71cf2 // mov v18.16b, v7.16b
+	WORD $0x4ea71cf1 // mov v17.16b, v7.16b
+	WORD $0x4e75ccd4 // fmla v20.2d, v6.2d, v21.2d
+	WORD $0x4e76ccd3 // fmla v19.2d, v6.2d, v22.2d
+	WORD $0x4e77ccd2 // fmla v18.2d, v6.2d, v23.2d
+	WORD $0x4e78ccd1 // fmla v17.2d, v6.2d, v24.2d
+	WORD $0x3dc02099 // ldr q25, [x4, #128]
+	WORD $0x3dc0209a // ldr q26, [x4, #128]
+	WORD $0x3dc0209b // ldr q27, [x4, #128]
 	WORD $0x3dc0209c // ldr q28, [x4, #128]
-	WORD $0x3dc0209d // ldr q29, [x4, #128]
-	WORD $0x3dc0209e // ldr q30, [x4, #128]
-	WORD $0x3dc0209f // ldr q31, [x4, #128]
-	WORD $0x4e78cefc // fmla v28.2d, v23.2d, v24.2d
-	WORD $0x4e79cedd // fmla v29.2d, v22.2d, v25.2d
-	WORD $0x4e7acebe // fmla v30.2d, v21.2d, v26.2d
-	WORD $0x4e7bce9f // fmla v31.2d, v20.2d, v27.2d
+	WORD $0x4e75ce99 // fmla v25.2d, v20.2d, v21.2d
+	WORD $0x4e76ce7a // fmla v26.2d, v19.2d, v22.2d
+	WORD $0x4e77ce5b // fmla v27.2d, v18.2d, v23.2d
+	WORD $0x4e78ce3c // fmla v28.2d, v17.2d, v24.2d
+	WORD $0x3dc02491 // ldr q17, [x4, #144]
+	WORD $0x3dc02492 // ldr q18, [x4, #144]
+	WORD $0x3dc02493 // ldr q19, [x4, #144]
 	WORD $0x3dc02494 // ldr q20, [x4, #144]
-	WORD $0x3dc02495 // ldr q21, [x4, #144]
-	WORD $0x3dc02496 // ldr q22, [x4, #144]
-	WORD $0x3dc02497 // ldr q23, [x4, #144]
+	WORD $0x4e75cf31 // fmla v17.2d, v25.2d, v21.2d
+	WORD $0x4e76cf52 // fmla v18.2d, v26.2d, v22.2d
+	WORD $0x4e77cf73 // fmla v19.2d, v27.2d, v23.2d
 	WORD $0x4e78cf94 // fmla v20.2d, v28.2d, v24.2d
-	WORD $0x4e79cfb5 // fmla v21.2d, v29.2d, v25.2d
-	WORD $0x4e7acfd6 // fmla v22.2d, v30.2d, v26.2d
-	WORD $0x4e7bcff7 // fmla v23.2d, v31.2d, v27.2d
-	WORD $0x3dc0289f // ldr q31, [x4, #160]
-	WORD $0x3dc0289e // ldr q30, [x4, #160]
-	WORD $0x3dc0289d // ldr q29, [x4, #160]
 	WORD $0x3dc0289c // ldr q28, [x4, #160]
-	WORD $0x4e78ce9f // fmla v31.2d, v20.2d, v24.2d
-	WORD $0x4e79cebe // fmla v30.2d, v21.2d, v25.2d
-	WORD $0x4e7acedd // fmla v29.2d, v22.2d, v26.2d
-	WORD $0x4e7bcefc // fmla v28.2d, v23.2d, v27.2d
-	WORD $0x6e78df17 // fmul v23.2d, v24.2d, v24.2d
-	WORD $0x6e79df36 // fmul v22.2d, v25.2d, v25.2d
-	WORD $0x6e7adf55 // fmul v21.2d, v26.2d, v26.2d
-	WORD $0x6e7bdf74 // fmul v20.2d, v27.2d, v27.2d
-	WORD $0x4e7fcef8 // fmla v24.2d, v23.2d, v31.2d
-	WORD $0x4e7eced9 // fmla v25.2d, v22.2d, v30.2d
-	WORD $0x4e7dceba // fmla v26.2d, v21.2d, v29.2d
-	WORD $0x4e7cce9b // fmla v27.2d, v20.2d, v28.2d
-	WORD $0x3dc02c9c // ldr q28, [x4, #176]
-	WORD $0x3dc02c94 // ldr q20, [x4, #176]
-	WORD $0x3dc02c9d // ldr q29, [x4, #176]
-	WORD $0x3dc02c95 // ldr q21, [x4, #176]
-	WORD $0x4e3c1e7c // and v28.16b, v19.16b, v28.16b
-	WORD $0x4e341e54 // and v20.16b, v18.16b, v20.16b
-	WORD $0x4e3d1e3d // and v29.16b, v17.16b, v29.16b
-	WORD $0x4e351e15 // and v21.16b, v16.16b, v21.16b
-	WORD $0x4e083f85 // mov x5, v28.d[0]
-	WORD $0x4e083e86 // mov x6, v20.d[0]
-	WORD $0x4e083fa7 // mov x7, v29.d[0]
-	WORD $0x4e083ea8 // mov x8, v21.d[0]
-	WORD $0x4e183f89 // mov x9, v28.d[1]
-	WORD $0x4e183e8a // mov x10, v20.d[1]
-	WORD $0x4e183fab // mov x11, v29.d[1]
-	WORD $0x4e183eac // mov x12, v21.d[1]
-	WORD $0xfc657875 // ldr d21, [x3, x5, lsl #3]
-	WORD $0xfc66787d // ldr d29, [x3, x6, lsl #3]
-	WORD $0xfc677874 // ldr d20, [x3, x7, lsl #3]
-	WORD $0xfc68787c // ldr d28, [x3, x8, lsl #3]
-	WORD $0xfc69787e // ldr d30, [x3, x9, lsl #3]
-	WORD $0xfc6a7876 // ldr d22, [x3, x10, lsl #3]
-	WORD $0xfc6b787f // ldr d31, [x3, x11, lsl #3]
-	WORD $0xfc6c7877 // ldr d23, [x3, x12, lsl #3]
-	WORD $0x4ede3abe // zip1 v30.2d, v21.2d, v30.2d
-	WORD $0x4ed63bb6 // zip1 v22.2d, v29.2d, v22.2d
-	WORD $0x4edf3a9f // zip1 v31.2d, v20.2d, v31.2d
-	WORD $0x4ed73b97 // zip1 v23.2d, v28.2d, v23.2d
-	WORD $0x4f705673 // shl v19.2d, v19.2d, #48
-	WORD $0x4f705652 // shl v18.2d, v18.2d, #48
-	WORD $0x4f705631 // shl v17.2d, v17.2d, #48
+	WORD $0x3dc0289b // ldr q27, [x4, #160]
+	WORD $0x3dc0289a // ldr q26, [x4, #160]
+	WORD $0x3dc02899 // ldr q25, [x4, #160]
+	WORD $0x4e75ce3c // fmla v28.2d, v17.2d, v21.2d
+	WORD $0x4e76ce5b // fmla v27.2d, v18.2d, v22.2d
+	WORD $0x4e77ce7a // fmla v26.2d, v19.2d, v23.2d
+	WORD $0x4e78ce99 // fmla v25.2d, v20.2d, v24.2d
+	WORD $0x6e75deb4 // fmul v20.2d, v21.2d, v21.2d
+	WORD $0x6e76ded3 // fmul v19.2d, v22.2d, v22.2d
+	WORD $0x6e77def2 // fmul v18.2d, v23.2d, v23.2d
+	WORD $0x6e78df11 // fmul v17.2d, v24.2d, v24.2d
+	WORD $0x4e7cce95 // fmla v21.2d, v20.2d, v28.2d
+	WORD $0x4e7bce76 // fmla v22.2d, v19.2d, v27.2d
+	WORD $0x4e7ace57 // fmla v23.2d, v18.2d, v26.2d
+	WORD $0x4e79ce38 // fmla v24.2d, v17.2d, v25.2d
+	WORD $0x3dc02c99 // ldr q25, [x4, #176]
+	WORD $0x3dc02c91 // ldr q17, [x4, #176]
+	WORD $0x3dc02c9a // ldr q26, [x4, #176]
+	WORD $0x3dc02c92 // ldr q18, [x4, #176]
+	WORD $0x4e391df9 // and v25.16b, v15.16b, v25.16b
+	WORD $0x4e311dd1 // and v17.16b, v14.16b, v17.16b
+	WORD $0x4e3a1dba // and v26.16b, v13.16b, v26.16b
+	WORD $0x4e321e12 // and v18.16b, v16.16b, v18.16b
+	WORD $0x4e083f25 // mov x5, v25.d[0]
+	WORD $0x4e083e26 // mov x6, v17.d[0]
+	WORD $0x4e083f47 // mov x7, v26.d[0]
+	WORD $0x4e083e48 // mov x8, v18.d[0]
+	WORD $0x4e183f29 // mov x9, v25.d[1]
+	WORD $0x4e183e2a // mov x10, v17.d[1]
+	WORD $0x4e183f4b // mov x11, v26.d[1]
+	WORD $0x4e183e4c // mov x12, v18.d[1]
+	WORD $0xfc657872 // ldr d18, [x3, x5, lsl #3]
+	WORD $0xfc66787a // ldr d26, [x3, x6, lsl #3]
+	WORD $0xfc677871 // ldr d17, [x3, x7, lsl #3]
+	WORD $0xfc687879 // ldr d25, [x3, x8, lsl #3]
+	WORD $0xfc69787b // ldr d27, [x3, x9, lsl #3]
+	WORD $0xfc6a7873 // ldr d19, [x3, x10, lsl #3]
+	WORD $0xfc6b787c // ldr d28, [x3, x11, lsl #3]
+	WORD $0xfc6c7874 // ldr d20, [x3, x12, lsl #3]
+	WORD $0x4edb3a5b // zip1 v27.2d, v18.2d, v27.2d
+	WORD $0x4ed33b53 // zip1 v19.2d, v26.2d, v19.2d
+	WORD $0x4edc3a3c // zip1 v28.2d, v17.2d, v28.2d
+	WORD $0x4ed43b34 // zip1 v20.2d, v25.2d, v20.2d
+	WORD $0x4f7055ef // shl v15.2d, v15.2d, #48
+	WORD $0x4f7055ce // shl v14.2d, v14.2d, #48
+	WORD $0x4f7055ad // shl v13.2d, v13.2d, #48
 	WORD $0x4f705610 // shl v16.2d, v16.2d, #48
-	WORD $0x4ef387d3 // add v19.2d, v30.2d, v19.2d
-	WORD $0x4ef286d2 // add v18.2d, v22.2d, v18.2d
-	WORD $0x4ef187f1 // add v17.2d, v31.2d, v17.2d
-	WORD $0x4ef086f0 // add v16.2d, v23.2d, v16.2d
-	WORD $0x4eb31e77 // mov v23.16b, v19.16b
-	WORD $0x4eb21e5f // mov v31.16b, v18.16b
-	WORD $0x4eb11e36 // mov v22.16b, v17.16b
-	WORD $0x4eb01e1e // mov v30.16b, v16.16b
-	WORD $0x4e78ce77 // fmla v23.2d, v19.2d, v24.2d
-	WORD $0x4e79ce5f // fmla v31.2d, v18.2d, v25.2d
-	WORD $0x4e7ace36 // fmla v22.2d, v17.2d, v26.2d
-	WORD $0x4e7bce1e // fmla v30.2d, v16.2d, v27.2d
-	WORD $0x3dc0309b // ldr q27, [x4, #192]
+	WORD $0x4eef876f // add v15.2d, v27.2d, v15.2d
+	WORD $0x4eee866e // add v14.2d, v19.2d, v14.2d
+	WORD $0x4eed878d // add v13.2d, v28.2d, v13.2d
+	WORD $0x4ef08690 // add v16.2d, v20.2d, v16.2d
+	WORD $0x4eaf1df4 // mov v20.16b, v15.16b
+	WORD $0x4eae1ddc // mov v28.16b, v14.16b
+	WORD $0x4ead1db3 // mov v19.16b, v13.16b
+	WORD $0x4eb01e1b // mov v27.16b, v16.16b
+	WORD $0x4e75cdf4 // fmla v20.2d, v15.2d, v21.2d
+	WORD $0x4e76cddc // fmla v28.2d, v14.2d, v22.2d
+	WORD $0x4e77cdb3 // fmla v19.2d, v13.2d, v23.2d
+	WORD $0x4e78ce1b // fmla v27.2d, v16.2d, v24.2d
+	WORD $0x3dc03098 // ldr q24, [x4, #192]
 	WORD $0x3dc03090 // ldr q16, [x4, #192]
-	WORD $0x3dc0309a // ldr q26, [x4, #192]
-	WORD $0x3dc03091 // ldr q17, [x4, #192]
-	WORD $0x4e7bd6fb // fadd v27.2d, v23.2d, v27.2d
-	WORD $0x4e70d7f0 // fadd v16.2d, v31.2d, v16.2d
-	WORD $0x4e7ad6da // fadd v26.2d, v22.2d, v26.2d
-	WORD $0x4e71d7d1 // fadd v17.2d, v30.2d, v17.2d
-	WORD $0x6e7bdefb // fmul v27.2d, v23.2d, v27.2d
-	WORD $0x6e70dff0 // fmul v16.2d, v31.2d, v16.2d
-	WORD $0x6e7adeda // fmul v26.2d, v22.2d, v26.2d
-	WORD $0x6e71dfd1 // fmul v17.2d, v30.2d, v17.2d
-	WORD $0x3dc0309e // ldr q30, [x4, #192]
-	WORD $0x3dc03096 // ldr q22, [x4, #192]
-	WORD $0x3dc0309f // ldr q31, [x4, #192]
 	WORD $0x3dc03097 // ldr q23, [x4, #192]
-	WORD $0x4e7ed77e // fadd v30.2d, v27.2d, v30.2d
-	WORD $0x4e76d616 // fadd v22.2d, v16.2d, v22.2d
-	WORD $0x4e7fd75f // fadd v31.2d, v26.2d, v31.2d
-	WORD $0x4e77d637 // fadd v23.2d, v17.2d, v23.2d
-	WORD $0x6e7eff7e // fdiv v30.2d, v27.2d, v30.2d
-	WORD $0x6e76fe16 // fdiv v22.2d, v16.2d, v22.2d
-	WORD $0x6e7fff5f // fdiv v31.2d, v26.2d, v31.2d
-	WORD $0x6e77fe37 // fdiv v23.2d, v17.2d, v23.2d
-	WORD $0x6e7eddfe // fmul v30.2d, v15.2d, v30.2d
-	WORD $0x6e76ddd6 // fmul v22.2d, v14.2d, v22.2d
-	WORD $0x6e7fddbf // fmul v31.2d, v13.2d, v31.2d
-	WORD $0x6e77dd97 // fmul v23.2d, v12.2d, v23.2d
-	WORD $0x3dc0348c // ldr q12, [x4, #208]
-	WORD $0x3dc0348d // ldr q13, [x4, #208]
-	WORD $0x3dc0348e // ldr q14, [x4, #208]
-	WORD $0x3dc0348f // ldr q15, [x4, #208]
-	WORD $0x3dc03891 // ldr q17, [x4, #224]
-	WORD $0x3dc0389a // ldr q26, [x4, #224]
+	WORD $0x3dc0308d // ldr q13, [x4, #192]
+	WORD $0x4e78d698 // fadd v24.2d, v20.2d, v24.2d
+	WORD $0x4e70d790 // fadd v16.2d, v28.2d, v16.2d
+	WORD $0x4e77d677 // fadd v23.2d, v19.2d, v23.2d
+	WORD $0x4e6dd76d // fadd v13.2d, v27.2d, v13.2d
+	WORD $0x6e78de98 // fmul v24.2d, v20.2d, v24.2d
+	WORD $0x6e70df90 // fmul v16.2d, v28.2d, v16.2d
+	WORD $0x6e77de77 // fmul v23.2d, v19.2d, v23.2d
+	WORD $0x6e6ddf6d // fmul v13.2d, v27.2d, v13.2d
+	WORD $0x3dc0309b // ldr q27, [x4, #192]
+	WORD $0x3dc03093 // ldr q19, [x4, #192]
+	WORD $0x3dc0309c // ldr q28, [x4, #192]
+	WORD $0x3dc03094 // ldr q20, [x4, #192]
+	WORD $0x4e7bd71b // fadd v27.2d, v24.2d, v27.2d
+	WORD $0x4e73d613 // fadd v19.2d, v16.2d, v19.2d
+	WORD $0x4e7cd6fc // fadd v28.2d, v23.2d, v28.2d
+	WORD $0x4e74d5b4 // fadd v20.2d, v13.2d, v20.2d
+	WORD $0x6e7bff1b // fdiv v27.2d, v24.2d, v27.2d
+	WORD $0x6e73fe13 // fdiv v19.2d, v16.2d, v19.2d
+	WORD $0x6e7cfefc // fdiv v28.2d, v23.2d, v28.2d
+	WORD $0x6e74fdb4 // fdiv v20.2d, v13.2d, v20.2d
+	WORD $0x6e7bdd1b // fmul v27.2d, v8.2d, v27.2d
+	WORD $0x6e73dd33 // fmul v19.2d, v9.2d, v19.2d
+	WORD $0x6e7cdd5c // fmul v28.2d, v10.2d, v28.2d
+	WORD $0x6e74dd74 // fmul v20.2d, v11.2d, v20.2d
+	WORD $0x3dc0348b // ldr q11, [x4, #208]
+	WORD $0x3dc0348a // ldr q10, [x4, #208]
+	WORD $0x3dc03489 // ldr q9, [x4, #208]
+	WORD $0x3dc03488 // ldr q8, [x4, #208]
+	WORD $0x4eeb876b // add v11.2d, v27.2d, v11.2d
+	WORD $0x4eea866a // add v10.2d, v19.2d, v10.2d
+	WORD $0x4ee98789 // add v9.2d, v28.2d, v9.2d
+	WORD $0x4ee88688 // add v8.2d, v20.2d, v8.2d
+	WORD $0x3dc0388d // ldr q13, [x4, #224]
+	WORD $0x3dc03897 // ldr q23, [x4, #224]
 	WORD $0x3dc03890 // ldr q16, [x4, #224]
-	WORD $0x3dc0389b // ldr q27, [x4, #224]
-	WORD $0x6e71dfd1 // fmul v17.2d, v30.2d, v17.2d
-	WORD $0x6e7adeda // fmul v26.2d, v22.2d, v26.2d
-	WORD $0x6e70dff0 // fmul v16.2d, v31.2d, v16.2d
-	WORD $0x6e7bdefb // fmul v27.2d, v23.2d, v27.2d
-	WORD $0x4ef1d7d9 // fsub v25.2d, v30.2d, v17.2d
-	WORD $0x4efad6d2 // fsub v18.2d, v22.2d, v26.2d
-	WORD $0x4ef0d7f8 // fsub v24.2d, v31.2d, v16.2d
-	WORD $0x4efbd6f3 // fsub v19.2d, v23.2d, v27.2d
-	WORD $0x0e616b39 // fcvtn v25.2s, v25.2d
-	WORD $0x0e616a52 // fcvtn v18.2s, v18.2d
-	WORD $0x0e616b18 // fcvtn v24.2s, v24.2d
-	WORD $0x0e616a73 // fcvtn v19.2s, v19.2d
-	WORD $0x4e71d7d1 // fadd v17.2d, v30.2d, v17.2d
-	WORD $0x4e7ad6da // fadd v26.2d, v22.2d, v26.2d
-	WORD $0x4e70d7f0 // fadd v16.2d, v31.2d, v16.2d
-	WORD $0x4e7bd6fb // fadd v27.2d, v23.2d, v27.2d
-	WORD $0x0e616a31 // fcvtn v17.2s, v17.2d
-	WORD $0x0e616b5a // fcvtn v26.2s, v26.2d
-	WORD $0x0e616a10 // fcvtn v16.2s, v16.2d
+	WORD $0x3dc03898 // ldr q24, [x4, #224]
+	WORD $0x4e2d1d6d // and v13.16b, v11.16b, v13.16b
+	WORD $0x4e371d57 // and v23.16b, v10.16b, v23.16b
+	WORD $0x4e301d30 // and v16.16b, v9.16b, v16.16b
+	WORD $0x4e381d18 // and v24.16b, v8.16b, v24.16b
+	WORD $0x6eb765ad // umax v13.4s, v13.4s, v23.4s
+	WORD $0x6eb065ad // umax v13.4s, v13.4s, v16.4s
+	WORD $0x6eb865ad // umax v13.4s, v13.4s, v24.4s
 	WORD $0x0e616b7b // fcvtn v27.2s, v27.2d
-	WORD $0x2eb18f31 // cmeq v17.2s, v25.2s, v17.2s
-	WORD $0x2eba8e5a // cmeq v26.2s, v18.2s, v26.2s
-	WORD $0x2eb08f10 // cmeq v16.2s, v24.2s, v16.2s
-	WORD $0x2ebb8e7b // cmeq v27.2s, v19.2s, v27.2s
-	WORD $0x0eac1f2c // orr v12.8b, v25.8b, v12.8b
-	WORD $0x0ead1e4d // orr v13.8b, v18.8b, v13.8b
-	WORD $0x0eae1f0e // orr v14.8b, v24.8b, v14.8b
-	WORD $0x0eaf1e6f // orr v15.8b, v19.8b, v15.8b
-	WORD $0x3dc03c93 // ldr q19, [x4, #240]
+	WORD $0x0e616a73 // fcvtn v19.2s, v19.2d
+	WORD $0x0e616b9c // fcvtn v28.2s, v28.2d
+	WORD $0x0e616a94 // fcvtn v20.2s, v20.2d
 	WORD $0x3dc03c98 // ldr q24, [x4, #240]
-	WORD $0x3dc03c92 // ldr q18, [x4, #240]
-	WORD $0x3dc03c99 // ldr q25, [x4, #240]
-	WORD $0x2e731d91 // bsl v17.8b, v12.8b, v19.8b
-	WORD $0x2e781dba // bsl v26.8b, v13.8b, v24.8b
-	WORD $0x2e721dd0 // bsl v16.8b, v14.8b, v18.8b
-	WORD $0x2e791dfb // bsl v27.8b, v15.8b, v25.8b
-	WORD $0x3dc04099 // ldr q25, [x4, #256]
-	WORD $0x3dc0408f // ldr q15, [x4, #256]
-	WORD $0x3dc04092 // ldr q18, [x4, #256]
-	WORD $0x3dc0408e // ldr q14, [x4, #256]
-	WORD $0x2e39e519 // fcmge v25.2s, v8.2s, v25.2s
-	WORD $0x2e2fe52f // fcmge v15.2s, v9.2s, v15.2s
-	WORD $0x2e32e552 // fcmge v18.2s, v10.2s, v18.2s
-	WORD $0x2e2ee56e // fcmge v14.2s, v11.2s, v14.2s
-	WORD $0x2e711d19 // bsl v25.8b, v8.8b, v17.8b
-	WORD $0x2e7a1d2f // bsl v15.8b, v9.8b, v26.8b
-	WORD $0x2e701d52 // bsl v18.8b, v10.8b, v16.8b
-	WORD $0x2e7b1d6e // bsl v14.8b, v11.8b, v27.8b
-	WORD $0x3dc0449b // ldr q27, [x4, #272]
-	WORD $0x3dc04490 // ldr q16, [x4, #272]
-	WORD $0x3dc0449a // ldr q26, [x4, #272]
-	WORD $0x3dc04491 // ldr q17, [x4, #272]
-	WORD $0x2e28e77b // fcmge v27.2s, v27.2s, v8.2s
-	WORD $0x2e29e610 // fcmge v16.2s, v16.2s, v9.2s
-	WORD $0x2e2ae75a // fcmge v26.2s, v26.2s, v10.2s
-	WORD $0x2e2be631 // fcmge v17.2s, v17.2s, v11.2s
-	WORD $0x3dc04898 // ldr q24, [x4, #288]
-	WORD $0x3dc0488d // ldr q13, [x4, #288]
-	WORD $0x3dc04893 // ldr q19, [x4, #288]
-	WORD $0x3dc0488c // ldr q12, [x4, #288]
-	WORD $0x2e791f1b // bsl v27.8b, v24.8b, v25.8b
-	WORD $0x2e6f1db0 // bsl v16.8b, v13.8b, v15.8b
-	WORD $0x2e721e7a // bsl v26.8b, v19.8b, v18.8b
-	WORD $0x2e6e1d91 // bsl v17.8b, v12.8b, v14.8b
-	WORD $0x0e28e508 // fcmeq v8.2s, v8.2s, v8.2s
-	WORD $0x0e29e529 // fcmeq v9.2s, v9.2s, v9.2s
-	WORD $0x0e2ae54a // fcmeq v10.2s, v10.2s, v10.2s
-	WORD $0x0e2be56b // fcmeq v11.2s, v11.2s, v11.2s
-	WORD $0x3dc04c8e // ldr q14, [x4, #304]
-	WORD $0x3dc04c8c // ldr q12, [x4, #304]
-	WORD $0x3dc04c92 // ldr q18, [x4, #304]
-	WORD $0x3dc04c93 // ldr q19, [x4, #304]
-	WORD $0x2e6e1f68 // bsl v8.8b, v27.8b, v14.8b
-	WORD $0x2e6c1e09 // bsl v9.8b, v16.8b, v12.8b
-	WORD $0x2e721f4a // bsl v10.8b, v26.8b, v18.8b
-	WORD $0x2e731e2b // bsl v11.8b, v17.8b, v19.8b
-	WORD $0xfd000028 // str d8, [x1]
-	WORD $0xfd000429 // str d9, [x1, #8]
-	WORD $0xfd00082a // str d10, [x1, #16]
-	WORD $0xfd000c2b // str d11, [x1, #24]
+	WORD $0x6eb83598 // cmhi v24.4s, v12.4s, v24.4s
+	WORD $0x3dc0408c // ldr q12, [x4, #256]
+	WORD $0x6eac35ac // cmhi v12.4s, v13.4s, v12.4s
+	WORD $0x4eb81d8c // orr v12.16b, v12.16b, v24.16b
+	WORD $0x6eb0a98c // umaxv s12, v12.4s
+	WORD $0x0e043d8c // mov w12, v12.s[0]
+	CMPW $0, R12
+	BNE doubtful
+	WORD $0xfd00003b // str d27, [x1]
+	WORD $0xfd000433 // str d19, [x1, #8]
+	WORD $0xfd00083c // str d28, [x1, #16]
+	WORD $0xfd000c34 // str d20, [x1, #24]
+going:
 	ADD $32, R1
 	ADD $32, R2
 	SUBS $8, R0, R0
 	BGE many
+	JMP single
+doubtful:
+	WORD $0xfd400054 // ldr d20, [x2]
+	WORD $0xfd40045c // ldr d28, [x2, #8]
+	WORD $0xfd400853 // ldr d19, [x2, #16]
+	WORD $0xfd400c5b // ldr d27, [x2, #24]
+	WORD $0x3dc0448c // ldr q12, [x4, #272]
+	WORD $0x3dc04498 // ldr q24, [x4, #272]
+	WORD $0x3dc0448d // ldr q13, [x4, #272]
+	WORD $0x3dc04490 // ldr q16, [x4, #272]
+	WORD $0x0e617a97 // fcvtl v23.2d, v20.2s
+	WORD $0x0e617b88 // fcvtl v8.2d, v28.2s
+	WORD $0x0e617a69 // fcvtl v9.2d, v19.2s
+	WORD $0x0e617b6a // fcvtl v10.2d, v27.2s
+	WORD $0x6eece6eb // fcmgt v11.2d, v23.2d, v12.2d
+	WORD $0x6ef8e516 // fcmgt v22.2d, v8.2d, v24.2d
+	WORD $0x6eede52e // fcmgt v14.2d, v9.2d, v13.2d
+	WORD $0x6ef0e555 // fcmgt v21.2d, v10.2d, v16.2d
+	WORD $0x6e771d8b // bsl v11.16b, v12.16b, v23.16b
+	WORD $0x6e681f16 // bsl v22.16b, v24.16b, v8.16b
+	WORD $0x6e691dae // bsl v14.16b, v13.16b, v9.16b
+	WORD $0x6e6a1e15 // bsl v21.16b, v16.16b, v10.16b
+	WORD $0x3dc0488a // ldr q10, [x4, #288]
+	WORD $0x3dc04890 // ldr q16, [x4, #288]
+	WORD $0x3dc04889 // ldr q9, [x4, #288]
+	WORD $0x3dc0488d // ldr q13, [x4, #288]
+	WORD $0x6eebe548 // fcmgt v8.2d, v10.2d, v11.2d
+	WORD $0x6ef6e618 // fcmgt v24.2d, v16.2d, v22.2d
+	WORD $0x6eeee537 // fcmgt v23.2d, v9.2d, v14.2d
+	WORD $0x6ef5e5ac // fcmgt v12.2d, v13.2d, v21.2d
+	WORD $0x6e6b1d48 // bsl v8.16b, v10.16b, v11.16b
+	WORD $0x6e761e18 // bsl v24.16b, v16.16b, v22.16b
+	WORD $0x6e6e1d37 // bsl v23.16b, v9.16b, v14.16b
+	WORD $0x6e751dac // bsl v12.16b, v13.16b, v21.16b
+	WORD $0x4ea31c75 // mov v21.16b, v3.16b
+	WORD $0x4ea31c6d // mov v13.16b, v3.16b
+	WORD $0x4ea31c6e // mov v14.16b, v3.16b
+	WORD $0x4ea31c69 // mov v9.16b, v3.16b
+	WORD $0x4e62cd15 // fmla v21.2d, v8.2d, v2.2d
+	WORD $0x4e62cf0d // fmla v13.2d, v24.2d, v2.2d
+	WORD $0x4e62ceee // fmla v14.2d, v23.2d, v2.2d
+	WORD $0x4e62cd89 // fmla v9.2d, v12.2d, v2.2d
+	WORD $0x4ee3d6b6 // fsub v22.2d, v21.2d, v3.2d
+	WORD $0x4ee3d5b0 // fsub v16.2d, v13.2d, v3.2d
+	WORD $0x4ee3d5cb // fsub v11.2d, v14.2d, v3.2d
+	WORD $0x4ee3d52a // fsub v10.2d, v9.2d, v3.2d
+	WORD $0x4ea81d0f // mov v15.16b, v8.16b
+	WORD $0x4eb81f19 // mov v25.16b, v24.16b
+	WORD $0x4eb71ef1 // mov v17.16b, v23.16b
+	WORD $0x4eac1d9a // mov v26.16b, v12.16b
+	WORD $0x4ee4cecf // fmls v15.2d, v22.2d, v4.2d
+	WORD $0x4ee4ce19 // fmls v25.2d, v16.2d, v4.2d
+	WORD $0x4ee4cd71 // fmls v17.2d, v11.2d, v4.2d
+	WORD $0x4ee4cd5a // fmls v26.2d, v10.2d, v4.2d
+	WORD $0x4ee5cecf // fmls v15.2d, v22.2d, v5.2d
+	WORD $0x4ee5ce19 // fmls v25.2d, v16.2d, v5.2d
+	WORD $0x4ee5cd71 // fmls v17.2d, v11.2d, v5.2d
+	WORD $0x4ee5cd5a // fmls v26.2d, v10.2d, v5.2d
+	WORD $0x4ea71cea // mov v10.16b, v7.16b
+	WORD $0x4ea71ceb // mov v11.16b, v7.16b
+	WORD $0x4ea71cf0 // mov v16.16b, v7.16b
+	WORD $0x4ea71cf6 // mov v22.16b, v7.16b
+	WORD $0x4e6fccca // fmla v10.2d, v6.2d, v15.2d
+	WORD $0x4e79cccb // fmla v11.2d, v6.2d, v25.2d
+	WORD $0x4e71ccd0 // fmla v16.2d, v6.2d, v17.2d
+	WORD $0x4e7accd6 // fmla v22.2d, v6.2d, v26.2d
+	WORD $0x3dc02092 // ldr q18, [x4, #128]
+	WORD $0x3dc0209d // ldr q29, [x4, #128]
+	WORD $0x3dc0209e // ldr q30, [x4, #128]
+	WORD $0x3dc0209f // ldr q31, [x4, #128]
+	WORD $0x4e6fcd52 // fmla v18.2d, v10.2d, v15.2d
+	WORD $0x4e79cd7d // fmla v29.2d, v11.2d, v25.2d
+	WORD $0x4e71ce1e // fmla v30.2d, v16.2d, v17.2d
+	WORD $0x4e7acedf // fmla v31.2d, v22.2d, v26.2d
+	WORD $0x3dc02496 // ldr q22, [x4, #144]
+	WORD $0x3dc02490 // ldr q16, [x4, #144]
+	WORD $0x3dc0248b // ldr q11, [x4, #144]
+	WORD $0x3dc0248a // ldr q10, [x4, #144]
+	WORD $0x4e6fce56 // fmla v22.2d, v18.2d, v15.2d
+	WORD $0x4e79cfb0 // fmla v16.2d, v29.2d, v25.2d
+	WORD $0x4e71cfcb // fmla v11.2d, v30.2d, v17.2d
+	WORD $0x4e7acfea // fmla v10.2d, v31.2d, v26.2d
+	WORD $0x3dc0289f // ldr q31, [x4, #160]
+	WORD $0x3dc0289e // ldr q30, [x4, #160]
+	WORD $0x3dc0289d // ldr q29, [x4, #160]
+	WORD $0x3dc02892 // ldr q18, [x4, #160]
+	WORD $0x4e6fcedf // fmla v31.2d, v22.2d, v15.2d
+	WORD $0x4e79ce1e // fmla v30.2d, v16.2d, v25.2d
+	WORD $0x4e71cd7d // fmla v29.2d, v11.2d, v17.2d
+	WORD $0x4e7acd52 // fmla v18.2d, v10.2d, v26.2d
+	WORD $0x6e6fddea // fmul v10.2d, v15.2d, v15.2d
+	WORD $0x6e79df2b // fmul v11.2d, v25.2d, v25.2d
+	WORD $0x6e71de30 // fmul v16.2d, v17.2d, v17.2d
+	WORD $0x6e7adf56 // fmul v22.2d, v26.2d, v26.2d
+	WORD $0x4e7fcd4f // fmla v15.2d, v10.2d, v31.2d
+	WORD $0x4e7ecd79 // fmla v25.2d, v11.2d, v30.2d
+	WORD $0x4e7dce11 // fmla v17.2d, v16.2d, v29.2d
+	WORD $0x4e72ceda // fmla v26.2d, v22.2d, v18.2d
+	WORD $0x3dc02c92 // ldr q18, [x4, #176]
+	WORD $0x3dc02c96 // ldr q22, [x4, #176]
+	WORD $0x3dc02c9d // ldr q29, [x4, #176]
+	WORD $0x3dc02c90 // ldr q16, [x4, #176]
+	WORD $0x4e321eb2 // and v18.16b, v21.16b, v18.16b
+	WORD $0x4e361db6 // and v22.16b, v13.16b, v22.16b
+	WORD $0x4e3d1ddd // and v29.16b, v14.16b, v29.16b
+	WORD $0x4e301d30 // and v16.16b, v9.16b, v16.16b
+	WORD $0x4e083e4c // mov x12, v18.d[0]
+	WORD $0x4e083ecb // mov x11, v22.d[0]
+	WORD $0x4e083faa // mov x10, v29.d[0]
+	WORD $0x4e083e09 // mov x9, v16.d[0]
+	WORD $0x4e183e48 // mov x8, v18.d[1]
+	WORD $0x4e183ec7 // mov x7, v22.d[1]
+	WORD $0x4e183fa6 // mov x6, v29.d[1]
+	WORD $0x4e183e05 // mov x5, v16.d[1]
+	WORD $0xfc6c7870 // ldr d16, [x3, x12, lsl #3]
+	WORD $0xfc6b787d // ldr d29, [x3, x11, lsl #3]
+	WORD $0xfc6a7876 // ldr d22, [x3, x10, lsl #3]
+	WORD $0xfc697872 // ldr d18, [x3, x9, lsl #3]
+	WORD $0xfc68787e // ldr d30, [x3, x8, lsl #3]
+	WORD $0xfc67786b // ldr d11, [x3, x7, lsl #3]
+	WORD $0xfc66787f // ldr d31, [x3, x6, lsl #3]
+	WORD $0xfc65786a // ldr d10, [x3, x5, lsl #3]
+	WORD $0x4ede3a1e // zip1 v30.2d, v16.2d, v30.2d
+	WORD $0x4ecb3bab // zip1 v11.2d, v29.2d, v11.2d
+	WORD $0x4edf3adf // zip1 v31.2d, v22.2d, v31.2d
+	WORD $0x4eca3a4a // zip1 v10.2d, v18.2d, v10.2d
+	WORD $0x4f7056b5 // shl v21.2d, v21.2d, #48
+	WORD $0x4f7055ad // shl v13.2d, v13.2d, #48
+	WORD $0x4f7055ce // shl v14.2d, v14.2d, #48
+	WORD $0x4f705529 // shl v9.2d, v9.2d, #48
+	WORD $0x4ef587d5 // add v21.2d, v30.2d, v21.2d
+	WORD $0x4eed856d // add v13.2d, v11.2d, v13.2d
+	WORD $0x4eee87ee // add v14.2d, v31.2d, v14.2d
+	WORD $0x4ee98549 // add v9.2d, v10.2d, v9.2d
+	WORD $0x4eb51eaa // mov v10.16b, v21.16b
+	WORD $0x4ead1dbf // mov v31.16b, v13.16b
+	WORD $0x4eae1dcb // mov v11.16b, v14.16b
+	WORD $0x4ea91d3e // mov v30.16b, v9.16b
+	WORD $0x4e6fceaa // fmla v10.2d, v21.2d, v15.2d
+	WORD $0x4e79cdbf // fmla v31.2d, v13.2d, v25.2d
+	WORD $0x4e71cdcb // fmla v11.2d, v14.2d, v17.2d
+	WORD $0x4e7acd3e // fmla v30.2d, v9.2d, v26.2d
+	WORD $0x3dc0309a // ldr q26, [x4, #192]
+	WORD $0x3dc03089 // ldr q9, [x4, #192]
+	WORD $0x3dc03091 // ldr q17, [x4, #192]
+	WORD $0x3dc0308e // ldr q14, [x4, #192]
+	WORD $0x4e7ad55a // fadd v26.2d, v10.2d, v26.2d
+	WORD $0x4e69d7e9 // fadd v9.2d, v31.2d, v9.2d
+	WORD $0x4e71d571 // fadd v17.2d, v11.2d, v17.2d
+	WORD $0x4e6ed7ce // fadd v14.2d, v30.2d, v14.2d
+	WORD $0x6e7add5a // fmul v26.2d, v10.2d, v26.2d
+	WORD $0x6e69dfe9 // fmul v9.2d, v31.2d, v9.2d
+	WORD $0x6e71dd71 // fmul v17.2d, v11.2d, v17.2d
+	WORD $0x6e6edfce // fmul v14.2d, v30.2d, v14.2d
+	WORD $0x3dc0309e // ldr q30, [x4, #192]
+	WORD $0x3dc0308b // ldr q11, [x4, #192]
+	WORD $0x3dc0309f // ldr q31, [x4, #192]
+	WORD $0x3dc0308a // ldr q10, [x4, #192]
+	WORD $0x4e7ed75e // fadd v30.2d, v26.2d, v30.2d
+	WORD $0x4e6bd52b // fadd v11.2d, v9.2d, v11.2d
+	WORD $0x4e7fd63f // fadd v31.2d, v17.2d, v31.2d
+	WORD $0x4e6ad5ca // fadd v10.2d, v14.2d, v10.2d
+	WORD $0x6e7eff5e // fdiv v30.2d, v26.2d, v30.2d
+	WORD $0x6e6bfd2b // fdiv v11.2d, v9.2d, v11.2d
+	WORD $0x6e7ffe3f // fdiv v31.2d, v17.2d, v31.2d
+	WORD $0x6e6afdca // fdiv v10.2d, v14.2d, v10.2d
+	WORD $0x6e7edd1e // fmul v30.2d, v8.2d, v30.2d
+	WORD $0x6e6bdf0b // fmul v11.2d, v24.2d, v11.2d
+	WORD $0x6e7fdeff // fmul v31.2d, v23.2d, v31.2d
+	WORD $0x6e6add8a // fmul v10.2d, v12.2d, v10.2d
+	WORD $0x3dc04c8c // ldr q12, [x4, #304]
+	WORD $0x3dc04c97 // ldr q23, [x4, #304]
+	WORD $0x3dc04c98 // ldr q24, [x4, #304]
+	WORD $0x3dc04c88 // ldr q8, [x4, #304]
+	WORD $0x3dc0508e // ldr q14, [x4, #320]
+	WORD $0x3dc05091 // ldr q17, [x4, #320]
+	WORD $0x3dc05089 // ldr q9, [x4, #320]
+	WORD $0x3dc0509a // ldr q26, [x4, #320]
+	WORD $0x6e6edfce // fmul v14.2d, v30.2d, v14.2d
+	WORD $0x6e71dd71 // fmul v17.2d, v11.2d, v17.2d
+	WORD $0x6e69dfe9 // fmul v9.2d, v31.2d, v9.2d
+	WORD $0x6e7add5a // fmul v26.2d, v10.2d, v26.2d
+	WORD $0x4eeed7d9 // fsub v25.2d, v30.2d, v14.2d
+	WORD $0x4ef1d56d // fsub v13.2d, v11.2d, v17.2d
+	WORD $0x4ee9d7ef // fsub v15.2d, v31.2d, v9.2d
+	WORD $0x4efad555 // fsub v21.2d, v10.2d, v26.2d
+	WORD $0x0e616b39 // fcvtn v25.2s, v25.2d
+	WORD $0x0e6169ad // fcvtn v13.2s, v13.2d
+	WORD $0x0e6169ef // fcvtn v15.2s, v15.2d
+	WORD $0x0e616ab5 // fcvtn v21.2s, v21.2d
+	WORD $0x4e6ed7ce // fadd v14.2d, v30.2d, v14.2d
+	WORD $0x4e71d571 // fadd v17.2d, v11.2d, v17.2d
+	WORD $0x4e69d7e9 // fadd v9.2d, v31.2d, v9.2d
+	WORD $0x4e7ad55a // fadd v26.2d, v10.2d, v26.2d
+	WORD $0x0e6169ce // fcvtn v14.2s, v14.2d
+	WORD $0x0e616a31 // fcvtn v17.2s, v17.2d
+	WORD $0x0e616929 // fcvtn v9.2s, v9.2d
+	WORD $0x0e616b5a // fcvtn v26.2s, v26.2d
+	WORD $0x2eae8f2e // cmeq v14.2s, v25.2s, v14.2s
+	WORD $0x2eb18db1 // cmeq v17.2s, v13.2s, v17.2s
+	WORD $0x2ea98de9 // cmeq v9.2s, v15.2s, v9.2s
+	WORD $0x2eba8eba // cmeq v26.2s, v21.2s, v26.2s
+	WORD $0x0eac1f2c // orr v12.8b, v25.8b, v12.8b
+	WORD $0x0eb71db7 // orr v23.8b, v13.8b, v23.8b
+	WORD $0x0eb81df8 // orr v24.8b, v15.8b, v24.8b
+	WORD $0x0ea81ea8 // orr v8.8b, v21.8b, v8.8b
+	WORD $0x3dc05495 // ldr q21, [x4, #336]
+	WORD $0x3dc0548f // ldr q15, [x4, #336]
+	WORD $0x3dc0548d // ldr q13, [x4, #336]
+	WORD $0x3dc05499 // ldr q25, [x4, #336]
+	WORD $0x2e751d8e // bsl v14.8b, v12.8b, v21.8b
+	WORD $0x2e6f1ef1 // bsl v17.8b, v23.8b, v15.8b
+	WORD $0x2e6d1f09 // bsl v9.8b, v24.8b, v13.8b
+	WORD $0x2e791d1a // bsl v26.8b, v8.8b, v25.8b
+	WORD $0x3dc05899 // ldr q25, [x4, #352]
+	WORD $0x3dc05888 // ldr q8, [x4, #352]
+	WORD $0x3dc0588d // ldr q13, [x4, #352]
+	WORD $0x3dc05898 // ldr q24, [x4, #352]
+	WORD $0x2e39e699 // fcmge v25.2s, v20.2s, v25.2s
+	WORD $0x2e28e788 // fcmge v8.2s, v28.2s, v8.2s
+	WORD $0x2e2de66d // fcmge v13.2s, v19.2s, v13.2s
+	WORD $0x2e38e778 // fcmge v24.2s, v27.2s, v24.2s
+	WORD $0x2e6e1e99 // bsl v25.8b, v20.8b, v14.8b
+	WORD $0x2e711f88 // bsl v8.8b, v28.8b, v17.8b
+	WORD $0x2e691e6d // bsl v13.8b, v19.8b, v9.8b
+	WORD $0x2e7a1f78 // bsl v24.8b, v27.8b, v26.8b
+	WORD $0x3dc05c9a // ldr q26, [x4, #368]
+	WORD $0x3dc05c89 // ldr q9, [x4, #368]
+	WORD $0x3dc05c91 // ldr q17, [x4, #368]
+	WORD $0x3dc05c8e // ldr q14, [x4, #368]
+	WORD $0x2e34e75a // fcmge v26.2s, v26.2s, v20.2s
+	WORD $0x2e3ce529 // fcmge v9.2s, v9.2s, v28.2s
+	WORD $0x2e33e631 // fcmge v17.2s, v17.2s, v19.2s
+	WORD $0x2e3be5ce // fcmge v14.2s, v14.2s, v27.2s
+	WORD $0x3dc0608f // ldr q15, [x4, #384]
+	WORD $0x3dc06097 // ldr q23, [x4, #384]
+	WORD $0x3dc06095 // ldr q21, [x4, #384]
+	WORD $0x3dc0608c // ldr q12, [x4, #384]
+	WORD $0x2e791dfa // bsl v26.8b, v15.8b, v25.8b
+	WORD $0x2e681ee9 // bsl v9.8b, v23.8b, v8.8b
+	WORD $0x2e6d1eb1 // bsl v17.8b, v21.8b, v13.8b
+	WORD $0x2e781d8e // bsl v14.8b, v12.8b, v24.8b
+	WORD $0x0e34e694 // fcmeq v20.2s, v20.2s, v20.2s
+	WORD $0x0e3ce79c // fcmeq v28.2s, v28.2s, v28.2s
+	WORD $0x0e33e673 // fcmeq v19.2s, v19.2s, v19.2s
+	WORD $0x0e3be77b // fcmeq v27.2s, v27.2s, v27.2s
+	WORD $0x3dc06498 // ldr q24, [x4, #400]
+	WORD $0x3dc0648c // ldr q12, [x4, #400]
+	WORD $0x3dc0648d // ldr q13, [x4, #400]
+	WORD $0x3dc06495 // ldr q21, [x4, #400]
+	WORD $0x2e781f54 // bsl v20.8b, v26.8b, v24.8b
+	WORD $0x2e6c1d3c // bsl v28.8b, v9.8b, v12.8b
+	WORD $0x2e6d1e33 // bsl v19.8b, v17.8b, v13.8b
+	WORD $0x2e751ddb // bsl v27.8b, v14.8b, v21.8b
+	WORD $0xfd000034 // str d20, [x1]
+	WORD $0xfd00043c // str d28, [x1, #8]
+	WORD $0xfd000833 // str d19, [x1, #16]
+	WORD $0xfd000c3b // str d27, [x1, #24]
+	JMP going
 single:
 	ADDS $8, R0, R0
 	BEQ done
 	SUBS $2, R0, R0
 	BLT rest
 one:
-	WORD $0xfd40004b // ldr d11, [x2]
-	WORD $0x0e61796a // fcvtl v10.2d, v11.2s
-	WORD $0x6ee0e549 // fcmgt v9.2d, v10.2d, v0.2d
-	WORD $0x6e6a1c09 // bsl v9.16b, v0.16b, v10.16b
-	WORD $0x6ee9e42a // fcmgt v10.2d, v1.2d, v9.2d
-	WORD $0x6e691c2a // bsl v10.16b, v1.16b, v9.16b
-	WORD $0x4ea31c69 // mov v9.16b, v3.16b
-	WORD $0x4e62cd49 // fmla v9.2d, v10.2d, v2.2d
-	WORD $0x4ee3d528 // fsub v8.2d, v9.2d, v3.2d
-	WORD $0x4eaa1d53 // mov v19.16b, v10.16b
-	WORD $0x4ee4cd13 // fmls v19.2d, v8.2d, v4.2d
-	WORD $0x4ee5cd13 // fmls v19.2d, v8.2d, v5.2d
-	WORD $0x4ea71ce8 // mov v8.16b, v7.16b
-	WORD $0x4e73ccc8 // fmla v8.2d, v6.2d, v19.2d
-	WORD $0x3dc02091 // ldr q17, [x4, #128]
-	WORD $0x4e73cd11 // fmla v17.2d, v8.2d, v19.2d
-	WORD $0x3dc02488 // ldr q8, [x4, #144]
-	WORD $0x4e73ce28 // fmla v8.2d, v17.2d, v19.2d
-	WORD $0x3dc02891 // ldr q17, [x4, #160]
-	WORD $0x4e73cd11 // fmla v17.2d, v8.2d, v19.2d
-	WORD $0x6e73de68 // fmul v8.2d, v19.2d, v19.2d
-	WORD $0x4e71cd13 // fmla v19.2d, v8.2d, v17.2d
-	WORD $0x3dc02c91 // ldr q17, [x4, #176]
-	WORD $0x4e311d31 // and v17.16b, v9.16b, v17.16b
-	WORD $0x4e083e2c // mov x12, v17.d[0]
-	WORD $0x4e183e2b // mov x11, v17.d[1]
-	WORD $0xfc6c7871 // ldr d17, [x3, x12, lsl #3]
-	WORD $0xfc6b7868 // ldr d8, [x3, x11, lsl #3]
-	WORD $0x4ec83a28 // zip1 v8.2d, v17.2d, v8.2d
-	WORD $0x4f705529 // shl v9.2d, v9.2d, #48
-	WORD $0x4ee98509 // add v9.2d, v8.2d, v9.2d
-	WORD $0x4ea91d28 // mov v8.16b, v9.16b
-	WORD $0x4e73cd28 // fmla v8.2d, v9.2d, v19.2d
-	WORD $0x3dc03093 // ldr q19, [x4, #192]
-	WORD $0x4e73d513 // fadd v19.2d, v8.2d, v19.2d
-	WORD $0x6e73dd13 // fmul v19.2d, v8.2d, v19.2d
-	WORD $0x3dc03088 // ldr q8, [x4, #192]
-	WORD $0x4e68d668 // fadd v8.2d, v19.2d, v8.2d
-	WORD $0x6e68fe68 // fdiv v8.2d, v19.2d, v8.2d
-	WORD $0x6e68dd48 // fmul v8.2d, v10.2d, v8.2d
-	WORD $0x3dc0348a // ldr q10, [x4, #208]
-	WORD $0x3dc03893 // ldr q19, [x4, #224]
-	WORD $0x6e73dd13 // fmul v19.2d, v8.2d, v19.2d
-	WORD $0x4ef3d509 // fsub v9.2d, v8.2d, v19.2d
-	WORD $0x0e616929 // fcvtn v9.2s, v9.2d
-	WORD $0x4e73d513 // fadd v19.2d, v8.2d, v19.2d
-	WORD $0x0e616a73 // fcvtn v19.2s, v19.2d
-	WORD $0x2eb38d33 // cmeq v19.2s, v9.2s, v19.2s
-	WORD $0x0eaa1d2a // orr v10.8b, v9.8b, v10.8b
-	WORD $0x3dc03c89 // ldr q9, [x4, #240]
-	WORD $0x2e691d53 // bsl v19.8b, v10.8b, v9.8b
-	WORD $0x3dc04089 // ldr q9, [x4, #256]
-	WORD $0x2e29e569 // fcmge v9.2s, v11.2s, v9.2s
-	WORD $0x2e731d69 // bsl v9.8b, v11.8b, v19.8b
+	WORD $0xfd40005b // ldr d27, [x2]
 	WORD $0x3dc04493 // ldr q19, [x4, #272]
-	WORD $0x2e2be673 // fcmge v19.2s, v19.2s, v11.2s
-	WORD $0x3dc0488a // ldr q10, [x4, #288]
-	WORD $0x2e691d53 // bsl v19.8b, v10.8b, v9.8b
-	WORD $0x0e2be56b // fcmeq v11.2s, v11.2s, v11.2s
-	WORD $0x3dc04c89 // ldr q9, [x4, #304]
-	WORD $0x2e691e6b // bsl v11.8b, v19.8b, v9.8b
-	WORD $0xfd00002b // str d11, [x1]
+	WORD $0x0e617b7c // fcvtl v28.2d, v27.2s
+	WORD $0x6ef3e794 // fcmgt v20.2d, v28.2d, v19.2d
+	WORD $0x6e7c1e74 // bsl v20.16b, v19.16b, v28.16b
+	WORD $0x3dc0489c // ldr q28, [x4, #288]
+	WORD $0x6ef4e793 // fcmgt v19.2d, v28.2d, v20.2d
+	WORD $0x6e741f93 // bsl v19.16b, v28.16b, v20.16b
+	WORD $0x4ea31c74 // mov v20.16b, v3.16b
+	WORD $0x4e62ce74 // fmla v20.2d, v19.2d, v2.2d
+	WORD $0x4ee3d69c // fsub v28.2d, v20.2d, v3.2d
+	WORD $0x4eb31e75 // mov v21.16b, v19.16b
+	WORD $0x4ee4cf95 // fmls v21.2d, v28.2d, v4.2d
+	WORD $0x4ee5cf95 // fmls v21.2d, v28.2d, v5.2d
+	WORD $0x4ea71cfc // mov v28.16b, v7.16b
+	WORD $0x4e75ccdc // fmla v28.2d, v6.2d, v21.2d
+	WORD $0x3dc0208e // ldr q14, [x4, #128]
+	WORD $0x4e75cf8e // fmla v14.2d, v28.2d, v21.2d
+	WORD $0x3dc0249c // ldr q28, [x4, #144]
+	WORD $0x4e75cddc // fmla v28.2d, v14.2d, v21.2d
+	WORD $0x3dc0288e // ldr q14, [x4, #160]
+	WORD $0x4e75cf8e // fmla v14.2d, v28.2d, v21.2d
+	WORD $0x6e75debc // fmul v28.2d, v21.2d, v21.2d
+	WORD $0x4e6ecf95 // fmla v21.2d, v28.2d, v14.2d
+	WORD $0x3dc02c8e // ldr q14, [x4, #176]
+	WORD $0x4e2e1e8e // and v14.16b, v20.16b, v14.16b
+	WORD $0x4e083dc5 // mov x5, v14.d[0]
+	WORD $0x4e183dc6 // mov x6, v14.d[1]
+	WORD $0xfc65786e // ldr d14, [x3, x5, lsl #3]
+	WORD $0xfc66787c // ldr d28, [x3, x6, lsl #3]
+	WORD $0x4edc39dc // zip1 v28.2d, v14.2d, v28.2d
+	WORD $0x4f705694 // shl v20.2d, v20.2d, #48
+	WORD $0x4ef48794 // add v20.2d, v28.2d, v20.2d
+	WORD $0x4eb41e9c // mov v28.16b, v20.16b
+	WORD $0x4e75ce9c // fmla v28.2d, v20.2d, v21.2d
+	WORD $0x3dc03095 // ldr q21, [x4, #192]
+	WORD $0x4e75d795 // fadd v21.2d, v28.2d, v21.2d
+	WORD $0x6e75df95 // fmul v21.2d, v28.2d, v21.2d
+	WORD $0x3dc0309c // ldr q28, [x4, #192]
+	WORD $0x4e7cd6bc // fadd v28.2d, v21.2d, v28.2d
+	WORD $0x6e7cfebc // fdiv v28.2d, v21.2d, v28.2d
+	WORD $0x6e7cde7c // fmul v28.2d, v19.2d, v28.2d
+	WORD $0x3dc04c93 // ldr q19, [x4, #304]
+	WORD $0x3dc05095 // ldr q21, [x4, #320]
+	WORD $0x6e75df95 // fmul v21.2d, v28.2d, v21.2d
+	WORD $0x4ef5d794 // fsub v20.2d, v28.2d, v21.2d
+	WORD $0x0e616a94 // fcvtn v20.2s, v20.2d
+	WORD $0x4e75d795 // fadd v21.2d, v28.2d, v21.2d
+	WORD $0x0e616ab5 // fcvtn v21.2s, v21.2d
+	WORD $0x2eb58e95 // cmeq v21.2s, v20.2s, v21.2s
+	WORD $0x0eb31e93 // orr v19.8b, v20.8b, v19.8b
+	WORD $0x3dc05494 // ldr q20, [x4, #336]
+	WORD $0x2e741e75 // bsl v21.8b, v19.8b, v20.8b
+	WORD $0x3dc05894 // ldr q20, [x4, #352]
+	WORD $0x2e34e774 // fcmge v20.2s, v27.2s, v20.2s
+	WORD $0x2e751f74 // bsl v20.8b, v27.8b, v21.8b
+	WORD $0x3dc05c95 // ldr q21, [x4, #368]
+	WORD $0x2e3be6b5 // fcmge v21.2s, v21.2s, v27.2s
+	WORD $0x3dc06093 // ldr q19, [x4, #384]
+	WORD $0x2e741e75 // bsl v21.8b, v19.8b, v20.8b
+	WORD $0x0e3be77b // fcmeq v27.2s, v27.2s, v27.2s
+	WORD $0x3dc06494 // ldr q20, [x4, #400]
+	WORD $0x2e741ebb // bsl v27.8b, v21.8b, v20.8b
+	WORD $0xfd00003b // str d27, [x1]
 	ADD $8, R1
 	ADD $8, R2
 	SUBS $2, R0, R0
@@ -2543,68 +3871,70 @@ rest:
 	ADDS $2, R0, R0
 	BEQ done
 element:
-	WORD $0xbd40004b // ldr s11, [x2]
-	WORD $0x0e617969 // fcvtl v9.2d, v11.2s
-	WORD $0x6ee0e533 // fcmgt v19.2d, v9.2d, v0.2d
-	WORD $0x6e691c13 // bsl v19.16b, v0.16b, v9.16b
-	WORD $0x6ef3e429 // fcmgt v9.2d, v1.2d, v19.2d
-	WORD $0x6e731c29 // bsl v9.16b, v1.16b, v19.16b
+	WORD $0xbd40005b // ldr s27, [x2]
+	WORD $0x3dc04494 // ldr q20, [x4, #272]
+	WORD $0x0e617b75 // fcvtl v21.2d, v27.2s
+	WORD $0x6ef4e6b3 // fcmgt v19.2d, v21.2d, v20.2d
+	WORD $0x6e751e93 // bsl v19.16b, v20.16b, v21.16b
+	WORD $0x3dc04895 // ldr q21, [x4, #288]
+	WORD $0x6ef3e6b4 // fcmgt v20.2d, v21.2d, v19.2d
+	WORD $0x6e731eb4 // bsl v20.16b, v21.16b, v19.16b
 	WORD $0x4ea31c73 // mov v19.16b, v3.16b
-	WORD $0x4e62cd33 // fmla v19.2d, v9.2d, v2.2d
-	WORD $0x4ee3d66a // fsub v10.2d, v19.2d, v3.2d
-	WORD $0x4ea91d28 // mov v8.16b, v9.16b
-	WORD $0x4ee4cd48 // fmls v8.2d, v10.2d, v4.2d
-	WORD $0x4ee5cd48 // fmls v8.2d, v10.2d, v5.2d
-	WORD $0x4ea71cea // mov v10.16b, v7.16b
-	WORD $0x4e68ccca // fmla v10.2d, v6.2d, v8.2d
-	WORD $0x3dc02091 // ldr q17, [x4, #128]
-	WORD $0x4e68cd51 // fmla v17.2d, v10.2d, v8.2d
-	WORD $0x3dc0248a // ldr q10, [x4, #144]
-	WORD $0x4e68ce2a // fmla v10.2d, v17.2d, v8.2d
-	WORD $0x3dc02891 // ldr q17, [x4, #160]
-	WORD $0x4e68cd51 // fmla v17.2d, v10.2d, v8.2d
-	WORD $0x6e68dd0a // fmul v10.2d, v8.2d, v8.2d
-	WORD $0x4e71cd48 // fmla v8.2d, v10.2d, v17.2d
-	WORD $0x3dc02c91 // ldr q17, [x4, #176]
-	WORD $0x4e311e71 // and v17.16b, v19.16b, v17.16b
-	WORD $0x4e083e2b // mov x11, v17.d[0]
-	WORD $0x4e183e2c // mov x12, v17.d[1]
-	WORD $0xfc6b7871 // ldr d17, [x3, x11, lsl #3]
-	WORD $0xfc6c786a // ldr d10, [x3, x12, lsl #3]
-	WORD $0x4eca3a2a // zip1 v10.2d, v17.2d, v10.2d
+	WORD $0x4e62ce93 // fmla v19.2d, v20.2d, v2.2d
+	WORD $0x4ee3d675 // fsub v21.2d, v19.2d, v3.2d
+	WORD $0x4eb41e9c // mov v28.16b, v20.16b
+	WORD $0x4ee4cebc // fmls v28.2d, v21.2d, v4.2d
+	WORD $0x4ee5cebc // fmls v28.2d, v21.2d, v5.2d
+	WORD $0x4ea71cf5 // mov v21.16b, v7.16b
+	WORD $0x4e7cccd5 // fmla v21.2d, v6.2d, v28.2d
+	WORD $0x3dc0208e // ldr q14, [x4, #128]
+	WORD $0x4e7cceae // fmla v14.2d, v21.2d, v28.2d
+	WORD $0x3dc02495 // ldr q21, [x4, #144]
+	WORD $0x4e7ccdd5 // fmla v21.2d, v14.2d, v28.2d
+	WORD $0x3dc0288e // ldr q14, [x4, #160]
+	WORD $0x4e7cceae // fmla v14.2d, v21.2d, v28.2d
+	WORD $0x6e7cdf95 // fmul v21.2d, v28.2d, v28.2d
+	WORD $0x4e6ecebc // fmla v28.2d, v21.2d, v14.2d
+	WORD $0x3dc02c8e // ldr q14, [x4, #176]
+	WORD $0x4e2e1e6e // and v14.16b, v19.16b, v14.16b
+	WORD $0x4e083dc6 // mov x6, v14.d[0]
+	WORD $0x4e183dc5 // mov x5, v14.d[1]
+	WORD $0xfc66786e // ldr d14, [x3, x6, lsl #3]
+	WORD $0xfc657875 // ldr d21, [x3, x5, lsl #3]
+	WORD $0x4ed539d5 // zip1 v21.2d, v14.2d, v21.2d
 	WORD $0x4f705673 // shl v19.2d, v19.2d, #48
-	WORD $0x4ef38553 // add v19.2d, v10.2d, v19.2d
-	WORD $0x4eb31e6a // mov v10.16b, v19.16b
-	WORD $0x4e68ce6a // fmla v10.2d, v19.2d, v8.2d
-	WORD $0x3dc03088 // ldr q8, [x4, #192]
-	WORD $0x4e68d548 // fadd v8.2d, v10.2d, v8.2d
-	WORD $0x6e68dd48 // fmul v8.2d, v10.2d, v8.2d
-	WORD $0x3dc0308a // ldr q10, [x4, #192]
-	WORD $0x4e6ad50a // fadd v10.2d, v8.2d, v10.2d
-	WORD $0x6e6afd0a // fdiv v10.2d, v8.2d, v10.2d
-	WORD $0x6e6add2a // fmul v10.2d, v9.2d, v10.2d
-	WORD $0x3dc03489 // ldr q9, [x4, #208]
-	WORD $0x3dc03888 // ldr q8, [x4, #224]
-	WORD $0x6e68dd48 // fmul v8.2d, v10.2d, v8.2d
-	WORD $0x4ee8d553 // fsub v19.2d, v10.2d, v8.2d
+	WORD $0x4ef386b3 // add v19.2d, v21.2d, v19.2d
+	WORD $0x4eb31e75 // mov v21.16b, v19.16b
+	WORD $0x4e7cce75 // fmla v21.2d, v19.2d, v28.2d
+	WORD $0x3dc0309c // ldr q28, [x4, #192]
+	WORD $0x4e7cd6bc // fadd v28.2d, v21.2d, v28.2d
+	WORD $0x6e7cdebc // fmul v28.2d, v21.2d, v28.2d
+	WORD $0x3dc03095 // ldr q21, [x4, #192]
+	WORD $0x4e75d795 // fadd v21.2d, v28.2d, v21.2d
+	WORD $0x6e75ff95 // fdiv v21.2d, v28.2d, v21.2d
+	WORD $0x6e75de95 // fmul v21.2d, v20.2d, v21.2d
+	WORD $0x3dc04c94 // ldr q20, [x4, #304]
+	WORD $0x3dc0509c // ldr q28, [x4, #320]
+	WORD $0x6e7cdebc // fmul v28.2d, v21.2d, v28.2d
+	WORD $0x4efcd6b3 // fsub v19.2d, v21.2d, v28.2d
 	WORD $0x0e616a73 // fcvtn v19.2s, v19.2d
-	WORD $0x4e68d548 // fadd v8.2d, v10.2d, v8.2d
-	WORD $0x0e616908 // fcvtn v8.2s, v8.2d
-	WORD $0x2ea88e68 // cmeq v8.2s, v19.2s, v8.2s
-	WORD $0x0ea91e69 // orr v9.8b, v19.8b, v9.8b
-	WORD $0x3dc03c93 // ldr q19, [x4, #240]
-	WORD $0x2e731d28 // bsl v8.8b, v9.8b, v19.8b
-	WORD $0x3dc04093 // ldr q19, [x4, #256]
-	WORD $0x2e33e573 // fcmge v19.2s, v11.2s, v19.2s
-	WORD $0x2e681d73 // bsl v19.8b, v11.8b, v8.8b
-	WORD $0x3dc04488 // ldr q8, [x4, #272]
-	WORD $0x2e2be508 // fcmge v8.2s, v8.2s, v11.2s
-	WORD $0x3dc04889 // ldr q9, [x4, #288]
-	WORD $0x2e731d28 // bsl v8.8b, v9.8b, v19.8b
-	WORD $0x0e2be56b // fcmeq v11.2s, v11.2s, v11.2s
-	WORD $0x3dc04c93 // ldr q19, [x4, #304]
-	WORD $0x2e731d0b // bsl v11.8b, v8.8b, v19.8b
-	WORD $0xbd00002b // str s11, [x1]
+	WORD $0x4e7cd6bc // fadd v28.2d, v21.2d, v28.2d
+	WORD $0x0e616b9c // fcvtn v28.2s, v28.2d
+	WORD $0x2ebc8e7c // cmeq v28.2s, v19.2s, v28.2s
+	WORD $0x0eb41e74 // orr v20.8b, v19.8b, v20.8b
+	WORD $0x3dc05493 // ldr q19, [x4, #336]
+	WORD $0x2e731e9c // bsl v28.8b, v20.8b, v19.8b
+	WORD $0x3dc05893 // ldr q19, [x4, #352]
+	WORD $0x2e33e773 // fcmge v19.2s, v27.2s, v19.2s
+	WORD $0x2e7c1f73 // bsl v19.8b, v27.8b, v28.8b
+	WORD $0x3dc05c9c // ldr q28, [x4, #368]
+	WORD $0x2e3be79c // fcmge v28.2s, v28.2s, v27.2s
+	WORD $0x3dc06094 // ldr q20, [x4, #384]
+	WORD $0x2e731e9c // bsl v28.8b, v20.8b, v19.8b
+	WORD $0x0e3be77b // fcmeq v27.2s, v27.2s, v27.2s
+	WORD $0x3dc06493 // ldr q19, [x4, #400]
+	WORD $0x2e731f9b // bsl v27.8b, v28.8b, v19.8b
+	WORD $0xbd00003b // str s27, [x1]
 	ADD $4, R1
 	ADD $4, R2
 	SUBS $1, R0, R0

@@ -4,333 +4,349 @@
 
 #include "textflag.h"
 
-DATA fastExpF32NEONConstants<>+0(SB)/8, $0xc2dc0000c2dc0000
-DATA fastExpF32NEONConstants<>+8(SB)/8, $0xc2dc0000c2dc0000
-DATA fastExpF32NEONConstants<>+16(SB)/8, $0x42c8000042c80000
-DATA fastExpF32NEONConstants<>+24(SB)/8, $0x42c8000042c80000
-DATA fastExpF32NEONConstants<>+32(SB)/8, $0x3fb8aa3b3fb8aa3b
-DATA fastExpF32NEONConstants<>+40(SB)/8, $0x3fb8aa3b3fb8aa3b
-DATA fastExpF32NEONConstants<>+48(SB)/8, $0x4b4000004b400000
-DATA fastExpF32NEONConstants<>+56(SB)/8, $0x4b4000004b400000
-DATA fastExpF32NEONConstants<>+64(SB)/8, $0x3f3172003f317200
-DATA fastExpF32NEONConstants<>+72(SB)/8, $0x3f3172003f317200
-DATA fastExpF32NEONConstants<>+80(SB)/8, $0x35bfbe8e35bfbe8e
-DATA fastExpF32NEONConstants<>+88(SB)/8, $0x35bfbe8e35bfbe8e
-DATA fastExpF32NEONConstants<>+96(SB)/8, $0x3ab6da153ab6da15
-DATA fastExpF32NEONConstants<>+104(SB)/8, $0x3ab6da153ab6da15
-DATA fastExpF32NEONConstants<>+112(SB)/8, $0x3c091daa3c091daa
-DATA fastExpF32NEONConstants<>+120(SB)/8, $0x3c091daa3c091daa
-DATA fastExpF32NEONConstants<>+128(SB)/8, $0x3d2aaa2f3d2aaa2f
-DATA fastExpF32NEONConstants<>+136(SB)/8, $0x3d2aaa2f3d2aaa2f
-DATA fastExpF32NEONConstants<>+144(SB)/8, $0x3e2aaa473e2aaa47
-DATA fastExpF32NEONConstants<>+152(SB)/8, $0x3e2aaa473e2aaa47
-DATA fastExpF32NEONConstants<>+160(SB)/8, $0x3f0000003f000000
-DATA fastExpF32NEONConstants<>+168(SB)/8, $0x3f0000003f000000
-DATA fastExpF32NEONConstants<>+176(SB)/8, $0x3f8000003f800000
-DATA fastExpF32NEONConstants<>+184(SB)/8, $0x3f8000003f800000
-DATA fastExpF32NEONConstants<>+192(SB)/8, $0xc2c80000c2c80000
-DATA fastExpF32NEONConstants<>+200(SB)/8, $0xc2c80000c2c80000
-DATA fastExpF32NEONConstants<>+208(SB)/8, $0x42fe000042fe0000
-DATA fastExpF32NEONConstants<>+216(SB)/8, $0x42fe000042fe0000
-DATA fastExpF32NEONConstants<>+224(SB)/8, $0x7fc000007fc00000
-DATA fastExpF32NEONConstants<>+232(SB)/8, $0x7fc000007fc00000
-GLOBL fastExpF32NEONConstants<>(SB), RODATA|NOPTR, $240
+DATA fastExpF32NEONConstants<>+0(SB)/8, $0x7fffffff7fffffff
+DATA fastExpF32NEONConstants<>+8(SB)/8, $0x7fffffff7fffffff
+DATA fastExpF32NEONConstants<>+16(SB)/8, $0x3fb8aa3b3fb8aa3b
+DATA fastExpF32NEONConstants<>+24(SB)/8, $0x3fb8aa3b3fb8aa3b
+DATA fastExpF32NEONConstants<>+32(SB)/8, $0x4b4000004b400000
+DATA fastExpF32NEONConstants<>+40(SB)/8, $0x4b4000004b400000
+DATA fastExpF32NEONConstants<>+48(SB)/8, $0x3f3172003f317200
+DATA fastExpF32NEONConstants<>+56(SB)/8, $0x3f3172003f317200
+DATA fastExpF32NEONConstants<>+64(SB)/8, $0x35bfbe8e35bfbe8e
+DATA fastExpF32NEONConstants<>+72(SB)/8, $0x35bfbe8e35bfbe8e
+DATA fastExpF32NEONConstants<>+80(SB)/8, $0x3ab6da153ab6da15
+DATA fastExpF32NEONConstants<>+88(SB)/8, $0x3ab6da153ab6da15
+DATA fastExpF32NEONConstants<>+96(SB)/8, $0x3c091daa3c091daa
+DATA fastExpF32NEONConstants<>+104(SB)/8, $0x3c091daa3c091daa
+DATA fastExpF32NEONConstants<>+112(SB)/8, $0x3d2aaa2f3d2aaa2f
+DATA fastExpF32NEONConstants<>+120(SB)/8, $0x3d2aaa2f3d2aaa2f
+DATA fastExpF32NEONConstants<>+128(SB)/8, $0x3e2aaa473e2aaa47
+DATA fastExpF32NEONConstants<>+136(SB)/8, $0x3e2aaa473e2aaa47
+DATA fastExpF32NEONConstants<>+144(SB)/8, $0x3f0000003f000000
+DATA fastExpF32NEONConstants<>+152(SB)/8, $0x3f0000003f000000
+DATA fastExpF32NEONConstants<>+160(SB)/8, $0x3f8000003f800000
+DATA fastExpF32NEONConstants<>+168(SB)/8, $0x3f8000003f800000
+DATA fastExpF32NEONConstants<>+176(SB)/8, $0x42a0000042a00000
+DATA fastExpF32NEONConstants<>+184(SB)/8, $0x42a0000042a00000
+DATA fastExpF32NEONConstants<>+192(SB)/8, $0xc2dc0000c2dc0000
+DATA fastExpF32NEONConstants<>+200(SB)/8, $0xc2dc0000c2dc0000
+DATA fastExpF32NEONConstants<>+208(SB)/8, $0x42c8000042c80000
+DATA fastExpF32NEONConstants<>+216(SB)/8, $0x42c8000042c80000
+DATA fastExpF32NEONConstants<>+224(SB)/8, $0xc2c80000c2c80000
+DATA fastExpF32NEONConstants<>+232(SB)/8, $0xc2c80000c2c80000
+DATA fastExpF32NEONConstants<>+240(SB)/8, $0x42fe000042fe0000
+DATA fastExpF32NEONConstants<>+248(SB)/8, $0x42fe000042fe0000
+DATA fastExpF32NEONConstants<>+256(SB)/8, $0x7fc000007fc00000
+DATA fastExpF32NEONConstants<>+264(SB)/8, $0x7fc000007fc00000
+GLOBL fastExpF32NEONConstants<>(SB), RODATA|NOPTR, $272
 
-DATA fastExpMulAddF32NEONConstants<>+0(SB)/8, $0xc2dc0000c2dc0000
-DATA fastExpMulAddF32NEONConstants<>+8(SB)/8, $0xc2dc0000c2dc0000
-DATA fastExpMulAddF32NEONConstants<>+16(SB)/8, $0x42c8000042c80000
-DATA fastExpMulAddF32NEONConstants<>+24(SB)/8, $0x42c8000042c80000
-DATA fastExpMulAddF32NEONConstants<>+32(SB)/8, $0x3fb8aa3b3fb8aa3b
-DATA fastExpMulAddF32NEONConstants<>+40(SB)/8, $0x3fb8aa3b3fb8aa3b
-DATA fastExpMulAddF32NEONConstants<>+48(SB)/8, $0x4b4000004b400000
-DATA fastExpMulAddF32NEONConstants<>+56(SB)/8, $0x4b4000004b400000
-DATA fastExpMulAddF32NEONConstants<>+64(SB)/8, $0x3f3172003f317200
-DATA fastExpMulAddF32NEONConstants<>+72(SB)/8, $0x3f3172003f317200
-DATA fastExpMulAddF32NEONConstants<>+80(SB)/8, $0x35bfbe8e35bfbe8e
-DATA fastExpMulAddF32NEONConstants<>+88(SB)/8, $0x35bfbe8e35bfbe8e
-DATA fastExpMulAddF32NEONConstants<>+96(SB)/8, $0x3ab6da153ab6da15
-DATA fastExpMulAddF32NEONConstants<>+104(SB)/8, $0x3ab6da153ab6da15
-DATA fastExpMulAddF32NEONConstants<>+112(SB)/8, $0x3c091daa3c091daa
-DATA fastExpMulAddF32NEONConstants<>+120(SB)/8, $0x3c091daa3c091daa
-DATA fastExpMulAddF32NEONConstants<>+128(SB)/8, $0x3d2aaa2f3d2aaa2f
-DATA fastExpMulAddF32NEONConstants<>+136(SB)/8, $0x3d2aaa2f3d2aaa2f
-DATA fastExpMulAddF32NEONConstants<>+144(SB)/8, $0x3e2aaa473e2aaa47
-DATA fastExpMulAddF32NEONConstants<>+152(SB)/8, $0x3e2aaa473e2aaa47
-DATA fastExpMulAddF32NEONConstants<>+160(SB)/8, $0x3f0000003f000000
-DATA fastExpMulAddF32NEONConstants<>+168(SB)/8, $0x3f0000003f000000
-DATA fastExpMulAddF32NEONConstants<>+176(SB)/8, $0x3f8000003f800000
-DATA fastExpMulAddF32NEONConstants<>+184(SB)/8, $0x3f8000003f800000
-DATA fastExpMulAddF32NEONConstants<>+192(SB)/8, $0xc2c80000c2c80000
-DATA fastExpMulAddF32NEONConstants<>+200(SB)/8, $0xc2c80000c2c80000
-DATA fastExpMulAddF32NEONConstants<>+208(SB)/8, $0x42fe000042fe0000
-DATA fastExpMulAddF32NEONConstants<>+216(SB)/8, $0x42fe000042fe0000
-DATA fastExpMulAddF32NEONConstants<>+224(SB)/8, $0x7fc000007fc00000
-DATA fastExpMulAddF32NEONConstants<>+232(SB)/8, $0x7fc000007fc00000
-GLOBL fastExpMulAddF32NEONConstants<>(SB), RODATA|NOPTR, $240
+DATA fastExpMulAddF32NEONConstants<>+0(SB)/8, $0x7fffffff7fffffff
+DATA fastExpMulAddF32NEONConstants<>+8(SB)/8, $0x7fffffff7fffffff
+DATA fastExpMulAddF32NEONConstants<>+16(SB)/8, $0x3fb8aa3b3fb8aa3b
+DATA fastExpMulAddF32NEONConstants<>+24(SB)/8, $0x3fb8aa3b3fb8aa3b
+DATA fastExpMulAddF32NEONConstants<>+32(SB)/8, $0x4b4000004b400000
+DATA fastExpMulAddF32NEONConstants<>+40(SB)/8, $0x4b4000004b400000
+DATA fastExpMulAddF32NEONConstants<>+48(SB)/8, $0x3f3172003f317200
+DATA fastExpMulAddF32NEONConstants<>+56(SB)/8, $0x3f3172003f317200
+DATA fastExpMulAddF32NEONConstants<>+64(SB)/8, $0x35bfbe8e35bfbe8e
+DATA fastExpMulAddF32NEONConstants<>+72(SB)/8, $0x35bfbe8e35bfbe8e
+DATA fastExpMulAddF32NEONConstants<>+80(SB)/8, $0x3ab6da153ab6da15
+DATA fastExpMulAddF32NEONConstants<>+88(SB)/8, $0x3ab6da153ab6da15
+DATA fastExpMulAddF32NEONConstants<>+96(SB)/8, $0x3c091daa3c091daa
+DATA fastExpMulAddF32NEONConstants<>+104(SB)/8, $0x3c091daa3c091daa
+DATA fastExpMulAddF32NEONConstants<>+112(SB)/8, $0x3d2aaa2f3d2aaa2f
+DATA fastExpMulAddF32NEONConstants<>+120(SB)/8, $0x3d2aaa2f3d2aaa2f
+DATA fastExpMulAddF32NEONConstants<>+128(SB)/8, $0x3e2aaa473e2aaa47
+DATA fastExpMulAddF32NEONConstants<>+136(SB)/8, $0x3e2aaa473e2aaa47
+DATA fastExpMulAddF32NEONConstants<>+144(SB)/8, $0x3f0000003f000000
+DATA fastExpMulAddF32NEONConstants<>+152(SB)/8, $0x3f0000003f000000
+DATA fastExpMulAddF32NEONConstants<>+160(SB)/8, $0x3f8000003f800000
+DATA fastExpMulAddF32NEONConstants<>+168(SB)/8, $0x3f8000003f800000
+DATA fastExpMulAddF32NEONConstants<>+176(SB)/8, $0x42a0000042a00000
+DATA fastExpMulAddF32NEONConstants<>+184(SB)/8, $0x42a0000042a00000
+DATA fastExpMulAddF32NEONConstants<>+192(SB)/8, $0xc2dc0000c2dc0000
+DATA fastExpMulAddF32NEONConstants<>+200(SB)/8, $0xc2dc0000c2dc0000
+DATA fastExpMulAddF32NEONConstants<>+208(SB)/8, $0x42c8000042c80000
+DATA fastExpMulAddF32NEONConstants<>+216(SB)/8, $0x42c8000042c80000
+DATA fastExpMulAddF32NEONConstants<>+224(SB)/8, $0xc2c80000c2c80000
+DATA fastExpMulAddF32NEONConstants<>+232(SB)/8, $0xc2c80000c2c80000
+DATA fastExpMulAddF32NEONConstants<>+240(SB)/8, $0x42fe000042fe0000
+DATA fastExpMulAddF32NEONConstants<>+248(SB)/8, $0x42fe000042fe0000
+DATA fastExpMulAddF32NEONConstants<>+256(SB)/8, $0x7fc000007fc00000
+DATA fastExpMulAddF32NEONConstants<>+264(SB)/8, $0x7fc000007fc00000
+GLOBL fastExpMulAddF32NEONConstants<>(SB), RODATA|NOPTR, $272
 
 DATA fastLogF32NEONConstants<>+0(SB)/8, $0x0080000000800000
 DATA fastLogF32NEONConstants<>+8(SB)/8, $0x0080000000800000
-DATA fastLogF32NEONConstants<>+16(SB)/8, $0x4b0000004b000000
-DATA fastLogF32NEONConstants<>+24(SB)/8, $0x4b0000004b000000
-DATA fastLogF32NEONConstants<>+32(SB)/8, $0xff3504f3ff3504f3
-DATA fastLogF32NEONConstants<>+40(SB)/8, $0xff3504f3ff3504f3
+DATA fastLogF32NEONConstants<>+16(SB)/8, $0xff3504f3ff3504f3
+DATA fastLogF32NEONConstants<>+24(SB)/8, $0xff3504f3ff3504f3
+DATA fastLogF32NEONConstants<>+32(SB)/8, $0x4b0000004b000000
+DATA fastLogF32NEONConstants<>+40(SB)/8, $0x4b0000004b000000
 DATA fastLogF32NEONConstants<>+48(SB)/8, $0x4b0000804b000080
 DATA fastLogF32NEONConstants<>+56(SB)/8, $0x4b0000804b000080
-DATA fastLogF32NEONConstants<>+64(SB)/8, $0x41b8000041b80000
-DATA fastLogF32NEONConstants<>+72(SB)/8, $0x41b8000041b80000
-DATA fastLogF32NEONConstants<>+80(SB)/8, $0x007fffff007fffff
-DATA fastLogF32NEONConstants<>+88(SB)/8, $0x007fffff007fffff
-DATA fastLogF32NEONConstants<>+96(SB)/8, $0x3f3504f33f3504f3
-DATA fastLogF32NEONConstants<>+104(SB)/8, $0x3f3504f33f3504f3
-DATA fastLogF32NEONConstants<>+112(SB)/8, $0x3f8000003f800000
-DATA fastLogF32NEONConstants<>+120(SB)/8, $0x3f8000003f800000
-DATA fastLogF32NEONConstants<>+128(SB)/8, $0x3d8a2b9b3d8a2b9b
-DATA fastLogF32NEONConstants<>+136(SB)/8, $0x3d8a2b9b3d8a2b9b
-DATA fastLogF32NEONConstants<>+144(SB)/8, $0xbdef1dd8bdef1dd8
-DATA fastLogF32NEONConstants<>+152(SB)/8, $0xbdef1dd8bdef1dd8
-DATA fastLogF32NEONConstants<>+160(SB)/8, $0x3df378333df37833
-DATA fastLogF32NEONConstants<>+168(SB)/8, $0x3df378333df37833
-DATA fastLogF32NEONConstants<>+176(SB)/8, $0xbdfe110cbdfe110c
-DATA fastLogF32NEONConstants<>+184(SB)/8, $0xbdfe110cbdfe110c
-DATA fastLogF32NEONConstants<>+192(SB)/8, $0x3e119bb53e119bb5
-DATA fastLogF32NEONConstants<>+200(SB)/8, $0x3e119bb53e119bb5
-DATA fastLogF32NEONConstants<>+208(SB)/8, $0xbe2aae26be2aae26
-DATA fastLogF32NEONConstants<>+216(SB)/8, $0xbe2aae26be2aae26
-DATA fastLogF32NEONConstants<>+224(SB)/8, $0x3e4cd25b3e4cd25b
-DATA fastLogF32NEONConstants<>+232(SB)/8, $0x3e4cd25b3e4cd25b
-DATA fastLogF32NEONConstants<>+240(SB)/8, $0xbe800003be800003
-DATA fastLogF32NEONConstants<>+248(SB)/8, $0xbe800003be800003
-DATA fastLogF32NEONConstants<>+256(SB)/8, $0x3eaaaaa43eaaaaa4
-DATA fastLogF32NEONConstants<>+264(SB)/8, $0x3eaaaaa43eaaaaa4
-DATA fastLogF32NEONConstants<>+272(SB)/8, $0x35bfbe8e35bfbe8e
-DATA fastLogF32NEONConstants<>+280(SB)/8, $0x35bfbe8e35bfbe8e
-DATA fastLogF32NEONConstants<>+288(SB)/8, $0xbf000000bf000000
-DATA fastLogF32NEONConstants<>+296(SB)/8, $0xbf000000bf000000
-DATA fastLogF32NEONConstants<>+304(SB)/8, $0x3f3172003f317200
-DATA fastLogF32NEONConstants<>+312(SB)/8, $0x3f3172003f317200
-DATA fastLogF32NEONConstants<>+320(SB)/8, $0x7f8000007f800000
-DATA fastLogF32NEONConstants<>+328(SB)/8, $0x7f8000007f800000
-DATA fastLogF32NEONConstants<>+336(SB)/8, $0x0000000000000000
-DATA fastLogF32NEONConstants<>+344(SB)/8, $0x0000000000000000
-DATA fastLogF32NEONConstants<>+352(SB)/8, $0xff800000ff800000
-DATA fastLogF32NEONConstants<>+360(SB)/8, $0xff800000ff800000
-DATA fastLogF32NEONConstants<>+368(SB)/8, $0x7fc000007fc00000
-DATA fastLogF32NEONConstants<>+376(SB)/8, $0x7fc000007fc00000
-GLOBL fastLogF32NEONConstants<>(SB), RODATA|NOPTR, $384
+DATA fastLogF32NEONConstants<>+64(SB)/8, $0x007fffff007fffff
+DATA fastLogF32NEONConstants<>+72(SB)/8, $0x007fffff007fffff
+DATA fastLogF32NEONConstants<>+80(SB)/8, $0x3f3504f33f3504f3
+DATA fastLogF32NEONConstants<>+88(SB)/8, $0x3f3504f33f3504f3
+DATA fastLogF32NEONConstants<>+96(SB)/8, $0x3f8000003f800000
+DATA fastLogF32NEONConstants<>+104(SB)/8, $0x3f8000003f800000
+DATA fastLogF32NEONConstants<>+112(SB)/8, $0x3d8a2b9b3d8a2b9b
+DATA fastLogF32NEONConstants<>+120(SB)/8, $0x3d8a2b9b3d8a2b9b
+DATA fastLogF32NEONConstants<>+128(SB)/8, $0xbdef1dd8bdef1dd8
+DATA fastLogF32NEONConstants<>+136(SB)/8, $0xbdef1dd8bdef1dd8
+DATA fastLogF32NEONConstants<>+144(SB)/8, $0x3df378333df37833
+DATA fastLogF32NEONConstants<>+152(SB)/8, $0x3df378333df37833
+DATA fastLogF32NEONConstants<>+160(SB)/8, $0xbdfe110cbdfe110c
+DATA fastLogF32NEONConstants<>+168(SB)/8, $0xbdfe110cbdfe110c
+DATA fastLogF32NEONConstants<>+176(SB)/8, $0x3e119bb53e119bb5
+DATA fastLogF32NEONConstants<>+184(SB)/8, $0x3e119bb53e119bb5
+DATA fastLogF32NEONConstants<>+192(SB)/8, $0xbe2aae26be2aae26
+DATA fastLogF32NEONConstants<>+200(SB)/8, $0xbe2aae26be2aae26
+DATA fastLogF32NEONConstants<>+208(SB)/8, $0x3e4cd25b3e4cd25b
+DATA fastLogF32NEONConstants<>+216(SB)/8, $0x3e4cd25b3e4cd25b
+DATA fastLogF32NEONConstants<>+224(SB)/8, $0xbe800003be800003
+DATA fastLogF32NEONConstants<>+232(SB)/8, $0xbe800003be800003
+DATA fastLogF32NEONConstants<>+240(SB)/8, $0x3eaaaaa43eaaaaa4
+DATA fastLogF32NEONConstants<>+248(SB)/8, $0x3eaaaaa43eaaaaa4
+DATA fastLogF32NEONConstants<>+256(SB)/8, $0x35bfbe8e35bfbe8e
+DATA fastLogF32NEONConstants<>+264(SB)/8, $0x35bfbe8e35bfbe8e
+DATA fastLogF32NEONConstants<>+272(SB)/8, $0xbf000000bf000000
+DATA fastLogF32NEONConstants<>+280(SB)/8, $0xbf000000bf000000
+DATA fastLogF32NEONConstants<>+288(SB)/8, $0x3f3172003f317200
+DATA fastLogF32NEONConstants<>+296(SB)/8, $0x3f3172003f317200
+DATA fastLogF32NEONConstants<>+304(SB)/8, $0x7effffff7effffff
+DATA fastLogF32NEONConstants<>+312(SB)/8, $0x7effffff7effffff
+DATA fastLogF32NEONConstants<>+320(SB)/8, $0x41b8000041b80000
+DATA fastLogF32NEONConstants<>+328(SB)/8, $0x41b8000041b80000
+DATA fastLogF32NEONConstants<>+336(SB)/8, $0x7f8000007f800000
+DATA fastLogF32NEONConstants<>+344(SB)/8, $0x7f8000007f800000
+DATA fastLogF32NEONConstants<>+352(SB)/8, $0x0000000000000000
+DATA fastLogF32NEONConstants<>+360(SB)/8, $0x0000000000000000
+DATA fastLogF32NEONConstants<>+368(SB)/8, $0xff800000ff800000
+DATA fastLogF32NEONConstants<>+376(SB)/8, $0xff800000ff800000
+DATA fastLogF32NEONConstants<>+384(SB)/8, $0x7fc000007fc00000
+DATA fastLogF32NEONConstants<>+392(SB)/8, $0x7fc000007fc00000
+GLOBL fastLogF32NEONConstants<>(SB), RODATA|NOPTR, $400
 
 DATA fastLogMulAddF32NEONConstants<>+0(SB)/8, $0x0080000000800000
 DATA fastLogMulAddF32NEONConstants<>+8(SB)/8, $0x0080000000800000
-DATA fastLogMulAddF32NEONConstants<>+16(SB)/8, $0x4b0000004b000000
-DATA fastLogMulAddF32NEONConstants<>+24(SB)/8, $0x4b0000004b000000
-DATA fastLogMulAddF32NEONConstants<>+32(SB)/8, $0xff3504f3ff3504f3
-DATA fastLogMulAddF32NEONConstants<>+40(SB)/8, $0xff3504f3ff3504f3
+DATA fastLogMulAddF32NEONConstants<>+16(SB)/8, $0xff3504f3ff3504f3
+DATA fastLogMulAddF32NEONConstants<>+24(SB)/8, $0xff3504f3ff3504f3
+DATA fastLogMulAddF32NEONConstants<>+32(SB)/8, $0x4b0000004b000000
+DATA fastLogMulAddF32NEONConstants<>+40(SB)/8, $0x4b0000004b000000
 DATA fastLogMulAddF32NEONConstants<>+48(SB)/8, $0x4b0000804b000080
 DATA fastLogMulAddF32NEONConstants<>+56(SB)/8, $0x4b0000804b000080
-DATA fastLogMulAddF32NEONConstants<>+64(SB)/8, $0x41b8000041b80000
-DATA fastLogMulAddF32NEONConstants<>+72(SB)/8, $0x41b8000041b80000
-DATA fastLogMulAddF32NEONConstants<>+80(SB)/8, $0x007fffff007fffff
-DATA fastLogMulAddF32NEONConstants<>+88(SB)/8, $0x007fffff007fffff
-DATA fastLogMulAddF32NEONConstants<>+96(SB)/8, $0x3f3504f33f3504f3
-DATA fastLogMulAddF32NEONConstants<>+104(SB)/8, $0x3f3504f33f3504f3
-DATA fastLogMulAddF32NEONConstants<>+112(SB)/8, $0x3f8000003f800000
-DATA fastLogMulAddF32NEONConstants<>+120(SB)/8, $0x3f8000003f800000
-DATA fastLogMulAddF32NEONConstants<>+128(SB)/8, $0x3d8a2b9b3d8a2b9b
-DATA fastLogMulAddF32NEONConstants<>+136(SB)/8, $0x3d8a2b9b3d8a2b9b
-DATA fastLogMulAddF32NEONConstants<>+144(SB)/8, $0xbdef1dd8bdef1dd8
-DATA fastLogMulAddF32NEONConstants<>+152(SB)/8, $0xbdef1dd8bdef1dd8
-DATA fastLogMulAddF32NEONConstants<>+160(SB)/8, $0x3df378333df37833
-DATA fastLogMulAddF32NEONConstants<>+168(SB)/8, $0x3df378333df37833
-DATA fastLogMulAddF32NEONConstants<>+176(SB)/8, $0xbdfe110cbdfe110c
-DATA fastLogMulAddF32NEONConstants<>+184(SB)/8, $0xbdfe110cbdfe110c
-DATA fastLogMulAddF32NEONConstants<>+192(SB)/8, $0x3e119bb53e119bb5
-DATA fastLogMulAddF32NEONConstants<>+200(SB)/8, $0x3e119bb53e119bb5
-DATA fastLogMulAddF32NEONConstants<>+208(SB)/8, $0xbe2aae26be2aae26
-DATA fastLogMulAddF32NEONConstants<>+216(SB)/8, $0xbe2aae26be2aae26
-DATA fastLogMulAddF32NEONConstants<>+224(SB)/8, $0x3e4cd25b3e4cd25b
-DATA fastLogMulAddF32NEONConstants<>+232(SB)/8, $0x3e4cd25b3e4cd25b
-DATA fastLogMulAddF32NEONConstants<>+240(SB)/8, $0xbe800003be800003
-DATA fastLogMulAddF32NEONConstants<>+248(SB)/8, $0xbe800003be800003
-DATA fastLogMulAddF32NEONConstants<>+256(SB)/8, $0x3eaaaaa43eaaaaa4
-DATA fastLogMulAddF32NEONConstants<>+264(SB)/8, $0x3eaaaaa43eaaaaa4
-DATA fastLogMulAddF32NEONConstants<>+272(SB)/8, $0x35bfbe8e35bfbe8e
-DATA fastLogMulAddF32NEONConstants<>+280(SB)/8, $0x35bfbe8e35bfbe8e
-DATA fastLogMulAddF32NEONConstants<>+288(SB)/8, $0xbf000000bf000000
-DATA fastLogMulAddF32NEONConstants<>+296(SB)/8, $0xbf000000bf000000
-DATA fastLogMulAddF32NEONConstants<>+304(SB)/8, $0x3f3172003f317200
-DATA fastLogMulAddF32NEONConstants<>+312(SB)/8, $0x3f3172003f317200
-DATA fastLogMulAddF32NEONConstants<>+320(SB)/8, $0x7f8000007f800000
-DATA fastLogMulAddF32NEONConstants<>+328(SB)/8, $0x7f8000007f800000
-DATA fastLogMulAddF32NEONConstants<>+336(SB)/8, $0x0000000000000000
-DATA fastLogMulAddF32NEONConstants<>+344(SB)/8, $0x0000000000000000
-DATA fastLogMulAddF32NEONConstants<>+352(SB)/8, $0xff800000ff800000
-DATA fastLogMulAddF32NEONConstants<>+360(SB)/8, $0xff800000ff800000
-DATA fastLogMulAddF32NEONConstants<>+368(SB)/8, $0x7fc000007fc00000
-DATA fastLogMulAddF32NEONConstants<>+376(SB)/8, $0x7fc000007fc00000
-GLOBL fastLogMulAddF32NEONConstants<>(SB), RODATA|NOPTR, $384
+DATA fastLogMulAddF32NEONConstants<>+64(SB)/8, $0x007fffff007fffff
+DATA fastLogMulAddF32NEONConstants<>+72(SB)/8, $0x007fffff007fffff
+DATA fastLogMulAddF32NEONConstants<>+80(SB)/8, $0x3f3504f33f3504f3
+DATA fastLogMulAddF32NEONConstants<>+88(SB)/8, $0x3f3504f33f3504f3
+DATA fastLogMulAddF32NEONConstants<>+96(SB)/8, $0x3f8000003f800000
+DATA fastLogMulAddF32NEONConstants<>+104(SB)/8, $0x3f8000003f800000
+DATA fastLogMulAddF32NEONConstants<>+112(SB)/8, $0x3d8a2b9b3d8a2b9b
+DATA fastLogMulAddF32NEONConstants<>+120(SB)/8, $0x3d8a2b9b3d8a2b9b
+DATA fastLogMulAddF32NEONConstants<>+128(SB)/8, $0xbdef1dd8bdef1dd8
+DATA fastLogMulAddF32NEONConstants<>+136(SB)/8, $0xbdef1dd8bdef1dd8
+DATA fastLogMulAddF32NEONConstants<>+144(SB)/8, $0x3df378333df37833
+DATA fastLogMulAddF32NEONConstants<>+152(SB)/8, $0x3df378333df37833
+DATA fastLogMulAddF32NEONConstants<>+160(SB)/8, $0xbdfe110cbdfe110c
+DATA fastLogMulAddF32NEONConstants<>+168(SB)/8, $0xbdfe110cbdfe110c
+DATA fastLogMulAddF32NEONConstants<>+176(SB)/8, $0x3e119bb53e119bb5
+DATA fastLogMulAddF32NEONConstants<>+184(SB)/8, $0x3e119bb53e119bb5
+DATA fastLogMulAddF32NEONConstants<>+192(SB)/8, $0xbe2aae26be2aae26
+DATA fastLogMulAddF32NEONConstants<>+200(SB)/8, $0xbe2aae26be2aae26
+DATA fastLogMulAddF32NEONConstants<>+208(SB)/8, $0x3e4cd25b3e4cd25b
+DATA fastLogMulAddF32NEONConstants<>+216(SB)/8, $0x3e4cd25b3e4cd25b
+DATA fastLogMulAddF32NEONConstants<>+224(SB)/8, $0xbe800003be800003
+DATA fastLogMulAddF32NEONConstants<>+232(SB)/8, $0xbe800003be800003
+DATA fastLogMulAddF32NEONConstants<>+240(SB)/8, $0x3eaaaaa43eaaaaa4
+DATA fastLogMulAddF32NEONConstants<>+248(SB)/8, $0x3eaaaaa43eaaaaa4
+DATA fastLogMulAddF32NEONConstants<>+256(SB)/8, $0x35bfbe8e35bfbe8e
+DATA fastLogMulAddF32NEONConstants<>+264(SB)/8, $0x35bfbe8e35bfbe8e
+DATA fastLogMulAddF32NEONConstants<>+272(SB)/8, $0xbf000000bf000000
+DATA fastLogMulAddF32NEONConstants<>+280(SB)/8, $0xbf000000bf000000
+DATA fastLogMulAddF32NEONConstants<>+288(SB)/8, $0x3f3172003f317200
+DATA fastLogMulAddF32NEONConstants<>+296(SB)/8, $0x3f3172003f317200
+DATA fastLogMulAddF32NEONConstants<>+304(SB)/8, $0x7effffff7effffff
+DATA fastLogMulAddF32NEONConstants<>+312(SB)/8, $0x7effffff7effffff
+DATA fastLogMulAddF32NEONConstants<>+320(SB)/8, $0x41b8000041b80000
+DATA fastLogMulAddF32NEONConstants<>+328(SB)/8, $0x41b8000041b80000
+DATA fastLogMulAddF32NEONConstants<>+336(SB)/8, $0x7f8000007f800000
+DATA fastLogMulAddF32NEONConstants<>+344(SB)/8, $0x7f8000007f800000
+DATA fastLogMulAddF32NEONConstants<>+352(SB)/8, $0x0000000000000000
+DATA fastLogMulAddF32NEONConstants<>+360(SB)/8, $0x0000000000000000
+DATA fastLogMulAddF32NEONConstants<>+368(SB)/8, $0xff800000ff800000
+DATA fastLogMulAddF32NEONConstants<>+376(SB)/8, $0xff800000ff800000
+DATA fastLogMulAddF32NEONConstants<>+384(SB)/8, $0x7fc000007fc00000
+DATA fastLogMulAddF32NEONConstants<>+392(SB)/8, $0x7fc000007fc00000
+GLOBL fastLogMulAddF32NEONConstants<>(SB), RODATA|NOPTR, $400
 
 DATA fastTanhF32NEONConstants<>+0(SB)/8, $0x7fffffff7fffffff
 DATA fastTanhF32NEONConstants<>+8(SB)/8, $0x7fffffff7fffffff
-DATA fastTanhF32NEONConstants<>+16(SB)/8, $0x4220000042200000
-DATA fastTanhF32NEONConstants<>+24(SB)/8, $0x4220000042200000
-DATA fastTanhF32NEONConstants<>+32(SB)/8, $0x3fb8aa3b3fb8aa3b
-DATA fastTanhF32NEONConstants<>+40(SB)/8, $0x3fb8aa3b3fb8aa3b
-DATA fastTanhF32NEONConstants<>+48(SB)/8, $0x4b4000004b400000
-DATA fastTanhF32NEONConstants<>+56(SB)/8, $0x4b4000004b400000
-DATA fastTanhF32NEONConstants<>+64(SB)/8, $0x3f3172003f317200
-DATA fastTanhF32NEONConstants<>+72(SB)/8, $0x3f3172003f317200
-DATA fastTanhF32NEONConstants<>+80(SB)/8, $0x35bfbe8e35bfbe8e
-DATA fastTanhF32NEONConstants<>+88(SB)/8, $0x35bfbe8e35bfbe8e
-DATA fastTanhF32NEONConstants<>+96(SB)/8, $0x3ab6da153ab6da15
-DATA fastTanhF32NEONConstants<>+104(SB)/8, $0x3ab6da153ab6da15
-DATA fastTanhF32NEONConstants<>+112(SB)/8, $0x3c091daa3c091daa
-DATA fastTanhF32NEONConstants<>+120(SB)/8, $0x3c091daa3c091daa
-DATA fastTanhF32NEONConstants<>+128(SB)/8, $0x3d2aaa2f3d2aaa2f
-DATA fastTanhF32NEONConstants<>+136(SB)/8, $0x3d2aaa2f3d2aaa2f
-DATA fastTanhF32NEONConstants<>+144(SB)/8, $0x3e2aaa473e2aaa47
-DATA fastTanhF32NEONConstants<>+152(SB)/8, $0x3e2aaa473e2aaa47
-DATA fastTanhF32NEONConstants<>+160(SB)/8, $0x3f0000003f000000
-DATA fastTanhF32NEONConstants<>+168(SB)/8, $0x3f0000003f000000
-DATA fastTanhF32NEONConstants<>+176(SB)/8, $0x3f8000003f800000
-DATA fastTanhF32NEONConstants<>+184(SB)/8, $0x3f8000003f800000
-DATA fastTanhF32NEONConstants<>+192(SB)/8, $0x4000000040000000
-DATA fastTanhF32NEONConstants<>+200(SB)/8, $0x4000000040000000
-DATA fastTanhF32NEONConstants<>+208(SB)/8, $0xbbcddd3cbbcddd3c
-DATA fastTanhF32NEONConstants<>+216(SB)/8, $0xbbcddd3cbbcddd3c
-DATA fastTanhF32NEONConstants<>+224(SB)/8, $0x3cacab453cacab45
-DATA fastTanhF32NEONConstants<>+232(SB)/8, $0x3cacab453cacab45
-DATA fastTanhF32NEONConstants<>+240(SB)/8, $0xbd5c95ddbd5c95dd
-DATA fastTanhF32NEONConstants<>+248(SB)/8, $0xbd5c95ddbd5c95dd
-DATA fastTanhF32NEONConstants<>+256(SB)/8, $0x3e08869e3e08869e
-DATA fastTanhF32NEONConstants<>+264(SB)/8, $0x3e08869e3e08869e
-DATA fastTanhF32NEONConstants<>+272(SB)/8, $0xbeaaaaa6beaaaaa6
-DATA fastTanhF32NEONConstants<>+280(SB)/8, $0xbeaaaaa6beaaaaa6
-DATA fastTanhF32NEONConstants<>+288(SB)/8, $0x3f0ccccd3f0ccccd
-DATA fastTanhF32NEONConstants<>+296(SB)/8, $0x3f0ccccd3f0ccccd
-DATA fastTanhF32NEONConstants<>+304(SB)/8, $0x8000000080000000
-DATA fastTanhF32NEONConstants<>+312(SB)/8, $0x8000000080000000
+DATA fastTanhF32NEONConstants<>+16(SB)/8, $0x3fb8aa3b3fb8aa3b
+DATA fastTanhF32NEONConstants<>+24(SB)/8, $0x3fb8aa3b3fb8aa3b
+DATA fastTanhF32NEONConstants<>+32(SB)/8, $0x4b4000004b400000
+DATA fastTanhF32NEONConstants<>+40(SB)/8, $0x4b4000004b400000
+DATA fastTanhF32NEONConstants<>+48(SB)/8, $0x3f3172003f317200
+DATA fastTanhF32NEONConstants<>+56(SB)/8, $0x3f3172003f317200
+DATA fastTanhF32NEONConstants<>+64(SB)/8, $0x35bfbe8e35bfbe8e
+DATA fastTanhF32NEONConstants<>+72(SB)/8, $0x35bfbe8e35bfbe8e
+DATA fastTanhF32NEONConstants<>+80(SB)/8, $0x3ab6da153ab6da15
+DATA fastTanhF32NEONConstants<>+88(SB)/8, $0x3ab6da153ab6da15
+DATA fastTanhF32NEONConstants<>+96(SB)/8, $0x3c091daa3c091daa
+DATA fastTanhF32NEONConstants<>+104(SB)/8, $0x3c091daa3c091daa
+DATA fastTanhF32NEONConstants<>+112(SB)/8, $0x3d2aaa2f3d2aaa2f
+DATA fastTanhF32NEONConstants<>+120(SB)/8, $0x3d2aaa2f3d2aaa2f
+DATA fastTanhF32NEONConstants<>+128(SB)/8, $0x3e2aaa473e2aaa47
+DATA fastTanhF32NEONConstants<>+136(SB)/8, $0x3e2aaa473e2aaa47
+DATA fastTanhF32NEONConstants<>+144(SB)/8, $0x3f0000003f000000
+DATA fastTanhF32NEONConstants<>+152(SB)/8, $0x3f0000003f000000
+DATA fastTanhF32NEONConstants<>+160(SB)/8, $0x3f8000003f800000
+DATA fastTanhF32NEONConstants<>+168(SB)/8, $0x3f8000003f800000
+DATA fastTanhF32NEONConstants<>+176(SB)/8, $0x4000000040000000
+DATA fastTanhF32NEONConstants<>+184(SB)/8, $0x4000000040000000
+DATA fastTanhF32NEONConstants<>+192(SB)/8, $0xbbcddd3cbbcddd3c
+DATA fastTanhF32NEONConstants<>+200(SB)/8, $0xbbcddd3cbbcddd3c
+DATA fastTanhF32NEONConstants<>+208(SB)/8, $0x3cacab453cacab45
+DATA fastTanhF32NEONConstants<>+216(SB)/8, $0x3cacab453cacab45
+DATA fastTanhF32NEONConstants<>+224(SB)/8, $0xbd5c95ddbd5c95dd
+DATA fastTanhF32NEONConstants<>+232(SB)/8, $0xbd5c95ddbd5c95dd
+DATA fastTanhF32NEONConstants<>+240(SB)/8, $0x3e08869e3e08869e
+DATA fastTanhF32NEONConstants<>+248(SB)/8, $0x3e08869e3e08869e
+DATA fastTanhF32NEONConstants<>+256(SB)/8, $0xbeaaaaa6beaaaaa6
+DATA fastTanhF32NEONConstants<>+264(SB)/8, $0xbeaaaaa6beaaaaa6
+DATA fastTanhF32NEONConstants<>+272(SB)/8, $0x3f0ccccd3f0ccccd
+DATA fastTanhF32NEONConstants<>+280(SB)/8, $0x3f0ccccd3f0ccccd
+DATA fastTanhF32NEONConstants<>+288(SB)/8, $0x8000000080000000
+DATA fastTanhF32NEONConstants<>+296(SB)/8, $0x8000000080000000
+DATA fastTanhF32NEONConstants<>+304(SB)/8, $0x4220000042200000
+DATA fastTanhF32NEONConstants<>+312(SB)/8, $0x4220000042200000
 DATA fastTanhF32NEONConstants<>+320(SB)/8, $0x7fc000007fc00000
 DATA fastTanhF32NEONConstants<>+328(SB)/8, $0x7fc000007fc00000
 GLOBL fastTanhF32NEONConstants<>(SB), RODATA|NOPTR, $336
 
 DATA fastTanhMulAddF32NEONConstants<>+0(SB)/8, $0x7fffffff7fffffff
 DATA fastTanhMulAddF32NEONConstants<>+8(SB)/8, $0x7fffffff7fffffff
-DATA fastTanhMulAddF32NEONConstants<>+16(SB)/8, $0x4220000042200000
-DATA fastTanhMulAddF32NEONConstants<>+24(SB)/8, $0x4220000042200000
-DATA fastTanhMulAddF32NEONConstants<>+32(SB)/8, $0x3fb8aa3b3fb8aa3b
-DATA fastTanhMulAddF32NEONConstants<>+40(SB)/8, $0x3fb8aa3b3fb8aa3b
-DATA fastTanhMulAddF32NEONConstants<>+48(SB)/8, $0x4b4000004b400000
-DATA fastTanhMulAddF32NEONConstants<>+56(SB)/8, $0x4b4000004b400000
-DATA fastTanhMulAddF32NEONConstants<>+64(SB)/8, $0x3f3172003f317200
-DATA fastTanhMulAddF32NEONConstants<>+72(SB)/8, $0x3f3172003f317200
-DATA fastTanhMulAddF32NEONConstants<>+80(SB)/8, $0x35bfbe8e35bfbe8e
-DATA fastTanhMulAddF32NEONConstants<>+88(SB)/8, $0x35bfbe8e35bfbe8e
-DATA fastTanhMulAddF32NEONConstants<>+96(SB)/8, $0x3ab6da153ab6da15
-DATA fastTanhMulAddF32NEONConstants<>+104(SB)/8, $0x3ab6da153ab6da15
-DATA fastTanhMulAddF32NEONConstants<>+112(SB)/8, $0x3c091daa3c091daa
-DATA fastTanhMulAddF32NEONConstants<>+120(SB)/8, $0x3c091daa3c091daa
-DATA fastTanhMulAddF32NEONConstants<>+128(SB)/8, $0x3d2aaa2f3d2aaa2f
-DATA fastTanhMulAddF32NEONConstants<>+136(SB)/8, $0x3d2aaa2f3d2aaa2f
-DATA fastTanhMulAddF32NEONConstants<>+144(SB)/8, $0x3e2aaa473e2aaa47
-DATA fastTanhMulAddF32NEONConstants<>+152(SB)/8, $0x3e2aaa473e2aaa47
-DATA fastTanhMulAddF32NEONConstants<>+160(SB)/8, $0x3f0000003f000000
-DATA fastTanhMulAddF32NEONConstants<>+168(SB)/8, $0x3f0000003f000000
-DATA fastTanhMulAddF32NEONConstants<>+176(SB)/8, $0x3f8000003f800000
-DATA fastTanhMulAddF32NEONConstants<>+184(SB)/8, $0x3f8000003f800000
-DATA fastTanhMulAddF32NEONConstants<>+192(SB)/8, $0x4000000040000000
-DATA fastTanhMulAddF32NEONConstants<>+200(SB)/8, $0x4000000040000000
-DATA fastTanhMulAddF32NEONConstants<>+208(SB)/8, $0xbbcddd3cbbcddd3c
-DATA fastTanhMulAddF32NEONConstants<>+216(SB)/8, $0xbbcddd3cbbcddd3c
-DATA fastTanhMulAddF32NEONConstants<>+224(SB)/8, $0x3cacab453cacab45
-DATA fastTanhMulAddF32NEONConstants<>+232(SB)/8, $0x3cacab453cacab45
-DATA fastTanhMulAddF32NEONConstants<>+240(SB)/8, $0xbd5c95ddbd5c95dd
-DATA fastTanhMulAddF32NEONConstants<>+248(SB)/8, $0xbd5c95ddbd5c95dd
-DATA fastTanhMulAddF32NEONConstants<>+256(SB)/8, $0x3e08869e3e08869e
-DATA fastTanhMulAddF32NEONConstants<>+264(SB)/8, $0x3e08869e3e08869e
-DATA fastTanhMulAddF32NEONConstants<>+272(SB)/8, $0xbeaaaaa6beaaaaa6
-DATA fastTanhMulAddF32NEONConstants<>+280(SB)/8, $0xbeaaaaa6beaaaaa6
-DATA fastTanhMulAddF32NEONConstants<>+288(SB)/8, $0x3f0ccccd3f0ccccd
-DATA fastTanhMulAddF32NEONConstants<>+296(SB)/8, $0x3f0ccccd3f0ccccd
-DATA fastTanhMulAddF32NEONConstants<>+304(SB)/8, $0x8000000080000000
-DATA fastTanhMulAddF32NEONConstants<>+312(SB)/8, $0x8000000080000000
+DATA fastTanhMulAddF32NEONConstants<>+16(SB)/8, $0x3fb8aa3b3fb8aa3b
+DATA fastTanhMulAddF32NEONConstants<>+24(SB)/8, $0x3fb8aa3b3fb8aa3b
+DATA fastTanhMulAddF32NEONConstants<>+32(SB)/8, $0x4b4000004b400000
+DATA fastTanhMulAddF32NEONConstants<>+40(SB)/8, $0x4b4000004b400000
+DATA fastTanhMulAddF32NEONConstants<>+48(SB)/8, $0x3f3172003f317200
+DATA fastTanhMulAddF32NEONConstants<>+56(SB)/8, $0x3f3172003f317200
+DATA fastTanhMulAddF32NEONConstants<>+64(SB)/8, $0x35bfbe8e35bfbe8e
+DATA fastTanhMulAddF32NEONConstants<>+72(SB)/8, $0x35bfbe8e35bfbe8e
+DATA fastTanhMulAddF32NEONConstants<>+80(SB)/8, $0x3ab6da153ab6da15
+DATA fastTanhMulAddF32NEONConstants<>+88(SB)/8, $0x3ab6da153ab6da15
+DATA fastTanhMulAddF32NEONConstants<>+96(SB)/8, $0x3c091daa3c091daa
+DATA fastTanhMulAddF32NEONConstants<>+104(SB)/8, $0x3c091daa3c091daa
+DATA fastTanhMulAddF32NEONConstants<>+112(SB)/8, $0x3d2aaa2f3d2aaa2f
+DATA fastTanhMulAddF32NEONConstants<>+120(SB)/8, $0x3d2aaa2f3d2aaa2f
+DATA fastTanhMulAddF32NEONConstants<>+128(SB)/8, $0x3e2aaa473e2aaa47
+DATA fastTanhMulAddF32NEONConstants<>+136(SB)/8, $0x3e2aaa473e2aaa47
+DATA fastTanhMulAddF32NEONConstants<>+144(SB)/8, $0x3f0000003f000000
+DATA fastTanhMulAddF32NEONConstants<>+152(SB)/8, $0x3f0000003f000000
+DATA fastTanhMulAddF32NEONConstants<>+160(SB)/8, $0x3f8000003f800000
+DATA fastTanhMulAddF32NEONConstants<>+168(SB)/8, $0x3f8000003f800000
+DATA fastTanhMulAddF32NEONConstants<>+176(SB)/8, $0x4000000040000000
+DATA fastTanhMulAddF32NEONConstants<>+184(SB)/8, $0x4000000040000000
+DATA fastTanhMulAddF32NEONConstants<>+192(SB)/8, $0xbbcddd3cbbcddd3c
+DATA fastTanhMulAddF32NEONConstants<>+200(SB)/8, $0xbbcddd3cbbcddd3c
+DATA fastTanhMulAddF32NEONConstants<>+208(SB)/8, $0x3cacab453cacab45
+DATA fastTanhMulAddF32NEONConstants<>+216(SB)/8, $0x3cacab453cacab45
+DATA fastTanhMulAddF32NEONConstants<>+224(SB)/8, $0xbd5c95ddbd5c95dd
+DATA fastTanhMulAddF32NEONConstants<>+232(SB)/8, $0xbd5c95ddbd5c95dd
+DATA fastTanhMulAddF32NEONConstants<>+240(SB)/8, $0x3e08869e3e08869e
+DATA fastTanhMulAddF32NEONConstants<>+248(SB)/8, $0x3e08869e3e08869e
+DATA fastTanhMulAddF32NEONConstants<>+256(SB)/8, $0xbeaaaaa6beaaaaa6
+DATA fastTanhMulAddF32NEONConstants<>+264(SB)/8, $0xbeaaaaa6beaaaaa6
+DATA fastTanhMulAddF32NEONConstants<>+272(SB)/8, $0x3f0ccccd3f0ccccd
+DATA fastTanhMulAddF32NEONConstants<>+280(SB)/8, $0x3f0ccccd3f0ccccd
+DATA fastTanhMulAddF32NEONConstants<>+288(SB)/8, $0x8000000080000000
+DATA fastTanhMulAddF32NEONConstants<>+296(SB)/8, $0x8000000080000000
+DATA fastTanhMulAddF32NEONConstants<>+304(SB)/8, $0x4220000042200000
+DATA fastTanhMulAddF32NEONConstants<>+312(SB)/8, $0x4220000042200000
 DATA fastTanhMulAddF32NEONConstants<>+320(SB)/8, $0x7fc000007fc00000
 DATA fastTanhMulAddF32NEONConstants<>+328(SB)/8, $0x7fc000007fc00000
 GLOBL fastTanhMulAddF32NEONConstants<>(SB), RODATA|NOPTR, $336
 
 DATA fastSigmoidF32NEONConstants<>+0(SB)/8, $0x8000000080000000
 DATA fastSigmoidF32NEONConstants<>+8(SB)/8, $0x8000000080000000
-DATA fastSigmoidF32NEONConstants<>+16(SB)/8, $0xc2a00000c2a00000
-DATA fastSigmoidF32NEONConstants<>+24(SB)/8, $0xc2a00000c2a00000
-DATA fastSigmoidF32NEONConstants<>+32(SB)/8, $0x3fb8aa3b3fb8aa3b
-DATA fastSigmoidF32NEONConstants<>+40(SB)/8, $0x3fb8aa3b3fb8aa3b
-DATA fastSigmoidF32NEONConstants<>+48(SB)/8, $0x4b4000004b400000
-DATA fastSigmoidF32NEONConstants<>+56(SB)/8, $0x4b4000004b400000
-DATA fastSigmoidF32NEONConstants<>+64(SB)/8, $0x3f3172003f317200
-DATA fastSigmoidF32NEONConstants<>+72(SB)/8, $0x3f3172003f317200
-DATA fastSigmoidF32NEONConstants<>+80(SB)/8, $0x35bfbe8e35bfbe8e
-DATA fastSigmoidF32NEONConstants<>+88(SB)/8, $0x35bfbe8e35bfbe8e
-DATA fastSigmoidF32NEONConstants<>+96(SB)/8, $0x3ab6da153ab6da15
-DATA fastSigmoidF32NEONConstants<>+104(SB)/8, $0x3ab6da153ab6da15
-DATA fastSigmoidF32NEONConstants<>+112(SB)/8, $0x3c091daa3c091daa
-DATA fastSigmoidF32NEONConstants<>+120(SB)/8, $0x3c091daa3c091daa
-DATA fastSigmoidF32NEONConstants<>+128(SB)/8, $0x3d2aaa2f3d2aaa2f
-DATA fastSigmoidF32NEONConstants<>+136(SB)/8, $0x3d2aaa2f3d2aaa2f
-DATA fastSigmoidF32NEONConstants<>+144(SB)/8, $0x3e2aaa473e2aaa47
-DATA fastSigmoidF32NEONConstants<>+152(SB)/8, $0x3e2aaa473e2aaa47
-DATA fastSigmoidF32NEONConstants<>+160(SB)/8, $0x3f0000003f000000
-DATA fastSigmoidF32NEONConstants<>+168(SB)/8, $0x3f0000003f000000
-DATA fastSigmoidF32NEONConstants<>+176(SB)/8, $0x3f8000003f800000
-DATA fastSigmoidF32NEONConstants<>+184(SB)/8, $0x3f8000003f800000
-DATA fastSigmoidF32NEONConstants<>+192(SB)/8, $0xc2dc0000c2dc0000
-DATA fastSigmoidF32NEONConstants<>+200(SB)/8, $0xc2dc0000c2dc0000
-DATA fastSigmoidF32NEONConstants<>+208(SB)/8, $0x42c8000042c80000
-DATA fastSigmoidF32NEONConstants<>+216(SB)/8, $0x42c8000042c80000
-DATA fastSigmoidF32NEONConstants<>+224(SB)/8, $0xc2c80000c2c80000
-DATA fastSigmoidF32NEONConstants<>+232(SB)/8, $0xc2c80000c2c80000
-DATA fastSigmoidF32NEONConstants<>+240(SB)/8, $0x42fe000042fe0000
-DATA fastSigmoidF32NEONConstants<>+248(SB)/8, $0x42fe000042fe0000
-DATA fastSigmoidF32NEONConstants<>+256(SB)/8, $0x0000000000000000
-DATA fastSigmoidF32NEONConstants<>+264(SB)/8, $0x0000000000000000
-DATA fastSigmoidF32NEONConstants<>+272(SB)/8, $0x7fc000007fc00000
-DATA fastSigmoidF32NEONConstants<>+280(SB)/8, $0x7fc000007fc00000
-GLOBL fastSigmoidF32NEONConstants<>(SB), RODATA|NOPTR, $288
+DATA fastSigmoidF32NEONConstants<>+16(SB)/8, $0x3fb8aa3b3fb8aa3b
+DATA fastSigmoidF32NEONConstants<>+24(SB)/8, $0x3fb8aa3b3fb8aa3b
+DATA fastSigmoidF32NEONConstants<>+32(SB)/8, $0x4b4000004b400000
+DATA fastSigmoidF32NEONConstants<>+40(SB)/8, $0x4b4000004b400000
+DATA fastSigmoidF32NEONConstants<>+48(SB)/8, $0x3f3172003f317200
+DATA fastSigmoidF32NEONConstants<>+56(SB)/8, $0x3f3172003f317200
+DATA fastSigmoidF32NEONConstants<>+64(SB)/8, $0x35bfbe8e35bfbe8e
+DATA fastSigmoidF32NEONConstants<>+72(SB)/8, $0x35bfbe8e35bfbe8e
+DATA fastSigmoidF32NEONConstants<>+80(SB)/8, $0x3ab6da153ab6da15
+DATA fastSigmoidF32NEONConstants<>+88(SB)/8, $0x3ab6da153ab6da15
+DATA fastSigmoidF32NEONConstants<>+96(SB)/8, $0x3c091daa3c091daa
+DATA fastSigmoidF32NEONConstants<>+104(SB)/8, $0x3c091daa3c091daa
+DATA fastSigmoidF32NEONConstants<>+112(SB)/8, $0x3d2aaa2f3d2aaa2f
+DATA fastSigmoidF32NEONConstants<>+120(SB)/8, $0x3d2aaa2f3d2aaa2f
+DATA fastSigmoidF32NEONConstants<>+128(SB)/8, $0x3e2aaa473e2aaa47
+DATA fastSigmoidF32NEONConstants<>+136(SB)/8, $0x3e2aaa473e2aaa47
+DATA fastSigmoidF32NEONConstants<>+144(SB)/8, $0x3f0000003f000000
+DATA fastSigmoidF32NEONConstants<>+152(SB)/8, $0x3f0000003f000000
+DATA fastSigmoidF32NEONConstants<>+160(SB)/8, $0x3f8000003f800000
+DATA fastSigmoidF32NEONConstants<>+168(SB)/8, $0x3f8000003f800000
+DATA fastSigmoidF32NEONConstants<>+176(SB)/8, $0x0000000000000000
+DATA fastSigmoidF32NEONConstants<>+184(SB)/8, $0x0000000000000000
+DATA fastSigmoidF32NEONConstants<>+192(SB)/8, $0x42a0000042a00000
+DATA fastSigmoidF32NEONConstants<>+200(SB)/8, $0x42a0000042a00000
+DATA fastSigmoidF32NEONConstants<>+208(SB)/8, $0xc2a00000c2a00000
+DATA fastSigmoidF32NEONConstants<>+216(SB)/8, $0xc2a00000c2a00000
+DATA fastSigmoidF32NEONConstants<>+224(SB)/8, $0xc2dc0000c2dc0000
+DATA fastSigmoidF32NEONConstants<>+232(SB)/8, $0xc2dc0000c2dc0000
+DATA fastSigmoidF32NEONConstants<>+240(SB)/8, $0x42c8000042c80000
+DATA fastSigmoidF32NEONConstants<>+248(SB)/8, $0x42c8000042c80000
+DATA fastSigmoidF32NEONConstants<>+256(SB)/8, $0xc2c80000c2c80000
+DATA fastSigmoidF32NEONConstants<>+264(SB)/8, $0xc2c80000c2c80000
+DATA fastSigmoidF32NEONConstants<>+272(SB)/8, $0x42fe000042fe0000
+DATA fastSigmoidF32NEONConstants<>+280(SB)/8, $0x42fe000042fe0000
+DATA fastSigmoidF32NEONConstants<>+288(SB)/8, $0x7fc000007fc00000
+DATA fastSigmoidF32NEONConstants<>+296(SB)/8, $0x7fc000007fc00000
+GLOBL fastSigmoidF32NEONConstants<>(SB), RODATA|NOPTR, $304
 
 DATA fastSigmoidMulAddF32NEONConstants<>+0(SB)/8, $0x8000000080000000
 DATA fastSigmoidMulAddF32NEONConstants<>+8(SB)/8, $0x8000000080000000
-DATA fastSigmoidMulAddF32NEONConstants<>+16(SB)/8, $0xc2a00000c2a00000
-DATA fastSigmoidMulAddF32NEONConstants<>+24(SB)/8, $0xc2a00000c2a00000
-DATA fastSigmoidMulAddF32NEONConstants<>+32(SB)/8, $0x3fb8aa3b3fb8aa3b
-DATA fastSigmoidMulAddF32NEONConstants<>+40(SB)/8, $0x3fb8aa3b3fb8aa3b
-DATA fastSigmoidMulAddF32NEONConstants<>+48(SB)/8, $0x4b4000004b400000
-DATA fastSigmoidMulAddF32NEONConstants<>+56(SB)/8, $0x4b4000004b400000
-DATA fastSigmoidMulAddF32NEONConstants<>+64(SB)/8, $0x3f3172003f317200
-DATA fastSigmoidMulAddF32NEONConstants<>+72(SB)/8, $0x3f3172003f317200
-DATA fastSigmoidMulAddF32NEONConstants<>+80(SB)/8, $0x35bfbe8e35bfbe8e
-DATA fastSigmoidMulAddF32NEONConstants<>+88(SB)/8, $0x35bfbe8e35bfbe8e
-DATA fastSigmoidMulAddF32NEONConstants<>+96(SB)/8, $0x3ab6da153ab6da15
-DATA fastSigmoidMulAddF32NEONConstants<>+104(SB)/8, $0x3ab6da153ab6da15
-DATA fastSigmoidMulAddF32NEONConstants<>+112(SB)/8, $0x3c091daa3c091daa
-DATA fastSigmoidMulAddF32NEONConstants<>+120(SB)/8, $0x3c091daa3c091daa
-DATA fastSigmoidMulAddF32NEONConstants<>+128(SB)/8, $0x3d2aaa2f3d2aaa2f
-DATA fastSigmoidMulAddF32NEONConstants<>+136(SB)/8, $0x3d2aaa2f3d2aaa2f
-DATA fastSigmoidMulAddF32NEONConstants<>+144(SB)/8, $0x3e2aaa473e2aaa47
-DATA fastSigmoidMulAddF32NEONConstants<>+152(SB)/8, $0x3e2aaa473e2aaa47
-DATA fastSigmoidMulAddF32NEONConstants<>+160(SB)/8, $0x3f0000003f000000
-DATA fastSigmoidMulAddF32NEONConstants<>+168(SB)/8, $0x3f0000003f000000
-DATA fastSigmoidMulAddF32NEONConstants<>+176(SB)/8, $0x3f8000003f800000
-DATA fastSigmoidMulAddF32NEONConstants<>+184(SB)/8, $0x3f8000003f800000
-DATA fastSigmoidMulAddF32NEONConstants<>+192(SB)/8, $0xc2dc0000c2dc0000
-DATA fastSigmoidMulAddF32NEONConstants<>+200(SB)/8, $0xc2dc0000c2dc0000
-DATA fastSigmoidMulAddF32NEONConstants<>+208(SB)/8, $0x42c8000042c80000
-DATA fastSigmoidMulAddF32NEONConstants<>+216(SB)/8, $0x42c8000042c80000
-DATA fastSigmoidMulAddF32NEONConstants<>+224(SB)/8, $0xc2c80000c2c80000
-DATA fastSigmoidMulAddF32NEONConstants<>+232(SB)/8, $0xc2c80000c2c80000
-DATA fastSigmoidMulAddF32NEONConstants<>+240(SB)/8, $0x42fe000042fe0000
-DATA fastSigmoidMulAddF32NEONConstants<>+248(SB)/8, $0x42fe000042fe0000
-DATA fastSigmoidMulAddF32NEONConstants<>+256(SB)/8, $0x0000000000000000
-DATA fastSigmoidMulAddF32NEONConstants<>+264(SB)/8, $0x0000000000000000
-DATA fastSigmoidMulAddF32NEONConstants<>+272(SB)/8, $0x7fc000007fc00000
-DATA fastSigmoidMulAddF32NEONConstants<>+280(SB)/8, $0x7fc000007fc00000
-GLOBL fastSigmoidMulAddF32NEONConstants<>(SB), RODATA|NOPTR, $288
+DATA fastSigmoidMulAddF32NEONConstants<>+16(SB)/8, $0x3fb8aa3b3fb8aa3b
+DATA fastSigmoidMulAddF32NEONConstants<>+24(SB)/8, $0x3fb8aa3b3fb8aa3b
+DATA fastSigmoidMulAddF32NEONConstants<>+32(SB)/8, $0x4b4000004b400000
+DATA fastSigmoidMulAddF32NEONConstants<>+40(SB)/8, $0x4b4000004b400000
+DATA fastSigmoidMulAddF32NEONConstants<>+48(SB)/8, $0x3f3172003f317200
+DATA fastSigmoidMulAddF32NEONConstants<>+56(SB)/8, $0x3f3172003f317200
+DATA fastSigmoidMulAddF32NEONConstants<>+64(SB)/8, $0x35bfbe8e35bfbe8e
+DATA fastSigmoidMulAddF32NEONConstants<>+72(SB)/8, $0x35bfbe8e35bfbe8e
+DATA fastSigmoidMulAddF32NEONConstants<>+80(SB)/8, $0x3ab6da153ab6da15
+DATA fastSigmoidMulAddF32NEONConstants<>+88(SB)/8, $0x3ab6da153ab6da15
+DATA fastSigmoidMulAddF32NEONConstants<>+96(SB)/8, $0x3c091daa3c091daa
+DATA fastSigmoidMulAddF32NEONConstants<>+104(SB)/8, $0x3c091daa3c091daa
+DATA fastSigmoidMulAddF32NEONConstants<>+112(SB)/8, $0x3d2aaa2f3d2aaa2f
+DATA fastSigmoidMulAddF32NEONConstants<>+120(SB)/8, $0x3d2aaa2f3d2aaa2f
+DATA fastSigmoidMulAddF32NEONConstants<>+128(SB)/8, $0x3e2aaa473e2aaa47
+DATA fastSigmoidMulAddF32NEONConstants<>+136(SB)/8, $0x3e2aaa473e2aaa47
+DATA fastSigmoidMulAddF32NEONConstants<>+144(SB)/8, $0x3f0000003f000000
+DATA fastSigmoidMulAddF32NEONConstants<>+152(SB)/8, $0x3f0000003f000000
+DATA fastSigmoidMulAddF32NEONConstants<>+160(SB)/8, $0x3f8000003f800000
+DATA fastSigmoidMulAddF32NEONConstants<>+168(SB)/8, $0x3f8000003f800000
+DATA fastSigmoidMulAddF32NEONConstants<>+176(SB)/8, $0x0000000000000000
+DATA fastSigmoidMulAddF32NEONConstants<>+184(SB)/8, $0x0000000000000000
+DATA fastSigmoidMulAddF32NEONConstants<>+192(SB)/8, $0x42a0000042a00000
+DATA fastSigmoidMulAddF32NEONConstants<>+200(SB)/8, $0x42a0000042a00000
+DATA fastSigmoidMulAddF32NEONConstants<>+208(SB)/8, $0xc2a00000c2a00000
+DATA fastSigmoidMulAddF32NEONConstants<>+216(SB)/8, $0xc2a00000c2a00000
+DATA fastSigmoidMulAddF32NEONConstants<>+224(SB)/8, $0xc2dc0000c2dc0000
+DATA fastSigmoidMulAddF32NEONConstants<>+232(SB)/8, $0xc2dc0000c2dc0000
+DATA fastSigmoidMulAddF32NEONConstants<>+240(SB)/8, $0x42c8000042c80000
+DATA fastSigmoidMulAddF32NEONConstants<>+248(SB)/8, $0x42c8000042c80000
+DATA fastSigmoidMulAddF32NEONConstants<>+256(SB)/8, $0xc2c80000c2c80000
+DATA fastSigmoidMulAddF32NEONConstants<>+264(SB)/8, $0xc2c80000c2c80000
+DATA fastSigmoidMulAddF32NEONConstants<>+272(SB)/8, $0x42fe000042fe0000
+DATA fastSigmoidMulAddF32NEONConstants<>+280(SB)/8, $0x42fe000042fe0000
+DATA fastSigmoidMulAddF32NEONConstants<>+288(SB)/8, $0x7fc000007fc00000
+DATA fastSigmoidMulAddF32NEONConstants<>+296(SB)/8, $0x7fc000007fc00000
+GLOBL fastSigmoidMulAddF32NEONConstants<>(SB), RODATA|NOPTR, $304
 
 // func fastExpF32NEON(dst []float32, a []float32)
 TEXT ·fastExpF32NEON(SB), NOSPLIT, $0-48
@@ -353,217 +369,343 @@ TEXT ·fastExpF32NEON(SB), NOSPLIT, $0-48
 	WORD $0x3dc02469 // ldr q9, [x3, #144]
 	WORD $0x3dc0286a // ldr q10, [x3, #160]
 	WORD $0x3dc02c6b // ldr q11, [x3, #176]
-	WORD $0x3dc0306c // ldr q12, [x3, #192]
-	WORD $0x3dc0346d // ldr q13, [x3, #208]
-	WORD $0x3dc0386e // ldr q14, [x3, #224]
 	SUBS $16, R0, R0
 	BLT single
 many:
-	WORD $0x3dc0004f // ldr q15, [x2]
-	WORD $0x3dc00450 // ldr q16, [x2, #16]
-	WORD $0x3dc00851 // ldr q17, [x2, #32]
-	WORD $0x3dc00c52 // ldr q18, [x2, #48]
-	WORD $0x6eafe413 // fcmgt v19.4s, v0.4s, v15.4s
-	WORD $0x6eb0e414 // fcmgt v20.4s, v0.4s, v16.4s
-	WORD $0x6eb1e415 // fcmgt v21.4s, v0.4s, v17.4s
-	WORD $0x6eb2e416 // fcmgt v22.4s, v0.4s, v18.4s
-	WORD $0x6e6f1c13 // bsl v19.16b, v0.16b, v15.16b
-	WORD $0x6e701c14 // bsl v20.16b, v0.16b, v16.16b
-	WORD $0x6e711c15 // bsl v21.16b, v0.16b, v17.16b
-	WORD $0x6e721c16 // bsl v22.16b, v0.16b, v18.16b
-	WORD $0x6ea1e672 // fcmgt v18.4s, v19.4s, v1.4s
-	WORD $0x6ea1e691 // fcmgt v17.4s, v20.4s, v1.4s
-	WORD $0x6ea1e6b0 // fcmgt v16.4s, v21.4s, v1.4s
-	WORD $0x6ea1e6cf // fcmgt v15.4s, v22.4s, v1.4s
-	WORD $0x6e731c32 // bsl v18.16b, v1.16b, v19.16b
-	WORD $0x6e741c31 // bsl v17.16b, v1.16b, v20.16b
-	WORD $0x6e751c30 // bsl v16.16b, v1.16b, v21.16b
-	WORD $0x6e761c2f // bsl v15.16b, v1.16b, v22.16b
-	WORD $0x4ea31c76 // mov v22.16b, v3.16b
-	WORD $0x4ea31c75 // mov v21.16b, v3.16b
-	WORD $0x4ea31c74 // mov v20.16b, v3.16b
-	WORD $0x4ea31c73 // mov v19.16b, v3.16b
-	WORD $0x4e22ce56 // fmla v22.4s, v18.4s, v2.4s
-	WORD $0x4e22ce35 // fmla v21.4s, v17.4s, v2.4s
-	WORD $0x4e22ce14 // fmla v20.4s, v16.4s, v2.4s
-	WORD $0x4e22cdf3 // fmla v19.4s, v15.4s, v2.4s
-	WORD $0x4ea3d6d7 // fsub v23.4s, v22.4s, v3.4s
-	WORD $0x4ea3d6b8 // fsub v24.4s, v21.4s, v3.4s
-	WORD $0x4ea3d699 // fsub v25.4s, v20.4s, v3.4s
-	WORD $0x4ea3d67a // fsub v26.4s, v19.4s, v3.4s
-	WORD $0x4ea4cef2 // fmls v18.4s, v23.4s, v4.4s
-	WORD $0x4ea4cf11 // fmls v17.4s, v24.4s, v4.4s
-	WORD $0x4ea4cf30 // fmls v16.4s, v25.4s, v4.4s
-	WORD $0x4ea4cf4f // fmls v15.4s, v26.4s, v4.4s
-	WORD $0x4ea5cef2 // fmls v18.4s, v23.4s, v5.4s
-	WORD $0x4ea5cf11 // fmls v17.4s, v24.4s, v5.4s
-	WORD $0x4ea5cf30 // fmls v16.4s, v25.4s, v5.4s
-	WORD $0x4ea5cf4f // fmls v15.4s, v26.4s, v5.4s
-	WORD $0x4ea71cfa // mov v26.16b, v7.16b
+	WORD $0x3dc0004c // ldr q12, [x2]
+	WORD $0x3dc0044d // ldr q13, [x2, #16]
+	WORD $0x3dc0084e // ldr q14, [x2, #32]
+	WORD $0x3dc00c4f // ldr q15, [x2, #48]
+	WORD $0x4e201d90 // and v16.16b, v12.16b, v0.16b
+	WORD $0x4e201db1 // and v17.16b, v13.16b, v0.16b
+	WORD $0x4e201dd2 // and v18.16b, v14.16b, v0.16b
+	WORD $0x4e201df3 // and v19.16b, v15.16b, v0.16b
+	WORD $0x6eb16610 // umax v16.4s, v16.4s, v17.4s
+	WORD $0x6eb26610 // umax v16.4s, v16.4s, v18.4s
+	WORD $0x6eb36610 // umax v16.4s, v16.4s, v19.4s
+	WORD $0x4ea21c53 // mov v19.16b, v2.16b
+	WORD $0x4ea21c52 // mov v18.16b, v2.16b
+	WORD $0x4ea21c51 // mov v17.16b, v2.16b
+	WORD $0x4ea21c54 // mov v20.16b, v2.16b
+	WORD $0x4e21cd93 // fmla v19.4s, v12.4s, v1.4s
+	WORD $0x4e21cdb2 // fmla v18.4s, v13.4s, v1.4s
+	WORD $0x4e21cdd1 // fmla v17.4s, v14.4s, v1.4s
+	WORD $0x4e21cdf4 // fmla v20.4s, v15.4s, v1.4s
+	WORD $0x4ea2d675 // fsub v21.4s, v19.4s, v2.4s
+	WORD $0x4ea2d656 // fsub v22.4s, v18.4s, v2.4s
+	WORD $0x4ea2d637 // fsub v23.4s, v17.4s, v2.4s
+	WORD $0x4ea2d698 // fsub v24.4s, v20.4s, v2.4s
+	WORD $0x4ea3ceac // fmls v12.4s, v21.4s, v3.4s
+	WORD $0x4ea3cecd // fmls v13.4s, v22.4s, v3.4s
+	WORD $0x4ea3ceee // fmls v14.4s, v23.4s, v3.4s
+	WORD $0x4ea3cf0f // fmls v15.4s, v24.4s, v3.4s
+	WORD $0x4ea4ceac // fmls v12.4s, v21.4s, v4.4s
+	WORD $0x4ea4cecd // fmls v13.4s, v22.4s, v4.4s
+	WORD $0x4ea4ceee // fmls v14.4s, v23.4s, v4.4s
+	WORD $0x4ea4cf0f // fmls v15.4s, v24.4s, v4.4s
+	WORD $0x4ea61cd8 // mov v24.16b, v6.16b
+	WORD $0x4ea61cd7 // mov v23.16b, v6.16b
+	WORD $0x4ea61cd6 // mov v22.16b, v6.16b
+	WORD $0x4ea61cd5 // mov v21.16b, v6.16b
+	WORD $0x4e2cccb8 // fmla v24.4s, v5.4s, v12.4s
+	WORD $0x4e2dccb7 // fmla v23.4s, v5.4s, v13.4s
+	WORD $0x4e2eccb6 // fmla v22.4s, v5.4s, v14.4s
+	WORD $0x4e2fccb5 // fmla v21.4s, v5.4s, v15.4s
 	WORD $0x4ea71cf9 // mov v25.16b, v7.16b
-	WORD $0x4ea71cf8 // mov v24.16b, v7.16b
-	WORD $0x4ea71cf7 // mov v23.16b, v7.16b
-	WORD $0x4e32ccda // fmla v26.4s, v6.4s, v18.4s
-	WORD $0x4e31ccd9 // fmla v25.4s, v6.4s, v17.4s
-	WORD $0x4e30ccd8 // fmla v24.4s, v6.4s, v16.4s
-	WORD $0x4e2fccd7 // fmla v23.4s, v6.4s, v15.4s
-	WORD $0x4ea81d1b // mov v27.16b, v8.16b
-	WORD $0x4ea81d1c // mov v28.16b, v8.16b
-	WORD $0x4ea81d1d // mov v29.16b, v8.16b
-	WORD $0x4ea81d1e // mov v30.16b, v8.16b
-	WORD $0x4e32cf5b // fmla v27.4s, v26.4s, v18.4s
-	WORD $0x4e31cf3c // fmla v28.4s, v25.4s, v17.4s
-	WORD $0x4e30cf1d // fmla v29.4s, v24.4s, v16.4s
-	WORD $0x4e2fcefe // fmla v30.4s, v23.4s, v15.4s
-	WORD $0x4ea91d37 // mov v23.16b, v9.16b
-	WORD $0x4ea91d38 // mov v24.16b, v9.16b
-	WORD $0x4ea91d39 // mov v25.16b, v9.16b
+	WORD $0x4ea71cfa // mov v26.16b, v7.16b
+	WORD $0x4ea71cfb // mov v27.16b, v7.16b
+	WORD $0x4ea71cfc // mov v28.16b, v7.16b
+	WORD $0x4e2ccf19 // fmla v25.4s, v24.4s, v12.4s
+	WORD $0x4e2dcefa // fmla v26.4s, v23.4s, v13.4s
+	WORD $0x4e2ecedb // fmla v27.4s, v22.4s, v14.4s
+	WORD $0x4e2fcebc // fmla v28.4s, v21.4s, v15.4s
+	WORD $0x4ea81d15 // mov v21.16b, v8.16b
+	WORD $0x4ea81d16 // mov v22.16b, v8.16b
+	WORD $0x4ea81d17 // mov v23.16b, v8.16b
+	WORD $0x4ea81d18 // mov v24.16b, v8.16b
+	WORD $0x4e2ccf35 // fmla v21.4s, v25.4s, v12.4s
+	WORD $0x4e2dcf56 // fmla v22.4s, v26.4s, v13.4s
+	WORD $0x4e2ecf77 // fmla v23.4s, v27.4s, v14.4s
+	WORD $0x4e2fcf98 // fmla v24.4s, v28.4s, v15.4s
+	WORD $0x4ea91d3c // mov v28.16b, v9.16b
+	WORD $0x4ea91d3b // mov v27.16b, v9.16b
 	WORD $0x4ea91d3a // mov v26.16b, v9.16b
-	WORD $0x4e32cf77 // fmla v23.4s, v27.4s, v18.4s
-	WORD $0x4e31cf98 // fmla v24.4s, v28.4s, v17.4s
-	WORD $0x4e30cfb9 // fmla v25.4s, v29.4s, v16.4s
-	WORD $0x4e2fcfda // fmla v26.4s, v30.4s, v15.4s
-	WORD $0x4eaa1d5e // mov v30.16b, v10.16b
-	WORD $0x4eaa1d5d // mov v29.16b, v10.16b
-	WORD $0x4eaa1d5c // mov v28.16b, v10.16b
+	WORD $0x4ea91d39 // mov v25.16b, v9.16b
+	WORD $0x4e2ccebc // fmla v28.4s, v21.4s, v12.4s
+	WORD $0x4e2dcedb // fmla v27.4s, v22.4s, v13.4s
+	WORD $0x4e2ecefa // fmla v26.4s, v23.4s, v14.4s
+	WORD $0x4e2fcf19 // fmla v25.4s, v24.4s, v15.4s
+	WORD $0x4eaa1d58 // mov v24.16b, v10.16b
+	WORD $0x4eaa1d57 // mov v23.16b, v10.16b
+	WORD $0x4eaa1d56 // mov v22.16b, v10.16b
+	WORD $0x4eaa1d55 // mov v21.16b, v10.16b
+	WORD $0x4e2ccf98 // fmla v24.4s, v28.4s, v12.4s
+	WORD $0x4e2dcf77 // fmla v23.4s, v27.4s, v13.4s
+	WORD $0x4e2ecf56 // fmla v22.4s, v26.4s, v14.4s
+	WORD $0x4e2fcf35 // fmla v21.4s, v25.4s, v15.4s
+	WORD $0x4eaa1d59 // mov v25.16b, v10.16b
+	WORD $0x4eaa1d5a // mov v26.16b, v10.16b
 	WORD $0x4eaa1d5b // mov v27.16b, v10.16b
-	WORD $0x4e32cefe // fmla v30.4s, v23.4s, v18.4s
-	WORD $0x4e31cf1d // fmla v29.4s, v24.4s, v17.4s
-	WORD $0x4e30cf3c // fmla v28.4s, v25.4s, v16.4s
-	WORD $0x4e2fcf5b // fmla v27.4s, v26.4s, v15.4s
-	WORD $0x4eab1d7a // mov v26.16b, v11.16b
-	WORD $0x4eab1d79 // mov v25.16b, v11.16b
-	WORD $0x4eab1d78 // mov v24.16b, v11.16b
-	WORD $0x4eab1d77 // mov v23.16b, v11.16b
-	WORD $0x4e32cfda // fmla v26.4s, v30.4s, v18.4s
-	WORD $0x4e31cfb9 // fmla v25.4s, v29.4s, v17.4s
-	WORD $0x4e30cf98 // fmla v24.4s, v28.4s, v16.4s
-	WORD $0x4e2fcf77 // fmla v23.4s, v27.4s, v15.4s
-	WORD $0x4eab1d7b // mov v27.16b, v11.16b
-	WORD $0x4eab1d7c // mov v28.16b, v11.16b
-	WORD $0x4eab1d7d // mov v29.16b, v11.16b
-	WORD $0x4eab1d7e // mov v30.16b, v11.16b
-	WORD $0x4e32cf5b // fmla v27.4s, v26.4s, v18.4s
-	WORD $0x4e31cf3c // fmla v28.4s, v25.4s, v17.4s
-	WORD $0x4e30cf1d // fmla v29.4s, v24.4s, v16.4s
-	WORD $0x4e2fcefe // fmla v30.4s, v23.4s, v15.4s
-	WORD $0x4ea3d6d6 // fsub v22.4s, v22.4s, v3.4s
-	WORD $0x4ea3d6b5 // fsub v21.4s, v21.4s, v3.4s
-	WORD $0x4ea3d694 // fsub v20.4s, v20.4s, v3.4s
-	WORD $0x4ea3d673 // fsub v19.4s, v19.4s, v3.4s
-	WORD $0x6eb6e58f // fcmgt v15.4s, v12.4s, v22.4s
-	WORD $0x6eb5e597 // fcmgt v23.4s, v12.4s, v21.4s
-	WORD $0x6eb4e590 // fcmgt v16.4s, v12.4s, v20.4s
-	WORD $0x6eb3e598 // fcmgt v24.4s, v12.4s, v19.4s
-	WORD $0x6e761d8f // bsl v15.16b, v12.16b, v22.16b
-	WORD $0x6e751d97 // bsl v23.16b, v12.16b, v21.16b
-	WORD $0x6e741d90 // bsl v16.16b, v12.16b, v20.16b
-	WORD $0x6e731d98 // bsl v24.16b, v12.16b, v19.16b
-	WORD $0x6eade5f1 // fcmgt v17.4s, v15.4s, v13.4s
-	WORD $0x6eade6f9 // fcmgt v25.4s, v23.4s, v13.4s
-	WORD $0x6eade612 // fcmgt v18.4s, v16.4s, v13.4s
-	WORD $0x6eade71a // fcmgt v26.4s, v24.4s, v13.4s
-	WORD $0x6e6f1db1 // bsl v17.16b, v13.16b, v15.16b
-	WORD $0x6e771db9 // bsl v25.16b, v13.16b, v23.16b
-	WORD $0x6e701db2 // bsl v18.16b, v13.16b, v16.16b
-	WORD $0x6e781dba // bsl v26.16b, v13.16b, v24.16b
-	WORD $0x4eb1d6d6 // fsub v22.4s, v22.4s, v17.4s
-	WORD $0x4eb9d6b5 // fsub v21.4s, v21.4s, v25.4s
-	WORD $0x4eb2d694 // fsub v20.4s, v20.4s, v18.4s
-	WORD $0x4ebad673 // fsub v19.4s, v19.4s, v26.4s
-	WORD $0x4e23d631 // fadd v17.4s, v17.4s, v3.4s
-	WORD $0x4e23d739 // fadd v25.4s, v25.4s, v3.4s
-	WORD $0x4e23d652 // fadd v18.4s, v18.4s, v3.4s
-	WORD $0x4e23d75a // fadd v26.4s, v26.4s, v3.4s
-	WORD $0x4f375631 // shl v17.4s, v17.4s, #23
-	WORD $0x4f375739 // shl v25.4s, v25.4s, #23
-	WORD $0x4f375652 // shl v18.4s, v18.4s, #23
-	WORD $0x4f37575a // shl v26.4s, v26.4s, #23
-	WORD $0x4eab8631 // add v17.4s, v17.4s, v11.4s
-	WORD $0x4eab8739 // add v25.4s, v25.4s, v11.4s
-	WORD $0x4eab8652 // add v18.4s, v18.4s, v11.4s
-	WORD $0x4eab875a // add v26.4s, v26.4s, v11.4s
-	WORD $0x6e31df71 // fmul v17.4s, v27.4s, v17.4s
-	WORD $0x6e39df99 // fmul v25.4s, v28.4s, v25.4s
-	WORD $0x6e32dfb2 // fmul v18.4s, v29.4s, v18.4s
-	WORD $0x6e3adfda // fmul v26.4s, v30.4s, v26.4s
-	WORD $0x4e23d6d6 // fadd v22.4s, v22.4s, v3.4s
-	WORD $0x4e23d6b5 // fadd v21.4s, v21.4s, v3.4s
-	WORD $0x4e23d694 // fadd v20.4s, v20.4s, v3.4s
-	WORD $0x4e23d673 // fadd v19.4s, v19.4s, v3.4s
-	WORD $0x4f3756d6 // shl v22.4s, v22.4s, #23
-	WORD $0x4f3756b5 // shl v21.4s, v21.4s, #23
-	WORD $0x4f375694 // shl v20.4s, v20.4s, #23
+	WORD $0x4eaa1d5c // mov v28.16b, v10.16b
+	WORD $0x4e2ccf19 // fmla v25.4s, v24.4s, v12.4s
+	WORD $0x4e2dcefa // fmla v26.4s, v23.4s, v13.4s
+	WORD $0x4e2ecedb // fmla v27.4s, v22.4s, v14.4s
+	WORD $0x4e2fcebc // fmla v28.4s, v21.4s, v15.4s
 	WORD $0x4f375673 // shl v19.4s, v19.4s, #23
-	WORD $0x4eab86d6 // add v22.4s, v22.4s, v11.4s
-	WORD $0x4eab86b5 // add v21.4s, v21.4s, v11.4s
-	WORD $0x4eab8694 // add v20.4s, v20.4s, v11.4s
-	WORD $0x4eab8673 // add v19.4s, v19.4s, v11.4s
-	WORD $0x6e36de36 // fmul v22.4s, v17.4s, v22.4s
-	WORD $0x6e35df35 // fmul v21.4s, v25.4s, v21.4s
-	WORD $0x6e34de54 // fmul v20.4s, v18.4s, v20.4s
-	WORD $0x6e33df53 // fmul v19.4s, v26.4s, v19.4s
-	WORD $0x4e36e6da // fcmeq v26.4s, v22.4s, v22.4s
-	WORD $0x4e35e6b2 // fcmeq v18.4s, v21.4s, v21.4s
-	WORD $0x4e34e699 // fcmeq v25.4s, v20.4s, v20.4s
-	WORD $0x4e33e671 // fcmeq v17.4s, v19.4s, v19.4s
-	WORD $0x6e6e1eda // bsl v26.16b, v22.16b, v14.16b
-	WORD $0x6e6e1eb2 // bsl v18.16b, v21.16b, v14.16b
-	WORD $0x6e6e1e99 // bsl v25.16b, v20.16b, v14.16b
-	WORD $0x6e6e1e71 // bsl v17.16b, v19.16b, v14.16b
-	WORD $0x3d80003a // str q26, [x1]
+	WORD $0x4f375652 // shl v18.4s, v18.4s, #23
+	WORD $0x4f375631 // shl v17.4s, v17.4s, #23
+	WORD $0x4f375694 // shl v20.4s, v20.4s, #23
+	WORD $0x4eaa8673 // add v19.4s, v19.4s, v10.4s
+	WORD $0x4eaa8652 // add v18.4s, v18.4s, v10.4s
+	WORD $0x4eaa8631 // add v17.4s, v17.4s, v10.4s
+	WORD $0x4eaa8694 // add v20.4s, v20.4s, v10.4s
+	WORD $0x6e33df33 // fmul v19.4s, v25.4s, v19.4s
+	WORD $0x6e32df52 // fmul v18.4s, v26.4s, v18.4s
+	WORD $0x6e31df71 // fmul v17.4s, v27.4s, v17.4s
+	WORD $0x6e34df94 // fmul v20.4s, v28.4s, v20.4s
+	WORD $0x6eab3610 // cmhi v16.4s, v16.4s, v11.4s
+	WORD $0x6eb0aa10 // umaxv s16, v16.4s
+	WORD $0x0e043e04 // mov w4, v16.s[0]
+	CMPW $0, R4
+	BNE doubtful
+	WORD $0x3d800033 // str q19, [x1]
 	WORD $0x3d800432 // str q18, [x1, #16]
-	WORD $0x3d800839 // str q25, [x1, #32]
-	WORD $0x3d800c31 // str q17, [x1, #48]
+	WORD $0x3d800831 // str q17, [x1, #32]
+	WORD $0x3d800c34 // str q20, [x1, #48]
+going:
 	ADD $64, R1
 	ADD $64, R2
 	SUBS $16, R0, R0
 	BGE many
+	JMP single
+doubtful:
+	WORD $0x3dc00054 // ldr q20, [x2]
+	WORD $0x3dc00451 // ldr q17, [x2, #16]
+	WORD $0x3dc00852 // ldr q18, [x2, #32]
+	WORD $0x3dc00c53 // ldr q19, [x2, #48]
+	WORD $0x3dc03070 // ldr q16, [x3, #192]
+	WORD $0x3dc0307c // ldr q28, [x3, #192]
+	WORD $0x3dc0307b // ldr q27, [x3, #192]
+	WORD $0x3dc0307a // ldr q26, [x3, #192]
+	WORD $0x6eb4e619 // fcmgt v25.4s, v16.4s, v20.4s
+	WORD $0x6eb1e78f // fcmgt v15.4s, v28.4s, v17.4s
+	WORD $0x6eb2e775 // fcmgt v21.4s, v27.4s, v18.4s
+	WORD $0x6eb3e74e // fcmgt v14.4s, v26.4s, v19.4s
+	WORD $0x6e741e19 // bsl v25.16b, v16.16b, v20.16b
+	WORD $0x6e711f8f // bsl v15.16b, v28.16b, v17.16b
+	WORD $0x6e721f75 // bsl v21.16b, v27.16b, v18.16b
+	WORD $0x6e731f4e // bsl v14.16b, v26.16b, v19.16b
+	WORD $0x3dc03473 // ldr q19, [x3, #208]
+	WORD $0x3dc0347a // ldr q26, [x3, #208]
+	WORD $0x3dc03472 // ldr q18, [x3, #208]
+	WORD $0x3dc0347b // ldr q27, [x3, #208]
+	WORD $0x6eb3e731 // fcmgt v17.4s, v25.4s, v19.4s
+	WORD $0x6ebae5fc // fcmgt v28.4s, v15.4s, v26.4s
+	WORD $0x6eb2e6b4 // fcmgt v20.4s, v21.4s, v18.4s
+	WORD $0x6ebbe5d0 // fcmgt v16.4s, v14.4s, v27.4s
+	WORD $0x6e791e71 // bsl v17.16b, v19.16b, v25.16b
+	WORD $0x6e6f1f5c // bsl v28.16b, v26.16b, v15.16b
+	WORD $0x6e751e54 // bsl v20.16b, v18.16b, v21.16b
+	WORD $0x6e6e1f70 // bsl v16.16b, v27.16b, v14.16b
+	WORD $0x4ea21c4e // mov v14.16b, v2.16b
+	WORD $0x4ea21c5b // mov v27.16b, v2.16b
+	WORD $0x4ea21c55 // mov v21.16b, v2.16b
+	WORD $0x4ea21c52 // mov v18.16b, v2.16b
+	WORD $0x4e21ce2e // fmla v14.4s, v17.4s, v1.4s
+	WORD $0x4e21cf9b // fmla v27.4s, v28.4s, v1.4s
+	WORD $0x4e21ce95 // fmla v21.4s, v20.4s, v1.4s
+	WORD $0x4e21ce12 // fmla v18.4s, v16.4s, v1.4s
+	WORD $0x4ea2d5cf // fsub v15.4s, v14.4s, v2.4s
+	WORD $0x4ea2d77a // fsub v26.4s, v27.4s, v2.4s
+	WORD $0x4ea2d6b9 // fsub v25.4s, v21.4s, v2.4s
+	WORD $0x4ea2d653 // fsub v19.4s, v18.4s, v2.4s
+	WORD $0x4ea3cdf1 // fmls v17.4s, v15.4s, v3.4s
+	WORD $0x4ea3cf5c // fmls v28.4s, v26.4s, v3.4s
+	WORD $0x4ea3cf34 // fmls v20.4s, v25.4s, v3.4s
+	WORD $0x4ea3ce70 // fmls v16.4s, v19.4s, v3.4s
+	WORD $0x4ea4cdf1 // fmls v17.4s, v15.4s, v4.4s
+	WORD $0x4ea4cf5c // fmls v28.4s, v26.4s, v4.4s
+	WORD $0x4ea4cf34 // fmls v20.4s, v25.4s, v4.4s
+	WORD $0x4ea4ce70 // fmls v16.4s, v19.4s, v4.4s
+	WORD $0x4ea61cd3 // mov v19.16b, v6.16b
+	WORD $0x4ea61cd9 // mov v25.16b, v6.16b
+	WORD $0x4ea61cda // mov v26.16b, v6.16b
+	WORD $0x4ea61ccf // mov v15.16b, v6.16b
+	WORD $0x4e31ccb3 // fmla v19.4s, v5.4s, v17.4s
+	WORD $0x4e3cccb9 // fmla v25.4s, v5.4s, v28.4s
+	WORD $0x4e34ccba // fmla v26.4s, v5.4s, v20.4s
+	WORD $0x4e30ccaf // fmla v15.4s, v5.4s, v16.4s
+	WORD $0x4ea71cf6 // mov v22.16b, v7.16b
+	WORD $0x4ea71ced // mov v13.16b, v7.16b
+	WORD $0x4ea71cf7 // mov v23.16b, v7.16b
+	WORD $0x4ea71cec // mov v12.16b, v7.16b
+	WORD $0x4e31ce76 // fmla v22.4s, v19.4s, v17.4s
+	WORD $0x4e3ccf2d // fmla v13.4s, v25.4s, v28.4s
+	WORD $0x4e34cf57 // fmla v23.4s, v26.4s, v20.4s
+	WORD $0x4e30cdec // fmla v12.4s, v15.4s, v16.4s
+	WORD $0x4ea81d0f // mov v15.16b, v8.16b
+	WORD $0x4ea81d1a // mov v26.16b, v8.16b
+	WORD $0x4ea81d19 // mov v25.16b, v8.16b
+	WORD $0x4ea81d13 // mov v19.16b, v8.16b
+	WORD $0x4e31cecf // fmla v15.4s, v22.4s, v17.4s
+	WORD $0x4e3ccdba // fmla v26.4s, v13.4s, v28.4s
+	WORD $0x4e34cef9 // fmla v25.4s, v23.4s, v20.4s
+	WORD $0x4e30cd93 // fmla v19.4s, v12.4s, v16.4s
+	WORD $0x4ea91d2c // mov v12.16b, v9.16b
+	WORD $0x4ea91d37 // mov v23.16b, v9.16b
+	WORD $0x4ea91d2d // mov v13.16b, v9.16b
+	WORD $0x4ea91d36 // mov v22.16b, v9.16b
+	WORD $0x4e31cdec // fmla v12.4s, v15.4s, v17.4s
+	WORD $0x4e3ccf57 // fmla v23.4s, v26.4s, v28.4s
+	WORD $0x4e34cf2d // fmla v13.4s, v25.4s, v20.4s
+	WORD $0x4e30ce76 // fmla v22.4s, v19.4s, v16.4s
+	WORD $0x4eaa1d53 // mov v19.16b, v10.16b
+	WORD $0x4eaa1d59 // mov v25.16b, v10.16b
+	WORD $0x4eaa1d5a // mov v26.16b, v10.16b
+	WORD $0x4eaa1d4f // mov v15.16b, v10.16b
+	WORD $0x4e31cd93 // fmla v19.4s, v12.4s, v17.4s
+	WORD $0x4e3ccef9 // fmla v25.4s, v23.4s, v28.4s
+	WORD $0x4e34cdba // fmla v26.4s, v13.4s, v20.4s
+	WORD $0x4e30cecf // fmla v15.4s, v22.4s, v16.4s
+	WORD $0x4eaa1d56 // mov v22.16b, v10.16b
+	WORD $0x4eaa1d4d // mov v13.16b, v10.16b
+	WORD $0x4eaa1d57 // mov v23.16b, v10.16b
+	WORD $0x4eaa1d4c // mov v12.16b, v10.16b
+	WORD $0x4e31ce76 // fmla v22.4s, v19.4s, v17.4s
+	WORD $0x4e3ccf2d // fmla v13.4s, v25.4s, v28.4s
+	WORD $0x4e34cf57 // fmla v23.4s, v26.4s, v20.4s
+	WORD $0x4e30cdec // fmla v12.4s, v15.4s, v16.4s
+	WORD $0x4ea2d5ce // fsub v14.4s, v14.4s, v2.4s
+	WORD $0x4ea2d77b // fsub v27.4s, v27.4s, v2.4s
+	WORD $0x4ea2d6b5 // fsub v21.4s, v21.4s, v2.4s
+	WORD $0x4ea2d652 // fsub v18.4s, v18.4s, v2.4s
+	WORD $0x3dc03870 // ldr q16, [x3, #224]
+	WORD $0x3dc0386f // ldr q15, [x3, #224]
+	WORD $0x3dc03874 // ldr q20, [x3, #224]
+	WORD $0x3dc0387a // ldr q26, [x3, #224]
+	WORD $0x6eaee61c // fcmgt v28.4s, v16.4s, v14.4s
+	WORD $0x6ebbe5f9 // fcmgt v25.4s, v15.4s, v27.4s
+	WORD $0x6eb5e691 // fcmgt v17.4s, v20.4s, v21.4s
+	WORD $0x6eb2e753 // fcmgt v19.4s, v26.4s, v18.4s
+	WORD $0x6e6e1e1c // bsl v28.16b, v16.16b, v14.16b
+	WORD $0x6e7b1df9 // bsl v25.16b, v15.16b, v27.16b
+	WORD $0x6e751e91 // bsl v17.16b, v20.16b, v21.16b
+	WORD $0x6e721f53 // bsl v19.16b, v26.16b, v18.16b
+	WORD $0x3dc03c7a // ldr q26, [x3, #240]
+	WORD $0x3dc03c74 // ldr q20, [x3, #240]
+	WORD $0x3dc03c6f // ldr q15, [x3, #240]
+	WORD $0x3dc03c70 // ldr q16, [x3, #240]
+	WORD $0x6ebae798 // fcmgt v24.4s, v28.4s, v26.4s
+	WORD $0x6eb4e73d // fcmgt v29.4s, v25.4s, v20.4s
+	WORD $0x6eafe63e // fcmgt v30.4s, v17.4s, v15.4s
+	WORD $0x6eb0e67f // fcmgt v31.4s, v19.4s, v16.4s
+	WORD $0x6e7c1f58 // bsl v24.16b, v26.16b, v28.16b
+	WORD $0x6e791e9d // bsl v29.16b, v20.16b, v25.16b
+	WORD $0x6e711dfe // bsl v30.16b, v15.16b, v17.16b
+	WORD $0x6e731e1f // bsl v31.16b, v16.16b, v19.16b
+	WORD $0x4eb8d5ce // fsub v14.4s, v14.4s, v24.4s
+	WORD $0x4ebdd77b // fsub v27.4s, v27.4s, v29.4s
+	WORD $0x4ebed6b5 // fsub v21.4s, v21.4s, v30.4s
+	WORD $0x4ebfd652 // fsub v18.4s, v18.4s, v31.4s
+	WORD $0x4e22d718 // fadd v24.4s, v24.4s, v2.4s
+	WORD $0x4e22d7bd // fadd v29.4s, v29.4s, v2.4s
+	WORD $0x4e22d7de // fadd v30.4s, v30.4s, v2.4s
+	WORD $0x4e22d7ff // fadd v31.4s, v31.4s, v2.4s
+	WORD $0x4f375718 // shl v24.4s, v24.4s, #23
+	WORD $0x4f3757bd // shl v29.4s, v29.4s, #23
+	WORD $0x4f3757de // shl v30.4s, v30.4s, #23
+	WORD $0x4f3757ff // shl v31.4s, v31.4s, #23
+	WORD $0x4eaa8718 // add v24.4s, v24.4s, v10.4s
+	WORD $0x4eaa87bd // add v29.4s, v29.4s, v10.4s
+	WORD $0x4eaa87de // add v30.4s, v30.4s, v10.4s
+	WORD $0x4eaa87ff // add v31.4s, v31.4s, v10.4s
+	WORD $0x6e38ded8 // fmul v24.4s, v22.4s, v24.4s
+	WORD $0x6e3dddbd // fmul v29.4s, v13.4s, v29.4s
+	WORD $0x6e3edefe // fmul v30.4s, v23.4s, v30.4s
+	WORD $0x6e3fdd9f // fmul v31.4s, v12.4s, v31.4s
+	WORD $0x4e22d5ce // fadd v14.4s, v14.4s, v2.4s
+	WORD $0x4e22d77b // fadd v27.4s, v27.4s, v2.4s
+	WORD $0x4e22d6b5 // fadd v21.4s, v21.4s, v2.4s
+	WORD $0x4e22d652 // fadd v18.4s, v18.4s, v2.4s
+	WORD $0x4f3755ce // shl v14.4s, v14.4s, #23
+	WORD $0x4f37577b // shl v27.4s, v27.4s, #23
+	WORD $0x4f3756b5 // shl v21.4s, v21.4s, #23
+	WORD $0x4f375652 // shl v18.4s, v18.4s, #23
+	WORD $0x4eaa85ce // add v14.4s, v14.4s, v10.4s
+	WORD $0x4eaa877b // add v27.4s, v27.4s, v10.4s
+	WORD $0x4eaa86b5 // add v21.4s, v21.4s, v10.4s
+	WORD $0x4eaa8652 // add v18.4s, v18.4s, v10.4s
+	WORD $0x6e2edf0e // fmul v14.4s, v24.4s, v14.4s
+	WORD $0x6e3bdfbb // fmul v27.4s, v29.4s, v27.4s
+	WORD $0x6e35dfd5 // fmul v21.4s, v30.4s, v21.4s
+	WORD $0x6e32dff2 // fmul v18.4s, v31.4s, v18.4s
+	WORD $0x4e2ee5df // fcmeq v31.4s, v14.4s, v14.4s
+	WORD $0x4e3be77e // fcmeq v30.4s, v27.4s, v27.4s
+	WORD $0x4e35e6bd // fcmeq v29.4s, v21.4s, v21.4s
+	WORD $0x4e32e658 // fcmeq v24.4s, v18.4s, v18.4s
+	WORD $0x3dc0406c // ldr q12, [x3, #256]
+	WORD $0x3dc04077 // ldr q23, [x3, #256]
+	WORD $0x3dc0406d // ldr q13, [x3, #256]
+	WORD $0x3dc04076 // ldr q22, [x3, #256]
+	WORD $0x6e6c1ddf // bsl v31.16b, v14.16b, v12.16b
+	WORD $0x6e771f7e // bsl v30.16b, v27.16b, v23.16b
+	WORD $0x6e6d1ebd // bsl v29.16b, v21.16b, v13.16b
+	WORD $0x6e761e58 // bsl v24.16b, v18.16b, v22.16b
+	WORD $0x3d80003f // str q31, [x1]
+	WORD $0x3d80043e // str q30, [x1, #16]
+	WORD $0x3d80083d // str q29, [x1, #32]
+	WORD $0x3d800c38 // str q24, [x1, #48]
+	JMP going
 single:
 	ADDS $16, R0, R0
 	BEQ done
 	SUBS $4, R0, R0
 	BLT rest
 one:
-	WORD $0x3dc00051 // ldr q17, [x2]
-	WORD $0x6eb1e419 // fcmgt v25.4s, v0.4s, v17.4s
-	WORD $0x6e711c19 // bsl v25.16b, v0.16b, v17.16b
-	WORD $0x6ea1e731 // fcmgt v17.4s, v25.4s, v1.4s
-	WORD $0x6e791c31 // bsl v17.16b, v1.16b, v25.16b
-	WORD $0x4ea31c79 // mov v25.16b, v3.16b
-	WORD $0x4e22ce39 // fmla v25.4s, v17.4s, v2.4s
-	WORD $0x4ea3d732 // fsub v18.4s, v25.4s, v3.4s
-	WORD $0x4ea4ce51 // fmls v17.4s, v18.4s, v4.4s
-	WORD $0x4ea5ce51 // fmls v17.4s, v18.4s, v5.4s
-	WORD $0x4ea71cf2 // mov v18.16b, v7.16b
-	WORD $0x4e31ccd2 // fmla v18.4s, v6.4s, v17.4s
-	WORD $0x4ea81d1a // mov v26.16b, v8.16b
-	WORD $0x4e31ce5a // fmla v26.4s, v18.4s, v17.4s
-	WORD $0x4ea91d32 // mov v18.16b, v9.16b
-	WORD $0x4e31cf52 // fmla v18.4s, v26.4s, v17.4s
-	WORD $0x4eaa1d5a // mov v26.16b, v10.16b
-	WORD $0x4e31ce5a // fmla v26.4s, v18.4s, v17.4s
-	WORD $0x4eab1d72 // mov v18.16b, v11.16b
-	WORD $0x4e31cf52 // fmla v18.4s, v26.4s, v17.4s
-	WORD $0x4eab1d7a // mov v26.16b, v11.16b
-	WORD $0x4e31ce5a // fmla v26.4s, v18.4s, v17.4s
-	WORD $0x4ea3d739 // fsub v25.4s, v25.4s, v3.4s
-	WORD $0x6eb9e591 // fcmgt v17.4s, v12.4s, v25.4s
-	WORD $0x6e791d91 // bsl v17.16b, v12.16b, v25.16b
-	WORD $0x6eade632 // fcmgt v18.4s, v17.4s, v13.4s
-	WORD $0x6e711db2 // bsl v18.16b, v13.16b, v17.16b
-	WORD $0x4eb2d739 // fsub v25.4s, v25.4s, v18.4s
-	WORD $0x4e23d652 // fadd v18.4s, v18.4s, v3.4s
-	WORD $0x4f375652 // shl v18.4s, v18.4s, #23
-	WORD $0x4eab8652 // add v18.4s, v18.4s, v11.4s
-	WORD $0x6e32df52 // fmul v18.4s, v26.4s, v18.4s
-	WORD $0x4e23d739 // fadd v25.4s, v25.4s, v3.4s
-	WORD $0x4f375739 // shl v25.4s, v25.4s, #23
-	WORD $0x4eab8739 // add v25.4s, v25.4s, v11.4s
-	WORD $0x6e39de59 // fmul v25.4s, v18.4s, v25.4s
-	WORD $0x4e39e732 // fcmeq v18.4s, v25.4s, v25.4s
-	WORD $0x6e6e1f32 // bsl v18.16b, v25.16b, v14.16b
-	WORD $0x3d800032 // str q18, [x1]
+	WORD $0x3dc00058 // ldr q24, [x2]
+	WORD $0x3dc0307d // ldr q29, [x3, #192]
+	WORD $0x6eb8e7be // fcmgt v30.4s, v29.4s, v24.4s
+	WORD $0x6e781fbe // bsl v30.16b, v29.16b, v24.16b
+	WORD $0x3dc03478 // ldr q24, [x3, #208]
+	WORD $0x6eb8e7dd // fcmgt v29.4s, v30.4s, v24.4s
+	WORD $0x6e7e1f1d // bsl v29.16b, v24.16b, v30.16b
+	WORD $0x4ea21c5e // mov v30.16b, v2.16b
+	WORD $0x4e21cfbe // fmla v30.4s, v29.4s, v1.4s
+	WORD $0x4ea2d7d8 // fsub v24.4s, v30.4s, v2.4s
+	WORD $0x4ea3cf1d // fmls v29.4s, v24.4s, v3.4s
+	WORD $0x4ea4cf1d // fmls v29.4s, v24.4s, v4.4s
+	WORD $0x4ea61cd8 // mov v24.16b, v6.16b
+	WORD $0x4e3dccb8 // fmla v24.4s, v5.4s, v29.4s
+	WORD $0x4ea71cff // mov v31.16b, v7.16b
+	WORD $0x4e3dcf1f // fmla v31.4s, v24.4s, v29.4s
+	WORD $0x4ea81d18 // mov v24.16b, v8.16b
+	WORD $0x4e3dcff8 // fmla v24.4s, v31.4s, v29.4s
+	WORD $0x4ea91d3f // mov v31.16b, v9.16b
+	WORD $0x4e3dcf1f // fmla v31.4s, v24.4s, v29.4s
+	WORD $0x4eaa1d58 // mov v24.16b, v10.16b
+	WORD $0x4e3dcff8 // fmla v24.4s, v31.4s, v29.4s
+	WORD $0x4eaa1d5f // mov v31.16b, v10.16b
+	WORD $0x4e3dcf1f // fmla v31.4s, v24.4s, v29.4s
+	WORD $0x4ea2d7de // fsub v30.4s, v30.4s, v2.4s
+	WORD $0x3dc0387d // ldr q29, [x3, #224]
+	WORD $0x6ebee7b8 // fcmgt v24.4s, v29.4s, v30.4s
+	WORD $0x6e7e1fb8 // bsl v24.16b, v29.16b, v30.16b
+	WORD $0x3dc03c7d // ldr q29, [x3, #240]
+	WORD $0x6ebde716 // fcmgt v22.4s, v24.4s, v29.4s
+	WORD $0x6e781fb6 // bsl v22.16b, v29.16b, v24.16b
+	WORD $0x4eb6d7de // fsub v30.4s, v30.4s, v22.4s
+	WORD $0x4e22d6d6 // fadd v22.4s, v22.4s, v2.4s
+	WORD $0x4f3756d6 // shl v22.4s, v22.4s, #23
+	WORD $0x4eaa86d6 // add v22.4s, v22.4s, v10.4s
+	WORD $0x6e36dff6 // fmul v22.4s, v31.4s, v22.4s
+	WORD $0x4e22d7de // fadd v30.4s, v30.4s, v2.4s
+	WORD $0x4f3757de // shl v30.4s, v30.4s, #23
+	WORD $0x4eaa87de // add v30.4s, v30.4s, v10.4s
+	WORD $0x6e3edede // fmul v30.4s, v22.4s, v30.4s
+	WORD $0x4e3ee7d6 // fcmeq v22.4s, v30.4s, v30.4s
+	WORD $0x3dc0407f // ldr q31, [x3, #256]
+	WORD $0x6e7f1fd6 // bsl v22.16b, v30.16b, v31.16b
+	WORD $0x3d800036 // str q22, [x1]
 	ADD $16, R1
 	ADD $16, R2
 	SUBS $4, R0, R0
@@ -572,45 +714,50 @@ rest:
 	ADDS $4, R0, R0
 	BEQ done
 element:
-	WORD $0xbd400052 // ldr s18, [x2]
-	WORD $0x6eb2e419 // fcmgt v25.4s, v0.4s, v18.4s
-	WORD $0x6e721c19 // bsl v25.16b, v0.16b, v18.16b
-	WORD $0x6ea1e732 // fcmgt v18.4s, v25.4s, v1.4s
-	WORD $0x6e791c32 // bsl v18.16b, v1.16b, v25.16b
-	WORD $0x4ea31c79 // mov v25.16b, v3.16b
-	WORD $0x4e22ce59 // fmla v25.4s, v18.4s, v2.4s
-	WORD $0x4ea3d73a // fsub v26.4s, v25.4s, v3.4s
-	WORD $0x4ea4cf52 // fmls v18.4s, v26.4s, v4.4s
-	WORD $0x4ea5cf52 // fmls v18.4s, v26.4s, v5.4s
-	WORD $0x4ea71cfa // mov v26.16b, v7.16b
-	WORD $0x4e32ccda // fmla v26.4s, v6.4s, v18.4s
-	WORD $0x4ea81d11 // mov v17.16b, v8.16b
-	WORD $0x4e32cf51 // fmla v17.4s, v26.4s, v18.4s
-	WORD $0x4ea91d3a // mov v26.16b, v9.16b
-	WORD $0x4e32ce3a // fmla v26.4s, v17.4s, v18.4s
-	WORD $0x4eaa1d51 // mov v17.16b, v10.16b
-	WORD $0x4e32cf51 // fmla v17.4s, v26.4s, v18.4s
-	WORD $0x4eab1d7a // mov v26.16b, v11.16b
-	WORD $0x4e32ce3a // fmla v26.4s, v17.4s, v18.4s
-	WORD $0x4eab1d71 // mov v17.16b, v11.16b
-	WORD $0x4e32cf51 // fmla v17.4s, v26.4s, v18.4s
-	WORD $0x4ea3d739 // fsub v25.4s, v25.4s, v3.4s
-	WORD $0x6eb9e592 // fcmgt v18.4s, v12.4s, v25.4s
-	WORD $0x6e791d92 // bsl v18.16b, v12.16b, v25.16b
-	WORD $0x6eade65a // fcmgt v26.4s, v18.4s, v13.4s
-	WORD $0x6e721dba // bsl v26.16b, v13.16b, v18.16b
-	WORD $0x4ebad739 // fsub v25.4s, v25.4s, v26.4s
-	WORD $0x4e23d75a // fadd v26.4s, v26.4s, v3.4s
-	WORD $0x4f37575a // shl v26.4s, v26.4s, #23
-	WORD $0x4eab875a // add v26.4s, v26.4s, v11.4s
-	WORD $0x6e3ade3a // fmul v26.4s, v17.4s, v26.4s
-	WORD $0x4e23d739 // fadd v25.4s, v25.4s, v3.4s
-	WORD $0x4f375739 // shl v25.4s, v25.4s, #23
-	WORD $0x4eab8739 // add v25.4s, v25.4s, v11.4s
-	WORD $0x6e39df59 // fmul v25.4s, v26.4s, v25.4s
-	WORD $0x4e39e73a // fcmeq v26.4s, v25.4s, v25.4s
-	WORD $0x6e6e1f3a // bsl v26.16b, v25.16b, v14.16b
-	WORD $0xbd00003a // str s26, [x1]
+	WORD $0xbd400056 // ldr s22, [x2]
+	WORD $0x3dc0307f // ldr q31, [x3, #192]
+	WORD $0x6eb6e7fe // fcmgt v30.4s, v31.4s, v22.4s
+	WORD $0x6e761ffe // bsl v30.16b, v31.16b, v22.16b
+	WORD $0x3dc03476 // ldr q22, [x3, #208]
+	WORD $0x6eb6e7df // fcmgt v31.4s, v30.4s, v22.4s
+	WORD $0x6e7e1edf // bsl v31.16b, v22.16b, v30.16b
+	WORD $0x4ea21c5e // mov v30.16b, v2.16b
+	WORD $0x4e21cffe // fmla v30.4s, v31.4s, v1.4s
+	WORD $0x4ea2d7d6 // fsub v22.4s, v30.4s, v2.4s
+	WORD $0x4ea3cedf // fmls v31.4s, v22.4s, v3.4s
+	WORD $0x4ea4cedf // fmls v31.4s, v22.4s, v4.4s
+	WORD $0x4ea61cd6 // mov v22.16b, v6.16b
+	WORD $0x4e3fccb6 // fmla v22.4s, v5.4s, v31.4s
+	WORD $0x4ea71cf8 // mov v24.16b, v7.16b
+	WORD $0x4e3fced8 // fmla v24.4s, v22.4s, v31.4s
+	WORD $0x4ea81d16 // mov v22.16b, v8.16b
+	WORD $0x4e3fcf16 // fmla v22.4s, v24.4s, v31.4s
+	WORD $0x4ea91d38 // mov v24.16b, v9.16b
+	WORD $0x4e3fced8 // fmla v24.4s, v22.4s, v31.4s
+	WORD $0x4eaa1d56 // mov v22.16b, v10.16b
+	WORD $0x4e3fcf16 // fmla v22.4s, v24.4s, v31.4s
+	WORD $0x4eaa1d58 // mov v24.16b, v10.16b
+	WORD $0x4e3fced8 // fmla v24.4s, v22.4s, v31.4s
+	WORD $0x4ea2d7de // fsub v30.4s, v30.4s, v2.4s
+	WORD $0x3dc0387f // ldr q31, [x3, #224]
+	WORD $0x6ebee7f6 // fcmgt v22.4s, v31.4s, v30.4s
+	WORD $0x6e7e1ff6 // bsl v22.16b, v31.16b, v30.16b
+	WORD $0x3dc03c7f // ldr q31, [x3, #240]
+	WORD $0x6ebfe6dd // fcmgt v29.4s, v22.4s, v31.4s
+	WORD $0x6e761ffd // bsl v29.16b, v31.16b, v22.16b
+	WORD $0x4ebdd7de // fsub v30.4s, v30.4s, v29.4s
+	WORD $0x4e22d7bd // fadd v29.4s, v29.4s, v2.4s
+	WORD $0x4f3757bd // shl v29.4s, v29.4s, #23
+	WORD $0x4eaa87bd // add v29.4s, v29.4s, v10.4s
+	WORD $0x6e3ddf1d // fmul v29.4s, v24.4s, v29.4s
+	WORD $0x4e22d7de // fadd v30.4s, v30.4s, v2.4s
+	WORD $0x4f3757de // shl v30.4s, v30.4s, #23
+	WORD $0x4eaa87de // add v30.4s, v30.4s, v10.4s
+	WORD $0x6e3edfbe // fmul v30.4s, v29.4s, v30.4s
+	WORD $0x4e3ee7dd // fcmeq v29.4s, v30.4s, v30.4s
+	WORD $0x3dc04078 // ldr q24, [x3, #256]
+	WORD $0x6e781fdd // bsl v29.16b, v30.16b, v24.16b
+	WORD $0xbd00003d // str s29, [x1]
 	ADD $4, R1
 	ADD $4, R2
 	SUBS $1, R0, R0
@@ -651,239 +798,381 @@ TEXT ·fastExpMulAddF32NEON(SB), NOSPLIT, $0-96
 	WORD $0x3dc024a9 // ldr q9, [x5, #144]
 	WORD $0x3dc028aa // ldr q10, [x5, #160]
 	WORD $0x3dc02cab // ldr q11, [x5, #176]
-	WORD $0x3dc030ac // ldr q12, [x5, #192]
-	WORD $0x3dc034ad // ldr q13, [x5, #208]
-	WORD $0x3dc038ae // ldr q14, [x5, #224]
 	SUBS $16, R0, R0
 	BLT single
 many:
-	WORD $0x3dc0004f // ldr q15, [x2]
-	WORD $0x3dc00450 // ldr q16, [x2, #16]
-	WORD $0x3dc00851 // ldr q17, [x2, #32]
-	WORD $0x3dc00c52 // ldr q18, [x2, #48]
-	WORD $0x3dc00073 // ldr q19, [x3]
-	WORD $0x3dc00474 // ldr q20, [x3, #16]
-	WORD $0x3dc00875 // ldr q21, [x3, #32]
-	WORD $0x3dc00c76 // ldr q22, [x3, #48]
+	WORD $0x3dc0004c // ldr q12, [x2]
+	WORD $0x3dc0044d // ldr q13, [x2, #16]
+	WORD $0x3dc0084e // ldr q14, [x2, #32]
+	WORD $0x3dc00c4f // ldr q15, [x2, #48]
+	WORD $0x3dc00070 // ldr q16, [x3]
+	WORD $0x3dc00471 // ldr q17, [x3, #16]
+	WORD $0x3dc00872 // ldr q18, [x3, #32]
+	WORD $0x3dc00c73 // ldr q19, [x3, #48]
+	WORD $0x6e30dd90 // fmul v16.4s, v12.4s, v16.4s
+	WORD $0x6e31ddb1 // fmul v17.4s, v13.4s, v17.4s
+	WORD $0x6e32ddd2 // fmul v18.4s, v14.4s, v18.4s
 	WORD $0x6e33ddf3 // fmul v19.4s, v15.4s, v19.4s
-	WORD $0x6e34de14 // fmul v20.4s, v16.4s, v20.4s
-	WORD $0x6e35de35 // fmul v21.4s, v17.4s, v21.4s
-	WORD $0x6e36de56 // fmul v22.4s, v18.4s, v22.4s
-	WORD $0x3dc00092 // ldr q18, [x4]
-	WORD $0x3dc00491 // ldr q17, [x4, #16]
-	WORD $0x3dc00890 // ldr q16, [x4, #32]
-	WORD $0x3dc00c8f // ldr q15, [x4, #48]
-	WORD $0x4e32d672 // fadd v18.4s, v19.4s, v18.4s
-	WORD $0x4e31d691 // fadd v17.4s, v20.4s, v17.4s
-	WORD $0x4e30d6b0 // fadd v16.4s, v21.4s, v16.4s
-	WORD $0x4e2fd6cf // fadd v15.4s, v22.4s, v15.4s
-	WORD $0x6eb2e416 // fcmgt v22.4s, v0.4s, v18.4s
-	WORD $0x6eb1e415 // fcmgt v21.4s, v0.4s, v17.4s
-	WORD $0x6eb0e414 // fcmgt v20.4s, v0.4s, v16.4s
-	WORD $0x6eafe413 // fcmgt v19.4s, v0.4s, v15.4s
-	WORD $0x6e721c16 // bsl v22.16b, v0.16b, v18.16b
-	WORD $0x6e711c15 // bsl v21.16b, v0.16b, v17.16b
-	WORD $0x6e701c14 // bsl v20.16b, v0.16b, v16.16b
-	WORD $0x6e6f1c13 // bsl v19.16b, v0.16b, v15.16b
-	WORD $0x6ea1e6cf // fcmgt v15.4s, v22.4s, v1.4s
-	WORD $0x6ea1e6b0 // fcmgt v16.4s, v21.4s, v1.4s
-	WORD $0x6ea1e691 // fcmgt v17.4s, v20.4s, v1.4s
-	WORD $0x6ea1e672 // fcmgt v18.4s, v19.4s, v1.4s
-	WORD $0x6e761c2f // bsl v15.16b, v1.16b, v22.16b
-	WORD $0x6e751c30 // bsl v16.16b, v1.16b, v21.16b
-	WORD $0x6e741c31 // bsl v17.16b, v1.16b, v20.16b
-	WORD $0x6e731c32 // bsl v18.16b, v1.16b, v19.16b
-	WORD $0x4ea31c73 // mov v19.16b, v3.16b
-	WORD $0x4ea31c74 // mov v20.16b, v3.16b
-	WORD $0x4ea31c75 // mov v21.16b, v3.16b
-	WORD $0x4ea31c76 // mov v22.16b, v3.16b
-	WORD $0x4e22cdf3 // fmla v19.4s, v15.4s, v2.4s
-	WORD $0x4e22ce14 // fmla v20.4s, v16.4s, v2.4s
-	WORD $0x4e22ce35 // fmla v21.4s, v17.4s, v2.4s
-	WORD $0x4e22ce56 // fmla v22.4s, v18.4s, v2.4s
-	WORD $0x4ea3d677 // fsub v23.4s, v19.4s, v3.4s
-	WORD $0x4ea3d698 // fsub v24.4s, v20.4s, v3.4s
-	WORD $0x4ea3d6b9 // fsub v25.4s, v21.4s, v3.4s
-	WORD $0x4ea3d6da // fsub v26.4s, v22.4s, v3.4s
-	WORD $0x4ea4ceef // fmls v15.4s, v23.4s, v4.4s
-	WORD $0x4ea4cf10 // fmls v16.4s, v24.4s, v4.4s
-	WORD $0x4ea4cf31 // fmls v17.4s, v25.4s, v4.4s
-	WORD $0x4ea4cf52 // fmls v18.4s, v26.4s, v4.4s
-	WORD $0x4ea5ceef // fmls v15.4s, v23.4s, v5.4s
-	WORD $0x4ea5cf10 // fmls v16.4s, v24.4s, v5.4s
-	WORD $0x4ea5cf31 // fmls v17.4s, v25.4s, v5.4s
-	WORD $0x4ea5cf52 // fmls v18.4s, v26.4s, v5.4s
-	WORD $0x4ea71cfa // mov v26.16b, v7.16b
+	WORD $0x3dc0008f // ldr q15, [x4]
+	WORD $0x3dc0048e // ldr q14, [x4, #16]
+	WORD $0x3dc0088d // ldr q13, [x4, #32]
+	WORD $0x3dc00c8c // ldr q12, [x4, #48]
+	WORD $0x4e2fd60f // fadd v15.4s, v16.4s, v15.4s
+	WORD $0x4e2ed62e // fadd v14.4s, v17.4s, v14.4s
+	WORD $0x4e2dd64d // fadd v13.4s, v18.4s, v13.4s
+	WORD $0x4e2cd66c // fadd v12.4s, v19.4s, v12.4s
+	WORD $0x4e201df3 // and v19.16b, v15.16b, v0.16b
+	WORD $0x4e201dd2 // and v18.16b, v14.16b, v0.16b
+	WORD $0x4e201db1 // and v17.16b, v13.16b, v0.16b
+	WORD $0x4e201d90 // and v16.16b, v12.16b, v0.16b
+	WORD $0x6eb26673 // umax v19.4s, v19.4s, v18.4s
+	WORD $0x6eb16673 // umax v19.4s, v19.4s, v17.4s
+	WORD $0x6eb06673 // umax v19.4s, v19.4s, v16.4s
+	WORD $0x4ea21c50 // mov v16.16b, v2.16b
+	WORD $0x4ea21c51 // mov v17.16b, v2.16b
+	WORD $0x4ea21c52 // mov v18.16b, v2.16b
+	WORD $0x4ea21c54 // mov v20.16b, v2.16b
+	WORD $0x4e21cdf0 // fmla v16.4s, v15.4s, v1.4s
+	WORD $0x4e21cdd1 // fmla v17.4s, v14.4s, v1.4s
+	WORD $0x4e21cdb2 // fmla v18.4s, v13.4s, v1.4s
+	WORD $0x4e21cd94 // fmla v20.4s, v12.4s, v1.4s
+	WORD $0x4ea2d615 // fsub v21.4s, v16.4s, v2.4s
+	WORD $0x4ea2d636 // fsub v22.4s, v17.4s, v2.4s
+	WORD $0x4ea2d657 // fsub v23.4s, v18.4s, v2.4s
+	WORD $0x4ea2d698 // fsub v24.4s, v20.4s, v2.4s
+	WORD $0x4ea3ceaf // fmls v15.4s, v21.4s, v3.4s
+	WORD $0x4ea3cece // fmls v14.4s, v22.4s, v3.4s
+	WORD $0x4ea3ceed // fmls v13.4s, v23.4s, v3.4s
+	WORD $0x4ea3cf0c // fmls v12.4s, v24.4s, v3.4s
+	WORD $0x4ea4ceaf // fmls v15.4s, v21.4s, v4.4s
+	WORD $0x4ea4cece // fmls v14.4s, v22.4s, v4.4s
+	WORD $0x4ea4ceed // fmls v13.4s, v23.4s, v4.4s
+	WORD $0x4ea4cf0c // fmls v12.4s, v24.4s, v4.4s
+	WORD $0x4ea61cd8 // mov v24.16b, v6.16b
+	WORD $0x4ea61cd7 // mov v23.16b, v6.16b
+	WORD $0x4ea61cd6 // mov v22.16b, v6.16b
+	WORD $0x4ea61cd5 // mov v21.16b, v6.16b
+	WORD $0x4e2fccb8 // fmla v24.4s, v5.4s, v15.4s
+	WORD $0x4e2eccb7 // fmla v23.4s, v5.4s, v14.4s
+	WORD $0x4e2dccb6 // fmla v22.4s, v5.4s, v13.4s
+	WORD $0x4e2cccb5 // fmla v21.4s, v5.4s, v12.4s
 	WORD $0x4ea71cf9 // mov v25.16b, v7.16b
-	WORD $0x4ea71cf8 // mov v24.16b, v7.16b
-	WORD $0x4ea71cf7 // mov v23.16b, v7.16b
-	WORD $0x4e2fccda // fmla v26.4s, v6.4s, v15.4s
-	WORD $0x4e30ccd9 // fmla v25.4s, v6.4s, v16.4s
-	WORD $0x4e31ccd8 // fmla v24.4s, v6.4s, v17.4s
-	WORD $0x4e32ccd7 // fmla v23.4s, v6.4s, v18.4s
-	WORD $0x4ea81d1b // mov v27.16b, v8.16b
-	WORD $0x4ea81d1c // mov v28.16b, v8.16b
-	WORD $0x4ea81d1d // mov v29.16b, v8.16b
-	WORD $0x4ea81d1e // mov v30.16b, v8.16b
-	WORD $0x4e2fcf5b // fmla v27.4s, v26.4s, v15.4s
-	WORD $0x4e30cf3c // fmla v28.4s, v25.4s, v16.4s
-	WORD $0x4e31cf1d // fmla v29.4s, v24.4s, v17.4s
-	WORD $0x4e32cefe // fmla v30.4s, v23.4s, v18.4s
-	WORD $0x4ea91d37 // mov v23.16b, v9.16b
-	WORD $0x4ea91d38 // mov v24.16b, v9.16b
-	WORD $0x4ea91d39 // mov v25.16b, v9.16b
+	WORD $0x4ea71cfa // mov v26.16b, v7.16b
+	WORD $0x4ea71cfb // mov v27.16b, v7.16b
+	WORD $0x4ea71cfc // mov v28.16b, v7.16b
+	WORD $0x4e2fcf19 // fmla v25.4s, v24.4s, v15.4s
+	WORD $0x4e2ecefa // fmla v26.4s, v23.4s, v14.4s
+	WORD $0x4e2dcedb // fmla v27.4s, v22.4s, v13.4s
+	WORD $0x4e2ccebc // fmla v28.4s, v21.4s, v12.4s
+	WORD $0x4ea81d15 // mov v21.16b, v8.16b
+	WORD $0x4ea81d16 // mov v22.16b, v8.16b
+	WORD $0x4ea81d17 // mov v23.16b, v8.16b
+	WORD $0x4ea81d18 // mov v24.16b, v8.16b
+	WORD $0x4e2fcf35 // fmla v21.4s, v25.4s, v15.4s
+	WORD $0x4e2ecf56 // fmla v22.4s, v26.4s, v14.4s
+	WORD $0x4e2dcf77 // fmla v23.4s, v27.4s, v13.4s
+	WORD $0x4e2ccf98 // fmla v24.4s, v28.4s, v12.4s
+	WORD $0x4ea91d3c // mov v28.16b, v9.16b
+	WORD $0x4ea91d3b // mov v27.16b, v9.16b
 	WORD $0x4ea91d3a // mov v26.16b, v9.16b
-	WORD $0x4e2fcf77 // fmla v23.4s, v27.4s, v15.4s
-	WORD $0x4e30cf98 // fmla v24.4s, v28.4s, v16.4s
-	WORD $0x4e31cfb9 // fmla v25.4s, v29.4s, v17.4s
-	WORD $0x4e32cfda // fmla v26.4s, v30.4s, v18.4s
-	WORD $0x4eaa1d5e // mov v30.16b, v10.16b
-	WORD $0x4eaa1d5d // mov v29.16b, v10.16b
-	WORD $0x4eaa1d5c // mov v28.16b, v10.16b
+	WORD $0x4ea91d39 // mov v25.16b, v9.16b
+	WORD $0x4e2fcebc // fmla v28.4s, v21.4s, v15.4s
+	WORD $0x4e2ecedb // fmla v27.4s, v22.4s, v14.4s
+	WORD $0x4e2dcefa // fmla v26.4s, v23.4s, v13.4s
+	WORD $0x4e2ccf19 // fmla v25.4s, v24.4s, v12.4s
+	WORD $0x4eaa1d58 // mov v24.16b, v10.16b
+	WORD $0x4eaa1d57 // mov v23.16b, v10.16b
+	WORD $0x4eaa1d56 // mov v22.16b, v10.16b
+	WORD $0x4eaa1d55 // mov v21.16b, v10.16b
+	WORD $0x4e2fcf98 // fmla v24.4s, v28.4s, v15.4s
+	WORD $0x4e2ecf77 // fmla v23.4s, v27.4s, v14.4s
+	WORD $0x4e2dcf56 // fmla v22.4s, v26.4s, v13.4s
+	WORD $0x4e2ccf35 // fmla v21.4s, v25.4s, v12.4s
+	WORD $0x4eaa1d59 // mov v25.16b, v10.16b
+	WORD $0x4eaa1d5a // mov v26.16b, v10.16b
 	WORD $0x4eaa1d5b // mov v27.16b, v10.16b
-	WORD $0x4e2fcefe // fmla v30.4s, v23.4s, v15.4s
-	WORD $0x4e30cf1d // fmla v29.4s, v24.4s, v16.4s
-	WORD $0x4e31cf3c // fmla v28.4s, v25.4s, v17.4s
-	WORD $0x4e32cf5b // fmla v27.4s, v26.4s, v18.4s
-	WORD $0x4eab1d7a // mov v26.16b, v11.16b
-	WORD $0x4eab1d79 // mov v25.16b, v11.16b
-	WORD $0x4eab1d78 // mov v24.16b, v11.16b
-	WORD $0x4eab1d77 // mov v23.16b, v11.16b
-	WORD $0x4e2fcfda // fmla v26.4s, v30.4s, v15.4s
-	WORD $0x4e30cfb9 // fmla v25.4s, v29.4s, v16.4s
-	WORD $0x4e31cf98 // fmla v24.4s, v28.4s, v17.4s
-	WORD $0x4e32cf77 // fmla v23.4s, v27.4s, v18.4s
-	WORD $0x4eab1d7b // mov v27.16b, v11.16b
-	WORD $0x4eab1d7c // mov v28.16b, v11.16b
-	WORD $0x4eab1d7d // mov v29.16b, v11.16b
-	WORD $0x4eab1d7e // mov v30.16b, v11.16b
-	WORD $0x4e2fcf5b // fmla v27.4s, v26.4s, v15.4s
-	WORD $0x4e30cf3c // fmla v28.4s, v25.4s, v16.4s
-	WORD $0x4e31cf1d // fmla v29.4s, v24.4s, v17.4s
-	WORD $0x4e32cefe // fmla v30.4s, v23.4s, v18.4s
-	WORD $0x4ea3d673 // fsub v19.4s, v19.4s, v3.4s
-	WORD $0x4ea3d694 // fsub v20.4s, v20.4s, v3.4s
-	WORD $0x4ea3d6b5 // fsub v21.4s, v21.4s, v3.4s
-	WORD $0x4ea3d6d6 // fsub v22.4s, v22.4s, v3.4s
-	WORD $0x6eb3e592 // fcmgt v18.4s, v12.4s, v19.4s
-	WORD $0x6eb4e597 // fcmgt v23.4s, v12.4s, v20.4s
-	WORD $0x6eb5e591 // fcmgt v17.4s, v12.4s, v21.4s
-	WORD $0x6eb6e598 // fcmgt v24.4s, v12.4s, v22.4s
-	WORD $0x6e731d92 // bsl v18.16b, v12.16b, v19.16b
-	WORD $0x6e741d97 // bsl v23.16b, v12.16b, v20.16b
-	WORD $0x6e751d91 // bsl v17.16b, v12.16b, v21.16b
-	WORD $0x6e761d98 // bsl v24.16b, v12.16b, v22.16b
-	WORD $0x6eade650 // fcmgt v16.4s, v18.4s, v13.4s
-	WORD $0x6eade6f9 // fcmgt v25.4s, v23.4s, v13.4s
-	WORD $0x6eade62f // fcmgt v15.4s, v17.4s, v13.4s
-	WORD $0x6eade71a // fcmgt v26.4s, v24.4s, v13.4s
-	WORD $0x6e721db0 // bsl v16.16b, v13.16b, v18.16b
-	WORD $0x6e771db9 // bsl v25.16b, v13.16b, v23.16b
-	WORD $0x6e711daf // bsl v15.16b, v13.16b, v17.16b
-	WORD $0x6e781dba // bsl v26.16b, v13.16b, v24.16b
-	WORD $0x4eb0d673 // fsub v19.4s, v19.4s, v16.4s
-	WORD $0x4eb9d694 // fsub v20.4s, v20.4s, v25.4s
-	WORD $0x4eafd6b5 // fsub v21.4s, v21.4s, v15.4s
-	WORD $0x4ebad6d6 // fsub v22.4s, v22.4s, v26.4s
-	WORD $0x4e23d610 // fadd v16.4s, v16.4s, v3.4s
-	WORD $0x4e23d739 // fadd v25.4s, v25.4s, v3.4s
-	WORD $0x4e23d5ef // fadd v15.4s, v15.4s, v3.4s
-	WORD $0x4e23d75a // fadd v26.4s, v26.4s, v3.4s
+	WORD $0x4eaa1d5c // mov v28.16b, v10.16b
+	WORD $0x4e2fcf19 // fmla v25.4s, v24.4s, v15.4s
+	WORD $0x4e2ecefa // fmla v26.4s, v23.4s, v14.4s
+	WORD $0x4e2dcedb // fmla v27.4s, v22.4s, v13.4s
+	WORD $0x4e2ccebc // fmla v28.4s, v21.4s, v12.4s
 	WORD $0x4f375610 // shl v16.4s, v16.4s, #23
-	WORD $0x4f375739 // shl v25.4s, v25.4s, #23
-	WORD $0x4f3755ef // shl v15.4s, v15.4s, #23
-	WORD $0x4f37575a // shl v26.4s, v26.4s, #23
-	WORD $0x4eab8610 // add v16.4s, v16.4s, v11.4s
-	WORD $0x4eab8739 // add v25.4s, v25.4s, v11.4s
-	WORD $0x4eab85ef // add v15.4s, v15.4s, v11.4s
-	WORD $0x4eab875a // add v26.4s, v26.4s, v11.4s
-	WORD $0x6e30df70 // fmul v16.4s, v27.4s, v16.4s
-	WORD $0x6e39df99 // fmul v25.4s, v28.4s, v25.4s
-	WORD $0x6e2fdfaf // fmul v15.4s, v29.4s, v15.4s
-	WORD $0x6e3adfda // fmul v26.4s, v30.4s, v26.4s
-	WORD $0x4e23d673 // fadd v19.4s, v19.4s, v3.4s
-	WORD $0x4e23d694 // fadd v20.4s, v20.4s, v3.4s
-	WORD $0x4e23d6b5 // fadd v21.4s, v21.4s, v3.4s
-	WORD $0x4e23d6d6 // fadd v22.4s, v22.4s, v3.4s
-	WORD $0x4f375673 // shl v19.4s, v19.4s, #23
+	WORD $0x4f375631 // shl v17.4s, v17.4s, #23
+	WORD $0x4f375652 // shl v18.4s, v18.4s, #23
 	WORD $0x4f375694 // shl v20.4s, v20.4s, #23
-	WORD $0x4f3756b5 // shl v21.4s, v21.4s, #23
-	WORD $0x4f3756d6 // shl v22.4s, v22.4s, #23
-	WORD $0x4eab8673 // add v19.4s, v19.4s, v11.4s
-	WORD $0x4eab8694 // add v20.4s, v20.4s, v11.4s
-	WORD $0x4eab86b5 // add v21.4s, v21.4s, v11.4s
-	WORD $0x4eab86d6 // add v22.4s, v22.4s, v11.4s
-	WORD $0x6e33de13 // fmul v19.4s, v16.4s, v19.4s
-	WORD $0x6e34df34 // fmul v20.4s, v25.4s, v20.4s
-	WORD $0x6e35ddf5 // fmul v21.4s, v15.4s, v21.4s
-	WORD $0x6e36df56 // fmul v22.4s, v26.4s, v22.4s
-	WORD $0x4e33e67a // fcmeq v26.4s, v19.4s, v19.4s
-	WORD $0x4e34e68f // fcmeq v15.4s, v20.4s, v20.4s
-	WORD $0x4e35e6b9 // fcmeq v25.4s, v21.4s, v21.4s
-	WORD $0x4e36e6d0 // fcmeq v16.4s, v22.4s, v22.4s
-	WORD $0x6e6e1e7a // bsl v26.16b, v19.16b, v14.16b
-	WORD $0x6e6e1e8f // bsl v15.16b, v20.16b, v14.16b
-	WORD $0x6e6e1eb9 // bsl v25.16b, v21.16b, v14.16b
-	WORD $0x6e6e1ed0 // bsl v16.16b, v22.16b, v14.16b
-	WORD $0x3d80003a // str q26, [x1]
-	WORD $0x3d80042f // str q15, [x1, #16]
-	WORD $0x3d800839 // str q25, [x1, #32]
-	WORD $0x3d800c30 // str q16, [x1, #48]
+	WORD $0x4eaa8610 // add v16.4s, v16.4s, v10.4s
+	WORD $0x4eaa8631 // add v17.4s, v17.4s, v10.4s
+	WORD $0x4eaa8652 // add v18.4s, v18.4s, v10.4s
+	WORD $0x4eaa8694 // add v20.4s, v20.4s, v10.4s
+	WORD $0x6e30df30 // fmul v16.4s, v25.4s, v16.4s
+	WORD $0x6e31df51 // fmul v17.4s, v26.4s, v17.4s
+	WORD $0x6e32df72 // fmul v18.4s, v27.4s, v18.4s
+	WORD $0x6e34df94 // fmul v20.4s, v28.4s, v20.4s
+	WORD $0x6eab3673 // cmhi v19.4s, v19.4s, v11.4s
+	WORD $0x6eb0aa73 // umaxv s19, v19.4s
+	WORD $0x0e043e66 // mov w6, v19.s[0]
+	CMPW $0, R6
+	BNE doubtful
+	WORD $0x3d800030 // str q16, [x1]
+	WORD $0x3d800431 // str q17, [x1, #16]
+	WORD $0x3d800832 // str q18, [x1, #32]
+	WORD $0x3d800c34 // str q20, [x1, #48]
+going:
 	ADD $64, R1
 	ADD $64, R2
 	ADD $64, R3
 	ADD $64, R4
 	SUBS $16, R0, R0
 	BGE many
+	JMP single
+doubtful:
+	WORD $0x3dc00054 // ldr q20, [x2]
+	WORD $0x3dc00452 // ldr q18, [x2, #16]
+	WORD $0x3dc00851 // ldr q17, [x2, #32]
+	WORD $0x3dc00c50 // ldr q16, [x2, #48]
+	WORD $0x3dc00073 // ldr q19, [x3]
+	WORD $0x3dc0047c // ldr q28, [x3, #16]
+	WORD $0x3dc0087b // ldr q27, [x3, #32]
+	WORD $0x3dc00c7a // ldr q26, [x3, #48]
+	WORD $0x6e33de93 // fmul v19.4s, v20.4s, v19.4s
+	WORD $0x6e3cde5c // fmul v28.4s, v18.4s, v28.4s
+	WORD $0x6e3bde3b // fmul v27.4s, v17.4s, v27.4s
+	WORD $0x6e3ade1a // fmul v26.4s, v16.4s, v26.4s
+	WORD $0x3dc00090 // ldr q16, [x4]
+	WORD $0x3dc00491 // ldr q17, [x4, #16]
+	WORD $0x3dc00892 // ldr q18, [x4, #32]
+	WORD $0x3dc00c94 // ldr q20, [x4, #48]
+	WORD $0x4e30d670 // fadd v16.4s, v19.4s, v16.4s
+	WORD $0x4e31d791 // fadd v17.4s, v28.4s, v17.4s
+	WORD $0x4e32d772 // fadd v18.4s, v27.4s, v18.4s
+	WORD $0x4e34d754 // fadd v20.4s, v26.4s, v20.4s
+	WORD $0x3dc030ba // ldr q26, [x5, #192]
+	WORD $0x3dc030bb // ldr q27, [x5, #192]
+	WORD $0x3dc030bc // ldr q28, [x5, #192]
+	WORD $0x3dc030b3 // ldr q19, [x5, #192]
+	WORD $0x6eb0e759 // fcmgt v25.4s, v26.4s, v16.4s
+	WORD $0x6eb1e76c // fcmgt v12.4s, v27.4s, v17.4s
+	WORD $0x6eb2e795 // fcmgt v21.4s, v28.4s, v18.4s
+	WORD $0x6eb4e66d // fcmgt v13.4s, v19.4s, v20.4s
+	WORD $0x6e701f59 // bsl v25.16b, v26.16b, v16.16b
+	WORD $0x6e711f6c // bsl v12.16b, v27.16b, v17.16b
+	WORD $0x6e721f95 // bsl v21.16b, v28.16b, v18.16b
+	WORD $0x6e741e6d // bsl v13.16b, v19.16b, v20.16b
+	WORD $0x3dc034b4 // ldr q20, [x5, #208]
+	WORD $0x3dc034b3 // ldr q19, [x5, #208]
+	WORD $0x3dc034b2 // ldr q18, [x5, #208]
+	WORD $0x3dc034bc // ldr q28, [x5, #208]
+	WORD $0x6eb4e731 // fcmgt v17.4s, v25.4s, v20.4s
+	WORD $0x6eb3e59b // fcmgt v27.4s, v12.4s, v19.4s
+	WORD $0x6eb2e6b0 // fcmgt v16.4s, v21.4s, v18.4s
+	WORD $0x6ebce5ba // fcmgt v26.4s, v13.4s, v28.4s
+	WORD $0x6e791e91 // bsl v17.16b, v20.16b, v25.16b
+	WORD $0x6e6c1e7b // bsl v27.16b, v19.16b, v12.16b
+	WORD $0x6e751e50 // bsl v16.16b, v18.16b, v21.16b
+	WORD $0x6e6d1f9a // bsl v26.16b, v28.16b, v13.16b
+	WORD $0x4ea21c4d // mov v13.16b, v2.16b
+	WORD $0x4ea21c5c // mov v28.16b, v2.16b
+	WORD $0x4ea21c55 // mov v21.16b, v2.16b
+	WORD $0x4ea21c52 // mov v18.16b, v2.16b
+	WORD $0x4e21ce2d // fmla v13.4s, v17.4s, v1.4s
+	WORD $0x4e21cf7c // fmla v28.4s, v27.4s, v1.4s
+	WORD $0x4e21ce15 // fmla v21.4s, v16.4s, v1.4s
+	WORD $0x4e21cf52 // fmla v18.4s, v26.4s, v1.4s
+	WORD $0x4ea2d5ac // fsub v12.4s, v13.4s, v2.4s
+	WORD $0x4ea2d793 // fsub v19.4s, v28.4s, v2.4s
+	WORD $0x4ea2d6b9 // fsub v25.4s, v21.4s, v2.4s
+	WORD $0x4ea2d654 // fsub v20.4s, v18.4s, v2.4s
+	WORD $0x4ea3cd91 // fmls v17.4s, v12.4s, v3.4s
+	WORD $0x4ea3ce7b // fmls v27.4s, v19.4s, v3.4s
+	WORD $0x4ea3cf30 // fmls v16.4s, v25.4s, v3.4s
+	WORD $0x4ea3ce9a // fmls v26.4s, v20.4s, v3.4s
+	WORD $0x4ea4cd91 // fmls v17.4s, v12.4s, v4.4s
+	WORD $0x4ea4ce7b // fmls v27.4s, v19.4s, v4.4s
+	WORD $0x4ea4cf30 // fmls v16.4s, v25.4s, v4.4s
+	WORD $0x4ea4ce9a // fmls v26.4s, v20.4s, v4.4s
+	WORD $0x4ea61cd4 // mov v20.16b, v6.16b
+	WORD $0x4ea61cd9 // mov v25.16b, v6.16b
+	WORD $0x4ea61cd3 // mov v19.16b, v6.16b
+	WORD $0x4ea61ccc // mov v12.16b, v6.16b
+	WORD $0x4e31ccb4 // fmla v20.4s, v5.4s, v17.4s
+	WORD $0x4e3bccb9 // fmla v25.4s, v5.4s, v27.4s
+	WORD $0x4e30ccb3 // fmla v19.4s, v5.4s, v16.4s
+	WORD $0x4e3accac // fmla v12.4s, v5.4s, v26.4s
+	WORD $0x4ea71cf6 // mov v22.16b, v7.16b
+	WORD $0x4ea71cee // mov v14.16b, v7.16b
+	WORD $0x4ea71cf7 // mov v23.16b, v7.16b
+	WORD $0x4ea71cef // mov v15.16b, v7.16b
+	WORD $0x4e31ce96 // fmla v22.4s, v20.4s, v17.4s
+	WORD $0x4e3bcf2e // fmla v14.4s, v25.4s, v27.4s
+	WORD $0x4e30ce77 // fmla v23.4s, v19.4s, v16.4s
+	WORD $0x4e3acd8f // fmla v15.4s, v12.4s, v26.4s
+	WORD $0x4ea81d0c // mov v12.16b, v8.16b
+	WORD $0x4ea81d13 // mov v19.16b, v8.16b
+	WORD $0x4ea81d19 // mov v25.16b, v8.16b
+	WORD $0x4ea81d14 // mov v20.16b, v8.16b
+	WORD $0x4e31cecc // fmla v12.4s, v22.4s, v17.4s
+	WORD $0x4e3bcdd3 // fmla v19.4s, v14.4s, v27.4s
+	WORD $0x4e30cef9 // fmla v25.4s, v23.4s, v16.4s
+	WORD $0x4e3acdf4 // fmla v20.4s, v15.4s, v26.4s
+	WORD $0x4ea91d2f // mov v15.16b, v9.16b
+	WORD $0x4ea91d37 // mov v23.16b, v9.16b
+	WORD $0x4ea91d2e // mov v14.16b, v9.16b
+	WORD $0x4ea91d36 // mov v22.16b, v9.16b
+	WORD $0x4e31cd8f // fmla v15.4s, v12.4s, v17.4s
+	WORD $0x4e3bce77 // fmla v23.4s, v19.4s, v27.4s
+	WORD $0x4e30cf2e // fmla v14.4s, v25.4s, v16.4s
+	WORD $0x4e3ace96 // fmla v22.4s, v20.4s, v26.4s
+	WORD $0x4eaa1d54 // mov v20.16b, v10.16b
+	WORD $0x4eaa1d59 // mov v25.16b, v10.16b
+	WORD $0x4eaa1d53 // mov v19.16b, v10.16b
+	WORD $0x4eaa1d4c // mov v12.16b, v10.16b
+	WORD $0x4e31cdf4 // fmla v20.4s, v15.4s, v17.4s
+	WORD $0x4e3bcef9 // fmla v25.4s, v23.4s, v27.4s
+	WORD $0x4e30cdd3 // fmla v19.4s, v14.4s, v16.4s
+	WORD $0x4e3acecc // fmla v12.4s, v22.4s, v26.4s
+	WORD $0x4eaa1d56 // mov v22.16b, v10.16b
+	WORD $0x4eaa1d4e // mov v14.16b, v10.16b
+	WORD $0x4eaa1d57 // mov v23.16b, v10.16b
+	WORD $0x4eaa1d4f // mov v15.16b, v10.16b
+	WORD $0x4e31ce96 // fmla v22.4s, v20.4s, v17.4s
+	WORD $0x4e3bcf2e // fmla v14.4s, v25.4s, v27.4s
+	WORD $0x4e30ce77 // fmla v23.4s, v19.4s, v16.4s
+	WORD $0x4e3acd8f // fmla v15.4s, v12.4s, v26.4s
+	WORD $0x4ea2d5ad // fsub v13.4s, v13.4s, v2.4s
+	WORD $0x4ea2d79c // fsub v28.4s, v28.4s, v2.4s
+	WORD $0x4ea2d6b5 // fsub v21.4s, v21.4s, v2.4s
+	WORD $0x4ea2d652 // fsub v18.4s, v18.4s, v2.4s
+	WORD $0x3dc038ba // ldr q26, [x5, #224]
+	WORD $0x3dc038ac // ldr q12, [x5, #224]
+	WORD $0x3dc038b0 // ldr q16, [x5, #224]
+	WORD $0x3dc038b3 // ldr q19, [x5, #224]
+	WORD $0x6eade75b // fcmgt v27.4s, v26.4s, v13.4s
+	WORD $0x6ebce599 // fcmgt v25.4s, v12.4s, v28.4s
+	WORD $0x6eb5e611 // fcmgt v17.4s, v16.4s, v21.4s
+	WORD $0x6eb2e674 // fcmgt v20.4s, v19.4s, v18.4s
+	WORD $0x6e6d1f5b // bsl v27.16b, v26.16b, v13.16b
+	WORD $0x6e7c1d99 // bsl v25.16b, v12.16b, v28.16b
+	WORD $0x6e751e11 // bsl v17.16b, v16.16b, v21.16b
+	WORD $0x6e721e74 // bsl v20.16b, v19.16b, v18.16b
+	WORD $0x3dc03cb3 // ldr q19, [x5, #240]
+	WORD $0x3dc03cb0 // ldr q16, [x5, #240]
+	WORD $0x3dc03cac // ldr q12, [x5, #240]
+	WORD $0x3dc03cba // ldr q26, [x5, #240]
+	WORD $0x6eb3e778 // fcmgt v24.4s, v27.4s, v19.4s
+	WORD $0x6eb0e73d // fcmgt v29.4s, v25.4s, v16.4s
+	WORD $0x6eace63e // fcmgt v30.4s, v17.4s, v12.4s
+	WORD $0x6ebae69f // fcmgt v31.4s, v20.4s, v26.4s
+	WORD $0x6e7b1e78 // bsl v24.16b, v19.16b, v27.16b
+	WORD $0x6e791e1d // bsl v29.16b, v16.16b, v25.16b
+	WORD $0x6e711d9e // bsl v30.16b, v12.16b, v17.16b
+	WORD $0x6e741f5f // bsl v31.16b, v26.16b, v20.16b
+	WORD $0x4eb8d5ad // fsub v13.4s, v13.4s, v24.4s
+	WORD $0x4ebdd79c // fsub v28.4s, v28.4s, v29.4s
+	WORD $0x4ebed6b5 // fsub v21.4s, v21.4s, v30.4s
+	WORD $0x4ebfd652 // fsub v18.4s, v18.4s, v31.4s
+	WORD $0x4e22d718 // fadd v24.4s, v24.4s, v2.4s
+	WORD $0x4e22d7bd // fadd v29.4s, v29.4s, v2.4s
+	WORD $0x4e22d7de // fadd v30.4s, v30.4s, v2.4s
+	WORD $0x4e22d7ff // fadd v31.4s, v31.4s, v2.4s
+	WORD $0x4f375718 // shl v24.4s, v24.4s, #23
+	WORD $0x4f3757bd // shl v29.4s, v29.4s, #23
+	WORD $0x4f3757de // shl v30.4s, v30.4s, #23
+	WORD $0x4f3757ff // shl v31.4s, v31.4s, #23
+	WORD $0x4eaa8718 // add v24.4s, v24.4s, v10.4s
+	WORD $0x4eaa87bd // add v29.4s, v29.4s, v10.4s
+	WORD $0x4eaa87de // add v30.4s, v30.4s, v10.4s
+	WORD $0x4eaa87ff // add v31.4s, v31.4s, v10.4s
+	WORD $0x6e38ded8 // fmul v24.4s, v22.4s, v24.4s
+	WORD $0x6e3ddddd // fmul v29.4s, v14.4s, v29.4s
+	WORD $0x6e3edefe // fmul v30.4s, v23.4s, v30.4s
+	WORD $0x6e3fddff // fmul v31.4s, v15.4s, v31.4s
+	WORD $0x4e22d5ad // fadd v13.4s, v13.4s, v2.4s
+	WORD $0x4e22d79c // fadd v28.4s, v28.4s, v2.4s
+	WORD $0x4e22d6b5 // fadd v21.4s, v21.4s, v2.4s
+	WORD $0x4e22d652 // fadd v18.4s, v18.4s, v2.4s
+	WORD $0x4f3755ad // shl v13.4s, v13.4s, #23
+	WORD $0x4f37579c // shl v28.4s, v28.4s, #23
+	WORD $0x4f3756b5 // shl v21.4s, v21.4s, #23
+	WORD $0x4f375652 // shl v18.4s, v18.4s, #23
+	WORD $0x4eaa85ad // add v13.4s, v13.4s, v10.4s
+	WORD $0x4eaa879c // add v28.4s, v28.4s, v10.4s
+	WORD $0x4eaa86b5 // add v21.4s, v21.4s, v10.4s
+	WORD $0x4eaa8652 // add v18.4s, v18.4s, v10.4s
+	WORD $0x6e2ddf0d // fmul v13.4s, v24.4s, v13.4s
+	WORD $0x6e3cdfbc // fmul v28.4s, v29.4s, v28.4s
+	WORD $0x6e35dfd5 // fmul v21.4s, v30.4s, v21.4s
+	WORD $0x6e32dff2 // fmul v18.4s, v31.4s, v18.4s
+	WORD $0x4e2de5bf // fcmeq v31.4s, v13.4s, v13.4s
+	WORD $0x4e3ce79e // fcmeq v30.4s, v28.4s, v28.4s
+	WORD $0x4e35e6bd // fcmeq v29.4s, v21.4s, v21.4s
+	WORD $0x4e32e658 // fcmeq v24.4s, v18.4s, v18.4s
+	WORD $0x3dc040af // ldr q15, [x5, #256]
+	WORD $0x3dc040b7 // ldr q23, [x5, #256]
+	WORD $0x3dc040ae // ldr q14, [x5, #256]
+	WORD $0x3dc040b6 // ldr q22, [x5, #256]
+	WORD $0x6e6f1dbf // bsl v31.16b, v13.16b, v15.16b
+	WORD $0x6e771f9e // bsl v30.16b, v28.16b, v23.16b
+	WORD $0x6e6e1ebd // bsl v29.16b, v21.16b, v14.16b
+	WORD $0x6e761e58 // bsl v24.16b, v18.16b, v22.16b
+	WORD $0x3d80003f // str q31, [x1]
+	WORD $0x3d80043e // str q30, [x1, #16]
+	WORD $0x3d80083d // str q29, [x1, #32]
+	WORD $0x3d800c38 // str q24, [x1, #48]
+	JMP going
 single:
 	ADDS $16, R0, R0
 	BEQ done
 	SUBS $4, R0, R0
 	BLT rest
 one:
-	WORD $0x3dc00050 // ldr q16, [x2]
-	WORD $0x3dc00079 // ldr q25, [x3]
-	WORD $0x6e39de19 // fmul v25.4s, v16.4s, v25.4s
-	WORD $0x3dc00090 // ldr q16, [x4]
-	WORD $0x4e30d730 // fadd v16.4s, v25.4s, v16.4s
-	WORD $0x6eb0e419 // fcmgt v25.4s, v0.4s, v16.4s
-	WORD $0x6e701c19 // bsl v25.16b, v0.16b, v16.16b
-	WORD $0x6ea1e730 // fcmgt v16.4s, v25.4s, v1.4s
-	WORD $0x6e791c30 // bsl v16.16b, v1.16b, v25.16b
-	WORD $0x4ea31c79 // mov v25.16b, v3.16b
-	WORD $0x4e22ce19 // fmla v25.4s, v16.4s, v2.4s
-	WORD $0x4ea3d72f // fsub v15.4s, v25.4s, v3.4s
-	WORD $0x4ea4cdf0 // fmls v16.4s, v15.4s, v4.4s
-	WORD $0x4ea5cdf0 // fmls v16.4s, v15.4s, v5.4s
-	WORD $0x4ea71cef // mov v15.16b, v7.16b
-	WORD $0x4e30cccf // fmla v15.4s, v6.4s, v16.4s
-	WORD $0x4ea81d1a // mov v26.16b, v8.16b
-	WORD $0x4e30cdfa // fmla v26.4s, v15.4s, v16.4s
-	WORD $0x4ea91d2f // mov v15.16b, v9.16b
-	WORD $0x4e30cf4f // fmla v15.4s, v26.4s, v16.4s
-	WORD $0x4eaa1d5a // mov v26.16b, v10.16b
-	WORD $0x4e30cdfa // fmla v26.4s, v15.4s, v16.4s
-	WORD $0x4eab1d6f // mov v15.16b, v11.16b
-	WORD $0x4e30cf4f // fmla v15.4s, v26.4s, v16.4s
-	WORD $0x4eab1d7a // mov v26.16b, v11.16b
-	WORD $0x4e30cdfa // fmla v26.4s, v15.4s, v16.4s
-	WORD $0x4ea3d739 // fsub v25.4s, v25.4s, v3.4s
-	WORD $0x6eb9e590 // fcmgt v16.4s, v12.4s, v25.4s
-	WORD $0x6e791d90 // bsl v16.16b, v12.16b, v25.16b
-	WORD $0x6eade60f // fcmgt v15.4s, v16.4s, v13.4s
-	WORD $0x6e701daf // bsl v15.16b, v13.16b, v16.16b
-	WORD $0x4eafd739 // fsub v25.4s, v25.4s, v15.4s
-	WORD $0x4e23d5ef // fadd v15.4s, v15.4s, v3.4s
-	WORD $0x4f3755ef // shl v15.4s, v15.4s, #23
-	WORD $0x4eab85ef // add v15.4s, v15.4s, v11.4s
-	WORD $0x6e2fdf4f // fmul v15.4s, v26.4s, v15.4s
-	WORD $0x4e23d739 // fadd v25.4s, v25.4s, v3.4s
-	WORD $0x4f375739 // shl v25.4s, v25.4s, #23
-	WORD $0x4eab8739 // add v25.4s, v25.4s, v11.4s
-	WORD $0x6e39ddf9 // fmul v25.4s, v15.4s, v25.4s
-	WORD $0x4e39e72f // fcmeq v15.4s, v25.4s, v25.4s
-	WORD $0x6e6e1f2f // bsl v15.16b, v25.16b, v14.16b
-	WORD $0x3d80002f // str q15, [x1]
+	WORD $0x3dc00058 // ldr q24, [x2]
+	WORD $0x3dc0007d // ldr q29, [x3]
+	WORD $0x6e3ddf1d // fmul v29.4s, v24.4s, v29.4s
+	WORD $0x3dc00098 // ldr q24, [x4]
+	WORD $0x4e38d7b8 // fadd v24.4s, v29.4s, v24.4s
+	WORD $0x3dc030bd // ldr q29, [x5, #192]
+	WORD $0x6eb8e7be // fcmgt v30.4s, v29.4s, v24.4s
+	WORD $0x6e781fbe // bsl v30.16b, v29.16b, v24.16b
+	WORD $0x3dc034b8 // ldr q24, [x5, #208]
+	WORD $0x6eb8e7dd // fcmgt v29.4s, v30.4s, v24.4s
+	WORD $0x6e7e1f1d // bsl v29.16b, v24.16b, v30.16b
+	WORD $0x4ea21c5e // mov v30.16b, v2.16b
+	WORD $0x4e21cfbe // fmla v30.4s, v29.4s, v1.4s
+	WORD $0x4ea2d7d8 // fsub v24.4s, v30.4s, v2.4s
+	WORD $0x4ea3cf1d // fmls v29.4s, v24.4s, v3.4s
+	WORD $0x4ea4cf1d // fmls v29.4s, v24.4s, v4.4s
+	WORD $0x4ea61cd8 // mov v24.16b, v6.16b
+	WORD $0x4e3dccb8 // fmla v24.4s, v5.4s, v29.4s
+	WORD $0x4ea71cff // mov v31.16b, v7.16b
+	WORD $0x4e3dcf1f // fmla v31.4s, v24.4s, v29.4s
+	WORD $0x4ea81d18 // mov v24.16b, v8.16b
+	WORD $0x4e3dcff8 // fmla v24.4s, v31.4s, v29.4s
+	WORD $0x4ea91d3f // mov v31.16b, v9.16b
+	WORD $0x4e3dcf1f // fmla v31.4s, v24.4s, v29.4s
+	WORD $0x4eaa1d58 // mov v24.16b, v10.16b
+	WORD $0x4e3dcff8 // fmla v24.4s, v31.4s, v29.4s
+	WORD $0x4eaa1d5f // mov v31.16b, v10.16b
+	WORD $0x4e3dcf1f // fmla v31.4s, v24.4s, v29.4s
+	WORD $0x4ea2d7de // fsub v30.4s, v30.4s, v2.4s
+	WORD $0x3dc038bd // ldr q29, [x5, #224]
+	WORD $0x6ebee7b8 // fcmgt v24.4s, v29.4s, v30.4s
+	WORD $0x6e7e1fb8 // bsl v24.16b, v29.16b, v30.16b
+	WORD $0x3dc03cbd // ldr q29, [x5, #240]
+	WORD $0x6ebde716 // fcmgt v22.4s, v24.4s, v29.4s
+	WORD $0x6e781fb6 // bsl v22.16b, v29.16b, v24.16b
+	WORD $0x4eb6d7de // fsub v30.4s, v30.4s, v22.4s
+	WORD $0x4e22d6d6 // fadd v22.4s, v22.4s, v2.4s
+	WORD $0x4f3756d6 // shl v22.4s, v22.4s, #23
+	WORD $0x4eaa86d6 // add v22.4s, v22.4s, v10.4s
+	WORD $0x6e36dff6 // fmul v22.4s, v31.4s, v22.4s
+	WORD $0x4e22d7de // fadd v30.4s, v30.4s, v2.4s
+	WORD $0x4f3757de // shl v30.4s, v30.4s, #23
+	WORD $0x4eaa87de // add v30.4s, v30.4s, v10.4s
+	WORD $0x6e3edede // fmul v30.4s, v22.4s, v30.4s
+	WORD $0x4e3ee7d6 // fcmeq v22.4s, v30.4s, v30.4s
+	WORD $0x3dc040bf // ldr q31, [x5, #256]
+	WORD $0x6e7f1fd6 // bsl v22.16b, v30.16b, v31.16b
+	WORD $0x3d800036 // str q22, [x1]
 	ADD $16, R1
 	ADD $16, R2
 	ADD $16, R3
@@ -894,49 +1183,54 @@ rest:
 	ADDS $4, R0, R0
 	BEQ done
 element:
-	WORD $0xbd40004f // ldr s15, [x2]
-	WORD $0xbd400079 // ldr s25, [x3]
-	WORD $0x6e39ddf9 // fmul v25.4s, v15.4s, v25.4s
-	WORD $0xbd40008f // ldr s15, [x4]
-	WORD $0x4e2fd72f // fadd v15.4s, v25.4s, v15.4s
-	WORD $0x6eafe419 // fcmgt v25.4s, v0.4s, v15.4s
-	WORD $0x6e6f1c19 // bsl v25.16b, v0.16b, v15.16b
-	WORD $0x6ea1e72f // fcmgt v15.4s, v25.4s, v1.4s
-	WORD $0x6e791c2f // bsl v15.16b, v1.16b, v25.16b
-	WORD $0x4ea31c79 // mov v25.16b, v3.16b
-	WORD $0x4e22cdf9 // fmla v25.4s, v15.4s, v2.4s
-	WORD $0x4ea3d73a // fsub v26.4s, v25.4s, v3.4s
-	WORD $0x4ea4cf4f // fmls v15.4s, v26.4s, v4.4s
-	WORD $0x4ea5cf4f // fmls v15.4s, v26.4s, v5.4s
-	WORD $0x4ea71cfa // mov v26.16b, v7.16b
-	WORD $0x4e2fccda // fmla v26.4s, v6.4s, v15.4s
-	WORD $0x4ea81d10 // mov v16.16b, v8.16b
-	WORD $0x4e2fcf50 // fmla v16.4s, v26.4s, v15.4s
-	WORD $0x4ea91d3a // mov v26.16b, v9.16b
-	WORD $0x4e2fce1a // fmla v26.4s, v16.4s, v15.4s
-	WORD $0x4eaa1d50 // mov v16.16b, v10.16b
-	WORD $0x4e2fcf50 // fmla v16.4s, v26.4s, v15.4s
-	WORD $0x4eab1d7a // mov v26.16b, v11.16b
-	WORD $0x4e2fce1a // fmla v26.4s, v16.4s, v15.4s
-	WORD $0x4eab1d70 // mov v16.16b, v11.16b
-	WORD $0x4e2fcf50 // fmla v16.4s, v26.4s, v15.4s
-	WORD $0x4ea3d739 // fsub v25.4s, v25.4s, v3.4s
-	WORD $0x6eb9e58f // fcmgt v15.4s, v12.4s, v25.4s
-	WORD $0x6e791d8f // bsl v15.16b, v12.16b, v25.16b
-	WORD $0x6eade5fa // fcmgt v26.4s, v15.4s, v13.4s
-	WORD $0x6e6f1dba // bsl v26.16b, v13.16b, v15.16b
-	WORD $0x4ebad739 // fsub v25.4s, v25.4s, v26.4s
-	WORD $0x4e23d75a // fadd v26.4s, v26.4s, v3.4s
-	WORD $0x4f37575a // shl v26.4s, v26.4s, #23
-	WORD $0x4eab875a // add v26.4s, v26.4s, v11.4s
-	WORD $0x6e3ade1a // fmul v26.4s, v16.4s, v26.4s
-	WORD $0x4e23d739 // fadd v25.4s, v25.4s, v3.4s
-	WORD $0x4f375739 // shl v25.4s, v25.4s, #23
-	WORD $0x4eab8739 // add v25.4s, v25.4s, v11.4s
-	WORD $0x6e39df59 // fmul v25.4s, v26.4s, v25.4s
-	WORD $0x4e39e73a // fcmeq v26.4s, v25.4s, v25.4s
-	WORD $0x6e6e1f3a // bsl v26.16b, v25.16b, v14.16b
-	WORD $0xbd00003a // str s26, [x1]
+	WORD $0xbd400056 // ldr s22, [x2]
+	WORD $0xbd40007f // ldr s31, [x3]
+	WORD $0x6e3fdedf // fmul v31.4s, v22.4s, v31.4s
+	WORD $0xbd400096 // ldr s22, [x4]
+	WORD $0x4e36d7f6 // fadd v22.4s, v31.4s, v22.4s
+	WORD $0x3dc030bf // ldr q31, [x5, #192]
+	WORD $0x6eb6e7fe // fcmgt v30.4s, v31.4s, v22.4s
+	WORD $0x6e761ffe // bsl v30.16b, v31.16b, v22.16b
+	WORD $0x3dc034b6 // ldr q22, [x5, #208]
+	WORD $0x6eb6e7df // fcmgt v31.4s, v30.4s, v22.4s
+	WORD $0x6e7e1edf // bsl v31.16b, v22.16b, v30.16b
+	WORD $0x4ea21c5e // mov v30.16b, v2.16b
+	WORD $0x4e21cffe // fmla v30.4s, v31.4s, v1.4s
+	WORD $0x4ea2d7d6 // fsub v22.4s, v30.4s, v2.4s
+	WORD $0x4ea3cedf // fmls v31.4s, v22.4s, v3.4s
+	WORD $0x4ea4cedf // fmls v31.4s, v22.4s, v4.4s
+	WORD $0x4ea61cd6 // mov v22.16b, v6.16b
+	WORD $0x4e3fccb6 // fmla v22.4s, v5.4s, v31.4s
+	WORD $0x4ea71cf8 // mov v24.16b, v7.16b
+	WORD $0x4e3fced8 // fmla v24.4s, v22.4s, v31.4s
+	WORD $0x4ea81d16 // mov v22.16b, v8.16b
+	WORD $0x4e3fcf16 // fmla v22.4s, v24.4s, v31.4s
+	WORD $0x4ea91d38 // mov v24.16b, v9.16b
+	WORD $0x4e3fced8 // fmla v24.4s, v22.4s, v31.4s
+	WORD $0x4eaa1d56 // mov v22.16b, v10.16b
+	WORD $0x4e3fcf16 // fmla v22.4s, v24.4s, v31.4s
+	WORD $0x4eaa1d58 // mov v24.16b, v10.16b
+	WORD $0x4e3fced8 // fmla v24.4s, v22.4s, v31.4s
+	WORD $0x4ea2d7de // fsub v30.4s, v30.4s, v2.4s
+	WORD $0x3dc038bf // ldr q31, [x5, #224]
+	WORD $0x6ebee7f6 // fcmgt v22.4s, v31.4s, v30.4s
+	WORD $0x6e7e1ff6 // bsl v22.16b, v31.16b, v30.16b
+	WORD $0x3dc03cbf // ldr q31, [x5, #240]
+	WORD $0x6ebfe6dd // fcmgt v29.4s, v22.4s, v31.4s
+	WORD $0x6e761ffd // bsl v29.16b, v31.16b, v22.16b
+	WORD $0x4ebdd7de // fsub v30.4s, v30.4s, v29.4s
+	WORD $0x4e22d7bd // fadd v29.4s, v29.4s, v2.4s
+	WORD $0x4f3757bd // shl v29.4s, v29.4s, #23
+	WORD $0x4eaa87bd // add v29.4s, v29.4s, v10.4s
+	WORD $0x6e3ddf1d // fmul v29.4s, v24.4s, v29.4s
+	WORD $0x4e22d7de // fadd v30.4s, v30.4s, v2.4s
+	WORD $0x4f3757de // shl v30.4s, v30.4s, #23
+	WORD $0x4eaa87de // add v30.4s, v30.4s, v10.4s
+	WORD $0x6e3edfbe // fmul v30.4s, v29.4s, v30.4s
+	WORD $0x4e3ee7dd // fcmeq v29.4s, v30.4s, v30.4s
+	WORD $0x3dc040b8 // ldr q24, [x5, #256]
+	WORD $0x6e781fdd // bsl v29.16b, v30.16b, v24.16b
+	WORD $0xbd00003d // str s29, [x1]
 	ADD $4, R1
 	ADD $4, R2
 	ADD $4, R3
@@ -970,246 +1264,419 @@ many:
 	WORD $0x3dc00445 // ldr q5, [x2, #16]
 	WORD $0x3dc00846 // ldr q6, [x2, #32]
 	WORD $0x3dc00c47 // ldr q7, [x2, #48]
-	WORD $0x6ea4e408 // fcmgt v8.4s, v0.4s, v4.4s
-	WORD $0x6ea5e409 // fcmgt v9.4s, v0.4s, v5.4s
-	WORD $0x6ea6e40a // fcmgt v10.4s, v0.4s, v6.4s
-	WORD $0x6ea7e40b // fcmgt v11.4s, v0.4s, v7.4s
-	WORD $0x6e21dc8c // fmul v12.4s, v4.4s, v1.4s
-	WORD $0x6e21dcad // fmul v13.4s, v5.4s, v1.4s
-	WORD $0x6e21dcce // fmul v14.4s, v6.4s, v1.4s
-	WORD $0x6e21dcef // fmul v15.4s, v7.4s, v1.4s
-	WORD $0x4ea81d10 // mov v16.16b, v8.16b
-	WORD $0x4ea91d31 // mov v17.16b, v9.16b
-	WORD $0x4eaa1d52 // mov v18.16b, v10.16b
-	WORD $0x4eab1d73 // mov v19.16b, v11.16b
-	WORD $0x6e641d90 // bsl v16.16b, v12.16b, v4.16b
-	WORD $0x6e651db1 // bsl v17.16b, v13.16b, v5.16b
-	WORD $0x6e661dd2 // bsl v18.16b, v14.16b, v6.16b
-	WORD $0x6e671df3 // bsl v19.16b, v15.16b, v7.16b
-	WORD $0x6ea28610 // sub v16.4s, v16.4s, v2.4s
-	WORD $0x6ea28631 // sub v17.4s, v17.4s, v2.4s
-	WORD $0x6ea28652 // sub v18.4s, v18.4s, v2.4s
-	WORD $0x6ea28673 // sub v19.4s, v19.4s, v2.4s
-	WORD $0x6f29060f // ushr v15.4s, v16.4s, #23
-	WORD $0x6f29062e // ushr v14.4s, v17.4s, #23
-	WORD $0x6f29064d // ushr v13.4s, v18.4s, #23
-	WORD $0x6f29066c // ushr v12.4s, v19.4s, #23
-	WORD $0x4ea11def // orr v15.16b, v15.16b, v1.16b
-	WORD $0x4ea11dce // orr v14.16b, v14.16b, v1.16b
-	WORD $0x4ea11dad // orr v13.16b, v13.16b, v1.16b
-	WORD $0x4ea11d8c // orr v12.16b, v12.16b, v1.16b
-	WORD $0x4ea3d5ef // fsub v15.4s, v15.4s, v3.4s
-	WORD $0x4ea3d5ce // fsub v14.4s, v14.4s, v3.4s
-	WORD $0x4ea3d5ad // fsub v13.4s, v13.4s, v3.4s
+	WORD $0x6ea08488 // sub v8.4s, v4.4s, v0.4s
+	WORD $0x6ea084a9 // sub v9.4s, v5.4s, v0.4s
+	WORD $0x6ea084ca // sub v10.4s, v6.4s, v0.4s
+	WORD $0x6ea084eb // sub v11.4s, v7.4s, v0.4s
+	WORD $0x6ea96508 // umax v8.4s, v8.4s, v9.4s
+	WORD $0x6eaa6508 // umax v8.4s, v8.4s, v10.4s
+	WORD $0x6eab6508 // umax v8.4s, v8.4s, v11.4s
+	WORD $0x6ea18484 // sub v4.4s, v4.4s, v1.4s
+	WORD $0x6ea184a5 // sub v5.4s, v5.4s, v1.4s
+	WORD $0x6ea184c6 // sub v6.4s, v6.4s, v1.4s
+	WORD $0x6ea184e7 // sub v7.4s, v7.4s, v1.4s
+	WORD $0x6f29048b // ushr v11.4s, v4.4s, #23
+	WORD $0x6f2904aa // ushr v10.4s, v5.4s, #23
+	WORD $0x6f2904c9 // ushr v9.4s, v6.4s, #23
+	WORD $0x6f2904ec // ushr v12.4s, v7.4s, #23
+	WORD $0x4ea21d6b // orr v11.16b, v11.16b, v2.16b
+	WORD $0x4ea21d4a // orr v10.16b, v10.16b, v2.16b
+	WORD $0x4ea21d29 // orr v9.16b, v9.16b, v2.16b
+	WORD $0x4ea21d8c // orr v12.16b, v12.16b, v2.16b
+	WORD $0x4ea3d56b // fsub v11.4s, v11.4s, v3.4s
+	WORD $0x4ea3d54a // fsub v10.4s, v10.4s, v3.4s
+	WORD $0x4ea3d529 // fsub v9.4s, v9.4s, v3.4s
 	WORD $0x4ea3d58c // fsub v12.4s, v12.4s, v3.4s
-	WORD $0x3dc01074 // ldr q20, [x3, #64]
-	WORD $0x3dc01075 // ldr q21, [x3, #64]
-	WORD $0x3dc01076 // ldr q22, [x3, #64]
-	WORD $0x3dc01077 // ldr q23, [x3, #64]
-	WORD $0x4eb4d5f4 // fsub v20.4s, v15.4s, v20.4s
-	WORD $0x4eb5d5d5 // fsub v21.4s, v14.4s, v21.4s
-	WORD $0x4eb6d5b6 // fsub v22.4s, v13.4s, v22.4s
-	WORD $0x4eb7d597 // fsub v23.4s, v12.4s, v23.4s
-	WORD $0x6e6f1e88 // bsl v8.16b, v20.16b, v15.16b
-	WORD $0x6e6e1ea9 // bsl v9.16b, v21.16b, v14.16b
-	WORD $0x6e6d1eca // bsl v10.16b, v22.16b, v13.16b
-	WORD $0x6e6c1eeb // bsl v11.16b, v23.16b, v12.16b
-	WORD $0x3dc0146c // ldr q12, [x3, #80]
-	WORD $0x3dc01477 // ldr q23, [x3, #80]
-	WORD $0x3dc0146d // ldr q13, [x3, #80]
-	WORD $0x3dc01476 // ldr q22, [x3, #80]
-	WORD $0x4e2c1e0c // and v12.16b, v16.16b, v12.16b
-	WORD $0x4e371e37 // and v23.16b, v17.16b, v23.16b
-	WORD $0x4e2d1e4d // and v13.16b, v18.16b, v13.16b
-	WORD $0x4e361e76 // and v22.16b, v19.16b, v22.16b
-	WORD $0x3dc01873 // ldr q19, [x3, #96]
-	WORD $0x3dc01872 // ldr q18, [x3, #96]
-	WORD $0x3dc01871 // ldr q17, [x3, #96]
+	WORD $0x3dc0106d // ldr q13, [x3, #64]
+	WORD $0x3dc0106e // ldr q14, [x3, #64]
+	WORD $0x3dc0106f // ldr q15, [x3, #64]
+	WORD $0x3dc01070 // ldr q16, [x3, #64]
+	WORD $0x4e2d1c8d // and v13.16b, v4.16b, v13.16b
+	WORD $0x4e2e1cae // and v14.16b, v5.16b, v14.16b
+	WORD $0x4e2f1ccf // and v15.16b, v6.16b, v15.16b
+	WORD $0x4e301cf0 // and v16.16b, v7.16b, v16.16b
+	WORD $0x3dc01467 // ldr q7, [x3, #80]
+	WORD $0x3dc01466 // ldr q6, [x3, #80]
+	WORD $0x3dc01465 // ldr q5, [x3, #80]
+	WORD $0x3dc01464 // ldr q4, [x3, #80]
+	WORD $0x4ea785a7 // add v7.4s, v13.4s, v7.4s
+	WORD $0x4ea685c6 // add v6.4s, v14.4s, v6.4s
+	WORD $0x4ea585e5 // add v5.4s, v15.4s, v5.4s
+	WORD $0x4ea48604 // add v4.4s, v16.4s, v4.4s
 	WORD $0x3dc01870 // ldr q16, [x3, #96]
-	WORD $0x4eb38593 // add v19.4s, v12.4s, v19.4s
-	WORD $0x4eb286f2 // add v18.4s, v23.4s, v18.4s
-	WORD $0x4eb185b1 // add v17.4s, v13.4s, v17.4s
-	WORD $0x4eb086d0 // add v16.4s, v22.4s, v16.4s
-	WORD $0x3dc01c76 // ldr q22, [x3, #112]
-	WORD $0x3dc01c6d // ldr q13, [x3, #112]
-	WORD $0x3dc01c77 // ldr q23, [x3, #112]
-	WORD $0x3dc01c6c // ldr q12, [x3, #112]
-	WORD $0x4eb6d676 // fsub v22.4s, v19.4s, v22.4s
-	WORD $0x4eadd64d // fsub v13.4s, v18.4s, v13.4s
-	WORD $0x4eb7d637 // fsub v23.4s, v17.4s, v23.4s
-	WORD $0x4eacd60c // fsub v12.4s, v16.4s, v12.4s
-	WORD $0x3dc02070 // ldr q16, [x3, #128]
+	WORD $0x3dc0186f // ldr q15, [x3, #96]
+	WORD $0x3dc0186e // ldr q14, [x3, #96]
+	WORD $0x3dc0186d // ldr q13, [x3, #96]
+	WORD $0x4eb0d4f0 // fsub v16.4s, v7.4s, v16.4s
+	WORD $0x4eafd4cf // fsub v15.4s, v6.4s, v15.4s
+	WORD $0x4eaed4ae // fsub v14.4s, v5.4s, v14.4s
+	WORD $0x4eadd48d // fsub v13.4s, v4.4s, v13.4s
+	WORD $0x3dc01c64 // ldr q4, [x3, #112]
+	WORD $0x3dc01c65 // ldr q5, [x3, #112]
+	WORD $0x3dc01c66 // ldr q6, [x3, #112]
+	WORD $0x3dc01c67 // ldr q7, [x3, #112]
 	WORD $0x3dc02071 // ldr q17, [x3, #128]
 	WORD $0x3dc02072 // ldr q18, [x3, #128]
 	WORD $0x3dc02073 // ldr q19, [x3, #128]
-	WORD $0x3dc0246e // ldr q14, [x3, #144]
-	WORD $0x3dc02475 // ldr q21, [x3, #144]
-	WORD $0x3dc0246f // ldr q15, [x3, #144]
-	WORD $0x3dc02474 // ldr q20, [x3, #144]
-	WORD $0x4e36ce0e // fmla v14.4s, v16.4s, v22.4s
-	WORD $0x4e2dce35 // fmla v21.4s, v17.4s, v13.4s
-	WORD $0x4e37ce4f // fmla v15.4s, v18.4s, v23.4s
-	WORD $0x4e2cce74 // fmla v20.4s, v19.4s, v12.4s
+	WORD $0x3dc02074 // ldr q20, [x3, #128]
+	WORD $0x4e30cc91 // fmla v17.4s, v4.4s, v16.4s
+	WORD $0x4e2fccb2 // fmla v18.4s, v5.4s, v15.4s
+	WORD $0x4e2eccd3 // fmla v19.4s, v6.4s, v14.4s
+	WORD $0x4e2dccf4 // fmla v20.4s, v7.4s, v13.4s
+	WORD $0x3dc02467 // ldr q7, [x3, #144]
+	WORD $0x3dc02466 // ldr q6, [x3, #144]
+	WORD $0x3dc02465 // ldr q5, [x3, #144]
+	WORD $0x3dc02464 // ldr q4, [x3, #144]
+	WORD $0x4e30ce27 // fmla v7.4s, v17.4s, v16.4s
+	WORD $0x4e2fce46 // fmla v6.4s, v18.4s, v15.4s
+	WORD $0x4e2ece65 // fmla v5.4s, v19.4s, v14.4s
+	WORD $0x4e2dce84 // fmla v4.4s, v20.4s, v13.4s
+	WORD $0x3dc02874 // ldr q20, [x3, #160]
 	WORD $0x3dc02873 // ldr q19, [x3, #160]
 	WORD $0x3dc02872 // ldr q18, [x3, #160]
 	WORD $0x3dc02871 // ldr q17, [x3, #160]
-	WORD $0x3dc02870 // ldr q16, [x3, #160]
-	WORD $0x4e36cdd3 // fmla v19.4s, v14.4s, v22.4s
-	WORD $0x4e2dceb2 // fmla v18.4s, v21.4s, v13.4s
-	WORD $0x4e37cdf1 // fmla v17.4s, v15.4s, v23.4s
-	WORD $0x4e2cce90 // fmla v16.4s, v20.4s, v12.4s
-	WORD $0x3dc02c74 // ldr q20, [x3, #176]
-	WORD $0x3dc02c6f // ldr q15, [x3, #176]
-	WORD $0x3dc02c75 // ldr q21, [x3, #176]
-	WORD $0x3dc02c6e // ldr q14, [x3, #176]
-	WORD $0x4e36ce74 // fmla v20.4s, v19.4s, v22.4s
-	WORD $0x4e2dce4f // fmla v15.4s, v18.4s, v13.4s
-	WORD $0x4e37ce35 // fmla v21.4s, v17.4s, v23.4s
-	WORD $0x4e2cce0e // fmla v14.4s, v16.4s, v12.4s
-	WORD $0x3dc03070 // ldr q16, [x3, #192]
+	WORD $0x4e30ccf4 // fmla v20.4s, v7.4s, v16.4s
+	WORD $0x4e2fccd3 // fmla v19.4s, v6.4s, v15.4s
+	WORD $0x4e2eccb2 // fmla v18.4s, v5.4s, v14.4s
+	WORD $0x4e2dcc91 // fmla v17.4s, v4.4s, v13.4s
+	WORD $0x3dc02c64 // ldr q4, [x3, #176]
+	WORD $0x3dc02c65 // ldr q5, [x3, #176]
+	WORD $0x3dc02c66 // ldr q6, [x3, #176]
+	WORD $0x3dc02c67 // ldr q7, [x3, #176]
+	WORD $0x4e30ce84 // fmla v4.4s, v20.4s, v16.4s
+	WORD $0x4e2fce65 // fmla v5.4s, v19.4s, v15.4s
+	WORD $0x4e2ece46 // fmla v6.4s, v18.4s, v14.4s
+	WORD $0x4e2dce27 // fmla v7.4s, v17.4s, v13.4s
 	WORD $0x3dc03071 // ldr q17, [x3, #192]
 	WORD $0x3dc03072 // ldr q18, [x3, #192]
 	WORD $0x3dc03073 // ldr q19, [x3, #192]
-	WORD $0x4e36ce90 // fmla v16.4s, v20.4s, v22.4s
-	WORD $0x4e2dcdf1 // fmla v17.4s, v15.4s, v13.4s
-	WORD $0x4e37ceb2 // fmla v18.4s, v21.4s, v23.4s
-	WORD $0x4e2ccdd3 // fmla v19.4s, v14.4s, v12.4s
-	WORD $0x3dc0346e // ldr q14, [x3, #208]
-	WORD $0x3dc03475 // ldr q21, [x3, #208]
-	WORD $0x3dc0346f // ldr q15, [x3, #208]
-	WORD $0x3dc03474 // ldr q20, [x3, #208]
-	WORD $0x4e36ce0e // fmla v14.4s, v16.4s, v22.4s
-	WORD $0x4e2dce35 // fmla v21.4s, v17.4s, v13.4s
-	WORD $0x4e37ce4f // fmla v15.4s, v18.4s, v23.4s
-	WORD $0x4e2cce74 // fmla v20.4s, v19.4s, v12.4s
+	WORD $0x3dc03074 // ldr q20, [x3, #192]
+	WORD $0x4e30cc91 // fmla v17.4s, v4.4s, v16.4s
+	WORD $0x4e2fccb2 // fmla v18.4s, v5.4s, v15.4s
+	WORD $0x4e2eccd3 // fmla v19.4s, v6.4s, v14.4s
+	WORD $0x4e2dccf4 // fmla v20.4s, v7.4s, v13.4s
+	WORD $0x3dc03467 // ldr q7, [x3, #208]
+	WORD $0x3dc03466 // ldr q6, [x3, #208]
+	WORD $0x3dc03465 // ldr q5, [x3, #208]
+	WORD $0x3dc03464 // ldr q4, [x3, #208]
+	WORD $0x4e30ce27 // fmla v7.4s, v17.4s, v16.4s
+	WORD $0x4e2fce46 // fmla v6.4s, v18.4s, v15.4s
+	WORD $0x4e2ece65 // fmla v5.4s, v19.4s, v14.4s
+	WORD $0x4e2dce84 // fmla v4.4s, v20.4s, v13.4s
+	WORD $0x3dc03874 // ldr q20, [x3, #224]
 	WORD $0x3dc03873 // ldr q19, [x3, #224]
 	WORD $0x3dc03872 // ldr q18, [x3, #224]
 	WORD $0x3dc03871 // ldr q17, [x3, #224]
-	WORD $0x3dc03870 // ldr q16, [x3, #224]
-	WORD $0x4e36cdd3 // fmla v19.4s, v14.4s, v22.4s
-	WORD $0x4e2dceb2 // fmla v18.4s, v21.4s, v13.4s
-	WORD $0x4e37cdf1 // fmla v17.4s, v15.4s, v23.4s
-	WORD $0x4e2cce90 // fmla v16.4s, v20.4s, v12.4s
-	WORD $0x3dc03c74 // ldr q20, [x3, #240]
-	WORD $0x3dc03c6f // ldr q15, [x3, #240]
-	WORD $0x3dc03c75 // ldr q21, [x3, #240]
-	WORD $0x3dc03c6e // ldr q14, [x3, #240]
-	WORD $0x4e36ce74 // fmla v20.4s, v19.4s, v22.4s
-	WORD $0x4e2dce4f // fmla v15.4s, v18.4s, v13.4s
-	WORD $0x4e37ce35 // fmla v21.4s, v17.4s, v23.4s
-	WORD $0x4e2cce0e // fmla v14.4s, v16.4s, v12.4s
-	WORD $0x3dc04070 // ldr q16, [x3, #256]
-	WORD $0x3dc04071 // ldr q17, [x3, #256]
-	WORD $0x3dc04072 // ldr q18, [x3, #256]
-	WORD $0x3dc04073 // ldr q19, [x3, #256]
-	WORD $0x4e36ce90 // fmla v16.4s, v20.4s, v22.4s
-	WORD $0x4e2dcdf1 // fmla v17.4s, v15.4s, v13.4s
-	WORD $0x4e37ceb2 // fmla v18.4s, v21.4s, v23.4s
-	WORD $0x4e2ccdd3 // fmla v19.4s, v14.4s, v12.4s
-	WORD $0x6e36dece // fmul v14.4s, v22.4s, v22.4s
-	WORD $0x6e2dddb5 // fmul v21.4s, v13.4s, v13.4s
-	WORD $0x6e37deef // fmul v15.4s, v23.4s, v23.4s
-	WORD $0x6e2cdd94 // fmul v20.4s, v12.4s, v12.4s
-	WORD $0x6e36ddd8 // fmul v24.4s, v14.4s, v22.4s
-	WORD $0x6e2ddeb9 // fmul v25.4s, v21.4s, v13.4s
-	WORD $0x6e37ddfa // fmul v26.4s, v15.4s, v23.4s
-	WORD $0x6e2cde9b // fmul v27.4s, v20.4s, v12.4s
-	WORD $0x3dc0447c // ldr q28, [x3, #272]
-	WORD $0x3dc0447d // ldr q29, [x3, #272]
-	WORD $0x3dc0447e // ldr q30, [x3, #272]
-	WORD $0x3dc0447f // ldr q31, [x3, #272]
-	WORD $0x6e3cdd1c // fmul v28.4s, v8.4s, v28.4s
-	WORD $0x6e3ddd3d // fmul v29.4s, v9.4s, v29.4s
-	WORD $0x6e3edd5e // fmul v30.4s, v10.4s, v30.4s
-	WORD $0x6e3fdd7f // fmul v31.4s, v11.4s, v31.4s
-	WORD $0x4e30cf1c // fmla v28.4s, v24.4s, v16.4s
-	WORD $0x4e31cf3d // fmla v29.4s, v25.4s, v17.4s
-	WORD $0x4e32cf5e // fmla v30.4s, v26.4s, v18.4s
-	WORD $0x4e33cf7f // fmla v31.4s, v27.4s, v19.4s
+	WORD $0x4e30ccf4 // fmla v20.4s, v7.4s, v16.4s
+	WORD $0x4e2fccd3 // fmla v19.4s, v6.4s, v15.4s
+	WORD $0x4e2eccb2 // fmla v18.4s, v5.4s, v14.4s
+	WORD $0x4e2dcc91 // fmla v17.4s, v4.4s, v13.4s
+	WORD $0x3dc03c64 // ldr q4, [x3, #240]
+	WORD $0x3dc03c65 // ldr q5, [x3, #240]
+	WORD $0x3dc03c66 // ldr q6, [x3, #240]
+	WORD $0x3dc03c67 // ldr q7, [x3, #240]
+	WORD $0x4e30ce84 // fmla v4.4s, v20.4s, v16.4s
+	WORD $0x4e2fce65 // fmla v5.4s, v19.4s, v15.4s
+	WORD $0x4e2ece46 // fmla v6.4s, v18.4s, v14.4s
+	WORD $0x4e2dce27 // fmla v7.4s, v17.4s, v13.4s
+	WORD $0x6e30de11 // fmul v17.4s, v16.4s, v16.4s
+	WORD $0x6e2fddf2 // fmul v18.4s, v15.4s, v15.4s
+	WORD $0x6e2eddd3 // fmul v19.4s, v14.4s, v14.4s
+	WORD $0x6e2dddb4 // fmul v20.4s, v13.4s, v13.4s
+	WORD $0x6e30de35 // fmul v21.4s, v17.4s, v16.4s
+	WORD $0x6e2fde56 // fmul v22.4s, v18.4s, v15.4s
+	WORD $0x6e2ede77 // fmul v23.4s, v19.4s, v14.4s
+	WORD $0x6e2dde98 // fmul v24.4s, v20.4s, v13.4s
+	WORD $0x3dc04079 // ldr q25, [x3, #256]
+	WORD $0x3dc0407a // ldr q26, [x3, #256]
+	WORD $0x3dc0407b // ldr q27, [x3, #256]
+	WORD $0x3dc0407c // ldr q28, [x3, #256]
+	WORD $0x6e39dd79 // fmul v25.4s, v11.4s, v25.4s
+	WORD $0x6e3add5a // fmul v26.4s, v10.4s, v26.4s
+	WORD $0x6e3bdd3b // fmul v27.4s, v9.4s, v27.4s
+	WORD $0x6e3cdd9c // fmul v28.4s, v12.4s, v28.4s
+	WORD $0x4e24ceb9 // fmla v25.4s, v21.4s, v4.4s
+	WORD $0x4e25ceda // fmla v26.4s, v22.4s, v5.4s
+	WORD $0x4e26cefb // fmla v27.4s, v23.4s, v6.4s
+	WORD $0x4e27cf1c // fmla v28.4s, v24.4s, v7.4s
+	WORD $0x3dc04467 // ldr q7, [x3, #272]
+	WORD $0x3dc04478 // ldr q24, [x3, #272]
+	WORD $0x3dc04466 // ldr q6, [x3, #272]
+	WORD $0x3dc04477 // ldr q23, [x3, #272]
+	WORD $0x4e27ce39 // fmla v25.4s, v17.4s, v7.4s
+	WORD $0x4e38ce5a // fmla v26.4s, v18.4s, v24.4s
+	WORD $0x4e26ce7b // fmla v27.4s, v19.4s, v6.4s
+	WORD $0x4e37ce9c // fmla v28.4s, v20.4s, v23.4s
+	WORD $0x3dc04877 // ldr q23, [x3, #288]
+	WORD $0x3dc04874 // ldr q20, [x3, #288]
+	WORD $0x3dc04866 // ldr q6, [x3, #288]
 	WORD $0x3dc04873 // ldr q19, [x3, #288]
-	WORD $0x3dc0487b // ldr q27, [x3, #288]
-	WORD $0x3dc04872 // ldr q18, [x3, #288]
-	WORD $0x3dc0487a // ldr q26, [x3, #288]
-	WORD $0x4e33cddc // fmla v28.4s, v14.4s, v19.4s
-	WORD $0x4e3bcebd // fmla v29.4s, v21.4s, v27.4s
-	WORD $0x4e32cdfe // fmla v30.4s, v15.4s, v18.4s
-	WORD $0x4e3ace9f // fmla v31.4s, v20.4s, v26.4s
-	WORD $0x3dc04c7a // ldr q26, [x3, #304]
-	WORD $0x3dc04c74 // ldr q20, [x3, #304]
-	WORD $0x3dc04c72 // ldr q18, [x3, #304]
-	WORD $0x3dc04c6f // ldr q15, [x3, #304]
-	WORD $0x4e3acd16 // fmla v22.4s, v8.4s, v26.4s
-	WORD $0x4e34cd2d // fmla v13.4s, v9.4s, v20.4s
-	WORD $0x4e32cd57 // fmla v23.4s, v10.4s, v18.4s
-	WORD $0x4e2fcd6c // fmla v12.4s, v11.4s, v15.4s
-	WORD $0x4e3cd6dc // fadd v28.4s, v22.4s, v28.4s
-	WORD $0x4e3dd5bd // fadd v29.4s, v13.4s, v29.4s
-	WORD $0x4e3ed6fe // fadd v30.4s, v23.4s, v30.4s
-	WORD $0x4e3fd59f // fadd v31.4s, v12.4s, v31.4s
-	WORD $0x3dc0506c // ldr q12, [x3, #320]
-	WORD $0x3dc05077 // ldr q23, [x3, #320]
-	WORD $0x3dc0506d // ldr q13, [x3, #320]
-	WORD $0x3dc05076 // ldr q22, [x3, #320]
-	WORD $0x4e2ce48c // fcmeq v12.4s, v4.4s, v12.4s
-	WORD $0x4e37e4b7 // fcmeq v23.4s, v5.4s, v23.4s
-	WORD $0x4e2de4cd // fcmeq v13.4s, v6.4s, v13.4s
-	WORD $0x4e36e4f6 // fcmeq v22.4s, v7.4s, v22.4s
-	WORD $0x6e7c1c8c // bsl v12.16b, v4.16b, v28.16b
-	WORD $0x6e7d1cb7 // bsl v23.16b, v5.16b, v29.16b
-	WORD $0x6e7e1ccd // bsl v13.16b, v6.16b, v30.16b
-	WORD $0x6e7f1cf6 // bsl v22.16b, v7.16b, v31.16b
-	WORD $0x3dc0547f // ldr q31, [x3, #336]
-	WORD $0x3dc0547e // ldr q30, [x3, #336]
-	WORD $0x3dc0547d // ldr q29, [x3, #336]
-	WORD $0x3dc0547c // ldr q28, [x3, #336]
-	WORD $0x4e3fe49f // fcmeq v31.4s, v4.4s, v31.4s
-	WORD $0x4e3ee4be // fcmeq v30.4s, v5.4s, v30.4s
-	WORD $0x4e3de4dd // fcmeq v29.4s, v6.4s, v29.4s
-	WORD $0x4e3ce4fc // fcmeq v28.4s, v7.4s, v28.4s
-	WORD $0x3dc0586f // ldr q15, [x3, #352]
-	WORD $0x3dc0586b // ldr q11, [x3, #352]
-	WORD $0x3dc05872 // ldr q18, [x3, #352]
-	WORD $0x3dc0586a // ldr q10, [x3, #352]
-	WORD $0x6e6c1dff // bsl v31.16b, v15.16b, v12.16b
-	WORD $0x6e771d7e // bsl v30.16b, v11.16b, v23.16b
-	WORD $0x6e6d1e5d // bsl v29.16b, v18.16b, v13.16b
-	WORD $0x6e761d5c // bsl v28.16b, v10.16b, v22.16b
-	WORD $0x3dc05476 // ldr q22, [x3, #336]
-	WORD $0x3dc0546a // ldr q10, [x3, #336]
-	WORD $0x3dc0546d // ldr q13, [x3, #336]
-	WORD $0x3dc05472 // ldr q18, [x3, #336]
-	WORD $0x6e36e496 // fcmge v22.4s, v4.4s, v22.4s
-	WORD $0x6e2ae4aa // fcmge v10.4s, v5.4s, v10.4s
-	WORD $0x6e2de4cd // fcmge v13.4s, v6.4s, v13.4s
-	WORD $0x6e32e4f2 // fcmge v18.4s, v7.4s, v18.4s
-	WORD $0x3dc05c67 // ldr q7, [x3, #368]
-	WORD $0x3dc05c66 // ldr q6, [x3, #368]
-	WORD $0x3dc05c65 // ldr q5, [x3, #368]
-	WORD $0x3dc05c64 // ldr q4, [x3, #368]
-	WORD $0x6e671ff6 // bsl v22.16b, v31.16b, v7.16b
-	WORD $0x6e661fca // bsl v10.16b, v30.16b, v6.16b
-	WORD $0x6e651fad // bsl v13.16b, v29.16b, v5.16b
-	WORD $0x6e641f92 // bsl v18.16b, v28.16b, v4.16b
-	WORD $0x4e36e6c4 // fcmeq v4.4s, v22.4s, v22.4s
-	WORD $0x4e2ae55c // fcmeq v28.4s, v10.4s, v10.4s
-	WORD $0x4e2de5a5 // fcmeq v5.4s, v13.4s, v13.4s
-	WORD $0x4e32e65d // fcmeq v29.4s, v18.4s, v18.4s
-	WORD $0x3dc05c66 // ldr q6, [x3, #368]
-	WORD $0x3dc05c7e // ldr q30, [x3, #368]
-	WORD $0x3dc05c67 // ldr q7, [x3, #368]
-	WORD $0x3dc05c7f // ldr q31, [x3, #368]
-	WORD $0x6e661ec4 // bsl v4.16b, v22.16b, v6.16b
-	WORD $0x6e7e1d5c // bsl v28.16b, v10.16b, v30.16b
-	WORD $0x6e671da5 // bsl v5.16b, v13.16b, v7.16b
-	WORD $0x6e7f1e5d // bsl v29.16b, v18.16b, v31.16b
-	WORD $0x3d800024 // str q4, [x1]
-	WORD $0x3d80043c // str q28, [x1, #16]
-	WORD $0x3d800825 // str q5, [x1, #32]
-	WORD $0x3d800c3d // str q29, [x1, #48]
+	WORD $0x4e37cd70 // fmla v16.4s, v11.4s, v23.4s
+	WORD $0x4e34cd4f // fmla v15.4s, v10.4s, v20.4s
+	WORD $0x4e26cd2e // fmla v14.4s, v9.4s, v6.4s
+	WORD $0x4e33cd8d // fmla v13.4s, v12.4s, v19.4s
+	WORD $0x4e39d619 // fadd v25.4s, v16.4s, v25.4s
+	WORD $0x4e3ad5fa // fadd v26.4s, v15.4s, v26.4s
+	WORD $0x4e3bd5db // fadd v27.4s, v14.4s, v27.4s
+	WORD $0x4e3cd5bc // fadd v28.4s, v13.4s, v28.4s
+	WORD $0x3dc04c6d // ldr q13, [x3, #304]
+	WORD $0x6ead350d // cmhi v13.4s, v8.4s, v13.4s
+	WORD $0x6eb0a9ad // umaxv s13, v13.4s
+	WORD $0x0e043da4 // mov w4, v13.s[0]
+	CMPW $0, R4
+	BNE doubtful
+	WORD $0x3d800039 // str q25, [x1]
+	WORD $0x3d80043a // str q26, [x1, #16]
+	WORD $0x3d80083b // str q27, [x1, #32]
+	WORD $0x3d800c3c // str q28, [x1, #48]
+going:
 	ADD $64, R1
 	ADD $64, R2
 	SUBS $16, R0, R0
 	BGE many
+	JMP single
+doubtful:
+	WORD $0x3dc0005c // ldr q28, [x2]
+	WORD $0x3dc0045b // ldr q27, [x2, #16]
+	WORD $0x3dc0085a // ldr q26, [x2, #32]
+	WORD $0x3dc00c59 // ldr q25, [x2, #48]
+	WORD $0x6ebce40d // fcmgt v13.4s, v0.4s, v28.4s
+	WORD $0x6ebbe408 // fcmgt v8.4s, v0.4s, v27.4s
+	WORD $0x6ebae40e // fcmgt v14.4s, v0.4s, v26.4s
+	WORD $0x6eb9e40f // fcmgt v15.4s, v0.4s, v25.4s
+	WORD $0x6e22df90 // fmul v16.4s, v28.4s, v2.4s
+	WORD $0x6e22df73 // fmul v19.4s, v27.4s, v2.4s
+	WORD $0x6e22df4c // fmul v12.4s, v26.4s, v2.4s
+	WORD $0x6e22df26 // fmul v6.4s, v25.4s, v2.4s
+	WORD $0x4ead1da9 // mov v9.16b, v13.16b
+	WORD $0x4ea81d14 // mov v20.16b, v8.16b
+	WORD $0x4eae1dca // mov v10.16b, v14.16b
+	WORD $0x4eaf1df7 // mov v23.16b, v15.16b
+	WORD $0x6e7c1e09 // bsl v9.16b, v16.16b, v28.16b
+	WORD $0x6e7b1e74 // bsl v20.16b, v19.16b, v27.16b
+	WORD $0x6e7a1d8a // bsl v10.16b, v12.16b, v26.16b
+	WORD $0x6e791cd7 // bsl v23.16b, v6.16b, v25.16b
+	WORD $0x6ea18529 // sub v9.4s, v9.4s, v1.4s
+	WORD $0x6ea18694 // sub v20.4s, v20.4s, v1.4s
+	WORD $0x6ea1854a // sub v10.4s, v10.4s, v1.4s
+	WORD $0x6ea186f7 // sub v23.4s, v23.4s, v1.4s
+	WORD $0x6f290526 // ushr v6.4s, v9.4s, #23
+	WORD $0x6f29068c // ushr v12.4s, v20.4s, #23
+	WORD $0x6f290553 // ushr v19.4s, v10.4s, #23
+	WORD $0x6f2906f0 // ushr v16.4s, v23.4s, #23
+	WORD $0x4ea21cc6 // orr v6.16b, v6.16b, v2.16b
+	WORD $0x4ea21d8c // orr v12.16b, v12.16b, v2.16b
+	WORD $0x4ea21e73 // orr v19.16b, v19.16b, v2.16b
+	WORD $0x4ea21e10 // orr v16.16b, v16.16b, v2.16b
+	WORD $0x4ea3d4c6 // fsub v6.4s, v6.4s, v3.4s
+	WORD $0x4ea3d58c // fsub v12.4s, v12.4s, v3.4s
+	WORD $0x4ea3d673 // fsub v19.4s, v19.4s, v3.4s
+	WORD $0x4ea3d610 // fsub v16.4s, v16.4s, v3.4s
+	WORD $0x3dc0506b // ldr q11, [x3, #320]
+	WORD $0x3dc05078 // ldr q24, [x3, #320]
+	WORD $0x3dc05072 // ldr q18, [x3, #320]
+	WORD $0x3dc05067 // ldr q7, [x3, #320]
+	WORD $0x4eabd4cb // fsub v11.4s, v6.4s, v11.4s
+	WORD $0x4eb8d598 // fsub v24.4s, v12.4s, v24.4s
+	WORD $0x4eb2d672 // fsub v18.4s, v19.4s, v18.4s
+	WORD $0x4ea7d607 // fsub v7.4s, v16.4s, v7.4s
+	WORD $0x6e661d6d // bsl v13.16b, v11.16b, v6.16b
+	WORD $0x6e6c1f08 // bsl v8.16b, v24.16b, v12.16b
+	WORD $0x6e731e4e // bsl v14.16b, v18.16b, v19.16b
+	WORD $0x6e701cef // bsl v15.16b, v7.16b, v16.16b
+	WORD $0x3dc01070 // ldr q16, [x3, #64]
+	WORD $0x3dc01067 // ldr q7, [x3, #64]
+	WORD $0x3dc01073 // ldr q19, [x3, #64]
+	WORD $0x3dc01072 // ldr q18, [x3, #64]
+	WORD $0x4e301d30 // and v16.16b, v9.16b, v16.16b
+	WORD $0x4e271e87 // and v7.16b, v20.16b, v7.16b
+	WORD $0x4e331d53 // and v19.16b, v10.16b, v19.16b
+	WORD $0x4e321ef2 // and v18.16b, v23.16b, v18.16b
+	WORD $0x3dc01477 // ldr q23, [x3, #80]
+	WORD $0x3dc0146a // ldr q10, [x3, #80]
+	WORD $0x3dc01474 // ldr q20, [x3, #80]
+	WORD $0x3dc01469 // ldr q9, [x3, #80]
+	WORD $0x4eb78617 // add v23.4s, v16.4s, v23.4s
+	WORD $0x4eaa84ea // add v10.4s, v7.4s, v10.4s
+	WORD $0x4eb48674 // add v20.4s, v19.4s, v20.4s
+	WORD $0x4ea98649 // add v9.4s, v18.4s, v9.4s
+	WORD $0x3dc01872 // ldr q18, [x3, #96]
+	WORD $0x3dc01873 // ldr q19, [x3, #96]
+	WORD $0x3dc01867 // ldr q7, [x3, #96]
+	WORD $0x3dc01870 // ldr q16, [x3, #96]
+	WORD $0x4eb2d6f2 // fsub v18.4s, v23.4s, v18.4s
+	WORD $0x4eb3d553 // fsub v19.4s, v10.4s, v19.4s
+	WORD $0x4ea7d687 // fsub v7.4s, v20.4s, v7.4s
+	WORD $0x4eb0d530 // fsub v16.4s, v9.4s, v16.4s
+	WORD $0x3dc01c69 // ldr q9, [x3, #112]
+	WORD $0x3dc01c74 // ldr q20, [x3, #112]
+	WORD $0x3dc01c6a // ldr q10, [x3, #112]
+	WORD $0x3dc01c77 // ldr q23, [x3, #112]
+	WORD $0x3dc0206c // ldr q12, [x3, #128]
+	WORD $0x3dc02078 // ldr q24, [x3, #128]
+	WORD $0x3dc02066 // ldr q6, [x3, #128]
+	WORD $0x3dc0206b // ldr q11, [x3, #128]
+	WORD $0x4e32cd2c // fmla v12.4s, v9.4s, v18.4s
+	WORD $0x4e33ce98 // fmla v24.4s, v20.4s, v19.4s
+	WORD $0x4e27cd46 // fmla v6.4s, v10.4s, v7.4s
+	WORD $0x4e30ceeb // fmla v11.4s, v23.4s, v16.4s
+	WORD $0x3dc02477 // ldr q23, [x3, #144]
+	WORD $0x3dc0246a // ldr q10, [x3, #144]
+	WORD $0x3dc02474 // ldr q20, [x3, #144]
+	WORD $0x3dc02469 // ldr q9, [x3, #144]
+	WORD $0x4e32cd97 // fmla v23.4s, v12.4s, v18.4s
+	WORD $0x4e33cf0a // fmla v10.4s, v24.4s, v19.4s
+	WORD $0x4e27ccd4 // fmla v20.4s, v6.4s, v7.4s
+	WORD $0x4e30cd69 // fmla v9.4s, v11.4s, v16.4s
+	WORD $0x3dc0286b // ldr q11, [x3, #160]
+	WORD $0x3dc02866 // ldr q6, [x3, #160]
+	WORD $0x3dc02878 // ldr q24, [x3, #160]
+	WORD $0x3dc0286c // ldr q12, [x3, #160]
+	WORD $0x4e32ceeb // fmla v11.4s, v23.4s, v18.4s
+	WORD $0x4e33cd46 // fmla v6.4s, v10.4s, v19.4s
+	WORD $0x4e27ce98 // fmla v24.4s, v20.4s, v7.4s
+	WORD $0x4e30cd2c // fmla v12.4s, v9.4s, v16.4s
+	WORD $0x3dc02c69 // ldr q9, [x3, #176]
+	WORD $0x3dc02c74 // ldr q20, [x3, #176]
+	WORD $0x3dc02c6a // ldr q10, [x3, #176]
+	WORD $0x3dc02c77 // ldr q23, [x3, #176]
+	WORD $0x4e32cd69 // fmla v9.4s, v11.4s, v18.4s
+	WORD $0x4e33ccd4 // fmla v20.4s, v6.4s, v19.4s
+	WORD $0x4e27cf0a // fmla v10.4s, v24.4s, v7.4s
+	WORD $0x4e30cd97 // fmla v23.4s, v12.4s, v16.4s
+	WORD $0x3dc0306c // ldr q12, [x3, #192]
+	WORD $0x3dc03078 // ldr q24, [x3, #192]
+	WORD $0x3dc03066 // ldr q6, [x3, #192]
+	WORD $0x3dc0306b // ldr q11, [x3, #192]
+	WORD $0x4e32cd2c // fmla v12.4s, v9.4s, v18.4s
+	WORD $0x4e33ce98 // fmla v24.4s, v20.4s, v19.4s
+	WORD $0x4e27cd46 // fmla v6.4s, v10.4s, v7.4s
+	WORD $0x4e30ceeb // fmla v11.4s, v23.4s, v16.4s
+	WORD $0x3dc03477 // ldr q23, [x3, #208]
+	WORD $0x3dc0346a // ldr q10, [x3, #208]
+	WORD $0x3dc03474 // ldr q20, [x3, #208]
+	WORD $0x3dc03469 // ldr q9, [x3, #208]
+	WORD $0x4e32cd97 // fmla v23.4s, v12.4s, v18.4s
+	WORD $0x4e33cf0a // fmla v10.4s, v24.4s, v19.4s
+	WORD $0x4e27ccd4 // fmla v20.4s, v6.4s, v7.4s
+	WORD $0x4e30cd69 // fmla v9.4s, v11.4s, v16.4s
+	WORD $0x3dc0386b // ldr q11, [x3, #224]
+	WORD $0x3dc03866 // ldr q6, [x3, #224]
+	WORD $0x3dc03878 // ldr q24, [x3, #224]
+	WORD $0x3dc0386c // ldr q12, [x3, #224]
+	WORD $0x4e32ceeb // fmla v11.4s, v23.4s, v18.4s
+	WORD $0x4e33cd46 // fmla v6.4s, v10.4s, v19.4s
+	WORD $0x4e27ce98 // fmla v24.4s, v20.4s, v7.4s
+	WORD $0x4e30cd2c // fmla v12.4s, v9.4s, v16.4s
+	WORD $0x3dc03c69 // ldr q9, [x3, #240]
+	WORD $0x3dc03c74 // ldr q20, [x3, #240]
+	WORD $0x3dc03c6a // ldr q10, [x3, #240]
+	WORD $0x3dc03c77 // ldr q23, [x3, #240]
+	WORD $0x4e32cd69 // fmla v9.4s, v11.4s, v18.4s
+	WORD $0x4e33ccd4 // fmla v20.4s, v6.4s, v19.4s
+	WORD $0x4e27cf0a // fmla v10.4s, v24.4s, v7.4s
+	WORD $0x4e30cd97 // fmla v23.4s, v12.4s, v16.4s
+	WORD $0x6e32de4c // fmul v12.4s, v18.4s, v18.4s
+	WORD $0x6e33de78 // fmul v24.4s, v19.4s, v19.4s
+	WORD $0x6e27dce6 // fmul v6.4s, v7.4s, v7.4s
+	WORD $0x6e30de0b // fmul v11.4s, v16.4s, v16.4s
+	WORD $0x6e32dd91 // fmul v17.4s, v12.4s, v18.4s
+	WORD $0x6e33df05 // fmul v5.4s, v24.4s, v19.4s
+	WORD $0x6e27dcd6 // fmul v22.4s, v6.4s, v7.4s
+	WORD $0x6e30dd64 // fmul v4.4s, v11.4s, v16.4s
+	WORD $0x3dc04075 // ldr q21, [x3, #256]
+	WORD $0x3dc0407d // ldr q29, [x3, #256]
+	WORD $0x3dc0407e // ldr q30, [x3, #256]
+	WORD $0x3dc0407f // ldr q31, [x3, #256]
+	WORD $0x6e35ddb5 // fmul v21.4s, v13.4s, v21.4s
+	WORD $0x6e3ddd1d // fmul v29.4s, v8.4s, v29.4s
+	WORD $0x6e3eddde // fmul v30.4s, v14.4s, v30.4s
+	WORD $0x6e3fddff // fmul v31.4s, v15.4s, v31.4s
+	WORD $0x4e29ce35 // fmla v21.4s, v17.4s, v9.4s
+	WORD $0x4e34ccbd // fmla v29.4s, v5.4s, v20.4s
+	WORD $0x4e2acede // fmla v30.4s, v22.4s, v10.4s
+	WORD $0x4e37cc9f // fmla v31.4s, v4.4s, v23.4s
+	WORD $0x3dc04477 // ldr q23, [x3, #272]
+	WORD $0x3dc04464 // ldr q4, [x3, #272]
+	WORD $0x3dc0446a // ldr q10, [x3, #272]
+	WORD $0x3dc04476 // ldr q22, [x3, #272]
+	WORD $0x4e37cd95 // fmla v21.4s, v12.4s, v23.4s
+	WORD $0x4e24cf1d // fmla v29.4s, v24.4s, v4.4s
+	WORD $0x4e2accde // fmla v30.4s, v6.4s, v10.4s
+	WORD $0x4e36cd7f // fmla v31.4s, v11.4s, v22.4s
+	WORD $0x3dc04876 // ldr q22, [x3, #288]
+	WORD $0x3dc0486b // ldr q11, [x3, #288]
+	WORD $0x3dc0486a // ldr q10, [x3, #288]
+	WORD $0x3dc04866 // ldr q6, [x3, #288]
+	WORD $0x4e36cdb2 // fmla v18.4s, v13.4s, v22.4s
+	WORD $0x4e2bcd13 // fmla v19.4s, v8.4s, v11.4s
+	WORD $0x4e2acdc7 // fmla v7.4s, v14.4s, v10.4s
+	WORD $0x4e26cdf0 // fmla v16.4s, v15.4s, v6.4s
+	WORD $0x4e35d655 // fadd v21.4s, v18.4s, v21.4s
+	WORD $0x4e3dd67d // fadd v29.4s, v19.4s, v29.4s
+	WORD $0x4e3ed4fe // fadd v30.4s, v7.4s, v30.4s
+	WORD $0x4e3fd61f // fadd v31.4s, v16.4s, v31.4s
+	WORD $0x3dc05470 // ldr q16, [x3, #336]
+	WORD $0x3dc05467 // ldr q7, [x3, #336]
+	WORD $0x3dc05473 // ldr q19, [x3, #336]
+	WORD $0x3dc05472 // ldr q18, [x3, #336]
+	WORD $0x4e30e790 // fcmeq v16.4s, v28.4s, v16.4s
+	WORD $0x4e27e767 // fcmeq v7.4s, v27.4s, v7.4s
+	WORD $0x4e33e753 // fcmeq v19.4s, v26.4s, v19.4s
+	WORD $0x4e32e732 // fcmeq v18.4s, v25.4s, v18.4s
+	WORD $0x6e751f90 // bsl v16.16b, v28.16b, v21.16b
+	WORD $0x6e7d1f67 // bsl v7.16b, v27.16b, v29.16b
+	WORD $0x6e7e1f53 // bsl v19.16b, v26.16b, v30.16b
+	WORD $0x6e7f1f32 // bsl v18.16b, v25.16b, v31.16b
+	WORD $0x3dc0587f // ldr q31, [x3, #352]
+	WORD $0x3dc0587e // ldr q30, [x3, #352]
+	WORD $0x3dc0587d // ldr q29, [x3, #352]
+	WORD $0x3dc05875 // ldr q21, [x3, #352]
+	WORD $0x4e3fe79f // fcmeq v31.4s, v28.4s, v31.4s
+	WORD $0x4e3ee77e // fcmeq v30.4s, v27.4s, v30.4s
+	WORD $0x4e3de75d // fcmeq v29.4s, v26.4s, v29.4s
+	WORD $0x4e35e735 // fcmeq v21.4s, v25.4s, v21.4s
+	WORD $0x3dc05c66 // ldr q6, [x3, #368]
+	WORD $0x3dc05c6f // ldr q15, [x3, #368]
+	WORD $0x3dc05c6a // ldr q10, [x3, #368]
+	WORD $0x3dc05c6e // ldr q14, [x3, #368]
+	WORD $0x6e701cdf // bsl v31.16b, v6.16b, v16.16b
+	WORD $0x6e671dfe // bsl v30.16b, v15.16b, v7.16b
+	WORD $0x6e731d5d // bsl v29.16b, v10.16b, v19.16b
+	WORD $0x6e721dd5 // bsl v21.16b, v14.16b, v18.16b
+	WORD $0x3dc05872 // ldr q18, [x3, #352]
+	WORD $0x3dc0586e // ldr q14, [x3, #352]
+	WORD $0x3dc05873 // ldr q19, [x3, #352]
+	WORD $0x3dc0586a // ldr q10, [x3, #352]
+	WORD $0x6e32e792 // fcmge v18.4s, v28.4s, v18.4s
+	WORD $0x6e2ee76e // fcmge v14.4s, v27.4s, v14.4s
+	WORD $0x6e33e753 // fcmge v19.4s, v26.4s, v19.4s
+	WORD $0x6e2ae72a // fcmge v10.4s, v25.4s, v10.4s
+	WORD $0x3dc06079 // ldr q25, [x3, #384]
+	WORD $0x3dc0607a // ldr q26, [x3, #384]
+	WORD $0x3dc0607b // ldr q27, [x3, #384]
+	WORD $0x3dc0607c // ldr q28, [x3, #384]
+	WORD $0x6e791ff2 // bsl v18.16b, v31.16b, v25.16b
+	WORD $0x6e7a1fce // bsl v14.16b, v30.16b, v26.16b
+	WORD $0x6e7b1fb3 // bsl v19.16b, v29.16b, v27.16b
+	WORD $0x6e7c1eaa // bsl v10.16b, v21.16b, v28.16b
+	WORD $0x4e32e65c // fcmeq v28.4s, v18.4s, v18.4s
+	WORD $0x4e2ee5d5 // fcmeq v21.4s, v14.4s, v14.4s
+	WORD $0x4e33e67b // fcmeq v27.4s, v19.4s, v19.4s
+	WORD $0x4e2ae55d // fcmeq v29.4s, v10.4s, v10.4s
+	WORD $0x3dc0607a // ldr q26, [x3, #384]
+	WORD $0x3dc0607e // ldr q30, [x3, #384]
+	WORD $0x3dc06079 // ldr q25, [x3, #384]
+	WORD $0x3dc0607f // ldr q31, [x3, #384]
+	WORD $0x6e7a1e5c // bsl v28.16b, v18.16b, v26.16b
+	WORD $0x6e7e1dd5 // bsl v21.16b, v14.16b, v30.16b
+	WORD $0x6e791e7b // bsl v27.16b, v19.16b, v25.16b
+	WORD $0x6e7f1d5d // bsl v29.16b, v10.16b, v31.16b
+	WORD $0x3d80003c // str q28, [x1]
+	WORD $0x3d800435 // str q21, [x1, #16]
+	WORD $0x3d80083b // str q27, [x1, #32]
+	WORD $0x3d800c3d // str q29, [x1, #48]
+	JMP going
 single:
 	ADDS $16, R0, R0
 	BEQ done
@@ -1217,64 +1684,64 @@ single:
 	BLT rest
 one:
 	WORD $0x3dc0005d // ldr q29, [x2]
-	WORD $0x6ebde405 // fcmgt v5.4s, v0.4s, v29.4s
-	WORD $0x6e21dfbc // fmul v28.4s, v29.4s, v1.4s
-	WORD $0x4ea51ca4 // mov v4.16b, v5.16b
-	WORD $0x6e7d1f84 // bsl v4.16b, v28.16b, v29.16b
-	WORD $0x6ea28484 // sub v4.4s, v4.4s, v2.4s
-	WORD $0x6f29049c // ushr v28.4s, v4.4s, #23
-	WORD $0x4ea11f9c // orr v28.16b, v28.16b, v1.16b
-	WORD $0x4ea3d79c // fsub v28.4s, v28.4s, v3.4s
-	WORD $0x3dc0107f // ldr q31, [x3, #64]
-	WORD $0x4ebfd79f // fsub v31.4s, v28.4s, v31.4s
-	WORD $0x6e7c1fe5 // bsl v5.16b, v31.16b, v28.16b
+	WORD $0x6ebde41b // fcmgt v27.4s, v0.4s, v29.4s
+	WORD $0x6e22dfb5 // fmul v21.4s, v29.4s, v2.4s
+	WORD $0x4ebb1f7c // mov v28.16b, v27.16b
+	WORD $0x6e7d1ebc // bsl v28.16b, v21.16b, v29.16b
+	WORD $0x6ea1879c // sub v28.4s, v28.4s, v1.4s
+	WORD $0x6f290795 // ushr v21.4s, v28.4s, #23
+	WORD $0x4ea21eb5 // orr v21.16b, v21.16b, v2.16b
+	WORD $0x4ea3d6b5 // fsub v21.4s, v21.4s, v3.4s
+	WORD $0x3dc0507f // ldr q31, [x3, #320]
+	WORD $0x4ebfd6bf // fsub v31.4s, v21.4s, v31.4s
+	WORD $0x6e751ffb // bsl v27.16b, v31.16b, v21.16b
+	WORD $0x3dc01075 // ldr q21, [x3, #64]
+	WORD $0x4e351f95 // and v21.16b, v28.16b, v21.16b
 	WORD $0x3dc0147c // ldr q28, [x3, #80]
-	WORD $0x4e3c1c9c // and v28.16b, v4.16b, v28.16b
-	WORD $0x3dc01864 // ldr q4, [x3, #96]
-	WORD $0x4ea48784 // add v4.4s, v28.4s, v4.4s
+	WORD $0x4ebc86bc // add v28.4s, v21.4s, v28.4s
+	WORD $0x3dc01875 // ldr q21, [x3, #96]
+	WORD $0x4eb5d795 // fsub v21.4s, v28.4s, v21.4s
 	WORD $0x3dc01c7c // ldr q28, [x3, #112]
-	WORD $0x4ebcd49c // fsub v28.4s, v4.4s, v28.4s
-	WORD $0x3dc02064 // ldr q4, [x3, #128]
-	WORD $0x3dc0247f // ldr q31, [x3, #144]
-	WORD $0x4e3ccc9f // fmla v31.4s, v4.4s, v28.4s
-	WORD $0x3dc02864 // ldr q4, [x3, #160]
-	WORD $0x4e3ccfe4 // fmla v4.4s, v31.4s, v28.4s
-	WORD $0x3dc02c7f // ldr q31, [x3, #176]
-	WORD $0x4e3ccc9f // fmla v31.4s, v4.4s, v28.4s
-	WORD $0x3dc03064 // ldr q4, [x3, #192]
-	WORD $0x4e3ccfe4 // fmla v4.4s, v31.4s, v28.4s
-	WORD $0x3dc0347f // ldr q31, [x3, #208]
-	WORD $0x4e3ccc9f // fmla v31.4s, v4.4s, v28.4s
-	WORD $0x3dc03864 // ldr q4, [x3, #224]
-	WORD $0x4e3ccfe4 // fmla v4.4s, v31.4s, v28.4s
-	WORD $0x3dc03c7f // ldr q31, [x3, #240]
-	WORD $0x4e3ccc9f // fmla v31.4s, v4.4s, v28.4s
-	WORD $0x3dc04064 // ldr q4, [x3, #256]
-	WORD $0x4e3ccfe4 // fmla v4.4s, v31.4s, v28.4s
-	WORD $0x6e3cdf9f // fmul v31.4s, v28.4s, v28.4s
-	WORD $0x6e3cdff2 // fmul v18.4s, v31.4s, v28.4s
-	WORD $0x3dc04467 // ldr q7, [x3, #272]
-	WORD $0x6e27dca7 // fmul v7.4s, v5.4s, v7.4s
-	WORD $0x4e24ce47 // fmla v7.4s, v18.4s, v4.4s
-	WORD $0x3dc04864 // ldr q4, [x3, #288]
-	WORD $0x4e24cfe7 // fmla v7.4s, v31.4s, v4.4s
-	WORD $0x3dc04c64 // ldr q4, [x3, #304]
-	WORD $0x4e24ccbc // fmla v28.4s, v5.4s, v4.4s
-	WORD $0x4e27d787 // fadd v7.4s, v28.4s, v7.4s
-	WORD $0x3dc0507c // ldr q28, [x3, #320]
-	WORD $0x4e3ce7bc // fcmeq v28.4s, v29.4s, v28.4s
-	WORD $0x6e671fbc // bsl v28.16b, v29.16b, v7.16b
-	WORD $0x3dc05467 // ldr q7, [x3, #336]
-	WORD $0x4e27e7a7 // fcmeq v7.4s, v29.4s, v7.4s
-	WORD $0x3dc05864 // ldr q4, [x3, #352]
-	WORD $0x6e7c1c87 // bsl v7.16b, v4.16b, v28.16b
-	WORD $0x3dc0547c // ldr q28, [x3, #336]
-	WORD $0x6e3ce7bc // fcmge v28.4s, v29.4s, v28.4s
-	WORD $0x3dc05c7d // ldr q29, [x3, #368]
-	WORD $0x6e7d1cfc // bsl v28.16b, v7.16b, v29.16b
-	WORD $0x4e3ce79d // fcmeq v29.4s, v28.4s, v28.4s
-	WORD $0x3dc05c67 // ldr q7, [x3, #368]
-	WORD $0x6e671f9d // bsl v29.16b, v28.16b, v7.16b
+	WORD $0x3dc0207f // ldr q31, [x3, #128]
+	WORD $0x4e35cf9f // fmla v31.4s, v28.4s, v21.4s
+	WORD $0x3dc0247c // ldr q28, [x3, #144]
+	WORD $0x4e35cffc // fmla v28.4s, v31.4s, v21.4s
+	WORD $0x3dc0287f // ldr q31, [x3, #160]
+	WORD $0x4e35cf9f // fmla v31.4s, v28.4s, v21.4s
+	WORD $0x3dc02c7c // ldr q28, [x3, #176]
+	WORD $0x4e35cffc // fmla v28.4s, v31.4s, v21.4s
+	WORD $0x3dc0307f // ldr q31, [x3, #192]
+	WORD $0x4e35cf9f // fmla v31.4s, v28.4s, v21.4s
+	WORD $0x3dc0347c // ldr q28, [x3, #208]
+	WORD $0x4e35cffc // fmla v28.4s, v31.4s, v21.4s
+	WORD $0x3dc0387f // ldr q31, [x3, #224]
+	WORD $0x4e35cf9f // fmla v31.4s, v28.4s, v21.4s
+	WORD $0x3dc03c7c // ldr q28, [x3, #240]
+	WORD $0x4e35cffc // fmla v28.4s, v31.4s, v21.4s
+	WORD $0x6e35debf // fmul v31.4s, v21.4s, v21.4s
+	WORD $0x6e35dfea // fmul v10.4s, v31.4s, v21.4s
+	WORD $0x3dc04079 // ldr q25, [x3, #256]
+	WORD $0x6e39df79 // fmul v25.4s, v27.4s, v25.4s
+	WORD $0x4e3ccd59 // fmla v25.4s, v10.4s, v28.4s
+	WORD $0x3dc0447c // ldr q28, [x3, #272]
+	WORD $0x4e3ccff9 // fmla v25.4s, v31.4s, v28.4s
+	WORD $0x3dc0487c // ldr q28, [x3, #288]
+	WORD $0x4e3ccf75 // fmla v21.4s, v27.4s, v28.4s
+	WORD $0x4e39d6b9 // fadd v25.4s, v21.4s, v25.4s
+	WORD $0x3dc05475 // ldr q21, [x3, #336]
+	WORD $0x4e35e7b5 // fcmeq v21.4s, v29.4s, v21.4s
+	WORD $0x6e791fb5 // bsl v21.16b, v29.16b, v25.16b
+	WORD $0x3dc05879 // ldr q25, [x3, #352]
+	WORD $0x4e39e7b9 // fcmeq v25.4s, v29.4s, v25.4s
+	WORD $0x3dc05c7c // ldr q28, [x3, #368]
+	WORD $0x6e751f99 // bsl v25.16b, v28.16b, v21.16b
+	WORD $0x3dc05875 // ldr q21, [x3, #352]
+	WORD $0x6e35e7b5 // fcmge v21.4s, v29.4s, v21.4s
+	WORD $0x3dc0607d // ldr q29, [x3, #384]
+	WORD $0x6e7d1f35 // bsl v21.16b, v25.16b, v29.16b
+	WORD $0x4e35e6bd // fcmeq v29.4s, v21.4s, v21.4s
+	WORD $0x3dc06079 // ldr q25, [x3, #384]
+	WORD $0x6e791ebd // bsl v29.16b, v21.16b, v25.16b
 	WORD $0x3d80003d // str q29, [x1]
 	ADD $16, R1
 	ADD $16, R2
@@ -1285,64 +1752,64 @@ rest:
 	BEQ done
 element:
 	WORD $0xbd40005d // ldr s29, [x2]
-	WORD $0x6ebde407 // fcmgt v7.4s, v0.4s, v29.4s
-	WORD $0x6e21dfbc // fmul v28.4s, v29.4s, v1.4s
-	WORD $0x4ea71ce4 // mov v4.16b, v7.16b
-	WORD $0x6e7d1f84 // bsl v4.16b, v28.16b, v29.16b
-	WORD $0x6ea28484 // sub v4.4s, v4.4s, v2.4s
-	WORD $0x6f29049c // ushr v28.4s, v4.4s, #23
-	WORD $0x4ea11f9c // orr v28.16b, v28.16b, v1.16b
-	WORD $0x4ea3d79c // fsub v28.4s, v28.4s, v3.4s
-	WORD $0x3dc01065 // ldr q5, [x3, #64]
-	WORD $0x4ea5d785 // fsub v5.4s, v28.4s, v5.4s
-	WORD $0x6e7c1ca7 // bsl v7.16b, v5.16b, v28.16b
+	WORD $0x6ebde419 // fcmgt v25.4s, v0.4s, v29.4s
+	WORD $0x6e22dfb5 // fmul v21.4s, v29.4s, v2.4s
+	WORD $0x4eb91f3c // mov v28.16b, v25.16b
+	WORD $0x6e7d1ebc // bsl v28.16b, v21.16b, v29.16b
+	WORD $0x6ea1879c // sub v28.4s, v28.4s, v1.4s
+	WORD $0x6f290795 // ushr v21.4s, v28.4s, #23
+	WORD $0x4ea21eb5 // orr v21.16b, v21.16b, v2.16b
+	WORD $0x4ea3d6b5 // fsub v21.4s, v21.4s, v3.4s
+	WORD $0x3dc0507b // ldr q27, [x3, #320]
+	WORD $0x4ebbd6bb // fsub v27.4s, v21.4s, v27.4s
+	WORD $0x6e751f79 // bsl v25.16b, v27.16b, v21.16b
+	WORD $0x3dc01075 // ldr q21, [x3, #64]
+	WORD $0x4e351f95 // and v21.16b, v28.16b, v21.16b
 	WORD $0x3dc0147c // ldr q28, [x3, #80]
-	WORD $0x4e3c1c9c // and v28.16b, v4.16b, v28.16b
-	WORD $0x3dc01864 // ldr q4, [x3, #96]
-	WORD $0x4ea48784 // add v4.4s, v28.4s, v4.4s
+	WORD $0x4ebc86bc // add v28.4s, v21.4s, v28.4s
+	WORD $0x3dc01875 // ldr q21, [x3, #96]
+	WORD $0x4eb5d795 // fsub v21.4s, v28.4s, v21.4s
 	WORD $0x3dc01c7c // ldr q28, [x3, #112]
-	WORD $0x4ebcd49c // fsub v28.4s, v4.4s, v28.4s
-	WORD $0x3dc02064 // ldr q4, [x3, #128]
-	WORD $0x3dc02465 // ldr q5, [x3, #144]
-	WORD $0x4e3ccc85 // fmla v5.4s, v4.4s, v28.4s
-	WORD $0x3dc02864 // ldr q4, [x3, #160]
-	WORD $0x4e3ccca4 // fmla v4.4s, v5.4s, v28.4s
-	WORD $0x3dc02c65 // ldr q5, [x3, #176]
-	WORD $0x4e3ccc85 // fmla v5.4s, v4.4s, v28.4s
-	WORD $0x3dc03064 // ldr q4, [x3, #192]
-	WORD $0x4e3ccca4 // fmla v4.4s, v5.4s, v28.4s
-	WORD $0x3dc03465 // ldr q5, [x3, #208]
-	WORD $0x4e3ccc85 // fmla v5.4s, v4.4s, v28.4s
-	WORD $0x3dc03864 // ldr q4, [x3, #224]
-	WORD $0x4e3ccca4 // fmla v4.4s, v5.4s, v28.4s
-	WORD $0x3dc03c65 // ldr q5, [x3, #240]
-	WORD $0x4e3ccc85 // fmla v5.4s, v4.4s, v28.4s
-	WORD $0x3dc04064 // ldr q4, [x3, #256]
-	WORD $0x4e3ccca4 // fmla v4.4s, v5.4s, v28.4s
-	WORD $0x6e3cdf85 // fmul v5.4s, v28.4s, v28.4s
-	WORD $0x6e3cdcbf // fmul v31.4s, v5.4s, v28.4s
-	WORD $0x3dc04472 // ldr q18, [x3, #272]
-	WORD $0x6e32dcf2 // fmul v18.4s, v7.4s, v18.4s
-	WORD $0x4e24cff2 // fmla v18.4s, v31.4s, v4.4s
-	WORD $0x3dc04864 // ldr q4, [x3, #288]
-	WORD $0x4e24ccb2 // fmla v18.4s, v5.4s, v4.4s
-	WORD $0x3dc04c64 // ldr q4, [x3, #304]
-	WORD $0x4e24ccfc // fmla v28.4s, v7.4s, v4.4s
-	WORD $0x4e32d792 // fadd v18.4s, v28.4s, v18.4s
-	WORD $0x3dc0507c // ldr q28, [x3, #320]
-	WORD $0x4e3ce7bc // fcmeq v28.4s, v29.4s, v28.4s
-	WORD $0x6e721fbc // bsl v28.16b, v29.16b, v18.16b
-	WORD $0x3dc05472 // ldr q18, [x3, #336]
-	WORD $0x4e32e7b2 // fcmeq v18.4s, v29.4s, v18.4s
-	WORD $0x3dc05864 // ldr q4, [x3, #352]
-	WORD $0x6e7c1c92 // bsl v18.16b, v4.16b, v28.16b
-	WORD $0x3dc0547c // ldr q28, [x3, #336]
-	WORD $0x6e3ce7bc // fcmge v28.4s, v29.4s, v28.4s
-	WORD $0x3dc05c7d // ldr q29, [x3, #368]
-	WORD $0x6e7d1e5c // bsl v28.16b, v18.16b, v29.16b
-	WORD $0x4e3ce79d // fcmeq v29.4s, v28.4s, v28.4s
-	WORD $0x3dc05c72 // ldr q18, [x3, #368]
-	WORD $0x6e721f9d // bsl v29.16b, v28.16b, v18.16b
+	WORD $0x3dc0207b // ldr q27, [x3, #128]
+	WORD $0x4e35cf9b // fmla v27.4s, v28.4s, v21.4s
+	WORD $0x3dc0247c // ldr q28, [x3, #144]
+	WORD $0x4e35cf7c // fmla v28.4s, v27.4s, v21.4s
+	WORD $0x3dc0287b // ldr q27, [x3, #160]
+	WORD $0x4e35cf9b // fmla v27.4s, v28.4s, v21.4s
+	WORD $0x3dc02c7c // ldr q28, [x3, #176]
+	WORD $0x4e35cf7c // fmla v28.4s, v27.4s, v21.4s
+	WORD $0x3dc0307b // ldr q27, [x3, #192]
+	WORD $0x4e35cf9b // fmla v27.4s, v28.4s, v21.4s
+	WORD $0x3dc0347c // ldr q28, [x3, #208]
+	WORD $0x4e35cf7c // fmla v28.4s, v27.4s, v21.4s
+	WORD $0x3dc0387b // ldr q27, [x3, #224]
+	WORD $0x4e35cf9b // fmla v27.4s, v28.4s, v21.4s
+	WORD $0x3dc03c7c // ldr q28, [x3, #240]
+	WORD $0x4e35cf7c // fmla v28.4s, v27.4s, v21.4s
+	WORD $0x6e35debb // fmul v27.4s, v21.4s, v21.4s
+	WORD $0x6e35df7f // fmul v31.4s, v27.4s, v21.4s
+	WORD $0x3dc0406a // ldr q10, [x3, #256]
+	WORD $0x6e2adf2a // fmul v10.4s, v25.4s, v10.4s
+	WORD $0x4e3ccfea // fmla v10.4s, v31.4s, v28.4s
+	WORD $0x3dc0447c // ldr q28, [x3, #272]
+	WORD $0x4e3ccf6a // fmla v10.4s, v27.4s, v28.4s
+	WORD $0x3dc0487c // ldr q28, [x3, #288]
+	WORD $0x4e3ccf35 // fmla v21.4s, v25.4s, v28.4s
+	WORD $0x4e2ad6aa // fadd v10.4s, v21.4s, v10.4s
+	WORD $0x3dc05475 // ldr q21, [x3, #336]
+	WORD $0x4e35e7b5 // fcmeq v21.4s, v29.4s, v21.4s
+	WORD $0x6e6a1fb5 // bsl v21.16b, v29.16b, v10.16b
+	WORD $0x3dc0586a // ldr q10, [x3, #352]
+	WORD $0x4e2ae7aa // fcmeq v10.4s, v29.4s, v10.4s
+	WORD $0x3dc05c7c // ldr q28, [x3, #368]
+	WORD $0x6e751f8a // bsl v10.16b, v28.16b, v21.16b
+	WORD $0x3dc05875 // ldr q21, [x3, #352]
+	WORD $0x6e35e7b5 // fcmge v21.4s, v29.4s, v21.4s
+	WORD $0x3dc0607d // ldr q29, [x3, #384]
+	WORD $0x6e7d1d55 // bsl v21.16b, v10.16b, v29.16b
+	WORD $0x4e35e6bd // fcmeq v29.4s, v21.4s, v21.4s
+	WORD $0x3dc0606a // ldr q10, [x3, #384]
+	WORD $0x6e6a1ebd // bsl v29.16b, v21.16b, v10.16b
 	WORD $0xbd00003d // str s29, [x1]
 	ADD $4, R1
 	ADD $4, R2
@@ -1399,248 +1866,437 @@ many:
 	WORD $0x4e26d526 // fadd v6.4s, v9.4s, v6.4s
 	WORD $0x4e25d545 // fadd v5.4s, v10.4s, v5.4s
 	WORD $0x4e24d564 // fadd v4.4s, v11.4s, v4.4s
-	WORD $0x6ea7e40b // fcmgt v11.4s, v0.4s, v7.4s
-	WORD $0x6ea6e40a // fcmgt v10.4s, v0.4s, v6.4s
-	WORD $0x6ea5e409 // fcmgt v9.4s, v0.4s, v5.4s
-	WORD $0x6ea4e408 // fcmgt v8.4s, v0.4s, v4.4s
-	WORD $0x6e21dcec // fmul v12.4s, v7.4s, v1.4s
-	WORD $0x6e21dccd // fmul v13.4s, v6.4s, v1.4s
-	WORD $0x6e21dcae // fmul v14.4s, v5.4s, v1.4s
-	WORD $0x6e21dc8f // fmul v15.4s, v4.4s, v1.4s
-	WORD $0x4eab1d70 // mov v16.16b, v11.16b
-	WORD $0x4eaa1d51 // mov v17.16b, v10.16b
-	WORD $0x4ea91d32 // mov v18.16b, v9.16b
-	WORD $0x4ea81d13 // mov v19.16b, v8.16b
-	WORD $0x6e671d90 // bsl v16.16b, v12.16b, v7.16b
-	WORD $0x6e661db1 // bsl v17.16b, v13.16b, v6.16b
-	WORD $0x6e651dd2 // bsl v18.16b, v14.16b, v5.16b
-	WORD $0x6e641df3 // bsl v19.16b, v15.16b, v4.16b
-	WORD $0x6ea28610 // sub v16.4s, v16.4s, v2.4s
-	WORD $0x6ea28631 // sub v17.4s, v17.4s, v2.4s
-	WORD $0x6ea28652 // sub v18.4s, v18.4s, v2.4s
-	WORD $0x6ea28673 // sub v19.4s, v19.4s, v2.4s
-	WORD $0x6f29060f // ushr v15.4s, v16.4s, #23
-	WORD $0x6f29062e // ushr v14.4s, v17.4s, #23
-	WORD $0x6f29064d // ushr v13.4s, v18.4s, #23
-	WORD $0x6f29066c // ushr v12.4s, v19.4s, #23
-	WORD $0x4ea11def // orr v15.16b, v15.16b, v1.16b
-	WORD $0x4ea11dce // orr v14.16b, v14.16b, v1.16b
-	WORD $0x4ea11dad // orr v13.16b, v13.16b, v1.16b
-	WORD $0x4ea11d8c // orr v12.16b, v12.16b, v1.16b
-	WORD $0x4ea3d5ef // fsub v15.4s, v15.4s, v3.4s
-	WORD $0x4ea3d5ce // fsub v14.4s, v14.4s, v3.4s
-	WORD $0x4ea3d5ad // fsub v13.4s, v13.4s, v3.4s
+	WORD $0x6ea084eb // sub v11.4s, v7.4s, v0.4s
+	WORD $0x6ea084ca // sub v10.4s, v6.4s, v0.4s
+	WORD $0x6ea084a9 // sub v9.4s, v5.4s, v0.4s
+	WORD $0x6ea08488 // sub v8.4s, v4.4s, v0.4s
+	WORD $0x6eaa656b // umax v11.4s, v11.4s, v10.4s
+	WORD $0x6ea9656b // umax v11.4s, v11.4s, v9.4s
+	WORD $0x6ea8656b // umax v11.4s, v11.4s, v8.4s
+	WORD $0x6ea184e7 // sub v7.4s, v7.4s, v1.4s
+	WORD $0x6ea184c6 // sub v6.4s, v6.4s, v1.4s
+	WORD $0x6ea184a5 // sub v5.4s, v5.4s, v1.4s
+	WORD $0x6ea18484 // sub v4.4s, v4.4s, v1.4s
+	WORD $0x6f2904e8 // ushr v8.4s, v7.4s, #23
+	WORD $0x6f2904c9 // ushr v9.4s, v6.4s, #23
+	WORD $0x6f2904aa // ushr v10.4s, v5.4s, #23
+	WORD $0x6f29048c // ushr v12.4s, v4.4s, #23
+	WORD $0x4ea21d08 // orr v8.16b, v8.16b, v2.16b
+	WORD $0x4ea21d29 // orr v9.16b, v9.16b, v2.16b
+	WORD $0x4ea21d4a // orr v10.16b, v10.16b, v2.16b
+	WORD $0x4ea21d8c // orr v12.16b, v12.16b, v2.16b
+	WORD $0x4ea3d508 // fsub v8.4s, v8.4s, v3.4s
+	WORD $0x4ea3d529 // fsub v9.4s, v9.4s, v3.4s
+	WORD $0x4ea3d54a // fsub v10.4s, v10.4s, v3.4s
 	WORD $0x4ea3d58c // fsub v12.4s, v12.4s, v3.4s
-	WORD $0x3dc010b4 // ldr q20, [x5, #64]
-	WORD $0x3dc010b5 // ldr q21, [x5, #64]
-	WORD $0x3dc010b6 // ldr q22, [x5, #64]
-	WORD $0x3dc010b7 // ldr q23, [x5, #64]
-	WORD $0x4eb4d5f4 // fsub v20.4s, v15.4s, v20.4s
-	WORD $0x4eb5d5d5 // fsub v21.4s, v14.4s, v21.4s
-	WORD $0x4eb6d5b6 // fsub v22.4s, v13.4s, v22.4s
-	WORD $0x4eb7d597 // fsub v23.4s, v12.4s, v23.4s
-	WORD $0x6e6f1e8b // bsl v11.16b, v20.16b, v15.16b
-	WORD $0x6e6e1eaa // bsl v10.16b, v21.16b, v14.16b
-	WORD $0x6e6d1ec9 // bsl v9.16b, v22.16b, v13.16b
-	WORD $0x6e6c1ee8 // bsl v8.16b, v23.16b, v12.16b
-	WORD $0x3dc014ac // ldr q12, [x5, #80]
-	WORD $0x3dc014b7 // ldr q23, [x5, #80]
-	WORD $0x3dc014ad // ldr q13, [x5, #80]
-	WORD $0x3dc014b6 // ldr q22, [x5, #80]
-	WORD $0x4e2c1e0c // and v12.16b, v16.16b, v12.16b
-	WORD $0x4e371e37 // and v23.16b, v17.16b, v23.16b
-	WORD $0x4e2d1e4d // and v13.16b, v18.16b, v13.16b
-	WORD $0x4e361e76 // and v22.16b, v19.16b, v22.16b
-	WORD $0x3dc018b3 // ldr q19, [x5, #96]
-	WORD $0x3dc018b2 // ldr q18, [x5, #96]
-	WORD $0x3dc018b1 // ldr q17, [x5, #96]
+	WORD $0x3dc010ad // ldr q13, [x5, #64]
+	WORD $0x3dc010ae // ldr q14, [x5, #64]
+	WORD $0x3dc010af // ldr q15, [x5, #64]
+	WORD $0x3dc010b0 // ldr q16, [x5, #64]
+	WORD $0x4e2d1ced // and v13.16b, v7.16b, v13.16b
+	WORD $0x4e2e1cce // and v14.16b, v6.16b, v14.16b
+	WORD $0x4e2f1caf // and v15.16b, v5.16b, v15.16b
+	WORD $0x4e301c90 // and v16.16b, v4.16b, v16.16b
+	WORD $0x3dc014a4 // ldr q4, [x5, #80]
+	WORD $0x3dc014a5 // ldr q5, [x5, #80]
+	WORD $0x3dc014a6 // ldr q6, [x5, #80]
+	WORD $0x3dc014a7 // ldr q7, [x5, #80]
+	WORD $0x4ea485a4 // add v4.4s, v13.4s, v4.4s
+	WORD $0x4ea585c5 // add v5.4s, v14.4s, v5.4s
+	WORD $0x4ea685e6 // add v6.4s, v15.4s, v6.4s
+	WORD $0x4ea78607 // add v7.4s, v16.4s, v7.4s
 	WORD $0x3dc018b0 // ldr q16, [x5, #96]
-	WORD $0x4eb38593 // add v19.4s, v12.4s, v19.4s
-	WORD $0x4eb286f2 // add v18.4s, v23.4s, v18.4s
-	WORD $0x4eb185b1 // add v17.4s, v13.4s, v17.4s
-	WORD $0x4eb086d0 // add v16.4s, v22.4s, v16.4s
-	WORD $0x3dc01cb6 // ldr q22, [x5, #112]
-	WORD $0x3dc01cad // ldr q13, [x5, #112]
-	WORD $0x3dc01cb7 // ldr q23, [x5, #112]
-	WORD $0x3dc01cac // ldr q12, [x5, #112]
-	WORD $0x4eb6d676 // fsub v22.4s, v19.4s, v22.4s
-	WORD $0x4eadd64d // fsub v13.4s, v18.4s, v13.4s
-	WORD $0x4eb7d637 // fsub v23.4s, v17.4s, v23.4s
-	WORD $0x4eacd60c // fsub v12.4s, v16.4s, v12.4s
-	WORD $0x3dc020b0 // ldr q16, [x5, #128]
+	WORD $0x3dc018af // ldr q15, [x5, #96]
+	WORD $0x3dc018ae // ldr q14, [x5, #96]
+	WORD $0x3dc018ad // ldr q13, [x5, #96]
+	WORD $0x4eb0d490 // fsub v16.4s, v4.4s, v16.4s
+	WORD $0x4eafd4af // fsub v15.4s, v5.4s, v15.4s
+	WORD $0x4eaed4ce // fsub v14.4s, v6.4s, v14.4s
+	WORD $0x4eadd4ed // fsub v13.4s, v7.4s, v13.4s
+	WORD $0x3dc01ca7 // ldr q7, [x5, #112]
+	WORD $0x3dc01ca6 // ldr q6, [x5, #112]
+	WORD $0x3dc01ca5 // ldr q5, [x5, #112]
+	WORD $0x3dc01ca4 // ldr q4, [x5, #112]
 	WORD $0x3dc020b1 // ldr q17, [x5, #128]
 	WORD $0x3dc020b2 // ldr q18, [x5, #128]
 	WORD $0x3dc020b3 // ldr q19, [x5, #128]
-	WORD $0x3dc024ae // ldr q14, [x5, #144]
-	WORD $0x3dc024b5 // ldr q21, [x5, #144]
-	WORD $0x3dc024af // ldr q15, [x5, #144]
-	WORD $0x3dc024b4 // ldr q20, [x5, #144]
-	WORD $0x4e36ce0e // fmla v14.4s, v16.4s, v22.4s
-	WORD $0x4e2dce35 // fmla v21.4s, v17.4s, v13.4s
-	WORD $0x4e37ce4f // fmla v15.4s, v18.4s, v23.4s
-	WORD $0x4e2cce74 // fmla v20.4s, v19.4s, v12.4s
+	WORD $0x3dc020b4 // ldr q20, [x5, #128]
+	WORD $0x4e30ccf1 // fmla v17.4s, v7.4s, v16.4s
+	WORD $0x4e2fccd2 // fmla v18.4s, v6.4s, v15.4s
+	WORD $0x4e2eccb3 // fmla v19.4s, v5.4s, v14.4s
+	WORD $0x4e2dcc94 // fmla v20.4s, v4.4s, v13.4s
+	WORD $0x3dc024a4 // ldr q4, [x5, #144]
+	WORD $0x3dc024a5 // ldr q5, [x5, #144]
+	WORD $0x3dc024a6 // ldr q6, [x5, #144]
+	WORD $0x3dc024a7 // ldr q7, [x5, #144]
+	WORD $0x4e30ce24 // fmla v4.4s, v17.4s, v16.4s
+	WORD $0x4e2fce45 // fmla v5.4s, v18.4s, v15.4s
+	WORD $0x4e2ece66 // fmla v6.4s, v19.4s, v14.4s
+	WORD $0x4e2dce87 // fmla v7.4s, v20.4s, v13.4s
+	WORD $0x3dc028b4 // ldr q20, [x5, #160]
 	WORD $0x3dc028b3 // ldr q19, [x5, #160]
 	WORD $0x3dc028b2 // ldr q18, [x5, #160]
 	WORD $0x3dc028b1 // ldr q17, [x5, #160]
-	WORD $0x3dc028b0 // ldr q16, [x5, #160]
-	WORD $0x4e36cdd3 // fmla v19.4s, v14.4s, v22.4s
-	WORD $0x4e2dceb2 // fmla v18.4s, v21.4s, v13.4s
-	WORD $0x4e37cdf1 // fmla v17.4s, v15.4s, v23.4s
-	WORD $0x4e2cce90 // fmla v16.4s, v20.4s, v12.4s
-	WORD $0x3dc02cb4 // ldr q20, [x5, #176]
-	WORD $0x3dc02caf // ldr q15, [x5, #176]
-	WORD $0x3dc02cb5 // ldr q21, [x5, #176]
-	WORD $0x3dc02cae // ldr q14, [x5, #176]
-	WORD $0x4e36ce74 // fmla v20.4s, v19.4s, v22.4s
-	WORD $0x4e2dce4f // fmla v15.4s, v18.4s, v13.4s
-	WORD $0x4e37ce35 // fmla v21.4s, v17.4s, v23.4s
-	WORD $0x4e2cce0e // fmla v14.4s, v16.4s, v12.4s
-	WORD $0x3dc030b0 // ldr q16, [x5, #192]
+	WORD $0x4e30cc94 // fmla v20.4s, v4.4s, v16.4s
+	WORD $0x4e2fccb3 // fmla v19.4s, v5.4s, v15.4s
+	WORD $0x4e2eccd2 // fmla v18.4s, v6.4s, v14.4s
+	WORD $0x4e2dccf1 // fmla v17.4s, v7.4s, v13.4s
+	WORD $0x3dc02ca7 // ldr q7, [x5, #176]
+	WORD $0x3dc02ca6 // ldr q6, [x5, #176]
+	WORD $0x3dc02ca5 // ldr q5, [x5, #176]
+	WORD $0x3dc02ca4 // ldr q4, [x5, #176]
+	WORD $0x4e30ce87 // fmla v7.4s, v20.4s, v16.4s
+	WORD $0x4e2fce66 // fmla v6.4s, v19.4s, v15.4s
+	WORD $0x4e2ece45 // fmla v5.4s, v18.4s, v14.4s
+	WORD $0x4e2dce24 // fmla v4.4s, v17.4s, v13.4s
 	WORD $0x3dc030b1 // ldr q17, [x5, #192]
 	WORD $0x3dc030b2 // ldr q18, [x5, #192]
 	WORD $0x3dc030b3 // ldr q19, [x5, #192]
-	WORD $0x4e36ce90 // fmla v16.4s, v20.4s, v22.4s
-	WORD $0x4e2dcdf1 // fmla v17.4s, v15.4s, v13.4s
-	WORD $0x4e37ceb2 // fmla v18.4s, v21.4s, v23.4s
-	WORD $0x4e2ccdd3 // fmla v19.4s, v14.4s, v12.4s
-	WORD $0x3dc034ae // ldr q14, [x5, #208]
-	WORD $0x3dc034b5 // ldr q21, [x5, #208]
-	WORD $0x3dc034af // ldr q15, [x5, #208]
-	WORD $0x3dc034b4 // ldr q20, [x5, #208]
-	WORD $0x4e36ce0e // fmla v14.4s, v16.4s, v22.4s
-	WORD $0x4e2dce35 // fmla v21.4s, v17.4s, v13.4s
-	WORD $0x4e37ce4f // fmla v15.4s, v18.4s, v23.4s
-	WORD $0x4e2cce74 // fmla v20.4s, v19.4s, v12.4s
+	WORD $0x3dc030b4 // ldr q20, [x5, #192]
+	WORD $0x4e30ccf1 // fmla v17.4s, v7.4s, v16.4s
+	WORD $0x4e2fccd2 // fmla v18.4s, v6.4s, v15.4s
+	WORD $0x4e2eccb3 // fmla v19.4s, v5.4s, v14.4s
+	WORD $0x4e2dcc94 // fmla v20.4s, v4.4s, v13.4s
+	WORD $0x3dc034a4 // ldr q4, [x5, #208]
+	WORD $0x3dc034a5 // ldr q5, [x5, #208]
+	WORD $0x3dc034a6 // ldr q6, [x5, #208]
+	WORD $0x3dc034a7 // ldr q7, [x5, #208]
+	WORD $0x4e30ce24 // fmla v4.4s, v17.4s, v16.4s
+	WORD $0x4e2fce45 // fmla v5.4s, v18.4s, v15.4s
+	WORD $0x4e2ece66 // fmla v6.4s, v19.4s, v14.4s
+	WORD $0x4e2dce87 // fmla v7.4s, v20.4s, v13.4s
+	WORD $0x3dc038b4 // ldr q20, [x5, #224]
 	WORD $0x3dc038b3 // ldr q19, [x5, #224]
 	WORD $0x3dc038b2 // ldr q18, [x5, #224]
 	WORD $0x3dc038b1 // ldr q17, [x5, #224]
-	WORD $0x3dc038b0 // ldr q16, [x5, #224]
-	WORD $0x4e36cdd3 // fmla v19.4s, v14.4s, v22.4s
-	WORD $0x4e2dceb2 // fmla v18.4s, v21.4s, v13.4s
-	WORD $0x4e37cdf1 // fmla v17.4s, v15.4s, v23.4s
-	WORD $0x4e2cce90 // fmla v16.4s, v20.4s, v12.4s
-	WORD $0x3dc03cb4 // ldr q20, [x5, #240]
-	WORD $0x3dc03caf // ldr q15, [x5, #240]
-	WORD $0x3dc03cb5 // ldr q21, [x5, #240]
-	WORD $0x3dc03cae // ldr q14, [x5, #240]
-	WORD $0x4e36ce74 // fmla v20.4s, v19.4s, v22.4s
-	WORD $0x4e2dce4f // fmla v15.4s, v18.4s, v13.4s
-	WORD $0x4e37ce35 // fmla v21.4s, v17.4s, v23.4s
-	WORD $0x4e2cce0e // fmla v14.4s, v16.4s, v12.4s
-	WORD $0x3dc040b0 // ldr q16, [x5, #256]
-	WORD $0x3dc040b1 // ldr q17, [x5, #256]
-	WORD $0x3dc040b2 // ldr q18, [x5, #256]
-	WORD $0x3dc040b3 // ldr q19, [x5, #256]
-	WORD $0x4e36ce90 // fmla v16.4s, v20.4s, v22.4s
-	WORD $0x4e2dcdf1 // fmla v17.4s, v15.4s, v13.4s
-	WORD $0x4e37ceb2 // fmla v18.4s, v21.4s, v23.4s
-	WORD $0x4e2ccdd3 // fmla v19.4s, v14.4s, v12.4s
-	WORD $0x6e36dece // fmul v14.4s, v22.4s, v22.4s
-	WORD $0x6e2dddb5 // fmul v21.4s, v13.4s, v13.4s
-	WORD $0x6e37deef // fmul v15.4s, v23.4s, v23.4s
-	WORD $0x6e2cdd94 // fmul v20.4s, v12.4s, v12.4s
-	WORD $0x6e36ddd8 // fmul v24.4s, v14.4s, v22.4s
-	WORD $0x6e2ddeb9 // fmul v25.4s, v21.4s, v13.4s
-	WORD $0x6e37ddfa // fmul v26.4s, v15.4s, v23.4s
-	WORD $0x6e2cde9b // fmul v27.4s, v20.4s, v12.4s
-	WORD $0x3dc044bc // ldr q28, [x5, #272]
-	WORD $0x3dc044bd // ldr q29, [x5, #272]
-	WORD $0x3dc044be // ldr q30, [x5, #272]
-	WORD $0x3dc044bf // ldr q31, [x5, #272]
-	WORD $0x6e3cdd7c // fmul v28.4s, v11.4s, v28.4s
-	WORD $0x6e3ddd5d // fmul v29.4s, v10.4s, v29.4s
-	WORD $0x6e3edd3e // fmul v30.4s, v9.4s, v30.4s
-	WORD $0x6e3fdd1f // fmul v31.4s, v8.4s, v31.4s
-	WORD $0x4e30cf1c // fmla v28.4s, v24.4s, v16.4s
-	WORD $0x4e31cf3d // fmla v29.4s, v25.4s, v17.4s
-	WORD $0x4e32cf5e // fmla v30.4s, v26.4s, v18.4s
-	WORD $0x4e33cf7f // fmla v31.4s, v27.4s, v19.4s
+	WORD $0x4e30cc94 // fmla v20.4s, v4.4s, v16.4s
+	WORD $0x4e2fccb3 // fmla v19.4s, v5.4s, v15.4s
+	WORD $0x4e2eccd2 // fmla v18.4s, v6.4s, v14.4s
+	WORD $0x4e2dccf1 // fmla v17.4s, v7.4s, v13.4s
+	WORD $0x3dc03ca7 // ldr q7, [x5, #240]
+	WORD $0x3dc03ca6 // ldr q6, [x5, #240]
+	WORD $0x3dc03ca5 // ldr q5, [x5, #240]
+	WORD $0x3dc03ca4 // ldr q4, [x5, #240]
+	WORD $0x4e30ce87 // fmla v7.4s, v20.4s, v16.4s
+	WORD $0x4e2fce66 // fmla v6.4s, v19.4s, v15.4s
+	WORD $0x4e2ece45 // fmla v5.4s, v18.4s, v14.4s
+	WORD $0x4e2dce24 // fmla v4.4s, v17.4s, v13.4s
+	WORD $0x6e30de11 // fmul v17.4s, v16.4s, v16.4s
+	WORD $0x6e2fddf2 // fmul v18.4s, v15.4s, v15.4s
+	WORD $0x6e2eddd3 // fmul v19.4s, v14.4s, v14.4s
+	WORD $0x6e2dddb4 // fmul v20.4s, v13.4s, v13.4s
+	WORD $0x6e30de35 // fmul v21.4s, v17.4s, v16.4s
+	WORD $0x6e2fde56 // fmul v22.4s, v18.4s, v15.4s
+	WORD $0x6e2ede77 // fmul v23.4s, v19.4s, v14.4s
+	WORD $0x6e2dde98 // fmul v24.4s, v20.4s, v13.4s
+	WORD $0x3dc040b9 // ldr q25, [x5, #256]
+	WORD $0x3dc040ba // ldr q26, [x5, #256]
+	WORD $0x3dc040bb // ldr q27, [x5, #256]
+	WORD $0x3dc040bc // ldr q28, [x5, #256]
+	WORD $0x6e39dd19 // fmul v25.4s, v8.4s, v25.4s
+	WORD $0x6e3add3a // fmul v26.4s, v9.4s, v26.4s
+	WORD $0x6e3bdd5b // fmul v27.4s, v10.4s, v27.4s
+	WORD $0x6e3cdd9c // fmul v28.4s, v12.4s, v28.4s
+	WORD $0x4e27ceb9 // fmla v25.4s, v21.4s, v7.4s
+	WORD $0x4e26ceda // fmla v26.4s, v22.4s, v6.4s
+	WORD $0x4e25cefb // fmla v27.4s, v23.4s, v5.4s
+	WORD $0x4e24cf1c // fmla v28.4s, v24.4s, v4.4s
+	WORD $0x3dc044a4 // ldr q4, [x5, #272]
+	WORD $0x3dc044b8 // ldr q24, [x5, #272]
+	WORD $0x3dc044a5 // ldr q5, [x5, #272]
+	WORD $0x3dc044b7 // ldr q23, [x5, #272]
+	WORD $0x4e24ce39 // fmla v25.4s, v17.4s, v4.4s
+	WORD $0x4e38ce5a // fmla v26.4s, v18.4s, v24.4s
+	WORD $0x4e25ce7b // fmla v27.4s, v19.4s, v5.4s
+	WORD $0x4e37ce9c // fmla v28.4s, v20.4s, v23.4s
+	WORD $0x3dc048b7 // ldr q23, [x5, #288]
+	WORD $0x3dc048b4 // ldr q20, [x5, #288]
+	WORD $0x3dc048a5 // ldr q5, [x5, #288]
 	WORD $0x3dc048b3 // ldr q19, [x5, #288]
-	WORD $0x3dc048bb // ldr q27, [x5, #288]
-	WORD $0x3dc048b2 // ldr q18, [x5, #288]
-	WORD $0x3dc048ba // ldr q26, [x5, #288]
-	WORD $0x4e33cddc // fmla v28.4s, v14.4s, v19.4s
-	WORD $0x4e3bcebd // fmla v29.4s, v21.4s, v27.4s
-	WORD $0x4e32cdfe // fmla v30.4s, v15.4s, v18.4s
-	WORD $0x4e3ace9f // fmla v31.4s, v20.4s, v26.4s
-	WORD $0x3dc04cba // ldr q26, [x5, #304]
-	WORD $0x3dc04cb4 // ldr q20, [x5, #304]
-	WORD $0x3dc04cb2 // ldr q18, [x5, #304]
-	WORD $0x3dc04caf // ldr q15, [x5, #304]
-	WORD $0x4e3acd76 // fmla v22.4s, v11.4s, v26.4s
-	WORD $0x4e34cd4d // fmla v13.4s, v10.4s, v20.4s
-	WORD $0x4e32cd37 // fmla v23.4s, v9.4s, v18.4s
-	WORD $0x4e2fcd0c // fmla v12.4s, v8.4s, v15.4s
-	WORD $0x4e3cd6dc // fadd v28.4s, v22.4s, v28.4s
-	WORD $0x4e3dd5bd // fadd v29.4s, v13.4s, v29.4s
-	WORD $0x4e3ed6fe // fadd v30.4s, v23.4s, v30.4s
-	WORD $0x4e3fd59f // fadd v31.4s, v12.4s, v31.4s
-	WORD $0x3dc050ac // ldr q12, [x5, #320]
-	WORD $0x3dc050b7 // ldr q23, [x5, #320]
-	WORD $0x3dc050ad // ldr q13, [x5, #320]
-	WORD $0x3dc050b6 // ldr q22, [x5, #320]
-	WORD $0x4e2ce4ec // fcmeq v12.4s, v7.4s, v12.4s
-	WORD $0x4e37e4d7 // fcmeq v23.4s, v6.4s, v23.4s
-	WORD $0x4e2de4ad // fcmeq v13.4s, v5.4s, v13.4s
-	WORD $0x4e36e496 // fcmeq v22.4s, v4.4s, v22.4s
-	WORD $0x6e7c1cec // bsl v12.16b, v7.16b, v28.16b
-	WORD $0x6e7d1cd7 // bsl v23.16b, v6.16b, v29.16b
-	WORD $0x6e7e1cad // bsl v13.16b, v5.16b, v30.16b
-	WORD $0x6e7f1c96 // bsl v22.16b, v4.16b, v31.16b
-	WORD $0x3dc054bf // ldr q31, [x5, #336]
-	WORD $0x3dc054be // ldr q30, [x5, #336]
-	WORD $0x3dc054bd // ldr q29, [x5, #336]
-	WORD $0x3dc054bc // ldr q28, [x5, #336]
-	WORD $0x4e3fe4ff // fcmeq v31.4s, v7.4s, v31.4s
-	WORD $0x4e3ee4de // fcmeq v30.4s, v6.4s, v30.4s
-	WORD $0x4e3de4bd // fcmeq v29.4s, v5.4s, v29.4s
-	WORD $0x4e3ce49c // fcmeq v28.4s, v4.4s, v28.4s
-	WORD $0x3dc058af // ldr q15, [x5, #352]
-	WORD $0x3dc058a8 // ldr q8, [x5, #352]
-	WORD $0x3dc058b2 // ldr q18, [x5, #352]
-	WORD $0x3dc058a9 // ldr q9, [x5, #352]
-	WORD $0x6e6c1dff // bsl v31.16b, v15.16b, v12.16b
-	WORD $0x6e771d1e // bsl v30.16b, v8.16b, v23.16b
-	WORD $0x6e6d1e5d // bsl v29.16b, v18.16b, v13.16b
-	WORD $0x6e761d3c // bsl v28.16b, v9.16b, v22.16b
-	WORD $0x3dc054b6 // ldr q22, [x5, #336]
-	WORD $0x3dc054a9 // ldr q9, [x5, #336]
-	WORD $0x3dc054ad // ldr q13, [x5, #336]
-	WORD $0x3dc054b2 // ldr q18, [x5, #336]
-	WORD $0x6e36e4f6 // fcmge v22.4s, v7.4s, v22.4s
-	WORD $0x6e29e4c9 // fcmge v9.4s, v6.4s, v9.4s
-	WORD $0x6e2de4ad // fcmge v13.4s, v5.4s, v13.4s
-	WORD $0x6e32e492 // fcmge v18.4s, v4.4s, v18.4s
-	WORD $0x3dc05ca4 // ldr q4, [x5, #368]
-	WORD $0x3dc05ca5 // ldr q5, [x5, #368]
-	WORD $0x3dc05ca6 // ldr q6, [x5, #368]
-	WORD $0x3dc05ca7 // ldr q7, [x5, #368]
-	WORD $0x6e641ff6 // bsl v22.16b, v31.16b, v4.16b
-	WORD $0x6e651fc9 // bsl v9.16b, v30.16b, v5.16b
-	WORD $0x6e661fad // bsl v13.16b, v29.16b, v6.16b
-	WORD $0x6e671f92 // bsl v18.16b, v28.16b, v7.16b
-	WORD $0x4e36e6c7 // fcmeq v7.4s, v22.4s, v22.4s
-	WORD $0x4e29e53c // fcmeq v28.4s, v9.4s, v9.4s
-	WORD $0x4e2de5a6 // fcmeq v6.4s, v13.4s, v13.4s
-	WORD $0x4e32e65d // fcmeq v29.4s, v18.4s, v18.4s
-	WORD $0x3dc05ca5 // ldr q5, [x5, #368]
-	WORD $0x3dc05cbe // ldr q30, [x5, #368]
-	WORD $0x3dc05ca4 // ldr q4, [x5, #368]
-	WORD $0x3dc05cbf // ldr q31, [x5, #368]
-	WORD $0x6e651ec7 // bsl v7.16b, v22.16b, v5.16b
-	WORD $0x6e7e1d3c // bsl v28.16b, v9.16b, v30.16b
-	WORD $0x6e641da6 // bsl v6.16b, v13.16b, v4.16b
-	WORD $0x6e7f1e5d // bsl v29.16b, v18.16b, v31.16b
-	WORD $0x3d800027 // str q7, [x1]
-	WORD $0x3d80043c // str q28, [x1, #16]
-	WORD $0x3d800826 // str q6, [x1, #32]
-	WORD $0x3d800c3d // str q29, [x1, #48]
+	WORD $0x4e37cd10 // fmla v16.4s, v8.4s, v23.4s
+	WORD $0x4e34cd2f // fmla v15.4s, v9.4s, v20.4s
+	WORD $0x4e25cd4e // fmla v14.4s, v10.4s, v5.4s
+	WORD $0x4e33cd8d // fmla v13.4s, v12.4s, v19.4s
+	WORD $0x4e39d619 // fadd v25.4s, v16.4s, v25.4s
+	WORD $0x4e3ad5fa // fadd v26.4s, v15.4s, v26.4s
+	WORD $0x4e3bd5db // fadd v27.4s, v14.4s, v27.4s
+	WORD $0x4e3cd5bc // fadd v28.4s, v13.4s, v28.4s
+	WORD $0x3dc04cad // ldr q13, [x5, #304]
+	WORD $0x6ead356d // cmhi v13.4s, v11.4s, v13.4s
+	WORD $0x6eb0a9ad // umaxv s13, v13.4s
+	WORD $0x0e043da6 // mov w6, v13.s[0]
+	CMPW $0, R6
+	BNE doubtful
+	WORD $0x3d800039 // str q25, [x1]
+	WORD $0x3d80043a // str q26, [x1, #16]
+	WORD $0x3d80083b // str q27, [x1, #32]
+	WORD $0x3d800c3c // str q28, [x1, #48]
+going:
 	ADD $64, R1
 	ADD $64, R2
 	ADD $64, R3
 	ADD $64, R4
 	SUBS $16, R0, R0
 	BGE many
+	JMP single
+doubtful:
+	WORD $0x3dc0005c // ldr q28, [x2]
+	WORD $0x3dc0045b // ldr q27, [x2, #16]
+	WORD $0x3dc0085a // ldr q26, [x2, #32]
+	WORD $0x3dc00c59 // ldr q25, [x2, #48]
+	WORD $0x3dc0006d // ldr q13, [x3]
+	WORD $0x3dc0046b // ldr q11, [x3, #16]
+	WORD $0x3dc0086e // ldr q14, [x3, #32]
+	WORD $0x3dc00c6f // ldr q15, [x3, #48]
+	WORD $0x6e2ddf8d // fmul v13.4s, v28.4s, v13.4s
+	WORD $0x6e2bdf6b // fmul v11.4s, v27.4s, v11.4s
+	WORD $0x6e2edf4e // fmul v14.4s, v26.4s, v14.4s
+	WORD $0x6e2fdf2f // fmul v15.4s, v25.4s, v15.4s
+	WORD $0x3dc00099 // ldr q25, [x4]
+	WORD $0x3dc0049a // ldr q26, [x4, #16]
+	WORD $0x3dc0089b // ldr q27, [x4, #32]
+	WORD $0x3dc00c9c // ldr q28, [x4, #48]
+	WORD $0x4e39d5b9 // fadd v25.4s, v13.4s, v25.4s
+	WORD $0x4e3ad57a // fadd v26.4s, v11.4s, v26.4s
+	WORD $0x4e3bd5db // fadd v27.4s, v14.4s, v27.4s
+	WORD $0x4e3cd5fc // fadd v28.4s, v15.4s, v28.4s
+	WORD $0x6eb9e40f // fcmgt v15.4s, v0.4s, v25.4s
+	WORD $0x6ebae40e // fcmgt v14.4s, v0.4s, v26.4s
+	WORD $0x6ebbe40b // fcmgt v11.4s, v0.4s, v27.4s
+	WORD $0x6ebce40d // fcmgt v13.4s, v0.4s, v28.4s
+	WORD $0x6e22df30 // fmul v16.4s, v25.4s, v2.4s
+	WORD $0x6e22df53 // fmul v19.4s, v26.4s, v2.4s
+	WORD $0x6e22df6c // fmul v12.4s, v27.4s, v2.4s
+	WORD $0x6e22df85 // fmul v5.4s, v28.4s, v2.4s
+	WORD $0x4eaf1dea // mov v10.16b, v15.16b
+	WORD $0x4eae1dd4 // mov v20.16b, v14.16b
+	WORD $0x4eab1d69 // mov v9.16b, v11.16b
+	WORD $0x4ead1db7 // mov v23.16b, v13.16b
+	WORD $0x6e791e0a // bsl v10.16b, v16.16b, v25.16b
+	WORD $0x6e7a1e74 // bsl v20.16b, v19.16b, v26.16b
+	WORD $0x6e7b1d89 // bsl v9.16b, v12.16b, v27.16b
+	WORD $0x6e7c1cb7 // bsl v23.16b, v5.16b, v28.16b
+	WORD $0x6ea1854a // sub v10.4s, v10.4s, v1.4s
+	WORD $0x6ea18694 // sub v20.4s, v20.4s, v1.4s
+	WORD $0x6ea18529 // sub v9.4s, v9.4s, v1.4s
+	WORD $0x6ea186f7 // sub v23.4s, v23.4s, v1.4s
+	WORD $0x6f290545 // ushr v5.4s, v10.4s, #23
+	WORD $0x6f29068c // ushr v12.4s, v20.4s, #23
+	WORD $0x6f290533 // ushr v19.4s, v9.4s, #23
+	WORD $0x6f2906f0 // ushr v16.4s, v23.4s, #23
+	WORD $0x4ea21ca5 // orr v5.16b, v5.16b, v2.16b
+	WORD $0x4ea21d8c // orr v12.16b, v12.16b, v2.16b
+	WORD $0x4ea21e73 // orr v19.16b, v19.16b, v2.16b
+	WORD $0x4ea21e10 // orr v16.16b, v16.16b, v2.16b
+	WORD $0x4ea3d4a5 // fsub v5.4s, v5.4s, v3.4s
+	WORD $0x4ea3d58c // fsub v12.4s, v12.4s, v3.4s
+	WORD $0x4ea3d673 // fsub v19.4s, v19.4s, v3.4s
+	WORD $0x4ea3d610 // fsub v16.4s, v16.4s, v3.4s
+	WORD $0x3dc050a8 // ldr q8, [x5, #320]
+	WORD $0x3dc050b8 // ldr q24, [x5, #320]
+	WORD $0x3dc050b2 // ldr q18, [x5, #320]
+	WORD $0x3dc050a4 // ldr q4, [x5, #320]
+	WORD $0x4ea8d4a8 // fsub v8.4s, v5.4s, v8.4s
+	WORD $0x4eb8d598 // fsub v24.4s, v12.4s, v24.4s
+	WORD $0x4eb2d672 // fsub v18.4s, v19.4s, v18.4s
+	WORD $0x4ea4d604 // fsub v4.4s, v16.4s, v4.4s
+	WORD $0x6e651d0f // bsl v15.16b, v8.16b, v5.16b
+	WORD $0x6e6c1f0e // bsl v14.16b, v24.16b, v12.16b
+	WORD $0x6e731e4b // bsl v11.16b, v18.16b, v19.16b
+	WORD $0x6e701c8d // bsl v13.16b, v4.16b, v16.16b
+	WORD $0x3dc010b0 // ldr q16, [x5, #64]
+	WORD $0x3dc010a4 // ldr q4, [x5, #64]
+	WORD $0x3dc010b3 // ldr q19, [x5, #64]
+	WORD $0x3dc010b2 // ldr q18, [x5, #64]
+	WORD $0x4e301d50 // and v16.16b, v10.16b, v16.16b
+	WORD $0x4e241e84 // and v4.16b, v20.16b, v4.16b
+	WORD $0x4e331d33 // and v19.16b, v9.16b, v19.16b
+	WORD $0x4e321ef2 // and v18.16b, v23.16b, v18.16b
+	WORD $0x3dc014b7 // ldr q23, [x5, #80]
+	WORD $0x3dc014a9 // ldr q9, [x5, #80]
+	WORD $0x3dc014b4 // ldr q20, [x5, #80]
+	WORD $0x3dc014aa // ldr q10, [x5, #80]
+	WORD $0x4eb78617 // add v23.4s, v16.4s, v23.4s
+	WORD $0x4ea98489 // add v9.4s, v4.4s, v9.4s
+	WORD $0x4eb48674 // add v20.4s, v19.4s, v20.4s
+	WORD $0x4eaa864a // add v10.4s, v18.4s, v10.4s
+	WORD $0x3dc018b2 // ldr q18, [x5, #96]
+	WORD $0x3dc018b3 // ldr q19, [x5, #96]
+	WORD $0x3dc018a4 // ldr q4, [x5, #96]
+	WORD $0x3dc018b0 // ldr q16, [x5, #96]
+	WORD $0x4eb2d6f2 // fsub v18.4s, v23.4s, v18.4s
+	WORD $0x4eb3d533 // fsub v19.4s, v9.4s, v19.4s
+	WORD $0x4ea4d684 // fsub v4.4s, v20.4s, v4.4s
+	WORD $0x4eb0d550 // fsub v16.4s, v10.4s, v16.4s
+	WORD $0x3dc01caa // ldr q10, [x5, #112]
+	WORD $0x3dc01cb4 // ldr q20, [x5, #112]
+	WORD $0x3dc01ca9 // ldr q9, [x5, #112]
+	WORD $0x3dc01cb7 // ldr q23, [x5, #112]
+	WORD $0x3dc020ac // ldr q12, [x5, #128]
+	WORD $0x3dc020b8 // ldr q24, [x5, #128]
+	WORD $0x3dc020a5 // ldr q5, [x5, #128]
+	WORD $0x3dc020a8 // ldr q8, [x5, #128]
+	WORD $0x4e32cd4c // fmla v12.4s, v10.4s, v18.4s
+	WORD $0x4e33ce98 // fmla v24.4s, v20.4s, v19.4s
+	WORD $0x4e24cd25 // fmla v5.4s, v9.4s, v4.4s
+	WORD $0x4e30cee8 // fmla v8.4s, v23.4s, v16.4s
+	WORD $0x3dc024b7 // ldr q23, [x5, #144]
+	WORD $0x3dc024a9 // ldr q9, [x5, #144]
+	WORD $0x3dc024b4 // ldr q20, [x5, #144]
+	WORD $0x3dc024aa // ldr q10, [x5, #144]
+	WORD $0x4e32cd97 // fmla v23.4s, v12.4s, v18.4s
+	WORD $0x4e33cf09 // fmla v9.4s, v24.4s, v19.4s
+	WORD $0x4e24ccb4 // fmla v20.4s, v5.4s, v4.4s
+	WORD $0x4e30cd0a // fmla v10.4s, v8.4s, v16.4s
+	WORD $0x3dc028a8 // ldr q8, [x5, #160]
+	WORD $0x3dc028a5 // ldr q5, [x5, #160]
+	WORD $0x3dc028b8 // ldr q24, [x5, #160]
+	WORD $0x3dc028ac // ldr q12, [x5, #160]
+	WORD $0x4e32cee8 // fmla v8.4s, v23.4s, v18.4s
+	WORD $0x4e33cd25 // fmla v5.4s, v9.4s, v19.4s
+	WORD $0x4e24ce98 // fmla v24.4s, v20.4s, v4.4s
+	WORD $0x4e30cd4c // fmla v12.4s, v10.4s, v16.4s
+	WORD $0x3dc02caa // ldr q10, [x5, #176]
+	WORD $0x3dc02cb4 // ldr q20, [x5, #176]
+	WORD $0x3dc02ca9 // ldr q9, [x5, #176]
+	WORD $0x3dc02cb7 // ldr q23, [x5, #176]
+	WORD $0x4e32cd0a // fmla v10.4s, v8.4s, v18.4s
+	WORD $0x4e33ccb4 // fmla v20.4s, v5.4s, v19.4s
+	WORD $0x4e24cf09 // fmla v9.4s, v24.4s, v4.4s
+	WORD $0x4e30cd97 // fmla v23.4s, v12.4s, v16.4s
+	WORD $0x3dc030ac // ldr q12, [x5, #192]
+	WORD $0x3dc030b8 // ldr q24, [x5, #192]
+	WORD $0x3dc030a5 // ldr q5, [x5, #192]
+	WORD $0x3dc030a8 // ldr q8, [x5, #192]
+	WORD $0x4e32cd4c // fmla v12.4s, v10.4s, v18.4s
+	WORD $0x4e33ce98 // fmla v24.4s, v20.4s, v19.4s
+	WORD $0x4e24cd25 // fmla v5.4s, v9.4s, v4.4s
+	WORD $0x4e30cee8 // fmla v8.4s, v23.4s, v16.4s
+	WORD $0x3dc034b7 // ldr q23, [x5, #208]
+	WORD $0x3dc034a9 // ldr q9, [x5, #208]
+	WORD $0x3dc034b4 // ldr q20, [x5, #208]
+	WORD $0x3dc034aa // ldr q10, [x5, #208]
+	WORD $0x4e32cd97 // fmla v23.4s, v12.4s, v18.4s
+	WORD $0x4e33cf09 // fmla v9.4s, v24.4s, v19.4s
+	WORD $0x4e24ccb4 // fmla v20.4s, v5.4s, v4.4s
+	WORD $0x4e30cd0a // fmla v10.4s, v8.4s, v16.4s
+	WORD $0x3dc038a8 // ldr q8, [x5, #224]
+	WORD $0x3dc038a5 // ldr q5, [x5, #224]
+	WORD $0x3dc038b8 // ldr q24, [x5, #224]
+	WORD $0x3dc038ac // ldr q12, [x5, #224]
+	WORD $0x4e32cee8 // fmla v8.4s, v23.4s, v18.4s
+	WORD $0x4e33cd25 // fmla v5.4s, v9.4s, v19.4s
+	WORD $0x4e24ce98 // fmla v24.4s, v20.4s, v4.4s
+	WORD $0x4e30cd4c // fmla v12.4s, v10.4s, v16.4s
+	WORD $0x3dc03caa // ldr q10, [x5, #240]
+	WORD $0x3dc03cb4 // ldr q20, [x5, #240]
+	WORD $0x3dc03ca9 // ldr q9, [x5, #240]
+	WORD $0x3dc03cb7 // ldr q23, [x5, #240]
+	WORD $0x4e32cd0a // fmla v10.4s, v8.4s, v18.4s
+	WORD $0x4e33ccb4 // fmla v20.4s, v5.4s, v19.4s
+	WORD $0x4e24cf09 // fmla v9.4s, v24.4s, v4.4s
+	WORD $0x4e30cd97 // fmla v23.4s, v12.4s, v16.4s
+	WORD $0x6e32de4c // fmul v12.4s, v18.4s, v18.4s
+	WORD $0x6e33de78 // fmul v24.4s, v19.4s, v19.4s
+	WORD $0x6e24dc85 // fmul v5.4s, v4.4s, v4.4s
+	WORD $0x6e30de08 // fmul v8.4s, v16.4s, v16.4s
+	WORD $0x6e32dd91 // fmul v17.4s, v12.4s, v18.4s
+	WORD $0x6e33df06 // fmul v6.4s, v24.4s, v19.4s
+	WORD $0x6e24dcb6 // fmul v22.4s, v5.4s, v4.4s
+	WORD $0x6e30dd07 // fmul v7.4s, v8.4s, v16.4s
+	WORD $0x3dc040b5 // ldr q21, [x5, #256]
+	WORD $0x3dc040bd // ldr q29, [x5, #256]
+	WORD $0x3dc040be // ldr q30, [x5, #256]
+	WORD $0x3dc040bf // ldr q31, [x5, #256]
+	WORD $0x6e35ddf5 // fmul v21.4s, v15.4s, v21.4s
+	WORD $0x6e3ddddd // fmul v29.4s, v14.4s, v29.4s
+	WORD $0x6e3edd7e // fmul v30.4s, v11.4s, v30.4s
+	WORD $0x6e3fddbf // fmul v31.4s, v13.4s, v31.4s
+	WORD $0x4e2ace35 // fmla v21.4s, v17.4s, v10.4s
+	WORD $0x4e34ccdd // fmla v29.4s, v6.4s, v20.4s
+	WORD $0x4e29cede // fmla v30.4s, v22.4s, v9.4s
+	WORD $0x4e37ccff // fmla v31.4s, v7.4s, v23.4s
+	WORD $0x3dc044b7 // ldr q23, [x5, #272]
+	WORD $0x3dc044a7 // ldr q7, [x5, #272]
+	WORD $0x3dc044a9 // ldr q9, [x5, #272]
+	WORD $0x3dc044b6 // ldr q22, [x5, #272]
+	WORD $0x4e37cd95 // fmla v21.4s, v12.4s, v23.4s
+	WORD $0x4e27cf1d // fmla v29.4s, v24.4s, v7.4s
+	WORD $0x4e29ccbe // fmla v30.4s, v5.4s, v9.4s
+	WORD $0x4e36cd1f // fmla v31.4s, v8.4s, v22.4s
+	WORD $0x3dc048b6 // ldr q22, [x5, #288]
+	WORD $0x3dc048a8 // ldr q8, [x5, #288]
+	WORD $0x3dc048a9 // ldr q9, [x5, #288]
+	WORD $0x3dc048a5 // ldr q5, [x5, #288]
+	WORD $0x4e36cdf2 // fmla v18.4s, v15.4s, v22.4s
+	WORD $0x4e28cdd3 // fmla v19.4s, v14.4s, v8.4s
+	WORD $0x4e29cd64 // fmla v4.4s, v11.4s, v9.4s
+	WORD $0x4e25cdb0 // fmla v16.4s, v13.4s, v5.4s
+	WORD $0x4e35d655 // fadd v21.4s, v18.4s, v21.4s
+	WORD $0x4e3dd67d // fadd v29.4s, v19.4s, v29.4s
+	WORD $0x4e3ed49e // fadd v30.4s, v4.4s, v30.4s
+	WORD $0x4e3fd61f // fadd v31.4s, v16.4s, v31.4s
+	WORD $0x3dc054b0 // ldr q16, [x5, #336]
+	WORD $0x3dc054a4 // ldr q4, [x5, #336]
+	WORD $0x3dc054b3 // ldr q19, [x5, #336]
+	WORD $0x3dc054b2 // ldr q18, [x5, #336]
+	WORD $0x4e30e730 // fcmeq v16.4s, v25.4s, v16.4s
+	WORD $0x4e24e744 // fcmeq v4.4s, v26.4s, v4.4s
+	WORD $0x4e33e773 // fcmeq v19.4s, v27.4s, v19.4s
+	WORD $0x4e32e792 // fcmeq v18.4s, v28.4s, v18.4s
+	WORD $0x6e751f30 // bsl v16.16b, v25.16b, v21.16b
+	WORD $0x6e7d1f44 // bsl v4.16b, v26.16b, v29.16b
+	WORD $0x6e7e1f73 // bsl v19.16b, v27.16b, v30.16b
+	WORD $0x6e7f1f92 // bsl v18.16b, v28.16b, v31.16b
+	WORD $0x3dc058bf // ldr q31, [x5, #352]
+	WORD $0x3dc058be // ldr q30, [x5, #352]
+	WORD $0x3dc058bd // ldr q29, [x5, #352]
+	WORD $0x3dc058b5 // ldr q21, [x5, #352]
+	WORD $0x4e3fe73f // fcmeq v31.4s, v25.4s, v31.4s
+	WORD $0x4e3ee75e // fcmeq v30.4s, v26.4s, v30.4s
+	WORD $0x4e3de77d // fcmeq v29.4s, v27.4s, v29.4s
+	WORD $0x4e35e795 // fcmeq v21.4s, v28.4s, v21.4s
+	WORD $0x3dc05ca5 // ldr q5, [x5, #368]
+	WORD $0x3dc05cad // ldr q13, [x5, #368]
+	WORD $0x3dc05ca9 // ldr q9, [x5, #368]
+	WORD $0x3dc05cab // ldr q11, [x5, #368]
+	WORD $0x6e701cbf // bsl v31.16b, v5.16b, v16.16b
+	WORD $0x6e641dbe // bsl v30.16b, v13.16b, v4.16b
+	WORD $0x6e731d3d // bsl v29.16b, v9.16b, v19.16b
+	WORD $0x6e721d75 // bsl v21.16b, v11.16b, v18.16b
+	WORD $0x3dc058b2 // ldr q18, [x5, #352]
+	WORD $0x3dc058ab // ldr q11, [x5, #352]
+	WORD $0x3dc058b3 // ldr q19, [x5, #352]
+	WORD $0x3dc058a9 // ldr q9, [x5, #352]
+	WORD $0x6e32e732 // fcmge v18.4s, v25.4s, v18.4s
+	WORD $0x6e2be74b // fcmge v11.4s, v26.4s, v11.4s
+	WORD $0x6e33e773 // fcmge v19.4s, v27.4s, v19.4s
+	WORD $0x6e29e789 // fcmge v9.4s, v28.4s, v9.4s
+	WORD $0x3dc060bc // ldr q28, [x5, #384]
+	WORD $0x3dc060bb // ldr q27, [x5, #384]
+	WORD $0x3dc060ba // ldr q26, [x5, #384]
+	WORD $0x3dc060b9 // ldr q25, [x5, #384]
+	WORD $0x6e7c1ff2 // bsl v18.16b, v31.16b, v28.16b
+	WORD $0x6e7b1fcb // bsl v11.16b, v30.16b, v27.16b
+	WORD $0x6e7a1fb3 // bsl v19.16b, v29.16b, v26.16b
+	WORD $0x6e791ea9 // bsl v9.16b, v21.16b, v25.16b
+	WORD $0x4e32e659 // fcmeq v25.4s, v18.4s, v18.4s
+	WORD $0x4e2be575 // fcmeq v21.4s, v11.4s, v11.4s
+	WORD $0x4e33e67a // fcmeq v26.4s, v19.4s, v19.4s
+	WORD $0x4e29e53d // fcmeq v29.4s, v9.4s, v9.4s
+	WORD $0x3dc060bb // ldr q27, [x5, #384]
+	WORD $0x3dc060be // ldr q30, [x5, #384]
+	WORD $0x3dc060bc // ldr q28, [x5, #384]
+	WORD $0x3dc060bf // ldr q31, [x5, #384]
+	WORD $0x6e7b1e59 // bsl v25.16b, v18.16b, v27.16b
+	WORD $0x6e7e1d75 // bsl v21.16b, v11.16b, v30.16b
+	WORD $0x6e7c1e7a // bsl v26.16b, v19.16b, v28.16b
+	WORD $0x6e7f1d3d // bsl v29.16b, v9.16b, v31.16b
+	WORD $0x3d800039 // str q25, [x1]
+	WORD $0x3d800435 // str q21, [x1, #16]
+	WORD $0x3d80083a // str q26, [x1, #32]
+	WORD $0x3d800c3d // str q29, [x1, #48]
+	JMP going
 single:
 	ADDS $16, R0, R0
 	BEQ done
@@ -1648,68 +2304,68 @@ single:
 	BLT rest
 one:
 	WORD $0x3dc0005d // ldr q29, [x2]
-	WORD $0x3dc00066 // ldr q6, [x3]
-	WORD $0x6e26dfa6 // fmul v6.4s, v29.4s, v6.4s
+	WORD $0x3dc0007a // ldr q26, [x3]
+	WORD $0x6e3adfba // fmul v26.4s, v29.4s, v26.4s
 	WORD $0x3dc0009d // ldr q29, [x4]
-	WORD $0x4e3dd4dd // fadd v29.4s, v6.4s, v29.4s
-	WORD $0x6ebde406 // fcmgt v6.4s, v0.4s, v29.4s
-	WORD $0x6e21dfbc // fmul v28.4s, v29.4s, v1.4s
-	WORD $0x4ea61cc7 // mov v7.16b, v6.16b
-	WORD $0x6e7d1f87 // bsl v7.16b, v28.16b, v29.16b
-	WORD $0x6ea284e7 // sub v7.4s, v7.4s, v2.4s
-	WORD $0x6f2904fc // ushr v28.4s, v7.4s, #23
-	WORD $0x4ea11f9c // orr v28.16b, v28.16b, v1.16b
-	WORD $0x4ea3d79c // fsub v28.4s, v28.4s, v3.4s
-	WORD $0x3dc010bf // ldr q31, [x5, #64]
-	WORD $0x4ebfd79f // fsub v31.4s, v28.4s, v31.4s
-	WORD $0x6e7c1fe6 // bsl v6.16b, v31.16b, v28.16b
-	WORD $0x3dc014bc // ldr q28, [x5, #80]
-	WORD $0x4e3c1cfc // and v28.16b, v7.16b, v28.16b
-	WORD $0x3dc018a7 // ldr q7, [x5, #96]
-	WORD $0x4ea78787 // add v7.4s, v28.4s, v7.4s
-	WORD $0x3dc01cbc // ldr q28, [x5, #112]
-	WORD $0x4ebcd4fc // fsub v28.4s, v7.4s, v28.4s
-	WORD $0x3dc020a7 // ldr q7, [x5, #128]
-	WORD $0x3dc024bf // ldr q31, [x5, #144]
-	WORD $0x4e3cccff // fmla v31.4s, v7.4s, v28.4s
-	WORD $0x3dc028a7 // ldr q7, [x5, #160]
-	WORD $0x4e3ccfe7 // fmla v7.4s, v31.4s, v28.4s
-	WORD $0x3dc02cbf // ldr q31, [x5, #176]
-	WORD $0x4e3cccff // fmla v31.4s, v7.4s, v28.4s
-	WORD $0x3dc030a7 // ldr q7, [x5, #192]
-	WORD $0x4e3ccfe7 // fmla v7.4s, v31.4s, v28.4s
-	WORD $0x3dc034bf // ldr q31, [x5, #208]
-	WORD $0x4e3cccff // fmla v31.4s, v7.4s, v28.4s
-	WORD $0x3dc038a7 // ldr q7, [x5, #224]
-	WORD $0x4e3ccfe7 // fmla v7.4s, v31.4s, v28.4s
-	WORD $0x3dc03cbf // ldr q31, [x5, #240]
-	WORD $0x4e3cccff // fmla v31.4s, v7.4s, v28.4s
-	WORD $0x3dc040a7 // ldr q7, [x5, #256]
-	WORD $0x4e3ccfe7 // fmla v7.4s, v31.4s, v28.4s
-	WORD $0x6e3cdf9f // fmul v31.4s, v28.4s, v28.4s
-	WORD $0x6e3cdff2 // fmul v18.4s, v31.4s, v28.4s
-	WORD $0x3dc044a4 // ldr q4, [x5, #272]
-	WORD $0x6e24dcc4 // fmul v4.4s, v6.4s, v4.4s
-	WORD $0x4e27ce44 // fmla v4.4s, v18.4s, v7.4s
-	WORD $0x3dc048a7 // ldr q7, [x5, #288]
-	WORD $0x4e27cfe4 // fmla v4.4s, v31.4s, v7.4s
-	WORD $0x3dc04ca7 // ldr q7, [x5, #304]
-	WORD $0x4e27ccdc // fmla v28.4s, v6.4s, v7.4s
-	WORD $0x4e24d784 // fadd v4.4s, v28.4s, v4.4s
-	WORD $0x3dc050bc // ldr q28, [x5, #320]
+	WORD $0x4e3dd75d // fadd v29.4s, v26.4s, v29.4s
+	WORD $0x6ebde41a // fcmgt v26.4s, v0.4s, v29.4s
+	WORD $0x6e22dfb5 // fmul v21.4s, v29.4s, v2.4s
+	WORD $0x4eba1f59 // mov v25.16b, v26.16b
+	WORD $0x6e7d1eb9 // bsl v25.16b, v21.16b, v29.16b
+	WORD $0x6ea18739 // sub v25.4s, v25.4s, v1.4s
+	WORD $0x6f290735 // ushr v21.4s, v25.4s, #23
+	WORD $0x4ea21eb5 // orr v21.16b, v21.16b, v2.16b
+	WORD $0x4ea3d6b5 // fsub v21.4s, v21.4s, v3.4s
+	WORD $0x3dc050bf // ldr q31, [x5, #320]
+	WORD $0x4ebfd6bf // fsub v31.4s, v21.4s, v31.4s
+	WORD $0x6e751ffa // bsl v26.16b, v31.16b, v21.16b
+	WORD $0x3dc010b5 // ldr q21, [x5, #64]
+	WORD $0x4e351f35 // and v21.16b, v25.16b, v21.16b
+	WORD $0x3dc014b9 // ldr q25, [x5, #80]
+	WORD $0x4eb986b9 // add v25.4s, v21.4s, v25.4s
+	WORD $0x3dc018b5 // ldr q21, [x5, #96]
+	WORD $0x4eb5d735 // fsub v21.4s, v25.4s, v21.4s
+	WORD $0x3dc01cb9 // ldr q25, [x5, #112]
+	WORD $0x3dc020bf // ldr q31, [x5, #128]
+	WORD $0x4e35cf3f // fmla v31.4s, v25.4s, v21.4s
+	WORD $0x3dc024b9 // ldr q25, [x5, #144]
+	WORD $0x4e35cff9 // fmla v25.4s, v31.4s, v21.4s
+	WORD $0x3dc028bf // ldr q31, [x5, #160]
+	WORD $0x4e35cf3f // fmla v31.4s, v25.4s, v21.4s
+	WORD $0x3dc02cb9 // ldr q25, [x5, #176]
+	WORD $0x4e35cff9 // fmla v25.4s, v31.4s, v21.4s
+	WORD $0x3dc030bf // ldr q31, [x5, #192]
+	WORD $0x4e35cf3f // fmla v31.4s, v25.4s, v21.4s
+	WORD $0x3dc034b9 // ldr q25, [x5, #208]
+	WORD $0x4e35cff9 // fmla v25.4s, v31.4s, v21.4s
+	WORD $0x3dc038bf // ldr q31, [x5, #224]
+	WORD $0x4e35cf3f // fmla v31.4s, v25.4s, v21.4s
+	WORD $0x3dc03cb9 // ldr q25, [x5, #240]
+	WORD $0x4e35cff9 // fmla v25.4s, v31.4s, v21.4s
+	WORD $0x6e35debf // fmul v31.4s, v21.4s, v21.4s
+	WORD $0x6e35dfe9 // fmul v9.4s, v31.4s, v21.4s
+	WORD $0x3dc040bc // ldr q28, [x5, #256]
+	WORD $0x6e3cdf5c // fmul v28.4s, v26.4s, v28.4s
+	WORD $0x4e39cd3c // fmla v28.4s, v9.4s, v25.4s
+	WORD $0x3dc044b9 // ldr q25, [x5, #272]
+	WORD $0x4e39cffc // fmla v28.4s, v31.4s, v25.4s
+	WORD $0x3dc048b9 // ldr q25, [x5, #288]
+	WORD $0x4e39cf55 // fmla v21.4s, v26.4s, v25.4s
+	WORD $0x4e3cd6bc // fadd v28.4s, v21.4s, v28.4s
+	WORD $0x3dc054b5 // ldr q21, [x5, #336]
+	WORD $0x4e35e7b5 // fcmeq v21.4s, v29.4s, v21.4s
+	WORD $0x6e7c1fb5 // bsl v21.16b, v29.16b, v28.16b
+	WORD $0x3dc058bc // ldr q28, [x5, #352]
 	WORD $0x4e3ce7bc // fcmeq v28.4s, v29.4s, v28.4s
-	WORD $0x6e641fbc // bsl v28.16b, v29.16b, v4.16b
-	WORD $0x3dc054a4 // ldr q4, [x5, #336]
-	WORD $0x4e24e7a4 // fcmeq v4.4s, v29.4s, v4.4s
-	WORD $0x3dc058a7 // ldr q7, [x5, #352]
-	WORD $0x6e7c1ce4 // bsl v4.16b, v7.16b, v28.16b
-	WORD $0x3dc054bc // ldr q28, [x5, #336]
-	WORD $0x6e3ce7bc // fcmge v28.4s, v29.4s, v28.4s
-	WORD $0x3dc05cbd // ldr q29, [x5, #368]
-	WORD $0x6e7d1c9c // bsl v28.16b, v4.16b, v29.16b
-	WORD $0x4e3ce79d // fcmeq v29.4s, v28.4s, v28.4s
-	WORD $0x3dc05ca4 // ldr q4, [x5, #368]
-	WORD $0x6e641f9d // bsl v29.16b, v28.16b, v4.16b
+	WORD $0x3dc05cb9 // ldr q25, [x5, #368]
+	WORD $0x6e751f3c // bsl v28.16b, v25.16b, v21.16b
+	WORD $0x3dc058b5 // ldr q21, [x5, #352]
+	WORD $0x6e35e7b5 // fcmge v21.4s, v29.4s, v21.4s
+	WORD $0x3dc060bd // ldr q29, [x5, #384]
+	WORD $0x6e7d1f95 // bsl v21.16b, v28.16b, v29.16b
+	WORD $0x4e35e6bd // fcmeq v29.4s, v21.4s, v21.4s
+	WORD $0x3dc060bc // ldr q28, [x5, #384]
+	WORD $0x6e7c1ebd // bsl v29.16b, v21.16b, v28.16b
 	WORD $0x3d80003d // str q29, [x1]
 	ADD $16, R1
 	ADD $16, R2
@@ -1722,68 +2378,68 @@ rest:
 	BEQ done
 element:
 	WORD $0xbd40005d // ldr s29, [x2]
-	WORD $0xbd400064 // ldr s4, [x3]
-	WORD $0x6e24dfa4 // fmul v4.4s, v29.4s, v4.4s
+	WORD $0xbd40007c // ldr s28, [x3]
+	WORD $0x6e3cdfbc // fmul v28.4s, v29.4s, v28.4s
 	WORD $0xbd40009d // ldr s29, [x4]
-	WORD $0x4e3dd49d // fadd v29.4s, v4.4s, v29.4s
-	WORD $0x6ebde404 // fcmgt v4.4s, v0.4s, v29.4s
-	WORD $0x6e21dfbc // fmul v28.4s, v29.4s, v1.4s
-	WORD $0x4ea41c87 // mov v7.16b, v4.16b
-	WORD $0x6e7d1f87 // bsl v7.16b, v28.16b, v29.16b
-	WORD $0x6ea284e7 // sub v7.4s, v7.4s, v2.4s
-	WORD $0x6f2904fc // ushr v28.4s, v7.4s, #23
-	WORD $0x4ea11f9c // orr v28.16b, v28.16b, v1.16b
-	WORD $0x4ea3d79c // fsub v28.4s, v28.4s, v3.4s
-	WORD $0x3dc010a6 // ldr q6, [x5, #64]
-	WORD $0x4ea6d786 // fsub v6.4s, v28.4s, v6.4s
-	WORD $0x6e7c1cc4 // bsl v4.16b, v6.16b, v28.16b
-	WORD $0x3dc014bc // ldr q28, [x5, #80]
-	WORD $0x4e3c1cfc // and v28.16b, v7.16b, v28.16b
-	WORD $0x3dc018a7 // ldr q7, [x5, #96]
-	WORD $0x4ea78787 // add v7.4s, v28.4s, v7.4s
-	WORD $0x3dc01cbc // ldr q28, [x5, #112]
-	WORD $0x4ebcd4fc // fsub v28.4s, v7.4s, v28.4s
-	WORD $0x3dc020a7 // ldr q7, [x5, #128]
-	WORD $0x3dc024a6 // ldr q6, [x5, #144]
-	WORD $0x4e3ccce6 // fmla v6.4s, v7.4s, v28.4s
-	WORD $0x3dc028a7 // ldr q7, [x5, #160]
-	WORD $0x4e3cccc7 // fmla v7.4s, v6.4s, v28.4s
-	WORD $0x3dc02ca6 // ldr q6, [x5, #176]
-	WORD $0x4e3ccce6 // fmla v6.4s, v7.4s, v28.4s
-	WORD $0x3dc030a7 // ldr q7, [x5, #192]
-	WORD $0x4e3cccc7 // fmla v7.4s, v6.4s, v28.4s
-	WORD $0x3dc034a6 // ldr q6, [x5, #208]
-	WORD $0x4e3ccce6 // fmla v6.4s, v7.4s, v28.4s
-	WORD $0x3dc038a7 // ldr q7, [x5, #224]
-	WORD $0x4e3cccc7 // fmla v7.4s, v6.4s, v28.4s
-	WORD $0x3dc03ca6 // ldr q6, [x5, #240]
-	WORD $0x4e3ccce6 // fmla v6.4s, v7.4s, v28.4s
-	WORD $0x3dc040a7 // ldr q7, [x5, #256]
-	WORD $0x4e3cccc7 // fmla v7.4s, v6.4s, v28.4s
-	WORD $0x6e3cdf86 // fmul v6.4s, v28.4s, v28.4s
-	WORD $0x6e3cdcdf // fmul v31.4s, v6.4s, v28.4s
-	WORD $0x3dc044b2 // ldr q18, [x5, #272]
-	WORD $0x6e32dc92 // fmul v18.4s, v4.4s, v18.4s
-	WORD $0x4e27cff2 // fmla v18.4s, v31.4s, v7.4s
-	WORD $0x3dc048a7 // ldr q7, [x5, #288]
-	WORD $0x4e27ccd2 // fmla v18.4s, v6.4s, v7.4s
-	WORD $0x3dc04ca7 // ldr q7, [x5, #304]
-	WORD $0x4e27cc9c // fmla v28.4s, v4.4s, v7.4s
-	WORD $0x4e32d792 // fadd v18.4s, v28.4s, v18.4s
-	WORD $0x3dc050bc // ldr q28, [x5, #320]
-	WORD $0x4e3ce7bc // fcmeq v28.4s, v29.4s, v28.4s
-	WORD $0x6e721fbc // bsl v28.16b, v29.16b, v18.16b
-	WORD $0x3dc054b2 // ldr q18, [x5, #336]
-	WORD $0x4e32e7b2 // fcmeq v18.4s, v29.4s, v18.4s
-	WORD $0x3dc058a7 // ldr q7, [x5, #352]
-	WORD $0x6e7c1cf2 // bsl v18.16b, v7.16b, v28.16b
-	WORD $0x3dc054bc // ldr q28, [x5, #336]
-	WORD $0x6e3ce7bc // fcmge v28.4s, v29.4s, v28.4s
-	WORD $0x3dc05cbd // ldr q29, [x5, #368]
-	WORD $0x6e7d1e5c // bsl v28.16b, v18.16b, v29.16b
-	WORD $0x4e3ce79d // fcmeq v29.4s, v28.4s, v28.4s
-	WORD $0x3dc05cb2 // ldr q18, [x5, #368]
-	WORD $0x6e721f9d // bsl v29.16b, v28.16b, v18.16b
+	WORD $0x4e3dd79d // fadd v29.4s, v28.4s, v29.4s
+	WORD $0x6ebde41c // fcmgt v28.4s, v0.4s, v29.4s
+	WORD $0x6e22dfb5 // fmul v21.4s, v29.4s, v2.4s
+	WORD $0x4ebc1f99 // mov v25.16b, v28.16b
+	WORD $0x6e7d1eb9 // bsl v25.16b, v21.16b, v29.16b
+	WORD $0x6ea18739 // sub v25.4s, v25.4s, v1.4s
+	WORD $0x6f290735 // ushr v21.4s, v25.4s, #23
+	WORD $0x4ea21eb5 // orr v21.16b, v21.16b, v2.16b
+	WORD $0x4ea3d6b5 // fsub v21.4s, v21.4s, v3.4s
+	WORD $0x3dc050ba // ldr q26, [x5, #320]
+	WORD $0x4ebad6ba // fsub v26.4s, v21.4s, v26.4s
+	WORD $0x6e751f5c // bsl v28.16b, v26.16b, v21.16b
+	WORD $0x3dc010b5 // ldr q21, [x5, #64]
+	WORD $0x4e351f35 // and v21.16b, v25.16b, v21.16b
+	WORD $0x3dc014b9 // ldr q25, [x5, #80]
+	WORD $0x4eb986b9 // add v25.4s, v21.4s, v25.4s
+	WORD $0x3dc018b5 // ldr q21, [x5, #96]
+	WORD $0x4eb5d735 // fsub v21.4s, v25.4s, v21.4s
+	WORD $0x3dc01cb9 // ldr q25, [x5, #112]
+	WORD $0x3dc020ba // ldr q26, [x5, #128]
+	WORD $0x4e35cf3a // fmla v26.4s, v25.4s, v21.4s
+	WORD $0x3dc024b9 // ldr q25, [x5, #144]
+	WORD $0x4e35cf59 // fmla v25.4s, v26.4s, v21.4s
+	WORD $0x3dc028ba // ldr q26, [x5, #160]
+	WORD $0x4e35cf3a // fmla v26.4s, v25.4s, v21.4s
+	WORD $0x3dc02cb9 // ldr q25, [x5, #176]
+	WORD $0x4e35cf59 // fmla v25.4s, v26.4s, v21.4s
+	WORD $0x3dc030ba // ldr q26, [x5, #192]
+	WORD $0x4e35cf3a // fmla v26.4s, v25.4s, v21.4s
+	WORD $0x3dc034b9 // ldr q25, [x5, #208]
+	WORD $0x4e35cf59 // fmla v25.4s, v26.4s, v21.4s
+	WORD $0x3dc038ba // ldr q26, [x5, #224]
+	WORD $0x4e35cf3a // fmla v26.4s, v25.4s, v21.4s
+	WORD $0x3dc03cb9 // ldr q25, [x5, #240]
+	WORD $0x4e35cf59 // fmla v25.4s, v26.4s, v21.4s
+	WORD $0x6e35deba // fmul v26.4s, v21.4s, v21.4s
+	WORD $0x6e35df5f // fmul v31.4s, v26.4s, v21.4s
+	WORD $0x3dc040a9 // ldr q9, [x5, #256]
+	WORD $0x6e29df89 // fmul v9.4s, v28.4s, v9.4s
+	WORD $0x4e39cfe9 // fmla v9.4s, v31.4s, v25.4s
+	WORD $0x3dc044b9 // ldr q25, [x5, #272]
+	WORD $0x4e39cf49 // fmla v9.4s, v26.4s, v25.4s
+	WORD $0x3dc048b9 // ldr q25, [x5, #288]
+	WORD $0x4e39cf95 // fmla v21.4s, v28.4s, v25.4s
+	WORD $0x4e29d6a9 // fadd v9.4s, v21.4s, v9.4s
+	WORD $0x3dc054b5 // ldr q21, [x5, #336]
+	WORD $0x4e35e7b5 // fcmeq v21.4s, v29.4s, v21.4s
+	WORD $0x6e691fb5 // bsl v21.16b, v29.16b, v9.16b
+	WORD $0x3dc058a9 // ldr q9, [x5, #352]
+	WORD $0x4e29e7a9 // fcmeq v9.4s, v29.4s, v9.4s
+	WORD $0x3dc05cb9 // ldr q25, [x5, #368]
+	WORD $0x6e751f29 // bsl v9.16b, v25.16b, v21.16b
+	WORD $0x3dc058b5 // ldr q21, [x5, #352]
+	WORD $0x6e35e7b5 // fcmge v21.4s, v29.4s, v21.4s
+	WORD $0x3dc060bd // ldr q29, [x5, #384]
+	WORD $0x6e7d1d35 // bsl v21.16b, v9.16b, v29.16b
+	WORD $0x4e35e6bd // fcmeq v29.4s, v21.4s, v21.4s
+	WORD $0x3dc060a9 // ldr q9, [x5, #384]
+	WORD $0x6e691ebd // bsl v29.16b, v21.16b, v9.16b
 	WORD $0xbd00003d // str s29, [x1]
 	ADD $4, R1
 	ADD $4, R2
@@ -1810,305 +2466,531 @@ TEXT ·fastTanhF32NEON(SB), NOSPLIT, $0-48
 	WORD $0x3dc00060 // ldr q0, [x3]
 	WORD $0x3dc00461 // ldr q1, [x3, #16]
 	WORD $0x3dc00862 // ldr q2, [x3, #32]
-	WORD $0x3dc00c63 // ldr q3, [x3, #48]
 	SUBS $16, R0, R0
 	BLT single
 many:
-	WORD $0x3dc00044 // ldr q4, [x2]
-	WORD $0x3dc00445 // ldr q5, [x2, #16]
-	WORD $0x3dc00846 // ldr q6, [x2, #32]
-	WORD $0x3dc00c47 // ldr q7, [x2, #48]
+	WORD $0x3dc00043 // ldr q3, [x2]
+	WORD $0x3dc00444 // ldr q4, [x2, #16]
+	WORD $0x3dc00845 // ldr q5, [x2, #32]
+	WORD $0x3dc00c46 // ldr q6, [x2, #48]
+	WORD $0x4e201c67 // and v7.16b, v3.16b, v0.16b
 	WORD $0x4e201c88 // and v8.16b, v4.16b, v0.16b
 	WORD $0x4e201ca9 // and v9.16b, v5.16b, v0.16b
 	WORD $0x4e201cca // and v10.16b, v6.16b, v0.16b
-	WORD $0x4e201ceb // and v11.16b, v7.16b, v0.16b
-	WORD $0x6ea1e50c // fcmgt v12.4s, v8.4s, v1.4s
-	WORD $0x6ea1e52d // fcmgt v13.4s, v9.4s, v1.4s
-	WORD $0x6ea1e54e // fcmgt v14.4s, v10.4s, v1.4s
-	WORD $0x6ea1e56f // fcmgt v15.4s, v11.4s, v1.4s
-	WORD $0x6e681c2c // bsl v12.16b, v1.16b, v8.16b
-	WORD $0x6e691c2d // bsl v13.16b, v1.16b, v9.16b
-	WORD $0x6e6a1c2e // bsl v14.16b, v1.16b, v10.16b
-	WORD $0x6e6b1c2f // bsl v15.16b, v1.16b, v11.16b
-	WORD $0x4e2cd58b // fadd v11.4s, v12.4s, v12.4s
-	WORD $0x4e2dd5aa // fadd v10.4s, v13.4s, v13.4s
-	WORD $0x4e2ed5c9 // fadd v9.4s, v14.4s, v14.4s
-	WORD $0x4e2fd5e8 // fadd v8.4s, v15.4s, v15.4s
-	WORD $0x4ea31c70 // mov v16.16b, v3.16b
-	WORD $0x4ea31c71 // mov v17.16b, v3.16b
-	WORD $0x4ea31c72 // mov v18.16b, v3.16b
-	WORD $0x4ea31c73 // mov v19.16b, v3.16b
-	WORD $0x4e22cd70 // fmla v16.4s, v11.4s, v2.4s
-	WORD $0x4e22cd51 // fmla v17.4s, v10.4s, v2.4s
-	WORD $0x4e22cd32 // fmla v18.4s, v9.4s, v2.4s
-	WORD $0x4e22cd13 // fmla v19.4s, v8.4s, v2.4s
-	WORD $0x4ea3d614 // fsub v20.4s, v16.4s, v3.4s
-	WORD $0x4ea3d635 // fsub v21.4s, v17.4s, v3.4s
-	WORD $0x4ea3d656 // fsub v22.4s, v18.4s, v3.4s
-	WORD $0x4ea3d677 // fsub v23.4s, v19.4s, v3.4s
-	WORD $0x3dc01078 // ldr q24, [x3, #64]
-	WORD $0x3dc01079 // ldr q25, [x3, #64]
-	WORD $0x3dc0107a // ldr q26, [x3, #64]
+	WORD $0x4ea71ceb // mov v11.16b, v7.16b
+	WORD $0x6ea8656b // umax v11.4s, v11.4s, v8.4s
+	WORD $0x6ea9656b // umax v11.4s, v11.4s, v9.4s
+	WORD $0x6eaa656b // umax v11.4s, v11.4s, v10.4s
+	WORD $0x4e27d4ec // fadd v12.4s, v7.4s, v7.4s
+	WORD $0x4e28d50d // fadd v13.4s, v8.4s, v8.4s
+	WORD $0x4e29d52e // fadd v14.4s, v9.4s, v9.4s
+	WORD $0x4e2ad54f // fadd v15.4s, v10.4s, v10.4s
+	WORD $0x4ea21c50 // mov v16.16b, v2.16b
+	WORD $0x4ea21c51 // mov v17.16b, v2.16b
+	WORD $0x4ea21c52 // mov v18.16b, v2.16b
+	WORD $0x4ea21c53 // mov v19.16b, v2.16b
+	WORD $0x4e21cd90 // fmla v16.4s, v12.4s, v1.4s
+	WORD $0x4e21cdb1 // fmla v17.4s, v13.4s, v1.4s
+	WORD $0x4e21cdd2 // fmla v18.4s, v14.4s, v1.4s
+	WORD $0x4e21cdf3 // fmla v19.4s, v15.4s, v1.4s
+	WORD $0x4ea2d614 // fsub v20.4s, v16.4s, v2.4s
+	WORD $0x4ea2d635 // fsub v21.4s, v17.4s, v2.4s
+	WORD $0x4ea2d656 // fsub v22.4s, v18.4s, v2.4s
+	WORD $0x4ea2d677 // fsub v23.4s, v19.4s, v2.4s
+	WORD $0x3dc00c78 // ldr q24, [x3, #48]
+	WORD $0x3dc00c79 // ldr q25, [x3, #48]
+	WORD $0x3dc00c7a // ldr q26, [x3, #48]
+	WORD $0x3dc00c7b // ldr q27, [x3, #48]
+	WORD $0x4eb8ce8c // fmls v12.4s, v20.4s, v24.4s
+	WORD $0x4eb9cead // fmls v13.4s, v21.4s, v25.4s
+	WORD $0x4ebacece // fmls v14.4s, v22.4s, v26.4s
+	WORD $0x4ebbceef // fmls v15.4s, v23.4s, v27.4s
 	WORD $0x3dc0107b // ldr q27, [x3, #64]
-	WORD $0x4eb8ce8b // fmls v11.4s, v20.4s, v24.4s
-	WORD $0x4eb9ceaa // fmls v10.4s, v21.4s, v25.4s
-	WORD $0x4ebacec9 // fmls v9.4s, v22.4s, v26.4s
-	WORD $0x4ebbcee8 // fmls v8.4s, v23.4s, v27.4s
-	WORD $0x3dc0147b // ldr q27, [x3, #80]
-	WORD $0x3dc0147a // ldr q26, [x3, #80]
-	WORD $0x3dc01479 // ldr q25, [x3, #80]
+	WORD $0x3dc0107a // ldr q26, [x3, #64]
+	WORD $0x3dc01079 // ldr q25, [x3, #64]
+	WORD $0x3dc01078 // ldr q24, [x3, #64]
+	WORD $0x4ebbce8c // fmls v12.4s, v20.4s, v27.4s
+	WORD $0x4ebacead // fmls v13.4s, v21.4s, v26.4s
+	WORD $0x4eb9cece // fmls v14.4s, v22.4s, v25.4s
+	WORD $0x4eb8ceef // fmls v15.4s, v23.4s, v24.4s
 	WORD $0x3dc01478 // ldr q24, [x3, #80]
-	WORD $0x4ebbce8b // fmls v11.4s, v20.4s, v27.4s
-	WORD $0x4ebaceaa // fmls v10.4s, v21.4s, v26.4s
-	WORD $0x4eb9cec9 // fmls v9.4s, v22.4s, v25.4s
-	WORD $0x4eb8cee8 // fmls v8.4s, v23.4s, v24.4s
-	WORD $0x3dc01878 // ldr q24, [x3, #96]
-	WORD $0x3dc01877 // ldr q23, [x3, #96]
-	WORD $0x3dc01879 // ldr q25, [x3, #96]
-	WORD $0x3dc01876 // ldr q22, [x3, #96]
-	WORD $0x3dc01c7a // ldr q26, [x3, #112]
-	WORD $0x3dc01c75 // ldr q21, [x3, #112]
-	WORD $0x3dc01c7b // ldr q27, [x3, #112]
-	WORD $0x3dc01c74 // ldr q20, [x3, #112]
-	WORD $0x4e2bcf1a // fmla v26.4s, v24.4s, v11.4s
-	WORD $0x4e2acef5 // fmla v21.4s, v23.4s, v10.4s
-	WORD $0x4e29cf3b // fmla v27.4s, v25.4s, v9.4s
-	WORD $0x4e28ced4 // fmla v20.4s, v22.4s, v8.4s
-	WORD $0x3dc02076 // ldr q22, [x3, #128]
-	WORD $0x3dc02079 // ldr q25, [x3, #128]
-	WORD $0x3dc02077 // ldr q23, [x3, #128]
-	WORD $0x3dc02078 // ldr q24, [x3, #128]
-	WORD $0x4e2bcf56 // fmla v22.4s, v26.4s, v11.4s
-	WORD $0x4e2aceb9 // fmla v25.4s, v21.4s, v10.4s
-	WORD $0x4e29cf77 // fmla v23.4s, v27.4s, v9.4s
-	WORD $0x4e28ce98 // fmla v24.4s, v20.4s, v8.4s
-	WORD $0x3dc02474 // ldr q20, [x3, #144]
-	WORD $0x3dc0247b // ldr q27, [x3, #144]
-	WORD $0x3dc02475 // ldr q21, [x3, #144]
-	WORD $0x3dc0247a // ldr q26, [x3, #144]
-	WORD $0x4e2bced4 // fmla v20.4s, v22.4s, v11.4s
-	WORD $0x4e2acf3b // fmla v27.4s, v25.4s, v10.4s
-	WORD $0x4e29cef5 // fmla v21.4s, v23.4s, v9.4s
-	WORD $0x4e28cf1a // fmla v26.4s, v24.4s, v8.4s
-	WORD $0x3dc02878 // ldr q24, [x3, #160]
-	WORD $0x3dc02877 // ldr q23, [x3, #160]
-	WORD $0x3dc02879 // ldr q25, [x3, #160]
+	WORD $0x3dc01477 // ldr q23, [x3, #80]
+	WORD $0x3dc01479 // ldr q25, [x3, #80]
+	WORD $0x3dc01476 // ldr q22, [x3, #80]
+	WORD $0x3dc0187a // ldr q26, [x3, #96]
+	WORD $0x3dc01875 // ldr q21, [x3, #96]
+	WORD $0x3dc0187b // ldr q27, [x3, #96]
+	WORD $0x3dc01874 // ldr q20, [x3, #96]
+	WORD $0x4e2ccf1a // fmla v26.4s, v24.4s, v12.4s
+	WORD $0x4e2dcef5 // fmla v21.4s, v23.4s, v13.4s
+	WORD $0x4e2ecf3b // fmla v27.4s, v25.4s, v14.4s
+	WORD $0x4e2fced4 // fmla v20.4s, v22.4s, v15.4s
+	WORD $0x3dc01c76 // ldr q22, [x3, #112]
+	WORD $0x3dc01c79 // ldr q25, [x3, #112]
+	WORD $0x3dc01c77 // ldr q23, [x3, #112]
+	WORD $0x3dc01c78 // ldr q24, [x3, #112]
+	WORD $0x4e2ccf56 // fmla v22.4s, v26.4s, v12.4s
+	WORD $0x4e2dceb9 // fmla v25.4s, v21.4s, v13.4s
+	WORD $0x4e2ecf77 // fmla v23.4s, v27.4s, v14.4s
+	WORD $0x4e2fce98 // fmla v24.4s, v20.4s, v15.4s
+	WORD $0x3dc02074 // ldr q20, [x3, #128]
+	WORD $0x3dc0207b // ldr q27, [x3, #128]
+	WORD $0x3dc02075 // ldr q21, [x3, #128]
+	WORD $0x3dc0207a // ldr q26, [x3, #128]
+	WORD $0x4e2cced4 // fmla v20.4s, v22.4s, v12.4s
+	WORD $0x4e2dcf3b // fmla v27.4s, v25.4s, v13.4s
+	WORD $0x4e2ecef5 // fmla v21.4s, v23.4s, v14.4s
+	WORD $0x4e2fcf1a // fmla v26.4s, v24.4s, v15.4s
+	WORD $0x3dc02478 // ldr q24, [x3, #144]
+	WORD $0x3dc02477 // ldr q23, [x3, #144]
+	WORD $0x3dc02479 // ldr q25, [x3, #144]
+	WORD $0x3dc02476 // ldr q22, [x3, #144]
+	WORD $0x4e2cce98 // fmla v24.4s, v20.4s, v12.4s
+	WORD $0x4e2dcf77 // fmla v23.4s, v27.4s, v13.4s
+	WORD $0x4e2eceb9 // fmla v25.4s, v21.4s, v14.4s
+	WORD $0x4e2fcf56 // fmla v22.4s, v26.4s, v15.4s
+	WORD $0x3dc0287a // ldr q26, [x3, #160]
+	WORD $0x3dc02875 // ldr q21, [x3, #160]
+	WORD $0x3dc0287b // ldr q27, [x3, #160]
+	WORD $0x3dc02874 // ldr q20, [x3, #160]
+	WORD $0x4e2ccf1a // fmla v26.4s, v24.4s, v12.4s
+	WORD $0x4e2dcef5 // fmla v21.4s, v23.4s, v13.4s
+	WORD $0x4e2ecf3b // fmla v27.4s, v25.4s, v14.4s
+	WORD $0x4e2fced4 // fmla v20.4s, v22.4s, v15.4s
 	WORD $0x3dc02876 // ldr q22, [x3, #160]
-	WORD $0x4e2bce98 // fmla v24.4s, v20.4s, v11.4s
-	WORD $0x4e2acf77 // fmla v23.4s, v27.4s, v10.4s
-	WORD $0x4e29ceb9 // fmla v25.4s, v21.4s, v9.4s
-	WORD $0x4e28cf56 // fmla v22.4s, v26.4s, v8.4s
-	WORD $0x3dc02c7a // ldr q26, [x3, #176]
+	WORD $0x3dc02879 // ldr q25, [x3, #160]
+	WORD $0x3dc02877 // ldr q23, [x3, #160]
+	WORD $0x3dc02878 // ldr q24, [x3, #160]
+	WORD $0x4e2ccf56 // fmla v22.4s, v26.4s, v12.4s
+	WORD $0x4e2dceb9 // fmla v25.4s, v21.4s, v13.4s
+	WORD $0x4e2ecf77 // fmla v23.4s, v27.4s, v14.4s
+	WORD $0x4e2fce98 // fmla v24.4s, v20.4s, v15.4s
+	WORD $0x3dc0286f // ldr q15, [x3, #160]
+	WORD $0x3dc02874 // ldr q20, [x3, #160]
+	WORD $0x3dc0286e // ldr q14, [x3, #160]
+	WORD $0x3dc0287b // ldr q27, [x3, #160]
+	WORD $0x3dc02c6d // ldr q13, [x3, #176]
 	WORD $0x3dc02c75 // ldr q21, [x3, #176]
-	WORD $0x3dc02c7b // ldr q27, [x3, #176]
-	WORD $0x3dc02c74 // ldr q20, [x3, #176]
-	WORD $0x4e2bcf1a // fmla v26.4s, v24.4s, v11.4s
-	WORD $0x4e2acef5 // fmla v21.4s, v23.4s, v10.4s
-	WORD $0x4e29cf3b // fmla v27.4s, v25.4s, v9.4s
-	WORD $0x4e28ced4 // fmla v20.4s, v22.4s, v8.4s
-	WORD $0x3dc02c76 // ldr q22, [x3, #176]
-	WORD $0x3dc02c79 // ldr q25, [x3, #176]
-	WORD $0x3dc02c77 // ldr q23, [x3, #176]
-	WORD $0x3dc02c78 // ldr q24, [x3, #176]
-	WORD $0x4e2bcf56 // fmla v22.4s, v26.4s, v11.4s
-	WORD $0x4e2aceb9 // fmla v25.4s, v21.4s, v10.4s
-	WORD $0x4e29cf77 // fmla v23.4s, v27.4s, v9.4s
-	WORD $0x4e28ce98 // fmla v24.4s, v20.4s, v8.4s
-	WORD $0x3dc02c68 // ldr q8, [x3, #176]
-	WORD $0x3dc02c74 // ldr q20, [x3, #176]
-	WORD $0x3dc02c69 // ldr q9, [x3, #176]
-	WORD $0x3dc02c7b // ldr q27, [x3, #176]
-	WORD $0x3dc0306a // ldr q10, [x3, #192]
-	WORD $0x3dc03075 // ldr q21, [x3, #192]
-	WORD $0x3dc0306b // ldr q11, [x3, #192]
-	WORD $0x3dc0307a // ldr q26, [x3, #192]
+	WORD $0x3dc02c6c // ldr q12, [x3, #176]
+	WORD $0x3dc02c7a // ldr q26, [x3, #176]
 	WORD $0x4f375610 // shl v16.4s, v16.4s, #23
 	WORD $0x4f375631 // shl v17.4s, v17.4s, #23
 	WORD $0x4f375652 // shl v18.4s, v18.4s, #23
 	WORD $0x4f375673 // shl v19.4s, v19.4s, #23
-	WORD $0x3dc02c7c // ldr q28, [x3, #176]
-	WORD $0x3dc02c7d // ldr q29, [x3, #176]
-	WORD $0x3dc02c7e // ldr q30, [x3, #176]
-	WORD $0x3dc02c7f // ldr q31, [x3, #176]
+	WORD $0x3dc0287c // ldr q28, [x3, #160]
+	WORD $0x3dc0287d // ldr q29, [x3, #160]
+	WORD $0x3dc0287e // ldr q30, [x3, #160]
+	WORD $0x3dc0287f // ldr q31, [x3, #160]
 	WORD $0x4ebc861c // add v28.4s, v16.4s, v28.4s
 	WORD $0x4ebd863d // add v29.4s, v17.4s, v29.4s
 	WORD $0x4ebe865e // add v30.4s, v18.4s, v30.4s
 	WORD $0x4ebf867f // add v31.4s, v19.4s, v31.4s
-	WORD $0x3dc02c73 // ldr q19, [x3, #176]
-	WORD $0x3dc02c72 // ldr q18, [x3, #176]
-	WORD $0x3dc02c71 // ldr q17, [x3, #176]
-	WORD $0x3dc02c70 // ldr q16, [x3, #176]
+	WORD $0x3dc02873 // ldr q19, [x3, #160]
+	WORD $0x3dc02872 // ldr q18, [x3, #160]
+	WORD $0x3dc02871 // ldr q17, [x3, #160]
+	WORD $0x3dc02870 // ldr q16, [x3, #160]
 	WORD $0x4e36cf93 // fmla v19.4s, v28.4s, v22.4s
 	WORD $0x4e39cfb2 // fmla v18.4s, v29.4s, v25.4s
 	WORD $0x4e37cfd1 // fmla v17.4s, v30.4s, v23.4s
 	WORD $0x4e38cff0 // fmla v16.4s, v31.4s, v24.4s
-	WORD $0x6e33fd53 // fdiv v19.4s, v10.4s, v19.4s
+	WORD $0x6e33fdb3 // fdiv v19.4s, v13.4s, v19.4s
 	WORD $0x6e32feb2 // fdiv v18.4s, v21.4s, v18.4s
-	WORD $0x6e31fd71 // fdiv v17.4s, v11.4s, v17.4s
+	WORD $0x6e31fd91 // fdiv v17.4s, v12.4s, v17.4s
 	WORD $0x6e30ff50 // fdiv v16.4s, v26.4s, v16.4s
-	WORD $0x4eb3d513 // fsub v19.4s, v8.4s, v19.4s
+	WORD $0x4eb3d5f3 // fsub v19.4s, v15.4s, v19.4s
 	WORD $0x4eb2d692 // fsub v18.4s, v20.4s, v18.4s
-	WORD $0x4eb1d531 // fsub v17.4s, v9.4s, v17.4s
+	WORD $0x4eb1d5d1 // fsub v17.4s, v14.4s, v17.4s
 	WORD $0x4eb0d770 // fsub v16.4s, v27.4s, v16.4s
-	WORD $0x6e2cdd9b // fmul v27.4s, v12.4s, v12.4s
-	WORD $0x6e2ddda9 // fmul v9.4s, v13.4s, v13.4s
-	WORD $0x6e2eddd4 // fmul v20.4s, v14.4s, v14.4s
-	WORD $0x6e2fdde8 // fmul v8.4s, v15.4s, v15.4s
-	WORD $0x3dc0347a // ldr q26, [x3, #208]
-	WORD $0x3dc0346b // ldr q11, [x3, #208]
-	WORD $0x3dc03475 // ldr q21, [x3, #208]
-	WORD $0x3dc0346a // ldr q10, [x3, #208]
-	WORD $0x3dc03878 // ldr q24, [x3, #224]
-	WORD $0x3dc0387f // ldr q31, [x3, #224]
-	WORD $0x3dc03877 // ldr q23, [x3, #224]
-	WORD $0x3dc0387e // ldr q30, [x3, #224]
+	WORD $0x6e27dcfb // fmul v27.4s, v7.4s, v7.4s
+	WORD $0x6e28dd0e // fmul v14.4s, v8.4s, v8.4s
+	WORD $0x6e29dd34 // fmul v20.4s, v9.4s, v9.4s
+	WORD $0x6e2add4f // fmul v15.4s, v10.4s, v10.4s
+	WORD $0x3dc0307a // ldr q26, [x3, #192]
+	WORD $0x3dc0306c // ldr q12, [x3, #192]
+	WORD $0x3dc03075 // ldr q21, [x3, #192]
+	WORD $0x3dc0306d // ldr q13, [x3, #192]
+	WORD $0x3dc03478 // ldr q24, [x3, #208]
+	WORD $0x3dc0347f // ldr q31, [x3, #208]
+	WORD $0x3dc03477 // ldr q23, [x3, #208]
+	WORD $0x3dc0347e // ldr q30, [x3, #208]
 	WORD $0x4e3bcf58 // fmla v24.4s, v26.4s, v27.4s
-	WORD $0x4e29cd7f // fmla v31.4s, v11.4s, v9.4s
+	WORD $0x4e2ecd9f // fmla v31.4s, v12.4s, v14.4s
 	WORD $0x4e34ceb7 // fmla v23.4s, v21.4s, v20.4s
-	WORD $0x4e28cd5e // fmla v30.4s, v10.4s, v8.4s
-	WORD $0x3dc03c6a // ldr q10, [x3, #240]
-	WORD $0x3dc03c75 // ldr q21, [x3, #240]
-	WORD $0x3dc03c6b // ldr q11, [x3, #240]
-	WORD $0x3dc03c7a // ldr q26, [x3, #240]
-	WORD $0x4e3bcf0a // fmla v10.4s, v24.4s, v27.4s
-	WORD $0x4e29cff5 // fmla v21.4s, v31.4s, v9.4s
-	WORD $0x4e34ceeb // fmla v11.4s, v23.4s, v20.4s
-	WORD $0x4e28cfda // fmla v26.4s, v30.4s, v8.4s
-	WORD $0x3dc0407e // ldr q30, [x3, #256]
-	WORD $0x3dc04077 // ldr q23, [x3, #256]
-	WORD $0x3dc0407f // ldr q31, [x3, #256]
-	WORD $0x3dc04078 // ldr q24, [x3, #256]
-	WORD $0x4e3bcd5e // fmla v30.4s, v10.4s, v27.4s
-	WORD $0x4e29ceb7 // fmla v23.4s, v21.4s, v9.4s
-	WORD $0x4e34cd7f // fmla v31.4s, v11.4s, v20.4s
-	WORD $0x4e28cf58 // fmla v24.4s, v26.4s, v8.4s
-	WORD $0x3dc0447a // ldr q26, [x3, #272]
-	WORD $0x3dc0446b // ldr q11, [x3, #272]
-	WORD $0x3dc04475 // ldr q21, [x3, #272]
-	WORD $0x3dc0446a // ldr q10, [x3, #272]
+	WORD $0x4e2fcdbe // fmla v30.4s, v13.4s, v15.4s
+	WORD $0x3dc0386d // ldr q13, [x3, #224]
+	WORD $0x3dc03875 // ldr q21, [x3, #224]
+	WORD $0x3dc0386c // ldr q12, [x3, #224]
+	WORD $0x3dc0387a // ldr q26, [x3, #224]
+	WORD $0x4e3bcf0d // fmla v13.4s, v24.4s, v27.4s
+	WORD $0x4e2ecff5 // fmla v21.4s, v31.4s, v14.4s
+	WORD $0x4e34ceec // fmla v12.4s, v23.4s, v20.4s
+	WORD $0x4e2fcfda // fmla v26.4s, v30.4s, v15.4s
+	WORD $0x3dc03c7e // ldr q30, [x3, #240]
+	WORD $0x3dc03c77 // ldr q23, [x3, #240]
+	WORD $0x3dc03c7f // ldr q31, [x3, #240]
+	WORD $0x3dc03c78 // ldr q24, [x3, #240]
+	WORD $0x4e3bcdbe // fmla v30.4s, v13.4s, v27.4s
+	WORD $0x4e2eceb7 // fmla v23.4s, v21.4s, v14.4s
+	WORD $0x4e34cd9f // fmla v31.4s, v12.4s, v20.4s
+	WORD $0x4e2fcf58 // fmla v24.4s, v26.4s, v15.4s
+	WORD $0x3dc0407a // ldr q26, [x3, #256]
+	WORD $0x3dc0406c // ldr q12, [x3, #256]
+	WORD $0x3dc04075 // ldr q21, [x3, #256]
+	WORD $0x3dc0406d // ldr q13, [x3, #256]
 	WORD $0x4e3bcfda // fmla v26.4s, v30.4s, v27.4s
-	WORD $0x4e29ceeb // fmla v11.4s, v23.4s, v9.4s
+	WORD $0x4e2eceec // fmla v12.4s, v23.4s, v14.4s
 	WORD $0x4e34cff5 // fmla v21.4s, v31.4s, v20.4s
-	WORD $0x4e28cf0a // fmla v10.4s, v24.4s, v8.4s
-	WORD $0x6e3bdd9b // fmul v27.4s, v12.4s, v27.4s
-	WORD $0x6e29dda9 // fmul v9.4s, v13.4s, v9.4s
-	WORD $0x6e34ddd4 // fmul v20.4s, v14.4s, v20.4s
-	WORD $0x6e28dde8 // fmul v8.4s, v15.4s, v8.4s
-	WORD $0x4eac1d98 // mov v24.16b, v12.16b
-	WORD $0x4ead1dbf // mov v31.16b, v13.16b
-	WORD $0x4eae1dd7 // mov v23.16b, v14.16b
-	WORD $0x4eaf1dfe // mov v30.16b, v15.16b
+	WORD $0x4e2fcf0d // fmla v13.4s, v24.4s, v15.4s
+	WORD $0x6e3bdcfb // fmul v27.4s, v7.4s, v27.4s
+	WORD $0x6e2edd0e // fmul v14.4s, v8.4s, v14.4s
+	WORD $0x6e34dd34 // fmul v20.4s, v9.4s, v20.4s
+	WORD $0x6e2fdd4f // fmul v15.4s, v10.4s, v15.4s
+	WORD $0x4ea71cf8 // mov v24.16b, v7.16b
+	WORD $0x4ea81d1f // mov v31.16b, v8.16b
+	WORD $0x4ea91d37 // mov v23.16b, v9.16b
+	WORD $0x4eaa1d5e // mov v30.16b, v10.16b
 	WORD $0x4e3acf78 // fmla v24.4s, v27.4s, v26.4s
-	WORD $0x4e2bcd3f // fmla v31.4s, v9.4s, v11.4s
+	WORD $0x4e2ccddf // fmla v31.4s, v14.4s, v12.4s
 	WORD $0x4e35ce97 // fmla v23.4s, v20.4s, v21.4s
-	WORD $0x4e2acd1e // fmla v30.4s, v8.4s, v10.4s
-	WORD $0x3dc0486a // ldr q10, [x3, #288]
-	WORD $0x3dc04868 // ldr q8, [x3, #288]
-	WORD $0x3dc04875 // ldr q21, [x3, #288]
-	WORD $0x3dc04874 // ldr q20, [x3, #288]
-	WORD $0x6eace54c // fcmgt v12.4s, v10.4s, v12.4s
-	WORD $0x6eade50d // fcmgt v13.4s, v8.4s, v13.4s
-	WORD $0x6eaee6ae // fcmgt v14.4s, v21.4s, v14.4s
-	WORD $0x6eafe68f // fcmgt v15.4s, v20.4s, v15.4s
-	WORD $0x6e731f0c // bsl v12.16b, v24.16b, v19.16b
-	WORD $0x6e721fed // bsl v13.16b, v31.16b, v18.16b
-	WORD $0x6e711eee // bsl v14.16b, v23.16b, v17.16b
-	WORD $0x6e701fcf // bsl v15.16b, v30.16b, v16.16b
-	WORD $0x3dc04c70 // ldr q16, [x3, #304]
-	WORD $0x3dc04c7e // ldr q30, [x3, #304]
-	WORD $0x3dc04c71 // ldr q17, [x3, #304]
-	WORD $0x3dc04c77 // ldr q23, [x3, #304]
-	WORD $0x4e301c90 // and v16.16b, v4.16b, v16.16b
-	WORD $0x4e3e1cbe // and v30.16b, v5.16b, v30.16b
-	WORD $0x4e311cd1 // and v17.16b, v6.16b, v17.16b
-	WORD $0x4e371cf7 // and v23.16b, v7.16b, v23.16b
-	WORD $0x4eb01d90 // orr v16.16b, v12.16b, v16.16b
-	WORD $0x4ebe1dbe // orr v30.16b, v13.16b, v30.16b
-	WORD $0x4eb11dd1 // orr v17.16b, v14.16b, v17.16b
-	WORD $0x4eb71df7 // orr v23.16b, v15.16b, v23.16b
-	WORD $0x4e30e60f // fcmeq v15.4s, v16.4s, v16.4s
-	WORD $0x4e3ee7ce // fcmeq v14.4s, v30.4s, v30.4s
-	WORD $0x4e31e62d // fcmeq v13.4s, v17.4s, v17.4s
-	WORD $0x4e37e6ec // fcmeq v12.4s, v23.4s, v23.4s
-	WORD $0x3dc05067 // ldr q7, [x3, #320]
-	WORD $0x3dc05066 // ldr q6, [x3, #320]
-	WORD $0x3dc05065 // ldr q5, [x3, #320]
-	WORD $0x3dc05064 // ldr q4, [x3, #320]
-	WORD $0x6e671e0f // bsl v15.16b, v16.16b, v7.16b
-	WORD $0x6e661fce // bsl v14.16b, v30.16b, v6.16b
-	WORD $0x6e651e2d // bsl v13.16b, v17.16b, v5.16b
-	WORD $0x6e641eec // bsl v12.16b, v23.16b, v4.16b
-	WORD $0x3d80002f // str q15, [x1]
-	WORD $0x3d80042e // str q14, [x1, #16]
-	WORD $0x3d80082d // str q13, [x1, #32]
-	WORD $0x3d800c2c // str q12, [x1, #48]
+	WORD $0x4e2dcdfe // fmla v30.4s, v15.4s, v13.4s
+	WORD $0x3dc0446d // ldr q13, [x3, #272]
+	WORD $0x3dc0446f // ldr q15, [x3, #272]
+	WORD $0x3dc04475 // ldr q21, [x3, #272]
+	WORD $0x3dc04474 // ldr q20, [x3, #272]
+	WORD $0x6ea7e5a7 // fcmgt v7.4s, v13.4s, v7.4s
+	WORD $0x6ea8e5e8 // fcmgt v8.4s, v15.4s, v8.4s
+	WORD $0x6ea9e6a9 // fcmgt v9.4s, v21.4s, v9.4s
+	WORD $0x6eaae68a // fcmgt v10.4s, v20.4s, v10.4s
+	WORD $0x6e731f07 // bsl v7.16b, v24.16b, v19.16b
+	WORD $0x6e721fe8 // bsl v8.16b, v31.16b, v18.16b
+	WORD $0x6e711ee9 // bsl v9.16b, v23.16b, v17.16b
+	WORD $0x6e701fca // bsl v10.16b, v30.16b, v16.16b
+	WORD $0x3dc04870 // ldr q16, [x3, #288]
+	WORD $0x3dc0487e // ldr q30, [x3, #288]
+	WORD $0x3dc04871 // ldr q17, [x3, #288]
+	WORD $0x3dc04877 // ldr q23, [x3, #288]
+	WORD $0x4e301c70 // and v16.16b, v3.16b, v16.16b
+	WORD $0x4e3e1c9e // and v30.16b, v4.16b, v30.16b
+	WORD $0x4e311cb1 // and v17.16b, v5.16b, v17.16b
+	WORD $0x4e371cd7 // and v23.16b, v6.16b, v23.16b
+	WORD $0x4eb01cf0 // orr v16.16b, v7.16b, v16.16b
+	WORD $0x4ebe1d1e // orr v30.16b, v8.16b, v30.16b
+	WORD $0x4eb11d31 // orr v17.16b, v9.16b, v17.16b
+	WORD $0x4eb71d57 // orr v23.16b, v10.16b, v23.16b
+	WORD $0x3dc04c6a // ldr q10, [x3, #304]
+	WORD $0x6eaa356a // cmhi v10.4s, v11.4s, v10.4s
+	WORD $0x6eb0a94a // umaxv s10, v10.4s
+	WORD $0x0e043d44 // mov w4, v10.s[0]
+	CMPW $0, R4
+	BNE doubtful
+	WORD $0x3d800030 // str q16, [x1]
+	WORD $0x3d80043e // str q30, [x1, #16]
+	WORD $0x3d800831 // str q17, [x1, #32]
+	WORD $0x3d800c37 // str q23, [x1, #48]
+going:
 	ADD $64, R1
 	ADD $64, R2
 	SUBS $16, R0, R0
 	BGE many
+	JMP single
+doubtful:
+	WORD $0x3dc00057 // ldr q23, [x2]
+	WORD $0x3dc00451 // ldr q17, [x2, #16]
+	WORD $0x3dc0085e // ldr q30, [x2, #32]
+	WORD $0x3dc00c50 // ldr q16, [x2, #48]
+	WORD $0x4e201eea // and v10.16b, v23.16b, v0.16b
+	WORD $0x4e201e2b // and v11.16b, v17.16b, v0.16b
+	WORD $0x4e201fc9 // and v9.16b, v30.16b, v0.16b
+	WORD $0x4e201e08 // and v8.16b, v16.16b, v0.16b
+	WORD $0x3dc04c67 // ldr q7, [x3, #304]
+	WORD $0x3dc04c66 // ldr q6, [x3, #304]
+	WORD $0x3dc04c65 // ldr q5, [x3, #304]
+	WORD $0x3dc04c64 // ldr q4, [x3, #304]
+	WORD $0x6ea7e543 // fcmgt v3.4s, v10.4s, v7.4s
+	WORD $0x6ea6e572 // fcmgt v18.4s, v11.4s, v6.4s
+	WORD $0x6ea5e53f // fcmgt v31.4s, v9.4s, v5.4s
+	WORD $0x6ea4e513 // fcmgt v19.4s, v8.4s, v4.4s
+	WORD $0x6e6a1ce3 // bsl v3.16b, v7.16b, v10.16b
+	WORD $0x6e6b1cd2 // bsl v18.16b, v6.16b, v11.16b
+	WORD $0x6e691cbf // bsl v31.16b, v5.16b, v9.16b
+	WORD $0x6e681c93 // bsl v19.16b, v4.16b, v8.16b
+	WORD $0x4e23d468 // fadd v8.4s, v3.4s, v3.4s
+	WORD $0x4e32d644 // fadd v4.4s, v18.4s, v18.4s
+	WORD $0x4e3fd7e9 // fadd v9.4s, v31.4s, v31.4s
+	WORD $0x4e33d665 // fadd v5.4s, v19.4s, v19.4s
+	WORD $0x4ea21c4b // mov v11.16b, v2.16b
+	WORD $0x4ea21c46 // mov v6.16b, v2.16b
+	WORD $0x4ea21c4a // mov v10.16b, v2.16b
+	WORD $0x4ea21c47 // mov v7.16b, v2.16b
+	WORD $0x4e21cd0b // fmla v11.4s, v8.4s, v1.4s
+	WORD $0x4e21cc86 // fmla v6.4s, v4.4s, v1.4s
+	WORD $0x4e21cd2a // fmla v10.4s, v9.4s, v1.4s
+	WORD $0x4e21cca7 // fmla v7.4s, v5.4s, v1.4s
+	WORD $0x4ea2d578 // fsub v24.4s, v11.4s, v2.4s
+	WORD $0x4ea2d4d4 // fsub v20.4s, v6.4s, v2.4s
+	WORD $0x4ea2d555 // fsub v21.4s, v10.4s, v2.4s
+	WORD $0x4ea2d4ef // fsub v15.4s, v7.4s, v2.4s
+	WORD $0x3dc00c6d // ldr q13, [x3, #48]
+	WORD $0x3dc00c6c // ldr q12, [x3, #48]
+	WORD $0x3dc00c6e // ldr q14, [x3, #48]
+	WORD $0x3dc00c7a // ldr q26, [x3, #48]
+	WORD $0x4eadcf08 // fmls v8.4s, v24.4s, v13.4s
+	WORD $0x4eacce84 // fmls v4.4s, v20.4s, v12.4s
+	WORD $0x4eaecea9 // fmls v9.4s, v21.4s, v14.4s
+	WORD $0x4ebacde5 // fmls v5.4s, v15.4s, v26.4s
+	WORD $0x3dc0107a // ldr q26, [x3, #64]
+	WORD $0x3dc0106e // ldr q14, [x3, #64]
+	WORD $0x3dc0106c // ldr q12, [x3, #64]
+	WORD $0x3dc0106d // ldr q13, [x3, #64]
+	WORD $0x4ebacf08 // fmls v8.4s, v24.4s, v26.4s
+	WORD $0x4eaece84 // fmls v4.4s, v20.4s, v14.4s
+	WORD $0x4eaccea9 // fmls v9.4s, v21.4s, v12.4s
+	WORD $0x4eadcde5 // fmls v5.4s, v15.4s, v13.4s
+	WORD $0x3dc0146d // ldr q13, [x3, #80]
+	WORD $0x3dc0146f // ldr q15, [x3, #80]
+	WORD $0x3dc0146c // ldr q12, [x3, #80]
+	WORD $0x3dc01475 // ldr q21, [x3, #80]
+	WORD $0x3dc0186e // ldr q14, [x3, #96]
+	WORD $0x3dc01874 // ldr q20, [x3, #96]
+	WORD $0x3dc0187a // ldr q26, [x3, #96]
+	WORD $0x3dc01878 // ldr q24, [x3, #96]
+	WORD $0x4e28cdae // fmla v14.4s, v13.4s, v8.4s
+	WORD $0x4e24cdf4 // fmla v20.4s, v15.4s, v4.4s
+	WORD $0x4e29cd9a // fmla v26.4s, v12.4s, v9.4s
+	WORD $0x4e25ceb8 // fmla v24.4s, v21.4s, v5.4s
+	WORD $0x3dc01c75 // ldr q21, [x3, #112]
+	WORD $0x3dc01c6c // ldr q12, [x3, #112]
+	WORD $0x3dc01c6f // ldr q15, [x3, #112]
+	WORD $0x3dc01c6d // ldr q13, [x3, #112]
+	WORD $0x4e28cdd5 // fmla v21.4s, v14.4s, v8.4s
+	WORD $0x4e24ce8c // fmla v12.4s, v20.4s, v4.4s
+	WORD $0x4e29cf4f // fmla v15.4s, v26.4s, v9.4s
+	WORD $0x4e25cf0d // fmla v13.4s, v24.4s, v5.4s
+	WORD $0x3dc02078 // ldr q24, [x3, #128]
+	WORD $0x3dc0207a // ldr q26, [x3, #128]
+	WORD $0x3dc02074 // ldr q20, [x3, #128]
+	WORD $0x3dc0206e // ldr q14, [x3, #128]
+	WORD $0x4e28ceb8 // fmla v24.4s, v21.4s, v8.4s
+	WORD $0x4e24cd9a // fmla v26.4s, v12.4s, v4.4s
+	WORD $0x4e29cdf4 // fmla v20.4s, v15.4s, v9.4s
+	WORD $0x4e25cdae // fmla v14.4s, v13.4s, v5.4s
+	WORD $0x3dc0246d // ldr q13, [x3, #144]
+	WORD $0x3dc0246f // ldr q15, [x3, #144]
+	WORD $0x3dc0246c // ldr q12, [x3, #144]
+	WORD $0x3dc02475 // ldr q21, [x3, #144]
+	WORD $0x4e28cf0d // fmla v13.4s, v24.4s, v8.4s
+	WORD $0x4e24cf4f // fmla v15.4s, v26.4s, v4.4s
+	WORD $0x4e29ce8c // fmla v12.4s, v20.4s, v9.4s
+	WORD $0x4e25cdd5 // fmla v21.4s, v14.4s, v5.4s
+	WORD $0x3dc0286e // ldr q14, [x3, #160]
+	WORD $0x3dc02874 // ldr q20, [x3, #160]
+	WORD $0x3dc0287a // ldr q26, [x3, #160]
+	WORD $0x3dc02878 // ldr q24, [x3, #160]
+	WORD $0x4e28cdae // fmla v14.4s, v13.4s, v8.4s
+	WORD $0x4e24cdf4 // fmla v20.4s, v15.4s, v4.4s
+	WORD $0x4e29cd9a // fmla v26.4s, v12.4s, v9.4s
+	WORD $0x4e25ceb8 // fmla v24.4s, v21.4s, v5.4s
+	WORD $0x3dc02875 // ldr q21, [x3, #160]
+	WORD $0x3dc0286c // ldr q12, [x3, #160]
+	WORD $0x3dc0286f // ldr q15, [x3, #160]
+	WORD $0x3dc0286d // ldr q13, [x3, #160]
+	WORD $0x4e28cdd5 // fmla v21.4s, v14.4s, v8.4s
+	WORD $0x4e24ce8c // fmla v12.4s, v20.4s, v4.4s
+	WORD $0x4e29cf4f // fmla v15.4s, v26.4s, v9.4s
+	WORD $0x4e25cf0d // fmla v13.4s, v24.4s, v5.4s
+	WORD $0x3dc02865 // ldr q5, [x3, #160]
+	WORD $0x3dc02878 // ldr q24, [x3, #160]
+	WORD $0x3dc02869 // ldr q9, [x3, #160]
+	WORD $0x3dc0287a // ldr q26, [x3, #160]
+	WORD $0x3dc02c64 // ldr q4, [x3, #176]
+	WORD $0x3dc02c74 // ldr q20, [x3, #176]
+	WORD $0x3dc02c68 // ldr q8, [x3, #176]
+	WORD $0x3dc02c6e // ldr q14, [x3, #176]
+	WORD $0x4f37556b // shl v11.4s, v11.4s, #23
+	WORD $0x4f3754c6 // shl v6.4s, v6.4s, #23
+	WORD $0x4f37554a // shl v10.4s, v10.4s, #23
+	WORD $0x4f3754e7 // shl v7.4s, v7.4s, #23
+	WORD $0x3dc0287b // ldr q27, [x3, #160]
+	WORD $0x3dc02879 // ldr q25, [x3, #160]
+	WORD $0x3dc0287d // ldr q29, [x3, #160]
+	WORD $0x3dc02876 // ldr q22, [x3, #160]
+	WORD $0x4ebb857b // add v27.4s, v11.4s, v27.4s
+	WORD $0x4eb984d9 // add v25.4s, v6.4s, v25.4s
+	WORD $0x4ebd855d // add v29.4s, v10.4s, v29.4s
+	WORD $0x4eb684f6 // add v22.4s, v7.4s, v22.4s
+	WORD $0x3dc02867 // ldr q7, [x3, #160]
+	WORD $0x3dc0286a // ldr q10, [x3, #160]
+	WORD $0x3dc02866 // ldr q6, [x3, #160]
+	WORD $0x3dc0286b // ldr q11, [x3, #160]
+	WORD $0x4e35cf67 // fmla v7.4s, v27.4s, v21.4s
+	WORD $0x4e2ccf2a // fmla v10.4s, v25.4s, v12.4s
+	WORD $0x4e2fcfa6 // fmla v6.4s, v29.4s, v15.4s
+	WORD $0x4e2dcecb // fmla v11.4s, v22.4s, v13.4s
+	WORD $0x6e27fc87 // fdiv v7.4s, v4.4s, v7.4s
+	WORD $0x6e2afe8a // fdiv v10.4s, v20.4s, v10.4s
+	WORD $0x6e26fd06 // fdiv v6.4s, v8.4s, v6.4s
+	WORD $0x6e2bfdcb // fdiv v11.4s, v14.4s, v11.4s
+	WORD $0x4ea7d4a7 // fsub v7.4s, v5.4s, v7.4s
+	WORD $0x4eaad70a // fsub v10.4s, v24.4s, v10.4s
+	WORD $0x4ea6d526 // fsub v6.4s, v9.4s, v6.4s
+	WORD $0x4eabd74b // fsub v11.4s, v26.4s, v11.4s
+	WORD $0x6e23dc7a // fmul v26.4s, v3.4s, v3.4s
+	WORD $0x6e32de49 // fmul v9.4s, v18.4s, v18.4s
+	WORD $0x6e3fdff8 // fmul v24.4s, v31.4s, v31.4s
+	WORD $0x6e33de65 // fmul v5.4s, v19.4s, v19.4s
+	WORD $0x3dc0306e // ldr q14, [x3, #192]
+	WORD $0x3dc03068 // ldr q8, [x3, #192]
+	WORD $0x3dc03074 // ldr q20, [x3, #192]
+	WORD $0x3dc03064 // ldr q4, [x3, #192]
+	WORD $0x3dc0346d // ldr q13, [x3, #208]
+	WORD $0x3dc03476 // ldr q22, [x3, #208]
+	WORD $0x3dc0346f // ldr q15, [x3, #208]
+	WORD $0x3dc0347d // ldr q29, [x3, #208]
+	WORD $0x4e3acdcd // fmla v13.4s, v14.4s, v26.4s
+	WORD $0x4e29cd16 // fmla v22.4s, v8.4s, v9.4s
+	WORD $0x4e38ce8f // fmla v15.4s, v20.4s, v24.4s
+	WORD $0x4e25cc9d // fmla v29.4s, v4.4s, v5.4s
+	WORD $0x3dc03864 // ldr q4, [x3, #224]
+	WORD $0x3dc03874 // ldr q20, [x3, #224]
+	WORD $0x3dc03868 // ldr q8, [x3, #224]
+	WORD $0x3dc0386e // ldr q14, [x3, #224]
+	WORD $0x4e3acda4 // fmla v4.4s, v13.4s, v26.4s
+	WORD $0x4e29ced4 // fmla v20.4s, v22.4s, v9.4s
+	WORD $0x4e38cde8 // fmla v8.4s, v15.4s, v24.4s
+	WORD $0x4e25cfae // fmla v14.4s, v29.4s, v5.4s
+	WORD $0x3dc03c7d // ldr q29, [x3, #240]
+	WORD $0x3dc03c6f // ldr q15, [x3, #240]
+	WORD $0x3dc03c76 // ldr q22, [x3, #240]
+	WORD $0x3dc03c6d // ldr q13, [x3, #240]
+	WORD $0x4e3acc9d // fmla v29.4s, v4.4s, v26.4s
+	WORD $0x4e29ce8f // fmla v15.4s, v20.4s, v9.4s
+	WORD $0x4e38cd16 // fmla v22.4s, v8.4s, v24.4s
+	WORD $0x4e25cdcd // fmla v13.4s, v14.4s, v5.4s
+	WORD $0x3dc0406e // ldr q14, [x3, #256]
+	WORD $0x3dc04068 // ldr q8, [x3, #256]
+	WORD $0x3dc04074 // ldr q20, [x3, #256]
+	WORD $0x3dc04064 // ldr q4, [x3, #256]
+	WORD $0x4e3acfae // fmla v14.4s, v29.4s, v26.4s
+	WORD $0x4e29cde8 // fmla v8.4s, v15.4s, v9.4s
+	WORD $0x4e38ced4 // fmla v20.4s, v22.4s, v24.4s
+	WORD $0x4e25cda4 // fmla v4.4s, v13.4s, v5.4s
+	WORD $0x6e3adc7a // fmul v26.4s, v3.4s, v26.4s
+	WORD $0x6e29de49 // fmul v9.4s, v18.4s, v9.4s
+	WORD $0x6e38dff8 // fmul v24.4s, v31.4s, v24.4s
+	WORD $0x6e25de65 // fmul v5.4s, v19.4s, v5.4s
+	WORD $0x4ea31c6d // mov v13.16b, v3.16b
+	WORD $0x4eb21e56 // mov v22.16b, v18.16b
+	WORD $0x4ebf1fef // mov v15.16b, v31.16b
+	WORD $0x4eb31e7d // mov v29.16b, v19.16b
+	WORD $0x4e2ecf4d // fmla v13.4s, v26.4s, v14.4s
+	WORD $0x4e28cd36 // fmla v22.4s, v9.4s, v8.4s
+	WORD $0x4e34cf0f // fmla v15.4s, v24.4s, v20.4s
+	WORD $0x4e24ccbd // fmla v29.4s, v5.4s, v4.4s
+	WORD $0x3dc04464 // ldr q4, [x3, #272]
+	WORD $0x3dc04465 // ldr q5, [x3, #272]
+	WORD $0x3dc04474 // ldr q20, [x3, #272]
+	WORD $0x3dc04478 // ldr q24, [x3, #272]
+	WORD $0x6ea3e483 // fcmgt v3.4s, v4.4s, v3.4s
+	WORD $0x6eb2e4b2 // fcmgt v18.4s, v5.4s, v18.4s
+	WORD $0x6ebfe69f // fcmgt v31.4s, v20.4s, v31.4s
+	WORD $0x6eb3e713 // fcmgt v19.4s, v24.4s, v19.4s
+	WORD $0x6e671da3 // bsl v3.16b, v13.16b, v7.16b
+	WORD $0x6e6a1ed2 // bsl v18.16b, v22.16b, v10.16b
+	WORD $0x6e661dff // bsl v31.16b, v15.16b, v6.16b
+	WORD $0x6e6b1fb3 // bsl v19.16b, v29.16b, v11.16b
+	WORD $0x3dc0486b // ldr q11, [x3, #288]
+	WORD $0x3dc0487d // ldr q29, [x3, #288]
+	WORD $0x3dc04866 // ldr q6, [x3, #288]
+	WORD $0x3dc0486f // ldr q15, [x3, #288]
+	WORD $0x4e2b1eeb // and v11.16b, v23.16b, v11.16b
+	WORD $0x4e3d1e3d // and v29.16b, v17.16b, v29.16b
+	WORD $0x4e261fc6 // and v6.16b, v30.16b, v6.16b
+	WORD $0x4e2f1e0f // and v15.16b, v16.16b, v15.16b
+	WORD $0x4eab1c6b // orr v11.16b, v3.16b, v11.16b
+	WORD $0x4ebd1e5d // orr v29.16b, v18.16b, v29.16b
+	WORD $0x4ea61fe6 // orr v6.16b, v31.16b, v6.16b
+	WORD $0x4eaf1e6f // orr v15.16b, v19.16b, v15.16b
+	WORD $0x4e2be573 // fcmeq v19.4s, v11.4s, v11.4s
+	WORD $0x4e3de7bf // fcmeq v31.4s, v29.4s, v29.4s
+	WORD $0x4e26e4d2 // fcmeq v18.4s, v6.4s, v6.4s
+	WORD $0x4e2fe5e3 // fcmeq v3.4s, v15.4s, v15.4s
+	WORD $0x3dc05070 // ldr q16, [x3, #320]
+	WORD $0x3dc0507e // ldr q30, [x3, #320]
+	WORD $0x3dc05071 // ldr q17, [x3, #320]
+	WORD $0x3dc05077 // ldr q23, [x3, #320]
+	WORD $0x6e701d73 // bsl v19.16b, v11.16b, v16.16b
+	WORD $0x6e7e1fbf // bsl v31.16b, v29.16b, v30.16b
+	WORD $0x6e711cd2 // bsl v18.16b, v6.16b, v17.16b
+	WORD $0x6e771de3 // bsl v3.16b, v15.16b, v23.16b
+	WORD $0x3d800033 // str q19, [x1]
+	WORD $0x3d80043f // str q31, [x1, #16]
+	WORD $0x3d800832 // str q18, [x1, #32]
+	WORD $0x3d800c23 // str q3, [x1, #48]
+	JMP going
 single:
 	ADDS $16, R0, R0
 	BEQ done
 	SUBS $4, R0, R0
 	BLT rest
 one:
-	WORD $0x3dc0004c // ldr q12, [x2]
-	WORD $0x4e201d8d // and v13.16b, v12.16b, v0.16b
-	WORD $0x6ea1e5ae // fcmgt v14.4s, v13.4s, v1.4s
-	WORD $0x6e6d1c2e // bsl v14.16b, v1.16b, v13.16b
-	WORD $0x4e2ed5cd // fadd v13.4s, v14.4s, v14.4s
-	WORD $0x4ea31c6f // mov v15.16b, v3.16b
-	WORD $0x4e22cdaf // fmla v15.4s, v13.4s, v2.4s
-	WORD $0x4ea3d5e4 // fsub v4.4s, v15.4s, v3.4s
-	WORD $0x3dc01077 // ldr q23, [x3, #64]
-	WORD $0x4eb7cc8d // fmls v13.4s, v4.4s, v23.4s
-	WORD $0x3dc01477 // ldr q23, [x3, #80]
-	WORD $0x4eb7cc8d // fmls v13.4s, v4.4s, v23.4s
+	WORD $0x3dc00043 // ldr q3, [x2]
+	WORD $0x4e201c72 // and v18.16b, v3.16b, v0.16b
+	WORD $0x3dc04c7f // ldr q31, [x3, #304]
+	WORD $0x6ebfe653 // fcmgt v19.4s, v18.4s, v31.4s
+	WORD $0x6e721ff3 // bsl v19.16b, v31.16b, v18.16b
+	WORD $0x4e33d672 // fadd v18.4s, v19.4s, v19.4s
+	WORD $0x4ea21c5f // mov v31.16b, v2.16b
+	WORD $0x4e21ce5f // fmla v31.4s, v18.4s, v1.4s
+	WORD $0x4ea2d7f7 // fsub v23.4s, v31.4s, v2.4s
+	WORD $0x3dc00c6f // ldr q15, [x3, #48]
+	WORD $0x4eafcef2 // fmls v18.4s, v23.4s, v15.4s
+	WORD $0x3dc0106f // ldr q15, [x3, #64]
+	WORD $0x4eafcef2 // fmls v18.4s, v23.4s, v15.4s
+	WORD $0x3dc0146f // ldr q15, [x3, #80]
 	WORD $0x3dc01877 // ldr q23, [x3, #96]
-	WORD $0x3dc01c64 // ldr q4, [x3, #112]
-	WORD $0x4e2dcee4 // fmla v4.4s, v23.4s, v13.4s
+	WORD $0x4e32cdf7 // fmla v23.4s, v15.4s, v18.4s
+	WORD $0x3dc01c6f // ldr q15, [x3, #112]
+	WORD $0x4e32ceef // fmla v15.4s, v23.4s, v18.4s
 	WORD $0x3dc02077 // ldr q23, [x3, #128]
-	WORD $0x4e2dcc97 // fmla v23.4s, v4.4s, v13.4s
-	WORD $0x3dc02464 // ldr q4, [x3, #144]
-	WORD $0x4e2dcee4 // fmla v4.4s, v23.4s, v13.4s
+	WORD $0x4e32cdf7 // fmla v23.4s, v15.4s, v18.4s
+	WORD $0x3dc0246f // ldr q15, [x3, #144]
+	WORD $0x4e32ceef // fmla v15.4s, v23.4s, v18.4s
 	WORD $0x3dc02877 // ldr q23, [x3, #160]
-	WORD $0x4e2dcc97 // fmla v23.4s, v4.4s, v13.4s
-	WORD $0x3dc02c64 // ldr q4, [x3, #176]
-	WORD $0x4e2dcee4 // fmla v4.4s, v23.4s, v13.4s
+	WORD $0x4e32cdf7 // fmla v23.4s, v15.4s, v18.4s
+	WORD $0x3dc0286f // ldr q15, [x3, #160]
+	WORD $0x4e32ceef // fmla v15.4s, v23.4s, v18.4s
+	WORD $0x3dc02872 // ldr q18, [x3, #160]
 	WORD $0x3dc02c77 // ldr q23, [x3, #176]
-	WORD $0x4e2dcc97 // fmla v23.4s, v4.4s, v13.4s
-	WORD $0x3dc02c6d // ldr q13, [x3, #176]
-	WORD $0x3dc03064 // ldr q4, [x3, #192]
-	WORD $0x4f3755ef // shl v15.4s, v15.4s, #23
-	WORD $0x3dc02c65 // ldr q5, [x3, #176]
-	WORD $0x4ea585e5 // add v5.4s, v15.4s, v5.4s
-	WORD $0x3dc02c6f // ldr q15, [x3, #176]
-	WORD $0x4e37ccaf // fmla v15.4s, v5.4s, v23.4s
-	WORD $0x6e2ffc8f // fdiv v15.4s, v4.4s, v15.4s
-	WORD $0x4eafd5af // fsub v15.4s, v13.4s, v15.4s
-	WORD $0x6e2eddcd // fmul v13.4s, v14.4s, v14.4s
-	WORD $0x3dc03464 // ldr q4, [x3, #208]
+	WORD $0x4f3757ff // shl v31.4s, v31.4s, #23
+	WORD $0x3dc02871 // ldr q17, [x3, #160]
+	WORD $0x4eb187f1 // add v17.4s, v31.4s, v17.4s
+	WORD $0x3dc0287f // ldr q31, [x3, #160]
+	WORD $0x4e2fce3f // fmla v31.4s, v17.4s, v15.4s
+	WORD $0x6e3ffeff // fdiv v31.4s, v23.4s, v31.4s
+	WORD $0x4ebfd65f // fsub v31.4s, v18.4s, v31.4s
+	WORD $0x6e33de72 // fmul v18.4s, v19.4s, v19.4s
+	WORD $0x3dc03077 // ldr q23, [x3, #192]
+	WORD $0x3dc0346f // ldr q15, [x3, #208]
+	WORD $0x4e32ceef // fmla v15.4s, v23.4s, v18.4s
 	WORD $0x3dc03877 // ldr q23, [x3, #224]
-	WORD $0x4e2dcc97 // fmla v23.4s, v4.4s, v13.4s
-	WORD $0x3dc03c64 // ldr q4, [x3, #240]
-	WORD $0x4e2dcee4 // fmla v4.4s, v23.4s, v13.4s
+	WORD $0x4e32cdf7 // fmla v23.4s, v15.4s, v18.4s
+	WORD $0x3dc03c6f // ldr q15, [x3, #240]
+	WORD $0x4e32ceef // fmla v15.4s, v23.4s, v18.4s
 	WORD $0x3dc04077 // ldr q23, [x3, #256]
-	WORD $0x4e2dcc97 // fmla v23.4s, v4.4s, v13.4s
-	WORD $0x3dc04464 // ldr q4, [x3, #272]
-	WORD $0x4e2dcee4 // fmla v4.4s, v23.4s, v13.4s
-	WORD $0x6e2dddcd // fmul v13.4s, v14.4s, v13.4s
-	WORD $0x4eae1dd7 // mov v23.16b, v14.16b
-	WORD $0x4e24cdb7 // fmla v23.4s, v13.4s, v4.4s
-	WORD $0x3dc04864 // ldr q4, [x3, #288]
-	WORD $0x6eaee48e // fcmgt v14.4s, v4.4s, v14.4s
-	WORD $0x6e6f1eee // bsl v14.16b, v23.16b, v15.16b
-	WORD $0x3dc04c6f // ldr q15, [x3, #304]
-	WORD $0x4e2f1d8f // and v15.16b, v12.16b, v15.16b
-	WORD $0x4eaf1dcf // orr v15.16b, v14.16b, v15.16b
-	WORD $0x4e2fe5ee // fcmeq v14.4s, v15.4s, v15.4s
-	WORD $0x3dc0506c // ldr q12, [x3, #320]
-	WORD $0x6e6c1dee // bsl v14.16b, v15.16b, v12.16b
-	WORD $0x3d80002e // str q14, [x1]
+	WORD $0x4e32cdf7 // fmla v23.4s, v15.4s, v18.4s
+	WORD $0x6e32de72 // fmul v18.4s, v19.4s, v18.4s
+	WORD $0x4eb31e6f // mov v15.16b, v19.16b
+	WORD $0x4e37ce4f // fmla v15.4s, v18.4s, v23.4s
+	WORD $0x3dc04477 // ldr q23, [x3, #272]
+	WORD $0x6eb3e6f3 // fcmgt v19.4s, v23.4s, v19.4s
+	WORD $0x6e7f1df3 // bsl v19.16b, v15.16b, v31.16b
+	WORD $0x3dc0487f // ldr q31, [x3, #288]
+	WORD $0x4e3f1c7f // and v31.16b, v3.16b, v31.16b
+	WORD $0x4ebf1e7f // orr v31.16b, v19.16b, v31.16b
+	WORD $0x4e3fe7f3 // fcmeq v19.4s, v31.4s, v31.4s
+	WORD $0x3dc05063 // ldr q3, [x3, #320]
+	WORD $0x6e631ff3 // bsl v19.16b, v31.16b, v3.16b
+	WORD $0x3d800033 // str q19, [x1]
 	ADD $16, R1
 	ADD $16, R2
 	SUBS $4, R0, R0
@@ -2117,62 +2999,63 @@ rest:
 	ADDS $4, R0, R0
 	BEQ done
 element:
-	WORD $0xbd40004e // ldr s14, [x2]
-	WORD $0x4e201dcc // and v12.16b, v14.16b, v0.16b
-	WORD $0x6ea1e58f // fcmgt v15.4s, v12.4s, v1.4s
-	WORD $0x6e6c1c2f // bsl v15.16b, v1.16b, v12.16b
-	WORD $0x4e2fd5ec // fadd v12.4s, v15.4s, v15.4s
-	WORD $0x4ea31c77 // mov v23.16b, v3.16b
-	WORD $0x4e22cd97 // fmla v23.4s, v12.4s, v2.4s
-	WORD $0x4ea3d6e4 // fsub v4.4s, v23.4s, v3.4s
-	WORD $0x3dc0106d // ldr q13, [x3, #64]
-	WORD $0x4eadcc8c // fmls v12.4s, v4.4s, v13.4s
-	WORD $0x3dc0146d // ldr q13, [x3, #80]
-	WORD $0x4eadcc8c // fmls v12.4s, v4.4s, v13.4s
-	WORD $0x3dc0186d // ldr q13, [x3, #96]
-	WORD $0x3dc01c64 // ldr q4, [x3, #112]
-	WORD $0x4e2ccda4 // fmla v4.4s, v13.4s, v12.4s
-	WORD $0x3dc0206d // ldr q13, [x3, #128]
-	WORD $0x4e2ccc8d // fmla v13.4s, v4.4s, v12.4s
-	WORD $0x3dc02464 // ldr q4, [x3, #144]
-	WORD $0x4e2ccda4 // fmla v4.4s, v13.4s, v12.4s
-	WORD $0x3dc0286d // ldr q13, [x3, #160]
-	WORD $0x4e2ccc8d // fmla v13.4s, v4.4s, v12.4s
-	WORD $0x3dc02c64 // ldr q4, [x3, #176]
-	WORD $0x4e2ccda4 // fmla v4.4s, v13.4s, v12.4s
-	WORD $0x3dc02c6d // ldr q13, [x3, #176]
-	WORD $0x4e2ccc8d // fmla v13.4s, v4.4s, v12.4s
-	WORD $0x3dc02c6c // ldr q12, [x3, #176]
-	WORD $0x3dc03064 // ldr q4, [x3, #192]
-	WORD $0x4f3756f7 // shl v23.4s, v23.4s, #23
-	WORD $0x3dc02c65 // ldr q5, [x3, #176]
-	WORD $0x4ea586e5 // add v5.4s, v23.4s, v5.4s
+	WORD $0xbd400053 // ldr s19, [x2]
+	WORD $0x4e201e63 // and v3.16b, v19.16b, v0.16b
+	WORD $0x3dc04c7f // ldr q31, [x3, #304]
+	WORD $0x6ebfe46f // fcmgt v15.4s, v3.4s, v31.4s
+	WORD $0x6e631fef // bsl v15.16b, v31.16b, v3.16b
+	WORD $0x4e2fd5e3 // fadd v3.4s, v15.4s, v15.4s
+	WORD $0x4ea21c5f // mov v31.16b, v2.16b
+	WORD $0x4e21cc7f // fmla v31.4s, v3.4s, v1.4s
+	WORD $0x4ea2d7f7 // fsub v23.4s, v31.4s, v2.4s
+	WORD $0x3dc00c72 // ldr q18, [x3, #48]
+	WORD $0x4eb2cee3 // fmls v3.4s, v23.4s, v18.4s
+	WORD $0x3dc01072 // ldr q18, [x3, #64]
+	WORD $0x4eb2cee3 // fmls v3.4s, v23.4s, v18.4s
+	WORD $0x3dc01472 // ldr q18, [x3, #80]
+	WORD $0x3dc01877 // ldr q23, [x3, #96]
+	WORD $0x4e23ce57 // fmla v23.4s, v18.4s, v3.4s
+	WORD $0x3dc01c72 // ldr q18, [x3, #112]
+	WORD $0x4e23cef2 // fmla v18.4s, v23.4s, v3.4s
+	WORD $0x3dc02077 // ldr q23, [x3, #128]
+	WORD $0x4e23ce57 // fmla v23.4s, v18.4s, v3.4s
+	WORD $0x3dc02472 // ldr q18, [x3, #144]
+	WORD $0x4e23cef2 // fmla v18.4s, v23.4s, v3.4s
+	WORD $0x3dc02877 // ldr q23, [x3, #160]
+	WORD $0x4e23ce57 // fmla v23.4s, v18.4s, v3.4s
+	WORD $0x3dc02872 // ldr q18, [x3, #160]
+	WORD $0x4e23cef2 // fmla v18.4s, v23.4s, v3.4s
+	WORD $0x3dc02863 // ldr q3, [x3, #160]
 	WORD $0x3dc02c77 // ldr q23, [x3, #176]
-	WORD $0x4e2dccb7 // fmla v23.4s, v5.4s, v13.4s
-	WORD $0x6e37fc97 // fdiv v23.4s, v4.4s, v23.4s
-	WORD $0x4eb7d597 // fsub v23.4s, v12.4s, v23.4s
-	WORD $0x6e2fddec // fmul v12.4s, v15.4s, v15.4s
-	WORD $0x3dc03464 // ldr q4, [x3, #208]
-	WORD $0x3dc0386d // ldr q13, [x3, #224]
-	WORD $0x4e2ccc8d // fmla v13.4s, v4.4s, v12.4s
-	WORD $0x3dc03c64 // ldr q4, [x3, #240]
-	WORD $0x4e2ccda4 // fmla v4.4s, v13.4s, v12.4s
-	WORD $0x3dc0406d // ldr q13, [x3, #256]
-	WORD $0x4e2ccc8d // fmla v13.4s, v4.4s, v12.4s
-	WORD $0x3dc04464 // ldr q4, [x3, #272]
-	WORD $0x4e2ccda4 // fmla v4.4s, v13.4s, v12.4s
-	WORD $0x6e2cddec // fmul v12.4s, v15.4s, v12.4s
-	WORD $0x4eaf1ded // mov v13.16b, v15.16b
-	WORD $0x4e24cd8d // fmla v13.4s, v12.4s, v4.4s
-	WORD $0x3dc04864 // ldr q4, [x3, #288]
-	WORD $0x6eafe48f // fcmgt v15.4s, v4.4s, v15.4s
-	WORD $0x6e771daf // bsl v15.16b, v13.16b, v23.16b
-	WORD $0x3dc04c77 // ldr q23, [x3, #304]
-	WORD $0x4e371dd7 // and v23.16b, v14.16b, v23.16b
-	WORD $0x4eb71df7 // orr v23.16b, v15.16b, v23.16b
-	WORD $0x4e37e6ef // fcmeq v15.4s, v23.4s, v23.4s
-	WORD $0x3dc0506e // ldr q14, [x3, #320]
-	WORD $0x6e6e1eef // bsl v15.16b, v23.16b, v14.16b
+	WORD $0x4f3757ff // shl v31.4s, v31.4s, #23
+	WORD $0x3dc02871 // ldr q17, [x3, #160]
+	WORD $0x4eb187f1 // add v17.4s, v31.4s, v17.4s
+	WORD $0x3dc0287f // ldr q31, [x3, #160]
+	WORD $0x4e32ce3f // fmla v31.4s, v17.4s, v18.4s
+	WORD $0x6e3ffeff // fdiv v31.4s, v23.4s, v31.4s
+	WORD $0x4ebfd47f // fsub v31.4s, v3.4s, v31.4s
+	WORD $0x6e2fdde3 // fmul v3.4s, v15.4s, v15.4s
+	WORD $0x3dc03077 // ldr q23, [x3, #192]
+	WORD $0x3dc03472 // ldr q18, [x3, #208]
+	WORD $0x4e23cef2 // fmla v18.4s, v23.4s, v3.4s
+	WORD $0x3dc03877 // ldr q23, [x3, #224]
+	WORD $0x4e23ce57 // fmla v23.4s, v18.4s, v3.4s
+	WORD $0x3dc03c72 // ldr q18, [x3, #240]
+	WORD $0x4e23cef2 // fmla v18.4s, v23.4s, v3.4s
+	WORD $0x3dc04077 // ldr q23, [x3, #256]
+	WORD $0x4e23ce57 // fmla v23.4s, v18.4s, v3.4s
+	WORD $0x6e23dde3 // fmul v3.4s, v15.4s, v3.4s
+	WORD $0x4eaf1df2 // mov v18.16b, v15.16b
+	WORD $0x4e37cc72 // fmla v18.4s, v3.4s, v23.4s
+	WORD $0x3dc04477 // ldr q23, [x3, #272]
+	WORD $0x6eafe6ef // fcmgt v15.4s, v23.4s, v15.4s
+	WORD $0x6e7f1e4f // bsl v15.16b, v18.16b, v31.16b
+	WORD $0x3dc0487f // ldr q31, [x3, #288]
+	WORD $0x4e3f1e7f // and v31.16b, v19.16b, v31.16b
+	WORD $0x4ebf1dff // orr v31.16b, v15.16b, v31.16b
+	WORD $0x4e3fe7ef // fcmeq v15.4s, v31.4s, v31.4s
+	WORD $0x3dc05073 // ldr q19, [x3, #320]
+	WORD $0x6e731fef // bsl v15.16b, v31.16b, v19.16b
 	WORD $0xbd00002f // str s15, [x1]
 	ADD $4, R1
 	ADD $4, R2
@@ -2205,327 +3088,569 @@ TEXT ·fastTanhMulAddF32NEON(SB), NOSPLIT, $0-96
 	WORD $0x3dc000a0 // ldr q0, [x5]
 	WORD $0x3dc004a1 // ldr q1, [x5, #16]
 	WORD $0x3dc008a2 // ldr q2, [x5, #32]
-	WORD $0x3dc00ca3 // ldr q3, [x5, #48]
 	SUBS $16, R0, R0
 	BLT single
 many:
-	WORD $0x3dc00044 // ldr q4, [x2]
-	WORD $0x3dc00445 // ldr q5, [x2, #16]
-	WORD $0x3dc00846 // ldr q6, [x2, #32]
-	WORD $0x3dc00c47 // ldr q7, [x2, #48]
-	WORD $0x3dc00068 // ldr q8, [x3]
-	WORD $0x3dc00469 // ldr q9, [x3, #16]
-	WORD $0x3dc0086a // ldr q10, [x3, #32]
-	WORD $0x3dc00c6b // ldr q11, [x3, #48]
+	WORD $0x3dc00043 // ldr q3, [x2]
+	WORD $0x3dc00444 // ldr q4, [x2, #16]
+	WORD $0x3dc00845 // ldr q5, [x2, #32]
+	WORD $0x3dc00c46 // ldr q6, [x2, #48]
+	WORD $0x3dc00067 // ldr q7, [x3]
+	WORD $0x3dc00468 // ldr q8, [x3, #16]
+	WORD $0x3dc00869 // ldr q9, [x3, #32]
+	WORD $0x3dc00c6a // ldr q10, [x3, #48]
+	WORD $0x6e27dc67 // fmul v7.4s, v3.4s, v7.4s
 	WORD $0x6e28dc88 // fmul v8.4s, v4.4s, v8.4s
 	WORD $0x6e29dca9 // fmul v9.4s, v5.4s, v9.4s
 	WORD $0x6e2adcca // fmul v10.4s, v6.4s, v10.4s
-	WORD $0x6e2bdceb // fmul v11.4s, v7.4s, v11.4s
-	WORD $0x3dc00087 // ldr q7, [x4]
-	WORD $0x3dc00486 // ldr q6, [x4, #16]
-	WORD $0x3dc00885 // ldr q5, [x4, #32]
-	WORD $0x3dc00c84 // ldr q4, [x4, #48]
-	WORD $0x4e27d507 // fadd v7.4s, v8.4s, v7.4s
-	WORD $0x4e26d526 // fadd v6.4s, v9.4s, v6.4s
-	WORD $0x4e25d545 // fadd v5.4s, v10.4s, v5.4s
-	WORD $0x4e24d564 // fadd v4.4s, v11.4s, v4.4s
-	WORD $0x4e201ceb // and v11.16b, v7.16b, v0.16b
+	WORD $0x3dc00086 // ldr q6, [x4]
+	WORD $0x3dc00485 // ldr q5, [x4, #16]
+	WORD $0x3dc00884 // ldr q4, [x4, #32]
+	WORD $0x3dc00c83 // ldr q3, [x4, #48]
+	WORD $0x4e26d4e6 // fadd v6.4s, v7.4s, v6.4s
+	WORD $0x4e25d505 // fadd v5.4s, v8.4s, v5.4s
+	WORD $0x4e24d524 // fadd v4.4s, v9.4s, v4.4s
+	WORD $0x4e23d543 // fadd v3.4s, v10.4s, v3.4s
 	WORD $0x4e201cca // and v10.16b, v6.16b, v0.16b
 	WORD $0x4e201ca9 // and v9.16b, v5.16b, v0.16b
 	WORD $0x4e201c88 // and v8.16b, v4.16b, v0.16b
-	WORD $0x6ea1e56c // fcmgt v12.4s, v11.4s, v1.4s
-	WORD $0x6ea1e54d // fcmgt v13.4s, v10.4s, v1.4s
-	WORD $0x6ea1e52e // fcmgt v14.4s, v9.4s, v1.4s
-	WORD $0x6ea1e50f // fcmgt v15.4s, v8.4s, v1.4s
-	WORD $0x6e6b1c2c // bsl v12.16b, v1.16b, v11.16b
-	WORD $0x6e6a1c2d // bsl v13.16b, v1.16b, v10.16b
-	WORD $0x6e691c2e // bsl v14.16b, v1.16b, v9.16b
-	WORD $0x6e681c2f // bsl v15.16b, v1.16b, v8.16b
-	WORD $0x4e2cd588 // fadd v8.4s, v12.4s, v12.4s
-	WORD $0x4e2dd5a9 // fadd v9.4s, v13.4s, v13.4s
-	WORD $0x4e2ed5ca // fadd v10.4s, v14.4s, v14.4s
-	WORD $0x4e2fd5eb // fadd v11.4s, v15.4s, v15.4s
-	WORD $0x4ea31c70 // mov v16.16b, v3.16b
-	WORD $0x4ea31c71 // mov v17.16b, v3.16b
-	WORD $0x4ea31c72 // mov v18.16b, v3.16b
-	WORD $0x4ea31c73 // mov v19.16b, v3.16b
-	WORD $0x4e22cd10 // fmla v16.4s, v8.4s, v2.4s
-	WORD $0x4e22cd31 // fmla v17.4s, v9.4s, v2.4s
-	WORD $0x4e22cd52 // fmla v18.4s, v10.4s, v2.4s
-	WORD $0x4e22cd73 // fmla v19.4s, v11.4s, v2.4s
-	WORD $0x4ea3d614 // fsub v20.4s, v16.4s, v3.4s
-	WORD $0x4ea3d635 // fsub v21.4s, v17.4s, v3.4s
-	WORD $0x4ea3d656 // fsub v22.4s, v18.4s, v3.4s
-	WORD $0x4ea3d677 // fsub v23.4s, v19.4s, v3.4s
-	WORD $0x3dc010b8 // ldr q24, [x5, #64]
-	WORD $0x3dc010b9 // ldr q25, [x5, #64]
-	WORD $0x3dc010ba // ldr q26, [x5, #64]
+	WORD $0x4e201c67 // and v7.16b, v3.16b, v0.16b
+	WORD $0x4eaa1d4b // mov v11.16b, v10.16b
+	WORD $0x6ea9656b // umax v11.4s, v11.4s, v9.4s
+	WORD $0x6ea8656b // umax v11.4s, v11.4s, v8.4s
+	WORD $0x6ea7656b // umax v11.4s, v11.4s, v7.4s
+	WORD $0x4e2ad54c // fadd v12.4s, v10.4s, v10.4s
+	WORD $0x4e29d52d // fadd v13.4s, v9.4s, v9.4s
+	WORD $0x4e28d50e // fadd v14.4s, v8.4s, v8.4s
+	WORD $0x4e27d4ef // fadd v15.4s, v7.4s, v7.4s
+	WORD $0x4ea21c50 // mov v16.16b, v2.16b
+	WORD $0x4ea21c51 // mov v17.16b, v2.16b
+	WORD $0x4ea21c52 // mov v18.16b, v2.16b
+	WORD $0x4ea21c53 // mov v19.16b, v2.16b
+	WORD $0x4e21cd90 // fmla v16.4s, v12.4s, v1.4s
+	WORD $0x4e21cdb1 // fmla v17.4s, v13.4s, v1.4s
+	WORD $0x4e21cdd2 // fmla v18.4s, v14.4s, v1.4s
+	WORD $0x4e21cdf3 // fmla v19.4s, v15.4s, v1.4s
+	WORD $0x4ea2d614 // fsub v20.4s, v16.4s, v2.4s
+	WORD $0x4ea2d635 // fsub v21.4s, v17.4s, v2.4s
+	WORD $0x4ea2d656 // fsub v22.4s, v18.4s, v2.4s
+	WORD $0x4ea2d677 // fsub v23.4s, v19.4s, v2.4s
+	WORD $0x3dc00cb8 // ldr q24, [x5, #48]
+	WORD $0x3dc00cb9 // ldr q25, [x5, #48]
+	WORD $0x3dc00cba // ldr q26, [x5, #48]
+	WORD $0x3dc00cbb // ldr q27, [x5, #48]
+	WORD $0x4eb8ce8c // fmls v12.4s, v20.4s, v24.4s
+	WORD $0x4eb9cead // fmls v13.4s, v21.4s, v25.4s
+	WORD $0x4ebacece // fmls v14.4s, v22.4s, v26.4s
+	WORD $0x4ebbceef // fmls v15.4s, v23.4s, v27.4s
 	WORD $0x3dc010bb // ldr q27, [x5, #64]
-	WORD $0x4eb8ce88 // fmls v8.4s, v20.4s, v24.4s
-	WORD $0x4eb9cea9 // fmls v9.4s, v21.4s, v25.4s
-	WORD $0x4ebaceca // fmls v10.4s, v22.4s, v26.4s
-	WORD $0x4ebbceeb // fmls v11.4s, v23.4s, v27.4s
-	WORD $0x3dc014bb // ldr q27, [x5, #80]
-	WORD $0x3dc014ba // ldr q26, [x5, #80]
-	WORD $0x3dc014b9 // ldr q25, [x5, #80]
+	WORD $0x3dc010ba // ldr q26, [x5, #64]
+	WORD $0x3dc010b9 // ldr q25, [x5, #64]
+	WORD $0x3dc010b8 // ldr q24, [x5, #64]
+	WORD $0x4ebbce8c // fmls v12.4s, v20.4s, v27.4s
+	WORD $0x4ebacead // fmls v13.4s, v21.4s, v26.4s
+	WORD $0x4eb9cece // fmls v14.4s, v22.4s, v25.4s
+	WORD $0x4eb8ceef // fmls v15.4s, v23.4s, v24.4s
 	WORD $0x3dc014b8 // ldr q24, [x5, #80]
-	WORD $0x4ebbce88 // fmls v8.4s, v20.4s, v27.4s
-	WORD $0x4ebacea9 // fmls v9.4s, v21.4s, v26.4s
-	WORD $0x4eb9ceca // fmls v10.4s, v22.4s, v25.4s
-	WORD $0x4eb8ceeb // fmls v11.4s, v23.4s, v24.4s
-	WORD $0x3dc018b8 // ldr q24, [x5, #96]
-	WORD $0x3dc018b7 // ldr q23, [x5, #96]
-	WORD $0x3dc018b9 // ldr q25, [x5, #96]
-	WORD $0x3dc018b6 // ldr q22, [x5, #96]
-	WORD $0x3dc01cba // ldr q26, [x5, #112]
-	WORD $0x3dc01cb5 // ldr q21, [x5, #112]
-	WORD $0x3dc01cbb // ldr q27, [x5, #112]
-	WORD $0x3dc01cb4 // ldr q20, [x5, #112]
-	WORD $0x4e28cf1a // fmla v26.4s, v24.4s, v8.4s
-	WORD $0x4e29cef5 // fmla v21.4s, v23.4s, v9.4s
-	WORD $0x4e2acf3b // fmla v27.4s, v25.4s, v10.4s
-	WORD $0x4e2bced4 // fmla v20.4s, v22.4s, v11.4s
-	WORD $0x3dc020b6 // ldr q22, [x5, #128]
-	WORD $0x3dc020b9 // ldr q25, [x5, #128]
-	WORD $0x3dc020b7 // ldr q23, [x5, #128]
-	WORD $0x3dc020b8 // ldr q24, [x5, #128]
-	WORD $0x4e28cf56 // fmla v22.4s, v26.4s, v8.4s
-	WORD $0x4e29ceb9 // fmla v25.4s, v21.4s, v9.4s
-	WORD $0x4e2acf77 // fmla v23.4s, v27.4s, v10.4s
-	WORD $0x4e2bce98 // fmla v24.4s, v20.4s, v11.4s
-	WORD $0x3dc024b4 // ldr q20, [x5, #144]
-	WORD $0x3dc024bb // ldr q27, [x5, #144]
-	WORD $0x3dc024b5 // ldr q21, [x5, #144]
-	WORD $0x3dc024ba // ldr q26, [x5, #144]
-	WORD $0x4e28ced4 // fmla v20.4s, v22.4s, v8.4s
-	WORD $0x4e29cf3b // fmla v27.4s, v25.4s, v9.4s
-	WORD $0x4e2acef5 // fmla v21.4s, v23.4s, v10.4s
-	WORD $0x4e2bcf1a // fmla v26.4s, v24.4s, v11.4s
-	WORD $0x3dc028b8 // ldr q24, [x5, #160]
-	WORD $0x3dc028b7 // ldr q23, [x5, #160]
-	WORD $0x3dc028b9 // ldr q25, [x5, #160]
+	WORD $0x3dc014b7 // ldr q23, [x5, #80]
+	WORD $0x3dc014b9 // ldr q25, [x5, #80]
+	WORD $0x3dc014b6 // ldr q22, [x5, #80]
+	WORD $0x3dc018ba // ldr q26, [x5, #96]
+	WORD $0x3dc018b5 // ldr q21, [x5, #96]
+	WORD $0x3dc018bb // ldr q27, [x5, #96]
+	WORD $0x3dc018b4 // ldr q20, [x5, #96]
+	WORD $0x4e2ccf1a // fmla v26.4s, v24.4s, v12.4s
+	WORD $0x4e2dcef5 // fmla v21.4s, v23.4s, v13.4s
+	WORD $0x4e2ecf3b // fmla v27.4s, v25.4s, v14.4s
+	WORD $0x4e2fced4 // fmla v20.4s, v22.4s, v15.4s
+	WORD $0x3dc01cb6 // ldr q22, [x5, #112]
+	WORD $0x3dc01cb9 // ldr q25, [x5, #112]
+	WORD $0x3dc01cb7 // ldr q23, [x5, #112]
+	WORD $0x3dc01cb8 // ldr q24, [x5, #112]
+	WORD $0x4e2ccf56 // fmla v22.4s, v26.4s, v12.4s
+	WORD $0x4e2dceb9 // fmla v25.4s, v21.4s, v13.4s
+	WORD $0x4e2ecf77 // fmla v23.4s, v27.4s, v14.4s
+	WORD $0x4e2fce98 // fmla v24.4s, v20.4s, v15.4s
+	WORD $0x3dc020b4 // ldr q20, [x5, #128]
+	WORD $0x3dc020bb // ldr q27, [x5, #128]
+	WORD $0x3dc020b5 // ldr q21, [x5, #128]
+	WORD $0x3dc020ba // ldr q26, [x5, #128]
+	WORD $0x4e2cced4 // fmla v20.4s, v22.4s, v12.4s
+	WORD $0x4e2dcf3b // fmla v27.4s, v25.4s, v13.4s
+	WORD $0x4e2ecef5 // fmla v21.4s, v23.4s, v14.4s
+	WORD $0x4e2fcf1a // fmla v26.4s, v24.4s, v15.4s
+	WORD $0x3dc024b8 // ldr q24, [x5, #144]
+	WORD $0x3dc024b7 // ldr q23, [x5, #144]
+	WORD $0x3dc024b9 // ldr q25, [x5, #144]
+	WORD $0x3dc024b6 // ldr q22, [x5, #144]
+	WORD $0x4e2cce98 // fmla v24.4s, v20.4s, v12.4s
+	WORD $0x4e2dcf77 // fmla v23.4s, v27.4s, v13.4s
+	WORD $0x4e2eceb9 // fmla v25.4s, v21.4s, v14.4s
+	WORD $0x4e2fcf56 // fmla v22.4s, v26.4s, v15.4s
+	WORD $0x3dc028ba // ldr q26, [x5, #160]
+	WORD $0x3dc028b5 // ldr q21, [x5, #160]
+	WORD $0x3dc028bb // ldr q27, [x5, #160]
+	WORD $0x3dc028b4 // ldr q20, [x5, #160]
+	WORD $0x4e2ccf1a // fmla v26.4s, v24.4s, v12.4s
+	WORD $0x4e2dcef5 // fmla v21.4s, v23.4s, v13.4s
+	WORD $0x4e2ecf3b // fmla v27.4s, v25.4s, v14.4s
+	WORD $0x4e2fced4 // fmla v20.4s, v22.4s, v15.4s
 	WORD $0x3dc028b6 // ldr q22, [x5, #160]
-	WORD $0x4e28ce98 // fmla v24.4s, v20.4s, v8.4s
-	WORD $0x4e29cf77 // fmla v23.4s, v27.4s, v9.4s
-	WORD $0x4e2aceb9 // fmla v25.4s, v21.4s, v10.4s
-	WORD $0x4e2bcf56 // fmla v22.4s, v26.4s, v11.4s
-	WORD $0x3dc02cba // ldr q26, [x5, #176]
+	WORD $0x3dc028b9 // ldr q25, [x5, #160]
+	WORD $0x3dc028b7 // ldr q23, [x5, #160]
+	WORD $0x3dc028b8 // ldr q24, [x5, #160]
+	WORD $0x4e2ccf56 // fmla v22.4s, v26.4s, v12.4s
+	WORD $0x4e2dceb9 // fmla v25.4s, v21.4s, v13.4s
+	WORD $0x4e2ecf77 // fmla v23.4s, v27.4s, v14.4s
+	WORD $0x4e2fce98 // fmla v24.4s, v20.4s, v15.4s
+	WORD $0x3dc028af // ldr q15, [x5, #160]
+	WORD $0x3dc028b4 // ldr q20, [x5, #160]
+	WORD $0x3dc028ae // ldr q14, [x5, #160]
+	WORD $0x3dc028bb // ldr q27, [x5, #160]
+	WORD $0x3dc02cad // ldr q13, [x5, #176]
 	WORD $0x3dc02cb5 // ldr q21, [x5, #176]
-	WORD $0x3dc02cbb // ldr q27, [x5, #176]
-	WORD $0x3dc02cb4 // ldr q20, [x5, #176]
-	WORD $0x4e28cf1a // fmla v26.4s, v24.4s, v8.4s
-	WORD $0x4e29cef5 // fmla v21.4s, v23.4s, v9.4s
-	WORD $0x4e2acf3b // fmla v27.4s, v25.4s, v10.4s
-	WORD $0x4e2bced4 // fmla v20.4s, v22.4s, v11.4s
-	WORD $0x3dc02cb6 // ldr q22, [x5, #176]
-	WORD $0x3dc02cb9 // ldr q25, [x5, #176]
-	WORD $0x3dc02cb7 // ldr q23, [x5, #176]
-	WORD $0x3dc02cb8 // ldr q24, [x5, #176]
-	WORD $0x4e28cf56 // fmla v22.4s, v26.4s, v8.4s
-	WORD $0x4e29ceb9 // fmla v25.4s, v21.4s, v9.4s
-	WORD $0x4e2acf77 // fmla v23.4s, v27.4s, v10.4s
-	WORD $0x4e2bce98 // fmla v24.4s, v20.4s, v11.4s
-	WORD $0x3dc02cab // ldr q11, [x5, #176]
-	WORD $0x3dc02cb4 // ldr q20, [x5, #176]
-	WORD $0x3dc02caa // ldr q10, [x5, #176]
-	WORD $0x3dc02cbb // ldr q27, [x5, #176]
-	WORD $0x3dc030a9 // ldr q9, [x5, #192]
-	WORD $0x3dc030b5 // ldr q21, [x5, #192]
-	WORD $0x3dc030a8 // ldr q8, [x5, #192]
-	WORD $0x3dc030ba // ldr q26, [x5, #192]
+	WORD $0x3dc02cac // ldr q12, [x5, #176]
+	WORD $0x3dc02cba // ldr q26, [x5, #176]
 	WORD $0x4f375610 // shl v16.4s, v16.4s, #23
 	WORD $0x4f375631 // shl v17.4s, v17.4s, #23
 	WORD $0x4f375652 // shl v18.4s, v18.4s, #23
 	WORD $0x4f375673 // shl v19.4s, v19.4s, #23
-	WORD $0x3dc02cbc // ldr q28, [x5, #176]
-	WORD $0x3dc02cbd // ldr q29, [x5, #176]
-	WORD $0x3dc02cbe // ldr q30, [x5, #176]
-	WORD $0x3dc02cbf // ldr q31, [x5, #176]
+	WORD $0x3dc028bc // ldr q28, [x5, #160]
+	WORD $0x3dc028bd // ldr q29, [x5, #160]
+	WORD $0x3dc028be // ldr q30, [x5, #160]
+	WORD $0x3dc028bf // ldr q31, [x5, #160]
 	WORD $0x4ebc861c // add v28.4s, v16.4s, v28.4s
 	WORD $0x4ebd863d // add v29.4s, v17.4s, v29.4s
 	WORD $0x4ebe865e // add v30.4s, v18.4s, v30.4s
 	WORD $0x4ebf867f // add v31.4s, v19.4s, v31.4s
-	WORD $0x3dc02cb3 // ldr q19, [x5, #176]
-	WORD $0x3dc02cb2 // ldr q18, [x5, #176]
-	WORD $0x3dc02cb1 // ldr q17, [x5, #176]
-	WORD $0x3dc02cb0 // ldr q16, [x5, #176]
+	WORD $0x3dc028b3 // ldr q19, [x5, #160]
+	WORD $0x3dc028b2 // ldr q18, [x5, #160]
+	WORD $0x3dc028b1 // ldr q17, [x5, #160]
+	WORD $0x3dc028b0 // ldr q16, [x5, #160]
 	WORD $0x4e36cf93 // fmla v19.4s, v28.4s, v22.4s
 	WORD $0x4e39cfb2 // fmla v18.4s, v29.4s, v25.4s
 	WORD $0x4e37cfd1 // fmla v17.4s, v30.4s, v23.4s
 	WORD $0x4e38cff0 // fmla v16.4s, v31.4s, v24.4s
-	WORD $0x6e33fd33 // fdiv v19.4s, v9.4s, v19.4s
+	WORD $0x6e33fdb3 // fdiv v19.4s, v13.4s, v19.4s
 	WORD $0x6e32feb2 // fdiv v18.4s, v21.4s, v18.4s
-	WORD $0x6e31fd11 // fdiv v17.4s, v8.4s, v17.4s
+	WORD $0x6e31fd91 // fdiv v17.4s, v12.4s, v17.4s
 	WORD $0x6e30ff50 // fdiv v16.4s, v26.4s, v16.4s
-	WORD $0x4eb3d573 // fsub v19.4s, v11.4s, v19.4s
+	WORD $0x4eb3d5f3 // fsub v19.4s, v15.4s, v19.4s
 	WORD $0x4eb2d692 // fsub v18.4s, v20.4s, v18.4s
-	WORD $0x4eb1d551 // fsub v17.4s, v10.4s, v17.4s
+	WORD $0x4eb1d5d1 // fsub v17.4s, v14.4s, v17.4s
 	WORD $0x4eb0d770 // fsub v16.4s, v27.4s, v16.4s
-	WORD $0x6e2cdd9b // fmul v27.4s, v12.4s, v12.4s
-	WORD $0x6e2dddaa // fmul v10.4s, v13.4s, v13.4s
-	WORD $0x6e2eddd4 // fmul v20.4s, v14.4s, v14.4s
-	WORD $0x6e2fddeb // fmul v11.4s, v15.4s, v15.4s
-	WORD $0x3dc034ba // ldr q26, [x5, #208]
-	WORD $0x3dc034a8 // ldr q8, [x5, #208]
-	WORD $0x3dc034b5 // ldr q21, [x5, #208]
-	WORD $0x3dc034a9 // ldr q9, [x5, #208]
-	WORD $0x3dc038b8 // ldr q24, [x5, #224]
-	WORD $0x3dc038bf // ldr q31, [x5, #224]
-	WORD $0x3dc038b7 // ldr q23, [x5, #224]
-	WORD $0x3dc038be // ldr q30, [x5, #224]
+	WORD $0x6e2add5b // fmul v27.4s, v10.4s, v10.4s
+	WORD $0x6e29dd2e // fmul v14.4s, v9.4s, v9.4s
+	WORD $0x6e28dd14 // fmul v20.4s, v8.4s, v8.4s
+	WORD $0x6e27dcef // fmul v15.4s, v7.4s, v7.4s
+	WORD $0x3dc030ba // ldr q26, [x5, #192]
+	WORD $0x3dc030ac // ldr q12, [x5, #192]
+	WORD $0x3dc030b5 // ldr q21, [x5, #192]
+	WORD $0x3dc030ad // ldr q13, [x5, #192]
+	WORD $0x3dc034b8 // ldr q24, [x5, #208]
+	WORD $0x3dc034bf // ldr q31, [x5, #208]
+	WORD $0x3dc034b7 // ldr q23, [x5, #208]
+	WORD $0x3dc034be // ldr q30, [x5, #208]
 	WORD $0x4e3bcf58 // fmla v24.4s, v26.4s, v27.4s
-	WORD $0x4e2acd1f // fmla v31.4s, v8.4s, v10.4s
+	WORD $0x4e2ecd9f // fmla v31.4s, v12.4s, v14.4s
 	WORD $0x4e34ceb7 // fmla v23.4s, v21.4s, v20.4s
-	WORD $0x4e2bcd3e // fmla v30.4s, v9.4s, v11.4s
-	WORD $0x3dc03ca9 // ldr q9, [x5, #240]
-	WORD $0x3dc03cb5 // ldr q21, [x5, #240]
-	WORD $0x3dc03ca8 // ldr q8, [x5, #240]
-	WORD $0x3dc03cba // ldr q26, [x5, #240]
-	WORD $0x4e3bcf09 // fmla v9.4s, v24.4s, v27.4s
-	WORD $0x4e2acff5 // fmla v21.4s, v31.4s, v10.4s
-	WORD $0x4e34cee8 // fmla v8.4s, v23.4s, v20.4s
-	WORD $0x4e2bcfda // fmla v26.4s, v30.4s, v11.4s
-	WORD $0x3dc040be // ldr q30, [x5, #256]
-	WORD $0x3dc040b7 // ldr q23, [x5, #256]
-	WORD $0x3dc040bf // ldr q31, [x5, #256]
-	WORD $0x3dc040b8 // ldr q24, [x5, #256]
-	WORD $0x4e3bcd3e // fmla v30.4s, v9.4s, v27.4s
-	WORD $0x4e2aceb7 // fmla v23.4s, v21.4s, v10.4s
-	WORD $0x4e34cd1f // fmla v31.4s, v8.4s, v20.4s
-	WORD $0x4e2bcf58 // fmla v24.4s, v26.4s, v11.4s
-	WORD $0x3dc044ba // ldr q26, [x5, #272]
-	WORD $0x3dc044a8 // ldr q8, [x5, #272]
-	WORD $0x3dc044b5 // ldr q21, [x5, #272]
-	WORD $0x3dc044a9 // ldr q9, [x5, #272]
+	WORD $0x4e2fcdbe // fmla v30.4s, v13.4s, v15.4s
+	WORD $0x3dc038ad // ldr q13, [x5, #224]
+	WORD $0x3dc038b5 // ldr q21, [x5, #224]
+	WORD $0x3dc038ac // ldr q12, [x5, #224]
+	WORD $0x3dc038ba // ldr q26, [x5, #224]
+	WORD $0x4e3bcf0d // fmla v13.4s, v24.4s, v27.4s
+	WORD $0x4e2ecff5 // fmla v21.4s, v31.4s, v14.4s
+	WORD $0x4e34ceec // fmla v12.4s, v23.4s, v20.4s
+	WORD $0x4e2fcfda // fmla v26.4s, v30.4s, v15.4s
+	WORD $0x3dc03cbe // ldr q30, [x5, #240]
+	WORD $0x3dc03cb7 // ldr q23, [x5, #240]
+	WORD $0x3dc03cbf // ldr q31, [x5, #240]
+	WORD $0x3dc03cb8 // ldr q24, [x5, #240]
+	WORD $0x4e3bcdbe // fmla v30.4s, v13.4s, v27.4s
+	WORD $0x4e2eceb7 // fmla v23.4s, v21.4s, v14.4s
+	WORD $0x4e34cd9f // fmla v31.4s, v12.4s, v20.4s
+	WORD $0x4e2fcf58 // fmla v24.4s, v26.4s, v15.4s
+	WORD $0x3dc040ba // ldr q26, [x5, #256]
+	WORD $0x3dc040ac // ldr q12, [x5, #256]
+	WORD $0x3dc040b5 // ldr q21, [x5, #256]
+	WORD $0x3dc040ad // ldr q13, [x5, #256]
 	WORD $0x4e3bcfda // fmla v26.4s, v30.4s, v27.4s
-	WORD $0x4e2acee8 // fmla v8.4s, v23.4s, v10.4s
+	WORD $0x4e2eceec // fmla v12.4s, v23.4s, v14.4s
 	WORD $0x4e34cff5 // fmla v21.4s, v31.4s, v20.4s
-	WORD $0x4e2bcf09 // fmla v9.4s, v24.4s, v11.4s
-	WORD $0x6e3bdd9b // fmul v27.4s, v12.4s, v27.4s
-	WORD $0x6e2addaa // fmul v10.4s, v13.4s, v10.4s
-	WORD $0x6e34ddd4 // fmul v20.4s, v14.4s, v20.4s
-	WORD $0x6e2bddeb // fmul v11.4s, v15.4s, v11.4s
-	WORD $0x4eac1d98 // mov v24.16b, v12.16b
-	WORD $0x4ead1dbf // mov v31.16b, v13.16b
-	WORD $0x4eae1dd7 // mov v23.16b, v14.16b
-	WORD $0x4eaf1dfe // mov v30.16b, v15.16b
+	WORD $0x4e2fcf0d // fmla v13.4s, v24.4s, v15.4s
+	WORD $0x6e3bdd5b // fmul v27.4s, v10.4s, v27.4s
+	WORD $0x6e2edd2e // fmul v14.4s, v9.4s, v14.4s
+	WORD $0x6e34dd14 // fmul v20.4s, v8.4s, v20.4s
+	WORD $0x6e2fdcef // fmul v15.4s, v7.4s, v15.4s
+	WORD $0x4eaa1d58 // mov v24.16b, v10.16b
+	WORD $0x4ea91d3f // mov v31.16b, v9.16b
+	WORD $0x4ea81d17 // mov v23.16b, v8.16b
+	WORD $0x4ea71cfe // mov v30.16b, v7.16b
 	WORD $0x4e3acf78 // fmla v24.4s, v27.4s, v26.4s
-	WORD $0x4e28cd5f // fmla v31.4s, v10.4s, v8.4s
+	WORD $0x4e2ccddf // fmla v31.4s, v14.4s, v12.4s
 	WORD $0x4e35ce97 // fmla v23.4s, v20.4s, v21.4s
-	WORD $0x4e29cd7e // fmla v30.4s, v11.4s, v9.4s
-	WORD $0x3dc048a9 // ldr q9, [x5, #288]
-	WORD $0x3dc048ab // ldr q11, [x5, #288]
-	WORD $0x3dc048b5 // ldr q21, [x5, #288]
-	WORD $0x3dc048b4 // ldr q20, [x5, #288]
-	WORD $0x6eace52c // fcmgt v12.4s, v9.4s, v12.4s
-	WORD $0x6eade56d // fcmgt v13.4s, v11.4s, v13.4s
-	WORD $0x6eaee6ae // fcmgt v14.4s, v21.4s, v14.4s
-	WORD $0x6eafe68f // fcmgt v15.4s, v20.4s, v15.4s
-	WORD $0x6e731f0c // bsl v12.16b, v24.16b, v19.16b
-	WORD $0x6e721fed // bsl v13.16b, v31.16b, v18.16b
-	WORD $0x6e711eee // bsl v14.16b, v23.16b, v17.16b
-	WORD $0x6e701fcf // bsl v15.16b, v30.16b, v16.16b
-	WORD $0x3dc04cb0 // ldr q16, [x5, #304]
-	WORD $0x3dc04cbe // ldr q30, [x5, #304]
-	WORD $0x3dc04cb1 // ldr q17, [x5, #304]
-	WORD $0x3dc04cb7 // ldr q23, [x5, #304]
-	WORD $0x4e301cf0 // and v16.16b, v7.16b, v16.16b
-	WORD $0x4e3e1cde // and v30.16b, v6.16b, v30.16b
-	WORD $0x4e311cb1 // and v17.16b, v5.16b, v17.16b
-	WORD $0x4e371c97 // and v23.16b, v4.16b, v23.16b
-	WORD $0x4eb01d90 // orr v16.16b, v12.16b, v16.16b
-	WORD $0x4ebe1dbe // orr v30.16b, v13.16b, v30.16b
-	WORD $0x4eb11dd1 // orr v17.16b, v14.16b, v17.16b
-	WORD $0x4eb71df7 // orr v23.16b, v15.16b, v23.16b
-	WORD $0x4e30e60f // fcmeq v15.4s, v16.4s, v16.4s
-	WORD $0x4e3ee7ce // fcmeq v14.4s, v30.4s, v30.4s
-	WORD $0x4e31e62d // fcmeq v13.4s, v17.4s, v17.4s
-	WORD $0x4e37e6ec // fcmeq v12.4s, v23.4s, v23.4s
-	WORD $0x3dc050a4 // ldr q4, [x5, #320]
-	WORD $0x3dc050a5 // ldr q5, [x5, #320]
-	WORD $0x3dc050a6 // ldr q6, [x5, #320]
-	WORD $0x3dc050a7 // ldr q7, [x5, #320]
-	WORD $0x6e641e0f // bsl v15.16b, v16.16b, v4.16b
-	WORD $0x6e651fce // bsl v14.16b, v30.16b, v5.16b
-	WORD $0x6e661e2d // bsl v13.16b, v17.16b, v6.16b
-	WORD $0x6e671eec // bsl v12.16b, v23.16b, v7.16b
-	WORD $0x3d80002f // str q15, [x1]
-	WORD $0x3d80042e // str q14, [x1, #16]
-	WORD $0x3d80082d // str q13, [x1, #32]
-	WORD $0x3d800c2c // str q12, [x1, #48]
+	WORD $0x4e2dcdfe // fmla v30.4s, v15.4s, v13.4s
+	WORD $0x3dc044ad // ldr q13, [x5, #272]
+	WORD $0x3dc044af // ldr q15, [x5, #272]
+	WORD $0x3dc044b5 // ldr q21, [x5, #272]
+	WORD $0x3dc044b4 // ldr q20, [x5, #272]
+	WORD $0x6eaae5aa // fcmgt v10.4s, v13.4s, v10.4s
+	WORD $0x6ea9e5e9 // fcmgt v9.4s, v15.4s, v9.4s
+	WORD $0x6ea8e6a8 // fcmgt v8.4s, v21.4s, v8.4s
+	WORD $0x6ea7e687 // fcmgt v7.4s, v20.4s, v7.4s
+	WORD $0x6e731f0a // bsl v10.16b, v24.16b, v19.16b
+	WORD $0x6e721fe9 // bsl v9.16b, v31.16b, v18.16b
+	WORD $0x6e711ee8 // bsl v8.16b, v23.16b, v17.16b
+	WORD $0x6e701fc7 // bsl v7.16b, v30.16b, v16.16b
+	WORD $0x3dc048b0 // ldr q16, [x5, #288]
+	WORD $0x3dc048be // ldr q30, [x5, #288]
+	WORD $0x3dc048b1 // ldr q17, [x5, #288]
+	WORD $0x3dc048b7 // ldr q23, [x5, #288]
+	WORD $0x4e301cd0 // and v16.16b, v6.16b, v16.16b
+	WORD $0x4e3e1cbe // and v30.16b, v5.16b, v30.16b
+	WORD $0x4e311c91 // and v17.16b, v4.16b, v17.16b
+	WORD $0x4e371c77 // and v23.16b, v3.16b, v23.16b
+	WORD $0x4eb01d50 // orr v16.16b, v10.16b, v16.16b
+	WORD $0x4ebe1d3e // orr v30.16b, v9.16b, v30.16b
+	WORD $0x4eb11d11 // orr v17.16b, v8.16b, v17.16b
+	WORD $0x4eb71cf7 // orr v23.16b, v7.16b, v23.16b
+	WORD $0x3dc04ca7 // ldr q7, [x5, #304]
+	WORD $0x6ea73567 // cmhi v7.4s, v11.4s, v7.4s
+	WORD $0x6eb0a8e7 // umaxv s7, v7.4s
+	WORD $0x0e043ce6 // mov w6, v7.s[0]
+	CMPW $0, R6
+	BNE doubtful
+	WORD $0x3d800030 // str q16, [x1]
+	WORD $0x3d80043e // str q30, [x1, #16]
+	WORD $0x3d800831 // str q17, [x1, #32]
+	WORD $0x3d800c37 // str q23, [x1, #48]
+going:
 	ADD $64, R1
 	ADD $64, R2
 	ADD $64, R3
 	ADD $64, R4
 	SUBS $16, R0, R0
 	BGE many
+	JMP single
+doubtful:
+	WORD $0x3dc00057 // ldr q23, [x2]
+	WORD $0x3dc00451 // ldr q17, [x2, #16]
+	WORD $0x3dc0085e // ldr q30, [x2, #32]
+	WORD $0x3dc00c50 // ldr q16, [x2, #48]
+	WORD $0x3dc00067 // ldr q7, [x3]
+	WORD $0x3dc0046b // ldr q11, [x3, #16]
+	WORD $0x3dc00868 // ldr q8, [x3, #32]
+	WORD $0x3dc00c69 // ldr q9, [x3, #48]
+	WORD $0x6e27dee7 // fmul v7.4s, v23.4s, v7.4s
+	WORD $0x6e2bde2b // fmul v11.4s, v17.4s, v11.4s
+	WORD $0x6e28dfc8 // fmul v8.4s, v30.4s, v8.4s
+	WORD $0x6e29de09 // fmul v9.4s, v16.4s, v9.4s
+	WORD $0x3dc00090 // ldr q16, [x4]
+	WORD $0x3dc0049e // ldr q30, [x4, #16]
+	WORD $0x3dc00891 // ldr q17, [x4, #32]
+	WORD $0x3dc00c97 // ldr q23, [x4, #48]
+	WORD $0x4e30d4f0 // fadd v16.4s, v7.4s, v16.4s
+	WORD $0x4e3ed57e // fadd v30.4s, v11.4s, v30.4s
+	WORD $0x4e31d511 // fadd v17.4s, v8.4s, v17.4s
+	WORD $0x4e37d537 // fadd v23.4s, v9.4s, v23.4s
+	WORD $0x4e201e09 // and v9.16b, v16.16b, v0.16b
+	WORD $0x4e201fc8 // and v8.16b, v30.16b, v0.16b
+	WORD $0x4e201e2b // and v11.16b, v17.16b, v0.16b
+	WORD $0x4e201ee7 // and v7.16b, v23.16b, v0.16b
+	WORD $0x3dc04caa // ldr q10, [x5, #304]
+	WORD $0x3dc04ca3 // ldr q3, [x5, #304]
+	WORD $0x3dc04ca4 // ldr q4, [x5, #304]
+	WORD $0x3dc04ca5 // ldr q5, [x5, #304]
+	WORD $0x6eaae526 // fcmgt v6.4s, v9.4s, v10.4s
+	WORD $0x6ea3e512 // fcmgt v18.4s, v8.4s, v3.4s
+	WORD $0x6ea4e57f // fcmgt v31.4s, v11.4s, v4.4s
+	WORD $0x6ea5e4f3 // fcmgt v19.4s, v7.4s, v5.4s
+	WORD $0x6e691d46 // bsl v6.16b, v10.16b, v9.16b
+	WORD $0x6e681c72 // bsl v18.16b, v3.16b, v8.16b
+	WORD $0x6e6b1c9f // bsl v31.16b, v4.16b, v11.16b
+	WORD $0x6e671cb3 // bsl v19.16b, v5.16b, v7.16b
+	WORD $0x4e26d4c7 // fadd v7.4s, v6.4s, v6.4s
+	WORD $0x4e32d645 // fadd v5.4s, v18.4s, v18.4s
+	WORD $0x4e3fd7eb // fadd v11.4s, v31.4s, v31.4s
+	WORD $0x4e33d664 // fadd v4.4s, v19.4s, v19.4s
+	WORD $0x4ea21c48 // mov v8.16b, v2.16b
+	WORD $0x4ea21c43 // mov v3.16b, v2.16b
+	WORD $0x4ea21c49 // mov v9.16b, v2.16b
+	WORD $0x4ea21c4a // mov v10.16b, v2.16b
+	WORD $0x4e21cce8 // fmla v8.4s, v7.4s, v1.4s
+	WORD $0x4e21cca3 // fmla v3.4s, v5.4s, v1.4s
+	WORD $0x4e21cd69 // fmla v9.4s, v11.4s, v1.4s
+	WORD $0x4e21cc8a // fmla v10.4s, v4.4s, v1.4s
+	WORD $0x4ea2d518 // fsub v24.4s, v8.4s, v2.4s
+	WORD $0x4ea2d474 // fsub v20.4s, v3.4s, v2.4s
+	WORD $0x4ea2d535 // fsub v21.4s, v9.4s, v2.4s
+	WORD $0x4ea2d54f // fsub v15.4s, v10.4s, v2.4s
+	WORD $0x3dc00cad // ldr q13, [x5, #48]
+	WORD $0x3dc00cac // ldr q12, [x5, #48]
+	WORD $0x3dc00cae // ldr q14, [x5, #48]
+	WORD $0x3dc00cba // ldr q26, [x5, #48]
+	WORD $0x4eadcf07 // fmls v7.4s, v24.4s, v13.4s
+	WORD $0x4eacce85 // fmls v5.4s, v20.4s, v12.4s
+	WORD $0x4eaeceab // fmls v11.4s, v21.4s, v14.4s
+	WORD $0x4ebacde4 // fmls v4.4s, v15.4s, v26.4s
+	WORD $0x3dc010ba // ldr q26, [x5, #64]
+	WORD $0x3dc010ae // ldr q14, [x5, #64]
+	WORD $0x3dc010ac // ldr q12, [x5, #64]
+	WORD $0x3dc010ad // ldr q13, [x5, #64]
+	WORD $0x4ebacf07 // fmls v7.4s, v24.4s, v26.4s
+	WORD $0x4eaece85 // fmls v5.4s, v20.4s, v14.4s
+	WORD $0x4eacceab // fmls v11.4s, v21.4s, v12.4s
+	WORD $0x4eadcde4 // fmls v4.4s, v15.4s, v13.4s
+	WORD $0x3dc014ad // ldr q13, [x5, #80]
+	WORD $0x3dc014af // ldr q15, [x5, #80]
+	WORD $0x3dc014ac // ldr q12, [x5, #80]
+	WORD $0x3dc014b5 // ldr q21, [x5, #80]
+	WORD $0x3dc018ae // ldr q14, [x5, #96]
+	WORD $0x3dc018b4 // ldr q20, [x5, #96]
+	WORD $0x3dc018ba // ldr q26, [x5, #96]
+	WORD $0x3dc018b8 // ldr q24, [x5, #96]
+	WORD $0x4e27cdae // fmla v14.4s, v13.4s, v7.4s
+	WORD $0x4e25cdf4 // fmla v20.4s, v15.4s, v5.4s
+	WORD $0x4e2bcd9a // fmla v26.4s, v12.4s, v11.4s
+	WORD $0x4e24ceb8 // fmla v24.4s, v21.4s, v4.4s
+	WORD $0x3dc01cb5 // ldr q21, [x5, #112]
+	WORD $0x3dc01cac // ldr q12, [x5, #112]
+	WORD $0x3dc01caf // ldr q15, [x5, #112]
+	WORD $0x3dc01cad // ldr q13, [x5, #112]
+	WORD $0x4e27cdd5 // fmla v21.4s, v14.4s, v7.4s
+	WORD $0x4e25ce8c // fmla v12.4s, v20.4s, v5.4s
+	WORD $0x4e2bcf4f // fmla v15.4s, v26.4s, v11.4s
+	WORD $0x4e24cf0d // fmla v13.4s, v24.4s, v4.4s
+	WORD $0x3dc020b8 // ldr q24, [x5, #128]
+	WORD $0x3dc020ba // ldr q26, [x5, #128]
+	WORD $0x3dc020b4 // ldr q20, [x5, #128]
+	WORD $0x3dc020ae // ldr q14, [x5, #128]
+	WORD $0x4e27ceb8 // fmla v24.4s, v21.4s, v7.4s
+	WORD $0x4e25cd9a // fmla v26.4s, v12.4s, v5.4s
+	WORD $0x4e2bcdf4 // fmla v20.4s, v15.4s, v11.4s
+	WORD $0x4e24cdae // fmla v14.4s, v13.4s, v4.4s
+	WORD $0x3dc024ad // ldr q13, [x5, #144]
+	WORD $0x3dc024af // ldr q15, [x5, #144]
+	WORD $0x3dc024ac // ldr q12, [x5, #144]
+	WORD $0x3dc024b5 // ldr q21, [x5, #144]
+	WORD $0x4e27cf0d // fmla v13.4s, v24.4s, v7.4s
+	WORD $0x4e25cf4f // fmla v15.4s, v26.4s, v5.4s
+	WORD $0x4e2bce8c // fmla v12.4s, v20.4s, v11.4s
+	WORD $0x4e24cdd5 // fmla v21.4s, v14.4s, v4.4s
+	WORD $0x3dc028ae // ldr q14, [x5, #160]
+	WORD $0x3dc028b4 // ldr q20, [x5, #160]
+	WORD $0x3dc028ba // ldr q26, [x5, #160]
+	WORD $0x3dc028b8 // ldr q24, [x5, #160]
+	WORD $0x4e27cdae // fmla v14.4s, v13.4s, v7.4s
+	WORD $0x4e25cdf4 // fmla v20.4s, v15.4s, v5.4s
+	WORD $0x4e2bcd9a // fmla v26.4s, v12.4s, v11.4s
+	WORD $0x4e24ceb8 // fmla v24.4s, v21.4s, v4.4s
+	WORD $0x3dc028b5 // ldr q21, [x5, #160]
+	WORD $0x3dc028ac // ldr q12, [x5, #160]
+	WORD $0x3dc028af // ldr q15, [x5, #160]
+	WORD $0x3dc028ad // ldr q13, [x5, #160]
+	WORD $0x4e27cdd5 // fmla v21.4s, v14.4s, v7.4s
+	WORD $0x4e25ce8c // fmla v12.4s, v20.4s, v5.4s
+	WORD $0x4e2bcf4f // fmla v15.4s, v26.4s, v11.4s
+	WORD $0x4e24cf0d // fmla v13.4s, v24.4s, v4.4s
+	WORD $0x3dc028a4 // ldr q4, [x5, #160]
+	WORD $0x3dc028b8 // ldr q24, [x5, #160]
+	WORD $0x3dc028ab // ldr q11, [x5, #160]
+	WORD $0x3dc028ba // ldr q26, [x5, #160]
+	WORD $0x3dc02ca5 // ldr q5, [x5, #176]
+	WORD $0x3dc02cb4 // ldr q20, [x5, #176]
+	WORD $0x3dc02ca7 // ldr q7, [x5, #176]
+	WORD $0x3dc02cae // ldr q14, [x5, #176]
+	WORD $0x4f375508 // shl v8.4s, v8.4s, #23
+	WORD $0x4f375463 // shl v3.4s, v3.4s, #23
+	WORD $0x4f375529 // shl v9.4s, v9.4s, #23
+	WORD $0x4f37554a // shl v10.4s, v10.4s, #23
+	WORD $0x3dc028bb // ldr q27, [x5, #160]
+	WORD $0x3dc028b9 // ldr q25, [x5, #160]
+	WORD $0x3dc028bd // ldr q29, [x5, #160]
+	WORD $0x3dc028b6 // ldr q22, [x5, #160]
+	WORD $0x4ebb851b // add v27.4s, v8.4s, v27.4s
+	WORD $0x4eb98479 // add v25.4s, v3.4s, v25.4s
+	WORD $0x4ebd853d // add v29.4s, v9.4s, v29.4s
+	WORD $0x4eb68556 // add v22.4s, v10.4s, v22.4s
+	WORD $0x3dc028aa // ldr q10, [x5, #160]
+	WORD $0x3dc028a9 // ldr q9, [x5, #160]
+	WORD $0x3dc028a3 // ldr q3, [x5, #160]
+	WORD $0x3dc028a8 // ldr q8, [x5, #160]
+	WORD $0x4e35cf6a // fmla v10.4s, v27.4s, v21.4s
+	WORD $0x4e2ccf29 // fmla v9.4s, v25.4s, v12.4s
+	WORD $0x4e2fcfa3 // fmla v3.4s, v29.4s, v15.4s
+	WORD $0x4e2dcec8 // fmla v8.4s, v22.4s, v13.4s
+	WORD $0x6e2afcaa // fdiv v10.4s, v5.4s, v10.4s
+	WORD $0x6e29fe89 // fdiv v9.4s, v20.4s, v9.4s
+	WORD $0x6e23fce3 // fdiv v3.4s, v7.4s, v3.4s
+	WORD $0x6e28fdc8 // fdiv v8.4s, v14.4s, v8.4s
+	WORD $0x4eaad48a // fsub v10.4s, v4.4s, v10.4s
+	WORD $0x4ea9d709 // fsub v9.4s, v24.4s, v9.4s
+	WORD $0x4ea3d563 // fsub v3.4s, v11.4s, v3.4s
+	WORD $0x4ea8d748 // fsub v8.4s, v26.4s, v8.4s
+	WORD $0x6e26dcda // fmul v26.4s, v6.4s, v6.4s
+	WORD $0x6e32de4b // fmul v11.4s, v18.4s, v18.4s
+	WORD $0x6e3fdff8 // fmul v24.4s, v31.4s, v31.4s
+	WORD $0x6e33de64 // fmul v4.4s, v19.4s, v19.4s
+	WORD $0x3dc030ae // ldr q14, [x5, #192]
+	WORD $0x3dc030a7 // ldr q7, [x5, #192]
+	WORD $0x3dc030b4 // ldr q20, [x5, #192]
+	WORD $0x3dc030a5 // ldr q5, [x5, #192]
+	WORD $0x3dc034ad // ldr q13, [x5, #208]
+	WORD $0x3dc034b6 // ldr q22, [x5, #208]
+	WORD $0x3dc034af // ldr q15, [x5, #208]
+	WORD $0x3dc034bd // ldr q29, [x5, #208]
+	WORD $0x4e3acdcd // fmla v13.4s, v14.4s, v26.4s
+	WORD $0x4e2bccf6 // fmla v22.4s, v7.4s, v11.4s
+	WORD $0x4e38ce8f // fmla v15.4s, v20.4s, v24.4s
+	WORD $0x4e24ccbd // fmla v29.4s, v5.4s, v4.4s
+	WORD $0x3dc038a5 // ldr q5, [x5, #224]
+	WORD $0x3dc038b4 // ldr q20, [x5, #224]
+	WORD $0x3dc038a7 // ldr q7, [x5, #224]
+	WORD $0x3dc038ae // ldr q14, [x5, #224]
+	WORD $0x4e3acda5 // fmla v5.4s, v13.4s, v26.4s
+	WORD $0x4e2bced4 // fmla v20.4s, v22.4s, v11.4s
+	WORD $0x4e38cde7 // fmla v7.4s, v15.4s, v24.4s
+	WORD $0x4e24cfae // fmla v14.4s, v29.4s, v4.4s
+	WORD $0x3dc03cbd // ldr q29, [x5, #240]
+	WORD $0x3dc03caf // ldr q15, [x5, #240]
+	WORD $0x3dc03cb6 // ldr q22, [x5, #240]
+	WORD $0x3dc03cad // ldr q13, [x5, #240]
+	WORD $0x4e3accbd // fmla v29.4s, v5.4s, v26.4s
+	WORD $0x4e2bce8f // fmla v15.4s, v20.4s, v11.4s
+	WORD $0x4e38ccf6 // fmla v22.4s, v7.4s, v24.4s
+	WORD $0x4e24cdcd // fmla v13.4s, v14.4s, v4.4s
+	WORD $0x3dc040ae // ldr q14, [x5, #256]
+	WORD $0x3dc040a7 // ldr q7, [x5, #256]
+	WORD $0x3dc040b4 // ldr q20, [x5, #256]
+	WORD $0x3dc040a5 // ldr q5, [x5, #256]
+	WORD $0x4e3acfae // fmla v14.4s, v29.4s, v26.4s
+	WORD $0x4e2bcde7 // fmla v7.4s, v15.4s, v11.4s
+	WORD $0x4e38ced4 // fmla v20.4s, v22.4s, v24.4s
+	WORD $0x4e24cda5 // fmla v5.4s, v13.4s, v4.4s
+	WORD $0x6e3adcda // fmul v26.4s, v6.4s, v26.4s
+	WORD $0x6e2bde4b // fmul v11.4s, v18.4s, v11.4s
+	WORD $0x6e38dff8 // fmul v24.4s, v31.4s, v24.4s
+	WORD $0x6e24de64 // fmul v4.4s, v19.4s, v4.4s
+	WORD $0x4ea61ccd // mov v13.16b, v6.16b
+	WORD $0x4eb21e56 // mov v22.16b, v18.16b
+	WORD $0x4ebf1fef // mov v15.16b, v31.16b
+	WORD $0x4eb31e7d // mov v29.16b, v19.16b
+	WORD $0x4e2ecf4d // fmla v13.4s, v26.4s, v14.4s
+	WORD $0x4e27cd76 // fmla v22.4s, v11.4s, v7.4s
+	WORD $0x4e34cf0f // fmla v15.4s, v24.4s, v20.4s
+	WORD $0x4e25cc9d // fmla v29.4s, v4.4s, v5.4s
+	WORD $0x3dc044a5 // ldr q5, [x5, #272]
+	WORD $0x3dc044a4 // ldr q4, [x5, #272]
+	WORD $0x3dc044b4 // ldr q20, [x5, #272]
+	WORD $0x3dc044b8 // ldr q24, [x5, #272]
+	WORD $0x6ea6e4a6 // fcmgt v6.4s, v5.4s, v6.4s
+	WORD $0x6eb2e492 // fcmgt v18.4s, v4.4s, v18.4s
+	WORD $0x6ebfe69f // fcmgt v31.4s, v20.4s, v31.4s
+	WORD $0x6eb3e713 // fcmgt v19.4s, v24.4s, v19.4s
+	WORD $0x6e6a1da6 // bsl v6.16b, v13.16b, v10.16b
+	WORD $0x6e691ed2 // bsl v18.16b, v22.16b, v9.16b
+	WORD $0x6e631dff // bsl v31.16b, v15.16b, v3.16b
+	WORD $0x6e681fb3 // bsl v19.16b, v29.16b, v8.16b
+	WORD $0x3dc048a8 // ldr q8, [x5, #288]
+	WORD $0x3dc048bd // ldr q29, [x5, #288]
+	WORD $0x3dc048a3 // ldr q3, [x5, #288]
+	WORD $0x3dc048af // ldr q15, [x5, #288]
+	WORD $0x4e281e08 // and v8.16b, v16.16b, v8.16b
+	WORD $0x4e3d1fdd // and v29.16b, v30.16b, v29.16b
+	WORD $0x4e231e23 // and v3.16b, v17.16b, v3.16b
+	WORD $0x4e2f1eef // and v15.16b, v23.16b, v15.16b
+	WORD $0x4ea81cc8 // orr v8.16b, v6.16b, v8.16b
+	WORD $0x4ebd1e5d // orr v29.16b, v18.16b, v29.16b
+	WORD $0x4ea31fe3 // orr v3.16b, v31.16b, v3.16b
+	WORD $0x4eaf1e6f // orr v15.16b, v19.16b, v15.16b
+	WORD $0x4e28e513 // fcmeq v19.4s, v8.4s, v8.4s
+	WORD $0x4e3de7bf // fcmeq v31.4s, v29.4s, v29.4s
+	WORD $0x4e23e472 // fcmeq v18.4s, v3.4s, v3.4s
+	WORD $0x4e2fe5e6 // fcmeq v6.4s, v15.4s, v15.4s
+	WORD $0x3dc050b7 // ldr q23, [x5, #320]
+	WORD $0x3dc050b1 // ldr q17, [x5, #320]
+	WORD $0x3dc050be // ldr q30, [x5, #320]
+	WORD $0x3dc050b0 // ldr q16, [x5, #320]
+	WORD $0x6e771d13 // bsl v19.16b, v8.16b, v23.16b
+	WORD $0x6e711fbf // bsl v31.16b, v29.16b, v17.16b
+	WORD $0x6e7e1c72 // bsl v18.16b, v3.16b, v30.16b
+	WORD $0x6e701de6 // bsl v6.16b, v15.16b, v16.16b
+	WORD $0x3d800033 // str q19, [x1]
+	WORD $0x3d80043f // str q31, [x1, #16]
+	WORD $0x3d800832 // str q18, [x1, #32]
+	WORD $0x3d800c26 // str q6, [x1, #48]
+	JMP going
 single:
 	ADDS $16, R0, R0
 	BEQ done
 	SUBS $4, R0, R0
 	BLT rest
 one:
-	WORD $0x3dc0004c // ldr q12, [x2]
-	WORD $0x3dc0006d // ldr q13, [x3]
-	WORD $0x6e2ddd8d // fmul v13.4s, v12.4s, v13.4s
-	WORD $0x3dc0008c // ldr q12, [x4]
-	WORD $0x4e2cd5ac // fadd v12.4s, v13.4s, v12.4s
-	WORD $0x4e201d8d // and v13.16b, v12.16b, v0.16b
-	WORD $0x6ea1e5ae // fcmgt v14.4s, v13.4s, v1.4s
-	WORD $0x6e6d1c2e // bsl v14.16b, v1.16b, v13.16b
-	WORD $0x4e2ed5cd // fadd v13.4s, v14.4s, v14.4s
-	WORD $0x4ea31c6f // mov v15.16b, v3.16b
-	WORD $0x4e22cdaf // fmla v15.4s, v13.4s, v2.4s
-	WORD $0x4ea3d5e7 // fsub v7.4s, v15.4s, v3.4s
-	WORD $0x3dc010b7 // ldr q23, [x5, #64]
-	WORD $0x4eb7cced // fmls v13.4s, v7.4s, v23.4s
-	WORD $0x3dc014b7 // ldr q23, [x5, #80]
-	WORD $0x4eb7cced // fmls v13.4s, v7.4s, v23.4s
-	WORD $0x3dc018b7 // ldr q23, [x5, #96]
-	WORD $0x3dc01ca7 // ldr q7, [x5, #112]
-	WORD $0x4e2dcee7 // fmla v7.4s, v23.4s, v13.4s
-	WORD $0x3dc020b7 // ldr q23, [x5, #128]
-	WORD $0x4e2dccf7 // fmla v23.4s, v7.4s, v13.4s
-	WORD $0x3dc024a7 // ldr q7, [x5, #144]
-	WORD $0x4e2dcee7 // fmla v7.4s, v23.4s, v13.4s
-	WORD $0x3dc028b7 // ldr q23, [x5, #160]
-	WORD $0x4e2dccf7 // fmla v23.4s, v7.4s, v13.4s
-	WORD $0x3dc02ca7 // ldr q7, [x5, #176]
-	WORD $0x4e2dcee7 // fmla v7.4s, v23.4s, v13.4s
-	WORD $0x3dc02cb7 // ldr q23, [x5, #176]
-	WORD $0x4e2dccf7 // fmla v23.4s, v7.4s, v13.4s
-	WORD $0x3dc02cad // ldr q13, [x5, #176]
-	WORD $0x3dc030a7 // ldr q7, [x5, #192]
-	WORD $0x4f3755ef // shl v15.4s, v15.4s, #23
-	WORD $0x3dc02ca6 // ldr q6, [x5, #176]
-	WORD $0x4ea685e6 // add v6.4s, v15.4s, v6.4s
-	WORD $0x3dc02caf // ldr q15, [x5, #176]
-	WORD $0x4e37cccf // fmla v15.4s, v6.4s, v23.4s
-	WORD $0x6e2ffcef // fdiv v15.4s, v7.4s, v15.4s
-	WORD $0x4eafd5af // fsub v15.4s, v13.4s, v15.4s
-	WORD $0x6e2eddcd // fmul v13.4s, v14.4s, v14.4s
-	WORD $0x3dc034a7 // ldr q7, [x5, #208]
-	WORD $0x3dc038b7 // ldr q23, [x5, #224]
-	WORD $0x4e2dccf7 // fmla v23.4s, v7.4s, v13.4s
-	WORD $0x3dc03ca7 // ldr q7, [x5, #240]
-	WORD $0x4e2dcee7 // fmla v7.4s, v23.4s, v13.4s
-	WORD $0x3dc040b7 // ldr q23, [x5, #256]
-	WORD $0x4e2dccf7 // fmla v23.4s, v7.4s, v13.4s
-	WORD $0x3dc044a7 // ldr q7, [x5, #272]
-	WORD $0x4e2dcee7 // fmla v7.4s, v23.4s, v13.4s
-	WORD $0x6e2dddcd // fmul v13.4s, v14.4s, v13.4s
-	WORD $0x4eae1dd7 // mov v23.16b, v14.16b
-	WORD $0x4e27cdb7 // fmla v23.4s, v13.4s, v7.4s
-	WORD $0x3dc048a7 // ldr q7, [x5, #288]
-	WORD $0x6eaee4ee // fcmgt v14.4s, v7.4s, v14.4s
-	WORD $0x6e6f1eee // bsl v14.16b, v23.16b, v15.16b
-	WORD $0x3dc04caf // ldr q15, [x5, #304]
-	WORD $0x4e2f1d8f // and v15.16b, v12.16b, v15.16b
-	WORD $0x4eaf1dcf // orr v15.16b, v14.16b, v15.16b
-	WORD $0x4e2fe5ee // fcmeq v14.4s, v15.4s, v15.4s
-	WORD $0x3dc050ac // ldr q12, [x5, #320]
-	WORD $0x6e6c1dee // bsl v14.16b, v15.16b, v12.16b
-	WORD $0x3d80002e // str q14, [x1]
+	WORD $0x3dc00046 // ldr q6, [x2]
+	WORD $0x3dc00072 // ldr q18, [x3]
+	WORD $0x6e32dcd2 // fmul v18.4s, v6.4s, v18.4s
+	WORD $0x3dc00086 // ldr q6, [x4]
+	WORD $0x4e26d646 // fadd v6.4s, v18.4s, v6.4s
+	WORD $0x4e201cd2 // and v18.16b, v6.16b, v0.16b
+	WORD $0x3dc04cbf // ldr q31, [x5, #304]
+	WORD $0x6ebfe653 // fcmgt v19.4s, v18.4s, v31.4s
+	WORD $0x6e721ff3 // bsl v19.16b, v31.16b, v18.16b
+	WORD $0x4e33d672 // fadd v18.4s, v19.4s, v19.4s
+	WORD $0x4ea21c5f // mov v31.16b, v2.16b
+	WORD $0x4e21ce5f // fmla v31.4s, v18.4s, v1.4s
+	WORD $0x4ea2d7f0 // fsub v16.4s, v31.4s, v2.4s
+	WORD $0x3dc00caf // ldr q15, [x5, #48]
+	WORD $0x4eafce12 // fmls v18.4s, v16.4s, v15.4s
+	WORD $0x3dc010af // ldr q15, [x5, #64]
+	WORD $0x4eafce12 // fmls v18.4s, v16.4s, v15.4s
+	WORD $0x3dc014af // ldr q15, [x5, #80]
+	WORD $0x3dc018b0 // ldr q16, [x5, #96]
+	WORD $0x4e32cdf0 // fmla v16.4s, v15.4s, v18.4s
+	WORD $0x3dc01caf // ldr q15, [x5, #112]
+	WORD $0x4e32ce0f // fmla v15.4s, v16.4s, v18.4s
+	WORD $0x3dc020b0 // ldr q16, [x5, #128]
+	WORD $0x4e32cdf0 // fmla v16.4s, v15.4s, v18.4s
+	WORD $0x3dc024af // ldr q15, [x5, #144]
+	WORD $0x4e32ce0f // fmla v15.4s, v16.4s, v18.4s
+	WORD $0x3dc028b0 // ldr q16, [x5, #160]
+	WORD $0x4e32cdf0 // fmla v16.4s, v15.4s, v18.4s
+	WORD $0x3dc028af // ldr q15, [x5, #160]
+	WORD $0x4e32ce0f // fmla v15.4s, v16.4s, v18.4s
+	WORD $0x3dc028b2 // ldr q18, [x5, #160]
+	WORD $0x3dc02cb0 // ldr q16, [x5, #176]
+	WORD $0x4f3757ff // shl v31.4s, v31.4s, #23
+	WORD $0x3dc028be // ldr q30, [x5, #160]
+	WORD $0x4ebe87fe // add v30.4s, v31.4s, v30.4s
+	WORD $0x3dc028bf // ldr q31, [x5, #160]
+	WORD $0x4e2fcfdf // fmla v31.4s, v30.4s, v15.4s
+	WORD $0x6e3ffe1f // fdiv v31.4s, v16.4s, v31.4s
+	WORD $0x4ebfd65f // fsub v31.4s, v18.4s, v31.4s
+	WORD $0x6e33de72 // fmul v18.4s, v19.4s, v19.4s
+	WORD $0x3dc030b0 // ldr q16, [x5, #192]
+	WORD $0x3dc034af // ldr q15, [x5, #208]
+	WORD $0x4e32ce0f // fmla v15.4s, v16.4s, v18.4s
+	WORD $0x3dc038b0 // ldr q16, [x5, #224]
+	WORD $0x4e32cdf0 // fmla v16.4s, v15.4s, v18.4s
+	WORD $0x3dc03caf // ldr q15, [x5, #240]
+	WORD $0x4e32ce0f // fmla v15.4s, v16.4s, v18.4s
+	WORD $0x3dc040b0 // ldr q16, [x5, #256]
+	WORD $0x4e32cdf0 // fmla v16.4s, v15.4s, v18.4s
+	WORD $0x6e32de72 // fmul v18.4s, v19.4s, v18.4s
+	WORD $0x4eb31e6f // mov v15.16b, v19.16b
+	WORD $0x4e30ce4f // fmla v15.4s, v18.4s, v16.4s
+	WORD $0x3dc044b0 // ldr q16, [x5, #272]
+	WORD $0x6eb3e613 // fcmgt v19.4s, v16.4s, v19.4s
+	WORD $0x6e7f1df3 // bsl v19.16b, v15.16b, v31.16b
+	WORD $0x3dc048bf // ldr q31, [x5, #288]
+	WORD $0x4e3f1cdf // and v31.16b, v6.16b, v31.16b
+	WORD $0x4ebf1e7f // orr v31.16b, v19.16b, v31.16b
+	WORD $0x4e3fe7f3 // fcmeq v19.4s, v31.4s, v31.4s
+	WORD $0x3dc050a6 // ldr q6, [x5, #320]
+	WORD $0x6e661ff3 // bsl v19.16b, v31.16b, v6.16b
+	WORD $0x3d800033 // str q19, [x1]
 	ADD $16, R1
 	ADD $16, R2
 	ADD $16, R3
@@ -2536,66 +3661,67 @@ rest:
 	ADDS $4, R0, R0
 	BEQ done
 element:
-	WORD $0xbd40004e // ldr s14, [x2]
-	WORD $0xbd40006c // ldr s12, [x3]
-	WORD $0x6e2cddcc // fmul v12.4s, v14.4s, v12.4s
-	WORD $0xbd40008e // ldr s14, [x4]
-	WORD $0x4e2ed58e // fadd v14.4s, v12.4s, v14.4s
-	WORD $0x4e201dcc // and v12.16b, v14.16b, v0.16b
-	WORD $0x6ea1e58f // fcmgt v15.4s, v12.4s, v1.4s
-	WORD $0x6e6c1c2f // bsl v15.16b, v1.16b, v12.16b
-	WORD $0x4e2fd5ec // fadd v12.4s, v15.4s, v15.4s
-	WORD $0x4ea31c77 // mov v23.16b, v3.16b
-	WORD $0x4e22cd97 // fmla v23.4s, v12.4s, v2.4s
-	WORD $0x4ea3d6e7 // fsub v7.4s, v23.4s, v3.4s
-	WORD $0x3dc010ad // ldr q13, [x5, #64]
-	WORD $0x4eadccec // fmls v12.4s, v7.4s, v13.4s
-	WORD $0x3dc014ad // ldr q13, [x5, #80]
-	WORD $0x4eadccec // fmls v12.4s, v7.4s, v13.4s
-	WORD $0x3dc018ad // ldr q13, [x5, #96]
-	WORD $0x3dc01ca7 // ldr q7, [x5, #112]
-	WORD $0x4e2ccda7 // fmla v7.4s, v13.4s, v12.4s
-	WORD $0x3dc020ad // ldr q13, [x5, #128]
-	WORD $0x4e2ccced // fmla v13.4s, v7.4s, v12.4s
-	WORD $0x3dc024a7 // ldr q7, [x5, #144]
-	WORD $0x4e2ccda7 // fmla v7.4s, v13.4s, v12.4s
-	WORD $0x3dc028ad // ldr q13, [x5, #160]
-	WORD $0x4e2ccced // fmla v13.4s, v7.4s, v12.4s
-	WORD $0x3dc02ca7 // ldr q7, [x5, #176]
-	WORD $0x4e2ccda7 // fmla v7.4s, v13.4s, v12.4s
-	WORD $0x3dc02cad // ldr q13, [x5, #176]
-	WORD $0x4e2ccced // fmla v13.4s, v7.4s, v12.4s
-	WORD $0x3dc02cac // ldr q12, [x5, #176]
-	WORD $0x3dc030a7 // ldr q7, [x5, #192]
-	WORD $0x4f3756f7 // shl v23.4s, v23.4s, #23
-	WORD $0x3dc02ca6 // ldr q6, [x5, #176]
-	WORD $0x4ea686e6 // add v6.4s, v23.4s, v6.4s
-	WORD $0x3dc02cb7 // ldr q23, [x5, #176]
-	WORD $0x4e2dccd7 // fmla v23.4s, v6.4s, v13.4s
-	WORD $0x6e37fcf7 // fdiv v23.4s, v7.4s, v23.4s
-	WORD $0x4eb7d597 // fsub v23.4s, v12.4s, v23.4s
-	WORD $0x6e2fddec // fmul v12.4s, v15.4s, v15.4s
-	WORD $0x3dc034a7 // ldr q7, [x5, #208]
-	WORD $0x3dc038ad // ldr q13, [x5, #224]
-	WORD $0x4e2ccced // fmla v13.4s, v7.4s, v12.4s
-	WORD $0x3dc03ca7 // ldr q7, [x5, #240]
-	WORD $0x4e2ccda7 // fmla v7.4s, v13.4s, v12.4s
-	WORD $0x3dc040ad // ldr q13, [x5, #256]
-	WORD $0x4e2ccced // fmla v13.4s, v7.4s, v12.4s
-	WORD $0x3dc044a7 // ldr q7, [x5, #272]
-	WORD $0x4e2ccda7 // fmla v7.4s, v13.4s, v12.4s
-	WORD $0x6e2cddec // fmul v12.4s, v15.4s, v12.4s
-	WORD $0x4eaf1ded // mov v13.16b, v15.16b
-	WORD $0x4e27cd8d // fmla v13.4s, v12.4s, v7.4s
-	WORD $0x3dc048a7 // ldr q7, [x5, #288]
-	WORD $0x6eafe4ef // fcmgt v15.4s, v7.4s, v15.4s
-	WORD $0x6e771daf // bsl v15.16b, v13.16b, v23.16b
-	WORD $0x3dc04cb7 // ldr q23, [x5, #304]
-	WORD $0x4e371dd7 // and v23.16b, v14.16b, v23.16b
-	WORD $0x4eb71df7 // orr v23.16b, v15.16b, v23.16b
-	WORD $0x4e37e6ef // fcmeq v15.4s, v23.4s, v23.4s
-	WORD $0x3dc050ae // ldr q14, [x5, #320]
-	WORD $0x6e6e1eef // bsl v15.16b, v23.16b, v14.16b
+	WORD $0xbd400053 // ldr s19, [x2]
+	WORD $0xbd400066 // ldr s6, [x3]
+	WORD $0x6e26de66 // fmul v6.4s, v19.4s, v6.4s
+	WORD $0xbd400093 // ldr s19, [x4]
+	WORD $0x4e33d4d3 // fadd v19.4s, v6.4s, v19.4s
+	WORD $0x4e201e66 // and v6.16b, v19.16b, v0.16b
+	WORD $0x3dc04cbf // ldr q31, [x5, #304]
+	WORD $0x6ebfe4cf // fcmgt v15.4s, v6.4s, v31.4s
+	WORD $0x6e661fef // bsl v15.16b, v31.16b, v6.16b
+	WORD $0x4e2fd5e6 // fadd v6.4s, v15.4s, v15.4s
+	WORD $0x4ea21c5f // mov v31.16b, v2.16b
+	WORD $0x4e21ccdf // fmla v31.4s, v6.4s, v1.4s
+	WORD $0x4ea2d7f0 // fsub v16.4s, v31.4s, v2.4s
+	WORD $0x3dc00cb2 // ldr q18, [x5, #48]
+	WORD $0x4eb2ce06 // fmls v6.4s, v16.4s, v18.4s
+	WORD $0x3dc010b2 // ldr q18, [x5, #64]
+	WORD $0x4eb2ce06 // fmls v6.4s, v16.4s, v18.4s
+	WORD $0x3dc014b2 // ldr q18, [x5, #80]
+	WORD $0x3dc018b0 // ldr q16, [x5, #96]
+	WORD $0x4e26ce50 // fmla v16.4s, v18.4s, v6.4s
+	WORD $0x3dc01cb2 // ldr q18, [x5, #112]
+	WORD $0x4e26ce12 // fmla v18.4s, v16.4s, v6.4s
+	WORD $0x3dc020b0 // ldr q16, [x5, #128]
+	WORD $0x4e26ce50 // fmla v16.4s, v18.4s, v6.4s
+	WORD $0x3dc024b2 // ldr q18, [x5, #144]
+	WORD $0x4e26ce12 // fmla v18.4s, v16.4s, v6.4s
+	WORD $0x3dc028b0 // ldr q16, [x5, #160]
+	WORD $0x4e26ce50 // fmla v16.4s, v18.4s, v6.4s
+	WORD $0x3dc028b2 // ldr q18, [x5, #160]
+	WORD $0x4e26ce12 // fmla v18.4s, v16.4s, v6.4s
+	WORD $0x3dc028a6 // ldr q6, [x5, #160]
+	WORD $0x3dc02cb0 // ldr q16, [x5, #176]
+	WORD $0x4f3757ff // shl v31.4s, v31.4s, #23
+	WORD $0x3dc028be // ldr q30, [x5, #160]
+	WORD $0x4ebe87fe // add v30.4s, v31.4s, v30.4s
+	WORD $0x3dc028bf // ldr q31, [x5, #160]
+	WORD $0x4e32cfdf // fmla v31.4s, v30.4s, v18.4s
+	WORD $0x6e3ffe1f // fdiv v31.4s, v16.4s, v31.4s
+	WORD $0x4ebfd4df // fsub v31.4s, v6.4s, v31.4s
+	WORD $0x6e2fdde6 // fmul v6.4s, v15.4s, v15.4s
+	WORD $0x3dc030b0 // ldr q16, [x5, #192]
+	WORD $0x3dc034b2 // ldr q18, [x5, #208]
+	WORD $0x4e26ce12 // fmla v18.4s, v16.4s, v6.4s
+	WORD $0x3dc038b0 // ldr q16, [x5, #224]
+	WORD $0x4e26ce50 // fmla v16.4s, v18.4s, v6.4s
+	WORD $0x3dc03cb2 // ldr q18, [x5, #240]
+	WORD $0x4e26ce12 // fmla v18.4s, v16.4s, v6.4s
+	WORD $0x3dc040b0 // ldr q16, [x5, #256]
+	WORD $0x4e26ce50 // fmla v16.4s, v18.4s, v6.4s
+	WORD $0x6e26dde6 // fmul v6.4s, v15.4s, v6.4s
+	WORD $0x4eaf1df2 // mov v18.16b, v15.16b
+	WORD $0x4e30ccd2 // fmla v18.4s, v6.4s, v16.4s
+	WORD $0x3dc044b0 // ldr q16, [x5, #272]
+	WORD $0x6eafe60f // fcmgt v15.4s, v16.4s, v15.4s
+	WORD $0x6e7f1e4f // bsl v15.16b, v18.16b, v31.16b
+	WORD $0x3dc048bf // ldr q31, [x5, #288]
+	WORD $0x4e3f1e7f // and v31.16b, v19.16b, v31.16b
+	WORD $0x4ebf1dff // orr v31.16b, v15.16b, v31.16b
+	WORD $0x4e3fe7ef // fcmeq v15.4s, v31.4s, v31.4s
+	WORD $0x3dc050b3 // ldr q19, [x5, #320]
+	WORD $0x6e731fef // bsl v15.16b, v31.16b, v19.16b
 	WORD $0xbd00002f // str s15, [x1]
 	ADD $4, R1
 	ADD $4, R2
@@ -2634,523 +3760,728 @@ many:
 	WORD $0x4ea51c25 // orr v5.16b, v1.16b, v5.16b
 	WORD $0x4ea61c46 // orr v6.16b, v2.16b, v6.16b
 	WORD $0x4ea71c67 // orr v7.16b, v3.16b, v7.16b
-	WORD $0x3dc00468 // ldr q8, [x3, #16]
-	WORD $0x3dc00469 // ldr q9, [x3, #16]
-	WORD $0x3dc0046a // ldr q10, [x3, #16]
+	WORD $0x3dc00068 // ldr q8, [x3]
+	WORD $0x3dc00069 // ldr q9, [x3]
+	WORD $0x3dc0006a // ldr q10, [x3]
+	WORD $0x3dc0006b // ldr q11, [x3]
+	WORD $0x6ea88488 // sub v8.4s, v4.4s, v8.4s
+	WORD $0x6ea984a9 // sub v9.4s, v5.4s, v9.4s
+	WORD $0x6eaa84ca // sub v10.4s, v6.4s, v10.4s
+	WORD $0x6eab84eb // sub v11.4s, v7.4s, v11.4s
+	WORD $0x6ea96508 // umax v8.4s, v8.4s, v9.4s
+	WORD $0x6eaa6508 // umax v8.4s, v8.4s, v10.4s
+	WORD $0x6eab6508 // umax v8.4s, v8.4s, v11.4s
 	WORD $0x3dc0046b // ldr q11, [x3, #16]
-	WORD $0x6ea4e50c // fcmgt v12.4s, v8.4s, v4.4s
-	WORD $0x6ea5e52d // fcmgt v13.4s, v9.4s, v5.4s
-	WORD $0x6ea6e54e // fcmgt v14.4s, v10.4s, v6.4s
-	WORD $0x6ea7e56f // fcmgt v15.4s, v11.4s, v7.4s
-	WORD $0x6e641d0c // bsl v12.16b, v8.16b, v4.16b
-	WORD $0x6e651d2d // bsl v13.16b, v9.16b, v5.16b
-	WORD $0x6e661d4e // bsl v14.16b, v10.16b, v6.16b
-	WORD $0x6e671d6f // bsl v15.16b, v11.16b, v7.16b
-	WORD $0x3dc00867 // ldr q7, [x3, #32]
-	WORD $0x3dc0086b // ldr q11, [x3, #32]
-	WORD $0x3dc00866 // ldr q6, [x3, #32]
+	WORD $0x3dc0046a // ldr q10, [x3, #16]
+	WORD $0x3dc00469 // ldr q9, [x3, #16]
+	WORD $0x3dc0046c // ldr q12, [x3, #16]
+	WORD $0x3dc0086d // ldr q13, [x3, #32]
+	WORD $0x3dc0086e // ldr q14, [x3, #32]
+	WORD $0x3dc0086f // ldr q15, [x3, #32]
+	WORD $0x3dc00870 // ldr q16, [x3, #32]
+	WORD $0x4e2bcc8d // fmla v13.4s, v4.4s, v11.4s
+	WORD $0x4e2accae // fmla v14.4s, v5.4s, v10.4s
+	WORD $0x4e29cccf // fmla v15.4s, v6.4s, v9.4s
+	WORD $0x4e2cccf0 // fmla v16.4s, v7.4s, v12.4s
+	WORD $0x3dc0086c // ldr q12, [x3, #32]
+	WORD $0x3dc00869 // ldr q9, [x3, #32]
 	WORD $0x3dc0086a // ldr q10, [x3, #32]
-	WORD $0x3dc00c65 // ldr q5, [x3, #48]
-	WORD $0x3dc00c69 // ldr q9, [x3, #48]
-	WORD $0x3dc00c64 // ldr q4, [x3, #48]
-	WORD $0x3dc00c68 // ldr q8, [x3, #48]
-	WORD $0x4e27cd85 // fmla v5.4s, v12.4s, v7.4s
-	WORD $0x4e2bcda9 // fmla v9.4s, v13.4s, v11.4s
-	WORD $0x4e26cdc4 // fmla v4.4s, v14.4s, v6.4s
-	WORD $0x4e2acde8 // fmla v8.4s, v15.4s, v10.4s
-	WORD $0x3dc00c6a // ldr q10, [x3, #48]
-	WORD $0x3dc00c66 // ldr q6, [x3, #48]
-	WORD $0x3dc00c6b // ldr q11, [x3, #48]
-	WORD $0x3dc00c67 // ldr q7, [x3, #48]
-	WORD $0x4eaad4aa // fsub v10.4s, v5.4s, v10.4s
-	WORD $0x4ea6d526 // fsub v6.4s, v9.4s, v6.4s
-	WORD $0x4eabd48b // fsub v11.4s, v4.4s, v11.4s
-	WORD $0x4ea7d507 // fsub v7.4s, v8.4s, v7.4s
-	WORD $0x3dc01070 // ldr q16, [x3, #64]
-	WORD $0x3dc01071 // ldr q17, [x3, #64]
-	WORD $0x3dc01072 // ldr q18, [x3, #64]
+	WORD $0x3dc0086b // ldr q11, [x3, #32]
+	WORD $0x4eacd5ac // fsub v12.4s, v13.4s, v12.4s
+	WORD $0x4ea9d5c9 // fsub v9.4s, v14.4s, v9.4s
+	WORD $0x4eaad5ea // fsub v10.4s, v15.4s, v10.4s
+	WORD $0x4eabd60b // fsub v11.4s, v16.4s, v11.4s
+	WORD $0x3dc00c71 // ldr q17, [x3, #48]
+	WORD $0x3dc00c72 // ldr q18, [x3, #48]
+	WORD $0x3dc00c73 // ldr q19, [x3, #48]
+	WORD $0x3dc00c74 // ldr q20, [x3, #48]
+	WORD $0x4eb1cd84 // fmls v4.4s, v12.4s, v17.4s
+	WORD $0x4eb2cd25 // fmls v5.4s, v9.4s, v18.4s
+	WORD $0x4eb3cd46 // fmls v6.4s, v10.4s, v19.4s
+	WORD $0x4eb4cd67 // fmls v7.4s, v11.4s, v20.4s
+	WORD $0x3dc01074 // ldr q20, [x3, #64]
 	WORD $0x3dc01073 // ldr q19, [x3, #64]
-	WORD $0x4eb0cd4c // fmls v12.4s, v10.4s, v16.4s
-	WORD $0x4eb1cccd // fmls v13.4s, v6.4s, v17.4s
-	WORD $0x4eb2cd6e // fmls v14.4s, v11.4s, v18.4s
-	WORD $0x4eb3ccef // fmls v15.4s, v7.4s, v19.4s
-	WORD $0x3dc01473 // ldr q19, [x3, #80]
-	WORD $0x3dc01472 // ldr q18, [x3, #80]
+	WORD $0x3dc01072 // ldr q18, [x3, #64]
+	WORD $0x3dc01071 // ldr q17, [x3, #64]
+	WORD $0x4eb4cd84 // fmls v4.4s, v12.4s, v20.4s
+	WORD $0x4eb3cd25 // fmls v5.4s, v9.4s, v19.4s
+	WORD $0x4eb2cd46 // fmls v6.4s, v10.4s, v18.4s
+	WORD $0x4eb1cd67 // fmls v7.4s, v11.4s, v17.4s
 	WORD $0x3dc01471 // ldr q17, [x3, #80]
-	WORD $0x3dc01470 // ldr q16, [x3, #80]
-	WORD $0x4eb3cd4c // fmls v12.4s, v10.4s, v19.4s
-	WORD $0x4eb2cccd // fmls v13.4s, v6.4s, v18.4s
-	WORD $0x4eb1cd6e // fmls v14.4s, v11.4s, v17.4s
-	WORD $0x4eb0ccef // fmls v15.4s, v7.4s, v16.4s
-	WORD $0x3dc01870 // ldr q16, [x3, #96]
-	WORD $0x3dc01867 // ldr q7, [x3, #96]
-	WORD $0x3dc01871 // ldr q17, [x3, #96]
-	WORD $0x3dc0186b // ldr q11, [x3, #96]
-	WORD $0x3dc01c72 // ldr q18, [x3, #112]
-	WORD $0x3dc01c66 // ldr q6, [x3, #112]
-	WORD $0x3dc01c73 // ldr q19, [x3, #112]
+	WORD $0x3dc0146b // ldr q11, [x3, #80]
+	WORD $0x3dc01472 // ldr q18, [x3, #80]
+	WORD $0x3dc0146a // ldr q10, [x3, #80]
+	WORD $0x3dc01873 // ldr q19, [x3, #96]
+	WORD $0x3dc01869 // ldr q9, [x3, #96]
+	WORD $0x3dc01874 // ldr q20, [x3, #96]
+	WORD $0x3dc0186c // ldr q12, [x3, #96]
+	WORD $0x4e24ce33 // fmla v19.4s, v17.4s, v4.4s
+	WORD $0x4e25cd69 // fmla v9.4s, v11.4s, v5.4s
+	WORD $0x4e26ce54 // fmla v20.4s, v18.4s, v6.4s
+	WORD $0x4e27cd4c // fmla v12.4s, v10.4s, v7.4s
 	WORD $0x3dc01c6a // ldr q10, [x3, #112]
-	WORD $0x4e2cce12 // fmla v18.4s, v16.4s, v12.4s
-	WORD $0x4e2dcce6 // fmla v6.4s, v7.4s, v13.4s
-	WORD $0x4e2ece33 // fmla v19.4s, v17.4s, v14.4s
-	WORD $0x4e2fcd6a // fmla v10.4s, v11.4s, v15.4s
-	WORD $0x3dc0206b // ldr q11, [x3, #128]
-	WORD $0x3dc02071 // ldr q17, [x3, #128]
-	WORD $0x3dc02067 // ldr q7, [x3, #128]
-	WORD $0x3dc02070 // ldr q16, [x3, #128]
-	WORD $0x4e2cce4b // fmla v11.4s, v18.4s, v12.4s
-	WORD $0x4e2dccd1 // fmla v17.4s, v6.4s, v13.4s
-	WORD $0x4e2ece67 // fmla v7.4s, v19.4s, v14.4s
-	WORD $0x4e2fcd50 // fmla v16.4s, v10.4s, v15.4s
-	WORD $0x3dc0246a // ldr q10, [x3, #144]
-	WORD $0x3dc02473 // ldr q19, [x3, #144]
-	WORD $0x3dc02466 // ldr q6, [x3, #144]
+	WORD $0x3dc01c72 // ldr q18, [x3, #112]
+	WORD $0x3dc01c6b // ldr q11, [x3, #112]
+	WORD $0x3dc01c71 // ldr q17, [x3, #112]
+	WORD $0x4e24ce6a // fmla v10.4s, v19.4s, v4.4s
+	WORD $0x4e25cd32 // fmla v18.4s, v9.4s, v5.4s
+	WORD $0x4e26ce8b // fmla v11.4s, v20.4s, v6.4s
+	WORD $0x4e27cd91 // fmla v17.4s, v12.4s, v7.4s
+	WORD $0x3dc0206c // ldr q12, [x3, #128]
+	WORD $0x3dc02074 // ldr q20, [x3, #128]
+	WORD $0x3dc02069 // ldr q9, [x3, #128]
+	WORD $0x3dc02073 // ldr q19, [x3, #128]
+	WORD $0x4e24cd4c // fmla v12.4s, v10.4s, v4.4s
+	WORD $0x4e25ce54 // fmla v20.4s, v18.4s, v5.4s
+	WORD $0x4e26cd69 // fmla v9.4s, v11.4s, v6.4s
+	WORD $0x4e27ce33 // fmla v19.4s, v17.4s, v7.4s
+	WORD $0x3dc02471 // ldr q17, [x3, #144]
+	WORD $0x3dc0246b // ldr q11, [x3, #144]
 	WORD $0x3dc02472 // ldr q18, [x3, #144]
-	WORD $0x4e2ccd6a // fmla v10.4s, v11.4s, v12.4s
-	WORD $0x4e2dce33 // fmla v19.4s, v17.4s, v13.4s
-	WORD $0x4e2ecce6 // fmla v6.4s, v7.4s, v14.4s
-	WORD $0x4e2fce12 // fmla v18.4s, v16.4s, v15.4s
-	WORD $0x3dc02870 // ldr q16, [x3, #160]
+	WORD $0x3dc0246a // ldr q10, [x3, #144]
+	WORD $0x4e24cd91 // fmla v17.4s, v12.4s, v4.4s
+	WORD $0x4e25ce8b // fmla v11.4s, v20.4s, v5.4s
+	WORD $0x4e26cd32 // fmla v18.4s, v9.4s, v6.4s
+	WORD $0x4e27ce6a // fmla v10.4s, v19.4s, v7.4s
+	WORD $0x3dc02873 // ldr q19, [x3, #160]
+	WORD $0x3dc02869 // ldr q9, [x3, #160]
+	WORD $0x3dc02874 // ldr q20, [x3, #160]
+	WORD $0x3dc0286c // ldr q12, [x3, #160]
+	WORD $0x4e24ce33 // fmla v19.4s, v17.4s, v4.4s
+	WORD $0x4e25cd69 // fmla v9.4s, v11.4s, v5.4s
+	WORD $0x4e26ce54 // fmla v20.4s, v18.4s, v6.4s
+	WORD $0x4e27cd4c // fmla v12.4s, v10.4s, v7.4s
+	WORD $0x3dc0286a // ldr q10, [x3, #160]
+	WORD $0x3dc02872 // ldr q18, [x3, #160]
+	WORD $0x3dc0286b // ldr q11, [x3, #160]
+	WORD $0x3dc02871 // ldr q17, [x3, #160]
+	WORD $0x4e24ce6a // fmla v10.4s, v19.4s, v4.4s
+	WORD $0x4e25cd32 // fmla v18.4s, v9.4s, v5.4s
+	WORD $0x4e26ce8b // fmla v11.4s, v20.4s, v6.4s
+	WORD $0x4e27cd91 // fmla v17.4s, v12.4s, v7.4s
+	WORD $0x4f3755ad // shl v13.4s, v13.4s, #23
+	WORD $0x4f3755ce // shl v14.4s, v14.4s, #23
+	WORD $0x4f3755ef // shl v15.4s, v15.4s, #23
+	WORD $0x4f375610 // shl v16.4s, v16.4s, #23
 	WORD $0x3dc02867 // ldr q7, [x3, #160]
+	WORD $0x3dc0286c // ldr q12, [x3, #160]
+	WORD $0x3dc02866 // ldr q6, [x3, #160]
+	WORD $0x3dc02874 // ldr q20, [x3, #160]
+	WORD $0x4ea785a7 // add v7.4s, v13.4s, v7.4s
+	WORD $0x4eac85cc // add v12.4s, v14.4s, v12.4s
+	WORD $0x4ea685e6 // add v6.4s, v15.4s, v6.4s
+	WORD $0x4eb48614 // add v20.4s, v16.4s, v20.4s
+	WORD $0x6e27dd47 // fmul v7.4s, v10.4s, v7.4s
+	WORD $0x6e2cde4c // fmul v12.4s, v18.4s, v12.4s
+	WORD $0x6e26dd66 // fmul v6.4s, v11.4s, v6.4s
+	WORD $0x6e34de34 // fmul v20.4s, v17.4s, v20.4s
 	WORD $0x3dc02871 // ldr q17, [x3, #160]
 	WORD $0x3dc0286b // ldr q11, [x3, #160]
-	WORD $0x4e2ccd50 // fmla v16.4s, v10.4s, v12.4s
-	WORD $0x4e2dce67 // fmla v7.4s, v19.4s, v13.4s
-	WORD $0x4e2eccd1 // fmla v17.4s, v6.4s, v14.4s
-	WORD $0x4e2fce4b // fmla v11.4s, v18.4s, v15.4s
-	WORD $0x3dc02c72 // ldr q18, [x3, #176]
-	WORD $0x3dc02c66 // ldr q6, [x3, #176]
-	WORD $0x3dc02c73 // ldr q19, [x3, #176]
-	WORD $0x3dc02c6a // ldr q10, [x3, #176]
-	WORD $0x4e2cce12 // fmla v18.4s, v16.4s, v12.4s
-	WORD $0x4e2dcce6 // fmla v6.4s, v7.4s, v13.4s
-	WORD $0x4e2ece33 // fmla v19.4s, v17.4s, v14.4s
-	WORD $0x4e2fcd6a // fmla v10.4s, v11.4s, v15.4s
-	WORD $0x3dc02c6b // ldr q11, [x3, #176]
-	WORD $0x3dc02c71 // ldr q17, [x3, #176]
-	WORD $0x3dc02c67 // ldr q7, [x3, #176]
-	WORD $0x3dc02c70 // ldr q16, [x3, #176]
-	WORD $0x4e2cce4b // fmla v11.4s, v18.4s, v12.4s
-	WORD $0x4e2dccd1 // fmla v17.4s, v6.4s, v13.4s
-	WORD $0x4e2ece67 // fmla v7.4s, v19.4s, v14.4s
-	WORD $0x4e2fcd50 // fmla v16.4s, v10.4s, v15.4s
-	WORD $0x4f3754a5 // shl v5.4s, v5.4s, #23
-	WORD $0x4f375529 // shl v9.4s, v9.4s, #23
-	WORD $0x4f375484 // shl v4.4s, v4.4s, #23
-	WORD $0x4f375508 // shl v8.4s, v8.4s, #23
-	WORD $0x3dc02c6f // ldr q15, [x3, #176]
-	WORD $0x3dc02c6a // ldr q10, [x3, #176]
-	WORD $0x3dc02c6e // ldr q14, [x3, #176]
-	WORD $0x3dc02c73 // ldr q19, [x3, #176]
-	WORD $0x4eaf84af // add v15.4s, v5.4s, v15.4s
-	WORD $0x4eaa852a // add v10.4s, v9.4s, v10.4s
-	WORD $0x4eae848e // add v14.4s, v4.4s, v14.4s
-	WORD $0x4eb38513 // add v19.4s, v8.4s, v19.4s
-	WORD $0x6e2fdd6f // fmul v15.4s, v11.4s, v15.4s
-	WORD $0x6e2ade2a // fmul v10.4s, v17.4s, v10.4s
-	WORD $0x6e2edcee // fmul v14.4s, v7.4s, v14.4s
-	WORD $0x6e33de13 // fmul v19.4s, v16.4s, v19.4s
-	WORD $0x3dc00470 // ldr q16, [x3, #16]
-	WORD $0x3dc00467 // ldr q7, [x3, #16]
-	WORD $0x3dc00471 // ldr q17, [x3, #16]
-	WORD $0x3dc0046b // ldr q11, [x3, #16]
-	WORD $0x6ea0e610 // fcmgt v16.4s, v16.4s, v0.4s
-	WORD $0x6ea1e4e7 // fcmgt v7.4s, v7.4s, v1.4s
-	WORD $0x6ea2e631 // fcmgt v17.4s, v17.4s, v2.4s
-	WORD $0x6ea3e56b // fcmgt v11.4s, v11.4s, v3.4s
-	WORD $0x3dc03068 // ldr q8, [x3, #192]
-	WORD $0x3dc03064 // ldr q4, [x3, #192]
-	WORD $0x3dc03069 // ldr q9, [x3, #192]
-	WORD $0x3dc03065 // ldr q5, [x3, #192]
-	WORD $0x6ea0e50d // fcmgt v13.4s, v8.4s, v0.4s
-	WORD $0x6ea1e486 // fcmgt v6.4s, v4.4s, v1.4s
-	WORD $0x6ea2e52c // fcmgt v12.4s, v9.4s, v2.4s
-	WORD $0x6ea3e4b2 // fcmgt v18.4s, v5.4s, v3.4s
-	WORD $0x6e601d0d // bsl v13.16b, v8.16b, v0.16b
-	WORD $0x6e611c86 // bsl v6.16b, v4.16b, v1.16b
-	WORD $0x6e621d2c // bsl v12.16b, v9.16b, v2.16b
-	WORD $0x6e631cb2 // bsl v18.16b, v5.16b, v3.16b
-	WORD $0x3dc03465 // ldr q5, [x3, #208]
-	WORD $0x3dc03469 // ldr q9, [x3, #208]
-	WORD $0x3dc03464 // ldr q4, [x3, #208]
-	WORD $0x3dc03468 // ldr q8, [x3, #208]
-	WORD $0x6ea5e5b4 // fcmgt v20.4s, v13.4s, v5.4s
-	WORD $0x6ea9e4d5 // fcmgt v21.4s, v6.4s, v9.4s
-	WORD $0x6ea4e596 // fcmgt v22.4s, v12.4s, v4.4s
-	WORD $0x6ea8e657 // fcmgt v23.4s, v18.4s, v8.4s
-	WORD $0x6e6d1cb4 // bsl v20.16b, v5.16b, v13.16b
-	WORD $0x6e661d35 // bsl v21.16b, v9.16b, v6.16b
-	WORD $0x6e6c1c96 // bsl v22.16b, v4.16b, v12.16b
-	WORD $0x6e721d17 // bsl v23.16b, v8.16b, v18.16b
-	WORD $0x3dc00872 // ldr q18, [x3, #32]
-	WORD $0x3dc00868 // ldr q8, [x3, #32]
-	WORD $0x3dc0086c // ldr q12, [x3, #32]
-	WORD $0x3dc00864 // ldr q4, [x3, #32]
-	WORD $0x3dc00c66 // ldr q6, [x3, #48]
-	WORD $0x3dc00c69 // ldr q9, [x3, #48]
-	WORD $0x3dc00c6d // ldr q13, [x3, #48]
-	WORD $0x3dc00c65 // ldr q5, [x3, #48]
-	WORD $0x4e32ce86 // fmla v6.4s, v20.4s, v18.4s
-	WORD $0x4e28cea9 // fmla v9.4s, v21.4s, v8.4s
-	WORD $0x4e2ccecd // fmla v13.4s, v22.4s, v12.4s
-	WORD $0x4e24cee5 // fmla v5.4s, v23.4s, v4.4s
-	WORD $0x3dc00c64 // ldr q4, [x3, #48]
-	WORD $0x3dc00c6c // ldr q12, [x3, #48]
-	WORD $0x3dc00c68 // ldr q8, [x3, #48]
-	WORD $0x3dc00c72 // ldr q18, [x3, #48]
-	WORD $0x4ea4d4c4 // fsub v4.4s, v6.4s, v4.4s
-	WORD $0x4eacd52c // fsub v12.4s, v9.4s, v12.4s
-	WORD $0x4ea8d5a8 // fsub v8.4s, v13.4s, v8.4s
-	WORD $0x4eb2d4b2 // fsub v18.4s, v5.4s, v18.4s
-	WORD $0x3dc01078 // ldr q24, [x3, #64]
-	WORD $0x3dc01079 // ldr q25, [x3, #64]
-	WORD $0x3dc0107a // ldr q26, [x3, #64]
-	WORD $0x3dc0107b // ldr q27, [x3, #64]
-	WORD $0x4eb8cc94 // fmls v20.4s, v4.4s, v24.4s
-	WORD $0x4eb9cd95 // fmls v21.4s, v12.4s, v25.4s
-	WORD $0x4ebacd16 // fmls v22.4s, v8.4s, v26.4s
-	WORD $0x4ebbce57 // fmls v23.4s, v18.4s, v27.4s
-	WORD $0x3dc0147b // ldr q27, [x3, #80]
-	WORD $0x3dc0147a // ldr q26, [x3, #80]
-	WORD $0x3dc01479 // ldr q25, [x3, #80]
-	WORD $0x3dc01478 // ldr q24, [x3, #80]
-	WORD $0x4ebbcc94 // fmls v20.4s, v4.4s, v27.4s
-	WORD $0x4ebacd95 // fmls v21.4s, v12.4s, v26.4s
-	WORD $0x4eb9cd16 // fmls v22.4s, v8.4s, v25.4s
-	WORD $0x4eb8ce57 // fmls v23.4s, v18.4s, v24.4s
-	WORD $0x3dc01878 // ldr q24, [x3, #96]
-	WORD $0x3dc01872 // ldr q18, [x3, #96]
-	WORD $0x3dc01879 // ldr q25, [x3, #96]
-	WORD $0x3dc01868 // ldr q8, [x3, #96]
-	WORD $0x3dc01c7a // ldr q26, [x3, #112]
-	WORD $0x3dc01c6c // ldr q12, [x3, #112]
-	WORD $0x3dc01c7b // ldr q27, [x3, #112]
-	WORD $0x3dc01c64 // ldr q4, [x3, #112]
-	WORD $0x4e34cf1a // fmla v26.4s, v24.4s, v20.4s
-	WORD $0x4e35ce4c // fmla v12.4s, v18.4s, v21.4s
-	WORD $0x4e36cf3b // fmla v27.4s, v25.4s, v22.4s
-	WORD $0x4e37cd04 // fmla v4.4s, v8.4s, v23.4s
-	WORD $0x3dc02068 // ldr q8, [x3, #128]
-	WORD $0x3dc02079 // ldr q25, [x3, #128]
-	WORD $0x3dc02072 // ldr q18, [x3, #128]
-	WORD $0x3dc02078 // ldr q24, [x3, #128]
-	WORD $0x4e34cf48 // fmla v8.4s, v26.4s, v20.4s
-	WORD $0x4e35cd99 // fmla v25.4s, v12.4s, v21.4s
-	WORD $0x4e36cf72 // fmla v18.4s, v27.4s, v22.4s
-	WORD $0x4e37cc98 // fmla v24.4s, v4.4s, v23.4s
-	WORD $0x3dc02464 // ldr q4, [x3, #144]
-	WORD $0x3dc0247b // ldr q27, [x3, #144]
-	WORD $0x3dc0246c // ldr q12, [x3, #144]
-	WORD $0x3dc0247a // ldr q26, [x3, #144]
-	WORD $0x4e34cd04 // fmla v4.4s, v8.4s, v20.4s
-	WORD $0x4e35cf3b // fmla v27.4s, v25.4s, v21.4s
-	WORD $0x4e36ce4c // fmla v12.4s, v18.4s, v22.4s
-	WORD $0x4e37cf1a // fmla v26.4s, v24.4s, v23.4s
-	WORD $0x3dc02878 // ldr q24, [x3, #160]
 	WORD $0x3dc02872 // ldr q18, [x3, #160]
-	WORD $0x3dc02879 // ldr q25, [x3, #160]
-	WORD $0x3dc02868 // ldr q8, [x3, #160]
-	WORD $0x4e34cc98 // fmla v24.4s, v4.4s, v20.4s
-	WORD $0x4e35cf72 // fmla v18.4s, v27.4s, v21.4s
-	WORD $0x4e36cd99 // fmla v25.4s, v12.4s, v22.4s
-	WORD $0x4e37cf48 // fmla v8.4s, v26.4s, v23.4s
-	WORD $0x3dc02c7a // ldr q26, [x3, #176]
-	WORD $0x3dc02c6c // ldr q12, [x3, #176]
-	WORD $0x3dc02c7b // ldr q27, [x3, #176]
-	WORD $0x3dc02c64 // ldr q4, [x3, #176]
-	WORD $0x4e34cf1a // fmla v26.4s, v24.4s, v20.4s
-	WORD $0x4e35ce4c // fmla v12.4s, v18.4s, v21.4s
-	WORD $0x4e36cf3b // fmla v27.4s, v25.4s, v22.4s
-	WORD $0x4e37cd04 // fmla v4.4s, v8.4s, v23.4s
-	WORD $0x3dc02c68 // ldr q8, [x3, #176]
-	WORD $0x3dc02c79 // ldr q25, [x3, #176]
-	WORD $0x3dc02c72 // ldr q18, [x3, #176]
-	WORD $0x3dc02c78 // ldr q24, [x3, #176]
-	WORD $0x4e34cf48 // fmla v8.4s, v26.4s, v20.4s
-	WORD $0x4e35cd99 // fmla v25.4s, v12.4s, v21.4s
-	WORD $0x4e36cf72 // fmla v18.4s, v27.4s, v22.4s
-	WORD $0x4e37cc98 // fmla v24.4s, v4.4s, v23.4s
-	WORD $0x3dc00c77 // ldr q23, [x3, #48]
-	WORD $0x3dc00c64 // ldr q4, [x3, #48]
-	WORD $0x3dc00c76 // ldr q22, [x3, #48]
-	WORD $0x3dc00c7b // ldr q27, [x3, #48]
-	WORD $0x4eb7d4d7 // fsub v23.4s, v6.4s, v23.4s
-	WORD $0x4ea4d524 // fsub v4.4s, v9.4s, v4.4s
-	WORD $0x4eb6d5b6 // fsub v22.4s, v13.4s, v22.4s
-	WORD $0x4ebbd4bb // fsub v27.4s, v5.4s, v27.4s
-	WORD $0x3dc03865 // ldr q5, [x3, #224]
-	WORD $0x3dc0386d // ldr q13, [x3, #224]
-	WORD $0x3dc03869 // ldr q9, [x3, #224]
-	WORD $0x3dc03866 // ldr q6, [x3, #224]
-	WORD $0x6eb7e4b5 // fcmgt v21.4s, v5.4s, v23.4s
-	WORD $0x6ea4e5ac // fcmgt v12.4s, v13.4s, v4.4s
-	WORD $0x6eb6e534 // fcmgt v20.4s, v9.4s, v22.4s
-	WORD $0x6ebbe4da // fcmgt v26.4s, v6.4s, v27.4s
-	WORD $0x6e771cb5 // bsl v21.16b, v5.16b, v23.16b
-	WORD $0x6e641dac // bsl v12.16b, v13.16b, v4.16b
-	WORD $0x6e761d34 // bsl v20.16b, v9.16b, v22.16b
-	WORD $0x6e7b1cda // bsl v26.16b, v6.16b, v27.16b
-	WORD $0x3dc03c66 // ldr q6, [x3, #240]
-	WORD $0x3dc03c69 // ldr q9, [x3, #240]
-	WORD $0x3dc03c6d // ldr q13, [x3, #240]
-	WORD $0x3dc03c65 // ldr q5, [x3, #240]
-	WORD $0x6ea6e6bc // fcmgt v28.4s, v21.4s, v6.4s
-	WORD $0x6ea9e59d // fcmgt v29.4s, v12.4s, v9.4s
-	WORD $0x6eade69e // fcmgt v30.4s, v20.4s, v13.4s
-	WORD $0x6ea5e75f // fcmgt v31.4s, v26.4s, v5.4s
-	WORD $0x6e751cdc // bsl v28.16b, v6.16b, v21.16b
-	WORD $0x6e6c1d3d // bsl v29.16b, v9.16b, v12.16b
-	WORD $0x6e741dbe // bsl v30.16b, v13.16b, v20.16b
-	WORD $0x6e7a1cbf // bsl v31.16b, v5.16b, v26.16b
-	WORD $0x4ebcd6f7 // fsub v23.4s, v23.4s, v28.4s
-	WORD $0x4ebdd484 // fsub v4.4s, v4.4s, v29.4s
-	WORD $0x4ebed6d6 // fsub v22.4s, v22.4s, v30.4s
-	WORD $0x4ebfd77b // fsub v27.4s, v27.4s, v31.4s
-	WORD $0x3dc00c7a // ldr q26, [x3, #48]
-	WORD $0x3dc00c65 // ldr q5, [x3, #48]
-	WORD $0x3dc00c74 // ldr q20, [x3, #48]
-	WORD $0x3dc00c6d // ldr q13, [x3, #48]
-	WORD $0x4e3ad79a // fadd v26.4s, v28.4s, v26.4s
-	WORD $0x4e25d7a5 // fadd v5.4s, v29.4s, v5.4s
-	WORD $0x4e34d7d4 // fadd v20.4s, v30.4s, v20.4s
-	WORD $0x4e2dd7ed // fadd v13.4s, v31.4s, v13.4s
-	WORD $0x4f37575a // shl v26.4s, v26.4s, #23
-	WORD $0x4f3754a5 // shl v5.4s, v5.4s, #23
-	WORD $0x4f375694 // shl v20.4s, v20.4s, #23
-	WORD $0x4f3755ad // shl v13.4s, v13.4s, #23
-	WORD $0x3dc02c7f // ldr q31, [x3, #176]
-	WORD $0x3dc02c7e // ldr q30, [x3, #176]
-	WORD $0x3dc02c7d // ldr q29, [x3, #176]
-	WORD $0x3dc02c7c // ldr q28, [x3, #176]
-	WORD $0x4ebf875f // add v31.4s, v26.4s, v31.4s
-	WORD $0x4ebe84be // add v30.4s, v5.4s, v30.4s
-	WORD $0x4ebd869d // add v29.4s, v20.4s, v29.4s
-	WORD $0x4ebc85bc // add v28.4s, v13.4s, v28.4s
-	WORD $0x6e3fdd1f // fmul v31.4s, v8.4s, v31.4s
-	WORD $0x6e3edf3e // fmul v30.4s, v25.4s, v30.4s
-	WORD $0x6e3dde5d // fmul v29.4s, v18.4s, v29.4s
-	WORD $0x6e3cdf1c // fmul v28.4s, v24.4s, v28.4s
-	WORD $0x3dc00c78 // ldr q24, [x3, #48]
-	WORD $0x3dc00c72 // ldr q18, [x3, #48]
-	WORD $0x3dc00c79 // ldr q25, [x3, #48]
-	WORD $0x3dc00c68 // ldr q8, [x3, #48]
-	WORD $0x4e38d6f8 // fadd v24.4s, v23.4s, v24.4s
-	WORD $0x4e32d492 // fadd v18.4s, v4.4s, v18.4s
-	WORD $0x4e39d6d9 // fadd v25.4s, v22.4s, v25.4s
-	WORD $0x4e28d768 // fadd v8.4s, v27.4s, v8.4s
-	WORD $0x4f375718 // shl v24.4s, v24.4s, #23
-	WORD $0x4f375652 // shl v18.4s, v18.4s, #23
-	WORD $0x4f375739 // shl v25.4s, v25.4s, #23
-	WORD $0x4f375508 // shl v8.4s, v8.4s, #23
-	WORD $0x3dc02c7b // ldr q27, [x3, #176]
-	WORD $0x3dc02c76 // ldr q22, [x3, #176]
-	WORD $0x3dc02c64 // ldr q4, [x3, #176]
-	WORD $0x3dc02c77 // ldr q23, [x3, #176]
-	WORD $0x4ebb871b // add v27.4s, v24.4s, v27.4s
-	WORD $0x4eb68656 // add v22.4s, v18.4s, v22.4s
-	WORD $0x4ea48724 // add v4.4s, v25.4s, v4.4s
-	WORD $0x4eb78517 // add v23.4s, v8.4s, v23.4s
-	WORD $0x6e3bdffb // fmul v27.4s, v31.4s, v27.4s
-	WORD $0x6e36dfd6 // fmul v22.4s, v30.4s, v22.4s
-	WORD $0x6e24dfa4 // fmul v4.4s, v29.4s, v4.4s
-	WORD $0x6e37df97 // fmul v23.4s, v28.4s, v23.4s
-	WORD $0x6e6f1f70 // bsl v16.16b, v27.16b, v15.16b
-	WORD $0x6e6a1ec7 // bsl v7.16b, v22.16b, v10.16b
-	WORD $0x6e6e1c91 // bsl v17.16b, v4.16b, v14.16b
-	WORD $0x6e731eeb // bsl v11.16b, v23.16b, v19.16b
-	WORD $0x3dc02c73 // ldr q19, [x3, #176]
-	WORD $0x3dc02c77 // ldr q23, [x3, #176]
-	WORD $0x3dc02c6e // ldr q14, [x3, #176]
-	WORD $0x3dc02c64 // ldr q4, [x3, #176]
-	WORD $0x4e33d613 // fadd v19.4s, v16.4s, v19.4s
-	WORD $0x4e37d4f7 // fadd v23.4s, v7.4s, v23.4s
-	WORD $0x4e2ed62e // fadd v14.4s, v17.4s, v14.4s
-	WORD $0x4e24d564 // fadd v4.4s, v11.4s, v4.4s
-	WORD $0x3dc0406a // ldr q10, [x3, #256]
-	WORD $0x3dc04076 // ldr q22, [x3, #256]
-	WORD $0x3dc0406f // ldr q15, [x3, #256]
-	WORD $0x3dc0407b // ldr q27, [x3, #256]
-	WORD $0x6ea0e540 // fcmgt v0.4s, v10.4s, v0.4s
-	WORD $0x6ea1e6c1 // fcmgt v1.4s, v22.4s, v1.4s
-	WORD $0x6ea2e5e2 // fcmgt v2.4s, v15.4s, v2.4s
-	WORD $0x6ea3e763 // fcmgt v3.4s, v27.4s, v3.4s
-	WORD $0x3dc02c7b // ldr q27, [x3, #176]
-	WORD $0x3dc02c6f // ldr q15, [x3, #176]
-	WORD $0x3dc02c76 // ldr q22, [x3, #176]
-	WORD $0x3dc02c6a // ldr q10, [x3, #176]
-	WORD $0x4ea01c1c // mov v28.16b, v0.16b
-	WORD $0x4ea11c3d // mov v29.16b, v1.16b
-	WORD $0x4ea21c5e // mov v30.16b, v2.16b
-	WORD $0x4ea31c7f // mov v31.16b, v3.16b
-	WORD $0x6e7b1e1c // bsl v28.16b, v16.16b, v27.16b
-	WORD $0x6e6f1cfd // bsl v29.16b, v7.16b, v15.16b
-	WORD $0x6e761e3e // bsl v30.16b, v17.16b, v22.16b
-	WORD $0x6e6a1d7f // bsl v31.16b, v11.16b, v10.16b
-	WORD $0x6e33ff9c // fdiv v28.4s, v28.4s, v19.4s
-	WORD $0x6e37ffbd // fdiv v29.4s, v29.4s, v23.4s
-	WORD $0x6e2effde // fdiv v30.4s, v30.4s, v14.4s
-	WORD $0x6e24ffff // fdiv v31.4s, v31.4s, v4.4s
-	WORD $0x3dc02c6a // ldr q10, [x3, #176]
-	WORD $0x3dc02c76 // ldr q22, [x3, #176]
-	WORD $0x3dc02c6f // ldr q15, [x3, #176]
-	WORD $0x3dc02c7b // ldr q27, [x3, #176]
-	WORD $0x4eaad66a // fsub v10.4s, v19.4s, v10.4s
-	WORD $0x4eb6d6f6 // fsub v22.4s, v23.4s, v22.4s
-	WORD $0x4eafd5cf // fsub v15.4s, v14.4s, v15.4s
-	WORD $0x4ebbd49b // fsub v27.4s, v4.4s, v27.4s
-	WORD $0x4eaad60a // fsub v10.4s, v16.4s, v10.4s
-	WORD $0x4eb6d4f6 // fsub v22.4s, v7.4s, v22.4s
-	WORD $0x4eafd62f // fsub v15.4s, v17.4s, v15.4s
-	WORD $0x4ebbd57b // fsub v27.4s, v11.4s, v27.4s
-	WORD $0x3dc02c6b // ldr q11, [x3, #176]
-	WORD $0x3dc02c71 // ldr q17, [x3, #176]
-	WORD $0x3dc02c67 // ldr q7, [x3, #176]
+	WORD $0x3dc0286a // ldr q10, [x3, #160]
+	WORD $0x4e31d4f1 // fadd v17.4s, v7.4s, v17.4s
+	WORD $0x4e2bd58b // fadd v11.4s, v12.4s, v11.4s
+	WORD $0x4e32d4d2 // fadd v18.4s, v6.4s, v18.4s
+	WORD $0x4e2ad68a // fadd v10.4s, v20.4s, v10.4s
 	WORD $0x3dc02c70 // ldr q16, [x3, #176]
-	WORD $0x4ebcd56b // fsub v11.4s, v11.4s, v28.4s
-	WORD $0x4ebdd631 // fsub v17.4s, v17.4s, v29.4s
-	WORD $0x4ebed4e7 // fsub v7.4s, v7.4s, v30.4s
-	WORD $0x4ebfd610 // fsub v16.4s, v16.4s, v31.4s
-	WORD $0x6e7c1d60 // bsl v0.16b, v11.16b, v28.16b
-	WORD $0x6e7d1e21 // bsl v1.16b, v17.16b, v29.16b
-	WORD $0x6e7e1ce2 // bsl v2.16b, v7.16b, v30.16b
-	WORD $0x6e7f1e03 // bsl v3.16b, v16.16b, v31.16b
-	WORD $0x6e20df80 // fmul v0.4s, v28.4s, v0.4s
-	WORD $0x6e21dfa1 // fmul v1.4s, v29.4s, v1.4s
-	WORD $0x6e22dfc2 // fmul v2.4s, v30.4s, v2.4s
-	WORD $0x6e23dfe3 // fmul v3.4s, v31.4s, v3.4s
-	WORD $0x4eaacc1c // fmls v28.4s, v0.4s, v10.4s
-	WORD $0x4eb6cc3d // fmls v29.4s, v1.4s, v22.4s
-	WORD $0x4eafcc5e // fmls v30.4s, v2.4s, v15.4s
-	WORD $0x4ebbcc7f // fmls v31.4s, v3.4s, v27.4s
-	WORD $0x4e3ce79b // fcmeq v27.4s, v28.4s, v28.4s
-	WORD $0x4e3de7a3 // fcmeq v3.4s, v29.4s, v29.4s
-	WORD $0x4e3ee7cf // fcmeq v15.4s, v30.4s, v30.4s
-	WORD $0x4e3fe7e2 // fcmeq v2.4s, v31.4s, v31.4s
-	WORD $0x3dc04476 // ldr q22, [x3, #272]
-	WORD $0x3dc04461 // ldr q1, [x3, #272]
-	WORD $0x3dc0446a // ldr q10, [x3, #272]
-	WORD $0x3dc04460 // ldr q0, [x3, #272]
-	WORD $0x6e761f9b // bsl v27.16b, v28.16b, v22.16b
-	WORD $0x6e611fa3 // bsl v3.16b, v29.16b, v1.16b
-	WORD $0x6e6a1fcf // bsl v15.16b, v30.16b, v10.16b
-	WORD $0x6e601fe2 // bsl v2.16b, v31.16b, v0.16b
-	WORD $0x3d80003b // str q27, [x1]
-	WORD $0x3d800423 // str q3, [x1, #16]
-	WORD $0x3d80082f // str q15, [x1, #32]
-	WORD $0x3d800c22 // str q2, [x1, #48]
+	WORD $0x3dc02c6f // ldr q15, [x3, #176]
+	WORD $0x3dc02c6e // ldr q14, [x3, #176]
+	WORD $0x3dc02c6d // ldr q13, [x3, #176]
+	WORD $0x6ea0e600 // fcmgt v0.4s, v16.4s, v0.4s
+	WORD $0x6ea1e5e1 // fcmgt v1.4s, v15.4s, v1.4s
+	WORD $0x6ea2e5c2 // fcmgt v2.4s, v14.4s, v2.4s
+	WORD $0x6ea3e5a3 // fcmgt v3.4s, v13.4s, v3.4s
+	WORD $0x3dc0286d // ldr q13, [x3, #160]
+	WORD $0x3dc0286e // ldr q14, [x3, #160]
+	WORD $0x3dc0286f // ldr q15, [x3, #160]
+	WORD $0x3dc02870 // ldr q16, [x3, #160]
+	WORD $0x4ea01c05 // mov v5.16b, v0.16b
+	WORD $0x4ea11c29 // mov v9.16b, v1.16b
+	WORD $0x4ea21c44 // mov v4.16b, v2.16b
+	WORD $0x4ea31c73 // mov v19.16b, v3.16b
+	WORD $0x6e6d1ce5 // bsl v5.16b, v7.16b, v13.16b
+	WORD $0x6e6e1d89 // bsl v9.16b, v12.16b, v14.16b
+	WORD $0x6e6f1cc4 // bsl v4.16b, v6.16b, v15.16b
+	WORD $0x6e701e93 // bsl v19.16b, v20.16b, v16.16b
+	WORD $0x6e31fca5 // fdiv v5.4s, v5.4s, v17.4s
+	WORD $0x6e2bfd29 // fdiv v9.4s, v9.4s, v11.4s
+	WORD $0x6e32fc84 // fdiv v4.4s, v4.4s, v18.4s
+	WORD $0x6e2afe73 // fdiv v19.4s, v19.4s, v10.4s
+	WORD $0x3dc02870 // ldr q16, [x3, #160]
+	WORD $0x3dc0286f // ldr q15, [x3, #160]
+	WORD $0x3dc0286e // ldr q14, [x3, #160]
+	WORD $0x3dc0286d // ldr q13, [x3, #160]
+	WORD $0x4eb0d630 // fsub v16.4s, v17.4s, v16.4s
+	WORD $0x4eafd56f // fsub v15.4s, v11.4s, v15.4s
+	WORD $0x4eaed64e // fsub v14.4s, v18.4s, v14.4s
+	WORD $0x4eadd54d // fsub v13.4s, v10.4s, v13.4s
+	WORD $0x4eb0d4f0 // fsub v16.4s, v7.4s, v16.4s
+	WORD $0x4eafd58f // fsub v15.4s, v12.4s, v15.4s
+	WORD $0x4eaed4ce // fsub v14.4s, v6.4s, v14.4s
+	WORD $0x4eadd68d // fsub v13.4s, v20.4s, v13.4s
+	WORD $0x3dc02874 // ldr q20, [x3, #160]
+	WORD $0x3dc02866 // ldr q6, [x3, #160]
+	WORD $0x3dc0286c // ldr q12, [x3, #160]
+	WORD $0x3dc02867 // ldr q7, [x3, #160]
+	WORD $0x4ea5d694 // fsub v20.4s, v20.4s, v5.4s
+	WORD $0x4ea9d4c6 // fsub v6.4s, v6.4s, v9.4s
+	WORD $0x4ea4d58c // fsub v12.4s, v12.4s, v4.4s
+	WORD $0x4eb3d4e7 // fsub v7.4s, v7.4s, v19.4s
+	WORD $0x6e651e80 // bsl v0.16b, v20.16b, v5.16b
+	WORD $0x6e691cc1 // bsl v1.16b, v6.16b, v9.16b
+	WORD $0x6e641d82 // bsl v2.16b, v12.16b, v4.16b
+	WORD $0x6e731ce3 // bsl v3.16b, v7.16b, v19.16b
+	WORD $0x6e20dca0 // fmul v0.4s, v5.4s, v0.4s
+	WORD $0x6e21dd21 // fmul v1.4s, v9.4s, v1.4s
+	WORD $0x6e22dc82 // fmul v2.4s, v4.4s, v2.4s
+	WORD $0x6e23de63 // fmul v3.4s, v19.4s, v3.4s
+	WORD $0x4eb0cc05 // fmls v5.4s, v0.4s, v16.4s
+	WORD $0x4eafcc29 // fmls v9.4s, v1.4s, v15.4s
+	WORD $0x4eaecc44 // fmls v4.4s, v2.4s, v14.4s
+	WORD $0x4eadcc73 // fmls v19.4s, v3.4s, v13.4s
+	WORD $0x3dc0306d // ldr q13, [x3, #192]
+	WORD $0x6ead350d // cmhi v13.4s, v8.4s, v13.4s
+	WORD $0x6eb0a9ad // umaxv s13, v13.4s
+	WORD $0x0e043da4 // mov w4, v13.s[0]
+	CMPW $0, R4
+	BNE doubtful
+	WORD $0x3d800025 // str q5, [x1]
+	WORD $0x3d800429 // str q9, [x1, #16]
+	WORD $0x3d800824 // str q4, [x1, #32]
+	WORD $0x3d800c33 // str q19, [x1, #48]
+going:
 	ADD $64, R1
 	ADD $64, R2
 	SUBS $16, R0, R0
 	BGE many
+	JMP single
+doubtful:
+	WORD $0x3dc00053 // ldr q19, [x2]
+	WORD $0x3dc00444 // ldr q4, [x2, #16]
+	WORD $0x3dc00849 // ldr q9, [x2, #32]
+	WORD $0x3dc00c45 // ldr q5, [x2, #48]
+	WORD $0x3dc0006d // ldr q13, [x3]
+	WORD $0x3dc00068 // ldr q8, [x3]
+	WORD $0x3dc00063 // ldr q3, [x3]
+	WORD $0x3dc0006e // ldr q14, [x3]
+	WORD $0x4ead1e6d // orr v13.16b, v19.16b, v13.16b
+	WORD $0x4ea81c88 // orr v8.16b, v4.16b, v8.16b
+	WORD $0x4ea31d23 // orr v3.16b, v9.16b, v3.16b
+	WORD $0x4eae1cae // orr v14.16b, v5.16b, v14.16b
+	WORD $0x3dc03462 // ldr q2, [x3, #208]
+	WORD $0x3dc0346f // ldr q15, [x3, #208]
+	WORD $0x3dc03461 // ldr q1, [x3, #208]
+	WORD $0x3dc03470 // ldr q16, [x3, #208]
+	WORD $0x6eade440 // fcmgt v0.4s, v2.4s, v13.4s
+	WORD $0x6ea8e5e7 // fcmgt v7.4s, v15.4s, v8.4s
+	WORD $0x6ea3e42c // fcmgt v12.4s, v1.4s, v3.4s
+	WORD $0x6eaee606 // fcmgt v6.4s, v16.4s, v14.4s
+	WORD $0x6e6d1c40 // bsl v0.16b, v2.16b, v13.16b
+	WORD $0x6e681de7 // bsl v7.16b, v15.16b, v8.16b
+	WORD $0x6e631c2c // bsl v12.16b, v1.16b, v3.16b
+	WORD $0x6e6e1e06 // bsl v6.16b, v16.16b, v14.16b
+	WORD $0x3dc0046e // ldr q14, [x3, #16]
+	WORD $0x3dc00470 // ldr q16, [x3, #16]
+	WORD $0x3dc00463 // ldr q3, [x3, #16]
+	WORD $0x3dc00461 // ldr q1, [x3, #16]
+	WORD $0x3dc00868 // ldr q8, [x3, #32]
+	WORD $0x3dc0086f // ldr q15, [x3, #32]
+	WORD $0x3dc0086d // ldr q13, [x3, #32]
+	WORD $0x3dc00862 // ldr q2, [x3, #32]
+	WORD $0x4e2ecc08 // fmla v8.4s, v0.4s, v14.4s
+	WORD $0x4e30ccef // fmla v15.4s, v7.4s, v16.4s
+	WORD $0x4e23cd8d // fmla v13.4s, v12.4s, v3.4s
+	WORD $0x4e21ccc2 // fmla v2.4s, v6.4s, v1.4s
+	WORD $0x3dc00861 // ldr q1, [x3, #32]
+	WORD $0x3dc00863 // ldr q3, [x3, #32]
+	WORD $0x3dc00870 // ldr q16, [x3, #32]
+	WORD $0x3dc0086e // ldr q14, [x3, #32]
+	WORD $0x4ea1d501 // fsub v1.4s, v8.4s, v1.4s
+	WORD $0x4ea3d5e3 // fsub v3.4s, v15.4s, v3.4s
+	WORD $0x4eb0d5b0 // fsub v16.4s, v13.4s, v16.4s
+	WORD $0x4eaed44e // fsub v14.4s, v2.4s, v14.4s
+	WORD $0x3dc00c74 // ldr q20, [x3, #48]
+	WORD $0x3dc00c6a // ldr q10, [x3, #48]
+	WORD $0x3dc00c72 // ldr q18, [x3, #48]
+	WORD $0x3dc00c6b // ldr q11, [x3, #48]
+	WORD $0x4eb4cc20 // fmls v0.4s, v1.4s, v20.4s
+	WORD $0x4eaacc67 // fmls v7.4s, v3.4s, v10.4s
+	WORD $0x4eb2ce0c // fmls v12.4s, v16.4s, v18.4s
+	WORD $0x4eabcdc6 // fmls v6.4s, v14.4s, v11.4s
+	WORD $0x3dc0106b // ldr q11, [x3, #64]
+	WORD $0x3dc01072 // ldr q18, [x3, #64]
+	WORD $0x3dc0106a // ldr q10, [x3, #64]
+	WORD $0x3dc01074 // ldr q20, [x3, #64]
+	WORD $0x4eabcc20 // fmls v0.4s, v1.4s, v11.4s
+	WORD $0x4eb2cc67 // fmls v7.4s, v3.4s, v18.4s
+	WORD $0x4eaace0c // fmls v12.4s, v16.4s, v10.4s
+	WORD $0x4eb4cdc6 // fmls v6.4s, v14.4s, v20.4s
+	WORD $0x3dc01474 // ldr q20, [x3, #80]
+	WORD $0x3dc0146e // ldr q14, [x3, #80]
+	WORD $0x3dc0146a // ldr q10, [x3, #80]
+	WORD $0x3dc01470 // ldr q16, [x3, #80]
+	WORD $0x3dc01872 // ldr q18, [x3, #96]
+	WORD $0x3dc01863 // ldr q3, [x3, #96]
+	WORD $0x3dc0186b // ldr q11, [x3, #96]
+	WORD $0x3dc01861 // ldr q1, [x3, #96]
+	WORD $0x4e20ce92 // fmla v18.4s, v20.4s, v0.4s
+	WORD $0x4e27cdc3 // fmla v3.4s, v14.4s, v7.4s
+	WORD $0x4e2ccd4b // fmla v11.4s, v10.4s, v12.4s
+	WORD $0x4e26ce01 // fmla v1.4s, v16.4s, v6.4s
+	WORD $0x3dc01c70 // ldr q16, [x3, #112]
+	WORD $0x3dc01c6a // ldr q10, [x3, #112]
+	WORD $0x3dc01c6e // ldr q14, [x3, #112]
+	WORD $0x3dc01c74 // ldr q20, [x3, #112]
+	WORD $0x4e20ce50 // fmla v16.4s, v18.4s, v0.4s
+	WORD $0x4e27cc6a // fmla v10.4s, v3.4s, v7.4s
+	WORD $0x4e2ccd6e // fmla v14.4s, v11.4s, v12.4s
+	WORD $0x4e26cc34 // fmla v20.4s, v1.4s, v6.4s
+	WORD $0x3dc02061 // ldr q1, [x3, #128]
+	WORD $0x3dc0206b // ldr q11, [x3, #128]
+	WORD $0x3dc02063 // ldr q3, [x3, #128]
+	WORD $0x3dc02072 // ldr q18, [x3, #128]
+	WORD $0x4e20ce01 // fmla v1.4s, v16.4s, v0.4s
+	WORD $0x4e27cd4b // fmla v11.4s, v10.4s, v7.4s
+	WORD $0x4e2ccdc3 // fmla v3.4s, v14.4s, v12.4s
+	WORD $0x4e26ce92 // fmla v18.4s, v20.4s, v6.4s
+	WORD $0x3dc02474 // ldr q20, [x3, #144]
+	WORD $0x3dc0246e // ldr q14, [x3, #144]
+	WORD $0x3dc0246a // ldr q10, [x3, #144]
+	WORD $0x3dc02470 // ldr q16, [x3, #144]
+	WORD $0x4e20cc34 // fmla v20.4s, v1.4s, v0.4s
+	WORD $0x4e27cd6e // fmla v14.4s, v11.4s, v7.4s
+	WORD $0x4e2ccc6a // fmla v10.4s, v3.4s, v12.4s
+	WORD $0x4e26ce50 // fmla v16.4s, v18.4s, v6.4s
+	WORD $0x3dc02872 // ldr q18, [x3, #160]
+	WORD $0x3dc02863 // ldr q3, [x3, #160]
+	WORD $0x3dc0286b // ldr q11, [x3, #160]
+	WORD $0x3dc02861 // ldr q1, [x3, #160]
+	WORD $0x4e20ce92 // fmla v18.4s, v20.4s, v0.4s
+	WORD $0x4e27cdc3 // fmla v3.4s, v14.4s, v7.4s
+	WORD $0x4e2ccd4b // fmla v11.4s, v10.4s, v12.4s
+	WORD $0x4e26ce01 // fmla v1.4s, v16.4s, v6.4s
+	WORD $0x3dc02870 // ldr q16, [x3, #160]
+	WORD $0x3dc0286a // ldr q10, [x3, #160]
+	WORD $0x3dc0286e // ldr q14, [x3, #160]
+	WORD $0x3dc02874 // ldr q20, [x3, #160]
+	WORD $0x4e20ce50 // fmla v16.4s, v18.4s, v0.4s
+	WORD $0x4e27cc6a // fmla v10.4s, v3.4s, v7.4s
+	WORD $0x4e2ccd6e // fmla v14.4s, v11.4s, v12.4s
+	WORD $0x4e26cc34 // fmla v20.4s, v1.4s, v6.4s
+	WORD $0x4f375508 // shl v8.4s, v8.4s, #23
+	WORD $0x4f3755ef // shl v15.4s, v15.4s, #23
+	WORD $0x4f3755ad // shl v13.4s, v13.4s, #23
+	WORD $0x4f375442 // shl v2.4s, v2.4s, #23
+	WORD $0x3dc02866 // ldr q6, [x3, #160]
+	WORD $0x3dc02861 // ldr q1, [x3, #160]
+	WORD $0x3dc0286c // ldr q12, [x3, #160]
+	WORD $0x3dc0286b // ldr q11, [x3, #160]
+	WORD $0x4ea68506 // add v6.4s, v8.4s, v6.4s
+	WORD $0x4ea185e1 // add v1.4s, v15.4s, v1.4s
+	WORD $0x4eac85ac // add v12.4s, v13.4s, v12.4s
+	WORD $0x4eab844b // add v11.4s, v2.4s, v11.4s
+	WORD $0x6e26de06 // fmul v6.4s, v16.4s, v6.4s
+	WORD $0x6e21dd41 // fmul v1.4s, v10.4s, v1.4s
+	WORD $0x6e2cddcc // fmul v12.4s, v14.4s, v12.4s
+	WORD $0x6e2bde8b // fmul v11.4s, v20.4s, v11.4s
+	WORD $0x3dc03474 // ldr q20, [x3, #208]
+	WORD $0x3dc0346e // ldr q14, [x3, #208]
+	WORD $0x3dc0346a // ldr q10, [x3, #208]
+	WORD $0x3dc03470 // ldr q16, [x3, #208]
+	WORD $0x6eb3e694 // fcmgt v20.4s, v20.4s, v19.4s
+	WORD $0x6ea4e5ce // fcmgt v14.4s, v14.4s, v4.4s
+	WORD $0x6ea9e54a // fcmgt v10.4s, v10.4s, v9.4s
+	WORD $0x6ea5e610 // fcmgt v16.4s, v16.4s, v5.4s
+	WORD $0x3dc03862 // ldr q2, [x3, #224]
+	WORD $0x3dc0386d // ldr q13, [x3, #224]
+	WORD $0x3dc0386f // ldr q15, [x3, #224]
+	WORD $0x3dc03868 // ldr q8, [x3, #224]
+	WORD $0x6eb3e447 // fcmgt v7.4s, v2.4s, v19.4s
+	WORD $0x6ea4e5a3 // fcmgt v3.4s, v13.4s, v4.4s
+	WORD $0x6ea9e5e0 // fcmgt v0.4s, v15.4s, v9.4s
+	WORD $0x6ea5e512 // fcmgt v18.4s, v8.4s, v5.4s
+	WORD $0x6e731c47 // bsl v7.16b, v2.16b, v19.16b
+	WORD $0x6e641da3 // bsl v3.16b, v13.16b, v4.16b
+	WORD $0x6e691de0 // bsl v0.16b, v15.16b, v9.16b
+	WORD $0x6e651d12 // bsl v18.16b, v8.16b, v5.16b
+	WORD $0x3dc03c68 // ldr q8, [x3, #240]
+	WORD $0x3dc03c6f // ldr q15, [x3, #240]
+	WORD $0x3dc03c6d // ldr q13, [x3, #240]
+	WORD $0x3dc03c62 // ldr q2, [x3, #240]
+	WORD $0x6ea8e4f1 // fcmgt v17.4s, v7.4s, v8.4s
+	WORD $0x6eafe475 // fcmgt v21.4s, v3.4s, v15.4s
+	WORD $0x6eade416 // fcmgt v22.4s, v0.4s, v13.4s
+	WORD $0x6ea2e657 // fcmgt v23.4s, v18.4s, v2.4s
+	WORD $0x6e671d11 // bsl v17.16b, v8.16b, v7.16b
+	WORD $0x6e631df5 // bsl v21.16b, v15.16b, v3.16b
+	WORD $0x6e601db6 // bsl v22.16b, v13.16b, v0.16b
+	WORD $0x6e721c57 // bsl v23.16b, v2.16b, v18.16b
+	WORD $0x3dc00472 // ldr q18, [x3, #16]
+	WORD $0x3dc00462 // ldr q2, [x3, #16]
+	WORD $0x3dc00460 // ldr q0, [x3, #16]
+	WORD $0x3dc0046d // ldr q13, [x3, #16]
+	WORD $0x3dc00863 // ldr q3, [x3, #32]
+	WORD $0x3dc0086f // ldr q15, [x3, #32]
+	WORD $0x3dc00867 // ldr q7, [x3, #32]
+	WORD $0x3dc00868 // ldr q8, [x3, #32]
+	WORD $0x4e32ce23 // fmla v3.4s, v17.4s, v18.4s
+	WORD $0x4e22ceaf // fmla v15.4s, v21.4s, v2.4s
+	WORD $0x4e20cec7 // fmla v7.4s, v22.4s, v0.4s
+	WORD $0x4e2dcee8 // fmla v8.4s, v23.4s, v13.4s
+	WORD $0x3dc0086d // ldr q13, [x3, #32]
+	WORD $0x3dc00860 // ldr q0, [x3, #32]
+	WORD $0x3dc00862 // ldr q2, [x3, #32]
+	WORD $0x3dc00872 // ldr q18, [x3, #32]
+	WORD $0x4eadd46d // fsub v13.4s, v3.4s, v13.4s
+	WORD $0x4ea0d5e0 // fsub v0.4s, v15.4s, v0.4s
+	WORD $0x4ea2d4e2 // fsub v2.4s, v7.4s, v2.4s
+	WORD $0x4eb2d512 // fsub v18.4s, v8.4s, v18.4s
+	WORD $0x3dc00c78 // ldr q24, [x3, #48]
+	WORD $0x3dc00c79 // ldr q25, [x3, #48]
+	WORD $0x3dc00c7a // ldr q26, [x3, #48]
+	WORD $0x3dc00c7b // ldr q27, [x3, #48]
+	WORD $0x4eb8cdb1 // fmls v17.4s, v13.4s, v24.4s
+	WORD $0x4eb9cc15 // fmls v21.4s, v0.4s, v25.4s
+	WORD $0x4ebacc56 // fmls v22.4s, v2.4s, v26.4s
+	WORD $0x4ebbce57 // fmls v23.4s, v18.4s, v27.4s
+	WORD $0x3dc0107b // ldr q27, [x3, #64]
+	WORD $0x3dc0107a // ldr q26, [x3, #64]
+	WORD $0x3dc01079 // ldr q25, [x3, #64]
+	WORD $0x3dc01078 // ldr q24, [x3, #64]
+	WORD $0x4ebbcdb1 // fmls v17.4s, v13.4s, v27.4s
+	WORD $0x4ebacc15 // fmls v21.4s, v0.4s, v26.4s
+	WORD $0x4eb9cc56 // fmls v22.4s, v2.4s, v25.4s
+	WORD $0x4eb8ce57 // fmls v23.4s, v18.4s, v24.4s
+	WORD $0x3dc01478 // ldr q24, [x3, #80]
+	WORD $0x3dc01472 // ldr q18, [x3, #80]
+	WORD $0x3dc01479 // ldr q25, [x3, #80]
+	WORD $0x3dc01462 // ldr q2, [x3, #80]
+	WORD $0x3dc0187a // ldr q26, [x3, #96]
+	WORD $0x3dc01860 // ldr q0, [x3, #96]
+	WORD $0x3dc0187b // ldr q27, [x3, #96]
+	WORD $0x3dc0186d // ldr q13, [x3, #96]
+	WORD $0x4e31cf1a // fmla v26.4s, v24.4s, v17.4s
+	WORD $0x4e35ce40 // fmla v0.4s, v18.4s, v21.4s
+	WORD $0x4e36cf3b // fmla v27.4s, v25.4s, v22.4s
+	WORD $0x4e37cc4d // fmla v13.4s, v2.4s, v23.4s
+	WORD $0x3dc01c62 // ldr q2, [x3, #112]
+	WORD $0x3dc01c79 // ldr q25, [x3, #112]
+	WORD $0x3dc01c72 // ldr q18, [x3, #112]
+	WORD $0x3dc01c78 // ldr q24, [x3, #112]
+	WORD $0x4e31cf42 // fmla v2.4s, v26.4s, v17.4s
+	WORD $0x4e35cc19 // fmla v25.4s, v0.4s, v21.4s
+	WORD $0x4e36cf72 // fmla v18.4s, v27.4s, v22.4s
+	WORD $0x4e37cdb8 // fmla v24.4s, v13.4s, v23.4s
+	WORD $0x3dc0206d // ldr q13, [x3, #128]
+	WORD $0x3dc0207b // ldr q27, [x3, #128]
+	WORD $0x3dc02060 // ldr q0, [x3, #128]
+	WORD $0x3dc0207a // ldr q26, [x3, #128]
+	WORD $0x4e31cc4d // fmla v13.4s, v2.4s, v17.4s
+	WORD $0x4e35cf3b // fmla v27.4s, v25.4s, v21.4s
+	WORD $0x4e36ce40 // fmla v0.4s, v18.4s, v22.4s
+	WORD $0x4e37cf1a // fmla v26.4s, v24.4s, v23.4s
+	WORD $0x3dc02478 // ldr q24, [x3, #144]
+	WORD $0x3dc02472 // ldr q18, [x3, #144]
+	WORD $0x3dc02479 // ldr q25, [x3, #144]
+	WORD $0x3dc02462 // ldr q2, [x3, #144]
+	WORD $0x4e31cdb8 // fmla v24.4s, v13.4s, v17.4s
+	WORD $0x4e35cf72 // fmla v18.4s, v27.4s, v21.4s
+	WORD $0x4e36cc19 // fmla v25.4s, v0.4s, v22.4s
+	WORD $0x4e37cf42 // fmla v2.4s, v26.4s, v23.4s
+	WORD $0x3dc0287a // ldr q26, [x3, #160]
+	WORD $0x3dc02860 // ldr q0, [x3, #160]
+	WORD $0x3dc0287b // ldr q27, [x3, #160]
+	WORD $0x3dc0286d // ldr q13, [x3, #160]
+	WORD $0x4e31cf1a // fmla v26.4s, v24.4s, v17.4s
+	WORD $0x4e35ce40 // fmla v0.4s, v18.4s, v21.4s
+	WORD $0x4e36cf3b // fmla v27.4s, v25.4s, v22.4s
+	WORD $0x4e37cc4d // fmla v13.4s, v2.4s, v23.4s
+	WORD $0x3dc02862 // ldr q2, [x3, #160]
+	WORD $0x3dc02879 // ldr q25, [x3, #160]
+	WORD $0x3dc02872 // ldr q18, [x3, #160]
+	WORD $0x3dc02878 // ldr q24, [x3, #160]
+	WORD $0x4e31cf42 // fmla v2.4s, v26.4s, v17.4s
+	WORD $0x4e35cc19 // fmla v25.4s, v0.4s, v21.4s
+	WORD $0x4e36cf72 // fmla v18.4s, v27.4s, v22.4s
+	WORD $0x4e37cdb8 // fmla v24.4s, v13.4s, v23.4s
+	WORD $0x3dc00877 // ldr q23, [x3, #32]
+	WORD $0x3dc0086d // ldr q13, [x3, #32]
+	WORD $0x3dc00876 // ldr q22, [x3, #32]
+	WORD $0x3dc0087b // ldr q27, [x3, #32]
+	WORD $0x4eb7d477 // fsub v23.4s, v3.4s, v23.4s
+	WORD $0x4eadd5ed // fsub v13.4s, v15.4s, v13.4s
+	WORD $0x4eb6d4f6 // fsub v22.4s, v7.4s, v22.4s
+	WORD $0x4ebbd51b // fsub v27.4s, v8.4s, v27.4s
+	WORD $0x3dc04068 // ldr q8, [x3, #256]
+	WORD $0x3dc04067 // ldr q7, [x3, #256]
+	WORD $0x3dc0406f // ldr q15, [x3, #256]
+	WORD $0x3dc04063 // ldr q3, [x3, #256]
+	WORD $0x6eb7e515 // fcmgt v21.4s, v8.4s, v23.4s
+	WORD $0x6eade4e0 // fcmgt v0.4s, v7.4s, v13.4s
+	WORD $0x6eb6e5f1 // fcmgt v17.4s, v15.4s, v22.4s
+	WORD $0x6ebbe47a // fcmgt v26.4s, v3.4s, v27.4s
+	WORD $0x6e771d15 // bsl v21.16b, v8.16b, v23.16b
+	WORD $0x6e6d1ce0 // bsl v0.16b, v7.16b, v13.16b
+	WORD $0x6e761df1 // bsl v17.16b, v15.16b, v22.16b
+	WORD $0x6e7b1c7a // bsl v26.16b, v3.16b, v27.16b
+	WORD $0x3dc04463 // ldr q3, [x3, #272]
+	WORD $0x3dc0446f // ldr q15, [x3, #272]
+	WORD $0x3dc04467 // ldr q7, [x3, #272]
+	WORD $0x3dc04468 // ldr q8, [x3, #272]
+	WORD $0x6ea3e6bc // fcmgt v28.4s, v21.4s, v3.4s
+	WORD $0x6eafe41d // fcmgt v29.4s, v0.4s, v15.4s
+	WORD $0x6ea7e63e // fcmgt v30.4s, v17.4s, v7.4s
+	WORD $0x6ea8e75f // fcmgt v31.4s, v26.4s, v8.4s
+	WORD $0x6e751c7c // bsl v28.16b, v3.16b, v21.16b
+	WORD $0x6e601dfd // bsl v29.16b, v15.16b, v0.16b
+	WORD $0x6e711cfe // bsl v30.16b, v7.16b, v17.16b
+	WORD $0x6e7a1d1f // bsl v31.16b, v8.16b, v26.16b
+	WORD $0x4ebcd6f7 // fsub v23.4s, v23.4s, v28.4s
+	WORD $0x4ebdd5ad // fsub v13.4s, v13.4s, v29.4s
+	WORD $0x4ebed6d6 // fsub v22.4s, v22.4s, v30.4s
+	WORD $0x4ebfd77b // fsub v27.4s, v27.4s, v31.4s
+	WORD $0x3dc0087a // ldr q26, [x3, #32]
+	WORD $0x3dc00868 // ldr q8, [x3, #32]
+	WORD $0x3dc00871 // ldr q17, [x3, #32]
+	WORD $0x3dc00867 // ldr q7, [x3, #32]
+	WORD $0x4e3ad79a // fadd v26.4s, v28.4s, v26.4s
+	WORD $0x4e28d7a8 // fadd v8.4s, v29.4s, v8.4s
+	WORD $0x4e31d7d1 // fadd v17.4s, v30.4s, v17.4s
+	WORD $0x4e27d7e7 // fadd v7.4s, v31.4s, v7.4s
+	WORD $0x4f37575a // shl v26.4s, v26.4s, #23
+	WORD $0x4f375508 // shl v8.4s, v8.4s, #23
+	WORD $0x4f375631 // shl v17.4s, v17.4s, #23
+	WORD $0x4f3754e7 // shl v7.4s, v7.4s, #23
+	WORD $0x3dc0287f // ldr q31, [x3, #160]
+	WORD $0x3dc0287e // ldr q30, [x3, #160]
+	WORD $0x3dc0287d // ldr q29, [x3, #160]
+	WORD $0x3dc0287c // ldr q28, [x3, #160]
+	WORD $0x4ebf875f // add v31.4s, v26.4s, v31.4s
+	WORD $0x4ebe851e // add v30.4s, v8.4s, v30.4s
+	WORD $0x4ebd863d // add v29.4s, v17.4s, v29.4s
+	WORD $0x4ebc84fc // add v28.4s, v7.4s, v28.4s
+	WORD $0x6e3fdc5f // fmul v31.4s, v2.4s, v31.4s
+	WORD $0x6e3edf3e // fmul v30.4s, v25.4s, v30.4s
+	WORD $0x6e3dde5d // fmul v29.4s, v18.4s, v29.4s
+	WORD $0x6e3cdf1c // fmul v28.4s, v24.4s, v28.4s
+	WORD $0x3dc00878 // ldr q24, [x3, #32]
+	WORD $0x3dc00872 // ldr q18, [x3, #32]
+	WORD $0x3dc00879 // ldr q25, [x3, #32]
+	WORD $0x3dc00862 // ldr q2, [x3, #32]
+	WORD $0x4e38d6f8 // fadd v24.4s, v23.4s, v24.4s
+	WORD $0x4e32d5b2 // fadd v18.4s, v13.4s, v18.4s
+	WORD $0x4e39d6d9 // fadd v25.4s, v22.4s, v25.4s
+	WORD $0x4e22d762 // fadd v2.4s, v27.4s, v2.4s
+	WORD $0x4f375718 // shl v24.4s, v24.4s, #23
+	WORD $0x4f375652 // shl v18.4s, v18.4s, #23
+	WORD $0x4f375739 // shl v25.4s, v25.4s, #23
+	WORD $0x4f375442 // shl v2.4s, v2.4s, #23
+	WORD $0x3dc0287b // ldr q27, [x3, #160]
+	WORD $0x3dc02876 // ldr q22, [x3, #160]
+	WORD $0x3dc0286d // ldr q13, [x3, #160]
+	WORD $0x3dc02877 // ldr q23, [x3, #160]
+	WORD $0x4ebb871b // add v27.4s, v24.4s, v27.4s
+	WORD $0x4eb68656 // add v22.4s, v18.4s, v22.4s
+	WORD $0x4ead872d // add v13.4s, v25.4s, v13.4s
+	WORD $0x4eb78457 // add v23.4s, v2.4s, v23.4s
+	WORD $0x6e3bdffb // fmul v27.4s, v31.4s, v27.4s
+	WORD $0x6e36dfd6 // fmul v22.4s, v30.4s, v22.4s
+	WORD $0x6e2ddfad // fmul v13.4s, v29.4s, v13.4s
+	WORD $0x6e37df97 // fmul v23.4s, v28.4s, v23.4s
+	WORD $0x6e661f74 // bsl v20.16b, v27.16b, v6.16b
+	WORD $0x6e611ece // bsl v14.16b, v22.16b, v1.16b
+	WORD $0x6e6c1daa // bsl v10.16b, v13.16b, v12.16b
+	WORD $0x6e6b1ef0 // bsl v16.16b, v23.16b, v11.16b
+	WORD $0x3dc0286b // ldr q11, [x3, #160]
+	WORD $0x3dc02877 // ldr q23, [x3, #160]
+	WORD $0x3dc0286c // ldr q12, [x3, #160]
+	WORD $0x3dc0286d // ldr q13, [x3, #160]
+	WORD $0x4e2bd68b // fadd v11.4s, v20.4s, v11.4s
+	WORD $0x4e37d5d7 // fadd v23.4s, v14.4s, v23.4s
+	WORD $0x4e2cd54c // fadd v12.4s, v10.4s, v12.4s
+	WORD $0x4e2dd60d // fadd v13.4s, v16.4s, v13.4s
+	WORD $0x3dc02c61 // ldr q1, [x3, #176]
+	WORD $0x3dc02c76 // ldr q22, [x3, #176]
+	WORD $0x3dc02c66 // ldr q6, [x3, #176]
+	WORD $0x3dc02c7b // ldr q27, [x3, #176]
+	WORD $0x6eb3e433 // fcmgt v19.4s, v1.4s, v19.4s
+	WORD $0x6ea4e6c4 // fcmgt v4.4s, v22.4s, v4.4s
+	WORD $0x6ea9e4c9 // fcmgt v9.4s, v6.4s, v9.4s
+	WORD $0x6ea5e765 // fcmgt v5.4s, v27.4s, v5.4s
+	WORD $0x3dc0287b // ldr q27, [x3, #160]
+	WORD $0x3dc02866 // ldr q6, [x3, #160]
+	WORD $0x3dc02876 // ldr q22, [x3, #160]
+	WORD $0x3dc02861 // ldr q1, [x3, #160]
+	WORD $0x4eb31e7c // mov v28.16b, v19.16b
+	WORD $0x4ea41c9d // mov v29.16b, v4.16b
+	WORD $0x4ea91d3e // mov v30.16b, v9.16b
+	WORD $0x4ea51cbf // mov v31.16b, v5.16b
+	WORD $0x6e7b1e9c // bsl v28.16b, v20.16b, v27.16b
+	WORD $0x6e661ddd // bsl v29.16b, v14.16b, v6.16b
+	WORD $0x6e761d5e // bsl v30.16b, v10.16b, v22.16b
+	WORD $0x6e611e1f // bsl v31.16b, v16.16b, v1.16b
+	WORD $0x6e2bff9c // fdiv v28.4s, v28.4s, v11.4s
+	WORD $0x6e37ffbd // fdiv v29.4s, v29.4s, v23.4s
+	WORD $0x6e2cffde // fdiv v30.4s, v30.4s, v12.4s
+	WORD $0x6e2dffff // fdiv v31.4s, v31.4s, v13.4s
+	WORD $0x3dc02861 // ldr q1, [x3, #160]
+	WORD $0x3dc02876 // ldr q22, [x3, #160]
+	WORD $0x3dc02866 // ldr q6, [x3, #160]
+	WORD $0x3dc0287b // ldr q27, [x3, #160]
+	WORD $0x4ea1d561 // fsub v1.4s, v11.4s, v1.4s
+	WORD $0x4eb6d6f6 // fsub v22.4s, v23.4s, v22.4s
+	WORD $0x4ea6d586 // fsub v6.4s, v12.4s, v6.4s
+	WORD $0x4ebbd5bb // fsub v27.4s, v13.4s, v27.4s
+	WORD $0x4ea1d681 // fsub v1.4s, v20.4s, v1.4s
+	WORD $0x4eb6d5d6 // fsub v22.4s, v14.4s, v22.4s
+	WORD $0x4ea6d546 // fsub v6.4s, v10.4s, v6.4s
+	WORD $0x4ebbd61b // fsub v27.4s, v16.4s, v27.4s
+	WORD $0x3dc02870 // ldr q16, [x3, #160]
+	WORD $0x3dc0286a // ldr q10, [x3, #160]
+	WORD $0x3dc0286e // ldr q14, [x3, #160]
+	WORD $0x3dc02874 // ldr q20, [x3, #160]
+	WORD $0x4ebcd610 // fsub v16.4s, v16.4s, v28.4s
+	WORD $0x4ebdd54a // fsub v10.4s, v10.4s, v29.4s
+	WORD $0x4ebed5ce // fsub v14.4s, v14.4s, v30.4s
+	WORD $0x4ebfd694 // fsub v20.4s, v20.4s, v31.4s
+	WORD $0x6e7c1e13 // bsl v19.16b, v16.16b, v28.16b
+	WORD $0x6e7d1d44 // bsl v4.16b, v10.16b, v29.16b
+	WORD $0x6e7e1dc9 // bsl v9.16b, v14.16b, v30.16b
+	WORD $0x6e7f1e85 // bsl v5.16b, v20.16b, v31.16b
+	WORD $0x6e33df93 // fmul v19.4s, v28.4s, v19.4s
+	WORD $0x6e24dfa4 // fmul v4.4s, v29.4s, v4.4s
+	WORD $0x6e29dfc9 // fmul v9.4s, v30.4s, v9.4s
+	WORD $0x6e25dfe5 // fmul v5.4s, v31.4s, v5.4s
+	WORD $0x4ea1ce7c // fmls v28.4s, v19.4s, v1.4s
+	WORD $0x4eb6cc9d // fmls v29.4s, v4.4s, v22.4s
+	WORD $0x4ea6cd3e // fmls v30.4s, v9.4s, v6.4s
+	WORD $0x4ebbccbf // fmls v31.4s, v5.4s, v27.4s
+	WORD $0x4e3ce79b // fcmeq v27.4s, v28.4s, v28.4s
+	WORD $0x4e3de7a5 // fcmeq v5.4s, v29.4s, v29.4s
+	WORD $0x4e3ee7c6 // fcmeq v6.4s, v30.4s, v30.4s
+	WORD $0x4e3fe7e9 // fcmeq v9.4s, v31.4s, v31.4s
+	WORD $0x3dc04876 // ldr q22, [x3, #288]
+	WORD $0x3dc04864 // ldr q4, [x3, #288]
+	WORD $0x3dc04861 // ldr q1, [x3, #288]
+	WORD $0x3dc04873 // ldr q19, [x3, #288]
+	WORD $0x6e761f9b // bsl v27.16b, v28.16b, v22.16b
+	WORD $0x6e641fa5 // bsl v5.16b, v29.16b, v4.16b
+	WORD $0x6e611fc6 // bsl v6.16b, v30.16b, v1.16b
+	WORD $0x6e731fe9 // bsl v9.16b, v31.16b, v19.16b
+	WORD $0x3d80003b // str q27, [x1]
+	WORD $0x3d800425 // str q5, [x1, #16]
+	WORD $0x3d800826 // str q6, [x1, #32]
+	WORD $0x3d800c29 // str q9, [x1, #48]
+	JMP going
 single:
 	ADDS $16, R0, R0
 	BEQ done
 	SUBS $4, R0, R0
 	BLT rest
 one:
-	WORD $0x3dc00042 // ldr q2, [x2]
-	WORD $0x3dc0006f // ldr q15, [x3]
-	WORD $0x4eaf1c4f // orr v15.16b, v2.16b, v15.16b
-	WORD $0x3dc00463 // ldr q3, [x3, #16]
-	WORD $0x6eafe47b // fcmgt v27.4s, v3.4s, v15.4s
-	WORD $0x6e6f1c7b // bsl v27.16b, v3.16b, v15.16b
-	WORD $0x3dc0086f // ldr q15, [x3, #32]
-	WORD $0x3dc00c63 // ldr q3, [x3, #48]
-	WORD $0x4e2fcf63 // fmla v3.4s, v27.4s, v15.4s
-	WORD $0x3dc00c6f // ldr q15, [x3, #48]
-	WORD $0x4eafd46f // fsub v15.4s, v3.4s, v15.4s
-	WORD $0x3dc01060 // ldr q0, [x3, #64]
-	WORD $0x4ea0cdfb // fmls v27.4s, v15.4s, v0.4s
-	WORD $0x3dc01460 // ldr q0, [x3, #80]
-	WORD $0x4ea0cdfb // fmls v27.4s, v15.4s, v0.4s
-	WORD $0x3dc01860 // ldr q0, [x3, #96]
-	WORD $0x3dc01c6f // ldr q15, [x3, #112]
-	WORD $0x4e3bcc0f // fmla v15.4s, v0.4s, v27.4s
-	WORD $0x3dc02060 // ldr q0, [x3, #128]
-	WORD $0x4e3bcde0 // fmla v0.4s, v15.4s, v27.4s
-	WORD $0x3dc0246f // ldr q15, [x3, #144]
-	WORD $0x4e3bcc0f // fmla v15.4s, v0.4s, v27.4s
-	WORD $0x3dc02860 // ldr q0, [x3, #160]
-	WORD $0x4e3bcde0 // fmla v0.4s, v15.4s, v27.4s
-	WORD $0x3dc02c6f // ldr q15, [x3, #176]
-	WORD $0x4e3bcc0f // fmla v15.4s, v0.4s, v27.4s
-	WORD $0x3dc02c60 // ldr q0, [x3, #176]
-	WORD $0x4e3bcde0 // fmla v0.4s, v15.4s, v27.4s
-	WORD $0x4f375463 // shl v3.4s, v3.4s, #23
-	WORD $0x3dc02c7b // ldr q27, [x3, #176]
-	WORD $0x4ebb847b // add v27.4s, v3.4s, v27.4s
-	WORD $0x6e3bdc1b // fmul v27.4s, v0.4s, v27.4s
-	WORD $0x3dc00460 // ldr q0, [x3, #16]
-	WORD $0x6ea2e400 // fcmgt v0.4s, v0.4s, v2.4s
-	WORD $0x3dc03063 // ldr q3, [x3, #192]
-	WORD $0x6ea2e46f // fcmgt v15.4s, v3.4s, v2.4s
-	WORD $0x6e621c6f // bsl v15.16b, v3.16b, v2.16b
-	WORD $0x3dc03463 // ldr q3, [x3, #208]
-	WORD $0x6ea3e5ff // fcmgt v31.4s, v15.4s, v3.4s
-	WORD $0x6e6f1c7f // bsl v31.16b, v3.16b, v15.16b
-	WORD $0x3dc0086f // ldr q15, [x3, #32]
-	WORD $0x3dc00c63 // ldr q3, [x3, #48]
-	WORD $0x4e2fcfe3 // fmla v3.4s, v31.4s, v15.4s
-	WORD $0x3dc00c6f // ldr q15, [x3, #48]
-	WORD $0x4eafd46f // fsub v15.4s, v3.4s, v15.4s
-	WORD $0x3dc0106a // ldr q10, [x3, #64]
-	WORD $0x4eaacdff // fmls v31.4s, v15.4s, v10.4s
-	WORD $0x3dc0146a // ldr q10, [x3, #80]
-	WORD $0x4eaacdff // fmls v31.4s, v15.4s, v10.4s
-	WORD $0x3dc0186a // ldr q10, [x3, #96]
-	WORD $0x3dc01c6f // ldr q15, [x3, #112]
-	WORD $0x4e3fcd4f // fmla v15.4s, v10.4s, v31.4s
-	WORD $0x3dc0206a // ldr q10, [x3, #128]
-	WORD $0x4e3fcdea // fmla v10.4s, v15.4s, v31.4s
-	WORD $0x3dc0246f // ldr q15, [x3, #144]
-	WORD $0x4e3fcd4f // fmla v15.4s, v10.4s, v31.4s
-	WORD $0x3dc0286a // ldr q10, [x3, #160]
-	WORD $0x4e3fcdea // fmla v10.4s, v15.4s, v31.4s
-	WORD $0x3dc02c6f // ldr q15, [x3, #176]
-	WORD $0x4e3fcd4f // fmla v15.4s, v10.4s, v31.4s
-	WORD $0x3dc02c6a // ldr q10, [x3, #176]
-	WORD $0x4e3fcdea // fmla v10.4s, v15.4s, v31.4s
-	WORD $0x3dc00c7f // ldr q31, [x3, #48]
-	WORD $0x4ebfd47f // fsub v31.4s, v3.4s, v31.4s
-	WORD $0x3dc03863 // ldr q3, [x3, #224]
-	WORD $0x6ebfe46f // fcmgt v15.4s, v3.4s, v31.4s
-	WORD $0x6e7f1c6f // bsl v15.16b, v3.16b, v31.16b
-	WORD $0x3dc03c63 // ldr q3, [x3, #240]
-	WORD $0x6ea3e5fe // fcmgt v30.4s, v15.4s, v3.4s
-	WORD $0x6e6f1c7e // bsl v30.16b, v3.16b, v15.16b
+	WORD $0x3dc00049 // ldr q9, [x2]
+	WORD $0x3dc00066 // ldr q6, [x3]
+	WORD $0x4ea61d26 // orr v6.16b, v9.16b, v6.16b
+	WORD $0x3dc03465 // ldr q5, [x3, #208]
+	WORD $0x6ea6e4bb // fcmgt v27.4s, v5.4s, v6.4s
+	WORD $0x6e661cbb // bsl v27.16b, v5.16b, v6.16b
+	WORD $0x3dc00466 // ldr q6, [x3, #16]
+	WORD $0x3dc00865 // ldr q5, [x3, #32]
+	WORD $0x4e26cf65 // fmla v5.4s, v27.4s, v6.4s
+	WORD $0x3dc00866 // ldr q6, [x3, #32]
+	WORD $0x4ea6d4a6 // fsub v6.4s, v5.4s, v6.4s
+	WORD $0x3dc00c73 // ldr q19, [x3, #48]
+	WORD $0x4eb3ccdb // fmls v27.4s, v6.4s, v19.4s
+	WORD $0x3dc01073 // ldr q19, [x3, #64]
+	WORD $0x4eb3ccdb // fmls v27.4s, v6.4s, v19.4s
+	WORD $0x3dc01473 // ldr q19, [x3, #80]
+	WORD $0x3dc01866 // ldr q6, [x3, #96]
+	WORD $0x4e3bce66 // fmla v6.4s, v19.4s, v27.4s
+	WORD $0x3dc01c73 // ldr q19, [x3, #112]
+	WORD $0x4e3bccd3 // fmla v19.4s, v6.4s, v27.4s
+	WORD $0x3dc02066 // ldr q6, [x3, #128]
+	WORD $0x4e3bce66 // fmla v6.4s, v19.4s, v27.4s
+	WORD $0x3dc02473 // ldr q19, [x3, #144]
+	WORD $0x4e3bccd3 // fmla v19.4s, v6.4s, v27.4s
+	WORD $0x3dc02866 // ldr q6, [x3, #160]
+	WORD $0x4e3bce66 // fmla v6.4s, v19.4s, v27.4s
+	WORD $0x3dc02873 // ldr q19, [x3, #160]
+	WORD $0x4e3bccd3 // fmla v19.4s, v6.4s, v27.4s
+	WORD $0x4f3754a5 // shl v5.4s, v5.4s, #23
+	WORD $0x3dc0287b // ldr q27, [x3, #160]
+	WORD $0x4ebb84bb // add v27.4s, v5.4s, v27.4s
+	WORD $0x6e3bde7b // fmul v27.4s, v19.4s, v27.4s
+	WORD $0x3dc03473 // ldr q19, [x3, #208]
+	WORD $0x6ea9e673 // fcmgt v19.4s, v19.4s, v9.4s
+	WORD $0x3dc03865 // ldr q5, [x3, #224]
+	WORD $0x6ea9e4a6 // fcmgt v6.4s, v5.4s, v9.4s
+	WORD $0x6e691ca6 // bsl v6.16b, v5.16b, v9.16b
+	WORD $0x3dc03c65 // ldr q5, [x3, #240]
+	WORD $0x6ea5e4df // fcmgt v31.4s, v6.4s, v5.4s
+	WORD $0x6e661cbf // bsl v31.16b, v5.16b, v6.16b
+	WORD $0x3dc00466 // ldr q6, [x3, #16]
+	WORD $0x3dc00865 // ldr q5, [x3, #32]
+	WORD $0x4e26cfe5 // fmla v5.4s, v31.4s, v6.4s
+	WORD $0x3dc00866 // ldr q6, [x3, #32]
+	WORD $0x4ea6d4a6 // fsub v6.4s, v5.4s, v6.4s
+	WORD $0x3dc00c61 // ldr q1, [x3, #48]
+	WORD $0x4ea1ccdf // fmls v31.4s, v6.4s, v1.4s
+	WORD $0x3dc01061 // ldr q1, [x3, #64]
+	WORD $0x4ea1ccdf // fmls v31.4s, v6.4s, v1.4s
+	WORD $0x3dc01461 // ldr q1, [x3, #80]
+	WORD $0x3dc01866 // ldr q6, [x3, #96]
+	WORD $0x4e3fcc26 // fmla v6.4s, v1.4s, v31.4s
+	WORD $0x3dc01c61 // ldr q1, [x3, #112]
+	WORD $0x4e3fccc1 // fmla v1.4s, v6.4s, v31.4s
+	WORD $0x3dc02066 // ldr q6, [x3, #128]
+	WORD $0x4e3fcc26 // fmla v6.4s, v1.4s, v31.4s
+	WORD $0x3dc02461 // ldr q1, [x3, #144]
+	WORD $0x4e3fccc1 // fmla v1.4s, v6.4s, v31.4s
+	WORD $0x3dc02866 // ldr q6, [x3, #160]
+	WORD $0x4e3fcc26 // fmla v6.4s, v1.4s, v31.4s
+	WORD $0x3dc02861 // ldr q1, [x3, #160]
+	WORD $0x4e3fccc1 // fmla v1.4s, v6.4s, v31.4s
+	WORD $0x3dc0087f // ldr q31, [x3, #32]
+	WORD $0x4ebfd4bf // fsub v31.4s, v5.4s, v31.4s
+	WORD $0x3dc04065 // ldr q5, [x3, #256]
+	WORD $0x6ebfe4a6 // fcmgt v6.4s, v5.4s, v31.4s
+	WORD $0x6e7f1ca6 // bsl v6.16b, v5.16b, v31.16b
+	WORD $0x3dc04465 // ldr q5, [x3, #272]
+	WORD $0x6ea5e4de // fcmgt v30.4s, v6.4s, v5.4s
+	WORD $0x6e661cbe // bsl v30.16b, v5.16b, v6.16b
 	WORD $0x4ebed7ff // fsub v31.4s, v31.4s, v30.4s
-	WORD $0x3dc00c6f // ldr q15, [x3, #48]
-	WORD $0x4e2fd7cf // fadd v15.4s, v30.4s, v15.4s
-	WORD $0x4f3755ef // shl v15.4s, v15.4s, #23
-	WORD $0x3dc02c7e // ldr q30, [x3, #176]
-	WORD $0x4ebe85fe // add v30.4s, v15.4s, v30.4s
-	WORD $0x6e3edd5e // fmul v30.4s, v10.4s, v30.4s
-	WORD $0x3dc00c6a // ldr q10, [x3, #48]
-	WORD $0x4e2ad7ea // fadd v10.4s, v31.4s, v10.4s
-	WORD $0x4f37554a // shl v10.4s, v10.4s, #23
-	WORD $0x3dc02c7f // ldr q31, [x3, #176]
-	WORD $0x4ebf855f // add v31.4s, v10.4s, v31.4s
+	WORD $0x3dc00866 // ldr q6, [x3, #32]
+	WORD $0x4e26d7c6 // fadd v6.4s, v30.4s, v6.4s
+	WORD $0x4f3754c6 // shl v6.4s, v6.4s, #23
+	WORD $0x3dc0287e // ldr q30, [x3, #160]
+	WORD $0x4ebe84de // add v30.4s, v6.4s, v30.4s
+	WORD $0x6e3edc3e // fmul v30.4s, v1.4s, v30.4s
+	WORD $0x3dc00861 // ldr q1, [x3, #32]
+	WORD $0x4e21d7e1 // fadd v1.4s, v31.4s, v1.4s
+	WORD $0x4f375421 // shl v1.4s, v1.4s, #23
+	WORD $0x3dc0287f // ldr q31, [x3, #160]
+	WORD $0x4ebf843f // add v31.4s, v1.4s, v31.4s
 	WORD $0x6e3fdfdf // fmul v31.4s, v30.4s, v31.4s
-	WORD $0x6e7b1fe0 // bsl v0.16b, v31.16b, v27.16b
-	WORD $0x3dc02c7b // ldr q27, [x3, #176]
-	WORD $0x4e3bd41b // fadd v27.4s, v0.4s, v27.4s
-	WORD $0x3dc0407f // ldr q31, [x3, #256]
-	WORD $0x6ea2e7e2 // fcmgt v2.4s, v31.4s, v2.4s
+	WORD $0x6e7b1ff3 // bsl v19.16b, v31.16b, v27.16b
+	WORD $0x3dc0287b // ldr q27, [x3, #160]
+	WORD $0x4e3bd67b // fadd v27.4s, v19.4s, v27.4s
 	WORD $0x3dc02c7f // ldr q31, [x3, #176]
-	WORD $0x4ea21c5e // mov v30.16b, v2.16b
-	WORD $0x6e7f1c1e // bsl v30.16b, v0.16b, v31.16b
+	WORD $0x6ea9e7e9 // fcmgt v9.4s, v31.4s, v9.4s
+	WORD $0x3dc0287f // ldr q31, [x3, #160]
+	WORD $0x4ea91d3e // mov v30.16b, v9.16b
+	WORD $0x6e7f1e7e // bsl v30.16b, v19.16b, v31.16b
 	WORD $0x6e3bffde // fdiv v30.4s, v30.4s, v27.4s
-	WORD $0x3dc02c7f // ldr q31, [x3, #176]
+	WORD $0x3dc0287f // ldr q31, [x3, #160]
 	WORD $0x4ebfd77f // fsub v31.4s, v27.4s, v31.4s
-	WORD $0x4ebfd41f // fsub v31.4s, v0.4s, v31.4s
-	WORD $0x3dc02c60 // ldr q0, [x3, #176]
-	WORD $0x4ebed400 // fsub v0.4s, v0.4s, v30.4s
-	WORD $0x6e7e1c02 // bsl v2.16b, v0.16b, v30.16b
-	WORD $0x6e22dfc2 // fmul v2.4s, v30.4s, v2.4s
-	WORD $0x4ebfcc5e // fmls v30.4s, v2.4s, v31.4s
+	WORD $0x4ebfd67f // fsub v31.4s, v19.4s, v31.4s
+	WORD $0x3dc02873 // ldr q19, [x3, #160]
+	WORD $0x4ebed673 // fsub v19.4s, v19.4s, v30.4s
+	WORD $0x6e7e1e69 // bsl v9.16b, v19.16b, v30.16b
+	WORD $0x6e29dfc9 // fmul v9.4s, v30.4s, v9.4s
+	WORD $0x4ebfcd3e // fmls v30.4s, v9.4s, v31.4s
 	WORD $0x4e3ee7df // fcmeq v31.4s, v30.4s, v30.4s
-	WORD $0x3dc04462 // ldr q2, [x3, #272]
-	WORD $0x6e621fdf // bsl v31.16b, v30.16b, v2.16b
+	WORD $0x3dc04869 // ldr q9, [x3, #288]
+	WORD $0x6e691fdf // bsl v31.16b, v30.16b, v9.16b
 	WORD $0x3d80003f // str q31, [x1]
 	ADD $16, R1
 	ADD $16, R2
@@ -3161,109 +4492,109 @@ rest:
 	BEQ done
 element:
 	WORD $0xbd40005f // ldr s31, [x2]
-	WORD $0x3dc00062 // ldr q2, [x3]
-	WORD $0x4ea21fe2 // orr v2.16b, v31.16b, v2.16b
-	WORD $0x3dc0047e // ldr q30, [x3, #16]
-	WORD $0x6ea2e7c0 // fcmgt v0.4s, v30.4s, v2.4s
-	WORD $0x6e621fc0 // bsl v0.16b, v30.16b, v2.16b
-	WORD $0x3dc00862 // ldr q2, [x3, #32]
-	WORD $0x3dc00c7e // ldr q30, [x3, #48]
-	WORD $0x4e22cc1e // fmla v30.4s, v0.4s, v2.4s
-	WORD $0x3dc00c62 // ldr q2, [x3, #48]
-	WORD $0x4ea2d7c2 // fsub v2.4s, v30.4s, v2.4s
-	WORD $0x3dc0107b // ldr q27, [x3, #64]
-	WORD $0x4ebbcc40 // fmls v0.4s, v2.4s, v27.4s
-	WORD $0x3dc0147b // ldr q27, [x3, #80]
-	WORD $0x4ebbcc40 // fmls v0.4s, v2.4s, v27.4s
-	WORD $0x3dc0187b // ldr q27, [x3, #96]
-	WORD $0x3dc01c62 // ldr q2, [x3, #112]
-	WORD $0x4e20cf62 // fmla v2.4s, v27.4s, v0.4s
-	WORD $0x3dc0207b // ldr q27, [x3, #128]
-	WORD $0x4e20cc5b // fmla v27.4s, v2.4s, v0.4s
-	WORD $0x3dc02462 // ldr q2, [x3, #144]
-	WORD $0x4e20cf62 // fmla v2.4s, v27.4s, v0.4s
-	WORD $0x3dc0287b // ldr q27, [x3, #160]
-	WORD $0x4e20cc5b // fmla v27.4s, v2.4s, v0.4s
-	WORD $0x3dc02c62 // ldr q2, [x3, #176]
-	WORD $0x4e20cf62 // fmla v2.4s, v27.4s, v0.4s
-	WORD $0x3dc02c7b // ldr q27, [x3, #176]
-	WORD $0x4e20cc5b // fmla v27.4s, v2.4s, v0.4s
-	WORD $0x4f3757de // shl v30.4s, v30.4s, #23
-	WORD $0x3dc02c60 // ldr q0, [x3, #176]
-	WORD $0x4ea087c0 // add v0.4s, v30.4s, v0.4s
-	WORD $0x6e20df60 // fmul v0.4s, v27.4s, v0.4s
-	WORD $0x3dc0047b // ldr q27, [x3, #16]
-	WORD $0x6ebfe77b // fcmgt v27.4s, v27.4s, v31.4s
-	WORD $0x3dc0307e // ldr q30, [x3, #192]
-	WORD $0x6ebfe7c2 // fcmgt v2.4s, v30.4s, v31.4s
-	WORD $0x6e7f1fc2 // bsl v2.16b, v30.16b, v31.16b
+	WORD $0x3dc00069 // ldr q9, [x3]
+	WORD $0x4ea91fe9 // orr v9.16b, v31.16b, v9.16b
 	WORD $0x3dc0347e // ldr q30, [x3, #208]
-	WORD $0x6ebee44a // fcmgt v10.4s, v2.4s, v30.4s
-	WORD $0x6e621fca // bsl v10.16b, v30.16b, v2.16b
-	WORD $0x3dc00862 // ldr q2, [x3, #32]
-	WORD $0x3dc00c7e // ldr q30, [x3, #48]
-	WORD $0x4e22cd5e // fmla v30.4s, v10.4s, v2.4s
-	WORD $0x3dc00c62 // ldr q2, [x3, #48]
-	WORD $0x4ea2d7c2 // fsub v2.4s, v30.4s, v2.4s
-	WORD $0x3dc0106f // ldr q15, [x3, #64]
-	WORD $0x4eafcc4a // fmls v10.4s, v2.4s, v15.4s
-	WORD $0x3dc0146f // ldr q15, [x3, #80]
-	WORD $0x4eafcc4a // fmls v10.4s, v2.4s, v15.4s
-	WORD $0x3dc0186f // ldr q15, [x3, #96]
-	WORD $0x3dc01c62 // ldr q2, [x3, #112]
-	WORD $0x4e2acde2 // fmla v2.4s, v15.4s, v10.4s
-	WORD $0x3dc0206f // ldr q15, [x3, #128]
-	WORD $0x4e2acc4f // fmla v15.4s, v2.4s, v10.4s
-	WORD $0x3dc02462 // ldr q2, [x3, #144]
-	WORD $0x4e2acde2 // fmla v2.4s, v15.4s, v10.4s
-	WORD $0x3dc0286f // ldr q15, [x3, #160]
-	WORD $0x4e2acc4f // fmla v15.4s, v2.4s, v10.4s
-	WORD $0x3dc02c62 // ldr q2, [x3, #176]
-	WORD $0x4e2acde2 // fmla v2.4s, v15.4s, v10.4s
-	WORD $0x3dc02c6f // ldr q15, [x3, #176]
-	WORD $0x4e2acc4f // fmla v15.4s, v2.4s, v10.4s
-	WORD $0x3dc00c6a // ldr q10, [x3, #48]
-	WORD $0x4eaad7ca // fsub v10.4s, v30.4s, v10.4s
+	WORD $0x6ea9e7d3 // fcmgt v19.4s, v30.4s, v9.4s
+	WORD $0x6e691fd3 // bsl v19.16b, v30.16b, v9.16b
+	WORD $0x3dc00469 // ldr q9, [x3, #16]
+	WORD $0x3dc0087e // ldr q30, [x3, #32]
+	WORD $0x4e29ce7e // fmla v30.4s, v19.4s, v9.4s
+	WORD $0x3dc00869 // ldr q9, [x3, #32]
+	WORD $0x4ea9d7c9 // fsub v9.4s, v30.4s, v9.4s
+	WORD $0x3dc00c7b // ldr q27, [x3, #48]
+	WORD $0x4ebbcd33 // fmls v19.4s, v9.4s, v27.4s
+	WORD $0x3dc0107b // ldr q27, [x3, #64]
+	WORD $0x4ebbcd33 // fmls v19.4s, v9.4s, v27.4s
+	WORD $0x3dc0147b // ldr q27, [x3, #80]
+	WORD $0x3dc01869 // ldr q9, [x3, #96]
+	WORD $0x4e33cf69 // fmla v9.4s, v27.4s, v19.4s
+	WORD $0x3dc01c7b // ldr q27, [x3, #112]
+	WORD $0x4e33cd3b // fmla v27.4s, v9.4s, v19.4s
+	WORD $0x3dc02069 // ldr q9, [x3, #128]
+	WORD $0x4e33cf69 // fmla v9.4s, v27.4s, v19.4s
+	WORD $0x3dc0247b // ldr q27, [x3, #144]
+	WORD $0x4e33cd3b // fmla v27.4s, v9.4s, v19.4s
+	WORD $0x3dc02869 // ldr q9, [x3, #160]
+	WORD $0x4e33cf69 // fmla v9.4s, v27.4s, v19.4s
+	WORD $0x3dc0287b // ldr q27, [x3, #160]
+	WORD $0x4e33cd3b // fmla v27.4s, v9.4s, v19.4s
+	WORD $0x4f3757de // shl v30.4s, v30.4s, #23
+	WORD $0x3dc02873 // ldr q19, [x3, #160]
+	WORD $0x4eb387d3 // add v19.4s, v30.4s, v19.4s
+	WORD $0x6e33df73 // fmul v19.4s, v27.4s, v19.4s
+	WORD $0x3dc0347b // ldr q27, [x3, #208]
+	WORD $0x6ebfe77b // fcmgt v27.4s, v27.4s, v31.4s
 	WORD $0x3dc0387e // ldr q30, [x3, #224]
-	WORD $0x6eaae7c2 // fcmgt v2.4s, v30.4s, v10.4s
-	WORD $0x6e6a1fc2 // bsl v2.16b, v30.16b, v10.16b
+	WORD $0x6ebfe7c9 // fcmgt v9.4s, v30.4s, v31.4s
+	WORD $0x6e7f1fc9 // bsl v9.16b, v30.16b, v31.16b
 	WORD $0x3dc03c7e // ldr q30, [x3, #240]
-	WORD $0x6ebee443 // fcmgt v3.4s, v2.4s, v30.4s
-	WORD $0x6e621fc3 // bsl v3.16b, v30.16b, v2.16b
-	WORD $0x4ea3d54a // fsub v10.4s, v10.4s, v3.4s
-	WORD $0x3dc00c62 // ldr q2, [x3, #48]
-	WORD $0x4e22d462 // fadd v2.4s, v3.4s, v2.4s
-	WORD $0x4f375442 // shl v2.4s, v2.4s, #23
-	WORD $0x3dc02c63 // ldr q3, [x3, #176]
-	WORD $0x4ea38443 // add v3.4s, v2.4s, v3.4s
-	WORD $0x6e23dde3 // fmul v3.4s, v15.4s, v3.4s
-	WORD $0x3dc00c6f // ldr q15, [x3, #48]
-	WORD $0x4e2fd54f // fadd v15.4s, v10.4s, v15.4s
-	WORD $0x4f3755ef // shl v15.4s, v15.4s, #23
-	WORD $0x3dc02c6a // ldr q10, [x3, #176]
-	WORD $0x4eaa85ea // add v10.4s, v15.4s, v10.4s
-	WORD $0x6e2adc6a // fmul v10.4s, v3.4s, v10.4s
-	WORD $0x6e601d5b // bsl v27.16b, v10.16b, v0.16b
-	WORD $0x3dc02c60 // ldr q0, [x3, #176]
-	WORD $0x4e20d760 // fadd v0.4s, v27.4s, v0.4s
-	WORD $0x3dc0406a // ldr q10, [x3, #256]
-	WORD $0x6ebfe55f // fcmgt v31.4s, v10.4s, v31.4s
-	WORD $0x3dc02c6a // ldr q10, [x3, #176]
-	WORD $0x4ebf1fe3 // mov v3.16b, v31.16b
-	WORD $0x6e6a1f63 // bsl v3.16b, v27.16b, v10.16b
-	WORD $0x6e20fc63 // fdiv v3.4s, v3.4s, v0.4s
-	WORD $0x3dc02c6a // ldr q10, [x3, #176]
-	WORD $0x4eaad40a // fsub v10.4s, v0.4s, v10.4s
-	WORD $0x4eaad76a // fsub v10.4s, v27.4s, v10.4s
-	WORD $0x3dc02c7b // ldr q27, [x3, #176]
-	WORD $0x4ea3d77b // fsub v27.4s, v27.4s, v3.4s
-	WORD $0x6e631f7f // bsl v31.16b, v27.16b, v3.16b
-	WORD $0x6e3fdc7f // fmul v31.4s, v3.4s, v31.4s
-	WORD $0x4eaacfe3 // fmls v3.4s, v31.4s, v10.4s
-	WORD $0x4e23e46a // fcmeq v10.4s, v3.4s, v3.4s
-	WORD $0x3dc0447f // ldr q31, [x3, #272]
-	WORD $0x6e7f1c6a // bsl v10.16b, v3.16b, v31.16b
-	WORD $0xbd00002a // str s10, [x1]
+	WORD $0x6ebee521 // fcmgt v1.4s, v9.4s, v30.4s
+	WORD $0x6e691fc1 // bsl v1.16b, v30.16b, v9.16b
+	WORD $0x3dc00469 // ldr q9, [x3, #16]
+	WORD $0x3dc0087e // ldr q30, [x3, #32]
+	WORD $0x4e29cc3e // fmla v30.4s, v1.4s, v9.4s
+	WORD $0x3dc00869 // ldr q9, [x3, #32]
+	WORD $0x4ea9d7c9 // fsub v9.4s, v30.4s, v9.4s
+	WORD $0x3dc00c66 // ldr q6, [x3, #48]
+	WORD $0x4ea6cd21 // fmls v1.4s, v9.4s, v6.4s
+	WORD $0x3dc01066 // ldr q6, [x3, #64]
+	WORD $0x4ea6cd21 // fmls v1.4s, v9.4s, v6.4s
+	WORD $0x3dc01466 // ldr q6, [x3, #80]
+	WORD $0x3dc01869 // ldr q9, [x3, #96]
+	WORD $0x4e21ccc9 // fmla v9.4s, v6.4s, v1.4s
+	WORD $0x3dc01c66 // ldr q6, [x3, #112]
+	WORD $0x4e21cd26 // fmla v6.4s, v9.4s, v1.4s
+	WORD $0x3dc02069 // ldr q9, [x3, #128]
+	WORD $0x4e21ccc9 // fmla v9.4s, v6.4s, v1.4s
+	WORD $0x3dc02466 // ldr q6, [x3, #144]
+	WORD $0x4e21cd26 // fmla v6.4s, v9.4s, v1.4s
+	WORD $0x3dc02869 // ldr q9, [x3, #160]
+	WORD $0x4e21ccc9 // fmla v9.4s, v6.4s, v1.4s
+	WORD $0x3dc02866 // ldr q6, [x3, #160]
+	WORD $0x4e21cd26 // fmla v6.4s, v9.4s, v1.4s
+	WORD $0x3dc00861 // ldr q1, [x3, #32]
+	WORD $0x4ea1d7c1 // fsub v1.4s, v30.4s, v1.4s
+	WORD $0x3dc0407e // ldr q30, [x3, #256]
+	WORD $0x6ea1e7c9 // fcmgt v9.4s, v30.4s, v1.4s
+	WORD $0x6e611fc9 // bsl v9.16b, v30.16b, v1.16b
+	WORD $0x3dc0447e // ldr q30, [x3, #272]
+	WORD $0x6ebee525 // fcmgt v5.4s, v9.4s, v30.4s
+	WORD $0x6e691fc5 // bsl v5.16b, v30.16b, v9.16b
+	WORD $0x4ea5d421 // fsub v1.4s, v1.4s, v5.4s
+	WORD $0x3dc00869 // ldr q9, [x3, #32]
+	WORD $0x4e29d4a9 // fadd v9.4s, v5.4s, v9.4s
+	WORD $0x4f375529 // shl v9.4s, v9.4s, #23
+	WORD $0x3dc02865 // ldr q5, [x3, #160]
+	WORD $0x4ea58525 // add v5.4s, v9.4s, v5.4s
+	WORD $0x6e25dcc5 // fmul v5.4s, v6.4s, v5.4s
+	WORD $0x3dc00866 // ldr q6, [x3, #32]
+	WORD $0x4e26d426 // fadd v6.4s, v1.4s, v6.4s
+	WORD $0x4f3754c6 // shl v6.4s, v6.4s, #23
+	WORD $0x3dc02861 // ldr q1, [x3, #160]
+	WORD $0x4ea184c1 // add v1.4s, v6.4s, v1.4s
+	WORD $0x6e21dca1 // fmul v1.4s, v5.4s, v1.4s
+	WORD $0x6e731c3b // bsl v27.16b, v1.16b, v19.16b
+	WORD $0x3dc02873 // ldr q19, [x3, #160]
+	WORD $0x4e33d773 // fadd v19.4s, v27.4s, v19.4s
+	WORD $0x3dc02c61 // ldr q1, [x3, #176]
+	WORD $0x6ebfe43f // fcmgt v31.4s, v1.4s, v31.4s
+	WORD $0x3dc02861 // ldr q1, [x3, #160]
+	WORD $0x4ebf1fe5 // mov v5.16b, v31.16b
+	WORD $0x6e611f65 // bsl v5.16b, v27.16b, v1.16b
+	WORD $0x6e33fca5 // fdiv v5.4s, v5.4s, v19.4s
+	WORD $0x3dc02861 // ldr q1, [x3, #160]
+	WORD $0x4ea1d661 // fsub v1.4s, v19.4s, v1.4s
+	WORD $0x4ea1d761 // fsub v1.4s, v27.4s, v1.4s
+	WORD $0x3dc0287b // ldr q27, [x3, #160]
+	WORD $0x4ea5d77b // fsub v27.4s, v27.4s, v5.4s
+	WORD $0x6e651f7f // bsl v31.16b, v27.16b, v5.16b
+	WORD $0x6e3fdcbf // fmul v31.4s, v5.4s, v31.4s
+	WORD $0x4ea1cfe5 // fmls v5.4s, v31.4s, v1.4s
+	WORD $0x4e25e4a1 // fcmeq v1.4s, v5.4s, v5.4s
+	WORD $0x3dc0487f // ldr q31, [x3, #288]
+	WORD $0x6e7f1ca1 // bsl v1.16b, v5.16b, v31.16b
+	WORD $0xbd000021 // str s1, [x1]
 	ADD $4, R1
 	ADD $4, R2
 	SUBS $1, R0, R0
@@ -3323,529 +4654,750 @@ many:
 	WORD $0x4ea61c46 // orr v6.16b, v2.16b, v6.16b
 	WORD $0x4ea51c25 // orr v5.16b, v1.16b, v5.16b
 	WORD $0x4ea41c04 // orr v4.16b, v0.16b, v4.16b
-	WORD $0x3dc004a8 // ldr q8, [x5, #16]
-	WORD $0x3dc004a9 // ldr q9, [x5, #16]
-	WORD $0x3dc004aa // ldr q10, [x5, #16]
+	WORD $0x3dc000a8 // ldr q8, [x5]
+	WORD $0x3dc000a9 // ldr q9, [x5]
+	WORD $0x3dc000aa // ldr q10, [x5]
+	WORD $0x3dc000ab // ldr q11, [x5]
+	WORD $0x6ea884e8 // sub v8.4s, v7.4s, v8.4s
+	WORD $0x6ea984c9 // sub v9.4s, v6.4s, v9.4s
+	WORD $0x6eaa84aa // sub v10.4s, v5.4s, v10.4s
+	WORD $0x6eab848b // sub v11.4s, v4.4s, v11.4s
+	WORD $0x6ea96508 // umax v8.4s, v8.4s, v9.4s
+	WORD $0x6eaa6508 // umax v8.4s, v8.4s, v10.4s
+	WORD $0x6eab6508 // umax v8.4s, v8.4s, v11.4s
 	WORD $0x3dc004ab // ldr q11, [x5, #16]
-	WORD $0x6ea7e50c // fcmgt v12.4s, v8.4s, v7.4s
-	WORD $0x6ea6e52d // fcmgt v13.4s, v9.4s, v6.4s
-	WORD $0x6ea5e54e // fcmgt v14.4s, v10.4s, v5.4s
-	WORD $0x6ea4e56f // fcmgt v15.4s, v11.4s, v4.4s
-	WORD $0x6e671d0c // bsl v12.16b, v8.16b, v7.16b
-	WORD $0x6e661d2d // bsl v13.16b, v9.16b, v6.16b
-	WORD $0x6e651d4e // bsl v14.16b, v10.16b, v5.16b
-	WORD $0x6e641d6f // bsl v15.16b, v11.16b, v4.16b
-	WORD $0x3dc008a4 // ldr q4, [x5, #32]
-	WORD $0x3dc008ab // ldr q11, [x5, #32]
-	WORD $0x3dc008a5 // ldr q5, [x5, #32]
+	WORD $0x3dc004aa // ldr q10, [x5, #16]
+	WORD $0x3dc004a9 // ldr q9, [x5, #16]
+	WORD $0x3dc004ac // ldr q12, [x5, #16]
+	WORD $0x3dc008ad // ldr q13, [x5, #32]
+	WORD $0x3dc008ae // ldr q14, [x5, #32]
+	WORD $0x3dc008af // ldr q15, [x5, #32]
+	WORD $0x3dc008b0 // ldr q16, [x5, #32]
+	WORD $0x4e2bcced // fmla v13.4s, v7.4s, v11.4s
+	WORD $0x4e2accce // fmla v14.4s, v6.4s, v10.4s
+	WORD $0x4e29ccaf // fmla v15.4s, v5.4s, v9.4s
+	WORD $0x4e2ccc90 // fmla v16.4s, v4.4s, v12.4s
+	WORD $0x3dc008ac // ldr q12, [x5, #32]
+	WORD $0x3dc008a9 // ldr q9, [x5, #32]
 	WORD $0x3dc008aa // ldr q10, [x5, #32]
-	WORD $0x3dc00ca6 // ldr q6, [x5, #48]
-	WORD $0x3dc00ca9 // ldr q9, [x5, #48]
-	WORD $0x3dc00ca7 // ldr q7, [x5, #48]
-	WORD $0x3dc00ca8 // ldr q8, [x5, #48]
-	WORD $0x4e24cd86 // fmla v6.4s, v12.4s, v4.4s
-	WORD $0x4e2bcda9 // fmla v9.4s, v13.4s, v11.4s
-	WORD $0x4e25cdc7 // fmla v7.4s, v14.4s, v5.4s
-	WORD $0x4e2acde8 // fmla v8.4s, v15.4s, v10.4s
-	WORD $0x3dc00caa // ldr q10, [x5, #48]
-	WORD $0x3dc00ca5 // ldr q5, [x5, #48]
-	WORD $0x3dc00cab // ldr q11, [x5, #48]
-	WORD $0x3dc00ca4 // ldr q4, [x5, #48]
-	WORD $0x4eaad4ca // fsub v10.4s, v6.4s, v10.4s
-	WORD $0x4ea5d525 // fsub v5.4s, v9.4s, v5.4s
-	WORD $0x4eabd4eb // fsub v11.4s, v7.4s, v11.4s
-	WORD $0x4ea4d504 // fsub v4.4s, v8.4s, v4.4s
-	WORD $0x3dc010b0 // ldr q16, [x5, #64]
-	WORD $0x3dc010b1 // ldr q17, [x5, #64]
-	WORD $0x3dc010b2 // ldr q18, [x5, #64]
+	WORD $0x3dc008ab // ldr q11, [x5, #32]
+	WORD $0x4eacd5ac // fsub v12.4s, v13.4s, v12.4s
+	WORD $0x4ea9d5c9 // fsub v9.4s, v14.4s, v9.4s
+	WORD $0x4eaad5ea // fsub v10.4s, v15.4s, v10.4s
+	WORD $0x4eabd60b // fsub v11.4s, v16.4s, v11.4s
+	WORD $0x3dc00cb1 // ldr q17, [x5, #48]
+	WORD $0x3dc00cb2 // ldr q18, [x5, #48]
+	WORD $0x3dc00cb3 // ldr q19, [x5, #48]
+	WORD $0x3dc00cb4 // ldr q20, [x5, #48]
+	WORD $0x4eb1cd87 // fmls v7.4s, v12.4s, v17.4s
+	WORD $0x4eb2cd26 // fmls v6.4s, v9.4s, v18.4s
+	WORD $0x4eb3cd45 // fmls v5.4s, v10.4s, v19.4s
+	WORD $0x4eb4cd64 // fmls v4.4s, v11.4s, v20.4s
+	WORD $0x3dc010b4 // ldr q20, [x5, #64]
 	WORD $0x3dc010b3 // ldr q19, [x5, #64]
-	WORD $0x4eb0cd4c // fmls v12.4s, v10.4s, v16.4s
-	WORD $0x4eb1ccad // fmls v13.4s, v5.4s, v17.4s
-	WORD $0x4eb2cd6e // fmls v14.4s, v11.4s, v18.4s
-	WORD $0x4eb3cc8f // fmls v15.4s, v4.4s, v19.4s
-	WORD $0x3dc014b3 // ldr q19, [x5, #80]
-	WORD $0x3dc014b2 // ldr q18, [x5, #80]
+	WORD $0x3dc010b2 // ldr q18, [x5, #64]
+	WORD $0x3dc010b1 // ldr q17, [x5, #64]
+	WORD $0x4eb4cd87 // fmls v7.4s, v12.4s, v20.4s
+	WORD $0x4eb3cd26 // fmls v6.4s, v9.4s, v19.4s
+	WORD $0x4eb2cd45 // fmls v5.4s, v10.4s, v18.4s
+	WORD $0x4eb1cd64 // fmls v4.4s, v11.4s, v17.4s
 	WORD $0x3dc014b1 // ldr q17, [x5, #80]
-	WORD $0x3dc014b0 // ldr q16, [x5, #80]
-	WORD $0x4eb3cd4c // fmls v12.4s, v10.4s, v19.4s
-	WORD $0x4eb2ccad // fmls v13.4s, v5.4s, v18.4s
-	WORD $0x4eb1cd6e // fmls v14.4s, v11.4s, v17.4s
-	WORD $0x4eb0cc8f // fmls v15.4s, v4.4s, v16.4s
-	WORD $0x3dc018b0 // ldr q16, [x5, #96]
-	WORD $0x3dc018a4 // ldr q4, [x5, #96]
-	WORD $0x3dc018b1 // ldr q17, [x5, #96]
-	WORD $0x3dc018ab // ldr q11, [x5, #96]
-	WORD $0x3dc01cb2 // ldr q18, [x5, #112]
-	WORD $0x3dc01ca5 // ldr q5, [x5, #112]
-	WORD $0x3dc01cb3 // ldr q19, [x5, #112]
+	WORD $0x3dc014ab // ldr q11, [x5, #80]
+	WORD $0x3dc014b2 // ldr q18, [x5, #80]
+	WORD $0x3dc014aa // ldr q10, [x5, #80]
+	WORD $0x3dc018b3 // ldr q19, [x5, #96]
+	WORD $0x3dc018a9 // ldr q9, [x5, #96]
+	WORD $0x3dc018b4 // ldr q20, [x5, #96]
+	WORD $0x3dc018ac // ldr q12, [x5, #96]
+	WORD $0x4e27ce33 // fmla v19.4s, v17.4s, v7.4s
+	WORD $0x4e26cd69 // fmla v9.4s, v11.4s, v6.4s
+	WORD $0x4e25ce54 // fmla v20.4s, v18.4s, v5.4s
+	WORD $0x4e24cd4c // fmla v12.4s, v10.4s, v4.4s
 	WORD $0x3dc01caa // ldr q10, [x5, #112]
-	WORD $0x4e2cce12 // fmla v18.4s, v16.4s, v12.4s
-	WORD $0x4e2dcc85 // fmla v5.4s, v4.4s, v13.4s
-	WORD $0x4e2ece33 // fmla v19.4s, v17.4s, v14.4s
-	WORD $0x4e2fcd6a // fmla v10.4s, v11.4s, v15.4s
-	WORD $0x3dc020ab // ldr q11, [x5, #128]
-	WORD $0x3dc020b1 // ldr q17, [x5, #128]
-	WORD $0x3dc020a4 // ldr q4, [x5, #128]
-	WORD $0x3dc020b0 // ldr q16, [x5, #128]
-	WORD $0x4e2cce4b // fmla v11.4s, v18.4s, v12.4s
-	WORD $0x4e2dccb1 // fmla v17.4s, v5.4s, v13.4s
-	WORD $0x4e2ece64 // fmla v4.4s, v19.4s, v14.4s
-	WORD $0x4e2fcd50 // fmla v16.4s, v10.4s, v15.4s
-	WORD $0x3dc024aa // ldr q10, [x5, #144]
-	WORD $0x3dc024b3 // ldr q19, [x5, #144]
-	WORD $0x3dc024a5 // ldr q5, [x5, #144]
+	WORD $0x3dc01cb2 // ldr q18, [x5, #112]
+	WORD $0x3dc01cab // ldr q11, [x5, #112]
+	WORD $0x3dc01cb1 // ldr q17, [x5, #112]
+	WORD $0x4e27ce6a // fmla v10.4s, v19.4s, v7.4s
+	WORD $0x4e26cd32 // fmla v18.4s, v9.4s, v6.4s
+	WORD $0x4e25ce8b // fmla v11.4s, v20.4s, v5.4s
+	WORD $0x4e24cd91 // fmla v17.4s, v12.4s, v4.4s
+	WORD $0x3dc020ac // ldr q12, [x5, #128]
+	WORD $0x3dc020b4 // ldr q20, [x5, #128]
+	WORD $0x3dc020a9 // ldr q9, [x5, #128]
+	WORD $0x3dc020b3 // ldr q19, [x5, #128]
+	WORD $0x4e27cd4c // fmla v12.4s, v10.4s, v7.4s
+	WORD $0x4e26ce54 // fmla v20.4s, v18.4s, v6.4s
+	WORD $0x4e25cd69 // fmla v9.4s, v11.4s, v5.4s
+	WORD $0x4e24ce33 // fmla v19.4s, v17.4s, v4.4s
+	WORD $0x3dc024b1 // ldr q17, [x5, #144]
+	WORD $0x3dc024ab // ldr q11, [x5, #144]
 	WORD $0x3dc024b2 // ldr q18, [x5, #144]
-	WORD $0x4e2ccd6a // fmla v10.4s, v11.4s, v12.4s
-	WORD $0x4e2dce33 // fmla v19.4s, v17.4s, v13.4s
-	WORD $0x4e2ecc85 // fmla v5.4s, v4.4s, v14.4s
-	WORD $0x4e2fce12 // fmla v18.4s, v16.4s, v15.4s
-	WORD $0x3dc028b0 // ldr q16, [x5, #160]
+	WORD $0x3dc024aa // ldr q10, [x5, #144]
+	WORD $0x4e27cd91 // fmla v17.4s, v12.4s, v7.4s
+	WORD $0x4e26ce8b // fmla v11.4s, v20.4s, v6.4s
+	WORD $0x4e25cd32 // fmla v18.4s, v9.4s, v5.4s
+	WORD $0x4e24ce6a // fmla v10.4s, v19.4s, v4.4s
+	WORD $0x3dc028b3 // ldr q19, [x5, #160]
+	WORD $0x3dc028a9 // ldr q9, [x5, #160]
+	WORD $0x3dc028b4 // ldr q20, [x5, #160]
+	WORD $0x3dc028ac // ldr q12, [x5, #160]
+	WORD $0x4e27ce33 // fmla v19.4s, v17.4s, v7.4s
+	WORD $0x4e26cd69 // fmla v9.4s, v11.4s, v6.4s
+	WORD $0x4e25ce54 // fmla v20.4s, v18.4s, v5.4s
+	WORD $0x4e24cd4c // fmla v12.4s, v10.4s, v4.4s
+	WORD $0x3dc028aa // ldr q10, [x5, #160]
+	WORD $0x3dc028b2 // ldr q18, [x5, #160]
+	WORD $0x3dc028ab // ldr q11, [x5, #160]
+	WORD $0x3dc028b1 // ldr q17, [x5, #160]
+	WORD $0x4e27ce6a // fmla v10.4s, v19.4s, v7.4s
+	WORD $0x4e26cd32 // fmla v18.4s, v9.4s, v6.4s
+	WORD $0x4e25ce8b // fmla v11.4s, v20.4s, v5.4s
+	WORD $0x4e24cd91 // fmla v17.4s, v12.4s, v4.4s
+	WORD $0x4f3755ad // shl v13.4s, v13.4s, #23
+	WORD $0x4f3755ce // shl v14.4s, v14.4s, #23
+	WORD $0x4f3755ef // shl v15.4s, v15.4s, #23
+	WORD $0x4f375610 // shl v16.4s, v16.4s, #23
 	WORD $0x3dc028a4 // ldr q4, [x5, #160]
+	WORD $0x3dc028ac // ldr q12, [x5, #160]
+	WORD $0x3dc028a5 // ldr q5, [x5, #160]
+	WORD $0x3dc028b4 // ldr q20, [x5, #160]
+	WORD $0x4ea485a4 // add v4.4s, v13.4s, v4.4s
+	WORD $0x4eac85cc // add v12.4s, v14.4s, v12.4s
+	WORD $0x4ea585e5 // add v5.4s, v15.4s, v5.4s
+	WORD $0x4eb48614 // add v20.4s, v16.4s, v20.4s
+	WORD $0x6e24dd44 // fmul v4.4s, v10.4s, v4.4s
+	WORD $0x6e2cde4c // fmul v12.4s, v18.4s, v12.4s
+	WORD $0x6e25dd65 // fmul v5.4s, v11.4s, v5.4s
+	WORD $0x6e34de34 // fmul v20.4s, v17.4s, v20.4s
 	WORD $0x3dc028b1 // ldr q17, [x5, #160]
 	WORD $0x3dc028ab // ldr q11, [x5, #160]
-	WORD $0x4e2ccd50 // fmla v16.4s, v10.4s, v12.4s
-	WORD $0x4e2dce64 // fmla v4.4s, v19.4s, v13.4s
-	WORD $0x4e2eccb1 // fmla v17.4s, v5.4s, v14.4s
-	WORD $0x4e2fce4b // fmla v11.4s, v18.4s, v15.4s
-	WORD $0x3dc02cb2 // ldr q18, [x5, #176]
-	WORD $0x3dc02ca5 // ldr q5, [x5, #176]
-	WORD $0x3dc02cb3 // ldr q19, [x5, #176]
-	WORD $0x3dc02caa // ldr q10, [x5, #176]
-	WORD $0x4e2cce12 // fmla v18.4s, v16.4s, v12.4s
-	WORD $0x4e2dcc85 // fmla v5.4s, v4.4s, v13.4s
-	WORD $0x4e2ece33 // fmla v19.4s, v17.4s, v14.4s
-	WORD $0x4e2fcd6a // fmla v10.4s, v11.4s, v15.4s
-	WORD $0x3dc02cab // ldr q11, [x5, #176]
-	WORD $0x3dc02cb1 // ldr q17, [x5, #176]
-	WORD $0x3dc02ca4 // ldr q4, [x5, #176]
-	WORD $0x3dc02cb0 // ldr q16, [x5, #176]
-	WORD $0x4e2cce4b // fmla v11.4s, v18.4s, v12.4s
-	WORD $0x4e2dccb1 // fmla v17.4s, v5.4s, v13.4s
-	WORD $0x4e2ece64 // fmla v4.4s, v19.4s, v14.4s
-	WORD $0x4e2fcd50 // fmla v16.4s, v10.4s, v15.4s
-	WORD $0x4f3754c6 // shl v6.4s, v6.4s, #23
-	WORD $0x4f375529 // shl v9.4s, v9.4s, #23
-	WORD $0x4f3754e7 // shl v7.4s, v7.4s, #23
-	WORD $0x4f375508 // shl v8.4s, v8.4s, #23
-	WORD $0x3dc02caf // ldr q15, [x5, #176]
-	WORD $0x3dc02caa // ldr q10, [x5, #176]
-	WORD $0x3dc02cae // ldr q14, [x5, #176]
-	WORD $0x3dc02cb3 // ldr q19, [x5, #176]
-	WORD $0x4eaf84cf // add v15.4s, v6.4s, v15.4s
-	WORD $0x4eaa852a // add v10.4s, v9.4s, v10.4s
-	WORD $0x4eae84ee // add v14.4s, v7.4s, v14.4s
-	WORD $0x4eb38513 // add v19.4s, v8.4s, v19.4s
-	WORD $0x6e2fdd6f // fmul v15.4s, v11.4s, v15.4s
-	WORD $0x6e2ade2a // fmul v10.4s, v17.4s, v10.4s
-	WORD $0x6e2edc8e // fmul v14.4s, v4.4s, v14.4s
-	WORD $0x6e33de13 // fmul v19.4s, v16.4s, v19.4s
-	WORD $0x3dc004b0 // ldr q16, [x5, #16]
-	WORD $0x3dc004a4 // ldr q4, [x5, #16]
-	WORD $0x3dc004b1 // ldr q17, [x5, #16]
-	WORD $0x3dc004ab // ldr q11, [x5, #16]
-	WORD $0x6ea3e610 // fcmgt v16.4s, v16.4s, v3.4s
-	WORD $0x6ea2e484 // fcmgt v4.4s, v4.4s, v2.4s
-	WORD $0x6ea1e631 // fcmgt v17.4s, v17.4s, v1.4s
-	WORD $0x6ea0e56b // fcmgt v11.4s, v11.4s, v0.4s
-	WORD $0x3dc030a8 // ldr q8, [x5, #192]
-	WORD $0x3dc030a7 // ldr q7, [x5, #192]
-	WORD $0x3dc030a9 // ldr q9, [x5, #192]
-	WORD $0x3dc030a6 // ldr q6, [x5, #192]
-	WORD $0x6ea3e50d // fcmgt v13.4s, v8.4s, v3.4s
-	WORD $0x6ea2e4e5 // fcmgt v5.4s, v7.4s, v2.4s
-	WORD $0x6ea1e52c // fcmgt v12.4s, v9.4s, v1.4s
-	WORD $0x6ea0e4d2 // fcmgt v18.4s, v6.4s, v0.4s
-	WORD $0x6e631d0d // bsl v13.16b, v8.16b, v3.16b
-	WORD $0x6e621ce5 // bsl v5.16b, v7.16b, v2.16b
-	WORD $0x6e611d2c // bsl v12.16b, v9.16b, v1.16b
-	WORD $0x6e601cd2 // bsl v18.16b, v6.16b, v0.16b
-	WORD $0x3dc034a6 // ldr q6, [x5, #208]
-	WORD $0x3dc034a9 // ldr q9, [x5, #208]
-	WORD $0x3dc034a7 // ldr q7, [x5, #208]
-	WORD $0x3dc034a8 // ldr q8, [x5, #208]
-	WORD $0x6ea6e5b4 // fcmgt v20.4s, v13.4s, v6.4s
-	WORD $0x6ea9e4b5 // fcmgt v21.4s, v5.4s, v9.4s
-	WORD $0x6ea7e596 // fcmgt v22.4s, v12.4s, v7.4s
-	WORD $0x6ea8e657 // fcmgt v23.4s, v18.4s, v8.4s
-	WORD $0x6e6d1cd4 // bsl v20.16b, v6.16b, v13.16b
-	WORD $0x6e651d35 // bsl v21.16b, v9.16b, v5.16b
-	WORD $0x6e6c1cf6 // bsl v22.16b, v7.16b, v12.16b
-	WORD $0x6e721d17 // bsl v23.16b, v8.16b, v18.16b
-	WORD $0x3dc008b2 // ldr q18, [x5, #32]
-	WORD $0x3dc008a8 // ldr q8, [x5, #32]
-	WORD $0x3dc008ac // ldr q12, [x5, #32]
-	WORD $0x3dc008a7 // ldr q7, [x5, #32]
-	WORD $0x3dc00ca5 // ldr q5, [x5, #48]
-	WORD $0x3dc00ca9 // ldr q9, [x5, #48]
-	WORD $0x3dc00cad // ldr q13, [x5, #48]
-	WORD $0x3dc00ca6 // ldr q6, [x5, #48]
-	WORD $0x4e32ce85 // fmla v5.4s, v20.4s, v18.4s
-	WORD $0x4e28cea9 // fmla v9.4s, v21.4s, v8.4s
-	WORD $0x4e2ccecd // fmla v13.4s, v22.4s, v12.4s
-	WORD $0x4e27cee6 // fmla v6.4s, v23.4s, v7.4s
-	WORD $0x3dc00ca7 // ldr q7, [x5, #48]
-	WORD $0x3dc00cac // ldr q12, [x5, #48]
-	WORD $0x3dc00ca8 // ldr q8, [x5, #48]
-	WORD $0x3dc00cb2 // ldr q18, [x5, #48]
-	WORD $0x4ea7d4a7 // fsub v7.4s, v5.4s, v7.4s
-	WORD $0x4eacd52c // fsub v12.4s, v9.4s, v12.4s
-	WORD $0x4ea8d5a8 // fsub v8.4s, v13.4s, v8.4s
-	WORD $0x4eb2d4d2 // fsub v18.4s, v6.4s, v18.4s
-	WORD $0x3dc010b8 // ldr q24, [x5, #64]
-	WORD $0x3dc010b9 // ldr q25, [x5, #64]
-	WORD $0x3dc010ba // ldr q26, [x5, #64]
-	WORD $0x3dc010bb // ldr q27, [x5, #64]
-	WORD $0x4eb8ccf4 // fmls v20.4s, v7.4s, v24.4s
-	WORD $0x4eb9cd95 // fmls v21.4s, v12.4s, v25.4s
-	WORD $0x4ebacd16 // fmls v22.4s, v8.4s, v26.4s
-	WORD $0x4ebbce57 // fmls v23.4s, v18.4s, v27.4s
-	WORD $0x3dc014bb // ldr q27, [x5, #80]
-	WORD $0x3dc014ba // ldr q26, [x5, #80]
-	WORD $0x3dc014b9 // ldr q25, [x5, #80]
-	WORD $0x3dc014b8 // ldr q24, [x5, #80]
-	WORD $0x4ebbccf4 // fmls v20.4s, v7.4s, v27.4s
-	WORD $0x4ebacd95 // fmls v21.4s, v12.4s, v26.4s
-	WORD $0x4eb9cd16 // fmls v22.4s, v8.4s, v25.4s
-	WORD $0x4eb8ce57 // fmls v23.4s, v18.4s, v24.4s
-	WORD $0x3dc018b8 // ldr q24, [x5, #96]
-	WORD $0x3dc018b2 // ldr q18, [x5, #96]
-	WORD $0x3dc018b9 // ldr q25, [x5, #96]
-	WORD $0x3dc018a8 // ldr q8, [x5, #96]
-	WORD $0x3dc01cba // ldr q26, [x5, #112]
-	WORD $0x3dc01cac // ldr q12, [x5, #112]
-	WORD $0x3dc01cbb // ldr q27, [x5, #112]
-	WORD $0x3dc01ca7 // ldr q7, [x5, #112]
-	WORD $0x4e34cf1a // fmla v26.4s, v24.4s, v20.4s
-	WORD $0x4e35ce4c // fmla v12.4s, v18.4s, v21.4s
-	WORD $0x4e36cf3b // fmla v27.4s, v25.4s, v22.4s
-	WORD $0x4e37cd07 // fmla v7.4s, v8.4s, v23.4s
-	WORD $0x3dc020a8 // ldr q8, [x5, #128]
-	WORD $0x3dc020b9 // ldr q25, [x5, #128]
-	WORD $0x3dc020b2 // ldr q18, [x5, #128]
-	WORD $0x3dc020b8 // ldr q24, [x5, #128]
-	WORD $0x4e34cf48 // fmla v8.4s, v26.4s, v20.4s
-	WORD $0x4e35cd99 // fmla v25.4s, v12.4s, v21.4s
-	WORD $0x4e36cf72 // fmla v18.4s, v27.4s, v22.4s
-	WORD $0x4e37ccf8 // fmla v24.4s, v7.4s, v23.4s
-	WORD $0x3dc024a7 // ldr q7, [x5, #144]
-	WORD $0x3dc024bb // ldr q27, [x5, #144]
-	WORD $0x3dc024ac // ldr q12, [x5, #144]
-	WORD $0x3dc024ba // ldr q26, [x5, #144]
-	WORD $0x4e34cd07 // fmla v7.4s, v8.4s, v20.4s
-	WORD $0x4e35cf3b // fmla v27.4s, v25.4s, v21.4s
-	WORD $0x4e36ce4c // fmla v12.4s, v18.4s, v22.4s
-	WORD $0x4e37cf1a // fmla v26.4s, v24.4s, v23.4s
-	WORD $0x3dc028b8 // ldr q24, [x5, #160]
 	WORD $0x3dc028b2 // ldr q18, [x5, #160]
-	WORD $0x3dc028b9 // ldr q25, [x5, #160]
-	WORD $0x3dc028a8 // ldr q8, [x5, #160]
-	WORD $0x4e34ccf8 // fmla v24.4s, v7.4s, v20.4s
-	WORD $0x4e35cf72 // fmla v18.4s, v27.4s, v21.4s
-	WORD $0x4e36cd99 // fmla v25.4s, v12.4s, v22.4s
-	WORD $0x4e37cf48 // fmla v8.4s, v26.4s, v23.4s
-	WORD $0x3dc02cba // ldr q26, [x5, #176]
-	WORD $0x3dc02cac // ldr q12, [x5, #176]
-	WORD $0x3dc02cbb // ldr q27, [x5, #176]
-	WORD $0x3dc02ca7 // ldr q7, [x5, #176]
-	WORD $0x4e34cf1a // fmla v26.4s, v24.4s, v20.4s
-	WORD $0x4e35ce4c // fmla v12.4s, v18.4s, v21.4s
-	WORD $0x4e36cf3b // fmla v27.4s, v25.4s, v22.4s
-	WORD $0x4e37cd07 // fmla v7.4s, v8.4s, v23.4s
-	WORD $0x3dc02ca8 // ldr q8, [x5, #176]
-	WORD $0x3dc02cb9 // ldr q25, [x5, #176]
-	WORD $0x3dc02cb2 // ldr q18, [x5, #176]
-	WORD $0x3dc02cb8 // ldr q24, [x5, #176]
-	WORD $0x4e34cf48 // fmla v8.4s, v26.4s, v20.4s
-	WORD $0x4e35cd99 // fmla v25.4s, v12.4s, v21.4s
-	WORD $0x4e36cf72 // fmla v18.4s, v27.4s, v22.4s
-	WORD $0x4e37ccf8 // fmla v24.4s, v7.4s, v23.4s
-	WORD $0x3dc00cb7 // ldr q23, [x5, #48]
-	WORD $0x3dc00ca7 // ldr q7, [x5, #48]
-	WORD $0x3dc00cb6 // ldr q22, [x5, #48]
-	WORD $0x3dc00cbb // ldr q27, [x5, #48]
-	WORD $0x4eb7d4b7 // fsub v23.4s, v5.4s, v23.4s
-	WORD $0x4ea7d527 // fsub v7.4s, v9.4s, v7.4s
-	WORD $0x4eb6d5b6 // fsub v22.4s, v13.4s, v22.4s
-	WORD $0x4ebbd4db // fsub v27.4s, v6.4s, v27.4s
-	WORD $0x3dc038a6 // ldr q6, [x5, #224]
-	WORD $0x3dc038ad // ldr q13, [x5, #224]
-	WORD $0x3dc038a9 // ldr q9, [x5, #224]
-	WORD $0x3dc038a5 // ldr q5, [x5, #224]
-	WORD $0x6eb7e4d5 // fcmgt v21.4s, v6.4s, v23.4s
-	WORD $0x6ea7e5ac // fcmgt v12.4s, v13.4s, v7.4s
-	WORD $0x6eb6e534 // fcmgt v20.4s, v9.4s, v22.4s
-	WORD $0x6ebbe4ba // fcmgt v26.4s, v5.4s, v27.4s
-	WORD $0x6e771cd5 // bsl v21.16b, v6.16b, v23.16b
-	WORD $0x6e671dac // bsl v12.16b, v13.16b, v7.16b
-	WORD $0x6e761d34 // bsl v20.16b, v9.16b, v22.16b
-	WORD $0x6e7b1cba // bsl v26.16b, v5.16b, v27.16b
-	WORD $0x3dc03ca5 // ldr q5, [x5, #240]
-	WORD $0x3dc03ca9 // ldr q9, [x5, #240]
-	WORD $0x3dc03cad // ldr q13, [x5, #240]
-	WORD $0x3dc03ca6 // ldr q6, [x5, #240]
-	WORD $0x6ea5e6bc // fcmgt v28.4s, v21.4s, v5.4s
-	WORD $0x6ea9e59d // fcmgt v29.4s, v12.4s, v9.4s
-	WORD $0x6eade69e // fcmgt v30.4s, v20.4s, v13.4s
-	WORD $0x6ea6e75f // fcmgt v31.4s, v26.4s, v6.4s
-	WORD $0x6e751cbc // bsl v28.16b, v5.16b, v21.16b
-	WORD $0x6e6c1d3d // bsl v29.16b, v9.16b, v12.16b
-	WORD $0x6e741dbe // bsl v30.16b, v13.16b, v20.16b
-	WORD $0x6e7a1cdf // bsl v31.16b, v6.16b, v26.16b
-	WORD $0x4ebcd6f7 // fsub v23.4s, v23.4s, v28.4s
-	WORD $0x4ebdd4e7 // fsub v7.4s, v7.4s, v29.4s
-	WORD $0x4ebed6d6 // fsub v22.4s, v22.4s, v30.4s
-	WORD $0x4ebfd77b // fsub v27.4s, v27.4s, v31.4s
-	WORD $0x3dc00cba // ldr q26, [x5, #48]
-	WORD $0x3dc00ca6 // ldr q6, [x5, #48]
-	WORD $0x3dc00cb4 // ldr q20, [x5, #48]
-	WORD $0x3dc00cad // ldr q13, [x5, #48]
-	WORD $0x4e3ad79a // fadd v26.4s, v28.4s, v26.4s
-	WORD $0x4e26d7a6 // fadd v6.4s, v29.4s, v6.4s
-	WORD $0x4e34d7d4 // fadd v20.4s, v30.4s, v20.4s
-	WORD $0x4e2dd7ed // fadd v13.4s, v31.4s, v13.4s
-	WORD $0x4f37575a // shl v26.4s, v26.4s, #23
-	WORD $0x4f3754c6 // shl v6.4s, v6.4s, #23
-	WORD $0x4f375694 // shl v20.4s, v20.4s, #23
-	WORD $0x4f3755ad // shl v13.4s, v13.4s, #23
-	WORD $0x3dc02cbf // ldr q31, [x5, #176]
-	WORD $0x3dc02cbe // ldr q30, [x5, #176]
-	WORD $0x3dc02cbd // ldr q29, [x5, #176]
-	WORD $0x3dc02cbc // ldr q28, [x5, #176]
-	WORD $0x4ebf875f // add v31.4s, v26.4s, v31.4s
-	WORD $0x4ebe84de // add v30.4s, v6.4s, v30.4s
-	WORD $0x4ebd869d // add v29.4s, v20.4s, v29.4s
-	WORD $0x4ebc85bc // add v28.4s, v13.4s, v28.4s
-	WORD $0x6e3fdd1f // fmul v31.4s, v8.4s, v31.4s
-	WORD $0x6e3edf3e // fmul v30.4s, v25.4s, v30.4s
-	WORD $0x6e3dde5d // fmul v29.4s, v18.4s, v29.4s
-	WORD $0x6e3cdf1c // fmul v28.4s, v24.4s, v28.4s
-	WORD $0x3dc00cb8 // ldr q24, [x5, #48]
-	WORD $0x3dc00cb2 // ldr q18, [x5, #48]
-	WORD $0x3dc00cb9 // ldr q25, [x5, #48]
-	WORD $0x3dc00ca8 // ldr q8, [x5, #48]
-	WORD $0x4e38d6f8 // fadd v24.4s, v23.4s, v24.4s
-	WORD $0x4e32d4f2 // fadd v18.4s, v7.4s, v18.4s
-	WORD $0x4e39d6d9 // fadd v25.4s, v22.4s, v25.4s
-	WORD $0x4e28d768 // fadd v8.4s, v27.4s, v8.4s
-	WORD $0x4f375718 // shl v24.4s, v24.4s, #23
-	WORD $0x4f375652 // shl v18.4s, v18.4s, #23
-	WORD $0x4f375739 // shl v25.4s, v25.4s, #23
-	WORD $0x4f375508 // shl v8.4s, v8.4s, #23
-	WORD $0x3dc02cbb // ldr q27, [x5, #176]
-	WORD $0x3dc02cb6 // ldr q22, [x5, #176]
-	WORD $0x3dc02ca7 // ldr q7, [x5, #176]
-	WORD $0x3dc02cb7 // ldr q23, [x5, #176]
-	WORD $0x4ebb871b // add v27.4s, v24.4s, v27.4s
-	WORD $0x4eb68656 // add v22.4s, v18.4s, v22.4s
-	WORD $0x4ea78727 // add v7.4s, v25.4s, v7.4s
-	WORD $0x4eb78517 // add v23.4s, v8.4s, v23.4s
-	WORD $0x6e3bdffb // fmul v27.4s, v31.4s, v27.4s
-	WORD $0x6e36dfd6 // fmul v22.4s, v30.4s, v22.4s
-	WORD $0x6e27dfa7 // fmul v7.4s, v29.4s, v7.4s
-	WORD $0x6e37df97 // fmul v23.4s, v28.4s, v23.4s
-	WORD $0x6e6f1f70 // bsl v16.16b, v27.16b, v15.16b
-	WORD $0x6e6a1ec4 // bsl v4.16b, v22.16b, v10.16b
-	WORD $0x6e6e1cf1 // bsl v17.16b, v7.16b, v14.16b
-	WORD $0x6e731eeb // bsl v11.16b, v23.16b, v19.16b
-	WORD $0x3dc02cb3 // ldr q19, [x5, #176]
-	WORD $0x3dc02cb7 // ldr q23, [x5, #176]
-	WORD $0x3dc02cae // ldr q14, [x5, #176]
-	WORD $0x3dc02ca7 // ldr q7, [x5, #176]
-	WORD $0x4e33d613 // fadd v19.4s, v16.4s, v19.4s
-	WORD $0x4e37d497 // fadd v23.4s, v4.4s, v23.4s
-	WORD $0x4e2ed62e // fadd v14.4s, v17.4s, v14.4s
-	WORD $0x4e27d567 // fadd v7.4s, v11.4s, v7.4s
-	WORD $0x3dc040aa // ldr q10, [x5, #256]
-	WORD $0x3dc040b6 // ldr q22, [x5, #256]
-	WORD $0x3dc040af // ldr q15, [x5, #256]
-	WORD $0x3dc040bb // ldr q27, [x5, #256]
-	WORD $0x6ea3e543 // fcmgt v3.4s, v10.4s, v3.4s
-	WORD $0x6ea2e6c2 // fcmgt v2.4s, v22.4s, v2.4s
-	WORD $0x6ea1e5e1 // fcmgt v1.4s, v15.4s, v1.4s
-	WORD $0x6ea0e760 // fcmgt v0.4s, v27.4s, v0.4s
-	WORD $0x3dc02cbb // ldr q27, [x5, #176]
-	WORD $0x3dc02caf // ldr q15, [x5, #176]
-	WORD $0x3dc02cb6 // ldr q22, [x5, #176]
-	WORD $0x3dc02caa // ldr q10, [x5, #176]
-	WORD $0x4ea31c7c // mov v28.16b, v3.16b
-	WORD $0x4ea21c5d // mov v29.16b, v2.16b
-	WORD $0x4ea11c3e // mov v30.16b, v1.16b
-	WORD $0x4ea01c1f // mov v31.16b, v0.16b
-	WORD $0x6e7b1e1c // bsl v28.16b, v16.16b, v27.16b
-	WORD $0x6e6f1c9d // bsl v29.16b, v4.16b, v15.16b
-	WORD $0x6e761e3e // bsl v30.16b, v17.16b, v22.16b
-	WORD $0x6e6a1d7f // bsl v31.16b, v11.16b, v10.16b
-	WORD $0x6e33ff9c // fdiv v28.4s, v28.4s, v19.4s
-	WORD $0x6e37ffbd // fdiv v29.4s, v29.4s, v23.4s
-	WORD $0x6e2effde // fdiv v30.4s, v30.4s, v14.4s
-	WORD $0x6e27ffff // fdiv v31.4s, v31.4s, v7.4s
-	WORD $0x3dc02caa // ldr q10, [x5, #176]
-	WORD $0x3dc02cb6 // ldr q22, [x5, #176]
-	WORD $0x3dc02caf // ldr q15, [x5, #176]
-	WORD $0x3dc02cbb // ldr q27, [x5, #176]
-	WORD $0x4eaad66a // fsub v10.4s, v19.4s, v10.4s
-	WORD $0x4eb6d6f6 // fsub v22.4s, v23.4s, v22.4s
-	WORD $0x4eafd5cf // fsub v15.4s, v14.4s, v15.4s
-	WORD $0x4ebbd4fb // fsub v27.4s, v7.4s, v27.4s
-	WORD $0x4eaad60a // fsub v10.4s, v16.4s, v10.4s
-	WORD $0x4eb6d496 // fsub v22.4s, v4.4s, v22.4s
-	WORD $0x4eafd62f // fsub v15.4s, v17.4s, v15.4s
-	WORD $0x4ebbd57b // fsub v27.4s, v11.4s, v27.4s
-	WORD $0x3dc02cab // ldr q11, [x5, #176]
-	WORD $0x3dc02cb1 // ldr q17, [x5, #176]
-	WORD $0x3dc02ca4 // ldr q4, [x5, #176]
+	WORD $0x3dc028aa // ldr q10, [x5, #160]
+	WORD $0x4e31d491 // fadd v17.4s, v4.4s, v17.4s
+	WORD $0x4e2bd58b // fadd v11.4s, v12.4s, v11.4s
+	WORD $0x4e32d4b2 // fadd v18.4s, v5.4s, v18.4s
+	WORD $0x4e2ad68a // fadd v10.4s, v20.4s, v10.4s
 	WORD $0x3dc02cb0 // ldr q16, [x5, #176]
-	WORD $0x4ebcd56b // fsub v11.4s, v11.4s, v28.4s
-	WORD $0x4ebdd631 // fsub v17.4s, v17.4s, v29.4s
-	WORD $0x4ebed484 // fsub v4.4s, v4.4s, v30.4s
-	WORD $0x4ebfd610 // fsub v16.4s, v16.4s, v31.4s
-	WORD $0x6e7c1d63 // bsl v3.16b, v11.16b, v28.16b
-	WORD $0x6e7d1e22 // bsl v2.16b, v17.16b, v29.16b
-	WORD $0x6e7e1c81 // bsl v1.16b, v4.16b, v30.16b
-	WORD $0x6e7f1e00 // bsl v0.16b, v16.16b, v31.16b
-	WORD $0x6e23df83 // fmul v3.4s, v28.4s, v3.4s
-	WORD $0x6e22dfa2 // fmul v2.4s, v29.4s, v2.4s
-	WORD $0x6e21dfc1 // fmul v1.4s, v30.4s, v1.4s
-	WORD $0x6e20dfe0 // fmul v0.4s, v31.4s, v0.4s
-	WORD $0x4eaacc7c // fmls v28.4s, v3.4s, v10.4s
-	WORD $0x4eb6cc5d // fmls v29.4s, v2.4s, v22.4s
-	WORD $0x4eafcc3e // fmls v30.4s, v1.4s, v15.4s
-	WORD $0x4ebbcc1f // fmls v31.4s, v0.4s, v27.4s
-	WORD $0x4e3ce79b // fcmeq v27.4s, v28.4s, v28.4s
-	WORD $0x4e3de7a0 // fcmeq v0.4s, v29.4s, v29.4s
-	WORD $0x4e3ee7cf // fcmeq v15.4s, v30.4s, v30.4s
-	WORD $0x4e3fe7e1 // fcmeq v1.4s, v31.4s, v31.4s
-	WORD $0x3dc044b6 // ldr q22, [x5, #272]
-	WORD $0x3dc044a2 // ldr q2, [x5, #272]
-	WORD $0x3dc044aa // ldr q10, [x5, #272]
-	WORD $0x3dc044a3 // ldr q3, [x5, #272]
-	WORD $0x6e761f9b // bsl v27.16b, v28.16b, v22.16b
-	WORD $0x6e621fa0 // bsl v0.16b, v29.16b, v2.16b
-	WORD $0x6e6a1fcf // bsl v15.16b, v30.16b, v10.16b
-	WORD $0x6e631fe1 // bsl v1.16b, v31.16b, v3.16b
-	WORD $0x3d80003b // str q27, [x1]
-	WORD $0x3d800420 // str q0, [x1, #16]
-	WORD $0x3d80082f // str q15, [x1, #32]
-	WORD $0x3d800c21 // str q1, [x1, #48]
+	WORD $0x3dc02caf // ldr q15, [x5, #176]
+	WORD $0x3dc02cae // ldr q14, [x5, #176]
+	WORD $0x3dc02cad // ldr q13, [x5, #176]
+	WORD $0x6ea3e603 // fcmgt v3.4s, v16.4s, v3.4s
+	WORD $0x6ea2e5e2 // fcmgt v2.4s, v15.4s, v2.4s
+	WORD $0x6ea1e5c1 // fcmgt v1.4s, v14.4s, v1.4s
+	WORD $0x6ea0e5a0 // fcmgt v0.4s, v13.4s, v0.4s
+	WORD $0x3dc028ad // ldr q13, [x5, #160]
+	WORD $0x3dc028ae // ldr q14, [x5, #160]
+	WORD $0x3dc028af // ldr q15, [x5, #160]
+	WORD $0x3dc028b0 // ldr q16, [x5, #160]
+	WORD $0x4ea31c66 // mov v6.16b, v3.16b
+	WORD $0x4ea21c49 // mov v9.16b, v2.16b
+	WORD $0x4ea11c27 // mov v7.16b, v1.16b
+	WORD $0x4ea01c13 // mov v19.16b, v0.16b
+	WORD $0x6e6d1c86 // bsl v6.16b, v4.16b, v13.16b
+	WORD $0x6e6e1d89 // bsl v9.16b, v12.16b, v14.16b
+	WORD $0x6e6f1ca7 // bsl v7.16b, v5.16b, v15.16b
+	WORD $0x6e701e93 // bsl v19.16b, v20.16b, v16.16b
+	WORD $0x6e31fcc6 // fdiv v6.4s, v6.4s, v17.4s
+	WORD $0x6e2bfd29 // fdiv v9.4s, v9.4s, v11.4s
+	WORD $0x6e32fce7 // fdiv v7.4s, v7.4s, v18.4s
+	WORD $0x6e2afe73 // fdiv v19.4s, v19.4s, v10.4s
+	WORD $0x3dc028b0 // ldr q16, [x5, #160]
+	WORD $0x3dc028af // ldr q15, [x5, #160]
+	WORD $0x3dc028ae // ldr q14, [x5, #160]
+	WORD $0x3dc028ad // ldr q13, [x5, #160]
+	WORD $0x4eb0d630 // fsub v16.4s, v17.4s, v16.4s
+	WORD $0x4eafd56f // fsub v15.4s, v11.4s, v15.4s
+	WORD $0x4eaed64e // fsub v14.4s, v18.4s, v14.4s
+	WORD $0x4eadd54d // fsub v13.4s, v10.4s, v13.4s
+	WORD $0x4eb0d490 // fsub v16.4s, v4.4s, v16.4s
+	WORD $0x4eafd58f // fsub v15.4s, v12.4s, v15.4s
+	WORD $0x4eaed4ae // fsub v14.4s, v5.4s, v14.4s
+	WORD $0x4eadd68d // fsub v13.4s, v20.4s, v13.4s
+	WORD $0x3dc028b4 // ldr q20, [x5, #160]
+	WORD $0x3dc028a5 // ldr q5, [x5, #160]
+	WORD $0x3dc028ac // ldr q12, [x5, #160]
+	WORD $0x3dc028a4 // ldr q4, [x5, #160]
+	WORD $0x4ea6d694 // fsub v20.4s, v20.4s, v6.4s
+	WORD $0x4ea9d4a5 // fsub v5.4s, v5.4s, v9.4s
+	WORD $0x4ea7d58c // fsub v12.4s, v12.4s, v7.4s
+	WORD $0x4eb3d484 // fsub v4.4s, v4.4s, v19.4s
+	WORD $0x6e661e83 // bsl v3.16b, v20.16b, v6.16b
+	WORD $0x6e691ca2 // bsl v2.16b, v5.16b, v9.16b
+	WORD $0x6e671d81 // bsl v1.16b, v12.16b, v7.16b
+	WORD $0x6e731c80 // bsl v0.16b, v4.16b, v19.16b
+	WORD $0x6e23dcc3 // fmul v3.4s, v6.4s, v3.4s
+	WORD $0x6e22dd22 // fmul v2.4s, v9.4s, v2.4s
+	WORD $0x6e21dce1 // fmul v1.4s, v7.4s, v1.4s
+	WORD $0x6e20de60 // fmul v0.4s, v19.4s, v0.4s
+	WORD $0x4eb0cc66 // fmls v6.4s, v3.4s, v16.4s
+	WORD $0x4eafcc49 // fmls v9.4s, v2.4s, v15.4s
+	WORD $0x4eaecc27 // fmls v7.4s, v1.4s, v14.4s
+	WORD $0x4eadcc13 // fmls v19.4s, v0.4s, v13.4s
+	WORD $0x3dc030ad // ldr q13, [x5, #192]
+	WORD $0x6ead350d // cmhi v13.4s, v8.4s, v13.4s
+	WORD $0x6eb0a9ad // umaxv s13, v13.4s
+	WORD $0x0e043da6 // mov w6, v13.s[0]
+	CMPW $0, R6
+	BNE doubtful
+	WORD $0x3d800026 // str q6, [x1]
+	WORD $0x3d800429 // str q9, [x1, #16]
+	WORD $0x3d800827 // str q7, [x1, #32]
+	WORD $0x3d800c33 // str q19, [x1, #48]
+going:
 	ADD $64, R1
 	ADD $64, R2
 	ADD $64, R3
 	ADD $64, R4
 	SUBS $16, R0, R0
 	BGE many
+	JMP single
+doubtful:
+	WORD $0x3dc00053 // ldr q19, [x2]
+	WORD $0x3dc00447 // ldr q7, [x2, #16]
+	WORD $0x3dc00849 // ldr q9, [x2, #32]
+	WORD $0x3dc00c46 // ldr q6, [x2, #48]
+	WORD $0x3dc0006d // ldr q13, [x3]
+	WORD $0x3dc00468 // ldr q8, [x3, #16]
+	WORD $0x3dc00860 // ldr q0, [x3, #32]
+	WORD $0x3dc00c6e // ldr q14, [x3, #48]
+	WORD $0x6e2dde6d // fmul v13.4s, v19.4s, v13.4s
+	WORD $0x6e28dce8 // fmul v8.4s, v7.4s, v8.4s
+	WORD $0x6e20dd20 // fmul v0.4s, v9.4s, v0.4s
+	WORD $0x6e2edcce // fmul v14.4s, v6.4s, v14.4s
+	WORD $0x3dc00086 // ldr q6, [x4]
+	WORD $0x3dc00489 // ldr q9, [x4, #16]
+	WORD $0x3dc00887 // ldr q7, [x4, #32]
+	WORD $0x3dc00c93 // ldr q19, [x4, #48]
+	WORD $0x4e26d5a6 // fadd v6.4s, v13.4s, v6.4s
+	WORD $0x4e29d509 // fadd v9.4s, v8.4s, v9.4s
+	WORD $0x4e27d407 // fadd v7.4s, v0.4s, v7.4s
+	WORD $0x4e33d5d3 // fadd v19.4s, v14.4s, v19.4s
+	WORD $0x3dc000ae // ldr q14, [x5]
+	WORD $0x3dc000a0 // ldr q0, [x5]
+	WORD $0x3dc000a8 // ldr q8, [x5]
+	WORD $0x3dc000ad // ldr q13, [x5]
+	WORD $0x4eae1cce // orr v14.16b, v6.16b, v14.16b
+	WORD $0x4ea01d20 // orr v0.16b, v9.16b, v0.16b
+	WORD $0x4ea81ce8 // orr v8.16b, v7.16b, v8.16b
+	WORD $0x4ead1e6d // orr v13.16b, v19.16b, v13.16b
+	WORD $0x3dc034a1 // ldr q1, [x5, #208]
+	WORD $0x3dc034af // ldr q15, [x5, #208]
+	WORD $0x3dc034a2 // ldr q2, [x5, #208]
+	WORD $0x3dc034b0 // ldr q16, [x5, #208]
+	WORD $0x6eaee423 // fcmgt v3.4s, v1.4s, v14.4s
+	WORD $0x6ea0e5e4 // fcmgt v4.4s, v15.4s, v0.4s
+	WORD $0x6ea8e44c // fcmgt v12.4s, v2.4s, v8.4s
+	WORD $0x6eade605 // fcmgt v5.4s, v16.4s, v13.4s
+	WORD $0x6e6e1c23 // bsl v3.16b, v1.16b, v14.16b
+	WORD $0x6e601de4 // bsl v4.16b, v15.16b, v0.16b
+	WORD $0x6e681c4c // bsl v12.16b, v2.16b, v8.16b
+	WORD $0x6e6d1e05 // bsl v5.16b, v16.16b, v13.16b
+	WORD $0x3dc004ad // ldr q13, [x5, #16]
+	WORD $0x3dc004b0 // ldr q16, [x5, #16]
+	WORD $0x3dc004a8 // ldr q8, [x5, #16]
+	WORD $0x3dc004a2 // ldr q2, [x5, #16]
+	WORD $0x3dc008a0 // ldr q0, [x5, #32]
+	WORD $0x3dc008af // ldr q15, [x5, #32]
+	WORD $0x3dc008ae // ldr q14, [x5, #32]
+	WORD $0x3dc008a1 // ldr q1, [x5, #32]
+	WORD $0x4e2dcc60 // fmla v0.4s, v3.4s, v13.4s
+	WORD $0x4e30cc8f // fmla v15.4s, v4.4s, v16.4s
+	WORD $0x4e28cd8e // fmla v14.4s, v12.4s, v8.4s
+	WORD $0x4e22cca1 // fmla v1.4s, v5.4s, v2.4s
+	WORD $0x3dc008a2 // ldr q2, [x5, #32]
+	WORD $0x3dc008a8 // ldr q8, [x5, #32]
+	WORD $0x3dc008b0 // ldr q16, [x5, #32]
+	WORD $0x3dc008ad // ldr q13, [x5, #32]
+	WORD $0x4ea2d402 // fsub v2.4s, v0.4s, v2.4s
+	WORD $0x4ea8d5e8 // fsub v8.4s, v15.4s, v8.4s
+	WORD $0x4eb0d5d0 // fsub v16.4s, v14.4s, v16.4s
+	WORD $0x4eadd42d // fsub v13.4s, v1.4s, v13.4s
+	WORD $0x3dc00cb4 // ldr q20, [x5, #48]
+	WORD $0x3dc00caa // ldr q10, [x5, #48]
+	WORD $0x3dc00cb2 // ldr q18, [x5, #48]
+	WORD $0x3dc00cab // ldr q11, [x5, #48]
+	WORD $0x4eb4cc43 // fmls v3.4s, v2.4s, v20.4s
+	WORD $0x4eaacd04 // fmls v4.4s, v8.4s, v10.4s
+	WORD $0x4eb2ce0c // fmls v12.4s, v16.4s, v18.4s
+	WORD $0x4eabcda5 // fmls v5.4s, v13.4s, v11.4s
+	WORD $0x3dc010ab // ldr q11, [x5, #64]
+	WORD $0x3dc010b2 // ldr q18, [x5, #64]
+	WORD $0x3dc010aa // ldr q10, [x5, #64]
+	WORD $0x3dc010b4 // ldr q20, [x5, #64]
+	WORD $0x4eabcc43 // fmls v3.4s, v2.4s, v11.4s
+	WORD $0x4eb2cd04 // fmls v4.4s, v8.4s, v18.4s
+	WORD $0x4eaace0c // fmls v12.4s, v16.4s, v10.4s
+	WORD $0x4eb4cda5 // fmls v5.4s, v13.4s, v20.4s
+	WORD $0x3dc014b4 // ldr q20, [x5, #80]
+	WORD $0x3dc014ad // ldr q13, [x5, #80]
+	WORD $0x3dc014aa // ldr q10, [x5, #80]
+	WORD $0x3dc014b0 // ldr q16, [x5, #80]
+	WORD $0x3dc018b2 // ldr q18, [x5, #96]
+	WORD $0x3dc018a8 // ldr q8, [x5, #96]
+	WORD $0x3dc018ab // ldr q11, [x5, #96]
+	WORD $0x3dc018a2 // ldr q2, [x5, #96]
+	WORD $0x4e23ce92 // fmla v18.4s, v20.4s, v3.4s
+	WORD $0x4e24cda8 // fmla v8.4s, v13.4s, v4.4s
+	WORD $0x4e2ccd4b // fmla v11.4s, v10.4s, v12.4s
+	WORD $0x4e25ce02 // fmla v2.4s, v16.4s, v5.4s
+	WORD $0x3dc01cb0 // ldr q16, [x5, #112]
+	WORD $0x3dc01caa // ldr q10, [x5, #112]
+	WORD $0x3dc01cad // ldr q13, [x5, #112]
+	WORD $0x3dc01cb4 // ldr q20, [x5, #112]
+	WORD $0x4e23ce50 // fmla v16.4s, v18.4s, v3.4s
+	WORD $0x4e24cd0a // fmla v10.4s, v8.4s, v4.4s
+	WORD $0x4e2ccd6d // fmla v13.4s, v11.4s, v12.4s
+	WORD $0x4e25cc54 // fmla v20.4s, v2.4s, v5.4s
+	WORD $0x3dc020a2 // ldr q2, [x5, #128]
+	WORD $0x3dc020ab // ldr q11, [x5, #128]
+	WORD $0x3dc020a8 // ldr q8, [x5, #128]
+	WORD $0x3dc020b2 // ldr q18, [x5, #128]
+	WORD $0x4e23ce02 // fmla v2.4s, v16.4s, v3.4s
+	WORD $0x4e24cd4b // fmla v11.4s, v10.4s, v4.4s
+	WORD $0x4e2ccda8 // fmla v8.4s, v13.4s, v12.4s
+	WORD $0x4e25ce92 // fmla v18.4s, v20.4s, v5.4s
+	WORD $0x3dc024b4 // ldr q20, [x5, #144]
+	WORD $0x3dc024ad // ldr q13, [x5, #144]
+	WORD $0x3dc024aa // ldr q10, [x5, #144]
+	WORD $0x3dc024b0 // ldr q16, [x5, #144]
+	WORD $0x4e23cc54 // fmla v20.4s, v2.4s, v3.4s
+	WORD $0x4e24cd6d // fmla v13.4s, v11.4s, v4.4s
+	WORD $0x4e2ccd0a // fmla v10.4s, v8.4s, v12.4s
+	WORD $0x4e25ce50 // fmla v16.4s, v18.4s, v5.4s
+	WORD $0x3dc028b2 // ldr q18, [x5, #160]
+	WORD $0x3dc028a8 // ldr q8, [x5, #160]
+	WORD $0x3dc028ab // ldr q11, [x5, #160]
+	WORD $0x3dc028a2 // ldr q2, [x5, #160]
+	WORD $0x4e23ce92 // fmla v18.4s, v20.4s, v3.4s
+	WORD $0x4e24cda8 // fmla v8.4s, v13.4s, v4.4s
+	WORD $0x4e2ccd4b // fmla v11.4s, v10.4s, v12.4s
+	WORD $0x4e25ce02 // fmla v2.4s, v16.4s, v5.4s
+	WORD $0x3dc028b0 // ldr q16, [x5, #160]
+	WORD $0x3dc028aa // ldr q10, [x5, #160]
+	WORD $0x3dc028ad // ldr q13, [x5, #160]
+	WORD $0x3dc028b4 // ldr q20, [x5, #160]
+	WORD $0x4e23ce50 // fmla v16.4s, v18.4s, v3.4s
+	WORD $0x4e24cd0a // fmla v10.4s, v8.4s, v4.4s
+	WORD $0x4e2ccd6d // fmla v13.4s, v11.4s, v12.4s
+	WORD $0x4e25cc54 // fmla v20.4s, v2.4s, v5.4s
+	WORD $0x4f375400 // shl v0.4s, v0.4s, #23
+	WORD $0x4f3755ef // shl v15.4s, v15.4s, #23
+	WORD $0x4f3755ce // shl v14.4s, v14.4s, #23
+	WORD $0x4f375421 // shl v1.4s, v1.4s, #23
+	WORD $0x3dc028a5 // ldr q5, [x5, #160]
+	WORD $0x3dc028a2 // ldr q2, [x5, #160]
+	WORD $0x3dc028ac // ldr q12, [x5, #160]
+	WORD $0x3dc028ab // ldr q11, [x5, #160]
+	WORD $0x4ea58405 // add v5.4s, v0.4s, v5.4s
+	WORD $0x4ea285e2 // add v2.4s, v15.4s, v2.4s
+	WORD $0x4eac85cc // add v12.4s, v14.4s, v12.4s
+	WORD $0x4eab842b // add v11.4s, v1.4s, v11.4s
+	WORD $0x6e25de05 // fmul v5.4s, v16.4s, v5.4s
+	WORD $0x6e22dd42 // fmul v2.4s, v10.4s, v2.4s
+	WORD $0x6e2cddac // fmul v12.4s, v13.4s, v12.4s
+	WORD $0x6e2bde8b // fmul v11.4s, v20.4s, v11.4s
+	WORD $0x3dc034b4 // ldr q20, [x5, #208]
+	WORD $0x3dc034ad // ldr q13, [x5, #208]
+	WORD $0x3dc034aa // ldr q10, [x5, #208]
+	WORD $0x3dc034b0 // ldr q16, [x5, #208]
+	WORD $0x6ea6e694 // fcmgt v20.4s, v20.4s, v6.4s
+	WORD $0x6ea9e5ad // fcmgt v13.4s, v13.4s, v9.4s
+	WORD $0x6ea7e54a // fcmgt v10.4s, v10.4s, v7.4s
+	WORD $0x6eb3e610 // fcmgt v16.4s, v16.4s, v19.4s
+	WORD $0x3dc038a1 // ldr q1, [x5, #224]
+	WORD $0x3dc038ae // ldr q14, [x5, #224]
+	WORD $0x3dc038af // ldr q15, [x5, #224]
+	WORD $0x3dc038a0 // ldr q0, [x5, #224]
+	WORD $0x6ea6e424 // fcmgt v4.4s, v1.4s, v6.4s
+	WORD $0x6ea9e5c8 // fcmgt v8.4s, v14.4s, v9.4s
+	WORD $0x6ea7e5e3 // fcmgt v3.4s, v15.4s, v7.4s
+	WORD $0x6eb3e412 // fcmgt v18.4s, v0.4s, v19.4s
+	WORD $0x6e661c24 // bsl v4.16b, v1.16b, v6.16b
+	WORD $0x6e691dc8 // bsl v8.16b, v14.16b, v9.16b
+	WORD $0x6e671de3 // bsl v3.16b, v15.16b, v7.16b
+	WORD $0x6e731c12 // bsl v18.16b, v0.16b, v19.16b
+	WORD $0x3dc03ca0 // ldr q0, [x5, #240]
+	WORD $0x3dc03caf // ldr q15, [x5, #240]
+	WORD $0x3dc03cae // ldr q14, [x5, #240]
+	WORD $0x3dc03ca1 // ldr q1, [x5, #240]
+	WORD $0x6ea0e491 // fcmgt v17.4s, v4.4s, v0.4s
+	WORD $0x6eafe515 // fcmgt v21.4s, v8.4s, v15.4s
+	WORD $0x6eaee476 // fcmgt v22.4s, v3.4s, v14.4s
+	WORD $0x6ea1e657 // fcmgt v23.4s, v18.4s, v1.4s
+	WORD $0x6e641c11 // bsl v17.16b, v0.16b, v4.16b
+	WORD $0x6e681df5 // bsl v21.16b, v15.16b, v8.16b
+	WORD $0x6e631dd6 // bsl v22.16b, v14.16b, v3.16b
+	WORD $0x6e721c37 // bsl v23.16b, v1.16b, v18.16b
+	WORD $0x3dc004b2 // ldr q18, [x5, #16]
+	WORD $0x3dc004a1 // ldr q1, [x5, #16]
+	WORD $0x3dc004a3 // ldr q3, [x5, #16]
+	WORD $0x3dc004ae // ldr q14, [x5, #16]
+	WORD $0x3dc008a8 // ldr q8, [x5, #32]
+	WORD $0x3dc008af // ldr q15, [x5, #32]
+	WORD $0x3dc008a4 // ldr q4, [x5, #32]
+	WORD $0x3dc008a0 // ldr q0, [x5, #32]
+	WORD $0x4e32ce28 // fmla v8.4s, v17.4s, v18.4s
+	WORD $0x4e21ceaf // fmla v15.4s, v21.4s, v1.4s
+	WORD $0x4e23cec4 // fmla v4.4s, v22.4s, v3.4s
+	WORD $0x4e2ecee0 // fmla v0.4s, v23.4s, v14.4s
+	WORD $0x3dc008ae // ldr q14, [x5, #32]
+	WORD $0x3dc008a3 // ldr q3, [x5, #32]
+	WORD $0x3dc008a1 // ldr q1, [x5, #32]
+	WORD $0x3dc008b2 // ldr q18, [x5, #32]
+	WORD $0x4eaed50e // fsub v14.4s, v8.4s, v14.4s
+	WORD $0x4ea3d5e3 // fsub v3.4s, v15.4s, v3.4s
+	WORD $0x4ea1d481 // fsub v1.4s, v4.4s, v1.4s
+	WORD $0x4eb2d412 // fsub v18.4s, v0.4s, v18.4s
+	WORD $0x3dc00cb8 // ldr q24, [x5, #48]
+	WORD $0x3dc00cb9 // ldr q25, [x5, #48]
+	WORD $0x3dc00cba // ldr q26, [x5, #48]
+	WORD $0x3dc00cbb // ldr q27, [x5, #48]
+	WORD $0x4eb8cdd1 // fmls v17.4s, v14.4s, v24.4s
+	WORD $0x4eb9cc75 // fmls v21.4s, v3.4s, v25.4s
+	WORD $0x4ebacc36 // fmls v22.4s, v1.4s, v26.4s
+	WORD $0x4ebbce57 // fmls v23.4s, v18.4s, v27.4s
+	WORD $0x3dc010bb // ldr q27, [x5, #64]
+	WORD $0x3dc010ba // ldr q26, [x5, #64]
+	WORD $0x3dc010b9 // ldr q25, [x5, #64]
+	WORD $0x3dc010b8 // ldr q24, [x5, #64]
+	WORD $0x4ebbcdd1 // fmls v17.4s, v14.4s, v27.4s
+	WORD $0x4ebacc75 // fmls v21.4s, v3.4s, v26.4s
+	WORD $0x4eb9cc36 // fmls v22.4s, v1.4s, v25.4s
+	WORD $0x4eb8ce57 // fmls v23.4s, v18.4s, v24.4s
+	WORD $0x3dc014b8 // ldr q24, [x5, #80]
+	WORD $0x3dc014b2 // ldr q18, [x5, #80]
+	WORD $0x3dc014b9 // ldr q25, [x5, #80]
+	WORD $0x3dc014a1 // ldr q1, [x5, #80]
+	WORD $0x3dc018ba // ldr q26, [x5, #96]
+	WORD $0x3dc018a3 // ldr q3, [x5, #96]
+	WORD $0x3dc018bb // ldr q27, [x5, #96]
+	WORD $0x3dc018ae // ldr q14, [x5, #96]
+	WORD $0x4e31cf1a // fmla v26.4s, v24.4s, v17.4s
+	WORD $0x4e35ce43 // fmla v3.4s, v18.4s, v21.4s
+	WORD $0x4e36cf3b // fmla v27.4s, v25.4s, v22.4s
+	WORD $0x4e37cc2e // fmla v14.4s, v1.4s, v23.4s
+	WORD $0x3dc01ca1 // ldr q1, [x5, #112]
+	WORD $0x3dc01cb9 // ldr q25, [x5, #112]
+	WORD $0x3dc01cb2 // ldr q18, [x5, #112]
+	WORD $0x3dc01cb8 // ldr q24, [x5, #112]
+	WORD $0x4e31cf41 // fmla v1.4s, v26.4s, v17.4s
+	WORD $0x4e35cc79 // fmla v25.4s, v3.4s, v21.4s
+	WORD $0x4e36cf72 // fmla v18.4s, v27.4s, v22.4s
+	WORD $0x4e37cdd8 // fmla v24.4s, v14.4s, v23.4s
+	WORD $0x3dc020ae // ldr q14, [x5, #128]
+	WORD $0x3dc020bb // ldr q27, [x5, #128]
+	WORD $0x3dc020a3 // ldr q3, [x5, #128]
+	WORD $0x3dc020ba // ldr q26, [x5, #128]
+	WORD $0x4e31cc2e // fmla v14.4s, v1.4s, v17.4s
+	WORD $0x4e35cf3b // fmla v27.4s, v25.4s, v21.4s
+	WORD $0x4e36ce43 // fmla v3.4s, v18.4s, v22.4s
+	WORD $0x4e37cf1a // fmla v26.4s, v24.4s, v23.4s
+	WORD $0x3dc024b8 // ldr q24, [x5, #144]
+	WORD $0x3dc024b2 // ldr q18, [x5, #144]
+	WORD $0x3dc024b9 // ldr q25, [x5, #144]
+	WORD $0x3dc024a1 // ldr q1, [x5, #144]
+	WORD $0x4e31cdd8 // fmla v24.4s, v14.4s, v17.4s
+	WORD $0x4e35cf72 // fmla v18.4s, v27.4s, v21.4s
+	WORD $0x4e36cc79 // fmla v25.4s, v3.4s, v22.4s
+	WORD $0x4e37cf41 // fmla v1.4s, v26.4s, v23.4s
+	WORD $0x3dc028ba // ldr q26, [x5, #160]
+	WORD $0x3dc028a3 // ldr q3, [x5, #160]
+	WORD $0x3dc028bb // ldr q27, [x5, #160]
+	WORD $0x3dc028ae // ldr q14, [x5, #160]
+	WORD $0x4e31cf1a // fmla v26.4s, v24.4s, v17.4s
+	WORD $0x4e35ce43 // fmla v3.4s, v18.4s, v21.4s
+	WORD $0x4e36cf3b // fmla v27.4s, v25.4s, v22.4s
+	WORD $0x4e37cc2e // fmla v14.4s, v1.4s, v23.4s
+	WORD $0x3dc028a1 // ldr q1, [x5, #160]
+	WORD $0x3dc028b9 // ldr q25, [x5, #160]
+	WORD $0x3dc028b2 // ldr q18, [x5, #160]
+	WORD $0x3dc028b8 // ldr q24, [x5, #160]
+	WORD $0x4e31cf41 // fmla v1.4s, v26.4s, v17.4s
+	WORD $0x4e35cc79 // fmla v25.4s, v3.4s, v21.4s
+	WORD $0x4e36cf72 // fmla v18.4s, v27.4s, v22.4s
+	WORD $0x4e37cdd8 // fmla v24.4s, v14.4s, v23.4s
+	WORD $0x3dc008b7 // ldr q23, [x5, #32]
+	WORD $0x3dc008ae // ldr q14, [x5, #32]
+	WORD $0x3dc008b6 // ldr q22, [x5, #32]
+	WORD $0x3dc008bb // ldr q27, [x5, #32]
+	WORD $0x4eb7d517 // fsub v23.4s, v8.4s, v23.4s
+	WORD $0x4eaed5ee // fsub v14.4s, v15.4s, v14.4s
+	WORD $0x4eb6d496 // fsub v22.4s, v4.4s, v22.4s
+	WORD $0x4ebbd41b // fsub v27.4s, v0.4s, v27.4s
+	WORD $0x3dc040a0 // ldr q0, [x5, #256]
+	WORD $0x3dc040a4 // ldr q4, [x5, #256]
+	WORD $0x3dc040af // ldr q15, [x5, #256]
+	WORD $0x3dc040a8 // ldr q8, [x5, #256]
+	WORD $0x6eb7e415 // fcmgt v21.4s, v0.4s, v23.4s
+	WORD $0x6eaee483 // fcmgt v3.4s, v4.4s, v14.4s
+	WORD $0x6eb6e5f1 // fcmgt v17.4s, v15.4s, v22.4s
+	WORD $0x6ebbe51a // fcmgt v26.4s, v8.4s, v27.4s
+	WORD $0x6e771c15 // bsl v21.16b, v0.16b, v23.16b
+	WORD $0x6e6e1c83 // bsl v3.16b, v4.16b, v14.16b
+	WORD $0x6e761df1 // bsl v17.16b, v15.16b, v22.16b
+	WORD $0x6e7b1d1a // bsl v26.16b, v8.16b, v27.16b
+	WORD $0x3dc044a8 // ldr q8, [x5, #272]
+	WORD $0x3dc044af // ldr q15, [x5, #272]
+	WORD $0x3dc044a4 // ldr q4, [x5, #272]
+	WORD $0x3dc044a0 // ldr q0, [x5, #272]
+	WORD $0x6ea8e6bc // fcmgt v28.4s, v21.4s, v8.4s
+	WORD $0x6eafe47d // fcmgt v29.4s, v3.4s, v15.4s
+	WORD $0x6ea4e63e // fcmgt v30.4s, v17.4s, v4.4s
+	WORD $0x6ea0e75f // fcmgt v31.4s, v26.4s, v0.4s
+	WORD $0x6e751d1c // bsl v28.16b, v8.16b, v21.16b
+	WORD $0x6e631dfd // bsl v29.16b, v15.16b, v3.16b
+	WORD $0x6e711c9e // bsl v30.16b, v4.16b, v17.16b
+	WORD $0x6e7a1c1f // bsl v31.16b, v0.16b, v26.16b
+	WORD $0x4ebcd6f7 // fsub v23.4s, v23.4s, v28.4s
+	WORD $0x4ebdd5ce // fsub v14.4s, v14.4s, v29.4s
+	WORD $0x4ebed6d6 // fsub v22.4s, v22.4s, v30.4s
+	WORD $0x4ebfd77b // fsub v27.4s, v27.4s, v31.4s
+	WORD $0x3dc008ba // ldr q26, [x5, #32]
+	WORD $0x3dc008a0 // ldr q0, [x5, #32]
+	WORD $0x3dc008b1 // ldr q17, [x5, #32]
+	WORD $0x3dc008a4 // ldr q4, [x5, #32]
+	WORD $0x4e3ad79a // fadd v26.4s, v28.4s, v26.4s
+	WORD $0x4e20d7a0 // fadd v0.4s, v29.4s, v0.4s
+	WORD $0x4e31d7d1 // fadd v17.4s, v30.4s, v17.4s
+	WORD $0x4e24d7e4 // fadd v4.4s, v31.4s, v4.4s
+	WORD $0x4f37575a // shl v26.4s, v26.4s, #23
+	WORD $0x4f375400 // shl v0.4s, v0.4s, #23
+	WORD $0x4f375631 // shl v17.4s, v17.4s, #23
+	WORD $0x4f375484 // shl v4.4s, v4.4s, #23
+	WORD $0x3dc028bf // ldr q31, [x5, #160]
+	WORD $0x3dc028be // ldr q30, [x5, #160]
+	WORD $0x3dc028bd // ldr q29, [x5, #160]
+	WORD $0x3dc028bc // ldr q28, [x5, #160]
+	WORD $0x4ebf875f // add v31.4s, v26.4s, v31.4s
+	WORD $0x4ebe841e // add v30.4s, v0.4s, v30.4s
+	WORD $0x4ebd863d // add v29.4s, v17.4s, v29.4s
+	WORD $0x4ebc849c // add v28.4s, v4.4s, v28.4s
+	WORD $0x6e3fdc3f // fmul v31.4s, v1.4s, v31.4s
+	WORD $0x6e3edf3e // fmul v30.4s, v25.4s, v30.4s
+	WORD $0x6e3dde5d // fmul v29.4s, v18.4s, v29.4s
+	WORD $0x6e3cdf1c // fmul v28.4s, v24.4s, v28.4s
+	WORD $0x3dc008b8 // ldr q24, [x5, #32]
+	WORD $0x3dc008b2 // ldr q18, [x5, #32]
+	WORD $0x3dc008b9 // ldr q25, [x5, #32]
+	WORD $0x3dc008a1 // ldr q1, [x5, #32]
+	WORD $0x4e38d6f8 // fadd v24.4s, v23.4s, v24.4s
+	WORD $0x4e32d5d2 // fadd v18.4s, v14.4s, v18.4s
+	WORD $0x4e39d6d9 // fadd v25.4s, v22.4s, v25.4s
+	WORD $0x4e21d761 // fadd v1.4s, v27.4s, v1.4s
+	WORD $0x4f375718 // shl v24.4s, v24.4s, #23
+	WORD $0x4f375652 // shl v18.4s, v18.4s, #23
+	WORD $0x4f375739 // shl v25.4s, v25.4s, #23
+	WORD $0x4f375421 // shl v1.4s, v1.4s, #23
+	WORD $0x3dc028bb // ldr q27, [x5, #160]
+	WORD $0x3dc028b6 // ldr q22, [x5, #160]
+	WORD $0x3dc028ae // ldr q14, [x5, #160]
+	WORD $0x3dc028b7 // ldr q23, [x5, #160]
+	WORD $0x4ebb871b // add v27.4s, v24.4s, v27.4s
+	WORD $0x4eb68656 // add v22.4s, v18.4s, v22.4s
+	WORD $0x4eae872e // add v14.4s, v25.4s, v14.4s
+	WORD $0x4eb78437 // add v23.4s, v1.4s, v23.4s
+	WORD $0x6e3bdffb // fmul v27.4s, v31.4s, v27.4s
+	WORD $0x6e36dfd6 // fmul v22.4s, v30.4s, v22.4s
+	WORD $0x6e2edfae // fmul v14.4s, v29.4s, v14.4s
+	WORD $0x6e37df97 // fmul v23.4s, v28.4s, v23.4s
+	WORD $0x6e651f74 // bsl v20.16b, v27.16b, v5.16b
+	WORD $0x6e621ecd // bsl v13.16b, v22.16b, v2.16b
+	WORD $0x6e6c1dca // bsl v10.16b, v14.16b, v12.16b
+	WORD $0x6e6b1ef0 // bsl v16.16b, v23.16b, v11.16b
+	WORD $0x3dc028ab // ldr q11, [x5, #160]
+	WORD $0x3dc028b7 // ldr q23, [x5, #160]
+	WORD $0x3dc028ac // ldr q12, [x5, #160]
+	WORD $0x3dc028ae // ldr q14, [x5, #160]
+	WORD $0x4e2bd68b // fadd v11.4s, v20.4s, v11.4s
+	WORD $0x4e37d5b7 // fadd v23.4s, v13.4s, v23.4s
+	WORD $0x4e2cd54c // fadd v12.4s, v10.4s, v12.4s
+	WORD $0x4e2ed60e // fadd v14.4s, v16.4s, v14.4s
+	WORD $0x3dc02ca2 // ldr q2, [x5, #176]
+	WORD $0x3dc02cb6 // ldr q22, [x5, #176]
+	WORD $0x3dc02ca5 // ldr q5, [x5, #176]
+	WORD $0x3dc02cbb // ldr q27, [x5, #176]
+	WORD $0x6ea6e446 // fcmgt v6.4s, v2.4s, v6.4s
+	WORD $0x6ea9e6c9 // fcmgt v9.4s, v22.4s, v9.4s
+	WORD $0x6ea7e4a7 // fcmgt v7.4s, v5.4s, v7.4s
+	WORD $0x6eb3e773 // fcmgt v19.4s, v27.4s, v19.4s
+	WORD $0x3dc028bb // ldr q27, [x5, #160]
+	WORD $0x3dc028a5 // ldr q5, [x5, #160]
+	WORD $0x3dc028b6 // ldr q22, [x5, #160]
+	WORD $0x3dc028a2 // ldr q2, [x5, #160]
+	WORD $0x4ea61cdc // mov v28.16b, v6.16b
+	WORD $0x4ea91d3d // mov v29.16b, v9.16b
+	WORD $0x4ea71cfe // mov v30.16b, v7.16b
+	WORD $0x4eb31e7f // mov v31.16b, v19.16b
+	WORD $0x6e7b1e9c // bsl v28.16b, v20.16b, v27.16b
+	WORD $0x6e651dbd // bsl v29.16b, v13.16b, v5.16b
+	WORD $0x6e761d5e // bsl v30.16b, v10.16b, v22.16b
+	WORD $0x6e621e1f // bsl v31.16b, v16.16b, v2.16b
+	WORD $0x6e2bff9c // fdiv v28.4s, v28.4s, v11.4s
+	WORD $0x6e37ffbd // fdiv v29.4s, v29.4s, v23.4s
+	WORD $0x6e2cffde // fdiv v30.4s, v30.4s, v12.4s
+	WORD $0x6e2effff // fdiv v31.4s, v31.4s, v14.4s
+	WORD $0x3dc028a2 // ldr q2, [x5, #160]
+	WORD $0x3dc028b6 // ldr q22, [x5, #160]
+	WORD $0x3dc028a5 // ldr q5, [x5, #160]
+	WORD $0x3dc028bb // ldr q27, [x5, #160]
+	WORD $0x4ea2d562 // fsub v2.4s, v11.4s, v2.4s
+	WORD $0x4eb6d6f6 // fsub v22.4s, v23.4s, v22.4s
+	WORD $0x4ea5d585 // fsub v5.4s, v12.4s, v5.4s
+	WORD $0x4ebbd5db // fsub v27.4s, v14.4s, v27.4s
+	WORD $0x4ea2d682 // fsub v2.4s, v20.4s, v2.4s
+	WORD $0x4eb6d5b6 // fsub v22.4s, v13.4s, v22.4s
+	WORD $0x4ea5d545 // fsub v5.4s, v10.4s, v5.4s
+	WORD $0x4ebbd61b // fsub v27.4s, v16.4s, v27.4s
+	WORD $0x3dc028b0 // ldr q16, [x5, #160]
+	WORD $0x3dc028aa // ldr q10, [x5, #160]
+	WORD $0x3dc028ad // ldr q13, [x5, #160]
+	WORD $0x3dc028b4 // ldr q20, [x5, #160]
+	WORD $0x4ebcd610 // fsub v16.4s, v16.4s, v28.4s
+	WORD $0x4ebdd54a // fsub v10.4s, v10.4s, v29.4s
+	WORD $0x4ebed5ad // fsub v13.4s, v13.4s, v30.4s
+	WORD $0x4ebfd694 // fsub v20.4s, v20.4s, v31.4s
+	WORD $0x6e7c1e06 // bsl v6.16b, v16.16b, v28.16b
+	WORD $0x6e7d1d49 // bsl v9.16b, v10.16b, v29.16b
+	WORD $0x6e7e1da7 // bsl v7.16b, v13.16b, v30.16b
+	WORD $0x6e7f1e93 // bsl v19.16b, v20.16b, v31.16b
+	WORD $0x6e26df86 // fmul v6.4s, v28.4s, v6.4s
+	WORD $0x6e29dfa9 // fmul v9.4s, v29.4s, v9.4s
+	WORD $0x6e27dfc7 // fmul v7.4s, v30.4s, v7.4s
+	WORD $0x6e33dff3 // fmul v19.4s, v31.4s, v19.4s
+	WORD $0x4ea2ccdc // fmls v28.4s, v6.4s, v2.4s
+	WORD $0x4eb6cd3d // fmls v29.4s, v9.4s, v22.4s
+	WORD $0x4ea5ccfe // fmls v30.4s, v7.4s, v5.4s
+	WORD $0x4ebbce7f // fmls v31.4s, v19.4s, v27.4s
+	WORD $0x4e3ce79b // fcmeq v27.4s, v28.4s, v28.4s
+	WORD $0x4e3de7b3 // fcmeq v19.4s, v29.4s, v29.4s
+	WORD $0x4e3ee7c5 // fcmeq v5.4s, v30.4s, v30.4s
+	WORD $0x4e3fe7e7 // fcmeq v7.4s, v31.4s, v31.4s
+	WORD $0x3dc048b6 // ldr q22, [x5, #288]
+	WORD $0x3dc048a9 // ldr q9, [x5, #288]
+	WORD $0x3dc048a2 // ldr q2, [x5, #288]
+	WORD $0x3dc048a6 // ldr q6, [x5, #288]
+	WORD $0x6e761f9b // bsl v27.16b, v28.16b, v22.16b
+	WORD $0x6e691fb3 // bsl v19.16b, v29.16b, v9.16b
+	WORD $0x6e621fc5 // bsl v5.16b, v30.16b, v2.16b
+	WORD $0x6e661fe7 // bsl v7.16b, v31.16b, v6.16b
+	WORD $0x3d80003b // str q27, [x1]
+	WORD $0x3d800433 // str q19, [x1, #16]
+	WORD $0x3d800825 // str q5, [x1, #32]
+	WORD $0x3d800c27 // str q7, [x1, #48]
+	JMP going
 single:
 	ADDS $16, R0, R0
 	BEQ done
 	SUBS $4, R0, R0
 	BLT rest
 one:
-	WORD $0x3dc00041 // ldr q1, [x2]
-	WORD $0x3dc0006f // ldr q15, [x3]
-	WORD $0x6e2fdc2f // fmul v15.4s, v1.4s, v15.4s
-	WORD $0x3dc00081 // ldr q1, [x4]
-	WORD $0x4e21d5e1 // fadd v1.4s, v15.4s, v1.4s
-	WORD $0x3dc000af // ldr q15, [x5]
-	WORD $0x4eaf1c2f // orr v15.16b, v1.16b, v15.16b
-	WORD $0x3dc004a0 // ldr q0, [x5, #16]
-	WORD $0x6eafe41b // fcmgt v27.4s, v0.4s, v15.4s
-	WORD $0x6e6f1c1b // bsl v27.16b, v0.16b, v15.16b
-	WORD $0x3dc008af // ldr q15, [x5, #32]
-	WORD $0x3dc00ca0 // ldr q0, [x5, #48]
-	WORD $0x4e2fcf60 // fmla v0.4s, v27.4s, v15.4s
-	WORD $0x3dc00caf // ldr q15, [x5, #48]
-	WORD $0x4eafd40f // fsub v15.4s, v0.4s, v15.4s
-	WORD $0x3dc010a3 // ldr q3, [x5, #64]
-	WORD $0x4ea3cdfb // fmls v27.4s, v15.4s, v3.4s
-	WORD $0x3dc014a3 // ldr q3, [x5, #80]
-	WORD $0x4ea3cdfb // fmls v27.4s, v15.4s, v3.4s
-	WORD $0x3dc018a3 // ldr q3, [x5, #96]
-	WORD $0x3dc01caf // ldr q15, [x5, #112]
-	WORD $0x4e3bcc6f // fmla v15.4s, v3.4s, v27.4s
-	WORD $0x3dc020a3 // ldr q3, [x5, #128]
-	WORD $0x4e3bcde3 // fmla v3.4s, v15.4s, v27.4s
-	WORD $0x3dc024af // ldr q15, [x5, #144]
-	WORD $0x4e3bcc6f // fmla v15.4s, v3.4s, v27.4s
-	WORD $0x3dc028a3 // ldr q3, [x5, #160]
-	WORD $0x4e3bcde3 // fmla v3.4s, v15.4s, v27.4s
-	WORD $0x3dc02caf // ldr q15, [x5, #176]
-	WORD $0x4e3bcc6f // fmla v15.4s, v3.4s, v27.4s
-	WORD $0x3dc02ca3 // ldr q3, [x5, #176]
-	WORD $0x4e3bcde3 // fmla v3.4s, v15.4s, v27.4s
-	WORD $0x4f375400 // shl v0.4s, v0.4s, #23
-	WORD $0x3dc02cbb // ldr q27, [x5, #176]
-	WORD $0x4ebb841b // add v27.4s, v0.4s, v27.4s
-	WORD $0x6e3bdc7b // fmul v27.4s, v3.4s, v27.4s
-	WORD $0x3dc004a3 // ldr q3, [x5, #16]
-	WORD $0x6ea1e463 // fcmgt v3.4s, v3.4s, v1.4s
-	WORD $0x3dc030a0 // ldr q0, [x5, #192]
-	WORD $0x6ea1e40f // fcmgt v15.4s, v0.4s, v1.4s
-	WORD $0x6e611c0f // bsl v15.16b, v0.16b, v1.16b
-	WORD $0x3dc034a0 // ldr q0, [x5, #208]
-	WORD $0x6ea0e5ff // fcmgt v31.4s, v15.4s, v0.4s
-	WORD $0x6e6f1c1f // bsl v31.16b, v0.16b, v15.16b
-	WORD $0x3dc008af // ldr q15, [x5, #32]
-	WORD $0x3dc00ca0 // ldr q0, [x5, #48]
-	WORD $0x4e2fcfe0 // fmla v0.4s, v31.4s, v15.4s
-	WORD $0x3dc00caf // ldr q15, [x5, #48]
-	WORD $0x4eafd40f // fsub v15.4s, v0.4s, v15.4s
-	WORD $0x3dc010aa // ldr q10, [x5, #64]
-	WORD $0x4eaacdff // fmls v31.4s, v15.4s, v10.4s
-	WORD $0x3dc014aa // ldr q10, [x5, #80]
-	WORD $0x4eaacdff // fmls v31.4s, v15.4s, v10.4s
-	WORD $0x3dc018aa // ldr q10, [x5, #96]
-	WORD $0x3dc01caf // ldr q15, [x5, #112]
-	WORD $0x4e3fcd4f // fmla v15.4s, v10.4s, v31.4s
-	WORD $0x3dc020aa // ldr q10, [x5, #128]
-	WORD $0x4e3fcdea // fmla v10.4s, v15.4s, v31.4s
-	WORD $0x3dc024af // ldr q15, [x5, #144]
-	WORD $0x4e3fcd4f // fmla v15.4s, v10.4s, v31.4s
-	WORD $0x3dc028aa // ldr q10, [x5, #160]
-	WORD $0x4e3fcdea // fmla v10.4s, v15.4s, v31.4s
-	WORD $0x3dc02caf // ldr q15, [x5, #176]
-	WORD $0x4e3fcd4f // fmla v15.4s, v10.4s, v31.4s
-	WORD $0x3dc02caa // ldr q10, [x5, #176]
-	WORD $0x4e3fcdea // fmla v10.4s, v15.4s, v31.4s
-	WORD $0x3dc00cbf // ldr q31, [x5, #48]
-	WORD $0x4ebfd41f // fsub v31.4s, v0.4s, v31.4s
-	WORD $0x3dc038a0 // ldr q0, [x5, #224]
-	WORD $0x6ebfe40f // fcmgt v15.4s, v0.4s, v31.4s
-	WORD $0x6e7f1c0f // bsl v15.16b, v0.16b, v31.16b
-	WORD $0x3dc03ca0 // ldr q0, [x5, #240]
-	WORD $0x6ea0e5fe // fcmgt v30.4s, v15.4s, v0.4s
-	WORD $0x6e6f1c1e // bsl v30.16b, v0.16b, v15.16b
+	WORD $0x3dc00047 // ldr q7, [x2]
+	WORD $0x3dc00065 // ldr q5, [x3]
+	WORD $0x6e25dce5 // fmul v5.4s, v7.4s, v5.4s
+	WORD $0x3dc00087 // ldr q7, [x4]
+	WORD $0x4e27d4a7 // fadd v7.4s, v5.4s, v7.4s
+	WORD $0x3dc000a5 // ldr q5, [x5]
+	WORD $0x4ea51ce5 // orr v5.16b, v7.16b, v5.16b
+	WORD $0x3dc034b3 // ldr q19, [x5, #208]
+	WORD $0x6ea5e67b // fcmgt v27.4s, v19.4s, v5.4s
+	WORD $0x6e651e7b // bsl v27.16b, v19.16b, v5.16b
+	WORD $0x3dc004a5 // ldr q5, [x5, #16]
+	WORD $0x3dc008b3 // ldr q19, [x5, #32]
+	WORD $0x4e25cf73 // fmla v19.4s, v27.4s, v5.4s
+	WORD $0x3dc008a5 // ldr q5, [x5, #32]
+	WORD $0x4ea5d665 // fsub v5.4s, v19.4s, v5.4s
+	WORD $0x3dc00ca6 // ldr q6, [x5, #48]
+	WORD $0x4ea6ccbb // fmls v27.4s, v5.4s, v6.4s
+	WORD $0x3dc010a6 // ldr q6, [x5, #64]
+	WORD $0x4ea6ccbb // fmls v27.4s, v5.4s, v6.4s
+	WORD $0x3dc014a6 // ldr q6, [x5, #80]
+	WORD $0x3dc018a5 // ldr q5, [x5, #96]
+	WORD $0x4e3bccc5 // fmla v5.4s, v6.4s, v27.4s
+	WORD $0x3dc01ca6 // ldr q6, [x5, #112]
+	WORD $0x4e3bcca6 // fmla v6.4s, v5.4s, v27.4s
+	WORD $0x3dc020a5 // ldr q5, [x5, #128]
+	WORD $0x4e3bccc5 // fmla v5.4s, v6.4s, v27.4s
+	WORD $0x3dc024a6 // ldr q6, [x5, #144]
+	WORD $0x4e3bcca6 // fmla v6.4s, v5.4s, v27.4s
+	WORD $0x3dc028a5 // ldr q5, [x5, #160]
+	WORD $0x4e3bccc5 // fmla v5.4s, v6.4s, v27.4s
+	WORD $0x3dc028a6 // ldr q6, [x5, #160]
+	WORD $0x4e3bcca6 // fmla v6.4s, v5.4s, v27.4s
+	WORD $0x4f375673 // shl v19.4s, v19.4s, #23
+	WORD $0x3dc028bb // ldr q27, [x5, #160]
+	WORD $0x4ebb867b // add v27.4s, v19.4s, v27.4s
+	WORD $0x6e3bdcdb // fmul v27.4s, v6.4s, v27.4s
+	WORD $0x3dc034a6 // ldr q6, [x5, #208]
+	WORD $0x6ea7e4c6 // fcmgt v6.4s, v6.4s, v7.4s
+	WORD $0x3dc038b3 // ldr q19, [x5, #224]
+	WORD $0x6ea7e665 // fcmgt v5.4s, v19.4s, v7.4s
+	WORD $0x6e671e65 // bsl v5.16b, v19.16b, v7.16b
+	WORD $0x3dc03cb3 // ldr q19, [x5, #240]
+	WORD $0x6eb3e4bf // fcmgt v31.4s, v5.4s, v19.4s
+	WORD $0x6e651e7f // bsl v31.16b, v19.16b, v5.16b
+	WORD $0x3dc004a5 // ldr q5, [x5, #16]
+	WORD $0x3dc008b3 // ldr q19, [x5, #32]
+	WORD $0x4e25cff3 // fmla v19.4s, v31.4s, v5.4s
+	WORD $0x3dc008a5 // ldr q5, [x5, #32]
+	WORD $0x4ea5d665 // fsub v5.4s, v19.4s, v5.4s
+	WORD $0x3dc00ca2 // ldr q2, [x5, #48]
+	WORD $0x4ea2ccbf // fmls v31.4s, v5.4s, v2.4s
+	WORD $0x3dc010a2 // ldr q2, [x5, #64]
+	WORD $0x4ea2ccbf // fmls v31.4s, v5.4s, v2.4s
+	WORD $0x3dc014a2 // ldr q2, [x5, #80]
+	WORD $0x3dc018a5 // ldr q5, [x5, #96]
+	WORD $0x4e3fcc45 // fmla v5.4s, v2.4s, v31.4s
+	WORD $0x3dc01ca2 // ldr q2, [x5, #112]
+	WORD $0x4e3fcca2 // fmla v2.4s, v5.4s, v31.4s
+	WORD $0x3dc020a5 // ldr q5, [x5, #128]
+	WORD $0x4e3fcc45 // fmla v5.4s, v2.4s, v31.4s
+	WORD $0x3dc024a2 // ldr q2, [x5, #144]
+	WORD $0x4e3fcca2 // fmla v2.4s, v5.4s, v31.4s
+	WORD $0x3dc028a5 // ldr q5, [x5, #160]
+	WORD $0x4e3fcc45 // fmla v5.4s, v2.4s, v31.4s
+	WORD $0x3dc028a2 // ldr q2, [x5, #160]
+	WORD $0x4e3fcca2 // fmla v2.4s, v5.4s, v31.4s
+	WORD $0x3dc008bf // ldr q31, [x5, #32]
+	WORD $0x4ebfd67f // fsub v31.4s, v19.4s, v31.4s
+	WORD $0x3dc040b3 // ldr q19, [x5, #256]
+	WORD $0x6ebfe665 // fcmgt v5.4s, v19.4s, v31.4s
+	WORD $0x6e7f1e65 // bsl v5.16b, v19.16b, v31.16b
+	WORD $0x3dc044b3 // ldr q19, [x5, #272]
+	WORD $0x6eb3e4be // fcmgt v30.4s, v5.4s, v19.4s
+	WORD $0x6e651e7e // bsl v30.16b, v19.16b, v5.16b
 	WORD $0x4ebed7ff // fsub v31.4s, v31.4s, v30.4s
-	WORD $0x3dc00caf // ldr q15, [x5, #48]
-	WORD $0x4e2fd7cf // fadd v15.4s, v30.4s, v15.4s
-	WORD $0x4f3755ef // shl v15.4s, v15.4s, #23
-	WORD $0x3dc02cbe // ldr q30, [x5, #176]
-	WORD $0x4ebe85fe // add v30.4s, v15.4s, v30.4s
-	WORD $0x6e3edd5e // fmul v30.4s, v10.4s, v30.4s
-	WORD $0x3dc00caa // ldr q10, [x5, #48]
-	WORD $0x4e2ad7ea // fadd v10.4s, v31.4s, v10.4s
-	WORD $0x4f37554a // shl v10.4s, v10.4s, #23
-	WORD $0x3dc02cbf // ldr q31, [x5, #176]
-	WORD $0x4ebf855f // add v31.4s, v10.4s, v31.4s
+	WORD $0x3dc008a5 // ldr q5, [x5, #32]
+	WORD $0x4e25d7c5 // fadd v5.4s, v30.4s, v5.4s
+	WORD $0x4f3754a5 // shl v5.4s, v5.4s, #23
+	WORD $0x3dc028be // ldr q30, [x5, #160]
+	WORD $0x4ebe84be // add v30.4s, v5.4s, v30.4s
+	WORD $0x6e3edc5e // fmul v30.4s, v2.4s, v30.4s
+	WORD $0x3dc008a2 // ldr q2, [x5, #32]
+	WORD $0x4e22d7e2 // fadd v2.4s, v31.4s, v2.4s
+	WORD $0x4f375442 // shl v2.4s, v2.4s, #23
+	WORD $0x3dc028bf // ldr q31, [x5, #160]
+	WORD $0x4ebf845f // add v31.4s, v2.4s, v31.4s
 	WORD $0x6e3fdfdf // fmul v31.4s, v30.4s, v31.4s
-	WORD $0x6e7b1fe3 // bsl v3.16b, v31.16b, v27.16b
-	WORD $0x3dc02cbb // ldr q27, [x5, #176]
-	WORD $0x4e3bd47b // fadd v27.4s, v3.4s, v27.4s
-	WORD $0x3dc040bf // ldr q31, [x5, #256]
-	WORD $0x6ea1e7e1 // fcmgt v1.4s, v31.4s, v1.4s
+	WORD $0x6e7b1fe6 // bsl v6.16b, v31.16b, v27.16b
+	WORD $0x3dc028bb // ldr q27, [x5, #160]
+	WORD $0x4e3bd4db // fadd v27.4s, v6.4s, v27.4s
 	WORD $0x3dc02cbf // ldr q31, [x5, #176]
-	WORD $0x4ea11c3e // mov v30.16b, v1.16b
-	WORD $0x6e7f1c7e // bsl v30.16b, v3.16b, v31.16b
+	WORD $0x6ea7e7e7 // fcmgt v7.4s, v31.4s, v7.4s
+	WORD $0x3dc028bf // ldr q31, [x5, #160]
+	WORD $0x4ea71cfe // mov v30.16b, v7.16b
+	WORD $0x6e7f1cde // bsl v30.16b, v6.16b, v31.16b
 	WORD $0x6e3bffde // fdiv v30.4s, v30.4s, v27.4s
-	WORD $0x3dc02cbf // ldr q31, [x5, #176]
+	WORD $0x3dc028bf // ldr q31, [x5, #160]
 	WORD $0x4ebfd77f // fsub v31.4s, v27.4s, v31.4s
-	WORD $0x4ebfd47f // fsub v31.4s, v3.4s, v31.4s
-	WORD $0x3dc02ca3 // ldr q3, [x5, #176]
-	WORD $0x4ebed463 // fsub v3.4s, v3.4s, v30.4s
-	WORD $0x6e7e1c61 // bsl v1.16b, v3.16b, v30.16b
-	WORD $0x6e21dfc1 // fmul v1.4s, v30.4s, v1.4s
-	WORD $0x4ebfcc3e // fmls v30.4s, v1.4s, v31.4s
+	WORD $0x4ebfd4df // fsub v31.4s, v6.4s, v31.4s
+	WORD $0x3dc028a6 // ldr q6, [x5, #160]
+	WORD $0x4ebed4c6 // fsub v6.4s, v6.4s, v30.4s
+	WORD $0x6e7e1cc7 // bsl v7.16b, v6.16b, v30.16b
+	WORD $0x6e27dfc7 // fmul v7.4s, v30.4s, v7.4s
+	WORD $0x4ebfccfe // fmls v30.4s, v7.4s, v31.4s
 	WORD $0x4e3ee7df // fcmeq v31.4s, v30.4s, v30.4s
-	WORD $0x3dc044a1 // ldr q1, [x5, #272]
-	WORD $0x6e611fdf // bsl v31.16b, v30.16b, v1.16b
+	WORD $0x3dc048a7 // ldr q7, [x5, #288]
+	WORD $0x6e671fdf // bsl v31.16b, v30.16b, v7.16b
 	WORD $0x3d80003f // str q31, [x1]
 	ADD $16, R1
 	ADD $16, R2
@@ -3858,113 +5410,113 @@ rest:
 	BEQ done
 element:
 	WORD $0xbd40005f // ldr s31, [x2]
-	WORD $0xbd400061 // ldr s1, [x3]
-	WORD $0x6e21dfe1 // fmul v1.4s, v31.4s, v1.4s
+	WORD $0xbd400067 // ldr s7, [x3]
+	WORD $0x6e27dfe7 // fmul v7.4s, v31.4s, v7.4s
 	WORD $0xbd40009f // ldr s31, [x4]
-	WORD $0x4e3fd43f // fadd v31.4s, v1.4s, v31.4s
-	WORD $0x3dc000a1 // ldr q1, [x5]
-	WORD $0x4ea11fe1 // orr v1.16b, v31.16b, v1.16b
-	WORD $0x3dc004be // ldr q30, [x5, #16]
-	WORD $0x6ea1e7c3 // fcmgt v3.4s, v30.4s, v1.4s
-	WORD $0x6e611fc3 // bsl v3.16b, v30.16b, v1.16b
-	WORD $0x3dc008a1 // ldr q1, [x5, #32]
-	WORD $0x3dc00cbe // ldr q30, [x5, #48]
-	WORD $0x4e21cc7e // fmla v30.4s, v3.4s, v1.4s
-	WORD $0x3dc00ca1 // ldr q1, [x5, #48]
-	WORD $0x4ea1d7c1 // fsub v1.4s, v30.4s, v1.4s
-	WORD $0x3dc010bb // ldr q27, [x5, #64]
-	WORD $0x4ebbcc23 // fmls v3.4s, v1.4s, v27.4s
-	WORD $0x3dc014bb // ldr q27, [x5, #80]
-	WORD $0x4ebbcc23 // fmls v3.4s, v1.4s, v27.4s
-	WORD $0x3dc018bb // ldr q27, [x5, #96]
-	WORD $0x3dc01ca1 // ldr q1, [x5, #112]
-	WORD $0x4e23cf61 // fmla v1.4s, v27.4s, v3.4s
-	WORD $0x3dc020bb // ldr q27, [x5, #128]
-	WORD $0x4e23cc3b // fmla v27.4s, v1.4s, v3.4s
-	WORD $0x3dc024a1 // ldr q1, [x5, #144]
-	WORD $0x4e23cf61 // fmla v1.4s, v27.4s, v3.4s
-	WORD $0x3dc028bb // ldr q27, [x5, #160]
-	WORD $0x4e23cc3b // fmla v27.4s, v1.4s, v3.4s
-	WORD $0x3dc02ca1 // ldr q1, [x5, #176]
-	WORD $0x4e23cf61 // fmla v1.4s, v27.4s, v3.4s
-	WORD $0x3dc02cbb // ldr q27, [x5, #176]
-	WORD $0x4e23cc3b // fmla v27.4s, v1.4s, v3.4s
-	WORD $0x4f3757de // shl v30.4s, v30.4s, #23
-	WORD $0x3dc02ca3 // ldr q3, [x5, #176]
-	WORD $0x4ea387c3 // add v3.4s, v30.4s, v3.4s
-	WORD $0x6e23df63 // fmul v3.4s, v27.4s, v3.4s
-	WORD $0x3dc004bb // ldr q27, [x5, #16]
-	WORD $0x6ebfe77b // fcmgt v27.4s, v27.4s, v31.4s
-	WORD $0x3dc030be // ldr q30, [x5, #192]
-	WORD $0x6ebfe7c1 // fcmgt v1.4s, v30.4s, v31.4s
-	WORD $0x6e7f1fc1 // bsl v1.16b, v30.16b, v31.16b
+	WORD $0x4e3fd4ff // fadd v31.4s, v7.4s, v31.4s
+	WORD $0x3dc000a7 // ldr q7, [x5]
+	WORD $0x4ea71fe7 // orr v7.16b, v31.16b, v7.16b
 	WORD $0x3dc034be // ldr q30, [x5, #208]
-	WORD $0x6ebee42a // fcmgt v10.4s, v1.4s, v30.4s
-	WORD $0x6e611fca // bsl v10.16b, v30.16b, v1.16b
-	WORD $0x3dc008a1 // ldr q1, [x5, #32]
-	WORD $0x3dc00cbe // ldr q30, [x5, #48]
-	WORD $0x4e21cd5e // fmla v30.4s, v10.4s, v1.4s
-	WORD $0x3dc00ca1 // ldr q1, [x5, #48]
-	WORD $0x4ea1d7c1 // fsub v1.4s, v30.4s, v1.4s
-	WORD $0x3dc010af // ldr q15, [x5, #64]
-	WORD $0x4eafcc2a // fmls v10.4s, v1.4s, v15.4s
-	WORD $0x3dc014af // ldr q15, [x5, #80]
-	WORD $0x4eafcc2a // fmls v10.4s, v1.4s, v15.4s
-	WORD $0x3dc018af // ldr q15, [x5, #96]
-	WORD $0x3dc01ca1 // ldr q1, [x5, #112]
-	WORD $0x4e2acde1 // fmla v1.4s, v15.4s, v10.4s
-	WORD $0x3dc020af // ldr q15, [x5, #128]
-	WORD $0x4e2acc2f // fmla v15.4s, v1.4s, v10.4s
-	WORD $0x3dc024a1 // ldr q1, [x5, #144]
-	WORD $0x4e2acde1 // fmla v1.4s, v15.4s, v10.4s
-	WORD $0x3dc028af // ldr q15, [x5, #160]
-	WORD $0x4e2acc2f // fmla v15.4s, v1.4s, v10.4s
-	WORD $0x3dc02ca1 // ldr q1, [x5, #176]
-	WORD $0x4e2acde1 // fmla v1.4s, v15.4s, v10.4s
-	WORD $0x3dc02caf // ldr q15, [x5, #176]
-	WORD $0x4e2acc2f // fmla v15.4s, v1.4s, v10.4s
-	WORD $0x3dc00caa // ldr q10, [x5, #48]
-	WORD $0x4eaad7ca // fsub v10.4s, v30.4s, v10.4s
+	WORD $0x6ea7e7c6 // fcmgt v6.4s, v30.4s, v7.4s
+	WORD $0x6e671fc6 // bsl v6.16b, v30.16b, v7.16b
+	WORD $0x3dc004a7 // ldr q7, [x5, #16]
+	WORD $0x3dc008be // ldr q30, [x5, #32]
+	WORD $0x4e27ccde // fmla v30.4s, v6.4s, v7.4s
+	WORD $0x3dc008a7 // ldr q7, [x5, #32]
+	WORD $0x4ea7d7c7 // fsub v7.4s, v30.4s, v7.4s
+	WORD $0x3dc00cbb // ldr q27, [x5, #48]
+	WORD $0x4ebbcce6 // fmls v6.4s, v7.4s, v27.4s
+	WORD $0x3dc010bb // ldr q27, [x5, #64]
+	WORD $0x4ebbcce6 // fmls v6.4s, v7.4s, v27.4s
+	WORD $0x3dc014bb // ldr q27, [x5, #80]
+	WORD $0x3dc018a7 // ldr q7, [x5, #96]
+	WORD $0x4e26cf67 // fmla v7.4s, v27.4s, v6.4s
+	WORD $0x3dc01cbb // ldr q27, [x5, #112]
+	WORD $0x4e26ccfb // fmla v27.4s, v7.4s, v6.4s
+	WORD $0x3dc020a7 // ldr q7, [x5, #128]
+	WORD $0x4e26cf67 // fmla v7.4s, v27.4s, v6.4s
+	WORD $0x3dc024bb // ldr q27, [x5, #144]
+	WORD $0x4e26ccfb // fmla v27.4s, v7.4s, v6.4s
+	WORD $0x3dc028a7 // ldr q7, [x5, #160]
+	WORD $0x4e26cf67 // fmla v7.4s, v27.4s, v6.4s
+	WORD $0x3dc028bb // ldr q27, [x5, #160]
+	WORD $0x4e26ccfb // fmla v27.4s, v7.4s, v6.4s
+	WORD $0x4f3757de // shl v30.4s, v30.4s, #23
+	WORD $0x3dc028a6 // ldr q6, [x5, #160]
+	WORD $0x4ea687c6 // add v6.4s, v30.4s, v6.4s
+	WORD $0x6e26df66 // fmul v6.4s, v27.4s, v6.4s
+	WORD $0x3dc034bb // ldr q27, [x5, #208]
+	WORD $0x6ebfe77b // fcmgt v27.4s, v27.4s, v31.4s
 	WORD $0x3dc038be // ldr q30, [x5, #224]
-	WORD $0x6eaae7c1 // fcmgt v1.4s, v30.4s, v10.4s
-	WORD $0x6e6a1fc1 // bsl v1.16b, v30.16b, v10.16b
+	WORD $0x6ebfe7c7 // fcmgt v7.4s, v30.4s, v31.4s
+	WORD $0x6e7f1fc7 // bsl v7.16b, v30.16b, v31.16b
 	WORD $0x3dc03cbe // ldr q30, [x5, #240]
-	WORD $0x6ebee420 // fcmgt v0.4s, v1.4s, v30.4s
-	WORD $0x6e611fc0 // bsl v0.16b, v30.16b, v1.16b
-	WORD $0x4ea0d54a // fsub v10.4s, v10.4s, v0.4s
-	WORD $0x3dc00ca1 // ldr q1, [x5, #48]
-	WORD $0x4e21d401 // fadd v1.4s, v0.4s, v1.4s
-	WORD $0x4f375421 // shl v1.4s, v1.4s, #23
-	WORD $0x3dc02ca0 // ldr q0, [x5, #176]
-	WORD $0x4ea08420 // add v0.4s, v1.4s, v0.4s
-	WORD $0x6e20dde0 // fmul v0.4s, v15.4s, v0.4s
-	WORD $0x3dc00caf // ldr q15, [x5, #48]
-	WORD $0x4e2fd54f // fadd v15.4s, v10.4s, v15.4s
-	WORD $0x4f3755ef // shl v15.4s, v15.4s, #23
-	WORD $0x3dc02caa // ldr q10, [x5, #176]
-	WORD $0x4eaa85ea // add v10.4s, v15.4s, v10.4s
-	WORD $0x6e2adc0a // fmul v10.4s, v0.4s, v10.4s
-	WORD $0x6e631d5b // bsl v27.16b, v10.16b, v3.16b
-	WORD $0x3dc02ca3 // ldr q3, [x5, #176]
-	WORD $0x4e23d763 // fadd v3.4s, v27.4s, v3.4s
-	WORD $0x3dc040aa // ldr q10, [x5, #256]
-	WORD $0x6ebfe55f // fcmgt v31.4s, v10.4s, v31.4s
-	WORD $0x3dc02caa // ldr q10, [x5, #176]
-	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
-	WORD $0x6e6a1f60 // bsl v0.16b, v27.16b, v10.16b
-	WORD $0x6e23fc00 // fdiv v0.4s, v0.4s, v3.4s
-	WORD $0x3dc02caa // ldr q10, [x5, #176]
-	WORD $0x4eaad46a // fsub v10.4s, v3.4s, v10.4s
-	WORD $0x4eaad76a // fsub v10.4s, v27.4s, v10.4s
-	WORD $0x3dc02cbb // ldr q27, [x5, #176]
-	WORD $0x4ea0d77b // fsub v27.4s, v27.4s, v0.4s
-	WORD $0x6e601f7f // bsl v31.16b, v27.16b, v0.16b
-	WORD $0x6e3fdc1f // fmul v31.4s, v0.4s, v31.4s
-	WORD $0x4eaacfe0 // fmls v0.4s, v31.4s, v10.4s
-	WORD $0x4e20e40a // fcmeq v10.4s, v0.4s, v0.4s
-	WORD $0x3dc044bf // ldr q31, [x5, #272]
-	WORD $0x6e7f1c0a // bsl v10.16b, v0.16b, v31.16b
-	WORD $0xbd00002a // str s10, [x1]
+	WORD $0x6ebee4e2 // fcmgt v2.4s, v7.4s, v30.4s
+	WORD $0x6e671fc2 // bsl v2.16b, v30.16b, v7.16b
+	WORD $0x3dc004a7 // ldr q7, [x5, #16]
+	WORD $0x3dc008be // ldr q30, [x5, #32]
+	WORD $0x4e27cc5e // fmla v30.4s, v2.4s, v7.4s
+	WORD $0x3dc008a7 // ldr q7, [x5, #32]
+	WORD $0x4ea7d7c7 // fsub v7.4s, v30.4s, v7.4s
+	WORD $0x3dc00ca5 // ldr q5, [x5, #48]
+	WORD $0x4ea5cce2 // fmls v2.4s, v7.4s, v5.4s
+	WORD $0x3dc010a5 // ldr q5, [x5, #64]
+	WORD $0x4ea5cce2 // fmls v2.4s, v7.4s, v5.4s
+	WORD $0x3dc014a5 // ldr q5, [x5, #80]
+	WORD $0x3dc018a7 // ldr q7, [x5, #96]
+	WORD $0x4e22cca7 // fmla v7.4s, v5.4s, v2.4s
+	WORD $0x3dc01ca5 // ldr q5, [x5, #112]
+	WORD $0x4e22cce5 // fmla v5.4s, v7.4s, v2.4s
+	WORD $0x3dc020a7 // ldr q7, [x5, #128]
+	WORD $0x4e22cca7 // fmla v7.4s, v5.4s, v2.4s
+	WORD $0x3dc024a5 // ldr q5, [x5, #144]
+	WORD $0x4e22cce5 // fmla v5.4s, v7.4s, v2.4s
+	WORD $0x3dc028a7 // ldr q7, [x5, #160]
+	WORD $0x4e22cca7 // fmla v7.4s, v5.4s, v2.4s
+	WORD $0x3dc028a5 // ldr q5, [x5, #160]
+	WORD $0x4e22cce5 // fmla v5.4s, v7.4s, v2.4s
+	WORD $0x3dc008a2 // ldr q2, [x5, #32]
+	WORD $0x4ea2d7c2 // fsub v2.4s, v30.4s, v2.4s
+	WORD $0x3dc040be // ldr q30, [x5, #256]
+	WORD $0x6ea2e7c7 // fcmgt v7.4s, v30.4s, v2.4s
+	WORD $0x6e621fc7 // bsl v7.16b, v30.16b, v2.16b
+	WORD $0x3dc044be // ldr q30, [x5, #272]
+	WORD $0x6ebee4f3 // fcmgt v19.4s, v7.4s, v30.4s
+	WORD $0x6e671fd3 // bsl v19.16b, v30.16b, v7.16b
+	WORD $0x4eb3d442 // fsub v2.4s, v2.4s, v19.4s
+	WORD $0x3dc008a7 // ldr q7, [x5, #32]
+	WORD $0x4e27d667 // fadd v7.4s, v19.4s, v7.4s
+	WORD $0x4f3754e7 // shl v7.4s, v7.4s, #23
+	WORD $0x3dc028b3 // ldr q19, [x5, #160]
+	WORD $0x4eb384f3 // add v19.4s, v7.4s, v19.4s
+	WORD $0x6e33dcb3 // fmul v19.4s, v5.4s, v19.4s
+	WORD $0x3dc008a5 // ldr q5, [x5, #32]
+	WORD $0x4e25d445 // fadd v5.4s, v2.4s, v5.4s
+	WORD $0x4f3754a5 // shl v5.4s, v5.4s, #23
+	WORD $0x3dc028a2 // ldr q2, [x5, #160]
+	WORD $0x4ea284a2 // add v2.4s, v5.4s, v2.4s
+	WORD $0x6e22de62 // fmul v2.4s, v19.4s, v2.4s
+	WORD $0x6e661c5b // bsl v27.16b, v2.16b, v6.16b
+	WORD $0x3dc028a6 // ldr q6, [x5, #160]
+	WORD $0x4e26d766 // fadd v6.4s, v27.4s, v6.4s
+	WORD $0x3dc02ca2 // ldr q2, [x5, #176]
+	WORD $0x6ebfe45f // fcmgt v31.4s, v2.4s, v31.4s
+	WORD $0x3dc028a2 // ldr q2, [x5, #160]
+	WORD $0x4ebf1ff3 // mov v19.16b, v31.16b
+	WORD $0x6e621f73 // bsl v19.16b, v27.16b, v2.16b
+	WORD $0x6e26fe73 // fdiv v19.4s, v19.4s, v6.4s
+	WORD $0x3dc028a2 // ldr q2, [x5, #160]
+	WORD $0x4ea2d4c2 // fsub v2.4s, v6.4s, v2.4s
+	WORD $0x4ea2d762 // fsub v2.4s, v27.4s, v2.4s
+	WORD $0x3dc028bb // ldr q27, [x5, #160]
+	WORD $0x4eb3d77b // fsub v27.4s, v27.4s, v19.4s
+	WORD $0x6e731f7f // bsl v31.16b, v27.16b, v19.16b
+	WORD $0x6e3fde7f // fmul v31.4s, v19.4s, v31.4s
+	WORD $0x4ea2cff3 // fmls v19.4s, v31.4s, v2.4s
+	WORD $0x4e33e662 // fcmeq v2.4s, v19.4s, v19.4s
+	WORD $0x3dc048bf // ldr q31, [x5, #288]
+	WORD $0x6e7f1e62 // bsl v2.16b, v19.16b, v31.16b
+	WORD $0xbd000022 // str s2, [x1]
 	ADD $4, R1
 	ADD $4, R2
 	ADD $4, R3

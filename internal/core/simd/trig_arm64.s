@@ -6,181 +6,207 @@
 
 DATA sinMarkedNEONConstants<>+0(SB)/8, $0x7fffffff7fffffff
 DATA sinMarkedNEONConstants<>+8(SB)/8, $0x7fffffff7fffffff
-DATA sinMarkedNEONConstants<>+16(SB)/8, $0x3fe45f306dc9c883
-DATA sinMarkedNEONConstants<>+24(SB)/8, $0x3fe45f306dc9c883
-DATA sinMarkedNEONConstants<>+32(SB)/8, $0x4338000000000000
-DATA sinMarkedNEONConstants<>+40(SB)/8, $0x4338000000000000
-DATA sinMarkedNEONConstants<>+48(SB)/8, $0x3ff921fb54442d18
-DATA sinMarkedNEONConstants<>+56(SB)/8, $0x3ff921fb54442d18
-DATA sinMarkedNEONConstants<>+64(SB)/8, $0x3c91a62633145c07
-DATA sinMarkedNEONConstants<>+72(SB)/8, $0x3c91a62633145c07
-DATA sinMarkedNEONConstants<>+80(SB)/8, $0xbd6ae7f3e733b81f
-DATA sinMarkedNEONConstants<>+88(SB)/8, $0xbd6ae7f3e733b81f
-DATA sinMarkedNEONConstants<>+96(SB)/8, $0x3de6124613a86d09
-DATA sinMarkedNEONConstants<>+104(SB)/8, $0x3de6124613a86d09
-DATA sinMarkedNEONConstants<>+112(SB)/8, $0xbe5ae64567f544e4
-DATA sinMarkedNEONConstants<>+120(SB)/8, $0xbe5ae64567f544e4
-DATA sinMarkedNEONConstants<>+128(SB)/8, $0x3ec71de3a556c734
-DATA sinMarkedNEONConstants<>+136(SB)/8, $0x3ec71de3a556c734
-DATA sinMarkedNEONConstants<>+144(SB)/8, $0xbf2a01a01a01a01a
-DATA sinMarkedNEONConstants<>+152(SB)/8, $0xbf2a01a01a01a01a
-DATA sinMarkedNEONConstants<>+160(SB)/8, $0x3f81111111111111
-DATA sinMarkedNEONConstants<>+168(SB)/8, $0x3f81111111111111
-DATA sinMarkedNEONConstants<>+176(SB)/8, $0xbfc5555555555555
-DATA sinMarkedNEONConstants<>+184(SB)/8, $0xbfc5555555555555
-DATA sinMarkedNEONConstants<>+192(SB)/8, $0xbda93974a8c07c9d
-DATA sinMarkedNEONConstants<>+200(SB)/8, $0xbda93974a8c07c9d
-DATA sinMarkedNEONConstants<>+208(SB)/8, $0x3e21eed8eff8d898
-DATA sinMarkedNEONConstants<>+216(SB)/8, $0x3e21eed8eff8d898
-DATA sinMarkedNEONConstants<>+224(SB)/8, $0xbe927e4fb7789f5c
-DATA sinMarkedNEONConstants<>+232(SB)/8, $0xbe927e4fb7789f5c
-DATA sinMarkedNEONConstants<>+240(SB)/8, $0x3efa01a01a01a01a
-DATA sinMarkedNEONConstants<>+248(SB)/8, $0x3efa01a01a01a01a
-DATA sinMarkedNEONConstants<>+256(SB)/8, $0xbf56c16c16c16c17
-DATA sinMarkedNEONConstants<>+264(SB)/8, $0xbf56c16c16c16c17
-DATA sinMarkedNEONConstants<>+272(SB)/8, $0x3fa5555555555555
-DATA sinMarkedNEONConstants<>+280(SB)/8, $0x3fa5555555555555
-DATA sinMarkedNEONConstants<>+288(SB)/8, $0xbfe0000000000000
-DATA sinMarkedNEONConstants<>+296(SB)/8, $0xbfe0000000000000
-DATA sinMarkedNEONConstants<>+304(SB)/8, $0x3ff0000000000000
-DATA sinMarkedNEONConstants<>+312(SB)/8, $0x3ff0000000000000
-DATA sinMarkedNEONConstants<>+320(SB)/8, $0x0000000000000001
-DATA sinMarkedNEONConstants<>+328(SB)/8, $0x0000000000000001
-DATA sinMarkedNEONConstants<>+336(SB)/8, $0x0000000000000002
-DATA sinMarkedNEONConstants<>+344(SB)/8, $0x0000000000000002
-DATA sinMarkedNEONConstants<>+352(SB)/8, $0x0000000000000000
-DATA sinMarkedNEONConstants<>+360(SB)/8, $0x0000000000000000
-DATA sinMarkedNEONConstants<>+368(SB)/8, $0x3d40000000000000
-DATA sinMarkedNEONConstants<>+376(SB)/8, $0x3d40000000000000
-DATA sinMarkedNEONConstants<>+384(SB)/8, $0x7fc000017fc00001
-DATA sinMarkedNEONConstants<>+392(SB)/8, $0x7fc000017fc00001
-DATA sinMarkedNEONConstants<>+400(SB)/8, $0x0d8000000d800000
-DATA sinMarkedNEONConstants<>+408(SB)/8, $0x0d8000000d800000
-DATA sinMarkedNEONConstants<>+416(SB)/8, $0x4680000046800000
-DATA sinMarkedNEONConstants<>+424(SB)/8, $0x4680000046800000
-DATA sinMarkedNEONConstants<>+432(SB)/8, $0x7f8000007f800000
-DATA sinMarkedNEONConstants<>+440(SB)/8, $0x7f8000007f800000
-DATA sinMarkedNEONConstants<>+448(SB)/8, $0x7fc000007fc00000
-DATA sinMarkedNEONConstants<>+456(SB)/8, $0x7fc000007fc00000
-GLOBL sinMarkedNEONConstants<>(SB), RODATA|NOPTR, $464
+DATA sinMarkedNEONConstants<>+16(SB)/8, $0x0d8000000d800000
+DATA sinMarkedNEONConstants<>+24(SB)/8, $0x0d8000000d800000
+DATA sinMarkedNEONConstants<>+32(SB)/8, $0x3fe45f306dc9c883
+DATA sinMarkedNEONConstants<>+40(SB)/8, $0x3fe45f306dc9c883
+DATA sinMarkedNEONConstants<>+48(SB)/8, $0x4338000000000000
+DATA sinMarkedNEONConstants<>+56(SB)/8, $0x4338000000000000
+DATA sinMarkedNEONConstants<>+64(SB)/8, $0x3ff921fb54442d18
+DATA sinMarkedNEONConstants<>+72(SB)/8, $0x3ff921fb54442d18
+DATA sinMarkedNEONConstants<>+80(SB)/8, $0x3c91a62633145c07
+DATA sinMarkedNEONConstants<>+88(SB)/8, $0x3c91a62633145c07
+DATA sinMarkedNEONConstants<>+96(SB)/8, $0xbd6ae7f3e733b81f
+DATA sinMarkedNEONConstants<>+104(SB)/8, $0xbd6ae7f3e733b81f
+DATA sinMarkedNEONConstants<>+112(SB)/8, $0x3de6124613a86d09
+DATA sinMarkedNEONConstants<>+120(SB)/8, $0x3de6124613a86d09
+DATA sinMarkedNEONConstants<>+128(SB)/8, $0xbe5ae64567f544e4
+DATA sinMarkedNEONConstants<>+136(SB)/8, $0xbe5ae64567f544e4
+DATA sinMarkedNEONConstants<>+144(SB)/8, $0x3ec71de3a556c734
+DATA sinMarkedNEONConstants<>+152(SB)/8, $0x3ec71de3a556c734
+DATA sinMarkedNEONConstants<>+160(SB)/8, $0xbf2a01a01a01a01a
+DATA sinMarkedNEONConstants<>+168(SB)/8, $0xbf2a01a01a01a01a
+DATA sinMarkedNEONConstants<>+176(SB)/8, $0x3f81111111111111
+DATA sinMarkedNEONConstants<>+184(SB)/8, $0x3f81111111111111
+DATA sinMarkedNEONConstants<>+192(SB)/8, $0xbfc5555555555555
+DATA sinMarkedNEONConstants<>+200(SB)/8, $0xbfc5555555555555
+DATA sinMarkedNEONConstants<>+208(SB)/8, $0xbda93974a8c07c9d
+DATA sinMarkedNEONConstants<>+216(SB)/8, $0xbda93974a8c07c9d
+DATA sinMarkedNEONConstants<>+224(SB)/8, $0x3e21eed8eff8d898
+DATA sinMarkedNEONConstants<>+232(SB)/8, $0x3e21eed8eff8d898
+DATA sinMarkedNEONConstants<>+240(SB)/8, $0xbe927e4fb7789f5c
+DATA sinMarkedNEONConstants<>+248(SB)/8, $0xbe927e4fb7789f5c
+DATA sinMarkedNEONConstants<>+256(SB)/8, $0x3efa01a01a01a01a
+DATA sinMarkedNEONConstants<>+264(SB)/8, $0x3efa01a01a01a01a
+DATA sinMarkedNEONConstants<>+272(SB)/8, $0xbf56c16c16c16c17
+DATA sinMarkedNEONConstants<>+280(SB)/8, $0xbf56c16c16c16c17
+DATA sinMarkedNEONConstants<>+288(SB)/8, $0x3fa5555555555555
+DATA sinMarkedNEONConstants<>+296(SB)/8, $0x3fa5555555555555
+DATA sinMarkedNEONConstants<>+304(SB)/8, $0xbfe0000000000000
+DATA sinMarkedNEONConstants<>+312(SB)/8, $0xbfe0000000000000
+DATA sinMarkedNEONConstants<>+320(SB)/8, $0x3ff0000000000000
+DATA sinMarkedNEONConstants<>+328(SB)/8, $0x3ff0000000000000
+DATA sinMarkedNEONConstants<>+336(SB)/8, $0x0000000000000001
+DATA sinMarkedNEONConstants<>+344(SB)/8, $0x0000000000000001
+DATA sinMarkedNEONConstants<>+352(SB)/8, $0x0000000000000002
+DATA sinMarkedNEONConstants<>+360(SB)/8, $0x0000000000000002
+DATA sinMarkedNEONConstants<>+368(SB)/8, $0x000000000ffffe00
+DATA sinMarkedNEONConstants<>+376(SB)/8, $0x000000000ffffe00
+DATA sinMarkedNEONConstants<>+384(SB)/8, $0x000000001fffffff
+DATA sinMarkedNEONConstants<>+392(SB)/8, $0x000000001fffffff
+DATA sinMarkedNEONConstants<>+400(SB)/8, $0x3900000039000000
+DATA sinMarkedNEONConstants<>+408(SB)/8, $0x3900000039000000
+DATA sinMarkedNEONConstants<>+416(SB)/8, $0x1ffffbff1ffffbff
+DATA sinMarkedNEONConstants<>+424(SB)/8, $0x1ffffbff1ffffbff
+DATA sinMarkedNEONConstants<>+432(SB)/8, $0x0000000000000000
+DATA sinMarkedNEONConstants<>+440(SB)/8, $0x0000000000000000
+DATA sinMarkedNEONConstants<>+448(SB)/8, $0x3d40000000000000
+DATA sinMarkedNEONConstants<>+456(SB)/8, $0x3d40000000000000
+DATA sinMarkedNEONConstants<>+464(SB)/8, $0x7fc000017fc00001
+DATA sinMarkedNEONConstants<>+472(SB)/8, $0x7fc000017fc00001
+DATA sinMarkedNEONConstants<>+480(SB)/8, $0x4680000046800000
+DATA sinMarkedNEONConstants<>+488(SB)/8, $0x4680000046800000
+DATA sinMarkedNEONConstants<>+496(SB)/8, $0x7f8000007f800000
+DATA sinMarkedNEONConstants<>+504(SB)/8, $0x7f8000007f800000
+DATA sinMarkedNEONConstants<>+512(SB)/8, $0x7fc000007fc00000
+DATA sinMarkedNEONConstants<>+520(SB)/8, $0x7fc000007fc00000
+GLOBL sinMarkedNEONConstants<>(SB), RODATA|NOPTR, $528
 
 DATA cosMarkedNEONConstants<>+0(SB)/8, $0x7fffffff7fffffff
 DATA cosMarkedNEONConstants<>+8(SB)/8, $0x7fffffff7fffffff
-DATA cosMarkedNEONConstants<>+16(SB)/8, $0x3fe45f306dc9c883
-DATA cosMarkedNEONConstants<>+24(SB)/8, $0x3fe45f306dc9c883
-DATA cosMarkedNEONConstants<>+32(SB)/8, $0x4338000000000000
-DATA cosMarkedNEONConstants<>+40(SB)/8, $0x4338000000000000
-DATA cosMarkedNEONConstants<>+48(SB)/8, $0x3ff921fb54442d18
-DATA cosMarkedNEONConstants<>+56(SB)/8, $0x3ff921fb54442d18
-DATA cosMarkedNEONConstants<>+64(SB)/8, $0x3c91a62633145c07
-DATA cosMarkedNEONConstants<>+72(SB)/8, $0x3c91a62633145c07
-DATA cosMarkedNEONConstants<>+80(SB)/8, $0xbd6ae7f3e733b81f
-DATA cosMarkedNEONConstants<>+88(SB)/8, $0xbd6ae7f3e733b81f
-DATA cosMarkedNEONConstants<>+96(SB)/8, $0x3de6124613a86d09
-DATA cosMarkedNEONConstants<>+104(SB)/8, $0x3de6124613a86d09
-DATA cosMarkedNEONConstants<>+112(SB)/8, $0xbe5ae64567f544e4
-DATA cosMarkedNEONConstants<>+120(SB)/8, $0xbe5ae64567f544e4
-DATA cosMarkedNEONConstants<>+128(SB)/8, $0x3ec71de3a556c734
-DATA cosMarkedNEONConstants<>+136(SB)/8, $0x3ec71de3a556c734
-DATA cosMarkedNEONConstants<>+144(SB)/8, $0xbf2a01a01a01a01a
-DATA cosMarkedNEONConstants<>+152(SB)/8, $0xbf2a01a01a01a01a
-DATA cosMarkedNEONConstants<>+160(SB)/8, $0x3f81111111111111
-DATA cosMarkedNEONConstants<>+168(SB)/8, $0x3f81111111111111
-DATA cosMarkedNEONConstants<>+176(SB)/8, $0xbfc5555555555555
-DATA cosMarkedNEONConstants<>+184(SB)/8, $0xbfc5555555555555
-DATA cosMarkedNEONConstants<>+192(SB)/8, $0xbda93974a8c07c9d
-DATA cosMarkedNEONConstants<>+200(SB)/8, $0xbda93974a8c07c9d
-DATA cosMarkedNEONConstants<>+208(SB)/8, $0x3e21eed8eff8d898
-DATA cosMarkedNEONConstants<>+216(SB)/8, $0x3e21eed8eff8d898
-DATA cosMarkedNEONConstants<>+224(SB)/8, $0xbe927e4fb7789f5c
-DATA cosMarkedNEONConstants<>+232(SB)/8, $0xbe927e4fb7789f5c
-DATA cosMarkedNEONConstants<>+240(SB)/8, $0x3efa01a01a01a01a
-DATA cosMarkedNEONConstants<>+248(SB)/8, $0x3efa01a01a01a01a
-DATA cosMarkedNEONConstants<>+256(SB)/8, $0xbf56c16c16c16c17
-DATA cosMarkedNEONConstants<>+264(SB)/8, $0xbf56c16c16c16c17
-DATA cosMarkedNEONConstants<>+272(SB)/8, $0x3fa5555555555555
-DATA cosMarkedNEONConstants<>+280(SB)/8, $0x3fa5555555555555
-DATA cosMarkedNEONConstants<>+288(SB)/8, $0xbfe0000000000000
-DATA cosMarkedNEONConstants<>+296(SB)/8, $0xbfe0000000000000
-DATA cosMarkedNEONConstants<>+304(SB)/8, $0x3ff0000000000000
-DATA cosMarkedNEONConstants<>+312(SB)/8, $0x3ff0000000000000
-DATA cosMarkedNEONConstants<>+320(SB)/8, $0x0000000000000001
-DATA cosMarkedNEONConstants<>+328(SB)/8, $0x0000000000000001
-DATA cosMarkedNEONConstants<>+336(SB)/8, $0x0000000000000002
-DATA cosMarkedNEONConstants<>+344(SB)/8, $0x0000000000000002
-DATA cosMarkedNEONConstants<>+352(SB)/8, $0x0000000000000000
-DATA cosMarkedNEONConstants<>+360(SB)/8, $0x0000000000000000
-DATA cosMarkedNEONConstants<>+368(SB)/8, $0x3d40000000000000
-DATA cosMarkedNEONConstants<>+376(SB)/8, $0x3d40000000000000
-DATA cosMarkedNEONConstants<>+384(SB)/8, $0x7fc000017fc00001
-DATA cosMarkedNEONConstants<>+392(SB)/8, $0x7fc000017fc00001
-DATA cosMarkedNEONConstants<>+400(SB)/8, $0x4680000046800000
-DATA cosMarkedNEONConstants<>+408(SB)/8, $0x4680000046800000
-DATA cosMarkedNEONConstants<>+416(SB)/8, $0x7f8000007f800000
-DATA cosMarkedNEONConstants<>+424(SB)/8, $0x7f8000007f800000
-DATA cosMarkedNEONConstants<>+432(SB)/8, $0x7fc000007fc00000
-DATA cosMarkedNEONConstants<>+440(SB)/8, $0x7fc000007fc00000
-GLOBL cosMarkedNEONConstants<>(SB), RODATA|NOPTR, $448
+DATA cosMarkedNEONConstants<>+16(SB)/8, $0x0d8000000d800000
+DATA cosMarkedNEONConstants<>+24(SB)/8, $0x0d8000000d800000
+DATA cosMarkedNEONConstants<>+32(SB)/8, $0x3fe45f306dc9c883
+DATA cosMarkedNEONConstants<>+40(SB)/8, $0x3fe45f306dc9c883
+DATA cosMarkedNEONConstants<>+48(SB)/8, $0x4338000000000000
+DATA cosMarkedNEONConstants<>+56(SB)/8, $0x4338000000000000
+DATA cosMarkedNEONConstants<>+64(SB)/8, $0x3ff921fb54442d18
+DATA cosMarkedNEONConstants<>+72(SB)/8, $0x3ff921fb54442d18
+DATA cosMarkedNEONConstants<>+80(SB)/8, $0x3c91a62633145c07
+DATA cosMarkedNEONConstants<>+88(SB)/8, $0x3c91a62633145c07
+DATA cosMarkedNEONConstants<>+96(SB)/8, $0xbd6ae7f3e733b81f
+DATA cosMarkedNEONConstants<>+104(SB)/8, $0xbd6ae7f3e733b81f
+DATA cosMarkedNEONConstants<>+112(SB)/8, $0x3de6124613a86d09
+DATA cosMarkedNEONConstants<>+120(SB)/8, $0x3de6124613a86d09
+DATA cosMarkedNEONConstants<>+128(SB)/8, $0xbe5ae64567f544e4
+DATA cosMarkedNEONConstants<>+136(SB)/8, $0xbe5ae64567f544e4
+DATA cosMarkedNEONConstants<>+144(SB)/8, $0x3ec71de3a556c734
+DATA cosMarkedNEONConstants<>+152(SB)/8, $0x3ec71de3a556c734
+DATA cosMarkedNEONConstants<>+160(SB)/8, $0xbf2a01a01a01a01a
+DATA cosMarkedNEONConstants<>+168(SB)/8, $0xbf2a01a01a01a01a
+DATA cosMarkedNEONConstants<>+176(SB)/8, $0x3f81111111111111
+DATA cosMarkedNEONConstants<>+184(SB)/8, $0x3f81111111111111
+DATA cosMarkedNEONConstants<>+192(SB)/8, $0xbfc5555555555555
+DATA cosMarkedNEONConstants<>+200(SB)/8, $0xbfc5555555555555
+DATA cosMarkedNEONConstants<>+208(SB)/8, $0xbda93974a8c07c9d
+DATA cosMarkedNEONConstants<>+216(SB)/8, $0xbda93974a8c07c9d
+DATA cosMarkedNEONConstants<>+224(SB)/8, $0x3e21eed8eff8d898
+DATA cosMarkedNEONConstants<>+232(SB)/8, $0x3e21eed8eff8d898
+DATA cosMarkedNEONConstants<>+240(SB)/8, $0xbe927e4fb7789f5c
+DATA cosMarkedNEONConstants<>+248(SB)/8, $0xbe927e4fb7789f5c
+DATA cosMarkedNEONConstants<>+256(SB)/8, $0x3efa01a01a01a01a
+DATA cosMarkedNEONConstants<>+264(SB)/8, $0x3efa01a01a01a01a
+DATA cosMarkedNEONConstants<>+272(SB)/8, $0xbf56c16c16c16c17
+DATA cosMarkedNEONConstants<>+280(SB)/8, $0xbf56c16c16c16c17
+DATA cosMarkedNEONConstants<>+288(SB)/8, $0x3fa5555555555555
+DATA cosMarkedNEONConstants<>+296(SB)/8, $0x3fa5555555555555
+DATA cosMarkedNEONConstants<>+304(SB)/8, $0xbfe0000000000000
+DATA cosMarkedNEONConstants<>+312(SB)/8, $0xbfe0000000000000
+DATA cosMarkedNEONConstants<>+320(SB)/8, $0x3ff0000000000000
+DATA cosMarkedNEONConstants<>+328(SB)/8, $0x3ff0000000000000
+DATA cosMarkedNEONConstants<>+336(SB)/8, $0x0000000000000001
+DATA cosMarkedNEONConstants<>+344(SB)/8, $0x0000000000000001
+DATA cosMarkedNEONConstants<>+352(SB)/8, $0x0000000000000002
+DATA cosMarkedNEONConstants<>+360(SB)/8, $0x0000000000000002
+DATA cosMarkedNEONConstants<>+368(SB)/8, $0x000000000ffffe00
+DATA cosMarkedNEONConstants<>+376(SB)/8, $0x000000000ffffe00
+DATA cosMarkedNEONConstants<>+384(SB)/8, $0x000000001fffffff
+DATA cosMarkedNEONConstants<>+392(SB)/8, $0x000000001fffffff
+DATA cosMarkedNEONConstants<>+400(SB)/8, $0x3900000039000000
+DATA cosMarkedNEONConstants<>+408(SB)/8, $0x3900000039000000
+DATA cosMarkedNEONConstants<>+416(SB)/8, $0x1ffffbff1ffffbff
+DATA cosMarkedNEONConstants<>+424(SB)/8, $0x1ffffbff1ffffbff
+DATA cosMarkedNEONConstants<>+432(SB)/8, $0x0000000000000000
+DATA cosMarkedNEONConstants<>+440(SB)/8, $0x0000000000000000
+DATA cosMarkedNEONConstants<>+448(SB)/8, $0x3d40000000000000
+DATA cosMarkedNEONConstants<>+456(SB)/8, $0x3d40000000000000
+DATA cosMarkedNEONConstants<>+464(SB)/8, $0x7fc000017fc00001
+DATA cosMarkedNEONConstants<>+472(SB)/8, $0x7fc000017fc00001
+DATA cosMarkedNEONConstants<>+480(SB)/8, $0x4680000046800000
+DATA cosMarkedNEONConstants<>+488(SB)/8, $0x4680000046800000
+DATA cosMarkedNEONConstants<>+496(SB)/8, $0x7f8000007f800000
+DATA cosMarkedNEONConstants<>+504(SB)/8, $0x7f8000007f800000
+DATA cosMarkedNEONConstants<>+512(SB)/8, $0x7fc000007fc00000
+DATA cosMarkedNEONConstants<>+520(SB)/8, $0x7fc000007fc00000
+GLOBL cosMarkedNEONConstants<>(SB), RODATA|NOPTR, $528
 
 DATA tanMarkedNEONConstants<>+0(SB)/8, $0x7fffffff7fffffff
 DATA tanMarkedNEONConstants<>+8(SB)/8, $0x7fffffff7fffffff
-DATA tanMarkedNEONConstants<>+16(SB)/8, $0x3fe45f306dc9c883
-DATA tanMarkedNEONConstants<>+24(SB)/8, $0x3fe45f306dc9c883
-DATA tanMarkedNEONConstants<>+32(SB)/8, $0x4338000000000000
-DATA tanMarkedNEONConstants<>+40(SB)/8, $0x4338000000000000
-DATA tanMarkedNEONConstants<>+48(SB)/8, $0x3ff921fb54442d18
-DATA tanMarkedNEONConstants<>+56(SB)/8, $0x3ff921fb54442d18
-DATA tanMarkedNEONConstants<>+64(SB)/8, $0x3c91a62633145c07
-DATA tanMarkedNEONConstants<>+72(SB)/8, $0x3c91a62633145c07
-DATA tanMarkedNEONConstants<>+80(SB)/8, $0xbd6ae7f3e733b81f
-DATA tanMarkedNEONConstants<>+88(SB)/8, $0xbd6ae7f3e733b81f
-DATA tanMarkedNEONConstants<>+96(SB)/8, $0x3de6124613a86d09
-DATA tanMarkedNEONConstants<>+104(SB)/8, $0x3de6124613a86d09
-DATA tanMarkedNEONConstants<>+112(SB)/8, $0xbe5ae64567f544e4
-DATA tanMarkedNEONConstants<>+120(SB)/8, $0xbe5ae64567f544e4
-DATA tanMarkedNEONConstants<>+128(SB)/8, $0x3ec71de3a556c734
-DATA tanMarkedNEONConstants<>+136(SB)/8, $0x3ec71de3a556c734
-DATA tanMarkedNEONConstants<>+144(SB)/8, $0xbf2a01a01a01a01a
-DATA tanMarkedNEONConstants<>+152(SB)/8, $0xbf2a01a01a01a01a
-DATA tanMarkedNEONConstants<>+160(SB)/8, $0x3f81111111111111
-DATA tanMarkedNEONConstants<>+168(SB)/8, $0x3f81111111111111
-DATA tanMarkedNEONConstants<>+176(SB)/8, $0xbfc5555555555555
-DATA tanMarkedNEONConstants<>+184(SB)/8, $0xbfc5555555555555
-DATA tanMarkedNEONConstants<>+192(SB)/8, $0xbda93974a8c07c9d
-DATA tanMarkedNEONConstants<>+200(SB)/8, $0xbda93974a8c07c9d
-DATA tanMarkedNEONConstants<>+208(SB)/8, $0x3e21eed8eff8d898
-DATA tanMarkedNEONConstants<>+216(SB)/8, $0x3e21eed8eff8d898
-DATA tanMarkedNEONConstants<>+224(SB)/8, $0xbe927e4fb7789f5c
-DATA tanMarkedNEONConstants<>+232(SB)/8, $0xbe927e4fb7789f5c
-DATA tanMarkedNEONConstants<>+240(SB)/8, $0x3efa01a01a01a01a
-DATA tanMarkedNEONConstants<>+248(SB)/8, $0x3efa01a01a01a01a
-DATA tanMarkedNEONConstants<>+256(SB)/8, $0xbf56c16c16c16c17
-DATA tanMarkedNEONConstants<>+264(SB)/8, $0xbf56c16c16c16c17
-DATA tanMarkedNEONConstants<>+272(SB)/8, $0x3fa5555555555555
-DATA tanMarkedNEONConstants<>+280(SB)/8, $0x3fa5555555555555
-DATA tanMarkedNEONConstants<>+288(SB)/8, $0xbfe0000000000000
-DATA tanMarkedNEONConstants<>+296(SB)/8, $0xbfe0000000000000
-DATA tanMarkedNEONConstants<>+304(SB)/8, $0x3ff0000000000000
-DATA tanMarkedNEONConstants<>+312(SB)/8, $0x3ff0000000000000
-DATA tanMarkedNEONConstants<>+320(SB)/8, $0x0000000000000001
-DATA tanMarkedNEONConstants<>+328(SB)/8, $0x0000000000000001
-DATA tanMarkedNEONConstants<>+336(SB)/8, $0x8000000000000000
-DATA tanMarkedNEONConstants<>+344(SB)/8, $0x8000000000000000
-DATA tanMarkedNEONConstants<>+352(SB)/8, $0x0000000000000000
-DATA tanMarkedNEONConstants<>+360(SB)/8, $0x0000000000000000
-DATA tanMarkedNEONConstants<>+368(SB)/8, $0x3d40000000000000
-DATA tanMarkedNEONConstants<>+376(SB)/8, $0x3d40000000000000
-DATA tanMarkedNEONConstants<>+384(SB)/8, $0x7fc000017fc00001
-DATA tanMarkedNEONConstants<>+392(SB)/8, $0x7fc000017fc00001
-DATA tanMarkedNEONConstants<>+400(SB)/8, $0x0d8000000d800000
-DATA tanMarkedNEONConstants<>+408(SB)/8, $0x0d8000000d800000
-DATA tanMarkedNEONConstants<>+416(SB)/8, $0x4680000046800000
-DATA tanMarkedNEONConstants<>+424(SB)/8, $0x4680000046800000
-DATA tanMarkedNEONConstants<>+432(SB)/8, $0x7f8000007f800000
-DATA tanMarkedNEONConstants<>+440(SB)/8, $0x7f8000007f800000
-DATA tanMarkedNEONConstants<>+448(SB)/8, $0x7fc000007fc00000
-DATA tanMarkedNEONConstants<>+456(SB)/8, $0x7fc000007fc00000
-GLOBL tanMarkedNEONConstants<>(SB), RODATA|NOPTR, $464
+DATA tanMarkedNEONConstants<>+16(SB)/8, $0x0d8000000d800000
+DATA tanMarkedNEONConstants<>+24(SB)/8, $0x0d8000000d800000
+DATA tanMarkedNEONConstants<>+32(SB)/8, $0x3fe45f306dc9c883
+DATA tanMarkedNEONConstants<>+40(SB)/8, $0x3fe45f306dc9c883
+DATA tanMarkedNEONConstants<>+48(SB)/8, $0x4338000000000000
+DATA tanMarkedNEONConstants<>+56(SB)/8, $0x4338000000000000
+DATA tanMarkedNEONConstants<>+64(SB)/8, $0x3ff921fb54442d18
+DATA tanMarkedNEONConstants<>+72(SB)/8, $0x3ff921fb54442d18
+DATA tanMarkedNEONConstants<>+80(SB)/8, $0x3c91a62633145c07
+DATA tanMarkedNEONConstants<>+88(SB)/8, $0x3c91a62633145c07
+DATA tanMarkedNEONConstants<>+96(SB)/8, $0xbd6ae7f3e733b81f
+DATA tanMarkedNEONConstants<>+104(SB)/8, $0xbd6ae7f3e733b81f
+DATA tanMarkedNEONConstants<>+112(SB)/8, $0x3de6124613a86d09
+DATA tanMarkedNEONConstants<>+120(SB)/8, $0x3de6124613a86d09
+DATA tanMarkedNEONConstants<>+128(SB)/8, $0xbe5ae64567f544e4
+DATA tanMarkedNEONConstants<>+136(SB)/8, $0xbe5ae64567f544e4
+DATA tanMarkedNEONConstants<>+144(SB)/8, $0x3ec71de3a556c734
+DATA tanMarkedNEONConstants<>+152(SB)/8, $0x3ec71de3a556c734
+DATA tanMarkedNEONConstants<>+160(SB)/8, $0xbf2a01a01a01a01a
+DATA tanMarkedNEONConstants<>+168(SB)/8, $0xbf2a01a01a01a01a
+DATA tanMarkedNEONConstants<>+176(SB)/8, $0x3f81111111111111
+DATA tanMarkedNEONConstants<>+184(SB)/8, $0x3f81111111111111
+DATA tanMarkedNEONConstants<>+192(SB)/8, $0xbfc5555555555555
+DATA tanMarkedNEONConstants<>+200(SB)/8, $0xbfc5555555555555
+DATA tanMarkedNEONConstants<>+208(SB)/8, $0xbda93974a8c07c9d
+DATA tanMarkedNEONConstants<>+216(SB)/8, $0xbda93974a8c07c9d
+DATA tanMarkedNEONConstants<>+224(SB)/8, $0x3e21eed8eff8d898
+DATA tanMarkedNEONConstants<>+232(SB)/8, $0x3e21eed8eff8d898
+DATA tanMarkedNEONConstants<>+240(SB)/8, $0xbe927e4fb7789f5c
+DATA tanMarkedNEONConstants<>+248(SB)/8, $0xbe927e4fb7789f5c
+DATA tanMarkedNEONConstants<>+256(SB)/8, $0x3efa01a01a01a01a
+DATA tanMarkedNEONConstants<>+264(SB)/8, $0x3efa01a01a01a01a
+DATA tanMarkedNEONConstants<>+272(SB)/8, $0xbf56c16c16c16c17
+DATA tanMarkedNEONConstants<>+280(SB)/8, $0xbf56c16c16c16c17
+DATA tanMarkedNEONConstants<>+288(SB)/8, $0x3fa5555555555555
+DATA tanMarkedNEONConstants<>+296(SB)/8, $0x3fa5555555555555
+DATA tanMarkedNEONConstants<>+304(SB)/8, $0xbfe0000000000000
+DATA tanMarkedNEONConstants<>+312(SB)/8, $0xbfe0000000000000
+DATA tanMarkedNEONConstants<>+320(SB)/8, $0x3ff0000000000000
+DATA tanMarkedNEONConstants<>+328(SB)/8, $0x3ff0000000000000
+DATA tanMarkedNEONConstants<>+336(SB)/8, $0x0000000000000001
+DATA tanMarkedNEONConstants<>+344(SB)/8, $0x0000000000000001
+DATA tanMarkedNEONConstants<>+352(SB)/8, $0x8000000000000000
+DATA tanMarkedNEONConstants<>+360(SB)/8, $0x8000000000000000
+DATA tanMarkedNEONConstants<>+368(SB)/8, $0x000000000ffffe00
+DATA tanMarkedNEONConstants<>+376(SB)/8, $0x000000000ffffe00
+DATA tanMarkedNEONConstants<>+384(SB)/8, $0x000000001fffffff
+DATA tanMarkedNEONConstants<>+392(SB)/8, $0x000000001fffffff
+DATA tanMarkedNEONConstants<>+400(SB)/8, $0x3900000039000000
+DATA tanMarkedNEONConstants<>+408(SB)/8, $0x3900000039000000
+DATA tanMarkedNEONConstants<>+416(SB)/8, $0x1ffffbff1ffffbff
+DATA tanMarkedNEONConstants<>+424(SB)/8, $0x1ffffbff1ffffbff
+DATA tanMarkedNEONConstants<>+432(SB)/8, $0x0000000000000000
+DATA tanMarkedNEONConstants<>+440(SB)/8, $0x0000000000000000
+DATA tanMarkedNEONConstants<>+448(SB)/8, $0x3d40000000000000
+DATA tanMarkedNEONConstants<>+456(SB)/8, $0x3d40000000000000
+DATA tanMarkedNEONConstants<>+464(SB)/8, $0x7fc000017fc00001
+DATA tanMarkedNEONConstants<>+472(SB)/8, $0x7fc000017fc00001
+DATA tanMarkedNEONConstants<>+480(SB)/8, $0x4680000046800000
+DATA tanMarkedNEONConstants<>+488(SB)/8, $0x4680000046800000
+DATA tanMarkedNEONConstants<>+496(SB)/8, $0x7f8000007f800000
+DATA tanMarkedNEONConstants<>+504(SB)/8, $0x7f8000007f800000
+DATA tanMarkedNEONConstants<>+512(SB)/8, $0x7fc000007fc00000
+DATA tanMarkedNEONConstants<>+520(SB)/8, $0x7fc000007fc00000
+GLOBL tanMarkedNEONConstants<>(SB), RODATA|NOPTR, $528
 
 // func sinMarkedNEON(dst []float32, a []float32)
 TEXT ·sinMarkedNEON(SB), NOSPLIT, $0-48
@@ -206,384 +232,647 @@ many:
 	WORD $0x0e251c25 // and v5.8b, v1.8b, v5.8b
 	WORD $0x0e261c46 // and v6.8b, v2.8b, v6.8b
 	WORD $0x0e271c67 // and v7.8b, v3.8b, v7.8b
-	WORD $0x0e617808 // fcvtl v8.2d, v0.2s
-	WORD $0x0e617829 // fcvtl v9.2d, v1.2s
-	WORD $0x0e61784a // fcvtl v10.2d, v2.2s
-	WORD $0x0e61786b // fcvtl v11.2d, v3.2s
-	WORD $0x3dc0046c // ldr q12, [x3, #16]
-	WORD $0x3dc0046d // ldr q13, [x3, #16]
-	WORD $0x3dc0046e // ldr q14, [x3, #16]
-	WORD $0x3dc0046f // ldr q15, [x3, #16]
-	WORD $0x3dc00870 // ldr q16, [x3, #32]
-	WORD $0x3dc00871 // ldr q17, [x3, #32]
-	WORD $0x3dc00872 // ldr q18, [x3, #32]
-	WORD $0x3dc00873 // ldr q19, [x3, #32]
-	WORD $0x4e6ccd10 // fmla v16.2d, v8.2d, v12.2d
-	WORD $0x4e6dcd31 // fmla v17.2d, v9.2d, v13.2d
-	WORD $0x4e6ecd52 // fmla v18.2d, v10.2d, v14.2d
-	WORD $0x4e6fcd73 // fmla v19.2d, v11.2d, v15.2d
-	WORD $0x3dc0086f // ldr q15, [x3, #32]
-	WORD $0x3dc0086e // ldr q14, [x3, #32]
-	WORD $0x3dc0086d // ldr q13, [x3, #32]
-	WORD $0x3dc0086c // ldr q12, [x3, #32]
-	WORD $0x4eefd60f // fsub v15.2d, v16.2d, v15.2d
-	WORD $0x4eeed62e // fsub v14.2d, v17.2d, v14.2d
-	WORD $0x4eedd64d // fsub v13.2d, v18.2d, v13.2d
-	WORD $0x4eecd66c // fsub v12.2d, v19.2d, v12.2d
-	WORD $0x3dc00c74 // ldr q20, [x3, #48]
-	WORD $0x3dc00c75 // ldr q21, [x3, #48]
-	WORD $0x3dc00c76 // ldr q22, [x3, #48]
-	WORD $0x3dc00c77 // ldr q23, [x3, #48]
-	WORD $0x4ef4cde8 // fmls v8.2d, v15.2d, v20.2d
-	WORD $0x4ef5cdc9 // fmls v9.2d, v14.2d, v21.2d
-	WORD $0x4ef6cdaa // fmls v10.2d, v13.2d, v22.2d
-	WORD $0x4ef7cd8b // fmls v11.2d, v12.2d, v23.2d
-	WORD $0x3dc01077 // ldr q23, [x3, #64]
-	WORD $0x3dc01076 // ldr q22, [x3, #64]
-	WORD $0x3dc01075 // ldr q21, [x3, #64]
-	WORD $0x3dc01074 // ldr q20, [x3, #64]
-	WORD $0x4ef7cde8 // fmls v8.2d, v15.2d, v23.2d
-	WORD $0x4ef6cdc9 // fmls v9.2d, v14.2d, v22.2d
-	WORD $0x4ef5cdaa // fmls v10.2d, v13.2d, v21.2d
-	WORD $0x4ef4cd8b // fmls v11.2d, v12.2d, v20.2d
-	WORD $0x6e68dd14 // fmul v20.2d, v8.2d, v8.2d
-	WORD $0x6e69dd2c // fmul v12.2d, v9.2d, v9.2d
-	WORD $0x6e6add55 // fmul v21.2d, v10.2d, v10.2d
-	WORD $0x6e6bdd6d // fmul v13.2d, v11.2d, v11.2d
-	WORD $0x3dc01476 // ldr q22, [x3, #80]
-	WORD $0x3dc0146e // ldr q14, [x3, #80]
-	WORD $0x3dc01477 // ldr q23, [x3, #80]
+	WORD $0x3dc00468 // ldr q8, [x3, #16]
+	WORD $0x3dc00469 // ldr q9, [x3, #16]
+	WORD $0x3dc0046a // ldr q10, [x3, #16]
+	WORD $0x3dc0046b // ldr q11, [x3, #16]
+	WORD $0x2ea88488 // sub v8.2s, v4.2s, v8.2s
+	WORD $0x2ea984a9 // sub v9.2s, v5.2s, v9.2s
+	WORD $0x2eaa84ca // sub v10.2s, v6.2s, v10.2s
+	WORD $0x2eab84eb // sub v11.2s, v7.2s, v11.2s
+	WORD $0x6ea96508 // umax v8.4s, v8.4s, v9.4s
+	WORD $0x6eaa6508 // umax v8.4s, v8.4s, v10.4s
+	WORD $0x6eab6508 // umax v8.4s, v8.4s, v11.4s
+	WORD $0x0e617800 // fcvtl v0.2d, v0.2s
+	WORD $0x0e617821 // fcvtl v1.2d, v1.2s
+	WORD $0x0e617842 // fcvtl v2.2d, v2.2s
+	WORD $0x0e617863 // fcvtl v3.2d, v3.2s
+	WORD $0x3dc0086b // ldr q11, [x3, #32]
+	WORD $0x3dc0086a // ldr q10, [x3, #32]
+	WORD $0x3dc00869 // ldr q9, [x3, #32]
+	WORD $0x3dc00867 // ldr q7, [x3, #32]
+	WORD $0x3dc00c66 // ldr q6, [x3, #48]
+	WORD $0x3dc00c65 // ldr q5, [x3, #48]
+	WORD $0x3dc00c64 // ldr q4, [x3, #48]
+	WORD $0x3dc00c6c // ldr q12, [x3, #48]
+	WORD $0x4e6bcc06 // fmla v6.2d, v0.2d, v11.2d
+	WORD $0x4e6acc25 // fmla v5.2d, v1.2d, v10.2d
+	WORD $0x4e69cc44 // fmla v4.2d, v2.2d, v9.2d
+	WORD $0x4e67cc6c // fmla v12.2d, v3.2d, v7.2d
+	WORD $0x3dc00c67 // ldr q7, [x3, #48]
+	WORD $0x3dc00c69 // ldr q9, [x3, #48]
+	WORD $0x3dc00c6a // ldr q10, [x3, #48]
+	WORD $0x3dc00c6b // ldr q11, [x3, #48]
+	WORD $0x4ee7d4c7 // fsub v7.2d, v6.2d, v7.2d
+	WORD $0x4ee9d4a9 // fsub v9.2d, v5.2d, v9.2d
+	WORD $0x4eead48a // fsub v10.2d, v4.2d, v10.2d
+	WORD $0x4eebd58b // fsub v11.2d, v12.2d, v11.2d
+	WORD $0x3dc0106d // ldr q13, [x3, #64]
+	WORD $0x3dc0106e // ldr q14, [x3, #64]
+	WORD $0x3dc0106f // ldr q15, [x3, #64]
+	WORD $0x3dc01070 // ldr q16, [x3, #64]
+	WORD $0x4eedcce0 // fmls v0.2d, v7.2d, v13.2d
+	WORD $0x4eeecd21 // fmls v1.2d, v9.2d, v14.2d
+	WORD $0x4eefcd42 // fmls v2.2d, v10.2d, v15.2d
+	WORD $0x4ef0cd63 // fmls v3.2d, v11.2d, v16.2d
+	WORD $0x3dc01470 // ldr q16, [x3, #80]
 	WORD $0x3dc0146f // ldr q15, [x3, #80]
-	WORD $0x3dc01878 // ldr q24, [x3, #96]
-	WORD $0x3dc01879 // ldr q25, [x3, #96]
-	WORD $0x3dc0187a // ldr q26, [x3, #96]
-	WORD $0x3dc0187b // ldr q27, [x3, #96]
-	WORD $0x4e74ced8 // fmla v24.2d, v22.2d, v20.2d
-	WORD $0x4e6ccdd9 // fmla v25.2d, v14.2d, v12.2d
-	WORD $0x4e75cefa // fmla v26.2d, v23.2d, v21.2d
-	WORD $0x4e6dcdfb // fmla v27.2d, v15.2d, v13.2d
-	WORD $0x3dc01c6f // ldr q15, [x3, #112]
-	WORD $0x3dc01c77 // ldr q23, [x3, #112]
-	WORD $0x3dc01c6e // ldr q14, [x3, #112]
-	WORD $0x3dc01c76 // ldr q22, [x3, #112]
-	WORD $0x4e74cf0f // fmla v15.2d, v24.2d, v20.2d
-	WORD $0x4e6ccf37 // fmla v23.2d, v25.2d, v12.2d
-	WORD $0x4e75cf4e // fmla v14.2d, v26.2d, v21.2d
-	WORD $0x4e6dcf76 // fmla v22.2d, v27.2d, v13.2d
-	WORD $0x3dc0207b // ldr q27, [x3, #128]
-	WORD $0x3dc0207a // ldr q26, [x3, #128]
-	WORD $0x3dc02079 // ldr q25, [x3, #128]
-	WORD $0x3dc02078 // ldr q24, [x3, #128]
-	WORD $0x4e74cdfb // fmla v27.2d, v15.2d, v20.2d
-	WORD $0x4e6ccefa // fmla v26.2d, v23.2d, v12.2d
-	WORD $0x4e75cdd9 // fmla v25.2d, v14.2d, v21.2d
-	WORD $0x4e6dced8 // fmla v24.2d, v22.2d, v13.2d
-	WORD $0x3dc02476 // ldr q22, [x3, #144]
-	WORD $0x3dc0246e // ldr q14, [x3, #144]
-	WORD $0x3dc02477 // ldr q23, [x3, #144]
-	WORD $0x3dc0246f // ldr q15, [x3, #144]
-	WORD $0x4e74cf76 // fmla v22.2d, v27.2d, v20.2d
-	WORD $0x4e6ccf4e // fmla v14.2d, v26.2d, v12.2d
-	WORD $0x4e75cf37 // fmla v23.2d, v25.2d, v21.2d
-	WORD $0x4e6dcf0f // fmla v15.2d, v24.2d, v13.2d
-	WORD $0x3dc02878 // ldr q24, [x3, #160]
-	WORD $0x3dc02879 // ldr q25, [x3, #160]
-	WORD $0x3dc0287a // ldr q26, [x3, #160]
-	WORD $0x3dc0287b // ldr q27, [x3, #160]
-	WORD $0x4e74ced8 // fmla v24.2d, v22.2d, v20.2d
-	WORD $0x4e6ccdd9 // fmla v25.2d, v14.2d, v12.2d
-	WORD $0x4e75cefa // fmla v26.2d, v23.2d, v21.2d
-	WORD $0x4e6dcdfb // fmla v27.2d, v15.2d, v13.2d
-	WORD $0x3dc02c6f // ldr q15, [x3, #176]
-	WORD $0x3dc02c77 // ldr q23, [x3, #176]
-	WORD $0x3dc02c6e // ldr q14, [x3, #176]
-	WORD $0x3dc02c76 // ldr q22, [x3, #176]
-	WORD $0x4e74cf0f // fmla v15.2d, v24.2d, v20.2d
-	WORD $0x4e6ccf37 // fmla v23.2d, v25.2d, v12.2d
-	WORD $0x4e75cf4e // fmla v14.2d, v26.2d, v21.2d
-	WORD $0x4e6dcf76 // fmla v22.2d, v27.2d, v13.2d
-	WORD $0x3dc0307b // ldr q27, [x3, #192]
-	WORD $0x3dc0307a // ldr q26, [x3, #192]
-	WORD $0x3dc03079 // ldr q25, [x3, #192]
-	WORD $0x3dc03078 // ldr q24, [x3, #192]
-	WORD $0x3dc0347c // ldr q28, [x3, #208]
-	WORD $0x3dc0347d // ldr q29, [x3, #208]
-	WORD $0x3dc0347e // ldr q30, [x3, #208]
-	WORD $0x3dc0347f // ldr q31, [x3, #208]
-	WORD $0x4e74cf7c // fmla v28.2d, v27.2d, v20.2d
-	WORD $0x4e6ccf5d // fmla v29.2d, v26.2d, v12.2d
-	WORD $0x4e75cf3e // fmla v30.2d, v25.2d, v21.2d
-	WORD $0x4e6dcf1f // fmla v31.2d, v24.2d, v13.2d
+	WORD $0x3dc0146e // ldr q14, [x3, #80]
+	WORD $0x3dc0146d // ldr q13, [x3, #80]
+	WORD $0x4ef0cce0 // fmls v0.2d, v7.2d, v16.2d
+	WORD $0x4eefcd21 // fmls v1.2d, v9.2d, v15.2d
+	WORD $0x4eeecd42 // fmls v2.2d, v10.2d, v14.2d
+	WORD $0x4eedcd63 // fmls v3.2d, v11.2d, v13.2d
+	WORD $0x6e60dc0d // fmul v13.2d, v0.2d, v0.2d
+	WORD $0x6e61dc2b // fmul v11.2d, v1.2d, v1.2d
+	WORD $0x6e62dc4e // fmul v14.2d, v2.2d, v2.2d
+	WORD $0x6e63dc6a // fmul v10.2d, v3.2d, v3.2d
+	WORD $0x3dc0186f // ldr q15, [x3, #96]
+	WORD $0x3dc01869 // ldr q9, [x3, #96]
+	WORD $0x3dc01870 // ldr q16, [x3, #96]
+	WORD $0x3dc01867 // ldr q7, [x3, #96]
+	WORD $0x3dc01c71 // ldr q17, [x3, #112]
+	WORD $0x3dc01c72 // ldr q18, [x3, #112]
+	WORD $0x3dc01c73 // ldr q19, [x3, #112]
+	WORD $0x3dc01c74 // ldr q20, [x3, #112]
+	WORD $0x4e6dcdf1 // fmla v17.2d, v15.2d, v13.2d
+	WORD $0x4e6bcd32 // fmla v18.2d, v9.2d, v11.2d
+	WORD $0x4e6ece13 // fmla v19.2d, v16.2d, v14.2d
+	WORD $0x4e6accf4 // fmla v20.2d, v7.2d, v10.2d
+	WORD $0x3dc02067 // ldr q7, [x3, #128]
+	WORD $0x3dc02070 // ldr q16, [x3, #128]
+	WORD $0x3dc02069 // ldr q9, [x3, #128]
+	WORD $0x3dc0206f // ldr q15, [x3, #128]
+	WORD $0x4e6dce27 // fmla v7.2d, v17.2d, v13.2d
+	WORD $0x4e6bce50 // fmla v16.2d, v18.2d, v11.2d
+	WORD $0x4e6ece69 // fmla v9.2d, v19.2d, v14.2d
+	WORD $0x4e6ace8f // fmla v15.2d, v20.2d, v10.2d
+	WORD $0x3dc02474 // ldr q20, [x3, #144]
+	WORD $0x3dc02473 // ldr q19, [x3, #144]
+	WORD $0x3dc02472 // ldr q18, [x3, #144]
+	WORD $0x3dc02471 // ldr q17, [x3, #144]
+	WORD $0x4e6dccf4 // fmla v20.2d, v7.2d, v13.2d
+	WORD $0x4e6bce13 // fmla v19.2d, v16.2d, v11.2d
+	WORD $0x4e6ecd32 // fmla v18.2d, v9.2d, v14.2d
+	WORD $0x4e6acdf1 // fmla v17.2d, v15.2d, v10.2d
+	WORD $0x3dc0286f // ldr q15, [x3, #160]
+	WORD $0x3dc02869 // ldr q9, [x3, #160]
+	WORD $0x3dc02870 // ldr q16, [x3, #160]
+	WORD $0x3dc02867 // ldr q7, [x3, #160]
+	WORD $0x4e6dce8f // fmla v15.2d, v20.2d, v13.2d
+	WORD $0x4e6bce69 // fmla v9.2d, v19.2d, v11.2d
+	WORD $0x4e6ece50 // fmla v16.2d, v18.2d, v14.2d
+	WORD $0x4e6ace27 // fmla v7.2d, v17.2d, v10.2d
+	WORD $0x3dc02c71 // ldr q17, [x3, #176]
+	WORD $0x3dc02c72 // ldr q18, [x3, #176]
+	WORD $0x3dc02c73 // ldr q19, [x3, #176]
+	WORD $0x3dc02c74 // ldr q20, [x3, #176]
+	WORD $0x4e6dcdf1 // fmla v17.2d, v15.2d, v13.2d
+	WORD $0x4e6bcd32 // fmla v18.2d, v9.2d, v11.2d
+	WORD $0x4e6ece13 // fmla v19.2d, v16.2d, v14.2d
+	WORD $0x4e6accf4 // fmla v20.2d, v7.2d, v10.2d
+	WORD $0x3dc03067 // ldr q7, [x3, #192]
+	WORD $0x3dc03070 // ldr q16, [x3, #192]
+	WORD $0x3dc03069 // ldr q9, [x3, #192]
+	WORD $0x3dc0306f // ldr q15, [x3, #192]
+	WORD $0x4e6dce27 // fmla v7.2d, v17.2d, v13.2d
+	WORD $0x4e6bce50 // fmla v16.2d, v18.2d, v11.2d
+	WORD $0x4e6ece69 // fmla v9.2d, v19.2d, v14.2d
+	WORD $0x4e6ace8f // fmla v15.2d, v20.2d, v10.2d
+	WORD $0x3dc03474 // ldr q20, [x3, #208]
+	WORD $0x3dc03473 // ldr q19, [x3, #208]
+	WORD $0x3dc03472 // ldr q18, [x3, #208]
+	WORD $0x3dc03471 // ldr q17, [x3, #208]
+	WORD $0x3dc03875 // ldr q21, [x3, #224]
+	WORD $0x3dc03876 // ldr q22, [x3, #224]
+	WORD $0x3dc03877 // ldr q23, [x3, #224]
 	WORD $0x3dc03878 // ldr q24, [x3, #224]
-	WORD $0x3dc03879 // ldr q25, [x3, #224]
-	WORD $0x3dc0387a // ldr q26, [x3, #224]
-	WORD $0x3dc0387b // ldr q27, [x3, #224]
-	WORD $0x4e74cf98 // fmla v24.2d, v28.2d, v20.2d
-	WORD $0x4e6ccfb9 // fmla v25.2d, v29.2d, v12.2d
-	WORD $0x4e75cfda // fmla v26.2d, v30.2d, v21.2d
-	WORD $0x4e6dcffb // fmla v27.2d, v31.2d, v13.2d
-	WORD $0x3dc03c7f // ldr q31, [x3, #240]
-	WORD $0x3dc03c7e // ldr q30, [x3, #240]
-	WORD $0x3dc03c7d // ldr q29, [x3, #240]
-	WORD $0x3dc03c7c // ldr q28, [x3, #240]
-	WORD $0x4e74cf1f // fmla v31.2d, v24.2d, v20.2d
-	WORD $0x4e6ccf3e // fmla v30.2d, v25.2d, v12.2d
-	WORD $0x4e75cf5d // fmla v29.2d, v26.2d, v21.2d
-	WORD $0x4e6dcf7c // fmla v28.2d, v27.2d, v13.2d
-	WORD $0x3dc0407b // ldr q27, [x3, #256]
-	WORD $0x3dc0407a // ldr q26, [x3, #256]
-	WORD $0x3dc04079 // ldr q25, [x3, #256]
+	WORD $0x4e6dce95 // fmla v21.2d, v20.2d, v13.2d
+	WORD $0x4e6bce76 // fmla v22.2d, v19.2d, v11.2d
+	WORD $0x4e6ece57 // fmla v23.2d, v18.2d, v14.2d
+	WORD $0x4e6ace38 // fmla v24.2d, v17.2d, v10.2d
+	WORD $0x3dc03c71 // ldr q17, [x3, #240]
+	WORD $0x3dc03c72 // ldr q18, [x3, #240]
+	WORD $0x3dc03c73 // ldr q19, [x3, #240]
+	WORD $0x3dc03c74 // ldr q20, [x3, #240]
+	WORD $0x4e6dceb1 // fmla v17.2d, v21.2d, v13.2d
+	WORD $0x4e6bced2 // fmla v18.2d, v22.2d, v11.2d
+	WORD $0x4e6ecef3 // fmla v19.2d, v23.2d, v14.2d
+	WORD $0x4e6acf14 // fmla v20.2d, v24.2d, v10.2d
 	WORD $0x3dc04078 // ldr q24, [x3, #256]
-	WORD $0x4e74cffb // fmla v27.2d, v31.2d, v20.2d
-	WORD $0x4e6ccfda // fmla v26.2d, v30.2d, v12.2d
-	WORD $0x4e75cfb9 // fmla v25.2d, v29.2d, v21.2d
-	WORD $0x4e6dcf98 // fmla v24.2d, v28.2d, v13.2d
-	WORD $0x3dc0447c // ldr q28, [x3, #272]
-	WORD $0x3dc0447d // ldr q29, [x3, #272]
-	WORD $0x3dc0447e // ldr q30, [x3, #272]
-	WORD $0x3dc0447f // ldr q31, [x3, #272]
-	WORD $0x4e74cf7c // fmla v28.2d, v27.2d, v20.2d
-	WORD $0x4e6ccf5d // fmla v29.2d, v26.2d, v12.2d
-	WORD $0x4e75cf3e // fmla v30.2d, v25.2d, v21.2d
-	WORD $0x4e6dcf1f // fmla v31.2d, v24.2d, v13.2d
+	WORD $0x3dc04077 // ldr q23, [x3, #256]
+	WORD $0x3dc04076 // ldr q22, [x3, #256]
+	WORD $0x3dc04075 // ldr q21, [x3, #256]
+	WORD $0x4e6dce38 // fmla v24.2d, v17.2d, v13.2d
+	WORD $0x4e6bce57 // fmla v23.2d, v18.2d, v11.2d
+	WORD $0x4e6ece76 // fmla v22.2d, v19.2d, v14.2d
+	WORD $0x4e6ace95 // fmla v21.2d, v20.2d, v10.2d
+	WORD $0x3dc04474 // ldr q20, [x3, #272]
+	WORD $0x3dc04473 // ldr q19, [x3, #272]
+	WORD $0x3dc04472 // ldr q18, [x3, #272]
+	WORD $0x3dc04471 // ldr q17, [x3, #272]
+	WORD $0x4e6dcf14 // fmla v20.2d, v24.2d, v13.2d
+	WORD $0x4e6bcef3 // fmla v19.2d, v23.2d, v11.2d
+	WORD $0x4e6eced2 // fmla v18.2d, v22.2d, v14.2d
+	WORD $0x4e6aceb1 // fmla v17.2d, v21.2d, v10.2d
+	WORD $0x3dc04875 // ldr q21, [x3, #288]
+	WORD $0x3dc04876 // ldr q22, [x3, #288]
+	WORD $0x3dc04877 // ldr q23, [x3, #288]
 	WORD $0x3dc04878 // ldr q24, [x3, #288]
-	WORD $0x3dc04879 // ldr q25, [x3, #288]
-	WORD $0x3dc0487a // ldr q26, [x3, #288]
-	WORD $0x3dc0487b // ldr q27, [x3, #288]
-	WORD $0x4e74cf98 // fmla v24.2d, v28.2d, v20.2d
-	WORD $0x4e6ccfb9 // fmla v25.2d, v29.2d, v12.2d
-	WORD $0x4e75cfda // fmla v26.2d, v30.2d, v21.2d
-	WORD $0x4e6dcffb // fmla v27.2d, v31.2d, v13.2d
-	WORD $0x6e74dd1f // fmul v31.2d, v8.2d, v20.2d
-	WORD $0x6e6cdd3e // fmul v30.2d, v9.2d, v12.2d
-	WORD $0x6e75dd5d // fmul v29.2d, v10.2d, v21.2d
-	WORD $0x6e6ddd7c // fmul v28.2d, v11.2d, v13.2d
-	WORD $0x4e6fcfe8 // fmla v8.2d, v31.2d, v15.2d
-	WORD $0x4e77cfc9 // fmla v9.2d, v30.2d, v23.2d
-	WORD $0x4e6ecfaa // fmla v10.2d, v29.2d, v14.2d
-	WORD $0x4e76cf8b // fmla v11.2d, v28.2d, v22.2d
-	WORD $0x3dc04c76 // ldr q22, [x3, #304]
-	WORD $0x3dc04c7c // ldr q28, [x3, #304]
-	WORD $0x3dc04c6e // ldr q14, [x3, #304]
-	WORD $0x3dc04c7d // ldr q29, [x3, #304]
-	WORD $0x4e78ce96 // fmla v22.2d, v20.2d, v24.2d
-	WORD $0x4e79cd9c // fmla v28.2d, v12.2d, v25.2d
-	WORD $0x4e7aceae // fmla v14.2d, v21.2d, v26.2d
-	WORD $0x4e7bcdbd // fmla v29.2d, v13.2d, v27.2d
-	WORD $0x3dc0507b // ldr q27, [x3, #320]
-	WORD $0x3dc0506d // ldr q13, [x3, #320]
-	WORD $0x3dc0507a // ldr q26, [x3, #320]
+	WORD $0x4e6dce95 // fmla v21.2d, v20.2d, v13.2d
+	WORD $0x4e6bce76 // fmla v22.2d, v19.2d, v11.2d
+	WORD $0x4e6ece57 // fmla v23.2d, v18.2d, v14.2d
+	WORD $0x4e6ace38 // fmla v24.2d, v17.2d, v10.2d
+	WORD $0x3dc04c71 // ldr q17, [x3, #304]
+	WORD $0x3dc04c72 // ldr q18, [x3, #304]
+	WORD $0x3dc04c73 // ldr q19, [x3, #304]
+	WORD $0x3dc04c74 // ldr q20, [x3, #304]
+	WORD $0x4e6dceb1 // fmla v17.2d, v21.2d, v13.2d
+	WORD $0x4e6bced2 // fmla v18.2d, v22.2d, v11.2d
+	WORD $0x4e6ecef3 // fmla v19.2d, v23.2d, v14.2d
+	WORD $0x4e6acf14 // fmla v20.2d, v24.2d, v10.2d
+	WORD $0x6e6ddc18 // fmul v24.2d, v0.2d, v13.2d
+	WORD $0x6e6bdc37 // fmul v23.2d, v1.2d, v11.2d
+	WORD $0x6e6edc56 // fmul v22.2d, v2.2d, v14.2d
+	WORD $0x6e6adc75 // fmul v21.2d, v3.2d, v10.2d
+	WORD $0x4e67cf00 // fmla v0.2d, v24.2d, v7.2d
+	WORD $0x4e70cee1 // fmla v1.2d, v23.2d, v16.2d
+	WORD $0x4e69cec2 // fmla v2.2d, v22.2d, v9.2d
+	WORD $0x4e6fcea3 // fmla v3.2d, v21.2d, v15.2d
+	WORD $0x3dc0506f // ldr q15, [x3, #320]
 	WORD $0x3dc05075 // ldr q21, [x3, #320]
-	WORD $0x4e3b1e1b // and v27.16b, v16.16b, v27.16b
-	WORD $0x4e2d1e2d // and v13.16b, v17.16b, v13.16b
-	WORD $0x4e3a1e5a // and v26.16b, v18.16b, v26.16b
-	WORD $0x4e351e75 // and v21.16b, v19.16b, v21.16b
-	WORD $0x3dc05079 // ldr q25, [x3, #320]
-	WORD $0x3dc0506c // ldr q12, [x3, #320]
-	WORD $0x3dc05078 // ldr q24, [x3, #320]
-	WORD $0x3dc05074 // ldr q20, [x3, #320]
-	WORD $0x6ef98f79 // cmeq v25.2d, v27.2d, v25.2d
-	WORD $0x6eec8dac // cmeq v12.2d, v13.2d, v12.2d
-	WORD $0x6ef88f58 // cmeq v24.2d, v26.2d, v24.2d
-	WORD $0x6ef48eb4 // cmeq v20.2d, v21.2d, v20.2d
-	WORD $0x6e681ed9 // bsl v25.16b, v22.16b, v8.16b
-	WORD $0x6e691f8c // bsl v12.16b, v28.16b, v9.16b
-	WORD $0x6e6a1dd8 // bsl v24.16b, v14.16b, v10.16b
-	WORD $0x6e6b1fb4 // bsl v20.16b, v29.16b, v11.16b
-	WORD $0x3dc0546b // ldr q11, [x3, #336]
-	WORD $0x3dc0547d // ldr q29, [x3, #336]
+	WORD $0x3dc05069 // ldr q9, [x3, #320]
+	WORD $0x3dc05076 // ldr q22, [x3, #320]
+	WORD $0x4e71cdaf // fmla v15.2d, v13.2d, v17.2d
+	WORD $0x4e72cd75 // fmla v21.2d, v11.2d, v18.2d
+	WORD $0x4e73cdc9 // fmla v9.2d, v14.2d, v19.2d
+	WORD $0x4e74cd56 // fmla v22.2d, v10.2d, v20.2d
+	WORD $0x3dc05474 // ldr q20, [x3, #336]
 	WORD $0x3dc0546a // ldr q10, [x3, #336]
+	WORD $0x3dc05473 // ldr q19, [x3, #336]
 	WORD $0x3dc0546e // ldr q14, [x3, #336]
-	WORD $0x4e2b1e0b // and v11.16b, v16.16b, v11.16b
-	WORD $0x4e3d1e3d // and v29.16b, v17.16b, v29.16b
-	WORD $0x4e2a1e4a // and v10.16b, v18.16b, v10.16b
-	WORD $0x4e2e1e6e // and v14.16b, v19.16b, v14.16b
-	WORD $0x4f7e556b // shl v11.2d, v11.2d, #62
-	WORD $0x4f7e57bd // shl v29.2d, v29.2d, #62
-	WORD $0x4f7e554a // shl v10.2d, v10.2d, #62
-	WORD $0x4f7e55ce // shl v14.2d, v14.2d, #62
-	WORD $0x6e2b1f2b // eor v11.16b, v25.16b, v11.16b
-	WORD $0x6e3d1d9d // eor v29.16b, v12.16b, v29.16b
-	WORD $0x6e2a1f0a // eor v10.16b, v24.16b, v10.16b
-	WORD $0x6e2e1e8e // eor v14.16b, v20.16b, v14.16b
-	WORD $0x3dc05874 // ldr q20, [x3, #352]
-	WORD $0x3dc05878 // ldr q24, [x3, #352]
-	WORD $0x3dc0586c // ldr q12, [x3, #352]
-	WORD $0x3dc05879 // ldr q25, [x3, #352]
-	WORD $0x3dc05c73 // ldr q19, [x3, #368]
-	WORD $0x3dc05c72 // ldr q18, [x3, #368]
+	WORD $0x4e341cd4 // and v20.16b, v6.16b, v20.16b
+	WORD $0x4e2a1caa // and v10.16b, v5.16b, v10.16b
+	WORD $0x4e331c93 // and v19.16b, v4.16b, v19.16b
+	WORD $0x4e2e1d8e // and v14.16b, v12.16b, v14.16b
+	WORD $0x3dc05472 // ldr q18, [x3, #336]
+	WORD $0x3dc0546b // ldr q11, [x3, #336]
+	WORD $0x3dc05471 // ldr q17, [x3, #336]
+	WORD $0x3dc0546d // ldr q13, [x3, #336]
+	WORD $0x6ef28e92 // cmeq v18.2d, v20.2d, v18.2d
+	WORD $0x6eeb8d4b // cmeq v11.2d, v10.2d, v11.2d
+	WORD $0x6ef18e71 // cmeq v17.2d, v19.2d, v17.2d
+	WORD $0x6eed8dcd // cmeq v13.2d, v14.2d, v13.2d
+	WORD $0x6e601df2 // bsl v18.16b, v15.16b, v0.16b
+	WORD $0x6e611eab // bsl v11.16b, v21.16b, v1.16b
+	WORD $0x6e621d31 // bsl v17.16b, v9.16b, v2.16b
+	WORD $0x6e631ecd // bsl v13.16b, v22.16b, v3.16b
+	WORD $0x3dc05863 // ldr q3, [x3, #352]
+	WORD $0x3dc05876 // ldr q22, [x3, #352]
+	WORD $0x3dc05862 // ldr q2, [x3, #352]
+	WORD $0x3dc05869 // ldr q9, [x3, #352]
+	WORD $0x4e231cc3 // and v3.16b, v6.16b, v3.16b
+	WORD $0x4e361cb6 // and v22.16b, v5.16b, v22.16b
+	WORD $0x4e221c82 // and v2.16b, v4.16b, v2.16b
+	WORD $0x4e291d89 // and v9.16b, v12.16b, v9.16b
+	WORD $0x4f7e5463 // shl v3.2d, v3.2d, #62
+	WORD $0x4f7e56d6 // shl v22.2d, v22.2d, #62
+	WORD $0x4f7e5442 // shl v2.2d, v2.2d, #62
+	WORD $0x4f7e5529 // shl v9.2d, v9.2d, #62
+	WORD $0x6e231e43 // eor v3.16b, v18.16b, v3.16b
+	WORD $0x6e361d76 // eor v22.16b, v11.16b, v22.16b
+	WORD $0x6e221e22 // eor v2.16b, v17.16b, v2.16b
+	WORD $0x6e291da9 // eor v9.16b, v13.16b, v9.16b
+	WORD $0x3dc05c6d // ldr q13, [x3, #368]
 	WORD $0x3dc05c71 // ldr q17, [x3, #368]
-	WORD $0x3dc05c70 // ldr q16, [x3, #368]
-	WORD $0x6e73dd73 // fmul v19.2d, v11.2d, v19.2d
-	WORD $0x6e72dfb2 // fmul v18.2d, v29.2d, v18.2d
-	WORD $0x6e71dd51 // fmul v17.2d, v10.2d, v17.2d
-	WORD $0x6e70ddd0 // fmul v16.2d, v14.2d, v16.2d
-	WORD $0x4ef3d569 // fsub v9.2d, v11.2d, v19.2d
-	WORD $0x4ef2d7bc // fsub v28.2d, v29.2d, v18.2d
-	WORD $0x4ef1d548 // fsub v8.2d, v10.2d, v17.2d
-	WORD $0x4ef0d5d6 // fsub v22.2d, v14.2d, v16.2d
-	WORD $0x0e616929 // fcvtn v9.2s, v9.2d
-	WORD $0x0e616b9c // fcvtn v28.2s, v28.2d
-	WORD $0x0e616908 // fcvtn v8.2s, v8.2d
+	WORD $0x3dc05c6b // ldr q11, [x3, #368]
+	WORD $0x3dc05c72 // ldr q18, [x3, #368]
+	WORD $0x4eed846d // add v13.2d, v3.2d, v13.2d
+	WORD $0x4ef186d1 // add v17.2d, v22.2d, v17.2d
+	WORD $0x4eeb844b // add v11.2d, v2.2d, v11.2d
+	WORD $0x4ef28532 // add v18.2d, v9.2d, v18.2d
+	WORD $0x3dc0606c // ldr q12, [x3, #384]
+	WORD $0x3dc06064 // ldr q4, [x3, #384]
+	WORD $0x3dc06065 // ldr q5, [x3, #384]
+	WORD $0x3dc06066 // ldr q6, [x3, #384]
+	WORD $0x4e2c1dac // and v12.16b, v13.16b, v12.16b
+	WORD $0x4e241e24 // and v4.16b, v17.16b, v4.16b
+	WORD $0x4e251d65 // and v5.16b, v11.16b, v5.16b
+	WORD $0x4e261e46 // and v6.16b, v18.16b, v6.16b
+	WORD $0x6ea4658c // umax v12.4s, v12.4s, v4.4s
+	WORD $0x6ea5658c // umax v12.4s, v12.4s, v5.4s
+	WORD $0x6ea6658c // umax v12.4s, v12.4s, v6.4s
+	WORD $0x0e616863 // fcvtn v3.2s, v3.2d
 	WORD $0x0e616ad6 // fcvtn v22.2s, v22.2d
-	WORD $0x4e73d573 // fadd v19.2d, v11.2d, v19.2d
-	WORD $0x4e72d7b2 // fadd v18.2d, v29.2d, v18.2d
-	WORD $0x4e71d551 // fadd v17.2d, v10.2d, v17.2d
-	WORD $0x4e70d5d0 // fadd v16.2d, v14.2d, v16.2d
-	WORD $0x0e616a73 // fcvtn v19.2s, v19.2d
-	WORD $0x0e616a52 // fcvtn v18.2s, v18.2d
-	WORD $0x0e616a31 // fcvtn v17.2s, v17.2d
-	WORD $0x0e616a10 // fcvtn v16.2s, v16.2d
-	WORD $0x2eb38d33 // cmeq v19.2s, v9.2s, v19.2s
-	WORD $0x2eb28f92 // cmeq v18.2s, v28.2s, v18.2s
-	WORD $0x2eb18d11 // cmeq v17.2s, v8.2s, v17.2s
-	WORD $0x2eb08ed0 // cmeq v16.2s, v22.2s, v16.2s
-	WORD $0x0eb41d34 // orr v20.8b, v9.8b, v20.8b
-	WORD $0x0eb81f98 // orr v24.8b, v28.8b, v24.8b
-	WORD $0x0eac1d0c // orr v12.8b, v8.8b, v12.8b
-	WORD $0x0eb91ed9 // orr v25.8b, v22.8b, v25.8b
-	WORD $0x3dc06076 // ldr q22, [x3, #384]
-	WORD $0x3dc06068 // ldr q8, [x3, #384]
-	WORD $0x3dc0607c // ldr q28, [x3, #384]
-	WORD $0x3dc06069 // ldr q9, [x3, #384]
-	WORD $0x2e761e93 // bsl v19.8b, v20.8b, v22.8b
-	WORD $0x2e681f12 // bsl v18.8b, v24.8b, v8.8b
-	WORD $0x2e7c1d91 // bsl v17.8b, v12.8b, v28.8b
-	WORD $0x2e691f30 // bsl v16.8b, v25.8b, v9.8b
-	WORD $0x3dc06469 // ldr q9, [x3, #400]
-	WORD $0x3dc06479 // ldr q25, [x3, #400]
-	WORD $0x3dc0647c // ldr q28, [x3, #400]
-	WORD $0x3dc0646c // ldr q12, [x3, #400]
-	WORD $0x2ea4e529 // fcmgt v9.2s, v9.2s, v4.2s
-	WORD $0x2ea5e739 // fcmgt v25.2s, v25.2s, v5.2s
-	WORD $0x2ea6e79c // fcmgt v28.2s, v28.2s, v6.2s
-	WORD $0x2ea7e58c // fcmgt v12.2s, v12.2s, v7.2s
-	WORD $0x2e731c09 // bsl v9.8b, v0.8b, v19.8b
-	WORD $0x2e721c39 // bsl v25.8b, v1.8b, v18.8b
-	WORD $0x2e711c5c // bsl v28.8b, v2.8b, v17.8b
-	WORD $0x2e701c6c // bsl v12.8b, v3.8b, v16.8b
-	WORD $0x3dc06870 // ldr q16, [x3, #416]
-	WORD $0x3dc06863 // ldr q3, [x3, #416]
-	WORD $0x3dc06871 // ldr q17, [x3, #416]
-	WORD $0x3dc06862 // ldr q2, [x3, #416]
-	WORD $0x2e30e490 // fcmge v16.2s, v4.2s, v16.2s
-	WORD $0x2e23e4a3 // fcmge v3.2s, v5.2s, v3.2s
-	WORD $0x2e31e4d1 // fcmge v17.2s, v6.2s, v17.2s
-	WORD $0x2e22e4e2 // fcmge v2.2s, v7.2s, v2.2s
-	WORD $0x3dc06072 // ldr q18, [x3, #384]
-	WORD $0x3dc06061 // ldr q1, [x3, #384]
-	WORD $0x3dc06073 // ldr q19, [x3, #384]
-	WORD $0x3dc06060 // ldr q0, [x3, #384]
-	WORD $0x2e691e50 // bsl v16.8b, v18.8b, v9.8b
-	WORD $0x2e791c23 // bsl v3.8b, v1.8b, v25.8b
-	WORD $0x2e7c1e71 // bsl v17.8b, v19.8b, v28.8b
-	WORD $0x2e6c1c02 // bsl v2.8b, v0.8b, v12.8b
-	WORD $0x3dc06c6c // ldr q12, [x3, #432]
-	WORD $0x3dc06c60 // ldr q0, [x3, #432]
-	WORD $0x3dc06c7c // ldr q28, [x3, #432]
-	WORD $0x3dc06c73 // ldr q19, [x3, #432]
-	WORD $0x2ea4e584 // fcmgt v4.2s, v12.2s, v4.2s
-	WORD $0x2ea5e405 // fcmgt v5.2s, v0.2s, v5.2s
-	WORD $0x2ea6e786 // fcmgt v6.2s, v28.2s, v6.2s
-	WORD $0x2ea7e667 // fcmgt v7.2s, v19.2s, v7.2s
-	WORD $0x3dc07073 // ldr q19, [x3, #448]
-	WORD $0x3dc0707c // ldr q28, [x3, #448]
-	WORD $0x3dc07060 // ldr q0, [x3, #448]
-	WORD $0x3dc0706c // ldr q12, [x3, #448]
-	WORD $0x2e731e04 // bsl v4.8b, v16.8b, v19.8b
-	WORD $0x2e7c1c65 // bsl v5.8b, v3.8b, v28.8b
-	WORD $0x2e601e26 // bsl v6.8b, v17.8b, v0.8b
-	WORD $0x2e6c1c47 // bsl v7.8b, v2.8b, v12.8b
-	WORD $0xfd000024 // str d4, [x1]
-	WORD $0xfd000425 // str d5, [x1, #8]
-	WORD $0xfd000826 // str d6, [x1, #16]
-	WORD $0xfd000c27 // str d7, [x1, #24]
+	WORD $0x0e616842 // fcvtn v2.2s, v2.2d
+	WORD $0x0e616929 // fcvtn v9.2s, v9.2d
+	WORD $0x3dc06466 // ldr q6, [x3, #400]
+	WORD $0x6ea63506 // cmhi v6.4s, v8.4s, v6.4s
+	WORD $0x3dc06868 // ldr q8, [x3, #416]
+	WORD $0x6ea83588 // cmhi v8.4s, v12.4s, v8.4s
+	WORD $0x4ea61d08 // orr v8.16b, v8.16b, v6.16b
+	WORD $0x6eb0a908 // umaxv s8, v8.4s
+	WORD $0x0e043d04 // mov w4, v8.s[0]
+	CMPW $0, R4
+	BNE doubtful
+	WORD $0xfd000023 // str d3, [x1]
+	WORD $0xfd000436 // str d22, [x1, #8]
+	WORD $0xfd000822 // str d2, [x1, #16]
+	WORD $0xfd000c29 // str d9, [x1, #24]
+going:
 	ADD $32, R1
 	ADD $32, R2
 	SUBS $8, R0, R0
 	BGE many
+	JMP single
+doubtful:
+	WORD $0xfd400049 // ldr d9, [x2]
+	WORD $0xfd400442 // ldr d2, [x2, #8]
+	WORD $0xfd400856 // ldr d22, [x2, #16]
+	WORD $0xfd400c43 // ldr d3, [x2, #24]
+	WORD $0x3dc00068 // ldr q8, [x3]
+	WORD $0x3dc00066 // ldr q6, [x3]
+	WORD $0x3dc0006c // ldr q12, [x3]
+	WORD $0x3dc00065 // ldr q5, [x3]
+	WORD $0x0e281d28 // and v8.8b, v9.8b, v8.8b
+	WORD $0x0e261c46 // and v6.8b, v2.8b, v6.8b
+	WORD $0x0e2c1ecc // and v12.8b, v22.8b, v12.8b
+	WORD $0x0e251c65 // and v5.8b, v3.8b, v5.8b
+	WORD $0x0e617924 // fcvtl v4.2d, v9.2s
+	WORD $0x0e617852 // fcvtl v18.2d, v2.2s
+	WORD $0x0e617acb // fcvtl v11.2d, v22.2s
+	WORD $0x0e617871 // fcvtl v17.2d, v3.2s
+	WORD $0x3dc0086d // ldr q13, [x3, #32]
+	WORD $0x3dc00861 // ldr q1, [x3, #32]
+	WORD $0x3dc00875 // ldr q21, [x3, #32]
+	WORD $0x3dc00860 // ldr q0, [x3, #32]
+	WORD $0x3dc00c6f // ldr q15, [x3, #48]
+	WORD $0x3dc00c6e // ldr q14, [x3, #48]
+	WORD $0x3dc00c73 // ldr q19, [x3, #48]
+	WORD $0x3dc00c6a // ldr q10, [x3, #48]
+	WORD $0x4e6dcc8f // fmla v15.2d, v4.2d, v13.2d
+	WORD $0x4e61ce4e // fmla v14.2d, v18.2d, v1.2d
+	WORD $0x4e75cd73 // fmla v19.2d, v11.2d, v21.2d
+	WORD $0x4e60ce2a // fmla v10.2d, v17.2d, v0.2d
+	WORD $0x3dc00c60 // ldr q0, [x3, #48]
+	WORD $0x3dc00c75 // ldr q21, [x3, #48]
+	WORD $0x3dc00c61 // ldr q1, [x3, #48]
+	WORD $0x3dc00c6d // ldr q13, [x3, #48]
+	WORD $0x4ee0d5e0 // fsub v0.2d, v15.2d, v0.2d
+	WORD $0x4ef5d5d5 // fsub v21.2d, v14.2d, v21.2d
+	WORD $0x4ee1d661 // fsub v1.2d, v19.2d, v1.2d
+	WORD $0x4eedd54d // fsub v13.2d, v10.2d, v13.2d
+	WORD $0x3dc01074 // ldr q20, [x3, #64]
+	WORD $0x3dc01070 // ldr q16, [x3, #64]
+	WORD $0x3dc01077 // ldr q23, [x3, #64]
+	WORD $0x3dc01067 // ldr q7, [x3, #64]
+	WORD $0x4ef4cc04 // fmls v4.2d, v0.2d, v20.2d
+	WORD $0x4ef0ceb2 // fmls v18.2d, v21.2d, v16.2d
+	WORD $0x4ef7cc2b // fmls v11.2d, v1.2d, v23.2d
+	WORD $0x4ee7cdb1 // fmls v17.2d, v13.2d, v7.2d
+	WORD $0x3dc01467 // ldr q7, [x3, #80]
+	WORD $0x3dc01477 // ldr q23, [x3, #80]
+	WORD $0x3dc01470 // ldr q16, [x3, #80]
+	WORD $0x3dc01474 // ldr q20, [x3, #80]
+	WORD $0x4ee7cc04 // fmls v4.2d, v0.2d, v7.2d
+	WORD $0x4ef7ceb2 // fmls v18.2d, v21.2d, v23.2d
+	WORD $0x4ef0cc2b // fmls v11.2d, v1.2d, v16.2d
+	WORD $0x4ef4cdb1 // fmls v17.2d, v13.2d, v20.2d
+	WORD $0x6e64dc94 // fmul v20.2d, v4.2d, v4.2d
+	WORD $0x6e72de4d // fmul v13.2d, v18.2d, v18.2d
+	WORD $0x6e6bdd70 // fmul v16.2d, v11.2d, v11.2d
+	WORD $0x6e71de21 // fmul v1.2d, v17.2d, v17.2d
+	WORD $0x3dc01877 // ldr q23, [x3, #96]
+	WORD $0x3dc01875 // ldr q21, [x3, #96]
+	WORD $0x3dc01867 // ldr q7, [x3, #96]
+	WORD $0x3dc01860 // ldr q0, [x3, #96]
+	WORD $0x3dc01c78 // ldr q24, [x3, #112]
+	WORD $0x3dc01c79 // ldr q25, [x3, #112]
+	WORD $0x3dc01c7a // ldr q26, [x3, #112]
+	WORD $0x3dc01c7b // ldr q27, [x3, #112]
+	WORD $0x4e74cef8 // fmla v24.2d, v23.2d, v20.2d
+	WORD $0x4e6dceb9 // fmla v25.2d, v21.2d, v13.2d
+	WORD $0x4e70ccfa // fmla v26.2d, v7.2d, v16.2d
+	WORD $0x4e61cc1b // fmla v27.2d, v0.2d, v1.2d
+	WORD $0x3dc02060 // ldr q0, [x3, #128]
+	WORD $0x3dc02067 // ldr q7, [x3, #128]
+	WORD $0x3dc02075 // ldr q21, [x3, #128]
+	WORD $0x3dc02077 // ldr q23, [x3, #128]
+	WORD $0x4e74cf00 // fmla v0.2d, v24.2d, v20.2d
+	WORD $0x4e6dcf27 // fmla v7.2d, v25.2d, v13.2d
+	WORD $0x4e70cf55 // fmla v21.2d, v26.2d, v16.2d
+	WORD $0x4e61cf77 // fmla v23.2d, v27.2d, v1.2d
+	WORD $0x3dc0247b // ldr q27, [x3, #144]
+	WORD $0x3dc0247a // ldr q26, [x3, #144]
+	WORD $0x3dc02479 // ldr q25, [x3, #144]
+	WORD $0x3dc02478 // ldr q24, [x3, #144]
+	WORD $0x4e74cc1b // fmla v27.2d, v0.2d, v20.2d
+	WORD $0x4e6dccfa // fmla v26.2d, v7.2d, v13.2d
+	WORD $0x4e70ceb9 // fmla v25.2d, v21.2d, v16.2d
+	WORD $0x4e61cef8 // fmla v24.2d, v23.2d, v1.2d
+	WORD $0x3dc02877 // ldr q23, [x3, #160]
+	WORD $0x3dc02875 // ldr q21, [x3, #160]
+	WORD $0x3dc02867 // ldr q7, [x3, #160]
+	WORD $0x3dc02860 // ldr q0, [x3, #160]
+	WORD $0x4e74cf77 // fmla v23.2d, v27.2d, v20.2d
+	WORD $0x4e6dcf55 // fmla v21.2d, v26.2d, v13.2d
+	WORD $0x4e70cf27 // fmla v7.2d, v25.2d, v16.2d
+	WORD $0x4e61cf00 // fmla v0.2d, v24.2d, v1.2d
+	WORD $0x3dc02c78 // ldr q24, [x3, #176]
+	WORD $0x3dc02c79 // ldr q25, [x3, #176]
+	WORD $0x3dc02c7a // ldr q26, [x3, #176]
+	WORD $0x3dc02c7b // ldr q27, [x3, #176]
+	WORD $0x4e74cef8 // fmla v24.2d, v23.2d, v20.2d
+	WORD $0x4e6dceb9 // fmla v25.2d, v21.2d, v13.2d
+	WORD $0x4e70ccfa // fmla v26.2d, v7.2d, v16.2d
+	WORD $0x4e61cc1b // fmla v27.2d, v0.2d, v1.2d
+	WORD $0x3dc03060 // ldr q0, [x3, #192]
+	WORD $0x3dc03067 // ldr q7, [x3, #192]
+	WORD $0x3dc03075 // ldr q21, [x3, #192]
+	WORD $0x3dc03077 // ldr q23, [x3, #192]
+	WORD $0x4e74cf00 // fmla v0.2d, v24.2d, v20.2d
+	WORD $0x4e6dcf27 // fmla v7.2d, v25.2d, v13.2d
+	WORD $0x4e70cf55 // fmla v21.2d, v26.2d, v16.2d
+	WORD $0x4e61cf77 // fmla v23.2d, v27.2d, v1.2d
+	WORD $0x3dc0347b // ldr q27, [x3, #208]
+	WORD $0x3dc0347a // ldr q26, [x3, #208]
+	WORD $0x3dc03479 // ldr q25, [x3, #208]
+	WORD $0x3dc03478 // ldr q24, [x3, #208]
+	WORD $0x3dc0387c // ldr q28, [x3, #224]
+	WORD $0x3dc0387d // ldr q29, [x3, #224]
+	WORD $0x3dc0387e // ldr q30, [x3, #224]
+	WORD $0x3dc0387f // ldr q31, [x3, #224]
+	WORD $0x4e74cf7c // fmla v28.2d, v27.2d, v20.2d
+	WORD $0x4e6dcf5d // fmla v29.2d, v26.2d, v13.2d
+	WORD $0x4e70cf3e // fmla v30.2d, v25.2d, v16.2d
+	WORD $0x4e61cf1f // fmla v31.2d, v24.2d, v1.2d
+	WORD $0x3dc03c78 // ldr q24, [x3, #240]
+	WORD $0x3dc03c79 // ldr q25, [x3, #240]
+	WORD $0x3dc03c7a // ldr q26, [x3, #240]
+	WORD $0x3dc03c7b // ldr q27, [x3, #240]
+	WORD $0x4e74cf98 // fmla v24.2d, v28.2d, v20.2d
+	WORD $0x4e6dcfb9 // fmla v25.2d, v29.2d, v13.2d
+	WORD $0x4e70cfda // fmla v26.2d, v30.2d, v16.2d
+	WORD $0x4e61cffb // fmla v27.2d, v31.2d, v1.2d
+	WORD $0x3dc0407f // ldr q31, [x3, #256]
+	WORD $0x3dc0407e // ldr q30, [x3, #256]
+	WORD $0x3dc0407d // ldr q29, [x3, #256]
+	WORD $0x3dc0407c // ldr q28, [x3, #256]
+	WORD $0x4e74cf1f // fmla v31.2d, v24.2d, v20.2d
+	WORD $0x4e6dcf3e // fmla v30.2d, v25.2d, v13.2d
+	WORD $0x4e70cf5d // fmla v29.2d, v26.2d, v16.2d
+	WORD $0x4e61cf7c // fmla v28.2d, v27.2d, v1.2d
+	WORD $0x3dc0447b // ldr q27, [x3, #272]
+	WORD $0x3dc0447a // ldr q26, [x3, #272]
+	WORD $0x3dc04479 // ldr q25, [x3, #272]
+	WORD $0x3dc04478 // ldr q24, [x3, #272]
+	WORD $0x4e74cffb // fmla v27.2d, v31.2d, v20.2d
+	WORD $0x4e6dcfda // fmla v26.2d, v30.2d, v13.2d
+	WORD $0x4e70cfb9 // fmla v25.2d, v29.2d, v16.2d
+	WORD $0x4e61cf98 // fmla v24.2d, v28.2d, v1.2d
+	WORD $0x3dc0487c // ldr q28, [x3, #288]
+	WORD $0x3dc0487d // ldr q29, [x3, #288]
+	WORD $0x3dc0487e // ldr q30, [x3, #288]
+	WORD $0x3dc0487f // ldr q31, [x3, #288]
+	WORD $0x4e74cf7c // fmla v28.2d, v27.2d, v20.2d
+	WORD $0x4e6dcf5d // fmla v29.2d, v26.2d, v13.2d
+	WORD $0x4e70cf3e // fmla v30.2d, v25.2d, v16.2d
+	WORD $0x4e61cf1f // fmla v31.2d, v24.2d, v1.2d
+	WORD $0x3dc04c78 // ldr q24, [x3, #304]
+	WORD $0x3dc04c79 // ldr q25, [x3, #304]
+	WORD $0x3dc04c7a // ldr q26, [x3, #304]
+	WORD $0x3dc04c7b // ldr q27, [x3, #304]
+	WORD $0x4e74cf98 // fmla v24.2d, v28.2d, v20.2d
+	WORD $0x4e6dcfb9 // fmla v25.2d, v29.2d, v13.2d
+	WORD $0x4e70cfda // fmla v26.2d, v30.2d, v16.2d
+	WORD $0x4e61cffb // fmla v27.2d, v31.2d, v1.2d
+	WORD $0x6e74dc9f // fmul v31.2d, v4.2d, v20.2d
+	WORD $0x6e6dde5e // fmul v30.2d, v18.2d, v13.2d
+	WORD $0x6e70dd7d // fmul v29.2d, v11.2d, v16.2d
+	WORD $0x6e61de3c // fmul v28.2d, v17.2d, v1.2d
+	WORD $0x4e60cfe4 // fmla v4.2d, v31.2d, v0.2d
+	WORD $0x4e67cfd2 // fmla v18.2d, v30.2d, v7.2d
+	WORD $0x4e75cfab // fmla v11.2d, v29.2d, v21.2d
+	WORD $0x4e77cf91 // fmla v17.2d, v28.2d, v23.2d
+	WORD $0x3dc05077 // ldr q23, [x3, #320]
+	WORD $0x3dc0507c // ldr q28, [x3, #320]
+	WORD $0x3dc05075 // ldr q21, [x3, #320]
+	WORD $0x3dc0507d // ldr q29, [x3, #320]
+	WORD $0x4e78ce97 // fmla v23.2d, v20.2d, v24.2d
+	WORD $0x4e79cdbc // fmla v28.2d, v13.2d, v25.2d
+	WORD $0x4e7ace15 // fmla v21.2d, v16.2d, v26.2d
+	WORD $0x4e7bcc3d // fmla v29.2d, v1.2d, v27.2d
+	WORD $0x3dc0547b // ldr q27, [x3, #336]
+	WORD $0x3dc05461 // ldr q1, [x3, #336]
+	WORD $0x3dc0547a // ldr q26, [x3, #336]
+	WORD $0x3dc05470 // ldr q16, [x3, #336]
+	WORD $0x4e3b1dfb // and v27.16b, v15.16b, v27.16b
+	WORD $0x4e211dc1 // and v1.16b, v14.16b, v1.16b
+	WORD $0x4e3a1e7a // and v26.16b, v19.16b, v26.16b
+	WORD $0x4e301d50 // and v16.16b, v10.16b, v16.16b
+	WORD $0x3dc05479 // ldr q25, [x3, #336]
+	WORD $0x3dc0546d // ldr q13, [x3, #336]
+	WORD $0x3dc05478 // ldr q24, [x3, #336]
+	WORD $0x3dc05474 // ldr q20, [x3, #336]
+	WORD $0x6ef98f79 // cmeq v25.2d, v27.2d, v25.2d
+	WORD $0x6eed8c2d // cmeq v13.2d, v1.2d, v13.2d
+	WORD $0x6ef88f58 // cmeq v24.2d, v26.2d, v24.2d
+	WORD $0x6ef48e14 // cmeq v20.2d, v16.2d, v20.2d
+	WORD $0x6e641ef9 // bsl v25.16b, v23.16b, v4.16b
+	WORD $0x6e721f8d // bsl v13.16b, v28.16b, v18.16b
+	WORD $0x6e6b1eb8 // bsl v24.16b, v21.16b, v11.16b
+	WORD $0x6e711fb4 // bsl v20.16b, v29.16b, v17.16b
+	WORD $0x3dc05871 // ldr q17, [x3, #352]
+	WORD $0x3dc0587d // ldr q29, [x3, #352]
+	WORD $0x3dc0586b // ldr q11, [x3, #352]
+	WORD $0x3dc05875 // ldr q21, [x3, #352]
+	WORD $0x4e311df1 // and v17.16b, v15.16b, v17.16b
+	WORD $0x4e3d1ddd // and v29.16b, v14.16b, v29.16b
+	WORD $0x4e2b1e6b // and v11.16b, v19.16b, v11.16b
+	WORD $0x4e351d55 // and v21.16b, v10.16b, v21.16b
+	WORD $0x4f7e5631 // shl v17.2d, v17.2d, #62
+	WORD $0x4f7e57bd // shl v29.2d, v29.2d, #62
+	WORD $0x4f7e556b // shl v11.2d, v11.2d, #62
+	WORD $0x4f7e56b5 // shl v21.2d, v21.2d, #62
+	WORD $0x6e311f31 // eor v17.16b, v25.16b, v17.16b
+	WORD $0x6e3d1dbd // eor v29.16b, v13.16b, v29.16b
+	WORD $0x6e2b1f0b // eor v11.16b, v24.16b, v11.16b
+	WORD $0x6e351e95 // eor v21.16b, v20.16b, v21.16b
+	WORD $0x3dc06c74 // ldr q20, [x3, #432]
+	WORD $0x3dc06c78 // ldr q24, [x3, #432]
+	WORD $0x3dc06c6d // ldr q13, [x3, #432]
+	WORD $0x3dc06c79 // ldr q25, [x3, #432]
+	WORD $0x3dc0706a // ldr q10, [x3, #448]
+	WORD $0x3dc07073 // ldr q19, [x3, #448]
+	WORD $0x3dc0706e // ldr q14, [x3, #448]
+	WORD $0x3dc0706f // ldr q15, [x3, #448]
+	WORD $0x6e6ade2a // fmul v10.2d, v17.2d, v10.2d
+	WORD $0x6e73dfb3 // fmul v19.2d, v29.2d, v19.2d
+	WORD $0x6e6edd6e // fmul v14.2d, v11.2d, v14.2d
+	WORD $0x6e6fdeaf // fmul v15.2d, v21.2d, v15.2d
+	WORD $0x4eead632 // fsub v18.2d, v17.2d, v10.2d
+	WORD $0x4ef3d7bc // fsub v28.2d, v29.2d, v19.2d
+	WORD $0x4eeed564 // fsub v4.2d, v11.2d, v14.2d
+	WORD $0x4eefd6b7 // fsub v23.2d, v21.2d, v15.2d
+	WORD $0x0e616a52 // fcvtn v18.2s, v18.2d
+	WORD $0x0e616b9c // fcvtn v28.2s, v28.2d
+	WORD $0x0e616884 // fcvtn v4.2s, v4.2d
+	WORD $0x0e616af7 // fcvtn v23.2s, v23.2d
+	WORD $0x4e6ad62a // fadd v10.2d, v17.2d, v10.2d
+	WORD $0x4e73d7b3 // fadd v19.2d, v29.2d, v19.2d
+	WORD $0x4e6ed56e // fadd v14.2d, v11.2d, v14.2d
+	WORD $0x4e6fd6af // fadd v15.2d, v21.2d, v15.2d
+	WORD $0x0e61694a // fcvtn v10.2s, v10.2d
+	WORD $0x0e616a73 // fcvtn v19.2s, v19.2d
+	WORD $0x0e6169ce // fcvtn v14.2s, v14.2d
+	WORD $0x0e6169ef // fcvtn v15.2s, v15.2d
+	WORD $0x2eaa8e4a // cmeq v10.2s, v18.2s, v10.2s
+	WORD $0x2eb38f93 // cmeq v19.2s, v28.2s, v19.2s
+	WORD $0x2eae8c8e // cmeq v14.2s, v4.2s, v14.2s
+	WORD $0x2eaf8eef // cmeq v15.2s, v23.2s, v15.2s
+	WORD $0x0eb41e54 // orr v20.8b, v18.8b, v20.8b
+	WORD $0x0eb81f98 // orr v24.8b, v28.8b, v24.8b
+	WORD $0x0ead1c8d // orr v13.8b, v4.8b, v13.8b
+	WORD $0x0eb91ef9 // orr v25.8b, v23.8b, v25.8b
+	WORD $0x3dc07477 // ldr q23, [x3, #464]
+	WORD $0x3dc07464 // ldr q4, [x3, #464]
+	WORD $0x3dc0747c // ldr q28, [x3, #464]
+	WORD $0x3dc07472 // ldr q18, [x3, #464]
+	WORD $0x2e771e8a // bsl v10.8b, v20.8b, v23.8b
+	WORD $0x2e641f13 // bsl v19.8b, v24.8b, v4.8b
+	WORD $0x2e7c1dae // bsl v14.8b, v13.8b, v28.8b
+	WORD $0x2e721f2f // bsl v15.8b, v25.8b, v18.8b
+	WORD $0x3dc00472 // ldr q18, [x3, #16]
+	WORD $0x3dc00479 // ldr q25, [x3, #16]
+	WORD $0x3dc0047c // ldr q28, [x3, #16]
+	WORD $0x3dc0046d // ldr q13, [x3, #16]
+	WORD $0x2ea8e652 // fcmgt v18.2s, v18.2s, v8.2s
+	WORD $0x2ea6e739 // fcmgt v25.2s, v25.2s, v6.2s
+	WORD $0x2eace79c // fcmgt v28.2s, v28.2s, v12.2s
+	WORD $0x2ea5e5ad // fcmgt v13.2s, v13.2s, v5.2s
+	WORD $0x2e6a1d32 // bsl v18.8b, v9.8b, v10.8b
+	WORD $0x2e731c59 // bsl v25.8b, v2.8b, v19.8b
+	WORD $0x2e6e1edc // bsl v28.8b, v22.8b, v14.8b
+	WORD $0x2e6f1c6d // bsl v13.8b, v3.8b, v15.8b
+	WORD $0x3dc0786f // ldr q15, [x3, #480]
+	WORD $0x3dc07863 // ldr q3, [x3, #480]
+	WORD $0x3dc0786e // ldr q14, [x3, #480]
+	WORD $0x3dc07876 // ldr q22, [x3, #480]
+	WORD $0x2e2fe50f // fcmge v15.2s, v8.2s, v15.2s
+	WORD $0x2e23e4c3 // fcmge v3.2s, v6.2s, v3.2s
+	WORD $0x2e2ee58e // fcmge v14.2s, v12.2s, v14.2s
+	WORD $0x2e36e4b6 // fcmge v22.2s, v5.2s, v22.2s
+	WORD $0x3dc07473 // ldr q19, [x3, #464]
+	WORD $0x3dc07462 // ldr q2, [x3, #464]
+	WORD $0x3dc0746a // ldr q10, [x3, #464]
+	WORD $0x3dc07469 // ldr q9, [x3, #464]
+	WORD $0x2e721e6f // bsl v15.8b, v19.8b, v18.8b
+	WORD $0x2e791c43 // bsl v3.8b, v2.8b, v25.8b
+	WORD $0x2e7c1d4e // bsl v14.8b, v10.8b, v28.8b
+	WORD $0x2e6d1d36 // bsl v22.8b, v9.8b, v13.8b
+	WORD $0x3dc07c6d // ldr q13, [x3, #496]
+	WORD $0x3dc07c69 // ldr q9, [x3, #496]
+	WORD $0x3dc07c7c // ldr q28, [x3, #496]
+	WORD $0x3dc07c6a // ldr q10, [x3, #496]
+	WORD $0x2ea8e5a8 // fcmgt v8.2s, v13.2s, v8.2s
+	WORD $0x2ea6e526 // fcmgt v6.2s, v9.2s, v6.2s
+	WORD $0x2eace78c // fcmgt v12.2s, v28.2s, v12.2s
+	WORD $0x2ea5e545 // fcmgt v5.2s, v10.2s, v5.2s
+	WORD $0x3dc0806a // ldr q10, [x3, #512]
+	WORD $0x3dc0807c // ldr q28, [x3, #512]
+	WORD $0x3dc08069 // ldr q9, [x3, #512]
+	WORD $0x3dc0806d // ldr q13, [x3, #512]
+	WORD $0x2e6a1de8 // bsl v8.8b, v15.8b, v10.8b
+	WORD $0x2e7c1c66 // bsl v6.8b, v3.8b, v28.8b
+	WORD $0x2e691dcc // bsl v12.8b, v14.8b, v9.8b
+	WORD $0x2e6d1ec5 // bsl v5.8b, v22.8b, v13.8b
+	WORD $0xfd000028 // str d8, [x1]
+	WORD $0xfd000426 // str d6, [x1, #8]
+	WORD $0xfd00082c // str d12, [x1, #16]
+	WORD $0xfd000c25 // str d5, [x1, #24]
+	JMP going
 single:
 	ADDS $8, R0, R0
 	BEQ done
 	SUBS $2, R0, R0
 	BLT rest
 one:
-	WORD $0xfd400047 // ldr d7, [x2]
-	WORD $0x3dc00066 // ldr q6, [x3]
-	WORD $0x0e261ce6 // and v6.8b, v7.8b, v6.8b
-	WORD $0x0e6178e5 // fcvtl v5.2d, v7.2s
-	WORD $0x3dc00464 // ldr q4, [x3, #16]
-	WORD $0x3dc0086c // ldr q12, [x3, #32]
-	WORD $0x4e64ccac // fmla v12.2d, v5.2d, v4.2d
-	WORD $0x3dc00864 // ldr q4, [x3, #32]
-	WORD $0x4ee4d584 // fsub v4.2d, v12.2d, v4.2d
-	WORD $0x3dc00c62 // ldr q2, [x3, #48]
-	WORD $0x4ee2cc85 // fmls v5.2d, v4.2d, v2.2d
-	WORD $0x3dc01062 // ldr q2, [x3, #64]
-	WORD $0x4ee2cc85 // fmls v5.2d, v4.2d, v2.2d
-	WORD $0x6e65dca2 // fmul v2.2d, v5.2d, v5.2d
-	WORD $0x3dc01464 // ldr q4, [x3, #80]
-	WORD $0x3dc01860 // ldr q0, [x3, #96]
-	WORD $0x4e62cc80 // fmla v0.2d, v4.2d, v2.2d
-	WORD $0x3dc01c64 // ldr q4, [x3, #112]
-	WORD $0x4e62cc04 // fmla v4.2d, v0.2d, v2.2d
-	WORD $0x3dc02060 // ldr q0, [x3, #128]
-	WORD $0x4e62cc80 // fmla v0.2d, v4.2d, v2.2d
-	WORD $0x3dc02464 // ldr q4, [x3, #144]
-	WORD $0x4e62cc04 // fmla v4.2d, v0.2d, v2.2d
-	WORD $0x3dc02860 // ldr q0, [x3, #160]
-	WORD $0x4e62cc80 // fmla v0.2d, v4.2d, v2.2d
-	WORD $0x3dc02c64 // ldr q4, [x3, #176]
-	WORD $0x4e62cc04 // fmla v4.2d, v0.2d, v2.2d
-	WORD $0x3dc03060 // ldr q0, [x3, #192]
-	WORD $0x3dc03471 // ldr q17, [x3, #208]
-	WORD $0x4e62cc11 // fmla v17.2d, v0.2d, v2.2d
-	WORD $0x3dc03860 // ldr q0, [x3, #224]
-	WORD $0x4e62ce20 // fmla v0.2d, v17.2d, v2.2d
-	WORD $0x3dc03c71 // ldr q17, [x3, #240]
-	WORD $0x4e62cc11 // fmla v17.2d, v0.2d, v2.2d
-	WORD $0x3dc04060 // ldr q0, [x3, #256]
-	WORD $0x4e62ce20 // fmla v0.2d, v17.2d, v2.2d
-	WORD $0x3dc04471 // ldr q17, [x3, #272]
-	WORD $0x4e62cc11 // fmla v17.2d, v0.2d, v2.2d
-	WORD $0x3dc04860 // ldr q0, [x3, #288]
-	WORD $0x4e62ce20 // fmla v0.2d, v17.2d, v2.2d
-	WORD $0x6e62dcb1 // fmul v17.2d, v5.2d, v2.2d
-	WORD $0x4e64ce25 // fmla v5.2d, v17.2d, v4.2d
-	WORD $0x3dc04c64 // ldr q4, [x3, #304]
-	WORD $0x4e60cc44 // fmla v4.2d, v2.2d, v0.2d
-	WORD $0x3dc05060 // ldr q0, [x3, #320]
-	WORD $0x4e201d80 // and v0.16b, v12.16b, v0.16b
-	WORD $0x3dc05062 // ldr q2, [x3, #320]
-	WORD $0x6ee28c02 // cmeq v2.2d, v0.2d, v2.2d
-	WORD $0x6e651c82 // bsl v2.16b, v4.16b, v5.16b
-	WORD $0x3dc05465 // ldr q5, [x3, #336]
-	WORD $0x4e251d85 // and v5.16b, v12.16b, v5.16b
-	WORD $0x4f7e54a5 // shl v5.2d, v5.2d, #62
-	WORD $0x6e251c45 // eor v5.16b, v2.16b, v5.16b
-	WORD $0x3dc05862 // ldr q2, [x3, #352]
-	WORD $0x3dc05c6c // ldr q12, [x3, #368]
-	WORD $0x6e6cdcac // fmul v12.2d, v5.2d, v12.2d
-	WORD $0x4eecd4a4 // fsub v4.2d, v5.2d, v12.2d
-	WORD $0x0e616884 // fcvtn v4.2s, v4.2d
-	WORD $0x4e6cd4ac // fadd v12.2d, v5.2d, v12.2d
-	WORD $0x0e61698c // fcvtn v12.2s, v12.2d
-	WORD $0x2eac8c8c // cmeq v12.2s, v4.2s, v12.2s
-	WORD $0x0ea21c82 // orr v2.8b, v4.8b, v2.8b
-	WORD $0x3dc06064 // ldr q4, [x3, #384]
-	WORD $0x2e641c4c // bsl v12.8b, v2.8b, v4.8b
-	WORD $0x3dc06464 // ldr q4, [x3, #400]
-	WORD $0x2ea6e484 // fcmgt v4.2s, v4.2s, v6.2s
-	WORD $0x2e6c1ce4 // bsl v4.8b, v7.8b, v12.8b
-	WORD $0x3dc0686c // ldr q12, [x3, #416]
-	WORD $0x2e2ce4cc // fcmge v12.2s, v6.2s, v12.2s
-	WORD $0x3dc06067 // ldr q7, [x3, #384]
-	WORD $0x2e641cec // bsl v12.8b, v7.8b, v4.8b
-	WORD $0x3dc06c64 // ldr q4, [x3, #432]
-	WORD $0x2ea6e486 // fcmgt v6.2s, v4.2s, v6.2s
-	WORD $0x3dc07064 // ldr q4, [x3, #448]
-	WORD $0x2e641d86 // bsl v6.8b, v12.8b, v4.8b
-	WORD $0xfd000026 // str d6, [x1]
+	WORD $0xfd400045 // ldr d5, [x2]
+	WORD $0x3dc0006c // ldr q12, [x3]
+	WORD $0x0e2c1cac // and v12.8b, v5.8b, v12.8b
+	WORD $0x0e6178a6 // fcvtl v6.2d, v5.2s
+	WORD $0x3dc00868 // ldr q8, [x3, #32]
+	WORD $0x3dc00c6d // ldr q13, [x3, #48]
+	WORD $0x4e68cccd // fmla v13.2d, v6.2d, v8.2d
+	WORD $0x3dc00c68 // ldr q8, [x3, #48]
+	WORD $0x4ee8d5a8 // fsub v8.2d, v13.2d, v8.2d
+	WORD $0x3dc01076 // ldr q22, [x3, #64]
+	WORD $0x4ef6cd06 // fmls v6.2d, v8.2d, v22.2d
+	WORD $0x3dc01476 // ldr q22, [x3, #80]
+	WORD $0x4ef6cd06 // fmls v6.2d, v8.2d, v22.2d
+	WORD $0x6e66dcd6 // fmul v22.2d, v6.2d, v6.2d
+	WORD $0x3dc01868 // ldr q8, [x3, #96]
+	WORD $0x3dc01c69 // ldr q9, [x3, #112]
+	WORD $0x4e76cd09 // fmla v9.2d, v8.2d, v22.2d
+	WORD $0x3dc02068 // ldr q8, [x3, #128]
+	WORD $0x4e76cd28 // fmla v8.2d, v9.2d, v22.2d
+	WORD $0x3dc02469 // ldr q9, [x3, #144]
+	WORD $0x4e76cd09 // fmla v9.2d, v8.2d, v22.2d
+	WORD $0x3dc02868 // ldr q8, [x3, #160]
+	WORD $0x4e76cd28 // fmla v8.2d, v9.2d, v22.2d
+	WORD $0x3dc02c69 // ldr q9, [x3, #176]
+	WORD $0x4e76cd09 // fmla v9.2d, v8.2d, v22.2d
+	WORD $0x3dc03068 // ldr q8, [x3, #192]
+	WORD $0x4e76cd28 // fmla v8.2d, v9.2d, v22.2d
+	WORD $0x3dc03469 // ldr q9, [x3, #208]
+	WORD $0x3dc0386e // ldr q14, [x3, #224]
+	WORD $0x4e76cd2e // fmla v14.2d, v9.2d, v22.2d
+	WORD $0x3dc03c69 // ldr q9, [x3, #240]
+	WORD $0x4e76cdc9 // fmla v9.2d, v14.2d, v22.2d
+	WORD $0x3dc0406e // ldr q14, [x3, #256]
+	WORD $0x4e76cd2e // fmla v14.2d, v9.2d, v22.2d
+	WORD $0x3dc04469 // ldr q9, [x3, #272]
+	WORD $0x4e76cdc9 // fmla v9.2d, v14.2d, v22.2d
+	WORD $0x3dc0486e // ldr q14, [x3, #288]
+	WORD $0x4e76cd2e // fmla v14.2d, v9.2d, v22.2d
+	WORD $0x3dc04c69 // ldr q9, [x3, #304]
+	WORD $0x4e76cdc9 // fmla v9.2d, v14.2d, v22.2d
+	WORD $0x6e76dcce // fmul v14.2d, v6.2d, v22.2d
+	WORD $0x4e68cdc6 // fmla v6.2d, v14.2d, v8.2d
+	WORD $0x3dc05068 // ldr q8, [x3, #320]
+	WORD $0x4e69cec8 // fmla v8.2d, v22.2d, v9.2d
+	WORD $0x3dc05469 // ldr q9, [x3, #336]
+	WORD $0x4e291da9 // and v9.16b, v13.16b, v9.16b
+	WORD $0x3dc05476 // ldr q22, [x3, #336]
+	WORD $0x6ef68d36 // cmeq v22.2d, v9.2d, v22.2d
+	WORD $0x6e661d16 // bsl v22.16b, v8.16b, v6.16b
+	WORD $0x3dc05866 // ldr q6, [x3, #352]
+	WORD $0x4e261da6 // and v6.16b, v13.16b, v6.16b
+	WORD $0x4f7e54c6 // shl v6.2d, v6.2d, #62
+	WORD $0x6e261ec6 // eor v6.16b, v22.16b, v6.16b
+	WORD $0x3dc06c76 // ldr q22, [x3, #432]
+	WORD $0x3dc0706d // ldr q13, [x3, #448]
+	WORD $0x6e6ddccd // fmul v13.2d, v6.2d, v13.2d
+	WORD $0x4eedd4c8 // fsub v8.2d, v6.2d, v13.2d
+	WORD $0x0e616908 // fcvtn v8.2s, v8.2d
+	WORD $0x4e6dd4cd // fadd v13.2d, v6.2d, v13.2d
+	WORD $0x0e6169ad // fcvtn v13.2s, v13.2d
+	WORD $0x2ead8d0d // cmeq v13.2s, v8.2s, v13.2s
+	WORD $0x0eb61d16 // orr v22.8b, v8.8b, v22.8b
+	WORD $0x3dc07468 // ldr q8, [x3, #464]
+	WORD $0x2e681ecd // bsl v13.8b, v22.8b, v8.8b
+	WORD $0x3dc00468 // ldr q8, [x3, #16]
+	WORD $0x2eace508 // fcmgt v8.2s, v8.2s, v12.2s
+	WORD $0x2e6d1ca8 // bsl v8.8b, v5.8b, v13.8b
+	WORD $0x3dc0786d // ldr q13, [x3, #480]
+	WORD $0x2e2de58d // fcmge v13.2s, v12.2s, v13.2s
+	WORD $0x3dc07465 // ldr q5, [x3, #464]
+	WORD $0x2e681cad // bsl v13.8b, v5.8b, v8.8b
+	WORD $0x3dc07c68 // ldr q8, [x3, #496]
+	WORD $0x2eace50c // fcmgt v12.2s, v8.2s, v12.2s
+	WORD $0x3dc08068 // ldr q8, [x3, #512]
+	WORD $0x2e681dac // bsl v12.8b, v13.8b, v8.8b
+	WORD $0xfd00002c // str d12, [x1]
 	ADD $8, R1
 	ADD $8, R2
 	SUBS $2, R0, R0
@@ -592,82 +881,82 @@ rest:
 	ADDS $2, R0, R0
 	BEQ done
 element:
-	WORD $0xbd400046 // ldr s6, [x2]
-	WORD $0x3dc00064 // ldr q4, [x3]
-	WORD $0x0e241cc4 // and v4.8b, v6.8b, v4.8b
-	WORD $0x0e6178cc // fcvtl v12.2d, v6.2s
-	WORD $0x3dc00467 // ldr q7, [x3, #16]
-	WORD $0x3dc00862 // ldr q2, [x3, #32]
-	WORD $0x4e67cd82 // fmla v2.2d, v12.2d, v7.2d
-	WORD $0x3dc00867 // ldr q7, [x3, #32]
-	WORD $0x4ee7d447 // fsub v7.2d, v2.2d, v7.2d
+	WORD $0xbd40004c // ldr s12, [x2]
+	WORD $0x3dc00068 // ldr q8, [x3]
+	WORD $0x0e281d88 // and v8.8b, v12.8b, v8.8b
+	WORD $0x0e61798d // fcvtl v13.2d, v12.2s
+	WORD $0x3dc00865 // ldr q5, [x3, #32]
+	WORD $0x3dc00c76 // ldr q22, [x3, #48]
+	WORD $0x4e65cdb6 // fmla v22.2d, v13.2d, v5.2d
 	WORD $0x3dc00c65 // ldr q5, [x3, #48]
-	WORD $0x4ee5ccec // fmls v12.2d, v7.2d, v5.2d
-	WORD $0x3dc01065 // ldr q5, [x3, #64]
-	WORD $0x4ee5ccec // fmls v12.2d, v7.2d, v5.2d
-	WORD $0x6e6cdd85 // fmul v5.2d, v12.2d, v12.2d
-	WORD $0x3dc01467 // ldr q7, [x3, #80]
-	WORD $0x3dc01860 // ldr q0, [x3, #96]
-	WORD $0x4e65cce0 // fmla v0.2d, v7.2d, v5.2d
-	WORD $0x3dc01c67 // ldr q7, [x3, #112]
-	WORD $0x4e65cc07 // fmla v7.2d, v0.2d, v5.2d
-	WORD $0x3dc02060 // ldr q0, [x3, #128]
-	WORD $0x4e65cce0 // fmla v0.2d, v7.2d, v5.2d
-	WORD $0x3dc02467 // ldr q7, [x3, #144]
-	WORD $0x4e65cc07 // fmla v7.2d, v0.2d, v5.2d
-	WORD $0x3dc02860 // ldr q0, [x3, #160]
-	WORD $0x4e65cce0 // fmla v0.2d, v7.2d, v5.2d
-	WORD $0x3dc02c67 // ldr q7, [x3, #176]
-	WORD $0x4e65cc07 // fmla v7.2d, v0.2d, v5.2d
-	WORD $0x3dc03060 // ldr q0, [x3, #192]
-	WORD $0x3dc03471 // ldr q17, [x3, #208]
-	WORD $0x4e65cc11 // fmla v17.2d, v0.2d, v5.2d
-	WORD $0x3dc03860 // ldr q0, [x3, #224]
-	WORD $0x4e65ce20 // fmla v0.2d, v17.2d, v5.2d
-	WORD $0x3dc03c71 // ldr q17, [x3, #240]
-	WORD $0x4e65cc11 // fmla v17.2d, v0.2d, v5.2d
-	WORD $0x3dc04060 // ldr q0, [x3, #256]
-	WORD $0x4e65ce20 // fmla v0.2d, v17.2d, v5.2d
-	WORD $0x3dc04471 // ldr q17, [x3, #272]
-	WORD $0x4e65cc11 // fmla v17.2d, v0.2d, v5.2d
-	WORD $0x3dc04860 // ldr q0, [x3, #288]
-	WORD $0x4e65ce20 // fmla v0.2d, v17.2d, v5.2d
-	WORD $0x6e65dd91 // fmul v17.2d, v12.2d, v5.2d
-	WORD $0x4e67ce2c // fmla v12.2d, v17.2d, v7.2d
-	WORD $0x3dc04c67 // ldr q7, [x3, #304]
-	WORD $0x4e60cca7 // fmla v7.2d, v5.2d, v0.2d
-	WORD $0x3dc05060 // ldr q0, [x3, #320]
-	WORD $0x4e201c40 // and v0.16b, v2.16b, v0.16b
+	WORD $0x4ee5d6c5 // fsub v5.2d, v22.2d, v5.2d
+	WORD $0x3dc01066 // ldr q6, [x3, #64]
+	WORD $0x4ee6ccad // fmls v13.2d, v5.2d, v6.2d
+	WORD $0x3dc01466 // ldr q6, [x3, #80]
+	WORD $0x4ee6ccad // fmls v13.2d, v5.2d, v6.2d
+	WORD $0x6e6ddda6 // fmul v6.2d, v13.2d, v13.2d
+	WORD $0x3dc01865 // ldr q5, [x3, #96]
+	WORD $0x3dc01c69 // ldr q9, [x3, #112]
+	WORD $0x4e66cca9 // fmla v9.2d, v5.2d, v6.2d
+	WORD $0x3dc02065 // ldr q5, [x3, #128]
+	WORD $0x4e66cd25 // fmla v5.2d, v9.2d, v6.2d
+	WORD $0x3dc02469 // ldr q9, [x3, #144]
+	WORD $0x4e66cca9 // fmla v9.2d, v5.2d, v6.2d
+	WORD $0x3dc02865 // ldr q5, [x3, #160]
+	WORD $0x4e66cd25 // fmla v5.2d, v9.2d, v6.2d
+	WORD $0x3dc02c69 // ldr q9, [x3, #176]
+	WORD $0x4e66cca9 // fmla v9.2d, v5.2d, v6.2d
+	WORD $0x3dc03065 // ldr q5, [x3, #192]
+	WORD $0x4e66cd25 // fmla v5.2d, v9.2d, v6.2d
+	WORD $0x3dc03469 // ldr q9, [x3, #208]
+	WORD $0x3dc0386e // ldr q14, [x3, #224]
+	WORD $0x4e66cd2e // fmla v14.2d, v9.2d, v6.2d
+	WORD $0x3dc03c69 // ldr q9, [x3, #240]
+	WORD $0x4e66cdc9 // fmla v9.2d, v14.2d, v6.2d
+	WORD $0x3dc0406e // ldr q14, [x3, #256]
+	WORD $0x4e66cd2e // fmla v14.2d, v9.2d, v6.2d
+	WORD $0x3dc04469 // ldr q9, [x3, #272]
+	WORD $0x4e66cdc9 // fmla v9.2d, v14.2d, v6.2d
+	WORD $0x3dc0486e // ldr q14, [x3, #288]
+	WORD $0x4e66cd2e // fmla v14.2d, v9.2d, v6.2d
+	WORD $0x3dc04c69 // ldr q9, [x3, #304]
+	WORD $0x4e66cdc9 // fmla v9.2d, v14.2d, v6.2d
+	WORD $0x6e66ddae // fmul v14.2d, v13.2d, v6.2d
+	WORD $0x4e65cdcd // fmla v13.2d, v14.2d, v5.2d
 	WORD $0x3dc05065 // ldr q5, [x3, #320]
-	WORD $0x6ee58c05 // cmeq v5.2d, v0.2d, v5.2d
-	WORD $0x6e6c1ce5 // bsl v5.16b, v7.16b, v12.16b
-	WORD $0x3dc0546c // ldr q12, [x3, #336]
-	WORD $0x4e2c1c4c // and v12.16b, v2.16b, v12.16b
-	WORD $0x4f7e558c // shl v12.2d, v12.2d, #62
-	WORD $0x6e2c1cac // eor v12.16b, v5.16b, v12.16b
-	WORD $0x3dc05865 // ldr q5, [x3, #352]
-	WORD $0x3dc05c62 // ldr q2, [x3, #368]
-	WORD $0x6e62dd82 // fmul v2.2d, v12.2d, v2.2d
-	WORD $0x4ee2d587 // fsub v7.2d, v12.2d, v2.2d
-	WORD $0x0e6168e7 // fcvtn v7.2s, v7.2d
-	WORD $0x4e62d582 // fadd v2.2d, v12.2d, v2.2d
-	WORD $0x0e616842 // fcvtn v2.2s, v2.2d
-	WORD $0x2ea28ce2 // cmeq v2.2s, v7.2s, v2.2s
-	WORD $0x0ea51ce5 // orr v5.8b, v7.8b, v5.8b
-	WORD $0x3dc06067 // ldr q7, [x3, #384]
-	WORD $0x2e671ca2 // bsl v2.8b, v5.8b, v7.8b
-	WORD $0x3dc06467 // ldr q7, [x3, #400]
-	WORD $0x2ea4e4e7 // fcmgt v7.2s, v7.2s, v4.2s
-	WORD $0x2e621cc7 // bsl v7.8b, v6.8b, v2.8b
-	WORD $0x3dc06862 // ldr q2, [x3, #416]
-	WORD $0x2e22e482 // fcmge v2.2s, v4.2s, v2.2s
-	WORD $0x3dc06066 // ldr q6, [x3, #384]
-	WORD $0x2e671cc2 // bsl v2.8b, v6.8b, v7.8b
-	WORD $0x3dc06c67 // ldr q7, [x3, #432]
-	WORD $0x2ea4e4e4 // fcmgt v4.2s, v7.2s, v4.2s
-	WORD $0x3dc07067 // ldr q7, [x3, #448]
-	WORD $0x2e671c44 // bsl v4.8b, v2.8b, v7.8b
-	WORD $0xbd000024 // str s4, [x1]
+	WORD $0x4e69ccc5 // fmla v5.2d, v6.2d, v9.2d
+	WORD $0x3dc05469 // ldr q9, [x3, #336]
+	WORD $0x4e291ec9 // and v9.16b, v22.16b, v9.16b
+	WORD $0x3dc05466 // ldr q6, [x3, #336]
+	WORD $0x6ee68d26 // cmeq v6.2d, v9.2d, v6.2d
+	WORD $0x6e6d1ca6 // bsl v6.16b, v5.16b, v13.16b
+	WORD $0x3dc0586d // ldr q13, [x3, #352]
+	WORD $0x4e2d1ecd // and v13.16b, v22.16b, v13.16b
+	WORD $0x4f7e55ad // shl v13.2d, v13.2d, #62
+	WORD $0x6e2d1ccd // eor v13.16b, v6.16b, v13.16b
+	WORD $0x3dc06c66 // ldr q6, [x3, #432]
+	WORD $0x3dc07076 // ldr q22, [x3, #448]
+	WORD $0x6e76ddb6 // fmul v22.2d, v13.2d, v22.2d
+	WORD $0x4ef6d5a5 // fsub v5.2d, v13.2d, v22.2d
+	WORD $0x0e6168a5 // fcvtn v5.2s, v5.2d
+	WORD $0x4e76d5b6 // fadd v22.2d, v13.2d, v22.2d
+	WORD $0x0e616ad6 // fcvtn v22.2s, v22.2d
+	WORD $0x2eb68cb6 // cmeq v22.2s, v5.2s, v22.2s
+	WORD $0x0ea61ca6 // orr v6.8b, v5.8b, v6.8b
+	WORD $0x3dc07465 // ldr q5, [x3, #464]
+	WORD $0x2e651cd6 // bsl v22.8b, v6.8b, v5.8b
+	WORD $0x3dc00465 // ldr q5, [x3, #16]
+	WORD $0x2ea8e4a5 // fcmgt v5.2s, v5.2s, v8.2s
+	WORD $0x2e761d85 // bsl v5.8b, v12.8b, v22.8b
+	WORD $0x3dc07876 // ldr q22, [x3, #480]
+	WORD $0x2e36e516 // fcmge v22.2s, v8.2s, v22.2s
+	WORD $0x3dc0746c // ldr q12, [x3, #464]
+	WORD $0x2e651d96 // bsl v22.8b, v12.8b, v5.8b
+	WORD $0x3dc07c65 // ldr q5, [x3, #496]
+	WORD $0x2ea8e4a8 // fcmgt v8.2s, v5.2s, v8.2s
+	WORD $0x3dc08065 // ldr q5, [x3, #512]
+	WORD $0x2e651ec8 // bsl v8.8b, v22.8b, v5.8b
+	WORD $0xbd000028 // str s8, [x1]
 	ADD $4, R1
 	ADD $4, R2
 	SUBS $1, R0, R0
@@ -699,363 +988,623 @@ many:
 	WORD $0x0e201ca9 // and v9.8b, v5.8b, v0.8b
 	WORD $0x0e201cca // and v10.8b, v6.8b, v0.8b
 	WORD $0x0e201ceb // and v11.8b, v7.8b, v0.8b
+	WORD $0x2ea18508 // sub v8.2s, v8.2s, v1.2s
+	WORD $0x2ea18529 // sub v9.2s, v9.2s, v1.2s
+	WORD $0x2ea1854a // sub v10.2s, v10.2s, v1.2s
+	WORD $0x2ea1856b // sub v11.2s, v11.2s, v1.2s
+	WORD $0x6ea96508 // umax v8.4s, v8.4s, v9.4s
+	WORD $0x6eaa6508 // umax v8.4s, v8.4s, v10.4s
+	WORD $0x6eab6508 // umax v8.4s, v8.4s, v11.4s
 	WORD $0x0e617884 // fcvtl v4.2d, v4.2s
 	WORD $0x0e6178a5 // fcvtl v5.2d, v5.2s
 	WORD $0x0e6178c6 // fcvtl v6.2d, v6.2s
 	WORD $0x0e6178e7 // fcvtl v7.2d, v7.2s
-	WORD $0x4ea21c4c // mov v12.16b, v2.16b
-	WORD $0x4ea21c4d // mov v13.16b, v2.16b
-	WORD $0x4ea21c4e // mov v14.16b, v2.16b
-	WORD $0x4ea21c4f // mov v15.16b, v2.16b
-	WORD $0x4e61cc8c // fmla v12.2d, v4.2d, v1.2d
-	WORD $0x4e61ccad // fmla v13.2d, v5.2d, v1.2d
-	WORD $0x4e61ccce // fmla v14.2d, v6.2d, v1.2d
-	WORD $0x4e61ccef // fmla v15.2d, v7.2d, v1.2d
-	WORD $0x4ee2d590 // fsub v16.2d, v12.2d, v2.2d
-	WORD $0x4ee2d5b1 // fsub v17.2d, v13.2d, v2.2d
-	WORD $0x4ee2d5d2 // fsub v18.2d, v14.2d, v2.2d
-	WORD $0x4ee2d5f3 // fsub v19.2d, v15.2d, v2.2d
-	WORD $0x4ee3ce04 // fmls v4.2d, v16.2d, v3.2d
-	WORD $0x4ee3ce25 // fmls v5.2d, v17.2d, v3.2d
-	WORD $0x4ee3ce46 // fmls v6.2d, v18.2d, v3.2d
-	WORD $0x4ee3ce67 // fmls v7.2d, v19.2d, v3.2d
+	WORD $0x4ea31c6b // mov v11.16b, v3.16b
+	WORD $0x4ea31c6a // mov v10.16b, v3.16b
+	WORD $0x4ea31c69 // mov v9.16b, v3.16b
+	WORD $0x4ea31c6c // mov v12.16b, v3.16b
+	WORD $0x4e62cc8b // fmla v11.2d, v4.2d, v2.2d
+	WORD $0x4e62ccaa // fmla v10.2d, v5.2d, v2.2d
+	WORD $0x4e62ccc9 // fmla v9.2d, v6.2d, v2.2d
+	WORD $0x4e62ccec // fmla v12.2d, v7.2d, v2.2d
+	WORD $0x4ee3d56d // fsub v13.2d, v11.2d, v3.2d
+	WORD $0x4ee3d54e // fsub v14.2d, v10.2d, v3.2d
+	WORD $0x4ee3d52f // fsub v15.2d, v9.2d, v3.2d
+	WORD $0x4ee3d590 // fsub v16.2d, v12.2d, v3.2d
+	WORD $0x3dc01071 // ldr q17, [x3, #64]
+	WORD $0x3dc01072 // ldr q18, [x3, #64]
+	WORD $0x3dc01073 // ldr q19, [x3, #64]
 	WORD $0x3dc01074 // ldr q20, [x3, #64]
-	WORD $0x3dc01075 // ldr q21, [x3, #64]
-	WORD $0x3dc01076 // ldr q22, [x3, #64]
-	WORD $0x3dc01077 // ldr q23, [x3, #64]
-	WORD $0x4ef4ce04 // fmls v4.2d, v16.2d, v20.2d
-	WORD $0x4ef5ce25 // fmls v5.2d, v17.2d, v21.2d
-	WORD $0x4ef6ce46 // fmls v6.2d, v18.2d, v22.2d
-	WORD $0x4ef7ce67 // fmls v7.2d, v19.2d, v23.2d
-	WORD $0x6e64dc97 // fmul v23.2d, v4.2d, v4.2d
-	WORD $0x6e65dcb3 // fmul v19.2d, v5.2d, v5.2d
-	WORD $0x6e66dcd6 // fmul v22.2d, v6.2d, v6.2d
-	WORD $0x6e67dcf2 // fmul v18.2d, v7.2d, v7.2d
-	WORD $0x3dc01475 // ldr q21, [x3, #80]
-	WORD $0x3dc01471 // ldr q17, [x3, #80]
+	WORD $0x4ef1cda4 // fmls v4.2d, v13.2d, v17.2d
+	WORD $0x4ef2cdc5 // fmls v5.2d, v14.2d, v18.2d
+	WORD $0x4ef3cde6 // fmls v6.2d, v15.2d, v19.2d
+	WORD $0x4ef4ce07 // fmls v7.2d, v16.2d, v20.2d
 	WORD $0x3dc01474 // ldr q20, [x3, #80]
-	WORD $0x3dc01470 // ldr q16, [x3, #80]
-	WORD $0x3dc01878 // ldr q24, [x3, #96]
-	WORD $0x3dc01879 // ldr q25, [x3, #96]
-	WORD $0x3dc0187a // ldr q26, [x3, #96]
-	WORD $0x3dc0187b // ldr q27, [x3, #96]
-	WORD $0x4e77ceb8 // fmla v24.2d, v21.2d, v23.2d
-	WORD $0x4e73ce39 // fmla v25.2d, v17.2d, v19.2d
-	WORD $0x4e76ce9a // fmla v26.2d, v20.2d, v22.2d
-	WORD $0x4e72ce1b // fmla v27.2d, v16.2d, v18.2d
-	WORD $0x3dc01c70 // ldr q16, [x3, #112]
-	WORD $0x3dc01c74 // ldr q20, [x3, #112]
-	WORD $0x3dc01c71 // ldr q17, [x3, #112]
+	WORD $0x3dc01473 // ldr q19, [x3, #80]
+	WORD $0x3dc01472 // ldr q18, [x3, #80]
+	WORD $0x3dc01471 // ldr q17, [x3, #80]
+	WORD $0x4ef4cda4 // fmls v4.2d, v13.2d, v20.2d
+	WORD $0x4ef3cdc5 // fmls v5.2d, v14.2d, v19.2d
+	WORD $0x4ef2cde6 // fmls v6.2d, v15.2d, v18.2d
+	WORD $0x4ef1ce07 // fmls v7.2d, v16.2d, v17.2d
+	WORD $0x6e64dc91 // fmul v17.2d, v4.2d, v4.2d
+	WORD $0x6e65dcb0 // fmul v16.2d, v5.2d, v5.2d
+	WORD $0x6e66dcd2 // fmul v18.2d, v6.2d, v6.2d
+	WORD $0x6e67dcef // fmul v15.2d, v7.2d, v7.2d
+	WORD $0x3dc01873 // ldr q19, [x3, #96]
+	WORD $0x3dc0186e // ldr q14, [x3, #96]
+	WORD $0x3dc01874 // ldr q20, [x3, #96]
+	WORD $0x3dc0186d // ldr q13, [x3, #96]
 	WORD $0x3dc01c75 // ldr q21, [x3, #112]
-	WORD $0x4e77cf10 // fmla v16.2d, v24.2d, v23.2d
-	WORD $0x4e73cf34 // fmla v20.2d, v25.2d, v19.2d
-	WORD $0x4e76cf51 // fmla v17.2d, v26.2d, v22.2d
-	WORD $0x4e72cf75 // fmla v21.2d, v27.2d, v18.2d
-	WORD $0x3dc0207b // ldr q27, [x3, #128]
-	WORD $0x3dc0207a // ldr q26, [x3, #128]
-	WORD $0x3dc02079 // ldr q25, [x3, #128]
-	WORD $0x3dc02078 // ldr q24, [x3, #128]
-	WORD $0x4e77ce1b // fmla v27.2d, v16.2d, v23.2d
-	WORD $0x4e73ce9a // fmla v26.2d, v20.2d, v19.2d
-	WORD $0x4e76ce39 // fmla v25.2d, v17.2d, v22.2d
-	WORD $0x4e72ceb8 // fmla v24.2d, v21.2d, v18.2d
+	WORD $0x3dc01c76 // ldr q22, [x3, #112]
+	WORD $0x3dc01c77 // ldr q23, [x3, #112]
+	WORD $0x3dc01c78 // ldr q24, [x3, #112]
+	WORD $0x4e71ce75 // fmla v21.2d, v19.2d, v17.2d
+	WORD $0x4e70cdd6 // fmla v22.2d, v14.2d, v16.2d
+	WORD $0x4e72ce97 // fmla v23.2d, v20.2d, v18.2d
+	WORD $0x4e6fcdb8 // fmla v24.2d, v13.2d, v15.2d
+	WORD $0x3dc0206d // ldr q13, [x3, #128]
+	WORD $0x3dc02074 // ldr q20, [x3, #128]
+	WORD $0x3dc0206e // ldr q14, [x3, #128]
+	WORD $0x3dc02073 // ldr q19, [x3, #128]
+	WORD $0x4e71cead // fmla v13.2d, v21.2d, v17.2d
+	WORD $0x4e70ced4 // fmla v20.2d, v22.2d, v16.2d
+	WORD $0x4e72ceee // fmla v14.2d, v23.2d, v18.2d
+	WORD $0x4e6fcf13 // fmla v19.2d, v24.2d, v15.2d
+	WORD $0x3dc02478 // ldr q24, [x3, #144]
+	WORD $0x3dc02477 // ldr q23, [x3, #144]
+	WORD $0x3dc02476 // ldr q22, [x3, #144]
 	WORD $0x3dc02475 // ldr q21, [x3, #144]
-	WORD $0x3dc02471 // ldr q17, [x3, #144]
-	WORD $0x3dc02474 // ldr q20, [x3, #144]
-	WORD $0x3dc02470 // ldr q16, [x3, #144]
-	WORD $0x4e77cf75 // fmla v21.2d, v27.2d, v23.2d
-	WORD $0x4e73cf51 // fmla v17.2d, v26.2d, v19.2d
-	WORD $0x4e76cf34 // fmla v20.2d, v25.2d, v22.2d
-	WORD $0x4e72cf10 // fmla v16.2d, v24.2d, v18.2d
-	WORD $0x3dc02878 // ldr q24, [x3, #160]
-	WORD $0x3dc02879 // ldr q25, [x3, #160]
-	WORD $0x3dc0287a // ldr q26, [x3, #160]
-	WORD $0x3dc0287b // ldr q27, [x3, #160]
-	WORD $0x4e77ceb8 // fmla v24.2d, v21.2d, v23.2d
-	WORD $0x4e73ce39 // fmla v25.2d, v17.2d, v19.2d
-	WORD $0x4e76ce9a // fmla v26.2d, v20.2d, v22.2d
-	WORD $0x4e72ce1b // fmla v27.2d, v16.2d, v18.2d
-	WORD $0x3dc02c70 // ldr q16, [x3, #176]
-	WORD $0x3dc02c74 // ldr q20, [x3, #176]
-	WORD $0x3dc02c71 // ldr q17, [x3, #176]
+	WORD $0x4e71cdb8 // fmla v24.2d, v13.2d, v17.2d
+	WORD $0x4e70ce97 // fmla v23.2d, v20.2d, v16.2d
+	WORD $0x4e72cdd6 // fmla v22.2d, v14.2d, v18.2d
+	WORD $0x4e6fce75 // fmla v21.2d, v19.2d, v15.2d
+	WORD $0x3dc02873 // ldr q19, [x3, #160]
+	WORD $0x3dc0286e // ldr q14, [x3, #160]
+	WORD $0x3dc02874 // ldr q20, [x3, #160]
+	WORD $0x3dc0286d // ldr q13, [x3, #160]
+	WORD $0x4e71cf13 // fmla v19.2d, v24.2d, v17.2d
+	WORD $0x4e70ceee // fmla v14.2d, v23.2d, v16.2d
+	WORD $0x4e72ced4 // fmla v20.2d, v22.2d, v18.2d
+	WORD $0x4e6fcead // fmla v13.2d, v21.2d, v15.2d
 	WORD $0x3dc02c75 // ldr q21, [x3, #176]
-	WORD $0x4e77cf10 // fmla v16.2d, v24.2d, v23.2d
-	WORD $0x4e73cf34 // fmla v20.2d, v25.2d, v19.2d
-	WORD $0x4e76cf51 // fmla v17.2d, v26.2d, v22.2d
-	WORD $0x4e72cf75 // fmla v21.2d, v27.2d, v18.2d
-	WORD $0x3dc0307b // ldr q27, [x3, #192]
-	WORD $0x3dc0307a // ldr q26, [x3, #192]
-	WORD $0x3dc03079 // ldr q25, [x3, #192]
-	WORD $0x3dc03078 // ldr q24, [x3, #192]
-	WORD $0x3dc0347c // ldr q28, [x3, #208]
-	WORD $0x3dc0347d // ldr q29, [x3, #208]
-	WORD $0x3dc0347e // ldr q30, [x3, #208]
-	WORD $0x3dc0347f // ldr q31, [x3, #208]
-	WORD $0x4e77cf7c // fmla v28.2d, v27.2d, v23.2d
-	WORD $0x4e73cf5d // fmla v29.2d, v26.2d, v19.2d
-	WORD $0x4e76cf3e // fmla v30.2d, v25.2d, v22.2d
-	WORD $0x4e72cf1f // fmla v31.2d, v24.2d, v18.2d
-	WORD $0x3dc03878 // ldr q24, [x3, #224]
+	WORD $0x3dc02c76 // ldr q22, [x3, #176]
+	WORD $0x3dc02c77 // ldr q23, [x3, #176]
+	WORD $0x3dc02c78 // ldr q24, [x3, #176]
+	WORD $0x4e71ce75 // fmla v21.2d, v19.2d, v17.2d
+	WORD $0x4e70cdd6 // fmla v22.2d, v14.2d, v16.2d
+	WORD $0x4e72ce97 // fmla v23.2d, v20.2d, v18.2d
+	WORD $0x4e6fcdb8 // fmla v24.2d, v13.2d, v15.2d
+	WORD $0x3dc0306d // ldr q13, [x3, #192]
+	WORD $0x3dc03074 // ldr q20, [x3, #192]
+	WORD $0x3dc0306e // ldr q14, [x3, #192]
+	WORD $0x3dc03073 // ldr q19, [x3, #192]
+	WORD $0x4e71cead // fmla v13.2d, v21.2d, v17.2d
+	WORD $0x4e70ced4 // fmla v20.2d, v22.2d, v16.2d
+	WORD $0x4e72ceee // fmla v14.2d, v23.2d, v18.2d
+	WORD $0x4e6fcf13 // fmla v19.2d, v24.2d, v15.2d
+	WORD $0x3dc03478 // ldr q24, [x3, #208]
+	WORD $0x3dc03477 // ldr q23, [x3, #208]
+	WORD $0x3dc03476 // ldr q22, [x3, #208]
+	WORD $0x3dc03475 // ldr q21, [x3, #208]
 	WORD $0x3dc03879 // ldr q25, [x3, #224]
 	WORD $0x3dc0387a // ldr q26, [x3, #224]
 	WORD $0x3dc0387b // ldr q27, [x3, #224]
-	WORD $0x4e77cf98 // fmla v24.2d, v28.2d, v23.2d
-	WORD $0x4e73cfb9 // fmla v25.2d, v29.2d, v19.2d
-	WORD $0x4e76cfda // fmla v26.2d, v30.2d, v22.2d
-	WORD $0x4e72cffb // fmla v27.2d, v31.2d, v18.2d
-	WORD $0x3dc03c7f // ldr q31, [x3, #240]
-	WORD $0x3dc03c7e // ldr q30, [x3, #240]
-	WORD $0x3dc03c7d // ldr q29, [x3, #240]
-	WORD $0x3dc03c7c // ldr q28, [x3, #240]
-	WORD $0x4e77cf1f // fmla v31.2d, v24.2d, v23.2d
-	WORD $0x4e73cf3e // fmla v30.2d, v25.2d, v19.2d
-	WORD $0x4e76cf5d // fmla v29.2d, v26.2d, v22.2d
-	WORD $0x4e72cf7c // fmla v28.2d, v27.2d, v18.2d
+	WORD $0x3dc0387c // ldr q28, [x3, #224]
+	WORD $0x4e71cf19 // fmla v25.2d, v24.2d, v17.2d
+	WORD $0x4e70cefa // fmla v26.2d, v23.2d, v16.2d
+	WORD $0x4e72cedb // fmla v27.2d, v22.2d, v18.2d
+	WORD $0x4e6fcebc // fmla v28.2d, v21.2d, v15.2d
+	WORD $0x3dc03c75 // ldr q21, [x3, #240]
+	WORD $0x3dc03c76 // ldr q22, [x3, #240]
+	WORD $0x3dc03c77 // ldr q23, [x3, #240]
+	WORD $0x3dc03c78 // ldr q24, [x3, #240]
+	WORD $0x4e71cf35 // fmla v21.2d, v25.2d, v17.2d
+	WORD $0x4e70cf56 // fmla v22.2d, v26.2d, v16.2d
+	WORD $0x4e72cf77 // fmla v23.2d, v27.2d, v18.2d
+	WORD $0x4e6fcf98 // fmla v24.2d, v28.2d, v15.2d
+	WORD $0x3dc0407c // ldr q28, [x3, #256]
 	WORD $0x3dc0407b // ldr q27, [x3, #256]
 	WORD $0x3dc0407a // ldr q26, [x3, #256]
 	WORD $0x3dc04079 // ldr q25, [x3, #256]
-	WORD $0x3dc04078 // ldr q24, [x3, #256]
-	WORD $0x4e77cffb // fmla v27.2d, v31.2d, v23.2d
-	WORD $0x4e73cfda // fmla v26.2d, v30.2d, v19.2d
-	WORD $0x4e76cfb9 // fmla v25.2d, v29.2d, v22.2d
-	WORD $0x4e72cf98 // fmla v24.2d, v28.2d, v18.2d
-	WORD $0x3dc0447c // ldr q28, [x3, #272]
-	WORD $0x3dc0447d // ldr q29, [x3, #272]
-	WORD $0x3dc0447e // ldr q30, [x3, #272]
-	WORD $0x3dc0447f // ldr q31, [x3, #272]
-	WORD $0x4e77cf7c // fmla v28.2d, v27.2d, v23.2d
-	WORD $0x4e73cf5d // fmla v29.2d, v26.2d, v19.2d
-	WORD $0x4e76cf3e // fmla v30.2d, v25.2d, v22.2d
-	WORD $0x4e72cf1f // fmla v31.2d, v24.2d, v18.2d
-	WORD $0x3dc04878 // ldr q24, [x3, #288]
+	WORD $0x4e71cebc // fmla v28.2d, v21.2d, v17.2d
+	WORD $0x4e70cedb // fmla v27.2d, v22.2d, v16.2d
+	WORD $0x4e72cefa // fmla v26.2d, v23.2d, v18.2d
+	WORD $0x4e6fcf19 // fmla v25.2d, v24.2d, v15.2d
+	WORD $0x3dc04478 // ldr q24, [x3, #272]
+	WORD $0x3dc04477 // ldr q23, [x3, #272]
+	WORD $0x3dc04476 // ldr q22, [x3, #272]
+	WORD $0x3dc04475 // ldr q21, [x3, #272]
+	WORD $0x4e71cf98 // fmla v24.2d, v28.2d, v17.2d
+	WORD $0x4e70cf77 // fmla v23.2d, v27.2d, v16.2d
+	WORD $0x4e72cf56 // fmla v22.2d, v26.2d, v18.2d
+	WORD $0x4e6fcf35 // fmla v21.2d, v25.2d, v15.2d
 	WORD $0x3dc04879 // ldr q25, [x3, #288]
 	WORD $0x3dc0487a // ldr q26, [x3, #288]
 	WORD $0x3dc0487b // ldr q27, [x3, #288]
-	WORD $0x4e77cf98 // fmla v24.2d, v28.2d, v23.2d
-	WORD $0x4e73cfb9 // fmla v25.2d, v29.2d, v19.2d
-	WORD $0x4e76cfda // fmla v26.2d, v30.2d, v22.2d
-	WORD $0x4e72cffb // fmla v27.2d, v31.2d, v18.2d
-	WORD $0x6e77dc9f // fmul v31.2d, v4.2d, v23.2d
-	WORD $0x6e73dcbe // fmul v30.2d, v5.2d, v19.2d
-	WORD $0x6e76dcdd // fmul v29.2d, v6.2d, v22.2d
-	WORD $0x6e72dcfc // fmul v28.2d, v7.2d, v18.2d
-	WORD $0x4e70cfe4 // fmla v4.2d, v31.2d, v16.2d
-	WORD $0x4e74cfc5 // fmla v5.2d, v30.2d, v20.2d
-	WORD $0x4e71cfa6 // fmla v6.2d, v29.2d, v17.2d
-	WORD $0x4e75cf87 // fmla v7.2d, v28.2d, v21.2d
+	WORD $0x3dc0487c // ldr q28, [x3, #288]
+	WORD $0x4e71cf19 // fmla v25.2d, v24.2d, v17.2d
+	WORD $0x4e70cefa // fmla v26.2d, v23.2d, v16.2d
+	WORD $0x4e72cedb // fmla v27.2d, v22.2d, v18.2d
+	WORD $0x4e6fcebc // fmla v28.2d, v21.2d, v15.2d
 	WORD $0x3dc04c75 // ldr q21, [x3, #304]
-	WORD $0x3dc04c7c // ldr q28, [x3, #304]
-	WORD $0x3dc04c71 // ldr q17, [x3, #304]
-	WORD $0x3dc04c7d // ldr q29, [x3, #304]
-	WORD $0x4e78cef5 // fmla v21.2d, v23.2d, v24.2d
-	WORD $0x4e79ce7c // fmla v28.2d, v19.2d, v25.2d
-	WORD $0x4e7aced1 // fmla v17.2d, v22.2d, v26.2d
-	WORD $0x4e7bce5d // fmla v29.2d, v18.2d, v27.2d
-	WORD $0x3dc0507b // ldr q27, [x3, #320]
-	WORD $0x3dc05072 // ldr q18, [x3, #320]
-	WORD $0x3dc0507a // ldr q26, [x3, #320]
-	WORD $0x3dc05076 // ldr q22, [x3, #320]
-	WORD $0x4e3b1d9b // and v27.16b, v12.16b, v27.16b
-	WORD $0x4e321db2 // and v18.16b, v13.16b, v18.16b
-	WORD $0x4e3a1dda // and v26.16b, v14.16b, v26.16b
-	WORD $0x4e361df6 // and v22.16b, v15.16b, v22.16b
-	WORD $0x3dc05079 // ldr q25, [x3, #320]
+	WORD $0x3dc04c76 // ldr q22, [x3, #304]
+	WORD $0x3dc04c77 // ldr q23, [x3, #304]
+	WORD $0x3dc04c78 // ldr q24, [x3, #304]
+	WORD $0x4e71cf35 // fmla v21.2d, v25.2d, v17.2d
+	WORD $0x4e70cf56 // fmla v22.2d, v26.2d, v16.2d
+	WORD $0x4e72cf77 // fmla v23.2d, v27.2d, v18.2d
+	WORD $0x4e6fcf98 // fmla v24.2d, v28.2d, v15.2d
+	WORD $0x6e71dc9c // fmul v28.2d, v4.2d, v17.2d
+	WORD $0x6e70dcbb // fmul v27.2d, v5.2d, v16.2d
+	WORD $0x6e72dcda // fmul v26.2d, v6.2d, v18.2d
+	WORD $0x6e6fdcf9 // fmul v25.2d, v7.2d, v15.2d
+	WORD $0x4e6dcf84 // fmla v4.2d, v28.2d, v13.2d
+	WORD $0x4e74cf65 // fmla v5.2d, v27.2d, v20.2d
+	WORD $0x4e6ecf46 // fmla v6.2d, v26.2d, v14.2d
+	WORD $0x4e73cf27 // fmla v7.2d, v25.2d, v19.2d
 	WORD $0x3dc05073 // ldr q19, [x3, #320]
-	WORD $0x3dc05078 // ldr q24, [x3, #320]
-	WORD $0x3dc05077 // ldr q23, [x3, #320]
-	WORD $0x6ef98f79 // cmeq v25.2d, v27.2d, v25.2d
-	WORD $0x6ef38e53 // cmeq v19.2d, v18.2d, v19.2d
-	WORD $0x6ef88f58 // cmeq v24.2d, v26.2d, v24.2d
-	WORD $0x6ef78ed7 // cmeq v23.2d, v22.2d, v23.2d
-	WORD $0x6e751c99 // bsl v25.16b, v4.16b, v21.16b
-	WORD $0x6e7c1cb3 // bsl v19.16b, v5.16b, v28.16b
-	WORD $0x6e711cd8 // bsl v24.16b, v6.16b, v17.16b
-	WORD $0x6e7d1cf7 // bsl v23.16b, v7.16b, v29.16b
-	WORD $0x3dc0507d // ldr q29, [x3, #320]
-	WORD $0x3dc05067 // ldr q7, [x3, #320]
-	WORD $0x3dc05071 // ldr q17, [x3, #320]
-	WORD $0x3dc05066 // ldr q6, [x3, #320]
-	WORD $0x4efd859d // add v29.2d, v12.2d, v29.2d
-	WORD $0x4ee785a7 // add v7.2d, v13.2d, v7.2d
-	WORD $0x4ef185d1 // add v17.2d, v14.2d, v17.2d
-	WORD $0x4ee685e6 // add v6.2d, v15.2d, v6.2d
+	WORD $0x3dc05079 // ldr q25, [x3, #320]
+	WORD $0x3dc0506e // ldr q14, [x3, #320]
+	WORD $0x3dc0507a // ldr q26, [x3, #320]
+	WORD $0x4e75ce33 // fmla v19.2d, v17.2d, v21.2d
+	WORD $0x4e76ce19 // fmla v25.2d, v16.2d, v22.2d
+	WORD $0x4e77ce4e // fmla v14.2d, v18.2d, v23.2d
+	WORD $0x4e78cdfa // fmla v26.2d, v15.2d, v24.2d
+	WORD $0x3dc05478 // ldr q24, [x3, #336]
 	WORD $0x3dc0546f // ldr q15, [x3, #336]
+	WORD $0x3dc05477 // ldr q23, [x3, #336]
+	WORD $0x3dc05472 // ldr q18, [x3, #336]
+	WORD $0x4e381d78 // and v24.16b, v11.16b, v24.16b
+	WORD $0x4e2f1d4f // and v15.16b, v10.16b, v15.16b
+	WORD $0x4e371d37 // and v23.16b, v9.16b, v23.16b
+	WORD $0x4e321d92 // and v18.16b, v12.16b, v18.16b
+	WORD $0x3dc05476 // ldr q22, [x3, #336]
+	WORD $0x3dc05470 // ldr q16, [x3, #336]
+	WORD $0x3dc05475 // ldr q21, [x3, #336]
+	WORD $0x3dc05471 // ldr q17, [x3, #336]
+	WORD $0x6ef68f16 // cmeq v22.2d, v24.2d, v22.2d
+	WORD $0x6ef08df0 // cmeq v16.2d, v15.2d, v16.2d
+	WORD $0x6ef58ef5 // cmeq v21.2d, v23.2d, v21.2d
+	WORD $0x6ef18e51 // cmeq v17.2d, v18.2d, v17.2d
+	WORD $0x6e731c96 // bsl v22.16b, v4.16b, v19.16b
+	WORD $0x6e791cb0 // bsl v16.16b, v5.16b, v25.16b
+	WORD $0x6e6e1cd5 // bsl v21.16b, v6.16b, v14.16b
+	WORD $0x6e7a1cf1 // bsl v17.16b, v7.16b, v26.16b
+	WORD $0x3dc0547a // ldr q26, [x3, #336]
+	WORD $0x3dc05467 // ldr q7, [x3, #336]
 	WORD $0x3dc0546e // ldr q14, [x3, #336]
-	WORD $0x3dc0546d // ldr q13, [x3, #336]
-	WORD $0x3dc0546c // ldr q12, [x3, #336]
-	WORD $0x4e2f1faf // and v15.16b, v29.16b, v15.16b
-	WORD $0x4e2e1cee // and v14.16b, v7.16b, v14.16b
-	WORD $0x4e2d1e2d // and v13.16b, v17.16b, v13.16b
-	WORD $0x4e2c1ccc // and v12.16b, v6.16b, v12.16b
-	WORD $0x4f7e55ef // shl v15.2d, v15.2d, #62
-	WORD $0x4f7e55ce // shl v14.2d, v14.2d, #62
-	WORD $0x4f7e55ad // shl v13.2d, v13.2d, #62
+	WORD $0x3dc05466 // ldr q6, [x3, #336]
+	WORD $0x4efa857a // add v26.2d, v11.2d, v26.2d
+	WORD $0x4ee78547 // add v7.2d, v10.2d, v7.2d
+	WORD $0x4eee852e // add v14.2d, v9.2d, v14.2d
+	WORD $0x4ee68586 // add v6.2d, v12.2d, v6.2d
+	WORD $0x3dc0586c // ldr q12, [x3, #352]
+	WORD $0x3dc05869 // ldr q9, [x3, #352]
+	WORD $0x3dc0586a // ldr q10, [x3, #352]
+	WORD $0x3dc0586b // ldr q11, [x3, #352]
+	WORD $0x4e2c1f4c // and v12.16b, v26.16b, v12.16b
+	WORD $0x4e291ce9 // and v9.16b, v7.16b, v9.16b
+	WORD $0x4e2a1dca // and v10.16b, v14.16b, v10.16b
+	WORD $0x4e2b1ccb // and v11.16b, v6.16b, v11.16b
 	WORD $0x4f7e558c // shl v12.2d, v12.2d, #62
-	WORD $0x6e2f1f2f // eor v15.16b, v25.16b, v15.16b
-	WORD $0x6e2e1e6e // eor v14.16b, v19.16b, v14.16b
-	WORD $0x6e2d1f0d // eor v13.16b, v24.16b, v13.16b
-	WORD $0x6e2c1eec // eor v12.16b, v23.16b, v12.16b
-	WORD $0x3dc05877 // ldr q23, [x3, #352]
-	WORD $0x3dc05878 // ldr q24, [x3, #352]
-	WORD $0x3dc05873 // ldr q19, [x3, #352]
-	WORD $0x3dc05879 // ldr q25, [x3, #352]
-	WORD $0x3dc05c66 // ldr q6, [x3, #368]
+	WORD $0x4f7e5529 // shl v9.2d, v9.2d, #62
+	WORD $0x4f7e554a // shl v10.2d, v10.2d, #62
+	WORD $0x4f7e556b // shl v11.2d, v11.2d, #62
+	WORD $0x6e2c1ecc // eor v12.16b, v22.16b, v12.16b
+	WORD $0x6e291e09 // eor v9.16b, v16.16b, v9.16b
+	WORD $0x6e2a1eaa // eor v10.16b, v21.16b, v10.16b
+	WORD $0x6e2b1e2b // eor v11.16b, v17.16b, v11.16b
 	WORD $0x3dc05c71 // ldr q17, [x3, #368]
-	WORD $0x3dc05c67 // ldr q7, [x3, #368]
-	WORD $0x3dc05c7d // ldr q29, [x3, #368]
-	WORD $0x6e66dde6 // fmul v6.2d, v15.2d, v6.2d
-	WORD $0x6e71ddd1 // fmul v17.2d, v14.2d, v17.2d
-	WORD $0x6e67dda7 // fmul v7.2d, v13.2d, v7.2d
-	WORD $0x6e7ddd9d // fmul v29.2d, v12.2d, v29.2d
-	WORD $0x4ee6d5fc // fsub v28.2d, v15.2d, v6.2d
-	WORD $0x4ef1d5c5 // fsub v5.2d, v14.2d, v17.2d
-	WORD $0x4ee7d5b5 // fsub v21.2d, v13.2d, v7.2d
-	WORD $0x4efdd584 // fsub v4.2d, v12.2d, v29.2d
-	WORD $0x0e616b9c // fcvtn v28.2s, v28.2d
-	WORD $0x0e6168a5 // fcvtn v5.2s, v5.2d
-	WORD $0x0e616ab5 // fcvtn v21.2s, v21.2d
-	WORD $0x0e616884 // fcvtn v4.2s, v4.2d
-	WORD $0x4e66d5e6 // fadd v6.2d, v15.2d, v6.2d
-	WORD $0x4e71d5d1 // fadd v17.2d, v14.2d, v17.2d
-	WORD $0x4e67d5a7 // fadd v7.2d, v13.2d, v7.2d
-	WORD $0x4e7dd59d // fadd v29.2d, v12.2d, v29.2d
-	WORD $0x0e6168c6 // fcvtn v6.2s, v6.2d
-	WORD $0x0e616a31 // fcvtn v17.2s, v17.2d
-	WORD $0x0e6168e7 // fcvtn v7.2s, v7.2d
-	WORD $0x0e616bbd // fcvtn v29.2s, v29.2d
-	WORD $0x2ea68f86 // cmeq v6.2s, v28.2s, v6.2s
-	WORD $0x2eb18cb1 // cmeq v17.2s, v5.2s, v17.2s
-	WORD $0x2ea78ea7 // cmeq v7.2s, v21.2s, v7.2s
-	WORD $0x2ebd8c9d // cmeq v29.2s, v4.2s, v29.2s
-	WORD $0x0eb71f97 // orr v23.8b, v28.8b, v23.8b
-	WORD $0x0eb81cb8 // orr v24.8b, v5.8b, v24.8b
-	WORD $0x0eb31eb3 // orr v19.8b, v21.8b, v19.8b
-	WORD $0x0eb91c99 // orr v25.8b, v4.8b, v25.8b
-	WORD $0x3dc06064 // ldr q4, [x3, #384]
-	WORD $0x3dc06075 // ldr q21, [x3, #384]
-	WORD $0x3dc06065 // ldr q5, [x3, #384]
-	WORD $0x3dc0607c // ldr q28, [x3, #384]
-	WORD $0x2e641ee6 // bsl v6.8b, v23.8b, v4.8b
-	WORD $0x2e751f11 // bsl v17.8b, v24.8b, v21.8b
-	WORD $0x2e651e67 // bsl v7.8b, v19.8b, v5.8b
-	WORD $0x2e7c1f3d // bsl v29.8b, v25.8b, v28.8b
-	WORD $0x3dc0647c // ldr q28, [x3, #400]
-	WORD $0x3dc06479 // ldr q25, [x3, #400]
-	WORD $0x3dc06465 // ldr q5, [x3, #400]
-	WORD $0x3dc06473 // ldr q19, [x3, #400]
-	WORD $0x2e3ce51c // fcmge v28.2s, v8.2s, v28.2s
-	WORD $0x2e39e539 // fcmge v25.2s, v9.2s, v25.2s
-	WORD $0x2e25e545 // fcmge v5.2s, v10.2s, v5.2s
-	WORD $0x2e33e573 // fcmge v19.2s, v11.2s, v19.2s
-	WORD $0x3dc06075 // ldr q21, [x3, #384]
-	WORD $0x3dc06078 // ldr q24, [x3, #384]
-	WORD $0x3dc06064 // ldr q4, [x3, #384]
-	WORD $0x3dc06077 // ldr q23, [x3, #384]
-	WORD $0x2e661ebc // bsl v28.8b, v21.8b, v6.8b
-	WORD $0x2e711f19 // bsl v25.8b, v24.8b, v17.8b
-	WORD $0x2e671c85 // bsl v5.8b, v4.8b, v7.8b
-	WORD $0x2e7d1ef3 // bsl v19.8b, v23.8b, v29.8b
-	WORD $0x3dc0687d // ldr q29, [x3, #416]
-	WORD $0x3dc06877 // ldr q23, [x3, #416]
-	WORD $0x3dc06867 // ldr q7, [x3, #416]
-	WORD $0x3dc06864 // ldr q4, [x3, #416]
-	WORD $0x2ea8e7a8 // fcmgt v8.2s, v29.2s, v8.2s
-	WORD $0x2ea9e6e9 // fcmgt v9.2s, v23.2s, v9.2s
-	WORD $0x2eaae4ea // fcmgt v10.2s, v7.2s, v10.2s
-	WORD $0x2eabe48b // fcmgt v11.2s, v4.2s, v11.2s
-	WORD $0x3dc06c64 // ldr q4, [x3, #432]
-	WORD $0x3dc06c67 // ldr q7, [x3, #432]
-	WORD $0x3dc06c77 // ldr q23, [x3, #432]
-	WORD $0x3dc06c7d // ldr q29, [x3, #432]
-	WORD $0x2e641f88 // bsl v8.8b, v28.8b, v4.8b
-	WORD $0x2e671f29 // bsl v9.8b, v25.8b, v7.8b
-	WORD $0x2e771caa // bsl v10.8b, v5.8b, v23.8b
-	WORD $0x2e7d1e6b // bsl v11.8b, v19.8b, v29.8b
-	WORD $0xfd000028 // str d8, [x1]
+	WORD $0x3dc05c75 // ldr q21, [x3, #368]
+	WORD $0x3dc05c70 // ldr q16, [x3, #368]
+	WORD $0x3dc05c76 // ldr q22, [x3, #368]
+	WORD $0x4ef18591 // add v17.2d, v12.2d, v17.2d
+	WORD $0x4ef58535 // add v21.2d, v9.2d, v21.2d
+	WORD $0x4ef08550 // add v16.2d, v10.2d, v16.2d
+	WORD $0x4ef68576 // add v22.2d, v11.2d, v22.2d
+	WORD $0x3dc06066 // ldr q6, [x3, #384]
+	WORD $0x3dc0606e // ldr q14, [x3, #384]
+	WORD $0x3dc06067 // ldr q7, [x3, #384]
+	WORD $0x3dc0607a // ldr q26, [x3, #384]
+	WORD $0x4e261e26 // and v6.16b, v17.16b, v6.16b
+	WORD $0x4e2e1eae // and v14.16b, v21.16b, v14.16b
+	WORD $0x4e271e07 // and v7.16b, v16.16b, v7.16b
+	WORD $0x4e3a1eda // and v26.16b, v22.16b, v26.16b
+	WORD $0x6eae64c6 // umax v6.4s, v6.4s, v14.4s
+	WORD $0x6ea764c6 // umax v6.4s, v6.4s, v7.4s
+	WORD $0x6eba64c6 // umax v6.4s, v6.4s, v26.4s
+	WORD $0x0e61698c // fcvtn v12.2s, v12.2d
+	WORD $0x0e616929 // fcvtn v9.2s, v9.2d
+	WORD $0x0e61694a // fcvtn v10.2s, v10.2d
+	WORD $0x0e61696b // fcvtn v11.2s, v11.2d
+	WORD $0x3dc0647a // ldr q26, [x3, #400]
+	WORD $0x6eba351a // cmhi v26.4s, v8.4s, v26.4s
+	WORD $0x3dc06868 // ldr q8, [x3, #416]
+	WORD $0x6ea834c8 // cmhi v8.4s, v6.4s, v8.4s
+	WORD $0x4eba1d08 // orr v8.16b, v8.16b, v26.16b
+	WORD $0x6eb0a908 // umaxv s8, v8.4s
+	WORD $0x0e043d04 // mov w4, v8.s[0]
+	CMPW $0, R4
+	BNE doubtful
+	WORD $0xfd00002c // str d12, [x1]
 	WORD $0xfd000429 // str d9, [x1, #8]
 	WORD $0xfd00082a // str d10, [x1, #16]
 	WORD $0xfd000c2b // str d11, [x1, #24]
+going:
 	ADD $32, R1
 	ADD $32, R2
 	SUBS $8, R0, R0
 	BGE many
+	JMP single
+doubtful:
+	WORD $0xfd40004b // ldr d11, [x2]
+	WORD $0xfd40044a // ldr d10, [x2, #8]
+	WORD $0xfd400849 // ldr d9, [x2, #16]
+	WORD $0xfd400c4c // ldr d12, [x2, #24]
+	WORD $0x0e201d68 // and v8.8b, v11.8b, v0.8b
+	WORD $0x0e201d5a // and v26.8b, v10.8b, v0.8b
+	WORD $0x0e201d26 // and v6.8b, v9.8b, v0.8b
+	WORD $0x0e201d87 // and v7.8b, v12.8b, v0.8b
+	WORD $0x0e61796b // fcvtl v11.2d, v11.2s
+	WORD $0x0e61794a // fcvtl v10.2d, v10.2s
+	WORD $0x0e617929 // fcvtl v9.2d, v9.2s
+	WORD $0x0e61798c // fcvtl v12.2d, v12.2s
+	WORD $0x4ea31c6e // mov v14.16b, v3.16b
+	WORD $0x4ea31c76 // mov v22.16b, v3.16b
+	WORD $0x4ea31c70 // mov v16.16b, v3.16b
+	WORD $0x4ea31c75 // mov v21.16b, v3.16b
+	WORD $0x4e62cd6e // fmla v14.2d, v11.2d, v2.2d
+	WORD $0x4e62cd56 // fmla v22.2d, v10.2d, v2.2d
+	WORD $0x4e62cd30 // fmla v16.2d, v9.2d, v2.2d
+	WORD $0x4e62cd95 // fmla v21.2d, v12.2d, v2.2d
+	WORD $0x4ee3d5d1 // fsub v17.2d, v14.2d, v3.2d
+	WORD $0x4ee3d6d9 // fsub v25.2d, v22.2d, v3.2d
+	WORD $0x4ee3d605 // fsub v5.2d, v16.2d, v3.2d
+	WORD $0x4ee3d6b3 // fsub v19.2d, v21.2d, v3.2d
+	WORD $0x3dc01064 // ldr q4, [x3, #64]
+	WORD $0x3dc01072 // ldr q18, [x3, #64]
+	WORD $0x3dc01077 // ldr q23, [x3, #64]
+	WORD $0x3dc0106f // ldr q15, [x3, #64]
+	WORD $0x4ee4ce2b // fmls v11.2d, v17.2d, v4.2d
+	WORD $0x4ef2cf2a // fmls v10.2d, v25.2d, v18.2d
+	WORD $0x4ef7cca9 // fmls v9.2d, v5.2d, v23.2d
+	WORD $0x4eefce6c // fmls v12.2d, v19.2d, v15.2d
+	WORD $0x3dc0146f // ldr q15, [x3, #80]
+	WORD $0x3dc01477 // ldr q23, [x3, #80]
+	WORD $0x3dc01472 // ldr q18, [x3, #80]
+	WORD $0x3dc01464 // ldr q4, [x3, #80]
+	WORD $0x4eefce2b // fmls v11.2d, v17.2d, v15.2d
+	WORD $0x4ef7cf2a // fmls v10.2d, v25.2d, v23.2d
+	WORD $0x4ef2cca9 // fmls v9.2d, v5.2d, v18.2d
+	WORD $0x4ee4ce6c // fmls v12.2d, v19.2d, v4.2d
+	WORD $0x6e6bdd64 // fmul v4.2d, v11.2d, v11.2d
+	WORD $0x6e6add53 // fmul v19.2d, v10.2d, v10.2d
+	WORD $0x6e69dd32 // fmul v18.2d, v9.2d, v9.2d
+	WORD $0x6e6cdd85 // fmul v5.2d, v12.2d, v12.2d
+	WORD $0x3dc01877 // ldr q23, [x3, #96]
+	WORD $0x3dc01879 // ldr q25, [x3, #96]
+	WORD $0x3dc0186f // ldr q15, [x3, #96]
+	WORD $0x3dc01871 // ldr q17, [x3, #96]
+	WORD $0x3dc01c78 // ldr q24, [x3, #112]
+	WORD $0x3dc01c74 // ldr q20, [x3, #112]
+	WORD $0x3dc01c7b // ldr q27, [x3, #112]
+	WORD $0x3dc01c6d // ldr q13, [x3, #112]
+	WORD $0x4e64cef8 // fmla v24.2d, v23.2d, v4.2d
+	WORD $0x4e73cf34 // fmla v20.2d, v25.2d, v19.2d
+	WORD $0x4e72cdfb // fmla v27.2d, v15.2d, v18.2d
+	WORD $0x4e65ce2d // fmla v13.2d, v17.2d, v5.2d
+	WORD $0x3dc02071 // ldr q17, [x3, #128]
+	WORD $0x3dc0206f // ldr q15, [x3, #128]
+	WORD $0x3dc02079 // ldr q25, [x3, #128]
+	WORD $0x3dc02077 // ldr q23, [x3, #128]
+	WORD $0x4e64cf11 // fmla v17.2d, v24.2d, v4.2d
+	WORD $0x4e73ce8f // fmla v15.2d, v20.2d, v19.2d
+	WORD $0x4e72cf79 // fmla v25.2d, v27.2d, v18.2d
+	WORD $0x4e65cdb7 // fmla v23.2d, v13.2d, v5.2d
+	WORD $0x3dc0246d // ldr q13, [x3, #144]
+	WORD $0x3dc0247b // ldr q27, [x3, #144]
+	WORD $0x3dc02474 // ldr q20, [x3, #144]
+	WORD $0x3dc02478 // ldr q24, [x3, #144]
+	WORD $0x4e64ce2d // fmla v13.2d, v17.2d, v4.2d
+	WORD $0x4e73cdfb // fmla v27.2d, v15.2d, v19.2d
+	WORD $0x4e72cf34 // fmla v20.2d, v25.2d, v18.2d
+	WORD $0x4e65cef8 // fmla v24.2d, v23.2d, v5.2d
+	WORD $0x3dc02877 // ldr q23, [x3, #160]
+	WORD $0x3dc02879 // ldr q25, [x3, #160]
+	WORD $0x3dc0286f // ldr q15, [x3, #160]
+	WORD $0x3dc02871 // ldr q17, [x3, #160]
+	WORD $0x4e64cdb7 // fmla v23.2d, v13.2d, v4.2d
+	WORD $0x4e73cf79 // fmla v25.2d, v27.2d, v19.2d
+	WORD $0x4e72ce8f // fmla v15.2d, v20.2d, v18.2d
+	WORD $0x4e65cf11 // fmla v17.2d, v24.2d, v5.2d
+	WORD $0x3dc02c78 // ldr q24, [x3, #176]
+	WORD $0x3dc02c74 // ldr q20, [x3, #176]
+	WORD $0x3dc02c7b // ldr q27, [x3, #176]
+	WORD $0x3dc02c6d // ldr q13, [x3, #176]
+	WORD $0x4e64cef8 // fmla v24.2d, v23.2d, v4.2d
+	WORD $0x4e73cf34 // fmla v20.2d, v25.2d, v19.2d
+	WORD $0x4e72cdfb // fmla v27.2d, v15.2d, v18.2d
+	WORD $0x4e65ce2d // fmla v13.2d, v17.2d, v5.2d
+	WORD $0x3dc03071 // ldr q17, [x3, #192]
+	WORD $0x3dc0306f // ldr q15, [x3, #192]
+	WORD $0x3dc03079 // ldr q25, [x3, #192]
+	WORD $0x3dc03077 // ldr q23, [x3, #192]
+	WORD $0x4e64cf11 // fmla v17.2d, v24.2d, v4.2d
+	WORD $0x4e73ce8f // fmla v15.2d, v20.2d, v19.2d
+	WORD $0x4e72cf79 // fmla v25.2d, v27.2d, v18.2d
+	WORD $0x4e65cdb7 // fmla v23.2d, v13.2d, v5.2d
+	WORD $0x3dc0346d // ldr q13, [x3, #208]
+	WORD $0x3dc0347b // ldr q27, [x3, #208]
+	WORD $0x3dc03474 // ldr q20, [x3, #208]
+	WORD $0x3dc03478 // ldr q24, [x3, #208]
+	WORD $0x3dc0387c // ldr q28, [x3, #224]
+	WORD $0x3dc0387d // ldr q29, [x3, #224]
+	WORD $0x3dc0387e // ldr q30, [x3, #224]
+	WORD $0x3dc0387f // ldr q31, [x3, #224]
+	WORD $0x4e64cdbc // fmla v28.2d, v13.2d, v4.2d
+	WORD $0x4e73cf7d // fmla v29.2d, v27.2d, v19.2d
+	WORD $0x4e72ce9e // fmla v30.2d, v20.2d, v18.2d
+	WORD $0x4e65cf1f // fmla v31.2d, v24.2d, v5.2d
+	WORD $0x3dc03c78 // ldr q24, [x3, #240]
+	WORD $0x3dc03c74 // ldr q20, [x3, #240]
+	WORD $0x3dc03c7b // ldr q27, [x3, #240]
+	WORD $0x3dc03c6d // ldr q13, [x3, #240]
+	WORD $0x4e64cf98 // fmla v24.2d, v28.2d, v4.2d
+	WORD $0x4e73cfb4 // fmla v20.2d, v29.2d, v19.2d
+	WORD $0x4e72cfdb // fmla v27.2d, v30.2d, v18.2d
+	WORD $0x4e65cfed // fmla v13.2d, v31.2d, v5.2d
+	WORD $0x3dc0407f // ldr q31, [x3, #256]
+	WORD $0x3dc0407e // ldr q30, [x3, #256]
+	WORD $0x3dc0407d // ldr q29, [x3, #256]
+	WORD $0x3dc0407c // ldr q28, [x3, #256]
+	WORD $0x4e64cf1f // fmla v31.2d, v24.2d, v4.2d
+	WORD $0x4e73ce9e // fmla v30.2d, v20.2d, v19.2d
+	WORD $0x4e72cf7d // fmla v29.2d, v27.2d, v18.2d
+	WORD $0x4e65cdbc // fmla v28.2d, v13.2d, v5.2d
+	WORD $0x3dc0446d // ldr q13, [x3, #272]
+	WORD $0x3dc0447b // ldr q27, [x3, #272]
+	WORD $0x3dc04474 // ldr q20, [x3, #272]
+	WORD $0x3dc04478 // ldr q24, [x3, #272]
+	WORD $0x4e64cfed // fmla v13.2d, v31.2d, v4.2d
+	WORD $0x4e73cfdb // fmla v27.2d, v30.2d, v19.2d
+	WORD $0x4e72cfb4 // fmla v20.2d, v29.2d, v18.2d
+	WORD $0x4e65cf98 // fmla v24.2d, v28.2d, v5.2d
+	WORD $0x3dc0487c // ldr q28, [x3, #288]
+	WORD $0x3dc0487d // ldr q29, [x3, #288]
+	WORD $0x3dc0487e // ldr q30, [x3, #288]
+	WORD $0x3dc0487f // ldr q31, [x3, #288]
+	WORD $0x4e64cdbc // fmla v28.2d, v13.2d, v4.2d
+	WORD $0x4e73cf7d // fmla v29.2d, v27.2d, v19.2d
+	WORD $0x4e72ce9e // fmla v30.2d, v20.2d, v18.2d
+	WORD $0x4e65cf1f // fmla v31.2d, v24.2d, v5.2d
+	WORD $0x3dc04c78 // ldr q24, [x3, #304]
+	WORD $0x3dc04c74 // ldr q20, [x3, #304]
+	WORD $0x3dc04c7b // ldr q27, [x3, #304]
+	WORD $0x3dc04c6d // ldr q13, [x3, #304]
+	WORD $0x4e64cf98 // fmla v24.2d, v28.2d, v4.2d
+	WORD $0x4e73cfb4 // fmla v20.2d, v29.2d, v19.2d
+	WORD $0x4e72cfdb // fmla v27.2d, v30.2d, v18.2d
+	WORD $0x4e65cfed // fmla v13.2d, v31.2d, v5.2d
+	WORD $0x6e64dd7f // fmul v31.2d, v11.2d, v4.2d
+	WORD $0x6e73dd5e // fmul v30.2d, v10.2d, v19.2d
+	WORD $0x6e72dd3d // fmul v29.2d, v9.2d, v18.2d
+	WORD $0x6e65dd9c // fmul v28.2d, v12.2d, v5.2d
+	WORD $0x4e71cfeb // fmla v11.2d, v31.2d, v17.2d
+	WORD $0x4e6fcfca // fmla v10.2d, v30.2d, v15.2d
+	WORD $0x4e79cfa9 // fmla v9.2d, v29.2d, v25.2d
+	WORD $0x4e77cf8c // fmla v12.2d, v28.2d, v23.2d
+	WORD $0x3dc05077 // ldr q23, [x3, #320]
+	WORD $0x3dc0507c // ldr q28, [x3, #320]
+	WORD $0x3dc05079 // ldr q25, [x3, #320]
+	WORD $0x3dc0507d // ldr q29, [x3, #320]
+	WORD $0x4e78cc97 // fmla v23.2d, v4.2d, v24.2d
+	WORD $0x4e74ce7c // fmla v28.2d, v19.2d, v20.2d
+	WORD $0x4e7bce59 // fmla v25.2d, v18.2d, v27.2d
+	WORD $0x4e6dccbd // fmla v29.2d, v5.2d, v13.2d
+	WORD $0x3dc0546d // ldr q13, [x3, #336]
+	WORD $0x3dc05465 // ldr q5, [x3, #336]
+	WORD $0x3dc0547b // ldr q27, [x3, #336]
+	WORD $0x3dc05472 // ldr q18, [x3, #336]
+	WORD $0x4e2d1dcd // and v13.16b, v14.16b, v13.16b
+	WORD $0x4e251ec5 // and v5.16b, v22.16b, v5.16b
+	WORD $0x4e3b1e1b // and v27.16b, v16.16b, v27.16b
+	WORD $0x4e321eb2 // and v18.16b, v21.16b, v18.16b
+	WORD $0x3dc05474 // ldr q20, [x3, #336]
+	WORD $0x3dc05473 // ldr q19, [x3, #336]
+	WORD $0x3dc05478 // ldr q24, [x3, #336]
+	WORD $0x3dc05464 // ldr q4, [x3, #336]
+	WORD $0x6ef48db4 // cmeq v20.2d, v13.2d, v20.2d
+	WORD $0x6ef38cb3 // cmeq v19.2d, v5.2d, v19.2d
+	WORD $0x6ef88f78 // cmeq v24.2d, v27.2d, v24.2d
+	WORD $0x6ee48e44 // cmeq v4.2d, v18.2d, v4.2d
+	WORD $0x6e771d74 // bsl v20.16b, v11.16b, v23.16b
+	WORD $0x6e7c1d53 // bsl v19.16b, v10.16b, v28.16b
+	WORD $0x6e791d38 // bsl v24.16b, v9.16b, v25.16b
+	WORD $0x6e7d1d84 // bsl v4.16b, v12.16b, v29.16b
+	WORD $0x3dc0547d // ldr q29, [x3, #336]
+	WORD $0x3dc0546c // ldr q12, [x3, #336]
+	WORD $0x3dc05479 // ldr q25, [x3, #336]
+	WORD $0x3dc05469 // ldr q9, [x3, #336]
+	WORD $0x4efd85dd // add v29.2d, v14.2d, v29.2d
+	WORD $0x4eec86cc // add v12.2d, v22.2d, v12.2d
+	WORD $0x4ef98619 // add v25.2d, v16.2d, v25.2d
+	WORD $0x4ee986a9 // add v9.2d, v21.2d, v9.2d
+	WORD $0x3dc05875 // ldr q21, [x3, #352]
+	WORD $0x3dc05870 // ldr q16, [x3, #352]
+	WORD $0x3dc05876 // ldr q22, [x3, #352]
+	WORD $0x3dc0586e // ldr q14, [x3, #352]
+	WORD $0x4e351fb5 // and v21.16b, v29.16b, v21.16b
+	WORD $0x4e301d90 // and v16.16b, v12.16b, v16.16b
+	WORD $0x4e361f36 // and v22.16b, v25.16b, v22.16b
+	WORD $0x4e2e1d2e // and v14.16b, v9.16b, v14.16b
+	WORD $0x4f7e56b5 // shl v21.2d, v21.2d, #62
+	WORD $0x4f7e5610 // shl v16.2d, v16.2d, #62
+	WORD $0x4f7e56d6 // shl v22.2d, v22.2d, #62
+	WORD $0x4f7e55ce // shl v14.2d, v14.2d, #62
+	WORD $0x6e351e95 // eor v21.16b, v20.16b, v21.16b
+	WORD $0x6e301e70 // eor v16.16b, v19.16b, v16.16b
+	WORD $0x6e361f16 // eor v22.16b, v24.16b, v22.16b
+	WORD $0x6e2e1c8e // eor v14.16b, v4.16b, v14.16b
+	WORD $0x3dc06c64 // ldr q4, [x3, #432]
+	WORD $0x3dc06c78 // ldr q24, [x3, #432]
+	WORD $0x3dc06c73 // ldr q19, [x3, #432]
+	WORD $0x3dc06c74 // ldr q20, [x3, #432]
+	WORD $0x3dc07069 // ldr q9, [x3, #448]
+	WORD $0x3dc07079 // ldr q25, [x3, #448]
+	WORD $0x3dc0706c // ldr q12, [x3, #448]
+	WORD $0x3dc0707d // ldr q29, [x3, #448]
+	WORD $0x6e69dea9 // fmul v9.2d, v21.2d, v9.2d
+	WORD $0x6e79de19 // fmul v25.2d, v16.2d, v25.2d
+	WORD $0x6e6cdecc // fmul v12.2d, v22.2d, v12.2d
+	WORD $0x6e7ddddd // fmul v29.2d, v14.2d, v29.2d
+	WORD $0x4ee9d6bc // fsub v28.2d, v21.2d, v9.2d
+	WORD $0x4ef9d60a // fsub v10.2d, v16.2d, v25.2d
+	WORD $0x4eecd6d7 // fsub v23.2d, v22.2d, v12.2d
+	WORD $0x4efdd5cb // fsub v11.2d, v14.2d, v29.2d
+	WORD $0x0e616b9c // fcvtn v28.2s, v28.2d
+	WORD $0x0e61694a // fcvtn v10.2s, v10.2d
+	WORD $0x0e616af7 // fcvtn v23.2s, v23.2d
+	WORD $0x0e61696b // fcvtn v11.2s, v11.2d
+	WORD $0x4e69d6a9 // fadd v9.2d, v21.2d, v9.2d
+	WORD $0x4e79d619 // fadd v25.2d, v16.2d, v25.2d
+	WORD $0x4e6cd6cc // fadd v12.2d, v22.2d, v12.2d
+	WORD $0x4e7dd5dd // fadd v29.2d, v14.2d, v29.2d
+	WORD $0x0e616929 // fcvtn v9.2s, v9.2d
+	WORD $0x0e616b39 // fcvtn v25.2s, v25.2d
+	WORD $0x0e61698c // fcvtn v12.2s, v12.2d
+	WORD $0x0e616bbd // fcvtn v29.2s, v29.2d
+	WORD $0x2ea98f89 // cmeq v9.2s, v28.2s, v9.2s
+	WORD $0x2eb98d59 // cmeq v25.2s, v10.2s, v25.2s
+	WORD $0x2eac8eec // cmeq v12.2s, v23.2s, v12.2s
+	WORD $0x2ebd8d7d // cmeq v29.2s, v11.2s, v29.2s
+	WORD $0x0ea41f84 // orr v4.8b, v28.8b, v4.8b
+	WORD $0x0eb81d58 // orr v24.8b, v10.8b, v24.8b
+	WORD $0x0eb31ef3 // orr v19.8b, v23.8b, v19.8b
+	WORD $0x0eb41d74 // orr v20.8b, v11.8b, v20.8b
+	WORD $0x3dc0746b // ldr q11, [x3, #464]
+	WORD $0x3dc07477 // ldr q23, [x3, #464]
+	WORD $0x3dc0746a // ldr q10, [x3, #464]
+	WORD $0x3dc0747c // ldr q28, [x3, #464]
+	WORD $0x2e6b1c89 // bsl v9.8b, v4.8b, v11.8b
+	WORD $0x2e771f19 // bsl v25.8b, v24.8b, v23.8b
+	WORD $0x2e6a1e6c // bsl v12.8b, v19.8b, v10.8b
+	WORD $0x2e7c1e9d // bsl v29.8b, v20.8b, v28.8b
+	WORD $0x3dc0787c // ldr q28, [x3, #480]
+	WORD $0x3dc07874 // ldr q20, [x3, #480]
+	WORD $0x3dc0786a // ldr q10, [x3, #480]
+	WORD $0x3dc07873 // ldr q19, [x3, #480]
+	WORD $0x2e3ce51c // fcmge v28.2s, v8.2s, v28.2s
+	WORD $0x2e34e754 // fcmge v20.2s, v26.2s, v20.2s
+	WORD $0x2e2ae4ca // fcmge v10.2s, v6.2s, v10.2s
+	WORD $0x2e33e4f3 // fcmge v19.2s, v7.2s, v19.2s
+	WORD $0x3dc07477 // ldr q23, [x3, #464]
+	WORD $0x3dc07478 // ldr q24, [x3, #464]
+	WORD $0x3dc0746b // ldr q11, [x3, #464]
+	WORD $0x3dc07464 // ldr q4, [x3, #464]
+	WORD $0x2e691efc // bsl v28.8b, v23.8b, v9.8b
+	WORD $0x2e791f14 // bsl v20.8b, v24.8b, v25.8b
+	WORD $0x2e6c1d6a // bsl v10.8b, v11.8b, v12.8b
+	WORD $0x2e7d1c93 // bsl v19.8b, v4.8b, v29.8b
+	WORD $0x3dc07c7d // ldr q29, [x3, #496]
+	WORD $0x3dc07c64 // ldr q4, [x3, #496]
+	WORD $0x3dc07c6c // ldr q12, [x3, #496]
+	WORD $0x3dc07c6b // ldr q11, [x3, #496]
+	WORD $0x2ea8e7a8 // fcmgt v8.2s, v29.2s, v8.2s
+	WORD $0x2ebae49a // fcmgt v26.2s, v4.2s, v26.2s
+	WORD $0x2ea6e586 // fcmgt v6.2s, v12.2s, v6.2s
+	WORD $0x2ea7e567 // fcmgt v7.2s, v11.2s, v7.2s
+	WORD $0x3dc0806b // ldr q11, [x3, #512]
+	WORD $0x3dc0806c // ldr q12, [x3, #512]
+	WORD $0x3dc08064 // ldr q4, [x3, #512]
+	WORD $0x3dc0807d // ldr q29, [x3, #512]
+	WORD $0x2e6b1f88 // bsl v8.8b, v28.8b, v11.8b
+	WORD $0x2e6c1e9a // bsl v26.8b, v20.8b, v12.8b
+	WORD $0x2e641d46 // bsl v6.8b, v10.8b, v4.8b
+	WORD $0x2e7d1e67 // bsl v7.8b, v19.8b, v29.8b
+	WORD $0xfd000028 // str d8, [x1]
+	WORD $0xfd00043a // str d26, [x1, #8]
+	WORD $0xfd000826 // str d6, [x1, #16]
+	WORD $0xfd000c27 // str d7, [x1, #24]
+	JMP going
 single:
 	ADDS $8, R0, R0
 	BEQ done
 	SUBS $2, R0, R0
 	BLT rest
 one:
-	WORD $0xfd40004b // ldr d11, [x2]
-	WORD $0x0e201d6a // and v10.8b, v11.8b, v0.8b
-	WORD $0x0e61796b // fcvtl v11.2d, v11.2s
-	WORD $0x4ea21c49 // mov v9.16b, v2.16b
-	WORD $0x4e61cd69 // fmla v9.2d, v11.2d, v1.2d
-	WORD $0x4ee2d528 // fsub v8.2d, v9.2d, v2.2d
-	WORD $0x4ee3cd0b // fmls v11.2d, v8.2d, v3.2d
+	WORD $0xfd400047 // ldr d7, [x2]
+	WORD $0x0e201ce6 // and v6.8b, v7.8b, v0.8b
+	WORD $0x0e6178e7 // fcvtl v7.2d, v7.2s
+	WORD $0x4ea31c7a // mov v26.16b, v3.16b
+	WORD $0x4e62ccfa // fmla v26.2d, v7.2d, v2.2d
+	WORD $0x4ee3d748 // fsub v8.2d, v26.2d, v3.2d
 	WORD $0x3dc0107d // ldr q29, [x3, #64]
-	WORD $0x4efdcd0b // fmls v11.2d, v8.2d, v29.2d
-	WORD $0x6e6bdd7d // fmul v29.2d, v11.2d, v11.2d
-	WORD $0x3dc01468 // ldr q8, [x3, #80]
-	WORD $0x3dc01873 // ldr q19, [x3, #96]
+	WORD $0x4efdcd07 // fmls v7.2d, v8.2d, v29.2d
+	WORD $0x3dc0147d // ldr q29, [x3, #80]
+	WORD $0x4efdcd07 // fmls v7.2d, v8.2d, v29.2d
+	WORD $0x6e67dcfd // fmul v29.2d, v7.2d, v7.2d
+	WORD $0x3dc01868 // ldr q8, [x3, #96]
+	WORD $0x3dc01c73 // ldr q19, [x3, #112]
 	WORD $0x4e7dcd13 // fmla v19.2d, v8.2d, v29.2d
-	WORD $0x3dc01c68 // ldr q8, [x3, #112]
+	WORD $0x3dc02068 // ldr q8, [x3, #128]
 	WORD $0x4e7dce68 // fmla v8.2d, v19.2d, v29.2d
-	WORD $0x3dc02073 // ldr q19, [x3, #128]
+	WORD $0x3dc02473 // ldr q19, [x3, #144]
 	WORD $0x4e7dcd13 // fmla v19.2d, v8.2d, v29.2d
-	WORD $0x3dc02468 // ldr q8, [x3, #144]
+	WORD $0x3dc02868 // ldr q8, [x3, #160]
 	WORD $0x4e7dce68 // fmla v8.2d, v19.2d, v29.2d
-	WORD $0x3dc02873 // ldr q19, [x3, #160]
+	WORD $0x3dc02c73 // ldr q19, [x3, #176]
 	WORD $0x4e7dcd13 // fmla v19.2d, v8.2d, v29.2d
-	WORD $0x3dc02c68 // ldr q8, [x3, #176]
+	WORD $0x3dc03068 // ldr q8, [x3, #192]
 	WORD $0x4e7dce68 // fmla v8.2d, v19.2d, v29.2d
-	WORD $0x3dc03073 // ldr q19, [x3, #192]
-	WORD $0x3dc03477 // ldr q23, [x3, #208]
-	WORD $0x4e7dce77 // fmla v23.2d, v19.2d, v29.2d
-	WORD $0x3dc03873 // ldr q19, [x3, #224]
-	WORD $0x4e7dcef3 // fmla v19.2d, v23.2d, v29.2d
-	WORD $0x3dc03c77 // ldr q23, [x3, #240]
-	WORD $0x4e7dce77 // fmla v23.2d, v19.2d, v29.2d
-	WORD $0x3dc04073 // ldr q19, [x3, #256]
-	WORD $0x4e7dcef3 // fmla v19.2d, v23.2d, v29.2d
-	WORD $0x3dc04477 // ldr q23, [x3, #272]
-	WORD $0x4e7dce77 // fmla v23.2d, v19.2d, v29.2d
-	WORD $0x3dc04873 // ldr q19, [x3, #288]
-	WORD $0x4e7dcef3 // fmla v19.2d, v23.2d, v29.2d
-	WORD $0x6e7ddd77 // fmul v23.2d, v11.2d, v29.2d
-	WORD $0x4e68ceeb // fmla v11.2d, v23.2d, v8.2d
-	WORD $0x3dc04c68 // ldr q8, [x3, #304]
-	WORD $0x4e73cfa8 // fmla v8.2d, v29.2d, v19.2d
-	WORD $0x3dc05073 // ldr q19, [x3, #320]
-	WORD $0x4e331d33 // and v19.16b, v9.16b, v19.16b
-	WORD $0x3dc0507d // ldr q29, [x3, #320]
-	WORD $0x6efd8e7d // cmeq v29.2d, v19.2d, v29.2d
-	WORD $0x6e681d7d // bsl v29.16b, v11.16b, v8.16b
+	WORD $0x3dc03473 // ldr q19, [x3, #208]
+	WORD $0x3dc03864 // ldr q4, [x3, #224]
+	WORD $0x4e7dce64 // fmla v4.2d, v19.2d, v29.2d
+	WORD $0x3dc03c73 // ldr q19, [x3, #240]
+	WORD $0x4e7dcc93 // fmla v19.2d, v4.2d, v29.2d
+	WORD $0x3dc04064 // ldr q4, [x3, #256]
+	WORD $0x4e7dce64 // fmla v4.2d, v19.2d, v29.2d
+	WORD $0x3dc04473 // ldr q19, [x3, #272]
+	WORD $0x4e7dcc93 // fmla v19.2d, v4.2d, v29.2d
+	WORD $0x3dc04864 // ldr q4, [x3, #288]
+	WORD $0x4e7dce64 // fmla v4.2d, v19.2d, v29.2d
+	WORD $0x3dc04c73 // ldr q19, [x3, #304]
+	WORD $0x4e7dcc93 // fmla v19.2d, v4.2d, v29.2d
+	WORD $0x6e7ddce4 // fmul v4.2d, v7.2d, v29.2d
+	WORD $0x4e68cc87 // fmla v7.2d, v4.2d, v8.2d
 	WORD $0x3dc05068 // ldr q8, [x3, #320]
-	WORD $0x4ee88528 // add v8.2d, v9.2d, v8.2d
-	WORD $0x3dc05469 // ldr q9, [x3, #336]
-	WORD $0x4e291d09 // and v9.16b, v8.16b, v9.16b
-	WORD $0x4f7e5529 // shl v9.2d, v9.2d, #62
-	WORD $0x6e291fa9 // eor v9.16b, v29.16b, v9.16b
-	WORD $0x3dc0587d // ldr q29, [x3, #352]
-	WORD $0x3dc05c68 // ldr q8, [x3, #368]
-	WORD $0x6e68dd28 // fmul v8.2d, v9.2d, v8.2d
-	WORD $0x4ee8d52b // fsub v11.2d, v9.2d, v8.2d
-	WORD $0x0e61696b // fcvtn v11.2s, v11.2d
-	WORD $0x4e68d528 // fadd v8.2d, v9.2d, v8.2d
+	WORD $0x4e73cfa8 // fmla v8.2d, v29.2d, v19.2d
+	WORD $0x3dc05473 // ldr q19, [x3, #336]
+	WORD $0x4e331f53 // and v19.16b, v26.16b, v19.16b
+	WORD $0x3dc0547d // ldr q29, [x3, #336]
+	WORD $0x6efd8e7d // cmeq v29.2d, v19.2d, v29.2d
+	WORD $0x6e681cfd // bsl v29.16b, v7.16b, v8.16b
+	WORD $0x3dc05468 // ldr q8, [x3, #336]
+	WORD $0x4ee88748 // add v8.2d, v26.2d, v8.2d
+	WORD $0x3dc0587a // ldr q26, [x3, #352]
+	WORD $0x4e3a1d1a // and v26.16b, v8.16b, v26.16b
+	WORD $0x4f7e575a // shl v26.2d, v26.2d, #62
+	WORD $0x6e3a1fba // eor v26.16b, v29.16b, v26.16b
+	WORD $0x3dc06c7d // ldr q29, [x3, #432]
+	WORD $0x3dc07068 // ldr q8, [x3, #448]
+	WORD $0x6e68df48 // fmul v8.2d, v26.2d, v8.2d
+	WORD $0x4ee8d747 // fsub v7.2d, v26.2d, v8.2d
+	WORD $0x0e6168e7 // fcvtn v7.2s, v7.2d
+	WORD $0x4e68d748 // fadd v8.2d, v26.2d, v8.2d
 	WORD $0x0e616908 // fcvtn v8.2s, v8.2d
-	WORD $0x2ea88d68 // cmeq v8.2s, v11.2s, v8.2s
-	WORD $0x0ebd1d7d // orr v29.8b, v11.8b, v29.8b
-	WORD $0x3dc0606b // ldr q11, [x3, #384]
-	WORD $0x2e6b1fa8 // bsl v8.8b, v29.8b, v11.8b
-	WORD $0x3dc0646b // ldr q11, [x3, #400]
-	WORD $0x2e2be54b // fcmge v11.2s, v10.2s, v11.2s
-	WORD $0x3dc0607d // ldr q29, [x3, #384]
-	WORD $0x2e681fab // bsl v11.8b, v29.8b, v8.8b
-	WORD $0x3dc06868 // ldr q8, [x3, #416]
-	WORD $0x2eaae50a // fcmgt v10.2s, v8.2s, v10.2s
-	WORD $0x3dc06c68 // ldr q8, [x3, #432]
-	WORD $0x2e681d6a // bsl v10.8b, v11.8b, v8.8b
-	WORD $0xfd00002a // str d10, [x1]
+	WORD $0x2ea88ce8 // cmeq v8.2s, v7.2s, v8.2s
+	WORD $0x0ebd1cfd // orr v29.8b, v7.8b, v29.8b
+	WORD $0x3dc07467 // ldr q7, [x3, #464]
+	WORD $0x2e671fa8 // bsl v8.8b, v29.8b, v7.8b
+	WORD $0x3dc07867 // ldr q7, [x3, #480]
+	WORD $0x2e27e4c7 // fcmge v7.2s, v6.2s, v7.2s
+	WORD $0x3dc0747d // ldr q29, [x3, #464]
+	WORD $0x2e681fa7 // bsl v7.8b, v29.8b, v8.8b
+	WORD $0x3dc07c68 // ldr q8, [x3, #496]
+	WORD $0x2ea6e506 // fcmgt v6.2s, v8.2s, v6.2s
+	WORD $0x3dc08068 // ldr q8, [x3, #512]
+	WORD $0x2e681ce6 // bsl v6.8b, v7.8b, v8.8b
+	WORD $0xfd000026 // str d6, [x1]
 	ADD $8, R1
 	ADD $8, R2
 	SUBS $2, R0, R0
@@ -1064,76 +1613,77 @@ rest:
 	ADDS $2, R0, R0
 	BEQ done
 element:
-	WORD $0xbd40004a // ldr s10, [x2]
-	WORD $0x0e201d48 // and v8.8b, v10.8b, v0.8b
-	WORD $0x0e61794a // fcvtl v10.2d, v10.2s
-	WORD $0x4ea21c4b // mov v11.16b, v2.16b
-	WORD $0x4e61cd4b // fmla v11.2d, v10.2d, v1.2d
-	WORD $0x4ee2d57d // fsub v29.2d, v11.2d, v2.2d
-	WORD $0x4ee3cfaa // fmls v10.2d, v29.2d, v3.2d
-	WORD $0x3dc01069 // ldr q9, [x3, #64]
-	WORD $0x4ee9cfaa // fmls v10.2d, v29.2d, v9.2d
-	WORD $0x6e6add49 // fmul v9.2d, v10.2d, v10.2d
-	WORD $0x3dc0147d // ldr q29, [x3, #80]
-	WORD $0x3dc01873 // ldr q19, [x3, #96]
-	WORD $0x4e69cfb3 // fmla v19.2d, v29.2d, v9.2d
-	WORD $0x3dc01c7d // ldr q29, [x3, #112]
-	WORD $0x4e69ce7d // fmla v29.2d, v19.2d, v9.2d
-	WORD $0x3dc02073 // ldr q19, [x3, #128]
-	WORD $0x4e69cfb3 // fmla v19.2d, v29.2d, v9.2d
-	WORD $0x3dc0247d // ldr q29, [x3, #144]
-	WORD $0x4e69ce7d // fmla v29.2d, v19.2d, v9.2d
-	WORD $0x3dc02873 // ldr q19, [x3, #160]
-	WORD $0x4e69cfb3 // fmla v19.2d, v29.2d, v9.2d
-	WORD $0x3dc02c7d // ldr q29, [x3, #176]
-	WORD $0x4e69ce7d // fmla v29.2d, v19.2d, v9.2d
-	WORD $0x3dc03073 // ldr q19, [x3, #192]
-	WORD $0x3dc03477 // ldr q23, [x3, #208]
-	WORD $0x4e69ce77 // fmla v23.2d, v19.2d, v9.2d
-	WORD $0x3dc03873 // ldr q19, [x3, #224]
-	WORD $0x4e69cef3 // fmla v19.2d, v23.2d, v9.2d
-	WORD $0x3dc03c77 // ldr q23, [x3, #240]
-	WORD $0x4e69ce77 // fmla v23.2d, v19.2d, v9.2d
-	WORD $0x3dc04073 // ldr q19, [x3, #256]
-	WORD $0x4e69cef3 // fmla v19.2d, v23.2d, v9.2d
-	WORD $0x3dc04477 // ldr q23, [x3, #272]
-	WORD $0x4e69ce77 // fmla v23.2d, v19.2d, v9.2d
-	WORD $0x3dc04873 // ldr q19, [x3, #288]
-	WORD $0x4e69cef3 // fmla v19.2d, v23.2d, v9.2d
-	WORD $0x6e69dd57 // fmul v23.2d, v10.2d, v9.2d
-	WORD $0x4e7dceea // fmla v10.2d, v23.2d, v29.2d
-	WORD $0x3dc04c7d // ldr q29, [x3, #304]
-	WORD $0x4e73cd3d // fmla v29.2d, v9.2d, v19.2d
-	WORD $0x3dc05073 // ldr q19, [x3, #320]
-	WORD $0x4e331d73 // and v19.16b, v11.16b, v19.16b
-	WORD $0x3dc05069 // ldr q9, [x3, #320]
-	WORD $0x6ee98e69 // cmeq v9.2d, v19.2d, v9.2d
-	WORD $0x6e7d1d49 // bsl v9.16b, v10.16b, v29.16b
+	WORD $0xbd400046 // ldr s6, [x2]
+	WORD $0x0e201cc8 // and v8.8b, v6.8b, v0.8b
+	WORD $0x0e6178c6 // fcvtl v6.2d, v6.2s
+	WORD $0x4ea31c67 // mov v7.16b, v3.16b
+	WORD $0x4e62ccc7 // fmla v7.2d, v6.2d, v2.2d
+	WORD $0x4ee3d4fd // fsub v29.2d, v7.2d, v3.2d
+	WORD $0x3dc0107a // ldr q26, [x3, #64]
+	WORD $0x4efacfa6 // fmls v6.2d, v29.2d, v26.2d
+	WORD $0x3dc0147a // ldr q26, [x3, #80]
+	WORD $0x4efacfa6 // fmls v6.2d, v29.2d, v26.2d
+	WORD $0x6e66dcda // fmul v26.2d, v6.2d, v6.2d
+	WORD $0x3dc0187d // ldr q29, [x3, #96]
+	WORD $0x3dc01c73 // ldr q19, [x3, #112]
+	WORD $0x4e7acfb3 // fmla v19.2d, v29.2d, v26.2d
+	WORD $0x3dc0207d // ldr q29, [x3, #128]
+	WORD $0x4e7ace7d // fmla v29.2d, v19.2d, v26.2d
+	WORD $0x3dc02473 // ldr q19, [x3, #144]
+	WORD $0x4e7acfb3 // fmla v19.2d, v29.2d, v26.2d
+	WORD $0x3dc0287d // ldr q29, [x3, #160]
+	WORD $0x4e7ace7d // fmla v29.2d, v19.2d, v26.2d
+	WORD $0x3dc02c73 // ldr q19, [x3, #176]
+	WORD $0x4e7acfb3 // fmla v19.2d, v29.2d, v26.2d
+	WORD $0x3dc0307d // ldr q29, [x3, #192]
+	WORD $0x4e7ace7d // fmla v29.2d, v19.2d, v26.2d
+	WORD $0x3dc03473 // ldr q19, [x3, #208]
+	WORD $0x3dc03864 // ldr q4, [x3, #224]
+	WORD $0x4e7ace64 // fmla v4.2d, v19.2d, v26.2d
+	WORD $0x3dc03c73 // ldr q19, [x3, #240]
+	WORD $0x4e7acc93 // fmla v19.2d, v4.2d, v26.2d
+	WORD $0x3dc04064 // ldr q4, [x3, #256]
+	WORD $0x4e7ace64 // fmla v4.2d, v19.2d, v26.2d
+	WORD $0x3dc04473 // ldr q19, [x3, #272]
+	WORD $0x4e7acc93 // fmla v19.2d, v4.2d, v26.2d
+	WORD $0x3dc04864 // ldr q4, [x3, #288]
+	WORD $0x4e7ace64 // fmla v4.2d, v19.2d, v26.2d
+	WORD $0x3dc04c73 // ldr q19, [x3, #304]
+	WORD $0x4e7acc93 // fmla v19.2d, v4.2d, v26.2d
+	WORD $0x6e7adcc4 // fmul v4.2d, v6.2d, v26.2d
+	WORD $0x4e7dcc86 // fmla v6.2d, v4.2d, v29.2d
 	WORD $0x3dc0507d // ldr q29, [x3, #320]
-	WORD $0x4efd857d // add v29.2d, v11.2d, v29.2d
-	WORD $0x3dc0546b // ldr q11, [x3, #336]
-	WORD $0x4e2b1fab // and v11.16b, v29.16b, v11.16b
-	WORD $0x4f7e556b // shl v11.2d, v11.2d, #62
-	WORD $0x6e2b1d2b // eor v11.16b, v9.16b, v11.16b
-	WORD $0x3dc05869 // ldr q9, [x3, #352]
-	WORD $0x3dc05c7d // ldr q29, [x3, #368]
-	WORD $0x6e7ddd7d // fmul v29.2d, v11.2d, v29.2d
-	WORD $0x4efdd56a // fsub v10.2d, v11.2d, v29.2d
-	WORD $0x0e61694a // fcvtn v10.2s, v10.2d
-	WORD $0x4e7dd57d // fadd v29.2d, v11.2d, v29.2d
+	WORD $0x4e73cf5d // fmla v29.2d, v26.2d, v19.2d
+	WORD $0x3dc05473 // ldr q19, [x3, #336]
+	WORD $0x4e331cf3 // and v19.16b, v7.16b, v19.16b
+	WORD $0x3dc0547a // ldr q26, [x3, #336]
+	WORD $0x6efa8e7a // cmeq v26.2d, v19.2d, v26.2d
+	WORD $0x6e7d1cda // bsl v26.16b, v6.16b, v29.16b
+	WORD $0x3dc0547d // ldr q29, [x3, #336]
+	WORD $0x4efd84fd // add v29.2d, v7.2d, v29.2d
+	WORD $0x3dc05867 // ldr q7, [x3, #352]
+	WORD $0x4e271fa7 // and v7.16b, v29.16b, v7.16b
+	WORD $0x4f7e54e7 // shl v7.2d, v7.2d, #62
+	WORD $0x6e271f47 // eor v7.16b, v26.16b, v7.16b
+	WORD $0x3dc06c7a // ldr q26, [x3, #432]
+	WORD $0x3dc0707d // ldr q29, [x3, #448]
+	WORD $0x6e7ddcfd // fmul v29.2d, v7.2d, v29.2d
+	WORD $0x4efdd4e6 // fsub v6.2d, v7.2d, v29.2d
+	WORD $0x0e6168c6 // fcvtn v6.2s, v6.2d
+	WORD $0x4e7dd4fd // fadd v29.2d, v7.2d, v29.2d
 	WORD $0x0e616bbd // fcvtn v29.2s, v29.2d
-	WORD $0x2ebd8d5d // cmeq v29.2s, v10.2s, v29.2s
-	WORD $0x0ea91d49 // orr v9.8b, v10.8b, v9.8b
-	WORD $0x3dc0606a // ldr q10, [x3, #384]
-	WORD $0x2e6a1d3d // bsl v29.8b, v9.8b, v10.8b
-	WORD $0x3dc0646a // ldr q10, [x3, #400]
-	WORD $0x2e2ae50a // fcmge v10.2s, v8.2s, v10.2s
-	WORD $0x3dc06069 // ldr q9, [x3, #384]
-	WORD $0x2e7d1d2a // bsl v10.8b, v9.8b, v29.8b
-	WORD $0x3dc0687d // ldr q29, [x3, #416]
+	WORD $0x2ebd8cdd // cmeq v29.2s, v6.2s, v29.2s
+	WORD $0x0eba1cda // orr v26.8b, v6.8b, v26.8b
+	WORD $0x3dc07466 // ldr q6, [x3, #464]
+	WORD $0x2e661f5d // bsl v29.8b, v26.8b, v6.8b
+	WORD $0x3dc07866 // ldr q6, [x3, #480]
+	WORD $0x2e26e506 // fcmge v6.2s, v8.2s, v6.2s
+	WORD $0x3dc0747a // ldr q26, [x3, #464]
+	WORD $0x2e7d1f46 // bsl v6.8b, v26.8b, v29.8b
+	WORD $0x3dc07c7d // ldr q29, [x3, #496]
 	WORD $0x2ea8e7a8 // fcmgt v8.2s, v29.2s, v8.2s
-	WORD $0x3dc06c7d // ldr q29, [x3, #432]
-	WORD $0x2e7d1d48 // bsl v8.8b, v10.8b, v29.8b
+	WORD $0x3dc0807d // ldr q29, [x3, #512]
+	WORD $0x2e7d1cc8 // bsl v8.8b, v6.8b, v29.8b
 	WORD $0xbd000028 // str s8, [x1]
 	ADD $4, R1
 	ADD $4, R2
@@ -1166,389 +1716,656 @@ many:
 	WORD $0x0e251c25 // and v5.8b, v1.8b, v5.8b
 	WORD $0x0e261c46 // and v6.8b, v2.8b, v6.8b
 	WORD $0x0e271c67 // and v7.8b, v3.8b, v7.8b
-	WORD $0x0e617808 // fcvtl v8.2d, v0.2s
-	WORD $0x0e617829 // fcvtl v9.2d, v1.2s
-	WORD $0x0e61784a // fcvtl v10.2d, v2.2s
-	WORD $0x0e61786b // fcvtl v11.2d, v3.2s
-	WORD $0x3dc0046c // ldr q12, [x3, #16]
-	WORD $0x3dc0046d // ldr q13, [x3, #16]
-	WORD $0x3dc0046e // ldr q14, [x3, #16]
-	WORD $0x3dc0046f // ldr q15, [x3, #16]
-	WORD $0x3dc00870 // ldr q16, [x3, #32]
-	WORD $0x3dc00871 // ldr q17, [x3, #32]
-	WORD $0x3dc00872 // ldr q18, [x3, #32]
-	WORD $0x3dc00873 // ldr q19, [x3, #32]
-	WORD $0x4e6ccd10 // fmla v16.2d, v8.2d, v12.2d
-	WORD $0x4e6dcd31 // fmla v17.2d, v9.2d, v13.2d
-	WORD $0x4e6ecd52 // fmla v18.2d, v10.2d, v14.2d
-	WORD $0x4e6fcd73 // fmla v19.2d, v11.2d, v15.2d
-	WORD $0x3dc0086f // ldr q15, [x3, #32]
-	WORD $0x3dc0086e // ldr q14, [x3, #32]
-	WORD $0x3dc0086d // ldr q13, [x3, #32]
-	WORD $0x3dc0086c // ldr q12, [x3, #32]
-	WORD $0x4eefd60f // fsub v15.2d, v16.2d, v15.2d
-	WORD $0x4eeed62e // fsub v14.2d, v17.2d, v14.2d
-	WORD $0x4eedd64d // fsub v13.2d, v18.2d, v13.2d
-	WORD $0x4eecd66c // fsub v12.2d, v19.2d, v12.2d
-	WORD $0x3dc00c74 // ldr q20, [x3, #48]
-	WORD $0x3dc00c75 // ldr q21, [x3, #48]
-	WORD $0x3dc00c76 // ldr q22, [x3, #48]
-	WORD $0x3dc00c77 // ldr q23, [x3, #48]
-	WORD $0x4ef4cde8 // fmls v8.2d, v15.2d, v20.2d
-	WORD $0x4ef5cdc9 // fmls v9.2d, v14.2d, v21.2d
-	WORD $0x4ef6cdaa // fmls v10.2d, v13.2d, v22.2d
-	WORD $0x4ef7cd8b // fmls v11.2d, v12.2d, v23.2d
-	WORD $0x3dc01077 // ldr q23, [x3, #64]
-	WORD $0x3dc01076 // ldr q22, [x3, #64]
-	WORD $0x3dc01075 // ldr q21, [x3, #64]
-	WORD $0x3dc01074 // ldr q20, [x3, #64]
-	WORD $0x4ef7cde8 // fmls v8.2d, v15.2d, v23.2d
-	WORD $0x4ef6cdc9 // fmls v9.2d, v14.2d, v22.2d
-	WORD $0x4ef5cdaa // fmls v10.2d, v13.2d, v21.2d
-	WORD $0x4ef4cd8b // fmls v11.2d, v12.2d, v20.2d
-	WORD $0x6e68dd14 // fmul v20.2d, v8.2d, v8.2d
-	WORD $0x6e69dd2c // fmul v12.2d, v9.2d, v9.2d
-	WORD $0x6e6add55 // fmul v21.2d, v10.2d, v10.2d
-	WORD $0x6e6bdd6d // fmul v13.2d, v11.2d, v11.2d
-	WORD $0x3dc01476 // ldr q22, [x3, #80]
-	WORD $0x3dc0146e // ldr q14, [x3, #80]
-	WORD $0x3dc01477 // ldr q23, [x3, #80]
+	WORD $0x3dc00468 // ldr q8, [x3, #16]
+	WORD $0x3dc00469 // ldr q9, [x3, #16]
+	WORD $0x3dc0046a // ldr q10, [x3, #16]
+	WORD $0x3dc0046b // ldr q11, [x3, #16]
+	WORD $0x2ea88488 // sub v8.2s, v4.2s, v8.2s
+	WORD $0x2ea984a9 // sub v9.2s, v5.2s, v9.2s
+	WORD $0x2eaa84ca // sub v10.2s, v6.2s, v10.2s
+	WORD $0x2eab84eb // sub v11.2s, v7.2s, v11.2s
+	WORD $0x6ea96508 // umax v8.4s, v8.4s, v9.4s
+	WORD $0x6eaa6508 // umax v8.4s, v8.4s, v10.4s
+	WORD $0x6eab6508 // umax v8.4s, v8.4s, v11.4s
+	WORD $0x0e617800 // fcvtl v0.2d, v0.2s
+	WORD $0x0e617821 // fcvtl v1.2d, v1.2s
+	WORD $0x0e617842 // fcvtl v2.2d, v2.2s
+	WORD $0x0e617863 // fcvtl v3.2d, v3.2s
+	WORD $0x3dc0086b // ldr q11, [x3, #32]
+	WORD $0x3dc0086a // ldr q10, [x3, #32]
+	WORD $0x3dc00869 // ldr q9, [x3, #32]
+	WORD $0x3dc00867 // ldr q7, [x3, #32]
+	WORD $0x3dc00c66 // ldr q6, [x3, #48]
+	WORD $0x3dc00c65 // ldr q5, [x3, #48]
+	WORD $0x3dc00c64 // ldr q4, [x3, #48]
+	WORD $0x3dc00c6c // ldr q12, [x3, #48]
+	WORD $0x4e6bcc06 // fmla v6.2d, v0.2d, v11.2d
+	WORD $0x4e6acc25 // fmla v5.2d, v1.2d, v10.2d
+	WORD $0x4e69cc44 // fmla v4.2d, v2.2d, v9.2d
+	WORD $0x4e67cc6c // fmla v12.2d, v3.2d, v7.2d
+	WORD $0x3dc00c67 // ldr q7, [x3, #48]
+	WORD $0x3dc00c69 // ldr q9, [x3, #48]
+	WORD $0x3dc00c6a // ldr q10, [x3, #48]
+	WORD $0x3dc00c6b // ldr q11, [x3, #48]
+	WORD $0x4ee7d4c7 // fsub v7.2d, v6.2d, v7.2d
+	WORD $0x4ee9d4a9 // fsub v9.2d, v5.2d, v9.2d
+	WORD $0x4eead48a // fsub v10.2d, v4.2d, v10.2d
+	WORD $0x4eebd58b // fsub v11.2d, v12.2d, v11.2d
+	WORD $0x3dc0106d // ldr q13, [x3, #64]
+	WORD $0x3dc0106e // ldr q14, [x3, #64]
+	WORD $0x3dc0106f // ldr q15, [x3, #64]
+	WORD $0x3dc01070 // ldr q16, [x3, #64]
+	WORD $0x4eedcce0 // fmls v0.2d, v7.2d, v13.2d
+	WORD $0x4eeecd21 // fmls v1.2d, v9.2d, v14.2d
+	WORD $0x4eefcd42 // fmls v2.2d, v10.2d, v15.2d
+	WORD $0x4ef0cd63 // fmls v3.2d, v11.2d, v16.2d
+	WORD $0x3dc01470 // ldr q16, [x3, #80]
 	WORD $0x3dc0146f // ldr q15, [x3, #80]
-	WORD $0x3dc01878 // ldr q24, [x3, #96]
-	WORD $0x3dc01879 // ldr q25, [x3, #96]
-	WORD $0x3dc0187a // ldr q26, [x3, #96]
-	WORD $0x3dc0187b // ldr q27, [x3, #96]
-	WORD $0x4e74ced8 // fmla v24.2d, v22.2d, v20.2d
-	WORD $0x4e6ccdd9 // fmla v25.2d, v14.2d, v12.2d
-	WORD $0x4e75cefa // fmla v26.2d, v23.2d, v21.2d
-	WORD $0x4e6dcdfb // fmla v27.2d, v15.2d, v13.2d
-	WORD $0x3dc01c6f // ldr q15, [x3, #112]
-	WORD $0x3dc01c77 // ldr q23, [x3, #112]
-	WORD $0x3dc01c6e // ldr q14, [x3, #112]
-	WORD $0x3dc01c76 // ldr q22, [x3, #112]
-	WORD $0x4e74cf0f // fmla v15.2d, v24.2d, v20.2d
-	WORD $0x4e6ccf37 // fmla v23.2d, v25.2d, v12.2d
-	WORD $0x4e75cf4e // fmla v14.2d, v26.2d, v21.2d
-	WORD $0x4e6dcf76 // fmla v22.2d, v27.2d, v13.2d
-	WORD $0x3dc0207b // ldr q27, [x3, #128]
-	WORD $0x3dc0207a // ldr q26, [x3, #128]
-	WORD $0x3dc02079 // ldr q25, [x3, #128]
-	WORD $0x3dc02078 // ldr q24, [x3, #128]
-	WORD $0x4e74cdfb // fmla v27.2d, v15.2d, v20.2d
-	WORD $0x4e6ccefa // fmla v26.2d, v23.2d, v12.2d
-	WORD $0x4e75cdd9 // fmla v25.2d, v14.2d, v21.2d
-	WORD $0x4e6dced8 // fmla v24.2d, v22.2d, v13.2d
-	WORD $0x3dc02476 // ldr q22, [x3, #144]
-	WORD $0x3dc0246e // ldr q14, [x3, #144]
-	WORD $0x3dc02477 // ldr q23, [x3, #144]
-	WORD $0x3dc0246f // ldr q15, [x3, #144]
-	WORD $0x4e74cf76 // fmla v22.2d, v27.2d, v20.2d
-	WORD $0x4e6ccf4e // fmla v14.2d, v26.2d, v12.2d
-	WORD $0x4e75cf37 // fmla v23.2d, v25.2d, v21.2d
-	WORD $0x4e6dcf0f // fmla v15.2d, v24.2d, v13.2d
-	WORD $0x3dc02878 // ldr q24, [x3, #160]
-	WORD $0x3dc02879 // ldr q25, [x3, #160]
-	WORD $0x3dc0287a // ldr q26, [x3, #160]
-	WORD $0x3dc0287b // ldr q27, [x3, #160]
-	WORD $0x4e74ced8 // fmla v24.2d, v22.2d, v20.2d
-	WORD $0x4e6ccdd9 // fmla v25.2d, v14.2d, v12.2d
-	WORD $0x4e75cefa // fmla v26.2d, v23.2d, v21.2d
-	WORD $0x4e6dcdfb // fmla v27.2d, v15.2d, v13.2d
-	WORD $0x3dc02c6f // ldr q15, [x3, #176]
-	WORD $0x3dc02c77 // ldr q23, [x3, #176]
-	WORD $0x3dc02c6e // ldr q14, [x3, #176]
-	WORD $0x3dc02c76 // ldr q22, [x3, #176]
-	WORD $0x4e74cf0f // fmla v15.2d, v24.2d, v20.2d
-	WORD $0x4e6ccf37 // fmla v23.2d, v25.2d, v12.2d
-	WORD $0x4e75cf4e // fmla v14.2d, v26.2d, v21.2d
-	WORD $0x4e6dcf76 // fmla v22.2d, v27.2d, v13.2d
-	WORD $0x3dc0307b // ldr q27, [x3, #192]
-	WORD $0x3dc0307a // ldr q26, [x3, #192]
-	WORD $0x3dc03079 // ldr q25, [x3, #192]
-	WORD $0x3dc03078 // ldr q24, [x3, #192]
-	WORD $0x3dc0347c // ldr q28, [x3, #208]
-	WORD $0x3dc0347d // ldr q29, [x3, #208]
-	WORD $0x3dc0347e // ldr q30, [x3, #208]
-	WORD $0x3dc0347f // ldr q31, [x3, #208]
-	WORD $0x4e74cf7c // fmla v28.2d, v27.2d, v20.2d
-	WORD $0x4e6ccf5d // fmla v29.2d, v26.2d, v12.2d
-	WORD $0x4e75cf3e // fmla v30.2d, v25.2d, v21.2d
-	WORD $0x4e6dcf1f // fmla v31.2d, v24.2d, v13.2d
+	WORD $0x3dc0146e // ldr q14, [x3, #80]
+	WORD $0x3dc0146d // ldr q13, [x3, #80]
+	WORD $0x4ef0cce0 // fmls v0.2d, v7.2d, v16.2d
+	WORD $0x4eefcd21 // fmls v1.2d, v9.2d, v15.2d
+	WORD $0x4eeecd42 // fmls v2.2d, v10.2d, v14.2d
+	WORD $0x4eedcd63 // fmls v3.2d, v11.2d, v13.2d
+	WORD $0x6e60dc0d // fmul v13.2d, v0.2d, v0.2d
+	WORD $0x6e61dc2b // fmul v11.2d, v1.2d, v1.2d
+	WORD $0x6e62dc4e // fmul v14.2d, v2.2d, v2.2d
+	WORD $0x6e63dc6a // fmul v10.2d, v3.2d, v3.2d
+	WORD $0x3dc0186f // ldr q15, [x3, #96]
+	WORD $0x3dc01869 // ldr q9, [x3, #96]
+	WORD $0x3dc01870 // ldr q16, [x3, #96]
+	WORD $0x3dc01867 // ldr q7, [x3, #96]
+	WORD $0x3dc01c71 // ldr q17, [x3, #112]
+	WORD $0x3dc01c72 // ldr q18, [x3, #112]
+	WORD $0x3dc01c73 // ldr q19, [x3, #112]
+	WORD $0x3dc01c74 // ldr q20, [x3, #112]
+	WORD $0x4e6dcdf1 // fmla v17.2d, v15.2d, v13.2d
+	WORD $0x4e6bcd32 // fmla v18.2d, v9.2d, v11.2d
+	WORD $0x4e6ece13 // fmla v19.2d, v16.2d, v14.2d
+	WORD $0x4e6accf4 // fmla v20.2d, v7.2d, v10.2d
+	WORD $0x3dc02067 // ldr q7, [x3, #128]
+	WORD $0x3dc02070 // ldr q16, [x3, #128]
+	WORD $0x3dc02069 // ldr q9, [x3, #128]
+	WORD $0x3dc0206f // ldr q15, [x3, #128]
+	WORD $0x4e6dce27 // fmla v7.2d, v17.2d, v13.2d
+	WORD $0x4e6bce50 // fmla v16.2d, v18.2d, v11.2d
+	WORD $0x4e6ece69 // fmla v9.2d, v19.2d, v14.2d
+	WORD $0x4e6ace8f // fmla v15.2d, v20.2d, v10.2d
+	WORD $0x3dc02474 // ldr q20, [x3, #144]
+	WORD $0x3dc02473 // ldr q19, [x3, #144]
+	WORD $0x3dc02472 // ldr q18, [x3, #144]
+	WORD $0x3dc02471 // ldr q17, [x3, #144]
+	WORD $0x4e6dccf4 // fmla v20.2d, v7.2d, v13.2d
+	WORD $0x4e6bce13 // fmla v19.2d, v16.2d, v11.2d
+	WORD $0x4e6ecd32 // fmla v18.2d, v9.2d, v14.2d
+	WORD $0x4e6acdf1 // fmla v17.2d, v15.2d, v10.2d
+	WORD $0x3dc0286f // ldr q15, [x3, #160]
+	WORD $0x3dc02869 // ldr q9, [x3, #160]
+	WORD $0x3dc02870 // ldr q16, [x3, #160]
+	WORD $0x3dc02867 // ldr q7, [x3, #160]
+	WORD $0x4e6dce8f // fmla v15.2d, v20.2d, v13.2d
+	WORD $0x4e6bce69 // fmla v9.2d, v19.2d, v11.2d
+	WORD $0x4e6ece50 // fmla v16.2d, v18.2d, v14.2d
+	WORD $0x4e6ace27 // fmla v7.2d, v17.2d, v10.2d
+	WORD $0x3dc02c71 // ldr q17, [x3, #176]
+	WORD $0x3dc02c72 // ldr q18, [x3, #176]
+	WORD $0x3dc02c73 // ldr q19, [x3, #176]
+	WORD $0x3dc02c74 // ldr q20, [x3, #176]
+	WORD $0x4e6dcdf1 // fmla v17.2d, v15.2d, v13.2d
+	WORD $0x4e6bcd32 // fmla v18.2d, v9.2d, v11.2d
+	WORD $0x4e6ece13 // fmla v19.2d, v16.2d, v14.2d
+	WORD $0x4e6accf4 // fmla v20.2d, v7.2d, v10.2d
+	WORD $0x3dc03067 // ldr q7, [x3, #192]
+	WORD $0x3dc03070 // ldr q16, [x3, #192]
+	WORD $0x3dc03069 // ldr q9, [x3, #192]
+	WORD $0x3dc0306f // ldr q15, [x3, #192]
+	WORD $0x4e6dce27 // fmla v7.2d, v17.2d, v13.2d
+	WORD $0x4e6bce50 // fmla v16.2d, v18.2d, v11.2d
+	WORD $0x4e6ece69 // fmla v9.2d, v19.2d, v14.2d
+	WORD $0x4e6ace8f // fmla v15.2d, v20.2d, v10.2d
+	WORD $0x3dc03474 // ldr q20, [x3, #208]
+	WORD $0x3dc03473 // ldr q19, [x3, #208]
+	WORD $0x3dc03472 // ldr q18, [x3, #208]
+	WORD $0x3dc03471 // ldr q17, [x3, #208]
+	WORD $0x3dc03875 // ldr q21, [x3, #224]
+	WORD $0x3dc03876 // ldr q22, [x3, #224]
+	WORD $0x3dc03877 // ldr q23, [x3, #224]
 	WORD $0x3dc03878 // ldr q24, [x3, #224]
-	WORD $0x3dc03879 // ldr q25, [x3, #224]
-	WORD $0x3dc0387a // ldr q26, [x3, #224]
-	WORD $0x3dc0387b // ldr q27, [x3, #224]
-	WORD $0x4e74cf98 // fmla v24.2d, v28.2d, v20.2d
-	WORD $0x4e6ccfb9 // fmla v25.2d, v29.2d, v12.2d
-	WORD $0x4e75cfda // fmla v26.2d, v30.2d, v21.2d
-	WORD $0x4e6dcffb // fmla v27.2d, v31.2d, v13.2d
-	WORD $0x3dc03c7f // ldr q31, [x3, #240]
-	WORD $0x3dc03c7e // ldr q30, [x3, #240]
-	WORD $0x3dc03c7d // ldr q29, [x3, #240]
-	WORD $0x3dc03c7c // ldr q28, [x3, #240]
-	WORD $0x4e74cf1f // fmla v31.2d, v24.2d, v20.2d
-	WORD $0x4e6ccf3e // fmla v30.2d, v25.2d, v12.2d
-	WORD $0x4e75cf5d // fmla v29.2d, v26.2d, v21.2d
-	WORD $0x4e6dcf7c // fmla v28.2d, v27.2d, v13.2d
-	WORD $0x3dc0407b // ldr q27, [x3, #256]
-	WORD $0x3dc0407a // ldr q26, [x3, #256]
-	WORD $0x3dc04079 // ldr q25, [x3, #256]
+	WORD $0x4e6dce95 // fmla v21.2d, v20.2d, v13.2d
+	WORD $0x4e6bce76 // fmla v22.2d, v19.2d, v11.2d
+	WORD $0x4e6ece57 // fmla v23.2d, v18.2d, v14.2d
+	WORD $0x4e6ace38 // fmla v24.2d, v17.2d, v10.2d
+	WORD $0x3dc03c71 // ldr q17, [x3, #240]
+	WORD $0x3dc03c72 // ldr q18, [x3, #240]
+	WORD $0x3dc03c73 // ldr q19, [x3, #240]
+	WORD $0x3dc03c74 // ldr q20, [x3, #240]
+	WORD $0x4e6dceb1 // fmla v17.2d, v21.2d, v13.2d
+	WORD $0x4e6bced2 // fmla v18.2d, v22.2d, v11.2d
+	WORD $0x4e6ecef3 // fmla v19.2d, v23.2d, v14.2d
+	WORD $0x4e6acf14 // fmla v20.2d, v24.2d, v10.2d
 	WORD $0x3dc04078 // ldr q24, [x3, #256]
-	WORD $0x4e74cffb // fmla v27.2d, v31.2d, v20.2d
-	WORD $0x4e6ccfda // fmla v26.2d, v30.2d, v12.2d
-	WORD $0x4e75cfb9 // fmla v25.2d, v29.2d, v21.2d
-	WORD $0x4e6dcf98 // fmla v24.2d, v28.2d, v13.2d
-	WORD $0x3dc0447c // ldr q28, [x3, #272]
-	WORD $0x3dc0447d // ldr q29, [x3, #272]
-	WORD $0x3dc0447e // ldr q30, [x3, #272]
-	WORD $0x3dc0447f // ldr q31, [x3, #272]
-	WORD $0x4e74cf7c // fmla v28.2d, v27.2d, v20.2d
-	WORD $0x4e6ccf5d // fmla v29.2d, v26.2d, v12.2d
-	WORD $0x4e75cf3e // fmla v30.2d, v25.2d, v21.2d
-	WORD $0x4e6dcf1f // fmla v31.2d, v24.2d, v13.2d
+	WORD $0x3dc04077 // ldr q23, [x3, #256]
+	WORD $0x3dc04076 // ldr q22, [x3, #256]
+	WORD $0x3dc04075 // ldr q21, [x3, #256]
+	WORD $0x4e6dce38 // fmla v24.2d, v17.2d, v13.2d
+	WORD $0x4e6bce57 // fmla v23.2d, v18.2d, v11.2d
+	WORD $0x4e6ece76 // fmla v22.2d, v19.2d, v14.2d
+	WORD $0x4e6ace95 // fmla v21.2d, v20.2d, v10.2d
+	WORD $0x3dc04474 // ldr q20, [x3, #272]
+	WORD $0x3dc04473 // ldr q19, [x3, #272]
+	WORD $0x3dc04472 // ldr q18, [x3, #272]
+	WORD $0x3dc04471 // ldr q17, [x3, #272]
+	WORD $0x4e6dcf14 // fmla v20.2d, v24.2d, v13.2d
+	WORD $0x4e6bcef3 // fmla v19.2d, v23.2d, v11.2d
+	WORD $0x4e6eced2 // fmla v18.2d, v22.2d, v14.2d
+	WORD $0x4e6aceb1 // fmla v17.2d, v21.2d, v10.2d
+	WORD $0x3dc04875 // ldr q21, [x3, #288]
+	WORD $0x3dc04876 // ldr q22, [x3, #288]
+	WORD $0x3dc04877 // ldr q23, [x3, #288]
 	WORD $0x3dc04878 // ldr q24, [x3, #288]
-	WORD $0x3dc04879 // ldr q25, [x3, #288]
-	WORD $0x3dc0487a // ldr q26, [x3, #288]
-	WORD $0x3dc0487b // ldr q27, [x3, #288]
-	WORD $0x4e74cf98 // fmla v24.2d, v28.2d, v20.2d
-	WORD $0x4e6ccfb9 // fmla v25.2d, v29.2d, v12.2d
-	WORD $0x4e75cfda // fmla v26.2d, v30.2d, v21.2d
-	WORD $0x4e6dcffb // fmla v27.2d, v31.2d, v13.2d
-	WORD $0x6e74dd1f // fmul v31.2d, v8.2d, v20.2d
-	WORD $0x6e6cdd3e // fmul v30.2d, v9.2d, v12.2d
-	WORD $0x6e75dd5d // fmul v29.2d, v10.2d, v21.2d
-	WORD $0x6e6ddd7c // fmul v28.2d, v11.2d, v13.2d
-	WORD $0x4e6fcfe8 // fmla v8.2d, v31.2d, v15.2d
-	WORD $0x4e77cfc9 // fmla v9.2d, v30.2d, v23.2d
-	WORD $0x4e6ecfaa // fmla v10.2d, v29.2d, v14.2d
-	WORD $0x4e76cf8b // fmla v11.2d, v28.2d, v22.2d
-	WORD $0x3dc04c76 // ldr q22, [x3, #304]
-	WORD $0x3dc04c7c // ldr q28, [x3, #304]
-	WORD $0x3dc04c6e // ldr q14, [x3, #304]
-	WORD $0x3dc04c7d // ldr q29, [x3, #304]
-	WORD $0x4e78ce96 // fmla v22.2d, v20.2d, v24.2d
-	WORD $0x4e79cd9c // fmla v28.2d, v12.2d, v25.2d
-	WORD $0x4e7aceae // fmla v14.2d, v21.2d, v26.2d
-	WORD $0x4e7bcdbd // fmla v29.2d, v13.2d, v27.2d
-	WORD $0x3dc0507b // ldr q27, [x3, #320]
-	WORD $0x3dc0506d // ldr q13, [x3, #320]
-	WORD $0x3dc0507a // ldr q26, [x3, #320]
+	WORD $0x4e6dce95 // fmla v21.2d, v20.2d, v13.2d
+	WORD $0x4e6bce76 // fmla v22.2d, v19.2d, v11.2d
+	WORD $0x4e6ece57 // fmla v23.2d, v18.2d, v14.2d
+	WORD $0x4e6ace38 // fmla v24.2d, v17.2d, v10.2d
+	WORD $0x3dc04c71 // ldr q17, [x3, #304]
+	WORD $0x3dc04c72 // ldr q18, [x3, #304]
+	WORD $0x3dc04c73 // ldr q19, [x3, #304]
+	WORD $0x3dc04c74 // ldr q20, [x3, #304]
+	WORD $0x4e6dceb1 // fmla v17.2d, v21.2d, v13.2d
+	WORD $0x4e6bced2 // fmla v18.2d, v22.2d, v11.2d
+	WORD $0x4e6ecef3 // fmla v19.2d, v23.2d, v14.2d
+	WORD $0x4e6acf14 // fmla v20.2d, v24.2d, v10.2d
+	WORD $0x6e6ddc18 // fmul v24.2d, v0.2d, v13.2d
+	WORD $0x6e6bdc37 // fmul v23.2d, v1.2d, v11.2d
+	WORD $0x6e6edc56 // fmul v22.2d, v2.2d, v14.2d
+	WORD $0x6e6adc75 // fmul v21.2d, v3.2d, v10.2d
+	WORD $0x4e67cf00 // fmla v0.2d, v24.2d, v7.2d
+	WORD $0x4e70cee1 // fmla v1.2d, v23.2d, v16.2d
+	WORD $0x4e69cec2 // fmla v2.2d, v22.2d, v9.2d
+	WORD $0x4e6fcea3 // fmla v3.2d, v21.2d, v15.2d
+	WORD $0x3dc0506f // ldr q15, [x3, #320]
 	WORD $0x3dc05075 // ldr q21, [x3, #320]
-	WORD $0x4e3b1e1b // and v27.16b, v16.16b, v27.16b
-	WORD $0x4e2d1e2d // and v13.16b, v17.16b, v13.16b
-	WORD $0x4e3a1e5a // and v26.16b, v18.16b, v26.16b
-	WORD $0x4e351e75 // and v21.16b, v19.16b, v21.16b
-	WORD $0x3dc05073 // ldr q19, [x3, #320]
-	WORD $0x3dc05072 // ldr q18, [x3, #320]
-	WORD $0x3dc05071 // ldr q17, [x3, #320]
-	WORD $0x3dc05070 // ldr q16, [x3, #320]
-	WORD $0x6ef38f73 // cmeq v19.2d, v27.2d, v19.2d
-	WORD $0x6ef28db2 // cmeq v18.2d, v13.2d, v18.2d
-	WORD $0x6ef18f51 // cmeq v17.2d, v26.2d, v17.2d
-	WORD $0x6ef08eb0 // cmeq v16.2d, v21.2d, v16.2d
-	WORD $0x4eb31e75 // mov v21.16b, v19.16b
-	WORD $0x4eb21e5a // mov v26.16b, v18.16b
-	WORD $0x4eb11e2d // mov v13.16b, v17.16b
-	WORD $0x4eb01e1b // mov v27.16b, v16.16b
-	WORD $0x6e681ed5 // bsl v21.16b, v22.16b, v8.16b
-	WORD $0x6e691f9a // bsl v26.16b, v28.16b, v9.16b
-	WORD $0x6e6a1dcd // bsl v13.16b, v14.16b, v10.16b
-	WORD $0x6e6b1fbb // bsl v27.16b, v29.16b, v11.16b
-	WORD $0x3dc05479 // ldr q25, [x3, #336]
-	WORD $0x3dc0546c // ldr q12, [x3, #336]
-	WORD $0x3dc05478 // ldr q24, [x3, #336]
+	WORD $0x3dc05069 // ldr q9, [x3, #320]
+	WORD $0x3dc05076 // ldr q22, [x3, #320]
+	WORD $0x4e71cdaf // fmla v15.2d, v13.2d, v17.2d
+	WORD $0x4e72cd75 // fmla v21.2d, v11.2d, v18.2d
+	WORD $0x4e73cdc9 // fmla v9.2d, v14.2d, v19.2d
+	WORD $0x4e74cd56 // fmla v22.2d, v10.2d, v20.2d
 	WORD $0x3dc05474 // ldr q20, [x3, #336]
-	WORD $0x6e391d19 // eor v25.16b, v8.16b, v25.16b
-	WORD $0x6e2c1d2c // eor v12.16b, v9.16b, v12.16b
-	WORD $0x6e381d58 // eor v24.16b, v10.16b, v24.16b
-	WORD $0x6e341d74 // eor v20.16b, v11.16b, v20.16b
-	WORD $0x6e761f33 // bsl v19.16b, v25.16b, v22.16b
-	WORD $0x6e7c1d92 // bsl v18.16b, v12.16b, v28.16b
-	WORD $0x6e6e1f11 // bsl v17.16b, v24.16b, v14.16b
-	WORD $0x6e7d1e90 // bsl v16.16b, v20.16b, v29.16b
-	WORD $0x6e73feb3 // fdiv v19.2d, v21.2d, v19.2d
-	WORD $0x6e72ff52 // fdiv v18.2d, v26.2d, v18.2d
-	WORD $0x6e71fdb1 // fdiv v17.2d, v13.2d, v17.2d
-	WORD $0x6e70ff70 // fdiv v16.2d, v27.2d, v16.2d
-	WORD $0x3dc0587b // ldr q27, [x3, #352]
+	WORD $0x3dc0546a // ldr q10, [x3, #336]
+	WORD $0x3dc05473 // ldr q19, [x3, #336]
+	WORD $0x3dc0546e // ldr q14, [x3, #336]
+	WORD $0x4e341cd4 // and v20.16b, v6.16b, v20.16b
+	WORD $0x4e2a1caa // and v10.16b, v5.16b, v10.16b
+	WORD $0x4e331c93 // and v19.16b, v4.16b, v19.16b
+	WORD $0x4e2e1d8e // and v14.16b, v12.16b, v14.16b
+	WORD $0x3dc0546c // ldr q12, [x3, #336]
+	WORD $0x3dc05464 // ldr q4, [x3, #336]
+	WORD $0x3dc05465 // ldr q5, [x3, #336]
+	WORD $0x3dc05466 // ldr q6, [x3, #336]
+	WORD $0x6eec8e8c // cmeq v12.2d, v20.2d, v12.2d
+	WORD $0x6ee48d44 // cmeq v4.2d, v10.2d, v4.2d
+	WORD $0x6ee58e65 // cmeq v5.2d, v19.2d, v5.2d
+	WORD $0x6ee68dc6 // cmeq v6.2d, v14.2d, v6.2d
+	WORD $0x4eac1d8e // mov v14.16b, v12.16b
+	WORD $0x4ea41c93 // mov v19.16b, v4.16b
+	WORD $0x4ea51caa // mov v10.16b, v5.16b
+	WORD $0x4ea61cd4 // mov v20.16b, v6.16b
+	WORD $0x6e601dee // bsl v14.16b, v15.16b, v0.16b
+	WORD $0x6e611eb3 // bsl v19.16b, v21.16b, v1.16b
+	WORD $0x6e621d2a // bsl v10.16b, v9.16b, v2.16b
+	WORD $0x6e631ed4 // bsl v20.16b, v22.16b, v3.16b
+	WORD $0x3dc05872 // ldr q18, [x3, #352]
+	WORD $0x3dc0586b // ldr q11, [x3, #352]
+	WORD $0x3dc05871 // ldr q17, [x3, #352]
 	WORD $0x3dc0586d // ldr q13, [x3, #352]
-	WORD $0x3dc0587a // ldr q26, [x3, #352]
-	WORD $0x3dc05875 // ldr q21, [x3, #352]
-	WORD $0x3dc05c7d // ldr q29, [x3, #368]
+	WORD $0x6e321c12 // eor v18.16b, v0.16b, v18.16b
+	WORD $0x6e2b1c2b // eor v11.16b, v1.16b, v11.16b
+	WORD $0x6e311c51 // eor v17.16b, v2.16b, v17.16b
+	WORD $0x6e2d1c6d // eor v13.16b, v3.16b, v13.16b
+	WORD $0x6e6f1e4c // bsl v12.16b, v18.16b, v15.16b
+	WORD $0x6e751d64 // bsl v4.16b, v11.16b, v21.16b
+	WORD $0x6e691e25 // bsl v5.16b, v17.16b, v9.16b
+	WORD $0x6e761da6 // bsl v6.16b, v13.16b, v22.16b
+	WORD $0x6e6cfdcc // fdiv v12.2d, v14.2d, v12.2d
+	WORD $0x6e64fe64 // fdiv v4.2d, v19.2d, v4.2d
+	WORD $0x6e65fd45 // fdiv v5.2d, v10.2d, v5.2d
+	WORD $0x6e66fe86 // fdiv v6.2d, v20.2d, v6.2d
 	WORD $0x3dc05c74 // ldr q20, [x3, #368]
+	WORD $0x3dc05c6a // ldr q10, [x3, #368]
+	WORD $0x3dc05c73 // ldr q19, [x3, #368]
 	WORD $0x3dc05c6e // ldr q14, [x3, #368]
-	WORD $0x3dc05c78 // ldr q24, [x3, #368]
-	WORD $0x6e7dde7d // fmul v29.2d, v19.2d, v29.2d
-	WORD $0x6e74de54 // fmul v20.2d, v18.2d, v20.2d
-	WORD $0x6e6ede2e // fmul v14.2d, v17.2d, v14.2d
-	WORD $0x6e78de18 // fmul v24.2d, v16.2d, v24.2d
-	WORD $0x4efdd67c // fsub v28.2d, v19.2d, v29.2d
-	WORD $0x4ef4d64c // fsub v12.2d, v18.2d, v20.2d
-	WORD $0x4eeed636 // fsub v22.2d, v17.2d, v14.2d
-	WORD $0x4ef8d619 // fsub v25.2d, v16.2d, v24.2d
-	WORD $0x0e616b9c // fcvtn v28.2s, v28.2d
-	WORD $0x0e61698c // fcvtn v12.2s, v12.2d
-	WORD $0x0e616ad6 // fcvtn v22.2s, v22.2d
-	WORD $0x0e616b39 // fcvtn v25.2s, v25.2d
-	WORD $0x4e7dd67d // fadd v29.2d, v19.2d, v29.2d
-	WORD $0x4e74d654 // fadd v20.2d, v18.2d, v20.2d
-	WORD $0x4e6ed62e // fadd v14.2d, v17.2d, v14.2d
-	WORD $0x4e78d618 // fadd v24.2d, v16.2d, v24.2d
-	WORD $0x0e616bbd // fcvtn v29.2s, v29.2d
-	WORD $0x0e616a94 // fcvtn v20.2s, v20.2d
-	WORD $0x0e6169ce // fcvtn v14.2s, v14.2d
-	WORD $0x0e616b18 // fcvtn v24.2s, v24.2d
-	WORD $0x2ebd8f9d // cmeq v29.2s, v28.2s, v29.2s
-	WORD $0x2eb48d94 // cmeq v20.2s, v12.2s, v20.2s
-	WORD $0x2eae8ece // cmeq v14.2s, v22.2s, v14.2s
-	WORD $0x2eb88f38 // cmeq v24.2s, v25.2s, v24.2s
-	WORD $0x0ebb1f9b // orr v27.8b, v28.8b, v27.8b
-	WORD $0x0ead1d8d // orr v13.8b, v12.8b, v13.8b
-	WORD $0x0eba1eda // orr v26.8b, v22.8b, v26.8b
-	WORD $0x0eb51f35 // orr v21.8b, v25.8b, v21.8b
-	WORD $0x3dc06079 // ldr q25, [x3, #384]
+	WORD $0x4ef48594 // add v20.2d, v12.2d, v20.2d
+	WORD $0x4eea848a // add v10.2d, v4.2d, v10.2d
+	WORD $0x4ef384b3 // add v19.2d, v5.2d, v19.2d
+	WORD $0x4eee84ce // add v14.2d, v6.2d, v14.2d
 	WORD $0x3dc06076 // ldr q22, [x3, #384]
-	WORD $0x3dc0606c // ldr q12, [x3, #384]
-	WORD $0x3dc0607c // ldr q28, [x3, #384]
-	WORD $0x2e791f7d // bsl v29.8b, v27.8b, v25.8b
-	WORD $0x2e761db4 // bsl v20.8b, v13.8b, v22.8b
-	WORD $0x2e6c1f4e // bsl v14.8b, v26.8b, v12.8b
-	WORD $0x2e7c1eb8 // bsl v24.8b, v21.8b, v28.8b
-	WORD $0x3dc0647c // ldr q28, [x3, #400]
-	WORD $0x3dc06475 // ldr q21, [x3, #400]
-	WORD $0x3dc0646c // ldr q12, [x3, #400]
-	WORD $0x3dc0647a // ldr q26, [x3, #400]
-	WORD $0x2ea4e79c // fcmgt v28.2s, v28.2s, v4.2s
-	WORD $0x2ea5e6b5 // fcmgt v21.2s, v21.2s, v5.2s
-	WORD $0x2ea6e58c // fcmgt v12.2s, v12.2s, v6.2s
-	WORD $0x2ea7e75a // fcmgt v26.2s, v26.2s, v7.2s
-	WORD $0x2e7d1c1c // bsl v28.8b, v0.8b, v29.8b
-	WORD $0x2e741c35 // bsl v21.8b, v1.8b, v20.8b
-	WORD $0x2e6e1c4c // bsl v12.8b, v2.8b, v14.8b
-	WORD $0x2e781c7a // bsl v26.8b, v3.8b, v24.8b
-	WORD $0x3dc06878 // ldr q24, [x3, #416]
-	WORD $0x3dc06863 // ldr q3, [x3, #416]
-	WORD $0x3dc0686e // ldr q14, [x3, #416]
-	WORD $0x3dc06862 // ldr q2, [x3, #416]
-	WORD $0x2e38e498 // fcmge v24.2s, v4.2s, v24.2s
-	WORD $0x2e23e4a3 // fcmge v3.2s, v5.2s, v3.2s
-	WORD $0x2e2ee4ce // fcmge v14.2s, v6.2s, v14.2s
-	WORD $0x2e22e4e2 // fcmge v2.2s, v7.2s, v2.2s
-	WORD $0x3dc06074 // ldr q20, [x3, #384]
-	WORD $0x3dc06061 // ldr q1, [x3, #384]
-	WORD $0x3dc0607d // ldr q29, [x3, #384]
-	WORD $0x3dc06060 // ldr q0, [x3, #384]
-	WORD $0x2e7c1e98 // bsl v24.8b, v20.8b, v28.8b
-	WORD $0x2e751c23 // bsl v3.8b, v1.8b, v21.8b
-	WORD $0x2e6c1fae // bsl v14.8b, v29.8b, v12.8b
-	WORD $0x2e7a1c02 // bsl v2.8b, v0.8b, v26.8b
-	WORD $0x3dc06c7a // ldr q26, [x3, #432]
-	WORD $0x3dc06c60 // ldr q0, [x3, #432]
-	WORD $0x3dc06c6c // ldr q12, [x3, #432]
-	WORD $0x3dc06c7d // ldr q29, [x3, #432]
-	WORD $0x2ea4e744 // fcmgt v4.2s, v26.2s, v4.2s
-	WORD $0x2ea5e405 // fcmgt v5.2s, v0.2s, v5.2s
-	WORD $0x2ea6e586 // fcmgt v6.2s, v12.2s, v6.2s
-	WORD $0x2ea7e7a7 // fcmgt v7.2s, v29.2s, v7.2s
-	WORD $0x3dc0707d // ldr q29, [x3, #448]
-	WORD $0x3dc0706c // ldr q12, [x3, #448]
-	WORD $0x3dc07060 // ldr q0, [x3, #448]
-	WORD $0x3dc0707a // ldr q26, [x3, #448]
-	WORD $0x2e7d1f04 // bsl v4.8b, v24.8b, v29.8b
-	WORD $0x2e6c1c65 // bsl v5.8b, v3.8b, v12.8b
-	WORD $0x2e601dc6 // bsl v6.8b, v14.8b, v0.8b
-	WORD $0x2e7a1c47 // bsl v7.8b, v2.8b, v26.8b
-	WORD $0xfd000024 // str d4, [x1]
-	WORD $0xfd000425 // str d5, [x1, #8]
-	WORD $0xfd000826 // str d6, [x1, #16]
-	WORD $0xfd000c27 // str d7, [x1, #24]
+	WORD $0x3dc0606d // ldr q13, [x3, #384]
+	WORD $0x3dc06069 // ldr q9, [x3, #384]
+	WORD $0x3dc06071 // ldr q17, [x3, #384]
+	WORD $0x4e361e96 // and v22.16b, v20.16b, v22.16b
+	WORD $0x4e2d1d4d // and v13.16b, v10.16b, v13.16b
+	WORD $0x4e291e69 // and v9.16b, v19.16b, v9.16b
+	WORD $0x4e311dd1 // and v17.16b, v14.16b, v17.16b
+	WORD $0x6ead66d6 // umax v22.4s, v22.4s, v13.4s
+	WORD $0x6ea966d6 // umax v22.4s, v22.4s, v9.4s
+	WORD $0x6eb166d6 // umax v22.4s, v22.4s, v17.4s
+	WORD $0x0e61698c // fcvtn v12.2s, v12.2d
+	WORD $0x0e616884 // fcvtn v4.2s, v4.2d
+	WORD $0x0e6168a5 // fcvtn v5.2s, v5.2d
+	WORD $0x0e6168c6 // fcvtn v6.2s, v6.2d
+	WORD $0x3dc06471 // ldr q17, [x3, #400]
+	WORD $0x6eb13511 // cmhi v17.4s, v8.4s, v17.4s
+	WORD $0x3dc06868 // ldr q8, [x3, #416]
+	WORD $0x6ea836c8 // cmhi v8.4s, v22.4s, v8.4s
+	WORD $0x4eb11d08 // orr v8.16b, v8.16b, v17.16b
+	WORD $0x6eb0a908 // umaxv s8, v8.4s
+	WORD $0x0e043d04 // mov w4, v8.s[0]
+	CMPW $0, R4
+	BNE doubtful
+	WORD $0xfd00002c // str d12, [x1]
+	WORD $0xfd000424 // str d4, [x1, #8]
+	WORD $0xfd000825 // str d5, [x1, #16]
+	WORD $0xfd000c26 // str d6, [x1, #24]
+going:
 	ADD $32, R1
 	ADD $32, R2
 	SUBS $8, R0, R0
 	BGE many
+	JMP single
+doubtful:
+	WORD $0xfd400046 // ldr d6, [x2]
+	WORD $0xfd400445 // ldr d5, [x2, #8]
+	WORD $0xfd400844 // ldr d4, [x2, #16]
+	WORD $0xfd400c4c // ldr d12, [x2, #24]
+	WORD $0x3dc00068 // ldr q8, [x3]
+	WORD $0x3dc00071 // ldr q17, [x3]
+	WORD $0x3dc00076 // ldr q22, [x3]
+	WORD $0x3dc00069 // ldr q9, [x3]
+	WORD $0x0e281cc8 // and v8.8b, v6.8b, v8.8b
+	WORD $0x0e311cb1 // and v17.8b, v5.8b, v17.8b
+	WORD $0x0e361c96 // and v22.8b, v4.8b, v22.8b
+	WORD $0x0e291d89 // and v9.8b, v12.8b, v9.8b
+	WORD $0x0e6178cd // fcvtl v13.2d, v6.2s
+	WORD $0x0e6178ae // fcvtl v14.2d, v5.2s
+	WORD $0x0e617893 // fcvtl v19.2d, v4.2s
+	WORD $0x0e61798a // fcvtl v10.2d, v12.2s
+	WORD $0x3dc00874 // ldr q20, [x3, #32]
+	WORD $0x3dc00875 // ldr q21, [x3, #32]
+	WORD $0x3dc0086b // ldr q11, [x3, #32]
+	WORD $0x3dc0086f // ldr q15, [x3, #32]
+	WORD $0x3dc00c72 // ldr q18, [x3, #48]
+	WORD $0x3dc00c63 // ldr q3, [x3, #48]
+	WORD $0x3dc00c62 // ldr q2, [x3, #48]
+	WORD $0x3dc00c61 // ldr q1, [x3, #48]
+	WORD $0x4e74cdb2 // fmla v18.2d, v13.2d, v20.2d
+	WORD $0x4e75cdc3 // fmla v3.2d, v14.2d, v21.2d
+	WORD $0x4e6bce62 // fmla v2.2d, v19.2d, v11.2d
+	WORD $0x4e6fcd41 // fmla v1.2d, v10.2d, v15.2d
+	WORD $0x3dc00c6f // ldr q15, [x3, #48]
+	WORD $0x3dc00c6b // ldr q11, [x3, #48]
+	WORD $0x3dc00c75 // ldr q21, [x3, #48]
+	WORD $0x3dc00c74 // ldr q20, [x3, #48]
+	WORD $0x4eefd64f // fsub v15.2d, v18.2d, v15.2d
+	WORD $0x4eebd46b // fsub v11.2d, v3.2d, v11.2d
+	WORD $0x4ef5d455 // fsub v21.2d, v2.2d, v21.2d
+	WORD $0x4ef4d434 // fsub v20.2d, v1.2d, v20.2d
+	WORD $0x3dc01060 // ldr q0, [x3, #64]
+	WORD $0x3dc01070 // ldr q16, [x3, #64]
+	WORD $0x3dc01077 // ldr q23, [x3, #64]
+	WORD $0x3dc01067 // ldr q7, [x3, #64]
+	WORD $0x4ee0cded // fmls v13.2d, v15.2d, v0.2d
+	WORD $0x4ef0cd6e // fmls v14.2d, v11.2d, v16.2d
+	WORD $0x4ef7ceb3 // fmls v19.2d, v21.2d, v23.2d
+	WORD $0x4ee7ce8a // fmls v10.2d, v20.2d, v7.2d
+	WORD $0x3dc01467 // ldr q7, [x3, #80]
+	WORD $0x3dc01477 // ldr q23, [x3, #80]
+	WORD $0x3dc01470 // ldr q16, [x3, #80]
+	WORD $0x3dc01460 // ldr q0, [x3, #80]
+	WORD $0x4ee7cded // fmls v13.2d, v15.2d, v7.2d
+	WORD $0x4ef7cd6e // fmls v14.2d, v11.2d, v23.2d
+	WORD $0x4ef0ceb3 // fmls v19.2d, v21.2d, v16.2d
+	WORD $0x4ee0ce8a // fmls v10.2d, v20.2d, v0.2d
+	WORD $0x6e6ddda0 // fmul v0.2d, v13.2d, v13.2d
+	WORD $0x6e6eddd4 // fmul v20.2d, v14.2d, v14.2d
+	WORD $0x6e73de70 // fmul v16.2d, v19.2d, v19.2d
+	WORD $0x6e6add55 // fmul v21.2d, v10.2d, v10.2d
+	WORD $0x3dc01877 // ldr q23, [x3, #96]
+	WORD $0x3dc0186b // ldr q11, [x3, #96]
+	WORD $0x3dc01867 // ldr q7, [x3, #96]
+	WORD $0x3dc0186f // ldr q15, [x3, #96]
+	WORD $0x3dc01c78 // ldr q24, [x3, #112]
+	WORD $0x3dc01c79 // ldr q25, [x3, #112]
+	WORD $0x3dc01c7a // ldr q26, [x3, #112]
+	WORD $0x3dc01c7b // ldr q27, [x3, #112]
+	WORD $0x4e60cef8 // fmla v24.2d, v23.2d, v0.2d
+	WORD $0x4e74cd79 // fmla v25.2d, v11.2d, v20.2d
+	WORD $0x4e70ccfa // fmla v26.2d, v7.2d, v16.2d
+	WORD $0x4e75cdfb // fmla v27.2d, v15.2d, v21.2d
+	WORD $0x3dc0206f // ldr q15, [x3, #128]
+	WORD $0x3dc02067 // ldr q7, [x3, #128]
+	WORD $0x3dc0206b // ldr q11, [x3, #128]
+	WORD $0x3dc02077 // ldr q23, [x3, #128]
+	WORD $0x4e60cf0f // fmla v15.2d, v24.2d, v0.2d
+	WORD $0x4e74cf27 // fmla v7.2d, v25.2d, v20.2d
+	WORD $0x4e70cf4b // fmla v11.2d, v26.2d, v16.2d
+	WORD $0x4e75cf77 // fmla v23.2d, v27.2d, v21.2d
+	WORD $0x3dc0247b // ldr q27, [x3, #144]
+	WORD $0x3dc0247a // ldr q26, [x3, #144]
+	WORD $0x3dc02479 // ldr q25, [x3, #144]
+	WORD $0x3dc02478 // ldr q24, [x3, #144]
+	WORD $0x4e60cdfb // fmla v27.2d, v15.2d, v0.2d
+	WORD $0x4e74ccfa // fmla v26.2d, v7.2d, v20.2d
+	WORD $0x4e70cd79 // fmla v25.2d, v11.2d, v16.2d
+	WORD $0x4e75cef8 // fmla v24.2d, v23.2d, v21.2d
+	WORD $0x3dc02877 // ldr q23, [x3, #160]
+	WORD $0x3dc0286b // ldr q11, [x3, #160]
+	WORD $0x3dc02867 // ldr q7, [x3, #160]
+	WORD $0x3dc0286f // ldr q15, [x3, #160]
+	WORD $0x4e60cf77 // fmla v23.2d, v27.2d, v0.2d
+	WORD $0x4e74cf4b // fmla v11.2d, v26.2d, v20.2d
+	WORD $0x4e70cf27 // fmla v7.2d, v25.2d, v16.2d
+	WORD $0x4e75cf0f // fmla v15.2d, v24.2d, v21.2d
+	WORD $0x3dc02c78 // ldr q24, [x3, #176]
+	WORD $0x3dc02c79 // ldr q25, [x3, #176]
+	WORD $0x3dc02c7a // ldr q26, [x3, #176]
+	WORD $0x3dc02c7b // ldr q27, [x3, #176]
+	WORD $0x4e60cef8 // fmla v24.2d, v23.2d, v0.2d
+	WORD $0x4e74cd79 // fmla v25.2d, v11.2d, v20.2d
+	WORD $0x4e70ccfa // fmla v26.2d, v7.2d, v16.2d
+	WORD $0x4e75cdfb // fmla v27.2d, v15.2d, v21.2d
+	WORD $0x3dc0306f // ldr q15, [x3, #192]
+	WORD $0x3dc03067 // ldr q7, [x3, #192]
+	WORD $0x3dc0306b // ldr q11, [x3, #192]
+	WORD $0x3dc03077 // ldr q23, [x3, #192]
+	WORD $0x4e60cf0f // fmla v15.2d, v24.2d, v0.2d
+	WORD $0x4e74cf27 // fmla v7.2d, v25.2d, v20.2d
+	WORD $0x4e70cf4b // fmla v11.2d, v26.2d, v16.2d
+	WORD $0x4e75cf77 // fmla v23.2d, v27.2d, v21.2d
+	WORD $0x3dc0347b // ldr q27, [x3, #208]
+	WORD $0x3dc0347a // ldr q26, [x3, #208]
+	WORD $0x3dc03479 // ldr q25, [x3, #208]
+	WORD $0x3dc03478 // ldr q24, [x3, #208]
+	WORD $0x3dc0387c // ldr q28, [x3, #224]
+	WORD $0x3dc0387d // ldr q29, [x3, #224]
+	WORD $0x3dc0387e // ldr q30, [x3, #224]
+	WORD $0x3dc0387f // ldr q31, [x3, #224]
+	WORD $0x4e60cf7c // fmla v28.2d, v27.2d, v0.2d
+	WORD $0x4e74cf5d // fmla v29.2d, v26.2d, v20.2d
+	WORD $0x4e70cf3e // fmla v30.2d, v25.2d, v16.2d
+	WORD $0x4e75cf1f // fmla v31.2d, v24.2d, v21.2d
+	WORD $0x3dc03c78 // ldr q24, [x3, #240]
+	WORD $0x3dc03c79 // ldr q25, [x3, #240]
+	WORD $0x3dc03c7a // ldr q26, [x3, #240]
+	WORD $0x3dc03c7b // ldr q27, [x3, #240]
+	WORD $0x4e60cf98 // fmla v24.2d, v28.2d, v0.2d
+	WORD $0x4e74cfb9 // fmla v25.2d, v29.2d, v20.2d
+	WORD $0x4e70cfda // fmla v26.2d, v30.2d, v16.2d
+	WORD $0x4e75cffb // fmla v27.2d, v31.2d, v21.2d
+	WORD $0x3dc0407f // ldr q31, [x3, #256]
+	WORD $0x3dc0407e // ldr q30, [x3, #256]
+	WORD $0x3dc0407d // ldr q29, [x3, #256]
+	WORD $0x3dc0407c // ldr q28, [x3, #256]
+	WORD $0x4e60cf1f // fmla v31.2d, v24.2d, v0.2d
+	WORD $0x4e74cf3e // fmla v30.2d, v25.2d, v20.2d
+	WORD $0x4e70cf5d // fmla v29.2d, v26.2d, v16.2d
+	WORD $0x4e75cf7c // fmla v28.2d, v27.2d, v21.2d
+	WORD $0x3dc0447b // ldr q27, [x3, #272]
+	WORD $0x3dc0447a // ldr q26, [x3, #272]
+	WORD $0x3dc04479 // ldr q25, [x3, #272]
+	WORD $0x3dc04478 // ldr q24, [x3, #272]
+	WORD $0x4e60cffb // fmla v27.2d, v31.2d, v0.2d
+	WORD $0x4e74cfda // fmla v26.2d, v30.2d, v20.2d
+	WORD $0x4e70cfb9 // fmla v25.2d, v29.2d, v16.2d
+	WORD $0x4e75cf98 // fmla v24.2d, v28.2d, v21.2d
+	WORD $0x3dc0487c // ldr q28, [x3, #288]
+	WORD $0x3dc0487d // ldr q29, [x3, #288]
+	WORD $0x3dc0487e // ldr q30, [x3, #288]
+	WORD $0x3dc0487f // ldr q31, [x3, #288]
+	WORD $0x4e60cf7c // fmla v28.2d, v27.2d, v0.2d
+	WORD $0x4e74cf5d // fmla v29.2d, v26.2d, v20.2d
+	WORD $0x4e70cf3e // fmla v30.2d, v25.2d, v16.2d
+	WORD $0x4e75cf1f // fmla v31.2d, v24.2d, v21.2d
+	WORD $0x3dc04c78 // ldr q24, [x3, #304]
+	WORD $0x3dc04c79 // ldr q25, [x3, #304]
+	WORD $0x3dc04c7a // ldr q26, [x3, #304]
+	WORD $0x3dc04c7b // ldr q27, [x3, #304]
+	WORD $0x4e60cf98 // fmla v24.2d, v28.2d, v0.2d
+	WORD $0x4e74cfb9 // fmla v25.2d, v29.2d, v20.2d
+	WORD $0x4e70cfda // fmla v26.2d, v30.2d, v16.2d
+	WORD $0x4e75cffb // fmla v27.2d, v31.2d, v21.2d
+	WORD $0x6e60ddbf // fmul v31.2d, v13.2d, v0.2d
+	WORD $0x6e74ddde // fmul v30.2d, v14.2d, v20.2d
+	WORD $0x6e70de7d // fmul v29.2d, v19.2d, v16.2d
+	WORD $0x6e75dd5c // fmul v28.2d, v10.2d, v21.2d
+	WORD $0x4e6fcfed // fmla v13.2d, v31.2d, v15.2d
+	WORD $0x4e67cfce // fmla v14.2d, v30.2d, v7.2d
+	WORD $0x4e6bcfb3 // fmla v19.2d, v29.2d, v11.2d
+	WORD $0x4e77cf8a // fmla v10.2d, v28.2d, v23.2d
+	WORD $0x3dc05077 // ldr q23, [x3, #320]
+	WORD $0x3dc0507c // ldr q28, [x3, #320]
+	WORD $0x3dc0506b // ldr q11, [x3, #320]
+	WORD $0x3dc0507d // ldr q29, [x3, #320]
+	WORD $0x4e78cc17 // fmla v23.2d, v0.2d, v24.2d
+	WORD $0x4e79ce9c // fmla v28.2d, v20.2d, v25.2d
+	WORD $0x4e7ace0b // fmla v11.2d, v16.2d, v26.2d
+	WORD $0x4e7bcebd // fmla v29.2d, v21.2d, v27.2d
+	WORD $0x3dc0547b // ldr q27, [x3, #336]
+	WORD $0x3dc05475 // ldr q21, [x3, #336]
+	WORD $0x3dc0547a // ldr q26, [x3, #336]
+	WORD $0x3dc05470 // ldr q16, [x3, #336]
+	WORD $0x4e3b1e5b // and v27.16b, v18.16b, v27.16b
+	WORD $0x4e351c75 // and v21.16b, v3.16b, v21.16b
+	WORD $0x4e3a1c5a // and v26.16b, v2.16b, v26.16b
+	WORD $0x4e301c30 // and v16.16b, v1.16b, v16.16b
+	WORD $0x3dc05461 // ldr q1, [x3, #336]
+	WORD $0x3dc05462 // ldr q2, [x3, #336]
+	WORD $0x3dc05463 // ldr q3, [x3, #336]
+	WORD $0x3dc05472 // ldr q18, [x3, #336]
+	WORD $0x6ee18f61 // cmeq v1.2d, v27.2d, v1.2d
+	WORD $0x6ee28ea2 // cmeq v2.2d, v21.2d, v2.2d
+	WORD $0x6ee38f43 // cmeq v3.2d, v26.2d, v3.2d
+	WORD $0x6ef28e12 // cmeq v18.2d, v16.2d, v18.2d
+	WORD $0x4ea11c30 // mov v16.16b, v1.16b
+	WORD $0x4ea21c5a // mov v26.16b, v2.16b
+	WORD $0x4ea31c75 // mov v21.16b, v3.16b
+	WORD $0x4eb21e5b // mov v27.16b, v18.16b
+	WORD $0x6e6d1ef0 // bsl v16.16b, v23.16b, v13.16b
+	WORD $0x6e6e1f9a // bsl v26.16b, v28.16b, v14.16b
+	WORD $0x6e731d75 // bsl v21.16b, v11.16b, v19.16b
+	WORD $0x6e6a1fbb // bsl v27.16b, v29.16b, v10.16b
+	WORD $0x3dc05879 // ldr q25, [x3, #352]
+	WORD $0x3dc05874 // ldr q20, [x3, #352]
+	WORD $0x3dc05878 // ldr q24, [x3, #352]
+	WORD $0x3dc05860 // ldr q0, [x3, #352]
+	WORD $0x6e391db9 // eor v25.16b, v13.16b, v25.16b
+	WORD $0x6e341dd4 // eor v20.16b, v14.16b, v20.16b
+	WORD $0x6e381e78 // eor v24.16b, v19.16b, v24.16b
+	WORD $0x6e201d40 // eor v0.16b, v10.16b, v0.16b
+	WORD $0x6e771f21 // bsl v1.16b, v25.16b, v23.16b
+	WORD $0x6e7c1e82 // bsl v2.16b, v20.16b, v28.16b
+	WORD $0x6e6b1f03 // bsl v3.16b, v24.16b, v11.16b
+	WORD $0x6e7d1c12 // bsl v18.16b, v0.16b, v29.16b
+	WORD $0x6e61fe01 // fdiv v1.2d, v16.2d, v1.2d
+	WORD $0x6e62ff42 // fdiv v2.2d, v26.2d, v2.2d
+	WORD $0x6e63fea3 // fdiv v3.2d, v21.2d, v3.2d
+	WORD $0x6e72ff72 // fdiv v18.2d, v27.2d, v18.2d
+	WORD $0x3dc06c7b // ldr q27, [x3, #432]
+	WORD $0x3dc06c75 // ldr q21, [x3, #432]
+	WORD $0x3dc06c7a // ldr q26, [x3, #432]
+	WORD $0x3dc06c70 // ldr q16, [x3, #432]
+	WORD $0x3dc0707d // ldr q29, [x3, #448]
+	WORD $0x3dc07060 // ldr q0, [x3, #448]
+	WORD $0x3dc0706b // ldr q11, [x3, #448]
+	WORD $0x3dc07078 // ldr q24, [x3, #448]
+	WORD $0x6e7ddc3d // fmul v29.2d, v1.2d, v29.2d
+	WORD $0x6e60dc40 // fmul v0.2d, v2.2d, v0.2d
+	WORD $0x6e6bdc6b // fmul v11.2d, v3.2d, v11.2d
+	WORD $0x6e78de58 // fmul v24.2d, v18.2d, v24.2d
+	WORD $0x4efdd43c // fsub v28.2d, v1.2d, v29.2d
+	WORD $0x4ee0d454 // fsub v20.2d, v2.2d, v0.2d
+	WORD $0x4eebd477 // fsub v23.2d, v3.2d, v11.2d
+	WORD $0x4ef8d659 // fsub v25.2d, v18.2d, v24.2d
+	WORD $0x0e616b9c // fcvtn v28.2s, v28.2d
+	WORD $0x0e616a94 // fcvtn v20.2s, v20.2d
+	WORD $0x0e616af7 // fcvtn v23.2s, v23.2d
+	WORD $0x0e616b39 // fcvtn v25.2s, v25.2d
+	WORD $0x4e7dd43d // fadd v29.2d, v1.2d, v29.2d
+	WORD $0x4e60d440 // fadd v0.2d, v2.2d, v0.2d
+	WORD $0x4e6bd46b // fadd v11.2d, v3.2d, v11.2d
+	WORD $0x4e78d658 // fadd v24.2d, v18.2d, v24.2d
+	WORD $0x0e616bbd // fcvtn v29.2s, v29.2d
+	WORD $0x0e616800 // fcvtn v0.2s, v0.2d
+	WORD $0x0e61696b // fcvtn v11.2s, v11.2d
+	WORD $0x0e616b18 // fcvtn v24.2s, v24.2d
+	WORD $0x2ebd8f9d // cmeq v29.2s, v28.2s, v29.2s
+	WORD $0x2ea08e80 // cmeq v0.2s, v20.2s, v0.2s
+	WORD $0x2eab8eeb // cmeq v11.2s, v23.2s, v11.2s
+	WORD $0x2eb88f38 // cmeq v24.2s, v25.2s, v24.2s
+	WORD $0x0ebb1f9b // orr v27.8b, v28.8b, v27.8b
+	WORD $0x0eb51e95 // orr v21.8b, v20.8b, v21.8b
+	WORD $0x0eba1efa // orr v26.8b, v23.8b, v26.8b
+	WORD $0x0eb01f30 // orr v16.8b, v25.8b, v16.8b
+	WORD $0x3dc07479 // ldr q25, [x3, #464]
+	WORD $0x3dc07477 // ldr q23, [x3, #464]
+	WORD $0x3dc07474 // ldr q20, [x3, #464]
+	WORD $0x3dc0747c // ldr q28, [x3, #464]
+	WORD $0x2e791f7d // bsl v29.8b, v27.8b, v25.8b
+	WORD $0x2e771ea0 // bsl v0.8b, v21.8b, v23.8b
+	WORD $0x2e741f4b // bsl v11.8b, v26.8b, v20.8b
+	WORD $0x2e7c1e18 // bsl v24.8b, v16.8b, v28.8b
+	WORD $0x3dc0047c // ldr q28, [x3, #16]
+	WORD $0x3dc00470 // ldr q16, [x3, #16]
+	WORD $0x3dc00474 // ldr q20, [x3, #16]
+	WORD $0x3dc0047a // ldr q26, [x3, #16]
+	WORD $0x2ea8e79c // fcmgt v28.2s, v28.2s, v8.2s
+	WORD $0x2eb1e610 // fcmgt v16.2s, v16.2s, v17.2s
+	WORD $0x2eb6e694 // fcmgt v20.2s, v20.2s, v22.2s
+	WORD $0x2ea9e75a // fcmgt v26.2s, v26.2s, v9.2s
+	WORD $0x2e7d1cdc // bsl v28.8b, v6.8b, v29.8b
+	WORD $0x2e601cb0 // bsl v16.8b, v5.8b, v0.8b
+	WORD $0x2e6b1c94 // bsl v20.8b, v4.8b, v11.8b
+	WORD $0x2e781d9a // bsl v26.8b, v12.8b, v24.8b
+	WORD $0x3dc07878 // ldr q24, [x3, #480]
+	WORD $0x3dc0786c // ldr q12, [x3, #480]
+	WORD $0x3dc0786b // ldr q11, [x3, #480]
+	WORD $0x3dc07864 // ldr q4, [x3, #480]
+	WORD $0x2e38e518 // fcmge v24.2s, v8.2s, v24.2s
+	WORD $0x2e2ce62c // fcmge v12.2s, v17.2s, v12.2s
+	WORD $0x2e2be6cb // fcmge v11.2s, v22.2s, v11.2s
+	WORD $0x2e24e524 // fcmge v4.2s, v9.2s, v4.2s
+	WORD $0x3dc07460 // ldr q0, [x3, #464]
+	WORD $0x3dc07465 // ldr q5, [x3, #464]
+	WORD $0x3dc0747d // ldr q29, [x3, #464]
+	WORD $0x3dc07466 // ldr q6, [x3, #464]
+	WORD $0x2e7c1c18 // bsl v24.8b, v0.8b, v28.8b
+	WORD $0x2e701cac // bsl v12.8b, v5.8b, v16.8b
+	WORD $0x2e741fab // bsl v11.8b, v29.8b, v20.8b
+	WORD $0x2e7a1cc4 // bsl v4.8b, v6.8b, v26.8b
+	WORD $0x3dc07c7a // ldr q26, [x3, #496]
+	WORD $0x3dc07c66 // ldr q6, [x3, #496]
+	WORD $0x3dc07c74 // ldr q20, [x3, #496]
+	WORD $0x3dc07c7d // ldr q29, [x3, #496]
+	WORD $0x2ea8e748 // fcmgt v8.2s, v26.2s, v8.2s
+	WORD $0x2eb1e4d1 // fcmgt v17.2s, v6.2s, v17.2s
+	WORD $0x2eb6e696 // fcmgt v22.2s, v20.2s, v22.2s
+	WORD $0x2ea9e7a9 // fcmgt v9.2s, v29.2s, v9.2s
+	WORD $0x3dc0807d // ldr q29, [x3, #512]
+	WORD $0x3dc08074 // ldr q20, [x3, #512]
+	WORD $0x3dc08066 // ldr q6, [x3, #512]
+	WORD $0x3dc0807a // ldr q26, [x3, #512]
+	WORD $0x2e7d1f08 // bsl v8.8b, v24.8b, v29.8b
+	WORD $0x2e741d91 // bsl v17.8b, v12.8b, v20.8b
+	WORD $0x2e661d76 // bsl v22.8b, v11.8b, v6.8b
+	WORD $0x2e7a1c89 // bsl v9.8b, v4.8b, v26.8b
+	WORD $0xfd000028 // str d8, [x1]
+	WORD $0xfd000431 // str d17, [x1, #8]
+	WORD $0xfd000836 // str d22, [x1, #16]
+	WORD $0xfd000c29 // str d9, [x1, #24]
+	JMP going
 single:
 	ADDS $8, R0, R0
 	BEQ done
 	SUBS $2, R0, R0
 	BLT rest
 one:
-	WORD $0xfd400047 // ldr d7, [x2]
-	WORD $0x3dc00066 // ldr q6, [x3]
-	WORD $0x0e261ce6 // and v6.8b, v7.8b, v6.8b
-	WORD $0x0e6178e5 // fcvtl v5.2d, v7.2s
-	WORD $0x3dc00464 // ldr q4, [x3, #16]
-	WORD $0x3dc0087a // ldr q26, [x3, #32]
-	WORD $0x4e64ccba // fmla v26.2d, v5.2d, v4.2d
-	WORD $0x3dc00864 // ldr q4, [x3, #32]
-	WORD $0x4ee4d744 // fsub v4.2d, v26.2d, v4.2d
-	WORD $0x3dc00c62 // ldr q2, [x3, #48]
-	WORD $0x4ee2cc85 // fmls v5.2d, v4.2d, v2.2d
-	WORD $0x3dc01062 // ldr q2, [x3, #64]
-	WORD $0x4ee2cc85 // fmls v5.2d, v4.2d, v2.2d
-	WORD $0x6e65dca2 // fmul v2.2d, v5.2d, v5.2d
+	WORD $0xfd400049 // ldr d9, [x2]
+	WORD $0x3dc00076 // ldr q22, [x3]
+	WORD $0x0e361d36 // and v22.8b, v9.8b, v22.8b
+	WORD $0x0e617931 // fcvtl v17.2d, v9.2s
+	WORD $0x3dc00868 // ldr q8, [x3, #32]
+	WORD $0x3dc00c7a // ldr q26, [x3, #48]
+	WORD $0x4e68ce3a // fmla v26.2d, v17.2d, v8.2d
+	WORD $0x3dc00c68 // ldr q8, [x3, #48]
+	WORD $0x4ee8d748 // fsub v8.2d, v26.2d, v8.2d
+	WORD $0x3dc01064 // ldr q4, [x3, #64]
+	WORD $0x4ee4cd11 // fmls v17.2d, v8.2d, v4.2d
 	WORD $0x3dc01464 // ldr q4, [x3, #80]
-	WORD $0x3dc01860 // ldr q0, [x3, #96]
-	WORD $0x4e62cc80 // fmla v0.2d, v4.2d, v2.2d
-	WORD $0x3dc01c64 // ldr q4, [x3, #112]
-	WORD $0x4e62cc04 // fmla v4.2d, v0.2d, v2.2d
-	WORD $0x3dc02060 // ldr q0, [x3, #128]
-	WORD $0x4e62cc80 // fmla v0.2d, v4.2d, v2.2d
-	WORD $0x3dc02464 // ldr q4, [x3, #144]
-	WORD $0x4e62cc04 // fmla v4.2d, v0.2d, v2.2d
-	WORD $0x3dc02860 // ldr q0, [x3, #160]
-	WORD $0x4e62cc80 // fmla v0.2d, v4.2d, v2.2d
-	WORD $0x3dc02c64 // ldr q4, [x3, #176]
-	WORD $0x4e62cc04 // fmla v4.2d, v0.2d, v2.2d
-	WORD $0x3dc03060 // ldr q0, [x3, #192]
-	WORD $0x3dc0346e // ldr q14, [x3, #208]
-	WORD $0x4e62cc0e // fmla v14.2d, v0.2d, v2.2d
-	WORD $0x3dc03860 // ldr q0, [x3, #224]
-	WORD $0x4e62cdc0 // fmla v0.2d, v14.2d, v2.2d
-	WORD $0x3dc03c6e // ldr q14, [x3, #240]
-	WORD $0x4e62cc0e // fmla v14.2d, v0.2d, v2.2d
-	WORD $0x3dc04060 // ldr q0, [x3, #256]
-	WORD $0x4e62cdc0 // fmla v0.2d, v14.2d, v2.2d
-	WORD $0x3dc0446e // ldr q14, [x3, #272]
-	WORD $0x4e62cc0e // fmla v14.2d, v0.2d, v2.2d
-	WORD $0x3dc04860 // ldr q0, [x3, #288]
-	WORD $0x4e62cdc0 // fmla v0.2d, v14.2d, v2.2d
-	WORD $0x6e62dcae // fmul v14.2d, v5.2d, v2.2d
-	WORD $0x4e64cdc5 // fmla v5.2d, v14.2d, v4.2d
-	WORD $0x3dc04c64 // ldr q4, [x3, #304]
-	WORD $0x4e60cc44 // fmla v4.2d, v2.2d, v0.2d
-	WORD $0x3dc05060 // ldr q0, [x3, #320]
-	WORD $0x4e201f40 // and v0.16b, v26.16b, v0.16b
-	WORD $0x3dc0507a // ldr q26, [x3, #320]
-	WORD $0x6efa8c1a // cmeq v26.2d, v0.2d, v26.2d
-	WORD $0x4eba1f40 // mov v0.16b, v26.16b
-	WORD $0x6e651c80 // bsl v0.16b, v4.16b, v5.16b
-	WORD $0x3dc05462 // ldr q2, [x3, #336]
-	WORD $0x6e221ca2 // eor v2.16b, v5.16b, v2.16b
-	WORD $0x6e641c5a // bsl v26.16b, v2.16b, v4.16b
-	WORD $0x6e7afc1a // fdiv v26.2d, v0.2d, v26.2d
-	WORD $0x3dc05860 // ldr q0, [x3, #352]
-	WORD $0x3dc05c64 // ldr q4, [x3, #368]
-	WORD $0x6e64df44 // fmul v4.2d, v26.2d, v4.2d
-	WORD $0x4ee4d742 // fsub v2.2d, v26.2d, v4.2d
-	WORD $0x0e616842 // fcvtn v2.2s, v2.2d
-	WORD $0x4e64d744 // fadd v4.2d, v26.2d, v4.2d
+	WORD $0x4ee4cd11 // fmls v17.2d, v8.2d, v4.2d
+	WORD $0x6e71de24 // fmul v4.2d, v17.2d, v17.2d
+	WORD $0x3dc01868 // ldr q8, [x3, #96]
+	WORD $0x3dc01c66 // ldr q6, [x3, #112]
+	WORD $0x4e64cd06 // fmla v6.2d, v8.2d, v4.2d
+	WORD $0x3dc02068 // ldr q8, [x3, #128]
+	WORD $0x4e64ccc8 // fmla v8.2d, v6.2d, v4.2d
+	WORD $0x3dc02466 // ldr q6, [x3, #144]
+	WORD $0x4e64cd06 // fmla v6.2d, v8.2d, v4.2d
+	WORD $0x3dc02868 // ldr q8, [x3, #160]
+	WORD $0x4e64ccc8 // fmla v8.2d, v6.2d, v4.2d
+	WORD $0x3dc02c66 // ldr q6, [x3, #176]
+	WORD $0x4e64cd06 // fmla v6.2d, v8.2d, v4.2d
+	WORD $0x3dc03068 // ldr q8, [x3, #192]
+	WORD $0x4e64ccc8 // fmla v8.2d, v6.2d, v4.2d
+	WORD $0x3dc03466 // ldr q6, [x3, #208]
+	WORD $0x3dc0386b // ldr q11, [x3, #224]
+	WORD $0x4e64cccb // fmla v11.2d, v6.2d, v4.2d
+	WORD $0x3dc03c66 // ldr q6, [x3, #240]
+	WORD $0x4e64cd66 // fmla v6.2d, v11.2d, v4.2d
+	WORD $0x3dc0406b // ldr q11, [x3, #256]
+	WORD $0x4e64cccb // fmla v11.2d, v6.2d, v4.2d
+	WORD $0x3dc04466 // ldr q6, [x3, #272]
+	WORD $0x4e64cd66 // fmla v6.2d, v11.2d, v4.2d
+	WORD $0x3dc0486b // ldr q11, [x3, #288]
+	WORD $0x4e64cccb // fmla v11.2d, v6.2d, v4.2d
+	WORD $0x3dc04c66 // ldr q6, [x3, #304]
+	WORD $0x4e64cd66 // fmla v6.2d, v11.2d, v4.2d
+	WORD $0x6e64de2b // fmul v11.2d, v17.2d, v4.2d
+	WORD $0x4e68cd71 // fmla v17.2d, v11.2d, v8.2d
+	WORD $0x3dc05068 // ldr q8, [x3, #320]
+	WORD $0x4e66cc88 // fmla v8.2d, v4.2d, v6.2d
+	WORD $0x3dc05466 // ldr q6, [x3, #336]
+	WORD $0x4e261f46 // and v6.16b, v26.16b, v6.16b
+	WORD $0x3dc0547a // ldr q26, [x3, #336]
+	WORD $0x6efa8cda // cmeq v26.2d, v6.2d, v26.2d
+	WORD $0x4eba1f46 // mov v6.16b, v26.16b
+	WORD $0x6e711d06 // bsl v6.16b, v8.16b, v17.16b
+	WORD $0x3dc05864 // ldr q4, [x3, #352]
+	WORD $0x6e241e24 // eor v4.16b, v17.16b, v4.16b
+	WORD $0x6e681c9a // bsl v26.16b, v4.16b, v8.16b
+	WORD $0x6e7afcda // fdiv v26.2d, v6.2d, v26.2d
+	WORD $0x3dc06c66 // ldr q6, [x3, #432]
+	WORD $0x3dc07068 // ldr q8, [x3, #448]
+	WORD $0x6e68df48 // fmul v8.2d, v26.2d, v8.2d
+	WORD $0x4ee8d744 // fsub v4.2d, v26.2d, v8.2d
 	WORD $0x0e616884 // fcvtn v4.2s, v4.2d
-	WORD $0x2ea48c44 // cmeq v4.2s, v2.2s, v4.2s
-	WORD $0x0ea01c40 // orr v0.8b, v2.8b, v0.8b
-	WORD $0x3dc06062 // ldr q2, [x3, #384]
-	WORD $0x2e621c04 // bsl v4.8b, v0.8b, v2.8b
-	WORD $0x3dc06462 // ldr q2, [x3, #400]
-	WORD $0x2ea6e442 // fcmgt v2.2s, v2.2s, v6.2s
-	WORD $0x2e641ce2 // bsl v2.8b, v7.8b, v4.8b
-	WORD $0x3dc06864 // ldr q4, [x3, #416]
-	WORD $0x2e24e4c4 // fcmge v4.2s, v6.2s, v4.2s
-	WORD $0x3dc06067 // ldr q7, [x3, #384]
-	WORD $0x2e621ce4 // bsl v4.8b, v7.8b, v2.8b
-	WORD $0x3dc06c62 // ldr q2, [x3, #432]
-	WORD $0x2ea6e446 // fcmgt v6.2s, v2.2s, v6.2s
-	WORD $0x3dc07062 // ldr q2, [x3, #448]
-	WORD $0x2e621c86 // bsl v6.8b, v4.8b, v2.8b
-	WORD $0xfd000026 // str d6, [x1]
+	WORD $0x4e68d748 // fadd v8.2d, v26.2d, v8.2d
+	WORD $0x0e616908 // fcvtn v8.2s, v8.2d
+	WORD $0x2ea88c88 // cmeq v8.2s, v4.2s, v8.2s
+	WORD $0x0ea61c86 // orr v6.8b, v4.8b, v6.8b
+	WORD $0x3dc07464 // ldr q4, [x3, #464]
+	WORD $0x2e641cc8 // bsl v8.8b, v6.8b, v4.8b
+	WORD $0x3dc00464 // ldr q4, [x3, #16]
+	WORD $0x2eb6e484 // fcmgt v4.2s, v4.2s, v22.2s
+	WORD $0x2e681d24 // bsl v4.8b, v9.8b, v8.8b
+	WORD $0x3dc07868 // ldr q8, [x3, #480]
+	WORD $0x2e28e6c8 // fcmge v8.2s, v22.2s, v8.2s
+	WORD $0x3dc07469 // ldr q9, [x3, #464]
+	WORD $0x2e641d28 // bsl v8.8b, v9.8b, v4.8b
+	WORD $0x3dc07c64 // ldr q4, [x3, #496]
+	WORD $0x2eb6e496 // fcmgt v22.2s, v4.2s, v22.2s
+	WORD $0x3dc08064 // ldr q4, [x3, #512]
+	WORD $0x2e641d16 // bsl v22.8b, v8.8b, v4.8b
+	WORD $0xfd000036 // str d22, [x1]
 	ADD $8, R1
 	ADD $8, R2
 	SUBS $2, R0, R0
@@ -1557,83 +2374,83 @@ rest:
 	ADDS $2, R0, R0
 	BEQ done
 element:
-	WORD $0xbd400046 // ldr s6, [x2]
-	WORD $0x3dc00062 // ldr q2, [x3]
-	WORD $0x0e221cc2 // and v2.8b, v6.8b, v2.8b
-	WORD $0x0e6178c4 // fcvtl v4.2d, v6.2s
-	WORD $0x3dc00467 // ldr q7, [x3, #16]
-	WORD $0x3dc00860 // ldr q0, [x3, #32]
-	WORD $0x4e67cc80 // fmla v0.2d, v4.2d, v7.2d
-	WORD $0x3dc00867 // ldr q7, [x3, #32]
-	WORD $0x4ee7d407 // fsub v7.2d, v0.2d, v7.2d
-	WORD $0x3dc00c7a // ldr q26, [x3, #48]
-	WORD $0x4efacce4 // fmls v4.2d, v7.2d, v26.2d
+	WORD $0xbd400056 // ldr s22, [x2]
+	WORD $0x3dc00064 // ldr q4, [x3]
+	WORD $0x0e241ec4 // and v4.8b, v22.8b, v4.8b
+	WORD $0x0e617ac8 // fcvtl v8.2d, v22.2s
+	WORD $0x3dc00869 // ldr q9, [x3, #32]
+	WORD $0x3dc00c66 // ldr q6, [x3, #48]
+	WORD $0x4e69cd06 // fmla v6.2d, v8.2d, v9.2d
+	WORD $0x3dc00c69 // ldr q9, [x3, #48]
+	WORD $0x4ee9d4c9 // fsub v9.2d, v6.2d, v9.2d
 	WORD $0x3dc0107a // ldr q26, [x3, #64]
-	WORD $0x4efacce4 // fmls v4.2d, v7.2d, v26.2d
-	WORD $0x6e64dc9a // fmul v26.2d, v4.2d, v4.2d
-	WORD $0x3dc01467 // ldr q7, [x3, #80]
-	WORD $0x3dc01865 // ldr q5, [x3, #96]
-	WORD $0x4e7acce5 // fmla v5.2d, v7.2d, v26.2d
-	WORD $0x3dc01c67 // ldr q7, [x3, #112]
-	WORD $0x4e7acca7 // fmla v7.2d, v5.2d, v26.2d
-	WORD $0x3dc02065 // ldr q5, [x3, #128]
-	WORD $0x4e7acce5 // fmla v5.2d, v7.2d, v26.2d
-	WORD $0x3dc02467 // ldr q7, [x3, #144]
-	WORD $0x4e7acca7 // fmla v7.2d, v5.2d, v26.2d
-	WORD $0x3dc02865 // ldr q5, [x3, #160]
-	WORD $0x4e7acce5 // fmla v5.2d, v7.2d, v26.2d
-	WORD $0x3dc02c67 // ldr q7, [x3, #176]
-	WORD $0x4e7acca7 // fmla v7.2d, v5.2d, v26.2d
-	WORD $0x3dc03065 // ldr q5, [x3, #192]
-	WORD $0x3dc0346e // ldr q14, [x3, #208]
-	WORD $0x4e7accae // fmla v14.2d, v5.2d, v26.2d
-	WORD $0x3dc03865 // ldr q5, [x3, #224]
-	WORD $0x4e7acdc5 // fmla v5.2d, v14.2d, v26.2d
-	WORD $0x3dc03c6e // ldr q14, [x3, #240]
-	WORD $0x4e7accae // fmla v14.2d, v5.2d, v26.2d
-	WORD $0x3dc04065 // ldr q5, [x3, #256]
-	WORD $0x4e7acdc5 // fmla v5.2d, v14.2d, v26.2d
-	WORD $0x3dc0446e // ldr q14, [x3, #272]
-	WORD $0x4e7accae // fmla v14.2d, v5.2d, v26.2d
-	WORD $0x3dc04865 // ldr q5, [x3, #288]
-	WORD $0x4e7acdc5 // fmla v5.2d, v14.2d, v26.2d
-	WORD $0x6e7adc8e // fmul v14.2d, v4.2d, v26.2d
-	WORD $0x4e67cdc4 // fmla v4.2d, v14.2d, v7.2d
-	WORD $0x3dc04c67 // ldr q7, [x3, #304]
-	WORD $0x4e65cf47 // fmla v7.2d, v26.2d, v5.2d
-	WORD $0x3dc05065 // ldr q5, [x3, #320]
-	WORD $0x4e251c05 // and v5.16b, v0.16b, v5.16b
-	WORD $0x3dc05060 // ldr q0, [x3, #320]
-	WORD $0x6ee08ca0 // cmeq v0.2d, v5.2d, v0.2d
-	WORD $0x4ea01c05 // mov v5.16b, v0.16b
-	WORD $0x6e641ce5 // bsl v5.16b, v7.16b, v4.16b
-	WORD $0x3dc0547a // ldr q26, [x3, #336]
-	WORD $0x6e3a1c9a // eor v26.16b, v4.16b, v26.16b
-	WORD $0x6e671f40 // bsl v0.16b, v26.16b, v7.16b
-	WORD $0x6e60fca0 // fdiv v0.2d, v5.2d, v0.2d
-	WORD $0x3dc05865 // ldr q5, [x3, #352]
-	WORD $0x3dc05c67 // ldr q7, [x3, #368]
-	WORD $0x6e67dc07 // fmul v7.2d, v0.2d, v7.2d
-	WORD $0x4ee7d41a // fsub v26.2d, v0.2d, v7.2d
+	WORD $0x4efacd28 // fmls v8.2d, v9.2d, v26.2d
+	WORD $0x3dc0147a // ldr q26, [x3, #80]
+	WORD $0x4efacd28 // fmls v8.2d, v9.2d, v26.2d
+	WORD $0x6e68dd1a // fmul v26.2d, v8.2d, v8.2d
+	WORD $0x3dc01869 // ldr q9, [x3, #96]
+	WORD $0x3dc01c71 // ldr q17, [x3, #112]
+	WORD $0x4e7acd31 // fmla v17.2d, v9.2d, v26.2d
+	WORD $0x3dc02069 // ldr q9, [x3, #128]
+	WORD $0x4e7ace29 // fmla v9.2d, v17.2d, v26.2d
+	WORD $0x3dc02471 // ldr q17, [x3, #144]
+	WORD $0x4e7acd31 // fmla v17.2d, v9.2d, v26.2d
+	WORD $0x3dc02869 // ldr q9, [x3, #160]
+	WORD $0x4e7ace29 // fmla v9.2d, v17.2d, v26.2d
+	WORD $0x3dc02c71 // ldr q17, [x3, #176]
+	WORD $0x4e7acd31 // fmla v17.2d, v9.2d, v26.2d
+	WORD $0x3dc03069 // ldr q9, [x3, #192]
+	WORD $0x4e7ace29 // fmla v9.2d, v17.2d, v26.2d
+	WORD $0x3dc03471 // ldr q17, [x3, #208]
+	WORD $0x3dc0386b // ldr q11, [x3, #224]
+	WORD $0x4e7ace2b // fmla v11.2d, v17.2d, v26.2d
+	WORD $0x3dc03c71 // ldr q17, [x3, #240]
+	WORD $0x4e7acd71 // fmla v17.2d, v11.2d, v26.2d
+	WORD $0x3dc0406b // ldr q11, [x3, #256]
+	WORD $0x4e7ace2b // fmla v11.2d, v17.2d, v26.2d
+	WORD $0x3dc04471 // ldr q17, [x3, #272]
+	WORD $0x4e7acd71 // fmla v17.2d, v11.2d, v26.2d
+	WORD $0x3dc0486b // ldr q11, [x3, #288]
+	WORD $0x4e7ace2b // fmla v11.2d, v17.2d, v26.2d
+	WORD $0x3dc04c71 // ldr q17, [x3, #304]
+	WORD $0x4e7acd71 // fmla v17.2d, v11.2d, v26.2d
+	WORD $0x6e7add0b // fmul v11.2d, v8.2d, v26.2d
+	WORD $0x4e69cd68 // fmla v8.2d, v11.2d, v9.2d
+	WORD $0x3dc05069 // ldr q9, [x3, #320]
+	WORD $0x4e71cf49 // fmla v9.2d, v26.2d, v17.2d
+	WORD $0x3dc05471 // ldr q17, [x3, #336]
+	WORD $0x4e311cd1 // and v17.16b, v6.16b, v17.16b
+	WORD $0x3dc05466 // ldr q6, [x3, #336]
+	WORD $0x6ee68e26 // cmeq v6.2d, v17.2d, v6.2d
+	WORD $0x4ea61cd1 // mov v17.16b, v6.16b
+	WORD $0x6e681d31 // bsl v17.16b, v9.16b, v8.16b
+	WORD $0x3dc0587a // ldr q26, [x3, #352]
+	WORD $0x6e3a1d1a // eor v26.16b, v8.16b, v26.16b
+	WORD $0x6e691f46 // bsl v6.16b, v26.16b, v9.16b
+	WORD $0x6e66fe26 // fdiv v6.2d, v17.2d, v6.2d
+	WORD $0x3dc06c71 // ldr q17, [x3, #432]
+	WORD $0x3dc07069 // ldr q9, [x3, #448]
+	WORD $0x6e69dcc9 // fmul v9.2d, v6.2d, v9.2d
+	WORD $0x4ee9d4da // fsub v26.2d, v6.2d, v9.2d
 	WORD $0x0e616b5a // fcvtn v26.2s, v26.2d
-	WORD $0x4e67d407 // fadd v7.2d, v0.2d, v7.2d
-	WORD $0x0e6168e7 // fcvtn v7.2s, v7.2d
-	WORD $0x2ea78f47 // cmeq v7.2s, v26.2s, v7.2s
-	WORD $0x0ea51f45 // orr v5.8b, v26.8b, v5.8b
-	WORD $0x3dc0607a // ldr q26, [x3, #384]
-	WORD $0x2e7a1ca7 // bsl v7.8b, v5.8b, v26.8b
-	WORD $0x3dc0647a // ldr q26, [x3, #400]
-	WORD $0x2ea2e75a // fcmgt v26.2s, v26.2s, v2.2s
-	WORD $0x2e671cda // bsl v26.8b, v6.8b, v7.8b
-	WORD $0x3dc06867 // ldr q7, [x3, #416]
-	WORD $0x2e27e447 // fcmge v7.2s, v2.2s, v7.2s
-	WORD $0x3dc06066 // ldr q6, [x3, #384]
-	WORD $0x2e7a1cc7 // bsl v7.8b, v6.8b, v26.8b
-	WORD $0x3dc06c7a // ldr q26, [x3, #432]
-	WORD $0x2ea2e742 // fcmgt v2.2s, v26.2s, v2.2s
-	WORD $0x3dc0707a // ldr q26, [x3, #448]
-	WORD $0x2e7a1ce2 // bsl v2.8b, v7.8b, v26.8b
-	WORD $0xbd000022 // str s2, [x1]
+	WORD $0x4e69d4c9 // fadd v9.2d, v6.2d, v9.2d
+	WORD $0x0e616929 // fcvtn v9.2s, v9.2d
+	WORD $0x2ea98f49 // cmeq v9.2s, v26.2s, v9.2s
+	WORD $0x0eb11f51 // orr v17.8b, v26.8b, v17.8b
+	WORD $0x3dc0747a // ldr q26, [x3, #464]
+	WORD $0x2e7a1e29 // bsl v9.8b, v17.8b, v26.8b
+	WORD $0x3dc0047a // ldr q26, [x3, #16]
+	WORD $0x2ea4e75a // fcmgt v26.2s, v26.2s, v4.2s
+	WORD $0x2e691eda // bsl v26.8b, v22.8b, v9.8b
+	WORD $0x3dc07869 // ldr q9, [x3, #480]
+	WORD $0x2e29e489 // fcmge v9.2s, v4.2s, v9.2s
+	WORD $0x3dc07476 // ldr q22, [x3, #464]
+	WORD $0x2e7a1ec9 // bsl v9.8b, v22.8b, v26.8b
+	WORD $0x3dc07c7a // ldr q26, [x3, #496]
+	WORD $0x2ea4e744 // fcmgt v4.2s, v26.2s, v4.2s
+	WORD $0x3dc0807a // ldr q26, [x3, #512]
+	WORD $0x2e7a1d24 // bsl v4.8b, v9.8b, v26.8b
+	WORD $0xbd000024 // str s4, [x1]
 	ADD $4, R1
 	ADD $4, R2
 	SUBS $1, R0, R0

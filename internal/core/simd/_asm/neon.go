@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 )
@@ -28,6 +29,11 @@ type neon struct {
 	sums   []virtual // of a fold: the registers of the accumulators
 	single bool      // one element
 	tail   int       // of lines: how many elements of a vector there are; 0 for all
+
+	trial   bool // the usual program: what it stores waits
+	stores  []stored
+	doubts  []doubt // of a step
+	doubted int     // of a vector
 
 	few    int // how many constants are in registers, the first ones of the program
 	ways   int // how many vectors of a step take turns
@@ -277,7 +283,12 @@ func (n *neon) rowing(count virtual) {
 	n.modify(fmt.Sprintf("SUBS $%d, R%%[1]d, R%%[1]d", step), count)
 	n.line("BLT single")
 	n.line("many:")
-	n.together(k.body)
+	if k.usual != nil {
+		n.trying(k.usual)
+		n.line("going:")
+	} else {
+		n.together(k.body)
+	}
 	if k.beside != nil {
 		n.lanes = min(step, 16/k.args[k.past].kind.size())
 		for n.off = 0; n.off < step; n.off += n.lanes {
@@ -288,6 +299,12 @@ func (n *neon) rowing(count virtual) {
 	n.advance(step)
 	n.modify(fmt.Sprintf("SUBS $%d, R%%[1]d, R%%[1]d", step), count)
 	n.line("BGE many")
+	if k.usual != nil {
+		n.line("JMP single")
+		n.line("doubtful:")
+		n.together(k.body)
+		n.line("JMP going")
+	}
 	n.line("single:")
 	n.modify(fmt.Sprintf("ADDS $%d, R%%[1]d, R%%[1]d", step), count)
 	n.line("BEQ done")
@@ -326,7 +343,7 @@ func (n *neon) advance(elements int) {
 func (n *neon) together(program func(m machine)) {
 	at := len(n.code)
 	for u := range unroll {
-		n.off = u * n.lanes
+		n.off, n.doubted = u*n.lanes, 0
 		program(n)
 	}
 	n.off = 0
@@ -343,6 +360,40 @@ func (n *neon) together(program func(m machine)) {
 			}
 		}
 	}
+}
+
+// trying writes a kernel's usual program for the vectors of a step, and goes to another where there are doubts.
+func (n *neon) trying(program func(m machine)) {
+	n.trial = true
+	n.together(program)
+	n.trial = false
+	var all virtual
+	for i, d := range n.doubts {
+		m := n.vector()
+		if d.low > 0 {
+			n.op("and", "16b", 0, m, n.reg(d.value), n.reg(n.constant(U64, math.MaxUint64<<d.low)))
+		} else {
+			n.op("cmhi", "4s", 0, m, n.reg(d.value), n.reg(n.constant(U32, d.most)))
+		}
+		if i > 0 {
+			n.op("orr", "16b", 0, m, m, all)
+		}
+		all = m
+	}
+	if len(n.doubts) > 0 {
+		most, bits := n.vector(), n.integer()
+		n.op("umaxv", "4s", 0, most, all)
+		n.op("umov", "s", 0, bits, most)
+		n.line("CMPW $0, R%d", bits)
+		n.line("BNE doubtful")
+	}
+	waiting := n.stores
+	n.doubts, n.stores = nil, nil
+	for _, s := range waiting {
+		n.off = s.off
+		n.store(s.arg, s.value)
+	}
+	n.off = 0
 }
 
 // folding writes the loop over whole groups of elements, the accumulators in registers.
@@ -368,157 +419,6 @@ func (n *neon) folding(count virtual) {
 	for i, s := range n.sums {
 		n.op("str", "q", i*16, s, n.base[0])
 	}
-}
-
-// vector and integer return new registers.
-func (n *neon) vector() virtual {
-	n.vectors++
-	return virtual(n.vectors - 1)
-}
-
-func (n *neon) integer() virtual {
-	n.ints++
-	return virtual(-n.ints)
-}
-
-// pin keeps a register for all of the function.
-func (n *neon) pin(v virtual) virtual {
-	n.pinned[v] = true
-	return v
-}
-
-// line adds an instruction of Go's assembler, the last of whose registers is its result if it has some, but of comparisons.
-func (n *neon) line(format string, regs ...virtual) {
-	outs := 0
-	if len(regs) > 0 && !strings.Contains(format, "CMP") && !strings.HasPrefix(format, "TST") && !strings.HasPrefix(format, "MOVD R%d, (") {
-		outs = 1
-		regs = append([]virtual{regs[len(regs)-1]}, regs[:len(regs)-1]...)
-	}
-	n.code = append(n.code, armInst{regs: regs, outs: outs, text: func(r []int) string {
-		if outs == 1 {
-			r = append(slices.Clone(r[1:]), r[0])
-		}
-		args := make([]any, len(r))
-		for i := range r {
-			args[i] = r[i]
-		}
-		return fmt.Sprintf(format, args...)
-	}})
-}
-
-// modify adds one that changes its first register, with indexed verbs.
-func (n *neon) modify(format string, regs ...virtual) {
-	n.code = append(n.code, armInst{regs: regs, outs: 1, keeps: true, text: func(r []int) string {
-		args := make([]any, len(r))
-		for i := range r {
-			args[i] = r[i]
-		}
-		return fmt.Sprintf(format, args...)
-	}})
-}
-
-// op adds an instruction of the encoder.
-func (n *neon) op(name, of string, imm int, regs ...virtual) {
-	i := instructions[name]
-	outs := 1
-	if strings.HasPrefix(name, "str") {
-		outs = 0
-	}
-	n.code = append(n.code, armInst{regs: regs, outs: outs, keeps: i.keeps, text: func(r []int) string { return written(name, of, imm, r...) }})
-}
-
-// written returns an instruction as Go's assembler takes it.
-func written(name, of string, imm int, r ...int) string {
-	word, text := encode(name, of, imm, r...)
-	return fmt.Sprintf("WORD $0x%08x // %s", word, text)
-}
-
-// allocated gives out the registers and returns the text, unless they don't suffice.
-func (n *neon) allocated() ([]byte, bool) {
-	last := make(map[virtual]int)
-	for i, in := range n.code {
-		for _, r := range in.regs {
-			last[r] = i
-		}
-	}
-	var vectors, ints []int
-	for i := 31; i >= 0; i-- {
-		vectors = append(vectors, i)
-	}
-	for _, r := range slices.Backward(intRegisters) {
-		ints = append(ints, r)
-	}
-	place := make(map[virtual]int)
-	take := func(v virtual) bool {
-		if _, ok := place[v]; ok {
-			return true
-		}
-		free := &vectors
-		if v < 0 {
-			free = &ints
-		}
-		if len(*free) == 0 {
-			return false
-		}
-		place[v] = (*free)[len(*free)-1]
-		*free = (*free)[:len(*free)-1]
-		return true
-	}
-	release := func(v virtual) {
-		if v < 0 {
-			ints = append(ints, place[v])
-		} else {
-			vectors = append(vectors, place[v])
-		}
-	}
-	var out bytes.Buffer
-	for i, in := range n.code {
-		if in.moves && last[in.regs[1]] == i && !n.pinned[in.regs[1]] && !n.pinned[in.regs[0]] { // the register goes on under another name
-			place[in.regs[0]] = place[in.regs[1]]
-			continue
-		}
-		reads := in.regs[in.outs:]
-		for _, r := range reads {
-			if _, ok := place[r]; !ok {
-				panic(fmt.Sprintf("%s%s: %s reads what nothing wrote", n.k.table, n.k.field, in.text(make([]int, len(in.regs)))))
-			}
-		}
-		dying := func() {
-			for j, r := range reads {
-				if last[r] == i && !n.pinned[r] && !slices.Contains(reads[:j], r) && !slices.Contains(in.regs[:in.outs], r) {
-					release(r)
-				}
-			}
-		}
-		if !in.keeps { // the result may go where what dies here is
-			dying()
-		}
-		for _, r := range in.regs[:in.outs] {
-			if !take(r) {
-				return nil, false
-			}
-		}
-		if in.keeps {
-			dying()
-		}
-		real := make([]int, len(in.regs))
-		for j, r := range in.regs {
-			real[j] = place[r]
-		}
-		text := in.text(real)
-		if !(in.moves && real[0] == real[1]) {
-			if !strings.HasSuffix(text, ":") {
-				out.WriteByte('\t')
-			}
-			out.WriteString(text + "\n")
-		}
-		for _, r := range in.regs[:in.outs] {
-			if last[r] == i && !n.pinned[r] { // nobody reads it
-				release(r)
-			}
-		}
-	}
-	return out.Bytes(), true
 }
 
 // of names the arrangement of a kind in a register of which so many bytes count.

@@ -35,6 +35,10 @@ func (n *neon) access(k kind) string {
 }
 
 func (n *neon) store(i int, v value) {
+	if n.trial {
+		n.stores = append(n.stores, stored{v, i, n.off})
+		return
+	}
 	if i == 0 && n.k.fold > 0 {
 		n.accumulated(n.sums[n.off/n.lanes], v)
 		return
@@ -308,8 +312,28 @@ func (n *neon) table(words []uint64) virtual {
 
 func (n *neon) pick(value, [16]float32) value { panic("neon has no pick") }
 
-func (n *neon) doubt(value, uint64)        { panic("neon has no usual programs") }
-func (n *neon) strange(value, uint64, int) { panic("neon has no usual programs") }
+// doubt keeps the largest of the step.
+func (n *neon) doubt(v value, most uint64) {
+	if n.off == 0 {
+		n.doubts = append(n.doubts, doubt{value: value{v.kind, n.copied(n.reg(v))}, most: most})
+		return
+	}
+	d := n.reg(n.doubts[n.doubted].value)
+	n.op("umax", "4s", 0, d, d, n.reg(v))
+	n.doubted++
+}
+
+// strange keeps all bits that differ in the step.
+func (n *neon) strange(v value, usual uint64, low int) {
+	d := n.xor(v, n.constant(U64, usual))
+	if n.off == 0 {
+		n.doubts = append(n.doubts, doubt{value: value{U64, n.copied(n.reg(d))}, low: low})
+		return
+	}
+	all := n.reg(n.doubts[n.doubted].value)
+	n.op("orr", "16b", 0, all, all, n.reg(d))
+	n.doubted++
+}
 
 func (n *neon) constant(k kind, bits uint64) value {
 	for w := 8 * k.size(); w < 64; w *= 2 {
