@@ -58,8 +58,8 @@ internal/core/cpu           160      20
 internal/core/exec         1760       0
 internal/core/jsontext       80       0
 internal/core/order         490       0
-internal/core/simd          910  167830
-internal/core/simd/_asm    7290       0
+internal/core/simd          930  168000
+internal/core/simd/_asm     7370       0
 internal/core/walk          260       0
 internal/digits             130       0
 internal/ended               50       0

@@ -1,5 +1,7 @@
 package simd
 
+import "unsafe"
+
 // A Transposition copies elements of 4 or 8 bytes from rows to columns.
 type Transposition[T uint32 | uint64] struct {
 	side          int // most rows of a call
@@ -24,11 +26,7 @@ func (t *Transposition[T]) Rows(dst []T, ldd int, src []T, lds, m, n, ahead int,
 	if stream && m == t.side {
 		f = t.stream
 	}
-	var size = 4
-	if t.side == 8 {
-		size = 8
-	}
-	f(&dst[0], ldd, &src[0], lds, m, n, ahead*size)
+	f(&dst[0], ldd, &src[0], lds, m, n, ahead*int(unsafe.Sizeof(dst[0])))
 }
 
 // A NarrowTransposition copies squares of elements of 1 or 2 bytes from rows to columns.

@@ -43,7 +43,7 @@ var outputs = []struct {
 	{name: "trig", rows: trigonometric},
 	{name: "pow", rows: powers},
 	{name: "quick", rows: quick},
-	{name: "transpose", write: writeTranspose, notNEON: "not written yet: a plain loop turns blocks that stay in the first-level cache"},
+	{name: "transpose", write: writeTranspose, neon: (*armFile).transposeNEON},
 	{name: "copies", write: writeCopies, notNEON: "they are there for stores past the caches, and arm64 has but a hint for pairs"},
 	{name: "select", write: writeSelect, notNEON: "they compress vectors by masks, which takes NEON a table and a permutation for each; AVX2 has none either"},
 }

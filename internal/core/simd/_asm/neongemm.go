@@ -22,29 +22,7 @@ type armProduct struct {
 // gemmNEON writes all of them.
 func (f *armFile) gemmNEON() {
 	for _, kind := range []kind{F32, F64} {
-		write := func(name, args string, body func(g *armProduct)) {
-			name += "_" + kind.String()[1:] + neonLevel
-			n := &neon{f: f, k: &kernel{table: name, inner: kind}, lanes: 16 / kind.size(), pinned: make(map[virtual]bool), tables: make(map[string]virtual)}
-			g := &armProduct{neon: n, kind: kind, size: kind.size(), lanes: n.lanes}
-			signature := "func("
-			for i, a := range fieldsOf(args) {
-				if i > 0 {
-					signature += ", "
-				}
-				signature += a.name + " " + map[byte]string{'p': "*" + kind.golang(), 'i': "int", 'o': "*int"}[a.how]
-				g.args = append(g.args, a.name)
-			}
-			body(g)
-			n.line("RET")
-			n.hold(0)
-			text, ok := n.allocated()
-			if !ok {
-				panic(name + ": no registers left")
-			}
-			n.data()
-			f.text(name, signature+")", 8*len(g.args))
-			f.asm.Write(text)
-		}
+		write := func(name, args string, body func(g *armProduct)) { f.function(name+"_", kind, args, body) }
 		for v, most := range neonRows {
 			for rows := 1; rows <= most; rows++ {
 				write(fmt.Sprintf("gemm%dx%d", rows, v+1), "c:p ldc:i a:p aRow:i aCol:i b:p ldb:i n:i k:i times:i mode:i more:p split:i offs:o", func(g *armProduct) { g.tile(rows, v+1) })
@@ -58,6 +36,34 @@ func (f *armFile) gemmNEON() {
 		write("chains", "c:p a:p lda:i b:p ldb:i n:i k:i", (*armProduct).chains)
 		write("fmaPeak", "n:i", (*armProduct).peak)
 	}
+}
+
+// function writes one, of which body writes the instructions.
+func (f *armFile) function(name string, kind kind, args string, body func(g *armProduct)) {
+	if kind.float() {
+		name += kind.String()[1:]
+	}
+	name += neonLevel
+	n := &neon{f: f, k: &kernel{table: name, inner: kind}, lanes: 16 / kind.size(), pinned: make(map[virtual]bool), tables: make(map[string]virtual)}
+	g := &armProduct{neon: n, kind: kind, size: kind.size(), lanes: n.lanes}
+	signature := "func("
+	for i, a := range fieldsOf(args) {
+		if i > 0 {
+			signature += ", "
+		}
+		signature += a.name + " " + map[byte]string{'p': "*" + kind.golang(), 'i': "int", 'o': "*int"}[a.how]
+		g.args = append(g.args, a.name)
+	}
+	body(g)
+	n.line("RET")
+	n.hold(0)
+	text, ok := n.allocated()
+	if !ok {
+		panic(name + ": no registers left")
+	}
+	n.data()
+	f.text(name, signature+")", 8*len(g.args))
+	f.asm.Write(text)
 }
 
 type field struct {
@@ -374,19 +380,7 @@ func (g *armProduct) dots() {
 	}
 	y := g.vector()
 	g.op("ldr", "q", 0, y, x)
-	both := func(name, of string, p, q virtual) virtual {
-		r := g.vector()
-		g.op(name, of, 0, r, p, q)
-		return r
-	}
-	if g.lanes == 4 {
-		lo0, hi0 := both("trn1", "4s", rows[0], rows[1]), both("trn2", "4s", rows[0], rows[1])
-		lo1, hi1 := both("trn1", "4s", rows[2], rows[3]), both("trn2", "4s", rows[2], rows[3])
-		rows = []virtual{both("trn1", "2d", lo0, lo1), both("trn1", "2d", hi0, hi1), both("trn2", "2d", lo0, lo1), both("trn2", "2d", hi0, hi1)}
-	} else {
-		rows = []virtual{both("trn1", "2d", rows[0], rows[1]), both("trn2", "2d", rows[0], rows[1])}
-	}
-	for l, column := range rows {
+	for l, column := range g.turned(rows) {
 		g.op("fmla by element", g.all(), l, sum, column, y)
 	}
 	g.change("ADD", 16, a)
