@@ -26,7 +26,7 @@ bench/zarr                  240       0
 chunk                      4490       0
 chunk/internal/expr         520       0
 chunk/job                   510       0
-cmd/ashlar                 8480       0
+cmd/ashlar                 8700       0
 conformance                7620       0
 conformance/verify         2400       0
 device                     3020       0
@@ -39,9 +39,9 @@ examples/ocr                360       0
 examples/scale               80       0
 examples/sharding           210       0
 examples/voice              220       0
-format                      630       0
+format                      660       0
 format/csv                  820       0
-format/gguf                1480       0
+format/gguf                1500       0
 format/image               1340       0
 format/npy                 1560       0
 format/pytorch             1680       0

@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -38,6 +40,32 @@ type WriteOptions struct {
 	Axes    string // of a picture: HW, CHW, HWC, or "" by its shape
 	Comma   rune   // between cells; 0 is the format's own
 	Chunks  []int  // of a Zarr array; nil: about a MiB
+
+	// Metadata is written where the format has a place for it: in GGUF as it is, in safetensors as text, which is JSON unless
+	// it is a string.
+	Metadata []Meta
+}
+
+// A Meta is a value of a file's metadata: a string, or a value that package gguf has a type for.
+type Meta struct {
+	Key   string
+	Value any
+}
+
+// MetadataOf returns the metadata of a file, by key; nil where it has none.
+func MetadataOf(f File) ([]Meta, error) {
+	switch f := f.(type) {
+	case interface{ Entries() ([]Meta, error) }:
+		return f.Entries()
+	case interface{ Metadata() map[string]string }:
+		var list []Meta
+		texts := f.Metadata()
+		for _, key := range slices.Sorted(maps.Keys(texts)) {
+			list = append(list, Meta{key, texts[key]})
+		}
+		return list, nil
+	}
+	return nil, nil
 }
 
 // WriteFile writes arrays to a file, or a folder, in the format that the end of its name says. It appears when it is whole.

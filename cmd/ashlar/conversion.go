@@ -21,7 +21,8 @@ type conversion struct {
 	p         *program
 	to        *format.Format
 	out       string
-	name      string         // --name
+	names     []string       // --name
+	lossy     bool           // --allow-lossy
 	fortran   bool           // --order F
 	slice     []layout.Index // --slice
 	sliceText string
@@ -33,6 +34,9 @@ type conversion struct {
 	several   bool          // scales
 	chunks    []int         // --chunks
 	axes      string        // --axes
+
+	named    []string      // the tensors that the command line names, nil: all are written
+	metadata []format.Meta // of IN
 }
 
 func (v *conversion) run(in string) error {
@@ -44,18 +48,37 @@ func (v *conversion) run(in string) error {
 	if err != nil {
 		return badSlice(in, v.sliceText, err)
 	}
-	var kept []string
+	var kept, whole []string
+	all := loss{lossy: v.lossy}
 	for i := range items {
 		x := &items[i]
+		if len(items) > 1 && v.named == nil && v.leaves(x.Tensor.DType()) {
+			whole = append(whole, x.Name)
+			continue
+		}
 		if len(items) > 1 && !v.blocks(x.Tensor) {
 			kept = append(kept, x.Name)
 			continue
 		}
-		if err := v.change(x); err != nil {
+		before := x.Tensor
+		err := v.change(x)
+		if err == nil {
+			err = all.measure(x.Name, before, x.Tensor)
+		}
+		if err != nil {
 			return fmt.Errorf("%s: %w", in, err)
 		}
 	}
-	if len(kept) > 0 && len(kept) == len(items) {
+	if len(whole) == len(items) && len(items) > 1 {
+		return fmt.Errorf("%s: none of its %d arrays are floats: name those to convert by --name", in, len(items))
+	}
+	if whole != nil {
+		fmt.Fprintf(v.p.stderr, "ashlar: warning: %s: kept as they are, since they aren't floats and --name doesn't name them%s\n", s.name, listed(whole))
+	}
+	if all.tensors > 0 {
+		fmt.Fprintf(v.p.stderr, "ashlar: warning: %s: %v\n", s.name, &all)
+	}
+	if len(kept) > 0 && len(kept)+len(whole) == len(items) {
 		return fmt.Errorf("%s: none of its %d arrays are floats in rows of whole blocks of %s", in, len(items), v.storage.Format.Name())
 	}
 	if kept != nil {
@@ -88,7 +111,10 @@ func (v *conversion) items(s *source) ([]format.Array, error) {
 		if s.array != "" {
 			return nil, s.single()
 		}
-		x := format.Array{Name: v.name}
+		if len(v.names) > 1 {
+			return nil, fmt.Errorf("%s: it holds one tensor, and --name gives %d names", s.name, len(v.names))
+		}
+		x := format.Array{Name: strings.Join(v.names, "")}
 		if x.Name == "" && s.Path != "" {
 			x.Name = strings.TrimSuffix(filepath.Base(s.Path), filepath.Ext(s.Path))
 		}
@@ -103,21 +129,31 @@ func (v *conversion) items(s *source) ([]format.Array, error) {
 		return []format.Array{x}, s.in(err)
 	}
 	switch {
-	case s.array != "" && v.name != "" && s.array != v.name:
-		return nil, fmt.Errorf("%s: #%s and --name %s are two arrays", s.name, s.array, v.name)
-	case s.array == "":
-		s.array = v.name
+	case s.array != "" && v.names != nil && (len(v.names) > 1 || s.array != v.names[0]):
+		return nil, fmt.Errorf("%s: #%s and --name %s are two arrays", s.name, s.array, strings.Join(v.names, " --name "))
+	case s.array != "":
+		v.named = []string{s.array}
+	default:
+		v.named = v.names
 	}
 	f, err := v.p.file(s)
 	if err != nil {
 		return nil, err
 	}
 	names := f.Names()
-	if s.array != "" {
-		if !slices.Contains(names, s.array) {
+	for i, name := range v.named {
+		if s.array = name; !slices.Contains(names, name) {
 			return nil, s.noArray(names)
 		}
-		names = []string{s.array}
+		if slices.Contains(v.named[:i], name) {
+			return nil, fmt.Errorf("%s: --name %s comes twice", s.name, name)
+		}
+	}
+	if v.named != nil {
+		names = v.named
+	}
+	if v.metadata, err = format.MetadataOf(f); err != nil {
+		return nil, s.in(err)
 	}
 	if err := v.p.within(s, f, names, v.slice); err != nil {
 		return nil, err
@@ -135,7 +171,7 @@ func (v *conversion) items(s *source) ([]format.Array, error) {
 				}
 			}
 			items = append(items, x)
-		case s.array != "" || !noTensor(err):
+		case v.named != nil || !noTensor(err):
 			return nil, s.in(err)
 		case !v.skip:
 			return nil, fmt.Errorf("%w; --skip leaves out such arrays", s.in(err))
@@ -259,7 +295,7 @@ func cast(t tensor.Any, d dtype.DType) (tensor.Any, error) {
 
 // write writes OUT.
 func (v *conversion) write(items []format.Array) error {
-	o := format.WriteOptions{Fortran: v.fortran, Axes: v.axes, Comma: v.p.reading.comma, Chunks: v.chunks}
+	o := format.WriteOptions{Fortran: v.fortran, Axes: v.axes, Comma: v.p.reading.comma, Chunks: v.chunks, Metadata: v.carried()}
 	for i := range items {
 		x := &items[i]
 		if columns := 1; v.p.reading.header && x.Columns == nil && x.Tensor.Rank() > 0 { // a row of names is wanted: IN's, or numbers

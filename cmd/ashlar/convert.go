@@ -34,8 +34,8 @@ that the end of its name says, or --to:
 IN may be any of these, a safetensors index, a file of PyTorch, a pb file, or an
 ONNX model. Of a GGUF model that is split into files it is any of them. The
 tensors of a model are its weights, also those in graphs inside nodes. All tensors
-are written, or the one of --name or #NAME. Where IN holds one without a name,
---name is the one it gets. An array that no tensor holds, as one of strings, is an
+are written, or those of --name, which may come several times, or of #NAME. Where IN
+holds one without a name, --name is the one it gets. An array that no tensor holds, as one of strings, is an
 error; with --skip a warning names it, and the others are written.
 
 Models. --into MODEL writes MODEL with the tensors of IN in place of its weights.
@@ -44,10 +44,17 @@ all that don't are listed and nothing is written. Other weights stay. --inputs a
 --outputs write the part of the model IN between values, given by name. Without
 --inputs it begins at the inputs of IN, without --outputs it ends at its outputs.
 
-Elements. --slice and then --dtype work on each tensor. Floats become integers
-toward zero and saturate. Other integers keep their low bits. A number that a
-fixed-point type, fp8x23, fp16x16, fp32x32 or fp64x64, has no room for is an error.
-CSV is read as that type, and raw elements are of it.
+Elements. --slice and then --dtype work on each tensor. Of several tensors a type
+of floats leaves integers and truth values as they are, unless --name names them.
+Floats become integers toward zero. A warning says how many numbers changed, and by
+how much. A number out of the range of the type is an error. With --allow-lossy it
+saturates or becomes infinite, and an integer keeps its low bits; for a fixed-point
+type, fp8x23, fp16x16, fp32x32 or fp64x64, it stays an error. CSV is read as that
+type, and raw elements are of it.
+
+Metadata of safetensors and GGUF files goes from one to the other, in safetensors
+files as text. So does plain data beside the tensors of PyTorch. A warning says
+where OUT has no place for it.
 
 Packing, in safetensors files. --layout tile stores tensors in TT-NN's tiles of
 32x32, or another of its tiles, such as 16x32, each padded to whole ones; rows is
@@ -76,6 +83,7 @@ and output; --from and --to say the format then.`,
   ashlar convert testdata/digits.onnx weights.safetensors --dtype float16
   ashlar convert weights.npz weights.safetensors --layout tile --dtype bfp8
   ashlar convert weights.npz weights.safetensors --name w --dtype int4 --scales 0/32
+  ashlar convert weights.npz two.npz --name w --name b
   ashlar convert weights.npz weights.gguf --dtype q8_0
   ashlar convert mixed.npz numbers.safetensors --skip
   ashlar convert samples.bin samples.npy --dtype int16 --shape 100,2
@@ -88,7 +96,8 @@ and output; --from and --to say the format then.`,
 	f := c.Flags()
 	f.StringVar(&to, "to", "", "the `format` that is written, if not by OUT's name: "+writtenNames+", onnx")
 	f.StringVar(&order, "order", "C", "the order of elements in OUT: C, the last axis fastest, or F, the first")
-	f.StringVar(&v.name, "name", "", "the `name` of the one tensor to convert")
+	f.StringArrayVar(&v.names, "name", nil, "the `name` of a tensor to convert; several are written in this order")
+	f.BoolVar(&v.lossy, "allow-lossy", false, "write numbers that are out of the range of --dtype, saturated or by their low bits")
 	f.StringVar(&v.sliceText, "slice", "", "the `part` to convert, as in \"0, ::2\"")
 	f.StringVar(&picture, "axes", "", "the `axes` of a picture that is written, where its shape doesn't say: HW, CHW or HWC")
 	f.StringVar(&chunks, "chunks", "", "the `shape` of chunks in a Zarr folder, as 100,100 (default: about 1 MiB)")

@@ -333,12 +333,13 @@ func extremes[T int64 | uint64](t tensor.Any, r [2]T) [2]T {
 // readParts reads an array, of Zarr by rows of some MiB, and gives it in pieces. It enters type and shape into x.
 func readParts(s *source, f format.File, name string, x *statistic, do func(part tensor.Any) error) error {
 	const most = 8 << 20 // bytes
+	one := func(parts []tensor.Any) error { return do(parts[0]) }
 	if i, err := f.Info(name); s.is("zarr") && err == nil && i.Bytes > most && len(i.Shape) > 0 {
 		rows := max(int(most/(i.Bytes/int64(i.Shape[0])+1)), 1)
 		for at := 0; at < i.Shape[0]; at += rows {
 			t, err := f.Tensor(name, tensor.R(at, min(at+rows, i.Shape[0])))
 			if err == nil {
-				err = pieces(t, do)
+				err = pieces([]tensor.Any{t}, one)
 			}
 			if err != nil {
 				return err
@@ -357,29 +358,33 @@ func readParts(s *source, f format.File, name string, x *statistic, do func(part
 		}
 	}
 	x.DType, x.Shape = x.whole.DType().String(), list(x.whole.Shape())
-	return pieces(x.whole, do)
+	return pieces([]tensor.Any{x.whole}, one)
 }
 
-// pieces gives a tensor in parts of at most some thousand elements, in row-major order.
-func pieces(t tensor.Any, do func(part tensor.Any) error) error {
+// pieces gives tensors of one shape in parts of at most some thousand elements, in row-major order.
+func pieces(ts []tensor.Any, do func(parts []tensor.Any) error) error {
 	const most = 1 << 16
+	t := ts[0]
 	n := t.Len()
 	if n <= most {
 		if n == 0 {
 			return nil
 		}
-		return do(t)
+		return do(ts)
 	}
 	axis := slices.IndexFunc(t.Shape(), func(n int) bool { return n > 1 })
 	idx := slices.Repeat([]tensor.Index{tensor.Colon}, axis+1)
 	rows := max(most/(n/t.Dim(axis)), 1)
 	for at := 0; at < t.Dim(axis); at += rows {
 		idx[axis] = tensor.R(at, min(at+rows, t.Dim(axis)))
-		part, err := tensor.Slice(t, idx...)
-		if err == nil {
-			err = pieces(part, do)
+		parts := make([]tensor.Any, len(ts))
+		var err error
+		for i := range ts {
+			if parts[i], err = tensor.Slice(ts[i], idx...); err != nil {
+				return err
+			}
 		}
-		if err != nil {
+		if err := pieces(parts, do); err != nil {
 			return err
 		}
 	}

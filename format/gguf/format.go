@@ -3,6 +3,7 @@ package gguf
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/layout"
@@ -12,9 +13,13 @@ import (
 
 func init() {
 	format.Register(&format.Format{Name: "gguf", Ends: []string{".gguf"}, Several: true, Sign: format.Begins(magic), Open: openFile,
-		Write: func(w io.Writer, arrays []format.Array, _ format.WriteOptions) error {
+		Write: func(w io.Writer, arrays []format.Array, o format.WriteOptions) error {
 			names, ts := format.Apart(arrays)
-			return Write(w, names, ts, nil)
+			var metadata []KV
+			for _, m := range o.Metadata {
+				metadata = append(metadata, KV(m))
+			}
+			return Write(w, names, ts, metadata)
 		}})
 }
 
@@ -68,6 +73,21 @@ func (f opened) Tensor(name string, idx ...layout.Index) (tensor.Any, error) {
 		return f.File.Tensor(name)
 	}
 	return f.Slice(name, idx...)
+}
+
+// Entries returns the values, but for the numbers of a split model.
+func (f opened) Entries() (list []format.Meta, err error) {
+	for _, key := range f.Keys() {
+		if slices.Contains([]string{splitCount, splitNumber, splitTensors}, key) {
+			continue
+		}
+		v, err := f.Value(key)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, format.Meta{Key: key, Value: v})
+	}
+	return list, nil
 }
 
 // Metadata returns the values as text, of long arrays their lengths and types.

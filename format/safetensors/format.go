@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -27,9 +28,16 @@ func init() {
 			}
 			return format.No
 		},
-		Write: func(w io.Writer, arrays []format.Array, _ format.WriteOptions) error {
+		Write: func(w io.Writer, arrays []format.Array, o format.WriteOptions) error {
 			names, ts := format.Apart(arrays)
-			return Write(w, names, ts, nil)
+			var metadata map[string]string
+			for _, m := range o.Metadata {
+				if metadata == nil {
+					metadata = make(map[string]string)
+				}
+				metadata[m.Key] = textOf(m.Value)
+			}
+			return Write(w, names, ts, metadata)
 		}})
 	format.Register(&format.Format{Name: "safetensors index", Ends: []string{".json"}, Several: true,
 		Sign: func(head []byte, named bool) format.Sign {
@@ -48,6 +56,19 @@ func init() {
 			}
 			return opened{x, fmt.Sprintf("safetensors index of %d files", len(x.Shards()))}, nil
 		}})
+}
+
+// textOf is a value of metadata as text: JSON, but of a string or a number that JSON doesn't have.
+func textOf(v any) string {
+	text, ok := v.(string)
+	if ok {
+		return text
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return string(b)
 }
 
 // tensors is a File, a Sharded, or a file that is read by parts.
