@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/ashlar-go/ashlar/layout"
@@ -55,36 +53,21 @@ type answer func(want *layoutExpect) error
 // algebra without an entry in layoutOps are unsupported under the name of their
 // operation.
 func runLayout(r *report) error {
-	files, err := r.files("*.json")
-	if err != nil {
-		return err
-	}
-	for _, f := range files {
-		b, err := os.ReadFile(f)
-		if err != nil {
-			return err
+	return r.cases(func(path, name string, _ []byte, cases []json.RawMessage) error {
+		if name == "layout_tensor" {
+			return runTensors(r, path, cases)
 		}
-		var file struct{ Cases []json.RawMessage }
-		if err := json.Unmarshal(b, &file); err != nil {
-			return fmt.Errorf("%s: %v", f, err)
-		}
-		if filepath.Base(f) == "layout_tensor.json" {
-			if err := runTensors(r, f, file.Cases); err != nil {
-				return err
-			}
-			continue
-		}
-		for _, raw := range file.Cases {
+		for _, raw := range cases {
 			c := &layoutCase{read: map[string]bool{}}
 			if err := c.decode(raw); err != nil {
-				return fmt.Errorf("%s: %v: %.200s", f, err, raw)
+				return fmt.Errorf("%s: %v: %.200s", path, err, raw)
 			}
 			if r.wants(c.Op) {
 				r.judge(c.Op, c.ID, c.run)
 			}
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // decode reads a case. Only what an answer must be is read strictly: the rest says

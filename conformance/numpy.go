@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strings"
 
 	"github.com/ashlar-go/ashlar/format/npy"
 	"github.com/ashlar-go/ashlar/mem"
@@ -25,39 +24,24 @@ var numpyAreas = map[string]func(raw json.RawMessage, folder string) (name strin
 
 // runNumPy runs the goldens of NumPy, each area as one operation.
 func runNumPy(r *report) error {
-	files, err := r.files("*.json")
-	if err != nil {
-		return err
-	}
-	for _, f := range files {
-		area := strings.TrimSuffix(filepath.Base(f), ".json")
-		if !r.wants(area) {
-			continue
-		}
-		b, err := os.ReadFile(f)
-		if err != nil {
-			return err
-		}
+	return r.cases(func(path, area string, _ []byte, cases []json.RawMessage) error {
 		read := numpyAreas[area]
-		if read == nil {
-			if err := r.unsupportedFile(f, area, b); err != nil {
-				return err
-			}
-			continue
+		switch {
+		case !r.wants(area):
+			return nil
+		case read == nil:
+			r.unsupportedFile(area, len(cases))
+			return nil
 		}
-		var file struct{ Cases []json.RawMessage }
-		if err := json.Unmarshal(b, &file); err != nil {
-			return fmt.Errorf("%s: %v", f, err)
-		}
-		for _, raw := range file.Cases {
-			name, run, err := read(raw, filepath.Dir(f))
+		for _, raw := range cases {
+			name, run, err := read(raw, filepath.Dir(path))
 			if err != nil {
-				return fmt.Errorf("%s: %v: %.200s", f, err, raw)
+				return fmt.Errorf("%s: %v: %.200s", path, err, raw)
 			}
 			r.judge(area, name, run)
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // npyCase is a file, and what NumPy reads from it.

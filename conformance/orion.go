@@ -3,8 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -15,37 +13,21 @@ import (
 
 // runOrion runs the Orion suite: OP per file.
 func runOrion(r *report) error {
-	files, err := r.files("*.json")
-	if err != nil {
-		return err
-	}
-	for _, f := range files {
-		b, err := os.ReadFile(f)
-		if err != nil {
-			return err
-		}
-		name := strings.TrimSuffix(filepath.Base(f), ".json")
+	return r.cases(func(path, name string, text []byte, cases []json.RawMessage) error {
 		if name == "fixedpoint_exact" { // scalars, not calls
-			if err := r.runFixed(f, name, b); err != nil {
-				return err
-			}
-			continue
+			return r.runFixed(path, name, text)
 		}
-		var data struct{ Cases []json.RawMessage }
-		if err := json.Unmarshal(b, &data); err != nil {
-			return fmt.Errorf("%s: %v", f, err)
-		}
-		for _, raw := range data.Cases {
+		for _, raw := range cases {
 			var c orionCase
 			if err := json.Unmarshal(raw, &c); err != nil {
-				return fmt.Errorf("%s: %v", f, err)
+				return fmt.Errorf("%s: %v", path, err)
 			}
 			if r.wants(name) {
 				r.judge(name, c.Name, c.run)
 			}
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // orionValue is a tensor of the data, a list of them, a number or a list of numbers.

@@ -4,9 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
-	"strings"
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/pack"
@@ -24,35 +21,19 @@ var ttnnFamilies = map[string]func(raw json.RawMessage) error{
 
 // runTTNN runs the suite, each file under its name.
 func runTTNN(r *report) error {
-	files, err := r.files("*.json")
-	if err != nil {
-		return err
-	}
-	for _, f := range files {
-		b, err := os.ReadFile(f)
-		if err != nil {
-			return err
-		}
-		family := strings.TrimSuffix(filepath.Base(f), ".json")
+	return r.cases(func(_, family string, _ []byte, cases []json.RawMessage) error {
 		run := ttnnFamilies[family]
 		if run == nil {
-			if err := r.unsupportedFile(f, family, b); err != nil {
-				return err
+			r.unsupportedFile(family, len(cases))
+			return nil
+		}
+		for i, raw := range cases {
+			if r.wants(family) {
+				r.judge(family, fmt.Sprint(i), func() error { return run(raw) })
 			}
-			continue
 		}
-		if !r.wants(family) {
-			continue
-		}
-		var file struct{ Cases []json.RawMessage }
-		if err := json.Unmarshal(b, &file); err != nil {
-			return fmt.Errorf("%s: %v", f, err)
-		}
-		for i, raw := range file.Cases {
-			r.judge(family, fmt.Sprint(i), func() error { return run(raw) })
-		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // ttnnCase reads a case and runs it; a field that C doesn't have is a failure.
