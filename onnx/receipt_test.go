@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/ashlar-go/ashlar/dtype"
@@ -532,4 +534,164 @@ func TestReceiptAfterErrors(t *testing.T) {
 	if _, err := s.RunValues(context.Background(), in, Options{Receipt: &r}); err != nil || len(r.Outputs) != 2 {
 		t.Errorf("%v, %v", err, r)
 	}
+}
+
+// A state of a Stream is an input of the run that it goes into.
+func TestReceiptOfStates(t *testing.T) {
+	b := NewBuilder("sums")
+	x, h := b.Input("x", dtype.Float32, 2), b.Input("h", dtype.Float32, 2)
+	y := b.Node("Add", []string{b.Node("Relu", []string{x}), h})
+	b.Output(b.Rename(y, "y"), dtype.Float32, 2)
+	m, err := b.Model(18)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := NewSession(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, nodes := range []bool{false, true} {
+		var got receipt.Receipt
+		st, err := s.Stream(StreamOptions{Options: Options{Receipt: &got, ReceiptNodes: nodes}, State: map[string]string{"y": "h"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		state := vec(0, 0)
+		for i := range 4 {
+			in := vals{"x": vec(float32(i), 1)}
+			out, err := st.Run(context.Background(), in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := receiptOf(t, m, valuesOf(vals{"x": in["x"], "h": state}), Options{ReceiptNodes: nodes})
+			if d, err := receipt.Compare(want, &got); d != nil || err != nil || len(want.Nodes) != len(got.Nodes) {
+				t.Errorf("run %d, nodes %v: %v, %v", i, nodes, d, err)
+			}
+			state = out["y"].Clone()
+		}
+		if _, err := st.Run(context.Background(), vals{"x": vec(1)}); err == nil || got.Kind != "" {
+			t.Errorf("%v, and the receipt is of a %s", err, got.Kind)
+		}
+		st.Close()
+	}
+}
+
+// Runs of one session have their own receipts at the same time.
+func TestReceiptsConcurrently(t *testing.T) {
+	m, in := busy(t)
+	s, err := NewSession(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := receiptOf(t, m, in, Options{ReceiptNodes: true})
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			var r receipt.Receipt
+			if _, err := s.RunValues(context.Background(), in, Options{Receipt: &r, ReceiptNodes: i%2 == 0, Threads: i}); err != nil {
+				t.Error(err)
+				return
+			}
+			if d, err := receipt.Compare(want, &r); d != nil || err != nil {
+				t.Errorf("%v, %v", d, err)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// Nodes of functions are named by their calls, and an operator of the program is named in the profile.
+func TestReceiptOfFunctions(t *testing.T) {
+	own := op.New(op.Info{Name: "Twice", Domain: "own", Versions: []int{1}}, func(c *op.Call) ([]tensor.Any, error) { return c.Inputs[:1], nil }, func(c *op.Call) ([]tensor.Any, error) {
+		v, _ := tensor.As[float32](c.Inputs[0])
+		return []tensor.Any{op.Add(v, v).Any()}, nil
+	})
+	b := NewBuilder("f")
+	b.Import("own", 1)
+	b.Import("local", 1)
+	x := b.Input("x", dtype.Float32, 2)
+	n := &b.g
+	n.Nodes = append(n.Nodes, Node{Name: "call", Op: "F", Domain: "local", Inputs: []string{x}, Outputs: []string{"m"}},
+		Node{Name: "twice", Op: "Twice", Domain: "own", Inputs: []string{"m"}, Outputs: []string{"y"}})
+	b.Output("y", dtype.Float32, 2)
+	m, err := b.Model(18)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Functions = []Function{{Domain: "local", Name: "F", Inputs: []string{"a"}, Outputs: []string{"c"}, Opsets: []Opset{{"", 18}},
+		Nodes: []Node{{Op: "Abs", Inputs: []string{"a"}, Outputs: []string{"b"}}, {Op: "Neg", Inputs: []string{"b"}, Outputs: []string{"c"}}}}}
+	m.Operators = []*op.Op{own}
+	in := map[string]Value{"x": TensorValue(vec(1, -2))}
+	r := receiptOf(t, m, in, Options{ReceiptNodes: true})
+	var places []string
+	for _, n := range r.Nodes {
+		places = append(places, n.Node)
+	}
+	want := []string{`node 0 "call" (local.F): node 0 (Abs, opset 18)`, `node 0 "call" (local.F): node 1 (Neg, opset 18)`, `node 1 "twice" (own.Twice, opset 1)`}
+	if !slices.Equal(places, want) || !slices.Equal(r.Profile.Operators, []string{"own.Twice"}) {
+		t.Errorf("%q, operators %q", places, r.Profile.Operators)
+	}
+	if d, err := Verify(context.Background(), m, r, in, Options{}); d != nil || err != nil {
+		t.Errorf("%v, %v", d, err)
+	}
+	if _, err := VerifyNode(context.Background(), m, r, "call", in, Options{}); err == nil || !strings.Contains(err.Error(), "calls a function") {
+		t.Error(err)
+	}
+	m.Operators = nil // the program that verifies doesn't have it
+	if d, err := Verify(context.Background(), m, r, in, Options{}); err == nil || !strings.Contains(err.Error(), "own.Twice") {
+		t.Errorf("%v, %v", d, err)
+	}
+}
+
+var honest = flag.Int("honest", 100, "how many runs TestHonestRuns verifies")
+
+// An honest run is never rejected: on any number of threads, at another level of the processor, with and without nodes. The
+// level is chosen when a program begins, so the test runs itself for half of the runs.
+func TestHonestRuns(t *testing.T) {
+	const elsewhere = "ASHLAR_HONEST_RUNS"
+	m, err := Open(filepath.FromSlash("../testdata/digits.onnx"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	folder := os.Getenv(elsewhere)
+	here := folder == ""
+	if here {
+		folder = t.TempDir()
+	}
+	threads := []int{1, 2, 7}
+	for i := range *honest / 2 {
+		in := valuesOf(vals{"image": tensor.RandomNormal[float32](uint64(i), 0, 1, 1+i%3, 1, 8, 8).Any()})
+		file := filepath.Join(folder, fmt.Sprint(i))
+		if here {
+			b := encodedReceipt(t, receiptOf(t, m, in, Options{Threads: threads[i%3], ReceiptNodes: i%2 == 0}))
+			if err := os.WriteFile(file, b, 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		b, err := os.ReadFile(file)
+		var r *receipt.Receipt
+		if err == nil {
+			r, err = receipt.Parse(b)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d, err := Verify(context.Background(), m, r, in, Options{Threads: threads[(i/3)%3]}); d != nil || err != nil {
+			t.Errorf("run %d: %v, %v", i, d, err)
+		}
+	}
+	if !here {
+		return
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(exe, "-test.run=^TestHonestRuns$", fmt.Sprint("-honest=", *honest))
+	cmd.Env = append(os.Environ(), elsewhere+"="+folder, "ASHLAR_CPU=generic")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+	t.Logf("%d runs verified, half of them at the level generic", 2*(*honest/2))
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/op"
+	"github.com/ashlar-go/ashlar/receipt"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -179,6 +180,9 @@ func (st *Stream) run(ctx context.Context, inputs map[string]tensor.Any) (map[st
 		st.ctx, st.under = ctx, op.WithThreads(ctx, st.o.Threads)
 	}
 	defer clear(st.now)
+	if st.o.Receipt != nil {
+		*st.o.Receipt = receipt.Receipt{}
+	}
 	if err := st.describe(inputs); err != nil {
 		return nil, err
 	}
@@ -211,6 +215,9 @@ func (st *Stream) run(ctx context.Context, inputs map[string]tensor.Any) (map[st
 			return p.out[turn], st.drop(p) // not earlier, as its memory may be what the caller gave as inputs
 		}
 		if !errors.Is(err, errOther) {
+			if w != nil {
+				err = w.close(err)
+			}
 			return nil, err
 		}
 		st.vain = string(st.buf)
