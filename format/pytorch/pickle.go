@@ -208,7 +208,7 @@ func (m *machine) put(i uint64) {
 			return
 		}
 		for uint64(len(m.memo)) <= i {
-			m.spend(32)
+			m.spend(48)
 			m.memo = append(m.memo, nothing)
 		}
 		m.memo[i] = v
@@ -392,7 +392,7 @@ func (m *machine) step(op byte) {
 	case 0x8e, 0x96: // BINBYTES8, BYTEARRAY8
 		m.bytes(m.count(8))
 	case '(': // MARK
-		m.spend(16)
+		m.spend(32)
 		m.marks = append(m.marks, len(m.stack))
 	case '0': // POP
 		if n := len(m.marks); n > 0 && m.marks[n-1] == len(m.stack) {
