@@ -10,6 +10,7 @@ import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/format"
 	_ "github.com/ashlar-go/ashlar/format/csv"
+	_ "github.com/ashlar-go/ashlar/format/pytorch"
 	_ "github.com/ashlar-go/ashlar/format/raw"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/pack"
