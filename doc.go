@@ -46,6 +46,12 @@
 //	internal/core/conv/  converts rows between element types
 //	internal/core/order/ sorts lines of elements, and finds those of a rank
 //	internal/core/exec/  runs rows over tensors: elementwise, dense or strided, on threads
+//	internal/core/plan/  a call worked out before it runs: options, attributes, shapes, results, scratch
+//	internal/core/cast/  conversions of element types, canonical NaNs, and fixed point under options
+//	internal/core/pointwise/ operators on elements at one place, and chains of them in one pass
+//	internal/core/move/  operators that move elements, whatever they mean, and numbers of any type
+//	internal/core/reduce/ sums, extremes and lines along axes
+//	internal/core/contract/ products of matrices and convolutions, by packed panels
 //	internal/core/simd/  rows with an instruction set: AVX2 and AVX-512; its generator is a module of its own
 //	internal/published/  layouts by the published rules of pycute and cutegen, faults included
 //	internal/exact/      elementary functions with 384 bits, for tests of package num

@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/num/fixed"
@@ -13,15 +15,15 @@ import (
 // Abs returns |a|, element by element. Floats lose their sign bit and nothing
 // else, NaNs included; the smallest integer wraps to itself. ONNX Abs.
 func Abs[T num.Native | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	abs.call(exec.Ref(&r), opts, exec.Ref(&a))
+	abs.Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }
 
-var abs = pointwise{about: about{name: "Abs", onnx: []int{6, 13}}, clean: true,
-	rows: exec.One(&simd.Abs, &rows1{I8: absRow[int8], I16: absRow[int16], I32: absRow[int32], I64: absRow[int64],
+var abs = pointwise.Operator{About: plan.About{Name: "Abs", Versions: []int{6, 13}}, Clean: true,
+	Rows: exec.One(&simd.Abs, &rows1{I8: absRow[int8], I16: absRow[int16], I32: absRow[int32], I64: absRow[int64],
 		U8: absRow[uint8], U16: absRow[uint16], U32: absRow[uint32], U64: absRow[uint64],
 		F32: absRow32, F64: absRow64, B16: absRowB16, B8: absRowB8}),
-	fixed: &fixed1{FP8x23: fixed.Abs[fixed.FP8x23], FP16x16: fixed.Abs[fixed.FP16x16], FP32x32: fixed.Abs[fixed.FP32x32], FP64x64: fixed.Abs[fixed.FP64x64], W32: absWords[int32], W64: absWords[int64]}}
+	Fixed: &pointwise.Fixed1{FP8x23: fixed.Abs[fixed.FP8x23], FP16x16: fixed.Abs[fixed.FP16x16], FP32x32: fixed.Abs[fixed.FP32x32], FP64x64: fixed.Abs[fixed.FP64x64], W32: pointwise.AbsWords[int32], W64: pointwise.AbsWords[int64]}}
 
 // absRow and its like for floats define Abs.
 func absRow[T num.Integer](dst, a []T) {

@@ -2,6 +2,8 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -11,12 +13,12 @@ import (
 // correctly rounded in float32, within 0.501 ulp in float64. NaN where |a| > 1.
 // ONNX Acos.
 func Acos[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	acos.call(exec.Ref(&r), opts, exec.Ref(&a))
+	acos.Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }
 
-var acos = pointwise{about: about{name: "Acos", onnx: []int{7, 22}}, function: true, cost: 40, rows: exec.One(nil, &rows1{F32: acosRow32, F64: acosRow64}),
-	fixed: &fixed1{FP8x23: fixed.Acos[fixed.FP8x23], FP16x16: fixed.Acos[fixed.FP16x16], FP32x32: fixed.Acos[fixed.FP32x32], FP64x64: fixed.Acos[fixed.FP64x64]}}
+var acos = pointwise.Operator{About: plan.About{Name: "Acos", Versions: []int{7, 22}}, Function: true, Cost: 40, Rows: exec.One(nil, &rows1{F32: acosRow32, F64: acosRow64}),
+	Fixed: &pointwise.Fixed1{FP8x23: fixed.Acos[fixed.FP8x23], FP16x16: fixed.Acos[fixed.FP16x16], FP32x32: fixed.Acos[fixed.FP32x32], FP64x64: fixed.Acos[fixed.FP64x64]}}
 
 // acosRow32 and acosRow64 define Acos.
 func acosRow32(dst, a []float32) {

@@ -2,6 +2,8 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -11,12 +13,12 @@ import (
 // correctly rounded in float32, within 0.501 ulp in float64. 1 gives +0, +∞
 // stays; NaN where a < 1. ONNX Acosh.
 func Acosh[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	acosh.call(exec.Ref(&r), opts, exec.Ref(&a))
+	acosh.Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }
 
-var acosh = pointwise{about: about{name: "Acosh", onnx: []int{9, 22}}, function: true, cost: 50, rows: exec.One(nil, &rows1{F32: acoshRow32, F64: acoshRow64}),
-	fixed: &fixed1{FP8x23: fixed.Acosh[fixed.FP8x23], FP16x16: fixed.Acosh[fixed.FP16x16], FP32x32: fixed.Acosh[fixed.FP32x32], FP64x64: fixed.Acosh[fixed.FP64x64]}}
+var acosh = pointwise.Operator{About: plan.About{Name: "Acosh", Versions: []int{9, 22}}, Function: true, Cost: 50, Rows: exec.One(nil, &rows1{F32: acoshRow32, F64: acoshRow64}),
+	Fixed: &pointwise.Fixed1{FP8x23: fixed.Acosh[fixed.FP8x23], FP16x16: fixed.Acosh[fixed.FP16x16], FP32x32: fixed.Acosh[fixed.FP32x32], FP64x64: fixed.Acosh[fixed.FP64x64]}}
 
 // acoshRow32 and acoshRow64 define Acosh.
 func acoshRow32(dst, a []float32) {

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -33,8 +34,8 @@ func adagradOf(t Training, decay, epsilon float64) *update {
 	}}
 }
 
-var adagrad = opN{about: about{name: "Adagrad", domain: trainingDomain, onnx: []int{1}, attrs: []string{"decay_factor", "epsilon", "norm_coefficient"}}, least: 5, most: -1, by: 2, takes: floats,
-	planned: func(c *Call, p *Plan) {
+var adagrad = plan.Operator{About: plan.About{Name: "Adagrad", Domain: trainingDomain, Versions: []int{1}, Attrs: []string{"decay_factor", "epsilon", "norm_coefficient"}}, Least: 5, Most: -1, By: 2, Takes: plan.Floats,
+	Planned: func(c *plan.Use, p *plan.Draft) {
 		decay, epsilon := float64(c.Attrs.Float("decay_factor", 0)), float64(c.Attrs.Float("epsilon", 1e-6))
 		planTraining(p, c, func(t Training) *update { return adagradOf(t, decay, epsilon) })
 	}}

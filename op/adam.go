@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -45,8 +46,8 @@ func adamOf(t Training, m Moments) *update {
 	}}
 }
 
-var adam = opN{about: about{name: "Adam", domain: trainingDomain, onnx: []int{1}, attrs: []string{"alpha", "beta", "epsilon", "norm_coefficient", "norm_coefficient_post"}}, least: 6, most: -1, by: 2, takes: floats,
-	planned: func(c *Call, p *Plan) {
+var adam = plan.Operator{About: plan.About{Name: "Adam", Domain: trainingDomain, Versions: []int{1}, Attrs: []string{"alpha", "beta", "epsilon", "norm_coefficient", "norm_coefficient_post"}}, Least: 6, Most: -1, By: 2, Takes: plan.Floats,
+	Planned: func(c *plan.Use, p *plan.Draft) {
 		m := Moments{Alpha: float64(c.Attrs.Float("alpha", 0.9)), Beta: float64(c.Attrs.Float("beta", 0.999)),
 			Epsilon: float64(c.Attrs.Float("epsilon", 1e-6)), After: float64(c.Attrs.Float("norm_coefficient_post", 0))}
 		planTraining(p, c, func(t Training) *update { return adamOf(t, m) })

@@ -2,6 +2,8 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/num/fixed"
@@ -12,12 +14,12 @@ import (
 // follow IEEE 754; narrow floats are computed in float32 and rounded once, complex
 // numbers by parts. Fixed point is exact, or beyond the format an error. It panics if the shapes don't broadcast. ONNX Add.
 func Add[T num.Number](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	add.call(exec.Ref(&r), opts, exec.Ref(&a), exec.Ref(&b))
+	add.Call(exec.Ref(&r), opts, exec.Ref(&a), exec.Ref(&b))
 	return r
 }
 
-var add = pointwise{about: about{name: "Add", onnx: []int{6, 7, 13, 14}, attrs: []string{"axis", "broadcast"}}, clean: true,
-	rows: exec.Two(&simd.Add, &addRows), fixed: &addFixed}
+var add = pointwise.Operator{Sums: true, About: plan.About{Name: "Add", Versions: []int{6, 7, 13, 14}, Attrs: []string{"axis", "broadcast"}}, Clean: true,
+	Rows: exec.Two(&simd.Add, &addRows), Fixed: &addFixed}
 
 // addRows and addFixed are Sum's, too.
 var addRows = rows2{I8: addRow[int8], I16: addRow[int16], I32: addRow[int32], I64: addRow[int64],
@@ -25,7 +27,7 @@ var addRows = rows2{I8: addRow[int8], I16: addRow[int16], I32: addRow[int32], I6
 	F32: addRow[float32], F64: addRow[float64],
 	C64: addParts[complex64, float32], C128: addParts[complex128, float64]}
 
-var addFixed = fixed2{FP8x23: fixed.Add[fixed.FP8x23], FP16x16: fixed.Add[fixed.FP16x16], FP32x32: fixed.Add[fixed.FP32x32], FP64x64: fixed.Add[fixed.FP64x64], W32: addWords[int32], W64: addWords[int64]}
+var addFixed = pointwise.Fixed2{FP8x23: fixed.Add[fixed.FP8x23], FP16x16: fixed.Add[fixed.FP16x16], FP32x32: fixed.Add[fixed.FP32x32], FP64x64: fixed.Add[fixed.FP64x64], W32: pointwise.AddWords[int32], W64: pointwise.AddWords[int64]}
 
 // addRow defines Add; every other implementation is tested against it bit for bit.
 func addRow[T num.Native](dst, a, b []T) {

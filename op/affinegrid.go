@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -17,28 +19,28 @@ import (
 // float64, as are the products and their sums from the left; the result is rounded once. It
 // panics when the shapes don't fit. ONNX AffineGrid.
 func AffineGrid[T num.Float | num.Narrow](theta tensor.Tensor[T], size []int, alignCorners bool, opts ...Option) (r tensor.Tensor[T]) {
-	affineGridOf(theta.Any(), size, alignCorners).into(exec.Ref(&r), opts)
+	affineGridOf(theta.Any(), size, alignCorners).Into(exec.Ref(&r), opts)
 	return r
 }
 
-func affineGridOf(theta tensor.Any, size []int, corners bool) *transfer {
+func affineGridOf(theta tensor.Any, size []int, corners bool) *move.Transfer {
 	const name = "AffineGrid"
-	present(name, &theta)
+	plan.Present(name, &theta)
 	axes := len(size) - 2
 	if axes != 2 && axes != 3 || theta.Rank() != 3 || theta.Dim(0) != size[0] || theta.Dim(1) != axes || theta.Dim(2) != axes+1 {
-		panic(fail(name, tensor.ErrShape, "maps %s for size %s; want [n, 2, 3] for (n, c, h, w) or [n, 3, 4] for (n, c, d, h, w)", tensor.Describe(theta), listText(size)))
+		panic(plan.Fail(name, tensor.ErrShape, "maps %s for size %s; want [n, 2, 3] for (n, c, h, w) or [n, 3, 4] for (n, c, d, h, w)", tensor.Describe(theta), plan.ListText(size)))
 	}
 	shape := []int{size[0]}
 	for i, e := range size[2:] {
 		if e < 0 {
-			panic(fail(name, tensor.ErrShape, "extent %d of axis %d is negative", e, i+2))
+			panic(plan.Fail(name, tensor.ErrShape, "extent %d of axis %d is negative", e, i+2))
 		}
 		shape = append(shape, e)
 	}
 	shape = append(shape, axes)
-	return &transfer{name: name, d: theta.DType(), shape: shape, in: operandsOf(theta), fill: func(ctx context.Context, dst words, in []words) {
-		maps, to := numericOf(in[0]), numericOf(dst)
-		points := elements(shape[1 : axes+1])
+	return &move.Transfer{Name: name, D: theta.DType(), Shape: shape, In: move.OperandsOf(theta), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+		maps, to := move.NumericOf(in[0]), move.NumericOf(dst)
+		points := plan.Elements(shape[1 : axes+1])
 		exec.Split(name, ctx, shape[0]*points, 20*axes*axes, func(from, till int) {
 			var at [3]float64 // of the last axis first
 			for p := from; p < till; p++ {
@@ -50,11 +52,11 @@ func affineGridOf(theta tensor.Any, size []int, corners bool) *transfer {
 				}
 				for i := range axes {
 					m := (p/points*axes + i) * (axes + 1)
-					sum := float64(maps.float(m) * at[0])
+					sum := float64(maps.Float(m) * at[0])
 					for k := 1; k < axes; k++ {
-						sum += float64(maps.float(m+k) * at[k])
+						sum += float64(maps.Float(m+k) * at[k])
 					}
-					to.setFloat(p*axes+i, sum+maps.float(m+axes))
+					to.SetFloat(p*axes+i, sum+maps.Float(m+axes))
 				}
 			}
 		})
@@ -72,8 +74,8 @@ func placed(i, n int, corners bool) float64 {
 	return float64(2*i+1-n) / float64(n-1)
 }
 
-var affineGrid = opN{about: about{name: "AffineGrid", onnx: []int{20}, attrs: []string{"align_corners"}, why: "of floats alone: Cast first"}, least: 2, takes: floats,
-	move: func(c *Call) *transfer {
-		size, _ := ints("AffineGrid", c, 1)
-		return affineGridOf(c.in(0), size, c.Attrs.Int("align_corners", 0) != 0)
+var affineGrid = plan.Operator{About: plan.About{Name: "AffineGrid", Versions: []int{20}, Attrs: []string{"align_corners"}, Why: "of floats alone: Cast first"}, Least: 2, Takes: plan.Floats,
+	Move: func(c *plan.Use) plan.Mover {
+		size, _ := move.Ints("AffineGrid", c, 1)
+		return affineGridOf(c.In(0), size, c.Attrs.Int("align_corners", 0) != 0)
 	}}

@@ -1,6 +1,7 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"slices"
 	"sync"
 )
@@ -28,9 +29,9 @@ func operators() *index {
 	all.once.Do(func() {
 		all.byName = make(map[string]*Op)
 		for _, t := range tables() {
-			o := opOf(t)
-			if _, ok := all.byName[o.name]; !ok {
-				all.byName[o.name] = o
+			o := plan.OpOf(t)
+			if _, ok := all.byName[o.Name()]; !ok {
+				all.byName[o.Name()] = o
 			}
 			all.list = append(all.list, o)
 		}
@@ -38,8 +39,8 @@ func operators() *index {
 	return &all
 }
 
-func tables() []table {
-	return []table{
+func tables() []plan.Table {
+	return []plan.Table{
 		&abs,
 		&acos,
 		&acosh,
@@ -70,7 +71,7 @@ func tables() []table {
 		&bitwiseOr,
 		&bitwiseXor,
 		&blackmanWindow,
-		&cast,
+		&castOp,
 		&castLike,
 		&causalConvWithState,
 		&cbrt,

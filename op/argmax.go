@@ -5,6 +5,8 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/reduce"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -17,18 +19,18 @@ func ArgMax[T num.Native | num.Narrow | num.Fixed](a tensor.Tensor[T], axis int,
 	if last {
 		p = 1
 	}
-	argMax.at(exec.Ref(&r), exec.Ref(&a), axis, p, opts)
+	argMax.At(exec.Ref(&r), exec.Ref(&a), axis, p, opts)
 	return r
 }
 
 func argMaxLines(d dtype.DType, out, x exec.Run, step, n int) bool {
-	return placeLines(d, out, x, step, n, false)
+	return reduce.PlaceLines(d, out, x, step, n, false)
 }
 
 func argMaxRows(d dtype.DType, out, x exec.Run, from int, down exec.Sequence) bool {
-	return placeRows(d, out, x, from, down, false)
+	return reduce.PlaceRows(d, out, x, from, down, false)
 }
 
-var argMax = reduction{about: about{name: "ArgMax", orion: &inOrion{gives: dtype.Int32, vector: true}, onnx: []int{1, 11, 12, 13}, attrs: []string{"axis", "keepdims", "select_last_index"}}, takes: reals | fixeds,
-	gives: dtype.Int64, arg: true, param: func(c *Call) float64 { return float64(c.Attrs.Int("select_last_index", 0)) },
-	folder: argMaxFolder, lines: argMaxLines, rows: argMaxRows, spare: &sync.Pool{}, fast: extremeFast}
+var argMax = reduce.Operator{About: plan.About{Name: "ArgMax", Orion: &inOrion{gives: dtype.Int32, vector: true}, Versions: []int{1, 11, 12, 13}, Attrs: []string{"axis", "keepdims", "select_last_index"}}, Vector: true, Takes: plan.Reals | plan.Fixeds,
+	Gives: dtype.Int64, Arg: true, Param: func(c *plan.Use) float64 { return float64(c.Attrs.Int("select_last_index", 0)) },
+	Folder: reduce.ArgMaxFolder, Lines: argMaxLines, Rows: argMaxRows, Spare: &sync.Pool{}, Fast: extremeFast}

@@ -5,6 +5,8 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/reduce"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -17,18 +19,18 @@ func ArgMin[T num.Native | num.Narrow | num.Fixed](a tensor.Tensor[T], axis int,
 	if last {
 		p = 1
 	}
-	argMin.at(exec.Ref(&r), exec.Ref(&a), axis, p, opts)
+	argMin.At(exec.Ref(&r), exec.Ref(&a), axis, p, opts)
 	return r
 }
 
 func argMinLines(d dtype.DType, out, x exec.Run, step, n int) bool {
-	return placeLines(d, out, x, step, n, true)
+	return reduce.PlaceLines(d, out, x, step, n, true)
 }
 
 func argMinRows(d dtype.DType, out, x exec.Run, from int, down exec.Sequence) bool {
-	return placeRows(d, out, x, from, down, true)
+	return reduce.PlaceRows(d, out, x, from, down, true)
 }
 
-var argMin = reduction{about: about{name: "ArgMin", orion: &inOrion{gives: dtype.Uint32, vector: true}, onnx: []int{1, 11, 12, 13}, attrs: []string{"axis", "keepdims", "select_last_index"}}, takes: reals | fixeds,
-	gives: dtype.Int64, arg: true, param: func(c *Call) float64 { return float64(c.Attrs.Int("select_last_index", 0)) },
-	folder: argMinFolder, lines: argMinLines, rows: argMinRows, spare: &sync.Pool{}, fast: extremeFast}
+var argMin = reduce.Operator{About: plan.About{Name: "ArgMin", Orion: &inOrion{gives: dtype.Uint32, vector: true}, Versions: []int{1, 11, 12, 13}, Attrs: []string{"axis", "keepdims", "select_last_index"}}, Vector: true, Takes: plan.Reals | plan.Fixeds,
+	Gives: dtype.Int64, Arg: true, Param: func(c *plan.Use) float64 { return float64(c.Attrs.Int("select_last_index", 0)) },
+	Folder: reduce.ArgMinFolder, Lines: argMinLines, Rows: argMinRows, Spare: &sync.Pool{}, Fast: extremeFast}

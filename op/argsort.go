@@ -6,7 +6,9 @@ import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
 	"github.com/ashlar-go/ashlar/internal/core/order"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -16,17 +18,17 @@ import (
 // two zeros among them, keep their order. NaNs are last. A line of n elements takes
 // O(n) steps, whatever their order. numpy.argsort with kind="stable".
 func ArgSort[T bool | num.Native | num.Narrow](a tensor.Tensor[T], axis int, opts ...Option) (r tensor.Tensor[int64]) {
-	sortedAt(a.Any(), axis).into(exec.Ref(&r), opts)
+	sortedAt(a.Any(), axis).Into(exec.Ref(&r), opts)
 	return r
 }
 
-func sortedAt(a tensor.Any, axis int) *transfer {
-	present("ArgSort", &a)
-	axis = axisOf("ArgSort", axis, a.Rank())
-	return &transfer{name: "ArgSort", d: dtype.Int64, shape: a.Shape(), in: []tensor.Any{a}, fill: func(ctx context.Context, dst words, in []words) {
-		before, n, after := around(a.Shape(), axis)
-		f := formOf(a.DType())
-		byLines("ArgSort", ctx, dst, in[0], before, n, after, n, 3, 8, func(room []byte) func(to, line []byte) {
+func sortedAt(a tensor.Any, axis int) *move.Transfer {
+	plan.Present("ArgSort", &a)
+	axis = plan.AxisOf("ArgSort", axis, a.Rank())
+	return &move.Transfer{Name: "ArgSort", D: dtype.Int64, Shape: a.Shape(), In: []tensor.Any{a}, Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+		before, n, after := move.Around(a.Shape(), axis)
+		f := move.FormOf(a.DType())
+		move.ByLines("ArgSort", ctx, dst, in[0], before, n, after, n, 3, 8, func(room []byte) func(to, line []byte) {
 			if f.Size == 8 {
 				return arranger[uint64](f, n, room)
 			}

@@ -2,6 +2,8 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -11,12 +13,12 @@ import (
 // correctly rounded in float32, within 0.501 ulp in float64. ±0 stays; NaN where
 // |a| > 1. ONNX Asin.
 func Asin[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	asin.call(exec.Ref(&r), opts, exec.Ref(&a))
+	asin.Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }
 
-var asin = pointwise{about: about{name: "Asin", onnx: []int{7, 22}}, function: true, cost: 40, rows: exec.One(nil, &rows1{F32: asinRow32, F64: asinRow64}),
-	fixed: &fixed1{FP8x23: fixed.Asin[fixed.FP8x23], FP16x16: fixed.Asin[fixed.FP16x16], FP32x32: fixed.Asin[fixed.FP32x32], FP64x64: fixed.Asin[fixed.FP64x64]}}
+var asin = pointwise.Operator{About: plan.About{Name: "Asin", Versions: []int{7, 22}}, Function: true, Cost: 40, Rows: exec.One(nil, &rows1{F32: asinRow32, F64: asinRow64}),
+	Fixed: &pointwise.Fixed1{FP8x23: fixed.Asin[fixed.FP8x23], FP16x16: fixed.Asin[fixed.FP16x16], FP32x32: fixed.Asin[fixed.FP32x32], FP64x64: fixed.Asin[fixed.FP64x64]}}
 
 // asinRow32 and asinRow64 define Asin.
 func asinRow32(dst, a []float32) {

@@ -2,6 +2,8 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -10,12 +12,12 @@ import (
 // Atan returns the arc tangent of a, element by element: correctly rounded in
 // float32, within 0.501 ulp in float64. ±0 stays, ±∞ gives ±π/2. ONNX Atan.
 func Atan[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	atan.call(exec.Ref(&r), opts, exec.Ref(&a))
+	atan.Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }
 
-var atan = pointwise{about: about{name: "Atan", onnx: []int{7, 22}}, function: true, cost: 40, rows: exec.One(nil, &rows1{F32: atanRow32, F64: atanRow64}),
-	fixed: &fixed1{FP8x23: fixed.Atan[fixed.FP8x23], FP16x16: fixed.Atan[fixed.FP16x16], FP32x32: fixed.Atan[fixed.FP32x32], FP64x64: fixed.Atan[fixed.FP64x64]}}
+var atan = pointwise.Operator{About: plan.About{Name: "Atan", Versions: []int{7, 22}}, Function: true, Cost: 40, Rows: exec.One(nil, &rows1{F32: atanRow32, F64: atanRow64}),
+	Fixed: &pointwise.Fixed1{FP8x23: fixed.Atan[fixed.FP8x23], FP16x16: fixed.Atan[fixed.FP16x16], FP32x32: fixed.Atan[fixed.FP32x32], FP64x64: fixed.Atan[fixed.FP64x64]}}
 
 // atanRow32 and atanRow64 define Atan.
 func atanRow32(dst, a []float32) {

@@ -2,6 +2,8 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -13,11 +15,11 @@ import (
 // as negative, and infinities are as limits. It panics if the shapes don't
 // broadcast. NumPy arctan2; not an operator of ONNX.
 func Atan2[T num.Float | num.Narrow](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	atan2.call(exec.Ref(&r), opts, exec.Ref(&a), exec.Ref(&b))
+	atan2.Call(exec.Ref(&r), opts, exec.Ref(&a), exec.Ref(&b))
 	return r
 }
 
-var atan2 = pointwise{about: about{name: "Atan2"}, cost: 60, rows: exec.Two(nil, &rows2{F32: atan2Row32, F64: atan2Row64})}
+var atan2 = pointwise.Operator{About: plan.About{Name: "Atan2"}, Cost: 60, Rows: exec.Two(nil, &rows2{F32: atan2Row32, F64: atan2Row64})}
 
 // atan2Row32 and atan2Row64 define Atan2.
 func atan2Row32(dst, a, b []float32) {

@@ -5,6 +5,9 @@ import (
 	"slices"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -12,7 +15,7 @@ import (
 // axis. Each step is an operator of this package, and is rounded as that rounds it.
 
 // attended is the element types that attention is defined for.
-const attended = types(1<<dtype.Float16 | 1<<dtype.BFloat16 | 1<<dtype.Float32 | 1<<dtype.Float64)
+const attended = plan.Types(1<<dtype.Float16 | 1<<dtype.BFloat16 | 1<<dtype.Float32 | 1<<dtype.Float64)
 
 const whyAttended = "of floats of 16 bits or more alone: Cast first"
 
@@ -65,10 +68,6 @@ const (
 	keepWeights
 )
 
-// mostWeights is how many weights are computed at once, unless those of one query of each sequence and head are more: then queries go by
-// a few at a time. The bits don't depend on it.
-const mostWeights = 2 << 20
-
 // into computes r, a view [batch, kv, group, queries, wide] that overlaps nothing else.
 func (a *attending) into(r *tensor.Any, quiet []Option) {
 	d := a.q.DType()
@@ -81,18 +80,18 @@ func (a *attending) into(r *tensor.Any, quiet []Option) {
 	}
 	if a.root != 1 {
 		f := numberOf(d, a.root)
-		mul.call(&k, quiet, &a.k, &f)
+		mul.Call(&k, quiet, &a.k, &f)
 	}
 	keys := a.k
 	a.k = k.Permute(0, 1, 2, 4, 3)
 	if a.kept != nil {
 		*a.kept = tensor.EmptyOf(d, a.batch, a.kv, a.group, a.queries, a.keys)
 	}
-	rows := max(1, mostWeights/max(1, a.batch*a.kv*a.group*max(1, a.keys)))
+	rows := max(1, plan.MostWeights/max(1, a.batch*a.kv*a.group*max(1, a.keys)))
 	for from := 0; from < a.queries; from += rows {
 		a.some(r, from, min(a.queries, from+rows), quiet)
 	}
-	drop(&k, &keys)
+	plan.Drop(&k, &keys)
 }
 
 // some is into for a few of the queries.
@@ -106,7 +105,7 @@ func (a *attending) some(r *tensor.Any, from, to int, quiet []Option) {
 	d, q, y := a.q.DType(), part(&a.q), part(r)
 	if a.root != 1 {
 		f, whole := numberOf(d, a.root), q
-		mul.call(&q, quiet, &whole, &f)
+		mul.Call(&q, quiet, &whole, &f)
 		defer q.Close()
 	}
 	more := 0
@@ -130,21 +129,21 @@ func (a *attending) some(r *tensor.Any, from, to int, quiet []Option) {
 	matrixProduct(&w, &q, &a.k, onto(&w, quiet))
 	if a.scale != 1 {
 		f := numberOf(d, a.scale)
-		mul.call(&w, onto(&w, quiet), &w, &f)
+		mul.Call(&w, onto(&w, quiet), &w, &f)
 	}
 	stage(keepProducts)
 	if a.softcap > 0 {
 		f := numberOf(d, a.softcap)
-		div.call(&w, onto(&w, quiet), &w, &f)
-		tanh.call(&w, onto(&w, quiet), &w)
-		mul.call(&w, onto(&w, quiet), &w, &f)
+		div.Call(&w, onto(&w, quiet), &w, &f)
+		tanh.Call(&w, onto(&w, quiet), &w)
+		mul.Call(&w, onto(&w, quiet), &w, &f)
 	}
 	stage(keepCapped)
 	var bias *tensor.Any
 	if a.bias != nil {
 		given := part(a.bias)
 		b := maskOf(&given, d, a.keys, quiet)
-		defer drop(&b, &given)
+		defer plan.Drop(&b, &given)
 		bias = &b
 	}
 	for _, s := range a.spans {
@@ -155,22 +154,22 @@ func (a *attending) some(r *tensor.Any, from, to int, quiet []Option) {
 			continue
 		}
 		var sum tensor.Any
-		add.call(&sum, quiet, bias, &b)
+		add.Call(&sum, quiet, bias, &b)
 		defer sum.Close()
 		bias = &sum
 	}
 	if bias != nil {
-		add.call(&w, onto(&w, quiet), &w, bias)
+		add.Call(&w, onto(&w, quiet), &w, bias)
 	}
 	stage(keepBiased)
 	if a.precise != dtype.Invalid && a.precise != d && !(d.IsNarrow() && a.precise == dtype.Float32) { // the softmax of narrow floats is computed in float32
 		var to tensor.Any
-		convert(&to, "Cast", a.precise, &all, quiet)
-		softmax.along(&to, &to, -1, onto(&to, quiet))
-		convert(&all, "Cast", d, &to, onto(&all, quiet))
+		pointwise.Convert(&to, "Cast", a.precise, &all, quiet)
+		softmax.Along(&to, &to, -1, onto(&to, quiet))
+		pointwise.Convert(&all, "Cast", d, &to, onto(&all, quiet))
 		to.Close()
 	} else {
-		softmax.along(&all, &all, -1, onto(&all, quiet))
+		softmax.Along(&all, &all, -1, onto(&all, quiet))
 	}
 	if bias != nil && a.clear {
 		clearMasked(&w, bias, quiet)
@@ -182,29 +181,29 @@ func (a *attending) some(r *tensor.Any, from, to int, quiet []Option) {
 // clearMasked sets the weights of queries to 0 whose biases are −∞ alone.
 func clearMasked(w, bias *tensor.Any, quiet []Option) {
 	var top tensor.Any
-	reduceMax.call(&top, bias, []int{-1}, 0, append(slices.Clip(quiet), KeepDims()))
-	n := numericOf(wordsOf(top))
+	reduceMax.Call(&top, bias, []int{-1}, 0, append(slices.Clip(quiet), KeepDims()))
+	n := move.NumericOf(move.WordsOf(top))
 	dead := tensor.New[bool](top.Shape()...)
 	found := false
 	for i := range dead.Elems() {
-		dead.Elems()[i] = math.IsInf(n.float(i), -1)
+		dead.Elems()[i] = math.IsInf(n.Float(i), -1)
 		found = found || dead.Elems()[i]
 	}
 	if found {
 		zero, at := numberOf(w.DType(), 0), dead.Any()
-		where.call(w, onto(w, quiet), &at, &zero, w)
+		where.Call(w, onto(w, quiet), &at, &zero, w)
 	}
 }
 
 // onto returns options that write to dst.
 func onto(dst *tensor.Any, quiet []Option) []Option {
-	return append(slices.Clip(quiet), Option{into: dst})
+	return append(slices.Clip(quiet), plan.WriteTo(dst))
 }
 
 // numberOf returns v, rounded to a float type, as an operand.
 func numberOf(d dtype.DType, v float64) tensor.Any {
 	a := tensor.EmptyOf(d)
-	numericOf(wordsOf(a)).setFloat(0, v)
+	move.NumericOf(move.WordsOf(a)).SetFloat(0, v)
 	return a
 }
 
@@ -218,15 +217,15 @@ type visible struct {
 func (s *visible) of(h *heads, d dtype.DType, first, last int) tensor.Any {
 	n := last - first
 	r := tensor.EmptyOf(d, h.batch, 1, 1, n, h.keys)
-	w, out := wordsOf(r), wordsOf(numberOf(d, s.outside)).mem
+	w, out := move.WordsOf(r), move.WordsOf(numberOf(d, s.outside)).Mem
 	zero := make([]byte, len(out))
 	for row := range h.batch * n {
 		from, to := s.f(row/n, first+row%n)
 		from = max(0, min(from, h.keys))
 		to = max(from, min(to, h.keys))
-		w.fill(row*h.keys, from, out)
-		w.fill(row*h.keys+from, to-from, zero)
-		w.fill(row*h.keys+to, h.keys-to, out)
+		w.Fill(row*h.keys, from, out)
+		w.Fill(row*h.keys+from, to-from, zero)
+		w.Fill(row*h.keys+to, h.keys-to, out)
 	}
 	return r
 }
@@ -250,7 +249,7 @@ func (h *heads) biasFits(name string, i int, a *tensor.Any, short bool) {
 		}
 	}
 	if !ok {
-		panic(fail(name, tensor.ErrShape, "input %d, the mask or bias, is %s, which doesn't stretch to %s: sequences, heads, queries and keys", i, operandText(a), shapeText(want)))
+		panic(plan.Fail(name, tensor.ErrShape, "input %d, the mask or bias, is %s, which doesn't stretch to %s: sequences, heads, queries and keys", i, operandText(a), plan.ShapeText(want)))
 	}
 }
 
@@ -289,10 +288,10 @@ func (h *heads) empty() bool {
 
 // result aims r at the shape of a result and returns where to compute it: a view [batch, kv, group, queries, wide], and the tensor that
 // it is of, which put copies to r.
-func (h *heads) result(name string, r *tensor.Any, s *settings, d dtype.DType, flat bool, ins ...*tensor.Any) (out *tensor.Any, view tensor.Any) {
-	aimShape(r, name, s, d, h.shape(flat))
+func (h *heads) result(name string, r *tensor.Any, s *plan.Settings, d dtype.DType, flat bool, ins ...*tensor.Any) (out *tensor.Any, view tensor.Any) {
+	plan.AimShape(r, name, s, d, h.shape(flat))
 	apart := h.five(flat)
-	out = beside(r, !r.CanView(apart...), ins...)
+	out = plan.Beside(r, !r.CanView(apart...), ins...)
 	view = out.Reshape(apart...)
 	if flat {
 		view = view.Permute(0, 2, 3, 1, 4)

@@ -5,6 +5,9 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -39,7 +42,7 @@ func Attention[T num.Float | num.F16 | num.BF16](q, k, v tensor.Tensor[T], o Att
 	mask := exec.Ref(&o.Mask)
 	if !o.Visible.Any().IsZero() {
 		if !mask.IsZero() {
-			panic(fail("Attention", tensor.ErrValue, "there are both a Mask and a Visible; give one"))
+			panic(plan.Fail("Attention", tensor.ErrValue, "there are both a Mask and a Visible; give one"))
 		}
 		mask = exec.Ref(&o.Visible)
 	}
@@ -62,21 +65,21 @@ func attentionOf(in *[7]*tensor.Any, o *attentionAttrs) (h heads, past int, flat
 	const name = "Attention"
 	q, k, v, mask, lengths := in[0], in[1], in[2], in[3], in[6]
 	d := q.DType()
-	must(name, attended.has(d), d)
+	plan.Must(name, attended.Has(d), d)
 	for i, a := range in[:6] {
 		if i != 3 && !a.IsZero() && a.DType() != d {
-			panic(notHeld(name, a, i, d))
+			panic(plan.NotHeld(name, a, i, d))
 		}
 	}
 	if r := q.Rank(); r != 3 && r != 4 || k.Rank() != r || v.Rank() != r {
-		panic(fail(name, tensor.ErrShape, "queries, keys and values are %s, %s and %s; want all of rank 3 or all of rank 4", operandText(q), operandText(k), operandText(v)))
+		panic(plan.Fail(name, tensor.ErrShape, "queries, keys and values are %s, %s and %s; want all of rank 3 or all of rank 4", operandText(q), operandText(k), operandText(v)))
 	}
 	flat = q.Rank() == 3
 	n, m := o.heads, o.kvHeads
 	if flat {
 		h.batch, h.queries, h.keys = q.Dim(0), q.Dim(1), k.Dim(1)
 		if n < 1 || m < 1 || q.Dim(2)%n != 0 || k.Dim(2)%m != 0 || v.Dim(2)%m != 0 {
-			panic(fail(name, tensor.ErrShape, "queries, keys and values are %s, %s and %s, which %d and %d heads don't divide; q_num_heads and kv_num_heads say how many there are",
+			panic(plan.Fail(name, tensor.ErrShape, "queries, keys and values are %s, %s and %s, which %d and %d heads don't divide; q_num_heads and kv_num_heads say how many there are",
 				operandText(q), operandText(k), operandText(v), n, m))
 		}
 		h.width, h.wide = q.Dim(2)/n, v.Dim(2)/m
@@ -85,7 +88,7 @@ func attentionOf(in *[7]*tensor.Any, o *attentionAttrs) (h heads, past int, flat
 		}
 	} else {
 		if n != 0 && n != q.Dim(1) || m != 0 && m != k.Dim(1) {
-			panic(fail(name, tensor.ErrShape, "queries %s and keys %s have other numbers of heads than %d and %d", operandText(q), operandText(k), n, m))
+			panic(plan.Fail(name, tensor.ErrShape, "queries %s and keys %s have other numbers of heads than %d and %d", operandText(q), operandText(k), n, m))
 		}
 		n, m = q.Dim(1), k.Dim(1)
 		h.batch, h.queries, h.keys, h.width, h.wide = q.Dim(0), q.Dim(2), k.Dim(2), q.Dim(3), v.Dim(3)
@@ -94,34 +97,34 @@ func attentionOf(in *[7]*tensor.Any, o *attentionAttrs) (h heads, past int, flat
 		}
 	}
 	if m == 0 || n%m != 0 {
-		panic(fail(name, tensor.ErrShape, "%d heads of queries are no multiple of %d heads of keys", n, m))
+		panic(plan.Fail(name, tensor.ErrShape, "%d heads of queries are no multiple of %d heads of keys", n, m))
 	}
 	h.kv, h.group = m, n/m
 	past = h.earlier(name, in[4], in[5], 4)
 	if !lengths.IsZero() {
 		if past > 0 || !in[4].IsZero() {
-			panic(fail(name, tensor.ErrValue, "there are both keys of earlier calls and numbers of valid keys, inputs 4 and 6; give one"))
+			panic(plan.Fail(name, tensor.ErrValue, "there are both keys of earlier calls and numbers of valid keys, inputs 4 and 6; give one"))
 		}
-		wantInt(name, 6, *lengths)
-		if !sameShape(lengths.LayoutRef(), []int{h.batch}) {
-			panic(fail(name, tensor.ErrShape, "input 6, the numbers of valid keys, is %s; want [%d], one for each sequence", operandText(lengths), h.batch))
+		move.WantInt(name, 6, *lengths)
+		if !plan.SameShape(lengths.LayoutRef(), []int{h.batch}) {
+			panic(plan.Fail(name, tensor.ErrShape, "input 6, the numbers of valid keys, is %s; want [%d], one for each sequence", operandText(lengths), h.batch))
 		}
 	}
 	if !mask.IsZero() {
 		h.biasFits(name, 3, mask, true)
-		if t := mask.DType(); !(bools | reals).has(t) {
-			panic(fail(name, tensor.ErrDType, "input 3, the mask, holds %v; want bool or numbers", t))
+		if t := mask.DType(); !(plan.Bools | plan.Reals).Has(t) {
+			panic(plan.Fail(name, tensor.ErrDType, "input 3, the mask, holds %v; want bool or numbers", t))
 		}
 	}
 	switch {
 	case !(o.softcap >= 0):
-		panic(fail(name, tensor.ErrValue, "softcap is %v; want a positive number, or 0 for none", o.softcap))
+		panic(plan.Fail(name, tensor.ErrValue, "softcap is %v; want a positive number, or 0 for none", o.softcap))
 	case o.scaled && !(o.scale >= 0):
-		panic(fail(name, tensor.ErrValue, "scale is %v; want no negative number, as its root multiplies queries and keys", o.scale))
-	case o.precise != dtype.Invalid && !attended.has(o.precise):
-		panic(fail(name, tensor.ErrDType, "softmax_precision is %v; want float16, bfloat16, float32 or float64", o.precise))
+		panic(plan.Fail(name, tensor.ErrValue, "scale is %v; want no negative number, as its root multiplies queries and keys", o.scale))
+	case o.precise != dtype.Invalid && !attended.Has(o.precise):
+		panic(plan.Fail(name, tensor.ErrDType, "softmax_precision is %v; want float16, bfloat16, float32 or float64", o.precise))
 	case o.keep < keepProducts || o.keep > keepWeights:
-		panic(fail(name, tensor.ErrValue, "qk_matmul_output_mode is %d; want 0 to 3", o.keep))
+		panic(plan.Fail(name, tensor.ErrValue, "qk_matmul_output_mode is %d; want 0 to 3", o.keep))
 	}
 	return h, past, flat
 }
@@ -129,7 +132,7 @@ func attentionOf(in *[7]*tensor.Any, o *attentionAttrs) (h heads, past int, flat
 // earlier checks the keys and values of earlier calls, inputs i and i+1, and adds their number to the keys.
 func (h *heads) earlier(name string, key, value *tensor.Any, i int) (past int) {
 	if key.IsZero() != value.IsZero() {
-		panic(fail(name, tensor.ErrShape, "of the keys and values of earlier calls, inputs %d and %d, one is missing", i, i+1))
+		panic(plan.Fail(name, tensor.ErrShape, "of the keys and values of earlier calls, inputs %d and %d, one is missing", i, i+1))
 	}
 	if key.IsZero() {
 		return 0
@@ -137,28 +140,28 @@ func (h *heads) earlier(name string, key, value *tensor.Any, i int) (past int) {
 	if key.Rank() == 4 {
 		past = key.Dim(2)
 	}
-	if !sameShape(key.LayoutRef(), []int{h.batch, h.kv, past, h.width}) || !sameShape(value.LayoutRef(), []int{h.batch, h.kv, past, h.wide}) {
-		panic(fail(name, tensor.ErrShape, "the keys and values of earlier calls, inputs %d and %d, are %s and %s; want [%d,%d,earlier,%d] and [%d,%d,earlier,%d]",
+	if !plan.SameShape(key.LayoutRef(), []int{h.batch, h.kv, past, h.width}) || !plan.SameShape(value.LayoutRef(), []int{h.batch, h.kv, past, h.wide}) {
+		panic(plan.Fail(name, tensor.ErrShape, "the keys and values of earlier calls, inputs %d and %d, are %s and %s; want [%d,%d,earlier,%d] and [%d,%d,earlier,%d]",
 			i, i+1, operandText(key), operandText(value), h.batch, h.kv, h.width, h.batch, h.kv, h.wide))
 	}
 	if h.keys += past; h.keys < 0 {
-		panic(fail(name, tensor.ErrOverflow, "the number of keys doesn't fit an int"))
+		panic(plan.Fail(name, tensor.ErrOverflow, "the number of keys doesn't fit an int"))
 	}
 	return past
 }
 
 func unfitting(name string, q, k, v *tensor.Any) *tensor.Error {
-	return fail(name, tensor.ErrShape, "queries, keys and values are %s, %s and %s; want the same number of sequences, keys as wide as queries, and as many values as keys",
+	return plan.Fail(name, tensor.ErrShape, "queries, keys and values are %s, %s and %s; want the same number of sequences, keys as wide as queries, and as many values as keys",
 		operandText(q), operandText(k), operandText(v))
 }
 
 // attend computes the outputs; those that are nil aren't wanted.
 func attend(out [4]*tensor.Any, in [7]*tensor.Any, o attentionAttrs, opts []Option) {
 	const name = "Attention"
-	present(name, in[:3]...)
+	plan.Present(name, in[:3]...)
 	h, past, flat := attentionOf(&in, &o)
-	s := read(opts)
-	quiet, d := s.quiet(), in[0].DType()
+	s := plan.Read(opts)
+	quiet, d := s.Quiet(), in[0].DType()
 	a := attending{heads: h, clear: true, scale: 1, softcap: o.softcap, precise: o.precise, keep: o.keep}
 	if a.root = o.scale; !o.scaled {
 		a.root = 1 / math.Sqrt(float64(h.width))
@@ -174,7 +177,7 @@ func attend(out [4]*tensor.Any, in [7]*tensor.Any, o attentionAttrs, opts []Opti
 	key, value = following(in[4], key, quiet), following(in[5], value, quiet)
 	a.k, a.v = key.Reshape(h.batch, h.kv, 1, h.keys, h.width), value.Reshape(h.batch, h.kv, 1, h.keys, h.wide)
 	if h.empty() && out[3] == nil {
-		aimShape(out[0], name, &s, d, h.shape(flat))
+		plan.AimShape(out[0], name, &s, d, h.shape(flat))
 		if out[1] != nil {
 			*out[1], *out[2] = key, value
 		}
@@ -187,7 +190,7 @@ func attend(out [4]*tensor.Any, in [7]*tensor.Any, o attentionAttrs, opts []Opti
 	if lengths := in[6]; o.causal || !lengths.IsZero() {
 		var valid []int64
 		if !lengths.IsZero() {
-			valid = wordsOf(*lengths).int64s(name)
+			valid = move.WordsOf(*lengths).Int64s(name)
 		}
 		a.spans = append(a.spans, visible{math.Inf(-1), func(b, i int) (from, to int) {
 			if valid == nil {
@@ -197,7 +200,7 @@ func attend(out [4]*tensor.Any, in [7]*tensor.Any, o attentionAttrs, opts []Opti
 			if o.causal {
 				n = min(n, n+int64(i+1-h.queries))
 			}
-			return 0, asInt(n)
+			return 0, plan.AsInt(n)
 		}})
 	}
 	var kept tensor.Any
@@ -209,7 +212,7 @@ func attend(out [4]*tensor.Any, in [7]*tensor.Any, o attentionAttrs, opts []Opti
 		key, value = key.Clone(), value.Clone()
 	}
 	a.into(&view, quiet)
-	put(out[0], to)
+	plan.Put(out[0], to)
 	if out[1] != nil {
 		*out[1], *out[2] = key, value
 	}
@@ -223,11 +226,11 @@ func maskOf(mask *tensor.Any, d dtype.DType, keys int, quiet []Option) (r tensor
 	switch {
 	case mask.DType() == dtype.Bool:
 		zero, never := numberOf(d, 0), numberOf(d, math.Inf(-1))
-		where.call(&r, quiet, mask, &zero, &never)
+		where.Call(&r, quiet, mask, &zero, &never)
 	case mask.DType() == d:
 		r = *mask
 	default:
-		convert(&r, "Cast", d, mask, quiet)
+		pointwise.Convert(&r, "Cast", d, mask, quiet)
 	}
 	if last := r.Rank() - 1; r.Dim(last) < keys {
 		shape := r.Shape()
@@ -241,25 +244,25 @@ func maskOf(mask *tensor.Any, d dtype.DType, keys int, quiet []Option) (r tensor
 	return r
 }
 
-var attention = opN{about: about{name: "Attention", takesUp: inHeads, flops: flops{rule: attentionFLOPs}, onnx: []int{23, 24},
-	attrs: []string{"is_causal", "kv_num_heads", "q_num_heads", "qk_matmul_output_mode", "scale", "softcap", "softmax_precision"}, why: whyAttended},
-	least: 3, most: 7, takes: attended, fast: productFast,
-	planned: func(c *Call, p *Plan) {
+var attention = plan.Operator{About: plan.About{Name: "Attention", TakesUp: plan.InHeads, FLOPs: plan.FLOPs{Rule: attentionFLOPs}, Versions: []int{23, 24},
+	Attrs: []string{"is_causal", "kv_num_heads", "q_num_heads", "qk_matmul_output_mode", "scale", "softcap", "softmax_precision"}, Why: whyAttended},
+	Least: 3, Most: 7, Takes: attended, Fast: productFast,
+	Planned: func(c *plan.Use, p *plan.Draft) {
 		const name = "Attention"
 		in, o := attentionCall(c)
 		allThere(name, c)
 		n := min(max(c.Outputs, 1), 4)
-		if !p.brief {
+		if !p.Brief {
 			h, _, flat := attentionOf(&in, &o)
 			d := in[0].DType()
-			p.out = []tensor.Any{spec(name, d, h.shape(flat)...), spec(name, d, h.batch, h.kv, h.keys, h.width), spec(name, d, h.batch, h.kv, h.keys, h.wide),
-				spec(name, d, h.batch, h.kv*h.group, h.queries, h.keys)}[:n]
+			p.Out = []tensor.Any{plan.Spec(name, d, h.shape(flat)...), plan.Spec(name, d, h.batch, h.kv, h.keys, h.width), plan.Spec(name, d, h.batch, h.kv, h.keys, h.wide),
+				plan.Spec(name, d, h.batch, h.kv*h.group, h.queries, h.keys)}[:n]
 		}
 		if n == 1 {
-			p.by(c, 0, func(r *tensor.Any, opts []Option) { attend([4]*tensor.Any{r}, in, o, opts) })
+			p.By(c, 0, func(r *tensor.Any, opts []Option) { attend([4]*tensor.Any{r}, in, o, opts) })
 			return
 		}
-		p.list(c, n, func(to []tensor.Any, opts []Option) {
+		p.List(c, n, func(to []tensor.Any, opts []Option) {
 			var outs [4]tensor.Any
 			wanted := [4]*tensor.Any{&outs[0], &outs[1], &outs[2]}
 			if n > 3 {
@@ -271,33 +274,33 @@ var attention = opN{about: about{name: "Attention", takesUp: inHeads, flops: flo
 	}}
 
 // attentionCall reads a node.
-func attentionCall(c *Call) (in [7]*tensor.Any, o attentionAttrs) {
+func attentionCall(c *plan.Use) (in [7]*tensor.Any, o attentionAttrs) {
 	for i := range in {
-		in[i] = c.or(i)
+		in[i] = c.Or(i)
 	}
 	if c.Opset < 24 {
-		takes("Attention", c, 6)
+		plan.Takes("Attention", c, 6)
 	}
-	o = attentionAttrs{heads: attrInt(c, "q_num_heads", 0), kvHeads: attrInt(c, "kv_num_heads", 0), scale: float64(c.Attrs.Float("scale", 0)), scaled: c.Attrs.Has("scale"),
-		softcap: float64(c.Attrs.Float("softcap", 0)), causal: c.Attrs.Int("is_causal", 0) != 0, keep: attrInt(c, "qk_matmul_output_mode", 0)}
+	o = attentionAttrs{heads: plan.AttrInt(c, "q_num_heads", 0), kvHeads: plan.AttrInt(c, "kv_num_heads", 0), scale: float64(c.Attrs.Float("scale", 0)), scaled: c.Attrs.Has("scale"),
+		softcap: float64(c.Attrs.Float("softcap", 0)), causal: c.Attrs.Int("is_causal", 0) != 0, keep: plan.AttrInt(c, "qk_matmul_output_mode", 0)}
 	if c.Attrs.Has("softmax_precision") {
-		o.precise = typeOf("Attention", c.Attrs.Int("softmax_precision", 1))
+		o.precise = pointwise.TypeOf("Attention", c.Attrs.Int("softmax_precision", 1))
 	}
 	return in, o
 }
 
 // attentionFLOPs counts the products of queries and keys, and of their weights and values, masked ones included.
-func attentionFLOPs(c *Call, _ []tensor.Any) int64 {
-	q, key, v := c.in(0), c.in(1), c.in(2)
-	if q.IsZero() || key.IsZero() || v.IsZero() || !c.in(4).IsZero() || !c.in(5).IsZero() { // with a cache the keys are more
+func attentionFLOPs(c *plan.Use, _ []tensor.Any) int64 {
+	q, key, v := c.In(0), c.In(1), c.In(2)
+	if q.IsZero() || key.IsZero() || v.IsZero() || !c.In(4).IsZero() || !c.In(5).IsZero() { // with a cache the keys are more
 		return -1
 	}
 	if q.Rank() == 4 {
-		return productOfAll(2, sizeOf(q, 0), sizeOf(q, 1), sizeOf(q, 2), sizeOf(key, 2), sumOfAll(sizeOf(key, 3), sizeOf(v, 3)))
+		return plan.ProductOfAll(2, plan.SizeOf(q, 0), plan.SizeOf(q, 1), plan.SizeOf(q, 2), plan.SizeOf(key, 2), plan.SumOfAll(plan.SizeOf(key, 3), plan.SizeOf(v, 3)))
 	}
 	heads, pairs := c.Attrs.Int("q_num_heads", 0), c.Attrs.Int("kv_num_heads", 0)
 	if q.Rank() != 3 || heads < 1 || pairs < 1 {
 		return -1
 	}
-	return productOfAll(2, sizeOf(q, 0), heads, sizeOf(q, 1), sizeOf(key, 1), sumOfAll(sizeOf(key, 2)/pairs, sizeOf(v, 2)/pairs))
+	return plan.ProductOfAll(2, plan.SizeOf(q, 0), heads, plan.SizeOf(q, 1), plan.SizeOf(key, 1), plan.SumOfAll(plan.SizeOf(key, 2)/pairs, plan.SizeOf(v, 2)/pairs))
 }

@@ -2,8 +2,13 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/cast"
+	"github.com/ashlar-go/ashlar/internal/core/contract"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/reduce"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -23,14 +28,14 @@ func AveragePool[T num.Float | num.Narrow | num.Fixed](x tensor.Tensor[T], win W
 // averagePooled is AveragePool for a run-time element type.
 func averagePooled(r, x *tensor.Any, win Window, includePad bool, opts []Option) {
 	const name = "AveragePool"
-	present(name, x)
-	d, s := x.DType(), read(opts)
-	p := poolOf(exec.Job{Name: name, Ctx: s.ctx()}, x, win)
-	aimShape(r, name, &s, d, p.shape)
+	plan.Present(name, x)
+	d, s := x.DType(), plan.Read(opts)
+	p := poolOf(exec.Job{Name: name, Ctx: s.Ctx()}, x, win)
+	plan.AimShape(r, name, &s, d, p.shape)
 	if r.Len() == 0 {
 		return
 	}
-	out := beside(r, d.IsFixed() && s.into != nil || !r.IsContiguous(), x)
+	out := plan.Beside(r, d.IsFixed() && s.Into != nil || !r.IsContiguous(), x)
 	var c tensor.Any
 	if d.IsNarrow() {
 		c = inSingle(name, x)
@@ -40,11 +45,11 @@ func averagePooled(r, x *tensor.Any, win Window, includePad bool, opts []Option)
 	var bad exec.Failure
 	switch d {
 	case dtype.Float32:
-		meansByRows(p, elemsOf[float32](&c), includePad, elemsOf[float32](out))
-		conv.Canon32(elemsOf[float32](out))
+		meansByRows(p, move.ElemsOf[float32](&c), includePad, move.ElemsOf[float32](out))
+		conv.Canon32(move.ElemsOf[float32](out))
 	case dtype.Float64:
-		meansByRows(p, elemsOf[float64](&c), includePad, elemsOf[float64](out))
-		conv.Canon64(elemsOf[float64](out))
+		meansByRows(p, move.ElemsOf[float64](&c), includePad, move.ElemsOf[float64](out))
+		conv.Canon64(move.ElemsOf[float64](out))
 	case dtype.FP8x23:
 		fixedMeans[fixed.FP8x23](p, &c, out, includePad, &s, &bad)
 	case dtype.FP16x16:
@@ -54,12 +59,12 @@ func averagePooled(r, x *tensor.Any, win Window, includePad bool, opts []Option)
 	case dtype.FP64x64:
 		fixedMeans[fixed.FP64x64](p, &c, out, includePad, &s, &bad)
 	default:
-		to := numericOf(wordsOf(*out))
-		means(p, elemsOf[float32](&c), includePad, to.setFloat)
+		to := move.NumericOf(move.WordsOf(*out))
+		means(p, move.ElemsOf[float32](&c), includePad, to.SetFloat)
 	}
-	drop(&c, x)
-	refuse(name, &bad, p.shape)
-	put(r, out)
+	plan.Drop(&c, x)
+	cast.Refuse(name, &bad, p.shape)
+	plan.Put(r, out)
 }
 
 // means has set the mean of each window of x.
@@ -69,14 +74,14 @@ func means[T num.Float](p *pooling, x []T, includePad bool, set func(o int, mean
 		if includePad {
 			n = padded
 		}
-		set(o, sumRow(window)/float64(n))
+		set(o, reduce.SumRow(window)/float64(n))
 	})
 }
 
 // fixedMeans sets r to the exact mean of each window, rounded once, and notes the first that there isn't.
-func fixedMeans[T num.Fixed](p *pooling, x, r *tensor.Any, includePad bool, s *settings, bad *exec.Failure) {
-	to, modes := elemsOf[T](r), stateOf(s, r.DType()).modes
-	pooled(p, elemsOf[T](x), false, func(o int, window []T, _ []int, padded int) {
+func fixedMeans[T num.Fixed](p *pooling, x, r *tensor.Any, includePad bool, s *plan.Settings, bad *exec.Failure) {
+	to, modes := move.ElemsOf[T](r), cast.StateOf(s, r.DType()).Modes
+	pooled(p, move.ElemsOf[T](x), false, func(o int, window []T, _ []int, padded int) {
 		n := len(window)
 		if includePad {
 			n = padded
@@ -94,32 +99,32 @@ func fixedMeans[T num.Fixed](p *pooling, x, r *tensor.Any, includePad bool, s *s
 func meansByRows[T num.Float](p *pooling, x []T, includePad bool, res []T) {
 	s := p.s
 	last, outer := s[len(s)-1], s[:len(s)-1]
-	volume, lines, plane := min(last.kernel, sumLanes+1), 1, last.in
+	volume, lines, plane := min(last.Kernel, reduce.SumLanes+1), 1, last.In
 	for i := range outer {
-		volume *= min(outer[i].kernel, sumLanes+1)
-		volume = min(volume, sumLanes+1)
-		lines *= outer[i].out
-		plane *= outer[i].in
+		volume *= min(outer[i].Kernel, reduce.SumLanes+1)
+		volume = min(volume, reduce.SumLanes+1)
+		lines *= outer[i].Out
+		plane *= outer[i].In
 	}
-	if volume > sumLanes {
+	if volume > reduce.SumLanes {
 		means(p, x, includePad, func(o int, v float64) { res[o] = T(v) })
 		return
 	}
 	// All taps of outputs from first on, before end, are inside.
-	first := min(last.out, max(0, (last.begin+last.stride-1)/last.stride))
-	end := max(first, min(last.out, (last.in-1-last.at(0, last.kernel-1)+last.stride)/last.stride))
+	first := min(last.Out, max(0, (last.Begin+last.Stride-1)/last.Stride))
+	end := max(first, min(last.Out, (last.In-1-last.At(0, last.Kernel-1)+last.Stride)/last.Stride))
 	const most = 64 // outputs at a time
-	exec.Split(p.Name, p.Ctx, p.planes*lines, 2*volume*last.out, func(from, to int) {
+	exec.Split(p.Name, p.Ctx, p.planes*lines, 2*volume*last.Out, func(from, to int) {
 		lane, window := make([]float64, volume*most), make([]T, volume)
 		rows := make([][]T, 0, volume)
 		oc, kc, lo, hi := make([]int, len(outer)), make([]int, len(outer)), make([]int, len(outer)), make([]int, len(outer))
 		for l := from; l < to; l++ {
-			src, line := x[l/lines*plane:][:plane], res[l*last.out:][:last.out]
+			src, line := x[l/lines*plane:][:plane], res[l*last.Out:][:last.Out]
 			empty, padded := false, 1
 			for i, rest := len(outer)-1, l%lines; i >= 0; i-- {
 				var p int
-				oc[i], rest = rest%outer[i].out, rest/outer[i].out
-				lo[i], hi[i], p = outer[i].reach(oc[i])
+				oc[i], rest = rest%outer[i].Out, rest/outer[i].Out
+				lo[i], hi[i], p = outer[i].Reach(oc[i])
 				empty, padded = empty || lo[i] == hi[i], padded*p
 			}
 			rows = rows[:0]
@@ -127,19 +132,19 @@ func meansByRows[T num.Float](p *pooling, x []T, includePad bool, res []T) {
 			for more := !empty; more; more = advance(kc, lo, hi) {
 				at := 0
 				for i := range outer {
-					at = at*outer[i].in + outer[i].at(oc[i], kc[i])
+					at = at*outer[i].In + outer[i].At(oc[i], kc[i])
 				}
-				rows = append(rows, src[at*last.in:][:last.in])
+				rows = append(rows, src[at*last.In:][:last.In])
 			}
 			for o := range line {
 				if o >= first && o < end && len(rows) > 0 {
 					continue
 				}
-				from, to, p := last.reach(o)
+				from, to, p := last.Reach(o)
 				n := 0
 				for _, row := range rows {
 					for k := from; k < to; k++ {
-						window[n] = row[last.at(o, k)]
+						window[n] = row[last.At(o, k)]
 						n++
 					}
 				}
@@ -147,21 +152,21 @@ func meansByRows[T num.Float](p *pooling, x []T, includePad bool, res []T) {
 				if includePad {
 					by = padded * p
 				}
-				line[o] = T(sumRow(window[:n]) / float64(by))
+				line[o] = T(reduce.SumRow(window[:n]) / float64(by))
 			}
-			n := len(rows) * last.kernel
+			n := len(rows) * last.Kernel
 			by := float64(n)
 			if includePad {
-				by = float64(padded * last.kernel)
+				by = float64(padded * last.Kernel)
 			}
 			for at := first; at < end && n > 0; at += most {
 				m := min(most, end-at)
 				for i := range n {
-					pick(lane[i*m:(i+1)*m], rows[i/last.kernel][last.at(at, i%last.kernel):], last.stride)
+					pick(lane[i*m:(i+1)*m], rows[i/last.Kernel][last.At(at, i%last.Kernel):], last.Stride)
 				}
-				for h, left := sumLanes/2, n; h > 0; h /= 2 { // as sumRow
+				for h, left := reduce.SumLanes/2, n; h > 0; h /= 2 { // as sumRow
 					for i := h; i < left; i++ {
-						addTo(lane[(i-h)*m:(i-h+1)*m], lane[i*m:])
+						reduce.AddTo(lane[(i-h)*m:(i-h+1)*m], lane[i*m:])
 					}
 					left = min(left, h)
 				}
@@ -184,41 +189,10 @@ func pick[T num.Float](dst []float64, src []T, step int) {
 	}
 }
 
-// sumRow returns the sum of a row in float64, in the fixed order. Up to 32
-// elements each have a lane of their own.
-func sumRow[T num.Float](x []T) float64 {
-	if len(x) > sumLanes {
-		if len(x) <= sumBlock {
-			var sum [1]float64
-			if trySums(sum[:], x, 0, len(x)) {
-				return sum[0]
-			}
-		}
-		var s summer
-		s.start()
-		addTerms(&s, x)
-		return s.total()
-	}
-	if len(x) == 0 {
-		return 0
-	}
-	var lane [sumLanes]float64
-	for i, v := range x {
-		lane[i] = float64(v)
-	}
-	for h, n := sumLanes/2, len(x); h > 0; h /= 2 { // absent lanes are −0 and may be skipped
-		for i := h; i < n; i++ {
-			lane[i-h] += lane[i]
-		}
-		n = min(n, h)
-	}
-	return lane[0]
-}
-
-var averagePool = opN{about: about{name: "AveragePool", flops: flops{rule: poolFLOPs}, onnx: []int{1, 7, 10, 11, 19, 22},
-	attrs: []string{"auto_pad", "ceil_mode", "count_include_pad", "dilations", "kernel_shape", "pads", "strides"}}, least: 1, takes: floats | fixeds,
-	planned: func(c *Call, p *Plan) {
-		x, win, pads := c.with("AveragePool", 0), windowOf(c), c.Attrs.Int("count_include_pad", 0) != 0
-		p.gives(x.DType(), poolOf(exec.Job{Name: "AveragePool"}, x, win).shape...)
-		p.by(c, 0, func(r *tensor.Any, opts []Option) { averagePooled(r, x, win, pads, opts) })
+var averagePool = plan.Operator{About: plan.About{Name: "AveragePool", FLOPs: plan.FLOPs{Rule: contract.PoolFLOPs}, Versions: []int{1, 7, 10, 11, 19, 22},
+	Attrs: []string{"auto_pad", "ceil_mode", "count_include_pad", "dilations", "kernel_shape", "pads", "strides"}}, Least: 1, Takes: plan.Floats | plan.Fixeds,
+	Planned: func(c *plan.Use, p *plan.Draft) {
+		x, win, pads := c.With("AveragePool", 0), contract.WindowOf(c), c.Attrs.Int("count_include_pad", 0) != 0
+		p.Gives(x.DType(), poolOf(exec.Job{Name: "AveragePool"}, x, win).shape...)
+		p.By(c, 0, func(r *tensor.Any, opts []Option) { averagePooled(r, x, win, pads, opts) })
 	}}

@@ -5,8 +5,12 @@ import (
 	"runtime"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/cast"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -27,36 +31,36 @@ func BatchNormalization[T num.Float | num.Narrow | num.Fixed](x, scale, bias, me
 // mean and variance.
 func batchNormalized(r *tensor.Any, in [5]*tensor.Any, epsilon float64, opts []Option) {
 	const name = "BatchNormalization"
-	present(name, in[:]...)
+	plan.Present(name, in[:]...)
 	x, d := in[0], in[0].DType()
 	checkNorm(name, *x, *in[1], *in[2], *in[3], *in[4])
 	if d.IsFixed() {
 		batchFixed(r, in, epsilon, opts)
 		return
 	}
-	s := read(opts)
-	aimShape(r, name, &s, d, x.Shape())
+	s := plan.Read(opts)
+	plan.AimShape(r, name, &s, d, x.Shape())
 	if r.Len() == 0 {
 		return
 	}
 	c := x.Contiguous()
-	out := beside(r, !r.IsContiguous() || exec.MustCopy(x, r), in[1:]...)
+	out := plan.Beside(r, !r.IsContiguous() || exec.MustCopy(x, r), in[1:]...)
 	src, res := exec.RunIn(&c), exec.RunIn(out)
-	var by [5]numeric // what is read once per image
+	var by [5]move.Numeric // what is read once per image
 	for i, p := range in[1:] {
-		by[i+1] = numericOf(wordsOf(*p))
+		by[i+1] = move.NumericOf(move.WordsOf(*p))
 	}
 	channels, per := c.Dim(1), c.Len()/(c.Dim(0)*c.Dim(1))
-	exec.Split(name, s.ctx(), c.Dim(0)*channels, per*2, func(from, to int) {
+	exec.Split(name, s.Ctx(), c.Dim(0)*channels, per*2, func(from, to int) {
 		for i := from; i < to; i++ {
 			k := i % channels
-			factor := by[1].float(k) / math.Sqrt(by[4].float(k)+epsilon)
-			affineRun(d, exec.Part(res, d, i*per, per), exec.Part(src, d, i*per, per), by[3].float(k), factor, by[2].float(k))
+			factor := by[1].Float(k) / math.Sqrt(by[4].Float(k)+epsilon)
+			affineRun(d, exec.Part(res, d, i*per, per), exec.Part(src, d, i*per, per), by[3].Float(k), factor, by[2].Float(k))
 		}
 	})
-	drop(&c, x)
+	plan.Drop(&c, x)
 	runtime.KeepAlive(&by)
-	put(r, out)
+	plan.Put(r, out)
 }
 
 // TrainingBatchNormalization normalizes x [N, C, …] as BatchNormalization does, with the mean and
@@ -78,8 +82,8 @@ func TrainingBatchNormalization[T num.Float | num.Narrow](x, scale, bias, mean, 
 // running mean and variance and those of x, any but the first may be nil.
 func batchTrained(outs, in [5]*tensor.Any, epsilon, momentum float64, opts []Option) {
 	const name = "BatchNormalization"
-	present(name, in[:]...)
-	x, quiet := in[0], withoutInto(opts)
+	plan.Present(name, in[:]...)
+	x, quiet := in[0], plan.WithoutInto(opts)
 	checkNorm(name, *x, *in[1], *in[2], *in[3], *in[4])
 	axes := []int{0}
 	for i := 2; i < x.Rank(); i++ {
@@ -87,21 +91,21 @@ func batchTrained(outs, in [5]*tensor.Any, epsilon, momentum float64, opts []Opt
 	}
 	var wide tensor.Any
 	var stats [2]tensor.Any
-	convert(&wide, name, dtype.Float64, x, quiet)
-	reduceMean.call(&stats[0], &wide, axes, 0, quiet)
-	varOp.call(&stats[1], &wide, axes, 0, quiet)
+	pointwise.Convert(&wide, name, dtype.Float64, x, quiet)
+	reduceMean.Call(&stats[0], &wide, axes, 0, quiet)
+	varOp.Call(&stats[1], &wide, axes, 0, quiet)
 	for i := range stats {
 		if running := in[3+i]; outs[1+i] != nil {
-			was, now := numericOf(wordsOf(*running)), elemsOf[float64](&stats[i])
+			was, now := move.NumericOf(move.WordsOf(*running)), move.ElemsOf[float64](&stats[i])
 			fresh := tensor.EmptyOf(running.DType(), len(now))
-			to := numericOf(wordsOf(fresh))
+			to := move.NumericOf(move.WordsOf(fresh))
 			for k, v := range now {
-				to.setFloat(k, float64(was.float(k)*momentum)+float64(v*(1-momentum)))
+				to.SetFloat(k, float64(was.Float(k)*momentum)+float64(v*(1-momentum)))
 			}
 			*outs[1+i] = fresh
 		}
 		if outs[3+i] != nil {
-			convert(outs[3+i], name, in[3+i].DType(), &stats[i], quiet)
+			pointwise.Convert(outs[3+i], name, in[3+i].DType(), &stats[i], quiet)
 		}
 	}
 	batchNormalized(outs[0], [5]*tensor.Any{x, in[1], in[2], &stats[0], &stats[1]}, epsilon, opts)
@@ -123,7 +127,7 @@ func affine[T num.Float](dst, src []T, mean, factor, bias float64) {
 	for i, v := range src {
 		dst[i] = T(float64((float64(v)-mean)*factor) + bias)
 	}
-	canonicalRow(dst)
+	cast.CanonicalRow(dst)
 }
 
 // affineRun is affine for a run-time element type.
@@ -137,12 +141,12 @@ func affineRun(d dtype.DType, dst, src exec.Run, mean, factor, bias float64) {
 		return
 	}
 	var wide [64]float32
-	widen, to := widenOf(d), numericIn(dst, d)
+	widen, to := cast.WidenOf(d), move.NumericIn(dst, d)
 	for at := 0; at < len(src); at += len(wide) {
 		n := min(len(wide), len(src)-at)
 		widen(exec.RunOf(wide[:n]), exec.Part(src, d, at, n))
 		for i, v := range wide[:n] {
-			to.setFloat(at+i, float64((float64(v)-mean)*factor)+bias)
+			to.SetFloat(at+i, float64((float64(v)-mean)*factor)+bias)
 		}
 	}
 }
@@ -150,35 +154,35 @@ func affineRun(d dtype.DType, dst, src exec.Run, mean, factor, bias float64) {
 // checkNorm panics unless each of params has one number per channel of x.
 func checkNorm(name string, x tensor.Any, params ...tensor.Any) {
 	if x.Rank() < 2 {
-		panic(fail(name, tensor.ErrShape, "the input is %s; want [N, C, …]", tensor.Describe(x)))
+		panic(plan.Fail(name, tensor.ErrShape, "the input is %s; want [N, C, …]", tensor.Describe(x)))
 	}
 	for i, p := range params {
 		if p.Rank() != 1 || p.Dim(0) != x.Dim(1) {
-			panic(fail(name, tensor.ErrShape, "input %d is %s; want one number for each of %d channels", i+1, tensor.Describe(p), x.Dim(1)))
+			panic(plan.Fail(name, tensor.ErrShape, "input %d is %s; want one number for each of %d channels", i+1, tensor.Describe(p), x.Dim(1)))
 		}
 	}
 }
 
-var batchNormalization = opN{about: about{name: "BatchNormalization", flops: flops{each: 2}, onnx: []int{6, 7, 9, 14, 15},
-	attrs: []string{"epsilon", "is_test", "momentum", "spatial", "training_mode"}}, least: 5, takes: floats | fixeds,
-	planned: func(c *Call, p *Plan) {
+var batchNormalization = plan.Operator{About: plan.About{Name: "BatchNormalization", FLOPs: plan.FLOPs{Each: 2}, Versions: []int{6, 7, 9, 14, 15},
+	Attrs: []string{"epsilon", "is_test", "momentum", "spatial", "training_mode"}}, Least: 5, Takes: plan.Floats | plan.Fixeds,
+	Planned: func(c *plan.Use, p *plan.Draft) {
 		const name = "BatchNormalization"
 		trains := batchCall(name, c)
 		var in [5]*tensor.Any
 		for i := range in {
-			in[i] = c.with(name, i)
+			in[i] = c.With(name, i)
 		}
 		checkNorm(name, *in[0], c.Inputs[1:5]...)
-		p.stretched(in[0].DType(), c, 1)
+		p.Stretched(in[0].DType(), c, 1)
 		epsilon, momentum := float64(c.Attrs.Float("epsilon", 1e-5)), float64(c.Attrs.Float("momentum", 0.9))
 		if !trains {
-			p.by(c, 0, func(r *tensor.Any, opts []Option) { batchNormalized(r, in, epsilon, opts) })
+			p.By(c, 0, func(r *tensor.Any, opts []Option) { batchNormalized(r, in, epsilon, opts) })
 			return
 		}
-		for i := 1; !p.brief && i < c.Outputs; i++ {
-			p.out = append(p.out, spec(name, in[3].DType(), in[0].Dim(1)))
+		for i := 1; !p.Brief && i < c.Outputs; i++ {
+			p.Out = append(p.Out, plan.Spec(name, in[3].DType(), in[0].Dim(1)))
 		}
-		p.list(c, max(c.Outputs, 1), func(to []tensor.Any, opts []Option) {
+		p.List(c, max(c.Outputs, 1), func(to []tensor.Any, opts []Option) {
 			var all [5]*tensor.Any
 			for i := range to {
 				all[i] = &to[i]
@@ -189,7 +193,7 @@ var batchNormalization = opN{about: about{name: "BatchNormalization", flops: flo
 
 // batchCall checks the types and the attributes of a node, and reports whether it trains: before
 // opset 7 unless is_test, then by the number of outputs, and from opset 14 on by training_mode.
-func batchCall(name string, c *Call) bool {
+func batchCall(name string, c *plan.Use) bool {
 	trains, most := c.Outputs > 1, 5
 	switch {
 	case c.Opset == 6:
@@ -201,22 +205,22 @@ func batchCall(name string, c *Call) bool {
 		most = 1
 	}
 	if c.Outputs > most {
-		panic(fail(name, tensor.ErrShape, "it has %d outputs; want %d at most, more in training alone", c.Outputs, most))
+		panic(plan.Fail(name, tensor.ErrShape, "it has %d outputs; want %d at most, more in training alone", c.Outputs, most))
 	}
 	if c.Attrs.Int("spatial", 1) == 0 {
-		panic(fail(name, ErrUnsupported, "spatial 0, a mean for each element of an image, is not supported"))
+		panic(plan.Fail(name, ErrUnsupported, "spatial 0, a mean for each element of an image, is not supported"))
 	}
-	d := c.in(0).DType()
+	d := c.In(0).DType()
 	if d.IsFixed() {
-		oneType(name, c.Inputs[:5]...)
+		plan.OneType(name, c.Inputs[:5]...)
 		if trains {
-			panic(fail(name, ErrUnsupported, "training in fixed point; convert the operands with op.Cast"))
+			panic(plan.Fail(name, ErrUnsupported, "training in fixed point; convert the operands with op.Cast"))
 		}
 	}
 	for _, pair := range [2]int{1, 3} {
-		a := c.in(pair)
-		oneType(name, a, c.in(pair+1))
-		must(name, d.IsFixed() || floats.has(a.DType()), a.DType())
+		a := c.In(pair)
+		plan.OneType(name, a, c.In(pair+1))
+		plan.Must(name, d.IsFixed() || plan.Floats.Has(a.DType()), a.DType())
 	}
 	return trains
 }

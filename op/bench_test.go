@@ -20,7 +20,7 @@ func addOperands(n int) (dst, a, b tensor.Tensor[float32]) {
 func benchmarkAddRow(b *testing.B, n int) {
 	d, x, y := addOperands(n)
 	dst, p, q := d.Elems(), x.Elems(), y.Elems()
-	row := exec.As[func(dst, a, b []float32)](add.rows.Plain(dtype.Float32))
+	row := exec.As[func(dst, a, b []float32)](add.Rows.Plain(dtype.Float32))
 	b.SetBytes(int64(12 * n))
 	for b.Loop() {
 		row(dst, p, q)

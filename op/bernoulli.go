@@ -5,6 +5,9 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -14,24 +17,24 @@ import (
 // tensor.RandomUniform of float64 from 0 to 1 with that seed. So the same seed gives the same
 // result always. A p of 0 or less and NaN give 0, one of 1 or more gives 1. ONNX Bernoulli.
 func Bernoulli[T bool | num.Native | num.Narrow, P num.Float | num.Narrow](p tensor.Tensor[P], seed uint64, opts ...Option) (r tensor.Tensor[T]) {
-	flipped(p.Any(), dtype.Of[T](), seed).into(exec.Ref(&r), opts)
+	flipped(p.Any(), dtype.Of[T](), seed).Into(exec.Ref(&r), opts)
 	return r
 }
 
-func flipped(p tensor.Any, d dtype.DType, seed uint64) *transfer {
+func flipped(p tensor.Any, d dtype.DType, seed uint64) *move.Transfer {
 	const name = "Bernoulli"
-	present(name, &p)
+	plan.Present(name, &p)
 	checkFloats(name, p)
-	must(name, (bools | reals).has(d), d)
-	return &transfer{name: name, d: d, shape: p.Shape(), in: operandsOf(p), scratch: bytesIn(8, p.Shape()), fill: func(ctx context.Context, dst words, in []words) {
-		u := tensor.RandomUniform[float64](seed, 0, 1, dst.len())
-		src, to, yes := numericOf(in[0]), numericOf(dst), numeric{words{mem: unit(d), size: d.Size()}, d}.bits(0)
-		exec.Split(name, ctx, dst.len(), 10, func(from, till int) {
+	plan.Must(name, (plan.Bools | plan.Reals).Has(d), d)
+	return &move.Transfer{Name: name, D: d, Shape: p.Shape(), In: move.OperandsOf(p), Scratch: plan.BytesIn(8, p.Shape()), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+		u := tensor.RandomUniform[float64](seed, 0, 1, dst.Len())
+		src, to, yes := move.NumericOf(in[0]), move.NumericOf(dst), move.Numeric{Words: move.Words{Mem: unit(d), Size: d.Size()}, D: d}.Bits(0)
+		exec.Split(name, ctx, dst.Len(), 10, func(from, till int) {
 			for i, v := range u.Elems()[from:till] {
-				if v < src.float(from+i) {
-					to.setBits(from+i, yes)
+				if v < src.Float(from+i) {
+					to.SetBits(from+i, yes)
 				} else {
-					to.setBits(from+i, 0)
+					to.SetBits(from+i, 0)
 				}
 			}
 		})
@@ -39,11 +42,11 @@ func flipped(p tensor.Any, d dtype.DType, seed uint64) *transfer {
 }
 
 // bernoulli has the seed of RandomUniform.
-var bernoulli = opN{about: about{name: "Bernoulli", unsteady: true, onnx: []int{15, 22}, attrs: []string{"dtype", "seed"}}, least: 1, takes: floats,
-	move: func(c *Call) *transfer {
-		d := c.in(0).DType()
+var bernoulli = plan.Operator{About: plan.About{Name: "Bernoulli", Unsteady: true, Versions: []int{15, 22}, Attrs: []string{"dtype", "seed"}}, Least: 1, Takes: plan.Floats,
+	Move: func(c *plan.Use) plan.Mover {
+		d := c.In(0).DType()
 		if c.Attrs.Has("dtype") {
-			d = typeOf("Bernoulli", c.Attrs.Int("dtype", 0))
+			d = pointwise.TypeOf("Bernoulli", c.Attrs.Int("dtype", 0))
 		}
-		return flipped(c.in(0), d, seedOf(c))
+		return flipped(c.In(0), d, seedOf(c))
 	}}

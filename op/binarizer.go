@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -12,25 +14,25 @@ import (
 // integer of 64 bits is compared as a float64. Binarizer of the domain ai.onnx.ml, whose
 // threshold is 0 by default.
 func Binarizer[T num.Native | num.Narrow](x tensor.Tensor[T], threshold float64, opts ...Option) (r tensor.Tensor[T]) {
-	binarized(x.Any(), threshold).into(exec.Ref(&r), opts)
+	binarized(x.Any(), threshold).Into(exec.Ref(&r), opts)
 	return r
 }
 
-func binarized(x tensor.Any, threshold float64) *transfer {
-	present("Binarizer", &x)
-	return &transfer{name: "Binarizer", d: x.DType(), shape: x.Shape(), in: operandsOf(x), fill: func(ctx context.Context, dst words, in []words) {
-		src, to := numericOf(in[0]), numericOf(dst)
-		exec.Split("Binarizer", ctx, dst.len(), 10, func(from, till int) {
+func binarized(x tensor.Any, threshold float64) *move.Transfer {
+	plan.Present("Binarizer", &x)
+	return &move.Transfer{Name: "Binarizer", D: x.DType(), Shape: x.Shape(), In: move.OperandsOf(x), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+		src, to := move.NumericOf(in[0]), move.NumericOf(dst)
+		exec.Split("Binarizer", ctx, dst.Len(), 10, func(from, till int) {
 			for i := from; i < till; i++ {
 				v := 0.0
-				if src.real(i) > threshold {
+				if src.Real(i) > threshold {
 					v = 1
 				}
-				to.setReal(i, v)
+				to.SetReal(i, v)
 			}
 		})
 	}}
 }
 
-var binarizer = opN{about: about{name: "Binarizer", domain: "ai.onnx.ml", onnx: []int{1}, attrs: []string{"threshold"}}, least: 1, takes: reals,
-	move: func(c *Call) *transfer { return binarized(c.in(0), float64(c.Attrs.Float("threshold", 0))) }}
+var binarizer = plan.Operator{About: plan.About{Name: "Binarizer", Domain: "ai.onnx.ml", Versions: []int{1}, Attrs: []string{"threshold"}}, Least: 1, Takes: plan.Reals,
+	Move: func(c *plan.Use) plan.Mover { return binarized(c.In(0), float64(c.Attrs.Float("threshold", 0))) }}

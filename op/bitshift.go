@@ -2,6 +2,8 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -21,23 +23,23 @@ const (
 // don't. ONNX BitShift, which has unsigned integers alone; NumPy left_shift and
 // right_shift.
 func BitShift[T num.Integer](a, b tensor.Tensor[T], to Direction, opts ...Option) (r tensor.Tensor[T]) {
-	to.shift().call(exec.Ref(&r), opts, exec.Ref(&a), exec.Ref(&b))
+	to.shift().Call(exec.Ref(&r), opts, exec.Ref(&a), exec.Ref(&b))
 	return r
 }
 
-func (to Direction) shift() *pointwise {
+func (to Direction) shift() *pointwise.Operator {
 	if to == Right {
 		return &shiftRight
 	}
 	return &shiftLeft
 }
 
-var shiftLeft = pointwise{about: about{name: "BitShift"},
-	rows: exec.Two(nil, &rows2{I8: shiftLeftRow[int8], I16: shiftLeftRow[int16], I32: shiftLeftRow[int32], I64: shiftLeftRow[int64],
+var shiftLeft = pointwise.Operator{About: plan.About{Name: "BitShift"},
+	Rows: exec.Two(nil, &rows2{I8: shiftLeftRow[int8], I16: shiftLeftRow[int16], I32: shiftLeftRow[int32], I64: shiftLeftRow[int64],
 		U8: shiftLeftRow[uint8], U16: shiftLeftRow[uint16], U32: shiftLeftRow[uint32], U64: shiftLeftRow[uint64]})}
 
-var shiftRight = pointwise{about: about{name: "BitShift"},
-	rows: exec.Two(nil, &rows2{I8: shiftRightRow[int8], I16: shiftRightRow[int16], I32: shiftRightRow[int32], I64: shiftRightRow[int64],
+var shiftRight = pointwise.Operator{About: plan.About{Name: "BitShift"},
+	Rows: exec.Two(nil, &rows2{I8: shiftRightRow[int8], I16: shiftRightRow[int16], I32: shiftRightRow[int32], I64: shiftRightRow[int64],
 		U8: shiftRightRow[uint8], U16: shiftRightRow[uint16], U32: shiftRightRow[uint32], U64: shiftRightRow[uint64]})}
 
 // shiftLeftRow and shiftRightRow define BitShift.
@@ -55,21 +57,21 @@ func shiftRightRow[T num.Integer](dst, a, b []T) {
 	}
 }
 
-var bitShift = opN{about: about{name: "BitShift", flops: flops{each: 1}, onnx: []int{11}, attrs: []string{"direction"}}, least: 2, takes: integers,
-	planned: func(c *Call, p *Plan) {
-		oneType("BitShift", c.Inputs[:2]...)
-		a, b, by := c.with("BitShift", 0), c.with("BitShift", 1), direction(c).shift()
-		p.stretched(a.DType(), c, 2)
-		p.by(c, 0, func(r *tensor.Any, opts []Option) { by.call(r, opts, a, b) })
+var bitShift = plan.Operator{About: plan.About{Name: "BitShift", FLOPs: plan.FLOPs{Each: 1}, Versions: []int{11}, Attrs: []string{"direction"}}, Least: 2, Takes: plan.Integers,
+	Planned: func(c *plan.Use, p *plan.Draft) {
+		plan.OneType("BitShift", c.Inputs[:2]...)
+		a, b, by := c.With("BitShift", 0), c.With("BitShift", 1), direction(c).shift()
+		p.Stretched(a.DType(), c, 2)
+		p.By(c, 0, func(r *tensor.Any, opts []Option) { by.Call(r, opts, a, b) })
 	}}
 
-func direction(c *Call) Direction {
+func direction(c *plan.Use) Direction {
 	switch d := c.Attrs.Str("direction", ""); d {
 	case "LEFT":
 		return Left
 	case "RIGHT":
 		return Right
 	default:
-		panic(fail("BitShift", tensor.ErrValue, "the attribute direction is %q; it must be LEFT or RIGHT", d))
+		panic(plan.Fail("BitShift", tensor.ErrValue, "the attribute direction is %q; it must be LEFT or RIGHT", d))
 	}
 }

@@ -6,6 +6,8 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -15,27 +17,27 @@ import (
 // float64, each step rounded, and rounded once to T. A symmetric window of one element
 // is 1. ONNX BlackmanWindow.
 func BlackmanWindow[T num.Native | num.Narrow](size int, periodic bool) (r tensor.Tensor[T]) {
-	windowFunction("BlackmanWindow", dtype.Of[T](), size, periodic, 0.42, 0.5, 0.08).into(exec.Ref(&r), nil)
+	windowFunction("BlackmanWindow", dtype.Of[T](), size, periodic, 0.42, 0.5, 0.08).Into(exec.Ref(&r), nil)
 	return r
 }
 
-func cosines(size int, periodic bool, a, b, c float64) func(ctx context.Context, dst words, _ []words) {
+func cosines(size int, periodic bool, a, b, c float64) func(ctx context.Context, dst move.Words, _ []move.Words) {
 	n := size
 	if !periodic {
 		n--
 	}
-	return func(_ context.Context, dst words, _ []words) {
-		to := numericOf(dst)
+	return func(_ context.Context, dst move.Words, _ []move.Words) {
+		to := move.NumericOf(dst)
 		for i := range size {
 			v := 1.0
 			if n > 0 {
 				v = a - float64(b*num.Cos64(2*math.Pi*float64(i)/float64(n)))
 				v += float64(c * num.Cos64(4*math.Pi*float64(i)/float64(n)))
 			}
-			to.setReal(i, v)
+			to.SetReal(i, v)
 		}
 	}
 }
 
-var blackmanWindow = opN{about: about{name: "BlackmanWindow", onnx: []int{17}, attrs: []string{"output_datatype", "periodic"}, why: "the operand is a size, int32 or int64"}, least: 1, takes: indices,
-	move: func(c *Call) *transfer { return windowed("BlackmanWindow", c, 0.42, 0.5, 0.08) }}
+var blackmanWindow = plan.Operator{About: plan.About{Name: "BlackmanWindow", Versions: []int{17}, Attrs: []string{"output_datatype", "periodic"}, Why: "the operand is a size, int32 or int64"}, Least: 1, Takes: plan.Indices,
+	Move: func(c *plan.Use) plan.Mover { return windowed("BlackmanWindow", c, 0.42, 0.5, 0.08) }}

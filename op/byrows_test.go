@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/ashlar-go/ashlar/internal/core/move"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -84,9 +85,9 @@ func byRowsOf[T num.Float](t *testing.T, rows, cols int) {
 
 // position1 is the definition of ArgMax and ArgMin.
 func position1[T num.Float](x []T, last, smallest bool) (at int64) {
-	better := greaterFloat[T]
+	better := move.GreaterFloat[T]
 	if smallest {
-		better = lessFloat[T]
+		better = move.LessFloat[T]
 	}
 	for i, v := range x {
 		if best := x[at]; better(v, best) || last && v == v && !better(best, v) {

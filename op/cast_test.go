@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -147,7 +149,7 @@ func TestCastLayout(t *testing.T) {
 				t.Errorf("%v: %v at %v, want %v", a.Layout(), got.At(i...), i, v)
 			}
 		}
-		run := asOf[int32](must1(opOf(&cast).Run(&Call{Inputs: []tensor.Any{a.Any()}, Attrs: attrMap{"to": int64(6)}, Opset: 19})))
+		run := asOf[int32](must1(plan.OpOf(&castOp).Run(&Call{Inputs: []tensor.Any{a.Any()}, Attrs: attrMap{"to": int64(6)}, Opset: 19})))
 		if rl := run.Layout(); !rl.Equal(wl) || !slices.Equal(slices.Collect(run.Values()), slices.Collect(got.Values())) {
 			t.Errorf("%v: the run-time form has layout %v, Clone %v; elements %v, not %v", a.Layout(), rl, wl, run, got)
 		}
@@ -171,24 +173,24 @@ func TestCastAllPairs(t *testing.T) {
 		if from.IsFixed() { // see TestFixedCast
 			continue
 		}
-		a := must1(opOf(&castLike).Run(&Call{Inputs: []tensor.Any{base.Any(), must1x(tensor.Make(from))}}))
+		a := must1(plan.OpOf(&castLike).Run(&Call{Inputs: []tensor.Any{base.Any(), must1x(tensor.Make(from))}}))
 		view := must1x(tensor.Permute(a, 1, 0))
 		for _, to := range dtype.All() {
 			if to.IsFixed() {
 				continue
 			}
 			code := 0
-			for k, d := range castTypes {
+			for k, d := range pointwise.CastTypes {
 				if d == to {
 					code = k
 				}
 			}
 			c := &Call{Inputs: []tensor.Any{view}, Attrs: attrMap{"to": int64(code)}, Opset: 19}
-			got := must1(opOf(&cast).Run(c))
-			if info := must1(opOf(&cast).Infer(c)); info.DType() != got.DType() || !reflect.DeepEqual(info.Shape(), got.Shape()) {
+			got := must1(plan.OpOf(&castOp).Run(c))
+			if info := must1(plan.OpOf(&castOp).Infer(c)); info.DType() != got.DType() || !reflect.DeepEqual(info.Shape(), got.Shape()) {
 				t.Errorf("%v to %v: inferred %v, got %v", from, to, info, tensor.Describe(got))
 			}
-			flat := must1(opOf(&cast).Run(&Call{Inputs: []tensor.Any{must1x(tensor.Contiguous(view))}, Attrs: c.Attrs, Opset: 19}))
+			flat := must1(plan.OpOf(&castOp).Run(&Call{Inputs: []tensor.Any{must1x(tensor.Contiguous(view))}, Attrs: c.Attrs, Opset: 19}))
 			gb, _ := tensor.Bytes(must1x(tensor.Contiguous(got))) // it has the view's layout
 			fb, _ := tensor.Bytes(flat)
 			if !reflect.DeepEqual(gb, fb) && from != to {
@@ -217,7 +219,7 @@ func castTyped(t *testing.T, a tensor.Any, to dtype.DType) tensor.Any {
 		return castFrom(asOf[bool](a), to)
 	}
 	like := must1x(tensor.Make(to))
-	return must1(opOf(&castLike).Run(&Call{Inputs: []tensor.Any{a, like}}))
+	return must1(plan.OpOf(&castLike).Run(&Call{Inputs: []tensor.Any{a, like}}))
 }
 
 func castFrom[From num.Elem](a tensor.Tensor[From], to dtype.DType) tensor.Any {
@@ -237,12 +239,12 @@ func castFrom[From num.Elem](a tensor.Tensor[From], to dtype.DType) tensor.Any {
 	case dtype.Complex64:
 		return Cast[complex64](a).Any()
 	}
-	return must1(opOf(&castLike).Run(&Call{Inputs: []tensor.Any{a.Any(), must1x(tensor.Make(to))}}))
+	return must1(plan.OpOf(&castLike).Run(&Call{Inputs: []tensor.Any{a.Any(), must1x(tensor.Make(to))}}))
 }
 
 func TestCastUnknownCode(t *testing.T) {
 	for _, code := range []int64{-1, 0, 8, 27, 99} {
-		_, err := opOf(&cast).Run(&Call{Inputs: []tensor.Any{tensor.Scalar(float32(1)).Any()}, Attrs: attrMap{"to": code}})
+		_, err := plan.OpOf(&castOp).Run(&Call{Inputs: []tensor.Any{tensor.Scalar(float32(1)).Any()}, Attrs: attrMap{"to": code}})
 		if !errors.Is(err, tensor.ErrDType) {
 			t.Errorf("code %d: %v", code, err)
 		}

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -240,7 +242,7 @@ func TestCastToStored(t *testing.T) {
 			a = tensor.FromSlice(wide, len(wide)).Any()
 		default:
 			err := tensor.Try(func() {
-				convert(&a, "Cast", from, ptr(tensor.FromSlice(wide, len(wide)).Any()), []Option{Saturate()})
+				pointwise.Convert(&a, "Cast", from, ptr(tensor.FromSlice(wide, len(wide)).Any()), []Option{Saturate()})
 			})
 			if err != nil { // fixed point has no NaN
 				var finite []float64
@@ -249,7 +251,7 @@ func TestCastToStored(t *testing.T) {
 						finite = append(finite, x)
 					}
 				}
-				convert(&a, "Cast", from, ptr(tensor.FromSlice(finite, len(finite)).Any()), []Option{Saturate()})
+				pointwise.Convert(&a, "Cast", from, ptr(tensor.FromSlice(finite, len(finite)).Any()), []Option{Saturate()})
 			}
 		}
 		for _, to := range dtype.All() {
@@ -261,7 +263,7 @@ func TestCastToStored(t *testing.T) {
 				if mode > 1 && to != dtype.Float8E8M0 {
 					break
 				}
-				got := must1(opOf(&castLike).Run(&Call{Inputs: []tensor.Any{a, must1x(tensor.Make(to))}, Attrs: attrMap{"saturate": saturate, "round_mode": setRounding(rounding)}}))
+				got := must1(plan.OpOf(&castLike).Run(&Call{Inputs: []tensor.Any{a, must1x(tensor.Make(to))}, Attrs: attrMap{"saturate": saturate, "round_mode": setRounding(rounding)}}))
 				b, _ := tensor.Bytes(got)
 				if at := to.Misfit(b); at >= 0 {
 					t.Fatalf("%v to %v: the byte %#x is no element", from, to, b[at])
@@ -315,7 +317,7 @@ func TestCastFromStored(t *testing.T) {
 		for _, to := range dtype.All() {
 			var got, want tensor.Any
 			run := func(r *tensor.Any, x tensor.Any) error {
-				return tensor.Try(func() { convert(r, "Cast", to, &x, []Option{Saturate()}) })
+				return tensor.Try(func() { pointwise.Convert(r, "Cast", to, &x, []Option{Saturate()}) })
 			}
 			err, wantErr := run(&got, a), run(&want, exact)
 			if (err != nil) != (wantErr != nil) {

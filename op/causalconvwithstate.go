@@ -2,6 +2,7 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -21,24 +22,24 @@ func causalOf(in *[4]*tensor.Any) []int {
 	const name = "CausalConvWithState"
 	x, w, bias, state := in[0], in[1], in[2], in[3]
 	d := x.DType()
-	must(name, attended.has(d), d)
+	plan.Must(name, attended.Has(d), d)
 	for i, a := range in {
 		if !a.IsZero() && a.DType() != d {
-			panic(notHeld(name, a, i, d))
+			panic(plan.NotHeld(name, a, i, d))
 		}
 	}
 	if x.Rank() != 3 {
-		panic(fail(name, tensor.ErrShape, "input 0 is %s; want [batch, channels, steps]", operandText(x)))
+		panic(plan.Fail(name, tensor.ErrShape, "input 0 is %s; want [batch, channels, steps]", operandText(x)))
 	}
 	if w.Rank() != 3 || w.Dim(0) != x.Dim(1) || w.Dim(1) != 1 || w.Dim(2) < 1 {
-		panic(fail(name, tensor.ErrShape, "input 1, the weights, is %s; want [%d,1,k], for the channels of %s", operandText(w), x.Dim(1), operandText(x)))
+		panic(plan.Fail(name, tensor.ErrShape, "input 1, the weights, is %s; want [%d,1,k], for the channels of %s", operandText(w), x.Dim(1), operandText(x)))
 	}
-	if !bias.IsZero() && !sameShape(bias.LayoutRef(), []int{x.Dim(1)}) {
-		panic(fail(name, tensor.ErrShape, "input 2, the bias, is %s; want [%d]", operandText(bias), x.Dim(1)))
+	if !bias.IsZero() && !plan.SameShape(bias.LayoutRef(), []int{x.Dim(1)}) {
+		panic(plan.Fail(name, tensor.ErrShape, "input 2, the bias, is %s; want [%d]", operandText(bias), x.Dim(1)))
 	}
 	want := []int{x.Dim(0), x.Dim(1), w.Dim(2) - 1}
-	if !state.IsZero() && !sameShape(state.LayoutRef(), want) {
-		panic(fail(name, tensor.ErrShape, "input 3, the state, is %s; want %s", operandText(state), shapeText(want)))
+	if !state.IsZero() && !plan.SameShape(state.LayoutRef(), want) {
+		panic(plan.Fail(name, tensor.ErrShape, "input 3, the state, is %s; want %s", operandText(state), plan.ShapeText(want)))
 	}
 	return want
 }
@@ -46,10 +47,10 @@ func causalOf(in *[4]*tensor.Any) []int {
 // convolvedCausally is CausalConvWithState for a run-time element type.
 func convolvedCausally(y, next *tensor.Any, in [4]*tensor.Any, silu bool, opts []Option) {
 	const name = "CausalConvWithState"
-	present(name, in[0], in[1])
-	shape, s := causalOf(&in), read(opts)
-	x, d, quiet := in[0], in[0].DType(), s.quiet()
-	aimShape(y, name, &s, d, x.Shape())
+	plan.Present(name, in[0], in[1])
+	shape, s := causalOf(&in), plan.Read(opts)
+	x, d, quiet := in[0], in[0].DType(), s.Quiet()
+	plan.AimShape(y, name, &s, d, x.Shape())
 	before := *in[3]
 	if before.IsZero() {
 		before = numberOf(d, 0).BroadcastTo(shape...)
@@ -70,8 +71,8 @@ func convolvedCausally(y, next *tensor.Any, in [4]*tensor.Any, silu bool, opts [
 		v = inSingle(name, y)
 	}
 	var g tensor.Any
-	sigmoid.call(&g, quiet, &v)
-	mul.call(&g, onto(&g, quiet), &v, &g)
+	sigmoid.Call(&g, quiet, &v)
+	mul.Call(&g, onto(&g, quiet), &v, &g)
 	if d.IsNarrow() {
 		narrowInto(name, y, &g)
 		v.Close()
@@ -81,17 +82,17 @@ func convolvedCausally(y, next *tensor.Any, in [4]*tensor.Any, silu bool, opts [
 	}
 }
 
-var causalConvWithState = opN{about: about{name: "CausalConvWithState", takesUp: inBlocks | inStepwise, onnx: []int{27}, attrs: []string{"activation"}, why: whyAttended}, least: 2, most: 4, takes: attended, fast: productFast,
-	planned: func(c *Call, p *Plan) {
+var causalConvWithState = plan.Operator{About: plan.About{Name: "CausalConvWithState", TakesUp: plan.InBlocks | plan.InStepwise, Versions: []int{27}, Attrs: []string{"activation"}, Why: whyAttended}, Least: 2, Most: 4, Takes: attended, Fast: productFast,
+	Planned: func(c *plan.Use, p *plan.Draft) {
 		const name = "CausalConvWithState"
 		in, silu := causalCall(c)
 		allThere(name, c)
 		n := min(max(c.Outputs, 1), 2)
-		if !p.brief {
+		if !p.Brief {
 			d, shape := in[0].DType(), causalOf(&in)
-			p.out = []tensor.Any{spec(name, d, in[0].Shape()...), spec(name, d, shape...)}[:n]
+			p.Out = []tensor.Any{plan.Spec(name, d, in[0].Shape()...), plan.Spec(name, d, shape...)}[:n]
 		}
-		p.list(c, n, func(to []tensor.Any, opts []Option) {
+		p.List(c, n, func(to []tensor.Any, opts []Option) {
 			var outs [2]tensor.Any
 			convolvedCausally(&outs[0], &outs[1], in, silu, opts)
 			copy(to, outs[:])
@@ -99,16 +100,16 @@ var causalConvWithState = opN{about: about{name: "CausalConvWithState", takesUp:
 	}}
 
 // causalCall reads a node.
-func causalCall(c *Call) (in [4]*tensor.Any, silu bool) {
+func causalCall(c *plan.Use) (in [4]*tensor.Any, silu bool) {
 	for i := range in {
-		in[i] = c.or(i)
+		in[i] = c.Or(i)
 	}
 	switch a := c.Attrs.Str("activation", "none"); a {
 	case "none":
 	case "silu", "swish":
 		silu = true
 	default:
-		panic(fail("CausalConvWithState", tensor.ErrValue, "activation %.40q; want none, silu or swish", a))
+		panic(plan.Fail("CausalConvWithState", tensor.ErrValue, "activation %.40q; want none, silu or swish", a))
 	}
 	return in, silu
 }

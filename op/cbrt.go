@@ -2,6 +2,8 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -10,11 +12,11 @@ import (
 // correctly rounded in float32, within 0.501 ulp in float64. ±0 and ±∞ stay.
 // NumPy cbrt; not an operator of ONNX.
 func Cbrt[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	cbrt.call(exec.Ref(&r), opts, exec.Ref(&a))
+	cbrt.Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }
 
-var cbrt = pointwise{about: about{name: "Cbrt"}, function: true, cost: 50, rows: exec.One(nil, &rows1{F32: cbrtRow32, F64: cbrtRow64})}
+var cbrt = pointwise.Operator{About: plan.About{Name: "Cbrt"}, Function: true, Cost: 50, Rows: exec.One(nil, &rows1{F32: cbrtRow32, F64: cbrtRow64})}
 
 // cbrtRow32 and cbrtRow64 define Cbrt.
 func cbrtRow32(dst, a []float32) {

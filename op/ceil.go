@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/num/fixed"
@@ -13,12 +15,12 @@ import (
 // Ceil returns the smallest integer not below a, element by element: −0 between −1
 // and 0. ±0, ±∞ and NaN stay. ONNX Ceil.
 func Ceil[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	ceil.call(exec.Ref(&r), opts, exec.Ref(&a))
+	ceil.Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }
 
-var ceil = pointwise{about: about{name: "Ceil", onnx: []int{6, 13}, why: "integers are whole"}, rows: exec.One(&simd.Ceil, &rows1{F32: ceilRow[float32], F64: ceilRow[float64]}),
-	fixed: &fixed1{FP8x23: fixed.Ceil[fixed.FP8x23], FP16x16: fixed.Ceil[fixed.FP16x16], FP32x32: fixed.Ceil[fixed.FP32x32], FP64x64: fixed.Ceil[fixed.FP64x64]}}
+var ceil = pointwise.Operator{About: plan.About{Name: "Ceil", Versions: []int{6, 13}, Why: "integers are whole"}, Rows: exec.One(&simd.Ceil, &rows1{F32: ceilRow[float32], F64: ceilRow[float64]}),
+	Fixed: &pointwise.Fixed1{FP8x23: fixed.Ceil[fixed.FP8x23], FP16x16: fixed.Ceil[fixed.FP16x16], FP32x32: fixed.Ceil[fixed.FP32x32], FP64x64: fixed.Ceil[fixed.FP64x64]}}
 
 // ceilRow defines Ceil.
 func ceilRow[T num.Float](dst, a []T) {

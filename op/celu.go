@@ -2,6 +2,8 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -10,12 +12,12 @@ import (
 // element; NaN stays. It is computed in float64 and rounded once. ONNX Celu, whose
 // alpha is 1 by default.
 func Celu[T num.Float | num.Narrow](a tensor.Tensor[T], alpha float64, opts ...Option) (r tensor.Tensor[T]) {
-	celu.formula(exec.Ref(&r), exec.Ref(&a), alpha, 0, opts)
+	celu.Formula(exec.Ref(&r), exec.Ref(&a), alpha, 0, opts)
 	return r
 }
 
-var celu = pointwise{about: about{name: "Celu", onnx: []int{12, 28}, attrs: []string{"alpha"}}, def: [2]float32{1}, cost: 30,
-	rows: exec.With(nil, &rowsP{F32: celuRow[float32], F64: celuRow[float64]})}
+var celu = pointwise.Operator{About: plan.About{Name: "Celu", Versions: []int{12, 28}, Attrs: []string{"alpha"}}, Def: [2]float32{1}, Cost: 30,
+	Rows: exec.With(nil, &rowsP{F32: celuRow[float32], F64: celuRow[float64]})}
 
 // celuRow defines Celu.
 func celuRow[T num.Float](dst, a []T, alpha, _ T) {

@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -14,13 +16,13 @@ import (
 // isn't an extent of at least 0 for each axis. Elements keep their bits. ONNX
 // CenterCropPad.
 func CenterCropPad[T num.Elem](a tensor.Tensor[T], extents, axes []int, opts ...Option) (r tensor.Tensor[T]) {
-	centered(a.Any(), extents, axes).into(exec.Ref(&r), opts)
+	centered(a.Any(), extents, axes).Into(exec.Ref(&r), opts)
 	return r
 }
 
-func centered(a tensor.Any, extents, axes []int) *transfer {
+func centered(a tensor.Any, extents, axes []int) *move.Transfer {
 	const name = "CenterCropPad"
-	present(name, &a)
+	plan.Present(name, &a)
 	shape := a.Shape()
 	if axes == nil {
 		for i := range shape {
@@ -28,35 +30,35 @@ func centered(a tensor.Any, extents, axes []int) *transfer {
 		}
 	}
 	if len(extents) != len(axes) {
-		panic(fail(name, tensor.ErrShape, "%d extents for %d axes", len(extents), len(axes)))
+		panic(plan.Fail(name, tensor.ErrShape, "%d extents for %d axes", len(extents), len(axes)))
 	}
 	out := append([]int{}, shape...)
 	seen := make([]bool, len(shape))
 	for k, x := range axes {
-		i := axisOf(name, x, len(shape))
+		i := plan.AxisOf(name, x, len(shape))
 		if seen[i] {
-			panic(fail(name, tensor.ErrAxis, "axis %d is named twice in %s", x, listText(axes)))
+			panic(plan.Fail(name, tensor.ErrAxis, "axis %d is named twice in %s", x, plan.ListText(axes)))
 		}
 		seen[i] = true
 		if out[i] = extents[k]; out[i] < 0 {
-			panic(fail(name, tensor.ErrShape, "extent %d of axis %d is negative", out[i], i))
+			panic(plan.Fail(name, tensor.ErrShape, "extent %d of axis %d is negative", out[i], i))
 		}
 	}
-	maps := make([]mapping, len(shape))
+	maps := make([]move.Mapping, len(shape))
 	for i, n := range shape {
 		if out[i] != n {
 			first := (n - out[i]) / 2 // rounds toward 0 both ways: the smaller half is in front
-			maps[i] = mapping{out[i], func(place int) run { return padRun(PadConstant, place+first, n) }}
+			maps[i] = move.Mapping{N: out[i], At: func(place int) move.Run { return padRun(PadConstant, place+first, n) }}
 		}
 	}
-	return &transfer{name: name, d: a.DType(), shape: out, in: []tensor.Any{a}, scratch: remapScratch(maps), fill: func(ctx context.Context, dst words, in []words) {
-		remap(name, ctx, dst, in[0], shape, maps, make([]byte, dst.size))
+	return &move.Transfer{Name: name, D: a.DType(), Shape: out, In: []tensor.Any{a}, Scratch: move.RemapScratch(maps), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+		move.Remap(name, ctx, dst, in[0], shape, maps, make([]byte, dst.Size))
 	}}
 }
 
-var centerCropPad = opN{about: about{name: "CenterCropPad", flops: flops{free: true}, onnx: []int{18}, attrs: []string{"axes"}}, least: 2,
-	move: func(c *Call) *transfer {
-		extents, _ := ints("CenterCropPad", c, 1)
-		axes, _ := attrInts(c, "axes")
-		return centered(c.in(0), extents, axes)
+var centerCropPad = plan.Operator{About: plan.About{Name: "CenterCropPad", FLOPs: plan.FLOPs{Free: true}, Versions: []int{18}, Attrs: []string{"axes"}}, Least: 2,
+	Move: func(c *plan.Use) plan.Mover {
+		extents, _ := move.Ints("CenterCropPad", c, 1)
+		axes, _ := plan.AttrInts(c, "axes")
+		return centered(c.In(0), extents, axes)
 	}}

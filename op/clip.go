@@ -2,8 +2,12 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/cast"
 	"github.com/ashlar-go/ashlar/internal/core/cpu"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/num/fixed"
@@ -22,19 +26,19 @@ func Clip[T num.Native | num.Narrow | num.Fixed](a tensor.Tensor[T], lo, hi T, o
 // limit is Clip for a run-time element type, whose numbers lo and hi are.
 func limit(r, a *tensor.Any, lo, hi exec.Word, opts []Option) {
 	d, by := a.DType(), &clipping
-	if read(opts).orion {
+	if plan.Read(opts).Orion {
 		by = &orionClipping
 	}
-	by.compute(r, &[2]exec.Word{wideWord(d, lo), wideWord(d, hi)}, opts, []*tensor.Any{a})
+	by.Compute(r, &[2]exec.Word{wideWord(d, lo), wideWord(d, hi)}, opts, []*tensor.Any{a})
 }
 
-var clipping = pointwise{about: about{name: "Clip"}, cost: 2,
-	rows: exec.With(&simd.Clip, &rowsP{I8: clipRow[int8], I16: clipRow[int16], I32: clipRow[int32], I64: clipRow[int64],
+var clipping = pointwise.Operator{About: plan.About{Name: "Clip"}, Cost: 2,
+	Rows: exec.With(&simd.Clip, &rowsP{I8: clipRow[int8], I16: clipRow[int16], I32: clipRow[int32], I64: clipRow[int64],
 		U8: clipRow[uint8], U16: clipRow[uint16], U32: clipRow[uint32], U64: clipRow[uint64],
 		F32: clipRow[float32], F64: clipRow[float64]}),
-	fixed: &fixedP{FP8x23: clippedFixed[fixed.FP8x23], FP16x16: clippedFixed[fixed.FP16x16], FP32x32: clippedFixed[fixed.FP32x32], FP64x64: clippedFixed[fixed.FP64x64]}}
+	Fixed: &pointwise.FixedP{FP8x23: clippedFixed[fixed.FP8x23], FP16x16: clippedFixed[fixed.FP16x16], FP32x32: clippedFixed[fixed.FP32x32], FP64x64: clippedFixed[fixed.FP64x64]}}
 
-func clipFast(d dtype.DType, l cpu.Level) bool { return clipping.has(d, l) }
+func clipFast(d dtype.DType, l cpu.Level) bool { return clipping.Has(d, l) }
 
 func clippedFixed[T num.Fixed](x, lo, hi T, mode ...fixed.Mode) (T, error) {
 	x, _ = maxFixed(x, lo)
@@ -50,7 +54,7 @@ func clipRow[T num.Native](dst, a []T, lo, hi T) {
 
 // wideWord returns a narrow float as the float32 that it is computed in; others as they are.
 func wideWord(d dtype.DType, w exec.Word) exec.Word {
-	if widen := widenOf(d); widen != nil {
+	if widen := cast.WidenOf(d); widen != nil {
 		from, wide := w, exec.Word{} // in the heap then, as widen is unknown
 		widen(wide.Run(), from.Run())
 		return wide
@@ -58,40 +62,40 @@ func wideWord(d dtype.DType, w exec.Word) exec.Word {
 	return w
 }
 
-var clip = opN{about: about{name: "Clip", flops: flops{each: 2}, orion: &inOrion{input: orionClip}, onnx: []int{6, 11, 12, 13}, attrs: []string{"min", "max"}}, least: 1, most: 3, fast: clipFast, takes: reals | fixeds,
-	planned: planClip}
+var clip = plan.Operator{About: plan.About{Name: "Clip", FLOPs: plan.FLOPs{Each: 2}, Orion: &inOrion{input: orionClip}, Versions: []int{6, 11, 12, 13}, Attrs: []string{"min", "max"}}, Least: 1, Most: 3, Fast: clipFast, Takes: plan.Reals | plan.Fixeds,
+	Planned: planClip}
 
 // planClip takes the bounds from inputs, from opset 11 on, or from attributes.
-func planClip(c *Call, p *Plan) {
-	a := c.with("Clip", 0)
+func planClip(c *plan.Use, p *plan.Draft) {
+	a := c.With("Clip", 0)
 	d := a.DType()
-	p.stretched(d, c, 1)
-	lo, hi := endsOf(d)
+	p.Stretched(d, c, 1)
+	lo, hi := move.EndsOf(d)
 	if c.Opset < 11 {
-		takes("Clip", c, 1)
+		plan.Takes("Clip", c, 1)
 		for _, b := range []struct {
 			w    *exec.Word
 			attr string
 		}{{&lo, "min"}, {&hi, "max"}} {
 			if c.Attrs.Has(b.attr) {
-				x := inType(tensor.Scalar(c.Attrs.Float(b.attr, 0)).Any(), d)
+				x := pointwise.InType(tensor.Scalar(c.Attrs.Float(b.attr, 0)).Any(), d)
 				*b.w = exec.Item(&x)
 			}
 		}
-		p.by(c, 0, func(r *tensor.Any, opts []Option) { limit(r, a, lo, hi, opts) })
+		p.By(c, 0, func(r *tensor.Any, opts []Option) { limit(r, a, lo, hi, opts) })
 		return
 	}
-	oneType("Clip", c.Inputs...)
+	plan.OneType("Clip", c.Inputs...)
 	var bounds [2]*tensor.Any
 	for i := range bounds {
-		if b := c.in(i + 1); !b.IsZero() {
+		if b := c.In(i + 1); !b.IsZero() {
 			if b.Len() != 1 {
-				panic(fail("Clip", tensor.ErrShape, "input %d, a bound, has shape %s; it must be a scalar", i+1, shapeText(b.Shape())))
+				panic(plan.Fail("Clip", tensor.ErrShape, "input %d, a bound, has shape %s; it must be a scalar", i+1, plan.ShapeText(b.Shape())))
 			}
-			bounds[i] = c.with("Clip", i+1)
+			bounds[i] = c.With("Clip", i+1)
 		}
 	}
-	p.by(c, 0, func(r *tensor.Any, opts []Option) {
+	p.By(c, 0, func(r *tensor.Any, opts []Option) {
 		if bounds[0] != nil {
 			lo = exec.Item(bounds[0])
 		}

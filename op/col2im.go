@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -24,13 +26,13 @@ type Placement struct {
 // float64 and rounded once; integers wrap. Elements over the padding are dropped. It
 // panics when the extents don't fit together. ONNX Col2Im.
 func Col2Im[T num.Native | num.Narrow](a tensor.Tensor[T], image, block []int, p Placement, opts ...Option) (r tensor.Tensor[T]) {
-	imageOf(a.Any(), image, block, p).into(exec.Ref(&r), opts)
+	imageOf(a.Any(), image, block, p).Into(exec.Ref(&r), opts)
 	return r
 }
 
-func imageOf(a tensor.Any, image, block []int, p Placement) *transfer {
+func imageOf(a tensor.Any, image, block []int, p Placement) *move.Transfer {
 	const name = "Col2Im"
-	present(name, &a)
+	plan.Present(name, &a)
 	rank := len(image)
 	fill := func(v []int, n, def int) []int {
 		if v == nil {
@@ -40,7 +42,7 @@ func imageOf(a tensor.Any, image, block []int, p Placement) *transfer {
 	}
 	p = Placement{fill(p.Strides, rank, 1), fill(p.Dilations, rank, 1), fill(p.Pads, 2*rank, 0)}
 	if a.Rank() != 3 || rank == 0 || len(block) != rank || len(p.Strides) != rank || len(p.Dilations) != rank || len(p.Pads) != 2*rank {
-		panic(fail(name, tensor.ErrShape, "%s for an image of %d axes, a block of %d, %d strides, %d dilations and %d pads", tensor.Describe(a), rank, len(block), len(p.Strides), len(p.Dilations), len(p.Pads)))
+		panic(plan.Fail(name, tensor.ErrShape, "%s for an image of %d axes, a block of %d, %d strides, %d dilations and %d pads", tensor.Describe(a), rank, len(block), len(p.Strides), len(p.Dilations), len(p.Pads)))
 	}
 	size, count := 1, 1
 	places := make([]int, rank)
@@ -48,26 +50,26 @@ func imageOf(a tensor.Any, image, block []int, p Placement) *transfer {
 		const most = 1 << 31
 		if block[i] < 1 || p.Strides[i] < 1 || p.Dilations[i] < 1 || p.Pads[i] < 0 || p.Pads[rank+i] < 0 || n < 0 ||
 			int64(max(n, block[i], p.Strides[i], p.Dilations[i], p.Pads[i], p.Pads[rank+i])) >= most {
-			panic(fail(name, tensor.ErrValue, "axis %d: extent %d, block %d, stride %d, dilation %d, pads %d and %d", i, n, block[i], p.Strides[i], p.Dilations[i], p.Pads[i], p.Pads[rank+i]))
+			panic(plan.Fail(name, tensor.ErrValue, "axis %d: extent %d, block %d, stride %d, dilation %d, pads %d and %d", i, n, block[i], p.Strides[i], p.Dilations[i], p.Pads[i], p.Pads[rank+i]))
 		}
-		span := extent(name, i, block[i]-1, p.Dilations[i]) + 1
+		span := plan.Extent(name, i, block[i]-1, p.Dilations[i]) + 1
 		places[i] = max(0, (n+p.Pads[i]+p.Pads[rank+i]-span+p.Strides[i])/p.Strides[i])
-		size, count = extent(name, i, size, block[i]), extent(name, i, count, places[i])
+		size, count = plan.Extent(name, i, size, block[i]), plan.Extent(name, i, count, places[i])
 	}
 	if a.Dim(1)%size != 0 || a.Dim(2) != count {
-		panic(fail(name, tensor.ErrShape, "%s; the second extent must be a multiple of %d, the size of a block, the last %d, the number of places", tensor.Describe(a), size, count))
+		panic(plan.Fail(name, tensor.ErrShape, "%s; the second extent must be a multiple of %d, the size of a block, the last %d, the number of places", tensor.Describe(a), size, count))
 	}
 	out := append([]int{a.Dim(0), a.Dim(1) / size}, image...)
-	return &transfer{name: name, d: a.DType(), shape: out, in: []tensor.Any{a}, fill: func(ctx context.Context, dst words, in []words) {
-		src, to := numericOf(in[0]), numericOf(dst)
+	return &move.Transfer{Name: name, D: a.DType(), Shape: out, In: []tensor.Any{a}, Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+		src, to := move.NumericOf(in[0]), move.NumericOf(dst)
 		area := 1
 		for _, n := range image {
 			area *= n
 		}
-		if dst.len() == 0 {
+		if dst.Len() == 0 {
 			return
 		}
-		stride := steps(image)
+		stride := move.Steps(image)
 		exec.Split(name, ctx, out[0]*out[1], 8*size*count, func(first, till int) {
 			sums := make([]float64, area)
 			words := make([]uint64, area)
@@ -89,17 +91,17 @@ func imageOf(a tensor.Any, image, block []int, p Placement) *transfer {
 					}
 					switch {
 					case at < 0:
-					case to.d.IsFloat():
-						sums[at] += src.float(plane*size*count + k)
+					case to.D.IsFloat():
+						sums[at] += src.Float(plane*size*count + k)
 					default:
-						words[at] += src.bits(plane*size*count + k)
+						words[at] += src.Bits(plane*size*count + k)
 					}
 				}
 				for i := range area {
-					if to.d.IsFloat() {
-						to.setFloat(plane*area+i, sums[i])
+					if to.D.IsFloat() {
+						to.SetFloat(plane*area+i, sums[i])
 					} else {
-						to.setBits(plane*area+i, words[i])
+						to.SetBits(plane*area+i, words[i])
 					}
 				}
 			}
@@ -115,13 +117,13 @@ func unravelInto(c []int, i int, shape []int) {
 	}
 }
 
-var col2Im = opN{about: about{name: "Col2Im", onnx: []int{18}, attrs: []string{"dilations", "pads", "strides"}}, least: 3, takes: reals,
-	move: func(c *Call) *transfer {
-		image, _ := ints("Col2Im", c, 1)
-		block, _ := ints("Col2Im", c, 2)
+var col2Im = plan.Operator{About: plan.About{Name: "Col2Im", Versions: []int{18}, Attrs: []string{"dilations", "pads", "strides"}}, Least: 3, Takes: plan.Reals,
+	Move: func(c *plan.Use) plan.Mover {
+		image, _ := move.Ints("Col2Im", c, 1)
+		block, _ := move.Ints("Col2Im", c, 2)
 		var p Placement
-		p.Strides, _ = attrInts(c, "strides")
-		p.Dilations, _ = attrInts(c, "dilations")
-		p.Pads, _ = attrInts(c, "pads")
-		return imageOf(c.in(0), image, block, p)
+		p.Strides, _ = plan.AttrInts(c, "strides")
+		p.Dilations, _ = plan.AttrInts(c, "dilations")
+		p.Pads, _ = plan.AttrInts(c, "pads")
+		return imageOf(c.In(0), image, block, p)
 	}}

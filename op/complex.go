@@ -1,7 +1,10 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/core/cast"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -23,7 +26,7 @@ func mulParts[C num.Complex, F num.Float](dst, a, b []C) {
 	for i := 0; i+1 < len(z); i += 2 {
 		re := F(x[i]*y[i]) - F(x[i+1]*y[i+1])
 		im := F(x[i]*y[i+1]) + F(x[i+1]*y[i])
-		z[i], z[i+1] = canonical(re), canonical(im)
+		z[i], z[i+1] = cast.Canonical(re), cast.Canonical(im)
 	}
 }
 
@@ -46,7 +49,7 @@ func divParts[C num.Complex, F num.Float](dst, a, b []C) {
 			scale := 1 / (F(c*ratio) + d)
 			re, im = (F(re*ratio)+im)*scale, (F(im*ratio)-re)*scale
 		}
-		z[i], z[i+1] = canonical(re), canonical(im)
+		z[i], z[i+1] = cast.Canonical(re), cast.Canonical(im)
 	}
 }
 
@@ -61,31 +64,19 @@ func negRowC64(dst, a []complex64) { negRow32(conv.Parts[float32](dst), conv.Par
 
 func negRowC128(dst, a []complex128) { negRow64(conv.Parts[float64](dst), conv.Parts[float64](a)) }
 
-// withoutInto returns the options without the target, and nothing that would move it to
-// the heap.
-func withoutInto(opts []Option) []Option {
-	out := make([]Option, len(opts))
-	for i := range opts {
-		if out[i].flags = opts[i].flags; opts[i].more != nil {
-			out[i] = Option{more: &more{ctx: opts[i].more.ctx}, flags: opts[i].flags}
-		}
-	}
-	return out
-}
-
 // complexProduct is matrixProduct of complex numbers, by four products of their parts.
 func complexProduct(r, a, b *tensor.Any, opts []Option) {
-	in := withoutInto(opts)
+	in := plan.WithoutInto(opts)
 	x, y := [2]tensor.Any{a.Real(), a.Imag()}, [2]tensor.Any{b.Real(), b.Imag()}
 	var z [2]tensor.Any
-	for i, last := range []*pointwise{&sub, &add} {
+	for i, last := range []*pointwise.Operator{&sub, &add} {
 		var p tensor.Any
 		matrixProduct(&z[i], &x[0], &y[i], in)
 		matrixProduct(&p, &x[1], &y[1-i], in)
-		last.call(&z[i], []Option{{into: &z[i]}}, &z[i], &p)
+		last.Call(&z[i], []Option{plan.WriteTo(&z[i])}, &z[i], &p)
 	}
-	s := read(opts)
-	aimShape(r, "MatMul", &s, a.DType(), z[0].Shape())
+	s := plan.Read(opts)
+	plan.AimShape(r, "MatMul", &s, a.DType(), z[0].Shape())
 	r.Real().CopyFrom(z[0])
 	r.Imag().CopyFrom(z[1])
 }

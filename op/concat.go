@@ -6,6 +6,8 @@ import (
 
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -25,11 +27,11 @@ func Concat[T num.Elem](axis int, ts []tensor.Tensor[T], opts ...Option) (r tens
 
 // concatenated is Concat for a run-time element type, which all of ts have. It moves bytes.
 func concatenated(r *tensor.Any, axis int, ts []tensor.Any, opts []Option) {
-	presentAll("Concat", ts)
+	plan.PresentAll("Concat", ts)
 	shape := concatShape(axis, ts)
-	axis = axisOf("Concat", axis, len(shape))
-	s, d := read(opts), ts[0].DType()
-	aimShape(r, "Concat", &s, d, shape)
+	axis = plan.AxisOf("Concat", axis, len(shape))
+	s, d := plan.Read(opts), ts[0].DType()
+	plan.AimShape(r, "Concat", &s, d, shape)
 	out := *r
 	if !r.LayoutRef().Flat() { // a part of a nested axis may have no view
 		out = tensor.EmptyOf(d, shape...)
@@ -42,7 +44,7 @@ func concatenated(r *tensor.Any, axis int, ts []tensor.Any, opts []Option) {
 		}
 		at[i+1] = at[i] + t.Dim(axis)
 	}
-	before, n, after := around(shape, axis)
+	before, n, after := move.Around(shape, axis)
 	after *= d.Size()
 	till, t0 := out.Memory()
 	stream, t0 := conv.Streams[byte](out.Len()*d.Size()), t0*d.Size()
@@ -51,12 +53,12 @@ func concatenated(r *tensor.Any, axis int, ts []tensor.Any, opts []Option) {
 		narrow = narrow && own[i].IsContiguous() && at[i+1]-at[i] == 1
 	}
 	if narrow {
-		exec.Split("Concat", s.ctx(), before, len(ts), func(from, to int) {
+		exec.Split("Concat", s.Ctx(), before, len(ts), func(from, to int) {
 			interleave(till[t0+from*n*after:], own, from, to-from)
 		})
 		own = nil
 	}
-	exec.Split("Concat", s.ctx(), len(own), max(1, out.Len()/len(ts)), func(from, to int) {
+	exec.Split("Concat", s.Ctx(), len(own), max(1, out.Len()/len(ts)), func(from, to int) {
 		for i := from; i < to; i++ {
 			if t := &own[i]; out.IsContiguous() && t.IsContiguous() {
 				run, first := (at[i+1]-at[i])*after, t0+at[i]*after
@@ -109,17 +111,17 @@ func interleave(dst []byte, ts []tensor.Any, from, n int) {
 // concatShape returns the result's shape.
 func concatShape(axis int, ts []tensor.Any) []int {
 	if len(ts) == 0 {
-		panic(fail("Concat", tensor.ErrShape, "no tensors; give at least one"))
+		panic(plan.Fail("Concat", tensor.ErrShape, "no tensors; give at least one"))
 	}
 	shape := ts[0].Shape()
-	axis = axisOf("Concat", axis, len(shape))
+	axis = plan.AxisOf("Concat", axis, len(shape))
 	for i, t := range ts[1:] {
 		if t.Rank() != len(shape) {
-			panic(fail("Concat", tensor.ErrShape, "tensor 0 has rank %d, tensor %d has %d", len(shape), i+1, t.Rank()))
+			panic(plan.Fail("Concat", tensor.ErrShape, "tensor 0 has rank %d, tensor %d has %d", len(shape), i+1, t.Rank()))
 		}
 		for a := range shape {
 			if a != axis && t.Dim(a) != shape[a] {
-				panic(fail("Concat", tensor.ErrShape, "tensors 0 and %d have extents %d and %d on axis %d; only axis %d may differ",
+				panic(plan.Fail("Concat", tensor.ErrShape, "tensors 0 and %d have extents %d and %d on axis %d; only axis %d may differ",
 					i+1, shape[a], t.Dim(a), a, axis))
 			}
 		}
@@ -128,17 +130,17 @@ func concatShape(axis int, ts []tensor.Any) []int {
 	return shape
 }
 
-var concat = opN{about: about{name: "Concat", flops: flops{free: true}, onnx: []int{4, 11, 13}, attrs: []string{"axis"}}, least: 1, most: -1,
-	planned: func(c *Call, p *Plan) {
-		needs("Concat", c, len(c.Inputs))
+var concat = plan.Operator{About: plan.About{Name: "Concat", FLOPs: plan.FLOPs{Free: true}, Versions: []int{4, 11, 13}, Attrs: []string{"axis"}}, Least: 1, Most: -1,
+	Planned: func(c *plan.Use, p *plan.Draft) {
+		plan.Needs("Concat", c, len(c.Inputs))
 		for i := range c.Inputs {
-			if a, d := c.with("Concat", i), c.in(0).DType(); a.DType() != d {
-				panic(notHeld("Concat", a, i, d))
+			if a, d := c.With("Concat", i), c.In(0).DType(); a.DType() != d {
+				panic(plan.NotHeld("Concat", a, i, d))
 			}
 		}
-		axis := attrInt(c, "axis", 1)
-		if !p.brief {
-			p.gives(c.in(0).DType(), concatShape(axis, c.Inputs)...)
+		axis := plan.AttrInt(c, "axis", 1)
+		if !p.Brief {
+			p.Gives(c.In(0).DType(), concatShape(axis, c.Inputs)...)
 		}
-		p.by(c, 0, func(r *tensor.Any, opts []Option) { concatenated(r, axis, c.Inputs, opts) })
+		p.By(c, 0, func(r *tensor.Any, opts []Option) { concatenated(r, axis, c.Inputs, opts) })
 	}}

@@ -1,15 +1,16 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
 // Constant is ONNX's: the value that one of its attributes gives.
-var constant = opN{about: about{name: "Constant", flops: flops{free: true}, onnx: []int{1, 9, 11, 12, 13, 19, 21, 23, 24, 25},
-	attrs: []string{"value", "value_float", "value_floats", "value_int", "value_ints"}},
-	planned: func(c *Call, p *Plan) { p.out = one(constantOf(c)) }}
+var constant = plan.Operator{About: plan.About{Name: "Constant", FLOPs: plan.FLOPs{Free: true}, Versions: []int{1, 9, 11, 12, 13, 19, 21, 23, 24, 25},
+	Attrs: []string{"value", "value_float", "value_floats", "value_int", "value_ints"}},
+	Planned: func(c *plan.Use, p *plan.Draft) { p.Out = plan.One(constantOf(c)) }}
 
-func constantOf(c *Call) tensor.Any {
+func constantOf(c *plan.Use) tensor.Any {
 	if v, ok := c.Attrs.Tensor("value"); ok {
 		return v
 	}
@@ -25,5 +26,5 @@ func constantOf(c *Call) tensor.Any {
 	if c.Attrs.Has("value_int") {
 		return tensor.Scalar(c.Attrs.Int("value_int", 0)).Any()
 	}
-	panic(fail("Constant", tensor.ErrValue, "no attribute gives a value; want value, value_float(s) or value_int(s)"))
+	panic(plan.Fail("Constant", tensor.ErrValue, "no attribute gives a value; want value, value_float(s) or value_int(s)"))
 }

@@ -1,45 +1,48 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
 // ConstantOfShape is ONNX's: a tensor of the shape that the input lists, every
 // element the attribute value, float32 0 without one. Typed programs call
 // tensor.Full.
-var constantOfShape = opN{about: about{name: "ConstantOfShape", flops: flops{free: true}, onnx: []int{9, 20, 21, 23, 24, 25}, attrs: []string{"value"}}, least: 1,
-	planned: func(c *Call, p *Plan) {
+var constantOfShape = plan.Operator{About: plan.About{Name: "ConstantOfShape", FLOPs: plan.FLOPs{Free: true}, Versions: []int{9, 20, 21, 23, 24, 25}, Attrs: []string{"value"}}, Least: 1,
+	Planned: func(c *plan.Use, p *plan.Draft) {
 		v, shape := fillValue(c), shapeArg("ConstantOfShape", c)
-		p.gives(v.DType(), shape...)
-		p.run = func() {
+		p.Gives(v.DType(), shape...)
+		p.Run = func() {
 			out, err := tensor.Make(v.DType(), shape...)
 			if err == nil {
-				err = tensor.Copy(out, viewed(tensor.Reshape(v)))
+				err = tensor.Copy(out, pointwise.Viewed(tensor.Reshape(v)))
 			}
 			if err != nil {
-				panic(fail("ConstantOfShape", tensor.ErrShape, "%v", err))
+				panic(plan.Fail("ConstantOfShape", tensor.ErrShape, "%v", err))
 			}
-			p.to = one(out)
+			p.To = plan.One(out)
 		}
 	}}
 
-func fillValue(c *Call) tensor.Any {
+func fillValue(c *plan.Use) tensor.Any {
 	v, ok := c.Attrs.Tensor("value")
 	if !ok {
 		return tensor.Scalar(float32(0)).Any()
 	}
 	if v.Len() != 1 {
-		panic(fail("ConstantOfShape", tensor.ErrShape, "value is %s; want one element", tensor.Describe(v)))
+		panic(plan.Fail("ConstantOfShape", tensor.ErrShape, "value is %s; want one element", tensor.Describe(v)))
 	}
 	return v
 }
 
 // shapeArg returns the shape that input 0 lists.
-func shapeArg(name string, c *Call) []int {
-	shape, _ := ints(name, c, 0)
+func shapeArg(name string, c *plan.Use) []int {
+	shape, _ := move.Ints(name, c, 0)
 	for i, e := range shape {
 		if e < 0 {
-			panic(fail(name, tensor.ErrShape, "extent %d of axis %d is negative", e, i))
+			panic(plan.Fail(name, tensor.ErrShape, "extent %d of axis %d is negative", e, i))
 		}
 	}
 	return shape

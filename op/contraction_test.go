@@ -7,18 +7,20 @@ import (
 	"testing"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/cast"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
 // wideOf and backOf return the conversions of a narrow float to and from float32, nil for other types.
 func wideOf[T num.Elem]() func(dst []float32, a []T) {
-	return exec.Recall[func(dst []float32, a []T)](widenOf(dtype.Of[T]()))
+	return exec.Recall[func(dst []float32, a []T)](cast.WidenOf(dtype.Of[T]()))
 }
 
 func backOf[T num.Elem]() func(dst []T, a []float32) {
-	return exec.Recall[func(dst []T, a []float32)](narrowOf(dtype.Of[T]()))
+	return exec.Recall[func(dst []T, a []float32)](cast.NarrowOf(dtype.Of[T]()))
 }
 
 // definedChain is the rule of contractions word by word: blocks of 256 from k = 0,
@@ -83,7 +85,7 @@ func definedMatMul[T num.Elem](a, b tensor.Tensor[T], shape []int) tensor.Tensor
 	res := out.Elems()
 	k := a.Dim(-1)
 	for o := range res {
-		at := unravel(o, shape)
+		at := plan.Unravel(o, shape)
 		i, j := 0, 0
 		if b.Rank() > 1 {
 			at, j = at[:len(at)-1], at[len(at)-1]

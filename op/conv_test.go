@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -30,7 +31,7 @@ func definedConv[T num.Float](x, w, bias tensor.Tensor[T], strides, dilations, p
 		m := at[1]
 		first := m / (w.Dim(0) / group) * w.Dim(1) // channel of the group
 		for l := range k {
-			kc := unravel(l, inner)
+			kc := plan.Unravel(l, inner)
 			src := []int{at[0], first + kc[0]}
 			inside := true
 			for i := range rank {

@@ -4,7 +4,10 @@ import (
 	"context"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/contract"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -17,39 +20,39 @@ type Byte interface{ int8 | uint8 }
 // zero Tensor is 0. Padding is xZero. It panics when extents don't fit. ONNX
 // ConvInteger. It computes in int64, and much slower than Conv does with floats.
 func ConvInteger[X, W Byte](x tensor.Tensor[X], w tensor.Tensor[W], xZero tensor.Tensor[X], wZero tensor.Tensor[W], win Window, group int, opts ...Option) (r tensor.Tensor[int32]) {
-	integerConv(x.Any(), w.Any(), xZero.Any(), wZero.Any(), win, group).into(exec.Ref(&r), opts)
+	integerConv(x.Any(), w.Any(), xZero.Any(), wZero.Any(), win, group).Into(exec.Ref(&r), opts)
 	return r
 }
 
-func integerConv(x, w, xZero, wZero tensor.Any, win Window, group int) *transfer {
+func integerConv(x, w, xZero, wZero tensor.Any, win Window, group int) *move.Transfer {
 	const name = "ConvInteger"
-	present(name, &x, &w)
-	must(name, bytes8.has(w.DType()), w.DType())
-	g := convOf(name, &x, &w, nil, win, group)
-	checkZero(name, 2, xZero, x, -1)
-	checkZero(name, 3, wZero, w, 0)
-	return &transfer{name: name, d: dtype.Int32, shape: g.shape, in: operandsOf(x, w, xZero, wZero), fill: func(ctx context.Context, dst words, in []words) {
-		wrapped(dst, g.wholeSums(exec.Job{Name: name, Ctx: ctx}, aboveZero(in[0], in[2], 0), aboveZero(in[1], in[3], 0)))
+	plan.Present(name, &x, &w)
+	plan.Must(name, plan.Bytes8.Has(w.DType()), w.DType())
+	g := contract.ConvOf(name, &x, &w, nil, win, group)
+	move.CheckZero(name, 2, xZero, x, -1)
+	move.CheckZero(name, 3, wZero, w, 0)
+	return &move.Transfer{Name: name, D: dtype.Int32, Shape: g.Shape, In: move.OperandsOf(x, w, xZero, wZero), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+		wrapped(dst, wholeSums(g, exec.Job{Name: name, Ctx: ctx}, aboveZero(in[0], in[2], 0), aboveZero(in[1], in[3], 0)))
 	}}
 }
 
 // wholeSums is a convolution of int64. It gives x and w back.
-func (g *convolution) wholeSums(j exec.Job, x, w tensor.Any) tensor.Any {
-	sums := tensor.EmptyOf(dtype.Int64, g.shape...)
+func wholeSums(g *contract.Convolution, j exec.Job, x, w tensor.Any) tensor.Any {
+	sums := tensor.EmptyOf(dtype.Int64, g.Shape...)
 	if sums.Len() > 0 {
-		g.convolve(j, &x, &w, nil, &sums, false, nil)
+		g.Convolve(j, &x, &w, nil, &sums, false, nil)
 	}
 	x.Close()
 	w.Close()
 	return sums
 }
 
-var convInteger = opN{about: about{name: "ConvInteger", takesUp: inBlocks | inWhole, flops: flops{rule: convIntegerFLOPs}, onnx: []int{10}, why: "of integers of 8 bits alone",
-	attrs: []string{"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"}}, least: 2, most: 4, takes: bytes8,
-	move: func(c *Call) *transfer {
-		return integerConv(c.in(0), c.in(1), c.in(2), c.in(3), windowOf(c), attrInt(c, "group", 1))
+var convInteger = plan.Operator{About: plan.About{Name: "ConvInteger", TakesUp: plan.InBlocks | plan.InWhole, FLOPs: plan.FLOPs{Rule: convIntegerFLOPs}, Versions: []int{10}, Why: "of integers of 8 bits alone",
+	Attrs: []string{"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"}}, Least: 2, Most: 4, Takes: plan.Bytes8,
+	Move: func(c *plan.Use) plan.Mover {
+		return integerConv(c.In(0), c.In(1), c.In(2), c.In(3), contract.WindowOf(c), plan.AttrInt(c, "group", 1))
 	}}
 
-func convIntegerFLOPs(c *Call, out []tensor.Any) int64 {
-	return productOfAll(2, lengthOf(nth(out, 0)), filterOf(c.in(1)))
+func convIntegerFLOPs(c *plan.Use, out []tensor.Any) int64 {
+	return plan.ProductOfAll(2, plan.LengthOf(plan.Nth(out, 0)), plan.FilterOf(c.In(1)))
 }

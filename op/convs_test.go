@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 	"pgregory.net/rapid"
@@ -76,9 +77,9 @@ func TestConvTransposeLaw(t *testing.T) {
 			// The products of every kernel position with every place of the input.
 			sum := 0.0
 			for k := range volume {
-				kc := unravel(k, d.kernel)
+				kc := plan.Unravel(k, d.kernel)
 				for l := range places {
-					lc := unravel(l, d.in)
+					lc := plan.Unravel(l, d.in)
 					here := true
 					for i := range rank {
 						here = here && lc[i]*d.strides[i]+kc[i]*d.dilations[i]-d.pads[i] == at[2+i]

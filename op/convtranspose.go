@@ -6,7 +6,11 @@ import (
 	"runtime"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/cast"
+	"github.com/ashlar-go/ashlar/internal/core/contract"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -35,33 +39,33 @@ type TransposeWindow struct {
 // ConvTranspose. The products of an image exist as a whole, k1·k2·… times as large
 // as the result or so.
 func ConvTranspose[T num.Float | num.Narrow](x, w, bias tensor.Tensor[T], win TransposeWindow, group int, opts ...Option) (r tensor.Tensor[T]) {
-	transposedConv(x.Any(), w.Any(), bias.Any(), win, group).into(exec.Ref(&r), opts)
+	transposedConv(x.Any(), w.Any(), bias.Any(), win, group).Into(exec.Ref(&r), opts)
 	return r
 }
 
 // transposedConv checks the operands of a transposed convolution; bias may be nil.
-func transposedConv(x, w, bias tensor.Any, win TransposeWindow, group int) *transfer {
+func transposedConv(x, w, bias tensor.Any, win TransposeWindow, group int) *move.Transfer {
 	const name = "ConvTranspose"
-	present(name, &x, &w)
-	oneType(name, x, w, bias)
-	in := spatial(name, x.LayoutRef())
+	plan.Present(name, &x, &w)
+	plan.OneType(name, x, w, bias)
+	in := plan.Spatial(name, x.LayoutRef())
 	if w.Rank() != x.Rank() {
-		panic(fail(name, tensor.ErrShape, "the input is %s, the weights %s; want the same rank", tensor.Describe(x), tensor.Describe(w)))
+		panic(plan.Fail(name, tensor.ErrShape, "the input is %s, the weights %s; want the same rank", tensor.Describe(x), tensor.Describe(w)))
 	}
 	n, c := x.Dim(0), x.Dim(1)
 	if group < 1 || c%group != 0 {
-		panic(fail(name, tensor.ErrShape, "%d groups don't divide %d input channels", group, c))
+		panic(plan.Fail(name, tensor.ErrShape, "%d groups don't divide %d input channels", group, c))
 	}
 	if w.Dim(0) != c {
-		panic(fail(name, tensor.ErrShape, "input has %d channels, kernel wants %d", c, w.Dim(0)))
+		panic(plan.Fail(name, tensor.ErrShape, "input has %d channels, kernel wants %d", c, w.Dim(0)))
 	}
-	m := extent(name, 1, w.Dim(1), group)
+	m := plan.Extent(name, 1, w.Dim(1), group)
 	if !bias.IsZero() && (bias.Rank() != 1 || bias.Dim(0) != m) {
-		panic(fail(name, tensor.ErrShape, "the bias is %s; want one number for each of %d output channels", tensor.Describe(bias), m))
+		panic(plan.Fail(name, tensor.ErrShape, "the bias is %s; want one number for each of %d output channels", tensor.Describe(bias), m))
 	}
 	s := win.reaches(name, in, w.Shape()[2:])
-	shape := outShape(n, m, s)
-	return &transfer{name: name, d: x.DType(), shape: shape, in: operandsOf(x, w, bias), fill: func(ctx context.Context, dst words, in []words) {
+	shape := contract.OutShape(n, m, s)
+	return &move.Transfer{Name: name, D: x.DType(), Shape: shape, In: move.OperandsOf(x, w, bias), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 		g := &spreading{n: n, c: c, m: m, group: group, s: s}
 		inFloat(name, dst, in, func(d *tensor.Any, in []*tensor.Any) {
 			g.spread(exec.Job{Name: name, Ctx: ctx}, in[0], in[1], in[2], d)
@@ -71,9 +75,9 @@ func transposedConv(x, w, bias tensor.Any, win TransposeWindow, group int) *tran
 
 // reaches checks a window against the spatial extents and returns one span per axis:
 // of the result, whose windows lie at the elements of the input.
-func (w *TransposeWindow) reaches(name string, in, kernel []int) []span {
+func (w *TransposeWindow) reaches(name string, in, kernel []int) []contract.Span {
 	n := len(in)
-	check := checker(name, n)
+	check := contract.Checker(name, n)
 	check("kernel extents", w.Kernel, n, 1)
 	check("kernel extents", kernel, n, 1)
 	check("strides", w.Strides, n, 1)
@@ -84,7 +88,7 @@ func (w *TransposeWindow) reaches(name string, in, kernel []int) []span {
 	switch w.AutoPad {
 	case "", "NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER":
 	default:
-		panic(fail(name, tensor.ErrValue, "auto_pad %q; want NOTSET, VALID, SAME_UPPER or SAME_LOWER", w.AutoPad))
+		panic(plan.Fail(name, tensor.ErrValue, "auto_pad %q; want NOTSET, VALID, SAME_UPPER or SAME_LOWER", w.AutoPad))
 	}
 	at := func(v []int, i, def int) int {
 		if v == nil {
@@ -92,45 +96,45 @@ func (w *TransposeWindow) reaches(name string, in, kernel []int) []span {
 		}
 		return v[i]
 	}
-	out := make([]span, n)
+	out := make([]contract.Span, n)
 	for i := range out {
-		s := span{in: in[i], kernel: kernel[i], stride: at(w.Strides, i, 1), dilation: at(w.Dilations, i, 1)}
-		if k := at(w.Kernel, i, s.kernel); k != s.kernel {
-			panic(fail(name, tensor.ErrShape, "kernel_shape is %s, the weights have %s", listText(w.Kernel), listText(kernel)))
+		s := contract.Span{In: in[i], Kernel: kernel[i], Stride: at(w.Strides, i, 1), Dilation: at(w.Dilations, i, 1)}
+		if k := at(w.Kernel, i, s.Kernel); k != s.Kernel {
+			panic(plan.Fail(name, tensor.ErrShape, "kernel_shape is %s, the weights have %s", plan.ListText(w.Kernel), plan.ListText(kernel)))
 		}
 		more := at(w.OutputPadding, i, 0)
-		if more > 0 && more >= max(s.stride, s.dilation) {
-			panic(fail(name, tensor.ErrValue, "spatial axis %d: an output padding of %d; it must be less than the stride, %d, or the dilation, %d", i, more, s.stride, s.dilation))
+		if more > 0 && more >= max(s.Stride, s.Dilation) {
+			panic(plan.Fail(name, tensor.ErrValue, "spatial axis %d: an output padding of %d; it must be less than the stride, %d, or the dilation, %d", i, more, s.Stride, s.Dilation))
 		}
-		full := int64(extent(name, i+2, max(s.in-1, 0), s.stride))
-		if s.in == 0 {
-			full = -int64(s.stride)
+		full := int64(plan.Extent(name, i+2, max(s.In-1, 0), s.Stride))
+		if s.In == 0 {
+			full = -int64(s.Stride)
 		}
-		reach := int64(s.kernel-1)*int64(s.dilation) + 1 + int64(more) // each below 2^31
+		reach := int64(s.Kernel-1)*int64(s.Dilation) + 1 + int64(more) // each below 2^31
 		if full > math.MaxInt-reach {
-			panic(fail(name, tensor.ErrOverflow, "spatial axis %d: an input of %d with a stride of %d doesn't fit an int", i, s.in, s.stride))
+			panic(plan.Fail(name, tensor.ErrOverflow, "spatial axis %d: an input of %d with a stride of %d doesn't fit an int", i, s.In, s.Stride))
 		}
 		full += reach
 		if same := w.AutoPad == "SAME_UPPER" || w.AutoPad == "SAME_LOWER"; same || w.OutputShape != nil {
-			s.out = at(w.OutputShape, i, 0)
+			s.Out = at(w.OutputShape, i, 0)
 			if w.OutputShape == nil {
-				s.out = extent(name, i+2, s.in, s.stride)
+				s.Out = plan.Extent(name, i+2, s.In, s.Stride)
 			}
-			cut := max(0, full-int64(s.out))
-			s.begin, s.end = int(cut/2), int(cut-cut/2)
+			cut := max(0, full-int64(s.Out))
+			s.Begin, s.End = int(cut/2), int(cut-cut/2)
 			if w.AutoPad != "SAME_UPPER" {
-				s.begin, s.end = s.end, s.begin
+				s.Begin, s.End = s.End, s.Begin
 			}
 			out[i] = s
 			continue
 		}
 		if w.AutoPad != "VALID" {
-			s.begin, s.end = at(w.Pads, i, 0), at(w.Pads, n+i, 0)
+			s.Begin, s.End = at(w.Pads, i, 0), at(w.Pads, n+i, 0)
 		}
-		if full -= int64(s.begin) + int64(s.end); full < 0 || full > math.MaxInt {
-			panic(fail(name, tensor.ErrShape, "spatial axis %d: pads of %d and %d leave %d elements", i, s.begin, s.end, full))
+		if full -= int64(s.Begin) + int64(s.End); full < 0 || full > math.MaxInt {
+			panic(plan.Fail(name, tensor.ErrShape, "spatial axis %d: pads of %d and %d leave %d elements", i, s.Begin, s.End, full))
 		}
-		s.out = int(full)
+		s.Out = int(full)
 		out[i] = s
 	}
 	return out
@@ -139,15 +143,15 @@ func (w *TransposeWindow) reaches(name string, in, kernel []int) []span {
 // spreading is the geometry of a transposed convolution.
 type spreading struct {
 	n, c, m, group int
-	s              []span
+	s              []contract.Span
 }
 
 // spread computes a transposed convolution, image by image. Operands are contiguous; bias may be nil.
 func (g *spreading) spread(j exec.Job, x, w, bias, dst *tensor.Any) {
 	places, volume := 1, 1
 	for i := range g.s {
-		places *= g.s[i].in
-		volume *= g.s[i].kernel // both are of tensors that exist
+		places *= g.s[i].In
+		volume *= g.s[i].Kernel // both are of tensors that exist
 	}
 	if dst.Len() == 0 {
 		return
@@ -156,11 +160,11 @@ func (g *spreading) spread(j exec.Job, x, w, bias, dst *tensor.Any) {
 	rows := mg * volume
 	cols := tensor.EmptyOf(dst.DType(), g.group, rows, places)
 	for n := range g.n {
-		e := contraction{Job: j, batch: g.group, m: rows, n: places, k: cg,
-			aRow: 1, aCol: rows, aAt: entriesOf(0, loop{g.group, cg * rows}),
-			bRow: places, bCol: 1, bAt: entriesOf(n*g.c*places, loop{g.group, cg * places}),
-			cRow: places, cCol: 1, cAt: entriesOf(0, loop{g.group, rows * places})}
-		e.run(w, x, &cols, nil, nil)
+		e := contract.Contraction{Job: j, Batch: g.group, M: rows, N: places, K: cg,
+			ARow: 1, ACol: rows, AAt: contract.EntriesOf(0, contract.Loop{Ext: g.group, Str: cg * rows}),
+			BRow: places, BCol: 1, BAt: contract.EntriesOf(n*g.c*places, contract.Loop{Ext: g.group, Str: cg * places}),
+			CRow: places, CCol: 1, CAt: contract.EntriesOf(0, contract.Loop{Ext: g.group, Str: rows * places})}
+		e.Run(w, x, &cols, nil, nil)
 		if dst.DType() == dtype.Float64 {
 			overlay[float64](j, g, n, volume*places, &cols, bias, dst)
 		} else {
@@ -174,14 +178,14 @@ func (g *spreading) spread(j exec.Job, x, w, bias, dst *tensor.Any) {
 func overlay[T num.Float](j exec.Job, g *spreading, n, products int, cols, bias, dst *tensor.Any) {
 	area := 1
 	for i := range g.s {
-		area *= g.s[i].out
+		area *= g.s[i].Out
 	}
-	src, res := elemsOf[T](cols), elemsOf[T](dst)
+	src, res := move.ElemsOf[T](cols), move.ElemsOf[T](dst)
 	var plus []T
 	if bias != nil {
-		plus = elemsOf[T](bias)
+		plus = move.ElemsOf[T](bias)
 	}
-	canon := canonFor[T]()
+	canon := cast.CanonFor[T]()
 	exec.Split(j.Name, j.Ctx, g.m, max(products, 1)+area, func(from, to int) {
 		sums := make([]float64, area)
 		for m := from; m < to; m++ {
@@ -206,14 +210,14 @@ func overlay[T num.Float](j exec.Job, g *spreading, n, products int, cols, bias,
 
 // overlaid adds the products of a channel, for each kernel position those of all
 // places in the input, to where they go.
-func overlaid[T num.Float](sums []float64, cols []T, s []span) {
+func overlaid[T num.Float](sums []float64, cols []T, s []contract.Span) {
 	rank := len(s)
 	last := &s[rank-1]
 	kernel, lines := make([]int, rank), make([]int, rank-1)
 	for i := range s {
-		kernel[i] = s[i].kernel
+		kernel[i] = s[i].Kernel
 		if i < rank-1 {
-			lines[i] = s[i].in
+			lines[i] = s[i].In
 		}
 	}
 	if len(cols) == 0 {
@@ -221,44 +225,44 @@ func overlaid[T num.Float](sums []float64, cols []T, s []span) {
 	}
 	k, l := make([]int, rank), make([]int, rank-1)
 	for more := true; more; more = advance(k, nil, kernel) {
-		first := k[rank-1]*last.dilation - last.begin // where the first of a line goes
+		first := k[rank-1]*last.Dilation - last.Begin // where the first of a line goes
 		lo := 0
 		if first < 0 {
-			lo = min(last.in, (-first+last.stride-1)/last.stride)
+			lo = min(last.In, (-first+last.Stride-1)/last.Stride)
 		}
 		hi := lo
-		if first < last.out {
-			hi = max(lo, min(last.in, (last.out-first+last.stride-1)/last.stride))
+		if first < last.Out {
+			hi = max(lo, min(last.In, (last.Out-first+last.Stride-1)/last.Stride))
 		}
 		clear(l)
 		for again := true; again; again = advance(l, nil, lines) {
 			at, inside := 0, true
 			for i := range l {
-				p := l[i]*s[i].stride + k[i]*s[i].dilation - s[i].begin
-				inside = inside && uint(p) < uint(s[i].out)
-				at = at*s[i].out + p
+				p := l[i]*s[i].Stride + k[i]*s[i].Dilation - s[i].Begin
+				inside = inside && uint(p) < uint(s[i].Out)
+				at = at*s[i].Out + p
 			}
 			if inside {
-				at = at*last.out + first
+				at = at*last.Out + first
 				for i := lo; i < hi; i++ {
-					sums[at+i*last.stride] += float64(cols[i])
+					sums[at+i*last.Stride] += float64(cols[i])
 				}
 			}
-			cols = cols[last.in:]
+			cols = cols[last.In:]
 		}
 	}
 }
 
-var convTranspose = opN{about: about{name: "ConvTranspose", takesUp: inBlocks | inColumns, flops: flops{rule: transposedFLOPs}, onnx: []int{1, 11, 22},
-	attrs: []string{"auto_pad", "dilations", "group", "kernel_shape", "output_padding", "output_shape", "pads", "strides"}}, least: 2, most: 3, takes: floats, fast: productFast,
-	move: func(c *Call) *transfer {
-		w := TransposeWindow{Window: windowOf(c)}
-		w.OutputPadding, _ = attrInts(c, "output_padding")
-		w.OutputShape, _ = attrInts(c, "output_shape")
-		return transposedConv(c.in(0), c.in(1), c.in(2), w, attrInt(c, "group", 1))
+var convTranspose = plan.Operator{About: plan.About{Name: "ConvTranspose", TakesUp: plan.InBlocks | plan.InColumns, FLOPs: plan.FLOPs{Rule: transposedFLOPs}, Versions: []int{1, 11, 22},
+	Attrs: []string{"auto_pad", "dilations", "group", "kernel_shape", "output_padding", "output_shape", "pads", "strides"}}, Least: 2, Most: 3, Takes: plan.Floats, Fast: productFast,
+	Move: func(c *plan.Use) plan.Mover {
+		w := TransposeWindow{Window: contract.WindowOf(c)}
+		w.OutputPadding, _ = plan.AttrInts(c, "output_padding")
+		w.OutputShape, _ = plan.AttrInts(c, "output_shape")
+		return transposedConv(c.In(0), c.In(1), c.In(2), w, plan.AttrInt(c, "group", 1))
 	}}
 
 // transposedFLOPs counts the products of each element of the data with a filter, which go into the result.
-func transposedFLOPs(c *Call, out []tensor.Any) int64 {
-	return withBias(productOfAll(2, lengthOf(c.in(0)), filterOf(c.in(1))), c, 2, out)
+func transposedFLOPs(c *plan.Use, out []tensor.Any) int64 {
+	return plan.WithBias(plan.ProductOfAll(2, plan.LengthOf(c.In(0)), plan.FilterOf(c.In(1))), c, 2, out)
 }

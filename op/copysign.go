@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -12,12 +14,12 @@ import (
 // bits. Shapes broadcast. It panics if they don't. IEEE 754 copySign; NumPy
 // copysign.
 func CopySign[T num.Float | num.Narrow](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	copySign.call(exec.Ref(&r), opts, exec.Ref(&a), exec.Ref(&b))
+	copySign.Call(exec.Ref(&r), opts, exec.Ref(&a), exec.Ref(&b))
 	return r
 }
 
-var copySign = pointwise{about: about{name: "CopySign"}, clean: true,
-	rows: exec.Two(nil, &rows2{F32: copySignRow32, F64: copySignRow64, B16: copySignWords[uint16], B8: copySignWords[uint8]})}
+var copySign = pointwise.Operator{About: plan.About{Name: "CopySign"}, Clean: true,
+	Rows: exec.Two(nil, &rows2{F32: copySignRow32, F64: copySignRow64, B16: copySignWords[uint16], B8: copySignWords[uint8]})}
 
 // copySignWords defines CopySign: of words, the top bit is the sign.
 func copySignWords[T num.Uint](dst, a, b []T) {

@@ -2,6 +2,8 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/num/fixed"
@@ -12,12 +14,12 @@ import (
 // in float32, within 0.501 ulp in float64, however large a is. ±∞ gives NaN.
 // ONNX Cos.
 func Cos[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	cos.call(exec.Ref(&r), opts, exec.Ref(&a))
+	cos.Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }
 
-var cos = pointwise{about: about{name: "Cos", onnx: []int{7, 22}}, function: true, cost: 40, rows: exec.One(&simd.Cos, &rows1{F32: cosRow32, F64: cosRow64}),
-	fixed: &fixed1{FP8x23: fixed.Cos[fixed.FP8x23], FP16x16: fixed.Cos[fixed.FP16x16], FP32x32: fixed.Cos[fixed.FP32x32], FP64x64: fixed.Cos[fixed.FP64x64]}}
+var cos = pointwise.Operator{About: plan.About{Name: "Cos", Versions: []int{7, 22}}, Function: true, Cost: 40, Rows: exec.One(&simd.Cos, &rows1{F32: cosRow32, F64: cosRow64}),
+	Fixed: &pointwise.Fixed1{FP8x23: fixed.Cos[fixed.FP8x23], FP16x16: fixed.Cos[fixed.FP16x16], FP32x32: fixed.Cos[fixed.FP32x32], FP64x64: fixed.Cos[fixed.FP64x64]}}
 
 // cosRow32 and cosRow64 define Cos.
 func cosRow32(dst, a []float32) {

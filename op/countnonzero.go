@@ -6,6 +6,9 @@ import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/reduce"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -15,44 +18,44 @@ import (
 // gives 0. It panics when an axis doesn't exist or is named twice.
 // numpy.count_nonzero.
 func CountNonzero[T num.Elem](a tensor.Tensor[T], axes []int, opts ...Option) (r tensor.Tensor[int64]) {
-	truth := truthOf(countNonzero.name, exec.Ref(&a))
-	countNonzero.call(exec.Ref(&r), &truth, axes, 0, opts)
+	truth := truthOf(countNonzero.Name, exec.Ref(&a))
+	countNonzero.Call(exec.Ref(&r), &truth, axes, 0, opts)
 	return r
 }
 
 // Any reports whether an element of a isn't zero along the given axes, nil meaning
 // all, as CountNonzero counts them. An empty axis gives false. numpy.any.
 func Any[T num.Elem](a tensor.Tensor[T], axes []int, opts ...Option) (r tensor.Tensor[bool]) {
-	truth := truthOf(anyTrue.name, exec.Ref(&a))
-	anyTrue.call(exec.Ref(&r), &truth, axes, 0, opts)
+	truth := truthOf(anyTrue.Name, exec.Ref(&a))
+	anyTrue.Call(exec.Ref(&r), &truth, axes, 0, opts)
 	return r
 }
 
 // AllTrue reports whether no element of a is zero, as Any does. An empty axis gives
 // true. numpy.all; All is the list of operators.
 func AllTrue[T num.Elem](a tensor.Tensor[T], axes []int, opts ...Option) (r tensor.Tensor[bool]) {
-	truth := truthOf(allTrue.name, exec.Ref(&a))
-	allTrue.call(exec.Ref(&r), &truth, axes, 0, opts)
+	truth := truthOf(allTrue.Name, exec.Ref(&a))
+	allTrue.Call(exec.Ref(&r), &truth, axes, 0, opts)
 	return r
 }
 
 // truthOf returns which elements aren't zero.
 func truthOf(name string, a *tensor.Any) tensor.Any {
-	present(name, a)
+	plan.Present(name, a)
 	if a.DType() == dtype.Bool {
 		return *a
 	}
-	return tensor.FromSlice(conv.As[bool](truths(wordsOf(*a))), a.Shape()...).Any()
+	return tensor.FromSlice(conv.As[bool](truths(move.WordsOf(*a))), a.Shape()...).Any()
 }
 
 // These have no form in ONNX.
 var (
-	countNonzero = reduction{about: about{name: "CountNonzero"}, takes: bools, gives: dtype.Int64,
-		folder: func(*exec.Reducer) exec.Folder { return new(truthCount) }, spare: &sync.Pool{}}
-	anyTrue = reduction{about: about{name: "Any"}, takes: bools, // false < true
-		folder: maxFolder, lines: anyLines, rows: anyRows, spare: &sync.Pool{}}
-	allTrue = reduction{about: about{name: "AllTrue"}, takes: bools,
-		folder: minFolder, lines: allLines, rows: allRows, spare: &sync.Pool{}}
+	countNonzero = reduce.Operator{About: plan.About{Name: "CountNonzero"}, Takes: plan.Bools, Gives: dtype.Int64,
+		Folder: func(*exec.Reducer) exec.Folder { return new(truthCount) }, Spare: &sync.Pool{}}
+	anyTrue = reduce.Operator{About: plan.About{Name: "Any"}, Takes: plan.Bools, // false < true
+		Folder: reduce.MaxFolder, Lines: anyLines, Rows: anyRows, Spare: &sync.Pool{}}
+	allTrue = reduce.Operator{About: plan.About{Name: "AllTrue"}, Takes: plan.Bools,
+		Folder: reduce.MinFolder, Lines: allLines, Rows: allRows, Spare: &sync.Pool{}}
 )
 
 type truthCount struct{ n int64 }
@@ -83,9 +86,9 @@ func allLines(_ dtype.DType, out, x exec.Run, step, n int) bool {
 }
 
 func anyRows(_ dtype.DType, out, x exec.Run, from int, down exec.Sequence) bool {
-	return extremeRows(&maxOp, dtype.Uint8, out, x, from, down, false)
+	return reduce.ExtremeRows(&maxOp, dtype.Uint8, out, x, from, down, false)
 }
 
 func allRows(_ dtype.DType, out, x exec.Run, from int, down exec.Sequence) bool {
-	return extremeRows(&minOp, dtype.Uint8, out, x, from, down, true)
+	return reduce.ExtremeRows(&minOp, dtype.Uint8, out, x, from, down, true)
 }

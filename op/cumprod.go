@@ -2,6 +2,7 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -16,5 +17,5 @@ func CumProd[T num.Native | num.Narrow | num.Fixed](a tensor.Tensor[T], axis int
 var multiplyUp = cumulation{none: 1, start: 1, times: true,
 	word: func(acc, v uint64) uint64 { return acc * v }}
 
-var cumProd = opN{about: about{name: "CumProd", flops: flops{read: 1}, onnx: []int{26}, attrs: []string{"exclusive", "reverse"}}, least: 2, takes: reals | fixeds,
-	planned: func(c *Call, p *Plan) { planCumulation(p, "CumProd", c, &multiplyUp) }}
+var cumProd = plan.Operator{About: plan.About{Name: "CumProd", FLOPs: plan.FLOPs{Read: 1}, Versions: []int{26}, Attrs: []string{"exclusive", "reverse"}}, Least: 2, Takes: plan.Reals | plan.Fixeds,
+	Planned: func(c *plan.Use, p *plan.Draft) { planCumulation(p, "CumProd", c, &multiplyUp) }}

@@ -5,7 +5,11 @@ import (
 	"math"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/cast"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/reduce"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -34,20 +38,20 @@ var addUp = cumulation{none: 0, start: math.Copysign(0, -1), // −0 + v is v fo
 
 // accumulated is CumSum, or CumProd, for a run-time element type.
 func accumulated(r *tensor.Any, name string, a *tensor.Any, axis int, exclusive, reverse bool, by *cumulation, opts []Option) {
-	present(name, a)
-	axis = axisOf(name, axis, a.Rank())
+	plan.Present(name, a)
+	axis = plan.AxisOf(name, axis, a.Rank())
 	if a.DType().IsFixed() {
 		accumulateFixed(r, name, a, axis, exclusive, reverse, by.times, opts)
 		return
 	}
-	cumulated(name, *a, axis, exclusive, reverse, *by).into(r, opts)
+	cumulated(name, *a, axis, exclusive, reverse, *by).Into(r, opts)
 }
 
 // accumulateFixed is accumulated for fixed point: sums are exact, products rounded one after
 // the other. An error names the first of a line, in its own direction.
 func accumulateFixed(r *tensor.Any, name string, a *tensor.Any, axis int, exclusive, reverse, times bool, opts []Option) {
-	s, d, shape := read(opts), a.DType(), a.Shape()
-	before, n, after := around(shape, axis)
+	s, d, shape := plan.Read(opts), a.DType(), a.Shape()
+	before, n, after := move.Around(shape, axis)
 	c, line := a.Contiguous(), accumulateLine[fixed.FP64x64]
 	switch d {
 	case dtype.FP8x23:
@@ -57,9 +61,9 @@ func accumulateFixed(r *tensor.Any, name string, a *tensor.Any, axis int, exclus
 	case dtype.FP32x32:
 		line = accumulateLine[fixed.FP32x32]
 	}
-	trying(r, name, &s, d, shape, func(out *tensor.Any, bad *exec.Failure) {
-		to, from, modes := exec.RunIn(out), exec.RunIn(&c), stateOf(&s, d).modes
-		exec.Split(name, s.ctx(), before*after, 10*n, func(first, till int) {
+	reduce.Trying(r, name, &s, d, shape, func(out *tensor.Any, bad *exec.Failure) {
+		to, from, modes := exec.RunIn(out), exec.RunIn(&c), cast.StateOf(&s, d).Modes
+		exec.Split(name, s.Ctx(), before*after, 10*n, func(first, till int) {
 			for l := first; l < till; l++ {
 				p, step := l/after*n*after+l%after, after
 				if reverse {
@@ -68,7 +72,7 @@ func accumulateFixed(r *tensor.Any, name string, a *tensor.Any, axis int, exclus
 				line(to, from, p, step, n, exclusive, times, modes, bad)
 			}
 		})
-		drop(&c, a)
+		plan.Drop(&c, a)
 	})
 }
 
@@ -101,13 +105,13 @@ func accumulateLine[T num.Fixed](dst, src exec.Run, p, step, n int, exclusive, t
 	}
 }
 
-func cumulated(name string, a tensor.Any, axis int, exclusive, reverse bool, by cumulation) *transfer {
-	present(name, &a)
+func cumulated(name string, a tensor.Any, axis int, exclusive, reverse bool, by cumulation) *move.Transfer {
+	plan.Present(name, &a)
 	shape := a.Shape()
 	d := a.DType()
-	return &transfer{name: name, d: d, shape: shape, in: []tensor.Any{a}, fill: func(ctx context.Context, dst words, in []words) {
-		before, n, after := around(shape, axis)
-		src, out := numeric{in[0], d}, numeric{dst, d}
+	return &move.Transfer{Name: name, D: d, Shape: shape, In: []tensor.Any{a}, Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+		before, n, after := move.Around(shape, axis)
+		src, out := move.Numeric{Words: in[0], D: d}, move.Numeric{Words: dst, D: d}
 		if n == 0 {
 			return
 		}
@@ -151,32 +155,32 @@ func cumulated(name string, a tensor.Any, axis int, exclusive, reverse bool, by 
 }
 
 // elems returns the elements of both as those of type T, if they are.
-func elems[T num.Elem](a, b words) (e [2][]T, ok bool) {
-	for i, w := range [2]words{a, b} {
-		if w.of.DType() != dtype.Of[T]() {
+func elems[T num.Elem](a, b move.Words) (e [2][]T, ok bool) {
+	for i, w := range [2]move.Words{a, b} {
+		if w.Of.DType() != dtype.Of[T]() {
 			return e, false
 		}
-		e[i] = tensor.Run[T](w.of, w.of.LayoutRef())
+		e[i] = tensor.Run[T](w.Of, w.Of.LayoutRef())
 	}
 	return e, true
 }
 
-func (by *cumulation) floats(dst, src numeric, at, step, n int, exclusive bool) {
+func (by *cumulation) floats(dst, src move.Numeric, at, step, n int, exclusive bool) {
 	acc := by.start
 	if exclusive {
-		dst.setFloat(at, by.none)
+		dst.SetFloat(at, by.none)
 	}
 	for i := range n {
-		v := src.float(at + i*step)
+		v := src.Float(at + i*step)
 		if by.times {
 			acc *= v
 		} else {
 			acc += v
 		}
 		if to := i + 1; !exclusive {
-			dst.setFloat(at+i*step, acc)
+			dst.SetFloat(at+i*step, acc)
 		} else if to < n {
-			dst.setFloat(at+to*step, acc)
+			dst.SetFloat(at+to*step, acc)
 		}
 	}
 }
@@ -235,35 +239,35 @@ func cumulateFour[T num.Float](by *cumulation, dst, src []T, at [4]int, step, n 
 	}
 }
 
-func (by *cumulation) words(dst, src numeric, at, step, n int, exclusive bool) {
+func (by *cumulation) words(dst, src move.Numeric, at, step, n int, exclusive bool) {
 	acc := uint64(by.none)
 	for i := range n {
-		next := by.word(acc, src.bits(at+i*step))
+		next := by.word(acc, src.Bits(at+i*step))
 		if exclusive {
-			dst.setBits(at+i*step, acc)
+			dst.SetBits(at+i*step, acc)
 		} else {
-			dst.setBits(at+i*step, next)
+			dst.SetBits(at+i*step, next)
 		}
 		acc = next
 	}
 }
 
 // lineAxis reads the axis of a node, an input.
-func lineAxis(name string, c *Call) int {
-	v, _ := ints(name, c, 1)
+func lineAxis(name string, c *plan.Use) int {
+	v, _ := move.Ints(name, c, 1)
 	if len(v) != 1 {
-		panic(fail(name, tensor.ErrShape, "the axis has %d elements; want one", len(v)))
+		panic(plan.Fail(name, tensor.ErrShape, "the axis has %d elements; want one", len(v)))
 	}
-	return axisOf(name, v[0], c.in(0).Rank())
+	return plan.AxisOf(name, v[0], c.In(0).Rank())
 }
 
-var cumSum = opN{about: about{name: "CumSum", flops: flops{read: 1}, onnx: []int{11, 14}, attrs: []string{"exclusive", "reverse"}}, least: 2, takes: reals | fixeds,
-	planned: func(c *Call, p *Plan) { planCumulation(p, "CumSum", c, &addUp) }}
+var cumSum = plan.Operator{About: plan.About{Name: "CumSum", FLOPs: plan.FLOPs{Read: 1}, Versions: []int{11, 14}, Attrs: []string{"exclusive", "reverse"}}, Least: 2, Takes: plan.Reals | plan.Fixeds,
+	Planned: func(c *plan.Use, p *plan.Draft) { planCumulation(p, "CumSum", c, &addUp) }}
 
 // planCumulation plans CumSum or its like.
-func planCumulation(p *Plan, name string, c *Call, by *cumulation) {
-	a, axis := c.with(name, 0), lineAxis(name, c)
+func planCumulation(p *plan.Draft, name string, c *plan.Use, by *cumulation) {
+	a, axis := c.With(name, 0), lineAxis(name, c)
 	exclusive, reverse := c.Attrs.Int("exclusive", 0) != 0, c.Attrs.Int("reverse", 0) != 0
-	p.stretched(a.DType(), c, 1)
-	p.by(c, 0, func(r *tensor.Any, opts []Option) { accumulated(r, name, a, axis, exclusive, reverse, by, opts) })
+	p.Stretched(a.DType(), c, 1)
+	p.By(c, 0, func(r *tensor.Any, opts []Option) { accumulated(r, name, a, axis, exclusive, reverse, by, opts) })
 }

@@ -6,7 +6,10 @@ import (
 	"runtime"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/contract"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -26,79 +29,80 @@ import (
 // panics when extents don't fit. ONNX DeformConv, of two spatial axes. The patches of
 // an image exist as a whole.
 func DeformConv[T num.Float | num.Narrow](x, w, offset, bias, mask tensor.Tensor[T], win Window, group, offsetGroup int, opts ...Option) (r tensor.Tensor[T]) {
-	deformedConv(x.Any(), w.Any(), offset.Any(), bias.Any(), mask.Any(), win, group, offsetGroup).into(exec.Ref(&r), opts)
+	deformedConv(x.Any(), w.Any(), offset.Any(), bias.Any(), mask.Any(), win, group, offsetGroup).Into(exec.Ref(&r), opts)
 	return r
 }
 
-func deformedConv(x, w, offset, bias, mask tensor.Any, win Window, group, runs int) *transfer {
+func deformedConv(x, w, offset, bias, mask tensor.Any, win Window, group, runs int) *move.Transfer {
 	const name = "DeformConv"
-	present(name, &x, &w, &offset)
-	oneType(name, x, w, offset, bias, mask)
+	plan.Present(name, &x, &w, &offset)
+	plan.OneType(name, x, w, offset, bias, mask)
 	if x.Rank() != 4 {
-		panic(fail(name, tensor.ErrShape, "the input is %s; want [N, C, H, W]", tensor.Describe(x)))
+		panic(plan.Fail(name, tensor.ErrShape, "the input is %s; want [N, C, H, W]", tensor.Describe(x)))
 	}
-	g := convOf(name, &x, &w, &bias, win, group)
-	if runs < 1 || g.c%runs != 0 {
-		panic(fail(name, tensor.ErrShape, "offset_group %d doesn't divide %d channels", runs, g.c))
+	g := contract.ConvOf(name, &x, &w, &bias, win, group)
+	g.Rows = &afterProduct
+	if runs < 1 || g.C%runs != 0 {
+		panic(plan.Fail(name, tensor.ErrShape, "offset_group %d doesn't divide %d channels", runs, g.C))
 	}
-	volume := g.s[0].kernel * g.s[1].kernel
+	volume := g.S[0].Kernel * g.S[1].Kernel
 	for i, a := range []tensor.Any{offset, mask} {
 		if a.IsZero() {
 			continue
 		}
-		want := []int{g.n, extent(name, 1, runs, volume) * (2 - i), g.s[0].out, g.s[1].out}
-		if lay := a.Layout(); !sameShape(&lay, want) {
-			panic(fail(name, tensor.ErrShape, "the %s is %s, want %s", []string{"offset", "mask"}[i], tensor.Describe(a), shapeText(want)))
+		want := []int{g.N, plan.Extent(name, 1, runs, volume) * (2 - i), g.S[0].Out, g.S[1].Out}
+		if lay := a.Layout(); !plan.SameShape(&lay, want) {
+			panic(plan.Fail(name, tensor.ErrShape, "the %s is %s, want %s", []string{"offset", "mask"}[i], tensor.Describe(a), plan.ShapeText(want)))
 		}
 	}
-	return &transfer{name: name, d: x.DType(), shape: g.shape, in: operandsOf(x, w, offset, bias, mask), fill: func(ctx context.Context, dst words, in []words) {
-		inFloat(name, dst, in, func(d *tensor.Any, in []*tensor.Any) { g.deform(exec.Job{Name: name, Ctx: ctx}, runs, in, d) })
+	return &move.Transfer{Name: name, D: x.DType(), Shape: g.Shape, In: move.OperandsOf(x, w, offset, bias, mask), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+		inFloat(name, dst, in, func(d *tensor.Any, in []*tensor.Any) { deform(g, exec.Job{Name: name, Ctx: ctx}, runs, in, d) })
 	}}
 }
 
 // deform computes a DeformConv of x, w, offset, bias and mask, image by image.
-func (g *convolution) deform(j exec.Job, runs int, in []*tensor.Any, dst *tensor.Any) {
+func deform(g *contract.Convolution, j exec.Job, runs int, in []*tensor.Any, dst *tensor.Any) {
 	if dst.Len() == 0 {
 		return
 	}
-	volume := g.s[0].kernel * g.s[1].kernel
-	patches := tensor.EmptyOf(dst.DType(), g.c, volume, g.patch)
-	for n := range g.n {
+	volume := g.S[0].Kernel * g.S[1].Kernel
+	patches := tensor.EmptyOf(dst.DType(), g.C, volume, g.Patch)
+	for n := range g.N {
 		if dst.DType() == dtype.Float64 {
 			deformed[float64](j, g, runs, n, in, &patches)
 		} else {
 			deformed[float32](j, g, runs, n, in, &patches)
 		}
-		e := g.contraction(j, 1, false, nil)
-		e.cAt.origin = n * g.m * g.patch
-		e.bRow, e.bCol, e.bAt = g.patch, 1, entriesOf(0, loop{g.group, g.k * g.patch})
-		e.run(in[1], &patches, dst, in[3], nil)
+		e := g.Contraction(j, 1, false, nil)
+		e.CAt.Origin = n * g.M * g.Patch
+		e.BRow, e.BCol, e.BAt = g.Patch, 1, contract.EntriesOf(0, contract.Loop{Ext: g.Group, Str: g.K * g.Patch})
+		e.Run(in[1], &patches, dst, in[3], nil)
 	}
 	patches.Close()
 }
 
 // deformed computes the patches of image n.
-func deformed[T num.Float](j exec.Job, g *convolution, runs, n int, in []*tensor.Any, patches *tensor.Any) {
-	volume, plane := g.s[0].kernel*g.s[1].kernel, g.plane()
-	src, offs, at := elemsOf[T](in[0]), elemsOf[T](in[2]), elemsOf[T](patches)
+func deformed[T num.Float](j exec.Job, g *contract.Convolution, runs, n int, in []*tensor.Any, patches *tensor.Any) {
+	volume, plane := g.S[0].Kernel*g.S[1].Kernel, g.Plane()
+	src, offs, at := move.ElemsOf[T](in[0]), move.ElemsOf[T](in[2]), move.ElemsOf[T](patches)
 	var factors []T
 	if in[4] != nil {
-		factors = elemsOf[T](in[4])
+		factors = move.ElemsOf[T](in[4])
 	}
-	exec.Split(j.Name, j.Ctx, g.c*volume, g.patch*20, func(from, to int) {
+	exec.Split(j.Name, j.Ctx, g.C*volume, g.Patch*20, func(from, to int) {
 		for row := from; row < to; row++ {
 			c, k := row/volume, row%volume
-			u := (n*runs+c/(g.c/runs))*volume + k // of the mask; of the offset the two from 2u on
-			image := src[(n*g.c+c)*plane:][:plane]
-			for o := range g.patch {
-				oy, ox := o/g.s[1].out, o%g.s[1].out
-				y := float64(g.s[0].at(oy, k/g.s[1].kernel)) + float64(offs[2*u*g.patch+o])
-				x := float64(g.s[1].at(ox, k%g.s[1].kernel)) + float64(offs[(2*u+1)*g.patch+o])
-				v := between(image, g.s[0].in, g.s[1].in, y, x)
+			u := (n*runs+c/(g.C/runs))*volume + k // of the mask; of the offset the two from 2u on
+			image := src[(n*g.C+c)*plane:][:plane]
+			for o := range g.Patch {
+				oy, ox := o/g.S[1].Out, o%g.S[1].Out
+				y := float64(g.S[0].At(oy, k/g.S[1].Kernel)) + float64(offs[2*u*g.Patch+o])
+				x := float64(g.S[1].At(ox, k%g.S[1].Kernel)) + float64(offs[(2*u+1)*g.Patch+o])
+				v := between(image, g.S[0].In, g.S[1].In, y, x)
 				if factors != nil {
-					v *= float64(factors[u*g.patch+o])
+					v *= float64(factors[u*g.Patch+o])
 				}
-				at[row*g.patch+o] = T(v)
+				at[row*g.Patch+o] = T(v)
 			}
 		}
 	})
@@ -128,8 +132,8 @@ func between[T num.Float](image []T, h, w int, y, x float64) float64 {
 	return (a + b) + (c + d)
 }
 
-var deformConv = opN{about: about{name: "DeformConv", takesUp: inBlocks | inPatches, onnx: []int{19, 22},
-	attrs: []string{"dilations", "group", "kernel_shape", "offset_group", "pads", "strides"}}, least: 3, most: 5, takes: floats, fast: productFast,
-	move: func(c *Call) *transfer {
-		return deformedConv(c.in(0), c.in(1), c.in(2), c.in(3), c.in(4), windowOf(c), attrInt(c, "group", 1), attrInt(c, "offset_group", 1))
+var deformConv = plan.Operator{About: plan.About{Name: "DeformConv", TakesUp: plan.InBlocks | plan.InPatches, Versions: []int{19, 22},
+	Attrs: []string{"dilations", "group", "kernel_shape", "offset_group", "pads", "strides"}}, Least: 3, Most: 5, Takes: plan.Floats, Fast: productFast,
+	Move: func(c *plan.Use) plan.Mover {
+		return deformedConv(c.In(0), c.In(1), c.In(2), c.In(3), c.In(4), contract.WindowOf(c), plan.AttrInt(c, "group", 1), plan.AttrInt(c, "offset_group", 1))
 	}}

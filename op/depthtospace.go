@@ -2,6 +2,7 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -27,11 +28,11 @@ type rearrangement struct {
 func depthToSpaceOf(a *tensor.Any, b int, crd bool) *rearrangement {
 	s := blocks("DepthToSpace", a, b)
 	if s[1]%(b*b) != 0 {
-		panic(fail("DepthToSpace", tensor.ErrShape, "%d channels aren't a multiple of %d·%d", s[1], b, b))
+		panic(plan.Fail("DepthToSpace", tensor.ErrShape, "%d channels aren't a multiple of %d·%d", s[1], b, b))
 	}
 	n, c, h, w := s[0], s[1]/(b*b), s[2], s[3]
 	r := &rearrangement{name: "DepthToSpace", a: a, split: []int{n, b, b, c, h, w}, perm: []int{0, 3, 4, 1, 5, 2},
-		into: []int{n, c, extent("DepthToSpace", 2, h, b), extent("DepthToSpace", 3, w, b)}}
+		into: []int{n, c, plan.Extent("DepthToSpace", 2, h, b), plan.Extent("DepthToSpace", 3, w, b)}}
 	if crd {
 		r.split, r.perm = []int{n, c, b, b, h, w}, []int{0, 1, 4, 2, 5, 3}
 	}
@@ -40,44 +41,44 @@ func depthToSpaceOf(a *tensor.Any, b int, crd bool) *rearrangement {
 
 // blocks checks the operand and the block size of DepthToSpace and SpaceToDepth.
 func blocks(name string, a *tensor.Any, b int) []int {
-	present(name, a)
+	plan.Present(name, a)
 	s := a.Shape()
 	if len(s) != 4 {
-		panic(fail(name, tensor.ErrShape, "%s; want four axes: batch, channels, height, width", tensor.Describe(*a)))
+		panic(plan.Fail(name, tensor.ErrShape, "%s; want four axes: batch, channels, height, width", tensor.Describe(*a)))
 	}
 	if b < 1 || b >= 1<<15 {
-		panic(fail(name, tensor.ErrValue, "a block of %d pixels", b))
+		panic(plan.Fail(name, tensor.ErrValue, "a block of %d pixels", b))
 	}
 	return s
 }
 
-func (m *rearrangement) plan(c *Call, p *Plan) {
-	p.gives(m.a.DType(), m.into...)
-	p.by(c, 0, m.to)
+func (m *rearrangement) Plan(c *plan.Use, p *plan.Draft) {
+	p.Gives(m.a.DType(), m.into...)
+	p.By(c, 0, m.to)
 }
 
 // to makes r the result, where the options say.
 func (m *rearrangement) to(r *tensor.Any, opts []Option) {
 	out := m.a.Reshape(m.split...).Permute(m.perm...).Reshape(m.into...)
-	s := read(opts)
-	if s.into == nil {
+	s := plan.Read(opts)
+	if s.Into == nil {
 		*r = out
 		return
 	}
-	aimShape(r, m.name, &s, m.a.DType(), m.into)
+	plan.AimShape(r, m.name, &s, m.a.DType(), m.into)
 	r.CopyFrom(out)
 }
 
-var depthToSpace = opN{about: about{name: "DepthToSpace", flops: flops{free: true}, onnx: []int{1, 11, 13}, attrs: []string{"blocksize", "mode"}}, least: 1,
-	planned: func(c *Call, p *Plan) {
+var depthToSpace = plan.Operator{About: plan.About{Name: "DepthToSpace", FLOPs: plan.FLOPs{Free: true}, Versions: []int{1, 11, 13}, Attrs: []string{"blocksize", "mode"}}, Least: 1,
+	Planned: func(c *plan.Use, p *plan.Draft) {
 		mode := c.Attrs.Str("mode", "DCR")
 		if mode != "DCR" && mode != "CRD" {
-			panic(fail("DepthToSpace", tensor.ErrValue, "mode %q; modes are DCR and CRD", mode))
+			panic(plan.Fail("DepthToSpace", tensor.ErrValue, "mode %q; modes are DCR and CRD", mode))
 		}
-		depthToSpaceOf(c.with("DepthToSpace", 0), blockSize(c), mode == "CRD").plan(c, p)
+		depthToSpaceOf(c.With("DepthToSpace", 0), blockSize(c), mode == "CRD").Plan(c, p)
 	}}
 
 // blockSize reads the attribute; one that is absent or no int is 0, and refused.
-func blockSize(c *Call) int {
+func blockSize(c *plan.Use) int {
 	return int(max(min(c.Attrs.Int("blocksize", 0), 1<<15), 0))
 }

@@ -5,6 +5,8 @@ import (
 	"math"
 
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -15,27 +17,27 @@ import (
 // for themselves, and the diagonal is multiplied from the top. The result is rounded
 // once. Of no rows it is 1. It panics unless the matrices are square. ONNX Det.
 func Det[T num.Float | num.Narrow](x tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	determinants(x.Any()).into(exec.Ref(&r), opts)
+	determinants(x.Any()).Into(exec.Ref(&r), opts)
 	return r
 }
 
-func determinants(x tensor.Any) *transfer {
-	present("Det", &x)
+func determinants(x tensor.Any) *move.Transfer {
+	plan.Present("Det", &x)
 	shape := x.Shape()
 	r := len(shape)
 	if r < 2 || shape[r-1] != shape[r-2] {
-		panic(fail("Det", tensor.ErrShape, "the operand is %s; want square matrices in the last two axes", tensor.Describe(x)))
+		panic(plan.Fail("Det", tensor.ErrShape, "the operand is %s; want square matrices in the last two axes", tensor.Describe(x)))
 	}
 	n := shape[r-1]
-	return &transfer{name: "Det", d: x.DType(), shape: shape[:r-2], in: operandsOf(x), fill: func(ctx context.Context, dst words, in []words) {
-		src, to := numericOf(in[0]), numericOf(dst)
-		exec.Split("Det", ctx, dst.len(), n*n*max(n, 1), func(from, till int) {
-			m := roomFor[float64]("Det", n, n)
+	return &move.Transfer{Name: "Det", D: x.DType(), Shape: shape[:r-2], In: move.OperandsOf(x), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+		src, to := move.NumericOf(in[0]), move.NumericOf(dst)
+		exec.Split("Det", ctx, dst.Len(), n*n*max(n, 1), func(from, till int) {
+			m := plan.RoomFor[float64]("Det", n, n)
 			for u := from; u < till; u++ {
 				for i := range m {
-					m[i] = src.float(u*n*n + i)
+					m[i] = src.Float(u*n*n + i)
 				}
-				to.setFloat(u, determinant(m, n))
+				to.SetFloat(u, determinant(m, n))
 			}
 		})
 	}}
@@ -72,5 +74,5 @@ func determinant(m []float64, n int) float64 {
 	return det
 }
 
-var det = opN{about: about{name: "Det", onnx: []int{11, 22}}, least: 1, takes: floats,
-	move: func(c *Call) *transfer { return determinants(c.in(0)) }}
+var det = plan.Operator{About: plan.About{Name: "Det", Versions: []int{11, 22}}, Least: 1, Takes: plan.Floats,
+	Move: func(c *plan.Use) plan.Mover { return determinants(c.In(0)) }}

@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -34,29 +36,29 @@ type Fourier struct {
 // is the last, a last axis of another length, a transform of no elements, and for a onesided
 // transform of complex numbers or its inverse of real ones. ONNX DFT.
 func DFT[T num.Float | num.Narrow](x tensor.Tensor[T], axis int, o Fourier, opts ...Option) (r tensor.Tensor[T]) {
-	fourierOf(x.Any(), axis, o).into(exec.Ref(&r), opts)
+	fourierOf(x.Any(), axis, o).Into(exec.Ref(&r), opts)
 	return r
 }
 
-func fourierOf(x tensor.Any, axis int, o Fourier) *transfer {
+func fourierOf(x tensor.Any, axis int, o Fourier) *move.Transfer {
 	const name = "DFT"
-	present(name, &x)
+	plan.Present(name, &x)
 	rank := x.Rank()
 	if rank < 2 || x.Dim(-1) != 1 && x.Dim(-1) != 2 {
-		panic(fail(name, tensor.ErrShape, "the input is %s; want [..., 1] of real numbers or [..., 2] of complex ones", tensor.Describe(x)))
+		panic(plan.Fail(name, tensor.ErrShape, "the input is %s; want [..., 1] of real numbers or [..., 2] of complex ones", tensor.Describe(x)))
 	}
-	if axis = axisOf(name, axis, rank); axis == rank-1 {
-		panic(fail(name, tensor.ErrAxis, "axis %d is the last, which holds the parts of a number", axis))
+	if axis = plan.AxisOf(name, axis, rank); axis == rank-1 {
+		panic(plan.Fail(name, tensor.ErrAxis, "axis %d is the last, which holds the parts of a number", axis))
 	}
 	shape := x.Shape()
-	before, extent, after := around(shape[:rank-1], axis)
+	before, extent, after := move.Around(shape[:rank-1], axis)
 	parts, n, bins := shape[rank-1], o.Length, 0
 	half := o.Onesided && o.Inverse
 	switch {
 	case o.Onesided && parts != 1 && !o.Inverse:
-		panic(fail(name, tensor.ErrShape, "a onesided transform of complex numbers; half of their spectrum doesn't give the other half"))
+		panic(plan.Fail(name, tensor.ErrShape, "a onesided transform of complex numbers; half of their spectrum doesn't give the other half"))
 	case half && parts != 2:
-		panic(fail(name, tensor.ErrShape, "a onesided inverse of real numbers; want a spectrum of complex ones, [..., 2]"))
+		panic(plan.Fail(name, tensor.ErrShape, "a onesided inverse of real numbers; want a spectrum of complex ones, [..., 2]"))
 	case n != 0:
 	case half:
 		n = 2 * (extent - 1)
@@ -64,7 +66,7 @@ func fourierOf(x tensor.Any, axis int, o Fourier) *transfer {
 		n = extent
 	}
 	if n <= 0 {
-		panic(fail(name, tensor.ErrShape, "a transform of %d elements along axis %d of %s; want 1 or more", n, axis, tensor.Describe(x)))
+		panic(plan.Fail(name, tensor.ErrShape, "a transform of %d elements along axis %d of %s; want 1 or more", n, axis, tensor.Describe(x)))
 	}
 	used := min(extent, n)
 	shape[axis], shape[rank-1], bins = n, 2, n
@@ -77,19 +79,19 @@ func fourierOf(x tensor.Any, axis int, o Fourier) *transfer {
 		shape[axis] = bins
 	}
 	scratch, each := fourierScratch(n, before*after)
-	return &transfer{name: name, d: x.DType(), shape: shape, in: operandsOf(x), scratch: scratch, each: each, fill: func(ctx context.Context, dst words, in []words) {
+	return &move.Transfer{Name: name, D: x.DType(), Shape: shape, In: move.OperandsOf(x), Scratch: scratch, Each: each, Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 		f := newFourier(name, n)
-		src, to := numericOf(in[0]), numericOf(dst)
+		src, to := move.NumericOf(in[0]), move.NumericOf(dst)
 		exec.Split(name, ctx, before*after, f.cost(), func(from, till int) {
-			t := f.scratch(name)
+			t := f.Room(name)
 			for line := from; line < till; line++ {
 				first := line/after*extent*after + line%after
 				clear(t.in)
 				for i := range used {
 					at := (first + i*after) * parts
-					v := complex(src.float(at), 0)
+					v := complex(src.Float(at), 0)
 					if parts == 2 {
-						v = complex(real(v), src.float(at+1))
+						v = complex(real(v), src.Float(at+1))
 					}
 					t.in[i] = v
 				}
@@ -107,10 +109,10 @@ func fourierOf(x tensor.Any, axis int, o Fourier) *transfer {
 						re, im = im/float64(n), re/float64(n)
 					}
 					if at := first + k*after; half {
-						to.setFloat(at, re)
+						to.SetFloat(at, re)
 					} else {
-						to.setFloat(2*at, re)
-						to.setFloat(2*at+1, im)
+						to.SetFloat(2*at, re)
+						to.SetFloat(2*at+1, im)
 					}
 				}
 			}
@@ -138,34 +140,34 @@ func exchange(v []complex128) {
 	}
 }
 
-var dft = opN{about: about{name: "DFT", onnx: []int{17, 20}, attrs: []string{"axis", "inverse", "onesided"}, why: "of floats alone: Cast first"}, least: 1, most: 3, takes: floats,
-	move: func(c *Call) *transfer {
+var dft = plan.Operator{About: plan.About{Name: "DFT", Versions: []int{17, 20}, Attrs: []string{"axis", "inverse", "onesided"}, Why: "of floats alone: Cast first"}, Least: 1, Most: 3, Takes: plan.Floats,
+	Move: func(c *plan.Use) plan.Mover {
 		const name = "DFT"
 		o := Fourier{Inverse: c.Attrs.Int("inverse", 0) != 0, Onesided: c.Attrs.Int("onesided", 0) != 0}
 		var axis int
 		if c.Opset < 20 {
-			takes(name, c, 2)
-			axis = attrInt(c, "axis", 1)
+			plan.Takes(name, c, 2)
+			axis = plan.AttrInt(c, "axis", 1)
 		} else {
 			axis = numberOr(name, c, 2, -2)
 		}
-		if !c.in(1).IsZero() {
+		if !c.In(1).IsZero() {
 			o.Length = numberOr(name, c, 1, 0)
 			if o.Length <= 0 {
-				panic(fail(name, tensor.ErrValue, "dft_length is %d; want 1 or more", o.Length))
+				panic(plan.Fail(name, tensor.ErrValue, "dft_length is %d; want 1 or more", o.Length))
 			}
 		}
-		return fourierOf(c.in(0), axis, o)
+		return fourierOf(c.In(0), axis, o)
 	}}
 
 // numberOr returns an input that is one integer, or def when it is absent.
-func numberOr(name string, c *Call, i, def int) int {
-	v, ok := ints(name, c, i)
+func numberOr(name string, c *plan.Use, i, def int) int {
+	v, ok := move.Ints(name, c, i)
 	if !ok {
 		return def
 	}
 	if len(v) != 1 {
-		panic(fail(name, tensor.ErrShape, "input %d has %d elements; want one", i, len(v)))
+		panic(plan.Fail(name, tensor.ErrShape, "input %d has %d elements; want one", i, len(v)))
 	}
 	return v[0]
 }

@@ -2,6 +2,8 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/num/fixed"
@@ -16,16 +18,16 @@ import (
 // of 0 and what is beyond the format are errors. It panics if the shapes don't
 // broadcast. ONNX Div.
 func Div[T num.Number](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	div.call(exec.Ref(&r), opts, exec.Ref(&a), exec.Ref(&b))
+	div.Call(exec.Ref(&r), opts, exec.Ref(&a), exec.Ref(&b))
 	return r
 }
 
-var div = pointwise{about: about{name: "Div", onnx: []int{6, 7, 13, 14}, attrs: []string{"axis", "broadcast"}}, clean: true, orionCuts: true, zero: true, cost: 4,
-	rows: exec.Two(&simd.Div, &rows2{I8: divRow[int8], I16: divRow[int16], I32: divRow[int32], I64: divRow[int64],
+var div = pointwise.Operator{About: plan.About{Name: "Div", Versions: []int{6, 7, 13, 14}, Attrs: []string{"axis", "broadcast"}}, Clean: true, OrionCuts: true, Zero: true, Cost: 4,
+	Rows: exec.Two(&simd.Div, &rows2{I8: divRow[int8], I16: divRow[int16], I32: divRow[int32], I64: divRow[int64],
 		U8: divRow[uint8], U16: divRow[uint16], U32: divRow[uint32], U64: divRow[uint64],
 		F32: divRow[float32], F64: divRow[float64],
 		C64: divParts[complex64, float32], C128: divParts[complex128, float64]}),
-	fixed: &fixed2{FP8x23: fixed.Div[fixed.FP8x23], FP16x16: fixed.Div[fixed.FP16x16], FP32x32: fixed.Div[fixed.FP32x32], FP64x64: fixed.Div[fixed.FP64x64], W32: divWords32}}
+	Fixed: &pointwise.Fixed2{FP8x23: fixed.Div[fixed.FP8x23], FP16x16: fixed.Div[fixed.FP16x16], FP32x32: fixed.Div[fixed.FP32x32], FP64x64: fixed.Div[fixed.FP64x64], W32: pointwise.DivWords32}}
 
 // divRow defines Div; every other implementation is tested against it bit for bit.
 func divRow[T num.Native](dst, a, b []T) {

@@ -1,10 +1,10 @@
 package op
 
 import (
-	"slices"
-
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -26,8 +26,8 @@ func DynamicQuantizeLinear(x tensor.Tensor[float32], opts ...Option) (y tensor.T
 }
 
 func quantizedDynamically(y, scale, zero, x *tensor.Any, opts []Option) {
-	present("DynamicQuantizeLinear", x)
-	fits("DynamicQuantizeLinear", x.Len(), 1) // of elements that repeat there may be any number
+	plan.Present("DynamicQuantizeLinear", x)
+	plan.Fits("DynamicQuantizeLinear", x.Len(), 1) // of elements that repeat there may be any number
 	var lo, hi float32
 	for v := range tensor.ValuesOf[float32](*x) {
 		if v != v {
@@ -42,20 +42,17 @@ func quantizedDynamically(y, scale, zero, x *tensor.Any, opts []Option) {
 		step = num.NaN32()
 	}
 	*scale, *zero = tensor.Scalar(step).Any(), tensor.Scalar(uint8(0)).Any()
-	numericOf(wordsOf(*zero)).setQuantized(0, float64(0-low), 0, true)
-	opts = slices.Clone(opts)
-	for i := range opts {
-		opts[i].flags &^= orion // would cut off with a zero point that is rounded
-	}
-	quantizing(*x, *scale, *zero, dtype.Uint8, dtype.Float32, 0, 0, true).into(y, opts)
+	move.NumericOf(move.WordsOf(*zero)).SetQuantized(0, float64(0-low), 0, true)
+	opts = plan.Without(opts, plan.Orion) // would cut off with a zero point that is rounded
+	quantizing(*x, *scale, *zero, dtype.Uint8, dtype.Float32, 0, 0, true).Into(y, opts)
 }
 
-var dynamicQuantizeLinear = opN{about: about{name: "DynamicQuantizeLinear", takesUp: inDoubles, onnx: []int{11}, why: "of float32 alone: Cast first"}, least: 1, takes: 1 << dtype.Float32,
-	planned: func(c *Call, p *Plan) {
+var dynamicQuantizeLinear = plan.Operator{About: plan.About{Name: "DynamicQuantizeLinear", TakesUp: plan.InDoubles, Versions: []int{11}, Why: "of float32 alone: Cast first"}, Least: 1, Takes: 1 << dtype.Float32,
+	Planned: func(c *plan.Use, p *plan.Draft) {
 		const name = "DynamicQuantizeLinear"
-		a := c.with(name, 0)
-		if !p.brief {
-			p.out = []tensor.Any{spec(name, dtype.Uint8, a.Shape()...), spec(name, dtype.Float32), spec(name, dtype.Uint8)}
+		a := c.With(name, 0)
+		if !p.Brief {
+			p.Out = []tensor.Any{plan.Spec(name, dtype.Uint8, a.Shape()...), plan.Spec(name, dtype.Float32), plan.Spec(name, dtype.Uint8)}
 		}
-		p.list(c, 3, func(to []tensor.Any, opts []Option) { quantizedDynamically(&to[0], &to[1], &to[2], a, opts) })
+		p.List(c, 3, func(to []tensor.Any, opts []Option) { quantizedDynamically(&to[0], &to[1], &to[2], a, opts) })
 	}}

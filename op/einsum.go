@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -33,8 +34,8 @@ func Einsum[T num.Number](equation string, operands []tensor.Tensor[T], opts ...
 // summation is Einsum for operands of one run-time element type.
 func summation(r *tensor.Any, equation string, operands []*tensor.Any, opts []Option) {
 	e := einsumOf(equation, operands)
-	s := read(opts)
-	aimShape(r, "Einsum", &s, operands[0].DType(), e.shape())
+	s := plan.Read(opts)
+	plan.AimShape(r, "Einsum", &s, operands[0].DType(), e.shape())
 	terms := make([]term, len(operands))
 	for i, t := range operands {
 		terms[i] = diagonals(*t, e.in[i])
@@ -44,7 +45,7 @@ func summation(r *tensor.Any, equation string, operands []*tensor.Any, opts []Op
 		x, y := terms[a], terms[b]
 		terms = slices.Delete(slices.Delete(terms, b, b+1), a, a+1)
 		kept := e.keptBy(terms)
-		terms = append(terms, e.contract(x.sum(kept, y), y.sum(kept, x), kept, s.quiet()))
+		terms = append(terms, e.contract(x.sum(kept, y), y.sum(kept, x), kept, s.Quiet()))
 	}
 	last := terms[0].sum(e.out, term{})
 	order := make([]int, len(e.out))
@@ -66,12 +67,12 @@ type einsum struct {
 }
 
 func einsumOf(equation string, operands []*tensor.Any) *einsum {
-	present("Einsum", operands...)
+	plan.Present("Einsum", operands...)
 	text := strings.ReplaceAll(equation, " ", "")
 	left, right, explicit := strings.Cut(text, "->")
 	parts := strings.Split(left, ",")
 	if len(parts) != len(operands) || len(operands) == 0 {
-		panic(fail("Einsum", tensor.ErrShape, "equation %q names %d operands, there are %d", equation, len(parts), len(operands)))
+		panic(plan.Fail("Einsum", tensor.ErrShape, "equation %q names %d operands, there are %d", equation, len(parts), len(operands)))
 	}
 	e := &einsum{extent: map[letter]int{}}
 	count, dots := map[letter]int{}, 0
@@ -81,7 +82,7 @@ func einsumOf(equation string, operands []*tensor.Any) *einsum {
 		for axis, l := range list {
 			n := operands[i].Dim(axis)
 			if have, ok := e.extent[l]; ok && have != n && have != 1 && n != 1 {
-				panic(fail("Einsum", tensor.ErrShape, "equation %q: %s has extent %d in operand %d and %d before", equation, letterText(l), n, i, have))
+				panic(plan.Fail("Einsum", tensor.ErrShape, "equation %q: %s has extent %d in operand %d and %d before", equation, letterText(l), n, i, have))
 			}
 			if have, ok := e.extent[l]; !ok || have == 1 {
 				e.extent[l] = n
@@ -96,15 +97,15 @@ func einsumOf(equation string, operands []*tensor.Any) *einsum {
 		if strings.Contains(right, "...") {
 			rank += dots - len("...")
 		} else if dots > 0 {
-			panic(fail("Einsum", tensor.ErrShape, "equation %q: the operands have axes of \"...\", and the result doesn't; write it there", equation))
+			panic(plan.Fail("Einsum", tensor.ErrShape, "equation %q: the operands have axes of \"...\", and the result doesn't; write it there", equation))
 		}
 		e.out = lettersOf(equation, right, rank)
 		for i, l := range e.out {
 			if _, ok := e.extent[l]; !ok {
-				panic(fail("Einsum", tensor.ErrShape, "equation %q: the result has %s, which no operand has", equation, letterText(l)))
+				panic(plan.Fail("Einsum", tensor.ErrShape, "equation %q: the result has %s, which no operand has", equation, letterText(l)))
 			}
 			if slices.Contains(e.out[:i], l) {
-				panic(fail("Einsum", tensor.ErrShape, "equation %q: the result has %s twice", equation, letterText(l)))
+				panic(plan.Fail("Einsum", tensor.ErrShape, "equation %q: the result has %s twice", equation, letterText(l)))
 			}
 		}
 		return e
@@ -134,7 +135,7 @@ func lettersOf(equation, part string, rank int) []letter {
 	add := func(s string) {
 		for _, r := range s {
 			if r > 'z' || !('a' <= r || 'A' <= r && r <= 'Z') {
-				panic(fail("Einsum", tensor.ErrShape, "equation %q: %q is no letter", equation, r))
+				panic(plan.Fail("Einsum", tensor.ErrShape, "equation %q: %q is no letter", equation, r))
 			}
 			list = append(list, letter(r))
 		}
@@ -147,7 +148,7 @@ func lettersOf(equation, part string, rank int) []letter {
 	}
 	add(after)
 	if len(list) != rank {
-		panic(fail("Einsum", tensor.ErrShape, "equation %q: %q doesn't describe an operand of rank %d", equation, part, rank))
+		panic(plan.Fail("Einsum", tensor.ErrShape, "equation %q: %q doesn't describe an operand of rank %d", equation, part, rank))
 	}
 	return list
 }
@@ -224,7 +225,7 @@ func (x term) sum(kept []letter, other term) term {
 		return x
 	}
 	var sums tensor.Any
-	reduceSum.call(&sums, &x.t, axes, 0, nil)
+	reduceSum.Call(&sums, &x.t, axes, 0, nil)
 	return term{sums, names}
 }
 
@@ -313,27 +314,27 @@ func pointers(in []tensor.Any) []*tensor.Any {
 	return refs
 }
 
-var einsumOp = opN{about: about{name: "Einsum", takesUp: inBlocks | inStepwise, flops: flops{rule: einsumFLOPs}, onnx: []int{12}, attrs: []string{"equation"}}, least: 1, most: -1, takes: numbers,
-	planned: func(c *Call, p *Plan) {
-		oneType("Einsum", c.Inputs...)
+var einsumOp = plan.Operator{About: plan.About{Name: "Einsum", TakesUp: plan.InBlocks | plan.InStepwise, FLOPs: plan.FLOPs{Rule: einsumFLOPs}, Versions: []int{12}, Attrs: []string{"equation"}}, Least: 1, Most: -1, Takes: plan.Numbers,
+	Planned: func(c *plan.Use, p *plan.Draft) {
+		plan.OneType("Einsum", c.Inputs...)
 		equation, ins := c.Attrs.Str("equation", ""), pointers(c.Inputs)
 		for i := range c.Inputs {
-			c.like("Einsum", i, 0)
+			c.Like("Einsum", i, 0)
 		}
-		if !p.brief {
-			p.gives(c.in(0).DType(), einsumOf(equation, ins).shape()...)
+		if !p.Brief {
+			p.Gives(c.In(0).DType(), einsumOf(equation, ins).shape()...)
 		}
-		p.by(c, 0, func(r *tensor.Any, opts []Option) { summation(r, equation, ins, opts) })
+		p.By(c, 0, func(r *tensor.Any, opts []Option) { summation(r, equation, ins, opts) })
 	}}
 
 // einsumFLOPs counts, for each combination of indices, a product for each operand but one and the sum. An ellipsis isn't
 // followed.
-func einsumFLOPs(c *Call, out []tensor.Any) int64 {
+func einsumFLOPs(c *plan.Use, out []tensor.Any) int64 {
 	text, _, _ := strings.Cut(strings.ReplaceAll(c.Attrs.Str("equation", "..."), " ", ""), "->")
 	terms := strings.Split(text, ",")
 	sizes := make(map[rune]int64)
 	for j, term := range terms {
-		a := c.in(j)
+		a := c.In(j)
 		if strings.Contains(term, ".") || a.IsZero() || a.Rank() != len([]rune(term)) {
 			return -1
 		}
@@ -343,7 +344,7 @@ func einsumFLOPs(c *Call, out []tensor.Any) int64 {
 	}
 	n := int64(len(terms))
 	for _, size := range sizes {
-		n = productOfAll(n, size)
+		n = plan.ProductOfAll(n, size)
 	}
 	return n
 }

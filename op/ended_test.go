@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/internal/ended"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/num/fixed"
@@ -136,7 +137,7 @@ func TestEnded(t *testing.T) {
 						if target.DType() == dtype.Bool {
 							clear(b)
 						}
-						opts = append(opts, Option{into: target})
+						opts = append(opts, plan.WriteTo(target))
 					}
 					var got []tensor.Any
 					calls++

@@ -2,6 +2,8 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/num/fixed"
@@ -11,12 +13,12 @@ import (
 // Erf returns the error function of a, element by element: correctly rounded in
 // float32, within 0.501 ulp in float64. ±0 stays, ±∞ gives ±1. ONNX Erf.
 func Erf[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	erf.call(exec.Ref(&r), opts, exec.Ref(&a))
+	erf.Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }
 
-var erf = pointwise{about: about{name: "Erf", onnx: []int{9, 13}}, function: true, cost: 20, rows: exec.One(&simd.Erf, &rows1{F32: erfRow32, F64: erfRow64}),
-	fixed: &fixed1{FP8x23: fixed.Erf[fixed.FP8x23], FP16x16: fixed.Erf[fixed.FP16x16], FP32x32: fixed.Erf[fixed.FP32x32], FP64x64: fixed.Erf[fixed.FP64x64]}}
+var erf = pointwise.Operator{About: plan.About{Name: "Erf", Versions: []int{9, 13}}, Function: true, Cost: 20, Rows: exec.One(&simd.Erf, &rows1{F32: erfRow32, F64: erfRow64}),
+	Fixed: &pointwise.Fixed1{FP8x23: fixed.Erf[fixed.FP8x23], FP16x16: fixed.Erf[fixed.FP16x16], FP32x32: fixed.Erf[fixed.FP32x32], FP64x64: fixed.Erf[fixed.FP64x64]}}
 
 // erfRow32 and erfRow64 define Erf.
 func erfRow32(dst, a []float32) {

@@ -2,6 +2,8 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/num/fixed"
@@ -12,12 +14,12 @@ import (
 // ulp in float64. Exp(−∞) is 0, Exp(NaN) is NaN. Fixed point
 // is correctly rounded; what is beyond it is an error, with Wrap, too. ONNX Exp.
 func Exp[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	exp.call(exec.Ref(&r), opts, exec.Ref(&a))
+	exp.Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }
 
-var exp = pointwise{about: about{name: "Exp", onnx: []int{6, 13}}, rough: exec.One(&simd.FastExp, nil), function: true, cost: 15, rows: exec.One(&simd.Exp, &rows1{F32: expRow32, F64: expRow64}),
-	fixed: &fixed1{FP8x23: fixed.Exp[fixed.FP8x23], FP16x16: fixed.Exp[fixed.FP16x16], FP32x32: fixed.Exp[fixed.FP32x32], FP64x64: fixed.Exp[fixed.FP64x64]}}
+var exp = pointwise.Operator{About: plan.About{Name: "Exp", Versions: []int{6, 13}}, Rough: exec.One(&simd.FastExp, nil), Function: true, Cost: 15, Rows: exec.One(&simd.Exp, &rows1{F32: expRow32, F64: expRow64}),
+	Fixed: &pointwise.Fixed1{FP8x23: fixed.Exp[fixed.FP8x23], FP16x16: fixed.Exp[fixed.FP16x16], FP32x32: fixed.Exp[fixed.FP32x32], FP64x64: fixed.Exp[fixed.FP64x64]}}
 
 // expRow32 and expRow64 define Exp.
 func expRow32(dst, a []float32) {

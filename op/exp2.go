@@ -2,6 +2,8 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -11,12 +13,12 @@ import (
 // 0.501 ulp in float64, exact for integers. −∞ gives 0, +∞ stays. NumPy exp2;
 // not an operator of ONNX.
 func Exp2[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	exp2.call(exec.Ref(&r), opts, exec.Ref(&a))
+	exp2.Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }
 
-var exp2 = pointwise{about: about{name: "Exp2"}, function: true, cost: 15, rows: exec.One(nil, &rows1{F32: exp2Row32, F64: exp2Row64}),
-	fixed: &fixed1{FP8x23: fixed.Exp2[fixed.FP8x23], FP16x16: fixed.Exp2[fixed.FP16x16], FP32x32: fixed.Exp2[fixed.FP32x32], FP64x64: fixed.Exp2[fixed.FP64x64]}}
+var exp2 = pointwise.Operator{About: plan.About{Name: "Exp2"}, Function: true, Cost: 15, Rows: exec.One(nil, &rows1{F32: exp2Row32, F64: exp2Row64}),
+	Fixed: &pointwise.Fixed1{FP8x23: fixed.Exp2[fixed.FP8x23], FP16x16: fixed.Exp2[fixed.FP16x16], FP32x32: fixed.Exp2[fixed.FP32x32], FP64x64: fixed.Exp2[fixed.FP64x64]}}
 
 // exp2Row32 and exp2Row64 define Exp2.
 func exp2Row32(dst, a []float32) {

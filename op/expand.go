@@ -1,26 +1,29 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
 // Expand is ONNX's: the input and the given shape stretch to each other, so a 1 in
 // the shape keeps the input's extent. A read-only view. Typed programs call
 // Tensor.BroadcastTo.
-var expand = opN{about: about{name: "Expand", flops: flops{free: true}, onnx: []int{8, 13}}, least: 2,
-	planned: func(c *Call, p *Plan) {
+var expand = plan.Operator{About: plan.About{Name: "Expand", FLOPs: plan.FLOPs{Free: true}, Versions: []int{8, 13}}, Least: 2,
+	Planned: func(c *plan.Use, p *plan.Draft) {
 		shape := expandTo(c)
-		p.gives(c.in(0).DType(), shape...)
-		p.view(func() tensor.Any { return viewed(tensor.BroadcastTo(c.in(0), shape...)) })
+		p.Gives(c.In(0).DType(), shape...)
+		p.View(func() tensor.Any { return pointwise.Viewed(tensor.BroadcastTo(c.In(0), shape...)) })
 	}}
 
-func expandTo(c *Call) []int {
-	want, _ := ints("Expand", c, 1)
+func expandTo(c *plan.Use) []int {
+	want, _ := move.Ints("Expand", c, 1)
 	for i, e := range want {
 		if e < 0 {
-			panic(fail("Expand", tensor.ErrShape, "extent %d of axis %d is negative", e, i))
+			panic(plan.Fail("Expand", tensor.ErrShape, "extent %d of axis %d is negative", e, i))
 		}
 	}
-	have, other := c.in(0).Layout(), spec("Expand", c.in(0).DType(), want...).Layout()
-	return broadcastShape("Expand", nil, &have, &other)
+	have, other := c.In(0).Layout(), plan.Spec("Expand", c.In(0).DType(), want...).Layout()
+	return plan.BroadcastShape("Expand", nil, &have, &other)
 }

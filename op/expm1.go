@@ -2,6 +2,8 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -10,11 +12,11 @@ import (
 // rounds to 1: correctly rounded in float32, within 0.501 ulp in float64. ±0 and
 // +∞ stay, −∞ gives −1. NumPy expm1; not an operator of ONNX.
 func Expm1[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	expm1.call(exec.Ref(&r), opts, exec.Ref(&a))
+	expm1.Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }
 
-var expm1 = pointwise{about: about{name: "Expm1"}, function: true, cost: 15, rows: exec.One(nil, &rows1{F32: expm1Row32, F64: expm1Row64})}
+var expm1 = pointwise.Operator{About: plan.About{Name: "Expm1"}, Function: true, Cost: 15, Rows: exec.One(nil, &rows1{F32: expm1Row32, F64: expm1Row64})}
 
 // expm1Row32 and expm1Row64 define Expm1.
 func expm1Row32(dst, a []float32) {

@@ -5,6 +5,8 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -17,18 +19,18 @@ func FeatureVectorizer[T float32 | float64 | int32 | int64](xs []tensor.Tensor[T
 	for i := range xs {
 		list[i] = xs[i].Any()
 	}
-	besides(list, sizes).into(exec.Ref(&r), opts)
+	besides(list, sizes).Into(exec.Ref(&r), opts)
 	return r
 }
 
-func besides(xs []tensor.Any, sizes []int) *transfer {
+func besides(xs []tensor.Any, sizes []int) *move.Transfer {
 	const name = "FeatureVectorizer"
-	presentAll(name, xs)
+	plan.PresentAll(name, xs)
 	if len(xs) == 0 {
-		panic(fail(name, tensor.ErrShape, "it has no operands; give one or more"))
+		panic(plan.Fail(name, tensor.ErrShape, "it has no operands; give one or more"))
 	}
 	if sizes != nil && len(sizes) != len(xs) {
-		panic(fail(name, tensor.ErrShape, "%d sizes for %d operands; give one for each", len(sizes), len(xs)))
+		panic(plan.Fail(name, tensor.ErrShape, "%d sizes for %d operands; give one for each", len(sizes), len(xs)))
 	}
 	rows, wide := 0, 0
 	columns, size := make([]int, len(xs)), make([]int, len(xs))
@@ -38,37 +40,37 @@ func besides(xs []tensor.Any, sizes []int) *transfer {
 			shape = shape[1:]
 		}
 		if len(shape) == 1 {
-			panic(fail(name, tensor.ErrShape, "operand %d is %s; want [rows, features], with any axes of features, or [features]", i, tensor.Describe(x)))
+			panic(plan.Fail(name, tensor.ErrShape, "operand %d is %s; want [rows, features], with any axes of features, or [features]", i, tensor.Describe(x)))
 		}
 		n, m := shape[0], 1
 		for axis, e := range shape[1:] {
-			m = extent(name, axis+1, m, e)
+			m = plan.Extent(name, axis+1, m, e)
 		}
 		if i > 0 && n != rows {
-			panic(fail(name, tensor.ErrShape, "operand %d is %s, and operand 0 has %d rows; give as many", i, tensor.Describe(x), rows))
+			panic(plan.Fail(name, tensor.ErrShape, "operand %d is %s, and operand 0 has %d rows; give as many", i, tensor.Describe(x), rows))
 		}
 		rows, columns[i], size[i] = n, m, m
 		if sizes != nil {
 			size[i] = sizes[i]
 		}
 		if size[i] < 0 || wide+size[i] < wide {
-			panic(fail(name, tensor.ErrShape, "size %d of operand %d can't be had", size[i], i))
+			panic(plan.Fail(name, tensor.ErrShape, "size %d of operand %d can't be had", size[i], i))
 		}
 		wide += size[i]
 	}
-	oneType(name, xs...)
-	return &transfer{name: name, d: dtype.Float32, shape: []int{rows, wide}, in: xs, fill: func(ctx context.Context, dst words, in []words) {
-		to := numericOf(dst)
+	plan.OneType(name, xs...)
+	return &move.Transfer{Name: name, D: dtype.Float32, Shape: []int{rows, wide}, In: xs, Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+		to := move.NumericOf(dst)
 		exec.Split(name, ctx, rows, 10*min(wide, 1<<20)+1, func(from, till int) {
 			for row := from; row < till; row++ {
 				at := row * wide
 				for i := range in {
-					src := numericOf(in[i])
+					src := move.NumericOf(in[i])
 					for k := range min(size[i], columns[i]) {
-						to.setReal(at+k, src.real(row*columns[i]+k))
+						to.SetReal(at+k, src.Real(row*columns[i]+k))
 					}
 					for k := columns[i]; k < size[i]; k++ {
-						to.setReal(at+k, 0)
+						to.SetReal(at+k, 0)
 					}
 					at += size[i]
 				}
@@ -77,8 +79,8 @@ func besides(xs []tensor.Any, sizes []int) *transfer {
 	}}
 }
 
-var featureVectorizer = opN{about: about{name: "FeatureVectorizer", domain: mlDomain, onnx: []int{1}, attrs: []string{"inputdimensions"}, why: mlWhy},
-	least: 1, most: -1, takes: tabular, move: func(c *Call) *transfer {
-		sizes, _ := attrInts(c, "inputdimensions")
+var featureVectorizer = plan.Operator{About: plan.About{Name: "FeatureVectorizer", Domain: mlDomain, Versions: []int{1}, Attrs: []string{"inputdimensions"}, Why: mlWhy},
+	Least: 1, Most: -1, Takes: plan.Tabular, Move: func(c *plan.Use) plan.Mover {
+		sizes, _ := plan.AttrInts(c, "inputdimensions")
 		return besides(c.Inputs, sizes)
 	}}

@@ -10,7 +10,11 @@ import (
 	"testing"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/cast"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -57,25 +61,25 @@ func fixedElements[T num.Fixed](t *testing.T) {
 	for _, o := range append(tables(), &pow, &pRelu, &mod, &fMod, &roundAway) {
 		for m, opts := range fixedModes {
 			for _, n := range []int{1, 3, 40} {
-				s := read(opts)
-				state := stateOf(&s, dtype.Of[T]())
+				s := plan.Read(opts)
+				state := cast.StateOf(&s, dtype.Of[T]())
 				a, b := someFixed[T](rng, 2, n).Permute(1, 0), someFixed[T](rng, n, 2)
-				o, ok := o.(*pointwise)
-				if !ok || o.fixed == nil {
+				o, ok := o.(*pointwise.Operator)
+				if !ok || o.Fixed == nil {
 					continue
 				}
-				switch r := o.fixed.row(dtype.Of[T](), exec.Word{}, exec.Word{}, state).(type) {
-				case *fixedRow1[T]:
+				switch r := o.Fixed.Row(dtype.Of[T](), exec.Word{}, exec.Word{}, state).(type) {
+				case *pointwise.FixedRow1[T]:
 					ones++
-					checkFixed(t, o.name, m, opts, func(opts ...Option) tensor.Tensor[T] { return apply(o, opts, &a) },
-						a.Shape(), func(idx ...int) (T, error) { return r.fn(a.At(idx...), state.modes...) })
-				case *fixedRow2[T]:
+					checkFixed(t, o.Name, m, opts, func(opts ...Option) tensor.Tensor[T] { return apply(o, opts, &a) },
+						a.Shape(), func(idx ...int) (T, error) { return r.Fn(a.At(idx...), state.Modes...) })
+				case *pointwise.FixedRow2[T]:
 					twos++
 					row := b.S("0")
-					checkFixed(t, o.name, m, opts, func(opts ...Option) tensor.Tensor[T] { return apply(o, opts, &a, &b) },
-						a.Shape(), func(idx ...int) (T, error) { return r.fn(a.At(idx...), b.At(idx...), state.modes...) })
-					checkFixed(t, o.name+" stretched", m, opts, func(opts ...Option) tensor.Tensor[T] { return apply(o, opts, &a, &row) },
-						a.Shape(), func(idx ...int) (T, error) { return r.fn(a.At(idx...), row.At(idx[1]), state.modes...) })
+					checkFixed(t, o.Name, m, opts, func(opts ...Option) tensor.Tensor[T] { return apply(o, opts, &a, &b) },
+						a.Shape(), func(idx ...int) (T, error) { return r.Fn(a.At(idx...), b.At(idx...), state.Modes...) })
+					checkFixed(t, o.Name+" stretched", m, opts, func(opts ...Option) tensor.Tensor[T] { return apply(o, opts, &a, &row) },
+						a.Shape(), func(idx ...int) (T, error) { return r.Fn(a.At(idx...), row.At(idx[1]), state.Modes...) })
 				}
 			}
 		}
@@ -92,7 +96,7 @@ func checkFixed[T num.Fixed](t *testing.T, name string, mode int, opts []Option,
 	var first error
 	var at []int
 	for i := range want.Len() {
-		idx := unravel(i, shape)
+		idx := plan.Unravel(i, shape)
 		v, err := fn(idx...)
 		if err != nil {
 			first, at = err, idx
@@ -104,7 +108,7 @@ func checkFixed[T num.Fixed](t *testing.T, name string, mode int, opts []Option,
 	into := mark.Clone()
 	err := tensor.Try(func() { call(append(opts[:len(opts):len(opts)], Into(into))...) })
 	if first != nil {
-		if err == nil || !strings.Contains(err.Error(), first.Error()) || !strings.Contains(err.Error(), "at index "+shapeText(at)) {
+		if err == nil || !strings.Contains(err.Error(), first.Error()) || !strings.Contains(err.Error(), "at index "+plan.ShapeText(at)) {
 			t.Fatalf("%s, mode %d: %v, want %v at %v", name, mode, err, first, at)
 		}
 		if !errors.Is(err, fixed.ErrOverflow) && !errors.Is(err, fixed.ErrDomain) {
@@ -122,7 +126,7 @@ func checkFixed[T num.Fixed](t *testing.T, name string, mode int, opts []Option,
 func sameFixed[T num.Fixed](t *testing.T, name string, got, want tensor.Tensor[T]) {
 	t.Helper()
 	for i := range want.Len() {
-		idx := unravel(i, want.Shape())
+		idx := plan.Unravel(i, want.Shape())
 		if g, w := got.At(idx...), want.At(idx...); g != w {
 			t.Fatalf("%s: %v at %v, want %v", name, g, idx, w)
 		}
@@ -146,7 +150,7 @@ func fixedOrder[T num.Fixed](t *testing.T) {
 	less, eq, ge := Less(a, b), Equal(a, b), GreaterOrEqual(a, b)
 	top, low, clip := Max(a, b), Min(a, b), Clip(a, b.At(0, 0), one1[T]())
 	for i := range a.Len() {
-		idx := unravel(i, a.Shape())
+		idx := plan.Unravel(i, a.Shape())
 		x, y := a.At(idx...), b.At(idx...)
 		c := fixed.Compare(x, y)
 		if less.At(idx...) != (c < 0) || eq.At(idx...) != (c == 0) || ge.At(idx...) != (c >= 0) {
@@ -172,7 +176,7 @@ func fixedOrder[T num.Fixed](t *testing.T) {
 	}
 }
 
-func exactly(w fixed.Int128, frac uint) *big.Rat {
+func exactRat(w fixed.Int128, frac uint) *big.Rat {
 	return new(big.Rat).SetFrac(w.Big(), new(big.Int).Lsh(big.NewInt(1), frac))
 }
 
@@ -183,7 +187,7 @@ func TestFixedSums(t *testing.T) {
 
 func fixedSums[T num.Fixed](t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 5))
-	frac := fracOf(dtype.Of[T]())
+	frac := cast.FracOf(dtype.Of[T]())
 	small := func(shape ...int) tensor.Tensor[T] {
 		x := tensor.New[T](shape...)
 		for i, e := 0, x.Elems(); i < len(e); i++ {
@@ -204,7 +208,7 @@ func fixedSums[T num.Fixed](t *testing.T) {
 		s, q := new(big.Rat), new(big.Rat)
 		for i := range 4 {
 			for k := range 5 {
-				v := exactly(fixed.Bits(x.At(i, j, k)), frac)
+				v := exactRat(fixed.Bits(x.At(i, j, k)), frac)
 				s.Add(s, v)
 				q.Add(q, new(big.Rat).Mul(v, v))
 			}
@@ -222,17 +226,17 @@ func fixedSums[T num.Fixed](t *testing.T) {
 	a, b := small(2, 1, 3, 7), small(4, 6, 7).Permute(0, 2, 1)
 	p := MatMul(a, b)
 	for i := range p.Len() {
-		at := unravel(i, p.Shape())
+		at := plan.Unravel(i, p.Shape())
 		s := new(big.Rat)
 		for k := range 7 {
-			s.Add(s, new(big.Rat).Mul(exactly(fixed.Bits(a.At(at[0], 0, at[2], k)), frac), exactly(fixed.Bits(b.At(at[1], k, at[3])), frac)))
+			s.Add(s, new(big.Rat).Mul(exactRat(fixed.Bits(a.At(at[0], 0, at[2], k)), frac), exactRat(fixed.Bits(b.At(at[1], k, at[3])), frac)))
 		}
 		if got, want := p.At(at...), round(s); got != want {
 			t.Fatalf("product at %v: %v, want %v", at, got, want)
 		}
 	}
 	// Out of range, and the first one named.
-	top := highest[T]()
+	top := move.Highest[T]()
 	y := tensor.FromSlice([]T{one1[T](), top, top, top}, 2, 2)
 	err := tensor.Try(func() { ReduceSum(y, []int{0}) })
 	if !errors.Is(err, fixed.ErrOverflow) || !strings.Contains(err.Error(), "at index (0)") {
@@ -254,12 +258,12 @@ func TestFixedCast(t *testing.T) {
 func fixedCasts[T num.Fixed](t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 7))
 	x := someFixed[T](rng, 40, 30).Permute(1, 0)
-	frac := fracOf(dtype.Of[T]())
+	frac := cast.FracOf(dtype.Of[T]())
 	f64, f32, f16, i8, u16, i64, yes := Cast[float64](x), Cast[float32](x), Cast[num.F16](x), Cast[int8](x), Cast[uint16](x), Cast[int64](x), Cast[bool](x)
 	half, wide := Cast[fixed.FP16x16](x, Saturate()), Cast[fixed.FP64x64](x)
 	for i := range x.Len() {
-		at := unravel(i, x.Shape())
-		v := exactly(fixed.Bits(x.At(at...)), frac)
+		at := plan.Unravel(i, x.Shape())
+		v := exactRat(fixed.Bits(x.At(at...)), frac)
 		d, _ := v.Float64()
 		f, _ := v.Float32()
 		if f64.At(at...) != d || f32.At(at...) != f {
@@ -293,7 +297,7 @@ func fixedCasts[T num.Fixed](t *testing.T) {
 	if err := tensor.Try(func() { Cast[T](in.S("::-1"), Saturate()) }); !errors.Is(err, fixed.ErrDomain) || !strings.Contains(err.Error(), "at index (0)") {
 		t.Errorf("NaN: %v", err)
 	}
-	if _, err := opOf(&castLike).Run(&Call{Inputs: []tensor.Any{in.Any(), x.Any()}}); !errors.Is(err, fixed.ErrOverflow) || !strings.Contains(err.Error(), "at index (2)") {
+	if _, err := plan.OpOf(&castLike).Run(&Call{Inputs: []tensor.Any{in.Any(), x.Any()}}); !errors.Is(err, fixed.ErrOverflow) || !strings.Contains(err.Error(), "at index (2)") {
 		t.Errorf("1e300 at run time: %v", err)
 	}
 	got, want := Cast[T](in.S(":2")), tensor.New[T](2)
@@ -366,7 +370,7 @@ func TestFixedSumOfMany(t *testing.T) {
 	check("eager", Sum(ts))
 	check("saturated", Sum(ts, Saturate(), KeepDims()))
 	check("fused", Fuse(Sum([]tensor.Tensor[fixed.FP16x16]{Lazy(ts[0]), ts[1], ts[2]})))
-	out, err := opOf(&sum).Run(&Call{Inputs: []tensor.Any{ts[0].Any(), ts[1].Any(), ts[2].Any()}, Attrs: NoAttrs{}, Opset: 13, Outputs: 1})
+	out, err := plan.OpOf(&sum).Run(&Call{Inputs: []tensor.Any{ts[0].Any(), ts[1].Any(), ts[2].Any()}, Attrs: NoAttrs{}, Opset: 13, Outputs: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -456,11 +460,11 @@ func TestFixedGemm(t *testing.T) {
 }
 
 // apply is the call of an operator by code that has typed tensors.
-func apply[T num.Elem](o *pointwise, opts []Option, ins ...*tensor.Tensor[T]) (r tensor.Tensor[T]) {
+func apply[T num.Elem](o *pointwise.Operator, opts []Option, ins ...*tensor.Tensor[T]) (r tensor.Tensor[T]) {
 	of := make([]*tensor.Any, len(ins))
 	for i, a := range ins {
 		of[i] = exec.Ref(a)
 	}
-	o.call(exec.Ref(&r), opts, of...)
+	o.Call(exec.Ref(&r), opts, of...)
 	return r
 }

@@ -4,7 +4,12 @@ import (
 	"runtime"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/cast"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
+	"github.com/ashlar-go/ashlar/internal/core/reduce"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -84,23 +89,23 @@ func (s scalerOf[T]) stats(mean, factor, x exec.Run) error {
 // normalizeFixed normalizes the lines of x over the axes from axis on, and scales and shifts
 // them by tensors that stretch to x's shape, if they are there.
 func normalizeFixed(r *tensor.Any, name string, x, scale, bias *tensor.Any, axis int, epsilon float64, root bool, opts []Option) {
-	oneType(name, *x, *scale, *bias)
-	s, d, shape := read(opts), x.DType(), x.Shape()
-	axis = axisOf(name, axis, len(shape))
+	plan.OneType(name, *x, *scale, *bias)
+	s, d, shape := plan.Read(opts), x.DType(), x.Shape()
+	axis = plan.AxisOf(name, axis, len(shape))
 	var wide [3]tensor.Any
 	for i, a := range [3]*tensor.Any{x, scale, bias} {
 		if a.IsZero() {
 			continue
 		}
-		if !stretches(a.LayoutRef(), shape) {
-			panic(fail(name, tensor.ErrShape, "input %d has shape %s, which doesn't stretch to %s", i, a.LayoutRef().ShapeString(), shapeText(shape)))
+		if !move.Stretches(a.LayoutRef(), shape) {
+			panic(plan.Fail(name, tensor.ErrShape, "input %d has shape %s, which doesn't stretch to %s", i, a.LayoutRef().ShapeString(), plan.ShapeText(shape)))
 		}
 		wide[i] = a.BroadcastTo(shape...).Contiguous()
 	}
-	n := elements(shape[axis:])
-	trying(r, name, &s, d, shape, func(out *tensor.Any, bad *exec.Failure) {
-		by := fixedScalerOf(d, epsilon, stateOf(&s, d).modes)
-		exec.Split(name, s.ctx(), out.Len()/n, 100*n, func(from, till int) {
+	n := plan.Elements(shape[axis:])
+	reduce.Trying(r, name, &s, d, shape, func(out *tensor.Any, bad *exec.Failure) {
+		by := fixedScalerOf(d, epsilon, cast.StateOf(&s, d).Modes)
+		exec.Split(name, s.Ctx(), out.Len()/n, 100*n, func(from, till int) {
 			part := func(a *tensor.Any, l int) exec.Run {
 				if a.IsZero() {
 					return nil
@@ -109,11 +114,11 @@ func normalizeFixed(r *tensor.Any, name string, x, scale, bias *tensor.Any, axis
 			}
 			for l := from; l < till; l++ {
 				err := by.line(part(out, l), part(&wide[0], l), part(&wide[1], l), part(&wide[2], l), root)
-				bad.Note(l*n+faultAt(err), err)
+				bad.Note(l*n+reduce.FaultAt(err), err)
 			}
 		})
 		for i, a := range [3]*tensor.Any{x, scale, bias} {
-			drop(&wide[i], a)
+			plan.Drop(&wide[i], a)
 		}
 	})
 }
@@ -129,32 +134,32 @@ func statsFixed(x *tensor.Any, shape []int, epsilon float64) (mean, factor tenso
 		bad.Note(i, by.stats(exec.Part(exec.RunIn(&m), d, i, 1), exec.Part(exec.RunIn(&f), d, i, 1), exec.Part(exec.RunIn(&c), d, i*n, n)))
 	}
 	runtime.KeepAlive(&c)
-	refuse("LayerNormalization", &bad, shape)
-	convert(&mean, "Cast", dtype.Float32, &m, nil)
-	convert(&factor, "Cast", dtype.Float32, &f, nil)
+	cast.Refuse("LayerNormalization", &bad, shape)
+	pointwise.Convert(&mean, "Cast", dtype.Float32, &m, nil)
+	pointwise.Convert(&factor, "Cast", dtype.Float32, &f, nil)
 	return mean, factor
 }
 
 // batchFixed is BatchNormalization.
 func batchFixed(r *tensor.Any, in [5]*tensor.Any, epsilon float64, opts []Option) {
 	const name = "BatchNormalization"
-	s, d, shape := read(opts), in[0].DType(), in[0].Shape()
+	s, d, shape := plan.Read(opts), in[0].DType(), in[0].Shape()
 	var own [5]tensor.Any
 	for i, a := range in {
 		own[i] = a.Contiguous()
 	}
-	per := elements(shape[2:])
-	trying(r, name, &s, d, shape, func(out *tensor.Any, bad *exec.Failure) {
-		by := fixedScalerOf(d, epsilon, stateOf(&s, d).modes)
-		exec.Split(name, s.ctx(), shape[0]*shape[1], 50*per, func(from, till int) {
+	per := plan.Elements(shape[2:])
+	reduce.Trying(r, name, &s, d, shape, func(out *tensor.Any, bad *exec.Failure) {
+		by := fixedScalerOf(d, epsilon, cast.StateOf(&s, d).Modes)
+		exec.Split(name, s.Ctx(), shape[0]*shape[1], 50*per, func(from, till int) {
 			for i := from; i < till; i++ {
 				at := func(k int) exec.Run { return exec.Part(exec.RunIn(&own[k]), d, i%shape[1], 1) }
 				err := by.given(exec.Part(exec.RunIn(out), d, i*per, per), exec.Part(exec.RunIn(&own[0]), d, i*per, per), at(1), at(2), at(3), at(4))
-				bad.Note(i*per+faultAt(err), err)
+				bad.Note(i*per+reduce.FaultAt(err), err)
 			}
 		})
 		for i, a := range in {
-			drop(&own[i], a)
+			plan.Drop(&own[i], a)
 		}
 	})
 }

@@ -2,6 +2,7 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -16,14 +17,14 @@ func Flatten[T num.Elem](a tensor.Tensor[T], axis int) (r tensor.Tensor[T]) {
 }
 
 func flattened(a *tensor.Any, axis int) tensor.Any {
-	present("Flatten", a)
+	plan.Present("Flatten", a)
 	return a.Reshape(flatShape(*a, axis)...)
 }
 
 func flatShape(a tensor.Any, axis int) []int {
 	rank := a.Rank()
 	if axis != rank {
-		axis = axisOf("Flatten", axis, max(rank, 1))
+		axis = plan.AxisOf("Flatten", axis, max(rank, 1))
 	}
 	rows, cols := 1, 1
 	for i := range rank {
@@ -36,9 +37,9 @@ func flatShape(a tensor.Any, axis int) []int {
 	return []int{rows, cols}
 }
 
-var flatten = opN{about: about{name: "Flatten", flops: flops{free: true}, onnx: []int{1, 9, 11, 13, 21, 23, 24, 25}, attrs: []string{"axis"}}, least: 1,
-	planned: func(c *Call, p *Plan) {
-		axis := attrInt(c, "axis", 1)
-		p.gives(c.in(0).DType(), flatShape(c.in(0), axis)...)
-		p.view(func() tensor.Any { return flattened(c.with("Flatten", 0), axis) })
+var flatten = plan.Operator{About: plan.About{Name: "Flatten", FLOPs: plan.FLOPs{Free: true}, Versions: []int{1, 9, 11, 13, 21, 23, 24, 25}, Attrs: []string{"axis"}}, Least: 1,
+	Planned: func(c *plan.Use, p *plan.Draft) {
+		axis := plan.AttrInt(c, "axis", 1)
+		p.Gives(c.In(0).DType(), flatShape(c.In(0), axis)...)
+		p.View(func() tensor.Any { return flattened(c.With("Flatten", 0), axis) })
 	}}

@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/num/fixed"
@@ -13,12 +15,12 @@ import (
 // Floor returns the largest integer not above a, element by element. ±0, ±∞ and
 // NaN stay. ONNX Floor.
 func Floor[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	floor.call(exec.Ref(&r), opts, exec.Ref(&a))
+	floor.Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }
 
-var floor = pointwise{about: about{name: "Floor", onnx: []int{6, 13}, why: "integers are whole"}, rows: exec.One(&simd.Floor, &rows1{F32: floorRow[float32], F64: floorRow[float64]}),
-	fixed: &fixed1{FP8x23: fixed.Floor[fixed.FP8x23], FP16x16: fixed.Floor[fixed.FP16x16], FP32x32: fixed.Floor[fixed.FP32x32], FP64x64: fixed.Floor[fixed.FP64x64]}}
+var floor = pointwise.Operator{About: plan.About{Name: "Floor", Versions: []int{6, 13}, Why: "integers are whole"}, Rows: exec.One(&simd.Floor, &rows1{F32: floorRow[float32], F64: floorRow[float64]}),
+	Fixed: &pointwise.Fixed1{FP8x23: fixed.Floor[fixed.FP8x23], FP16x16: fixed.Floor[fixed.FP16x16], FP32x32: fixed.Floor[fixed.FP32x32], FP64x64: fixed.Floor[fixed.FP64x64]}}
 
 // floorRow defines Floor.
 func floorRow[T num.Float](dst, a []T) {

@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -17,15 +19,15 @@ import (
 // Of fixed point it is the exact quotient's floor; a divisor of 0 is an error.
 // It panics if the shapes don't broadcast. NumPy floor_divide.
 func FloorDiv[T num.Native | num.Narrow | num.Fixed](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	floorDiv.call(exec.Ref(&r), opts, exec.Ref(&a), exec.Ref(&b))
+	floorDiv.Call(exec.Ref(&r), opts, exec.Ref(&a), exec.Ref(&b))
 	return r
 }
 
-var floorDiv = pointwise{about: about{name: "FloorDiv"}, zero: true, cost: 8,
-	rows: exec.Two(nil, &rows2{I8: floorDivRow[int8], I16: floorDivRow[int16], I32: floorDivRow[int32], I64: floorDivRow[int64],
+var floorDiv = pointwise.Operator{About: plan.About{Name: "FloorDiv"}, Zero: true, Cost: 8,
+	Rows: exec.Two(nil, &rows2{I8: floorDivRow[int8], I16: floorDivRow[int16], I32: floorDivRow[int32], I64: floorDivRow[int64],
 		U8: floorDivRow[uint8], U16: floorDivRow[uint16], U32: floorDivRow[uint32], U64: floorDivRow[uint64],
 		F32: floorDivFloatRow[float32], F64: floorDivFloatRow[float64]}),
-	fixed: &fixed2{FP8x23: floorDivFixed[fixed.FP8x23], FP16x16: floorDivFixed[fixed.FP16x16], FP32x32: floorDivFixed[fixed.FP32x32], FP64x64: floorDivFixed[fixed.FP64x64]}}
+	Fixed: &pointwise.Fixed2{FP8x23: floorDivFixed[fixed.FP8x23], FP16x16: floorDivFixed[fixed.FP16x16], FP32x32: floorDivFixed[fixed.FP32x32], FP64x64: floorDivFixed[fixed.FP64x64]}}
 
 // floorDivRow and floorDivFloatRow define FloorDiv.
 func floorDivRow[T num.Integer](dst, a, b []T) {

@@ -2,6 +2,8 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -10,11 +12,11 @@ import (
 // NaN, NaN if both are, and +0 of the two zeros. Shapes broadcast. It panics if
 // they don't. IEEE 754 maximumNumber; NumPy fmax. Max gives NaN if either is.
 func FMax[T num.Float | num.Narrow](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	fMax.call(exec.Ref(&r), opts, exec.Ref(&a), exec.Ref(&b))
+	fMax.Call(exec.Ref(&r), opts, exec.Ref(&a), exec.Ref(&b))
 	return r
 }
 
-var fMax = pointwise{about: about{name: "FMax", why: "integers have no NaN: use Max"}, rows: exec.Two(nil, &rows2{F32: fMaxRow[float32], F64: fMaxRow[float64]})}
+var fMax = pointwise.Operator{About: plan.About{Name: "FMax", Why: "integers have no NaN: use Max"}, Rows: exec.Two(nil, &rows2{F32: fMaxRow[float32], F64: fMaxRow[float64]})}
 
 // fMaxRow defines FMax.
 func fMaxRow[T num.Float](dst, a, b []T) {

@@ -2,6 +2,8 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -10,11 +12,11 @@ import (
 // NaN, NaN if both are, and −0 of the two zeros. Shapes broadcast. It panics if
 // they don't. IEEE 754 minimumNumber; NumPy fmin. Min gives NaN if either is.
 func FMin[T num.Float | num.Narrow](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	fMin.call(exec.Ref(&r), opts, exec.Ref(&a), exec.Ref(&b))
+	fMin.Call(exec.Ref(&r), opts, exec.Ref(&a), exec.Ref(&b))
 	return r
 }
 
-var fMin = pointwise{about: about{name: "FMin", why: "integers have no NaN: use Min"}, rows: exec.Two(nil, &rows2{F32: fMinRow[float32], F64: fMinRow[float64]})}
+var fMin = pointwise.Operator{About: plan.About{Name: "FMin", Why: "integers have no NaN: use Min"}, Rows: exec.Two(nil, &rows2{F32: fMinRow[float32], F64: fMinRow[float64]})}
 
 // fMinRow defines FMin.
 func fMinRow[T num.Float](dst, a, b []T) {

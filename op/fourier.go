@@ -3,6 +3,7 @@ package op
 import (
 	"math"
 
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 )
 
@@ -33,8 +34,8 @@ func newFourier(name string, n int) *fourier {
 		f.roots = rootsOf(name, n)
 		return f
 	}
-	chirps := rootsOf(name, extent(name, 0, 2, n))
-	f.chirp = roomFor[complex128](name, n)
+	chirps := rootsOf(name, plan.Extent(name, 0, 2, n))
+	f.chirp = plan.RoomFor[complex128](name, n)
 	square := 0 // of k, modulo 2n
 	for k := range f.chirp {
 		f.chirp[k] = chirps[square]
@@ -44,11 +45,11 @@ func newFourier(name string, n int) *fourier {
 	}
 	m := 1
 	for m < 2*n-1 {
-		m = extent(name, 0, m, 2)
+		m = plan.Extent(name, 0, m, 2)
 	}
 	f.factors, f.roots = smallFactors(m), rootsOf(name, m)
-	kernel := roomFor[complex128](name, m)
-	f.filter = roomFor[complex128](name, m)
+	kernel := plan.RoomFor[complex128](name, m)
+	f.filter = plan.RoomFor[complex128](name, m)
 	for k, v := range f.chirp {
 		v = complex(real(v)/float64(m), -imag(v)/float64(m)) // m is a power of two
 		kernel[k] = v
@@ -93,7 +94,7 @@ func smallFactors(n int) (f []int) {
 // rootsOf returns exp(−2πi·k/n) for k below n. The angle is brought below π/4 in whole
 // numbers, so each part has an error of about a unit in the last place.
 func rootsOf(name string, n int) []complex128 {
-	w := roomFor[complex128](name, n)
+	w := plan.RoomFor[complex128](name, n)
 	for k := 0; k <= n/2; k++ {
 		a := 2 * k // the angle is π·a/n
 		left := 2*a > n
@@ -135,10 +136,10 @@ func (f *fourier) cost() int {
 }
 
 // scratch returns room for a transform.
-func (f *fourier) scratch(name string) *fouriers {
-	t := &fouriers{fourier: f, in: roomFor[complex128](name, f.n), out: roomFor[complex128](name, f.n)}
+func (f *fourier) Room(name string) *fouriers {
+	t := &fouriers{fourier: f, in: plan.RoomFor[complex128](name, f.n), out: plan.RoomFor[complex128](name, f.n)}
 	if f.chirp != nil {
-		t.wide, t.spread = roomFor[complex128](name, len(f.filter)), roomFor[complex128](name, len(f.filter))
+		t.wide, t.spread = plan.RoomFor[complex128](name, len(f.filter)), plan.RoomFor[complex128](name, len(f.filter))
 	}
 	return t
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/num"
@@ -277,8 +278,8 @@ func TestFuseMulAdd(t *testing.T) {
 		if simd.MulAdd.Best() == nil {
 			want = w.apart
 		}
-		f := fusion{whole: map[*note]*tensor.Any{}}
-		if got := len(f.pass(argOf("Fuse", exec.Ref(&y)).by, exec.Ref(&dst)).steps); got != want {
+		f := pointwise.Fusion{Whole: map[*pointwise.Note]*tensor.Any{}}
+		if got := len(f.Pass(pointwise.ArgOf("Fuse", exec.Ref(&y)).By, exec.Ref(&dst)).Steps); got != want {
 			t.Errorf("%s: %d steps, want %d", w.name, got, want)
 		}
 	}
@@ -380,7 +381,7 @@ func TestLazyEverywhere(t *testing.T) {
 // fuseAs compares what Fuse makes of a lazy result, and returns 1 if it does. A view is refused.
 func fuseAs[T num.Elem](t *testing.T, name string, later, want tensor.Any) int {
 	t.Helper()
-	if !isLazy(&later) {
+	if !pointwise.IsLazy(&later) {
 		return 0
 	}
 	var got tensor.Tensor[T]

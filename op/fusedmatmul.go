@@ -1,35 +1,40 @@
 package op
 
-import "github.com/ashlar-go/ashlar/tensor"
+import (
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
+	"github.com/ashlar-go/ashlar/tensor"
+)
 
 // FusedMatMul of the domain com.microsoft is alpha times MatMul of its operands, the last two
 // axes of which are exchanged where transA or transB is set. transBatchA and transBatchB move
 // the first axis before the last instead. The product is rounded, and the multiple of it again. Typed programs
 // call tensor.Permute, MatMul and Mul. Source: docs/ContribOperators.md of
 // github.com/microsoft/onnxruntime.
-var fusedMatMul = opN{about: about{name: "FusedMatMul", takesUp: inBlocks, flops: flops{rule: productFLOPs}, domain: "com.microsoft", onnx: []int{1}, attrs: []string{"alpha", "transA", "transB", "transBatchA", "transBatchB"}}, least: 2, takes: floats, fast: productFast,
-	planned: func(c *Call, p *Plan) {
+var fusedMatMul = plan.Operator{About: plan.About{Name: "FusedMatMul", TakesUp: plan.InBlocks, FLOPs: plan.FLOPs{Rule: productFLOPs}, Domain: "com.microsoft", Versions: []int{1}, Attrs: []string{"alpha", "transA", "transB", "transBatchA", "transBatchB"}}, Least: 2, Takes: plan.Floats, Fast: productFast,
+	Planned: func(c *plan.Use, p *plan.Draft) {
 		const name = "FusedMatMul"
-		oneType(name, c.Inputs...)
-		c.with(name, 0)
-		c.with(name, 1)
+		plan.OneType(name, c.Inputs...)
+		c.With(name, 0)
+		c.With(name, 1)
 		a, b, alpha := turnedSide(c, 0, "A"), turnedSide(c, 1, "B"), c.Attrs.Float("alpha", 1)
-		if !p.brief {
-			p.gives(a.DType(), productOf(name, nil, a.LayoutRef(), b.LayoutRef()).shape...)
+		if !p.Brief {
+			p.Gives(a.DType(), productOf(name, nil, a.LayoutRef(), b.LayoutRef()).shape...)
 		}
-		p.by(c, 0, func(r *tensor.Any, opts []Option) {
+		p.By(c, 0, func(r *tensor.Any, opts []Option) {
 			matrixProduct(r, &a, &b, opts)
 			if alpha != 1 {
 				by := tensor.EmptyOf(r.DType())
-				numericOf(wordsOf(by)).setFloat(0, float64(alpha))
-				mul.call(r, []Option{{into: r}}, r, &by)
+				move.NumericOf(move.WordsOf(by)).SetFloat(0, float64(alpha))
+				mul.Call(r, []Option{plan.WriteTo(r)}, r, &by)
 			}
 		})
 	}}
 
 // turnedSide returns an operand with the axes in the order that the attributes of its side say.
-func turnedSide(c *Call, i int, side string) tensor.Any {
-	a := c.in(i)
+func turnedSide(c *plan.Use, i int, side string) tensor.Any {
+	a := c.In(i)
 	rank := a.Rank()
 	if rank < 2 {
 		return a // a vector has no axes to exchange
@@ -50,7 +55,7 @@ func turnedSide(c *Call, i int, side string) tensor.Any {
 		for k, from := range order {
 			shape[k] = a.Dim(from)
 		}
-		return spec("FusedMatMul", a.DType(), shape...)
+		return plan.Spec("FusedMatMul", a.DType(), shape...)
 	}
-	return viewed(tensor.Permute(a, order...))
+	return pointwise.Viewed(tensor.Permute(a, order...))
 }

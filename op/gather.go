@@ -7,6 +7,8 @@ import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/num/fixed"
@@ -25,15 +27,15 @@ func Gather[T num.Elem](a tensor.Tensor[T], indices tensor.Tensor[int64], axis i
 // gathered is Gather for a run-time element type, and indices of int64 or int32.
 func gathered(r, a, indices *tensor.Any, axis int, opts []Option) {
 	const name = "Gather"
-	present(name, a, indices)
-	axis = axisOf(name, axis, a.Rank())
-	wantInt(name, 1, *indices)
+	plan.Present(name, a, indices)
+	axis = plan.AxisOf(name, axis, a.Rank())
+	move.WantInt(name, 1, *indices)
 	if axis == a.Rank()-1 && a.IsContiguous() { // elements, not rows
-		taken(name, *a, *indices, axis, TakeRaise).into(r, opts)
+		taken(name, *a, *indices, axis, TakeRaise).Into(r, opts)
 		return
 	}
-	s, d := read(opts), a.DType()
-	aimShape(r, name, &s, d, gatherShape(*a, *indices, axis))
+	s, d := plan.Read(opts), a.DType()
+	plan.AimShape(r, name, &s, d, gatherShape(*a, *indices, axis))
 	at := positions(name, indices, a.Dim(axis), axis)
 	if r.Len() == 0 {
 		return
@@ -43,7 +45,7 @@ func gathered(r, a, indices *tensor.Any, axis int, opts []Option) {
 		src = src.Clone()
 	}
 	// Both sides as [before, entry, after].
-	before, n, after := around(src.Shape(), axis)
+	before, n, after := move.Around(src.Shape(), axis)
 	if src = src.Reshape(before, n, after); !src.LayoutRef().Flat() {
 		c := tensor.EmptyOf(d, before, n, after)
 		c.CopyFrom(src)
@@ -55,17 +57,17 @@ func gathered(r, a, indices *tensor.Any, axis int, opts []Option) {
 	to := out.Reshape(before, len(at), after)
 	switch {
 	case d == dtype.Complex64: // at multiples of 4 bytes
-		pickEntries[complex64](s.ctx(), &to, &src, at)
+		pickEntries[complex64](s.Ctx(), &to, &src, at)
 	case d.Size() == 1:
-		pickEntries[uint8](s.ctx(), &to, &src, at)
+		pickEntries[uint8](s.Ctx(), &to, &src, at)
 	case d.Size() == 2:
-		pickEntries[uint16](s.ctx(), &to, &src, at)
+		pickEntries[uint16](s.Ctx(), &to, &src, at)
 	case d.Size() == 4:
-		pickEntries[uint32](s.ctx(), &to, &src, at)
+		pickEntries[uint32](s.Ctx(), &to, &src, at)
 	case d.Size() == 8:
-		pickEntries[uint64](s.ctx(), &to, &src, at)
+		pickEntries[uint64](s.Ctx(), &to, &src, at)
 	default:
-		pickEntries[fixed.FP64x64](s.ctx(), &to, &src, at)
+		pickEntries[fixed.FP64x64](s.Ctx(), &to, &src, at)
 	}
 	if !out.SameData(*r) {
 		r.CopyFrom(out)
@@ -110,26 +112,26 @@ func gatherShape(a, indices tensor.Any, axis int) []int {
 
 // positions resolves indices on an axis of extent n.
 func positions(name string, indices *tensor.Any, n, axis int) []int {
-	fits(name, indices.Len(), 8)
+	plan.Fits(name, indices.Len(), 8)
 	var v []int64
 	if indices.DType() == dtype.Int64 && indices.IsContiguous() {
-		v = elemsOf[int64](indices)
+		v = move.ElemsOf[int64](indices)
 	} else {
-		v = wordsOf(*indices).int64s(name)
+		v = move.WordsOf(*indices).Int64s(name)
 	}
 	var few [8]int
-	at := resolved(name, v, appendShape(few[:0], indices.LayoutRef()), n, axis)
+	at := resolved(name, v, plan.AppendShape(few[:0], indices.LayoutRef()), n, axis)
 	runtime.KeepAlive(indices)
 	return at
 }
 
-var gatherOp = opN{about: about{name: "Gather", flops: flops{free: true}, onnx: []int{1, 11, 13}, attrs: []string{"axis"}}, least: 2,
-	planned: func(c *Call, p *Plan) {
-		wantInt("Gather", 1, c.in(1))
-		a, at := c.with("Gather", 0), c.with("Gather", 1)
-		axis := axisOf("Gather", attrInt(c, "axis", 0), a.Rank())
-		if !p.brief {
-			p.gives(a.DType(), gatherShape(*a, *at, axis)...)
+var gatherOp = plan.Operator{About: plan.About{Name: "Gather", FLOPs: plan.FLOPs{Free: true}, Versions: []int{1, 11, 13}, Attrs: []string{"axis"}}, Least: 2,
+	Planned: func(c *plan.Use, p *plan.Draft) {
+		move.WantInt("Gather", 1, c.In(1))
+		a, at := c.With("Gather", 0), c.With("Gather", 1)
+		axis := plan.AxisOf("Gather", plan.AttrInt(c, "axis", 0), a.Rank())
+		if !p.Brief {
+			p.Gives(a.DType(), gatherShape(*a, *at, axis)...)
 		}
-		p.by(c, 0, func(r *tensor.Any, opts []Option) { gathered(r, a, at, axis, opts) })
+		p.By(c, 0, func(r *tensor.Any, opts []Option) { gathered(r, a, at, axis, opts) })
 	}}

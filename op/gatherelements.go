@@ -5,6 +5,8 @@ import (
 
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -15,25 +17,25 @@ import (
 // panics, before anything is written, when one lies outside the axis. Elements keep
 // their bits. ONNX GatherElements; TakeAlongAxis broadcasts the other axes.
 func GatherElements[T num.Elem](a tensor.Tensor[T], indices tensor.Tensor[int64], axis int, opts ...Option) (r tensor.Tensor[T]) {
-	elementsAt("GatherElements", a.Any(), indices.Any(), axis).into(exec.Ref(&r), opts)
+	elementsAt("GatherElements", a.Any(), indices.Any(), axis).Into(exec.Ref(&r), opts)
 	return r
 }
 
-func elementsAt(name string, a, indices tensor.Any, axis int) *transfer {
-	present(name, &a, &indices)
+func elementsAt(name string, a, indices tensor.Any, axis int) *move.Transfer {
+	plan.Present(name, &a, &indices)
 	shape := a.Shape()
 	axis = elementAxis(name, shape, indices, axis)
 	out := indices.Shape()
-	return &transfer{name: name, d: a.DType(), shape: out, in: []tensor.Any{a, indices}, picky: true, fill: func(ctx context.Context, dst words, in []words) {
-		at := in[1].places(name)
+	return &move.Transfer{Name: name, D: a.DType(), Shape: out, In: []tensor.Any{a, indices}, Picky: true, Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+		at := in[1].Places(name)
 		checkPlaces(name, at, out, shape[axis], axis)
-		if dst.len() == 0 {
+		if dst.Len() == 0 {
 			return // however many rows of none there are
 		}
 		last := len(out) - 1
-		exec.Split(name, ctx, elements(out[:last]), out[last], func(from, to int) {
+		exec.Split(name, ctx, plan.Elements(out[:last]), out[last], func(from, to int) {
 			alongRows(shape, out, axis, from, to, func(from, n int, x conv.Axis) {
-				conv.Take(dst.mem[from*dst.size:], in[0].mem, dst.size, at[from:from+n], x)
+				conv.Take(dst.Mem[from*dst.Size:], in[0].Mem, dst.Size, at[from:from+n], x)
 			})
 		})
 	}}
@@ -41,23 +43,23 @@ func elementsAt(name string, a, indices tensor.Any, axis int) *transfer {
 
 // elementAxis checks the shape of the indices of GatherElements and its like.
 func elementAxis(name string, shape []int, indices tensor.Any, axis int) int {
-	axis = axisOf(name, axis, len(shape))
+	axis = plan.AxisOf(name, axis, len(shape))
 	if indices.Rank() != len(shape) {
-		panic(fail(name, tensor.ErrShape, "indices have rank %d, the data %d", indices.Rank(), len(shape)))
+		panic(plan.Fail(name, tensor.ErrShape, "indices have rank %d, the data %d", indices.Rank(), len(shape)))
 	}
 	for i, n := range shape {
 		if i != axis && indices.Dim(i) > n {
-			panic(fail(name, tensor.ErrShape, "indices have extent %d on axis %d, the data %d; only axis %d may be longer", indices.Dim(i), i, n, axis))
+			panic(plan.Fail(name, tensor.ErrShape, "indices have extent %d on axis %d, the data %d; only axis %d may be longer", indices.Dim(i), i, n, axis))
 		}
 	}
-	wantInt(name, 1, indices)
+	move.WantInt(name, 1, indices)
 	return axis
 }
 
 // alongRows calls f with the runs of indices along their last axis, from run from up to run to: they have the
 // shape by, and name elements along axis of a tensor of the given shape.
 func alongRows(shape, by []int, axis, from, to int, f func(from, n int, x conv.Axis)) {
-	stride := steps(shape)
+	stride := move.Steps(shape)
 	last := len(by) - 1
 	x := conv.Axis{N: shape[axis], Stride: stride[axis], Step: 1}
 	if axis == last {
@@ -78,21 +80,21 @@ func alongRows(shape, by []int, axis, from, to int, f func(from, n int, x conv.A
 // checkPlaces panics where one of some indices, which have a shape, is outside an axis of extent n.
 func checkPlaces(name string, at []int64, shape []int, n, axis int) {
 	if i := conv.Outside(at, n); i >= 0 {
-		panic(fail(name, tensor.ErrIndex, "index %d at %s is outside axis %d of extent %d", at[i], shapeText(unravel(i, shape)), axis, n))
+		panic(plan.Fail(name, tensor.ErrIndex, "index %d at %s is outside axis %d of extent %d", at[i], plan.ShapeText(plan.Unravel(i, shape)), axis, n))
 	}
 }
 
 // resolved checks indices, which have a shape, against an axis of extent n.
 func resolved(name string, indices []int64, shape []int, n, axis int) []int {
 	checkPlaces(name, indices, shape, n, axis)
-	at := make([]int, fits(name, len(indices), 8))
+	at := make([]int, plan.Fits(name, len(indices), 8))
 	for i, v := range indices {
 		at[i] = int(v + int64(n)&(v>>63))
 	}
 	return at
 }
 
-var gatherElements = opN{about: about{name: "GatherElements", flops: flops{free: true}, onnx: []int{11, 13}, attrs: []string{"axis"}}, least: 2,
-	move: func(c *Call) *transfer {
-		return elementsAt("GatherElements", c.in(0), c.in(1), attrInt(c, "axis", 0))
+var gatherElements = plan.Operator{About: plan.About{Name: "GatherElements", FLOPs: plan.FLOPs{Free: true}, Versions: []int{11, 13}, Attrs: []string{"axis"}}, Least: 2,
+	Move: func(c *plan.Use) plan.Mover {
+		return elementsAt("GatherElements", c.In(0), c.In(1), plan.AttrInt(c, "axis", 0))
 	}}

@@ -6,6 +6,8 @@ import (
 
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -17,18 +19,18 @@ import (
 // don't fit and, before anything is written, when an index lies outside its axis.
 // Elements keep their bits. ONNX GatherND.
 func GatherND[T num.Elem](a tensor.Tensor[T], indices tensor.Tensor[int64], batch int, opts ...Option) (r tensor.Tensor[T]) {
-	gatheredND(a.Any(), indices.Any(), batch).into(exec.Ref(&r), opts)
+	gatheredND(a.Any(), indices.Any(), batch).Into(exec.Ref(&r), opts)
 	return r
 }
 
-func gatheredND(a, indices tensor.Any, batch int) *transfer {
-	present("GatherND", &a, &indices)
+func gatheredND(a, indices tensor.Any, batch int) *move.Transfer {
+	plan.Present("GatherND", &a, &indices)
 	shape, by := a.Shape(), indices.Shape()
 	k := ndWidth("GatherND", shape, indices, batch)
 	out := append(append([]int{}, by[:len(by)-1]...), shape[batch+k:]...)
-	return &transfer{name: "GatherND", d: a.DType(), shape: out, in: []tensor.Any{a, indices}, picky: true, fill: func(ctx context.Context, dst words, in []words) {
+	return &move.Transfer{Name: "GatherND", D: a.DType(), Shape: out, In: []tensor.Any{a, indices}, Picky: true, Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 		at, block := ndOffsets("GatherND", shape, by, in[1], batch, k, func(c *coordinates, n int) bool { // elements, a few at a time
-			if !dst.fresh {
+			if !dst.Fresh {
 				return false
 			}
 			var bad atomic.Bool
@@ -40,20 +42,20 @@ func gatheredND(a, indices tensor.Any, batch int) *transfer {
 						bad.Store(true)
 						return
 					}
-					conv.Take(dst.mem[i*dst.size:], in[0].mem, dst.size, at, conv.Axis{Stride: 1})
+					conv.Take(dst.Mem[i*dst.Size:], in[0].Mem, dst.Size, at, conv.Axis{Stride: 1})
 				}
 			})
 			return !bad.Load()
 		})
 		if block == 1 {
 			exec.Split("GatherND", ctx, len(at), 1, func(from, to int) {
-				conv.Take(dst.mem[from*dst.size:], in[0].mem, dst.size, at[from:to], conv.Axis{Stride: 1})
+				conv.Take(dst.Mem[from*dst.Size:], in[0].Mem, dst.Size, at[from:to], conv.Axis{Stride: 1})
 			})
 			return
 		}
 		exec.Split("GatherND", ctx, len(at), 1+block/4, func(from, to int) {
 			for i, first := range at[from:to] {
-				dst.copy((from+i)*block, in[0], int(first), block)
+				dst.Copy((from+i)*block, in[0], int(first), block)
 			}
 		})
 	}}
@@ -62,18 +64,18 @@ func gatheredND(a, indices tensor.Any, batch int) *transfer {
 // ndWidth checks the indices of GatherND and ScatterND and returns how many axes
 // a coordinate names.
 func ndWidth(name string, shape []int, indices tensor.Any, batch int) int {
-	wantInt(name, 1, indices)
+	move.WantInt(name, 1, indices)
 	if indices.Rank() < 1 || batch < 0 || batch >= indices.Rank() || batch > len(shape) {
-		panic(fail(name, tensor.ErrShape, "%d batch axes for data of rank %d and indices of rank %d, whose last axis holds coordinates", batch, len(shape), indices.Rank()))
+		panic(plan.Fail(name, tensor.ErrShape, "%d batch axes for data of rank %d and indices of rank %d, whose last axis holds coordinates", batch, len(shape), indices.Rank()))
 	}
 	for i := range batch {
 		if shape[i] != indices.Dim(i) {
-			panic(fail(name, tensor.ErrShape, "batch axis %d has extent %d in the data and %d in the indices", i, shape[i], indices.Dim(i)))
+			panic(plan.Fail(name, tensor.ErrShape, "batch axis %d has extent %d in the data and %d in the indices", i, shape[i], indices.Dim(i)))
 		}
 	}
 	k := indices.Dim(indices.Rank() - 1)
 	if k > len(shape)-batch {
-		panic(fail(name, tensor.ErrShape, "coordinates of %d numbers for data of rank %d with %d batch axes", k, len(shape), batch))
+		panic(plan.Fail(name, tensor.ErrShape, "coordinates of %d numbers for data of rank %d with %d batch axes", k, len(shape), batch))
 	}
 	return k
 }
@@ -81,12 +83,12 @@ func ndWidth(name string, shape []int, indices tensor.Any, batch int) int {
 // ndOffsets returns where in the data the block of each coordinate begins, and how
 // many elements a block has. Where blocks are elements and alone, if there is one,
 // does with the coordinates what is to be done, there is nothing to return.
-func ndOffsets(name string, shape, by []int, indices words, batch, k int, alone func(c *coordinates, n int) bool) (at []int64, block int) {
+func ndOffsets(name string, shape, by []int, indices move.Words, batch, k int, alone func(c *coordinates, n int) bool) (at []int64, block int) {
 	block = 1
 	for _, e := range shape[batch+k:] {
 		block *= e
 	}
-	c, n := coordinates{extents: shape[batch : batch+k], strides: steps(shape)[batch:], per: 1, whole: 1}, 1
+	c, n := coordinates{extents: shape[batch : batch+k], strides: move.Steps(shape)[batch:], per: 1, whole: 1}, 1
 	for i, e := range by[:len(by)-1] {
 		n *= e
 		if i >= batch {
@@ -96,18 +98,18 @@ func ndOffsets(name string, shape, by []int, indices words, batch, k int, alone 
 	for _, e := range shape[batch:] {
 		c.whole *= e
 	}
-	c.v = indices.places(name)
+	c.v = indices.Places(name)
 	if len(c.v) == 0 && block == 0 { // coordinates without numbers of blocks without elements, of which there may be any number
 		return nil, 0
 	}
 	if block == 1 && alone != nil && alone(&c, n) {
 		return nil, 0
 	}
-	at = roomFor[int64](name, n)
+	at = plan.RoomFor[int64](name, n)
 	if !c.offsets(at, 0) {
 		for i, p := range c.v {
 			if extent := int64(c.extents[i%k]); p < -extent || p >= extent {
-				panic(fail(name, tensor.ErrIndex, "index %d at %s is outside axis %d of extent %d", p, shapeText(unravel(i, by)), batch+i%k, extent))
+				panic(plan.Fail(name, tensor.ErrIndex, "index %d at %s is outside axis %d of extent %d", p, plan.ShapeText(plan.Unravel(i, by)), batch+i%k, extent))
 			}
 		}
 	}
@@ -153,7 +155,7 @@ func addPlaces(at, v []int64, k int, extent, stride int64) bool {
 	return wrong >= 0
 }
 
-var gatherND = opN{about: about{name: "GatherND", flops: flops{free: true}, onnx: []int{11, 12, 13}, attrs: []string{"batch_dims"}}, least: 2,
-	move: func(c *Call) *transfer {
-		return gatheredND(c.in(0), c.in(1), attrInt(c, "batch_dims", 0))
+var gatherND = plan.Operator{About: plan.About{Name: "GatherND", FLOPs: plan.FLOPs{Free: true}, Versions: []int{11, 12, 13}, Attrs: []string{"batch_dims"}}, Least: 2,
+	Move: func(c *plan.Use) plan.Mover {
+		return gatheredND(c.In(0), c.In(1), plan.AttrInt(c, "batch_dims", 0))
 	}}

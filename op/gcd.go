@@ -2,6 +2,8 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -10,12 +12,12 @@ import (
 // negative, but where the result would be 2⁷, 2¹⁵, … it wraps; of two zeros it is
 // 0. Shapes broadcast. It panics if they don't. NumPy gcd.
 func Gcd[T num.Integer](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	gcdOp.call(exec.Ref(&r), opts, exec.Ref(&a), exec.Ref(&b))
+	gcdOp.Call(exec.Ref(&r), opts, exec.Ref(&a), exec.Ref(&b))
 	return r
 }
 
-var gcdOp = pointwise{about: about{name: "Gcd"}, cost: 50,
-	rows: exec.Two(nil, &rows2{I8: gcdRow[int8], I16: gcdRow[int16], I32: gcdRow[int32], I64: gcdRow[int64],
+var gcdOp = pointwise.Operator{About: plan.About{Name: "Gcd"}, Cost: 50,
+	Rows: exec.Two(nil, &rows2{I8: gcdRow[int8], I16: gcdRow[int16], I32: gcdRow[int32], I64: gcdRow[int64],
 		U8: gcdRow[uint8], U16: gcdRow[uint16], U32: gcdRow[uint32], U64: gcdRow[uint64]})}
 
 // gcdRow defines Gcd.

@@ -2,6 +2,8 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -11,7 +13,7 @@ import (
 // normal variable: correctly rounded in float32, within 0.501 ulp in float64. ±0
 // and +∞ stay, −∞ gives the limit, −0. ONNX Gelu with approximate = "none".
 func Gelu[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	gelu.call(exec.Ref(&r), opts, exec.Ref(&a))
+	gelu.Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }
 
@@ -20,13 +22,13 @@ func Gelu[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) (r tenso
 // and within 0.501 ulp in float64. ±0 and +∞ stay, −∞ gives the limit, −0. ONNX
 // Gelu with approximate = "tanh".
 func GeluTanh[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	geluTanh.call(exec.Ref(&r), opts, exec.Ref(&a))
+	geluTanh.Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }
 
-var gelu = pointwise{about: about{name: "Gelu"}, function: true, cost: 70, rows: exec.One(&simd.Gelu, &rows1{F32: geluRow32, F64: geluRow64})}
+var gelu = pointwise.Operator{About: plan.About{Name: "Gelu"}, Function: true, Cost: 70, Rows: exec.One(&simd.Gelu, &rows1{F32: geluRow32, F64: geluRow64})}
 
-var geluTanh = pointwise{about: about{name: "GeluTanh"}, function: true, cost: 30, rows: exec.One(&simd.GeluTanh, &rows1{F32: geluTanhRow32, F64: geluTanhRow64})}
+var geluTanh = pointwise.Operator{About: plan.About{Name: "GeluTanh"}, Function: true, Cost: 30, Rows: exec.One(&simd.GeluTanh, &rows1{F32: geluTanhRow32, F64: geluTanhRow64})}
 
 // geluRow32 and geluRow64 define Gelu.
 func geluRow32(dst, a []float32) {
@@ -54,24 +56,24 @@ func geluTanhRow64(dst, a []float64) {
 	}
 }
 
-var geluOp = opN{about: about{name: "Gelu", flops: flops{each: 1}, onnx: []int{20}, attrs: []string{"approximate"}}, least: 1, takes: floats, fast: geluFast,
-	planned: func(c *Call, p *Plan) {
-		by, a := &gelu, c.with("Gelu", 0)
+var geluOp = plan.Operator{About: plan.About{Name: "Gelu", FLOPs: plan.FLOPs{Each: 1}, Versions: []int{20}, Attrs: []string{"approximate"}}, Least: 1, Takes: plan.Floats, Fast: geluFast,
+	Planned: func(c *plan.Use, p *plan.Draft) {
+		by, a := &gelu, c.With("Gelu", 0)
 		if approximate(c) {
 			by = &geluTanh
 		}
-		p.stretched(a.DType(), c, 1)
-		p.by(c, 0, func(r *tensor.Any, opts []Option) { by.call(r, opts, a) })
+		p.Stretched(a.DType(), c, 1)
+		p.By(c, 0, func(r *tensor.Any, opts []Option) { by.Call(r, opts, a) })
 	}}
 
 // approximate reports whether a call wants GeluTanh.
-func approximate(c *Call) bool {
+func approximate(c *plan.Use) bool {
 	switch s := c.Attrs.Str("approximate", "none"); s {
 	case "none":
 		return false
 	case "tanh":
 		return true
 	default:
-		panic(fail("Gelu", tensor.ErrValue, "approximate is %q, want none or tanh", s))
+		panic(plan.Fail("Gelu", tensor.ErrValue, "approximate is %q, want none or tanh", s))
 	}
 }

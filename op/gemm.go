@@ -2,7 +2,9 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/contract"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -22,8 +24,8 @@ func Gemm[T num.Float | num.Narrow | num.Fixed](a, b, c tensor.Tensor[T], alpha,
 // generalProduct is Gemm for operands of one run-time element type.
 func generalProduct(r, a, b, c *tensor.Any, alpha, beta float32, transA, transB bool, opts []Option) {
 	const name = "Gemm"
-	present(name, a, b)
-	d, s := a.DType(), read(opts)
+	plan.Present(name, a, b)
+	d, s := a.DType(), plan.Read(opts)
 	var few [2]int
 	var lc *layout.Layout
 	if !c.IsZero() {
@@ -37,14 +39,14 @@ func generalProduct(r, a, b, c *tensor.Any, alpha, beta float32, transA, transB 
 	if transB {
 		right = b.Permute(1, 0)
 	}
-	aimShape(r, name, &s, d, shape)
+	plan.AimShape(r, name, &s, d, shape)
 	if r.Len() == 0 {
 		return
 	}
 	if c.IsZero() || beta == 0 {
 		c, beta = nil, 1
 	}
-	j := exec.Job{Name: name, Ctx: s.ctx()}
+	j := exec.Job{Name: name, Ctx: s.Ctx()}
 	if d.IsNarrow() {
 		wide := tensor.EmptyOf(dtype.Float32, shape...)
 		wa, wb := inSingle(name, &left), inSingle(name, &right)
@@ -53,34 +55,34 @@ func generalProduct(r, a, b, c *tensor.Any, alpha, beta float32, transA, transB 
 			c = &wc
 			defer wc.Close()
 		}
-		gemmInto(j, &wa, &wb, c, alpha, beta, s.rectify, &wide, nil)
+		gemmInto(j, &wa, &wb, c, alpha, beta, s.Rectify, &wide, nil)
 		wa.Close()
 		wb.Close()
 		narrowInto(name, r, &wide)
 		return
 	}
-	e := s.exactly(d, alpha, beta)
-	out := beside(r, e != nil && s.into != nil || !r.IsContiguous(), &left, &right, c)
-	gemmInto(j, &left, &right, c, alpha, beta, s.rectify, out, e)
-	e.check(name, shape)
-	put(r, out)
+	e := contract.Exactly(&s, d, alpha, beta)
+	out := plan.Beside(r, e != nil && s.Into != nil || !r.IsContiguous(), &left, &right, c)
+	gemmInto(j, &left, &right, c, alpha, beta, s.Rectify, out, e)
+	e.Check(name, shape)
+	plan.Put(r, out)
 	if e != nil {
-		s.rectified(r)
+		rectified(&s, r)
 	}
 }
 
 // gemmInto computes a Gemm whose shapes fit. plus may be nil.
-func gemmInto(j exec.Job, a, b, plus *tensor.Any, alpha, beta float32, rectify bool, dst *tensor.Any, e *exactness) {
+func gemmInto(j exec.Job, a, b, plus *tensor.Any, alpha, beta float32, rectify bool, dst *tensor.Any, e *contract.Exactness) {
 	var few [2]int
 	x := productOf("Gemm", few[:0], a.LayoutRef(), b.LayoutRef())
 	d := dst.DType()
 	if plus != nil && beta != 1 && e == nil {
 		by := scalarIn(d, beta)
 		var scaled tensor.Any
-		mul.call(&scaled, nil, plus, &by)
+		mul.Call(&scaled, nil, plus, &by)
 		plus = &scaled
 	}
-	if e != nil || alpha == 1 && (x.n > fewRows || x.n >= x.m) { // else the product is better made as its transpose
+	if e != nil || alpha == 1 && (x.n > contract.FewRows || x.n >= x.m) { // else the product is better made as its transpose
 		row, col := 0, 0
 		if plus != nil {
 			var c tensor.Any
@@ -91,16 +93,16 @@ func gemmInto(j exec.Job, a, b, plus *tensor.Any, alpha, beta float32, rectify b
 		return
 	}
 	x.multiply(j, a, b, dst, nil, 0, 0, false, nil)
-	at := []Option{{into: dst}}
+	at := []Option{plan.WriteTo(dst)}
 	if alpha != 1 {
 		by := scalarIn(d, alpha)
-		mul.call(dst, at, dst, &by)
+		mul.Call(dst, at, dst, &by)
 	}
 	if plus != nil {
-		add.call(dst, at, dst, plus)
+		add.Call(dst, at, dst, plus)
 	}
 	if rectify {
-		relu.call(dst, at, dst)
+		relu.Call(dst, at, dst)
 	}
 }
 
@@ -126,7 +128,7 @@ func scalarIn(d dtype.DType, v float32) tensor.Any {
 // gemmShape checks the operands of a Gemm, of which c may be nil, and appends the result's extents to shape.
 func gemmShape(shape []int, a, b, c *layout.Layout, transA, transB bool) []int {
 	if a.Rank() != 2 || b.Rank() != 2 {
-		panic(fail("Gemm", tensor.ErrShape, "operands of shapes %s and %s; both must be matrices", a.ShapeString(), b.ShapeString()))
+		panic(plan.Fail("Gemm", tensor.ErrShape, "operands of shapes %s and %s; both must be matrices", a.ShapeString(), b.ShapeString()))
 	}
 	m, k, kb, n := a.Dim(0), a.Dim(1), b.Dim(0), b.Dim(1)
 	if transA {
@@ -136,37 +138,37 @@ func gemmShape(shape []int, a, b, c *layout.Layout, transA, transB bool) []int {
 		kb, n = n, kb
 	}
 	if k != kb {
-		panic(fail("Gemm", tensor.ErrShape, "operands of shapes %s and %s (transposed: %t and %t): the left has %d columns, the right %d rows",
+		panic(plan.Fail("Gemm", tensor.ErrShape, "operands of shapes %s and %s (transposed: %t and %t): the left has %d columns, the right %d rows",
 			a.ShapeString(), b.ShapeString(), transA, transB, k, kb))
 	}
 	if c != nil {
 		if _, err := c.BroadcastTo(m, n); err != nil {
-			panic(fail("Gemm", tensor.ErrShape, "the third operand has shape %s, which doesn't stretch to (%d,%d)", c.ShapeString(), m, n))
+			panic(plan.Fail("Gemm", tensor.ErrShape, "the third operand has shape %s, which doesn't stretch to (%d,%d)", c.ShapeString(), m, n))
 		}
 	}
 	return append(shape, m, n)
 }
 
-var gemmOp = opN{about: about{name: "Gemm", takesUp: inBlocks, flops: flops{rule: gemmFLOPs}, rectifies: true, onnx: []int{6, 7, 9, 11, 13}, attrs: []string{"alpha", "beta", "broadcast", "transA", "transB"}}, least: 2, most: 3, fast: productFast,
-	takes: floats | fixeds,
-	planned: func(c *Call, p *Plan) {
-		oneType("Gemm", c.Inputs...)
-		a, b, plus := c.like("Gemm", 0, 0), c.like("Gemm", 1, 0), c.like("Gemm", 2, 0)
+var gemmOp = plan.Operator{About: plan.About{Name: "Gemm", TakesUp: plan.InBlocks, FLOPs: plan.FLOPs{Rule: gemmFLOPs}, Rectifies: true, Versions: []int{6, 7, 9, 11, 13}, Attrs: []string{"alpha", "beta", "broadcast", "transA", "transB"}}, Least: 2, Most: 3, Fast: productFast,
+	Takes: plan.Floats | plan.Fixeds,
+	Planned: func(c *plan.Use, p *plan.Draft) {
+		plan.OneType("Gemm", c.Inputs...)
+		a, b, plus := c.Like("Gemm", 0, 0), c.Like("Gemm", 1, 0), c.Like("Gemm", 2, 0)
 		alpha, beta, transA, transB := c.Attrs.Float("alpha", 1), c.Attrs.Float("beta", 1), c.Attrs.Int("transA", 0) != 0, c.Attrs.Int("transB", 0) != 0
-		if !p.brief {
+		if !p.Brief {
 			var third *layout.Layout
 			if !plus.IsZero() {
 				third = plus.LayoutRef()
 			}
-			p.gives(a.DType(), gemmShape(nil, a.LayoutRef(), b.LayoutRef(), third, transA, transB)...)
+			p.Gives(a.DType(), gemmShape(nil, a.LayoutRef(), b.LayoutRef(), third, transA, transB)...)
 		}
-		p.by(c, 0, func(r *tensor.Any, opts []Option) { generalProduct(r, a, b, plus, alpha, beta, transA, transB, opts) })
+		p.By(c, 0, func(r *tensor.Any, opts []Option) { generalProduct(r, a, b, plus, alpha, beta, transA, transB, opts) })
 	}}
 
-func gemmFLOPs(c *Call, out []tensor.Any) int64 {
+func gemmFLOPs(c *plan.Use, out []tensor.Any) int64 {
 	axis := 1
 	if c.Attrs.Int("transA", 0) != 0 {
 		axis = 0
 	}
-	return withBias(productOfAll(2, lengthOf(nth(out, 0)), sizeOf(c.in(0), axis)), c, 2, out)
+	return plan.WithBias(plan.ProductOfAll(2, plan.LengthOf(plan.Nth(out, 0)), plan.SizeOf(c.In(0), axis)), c, 2, out)
 }

@@ -4,6 +4,8 @@ import (
 	"sync"
 
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/reduce"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -12,9 +14,9 @@ import (
 // spatial axes, which stay with extent 1; it is ReduceMean over them. ONNX
 // GlobalAveragePool.
 func GlobalAveragePool[T num.Float | num.Narrow | num.Fixed](x tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	globalAveragePool.overPlanes(exec.Ref(&r), exec.Ref(&x), opts)
+	globalAveragePool.OverPlanes(exec.Ref(&r), exec.Ref(&x), opts)
 	return r
 }
 
-var globalAveragePool = reduction{about: about{name: "GlobalAveragePool", onnx: []int{1, 22}}, takes: floats | fixeds, planes: true,
-	folder: meanFolder, lines: meanLines, rows: meanRows, spare: &sync.Pool{}}
+var globalAveragePool = reduce.Operator{About: plan.About{Name: "GlobalAveragePool", Versions: []int{1, 22}}, Takes: plan.Floats | plan.Fixeds, Planes: true,
+	Folder: meanFolder, Lines: reduce.MeanLines, Rows: reduce.MeanRows, Spare: &sync.Pool{}}

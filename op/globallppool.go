@@ -2,6 +2,8 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -11,20 +13,20 @@ import (
 // and rounds as LpPool does. It panics unless p is 1 or more, x has a spatial axis, and
 // none of them is empty. ONNX GlobalLpPool, whose p is 2 by default.
 func GlobalLpPool[T num.Float | num.Narrow](x tensor.Tensor[T], p int, opts ...Option) (r tensor.Tensor[T]) {
-	globalLpPooled(x.Any(), p).into(exec.Ref(&r), opts)
+	globalLpPooled(x.Any(), p).Into(exec.Ref(&r), opts)
 	return r
 }
 
-func globalLpPooled(x tensor.Any, power int) *transfer {
+func globalLpPooled(x tensor.Any, power int) *move.Transfer {
 	const name = "GlobalLpPool"
-	present(name, &x)
+	plan.Present(name, &x)
 	if x.Rank() < 3 {
-		panic(fail(name, tensor.ErrShape, "x is %s; want [N, C, D1, …]", tensor.Describe(x)))
+		panic(plan.Fail(name, tensor.ErrShape, "x is %s; want [N, C, D1, …]", tensor.Describe(x)))
 	}
 	t := lpPooled(x, Window{Kernel: x.Shape()[2:]}, power)
-	t.name = name
+	t.Name = name
 	return t
 }
 
-var globalLpPool = opN{about: about{name: "GlobalLpPool", takesUp: inDoubles, flops: flops{read: 2}, onnx: []int{2, 22}, attrs: []string{"p"}}, least: 1, takes: floats,
-	move: func(c *Call) *transfer { return globalLpPooled(c.in(0), attrInt(c, "p", 2)) }}
+var globalLpPool = plan.Operator{About: plan.About{Name: "GlobalLpPool", TakesUp: plan.InDoubles, FLOPs: plan.FLOPs{Read: 2}, Versions: []int{2, 22}, Attrs: []string{"p"}}, Least: 1, Takes: plan.Floats,
+	Move: func(c *plan.Use) plan.Mover { return globalLpPooled(c.In(0), plan.AttrInt(c, "p", 2)) }}

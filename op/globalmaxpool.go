@@ -4,6 +4,8 @@ import (
 	"sync"
 
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/reduce"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -12,9 +14,9 @@ import (
 // over its spatial axes, which stay with extent 1; it is ReduceMax over them. ONNX
 // GlobalMaxPool.
 func GlobalMaxPool[T num.Native | num.Narrow | num.Fixed](x tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	globalMaxPool.overPlanes(exec.Ref(&r), exec.Ref(&x), opts)
+	globalMaxPool.OverPlanes(exec.Ref(&r), exec.Ref(&x), opts)
 	return r
 }
 
-var globalMaxPool = reduction{about: about{name: "GlobalMaxPool", onnx: []int{1, 22}}, takes: reals | fixeds, planes: true,
-	folder: maxFolder, lines: reduceMaxLines, rows: reduceMaxRows, spare: &sync.Pool{}}
+var globalMaxPool = reduce.Operator{About: plan.About{Name: "GlobalMaxPool", Versions: []int{1, 22}}, Takes: plan.Reals | plan.Fixeds, Planes: true,
+	Folder: reduce.MaxFolder, Lines: reduceMaxLines, Rows: reduceMaxRows, Spare: &sync.Pool{}}

@@ -2,6 +2,8 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -10,15 +12,15 @@ import (
 // Greater reports a > b, element by element. Shapes broadcast. −0 equals +0, and a
 // comparison with NaN is false. ONNX Greater.
 func Greater[T num.Native | num.Narrow | num.Fixed](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[bool]) {
-	greaterOp.call(exec.Ref(&r), opts, exec.Ref(&a), exec.Ref(&b))
+	greaterOp.Call(exec.Ref(&r), opts, exec.Ref(&a), exec.Ref(&b))
 	return r
 }
 
-var greaterOp = pointwise{about: about{name: "Greater", orion: &orionUint32, onnx: []int{1, 7, 9, 13}, attrs: []string{"axis", "broadcast"}},
-	rows: exec.Compare(&simd.Greater, &rowsCmp{I8: greaterRow[int8], I16: greaterRow[int16], I32: greaterRow[int32], I64: greaterRow[int64],
+var greaterOp = pointwise.Operator{About: plan.About{Name: "Greater", Orion: &orionUint32, Versions: []int{1, 7, 9, 13}, Attrs: []string{"axis", "broadcast"}},
+	Rows: exec.Compare(&simd.Greater, &rowsCmp{I8: greaterRow[int8], I16: greaterRow[int16], I32: greaterRow[int32], I64: greaterRow[int64],
 		U8: greaterRow[uint8], U16: greaterRow[uint16], U32: greaterRow[uint32], U64: greaterRow[uint64],
 		F32: greaterRow[float32], F64: greaterRow[float64]}),
-	order: greaterOpOrder}
+	Order: greaterOpOrder}
 
 // greaterRow defines Greater.
 func greaterRow[T num.Native](dst []bool, a, b []T) {

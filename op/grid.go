@@ -3,17 +3,18 @@ package op
 import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/cpu"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 )
 
 // Why says in a few words why an operator isn't defined for an element type of its
 // deciding operand, and what to do instead. It is empty where the operator is.
 func Why(o *Op, d dtype.DType) string {
-	if some("Why", o).Supports(d) {
+	if plan.Some("Why", o).Supports(d) {
 		return ""
 	}
-	if o.why != "" && !d.IsComplex() && d != dtype.Bool {
-		return o.why
+	if why := plan.AboutOf(o).Why; why != "" && !d.IsComplex() && d != dtype.Bool {
+		return why
 	}
 	switch {
 	case d.IsComplex():
@@ -34,11 +35,11 @@ func Why(o *Op, d dtype.DType) string {
 // rows of its own for, such as [avx2 avx512], for an element type of its deciding
 // operand. Narrow floats are computed by the rows of float32.
 func Kernels(o *Op, d dtype.DType) (levels []string) {
-	if !some("Kernels", o).Supports(d) || o.fast == nil {
+	if !plan.Some("Kernels", o).Supports(d) {
 		return nil
 	}
 	for l := cpu.Generic + 1; l <= cpu.AVX512; l++ {
-		if o.fast(d, l) {
+		if plan.FastFor(o, d, l) {
 			levels = append(levels, l.String())
 		}
 	}
@@ -53,8 +54,6 @@ func productFast(d dtype.DType, l cpu.Level) bool {
 	}
 	return d.IsFloat() && simd.Product32[l] != nil
 }
-
-func sumFast(d dtype.DType, l cpu.Level) bool { return d.IsFloat() && simd.Has(l) }
 
 func extremeFast(d dtype.DType, l cpu.Level) bool {
 	return (d == dtype.Float32 || d == dtype.Float64) && simd.Has(l)

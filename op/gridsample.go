@@ -5,6 +5,8 @@ import (
 	"math"
 
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -27,29 +29,29 @@ type Sampling struct {
 // neighbour of weight 0 isn't looked at. A point with a NaN gives NaN, of integers 0. It panics when the shapes don't
 // fit, and for modes it doesn't know. ONNX GridSample; PyTorch grid_sample.
 func GridSample[T num.Native | num.Narrow, G num.Float | num.Narrow](a tensor.Tensor[T], grid tensor.Tensor[G], how Sampling, opts ...Option) (r tensor.Tensor[T]) {
-	sampled(a.Any(), grid.Any(), how).into(exec.Ref(&r), opts)
+	sampled(a.Any(), grid.Any(), how).Into(exec.Ref(&r), opts)
 	return r
 }
 
-func sampled(a, grid tensor.Any, how Sampling) *transfer {
+func sampled(a, grid tensor.Any, how Sampling) *move.Transfer {
 	const name = "GridSample"
-	present(name, &a, &grid)
+	plan.Present(name, &a, &grid)
 	how.Mode, how.Padding = orElse(how.Mode, "linear"), orElse(how.Padding, "zeros")
 	known(name, "mode", how.Mode, "linear", "nearest", "cubic")
 	known(name, "padding mode", how.Padding, "zeros", "border", "reflection")
 	rank := a.Rank() - 2
 	if rank < 1 || grid.Rank() != a.Rank() || grid.Dim(0) != a.Dim(0) || grid.Dim(-1) != rank {
-		panic(fail(name, tensor.ErrShape, "%s at the points %s; want (n, c, axes...) and (n, out..., number of axes)", tensor.Describe(a), tensor.Describe(grid)))
+		panic(plan.Fail(name, tensor.ErrShape, "%s at the points %s; want (n, c, axes...) and (n, out..., number of axes)", tensor.Describe(a), tensor.Describe(grid)))
 	}
-	if !floats.has(grid.DType()) {
-		panic(fail(name, tensor.ErrDType, "the points hold %v, want floats", grid.DType()))
+	if !plan.Floats.Has(grid.DType()) {
+		panic(plan.Fail(name, tensor.ErrDType, "the points hold %v, want floats", grid.DType()))
 	}
 	shape := a.Shape()
 	out := append([]int{shape[0], shape[1]}, grid.Shape()[1:grid.Rank()-1]...)
-	return &transfer{name: name, d: a.DType(), shape: out, in: []tensor.Any{a, grid}, fill: func(ctx context.Context, dst words, in []words) {
-		points := elements(out[2:])
-		g := sampler{src: numericOf(in[0]), grid: numericOf(in[1]), how: how, axes: shape[2:], area: elements(shape[2:])}
-		to := numericOf(dst)
+	return &move.Transfer{Name: name, D: a.DType(), Shape: out, In: []tensor.Any{a, grid}, Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+		points := plan.Elements(out[2:])
+		g := sampler{src: move.NumericOf(in[0]), grid: move.NumericOf(in[1]), how: how, axes: shape[2:], area: plan.Elements(shape[2:])}
+		to := move.NumericOf(dst)
 		exec.Split(name, ctx, shape[0]*points, 20*shape[1]<<rank, func(from, till int) {
 			s := g
 			s.near = make([]taps, rank)
@@ -61,7 +63,7 @@ func sampled(a, grid tensor.Any, how Sampling) *transfer {
 					if !nan {
 						v = s.read(plane*s.area, 0)
 					}
-					to.setReal(plane*points+p%points, v)
+					to.SetReal(plane*points+p%points, v)
 				}
 			}
 		})
@@ -69,7 +71,7 @@ func sampled(a, grid tensor.Any, how Sampling) *transfer {
 }
 
 type sampler struct {
-	src, grid numeric
+	src, grid move.Numeric
 	how       Sampling
 	axes      []int
 	area      int
@@ -79,7 +81,7 @@ type sampler struct {
 // aim finds the neighbours of the point that begins at an element of the grid.
 func (s *sampler) aim(first int) (nan bool) {
 	for i, n := range s.axes {
-		v := s.grid.float(first + len(s.axes) - 1 - i)
+		v := s.grid.Float(first + len(s.axes) - 1 - i)
 		if v != v {
 			return true
 		}
@@ -151,23 +153,23 @@ func reflected(v, low, high float64) float64 {
 // read returns the sum over the neighbours on axis and those after it.
 func (s *sampler) read(base, axis int) float64 {
 	if axis == len(s.axes) {
-		return s.src.real(base)
+		return s.src.Real(base)
 	}
 	acc := 0.0
-	step := elements(s.axes[axis+1:])
+	step := plan.Elements(s.axes[axis+1:])
 	for k, x := range s.near[axis].at {
 		acc += float64(s.near[axis].weight[k] * s.read(base+x*step, axis+1))
 	}
 	return acc
 }
 
-var gridSample = opN{about: about{name: "GridSample", onnx: []int{16, 20, 22}, attrs: []string{"align_corners", "mode", "padding_mode"}}, least: 2, takes: reals,
-	move: func(c *Call) *transfer {
+var gridSample = plan.Operator{About: plan.About{Name: "GridSample", Versions: []int{16, 20, 22}, Attrs: []string{"align_corners", "mode", "padding_mode"}}, Least: 2, Takes: plan.Reals,
+	Move: func(c *plan.Use) plan.Mover {
 		mode := c.Attrs.Str("mode", "linear")
 		if c.Opset < 20 {
 			mode = c.Attrs.Str("mode", "bilinear")
 			known("GridSample", "mode", mode, "bilinear", "nearest", "bicubic")
 			mode = map[string]string{"bilinear": "linear", "nearest": "nearest", "bicubic": "cubic"}[mode]
 		}
-		return sampled(c.in(0), c.in(1), Sampling{mode, c.Attrs.Str("padding_mode", "zeros"), c.Attrs.Int("align_corners", 0) != 0})
+		return sampled(c.In(0), c.In(1), Sampling{mode, c.Attrs.Str("padding_mode", "zeros"), c.Attrs.Int("align_corners", 0) != 0})
 	}}

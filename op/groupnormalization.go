@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -18,20 +20,20 @@ import (
 // is rounded in float64, and the result once. ONNX GroupNormalization; at opset 18 scale
 // and bias have one number for each group.
 func GroupNormalization[T num.Float | num.Narrow](x, scale, bias tensor.Tensor[T], groups int, epsilon float64, opts ...Option) (r tensor.Tensor[T]) {
-	groupNormalized("GroupNormalization", x.Any(), scale.Any(), bias.Any(), groups, epsilon, false).into(exec.Ref(&r), opts)
+	groupNormalized("GroupNormalization", x.Any(), scale.Any(), bias.Any(), groups, epsilon, false).Into(exec.Ref(&r), opts)
 	return r
 }
 
-func groupNormalized(name string, x, scale, bias tensor.Any, groups int, epsilon float64, perGroup bool) *transfer {
-	present(name, &x, &scale, &bias)
+func groupNormalized(name string, x, scale, bias tensor.Any, groups int, epsilon float64, perGroup bool) *move.Transfer {
+	plan.Present(name, &x, &scale, &bias)
 	checkFloats(name, x, scale, bias)
 	if x.Rank() < 2 {
-		panic(fail(name, tensor.ErrShape, "the input is %s; want [N, C, …]", tensor.Describe(x)))
+		panic(plan.Fail(name, tensor.ErrShape, "the input is %s; want [N, C, …]", tensor.Describe(x)))
 	}
 	shape := x.Shape()
 	channels := shape[1]
 	if groups < 1 || channels%groups != 0 {
-		panic(fail(name, tensor.ErrShape, "%d groups don't divide %d channels", groups, channels))
+		panic(plan.Fail(name, tensor.ErrShape, "%d groups don't divide %d channels", groups, channels))
 	}
 	want := channels
 	if perGroup {
@@ -39,11 +41,11 @@ func groupNormalized(name string, x, scale, bias tensor.Any, groups int, epsilon
 	}
 	for i, p := range []tensor.Any{scale, bias} {
 		if p.Rank() != 1 || p.Dim(0) != want {
-			panic(fail(name, tensor.ErrShape, "input %d is %s; want %d numbers", i+1, tensor.Describe(p), want))
+			panic(plan.Fail(name, tensor.ErrShape, "input %d is %s; want %d numbers", i+1, tensor.Describe(p), want))
 		}
 	}
-	return &transfer{name: name, d: x.DType(), shape: shape, in: operandsOf(x, scale, bias), fill: func(ctx context.Context, dst words, in []words) {
-		_, _, plane := around(shape, 1)
+	return &move.Transfer{Name: name, D: x.DType(), Shape: shape, In: move.OperandsOf(x, scale, bias), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+		_, _, plane := move.Around(shape, 1)
 		n := channels / groups * plane
 		z := normalization{name: name, lines: [][2]int{{shape[0] * groups, n}}, line: [][2]int{{n, 1}}, f: func(line []float64, _ int) { standardize(line, epsilon) }}
 		z.place, z.every = func(at int) int { return at / plane % channels }, plane
@@ -54,7 +56,7 @@ func groupNormalized(name string, x, scale, bias tensor.Any, groups int, epsilon
 	}}
 }
 
-var groupNormalization = opN{about: about{name: "GroupNormalization", takesUp: inGroupLine, flops: flops{each: 7}, onnx: []int{18, 21}, attrs: []string{"epsilon", "num_groups", "stash_type"}}, least: 3, takes: floats,
-	move: func(c *Call) *transfer {
-		return groupNormalized("GroupNormalization", c.in(0), c.in(1), c.in(2), attrInt(c, "num_groups", 0), float64(c.Attrs.Float("epsilon", 1e-5)), c.Opset < 21)
+var groupNormalization = plan.Operator{About: plan.About{Name: "GroupNormalization", TakesUp: plan.InGroupLine, FLOPs: plan.FLOPs{Each: 7}, Versions: []int{18, 21}, Attrs: []string{"epsilon", "num_groups", "stash_type"}}, Least: 3, Takes: plan.Floats,
+	Move: func(c *plan.Use) plan.Mover {
+		return groupNormalized("GroupNormalization", c.In(0), c.In(1), c.In(2), plan.AttrInt(c, "num_groups", 0), float64(c.Attrs.Float("epsilon", 1e-5)), c.Opset < 21)
 	}}

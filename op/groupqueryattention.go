@@ -4,6 +4,9 @@ import (
 	"math"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -13,23 +16,23 @@ import (
 // The rotation is rounded to T; all after it is computed in float32 of narrow floats, and the result rounded once. What of the result
 // belongs to no key, as a sequence is shorter than others, sees what there is. Typed programs call RotaryEmbedding and Attention. Source:
 // docs/ContribOperators.md of github.com/microsoft/onnxruntime.
-var groupQueryAttention = opN{about: about{name: "GroupQueryAttention", takesUp: inHeads, domain: "com.microsoft", onnx: []int{1}, why: whyAttended,
-	attrs: []string{"causal", "do_rotary", "k_quant_type", "kv_cache_bit_width", "kv_num_heads", "local_window_size", "num_heads", "qk_norm_epsilon", "qk_output", "rotary_interleaved", "scale",
+var groupQueryAttention = plan.Operator{About: plan.About{Name: "GroupQueryAttention", TakesUp: plan.InHeads, Domain: "com.microsoft", Versions: []int{1}, Why: whyAttended,
+	Attrs: []string{"causal", "do_rotary", "k_quant_type", "kv_cache_bit_width", "kv_num_heads", "local_window_size", "num_heads", "qk_norm_epsilon", "qk_output", "rotary_interleaved", "scale",
 		"sliding_window_cache", "smooth_softmax", "softcap", "v_quant_type"}},
-	least: 1, most: 12, takes: attended, fast: productFast,
-	planned: func(c *Call, p *Plan) {
+	Least: 1, Most: 12, Takes: attended, Fast: productFast,
+	Planned: func(c *plan.Use, p *plan.Draft) {
 		g, n := groupedOf(c), min(max(c.Outputs, 1), 3)
 		allThere(g.name, c)
-		if d := c.in(0).DType(); !p.brief && n == 1 {
-			p.gives(d, g.shape(true)...)
-		} else if !p.brief {
-			c.values(g.name, 6)
-			c.values(g.name, 5)
+		if d := c.In(0).DType(); !p.Brief && n == 1 {
+			p.Gives(d, g.shape(true)...)
+		} else if !p.Brief {
+			c.Values(g.name, 6)
+			c.Values(g.name, 5)
 			now := g.totals(c)
-			all := spec(g.name, d, g.batch, g.kv, now.keys, g.width)
-			p.out = []tensor.Any{spec(g.name, d, g.shape(true)...), all, all}[:n]
+			all := plan.Spec(g.name, d, g.batch, g.kv, now.keys, g.width)
+			p.Out = []tensor.Any{plan.Spec(g.name, d, g.shape(true)...), all, all}[:n]
 		}
-		p.list(c, n, func(to []tensor.Any, opts []Option) { g.totals(c).run(to, c, opts) })
+		p.List(c, n, func(to []tensor.Any, opts []Option) { g.totals(c).run(to, c, opts) })
 	}}
 
 // groupQuery is a call.
@@ -45,28 +48,28 @@ type groupQuery struct {
 }
 
 // groupedOf reads a node, as far as shapes go. Inputs may be Specs.
-func groupedOf(c *Call) *groupQuery {
-	g := &groupQuery{name: "GroupQueryAttention", causal: c.Attrs.Int("causal", 1) != 0, window: max(0, attrInt(c, "local_window_size", -1)), rotated: c.Attrs.Int("do_rotary", 0) != 0,
+func groupedOf(c *plan.Use) *groupQuery {
+	g := &groupQuery{name: "GroupQueryAttention", causal: c.Attrs.Int("causal", 1) != 0, window: max(0, plan.AttrInt(c, "local_window_size", -1)), rotated: c.Attrs.Int("do_rotary", 0) != 0,
 		between: c.Attrs.Int("rotary_interleaved", 0) != 0}
 	for _, name := range []string{"k_quant_type", "v_quant_type"} {
 		if t := c.Attrs.Str(name, "NONE"); t != "NONE" && t != "" {
-			panic(fail(g.name, ErrUnsupported, "%s is %.40q; keys and values are of the type of the queries: NONE", name, t))
+			panic(plan.Fail(g.name, ErrUnsupported, "%s is %.40q; keys and values are of the type of the queries: NONE", name, t))
 		}
 	}
 	if c.Attrs.Int("sliding_window_cache", 0) != 0 || c.Attrs.Int("qk_output", 0) != 0 || c.Outputs > 3 {
-		panic(fail(g.name, ErrUnsupported, "sliding_window_cache, qk_output or a fourth output is asked for; the outputs are the result and all keys and values"))
+		panic(plan.Fail(g.name, ErrUnsupported, "sliding_window_cache, qk_output or a fourth output is asked for; the outputs are the result and all keys and values"))
 	}
-	n, m := attrInt(c, "num_heads", 0), attrInt(c, "kv_num_heads", 0)
+	n, m := plan.AttrInt(c, "num_heads", 0), plan.AttrInt(c, "kv_num_heads", 0)
 	if n < 1 || m < 1 || n%m != 0 {
-		panic(fail(g.name, tensor.ErrValue, "num_heads is %d and kv_num_heads %d; want a positive multiple of a positive number", n, m))
+		panic(plan.Fail(g.name, tensor.ErrValue, "num_heads is %d and kv_num_heads %d; want a positive multiple of a positive number", n, m))
 	}
-	needs(g.name, c, 1)
-	q, k, v := c.or(0), c.or(1), c.or(2)
+	plan.Needs(g.name, c, 1)
+	q, k, v := c.Or(0), c.Or(1), c.Or(2)
 	for i, a := range c.Inputs {
 		if integer := i == 5 || i == 6 || i == 9; !a.IsZero() && !integer && a.DType() != q.DType() {
-			panic(notHeld(g.name, &a, i, q.DType()))
+			panic(plan.NotHeld(g.name, &a, i, q.DType()))
 		} else if integer && !a.IsZero() {
-			wantInt(g.name, i, a)
+			move.WantInt(g.name, i, a)
 		}
 	}
 	g.packed = k.IsZero() && v.IsZero()
@@ -75,60 +78,60 @@ func groupedOf(c *Call) *groupQuery {
 		all += 2 * m
 	}
 	if q.Rank() != 3 || q.Dim(2)%all != 0 {
-		panic(fail(g.name, tensor.ErrShape, "input 0 is %s; want [batch, sequence, width of %d heads]", operandText(q), all))
+		panic(plan.Fail(g.name, tensor.ErrShape, "input 0 is %s; want [batch, sequence, width of %d heads]", operandText(q), all))
 	}
 	g.heads = heads{batch: q.Dim(0), kv: m, group: n / m, queries: q.Dim(1), width: q.Dim(2) / all, wide: q.Dim(2) / all}
 	if !g.packed {
 		want := []int{g.batch, g.queries, m * g.width}
-		if !sameShape(k.LayoutRef(), want) || !sameShape(v.LayoutRef(), want) {
-			panic(fail(g.name, tensor.ErrShape, "keys and values are %s and %s; want both %s, or neither", operandText(k), operandText(v), shapeText(want)))
+		if !plan.SameShape(k.LayoutRef(), want) || !plan.SameShape(v.LayoutRef(), want) {
+			panic(plan.Fail(g.name, tensor.ErrShape, "keys and values are %s and %s; want both %s, or neither", operandText(k), operandText(v), plan.ShapeText(want)))
 		}
 	}
-	g.earlier(g.name, c.or(3), c.or(4), 3)
+	g.earlier(g.name, c.Or(3), c.Or(4), 3)
 	for i := 5; i < 7; i++ {
-		if a := c.in(i); a.IsZero() || i == 5 && a.Len() != g.batch || i == 6 && a.Len() != 1 {
-			panic(fail(g.name, tensor.ErrShape, "inputs 5 and 6 are %s and %s; want [%d], the number of keys of each sequence less 1, and one number, that of the longest", operandText(c.or(5)), operandText(c.or(6)), g.batch))
+		if a := c.In(i); a.IsZero() || i == 5 && a.Len() != g.batch || i == 6 && a.Len() != 1 {
+			panic(plan.Fail(g.name, tensor.ErrShape, "inputs 5 and 6 are %s and %s; want [%d], the number of keys of each sequence less 1, and one number, that of the longest", operandText(c.Or(5)), operandText(c.Or(6)), g.batch))
 		}
 	}
-	if a := c.in(11); !a.IsZero() && !sameShape(a.LayoutRef(), []int{n}) {
-		panic(fail(g.name, tensor.ErrShape, "input 11, the addends of the softmax, is %s; want [%d]", operandText(&a), n))
+	if a := c.In(11); !a.IsZero() && !plan.SameShape(a.LayoutRef(), []int{n}) {
+		panic(plan.Fail(g.name, tensor.ErrShape, "input 11, the addends of the softmax, is %s; want [%d]", operandText(&a), n))
 	}
 	return g
 }
 
 // totals returns the call with the numbers of keys, which it reads, and checks what depends on them.
-func (g groupQuery) totals(c *Call) *groupQuery {
+func (g groupQuery) totals(c *plan.Use) *groupQuery {
 	buffer := g.keys // of earlier calls, or the room for them
-	g.total = asInt(wordsOf(c.in(6)).int64s(g.name)[0])
+	g.total = plan.AsInt(move.WordsOf(c.In(6)).Int64s(g.name)[0])
 	g.keys = max(buffer, g.total)
-	g.lengths = wordsOf(c.in(5)).int64s(g.name)
+	g.lengths = move.WordsOf(c.In(5)).Int64s(g.name)
 	g.past = make([]int, g.batch)
 	for b, v := range g.lengths {
 		if v < 0 || v >= int64(g.total) {
-			panic(fail(g.name, tensor.ErrValue, "input 5 has %d at index %d; want a number below %d, input 6", v, b, g.total))
+			panic(plan.Fail(g.name, tensor.ErrValue, "input 5 has %d at index %d; want a number below %d, input 6", v, b, g.total))
 		}
 		if g.total > g.queries { // else this is the first call, and short sequences are filled up
 			g.past[b] = int(v) + 1 - g.queries
 		}
 		if p := g.past[b]; p < 0 || p > buffer || p+g.queries > g.keys {
-			panic(fail(g.name, tensor.ErrValue, "sequence %d has %d keys, of which %d are of earlier calls; there are %d of them, and room for %d", b, v+1, p, buffer, g.keys))
+			panic(plan.Fail(g.name, tensor.ErrValue, "sequence %d has %d keys, of which %d are of earlier calls; there are %d of them, and room for %d", b, v+1, p, buffer, g.keys))
 		}
 	}
 	if g.batch > 0 && g.total < g.queries {
-		panic(fail(g.name, tensor.ErrValue, "input 6 says that the longest sequence has %d keys, and there are %d in this call", g.total, g.queries))
+		panic(plan.Fail(g.name, tensor.ErrValue, "input 6 says that the longest sequence has %d keys, and there are %d in this call", g.total, g.queries))
 	}
-	if a := c.in(10); !a.IsZero() {
+	if a := c.In(10); !a.IsZero() {
 		h := g.heads
 		h.keys = g.total
 		if h.biasFits(g.name, 10, &a, false); a.Rank() != 4 {
-			panic(fail(g.name, tensor.ErrShape, "input 10, the bias of the products, is %s; want 4 axes", operandText(&a)))
+			panic(plan.Fail(g.name, tensor.ErrShape, "input 10, the bias of the products, is %s; want 4 axes", operandText(&a)))
 		}
 	}
 	return &g
 }
 
-func (g *groupQuery) run(to []tensor.Any, c *Call, opts []Option) {
-	q, k, v, d := c.in(0), c.in(1), c.in(2), c.in(0).DType()
+func (g *groupQuery) run(to []tensor.Any, c *plan.Use, opts []Option) {
+	q, k, v, d := c.In(0), c.In(1), c.In(2), c.In(0).DType()
 	n, kv := g.kv*g.group*g.width, g.kv*g.width
 	if g.packed {
 		part := func(from, n int) tensor.Any { return q.Slice(tensor.Colon, tensor.Colon, tensor.R(from, from+n)) }
@@ -138,7 +141,7 @@ func (g *groupQuery) run(to []tensor.Any, c *Call, opts []Option) {
 	if g.rotated {
 		q, k = g.turned(c, q, g.kv*g.group, opts), g.turned(c, k, g.kv, opts)
 	}
-	past, pastValue := sliceable(c.in(3)), sliceable(c.in(4))
+	past, pastValue := sliceable(c.In(3)), sliceable(c.In(4))
 	k, v = g.cache(&past, apart(k, g.kv)), g.cache(&pastValue, apart(v, g.kv))
 	copy(to, []tensor.Any{{}, k, v})
 	wide := d
@@ -158,7 +161,7 @@ func (g *groupQuery) run(to []tensor.Any, c *Call, opts []Option) {
 	}
 	a.q = split(q, g.kv, g.group)
 	a.k, a.v = k.Reshape(g.batch, g.kv, 1, g.keys, g.width), v.Reshape(g.batch, g.kv, 1, g.keys, g.wide)
-	if bias := c.in(10); !bias.IsZero() {
+	if bias := c.In(10); !bias.IsZero() {
 		given := g.grouped(bias)
 		a.bias = &given
 	}
@@ -171,8 +174,8 @@ func (g *groupQuery) run(to []tensor.Any, c *Call, opts []Option) {
 		}
 		return from, to
 	}})
-	if sink := c.in(11); !sink.IsZero() {
-		s := inType(sink, wide).Reshape(g.kv, g.group, 1, 1)
+	if sink := c.In(11); !sink.IsZero() {
+		s := pointwise.InType(sink, wide).Reshape(g.kv, g.group, 1, 1)
 		a.sink = &s
 	} else if c.Attrs.Int("smooth_softmax", 0) != 0 {
 		s := numberOf(wide, 0)
@@ -188,19 +191,19 @@ func (g *groupQuery) run(to []tensor.Any, c *Call, opts []Option) {
 }
 
 // turned returns queries or keys, rotated by their positions.
-func (g *groupQuery) turned(c *Call, x tensor.Any, n int, opts []Option) (r tensor.Any) {
-	cos, sin, at := c.or(7), c.or(8), c.in(9)
+func (g *groupQuery) turned(c *plan.Use, x tensor.Any, n int, opts []Option) (r tensor.Any) {
+	cos, sin, at := c.Or(7), c.Or(8), c.In(9)
 	if cos.Rank() != 2 {
-		panic(fail(g.name, tensor.ErrShape, "do_rotary is set, and input 7, the cosines, is %s; want [positions, half of the width]", operandText(cos)))
+		panic(plan.Fail(g.name, tensor.ErrShape, "do_rotary is set, and input 7, the cosines, is %s; want [positions, half of the width]", operandText(cos)))
 	}
 	first := g.total == g.queries // of the positions of a first call only the first counts
 	if at.IsZero() || first {
 		from := int64(0)
 		if !at.IsZero() && at.Len() > 0 {
-			from = wordsOf(at).int64s(g.name)[0]
+			from = move.WordsOf(at).Int64s(g.name)[0]
 		}
 		at = tensor.EmptyOf(dtype.Int64, g.batch, g.queries)
-		for i, p := 0, elemsOf[int64](&at); i < len(p); i++ {
+		for i, p := 0, move.ElemsOf[int64](&at); i < len(p); i++ {
 			p[i] = from + int64(g.past[i/g.queries]+i%g.queries)
 		}
 	}
@@ -211,7 +214,7 @@ func (g *groupQuery) turned(c *Call, x tensor.Any, n int, opts []Option) (r tens
 // cache returns [batch, heads, keys, width]: what of earlier calls counts, what is new behind it, and then 0.
 func (g *groupQuery) cache(past *tensor.Any, now tensor.Any) tensor.Any {
 	r := tensor.EmptyOf(now.DType(), g.batch, g.kv, g.keys, g.width)
-	clear(wordsOf(r).mem)
+	clear(move.WordsOf(r).Mem)
 	for b, p := range g.past {
 		rows := func(a tensor.Any, from, to int) tensor.Any {
 			return a.Slice(tensor.I(b), tensor.Colon, tensor.R(from, to))

@@ -2,6 +2,7 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -71,9 +72,9 @@ func gruStep[T num.Float](u *unrolled[T], step int) {
 	}
 }
 
-var gru = opN{cell: &gruCell, about: about{name: "GRU", takesUp: inBlocks | inStepwise, flops: flops{rule: gruFLOPs}, onnx: []int{1, 3, 7, 14, 22},
-	attrs: []string{"activation_alpha", "activation_beta", "activations", "clip", "direction", "hidden_size", "layout", "linear_before_reset", "output_sequence"},
-	why:   "of floats alone: Cast first"}, least: 3, most: 6, takes: floats, fast: productFast,
-	planned: func(c *Call, p *Plan) { planRecurrent(p, &gruCell, c) }}
+var gru = plan.Operator{About: plan.About{Kept: gruCell.keep, Name: "GRU", TakesUp: plan.InBlocks | plan.InStepwise, FLOPs: plan.FLOPs{Rule: gruFLOPs}, Versions: []int{1, 3, 7, 14, 22},
+	Attrs: []string{"activation_alpha", "activation_beta", "activations", "clip", "direction", "hidden_size", "layout", "linear_before_reset", "output_sequence"},
+	Why:   "of floats alone: Cast first"}, Least: 3, Most: 6, Takes: plan.Floats, Fast: productFast,
+	Planned: func(c *plan.Use, p *plan.Draft) { planRecurrent(p, &gruCell, c) }}
 
-func gruFLOPs(c *Call, _ []tensor.Any) int64 { return gruCell.flops(c) }
+func gruFLOPs(c *plan.Use, _ []tensor.Any) int64 { return gruCell.flops(c) }

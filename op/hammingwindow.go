@@ -3,6 +3,7 @@ package op
 import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -12,9 +13,9 @@ import (
 // each step rounded, and rounded once to T. A symmetric window of one element is 1. ONNX
 // HammingWindow, whose factors these are; NumPy's are 0.54 and 0.46.
 func HammingWindow[T num.Native | num.Narrow](size int, periodic bool) (r tensor.Tensor[T]) {
-	windowFunction("HammingWindow", dtype.Of[T](), size, periodic, 25.0/46, 21.0/46, 0).into(exec.Ref(&r), nil)
+	windowFunction("HammingWindow", dtype.Of[T](), size, periodic, 25.0/46, 21.0/46, 0).Into(exec.Ref(&r), nil)
 	return r
 }
 
-var hammingWindow = opN{about: about{name: "HammingWindow", onnx: []int{17}, attrs: []string{"output_datatype", "periodic"}, why: "the operand is a size, int32 or int64"}, least: 1, takes: indices,
-	move: func(c *Call) *transfer { return windowed("HammingWindow", c, 25.0/46, 21.0/46, 0) }}
+var hammingWindow = plan.Operator{About: plan.About{Name: "HammingWindow", Versions: []int{17}, Attrs: []string{"output_datatype", "periodic"}, Why: "the operand is a size, int32 or int64"}, Least: 1, Takes: plan.Indices,
+	Move: func(c *plan.Use) plan.Mover { return windowed("HammingWindow", c, 25.0/46, 21.0/46, 0) }}

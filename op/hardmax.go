@@ -2,6 +2,9 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/reduce"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -11,7 +14,7 @@ import (
 // elsewhere: the position that ArgMax gives, so the first of equals, or the first
 // NaN. ONNX Hardmax; before opset 13 a line is axis and all after it.
 func Hardmax[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], axis int, opts ...Option) (r tensor.Tensor[T]) {
-	hardmax.along(exec.Ref(&r), exec.Ref(&a), axis, opts)
+	hardmax.Along(exec.Ref(&r), exec.Ref(&a), axis, opts)
 	return r
 }
 
@@ -20,7 +23,7 @@ func hardmaxLines[T num.Float](dst, _, a []T, n int, _ bool) {
 	for ; len(a) > 0; dst, a = dst[n:], a[n:] {
 		top := 0
 		for i, v := range a[:n] {
-			if greaterFloat(v, a[top]) {
+			if move.GreaterFloat(v, a[top]) {
 				top = i
 			}
 		}
@@ -32,7 +35,7 @@ func hardmaxLines[T num.Float](dst, _, a []T, n int, _ bool) {
 func hardmaxFixed[T num.Fixed](dst, x []T, mode []fixed.Mode) error {
 	top := 0
 	for i, v := range x {
-		if greaterFixed(v, x[top]) {
+		if move.GreaterFixed(v, x[top]) {
 			top = i
 		}
 	}
@@ -41,6 +44,6 @@ func hardmaxFixed[T num.Fixed](dst, x []T, mode []fixed.Mode) error {
 	return nil
 }
 
-var hardmax = liner{about: about{name: "Hardmax", onnx: []int{1, 11, 13}, attrs: []string{"axis"}},
-	f32: hardmaxLines[float32], f64: hardmaxLines[float64],
-	fixed: fixedMap{hardmaxFixed[fixed.FP8x23], hardmaxFixed[fixed.FP16x16], hardmaxFixed[fixed.FP32x32], hardmaxFixed[fixed.FP64x64]}}
+var hardmax = reduce.Liner{About: plan.About{Name: "Hardmax", Versions: []int{1, 11, 13}, Attrs: []string{"axis"}},
+	F32: hardmaxLines[float32], F64: hardmaxLines[float64],
+	Fixed: reduce.FixedMap{FP8x23: hardmaxFixed[fixed.FP8x23], FP16x16: hardmaxFixed[fixed.FP16x16], FP32x32: hardmaxFixed[fixed.FP32x32], FP64x64: hardmaxFixed[fixed.FP64x64]}}

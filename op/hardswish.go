@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -12,11 +14,11 @@ import (
 // HardSwish returns a·(a + 3) ÷ 6 for −3 < a < 3, a above and −0 below, element by
 // element; NaN stays. It is computed in float64 and rounded once. ONNX HardSwish.
 func HardSwish[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	hardSwish.call(exec.Ref(&r), opts, exec.Ref(&a))
+	hardSwish.Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }
 
-var hardSwish = pointwise{about: about{name: "HardSwish", onnx: []int{14, 22}}, cost: 5, rows: exec.One(&simd.HardSwish, &rows1{F32: hardSwishRow[float32], F64: hardSwishRow[float64]})}
+var hardSwish = pointwise.Operator{About: plan.About{Name: "HardSwish", Versions: []int{14, 22}}, Cost: 5, Rows: exec.One(&simd.HardSwish, &rows1{F32: hardSwishRow[float32], F64: hardSwishRow[float64]})}
 
 // hardSwishRow defines HardSwish.
 func hardSwishRow[T num.Float](dst, a []T) {

@@ -6,6 +6,8 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -22,29 +24,29 @@ func Histogram[T num.Native | num.Narrow](a tensor.Tensor[T], bins int, low, hig
 }
 
 func counted(counts, edges, a *tensor.Any, bins int, low, high float64) {
-	present("Histogram", a)
+	plan.Present("Histogram", a)
 	if bins < 1 || !(low < high) || math.IsInf(high-low, 0) {
-		panic(fail("Histogram", tensor.ErrValue, "%d bins from %v to %v; it takes at least 1 bin, and low < high with a finite difference", bins, low, high))
+		panic(plan.Fail("Histogram", tensor.ErrValue, "%d bins from %v to %v; it takes at least 1 bin, and low < high with a finite difference", bins, low, high))
 	}
 	*edges, *counts = tensor.Linspace(low, high, bins+1).Any(), tensor.New[int64](bins).Any()
-	e, n := elemsOf[float64](edges), elemsOf[int64](counts)
-	w := numericOf(wordsOf(*a))
+	e, n := move.ElemsOf[float64](edges), move.ElemsOf[int64](counts)
+	w := move.NumericOf(move.WordsOf(*a))
 	var tile [1024]float64
-	for from := 0; from < w.len(); from += len(tile) {
-		part := tile[:min(len(tile), w.len()-from)]
+	for from := 0; from < w.Len(); from += len(tile) {
+		part := tile[:min(len(tile), w.Len()-from)]
 		switch {
-		case w.d == dtype.Float64:
-			part = elemsOf[float64](w.of)[from : from+len(part)]
-		case w.d.IsFloat():
-			w.floats(part, from)
+		case w.D == dtype.Float64:
+			part = move.ElemsOf[float64](w.Of)[from : from+len(part)]
+		case w.D.IsFloat():
+			w.Floats(part, from)
 		default:
 			for i := range part {
-				part[i] = w.real(from + i)
+				part[i] = w.Real(from + i)
 			}
 		}
 		countIn(n, e, part)
 	}
-	runtime.KeepAlive(w.of)
+	runtime.KeepAlive(w.Of)
 }
 
 // countIn counts elements in the bins between edges. The bin of an element is computed, and

@@ -2,6 +2,8 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -11,11 +13,11 @@ import (
 // ulp. +∞ where either is ±∞, even if the other is NaN. It panics if the shapes
 // don't broadcast. NumPy hypot; not an operator of ONNX.
 func Hypot[T num.Float | num.Narrow](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	hypot.call(exec.Ref(&r), opts, exec.Ref(&a), exec.Ref(&b))
+	hypot.Call(exec.Ref(&r), opts, exec.Ref(&a), exec.Ref(&b))
 	return r
 }
 
-var hypot = pointwise{about: about{name: "Hypot"}, cost: 30, rows: exec.Two(nil, &rows2{F32: hypotRow32, F64: hypotRow64})}
+var hypot = pointwise.Operator{About: plan.About{Name: "Hypot"}, Cost: 30, Rows: exec.Two(nil, &rows2{F32: hypotRow32, F64: hypotRow64})}
 
 // hypotRow32 and hypotRow64 define Hypot.
 func hypotRow32(dst, a, b []float32) {

@@ -3,6 +3,7 @@ package op
 import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -14,19 +15,19 @@ func Identity[T num.Elem](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T
 }
 
 func itself(r, a *tensor.Any, opts []Option) {
-	present("Identity", a)
-	s := read(opts)
-	if s.into == nil {
+	plan.Present("Identity", a)
+	s := plan.Read(opts)
+	if s.Into == nil {
 		*r = *a
 		return
 	}
-	must("Identity", a.DType() != dtype.Invalid, a.DType())
-	aim(r, "Identity", &s, a.DType(), a.LayoutRef())
+	plan.Must("Identity", a.DType() != dtype.Invalid, a.DType())
+	plan.Aim(r, "Identity", &s, a.DType(), a.LayoutRef())
 	r.CopyFrom(*a)
 }
 
-var identity = opN{about: about{name: "Identity", flops: flops{free: true}, onnx: []int{1, 13, 14, 16, 19, 21, 23, 24, 25}}, least: 1,
-	planned: func(c *Call, p *Plan) {
-		p.gives(c.in(0).DType(), c.in(0).Shape()...)
-		p.view(func() tensor.Any { return c.in(0) })
+var identity = plan.Operator{About: plan.About{Name: "Identity", FLOPs: plan.FLOPs{Free: true}, Versions: []int{1, 13, 14, 16, 19, 21, 23, 24, 25}}, Least: 1,
+	Planned: func(c *plan.Use, p *plan.Draft) {
+		p.Gives(c.In(0).DType(), c.In(0).Shape()...)
+		p.View(func() tensor.Any { return c.In(0) })
 	}}

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -22,48 +24,38 @@ import (
 // It panics when o is nil or d is no fixed-point format.
 func InFixed(o *Op, d dtype.DType) *Op {
 	if !d.IsFixed() {
-		panic(fail("InFixed", tensor.ErrDType, "%v isn't a fixed-point format", d))
+		panic(plan.Fail("InFixed", tensor.ErrDType, "%v isn't a fixed-point format", d))
 	}
-	e := *some("InFixed", o)
+	plan.Some("InFixed", o)
 	inFloat64 := d.Size() < 8 // which holds the numbers of the format
-	e.fixed = d
-	e.takes = func(x dtype.DType) bool { return o.Supports(x) || x == d && inFloat64 && o.Supports(dtype.Float64) }
-	e.plan = func(c *Call, p *Plan) {
+	takes := func(x dtype.DType) bool { return o.Supports(x) || x == d && inFloat64 && o.Supports(dtype.Float64) }
+	return plan.VariantOf(o, d, takes, func(c *plan.Use, p *plan.Draft) {
 		f := *c
-		if to := c.Attrs.Int("to", 0); o.converts && len(c.Inputs) == 1 && isFloatCode(to) {
-			f.Inputs, f.Attrs = []tensor.Any{c.Inputs[0], spec("CastLike", d)}, NoAttrs{}
-			castLike.plan(&f, p)
+		if to := c.Attrs.Int("to", 0); plan.AboutOf(o).Converts && len(c.Inputs) == 1 && isFloatCode(to) {
+			f.Inputs, f.Attrs = []tensor.Any{c.Inputs[0], plan.Spec("CastLike", d)}, NoAttrs{}
+			castLike.Plan(&f, p)
 			return
 		}
 		f.Attrs = wideAttrs{c.Attrs}
-		results := func(call func(o *Op, c *Call) ([]tensor.Any, error)) (out []tensor.Any) {
+		results := func(call func(o *Op, c *plan.Use) ([]tensor.Any, error)) (out []tensor.Any) {
 			out, err := call(o, &f)
 			if errors.Is(err, tensor.ErrDType) && inFloat64 {
-				out, p.err = inWider(o, &f, d, call, err)
+				out, p.Err = inWider(o, &f, d, call, err)
 				return out
 			}
-			if p.err = err; err == nil {
-				out, p.err = inFormat(d, o.name, out)
+			if p.Err = err; err == nil {
+				out, p.Err = inFormat(d, o.Name(), out)
 			}
 			return out
 		}
-		p.late = func() []tensor.Any { return results((*Op).Infer) }
-		p.run = func() { p.to = results((*Op).Run) }
-	}
-	return &e
-}
-
-// some returns an operator that isn't nil.
-func some(name string, o *Op) *Op {
-	if o == nil {
-		panic(fail(name, ErrUnsupported, "the operator is nil; Lookup reports whether it found one"))
-	}
-	return o
+		p.Late = func() []tensor.Any { return results(plan.Inferred) }
+		p.Run = func() { p.To = results(plan.Ran) }
+	})
 }
 
 // inWider makes a call with fixed point in float64. If that isn't one of the operator's types
 // either, the error is refused.
-func inWider(o *Op, c *Call, d dtype.DType, call func(o *Op, c *Call) ([]tensor.Any, error), refused error) (out []tensor.Any, err error) {
+func inWider(o *Op, c *plan.Use, d dtype.DType, call func(o *Op, c *plan.Use) ([]tensor.Any, error), refused error) (out []tensor.Any, err error) {
 	e := *c
 	e.Inputs = slices.Clone(c.Inputs)
 	var spent []tensor.Any
@@ -97,7 +89,7 @@ func inWider(o *Op, c *Call, d dtype.DType, call func(o *Op, c *Call) ([]tensor.
 			spent = append(spent, a)
 		}
 	}
-	return inFormat(d, o.name, out)
+	return inFormat(d, o.Name(), out)
 }
 
 // inFormat returns results with the floats among them in a format.
@@ -109,7 +101,7 @@ func inFormat(d dtype.DType, name string, out []tensor.Any) ([]tensor.Any, error
 		}
 		var err error
 		if out[i], err = converted(a, d); err != nil {
-			return nil, fail(name, err, "result %d, computed in %v: %v", i, a.DType(), err)
+			return nil, plan.Fail(name, err, "result %d, computed in %v: %v", i, a.DType(), err)
 		}
 	}
 	return out, nil
@@ -117,13 +109,13 @@ func inFormat(d dtype.DType, name string, out []tensor.Any) ([]tensor.Any, error
 
 // converted is inType with an error where an element has no value in the type.
 func converted(a tensor.Any, d dtype.DType) (out tensor.Any, err error) {
-	err = tensor.Try(func() { out = inType(a, d) })
+	err = tensor.Try(func() { out = pointwise.InType(a, d) })
 	return out, err
 }
 
 // isFloatCode reports whether code is ONNX's for a type of real floats.
 func isFloatCode(code int64) bool {
-	return code > 0 && code < int64(len(castTypes)) && castTypes[code].IsFloat()
+	return code > 0 && code < int64(len(pointwise.CastTypes)) && pointwise.CastTypes[code].IsFloat()
 }
 
 // wideAttrs have float64 where an attribute asks for results of floats, which are rounded to

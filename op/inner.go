@@ -3,6 +3,7 @@ package op
 import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -17,26 +18,26 @@ func Inner[T bool | num.Number](a, b tensor.Tensor[T], opts ...Option) (r tensor
 
 // innerProduct is Inner for operands of one run-time element type.
 func innerProduct(r, a, b *tensor.Any, opts []Option) {
-	present("Inner", a, b)
+	plan.Present("Inner", a, b)
 	switch {
 	case a.Rank() > 0 && b.Rank() > 0:
 		dotProduct(r, a, b, []int{-1}, []int{-1}, opts)
 	case a.DType() == dtype.Bool:
-		and.call(r, opts, a, b)
+		and.Call(r, opts, a, b)
 	default:
-		mul.call(r, opts, a, b)
+		mul.Call(r, opts, a, b)
 	}
 }
 
-var innerOp = opN{about: about{name: "Inner"}, least: 2, takes: every,
-	planned: func(c *Call, p *Plan) {
-		oneType("Inner", c.Inputs[:2]...)
-		a, b := c.like("Inner", 0, 0), c.like("Inner", 1, 0)
+var innerOp = plan.Operator{About: plan.About{Name: "Inner"}, Least: 2, Takes: plan.Every,
+	Planned: func(c *plan.Use, p *plan.Draft) {
+		plan.OneType("Inner", c.Inputs[:2]...)
+		a, b := c.Like("Inner", 0, 0), c.Like("Inner", 1, 0)
 		switch {
 		case a.Rank() == 0 || b.Rank() == 0:
-			p.stretched(a.DType(), c, 2)
-		case !p.brief:
-			p.gives(a.DType(), dotOf("Inner", a, b, []int{-1}, []int{-1}).shape...)
+			p.Stretched(a.DType(), c, 2)
+		case !p.Brief:
+			p.Gives(a.DType(), dotOf("Inner", a, b, []int{-1}, []int{-1}).shape...)
 		}
-		p.by(c, 0, func(r *tensor.Any, opts []Option) { innerProduct(r, a, b, opts) })
+		p.By(c, 0, func(r *tensor.Any, opts []Option) { innerProduct(r, a, b, opts) })
 	}}

@@ -2,17 +2,19 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
 // IsFinite reports which elements are neither infinite nor NaN. NumPy isfinite.
 func IsFinite[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[bool]) {
-	isFiniteOp.call(exec.Ref(&r), opts, exec.Ref(&a))
+	isFiniteOp.Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }
 
-var isFiniteOp = pointwise{about: about{name: "IsFinite", why: "integers are finite"}, rows: exec.Test(&rowsTest{F32: isFiniteRow[float32], F64: isFiniteRow[float64]})}
+var isFiniteOp = pointwise.Operator{About: plan.About{Name: "IsFinite", Why: "integers are finite"}, Rows: exec.Test(&rowsTest{F32: isFiniteRow[float32], F64: isFiniteRow[float64]})}
 
 // isFiniteRow defines IsFinite.
 func isFiniteRow[T num.Float](dst []bool, a []T) {

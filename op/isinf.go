@@ -3,6 +3,8 @@ package op
 import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -10,12 +12,12 @@ import (
 // IsInf reports which elements are infinite: −∞ if negative is set, +∞ if positive
 // is. ONNX IsInf, whose detect_negative and detect_positive are set by default.
 func IsInf[T num.Float | num.Narrow](a tensor.Tensor[T], negative, positive bool, opts ...Option) (r tensor.Tensor[bool]) {
-	infinite(negative, positive).call(exec.Ref(&r), opts, exec.Ref(&a))
+	infinite(negative, positive).Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }
 
 // infinite returns the question that asks about the infinities wanted.
-func infinite(negative, positive bool) *pointwise {
+func infinite(negative, positive bool) *pointwise.Operator {
 	switch {
 	case negative && positive:
 		return &infiniteTests[3]
@@ -27,11 +29,11 @@ func infinite(negative, positive bool) *pointwise {
 	return &infiniteTests[0]
 }
 
-var infiniteTests = [4]pointwise{
-	{about: about{name: "IsInf"}, rows: exec.Test(&rowsTest{F32: neverRow[float32], F64: neverRow[float64]})},
-	{about: about{name: "IsInf"}, rows: exec.Test(&rowsTest{F32: isPlusInfRow[float32], F64: isPlusInfRow[float64]})},
-	{about: about{name: "IsInf"}, rows: exec.Test(&rowsTest{F32: isMinusInfRow[float32], F64: isMinusInfRow[float64]})},
-	{about: about{name: "IsInf"}, rows: exec.Test(&rowsTest{F32: isInfRow[float32], F64: isInfRow[float64]})},
+var infiniteTests = [4]pointwise.Operator{
+	{About: plan.About{Name: "IsInf"}, Rows: exec.Test(&rowsTest{F32: neverRow[float32], F64: neverRow[float64]})},
+	{About: plan.About{Name: "IsInf"}, Rows: exec.Test(&rowsTest{F32: isPlusInfRow[float32], F64: isPlusInfRow[float64]})},
+	{About: plan.About{Name: "IsInf"}, Rows: exec.Test(&rowsTest{F32: isMinusInfRow[float32], F64: isMinusInfRow[float64]})},
+	{About: plan.About{Name: "IsInf"}, Rows: exec.Test(&rowsTest{F32: isInfRow[float32], F64: isInfRow[float64]})},
 }
 
 // The rows that define IsInf.
@@ -56,9 +58,9 @@ func isInfRow[T num.Float](dst []bool, a []T) {
 	}
 }
 
-var isInf = opN{about: about{name: "IsInf", flops: flops{each: 1}, orion: &inOrion{also: 1<<dtype.Int8 | 1<<dtype.Int32, input: orionIsInf}, onnx: []int{10, 20}, attrs: []string{"detect_negative", "detect_positive"}, why: "integers have no infinity"}, least: 1, takes: floats,
-	planned: func(c *Call, p *Plan) {
-		a, by := c.with("IsInf", 0), infinite(c.Attrs.Int("detect_negative", 1) != 0, c.Attrs.Int("detect_positive", 1) != 0)
-		p.stretched(dtype.Bool, c, 1)
-		p.by(c, 0, func(r *tensor.Any, opts []Option) { by.call(r, opts, a) })
+var isInf = plan.Operator{About: plan.About{Name: "IsInf", FLOPs: plan.FLOPs{Each: 1}, Orion: &inOrion{also: 1<<dtype.Int8 | 1<<dtype.Int32, input: orionIsInf}, Versions: []int{10, 20}, Attrs: []string{"detect_negative", "detect_positive"}, Why: "integers have no infinity"}, Least: 1, Takes: plan.Floats,
+	Planned: func(c *plan.Use, p *plan.Draft) {
+		a, by := c.With("IsInf", 0), infinite(c.Attrs.Int("detect_negative", 1) != 0, c.Attrs.Int("detect_positive", 1) != 0)
+		p.Stretched(dtype.Bool, c, 1)
+		p.By(c, 0, func(r *tensor.Any, opts []Option) { by.Call(r, opts, a) })
 	}}

@@ -7,6 +7,8 @@ import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -29,15 +31,15 @@ func LayerNormalization[T num.Float | num.Narrow | num.Fixed](x, scale, bias ten
 
 // layerNormal is LayerNormalization for a run-time element type.
 func layerNormal(r, x, scale, bias *tensor.Any, axis int, epsilon float64, opts []Option) {
-	present("LayerNormalization", x, scale)
+	plan.Present("LayerNormalization", x, scale)
 	if x.DType().IsFixed() {
 		normalizeFixed(r, "LayerNormalization", x, scale, bias, axis, epsilon, false, opts)
 		return
 	}
-	layerNormalized(*x, *scale, *bias, axis, epsilon, nil).into(r, opts)
+	layerNormalized(*x, *scale, *bias, axis, epsilon, nil).Into(r, opts)
 }
 
-func layerNormalized(x, scale, bias tensor.Any, axis int, epsilon float64, also func(k int, mean, factor float64)) *transfer {
+func layerNormalized(x, scale, bias tensor.Any, axis int, epsilon float64, also func(k int, mean, factor float64)) *move.Transfer {
 	return linesNormalized("LayerNormalization", x, scale, bias, axis, func(line []float64, k int) {
 		if mean, factor := standardize(line, epsilon); also != nil {
 			also(k, mean, factor)
@@ -47,50 +49,50 @@ func layerNormalized(x, scale, bias tensor.Any, axis int, epsilon float64, also 
 
 // linesNormalized is a normalization over the axes from axis on, with a scale and a bias
 // that stretch.
-func linesNormalized(name string, x, scale, bias tensor.Any, axis int, f func(line []float64, k int)) *transfer {
+func linesNormalized(name string, x, scale, bias tensor.Any, axis int, f func(line []float64, k int)) *move.Transfer {
 	checkFloats(name, x, scale, bias)
 	shape := x.Shape()
-	axis = axisOf(name, axis, len(shape))
+	axis = plan.AxisOf(name, axis, len(shape))
 	for i, a := range []tensor.Any{scale, bias} {
 		if a.IsZero() {
 			continue
 		}
-		if lay := a.Layout(); !stretches(&lay, shape) {
-			panic(fail(name, tensor.ErrShape, "input %d has shape %s, which doesn't stretch to %s", i+1, lay.ShapeString(), shapeText(shape)))
+		if lay := a.Layout(); !move.Stretches(&lay, shape) {
+			panic(plan.Fail(name, tensor.ErrShape, "input %d has shape %s, which doesn't stretch to %s", i+1, lay.ShapeString(), plan.ShapeText(shape)))
 		}
 	}
-	return &transfer{name: name, d: x.DType(), shape: shape, in: operandsOf(x, scale, bias), fill: func(ctx context.Context, dst words, in []words) {
+	return &move.Transfer{Name: name, D: x.DType(), Shape: shape, In: move.OperandsOf(x, scale, bias), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 		z := normalization{name: name, f: f, place: func(at int) int { return at }}
 		z.lines, z.line = over(shape, lastAxes(len(shape), axis))
 		to := shape
-		if !slices.ContainsFunc(in[1:], func(w words) bool { return !w.absent() && w.of.Rank() > len(shape)-axis }) { // every line has the same
+		if !slices.ContainsFunc(in[1:], func(w move.Words) bool { return !w.Absent() && w.Of.Rank() > len(shape)-axis }) { // every line has the same
 			n := countOf(z.line)
 			to, z.place = shape[axis:], func(at int) int { return at % n }
 		}
 		for i := range in[1:] {
-			if !in[1+i].absent() {
-				in[1+i] = in[1+i].stretched(to)
+			if !in[1+i].Absent() {
+				in[1+i] = in[1+i].Stretched(to)
 			}
 		}
 		z.fill(ctx, dst, in[0], in[1], in[2])
 	}}
 }
 
-var layerNormalization = opN{about: about{name: "LayerNormalization", takesUp: inTailLine, flops: flops{each: 7}, onnx: []int{1, 17}, attrs: []string{"axis", "epsilon", "stash_type"}}, least: 2, most: 3, takes: floats | fixeds,
-	planned: func(c *Call, p *Plan) {
+var layerNormalization = plan.Operator{About: plan.About{Name: "LayerNormalization", TakesUp: plan.InTailLine, FLOPs: plan.FLOPs{Each: 7}, Versions: []int{1, 17}, Attrs: []string{"axis", "epsilon", "stash_type"}}, Least: 2, Most: 3, Takes: plan.Floats | plan.Fixeds,
+	Planned: func(c *plan.Use, p *plan.Draft) {
 		const name = "LayerNormalization"
-		axis, epsilon, n := attrInt(c, "axis", -1), float64(c.Attrs.Float("epsilon", 1e-5)), min(max(c.Outputs, 1), 3)
-		x, scale, bias := c.with(name, 0), c.like(name, 1, 0), c.like(name, 2, 0)
-		if !p.brief {
+		axis, epsilon, n := plan.AttrInt(c, "axis", -1), float64(c.Attrs.Float("epsilon", 1e-5)), min(max(c.Outputs, 1), 3)
+		x, scale, bias := c.With(name, 0), c.Like(name, 1, 0), c.Like(name, 2, 0)
+		if !p.Brief {
 			t := layerNormalized(*x, *scale, *bias, axis, 0, nil)
-			stat := spec(name, dtype.Float32, perLine(x, axis)...)
-			p.out = []tensor.Any{spec(name, t.d, t.shape...), stat, stat}[:n]
+			stat := plan.Spec(name, dtype.Float32, perLine(x, axis)...)
+			p.Out = []tensor.Any{plan.Spec(name, t.D, t.Shape...), stat, stat}[:n]
 		}
 		if n == 1 {
-			p.by(c, 0, func(r *tensor.Any, opts []Option) { layerNormal(r, x, scale, bias, axis, epsilon, opts) })
+			p.By(c, 0, func(r *tensor.Any, opts []Option) { layerNormal(r, x, scale, bias, axis, epsilon, opts) })
 			return
 		}
-		p.list(c, n, func(to []tensor.Any, opts []Option) { layerAndStats(to, x, scale, bias, axis, epsilon, opts) })
+		p.List(c, n, func(to []tensor.Any, opts []Option) { layerAndStats(to, x, scale, bias, axis, epsilon, opts) })
 	}}
 
 // layerAndStats is layerNormal with as many outputs as to has places: the mean and the factor of each line, too.
@@ -106,7 +108,7 @@ func layerAndStats(to []tensor.Any, x, scale, bias *tensor.Any, axis int, epsilo
 	factor := tensor.New[float32](mean.Shape()...)
 	layerNormalized(*x, *scale, *bias, axis, epsilon, func(k int, m, f float64) {
 		mean.Elems()[k], factor.Elems()[k] = float32(m), float32(f)
-	}).into(&to[0], opts)
+	}).Into(&to[0], opts)
 	conv.Canon32(mean.Elems())
 	conv.Canon32(factor.Elems())
 	copy(to[1:], []tensor.Any{mean.Any(), factor.Any()})
@@ -115,7 +117,7 @@ func layerAndStats(to []tensor.Any, x, scale, bias *tensor.Any, axis int, epsilo
 // perLine is the shape of what LayerNormalization says of lines.
 func perLine(x *tensor.Any, axis int) []int {
 	shape := x.Shape()
-	for i := axisOf("LayerNormalization", axis, len(shape)); i < len(shape); i++ {
+	for i := plan.AxisOf("LayerNormalization", axis, len(shape)); i < len(shape); i++ {
 		shape[i] = 1
 	}
 	return shape

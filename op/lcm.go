@@ -2,6 +2,8 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -10,12 +12,12 @@ import (
 // either is 0. It wraps where it doesn't fit. Shapes broadcast. It panics if they
 // don't. NumPy lcm.
 func Lcm[T num.Integer](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	lcmOp.call(exec.Ref(&r), opts, exec.Ref(&a), exec.Ref(&b))
+	lcmOp.Call(exec.Ref(&r), opts, exec.Ref(&a), exec.Ref(&b))
 	return r
 }
 
-var lcmOp = pointwise{about: about{name: "Lcm"}, cost: 50,
-	rows: exec.Two(nil, &rows2{I8: lcmRow[int8], I16: lcmRow[int16], I32: lcmRow[int32], I64: lcmRow[int64],
+var lcmOp = pointwise.Operator{About: plan.About{Name: "Lcm"}, Cost: 50,
+	Rows: exec.Two(nil, &rows2{I8: lcmRow[int8], I16: lcmRow[int16], I32: lcmRow[int32], I64: lcmRow[int64],
 		U8: lcmRow[uint8], U16: lcmRow[uint16], U32: lcmRow[uint32], U64: lcmRow[uint64]})}
 
 // lcmRow defines Lcm.

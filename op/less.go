@@ -2,6 +2,8 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -10,15 +12,15 @@ import (
 // Less reports a < b, element by element. Shapes broadcast. −0 equals +0, and a
 // comparison with NaN is false. ONNX Less.
 func Less[T num.Native | num.Narrow | num.Fixed](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[bool]) {
-	lessOp.call(exec.Ref(&r), opts, exec.Ref(&a), exec.Ref(&b))
+	lessOp.Call(exec.Ref(&r), opts, exec.Ref(&a), exec.Ref(&b))
 	return r
 }
 
-var lessOp = pointwise{about: about{name: "Less", orion: &orionInt32, onnx: []int{1, 7, 9, 13}, attrs: []string{"axis", "broadcast"}},
-	rows: exec.Compare(&simd.Less, &rowsCmp{I8: lessRow[int8], I16: lessRow[int16], I32: lessRow[int32], I64: lessRow[int64],
+var lessOp = pointwise.Operator{About: plan.About{Name: "Less", Orion: &orionInt32, Versions: []int{1, 7, 9, 13}, Attrs: []string{"axis", "broadcast"}},
+	Rows: exec.Compare(&simd.Less, &rowsCmp{I8: lessRow[int8], I16: lessRow[int16], I32: lessRow[int32], I64: lessRow[int64],
 		U8: lessRow[uint8], U16: lessRow[uint16], U32: lessRow[uint32], U64: lessRow[uint64],
 		F32: lessRow[float32], F64: lessRow[float64]}),
-	order: lessOpOrder}
+	Order: lessOpOrder}
 
 // lessRow defines Less.
 func lessRow[T num.Native](dst []bool, a, b []T) {

@@ -5,6 +5,8 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -47,33 +49,33 @@ func linearHeads(in *[7]*tensor.Any, o linearAttrs) (h heads) {
 	const name = "LinearAttention"
 	q, k, v := in[0], in[1], in[2]
 	d := q.DType()
-	must(name, attended.has(d), d)
+	plan.Must(name, attended.Has(d), d)
 	for i, a := range in {
 		if i > 0 && !a.IsZero() && a.DType() != d {
-			panic(notHeld(name, a, i, d))
+			panic(plan.NotHeld(name, a, i, d))
 		}
 	}
 	n, m := o.heads, o.kvHeads
 	if n < 1 || m < 1 || n%m != 0 {
-		panic(fail(name, tensor.ErrValue, "q_num_heads is %d and kv_num_heads %d; want a positive multiple of a positive number", n, m))
+		panic(plan.Fail(name, tensor.ErrValue, "q_num_heads is %d and kv_num_heads %d; want a positive multiple of a positive number", n, m))
 	}
 	if q.Rank() != 3 || k.Rank() != 3 || v.Rank() != 3 || q.Dim(2)%n != 0 || v.Dim(2)%m != 0 {
 		panic(unfitting(name, q, k, v))
 	}
 	h = heads{batch: q.Dim(0), kv: m, group: n / m, queries: q.Dim(1), keys: q.Dim(1), width: q.Dim(2) / n, wide: v.Dim(2) / m}
-	if !sameShape(k.LayoutRef(), []int{h.batch, h.keys, m * h.width}) || v.Dim(0) != h.batch || v.Dim(1) != h.keys {
+	if !plan.SameShape(k.LayoutRef(), []int{h.batch, h.keys, m * h.width}) || v.Dim(0) != h.batch || v.Dim(1) != h.keys {
 		panic(unfitting(name, q, k, v))
 	}
 	for i, last := range [7][2]int{4: {m * h.width, m}, 5: {m, 1}, 6: {m * h.width, m * h.width}} {
 		if a := in[i]; i > 3 && !a.IsZero() && (a.Rank() != 3 || a.Dim(0) != h.batch || a.Dim(1) != h.keys || a.Dim(2) != last[0] && a.Dim(2) != last[1]) {
-			panic(fail(name, tensor.ErrShape, "input %d is %s; want [%d,%d,%d] or [%d,%d,%d]", i, operandText(a), h.batch, h.keys, last[0], h.batch, h.keys, last[1]))
+			panic(plan.Fail(name, tensor.ErrShape, "input %d is %s; want [%d,%d,%d] or [%d,%d,%d]", i, operandText(a), h.batch, h.keys, last[0], h.batch, h.keys, last[1]))
 		}
 	}
-	if s := in[3]; !s.IsZero() && !sameShape(s.LayoutRef(), h.state()) {
-		panic(fail(name, tensor.ErrShape, "input 3, the state, is %s; want %s", operandText(s), shapeText(h.state())))
+	if s := in[3]; !s.IsZero() && !plan.SameShape(s.LayoutRef(), h.state()) {
+		panic(plan.Fail(name, tensor.ErrShape, "input 3, the state, is %s; want %s", operandText(s), plan.ShapeText(h.state())))
 	}
 	if !in[6].IsZero() && in[5].IsZero() {
-		panic(fail(name, tensor.ErrValue, "input 6 says what of the keys to erase, and input 5, how much, is missing"))
+		panic(plan.Fail(name, tensor.ErrValue, "input 6 says what of the keys to erase, and input 5, how much, is missing"))
 	}
 	return h
 }
@@ -83,9 +85,9 @@ func (h *heads) state() []int { return []int{h.batch, h.kv, h.width, h.wide} }
 // attendLinear is LinearAttention for a run-time element type.
 func attendLinear(y, state *tensor.Any, in [7]*tensor.Any, o linearAttrs, opts []Option) {
 	const name = "LinearAttention"
-	present(name, in[:3]...)
-	h, s := linearHeads(&in, o), read(opts)
-	d, quiet := in[0].DType(), s.quiet()
+	plan.Present(name, in[:3]...)
+	h, s := linearHeads(&in, o), plan.Read(opts)
+	d, quiet := in[0].DType(), s.Quiet()
 	wide := d
 	var held [7]tensor.Any
 	for i, a := range in {
@@ -94,8 +96,8 @@ func attendLinear(y, state *tensor.Any, in [7]*tensor.Any, o linearAttrs, opts [
 			defer held[i].Close()
 		}
 	}
-	aimShape(y, name, &s, d, h.shape(true))
-	out := beside(y, d.IsNarrow() || !y.CanView(h.five(true)...), in[:]...)
+	plan.AimShape(y, name, &s, d, h.shape(true))
+	out := plan.Beside(y, d.IsNarrow() || !y.CanView(h.five(true)...), in[:]...)
 	if d.IsNarrow() {
 		f := tensor.EmptyOf(wide, h.shape(true)...)
 		out = &f
@@ -103,7 +105,7 @@ func attendLinear(y, state *tensor.Any, in [7]*tensor.Any, o linearAttrs, opts [
 	apart := out.Reshape(h.five(true)...)
 	now := tensor.EmptyOf(wide, h.batch, h.kv, 1, h.width, h.wide)
 	if in[3].IsZero() {
-		clear(wordsOf(now).mem)
+		clear(move.WordsOf(now).Mem)
 	} else {
 		now.CopyFrom(held[3].Reshape(now.Shape()...))
 	}
@@ -126,34 +128,34 @@ func attendLinear(y, state *tensor.Any, in [7]*tensor.Any, o linearAttrs, opts [
 		steps = 0 // nor has the state elements, unless there is no step
 	}
 	for t := range steps {
-		exec.Look(name, s.ctx())
+		exec.Look(name, s.Ctx())
 		q, k, v := rows(&held[0], h.group, t), rows(&held[1], 1, t), rows(&held[2], 1, t)
 		if !in[4].IsZero() {
 			var by tensor.Any
 			g := rows(&held[4], 1, t)
-			exp.call(&by, quiet, &g)
+			exp.Call(&by, quiet, &g)
 			by = by.Permute(0, 1, 2, 4, 3)
-			mul.call(&now, onto(&now, quiet), &now, &by)
+			mul.Call(&now, onto(&now, quiet), &now, &by)
 		}
 		if !in[5].IsZero() {
 			erased, beta := k, rows(&held[5], 1, t)
 			if !in[6].IsZero() {
 				e := rows(&held[6], 1, t)
-				mul.call(&erased, quiet, &e, &k)
+				mul.Call(&erased, quiet, &e, &k)
 			}
 			var had tensor.Any
 			matrixProduct(&had, &erased, &now, quiet)
-			sub.call(&had, onto(&had, quiet), &v, &had)
-			mul.call(&had, onto(&had, quiet), &beta, &had)
+			sub.Call(&had, onto(&had, quiet), &v, &had)
+			mul.Call(&had, onto(&had, quiet), &beta, &had)
 			v = had
 		}
 		var more, read tensor.Any
 		k = k.Permute(0, 1, 2, 4, 3)
 		matrixProduct(&more, &k, &v, quiet)
-		add.call(&now, onto(&now, quiet), &now, &more)
+		add.Call(&now, onto(&now, quiet), &now, &more)
 		matrixProduct(&read, &q, &now, quiet)
 		to := apart.Slice(tensor.Colon, tensor.I(t)).Reshape(h.batch, h.kv, h.group, 1, h.wide)
-		mul.call(&to, onto(&to, quiet), &factor, &read)
+		mul.Call(&to, onto(&to, quiet), &factor, &read)
 	}
 	*state = now.Reshape(h.state()...)
 	if d.IsNarrow() {
@@ -163,20 +165,20 @@ func attendLinear(y, state *tensor.Any, in [7]*tensor.Any, o linearAttrs, opts [
 		narrowInto(name, y, out)
 		return
 	}
-	put(y, out)
+	plan.Put(y, out)
 }
 
-var linearAttention = opN{about: about{name: "LinearAttention", takesUp: inBlocks | inStepwise, onnx: []int{27}, attrs: []string{"chunk_size", "kv_num_heads", "q_num_heads", "scale", "update_rule"}, why: whyAttended}, least: 3, most: 7, takes: attended, fast: productFast,
-	planned: func(c *Call, p *Plan) {
+var linearAttention = plan.Operator{About: plan.About{Name: "LinearAttention", TakesUp: plan.InBlocks | plan.InStepwise, Versions: []int{27}, Attrs: []string{"chunk_size", "kv_num_heads", "q_num_heads", "scale", "update_rule"}, Why: whyAttended}, Least: 3, Most: 7, Takes: attended, Fast: productFast,
+	Planned: func(c *plan.Use, p *plan.Draft) {
 		const name = "LinearAttention"
 		in, o := linearCall(c)
 		allThere(name, c)
 		n := min(max(c.Outputs, 1), 2)
-		if !p.brief {
+		if !p.Brief {
 			h, d := linearHeads(&in, o), in[0].DType()
-			p.out = []tensor.Any{spec(name, d, h.shape(true)...), spec(name, d, h.state()...)}[:n]
+			p.Out = []tensor.Any{plan.Spec(name, d, h.shape(true)...), plan.Spec(name, d, h.state()...)}[:n]
 		}
-		p.list(c, n, func(to []tensor.Any, opts []Option) {
+		p.List(c, n, func(to []tensor.Any, opts []Option) {
 			var outs [2]tensor.Any
 			attendLinear(&outs[0], &outs[1], in, o, opts)
 			copy(to, outs[:])
@@ -184,18 +186,18 @@ var linearAttention = opN{about: about{name: "LinearAttention", takesUp: inBlock
 	}}
 
 // linearCall reads a node. The rule must be that which the inputs make.
-func linearCall(c *Call) (in [7]*tensor.Any, o linearAttrs) {
+func linearCall(c *plan.Use) (in [7]*tensor.Any, o linearAttrs) {
 	const name = "LinearAttention"
 	for i := range in {
-		in[i] = c.or(i)
+		in[i] = c.Or(i)
 	}
 	rule := c.Attrs.Str("update_rule", "gated_delta")
 	decay, beta := rule == "gated" || rule == "gated_delta", rule == "delta" || rule == "gated_delta"
 	if !decay && !beta && rule != "linear" {
-		panic(fail(name, tensor.ErrValue, "update_rule %.40q; want linear, gated, delta or gated_delta", rule))
+		panic(plan.Fail(name, tensor.ErrValue, "update_rule %.40q; want linear, gated, delta or gated_delta", rule))
 	}
 	if decay == in[4].IsZero() || beta == in[5].IsZero() {
-		panic(fail(name, tensor.ErrShape, "update_rule %q takes a decay, input 4: %v; and a beta, input 5: %v; there are: %v and %v", rule, decay, beta, !in[4].IsZero(), !in[5].IsZero()))
+		panic(plan.Fail(name, tensor.ErrShape, "update_rule %q takes a decay, input 4: %v; and a beta, input 5: %v; there are: %v and %v", rule, decay, beta, !in[4].IsZero(), !in[5].IsZero()))
 	}
-	return in, linearAttrs{attrInt(c, "q_num_heads", 0), attrInt(c, "kv_num_heads", 0), float64(c.Attrs.Float("scale", 0))}
+	return in, linearAttrs{plan.AttrInt(c, "q_num_heads", 0), plan.AttrInt(c, "kv_num_heads", 0), float64(c.Attrs.Float("scale", 0))}
 }

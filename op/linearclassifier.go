@@ -3,6 +3,8 @@ package op
 import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -21,31 +23,31 @@ func LinearClassifier[T float32 | float64 | int32 | int64](x tensor.Tensor[T], l
 
 // A classification is scores, and labels that they decide.
 type classification struct {
-	scores *transfer
+	scores *move.Transfer
 	labels []int64 // set as scores are computed
 }
 
 // both computes the scores to r, and returns the labels.
 func (k *classification) both(r *tensor.Any, opts []Option) tensor.Any {
-	k.labels = roomFor[int64](k.scores.name, k.scores.shape[0])
-	k.scores.into(r, opts)
+	k.labels = plan.RoomFor[int64](k.scores.Name, k.scores.Shape[0])
+	k.scores.Into(r, opts)
 	return tensor.FromSlice(k.labels, len(k.labels)).Any()
 }
 
 // planClasses plans a node, whose labels and scores are k's.
-func planClasses(p *Plan, c *Call, k *classification) {
+func planClasses(p *plan.Draft, c *plan.Use, k *classification) {
 	m := k.scores
-	c.with(m.name, 0)
-	if !p.brief {
-		p.out = []tensor.Any{spec(m.name, dtype.Int64, m.shape[0]), spec(m.name, m.d, m.shape...)}
+	c.With(m.Name, 0)
+	if !p.Brief {
+		p.Out = []tensor.Any{plan.Spec(m.Name, dtype.Int64, m.Shape[0]), plan.Spec(m.Name, m.D, m.Shape...)}
 	}
-	p.list(c, 2, func(to []tensor.Any, opts []Option) { to[0] = k.both(&to[1], opts) })
+	p.List(c, 2, func(to []tensor.Any, opts []Option) { to[0] = k.both(&to[1], opts) })
 }
 
 func (m *Linear) classes(x tensor.Any, labels []int64) *classification {
 	const name = "LinearClassifier"
-	present(name, &x)
-	_, features := tableOf(name, x)
+	plan.Present(name, &x)
+	_, features := rowsAndColumns(name, x)
 	given := len(m.Intercepts)
 	if given == 0 && features > 0 {
 		given = len(m.Coefficients) / features
@@ -55,7 +57,7 @@ func (m *Linear) classes(x tensor.Any, labels []int64) *classification {
 	}
 	two := given == 1 && len(labels) == 2
 	if len(labels) != 0 && len(labels) != given && !two {
-		panic(fail(name, tensor.ErrShape, "%d labels for %d scores; give one for each, or two for one score", len(labels), given))
+		panic(plan.Fail(name, tensor.ErrShape, "%d labels for %d scores; give one for each, or two for one score", len(labels), given))
 	}
 	wide, post := given, m.PostTransform
 	if two {
@@ -101,18 +103,18 @@ func labelOf(labels []int64, v []float64) int64 {
 }
 
 // labelsOf reads the labels of a node.
-func labelsOf(name string, c *Call, attr, strings string) []int64 {
+func labelsOf(name string, c *plan.Use, attr, strings string) []int64 {
 	if c.Attrs.Has(strings) && len(texts(name, c, strings)) > 0 {
-		panic(fail(name, ErrUnsupported, "strings are for package onnx; give %s, and look the strings up by them", attr))
+		panic(plan.Fail(name, ErrUnsupported, "strings are for package onnx; give %s, and look the strings up by them", attr))
 	}
 	v, _ := c.Attrs.Ints(attr)
 	return v
 }
 
 // multi_class doesn't change the scores.
-var linearClassifier = opN{about: about{name: "LinearClassifier", domain: mlDomain, onnx: []int{1},
-	attrs: []string{"classlabels_ints", "classlabels_strings", "coefficients", "intercepts", "multi_class", "post_transform"}, why: mlWhy}, least: 1, takes: tabular,
-	planned: func(c *Call, p *Plan) {
+var linearClassifier = plan.Operator{About: plan.About{Name: "LinearClassifier", Domain: mlDomain, Versions: []int{1},
+	Attrs: []string{"classlabels_ints", "classlabels_strings", "coefficients", "intercepts", "multi_class", "post_transform"}, Why: mlWhy}, Least: 1, Takes: plan.Tabular,
+	Planned: func(c *plan.Use, p *plan.Draft) {
 		m := linearOf(c)
-		planClasses(p, c, m.classes(c.in(0), labelsOf("LinearClassifier", c, "classlabels_ints", "classlabels_strings")))
+		planClasses(p, c, m.classes(c.In(0), labelsOf("LinearClassifier", c, "classlabels_ints", "classlabels_strings")))
 	}}

@@ -6,6 +6,8 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -24,31 +26,31 @@ type Linear struct {
 // when the numbers of coefficients or intercepts don't fit. LinearRegressor of the domain
 // ai.onnx.ml.
 func LinearRegressor[T float32 | float64 | int32 | int64](x tensor.Tensor[T], targets int, m Linear, opts ...Option) (r tensor.Tensor[float32]) {
-	m.scores("LinearRegressor", x.Any(), targets, targets, func(v []float64, _ int) { transformScores(v, m.PostTransform) }).into(exec.Ref(&r), opts)
+	m.scores("LinearRegressor", x.Any(), targets, targets, func(v []float64, _ int) { transformScores(v, m.PostTransform) }).Into(exec.Ref(&r), opts)
 	return r
 }
 
 // scores returns a transfer that computes given scores of each row, which finish turns
 // into the wide ones of the result.
-func (m *Linear) scores(name string, x tensor.Any, given, wide int, finish func(v []float64, row int), lists ...tensor.Any) *transfer {
-	present(name, &x)
-	rows, features := tableOf(name, x)
+func (m *Linear) scores(name string, x tensor.Any, given, wide int, finish func(v []float64, row int), lists ...tensor.Any) *move.Transfer {
+	plan.Present(name, &x)
+	rows, features := rowsAndColumns(name, x)
 	checkTransform(name, m.PostTransform)
 	if given < 1 {
-		panic(fail(name, tensor.ErrValue, "a model of %d scores; want 1 or more", given))
+		panic(plan.Fail(name, tensor.ErrValue, "a model of %d scores; want 1 or more", given))
 	}
 	if n := len(m.Coefficients); n%given != 0 || n/given != features {
-		panic(fail(name, tensor.ErrShape, "%d coefficients for %d scores of input 0, %s; want %d for each", n, given, tensor.Describe(x), features))
+		panic(plan.Fail(name, tensor.ErrShape, "%d coefficients for %d scores of input 0, %s; want %d for each", n, given, tensor.Describe(x), features))
 	}
 	if n := len(m.Intercepts); n != 0 && n != given {
-		panic(fail(name, tensor.ErrShape, "%d intercepts for %d scores; give one for each, or none", n, given))
+		panic(plan.Fail(name, tensor.ErrShape, "%d intercepts for %d scores; give one for each, or none", n, given))
 	}
 	coefficients, intercepts := m.Coefficients, m.Intercepts
-	return scoreTable(name, x, rows, wide, 4*len(coefficients)+40*wide, func(src numeric, row int, v []float64) {
+	return scoreTable(name, x, rows, wide, 4*len(coefficients)+40*wide, func(src move.Numeric, row int, v []float64) {
 		for t := range given {
 			var sum float64
 			for f := range features {
-				sum += float64(src.real(row*features+f) * float64(coefficients[t*features+f]))
+				sum += float64(src.Real(row*features+f) * float64(coefficients[t*features+f]))
 			}
 			if len(intercepts) > 0 {
 				sum += float64(intercepts[t])
@@ -59,27 +61,27 @@ func (m *Linear) scores(name string, x tensor.Any, given, wide int, finish func(
 	}, append(lists, listOf(coefficients), listOf(intercepts))...)
 }
 
-// tableOf returns the rows and columns of [rows, columns], or of one row [columns].
-func tableOf(name string, x tensor.Any) (rows, columns int) {
+// rowsAndColumns returns the rows and columns of [rows, columns], or of one row [columns].
+func rowsAndColumns(name string, x tensor.Any) (rows, columns int) {
 	switch x.Rank() {
 	case 1:
 		return 1, x.Dim(0)
 	case 2:
 		return x.Dim(0), x.Dim(1)
 	}
-	panic(fail(name, tensor.ErrShape, "input 0 is %s; want [rows, features] or [features]", tensor.Describe(x)))
+	panic(plan.Fail(name, tensor.ErrShape, "input 0 is %s; want [rows, features] or [features]", tensor.Describe(x)))
 }
 
 // scoreTable returns a transfer to float32[rows, wide]. f sets the scores of a row, by lists besides x.
-func scoreTable(name string, x tensor.Any, rows, wide, cost int, f func(src numeric, row int, v []float64), lists ...tensor.Any) *transfer {
-	return &transfer{name: name, d: dtype.Float32, shape: []int{rows, wide}, in: append([]tensor.Any{x}, lists...), fill: func(ctx context.Context, dst words, in []words) {
-		src, to := numericOf(in[0]), numericOf(dst)
+func scoreTable(name string, x tensor.Any, rows, wide, cost int, f func(src move.Numeric, row int, v []float64), lists ...tensor.Any) *move.Transfer {
+	return &move.Transfer{Name: name, D: dtype.Float32, Shape: []int{rows, wide}, In: append([]tensor.Any{x}, lists...), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+		src, to := move.NumericOf(in[0]), move.NumericOf(dst)
 		exec.Split(name, ctx, rows, cost, func(from, till int) {
-			v := roomFor[float64](name, wide)
+			v := plan.RoomFor[float64](name, wide)
 			for row := from; row < till; row++ {
 				clear(v)
 				f(src, row, v)
-				to.setFloats(row*wide, v)
+				to.SetFloats(row*wide, v)
 			}
 		})
 	}}
@@ -91,7 +93,7 @@ func checkTransform(name, post string) {
 	case "", "NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT":
 		return
 	}
-	panic(fail(name, tensor.ErrValue, "post_transform is %.40q; want NONE, SOFTMAX, LOGISTIC, SOFTMAX_ZERO or PROBIT", post))
+	panic(plan.Fail(name, tensor.ErrValue, "post_transform is %.40q; want NONE, SOFTMAX, LOGISTIC, SOFTMAX_ZERO or PROBIT", post))
 }
 
 // transformScores applies a post_transform to the scores of a row. PROBIT is ONNX's formula,
@@ -156,16 +158,16 @@ func probit(p float64) float64 {
 }
 
 // linearOf reads a node.
-func linearOf(c *Call) (m Linear) {
+func linearOf(c *plan.Use) (m Linear) {
 	m.Coefficients, _ = c.Attrs.Floats("coefficients")
 	m.Intercepts, _ = c.Attrs.Floats("intercepts")
 	m.PostTransform = c.Attrs.Str("post_transform", "NONE")
 	return m
 }
 
-var linearRegressor = opN{about: about{name: "LinearRegressor", domain: mlDomain, onnx: []int{1},
-	attrs: []string{"coefficients", "intercepts", "post_transform", "targets"}, why: mlWhy}, least: 1, takes: tabular,
-	move: func(c *Call) *transfer {
-		m, n := linearOf(c), attrInt(c, "targets", 1)
-		return m.scores("LinearRegressor", c.in(0), n, n, func(v []float64, _ int) { transformScores(v, m.PostTransform) })
+var linearRegressor = plan.Operator{About: plan.About{Name: "LinearRegressor", Domain: mlDomain, Versions: []int{1},
+	Attrs: []string{"coefficients", "intercepts", "post_transform", "targets"}, Why: mlWhy}, Least: 1, Takes: plan.Tabular,
+	Move: func(c *plan.Use) plan.Mover {
+		m, n := linearOf(c), plan.AttrInt(c, "targets", 1)
+		return m.scores("LinearRegressor", c.In(0), n, n, func(v []float64, _ int) { transformScores(v, m.PostTransform) })
 	}}

@@ -2,6 +2,8 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/num/fixed"
@@ -12,12 +14,12 @@ import (
 // in float32, within 0.501 ulp in float64. Log(±0) is −∞, Log of a negative
 // number and of NaN is NaN. ONNX Log.
 func Log[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	log.call(exec.Ref(&r), opts, exec.Ref(&a))
+	log.Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }
 
-var log = pointwise{about: about{name: "Log", onnx: []int{6, 13}}, rough: exec.One(&simd.FastLog, nil), function: true, cost: 20, rows: exec.One(&simd.Log, &rows1{F32: logRow32, F64: logRow64}),
-	fixed: &fixed1{FP8x23: fixed.Log[fixed.FP8x23], FP16x16: fixed.Log[fixed.FP16x16], FP32x32: fixed.Log[fixed.FP32x32], FP64x64: fixed.Log[fixed.FP64x64]}}
+var log = pointwise.Operator{About: plan.About{Name: "Log", Versions: []int{6, 13}}, Rough: exec.One(&simd.FastLog, nil), Function: true, Cost: 20, Rows: exec.One(&simd.Log, &rows1{F32: logRow32, F64: logRow64}),
+	Fixed: &pointwise.Fixed1{FP8x23: fixed.Log[fixed.FP8x23], FP16x16: fixed.Log[fixed.FP16x16], FP32x32: fixed.Log[fixed.FP32x32], FP64x64: fixed.Log[fixed.FP64x64]}}
 
 // logRow32 and logRow64 define Log.
 func logRow32(dst, a []float32) {

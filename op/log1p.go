@@ -2,6 +2,8 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -11,11 +13,11 @@ import (
 // and +∞ stay, −1 gives −∞; NaN where a < −1. NumPy log1p; not an operator of
 // ONNX.
 func Log1p[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	log1p.call(exec.Ref(&r), opts, exec.Ref(&a))
+	log1p.Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }
 
-var log1p = pointwise{about: about{name: "Log1p"}, function: true, cost: 30, rows: exec.One(nil, &rows1{F32: log1pRow32, F64: log1pRow64})}
+var log1p = pointwise.Operator{About: plan.About{Name: "Log1p"}, Function: true, Cost: 30, Rows: exec.One(nil, &rows1{F32: log1pRow32, F64: log1pRow64})}
 
 // log1pRow32 and log1pRow64 define Log1p.
 func log1pRow32(dst, a []float32) {

@@ -2,6 +2,8 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/reduce"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -12,7 +14,7 @@ import (
 // logarithm rounded, and then the difference. ONNX LogSoftmax; before opset 13 a
 // line is axis and all after it.
 func LogSoftmax[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], axis int, opts ...Option) (r tensor.Tensor[T]) {
-	logSoftmax.along(exec.Ref(&r), exec.Ref(&a), axis, opts)
+	logSoftmax.Along(exec.Ref(&r), exec.Ref(&a), axis, opts)
 	return r
 }
 
@@ -26,7 +28,7 @@ func logSoftmaxLines[T num.Float](dst, w, a []T, n int, stream bool) {
 	for ; len(a) > 0; dst, a = dst[n:], a[n:] {
 		largestLines(top[:], a, n)
 		exponentials(w[:n], a, top[0])
-		sumEach(sum[:], w, n, n)
+		reduce.SumEach(sum[:], w, n, n)
 		s := T(sum[0])
 		switch p := any(&s).(type) {
 		case *float32:
@@ -43,6 +45,6 @@ func logSoftmaxFixed[T num.Fixed](dst, x []T, mode []fixed.Mode) error {
 	return fixed.LogSoftmax(dst, x, mode...)
 }
 
-var logSoftmax = liner{about: about{name: "LogSoftmax", onnx: []int{1, 11, 13}, attrs: []string{"axis"}}, fast: softmaxFast,
-	f32: logSoftmaxLines[float32], f64: logSoftmaxLines[float64],
-	fixed: fixedMap{logSoftmaxFixed[fixed.FP8x23], logSoftmaxFixed[fixed.FP16x16], logSoftmaxFixed[fixed.FP32x32], logSoftmaxFixed[fixed.FP64x64]}}
+var logSoftmax = reduce.Liner{About: plan.About{Name: "LogSoftmax", Versions: []int{1, 11, 13}, Attrs: []string{"axis"}}, Fast: softmaxFast,
+	F32: logSoftmaxLines[float32], F64: logSoftmaxLines[float64],
+	Fixed: reduce.FixedMap{FP8x23: logSoftmaxFixed[fixed.FP8x23], FP16x16: logSoftmaxFixed[fixed.FP16x16], FP32x32: logSoftmaxFixed[fixed.FP32x32], FP64x64: logSoftmaxFixed[fixed.FP64x64]}}

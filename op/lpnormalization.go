@@ -5,6 +5,9 @@ import (
 	"math"
 
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/reduce"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -15,19 +18,19 @@ import (
 // in float64, the result is rounded once. NaN in a line makes it NaN. It panics
 // unless p is 1 or 2. ONNX LpNormalization.
 func LpNormalization[T num.Float | num.Narrow](x tensor.Tensor[T], axis, p int, opts ...Option) (r tensor.Tensor[T]) {
-	lpNormalized(x.Any(), axis, p).into(exec.Ref(&r), opts)
+	lpNormalized(x.Any(), axis, p).Into(exec.Ref(&r), opts)
 	return r
 }
 
-func lpNormalized(x tensor.Any, axis, p int) *transfer {
+func lpNormalized(x tensor.Any, axis, p int) *move.Transfer {
 	const name = "LpNormalization"
-	present(name, &x)
+	plan.Present(name, &x)
 	shape := x.Shape()
-	axis = axisOf(name, axis, len(shape))
+	axis = plan.AxisOf(name, axis, len(shape))
 	if p != 1 && p != 2 {
-		panic(fail(name, tensor.ErrValue, "p is %d; want 1 or 2", p))
+		panic(plan.Fail(name, tensor.ErrValue, "p is %d; want 1 or 2", p))
 	}
-	return &transfer{name: name, d: x.DType(), shape: shape, in: operandsOf(x, tensor.Any{}), fill: func(ctx context.Context, dst words, in []words) {
+	return &move.Transfer{Name: name, D: x.DType(), Shape: shape, In: move.OperandsOf(x, tensor.Any{}), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 		gone := make([]bool, len(shape))
 		gone[axis] = true
 		z := normalization{name: name, f: func(line []float64, _ int) {
@@ -55,12 +58,12 @@ func lpNorm(x []float64, p float64) float64 {
 		}
 	}
 	if p == 1 {
-		return sumRow(powers)
+		return reduce.SumRow(powers)
 	}
-	return num.Pow64(sumRow(powers), 1/p)
+	return num.Pow64(reduce.SumRow(powers), 1/p)
 }
 
-var lpNormalization = opN{about: about{name: "LpNormalization", takesUp: inAxisLine, onnx: []int{1, 22}, attrs: []string{"axis", "p"}}, least: 1, takes: floats,
-	move: func(c *Call) *transfer {
-		return lpNormalized(c.in(0), attrInt(c, "axis", -1), attrInt(c, "p", 2))
+var lpNormalization = plan.Operator{About: plan.About{Name: "LpNormalization", TakesUp: plan.InAxisLine, Versions: []int{1, 22}, Attrs: []string{"axis", "p"}}, Least: 1, Takes: plan.Floats,
+	Move: func(c *plan.Use) plan.Mover {
+		return lpNormalized(c.In(0), plan.AttrInt(c, "axis", -1), plan.AttrInt(c, "p", 2))
 	}}

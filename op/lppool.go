@@ -3,7 +3,10 @@ package op
 import (
 	"context"
 
+	"github.com/ashlar-go/ashlar/internal/core/contract"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -13,29 +16,31 @@ import (
 // float64 and added in the fixed order of this package, and the result is rounded once.
 // It panics unless p is 1 or more. ONNX LpPool, whose p is 2 by default.
 func LpPool[T num.Float | num.Narrow](x tensor.Tensor[T], win Window, p int, opts ...Option) (r tensor.Tensor[T]) {
-	lpPooled(x.Any(), win, p).into(exec.Ref(&r), opts)
+	lpPooled(x.Any(), win, p).Into(exec.Ref(&r), opts)
 	return r
 }
 
-func lpPooled(x tensor.Any, win Window, power int) *transfer {
+func lpPooled(x tensor.Any, win Window, power int) *move.Transfer {
 	const name = "LpPool"
-	present(name, &x)
+	plan.Present(name, &x)
 	p := poolOf(exec.Job{Name: name, Cost: 8}, &x, win)
 	if power < 1 {
-		panic(fail(name, tensor.ErrValue, "p is %d; it must be 1 or more", power))
+		panic(plan.Fail(name, tensor.ErrValue, "p is %d; it must be 1 or more", power))
 	}
-	return &transfer{name: name, d: x.DType(), shape: p.shape, in: operandsOf(x), fill: func(ctx context.Context, dst words, in []words) {
+	return &move.Transfer{Name: name, D: x.DType(), Shape: p.shape, In: move.OperandsOf(x), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 		p.Ctx = ctx
-		to, src := numericOf(dst), roomFor[float64](name, in[0].len())
-		numericOf(in[0]).floats(src, 0)
+		to, src := move.NumericOf(dst), plan.RoomFor[float64](name, in[0].Len())
+		move.NumericOf(in[0]).Floats(src, 0)
 		pooled(p, src, false, func(o int, window []float64, _ []int, _ int) {
-			to.setFloat(o, lpNorm(window, float64(power)))
+			to.SetFloat(o, lpNorm(window, float64(power)))
 		})
 	}}
 }
 
-var lpPool = opN{about: about{name: "LpPool", takesUp: inDoubles, flops: flops{rule: lpPoolFLOPs}, onnx: []int{2, 11, 18, 22},
-	attrs: []string{"auto_pad", "ceil_mode", "dilations", "kernel_shape", "p", "pads", "strides"}}, least: 1, takes: floats,
-	move: func(c *Call) *transfer { return lpPooled(c.in(0), windowOf(c), attrInt(c, "p", 2)) }}
+var lpPool = plan.Operator{About: plan.About{Name: "LpPool", TakesUp: plan.InDoubles, FLOPs: plan.FLOPs{Rule: lpPoolFLOPs}, Versions: []int{2, 11, 18, 22},
+	Attrs: []string{"auto_pad", "ceil_mode", "dilations", "kernel_shape", "p", "pads", "strides"}}, Least: 1, Takes: plan.Floats,
+	Move: func(c *plan.Use) plan.Mover { return lpPooled(c.In(0), contract.WindowOf(c), plan.AttrInt(c, "p", 2)) }}
 
-func lpPoolFLOPs(c *Call, out []tensor.Any) int64 { return productOfAll(2, poolFLOPs(c, out)) }
+func lpPoolFLOPs(c *plan.Use, out []tensor.Any) int64 {
+	return plan.ProductOfAll(2, contract.PoolFLOPs(c, out))
+}

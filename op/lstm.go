@@ -2,6 +2,7 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -80,9 +81,9 @@ func lstmStep[T num.Float](u *unrolled[T], step int) {
 	}
 }
 
-var lstm = opN{cell: &lstmCell, about: about{name: "LSTM", takesUp: inBlocks | inStepwise, flops: flops{rule: lstmFLOPs}, onnx: []int{1, 7, 14, 22},
-	attrs: []string{"activation_alpha", "activation_beta", "activations", "clip", "direction", "hidden_size", "input_forget", "layout", "output_sequence"},
-	why:   "of floats alone: Cast first"}, least: 3, most: 8, takes: floats, fast: productFast,
-	planned: func(c *Call, p *Plan) { planRecurrent(p, &lstmCell, c) }}
+var lstm = plan.Operator{About: plan.About{Kept: lstmCell.keep, Name: "LSTM", TakesUp: plan.InBlocks | plan.InStepwise, FLOPs: plan.FLOPs{Rule: lstmFLOPs}, Versions: []int{1, 7, 14, 22},
+	Attrs: []string{"activation_alpha", "activation_beta", "activations", "clip", "direction", "hidden_size", "input_forget", "layout", "output_sequence"},
+	Why:   "of floats alone: Cast first"}, Least: 3, Most: 8, Takes: plan.Floats, Fast: productFast,
+	Planned: func(c *plan.Use, p *plan.Draft) { planRecurrent(p, &lstmCell, c) }}
 
-func lstmFLOPs(c *Call, _ []tensor.Any) int64 { return lstmCell.flops(c) }
+func lstmFLOPs(c *plan.Use, _ []tensor.Any) int64 { return lstmCell.flops(c) }

@@ -2,7 +2,11 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/cast"
+	"github.com/ashlar-go/ashlar/internal/core/contract"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -23,7 +27,7 @@ func MatMul[T bool | num.Number](a, b tensor.Tensor[T], opts ...Option) (r tenso
 // matrixProduct is MatMul for a run-time element type, which both operands have.
 func matrixProduct(r, a, b *tensor.Any, opts []Option) {
 	const name = "MatMul"
-	present(name, a, b)
+	plan.Present(name, a, b)
 	d := a.DType()
 	switch {
 	case d == dtype.Bool:
@@ -33,18 +37,18 @@ func matrixProduct(r, a, b *tensor.Any, opts []Option) {
 		complexProduct(r, a, b, opts)
 		return
 	}
-	must(name, d != dtype.Invalid && b.DType() == d, b.DType())
-	s := read(opts)
+	plan.Must(name, d != dtype.Invalid && b.DType() == d, b.DType())
+	s := plan.Read(opts)
 	var few [layout.Inline]int
 	x := productOf(name, few[:0], a.LayoutRef(), b.LayoutRef())
-	if s.orion && a.Rank() == 1 && b.Rank() == 1 {
+	if s.Orion && a.Rank() == 1 && b.Rank() == 1 {
 		x.shape = append(x.shape, 1)
 	}
-	aimShape(r, name, &s, d, x.shape)
+	plan.AimShape(r, name, &s, d, x.shape)
 	if r.Len() == 0 {
 		return
 	}
-	j := exec.Job{Name: name, Ctx: s.ctx()}
+	j := exec.Job{Name: name, Ctx: s.Ctx()}
 	if d.IsNarrow() {
 		// Computed in float32 beside the operands and rounded once.
 		wide := tensor.EmptyOf(dtype.Float32, x.shape...)
@@ -55,33 +59,33 @@ func matrixProduct(r, a, b *tensor.Any, opts []Option) {
 		narrowInto(name, r, &wide)
 		return
 	}
-	e := s.exactly(d, 1, 1)
-	out := beside(r, e != nil && s.into != nil, a, b)
+	e := contract.Exactly(&s, d, 1, 1)
+	out := plan.Beside(r, e != nil && s.Into != nil, a, b)
 	x.multiply(j, a, b, out, nil, 0, 0, false, e)
-	e.check(name, x.shape)
-	put(r, out)
+	e.Check(name, x.shape)
+	plan.Put(r, out)
 }
 
 // inSingle returns a row-major float32 copy of narrow floats.
 func inSingle(name string, a *tensor.Any) tensor.Any {
 	wide := tensor.EmptyOf(dtype.Float32, a.Shape()...)
-	exec.Elementwise(&exec.Job{Name: name, Cost: 1}, &wide, []*tensor.Any{a}, &exec.Kernel{Row: exec.RowOf(widenOf(a.DType()))})
+	exec.Elementwise(&exec.Job{Name: name, Cost: 1}, &wide, []*tensor.Any{a}, &exec.Kernel{Row: exec.RowOf(cast.WidenOf(a.DType()))})
 	return wide
 }
 
 // narrowInto writes float32s to r, of narrow floats, and gives their memory back.
 func narrowInto(name string, r, wide *tensor.Any) {
-	exec.Elementwise(&exec.Job{Name: name, Cost: 1}, r, []*tensor.Any{wide}, &exec.Kernel{Row: exec.RowOf(narrowOf(r.DType()))})
+	exec.Elementwise(&exec.Job{Name: name, Cost: 1}, r, []*tensor.Any{wide}, &exec.Kernel{Row: exec.RowOf(cast.NarrowOf(r.DType()))})
 	wide.Close()
 }
 
 // anyPair is matrixProduct of bools: whether any pair of a sum is true.
 func anyPair(r, a, b *tensor.Any, opts []Option) {
 	var x, y, terms tensor.Any
-	convert(&x, "MatMul", dtype.Int64, a, nil)
-	convert(&y, "MatMul", dtype.Int64, b, nil)
-	matrixProduct(&terms, &x, &y, withoutInto(opts))
-	convert(r, "MatMul", dtype.Bool, &terms, opts)
+	pointwise.Convert(&x, "MatMul", dtype.Int64, a, nil)
+	pointwise.Convert(&y, "MatMul", dtype.Int64, b, nil)
+	matrixProduct(&terms, &x, &y, plan.WithoutInto(opts))
+	pointwise.Convert(r, "MatMul", dtype.Bool, &terms, opts)
 }
 
 // product is the geometry of a matrix product.
@@ -98,14 +102,14 @@ func (x product) batch() []int { return x.shape[:x.lead] }
 func productOf(name string, shape []int, la, lb *layout.Layout) product {
 	ra, rb := la.Rank(), lb.Rank()
 	if ra == 0 || rb == 0 {
-		panic(fail(name, tensor.ErrShape, "operands of shapes %s and %s; a matrix product needs at least one axis each", la.ShapeString(), lb.ShapeString()))
+		panic(plan.Fail(name, tensor.ErrShape, "operands of shapes %s and %s; a matrix product needs at least one axis each", la.ShapeString(), lb.ShapeString()))
 	}
 	x := product{m: 1, n: 1, k: la.Dim(ra - 1)}
 	bk := lb.Dim(max(rb-2, 0))
 	if x.k != bk {
-		panic(fail(name, tensor.ErrShape, "shapes %s and %s: the left has %d columns, the right %d rows", la.ShapeString(), lb.ShapeString(), x.k, bk))
+		panic(plan.Fail(name, tensor.ErrShape, "shapes %s and %s: the left has %d columns, the right %d rows", la.ShapeString(), lb.ShapeString(), x.k, bk))
 	}
-	shape = broadcastLeading(name, shape, 2, la, lb)
+	shape = plan.BroadcastLeading(name, shape, 2, la, lb)
 	x.lead = len(shape)
 	if ra > 1 {
 		x.m = la.Dim(ra - 2)
@@ -121,7 +125,7 @@ func productOf(name string, shape []int, la, lb *layout.Layout) product {
 
 // multiply computes the product into dst, which overlaps neither operand. plus, if not nil, is a
 // matrix to be added, element (i, j) of which is i·row+j·col from the first.
-func (x *product) multiply(j exec.Job, a, b, dst, plus *tensor.Any, row, col int, rectify bool, e *exactness) {
+func (x *product) multiply(j exec.Job, a, b, dst, plus *tensor.Any, row, col int, rectify bool, e *contract.Exactness) {
 	left, right := a, b
 	a, b = straight(a), straight(b)
 	out := dst
@@ -129,16 +133,16 @@ func (x *product) multiply(j exec.Job, a, b, dst, plus *tensor.Any, row, col int
 		fresh := tensor.EmptyOf(dst.DType(), x.shape...)
 		out = &fresh
 	}
-	g := contraction{Job: j, batch: elements(x.batch()), m: x.m, n: x.n, k: x.k, exact: e}
+	g := contract.Contraction{Job: j, Batch: plan.Elements(x.batch()), M: x.m, N: x.n, K: x.k, Exact: e}
 	rows, cols := a.Rank() > 1, b.Rank() > 1
-	g.aRow, g.aCol = g.aAt.matrices(a.LayoutRef(), rows, true, x.batch())
-	g.bRow, g.bCol = g.bAt.matrices(b.LayoutRef(), true, cols, x.batch())
-	g.cRow, g.cCol = g.cAt.matrices(out.LayoutRef(), rows, cols, x.batch())
-	g.then.row, g.then.col, g.then.rectify = row, col, rectify
-	g.run(a, b, out, plus, nil)
-	drop(a, left)
-	drop(b, right)
-	put(dst, out)
+	g.ARow, g.ACol = g.AAt.Matrices(a.LayoutRef(), rows, true, x.batch())
+	g.BRow, g.BCol = g.BAt.Matrices(b.LayoutRef(), true, cols, x.batch())
+	g.CRow, g.CCol = g.CAt.Matrices(out.LayoutRef(), rows, cols, x.batch())
+	g.Then.Row, g.Then.Col, g.Then.Rectify, g.Then.Rows = row, col, rectify, &afterProduct
+	g.Run(a, b, out, plus, nil)
+	plan.Drop(a, left)
+	plan.Drop(b, right)
+	plan.Put(dst, out)
 }
 
 // straight returns a, or a copy of it where an axis has more than one stride or a matrix runs backwards, for which
@@ -176,25 +180,25 @@ func forward(lay *layout.Layout) bool {
 	return true
 }
 
-var matMul = opN{about: about{name: "MatMul", takesUp: inBlocks, flops: flops{rule: productFLOPs}, orion: &orionVector, onnx: []int{1, 9, 13}}, least: 2, takes: every, fast: productFast,
-	planned: func(c *Call, p *Plan) {
-		oneType("MatMul", c.Inputs...)
-		a, b := c.with("MatMul", 0), c.with("MatMul", 1)
-		if !p.brief {
-			p.gives(a.DType(), productOf("MatMul", nil, a.LayoutRef(), b.LayoutRef()).shape...)
+var matMul = plan.Operator{About: plan.About{Name: "MatMul", TakesUp: plan.InBlocks, FLOPs: plan.FLOPs{Rule: productFLOPs}, Orion: &orionVector, Versions: []int{1, 9, 13}}, Least: 2, Takes: plan.Every, Fast: productFast,
+	Planned: func(c *plan.Use, p *plan.Draft) {
+		plan.OneType("MatMul", c.Inputs...)
+		a, b := c.With("MatMul", 0), c.With("MatMul", 1)
+		if !p.Brief {
+			p.Gives(a.DType(), productOf("MatMul", nil, a.LayoutRef(), b.LayoutRef()).shape...)
 		}
-		p.by(c, 0, func(r *tensor.Any, opts []Option) { matrixProduct(r, a, b, opts) })
+		p.By(c, 0, func(r *tensor.Any, opts []Option) { matrixProduct(r, a, b, opts) })
 	}}
 
 // productFLOPs counts the products of matrices, or vectors: the axis that is summed is the last of the first input, or
 // the one before where that is transposed.
-func productFLOPs(c *Call, out []tensor.Any) int64 {
+func productFLOPs(c *plan.Use, out []tensor.Any) int64 {
 	axis := -1
-	if c.Attrs.Int("transA", 0) != 0 && c.in(0).Rank() > 1 {
+	if c.Attrs.Int("transA", 0) != 0 && c.In(0).Rank() > 1 {
 		axis = -2
 	}
 	if c.Attrs.Int("transBatchA", 0) != 0 {
 		return -1
 	}
-	return productOfAll(2, lengthOf(nth(out, 0)), sizeOf(c.in(0), axis))
+	return plan.ProductOfAll(2, plan.LengthOf(plan.Nth(out, 0)), plan.SizeOf(c.In(0), axis))
 }

@@ -5,6 +5,8 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -14,22 +16,22 @@ import (
 // shapes don't fit. ONNX MatMulInteger, of which zero points for each row of a batch
 // of matrices, in more than one axis, are left out. It computes in int64.
 func MatMulInteger[A, B Byte](a tensor.Tensor[A], b tensor.Tensor[B], aZero tensor.Tensor[A], bZero tensor.Tensor[B], opts ...Option) (r tensor.Tensor[int32]) {
-	integerProduct(a.Any(), b.Any(), aZero.Any(), bZero.Any()).into(exec.Ref(&r), opts)
+	integerProduct(a.Any(), b.Any(), aZero.Any(), bZero.Any()).Into(exec.Ref(&r), opts)
 	return r
 }
 
-func integerProduct(a, b, aZero, bZero tensor.Any) *transfer {
+func integerProduct(a, b, aZero, bZero tensor.Any) *move.Transfer {
 	const name = "MatMulInteger"
-	present(name, &a, &b)
-	must(name, bytes8.has(b.DType()), b.DType())
+	plan.Present(name, &a, &b)
+	plan.Must(name, plan.Bytes8.Has(b.DType()), b.DType())
 	x := productOf(name, nil, a.LayoutRef(), b.LayoutRef())
 	rows, columns := a.Rank()-2, b.Rank()-1
 	if b.Rank() < 2 {
 		columns = -1
 	}
-	checkZero(name, 2, aZero, a, rows)
-	checkZero(name, 3, bZero, b, columns)
-	return &transfer{name: name, d: dtype.Int32, shape: x.shape, in: operandsOf(a, b, aZero, bZero), fill: func(ctx context.Context, dst words, in []words) {
+	move.CheckZero(name, 2, aZero, a, rows)
+	move.CheckZero(name, 3, bZero, b, columns)
+	return &move.Transfer{Name: name, D: dtype.Int32, Shape: x.shape, In: move.OperandsOf(a, b, aZero, bZero), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 		wrapped(dst, x.wholeSums(exec.Job{Name: name, Ctx: ctx}, aboveZero(in[0], in[2], rows), aboveZero(in[1], in[3], columns)))
 	}}
 }
@@ -46,12 +48,12 @@ func (x *product) wholeSums(j exec.Job, a, b tensor.Any) tensor.Any {
 }
 
 // wrapped writes whole numbers to int32s.
-func wrapped(dst words, sums tensor.Any) {
-	for i, v := range elemsOf[int64](&sums) {
-		dst.setBits(i, uint64(v))
+func wrapped(dst move.Words, sums tensor.Any) {
+	for i, v := range move.ElemsOf[int64](&sums) {
+		dst.SetBits(i, uint64(v))
 	}
 	sums.Close()
 }
 
-var matMulInteger = opN{about: about{name: "MatMulInteger", takesUp: inBlocks | inWhole, flops: flops{rule: productFLOPs}, onnx: []int{10}, why: "of integers of 8 bits alone"}, least: 2, most: 4, takes: bytes8,
-	move: func(c *Call) *transfer { return integerProduct(c.in(0), c.in(1), c.in(2), c.in(3)) }}
+var matMulInteger = plan.Operator{About: plan.About{Name: "MatMulInteger", TakesUp: plan.InBlocks | plan.InWhole, FLOPs: plan.FLOPs{Rule: productFLOPs}, Versions: []int{10}, Why: "of integers of 8 bits alone"}, Least: 2, Most: 4, Takes: plan.Bytes8,
+	Move: func(c *plan.Use) plan.Mover { return integerProduct(c.In(0), c.In(1), c.In(2), c.In(3)) }}

@@ -6,6 +6,8 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -21,52 +23,52 @@ import (
 // quantizes a as DynamicQuantizeLinear does: its inputs are a, of float32, b, the scale and the
 // zero point of b, and the bias. Typed programs call QLinearMatMul's relatives: MatMulInteger, Cast,
 // Mul and Add. Source: docs/ContribOperators.md of github.com/microsoft/onnxruntime.
-var matMulIntegerToFloat = opN{about: about{name: "MatMulIntegerToFloat", takesUp: inBlocks | inWhole, domain: "com.microsoft", onnx: []int{1}, why: "of integers of 8 bits alone"}, least: 4, most: 7, takes: bytes8,
-	move: func(c *Call) *transfer {
+var matMulIntegerToFloat = plan.Operator{About: plan.About{Name: "MatMulIntegerToFloat", TakesUp: plan.InBlocks | plan.InWhole, Domain: "com.microsoft", Versions: []int{1}, Why: "of integers of 8 bits alone"}, Least: 4, Most: 7, Takes: plan.Bytes8,
+	Move: func(c *plan.Use) plan.Mover {
 		const name = "MatMulIntegerToFloat"
-		checkQuantum(name, 2, c.in(2), tensor.Any{}, c.in(0).DType())
-		checkZero(name, 4, c.in(4), c.in(0), -1)
-		return scaledProduct(name, c.in(0), c.in(1), c.in(3), c.in(5), c.in(6), []tensor.Any{c.in(2), c.in(4)}, [3]int{3, 5, 6}, func(_ context.Context, in []words) (a, scale, zero words) {
+		checkQuantum(name, 2, c.In(2), tensor.Any{}, c.In(0).DType())
+		move.CheckZero(name, 4, c.In(4), c.In(0), -1)
+		return scaledProduct(name, c.In(0), c.In(1), c.In(3), c.In(5), c.In(6), []tensor.Any{c.In(2), c.In(4)}, [3]int{3, 5, 6}, func(_ context.Context, in []move.Words) (a, scale, zero move.Words) {
 			return in[0], in[5], in[6]
 		})
 	}}
 
-var dynamicQuantizeMatMul = opN{about: about{name: "DynamicQuantizeMatMul", takesUp: inBlocks | inWhole, domain: "com.microsoft", onnx: []int{1}, why: "of float32 alone: Cast first"}, least: 3, most: 5, takes: 1 << dtype.Float32,
-	move: func(c *Call) *transfer {
-		return scaledProduct("DynamicQuantizeMatMul", c.in(0), c.in(1), c.in(2), c.in(3), c.in(4), nil, [3]int{2, 3, 4}, func(ctx context.Context, in []words) (a, scale, zero words) {
+var dynamicQuantizeMatMul = plan.Operator{About: plan.About{Name: "DynamicQuantizeMatMul", TakesUp: plan.InBlocks | plan.InWhole, Domain: "com.microsoft", Versions: []int{1}, Why: "of float32 alone: Cast first"}, Least: 3, Most: 5, Takes: 1 << dtype.Float32,
+	Move: func(c *plan.Use) plan.Mover {
+		return scaledProduct("DynamicQuantizeMatMul", c.In(0), c.In(1), c.In(2), c.In(3), c.In(4), nil, [3]int{2, 3, 4}, func(ctx context.Context, in []move.Words) (a, scale, zero move.Words) {
 			var y, s, z tensor.Any
-			quantizedDynamically(&y, &s, &z, in[0].of, nil)
-			return wordsOf(y), wordsOf(s), wordsOf(z)
+			quantizedDynamically(&y, &s, &z, in[0].Of, nil)
+			return move.WordsOf(y), move.WordsOf(s), move.WordsOf(z)
 		})
 	}}
 
 // scaledProduct is a product of a and b, whose scale, zero point and bias are the inputs at. left
 // makes a, its scale and zero point of the operands: a, b, three for b, and more.
-func scaledProduct(name string, a, b, scale, zero, bias tensor.Any, more []tensor.Any, at [3]int, left func(ctx context.Context, in []words) (a, scale, zero words)) *transfer {
-	must(name, bytes8.has(b.DType()), b.DType())
+func scaledProduct(name string, a, b, scale, zero, bias tensor.Any, more []tensor.Any, at [3]int, left func(ctx context.Context, in []move.Words) (a, scale, zero move.Words)) *move.Transfer {
+	plan.Must(name, plan.Bytes8.Has(b.DType()), b.DType())
 	d := scale.DType()
-	must(name, floats.has(d), d)
+	plan.Must(name, plan.Floats.Has(d), d)
 	x := productOf(name, nil, a.LayoutRef(), b.LayoutRef())
 	columns := b.Rank() - 1
 	if b.Rank() < 2 {
 		columns = -1
 	}
 	checkScales(name, at[0], scale, tensor.Any{}, b, columns)
-	checkZero(name, at[1], zero, b, columns)
+	move.CheckZero(name, at[1], zero, b, columns)
 	if !bias.IsZero() && (bias.DType() != d || bias.Rank() != 1 || bias.Dim(0) != x.n) {
-		panic(fail(name, tensor.ErrShape, "the bias, input %d, is %s; want %d numbers of %v", at[2], tensor.Describe(bias), x.n, d))
+		panic(plan.Fail(name, tensor.ErrShape, "the bias, input %d, is %s; want %d numbers of %v", at[2], tensor.Describe(bias), x.n, d))
 	}
-	return &transfer{name: name, d: d, shape: x.shape, in: operandsOf(append([]tensor.Any{a, b, scale, zero, bias}, more...)...), fill: func(ctx context.Context, dst words, in []words) {
+	return &move.Transfer{Name: name, D: d, Shape: x.shape, In: move.OperandsOf(append([]tensor.Any{a, b, scale, zero, bias}, more...)...), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 		a, scale, zero := left(ctx, in)
 		sums := x.wholeSums(exec.Job{Name: name, Ctx: ctx}, aboveZero(a, zero, -1), aboveZero(in[1], in[3], columns))
 		defer sums.Close()
-		by, of, plus, to := numericOf(scale).real(0), scales{numericOf(in[2]), 1}, numericOf(in[4]), numericOf(dst)
-		for i, v := range elemsOf[int64](&sums) {
+		by, of, plus, to := move.NumericOf(scale).Real(0), scales{move.NumericOf(in[2]), 1}, move.NumericOf(in[4]), move.NumericOf(dst)
+		for i, v := range move.ElemsOf[int64](&sums) {
 			y := float64(float64(v) * float64(by*of.at(i)))
-			if !plus.absent() {
-				y += plus.real(i % x.n)
+			if !plus.Absent() {
+				y += plus.Real(i % x.n)
 			}
-			to.setFloat(i, y)
+			to.SetFloat(i, y)
 		}
 		runtime.KeepAlive(&sums)
 		runtime.KeepAlive(in)

@@ -6,6 +6,8 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -34,11 +36,11 @@ type WeightBits struct {
 // the domain com.microsoft, at every accuracy_level. There zero may have one float for each block.
 // Source: docs/ContribOperators.md of github.com/microsoft/onnxruntime.
 func MatMulNBits[T float32 | num.F16 | num.BF16](a tensor.Tensor[T], b tensor.Tensor[uint8], scales tensor.Tensor[T], zero tensor.Tensor[uint8], bias tensor.Tensor[T], p WeightBits, opts ...Option) (r tensor.Tensor[T]) {
-	present("MatMulNBits", exec.Ref(&a), exec.Ref(&b), exec.Ref(&scales))
+	plan.Present("MatMulNBits", exec.Ref(&a), exec.Ref(&b), exec.Ref(&scales))
 	if a.Rank() == 0 {
-		panic(fail("MatMulNBits", tensor.ErrShape, "the operand is a single number; want at least one axis"))
+		panic(plan.Fail("MatMulNBits", tensor.ErrShape, "the operand is a single number; want at least one axis"))
 	}
-	unpackedProduct([]tensor.Any{a.Any(), b.Any(), scales.Any(), zero.Any(), bias.Any()}, p, a.Dim(-1)).into(exec.Ref(&r), opts)
+	unpackedProduct([]tensor.Any{a.Any(), b.Any(), scales.Any(), zero.Any(), bias.Any()}, p, a.Dim(-1)).Into(exec.Ref(&r), opts)
 	return r
 }
 
@@ -47,46 +49,46 @@ type unpacking struct {
 	WeightBits
 	k, blocks    int // of a column
 	b            []byte
-	scales, zero numeric // zero may be absent
+	scales, zero move.Numeric // zero may be absent
 }
 
-func unpackedProduct(in []tensor.Any, p WeightBits, k int) *transfer {
+func unpackedProduct(in []tensor.Any, p WeightBits, k int) *move.Transfer {
 	const name = "MatMulNBits"
 	a := in[0]
 	if p.Bits != 2 && p.Bits != 4 && p.Bits != 8 {
-		panic(fail(name, ErrUnsupported, "weights of %d bits; those of 2, 4 and 8 bits can be had", p.Bits))
+		panic(plan.Fail(name, ErrUnsupported, "weights of %d bits; those of 2, 4 and 8 bits can be had", p.Bits))
 	}
 	if p.Block < 16 || p.Block > 1<<30 || p.Block&(p.Block-1) != 0 {
-		panic(fail(name, tensor.ErrValue, "blocks of %d weights; want a power of two from 16 to 2³⁰", p.Block))
+		panic(plan.Fail(name, tensor.ErrValue, "blocks of %d weights; want a power of two from 16 to 2³⁰", p.Block))
 	}
 	if p.Columns < 1 || k < 1 || a.Rank() == 0 || a.Dim(-1) != k {
-		panic(fail(name, tensor.ErrShape, "the operand is %s, the weights are of %d columns of %d; want [..., %[3]d], and columns of one weight at least", tensor.Describe(a), p.Columns, k))
+		panic(plan.Fail(name, tensor.ErrShape, "the operand is %s, the weights are of %d columns of %d; want [..., %[3]d], and columns of one weight at least", tensor.Describe(a), p.Columns, k))
 	}
 	blocks := (k-1)/p.Block + 1
-	scales := extent(name, 1, p.Columns, blocks)
-	if n := extent(name, 2, scales, p.Block*p.Bits/8); in[1].Len() != n || in[1].DType() != dtype.Uint8 {
-		panic(fail(name, tensor.ErrShape, "the weights, input 1, are %s; %d columns of %d blocks of %d bytes want [%[2]d,%[3]d,%[4]d] of uint8", tensor.Describe(in[1]), p.Columns, blocks, p.Block*p.Bits/8))
+	scales := plan.Extent(name, 1, p.Columns, blocks)
+	if n := plan.Extent(name, 2, scales, p.Block*p.Bits/8); in[1].Len() != n || in[1].DType() != dtype.Uint8 {
+		panic(plan.Fail(name, tensor.ErrShape, "the weights, input 1, are %s; %d columns of %d blocks of %d bytes want [%[2]d,%[3]d,%[4]d] of uint8", tensor.Describe(in[1]), p.Columns, blocks, p.Block*p.Bits/8))
 	}
-	if in[2].Len() != scales || !floats.has(in[2].DType()) {
-		panic(fail(name, tensor.ErrShape, "the scales, input 2, are %s; want [%d,%d] of floats", tensor.Describe(in[2]), p.Columns, blocks))
+	if in[2].Len() != scales || !plan.Floats.Has(in[2].DType()) {
+		panic(plan.Fail(name, tensor.ErrShape, "the scales, input 2, are %s; want [%d,%d] of floats", tensor.Describe(in[2]), p.Columns, blocks))
 	}
 	if zero := in[3]; !zero.IsZero() {
 		want := scales
 		if zero.DType() == dtype.Uint8 {
 			want = p.Columns * p.rowBytes(blocks)
 		}
-		if zero.Len() != want || zero.DType() != dtype.Uint8 && !floats.has(zero.DType()) {
-			panic(fail(name, tensor.ErrShape, "the zero points, input 3, are %s; want [%d,%d] of uint8, or [%[2]d,%[4]d] of floats", tensor.Describe(zero), p.Columns, p.rowBytes(blocks), blocks))
+		if zero.Len() != want || zero.DType() != dtype.Uint8 && !plan.Floats.Has(zero.DType()) {
+			panic(plan.Fail(name, tensor.ErrShape, "the zero points, input 3, are %s; want [%d,%d] of uint8, or [%[2]d,%[4]d] of floats", tensor.Describe(zero), p.Columns, p.rowBytes(blocks), blocks))
 		}
 	}
 	if bias := in[4]; !bias.IsZero() && (bias.Len() != p.Columns || bias.DType() != a.DType()) {
-		panic(fail(name, tensor.ErrShape, "the bias, input 5, is %s; want %d numbers of %v", tensor.Describe(bias), p.Columns, a.DType()))
+		panic(plan.Fail(name, tensor.ErrShape, "the bias, input 5, is %s; want %d numbers of %v", tensor.Describe(bias), p.Columns, a.DType()))
 	}
 	shape := a.Shape()
 	shape[len(shape)-1] = p.Columns
-	return &transfer{name: name, d: a.DType(), shape: shape, in: operandsOf(in...), fill: func(ctx context.Context, dst words, in []words) {
-		u := unpacking{WeightBits: p, k: k, blocks: blocks, b: in[1].mem, scales: numericOf(in[2]), zero: numericOf(in[3])}
-		inFloat(name, dst, []words{in[0], in[4]}, func(r *tensor.Any, ab []*tensor.Any) {
+	return &move.Transfer{Name: name, D: a.DType(), Shape: shape, In: move.OperandsOf(in...), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+		u := unpacking{WeightBits: p, k: k, blocks: blocks, b: in[1].Mem, scales: move.NumericOf(in[2]), zero: move.NumericOf(in[3])}
+		inFloat(name, dst, []move.Words{in[0], in[4]}, func(r *tensor.Any, ab []*tensor.Any) {
 			u.times(exec.Job{Name: name, Ctx: ctx}, r, ab[0], ab[1])
 		})
 		runtime.KeepAlive(in)
@@ -103,7 +105,7 @@ func (u *unpacking) times(j exec.Job, r, a, bias *tensor.Any) {
 	x, y := a.Reshape(m, u.k), r.Reshape(m, u.Columns)
 	some := min(u.Columns, max(64, (1<<20)/u.k))
 	wide := tensor.EmptyOf(dtype.Float32, some, u.k)
-	rows := elemsOf[float32](&wide)
+	rows := move.ElemsOf[float32](&wide)
 	for first := 0; first < u.Columns; first += some {
 		n := min(some, u.Columns-first)
 		exec.Split(j.Name, j.Ctx, n, 2*u.k, func(from, till int) {
@@ -129,14 +131,14 @@ func (u *unpacking) column(dst []float32, i int) {
 	per, mask := 8/u.Bits, byte(1<<u.Bits-1)
 	for block := range u.blocks {
 		at := i*u.blocks + block
-		scale, zero := u.scales.float(at), float64(int(1)<<(u.Bits-1))
+		scale, zero := u.scales.Float(at), float64(int(1)<<(u.Bits-1))
 		switch {
-		case u.zero.absent():
-		case u.zero.d == dtype.Uint8:
-			b := u.zero.mem[i*u.rowBytes(u.blocks)+block/per]
+		case u.zero.Absent():
+		case u.zero.D == dtype.Uint8:
+			b := u.zero.Mem[i*u.rowBytes(u.blocks)+block/per]
 			zero = float64(b >> (block % per * u.Bits) & mask)
 		default:
-			zero = u.zero.float(at)
+			zero = u.zero.Float(at)
 		}
 		packed := u.b[at*u.Block/per:]
 		row := dst[block*u.Block : min((block+1)*u.Block, u.k)]
@@ -157,16 +159,16 @@ func (u *unpacking) column(dst []float32, i int) {
 	}
 }
 
-var matMulNBits = opN{about: about{name: "MatMulNBits", takesUp: inBlocks, domain: "com.microsoft", onnx: []int{1}, attrs: []string{"K", "N", "accuracy_level", "bits", "block_size", "weight_prepacked"},
-	why: "of the floats that weights are multiplied in: float32, float16 and bfloat16"}, least: 3, most: 6, takes: 1<<dtype.Float32 | 1<<dtype.Float16 | 1<<dtype.BFloat16, fast: productFast,
-	move: func(c *Call) *transfer {
+var matMulNBits = plan.Operator{About: plan.About{Name: "MatMulNBits", TakesUp: plan.InBlocks, Domain: "com.microsoft", Versions: []int{1}, Attrs: []string{"K", "N", "accuracy_level", "bits", "block_size", "weight_prepacked"},
+	Why: "of the floats that weights are multiplied in: float32, float16 and bfloat16"}, Least: 3, Most: 6, Takes: 1<<dtype.Float32 | 1<<dtype.Float16 | 1<<dtype.BFloat16, Fast: productFast,
+	Move: func(c *plan.Use) plan.Mover {
 		const name = "MatMulNBits"
-		if !c.in(4).IsZero() {
-			panic(fail(name, ErrUnsupported, "group indices, input 4, which are deprecated"))
+		if !c.In(4).IsZero() {
+			panic(plan.Fail(name, ErrUnsupported, "group indices, input 4, which are deprecated"))
 		}
 		if c.Attrs.Int("weight_prepacked", 0) != 0 {
-			panic(fail(name, ErrUnsupported, "weights that are packed for one processor: weight_prepacked isn't 0"))
+			panic(plan.Fail(name, ErrUnsupported, "weights that are packed for one processor: weight_prepacked isn't 0"))
 		}
-		p := WeightBits{Columns: attrInt(c, "N", 0), Bits: attrInt(c, "bits", 4), Block: attrInt(c, "block_size", 0)}
-		return unpackedProduct([]tensor.Any{c.in(0), c.in(1), c.in(2), c.in(3), c.in(5)}, p, attrInt(c, "K", 0))
+		p := WeightBits{Columns: plan.AttrInt(c, "N", 0), Bits: plan.AttrInt(c, "bits", 4), Block: plan.AttrInt(c, "block_size", 0)}
+		return unpackedProduct([]tensor.Any{c.In(0), c.In(1), c.In(2), c.In(3), c.In(5)}, p, plan.AttrInt(c, "K", 0))
 	}}

@@ -1,7 +1,10 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/core/cast"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/num/fixed"
@@ -12,15 +15,15 @@ import (
 // and +0 of the two zeros. Shapes broadcast. It panics if they don't. ONNX Max,
 // which takes one or more operands.
 func Max[T num.Native | num.Narrow | num.Fixed](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	maxOp.call(exec.Ref(&r), opts, exec.Ref(&a), exec.Ref(&b))
+	maxOp.Call(exec.Ref(&r), opts, exec.Ref(&a), exec.Ref(&b))
 	return r
 }
 
-var maxOp = pointwise{about: about{name: "Max", onnx: []int{6, 8, 12, 13}}, fold: true,
-	rows: exec.Two(&simd.Max, &rows2{I8: maxRow[int8], I16: maxRow[int16], I32: maxRow[int32], I64: maxRow[int64],
+var maxOp = pointwise.Operator{About: plan.About{Name: "Max", Versions: []int{6, 8, 12, 13}}, Fold: true,
+	Rows: exec.Two(&simd.Max, &rows2{I8: maxRow[int8], I16: maxRow[int16], I32: maxRow[int32], I64: maxRow[int64],
 		U8: maxRow[uint8], U16: maxRow[uint16], U32: maxRow[uint32], U64: maxRow[uint64],
 		F32: maxRow[float32], F64: maxRow[float64]}),
-	fixed: &fixed2{FP8x23: maxFixed[fixed.FP8x23], FP16x16: maxFixed[fixed.FP16x16], FP32x32: maxFixed[fixed.FP32x32], FP64x64: maxFixed[fixed.FP64x64], W32: maxWords[int32], W64: maxWords[int64]}}
+	Fixed: &pointwise.Fixed2{FP8x23: maxFixed[fixed.FP8x23], FP16x16: maxFixed[fixed.FP16x16], FP32x32: maxFixed[fixed.FP32x32], FP64x64: maxFixed[fixed.FP64x64], W32: maxWords[int32], W64: maxWords[int64]}}
 
 // maxRow defines Max.
 func maxRow[T num.Native](dst, a, b []T) {
@@ -29,3 +32,6 @@ func maxRow[T num.Native](dst, a, b []T) {
 		dst[i] = max(a[i], b[i])
 	}
 }
+
+// The rows of integers order words, too.
+func maxWords[T pointwise.FixedWords](dst, a, b []T, _ *cast.State) { maxRow(dst, a, b) }

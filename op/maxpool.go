@@ -5,7 +5,11 @@ import (
 	"runtime"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/cast"
+	"github.com/ashlar-go/ashlar/internal/core/contract"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -24,32 +28,32 @@ func MaxPool[T num.Native | num.Narrow | num.Fixed](x tensor.Tensor[T], win Wind
 // largest element among all of x in row-major order, or with columns in column-major order of the spatial axes.
 func maxPooled(r, index, x *tensor.Any, win Window, columns bool, opts []Option) {
 	const name = "MaxPool"
-	present(name, x)
-	d, s := x.DType(), read(opts)
-	p := poolOf(exec.Job{Name: name, Ctx: s.ctx()}, x, win)
-	aimShape(r, name, &s, d, p.shape)
+	plan.Present(name, x)
+	d, s := x.DType(), plan.Read(opts)
+	p := poolOf(exec.Job{Name: name, Ctx: s.Ctx()}, x, win)
+	plan.AimShape(r, name, &s, d, p.shape)
 	var places []int64
 	if index != nil {
 		zeros, err := tensor.Make(dtype.Int64, p.shape...)
 		if err != nil {
-			panic(fail(name, reason(err), "the places: %v", err))
+			panic(plan.Fail(name, move.Reason(err), "the places: %v", err))
 		}
-		*index, places = zeros, elemsOf[int64](&zeros)
+		*index, places = zeros, move.ElemsOf[int64](&zeros)
 	}
 	if r.Len() == 0 {
 		return
 	}
-	out := beside(r, !r.IsContiguous(), x)
+	out := plan.Beside(r, !r.IsContiguous(), x)
 	if d.IsNarrow() && p.byRows(index != nil) {
 		wx, wide := inSingle(name, x), tensor.EmptyOf(dtype.Float32, p.shape...)
-		low, _ := endsOf(d)
+		low, _ := move.EndsOf(d)
 		poolWords[uint32](p, &wx, &wide, wideWord(d, low), nil)
 		wx.Close()
 		narrowInto(name, out, &wide)
 	} else {
 		p.maxima(x, out, places)
 	}
-	put(r, out)
+	plan.Put(r, out)
 	if columns && x.Len() > 0 {
 		columnMajor(places, p.s)
 	}
@@ -60,13 +64,13 @@ func maxPooled(r, index, x *tensor.Any, win Window, columns bool, opts []Option)
 // false when places are wanted, and for padding that is all there is.
 func (p *pooling) byRows(places bool) bool {
 	last := &p.s[len(p.s)-1]
-	return !places && last.kernel <= 64+4*last.in
+	return !places && last.Kernel <= 64+4*last.In
 }
 
 // maxima fills r, and places, unless nil, with the place of each largest element.
 func (p *pooling) maxima(x, r *tensor.Any, places []int64) {
 	c, d := x.Contiguous(), x.DType()
-	low, _ := endsOf(d)
+	low, _ := move.EndsOf(d)
 	switch d.Size() {
 	case 1:
 		poolWords[uint8](p, &c, r, low, places)
@@ -77,16 +81,16 @@ func (p *pooling) maxima(x, r *tensor.Any, places []int64) {
 	case 8:
 		poolWords[uint64](p, &c, r, low, places)
 	default:
-		poolWindows(p, elemsOf[fixed.FP64x64](&c), elemsOf[fixed.FP64x64](r), func(window []fixed.FP64x64) (best int) {
+		poolWindows(p, move.ElemsOf[fixed.FP64x64](&c), move.ElemsOf[fixed.FP64x64](r), func(window []fixed.FP64x64) (best int) {
 			for i, v := range window {
-				if greaterFixed(v, window[best]) {
+				if move.GreaterFixed(v, window[best]) {
 					best = i
 				}
 			}
 			return best
 		}, exec.Number[fixed.FP64x64](&low), places)
 	}
-	drop(&c, x)
+	plan.Drop(&c, x)
 }
 
 // A bitOrder gives the bits of an element a number that orders them: NaN above all, −0 < +0.
@@ -99,7 +103,7 @@ func bitOrderOf(d dtype.DType) bitOrder {
 	sign := uint64(1) << (8*d.Size() - 1)
 	switch {
 	case d.IsFloat():
-		return bitOrder{true, sign, largest(d)}
+		return bitOrder{true, sign, move.Largest(d)}
 	case d.IsSigned():
 		return bitOrder{sign: sign}
 	}
@@ -121,8 +125,8 @@ func (o *bitOrder) of(v uint64) uint64 {
 // poolWords is maxima for elements of one size.
 func poolWords[W uint8 | uint16 | uint32 | uint64](p *pooling, x, r *tensor.Any, low exec.Word, places []int64) {
 	d := x.DType()
-	src, dst := elemsOf[W](x), elemsOf[W](r)
-	canon := exec.Recall[func(row []W)](canonOf(d))
+	src, dst := move.ElemsOf[W](x), move.ElemsOf[W](r)
+	canon := exec.Recall[func(row []W)](cast.CanonOf(d))
 	if larger := exec.As[func(dst, a, b []W)](largerRow(d)); larger != nil && p.byRows(places != nil) {
 		poolRows(p, src, dst, larger, exec.Number[W](&low), canon)
 	} else {
@@ -156,7 +160,7 @@ func largerRow(d dtype.DType) exec.Row {
 	case d.IsFixed() && d.Size() == 8:
 		d = dtype.Int64
 	}
-	return maxOp.row(d)
+	return maxOp.Row(d)
 }
 
 // poolWindows finds the largest of each window by best, which returns the first in one that isn't empty.
@@ -189,13 +193,13 @@ type rowPool[W any] struct {
 
 func poolRows[W any](p *pooling, x, dst []W, larger func(dst, a, b []W), low W, canon func(row []W)) {
 	last, outer := &p.s[len(p.s)-1], p.s[:len(p.s)-1]
-	r, rows := rowPool[W]{p, x, dst, larger, low, canon, 1, last.in}, 1
+	r, rows := rowPool[W]{p, x, dst, larger, low, canon, 1, last.In}, 1
 	for i := range outer {
-		r.lines *= outer[i].out
-		r.size *= outer[i].in
-		rows *= min(outer[i].kernel, outer[i].in)
+		r.lines *= outer[i].Out
+		r.size *= outer[i].In
+		rows *= min(outer[i].Kernel, outer[i].In)
 	}
-	n, cost := p.planes*r.lines, (rows*last.in+2*last.kernel*last.out)/4+8
+	n, cost := p.planes*r.lines, (rows*last.In+2*last.Kernel*last.Out)/4+8
 	if p.Little(n, cost) {
 		r.some(0, n)
 	} else {
@@ -217,18 +221,18 @@ func (r *rowPool[W]) some(from, to int) {
 		at = make([]int, 4*len(outer))
 	}
 	oc, kc, lo, hi := at[:len(outer)], at[len(outer):2*len(outer)], at[2*len(outer):3*len(outer)], at[3*len(outer):4*len(outer)]
-	many := min(to-from, max(1, 512/max(last.in, last.out)))
-	room := make([]W, many*(last.in+last.out))
-	bests, taps := room[:many*last.in], room[many*last.in:]
+	many := min(to-from, max(1, 512/max(last.In, last.Out)))
+	room := make([]W, many*(last.In+last.Out))
+	bests, taps := room[:many*last.In], room[many*last.In:]
 	for ; from < to; from += many {
 		many = min(many, to-from)
 		for i := range many {
 			l := from + i
-			best, src := bests[i*last.in:][:last.in], r.x[l/r.lines*r.size:][:r.size]
+			best, src := bests[i*last.In:][:last.In], r.x[l/r.lines*r.size:][:r.size]
 			empty := false
 			for i, rest := len(outer)-1, l%r.lines; i >= 0; i-- {
-				oc[i], rest = rest%outer[i].out, rest/outer[i].out
-				lo[i], hi[i], _ = outer[i].reach(oc[i])
+				oc[i], rest = rest%outer[i].Out, rest/outer[i].Out
+				lo[i], hi[i], _ = outer[i].Reach(oc[i])
 				empty = empty || lo[i] == hi[i]
 			}
 			if empty {
@@ -238,18 +242,18 @@ func (r *rowPool[W]) some(from, to int) {
 			for more, first := !empty, true; more; more, first = advance(kc, lo, hi), false {
 				at := 0
 				for i := range outer {
-					at = at*outer[i].in + outer[i].at(oc[i], kc[i])
+					at = at*outer[i].In + outer[i].At(oc[i], kc[i])
 				}
-				if row := src[at*last.in:][:last.in]; first {
+				if row := src[at*last.In:][:last.In]; first {
 					copy(best, row)
 				} else {
 					r.larger(best, best, row)
 				}
 			}
 		}
-		row := r.dst[from*last.out:][:many*last.out]
+		row := r.dst[from*last.Out:][:many*last.Out]
 		tap(last, row, bests, 0, r.low)
-		for k := 1; k < last.kernel; k++ {
+		for k := 1; k < last.Kernel; k++ {
 			tap(last, taps[:len(row)], bests, k, r.low)
 			r.larger(row, row, taps[:len(row)])
 		}
@@ -266,53 +270,53 @@ func fill[W any](dst []W, v W) {
 }
 
 // tap gives each output in dst, line by line, the element of src that step k of its window sees, low in the padding.
-func tap[W any](s *span, dst, src []W, k int, low W) {
-	at := s.at(0, k) // of the first output, which may lie in the padding, as may the last
-	first := min(max(0, (-at+s.stride-1)/s.stride), s.out)
-	end := max(first, min(s.out, (s.in-1-at+s.stride)/s.stride))
-	for ; len(dst) >= s.out && len(src) >= s.in; dst, src = dst[s.out:], src[s.in:] {
+func tap[W any](s *contract.Span, dst, src []W, k int, low W) {
+	at := s.At(0, k) // of the first output, which may lie in the padding, as may the last
+	first := min(max(0, (-at+s.Stride-1)/s.Stride), s.Out)
+	end := max(first, min(s.Out, (s.In-1-at+s.Stride)/s.Stride))
+	for ; len(dst) >= s.Out && len(src) >= s.In; dst, src = dst[s.Out:], src[s.In:] {
 		fill(dst[:first], low)
-		fill(dst[end:s.out], low)
+		fill(dst[end:s.Out], low)
 		to := dst[first:end]
 		for i := range to {
-			to[i] = src[at+(first+i)*s.stride]
+			to[i] = src[at+(first+i)*s.Stride]
 		}
 	}
 }
 
-var maxPool = opN{about: about{name: "MaxPool", flops: flops{rule: poolFLOPs}, onnx: []int{1, 8, 10, 11, 12, 22},
-	attrs: []string{"auto_pad", "ceil_mode", "dilations", "kernel_shape", "pads", "storage_order", "strides"}}, least: 1, takes: reals | fixeds,
-	planned: func(c *Call, p *Plan) {
-		x, win := c.with("MaxPool", 0), windowOf(c)
+var maxPool = plan.Operator{About: plan.About{Name: "MaxPool", FLOPs: plan.FLOPs{Rule: contract.PoolFLOPs}, Versions: []int{1, 8, 10, 11, 12, 22},
+	Attrs: []string{"auto_pad", "ceil_mode", "dilations", "kernel_shape", "pads", "storage_order", "strides"}}, Least: 1, Takes: plan.Reals | plan.Fixeds,
+	Planned: func(c *plan.Use, p *plan.Draft) {
+		x, win := c.With("MaxPool", 0), contract.WindowOf(c)
 		shape := poolOf(exec.Job{Name: "MaxPool"}, x, win).shape
-		p.gives(x.DType(), shape...)
+		p.Gives(x.DType(), shape...)
 		if c.Outputs < 2 {
-			p.by(c, 0, func(r *tensor.Any, opts []Option) { maxPooled(r, nil, x, win, false, opts) })
+			p.By(c, 0, func(r *tensor.Any, opts []Option) { maxPooled(r, nil, x, win, false, opts) })
 			return
 		}
-		if !p.brief {
-			p.out = append(p.out, spec("MaxPool", dtype.Int64, shape...))
+		if !p.Brief {
+			p.Out = append(p.Out, plan.Spec("MaxPool", dtype.Int64, shape...))
 		}
 		columns := c.Attrs.Int("storage_order", 0) != 0
-		p.run = func() {
-			p.to = make([]tensor.Any, 2)
-			maxPooled(&p.to[0], &p.to[1], x, win, columns, options(c))
+		p.Run = func() {
+			p.To = make([]tensor.Any, 2)
+			maxPooled(&p.To[0], &p.To[1], x, win, columns, plan.Options(c))
 		}
 	}}
 
 // columnMajor turns places in row-major order of the spatial axes to places in
 // column-major order.
-func columnMajor(places []int64, s []span) {
+func columnMajor(places []int64, s []contract.Span) {
 	plane := 1
 	for i := range s {
-		plane *= s[i].in
+		plane *= s[i].In
 	}
 	for i, v := range places {
 		at, p, step := int(v)%plane, int(v)/plane*plane, plane
 		for k := len(s) - 1; k >= 0; k-- {
-			step /= s[k].in
-			p += at % s[k].in * step
-			at /= s[k].in
+			step /= s[k].In
+			p += at % s[k].In * step
+			at /= s[k].In
 		}
 		places[i] = int64(p)
 	}

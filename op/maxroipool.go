@@ -5,6 +5,8 @@ import (
 	"math"
 
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -19,37 +21,37 @@ import (
 //
 // Source: R. Girshick, Fast R-CNN, 2015, section 2.1; onnxruntime's kernel for the ends of bins.
 func MaxRoiPool[T num.Float | num.Narrow](x, rois tensor.Tensor[T], height, width int, scale float64, opts ...Option) (y tensor.Tensor[T]) {
-	roiPooled(x.Any(), rois.Any(), height, width, scale).into(exec.Ref(&y), opts)
+	roiPooled(x.Any(), rois.Any(), height, width, scale).Into(exec.Ref(&y), opts)
 	return y
 }
 
-func roiPooled(x, rois tensor.Any, height, width int, scale float64) *transfer {
+func roiPooled(x, rois tensor.Any, height, width int, scale float64) *move.Transfer {
 	const name = "MaxRoiPool"
-	present(name, &x, &rois)
+	plan.Present(name, &x, &rois)
 	checkFloats(name, x, rois)
 	if x.Rank() != 4 || rois.Rank() != 2 || rois.Dim(1) != 5 {
-		panic(fail(name, tensor.ErrShape, "x is %s, the regions %s; want [N, C, H, W] and [R, 5]", tensor.Describe(x), tensor.Describe(rois)))
+		panic(plan.Fail(name, tensor.ErrShape, "x is %s, the regions %s; want [N, C, H, W] and [R, 5]", tensor.Describe(x), tensor.Describe(rois)))
 	}
 	if height < 1 || width < 1 {
-		panic(fail(name, tensor.ErrValue, "a result of %d by %d; both must be 1 or more", height, width))
+		panic(plan.Fail(name, tensor.ErrValue, "a result of %d by %d; both must be 1 or more", height, width))
 	}
 	n, c, h, w := x.Dim(0), x.Dim(1), x.Dim(2), x.Dim(3)
-	return &transfer{name: name, d: x.DType(), shape: []int{rois.Dim(0), c, height, width}, in: operandsOf(x, rois), picky: true, fill: func(ctx context.Context, dst words, in []words) {
-		to, data, box := numericOf(dst), numericOf(in[0]).float64s(name), numericOf(in[1])
+	return &move.Transfer{Name: name, D: x.DType(), Shape: []int{rois.Dim(0), c, height, width}, In: move.OperandsOf(x, rois), Picky: true, Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+		to, data, box := move.NumericOf(dst), move.NumericOf(in[0]).Float64s(name), move.NumericOf(in[1])
 		type region struct{ image, y, x, h, w int }
 		list := make([]region, rois.Dim(0))
 		for i := range list {
 			whole := func(k int, scale float64) int {
-				v := math.Round(float64(box.float(5*i+k) * scale))
+				v := math.Round(float64(box.Float(5*i+k) * scale))
 				if !(math.Abs(v) <= 1<<30) {
-					panic(fail(name, tensor.ErrIndex, "number %d of region %d is %v; the largest is 2³⁰", k, i, v))
+					panic(plan.Fail(name, tensor.ErrIndex, "number %d of region %d is %v; the largest is 2³⁰", k, i, v))
 				}
 				return int(v)
 			}
 			r := region{image: whole(0, 1), x: whole(1, scale), y: whole(2, scale)}
 			r.w, r.h = max(whole(3, scale)-r.x+1, 1), max(whole(4, scale)-r.y+1, 1)
 			if r.image < 0 || r.image >= n {
-				panic(fail(name, tensor.ErrIndex, "region %d is of image %d; there are %d", i, r.image, n))
+				panic(plan.Fail(name, tensor.ErrIndex, "region %d is of image %d; there are %d", i, r.image, n))
 			}
 			list[i] = r
 		}
@@ -69,23 +71,23 @@ func roiPooled(x, rois tensor.Any, height, width int, scale float64) *transfer {
 					v, first := 0.0, true
 					for y := y0; y < y1; y++ {
 						for _, e := range plane[y*w+x0 : y*w+max(x0, x1)] {
-							if first || greaterFloat(e, v) {
+							if first || move.GreaterFloat(e, v) {
 								v, first = e, false
 							}
 						}
 					}
-					to.setFloat(u*bins+b, v)
+					to.SetFloat(u*bins+b, v)
 				}
 			}
 		})
 	}}
 }
 
-var maxRoiPool = opN{about: about{name: "MaxRoiPool", onnx: []int{1, 22}, attrs: []string{"pooled_shape", "spatial_scale"}}, least: 2, takes: floats,
-	move: func(c *Call) *transfer {
-		shape, ok := attrInts(c, "pooled_shape")
+var maxRoiPool = plan.Operator{About: plan.About{Name: "MaxRoiPool", Versions: []int{1, 22}, Attrs: []string{"pooled_shape", "spatial_scale"}}, Least: 2, Takes: plan.Floats,
+	Move: func(c *plan.Use) plan.Mover {
+		shape, ok := plan.AttrInts(c, "pooled_shape")
 		if !ok || len(shape) != 2 {
-			panic(fail("MaxRoiPool", tensor.ErrValue, "pooled_shape is %v; it must be a height and a width", shape))
+			panic(plan.Fail("MaxRoiPool", tensor.ErrValue, "pooled_shape is %v; it must be a height and a width", shape))
 		}
-		return roiPooled(c.in(0), c.in(1), shape[0], shape[1], float64(c.Attrs.Float("spatial_scale", 1)))
+		return roiPooled(c.In(0), c.In(1), shape[0], shape[1], float64(c.Attrs.Float("spatial_scale", 1)))
 	}}

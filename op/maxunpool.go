@@ -5,7 +5,10 @@ import (
 	"slices"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/contract"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -18,31 +21,31 @@ import (
 // panics when the shapes don't fit or an index is out of range. ONNX MaxUnpool; with a
 // shape PyTorch max_unpool and ONNX Runtime.
 func MaxUnpool[T num.Native | num.Narrow](x tensor.Tensor[T], index tensor.Tensor[int64], win Window, shape []int, opts ...Option) (r tensor.Tensor[T]) {
-	unpooled(x.Any(), index.Any(), win, shape).into(exec.Ref(&r), opts)
+	unpooled(x.Any(), index.Any(), win, shape).Into(exec.Ref(&r), opts)
 	return r
 }
 
-func unpooled(x, index tensor.Any, win Window, shape []int) *transfer {
+func unpooled(x, index tensor.Any, win Window, shape []int) *move.Transfer {
 	const name = "MaxUnpool"
-	present(name, &x, &index)
+	plan.Present(name, &x, &index)
 	lay, li := x.Layout(), index.Layout()
-	in := spatial(name, &lay)
+	in := plan.Spatial(name, &lay)
 	if index.DType() != dtype.Int64 {
-		panic(fail(name, tensor.ErrDType, "the indices hold %v, want int64", index.DType()))
+		panic(plan.Fail(name, tensor.ErrDType, "the indices hold %v, want int64", index.DType()))
 	}
-	if !sameShape(&li, lay.Shape()) {
-		panic(fail(name, tensor.ErrShape, "the indices have shape %s, the elements %s", li.ShapeString(), lay.ShapeString()))
+	if !plan.SameShape(&li, lay.Shape()) {
+		panic(plan.Fail(name, tensor.ErrShape, "the indices have shape %s, the elements %s", li.ShapeString(), lay.ShapeString()))
 	}
 	t := TransposeWindow{Window: win}
 	t.AutoPad = ""
 	if win.Kernel == nil {
-		panic(fail(name, tensor.ErrShape, "no kernel extents for %d spatial axes", len(in)))
+		panic(plan.Fail(name, tensor.ErrShape, "no kernel extents for %d spatial axes", len(in)))
 	}
 	if len(win.Kernel) != len(in) {
-		panic(fail(name, tensor.ErrShape, "%d kernel extents for %d spatial axes; give %d", len(win.Kernel), len(in), len(in)))
+		panic(plan.Fail(name, tensor.ErrShape, "%d kernel extents for %d spatial axes; give %d", len(win.Kernel), len(in), len(in)))
 	}
 	t.Dilations = nil
-	out := outShape(x.Dim(0), x.Dim(1), t.reaches(name, in, win.Kernel))
+	out := contract.OutShape(x.Dim(0), x.Dim(1), t.reaches(name, in, win.Kernel))
 	if shape != nil {
 		fits := len(shape) == len(out)
 		for i := 0; fits && i < len(out); i++ {
@@ -53,27 +56,27 @@ func unpooled(x, index tensor.Any, win Window, shape []int) *transfer {
 			fits = shape[i] >= max(least, 0)
 		}
 		if !fits {
-			panic(fail(name, tensor.ErrShape, "a result of shape %s has no room for %s", shapeText(shape), shapeText(out)))
+			panic(plan.Fail(name, tensor.ErrShape, "a result of shape %s has no room for %s", plan.ShapeText(shape), plan.ShapeText(out)))
 		}
 		out = slices.Clone(shape)
 	}
-	spec(name, x.DType(), out...) // refuses what doesn't fit an int
-	return &transfer{name: name, d: x.DType(), shape: out, in: operandsOf(x, index), picky: true, fill: func(ctx context.Context, dst words, in []words) {
-		at := in[1].places(name)
+	plan.Spec(name, x.DType(), out...) // refuses what doesn't fit an int
+	return &move.Transfer{Name: name, D: x.DType(), Shape: out, In: move.OperandsOf(x, index), Picky: true, Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+		at := in[1].Places(name)
 		for i, v := range at {
-			if v < 0 || v >= int64(dst.len()) {
-				panic(fail(name, tensor.ErrIndex, "index %d at %s; there are %d places", v, shapeText(unravel(i, lay.Shape())), dst.len()))
+			if v < 0 || v >= int64(dst.Len()) {
+				panic(plan.Fail(name, tensor.ErrIndex, "index %d at %s; there are %d places", v, plan.ShapeText(plan.Unravel(i, lay.Shape())), dst.Len()))
 			}
 		}
-		clear(dst.mem)
+		clear(dst.Mem)
 		for i, v := range at {
-			dst.copy(int(v), in[0], i, 1)
+			dst.Copy(int(v), in[0], i, 1)
 		}
 	}}
 }
 
-var maxUnpool = opN{about: about{name: "MaxUnpool", onnx: []int{9, 11, 22}, attrs: []string{"kernel_shape", "pads", "strides"}}, least: 2, most: 3, takes: reals,
-	move: func(c *Call) *transfer {
-		shape, _ := ints("MaxUnpool", c, 2)
-		return unpooled(c.in(0), c.in(1), windowOf(c), shape)
+var maxUnpool = plan.Operator{About: plan.About{Name: "MaxUnpool", Versions: []int{9, 11, 22}, Attrs: []string{"kernel_shape", "pads", "strides"}}, Least: 2, Most: 3, Takes: plan.Reals,
+	Move: func(c *plan.Use) plan.Mover {
+		shape, _ := move.Ints("MaxUnpool", c, 2)
+		return unpooled(c.In(0), c.In(1), contract.WindowOf(c), shape)
 	}}

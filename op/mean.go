@@ -2,6 +2,8 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -17,34 +19,34 @@ func Mean[T num.Float | num.Narrow](ts []tensor.Tensor[T], opts ...Option) (r te
 // averaged is Mean for a run-time element type.
 func averaged(r *tensor.Any, ts []*tensor.Any, opts []Option) {
 	if len(ts) == 0 {
-		panic(fail("Mean", tensor.ErrShape, "no tensors; give at least one"))
+		panic(plan.Fail("Mean", tensor.ErrShape, "no tensors; give at least one"))
 	}
-	present("Mean", ts...)
-	sum := ts[0]
+	plan.Present("Mean", ts...)
+	all := ts[0]
 	if len(ts) > 1 {
-		sum = new(tensor.Any)
-		summed(sum, ts, nil)
+		all = new(tensor.Any)
+		summed(&sum, all, ts, nil)
 	}
 	n := tensor.EmptyOf(ts[0].DType())
-	numericOf(wordsOf(n)).setFloat(0, float64(len(ts)))
-	div.call(r, opts, sum, &n)
+	move.NumericOf(move.WordsOf(n)).SetFloat(0, float64(len(ts)))
+	div.Call(r, opts, all, &n)
 	if len(ts) > 1 {
-		sum.Close()
+		all.Close()
 	}
 }
 
-var mean = opN{about: about{name: "Mean", takesUp: inStepwise, flops: flops{rule: meanFLOPs}, onnx: []int{6, 8, 13}}, least: 1, most: -1, takes: floats,
-	planned: func(c *Call, p *Plan) {
-		needs("Mean", c, len(c.Inputs))
-		oneType("Mean", c.Inputs...)
+var mean = plan.Operator{About: plan.About{Name: "Mean", TakesUp: plan.InStepwise, FLOPs: plan.FLOPs{Rule: meanFLOPs}, Versions: []int{6, 8, 13}}, Least: 1, Most: -1, Takes: plan.Floats,
+	Planned: func(c *plan.Use, p *plan.Draft) {
+		plan.Needs("Mean", c, len(c.Inputs))
+		plan.OneType("Mean", c.Inputs...)
 		ts := make([]*tensor.Any, len(c.Inputs))
 		for i := range ts {
-			ts[i] = c.with("Mean", i)
+			ts[i] = c.With("Mean", i)
 		}
-		p.stretched(c.in(0).DType(), c, len(c.Inputs))
-		p.by(c, 0, func(r *tensor.Any, opts []Option) { averaged(r, ts, opts) })
+		p.Stretched(c.In(0).DType(), c, len(c.Inputs))
+		p.By(c, 0, func(r *tensor.Any, opts []Option) { averaged(r, ts, opts) })
 	}}
 
-func meanFLOPs(c *Call, out []tensor.Any) int64 {
-	return productOfAll(int64(len(c.Inputs)), lengthOf(nth(out, 0)))
+func meanFLOPs(c *plan.Use, out []tensor.Any) int64 {
+	return plan.ProductOfAll(int64(len(c.Inputs)), plan.LengthOf(plan.Nth(out, 0)))
 }

@@ -5,6 +5,9 @@ import (
 	"math"
 
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/reduce"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -14,26 +17,26 @@ import (
 // they round. Every step is rounded in float64, and the result once. ONNX
 // MeanVarianceNormalization, whose axes are 0, 2 and 3 by default.
 func MeanVarianceNormalization[T num.Float | num.Narrow](x tensor.Tensor[T], axes []int, opts ...Option) (r tensor.Tensor[T]) {
-	varianceNormalized(x.Any(), axes).into(exec.Ref(&r), opts)
+	varianceNormalized(x.Any(), axes).Into(exec.Ref(&r), opts)
 	return r
 }
 
-func varianceNormalized(x tensor.Any, axes []int) *transfer {
+func varianceNormalized(x tensor.Any, axes []int) *move.Transfer {
 	const name = "MeanVarianceNormalization"
-	present(name, &x)
+	plan.Present(name, &x)
 	shape := x.Shape()
 	gone := make([]bool, len(shape))
 	for _, a := range axes {
-		i := axisOf(name, a, len(shape))
+		i := plan.AxisOf(name, a, len(shape))
 		if gone[i] {
-			panic(fail(name, tensor.ErrAxis, "axis %d is named twice in %s", a, listText(axes)))
+			panic(plan.Fail(name, tensor.ErrAxis, "axis %d is named twice in %s", a, plan.ListText(axes)))
 		}
 		gone[i] = true
 	}
-	return &transfer{name: name, d: x.DType(), shape: shape, in: operandsOf(x, tensor.Any{}), fill: func(ctx context.Context, dst words, in []words) {
+	return &move.Transfer{Name: name, D: x.DType(), Shape: shape, In: move.OperandsOf(x, tensor.Any{}), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 		z := normalization{name: name, f: func(line []float64, _ int) {
 			n := float64(len(line))
-			mean := sumRow(line) / n
+			mean := reduce.SumRow(line) / n
 			d := math.Sqrt(sumSquares(line, mean)/n) + 1e-9
 			for i, v := range line {
 				line[i] = (v - mean) / d
@@ -44,11 +47,11 @@ func varianceNormalized(x tensor.Any, axes []int) *transfer {
 	}}
 }
 
-var meanVarianceNormalization = opN{about: about{name: "MeanVarianceNormalization", takesUp: inAllLine, onnx: []int{9, 13}, attrs: []string{"axes"}}, least: 1, takes: floats,
-	move: func(c *Call) *transfer {
-		axes, ok := attrInts(c, "axes")
+var meanVarianceNormalization = plan.Operator{About: plan.About{Name: "MeanVarianceNormalization", TakesUp: plan.InAllLine, Versions: []int{9, 13}, Attrs: []string{"axes"}}, Least: 1, Takes: plan.Floats,
+	Move: func(c *plan.Use) plan.Mover {
+		axes, ok := plan.AttrInts(c, "axes")
 		if !ok {
 			axes = []int{0, 2, 3}
 		}
-		return varianceNormalized(c.in(0), axes)
+		return varianceNormalized(c.In(0), axes)
 	}}

@@ -8,7 +8,10 @@ import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
 	"github.com/ashlar-go/ashlar/internal/core/order"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/reduce"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -18,7 +21,7 @@ import (
 // an overflow and rounded once. NaN if any is NaN, of nothing, and between −∞ and +∞.
 // The reduced axes go, unless KeepDims. It selects and doesn't sort: n elements take O(n) steps. NumPy median.
 func Median[T num.Float | num.Narrow](a tensor.Tensor[T], axes []int, opts ...Option) (r tensor.Tensor[T]) {
-	medianOp.call(exec.Ref(&r), exec.Ref(&a), axes, 0.5, opts)
+	medianOp.Call(exec.Ref(&r), exec.Ref(&a), axes, 0.5, opts)
 	return r
 }
 
@@ -40,7 +43,7 @@ const rankKept = 1 << 22
 
 var rankRooms32, rankRooms64 sync.Pool
 
-func (f *ranked[T, K]) start() {
+func (f *ranked[T, K]) Begin() {
 	if f.rankRoom == nil {
 		f.rankRoom, _ = f.rooms.Get().(*rankRoom[T, K])
 	}
@@ -50,9 +53,9 @@ func (f *ranked[T, K]) start() {
 	f.all = f.all[:0]
 }
 
-func (f *ranked[T, K]) take(x []T) { f.all = append(f.all, x...) }
+func (f *ranked[T, K]) Add(x []T) { f.all = append(f.all, x...) }
 
-func (f *ranked[T, K]) total() float64 {
+func (f *ranked[T, K]) Total() float64 {
 	n := len(f.all)
 	defer func() {
 		if n <= rankKept {
@@ -60,7 +63,7 @@ func (f *ranked[T, K]) total() float64 {
 		}
 		f.rankRoom = nil
 	}()
-	form := formOf(dtype.Of[T]())
+	form := move.FormOf(dtype.Of[T]())
 	if len(f.keys) < n {
 		f.keys, f.spare = make([]K, n), make([]K, n)
 	}
@@ -110,8 +113,8 @@ func between2(x, y, t float64, mean bool) float64 {
 }
 
 func quantileFolder(r *exec.Reducer) exec.Folder {
-	return termsFolder(r, &ranked[float32, uint32]{q: r.P, rooms: &rankRooms32}, &ranked[float64, uint64]{q: r.P, rooms: &rankRooms64})
+	return reduce.TermsFolder(r, &ranked[float32, uint32]{q: r.P, rooms: &rankRooms32}, &ranked[float64, uint64]{q: r.P, rooms: &rankRooms64})
 }
 
-var medianOp = reduction{about: about{name: "Median", attrs: []string{"axes", "keepdims"}}, since: 18, takes: floats, collects: true,
-	folder: quantileFolder, param: func(*Call) float64 { return 0.5 }}
+var medianOp = reduce.Operator{About: plan.About{Name: "Median", Attrs: []string{"axes", "keepdims"}}, Since: 18, Takes: plan.Floats, Collects: true,
+	Folder: quantileFolder, Param: func(*plan.Use) float64 { return 0.5 }}

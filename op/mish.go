@@ -2,6 +2,8 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -11,11 +13,11 @@ import (
 // float32, within 0.501 ulp in float64. ±0 and +∞ stay, −∞ gives the limit, −0.
 // ONNX Mish.
 func Mish[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	mish.call(exec.Ref(&r), opts, exec.Ref(&a))
+	mish.Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }
 
-var mish = pointwise{about: about{name: "Mish", onnx: []int{18, 22}}, function: true, cost: 40, rows: exec.One(&simd.Mish, &rows1{F32: mishRow32, F64: mishRow64})}
+var mish = pointwise.Operator{About: plan.About{Name: "Mish", Versions: []int{18, 22}}, Function: true, Cost: 40, Rows: exec.One(&simd.Mish, &rows1{F32: mishRow32, F64: mishRow64})}
 
 // mishRow32 and mishRow64 define Mish.
 func mishRow32(dst, a []float32) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/tensor"
 	"pgregory.net/rapid"
 )
@@ -47,7 +48,7 @@ func treesAttrs(a AttrMap) AttrMap {
 }
 
 // with returns a with some attributes changed.
-func (m AttrMap) with(more AttrMap) AttrMap {
+func with(m AttrMap, more AttrMap) AttrMap {
 	out := AttrMap{}
 	for _, l := range []AttrMap{m, more} {
 		for k, v := range l {
@@ -106,7 +107,7 @@ func TestRuntimeML(t *testing.T) {
 		{"TreeEnsembleClassifier", AttrMap{"class_ids": []int64{0, 0, 0, 0}, "class_weights": []float32{-2, 1, 2, 0}, "post_transform": "LOGISTIC"}, x.Any(), "[5 6]; [[0.5 0.5] [0.04742587 0.95257413]]"},
 	} {
 		o, _ := Lookup(c.op)
-		out, err := o.Run(&Call{Inputs: []tensor.Any{c.x}, Attrs: mlAttrs[c.op].with(c.more), Opset: 3})
+		out, err := o.Run(&Call{Inputs: []tensor.Any{c.x}, Attrs: with(mlAttrs[c.op], c.more), Opset: 3})
 		if err != nil {
 			t.Errorf("%s, %v: %v", c.op, c.more, err)
 			continue
@@ -169,7 +170,7 @@ func TestRefusalsML(t *testing.T) {
 		{"TreeEnsembleRegressor", AttrMap{"aggregate_function": "MEDIAN"}, `aggregate_function is "MEDIAN"`},
 	} {
 		o, _ := Lookup(c.op)
-		if _, err := o.Run(&Call{Inputs: []tensor.Any{x}, Attrs: mlAttrs[c.op].with(c.more), Opset: 3}); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := o.Run(&Call{Inputs: []tensor.Any{x}, Attrs: with(mlAttrs[c.op], c.more), Opset: 3}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s, %v: %v, want %s", c.op, c.more, err, c.want)
 		}
 	}
@@ -272,7 +273,7 @@ func TestFeatureVectorizerRanks(t *testing.T) {
 			if rapid.Bool().Draw(t, "reversed") {
 				x = x.Flip(-1)
 			}
-			xs, tables = append(xs, x), append(tables, x.Contiguous().Reshape(rows, elements(features)))
+			xs, tables = append(xs, x), append(tables, x.Contiguous().Reshape(rows, plan.Elements(features)))
 		}
 		if got, want := FeatureVectorizer(xs, nil), Cast[float32](Concat(1, tables)); got.String() != want.String() {
 			t.Fatalf("got %v, want %v", got, want)

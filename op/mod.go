@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -16,7 +18,7 @@ import (
 // of 0 an error. It panics if the shapes don't
 // broadcast. NumPy remainder; ONNX Mod with fmod = 0, which has integers alone.
 func Mod[T num.Native | num.Narrow | num.Fixed](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	mod.call(exec.Ref(&r), opts, exec.Ref(&a), exec.Ref(&b))
+	mod.Call(exec.Ref(&r), opts, exec.Ref(&a), exec.Ref(&b))
 	return r
 }
 
@@ -25,21 +27,21 @@ func Mod[T num.Native | num.Narrow | num.Fixed](a, b tensor.Tensor[T], opts ...O
 // divisor of 0 is an error that names its index; for floats it gives NaN, as ±∞
 // for a does. It panics if the shapes don't broadcast. ONNX Mod with fmod = 1.
 func FMod[T num.Native | num.Narrow | num.Fixed](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	fMod.call(exec.Ref(&r), opts, exec.Ref(&a), exec.Ref(&b))
+	fMod.Call(exec.Ref(&r), opts, exec.Ref(&a), exec.Ref(&b))
 	return r
 }
 
-var mod = pointwise{about: about{name: "Mod"}, zero: true, cost: 5,
-	rows: exec.Two(nil, &rows2{I8: modRow[int8], I16: modRow[int16], I32: modRow[int32], I64: modRow[int64],
+var mod = pointwise.Operator{About: plan.About{Name: "Mod"}, Zero: true, Cost: 5,
+	Rows: exec.Two(nil, &rows2{I8: modRow[int8], I16: modRow[int16], I32: modRow[int32], I64: modRow[int64],
 		U8: modRow[uint8], U16: modRow[uint16], U32: modRow[uint32], U64: modRow[uint64],
 		F32: modFloatRow[float32], F64: modFloatRow[float64]}),
-	fixed: &fixed2{FP8x23: modFixed[fixed.FP8x23], FP16x16: modFixed[fixed.FP16x16], FP32x32: modFixed[fixed.FP32x32], FP64x64: modFixed[fixed.FP64x64]}}
+	Fixed: &pointwise.Fixed2{FP8x23: modFixed[fixed.FP8x23], FP16x16: modFixed[fixed.FP16x16], FP32x32: modFixed[fixed.FP32x32], FP64x64: modFixed[fixed.FP64x64]}}
 
-var fMod = pointwise{about: about{name: "FMod"}, zero: true, cost: 20,
-	rows: exec.Two(nil, &rows2{I8: remRow[int8], I16: remRow[int16], I32: remRow[int32], I64: remRow[int64],
+var fMod = pointwise.Operator{About: plan.About{Name: "FMod"}, Zero: true, Cost: 20,
+	Rows: exec.Two(nil, &rows2{I8: remRow[int8], I16: remRow[int16], I32: remRow[int32], I64: remRow[int64],
 		U8: remRow[uint8], U16: remRow[uint16], U32: remRow[uint32], U64: remRow[uint64],
 		F32: fModRow[float32], F64: fModRow[float64]}),
-	fixed: &fixed2{FP8x23: remFixed[fixed.FP8x23], FP16x16: remFixed[fixed.FP16x16], FP32x32: remFixed[fixed.FP32x32], FP64x64: remFixed[fixed.FP64x64]}}
+	Fixed: &pointwise.Fixed2{FP8x23: remFixed[fixed.FP8x23], FP16x16: remFixed[fixed.FP16x16], FP32x32: remFixed[fixed.FP32x32], FP64x64: remFixed[fixed.FP64x64]}}
 
 // modRow and modFloatRow define Mod.
 func modRow[T num.Integer](dst, a, b []T) {
@@ -76,15 +78,15 @@ func fModRow[T num.Float](dst, a, b []T) {
 	}
 }
 
-var modOp = opN{about: about{name: "Mod", flops: flops{each: 1}, onnx: []int{10, 13}, attrs: []string{"fmod"}}, least: 2, takes: reals | fixeds,
-	planned: func(c *Call, p *Plan) {
-		oneType("Mod", c.Inputs[:2]...)
-		a, b, by := c.with("Mod", 0), c.with("Mod", 1), &mod
+var modOp = plan.Operator{About: plan.About{Name: "Mod", FLOPs: plan.FLOPs{Each: 1}, Versions: []int{10, 13}, Attrs: []string{"fmod"}}, Least: 2, Takes: plan.Reals | plan.Fixeds,
+	Planned: func(c *plan.Use, p *plan.Draft) {
+		plan.OneType("Mod", c.Inputs[:2]...)
+		a, b, by := c.With("Mod", 0), c.With("Mod", 1), &mod
 		if c.Attrs.Int("fmod", 0) != 0 {
 			by = &fMod
 		} else if a.DType().IsFloat() { // for which ONNX doesn't define it
-			panic(fail("Mod", tensor.ErrDType, "floats need the attribute fmod = 1"))
+			panic(plan.Fail("Mod", tensor.ErrDType, "floats need the attribute fmod = 1"))
 		}
-		p.stretched(a.DType(), c, 2)
-		p.by(c, 0, func(r *tensor.Any, opts []Option) { by.call(r, opts, a, b) })
+		p.Stretched(a.DType(), c, 2)
+		p.By(c, 0, func(r *tensor.Any, opts []Option) { by.Call(r, opts, a, b) })
 	}}

@@ -2,6 +2,8 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -26,43 +28,43 @@ type update struct {
 func (u *update) check(in []*tensor.Any) {
 	for i, a := range in {
 		if d := in[0].DType(); a.DType() != d {
-			panic(fail(u.name, tensor.ErrDType, "the parameter holds %v, and what belongs to it %v; convert one with op.Cast", d, a.DType()))
+			panic(plan.Fail(u.name, tensor.ErrDType, "the parameter holds %v, and what belongs to it %v; convert one with op.Cast", d, a.DType()))
 		}
-		if i > 0 && !sameShape(a.LayoutRef(), in[0].Shape()) {
-			panic(fail(u.name, tensor.ErrShape, "the parameter has shape %s, and what belongs to it %s", shapeText(in[0].Shape()), shapeText(a.Shape())))
+		if i > 0 && !plan.SameShape(a.LayoutRef(), in[0].Shape()) {
+			panic(plan.Fail(u.name, tensor.ErrShape, "the parameter has shape %s, and what belongs to it %s", plan.ShapeText(in[0].Shape()), plan.ShapeText(a.Shape())))
 		}
 	}
 }
 
 // apply computes the results for tensors of one parameter: the parameter, and what is kept.
 func (u *update) apply(outs []*tensor.Any, in []*tensor.Any, opts []Option) {
-	present(u.name, in...)
+	plan.Present(u.name, in...)
 	u.check(in)
-	s := read(opts)
-	src, to := make([]numeric, len(in)), make([]numeric, len(outs))
+	s := plan.Read(opts)
+	src, to := make([]move.Numeric, len(in)), make([]move.Numeric, len(outs))
 	for i, a := range in {
-		src[i] = numericOf(wordsOf(*a))
+		src[i] = move.NumericOf(move.WordsOf(*a))
 	}
 	for i, r := range outs {
 		*r = tensor.EmptyOf(in[0].DType(), in[0].Shape()...)
-		to[i] = numericOf(wordsOf(*r))
+		to[i] = move.NumericOf(move.WordsOf(*r))
 	}
-	exec.Split(u.name, s.ctx(), src[0].len(), 30, func(from, till int) {
+	exec.Split(u.name, s.Ctx(), src[0].Len(), 30, func(from, till int) {
 		for i := from; i < till; i++ {
 			var kept [2]float64
 			for k := range u.kept {
-				kept[k] = src[2+k].float(i)
+				kept[k] = src[2+k].Float(i)
 			}
-			y, keep := u.new(src[0].float(i), src[1].float(i), kept)
-			to[0].setFloat(i, y)
+			y, keep := u.new(src[0].Float(i), src[1].Float(i), kept)
+			to[0].SetFloat(i, y)
 			for k := range u.kept {
-				to[1+k].setFloat(i, keep[k])
+				to[1+k].SetFloat(i, keep[k])
 			}
 		}
 	})
-	if s.into != nil {
-		aimShape(outs[0], u.name, &s, in[0].DType(), in[0].Shape())
-		outs[0].CopyFrom(*to[0].of)
+	if s.Into != nil {
+		plan.AimShape(outs[0], u.name, &s, in[0].DType(), in[0].Shape())
+		outs[0].CopyFrom(*to[0].Of)
 	}
 }
 
@@ -88,32 +90,32 @@ func momentumOf(t Training, alpha, beta float64, nesterov bool) *update {
 	return &update{name: "Momentum", kept: 1, new: func(x, g float64, kept [2]float64) (float64, [2]float64) {
 		g += float64(t.Decay * x)
 		v := float64(alpha*kept[0]) + float64(beta*g)
-		move := v
+		step := v
 		if nesterov {
-			move = g + float64(alpha*v)
+			step = g + float64(alpha*v)
 		}
-		return x - float64(t.Rate*move), [2]float64{v}
+		return x - float64(t.Rate*step), [2]float64{v}
 	}}
 }
 
 // groups returns the inputs of each parameter of a node, whose inputs are the rate, the step, and
 // then all parameters, all gradients, and so on.
-func (u *update) groups(c *Call) [][]*tensor.Any {
-	if rate := c.with(u.name, 0); rate.Len() != 1 || !rate.DType().IsFloat() {
-		panic(fail(u.name, tensor.ErrShape, "the rate, input 0, is %s; want one float", tensor.Describe(*rate)))
+func (u *update) groups(c *plan.Use) [][]*tensor.Any {
+	if rate := c.With(u.name, 0); rate.Len() != 1 || !rate.DType().IsFloat() {
+		panic(plan.Fail(u.name, tensor.ErrShape, "the rate, input 0, is %s; want one float", tensor.Describe(*rate)))
 	}
-	if step := c.with(u.name, 1); step.Len() != 1 || !indices.has(step.DType()) {
-		panic(fail(u.name, tensor.ErrShape, "the step, input 1, is %s; want one integer", tensor.Describe(*step)))
+	if step := c.With(u.name, 1); step.Len() != 1 || !plan.Indices.Has(step.DType()) {
+		panic(plan.Fail(u.name, tensor.ErrShape, "the step, input 1, is %s; want one integer", tensor.Describe(*step)))
 	}
 	n, per := len(c.Inputs)-2, 2+u.kept
 	if n%per != 0 {
-		panic(fail(u.name, tensor.ErrShape, "it has %d inputs; want 2, and %d for each parameter", len(c.Inputs), per))
+		panic(plan.Fail(u.name, tensor.ErrShape, "it has %d inputs; want 2, and %d for each parameter", len(c.Inputs), per))
 	}
 	groups := make([][]*tensor.Any, n/per)
 	for i := range groups {
 		for k := range per {
-			a := c.with(u.name, 2+k*len(groups)+i)
-			must(u.name, floats.has(a.DType()), a.DType())
+			a := c.With(u.name, 2+k*len(groups)+i)
+			plan.Must(u.name, plan.Floats.Has(a.DType()), a.DType())
 			groups[i] = append(groups[i], a)
 		}
 		u.check(groups[i])
@@ -122,17 +124,17 @@ func (u *update) groups(c *Call) [][]*tensor.Any {
 }
 
 // planTraining plans a node, whose update by makes of the rate, the step and the decay.
-func planTraining(p *Plan, c *Call, by func(t Training) *update) {
+func planTraining(p *plan.Draft, c *plan.Use, by func(t Training) *update) {
 	u, decay := by(Training{}), float64(c.Attrs.Float("norm_coefficient", 0))
 	groups := u.groups(c)
 	n := (1 + u.kept) * len(groups)
-	for i := 0; i < n && !p.brief; i++ {
+	for i := 0; i < n && !p.Brief; i++ {
 		x := groups[i%len(groups)][0]
-		p.out = append(p.out, spec(u.name, x.DType(), x.Shape()...))
+		p.Out = append(p.Out, plan.Spec(u.name, x.DType(), x.Shape()...))
 	}
-	p.list(c, n, func(to []tensor.Any, opts []Option) {
-		rate, step := numericOf(wordsOf(c.Inputs[0])), wordsOf(c.Inputs[1]).int64s(u.name)
-		u := by(Training{Rate: rate.float(0), Step: step[0], Decay: decay})
+	p.List(c, n, func(to []tensor.Any, opts []Option) {
+		rate, step := move.NumericOf(move.WordsOf(c.Inputs[0])), move.WordsOf(c.Inputs[1]).Int64s(u.name)
+		u := by(Training{Rate: rate.Float(0), Step: step[0], Decay: decay})
 		for i, g := range groups {
 			var outs []*tensor.Any
 			for k := i; k < n; k += len(groups) {
@@ -143,8 +145,8 @@ func planTraining(p *Plan, c *Call, by func(t Training) *update) {
 	})
 }
 
-var momentum = opN{about: about{name: "Momentum", domain: trainingDomain, onnx: []int{1}, attrs: []string{"alpha", "beta", "mode", "norm_coefficient"}}, least: 5, most: -1, by: 2, takes: floats,
-	planned: func(c *Call, p *Plan) {
+var momentum = plan.Operator{About: plan.About{Name: "Momentum", Domain: trainingDomain, Versions: []int{1}, Attrs: []string{"alpha", "beta", "mode", "norm_coefficient"}}, Least: 5, Most: -1, By: 2, Takes: plan.Floats,
+	Planned: func(c *plan.Use, p *plan.Draft) {
 		mode, alpha, beta := c.Attrs.Str("mode", "standard"), float64(c.Attrs.Float("alpha", 0)), float64(c.Attrs.Float("beta", 0))
 		known("Momentum", "mode", mode, "standard", "nesterov")
 		planTraining(p, c, func(t Training) *update { return momentumOf(t, alpha, beta, mode == "nesterov") })

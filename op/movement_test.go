@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -143,7 +145,7 @@ func TestGather(t *testing.T) {
 
 // moves is one call of an operator that only looks at shapes, and its result;
 // want is nil where it must fail.
-type move struct {
+type movement struct {
 	name  string
 	opset int
 	in    []tensor.Any
@@ -156,7 +158,7 @@ func TestMoves(t *testing.T) {
 	nested := variants(a)
 	b := count(1, 3, 1, 2)
 	list := i64
-	for _, c := range []move{
+	for _, c := range []movement{
 		// Reshape.
 		{"Reshape", 13, []tensor.Any{a.Any(), list(4, 6).Any()}, nil, count(4, 6).Any()},
 		{"Reshape", 5, []tensor.Any{a.Any(), list(0, -1).Any()}, nil, count(2, 12).Any()},
@@ -324,7 +326,7 @@ func TestInferAgrees(t *testing.T) {
 		t.Run(o.Name(), func(t *testing.T) {
 			ran := 0
 			for _, d := range dtype.All() {
-				if _, ok := o.table.(*opN); !o.Supports(d) || ok && !slices.Contains([]dtype.DType{dtype.Bool, dtype.Int64, dtype.Float32}, d) && (o.Supports(dtype.Int64) || o.Supports(dtype.Float32)) {
+				if _, ok := plan.TableOf(o).(*plan.Operator); !o.Supports(d) || ok && !slices.Contains([]dtype.DType{dtype.Bool, dtype.Int64, dtype.Float32}, d) && (o.Supports(dtype.Int64) || o.Supports(dtype.Float32)) {
 					continue // the latter treat types alike
 				}
 				for _, shape := range shapes {
@@ -447,7 +449,7 @@ func attentionCalls(o *Op, d dtype.DType) (calls [][]tensor.Any, a given) {
 }
 
 func unitScalar(d dtype.DType) tensor.Any {
-	return inType(tensor.Scalar(int8(1)).Any(), d)
+	return pointwise.InType(tensor.Scalar(int8(1)).Any(), d)
 }
 
 func transposed(a tensor.Any) tensor.Any {

@@ -6,6 +6,9 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -18,29 +21,29 @@ import (
 // matrix, samples is negative, or the maximum of a row isn't finite or an element is NaN.
 // ONNX Multinomial.
 func Multinomial[I int32 | int64, T num.Float | num.Narrow](x tensor.Tensor[T], samples int, seed uint64, opts ...Option) (r tensor.Tensor[I]) {
-	sampledFrom(x.Any(), dtype.Of[I](), samples, seed).into(exec.Ref(&r), opts)
+	sampledFrom(x.Any(), dtype.Of[I](), samples, seed).Into(exec.Ref(&r), opts)
 	return r
 }
 
-func sampledFrom(x tensor.Any, d dtype.DType, samples int, seed uint64) *transfer {
+func sampledFrom(x tensor.Any, d dtype.DType, samples int, seed uint64) *move.Transfer {
 	const name = "Multinomial"
-	present(name, &x)
-	if !indices.has(d) {
-		panic(fail(name, tensor.ErrDType, "a result of %v; want int32 or int64", d))
+	plan.Present(name, &x)
+	if !plan.Indices.Has(d) {
+		panic(plan.Fail(name, tensor.ErrDType, "a result of %v; want int32 or int64", d))
 	}
 	if x.Rank() != 2 || samples < 0 {
-		panic(fail(name, tensor.ErrShape, "%d samples of %s; want none or more, of [batch, classes]", samples, tensor.Describe(x)))
+		panic(plan.Fail(name, tensor.ErrShape, "%d samples of %s; want none or more, of [batch, classes]", samples, tensor.Describe(x)))
 	}
 	batch, classes := x.Dim(0), x.Dim(1)
-	scratch := bytesIn(8, []int{batch, classes}) + bytesIn(8, []int{batch, samples})
-	return &transfer{name: name, d: d, shape: []int{batch, samples}, in: operandsOf(x), picky: true, scratch: scratch, fill: func(ctx context.Context, dst words, in []words) {
-		w := roomFor[float64](name, batch, classes)
-		numericOf(in[0]).floats(w, 0)
+	scratch := plan.BytesIn(8, []int{batch, classes}) + plan.BytesIn(8, []int{batch, samples})
+	return &move.Transfer{Name: name, D: d, Shape: []int{batch, samples}, In: move.OperandsOf(x), Picky: true, Scratch: scratch, Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+		w := plan.RoomFor[float64](name, batch, classes)
+		move.NumericOf(in[0]).Floats(w, 0)
 		for b := range batch {
 			weigh(name, b, w[b*classes:(b+1)*classes])
 		}
-		u := tensor.RandomUniform[float64](seed, 0, 1, dst.len())
-		exec.Split(name, ctx, dst.len(), 10+classes, func(from, till int) {
+		u := tensor.RandomUniform[float64](seed, 0, 1, dst.Len())
+		exec.Split(name, ctx, dst.Len(), 10+classes, func(from, till int) {
 			for i, v := range u.Elems()[from:till] {
 				b := (from + i) / samples
 				row := w[b*classes : (b+1)*classes]
@@ -48,7 +51,7 @@ func sampledFrom(x tensor.Any, d dtype.DType, samples int, seed uint64) *transfe
 				for at < classes-1 && row[at] <= most {
 					at++
 				}
-				dst.setBits(from+i, uint64(at))
+				dst.SetBits(from+i, uint64(at))
 			}
 		})
 	}}
@@ -59,12 +62,12 @@ func weigh(name string, b int, row []float64) {
 	most := math.Inf(-1)
 	for i, v := range row {
 		if v != v {
-			panic(fail(name, tensor.ErrValue, "element %d of row %d is NaN", i, b))
+			panic(plan.Fail(name, tensor.ErrValue, "element %d of row %d is NaN", i, b))
 		}
 		most = max(most, v)
 	}
 	if most-most != 0 {
-		panic(fail(name, tensor.ErrValue, "the largest of the %d elements of row %d is %v; want a finite one", len(row), b, most))
+		panic(plan.Fail(name, tensor.ErrValue, "the largest of the %d elements of row %d is %v; want a finite one", len(row), b, most))
 	}
 	sum := 0.0
 	for i, v := range row {
@@ -74,7 +77,7 @@ func weigh(name string, b int, row []float64) {
 }
 
 // multinomial has the seed of RandomUniform.
-var multinomial = opN{about: about{name: "Multinomial", unsteady: true, onnx: []int{7, 22}, attrs: []string{"dtype", "sample_size", "seed"}}, least: 1, takes: floats,
-	move: func(c *Call) *transfer {
-		return sampledFrom(c.in(0), typeOf("Multinomial", c.Attrs.Int("dtype", 6)), attrInt(c, "sample_size", 1), seedOf(c))
+var multinomial = plan.Operator{About: plan.About{Name: "Multinomial", Unsteady: true, Versions: []int{7, 22}, Attrs: []string{"dtype", "sample_size", "seed"}}, Least: 1, Takes: plan.Floats,
+	Move: func(c *plan.Use) plan.Mover {
+		return sampledFrom(c.In(0), pointwise.TypeOf("Multinomial", c.Attrs.Int("dtype", 6)), plan.AttrInt(c, "sample_size", 1), seedOf(c))
 	}}

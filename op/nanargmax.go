@@ -5,6 +5,8 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/reduce"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -13,9 +15,9 @@ import (
 // first of equals, −0 < +0, and 0 where all are NaN. The axis goes, unless KeepDims.
 // It panics when the axis is empty. NumPy nanargmax, which refuses a row of NaNs.
 func NanArgMax[T num.Float | num.Narrow](a tensor.Tensor[T], axis int, opts ...Option) (r tensor.Tensor[int64]) {
-	nanArgMaxOp.at(exec.Ref(&r), exec.Ref(&a), axis, 0, opts)
+	nanArgMaxOp.At(exec.Ref(&r), exec.Ref(&a), axis, 0, opts)
 	return r
 }
 
-var nanArgMaxOp = reduction{about: about{name: "NanArgMax", attrs: []string{"axis", "keepdims"}, why: "integers have no NaN: use ArgMax"}, takes: floats,
-	gives: dtype.Int64, arg: true, folder: nanArgMaxFolder, spare: &sync.Pool{}}
+var nanArgMaxOp = reduce.Operator{About: plan.About{Name: "NanArgMax", Attrs: []string{"axis", "keepdims"}, Why: "integers have no NaN: use ArgMax"}, Takes: plan.Floats,
+	Gives: dtype.Int64, Arg: true, Folder: reduce.NanArgMaxFolder, Spare: &sync.Pool{}}

@@ -4,6 +4,8 @@ import (
 	"sync"
 
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/reduce"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -12,9 +14,9 @@ import (
 // passing over NaN: NaN if there is nothing else, −∞ of nothing, −0 < +0. The
 // reduced axes go, unless KeepDims. NumPy nanmax.
 func NanMax[T num.Float | num.Narrow](a tensor.Tensor[T], axes []int, opts ...Option) (r tensor.Tensor[T]) {
-	nanMaxOp.call(exec.Ref(&r), exec.Ref(&a), axes, 0, opts)
+	nanMaxOp.Call(exec.Ref(&r), exec.Ref(&a), axes, 0, opts)
 	return r
 }
 
-var nanMaxOp = reduction{about: about{name: "NanMax", attrs: []string{"axes", "keepdims"}, why: "integers have no NaN: use ReduceMax"}, since: 18, takes: floats,
-	folder: nanMaxFolder, spare: &sync.Pool{}}
+var nanMaxOp = reduce.Operator{About: plan.About{Name: "NanMax", Attrs: []string{"axes", "keepdims"}, Why: "integers have no NaN: use ReduceMax"}, Since: 18, Takes: plan.Floats,
+	Folder: reduce.NanMaxFolder, Spare: &sync.Pool{}}

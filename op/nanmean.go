@@ -4,6 +4,8 @@ import (
 	"sync"
 
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/reduce"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -13,13 +15,13 @@ import (
 // aren't NaN; NaN if there is none. The reduced axes go, unless KeepDims. NumPy
 // nanmean.
 func NanMean[T num.Float | num.Narrow](a tensor.Tensor[T], axes []int, opts ...Option) (r tensor.Tensor[T]) {
-	nanMeanOp.call(exec.Ref(&r), exec.Ref(&a), axes, 0, opts)
+	nanMeanOp.Call(exec.Ref(&r), exec.Ref(&a), axes, 0, opts)
 	return r
 }
 
 func nanMeanFolder(r *exec.Reducer) exec.Folder {
-	return termsFolder(r, &nanless[float32]{mean: true}, &nanless[float64]{mean: true})
+	return reduce.TermsFolder(r, &nanless[float32]{mean: true}, &nanless[float64]{mean: true})
 }
 
-var nanMeanOp = reduction{about: about{name: "NanMean", attrs: []string{"axes", "keepdims"}}, since: 18, takes: floats,
-	folder: nanMeanFolder, spare: &sync.Pool{}}
+var nanMeanOp = reduce.Operator{About: plan.About{Name: "NanMean", Attrs: []string{"axes", "keepdims"}}, Since: 18, Takes: plan.Floats,
+	Folder: nanMeanFolder, Spare: &sync.Pool{}}

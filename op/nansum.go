@@ -4,6 +4,8 @@ import (
 	"sync"
 
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/reduce"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -12,7 +14,7 @@ import (
 // place of NaN: as ReduceSum, in the fixed order of this package. The reduced axes
 // go, unless KeepDims. NumPy nansum.
 func NanSum[T num.Float | num.Narrow](a tensor.Tensor[T], axes []int, opts ...Option) (r tensor.Tensor[T]) {
-	nanSumOp.call(exec.Ref(&r), exec.Ref(&a), axes, 0, opts)
+	nanSumOp.Call(exec.Ref(&r), exec.Ref(&a), axes, 0, opts)
 	return r
 }
 
@@ -24,12 +26,12 @@ type nanless[T num.Float] struct {
 	copy []T
 }
 
-func (f *nanless[T]) start() {
-	f.termSum.start()
+func (f *nanless[T]) Begin() {
+	f.termSum.Begin()
 	f.n = 0
 }
 
-func (f *nanless[T]) take(x []T) {
+func (f *nanless[T]) Add(x []T) {
 	f.copy = append(f.copy[:0], x...)
 	for i, v := range f.copy {
 		if v != v {
@@ -38,19 +40,19 @@ func (f *nanless[T]) take(x []T) {
 			f.n++
 		}
 	}
-	f.termSum.take(f.copy)
+	f.termSum.Add(f.copy)
 }
 
-func (f *nanless[T]) total() float64 {
+func (f *nanless[T]) Total() float64 {
 	if f.mean {
-		return f.termSum.total() / float64(f.n)
+		return f.termSum.Total() / float64(f.n)
 	}
-	return f.termSum.total()
+	return f.termSum.Total()
 }
 
 func nanSumFolder(r *exec.Reducer) exec.Folder {
-	return termsFolder(r, &nanless[float32]{}, &nanless[float64]{})
+	return reduce.TermsFolder(r, &nanless[float32]{}, &nanless[float64]{})
 }
 
-var nanSumOp = reduction{about: about{name: "NanSum", attrs: []string{"axes", "keepdims"}, why: "integers have no NaN: use ReduceSum"}, since: 18, takes: floats,
-	folder: nanSumFolder, spare: &sync.Pool{}}
+var nanSumOp = reduce.Operator{About: plan.About{Name: "NanSum", Attrs: []string{"axes", "keepdims"}, Why: "integers have no NaN: use ReduceSum"}, Since: 18, Takes: plan.Floats,
+	Folder: nanSumFolder, Spare: &sync.Pool{}}

@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/num/fixed"
@@ -15,15 +17,15 @@ import (
 // unsigned a becomes 2ⁿ − a. The smallest number of fixed point is an error. ONNX Neg,
 // which leaves unsigned integers out; numpy.negative.
 func Neg[T num.Number](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	neg.call(exec.Ref(&r), opts, exec.Ref(&a))
+	neg.Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }
 
-var neg = pointwise{about: about{name: "Neg", onnx: []int{6, 13}}, clean: true,
-	rows: exec.One(&simd.Neg, &rows1{I8: negRow[int8], I16: negRow[int16], I32: negRow[int32], I64: negRow[int64],
+var neg = pointwise.Operator{About: plan.About{Name: "Neg", Versions: []int{6, 13}}, Clean: true,
+	Rows: exec.One(&simd.Neg, &rows1{I8: negRow[int8], I16: negRow[int16], I32: negRow[int32], I64: negRow[int64],
 		U8: negRow[uint8], U16: negRow[uint16], U32: negRow[uint32], U64: negRow[uint64],
 		F32: negRow32, F64: negRow64, C64: negRowC64, C128: negRowC128, B16: negRowB16, B8: negRowB8}),
-	fixed: &fixed1{FP8x23: fixed.Neg[fixed.FP8x23], FP16x16: fixed.Neg[fixed.FP16x16], FP32x32: fixed.Neg[fixed.FP32x32], FP64x64: fixed.Neg[fixed.FP64x64], W32: negWords[int32], W64: negWords[int64]}}
+	Fixed: &pointwise.Fixed1{FP8x23: fixed.Neg[fixed.FP8x23], FP16x16: fixed.Neg[fixed.FP16x16], FP32x32: fixed.Neg[fixed.FP32x32], FP64x64: fixed.Neg[fixed.FP64x64], W32: pointwise.NegWords[int32], W64: pointwise.NegWords[int64]}}
 
 // negRow and its like for floats define Neg.
 func negRow[T num.Integer](dst, a []T) {

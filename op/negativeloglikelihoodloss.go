@@ -4,6 +4,9 @@ import (
 	"runtime"
 
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/reduce"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -28,19 +31,19 @@ func NegativeLogLikelihoodLoss[T num.Float | num.Narrow, I int32 | int64](x tens
 
 // lossShape checks the operands of a loss and returns its shape.
 func lossShape(name string, x, target, weight tensor.Any, l Loss) []int {
-	present(name, &x, &target)
+	plan.Present(name, &x, &target)
 	checkFloats(name, x, weight)
-	wantInt(name, 1, target)
+	move.WantInt(name, 1, target)
 	if x.Rank() < 2 {
-		panic(fail(name, tensor.ErrShape, "the input is %s; want [N, C, …]", tensor.Describe(x)))
+		panic(plan.Fail(name, tensor.ErrShape, "the input is %s; want [N, C, …]", tensor.Describe(x)))
 	}
 	shape := x.Shape()
 	want := append([]int{shape[0]}, shape[2:]...)
-	if lay := target.Layout(); !sameShape(&lay, want) {
-		panic(fail(name, tensor.ErrShape, "the targets have shape %s; scores of %s want %s", lay.ShapeString(), shapeText(shape), shapeText(want)))
+	if lay := target.Layout(); !plan.SameShape(&lay, want) {
+		panic(plan.Fail(name, tensor.ErrShape, "the targets have shape %s; scores of %s want %s", lay.ShapeString(), plan.ShapeText(shape), plan.ShapeText(want)))
 	}
 	if !weight.IsZero() && (weight.Rank() != 1 || weight.Dim(0) != shape[1]) {
-		panic(fail(name, tensor.ErrShape, "the weights are %s; want one for each of %d classes", tensor.Describe(weight), shape[1]))
+		panic(plan.Fail(name, tensor.ErrShape, "the weights are %s; want one for each of %d classes", tensor.Describe(weight), shape[1]))
 	}
 	switch l.Reduction {
 	case "none":
@@ -48,66 +51,66 @@ func lossShape(name string, x, target, weight tensor.Any, l Loss) []int {
 	case "", "sum", "mean":
 		return nil
 	}
-	panic(fail(name, tensor.ErrValue, "reduction %q; want none, sum or mean", l.Reduction))
+	panic(plan.Fail(name, tensor.ErrValue, "reduction %q; want none, sum or mean", l.Reduction))
 }
 
 func likelihoodLoss(name string, x, target, weight tensor.Any, l Loss) tensor.Any {
 	shape := lossShape(name, x, target, weight, l)
 	for i, a := range []tensor.Any{x, target, weight} {
 		if a.IsSpec() {
-			panic(unknown(name, i))
+			panic(plan.Unknown(name, i))
 		}
 	}
-	in := operandsOf(x, target, weight)
-	src, at, by := numericOf(wordsOf(in[0])), wordsOf(in[1]).int64s(name), numericOf(wordsOf(in[2]))
-	_, classes, plane := around(x.Shape(), 1)
+	in := move.OperandsOf(x, target, weight)
+	src, at, by := move.NumericOf(move.WordsOf(in[0])), move.WordsOf(in[1]).Int64s(name), move.NumericOf(move.WordsOf(in[2]))
+	_, classes, plane := move.Around(x.Shape(), 1)
 	out, err := tensor.Make(x.DType(), shape...)
 	if err != nil {
-		panic(fail(name, tensor.ErrShape, "the result: %v", err))
+		panic(plan.Fail(name, tensor.ErrShape, "the result: %v", err))
 	}
-	to := numericOf(wordsOf(out))
+	to := move.NumericOf(move.WordsOf(out))
 	losses, weights := make([]float64, len(at)), make([]float64, len(at))
 	for i, t := range at {
 		if l.Ignore != nil && t == int64(*l.Ignore) {
 			continue
 		}
 		if t < 0 || t >= int64(classes) {
-			panic(fail(name, tensor.ErrIndex, "target %s is %d; there are %d classes", shapeText(unravel(i, target.Shape())), t, classes))
+			panic(plan.Fail(name, tensor.ErrIndex, "target %s is %d; there are %d classes", plan.ShapeText(plan.Unravel(i, target.Shape())), t, classes))
 		}
 		weights[i] = 1
-		if !by.absent() {
-			weights[i] = by.float(int(t))
+		if !by.Absent() {
+			weights[i] = by.Float(int(t))
 		}
-		losses[i] = float64(-src.float((i/plane*classes+int(t))*plane+i%plane) * weights[i])
+		losses[i] = float64(-src.Float((i/plane*classes+int(t))*plane+i%plane) * weights[i])
 	}
 	runtime.KeepAlive(in)
 	switch l.Reduction {
 	case "none":
 		for i, v := range losses {
-			to.setFloat(i, v)
+			to.SetFloat(i, v)
 		}
 	case "sum":
-		to.setFloat(0, sumRow(losses))
+		to.SetFloat(0, reduce.SumRow(losses))
 	default:
-		to.setFloat(0, sumRow(losses)/sumRow(weights))
+		to.SetFloat(0, reduce.SumRow(losses)/reduce.SumRow(weights))
 	}
 	return out
 }
 
 // lossOf reads the attributes of a loss.
-func lossOf(c *Call) Loss {
+func lossOf(c *plan.Use) Loss {
 	l := Loss{Reduction: c.Attrs.Str("reduction", "mean")}
 	if c.Attrs.Has("ignore_index") {
-		i := attrInt(c, "ignore_index", 0)
+		i := plan.AttrInt(c, "ignore_index", 0)
 		l.Ignore = &i
 	}
 	return l
 }
 
-var negativeLogLikelihoodLoss = opN{about: about{name: "NegativeLogLikelihoodLoss", onnx: []int{12, 13, 22}, attrs: []string{"ignore_index", "reduction"}}, least: 2, most: 3, takes: floats,
-	planned: func(c *Call, p *Plan) {
+var negativeLogLikelihoodLoss = plan.Operator{About: plan.About{Name: "NegativeLogLikelihoodLoss", Versions: []int{12, 13, 22}, Attrs: []string{"ignore_index", "reduction"}}, Least: 2, Most: 3, Takes: plan.Floats,
+	Planned: func(c *plan.Use, p *plan.Draft) {
 		const name = "NegativeLogLikelihoodLoss"
 		how := lossOf(c)
-		p.gives(c.in(0).DType(), lossShape(name, c.in(0), c.in(1), c.in(2), how)...)
-		p.list(c, 1, func(to []tensor.Any, _ []Option) { to[0] = likelihoodLoss(name, c.in(0), c.in(1), c.in(2), how) })
+		p.Gives(c.In(0).DType(), lossShape(name, c.In(0), c.In(1), c.In(2), how)...)
+		p.List(c, 1, func(to []tensor.Any, _ []Option) { to[0] = likelihoodLoss(name, c.In(0), c.In(1), c.In(2), how) })
 	}}

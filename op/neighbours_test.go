@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -43,19 +45,19 @@ func testBetween[T num.Float | num.Narrow](t *testing.T) {
 			}
 			v[i] = round(v[i])
 		}
-		x := inType(a.Any(), d)
+		x := pointwise.InType(a.Any(), d)
 		s := Sort(a, 0).Elems()
 		q := []float64{0.5, 0.25, 0.75, r.Float64(), float64(float32(r.Float64())), 1, 0}[r.IntN(7)]
 		typed, _ := tensor.As[T](x)
 		got := []tensor.Any{Quantile(typed, q, nil).Any()}
 		if q == 0.5 {
-			got = append(got, Median(typed, nil).Any(), must1(opOf(&medianOp).Run(&Call{Inputs: []tensor.Any{x}, Attrs: given{"keepdims": int64(0)}, Opset: 18})))
+			got = append(got, Median(typed, nil).Any(), must1(plan.OpOf(&medianOp).Run(&Call{Inputs: []tensor.Any{x}, Attrs: given{"keepdims": int64(0)}, Opset: 18})))
 		}
 		if float64(float32(q)) == q {
-			got = append(got, must1(opOf(&quantileOp).Run(&Call{Inputs: []tensor.Any{x}, Attrs: given{"keepdims": int64(0), "q": float32(q)}, Opset: 18})))
+			got = append(got, must1(plan.OpOf(&quantileOp).Run(&Call{Inputs: []tensor.Any{x}, Attrs: given{"keepdims": int64(0), "q": float32(q)}, Opset: 18})))
 		}
 		for _, g := range got {
-			g, _ := tensor.As[float64](inType(g, dtype.Float64))
+			g, _ := tensor.As[float64](pointwise.InType(g, dtype.Float64))
 			if y := g.Item(); !onLine(s, q, y, round) {
 				t.Fatalf("quantile %v of %v is %v", q, s, y)
 			}
@@ -194,7 +196,7 @@ func TestUnpoolToShape(t *testing.T) {
 		if win.Ceil {
 			attrs["ceil_mode"] = int64(1)
 		}
-		out, err := opOf(&maxPool).Run(&Call{Inputs: []tensor.Any{x.Any()}, Attrs: attrs, Outputs: 2, Opset: 22})
+		out, err := plan.OpOf(&maxPool).Run(&Call{Inputs: []tensor.Any{x.Any()}, Attrs: attrs, Outputs: 2, Opset: 22})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -203,7 +205,7 @@ func TestUnpoolToShape(t *testing.T) {
 		for _, i := range at.Elems() {
 			want.Elems()[i] = x.Elems()[i]
 		}
-		back, err := opOf(&maxUnpool).Run(&Call{Inputs: append(slices.Clone(out), tensor.FromSlice(list(shape)).Any()), Attrs: attrs, Opset: 22})
+		back, err := plan.OpOf(&maxUnpool).Run(&Call{Inputs: append(slices.Clone(out), tensor.FromSlice(list(shape)).Any()), Attrs: attrs, Opset: 22})
 		if err != nil {
 			t.Fatalf("%v %+v: %v", shape, win, err)
 		}
@@ -219,7 +221,7 @@ func TestUnpoolToShape(t *testing.T) {
 func TestCubicCoefficientZero(t *testing.T) {
 	x := tensor.FromSlice([]float64{3, -1, 7, 2}, 4)
 	in := []tensor.Any{x.Any(), {}, tensor.FromSlice([]float32{4}, 1).Any()}
-	out, err := opOf(&resize).Run(&Call{Inputs: in, Attrs: given{"mode": "cubic", "cubic_coeff_a": float32(0), "coordinate_transformation_mode": "asymmetric"}, Opset: 19})
+	out, err := plan.OpOf(&resize).Run(&Call{Inputs: in, Attrs: given{"mode": "cubic", "cubic_coeff_a": float32(0), "coordinate_transformation_mode": "asymmetric"}, Opset: 19})
 	if err != nil {
 		t.Fatal(err)
 	}

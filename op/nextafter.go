@@ -5,6 +5,8 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -19,11 +21,11 @@ func NextAfter[T num.Float | num.F16 | num.BF16](a, b tensor.Tensor[T], opts ...
 
 func nextAfter(r, a, b *tensor.Any, opts []Option) {
 	const name = "NextAfter"
-	present(name, a, b)
+	plan.Present(name, a, b)
 	d := a.DType()
-	if isLazy(a, b) {
-		noted(r, note{name: name, cost: 4, args: []arg{argOf(name, a), argOf(name, b)},
-			run: func(r *tensor.Any, in []*tensor.Any, opts []Option) { nextAfter(r, in[0], in[1], opts) }}, d, opts, a.LayoutRef(), b.LayoutRef())
+	if pointwise.IsLazy(a, b) {
+		pointwise.Noted(r, pointwise.Note{Name: name, Cost: 4, Args: []pointwise.Arg{pointwise.ArgOf(name, a), pointwise.ArgOf(name, b)},
+			Run: func(r *tensor.Any, in []*tensor.Any, opts []Option) { nextAfter(r, in[0], in[1], opts) }}, d, opts, a.LayoutRef(), b.LayoutRef())
 		return
 	}
 	var row exec.Row2
@@ -37,10 +39,10 @@ func nextAfter(r, a, b *tensor.Any, opts []Option) {
 	case dtype.BFloat16:
 		row = exec.Forget[exec.Row2](nextAfterRowBF16)
 	}
-	must(name, row != nil, d)
-	s := read(opts)
-	aim(r, name, &s, d, a.LayoutRef(), b.LayoutRef())
-	exec.Elementwise(&exec.Job{Name: name, Ctx: s.ctx(), Cost: 4}, r, []*tensor.Any{a, b}, &exec.Kernel{Row: exec.RowOf(row)})
+	plan.Must(name, row != nil, d)
+	s := plan.Read(opts)
+	plan.Aim(r, name, &s, d, a.LayoutRef(), b.LayoutRef())
+	exec.Elementwise(&exec.Job{Name: name, Ctx: s.Ctx(), Cost: 4}, r, []*tensor.Any{a, b}, &exec.Kernel{Row: exec.RowOf(row)})
 }
 
 // nextWord returns the word beside x in the direction of y. Both are signs and
@@ -108,10 +110,10 @@ func nextAfterRowBF16(dst, a, b []num.BF16) {
 	}
 }
 
-var nextAfterOp = opN{about: about{name: "NextAfter", why: "of floats of 16 bits and more, as in NumPy"}, least: 2, takes: floats &^ float8s,
-	planned: func(c *Call, p *Plan) {
-		oneType("NextAfter", c.Inputs[:2]...)
-		a, b := c.with("NextAfter", 0), c.with("NextAfter", 1)
-		p.stretched(a.DType(), c, 2)
-		p.by(c, 0, func(r *tensor.Any, opts []Option) { nextAfter(r, a, b, opts) })
+var nextAfterOp = plan.Operator{About: plan.About{Name: "NextAfter", Why: "of floats of 16 bits and more, as in NumPy"}, Least: 2, Takes: plan.Floats &^ plan.Float8s,
+	Planned: func(c *plan.Use, p *plan.Draft) {
+		plan.OneType("NextAfter", c.Inputs[:2]...)
+		a, b := c.With("NextAfter", 0), c.With("NextAfter", 1)
+		p.Stretched(a.DType(), c, 2)
+		p.By(c, 0, func(r *tensor.Any, opts []Option) { nextAfter(r, a, b, opts) })
 	}}

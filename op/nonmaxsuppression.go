@@ -7,6 +7,8 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -31,15 +33,15 @@ func NonMaxSuppression(boxes, scores tensor.Tensor[float32], s Suppression) (r t
 
 func suppressed(boxes, scores tensor.Any, s Suppression) tensor.Any {
 	const name = "NonMaxSuppression"
-	present(name, &boxes, &scores)
+	plan.Present(name, &boxes, &scores)
 	if boxes.Rank() != 3 || boxes.Dim(2) != 4 || scores.Rank() != 3 || scores.Dim(0) != boxes.Dim(0) || scores.Dim(2) != boxes.Dim(1) {
-		panic(fail(name, tensor.ErrShape, "the boxes are %s, their scores %s; want [N, B, 4] and [N, C, B]", tensor.Describe(boxes), tensor.Describe(scores)))
+		panic(plan.Fail(name, tensor.ErrShape, "the boxes are %s, their scores %s; want [N, B, 4] and [N, C, B]", tensor.Describe(boxes), tensor.Describe(scores)))
 	}
 	if !(s.Overlap >= 0 && s.Overlap <= 1) {
-		panic(fail(name, tensor.ErrValue, "an overlap of %v; it must be 0 to 1", s.Overlap))
+		panic(plan.Fail(name, tensor.ErrValue, "an overlap of %v; it must be 0 to 1", s.Overlap))
 	}
 	boxes, scores = boxes.Contiguous(), scores.Contiguous()
-	at, by := elemsOf[float32](&boxes), elemsOf[float32](&scores)
+	at, by := move.ElemsOf[float32](&boxes), move.ElemsOf[float32](&scores)
 	classes, n := scores.Dim(1), boxes.Dim(1)
 	var out []int64
 	if n == 0 {
@@ -95,28 +97,28 @@ func (a corners) overlap(b corners) float32 {
 	return both / (a.area() + b.area() - both)
 }
 
-var nonMaxSuppression = opN{about: about{name: "NonMaxSuppression", onnx: []int{10, 11}, attrs: []string{"center_point_box"}, why: "of float32 alone: Cast first"}, least: 2, most: 5,
-	takes: 1 << dtype.Float32,
-	planned: func(c *Call, p *Plan) {
+var nonMaxSuppression = plan.Operator{About: plan.About{Name: "NonMaxSuppression", Versions: []int{10, 11}, Attrs: []string{"center_point_box"}, Why: "of float32 alone: Cast first"}, Least: 2, Most: 5,
+	Takes: 1 << dtype.Float32,
+	Planned: func(c *plan.Use, p *plan.Draft) {
 		const name = "NonMaxSuppression"
 		s := Suppression{Centers: c.Attrs.Int("center_point_box", 0) != 0}
-		if v, ok := ints(name, c, 2); ok && len(v) == 1 {
+		if v, ok := move.Ints(name, c, 2); ok && len(v) == 1 {
 			s.Most = v[0]
 		} else if ok {
-			panic(fail(name, tensor.ErrShape, "input 2 has %d elements; want one", len(v)))
+			panic(plan.Fail(name, tensor.ErrShape, "input 2 has %d elements; want one", len(v)))
 		}
 		for i, to := range []*float32{&s.Overlap, &s.Least} {
-			if c.in(3 + i).IsZero() {
+			if c.In(3 + i).IsZero() {
 				continue
 			}
-			t := c.holding(name, 3+i, dtype.Float32)
+			t := move.Holding(c, name, 3+i, dtype.Float32)
 			if t.Len() != 1 {
-				panic(fail(name, tensor.ErrShape, "input %d has %d elements; want one", 3+i, t.Len()))
+				panic(plan.Fail(name, tensor.ErrShape, "input %d has %d elements; want one", 3+i, t.Len()))
 			}
-			w := exec.Item(c.values(name, 3+i))
+			w := exec.Item(c.Values(name, 3+i))
 			*to = exec.Number[float32](&w)
 			s.HasLeast = s.HasLeast || i == 1
 		}
-		boxes, scores := c.with(name, 0), c.holding(name, 1, dtype.Float32)
-		p.run = func() { p.to = one(suppressed(*boxes, *scores, s)) }
+		boxes, scores := c.With(name, 0), move.Holding(c, name, 1, dtype.Float32)
+		p.Run = func() { p.To = plan.One(suppressed(*boxes, *scores, s)) }
 	}}

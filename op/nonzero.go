@@ -7,7 +7,9 @@ import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
 	"github.com/ashlar-go/ashlar/internal/core/order"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -17,25 +19,25 @@ import (
 // zeros of a float are zero, NaN isn't; true isn't. Of rank 0 the result is (0,1)
 // or (0,0). ONNX NonZero; numpy.nonzero has the rows one by one.
 func NonZero[T num.Elem](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[int64]) {
-	nonzeros(a.Any()).into(exec.Ref(&r), opts)
+	nonzeros(a.Any()).Into(exec.Ref(&r), opts)
 	return r
 }
 
-func nonzeros(a tensor.Any) *transfer {
-	present("NonZero", &a)
+func nonzeros(a tensor.Any) *move.Transfer {
+	plan.Present("NonZero", &a)
 	if a.IsSpec() {
-		panic(unknown("NonZero", 0))
+		panic(plan.Unknown("NonZero", 0))
 	}
 	shape := a.Shape()
-	truth := truths(wordsOf(a))
+	truth := truths(move.WordsOf(a))
 	n := conv.True(truth)
-	return &transfer{name: "NonZero", d: dtype.Int64, shape: []int{len(shape), n}, fill: func(_ context.Context, dst words, _ []words) {
+	return &move.Transfer{Name: "NonZero", D: dtype.Int64, Shape: []int{len(shape), n}, Fill: func(_ context.Context, dst move.Words, _ []move.Words) {
 		if len(shape) == 0 || n == 0 {
 			return
 		}
 		last, k := len(shape)-1, 0
-		rows := order.Positions(dst.mem)
-		for r := range elements(shape[:last]) { // the runs of the last axis
+		rows := order.Positions(dst.Mem)
+		for r := range plan.Elements(shape[:last]) { // the runs of the last axis
 			m := conv.Places(rows[last*n+k:], truth[r*shape[last]:(r+1)*shape[last]], 0)
 			for i, rest := last-1, r; i >= 0; i-- {
 				conv.Fill(rows[i*n+k:i*n+k+m], int64(rest%shape[i]))
@@ -47,25 +49,25 @@ func nonzeros(a tensor.Any) *transfer {
 }
 
 // truths returns which elements aren't zero: 1 for those. Of bools it is these themselves.
-func truths(w words) []byte {
-	d := w.of.DType()
+func truths(w move.Words) []byte {
+	d := w.Of.DType()
 	if d == dtype.Bool {
-		return w.mem
+		return w.Mem
 	}
-	out := make([]byte, w.len())
+	out := make([]byte, w.Len())
 	if d.IsFloat() && d.IsStored() { // the sign, where there is one, is at another place
-		v := numericOf(w)
+		v := move.NumericOf(w)
 		for i := range out {
-			if v.float(i) != 0 {
+			if v.Float(i) != 0 {
 				out[i] = 1
 			}
 		}
 	} else {
-		conv.Nonzero(out, w.mem, w.size, d.IsFloat() || d.IsComplex(), d.IsComplex())
+		conv.Nonzero(out, w.Mem, w.Size, d.IsFloat() || d.IsComplex(), d.IsComplex())
 	}
-	runtime.KeepAlive(w.of)
+	runtime.KeepAlive(w.Of)
 	return out
 }
 
-var nonZero = opN{about: about{name: "NonZero", orion: &orionUint32, onnx: []int{9, 13}}, least: 1,
-	move: func(c *Call) *transfer { return nonzeros(c.in(0)) }}
+var nonZero = plan.Operator{About: plan.About{Name: "NonZero", Orion: &orionUint32, Versions: []int{9, 13}}, Least: 1,
+	Move: func(c *plan.Use) plan.Mover { return nonzeros(c.In(0)) }}

@@ -5,6 +5,9 @@ import (
 	"math"
 
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/reduce"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -26,7 +29,7 @@ type normalization struct {
 
 // over returns the loops over the axes of a shape that are in gone, and over the others.
 func over(shape []int, gone []bool) (kept, line [][2]int) {
-	step := steps(shape)
+	step := move.Steps(shape)
 	for i, e := range shape {
 		if gone[i] {
 			line = append(line, [2]int{e, step[i]})
@@ -76,21 +79,21 @@ func (z *normalization) run() bool {
 	return true
 }
 
-func (z *normalization) fill(ctx context.Context, dst, x, scale, bias words) {
+func (z *normalization) fill(ctx context.Context, dst, x, scale, bias move.Words) {
 	lines, n := countOf(z.lines), countOf(z.line)
-	if dst.len() == 0 {
+	if dst.Len() == 0 {
 		return
 	}
-	src, to, by, plus, run := numericOf(x), numericOf(dst), numericOf(scale), numericOf(bias), z.run()
+	src, to, by, plus, run := move.NumericOf(x), move.NumericOf(dst), move.NumericOf(scale), move.NumericOf(bias), z.run()
 	exec.Split(z.name, ctx, lines, 4*n, func(from, till int) {
-		line, own := roomFor[float64](z.name, n), roomFor[float64](z.name, n)
+		line, own := plan.RoomFor[float64](z.name, n), plan.RoomFor[float64](z.name, n)
 		for k := from; k < till; k++ {
 			base := placeIn(z.lines, k)
 			if run {
-				src.floats(line, base)
+				src.Floats(line, base)
 			} else {
 				for i := range line {
-					line[i] = src.float(base + placeIn(z.line, i))
+					line[i] = src.Float(base + placeIn(z.line, i))
 				}
 			}
 			z.f(line, k)
@@ -98,39 +101,39 @@ func (z *normalization) fill(ctx context.Context, dst, x, scale, bias words) {
 			case !run:
 				for i, v := range line {
 					at := base + placeIn(z.line, i)
-					if !scale.absent() {
-						v = float64(v * by.float(z.place(at)))
+					if !scale.Absent() {
+						v = float64(v * by.Float(z.place(at)))
 					}
-					if !bias.absent() {
-						v += plus.float(z.place(at))
+					if !bias.Absent() {
+						v += plus.Float(z.place(at))
 					}
-					to.setFloat(at, v)
+					to.SetFloat(at, v)
 				}
 				continue
 			case z.every == 0:
-				if !scale.absent() {
-					by.floats(own, z.place(base))
+				if !scale.Absent() {
+					by.Floats(own, z.place(base))
 					multiply(line, own)
 				}
-				if !bias.absent() {
-					plus.floats(own, z.place(base))
-					addTo(line, own)
+				if !bias.Absent() {
+					plus.Floats(own, z.place(base))
+					reduce.AddTo(line, own)
 				}
 			default:
 				for i := 0; i < n; i += z.every {
 					at := z.place(base + i)
 					factor, more := 1.0, math.Copysign(0, -1) // which change nothing
-					if !scale.absent() {
-						factor = by.float(at)
+					if !scale.Absent() {
+						factor = by.Float(at)
 					}
-					if !bias.absent() {
-						more = plus.float(at)
+					if !bias.Absent() {
+						more = plus.Float(at)
 					}
 					part := line[i : i+z.every]
 					affine(part, part, 0, factor, more)
 				}
 			}
-			to.setFloats(base, line)
+			to.SetFloats(base, line)
 		}
 	})
 }
@@ -148,16 +151,16 @@ func multiply(dst, x []float64) {
 
 // sumSquares returns the sum of (x−shift)² in the fixed order.
 func sumSquares(x []float64, shift float64) float64 {
-	var s summer
-	s.start()
-	addSquares(&s, x, shift)
-	return s.total()
+	var s reduce.Summer
+	s.Begin()
+	reduce.AddSquares(&s, x, shift)
+	return s.Total()
 }
 
 // standardize makes a line (x − μ)/√(σ² + epsilon), and returns μ and that factor.
 func standardize(line []float64, epsilon float64) (mean, factor float64) {
 	n := float64(len(line))
-	mean = sumRow(line) / n
+	mean = reduce.SumRow(line) / n
 	factor = 1 / math.Sqrt(sumSquares(line, mean)/n+epsilon)
 	affine(line, line, mean, factor, math.Copysign(0, -1))
 	return mean, factor
@@ -166,6 +169,6 @@ func standardize(line []float64, epsilon float64) (mean, factor float64) {
 // checkFloats panics unless the operands of a normalization that are there hold one
 // type of floats.
 func checkFloats(name string, ins ...tensor.Any) {
-	oneType(name, ins...)
-	must(name, floats.has(ins[0].DType()) || ins[0].DType().IsFixed(), ins[0].DType())
+	plan.OneType(name, ins...)
+	plan.Must(name, plan.Floats.Has(ins[0].DType()) || ins[0].DType().IsFixed(), ins[0].DType())
 }

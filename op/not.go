@@ -2,16 +2,18 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
 // Not returns whether a is false, element by element. ONNX Not.
 func Not(a tensor.Tensor[bool], opts ...Option) (r tensor.Tensor[bool]) {
-	not.call(exec.Ref(&r), opts, exec.Ref(&a))
+	not.Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }
 
-var not = pointwise{about: about{name: "Not", onnx: []int{1}}, rows: exec.One(nil, &rows1{Bool: notRow})}
+var not = pointwise.Operator{About: plan.About{Name: "Not", Versions: []int{1}}, Rows: exec.One(nil, &rows1{Bool: notRow})}
 
 // notRow defines Not.
 func notRow(dst, a []bool) {

@@ -2,6 +2,8 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -10,16 +12,16 @@ import (
 // NotEqual reports a ≠ b, element by element. Shapes broadcast. −0 equals +0, NaN
 // differs from everything. NumPy not_equal.
 func NotEqual[T bool | num.Number](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[bool]) {
-	notEqual.call(exec.Ref(&r), opts, exec.Ref(&a), exec.Ref(&b))
+	notEqual.Call(exec.Ref(&r), opts, exec.Ref(&a), exec.Ref(&b))
 	return r
 }
 
-var notEqual = pointwise{about: about{name: "NotEqual"},
-	rows: exec.Compare(&simd.NotEqual, &rowsCmp{Bool: notEqualRow[bool], I8: notEqualRow[int8], I16: notEqualRow[int16], I32: notEqualRow[int32], I64: notEqualRow[int64],
+var notEqual = pointwise.Operator{About: plan.About{Name: "NotEqual"},
+	Rows: exec.Compare(&simd.NotEqual, &rowsCmp{Bool: notEqualRow[bool], I8: notEqualRow[int8], I16: notEqualRow[int16], I32: notEqualRow[int32], I64: notEqualRow[int64],
 		U8: notEqualRow[uint8], U16: notEqualRow[uint16], U32: notEqualRow[uint32], U64: notEqualRow[uint64],
 		F32: notEqualRow[float32], F64: notEqualRow[float64],
 		C64: notEqualRow[complex64], C128: notEqualRow[complex128]}),
-	order: notEqualOrder}
+	Order: notEqualOrder}
 
 // notEqualRow defines NotEqual.
 func notEqualRow[T bool | num.Native | num.Complex](dst []bool, a, b []T) {

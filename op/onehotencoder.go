@@ -6,6 +6,8 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -13,29 +15,29 @@ import (
 // and 0 elsewhere. Floats are cut to integers first. An element of no category, as NaN is, gives zeros, or panics if
 // zeros is false. Of equal categories the last counts. OneHotEncoder of the domain ai.onnx.ml.
 func OneHotEncoder[T float32 | float64 | int32 | int64](x tensor.Tensor[T], categories []int64, zeros bool, opts ...Option) (r tensor.Tensor[float32]) {
-	hotOf(x.Any(), categories, zeros).into(exec.Ref(&r), opts)
+	hotOf(x.Any(), categories, zeros).Into(exec.Ref(&r), opts)
 	return r
 }
 
-func hotOf(x tensor.Any, categories []int64, zeros bool) *transfer {
+func hotOf(x tensor.Any, categories []int64, zeros bool) *move.Transfer {
 	const name = "OneHotEncoder"
-	present(name, &x)
+	plan.Present(name, &x)
 	n := len(categories)
 	if n == 0 {
-		panic(fail(name, tensor.ErrValue, "it has no categories; give one or more"))
+		panic(plan.Fail(name, tensor.ErrValue, "it has no categories; give one or more"))
 	}
-	return &transfer{name: name, d: dtype.Float32, shape: append(x.Shape(), n), in: []tensor.Any{x}, picky: !zeros, fill: func(ctx context.Context, dst words, in []words) {
-		src, to := numericOf(in[0]), numericOf(dst)
+	return &move.Transfer{Name: name, D: dtype.Float32, Shape: append(x.Shape(), n), In: []tensor.Any{x}, Picky: !zeros, Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+		src, to := move.NumericOf(in[0]), move.NumericOf(dst)
 		at := make(map[int64]int, n)
 		for i, v := range categories {
 			at[v] = i
 		}
 		place := func(i int) (int, bool) {
-			if !src.d.IsFloat() {
-				k, ok := at[src.whole(i)]
+			if !src.D.IsFloat() {
+				k, ok := at[src.Whole(i)]
 				return k, ok
 			}
-			v := src.real(i)
+			v := src.Real(i)
 			if !(v > -1<<63-1 && v < 1<<63) {
 				return 0, false
 			}
@@ -43,25 +45,25 @@ func hotOf(x tensor.Any, categories []int64, zeros bool) *transfer {
 			return k, ok
 		}
 		if !zeros {
-			for i := range src.len() {
+			for i := range src.Len() {
 				if _, ok := place(i); !ok {
-					panic(fail(name, tensor.ErrValue, "element %d, %v, is none of the categories %v; ask for zeros", i, src.real(i), slices.Clone(categories[:min(n, 8)])))
+					panic(plan.Fail(name, tensor.ErrValue, "element %d, %v, is none of the categories %v; ask for zeros", i, src.Real(i), slices.Clone(categories[:min(n, 8)])))
 				}
 			}
 		}
-		exec.Split(name, ctx, src.len(), 4*n+20, func(from, till int) {
+		exec.Split(name, ctx, src.Len(), 4*n+20, func(from, till int) {
 			zero := make([]byte, 4)
-			dst.fill(from*n, (till-from)*n, zero)
+			dst.Fill(from*n, (till-from)*n, zero)
 			for i := from; i < till; i++ {
 				if k, ok := place(i); ok {
-					to.setReal(i*n+k, 1)
+					to.SetReal(i*n+k, 1)
 				}
 			}
 		})
 	}}
 }
 
-var oneHotEncoder = opN{about: about{name: "OneHotEncoder", domain: mlDomain, onnx: []int{1}, attrs: []string{"cats_int64s", "cats_strings", "zeros"}, why: mlWhy},
-	least: 1, takes: tabular, move: func(c *Call) *transfer {
-		return hotOf(c.in(0), labelsOf("OneHotEncoder", c, "cats_int64s", "cats_strings"), c.Attrs.Int("zeros", 1) != 0)
+var oneHotEncoder = plan.Operator{About: plan.About{Name: "OneHotEncoder", Domain: mlDomain, Versions: []int{1}, Attrs: []string{"cats_int64s", "cats_strings", "zeros"}, Why: mlWhy},
+	Least: 1, Takes: plan.Tabular, Move: func(c *plan.Use) plan.Mover {
+		return hotOf(c.In(0), labelsOf("OneHotEncoder", c, "cats_int64s", "cats_strings"), c.Attrs.Int("zeros", 1) != 0)
 	}}

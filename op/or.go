@@ -2,16 +2,18 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
 // Or returns whether a or b is true, element by element. Shapes broadcast. ONNX Or.
 func Or(a, b tensor.Tensor[bool], opts ...Option) (r tensor.Tensor[bool]) {
-	or.call(exec.Ref(&r), opts, exec.Ref(&a), exec.Ref(&b))
+	or.Call(exec.Ref(&r), opts, exec.Ref(&a), exec.Ref(&b))
 	return r
 }
 
-var or = pointwise{about: about{name: "Or", orion: &orionLogic, onnx: []int{1, 7}, attrs: []string{"axis", "broadcast"}}, rows: exec.Two(nil, &rows2{Bool: orRow})}
+var or = pointwise.Operator{About: plan.About{Name: "Or", Orion: &orionLogic, Versions: []int{1, 7}, Attrs: []string{"axis", "broadcast"}}, Rows: exec.Two(nil, &rows2{Bool: orRow})}
 
 // orRow defines Or.
 func orRow(dst, a, b []bool) {

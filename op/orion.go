@@ -6,6 +6,9 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -31,14 +34,14 @@ import (
 // What would change the type of a result has a run-time form alone: see InOrion. In
 // place of Orion's panics integers wrap, and its faults are not copied: transposes of
 // rank 2 follow their axes, broadcasts of unequal ranks are right.
-func Orion() Option { return Option{flags: orion} }
+func Orion() Option { return plan.WithFlags(plan.Orion) }
 
 // orionClipping is Clip.
-var orionClipping = pointwise{about: about{name: "Clip"}, cost: 2,
-	rows: exec.With(nil, &rowsP{I8: orionClipRow[int8], I16: orionClipRow[int16], I32: orionClipRow[int32], I64: orionClipRow[int64],
+var orionClipping = pointwise.Operator{About: plan.About{Name: "Clip"}, Cost: 2,
+	Rows: exec.With(nil, &rowsP{I8: orionClipRow[int8], I16: orionClipRow[int16], I32: orionClipRow[int32], I64: orionClipRow[int64],
 		U8: orionClipRow[uint8], U16: orionClipRow[uint16], U32: orionClipRow[uint32], U64: orionClipRow[uint64],
 		F32: orionClipRow[float32], F64: orionClipRow[float64]}),
-	fixed: &fixedP{FP8x23: orionClippedFixed[fixed.FP8x23], FP16x16: orionClippedFixed[fixed.FP16x16], FP32x32: orionClippedFixed[fixed.FP32x32], FP64x64: orionClippedFixed[fixed.FP64x64]}}
+	Fixed: &pointwise.FixedP{FP8x23: orionClippedFixed[fixed.FP8x23], FP16x16: orionClippedFixed[fixed.FP16x16], FP32x32: orionClippedFixed[fixed.FP32x32], FP64x64: orionClippedFixed[fixed.FP64x64]}}
 
 func orionClipRow[T num.Native](dst, a []T, lo, hi T) {
 	for i, x := range a[:len(dst)] {
@@ -73,56 +76,54 @@ func orionClippedFixed[T num.Fixed](x, lo, hi T, mode ...fixed.Mode) (T, error) 
 //     DequantizeLinear with a scale of fixed point gives such numbers, the product cut off;
 //   - IsInf takes int8 and int32, for which ±127 and ±(2^31 − 1) are the infinities.
 func InOrion(o *Op) *Op {
-	in, f := some("InOrion", o), new(inOrion)
-	if o.orion != nil {
-		f = o.orion
+	in, f := plan.Some("InOrion", o), new(inOrion)
+	if v := plan.AboutOf(o).Orion; v != nil {
+		f = v.(*inOrion)
 	}
-	e := *o
 	if f.op != nil {
-		in = opOf(f.op)
-		if o.fixed != dtype.Invalid {
-			in = InFixed(in, o.fixed)
+		in = plan.OpOf(f.op)
+		if d := plan.FixedOf(o); d != dtype.Invalid {
+			in = InFixed(in, d)
 		}
 	}
-	e.takes = func(d dtype.DType) bool { return o.Supports(d) || f.also.has(d) }
-	e.plan = func(c *Call, p *Plan) {
+	takes := func(d dtype.DType) bool { return o.Supports(d) || f.also.Has(d) }
+	return plan.VariantOf(o, dtype.Invalid, takes, func(c *plan.Use, p *plan.Draft) {
 		if f.instead != nil && f.instead(c, p) {
 			return
 		}
 		d := f.call(c)
-		if f.gives == dtype.Invalid || f.bools && c.in(0).DType() == dtype.Bool {
-			in.plan(d, p)
-			if f.vector && !p.brief && c.in(0).Rank() == 1 && p.out[0].Rank() == 0 {
-				p.gives(p.out[0].DType(), 1) // inferred without the option; what is computed has it
+		if f.gives == dtype.Invalid || f.bools && c.In(0).DType() == dtype.Bool {
+			plan.Planned(in, d, p)
+			if f.vector && !p.Brief && c.In(0).Rank() == 1 && p.Out[0].Rank() == 0 {
+				p.Gives(p.Out[0].DType(), 1) // inferred without the option; what is computed has it
 			}
 			return
 		}
-		p.through(in, d, func(out []tensor.Any) []tensor.Any { return f.results(c, out) })
-	}
-	return &e
+		p.Through(in, d, func(out []tensor.Any) []tensor.Any { return f.results(c, out) })
+	})
 }
 
 // inOrion is the difference that InOrion makes to an operator.
 type inOrion struct {
 	gives   dtype.DType // the type of the results from result `first` on, if it is another
 	first   int
-	bools   bool                        // of bool the results are bool all the same
-	truth   int                         // so many inputs are true where they aren't 0
-	also    types                       // further types of the deciding input
-	input   func(c *Call)               // changes the inputs
-	instead func(c *Call, p *Plan) bool // plans other calls, and reports whether it has
-	op      table                       // another operator
-	vector  bool                        // of a vector the result has one axis
+	bools   bool                                  // of bool the results are bool all the same
+	truth   int                                   // so many inputs are true where they aren't 0
+	also    plan.Types                            // further types of the deciding input
+	input   func(c *plan.Use)                     // changes the inputs
+	instead func(c *plan.Use, p *plan.Draft) bool // plans other calls, and reports whether it has
+	op      plan.Table                            // another operator
+	vector  bool                                  // of a vector the result has one axis
 }
 
 // call returns c with the inputs that the operator takes here.
-func (f *inOrion) call(c *Call) *Call {
+func (f *inOrion) call(c *plan.Use) *plan.Use {
 	d := *c
-	d.flags |= orion
+	d.Flags |= plan.Orion
 	d.Inputs = slices.Clone(c.Inputs)
 	for i := range min(f.truth, len(d.Inputs)) {
 		if a := d.Inputs[i]; !a.IsZero() {
-			d.Inputs[i] = inType(a, dtype.Bool)
+			d.Inputs[i] = pointwise.InType(a, dtype.Bool)
 		}
 	}
 	if f.input != nil {
@@ -135,19 +136,19 @@ func (f *inOrion) call(c *Call) *Call {
 var (
 	orionUint32 = inOrion{gives: dtype.Uint32}
 	orionInt32  = inOrion{gives: dtype.Int32}
-	orionLogic  = inOrion{gives: dtype.Uint32, bools: true, truth: 2, also: reals | fixeds}
+	orionLogic  = inOrion{gives: dtype.Uint32, bools: true, truth: 2, also: plan.Reals | plan.Fixeds}
 	orionVector = inOrion{vector: true}
 )
 
 // orionClip sets the lower bound of Clip where there is none.
-func orionClip(c *Call) {
-	if c.Opset < 11 || c.in(0).IsZero() || !c.in(1).IsZero() {
+func orionClip(c *plan.Use) {
+	if c.Opset < 11 || c.In(0).IsZero() || !c.In(1).IsZero() {
 		return
 	}
 	for len(c.Inputs) < 2 {
 		c.Inputs = append(c.Inputs, tensor.Any{})
 	}
-	switch c.in(0).DType() {
+	switch c.In(0).DType() {
 	case dtype.Int8:
 		c.Inputs[1] = tensor.Scalar[int8](-math.MaxInt8).Any()
 	case dtype.Int32:
@@ -156,49 +157,49 @@ func orionClip(c *Call) {
 }
 
 // orionIsInf makes integers floats.
-func orionIsInf(c *Call) {
-	if d := c.in(0).DType(); d == dtype.Int8 || d == dtype.Int32 {
-		c.Inputs[0] = infinities(c.in(0))
+func orionIsInf(c *plan.Use) {
+	if d := c.In(0).DType(); d == dtype.Int8 || d == dtype.Int32 {
+		c.Inputs[0] = infinities(c.In(0))
 	}
 }
 
 // infinities returns integers as floats, those that stand for infinities as such.
 func infinities(a tensor.Any) tensor.Any {
 	if a.IsSpec() {
-		return spec("IsInf", dtype.Float64, a.Shape()...)
+		return plan.Spec("IsInf", dtype.Float64, a.Shape()...)
 	}
 	most := float64(math.MaxInt32)
 	if a.DType() == dtype.Int8 {
 		most = math.MaxInt8
 	}
-	x := inType(a, dtype.Float64)
-	for i, v := range elemsOf[float64](&x) {
+	x := pointwise.InType(a, dtype.Float64)
+	for i, v := range move.ElemsOf[float64](&x) {
 		if math.Abs(v) == most {
-			elemsOf[float64](&x)[i] = math.Copysign(math.Inf(1), v)
+			move.ElemsOf[float64](&x)[i] = math.Copysign(math.Inf(1), v)
 		}
 	}
 	return x
 }
 
 // results gives results the types that Orion has.
-func (f *inOrion) results(c *Call, out []tensor.Any) []tensor.Any {
+func (f *inOrion) results(c *plan.Use, out []tensor.Any) []tensor.Any {
 	for i := f.first; i < len(out); i++ {
-		out[i] = inType(out[i], f.gives)
+		out[i] = pointwise.InType(out[i], f.gives)
 	}
-	if f.vector && c.in(0).Rank() == 1 && out[0].Rank() == 0 {
-		out[0] = spec("InOrion", out[0].DType(), 1) // inferred without the option; what is computed has it
+	if f.vector && c.In(0).Rank() == 1 && out[0].Rank() == 0 {
+		out[0] = plan.Spec("InOrion", out[0].DType(), 1) // inferred without the option; what is computed has it
 	}
 	return out
 }
 
 // orionQuantize is QuantizeLinear, and orionDequantize DequantizeLinear, with a scale of fixed
 // point.
-func orionQuantize(c *Call, p *Plan) bool { return planQuantizeFixed(p, c, false) }
+func orionQuantize(c *plan.Use, p *plan.Draft) bool { return planQuantizeFixed(p, c, false) }
 
-func orionDequantize(c *Call, p *Plan) bool { return planQuantizeFixed(p, c, true) }
+func orionDequantize(c *plan.Use, p *plan.Draft) bool { return planQuantizeFixed(p, c, true) }
 
-func planQuantizeFixed(p *Plan, c *Call, back bool) bool {
-	format := c.in(1).DType()
+func planQuantizeFixed(p *plan.Draft, c *plan.Use, back bool) bool {
+	format := c.In(1).DType()
 	if !format.IsFixed() {
 		return false
 	}
@@ -206,38 +207,38 @@ func planQuantizeFixed(p *Plan, c *Call, back bool) bool {
 	if back {
 		name, d = "DequantizeLinear", format
 	}
-	p.gives(d, c.in(0).Shape()...)
+	p.Gives(d, c.In(0).Shape()...)
 	operand := func(i int) *tensor.Any {
-		if c.in(i).IsZero() {
+		if c.In(i).IsZero() {
 			zero, err := tensor.Make(format) // of 0
 			if err != nil {
 				panic(err)
 			}
 			return &zero
 		}
-		t := inType(c.in(i), format)
-		if rank := c.in(0).Rank(); t.Rank() == 1 && t.Len() > 1 && rank > 1 { // ONNX's vector along an axis
+		t := pointwise.InType(c.In(i), format)
+		if rank := c.In(0).Rank(); t.Rank() == 1 && t.Len() > 1 && rank > 1 { // ONNX's vector along an axis
 			shape := make([]int, rank)
 			for k := range shape {
 				shape[k] = 1
 			}
-			shape[axisOf(name, attrInt(c, "axis", 1), rank)] = t.Len()
+			shape[plan.AxisOf(name, plan.AttrInt(c, "axis", 1), rank)] = t.Len()
 			t = t.Reshape(shape...)
 		}
 		return &t
 	}
-	p.run = func() {
+	p.Run = func() {
 		var x, y, r tensor.Any
 		if back {
-			sub.call(&x, nil, operand(0), operand(2))
-			mul.call(&r, []Option{Orion()}, &x, operand(1))
+			sub.Call(&x, nil, operand(0), operand(2))
+			mul.Call(&r, []Option{Orion()}, &x, operand(1))
 		} else {
-			div.call(&x, []Option{Orion()}, operand(0), operand(1))
-			add.call(&y, []Option{Saturate()}, &x, operand(2))
-			limit(&x, &y, fixedWord(name, format, -math.MaxInt8), fixedWord(name, format, math.MaxInt8), nil)
-			convert(&r, "Cast", dtype.Int8, &x, nil)
+			div.Call(&x, []Option{Orion()}, operand(0), operand(1))
+			add.Call(&y, []Option{Saturate()}, &x, operand(2))
+			limit(&x, &y, pointwise.FixedWord(name, format, -math.MaxInt8), pointwise.FixedWord(name, format, math.MaxInt8), nil)
+			pointwise.Convert(&r, "Cast", dtype.Int8, &x, nil)
 		}
-		p.to = one(r)
+		p.To = plan.One(r)
 	}
 	return true
 }

@@ -3,6 +3,7 @@ package op
 import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -25,14 +26,14 @@ func MatMulPacked(a tensor.Tensor[float32], b Packed) (r tensor.Tensor[float32])
 
 func packedProduct(r, a *tensor.Any, b Packed) {
 	const name, rows = "MatMulPacked", 256 // a block of the contraction's order
-	present(name, a)
+	plan.Present(name, a)
 	if b == nil {
-		panic(fail(name, tensor.ErrClosed, "the packed matrix is nil"))
+		panic(plan.Fail(name, tensor.ErrClosed, "the packed matrix is nil"))
 	}
 	m := b.Any()
-	present(name, a, &m)
+	plan.Present(name, a, &m)
 	if m.Rank() != 2 || a.Rank() == 0 || a.Dim(-1) != m.Dim(0) {
-		panic(fail(name, tensor.ErrShape, "%s and %s don't multiply: want […,k] and [k,n]", tensor.Describe(*a), tensor.Describe(m)))
+		panic(plan.Fail(name, tensor.ErrShape, "%s and %s don't multiply: want […,k] and [k,n]", tensor.Describe(*a), tensor.Describe(m)))
 	}
 	k, n := m.Dim(0), m.Dim(1)
 	scratch := tensor.EmptyOf(dtype.Float32, min(rows, k), n)
@@ -41,7 +42,7 @@ func packedProduct(r, a *tensor.Any, b Packed) {
 	for at := 0; at == 0 || at < k; at += rows {
 		block := scratch.Slice(tensor.R(0, min(rows, k-at)))
 		if err := b.UnpackRows(*exec.Typed[float32](&block), at); err != nil {
-			panic(fail(name, err, "rows from %d of %s: %v", at, tensor.Describe(m), err))
+			panic(plan.Fail(name, err, "rows from %d of %s: %v", at, tensor.Describe(m), err))
 		}
 		part := a.Slice(tensor.Ellipsis, tensor.R(at, min(at+rows, k)))
 		switch {
@@ -52,7 +53,7 @@ func packedProduct(r, a *tensor.Any, b Packed) {
 			product = tensor.EmptyOf(dtype.Float32, r.Shape()...)
 			defer product.Close()
 		}
-		matrixProduct(&product, &part, &block, []Option{{into: &product}})
-		add.call(r, []Option{{into: r}}, r, &product)
+		matrixProduct(&product, &part, &block, []Option{plan.WriteTo(&product)})
+		add.Call(r, []Option{plan.WriteTo(r)}, r, &product)
 	}
 }

@@ -1,30 +1,32 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/core/contract"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
 // pooling is the geometry of a pool over [N, C, D1, …].
 type pooling struct {
 	exec.Job
-	s      []span
+	s      []contract.Span
 	shape  []int // of the result
 	planes int   // N·C
 }
 
 // poolOf checks a window that moves over x.
 func poolOf(j exec.Job, x *tensor.Any, win Window) *pooling {
-	s := win.spans(j.Name, spatial(j.Name, x.LayoutRef()))
-	return &pooling{j, s, outShape(x.Dim(0), x.Dim(1), s), x.Dim(0) * x.Dim(1)}
+	s := contract.SpansOf(&win, j.Name, plan.Spatial(j.Name, x.LayoutRef()))
+	return &pooling{j, s, contract.OutShape(x.Dim(0), x.Dim(1), s), x.Dim(0) * x.Dim(1)}
 }
 
 // plane returns the elements of a channel of x, and of the result.
 func (p *pooling) plane() (in, out int) {
 	in, out = 1, 1
 	for i := range p.s {
-		in *= p.s[i].in
-		out *= p.s[i].out
+		in *= p.s[i].In
+		out *= p.s[i].Out
 	}
 	return in, out
 }
@@ -38,12 +40,12 @@ func pooled[T any](p *pooling, data []T, places bool, f func(o int, window []T, 
 	plane, out := p.plane()
 	most := 1
 	for i := range s {
-		most *= min(s[i].kernel, s[i].in)
+		most *= min(s[i].Kernel, s[i].In)
 	}
 	rank := len(s)
 	ext := make([]int, rank)
 	for i := range s {
-		ext[i] = s[i].out
+		ext[i] = s[i].Out
 	}
 	exec.Split(p.Name, p.Ctx, p.planes, out*most*max(p.Cost, 2), func(from, to int) {
 		window, place := make([]T, 0, most), make([]int, 0, most)
@@ -57,7 +59,7 @@ func pooled[T any](p *pooling, data []T, places bool, f func(o int, window []T, 
 				padded, empty := 1, false
 				for i := range s {
 					var p int
-					lo[i], hi[i], p = s[i].reach(oc[i])
+					lo[i], hi[i], p = s[i].Reach(oc[i])
 					padded *= p
 					empty = empty || lo[i] == hi[i]
 				}
@@ -65,7 +67,7 @@ func pooled[T any](p *pooling, data []T, places bool, f func(o int, window []T, 
 				for more := !empty; more; more = advance(kc, lo, hi) {
 					at := 0
 					for i := range s {
-						at = at*s[i].in + s[i].at(oc[i], kc[i])
+						at = at*s[i].In + s[i].At(oc[i], kc[i])
 					}
 					window = append(window, src[at])
 					if places {
@@ -77,19 +79,6 @@ func pooled[T any](p *pooling, data []T, places bool, f func(o int, window []T, 
 			}
 		}
 	})
-}
-
-// reach returns which kernel steps [lo, hi) of output o lie inside the input, and
-// how many lie inside the padded input.
-func (s *span) reach(o int) (lo, hi, padded int) {
-	below := func(end int) int { // how many steps lie before a position
-		if end -= s.at(o, 0); end <= 0 {
-			return 0
-		}
-		return min(s.kernel, (end-1)/s.dilation+1)
-	}
-	hi = below(s.in)
-	return min(below(0), hi), hi, below(s.in + s.end)
 }
 
 // advance moves coord to the next coordinate of the box from lo, or 0 where that

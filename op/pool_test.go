@@ -8,6 +8,8 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -25,7 +27,7 @@ func definedPool[T num.Elem](x tensor.Tensor[T], shape, kernel, strides, dils, p
 		var places []int64
 		padded := 0
 		for l := range size {
-			kc := unravel(l, kernel)
+			kc := plan.Unravel(l, kernel)
 			src := []int{at[0], at[1]}
 			inside, within := true, true
 			place := at[0]*x.Dim(1) + at[1]
@@ -92,14 +94,14 @@ func testPools[T num.Float | num.Narrow](t *testing.T) {
 					best = i
 				}
 			}
-			low, _ := endsOf(dtype.Of[T]())
+			low, _ := move.EndsOf(dtype.Of[T]())
 			largest.Set(exec.Number[T](&low), at...)
 			if best >= 0 {
 				one.Set(w[best], 0)
 				canonicalAll(one.Elems())
 				largest.Set(one.At(0), at...)
 				place.Set(places[best], at...)
-				in := unravel(int(places[best]), x.Shape())
+				in := plan.Unravel(int(places[best]), x.Shape())
 				p := in[len(in)-1]
 				for i := len(in) - 2; i >= 2; i-- {
 					p = p*x.Dim(i) + in[i]
@@ -319,7 +321,7 @@ func TestMaxRoiPool(t *testing.T) {
 						for y := range h {
 							for z := range w {
 								v := x.At(int(rois.At(i, 0)), c, y, z)
-								if in(y, p, down, y0, high) && in(z, q, across, x0, wide) && (!found || greaterFloat(v, best)) {
+								if in(y, p, down, y0, high) && in(z, q, across, x0, wide) && (!found || move.GreaterFloat(v, best)) {
 									best, found = v, true
 								}
 							}

@@ -3,6 +3,9 @@ package op
 import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/num/fixed"
@@ -22,11 +25,11 @@ func Pow[T num.Native | num.Narrow | num.Fixed](a, b tensor.Tensor[T], opts ...O
 
 // powered is Pow for a run-time element type, which both operands have.
 func powered(r, a, b *tensor.Any, opts []Option) {
-	if b.DType() == dtype.Float32 && b.Len() == 1 && b.Rank() <= a.Rank() && !isLazy(b) && isTwo(b) {
-		powTwo.call(r, opts, a)
+	if b.DType() == dtype.Float32 && b.Len() == 1 && b.Rank() <= a.Rank() && !pointwise.IsLazy(b) && isTwo(b) {
+		powTwo.Call(r, opts, a)
 		return
 	}
-	pow.call(r, opts, a, b)
+	pow.Call(r, opts, a, b)
 }
 
 // isTwo reports whether a float32 is the number 2, for which Pow32 multiplies.
@@ -35,13 +38,13 @@ func isTwo(b *tensor.Any) bool {
 	return exec.Number[float32](&v) == 2
 }
 
-var powTwo = pointwise{about: about{name: "Pow"}, rows: exec.One(&simd.Square, &rows1{F32: squareRow[float32]})}
+var powTwo = pointwise.Operator{About: plan.About{Name: "Pow"}, Rows: exec.One(&simd.Square, &rows1{F32: squareRow[float32]})}
 
-var pow = pointwise{about: about{name: "Pow"}, cost: 60,
-	rows: exec.Two(&simd.Pow, &rows2{I8: powRow[int8], I16: powRow[int16], I32: powRow[int32], I64: powRow[int64],
+var pow = pointwise.Operator{About: plan.About{Name: "Pow"}, Cost: 60,
+	Rows: exec.Two(&simd.Pow, &rows2{I8: powRow[int8], I16: powRow[int16], I32: powRow[int32], I64: powRow[int64],
 		U8: powRow[uint8], U16: powRow[uint16], U32: powRow[uint32], U64: powRow[uint64],
 		F32: powRow32, F64: powRow64}),
-	fixed: &fixed2{FP8x23: fixed.Pow[fixed.FP8x23], FP16x16: fixed.Pow[fixed.FP16x16], FP32x32: fixed.Pow[fixed.FP32x32], FP64x64: fixed.Pow[fixed.FP64x64]}}
+	Fixed: &pointwise.Fixed2{FP8x23: fixed.Pow[fixed.FP8x23], FP16x16: fixed.Pow[fixed.FP16x16], FP32x32: fixed.Pow[fixed.FP32x32], FP64x64: fixed.Pow[fixed.FP64x64]}}
 
 // powRow, powRow32 and powRow64 define Pow.
 func powRow[T num.Integer](dst, a, b []T) {
@@ -69,7 +72,7 @@ func powInteger[T num.Integer](x, n T) T {
 	if n < 0 {
 		switch {
 		case x == 0:
-			return highest[T]()
+			return move.Highest[T]()
 		case x == 1, x+1 == 0 && n&1 == 0:
 			return 1
 		case x+1 == 0:
@@ -89,18 +92,18 @@ func powInteger[T num.Integer](x, n T) T {
 	}
 }
 
-var powOp = opN{about: about{name: "Pow", flops: flops{each: 1}, onnx: []int{1, 7, 12, 13, 15}, attrs: []string{"axis", "broadcast"}}, least: 2, takes: reals | fixeds,
-	planned: planPow}
+var powOp = plan.Operator{About: plan.About{Name: "Pow", FLOPs: plan.FLOPs{Each: 1}, Versions: []int{1, 7, 12, 13, 15}, Attrs: []string{"axis", "broadcast"}}, Least: 2, Takes: plan.Reals | plan.Fixeds,
+	Planned: planPow}
 
 // planPow gives the result the base's type. An exponent of another type is
 // converted to the base's where that is a float. An integer base with an integer
 // exponent is computed in 64 bits, with a float exponent in float64, and converted
 // back.
-func planPow(c *Call, p *Plan) {
-	c = early("Pow", c)
-	x, y := c.with("Pow", 0), c.with("Pow", 1)
+func planPow(c *plan.Use, p *plan.Draft) {
+	c = pointwise.Early("Pow", c)
+	x, y := c.With("Pow", 0), c.With("Pow", 1)
 	base, exp := x.DType(), y.DType()
-	p.stretched(base, c, 2)
+	p.Stretched(base, c, 2)
 	in := base
 	if exp != base && base.IsInteger() {
 		switch {
@@ -109,19 +112,19 @@ func planPow(c *Call, p *Plan) {
 		case !exp.IsSigned():
 			in = dtype.Uint64
 		case !base.IsSigned():
-			panic(fail("Pow", tensor.ErrDType, "a base of %v with an exponent of %v; convert one with op.Cast", base, exp))
+			panic(plan.Fail("Pow", tensor.ErrDType, "a base of %v with an exponent of %v; convert one with op.Cast", base, exp))
 		default:
 			in = dtype.Int64
 		}
 	}
-	p.by(c, 0, func(r *tensor.Any, opts []Option) {
-		a, b := inType(*x, in), inType(*y, in)
+	p.By(c, 0, func(r *tensor.Any, opts []Option) {
+		a, b := pointwise.InType(*x, in), pointwise.InType(*y, in)
 		if in == base {
 			powered(r, &a, &b, opts)
 			return
 		}
 		var wide tensor.Any
-		powered(&wide, &a, &b, withoutInto(opts))
-		convert(r, "Cast", base, &wide, opts)
+		powered(&wide, &a, &b, plan.WithoutInto(opts))
+		pointwise.Convert(r, "Cast", base, &wide, opts)
 	})
 }

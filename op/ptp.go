@@ -2,6 +2,7 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -10,9 +11,9 @@ import (
 // given axes, nil meaning all: ReduceMax less ReduceMin. Integers wrap, NaN makes it
 // NaN. It panics on an empty axis. numpy.ptp.
 func Ptp[T num.Native | num.Narrow](a tensor.Tensor[T], axes []int, opts ...Option) tensor.Tensor[T] {
-	present("Ptp", exec.Ref(&a))
+	plan.Present("Ptp", exec.Ref(&a))
 	var keep []Option
-	if s := read(opts); s.keepDims {
+	if s := plan.Read(opts); s.KeepDims {
 		keep = append(keep, KeepDims())
 	}
 	return Sub(ReduceMax(a, axes, keep...), ReduceMin(a, axes, keep...), opts...)

@@ -6,6 +6,8 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -24,53 +26,53 @@ import (
 // The scale and the zero point of b are one number, or have one for each column of the product;
 // the others are one number. Typed programs call MatMulInteger or QLinearMatMul. Source:
 // docs/ContribOperators.md of github.com/microsoft/onnxruntime.
-var qGemm = opN{about: about{name: "QGemm", takesUp: inBlocks | inWhole, domain: "com.microsoft", onnx: []int{1}, attrs: []string{"alpha", "transA", "transB"}, why: "of integers of 8 bits alone"}, least: 2, most: 9, takes: bytes8,
-	move: func(c *Call) *transfer {
+var qGemm = plan.Operator{About: plan.About{Name: "QGemm", TakesUp: plan.InBlocks | plan.InWhole, Domain: "com.microsoft", Versions: []int{1}, Attrs: []string{"alpha", "transA", "transB"}, Why: "of integers of 8 bits alone"}, Least: 2, Most: 9, Takes: plan.Bytes8,
+	Move: func(c *plan.Use) plan.Mover {
 		const name = "QGemm"
-		c.must(name, 0, 1, 3, 4)
-		a, b, plus := c.in(0), c.in(3), c.in(6)
+		c.Must(name, 0, 1, 3, 4)
+		a, b, plus := c.In(0), c.In(3), c.In(6)
 		if a.Rank() != 2 || b.Rank() != 2 {
-			panic(fail(name, tensor.ErrShape, "operands %s and %s; want two matrices", tensor.Describe(a), tensor.Describe(b)))
+			panic(plan.Fail(name, tensor.ErrShape, "operands %s and %s; want two matrices", tensor.Describe(a), tensor.Describe(b)))
 		}
 		a, b = turnedSide(c, 0, "A"), turnedSide(c, 3, "B")
-		must(name, bytes8.has(b.DType()), b.DType())
+		plan.Must(name, plan.Bytes8.Has(b.DType()), b.DType())
 		x := productOf(name, nil, a.LayoutRef(), b.LayoutRef())
-		checkQuantum(name, 1, c.in(1), c.in(2), a.DType())
-		checkScales(name, 4, c.in(4), c.in(5), b, 1)
-		if !plus.IsZero() && (plus.DType() != dtype.Int32 || !stretches(plus.LayoutRef(), x.shape)) {
-			panic(fail(name, tensor.ErrShape, "c, input 6, is %s; want int32 that stretches to %s", tensor.Describe(plus), shapeText(x.shape)))
+		checkQuantum(name, 1, c.In(1), c.In(2), a.DType())
+		checkScales(name, 4, c.In(4), c.In(5), b, 1)
+		if !plus.IsZero() && (plus.DType() != dtype.Int32 || !move.Stretches(plus.LayoutRef(), x.shape)) {
+			panic(plan.Fail(name, tensor.ErrShape, "c, input 6, is %s; want int32 that stretches to %s", tensor.Describe(plus), plan.ShapeText(x.shape)))
 		}
-		d := c.in(1).DType()
-		must(name, floats.has(d), d)
-		if scale, zero := c.in(7), c.in(8); !scale.IsZero() {
+		d := c.In(1).DType()
+		plan.Must(name, plan.Floats.Has(d), d)
+		if scale, zero := c.In(7), c.In(8); !scale.IsZero() {
 			if zero.IsZero() {
-				panic(fail(name, tensor.ErrShape, "the scale of the result is there, input 7, but not its zero point, input 8"))
+				panic(plan.Fail(name, tensor.ErrShape, "the scale of the result is there, input 7, but not its zero point, input 8"))
 			}
 			d = zero.DType()
-			must(name, bytes8.has(d), d)
+			plan.Must(name, plan.Bytes8.Has(d), d)
 			checkQuantum(name, 7, scale, zero, d)
 		}
 		alpha := float64(c.Attrs.Float("alpha", 1))
-		return &transfer{name: name, d: d, shape: x.shape, in: operandsOf(a, c.in(1), c.in(2), b, c.in(4), c.in(5), plus, c.in(7), c.in(8)), fill: func(ctx context.Context, dst words, in []words) {
+		return &move.Transfer{Name: name, D: d, Shape: x.shape, In: move.OperandsOf(a, c.In(1), c.In(2), b, c.In(4), c.In(5), plus, c.In(7), c.In(8)), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 			sums := x.wholeSums(exec.Job{Name: name, Ctx: ctx}, aboveZero(in[0], in[2], -1), aboveZero(in[3], in[5], 1))
 			defer sums.Close()
-			by, of, to := float64(alpha*numericOf(in[1]).real(0)), scales{numericOf(in[4]), 1}, numericOf(dst)
-			bias := numeric{}
-			if !in[6].absent() {
-				bias = numericOf(in[6].stretched(x.shape))
+			by, of, to := float64(alpha*move.NumericOf(in[1]).Real(0)), scales{move.NumericOf(in[4]), 1}, move.NumericOf(dst)
+			bias := move.Numeric{}
+			if !in[6].Absent() {
+				bias = move.NumericOf(in[6].Stretched(x.shape))
 			}
 			qy := quantum{}
-			if !in[7].absent() {
+			if !in[7].Absent() {
 				qy = quantumOf(in[7], in[8])
 			}
-			for i, v := range elemsOf[int64](&sums) {
-				if bias.mem != nil {
-					v += bias.whole(i)
+			for i, v := range move.ElemsOf[int64](&sums) {
+				if bias.Mem != nil {
+					v += bias.Whole(i)
 				}
 				if y := float64(float64(v) * float64(by*of.at(i))); d.IsFloat() {
-					to.setFloat(i, y)
+					to.SetFloat(i, y)
 				} else {
-					to.setQuantized(i, y/qy.scale, qy.zero, true)
+					to.SetQuantized(i, y/qy.scale, qy.zero, true)
 				}
 			}
 			runtime.KeepAlive(&sums)

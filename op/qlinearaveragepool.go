@@ -1,7 +1,11 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/core/contract"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/reduce"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -16,47 +20,47 @@ import (
 // rounded, so of two integers at the same distance the result is the even one. Source:
 // docs/ContribOperators.md and onnxruntime/contrib_ops/cpu/quantization/qlinear_pool.cc of
 // github.com/microsoft/onnxruntime.
-var qLinearAveragePool = opN{about: about{name: "QLinearAveragePool", takesUp: inDoubles, domain: "com.microsoft", onnx: []int{1},
-	attrs: []string{"auto_pad", "ceil_mode", "channels_last", "count_include_pad", "dilations", "kernel_shape", "pads", "strides"}, why: "of integers of 8 bits alone"}, least: 2, most: 5, takes: bytes8,
-	move: func(c *Call) *transfer {
+var qLinearAveragePool = plan.Operator{About: plan.About{Name: "QLinearAveragePool", TakesUp: plan.InDoubles, Domain: "com.microsoft", Versions: []int{1},
+	Attrs: []string{"auto_pad", "ceil_mode", "channels_last", "count_include_pad", "dilations", "kernel_shape", "pads", "strides"}, Why: "of integers of 8 bits alone"}, Least: 2, Most: 5, Takes: plan.Bytes8,
+	Move: func(c *plan.Use) plan.Mover {
 		const name = "QLinearAveragePool"
-		win, pad := windowOf(c), c.Attrs.Int("count_include_pad", 0) != 0
+		win, pad := contract.WindowOf(c), c.Attrs.Int("count_include_pad", 0) != 0
 		return quantizedPool(name, c, zeroFirst, func(planes tensor.Any) []int {
 			return poolOf(exec.Job{Name: name}, &planes, win).shape
 		}, func(y, x *tensor.Any, opts []Option) {
-			averagePooled(y, x, win.padded(name, spatial(name, x.LayoutRef())), pad, opts)
+			averagePooled(y, x, paddedWindow(&win, name, plan.Spatial(name, x.LayoutRef())), pad, opts)
 		})
 	}}
 
-// padded returns the window with explicit pads that reach to the end of its last position over the spatial extents in.
-func (w *Window) padded(name string, in []int) Window {
+// paddedWindow returns the window with explicit pads that reach to the end of its last position over the spatial extents in.
+func paddedWindow(w *Window, name string, in []int) Window {
 	n := len(in)
 	p := Window{Kernel: w.Kernel, Strides: w.Strides, Dilations: w.Dilations, Pads: make([]int, 2*n)}
-	for i, s := range w.spans(name, in) {
-		end := s.end
-		if s.out > 0 {
-			end = max(end, s.at(s.out-1, s.kernel-1)+1-s.in)
+	for i, s := range contract.SpansOf(w, name, in) {
+		end := s.End
+		if s.Out > 0 {
+			end = max(end, s.At(s.Out-1, s.Kernel-1)+1-s.In)
 		}
-		p.Pads[i], p.Pads[n+i] = s.begin, end
+		p.Pads[i], p.Pads[n+i] = s.Begin, end
 	}
 	return p
 }
 
-var qLinearGlobalAveragePool = opN{about: about{name: "QLinearGlobalAveragePool", takesUp: inDoubles, domain: "com.microsoft", onnx: []int{1}, attrs: []string{"channels_last"}, why: "of integers of 8 bits alone"}, least: 2, most: 5, takes: bytes8,
-	move: func(c *Call) *transfer {
+var qLinearGlobalAveragePool = plan.Operator{About: plan.About{Name: "QLinearGlobalAveragePool", TakesUp: plan.InDoubles, Domain: "com.microsoft", Versions: []int{1}, Attrs: []string{"channels_last"}, Why: "of integers of 8 bits alone"}, Least: 2, Most: 5, Takes: plan.Bytes8,
+	Move: func(c *plan.Use) plan.Mover {
 		const name = "QLinearGlobalAveragePool"
 		return quantizedPool(name, c, byMeans, func(planes tensor.Any) []int {
 			shape := planes.Shape()
-			for _, axis := range planeAxes(name, planes) {
+			for _, axis := range reduce.PlaneAxes(name, planes) {
 				shape[axis] = 1
 			}
 			return shape
-		}, func(y, x *tensor.Any, opts []Option) { globalAveragePool.overPlanes(y, x, opts) })
+		}, func(y, x *tensor.Any, opts []Option) { globalAveragePool.OverPlanes(y, x, opts) })
 	}}
 
 // quantizedPool is a pool of a quantized operand: shape is that of the result for an operand whose
 // channels are axis 1, and f the pool of such a one.
-func quantizedPool(name string, c *Call, how requantizing, shape func(planes tensor.Any) []int, f func(y, x *tensor.Any, opts []Option)) *transfer {
+func quantizedPool(name string, c *plan.Use, how requantizing, shape func(planes tensor.Any) []int, f func(y, x *tensor.Any, opts []Option)) *move.Transfer {
 	in := unaryQuantized(name, c)
 	rank := in[0].Rank()
 	if c.Attrs.Int("channels_last", 0) == 0 || rank < 3 {
@@ -67,7 +71,7 @@ func quantizedPool(name string, c *Call, how requantizing, shape func(planes ten
 	for i := 1; i < rank-1; i++ {
 		first, last, extents = append(first, i), append(last, i+1), append(extents, in[0].Dim(i))
 	}
-	planes := shape(spec(name, in[0].DType(), extents...))
+	planes := shape(plan.Spec(name, in[0].DType(), extents...))
 	out := append(append([]int{planes[0]}, planes[2:]...), planes[1])
 	return quantizedBy(name, in, out, how, func(y, x *tensor.Any, opts []Option) {
 		turned := x.Permute(first...)

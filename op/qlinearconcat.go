@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -18,39 +20,39 @@ import (
 func QLinearConcat[S num.Float | num.Narrow, Q int8 | uint8](xs []tensor.Tensor[Q], qs []Quantization[S, Q], axis int, qy Quantization[S, Q], opts ...Option) (r tensor.Tensor[Q]) {
 	in := []tensor.Any{qy.Scale.Any(), qy.Zero.Any()}
 	if len(xs) != len(qs) || len(xs) == 0 {
-		panic(fail("QLinearConcat", tensor.ErrShape, "%d tensors and %d quantizations; give one for each, of one tensor at least", len(xs), len(qs)))
+		panic(plan.Fail("QLinearConcat", tensor.ErrShape, "%d tensors and %d quantizations; give one for each, of one tensor at least", len(xs), len(qs)))
 	}
 	for i, x := range xs {
 		in = append(in, x.Any(), qs[i].Scale.Any(), qs[i].Zero.Any())
 	}
-	quantizedJoin(in, axis).into(exec.Ref(&r), opts)
+	quantizedJoin(in, axis).Into(exec.Ref(&r), opts)
 	return r
 }
 
-func quantizedJoin(in []tensor.Any, axis int) *transfer {
+func quantizedJoin(in []tensor.Any, axis int) *move.Transfer {
 	const name = "QLinearConcat"
 	var xs []tensor.Any
 	for i := 2; i < len(in); i += 3 {
-		presentAt(name, i, &in[i])
+		plan.PresentAt(name, i, &in[i])
 		xs = append(xs, in[i])
 		checkQuantum(name, i+1, in[i+1], in[i+2], in[i].DType())
 	}
-	oneType(name, xs...)
+	plan.OneType(name, xs...)
 	d := xs[0].DType()
-	must(name, bytes8.has(d), d)
+	plan.Must(name, plan.Bytes8.Has(d), d)
 	checkQuantum(name, 0, in[0], in[1], d)
 	shape := concatShape(axis, xs)
-	axis = axisOf(name, axis, len(shape))
-	return &transfer{name: name, d: d, shape: shape, in: operandsOf(in...), fill: func(ctx context.Context, dst words, in []words) {
-		qy, to := quantumOf(in[0], in[1]), numericOf(dst)
-		before, _, after := around(shape, axis)
+	axis = plan.AxisOf(name, axis, len(shape))
+	return &move.Transfer{Name: name, D: d, Shape: shape, In: move.OperandsOf(in...), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+		qy, to := quantumOf(in[0], in[1]), move.NumericOf(dst)
+		before, _, after := move.Around(shape, axis)
 		first := 0
 		for k := 2; k < len(in); k += 3 {
-			x, q := numericOf(in[k]), quantumOf(in[k+1], in[k+2])
-			run := in[k].of.Dim(axis) * after
+			x, q := move.NumericOf(in[k]), quantumOf(in[k+1], in[k+2])
+			run := in[k].Of.Dim(axis) * after
 			exec.Split(name, ctx, before*run, 20, func(from, till int) {
 				for i := from; i < till; i++ {
-					to.setQuantized(i/run*shape[axis]*after+first+i%run, q.real(x, i)/qy.scale, qy.zero, true)
+					to.SetQuantized(i/run*shape[axis]*after+first+i%run, q.real(x, i)/qy.scale, qy.zero, true)
 				}
 			})
 			first += run
@@ -58,16 +60,16 @@ func quantizedJoin(in []tensor.Any, axis int) *transfer {
 	}}
 }
 
-var qLinearConcat = opN{about: about{name: "QLinearConcat", takesUp: inDoubles, domain: "com.microsoft", onnx: []int{1}, attrs: []string{"axis"}, why: "of integers of 8 bits alone"}, least: 3, most: -1, by: 2, takes: bytes8,
-	move: func(c *Call) *transfer {
+var qLinearConcat = plan.Operator{About: plan.About{Name: "QLinearConcat", TakesUp: plan.InDoubles, Domain: "com.microsoft", Versions: []int{1}, Attrs: []string{"axis"}, Why: "of integers of 8 bits alone"}, Least: 3, Most: -1, By: 2, Takes: plan.Bytes8,
+	Move: func(c *plan.Use) plan.Mover {
 		in := append([]tensor.Any{}, c.Inputs...)
 		for len(in)%3 != 2 {
 			in = append(in, tensor.Any{})
 		}
 		for i, a := range in {
 			if a.IsZero() && i != 1 && (i < 2 || i%3 != 1) {
-				panic(fail("QLinearConcat", tensor.ErrShape, "input %d is missing; it needs the scale and the zero point of the result, and three for each tensor", i))
+				panic(plan.Fail("QLinearConcat", tensor.ErrShape, "input %d is missing; it needs the scale and the zero point of the result, and three for each tensor", i))
 			}
 		}
-		return quantizedJoin(in, attrInt(c, "axis", 0))
+		return quantizedJoin(in, plan.AttrInt(c, "axis", 0))
 	}}

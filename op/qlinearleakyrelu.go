@@ -6,6 +6,8 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -18,11 +20,11 @@ import (
 // Every scale and zero point is one number. ONNX Runtime's QLinearLeakyRelu, of the
 // domain com.microsoft, whose alpha is 0.01 by default.
 func QLinearLeakyRelu[S num.Float | num.Narrow, Q int8 | uint8](x tensor.Tensor[Q], qx Quantization[S, Q], qy Quantization[S, Q], alpha float64, opts ...Option) (r tensor.Tensor[Q]) {
-	quantizedLeaky([]tensor.Any{x.Any(), qx.Scale.Any(), qx.Zero.Any(), qy.Scale.Any(), qy.Zero.Any()}, alpha).into(exec.Ref(&r), opts)
+	quantizedLeaky([]tensor.Any{x.Any(), qx.Scale.Any(), qx.Zero.Any(), qy.Scale.Any(), qy.Zero.Any()}, alpha).Into(exec.Ref(&r), opts)
 	return r
 }
 
-func quantizedLeaky(in []tensor.Any, alpha float64) *transfer {
+func quantizedLeaky(in []tensor.Any, alpha float64) *move.Transfer {
 	return quantizedMap("QLinearLeakyRelu", in, func(v float64) float64 {
 		if v < 0 {
 			v *= alpha
@@ -33,17 +35,17 @@ func quantizedLeaky(in []tensor.Any, alpha float64) *transfer {
 
 // quantizedMap is a function of one quantized operand, element by element: in has it, its scale
 // and zero point, and those of the result.
-func quantizedMap(name string, in []tensor.Any, f func(v float64) float64) *transfer {
-	present(name, &in[0])
+func quantizedMap(name string, in []tensor.Any, f func(v float64) float64) *move.Transfer {
+	plan.Present(name, &in[0])
 	d := in[0].DType()
 	checkQuantum(name, 1, in[1], in[2], d)
 	checkQuantum(name, 3, in[3], in[4], d)
-	return &transfer{name: name, d: d, shape: in[0].Shape(), in: operandsOf(in...), fill: func(ctx context.Context, dst words, in []words) {
+	return &move.Transfer{Name: name, D: d, Shape: in[0].Shape(), In: move.OperandsOf(in...), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 		qx, qy := quantumOf(in[1], in[2]), quantumOf(in[3], in[4])
-		x, to := numericOf(in[0]), numericOf(dst)
-		exec.Split(name, ctx, dst.len(), 20, func(from, till int) {
+		x, to := move.NumericOf(in[0]), move.NumericOf(dst)
+		exec.Split(name, ctx, dst.Len(), 20, func(from, till int) {
 			for i := from; i < till; i++ {
-				to.setQuantized(i, f(qx.real(x, i))/qy.scale, qy.zero, true)
+				to.SetQuantized(i, f(qx.real(x, i))/qy.scale, qy.zero, true)
 			}
 		})
 	}}
@@ -60,14 +62,14 @@ const (
 
 // quantizedBy has a transfer from one quantized operand to another by real numbers: f computes y
 // from x, both of float64. in is as for quantizedMap.
-func quantizedBy(name string, in []tensor.Any, shape []int, how requantizing, f func(y, x *tensor.Any, opts []Option)) *transfer {
+func quantizedBy(name string, in []tensor.Any, shape []int, how requantizing, f func(y, x *tensor.Any, opts []Option)) *move.Transfer {
 	d := in[0].DType()
 	checkQuantum(name, 1, in[1], in[2], d)
 	checkQuantum(name, 3, in[3], in[4], d)
-	return &transfer{name: name, d: d, shape: shape, in: operandsOf(in...), fill: func(ctx context.Context, dst words, in []words) {
+	return &move.Transfer{Name: name, D: d, Shape: shape, In: move.OperandsOf(in...), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 		qx, qy := quantumOf(in[1], in[2]), quantumOf(in[3], in[4])
-		wide, src := tensor.EmptyOf(dtype.Float64, in[0].of.Shape()...), numericOf(in[0])
-		x, scale, added := elemsOf[float64](&wide), 1.0, 0.0
+		wide, src := tensor.EmptyOf(dtype.Float64, in[0].Of.Shape()...), move.NumericOf(in[0])
+		x, scale, added := move.ElemsOf[float64](&wide), 1.0, 0.0
 		if how != byReals {
 			scale, qx.scale = qx.scale, 1
 		}
@@ -80,9 +82,9 @@ func quantizedBy(name string, in []tensor.Any, shape []int, how requantizing, f 
 		var y tensor.Any
 		f(&y, &wide, []Option{Context(ctx)})
 		y = y.Contiguous()
-		to := numericOf(dst)
-		for i, v := range elemsOf[float64](&y) {
-			to.setQuantized(i, float64(v*scale)/qy.scale+added, qy.zero, true)
+		to := move.NumericOf(dst)
+		for i, v := range move.ElemsOf[float64](&y) {
+			to.SetQuantized(i, float64(v*scale)/qy.scale+added, qy.zero, true)
 		}
 		runtime.KeepAlive(&wide)
 		runtime.KeepAlive(&y)
@@ -90,12 +92,12 @@ func quantizedBy(name string, in []tensor.Any, shape []int, how requantizing, f 
 }
 
 // unaryQuantized reads the inputs of a node of one quantized operand.
-func unaryQuantized(name string, c *Call) []tensor.Any {
-	c.must(name, 0, 1, 3)
-	return []tensor.Any{c.in(0), c.in(1), c.in(2), c.in(3), c.in(4)}
+func unaryQuantized(name string, c *plan.Use) []tensor.Any {
+	c.Must(name, 0, 1, 3)
+	return []tensor.Any{c.In(0), c.In(1), c.In(2), c.In(3), c.In(4)}
 }
 
-var qLinearLeakyRelu = opN{about: about{name: "QLinearLeakyRelu", takesUp: inDoubles, domain: "com.microsoft", onnx: []int{1}, attrs: []string{"alpha"}, why: "of integers of 8 bits alone"}, least: 2, most: 5, takes: bytes8,
-	move: func(c *Call) *transfer {
+var qLinearLeakyRelu = plan.Operator{About: plan.About{Name: "QLinearLeakyRelu", TakesUp: plan.InDoubles, Domain: "com.microsoft", Versions: []int{1}, Attrs: []string{"alpha"}, Why: "of integers of 8 bits alone"}, Least: 2, Most: 5, Takes: plan.Bytes8,
+	Move: func(c *plan.Use) plan.Mover {
 		return quantizedLeaky(unaryQuantized("QLinearLeakyRelu", c), float64(c.Attrs.Float("alpha", 0.01)))
 	}}

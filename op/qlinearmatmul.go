@@ -6,6 +6,8 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -19,16 +21,16 @@ import (
 // point of a may be one for each row, and those of b one for each column; y has one.
 // It panics when the shapes don't fit. ONNX QLinearMatMul, of integers.
 func QLinearMatMul[S num.Float | num.Narrow, A, B, Y int8 | uint8](a tensor.Tensor[A], qa Quantization[S, A], b tensor.Tensor[B], qb Quantization[S, B], qy Quantization[S, Y], opts ...Option) (r tensor.Tensor[Y]) {
-	quantizedProduct([]tensor.Any{a.Any(), qa.Scale.Any(), qa.Zero.Any(), b.Any(), qb.Scale.Any(), qb.Zero.Any(), qy.Scale.Any(), qy.Zero.Any()}, dtype.Of[Y]()).into(exec.Ref(&r), opts)
+	quantizedProduct([]tensor.Any{a.Any(), qa.Scale.Any(), qa.Zero.Any(), b.Any(), qb.Scale.Any(), qb.Zero.Any(), qy.Scale.Any(), qy.Zero.Any()}, dtype.Of[Y]()).Into(exec.Ref(&r), opts)
 	return r
 }
 
-func quantizedProduct(in []tensor.Any, d dtype.DType) *transfer {
+func quantizedProduct(in []tensor.Any, d dtype.DType) *move.Transfer {
 	const name = "QLinearMatMul"
 	a, b := in[0], in[3]
-	present(name, &a, nil, nil, &b)
-	must(name, bytes8.has(b.DType()), b.DType())
-	must(name, bytes8.has(d), d)
+	plan.Present(name, &a, nil, nil, &b)
+	plan.Must(name, plan.Bytes8.Has(b.DType()), b.DType())
+	plan.Must(name, plan.Bytes8.Has(d), d)
 	x := productOf(name, nil, a.LayoutRef(), b.LayoutRef())
 	rows, columns := a.Rank()-2, b.Rank()-1
 	if b.Rank() < 2 {
@@ -37,49 +39,49 @@ func quantizedProduct(in []tensor.Any, d dtype.DType) *transfer {
 	checkScales(name, 1, in[1], in[2], a, rows)
 	checkScales(name, 4, in[4], in[5], b, columns)
 	checkQuantum(name, 6, in[6], in[7], d)
-	return &transfer{name: name, d: d, shape: x.shape, in: operandsOf(in...), fill: func(ctx context.Context, dst words, in []words) {
+	return &move.Transfer{Name: name, D: d, Shape: x.shape, In: move.OperandsOf(in...), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 		sums := x.wholeSums(exec.Job{Name: name, Ctx: ctx}, aboveZero(in[0], in[2], rows), aboveZero(in[3], in[5], columns))
 		defer sums.Close()
-		requantize(dst, sums, scales{numericOf(in[1]), x.n}, scales{numericOf(in[4]), 1}, quantumOf(in[6], in[7]))
+		requantize(dst, sums, scales{move.NumericOf(in[1]), x.n}, scales{move.NumericOf(in[4]), 1}, quantumOf(in[6], in[7]))
 	}}
 }
 
 // checkScales panics unless a scale, input i, is one number or has one for each index
 // along axis of a, and the zero point after it too.
 func checkScales(name string, i int, scale, zero, a tensor.Any, axis int) {
-	presentAt(name, i, &scale)
-	if !floats.has(scale.DType()) {
-		panic(fail(name, tensor.ErrDType, "the scale, input %d, holds %v; want floats", i, scale.DType()))
+	plan.PresentAt(name, i, &scale)
+	if !plan.Floats.Has(scale.DType()) {
+		panic(plan.Fail(name, tensor.ErrDType, "the scale, input %d, holds %v; want floats", i, scale.DType()))
 	}
 	if scale.Len() != 1 && (axis < 0 || scale.Rank() != 1 || scale.Dim(0) != a.Dim(axis)) {
-		panic(fail(name, tensor.ErrShape, "the scale, input %d, is %s; want one number%s", i, tensor.Describe(scale), perIndex(a, axis)))
+		panic(plan.Fail(name, tensor.ErrShape, "the scale, input %d, is %s; want one number%s", i, tensor.Describe(scale), move.PerIndex(a, axis)))
 	}
-	checkZero(name, i+1, zero, a, axis)
+	move.CheckZero(name, i+1, zero, a, axis)
 }
 
 // scales are those of an operand, of which one stands for per results next to each
 // other before the next one does.
 type scales struct {
-	numeric
+	move.Numeric
 	per int
 }
 
-func (s *scales) at(i int) float64 { return s.real(i / s.per % s.len()) }
+func (s *scales) at(i int) float64 { return s.Real(i / s.per % s.Len()) }
 
 // requantize writes exact sums of products, by the scales of their factors.
-func requantize(dst words, sums tensor.Any, a, b scales, y quantum) {
-	to := numericOf(dst)
-	for i, v := range elemsOf[int64](&sums) {
-		to.setQuantized(i, float64(float64(v)*float64(a.at(i)*b.at(i)))/y.scale, y.zero, true)
+func requantize(dst move.Words, sums tensor.Any, a, b scales, y quantum) {
+	to := move.NumericOf(dst)
+	for i, v := range move.ElemsOf[int64](&sums) {
+		to.SetQuantized(i, float64(float64(v)*float64(a.at(i)*b.at(i)))/y.scale, y.zero, true)
 	}
 	runtime.KeepAlive(&sums)
 }
 
-var qLinearMatMul = opN{about: about{name: "QLinearMatMul", takesUp: inBlocks | inWhole, flops: flops{rule: productFLOPs}, onnx: []int{10, 21}, why: "of integers of 8 bits alone"}, least: 8, takes: bytes8,
-	move: func(c *Call) *transfer {
-		return quantizedProduct(append([]tensor.Any{}, c.Inputs[:8]...), c.in(7).DType())
+var qLinearMatMul = plan.Operator{About: plan.About{Name: "QLinearMatMul", TakesUp: plan.InBlocks | plan.InWhole, FLOPs: plan.FLOPs{Rule: productFLOPs}, Versions: []int{10, 21}, Why: "of integers of 8 bits alone"}, Least: 8, Takes: plan.Bytes8,
+	Move: func(c *plan.Use) plan.Mover {
+		return quantizedProduct(append([]tensor.Any{}, c.Inputs[:8]...), c.In(7).DType())
 	}}
 
-func qLinearConvFLOPs(c *Call, out []tensor.Any) int64 {
-	return withBias(productOfAll(2, lengthOf(nth(out, 0)), filterOf(c.in(3))), c, 8, out)
+func qLinearConvFLOPs(c *plan.Use, out []tensor.Any) int64 {
+	return plan.WithBias(plan.ProductOfAll(2, plan.LengthOf(plan.Nth(out, 0)), plan.FilterOf(c.In(3))), c, 8, out)
 }

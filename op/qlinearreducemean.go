@@ -2,6 +2,8 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/reduce"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -9,16 +11,16 @@ import (
 // quantized operand stands for, quantized again; the inputs are those of QLinearSigmoid. Typed
 // programs call DequantizeLinear, ReduceMean and QuantizeLinear. Source: docs/ContribOperators.md
 // of github.com/microsoft/onnxruntime.
-var qLinearReduceMean = opN{about: about{name: "QLinearReduceMean", takesUp: inDoubles, domain: "com.microsoft", onnx: []int{1}, attrs: []string{"axes", "keepdims"}, why: "of integers of 8 bits alone"}, least: 2, most: 5, takes: bytes8,
-	move: func(c *Call) *transfer {
+var qLinearReduceMean = plan.Operator{About: plan.About{Name: "QLinearReduceMean", TakesUp: plan.InDoubles, Domain: "com.microsoft", Versions: []int{1}, Attrs: []string{"axes", "keepdims"}, Why: "of integers of 8 bits alone"}, Least: 2, Most: 5, Takes: plan.Bytes8,
+	Move: func(c *plan.Use) plan.Mover {
 		const name = "QLinearReduceMean"
 		in := unaryQuantized(name, c)
-		wide := spec(name, dtype.Float64, in[0].Shape()...)
-		axes, keep := reduceMean.args(&Call{Inputs: []tensor.Any{wide}, Attrs: c.Attrs, Opset: 1})
-		return quantizedBy(name, in, reducedShape(name, wide.LayoutRef(), axes, keep), byMeans, func(y, x *tensor.Any, opts []Option) {
+		wide := plan.Spec(name, dtype.Float64, in[0].Shape()...)
+		axes, keep := reduceMean.Args(&plan.Use{Call: Call{Inputs: []tensor.Any{wide}, Attrs: c.Attrs, Opset: 1}})
+		return quantizedBy(name, in, reduce.ReducedShape(name, wide.LayoutRef(), axes, keep), byMeans, func(y, x *tensor.Any, opts []Option) {
 			if keep {
 				opts = append(opts, KeepDims())
 			}
-			reduceMean.call(y, x, axes, 0, opts)
+			reduceMean.Call(y, x, axes, 0, opts)
 		})
 	}}

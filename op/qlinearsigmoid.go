@@ -1,6 +1,9 @@
 package op
 
-import "github.com/ashlar-go/ashlar/num"
+import (
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/num"
+)
 
 // QLinearSigmoid of the domain com.microsoft is Sigmoid of a quantized operand, quantized again:
 // input 1 and 2 are the scale and the zero point of input 0, 3 and 4 those of the result. With
@@ -11,7 +14,7 @@ import "github.com/ashlar-go/ashlar/num"
 // Each scale and zero point is one number; a zero point may be absent. Typed programs call
 // DequantizeLinear, Sigmoid and QuantizeLinear. Source: docs/ContribOperators.md of
 // github.com/microsoft/onnxruntime.
-var qLinearSigmoid = opN{about: about{name: "QLinearSigmoid", takesUp: inDoubles, domain: "com.microsoft", onnx: []int{1}, why: "of integers of 8 bits alone"}, least: 2, most: 5, takes: bytes8,
-	move: func(c *Call) *transfer {
+var qLinearSigmoid = plan.Operator{About: plan.About{Name: "QLinearSigmoid", TakesUp: plan.InDoubles, Domain: "com.microsoft", Versions: []int{1}, Why: "of integers of 8 bits alone"}, Least: 2, Most: 5, Takes: plan.Bytes8,
+	Move: func(c *plan.Use) plan.Mover {
 		return quantizedMap("QLinearSigmoid", unaryQuantized("QLinearSigmoid", c), num.Sigmoid64)
 	}}

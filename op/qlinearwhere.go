@@ -5,6 +5,8 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -17,30 +19,30 @@ import (
 //
 // Typed programs call DequantizeLinear, Where and QuantizeLinear. Source: docs/ContribOperators.md
 // of github.com/microsoft/onnxruntime.
-var qLinearWhere = opN{about: about{name: "QLinearWhere", takesUp: inDoubles, domain: "com.microsoft", onnx: []int{1}, why: "of integers of 8 bits alone"}, least: 8, most: 9, by: 1, takes: bytes8,
-	move: func(c *Call) *transfer {
+var qLinearWhere = plan.Operator{About: plan.About{Name: "QLinearWhere", TakesUp: plan.InDoubles, Domain: "com.microsoft", Versions: []int{1}, Why: "of integers of 8 bits alone"}, Least: 8, Most: 9, By: 1, Takes: plan.Bytes8,
+	Move: func(c *plan.Use) plan.Mover {
 		const name = "QLinearWhere"
-		cond, x, y := c.in(0), c.in(1), c.in(4)
+		cond, x, y := c.In(0), c.In(1), c.In(4)
 		if cond.DType() != dtype.Bool {
-			panic(fail(name, tensor.ErrDType, "the condition, input 0, holds %v; want bools", cond.DType()))
+			panic(plan.Fail(name, tensor.ErrDType, "the condition, input 0, holds %v; want bools", cond.DType()))
 		}
-		oneType(name, x, y)
+		plan.OneType(name, x, y)
 		for _, i := range []int{2, 5, 7} {
-			checkQuantum(name, i, c.in(i), c.in(i+1), x.DType())
+			checkQuantum(name, i, c.In(i), c.In(i+1), x.DType())
 		}
-		shape := broadcastShape(name, nil, cond.LayoutRef(), x.LayoutRef(), y.LayoutRef())
-		return &transfer{name: name, d: x.DType(), shape: shape, in: operandsOf(cond, x, c.in(2), c.in(3), y, c.in(5), c.in(6), c.in(7), c.in(8)), fill: func(ctx context.Context, dst words, in []words) {
+		shape := plan.BroadcastShape(name, nil, cond.LayoutRef(), x.LayoutRef(), y.LayoutRef())
+		return &move.Transfer{Name: name, D: x.DType(), Shape: shape, In: move.OperandsOf(cond, x, c.In(2), c.In(3), y, c.In(5), c.In(6), c.In(7), c.In(8)), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 			qx, qy, qz := quantumOf(in[2], in[3]), quantumOf(in[5], in[6]), quantumOf(in[7], in[8])
-			which, a, b, to := in[0].stretched(shape), numericOf(in[1].stretched(shape)), numericOf(in[4].stretched(shape)), numericOf(dst)
-			exec.Split(name, ctx, dst.len(), 20, func(from, till int) {
+			which, a, b, to := in[0].Stretched(shape), move.NumericOf(in[1].Stretched(shape)), move.NumericOf(in[4].Stretched(shape)), move.NumericOf(dst)
+			exec.Split(name, ctx, dst.Len(), 20, func(from, till int) {
 				for i := from; i < till; i++ {
 					v := 0.0
-					if which.mem[i] != 0 {
+					if which.Mem[i] != 0 {
 						v = qx.real(a, i)
 					} else {
 						v = qy.real(b, i)
 					}
-					to.setQuantized(i, v/qz.scale, qz.zero, true)
+					to.SetQuantized(i, v/qz.scale, qz.zero, true)
 				}
 			})
 		}}

@@ -1,10 +1,11 @@
 package op
 
 import (
-	"math"
 	"runtime"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -32,43 +33,43 @@ type Quantization[S num.Native | num.Narrow, Q Quantized] struct {
 
 // inFloat has f compute a transfer in float64 for float64, and else in float32, rounded once.
 // Operands are contiguous for f, and nil where they are absent.
-func inFloat(name string, dst words, in []words, f func(dst *tensor.Any, in []*tensor.Any)) {
+func inFloat(name string, dst move.Words, in []move.Words, f func(dst *tensor.Any, in []*tensor.Any)) {
 	ins := make([]*tensor.Any, len(in))
 	for i, w := range in {
-		if w.absent() {
+		if w.Absent() {
 			continue
 		}
-		if ins[i] = w.of; w.of.DType().IsNarrow() {
-			wide := inSingle(name, w.of)
+		if ins[i] = w.Of; w.Of.DType().IsNarrow() {
+			wide := inSingle(name, w.Of)
 			ins[i] = &wide
 			defer wide.Close()
 		}
 	}
-	if !dst.of.DType().IsNarrow() {
-		f(dst.of, ins)
+	if !dst.Of.DType().IsNarrow() {
+		f(dst.Of, ins)
 		return
 	}
-	wide := tensor.EmptyOf(dtype.Float32, dst.of.Shape()...)
+	wide := tensor.EmptyOf(dtype.Float32, dst.Of.Shape()...)
 	f(&wide, ins)
-	narrowInto(name, dst.of, &wide)
+	narrowInto(name, dst.Of, &wide)
 }
 
 // aboveZero returns the elements of an integer tensor as int64s, less their zero point: none,
 // one number, or one for each index along axis.
-func aboveZero(a, zero words, axis int) tensor.Any {
-	out := tensor.EmptyOf(dtype.Int64, a.of.Shape()...)
-	dst, src := elemsOf[int64](&out), numericOf(a)
+func aboveZero(a, zero move.Words, axis int) tensor.Any {
+	out := tensor.EmptyOf(dtype.Int64, a.Of.Shape()...)
+	dst, src := move.ElemsOf[int64](&out), move.NumericOf(a)
 	for i := range dst {
-		dst[i] = src.whole(i)
+		dst[i] = src.Whole(i)
 	}
-	if !zero.absent() {
-		z := numericOf(zero)
-		n, per := z.len(), 1
+	if !zero.Absent() {
+		z := move.NumericOf(zero)
+		n, per := z.Len(), 1
 		if n > 1 {
-			_, _, per = around(a.of.Shape(), axis)
+			_, _, per = move.Around(a.Of.Shape(), axis)
 		}
 		for i := range dst {
-			dst[i] -= z.whole(i / per % n)
+			dst[i] -= z.Whole(i / per % n)
 		}
 	}
 	runtime.KeepAlive(&out)
@@ -81,25 +82,25 @@ type grain struct{ n, after, block, blocks int }
 // grainOf checks the scale and the zero point of a.
 func grainOf(name string, a, scale, zero tensor.Any, axis, block int) grain {
 	if !zero.IsZero() && !(scale.Len() == 1 && zero.Len() == 1) { // one number is one number, of any rank
-		if ls, lz := scale.Layout(), zero.Layout(); !ls.Same(&lz) && !sameShape(&ls, lz.Shape()) {
-			panic(fail(name, tensor.ErrShape, "the scale has shape %s, the zero point %s", ls.ShapeString(), lz.ShapeString()))
+		if ls, lz := scale.Layout(), zero.Layout(); !ls.Same(&lz) && !plan.SameShape(&ls, lz.Shape()) {
+			panic(plan.Fail(name, tensor.ErrShape, "the scale has shape %s, the zero point %s", ls.ShapeString(), lz.ShapeString()))
 		}
 	}
-	if d := scale.DType(); !reals.has(d) && d != dtype.Float8E8M0 {
-		panic(fail(name, tensor.ErrDType, "the scale holds %v; want numbers", scale.DType()))
+	if d := scale.DType(); !plan.Reals.Has(d) && d != dtype.Float8E8M0 {
+		panic(plan.Fail(name, tensor.ErrDType, "the scale holds %v; want numbers", scale.DType()))
 	}
 	if block < 0 {
-		panic(fail(name, tensor.ErrValue, "a block of %d elements; want 1 or more, or 0 for none", block))
+		panic(plan.Fail(name, tensor.ErrValue, "a block of %d elements; want 1 or more, or 0 for none", block))
 	}
 	if block == 0 && scale.Len() == 1 {
 		return grain{1, 1, 1, 0}
 	}
-	axis = axisOf(name, axis, a.Rank())
+	axis = plan.AxisOf(name, axis, a.Rank())
 	shape := a.Shape()
-	_, n, after := around(shape, axis)
+	_, n, after := move.Around(shape, axis)
 	if block == 0 {
 		if scale.Rank() != 1 || scale.Dim(0) != n {
-			panic(fail(name, tensor.ErrShape, "the scale is %s; want one number, or %d, one for each index along axis %d of %s", tensor.Describe(scale), n, axis, tensor.Describe(a)))
+			panic(plan.Fail(name, tensor.ErrShape, "the scale is %s; want one number, or %d, one for each index along axis %d of %s", tensor.Describe(scale), n, axis, tensor.Describe(a)))
 		}
 		return grain{n, after, 1, 0}
 	}
@@ -108,8 +109,8 @@ func grainOf(name string, a, scale, zero tensor.Any, axis, block int) grain {
 	if n == 0 {
 		want[axis] = 0
 	}
-	if lay := scale.Layout(); !sameShape(&lay, want) {
-		panic(fail(name, tensor.ErrShape, "the scale has shape %s; blocks of %d along axis %d of %s want %s", lay.ShapeString(), block, axis, tensor.Describe(a), shapeText(want)))
+	if lay := scale.Layout(); !plan.SameShape(&lay, want) {
+		panic(plan.Fail(name, tensor.ErrShape, "the scale has shape %s; blocks of %d along axis %d of %s want %s", lay.ShapeString(), block, axis, tensor.Describe(a), plan.ShapeText(want)))
 	}
 	return grain{n, after, block, want[axis]}
 }
@@ -135,31 +136,13 @@ func roundedTo(d dtype.DType) func(v float64) float64 {
 	return func(v float64) float64 { return v }
 }
 
-// setQuantized sets element i to a multiple of its scale with a zero point: rounded to
-// nearest, even on a tie, the zero point added, saturated; NaN is 0. A float8 is
-// rounded once, and saturated if that is wanted. Orion cuts the sum off, toward zero.
-func (w numeric) setQuantized(i int, v, zero float64, saturate bool) {
-	switch {
-	case w.orion && w.d == dtype.Int8:
-		w.setReal(i, math.Trunc(max(-math.MaxInt8, min(v+zero, math.MaxInt8))))
-	case w.orion && !w.d.IsFloat():
-		w.setReal(i, math.Trunc(v+zero))
-	case !w.d.IsFloat():
-		w.setReal(i, math.RoundToEven(v)+zero)
-	case saturate:
-		w.setBits(i, uint64(w.d.Format().Saturate(v+zero)))
-	default:
-		w.setFloat(i, v+zero)
-	}
-}
-
 // A quantum is the one scale and zero point of a whole operand.
 type quantum struct{ scale, zero float64 }
 
-func quantumOf(scale, zero words) quantum {
-	q := quantum{scale: numericOf(scale).real(0)}
-	if !zero.absent() {
-		q.zero = numericOf(zero).real(0)
+func quantumOf(scale, zero move.Words) quantum {
+	q := quantum{scale: move.NumericOf(scale).Real(0)}
+	if !zero.Absent() {
+		q.zero = move.NumericOf(zero).Real(0)
 	}
 	return q
 }
@@ -167,15 +150,15 @@ func quantumOf(scale, zero words) quantum {
 // checkQuantum panics unless input i is one scale and the next, which may be absent, one
 // zero point of type d.
 func checkQuantum(name string, i int, scale, zero tensor.Any, d dtype.DType) {
-	presentAt(name, i, &scale)
+	plan.PresentAt(name, i, &scale)
 	switch {
-	case scale.Len() != 1 || !reals.has(scale.DType()):
-		panic(fail(name, tensor.ErrShape, "the scale, input %d, is %s; want one number", i, tensor.Describe(scale)))
+	case scale.Len() != 1 || !plan.Reals.Has(scale.DType()):
+		panic(plan.Fail(name, tensor.ErrShape, "the scale, input %d, is %s; want one number", i, tensor.Describe(scale)))
 	case !zero.IsZero() && (zero.Len() != 1 || zero.DType() != d):
-		panic(fail(name, tensor.ErrShape, "the zero point, input %d, is %s; want one number of %v", i+1, tensor.Describe(zero), d))
+		panic(plan.Fail(name, tensor.ErrShape, "the zero point, input %d, is %s; want one number of %v", i+1, tensor.Describe(zero), d))
 	}
 }
 
 // real returns the number that element i of w stands for: the difference is exact, the
 // product rounded to float64.
-func (q *quantum) real(w numeric, i int) float64 { return float64((w.real(i) - q.zero) * q.scale) }
+func (q *quantum) real(w move.Numeric, i int) float64 { return float64((w.Real(i) - q.zero) * q.scale) }

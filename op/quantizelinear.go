@@ -6,6 +6,9 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -20,55 +23,55 @@ import (
 // is none, unless Saturate. It panics when the shapes don't fit. ONNX QuantizeLinear,
 // whose attribute saturate is 1 by default.
 func QuantizeLinear[S num.Native | num.Narrow, Q Quantized](x tensor.Tensor[S], q Quantization[S, Q], opts ...Option) (r tensor.Tensor[Q]) {
-	s := read(opts)
-	quantizing(x.Any(), q.Scale.Any(), q.Zero.Any(), dtype.Of[Q](), dtype.Of[S](), q.Axis, q.Block, s.saturate).into(exec.Ref(&r), opts)
+	s := plan.Read(opts)
+	quantizing(x.Any(), q.Scale.Any(), q.Zero.Any(), dtype.Of[Q](), dtype.Of[S](), q.Axis, q.Block, s.Saturate).Into(exec.Ref(&r), opts)
 	return r
 }
 
-func quantizing(x, scale, zero tensor.Any, d, precision dtype.DType, axis, block int, saturate bool) *transfer {
+func quantizing(x, scale, zero tensor.Any, d, precision dtype.DType, axis, block int, saturate bool) *move.Transfer {
 	const name = "QuantizeLinear"
-	present(name, &x, &scale)
+	plan.Present(name, &x, &scale)
 	g := grainOf(name, x, scale, zero, axis, block)
-	return &transfer{name: name, d: d, shape: x.Shape(), in: operandsOf(x, scale, zero), fill: func(ctx context.Context, dst words, in []words) {
-		src, by, off, to := numericOf(in[0]), numericOf(in[1]), numericOf(in[2]), numericOf(dst)
+	return &move.Transfer{Name: name, D: d, Shape: x.Shape(), In: move.OperandsOf(x, scale, zero), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+		src, by, off, to := move.NumericOf(in[0]), move.NumericOf(in[1]), move.NumericOf(in[2]), move.NumericOf(dst)
 		round := roundedTo(precision)
-		exec.Split(name, ctx, dst.len(), 20, func(from, till int) {
+		exec.Split(name, ctx, dst.Len(), 20, func(from, till int) {
 			for i := from; i < till; i++ {
 				at, z := g.at(i), 0.0
-				if !in[2].absent() {
-					z = off.real(at)
+				if !in[2].Absent() {
+					z = off.Real(at)
 				}
-				v := round(src.real(i) / by.real(at))
-				if dst.orion && precision.IsInteger() {
+				v := round(src.Real(i) / by.Real(at))
+				if dst.Orion && precision.IsInteger() {
 					v = math.Trunc(v)
 				}
-				to.setQuantized(i, v, z, saturate)
+				to.SetQuantized(i, v, z, saturate)
 			}
 		})
 	}}
 }
 
-var quantizeLinear = opN{about: about{name: "QuantizeLinear", takesUp: inWidened, flops: flops{each: 2}, orion: &inOrion{also: fixeds, instead: orionQuantize}, onnx: []int{10, 13, 19, 21, 23, 24, 25},
-	attrs: []string{"axis", "block_size", "output_dtype", "precision", "saturate"}}, least: 2, most: 3, takes: reals,
-	move: func(c *Call) *transfer {
+var quantizeLinear = plan.Operator{About: plan.About{Name: "QuantizeLinear", TakesUp: plan.InWidened, FLOPs: plan.FLOPs{Each: 2}, Orion: &inOrion{also: plan.Fixeds, instead: orionQuantize}, Versions: []int{10, 13, 19, 21, 23, 24, 25},
+	Attrs: []string{"axis", "block_size", "output_dtype", "precision", "saturate"}}, Least: 2, Most: 3, Takes: plan.Reals,
+	Move: func(c *plan.Use) plan.Mover {
 		const name = "QuantizeLinear"
-		d, precision := dtype.Uint8, c.in(1).DType()
+		d, precision := dtype.Uint8, c.In(1).DType()
 		if precision == dtype.Float8E8M0 { // powers of two; quotients have more digits
-			precision = c.in(0).DType()
+			precision = c.In(0).DType()
 		}
 		if code := c.Attrs.Int("output_dtype", 0); code != 0 {
-			d = typeOf(name, code)
+			d = pointwise.TypeOf(name, code)
 		}
-		if zero := c.in(2); !zero.IsZero() {
+		if zero := c.In(2); !zero.IsZero() {
 			if c.Attrs.Int("output_dtype", 0) != 0 && zero.DType() != d {
-				panic(fail(name, tensor.ErrDType, "output_dtype is %v, the zero point holds %v", d, zero.DType()))
+				panic(plan.Fail(name, tensor.ErrDType, "output_dtype is %v, the zero point holds %v", d, zero.DType()))
 			}
 			d = zero.DType()
 		}
-		must(name, quantized.has(d), d)
+		plan.Must(name, plan.Quantized.Has(d), d)
 		if code := c.Attrs.Int("precision", 0); code != 0 {
-			precision = typeOf(name, code)
-			must(name, floats.has(precision), precision)
+			precision = pointwise.TypeOf(name, code)
+			plan.Must(name, plan.Floats.Has(precision), precision)
 		}
-		return quantizing(c.in(0), c.in(1), c.in(2), d, precision, attrInt(c, "axis", 1), attrInt(c, "block_size", 0), c.Attrs.Int("saturate", 1) != 0)
+		return quantizing(c.In(0), c.In(1), c.In(2), d, precision, plan.AttrInt(c, "axis", 1), plan.AttrInt(c, "block_size", 0), c.Attrs.Int("saturate", 1) != 0)
 	}}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/move"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -14,20 +15,20 @@ import (
 // alike fails unless got and want have one type, one shape and the same bytes.
 func alike(t *testing.T, what string, got, want tensor.Any) {
 	t.Helper()
-	if g, w := tensor.Describe(got), tensor.Describe(want); g != w || !bytes.Equal(wordsOf(got).mem, wordsOf(want).mem) {
+	if g, w := tensor.Describe(got), tensor.Describe(want); g != w || !bytes.Equal(move.WordsOf(got).Mem, move.WordsOf(want).Mem) {
 		t.Errorf("%s: %v, want %v", what, got, want)
 	}
 }
 
 // moments returns the mean and the standard deviation of all elements.
 func moments(a tensor.Any) (mean, deviation float64) {
-	at := numericOf(wordsOf(a))
-	n := float64(at.len())
-	for i := range at.len() {
-		mean += at.real(i) / n
+	at := move.NumericOf(move.WordsOf(a))
+	n := float64(at.Len())
+	for i := range at.Len() {
+		mean += at.Real(i) / n
 	}
-	for i := range at.len() {
-		deviation += (at.real(i) - mean) * (at.real(i) - mean) / n
+	for i := range at.Len() {
+		deviation += (at.Real(i) - mean) * (at.Real(i) - mean) / n
 	}
 	return mean, math.Sqrt(deviation)
 }
@@ -39,9 +40,9 @@ func TestRandomUniform(t *testing.T) {
 		if mean, dev := moments(r); r.DType() != d || math.Abs(mean+1) > 0.05 || math.Abs(dev-4/math.Sqrt(12)) > 0.02 {
 			t.Errorf("%v: mean %v, deviation %v", r.DType(), mean, dev)
 		}
-		at := numericOf(wordsOf(r))
-		for i := range at.len() {
-			if v := at.real(i); !(-3 <= v && v < 1) {
+		at := move.NumericOf(move.WordsOf(r))
+		for i := range at.Len() {
+			if v := at.Real(i); !(-3 <= v && v < 1) {
 				t.Fatalf("%v: %v isn't of [-3, 1)", d, v)
 			}
 		}
@@ -63,9 +64,9 @@ func TestRandomUniform(t *testing.T) {
 	// The number before the end, of every sign.
 	for _, c := range [][3]float64{{1, 1 - 0x1p-11}, {-1, -1 - 0x1p-10}, {0, -0x1p-24}} {
 		x := tensor.Full(num.F16FromFloat64(c[0]), 1)
-		at := numericOf(wordsOf(x.Any()))
-		if at.before(0); at.float(0) != c[1] {
-			t.Errorf("before %v is %v", c[0], at.float(0))
+		at := move.NumericOf(move.WordsOf(x.Any()))
+		if at.Before(0); at.Float(0) != c[1] {
+			t.Errorf("before %v is %v", c[0], at.Float(0))
 		}
 	}
 }
@@ -279,12 +280,12 @@ func TestOptimizers(t *testing.T) {
 				}
 				gg := decay*at(x, i) + at(g, i)
 				vv := 0.9*at(v, i) + beta*gg
-				move := vv
+				step := vv
 				if nesterov {
-					move = gg + 0.9*vv
+					step = gg + 0.9*vv
 				}
 				closeTo(t, "momentum", newV.Elems()[i], vv)
-				closeTo(t, "moved", newX.Elems()[i], at(x, i)-f32(0.1)*move)
+				closeTo(t, "moved", newX.Elems()[i], at(x, i)-f32(0.1)*step)
 			}
 			mode := map[bool]string{false: "standard", true: "nesterov"}[nesterov]
 			out := runs(t, "Momentum", &Call{Inputs: []tensor.Any{rate, s, x.Any(), y.Any(), g.Any(), w.Any(), v.Any(), w.Any()}, Outputs: 4,

@@ -3,6 +3,8 @@ package op
 import (
 	"math"
 
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -11,20 +13,20 @@ import (
 // standard deviation: those of tensor.RandomNormal, which typed programs call, with narrow floats
 // rounded from float64. RandomNormalLike has the shape and, without an attribute, the type of its
 // input. The seed is that of RandomUniform.
-var randomNormal = opN{about: about{name: "RandomNormal", unsteady: true, onnx: []int{1, 22}, attrs: []string{"dtype", "mean", "scale", "seed", "shape"}},
-	move: func(c *Call) *transfer { return normalOf("RandomNormal", c, nil) }}
+var randomNormal = plan.Operator{About: plan.About{Name: "RandomNormal", Unsteady: true, Versions: []int{1, 22}, Attrs: []string{"dtype", "mean", "scale", "seed", "shape"}},
+	Move: func(c *plan.Use) plan.Mover { return normalOf("RandomNormal", c, nil) }}
 
-var randomNormalLike = opN{about: about{name: "RandomNormalLike", unsteady: true, onnx: []int{1, 22}, attrs: []string{"dtype", "mean", "scale", "seed"}}, least: 1,
-	move: func(c *Call) *transfer { return normalOf("RandomNormalLike", c, c.Inputs[:1]) }}
+var randomNormalLike = plan.Operator{About: plan.About{Name: "RandomNormalLike", Unsteady: true, Versions: []int{1, 22}, Attrs: []string{"dtype", "mean", "scale", "seed"}}, Least: 1,
+	Move: func(c *plan.Use) plan.Mover { return normalOf("RandomNormalLike", c, c.Inputs[:1]) }}
 
-func normalOf(name string, c *Call, like []tensor.Any) *transfer {
+func normalOf(name string, c *plan.Use, like []tensor.Any) *move.Transfer {
 	mean, scale := float64(c.Attrs.Float("mean", 0)), float64(c.Attrs.Float("scale", 1))
 	if mean-mean != 0 || !(0 <= scale && scale <= math.MaxFloat64) {
-		panic(fail(name, tensor.ErrValue, "mean %v and standard deviation %v; both must be finite, and the second at least 0", mean, scale))
+		panic(plan.Fail(name, tensor.ErrValue, "mean %v and standard deviation %v; both must be finite, and the second at least 0", mean, scale))
 	}
 	return randomOf(name, c, like, func(seed uint64, n int) tensor.Any {
 		return tensor.RandomNormal[float64](seed, 0, 1, n).Any()
-	}, func(to numeric, i int, x float64) {
-		to.setFloat(i, mean+float64(scale*x))
+	}, func(to move.Numeric, i int, x float64) {
+		to.SetFloat(i, mean+float64(scale*x))
 	})
 }

@@ -7,6 +7,9 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -19,21 +22,21 @@ import (
 // float32, as an integer. In this form of an operator it is 0 without one; a session of package
 // onnx then takes one from the name of the node's first output, so nodes differ. Runs, and the
 // turns of a loop, don't.
-var randomUniform = opN{about: about{name: "RandomUniform", unsteady: true, onnx: []int{1, 22}, attrs: []string{"dtype", "high", "low", "seed", "shape"}},
-	move: func(c *Call) *transfer { return uniformOf("RandomUniform", c, nil) }}
+var randomUniform = plan.Operator{About: plan.About{Name: "RandomUniform", Unsteady: true, Versions: []int{1, 22}, Attrs: []string{"dtype", "high", "low", "seed", "shape"}},
+	Move: func(c *plan.Use) plan.Mover { return uniformOf("RandomUniform", c, nil) }}
 
-var randomUniformLike = opN{about: about{name: "RandomUniformLike", unsteady: true, onnx: []int{1, 22}, attrs: []string{"dtype", "high", "low", "seed"}}, least: 1,
-	move: func(c *Call) *transfer { return uniformOf("RandomUniformLike", c, c.Inputs[:1]) }}
+var randomUniformLike = plan.Operator{About: plan.About{Name: "RandomUniformLike", Unsteady: true, Versions: []int{1, 22}, Attrs: []string{"dtype", "high", "low", "seed"}}, Least: 1,
+	Move: func(c *plan.Use) plan.Mover { return uniformOf("RandomUniformLike", c, c.Inputs[:1]) }}
 
-func uniformOf(name string, c *Call, like []tensor.Any) *transfer {
+func uniformOf(name string, c *plan.Use, like []tensor.Any) *move.Transfer {
 	low, high := float64(c.Attrs.Float("low", 0)), float64(c.Attrs.Float("high", 1))
 	if !(low < high) || high-low > math.MaxFloat64 {
-		panic(fail(name, tensor.ErrValue, "nothing lies between %v and %v; low must be less than high, and both finite", low, high))
+		panic(plan.Fail(name, tensor.ErrValue, "nothing lies between %v and %v; low must be less than high, and both finite", low, high))
 	}
-	return randomOf(name, c, like, uniforms, func(to numeric, i int, u float64) {
-		to.setFloat(i, low+float64(u*(high-low)))
-		if !(to.float(i) < high) {
-			to.before(i)
+	return randomOf(name, c, like, uniforms, func(to move.Numeric, i int, u float64) {
+		to.SetFloat(i, low+float64(u*(high-low)))
+		if !(to.Float(i) < high) {
+			to.Before(i)
 		}
 	})
 }
@@ -43,40 +46,26 @@ func uniforms(seed uint64, n int) tensor.Any {
 	return tensor.RandomUniform[float64](seed, 0, 1, n).Any()
 }
 
-// before moves element i of a float type to the next smaller number.
-func (w numeric) before(i int) {
-	v := w.bits(i)
-	switch f := w.float(i); {
-	case f > 0:
-		v--
-	case f < 0:
-		v++
-	default: // the smallest number below 0
-		v = 1<<(8*w.size-1) | 1
-	}
-	w.setBits(i, v)
-}
-
 // randomOf is a tensor of numbers made of those of a generator.
-func randomOf(name string, c *Call, like []tensor.Any, numbers func(seed uint64, n int) tensor.Any, set func(to numeric, i int, v float64)) *transfer {
+func randomOf(name string, c *plan.Use, like []tensor.Any, numbers func(seed uint64, n int) tensor.Any, set func(to move.Numeric, i int, v float64)) *move.Transfer {
 	d, seed := dtype.Float32, seedOf(c)
-	shape, ok := attrInts(c, "shape")
+	shape, ok := plan.AttrInts(c, "shape")
 	if like != nil {
 		d, shape, ok = like[0].DType(), like[0].Shape(), true
 	}
 	if !ok {
-		panic(fail(name, tensor.ErrShape, "no attribute shape"))
+		panic(plan.Fail(name, tensor.ErrShape, "no attribute shape"))
 	}
 	if c.Attrs.Has("dtype") {
-		d = typeOf(name, c.Attrs.Int("dtype", 0))
+		d = pointwise.TypeOf(name, c.Attrs.Int("dtype", 0))
 	}
-	must(name, floats.has(d), d)
-	spec(name, d, shape...) // refuses a negative extent
-	return &transfer{name: name, d: d, shape: shape, in: like, scratch: bytesIn(8, shape), fill: func(ctx context.Context, dst words, _ []words) {
-		u := numbers(seed, dst.len())
-		to := numericOf(dst)
-		exec.Split(name, ctx, dst.len(), 10, func(from, till int) {
-			for i, v := range elemsOf[float64](&u)[from:till] {
+	plan.Must(name, plan.Floats.Has(d), d)
+	plan.Spec(name, d, shape...) // refuses a negative extent
+	return &move.Transfer{Name: name, D: d, Shape: shape, In: like, Scratch: plan.BytesIn(8, shape), Fill: func(ctx context.Context, dst move.Words, _ []move.Words) {
+		u := numbers(seed, dst.Len())
+		to := move.NumericOf(dst)
+		exec.Split(name, ctx, dst.Len(), 10, func(from, till int) {
+			for i, v := range move.ElemsOf[float64](&u)[from:till] {
 				set(to, from+i, v)
 			}
 		})
@@ -85,4 +74,4 @@ func randomOf(name string, c *Call, like []tensor.Any, numbers func(seed uint64,
 }
 
 // seedOf returns the seed of a random operator.
-func seedOf(c *Call) uint64 { return uint64(math.Float32bits(c.Attrs.Float("seed", 0))) }
+func seedOf(c *plan.Use) uint64 { return uint64(math.Float32bits(c.Attrs.Float("seed", 0))) }

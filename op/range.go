@@ -4,6 +4,8 @@ import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -13,29 +15,29 @@ import (
 // rounded up; element i is start + i·delta, in float32 for the narrow floats, which
 // then round once. A delta of 0 is an error, as is a number that isn't finite. Typed
 // programs call tensor.Arange.
-var rangeOp = opN{about: about{name: "Range", flops: flops{free: true}, onnx: []int{11, 27}, why: "ONNX counts in 16 bits and more alone"}, least: 3, takes: integers | fixeds | 1<<dtype.Float16 | 1<<dtype.BFloat16 | 1<<dtype.Float32 | 1<<dtype.Float64,
-	planned: func(c *Call, p *Plan) {
-		if !p.brief {
+var rangeOp = plan.Operator{About: plan.About{Name: "Range", FLOPs: plan.FLOPs{Free: true}, Versions: []int{11, 27}, Why: "ONNX counts in 16 bits and more alone"}, Least: 3, Takes: plan.Integers | plan.Fixeds | 1<<dtype.Float16 | 1<<dtype.BFloat16 | 1<<dtype.Float32 | 1<<dtype.Float64,
+	Planned: func(c *plan.Use, p *plan.Draft) {
+		if !p.Brief {
 			_, n := ranged(c, false)
-			p.gives(c.in(0).DType(), n)
+			p.Gives(c.In(0).DType(), n)
 		}
-		p.run = func() {
+		p.Run = func() {
 			r, _ := ranged(c, true)
-			p.to = one(r)
+			p.To = plan.One(r)
 		}
 	}}
 
 // ranged returns the range that a node asks for, and its length. Without fill it makes none
 // but of fixed point.
-func ranged(c *Call, fill bool) (r tensor.Any, n int) {
+func ranged(c *plan.Use, fill bool) (r tensor.Any, n int) {
 	const name = "Range"
-	oneType(name, c.Inputs[:3]...)
-	d := c.in(0).DType()
+	plan.OneType(name, c.Inputs[:3]...)
+	d := c.In(0).DType()
 	var v [3]exec.Word
 	for i := range v {
-		a := c.values(name, i)
+		a := c.Values(name, i)
 		if a.Len() != 1 {
-			panic(fail(name, tensor.ErrShape, "input %d is %s; want one number", i, tensor.Describe(*a)))
+			panic(plan.Fail(name, tensor.ErrShape, "input %d is %s; want one number", i, tensor.Describe(*a)))
 		}
 		v[i] = wideWord(d, exec.Item(a))
 	}
@@ -44,12 +46,12 @@ func ranged(c *Call, fill bool) (r tensor.Any, n int) {
 		to = dtype.Float32
 	}
 	if n, ok = ranges[to](&r, to, &v, fill); !ok {
-		panic(fail(name, tensor.ErrValue, "no range from %v to %v by %v; the step must not be 0, all three must be finite, and the count must fit an int",
-			onlyOf(c.in(0)), onlyOf(c.in(1)), onlyOf(c.in(2))))
+		panic(plan.Fail(name, tensor.ErrValue, "no range from %v to %v by %v; the step must not be 0, all three must be finite, and the count must fit an int",
+			onlyOf(c.In(0)), onlyOf(c.In(1)), onlyOf(c.In(2))))
 	}
 	if fill && to != d {
 		wide := r
-		convert(&r, name, d, &wide, nil)
+		pointwise.Convert(&r, name, d, &wide, nil)
 	}
 	return r, n
 }

@@ -3,6 +3,7 @@ package op
 import (
 	"slices"
 
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -11,14 +12,14 @@ import (
 // for each axis. numpy.ravel_multi_index.
 func RavelIndex(shape []int, idx ...int) int {
 	if len(idx) != len(shape) {
-		panic(fail("RavelIndex", tensor.ErrIndex, "%d indices for a shape of rank %d", len(idx), len(shape)))
+		panic(plan.Fail("RavelIndex", tensor.ErrIndex, "%d indices for a shape of rank %d", len(idx), len(shape)))
 	}
 	n := 0
 	for i, x := range idx {
 		if x < 0 || x >= shape[i] {
-			panic(fail("RavelIndex", tensor.ErrIndex, "index %d is outside axis %d of extent %d", x, i, shape[i]))
+			panic(plan.Fail("RavelIndex", tensor.ErrIndex, "index %d is outside axis %d of extent %d", x, i, shape[i]))
 		}
-		n = extent("RavelIndex", i, n, shape[i]) + x
+		n = plan.Extent("RavelIndex", i, n, shape[i]) + x
 	}
 	return n
 }
@@ -27,9 +28,9 @@ func RavelIndex(shape []int, idx ...int) int {
 // row-major order: the inverse of RavelIndex. It panics when there is no such
 // element. numpy.unravel_index.
 func UnravelIndex(shape []int, n int) []int {
-	lay := spec("UnravelIndex", 1, shape...).Layout()
+	lay := plan.Spec("UnravelIndex", 1, shape...).Layout()
 	if n < 0 || n >= lay.Size() {
-		panic(fail("UnravelIndex", tensor.ErrIndex, "element %d of a shape %s of %d elements", n, shapeText(slices.Clone(shape)), lay.Size()))
+		panic(plan.Fail("UnravelIndex", tensor.ErrIndex, "element %d of a shape %s of %d elements", n, plan.ShapeText(slices.Clone(shape)), lay.Size()))
 	}
-	return unravel(n, shape)
+	return plan.Unravel(n, shape)
 }

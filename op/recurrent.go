@@ -6,8 +6,13 @@ import (
 	"strings"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/cast"
+	"github.com/ashlar-go/ashlar/internal/core/contract"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -79,7 +84,7 @@ func (q *recurrence) absent(i int) bool { return q.in[i] == nil || q.in[i].IsZer
 
 // checked returns a call of the cell. Inputs may be Specs.
 func (k *cell) checked(in [8]*tensor.Any, a recurrentAttrs) *recurrence {
-	present(k.name, in[:3]...)
+	plan.Present(k.name, in[:3]...)
 	q := &recurrence{cell: k, recurrentAttrs: a, in: in, directions: 1}
 	q.linear = a.linear && k.gates == 3
 	switch a.direction {
@@ -87,10 +92,10 @@ func (k *cell) checked(in [8]*tensor.Any, a recurrentAttrs) *recurrence {
 	case "bidirectional":
 		q.directions = 2
 	default:
-		panic(fail(k.name, tensor.ErrValue, "direction %.40q; want forward, reverse or bidirectional", a.direction))
+		panic(plan.Fail(k.name, tensor.ErrValue, "direction %.40q; want forward, reverse or bidirectional", a.direction))
 	}
 	if !(a.clip >= 0) {
-		panic(fail(k.name, tensor.ErrValue, "clip is %v; want a positive number, or 0 for none", a.clip))
+		panic(plan.Fail(k.name, tensor.ErrValue, "clip is %v; want a positive number, or 0 for none", a.clip))
 	}
 	x, r := in[0], in[2]
 	first, second := "steps", "batch"
@@ -98,10 +103,10 @@ func (k *cell) checked(in [8]*tensor.Any, a recurrentAttrs) *recurrence {
 		first, second = second, first
 	}
 	if x.Rank() != 3 {
-		panic(fail(k.name, tensor.ErrShape, "input 0 is %s; want [%s, %s, features]", tensor.Describe(*x), first, second))
+		panic(plan.Fail(k.name, tensor.ErrShape, "input 0 is %s; want [%s, %s, features]", tensor.Describe(*x), first, second))
 	}
 	if r.Rank() != 3 || r.Dim(1)%k.gates != 0 || r.Dim(1)/k.gates != r.Dim(2) {
-		panic(fail(k.name, tensor.ErrShape, "input 2, the weights of the state, is %s; want [directions, %d·units, units]", tensor.Describe(*r), k.gates))
+		panic(plan.Fail(k.name, tensor.ErrShape, "input 2, the weights of the state, is %s; want [directions, %d·units, units]", tensor.Describe(*r), k.gates))
 	}
 	q.steps, q.batch, q.input, q.units = x.Dim(0), x.Dim(1), x.Dim(2), r.Dim(2)
 	if a.batchFirst {
@@ -118,7 +123,7 @@ func (k *cell) checked(in [8]*tensor.Any, a recurrentAttrs) *recurrence {
 	q.want(7, "the peepholes", q.directions, 3*q.units)
 	for i := k.inputs; i < len(in); i++ {
 		if !q.absent(i) {
-			panic(fail(k.name, tensor.ErrValue, "it has no cell: InitialC and Peepholes are of LSTM"))
+			panic(plan.Fail(k.name, tensor.ErrValue, "it has no cell: InitialC and Peepholes are of LSTM"))
 		}
 	}
 	for i := range in {
@@ -130,7 +135,7 @@ func (k *cell) checked(in [8]*tensor.Any, a recurrentAttrs) *recurrence {
 			want = dtype.Int32
 		}
 		if d := in[i].DType(); d != want {
-			panic(fail(k.name, tensor.ErrDType, "input %d holds %v, want %v; convert it with op.Cast", i, d, want))
+			panic(plan.Fail(k.name, tensor.ErrDType, "input %d holds %v, want %v; convert it with op.Cast", i, d, want))
 		}
 	}
 	q.acts = k.activationsOf(&a, q.directions)
@@ -139,9 +144,9 @@ func (k *cell) checked(in [8]*tensor.Any, a recurrentAttrs) *recurrence {
 
 // want panics unless input i is absent or has the shape.
 func (q *recurrence) want(i int, what string, shape ...int) {
-	if a := q.in[i]; !q.absent(i) && !sameShape(a.LayoutRef(), shape) {
-		panic(fail(q.name, tensor.ErrShape, "input %d, %s, is %s; want [%s], of steps %d, batch %d, features %d, units %d, directions %d and gates %d",
-			i, what, tensor.Describe(*a), strings.Trim(shapeText(shape), "()"), q.steps, q.batch, q.input, q.units, q.directions, q.gates))
+	if a := q.in[i]; !q.absent(i) && !plan.SameShape(a.LayoutRef(), shape) {
+		panic(plan.Fail(q.name, tensor.ErrShape, "input %d, %s, is %s; want [%s], of steps %d, batch %d, features %d, units %d, directions %d and gates %d",
+			i, what, tensor.Describe(*a), strings.Trim(plan.ShapeText(shape), "()"), q.steps, q.batch, q.input, q.units, q.directions, q.gates))
 	}
 }
 
@@ -176,7 +181,7 @@ func (q *recurrence) atStep(step, direction, b int) int {
 }
 
 // row returns the number of a step of a sequence among the rows of the input.
-func (q *recurrence) row(step, b int) int {
+func (q *recurrence) Row(step, b int) int {
 	if q.batchFirst {
 		return b*q.steps + step
 	}
@@ -185,9 +190,9 @@ func (q *recurrence) row(step, b int) int {
 
 // call computes the states of all steps, the last ones and, of LSTM, the last cells.
 func (of *recurrence) call(out [3]*tensor.Any, opts []Option) {
-	q, s := *of, read(opts)
+	q, s := *of, plan.Read(opts)
 	d := q.in[0].DType()
-	aimShape(out[0], q.name, &s, d, q.shape())
+	plan.AimShape(out[0], q.name, &s, d, q.shape())
 	for _, o := range out[1:q.outputs] {
 		*o = tensor.EmptyOf(d, q.stateShape()...)
 	}
@@ -211,7 +216,7 @@ func (of *recurrence) call(out [3]*tensor.Any, opts []Option) {
 		results[0] = tensor.EmptyOf(d, q.shape()...)
 	}
 	lengths := q.lengths()
-	q.ctx = s.ctx()
+	q.ctx = s.Ctx()
 	cost := int(min(1<<40, float64(q.steps)*float64(q.batch)*float64(q.gates*q.units)*(4+float64(q.input+q.units)/20)))
 	exec.Split(q.name, q.ctx, q.directions, cost, func(from, to int) {
 		for i := from; i < to; i++ {
@@ -224,7 +229,7 @@ func (of *recurrence) call(out [3]*tensor.Any, opts []Option) {
 	})
 	for i := range held {
 		if q.in[i] != nil {
-			drop(&held[i], of.in[i])
+			plan.Drop(&held[i], of.in[i])
 		}
 	}
 	runtime.KeepAlive(&results)
@@ -239,10 +244,10 @@ func (q *recurrence) lengths() []int32 {
 	if q.in[4] == nil {
 		return nil
 	}
-	v := elemsOf[int32](q.in[4])
+	v := move.ElemsOf[int32](q.in[4])
 	for b, n := range v {
 		if n < 0 || int(n) > q.steps {
-			panic(fail(q.name, tensor.ErrValue, "input 4, the lengths, has %d at index %d; want 0 to %d, the number of steps", n, b, q.steps))
+			panic(plan.Fail(q.name, tensor.ErrValue, "input 4, the lengths, has %d at index %d; want 0 to %d, the number of steps", n, b, q.steps))
 		}
 	}
 	return v
@@ -274,7 +279,7 @@ type unrolled[T num.Float] struct {
 func unroll[T num.Float](q *recurrence, direction int, lens []int32, out *[3]tensor.Any, step func(u *unrolled[T], step int)) {
 	u := &unrolled[T]{recurrence: q, direction: direction, back: direction == 1 || q.direction == "reverse", lens: lens, d: out[0].DType(),
 		add: rowFor[T](&add), sub: rowFor[T](&sub), mul: rowFor[T](&mul)}
-	u.narrow = narrowOf(u.d)
+	u.narrow = cast.NarrowOf(u.d)
 	for i := range u.out[:q.outputs] {
 		u.out[i] = exec.RunIn(&out[i])
 	}
@@ -298,10 +303,10 @@ func unroll[T num.Float](q *recurrence, direction int, lens []int32, out *[3]ten
 	}
 	total := 0
 	for i, part := range parts {
-		total += extent(q.name, i, part, size) + 64
+		total += plan.Extent(q.name, i, part, size) + 64
 	}
-	p := panelsOf(fits(q.name, total, 1))
-	defer panelPool.Put(p)
+	p := contract.PanelsOf(plan.Fits(q.name, total, 1))
+	defer contract.PanelPool.Put(p)
 	rest := p.Bytes()
 	for i, s := range [7]*[]T{&u.gates, &u.product, &u.h, &u.c, &u.scratch, &u.ones, &u.reset} {
 		*s = conv.Carve[T](&rest, parts[i])
@@ -322,7 +327,7 @@ func unroll[T num.Float](q *recurrence, direction int, lens []int32, out *[3]ten
 	u.load(u.h, 5)
 	u.load(u.c, 6)
 	if q.in[7] != nil {
-		u.peep = elemsOf[T](q.in[7])[direction*3*n:][:3*n]
+		u.peep = move.ElemsOf[T](q.in[7])[direction*3*n:][:3*n]
 	}
 	u.fromInput(ctx, &own)
 	for b := range q.batch {
@@ -341,7 +346,7 @@ func (u *unrolled[T]) fromInput(ctx context.Context, weights *directed[T]) {
 	wide, rows := u.cell.gates*u.units, u.steps*u.batch
 	var sum []T
 	if u.in[3] != nil {
-		own := elemsOf[T](u.in[3])[u.direction*2*wide:][:2*wide]
+		own := move.ElemsOf[T](u.in[3])[u.direction*2*wide:][:2*wide]
 		sum = make([]T, wide)
 		u.add(sum, own[:wide], own[wide:])
 		if u.linear {
@@ -349,16 +354,16 @@ func (u *unrolled[T]) fromInput(ctx context.Context, weights *directed[T]) {
 			copy(sum[2*u.units:], own[2*u.units:wide])
 		}
 	}
-	x := elemsOf[T](u.in[0])
+	x := move.ElemsOf[T](u.in[0])
 	if weights.input.packed == nil {
 		w, _ := weights.rows(u.recurrence, u.direction)
-		g := contraction{Job: exec.Job{Name: u.name, Ctx: u.ctx}, batch: 1, m: rows, n: wide, k: u.input,
-			aAt: entriesOf(0), aRow: u.input, aCol: 1, bAt: entriesOf(0), bRow: 1, bCol: u.input, cAt: entriesOf(0), cRow: wide, cCol: 1}
-		e := gemm[T]{a: x, b: w, c: u.gates, tiles: tilesOf[T](), size: dtype.Of[T]().Size()}
+		g := contract.Contraction{Job: exec.Job{Name: u.name, Ctx: u.ctx}, Batch: 1, M: rows, N: wide, K: u.input,
+			AAt: contract.EntriesOf(0), ARow: u.input, ACol: 1, BAt: contract.EntriesOf(0), BRow: 1, BCol: u.input, CAt: contract.EntriesOf(0), CRow: wide, CCol: 1}
+		e := contract.Gemm[T]{A: x, B: w, C: u.gates, Tiles: contract.TilesOf[T](), Size: dtype.Of[T]().Size()}
 		if sum != nil {
-			e.plus, g.then = sum, after{at: entriesOf(0), col: 1}
+			e.Plus, g.Then = sum, contract.After{At: contract.EntriesOf(0), Col: 1, Rows: &afterProduct}
 		}
-		e.run(&g)
+		e.Run(&g)
 		return
 	}
 	const most = 128 // rows that stay in the caches with a panel
@@ -397,7 +402,7 @@ func (u *unrolled[T]) live(step, b int) (gates, product, h []T) {
 		return nil, nil, nil
 	}
 	n, wide := u.units, u.cell.gates*u.units
-	at := u.row(u.time(step, b), b) * wide
+	at := u.Row(u.time(step, b), b) * wide
 	return u.gates[at : at+wide], u.product[b*wide : (b+1)*wide], u.h[b*n : (b+1)*n]
 }
 
@@ -408,7 +413,7 @@ func (u *unrolled[T]) load(states []T, i int) {
 		return
 	}
 	for b := range u.batch {
-		copy(states[b*u.units:(b+1)*u.units], elemsOf[T](u.in[i])[u.at(u.direction, b):])
+		copy(states[b*u.units:(b+1)*u.units], move.ElemsOf[T](u.in[i])[u.at(u.direction, b):])
 	}
 }
 
@@ -442,39 +447,40 @@ func (u *unrolled[T]) finish() {
 }
 
 // rowFor returns the row of T.
-func rowFor[T num.Float](o *pointwise) func(dst, a, b []T) {
-	return exec.As[func(dst, a, b []T)](o.row(dtype.Of[T]()))
+func rowFor[T num.Float](o *pointwise.Operator) func(dst, a, b []T) {
+	return exec.As[func(dst, a, b []T)](o.Row(dtype.Of[T]()))
 }
 
 // planRecurrent plans a node.
-func planRecurrent(p *Plan, k *cell, c *Call) {
+func planRecurrent(p *plan.Draft, k *cell, c *plan.Use) {
 	a, in := k.attrsOf(c), [8]*tensor.Any{}
 	for i := range in {
-		if in[i] = c.or(i); !in[i].IsZero() {
-			c.with(k.name, i)
+		if in[i] = c.Or(i); !in[i].IsZero() {
+			c.With(k.name, i)
 		}
 	}
 	q := k.checked(in, a)
-	if !p.brief {
+	if !p.Brief {
 		d, state := in[0].DType(), q.stateShape()
-		p.out = []tensor.Any{spec(k.name, d, q.shape()...), spec(k.name, d, state...), spec(k.name, d, state...)}[:k.outputs]
+		p.Out = []tensor.Any{plan.Spec(k.name, d, q.shape()...), plan.Spec(k.name, d, state...), plan.Spec(k.name, d, state...)}[:k.outputs]
 	}
-	p.list(c, k.outputs, func(to []tensor.Any, opts []Option) { q.call([3]*tensor.Any{&to[0], &to[1], &to[k.outputs-1]}, opts) })
+	p.List(c, k.outputs, func(to []tensor.Any, opts []Option) { q.call([3]*tensor.Any{&to[0], &to[1], &to[k.outputs-1]}, opts) })
 }
 
 // attrsOf reads a node. Whether there is an output of all steps is told by its outputs, not
 // by output_sequence.
-func (k *cell) attrsOf(c *Call) (a recurrentAttrs) {
-	if r := c.in(2); c.Attrs.Has("hidden_size") && r.Rank() == 3 {
+func (k *cell) attrsOf(c *plan.Use) (a recurrentAttrs) {
+	if r := c.In(2); c.Attrs.Has("hidden_size") && r.Rank() == 3 {
 		if n := c.Attrs.Int("hidden_size", 0); n != int64(r.Dim(2)) {
-			panic(fail(k.name, tensor.ErrShape, "hidden_size is %d; input 2 is %s, the weights of %d units", n, tensor.Describe(r), r.Dim(2)))
+			panic(plan.Fail(k.name, tensor.ErrShape, "hidden_size is %d; input 2 is %s, the weights of %d units", n, tensor.Describe(r), r.Dim(2)))
 		}
 	}
 	layout := c.Attrs.Int("layout", 0)
 	if layout != 0 && layout != 1 {
-		panic(fail(k.name, tensor.ErrValue, "layout is %d; want 0, steps first, or 1, batch first", layout))
+		panic(plan.Fail(k.name, tensor.ErrValue, "layout is %d; want 0, steps first, or 1, batch first", layout))
 	}
-	a.kept, a.activations = c.kept, texts(k.name, c, "activations")
+	a.kept, _ = c.Kept.(*keptWeights)
+	a.activations = texts(k.name, c, "activations")
 	a.alpha, _ = c.Attrs.Floats("activation_alpha")
 	a.beta, _ = c.Attrs.Floats("activation_beta")
 	a.clip, a.direction = c.Attrs.Float("clip", 0), c.Attrs.Str("direction", "forward")
@@ -483,13 +489,13 @@ func (k *cell) attrsOf(c *Call) (a recurrentAttrs) {
 }
 
 // texts returns an attribute of strings; nil without it.
-func texts(name string, c *Call, attr string) []string {
+func texts(name string, c *plan.Use, attr string) []string {
 	a, ok := c.Attrs.(interface {
 		Strs(name string) ([]string, bool)
 	})
 	if !ok {
 		if c.Attrs.Has(attr) {
-			panic(fail(name, ErrUnsupported, "attribute %q holds strings, and the Attrs, a %T, has no method Strs", attr, c.Attrs))
+			panic(plan.Fail(name, ErrUnsupported, "attribute %q holds strings, and the Attrs, a %T, has no method Strs", attr, c.Attrs))
 		}
 		return nil
 	}
@@ -498,8 +504,8 @@ func texts(name string, c *Call, attr string) []string {
 }
 
 // flops counts the products of a recurrent network.
-func (k *cell) flops(c *Call) int64 {
-	x, w, r := c.in(0), c.in(1), c.in(2)
-	steps := productOfAll(sizeOf(x, 0), sizeOf(x, 1)) // of all sequences, whatever the axis of batches is
-	return productOfAll(2, steps, sizeOf(w, 0), int64(k.gates), sizeOf(r, 2), sumOfAll(sizeOf(w, 2), sizeOf(r, 2)))
+func (k *cell) flops(c *plan.Use) int64 {
+	x, w, r := c.In(0), c.In(1), c.In(2)
+	steps := plan.ProductOfAll(plan.SizeOf(x, 0), plan.SizeOf(x, 1)) // of all sequences, whatever the axis of batches is
+	return plan.ProductOfAll(2, steps, plan.SizeOf(w, 0), int64(k.gates), plan.SizeOf(r, 2), plan.SumOfAll(plan.SizeOf(w, 2), plan.SizeOf(r, 2)))
 }

@@ -5,6 +5,8 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -14,14 +16,15 @@ import (
 // is as one of o. bytes is what that takes. The operators with such a form are LSTM, GRU and RNN of float32 or float64, whose
 // inputs 1 and 2 are the weights. Of others it returns o and 0.
 func WithWeights(o *Op, c *Call) (form *Op, bytes int64) {
-	if o == nil || c == nil || len(c.Inputs) < 3 {
+	if o == nil || c == nil || len(c.Inputs) < 3 || plan.AboutOf(o).Kept == nil {
 		return o, 0
 	}
-	t, ok := o.table.(*opN)
-	if !ok || t.cell == nil {
-		return o, 0
-	}
-	k, w, r := t.cell, c.Inputs[1], c.Inputs[2]
+	return plan.AboutOf(o).Kept(o, c)
+}
+
+// keep is WithWeights of a cell's operator.
+func (k *cell) keep(o *Op, c *Call) (form *Op, bytes int64) {
+	w, r := c.Inputs[1], c.Inputs[2]
 	if w.IsZero() || r.IsZero() || w.IsSpec() || r.IsSpec() || w.DType() != r.DType() || w.Rank() != 3 || r.Rank() != 3 ||
 		!w.IsContiguous() || !r.IsContiguous() || w.Dim(0) != r.Dim(0) || w.Dim(1) != r.Dim(1) || r.Dim(1) != k.gates*r.Dim(2) || w.Len() == 0 || r.Len() == 0 {
 		return o, 0
@@ -29,13 +32,12 @@ func WithWeights(o *Op, c *Call) (form *Op, bytes int64) {
 	if d := w.DType(); d != dtype.Float32 && d != dtype.Float64 {
 		return o, 0
 	}
-	kept, e := &keptWeights{w: w, r: r}, *o
-	e.plan = func(c *Call, p *Plan) {
+	kept := &keptWeights{w: w, r: r}
+	return plan.VariantOf(o, dtype.Invalid, nil, func(c *plan.Use, p *plan.Draft) {
 		d := *c
-		d.kept = kept
-		o.plan(&d, p)
-	}
-	return &e, int64(w.Len()+r.Len()) * int64(w.DType().Size())
+		d.Kept = kept
+		plan.Planned(o, &d, p)
+	}), int64(w.Len()+r.Len()) * int64(w.DType().Size())
 }
 
 // keptWeights is the weights of a form.
@@ -65,7 +67,7 @@ func (q *recurrence) split() int {
 // keptFor returns the packed weights of a direction of a call, nil if none are kept for its operands.
 func keptFor[T num.Float](q *recurrence, direction int) *directed[T] {
 	k := q.kept
-	if k == nil || !sameRun(elemsOf[T](&k.w), elemsOf[T](q.in[1])) || !sameRun(elemsOf[T](&k.r), elemsOf[T](q.in[2])) {
+	if k == nil || !sameRun(move.ElemsOf[T](&k.w), move.ElemsOf[T](q.in[1])) || !sameRun(move.ElemsOf[T](&k.r), move.ElemsOf[T](q.in[2])) {
 		return nil
 	}
 	k.once.Do(func() {
@@ -91,7 +93,7 @@ func keptFor[T num.Float](q *recurrence, direction int) *directed[T] {
 // rows returns the weights of a direction as they are given.
 func (p *directed[T]) rows(q *recurrence, direction int) (w, r []T) {
 	wide := q.cell.gates * q.units
-	return elemsOf[T](q.in[1])[direction*wide*q.input:][:wide*q.input], elemsOf[T](q.in[2])[direction*wide*q.units:][:wide*q.units]
+	return move.ElemsOf[T](q.in[1])[direction*wide*q.input:][:wide*q.input], move.ElemsOf[T](q.in[2])[direction*wide*q.units:][:wide*q.units]
 }
 
 // sameRun reports whether two slices are the same.

@@ -7,8 +7,11 @@ import (
 	"strings"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/contract"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -28,7 +31,7 @@ type activationOf struct {
 	has  int        // 1: alpha; 2: alpha and beta
 	def  [2]float32 // of a formula
 	must bool       // there are no defaults
-	by   *pointwise
+	by   *pointwise.Operator
 }
 
 var activationTable = []activationOf{
@@ -54,13 +57,13 @@ func (k *cell) activationsOf(a *recurrentAttrs, directions int) []activation {
 		names = slices.Repeat(k.activations, directions)
 	case len(names) == n || k.gates == 1 && len(names) == 2:
 	default:
-		panic(fail(k.name, tensor.ErrValue, "%d activations; want %d, for each of %d directions %s", len(names), n, directions, strings.Join(k.activations, ", ")+" or others"))
+		panic(plan.Fail(k.name, tensor.ErrValue, "%d activations; want %d, for each of %d directions %s", len(names), n, directions, strings.Join(k.activations, ", ")+" or others"))
 	}
 	alpha, beta := a.alpha, a.beta
 	take := func(list *[]float32, def float32, f *activationOf, what string) float32 {
 		if len(*list) == 0 {
 			if f.must {
-				panic(fail(k.name, tensor.ErrValue, "%s has no default %s; give one in activation_%s", f.name, what, what))
+				panic(plan.Fail(k.name, tensor.ErrValue, "%s has no default %s; give one in activation_%s", f.name, what, what))
 			}
 			return def
 		}
@@ -72,12 +75,12 @@ func (k *cell) activationsOf(a *recurrentAttrs, directions int) []activation {
 	for i := range acts {
 		at := slices.IndexFunc(activationTable, func(f activationOf) bool { return strings.EqualFold(f.name, names[i]) })
 		if at < 0 {
-			panic(fail(k.name, tensor.ErrValue, "activation %d is %.40q; want %s", i, names[i], activationNames()))
+			panic(plan.Fail(k.name, tensor.ErrValue, "activation %d is %.40q; want %s", i, names[i], activationNames()))
 		}
 		f := &activationTable[at]
 		def := f.def
 		if f.by != nil {
-			def = f.by.def
+			def = f.by.Def
 		}
 		acts[i].function = f
 		if f.has > 0 {
@@ -122,10 +125,10 @@ func plainActivation[T num.Float](v activation) func(dst, a []T) {
 	f, alpha, beta := v.function, T(v.alpha), T(v.beta)
 	row := scaledTanhRow[T]
 	switch {
-	case f.by != nil && !f.by.rows.Numbers():
-		return exec.As[func(dst, a []T)](f.by.row(dtype.Of[T]()))
+	case f.by != nil && !f.by.Rows.Numbers():
+		return exec.As[func(dst, a []T)](f.by.Row(dtype.Of[T]()))
 	case f.by != nil:
-		row = exec.As[func(dst, a []T, p, q T)](f.by.row(dtype.Of[T]()))
+		row = exec.As[func(dst, a []T, p, q T)](f.by.Row(dtype.Of[T]()))
 	case f.name == "Affine":
 		row = affineRow[T]
 	}
@@ -144,7 +147,7 @@ func scaledTanhRow[T num.Float](dst, a []T, alpha, beta T) {
 	for i, x := range a[:len(dst)] {
 		dst[i] = beta * x
 	}
-	exec.As[func(dst, a []T)](tanh.row(dtype.Of[T]()))(dst, dst)
+	exec.As[func(dst, a []T)](tanh.Row(dtype.Of[T]()))(dst, dst)
 	for i, x := range dst {
 		dst[i] = alpha * x
 	}
@@ -163,15 +166,15 @@ func ofDirection(ctx context.Context, directions int) context.Context {
 // panelled is a block of weights, n rows of k elements, packed for products with its transpose.
 type panelled[T num.Float] struct {
 	n, k   int
-	tiles  tiler[T]
+	tiles  contract.Tiler[T]
 	starts []int // the columns where panels begin, and n
 	packed []T   // the panels of the transpose, one after the other
 }
 
 func panelledOf[T num.Float](n, k int) panelled[T] {
-	w := panelled[T]{n: n, k: k, tiles: tilesOf[T]()}
+	w := panelled[T]{n: n, k: k, tiles: contract.TilesOf[T]()}
 	cols, lanes := w.tiles.Columns()
-	for j := 0; j < n; j += tileCols(n-j, cols, lanes) {
+	for j := 0; j < n; j += contract.TileCols(n-j, cols, lanes) {
 		w.starts = append(w.starts, j)
 	}
 	w.starts = append(w.starts, n)
@@ -215,8 +218,8 @@ func (w *stateWeights[T]) panels(from, to int) {
 	for i := from; i < to; i++ {
 		j, n := w.starts[i], w.starts[i+1]-w.starts[i]
 		panel, mode := w.packed[j*w.k:(j+n)*w.k], simd.StoreSums
-		for k0 := 0; k0 == 0 || k0 < w.k; k0 += gemmK {
-			w.tiles.Tiles(w.dst[j:], w.row, w.a[k0:], w.k, 1, panel[k0*n:], n, w.m, n, min(gemmK, w.k-k0), mode)
+		for k0 := 0; k0 == 0 || k0 < w.k; k0 += contract.GemmK {
+			w.tiles.Tiles(w.dst[j:], w.row, w.a[k0:], w.k, 1, panel[k0*n:], n, w.m, n, min(contract.GemmK, w.k-k0), mode)
 			mode = simd.AddSums
 		}
 	}

@@ -10,7 +10,10 @@ import (
 	"testing"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/cast"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/reduce"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -120,14 +123,14 @@ func definedReduce[T, R num.Elem](a tensor.Tensor[T], axes []int, keep bool, def
 	out := tensor.New[R](shape...)
 	res := out.Elems()
 	for o := range res {
-		k := unravel(o, kept)
+		k := plan.Unravel(o, kept)
 		n := 1
 		for _, e := range red {
 			n *= e
 		}
 		x := make([]T, n)
 		for i := range x {
-			g := unravel(i, red)
+			g := plan.Unravel(i, red)
 			at := make([]int, a.Rank())
 			ki, gi := 0, 0
 			for d := range at {
@@ -284,7 +287,7 @@ func TestSumRow(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	for n := range 140 {
 		x := random[float64](r, n).Elems()
-		if got, want := sumRow(x), definedSum(x, plus); rawBits(got) != rawBits(want) {
+		if got, want := reduce.SumRow(x), definedSum(x, plus); rawBits(got) != rawBits(want) {
 			t.Errorf("sumRow of %d: %v, want %v", n, got, want)
 		}
 		if got, want := squaresOf(append([]float64{}, x...)), definedSum(x, square); rawBits(got) != rawBits(want) {
@@ -591,11 +594,11 @@ func valueOf[T num.Elem]() func(v T) float64 {
 // canonicalAll makes the NaNs of a row of any type canonical.
 func canonicalAll[T num.Elem](row []T) {
 	d := dtype.Of[T]()
-	if canon := canonOf(d); canon != nil {
+	if canon := cast.CanonOf(d); canon != nil {
 		canon(exec.RunOf(row))
 	} else if d.IsNarrow() {
 		wide := make([]float32, len(row))
-		widenOf(d)(exec.RunOf(wide), exec.RunOf(row))
-		narrowOf(d)(exec.RunOf(row), exec.RunOf(wide))
+		cast.WidenOf(d)(exec.RunOf(wide), exec.RunOf(row))
+		cast.NarrowOf(d)(exec.RunOf(row), exec.RunOf(wide))
 	}
 }

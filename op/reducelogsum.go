@@ -4,6 +4,8 @@ import (
 	"sync"
 
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/reduce"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -12,21 +14,21 @@ import (
 // when axes is nil: summed as ReduceSum, the logarithm of the float64 sum, rounded
 // once; −∞ for nothing. The reduced axes go, unless KeepDims. ONNX ReduceLogSum.
 func ReduceLogSum[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], axes []int, opts ...Option) (r tensor.Tensor[T]) {
-	reduceLogSum.call(exec.Ref(&r), exec.Ref(&a), axes, 0, opts)
+	reduceLogSum.Call(exec.Ref(&r), exec.Ref(&a), axes, 0, opts)
 	return r
 }
 
 // termLog is the logarithm of the sum.
 type termLog[T num.Float] struct{ termSum[T] }
 
-func (f *termLog[T]) total() float64 { return num.Log64(f.termSum.total()) }
+func (f *termLog[T]) Total() float64 { return num.Log64(f.termSum.Total()) }
 
 func logSumFolder(r *exec.Reducer) exec.Folder {
 	if r.DType.IsFixed() {
-		return fixedFolder(r, logarithms)
+		return reduce.FixedFolder(r, reduce.Logarithms)
 	}
-	return termsFolder(r, new(termLog[float32]), new(termLog[float64]))
+	return reduce.TermsFolder(r, new(termLog[float32]), new(termLog[float64]))
 }
 
-var reduceLogSum = reduction{about: about{name: "ReduceLogSum", onnx: []int{1, 11, 13, 18}, attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, since: 18, takes: floats | fixeds,
-	folder: logSumFolder, spare: &sync.Pool{}}
+var reduceLogSum = reduce.Operator{About: plan.About{Name: "ReduceLogSum", Versions: []int{1, 11, 13, 18}, Attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, Since: 18, Takes: plan.Floats | plan.Fixeds,
+	Folder: logSumFolder, Spare: &sync.Pool{}}

@@ -6,6 +6,9 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/reduce"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -17,7 +20,7 @@ import (
 // −∞; +∞ gives +∞, and NaN NaN. The reduced axes go, unless KeepDims. ONNX
 // ReduceLogSumExp.
 func ReduceLogSumExp[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], axes []int, opts ...Option) (r tensor.Tensor[T]) {
-	reduceLogSumExp.call(exec.Ref(&r), exec.Ref(&a), axes, 0, opts)
+	reduceLogSumExp.Call(exec.Ref(&r), exec.Ref(&a), axes, 0, opts)
 	return r
 }
 
@@ -27,38 +30,38 @@ type logSumExp[T num.Float] struct {
 	top float64
 }
 
-func (f *logSumExp[T]) start() { f.all, f.top = f.all[:0], math.Inf(-1) }
+func (f *logSumExp[T]) Begin() { f.all, f.top = f.all[:0], math.Inf(-1) }
 
-func (f *logSumExp[T]) take(x []T) {
+func (f *logSumExp[T]) Add(x []T) {
 	for _, v := range x {
 		v := float64(v)
-		if f.all = append(f.all, v); greaterFloat(v, f.top) {
+		if f.all = append(f.all, v); move.GreaterFloat(v, f.top) {
 			f.top = v
 		}
 	}
 }
 
-func (f *logSumExp[T]) total() float64 {
+func (f *logSumExp[T]) Total() float64 {
 	if math.IsInf(f.top, 0) {
 		return f.top
 	}
 	exponentials(f.all, f.all, f.top)
-	return f.top + num.Log64(sumRow(f.all))
+	return f.top + num.Log64(reduce.SumRow(f.all))
 }
 
 func logSumExpFolder(r *exec.Reducer) exec.Folder {
 	switch r.DType {
 	case dtype.FP8x23:
-		return &fixedLogSumExp[fixed.FP8x23]{modes: r.Modes}
+		return &reduce.FixedLogSumExp[fixed.FP8x23]{Modes: r.Modes}
 	case dtype.FP16x16:
-		return &fixedLogSumExp[fixed.FP16x16]{modes: r.Modes}
+		return &reduce.FixedLogSumExp[fixed.FP16x16]{Modes: r.Modes}
 	case dtype.FP32x32:
-		return &fixedLogSumExp[fixed.FP32x32]{modes: r.Modes}
+		return &reduce.FixedLogSumExp[fixed.FP32x32]{Modes: r.Modes}
 	case dtype.FP64x64:
-		return &fixedLogSumExp[fixed.FP64x64]{modes: r.Modes}
+		return &reduce.FixedLogSumExp[fixed.FP64x64]{Modes: r.Modes}
 	}
-	return termsFolder(r, new(logSumExp[float32]), new(logSumExp[float64]))
+	return reduce.TermsFolder(r, new(logSumExp[float32]), new(logSumExp[float64]))
 }
 
-var reduceLogSumExp = reduction{about: about{name: "ReduceLogSumExp", flops: flops{read: 2}, onnx: []int{1, 11, 13, 18}, attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, since: 18, takes: floats | fixeds,
-	folder: logSumExpFolder, spare: &sync.Pool{}, collects: true, cost: 40}
+var reduceLogSumExp = reduce.Operator{About: plan.About{Name: "ReduceLogSumExp", FLOPs: plan.FLOPs{Read: 2}, Versions: []int{1, 11, 13, 18}, Attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, Since: 18, Takes: plan.Floats | plan.Fixeds,
+	Folder: logSumExpFolder, Spare: &sync.Pool{}, Collects: true, Cost: 40}

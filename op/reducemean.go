@@ -4,6 +4,8 @@ import (
 	"sync"
 
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/reduce"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -16,7 +18,7 @@ import (
 // numbers are reduced by themselves. The reduced axes go, unless KeepDims. ONNX
 // ReduceMean.
 func ReduceMean[T num.Number](a tensor.Tensor[T], axes []int, opts ...Option) (r tensor.Tensor[T]) {
-	reduceMean.call(exec.Ref(&r), exec.Ref(&a), axes, 0, opts)
+	reduceMean.Call(exec.Ref(&r), exec.Ref(&a), axes, 0, opts)
 	return r
 }
 
@@ -26,27 +28,27 @@ type termMean[T num.Float] struct {
 	n int
 }
 
-func (f *termMean[T]) start() {
-	f.termSum.start()
+func (f *termMean[T]) Begin() {
+	f.termSum.Begin()
 	f.n = 0
 }
 
-func (f *termMean[T]) take(x []T) {
-	f.termSum.take(x)
+func (f *termMean[T]) Add(x []T) {
+	f.termSum.Add(x)
 	f.n += len(x)
 }
 
-func (f *termMean[T]) total() float64 { return f.termSum.total() / float64(f.n) }
+func (f *termMean[T]) Total() float64 { return f.termSum.Total() / float64(f.n) }
 
 func meanFolder(r *exec.Reducer) exec.Folder {
 	switch {
 	case r.DType.IsInteger():
-		return intFolder(r.DType, averages)
+		return reduce.IntFolder(r.DType, reduce.Averages)
 	case r.DType.IsFixed():
-		return fixedFolder(r, averages)
+		return reduce.FixedFolder(r, reduce.Averages)
 	}
-	return termsFolder(r, new(termMean[float32]), new(termMean[float64]))
+	return reduce.TermsFolder(r, new(termMean[float32]), new(termMean[float64]))
 }
 
-var reduceMean = reduction{about: about{name: "ReduceMean", onnx: []int{1, 11, 13, 18}, attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, since: 18, takes: numbers,
-	folder: meanFolder, lines: meanLines, rows: meanRows, spare: &sync.Pool{}, fast: sumFast}
+var reduceMean = reduce.Operator{About: plan.About{Name: "ReduceMean", Versions: []int{1, 11, 13, 18}, Attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, Since: 18, Takes: plan.Numbers,
+	Folder: meanFolder, Lines: reduce.MeanLines, Rows: reduce.MeanRows, Spare: &sync.Pool{}, Fast: reduce.SumFast}

@@ -5,6 +5,8 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/reduce"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -16,7 +18,7 @@ import (
 // once. The reduced axes go, unless KeepDims.
 // ONNX ReduceProd.
 func ReduceProd[T num.Native | num.Narrow | num.Fixed](a tensor.Tensor[T], axes []int, opts ...Option) (r tensor.Tensor[T]) {
-	reduceProd.call(exec.Ref(&r), exec.Ref(&a), axes, 0, opts)
+	reduceProd.Call(exec.Ref(&r), exec.Ref(&a), axes, 0, opts)
 	return r
 }
 
@@ -38,28 +40,28 @@ func (f *wordProd[T]) Result(out exec.Run) error {
 
 type termProd[T num.Float] struct{ prod float64 }
 
-func (f *termProd[T]) start() { f.prod = 1 }
+func (f *termProd[T]) Begin() { f.prod = 1 }
 
-func (f *termProd[T]) take(x []T) {
+func (f *termProd[T]) Add(x []T) {
 	for _, v := range x {
 		f.prod *= float64(v)
 	}
 }
 
-func (f *termProd[T]) total() float64 { return f.prod }
+func (f *termProd[T]) Total() float64 { return f.prod }
 
 func prodFolder(r *exec.Reducer) exec.Folder {
 	switch d := r.DType; {
 	case d.IsFloat():
-		return termsFolder(r, new(termProd[float32]), new(termProd[float64]))
+		return reduce.TermsFolder(r, new(termProd[float32]), new(termProd[float64]))
 	case d == dtype.FP8x23:
-		return &fixedProd[fixed.FP8x23]{modes: r.Modes}
+		return &reduce.FixedProd[fixed.FP8x23]{Modes: r.Modes}
 	case d == dtype.FP16x16:
-		return &fixedProd[fixed.FP16x16]{modes: r.Modes}
+		return &reduce.FixedProd[fixed.FP16x16]{Modes: r.Modes}
 	case d == dtype.FP32x32:
-		return &fixedProd[fixed.FP32x32]{modes: r.Modes}
+		return &reduce.FixedProd[fixed.FP32x32]{Modes: r.Modes}
 	case d == dtype.FP64x64:
-		return &fixedProd[fixed.FP64x64]{modes: r.Modes}
+		return &reduce.FixedProd[fixed.FP64x64]{Modes: r.Modes}
 	case d.Size() == 1:
 		return new(wordProd[uint8])
 	case d.Size() == 2:
@@ -70,5 +72,5 @@ func prodFolder(r *exec.Reducer) exec.Folder {
 	return new(wordProd[uint64])
 }
 
-var reduceProd = reduction{about: about{name: "ReduceProd", orion: &orionVector, onnx: []int{1, 11, 13, 18}, attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, since: 18, takes: reals | fixeds,
-	folder: prodFolder, spare: &sync.Pool{}}
+var reduceProd = reduce.Operator{Vector: true, About: plan.About{Name: "ReduceProd", Orion: &orionVector, Versions: []int{1, 11, 13, 18}, Attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, Since: 18, Takes: plan.Reals | plan.Fixeds,
+	Folder: prodFolder, Spare: &sync.Pool{}}

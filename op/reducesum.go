@@ -4,6 +4,8 @@ import (
 	"sync"
 
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/reduce"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -16,24 +18,24 @@ import (
 // rounded once. Fixed point is added exactly: only the sum can be beyond the format.
 // The sum of nothing is 0. ONNX ReduceSum.
 func ReduceSum[T num.Number](a tensor.Tensor[T], axes []int, opts ...Option) (r tensor.Tensor[T]) {
-	reduceSum.call(exec.Ref(&r), exec.Ref(&a), axes, 0, opts)
+	reduceSum.Call(exec.Ref(&r), exec.Ref(&a), axes, 0, opts)
 	return r
 }
 
 // termSum adds the elements in the fixed order.
-type termSum[T num.Float] struct{ summer }
+type termSum[T num.Float] struct{ reduce.Summer }
 
-func (f *termSum[T]) take(x []T) { addTerms(&f.summer, x) }
+func (f *termSum[T]) Add(x []T) { reduce.AddTerms(&f.Summer, x) }
 
 func sumFolder(r *exec.Reducer) exec.Folder {
 	switch {
 	case r.DType.IsInteger():
-		return intFolder(r.DType, plain)
+		return reduce.IntFolder(r.DType, reduce.Plain)
 	case r.DType.IsFixed():
-		return fixedFolder(r, plain)
+		return reduce.FixedFolder(r, reduce.Plain)
 	}
-	return termsFolder(r, new(termSum[float32]), new(termSum[float64]))
+	return reduce.TermsFolder(r, new(termSum[float32]), new(termSum[float64]))
 }
 
-var reduceSum = reduction{about: about{name: "ReduceSum", onnx: []int{1, 11, 13}, attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, since: 13, takes: numbers,
-	folder: sumFolder, lines: sumLines, rows: sumRows, spare: &sync.Pool{}, fast: sumFast}
+var reduceSum = reduce.Operator{About: plan.About{Name: "ReduceSum", Versions: []int{1, 11, 13}, Attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, Since: 13, Takes: plan.Numbers,
+	Folder: sumFolder, Lines: reduce.SumLines, Rows: reduce.SumRows, Spare: &sync.Pool{}, Fast: reduce.SumFast}

@@ -4,6 +4,8 @@ import (
 	"sync"
 
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/reduce"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -13,24 +15,24 @@ import (
 // one rounding, and the total is rounded once; 0 for nothing. Integers wrap. The reduced axes
 // go, unless KeepDims. ONNX ReduceSumSquare.
 func ReduceSumSquare[T num.Native | num.Narrow | num.Fixed](a tensor.Tensor[T], axes []int, opts ...Option) (r tensor.Tensor[T]) {
-	reduceSumSquare.call(exec.Ref(&r), exec.Ref(&a), axes, 0, opts)
+	reduceSumSquare.Call(exec.Ref(&r), exec.Ref(&a), axes, 0, opts)
 	return r
 }
 
 // squareSum adds squares.
-type squareSum[T num.Float] struct{ summer }
+type squareSum[T num.Float] struct{ reduce.Summer }
 
-func (f *squareSum[T]) take(x []T) { addSquares(&f.summer, x, 0) }
+func (f *squareSum[T]) Add(x []T) { reduce.AddSquares(&f.Summer, x, 0) }
 
 func sumSquareFolder(r *exec.Reducer) exec.Folder {
 	switch {
 	case r.DType.IsInteger():
-		return intFolder(r.DType, squares)
+		return reduce.IntFolder(r.DType, reduce.Squares)
 	case r.DType.IsFixed():
-		return fixedFolder(r, squares)
+		return reduce.FixedFolder(r, reduce.Squares)
 	}
-	return termsFolder(r, new(squareSum[float32]), new(squareSum[float64]))
+	return reduce.TermsFolder(r, new(squareSum[float32]), new(squareSum[float64]))
 }
 
-var reduceSumSquare = reduction{about: about{name: "ReduceSumSquare", flops: flops{read: 2}, onnx: []int{1, 11, 13, 18}, attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, since: 18, takes: reals | fixeds,
-	folder: sumSquareFolder, spare: &sync.Pool{}}
+var reduceSumSquare = reduce.Operator{About: plan.About{Name: "ReduceSumSquare", FLOPs: plan.FLOPs{Read: 2}, Versions: []int{1, 11, 13, 18}, Attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, Since: 18, Takes: plan.Reals | plan.Fixeds,
+	Folder: sumSquareFolder, Spare: &sync.Pool{}}

@@ -1,7 +1,10 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/core/cast"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/num/fixed"
@@ -11,14 +14,14 @@ import (
 // Relu returns a where a > 0 and 0 elsewhere; NaN stays NaN, −0 gives +0. Signed
 // integers, floats and fixed point. ONNX Relu.
 func Relu[T num.Int | num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	relu.call(exec.Ref(&r), opts, exec.Ref(&a))
+	relu.Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }
 
-var relu = pointwise{about: about{name: "Relu", onnx: []int{6, 13, 14}, why: "unsigned integers are never negative"},
-	rows: exec.One(&simd.Relu, &rows1{I8: reluRow[int8], I16: reluRow[int16], I32: reluRow[int32], I64: reluRow[int64],
+var relu = pointwise.Operator{About: plan.About{Name: "Relu", Versions: []int{6, 13, 14}, Why: "unsigned integers are never negative"},
+	Rows: exec.One(&simd.Relu, &rows1{I8: reluRow[int8], I16: reluRow[int16], I32: reluRow[int32], I64: reluRow[int64],
 		F32: reluRow[float32], F64: reluRow[float64]}),
-	fixed: &fixed1{FP8x23: reluFixed[fixed.FP8x23], FP16x16: reluFixed[fixed.FP16x16], FP32x32: reluFixed[fixed.FP32x32], FP64x64: reluFixed[fixed.FP64x64], W32: reluWords[int32], W64: reluWords[int64]}}
+	Fixed: &pointwise.Fixed1{FP8x23: reluFixed[fixed.FP8x23], FP16x16: reluFixed[fixed.FP16x16], FP32x32: reluFixed[fixed.FP32x32], FP64x64: reluFixed[fixed.FP64x64], W32: reluWords[int32], W64: reluWords[int64]}}
 
 // reluRow defines Relu.
 func reluRow[T num.Int | num.Float](dst, a []T) {
@@ -31,3 +34,5 @@ func reluRow[T num.Int | num.Float](dst, a []T) {
 		dst[i] = v
 	}
 }
+
+func reluWords[T pointwise.FixedWords](dst, a []T, _ *cast.State) { reluRow(dst, a) }

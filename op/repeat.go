@@ -7,6 +7,8 @@ import (
 
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -16,56 +18,56 @@ import (
 // negative or there is another number of them. Elements keep their bits.
 // numpy.repeat; Tile repeats the whole.
 func Repeat[T num.Elem](a tensor.Tensor[T], counts []int, axis int, opts ...Option) (r tensor.Tensor[T]) {
-	repeated(a.Any(), counts, axis).into(exec.Ref(&r), opts)
+	repeated(a.Any(), counts, axis).Into(exec.Ref(&r), opts)
 	return r
 }
 
-func repeated(a tensor.Any, counts []int, axis int) *transfer {
-	present("Repeat", &a)
+func repeated(a tensor.Any, counts []int, axis int) *move.Transfer {
+	plan.Present("Repeat", &a)
 	shape := a.Shape()
-	axis = axisOf("Repeat", axis, len(shape))
+	axis = plan.AxisOf("Repeat", axis, len(shape))
 	n := shape[axis]
 	if len(counts) != n && len(counts) != 1 {
-		panic(fail("Repeat", tensor.ErrShape, "%d counts for axis %d of extent %d; want one, or one for each entry", len(counts), axis, n))
+		panic(plan.Fail("Repeat", tensor.ErrShape, "%d counts for axis %d of extent %d; want one, or one for each entry", len(counts), axis, n))
 	}
 	total := 0
 	of := func(i int) int { return counts[min(i, len(counts)-1)] }
 	for i, c := range counts[:min(n, len(counts))] {
 		if c < 0 {
-			panic(fail("Repeat", tensor.ErrShape, "entry %d of axis %d is repeated %d times", i, axis, c))
+			panic(plan.Fail("Repeat", tensor.ErrShape, "entry %d of axis %d is repeated %d times", i, axis, c))
 		}
 		if c > math.MaxInt-total {
-			panic(fail("Repeat", tensor.ErrOverflow, "the counts add up to more than fits an int"))
+			panic(plan.Fail("Repeat", tensor.ErrOverflow, "the counts add up to more than fits an int"))
 		}
 		total += c
 	}
 	if len(counts) == 1 {
-		total = extent("Repeat", axis, n, total)
+		total = plan.Extent("Repeat", axis, n, total)
 	}
 	out := append([]int{}, shape...)
 	out[axis] = total
-	spec("Repeat", a.DType(), out...)
-	return &transfer{name: "Repeat", d: a.DType(), shape: out, in: []tensor.Any{a}, fill: func(ctx context.Context, dst words, in []words) {
-		if before, n, after := around(shape, axis); len(counts) == 1 && after == 1 {
+	plan.Spec("Repeat", a.DType(), out...)
+	return &move.Transfer{Name: "Repeat", D: a.DType(), Shape: out, In: []tensor.Any{a}, Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+		if before, n, after := move.Around(shape, axis); len(counts) == 1 && after == 1 {
 			exec.Split("Repeat", ctx, before*n, max(1, counts[0]/4), func(from, to int) {
-				each := counts[0] * dst.size
-				conv.Each(dst.mem[from*each:to*each], in[0].mem[from*dst.size:to*dst.size], dst.size, counts[0])
+				each := counts[0] * dst.Size
+				conv.Each(dst.Mem[from*each:to*each], in[0].Mem[from*dst.Size:to*dst.Size], dst.Size, counts[0])
 			})
 			return
 		}
-		var runs []run
+		var runs []move.Run
 		to := 0
 		for i := range n {
 			if of(i) > 0 {
-				runs = append(runs, run{to, i, of(i), 0})
+				runs = append(runs, move.Run{To: to, From: i, N: of(i), Step: 0})
 				to += of(i)
 			}
 		}
-		maps := make([]mapping, len(shape))
-		maps[axis] = mapping{to, func(place int) run {
-			k := sort.Search(len(runs), func(k int) bool { return runs[k].to > place })
+		maps := make([]move.Mapping, len(shape))
+		maps[axis] = move.Mapping{N: to, At: func(place int) move.Run {
+			k := sort.Search(len(runs), func(k int) bool { return runs[k].To > place })
 			return runs[k-1] // no mapping is asked within a run
 		}}
-		remap("Repeat", ctx, dst, in[0], shape, maps, nil)
+		move.Remap("Repeat", ctx, dst, in[0], shape, maps, nil)
 	}}
 }

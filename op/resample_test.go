@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 	"pgregory.net/rapid"
@@ -196,7 +197,7 @@ func TestCol2Im(t *testing.T) {
 			if count == 0 {
 				break
 			}
-			b, l := unravel(c[1]%size, block), unravel(c[2], places)
+			b, l := plan.Unravel(c[1]%size, block), plan.Unravel(c[2], places)
 			to := []int{c[0], c[1] / size}
 			inside := true
 			for i := range rank {

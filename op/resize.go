@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -42,7 +44,7 @@ func Resize[T num.Elem](a tensor.Tensor[T], how Resampling, opts ...Option) (r t
 	if how.CubicA == 0 {
 		how.CubicA = -0.75
 	}
-	resized("Resize", a.Any(), how).into(exec.Ref(&r), opts)
+	resized("Resize", a.Any(), how).Into(exec.Ref(&r), opts)
 	return r
 }
 
@@ -53,8 +55,8 @@ type resample struct {
 	start, end float64 // of the region
 }
 
-func resized(name string, a tensor.Any, how Resampling) *transfer {
-	present(name, &a)
+func resized(name string, a tensor.Any, how Resampling) *move.Transfer {
+	plan.Present(name, &a)
 	how.Mode = orElse(how.Mode, "nearest")
 	how.Coordinates = orElse(how.Coordinates, "half_pixel")
 	how.Nearest = orElse(how.Nearest, "round_prefer_floor")
@@ -63,34 +65,34 @@ func resized(name string, a tensor.Any, how Resampling) *transfer {
 	known(name, "coordinate mode", how.Coordinates, "half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_crop_and_resize", "tf_half_pixel_for_nn")
 	shape := a.Shape()
 	by := resamples(name, shape, &how)
-	if d := a.DType(); how.Mode != "nearest" && !reals.has(d) {
-		panic(fail(name, tensor.ErrDType, "mode %q is not defined for %v; nearest is", how.Mode, d))
+	if d := a.DType(); how.Mode != "nearest" && !plan.Reals.Has(d) {
+		panic(plan.Fail(name, tensor.ErrDType, "mode %q is not defined for %v; nearest is", how.Mode, d))
 	}
 	out := make([]int, len(shape))
 	for i := range by {
 		out[i] = by[i].out
 	}
-	t := &transfer{name: name, d: a.DType(), shape: out, in: []tensor.Any{a}}
+	t := &move.Transfer{Name: name, D: a.DType(), Shape: out, In: []tensor.Any{a}}
 	if how.Mode == "nearest" {
-		maps := make([]mapping, len(by))
+		maps := make([]move.Mapping, len(by))
 		for i := range by {
 			if !by[i].plain(how.Coordinates) {
-				maps[i] = mappingOf(by[i].out, func(place int) int { return by[i].nearest(place, &how) })
+				maps[i] = move.MappingOf(by[i].out, func(place int) int { return by[i].nearest(place, &how) })
 			}
 		}
-		t.scratch = remapScratch(maps)
-		t.fill = func(ctx context.Context, dst words, in []words) {
-			outside := words{of: dst.of, mem: make([]byte, dst.size), size: dst.size}
-			if how.Outside != 0 && reals.has(a.DType()) {
-				numericOf(outside).setReal(0, how.Outside)
+		t.Scratch = move.RemapScratch(maps)
+		t.Fill = func(ctx context.Context, dst move.Words, in []move.Words) {
+			outside := move.Words{Of: dst.Of, Mem: make([]byte, dst.Size), Size: dst.Size}
+			if how.Outside != 0 && plan.Reals.Has(a.DType()) {
+				move.NumericOf(outside).SetReal(0, how.Outside)
 			}
-			remap(name, ctx, dst, in[0], shape, maps, outside.mem)
+			move.Remap(name, ctx, dst, in[0], shape, maps, outside.Mem)
 		}
 		return t
 	}
-	t.scratch = interpolateScratch(by, &how)
-	t.fill = func(ctx context.Context, dst words, in []words) {
-		if dst.len() > 0 {
+	t.Scratch = interpolateScratch(by, &how)
+	t.Fill = func(ctx context.Context, dst move.Words, in []move.Words) {
+		if dst.Len() > 0 {
 			interpolate(name, ctx, dst, in[0], by, &how)
 		}
 	}
@@ -114,7 +116,7 @@ func known(name, what, got string, want ...string) {
 			}
 			text += w
 		}
-		panic(fail(name, tensor.ErrValue, "%s %q; there are %s", what, got, text))
+		panic(plan.Fail(name, tensor.ErrValue, "%s %q; there are %s", what, got, text))
 	}
 }
 
@@ -129,11 +131,11 @@ func resamples(name string, shape []int, how *Resampling) []resample {
 	crop := how.Coordinates == "tf_crop_and_resize"
 	switch {
 	case (how.Scales == nil) == (how.Sizes == nil):
-		panic(fail(name, tensor.ErrShape, "give either scales or sizes"))
+		panic(plan.Fail(name, tensor.ErrShape, "give either scales or sizes"))
 	case how.Scales != nil && len(how.Scales) != len(axes) || how.Sizes != nil && len(how.Sizes) != len(axes):
-		panic(fail(name, tensor.ErrShape, "%d scales and %d sizes for %d axes", len(how.Scales), len(how.Sizes), len(axes)))
+		panic(plan.Fail(name, tensor.ErrShape, "%d scales and %d sizes for %d axes", len(how.Scales), len(how.Sizes), len(axes)))
 	case crop && len(how.ROI) != 2*len(axes):
-		panic(fail(name, tensor.ErrShape, "a region of %d numbers for %d axes; want two for each", len(how.ROI), len(axes)))
+		panic(plan.Fail(name, tensor.ErrShape, "a region of %d numbers for %d axes; want two for each", len(how.ROI), len(axes)))
 	}
 	by := make([]resample, len(shape))
 	for i, n := range shape {
@@ -142,9 +144,9 @@ func resamples(name string, shape []int, how *Resampling) []resample {
 	seen := make([]bool, len(shape))
 	aspect := 0.0
 	for k, x := range axes {
-		i := axisOf(name, x, len(shape))
+		i := plan.AxisOf(name, x, len(shape))
 		if seen[i] {
-			panic(fail(name, tensor.ErrAxis, "axis %d is named twice in %s", x, listText(axes)))
+			panic(plan.Fail(name, tensor.ErrAxis, "axis %d is named twice in %s", x, plan.ListText(axes)))
 		}
 		seen[i] = true
 		r := &by[i]
@@ -155,13 +157,13 @@ func resamples(name string, shape []int, how *Resampling) []resample {
 			r.scale = how.Scales[k]
 			size := math.Floor(float64(r.in) * r.scale)
 			if !(r.scale > 0) || !(size < 1<<31) {
-				panic(fail(name, tensor.ErrValue, "scale %v of axis %d with extent %d", r.scale, i, r.in))
+				panic(plan.Fail(name, tensor.ErrValue, "scale %v of axis %d with extent %d", r.scale, i, r.in))
 			}
 			r.out = int(size)
 			continue
 		}
 		if r.out = how.Sizes[k]; r.out < 0 || int64(r.out) >= 1<<31 || r.in == 0 && r.out > 0 {
-			panic(fail(name, tensor.ErrShape, "size %d of axis %d with extent %d", r.out, i, r.in))
+			panic(plan.Fail(name, tensor.ErrShape, "size %d of axis %d with extent %d", r.out, i, r.in))
 		}
 		r.scale = 1
 		if r.in > 0 {
@@ -355,22 +357,22 @@ func cubicKernel(x, a float64) float64 {
 }
 
 // interpolate resamples one axis after the other, from the last to the first.
-func interpolate(name string, ctx context.Context, dst, src words, by []resample, how *Resampling) {
+func interpolate(name string, ctx context.Context, dst, src move.Words, by []resample, how *Resampling) {
 	shape := make([]int, len(by))
 	for i := range by {
 		shape[i] = by[i].in
 	}
-	v := roomFor[float64](name, src.len())
-	for i, from := 0, numericOf(src); i < len(v); i++ {
-		v[i] = from.real(i)
+	v := plan.RoomFor[float64](name, src.Len())
+	for i, from := 0, move.NumericOf(src); i < len(v); i++ {
+		v[i] = from.Real(i)
 	}
 	for i := range slices.Backward(by) {
 		r := &by[i]
 		if r.plain(how.Coordinates) {
 			continue
 		}
-		before, n, after := around(shape, i)
-		next := roomFor[float64](name, before, r.out, after)
+		before, n, after := move.Around(shape, i)
+		next := plan.RoomFor[float64](name, before, r.out, after)
 		most, _ := r.tapsAtATime(how)
 		kept := make([]taps, most)
 		for first := 0; first < r.out; first += most {
@@ -393,7 +395,7 @@ func interpolate(name string, ctx context.Context, dst, src words, by []resample
 		v, shape[i] = next, r.out
 	}
 	for i := range by {
-		_, n, after := around(shape, i)
+		_, n, after := move.Around(shape, i)
 		for x := 0; x < n && how.Coordinates == "tf_crop_and_resize"; x++ {
 			if _, inside := by[i].coordinate(x, how.Coordinates); inside {
 				continue
@@ -405,9 +407,9 @@ func interpolate(name string, ctx context.Context, dst, src words, by []resample
 			}
 		}
 	}
-	to := numericOf(dst)
+	to := move.NumericOf(dst)
 	for i, x := range v {
-		to.setReal(i, x)
+		to.SetReal(i, x)
 	}
 }
 
@@ -430,29 +432,29 @@ func interpolateScratch(by []resample, how *Resampling) float64 {
 }
 
 // floatsOf returns the elements of an input of floats.
-func floatsOf(name string, c *Call, i int) []float64 {
-	if c.in(i).IsZero() {
+func floatsOf(name string, c *plan.Use, i int) []float64 {
+	if c.In(i).IsZero() {
 		return nil
 	}
-	a := *c.values(name, i)
-	if !floats.has(a.DType()) {
-		panic(fail(name, tensor.ErrDType, "input %d holds %v, want floats", i, a.DType()))
+	a := *c.Values(name, i)
+	if !plan.Floats.Has(a.DType()) {
+		panic(plan.Fail(name, tensor.ErrDType, "input %d holds %v, want floats", i, a.DType()))
 	}
-	w := numericOf(wordsOf(a))
-	v := make([]float64, w.len())
-	w.floats(v, 0)
-	runtime.KeepAlive(w.of)
+	w := move.NumericOf(move.WordsOf(a))
+	v := make([]float64, w.Len())
+	w.Floats(v, 0)
+	runtime.KeepAlive(w.Of)
 	return v
 }
 
-var resize = opN{about: about{name: "Resize", flops: flops{rule: resizeFLOPs}, onnx: []int{10, 11, 13, 18, 19}, attrs: []string{"antialias", "axes", "coordinate_transformation_mode", "cubic_coeff_a",
-	"exclude_outside", "extrapolation_value", "keep_aspect_ratio_policy", "mode", "nearest_mode"}}, least: 1, most: 4,
-	move: func(c *Call) *transfer {
+var resize = plan.Operator{About: plan.About{Name: "Resize", FLOPs: plan.FLOPs{Rule: resizeFLOPs}, Versions: []int{10, 11, 13, 18, 19}, Attrs: []string{"antialias", "axes", "coordinate_transformation_mode", "cubic_coeff_a",
+	"exclude_outside", "extrapolation_value", "keep_aspect_ratio_policy", "mode", "nearest_mode"}}, Least: 1, Most: 4,
+	Move: func(c *plan.Use) plan.Mover {
 		how := Resampling{Mode: c.Attrs.Str("mode", "nearest")}
 		if c.Opset < 11 {
-			needs("Resize", c, 2)
-			takes("Resize", c, 2)
-			return resized("Resize", c.in(0), oldResampling("Resize", how.Mode, floatsOf("Resize", c, 1)))
+			plan.Needs("Resize", c, 2)
+			plan.Takes("Resize", c, 2)
+			return resized("Resize", c.In(0), oldResampling("Resize", how.Mode, floatsOf("Resize", c, 1)))
 		}
 		how.Coordinates = c.Attrs.Str("coordinate_transformation_mode", "half_pixel")
 		how.Nearest = c.Attrs.Str("nearest_mode", "round_prefer_floor")
@@ -461,17 +463,17 @@ var resize = opN{about: about{name: "Resize", flops: flops{rule: resizeFLOPs}, o
 		how.Outside = float64(c.Attrs.Float("extrapolation_value", 0))
 		how.Antialias = c.Attrs.Int("antialias", 0) != 0
 		how.Aspect = c.Attrs.Str("keep_aspect_ratio_policy", "stretch")
-		how.Axes, _ = attrInts(c, "axes")
+		how.Axes, _ = plan.AttrInts(c, "axes")
 		if how.Coordinates == "tf_crop_and_resize" {
 			how.ROI = floatsOf("Resize", c, 1)
 		}
 		if v := floatsOf("Resize", c, 2); len(v) > 0 { // an empty list is an absent one
 			how.Scales = v
 		}
-		if v, _ := ints("Resize", c, 3); len(v) > 0 {
+		if v, _ := move.Ints("Resize", c, 3); len(v) > 0 {
 			how.Sizes = v
 		}
-		return resized("Resize", c.in(0), how)
+		return resized("Resize", c.In(0), how)
 	}}
 
 // oldResampling is the meaning of Resize before opset 11, and of Upsample.

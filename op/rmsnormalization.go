@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -22,15 +24,15 @@ func RMSNormalization[T num.Float | num.Narrow | num.Fixed](x, scale tensor.Tens
 
 // rmsNormal is RMSNormalization for a run-time element type.
 func rmsNormal(r, x, scale *tensor.Any, axis int, epsilon float64, opts []Option) {
-	present("RMSNormalization", x, scale)
+	plan.Present("RMSNormalization", x, scale)
 	if x.DType().IsFixed() {
 		normalizeFixed(r, "RMSNormalization", x, scale, new(tensor.Any), axis, epsilon, true, opts)
 		return
 	}
-	rmsNormalized(*x, *scale, axis, epsilon, nil).into(r, opts)
+	rmsNormalized(*x, *scale, axis, epsilon, nil).Into(r, opts)
 }
 
-func rmsNormalized(x, scale tensor.Any, axis int, epsilon float64, also func(k int, factor float64)) *transfer {
+func rmsNormalized(x, scale tensor.Any, axis int, epsilon float64, also func(k int, factor float64)) *move.Transfer {
 	return linesNormalized("RMSNormalization", x, scale, tensor.Any{}, axis, func(line []float64, k int) {
 		factor := 1 / math.Sqrt(sumSquares(line, 0)/float64(len(line))+epsilon)
 		if affine(line, line, 0, factor, math.Copysign(0, -1)); also != nil {
@@ -39,13 +41,13 @@ func rmsNormalized(x, scale tensor.Any, axis int, epsilon float64, also func(k i
 	})
 }
 
-var rmsNormalization = opN{about: about{name: "RMSNormalization", takesUp: inTailLine, flops: flops{each: 4}, onnx: []int{23}, attrs: []string{"axis", "epsilon", "stash_type"}}, least: 2, takes: floats | fixeds,
-	planned: func(c *Call, p *Plan) {
+var rmsNormalization = plan.Operator{About: plan.About{Name: "RMSNormalization", TakesUp: plan.InTailLine, FLOPs: plan.FLOPs{Each: 4}, Versions: []int{23}, Attrs: []string{"axis", "epsilon", "stash_type"}}, Least: 2, Takes: plan.Floats | plan.Fixeds,
+	Planned: func(c *plan.Use, p *plan.Draft) {
 		const name = "RMSNormalization"
-		x, scale, axis, epsilon := c.with(name, 0), c.with(name, 1), attrInt(c, "axis", -1), float64(c.Attrs.Float("epsilon", 1e-5))
-		if !p.brief {
+		x, scale, axis, epsilon := c.With(name, 0), c.With(name, 1), plan.AttrInt(c, "axis", -1), float64(c.Attrs.Float("epsilon", 1e-5))
+		if !p.Brief {
 			t := rmsNormalized(*x, *scale, axis, 0, nil)
-			p.gives(t.d, t.shape...)
+			p.Gives(t.D, t.Shape...)
 		}
-		p.by(c, 0, func(r *tensor.Any, opts []Option) { rmsNormal(r, x, scale, axis, epsilon, opts) })
+		p.By(c, 0, func(r *tensor.Any, opts []Option) { rmsNormal(r, x, scale, axis, epsilon, opts) })
 	}}

@@ -1,7 +1,9 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/core/cast"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -33,14 +35,14 @@ func rnnStep[T num.Float](u *unrolled[T], step int) {
 		}
 		u.add(g, g, product)
 		u.f[0](h, g)
-		canonicalRow(h)
+		cast.CanonicalRow(h)
 		u.done(step, b)
 	}
 }
 
-var rnn = opN{cell: &rnnCell, about: about{name: "RNN", takesUp: inBlocks | inStepwise, flops: flops{rule: rnnFLOPs}, onnx: []int{1, 7, 14, 22},
-	attrs: []string{"activation_alpha", "activation_beta", "activations", "clip", "direction", "hidden_size", "layout", "output_sequence"},
-	why:   "of floats alone: Cast first"}, least: 3, most: 6, takes: floats, fast: productFast,
-	planned: func(c *Call, p *Plan) { planRecurrent(p, &rnnCell, c) }}
+var rnn = plan.Operator{About: plan.About{Kept: rnnCell.keep, Name: "RNN", TakesUp: plan.InBlocks | plan.InStepwise, FLOPs: plan.FLOPs{Rule: rnnFLOPs}, Versions: []int{1, 7, 14, 22},
+	Attrs: []string{"activation_alpha", "activation_beta", "activations", "clip", "direction", "hidden_size", "layout", "output_sequence"},
+	Why:   "of floats alone: Cast first"}, Least: 3, Most: 6, Takes: plan.Floats, Fast: productFast,
+	Planned: func(c *plan.Use, p *plan.Draft) { planRecurrent(p, &rnnCell, c) }}
 
-func rnnFLOPs(c *Call, _ []tensor.Any) int64 { return rnnCell.flops(c) }
+func rnnFLOPs(c *plan.Use, _ []tensor.Any) int64 { return rnnCell.flops(c) }

@@ -5,6 +5,9 @@ import (
 	"math"
 
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/reduce"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -28,25 +31,25 @@ type Regions struct {
 // an image is out of range, or a region asks for more than 2²⁰ samples in a bin. ONNX
 // RoiAlign.
 func RoiAlign[T num.Float | num.Narrow](x, rois tensor.Tensor[T], image tensor.Tensor[int64], r Regions, opts ...Option) (y tensor.Tensor[T]) {
-	regions(x.Any(), rois.Any(), image.Any(), r).into(exec.Ref(&y), opts)
+	regions(x.Any(), rois.Any(), image.Any(), r).Into(exec.Ref(&y), opts)
 	return y
 }
 
-func regions(x, rois, image tensor.Any, r Regions) *transfer {
+func regions(x, rois, image tensor.Any, r Regions) *move.Transfer {
 	const name = "RoiAlign"
-	present(name, &x, &rois, &image)
+	plan.Present(name, &x, &rois, &image)
 	checkFloats(name, x, rois)
-	wantInt(name, 2, image)
+	move.WantInt(name, 2, image)
 	if x.Rank() != 4 || rois.Rank() != 2 || rois.Dim(1) != 4 || image.Rank() != 1 || image.Dim(0) != rois.Dim(0) {
-		panic(fail(name, tensor.ErrShape, "x is %s, the regions %s, their images %s; want [N, C, H, W], [R, 4] and [R]", tensor.Describe(x), tensor.Describe(rois), tensor.Describe(image)))
+		panic(plan.Fail(name, tensor.ErrShape, "x is %s, the regions %s, their images %s; want [N, C, H, W], [R, 4] and [R]", tensor.Describe(x), tensor.Describe(rois), tensor.Describe(image)))
 	}
 	if r.Height < 1 || r.Width < 1 || r.Sampling < 0 || r.Sampling > 1<<10 {
-		panic(fail(name, tensor.ErrValue, "a result of %d by %d, and %d samples; the first two must be 1 or more, the last 0 to 1024", r.Height, r.Width, r.Sampling))
+		panic(plan.Fail(name, tensor.ErrValue, "a result of %d by %d, and %d samples; the first two must be 1 or more, the last 0 to 1024", r.Height, r.Width, r.Sampling))
 	}
 	n, c, h, w := x.Dim(0), x.Dim(1), x.Dim(2), x.Dim(3)
-	return &transfer{name: name, d: x.DType(), shape: []int{rois.Dim(0), c, r.Height, r.Width}, in: operandsOf(x, rois, image), picky: true, fill: func(ctx context.Context, dst words, in []words) {
-		to, data, box := numericOf(dst), numericOf(in[0]).float64s(name), numericOf(in[1])
-		of := in[2].int64s(name)
+	return &move.Transfer{Name: name, D: x.DType(), Shape: []int{rois.Dim(0), c, r.Height, r.Width}, In: move.OperandsOf(x, rois, image), Picky: true, Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+		to, data, box := move.NumericOf(dst), move.NumericOf(in[0]).Float64s(name), move.NumericOf(in[1])
+		of := in[2].Int64s(name)
 		offset := 0.0
 		if r.HalfPixel {
 			offset = 0.5
@@ -55,11 +58,11 @@ func regions(x, rois, image tensor.Any, r Regions) *transfer {
 		list := make([]region, len(of))
 		for i, k := range of {
 			if k < 0 || k >= int64(n) {
-				panic(fail(name, tensor.ErrIndex, "region %d is of image %d; there are %d", i, k, n))
+				panic(plan.Fail(name, tensor.ErrIndex, "region %d is of image %d; there are %d", i, k, n))
 			}
 			side := func(from, till, parts int) (start, bin, grid float64) {
-				start = float64(box.float(4*i+from)*r.Scale) - offset
-				size := float64(box.float(4*i+till)*r.Scale) - offset - start
+				start = float64(box.Float(4*i+from)*r.Scale) - offset
+				size := float64(box.Float(4*i+till)*r.Scale) - offset - start
 				if !r.HalfPixel {
 					size = math.Max(size, 1)
 				}
@@ -68,7 +71,7 @@ func regions(x, rois, image tensor.Any, r Regions) *transfer {
 					grid = math.Ceil(bin)
 				}
 				if !(grid <= 1<<10) {
-					panic(fail(name, tensor.ErrValue, "region %d takes %v samples along the side of a bin; 1024 at most", i, grid))
+					panic(plan.Fail(name, tensor.ErrValue, "region %d takes %v samples along the side of a bin; 1024 at most", i, grid))
 				}
 				return start, bin, math.Max(grid, 0)
 			}
@@ -95,14 +98,14 @@ func regions(x, rois, image tensor.Any, r Regions) *transfer {
 					var v float64
 					if r.Max {
 						for i, s := range samples {
-							if i == 0 || greaterFloat(s, v) {
+							if i == 0 || move.GreaterFloat(s, v) {
 								v = s
 							}
 						}
 					} else {
-						v = sumRow(samples) / math.Max(float64(len(samples)), 1)
+						v = reduce.SumRow(samples) / math.Max(float64(len(samples)), 1)
 					}
-					to.setFloat(u*bins+b, v)
+					to.SetFloat(u*bins+b, v)
 				}
 			}
 		})
@@ -132,34 +135,34 @@ func sampleAt(plane []float64, h, w int, y, x float64, largest bool) float64 {
 		return (a + b) + (c + d)
 	}
 	for _, t := range []float64{b, c, d} {
-		if greaterFloat(t, a) {
+		if move.GreaterFloat(t, a) {
 			a = t
 		}
 	}
 	return a
 }
 
-var roiAlign = opN{about: about{name: "RoiAlign", onnx: []int{10, 16, 22},
-	attrs: []string{"coordinate_transformation_mode", "mode", "output_height", "output_width", "sampling_ratio", "spatial_scale"}}, least: 3, takes: floats,
-	move: func(c *Call) *transfer {
+var roiAlign = plan.Operator{About: plan.About{Name: "RoiAlign", Versions: []int{10, 16, 22},
+	Attrs: []string{"coordinate_transformation_mode", "mode", "output_height", "output_width", "sampling_ratio", "spatial_scale"}}, Least: 3, Takes: plan.Floats,
+	Move: func(c *plan.Use) plan.Mover {
 		def := "half_pixel"
 		if c.Opset < 16 {
 			def = "output_half_pixel"
 		}
-		r := Regions{Height: attrInt(c, "output_height", 1), Width: attrInt(c, "output_width", 1), Sampling: attrInt(c, "sampling_ratio", 0), Scale: float64(c.Attrs.Float("spatial_scale", 1))}
+		r := Regions{Height: plan.AttrInt(c, "output_height", 1), Width: plan.AttrInt(c, "output_width", 1), Sampling: plan.AttrInt(c, "sampling_ratio", 0), Scale: float64(c.Attrs.Float("spatial_scale", 1))}
 		switch mode := c.Attrs.Str("coordinate_transformation_mode", def); mode {
 		case "half_pixel":
 			r.HalfPixel = true
 		case "output_half_pixel":
 		default:
-			panic(fail("RoiAlign", tensor.ErrValue, "coordinate_transformation_mode %q; want half_pixel or output_half_pixel", mode))
+			panic(plan.Fail("RoiAlign", tensor.ErrValue, "coordinate_transformation_mode %q; want half_pixel or output_half_pixel", mode))
 		}
 		switch mode := c.Attrs.Str("mode", "avg"); mode {
 		case "max":
 			r.Max = true
 		case "avg":
 		default:
-			panic(fail("RoiAlign", tensor.ErrValue, "mode %q; want avg or max", mode))
+			panic(plan.Fail("RoiAlign", tensor.ErrValue, "mode %q; want avg or max", mode))
 		}
-		return regions(c.in(0), c.in(1), c.in(2), r)
+		return regions(c.In(0), c.In(1), c.In(2), r)
 	}}

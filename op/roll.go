@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -13,28 +15,28 @@ import (
 // bits. numpy.roll, which without an axis rolls the flattened tensor:
 // Roll(a.Reshape(-1), shift, 0).Reshape(a.Shape()...) does.
 func Roll[T num.Elem](a tensor.Tensor[T], shift, axis int, opts ...Option) (r tensor.Tensor[T]) {
-	rolled(a.Any(), shift, axis).into(exec.Ref(&r), opts)
+	rolled(a.Any(), shift, axis).Into(exec.Ref(&r), opts)
 	return r
 }
 
-func rolled(a tensor.Any, shift, axis int) *transfer {
-	present("Roll", &a)
+func rolled(a tensor.Any, shift, axis int) *move.Transfer {
+	plan.Present("Roll", &a)
 	shape := a.Shape()
-	axis = axisOf("Roll", axis, len(shape))
-	return &transfer{name: "Roll", d: a.DType(), shape: shape, in: []tensor.Any{a}, fill: func(ctx context.Context, dst words, in []words) {
+	axis = plan.AxisOf("Roll", axis, len(shape))
+	return &move.Transfer{Name: "Roll", D: a.DType(), Shape: shape, In: []tensor.Any{a}, Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 		n := shape[axis]
 		if n == 0 {
 			return
 		}
-		maps := make([]mapping, len(shape))
+		maps := make([]move.Mapping, len(shape))
 		if by := (shift%n + n) % n; by > 0 {
-			maps[axis] = mapping{n, func(place int) run {
+			maps[axis] = move.Mapping{N: n, At: func(place int) move.Run {
 				if place < by {
-					return run{from: n - by, n: by, step: 1}
+					return move.Run{From: n - by, N: by, Step: 1}
 				}
-				return run{n: n - by, step: 1}
+				return move.Run{N: n - by, Step: 1}
 			}}
 		}
-		remap("Roll", ctx, dst, in[0], shape, maps, nil)
+		move.Remap("Roll", ctx, dst, in[0], shape, maps, nil)
 	}}
 }

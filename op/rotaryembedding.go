@@ -3,6 +3,8 @@ package op
 import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -31,10 +33,10 @@ func RotaryEmbedding[T num.Float | num.F16 | num.BF16](x, cos, sin tensor.Tensor
 func rotaryOf(x, cos, sin, at *tensor.Any, o *Rotary) (batch, heads, long, width int) {
 	const name = "RotaryEmbedding"
 	d := x.DType()
-	must(name, attended.has(d), d)
+	plan.Must(name, attended.Has(d), d)
 	for i, a := range []*tensor.Any{cos, sin} {
 		if a.DType() != d {
-			panic(notHeld(name, a, i+1, d))
+			panic(plan.NotHeld(name, a, i+1, d))
 		}
 	}
 	switch {
@@ -43,27 +45,27 @@ func rotaryOf(x, cos, sin, at *tensor.Any, o *Rotary) (batch, heads, long, width
 	case x.Rank() == 3 && o.Heads > 0 && x.Dim(2)%o.Heads == 0:
 		batch, heads, long, width = x.Dim(0), o.Heads, x.Dim(1), x.Dim(2)/o.Heads
 	default:
-		panic(fail(name, tensor.ErrShape, "the operand is %s, with %d heads; want [batch, heads, sequence, width] or [batch, sequence, heads·width]", operandText(x), o.Heads))
+		panic(plan.Fail(name, tensor.ErrShape, "the operand is %s, with %d heads; want [batch, heads, sequence, width] or [batch, sequence, heads·width]", operandText(x), o.Heads))
 	}
 	if o.Width == 0 {
 		o.Width = width
 	}
 	if o.Width < 0 || o.Width > width || o.Width%2 != 0 {
-		panic(fail(name, tensor.ErrShape, "%d elements of a head of %d are to be rotated; want an even number of them", o.Width, width))
+		panic(plan.Fail(name, tensor.ErrShape, "%d elements of a head of %d are to be rotated; want an even number of them", o.Width, width))
 	}
 	half := o.Width / 2
 	if at.IsZero() {
 		want := []int{batch, long, half}
-		if !sameShape(cos.LayoutRef(), want) || !sameShape(sin.LayoutRef(), want) {
-			panic(fail(name, tensor.ErrShape, "the cosines and sines are %s and %s; want both %s, as there are no positions", operandText(cos), operandText(sin), shapeText(want)))
+		if !plan.SameShape(cos.LayoutRef(), want) || !plan.SameShape(sin.LayoutRef(), want) {
+			panic(plan.Fail(name, tensor.ErrShape, "the cosines and sines are %s and %s; want both %s, as there are no positions", operandText(cos), operandText(sin), plan.ShapeText(want)))
 		}
 		return batch, heads, long, width
 	}
-	if cos.Rank() != 2 || cos.Dim(1) != half || !sameShape(sin.LayoutRef(), cos.Shape()) {
-		panic(fail(name, tensor.ErrShape, "the cosines and sines are %s and %s; want both [positions, %d]", operandText(cos), operandText(sin), half))
+	if cos.Rank() != 2 || cos.Dim(1) != half || !plan.SameShape(sin.LayoutRef(), cos.Shape()) {
+		panic(plan.Fail(name, tensor.ErrShape, "the cosines and sines are %s and %s; want both [positions, %d]", operandText(cos), operandText(sin), half))
 	}
-	if !indices.has(at.DType()) || !sameShape(at.LayoutRef(), []int{batch, long}) {
-		panic(fail(name, tensor.ErrShape, "the positions are %s; want int64[%d,%d]", operandText(at), batch, long))
+	if !plan.Indices.Has(at.DType()) || !plan.SameShape(at.LayoutRef(), []int{batch, long}) {
+		panic(plan.Fail(name, tensor.ErrShape, "the positions are %s; want int64[%d,%d]", operandText(at), batch, long))
 	}
 	return batch, heads, long, width
 }
@@ -71,21 +73,21 @@ func rotaryOf(x, cos, sin, at *tensor.Any, o *Rotary) (batch, heads, long, width
 // rotary is RotaryEmbedding for a run-time element type.
 func rotary(r, x, cos, sin, at *tensor.Any, o Rotary, opts []Option) {
 	const name = "RotaryEmbedding"
-	present(name, x, cos, sin)
+	plan.Present(name, x, cos, sin)
 	batch, heads, long, width := rotaryOf(x, cos, sin, at, &o)
-	s, d := read(opts), x.DType()
-	quiet := s.quiet()
+	s, d := plan.Read(opts), x.DType()
+	quiet := s.Quiet()
 	c, n := *cos, *sin
 	if !at.IsZero() {
 		gathered(&c, cos, at, 0, quiet)
 		gathered(&n, sin, at, 0, quiet)
 	}
-	aimShape(r, name, &s, d, x.Shape())
+	plan.AimShape(r, name, &s, d, x.Shape())
 	apart := x.Shape()
 	if x.Rank() == 3 {
 		apart = []int{batch, long, heads, width}
 	}
-	out := beside(r, !r.LayoutRef().Flat() || !r.CanView(apart...), x, cos, sin)
+	out := plan.Beside(r, !r.LayoutRef().Flat() || !r.CanView(apart...), x, cos, sin)
 	whole := sliceable(*x)
 	from, to := whole.Reshape(apart...), out.Reshape(apart...)
 	if x.Rank() == 4 {
@@ -94,13 +96,13 @@ func rotary(r, x, cos, sin, at *tensor.Any, o Rotary, opts []Option) {
 	c, n = c.Reshape(batch, long, 1, o.Width/2), n.Reshape(batch, long, 1, o.Width/2)
 	a, b := pairs(from, &o)
 	var ca, sb, sa, cb tensor.Any
-	mul.call(&ca, quiet, &c, &a)
-	mul.call(&sb, quiet, &n, &b)
-	mul.call(&sa, quiet, &n, &a)
-	mul.call(&cb, quiet, &c, &b)
+	mul.Call(&ca, quiet, &c, &a)
+	mul.Call(&sb, quiet, &n, &b)
+	mul.Call(&sa, quiet, &n, &a)
+	mul.Call(&cb, quiet, &c, &b)
 	a, b = pairs(to, &o)
-	sub.call(&a, onto(&a, quiet), &ca, &sb)
-	add.call(&b, onto(&b, quiet), &sa, &cb)
+	sub.Call(&a, onto(&a, quiet), &ca, &sb)
+	add.Call(&b, onto(&b, quiet), &sa, &cb)
 	if o.Width < width {
 		rest := tensor.R(o.Width, width)
 		to.Slice(tensor.Ellipsis, rest).CopyFrom(from.Slice(tensor.Ellipsis, rest))
@@ -108,8 +110,8 @@ func rotary(r, x, cos, sin, at *tensor.Any, o Rotary, opts []Option) {
 	for _, t := range []tensor.Any{ca, sb, sa, cb} {
 		t.Close()
 	}
-	drop(&whole, x)
-	put(r, out)
+	plan.Drop(&whole, x)
+	plan.Put(r, out)
 }
 
 // pairs returns views of the first and the second elements of the pairs.
@@ -120,21 +122,21 @@ func pairs(x tensor.Any, o *Rotary) (a, b tensor.Any) {
 	return x.Slice(tensor.Ellipsis, tensor.R(0, o.Width/2)), x.Slice(tensor.Ellipsis, tensor.R(o.Width/2, o.Width))
 }
 
-var rotaryEmbedding = opN{about: about{name: "RotaryEmbedding", takesUp: inStepwise, onnx: []int{23}, attrs: []string{"interleaved", "num_heads", "rotary_embedding_dim"}, why: whyAttended}, least: 3, most: 4, takes: attended,
-	planned: func(c *Call, p *Plan) { planRotary(p, c, c.or(1), c.or(2), c.or(3), rotaryAttrs(c)) }}
+var rotaryEmbedding = plan.Operator{About: plan.About{Name: "RotaryEmbedding", TakesUp: plan.InStepwise, Versions: []int{23}, Attrs: []string{"interleaved", "num_heads", "rotary_embedding_dim"}, Why: whyAttended}, Least: 3, Most: 4, Takes: attended,
+	Planned: func(c *plan.Use, p *plan.Draft) { planRotary(p, c, c.Or(1), c.Or(2), c.Or(3), rotaryAttrs(c)) }}
 
 // planRotary plans RotaryEmbedding. at is the Spec of positions where input 1 is the first of them.
-func planRotary(p *Plan, c *Call, cos, sin, at *tensor.Any, o Rotary) {
+func planRotary(p *plan.Draft, c *plan.Use, cos, sin, at *tensor.Any, o Rotary) {
 	const name = "RotaryEmbedding"
 	allThere(name, c)
-	x, all := c.or(0), o
+	x, all := c.Or(0), o
 	rotaryOf(x, cos, sin, at, &all)
-	p.gives(x.DType(), x.Shape()...)
-	p.by(c, 0, func(r *tensor.Any, opts []Option) {
+	p.Gives(x.DType(), x.Shape()...)
+	p.By(c, 0, func(r *tensor.Any, opts []Option) {
 		at := at
 		if at.IsSpec() {
 			all := tensor.New[int64](at.Shape()...)
-			first, long := wordsOf(c.in(1)).int64s(name)[0], all.Dim(1)
+			first, long := move.WordsOf(c.In(1)).Int64s(name)[0], all.Dim(1)
 			for i, p := 0, all.Elems(); i < len(p); i++ {
 				p[i] = first + int64(i%long)
 			}
@@ -144,44 +146,44 @@ func planRotary(p *Plan, c *Call, cos, sin, at *tensor.Any, o Rotary) {
 	})
 }
 
-func rotaryAttrs(c *Call) Rotary {
-	return Rotary{Heads: attrInt(c, "num_heads", 0), Width: attrInt(c, "rotary_embedding_dim", 0), Interleaved: c.Attrs.Int("interleaved", 0) != 0}
+func rotaryAttrs(c *plan.Use) Rotary {
+	return Rotary{Heads: plan.AttrInt(c, "num_heads", 0), Width: plan.AttrInt(c, "rotary_embedding_dim", 0), Interleaved: c.Attrs.Int("interleaved", 0) != 0}
 }
 
-var rotaryContributed = opN{about: about{name: "RotaryEmbedding", takesUp: inStepwise, domain: "com.microsoft", onnx: []int{1}, attrs: []string{"interleaved", "is_packed_batching", "num_heads", "rotary_embedding_dim", "scale"}, why: whyAttended},
-	least: 4, takes: attended,
-	planned: func(c *Call, p *Plan) {
+var rotaryContributed = plan.Operator{About: plan.About{Name: "RotaryEmbedding", TakesUp: plan.InStepwise, Domain: "com.microsoft", Versions: []int{1}, Attrs: []string{"interleaved", "is_packed_batching", "num_heads", "rotary_embedding_dim", "scale"}, Why: whyAttended},
+	Least: 4, Takes: attended,
+	Planned: func(c *plan.Use, p *plan.Draft) {
 		o, at := rotaryContributedAttrs(c)
-		planRotary(p, c, c.or(2), c.or(3), at, o)
+		planRotary(p, c, c.Or(2), c.Or(3), at, o)
 	}}
 
 // rotaryContributedAttrs reads a node of com.microsoft. It returns the positions as [batch, sequence], or as a Spec of them where they are one number.
-func rotaryContributedAttrs(c *Call) (o Rotary, at *tensor.Any) {
+func rotaryContributedAttrs(c *plan.Use) (o Rotary, at *tensor.Any) {
 	const name = "RotaryEmbedding"
 	o = rotaryAttrs(c)
 	if c.Attrs.Int("is_packed_batching", 0) != 0 {
-		panic(fail(name, ErrUnsupported, "is_packed_batching is set; the operand has sequences of one length"))
+		panic(plan.Fail(name, ErrUnsupported, "is_packed_batching is set; the operand has sequences of one length"))
 	}
-	x, cos := c.in(0), c.in(2)
+	x, cos := c.In(0), c.In(2)
 	if x.Rank() == 3 && o.Heads == 0 && cos.Rank() == 2 && cos.Dim(1) > 0 {
 		o.Heads = x.Dim(2) / (2 * cos.Dim(1))
 	}
-	at = c.or(1)
-	if wantInt(name, 1, *at); at.Len() != 1 || at.Rank() > 1 {
+	at = c.Or(1)
+	if move.WantInt(name, 1, *at); at.Len() != 1 || at.Rank() > 1 {
 		return o, at
 	}
 	if r := x.Rank(); r == 3 || r == 4 {
-		all := spec(name, dtype.Int64, x.Dim(0), x.Dim(1+r/4))
+		all := plan.Spec(name, dtype.Int64, x.Dim(0), x.Dim(1+r/4))
 		return o, &all
 	}
 	return o, at
 }
 
 // allThere panics when an input is packed.
-func allThere(name string, c *Call) {
+func allThere(name string, c *plan.Use) {
 	for i := range c.Inputs {
 		if !c.Inputs[i].IsZero() {
-			c.with(name, i)
+			c.With(name, i)
 		}
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/num/fixed"
@@ -14,20 +16,20 @@ import (
 // −0 from −0.5 to −0. ±0, ±∞ and NaN stay. An integer beyond
 // a format of fixed point is an error. ONNX Round.
 func Round[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	if s := read(opts); s.orion {
-		roundAway.call(exec.Ref(&r), opts, exec.Ref(&a))
+	if s := plan.Read(opts); s.Orion {
+		roundAway.Call(exec.Ref(&r), opts, exec.Ref(&a))
 		return r
 	}
-	round.call(exec.Ref(&r), opts, exec.Ref(&a))
+	round.Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }
 
-var round = pointwise{about: about{name: "Round", orion: &inOrion{op: &roundAway}, onnx: []int{11, 22}, why: "integers are whole"}, rows: exec.One(&simd.Round, &rows1{F32: roundRow[float32], F64: roundRow[float64]}),
-	fixed: &fixed1{FP8x23: fixed.Round[fixed.FP8x23], FP16x16: fixed.Round[fixed.FP16x16], FP32x32: fixed.Round[fixed.FP32x32], FP64x64: fixed.Round[fixed.FP64x64]}}
+var round = pointwise.Operator{About: plan.About{Name: "Round", Orion: &inOrion{op: &roundAway}, Versions: []int{11, 22}, Why: "integers are whole"}, Rows: exec.One(&simd.Round, &rows1{F32: roundRow[float32], F64: roundRow[float64]}),
+	Fixed: &pointwise.Fixed1{FP8x23: fixed.Round[fixed.FP8x23], FP16x16: fixed.Round[fixed.FP16x16], FP32x32: fixed.Round[fixed.FP32x32], FP64x64: fixed.Round[fixed.FP64x64]}}
 
 // roundAway is Round for Orion.
-var roundAway = pointwise{about: about{name: "Round"}, rows: exec.One(nil, &rows1{F32: roundAwayRow[float32], F64: roundAwayRow[float64]}),
-	fixed: &fixed1{FP8x23: fixed.RoundAway[fixed.FP8x23], FP16x16: fixed.RoundAway[fixed.FP16x16], FP32x32: fixed.RoundAway[fixed.FP32x32], FP64x64: fixed.RoundAway[fixed.FP64x64]}}
+var roundAway = pointwise.Operator{About: plan.About{Name: "Round"}, Rows: exec.One(nil, &rows1{F32: roundAwayRow[float32], F64: roundAwayRow[float64]}),
+	Fixed: &pointwise.Fixed1{FP8x23: fixed.RoundAway[fixed.FP8x23], FP16x16: fixed.RoundAway[fixed.FP16x16], FP32x32: fixed.RoundAway[fixed.FP32x32], FP64x64: fixed.RoundAway[fixed.FP64x64]}}
 
 func roundAwayRow[T num.Float](dst, a []T) {
 	for i, x := range a[:len(dst)] {

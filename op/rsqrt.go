@@ -2,6 +2,8 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -10,11 +12,11 @@ import (
 // 0.501 ulp in float64. ±0 gives ±∞, +∞ gives 0; NaN where a < 0. C23 rsqrt; not
 // an operator of ONNX.
 func Rsqrt[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	rsqrt.call(exec.Ref(&r), opts, exec.Ref(&a))
+	rsqrt.Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }
 
-var rsqrt = pointwise{about: about{name: "Rsqrt"}, function: true, cost: 20, rows: exec.One(nil, &rows1{F32: rsqrtRow32, F64: rsqrtRow64})}
+var rsqrt = pointwise.Operator{About: plan.About{Name: "Rsqrt"}, Function: true, Cost: 20, Rows: exec.One(nil, &rows1{F32: rsqrtRow32, F64: rsqrtRow64})}
 
 // rsqrtRow32 and rsqrtRow64 define Rsqrt.
 func rsqrtRow32(dst, a []float32) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -114,12 +115,12 @@ func TestFLOPsOfNothing(t *testing.T) {
 
 // An operand whose type alone counts may be a Spec.
 func TestLikeSpec(t *testing.T) {
-	a, like := tensor.FromSlice([]float32{1, 2}, 2).Any(), spec("CastLike", dtype.Int64, 2)
-	out, err := opOf(&castLike).Run(&Call{Inputs: []tensor.Any{a, like}, Opset: 15})
+	a, like := tensor.FromSlice([]float32{1, 2}, 2).Any(), plan.Spec("CastLike", dtype.Int64, 2)
+	out, err := plan.OpOf(&castLike).Run(&Call{Inputs: []tensor.Any{a, like}, Opset: 15})
 	if err != nil || out[0].DType() != dtype.Int64 {
 		t.Errorf("CastLike: %v, %v", out, err)
 	}
-	if _, err := opOf(&castLike).Run(&Call{Inputs: []tensor.Any{spec("CastLike", dtype.Float32, 2), like}, Opset: 15}); !errors.Is(err, ErrUnknown) {
+	if _, err := plan.OpOf(&castLike).Run(&Call{Inputs: []tensor.Any{plan.Spec("CastLike", dtype.Float32, 2), like}, Opset: 15}); !errors.Is(err, ErrUnknown) {
 		t.Errorf("a Spec cast: %v", err)
 	}
 }

@@ -5,6 +5,8 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -20,22 +22,22 @@ const (
 // when they have another number of them, or x has no axis. Integers of 64 bits are
 // rounded to float64 first; NaN stays NaN. Scaler of the domain ai.onnx.ml.
 func Scaler[T float32 | float64 | int32 | int64](x tensor.Tensor[T], offset, scale []float32, opts ...Option) (r tensor.Tensor[float32]) {
-	scaled(x.Any(), offset, scale).into(exec.Ref(&r), opts)
+	scaled(x.Any(), offset, scale).Into(exec.Ref(&r), opts)
 	return r
 }
 
-func scaled(x tensor.Any, offset, scale []float32) *transfer {
+func scaled(x tensor.Any, offset, scale []float32) *move.Transfer {
 	const name = "Scaler"
-	present(name, &x)
+	plan.Present(name, &x)
 	n := columnsOf(name, x)
 	perColumn(name, "offset", len(offset), n, x)
 	perColumn(name, "scale", len(scale), n, x)
-	return &transfer{name: name, d: dtype.Float32, shape: x.Shape(), in: []tensor.Any{x, listOf(offset), listOf(scale)}, fill: func(ctx context.Context, dst words, in []words) {
-		src, to := numericOf(in[0]), numericOf(dst)
-		exec.Split(name, ctx, dst.len(), 10, func(from, till int) {
+	return &move.Transfer{Name: name, D: dtype.Float32, Shape: x.Shape(), In: []tensor.Any{x, listOf(offset), listOf(scale)}, Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+		src, to := move.NumericOf(in[0]), move.NumericOf(dst)
+		exec.Split(name, ctx, dst.Len(), 10, func(from, till int) {
 			for i := from; i < till; i++ {
 				c := i % n
-				to.setFloat(i, (src.real(i)-float64(offset[c%len(offset)]))*float64(scale[c%len(scale)]))
+				to.SetFloat(i, (src.Real(i)-float64(offset[c%len(offset)]))*float64(scale[c%len(scale)]))
 			}
 		})
 	}}
@@ -47,7 +49,7 @@ func listOf[T num.Elem](v []T) tensor.Any { return tensor.FromSlice(v).Any() }
 // columnsOf returns the extent of the last axis.
 func columnsOf(name string, x tensor.Any) int {
 	if x.Rank() == 0 {
-		panic(fail(name, tensor.ErrShape, "a tensor of rank 0 has no axis of features"))
+		panic(plan.Fail(name, tensor.ErrShape, "a tensor of rank 0 has no axis of features"))
 	}
 	return x.Dim(x.Rank() - 1)
 }
@@ -55,18 +57,18 @@ func columnsOf(name string, x tensor.Any) int {
 // perColumn panics unless there is one number, or one for each column.
 func perColumn(name, what string, n, columns int, x tensor.Any) {
 	if n != 1 && (n != columns || n == 0) {
-		panic(fail(name, tensor.ErrShape, "%s has %d numbers, input 0 is %s; want 1 or %d, one for each index of the last axis", what, n, tensor.Describe(x), columns))
+		panic(plan.Fail(name, tensor.ErrShape, "%s has %d numbers, input 0 is %s; want 1 or %d, one for each index of the last axis", what, n, tensor.Describe(x), columns))
 	}
 }
 
-var scaler = opN{about: about{name: "Scaler", domain: mlDomain, onnx: []int{1}, attrs: []string{"offset", "scale"}, why: mlWhy}, least: 1, takes: tabular,
-	move: func(c *Call) *transfer {
+var scaler = plan.Operator{About: plan.About{Name: "Scaler", Domain: mlDomain, Versions: []int{1}, Attrs: []string{"offset", "scale"}, Why: mlWhy}, Least: 1, Takes: plan.Tabular,
+	Move: func(c *plan.Use) plan.Mover {
 		offset, scale := floatsOr(c, "offset", 0), floatsOr(c, "scale", 1)
-		return scaled(c.in(0), offset, scale)
+		return scaled(c.In(0), offset, scale)
 	}}
 
 // floatsOr returns an attribute of numbers, or def alone.
-func floatsOr(c *Call, name string, def float32) []float32 {
+func floatsOr(c *plan.Use, name string, def float32) []float32 {
 	if v, ok := c.Attrs.Floats(name); ok {
 		return v
 	}

@@ -6,6 +6,8 @@ import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -32,23 +34,23 @@ const (
 // rounded, integers wrapping, and defined for numbers alone. It panics, before
 // anything is written, when an index lies outside the axis. ONNX ScatterElements.
 func ScatterElements[T num.Elem](a tensor.Tensor[T], indices tensor.Tensor[int64], updates tensor.Tensor[T], axis int, mode ScatterMode, opts ...Option) (r tensor.Tensor[T]) {
-	scatteredElements("ScatterElements", a.Any(), indices.Any(), updates.Any(), axis, mode).into(exec.Ref(&r), opts)
+	scatteredElements("ScatterElements", a.Any(), indices.Any(), updates.Any(), axis, mode).Into(exec.Ref(&r), opts)
 	return r
 }
 
-func scatteredElements(name string, a, indices, updates tensor.Any, axis int, mode ScatterMode) *transfer {
-	present(name, &a, &indices, &updates)
+func scatteredElements(name string, a, indices, updates tensor.Any, axis int, mode ScatterMode) *move.Transfer {
+	plan.Present(name, &a, &indices, &updates)
 	shape, by := a.Shape(), indices.Shape()
 	axis = elementAxis(name, shape, indices, axis)
 	checkScatter(name, a, updates, by, mode)
-	return &transfer{name: name, d: a.DType(), shape: shape, in: []tensor.Any{a, indices, updates}, picky: true, fill: func(_ context.Context, dst words, in []words) {
-		at := in[1].places(name)
+	return &move.Transfer{Name: name, D: a.DType(), Shape: shape, In: []tensor.Any{a, indices, updates}, Picky: true, Fill: func(_ context.Context, dst move.Words, in []move.Words) {
+		at := in[1].Places(name)
 		checkPlaces(name, at, by, shape[axis], axis)
-		dst.copy(0, in[0], 0, dst.len())
+		dst.Copy(0, in[0], 0, dst.Len())
 		if len(at) == 0 {
 			return // however many rows of none there are
 		}
-		alongRows(shape, by, axis, 0, elements(by[:len(by)-1]), func(from, n int, x conv.Axis) {
+		alongRows(shape, by, axis, 0, plan.Elements(by[:len(by)-1]), func(from, n int, x conv.Axis) {
 			combine(dst, at[from:from+n], x, in[2], from, mode)
 		})
 	}}
@@ -56,42 +58,42 @@ func scatteredElements(name string, a, indices, updates tensor.Any, axis int, mo
 
 // checkScatter checks the updates of ScatterElements and ScatterND.
 func checkScatter(name string, a, updates tensor.Any, shape []int, mode ScatterMode) {
-	oneType(name, a, updates)
-	if lay := updates.Layout(); !sameShape(&lay, shape) {
-		panic(fail(name, tensor.ErrShape, "updates have shape %s, the indices ask for %s", lay.ShapeString(), shapeText(shape)))
+	plan.OneType(name, a, updates)
+	if lay := updates.Layout(); !plan.SameShape(&lay, shape) {
+		panic(plan.Fail(name, tensor.ErrShape, "updates have shape %s, the indices ask for %s", lay.ShapeString(), plan.ShapeText(shape)))
 	}
 	switch d := a.DType(); mode {
 	case ScatterReplace:
 	case ScatterAdd, ScatterMul, ScatterMax, ScatterMin:
-		if !reals.has(d) {
-			panic(fail(name, tensor.ErrDType, "mode %q is not defined for %v; convert the operands with op.Cast", string(mode), d))
+		if !plan.Reals.Has(d) {
+			panic(plan.Fail(name, tensor.ErrDType, "mode %q is not defined for %v; convert the operands with op.Cast", string(mode), d))
 		}
 	default:
-		panic(fail(name, tensor.ErrValue, "mode %q; modes are none, add, mul, max and min", string(mode)))
+		panic(plan.Fail(name, tensor.ErrValue, "mode %q; modes are none, add, mul, max and min", string(mode)))
 	}
 }
 
 // combine puts updates in, one after the other: that at from and those after it go where indices lead to.
-func combine(dst words, at []int64, x conv.Axis, updates words, from int, mode ScatterMode) {
+func combine(dst move.Words, at []int64, x conv.Axis, updates move.Words, from int, mode ScatterMode) {
 	if mode == ScatterReplace {
-		conv.Put(dst.mem, updates.mem[from*dst.size:], dst.size, at, x, 1)
+		conv.Put(dst.Mem, updates.Mem[from*dst.Size:], dst.Size, at, x, 1)
 		return
 	}
-	to, by := numericOf(dst), numericOf(updates)
+	to, by := move.NumericOf(dst), move.NumericOf(updates)
 	switch {
-	case mode == ScatterAdd && to.d == dtype.Float32:
-		addAt(elemsOf[float32](to.of), at, x, elemsOf[float32](by.of)[from:], num.NaN32())
+	case mode == ScatterAdd && to.D == dtype.Float32:
+		addAt(move.ElemsOf[float32](to.Of), at, x, move.ElemsOf[float32](by.Of)[from:], num.NaN32())
 		return
-	case mode == ScatterAdd && to.d == dtype.Float64:
-		addAt(elemsOf[float64](to.of), at, x, elemsOf[float64](by.of)[from:], num.NaN64())
+	case mode == ScatterAdd && to.D == dtype.Float64:
+		addAt(move.ElemsOf[float64](to.Of), at, x, move.ElemsOf[float64](by.Of)[from:], num.NaN64())
 		return
 	}
 	for i, v := range at {
 		k := x.First + i*x.Step + int(v+int64(x.N)&(v>>63))*x.Stride
-		if to.d.IsFloat() {
+		if to.D.IsFloat() {
 			// In float64 sums and products of narrower types are exact, or
 			// round as if only once.
-			to.setFloat(k, combineFloat(to.float(k), by.float(from+i), mode))
+			to.SetFloat(k, combineFloat(to.Float(k), by.Float(from+i), mode))
 		} else {
 			combineWord(to, k, by, from+i, mode)
 		}
@@ -125,29 +127,29 @@ func combineFloat(a, b float64, mode ScatterMode) float64 {
 	return min(a, b)
 }
 
-func combineWord(to numeric, i int, from numeric, k int, mode ScatterMode) {
+func combineWord(to move.Numeric, i int, from move.Numeric, k int, mode ScatterMode) {
 	switch mode {
 	case ScatterAdd:
-		to.setBits(i, to.bits(i)+from.bits(k))
+		to.SetBits(i, to.Bits(i)+from.Bits(k))
 	case ScatterMul:
-		to.setBits(i, to.bits(i)*from.bits(k))
+		to.SetBits(i, to.Bits(i)*from.Bits(k))
 	default:
-		if more := from.key(k) > to.key(i); more == (mode == ScatterMax) {
-			to.setBits(i, from.bits(k))
+		if more := from.Key(k) > to.Key(i); more == (mode == ScatterMax) {
+			to.SetBits(i, from.Bits(k))
 		}
 	}
 }
 
 // scatterMode reads a node's attribute, which opset 16 brought.
-func scatterMode(c *Call) ScatterMode { return ScatterMode(c.Attrs.Str("reduction", "none")) }
+func scatterMode(c *plan.Use) ScatterMode { return ScatterMode(c.Attrs.Str("reduction", "none")) }
 
-var scatterElements = opN{about: about{name: "ScatterElements", onnx: []int{11, 13, 16, 18}, attrs: []string{"axis", "reduction"}}, least: 3,
-	move: func(c *Call) *transfer {
-		return scatteredElements("ScatterElements", c.in(0), c.in(1), c.in(2), attrInt(c, "axis", 0), scatterMode(c))
+var scatterElements = plan.Operator{About: plan.About{Name: "ScatterElements", Versions: []int{11, 13, 16, 18}, Attrs: []string{"axis", "reduction"}}, Least: 3,
+	Move: func(c *plan.Use) plan.Mover {
+		return scatteredElements("ScatterElements", c.In(0), c.In(1), c.In(2), plan.AttrInt(c, "axis", 0), scatterMode(c))
 	}}
 
 // Scatter is what ONNX called ScatterElements in opsets 9 and 10.
-var scatterOp = opN{about: about{name: "Scatter", flops: flops{free: true}, onnx: []int{9}, attrs: []string{"axis"}}, least: 3,
-	move: func(c *Call) *transfer {
-		return scatteredElements("Scatter", c.in(0), c.in(1), c.in(2), attrInt(c, "axis", 0), ScatterReplace)
+var scatterOp = plan.Operator{About: plan.About{Name: "Scatter", FLOPs: plan.FLOPs{Free: true}, Versions: []int{9}, Attrs: []string{"axis"}}, Least: 3,
+	Move: func(c *plan.Use) plan.Mover {
+		return scatteredElements("Scatter", c.In(0), c.In(1), c.In(2), plan.AttrInt(c, "axis", 0), ScatterReplace)
 	}}

@@ -5,6 +5,8 @@ import (
 
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -15,18 +17,18 @@ import (
 // indices but for the last axis, and then the axes not named. The order, the modes
 // and what panics are those of ScatterElements. ONNX ScatterND.
 func ScatterND[T num.Elem](a tensor.Tensor[T], indices tensor.Tensor[int64], updates tensor.Tensor[T], mode ScatterMode, opts ...Option) (r tensor.Tensor[T]) {
-	scatteredND(a.Any(), indices.Any(), updates.Any(), mode).into(exec.Ref(&r), opts)
+	scatteredND(a.Any(), indices.Any(), updates.Any(), mode).Into(exec.Ref(&r), opts)
 	return r
 }
 
-func scatteredND(a, indices, updates tensor.Any, mode ScatterMode) *transfer {
-	present("ScatterND", &a, &indices, &updates)
+func scatteredND(a, indices, updates tensor.Any, mode ScatterMode) *move.Transfer {
+	plan.Present("ScatterND", &a, &indices, &updates)
 	shape, by := a.Shape(), indices.Shape()
 	k := ndWidth("ScatterND", shape, indices, 0)
 	checkScatter("ScatterND", a, updates, append(append([]int{}, by[:len(by)-1]...), shape[k:]...), mode)
-	return &transfer{name: "ScatterND", d: a.DType(), shape: shape, in: []tensor.Any{a, indices, updates}, picky: true, fill: func(_ context.Context, dst words, in []words) {
+	return &move.Transfer{Name: "ScatterND", D: a.DType(), Shape: shape, In: []tensor.Any{a, indices, updates}, Picky: true, Fill: func(_ context.Context, dst move.Words, in []move.Words) {
 		at, block := ndOffsets("ScatterND", shape, by, in[1], 0, k, nil)
-		dst.copy(0, in[0], 0, dst.len())
+		dst.Copy(0, in[0], 0, dst.Len())
 		if block == 1 {
 			combine(dst, at, conv.Axis{Stride: 1}, in[2], 0, mode)
 			return
@@ -38,5 +40,5 @@ func scatteredND(a, indices, updates tensor.Any, mode ScatterMode) *transfer {
 	}}
 }
 
-var scatterND = opN{about: about{name: "ScatterND", onnx: []int{11, 13, 16, 18}, attrs: []string{"reduction"}}, least: 3,
-	move: func(c *Call) *transfer { return scatteredND(c.in(0), c.in(1), c.in(2), scatterMode(c)) }}
+var scatterND = plan.Operator{About: plan.About{Name: "ScatterND", Versions: []int{11, 13, 16, 18}, Attrs: []string{"reduction"}}, Least: 3,
+	Move: func(c *plan.Use) plan.Mover { return scatteredND(c.In(0), c.In(1), c.In(2), scatterMode(c)) }}

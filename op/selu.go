@@ -2,6 +2,8 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -10,12 +12,12 @@ import (
 // element; NaN stays. It is computed in float64 and rounded once. ONNX Selu, whose
 // alpha is 1.6732632 and gamma 1.0507010 by default.
 func Selu[T num.Float | num.Narrow](a tensor.Tensor[T], alpha, gamma float64, opts ...Option) (r tensor.Tensor[T]) {
-	selu.formula(exec.Ref(&r), exec.Ref(&a), alpha, gamma, opts)
+	selu.Formula(exec.Ref(&r), exec.Ref(&a), alpha, gamma, opts)
 	return r
 }
 
-var selu = pointwise{about: about{name: "Selu", onnx: []int{6, 22}, attrs: []string{"alpha", "gamma"}}, def: [2]float32{1.67326319217681884765625, 1.05070102214813232421875}, cost: 25,
-	rows: exec.With(nil, &rowsP{F32: seluRow[float32], F64: seluRow[float64]})}
+var selu = pointwise.Operator{About: plan.About{Name: "Selu", Versions: []int{6, 22}, Attrs: []string{"alpha", "gamma"}}, Def: [2]float32{1.67326319217681884765625, 1.05070102214813232421875}, Cost: 25,
+	Rows: exec.With(nil, &rowsP{F32: seluRow[float32], F64: seluRow[float64]})}
 
 // seluRow defines Selu.
 func seluRow[T num.Float](dst, a []T, alpha, gamma T) {

@@ -1,16 +1,17 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
 // Shape is ONNX's: the extents of the input's axes from start to end, as int64.
 // Typed programs call Tensor.Shape.
-var shapeOp = opN{about: about{name: "Shape", flops: flops{free: true}, onnx: []int{1, 13, 15, 19, 21, 23, 24, 25}, attrs: []string{"end", "start"}}, least: 1,
-	planned: func(c *Call, p *Plan) { p.out = one(shapeOf(c)) }}
+var shapeOp = plan.Operator{About: plan.About{Name: "Shape", FLOPs: plan.FLOPs{Free: true}, Versions: []int{1, 13, 15, 19, 21, 23, 24, 25}, Attrs: []string{"end", "start"}}, Least: 1,
+	Planned: func(c *plan.Use, p *plan.Draft) { p.Out = plan.One(shapeOf(c)) }}
 
-func shapeOf(c *Call) tensor.Any {
-	rank := c.in(0).Rank()
+func shapeOf(c *plan.Use) tensor.Any {
+	rank := c.In(0).Rank()
 	bound := func(name string, def int) int {
 		v := int(c.Attrs.Int(name, int64(def)))
 		if v < 0 {
@@ -21,7 +22,7 @@ func shapeOf(c *Call) tensor.Any {
 	from, to := bound("start", 0), bound("end", rank)
 	dims := []int64{}
 	for i := from; i < to; i++ {
-		dims = append(dims, int64(c.in(0).Dim(i)))
+		dims = append(dims, int64(c.In(0).Dim(i)))
 	}
 	return tensor.FromSlice(dims).Any()
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -12,17 +14,17 @@ import (
 // element by element; NaN gives +0. Sums are in float64, rounded once. ONNX Shrink, whose
 // lambd is 0.5 and bias 0 by default.
 func Shrink[T num.Float | num.Narrow](x tensor.Tensor[T], lambd, bias float64, opts ...Option) (r tensor.Tensor[T]) {
-	shrunk(x.Any(), lambd, bias).into(exec.Ref(&r), opts)
+	shrunk(x.Any(), lambd, bias).Into(exec.Ref(&r), opts)
 	return r
 }
 
-func shrunk(x tensor.Any, lambd, bias float64) *transfer {
-	present("Shrink", &x)
-	return &transfer{name: "Shrink", d: x.DType(), shape: x.Shape(), in: operandsOf(x), fill: func(ctx context.Context, dst words, in []words) {
-		src, to := numericOf(in[0]), numericOf(dst)
-		exec.Split("Shrink", ctx, dst.len(), 10, func(from, till int) {
+func shrunk(x tensor.Any, lambd, bias float64) *move.Transfer {
+	plan.Present("Shrink", &x)
+	return &move.Transfer{Name: "Shrink", D: x.DType(), Shape: x.Shape(), In: move.OperandsOf(x), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+		src, to := move.NumericOf(in[0]), move.NumericOf(dst)
+		exec.Split("Shrink", ctx, dst.Len(), 10, func(from, till int) {
 			for i := from; i < till; i++ {
-				v := src.float(i)
+				v := src.Float(i)
 				switch {
 				case v < -lambd:
 					v += bias
@@ -31,13 +33,13 @@ func shrunk(x tensor.Any, lambd, bias float64) *transfer {
 				default:
 					v = 0
 				}
-				to.setFloat(i, v)
+				to.SetFloat(i, v)
 			}
 		})
 	}}
 }
 
-var shrink = opN{about: about{name: "Shrink", onnx: []int{9}, attrs: []string{"bias", "lambd"}}, least: 1, takes: floats,
-	move: func(c *Call) *transfer {
-		return shrunk(c.in(0), float64(c.Attrs.Float("lambd", 0.5)), float64(c.Attrs.Float("bias", 0)))
+var shrink = plan.Operator{About: plan.About{Name: "Shrink", Versions: []int{9}, Attrs: []string{"bias", "lambd"}}, Least: 1, Takes: plan.Floats,
+	Move: func(c *plan.Use) plan.Mover {
+		return shrunk(c.In(0), float64(c.Attrs.Float("lambd", 0.5)), float64(c.Attrs.Float("bias", 0)))
 	}}

@@ -2,6 +2,8 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/num/fixed"
@@ -11,12 +13,12 @@ import (
 // Sigmoid returns 1 ÷ (1 + e⁻ᵃ), element by element: correctly rounded in
 // float32, within 0.501 ulp in float64. −∞ gives 0, +∞ gives 1. ONNX Sigmoid.
 func Sigmoid[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	sigmoid.call(exec.Ref(&r), opts, exec.Ref(&a))
+	sigmoid.Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }
 
-var sigmoid = pointwise{about: about{name: "Sigmoid", onnx: []int{6, 13}}, rough: exec.One(&simd.FastSigmoid, nil), function: true, cost: 20, rows: exec.One(&simd.Sigmoid, &rows1{F32: sigmoidRow32, F64: sigmoidRow64}),
-	fixed: &fixed1{FP8x23: fixed.Sigmoid[fixed.FP8x23], FP16x16: fixed.Sigmoid[fixed.FP16x16], FP32x32: fixed.Sigmoid[fixed.FP32x32], FP64x64: fixed.Sigmoid[fixed.FP64x64]}}
+var sigmoid = pointwise.Operator{About: plan.About{Name: "Sigmoid", Versions: []int{6, 13}}, Rough: exec.One(&simd.FastSigmoid, nil), Function: true, Cost: 20, Rows: exec.One(&simd.Sigmoid, &rows1{F32: sigmoidRow32, F64: sigmoidRow64}),
+	Fixed: &pointwise.Fixed1{FP8x23: fixed.Sigmoid[fixed.FP8x23], FP16x16: fixed.Sigmoid[fixed.FP16x16], FP32x32: fixed.Sigmoid[fixed.FP32x32], FP64x64: fixed.Sigmoid[fixed.FP64x64]}}
 
 // sigmoidRow32 and sigmoidRow64 define Sigmoid.
 func sigmoidRow32(dst, a []float32) {

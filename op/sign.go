@@ -2,6 +2,8 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -10,15 +12,15 @@ import (
 // Sign returns −1, 0 or 1 for a less than, equal to or greater than 0, element by
 // element: +0 for −0, NaN for NaN. ONNX Sign.
 func Sign[T num.Native | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	sign.call(exec.Ref(&r), opts, exec.Ref(&a))
+	sign.Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }
 
-var sign = pointwise{about: about{name: "Sign", onnx: []int{9, 13}},
-	rows: exec.One(nil, &rows1{I8: signRow[int8], I16: signRow[int16], I32: signRow[int32], I64: signRow[int64],
+var sign = pointwise.Operator{About: plan.About{Name: "Sign", Versions: []int{9, 13}},
+	Rows: exec.One(nil, &rows1{I8: signRow[int8], I16: signRow[int16], I32: signRow[int32], I64: signRow[int64],
 		U8: signRow[uint8], U16: signRow[uint16], U32: signRow[uint32], U64: signRow[uint64],
 		F32: signRow[float32], F64: signRow[float64]}),
-	fixed: &fixed1{FP8x23: signFixed[fixed.FP8x23], FP16x16: signFixed[fixed.FP16x16], FP32x32: signFixed[fixed.FP32x32], FP64x64: signFixed[fixed.FP64x64]}}
+	Fixed: &pointwise.Fixed1{FP8x23: signFixed[fixed.FP8x23], FP16x16: signFixed[fixed.FP16x16], FP32x32: signFixed[fixed.FP32x32], FP64x64: signFixed[fixed.FP64x64]}}
 
 // signRow defines Sign.
 func signRow[T num.Native](dst, a []T) {

@@ -2,6 +2,8 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/num/fixed"
@@ -12,12 +14,12 @@ import (
 // in float32, within 0.501 ulp in float64, however large a is. ±0 stays, ±∞
 // gives NaN. ONNX Sin.
 func Sin[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	sin.call(exec.Ref(&r), opts, exec.Ref(&a))
+	sin.Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }
 
-var sin = pointwise{about: about{name: "Sin", onnx: []int{7, 22}}, function: true, cost: 40, rows: exec.One(&simd.Sin, &rows1{F32: sinRow32, F64: sinRow64}),
-	fixed: &fixed1{FP8x23: fixed.Sin[fixed.FP8x23], FP16x16: fixed.Sin[fixed.FP16x16], FP32x32: fixed.Sin[fixed.FP32x32], FP64x64: fixed.Sin[fixed.FP64x64]}}
+var sin = pointwise.Operator{About: plan.About{Name: "Sin", Versions: []int{7, 22}}, Function: true, Cost: 40, Rows: exec.One(&simd.Sin, &rows1{F32: sinRow32, F64: sinRow64}),
+	Fixed: &pointwise.Fixed1{FP8x23: fixed.Sin[fixed.FP8x23], FP16x16: fixed.Sin[fixed.FP16x16], FP32x32: fixed.Sin[fixed.FP32x32], FP64x64: fixed.Sin[fixed.FP64x64]}}
 
 // sinRow32 and sinRow64 define Sin.
 func sinRow32(dst, a []float32) {

@@ -2,6 +2,8 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -10,12 +12,12 @@ import (
 // Sinh returns the hyperbolic sine of a, element by element: correctly rounded
 // in float32, within 0.501 ulp in float64. ±0 and ±∞ stay. ONNX Sinh.
 func Sinh[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	sinh.call(exec.Ref(&r), opts, exec.Ref(&a))
+	sinh.Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }
 
-var sinh = pointwise{about: about{name: "Sinh", onnx: []int{9, 22}}, function: true, cost: 30, rows: exec.One(nil, &rows1{F32: sinhRow32, F64: sinhRow64}),
-	fixed: &fixed1{FP8x23: fixed.Sinh[fixed.FP8x23], FP16x16: fixed.Sinh[fixed.FP16x16], FP32x32: fixed.Sinh[fixed.FP32x32], FP64x64: fixed.Sinh[fixed.FP64x64]}}
+var sinh = pointwise.Operator{About: plan.About{Name: "Sinh", Versions: []int{9, 22}}, Function: true, Cost: 30, Rows: exec.One(nil, &rows1{F32: sinhRow32, F64: sinhRow64}),
+	Fixed: &pointwise.Fixed1{FP8x23: fixed.Sinh[fixed.FP8x23], FP16x16: fixed.Sinh[fixed.FP16x16], FP32x32: fixed.Sinh[fixed.FP32x32], FP64x64: fixed.Sinh[fixed.FP64x64]}}
 
 // sinhRow32 and sinhRow64 define Sinh.
 func sinhRow32(dst, a []float32) {

@@ -4,57 +4,60 @@ import (
 	"errors"
 	"math"
 
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
 // Slice is ONNX's: start, end and step for each named axis, with Python's meaning
 // of negative and too large bounds; attributes without steps before opset 10,
 // inputs from there on. A view. Typed programs call Tensor.Slice or Tensor.S.
-var slice = opN{about: about{name: "Slice", flops: flops{free: true}, onnx: []int{1, 10, 11, 13}, attrs: []string{"axes", "ends", "starts"}}, least: 1, most: 5,
-	planned: func(c *Call, p *Plan) {
+var slice = plan.Operator{About: plan.About{Name: "Slice", FLOPs: plan.FLOPs{Free: true}, Versions: []int{1, 10, 11, 13}, Attrs: []string{"axes", "ends", "starts"}}, Least: 1, Most: 5,
+	Planned: func(c *plan.Use, p *plan.Draft) {
 		idx := sliceOf(c)
-		if !p.brief {
-			lay := spec("Slice", c.in(0).DType(), c.in(0).Shape()...).Layout() // a nested one may have no such view; the run copies
+		if !p.Brief {
+			lay := plan.Spec("Slice", c.In(0).DType(), c.In(0).Shape()...).Layout() // a nested one may have no such view; the run copies
 			out, _, err := lay.Slice(idx...)
 			if err != nil {
-				panic(fail("Slice", tensor.ErrShape, "%v", err))
+				panic(plan.Fail("Slice", tensor.ErrShape, "%v", err))
 			}
-			p.gives(c.in(0).DType(), out.Shape()...)
+			p.Gives(c.In(0).DType(), out.Shape()...)
 		}
-		p.view(func() tensor.Any {
-			a, err := tensor.Slice(c.in(0), idx...)
+		p.View(func() tensor.Any {
+			a, err := tensor.Slice(c.In(0), idx...)
 			if errors.Is(err, tensor.ErrView) { // a range that straddles the leaves of a nested axis
 				var flat tensor.Any
-				if flat, err = tensor.Contiguous(c.in(0)); err == nil {
+				if flat, err = tensor.Contiguous(c.In(0)); err == nil {
 					a, err = tensor.Slice(flat, idx...)
 				}
 			}
-			return viewed(a, err)
+			return pointwise.Viewed(a, err)
 		})
 	}}
 
 // sliceOf returns one index per axis.
-func sliceOf(c *Call) []tensor.Index {
+func sliceOf(c *plan.Use) []tensor.Index {
 	var starts, ends, axes, steps []int
 	var some bool
 	if c.Opset < 10 {
-		takes("Slice", c, 1)
+		plan.Takes("Slice", c, 1)
 		s, _ := c.Attrs.Ints("starts")
 		e, _ := c.Attrs.Ints("ends")
 		starts, ends = bounds(s), bounds(e)
-		axes, some = attrInts(c, "axes")
+		axes, some = plan.AttrInts(c, "axes")
 	} else {
-		needs("Slice", c, 3)
-		starts = bounds(int64s("Slice", c, 1))
-		ends = bounds(int64s("Slice", c, 2))
-		axes, some = ints("Slice", c, 3)
-		if !c.in(4).IsZero() {
-			steps = bounds(int64s("Slice", c, 4))
+		plan.Needs("Slice", c, 3)
+		starts = bounds(move.Int64s("Slice", c, 1))
+		ends = bounds(move.Int64s("Slice", c, 2))
+		axes, some = move.Ints("Slice", c, 3)
+		if !c.In(4).IsZero() {
+			steps = bounds(move.Int64s("Slice", c, 4))
 		}
 	}
-	rank := c.in(0).Rank()
+	rank := c.In(0).Rank()
 	if len(starts) != len(ends) || some && len(axes) != len(starts) || steps != nil && len(steps) != len(starts) || len(starts) > rank {
-		panic(fail("Slice", tensor.ErrShape, "%d starts, %d ends, %d axes, %d steps for a tensor of rank %d", len(starts), len(ends), len(axes), len(steps), rank))
+		panic(plan.Fail("Slice", tensor.ErrShape, "%d starts, %d ends, %d axes, %d steps for a tensor of rank %d", len(starts), len(ends), len(axes), len(steps), rank))
 	}
 	idx := make([]tensor.Index, rank)
 	for i := range idx {
@@ -64,17 +67,17 @@ func sliceOf(c *Call) []tensor.Index {
 	for i := range starts {
 		axis, step := i, 1
 		if some {
-			axis = axisOf("Slice", axes[i], rank)
+			axis = plan.AxisOf("Slice", axes[i], rank)
 		}
 		if seen[axis] {
-			panic(fail("Slice", tensor.ErrAxis, "axis %d is named twice", axis))
+			panic(plan.Fail("Slice", tensor.ErrAxis, "axis %d is named twice", axis))
 		}
 		seen[axis] = true
 		if steps != nil {
 			step = steps[i]
 		}
 		if step == 0 {
-			panic(fail("Slice", tensor.ErrValue, "the step of axis %d is 0", axis))
+			panic(plan.Fail("Slice", tensor.ErrValue, "the step of axis %d is 0", axis))
 		}
 		idx[axis] = tensor.R(starts[i], ends[i], step)
 	}

@@ -3,9 +3,13 @@ package op
 import (
 	"math"
 
+	"github.com/ashlar-go/ashlar/internal/core/cast"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/cpu"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/reduce"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/num/fixed"
@@ -17,7 +21,7 @@ import (
 // of this package rounded, e ÷ sum rounded. NaN anywhere makes the line NaN, and
 // so does +∞. Fixed point is rounded once and never fails. ONNX Softmax; before opset 13 a line is axis and all after it.
 func Softmax[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], axis int, opts ...Option) (r tensor.Tensor[T]) {
-	softmax.along(exec.Ref(&r), exec.Ref(&a), axis, opts)
+	softmax.Along(exec.Ref(&r), exec.Ref(&a), axis, opts)
 	return r
 }
 
@@ -26,15 +30,15 @@ func softmaxLines[T num.Float](dst, w, a []T, n int, stream bool) {
 	if softmaxLong(dst, w, a, n, false, stream) {
 		return
 	}
-	var tops [linesAtOnce]T
-	var sums [linesAtOnce]float64
+	var tops [reduce.LinesAtOnce]T
+	var sums [reduce.LinesAtOnce]float64
 	for len(a) > 0 {
-		m := min(len(a)/n, max(1, exec.RunLen/n), linesAtOnce)
+		m := min(len(a)/n, max(1, exec.RunLen/n), reduce.LinesAtOnce)
 		largestLines(tops[:m], a, n)
 		for i, top := range tops[:m] {
 			exponentials(w[i*n:(i+1)*n], a[i*n:], top)
 		}
-		sumEach(sums[:m], w, n, n)
+		reduce.SumEach(sums[:m], w, n, n)
 		for i, s := range sums[:m] {
 			divideBy(dst[i*n:(i+1)*n], w[i*n:], T(s), stream)
 		}
@@ -79,7 +83,7 @@ func softmaxLong[T num.Float](to, scratch, from []T, n int, log, stream bool) bo
 			}
 			largestLines(top[:], lanes[:], len(lanes))
 		}
-		sumEach(sum[:], e, n, n)
+		reduce.SumEach(sum[:], e, n, n)
 		if s = float32(sum[0]); log {
 			s = num.Log32(s)
 		}
@@ -115,13 +119,13 @@ func exponentials[T num.Float](dst, a []T, top T) {
 
 // largestLines stores the largest element of each line of n, or NaN.
 func largestLines[T num.Float](tops, a []T, n int) {
-	if bestLines(tops, a, n, n, false) {
+	if reduce.BestLines(tops, a, n, n, false) {
 		return
 	}
 	for i := range tops {
 		tops[i] = a[i*n]
 		for _, v := range a[i*n+1 : (i+1)*n] {
-			if greaterFloat(v, tops[i]) {
+			if move.GreaterFloat(v, tops[i]) {
 				tops[i] = v
 			}
 		}
@@ -143,7 +147,7 @@ func subtract[T num.Float](dst, a []T, v T, stream bool) {
 	for i := range dst {
 		dst[i] = a[i] - v
 	}
-	canonicalRow(dst)
+	cast.CanonicalRow(dst)
 }
 
 // divideBy stores a ÷ v, as subtract does.
@@ -161,7 +165,7 @@ func divideBy[T num.Float](dst, a []T, v T, stream bool) {
 	for i := range dst {
 		dst[i] = a[i] / v
 	}
-	canonicalRow(dst)
+	cast.CanonicalRow(dst)
 }
 
 // softmaxFixed is Softmax of a line of fixed point.
@@ -170,6 +174,6 @@ func softmaxFixed[T num.Fixed](dst, x []T, mode []fixed.Mode) error {
 	return nil
 }
 
-var softmax = liner{about: about{name: "Softmax", onnx: []int{1, 11, 13}, attrs: []string{"axis"}}, fast: softmaxFast,
-	f32: softmaxLines[float32], f64: softmaxLines[float64],
-	fixed: fixedMap{softmaxFixed[fixed.FP8x23], softmaxFixed[fixed.FP16x16], softmaxFixed[fixed.FP32x32], softmaxFixed[fixed.FP64x64]}}
+var softmax = reduce.Liner{About: plan.About{Name: "Softmax", Versions: []int{1, 11, 13}, Attrs: []string{"axis"}}, Fast: softmaxFast,
+	F32: softmaxLines[float32], F64: softmaxLines[float64],
+	Fixed: reduce.FixedMap{FP8x23: softmaxFixed[fixed.FP8x23], FP16x16: softmaxFixed[fixed.FP16x16], FP32x32: softmaxFixed[fixed.FP32x32], FP64x64: softmaxFixed[fixed.FP64x64]}}

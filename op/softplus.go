@@ -2,6 +2,8 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -10,12 +12,12 @@ import (
 // Softplus returns log(1 + eᵃ), element by element: correctly rounded in
 // float32, within 0.501 ulp in float64. −∞ gives 0, +∞ stays. ONNX Softplus.
 func Softplus[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	softplus.call(exec.Ref(&r), opts, exec.Ref(&a))
+	softplus.Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }
 
-var softplus = pointwise{about: about{name: "Softplus", onnx: []int{1, 22}}, function: true, cost: 45, rows: exec.One(nil, &rows1{F32: softplusRow32, F64: softplusRow64}),
-	fixed: &fixed1{FP8x23: fixed.Softplus[fixed.FP8x23], FP16x16: fixed.Softplus[fixed.FP16x16], FP32x32: fixed.Softplus[fixed.FP32x32], FP64x64: fixed.Softplus[fixed.FP64x64]}}
+var softplus = pointwise.Operator{About: plan.About{Name: "Softplus", Versions: []int{1, 22}}, Function: true, Cost: 45, Rows: exec.One(nil, &rows1{F32: softplusRow32, F64: softplusRow64}),
+	Fixed: &pointwise.Fixed1{FP8x23: fixed.Softplus[fixed.FP8x23], FP16x16: fixed.Softplus[fixed.FP16x16], FP32x32: fixed.Softplus[fixed.FP32x32], FP64x64: fixed.Softplus[fixed.FP64x64]}}
 
 // softplusRow32 and softplusRow64 define Softplus.
 func softplusRow32(dst, a []float32) {

@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -12,12 +14,12 @@ import (
 // Softsign returns a ÷ (1 + |a|), element by element: ±1 for ±∞; ±0 and NaN stay.
 // It is computed in float64 and rounded once. ONNX Softsign.
 func Softsign[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	softsign.call(exec.Ref(&r), opts, exec.Ref(&a))
+	softsign.Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }
 
-var softsign = pointwise{about: about{name: "Softsign", onnx: []int{1, 22}}, cost: 5, rows: exec.One(nil, &rows1{F32: softsignRow[float32], F64: softsignRow[float64]}),
-	fixed: &fixed1{FP8x23: fixed.Softsign[fixed.FP8x23], FP16x16: fixed.Softsign[fixed.FP16x16], FP32x32: fixed.Softsign[fixed.FP32x32], FP64x64: fixed.Softsign[fixed.FP64x64]}}
+var softsign = pointwise.Operator{About: plan.About{Name: "Softsign", Versions: []int{1, 22}}, Cost: 5, Rows: exec.One(nil, &rows1{F32: softsignRow[float32], F64: softsignRow[float64]}),
+	Fixed: &pointwise.Fixed1{FP8x23: fixed.Softsign[fixed.FP8x23], FP16x16: fixed.Softsign[fixed.FP16x16], FP32x32: fixed.Softsign[fixed.FP32x32], FP64x64: fixed.Softsign[fixed.FP64x64]}}
 
 // softsignRow defines Softsign.
 func softsignRow[T num.Float](dst, a []T) {

@@ -2,6 +2,7 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -19,12 +20,12 @@ func SpaceToDepth[T num.Elem](a tensor.Tensor[T], b int, opts ...Option) (r tens
 func spaceToDepthOf(a *tensor.Any, b int) *rearrangement {
 	s := blocks("SpaceToDepth", a, b)
 	if s[2]%b != 0 || s[3]%b != 0 {
-		panic(fail("SpaceToDepth", tensor.ErrShape, "a height of %d and a width of %d aren't both multiples of %d", s[2], s[3], b))
+		panic(plan.Fail("SpaceToDepth", tensor.ErrShape, "a height of %d and a width of %d aren't both multiples of %d", s[2], s[3], b))
 	}
 	n, c, h, w := s[0], s[1], s[2]/b, s[3]/b
 	return &rearrangement{name: "SpaceToDepth", a: a, split: []int{n, c, h, b, w, b}, perm: []int{0, 3, 5, 1, 2, 4},
-		into: []int{n, extent("SpaceToDepth", 1, c, b*b), h, w}}
+		into: []int{n, plan.Extent("SpaceToDepth", 1, c, b*b), h, w}}
 }
 
-var spaceToDepth = opN{about: about{name: "SpaceToDepth", flops: flops{free: true}, onnx: []int{1, 13}, attrs: []string{"blocksize"}}, least: 1,
-	planned: func(c *Call, p *Plan) { spaceToDepthOf(c.with("SpaceToDepth", 0), blockSize(c)).plan(c, p) }}
+var spaceToDepth = plan.Operator{About: plan.About{Name: "SpaceToDepth", FLOPs: plan.FLOPs{Free: true}, Versions: []int{1, 13}, Attrs: []string{"blocksize"}}, Least: 1,
+	Planned: func(c *plan.Use, p *plan.Draft) { spaceToDepthOf(c.With("SpaceToDepth", 0), blockSize(c)).Plan(c, p) }}

@@ -2,6 +2,8 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -9,8 +11,8 @@ import (
 // Split returns views of a, one after the other along axis, with the given extents,
 // which add up to that of the axis. It panics when they don't. ONNX Split.
 func Split[T num.Elem](a tensor.Tensor[T], axis int, sizes ...int) []tensor.Tensor[T] {
-	present("Split", exec.Ref(&a))
-	axis = axisOf("Split", axis, a.Rank())
+	plan.Present("Split", exec.Ref(&a))
+	axis = plan.AxisOf("Split", axis, a.Rank())
 	checkParts(a.Dim(axis), axis, sizes)
 	return exec.TypedAll[T](parts(a.Any(), axis, sizes))
 }
@@ -23,15 +25,15 @@ func ArraySplit[T num.Elem](a tensor.Tensor[T], axis, n int) []tensor.Tensor[T] 
 }
 
 func equalParts(a tensor.Any, axis, n int) []tensor.Any {
-	present("ArraySplit", &a)
-	axis = axisOf("ArraySplit", axis, a.Rank())
+	plan.Present("ArraySplit", &a)
+	axis = plan.AxisOf("ArraySplit", axis, a.Rank())
 	if n < 1 {
-		panic(fail("ArraySplit", tensor.ErrShape, "%d parts; want at least one", n))
+		panic(plan.Fail("ArraySplit", tensor.ErrShape, "%d parts; want at least one", n))
 	}
 	if n > max(a.Dim(axis), mostParts) { // all the others are empty
-		panic(fail("ArraySplit", tensor.ErrShape, "%d parts of an axis of %d; want at most as many, or %d", n, a.Dim(axis), mostParts))
+		panic(plan.Fail("ArraySplit", tensor.ErrShape, "%d parts of an axis of %d; want at most as many, or %d", n, a.Dim(axis), mostParts))
 	}
-	sizes := make([]int, fits("ArraySplit", n, 256)) // a part is a tensor
+	sizes := make([]int, plan.Fits("ArraySplit", n, 256)) // a part is a tensor
 	for i := range sizes {
 		sizes[i] = a.Dim(axis) / n
 		if i < a.Dim(axis)%n {
@@ -67,59 +69,59 @@ func checkParts(n, axis int, sizes []int) {
 	rest := n
 	for i, s := range sizes {
 		if s < 0 || s > rest {
-			panic(fail("Split", tensor.ErrShape, "part %d of extent %d; %d of the %d on axis %d are left", i, s, rest, n, axis))
+			panic(plan.Fail("Split", tensor.ErrShape, "part %d of extent %d; %d of the %d on axis %d are left", i, s, rest, n, axis))
 		}
 		rest -= s
 	}
 	if rest > 0 {
-		panic(fail("Split", tensor.ErrShape, "the parts leave %d of the %d on axis %d", rest, n, axis))
+		panic(plan.Fail("Split", tensor.ErrShape, "the parts leave %d of the %d on axis %d", rest, n, axis))
 	}
 }
 
-var splitOp = opN{about: about{name: "Split", flops: flops{free: true}, onnx: []int{2, 11, 13, 18}, attrs: []string{"axis", "num_outputs", "split"}}, least: 1, most: 2,
-	planned: func(c *Call, p *Plan) {
+var splitOp = plan.Operator{About: plan.About{Name: "Split", FLOPs: plan.FLOPs{Free: true}, Versions: []int{2, 11, 13, 18}, Attrs: []string{"axis", "num_outputs", "split"}}, Least: 1, Most: 2,
+	Planned: func(c *plan.Use, p *plan.Draft) {
 		axis, sizes := splitOf(c)
-		a := c.with("Split", 0)
-		if !p.brief {
-			p.out = make([]tensor.Any, len(sizes))
+		a := c.With("Split", 0)
+		if !p.Brief {
+			p.Out = make([]tensor.Any, len(sizes))
 			shape := a.Shape()
 			for i, n := range sizes {
 				shape[axis] = n
-				p.out[i] = spec("Split", a.DType(), shape...)
+				p.Out[i] = plan.Spec("Split", a.DType(), shape...)
 			}
 		}
-		p.views, p.run = true, func() { p.to = parts(*a, axis, sizes) }
+		p.Views, p.Run = true, func() { p.To = parts(*a, axis, sizes) }
 	}}
 
 // splitOf returns the axis and the extents of a node's outputs: an attribute before
 // opset 13, an input from there on; without them equal parts, as many as there are
 // outputs, of which from opset 18 on the last may be smaller.
-func splitOf(c *Call) (axis int, sizes []int) {
-	axis = axisOf("Split", attrInt(c, "axis", 0), c.in(0).Rank())
-	n := c.in(0).Dim(axis)
+func splitOf(c *plan.Use) (axis int, sizes []int) {
+	axis = plan.AxisOf("Split", plan.AttrInt(c, "axis", 0), c.In(0).Rank())
+	n := c.In(0).Dim(axis)
 	var some bool
 	if c.Opset < 13 {
-		takes("Split", c, 1)
-		sizes, some = attrInts(c, "split")
+		plan.Takes("Split", c, 1)
+		sizes, some = plan.AttrInts(c, "split")
 	} else {
-		sizes, some = ints("Split", c, 1)
+		sizes, some = move.Ints("Split", c, 1)
 	}
 	if some {
 		checkParts(n, axis, sizes)
 		if c.Outputs > 0 && len(sizes) != c.Outputs {
-			panic(fail("Split", tensor.ErrShape, "%d extents for %d outputs", len(sizes), c.Outputs))
+			panic(plan.Fail("Split", tensor.ErrShape, "%d extents for %d outputs", len(sizes), c.Outputs))
 		}
 		return axis, sizes
 	}
 	count := max(c.Outputs, 1)
 	if count > max(n, mostParts) {
-		panic(fail("Split", tensor.ErrShape, "%d outputs of an axis of %d; at most as many, or %d", count, n, mostParts))
+		panic(plan.Fail("Split", tensor.ErrShape, "%d outputs of an axis of %d; at most as many, or %d", count, n, mostParts))
 	}
 	if c.Attrs.Has("num_outputs") && c.Attrs.Int("num_outputs", 0) != int64(count) {
-		panic(fail("Split", tensor.ErrShape, "num_outputs is %d for %d outputs", c.Attrs.Int("num_outputs", 0), count))
+		panic(plan.Fail("Split", tensor.ErrShape, "num_outputs is %d for %d outputs", c.Attrs.Int("num_outputs", 0), count))
 	}
 	if c.Opset < 18 && n%count != 0 {
-		panic(fail("Split", tensor.ErrShape, "axis %d of extent %d doesn't split into %d equal parts", axis, n, count))
+		panic(plan.Fail("Split", tensor.ErrShape, "axis %d of extent %d doesn't split into %d equal parts", axis, n, count))
 	}
 	part, rest := (n+count-1)/count, n
 	for range count {

@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/num/fixed"
@@ -13,13 +15,13 @@ import (
 // Sqrt returns the square root of a, element by element, correctly rounded. −0
 // stays; a negative number and NaN give NaN, in fixed point an error. ONNX Sqrt.
 func Sqrt[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	sqrt.call(exec.Ref(&r), opts, exec.Ref(&a))
+	sqrt.Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }
 
-var sqrt = pointwise{about: about{name: "Sqrt", onnx: []int{6, 13}}, cost: 4,
-	rows:  exec.One(&simd.Sqrt, &rows1{F32: sqrtRow[float32], F64: sqrtRow[float64]}),
-	fixed: &fixed1{FP8x23: fixed.Sqrt[fixed.FP8x23], FP16x16: fixed.Sqrt[fixed.FP16x16], FP32x32: fixed.Sqrt[fixed.FP32x32], FP64x64: fixed.Sqrt[fixed.FP64x64]}}
+var sqrt = pointwise.Operator{About: plan.About{Name: "Sqrt", Versions: []int{6, 13}}, Cost: 4,
+	Rows:  exec.One(&simd.Sqrt, &rows1{F32: sqrtRow[float32], F64: sqrtRow[float64]}),
+	Fixed: &pointwise.Fixed1{FP8x23: fixed.Sqrt[fixed.FP8x23], FP16x16: fixed.Sqrt[fixed.FP16x16], FP32x32: fixed.Sqrt[fixed.FP32x32], FP64x64: fixed.Sqrt[fixed.FP64x64]}}
 
 // sqrtRow defines Sqrt. The square root of a float32, taken in float64, rounds to
 // the right float32: no such root is close enough to a midpoint.

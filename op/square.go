@@ -2,6 +2,8 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/num/fixed"
@@ -11,14 +13,14 @@ import (
 // Square returns a·a, element by element. Integers wrap; floats are rounded once.
 // NumPy square.
 func Square[T num.Native | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	squareOp.call(exec.Ref(&r), opts, exec.Ref(&a))
+	squareOp.Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }
 
-var squareOp = pointwise{about: about{name: "Square"}, rows: exec.One(&simd.Square, &rows1{I8: squareRow[int8], I16: squareRow[int16], I32: squareRow[int32], I64: squareRow[int64],
+var squareOp = pointwise.Operator{About: plan.About{Name: "Square"}, Rows: exec.One(&simd.Square, &rows1{I8: squareRow[int8], I16: squareRow[int16], I32: squareRow[int32], I64: squareRow[int64],
 	U8: squareRow[uint8], U16: squareRow[uint16], U32: squareRow[uint32], U64: squareRow[uint64],
 	F32: squareRow[float32], F64: squareRow[float64]}),
-	fixed: &fixed1{FP8x23: squareFixed[fixed.FP8x23], FP16x16: squareFixed[fixed.FP16x16], FP32x32: squareFixed[fixed.FP32x32], FP64x64: squareFixed[fixed.FP64x64], W32: squareWords32, W64: squareWords64}}
+	Fixed: &pointwise.Fixed1{FP8x23: squareFixed[fixed.FP8x23], FP16x16: squareFixed[fixed.FP16x16], FP32x32: squareFixed[fixed.FP32x32], FP64x64: squareFixed[fixed.FP64x64], W32: pointwise.SquareWords32, W64: pointwise.SquareWords64}}
 
 // squareRow defines Square.
 func squareRow[T num.Native](dst, a []T) {

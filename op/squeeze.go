@@ -1,14 +1,17 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
+	"github.com/ashlar-go/ashlar/internal/core/reduce"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
 // Squeeze is ONNX's: the axes of extent 1 that are named go, or all of them when
 // none is named. Named by an attribute before opset 13, by an input from there
 // on. A view. Typed programs call Tensor.Squeeze.
-var squeeze = opN{about: about{name: "Squeeze", flops: flops{free: true}, onnx: []int{1, 11, 13, 21, 23, 24, 25}, attrs: []string{"axes"}}, least: 1, most: 2,
-	planned: func(c *Call, p *Plan) {
+var squeeze = plan.Operator{About: plan.About{Name: "Squeeze", FLOPs: plan.FLOPs{Free: true}, Versions: []int{1, 11, 13, 21, 23, 24, 25}, Attrs: []string{"axes"}}, Least: 1, Most: 2,
+	Planned: func(c *plan.Use, p *plan.Draft) {
 		gone := squeezed(c)
 		shape, idx := []int{}, make([]tensor.Index, len(gone))
 		for i := range gone {
@@ -17,38 +20,28 @@ var squeeze = opN{about: about{name: "Squeeze", flops: flops{free: true}, onnx: 
 				idx[i] = tensor.I(0)
 				continue
 			}
-			shape = append(shape, c.in(0).Dim(i))
+			shape = append(shape, c.In(0).Dim(i))
 		}
-		p.gives(c.in(0).DType(), shape...)
-		p.view(func() tensor.Any { return viewed(tensor.Slice(c.in(0), idx...)) })
+		p.Gives(c.In(0).DType(), shape...)
+		p.View(func() tensor.Any { return pointwise.Viewed(tensor.Slice(c.In(0), idx...)) })
 	}}
 
 // squeezed returns which axes go.
-func squeezed(c *Call) []bool {
-	a := c.in(0)
+func squeezed(c *plan.Use) []bool {
+	a := c.In(0)
 	gone := make([]bool, a.Rank())
-	axes, ok := axesArg("Squeeze", c, 13)
+	axes, ok := reduce.AxesArg("Squeeze", c, 13)
 	if !ok {
 		for i := range gone {
 			gone[i] = a.Dim(i) == 1
 		}
 	}
 	for _, x := range axes {
-		i := axisOf("Squeeze", x, a.Rank())
+		i := plan.AxisOf("Squeeze", x, a.Rank())
 		if a.Dim(i) != 1 {
-			panic(fail("Squeeze", tensor.ErrShape, "axis %d of %s has extent %d, not 1", x, tensor.Describe(a), a.Dim(i)))
+			panic(plan.Fail("Squeeze", tensor.ErrShape, "axis %d of %s has extent %d, not 1", x, tensor.Describe(a), a.Dim(i)))
 		}
 		gone[i] = true
 	}
 	return gone
-}
-
-// axesArg returns the axes of a node: input 1 from the opset that made them an
-// input, an attribute before. ok is false when there are none.
-func axesArg(name string, c *Call, inputSince int) (axes []int, ok bool) {
-	if c.Opset < inputSince {
-		takes(name, c, 1)
-		return attrInts(c, "axes")
-	}
-	return ints(name, c, 1)
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -23,16 +24,16 @@ func Stack[T num.Elem](axis int, ts []tensor.Tensor[T], opts ...Option) (r tenso
 // stacked is Stack for a run-time element type, which all of ts have. It changes ts.
 func stacked(r *tensor.Any, axis int, ts []tensor.Any, opts []Option) {
 	if len(ts) == 0 {
-		panic(fail("Stack", tensor.ErrShape, "no tensors; give at least one"))
+		panic(plan.Fail("Stack", tensor.ErrShape, "no tensors; give at least one"))
 	}
-	presentAll("Stack", ts)
+	plan.PresentAll("Stack", ts)
 	shape := ts[0].Shape()
-	axis = axisOf("Stack", axis, len(shape)+1)
+	axis = plan.AxisOf("Stack", axis, len(shape)+1)
 	idx := slices.Repeat([]tensor.Index{tensor.Colon}, len(shape)+1)
 	idx[axis] = tensor.NewAxis
 	for i, t := range ts {
-		if !sameShape(t.LayoutRef(), shape) {
-			panic(fail("Stack", tensor.ErrShape, "tensor 0 has shape %s, tensor %d has %s", shapeText(shape), i, shapeText(t.Shape())))
+		if !plan.SameShape(t.LayoutRef(), shape) {
+			panic(plan.Fail("Stack", tensor.ErrShape, "tensor 0 has shape %s, tensor %d has %s", plan.ShapeText(shape), i, plan.ShapeText(t.Shape())))
 		}
 		ts[i] = t.Slice(idx...)
 	}

@@ -4,6 +4,8 @@ import (
 	"sync"
 
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/reduce"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -12,9 +14,9 @@ import (
 // square root of Var's value before it is rounded. The reduced axes go, unless
 // KeepDims. NumPy std.
 func Std[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], axes []int, ddof int, opts ...Option) (r tensor.Tensor[T]) {
-	stdOp.call(exec.Ref(&r), exec.Ref(&a), axes, float64(ddof), opts)
+	stdOp.Call(exec.Ref(&r), exec.Ref(&a), axes, float64(ddof), opts)
 	return r
 }
 
-var stdOp = reduction{about: about{name: "Std", attrs: []string{"axes", "ddof", "keepdims"}}, since: 18, takes: floats | fixeds,
-	folder: func(r *exec.Reducer) exec.Folder { return deviationFolder(r, true) }, spare: &sync.Pool{}, param: ddofOf}
+var stdOp = reduce.Operator{About: plan.About{Name: "Std", Attrs: []string{"axes", "ddof", "keepdims"}}, Since: 18, Takes: plan.Floats | plan.Fixeds,
+	Folder: func(r *exec.Reducer) exec.Folder { return deviationFolder(r, true) }, Spare: &sync.Pool{}, Param: ddofOf}

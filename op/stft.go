@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -20,80 +22,80 @@ import (
 // don't fit, for a step below 1, a frame longer than the signal or of no elements, and a
 // frame that isn't as long as the window. ONNX STFT.
 func STFT[T num.Float | num.Narrow](signal tensor.Tensor[T], step int, window tensor.Tensor[T], frame int, onesided bool, opts ...Option) (r tensor.Tensor[T]) {
-	framesOf(signal.Any(), step, window.Any(), frame, onesided).into(exec.Ref(&r), opts)
+	framesOf(signal.Any(), step, window.Any(), frame, onesided).Into(exec.Ref(&r), opts)
 	return r
 }
 
-func framesOf(signal tensor.Any, step int, window tensor.Any, frame int, onesided bool) *transfer {
+func framesOf(signal tensor.Any, step int, window tensor.Any, frame int, onesided bool) *move.Transfer {
 	const name = "STFT"
-	present(name, &signal)
+	plan.Present(name, &signal)
 	rank, parts := signal.Rank(), 1
 	if rank == 3 {
 		parts = signal.Dim(2)
 	}
 	if rank < 2 || rank > 3 || parts != 1 && parts != 2 {
-		panic(fail(name, tensor.ErrShape, "the signal is %s; want [batch, length], [batch, length, 1], or [batch, length, 2] of complex numbers", tensor.Describe(signal)))
+		panic(plan.Fail(name, tensor.ErrShape, "the signal is %s; want [batch, length], [batch, length, 1], or [batch, length, 2] of complex numbers", tensor.Describe(signal)))
 	}
 	if onesided && parts == 2 {
-		panic(fail(name, tensor.ErrShape, "onesided transforms of complex numbers; half of their spectrum doesn't give the other half"))
+		panic(plan.Fail(name, tensor.ErrShape, "onesided transforms of complex numbers; half of their spectrum doesn't give the other half"))
 	}
-	oneType(name, signal, window)
+	plan.OneType(name, signal, window)
 	batch, length := signal.Dim(0), signal.Dim(1)
 	if !window.IsZero() {
 		if window.Rank() != 1 || frame != 0 && window.Dim(0) != frame {
-			panic(fail(name, tensor.ErrShape, "the window is %s and the frame %d elements; want a vector, as long as the frame", tensor.Describe(window), frame))
+			panic(plan.Fail(name, tensor.ErrShape, "the window is %s and the frame %d elements; want a vector, as long as the frame", tensor.Describe(window), frame))
 		}
 		frame = window.Dim(0)
 	} else if frame == 0 {
 		frame = length
 	}
 	if frame < 1 || frame > length {
-		panic(fail(name, tensor.ErrShape, "a frame of %d elements of a signal of %d; want 1 to as many as it has", frame, length))
+		panic(plan.Fail(name, tensor.ErrShape, "a frame of %d elements of a signal of %d; want 1 to as many as it has", frame, length))
 	}
 	if step < 1 {
-		panic(fail(name, tensor.ErrValue, "frames are %d elements apart; want 1 or more", step))
+		panic(plan.Fail(name, tensor.ErrValue, "frames are %d elements apart; want 1 or more", step))
 	}
 	frames, bins := (length-frame)/step+1, frame
 	if onesided {
 		bins = frame/2 + 1
 	}
 	scratch, each := fourierScratch(frame, batch*frames)
-	return &transfer{name: name, d: signal.DType(), shape: []int{batch, frames, bins, 2}, in: operandsOf(signal, window), scratch: scratch, each: each, fill: func(ctx context.Context, dst words, in []words) {
+	return &move.Transfer{Name: name, D: signal.DType(), Shape: []int{batch, frames, bins, 2}, In: move.OperandsOf(signal, window), Scratch: scratch, Each: each, Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 		f := newFourier(name, frame)
-		src, by, to := numericOf(in[0]), numericOf(in[1]), numericOf(dst)
+		src, by, to := move.NumericOf(in[0]), move.NumericOf(in[1]), move.NumericOf(dst)
 		exec.Split(name, ctx, batch*frames, f.cost(), func(from, till int) {
-			t := f.scratch(name)
+			t := f.Room(name)
 			for i := from; i < till; i++ {
 				first := i/frames*length + i%frames*step
 				for k := range t.in {
 					at, w := (first+k)*parts, 1.0
-					if !by.absent() {
-						w = by.float(k)
+					if !by.Absent() {
+						w = by.Float(k)
 					}
-					v := complex(float64(src.float(at)*w), 0)
+					v := complex(float64(src.Float(at)*w), 0)
 					if parts == 2 {
-						v = complex(real(v), float64(src.float(at+1)*w))
+						v = complex(real(v), float64(src.Float(at+1)*w))
 					}
 					t.in[k] = v
 				}
 				t.transform()
 				for k, v := range t.out[:bins] {
-					to.setFloat(2*(i*bins+k), real(v))
-					to.setFloat(2*(i*bins+k)+1, imag(v))
+					to.SetFloat(2*(i*bins+k), real(v))
+					to.SetFloat(2*(i*bins+k)+1, imag(v))
 				}
 			}
 		})
 	}}
 }
 
-var stft = opN{about: about{name: "STFT", onnx: []int{17}, attrs: []string{"onesided"}, why: "of floats alone: Cast first"}, least: 2, most: 4, takes: floats,
-	move: func(c *Call) *transfer {
+var stft = plan.Operator{About: plan.About{Name: "STFT", Versions: []int{17}, Attrs: []string{"onesided"}, Why: "of floats alone: Cast first"}, Least: 2, Most: 4, Takes: plan.Floats,
+	Move: func(c *plan.Use) plan.Mover {
 		const name = "STFT"
 		frame := 0
-		if !c.in(3).IsZero() {
+		if !c.In(3).IsZero() {
 			if frame = numberOr(name, c, 3, 0); frame < 1 {
-				panic(fail(name, tensor.ErrValue, "frame_length is %d; want 1 or more", frame))
+				panic(plan.Fail(name, tensor.ErrValue, "frame_length is %d; want 1 or more", frame))
 			}
 		}
-		return framesOf(c.in(0), numberOr(name, c, 1, 0), c.in(2), frame, c.Attrs.Int("onesided", 1) != 0)
+		return framesOf(c.In(0), numberOr(name, c, 1, 0), c.In(2), frame, c.Attrs.Int("onesided", 1) != 0)
 	}}

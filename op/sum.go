@@ -2,6 +2,9 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
+	"github.com/ashlar-go/ashlar/internal/core/reduce"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/num"
@@ -15,18 +18,18 @@ import (
 // the last can be beyond the format. ONNX Sum.
 func Sum[T num.Number](ts []tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
 	if len(ts) == 0 {
-		panic(fail("Sum", tensor.ErrShape, "no tensors; give at least one"))
+		panic(plan.Fail("Sum", tensor.ErrShape, "no tensors; give at least one"))
 	}
-	summed(exec.Ref(&r), exec.Refs(ts), opts)
+	summed(&sum, exec.Ref(&r), exec.Refs(ts), opts)
 	return r
 }
 
 // summed is Sum for a run-time element type.
-func summed(r *tensor.Any, ts []*tensor.Any, opts []Option) {
-	present("Sum", ts...)
+func summed(o *pointwise.Operator, r *tensor.Any, ts []*tensor.Any, opts []Option) {
+	plan.Present("Sum", ts...)
 	if len(ts) == 1 {
-		s := read(opts)
-		aim(r, "Sum", &s, ts[0].DType(), ts[0].LayoutRef())
+		s := plan.Read(opts)
+		plan.Aim(r, "Sum", &s, ts[0].DType(), ts[0].LayoutRef())
 		r.CopyFrom(*ts[0])
 		return
 	}
@@ -37,39 +40,36 @@ func summed(r *tensor.Any, ts []*tensor.Any, opts []Option) {
 	acc := ts[0]
 	for _, t := range ts[1 : len(ts)-1] {
 		var next tensor.Any
-		sum.call(&next, nil, acc, t)
+		o.Call(&next, nil, acc, t)
 		acc = &next
 	}
-	sum.call(r, opts, acc, ts[len(ts)-1])
+	o.Call(r, opts, acc, ts[len(ts)-1])
 }
 
 // sumFixed is Sum of fixed point: the line of each element's terms is reduced.
 func sumFixed(r *tensor.Any, ts []*tensor.Any, opts []Option) {
 	d := ts[0].DType()
-	ls, args := make([]*layout.Layout, len(ts)), make([]arg, len(ts))
+	ls, args := make([]*layout.Layout, len(ts)), make([]pointwise.Arg, len(ts))
 	for i, t := range ts {
-		ls[i], args[i] = t.LayoutRef(), argOf("Sum", t)
+		ls[i], args[i] = t.LayoutRef(), pointwise.ArgOf("Sum", t)
 	}
-	if isLazy(ts...) {
-		noted(r, note{name: "Sum", cost: len(ts), alone: true, also: kept(opts), args: args,
-			run: func(r *tensor.Any, in []*tensor.Any, opts []Option) { sumFixed(r, in, opts) }}, d, opts, ls...)
+	if pointwise.IsLazy(ts...) {
+		pointwise.Noted(r, pointwise.Note{Name: "Sum", Cost: len(ts), Alone: true, Also: plan.Kept(opts), Args: args,
+			Run: func(r *tensor.Any, in []*tensor.Any, opts []Option) { sumFixed(r, in, opts) }}, d, opts, ls...)
 		return
 	}
-	shape, lines := broadcastShape("Sum", nil, ls...), make([]tensor.Any, len(ts))
+	shape, lines := plan.BroadcastShape("Sum", nil, ls...), make([]tensor.Any, len(ts))
 	for i, t := range ts {
 		lines[i] = t.BroadcastTo(shape...).Slice(tensor.Ellipsis, tensor.NewAxis)
 	}
-	opts = append([]Option(nil), opts...)
-	for i := range opts {
-		opts[i].flags &^= keepDims
-	}
+	opts = plan.Without(opts, plan.KeepDims)
 	var stacked tensor.Any
 	concatenated(&stacked, len(shape), lines, nil)
-	sumLine.call(r, &stacked, []int{len(shape)}, 0, opts)
+	sumLine.Call(r, &stacked, []int{len(shape)}, 0, opts)
 }
 
 // sumLine adds the terms of an element.
-var sumLine = reduction{about: about{name: "Sum"}, takes: fixeds, folder: sumFolder}
+var sumLine = reduce.Operator{About: plan.About{Name: "Sum"}, Takes: plan.Fixeds, Folder: sumFolder}
 
-var sum = pointwise{about: about{name: "Sum", onnx: []int{6, 8, 13}}, fold: true, once: true, clean: true,
-	rows: exec.Two(&simd.Add, &addRows), fixed: &addFixed}
+var sum = pointwise.Operator{About: plan.About{Name: "Sum", Versions: []int{6, 8, 13}}, Fold: true, Once: summed, Clean: true,
+	Rows: exec.Two(&simd.Add, &addRows), Fixed: &addFixed}

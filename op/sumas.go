@@ -4,7 +4,10 @@ import (
 	"sync"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/cast"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/reduce"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -14,30 +17,30 @@ import (
 // Integers that don't fit U lose their high bits before they are added. Options are
 // those of ReduceSum. NumPy's sum with dtype.
 func SumAs[U num.Number, T num.Elem](a tensor.Tensor[T], axes []int, opts ...Option) (r tensor.Tensor[U]) {
-	present("SumAs", exec.Ref(&a))
+	plan.Present("SumAs", exec.Ref(&a))
 	if dtype.Of[T]() == dtype.Float32 && dtype.Of[U]() == dtype.Float64 {
-		sumFloat64.call(exec.Ref(&r), exec.Ref(&a), axes, 0, opts)
+		sumFloat64.Call(exec.Ref(&r), exec.Ref(&a), axes, 0, opts)
 		return r
 	}
-	s := read(opts)
-	return ReduceSum(Cast[U](a, s.quiet()...), axes, opts...)
+	s := plan.Read(opts)
+	return ReduceSum(Cast[U](a, s.Quiet()...), axes, opts...)
 }
 
 // sumFloat64 leaves out the last rounding of the sum of float32.
-var sumFloat64 = reduction{about: about{name: "SumAs"}, takes: 1 << dtype.Float32, gives: dtype.Float64, spare: &sync.Pool{}, fast: sumFast,
-	folder: func(*exec.Reducer) exec.Folder {
-		return &rounded[float32]{terms: new(termSum[float32]), dtype: dtype.Float64}
+var sumFloat64 = reduce.Operator{About: plan.About{Name: "SumAs"}, Takes: 1 << dtype.Float32, Gives: dtype.Float64, Spare: &sync.Pool{}, Fast: reduce.SumFast,
+	Folder: func(*exec.Reducer) exec.Folder {
+		return &reduce.Rounded[float32]{Terms: new(termSum[float32]), Dtype: dtype.Float64}
 	},
-	lines: func(_ dtype.DType, out, x exec.Run, step, n int) bool {
-		if !trySums[float32](nil, nil, 0, 0) {
+	Lines: func(_ dtype.DType, out, x exec.Run, step, n int) bool {
+		if !reduce.TrySums[float32](nil, nil, 0, 0) {
 			return false
 		}
 		sums := exec.Of[float64](out)
-		sumEach(sums, exec.Of[float32](x), step, n)
-		canonicalRow(sums)
+		reduce.SumEach(sums, exec.Of[float32](x), step, n)
+		cast.CanonicalRow(sums)
 		return true
 	},
-	rows: func(_ dtype.DType, out, x exec.Run, from int, down exec.Sequence) bool {
-		sumTile(exec.Of[float64](out), exec.Of[float32](x), from, &down, false)
+	Rows: func(_ dtype.DType, out, x exec.Run, from int, down exec.Sequence) bool {
+		reduce.SumTile(exec.Of[float64](out), exec.Of[float32](x), from, &down, false)
 		return true
 	}}

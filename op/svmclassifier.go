@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -38,12 +40,12 @@ func SVMClassifier[T float32 | float64 | int32 | int64](x tensor.Tensor[T], labe
 
 func (m *SVC) classes(x tensor.Any, labels []int64) *classification {
 	const name = "SVMClassifier"
-	present(name, &x)
-	rows, features := tableOf(name, x)
+	plan.Present(name, &x)
+	rows, features := rowsAndColumns(name, x)
 	checkTransform(name, m.PostTransform)
 	classes := len(labels)
 	if classes < 1 {
-		panic(fail(name, tensor.ErrValue, "it has no labels; give one for each class"))
+		panic(plan.Fail(name, tensor.ErrValue, "it has no labels; give one for each class"))
 	}
 	if len(m.VectorsPerClass) == 0 {
 		return m.linear(x, rows, features, labels)
@@ -51,11 +53,11 @@ func (m *SVC) classes(x tensor.Any, labels []int64) *classification {
 	kernel, vectors := m.kernel(name, features)
 	starts := make([]int, classes+1)
 	if len(m.VectorsPerClass) != classes {
-		panic(fail(name, tensor.ErrShape, "vectors_per_class has %d numbers for %d labels; want one for each", len(m.VectorsPerClass), classes))
+		panic(plan.Fail(name, tensor.ErrShape, "vectors_per_class has %d numbers for %d labels; want one for each", len(m.VectorsPerClass), classes))
 	}
 	for i, n := range m.VectorsPerClass {
 		if n < 0 || n > int64(vectors-starts[i]) {
-			panic(fail(name, tensor.ErrShape, "class %d has %d support vectors, where %d are left", i, n, vectors-starts[i]))
+			panic(plan.Fail(name, tensor.ErrShape, "class %d has %d support vectors, where %d are left", i, n, vectors-starts[i]))
 		}
 		starts[i+1] = starts[i] + int(n)
 	}
@@ -65,14 +67,14 @@ func (m *SVC) classes(x tensor.Any, labels []int64) *classification {
 	}
 	switch {
 	case starts[classes] != vectors:
-		panic(fail(name, tensor.ErrShape, "the classes have %d support vectors, and there are %d", starts[classes], vectors))
+		panic(plan.Fail(name, tensor.ErrShape, "the classes have %d support vectors, and there are %d", starts[classes], vectors))
 	case classes == 1: // nothing to tell apart
 	case pairs != classes*(classes-1)/2:
-		panic(fail(name, tensor.ErrShape, "rho has %d numbers; %d classes make %d pairs", pairs, classes, classes*(classes-1)/2))
+		panic(plan.Fail(name, tensor.ErrShape, "rho has %d numbers; %d classes make %d pairs", pairs, classes, classes*(classes-1)/2))
 	case len(m.Coefficients) != (classes-1)*vectors:
-		panic(fail(name, tensor.ErrShape, "%d coefficients; %d classes and %d support vectors need %d", len(m.Coefficients), classes, vectors, (classes-1)*vectors))
+		panic(plan.Fail(name, tensor.ErrShape, "%d coefficients; %d classes and %d support vectors need %d", len(m.Coefficients), classes, vectors, (classes-1)*vectors))
 	case len(m.ProbA) != len(m.ProbB) || len(m.ProbA) != 0 && len(m.ProbA) != pairs:
-		panic(fail(name, tensor.ErrShape, "prob_a has %d numbers and prob_b %d, for %d pairs", len(m.ProbA), len(m.ProbB), pairs))
+		panic(plan.Fail(name, tensor.ErrShape, "prob_a has %d numbers and prob_b %d, for %d pairs", len(m.ProbA), len(m.ProbB), pairs))
 	}
 	wide, likely, post := max(pairs, 2), len(m.ProbA) > 0, m.PostTransform
 	if likely {
@@ -80,7 +82,7 @@ func (m *SVC) classes(x tensor.Any, labels []int64) *classification {
 	}
 	coefficients, rho, a, b := m.Coefficients, m.Rho, m.ProbA, m.ProbB
 	k := new(classification)
-	k.scores = scoreTable(name, x, rows, wide, 8*(features+classes)*max(vectors, 1)+40*wide, func(src numeric, row int, v []float64) {
+	k.scores = scoreTable(name, x, rows, wide, 8*(features+classes)*max(vectors, 1)+40*wide, func(src move.Numeric, row int, v []float64) {
 		in := singles(src, row*features, features)
 		near := make([]float64, vectors)
 		for i := range near {
@@ -133,17 +135,17 @@ func (m *SVC) linear(x tensor.Any, rows, features int, labels []int64) *classifi
 	const name = "SVMClassifier"
 	classes := len(labels)
 	if len(m.Coefficients) != classes*features || features == 0 {
-		panic(fail(name, tensor.ErrShape, "%d coefficients for %d labels and %d features; give one for each of both", len(m.Coefficients), classes, features))
+		panic(plan.Fail(name, tensor.ErrShape, "%d coefficients for %d labels and %d features; give one for each of both", len(m.Coefficients), classes, features))
 	}
 	if len(m.Rho) == 0 {
-		panic(fail(name, tensor.ErrShape, "rho has no numbers; want one or more"))
+		panic(plan.Fail(name, tensor.ErrShape, "rho has no numbers; want one or more"))
 	}
 	coefficients, rho, post, positive, likely := m.Coefficients, float64(m.Rho[0]), m.PostTransform, true, len(m.ProbA) > 0
 	for _, c := range coefficients {
 		positive = positive && c >= 0
 	}
 	k := new(classification)
-	k.scores = scoreTable(name, x, rows, classes, 4*len(coefficients)+40*classes, func(src numeric, row int, v []float64) {
+	k.scores = scoreTable(name, x, rows, classes, 4*len(coefficients)+40*classes, func(src move.Numeric, row int, v []float64) {
 		in := singles(src, row*features, features)
 		best := 0
 		for i := range v {
@@ -214,14 +216,14 @@ func coupled(p, score []float64, a, b []float32) {
 	}
 }
 
-var svmClassifier = opN{about: about{name: "SVMClassifier", domain: mlDomain, onnx: []int{1}, why: mlWhy,
-	attrs: []string{"classlabels_ints", "classlabels_strings", "coefficients", "kernel_params", "kernel_type", "post_transform", "prob_a", "prob_b", "rho",
-		"support_vectors", "vectors_per_class"}}, least: 1, takes: tabular,
-	planned: func(c *Call, p *Plan) {
+var svmClassifier = plan.Operator{About: plan.About{Name: "SVMClassifier", Domain: mlDomain, Versions: []int{1}, Why: mlWhy,
+	Attrs: []string{"classlabels_ints", "classlabels_strings", "coefficients", "kernel_params", "kernel_type", "post_transform", "prob_a", "prob_b", "rho",
+		"support_vectors", "vectors_per_class"}}, Least: 1, Takes: plan.Tabular,
+	Planned: func(c *plan.Use, p *plan.Draft) {
 		const name = "SVMClassifier"
 		m := SVC{SVM: svmOf(name, c), PostTransform: c.Attrs.Str("post_transform", "NONE")}
 		m.VectorsPerClass, _ = c.Attrs.Ints("vectors_per_class")
 		m.ProbA, _ = c.Attrs.Floats("prob_a")
 		m.ProbB, _ = c.Attrs.Floats("prob_b")
-		planClasses(p, c, m.classes(c.in(0), labelsOf(name, c, "classlabels_ints", "classlabels_strings")))
+		planClasses(p, c, m.classes(c.In(0), labelsOf(name, c, "classlabels_ints", "classlabels_strings")))
 	}}

@@ -2,6 +2,8 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -20,23 +22,23 @@ type SVM struct {
 // rounded to float32, the rest is computed in float64, and the result is rounded once. It panics when the numbers of
 // coefficients don't fit. SVMRegressor of the domain ai.onnx.ml.
 func SVMRegressor[T float32 | float64 | int32 | int64](x tensor.Tensor[T], m SVM, oneClass bool, opts ...Option) (r tensor.Tensor[float32]) {
-	m.regressed(x.Any(), oneClass).into(exec.Ref(&r), opts)
+	m.regressed(x.Any(), oneClass).Into(exec.Ref(&r), opts)
 	return r
 }
 
-func (m *SVM) regressed(x tensor.Any, oneClass bool) *transfer {
+func (m *SVM) regressed(x tensor.Any, oneClass bool) *move.Transfer {
 	const name = "SVMRegressor"
-	present(name, &x)
-	rows, features := tableOf(name, x)
+	plan.Present(name, &x)
+	rows, features := rowsAndColumns(name, x)
 	kernel, vectors := m.kernel(name, features)
 	if len(m.Rho) != 1 {
-		panic(fail(name, tensor.ErrShape, "rho has %d numbers; want 1", len(m.Rho)))
+		panic(plan.Fail(name, tensor.ErrShape, "rho has %d numbers; want 1", len(m.Rho)))
 	}
 	if n := len(m.Coefficients); vectors == 0 && n != features || vectors > 0 && n != vectors {
-		panic(fail(name, tensor.ErrShape, "%d coefficients for %d support vectors of %d features; give one for each vector, or without vectors for each feature", n, vectors, features))
+		panic(plan.Fail(name, tensor.ErrShape, "%d coefficients for %d support vectors of %d features; give one for each vector, or without vectors for each feature", n, vectors, features))
 	}
 	coefficients, rho := m.Coefficients, float64(m.Rho[0])
-	return scoreTable(name, x, rows, 1, 8*features*max(vectors, 1)+40, func(src numeric, row int, v []float64) {
+	return scoreTable(name, x, rows, 1, 8*features*max(vectors, 1)+40, func(src move.Numeric, row int, v []float64) {
 		in := singles(src, row*features, features)
 		var sum float64
 		if vectors == 0 {
@@ -57,10 +59,10 @@ func (m *SVM) regressed(x tensor.Any, oneClass bool) *transfer {
 }
 
 // singles returns n elements from first on, rounded to float32.
-func singles(src numeric, first, n int) []float64 {
+func singles(src move.Numeric, first, n int) []float64 {
 	v := make([]float64, n)
 	for i := range v {
-		v[i] = float64(float32(src.real(first + i)))
+		v[i] = float64(float32(src.Real(first + i)))
 	}
 	return v
 }
@@ -76,7 +78,7 @@ func dot64(a []float64, b []float32) (sum float64) {
 func (m *SVM) kernel(name string, features int) (f func(in []float64, k int) float64, vectors int) {
 	if n := len(m.SupportVectors); n > 0 {
 		if features == 0 || n%features != 0 {
-			panic(fail(name, tensor.ErrShape, "the support vectors have %d numbers; want %d for each", n, features))
+			panic(plan.Fail(name, tensor.ErrShape, "the support vectors have %d numbers; want %d for each", n, features))
 		}
 		vectors = n / features
 	}
@@ -101,16 +103,16 @@ func (m *SVM) kernel(name string, features int) (f func(in []float64, k int) flo
 			return num.Exp64(-gamma * sum)
 		}
 	default:
-		panic(fail(name, tensor.ErrValue, "kernel_type is %.40q; want LINEAR, POLY, RBF or SIGMOID", m.Kernel))
+		panic(plan.Fail(name, tensor.ErrValue, "kernel_type is %.40q; want LINEAR, POLY, RBF or SIGMOID", m.Kernel))
 	}
 	return f, vectors
 }
 
 // svmOf reads a node.
-func svmOf(name string, c *Call) (m SVM) {
+func svmOf(name string, c *plan.Use) (m SVM) {
 	params, _ := c.Attrs.Floats("kernel_params")
 	if n := len(params); n != 0 && n != 3 {
-		panic(fail(name, tensor.ErrShape, "kernel_params has %d numbers; want gamma, coef0 and degree", n))
+		panic(plan.Fail(name, tensor.ErrShape, "kernel_params has %d numbers; want gamma, coef0 and degree", n))
 	} else if n == 3 {
 		m.Gamma, m.Coef0, m.Degree = params[0], params[1], params[2]
 	}
@@ -121,14 +123,14 @@ func svmOf(name string, c *Call) (m SVM) {
 	return m
 }
 
-var svmRegressor = opN{about: about{name: "SVMRegressor", domain: mlDomain, onnx: []int{1}, why: mlWhy,
-	attrs: []string{"coefficients", "kernel_params", "kernel_type", "n_supports", "one_class", "post_transform", "rho", "support_vectors"}}, least: 1, takes: tabular,
-	move: func(c *Call) *transfer {
+var svmRegressor = plan.Operator{About: plan.About{Name: "SVMRegressor", Domain: mlDomain, Versions: []int{1}, Why: mlWhy,
+	Attrs: []string{"coefficients", "kernel_params", "kernel_type", "n_supports", "one_class", "post_transform", "rho", "support_vectors"}}, Least: 1, Takes: plan.Tabular,
+	Move: func(c *plan.Use) plan.Mover {
 		const name = "SVMRegressor"
 		checkTransform(name, c.Attrs.Str("post_transform", "NONE")) // which ONNX Runtime reads, and doesn't apply
 		m := svmOf(name, c)
 		if c.Attrs.Int("n_supports", 0) == 0 {
 			m.SupportVectors = nil
 		}
-		return m.regressed(c.in(0), c.Attrs.Int("one_class", 0) != 0)
+		return m.regressed(c.In(0), c.Attrs.Int("one_class", 0) != 0)
 	}}

@@ -3,6 +3,7 @@ package op
 import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -17,28 +18,28 @@ func Swish[T num.Float | num.Narrow](x tensor.Tensor[T], alpha float64, opts ...
 
 // swished is Swish for a run-time element type.
 func swished(r *tensor.Any, name string, x *tensor.Any, alpha float64, opts []Option) {
-	present(name, x)
-	d, s := x.DType(), read(opts)
-	must(name, d != dtype.Invalid && floats.has(d), d)
+	plan.Present(name, x)
+	d, s := x.DType(), plan.Read(opts)
+	plan.Must(name, d != dtype.Invalid && plan.Floats.Has(d), d)
 	var shape []int
-	aimShape(r, name, &s, d, appendShape(shape, x.LayoutRef()))
-	out, quiet, f := beside(r, false, x), s.quiet(), numberOf(d, alpha)
-	mul.call(out, onto(out, quiet), x, &f)
-	sigmoid.call(out, onto(out, quiet), out)
-	mul.call(out, onto(out, quiet), x, out)
-	put(r, out)
+	plan.AimShape(r, name, &s, d, plan.AppendShape(shape, x.LayoutRef()))
+	out, quiet, f := plan.Beside(r, false, x), s.Quiet(), numberOf(d, alpha)
+	mul.Call(out, onto(out, quiet), x, &f)
+	sigmoid.Call(out, onto(out, quiet), out)
+	mul.Call(out, onto(out, quiet), x, out)
+	plan.Put(r, out)
 }
 
 // planSwish plans Swish, whose alpha is this one if no attribute says another.
-func planSwish(p *Plan, c *Call, alpha float32) {
-	name := p.op.name
-	a, by := c.with(name, 0), float64(c.Attrs.Float("alpha", alpha))
-	p.stretched(a.DType(), c, 1)
-	p.by(c, 0, func(r *tensor.Any, opts []Option) { swished(r, name, a, by, opts) })
+func planSwish(p *plan.Draft, c *plan.Use, alpha float32) {
+	name := p.Name()
+	a, by := c.With(name, 0), float64(c.Attrs.Float("alpha", alpha))
+	p.Stretched(a.DType(), c, 1)
+	p.By(c, 0, func(r *tensor.Any, opts []Option) { swished(r, name, a, by, opts) })
 }
 
-var swish = opN{about: about{name: "Swish", flops: flops{each: 1}, onnx: []int{24}, attrs: []string{"alpha"}}, least: 1, takes: floats,
-	planned: func(c *Call, p *Plan) { planSwish(p, c, 1) }}
+var swish = plan.Operator{About: plan.About{Name: "Swish", FLOPs: plan.FLOPs{Each: 1}, Versions: []int{24}, Attrs: []string{"alpha"}}, Least: 1, Takes: plan.Floats,
+	Planned: func(c *plan.Use, p *plan.Draft) { planSwish(p, c, 1) }}
 
-var quickGelu = opN{about: about{name: "QuickGelu", flops: flops{each: 1}, domain: "com.microsoft", onnx: []int{1}, attrs: []string{"alpha"}}, least: 1, takes: floats,
-	planned: func(c *Call, p *Plan) { planSwish(p, c, 1.702) }}
+var quickGelu = plan.Operator{About: plan.About{Name: "QuickGelu", FLOPs: plan.FLOPs{Each: 1}, Domain: "com.microsoft", Versions: []int{1}, Attrs: []string{"alpha"}}, Least: 1, Takes: plan.Floats,
+	Planned: func(c *plan.Use, p *plan.Draft) { planSwish(p, c, 1.702) }}

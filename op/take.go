@@ -7,6 +7,8 @@ import (
 
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -27,20 +29,20 @@ const (
 // when there are indices on an empty axis. Elements keep their bits. numpy.take,
 // which without an axis takes from the flattened tensor: a.Reshape(-1) is that.
 func Take[T num.Elem](a tensor.Tensor[T], indices tensor.Tensor[int64], axis int, mode TakeMode, opts ...Option) (r tensor.Tensor[T]) {
-	taken("Take", a.Any(), indices.Any(), axis, mode).into(exec.Ref(&r), opts)
+	taken("Take", a.Any(), indices.Any(), axis, mode).Into(exec.Ref(&r), opts)
 	return r
 }
 
-func taken(name string, a, indices tensor.Any, axis int, mode TakeMode) *transfer {
-	present(name, &a, &indices)
+func taken(name string, a, indices tensor.Any, axis int, mode TakeMode) *move.Transfer {
+	plan.Present(name, &a, &indices)
 	shape := a.Shape()
-	axis = axisOf(name, axis, len(shape))
-	wantInt(name, 1, indices)
+	axis = plan.AxisOf(name, axis, len(shape))
+	move.WantInt(name, 1, indices)
 	n := shape[axis]
-	return &transfer{name: name, d: a.DType(), shape: gatherShape(a, indices, axis), in: []tensor.Any{a, indices}, picky: true, fill: func(ctx context.Context, dst words, in []words) {
-		v := in[1].places(name)
+	return &move.Transfer{Name: name, D: a.DType(), Shape: gatherShape(a, indices, axis), In: []tensor.Any{a, indices}, Picky: true, Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+		v := in[1].Places(name)
 		if n == 0 && len(v) > 0 && mode != TakeRaise {
-			panic(fail(name, tensor.ErrIndex, "axis %d is empty; it has no entries to take", axis))
+			panic(plan.Fail(name, tensor.ErrIndex, "axis %d is empty; it has no entries to take", axis))
 		}
 		switch mode {
 		case TakeWrap:
@@ -60,13 +62,13 @@ func taken(name string, a, indices tensor.Any, axis int, mode TakeMode) *transfe
 
 // takeEntries sets the entries of dst to those of in[0], of a shape, that indices name along axis, and
 // panics before that where one is outside. in[1] is the indices.
-func takeEntries(name string, ctx context.Context, dst words, in []words, shape []int, axis int, at []int64) {
-	before, n, after := around(shape, axis)
-	size := dst.size
-	if dst.fresh && before == 1 && after == 1 {
+func takeEntries(name string, ctx context.Context, dst move.Words, in []move.Words, shape []int, axis int, at []int64) {
+	before, n, after := move.Around(shape, axis)
+	size := dst.Size
+	if dst.Fresh && before == 1 && after == 1 {
 		var bad atomic.Bool
 		exec.Split(name, ctx, len(at), 1, func(from, to int) {
-			if conv.TakeWithin(dst.mem[from*size:], in[0].mem, size, at[from:to], conv.Axis{N: n, Stride: 1}) >= 0 {
+			if conv.TakeWithin(dst.Mem[from*size:], in[0].Mem, size, at[from:to], conv.Axis{N: n, Stride: 1}) >= 0 {
 				bad.Store(true)
 			}
 		})
@@ -74,8 +76,8 @@ func takeEntries(name string, ctx context.Context, dst words, in []words, shape 
 			return
 		}
 	}
-	checkPlaces(name, at, in[1].of.Shape(), n, axis)
-	if dst.len() == 0 {
+	checkPlaces(name, at, in[1].Of.Shape(), n, axis)
+	if dst.Len() == 0 {
 		return // however many entries of none there are
 	}
 	if after == 1 {
@@ -83,13 +85,13 @@ func takeEntries(name string, ctx context.Context, dst words, in []words, shape 
 			for from < to {
 				b, i := from/len(at), from%len(at)
 				m := min(len(at)-i, to-from)
-				conv.Take(dst.mem[from*size:], in[0].mem, size, at[i:i+m], conv.Axis{First: b * n, N: n, Stride: 1})
+				conv.Take(dst.Mem[from*size:], in[0].Mem, size, at[i:i+m], conv.Axis{First: b * n, N: n, Stride: 1})
 				from += m
 			}
 		})
 		return
 	}
-	entries := make([]int, fits(name, len(at), 8))
+	entries := make([]int, plan.Fits(name, len(at), 8))
 	for i, v := range at {
 		entries[i] = int(v + int64(n)&(v>>63))
 	}
@@ -97,7 +99,7 @@ func takeEntries(name string, ctx context.Context, dst words, in []words, shape 
 		for from < to {
 			b, i := from/len(at), from%len(at)
 			m := min(len(at)-i, to-from)
-			conv.Pick(dst.mem[from*after*size:], in[0].mem[b*n*after*size:], after*size, after*size, entries[i:i+m], dst.stream)
+			conv.Pick(dst.Mem[from*after*size:], in[0].Mem[b*n*after*size:], after*size, after*size, entries[i:i+m], dst.Stream)
 			from += m
 		}
 	})

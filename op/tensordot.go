@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -20,13 +21,13 @@ func TensorDot[T bool | num.Number](a, b tensor.Tensor[T], axesA, axesB []int, o
 
 // dotProduct is TensorDot for operands of one run-time element type.
 func dotProduct(r, a, b *tensor.Any, axesA, axesB []int, opts []Option) {
-	present("TensorDot", a, b)
-	s := read(opts)
+	plan.Present("TensorDot", a, b)
+	s := plan.Read(opts)
 	x := dotOf("TensorDot", a, b, axesA, axesB)
-	aimShape(r, "TensorDot", &s, a.DType(), x.shape)
+	plan.AimShape(r, "TensorDot", &s, a.DType(), x.shape)
 	left, right := a.Permute(x.orderA...).Reshape(x.m, x.k), b.Permute(x.orderB...).Reshape(x.k, x.n)
 	var p tensor.Any
-	matrixProduct(&p, &left, &right, s.quiet())
+	matrixProduct(&p, &left, &right, s.Quiet())
 	r.CopyFrom(p.Reshape(x.shape...))
 }
 
@@ -39,17 +40,17 @@ type dot struct {
 
 func dotOf(name string, a, b *tensor.Any, axesA, axesB []int) dot {
 	if len(axesA) != len(axesB) {
-		panic(fail(name, tensor.ErrAxis, "%d axes of the first operand and %d of the second; they go in pairs", len(axesA), len(axesB)))
+		panic(plan.Fail(name, tensor.ErrAxis, "%d axes of the first operand and %d of the second; they go in pairs", len(axesA), len(axesB)))
 	}
 	x := dot{m: 1, k: 1, n: 1}
 	var goneA, goneB []int
 	for i := range axesA {
-		p, q := axisOf(name, axesA[i], a.Rank()), axisOf(name, axesB[i], b.Rank())
+		p, q := plan.AxisOf(name, axesA[i], a.Rank()), plan.AxisOf(name, axesB[i], b.Rank())
 		if slices.Contains(goneA, p) || slices.Contains(goneB, q) {
-			panic(fail(name, tensor.ErrAxis, "an axis is named twice in %s or %s", listText(axesA), listText(axesB)))
+			panic(plan.Fail(name, tensor.ErrAxis, "an axis is named twice in %s or %s", plan.ListText(axesA), plan.ListText(axesB)))
 		}
 		if a.Dim(p) != b.Dim(q) {
-			panic(fail(name, tensor.ErrShape, "%s and %s: axis %d has extent %d, axis %d has %d", tensor.Describe(*a), tensor.Describe(*b), p, a.Dim(p), q, b.Dim(q)))
+			panic(plan.Fail(name, tensor.ErrShape, "%s and %s: axis %d has extent %d, axis %d has %d", tensor.Describe(*a), tensor.Describe(*b), p, a.Dim(p), q, b.Dim(q)))
 		}
 		goneA, goneB = append(goneA, p), append(goneB, q)
 		x.k *= a.Dim(p)
@@ -70,20 +71,20 @@ func dotOf(name string, a, b *tensor.Any, axesA, axesB []int) dot {
 	return x
 }
 
-var tensorDotOp = opN{about: about{name: "TensorDot", attrs: []string{"axes_a", "axes_b"}}, least: 2, takes: every,
-	planned: func(c *Call, p *Plan) {
+var tensorDotOp = plan.Operator{About: plan.About{Name: "TensorDot", Attrs: []string{"axes_a", "axes_b"}}, Least: 2, Takes: plan.Every,
+	Planned: func(c *plan.Use, p *plan.Draft) {
 		const name = "TensorDot"
-		oneType(name, c.Inputs[:2]...)
-		a, b := c.like(name, 0, 0), c.like(name, 1, 0)
+		plan.OneType(name, c.Inputs[:2]...)
+		a, b := c.Like(name, 0, 0), c.Like(name, 1, 0)
 		axesA, axesB := pairedAxes(c)
-		if !p.brief {
-			p.gives(a.DType(), dotOf(name, a, b, axesA, axesB).shape...)
+		if !p.Brief {
+			p.Gives(a.DType(), dotOf(name, a, b, axesA, axesB).shape...)
 		}
-		p.by(c, 0, func(r *tensor.Any, opts []Option) { dotProduct(r, a, b, axesA, axesB, opts) })
+		p.By(c, 0, func(r *tensor.Any, opts []Option) { dotProduct(r, a, b, axesA, axesB, opts) })
 	}}
 
-func pairedAxes(c *Call) (axesA, axesB []int) {
-	axesA, _ = attrInts(c, "axes_a")
-	axesB, _ = attrInts(c, "axes_b")
+func pairedAxes(c *plan.Use) (axesA, axesB []int) {
+	axesA, _ = plan.AttrInts(c, "axes_a")
+	axesB, _ = plan.AttrInts(c, "axes_b")
 	return axesA, axesB
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -12,47 +14,47 @@ import (
 // the zero Tensor. Their shapes agree elsewhere, and axis, which may be negative, isn't 0. circular goes on at 0 after the end of
 // axis. Elements keep their bits. It panics when shapes don't fit, or an update begins outside the axis or, unless circular, ends there. ONNX TensorScatter.
 func TensorScatter[T num.Elem](cache, update tensor.Tensor[T], at tensor.Tensor[int64], axis int, circular bool, opts ...Option) (r tensor.Tensor[T]) {
-	written(cache.Any(), update.Any(), at.Any(), axis, circular).into(exec.Ref(&r), opts)
+	written(cache.Any(), update.Any(), at.Any(), axis, circular).Into(exec.Ref(&r), opts)
 	return r
 }
 
-func written(cache, update, at tensor.Any, axis int, circular bool) *transfer {
+func written(cache, update, at tensor.Any, axis int, circular bool) *move.Transfer {
 	const name = "TensorScatter"
-	present(name, &cache, &update)
+	plan.Present(name, &cache, &update)
 	shape := cache.Shape()
 	if cache.DType() != update.DType() {
-		panic(fail(name, tensor.ErrDType, "the cache holds %v, the update %v; convert one with op.Cast", cache.DType(), update.DType()))
+		panic(plan.Fail(name, tensor.ErrDType, "the cache holds %v, the update %v; convert one with op.Cast", cache.DType(), update.DType()))
 	}
-	if axis = axisOf(name, axis, len(shape)); axis == 0 {
-		panic(fail(name, tensor.ErrAxis, "axis 0 is that of the sequences; want another"))
+	if axis = plan.AxisOf(name, axis, len(shape)); axis == 0 {
+		panic(plan.Fail(name, tensor.ErrAxis, "axis 0 is that of the sequences; want another"))
 	}
 	fit := update.Rank() == len(shape)
 	for i := 0; fit && i < len(shape); i++ {
 		fit = update.Dim(i) == shape[i] || i == axis && update.Dim(i) < shape[i]
 	}
 	if !fit {
-		panic(fail(name, tensor.ErrShape, "the update %s doesn't fit the cache %s; its shape may differ on axis %d alone, where it is no longer", tensor.Describe(update), tensor.Describe(cache), axis))
+		panic(plan.Fail(name, tensor.ErrShape, "the update %s doesn't fit the cache %s; its shape may differ on axis %d alone, where it is no longer", tensor.Describe(update), tensor.Describe(cache), axis))
 	}
 	if !at.IsZero() {
-		wantInt(name, 2, at)
-		if !sameShape(at.LayoutRef(), shape[:1]) {
-			panic(fail(name, tensor.ErrShape, "input 2, where the updates begin, is %s; want [%d], one for each sequence", tensor.Describe(at), shape[0]))
+		move.WantInt(name, 2, at)
+		if !plan.SameShape(at.LayoutRef(), shape[:1]) {
+			panic(plan.Fail(name, tensor.ErrShape, "input 2, where the updates begin, is %s; want [%d], one for each sequence", tensor.Describe(at), shape[0]))
 		}
 	}
 	long := update.Dim(axis)
-	return &transfer{name: name, d: cache.DType(), shape: shape, in: operandsOf(cache, update, at), picky: true, fill: func(_ context.Context, dst words, in []words) {
+	return &move.Transfer{Name: name, D: cache.DType(), Shape: shape, In: move.OperandsOf(cache, update, at), Picky: true, Fill: func(_ context.Context, dst move.Words, in []move.Words) {
 		var starts []int64 // 0 without them
-		if !in[2].absent() {
-			starts = in[2].int64s(name)
+		if !in[2].Absent() {
+			starts = in[2].Int64s(name)
 			for b, v := range starts {
 				if v < 0 || v > int64(shape[axis]) || !circular && v > int64(shape[axis]-long) || circular && v == int64(shape[axis]) && v > 0 {
-					panic(fail(name, tensor.ErrIndex, "the update of sequence %d begins at %d of axis %d, of %d, and is %d long", b, v, axis, shape[axis], long))
+					panic(plan.Fail(name, tensor.ErrIndex, "the update of sequence %d begins at %d of axis %d, of %d, and is %d long", b, v, axis, shape[axis], long))
 				}
 			}
 		}
-		dst.copy(0, in[0], 0, dst.len())
-		before, n, after := around(shape, axis)
-		if dst.len() == 0 || long == 0 {
+		dst.Copy(0, in[0], 0, dst.Len())
+		before, n, after := move.Around(shape, axis)
+		if dst.Len() == 0 || long == 0 {
 			return
 		}
 		for r := range before {
@@ -61,17 +63,17 @@ func written(cache, update, at tensor.Any, axis int, circular bool) *transfer {
 				first = int(starts[r/(before/shape[0])])
 			}
 			head := min(long, n-first)
-			dst.copy((r*n+first)*after, in[1], r*long*after, head*after)
-			dst.copy(r*n*after, in[1], (r*long+head)*after, (long-head)*after)
+			dst.Copy((r*n+first)*after, in[1], r*long*after, head*after)
+			dst.Copy(r*n*after, in[1], (r*long+head)*after, (long-head)*after)
 		}
 	}}
 }
 
-var tensorScatter = opN{about: about{name: "TensorScatter", flops: flops{free: true}, onnx: []int{24}, attrs: []string{"axis", "mode"}}, least: 2, most: 3,
-	move: func(c *Call) *transfer {
+var tensorScatter = plan.Operator{About: plan.About{Name: "TensorScatter", FLOPs: plan.FLOPs{Free: true}, Versions: []int{24}, Attrs: []string{"axis", "mode"}}, Least: 2, Most: 3,
+	Move: func(c *plan.Use) plan.Mover {
 		mode := c.Attrs.Str("mode", "linear")
 		if mode != "linear" && mode != "circular" {
-			panic(fail("TensorScatter", tensor.ErrValue, "mode %.40q; want linear or circular", mode))
+			panic(plan.Fail("TensorScatter", tensor.ErrValue, "mode %.40q; want linear or circular", mode))
 		}
-		return written(c.in(0), c.in(1), c.in(2), attrInt(c, "axis", -2), mode == "circular")
+		return written(c.In(0), c.In(1), c.In(2), plan.AttrInt(c, "axis", -2), mode == "circular")
 	}}

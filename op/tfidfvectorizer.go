@@ -6,6 +6,8 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -25,8 +27,8 @@ type NGrams struct {
 // [outputs], with as many elements as the largest number in Outputs asks for. The integers of an n-gram stand in a row
 // with the same distance, 1 to Skip + 1, between neighbours. It panics when lists don't fit each other. ONNX's operator.
 func TfIdfVectorizer[T int32 | int64](x tensor.Tensor[T], g NGrams, opts ...Option) (r tensor.Tensor[float32]) {
-	present("TfIdfVectorizer", exec.Ref(&x))
-	g.counted(x.Any(), g.table()).into(exec.Ref(&r), opts)
+	plan.Present("TfIdfVectorizer", exec.Ref(&x))
+	g.counted(x.Any(), g.table()).Into(exec.Ref(&r), opts)
 	return r
 }
 
@@ -42,10 +44,10 @@ func (g *NGrams) table() *gramTable {
 	switch g.Mode {
 	case "TF", "IDF", "TFIDF":
 	default:
-		panic(fail(name, tensor.ErrValue, "mode is %.40q; want TF, IDF or TFIDF", g.Mode))
+		panic(plan.Fail(name, tensor.ErrValue, "mode is %.40q; want TF, IDF or TFIDF", g.Mode))
 	}
 	if g.Least < 1 || g.Most < g.Least || g.Most > len(g.Starts) || g.Skip < 0 {
-		panic(fail(name, tensor.ErrValue, "n-grams of %d to %d, with %d skipped, where %d lengths are listed; want 1 ≤ least ≤ most ≤ lengths, and no negative number",
+		panic(plan.Fail(name, tensor.ErrValue, "n-grams of %d to %d, with %d skipped, where %d lengths are listed; want 1 ≤ least ≤ most ≤ lengths, and no negative number",
 			g.Least, g.Most, g.Skip, len(g.Starts)))
 	}
 	t := &gramTable{at: make(map[string]int, len(g.Outputs))}
@@ -56,12 +58,12 @@ func (g *NGrams) table() *gramTable {
 			end = g.Starts[i+1]
 		}
 		if start < 0 || end < start || end > len(g.Pool) || (end-start)%n != 0 {
-			panic(fail(name, tensor.ErrShape, "the n-grams of %d stand from %d to %d of %d; want whole ones", n, start, end, len(g.Pool)))
+			panic(plan.Fail(name, tensor.ErrShape, "the n-grams of %d stand from %d to %d of %d; want whole ones", n, start, end, len(g.Pool)))
 		}
 		for ; start < end; start += n {
 			if key := gramKey(nil, g.Pool[start:start+n]); n >= g.Least && n <= g.Most {
 				if _, twice := t.at[string(key)]; twice {
-					panic(fail(name, tensor.ErrValue, "n-gram %v is listed twice", g.Pool[start:start+n]))
+					panic(plan.Fail(name, tensor.ErrValue, "n-gram %v is listed twice", g.Pool[start:start+n]))
 				}
 				t.at[string(key)] = count
 			}
@@ -69,11 +71,11 @@ func (g *NGrams) table() *gramTable {
 		}
 	}
 	if len(g.Outputs) != count || len(g.Weights) != 0 && len(g.Weights) != count {
-		panic(fail(name, tensor.ErrShape, "%d outputs and %d weights for %d n-grams; give one for each", len(g.Outputs), len(g.Weights), count))
+		panic(plan.Fail(name, tensor.ErrShape, "%d outputs and %d weights for %d n-grams; give one for each", len(g.Outputs), len(g.Weights), count))
 	}
 	for i, o := range g.Outputs {
 		if o < 0 {
-			panic(fail(name, tensor.ErrIndex, "n-gram %d counts for output %d", i, o))
+			panic(plan.Fail(name, tensor.ErrIndex, "n-gram %d counts for output %d", i, o))
 		}
 		t.wide = max(t.wide, o+1)
 	}
@@ -88,19 +90,19 @@ func gramKey(key []byte, v []int64) []byte {
 	return key
 }
 
-func (g *NGrams) counted(x tensor.Any, t *gramTable) *transfer {
+func (g *NGrams) counted(x tensor.Any, t *gramTable) *move.Transfer {
 	const name = "TfIdfVectorizer"
-	rows, n := tableOf(name, x)
+	rows, n := rowsAndColumns(name, x)
 	wide, shape := t.wide, []int{rows, t.wide}
 	if x.Rank() == 1 {
 		shape = shape[1:]
 	}
 	least, most, skip := g.Least, g.Most, g.Skip
 	mode, outputs, weights := g.Mode, g.Outputs, g.Weights
-	return &transfer{name: name, d: dtype.Float32, shape: shape, in: []tensor.Any{x, listOf(weights)}, fill: func(ctx context.Context, dst words, in []words) {
-		src, to := numericOf(in[0]), numericOf(dst)
+	return &move.Transfer{Name: name, D: dtype.Float32, Shape: shape, In: []tensor.Any{x, listOf(weights)}, Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+		src, to := move.NumericOf(in[0]), move.NumericOf(dst)
 		exec.Split(name, ctx, rows, 50*min(n, 1<<20)*(most-least+1)+4*min(wide, 1<<20), func(from, till int) {
-			v, times := roomFor[float64](name, wide), make([]int, len(outputs))
+			v, times := plan.RoomFor[float64](name, wide), make([]int, len(outputs))
 			var key []byte
 			for row := from; row < till; row++ {
 				clear(v)
@@ -110,7 +112,7 @@ func (g *NGrams) counted(x tensor.Any, t *gramTable) *transfer {
 						for first := row * n; first+(gram-1)*step < (row+1)*n; first++ {
 							key = key[:0]
 							for k := range gram {
-								key = binary.LittleEndian.AppendUint64(key, uint64(src.whole(first+k*step)))
+								key = binary.LittleEndian.AppendUint64(key, uint64(src.Whole(first+k*step)))
 							}
 							if i, ok := t.at[string(key)]; ok {
 								times[i]++
@@ -131,27 +133,27 @@ func (g *NGrams) counted(x tensor.Any, t *gramTable) *transfer {
 						v[outputs[i]] += float64(float64(times) * w)
 					}
 				}
-				to.setFloats(row*wide, v)
+				to.SetFloats(row*wide, v)
 			}
 		})
 	}}
 }
 
 // gramsOf reads a node.
-func gramsOf(c *Call) (g NGrams) {
+func gramsOf(c *plan.Use) (g NGrams) {
 	const name = "TfIdfVectorizer"
 	g.Pool = labelsOf(name, c, "pool_int64s", "pool_strings")
-	g.Starts, _ = attrInts(c, "ngram_counts")
-	g.Outputs, _ = attrInts(c, "ngram_indexes")
+	g.Starts, _ = plan.AttrInts(c, "ngram_counts")
+	g.Outputs, _ = plan.AttrInts(c, "ngram_indexes")
 	g.Weights, _ = c.Attrs.Floats("weights")
 	g.Mode = c.Attrs.Str("mode", "")
-	g.Least, g.Most, g.Skip = attrInt(c, "min_gram_length", 1), attrInt(c, "max_gram_length", 1), attrInt(c, "max_skip_count", 0)
+	g.Least, g.Most, g.Skip = plan.AttrInt(c, "min_gram_length", 1), plan.AttrInt(c, "max_gram_length", 1), plan.AttrInt(c, "max_skip_count", 0)
 	return g
 }
 
-var tfIdfVectorizer = opN{about: about{name: "TfIdfVectorizer", onnx: []int{9}, why: "ONNX gives it int32, int64 and strings alone",
-	attrs: []string{"max_gram_length", "max_skip_count", "min_gram_length", "mode", "ngram_counts", "ngram_indexes", "pool_int64s", "pool_strings", "weights"}},
-	least: 1, takes: indices, move: func(c *Call) *transfer {
+var tfIdfVectorizer = plan.Operator{About: plan.About{Name: "TfIdfVectorizer", Versions: []int{9}, Why: "ONNX gives it int32, int64 and strings alone",
+	Attrs: []string{"max_gram_length", "max_skip_count", "min_gram_length", "mode", "ngram_counts", "ngram_indexes", "pool_int64s", "pool_strings", "weights"}},
+	Least: 1, Takes: plan.Indices, Move: func(c *plan.Use) plan.Mover {
 		type read struct {
 			g NGrams
 			t *gramTable
@@ -161,5 +163,5 @@ var tfIdfVectorizer = opN{about: about{name: "TfIdfVectorizer", onnx: []int{9}, 
 			r.t = r.g.table()
 			return r
 		})
-		return r.g.counted(c.in(0), r.t)
+		return r.g.counted(c.In(0), r.t)
 	}}

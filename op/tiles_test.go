@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/contract"
 	"github.com/ashlar-go/ashlar/internal/core/cpu"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
@@ -14,9 +15,9 @@ import (
 )
 
 // eachTiler calls f with the tiles of every level that the processor has, and the pure ones.
-func eachTiler(t *testing.T, f32 func(*testing.T, tiler[float32]), f64 func(*testing.T, tiler[float64])) {
-	t.Run("pure/float32", func(t *testing.T) { f32(t, pureTiles[float32]{}) })
-	t.Run("pure/float64", func(t *testing.T) { f64(t, pureTiles[float64]{}) })
+func eachTiler(t *testing.T, f32 func(*testing.T, contract.Tiler[float32]), f64 func(*testing.T, contract.Tiler[float64])) {
+	t.Run("pure/float32", func(t *testing.T) { f32(t, contract.PureTiles[float32]{}) })
+	t.Run("pure/float64", func(t *testing.T) { f64(t, contract.PureTiles[float64]{}) })
 	for level := cpu.AVX2; level <= cpu.Detect(); level++ {
 		if p := simd.Product32[level]; p != nil {
 			t.Run(level.String()+"/float32", func(t *testing.T) { f32(t, p) })
@@ -49,7 +50,7 @@ func anyFloat[T num.Float](r *rand.Rand, special bool) T {
 
 // checkTiles computes one product with strides drawn at random and compares every element with the rule, and the
 // elements between the rows of c with what was there.
-func checkTiles[T num.Float](t *testing.T, r *rand.Rand, tiles tiler[T], batch, m, n, k int) {
+func checkTiles[T num.Float](t *testing.T, r *rand.Rand, tiles contract.Tiler[T], batch, m, n, k int) {
 	t.Helper()
 	special := r.IntN(2) == 0
 	// strides returns those of rows × cols, by rows or by columns, and how many elements that spans.
@@ -67,41 +68,41 @@ func checkTiles[T num.Float](t *testing.T, r *rand.Rand, tiles tiler[T], batch, 
 		}
 		return s
 	}
-	g := contraction{Job: exec.Job{Name: "Test"}, batch: batch, m: m, n: n, k: k}
-	e := gemm[T]{tiles: tiles, size: dtype.Of[T]().Size()}
+	g := contract.Contraction{Job: exec.Job{Name: "Test"}, Batch: batch, M: m, N: n, K: k}
+	e := contract.Gemm[T]{Tiles: tiles, Size: dtype.Of[T]().Size()}
 	var sa, sb, sc int
-	g.aRow, g.aCol, sa = strides(m, k)
-	g.bRow, g.bCol, sb = strides(k, n)
-	g.cRow, g.cCol, sc = strides(m, n)
+	g.ARow, g.ACol, sa = strides(m, k)
+	g.BRow, g.BCol, sb = strides(k, n)
+	g.CRow, g.CCol, sc = strides(m, n)
 	if r.IntN(6) == 0 {
-		g.aRow, g.bCol = g.aRow*r.IntN(2), 2*g.bCol // a row that repeats; columns that aren't adjacent either way
-		sb = max(0, k-1)*g.bRow + max(0, n-1)*g.bCol + 1
+		g.ARow, g.BCol = g.ARow*r.IntN(2), 2*g.BCol // a row that repeats; columns that aren't adjacent either way
+		sb = max(0, k-1)*g.BRow + max(0, n-1)*g.BCol + 1
 	}
 	shared := r.IntN(3) == 0 // one a for all batch entries
-	g.aAt, g.bAt, g.cAt = entriesOf(0, loop{batch, sa}), entriesOf(0, loop{batch, sb}), entriesOf(0, loop{batch, sc})
+	g.AAt, g.BAt, g.CAt = contract.EntriesOf(0, contract.Loop{Ext: batch, Str: sa}), contract.EntriesOf(0, contract.Loop{Ext: batch, Str: sb}), contract.EntriesOf(0, contract.Loop{Ext: batch, Str: sc})
 	if shared {
-		g.aAt = entriesOf(0, loop{batch, 0})
+		g.AAt = contract.EntriesOf(0, contract.Loop{Ext: batch, Str: 0})
 	}
-	e.a, e.b, e.c = fill(batch*sa), fill(batch*sb), fill(batch*sc)
-	want := append([]T(nil), e.c...)
+	e.A, e.B, e.C = fill(batch*sa), fill(batch*sb), fill(batch*sc)
+	want := append([]T(nil), e.C...)
 	bits := make([]bool, len(want)) // of computed elements
 	x, y := make([]T, k), make([]T, k)
 	for b := range batch {
 		for i := range m {
 			for j := range n {
 				for l := range k {
-					x[l], y[l] = e.a[g.aAt.at(b)+i*g.aRow+l*g.aCol], e.b[g.bAt.at(b)+l*g.bRow+j*g.bCol]
+					x[l], y[l] = e.A[g.AAt.At(b)+i*g.ARow+l*g.ACol], e.B[g.BAt.At(b)+l*g.BRow+j*g.BCol]
 				}
-				at := g.cAt.at(b) + i*g.cRow + j*g.cCol
+				at := g.CAt.At(b) + i*g.CRow + j*g.CCol
 				want[at], bits[at] = definedChain(x, y), true
 			}
 		}
 	}
-	e.run(&g)
+	e.Run(&g)
 	for i, w := range want {
-		if v := e.c[i]; pattern(v) != pattern(w) {
+		if v := e.C[i]; pattern(v) != pattern(w) {
 			t.Fatalf("batch %d, m %d, n %d, k %d, strides a %d %d b %d %d c %d %d: element %d (computed: %t) is %v (%#x), want %v (%#x)",
-				batch, m, n, k, g.aRow, g.aCol, g.bRow, g.bCol, g.cRow, g.cCol, i, bits[i], v, pattern(v), w, pattern(w))
+				batch, m, n, k, g.ARow, g.ACol, g.BRow, g.BCol, g.CRow, g.CCol, i, bits[i], v, pattern(v), w, pattern(w))
 		}
 	}
 }
@@ -116,7 +117,7 @@ func pattern[T num.Float](v T) uint64 {
 	panic("no float")
 }
 
-func testTiles[T num.Float](t *testing.T, tiles tiler[T]) {
+func testTiles[T num.Float](t *testing.T, tiles contract.Tiler[T]) {
 	r := rand.New(rand.NewPCG(11, 13))
 	for m := 0; m <= 7; m++ {
 		for n := 0; n <= 7; n++ {
@@ -156,29 +157,29 @@ func TestTilesLarge(t *testing.T) {
 		}
 	}
 	eachTiler(t,
-		func(t *testing.T, p tiler[float32]) {
+		func(t *testing.T, p contract.Tiler[float32]) {
 			test(t, func(m, n, k int) error { return exactProduct(p, m, n, k) })
 		},
-		func(t *testing.T, p tiler[float64]) {
+		func(t *testing.T, p contract.Tiler[float64]) {
 			test(t, func(m, n, k int) error { return exactProduct(p, m, n, k) })
 		})
 }
 
 // exactProduct multiplies small integers and compares with the product in integers.
-func exactProduct[T num.Float](tiles tiler[T], m, n, k int) error {
-	g := contraction{Job: exec.Job{Name: "Test"}, batch: 1, m: m, n: n, k: k, aRow: k, aCol: 1, bRow: n, bCol: 1, cRow: n, cCol: 1}
-	e := gemm[T]{tiles: tiles, size: dtype.Of[T]().Size(), a: make([]T, m*k), b: make([]T, k*n), c: make([]T, m*n)}
+func exactProduct[T num.Float](tiles contract.Tiler[T], m, n, k int) error {
+	g := contract.Contraction{Job: exec.Job{Name: "Test"}, Batch: 1, M: m, N: n, K: k, ARow: k, ACol: 1, BRow: n, BCol: 1, CRow: n, CCol: 1}
+	e := contract.Gemm[T]{Tiles: tiles, Size: dtype.Of[T]().Size(), A: make([]T, m*k), B: make([]T, k*n), C: make([]T, m*n)}
 	r := rand.New(rand.NewPCG(3, 3))
 	ia, ib := make([]int, m*k), make([]int, k*n)
 	for i := range ia {
 		ia[i] = r.IntN(9) - 4
-		e.a[i] = T(ia[i])
+		e.A[i] = T(ia[i])
 	}
 	for i := range ib {
 		ib[i] = r.IntN(9) - 4
-		e.b[i] = T(ib[i])
+		e.B[i] = T(ib[i])
 	}
-	e.run(&g)
+	e.Run(&g)
 	row := make([]int, n)
 	for i := range m {
 		clear(row)
@@ -189,8 +190,8 @@ func exactProduct[T num.Float](tiles tiler[T], m, n, k int) error {
 			}
 		}
 		for j, v := range row {
-			if e.c[i*n+j] != T(v) {
-				return fmt.Errorf("m %d, n %d, k %d: element (%d,%d) is %v, want %d", m, n, k, i, j, e.c[i*n+j], v)
+			if e.C[i*n+j] != T(v) {
+				return fmt.Errorf("m %d, n %d, k %d: element (%d,%d) is %v, want %d", m, n, k, i, j, e.C[i*n+j], v)
 			}
 		}
 	}

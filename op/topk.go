@@ -6,7 +6,9 @@ import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
 	"github.com/ashlar-go/ashlar/internal/core/order"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -25,29 +27,29 @@ func TopK[T num.Native | num.Narrow](a tensor.Tensor[T], k, axis int, largest bo
 }
 
 func topped(r, at *tensor.Any, a tensor.Any, k, axis int, largest bool, opts []Option) {
-	present("TopK", &a)
-	s := read(opts)
-	*at = topAt(a, k, axis, largest).run(s.ctx())
-	elementsAt("TopK", a, *at, axis).into(r, opts)
+	plan.Present("TopK", &a)
+	s := plan.Read(opts)
+	*at = topAt(a, k, axis, largest).Run(s.Ctx())
+	elementsAt("TopK", a, *at, axis).Into(r, opts)
 }
 
 // topAt is the positions that TopK returns.
-func topAt(a tensor.Any, k, axis int, largest bool) *transfer {
+func topAt(a tensor.Any, k, axis int, largest bool) *move.Transfer {
 	shape := a.Shape()
-	axis = axisOf("TopK", axis, len(shape))
+	axis = plan.AxisOf("TopK", axis, len(shape))
 	if k < 0 || k > shape[axis] {
-		panic(fail("TopK", tensor.ErrShape, "k is %d; axis %d has extent %d", k, axis, shape[axis]))
+		panic(plan.Fail("TopK", tensor.ErrShape, "k is %d; axis %d has extent %d", k, axis, shape[axis]))
 	}
 	out := append([]int{}, shape...)
 	out[axis] = k
-	return &transfer{name: "TopK", d: dtype.Int64, shape: out, in: []tensor.Any{a}, fill: func(ctx context.Context, dst words, in []words) {
-		before, n, after := around(shape, axis)
-		f := formOf(a.DType())
+	return &move.Transfer{Name: "TopK", D: dtype.Int64, Shape: out, In: []tensor.Any{a}, Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+		before, n, after := move.Around(shape, axis)
+		f := move.FormOf(a.DType())
 		numbers := 1
 		if k >= 1024 && k >= n/64 { // then all keys are ranked, in scratch of their own
 			numbers = 2
 		}
-		byLines("TopK", ctx, dst, in[0], before, n, after, k, numbers, max(4, f.Size), func(room []byte) func(to, line []byte) {
+		move.ByLines("TopK", ctx, dst, in[0], before, n, after, k, numbers, max(4, f.Size), func(room []byte) func(to, line []byte) {
 			if f.Size == 8 {
 				return topper[uint64](f, n, k, largest, numbers > 1, room)
 			}
@@ -70,27 +72,27 @@ func topper[K order.Key](f *order.Form, n, k int, largest, whole bool, room []by
 }
 
 // topOf reads a node: k is an attribute before opset 10, an input from there on.
-func topOf(c *Call) (k, axis int, largest bool) {
-	k = attrInt(c, "k", -1)
+func topOf(c *plan.Use) (k, axis int, largest bool) {
+	k = plan.AttrInt(c, "k", -1)
 	if c.Opset < 10 {
-		takes("TopK", c, 1)
+		plan.Takes("TopK", c, 1)
 	} else {
-		v, _ := ints("TopK", c, 1)
+		v, _ := move.Ints("TopK", c, 1)
 		if len(v) != 1 {
-			panic(fail("TopK", tensor.ErrShape, "k has %d elements; want one", len(v)))
+			panic(plan.Fail("TopK", tensor.ErrShape, "k has %d elements; want one", len(v)))
 		}
 		k = v[0]
 	}
-	return k, attrInt(c, "axis", -1), c.Attrs.Int("largest", 1) != 0
+	return k, plan.AttrInt(c, "axis", -1), c.Attrs.Int("largest", 1) != 0
 }
 
-var topK = opN{about: about{name: "TopK", takesUp: inStepwise, onnx: []int{1, 10, 11, 24}, attrs: []string{"axis", "k", "largest", "sorted"}}, least: 1, most: 2, takes: reals,
-	planned: func(c *Call, p *Plan) {
+var topK = plan.Operator{About: plan.About{Name: "TopK", TakesUp: plan.InStepwise, Versions: []int{1, 10, 11, 24}, Attrs: []string{"axis", "k", "largest", "sorted"}}, Least: 1, Most: 2, Takes: plan.Reals,
+	Planned: func(c *plan.Use, p *plan.Draft) {
 		k, axis, largest := topOf(c)
-		a := c.with("TopK", 0)
-		if !p.brief {
-			shape := topAt(*a, k, axis, largest).shape
-			p.out = []tensor.Any{spec("TopK", a.DType(), shape...), spec("TopK", dtype.Int64, shape...)}
+		a := c.With("TopK", 0)
+		if !p.Brief {
+			shape := topAt(*a, k, axis, largest).Shape
+			p.Out = []tensor.Any{plan.Spec("TopK", a.DType(), shape...), plan.Spec("TopK", dtype.Int64, shape...)}
 		}
-		p.list(c, 2, func(to []tensor.Any, opts []Option) { topped(&to[0], &to[1], *a, k, axis, largest, opts) })
+		p.List(c, 2, func(to []tensor.Any, opts []Option) { topped(&to[0], &to[1], *a, k, axis, largest, opts) })
 	}}

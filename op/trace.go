@@ -2,6 +2,7 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -11,7 +12,7 @@ import (
 // axes are the same or don't exist. numpy.trace, which adds small integers in int64:
 // Cast first for that.
 func Trace[T num.Number](a tensor.Tensor[T], offset, axis1, axis2 int, opts ...Option) tensor.Tensor[T] {
-	present("Trace", exec.Ref(&a))
+	plan.Present("Trace", exec.Ref(&a))
 	if !exec.Ref(&a).LayoutRef().Flat() { // a nested axis may have no single stride
 		a = a.Contiguous()
 	}

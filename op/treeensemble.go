@@ -6,6 +6,8 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -13,13 +15,13 @@ import (
 // TreeEnsembleScores is TreeEnsembleRegressor for float16, float32 and float64, with targets of x's type. It is the
 // operator TreeEnsemble of the domain ai.onnx.ml.
 func TreeEnsembleScores[T num.F16 | float32 | float64](x tensor.Tensor[T], targets int, e TreeEnsemble, opts ...Option) (r tensor.Tensor[T]) {
-	scored(x.Any(), targets, &planted{e: e}).into(exec.Ref(&r), opts)
+	scored(x.Any(), targets, &planted{e: e}).Into(exec.Ref(&r), opts)
 	return r
 }
 
-func scored(x tensor.Any, targets int, p *planted) *transfer {
+func scored(x tensor.Any, targets int, p *planted) *move.Transfer {
 	m := p.regressed("TreeEnsemble", x, targets)
-	m.d = x.DType()
+	m.D = x.DType()
 	return m
 }
 
@@ -31,8 +33,8 @@ type planted struct {
 }
 
 // plant makes the ensemble of a node, or returns that made before.
-func plant(name string, c *Call, targets int, read func() TreeEnsemble) *planted {
-	_, features := tableOf(name, c.in(0))
+func plant(name string, c *plan.Use, targets int, read func() TreeEnsemble) *planted {
+	_, features := rowsAndColumns(name, c.In(0))
 	return remembered(c, func() *planted {
 		p := &planted{e: read(), features: features, targets: targets}
 		p.f = p.e.forest(name, features, targets)
@@ -50,7 +52,7 @@ func (p *planted) forest(name string, features, targets int) *forest {
 
 // remembered returns what make made before of the attributes of the node that a call is of, if the Attrs keeps it: by the
 // method Keep(make func() any) any. Else it makes it.
-func remembered[T any](c *Call, make func() T) T {
+func remembered[T any](c *plan.Use, make func() T) T {
 	if k, ok := c.Attrs.(interface{ Keep(make func() any) any }); ok {
 		return k.Keep(func() any { return make() }).(T)
 	}
@@ -62,7 +64,7 @@ var modes = [...]string{"BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "B
 
 // treesOf reads a node of TreeEnsemble. Its nodes are comparisons alone; leaves, which come behind them here, are numbered
 // by themselves.
-func treesOf(c *Call) (e TreeEnsemble) {
+func treesOf(c *plan.Use) (e TreeEnsemble) {
 	const name = "TreeEnsemble"
 	features, _ := c.Attrs.Ints("nodes_featureids")
 	n := len(features)
@@ -86,7 +88,7 @@ func treesOf(c *Call) (e TreeEnsemble) {
 	for tree, root := range roots {
 		open := []int64{root}
 		if root < 0 || root >= int64(n) {
-			panic(fail(name, tensor.ErrIndex, "tree %d begins with node %d of %d", tree, root, n))
+			panic(plan.Fail(name, tensor.ErrIndex, "tree %d begins with node %d of %d", tree, root, n))
 		}
 		for len(open) > 0 {
 			i := open[len(open)-1]
@@ -95,12 +97,12 @@ func treesOf(c *Call) (e TreeEnsemble) {
 				continue
 			}
 			if owner[i] != 0 {
-				panic(fail(name, tensor.ErrValue, "trees %d and %d share node or leaf %d; give each its own", owner[i]-1, tree, i))
+				panic(plan.Fail(name, tensor.ErrValue, "trees %d and %d share node or leaf %d; give each its own", owner[i]-1, tree, i))
 			}
 			if owner[i] = tree + 1; i >= int64(n) {
 				at := int(i) - n
 				e.Nodes = append(e.Nodes, TreeNode{Tree: int64(tree), ID: i, Mode: "LEAF"})
-				e.Votes = append(e.Votes, TreeVote{Tree: int64(tree), Node: i, Target: asInt(targets[at]), Weight: weights[at]})
+				e.Votes = append(e.Votes, TreeVote{Tree: int64(tree), Node: i, Target: plan.AsInt(targets[at]), Weight: weights[at]})
 				continue
 			}
 			to := [2]int64{}
@@ -110,7 +112,7 @@ func treesOf(c *Call) (e TreeEnsemble) {
 					most = int64(len(weights))
 				}
 				if v < 0 || v >= most {
-					panic(fail(name, tensor.ErrIndex, "node %d leads to %d, where %d are", i, v, most))
+					panic(plan.Fail(name, tensor.ErrIndex, "node %d leads to %d, where %d are", i, v, most))
 				}
 				if to[side] = v; isLeaf[side][i] != 0 {
 					to[side] += int64(n)
@@ -118,9 +120,9 @@ func treesOf(c *Call) (e TreeEnsemble) {
 			}
 			kind := kinds[i]
 			if !(kind >= 0 && kind < float64(len(modes))) {
-				panic(fail(name, tensor.ErrValue, "node %d has mode %v; modes are 0 to %d", i, kind, len(modes)-1))
+				panic(plan.Fail(name, tensor.ErrValue, "node %d has mode %v; modes are 0 to %d", i, kind, len(modes)-1))
 			}
-			nodes[i] = TreeNode{Tree: int64(tree), ID: i, Mode: modes[int(kind)], Feature: asInt(features[i]), Value: splits[i], True: to[1], False: to[0], MissingTrue: len(missing) > 0 && missing[i] != 0}
+			nodes[i] = TreeNode{Tree: int64(tree), ID: i, Mode: modes[int(kind)], Feature: plan.AsInt(features[i]), Value: splits[i], True: to[1], False: to[0], MissingTrue: len(missing) > 0 && missing[i] != 0}
 			open = append(open, to[0], to[1])
 		}
 	}
@@ -131,7 +133,7 @@ func treesOf(c *Call) (e TreeEnsemble) {
 		}
 		end := slices.IndexFunc(members, func(v float64) bool { return v != v })
 		if end < 0 {
-			panic(fail(name, tensor.ErrValue, "membership_values has no list for node %d; end each with NaN", i))
+			panic(plan.Fail(name, tensor.ErrValue, "membership_values has no list for node %d; end each with NaN", i))
 		}
 		nodes[i].Members, members = append([]float64{}, members[:end]...), members[end+1:]
 	}
@@ -144,7 +146,7 @@ func treesOf(c *Call) (e TreeEnsemble) {
 	at := func(attr string, def int64, names ...string) string {
 		v := c.Attrs.Int(attr, def)
 		if v < 0 || v >= int64(len(names)) {
-			panic(fail(name, tensor.ErrValue, "%s is %d; want 0 to %d", attr, v, len(names)-1))
+			panic(plan.Fail(name, tensor.ErrValue, "%s is %d; want 0 to %d", attr, v, len(names)-1))
 		}
 		return names[v]
 	}
@@ -154,18 +156,18 @@ func treesOf(c *Call) (e TreeEnsemble) {
 }
 
 // tensorOf returns the elements of an attribute that is a tensor, nothing if there is none.
-func tensorOf(name string, c *Call, attr string) []float64 {
+func tensorOf(name string, c *plan.Use, attr string) []float64 {
 	t, ok := c.Attrs.Tensor(attr)
 	if !ok || t.IsZero() {
 		return nil
 	}
-	if d := t.DType(); !reals.has(d) {
-		panic(fail(name, tensor.ErrDType, "attribute %s holds %v; want numbers", attr, d))
+	if d := t.DType(); !plan.Reals.Has(d) {
+		panic(plan.Fail(name, tensor.ErrDType, "attribute %s holds %v; want numbers", attr, d))
 	}
-	w := numericOf(wordsOf(t))
-	v := roomFor[float64](name, w.len())
+	w := move.NumericOf(move.WordsOf(t))
+	v := plan.RoomFor[float64](name, w.Len())
 	for i := range v {
-		v[i] = w.real(i)
+		v[i] = w.Real(i)
 	}
 	return v
 }
@@ -176,10 +178,10 @@ func contains(members []float64, x float64) bool {
 	return ok && !math.IsNaN(x)
 }
 
-var treeEnsemble = opN{about: about{name: "TreeEnsemble", domain: mlDomain, onnx: []int{5}, why: "ONNX gives it float16, float32 and float64 alone: Cast first",
-	attrs: []string{"aggregate_function", "leaf_targetids", "leaf_weights", "membership_values", "n_targets", "nodes_falseleafs", "nodes_falsenodeids", "nodes_featureids",
+var treeEnsemble = plan.Operator{About: plan.About{Name: "TreeEnsemble", Domain: mlDomain, Versions: []int{5}, Why: "ONNX gives it float16, float32 and float64 alone: Cast first",
+	Attrs: []string{"aggregate_function", "leaf_targetids", "leaf_weights", "membership_values", "n_targets", "nodes_falseleafs", "nodes_falsenodeids", "nodes_featureids",
 		"nodes_hitrates", "nodes_missing_value_tracks_true", "nodes_modes", "nodes_splits", "nodes_trueleafs", "nodes_truenodeids", "post_transform", "tree_roots"}},
-	least: 1, takes: 1<<dtype.Float16 | 1<<dtype.Float32 | 1<<dtype.Float64, move: func(c *Call) *transfer {
-		targets := attrInt(c, "n_targets", 1)
-		return scored(c.in(0), targets, plant("TreeEnsemble", c, targets, func() TreeEnsemble { return treesOf(c) }))
+	Least: 1, Takes: 1<<dtype.Float16 | 1<<dtype.Float32 | 1<<dtype.Float64, Move: func(c *plan.Use) plan.Mover {
+		targets := plan.AttrInt(c, "n_targets", 1)
+		return scored(c.In(0), targets, plant("TreeEnsemble", c, targets, func() TreeEnsemble { return treesOf(c) }))
 	}}

@@ -2,6 +2,8 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -20,13 +22,13 @@ func TreeEnsembleClassifier[T float32 | float64 | int32 | int64](x tensor.Tensor
 
 func (p *planted) classes(x tensor.Any, labels []int64) *classification {
 	const name = "TreeEnsembleClassifier"
-	present(name, &x)
+	plan.Present(name, &x)
 	e := &p.e
-	rows, features := tableOf(name, x)
+	rows, features := rowsAndColumns(name, x)
 	n := len(labels)
 	severalLabels(name, n)
 	if e.Aggregate != "" && e.Aggregate != "SUM" {
-		panic(fail(name, tensor.ErrValue, "Aggregate is %.40q; the votes for classes are summed", e.Aggregate))
+		panic(plan.Fail(name, tensor.ErrValue, "Aggregate is %.40q; the votes for classes are summed", e.Aggregate))
 	}
 	f := p.forest(name, features, n)
 	one, positive := n == 2 && len(e.Votes) > 0, true
@@ -36,7 +38,7 @@ func (p *planted) classes(x tensor.Any, labels []int64) *classification {
 	}
 	base, post := e.Base, e.PostTransform
 	if b := len(base); b != 0 && b != n && !(one && b == 1) {
-		panic(fail(name, tensor.ErrShape, "%d base values for %d classes; give one for each, or none", b, n))
+		panic(plan.Fail(name, tensor.ErrShape, "%d base values for %d classes; give one for each, or none", b, n))
 	}
 	only := 0 // the class that all votes are for
 	if one {
@@ -44,7 +46,7 @@ func (p *planted) classes(x tensor.Any, labels []int64) *classification {
 	}
 	positive = positive && (post == "" || post == "NONE" || post == "PROBIT")
 	k := new(classification)
-	k.scores = scoreTable(name, x, rows, n, f.cost(n), func(src numeric, row int, v []float64) {
+	k.scores = scoreTable(name, x, rows, n, f.cost(n), func(src move.Numeric, row int, v []float64) {
 		f.vote(src, row*features, v, "")
 		if len(base) == 1 {
 			v[only] += base[0]
@@ -67,17 +69,17 @@ func (p *planted) classes(x tensor.Any, labels []int64) *classification {
 
 func severalLabels(name string, n int) {
 	if n < 2 {
-		panic(fail(name, ErrUnsupported, "it has %d labels; give two or more", n))
+		panic(plan.Fail(name, ErrUnsupported, "it has %d labels; give two or more", n))
 	}
 }
 
-var treeEnsembleClassifier = opN{about: about{name: "TreeEnsembleClassifier", domain: mlDomain, onnx: []int{1, 3}, why: mlWhy,
-	attrs: []string{"base_values", "base_values_as_tensor", "class_ids", "class_nodeids", "class_treeids", "class_weights", "class_weights_as_tensor", "classlabels_int64s",
+var treeEnsembleClassifier = plan.Operator{About: plan.About{Name: "TreeEnsembleClassifier", Domain: mlDomain, Versions: []int{1, 3}, Why: mlWhy,
+	Attrs: []string{"base_values", "base_values_as_tensor", "class_ids", "class_nodeids", "class_treeids", "class_weights", "class_weights_as_tensor", "classlabels_int64s",
 		"classlabels_strings", "nodes_falsenodeids", "nodes_featureids", "nodes_hitrates", "nodes_hitrates_as_tensor", "nodes_missing_value_tracks_true", "nodes_modes",
-		"nodes_nodeids", "nodes_treeids", "nodes_truenodeids", "nodes_values", "nodes_values_as_tensor", "post_transform"}}, least: 1, takes: tabular,
-	planned: func(c *Call, p *Plan) {
+		"nodes_nodeids", "nodes_treeids", "nodes_truenodeids", "nodes_values", "nodes_values_as_tensor", "post_transform"}}, Least: 1, Takes: plan.Tabular,
+	Planned: func(c *plan.Use, p *plan.Draft) {
 		const name = "TreeEnsembleClassifier"
 		labels := labelsOf(name, c, "classlabels_int64s", "classlabels_strings")
 		severalLabels(name, len(labels))
-		planClasses(p, c, plant(name, c, len(labels), func() TreeEnsemble { return ensembleOf(name, c, "class_") }).classes(c.in(0), labels))
+		planClasses(p, c, plant(name, c, len(labels), func() TreeEnsemble { return ensembleOf(name, c, "class_") }).classes(c.In(0), labels))
 	}}

@@ -6,6 +6,8 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -44,25 +46,25 @@ type TreeVote struct {
 // when a tree has two nodes of one number, two roots or a cycle, and for an unknown mode.
 // TreeEnsembleRegressor of the domain ai.onnx.ml.
 func TreeEnsembleRegressor[T float32 | float64 | int32 | int64](x tensor.Tensor[T], targets int, e TreeEnsemble, opts ...Option) (r tensor.Tensor[float32]) {
-	(&planted{e: e}).regressed("TreeEnsembleRegressor", x.Any(), targets).into(exec.Ref(&r), opts)
+	(&planted{e: e}).regressed("TreeEnsembleRegressor", x.Any(), targets).Into(exec.Ref(&r), opts)
 	return r
 }
 
-func (p *planted) regressed(name string, x tensor.Any, targets int) *transfer {
-	present(name, &x)
+func (p *planted) regressed(name string, x tensor.Any, targets int) *move.Transfer {
+	plan.Present(name, &x)
 	e := &p.e
-	rows, features := tableOf(name, x)
+	rows, features := rowsAndColumns(name, x)
 	switch e.Aggregate {
 	case "", "SUM", "AVERAGE", "MIN", "MAX":
 	default:
-		panic(fail(name, tensor.ErrValue, "aggregate_function is %.40q; want SUM, AVERAGE, MIN or MAX", e.Aggregate))
+		panic(plan.Fail(name, tensor.ErrValue, "aggregate_function is %.40q; want SUM, AVERAGE, MIN or MAX", e.Aggregate))
 	}
 	f := p.forest(name, features, targets)
 	if n := len(e.Base); n != 0 && n != targets {
-		panic(fail(name, tensor.ErrShape, "%d base values for %d targets; give one for each, or none", n, targets))
+		panic(plan.Fail(name, tensor.ErrShape, "%d base values for %d targets; give one for each, or none", n, targets))
 	}
 	aggregate, post, base := e.Aggregate, e.PostTransform, e.Base
-	return scoreTable(name, x, rows, targets, f.cost(targets), func(src numeric, row int, v []float64) {
+	return scoreTable(name, x, rows, targets, f.cost(targets), func(src move.Numeric, row int, v []float64) {
 		f.vote(src, row*features, v, aggregate)
 		for i, b := range base {
 			v[i] += b
@@ -93,7 +95,7 @@ func (f *forest) cost(targets int) int { return 50*len(f.roots) + 40*min(targets
 func (e *TreeEnsemble) forest(name string, features, targets int) *forest {
 	checkTransform(name, e.PostTransform)
 	if targets < 1 {
-		panic(fail(name, tensor.ErrValue, "%d targets; want 1 or more", targets))
+		panic(plan.Fail(name, tensor.ErrValue, "%d targets; want 1 or more", targets))
 	}
 	type key struct{ tree, node int64 }
 	at := make(map[key]int, len(e.Nodes))
@@ -102,7 +104,7 @@ func (e *TreeEnsemble) forest(name string, features, targets int) *forest {
 	for i, n := range e.Nodes {
 		k := key{n.Tree, n.ID}
 		if _, twice := at[k]; twice {
-			panic(fail(name, tensor.ErrValue, "tree %d has two nodes %d; give each its own number", n.Tree, n.ID))
+			panic(plan.Fail(name, tensor.ErrValue, "tree %d has two nodes %d; give each its own number", n.Tree, n.ID))
 		}
 		at[k] = i
 		if i == 0 || n.Tree != e.Nodes[i-1].Tree {
@@ -119,15 +121,15 @@ func (e *TreeEnsemble) forest(name string, features, targets int) *forest {
 		case "BRANCH_MEMBER":
 			f.nodes[i].members = slices.Sorted(slices.Values(n.Members))
 		default:
-			panic(fail(name, tensor.ErrValue, "node %d of tree %d has mode %.40q; want BRANCH_LEQ, BRANCH_LT, BRANCH_GTE, BRANCH_GT, BRANCH_EQ, BRANCH_NEQ, BRANCH_MEMBER or LEAF", n.ID, n.Tree, n.Mode))
+			panic(plan.Fail(name, tensor.ErrValue, "node %d of tree %d has mode %.40q; want BRANCH_LEQ, BRANCH_LT, BRANCH_GTE, BRANCH_GT, BRANCH_EQ, BRANCH_NEQ, BRANCH_MEMBER or LEAF", n.ID, n.Tree, n.Mode))
 		}
 		if n.Feature < 0 || n.Feature >= features {
-			panic(fail(name, tensor.ErrIndex, "node %d of tree %d compares feature %d; input 0 has %d features", n.ID, n.Tree, n.Feature, features))
+			panic(plan.Fail(name, tensor.ErrIndex, "node %d of tree %d compares feature %d; input 0 has %d features", n.ID, n.Tree, n.Feature, features))
 		}
 		for side, id := range [2]int64{n.False, n.True} {
 			to, ok := at[key{n.Tree, id}]
 			if !ok {
-				panic(fail(name, tensor.ErrIndex, "node %d of tree %d leads to node %d, which the tree doesn't have", n.ID, n.Tree, id))
+				panic(plan.Fail(name, tensor.ErrIndex, "node %d of tree %d leads to node %d, which the tree doesn't have", n.ID, n.Tree, id))
 			}
 			f.nodes[i].next[side] = to
 			parents[to]++
@@ -140,7 +142,7 @@ func (e *TreeEnsemble) forest(name string, features, targets int) *forest {
 			continue
 		}
 		if r, two := root[n.Tree]; two {
-			panic(fail(name, tensor.ErrValue, "no node of tree %d leads to its nodes %d and %d; a tree has one root", n.Tree, e.Nodes[r].ID, n.ID))
+			panic(plan.Fail(name, tensor.ErrValue, "no node of tree %d leads to its nodes %d and %d; a tree has one root", n.Tree, e.Nodes[r].ID, n.ID))
 		}
 		root[n.Tree] = i
 		open = append(open, i)
@@ -158,7 +160,7 @@ func (e *TreeEnsemble) forest(name string, features, targets int) *forest {
 		}
 	}
 	if i := slices.IndexFunc(parents, func(n int) bool { return n > 0 }); i >= 0 {
-		panic(fail(name, tensor.ErrValue, "node %d of tree %d is on a cycle, or behind one; the branches of a tree lead to its leaves", e.Nodes[i].ID, e.Nodes[i].Tree))
+		panic(plan.Fail(name, tensor.ErrValue, "node %d of tree %d is on a cycle, or behind one; the branches of a tree lead to its leaves", e.Nodes[i].ID, e.Nodes[i].Tree))
 	}
 	for _, t := range trees {
 		if i, ok := root[t]; ok {
@@ -170,9 +172,9 @@ func (e *TreeEnsemble) forest(name string, features, targets int) *forest {
 		n, ok := at[key{v.Tree, v.Node}]
 		switch {
 		case !ok:
-			panic(fail(name, tensor.ErrIndex, "vote %d is of node %d of tree %d, which isn't there", i, v.Node, v.Tree))
+			panic(plan.Fail(name, tensor.ErrIndex, "vote %d is of node %d of tree %d, which isn't there", i, v.Node, v.Tree))
 		case v.Target < 0 || v.Target >= targets:
-			panic(fail(name, tensor.ErrIndex, "vote %d is for %d; targets or classes are 0 to %d", i, v.Target, targets-1))
+			panic(plan.Fail(name, tensor.ErrIndex, "vote %d is for %d; targets or classes are 0 to %d", i, v.Target, targets-1))
 		}
 		f.nodes[n].votes = append(f.nodes[n].votes, v)
 	}
@@ -180,13 +182,13 @@ func (e *TreeEnsemble) forest(name string, features, targets int) *forest {
 }
 
 // leaf returns the leaf that the row from element first on reaches.
-func (f *forest) leaf(root int, src numeric, first int) *treeNode {
+func (f *forest) leaf(root int, src move.Numeric, first int) *treeNode {
 	for n := &f.nodes[root]; ; {
 		if n.mode == "LEAF" {
 			return n
 		}
 		var yes bool
-		switch x := src.real(first + n.feature); n.mode {
+		switch x := src.Real(first + n.feature); n.mode {
 		case "BRANCH_LEQ":
 			yes = x <= n.value
 		case "BRANCH_LT":
@@ -203,7 +205,7 @@ func (f *forest) leaf(root int, src numeric, first int) *treeNode {
 			yes = x != n.value
 		}
 		side := 0
-		if yes || n.missing && math.IsNaN(src.real(first+n.feature)) {
+		if yes || n.missing && math.IsNaN(src.Real(first+n.feature)) {
 			side = 1
 		}
 		n = &f.nodes[n.next[side]]
@@ -211,7 +213,7 @@ func (f *forest) leaf(root int, src numeric, first int) *treeNode {
 }
 
 // vote aggregates the votes for a row, on v of zeros.
-func (f *forest) vote(src numeric, first int, v []float64, aggregate string) {
+func (f *forest) vote(src move.Numeric, first int, v []float64, aggregate string) {
 	var seen []bool
 	if aggregate == "MIN" || aggregate == "MAX" {
 		seen = make([]bool, len(v))
@@ -238,7 +240,7 @@ func (f *forest) vote(src numeric, first int, v []float64, aggregate string) {
 }
 
 // ensembleOf reads a node. Its votes are the attributes of a prefix, target_ or class_.
-func ensembleOf(name string, c *Call, prefix string) (e TreeEnsemble) {
+func ensembleOf(name string, c *plan.Use, prefix string) (e TreeEnsemble) {
 	ids, _ := c.Attrs.Ints("nodes_nodeids")
 	n := len(ids)
 	list := func(attr string, n int) []int64 {
@@ -253,13 +255,13 @@ func ensembleOf(name string, c *Call, prefix string) (e TreeEnsemble) {
 		sameLen(name, "nodes_missing_value_tracks_true", missing, n)
 	}
 	for i, id := range ids {
-		e.Nodes = append(e.Nodes, TreeNode{Tree: trees[i], ID: id, Mode: modes[i], Feature: asInt(features[i]), Value: values[i], True: yes[i], False: no[i], MissingTrue: len(missing) > 0 && missing[i] != 0})
+		e.Nodes = append(e.Nodes, TreeNode{Tree: trees[i], ID: id, Mode: modes[i], Feature: plan.AsInt(features[i]), Value: values[i], True: yes[i], False: no[i], MissingTrue: len(missing) > 0 && missing[i] != 0})
 	}
 	weights := realsOf(name, c, prefix+"weights")
 	n = len(weights)
 	trees, ids, targets := list(prefix+"treeids", n), list(prefix+"nodeids", n), list(prefix+"ids", n)
 	for i, w := range weights {
-		e.Votes = append(e.Votes, TreeVote{Tree: trees[i], Node: ids[i], Target: asInt(targets[i]), Weight: w})
+		e.Votes = append(e.Votes, TreeVote{Tree: trees[i], Node: ids[i], Target: plan.AsInt(targets[i]), Weight: w})
 	}
 	e.Base = realsOf(name, c, "base_values")
 	e.PostTransform = c.Attrs.Str("post_transform", "NONE")
@@ -269,19 +271,19 @@ func ensembleOf(name string, c *Call, prefix string) (e TreeEnsemble) {
 // sameLen returns an attribute, which must have n elements.
 func sameLen[T any](name, attr string, v []T, n int) []T {
 	if len(v) != n {
-		panic(fail(name, tensor.ErrShape, "attribute %s has %d elements; its kin have %d", attr, len(v), n))
+		panic(plan.Fail(name, tensor.ErrShape, "attribute %s has %d elements; its kin have %d", attr, len(v), n))
 	}
 	return v
 }
 
 // realsOf returns an attribute of floats, or that of a name that ends in _as_tensor.
-func realsOf(name string, c *Call, attr string) (v []float64) {
+func realsOf(name string, c *plan.Use, attr string) (v []float64) {
 	if t, ok := c.Attrs.Tensor(attr + "_as_tensor"); ok && t.Len() > 0 {
 		if d := t.DType(); d != dtype.Float32 && d != dtype.Float64 {
-			panic(fail(name, tensor.ErrDType, "attribute %s_as_tensor holds %v; want float32 or float64", attr, d))
+			panic(plan.Fail(name, tensor.ErrDType, "attribute %s_as_tensor holds %v; want float32 or float64", attr, d))
 		}
-		w := numericOf(wordsOf(t))
-		return slices.Clone(w.float64s(name))
+		w := move.NumericOf(move.WordsOf(t))
+		return slices.Clone(w.Float64s(name))
 	}
 	f, _ := c.Attrs.Floats(attr)
 	for _, x := range f {
@@ -290,17 +292,17 @@ func realsOf(name string, c *Call, attr string) (v []float64) {
 	return v
 }
 
-var treeEnsembleRegressor = opN{about: about{name: "TreeEnsembleRegressor", domain: mlDomain, onnx: []int{1, 3}, why: mlWhy,
-	attrs: []string{"aggregate_function", "base_values", "base_values_as_tensor", "n_targets", "nodes_falsenodeids", "nodes_featureids", "nodes_hitrates",
+var treeEnsembleRegressor = plan.Operator{About: plan.About{Name: "TreeEnsembleRegressor", Domain: mlDomain, Versions: []int{1, 3}, Why: mlWhy,
+	Attrs: []string{"aggregate_function", "base_values", "base_values_as_tensor", "n_targets", "nodes_falsenodeids", "nodes_featureids", "nodes_hitrates",
 		"nodes_hitrates_as_tensor", "nodes_missing_value_tracks_true", "nodes_modes", "nodes_nodeids", "nodes_treeids", "nodes_truenodeids", "nodes_values",
-		"nodes_values_as_tensor", "post_transform", "target_ids", "target_nodeids", "target_treeids", "target_weights", "target_weights_as_tensor"}}, least: 1, takes: tabular,
-	move: func(c *Call) *transfer {
+		"nodes_values_as_tensor", "post_transform", "target_ids", "target_nodeids", "target_treeids", "target_weights", "target_weights_as_tensor"}}, Least: 1, Takes: plan.Tabular,
+	Move: func(c *plan.Use) plan.Mover {
 		const name = "TreeEnsembleRegressor"
-		targets := attrInt(c, "n_targets", 1)
+		targets := plan.AttrInt(c, "n_targets", 1)
 		p := plant(name, c, targets, func() TreeEnsemble {
 			e := ensembleOf(name, c, "target_")
 			e.Aggregate = c.Attrs.Str("aggregate_function", "SUM")
 			return e
 		})
-		return p.regressed(name, c.in(0), targets)
+		return p.regressed(name, c.In(0), targets)
 	}}

@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/num/fixed"
@@ -13,12 +15,12 @@ import (
 // Trunc returns the integer nearest to a that is not farther from 0, element by
 // element. ±0, ±∞ and NaN stay. NumPy trunc.
 func Trunc[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	trunc.call(exec.Ref(&r), opts, exec.Ref(&a))
+	trunc.Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }
 
-var trunc = pointwise{about: about{name: "Trunc", why: "integers are whole"}, rows: exec.One(&simd.Trunc, &rows1{F32: truncRow[float32], F64: truncRow[float64]}),
-	fixed: &fixed1{FP8x23: fixed.Trunc[fixed.FP8x23], FP16x16: fixed.Trunc[fixed.FP16x16], FP32x32: fixed.Trunc[fixed.FP32x32], FP64x64: fixed.Trunc[fixed.FP64x64]}}
+var trunc = pointwise.Operator{About: plan.About{Name: "Trunc", Why: "integers are whole"}, Rows: exec.One(&simd.Trunc, &rows1{F32: truncRow[float32], F64: truncRow[float64]}),
+	Fixed: &pointwise.Fixed1{FP8x23: fixed.Trunc[fixed.FP8x23], FP16x16: fixed.Trunc[fixed.FP16x16], FP32x32: fixed.Trunc[fixed.FP32x32], FP64x64: fixed.Trunc[fixed.FP64x64]}}
 
 // truncRow defines Trunc.
 func truncRow[T num.Float](dst, a []T) {

@@ -8,7 +8,10 @@ import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
 	"github.com/ashlar-go/ashlar/internal/core/order"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -21,8 +24,8 @@ import (
 // how often each occurs. ONNX Unique, which without an axis takes the flattened
 // tensor: a.Reshape(-1) is that.
 func Unique[T bool | num.Native | num.Narrow | num.Fixed](a tensor.Tensor[T], axis int, sorted bool) (entries tensor.Tensor[T], first, inverse, counts tensor.Tensor[int64]) {
-	present("Unique", exec.Ref(&a))
-	out := uniqueOf(a.Any(), axisOf("Unique", axis, a.Rank()), sorted)
+	plan.Present("Unique", exec.Ref(&a))
+	out := uniqueOf(a.Any(), plan.AxisOf("Unique", axis, a.Rank()), sorted)
 	return *exec.Typed[T](&out[0]), *exec.Typed[int64](&out[1]), *exec.Typed[int64](&out[2]), *exec.Typed[int64](&out[3])
 }
 
@@ -33,10 +36,10 @@ func uniqueOf(a tensor.Any, axis int, sorted bool) []tensor.Any {
 			perm = append(perm, i)
 		}
 	}
-	rows := wordsOf(viewed(tensor.Permute(a, perm...)))
+	rows := move.WordsOf(pointwise.Viewed(tensor.Permute(a, perm...)))
 	n := a.Dim(axis)
-	_, _, m := around(rows.of.Shape(), 0)
-	fits("Unique", n, 4*8) // of entries without elements there may be any number
+	_, _, m := move.Around(rows.Of.Shape(), 0)
+	plan.Fits("Unique", n, 4*8) // of entries without elements there may be any number
 	arranged, differ := arrangedRows(rows, n, m)
 
 	// Groups of equals, each beginning with its first entry.
@@ -56,39 +59,39 @@ func uniqueOf(a tensor.Any, axis int, sorted bool) []tensor.Any {
 	for k, i := range heads {
 		first[k] = int64(i)
 	}
-	shape := rows.of.Shape()
+	shape := rows.Of.Shape()
 	shape[0] = len(heads)
 	entries := tensor.EmptyOf(a.DType(), shape...)
-	if to := wordsOf(entries); m == 1 {
-		conv.Take(to.mem, rows.mem, to.size, first, conv.Axis{Stride: 1})
+	if to := move.WordsOf(entries); m == 1 {
+		conv.Take(to.Mem, rows.Mem, to.Size, first, conv.Axis{Stride: 1})
 	} else {
-		conv.Pick(to.mem, rows.mem, m*to.size, m*to.size, heads, false)
+		conv.Pick(to.Mem, rows.Mem, m*to.Size, m*to.Size, heads, false)
 	}
-	runtime.KeepAlive(rows.of)
+	runtime.KeepAlive(rows.Of)
 	back := make([]int, len(perm))
 	for i, p := range perm {
 		back[p] = i
 	}
-	return []tensor.Any{viewed(tensor.Contiguous(viewed(tensor.Permute(entries, back...)))),
+	return []tensor.Any{pointwise.Viewed(tensor.Contiguous(pointwise.Viewed(tensor.Permute(entries, back...)))),
 		tensor.FromSlice(first).Any(), tensor.FromSlice(inverse).Any(), tensor.FromSlice(counts).Any()}
 }
 
 // arrangedRows returns the order of n rows of m elements, of equals the first first, and
 // what says whether two rows differ.
-func arrangedRows(rows words, n, m int) (at []int64, differ func(i, j int64) bool) {
+func arrangedRows(rows move.Words, n, m int) (at []int64, differ func(i, j int64) bool) {
 	at = make([]int64, n)
 	switch {
-	case m != 1 || rows.size > 8:
-	case rows.size == 8:
+	case m != 1 || rows.Size > 8:
+	case rows.Size == 8:
 		return at, arrangeKeys[uint64](at, rows)
 	default:
 		return at, arrangeKeys[uint32](at, rows)
 	}
-	v := numericOf(rows)
-	per := max(1, v.size/8) // keys of an element
-	keys := roomFor[uint64]("Unique", n, m, per)
+	v := move.NumericOf(rows)
+	per := max(1, v.Size/8) // keys of an element
+	keys := plan.RoomFor[uint64]("Unique", n, m, per)
 	for i := 0; i < len(keys); i += per {
-		key := v.pair(i / per)
+		key := v.Pair(i / per)
 		copy(keys[i:i+per], key[:])
 	}
 	width := int64(m * per) // of an entry
@@ -103,11 +106,11 @@ func arrangedRows(rows words, n, m int) (at []int64, differ func(i, j int64) boo
 }
 
 // arrangeKeys is arrangedRows for single elements.
-func arrangeKeys[K order.Key](at []int64, rows words) (differ func(i, j int64) bool) {
-	f := formOf(rows.of.DType())
-	keys := roomFor[K]("Unique", len(at))
-	room := roomFor[uint64]("Unique", 2, len(at))
-	order.Keys(keys, rows.mem, f, false)
+func arrangeKeys[K order.Key](at []int64, rows move.Words) (differ func(i, j int64) bool) {
+	f := move.FormOf(rows.Of.DType())
+	keys := plan.RoomFor[K]("Unique", len(at))
+	room := plan.RoomFor[uint64]("Unique", 2, len(at))
+	order.Keys(keys, rows.Mem, f, false)
 	order.Arrange(at, keys, 8*f.Size, &room)
 	return func(i, j int64) bool { return keys[i] != keys[j] }
 }
@@ -129,17 +132,17 @@ func inTurn(heads []int, counts, inverse []int64) ([]int, []int64) {
 	return first, times
 }
 
-var unique = opN{about: about{name: "Unique", takesUp: inStepwise, orion: &inOrion{gives: dtype.Int32, first: 1}, onnx: []int{11}, attrs: []string{"axis", "sorted"}}, least: 1, takes: every &^ complexes,
-	planned: func(c *Call, p *Plan) {
-		a, axis, flat, sorted := c.with("Unique", 0), 0, !c.Attrs.Has("axis"), c.Attrs.Int("sorted", 1) != 0
+var unique = plan.Operator{About: plan.About{Name: "Unique", TakesUp: plan.InStepwise, Orion: &inOrion{gives: dtype.Int32, first: 1}, Versions: []int{11}, Attrs: []string{"axis", "sorted"}}, Least: 1, Takes: plan.Every &^ plan.Complexes,
+	Planned: func(c *plan.Use, p *plan.Draft) {
+		a, axis, flat, sorted := c.With("Unique", 0), 0, !c.Attrs.Has("axis"), c.Attrs.Int("sorted", 1) != 0
 		if !flat {
-			axis = axisOf("Unique", attrInt(c, "axis", 0), a.Rank())
+			axis = plan.AxisOf("Unique", plan.AttrInt(c, "axis", 0), a.Rank())
 		}
-		p.run = func() {
+		p.Run = func() {
 			x := *a
 			if flat {
-				x = viewed(tensor.Reshape(x, x.Len()))
+				x = pointwise.Viewed(tensor.Reshape(x, x.Len()))
 			}
-			p.to = uniqueOf(x, axis, sorted)[:max(1, min(c.Outputs, 4))]
+			p.To = uniqueOf(x, axis, sorted)[:max(1, min(c.Outputs, 4))]
 		}
 	}}

@@ -1,28 +1,31 @@
 package op
 
-import "github.com/ashlar-go/ashlar/tensor"
+import (
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/tensor"
+)
 
 // Upsample is ONNX's: Resize with coordinates x/scale, rounded down for the mode
 // nearest. The scales are an attribute before opset 9, an input in opset 9, and
 // opset 10 gave the operator up for Resize. Typed programs call Resize.
-var upsample = opN{about: about{name: "Upsample", flops: flops{rule: resizeFLOPs}, onnx: []int{7, 9}, attrs: []string{"mode", "scales"}}, least: 1, most: 2,
-	move: func(c *Call) *transfer {
+var upsample = plan.Operator{About: plan.About{Name: "Upsample", FLOPs: plan.FLOPs{Rule: resizeFLOPs}, Versions: []int{7, 9}, Attrs: []string{"mode", "scales"}}, Least: 1, Most: 2,
+	Move: func(c *plan.Use) plan.Mover {
 		var scales []float64
 		if c.Opset < 9 {
-			takes("Upsample", c, 1)
+			plan.Takes("Upsample", c, 1)
 			v, _ := c.Attrs.Floats("scales")
 			for _, s := range v {
 				scales = append(scales, float64(s))
 			}
 		} else {
-			needs("Upsample", c, 2)
+			plan.Needs("Upsample", c, 2)
 			scales = floatsOf("Upsample", c, 1)
 		}
-		return resized("Upsample", c.in(0), oldResampling("Upsample", c.Attrs.Str("mode", "nearest"), scales))
+		return resized("Upsample", c.In(0), oldResampling("Upsample", c.Attrs.Str("mode", "nearest"), scales))
 	}}
 
 // resizeFLOPs knows that the nearest element is a copy.
-func resizeFLOPs(c *Call, _ []tensor.Any) int64 {
+func resizeFLOPs(c *plan.Use, _ []tensor.Any) int64 {
 	if c.Attrs.Str("mode", "nearest") == "nearest" {
 		return 0
 	}

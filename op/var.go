@@ -6,6 +6,8 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/reduce"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -18,7 +20,7 @@ import (
 // fixed point, whose variance is exact and rounded once, an error. The reduced axes
 // go, unless KeepDims. NumPy var.
 func Var[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], axes []int, ddof int, opts ...Option) (r tensor.Tensor[T]) {
-	varOp.call(exec.Ref(&r), exec.Ref(&a), axes, float64(ddof), opts)
+	varOp.Call(exec.Ref(&r), exec.Ref(&a), axes, float64(ddof), opts)
 	return r
 }
 
@@ -31,30 +33,30 @@ type deviation[T num.Float] struct {
 	mean   float64
 }
 
-func (f *deviation[T]) start() {
-	f.termMean.start()
+func (f *deviation[T]) Begin() {
+	f.termMean.Begin()
 	f.second = false
 }
 
-func (f *deviation[T]) take(x []T) {
+func (f *deviation[T]) Add(x []T) {
 	if f.second {
-		addSquares(&f.summer, x, f.mean)
+		reduce.AddSquares(&f.Summer, x, f.mean)
 		return
 	}
-	f.termMean.take(x)
+	f.termMean.Add(x)
 }
 
-func (f *deviation[T]) again() bool {
+func (f *deviation[T]) Again() bool {
 	if f.second {
 		return false
 	}
-	f.mean, f.second = f.termMean.total(), true
-	f.summer.start()
+	f.mean, f.second = f.termMean.Total(), true
+	f.Summer.Begin()
 	return true
 }
 
-func (f *deviation[T]) total() float64 {
-	v := f.summer.total() / float64(max(f.n-f.ddof, 0)) // as NumPy does: ∞, or NaN for 0 ÷ 0
+func (f *deviation[T]) Total() float64 {
+	v := f.Summer.Total() / float64(max(f.n-f.ddof, 0)) // as NumPy does: ∞, or NaN for 0 ÷ 0
 	if f.root {
 		return math.Sqrt(v)
 	}
@@ -65,18 +67,18 @@ func deviationFolder(r *exec.Reducer, root bool) exec.Folder {
 	ddof := int(r.P)
 	switch r.DType {
 	case dtype.FP8x23:
-		return &fixedDeviation[fixed.FP8x23]{modes: r.Modes, ddof: ddof, root: root}
+		return &reduce.FixedDeviation[fixed.FP8x23]{Modes: r.Modes, Ddof: ddof, Root: root}
 	case dtype.FP16x16:
-		return &fixedDeviation[fixed.FP16x16]{modes: r.Modes, ddof: ddof, root: root}
+		return &reduce.FixedDeviation[fixed.FP16x16]{Modes: r.Modes, Ddof: ddof, Root: root}
 	case dtype.FP32x32:
-		return &fixedDeviation[fixed.FP32x32]{modes: r.Modes, ddof: ddof, root: root}
+		return &reduce.FixedDeviation[fixed.FP32x32]{Modes: r.Modes, Ddof: ddof, Root: root}
 	case dtype.FP64x64:
-		return &fixedDeviation[fixed.FP64x64]{modes: r.Modes, ddof: ddof, root: root}
+		return &reduce.FixedDeviation[fixed.FP64x64]{Modes: r.Modes, Ddof: ddof, Root: root}
 	}
-	return termsFolder(r, &deviation[float32]{ddof: ddof, root: root}, &deviation[float64]{ddof: ddof, root: root})
+	return reduce.TermsFolder(r, &deviation[float32]{ddof: ddof, root: root}, &deviation[float64]{ddof: ddof, root: root})
 }
 
-func ddofOf(c *Call) float64 { return float64(c.Attrs.Int("ddof", 0)) }
+func ddofOf(c *plan.Use) float64 { return float64(c.Attrs.Int("ddof", 0)) }
 
-var varOp = reduction{about: about{name: "Var", attrs: []string{"axes", "ddof", "keepdims"}}, since: 18, takes: floats | fixeds,
-	folder: func(r *exec.Reducer) exec.Folder { return deviationFolder(r, false) }, spare: &sync.Pool{}, param: ddofOf}
+var varOp = reduce.Operator{About: plan.About{Name: "Var", Attrs: []string{"axes", "ddof", "keepdims"}}, Since: 18, Takes: plan.Floats | plan.Fixeds,
+	Folder: func(r *exec.Reducer) exec.Folder { return deviationFolder(r, false) }, Spare: &sync.Pool{}, Param: ddofOf}

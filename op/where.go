@@ -2,6 +2,8 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -10,13 +12,13 @@ import (
 // Where returns a where cond is true and b elsewhere, bit for bit. The three
 // shapes broadcast. It panics if they don't. ONNX Where.
 func Where[T num.Elem](cond tensor.Tensor[bool], a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	where.call(exec.Ref(&r), opts, exec.Ref(&cond), exec.Ref(&a), exec.Ref(&b))
+	where.Call(exec.Ref(&r), opts, exec.Ref(&cond), exec.Ref(&a), exec.Ref(&b))
 	return r
 }
 
 // where chooses between words: between floats it would branch, and mispredict.
-var where = pointwise{about: about{name: "Where", flops: flops{free: true}, orion: &inOrion{truth: 1}, onnx: []int{9, 16}}, clean: true,
-	rows: exec.Choose(&simd.Where, &simd.RowsWhere{U8: whereWords[uint8], U16: whereWords[uint16], U32: whereWords[uint32], U64: whereWords[uint64],
+var where = pointwise.Operator{About: plan.About{Name: "Where", FLOPs: plan.FLOPs{Free: true}, Orion: &inOrion{truth: 1}, Versions: []int{9, 16}}, Clean: true,
+	Rows: exec.Choose(&simd.Where, &simd.RowsWhere{U8: whereWords[uint8], U16: whereWords[uint16], U32: whereWords[uint32], U64: whereWords[uint64],
 		U128: whereWords[[2]uint64]})}
 
 // whereWords defines Where.

@@ -1,0 +1,65 @@
+package contract
+
+import (
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/cast"
+	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/simd"
+	"github.com/ashlar-go/ashlar/num"
+)
+
+// After is what comes after a product: a number is added, if there is an operand for it, and Relu
+// applied if rectify is set. Element (i, j) of batch entry b takes that at at.at(b)+i·row+j·col,
+// where col is 0 or 1.
+type After struct {
+	At       entries
+	Row, Col int
+	Rectify  bool
+	Rows     *LastRows
+}
+
+// LastRows are the rows of what comes after: of a sum, and of Relu.
+type LastRows struct{ Sum, Cut func(d dtype.DType) exec.Row }
+
+// after reports whether anything comes after the product.
+func (e *Gemm[T]) after(g *Contraction) bool { return e.Plus != nil || g.Then.Rectify }
+
+// finish does what comes after to c[r:r+m, x:x+n] of a batch entry, once its last block has been added.
+func (e *Gemm[T]) finish(g *Contraction, batch, r, m, x, n int) {
+	a := &g.Then
+	d := dtype.Of[T]()
+	sum, cut := exec.As[func(dst, a, b []T)](a.Rows.Sum(d)), exec.As[func(dst, a []T)](a.Rows.Cut(d))
+	for i := r; i < r+m; i++ {
+		line := e.C[g.CAt.At(batch)+i*g.CRow+x:][:n]
+		if e.Plus != nil {
+			if p := e.Plus[a.At.At(batch)+i*a.Row+x*a.Col:]; a.Col == 1 {
+				sum(line, line, p[:n])
+			} else {
+				addNumber(line, p[0])
+			}
+		}
+		if a.Rectify {
+			cut(line, line)
+		}
+	}
+}
+
+// addNumber adds v to a row.
+func addNumber[T num.Native](row []T, v T) {
+	switch r := any(row).(type) {
+	case []float32:
+		if simd.TrySubNumber32(r, r, float32(-v), false) {
+			return
+		}
+	case []float64:
+		if simd.TrySubNumber64(r, r, float64(-v), false) {
+			return
+		}
+	}
+	for i := range row {
+		row[i] += v
+	}
+	if canon := cast.CanonFor[T](); canon != nil {
+		canon(row)
+	}
+}

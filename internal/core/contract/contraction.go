@@ -1,0 +1,590 @@
+package contract
+
+import (
+	"runtime"
+	"slices"
+	"sync"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/cast"
+	"github.com/ashlar-go/ashlar/internal/core/conv"
+	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/simd"
+	"github.com/ashlar-go/ashlar/layout"
+	"github.com/ashlar-go/ashlar/mem"
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/num/fixed"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// The contraction behind MatMul, Gemm and Conv. For every shape, each batch
+// entry alone: k in blocks of 256 counted from k = 0; in a block one chain
+// acc = fma(a, b, acc) over k in order from +0; c is the first block's acc, then
+// c = c + acc for each later block in order. K = 0 gives +0.
+
+const GemmK = 256 // k of a block: the rule, not a tuning
+
+// The sizes of what is packed, for a core with 1 MiB and its share of a last-level
+// cache: a block of a and a panel of b as wide as a tile stay in the second level,
+// from where the tile fetches them. A wider b is less reading of a.
+const (
+	FewRows = 4         // rows of a product for which b isn't packed unless it must be
+	gemmA   = 256 << 10 // bytes of a block of a
+	gemmB   = 2 << 20   // bytes of a block of b
+
+	gemmLarge = 512 << 20 // steps times bytes of an element from which on b is packed
+)
+
+// A Contraction is c[m,n] = Σₖ a[m,k]·b[k,n] per batch entry, and what comes after. Of entries
+// the origin counts from element 0 of the operand.
+type Contraction struct {
+	exec.Job
+	Batch, M, N, K int
+
+	AAt        entries
+	ARow, ACol int
+	BAt        entries
+	BRow, BCol int
+	CAt        entries
+	CRow, CCol int // one of them is 1, unless there is one row or one column
+
+	Then  After
+	Exact *Exactness // of fixed point
+}
+
+// Run computes c, which overlaps no operand, from a and b, all of one type. With g b is the
+// input of a convolution, whose patches stand for b. plus is nil or what is added. Integers
+// wrap, so that signs don't matter to them.
+func (x *Contraction) Run(a, b, c, plus *tensor.Any, g *Convolution) {
+	switch d := c.DType(); {
+	case d == dtype.Float32:
+		contract[float32](x, a, b, c, plus, g)
+	case d == dtype.Float64:
+		contract[float64](x, a, b, c, plus, g)
+	case d == dtype.FP8x23:
+		contractFixed[fixed.FP8x23](*x, a, b, c, plus, g)
+	case d == dtype.FP16x16:
+		contractFixed[fixed.FP16x16](*x, a, b, c, plus, g)
+	case d == dtype.FP32x32:
+		contractFixed[fixed.FP32x32](*x, a, b, c, plus, g)
+	case d == dtype.FP64x64:
+		contractFixed[fixed.FP64x64](*x, a, b, c, plus, g)
+	case d.Size() == 1:
+		contract[uint8](x, a, b, c, plus, g)
+	case d.Size() == 2:
+		contract[uint16](x, a, b, c, plus, g)
+	case d.Size() == 4:
+		contract[uint32](x, a, b, c, plus, g)
+	default:
+		contract[uint64](x, a, b, c, plus, g)
+	}
+}
+
+// contract is run for numbers of Go's own types, and contractFixed for fixed point.
+func contract[T num.Native](g *Contraction, a, b, c, plus *tensor.Any, conv *Convolution) {
+	e := Gemm[T]{Tiles: TilesOf[T](), Size: dtype.Of[T]().Size()}
+	e.A, e.B, e.C = dataOf[T](a, &g.AAt), dataOf[T](b, &g.BAt), mutableOf[T](c, &g.CAt)
+	if plus != nil {
+		e.Plus = dataOf[T](plus, &g.Then.At)
+	}
+	if conv == nil {
+		e.Run(g)
+	} else if e.from = patchesOf(conv, e.B[g.BAt.Origin:]); !e.few(g) {
+		e.Run(g)
+	}
+	runtime.KeepAlive(a)
+	runtime.KeepAlive(b)
+	runtime.KeepAlive(c)
+	runtime.KeepAlive(plus)
+}
+
+// dataOf returns the storage of an operand, and has entries count from its beginning.
+func dataOf[T num.Elem](a *tensor.Any, at *entries) []T {
+	data, origin := tensor.DataOf[T](a)
+	at.Origin += origin
+	return data
+}
+
+// mutableOf is dataOf for a result.
+func mutableOf[T num.Elem](a *tensor.Any, at *entries) []T {
+	data, origin := tensor.MutableOf[T](a)
+	at.Origin += origin
+	return data
+}
+
+// Gemm is what a contraction is of.
+type Gemm[T num.Native] struct {
+	A, B, C, Plus []T
+
+	from  source[T] // if not nil, stands for b
+	Tiles Tiler[T]
+	Size  int // of an element
+}
+
+// A source makes the elements of b up, a block at a time.
+type source[T any] interface {
+	// room returns how many elements of scratch columns [n0, n0+nn) of a block take.
+	Room(n0, nn int) int
+	// ready prepares a block and the offsets of its rows.
+	ready(b *blockOfB[T])
+	// part returns a run of columns of a block from n on: that of row l is src[offs[l]:].
+	part(b *blockOfB[T], n int) (src []T, run int)
+}
+
+// blockOfB is b[k0:k0+kn, n0:n0+nn] of a batch entry, and what its source keeps.
+type blockOfB[T any] struct {
+	batch, k0, kn, n0, nn int
+
+	scratch []T
+	offs    []int // one for each k
+	most    int   // of them
+	origin  int
+}
+
+// entries says where the entries of a batch begin.
+type entries struct {
+	Origin int
+	exec.Sequence
+}
+
+func (e *entries) At(i int) int { return e.Origin + e.Offset(i) }
+
+type Loop struct{ Ext, Str int }
+
+// EntriesOf returns the entries of loops, the last of which is the fastest.
+func EntriesOf(origin int, loops ...Loop) (e entries) {
+	e.Origin = origin
+	e.Clear()
+	for _, l := range slices.Backward(loops) {
+		e.Around(l.Ext, l.Str)
+	}
+	return e
+}
+
+// Matrices makes e the matrices of a batch that a layout stretches to, and returns their strides. An
+// axis for the rows or the columns that isn't there has stride 1.
+func (e *entries) Matrices(lay *layout.Layout, rows, cols bool, batch []int) (row, col int) {
+	axis := lay.Rank()
+	row, col = 1, 1
+	if cols {
+		axis--
+		col, _ = lay.Stride(axis)
+	}
+	if rows {
+		axis--
+		row, _ = lay.Stride(axis)
+	}
+	e.Clear()
+	for _, ext := range slices.Backward(batch) {
+		str := 0
+		if axis--; axis >= 0 && lay.Dim(axis) > 1 {
+			str, _ = lay.Stride(axis)
+		}
+		e.Around(ext, str)
+	}
+	return row, col
+}
+
+// panels holds what one worker packs.
+type panels struct {
+	*mem.Buffer
+	offs [GemmK]int // of the rows of b in a block
+	made any        // the block that a source made last, to be used again
+}
+
+var PanelPool = sync.Pool{New: func() any { return new(panels) }}
+
+// PanelsOf returns scratch of at least n bytes.
+func PanelsOf(n int) *panels {
+	p := PanelPool.Get().(*panels)
+	if p.Buffer == nil || p.Len() < n {
+		b, err := mem.AllocDirty(max(n, 4<<20)) // in 2 MiB pages where there are such
+		if err != nil {
+			b = mem.Borrow(mem.Make(n), nil)
+		}
+		if p.Buffer != nil {
+			p.Close()
+		}
+		p.Buffer = b
+	}
+	return p
+}
+
+// Run computes c, split over threads by rows and columns of c.
+func (e *Gemm[T]) Run(g *Contraction) {
+	if g.Batch == 0 || g.M == 0 || g.N == 0 || e.singles(g) {
+		return
+	}
+	cols, lanes := e.Tiles.Columns()
+	rows := e.Tiles.Rows(min(g.N, cols))
+	if g.N == 1 {
+		g.CCol = 1
+	} else if g.M == 1 && g.CCol != 1 {
+		g.CRow = 1
+	}
+	if e.from == nil && !e.after(g) && (g.CCol != 1 || g.CRow == 1 && g.N < g.M && g.N <= FewRows) { // compute the transpose
+		e.A, g.AAt, g.ARow, g.ACol, e.B, g.BAt, g.BRow, g.BCol = e.B, g.BAt, g.BCol, g.BRow, e.A, g.AAt, g.ACol, g.ARow
+		g.M, g.N, g.CRow, g.CCol = g.N, g.M, g.CCol, g.CRow
+	}
+	steps := max(1, g.K)
+	if lanes > 1 { // with instructions for it, some fifty times as fast
+		steps = max(1, g.K/20)
+	}
+	steps = min(steps, 1<<24) // a cost that fits an int
+	m, n := g.M, g.N          // of a piece
+	for workers := exec.Workers(g.Ctx); workers > 1; {
+		pieces := g.Batch * ((g.M + m - 1) / m) * ((g.N + n - 1) / n)
+		least := exec.SplitCost / 2
+		if pieces >= workers { // pieces enough, but small ones share the work better
+			least *= 16
+		}
+		lessM, lessN := roundUp((m+1)/2, rows), roundUp((n+1)/2, cols)
+		switch {
+		case pieces >= 4*workers || m*n*steps < 2*least:
+			workers = 0
+		case m > n && lessM < m || lessN >= n && lessM < m:
+			m = lessM
+		case lessN < n:
+			n = lessN
+		default:
+			workers = 0
+		}
+	}
+	p := pieces{down: (g.M + m - 1) / m, across: (g.N + n - 1) / n, m: m, n: n}
+	count, cost := g.Batch*p.down*p.across, m*n*steps
+	if count == 1 && exec.Goes(g.Ctx) || g.Little(count, cost) {
+		e.some(g, p, 0, count)
+	} else {
+		e.split(g, p, count, cost)
+	}
+}
+
+// pieces says how each entry of a batch is divided: of m rows and n columns each, so many one below the other and side by side.
+type pieces struct{ down, across, m, n int }
+
+// split computes all pieces.
+func (e *Gemm[T]) split(g *Contraction, p pieces, count, cost int) {
+	h, d := *g, *e // without them those of a product that isn't split would not stay on the stack
+	exec.Split(g.Name, g.Ctx, count, cost, func(from, to int) { d.some(&h, p, from, to) })
+}
+
+// some computes pieces [from, to).
+func (e *Gemm[T]) some(g *Contraction, p pieces, from, to int) {
+	for u := from; u < to; u++ {
+		b, r, x := u/(p.across*p.down), u/p.across%p.down*p.m, u%p.across*p.n
+		e.block(g, b, r, min(p.m, g.M-r), x, min(p.n, g.N-x))
+	}
+}
+
+func roundUp(n, to int) int { return (n + to - 1) / to * to }
+
+// block computes c[r:r+m, x:x+n] of a batch entry.
+func (e *Gemm[T]) block(g *Contraction, batch, r, m, x, n int) {
+	cols, lanes := e.Tiles.Columns()
+	rows := e.Tiles.Rows(min(n, cols))
+	if s, ok := e.Tiles.(streamer[T]); ok && m <= FewRows && n > cols && e.from == nil {
+		e.skinny(g, s, batch, r, m, x, n)
+		return
+	}
+	nc, mc := evenly(n, gemmB/e.Size/GemmK, cols), evenly(m, gemmA/e.Size/GemmK, rows)
+	// The tiles take rows of b and any strides of a. A copy of b pays when it is read often and what it is of doesn't stay in the caches, one of a
+	// only when its rows aren't runs: of runs a tile reads a line each, and mostly uses it up before the caches need the place.
+	often := m > 3*rows && n > 3*cols
+	packB := e.from != nil || g.BCol != 1 || often && float64(m)*float64(n)*float64(g.K) >= gemmLarge/float64(e.Size)
+	packA := often && lanes > 1 && g.ACol != 1
+	kb := min(g.K, GemmK)
+	kept := nc // columns of b that are packed and kept; with one block of a, a panel that a source makes is used but once
+	if e.from != nil && m <= mc {
+		kept = 0
+	}
+	var bs, as []T
+	var p *panels
+	var made *blockOfB[T]
+	if packA || packB {
+		room, extra := kb*max(kept, cols), 0
+		for x0 := 0; e.from != nil && x0 < n; x0 += nc {
+			extra = max(extra, e.from.Room(x+x0, min(nc, n-x0)))
+		}
+		if packA {
+			room += kb * mc
+		}
+		p = PanelsOf((room+extra)*e.Size + 256)
+		defer PanelPool.Put(p)
+		rest := p.Bytes()
+		bs = conv.Carve[T](&rest, kb*max(kept, cols))
+		if packA {
+			as = conv.Carve[T](&rest, kb*mc)
+		}
+		if e.from != nil {
+			if made, _ = p.made.(*blockOfB[T]); made == nil {
+				made = new(blockOfB[T])
+				p.made = made
+			}
+			*made = blockOfB[T]{batch: batch, scratch: conv.Carve[T](&rest, extra), offs: p.offs[:]}
+		}
+		for l := range min(kb, len(p.offs)) {
+			p.offs[l] = l * g.BRow
+		}
+	}
+	c, a, b := e.C[g.CAt.At(batch)+r*g.CRow+x:], e.A, e.B
+	if g.K > 0 {
+		a = a[g.AAt.At(batch)+r*g.ARow:]
+		if e.from == nil {
+			b = b[g.BAt.At(batch)+x*g.BCol:]
+		}
+	}
+	stream := g.K <= GemmK && len(e.C)*e.Size >= conv.Large && g.CRow*e.Size%64 == 0 && conv.LineAligned(c)
+	if stream && g.K <= GemmK/4 {
+		mc = rows // c is written in order, and b with so few rows read again from the second-level cache
+	}
+	for x0 := 0; x0 < n; x0 += nc {
+		nn := min(nc, n-x0)
+		for k0 := 0; k0 == 0 || k0 < g.K; k0 += GemmK {
+			if x0+k0 > 0 {
+				exec.Look(g.Name, g.Ctx)
+			}
+			kn, mode := min(GemmK, g.K-k0), simd.StoreSums
+			if k0 > 0 {
+				mode = simd.AddSums
+			}
+			if e.from != nil && kn > 0 {
+				made.k0, made.kn, made.n0, made.nn = k0, kn, x+x0, nn
+				e.from.ready(made)
+			} else if packB && kn > 0 {
+				e.packRows(g, bs, b[k0*g.BRow+x0*g.BCol:], p.offs[:kn], nn)
+			}
+			for r0 := 0; r0 < m; r0 += mc {
+				mn := min(mc, m-r0)
+				if packA && kn > 0 {
+					conv.Pack(as, a, conv.Block{Off: r0*g.ARow + k0*g.ACol, Rows: mn, Row: g.ARow, Cols: kn, Col: g.ACol})
+				}
+				for j, w := 0, 0; j < nn; j += w {
+					w = TileCols(nn-j, cols, lanes)
+					bj, ldb := b, g.BRow
+					if packB {
+						bj, ldb = bs[min(j, kept)*kn:], w
+					} else if kn > 0 {
+						bj = b[k0*g.BRow+x0+j:]
+					}
+					var parts joiner[T]
+					var more []T
+					var split int
+					if e.from != nil && kn > 0 {
+						var src []T
+						if src, more, split, parts = e.parts(g, made, x+x0+j, w); parts != nil {
+							bj = src
+						} else if r0 == 0 {
+							e.gather(g, bj, made, x+x0+j, w)
+						}
+					}
+					how := mode
+					if stream && w%lanes == 0 {
+						how = simd.StreamSums
+					}
+					ai, aRow, aCol := a, g.ARow, g.ACol
+					if packA {
+						ai, aRow, aCol = as, kn, 1
+					} else if kn > 0 {
+						ai = a[r0*g.ARow+k0*g.ACol:]
+					}
+					if cj := c[r0*g.CRow+x0+j:]; parts != nil {
+						parts.TilesOfParts(cj, g.CRow, ai, aRow, aCol, bj, more, split, made.offs[:kn], made.most, mn, w, how)
+					} else {
+						e.Tiles.Tiles(cj, g.CRow, ai, aRow, aCol, bj, ldb, mn, w, kn, how)
+					}
+				}
+				if e.after(g) && k0+GemmK >= g.K {
+					e.finish(g, batch, r+r0, mn, x+x0, nn)
+				}
+			}
+		}
+	}
+	if stream {
+		simd.Fence()
+	}
+	runtime.KeepAlive(p)
+}
+
+// packRows copies n columns of a block of b, whose rows are at offs, into panels as wide as a
+// tile. A few rows at a time go into all panels, so that memory is read in order.
+func (e *Gemm[T]) packRows(g *Contraction, dst, b []T, offs []int, n int) {
+	const few = 16
+	cols, lanes := e.Tiles.Columns()
+	k := len(offs)
+	if g.BCol != 1 {
+		for j, w := 0, 0; j < n; j += w {
+			w = TileCols(n-j, cols, lanes)
+			conv.Pack(dst[j*k:], b, conv.Block{Off: j * g.BCol, Rows: k, Row: g.BRow, Cols: w, Col: g.BCol})
+		}
+		return
+	}
+	for l := 0; l < k; l += few {
+		rows := offs[:min(few, k-l)]
+		for j, w := 0, 0; j < n; j += w {
+			w = TileCols(n-j, cols, lanes)
+			e.Tiles.Gather(dst[j*k+l*w:], w, b[l*g.BRow+j:], rows, rows[len(rows)-1], w)
+		}
+	}
+}
+
+// parts returns columns [n, n+w) of a block of the source as one part or two, and a tiler that
+// takes them so; else nil.
+func (e *Gemm[T]) parts(g *Contraction, b *blockOfB[T], n, w int) (src, more []T, split int, by joiner[T]) {
+	by, ok := e.Tiles.(joiner[T])
+	if !ok {
+		return nil, nil, 0, nil
+	}
+	src, split = e.from.part(b, n)
+	split = min(split, w)
+	run := 0
+	if split < w {
+		more, run = e.from.part(b, n+split)
+	}
+	if split+run < w || !by.TakesParts(split, w) {
+		return nil, nil, 0, nil
+	}
+	return src, more, split, by
+}
+
+// gather packs columns [n, n+w) of a block of the source.
+func (e *Gemm[T]) gather(g *Contraction, dst []T, b *blockOfB[T], n, w int) {
+	for j := 0; j < w; {
+		src, run := e.from.part(b, n+j)
+		run = min(run, w-j)
+		e.Tiles.Gather(dst[j:], w, src, b.offs[:b.kn], b.most, run)
+		j += run
+	}
+}
+
+// evenly returns how many of n rows or columns a block takes, whole tiles of them unless all,
+// so that blocks take at most most, where tiles are no wider, and all about the same.
+func evenly(n, most, tile int) int {
+	most = max(tile, most/tile*tile)
+	blocks := (n + most - 1) / most
+	return min(n, roundUp((n+blocks-1)/blocks, tile))
+}
+
+// TileCols returns how many of n columns the next tile takes, whole vectors of them where they are enough, so that all take about
+// the same.
+func TileCols(n, most, lanes int) int {
+	vectors := (n + lanes - 1) / lanes
+	tiles := (vectors*lanes + most - 1) / most
+	return min(n, lanes*((vectors+tiles-1)/tiles))
+}
+
+// skinny is block for so few rows that packing b would cost more than the
+// product: b goes by once, in order.
+func (e *Gemm[T]) skinny(g *Contraction, s streamer[T], batch, r, m, x, n int) {
+	if _, lanes := e.Tiles.Columns(); m == 1 && g.BRow == 1 && g.BCol != 1 && g.K >= lanes {
+		whole := n - n%lanes
+		e.dots(g, s, batch, r, x, whole)
+		if x, n = x+whole, n-whole; n == 0 {
+			return
+		}
+	}
+	const strip = 4096 // columns whose sums stay in the first-level cache
+	width := min(n, strip)
+	if g.BCol != 1 {
+		width = min(n, 128)
+	}
+	kb := min(g.K, GemmK)
+	need := m * width
+	if g.BCol != 1 {
+		need += kb * width
+	}
+	p := PanelsOf((need)*e.Size + 256)
+	defer PanelPool.Put(p)
+	rest := p.Bytes()
+	acc := conv.Carve[T](&rest, m*width)
+	canon := cast.CanonFor[T]()
+	for x0 := 0; x0 < n; x0 += width {
+		w := min(width, n-x0)
+		for k0 := 0; k0 == 0 || k0 < g.K; k0 += GemmK {
+			if x0+k0 > 0 {
+				exec.Look(g.Name, g.Ctx)
+			}
+			kn := min(GemmK, g.K-k0)
+			clear(acc[:m*w])
+			if kn > 0 {
+				a, b, ldb := e.A[g.AAt.At(batch)+r*g.ARow+k0*g.ACol:], e.B[g.BAt.At(batch)+k0*g.BRow+(x+x0)*g.BCol:], g.BRow
+				if g.BCol != 1 {
+					packed := rest
+					bs := conv.Carve[T](&packed, kn*w)
+					conv.Pack(bs, b, conv.Block{Rows: kn, Row: g.BRow, Cols: w, Col: g.BCol})
+					b, ldb = bs, w
+				}
+				for l := range kn {
+					p.offs[l] = l * ldb
+				}
+				for l := 0; l < kn; l += 8 {
+					for i := range m {
+						s.AddRows(acc[i*w:(i+1)*w], a[i*g.ARow+l*g.ACol:], g.ACol, b, p.offs[l:min(l+8, kn)], (kn-1)*ldb)
+					}
+				}
+			}
+			for i := range m {
+				row, sums := e.C[g.CAt.At(batch)+(r+i)*g.CRow+x+x0:][:w], acc[i*w:(i+1)*w]
+				if k0 == 0 {
+					copy(row, sums)
+				} else {
+					for j, v := range sums {
+						row[j] += v
+					}
+				}
+				if k0+GemmK >= g.K {
+					canon(row)
+				}
+			}
+		}
+		if e.after(g) {
+			e.finish(g, batch, r, m, x+x0, w)
+		}
+	}
+	runtime.KeepAlive(p)
+}
+
+// dots is skinny for one row and columns of b that are runs, a matrix times a
+// vector: a few columns, of which n is a multiple, go by together, in order.
+func (e *Gemm[T]) dots(g *Contraction, s streamer[T], batch, r, x, n int) {
+	_, lanes := e.Tiles.Columns()
+	p := PanelsOf((g.K+lanes+lanes*lanes)*e.Size + 256)
+	defer PanelPool.Put(p)
+	rest := p.Bytes()
+	acc, turned := conv.Carve[T](&rest, lanes), conv.Carve[T](&rest, lanes*lanes)
+	a := e.A[g.AAt.At(batch)+r*g.ARow:]
+	if g.ACol != 1 {
+		run := conv.Carve[T](&rest, g.K)
+		conv.Pack(run, a, conv.Block{Rows: 1, Cols: g.K, Col: g.ACol})
+		a = run
+	}
+	for i := range lanes {
+		p.offs[i] = i * lanes
+	}
+	canon := cast.CanonFor[T]()
+	c := e.C[g.CAt.At(batch)+r*g.CRow+x:][:n]
+	for j := 0; j < n; j += lanes {
+		b, row := e.B[g.BAt.At(batch)+(x+j)*g.BCol:], c[j:j+lanes]
+		for k0 := 0; k0 < g.K; k0 += GemmK {
+			kn := min(GemmK, g.K-k0)
+			clear(acc)
+			odd := kn % lanes
+			s.Dots(acc, b[k0:], g.BCol, a[k0:k0+kn-odd])
+			if at := k0 + kn - odd; odd > 0 {
+				conv.Pack(turned[:odd*lanes], b, conv.Block{Off: at, Rows: odd, Row: 1, Cols: lanes, Col: g.BCol})
+				s.AddRows(acc, a[at:], 1, turned, p.offs[:odd], (odd-1)*lanes)
+			}
+			if k0 == 0 {
+				copy(row, acc)
+				continue
+			}
+			for i, v := range acc {
+				row[i] += v
+			}
+		}
+	}
+	canon(c)
+	if e.after(g) {
+		e.finish(g, batch, r, 1, x, n)
+	}
+	runtime.KeepAlive(p)
+}

@@ -1,0 +1,6 @@
+// Package contract computes products of matrices, and convolutions as products whose right side is never whole.
+//
+// The sum over k goes by blocks of 256 in order, each block by fused steps from the first element to the last: the rule
+// of sums that keeps bits equal on every machine. Panels are packed for the tiles of an instruction set; fixed point is
+// exact and rounded once. The callers are the files of package op.
+package contract

@@ -1,0 +1,368 @@
+package contract
+
+import (
+	"runtime"
+	"slices"
+
+	"github.com/ashlar-go/ashlar/internal/core/cast"
+	"github.com/ashlar-go/ashlar/internal/core/conv"
+	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/num"
+)
+
+// patchesOf returns the matrix of patches of x: row k is one (channel, kernel
+// position), column n one output position.
+func patchesOf[T num.Native](g *Convolution, x []T) (made source[T]) {
+	if made, ok := g.kept.(source[T]); ok {
+		return made
+	}
+	if g.Keeps {
+		defer func() { g.kept = made }()
+	}
+	p := &patches[T]{Convolution: g, x: x, inPlane: g.Plane()}
+	if p.straight() {
+		return p
+	}
+	return &anyPatches[T]{g, x, p.inPlane}
+}
+
+// patches makes a block of the matrix of copies of the lines of the input that the block's
+// outputs meet, for the channels of its rows, with their padding, so that the elements which
+// a kernel position picks for neighbouring outputs are adjacent. For that a line of the last
+// axis is kept as one line for each remainder of the stride that the kernel meets: the
+// elements from it on, a stride apart.
+type patches[T num.Native] struct {
+	*Convolution
+	x       []T
+	inPlane int // elements of a channel of x
+
+	lines  []int // of each axis with its padding; of the last 1
+	phases []int // the remainders
+	width  int   // of a line of one remainder
+	line   int   // of all its remainders
+	plane  int   // lines of a channel
+	taps   []int // of each kernel position, from the output's position
+	reach  int   // lines that the kernel spans, less one
+}
+
+// plan reports whether the copies are not much larger than what is computed with
+// them.
+func (p *patches[T]) straight() bool {
+	rank := len(p.S)
+	last := &p.S[rank-1]
+	most := 4*(p.inPlane+p.Patch) + 1<<16
+	var phase, shift []int                  // of each kernel position along the last axis
+	for k := range min(last.Kernel, most) { // at most: then it isn't ok
+		at := k * last.Dilation
+		i := slices.Index(p.phases, at%last.Stride)
+		if i < 0 {
+			i = len(p.phases)
+			p.phases = append(p.phases, at%last.Stride)
+		}
+		phase, shift = append(phase, i), append(shift, at/last.Stride)
+	}
+	p.width = last.Out + (last.Kernel-1)*last.Dilation/last.Stride
+	p.line, p.plane = p.width*len(p.phases), 1
+	if p.width > most || p.line > most {
+		return false
+	}
+	for i := range p.S {
+		s, n := &p.S[i], 1
+		if i < rank-1 {
+			n = (s.Out-1)*s.Stride + (s.Kernel-1)*s.Dilation + 1
+		}
+		if n > most/(p.plane*max(p.line, 1)) {
+			return false
+		}
+		p.plane *= n
+		p.lines = append(p.lines, n)
+	}
+	volume := 1
+	for i := range p.S {
+		volume *= p.S[i].Kernel
+	}
+	p.taps = make([]int, volume)
+	for k := range p.taps {
+		c, off, step := k/last.Kernel, phase[k%last.Kernel]*p.width+shift[k%last.Kernel], p.line
+		for i := rank - 2; i >= 0; i-- {
+			s := &p.S[i]
+			c, off = c/s.Kernel, off+c%s.Kernel*s.Dilation*step
+			step *= p.lines[i]
+		}
+		p.taps[k] = off
+		p.reach = max(p.reach, off/max(p.line, 1))
+	}
+	return rank == 1 || p.channels()*(p.reach+2) <= longLines/max(p.line, 1) // outputs of two lines meet whole ones
+}
+
+// longLines is how many elements whole lines of the input may take that outputs meet.
+const longLines = 8 << 20
+
+// lineOf returns the line of output n in a channel with its padding.
+func (p *patches[T]) lineOf(n int) int {
+	rank := len(p.S)
+	at, step := 0, 1
+	n /= p.S[rank-1].Out
+	for i := rank - 2; i >= 0; i-- {
+		s := &p.S[i]
+		at += n % s.Out * s.Stride * step
+		n /= s.Out
+		step *= p.lines[i]
+	}
+	return at
+}
+
+// span returns the lines that outputs [n0, n0+nn) meet.
+func (p *patches[T]) span(n0, nn int) (from, n int) {
+	from = p.lineOf(n0)
+	return from, p.lineOf(n0+nn-1) + p.reach + 1 - from
+}
+
+// window returns the part of a line of one remainder that outputs [n0, n0+nn) meet: all of it, unless they are a small part
+// of one line.
+func (p *patches[T]) window(n0, nn int) (from, width int) {
+	out := p.S[len(p.S)-1].Out
+	if x := n0 % out; nn < out/2 && x+nn <= out {
+		return x, p.width - out + nn
+	}
+	return 0, p.width
+}
+
+// channels is how many channels of the input a block meets at most.
+func (p *patches[T]) channels() int { return min((min(p.K, GemmK)-1)/len(p.taps)+2, p.C/p.Group) }
+
+func (p *patches[T]) Room(n0, nn int) int {
+	_, lines := p.span(n0, nn)
+	_, width := p.window(n0, nn)
+	return p.channels() * lines * len(p.phases) * width
+}
+
+func (p *patches[T]) ready(b *blockOfB[T]) {
+	from, lines := p.span(b.n0, b.nn)
+	x, width := p.window(b.n0, b.nn)
+	line := len(p.phases) * width
+	size, first, past := lines*line, b.k0/len(p.taps), (b.k0+b.kn-1)/len(p.taps)+1
+	b.origin = from*p.line + x
+	for c := first; c < past; c++ {
+		p.pad(b.scratch[(c-first)*size:(c-first+1)*size], from, (b.batch*(p.C/p.Group)+c)*p.inPlane, x, width)
+	}
+	for i, k := 0, b.k0-first*len(p.taps); i < b.kn; i, k = i+1, k+1 {
+		tap := p.taps[k%len(p.taps)]
+		b.offs[i] = k/len(p.taps)*size + tap/p.line*line + tap%p.line/p.width*width + tap%p.width
+	}
+	b.most = slices.Max(b.offs[:b.kn])
+}
+
+// pad copies lines of a channel of the input, which is at src in x, from line first on, with the padding: of each
+// remainder width elements from x on.
+func (p *patches[T]) pad(dst []T, first, src, x, width int) {
+	rank := len(p.S)
+	last := &p.S[rank-1]
+	in, begin, lines := 1, 0, 1 // of the last axis but one
+	if rank > 1 {
+		in, begin, lines = p.S[rank-2].In, p.S[rank-2].Begin, p.lines[rank-2]
+	}
+	for l := first; len(dst) > 0; {
+		at, step, inside := src, in*last.In, true
+		rest := l / lines
+		for i := rank - 3; i >= 0; i-- {
+			s := &p.S[i]
+			y := rest%p.lines[i] - s.Begin
+			rest /= p.lines[i]
+			inside = inside && uint(y) < uint(s.In)
+			at += y * step
+			step *= s.In
+		}
+		for y := l%lines - begin; y < lines-begin && len(dst) > 0; y, l = y+1, l+1 {
+			line := dst[:len(p.phases)*width]
+			dst = dst[len(line):]
+			if inside && uint(y) < uint(in) {
+				for i, phase := range p.phases {
+					packLine(line[i*width:(i+1)*width], p.x[at+y*last.In:][:last.In], x*last.Stride+phase-last.Begin, last.Stride)
+				}
+			} else {
+				clear(line)
+			}
+		}
+	}
+}
+
+func (p *patches[T]) part(b *blockOfB[T], n int) ([]T, int) {
+	out := p.S[len(p.S)-1].Out
+	x := n % out
+	return b.scratch[p.lineOf(n)*p.line-b.origin+x:], out - x
+}
+
+// few computes the contraction where patches are read once or twice alone, and reports whether it did.
+func (e *Gemm[T]) few(g *Contraction) bool {
+	p, ok := e.from.(*patches[T])
+	return ok && p.few(g, e)
+}
+
+// few computes a convolution with few output channels in a group, a depthwise one
+// before all, and reports whether it did: packing patches that are read once or
+// twice would take longer than the sums. Lines of the padded input go into lines
+// of sums as they stand; those that follow each other go as one, with what is
+// between the ends of the one and the beginning of the next.
+func (p *patches[T]) few(g *Contraction, e *Gemm[T]) bool {
+	s, ok := e.Tiles.(streamer[T])
+	if !ok || g.M > FewRows || g.K == 0 || g.N == 0 {
+		return false
+	}
+	const strip = 4096 // sums that stay in the first-level cache
+	out := p.S[len(p.S)-1].Out
+	if p.Room(0, out) > longLines {
+		return false
+	}
+	lines := g.N / out
+	most := max(1, strip/p.line/p.S[max(len(p.S)-2, 0)].Stride)
+	pieces := (lines + most - 1) / most
+	h, d := *g, *e // as in split
+	exec.Split(g.Name, g.Ctx, g.Batch*pieces, g.M*most*out*g.K, func(from, to int) {
+		for u := from; u < to; u++ {
+			l := u % pieces * most
+			p.fewLines(&h, &d, s, u/pieces, l, min(most, lines-l))
+		}
+	})
+	return true
+}
+
+// fewLines computes n lines of outputs of a batch entry, from line l on.
+func (p *patches[T]) fewLines(g *Contraction, e *Gemm[T], s streamer[T], batch, l, n int) {
+	rank := len(p.S)
+	out := p.S[rank-1].Out
+	n0, nn := l*out, n*out
+	room := p.Room(n0, nn)
+	panel := PanelsOf((room+g.M*n*p.line)*e.Size + 256)
+	defer PanelPool.Put(panel)
+	rest := panel.Bytes()
+	b := blockOfB[T]{batch: batch, n0: n0, nn: nn, scratch: conv.Carve[T](&rest, room), offs: panel.offs[:]}
+	acc := conv.Carve[T](&rest, g.M*n*p.line)
+	canon := cast.CanonFor[T]()
+	for k0 := 0; k0 < g.K; k0 += GemmK {
+		b.k0, b.kn = k0, min(GemmK, g.K-k0)
+		p.ready(&b)
+		clear(acc)
+		for i := 0; i < n; {
+			// Lines along the last axis but one follow each other if its stride is 1.
+			at, run := p.lineOf(n0+i*out), 1
+			if rank > 1 && p.S[rank-2].Stride == 1 {
+				run = min(n-i, p.S[rank-2].Out-(l+i)%p.S[rank-2].Out)
+			}
+			src := b.scratch[at*p.line-b.origin:]
+			for k := 0; k < b.kn; k += 8 {
+				for r := range g.M {
+					sums := acc[(r*n+i)*p.line:][:(run-1)*p.line+out]
+					s.AddRows(sums, e.A[g.AAt.At(batch)+r*g.ARow+k0+k:], 1, src, b.offs[k:min(k+8, b.kn)], b.most)
+				}
+			}
+			i += run
+		}
+		for r := range g.M {
+			rows := e.C[g.CAt.At(batch)+r*g.CRow+n0:][:nn]
+			for i := range n {
+				row, sums := rows[i*out:(i+1)*out], acc[(r*n+i)*p.line:]
+				if k0 == 0 {
+					copy(row, sums)
+				} else {
+					for j := range row {
+						row[j] += sums[j]
+					}
+				}
+			}
+			if k0+GemmK >= g.K {
+				canon(rows)
+			}
+		}
+	}
+	if e.after(g) {
+		e.finish(g, batch, 0, g.M, n0, nn)
+	}
+	runtime.KeepAlive(panel)
+}
+
+// anyPatches makes the matrix of patches without a copy of the input, and is much
+// slower than patches.
+type anyPatches[T any] struct {
+	*Convolution
+	x     []T
+	plane int
+}
+
+func (p *anyPatches[T]) Room(n0, nn int) int { return min(p.K, GemmK) * nn }
+
+func (p *anyPatches[T]) part(b *blockOfB[T], n int) ([]T, int) {
+	return b.scratch[n-b.n0:], b.n0 + b.nn - n
+}
+
+func (p *anyPatches[T]) ready(b *blockOfB[T]) {
+	g, k0, plane := p.Convolution, b.k0, p.plane
+	cg := g.C / g.Group
+	src := p.x[b.batch*cg*plane : (b.batch+1)*cg*plane]
+	rank := len(g.S)
+	last := &g.S[rank-1]
+	var fewK, fewO [4]int
+	kc, oc := append(fewK[:0], make([]int, rank)...), append(fewO[:0], make([]int, rank)...)
+	b.most = (b.kn - 1) * b.nn
+	for k := range b.kn {
+		b.offs[k] = k * b.nn
+		channel := k0 + k
+		for i := rank - 1; i >= 0; i-- {
+			kc[i] = channel % g.S[i].Kernel
+			channel /= g.S[i].Kernel
+		}
+		row := b.scratch[k*b.nn : (k+1)*b.nn]
+		for n := b.n0; len(row) > 0; {
+			// One line of outputs along the last axis.
+			rest := n
+			for i := rank - 1; i >= 0; i-- {
+				oc[i] = rest % g.S[i].Out
+				rest /= g.S[i].Out
+			}
+			m := min(last.Out-oc[rank-1], len(row))
+			base, inside := channel*plane, true
+			step := 1
+			for i := rank - 1; i >= 0; i-- {
+				s := &g.S[i]
+				if i < rank-1 {
+					at := s.At(oc[i], kc[i])
+					inside = inside && uint(at) < uint(s.In)
+					base += at * step
+				}
+				step *= s.In
+			}
+			if inside {
+				packLine(row[:m], src[base:base+last.In], last.At(oc[rank-1], kc[rank-1]), last.Stride)
+			} else {
+				clear(row[:m])
+			}
+			row, n = row[m:], n+m
+		}
+	}
+}
+
+// packLine sets dst[i] to src[from + i·step], or to 0 outside of src.
+func packLine[T any](dst, src []T, from, step int) {
+	before := 0
+	if from < 0 {
+		before = min(len(dst), (-from+step-1)/step)
+	}
+	clear(dst[:before])
+	dst, from = dst[before:], from+before*step
+	inside := 0
+	if from < len(src) {
+		inside = min(len(dst), (len(src)-from+step-1)/step)
+	}
+	clear(dst[inside:])
+	if inside == 0 {
+		return
+	}
+	if step == 1 {
+		copy(dst[:inside], src[from:])
+		return
+	}
+	for i := range inside {
+		dst[i] = src[from]
+		from += step
+	}
+}

@@ -1,0 +1,6 @@
+// Package move makes results of elements of other tensors, whatever they mean.
+//
+// A Transfer says the result's type and shape, and fills words of the element size. Numeric reads and writes the same
+// words as numbers, for operators of any type whose speed doesn't matter. The callers are package reduce and the files of
+// package op.
+package move

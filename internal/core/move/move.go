@@ -1,0 +1,497 @@
+package move
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"runtime"
+	"slices"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/conv"
+	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/order"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/simd"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Operators that move elements don't look at what they mean, so one body does for
+// all element types: it moves words of their size.
+
+// Words is the elements of a tensor in row-major order, one after the other.
+type Words struct {
+	Of     *tensor.Any // contiguous; it holds the memory
+	Mem    []byte
+	Size   int  // of an element, in bytes
+	Orion  bool // of a result: see Orion
+	Stream bool // of a result: see conv.Streams
+	Fresh  bool // of a result: nobody sees it after a panic, so that values may be checked on the way
+}
+
+// WordsOf returns the elements of a: those themselves where they are contiguous,
+// else a copy.
+func WordsOf(a tensor.Any) Words {
+	mem, ok := tensor.Bytes(a)
+	if !ok {
+		c, err := tensor.Contiguous(a)
+		if err != nil {
+			panic(err)
+		}
+		a = c
+		mem, _ = tensor.Bytes(a)
+	}
+	return Words{Of: &a, Mem: mem, Size: a.DType().Size()}
+}
+
+func (w Words) Len() int { return len(w.Mem) / w.Size }
+
+// Copy copies n elements of src, from from on, to element to and those after it.
+func (w Words) Copy(to int, src Words, from, n int) {
+	conv.Copy(w.Mem[to*w.Size:(to+n)*w.Size], src.Mem[from*w.Size:(from+n)*w.Size], w.Stream)
+}
+
+// Fill sets n elements from to on to v.
+func (w Words) Fill(to, n int, v []byte) {
+	m := w.Mem[to*w.Size : (to+n)*w.Size]
+	if allZero(v) {
+		clear(m)
+		return
+	}
+	for done := copy(m, v); done < len(m); {
+		done += copy(m[done:], m[:done])
+	}
+}
+
+func allZero(v []byte) bool { return !slices.ContainsFunc(v, func(b byte) bool { return b != 0 }) }
+
+// Bits returns the bits of element i of a type of at most 8 bytes.
+func (w Words) Bits(i int) uint64 {
+	switch w.Size {
+	case 1:
+		return uint64(w.Mem[i])
+	case 2:
+		return uint64(binary.NativeEndian.Uint16(w.Mem[2*i:]))
+	case 4:
+		return uint64(binary.NativeEndian.Uint32(w.Mem[4*i:]))
+	}
+	return binary.NativeEndian.Uint64(w.Mem[8*i:])
+}
+
+// Int64s returns the elements of an int64 or int32 tensor.
+func (w Words) Int64s(name string) []int64 {
+	v := plan.RoomFor[int64](name, w.Len())
+	for i := range v {
+		v[i] = int64(w.Bits(i))
+		if w.Size == 4 {
+			v[i] = int64(int32(v[i]))
+		}
+	}
+	runtime.KeepAlive(w.Of)
+	return v
+}
+
+// Places returns the elements of an int64 or int32 tensor as indices, which are those themselves of an
+// int64: they are read only.
+func (w Words) Places(name string) []int64 {
+	if w.Size == 8 {
+		return order.Positions(w.Mem)
+	}
+	return w.Int64s(name)
+}
+
+// A Transfer is a result made of elements of other tensors. What shapes decide is
+// decided when it is made; fill looks at values and refuses the wrong ones before
+// it writes, or on the way where the result is fresh, and then writes every element.
+type Transfer struct {
+	Name  string
+	D     dtype.DType
+	Shape []int
+	In    []tensor.Any
+	orion bool
+	Picky bool  // fill looks at values of which some are wrong
+	to    Words // of a plan: see settle
+	from  []Words
+
+	Scratch, Each float64 // how many bytes fill takes besides, and each thread of it
+	Fill          func(ctx context.Context, dst Words, in []Words)
+}
+
+func (m *Transfer) Takes() (all, each float64) { return m.Scratch, m.Each }
+
+func (m *Transfer) Planned(p *plan.Draft, c *plan.Use, move func(c *plan.Use) plan.Mover) {
+	m.orion = c.Orion()
+	p.Gives(m.D, m.Shape...)
+	p.By(c, 0, func(r *tensor.Any, opts []plan.Option) { m.write(r, opts) })
+	if c.Fixed == nil {
+		return
+	}
+	vague := *c // of the elements that change it knows nothing
+	vague.Inputs = slices.Clone(c.Inputs)
+	for i, a := range c.Inputs {
+		if !a.IsZero() && !c.Known(i) {
+			vague.Inputs[i] = plan.Spec(m.Name, a.DType(), a.Shape()...)
+		}
+	}
+	var always *Transfer
+	if p.Steady = tensor.Try(func() { always = move(&vague).(*Transfer) }) == nil; p.Steady {
+		m.Fill, m.Shape = always.Fill, always.Shape
+	}
+}
+
+// valued panics unless the values of input i are known.
+func valued(name string, i int, a tensor.Any) {
+	if a.IsSpec() {
+		panic(plan.Unknown(name, i))
+	}
+}
+
+// Reason returns what an error of package tensor wraps.
+func Reason(err error) error {
+	if e := errors.Unwrap(err); e != nil {
+		return e
+	}
+	return tensor.ErrShape
+}
+
+// idle reports whether there is nothing to write and nothing to refuse: then operands aren't
+// laid out and fill isn't called, as both may take what grows with extents.
+func (m *Transfer) idle() bool {
+	if m.Picky || !slices.Contains(m.Shape, 0) {
+		return false
+	}
+	for i, a := range m.In {
+		valued(m.Name, i, a)
+	}
+	return true
+}
+
+func (m *Transfer) operands(dst Words) (in []Words, overlap bool) {
+	in = make([]Words, len(m.In))
+	for i, a := range m.In {
+		valued(m.Name, i, a)
+		in[i] = WordsOf(a)
+		overlap = overlap || conv.Overlap(in[i].Mem, dst.Mem)
+	}
+	return in, overlap
+}
+
+// Run computes a transfer to new memory.
+func (m *Transfer) Run(ctx context.Context) tensor.Any {
+	var out tensor.Any
+	if err := tensor.Try(func() { out = tensor.EmptyOf(m.D, m.Shape...) }); err != nil { // fill writes every element
+		panic(plan.Fail(m.Name, Reason(err), "the result: %v", err))
+	}
+	if m.idle() {
+		return out
+	}
+	in, _ := m.operands(Words{})
+	dst := WordsOf(out)
+	dst.Fresh = true
+	m.compute(ctx, dst, in)
+	m.drop(in)
+	return out
+}
+
+func (m *Transfer) compute(ctx context.Context, dst Words, in []Words) {
+	dst.Orion = m.orion
+	dst.Stream = conv.Streams[byte](len(dst.Mem))
+	m.Fill(ctx, dst, in)
+	simd.Fence()
+	runtime.KeepAlive(in)
+}
+
+// write is into for a plan: an Into target is apart from all operands then, and the same in every run, as they are.
+func (m *Transfer) write(r *tensor.Any, opts []plan.Option) {
+	s := plan.Read(opts)
+	if s.Into == nil {
+		*r = m.Run(s.Ctx())
+		return
+	}
+	if m.to.Of == nil && !m.settle(s.Into) {
+		m.Into(r, opts)
+		return
+	}
+	*r = *s.Into
+	if !m.idle() {
+		m.compute(s.Ctx(), m.to, m.from)
+	}
+}
+
+// settle lays the operands and the target of a plan out, once. It reports false where the copy of an operand would be of
+// today's elements.
+func (m *Transfer) settle(to *tensor.Any) bool {
+	if !to.IsContiguous() || slices.ContainsFunc(m.In, func(a tensor.Any) bool { return !a.IsZero() && !a.IsContiguous() }) {
+		return false
+	}
+	plan.CheckTarget(m.Name, to.LayoutRef(), to.IsReadOnly(), m.Shape)
+	m.to = WordsOf(*to)
+	if !m.idle() {
+		m.from, _ = m.operands(m.to)
+	}
+	return true
+}
+
+// Into makes r the result, where the options say.
+func (m *Transfer) Into(r *tensor.Any, opts []plan.Option) {
+	plan.Must(m.Name, m.D != dtype.Invalid, m.D)
+	s := plan.Read(opts)
+	m.orion = s.Orion
+	if s.Into == nil {
+		*r = m.Run(s.Ctx())
+		return
+	}
+	plan.AimShape(r, m.Name, &s, m.D, m.Shape)
+	if m.idle() {
+		return
+	}
+	var to Words
+	if r.IsContiguous() {
+		to = WordsOf(*r)
+	}
+	in, overlap := m.operands(to)
+	out := *r
+	if overlap || !r.IsContiguous() {
+		out = tensor.EmptyOf(m.D, m.Shape...)
+		to = WordsOf(out)
+	}
+	m.compute(s.Ctx(), to, in)
+	m.drop(in)
+	if !out.SameData(*r) {
+		r.CopyFrom(out)
+		out.Close()
+	}
+}
+
+// drop gives back the memory of copies of operands.
+func (m *Transfer) drop(in []Words) {
+	for i := range in {
+		plan.Drop(in[i].Of, &m.In[i])
+	}
+}
+
+// WantInt panics unless an input holds indices.
+func WantInt(name string, i int, a tensor.Any) {
+	d := a.DType()
+	plan.Must(name, d != dtype.Invalid, d)
+	if !plan.Indices.Has(d) {
+		panic(plan.Fail(name, tensor.ErrDType, "input %d holds %v, want int64 or int32", i, d))
+	}
+}
+
+// Remap sets element (i, j, …) of dst to element (maps[0] at i, maps[1] at j, …) of src,
+// whose shape is given, or to pad where a map has -1. A zero map is the identity.
+func Remap(name string, ctx context.Context, dst, src Words, shape []int, maps []Mapping, pad []byte) {
+	inner, unit := len(shape)-1, 1 // the last axis that isn't the identity, and the elements of one step on it
+	for inner >= 0 && maps[inner].At == nil {
+		unit *= shape[inner]
+		inner--
+	}
+	if dst.Len() == 0 {
+		return
+	}
+	if inner < 0 {
+		dst.Copy(0, src, 0, unit)
+		return
+	}
+	stride := make([]int, inner+1)
+	ext := make([]int, inner+1)
+	lists := make([][]int64, inner)
+	for i, n := inner, unit; i >= 0; i-- {
+		stride[i], ext[i] = n, shape[i]
+		n *= shape[i]
+		if maps[i].At != nil {
+			ext[i] = maps[i].N
+			if i < inner {
+				lists[i] = maps[i].list(name)
+			}
+		}
+	}
+	rows, row := 1, ext[inner]*unit
+	for _, e := range ext[:inner] {
+		rows *= e
+	}
+	alone := rows == 1 && !slices.ContainsFunc(lists, func(l []int64) bool { return l != nil })
+	var runs []Run
+	for from := 0; from < ext[inner]; {
+		if runs, from = maps[inner].runs(runs[:0], from); alone && len(runs) > 1 { // the runs are the work
+			exec.Split(name, ctx, len(runs), 1+row/4/len(runs), func(from, to int) {
+				for _, u := range runs[from:to] {
+					dst.run(0, src, 0, u, unit, pad)
+				}
+			})
+			continue
+		}
+		first, n := runs[0].To*unit, (from-runs[0].To)*unit
+		exec.Split(name, ctx, rows, n/4+len(runs), func(from, to int) {
+			for r := from; r < to; r++ {
+				base, rest := 0, r
+				for i := inner - 1; i >= 0; i-- {
+					at := rest % ext[i]
+					rest /= ext[i]
+					if lists[i] != nil {
+						at = int(lists[i][at])
+					}
+					if at < 0 {
+						base = -1
+						break
+					}
+					base += at * stride[i]
+				}
+				if base < 0 {
+					dst.Fill(r*row+first, n, pad)
+					continue
+				}
+				for _, u := range runs {
+					dst.run(r*row, src, base, u, unit, pad)
+				}
+			}
+		})
+	}
+}
+
+// A Mapping says which entry of an axis stands at each of n places of a result: at returns the run that
+// begins at a place, which may go on beyond n.
+type Mapping struct {
+	N  int
+	At func(place int) Run
+}
+
+// A Run is n places from to on: of the entries from from on, which go on by step, 1, 0 or -1,
+// or of none where from is -1.
+type Run struct{ To, From, N, Step int }
+
+// mostRuns is how many runs are kept at a time.
+const mostRuns = 1 << 13
+
+// runs appends the runs from a place on, not too many of them, and returns the place after them.
+func (m Mapping) runs(to []Run, place int) ([]Run, int) {
+	for place < m.N && len(to) < mostRuns {
+		u := m.At(place)
+		u.To, u.N = place, min(u.N, m.N-place)
+		to = append(to, u)
+		place += u.N
+	}
+	return to, place
+}
+
+// RemapScratch returns how many bytes remap takes for maps.
+func RemapScratch(maps []Mapping) (n float64) {
+	inner := true
+	for _, m := range slices.Backward(maps) {
+		switch {
+		case m.At == nil:
+		case inner:
+			n, inner = float64(96*min(m.N, mostRuns)), false // with what append leaves behind
+		default:
+			n += float64(8 * float64(m.N))
+		}
+	}
+	return n
+}
+
+// run sets the places of u, counted from first, to entries counted from base. An entry has unit
+// elements.
+func (w Words) run(first int, src Words, base int, u Run, unit int, pad []byte) {
+	to := first + u.To*unit
+	at := (base + u.From*unit) * w.Size
+	switch {
+	case u.From < 0:
+		w.Fill(to, u.N*unit, pad)
+	case u.Step == 1 || u.N == 1:
+		conv.Copy(w.Mem[to*w.Size:(to+u.N*unit)*w.Size], src.Mem[at:at+u.N*unit*w.Size], w.Stream)
+	case unit == 1 && u.Step == 0:
+		conv.Each(w.Mem[to*w.Size:(to+u.N)*w.Size], src.Mem[at:at+w.Size], w.Size, u.N)
+	case unit == 1:
+		conv.Backward(w.Mem[to*w.Size:(to+u.N)*w.Size], src.Mem[at-(u.N-1)*w.Size:at+w.Size], w.Size)
+	default:
+		for i := range u.N {
+			w.Copy(to+i*unit, src, base+(u.From+i*u.Step)*unit, unit)
+		}
+	}
+}
+
+// MappingOf returns n places, each of which has its entry, -1 for none, as a mapping.
+func MappingOf(n int, entry func(place int) int) Mapping {
+	return Mapping{N: n, At: func(place int) Run {
+		u := Run{From: entry(place), N: 1, Step: 1}
+		for ; place+u.N < n; u.N++ {
+			at := entry(place + u.N)
+			step := at - u.From - (u.N-1)*u.Step
+			switch {
+			case at < 0 && u.From < 0:
+			case at < 0 || u.From < 0:
+				return u
+			case u.N == 1 && step >= -1 && step <= 1:
+				u.Step = step
+			case u.N == 1 || step != u.Step:
+				return u
+			}
+		}
+		return u
+	}}
+}
+
+// list returns the entry at each place.
+func (m Mapping) list(name string) []int64 {
+	list := plan.RoomFor[int64](name, m.N)[:0]
+	for len(list) < m.N {
+		u := m.At(len(list))
+		for i := range min(u.N, m.N-len(list)) {
+			if u.From < 0 {
+				list = append(list, -1)
+			} else {
+				list = append(list, int64(u.From+i*u.Step))
+			}
+		}
+	}
+	return list
+}
+
+// Steps returns how far apart neighbours along each axis are in row-major order.
+func Steps(shape []int) []int {
+	s := make([]int, len(shape))
+	for i, n := len(shape)-1, 1; i >= 0; i-- {
+		s[i] = n
+		n *= shape[i]
+	}
+	return s
+}
+
+// Around returns the number of elements before, on and after an axis: the sizes of
+// a shape seen as three axes.
+func Around(shape []int, axis int) (before, n, after int) {
+	before, after = 1, 1
+	for i, e := range shape {
+		switch {
+		case i < axis:
+			before *= e
+		case i > axis:
+			after *= e
+		}
+	}
+	return before, shape[axis], after
+}
+
+// Int64s returns the elements of an input of int64 or int32.
+func Int64s(name string, c *plan.Use, i int) []int64 {
+	a := c.Values(name, i)
+	WantInt(name, i, *a)
+	return WordsOf(*a).Int64s(name)
+}
+
+// Ints returns the elements of an integer input in row-major order: int64 or
+// int32, of any rank. ok is false when the input is absent.
+func Ints(name string, c *plan.Use, i int) (v []int, ok bool) {
+	if c.In(i).IsZero() {
+		return nil, false
+	}
+	whole := Int64s(name, c, i)
+	v = make([]int, plan.Fits(name, len(whole), 8))
+	for k, x := range whole {
+		if v[k] = int(x); int64(v[k]) != x {
+			panic(plan.Fail(name, tensor.ErrOverflow, "value %d of input %d doesn't fit an int", x, i))
+		}
+	}
+	return v, true
+}

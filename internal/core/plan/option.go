@@ -1,0 +1,281 @@
+package plan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/conv"
+	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/simd"
+	"github.com/ashlar-go/ashlar/layout"
+	"github.com/ashlar-go/ashlar/tensor"
+	"slices"
+)
+
+// Option changes how an operator runs. Into and Context don't change what it computes; Fast,
+// KeepDims, Orion, Rectify, RoundScales, Saturate and Wrap do. Options are plain values, so that
+// passing them allocates nothing.
+type Option struct {
+	// Four fields of four words at most: such a struct lives in registers, a
+	// larger one is copied through memory, which stalls the processor.
+	into  *tensor.Any
+	more  *more
+	flags Flags
+}
+
+type Flags uint32
+
+const (
+	KeepDims Flags = 1 << iota
+	Saturate
+	Orion
+	Fast
+	Wrap
+	Rectify
+	RoundDown
+	RoundNear
+)
+
+// Ahead adds to an option of a target that its rows prefetch what the Prefetch says, which it returns.
+func Ahead(o *Option) *simd.Prefetch {
+	p := new(simd.Prefetch)
+	o.more = &more{ahead: p}
+	return p
+}
+
+// Heed notes what the options say of an Into target besides where it is.
+func Heed(j *exec.Job, opts []Option) {
+	for i := range opts {
+		if m := opts[i].more; m != nil && m.ahead != nil {
+			j.Ahead = m.ahead
+		}
+	}
+}
+
+// more is what must stay one pointer further away than into: a context is handed
+// to other threads, and escape analysis doesn't tell fields apart, so beside it
+// every Into target would move to the heap.
+type more struct {
+	ctx   context.Context
+	ahead *simd.Prefetch // the Into target is part of a tensor that is too large for the caches: what its row prefetches
+}
+
+// WithoutInto returns the options without the target, and nothing that would move it to
+// the heap.
+func WithoutInto(opts []Option) []Option {
+	out := make([]Option, len(opts))
+	for i := range opts {
+		if out[i].flags = opts[i].flags; opts[i].more != nil {
+			out[i] = Option{more: &more{ctx: opts[i].more.ctx}, flags: opts[i].flags}
+		}
+	}
+	return out
+}
+
+// FlagsOf returns the flags of all options, without options that don't have some.
+func FlagsOf(opts []Option) (f Flags) {
+	for i := range opts {
+		f |= opts[i].flags
+	}
+	return f
+}
+
+func Without(opts []Option, f Flags) []Option {
+	opts = slices.Clone(opts)
+	for i := range opts {
+		opts[i].flags &^= f
+	}
+	return opts
+}
+
+// withFlags is an option of flags, to one of a target.
+// under is one of a context.
+func Under(ctx context.Context) Option { return Option{more: &more{ctx: ctx}} }
+
+func WithFlags(f Flags) Option { return Option{flags: f} }
+
+func WriteTo(dst *tensor.Any) Option { return Option{into: dst} }
+
+// Settings is the options of one call, read.
+type Settings struct {
+	Into                                  *tensor.Any
+	More                                  *more
+	KeepDims, Saturate, Orion, Fast, Wrap bool
+	Rectify                               bool
+}
+
+func Read(opts []Option) (s Settings) {
+	var f Flags
+	for i := range opts {
+		if opts[i].into != nil {
+			s.Into = opts[i].into
+		}
+		if opts[i].more != nil {
+			s.More = opts[i].more
+		}
+		f |= opts[i].flags
+	}
+	s.KeepDims, s.Saturate, s.Orion, s.Fast, s.Wrap = f&KeepDims != 0, f&Saturate != 0, f&Orion != 0, f&Fast != 0, f&Wrap != 0
+	s.Rectify = f&Rectify != 0
+	return s
+}
+
+// Ctx returns the context of the call, or nil.
+func (s *Settings) Ctx() context.Context {
+	if s.More == nil {
+		return nil
+	}
+	return s.More.ctx
+}
+
+// Target returns the options of a step that writes to dst, under the context of the call.
+func (s *Settings) Target(dst *tensor.Any) Option { return Option{into: dst, more: s.More} }
+
+// Quiet returns the options of a step on the way to a result: the context alone.
+func (s *Settings) Quiet() []Option {
+	if s.Ctx() == nil {
+		return nil
+	}
+	return []Option{{more: s.More}}
+}
+
+// Ready returns the Into target when it is the only option and a run of elements of
+// type d that may be written: then exec.Dense is tried before anything else is looked at,
+// as shapes are right when layouts are equal. This is what makes a call cheap.
+func Ready(opts []Option, d dtype.DType) *tensor.Any {
+	if len(opts) != 1 || opts[0].more != nil {
+		return nil
+	}
+	dst := opts[0].into
+	if dst == nil || dst.DType() != d || dst.IsReadOnly() || !dst.LayoutRef().IsRowMajor() {
+		return nil
+	}
+	return dst
+}
+
+// Kept returns the options that change what is computed.
+func Kept(opts []Option) (keep []Option) {
+	for _, o := range opts {
+		if o.flags != 0 {
+			keep = append(keep, WithFlags(o.flags))
+		}
+	}
+	return keep
+}
+
+func CheckTarget(name string, lay *layout.Layout, readOnly bool, shape []int) {
+	if !SameShape(lay, shape) {
+		panic(Fail(name, tensor.ErrShape, "the Into target has shape %s, the result %s", ShapeText(lay.Shape()), ShapeText(slices.Clone(shape))))
+	}
+	if readOnly {
+		panic(Fail(name, tensor.ErrReadOnly, "the Into target is read-only"))
+	}
+}
+
+// Beside returns r, or a tensor to be put there later when apart is set or r overlaps an operand.
+// Operands may be nil or absent.
+func Beside(r *tensor.Any, apart bool, ins ...*tensor.Any) *tensor.Any {
+	for _, a := range ins {
+		apart = apart || a != nil && !a.IsZero() && conv.Overlap(exec.Reach(a), exec.Reach(r))
+	}
+	if !apart {
+		return r
+	}
+	out := tensor.EmptyOf(r.DType(), r.Shape()...)
+	return &out
+}
+
+// Put copies out to r and gives its memory back, unless it is r.
+func Put(r, out *tensor.Any) {
+	if out != r {
+		r.CopyFrom(*out)
+		out.Close()
+	}
+}
+
+// Drop gives back the memory of a copy of an operand, unless it is the operand itself.
+func Drop(made, of *tensor.Any) {
+	if !made.SameData(*of) {
+		made.Close()
+	}
+}
+
+// Fail makes the error of an operator; name is as in the table, "Add".
+func Fail(name string, err error, format string, args ...any) *tensor.Error {
+	return &tensor.Error{Op: "op." + name, Text: fmt.Sprintf(format, args...), Err: err}
+}
+
+// ErrUnknown says that shapes can't be inferred without a value that isn't known.
+var ErrUnknown = errors.New("not known before the run")
+
+// ErrUnsupported says that an operator is defined but not in the way asked for.
+var ErrUnsupported = errors.New("unsupported")
+
+// Aim makes r the tensor to write the result to, of the shape that the operands' layouts
+// stretch to together.
+func Aim(r *tensor.Any, name string, s *Settings, d dtype.DType, ls ...*layout.Layout) {
+	var few [8]int
+	shape := few[:0]
+	if len(ls) == 1 || len(ls) == 2 && ls[0].Same(ls[1]) {
+		shape = AppendShape(shape, ls[0])
+	} else {
+		shape = BroadcastShape(name, shape, ls...)
+	}
+	AimShape(r, name, s, d, shape)
+}
+
+// AimShape is aim for a shape that is known.
+func AimShape(r *tensor.Any, name string, s *Settings, d dtype.DType, shape []int) {
+	if s.Into == nil {
+		*r = tensor.EmptyOf(d, shape...)
+		return
+	}
+	if s.Into.IsZero() {
+		panic(Fail(name, tensor.ErrClosed, "the Into target is the zero value; make one with tensor.New"))
+	}
+	if s.Into.DType() != d {
+		panic(Fail(name, tensor.ErrDType, "the Into target holds %v, the result %v", s.Into.DType(), d))
+	}
+	CheckTarget(name, s.Into.LayoutRef(), s.Into.IsReadOnly(), shape)
+	*r = *s.Into
+}
+
+// Present panics when an operand that an operator needs is the zero value. The body that the
+// typed function and the run-time form share begins with it. ins are as ONNX numbers
+// them; one that may be absent is nil.
+func Present(name string, ins ...*tensor.Any) {
+	for i, a := range ins {
+		PresentAt(name, i, a)
+	}
+}
+
+// PresentAll is present for a list.
+func PresentAll(name string, ins []tensor.Any) {
+	for i := range ins {
+		PresentAt(name, i, &ins[i])
+	}
+}
+
+func PresentAt(name string, i int, a *tensor.Any) {
+	if a != nil && a.IsZero() {
+		panic(Fail(name, tensor.ErrClosed, "input %d is the zero value; make one with tensor.New or FromSlice", i))
+	}
+}
+
+func Must(name string, ok bool, d dtype.DType) {
+	if ok {
+		return
+	}
+	panic(Fail(name, tensor.ErrDType, "is not defined for %v; convert the operand with op.Cast", d))
+}
+
+// Unravel returns the coordinate of element i of a shape in row-major order.
+func Unravel(i int, shape []int) []int {
+	c := make([]int, len(shape))
+	for a := len(shape) - 1; a >= 0; a-- {
+		c[a] = i % shape[a]
+		i /= shape[a]
+	}
+	return c
+}

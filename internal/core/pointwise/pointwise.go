@@ -1,0 +1,287 @@
+package pointwise
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/cast"
+	"github.com/ashlar-go/ashlar/internal/core/cpu"
+	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/layout"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// An elementwise operator is a pointwise: a table of rows and of what is special about them. Its method call finds the row
+// of the element type and the instruction set, and gives it to a driver of package exec. The typed function is a façade of
+// call, and a plan calls it too.
+
+// A Operator is an operator that makes each element of its result from the operands' elements there.
+type Operator struct {
+	plan.About
+	Rows       exec.Rows
+	Rough      exec.Rows // for the option Fast
+	Fixed      fixedTable
+	Order      func(c int) bool                                                        // a comparison of fixed point, by -1, 0 or 1
+	Cost       int                                                                     // of a row, in units of an addition; 0 means 1
+	Def        [2]float32                                                              // the numbers' defaults; attrs are their names
+	Clean      bool                                                                    // nobody looks at the NaNs of a plain row again: it stores the canonical one, or passes bits on
+	Function   bool                                                                    // correctly rounded in every float type but float64: see settled
+	Zero       bool                                                                    // fails on an integer second operand of 0
+	OrionCuts  bool                                                                    // in Orion, fixed point is rounded toward zero
+	Fold       bool                                                                    // ONNX's form takes one or more inputs, folded from the left
+	Once       func(o *Operator, r *tensor.Any, ins []*tensor.Any, opts []plan.Option) // from three inputs on; nil folds them
+	Sums       bool                                                                    // it is a + b, and may be one step with a product
+	Multiplies bool                                                                    // it is a · b
+}
+
+// Call computes r from operands. The last decides the element type.
+func (o *Operator) Call(r *tensor.Any, opts []plan.Option, ins ...*tensor.Any) {
+	o.Compute(r, nil, opts, ins)
+}
+
+// Formula is call with numbers, which are rounded to the type that is computed in.
+func (o *Operator) Formula(r, a *tensor.Any, p, q float64, opts []plan.Option) {
+	d := a.DType()
+	if !d.IsFixed() {
+		o.Compute(r, &[2]exec.Word{floatWord(d, p), floatWord(d, q)}, opts, []*tensor.Any{a})
+		return
+	}
+	plan.Must(o.Name, o.Fixed != nil, d)
+	o.Compute(r, &[2]exec.Word{FixedWord(o.Name, d, p), FixedWord(o.Name, d, q)}, opts, []*tensor.Any{a})
+}
+
+// Compute is call with numbers of the type that is computed in, float32 for narrow floats. They may be nil.
+func (o *Operator) Compute(r *tensor.Any, numbers *[2]exec.Word, opts []plan.Option, ins []*tensor.Any) {
+	var k exec.Kernel
+	if numbers != nil {
+		k.P, k.Q = numbers[0], numbers[1]
+	}
+	d := ins[len(ins)-1].DType()
+	fast := false
+	if o.Rough.Fast() && plan.Read(opts).Fast {
+		k.Row, fast = o.Rough.Of(d)
+	}
+	if !fast {
+		k.Row, fast = o.Rows.Of(d)
+	}
+	j := exec.Job{Name: o.Name, Cost: plan.Quick(o.Cost)}
+	plan.Heed(&j, opts)
+	to := o.gives(d)
+	if !fast {
+		if j.Cost = max(o.Cost, 1); !o.Clean {
+			k.Canon = cast.CanonOf(to)
+		}
+	}
+	if t := plan.Ready(opts, to); t != nil && !k.Row.None() && !(o.Zero && d.IsInteger()) && exec.Dense(&j, t, ins, &k) {
+		*r = *t
+		return
+	}
+	o.general(r, &j, ins, &k, opts)
+}
+
+// general is compute for all other cases. Its frame is large, so it stays out of compute's.
+//
+//go:noinline
+func (o *Operator) general(r *tensor.Any, j *exec.Job, ins []*tensor.Any, k *exec.Kernel, opts []plan.Option) {
+	plan.Present(o.Name, ins...)
+	var few [3]*layout.Layout
+	for i, a := range ins { // append would move operands to the heap
+		few[i] = a.LayoutRef()
+	}
+	lays := few[:len(ins)]
+	d := ins[len(ins)-1].DType()
+	if IsLazy(ins...) {
+		o.note(r, j.Cost, k, ins, opts, lays)
+		return
+	}
+	plan.Must(o.Name, o.Supports(d), d)
+	s := plan.Read(opts)
+	plan.Aim(r, o.Name, &s, o.gives(d), lays...)
+	j.Ctx = s.Ctx()
+	if o.Zero && d.IsInteger() && r.Len() > 0 {
+		refuseZero(o.Name, ins[1])
+	}
+	switch {
+	case !k.Row.None():
+	case d.IsFixed() && o.Order != nil:
+		*k = exec.Kernel{Via: &ordering{o, d}}
+	case d.IsFixed():
+		o.inFixed(r, j, ins, k, &s)
+		return
+	default:
+		o.narrow(k, d)
+	}
+	exec.Elementwise(j, r, ins, k)
+}
+
+// narrow makes k the kernel of narrow floats.
+func (o *Operator) narrow(k *exec.Kernel, d dtype.DType) {
+	switch row := o.Rows.Bits(d); {
+	case !row.None():
+		*k = exec.Kernel{Row: row}
+	case o.Function:
+		inFloat32(k, d, exec.Kernel{Via: (*settled)(o)})
+	default:
+		inFloat32(k, d, exec.Kernel{Row: o.Row(dtype.Float32), P: k.P, Q: k.Q})
+	}
+	if o.Rows.Tests() {
+		k.Narrow, k.Stream = nil, nil
+	}
+}
+
+// note is general for lazy operands.
+func (o *Operator) note(r *tensor.Any, cost int, k *exec.Kernel, in []*tensor.Any, opts []plan.Option, lays []*layout.Layout) {
+	d, fast := in[len(in)-1].DType(), plan.Read(opts).Fast && o.Rough.Fast()
+	numbers := [2]exec.Word{k.P, k.Q}
+	n := Note{Name: o.Name, by: o, Cost: cost, Alone: o.Zero && d.IsInteger() || d.IsFixed() && o.Fixed != nil,
+		Run: func(r *tensor.Any, in []*tensor.Any, opts []plan.Option) { o.Compute(r, &numbers, opts, in) }}
+	for _, a := range in {
+		n.Args = append(n.Args, ArgOf(o.Name, a))
+	}
+	if n.Alone || fast {
+		n.Also = plan.Kept(opts)
+	}
+	switch {
+	case d == dtype.Float32 && fast:
+		n.ofSum = o.Rough.OfSum()
+	case d == dtype.Float32:
+		n.ofSum = o.Rows.OfSum()
+	}
+	Noted(r, n, o.gives(d), opts, lays...)
+}
+
+// Row returns the row of an element type.
+func (o *Operator) Row(d dtype.DType) exec.Row {
+	row, _ := o.Rows.Of(d)
+	return row
+}
+
+// gives returns the type of the result.
+func (o *Operator) gives(d dtype.DType) dtype.DType {
+	if o.Rows.Tests() {
+		return dtype.Bool
+	}
+	return d
+}
+
+// Supports reports whether the operands may hold d.
+func (o *Operator) Supports(d dtype.DType) bool {
+	if d.IsFixed() && !o.Rows.Chooses() {
+		return o.Fixed != nil || o.Order != nil
+	}
+	return !o.Rows.Plain(cast.ComputedIn(d)).None()
+}
+
+func (o *Operator) Has(d dtype.DType, l cpu.Level) bool { return o.Rows.Has(cast.ComputedIn(d), l) }
+
+func (o *Operator) Effort() plan.FLOPs {
+	if o.Fold {
+		return plan.FLOPs{Rule: plan.FoldFLOPs}
+	}
+	return plan.FLOPs{Each: 1}
+}
+
+func (o *Operator) Scratch(p *plan.Draft, _ []tensor.Any) float64 {
+	if o.Zero { // a divisor of 0 is looked for
+		return plan.Copies(p.Call.Inputs)
+	}
+	return 0 // operands are taken as they are laid out
+}
+
+func (o *Operator) Plan(c *plan.Use, p *plan.Draft) {
+	n := o.Rows.Operands()
+	if o.Fold {
+		n = max(1, len(c.Inputs))
+	}
+	plan.Needs(o.Name, c, n)
+	plan.Takes(o.Name, c, n)
+	like := c.Inputs[:n] // they hold one type
+	if o.Rows.Chooses() {
+		if d := like[0].DType(); d != dtype.Bool {
+			panic(plan.Fail(o.Name, tensor.ErrDType, "input 0 holds %v, want bool", d))
+		}
+		like = like[1:]
+	}
+	plan.OneType(o.Name, like...)
+	d := like[0].DType()
+	plan.Must(o.Name, o.Supports(d), d)
+	if slices.Contains(o.Attrs, "broadcast") {
+		c = Early(o.Name, c)
+	}
+	p.Stretched(o.gives(d), c, n)
+	ins := make([]*tensor.Any, n)
+	for i := range ins {
+		ins[i] = c.With(o.Name, i)
+	}
+	switch {
+	case o.Rows.Numbers():
+		v := o.Def
+		for i, name := range o.Attrs {
+			v[i] = c.Attrs.Float(name, v[i])
+		}
+		p.By(c, 0, func(r *tensor.Any, opts []plan.Option) { o.Formula(r, ins[0], float64(v[0]), float64(v[1]), opts) })
+	case n == o.Rows.Operands():
+		p.By(c, 0, func(r *tensor.Any, opts []plan.Option) { o.Compute(r, nil, opts, ins) })
+	case n == 1:
+		p.View(func() tensor.Any { return *ins[0] })
+	case o.Once != nil:
+		p.By(c, 0, func(r *tensor.Any, opts []plan.Option) { o.Once(o, r, ins, opts) })
+	default:
+		p.By(c, 0, func(r *tensor.Any, opts []plan.Option) {
+			a, way := ins[0], plan.WithoutInto(opts)
+			for i := 1; i < n-1; i++ {
+				next := new(tensor.Any)
+				o.Call(next, way, a, ins[i])
+				a = next
+			}
+			o.Call(r, opts, a, ins[n-1])
+		})
+	}
+}
+
+// floatWord returns v as a number of the type that floats of type d are computed in.
+func floatWord(d dtype.DType, v float64) exec.Word {
+	if d == dtype.Float64 {
+		return exec.WordOf(v)
+	}
+	return exec.WordOf(float32(v))
+}
+
+// inFloat32 makes k a kernel of float32 for narrow floats, rounded once.
+func inFloat32(k *exec.Kernel, d dtype.DType, wide exec.Kernel) {
+	wide.Widen, wide.Narrow, wide.Stream = cast.WidenOf(d), cast.NarrowOf(d), cast.ConvertStream(d, dtype.Float32)
+	wide.Operand, wide.Result = dtype.Float32, dtype.Float32
+	*k = wide
+}
+
+// refuseZero panics when an integer divisor is 0, before anything is written.
+func refuseZero(name string, b *tensor.Any) {
+	c, err := tensor.Contiguous(*b)
+	if err != nil {
+		panic(err)
+	}
+	all, _ := tensor.Bytes(c)
+	at := -1
+	switch c.DType().Size() {
+	case 1:
+		at = bytes.IndexByte(all, 0)
+	case 2:
+		at = zeroIn[uint16](&c)
+	case 4:
+		at = zeroIn[uint32](&c)
+	default:
+		at = zeroIn[uint64](&c)
+	}
+	plan.Drop(&c, b)
+	if at >= 0 {
+		panic(plan.Fail(name, tensor.ErrValue, "integer division by zero: the divisor at index %s is 0", plan.ShapeText(plan.Unravel(at, b.Shape()))))
+	}
+}
+
+// zeroIn returns the index of the first 0 of a contiguous tensor, or -1.
+func zeroIn[W uint16 | uint32 | uint64](a *tensor.Any) int {
+	data, off := tensor.DataOf[W](a)
+	return slices.Index(data[off:off+a.Len()], 0)
+}

@@ -1,0 +1,54 @@
+package op
+
+import (
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/simd"
+	"github.com/ashlar-go/ashlar/tensor"
+)      // The run-time form of operators. Its types are declared by the package that all rooms of operators share.
+type ( // An Op is an operator in its run-time form: what it says of itself, and how it plans a call.
+	Op   = plan.Op // An Info is what an operator of a program says of itself.
+	Info = plan.Info
+	// A Plan is a call that is worked out: its results, the memory that it takes, and the function that computes
+	// them. One goroutine at a time may use it.
+	Plan = plan.Plan
+	// A Call is one use of an operator in its run-time form.
+	Call = plan.Call
+	// Attrs is how a graph hands an operator its attributes. A method returns the default, or false, when the
+	// attribute is absent. LSTM, GRU and RNN read lists of strings by a further method, Strs(name string)
+	// ([]string, bool).
+	Attrs = plan.Attrs
+	// NoAttrs is the absence of attributes.
+	NoAttrs = plan.NoAttrs
+	// AttrMap is attributes by name: int64, float32, string, []int64, []float32, []string and tensors, as a
+	// tensor.Any or typed. One of another type counts as absent.
+	AttrMap = plan.AttrMap
+	// Option changes how an operator runs. Into and Context don't change the result; Fast, KeepDims, Orion,
+	// Rectify, RoundScales, Saturate and Wrap do. Options are plain values, so that passing them allocates nothing.
+	Option = plan.Option
+)
+
+var (
+	// ErrUnknown says that shapes can't be inferred without a value that isn't known.
+	ErrUnknown = plan.ErrUnknown
+	// ErrUnsupported says that an operator is defined but not in the way asked for.
+	ErrUnsupported = plan.ErrUnsupported
+)
+
+// New returns an operator of a program. infer returns the types and shapes of the outputs as tensor.Specs, from inputs that
+// may be Specs, too; its error wraps ErrUnknown when a value that it needs is missing. run computes the outputs, and may
+// return inputs or views of them. A nil function of Supports is all types.
+// It panics with a *tensor.Error without a name or a function.
+func New(info Info, infer, run func(c *Call) ([]tensor.Any, error)) *Op {
+	return plan.New(info, infer, run)
+}
+
+// The tables of rows: of one operand, of two, of one and two numbers, and those with a result of bool. An absent row means
+// that the operator makes no sense for the element type. Narrow floats use F32, unless the operator only touches sign bits
+// and has B16 and B8. A row is plain Go; those of package simd stand beside the table.
+type (
+	rows1    = simd.Rows1
+	rows2    = simd.Rows2
+	rowsCmp  = simd.RowsCmp
+	rowsTest = simd.RowsTest
+	rowsP    = simd.RowsP
+)
