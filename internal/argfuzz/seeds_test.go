@@ -9,8 +9,8 @@ import (
 
 	"github.com/ashlar-go/ashlar/device"
 	"github.com/ashlar-go/ashlar/dtype"
-	"github.com/ashlar-go/ashlar/format/image"
 	"github.com/ashlar-go/ashlar/format/gguf"
+	"github.com/ashlar-go/ashlar/format/image"
 	"github.com/ashlar-go/ashlar/format/npy"
 	"github.com/ashlar-go/ashlar/format/safetensors"
 	"github.com/ashlar-go/ashlar/onnx"
