@@ -208,7 +208,6 @@ type tally struct {
 	signed                       [2]int64
 	unsigned                     [2]uint64
 	sum, rest                    float64 // of the finite ones; rest is what sum lost in rounding (Neumaier)
-	scale                        float64
 }
 
 // add adds to the sum.
