@@ -166,11 +166,11 @@ func TestContributing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	before, after, ok := strings.Cut(string(all), "return []table{")
+	before, after, ok := strings.Cut(string(all), "return []plan.Table{")
 	if !ok {
-		t.Fatalf("%s holds no list that begins with return []table{", list)
+		t.Fatalf("%s holds no list that begins with return []plan.Table{", list)
 	}
-	files := map[string]string{list: before + "return []table{&absDiff, " + after}
+	files := map[string]string{list: before + "return []plan.Table{&absDiff, " + after}
 	var commands []string
 	for _, f := range fences(t, page) {
 		if file, ok := strings.CutPrefix(f.lang, "go "); ok {

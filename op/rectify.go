@@ -3,6 +3,7 @@ package op
 import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/contract"
+	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -24,7 +25,11 @@ func Rectified(o *Op) (rectified *Op, ok bool) {
 	}), true
 }
 
-var afterProduct = contract.LastRows{Sum: add.Row, Cut: relu.Row}
+// afterProduct has no method values, which would be filled in at the start of every program.
+var afterProduct = contract.LastRows{
+	Sum: func(d dtype.DType) exec.Row { return add.Row(d) },
+	Cut: func(d dtype.DType) exec.Row { return relu.Row(d) },
+}
 
 // rectified applies Relu to a result where that isn't part of making it.
 func rectified(s *plan.Settings, y *tensor.Any) {

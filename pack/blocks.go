@@ -189,7 +189,7 @@ func ggmlNVFP4(y []float32, b []byte) {
 func q2_K(y []float32, b []byte) {
 	scales, qs, d, m := b[:16], b[16:80], half(b[80:]), half(b[82:])
 	for i, s := range scales {
-		dl, ml := d*float32(s&15), m*float32(s>>4)
+		dl, ml := d*float32(s&15), float32(m*float32(s>>4))
 		codes := qs[i/8*32+i%2*16:][:16]
 		for j, c := range codes {
 			y[16*i+j] = float32(dl*float32(c>>(i%8/2*2)&3)) - ml
@@ -226,7 +226,7 @@ func q4_K(y []float32, b []byte) {
 	d, m := half(b), half(b[2:])
 	for i := range 8 {
 		s, l := scaleMin(b[4:16], i)
-		dl, ml := d*s, m*l
+		dl, ml := d*s, float32(m*l)
 		shift := i % 2 * 4
 		out := y[32*i:][:32]
 		for j, c := range b[16+i/2*32:][:32] {
@@ -239,7 +239,7 @@ func q5_K(y []float32, b []byte) {
 	d, m, high := half(b), half(b[2:]), b[16:48]
 	for i := range 8 {
 		s, l := scaleMin(b[4:16], i)
-		dl, ml := d*s, m*l
+		dl, ml := d*s, float32(m*l)
 		for j, c := range b[48+i/2*32:][:32] {
 			y[32*i+j] = float32(dl*float32(c>>(i%2*4)&15|high[j]>>i&1<<4)) - ml
 		}

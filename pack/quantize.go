@@ -89,7 +89,7 @@ func fitScale(x []float32) (d float32) {
 	}
 	best := 0.0
 	for k := -9; k <= 9; k++ {
-		id := -(32 + 0.1*float32(k)) / most
+		id := -(32 + float32(0.1*float32(k))) / most
 		var xq, qq float64
 		for _, v := range x {
 			q, w := float64(nearest(v*id, -32, 31)), float64(v)
@@ -149,7 +149,7 @@ func fitRange(x []float32) (d, m float32) {
 	for k := -1; k <= 20; k++ {
 		steps := float32(15)
 		if k >= 0 {
-			steps += -1 + 0.1*float32(k)
+			steps += -1 + float32(0.1*float32(k))
 		}
 		id := steps / (most - least)
 		// Weighted sums of the codes, of the elements and of their products.
@@ -199,7 +199,7 @@ func putQ4_K(b []byte, x []float32) {
 			b[i] |= byte(s >> 4 << 6)
 			b[4+i] |= byte(l >> 4 << 6)
 		}
-		id, low := inverse(d*float32(s)), m*float32(l)
+		id, low := inverse(d*float32(s)), float32(m*float32(l))
 		for j, v := range x[32*i:][:32] {
 			b[16+i/2*32+j] |= byte(nearest((v+low)*id, 0, 15)) << (i % 2 * 4)
 		}

@@ -110,7 +110,7 @@ func (l *loss) measure(name string, before, after tensor.Any) (err error) {
 			if d > l.most {
 				l.most, l.where = d, name
 			}
-			l.squares += d * d
+			l.squares += float64(d * d)
 		}
 		return nil
 	})

@@ -212,6 +212,7 @@ type tally struct {
 
 // add adds to the sum.
 func (t *tally) add(v float64) {
+	v = float64(v) // rounded before it is added
 	s := t.sum + v
 	if math.Abs(t.sum) >= math.Abs(v) {
 		t.rest += t.sum - s + v
@@ -302,7 +303,8 @@ func statisticOf(s *source, f format.File, name string, bins int) (*statistic, e
 	}
 	mean := min(max((t.sum+t.rest)/n, t.low*scale), t.high*scale)
 	h := &histogram{Low: t.low, High: t.high, Counts: make([]int64, bins)}
-	low, width := t.low*scale, t.high*scale-t.low*scale
+	low := float64(t.low * scale)
+	width := float64(t.high*scale) - low
 	if width == 0 {
 		h.Counts = h.Counts[:1]
 	}

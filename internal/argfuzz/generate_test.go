@@ -13,6 +13,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -139,6 +140,23 @@ func exported(dir string) ([]function, error) {
 					}
 					generic[s.Name.Name] = args
 				}
+				if of, ok := s.Type.(*ast.SelectorExpr); ok && s.Assign.IsValid() { // an alias of a hidden type, with methods
+					from := importOf(f, of.X.(*ast.Ident).Name)
+					if !strings.HasPrefix(from, "internal/") {
+						continue
+					}
+					theirs, err := exported(from)
+					if err != nil {
+						return nil, err
+					}
+					other := path.Base(from) + "." + of.Sel.Name
+					for _, m := range theirs {
+						if rest, ok := strings.CutPrefix(m.name, other+"."); ok {
+							add(s.Name.Name+"."+rest, strings.Replace(m.text, other, pkg+"."+s.Name.Name, 1))
+						}
+					}
+					continue
+				}
 				in, ok := s.Type.(*ast.InterfaceType)
 				if !ok {
 					continue
@@ -174,7 +192,10 @@ func exported(dir string) ([]function, error) {
 			if isPointer {
 				x = star.X
 			}
-			if i, ok := x.(*ast.IndexExpr); ok {
+			switch i := x.(type) {
+			case *ast.IndexExpr:
+				x = i.X
+			case *ast.IndexListExpr:
 				x = i.X
 			}
 			name := x.(*ast.Ident).Name
@@ -190,6 +211,18 @@ func exported(dir string) ([]function, error) {
 	}
 	slices.SortFunc(list, func(a, b function) int { return strings.Compare(a.name, b.name) })
 	return list, nil
+}
+
+// importOf returns the directory of an own package that a file imports under a name.
+func importOf(f *ast.File, name string) string {
+	for _, im := range f.Imports {
+		if p, err := strconv.Unquote(im.Path.Value); err == nil && path.Base(p) == name {
+			if dir, ok := strings.CutPrefix(p, "github.com/ashlar-go/ashlar/"); ok {
+				return dir
+			}
+		}
+	}
+	return ""
 }
 
 // instances returns the arguments of type parameters: of each the first type that its constraint begins with.

@@ -90,7 +90,7 @@ func run() (lines, cells string, results int, err error) {
 		}
 		fmt.Fprintln(&b, o.Name(), d)
 		for _, t := range slices.Sorted(maps.Keys(of)) {
-			fmt.Fprintln(&c, o.Name(), t+of[t])
+			fmt.Fprintln(&c, strings.TrimPrefix(o.Domain()+"."+o.Name(), "."), t+of[t])
 		}
 		results += n
 	}
