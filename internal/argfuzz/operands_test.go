@@ -132,8 +132,8 @@ func must(a tensor.Any, err error) tensor.Any {
 // optional has the arguments that may be the zero value, counted from 0. Fields of a struct may be, too, but those that
 // all calls need.
 var optional = map[string][]int{
-	"op.Scratch":                   {0, 1}, // without a call there is no scratch
-	"op.CastLike":                  {1},    // its type alone matters
+	"op.WithWeights":               {-1, 0, 1}, // without weights it returns the operator itself
+	"op.CastLike":                  {1},        // its type alone matters
 	"op.CausalConvWithState":       {2, 3},
 	"op.Conv":                      {2},
 	"op.ConvInteger":               {2, 3},
