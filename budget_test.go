@@ -53,8 +53,8 @@ format/zarr/s3              530       0
 format/zarr/s3/servertest      0       0
 internal/argfuzz             30       0
 internal/bench              750       0
-internal/core/cast         1020       0
-internal/core/contract     1720       0
+internal/core/cast         1100       0
+internal/core/contract     2230       0
 internal/core/conv         1030       0
 internal/core/cpu           160      20
 internal/core/exec         1760       0
@@ -64,8 +64,8 @@ internal/core/order         490       0
 internal/core/plan         1510       0
 internal/core/pointwise    1370       0
 internal/core/reduce       1770       0
-internal/core/simd          930  168000
-internal/core/simd/_asm    7370       0
+internal/core/simd         1010  170440
+internal/core/simd/_asm    7670       0
 internal/core/walk          260       0
 internal/digits             130       0
 internal/ended               50       0

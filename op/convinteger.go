@@ -18,7 +18,7 @@ type Byte interface{ int8 | uint8 }
 // computes it, in int32, which wraps: x [N, C, D1, …], w [M, C/group, k1, …], the
 // result [N, M, out1, …]. xZero is one number, wZero one or one for each of M; the
 // zero Tensor is 0. Padding is xZero. It panics when extents don't fit. ONNX
-// ConvInteger. It computes in int64, and much slower than Conv does with floats.
+// ConvInteger.
 func ConvInteger[X, W Byte](x tensor.Tensor[X], w tensor.Tensor[W], xZero tensor.Tensor[X], wZero tensor.Tensor[W], win Window, group int, opts ...Option) (r tensor.Tensor[int32]) {
 	integerConv(x.Any(), w.Any(), xZero.Any(), wZero.Any(), win, group).Into(exec.Ref(&r), opts)
 	return r
@@ -32,19 +32,11 @@ func integerConv(x, w, xZero, wZero tensor.Any, win Window, group int) *move.Tra
 	move.CheckZero(name, 2, xZero, x, -1)
 	move.CheckZero(name, 3, wZero, w, 0)
 	return &move.Transfer{Name: name, D: dtype.Int32, Shape: g.Shape, In: move.OperandsOf(x, w, xZero, wZero), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
-		wrapped(dst, wholeSums(g, exec.Job{Name: name, Ctx: ctx}, aboveZero(in[0], in[2], 0), aboveZero(in[1], in[3], 0)))
+		to := move.ElemsOf[int32](dst.Of)
+		g.Bytes(exec.Job{Name: name, Ctx: ctx}, bytesOf(in[0], in[2]), bytesOf(in[1], in[3]), false, func(image, channel, at int, sums []int32, last bool) {
+			copy(to[(image*g.M+channel)*g.Patch+at:], sums)
+		})
 	}}
-}
-
-// wholeSums is a convolution of int64. It gives x and w back.
-func wholeSums(g *contract.Convolution, j exec.Job, x, w tensor.Any) tensor.Any {
-	sums := tensor.EmptyOf(dtype.Int64, g.Shape...)
-	if sums.Len() > 0 {
-		g.Convolve(j, &x, &w, nil, &sums, false, nil)
-	}
-	x.Close()
-	w.Close()
-	return sums
 }
 
 var convInteger = plan.Operator{About: plan.About{Name: "ConvInteger", TakesUp: plan.InBlocks | plan.InWhole, FLOPs: plan.FLOPs{Rule: convIntegerFLOPs}, Versions: []int{10}, Why: "of integers of 8 bits alone",

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/cast"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/move"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
@@ -30,6 +31,19 @@ func dequantized(x, scale, zero tensor.Any, d dtype.DType, axis, block int) *mov
 	}
 	return &move.Transfer{Name: name, D: d, Shape: x.Shape(), In: move.OperandsOf(x, scale, zero), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 		src, by, off, to := move.NumericOf(in[0]), move.NumericOf(in[1]), move.NumericOf(in[2]), move.NumericOf(dst)
+		if from := in[0].Of.DType(); plan.Bytes8.Has(from) && d == dtype.Float32 && in[1].Of.DType() == d {
+			r := move.ElemsOf[float32](dst.Of)
+			exec.Split(name, ctx, dst.Len(), 2, func(first, till int) {
+				g.singles(in[1], in[2], first, till, func(at int, scale, zero []float32) {
+					if n := at + len(scale); from == dtype.Int8 {
+						cast.Dequantize(r[at:n], move.ElemsOf[int8](in[0].Of)[at:n], scale, zero)
+					} else {
+						cast.Dequantize(r[at:n], in[0].Mem[at:n], scale, zero)
+					}
+				})
+			})
+			return
+		}
 		exec.Split(name, ctx, dst.Len(), 20, func(from, till int) {
 			for i := from; i < till; i++ {
 				at := g.at(i)

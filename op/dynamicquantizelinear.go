@@ -1,10 +1,15 @@
 package op
 
 import (
+	"context"
+	"runtime"
+	"slices"
+
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/move"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/reduce"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -28,14 +33,8 @@ func DynamicQuantizeLinear(x tensor.Tensor[float32], opts ...Option) (y tensor.T
 func quantizedDynamically(y, scale, zero, x *tensor.Any, opts []Option) {
 	plan.Present("DynamicQuantizeLinear", x)
 	plan.Fits("DynamicQuantizeLinear", x.Len(), 1) // of elements that repeat there may be any number
-	var lo, hi float32
-	for v := range tensor.ValuesOf[float32](*x) {
-		if v != v {
-			lo, hi = v, v
-			break
-		}
-		lo, hi = min(lo, v), max(hi, v)
-	}
+	set := plan.Read(opts)
+	lo, hi := ends(set.Ctx(), *x)
 	step := float32(hi-lo) / 255
 	low := float32(lo / step)
 	if step != step {
@@ -45,6 +44,28 @@ func quantizedDynamically(y, scale, zero, x *tensor.Any, opts []Option) {
 	move.NumericOf(move.WordsOf(*zero)).SetQuantized(0, float64(0-low), 0, true)
 	opts = plan.Without(opts, plan.Orion) // would cut off with a zero point that is rounded
 	quantizing(*x, *scale, *zero, dtype.Uint8, dtype.Float32, 0, 0, true).Into(y, opts)
+}
+
+// ends returns the smallest of the elements and 0, and the largest; NaN if one is.
+func ends(ctx context.Context, x tensor.Any) (lo, hi float32) {
+	x = x.Contiguous()
+	const part = 1 << 14
+	all := move.ElemsOf[float32](&x)
+	least, most := make([]float32, (len(all)+part-1)/part), make([]float32, (len(all)+part-1)/part)
+	exec.Split("DynamicQuantizeLinear", ctx, len(least), part/8, func(from, to int) {
+		for i := from; i < to; i++ {
+			some := all[i*part : min((i+1)*part, len(all))]
+			if reduce.BestLines(least[i:i+1], some, 0, len(some), true) && reduce.BestLines(most[i:i+1], some, 0, len(some), false) {
+				continue
+			}
+			least[i], most[i] = slices.Min(some), slices.Max(some)
+		}
+	})
+	for i := range least {
+		lo, hi = min(lo, least[i]), max(hi, most[i])
+	}
+	runtime.KeepAlive(&x)
+	return lo, hi
 }
 
 var dynamicQuantizeLinear = plan.Operator{About: plan.About{Name: "DynamicQuantizeLinear", TakesUp: plan.InDoubles, Versions: []int{11}, Why: "of float32 alone: Cast first"}, Least: 1, Takes: 1 << dtype.Float32,

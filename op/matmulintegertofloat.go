@@ -60,17 +60,18 @@ func scaledProduct(name string, a, b, scale, zero, bias tensor.Any, more []tenso
 	}
 	return &move.Transfer{Name: name, D: d, Shape: x.shape, In: move.OperandsOf(append([]tensor.Any{a, b, scale, zero, bias}, more...)...), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 		a, scale, zero := left(ctx, in)
-		sums := x.wholeSums(exec.Job{Name: name, Ctx: ctx}, aboveZero(a, zero, -1), aboveZero(in[1], in[3], columns))
-		defer sums.Close()
-		by, of, plus, to := move.NumericOf(scale).Real(0), scales{move.NumericOf(in[2]), 1}, move.NumericOf(in[4]), move.NumericOf(dst)
-		for i, v := range move.ElemsOf[int64](&sums) {
-			y := float64(float64(v) * float64(by*of.at(i)))
-			if !plus.Absent() {
-				y += plus.Real(i % x.n)
-			}
-			to.SetFloat(i, y)
-		}
-		runtime.KeepAlive(&sums)
+		then, plus, to := scalingOf(scale, in[2], x.k, dst.Len()), move.NumericOf(in[4]), move.NumericOf(dst)
+		x.bytes(exec.Job{Name: name, Ctx: ctx}, a, zero, in[1], in[3], true, func(i, at, from int, sums []int32, last bool) {
+			then.each(i, at, from, sums, last, func(from int, sums []int32, factor, before []float64) {
+				for j, v := range sums {
+					y := float64((float64(v) + before[j]) * factor[j])
+					if !plus.Absent() {
+						y += plus.Real((from + j) % x.n)
+					}
+					to.SetFloat(from+j, y)
+				}
+			})
+		})
 		runtime.KeepAlive(in)
 	}}
 }

@@ -54,28 +54,25 @@ var qGemm = plan.Operator{About: plan.About{Name: "QGemm", TakesUp: plan.InBlock
 		}
 		alpha := float64(c.Attrs.Float("alpha", 1))
 		return &move.Transfer{Name: name, D: d, Shape: x.shape, In: move.OperandsOf(a, c.In(1), c.In(2), b, c.In(4), c.In(5), plus, c.In(7), c.In(8)), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
-			sums := x.wholeSums(exec.Job{Name: name, Ctx: ctx}, aboveZero(in[0], in[2], -1), aboveZero(in[3], in[5], 1))
-			defer sums.Close()
-			by, of, to := float64(alpha*move.NumericOf(in[1]).Real(0)), scales{move.NumericOf(in[4]), 1}, move.NumericOf(dst)
-			bias := move.Numeric{}
+			then, to, qy := scalingOf(in[1], in[4], x.k, dst.Len()), move.NumericOf(dst), quantum{}
+			then.rows[0] *= alpha
 			if !in[6].Absent() {
-				bias = move.NumericOf(in[6].Stretched(x.shape))
+				then.plus = move.NumericOf(in[6].Stretched(x.shape)).Real
 			}
-			qy := quantum{}
 			if !in[7].Absent() {
 				qy = quantumOf(in[7], in[8])
 			}
-			for i, v := range move.ElemsOf[int64](&sums) {
-				if bias.Mem != nil {
-					v += bias.Whole(i)
+			x.bytes(exec.Job{Name: name, Ctx: ctx}, in[0], in[2], in[3], in[5], true, func(i, at, from int, sums []int32, last bool) {
+				if !d.IsFloat() {
+					then.requantize(dst, qy, i, at, from, sums, last)
+					return
 				}
-				if y := float64(float64(v) * float64(by*of.at(i))); d.IsFloat() {
-					to.SetFloat(i, y)
-				} else {
-					to.SetQuantized(i, y/qy.scale, qy.zero, true)
-				}
-			}
-			runtime.KeepAlive(&sums)
+				then.each(i, at, from, sums, last, func(from int, sums []int32, factor, plus []float64) {
+					for j, v := range sums {
+						to.SetFloat(from+j, float64((float64(v)+plus[j])*factor[j]))
+					}
+				})
+			})
 			runtime.KeepAlive(in)
 		}}
 	}}

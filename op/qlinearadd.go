@@ -37,11 +37,15 @@ func quantizedPair(name string, in []tensor.Any, f func(a, b float64) float64) *
 	shape := plan.Stretch(name, a, b)
 	return &move.Transfer{Name: name, D: a.DType(), Shape: shape, In: move.OperandsOf(in...), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 		qa, qb, qy := quantumOf(in[1], in[2]), quantumOf(in[4], in[5]), quantumOf(in[6], in[7])
-		x, y, to := move.NumericOf(in[0].Stretched(shape)), move.NumericOf(in[3].Stretched(shape)), move.NumericOf(dst)
-		exec.Split(name, ctx, dst.Len(), 20, func(from, till int) {
-			for i := from; i < till; i++ {
-				to.SetQuantized(i, f(qa.real(x, i), qb.real(y, i))/qy.scale, qy.zero, true)
-			}
+		x, y := in[0].Stretched(shape), in[3].Stretched(shape)
+		ta, tb := qa.reals(x.Of.DType()), qb.reals(y.Of.DType())
+		exec.Split(name, ctx, dst.Len(), 4, func(from, till int) {
+			qy.quantize(dst, from, till-from, 1, func(v []float64, at int) {
+				as, bs := x.Mem[from+at:], y.Mem[from+at:]
+				for i := range v {
+					v[i] = f(ta[as[i]], tb[bs[i]])
+				}
+			})
 		})
 	}}
 }

@@ -44,15 +44,16 @@ func quantizedJoin(in []tensor.Any, axis int) *move.Transfer {
 	shape := concatShape(axis, xs)
 	axis = plan.AxisOf(name, axis, len(shape))
 	return &move.Transfer{Name: name, D: d, Shape: shape, In: move.OperandsOf(in...), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
-		qy, to := quantumOf(in[0], in[1]), move.NumericOf(dst)
+		qy := quantumOf(in[0], in[1])
 		before, _, after := move.Around(shape, axis)
 		first := 0
 		for k := 2; k < len(in); k += 3 {
-			x, q := move.NumericOf(in[k]), quantumOf(in[k+1], in[k+2])
+			q := quantumOf(in[k+1], in[k+2])
+			t := q.table(dst, d, qy, unchanged)
 			run := in[k].Of.Dim(axis) * after
-			exec.Split(name, ctx, before*run, 20, func(from, till int) {
+			exec.Split(name, ctx, before, run, func(from, till int) {
 				for i := from; i < till; i++ {
-					to.SetQuantized(i/run*shape[axis]*after+first+i%run, q.real(x, i)/qy.scale, qy.zero, true)
+					looked(dst.Mem[i*shape[axis]*after+first:][:run], in[k].Mem[i*run:], &t)
 				}
 			})
 			first += run

@@ -37,15 +37,13 @@ func quantizedConv(in []tensor.Any, d dtype.DType, win Window, group int) *move.
 	checkScales(name, 4, in[4], in[5], w, 0)
 	checkQuantum(name, 6, in[6], in[7], d)
 	return &move.Transfer{Name: name, D: d, Shape: g.Shape, In: move.OperandsOf(in...), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
-		sums := wholeSums(g, exec.Job{Name: name, Ctx: ctx}, aboveZero(in[0], in[2], 0), aboveZero(in[3], in[5], 0))
-		defer sums.Close()
-		if b := move.NumericOf(in[8]); !in[8].Absent() {
-			v := move.ElemsOf[int64](&sums)
-			for i := range v {
-				v[i] += b.Whole(i / g.Patch % g.M)
-			}
+		then, y := scalingOf(in[4], in[1], g.K, dst.Len()), quantumOf(in[6], in[7])
+		if !in[8].Absent() {
+			then.bias = scalesOf(in[8])
 		}
-		requantize(dst, sums, scales{move.NumericOf(in[1]), 1}, scales{move.NumericOf(in[4]), g.Patch}, quantumOf(in[6], in[7]))
+		g.Bytes(exec.Job{Name: name, Ctx: ctx}, bytesOf(in[0], in[2]), bytesOf(in[3], in[5]), true, func(image, channel, at int, sums []int32, last bool) {
+			then.requantize(dst, y, channel, at, (image*g.M+channel)*g.Patch+at, sums, last)
+		})
 	}}
 }
 

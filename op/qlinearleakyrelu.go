@@ -42,12 +42,8 @@ func quantizedMap(name string, in []tensor.Any, f func(v float64) float64) *move
 	checkQuantum(name, 3, in[3], in[4], d)
 	return &move.Transfer{Name: name, D: d, Shape: in[0].Shape(), In: move.OperandsOf(in...), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 		qx, qy := quantumOf(in[1], in[2]), quantumOf(in[3], in[4])
-		x, to := move.NumericOf(in[0]), move.NumericOf(dst)
-		exec.Split(name, ctx, dst.Len(), 20, func(from, till int) {
-			for i := from; i < till; i++ {
-				to.SetQuantized(i, f(qx.real(x, i))/qy.scale, qy.zero, true)
-			}
-		})
+		t := qx.table(dst, d, qy, f)
+		exec.Split(name, ctx, dst.Len(), 1, func(from, till int) { looked(dst.Mem[from:till], in[0].Mem[from:till], &t) })
 	}}
 }
 
@@ -68,7 +64,7 @@ func quantizedBy(name string, in []tensor.Any, shape []int, how requantizing, f 
 	checkQuantum(name, 3, in[3], in[4], d)
 	return &move.Transfer{Name: name, D: d, Shape: shape, In: move.OperandsOf(in...), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 		qx, qy := quantumOf(in[1], in[2]), quantumOf(in[3], in[4])
-		wide, src := tensor.EmptyOf(dtype.Float64, in[0].Of.Shape()...), move.NumericOf(in[0])
+		wide := tensor.EmptyOf(dtype.Float64, in[0].Of.Shape()...)
 		x, scale, added := move.ElemsOf[float64](&wide), 1.0, 0.0
 		if how != byReals {
 			scale, qx.scale = qx.scale, 1
@@ -76,16 +72,27 @@ func quantizedBy(name string, in []tensor.Any, shape []int, how requantizing, f 
 		if how == zeroFirst {
 			added, qy.zero = qy.zero, 0
 		}
-		for i := range x {
-			x[i] = qx.real(src, i)
+		t := qx.reals(d)
+		for i, v := range in[0].Mem {
+			x[i] = t[v]
 		}
+		of := scale
 		var y tensor.Any
 		f(&y, &wide, []Option{Context(ctx)})
 		y = y.Contiguous()
-		to := move.NumericOf(dst)
-		for i, v := range move.ElemsOf[float64](&y) {
-			to.SetQuantized(i, float64(v*scale)/qy.scale+added, qy.zero, true)
+		r, by := move.ElemsOf[float64](&y), qy
+		if how == zeroFirst {
+			by, scale = quantum{1, 0}, 1
 		}
+		exec.Split(name, ctx, dst.Len(), 2, func(from, till int) {
+			by.quantize(dst, from, till-from, scale, func(v []float64, at int) {
+				if copy(v, r[from+at:]); how == zeroFirst {
+					for i := range v {
+						v[i] = float64(v[i]*of)/qy.scale + added
+					}
+				}
+			})
+		})
 		runtime.KeepAlive(&wide)
 		runtime.KeepAlive(&y)
 	}}

@@ -2,7 +2,6 @@ package op
 
 import (
 	"context"
-	"runtime"
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
@@ -40,9 +39,10 @@ func quantizedProduct(in []tensor.Any, d dtype.DType) *move.Transfer {
 	checkScales(name, 4, in[4], in[5], b, columns)
 	checkQuantum(name, 6, in[6], in[7], d)
 	return &move.Transfer{Name: name, D: d, Shape: x.shape, In: move.OperandsOf(in...), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
-		sums := x.wholeSums(exec.Job{Name: name, Ctx: ctx}, aboveZero(in[0], in[2], rows), aboveZero(in[3], in[5], columns))
-		defer sums.Close()
-		requantize(dst, sums, scales{move.NumericOf(in[1]), x.n}, scales{move.NumericOf(in[4]), 1}, quantumOf(in[6], in[7]))
+		then, y := scalingOf(in[1], in[4], x.k, dst.Len()), quantumOf(in[6], in[7])
+		x.bytes(exec.Job{Name: name, Ctx: ctx}, in[0], in[2], in[3], in[5], true, func(i, at, from int, sums []int32, last bool) {
+			then.requantize(dst, y, i, at, from, sums, last)
+		})
 	}}
 }
 
@@ -57,24 +57,6 @@ func checkScales(name string, i int, scale, zero, a tensor.Any, axis int) {
 		panic(plan.Fail(name, tensor.ErrShape, "the scale, input %d, is %s; want one number%s", i, tensor.Describe(scale), move.PerIndex(a, axis)))
 	}
 	move.CheckZero(name, i+1, zero, a, axis)
-}
-
-// scales are those of an operand, of which one stands for per results next to each
-// other before the next one does.
-type scales struct {
-	move.Numeric
-	per int
-}
-
-func (s *scales) at(i int) float64 { return s.Real(i / s.per % s.Len()) }
-
-// requantize writes exact sums of products, by the scales of their factors.
-func requantize(dst move.Words, sums tensor.Any, a, b scales, y quantum) {
-	to := move.NumericOf(dst)
-	for i, v := range move.ElemsOf[int64](&sums) {
-		to.SetQuantized(i, float64(float64(v)*float64(a.at(i)*b.at(i)))/y.scale, y.zero, true)
-	}
-	runtime.KeepAlive(&sums)
 }
 
 var qLinearMatMul = plan.Operator{About: plan.About{Name: "QLinearMatMul", TakesUp: plan.InBlocks | plan.InWhole, FLOPs: plan.FLOPs{Rule: productFLOPs}, Versions: []int{10, 21}, Why: "of integers of 8 bits alone"}, Least: 8, Takes: plan.Bytes8,

@@ -33,16 +33,13 @@ var qLinearWhere = plan.Operator{About: plan.About{Name: "QLinearWhere", TakesUp
 		shape := plan.BroadcastShape(name, nil, cond.LayoutRef(), x.LayoutRef(), y.LayoutRef())
 		return &move.Transfer{Name: name, D: x.DType(), Shape: shape, In: move.OperandsOf(cond, x, c.In(2), c.In(3), y, c.In(5), c.In(6), c.In(7), c.In(8)), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 			qx, qy, qz := quantumOf(in[2], in[3]), quantumOf(in[5], in[6]), quantumOf(in[7], in[8])
-			which, a, b, to := in[0].Stretched(shape), move.NumericOf(in[1].Stretched(shape)), move.NumericOf(in[4].Stretched(shape)), move.NumericOf(dst)
-			exec.Split(name, ctx, dst.Len(), 20, func(from, till int) {
+			which, a, b := in[0].Stretched(shape), in[1].Stretched(shape), in[4].Stretched(shape)
+			ta, tb := qx.table(dst, x.DType(), qz, unchanged), qy.table(dst, x.DType(), qz, unchanged)
+			exec.Split(name, ctx, dst.Len(), 1, func(from, till int) {
 				for i := from; i < till; i++ {
-					v := 0.0
-					if which.Mem[i] != 0 {
-						v = qx.real(a, i)
-					} else {
-						v = qy.real(b, i)
+					if dst.Mem[i] = tb[b.Mem[i]]; which.Mem[i] != 0 {
+						dst.Mem[i] = ta[a.Mem[i]]
 					}
-					to.SetQuantized(i, v/qz.scale, qz.zero, true)
 				}
 			})
 		}}

@@ -1,9 +1,11 @@
 package op
 
 import (
-	"runtime"
+	"math"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/cast"
+	"github.com/ashlar-go/ashlar/internal/core/contract"
 	"github.com/ashlar-go/ashlar/internal/core/move"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
@@ -54,26 +56,161 @@ func inFloat(name string, dst move.Words, in []move.Words, f func(dst *tensor.An
 	narrowInto(name, dst.Of, &wide)
 }
 
-// aboveZero returns the elements of an integer tensor as int64s, less their zero point: none,
-// one number, or one for each index along axis.
-func aboveZero(a, zero move.Words, axis int) tensor.Any {
-	out := tensor.EmptyOf(dtype.Int64, a.Of.Shape()...)
-	dst, src := move.ElemsOf[int64](&out), move.NumericOf(a)
-	for i := range dst {
-		dst[i] = src.Whole(i)
-	}
+// bytesOf returns an operand of a product of bytes, with its zero points.
+func bytesOf(a, zero move.Words) contract.ByteSide {
+	s := contract.ByteSide{Mem: a.Mem, Signed: a.Of.DType().IsSigned()}
 	if !zero.Absent() {
 		z := move.NumericOf(zero)
-		n, per := z.Len(), 1
-		if n > 1 {
-			_, _, per = move.Around(a.Of.Shape(), axis)
-		}
-		for i := range dst {
-			dst[i] -= z.Whole(i / per % n)
+		s.Zero = make([]int32, z.Len())
+		for i := range s.Zero {
+			s.Zero[i] = int32(z.Whole(i))
 		}
 	}
-	runtime.KeepAlive(&out)
-	return out
+	return s
+}
+
+// scalesOf returns the elements of a real type.
+func scalesOf(w move.Words) []float64 {
+	v, n := make([]float64, w.Len()), move.NumericOf(w)
+	for i := range v {
+		v[i] = n.Real(i)
+	}
+	return v
+}
+
+// A scaling is what comes after exact sums of products of bytes, in rows and columns: of a and b the scales, one or one for each, and in bias what
+// is added to the sum, one for each row. See QLinearMatMul.
+type scaling struct {
+	rows, cols []float64
+	bias       []float64           // may be nil
+	plus       func(i int) float64 // of an element of the result; may be nil
+	before     []float64           // the sum so far of each element of the result, where it comes in parts
+}
+
+// scaledBlock is how many elements take their factors at a time.
+const scaledBlock = 256
+
+// scalingOf returns a scaling for sums of k products and a result of so many elements.
+func scalingOf(rows, cols move.Words, k, result int) *scaling {
+	s := &scaling{rows: scalesOf(rows), cols: scalesOf(cols)}
+	if k > contract.ByteExact {
+		s.before = make([]float64, result)
+	}
+	return s
+}
+
+// each calls f for the sums of row i from column at on, of which the first is element to of the result, once they are whole: a block at a time, with the
+// factors of each and what is to be added to it.
+func (s *scaling) each(i, at, to int, sums []int32, last bool, f func(to int, sums []int32, factor, plus []float64)) {
+	if !last {
+		for j, v := range sums {
+			s.before[to+j] += float64(v)
+		}
+		return
+	}
+	var factor, plus [scaledBlock]float64
+	by, bias := s.rows[i%len(s.rows)], 0.0
+	if s.bias != nil {
+		bias = s.bias[i]
+	}
+	for j := range min(len(sums), scaledBlock) {
+		factor[j], plus[j] = float64(by*s.cols[0]), bias
+	}
+	for len(sums) > 0 {
+		n := min(len(sums), scaledBlock)
+		if len(s.cols) > 1 {
+			for j, c := range s.cols[at : at+n] {
+				factor[j] = float64(by * c)
+			}
+		}
+		if s.before != nil {
+			for j, v := range s.before[to : to+n] {
+				plus[j] = v + bias
+			}
+		}
+		if s.plus != nil {
+			for j := range n {
+				plus[j] = s.plus(to + j)
+				if s.before != nil {
+					plus[j] += s.before[to+j]
+				}
+			}
+		}
+		f(to, sums[:n], factor[:n], plus[:n])
+		sums, at, to = sums[n:], at+n, to+n
+	}
+}
+
+// requantize writes sums as the bytes of a result.
+func (s *scaling) requantize(dst move.Words, y quantum, i, at, to int, sums []int32, last bool) {
+	s.each(i, at, to, sums, last, func(to int, sums []int32, factor, plus []float64) { y.requantize(dst, to, sums, factor, plus) })
+}
+
+// requantize writes (sums + plus)·factor as the bytes of a result, from element to on.
+func (q *quantum) requantize(dst move.Words, to int, sums []int32, factor, plus []float64) {
+	switch row := dst.Mem[to : to+len(sums)]; {
+	case dst.Orion:
+		n := move.NumericOf(dst)
+		for j, v := range sums {
+			n.SetQuantized(to+j, float64((float64(v)+plus[j])*factor[j])/q.scale, q.zero, true)
+		}
+	case dst.Of.DType() == dtype.Int8:
+		cast.Requantize(move.ElemsOf[int8](dst.Of)[to:to+len(sums)], sums, factor, plus, q.scale, q.zero)
+	default:
+		cast.Requantize(row, sums, factor, plus, q.scale, q.zero)
+	}
+}
+
+// quantize writes n numbers, of which v sets some from one on, times factor as the bytes of a result, from element to on.
+func (q *quantum) quantize(dst move.Words, to, n int, factor float64, v func(dst []float64, from int)) {
+	var none [scaledBlock]int32
+	var by, some [scaledBlock]float64
+	for i := range by {
+		by[i] = factor
+	}
+	for from := 0; from < n; from += scaledBlock {
+		m := min(scaledBlock, n-from)
+		v(some[:m], from)
+		q.requantize(dst, to+from, none[:m], by[:m], some[:m])
+	}
+}
+
+// reals returns the numbers that all bytes of a type stand for.
+func (q *quantum) reals(d dtype.DType) (t [256]float64) {
+	all := everyByte(d)
+	for i := range t {
+		t[i] = q.real(all, i)
+	}
+	return t
+}
+
+// everyByte returns the elements of 0 to 255 as they are in memory.
+func everyByte(d dtype.DType) move.Numeric {
+	all := make([]byte, 256)
+	for i := range all {
+		all[i] = byte(i)
+	}
+	return move.Numeric{Words: move.Words{Mem: all, Size: 1}, D: d}
+}
+
+// table returns for every byte of x's type what f makes of its number as a byte of dst.
+func (q *quantum) table(dst move.Words, x dtype.DType, to quantum, f func(v float64) float64) (t [256]byte) {
+	n, all := move.NumericOf(dst), everyByte(x)
+	n.Mem = t[:]
+	for i := range t {
+		n.SetQuantized(i, f(q.real(all, i))/to.scale, to.zero, true)
+	}
+	return t
+}
+
+// unchanged is the number itself.
+func unchanged(v float64) float64 { return v }
+
+// looked sets dst to the entries of a table.
+func looked(dst, src []byte, t *[256]byte) {
+	for i, v := range src[:len(dst)] {
+		dst[i] = t[v]
+	}
 }
 
 // A grain finds the scale of an element.
@@ -122,6 +259,54 @@ func (g *grain) at(i int) int {
 		return j
 	}
 	return (i/g.after/g.n*g.blocks+j/g.block)*g.after + i%g.after
+}
+
+// run returns which scale element i has: at the index at, and the n elements from it on have that and those step further on each, 0 or 1.
+func (g *grain) run(i int) (at, step, n int) {
+	switch j := i / g.after % g.n; {
+	case g.n == 1 && g.blocks == 0:
+		return 0, 0, math.MaxInt
+	case g.blocks > 0 && g.after == 1:
+		return g.at(i), 0, min(g.block-j%g.block, g.n-j)
+	case g.blocks > 0:
+		return g.at(i), 1, g.after - i%g.after
+	case g.after == 1:
+		return j, 1, g.n - j
+	default:
+		return j, 0, g.after - i%g.after
+	}
+}
+
+// singles calls f for blocks of the elements from element from to element to, with the scale and the zero point of each; scale has float32s.
+func (g *grain) singles(scale, zero move.Words, from, to int, f func(at int, scale, zero []float32)) {
+	var scales, zeros [scaledBlock]float32
+	all, off := move.ElemsOf[float32](scale.Of), move.NumericOf(zero)
+	same := -1 // the scale that they all are
+	for from < to {
+		n := min(scaledBlock, to-from)
+		for j := 0; j < n; {
+			at, step, run := g.run(from + j)
+			run = min(run, n-j)
+			if run < n || step > 0 {
+				same = -1
+			} else if at == same {
+				break
+			} else {
+				run, same = scaledBlock, at
+			}
+			for i := range run {
+				scales[j+i] = all[at+i*step]
+			}
+			if !zero.Absent() {
+				for i := range run {
+					zeros[j+i] = float32(off.Real(at + i*step))
+				}
+			}
+			j += run
+		}
+		f(from, scales[:n], zeros[:n])
+		from += n
+	}
 }
 
 // roundedTo returns what rounds a float64 to a type, and leaves it a float64.

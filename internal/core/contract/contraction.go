@@ -188,8 +188,9 @@ func (e *entries) Matrices(lay *layout.Layout, rows, cols bool, batch []int) (ro
 // panels holds what one worker packs.
 type panels struct {
 	*mem.Buffer
-	offs [GemmK]int // of the rows of b in a block
-	made any        // the block that a source made last, to be used again
+	offs   [GemmK]int    // of the rows of b in a block
+	places [2][byteK]int // the same of bytes, and of copies of what is left of a width
+	made   any           // the block that a source made last, to be used again
 }
 
 var PanelPool = sync.Pool{New: func() any { return new(panels) }}

@@ -5,4 +5,6 @@ package simd
 var (
 	Product32 Levels[*Product[float32]]
 	Product64 Levels[*Product[float64]]
+
+	ByteProducts Levels[*Bytes]
 )

@@ -36,6 +36,11 @@ var Product64 = Levels[*Product[float64]]{
 	}},
 }
 
+// ByteProducts has the kernels of products of bytes.
+var ByteProducts = Levels[*Bytes]{cpu.AVX2: &bytesAVX2, cpu.AVX512: &bytesAVX2}
+
+var bytesAVX2 = Bytes{widen: widenBytesAVX2, pair: pairBytesAVX2, tiles: []byteTile{{6, tileBytes6AVX2}, {4, tileBytes4AVX2}, {2, tileBytes2AVX2}, {1, tileBytes1AVX2}}}
+
 // Transpose8 to Transpose64 have the transposition of elements of 1, 2, 4 and 8 bytes.
 var (
 	Transpose8  = Levels[*NarrowTransposition[uint8]]{cpu.AVX512: {side: 16, rows: transpose8_AVX512}}

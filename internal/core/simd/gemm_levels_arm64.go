@@ -21,3 +21,6 @@ var Product64 = Levels[*Product[float64]]{
 		{gemm1x3_64NEON, gemm2x3_64NEON, gemm3x3_64NEON, gemm4x3_64NEON, gemm5x3_64NEON, gemm6x3_64NEON, gemm7x3_64NEON, gemm8x3_64NEON},
 	}},
 }
+
+// ByteProducts has the kernels of products of bytes.
+var ByteProducts Levels[*Bytes]

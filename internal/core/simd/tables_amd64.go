@@ -251,6 +251,30 @@ func TryCanon64(dst []float64) bool {
 	return true
 }
 
+func TryDequantizeI8(dst []float32, a []int8, scale []float32, zero []float32) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		dequantizeI8AVX2(dst, a, scale, zero)
+	case cpu.AVX512:
+		dequantizeI8AVX2(dst, a, scale, zero)
+	default:
+		return false
+	}
+	return true
+}
+
+func TryDequantizeU8(dst []float32, a []uint8, scale []float32, zero []float32) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		dequantizeU8AVX2(dst, a, scale, zero)
+	case cpu.AVX512:
+		dequantizeU8AVX2(dst, a, scale, zero)
+	default:
+		return false
+	}
+	return true
+}
+
 func TryDivNumber32(dst []float32, a []float32, p float32, stream bool) bool {
 	switch cpu.Current() {
 	case cpu.AVX2:
@@ -461,6 +485,54 @@ func TryNarrowF64(dst []float32, a []float64, stream bool) bool {
 		narrowF64AVX2(dst, a, stream)
 	case cpu.AVX512:
 		narrowF64AVX512(dst, a, stream)
+	default:
+		return false
+	}
+	return true
+}
+
+func TryQuantizeI8(dst []int8, a []float32, scale []float32, zero []float32) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		quantizeI8AVX2(dst, a, scale, zero)
+	case cpu.AVX512:
+		quantizeI8AVX2(dst, a, scale, zero)
+	default:
+		return false
+	}
+	return true
+}
+
+func TryQuantizeU8(dst []uint8, a []float32, scale []float32, zero []float32) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		quantizeU8AVX2(dst, a, scale, zero)
+	case cpu.AVX512:
+		quantizeU8AVX2(dst, a, scale, zero)
+	default:
+		return false
+	}
+	return true
+}
+
+func TryRequantizeI8(dst []int8, sums []int32, factor []float64, plus []float64, scale float64, zero float64) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		requantizeI8AVX2(dst, sums, factor, plus, scale, zero)
+	case cpu.AVX512:
+		requantizeI8AVX2(dst, sums, factor, plus, scale, zero)
+	default:
+		return false
+	}
+	return true
+}
+
+func TryRequantizeU8(dst []uint8, sums []int32, factor []float64, plus []float64, scale float64, zero float64) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		requantizeU8AVX2(dst, sums, factor, plus, scale, zero)
+	case cpu.AVX512:
+		requantizeU8AVX2(dst, sums, factor, plus, scale, zero)
 	default:
 		return false
 	}

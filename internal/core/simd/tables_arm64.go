@@ -199,6 +199,26 @@ func TryCanon64(dst []float64) bool {
 	return true
 }
 
+func TryDequantizeI8(dst []float32, a []int8, scale []float32, zero []float32) bool {
+	switch cpu.Current() {
+	case cpu.NEON:
+		dequantizeI8NEON(dst, a, scale, zero)
+	default:
+		return false
+	}
+	return true
+}
+
+func TryDequantizeU8(dst []float32, a []uint8, scale []float32, zero []float32) bool {
+	switch cpu.Current() {
+	case cpu.NEON:
+		dequantizeU8NEON(dst, a, scale, zero)
+	default:
+		return false
+	}
+	return true
+}
+
 func TryDivNumber32(dst []float32, a []float32, p float32, stream bool) bool {
 	switch cpu.Current() {
 	case cpu.NEON:
@@ -375,6 +395,46 @@ func TryNarrowF64(dst []float32, a []float64, stream bool) bool {
 	switch cpu.Current() {
 	case cpu.NEON:
 		narrowF64NEON(dst, a, stream)
+	default:
+		return false
+	}
+	return true
+}
+
+func TryQuantizeI8(dst []int8, a []float32, scale []float32, zero []float32) bool {
+	switch cpu.Current() {
+	case cpu.NEON:
+		quantizeI8NEON(dst, a, scale, zero)
+	default:
+		return false
+	}
+	return true
+}
+
+func TryQuantizeU8(dst []uint8, a []float32, scale []float32, zero []float32) bool {
+	switch cpu.Current() {
+	case cpu.NEON:
+		quantizeU8NEON(dst, a, scale, zero)
+	default:
+		return false
+	}
+	return true
+}
+
+func TryRequantizeI8(dst []int8, sums []int32, factor []float64, plus []float64, scale float64, zero float64) bool {
+	switch cpu.Current() {
+	case cpu.NEON:
+		requantizeI8NEON(dst, sums, factor, plus, scale, zero)
+	default:
+		return false
+	}
+	return true
+}
+
+func TryRequantizeU8(dst []uint8, sums []int32, factor []float64, plus []float64, scale float64, zero float64) bool {
+	switch cpu.Current() {
+	case cpu.NEON:
+		requantizeU8NEON(dst, sums, factor, plus, scale, zero)
 	default:
 		return false
 	}

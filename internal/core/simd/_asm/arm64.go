@@ -78,9 +78,11 @@ var instructions = map[string]instruction{
 	"frintn": {twoFloat, 0x18 << 12, false}, "frintm": {twoFloat, 0x19 << 12, false},
 	"frintp": {twoFloat, upper | 0x18<<12, false}, "frintz": {twoFloat, upper | 0x19<<12, false},
 
+	"scvtf": {twoFloat, 0x1d << 12, false}, "fcvtzs": {twoFloat, upper | 0x1b<<12, false},
+
 	"xtn": {narrower, 0x12 << 12, false}, "fcvtn": {halved, 0x16 << 12, false}, "fcvtl": {doubled, 0x17 << 12, false},
 	"shl": {left, 0x0a << 11, false}, "ushr": {right, u, false}, "sshr": {right, 0, false},
-	"ushll": {longer, u | 0x14<<11, false}, "shrn": {rightHalf, 0x10 << 11, false},
+	"ushll": {longer, u | 0x14<<11, false}, "sshll": {longer, 0x14 << 11, false}, "shrn": {rightHalf, 0x10 << 11, false},
 
 	"umaxv": {acrossAll, u | 0x0a<<12, false},
 	"dup":   {element, 0x0 << 11, false}, "umov": {general, 0x7 << 11, false}, "dup general": {spread, 0x1 << 11, false},

@@ -44,6 +44,8 @@ var outputs = []struct {
 	{name: "pow", rows: powers},
 	{name: "quick", rows: quick},
 	{name: "transpose", write: writeTranspose, neon: (*armFile).transposeNEON},
+	{name: "bytes", write: writeBytes, notNEON: "it isn't written yet"},
+	{name: "quantized", rows: quantized},
 	{name: "copies", write: writeCopies, notNEON: "they are there for stores past the caches, and arm64 has but a hint for pairs"},
 	{name: "select", write: writeSelect, notNEON: "they compress vectors by masks, which takes NEON a table and a permutation for each; AVX2 has none either"},
 }

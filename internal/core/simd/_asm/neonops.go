@@ -265,6 +265,26 @@ func (n *neon) convert(k kind, a value) value {
 		n.op("ushll", "4h", 0, d, n.reg(a))
 	case a.kind == U32 && k == U16:
 		n.op("xtn", "4s", 0, d, n.reg(a))
+	case a.kind == I32 && k == F64:
+		wide := n.vector()
+		n.op("sshll", "2s", 0, wide, n.reg(a))
+		n.op("scvtf", "2d", 0, d, wide)
+	case a.kind == F64 && k == I32:
+		whole := n.vector()
+		n.op("fcvtzs", "2d", 0, whole, n.reg(a))
+		n.op("xtn", "2d", 0, d, whole)
+	case a.kind == I32 && k == F32:
+		n.op("scvtf", "4s", 0, d, n.reg(a))
+	case a.kind == F32 && k == I32:
+		n.op("fcvtzs", "4s", 0, d, n.reg(a))
+	case a.kind.size() == 1 && k == I32:
+		name, wide := map[kind]string{U8: "ushll", I8: "sshll"}[a.kind], n.vector()
+		n.op(name, "8b", 0, wide, n.reg(a))
+		n.op(name, "4h", 0, d, wide)
+	case a.kind == I32 && k.size() == 1:
+		half := n.vector()
+		n.op("xtn", "4s", 0, half, n.reg(a))
+		n.op("xtn", "8h", 0, d, half)
 	default:
 		panic(fmt.Sprintf("no conversion of %v to %v", a.kind, k))
 	}

@@ -105,8 +105,10 @@ type machine interface {
 	mask(bools value, like kind) value // lanes as wide as like's
 	bools(mask value) value
 
-	as(k kind, a value) value                // the same bits
-	convert(k kind, a value) value           // float32 and float64 to each other; U16 to U32; U32 below 65536 to U16
+	as(k kind, a value) value // the same bits
+	// Float32 and float64 to each other; U16 to U32; U32 below 65536 to U16. But with AVX-512 I32 to both floats; whole ones of these that fit to I32;
+	// I8 and U8 to I32, and what fits of it to those.
+	convert(k kind, a value) value
 	half(a value) value                      // float32 to float16, in a U16
 	upper(a value) value                     // of U32 the more significant halves, in a U16
 	lookup(index value, t *[16]uint64) value // an I64, by the low four bits of one

@@ -117,7 +117,11 @@ func (k *kernel) try(w *bytes.Buffer, levels []string) {
 	}
 	w.WriteString("\tswitch cpu.Current() {\n")
 	for _, level := range levels {
-		fmt.Fprintf(w, "\tcase cpu.%s:\n\t\t%s(%s)\n", level, k.function("", level), strings.Join(names, ", "))
+		from := level
+		if !k.on(level) { // of the level below
+			from = k.only
+		}
+		fmt.Fprintf(w, "\tcase cpu.%s:\n\t\t%s(%s)\n", level, k.function("", from), strings.Join(names, ", "))
 	}
 	w.WriteString("\tdefault:\n\t\treturn false\n\t}\n\treturn true\n}\n\n")
 }

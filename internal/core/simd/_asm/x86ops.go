@@ -277,6 +277,29 @@ func (x *x86) convert(k kind, a value) value {
 	case a.kind == U32 && k == U16:
 		x.do("VEXTRACTI128", operand.U8(1), a.op, d.op)
 		x.do("VPACKUSDW", d.op, a.op.(reg.Vec).AsX(), d.op)
+	case x.wide:
+		panic(fmt.Sprintf("AVX-512 has no conversion of %v to %v", a.kind, k))
+	case a.kind == I32 && k == F64:
+		x.do("VCVTDQ2PD", a.op, d.op)
+	case a.kind == F64 && k == I32:
+		x.do("VCVTTPD2DQY", a.op, d.op)
+	case a.kind == I32 && k == F32:
+		x.do("VCVTDQ2PS", a.op, d.op)
+	case a.kind == F32 && k == I32:
+		x.do("VCVTTPS2DQ", a.op, d.op)
+	case a.kind == U8 && k == I32:
+		x.do("VPMOVZXBD", a.op, d.op)
+	case a.kind == I8 && k == I32:
+		x.do("VPMOVSXBD", a.op, d.op)
+	case a.kind == I32 && k.size() == 1:
+		low := a.op.(reg.Vec).AsX()
+		high := operand.Op(low)
+		if x.lanes > 4 {
+			high = x.c.XMM()
+			x.do("VEXTRACTI128", operand.U8(1), a.op, high)
+		}
+		x.do("VPACKSSDW", high, low, d.op)
+		x.do(map[kind]string{U8: "VPACKUSWB", I8: "VPACKSSWB"}[k], d.op, d.op, d.op)
 	default:
 		panic(fmt.Sprintf("no conversion of %v to %v", a.kind, k))
 	}

@@ -1,0 +1,228 @@
+package contract
+
+import (
+	"runtime"
+
+	"github.com/ashlar-go/ashlar/internal/core/conv"
+	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/simd"
+)
+
+// ByteExact is how many products of two bytes less their zero points an int32 has room for, whatever they are, as a power of two.
+const ByteExact = 1 << 15
+
+// The sizes of what is packed of bytes, for a core with 512 KiB of its own.
+const (
+	byteK     = 512      // k of a block
+	byteRows  = 192      // most rows of a block
+	bytePairs = 64 << 10 // int16s of b in a block
+	byteSums  = 32 << 10 // sums of a block
+	byteRate  = 50       // steps in the time of an addition of exec.Split, with instructions for it
+)
+
+// A ByteSide is an operand of bytes less zero points.
+type ByteSide struct {
+	Mem    []byte
+	Signed bool
+	Zero   []int32 // none for 0, one, or one for each row of a or column of b; of a more rows they repeat
+}
+
+// flip and zero return what an unsigned byte is made of this side's, and the zero point of row or column i then.
+func (s *ByteSide) flip() byte {
+	if s.Signed {
+		return 128
+	}
+	return 0
+}
+
+func (s *ByteSide) zero(i int) int16 {
+	z := int16(s.flip())
+	if n := len(s.Zero); n > 0 {
+		z += int16(s.Zero[i%n])
+	}
+	return z
+}
+
+// A ByteProduct is the sums of products Σₖ (a[m,k] − zero)·(b[k,n] − zero) for each entry of a batch, of bytes. They are int32, which wraps.
+type ByteProduct struct {
+	exec.Job
+	Batch, M, N, K int
+
+	A, B  ByteSide
+	Row   func(entry int) int // the first row of a, each of K bytes
+	First func(entry int) int // where row 0 of b begins
+	Step  int                 // from a row of b to the next one,
+	Taps  []int               // or, if not nil, where each begins, from the first on
+
+	// Emit takes the sums of row i from column at on. With Exact they come in parts that fit an int32, of which the last is said so.
+	Exact bool
+	Emit  func(entry, i, at int, sums []int32, last bool)
+}
+
+// A byteTiler is simd.Bytes, or plain loops.
+type byteTiler interface {
+	Widen(dst []int16, src []byte, flip byte, zero int16)
+	Pair(dst []int16, src []byte, offs []int, most int, flip byte, zero []int16, step, panels int)
+	Tiles(c []int32, ldc int, a []int16, lda int, b []int16, m, panels, k int, add bool)
+}
+
+// byteTiles returns the tiler of the level in use, and how many steps it makes in the time of an addition.
+func byteTiles() (t byteTiler, rate int) {
+	if p := simd.ByteProducts.Best(); p != nil {
+		return p, byteRate
+	}
+	return plainBytes{}, 1
+}
+
+// Run computes the sums.
+func (x *ByteProduct) Run() {
+	if x.Batch == 0 || x.M == 0 || x.N == 0 {
+		return
+	}
+	t, rate := byteTiles()
+	m := evenly(x.M, byteRows, 6)
+	n := evenly(x.N, max(128, min(bytePairs/max(1, min(x.K, byteK)), byteSums/m)), simd.ByteColumns)
+	steps := x.K/rate + 8 // for each sum, and to take it away
+	count := func() int { return x.Batch * ((x.M + m - 1) / m) * ((x.N + n - 1) / n) }
+	for count() < 2*exec.Workers(x.Ctx) && m*n*min(steps, 1<<20) > exec.SplitCost {
+		switch {
+		case m >= n && m > 6 || m > 12 && n <= 64:
+			m = roundUp((m+1)/2, 6)
+		case n > 64:
+			n = roundUp((n+1)/2, simd.ByteColumns)
+		default:
+			steps = 0
+		}
+	}
+	down, across := (x.M+m-1)/m, (x.N+n-1)/n
+	exec.Split(x.Name, x.Ctx, x.Batch*down*across, m*n*min(x.K/rate+8, 1<<20), func(from, to int) {
+		for u := from; u < to; u++ {
+			r, c := u/across%down*m, u%across*n
+			x.block(t, u/(across*down), r, min(m, x.M-r), c, min(n, x.N-c))
+		}
+	})
+}
+
+// block computes the sums of m rows and n columns.
+func (x *ByteProduct) block(t byteTiler, entry, r, m, c, n int) {
+	const cols = simd.ByteColumns
+	panels, kb := (n+cols-1)/cols, roundUp(min(x.K, byteK), 2)
+	p := PanelsOf(2*kb*(m+panels*cols) + 4*m*panels*cols + panels*4*cols + cols*kb + 1024)
+	defer PanelPool.Put(p)
+	room := p.Bytes()
+	as, bs, sums := conv.Carve[int16](&room, m*kb), conv.Carve[int16](&room, panels*kb*cols), conv.Carve[int32](&room, m*panels*cols)
+	offs, edges := p.places[0][:kb], p.places[1][:kb]
+	zero, edge := conv.Carve[int16](&room, 2*panels*cols), conv.Carve[byte](&room, cols*kb)
+	step := 0 // of the zero points, from panel to panel
+	if len(x.B.Zero) > 1 {
+		step = 2 * cols
+	}
+	for j := range max(cols, panels*step/2) {
+		z := x.B.zero(min(c+j, x.N-1))
+		zero[2*j], zero[2*j+1] = z, z
+	}
+	row := x.Row(entry) + r
+	var b []byte
+	if x.K > 0 {
+		b = x.B.Mem[x.First(entry)+c:]
+	}
+	if x.K == 0 {
+		clear(sums)
+	}
+	for k0 := 0; k0 == 0 || k0 < x.K; k0 += byteK {
+		k := min(byteK, x.K-k0)
+		even := roundUp(k, 2)
+		if k > 0 {
+			exec.Look(x.Name, x.Ctx)
+			most := 0
+			for l := range even { // the last one twice where k is odd: a has a zero there
+				at := min(l, k-1) + k0
+				if x.Taps != nil {
+					offs[l] = x.Taps[at]
+				} else {
+					offs[l] = at * x.Step
+				}
+				most = max(most, offs[l])
+			}
+			whole := panels
+			if most+panels*cols > len(b) {
+				whole--
+			}
+			t.Pair(bs, b, offs[:even], most, x.B.flip(), zero, step, whole)
+			if whole < panels {
+				for l := range even {
+					copy(edge[l*cols:(l+1)*cols], b[offs[l]+whole*cols:][:n-whole*cols])
+					edges[l] = l * cols
+				}
+				t.Pair(bs[whole*even*cols:], edge, edges[:even], (even-1)*cols, x.B.flip(), zero[whole*step:], step, 1)
+			}
+			for i := range m {
+				t.Widen(as[i*even:i*even+k], x.A.Mem[(row+i)*x.K+k0:], x.A.flip(), x.A.zero(row+i))
+				if k < even {
+					as[i*even+k] = 0
+				}
+			}
+			t.Tiles(sums, panels*cols, as, even, bs, m, panels, even, k0 > 0 && !(x.Exact && k0%ByteExact == 0))
+		}
+		last := k0+byteK >= x.K
+		if !last && !(x.Exact && (k0+byteK)%ByteExact == 0) {
+			continue
+		}
+		for i := range m {
+			x.Emit(entry, r+i, c, sums[i*panels*cols:][:n], last)
+		}
+	}
+	runtime.KeepAlive(p)
+}
+
+// MatricesOf returns the entries of contiguous matrices of so many elements whose other axes, lead, stretch to batch.
+func MatricesOf(lead, batch []int, size int) entries {
+	loops := make([]Loop, len(batch))
+	for i, skip := len(batch)-1, len(batch)-len(lead); i >= 0; i-- {
+		loops[i].Ext = batch[i]
+		if i >= skip && lead[i-skip] > 1 {
+			loops[i].Str = size
+			size *= lead[i-skip]
+		}
+	}
+	return EntriesOf(0, loops...)
+}
+
+// plainBytes is the definition of simd.Bytes.
+type plainBytes struct{}
+
+func (plainBytes) Widen(dst []int16, src []byte, flip byte, zero int16) {
+	for i := range dst {
+		dst[i] = int16(src[i]^flip) - zero
+	}
+}
+
+func (plainBytes) Pair(dst []int16, src []byte, offs []int, _ int, flip byte, zero []int16, step, panels int) {
+	for i := range panels {
+		for l, at := range offs {
+			row, z, to := src[at+i*simd.ByteColumns:][:simd.ByteColumns], zero[i*step+l%2:], dst[i*len(offs)*simd.ByteColumns+l/2*2*simd.ByteColumns+l%2:]
+			for j, v := range row {
+				to[2*j] = int16(v^flip) - z[2*j]
+			}
+		}
+	}
+}
+
+func (plainBytes) Tiles(c []int32, ldc int, a []int16, lda int, b []int16, m, panels, k int, add bool) {
+	for i := range m {
+		for j := range panels {
+			sums := c[i*ldc+j*simd.ByteColumns:][:simd.ByteColumns]
+			if !add {
+				clear(sums)
+			}
+			row, panel := a[i*lda:i*lda+k], b[j*k*simd.ByteColumns:(j+1)*k*simd.ByteColumns]
+			for l := 0; l+1 < len(row); l += 2 {
+				x, y := int32(row[l]), int32(row[l+1])
+				pairs := panel[l*simd.ByteColumns:][:2*simd.ByteColumns]
+				for q := range sums {
+					sums[q] += x*int32(pairs[2*q]) + y*int32(pairs[2*q+1])
+				}
+			}
+		}
+	}
+}
