@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ashlar-go/ashlar/op"
+	"github.com/ashlar-go/ashlar/op/all"
 )
 
 // A fence is one fenced block of a page.
@@ -108,7 +108,7 @@ func TestREADME(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	operators := fmt.Sprintf(" %d operators", len(op.All()))
+	operators := fmt.Sprintf(" %d operators", len(all.Operators()))
 	for _, c := range []string{"go run ./cmd/ashlar run testdata/digits.onnx testdata/seven.png\n", "go test ./...\n", operators} {
 		if !strings.Contains(string(text), c) {
 			t.Errorf("README.md doesn't say %q", c)

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ashlar-go/ashlar/op"
+	"github.com/ashlar-go/ashlar/op/all"
 )
 
 const maxAddOnly = 3 << 20 // bytes of the stripped program that only adds
@@ -49,7 +49,7 @@ func linkedOperators(t *testing.T, exe string) []string {
 		}
 	}
 	var linked []string
-	for _, o := range op.All() {
+	for _, o := range all.Operators() {
 		name := strings.ToLower(o.Name())
 		if symbols[name] || symbols[name+"row"] || symbols[name+"fast"] || symbols[name+"op"] {
 			linked = append(linked, o.Name())

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/op"
+	"github.com/ashlar-go/ashlar/op/all"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -196,7 +197,7 @@ func call(name string, in []tensor.Any, a attrs) ([]tensor.Any, error) {
 }
 
 func callOpset(name string, opset int, in []tensor.Any, a attrs) ([]tensor.Any, error) {
-	o, ok := op.Lookup(name)
+	o, ok := all.Lookup(name)
 	if !ok {
 		return nil, unsupported{"no operator " + name}
 	}

@@ -8,6 +8,8 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/op"
+	"github.com/ashlar-go/ashlar/op/all"
+	"github.com/ashlar-go/ashlar/op/ml"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -226,7 +228,7 @@ func (o *orionCall) list(name string) tensor.Any {
 
 // inOrion calls an operator under the option Orion.
 func inOrion(name string, opset int, in []tensor.Any, a attrs) ([]tensor.Any, error) {
-	o, ok := op.Lookup(name)
+	o, ok := all.Lookup(name)
 	if !ok {
 		return nil, unsupported{"no operator " + name}
 	}
@@ -392,7 +394,7 @@ var orionOps = map[string]orionFunc{
 			}
 			t[i] = slices.Collect(v.Values())
 		}
-		out := op.LabelEncoder(typed[int32](o.in[0]), t[2], t[3], t[1][0])
+		out := ml.LabelEncoder(typed[int32](o.in[0]), t[2], t[3], t[1][0])
 		return []tensor.Any{out.Any()}, nil
 	},
 	"conv_integer": func(o *orionCall) ([]tensor.Any, error) {

@@ -12,6 +12,8 @@ import (
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/op"
+	"github.com/ashlar-go/ashlar/op/all"
+	"github.com/ashlar-go/ashlar/op/ml"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -211,7 +213,7 @@ func orionReal(name string, opset int, names ...string) orionFunc {
 func orionWindow(name string) orionFunc {
 	return func(o *orionCall) ([]tensor.Any, error) {
 		n, _ := o.real("size")
-		w, ok := op.Lookup(name)
+		w, ok := all.Lookup(name)
 		if !ok || o.format() == dtype.Invalid {
 			return nil, unsupported{"no operator " + name}
 		}
@@ -369,5 +371,5 @@ func labels[T num.Fixed](x tensor.Tensor[T], in []tensor.Any) ([]tensor.Any, err
 		}
 		t[i] = slices.Collect(v.Values())
 	}
-	return []tensor.Any{op.LabelEncoder(x, t[2], t[3], t[1][0]).Any()}, nil
+	return []tensor.Any{ml.LabelEncoder(x, t[2], t[3], t[1][0]).Any()}, nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/onnx/internal/text"
 	"github.com/ashlar-go/ashlar/op"
+	"github.com/ashlar-go/ashlar/op/all"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -52,7 +53,7 @@ func (fn *Function) label() string { return fmt.Sprintf("function %.100q", opNam
 // operators are those of package op.
 var operators = sync.OnceValue(func() map[opKey]*op.Op {
 	m := make(map[opKey]*op.Op)
-	for _, o := range op.All() {
+	for _, o := range all.Operators() {
 		m[keyOf(o.Domain(), o.Name(), "")] = o
 		if slices.Contains(microsoft, o.Name()) {
 			a := o.As(microsoftDomain, o.Name(), 1)

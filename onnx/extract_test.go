@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/ashlar-go/ashlar/dtype"
-	"github.com/ashlar-go/ashlar/op"
+	"github.com/ashlar-go/ashlar/op/all"
 	"github.com/ashlar-go/ashlar/tensor"
 	"github.com/ashlar-go/ashlar/tensortest"
 )
@@ -171,10 +171,10 @@ func TestExtractTypes(t *testing.T) {
 
 // The cost of a random model has the plan of its session, and each of its outputs alone is what it is among the others.
 func TestPartsOfRandomModels(t *testing.T) {
-	all := op.All()
+	ops := all.Operators()
 	ran := 0
-	for i := range 20 * len(all) {
-		file, err := Encode(randomModel(uint64(i), all[i%len(all)]))
+	for i := range 20 * len(ops) {
+		file, err := Encode(randomModel(uint64(i), ops[i%len(ops)]))
 		if err != nil {
 			t.Fatal(err)
 		}

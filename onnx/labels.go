@@ -6,6 +6,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/op"
+	"github.com/ashlar-go/ashlar/op/all"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -67,7 +68,7 @@ func (k *valueCall) label(l *labelling) ([]Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	o, ok := op.Lookup(l.name)
+	o, ok := all.Lookup(l.name)
 	if !ok {
 		return nil, failf("%w: the operator isn't implemented", ErrUnsupported)
 	}

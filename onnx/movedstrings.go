@@ -11,16 +11,16 @@ import (
 // Operators of package op on tensors of strings, which hold numbers of a table. Those that move elements, or compare them
 // for equality, run on the numbers. Those of stringops.go look at the strings themselves.
 
-// all are the inputs or outputs of an operator that has any number.
-const all = ^uint(0)
+// allInputs are the inputs or outputs of an operator that has any number.
+const allInputs = ^uint(0)
 
 // moves says of operators that move elements or compare them which inputs, and then which outputs, hold strings.
 var moves = map[string]struct{ in, out uint }{
 	"ai.onnx.ml.ArrayFeatureExtractor": {1, 1},
-	"CenterCropPad":                    {1, 1}, "Compress": {1, 1}, "Concat": {all, 1}, "DepthToSpace": {1, 1}, "Equal": {3, 0},
+	"CenterCropPad":                    {1, 1}, "Compress": {1, 1}, "Concat": {allInputs, 1}, "DepthToSpace": {1, 1}, "Equal": {3, 0},
 	"Expand": {1, 1}, "Flatten": {1, 1}, "Gather": {1, 1}, "GatherElements": {1, 1}, "GatherND": {1, 1},
 	"OneHot": {4, 1}, "Pad": {5, 1}, "Reshape": {1, 1}, "ReverseSequence": {1, 1}, "Scatter": {5, 1}, "ScatterElements": {5, 1},
-	"ScatterND": {5, 1}, "Shape": {1, 0}, "Size": {1, 0}, "Slice": {1, 1}, "SpaceToDepth": {1, 1}, "Split": {1, all},
+	"ScatterND": {5, 1}, "Shape": {1, 0}, "Size": {1, 0}, "Slice": {1, 1}, "SpaceToDepth": {1, 1}, "Split": {1, allInputs},
 	"Squeeze": {1, 1}, "Tile": {1, 1}, "Transpose": {1, 1}, "Trilu": {1, 1}, "Unique": {1, 1}, "Unsqueeze": {1, 1}, "Where": {6, 1},
 }
 

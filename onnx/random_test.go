@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/ashlar-go/ashlar/op"
+	"github.com/ashlar-go/ashlar/op/all"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -24,13 +25,13 @@ func randomModel(seed uint64, first *op.Op) *Model {
 	r := rand.New(rand.NewPCG(seed, 1))
 	g := &Graph{Name: "random"}
 	opsets := []int64{1, 6, 7, 9, 10, 11, 12, 13, 14, 16, 17, 18, 19, 20, 21, 22, 23, 25, 27}
-	all := op.All()
+	ops := all.Operators()
 	var values []string
 	main := elemTypes[r.IntN(len(elemTypes))]
 	for i := range 1 + r.IntN(3) {
 		o := first
 		if i > 0 {
-			o = all[r.IntN(len(all))]
+			o = ops[r.IntN(len(ops))]
 		}
 		n := Node{Op: o.Name()}
 		names := o.Attributes()
@@ -269,19 +270,19 @@ func runRandom(t *testing.T, seed uint64, first *op.Op) (ran bool) {
 
 // TestRandomModels runs models of random operators; each operator is the first of as many as any other.
 func TestRandomModels(t *testing.T) {
-	all := op.All()
-	n := max(*models, 2*len(all))
+	ops := all.Operators()
+	n := max(*models, 2*len(ops))
 	tried, ran, total := make(map[string]int), make(map[string]int), 0
 	for i := range n {
-		o := all[i%len(all)]
+		o := ops[i%len(ops)]
 		tried[o.Name()]++
 		if runRandom(t, uint64(i), o) {
 			ran[o.Name()]++
 			total++
 		}
 	}
-	t.Logf("%d of %d models ran to their end, with %d of %d operators first", total, n, len(ran), len(all))
-	for _, o := range all {
+	t.Logf("%d of %d models ran to their end, with %d of %d operators first", total, n, len(ran), len(ops))
+	for _, o := range ops {
 		if tried[o.Name()] == 0 {
 			t.Errorf("no model has %s", o.Name())
 		}
@@ -293,8 +294,8 @@ func FuzzOperators(f *testing.F) {
 	for i := range uint64(8) {
 		f.Add(i, uint16(i))
 	}
-	all := op.All()
-	f.Fuzz(func(t *testing.T, seed uint64, first uint16) { runRandom(t, seed, all[int(first)%len(all)]) })
+	ops := all.Operators()
+	f.Fuzz(func(t *testing.T, seed uint64, first uint16) { runRandom(t, seed, ops[int(first)%len(ops)]) })
 }
 
 // oneNode is the file of a model of one node on initializers.
@@ -392,12 +393,12 @@ func TestRankIsBounded(t *testing.T) {
 // TestNamesOfShaping has the lists of operators name operators.
 func TestNamesOfShaping(t *testing.T) {
 	for _, name := range shaping {
-		if _, ok := op.Lookup(name); !ok {
+		if _, ok := all.Lookup(name); !ok {
 			t.Errorf("there is no %s", name)
 		}
 	}
 	for name := range sizing {
-		if _, ok := op.Lookup(name); !ok {
+		if _, ok := all.Lookup(name); !ok {
 			t.Errorf("there is no %s", name)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/ashlar-go/ashlar/dtype"
-	"github.com/ashlar-go/ashlar/op"
+	"github.com/ashlar-go/ashlar/op/all"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -327,7 +327,7 @@ func TestStringProtos(t *testing.T) {
 
 // Every operator refuses strings, or is one that moves them or has a form for them.
 func TestOnlyKnownOperatorsTakeStrings(t *testing.T) {
-	for _, o := range op.All() {
+	for _, o := range all.Operators() {
 		name := opName(o.Domain(), o.Name())
 		if valueOps[keyOf(o.Domain(), o.Name(), "")] != nil || len(o.Versions()) == 0 || name == "Constant" { // which has no inputs
 			continue

@@ -1,57 +1,27 @@
 package op
 
-import (
-	"github.com/ashlar-go/ashlar/internal/core/plan"
-	"slices"
-	"sync"
-)
+import "github.com/ashlar-go/ashlar/internal/core/plan"
 
-// All returns every operator in its run-time form, in alphabetical order. Only
-// graphs, listings and tests call it: a program that names its operators links
-// no others.
-func All() []*Op { return slices.Clone(operators().list) }
+// All returns the operators of this package in their run-time form, in alphabetical order. Package op/all has the
+// operators of ONNX's other domains, too. Only graphs, listings and tests call it: a program that names its operators
+// links no others.
+func All() []*Op { return index.All(tables) }
 
-// Lookup returns the operator that ONNX calls name.
-func Lookup(name string) (*Op, bool) {
-	o, ok := operators().byName[name]
-	return o, ok
-}
+// Lookup returns the operator of this package that ONNX calls name. Of two of one name it is ONNX's own.
+func Lookup(name string) (*Op, bool) { return index.Lookup(name, tables) }
 
-type index struct {
-	once   sync.Once
-	list   []*Op
-	byName map[string]*Op // the first of each name
-}
-
-var all index // no literal with a call, which every program would link
-
-func operators() *index {
-	all.once.Do(func() {
-		all.byName = make(map[string]*Op)
-		for _, t := range tables() {
-			o := plan.OpOf(t)
-			if _, ok := all.byName[o.Name()]; !ok {
-				all.byName[o.Name()] = o
-			}
-			all.list = append(all.list, o)
-		}
-	})
-	return &all
-}
+var index plan.Index // no literal with a call, which every program would link
 
 func tables() []plan.Table {
 	return []plan.Table{
 		&abs,
 		&acos,
 		&acosh,
-		&adagrad,
-		&adam,
 		&add,
 		&affineGrid,
 		&and,
 		&argMax,
 		&argMin,
-		&arrayFeatureExtractor,
 		&asin,
 		&asinh,
 		&atan,
@@ -63,7 +33,6 @@ func tables() []plan.Table {
 		&batchNormalization,
 		&bernoulli,
 		&biasGelu,
-		&binarizer,
 		&bitCast,
 		&bitShift,
 		&bitwiseAnd,
@@ -84,8 +53,8 @@ func tables() []plan.Table {
 		&concat,
 		&constant,
 		&constantOfShape,
-		&convInteger,
 		&convOp,
+		&convInteger,
 		&convTranspose,
 		&copySign,
 		&cos,
@@ -112,16 +81,15 @@ func tables() []plan.Table {
 		&expm1,
 		&eyeLike,
 		&fastGelu,
-		&featureVectorizer,
 		&flatten,
 		&floor,
 		&floorDiv,
 		&fMax,
 		&fMin,
 		&fusedMatMul,
+		&gatherOp,
 		&gatherElements,
 		&gatherND,
-		&gatherOp,
 		&gcdOp,
 		&geluOp,
 		&gemmOp,
@@ -141,21 +109,17 @@ func tables() []plan.Table {
 		&hardSwish,
 		&hypot,
 		&identity,
-		&imputer,
 		&innerOp,
 		&instanceNormalization,
 		&isFiniteOp,
 		&isInf,
 		&isNaNOp,
-		&labelEncoder,
 		&layerNormalization,
 		&lcmOp,
 		&leakyRelu,
 		&lessOp,
 		&lessOrEqual,
 		&linearAttention,
-		&linearClassifier,
-		&linearRegressor,
 		&log,
 		&log10,
 		&log1p,
@@ -180,7 +144,6 @@ func tables() []plan.Table {
 		&minOp,
 		&mish,
 		&modOp,
-		&momentum,
 		&mul,
 		&multiHeadAttention,
 		&multinomial,
@@ -195,11 +158,9 @@ func tables() []plan.Table {
 		&nextAfterOp,
 		&nonMaxSuppression,
 		&nonZero,
-		&normalizer,
 		&not,
 		&notEqual,
 		&oneHot,
-		&oneHotEncoder,
 		&or,
 		&pad,
 		&powOp,
@@ -247,7 +208,6 @@ func tables() []plan.Table {
 		&rotaryContributed,
 		&round,
 		&rsqrt,
-		&scaler,
 		&scatterOp,
 		&scatterElements,
 		&scatterND,
@@ -277,8 +237,6 @@ func tables() []plan.Table {
 		&stft,
 		&sub,
 		&sum,
-		&svmClassifier,
-		&svmRegressor,
 		&swish,
 		&tan,
 		&tanh,
@@ -289,9 +247,6 @@ func tables() []plan.Table {
 		&tile,
 		&topK,
 		&transpose,
-		&treeEnsemble,
-		&treeEnsembleClassifier,
-		&treeEnsembleRegressor,
 		&trilu,
 		&trunc,
 		&unique,

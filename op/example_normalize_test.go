@@ -119,12 +119,6 @@ func ExampleShrink() {
 	// [-1.5  0.   0.   1.5]
 }
 
-func ExampleBinarizer() {
-	fmt.Println(op.Binarizer(tensor.FromSlice([]int32{-1, 0, 1, 2}), 0))
-	// Output:
-	// [0 0 1 1]
-}
-
 func ExampleDet() {
 	fmt.Println(op.Det(tensor.FromSlice([]float32{1, 2, 3, 4}, 2, 2)))
 	// Output:
@@ -144,21 +138,6 @@ func ExampleBitCast() {
 	fmt.Printf("%x\n", op.BitCast[uint32](tensor.FromSlice([]float32{1, -2})).Elems())
 	// Output:
 	// [3f800000 c0000000]
-}
-
-func ExampleArrayFeatureExtractor() {
-	a := tensor.Arange[float32](0, 8, 1).Reshape(2, 4)
-	fmt.Println(op.ArrayFeatureExtractor(a, tensor.FromSlice([]int64{3, 1})))
-	// Output:
-	// [[3. 1.]
-	//  [7. 5.]]
-}
-
-func ExampleLabelEncoder() {
-	x := tensor.FromSlice([]int64{1, 2, 9})
-	fmt.Println(op.LabelEncoder(x, []int64{1, 2}, []float32{0.5, 0.25}, -1))
-	// Output:
-	// [ 0.5   0.25 -1.  ]
 }
 
 func ExampleReduceLogSumExp() {
@@ -183,4 +162,13 @@ func ExampleMaxRoiPool() {
 	// Output:
 	// [[[[ 7.]
 	//    [15.]]]]
+}
+
+func ExampleTfIdfVectorizer() {
+	x := tensor.FromSlice([]int64{1, 1, 3, 3, 3, 7, 8, 6, 7, 5, 6, 8}, 2, 6)
+	grams := op.NGrams{Pool: []int64{2, 3, 5, 4, 5, 6, 7, 8, 6, 7}, Starts: []int{0, 4}, Outputs: []int{0, 1, 2, 3, 4, 5, 6}, Mode: "TF", Least: 2, Most: 2}
+	fmt.Println(op.TfIdfVectorizer(x, grams))
+	// Output:
+	// [[0. 0. 0. 0. 0. 0. 0.]
+	//  [0. 0. 0. 0. 1. 0. 1.]]
 }

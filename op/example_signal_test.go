@@ -91,31 +91,6 @@ func ExampleTrainingBatchNormalization() {
 	// [0.4] [1.4]
 }
 
-func ExampleMomentum() {
-	x, g, v := tensor.Full[float32](1, 1), tensor.Full[float32](0.5, 1), tensor.Full[float32](0.25, 1)
-	x, v = op.Momentum(x, g, v, op.Training{Rate: 0.5, Step: 1}, 0.5, 1, false)
-	fmt.Println(x, v)
-	// Output:
-	// [0.6875] [0.625]
-}
-
-func ExampleAdagrad() {
-	x, g, h := tensor.Full[float32](1, 1), tensor.Full[float32](3, 1), tensor.Full[float32](16, 1)
-	x, h = op.Adagrad(x, g, h, op.Training{Rate: 0.5}, 0, 0)
-	fmt.Println(x, h)
-	// Output:
-	// [0.7] [25.]
-}
-
-func ExampleAdam() {
-	x, g := tensor.Full[float32](1, 1), tensor.Full[float32](4, 1)
-	v, h := tensor.New[float32](1), tensor.New[float32](1)
-	x, v, h = op.Adam(x, g, v, h, op.Training{Rate: 0.5, Step: 1}, op.Moments{Alpha: 0.5, Beta: 0.75})
-	fmt.Println(x, v, h)
-	// Output:
-	// [0.5] [2.] [4.]
-}
-
 // Two columns of 16 weights of 4 bits, 0 to 15 and 8 throughout, with zero points 0 and 7.
 func ExampleMatMulNBits() {
 	b := tensor.FromSlice([]uint8{0x10, 0x32, 0x54, 0x76, 0x98, 0xba, 0xdc, 0xfe, 0x88, 0x88, 0x88, 0x88, 0x88, 0x88, 0x88, 0x88}, 2, 1, 8)

@@ -28,7 +28,7 @@ func elementsAt(name string, a, indices tensor.Any, axis int) *move.Transfer {
 	out := indices.Shape()
 	return &move.Transfer{Name: name, D: a.DType(), Shape: out, In: []tensor.Any{a, indices}, Picky: true, Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 		at := in[1].Places(name)
-		checkPlaces(name, at, out, shape[axis], axis)
+		move.CheckPlaces(name, at, out, shape[axis], axis)
 		if dst.Len() == 0 {
 			return // however many rows of none there are
 		}
@@ -77,16 +77,9 @@ func alongRows(shape, by []int, axis, from, to int, f func(from, n int, x conv.A
 	}
 }
 
-// checkPlaces panics where one of some indices, which have a shape, is outside an axis of extent n.
-func checkPlaces(name string, at []int64, shape []int, n, axis int) {
-	if i := conv.Outside(at, n); i >= 0 {
-		panic(plan.Fail(name, tensor.ErrIndex, "index %d at %s is outside axis %d of extent %d", at[i], plan.ShapeText(plan.Unravel(i, shape)), axis, n))
-	}
-}
-
 // resolved checks indices, which have a shape, against an axis of extent n.
 func resolved(name string, indices []int64, shape []int, n, axis int) []int {
-	checkPlaces(name, indices, shape, n, axis)
+	move.CheckPlaces(name, indices, shape, n, axis)
 	at := make([]int, plan.Fits(name, len(indices), 8))
 	for i, v := range indices {
 		at[i] = int(v + int64(n)&(v>>63))

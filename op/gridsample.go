@@ -37,8 +37,8 @@ func sampled(a, grid tensor.Any, how Sampling) *move.Transfer {
 	const name = "GridSample"
 	plan.Present(name, &a, &grid)
 	how.Mode, how.Padding = orElse(how.Mode, "linear"), orElse(how.Padding, "zeros")
-	known(name, "mode", how.Mode, "linear", "nearest", "cubic")
-	known(name, "padding mode", how.Padding, "zeros", "border", "reflection")
+	plan.OneOf(name, "mode", how.Mode, "linear", "nearest", "cubic")
+	plan.OneOf(name, "padding mode", how.Padding, "zeros", "border", "reflection")
 	rank := a.Rank() - 2
 	if rank < 1 || grid.Rank() != a.Rank() || grid.Dim(0) != a.Dim(0) || grid.Dim(-1) != rank {
 		panic(plan.Fail(name, tensor.ErrShape, "%s at the points %s; want (n, c, axes...) and (n, out..., number of axes)", tensor.Describe(a), tensor.Describe(grid)))
@@ -168,7 +168,7 @@ var gridSample = plan.Operator{About: plan.About{Name: "GridSample", Versions: [
 		mode := c.Attrs.Str("mode", "linear")
 		if c.Opset < 20 {
 			mode = c.Attrs.Str("mode", "bilinear")
-			known("GridSample", "mode", mode, "bilinear", "nearest", "bicubic")
+			plan.OneOf("GridSample", "mode", mode, "bilinear", "nearest", "bicubic")
 			mode = map[string]string{"bilinear": "linear", "nearest": "nearest", "bicubic": "cubic"}[mode]
 		}
 		return sampled(c.In(0), c.In(1), Sampling{mode, c.Attrs.Str("padding_mode", "zeros"), c.Attrs.Int("align_corners", 0) != 0})

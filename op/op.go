@@ -6,6 +6,9 @@
 // run-time form, an Op from Lookup or All, takes tensor.Any and attributes, as a
 // graph holds them, and returns errors.
 //
+// The operators of ONNX's domain ai.onnx.ml are in package op/ml, its optimizers in op/train. Those of com.microsoft
+// are here: each is a form of an operator of this package. Package op/all lists the operators of all domains.
+//
 // The result depends on the logical input alone: not on strides, threads, the
 // processor or the other rows of a batch. Computed NaNs are the canonical quiet
 // one. float16, bfloat16 and float8 are computed in float32 and rounded once; functions
@@ -18,11 +21,14 @@ package op
 
 import (
 	"context"
+
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
-) // Into writes the result to dst, which has the result's shape and type, instead
+)
+
+// Into writes the result to dst, which has the result's shape and type, instead
 // of a new tensor; the operator returns dst. dst may be an operand. Other overlap
 // with an operand behaves as if the operands were read first.
 func Into[T num.Elem](dst tensor.Tensor[T]) Option {

@@ -265,7 +265,6 @@ func TestQuantizationStops(t *testing.T) {
 		"QLinearMul":       func() { QLinearMul(x, q, x, q, q, Context(ctx)) },
 		"QLinearLeakyRelu": func() { QLinearLeakyRelu(x, q, q, 0.1, Context(ctx)) },
 		"QLinearConcat":    func() { QLinearConcat([]tensor.Tensor[int8]{x}, []Quantization[float32, int8]{q}, 0, q, Context(ctx)) },
-		"Binarizer":        func() { Binarizer(x, 0, Context(ctx)) },
 	} {
 		if err := tensor.Try(f); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s with a context that is done: %v", name, err)
@@ -274,7 +273,6 @@ func TestQuantizationStops(t *testing.T) {
 }
 
 func TestRefusedAttributes(t *testing.T) {
-	runs(t, "LabelEncoder", &Call{Inputs: []tensor.Any{tensor.New[int64](2).Any()}, Attrs: given{"keys_int64s": []int64{1}}})
 	c := &Call{Inputs: []tensor.Any{tensor.New[float32](2).Any(), Scalar[float32](1).Any()}, Attrs: given{"precision": int64(9)}}
 	if runs(t, "QuantizeLinear", c) != nil {
 		t.Error("a quotient is rounded to bool")

@@ -480,27 +480,12 @@ func (k *cell) attrsOf(c *plan.Use) (a recurrentAttrs) {
 		panic(plan.Fail(k.name, tensor.ErrValue, "layout is %d; want 0, steps first, or 1, batch first", layout))
 	}
 	a.kept, _ = c.Kept.(*keptWeights)
-	a.activations = texts(k.name, c, "activations")
+	a.activations = plan.Texts(k.name, c, "activations")
 	a.alpha, _ = c.Attrs.Floats("activation_alpha")
 	a.beta, _ = c.Attrs.Floats("activation_beta")
 	a.clip, a.direction = c.Attrs.Float("clip", 0), c.Attrs.Str("direction", "forward")
 	a.batchFirst, a.inputForget, a.linear = layout == 1, c.Attrs.Int("input_forget", 0) != 0, c.Attrs.Int("linear_before_reset", 0) != 0
 	return a
-}
-
-// texts returns an attribute of strings; nil without it.
-func texts(name string, c *plan.Use, attr string) []string {
-	a, ok := c.Attrs.(interface {
-		Strs(name string) ([]string, bool)
-	})
-	if !ok {
-		if c.Attrs.Has(attr) {
-			panic(plan.Fail(name, ErrUnsupported, "attribute %q holds strings, and the Attrs, a %T, has no method Strs", attr, c.Attrs))
-		}
-		return nil
-	}
-	v, _ := a.Strs(attr)
-	return v
 }
 
 // flops counts the products of a recurrent network.

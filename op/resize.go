@@ -60,9 +60,9 @@ func resized(name string, a tensor.Any, how Resampling) *move.Transfer {
 	how.Mode = orElse(how.Mode, "nearest")
 	how.Coordinates = orElse(how.Coordinates, "half_pixel")
 	how.Nearest = orElse(how.Nearest, "round_prefer_floor")
-	known(name, "mode", how.Mode, "nearest", "linear", "cubic")
-	known(name, "nearest mode", how.Nearest, "round_prefer_floor", "round_prefer_ceil", "floor", "ceil")
-	known(name, "coordinate mode", how.Coordinates, "half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_crop_and_resize", "tf_half_pixel_for_nn")
+	plan.OneOf(name, "mode", how.Mode, "nearest", "linear", "cubic")
+	plan.OneOf(name, "nearest mode", how.Nearest, "round_prefer_floor", "round_prefer_ceil", "floor", "ceil")
+	plan.OneOf(name, "coordinate mode", how.Coordinates, "half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_crop_and_resize", "tf_half_pixel_for_nn")
 	shape := a.Shape()
 	by := resamples(name, shape, &how)
 	if d := a.DType(); how.Mode != "nearest" && !plan.Reals.Has(d) {
@@ -104,20 +104,6 @@ func orElse(text, def string) string {
 		return def
 	}
 	return text
-}
-
-// known panics unless a mode is one of those there are.
-func known(name, what, got string, want ...string) {
-	if !slices.Contains(want, got) {
-		text := ""
-		for i, w := range want {
-			if i > 0 {
-				text += ", "
-			}
-			text += w
-		}
-		panic(plan.Fail(name, tensor.ErrValue, "%s %q; there are %s", what, got, text))
-	}
 }
 
 // resamples works out the extents and scales of all axes.
@@ -178,7 +164,7 @@ func resamples(name string, shape []int, how *Resampling) []resample {
 			aspect = max(aspect, r.scale)
 		}
 	}
-	known(name, "aspect ratio policy", how.Aspect, "", "stretch", "not_larger", "not_smaller")
+	plan.OneOf(name, "aspect ratio policy", how.Aspect, "", "stretch", "not_larger", "not_smaller")
 	if how.Sizes != nil && (how.Aspect == "not_larger" || how.Aspect == "not_smaller") {
 		for i := range by {
 			if seen[i] {
@@ -478,7 +464,7 @@ var resize = plan.Operator{About: plan.About{Name: "Resize", FLOPs: plan.FLOPs{R
 
 // oldResampling is the meaning of Resize before opset 11, and of Upsample.
 func oldResampling(name, mode string, scales []float64) Resampling {
-	known(name, "mode", mode, "nearest", "linear", "bilinear")
+	plan.OneOf(name, "mode", mode, "nearest", "linear", "bilinear")
 	if mode == "bilinear" {
 		mode = "linear"
 	}

@@ -45,7 +45,7 @@ func scatteredElements(name string, a, indices, updates tensor.Any, axis int, mo
 	checkScatter(name, a, updates, by, mode)
 	return &move.Transfer{Name: name, D: a.DType(), Shape: shape, In: []tensor.Any{a, indices, updates}, Picky: true, Fill: func(_ context.Context, dst move.Words, in []move.Words) {
 		at := in[1].Places(name)
-		checkPlaces(name, at, by, shape[axis], axis)
+		move.CheckPlaces(name, at, by, shape[axis], axis)
 		dst.Copy(0, in[0], 0, dst.Len())
 		if len(at) == 0 {
 			return // however many rows of none there are

@@ -1,10 +1,11 @@
 package op
 
 import (
-	"github.com/ashlar-go/ashlar/internal/core/reduce"
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/ashlar-go/ashlar/internal/core/reduce"
 )
 
 // Blocks are added in pairs, level by level, however many there are and whatever the last one's length.

@@ -3,9 +3,7 @@ package op
 import (
 	"context"
 	"slices"
-	"sync/atomic"
 
-	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/move"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
@@ -56,51 +54,6 @@ func taken(name string, a, indices tensor.Any, axis int, mode TakeMode) *move.Tr
 				v[i] = max(0, min(x, int64(n-1)))
 			}
 		}
-		takeEntries(name, ctx, dst, in, shape, axis, v)
+		move.TakeEntries(name, ctx, dst, in, shape, axis, v)
 	}}
-}
-
-// takeEntries sets the entries of dst to those of in[0], of a shape, that indices name along axis, and
-// panics before that where one is outside. in[1] is the indices.
-func takeEntries(name string, ctx context.Context, dst move.Words, in []move.Words, shape []int, axis int, at []int64) {
-	before, n, after := move.Around(shape, axis)
-	size := dst.Size
-	if dst.Fresh && before == 1 && after == 1 {
-		var bad atomic.Bool
-		exec.Split(name, ctx, len(at), 1, func(from, to int) {
-			if conv.TakeWithin(dst.Mem[from*size:], in[0].Mem, size, at[from:to], conv.Axis{N: n, Stride: 1}) >= 0 {
-				bad.Store(true)
-			}
-		})
-		if !bad.Load() {
-			return
-		}
-	}
-	checkPlaces(name, at, in[1].Of.Shape(), n, axis)
-	if dst.Len() == 0 {
-		return // however many entries of none there are
-	}
-	if after == 1 {
-		exec.Split(name, ctx, before*len(at), 1, func(from, to int) {
-			for from < to {
-				b, i := from/len(at), from%len(at)
-				m := min(len(at)-i, to-from)
-				conv.Take(dst.Mem[from*size:], in[0].Mem, size, at[i:i+m], conv.Axis{First: b * n, N: n, Stride: 1})
-				from += m
-			}
-		})
-		return
-	}
-	entries := make([]int, plan.Fits(name, len(at), 8))
-	for i, v := range at {
-		entries[i] = int(v + int64(n)&(v>>63))
-	}
-	exec.Split(name, ctx, before*len(at), 1+after/4, func(from, to int) {
-		for from < to {
-			b, i := from/len(at), from%len(at)
-			m := min(len(at)-i, to-from)
-			conv.Pick(dst.Mem[from*after*size:], in[0].Mem[b*n*after*size:], after*size, after*size, entries[i:i+m], dst.Stream)
-			from += m
-		}
-	})
 }

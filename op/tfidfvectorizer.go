@@ -92,14 +92,14 @@ func gramKey(key []byte, v []int64) []byte {
 
 func (g *NGrams) counted(x tensor.Any, t *gramTable) *move.Transfer {
 	const name = "TfIdfVectorizer"
-	rows, n := rowsAndColumns(name, x)
+	rows, n := plan.Rows(name, x)
 	wide, shape := t.wide, []int{rows, t.wide}
 	if x.Rank() == 1 {
 		shape = shape[1:]
 	}
 	least, most, skip := g.Least, g.Most, g.Skip
 	mode, outputs, weights := g.Mode, g.Outputs, g.Weights
-	return &move.Transfer{Name: name, D: dtype.Float32, Shape: shape, In: []tensor.Any{x, listOf(weights)}, Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+	return &move.Transfer{Name: name, D: dtype.Float32, Shape: shape, In: []tensor.Any{x, plan.ListOf(weights)}, Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 		src, to := move.NumericOf(in[0]), move.NumericOf(dst)
 		exec.Split(name, ctx, rows, 50*min(n, 1<<20)*(most-least+1)+4*min(wide, 1<<20), func(from, till int) {
 			v, times := plan.RoomFor[float64](name, wide), make([]int, len(outputs))
@@ -142,7 +142,7 @@ func (g *NGrams) counted(x tensor.Any, t *gramTable) *move.Transfer {
 // gramsOf reads a node.
 func gramsOf(c *plan.Use) (g NGrams) {
 	const name = "TfIdfVectorizer"
-	g.Pool = labelsOf(name, c, "pool_int64s", "pool_strings")
+	g.Pool = plan.Labels(name, c, "pool_int64s", "pool_strings")
 	g.Starts, _ = plan.AttrInts(c, "ngram_counts")
 	g.Outputs, _ = plan.AttrInts(c, "ngram_indexes")
 	g.Weights, _ = c.Attrs.Floats("weights")
@@ -158,10 +158,10 @@ var tfIdfVectorizer = plan.Operator{About: plan.About{Name: "TfIdfVectorizer", V
 			g NGrams
 			t *gramTable
 		}
-		r := remembered(c, func() *read {
+		r := plan.Remembered(c, func() any {
 			r := &read{g: gramsOf(c)}
 			r.t = r.g.table()
 			return r
-		})
+		}).(*read)
 		return r.g.counted(c.In(0), r.t)
 	}}

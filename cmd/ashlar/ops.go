@@ -8,6 +8,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/op"
+	"github.com/ashlar-go/ashlar/op/all"
 	"github.com/spf13/cobra"
 )
 
@@ -83,7 +84,7 @@ func (p *program) opsGrid() error {
 		fmt.Fprint(w, "\t", d.Short())
 	}
 	fmt.Fprintln(w)
-	for _, o := range op.All() {
+	for _, o := range all.Operators() {
 		fmt.Fprint(w, o.Name(), "\t", opsets(o))
 		for _, d := range dtype.All() {
 			fmt.Fprint(w, "\t", cell(o, d))
@@ -95,7 +96,7 @@ func (p *program) opsGrid() error {
 
 func (p *program) opsOf(d dtype.DType) error {
 	w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
-	for _, o := range op.All() {
+	for _, o := range all.Operators() {
 		if why := op.Why(o, d); why != "" {
 			fmt.Fprintf(w, "%s\t-\t%s\n", o.Name(), why)
 			continue
@@ -107,9 +108,9 @@ func (p *program) opsOf(d dtype.DType) error {
 
 // opsPage prints docs/operators.md.
 func (p *program) opsPage() {
-	all := op.All()
+	ops := all.Operators()
 	filled := 0
-	for _, o := range all {
+	for _, o := range ops {
 		for _, d := range dtype.All() {
 			if o.Supports(d) {
 				filled++
@@ -123,12 +124,12 @@ type what computes each operator, or why it isn't defined. A column is the eleme
 AVX2 and AVX-512; *512*: also AVX-512. The bits are the same whatever computes them. Opsets are those of ONNX that define the operator; one without is
 NumPy's or an extension.
 
-| operator | opsets |`, len(all), filled, len(all)*len(dtype.All()))
+| operator | opsets |`, len(ops), filled, len(ops)*len(dtype.All()))
 	for _, d := range dtype.All() {
 		fmt.Fprintf(p.out, " %s |", d.Short())
 	}
 	fmt.Fprint(p.out, "\n|---|---|", strings.Repeat("---|", len(dtype.All())), "\n")
-	for _, o := range all {
+	for _, o := range ops {
 		fmt.Fprintf(p.out, "| %s | %s |", o.Name(), opsets(o))
 		for _, d := range dtype.All() {
 			fmt.Fprint(p.out, " ", strings.TrimPrefix(cell(o, d), "-"), " |")
@@ -142,7 +143,7 @@ NumPy's or an extension.
 		types []string
 	}
 	var groups []*group
-	for _, o := range all {
+	for _, o := range ops {
 		for _, g := range reasonsOf(o) {
 			i := slices.IndexFunc(groups, func(h *group) bool { return h.why == g.why && slices.Equal(h.types, g.types) })
 			if i < 0 {

@@ -8,6 +8,7 @@ import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/cpu"
 	"github.com/ashlar-go/ashlar/op"
+	"github.com/ashlar-go/ashlar/op/all"
 )
 
 // The page of operators is what the command prints.
@@ -40,14 +41,14 @@ func TestOps(t *testing.T) {
 	c := newCall(nil)
 	c.with("ops")
 	grid := c.out.String()
-	if lines := strings.Count(grid, "\n"); lines != len(op.All())+1 {
-		t.Errorf("%d lines of %d operators", lines, len(op.All()))
+	if lines := strings.Count(grid, "\n"); lines != len(all.Operators())+1 {
+		t.Errorf("%d lines of %d operators", lines, len(all.Operators()))
 	}
 	for _, d := range dtype.All() {
 		if len(d.Short()) > 5 {
 			t.Errorf("no column for %v", d)
 		}
-		for _, o := range op.All() {
+		for _, o := range all.Operators() {
 			if o.Supports(d) != (op.Why(o, d) == "") {
 				t.Errorf("%s of %v: supported %v, reason %q", o.Name(), d, o.Supports(d), op.Why(o, d))
 			}

@@ -12,6 +12,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/exact"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/op"
+	"github.com/ashlar-go/ashlar/op/all"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -53,7 +54,7 @@ func (f *function32) narrow(n *narrowFormat) (r result32, err error) {
 		name, attrs = "gelu", op.AttrMap{"approximate": "tanh"}
 	}
 	var o *op.Op
-	for _, each := range op.All() {
+	for _, each := range all.Operators() {
 		if strings.EqualFold(each.Name(), name) {
 			o = each
 		}

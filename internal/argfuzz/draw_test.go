@@ -18,6 +18,7 @@ import (
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/op"
+	"github.com/ashlar-go/ashlar/op/all"
 	"github.com/ashlar-go/ashlar/pack"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -366,12 +367,12 @@ func init() {
 		}
 		return c
 	})
-	also[*op.Op](func(d *drawer) *op.Op { return op.All()[d.IntN(len(op.All()))] })
+	also[*op.Op](func(d *drawer) *op.Op { return all.Operators()[d.IntN(len(all.Operators()))] })
 }
 
 // attributes are the names that operators understand.
 var attributes = func() (names []string) {
-	for _, o := range op.All() {
+	for _, o := range all.Operators() {
 		names = append(names, o.Attributes()...)
 	}
 	return names

@@ -12,6 +12,7 @@ import (
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/op"
+	"github.com/ashlar-go/ashlar/op/all"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -86,7 +87,7 @@ func TestOperands(t *testing.T) {
 // absent. A call returns outputs or a *tensor.Error of package op.
 func TestCalls(t *testing.T) {
 	ran := map[string]bool{}
-	for _, o := range op.All() {
+	for _, o := range all.Operators() {
 		name := o.Name()
 		for _, d := range []dtype.DType{dtype.Float32, dtype.Int64, dtype.Int8, dtype.Bool} {
 			for i := range 5 * 9 {
@@ -117,7 +118,7 @@ func TestCalls(t *testing.T) {
 			}
 		}
 	}
-	if t.Logf("%d of %d operators ran", len(ran), len(op.All())); 3*len(ran) < 2*len(op.All()) {
+	if t.Logf("%d of %d operators ran", len(ran), len(all.Operators())); 3*len(ran) < 2*len(all.Operators()) {
 		t.Error("most calls were refused: what they need besides inputs is absent")
 	}
 }
@@ -153,7 +154,7 @@ var optional = map[string][]int{
 }
 
 // within has the operators of functions that have another name.
-var within = map[string]string{"op.TrainingBatchNormalization": "op.BatchNormalization", "op.TrainingDropout": "op.Dropout", "op.Tril": "op.Trilu", "op.Triu": "op.Trilu", "op.TreeEnsembleScores": "op.TreeEnsemble"}
+var within = map[string]string{"op.TrainingBatchNormalization": "op.BatchNormalization", "op.TrainingDropout": "op.Dropout", "op.Tril": "op.Trilu", "op.Triu": "op.Trilu", "ml.TreeEnsembleScores": "ml.TreeEnsemble"}
 
 // named reports whether the error says which operand of a function is the zero value, or that the target is, of an
 // operator that the function is made of.

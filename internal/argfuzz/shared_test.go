@@ -13,6 +13,7 @@ import (
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/op"
+	"github.com/ashlar-go/ashlar/op/ml"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -61,17 +62,17 @@ var arranged = []entry{
 	{"op.RNN", func(x, w, r, h floats, o ...op.Option) (y, last floats) {
 		return op.RNN(x, w, r, op.Recurrent[float32]{InitialH: h, Direction: "bidirectional"}, o...)
 	}},
-	{"op.LinearRegressor", func(x floats, c, by []float32, o ...op.Option) floats {
-		return op.LinearRegressor(x, 2, op.Linear{Coefficients: c, Intercepts: by}, o...)
+	{"ml.LinearRegressor", func(x floats, c, by []float32, o ...op.Option) floats {
+		return ml.LinearRegressor(x, 2, ml.Linear{Coefficients: c, Intercepts: by}, o...)
 	}},
-	{"op.SVMRegressor", func(x floats, v, c, rho []float32, o ...op.Option) floats {
-		return op.SVMRegressor(x, op.SVM{Kernel: "LINEAR", SupportVectors: v, Coefficients: c, Rho: rho[:min(1, len(rho))]}, false, o...)
+	{"ml.SVMRegressor", func(x floats, v, c, rho []float32, o ...op.Option) floats {
+		return ml.SVMRegressor(x, ml.SVM{Kernel: "LINEAR", SupportVectors: v, Coefficients: c, Rho: rho[:min(1, len(rho))]}, false, o...)
 	}},
-	{"op.TreeEnsembleRegressor", func(x floats, base []float64, o ...op.Option) floats {
-		return op.TreeEnsembleRegressor(x, 2, op.TreeEnsemble{Base: base}, o...)
+	{"ml.TreeEnsembleRegressor", func(x floats, base []float64, o ...op.Option) floats {
+		return ml.TreeEnsembleRegressor(x, 2, ml.TreeEnsemble{Base: base}, o...)
 	}},
-	{"op.LinearClassifier", func(x floats, labels []int64, c []float32, o ...op.Option) (floats, tensor.Tensor[int64]) {
-		label, scores := op.LinearClassifier(x, labels, op.Linear{Coefficients: c}, o...)
+	{"ml.LinearClassifier", func(x floats, labels []int64, c []float32, o ...op.Option) (floats, tensor.Tensor[int64]) {
+		label, scores := ml.LinearClassifier(x, labels, ml.Linear{Coefficients: c}, o...)
 		return scores, label
 	}},
 }

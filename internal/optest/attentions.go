@@ -1,10 +1,13 @@
 package optest
 
-import "github.com/ashlar-go/ashlar/op"
+import (
+	"github.com/ashlar-go/ashlar/op"
+	"github.com/ashlar-go/ashlar/op/all"
+)
 
 // key is an operator's name, with its domain if another operator has the name, too.
 func key(o *op.Op) string {
-	if first, _ := op.Lookup(o.Name()); first != nil && first.Domain() != o.Domain() {
+	if first, _ := all.Lookup(o.Name()); first != nil && first.Domain() != o.Domain() {
 		return o.Domain() + "." + o.Name()
 	}
 	return o.Name()

@@ -18,6 +18,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/cpu"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/op"
+	"github.com/ashlar-go/ashlar/op/all"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -66,7 +67,7 @@ func TestBounds(t *testing.T) {
 	}
 	if which := os.Getenv(only); which != "" { // "all", "every" without leaving calls out, or one operator
 		defer mem.SetBound(mem.SetBound(0)) // so that the Go heap counts all memory
-		for _, o := range op.All() {
+		for _, o := range all.Operators() {
 			if which == "all" || which == "every" || which == o.Name() {
 				bound(t, o, which != "all")
 			}

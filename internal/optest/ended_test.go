@@ -12,6 +12,7 @@ import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/ended"
 	"github.com/ashlar-go/ashlar/op"
+	"github.com/ashlar-go/ashlar/op/all"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -23,7 +24,7 @@ func TestEnded(t *testing.T) {
 	calls, stopped := 0, 0
 	before := runtime.GOMAXPROCS(0)
 	defer runtime.GOMAXPROCS(before)
-	for _, o := range op.All() {
+	for _, o := range all.Operators() {
 		cs := casesOf(o)
 		if n := len(cs); n > 0 && *looks == 0 {
 			cs = cs[n-1:]

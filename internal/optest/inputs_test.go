@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"github.com/ashlar-go/ashlar/op"
+	"github.com/ashlar-go/ashlar/op/all"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
 // Inputs beyond the most that an operator takes are an error in every version of it, also where they are absent; so
 // are those that it only takes in a later one.
 func TestInputsBeyond(t *testing.T) {
-	for _, o := range op.All() {
+	for _, o := range all.Operators() {
 		for i, c := range boundsOf(o) {
 			for _, d := range boundTypes(o, c)[:1] {
 				r := newRun(o, i, c, d)
@@ -39,7 +40,7 @@ func TestInputsBeyond(t *testing.T) {
 	}
 	long := []tensor.Any{tensor.New[float32](2, 3).Any(), tensor.FromSlice([]int64{1}).Any(), {}, {}, {}}
 	for name, opset := range map[string]int{"Clip": 6, "Dropout": 10, "Pad": 2, "ReduceSum": 11, "Slice": 9, "Split": 11, "Squeeze": 11, "TopK": 1, "Unsqueeze": 11, "Upsample": 7} {
-		o, _ := op.Lookup(name)
+		o, _ := all.Lookup(name)
 		for n := 2; n <= len(long); n++ {
 			call := &op.Call{Inputs: long[:n], Opset: opset, Attrs: op.AttrMap{"axes": []int64{0}, "starts": []int64{0}, "ends": []int64{1}, "k": int64(1), "pads": make([]int64, 4), "scales": []float32{1, 1}}}
 			if _, err := o.Run(call); !errors.Is(err, tensor.ErrShape) {

@@ -6,13 +6,14 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/op"
+	"github.com/ashlar-go/ashlar/op/all"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
 // TestWithWeights compares forms that keep weights with Run: in the first call, in a later one, and with other weights.
 func TestWithWeights(t *testing.T) {
 	kept := make(map[string]bool)
-	for _, o := range op.All() {
+	for _, o := range all.Operators() {
 		cs := casesOf(o)
 		if c, ok := largest(o); ok {
 			cs = append(cs, c)

@@ -10,12 +10,13 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/op"
+	"github.com/ashlar-go/ashlar/op/all"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
 // Every operator has cases, or a reason for having none.
 func TestEveryOperatorHasCases(t *testing.T) {
-	for _, o := range op.All() {
+	for _, o := range all.Operators() {
 		switch has, why := len(casesOf(o)) > 0, reasons[o.Name()]; {
 		case !has && why == "":
 			t.Errorf("%s isn't called with one to three operands of one shape: add cases to cases or moves in cases.go or moves.go, or a reason to reasons", o.Name())
@@ -24,7 +25,7 @@ func TestEveryOperatorHasCases(t *testing.T) {
 		}
 	}
 	for name := range reasons {
-		if _, ok := op.Lookup(name); !ok {
+		if _, ok := all.Lookup(name); !ok {
 			t.Errorf("there is a reason for %s, which isn't an operator", name)
 		}
 	}
@@ -32,7 +33,7 @@ func TestEveryOperatorHasCases(t *testing.T) {
 
 // runs calls f with every case of every operator for every element type.
 func runs(t *testing.T, f func(t *testing.T, r *run)) {
-	for _, o := range op.All() {
+	for _, o := range all.Operators() {
 		t.Run(o.Name(), func(t *testing.T) {
 			t.Parallel()
 			for i, c := range casesOf(o) {
@@ -159,7 +160,7 @@ func (r *run) checkInfer(t *testing.T, want []tensor.Any) {
 // that of one long row.
 func TestLengths(t *testing.T) {
 	const most = 70
-	for _, o := range op.All() {
+	for _, o := range all.Operators() {
 		c, ok := pointwise(o)
 		for _, d := range dtype.All() {
 			if !ok || !o.Supports(d) || c.only != nil && !c.only(d) {
@@ -200,7 +201,7 @@ func TestLengths(t *testing.T) {
 func TestThreads(t *testing.T) {
 	before := runtime.GOMAXPROCS(0)
 	defer runtime.GOMAXPROCS(before)
-	for _, o := range op.All() {
+	for _, o := range all.Operators() {
 		c, ok := largest(o)
 		for _, d := range []dtype.DType{dtype.Float32, dtype.BFloat16, dtype.Int64, dtype.Uint8, dtype.Bool} {
 			if !ok || !o.Supports(d) || c.only != nil && !c.only(d) {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/num"
-	"github.com/ashlar-go/ashlar/op"
+	"github.com/ashlar-go/ashlar/op/all"
 	"github.com/ashlar-go/ashlar/pack"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -56,7 +56,7 @@ func inPadding(a, poison tensor.Any, tiles bool) (tensor.Any, error) {
 // of operands without. Where an operator takes operands of one shape and rank 2, they
 // are of 14 by 28 too.
 func TestPadding(t *testing.T) {
-	for _, o := range op.All() {
+	for _, o := range all.Operators() {
 		t.Run(o.Name(), func(t *testing.T) {
 			t.Parallel()
 			padded, page := 0, 0

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/op"
+	"github.com/ashlar-go/ashlar/op/all"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -15,7 +16,7 @@ import (
 // with Run.
 func TestSteady(t *testing.T) {
 	prepared := make(map[string]bool)
-	for _, o := range op.All() {
+	for _, o := range all.Operators() {
 		cs := casesOf(o)
 		if c, ok := largest(o); ok {
 			cs = append(cs, c)

@@ -10,6 +10,7 @@ import (
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/op"
+	"github.com/ashlar-go/ashlar/op/all"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -50,7 +51,7 @@ const small = 64 << 10
 // is no more than Scratch says, and has gone back when the operator returns, without the collector. Matrix products
 // keep theirs for the next one, in pools that the collector empties: a call counts by its best of several runs.
 func TestScratch(t *testing.T) {
-	for _, o := range op.All() {
+	for _, o := range all.Operators() {
 		c, ok := big[key(o)]
 		if !ok {
 			c, ok = largest(o)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/op"
+	"github.com/ashlar-go/ashlar/op/all"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -33,7 +34,7 @@ var products = []string{"Attention", "CausalConvWithState", "Conv", "ConvInteger
 // memory than its results and what Scratch says, but for a slack.
 func TestScratchOfShapes(t *testing.T) {
 	defer mem.SetBound(mem.SetBound(0)) // so that the Go heap counts all memory
-	for _, o := range op.All() {
+	for _, o := range all.Operators() {
 		cs := boundsOf(o)
 		r := rand.New(rand.NewPCG(7, 7))
 		ran := 0

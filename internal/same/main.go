@@ -25,7 +25,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/internal/core/cpu"
 	"github.com/ashlar-go/ashlar/internal/optest"
-	"github.com/ashlar-go/ashlar/op"
+	"github.com/ashlar-go/ashlar/op/all"
 	"github.com/ashlar-go/ashlar/receipt"
 )
 
@@ -58,7 +58,7 @@ func main() {
 	if *verbose {
 		fmt.Print(lines)
 	}
-	fmt.Printf("%s/%s, %v: %d results of %d operators, digest %x\n", runtime.GOOS, runtime.GOARCH, cpu.Current(), results, len(op.All()), sha256.Sum256([]byte(lines)))
+	fmt.Printf("%s/%s, %v: %d results of %d operators, digest %x\n", runtime.GOOS, runtime.GOARCH, cpu.Current(), results, len(all.Operators()), sha256.Sum256([]byte(lines)))
 	if *update {
 		if was := changed(cells, taken); was != nil && version(cells) == version(taken) {
 			fatal(fmt.Errorf("these cases give other results than at version %d of the rules: raise receipt.Rules\n%s", version(cells), strings.Join(was, "\n")))
@@ -79,7 +79,7 @@ func main() {
 func run() (lines, cells string, results int, err error) {
 	var b, c strings.Builder
 	fmt.Fprintln(&c, "rules", receipt.Rules)
-	for _, o := range op.All() {
+	for _, o := range all.Operators() {
 		of := make(map[string]string) // by type
 		d, n, err := optest.Digest(o, func(name string, sum [sha256.Size]byte) {
 			before, after, _ := strings.Cut(name, " of ")

@@ -2,6 +2,8 @@ package move
 
 import (
 	"encoding/binary"
+	"math"
+
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/cast"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
@@ -9,7 +11,6 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/num/fixed"
-	"math"
 )
 
 // Some operators that move elements look at a few of them as numbers. What they do

@@ -1,12 +1,13 @@
 package move
 
 import (
+	"strconv"
+
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
-	"strconv"
 )
 
 // Checks and elements of operands.

@@ -1,11 +1,14 @@
 package plan
 
 import (
+	"math"
+
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/tensor"
-	"math"
-) // The run-time form: a Call is checked, and the body that the typed function has, too, does
+)
+
+// The run-time form: a Call is checked, and the body that the typed function has, too, does
 // the rest. Panics with a *tensor.Error become errors.
 
 // In returns input i, or the zero Any.

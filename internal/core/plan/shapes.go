@@ -3,13 +3,16 @@ package plan
 import (
 	"strconv"
 
+	"math/bits"
+
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
-	"math/bits"
-) // broadcastShape appends the shape that operands stretch to together.
+)
+
+// broadcastShape appends the shape that operands stretch to together.
 func BroadcastShape(name string, shape []int, ls ...*layout.Layout) []int {
 	return BroadcastLeading(name, shape, 0, ls...)
 }

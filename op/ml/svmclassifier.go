@@ -1,4 +1,4 @@
-package op
+package ml
 
 import (
 	"math"
@@ -7,6 +7,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/move"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -33,7 +34,7 @@ type SVC struct {
 // x is rounded to float32, the rest is computed in float64, and scores are rounded once. It panics when numbers of
 // coefficients, labels or pairs don't fit. An Into target takes the scores. SVMClassifier of the domain ai.onnx.ml, as
 // ONNX Runtime computes it: onnxruntime/core/providers/cpu/ml/svmclassifier.cc of github.com/microsoft/onnxruntime.
-func SVMClassifier[T float32 | float64 | int32 | int64](x tensor.Tensor[T], labels []int64, m SVC, opts ...Option) (label tensor.Tensor[int64], scores tensor.Tensor[float32]) {
+func SVMClassifier[T float32 | float64 | int32 | int64](x tensor.Tensor[T], labels []int64, m SVC, opts ...op.Option) (label tensor.Tensor[int64], scores tensor.Tensor[float32]) {
 	*exec.Ref(&label) = m.classes(x.Any(), labels).both(exec.Ref(&scores), opts)
 	return label, scores
 }
@@ -41,7 +42,7 @@ func SVMClassifier[T float32 | float64 | int32 | int64](x tensor.Tensor[T], labe
 func (m *SVC) classes(x tensor.Any, labels []int64) *classification {
 	const name = "SVMClassifier"
 	plan.Present(name, &x)
-	rows, features := rowsAndColumns(name, x)
+	rows, features := plan.Rows(name, x)
 	checkTransform(name, m.PostTransform)
 	classes := len(labels)
 	if classes < 1 {
@@ -126,7 +127,7 @@ func (m *SVC) classes(x tensor.Any, labels []int64) *classification {
 			}
 			v[0], v[1] = 1-score[0], score[0]
 		}
-	}, listOf(coefficients), listOf(m.SupportVectors), listOf(rho), listOf(a), listOf(b), listOf(labels))
+	}, plan.ListOf(coefficients), plan.ListOf(m.SupportVectors), plan.ListOf(rho), plan.ListOf(a), plan.ListOf(b), plan.ListOf(labels))
 	return k
 }
 
@@ -161,7 +162,7 @@ func (m *SVC) linear(x tensor.Any, rows, features int, labels []int64) *classifi
 		if classes > 1 || post == "PROBIT" {
 			transformScores(v, post)
 		}
-	}, listOf(coefficients), listOf(labels))
+	}, plan.ListOf(coefficients), plan.ListOf(labels))
 	return k
 }
 
@@ -225,5 +226,5 @@ var svmClassifier = plan.Operator{About: plan.About{Name: "SVMClassifier", Domai
 		m.VectorsPerClass, _ = c.Attrs.Ints("vectors_per_class")
 		m.ProbA, _ = c.Attrs.Floats("prob_a")
 		m.ProbB, _ = c.Attrs.Floats("prob_b")
-		planClasses(p, c, m.classes(c.In(0), labelsOf(name, c, "classlabels_ints", "classlabels_strings")))
+		planClasses(p, c, m.classes(c.In(0), plan.Labels(name, c, "classlabels_ints", "classlabels_strings")))
 	}}

@@ -1,4 +1,4 @@
-package op
+package ml
 
 import (
 	"context"
@@ -7,7 +7,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/move"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
-	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -21,7 +21,7 @@ const (
 // offset and scale have one number, or one for each index of the last axis. It panics
 // when they have another number of them, or x has no axis. Integers of 64 bits are
 // rounded to float64 first; NaN stays NaN. Scaler of the domain ai.onnx.ml.
-func Scaler[T float32 | float64 | int32 | int64](x tensor.Tensor[T], offset, scale []float32, opts ...Option) (r tensor.Tensor[float32]) {
+func Scaler[T float32 | float64 | int32 | int64](x tensor.Tensor[T], offset, scale []float32, opts ...op.Option) (r tensor.Tensor[float32]) {
 	scaled(x.Any(), offset, scale).Into(exec.Ref(&r), opts)
 	return r
 }
@@ -32,7 +32,7 @@ func scaled(x tensor.Any, offset, scale []float32) *move.Transfer {
 	n := columnsOf(name, x)
 	perColumn(name, "offset", len(offset), n, x)
 	perColumn(name, "scale", len(scale), n, x)
-	return &move.Transfer{Name: name, D: dtype.Float32, Shape: x.Shape(), In: []tensor.Any{x, listOf(offset), listOf(scale)}, Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+	return &move.Transfer{Name: name, D: dtype.Float32, Shape: x.Shape(), In: []tensor.Any{x, plan.ListOf(offset), plan.ListOf(scale)}, Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 		src, to := move.NumericOf(in[0]), move.NumericOf(dst)
 		exec.Split(name, ctx, dst.Len(), 10, func(from, till int) {
 			for i := from; i < till; i++ {
@@ -41,17 +41,6 @@ func scaled(x tensor.Any, offset, scale []float32) *move.Transfer {
 			}
 		})
 	}}
-}
-
-// listOf returns a list as an operand, so that no Into target that lies in its memory is written while it is read.
-func listOf[T num.Elem](v []T) tensor.Any { return tensor.FromSlice(v).Any() }
-
-// columnsOf returns the extent of the last axis.
-func columnsOf(name string, x tensor.Any) int {
-	if x.Rank() == 0 {
-		panic(plan.Fail(name, tensor.ErrShape, "a tensor of rank 0 has no axis of features"))
-	}
-	return x.Dim(x.Rank() - 1)
 }
 
 // perColumn panics unless there is one number, or one for each column.
@@ -73,4 +62,12 @@ func floatsOr(c *plan.Use, name string, def float32) []float32 {
 		return v
 	}
 	return []float32{def}
+}
+
+// columnsOf returns the extent of the last axis.
+func columnsOf(name string, x tensor.Any) int {
+	if x.Rank() == 0 {
+		panic(plan.Fail(name, tensor.ErrShape, "a tensor of rank 0 has no axis of features"))
+	}
+	return x.Dim(x.Rank() - 1)
 }

@@ -1,4 +1,4 @@
-package op
+package train
 
 import (
 	"math"
@@ -6,6 +6,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -27,7 +28,7 @@ type Moments struct {
 // R is the Rate in step 0, and after it Rate·√(1 − Beta^Step)/(1 − Alpha^Step). Each step, from
 // the left, is rounded to float64, and each result once to T. An Into target takes the
 // parameters. It panics when shapes differ. Adam of ONNX's domain ai.onnx.preview.training.
-func Adam[T num.Float | num.Narrow](x, g, v, h tensor.Tensor[T], t Training, m Moments, opts ...Option) (newX, newV, newH tensor.Tensor[T]) {
+func Adam[T num.Float | num.Narrow](x, g, v, h tensor.Tensor[T], t Training, m Moments, opts ...op.Option) (newX, newV, newH tensor.Tensor[T]) {
 	u := adamOf(t, m)
 	u.apply([]*tensor.Any{exec.Ref(&newX), exec.Ref(&newV), exec.Ref(&newH)}, []*tensor.Any{exec.Ref(&x), exec.Ref(&g), exec.Ref(&v), exec.Ref(&h)}, opts)
 	return newX, newV, newH

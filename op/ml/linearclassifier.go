@@ -1,10 +1,11 @@
-package op
+package ml
 
 import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/move"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -16,7 +17,7 @@ import (
 // labels the classes are 0, 1, …. It panics when the numbers of coefficients, intercepts
 // and labels don't fit. An Into target takes the scores. LinearClassifier of the domain
 // ai.onnx.ml. Package onnx runs it with labels that are strings, too.
-func LinearClassifier[T float32 | float64 | int32 | int64](x tensor.Tensor[T], labels []int64, m Linear, opts ...Option) (label tensor.Tensor[int64], scores tensor.Tensor[float32]) {
+func LinearClassifier[T float32 | float64 | int32 | int64](x tensor.Tensor[T], labels []int64, m Linear, opts ...op.Option) (label tensor.Tensor[int64], scores tensor.Tensor[float32]) {
 	*exec.Ref(&label) = m.classes(x.Any(), labels).both(exec.Ref(&scores), opts)
 	return label, scores
 }
@@ -28,7 +29,7 @@ type classification struct {
 }
 
 // both computes the scores to r, and returns the labels.
-func (k *classification) both(r *tensor.Any, opts []Option) tensor.Any {
+func (k *classification) both(r *tensor.Any, opts []op.Option) tensor.Any {
 	k.labels = plan.RoomFor[int64](k.scores.Name, k.scores.Shape[0])
 	k.scores.Into(r, opts)
 	return tensor.FromSlice(k.labels, len(k.labels)).Any()
@@ -41,13 +42,13 @@ func planClasses(p *plan.Draft, c *plan.Use, k *classification) {
 	if !p.Brief {
 		p.Out = []tensor.Any{plan.Spec(m.Name, dtype.Int64, m.Shape[0]), plan.Spec(m.Name, m.D, m.Shape...)}
 	}
-	p.List(c, 2, func(to []tensor.Any, opts []Option) { to[0] = k.both(&to[1], opts) })
+	p.List(c, 2, func(to []tensor.Any, opts []op.Option) { to[0] = k.both(&to[1], opts) })
 }
 
 func (m *Linear) classes(x tensor.Any, labels []int64) *classification {
 	const name = "LinearClassifier"
 	plan.Present(name, &x)
-	_, features := rowsAndColumns(name, x)
+	_, features := plan.Rows(name, x)
 	given := len(m.Intercepts)
 	if given == 0 && features > 0 {
 		given = len(m.Coefficients) / features
@@ -83,7 +84,7 @@ func (m *Linear) classes(x tensor.Any, labels []int64) *classification {
 		} else if k.labels[row] = 1; len(labels) > 0 {
 			k.labels[row] = labels[0]
 		}
-	}, listOf(labels))
+	}, plan.ListOf(labels))
 	return k
 }
 
@@ -102,19 +103,10 @@ func labelOf(labels []int64, v []float64) int64 {
 	return int64(at)
 }
 
-// labelsOf reads the labels of a node.
-func labelsOf(name string, c *plan.Use, attr, strings string) []int64 {
-	if c.Attrs.Has(strings) && len(texts(name, c, strings)) > 0 {
-		panic(plan.Fail(name, ErrUnsupported, "strings are for package onnx; give %s, and look the strings up by them", attr))
-	}
-	v, _ := c.Attrs.Ints(attr)
-	return v
-}
-
 // multi_class doesn't change the scores.
 var linearClassifier = plan.Operator{About: plan.About{Name: "LinearClassifier", Domain: mlDomain, Versions: []int{1},
 	Attrs: []string{"classlabels_ints", "classlabels_strings", "coefficients", "intercepts", "multi_class", "post_transform"}, Why: mlWhy}, Least: 1, Takes: plan.Tabular,
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		m := linearOf(c)
-		planClasses(p, c, m.classes(c.In(0), labelsOf("LinearClassifier", c, "classlabels_ints", "classlabels_strings")))
+		planClasses(p, c, m.classes(c.In(0), plan.Labels("LinearClassifier", c, "classlabels_ints", "classlabels_strings")))
 	}}

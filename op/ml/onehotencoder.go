@@ -1,4 +1,4 @@
-package op
+package ml
 
 import (
 	"context"
@@ -8,13 +8,14 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/move"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
 // OneHotEncoder returns a list [..., categories] of float32 for each element of x, with 1 at the category that it equals
 // and 0 elsewhere. Floats are cut to integers first. An element of no category, as NaN is, gives zeros, or panics if
 // zeros is false. Of equal categories the last counts. OneHotEncoder of the domain ai.onnx.ml.
-func OneHotEncoder[T float32 | float64 | int32 | int64](x tensor.Tensor[T], categories []int64, zeros bool, opts ...Option) (r tensor.Tensor[float32]) {
+func OneHotEncoder[T float32 | float64 | int32 | int64](x tensor.Tensor[T], categories []int64, zeros bool, opts ...op.Option) (r tensor.Tensor[float32]) {
 	hotOf(x.Any(), categories, zeros).Into(exec.Ref(&r), opts)
 	return r
 }
@@ -65,5 +66,5 @@ func hotOf(x tensor.Any, categories []int64, zeros bool) *move.Transfer {
 
 var oneHotEncoder = plan.Operator{About: plan.About{Name: "OneHotEncoder", Domain: mlDomain, Versions: []int{1}, Attrs: []string{"cats_int64s", "cats_strings", "zeros"}, Why: mlWhy},
 	Least: 1, Takes: plan.Tabular, Move: func(c *plan.Use) plan.Mover {
-		return hotOf(c.In(0), labelsOf("OneHotEncoder", c, "cats_int64s", "cats_strings"), c.Attrs.Int("zeros", 1) != 0)
+		return hotOf(c.In(0), plan.Labels("OneHotEncoder", c, "cats_int64s", "cats_strings"), c.Attrs.Int("zeros", 1) != 0)
 	}}

@@ -1,10 +1,11 @@
-package op
+package ml
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/move"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -21,7 +22,7 @@ type SVM struct {
 // kernels of the row and each support vector, plus Rho; with oneClass 1 where that is positive, and −1 elsewhere. x is
 // rounded to float32, the rest is computed in float64, and the result is rounded once. It panics when the numbers of
 // coefficients don't fit. SVMRegressor of the domain ai.onnx.ml.
-func SVMRegressor[T float32 | float64 | int32 | int64](x tensor.Tensor[T], m SVM, oneClass bool, opts ...Option) (r tensor.Tensor[float32]) {
+func SVMRegressor[T float32 | float64 | int32 | int64](x tensor.Tensor[T], m SVM, oneClass bool, opts ...op.Option) (r tensor.Tensor[float32]) {
 	m.regressed(x.Any(), oneClass).Into(exec.Ref(&r), opts)
 	return r
 }
@@ -29,7 +30,7 @@ func SVMRegressor[T float32 | float64 | int32 | int64](x tensor.Tensor[T], m SVM
 func (m *SVM) regressed(x tensor.Any, oneClass bool) *move.Transfer {
 	const name = "SVMRegressor"
 	plan.Present(name, &x)
-	rows, features := rowsAndColumns(name, x)
+	rows, features := plan.Rows(name, x)
 	kernel, vectors := m.kernel(name, features)
 	if len(m.Rho) != 1 {
 		panic(plan.Fail(name, tensor.ErrShape, "rho has %d numbers; want 1", len(m.Rho)))
@@ -55,7 +56,7 @@ func (m *SVM) regressed(x tensor.Any, oneClass bool) *move.Transfer {
 				v[0] = -1
 			}
 		}
-	}, listOf(coefficients), listOf(m.SupportVectors))
+	}, plan.ListOf(coefficients), plan.ListOf(m.SupportVectors))
 }
 
 // singles returns n elements from first on, rounded to float32.

@@ -1,4 +1,4 @@
-package op
+package ml
 
 import (
 	"math"
@@ -8,6 +8,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/move"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -45,7 +46,7 @@ type TreeVote struct {
 // float32. It panics when a node or vote names a node, feature or target that isn't there,
 // when a tree has two nodes of one number, two roots or a cycle, and for an unknown mode.
 // TreeEnsembleRegressor of the domain ai.onnx.ml.
-func TreeEnsembleRegressor[T float32 | float64 | int32 | int64](x tensor.Tensor[T], targets int, e TreeEnsemble, opts ...Option) (r tensor.Tensor[float32]) {
+func TreeEnsembleRegressor[T float32 | float64 | int32 | int64](x tensor.Tensor[T], targets int, e TreeEnsemble, opts ...op.Option) (r tensor.Tensor[float32]) {
 	(&planted{e: e}).regressed("TreeEnsembleRegressor", x.Any(), targets).Into(exec.Ref(&r), opts)
 	return r
 }
@@ -53,7 +54,7 @@ func TreeEnsembleRegressor[T float32 | float64 | int32 | int64](x tensor.Tensor[
 func (p *planted) regressed(name string, x tensor.Any, targets int) *move.Transfer {
 	plan.Present(name, &x)
 	e := &p.e
-	rows, features := rowsAndColumns(name, x)
+	rows, features := plan.Rows(name, x)
 	switch e.Aggregate {
 	case "", "SUM", "AVERAGE", "MIN", "MAX":
 	default:
@@ -70,7 +71,7 @@ func (p *planted) regressed(name string, x tensor.Any, targets int) *move.Transf
 			v[i] += b
 		}
 		transformScores(v, post)
-	}, listOf(base))
+	}, plan.ListOf(base))
 }
 
 // A forest is the trees of an ensemble, checked.
@@ -249,7 +250,7 @@ func ensembleOf(name string, c *plan.Use, prefix string) (e TreeEnsemble) {
 	}
 	trees, features := list("nodes_treeids", n), list("nodes_featureids", n)
 	yes, no := list("nodes_truenodeids", n), list("nodes_falsenodeids", n)
-	modes, values := sameLen(name, "nodes_modes", texts(name, c, "nodes_modes"), n), sameLen(name, "nodes_values", realsOf(name, c, "nodes_values"), n)
+	modes, values := sameLen(name, "nodes_modes", plan.Texts(name, c, "nodes_modes"), n), sameLen(name, "nodes_values", realsOf(name, c, "nodes_values"), n)
 	missing, _ := c.Attrs.Ints("nodes_missing_value_tracks_true")
 	if len(missing) > 0 {
 		sameLen(name, "nodes_missing_value_tracks_true", missing, n)

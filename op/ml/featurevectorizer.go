@@ -1,4 +1,4 @@
-package op
+package ml
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/move"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -14,7 +15,7 @@ import (
 // together are the features of a row, or one row [features]. sizes says how many columns of the result each takes: further features are left out, and missing ones are
 // 0; without sizes it is as many as there are. Elements are rounded once. It panics when numbers of rows differ, or
 // sizes are of another number, and for a scalar. FeatureVectorizer of the domain ai.onnx.ml; ranks of 3 and more are as in ONNX Runtime.
-func FeatureVectorizer[T float32 | float64 | int32 | int64](xs []tensor.Tensor[T], sizes []int, opts ...Option) (r tensor.Tensor[float32]) {
+func FeatureVectorizer[T float32 | float64 | int32 | int64](xs []tensor.Tensor[T], sizes []int, opts ...op.Option) (r tensor.Tensor[float32]) {
 	list := make([]tensor.Any, len(xs))
 	for i := range xs {
 		list[i] = xs[i].Any()

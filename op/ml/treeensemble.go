@@ -1,4 +1,4 @@
-package op
+package ml
 
 import (
 	"math"
@@ -9,12 +9,13 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/move"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
 // TreeEnsembleScores is TreeEnsembleRegressor for float16, float32 and float64, with targets of x's type. It is the
 // operator TreeEnsemble of the domain ai.onnx.ml.
-func TreeEnsembleScores[T num.F16 | float32 | float64](x tensor.Tensor[T], targets int, e TreeEnsemble, opts ...Option) (r tensor.Tensor[T]) {
+func TreeEnsembleScores[T num.F16 | float32 | float64](x tensor.Tensor[T], targets int, e TreeEnsemble, opts ...op.Option) (r tensor.Tensor[T]) {
 	scored(x.Any(), targets, &planted{e: e}).Into(exec.Ref(&r), opts)
 	return r
 }
@@ -34,12 +35,12 @@ type planted struct {
 
 // plant makes the ensemble of a node, or returns that made before.
 func plant(name string, c *plan.Use, targets int, read func() TreeEnsemble) *planted {
-	_, features := rowsAndColumns(name, c.In(0))
-	return remembered(c, func() *planted {
+	_, features := plan.Rows(name, c.In(0))
+	return plan.Remembered(c, func() any {
 		p := &planted{e: read(), features: features, targets: targets}
 		p.f = p.e.forest(name, features, targets)
 		return p
-	})
+	}).(*planted)
 }
 
 // forest returns the forest for features and targets.
@@ -48,15 +49,6 @@ func (p *planted) forest(name string, features, targets int) *forest {
 		return p.f
 	}
 	return p.e.forest(name, features, targets)
-}
-
-// remembered returns what make made before of the attributes of the node that a call is of, if the Attrs keeps it: by the
-// method Keep(make func() any) any. Else it makes it.
-func remembered[T any](c *plan.Use, make func() T) T {
-	if k, ok := c.Attrs.(interface{ Keep(make func() any) any }); ok {
-		return k.Keep(func() any { return make() }).(T)
-	}
-	return make()
 }
 
 // modes are the comparisons by their numbers.

@@ -1,9 +1,10 @@
-package op
+package ml
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/move"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -15,7 +16,7 @@ import (
 // NONE or PROBIT, else −s; Base may have one number. An Into target takes the scores. It
 // panics as TreeEnsembleRegressor does, and for less than two labels. TreeEnsembleClassifier
 // of the domain ai.onnx.ml. Package onnx runs it with labels that are strings, too.
-func TreeEnsembleClassifier[T float32 | float64 | int32 | int64](x tensor.Tensor[T], labels []int64, e TreeEnsemble, opts ...Option) (label tensor.Tensor[int64], scores tensor.Tensor[float32]) {
+func TreeEnsembleClassifier[T float32 | float64 | int32 | int64](x tensor.Tensor[T], labels []int64, e TreeEnsemble, opts ...op.Option) (label tensor.Tensor[int64], scores tensor.Tensor[float32]) {
 	*exec.Ref(&label) = (&planted{e: e}).classes(x.Any(), labels).both(exec.Ref(&scores), opts)
 	return label, scores
 }
@@ -24,7 +25,7 @@ func (p *planted) classes(x tensor.Any, labels []int64) *classification {
 	const name = "TreeEnsembleClassifier"
 	plan.Present(name, &x)
 	e := &p.e
-	rows, features := rowsAndColumns(name, x)
+	rows, features := plan.Rows(name, x)
 	n := len(labels)
 	severalLabels(name, n)
 	if e.Aggregate != "" && e.Aggregate != "SUM" {
@@ -63,13 +64,13 @@ func (p *planted) classes(x tensor.Any, labels []int64) *classification {
 		}
 		k.labels[row] = labelOf(labels, v)
 		transformScores(v, post)
-	}, listOf(base), listOf(labels))
+	}, plan.ListOf(base), plan.ListOf(labels))
 	return k
 }
 
 func severalLabels(name string, n int) {
 	if n < 2 {
-		panic(plan.Fail(name, ErrUnsupported, "it has %d labels; give two or more", n))
+		panic(plan.Fail(name, op.ErrUnsupported, "it has %d labels; give two or more", n))
 	}
 }
 
@@ -79,7 +80,7 @@ var treeEnsembleClassifier = plan.Operator{About: plan.About{Name: "TreeEnsemble
 		"nodes_nodeids", "nodes_treeids", "nodes_truenodeids", "nodes_values", "nodes_values_as_tensor", "post_transform"}}, Least: 1, Takes: plan.Tabular,
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		const name = "TreeEnsembleClassifier"
-		labels := labelsOf(name, c, "classlabels_int64s", "classlabels_strings")
+		labels := plan.Labels(name, c, "classlabels_int64s", "classlabels_strings")
 		severalLabels(name, len(labels))
 		planClasses(p, c, plant(name, c, len(labels), func() TreeEnsemble { return ensembleOf(name, c, "class_") }).classes(c.In(0), labels))
 	}}

@@ -1,4 +1,4 @@
-package op
+package ml
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/move"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -16,7 +17,7 @@ import (
 // result is float32, computed in float64 in order and rounded once. A line whose norm is 0
 // stays as it is; NaN in a line makes all of it NaN. It panics for another norm, or when x
 // has no axis. Normalizer of the domain ai.onnx.ml.
-func Normalizer[T float32 | float64 | int32 | int64](x tensor.Tensor[T], norm string, opts ...Option) (r tensor.Tensor[float32]) {
+func Normalizer[T float32 | float64 | int32 | int64](x tensor.Tensor[T], norm string, opts ...op.Option) (r tensor.Tensor[float32]) {
 	normed(x.Any(), norm).Into(exec.Ref(&r), opts)
 	return r
 }

@@ -1,4 +1,4 @@
-package op
+package ml
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/move"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/internal/core/pointwise"
+	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -15,7 +16,7 @@ import (
 // one number, or one for each index of the last axis. NaN equals NaN, and −0 equals +0;
 // other elements keep their bits. It panics when imputed has another number of elements,
 // or x has no axis. Imputer of the domain ai.onnx.ml.
-func Imputer[T float32 | float64 | int32 | int64](x tensor.Tensor[T], replaced T, imputed []T, opts ...Option) (r tensor.Tensor[T]) {
+func Imputer[T float32 | float64 | int32 | int64](x tensor.Tensor[T], replaced T, imputed []T, opts ...op.Option) (r tensor.Tensor[T]) {
 	imputedOf(x.Any(), tensor.Scalar(replaced).Any(), tensor.FromSlice(imputed, len(imputed)).Any()).Into(exec.Ref(&r), opts)
 	return r
 }

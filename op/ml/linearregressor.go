@@ -1,4 +1,4 @@
-package op
+package ml
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/move"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -25,7 +26,7 @@ type Linear struct {
 // float64 in the order of features and rounded once. NaN goes on into all targets. It panics
 // when the numbers of coefficients or intercepts don't fit. LinearRegressor of the domain
 // ai.onnx.ml.
-func LinearRegressor[T float32 | float64 | int32 | int64](x tensor.Tensor[T], targets int, m Linear, opts ...Option) (r tensor.Tensor[float32]) {
+func LinearRegressor[T float32 | float64 | int32 | int64](x tensor.Tensor[T], targets int, m Linear, opts ...op.Option) (r tensor.Tensor[float32]) {
 	m.scores("LinearRegressor", x.Any(), targets, targets, func(v []float64, _ int) { transformScores(v, m.PostTransform) }).Into(exec.Ref(&r), opts)
 	return r
 }
@@ -34,7 +35,7 @@ func LinearRegressor[T float32 | float64 | int32 | int64](x tensor.Tensor[T], ta
 // into the wide ones of the result.
 func (m *Linear) scores(name string, x tensor.Any, given, wide int, finish func(v []float64, row int), lists ...tensor.Any) *move.Transfer {
 	plan.Present(name, &x)
-	rows, features := rowsAndColumns(name, x)
+	rows, features := plan.Rows(name, x)
 	checkTransform(name, m.PostTransform)
 	if given < 1 {
 		panic(plan.Fail(name, tensor.ErrValue, "a model of %d scores; want 1 or more", given))
@@ -58,18 +59,7 @@ func (m *Linear) scores(name string, x tensor.Any, given, wide int, finish func(
 			v[t] = sum
 		}
 		finish(v, row)
-	}, append(lists, listOf(coefficients), listOf(intercepts))...)
-}
-
-// rowsAndColumns returns the rows and columns of [rows, columns], or of one row [columns].
-func rowsAndColumns(name string, x tensor.Any) (rows, columns int) {
-	switch x.Rank() {
-	case 1:
-		return 1, x.Dim(0)
-	case 2:
-		return x.Dim(0), x.Dim(1)
-	}
-	panic(plan.Fail(name, tensor.ErrShape, "input 0 is %s; want [rows, features] or [features]", tensor.Describe(x)))
+	}, append(lists, plan.ListOf(coefficients), plan.ListOf(intercepts))...)
 }
 
 // scoreTable returns a transfer to float32[rows, wide]. f sets the scores of a row, by lists besides x.

@@ -1,4 +1,4 @@
-package op
+package ml
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/move"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -14,7 +15,7 @@ import (
 // for n indices, which count in row-major order. It panics when an index is out of
 // range, or a has no axis. Elements keep their bits. ArrayFeatureExtractor of the domain
 // ai.onnx.ml, whose result of a vector is a row [1, n].
-func ArrayFeatureExtractor[T num.Elem, I int32 | int64](a tensor.Tensor[T], indices tensor.Tensor[I], opts ...Option) (r tensor.Tensor[T]) {
+func ArrayFeatureExtractor[T num.Elem, I int32 | int64](a tensor.Tensor[T], indices tensor.Tensor[I], opts ...op.Option) (r tensor.Tensor[T]) {
 	extracted(a.Any(), indices.Any()).Into(exec.Ref(&r), opts)
 	return r
 }
@@ -36,7 +37,7 @@ func extracted(a, indices tensor.Any) *move.Transfer {
 				panic(plan.Fail(name, tensor.ErrIndex, "index %d at %d; the last axis has %d elements", v, i, last))
 			}
 		}
-		takeEntries(name, ctx, dst, in, shape, len(shape)-1, at)
+		move.TakeEntries(name, ctx, dst, in, shape, len(shape)-1, at)
 	}}
 }
 

@@ -1,4 +1,4 @@
-package op
+package ml
 
 import (
 	"context"
@@ -7,13 +7,14 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/move"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
 // Binarizer returns 1 where x > threshold and 0 elsewhere, in x's type; NaN gives 0. An
 // integer of 64 bits is compared as a float64. Binarizer of the domain ai.onnx.ml, whose
 // threshold is 0 by default.
-func Binarizer[T num.Native | num.Narrow](x tensor.Tensor[T], threshold float64, opts ...Option) (r tensor.Tensor[T]) {
+func Binarizer[T num.Native | num.Narrow](x tensor.Tensor[T], threshold float64, opts ...op.Option) (r tensor.Tensor[T]) {
 	binarized(x.Any(), threshold).Into(exec.Ref(&r), opts)
 	return r
 }

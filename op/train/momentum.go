@@ -1,10 +1,11 @@
-package op
+package train
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/move"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -37,7 +38,7 @@ func (u *update) check(in []*tensor.Any) {
 }
 
 // apply computes the results for tensors of one parameter: the parameter, and what is kept.
-func (u *update) apply(outs []*tensor.Any, in []*tensor.Any, opts []Option) {
+func (u *update) apply(outs []*tensor.Any, in []*tensor.Any, opts []op.Option) {
 	plan.Present(u.name, in...)
 	u.check(in)
 	s := plan.Read(opts)
@@ -77,7 +78,7 @@ func (u *update) apply(outs []*tensor.Any, in []*tensor.Any, opts []Option) {
 //
 // Each step is rounded to float64, and each result once to T. An Into target takes the
 // parameters. It panics when shapes differ. Momentum of ONNX's domain ai.onnx.preview.training.
-func Momentum[T num.Float | num.Narrow](x, g, v tensor.Tensor[T], t Training, alpha, beta float64, nesterov bool, opts ...Option) (newX, newV tensor.Tensor[T]) {
+func Momentum[T num.Float | num.Narrow](x, g, v tensor.Tensor[T], t Training, alpha, beta float64, nesterov bool, opts ...op.Option) (newX, newV tensor.Tensor[T]) {
 	u := momentumOf(t, alpha, beta, nesterov)
 	u.apply([]*tensor.Any{exec.Ref(&newX), exec.Ref(&newV)}, []*tensor.Any{exec.Ref(&x), exec.Ref(&g), exec.Ref(&v)}, opts)
 	return newX, newV
@@ -132,7 +133,7 @@ func planTraining(p *plan.Draft, c *plan.Use, by func(t Training) *update) {
 		x := groups[i%len(groups)][0]
 		p.Out = append(p.Out, plan.Spec(u.name, x.DType(), x.Shape()...))
 	}
-	p.List(c, n, func(to []tensor.Any, opts []Option) {
+	p.List(c, n, func(to []tensor.Any, opts []op.Option) {
 		rate, step := move.NumericOf(move.WordsOf(c.Inputs[0])), move.WordsOf(c.Inputs[1]).Int64s(u.name)
 		u := by(Training{Rate: rate.Float(0), Step: step[0], Decay: decay})
 		for i, g := range groups {
@@ -148,7 +149,7 @@ func planTraining(p *plan.Draft, c *plan.Use, by func(t Training) *update) {
 var momentum = plan.Operator{About: plan.About{Name: "Momentum", Domain: trainingDomain, Versions: []int{1}, Attrs: []string{"alpha", "beta", "mode", "norm_coefficient"}}, Least: 5, Most: -1, By: 2, Takes: plan.Floats,
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		mode, alpha, beta := c.Attrs.Str("mode", "standard"), float64(c.Attrs.Float("alpha", 0)), float64(c.Attrs.Float("beta", 0))
-		known("Momentum", "mode", mode, "standard", "nesterov")
+		plan.OneOf("Momentum", "mode", mode, "standard", "nesterov")
 		planTraining(p, c, func(t Training) *update { return momentumOf(t, alpha, beta, mode == "nesterov") })
 	}}
 

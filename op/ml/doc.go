@@ -1,0 +1,39 @@
+// Package ml has the operators of ONNX's domain ai.onnx.ml: scalers, encoders, linear models, support vector machines and
+// trees. They take tables of features, [rows, features], and give float32 scores and integer labels.
+//
+// Sums run in float64 in the order of the features and are rounded once, so each platform gives the same bits. Labels that
+// are strings are for package onnx. Functions panic, as those of package op do; tensor.Try turns a panic into an error.
+package ml
+
+import (
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/op"
+)
+
+// All returns the operators of this package in their run-time form, in alphabetical order.
+func All() []*op.Op { return index.All(tables) }
+
+// Lookup returns the operator of this package that ONNX calls name.
+func Lookup(name string) (*op.Op, bool) { return index.Lookup(name, tables) }
+
+var index plan.Index
+
+func tables() []plan.Table {
+	return []plan.Table{
+		&arrayFeatureExtractor,
+		&binarizer,
+		&featureVectorizer,
+		&imputer,
+		&labelEncoder,
+		&linearClassifier,
+		&linearRegressor,
+		&normalizer,
+		&oneHotEncoder,
+		&scaler,
+		&svmClassifier,
+		&svmRegressor,
+		&treeEnsemble,
+		&treeEnsembleClassifier,
+		&treeEnsembleRegressor,
+	}
+}

@@ -1,0 +1,26 @@
+// Package train has the operators of ONNX's domain ai.onnx.preview.training: Adagrad, Adam and Momentum. Each makes one step
+// of an optimizer along a gradient. The steps are worked out in float64 and rounded once.
+//
+// Functions panic, as those of package op do; tensor.Try turns a panic into an error.
+package train
+
+import (
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/op"
+)
+
+// All returns the operators of this package in their run-time form, in alphabetical order.
+func All() []*op.Op { return index.All(tables) }
+
+// Lookup returns the operator of this package that ONNX calls name.
+func Lookup(name string) (*op.Op, bool) { return index.Lookup(name, tables) }
+
+var index plan.Index
+
+func tables() []plan.Table {
+	return []plan.Table{
+		&adagrad,
+		&adam,
+		&momentum,
+	}
+}
