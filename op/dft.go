@@ -83,7 +83,7 @@ func fourierOf(x tensor.Any, axis int, o Fourier) *move.Transfer {
 		f := newFourier(name, n)
 		src, to := move.NumericOf(in[0]), move.NumericOf(dst)
 		exec.Split(name, ctx, before*after, f.cost(), func(from, till int) {
-			t := f.Room(name)
+			t := f.room(name)
 			for line := from; line < till; line++ {
 				first := line/after*extent*after + line%after
 				clear(t.in)

@@ -135,8 +135,8 @@ func (f *fourier) cost() int {
 	return min(f.n, 1<<24) * steps
 }
 
-// scratch returns room for a transform.
-func (f *fourier) Room(name string) *fouriers {
+// room returns room for a transform.
+func (f *fourier) room(name string) *fouriers {
 	t := &fouriers{fourier: f, in: plan.RoomFor[complex128](name, f.n), out: plan.RoomFor[complex128](name, f.n)}
 	if f.chirp != nil {
 		t.wide, t.spread = plan.RoomFor[complex128](name, len(f.filter)), plan.RoomFor[complex128](name, len(f.filter))

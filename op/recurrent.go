@@ -181,7 +181,7 @@ func (q *recurrence) atStep(step, direction, b int) int {
 }
 
 // row returns the number of a step of a sequence among the rows of the input.
-func (q *recurrence) Row(step, b int) int {
+func (q *recurrence) row(step, b int) int {
 	if q.batchFirst {
 		return b*q.steps + step
 	}
@@ -402,7 +402,7 @@ func (u *unrolled[T]) live(step, b int) (gates, product, h []T) {
 		return nil, nil, nil
 	}
 	n, wide := u.units, u.cell.gates*u.units
-	at := u.Row(u.time(step, b), b) * wide
+	at := u.row(u.time(step, b), b) * wide
 	return u.gates[at : at+wide], u.product[b*wide : (b+1)*wide], u.h[b*n : (b+1)*n]
 }
 

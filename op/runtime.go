@@ -4,9 +4,13 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/tensor"
-)      // The run-time form of operators. Its types are declared by the package that all rooms of operators share.
-type ( // An Op is an operator in its run-time form: what it says of itself, and how it plans a call.
-	Op   = plan.Op // An Info is what an operator of a program says of itself.
+)
+
+// The run-time form of operators. Its types are declared by the package that all rooms of operators share.
+type (
+	// An Op is an operator in its run-time form: facts about it, and how it plans a call.
+	Op = plan.Op
+	// An Info is the facts that a program gives of its own operator.
 	Info = plan.Info
 	// A Plan is a call that is worked out: its results, the memory that it takes, and the function that computes
 	// them. One goroutine at a time may use it.

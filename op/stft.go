@@ -64,7 +64,7 @@ func framesOf(signal tensor.Any, step int, window tensor.Any, frame int, oneside
 		f := newFourier(name, frame)
 		src, by, to := move.NumericOf(in[0]), move.NumericOf(in[1]), move.NumericOf(dst)
 		exec.Split(name, ctx, batch*frames, f.cost(), func(from, till int) {
-			t := f.Room(name)
+			t := f.room(name)
 			for i := from; i < till; i++ {
 				first := i/frames*length + i%frames*step
 				for k := range t.in {

@@ -1,6 +1,8 @@
 package cast
 
 import (
+	"math"
+
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/cpu"
@@ -9,10 +11,9 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/num/fixed"
-	"math"
 )
 
-// The rows of Cast. What they convert is in the kernel.
+// The rows of Cast, for floats and integers and for fixed point. The kernel has the pair of types.
 type (
 	how    uint8 // a num.Rounding, and whether to saturate
 	Fixing struct{ S *State }
@@ -20,6 +21,7 @@ type (
 
 const saturating how = 1 << 7
 
+// HowTo reads the rounding and the saturation of a call.
 func HowTo(opts []plan.Option) (h how) {
 	f := plan.FlagsOf(opts)
 	switch {

@@ -2,12 +2,13 @@ package cast
 
 import (
 	"errors"
+	"sync/atomic"
+
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
-	"sync/atomic"
 )
 
 // State is what the rows of a call know besides elements.
@@ -20,6 +21,7 @@ type State struct {
 	err    error
 }
 
+// StateOf returns the state of a call with fixed-point numbers of type d.
 func StateOf(s *plan.Settings, d dtype.DType) *State {
 	f := &State{Frac: FracOf(d)}
 	if s.Saturate {

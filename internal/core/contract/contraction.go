@@ -147,8 +147,10 @@ type entries struct {
 	exec.Sequence
 }
 
+// At returns the place of entry i.
 func (e *entries) At(i int) int { return e.Origin + e.Offset(i) }
 
+// A Loop is an extent and a stride, in elements.
 type Loop struct{ Ext, Str int }
 
 // EntriesOf returns the entries of loops, the last of which is the fastest.
@@ -193,6 +195,7 @@ type panels struct {
 	made   any           // the block that a source made last, to be used again
 }
 
+// PanelPool keeps panels from one product to the next. The collector empties it.
 var PanelPool = sync.Pool{New: func() any { return new(panels) }}
 
 // PanelsOf returns scratch of at least n bytes.

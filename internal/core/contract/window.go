@@ -44,7 +44,7 @@ func Checker(name string, n int) func(what string, v []int, want, least int) {
 	}
 }
 
-// spans checks a window against the spatial extents in and returns one span per
+// SpansOf checks a window against the spatial extents in and returns one span per
 // axis.
 func SpansOf(w *Window, name string, in []int) []Span {
 	n := len(in)
@@ -117,6 +117,7 @@ func WindowOf(c *plan.Use) Window {
 	return w
 }
 
+// OutShape returns the shape of n images of c channels after a window.
 func OutShape(n, c int, s []Span) []int {
 	shape := []int{n, c}
 	for i := range s {

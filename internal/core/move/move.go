@@ -44,6 +44,7 @@ func WordsOf(a tensor.Any) Words {
 	return Words{Of: &a, Mem: mem, Size: a.DType().Size()}
 }
 
+// Len returns the number of elements.
 func (w Words) Len() int { return len(w.Mem) / w.Size }
 
 // Copy copies n elements of src, from from on, to element to and those after it.

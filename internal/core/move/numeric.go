@@ -36,6 +36,7 @@ type Numeric struct {
 	D dtype.DType
 }
 
+// NumericOf returns words as numbers of their tensor's type.
 func NumericOf(w Words) Numeric { return Numeric{w, w.Of.DType()} }
 
 // NumericIn returns the elements of a Run.

@@ -20,8 +20,10 @@ import (
 // The order of max, min, argmax and the pools: NaN above everything for the
 // largest, −0 < +0.
 
+// Greater reports whether v comes before best as the largest.
 func Greater[T num.Integer](v, best T) bool { return v > best }
 
+// GreaterFloat is Greater for floats.
 func GreaterFloat[T num.Float](v, best T) bool {
 	switch {
 	case best != best:
@@ -32,8 +34,10 @@ func GreaterFloat[T num.Float](v, best T) bool {
 	return v == 0 && best == 0 && !math.Signbit(float64(v)) && math.Signbit(float64(best))
 }
 
+// Less reports whether v comes before best as the smallest.
 func Less[T num.Integer](v, best T) bool { return v < best }
 
+// LessFloat is Less for floats.
 func LessFloat[T num.Float](v, best T) bool {
 	switch {
 	case best != best:

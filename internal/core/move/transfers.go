@@ -60,6 +60,7 @@ func CheckZero(name string, i int, zero, a tensor.Any, axis int) {
 	}
 }
 
+// PerIndex says in an error that a parameter may have one number for each index of an axis; nothing without an axis.
 func PerIndex(a tensor.Any, axis int) string {
 	if axis < 0 {
 		return ""

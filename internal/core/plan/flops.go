@@ -65,7 +65,7 @@ func SizeOf(a tensor.Any, axis int) int64 {
 	return int64(a.Dim(axis))
 }
 
-// times is the product of numbers, -1 if one is unknown or the product is beyond an int64.
+// ProductOfAll is the product of numbers, -1 if one is unknown or the product is beyond an int64.
 func ProductOfAll(list ...int64) int64 {
 	p := int64(1)
 	for _, n := range list {
@@ -77,7 +77,7 @@ func ProductOfAll(list ...int64) int64 {
 	return p
 }
 
-// plus is the sum of numbers, -1 if one is unknown or the sum is beyond an int64.
+// SumOfAll is the sum of numbers, -1 if one is unknown or the sum is beyond an int64.
 func SumOfAll(list ...int64) int64 {
 	s := int64(0)
 	for _, n := range list {

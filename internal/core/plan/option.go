@@ -25,17 +25,19 @@ type Option struct {
 	flags Flags
 }
 
+// Flags are the options of a call that are yes or no, a bit for each.
 type Flags uint32
 
+// The flags. op documents the option that sets each.
 const (
-	KeepDims Flags = 1 << iota
-	Saturate
-	Orion
-	Fast
-	Wrap
-	Rectify
-	RoundDown
-	RoundNear
+	KeepDims  Flags = 1 << iota // reduced axes stay, with extent 1
+	Saturate                    // fixed point beyond its range becomes the nearest number in it
+	Orion                       // the meaning of Orion
+	Fast                        // approximate functions
+	Wrap                        // fixed point beyond its range loses its high bits
+	Rectify                     // the result goes through Relu
+	RoundDown                   // scales of float8e8m0 are rounded down
+	RoundNear                   // and to the nearest
 )
 
 // Ahead adds to an option of a target that its rows prefetch what the Prefetch says, which it returns.
@@ -82,6 +84,7 @@ func FlagsOf(opts []Option) (f Flags) {
 	return f
 }
 
+// Without returns a copy of opts that lacks flags.
 func Without(opts []Option, f Flags) []Option {
 	opts = slices.Clone(opts)
 	for i := range opts {
@@ -90,12 +93,13 @@ func Without(opts []Option, f Flags) []Option {
 	return opts
 }
 
-// withFlags is an option of flags, to one of a target.
-// under is one of a context.
+// Under returns the option that runs a call under a context.
 func Under(ctx context.Context) Option { return Option{more: &more{ctx: ctx}} }
 
+// WithFlags returns the option that sets flags.
 func WithFlags(f Flags) Option { return Option{flags: f} }
 
+// WriteTo returns the option that writes the result to dst.
 func WriteTo(dst *tensor.Any) Option { return Option{into: dst} }
 
 // Settings is the options of one call, read.
@@ -106,6 +110,7 @@ type Settings struct {
 	Rectify                               bool
 }
 
+// Read collects options. Of several targets or contexts the last one counts.
 func Read(opts []Option) (s Settings) {
 	var f Flags
 	for i := range opts {
@@ -165,6 +170,7 @@ func Kept(opts []Option) (keep []Option) {
 	return keep
 }
 
+// CheckTarget panics unless an Into target has the shape of the result and may be written.
 func CheckTarget(name string, lay *layout.Layout, readOnly bool, shape []int) {
 	if !SameShape(lay, shape) {
 		panic(Fail(name, tensor.ErrShape, "the Into target has shape %s, the result %s", ShapeText(lay.Shape()), ShapeText(slices.Clone(shape))))
@@ -251,19 +257,21 @@ func Present(name string, ins ...*tensor.Any) {
 	}
 }
 
-// PresentAll is present for a list.
+// PresentAll is Present for a list.
 func PresentAll(name string, ins []tensor.Any) {
 	for i := range ins {
 		PresentAt(name, i, &ins[i])
 	}
 }
 
+// PresentAt is Present for input i.
 func PresentAt(name string, i int, a *tensor.Any) {
 	if a != nil && a.IsZero() {
 		panic(Fail(name, tensor.ErrClosed, "input %d is the zero value; make one with tensor.New or FromSlice", i))
 	}
 }
 
+// Must panics with an error about element type d unless ok holds.
 func Must(name string, ok bool, d dtype.DType) {
 	if ok {
 		return

@@ -29,6 +29,7 @@ type Table interface {
 	Scratch(p *Draft, out []tensor.Any) float64
 }
 
+// OpOf returns the operator of a table.
 func OpOf(t Table) *Op {
 	o := &Op{says: *t.say(), takes: t.Supports, fast: t.Has, plan: t.Plan, table: t}
 	if f := &o.says.FLOPs; f.Each == 0 && f.Read == 0 && !f.Free && f.Rule == nil {
@@ -90,10 +91,16 @@ func VariantOf(o *Op, fixed dtype.DType, takes func(d dtype.DType) bool, plan fu
 	return &e
 }
 
-// AboutOf returns what an operator says of itself, fixedOf the format that InFixed gave it, tableOf its table.
-func AboutOf(o *Op) *About            { return &o.says }
-func FixedOf(o *Op) dtype.DType       { return o.fixed }
-func TableOf(o *Op) Table             { return o.table }
+// AboutOf returns the facts about an operator.
+func AboutOf(o *Op) *About { return &o.says }
+
+// FixedOf returns the format that InFixed gave an operator, dtype.Invalid without one.
+func FixedOf(o *Op) dtype.DType { return o.fixed }
+
+// TableOf returns the table of an operator, nil for one of a program.
+func TableOf(o *Op) Table { return o.table }
+
+// Planned plans a call of an operator into p.
 func Planned(o *Op, c *Use, p *Draft) { o.plan(c, p) }
 
 // FastFor reports whether package simd has rows of an operator.
@@ -147,6 +154,7 @@ func (p *Draft) begin(o *Op, c *Use) error {
 }
 
 // Inferred is Op.Infer, and ran Op.Run, of a call on the way.
+// Inferred returns the specs of the results of a call.
 func Inferred(o *Op, c *Use) ([]tensor.Any, error) {
 	p := new(Draft)
 	if err := p.begin(o, c); err != nil {
@@ -155,6 +163,7 @@ func Inferred(o *Op, c *Use) ([]tensor.Any, error) {
 	return p.results()
 }
 
+// Ran runs a call once and returns its results.
 func Ran(o *Op, c *Use) ([]tensor.Any, error) {
 	p := &Draft{Brief: true}
 	if err := p.begin(o, c); err != nil {
@@ -405,10 +414,13 @@ func (o *Operator) Supports(d dtype.DType) bool {
 	return int(d) < dtype.Count && (o.Takes == 0 || o.Takes.Has(d))
 }
 
+// Has reports whether package simd has rows for d at a level.
 func (o *Operator) Has(d dtype.DType, l cpu.Level) bool { return o.Fast != nil && o.Fast(d, l) }
 
+// Effort returns no operations: an operator written by hand says them itself.
 func (o *Operator) Effort() FLOPs { return FLOPs{} }
 
+// Plan checks the number of inputs and plans the call.
 func (o *Operator) Plan(c *Use, p *Draft) {
 	Needs(o.Name, c, o.Least)
 	if o.Most >= 0 {

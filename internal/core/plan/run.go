@@ -80,6 +80,7 @@ func (c *Use) Like(name string, i, k int) *tensor.Any {
 	return c.With(name, i)
 }
 
+// NotHeld is the error of input i, which holds another element type than want.
 func NotHeld(name string, a *tensor.Any, i int, want dtype.DType) *tensor.Error {
 	if a.DType() == want {
 		return Fail(name, tensor.ErrDType, "input %d is a %T of %v, whose elements can't be read; unpack it", i, a.Foreign(), want)
@@ -87,6 +88,7 @@ func NotHeld(name string, a *tensor.Any, i int, want dtype.DType) *tensor.Error 
 	return Fail(name, tensor.ErrDType, "input %d holds %v, want %v", i, a.DType(), want)
 }
 
+// Unknown is the error of input i, whose elements decide a shape and are missing.
 func Unknown(name string, i int) *tensor.Error {
 	return Fail(name, ErrUnknown, "the value of input %d is not known before the run", i)
 }
@@ -132,6 +134,7 @@ func Spec(name string, d dtype.DType, shape ...int) tensor.Any {
 // One is a list of a single output.
 func One(a tensor.Any) []tensor.Any { return []tensor.Any{a} }
 
+// Options returns the context and the flags of a call as options.
 func Options(c *Use) []Option {
 	var opts []Option
 	if c.Context != nil {

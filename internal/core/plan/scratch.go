@@ -17,6 +17,7 @@ func (p *Plan) Scratch() int64 {
 	return int64(min(p.draft.Scratch(), 1<<62)) // of a double, 1<<63 - 1 isn't one
 }
 
+// Scratch is Plan.Scratch as a float64, so that a sum is never beyond its type.
 func (p *Draft) Scratch() (n float64) {
 	in, out := p.Call.Inputs, p.Out
 	if out == nil {
@@ -65,6 +66,7 @@ const (
 	InAllLine                       // or all
 )
 
+// Scratch returns the bytes that the operator takes besides operands and results, by its TakesUp.
 func (o *Operator) Scratch(p *Draft, out []tensor.Any) (n float64) {
 	c, in, moved := p.Call, p.Call.Inputs, p.moved
 	if moved == nil && o.Move != nil { // the plan is one of InFixed or InOrion

@@ -12,12 +12,12 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// broadcastShape appends the shape that operands stretch to together.
+// BroadcastShape appends the shape that operands stretch to together.
 func BroadcastShape(name string, shape []int, ls ...*layout.Layout) []int {
 	return BroadcastLeading(name, shape, 0, ls...)
 }
 
-// BroadcastLeading is broadcastShape for all axes but the last few.
+// BroadcastLeading is BroadcastShape for all axes but the last few.
 func BroadcastLeading(name string, shape []int, last int, ls ...*layout.Layout) []int {
 	rank := 0
 	for _, l := range ls {
@@ -90,6 +90,7 @@ func Fits(name string, n, size int) int {
 // MostScratch is the largest scratch in bytes that is taken unasked.
 const MostScratch = 1 << 20
 
+// AppendShape appends the extents of a layout.
 func AppendShape(shape []int, l *layout.Layout) []int {
 	for i := range l.Rank() {
 		shape = append(shape, l.Dim(i))
@@ -97,6 +98,7 @@ func AppendShape(shape []int, l *layout.Layout) []int {
 	return shape
 }
 
+// SameShape reports whether a layout has a shape.
 func SameShape(l *layout.Layout, shape []int) bool {
 	if l.Rank() != len(shape) {
 		return false
@@ -147,7 +149,7 @@ func ListText(v []int) string {
 // are none.
 func Spatial(name string, l *layout.Layout) []int {
 	if l.Rank() < 3 {
-		panic(Fail(name, tensor.ErrShape, "the input has shape %s; want [N, C] and at least one Spatial axis", l.ShapeString()))
+		panic(Fail(name, tensor.ErrShape, "the input has shape %s; want [N, C] and at least one spatial axis", l.ShapeString()))
 	}
 	return l.Shape()[2:]
 }

@@ -50,7 +50,7 @@ type FixedP struct {
 	FP64x64 func(x, p, q fixed.FP64x64, mode ...fixed.Mode) (fixed.FP64x64, error)
 }
 
-// Rows of a call. Their types carry T, so that tables hold each format's functions alone.
+// Rows of a call, of one operand and of two. Their types carry T, so that tables hold each format's functions alone.
 type (
 	FixedRow1[T num.Elem] struct {
 		Fn  func(x T, mode ...fixed.Mode) (T, error)

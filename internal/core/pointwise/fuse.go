@@ -1,6 +1,10 @@
 package pointwise
 
 import (
+	"runtime"
+	"slices"
+	"sync"
+
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
@@ -8,9 +12,6 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/tensor"
-	"runtime"
-	"slices"
-	"sync"
 )
 
 // PutOff makes a lazy.
@@ -70,6 +71,8 @@ func (a *Arg) dtype() dtype.DType {
 	return a.leaf.DType()
 }
 
+// ArgOf returns an operand of a lazy expression: the expression that t stands for, or t. It panics for a view of a lazy
+// tensor.
 func ArgOf(name string, t *tensor.Any) Arg {
 	by, whole := t.LazyBy()
 	n, ok := by.(*Note)

@@ -1,6 +1,7 @@
 package reduce
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -324,7 +325,7 @@ func indexOf[T any](x []T, v T) int {
 		}
 		return slices.Index(conv.As[uint64](x), math.Float64bits(v))
 	}
-	panic("op: no float")
+	panic(fmt.Sprintf("reduce: the best of a %T is no float", x))
 }
 
 // BestLines stores the largest or the smallest of each line, with an instruction set. In

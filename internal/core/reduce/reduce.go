@@ -297,6 +297,7 @@ func (f *Rounded[C]) Result(out exec.Run) error {
 	return nil
 }
 
+// SumFast reports whether sums of d have kernels at a level.
 func SumFast(d dtype.DType, l cpu.Level) bool { return d.IsFloat() && simd.Has(l) }
 
 // AxesArg returns the axes of a node: input 1 from the opset that made them an

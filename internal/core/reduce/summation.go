@@ -21,6 +21,7 @@ import (
 // h = 16, 8, 4, 2, 1. Block sums are added pairwise, level by level, an odd last
 // one moving up unchanged. The empty sum is +0.
 
+// The rule of sums, in elements.
 const (
 	SumLanes = 32
 	SumBlock = 4096
@@ -202,6 +203,7 @@ func sumOrMeanLines(d dtype.DType, out, x exec.Run, step, n int, mean bool) bool
 	return false
 }
 
+// How many lines are summed side by side, in elements.
 const (
 	LinesAtOnce = 128
 	sumsAtOnce  = 64
