@@ -61,7 +61,7 @@ internal/core/exec         1760       0
 internal/core/jsontext       80       0
 internal/core/move         1050       0
 internal/core/order         490       0
-internal/core/plan         1610       0
+internal/core/plan         1650       0
 internal/core/pointwise    1370       0
 internal/core/reduce       1770       0
 internal/core/simd         1010  170440
@@ -88,7 +88,7 @@ onnx/internal/wire          720       0
 onnx/picture                190       0
 onnx/serve                 2830       0
 onnx/weights                140       0
-op                        20210       0
+op                        20430       0
 op/all                       40       0
 op/ml                      1850       0
 op/train                    290       0
