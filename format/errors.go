@@ -3,6 +3,8 @@ package format
 import (
 	"errors"
 	"fmt"
+
+	"github.com/ashlar-go/ashlar/mem"
 )
 
 // The reasons for which several formats refuse a file or a call, for errors.Is. An error of the source or the destination
@@ -46,7 +48,7 @@ func (e *Error) Unwrap() error { return e.Err }
 // Within names the file, or the archive, of an error that was made without knowing it.
 func Within(path string, err error) error {
 	var e *Error
-	if !errors.As(err, &e) {
+	if !errors.As(err, &e) { // also nil
 		return err
 	}
 	named := *e
@@ -55,4 +57,26 @@ func Within(path string, err error) error {
 	}
 	named.Path = path
 	return &named
+}
+
+// Mapped maps a file for a format whose errors are Errors, and opens the mapping. What open made of it owns the buffer, and on an
+// error it is closed.
+func Mapped[F any](name, path string, open func(buf *mem.Buffer) (F, error)) (f F, err error) {
+	buf, err := mem.Map(path)
+	if err != nil {
+		return f, &Error{Format: name, Path: path, Offset: -1, Text: Bare(err).Error(), Err: err}
+	}
+	if f, err = open(buf); err != nil {
+		buf.Close()
+	}
+	return f, Within(path, err)
+}
+
+// Guarded reads a mapping by a function. That the file has shrunk is an Error.
+func Guarded(name string, read func() error) error {
+	err := mem.Guard(read)
+	if errors.Is(err, mem.ErrShrunk) {
+		return &Error{Format: name, Offset: -1, Text: Bare(err).Error(), Err: err}
+	}
+	return err
 }

@@ -57,43 +57,37 @@ func New(buf *mem.Buffer) (*File, error) {
 	if buf == nil {
 		return nil, fail(-1, "", ErrShort, "there is no buffer: it is nil")
 	}
-	h, err := read(buf)
+	p, err := read(buf)
 	if err != nil {
 		return nil, err
 	}
-	f := &File{parts: []part{{buf: buf, header: h}}}
+	f := &File{parts: []part{p}}
 	if err := f.index(); err != nil {
 		return nil, err
 	}
 	return f, nil
 }
 
-func read(buf *mem.Buffer) (h *header, err error) {
-	err = mem.Guard(func() error {
+func read(buf *mem.Buffer) (p part, err error) {
+	p.buf = buf
+	err = format.Guarded("gguf", func() error {
 		var bad *Error
-		if h, bad = parse(buf.Bytes()); bad != nil {
+		if p.header, bad = parse(buf.Bytes()); bad != nil {
 			return bad
 		}
 		return nil
 	})
-	if errors.Is(err, mem.ErrShrunk) {
-		err = fail(-1, "", err, "%v", format.Bare(err))
-	}
-	return h, err
+	return p, err
 }
 
 // add opens one file.
 func (f *File) add(path string) error {
-	buf, err := mem.Map(path)
+	p, err := format.Mapped("gguf", path, read)
 	if err != nil {
-		return in(path, fail(-1, "", err, "%v", format.Bare(err)))
+		return err
 	}
-	h, err := read(buf)
-	if err != nil {
-		buf.Close()
-		return in(path, err)
-	}
-	f.parts = append(f.parts, part{path, buf, h})
+	p.path = path
+	f.parts = append(f.parts, p)
 	return nil
 }
 
@@ -148,6 +142,10 @@ func (f *File) open(path string) error {
 
 // whole returns an integer of the metadata, 0 if it isn't there.
 func (p *part) whole(key string) int {
+	i, ok := p.header.byKey[key]
+	if !ok || sizes[p.header.keys[i].typ] == 0 { // a text or an array may be as large as the file
+		return 0
+	}
 	v, err := p.value(key)
 	if err != nil {
 		return 0

@@ -271,12 +271,22 @@ func TestErrors(t *testing.T) {
 		{head(1, 0).tensor("x", 2, 0, 32, 4).pad(32).bytes(zeros), ErrShort, `gguf: byte 24: "x": its 72 bytes from 0 on, where the file has 64 of elements`},
 		{head(1, 0).tensor("x", 0, 0, 1), ErrShort, `gguf: byte 24: "x": its 4 bytes from 0 on, where the file has 0 of elements`},
 		{head(2, 0).tensor("x", 0, 0, 9).tensor("y", 0, 32, 1).pad(32).bytes(zeros), ErrFormat, `gguf: byte 24: "x": its 36 bytes from 0 on reach into those of "y", from 32 on`},
+		{head(1, 0).tensor("x", 77, math.MaxInt-31, 1).pad(32), ErrShort, `gguf: byte 24: "x": its 0 bytes from 9223372036854775776 on, where the file has 0 of elements`},
 		{head(2, 0).tensor("x", 0, 0, 1).tensor("x", 0, 32, 1).pad(32).bytes(zeros), ErrFormat, `gguf: byte 57: "x": the tensor a second time`},
 	} {
 		_, err := New(mem.Borrow(c.b.b, nil))
 		if !errors.Is(err, c.is) || err.Error() != c.want {
 			t.Errorf("%v\nwant %s", err, c.want)
 		}
+	}
+	// The number of files isn't looked for in a list as large as the file.
+	b := head(0, 1).text(splitCount).u32(typeArray).u32(typeUint8).u64(1 << 20).bytes(strings.Repeat("1", 1<<20)).b
+	list, err := New(mem.Borrow(b, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := allocated(func() { list.parts[0].whole(splitCount) }); n > 1<<16 {
+		t.Errorf("whole took %d bytes", n)
 	}
 	// Types that no tensor holds are described.
 	f, err := New(mem.Borrow(head(3, 0).tensor("old", 31, 0, 7).tensor("x", 24, 32).tensor("q", 9, 64, 0).pad(32).bytes(zeros).b, nil))

@@ -316,7 +316,7 @@ func (h *header) place(size, start int) *Error {
 			room = min(room, order[i+1].Offset)
 		}
 		switch {
-		case e.kind == nil:
+		case e.kind == nil && e.Offset <= max(size-start, 0):
 			e.Bytes = max(room-e.Offset, 0)
 		case e.Offset <= room && e.Bytes <= room-e.Offset:
 		case e.Bytes == 0 && e.Offset <= max(size-start, 0):

@@ -43,7 +43,7 @@ func (c *cursor) array(depth int) (typ uint32, n int, err *Error) {
 	if err != nil {
 		return 0, 0, err
 	}
-	if int(typ) >= len(sizes) {
+	if typ >= uint32(len(sizes)) {
 		return 0, 0, fail(int64(at), "", ErrFormat, "elements of the unknown type %d", typ)
 	}
 	least := sizes[typ]
@@ -61,7 +61,7 @@ func (c *cursor) array(depth int) (typ uint32, n int, err *Error) {
 // skip passes a value.
 func (c *cursor) skip(typ uint32, depth int) *Error {
 	switch {
-	case int(typ) >= len(sizes):
+	case typ >= uint32(len(sizes)):
 		return c.fail(ErrFormat, "a value of the unknown type %d", typ)
 	case typ == typeString:
 		n, err := c.u64("the length of a text")

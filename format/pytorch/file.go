@@ -41,14 +41,9 @@ type File struct {
 // Open maps a file and reads its pickle. Close it when its tensors are no longer used. It must not be truncated before: an
 // access beyond its new end is an error inside tensor.Try, and ends the program outside.
 func Open(path string) (*File, error) {
-	buf, err := mem.Map(path)
+	f, err := format.Mapped("pytorch", path, New)
 	if err != nil {
-		return nil, format.Within(path, fail(-1, "", err, "%v", format.Bare(err)))
-	}
-	f, err := New(buf)
-	if err != nil {
-		buf.Close()
-		return nil, format.Within(path, err)
+		return nil, err
 	}
 	f.path = path
 	return f, nil
@@ -61,13 +56,10 @@ func New(buf *mem.Buffer) (*File, error) {
 		return nil, fail(-1, "", ErrShort, "there is no buffer: it is nil")
 	}
 	f := &File{buf: buf, size: int64(buf.Len())}
-	err := mem.Guard(func() error {
+	err := format.Guarded("pytorch", func() error {
 		f.r = bytes.NewReader(buf.Bytes())
 		return f.read()
 	})
-	if errors.Is(err, mem.ErrShrunk) {
-		err = fail(-1, "", err, "%v", format.Bare(err))
-	}
 	if err != nil {
 		return nil, err
 	}

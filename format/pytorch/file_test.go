@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -272,6 +273,40 @@ func TestHostile(t *testing.T) {
 		if !errors.As(err, &e) || !errors.Is(err, x.err) || !strings.Contains(err.Error(), x.text) {
 			t.Errorf("%s: %v", title, err)
 		}
+	}
+}
+
+// TestCopies opens pickles that copy a dictionary or a text again and again, and one whose key is many texts.
+func TestCopies(t *testing.T) {
+	const large = 60000
+	var pairs []string
+	for i := range 1000 {
+		pairs = append(pairs, number(int64(i)), "N")
+	}
+	plain := func(f string) string { return called(f, "h\x00") }
+	kept := func(f string) string {
+		return called("torch._tensor._rebuild_from_type_v2", name(f), "N", tuple("h\x00"), "N")
+	}
+	for title, pickle := range map[string]string{
+		"dictionaries": dictOf(pairs...) + "q\x00" + strings.Repeat(plain("collections.OrderedDict"), 2000),
+		"in a tensor":  dictOf(pairs...) + "q\x00" + strings.Repeat(kept("collections.OrderedDict"), 2000),
+		"texts":        text(strings.Repeat("x", large)) + "q\x00" + strings.Repeat(plain("_codecs.encode"), 2000),
+	} {
+		if _, err := opened(zipOf(t, pickle, nil)); !errors.Is(err, ErrLimit) {
+			t.Errorf("%s: %v", title, err)
+		}
+	}
+	key := tuple(text(strings.Repeat("x", large)) + "q\x00" + strings.Repeat("h\x00", 1<<16)) // 4 GB
+	b := zipOf(t, dictOf(key, tensorOf(store("FloatStorage", "0", 1), 0, nil, nil)), map[string]string{"data/0": "abcd"})
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f, err := opened(b)
+	runtime.ReadMemStats(&after)
+	if err != nil || len(f.Names()) != 1 || len(f.Names()[0]) > 3*large {
+		t.Fatal(f, err)
+	}
+	if took := after.TotalAlloc - before.TotalAlloc; took > 64<<20 {
+		t.Errorf("%d bytes", took)
 	}
 }
 

@@ -69,7 +69,7 @@ type machine struct {
 	memo  []any
 
 	persistent func(id []any) (any, *Error) // the storage of an id; nil where there is none
-	call       func(name string, args []any) (any, *Error)
+	call       func(name string, args []any, spend func(n int) bool) (any, *Error)
 }
 
 // fail keeps the first error, about the opcode.
@@ -79,11 +79,12 @@ func (m *machine) fail(err error, format string, args ...any) {
 	}
 }
 
-// spend takes memory for values from the room that there is.
-func (m *machine) spend(n int) {
+// spend takes memory for values from the room that there is, and reports whether there was enough.
+func (m *machine) spend(n int) bool {
 	if m.room -= int64(n); m.room < 0 {
 		m.fail(ErrLimit, "the pickle makes more values than a file of this size may")
 	}
+	return m.room >= 0
 }
 
 // take reads n bytes.
@@ -289,7 +290,7 @@ func (m *machine) reduce() {
 			m.fail(ErrFormat, "a call of %.100q, whose arguments are no tuple", string(f))
 			return
 		}
-		v, err = m.call(string(f), args.items)
+		v, err = m.call(string(f), args.items, m.spend)
 	case *object: // the result of another call
 		v = &object{class: f.class}
 	default:

@@ -213,8 +213,8 @@ func refused(a *array, reason string) *array {
 }
 
 // call is the table of calls: the functions that PyTorch rebuilds tensors by (torch/_utils.py), and the classes of plain
-// data. Any other name gives an object of it.
-func call(name string, args []any) (any, *Error) {
+// data. Any other name gives an object of it. spend takes the memory of copies, and reports whether there is so much.
+func call(name string, args []any, spend func(n int) bool) (any, *Error) {
 	for range 8 { // a list of arguments may hold itself
 		if name != "torch._tensor._rebuild_from_type_v2" || len(args) != 4 { // a tensor of a class of its own: function, class, arguments, state
 			break
@@ -262,11 +262,16 @@ func call(name string, args []any) (any, *Error) {
 	case "collections.OrderedDict", "collections.defaultdict", "collections.Counter", "builtins.dict":
 		d := &dict{}
 		for _, arg := range args {
-			fill(d, arg)
+			if spend(100 * items(arg)) {
+				fill(d, arg)
+			}
 		}
 		return d, nil
 	case "_codecs.encode": // bytes, in protocol 2
-		if text, ok := textOf(slices.Concat(args, []any{nil})[0]); ok {
+		if len(args) == 0 {
+			break
+		}
+		if text, ok := textOf(args[0]); ok && spend(2*len(text)) {
 			b := make([]byte, 0, len(text))
 			for _, r := range text {
 				b = append(b, byte(r))
@@ -300,6 +305,17 @@ func marked(a *array, v any) {
 			}
 		}
 	}
+}
+
+// items is how many pairs or items v has.
+func items(v any) int {
+	switch v := v.(type) {
+	case *dict:
+		return len(v.keys)
+	case *seq:
+		return len(v.items)
+	}
+	return 0
 }
 
 // fill puts the pairs or the items of v into d.

@@ -77,13 +77,21 @@ func keyText(key any) string {
 		return text
 	}
 	if s, ok := key.(*seq); ok { // a tuple
-		parts := make([]string, len(s.items))
+		var b strings.Builder
 		for i, x := range s.items {
-			if parts[i] = "…"; kindOf(x) != kindOf(s) {
-				parts[i] = keyText(x)
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			if _, nested := x.(*seq); nested || b.Len() > maxText {
+				b.WriteString("…")
+			} else {
+				b.WriteString(keyText(x))
+			}
+			if b.Len() > maxText {
+				break
 			}
 		}
-		return "(" + strings.Join(parts, ",") + ")"
+		return "(" + b.String() + ")"
 	}
 	switch key.(type) {
 	case nil, bool, float64, *big.Int, global:

@@ -34,14 +34,9 @@ type File struct {
 // used; it must not be truncated before: an access beyond its new end is an error
 // inside tensor.Try, and ends the program outside.
 func Open(path string) (*File, error) {
-	buf, err := mem.Map(path)
+	f, err := format.Mapped("safetensors", path, New)
 	if err != nil {
-		return nil, format.Within(path, fail(-1, "", err, "%v", format.Bare(err)))
-	}
-	f, err := New(buf)
-	if err != nil {
-		buf.Close()
-		return nil, format.Within(path, err)
+		return nil, err
 	}
 	f.path = path
 	return f, nil
@@ -95,16 +90,13 @@ func New(buf *mem.Buffer) (*File, error) {
 		return nil, fail(-1, "", ErrShort, "there is no buffer: it is nil")
 	}
 	var h *header
-	err := mem.Guard(func() error {
+	err := format.Guarded("safetensors", func() error {
 		var bad *Error
 		if h, bad = parse(buf.Bytes()); bad != nil {
 			return bad
 		}
 		return nil
 	})
-	if errors.Is(err, mem.ErrShrunk) {
-		err = fail(-1, "", err, "%v", format.Bare(err))
-	}
 	if err != nil {
 		return nil, err
 	}

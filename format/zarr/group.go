@@ -87,7 +87,7 @@ func members(raw json.RawMessage) (map[string]json.RawMessage, error) {
 	}
 	list, err := fieldsOf(fields["metadata"])
 	for name := range list {
-		if valid(name) != nil {
+		if ValidKey(name) != nil {
 			return nil, fail(ErrFormat, "%.200q is no path", name)
 		}
 	}
@@ -283,7 +283,7 @@ func (g *Group) listed2(ctx context.Context, prefix string, no error) (keys []st
 		list, err = fieldsOf(fields["metadata"])
 	}
 	for name := range list {
-		if valid(name) != nil {
+		if ValidKey(name) != nil {
 			return nil, at(key, fail(ErrFormat, "%.200q is no path", name))
 		}
 		keys = append(keys, prefix+name)

@@ -91,7 +91,7 @@ func tooSlow(format string, args ...any) error {
 }
 
 func (s *httpStore) ask(ctx context.Context, method, key, span string) (*http.Response, error) {
-	if err := valid(key); err != nil {
+	if err := ValidKey(key); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancelCause(ctx)

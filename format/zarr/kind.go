@@ -42,6 +42,7 @@ func (k kind) size() int { return k.d.Size() * max(k.chars, 1) }
 const (
 	maxElement = 1 << 24 // bytes of a string or a struct
 	maxNested  = 8       // structs in each other
+	maxFields  = 1 << 10 // of a struct, those of structs within among them
 )
 
 // timeUnits are the units of NumPy's datetime64 and timedelta64.
@@ -67,6 +68,16 @@ func timeKind(name, count, unit string) (kind, error) {
 	return kind{d: dtype.Int64, name: name + "[" + count + unit + "]"}, nil
 }
 
+// timed reports whether a type is a datetime64 or a timedelta64.
+func timed(name string) bool {
+	form := timeName.FindStringSubmatch(name)
+	if form == nil {
+		return false
+	}
+	_, err := timeKind(form[1], form[2], form[3])
+	return err == nil
+}
+
 // lengthKind is the type of strings or raw bytes.
 func lengthKind(name string, d dtype.DType, n int) (kind, error) {
 	if n < 1 || n > maxElement/d.Size() {
@@ -79,10 +90,10 @@ func lengthKind(name string, d dtype.DType, n int) (kind, error) {
 func kind2(raw json.RawMessage, depth int) (kind, error) {
 	if raw = bytes.TrimSpace(raw); len(raw) > 0 && raw[0] == '[' {
 		var list [][]json.RawMessage
-		if err := decode(raw, &list); err != nil {
+		if err := cmp.Or(deeper(depth), decode(raw, &list)); err != nil {
 			return kind{}, err
 		}
-		s := structure{depth: depth}
+		var s structure
 		for _, f := range list {
 			if len(f) != 2 && len(f) != 3 {
 				return kind{}, fail(ErrFormat, "a field of %d parts; it has a name, a type and perhaps a shape", len(f))
@@ -176,13 +187,13 @@ func kind3(t extension, depth int) (kind, error) {
 	case "struct", "structured":
 		parts, err := t.parts("fields")
 		var list []json.RawMessage
-		if err == nil {
+		if err = cmp.Or(deeper(depth), err); err == nil {
 			err = decode(parts["fields"], &list)
 		}
 		if err != nil {
 			return kind{}, err
 		}
-		s := structure{depth: depth}
+		var s structure
 		for _, raw := range list {
 			var f struct {
 				Name json.RawMessage `json:"name"`
@@ -219,17 +230,21 @@ func kind3(t extension, depth int) (kind, error) {
 
 // A structure is a struct of which the fields so far are known.
 type structure struct {
-	depth  int
 	size   int
 	fields []Field
+}
+
+// deeper refuses a struct in too many others.
+func deeper(depth int) error {
+	if depth >= maxNested {
+		return fail(ErrLimit, "more than %d structs in each other", maxNested)
+	}
+	return nil
 }
 
 // add adds a field, whose type was read with an error or without.
 func (s *structure) add(raw json.RawMessage, k kind, err error) error {
 	var name string
-	if s.depth >= maxNested {
-		return fail(ErrLimit, "more than %d structs in each other", maxNested)
-	}
 	var titled []string // NumPy has a title and a name
 	if e := decode(raw, &name); e != nil && json.Unmarshal(raw, &titled) == nil && len(titled) == 2 {
 		name = titled[1]
@@ -241,6 +256,9 @@ func (s *structure) add(raw json.RawMessage, k kind, err error) error {
 	}
 	if name == "" || strings.Contains(name, "/") || slices.ContainsFunc(s.fields, func(f Field) bool { return f.Name == name || strings.HasPrefix(f.Name, name+".") }) {
 		return fail(ErrFormat, "the name %.100q of a field: it is empty, has a /, or comes twice", name)
+	}
+	if len(s.fields)+max(len(k.fields), 1) > maxFields {
+		return fail(ErrLimit, "a struct of more than %d fields", maxFields)
 	}
 	if k.size() > maxElement-s.size {
 		return fail(ErrLimit, "a struct of more than %d bytes", maxElement)

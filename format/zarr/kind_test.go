@@ -132,6 +132,7 @@ func TestTypesRefused(t *testing.T) {
 		{`{"name":"struct","configuration":{"fields":[["a","string"]]}}`, `""`, "string", ErrType},
 		{`{"name":"struct","configuration":{"fields":[["a","int8"]]}}`, `{"b":1}`, `no "a"`, ErrFormat},
 		{strings.Repeat(`{"name":"struct","configuration":{"fields":[["a",`, 20) + `"int8"` + strings.Repeat(`]]}}`, 20), `""`, "in each other", ErrLimit},
+		{`{"name":"struct","configuration":{"fields":[` + manyFields(maxFields+1) + `]}}`, `""`, "1024 fields", ErrLimit},
 		{`{"name":"fixed_length_utf32","configuration":{"length_bytes":4}}`, `"ab"`, "fill_value", ErrFormat},
 	} {
 		if _, err := stored(t, c.typ, c.fill, little, nil); !errors.Is(err, c.want) || !strings.Contains(fmt.Sprint(err), c.text) {
@@ -152,6 +153,27 @@ func TestTypesRefused(t *testing.T) {
 	}
 }
 
+// manyFields are n fields of a struct.
+func manyFields(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, `,["f%d","int8"]`, i)
+	}
+	return b.String()[1:]
+}
+
+// A struct in too many others costs nothing: what is in it isn't read.
+func TestNestedStructs(t *testing.T) {
+	deep := strings.Repeat(`[["a",`, 1000) + `"|i1"` + strings.Repeat(`]]`, 1000)
+	if n := testing.AllocsPerRun(1, func() {
+		if _, err := kind2([]byte(deep), 0); !errors.Is(err, ErrLimit) {
+			t.Error(err)
+		}
+	}); n > 1000 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
 // Times keep their units through Create, in both versions.
 func TestTimesWritten(t *testing.T) {
 	for version := 2; version <= 3; version++ {
@@ -169,8 +191,10 @@ func TestTimesWritten(t *testing.T) {
 			}
 		}
 	}
-	if _, err := Create(t.Context(), Memory(), "x", Metadata{DType: dtype.Int32, Type: "datetime64[s]"}); !errors.Is(err, ErrType) {
-		t.Error(err)
+	for typ, d := range map[string]dtype.DType{"datetime64[s]": dtype.Int32, "datetime64[0s]": dtype.Int64, "timedelta64[parsec]": dtype.Int64, "datetime64[99999999999s]": dtype.Int64} {
+		if _, err := Create(t.Context(), Memory(), "x", Metadata{DType: d, Type: typ}); !errors.Is(err, ErrType) {
+			t.Errorf("%s of %v: %v", typ, d, err)
+		}
 	}
 }
 

@@ -73,7 +73,7 @@ func (m *Metadata) check() error {
 		return fail(ErrFormat, "separator %.20q; it is / or .", m.Separator)
 	case m.DType == dtype.Invalid || int(m.DType) >= dtype.Count || names[m.DType] == "":
 		return fail(ErrType, "Zarr has no element type %v", m.DType)
-	case m.Type != "" && m.chars == 0 && (!timeName.MatchString(m.Type) || m.DType != dtype.Int64):
+	case m.Type != "" && m.chars == 0 && (!timed(m.Type) || m.DType != dtype.Int64):
 		return fail(ErrType, "the type %.50q of %v; datetime64[UNIT] and timedelta64[UNIT] of int64 are written", m.Type, m.DType)
 	case len(m.Shape) >= MaxRank && m.chars > 0, len(m.Shape) > MaxRank:
 		return fail(ErrLimit, "rank %d; the most is %d", len(m.Shape), MaxRank)

@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // ErrOutside says that a reference leads outside: to a path that isn't in the folder, or a URL whose host isn't allowed.
@@ -38,6 +39,7 @@ type references struct {
 	absolute  string // its path
 	hosts     []string
 	client    *http.Client
+	stores    sync.Map // of schemes that are registered, by scheme and host
 }
 
 const (
@@ -80,7 +82,7 @@ func References(document []byte, o ReferenceOptions) (Store, error) {
 		}
 	}
 	for key, raw := range list {
-		if valid(key) != nil {
+		if ValidKey(key) != nil {
 			return nil, fail(ErrFormat, "references: %.200q is no key", key)
 		}
 		s.refs[key] = raw
@@ -336,6 +338,9 @@ func (s *references) generate(raw json.RawMessage) error {
 				}
 				for v := span.Start; v < span.Stop; v += step {
 					values[i] = append(values[i], v)
+					if step >= span.Stop-v { // v + step may be beyond an int64
+						break
+					}
 				}
 			}
 			made += len(values[i])
@@ -370,7 +375,7 @@ func (s *references) generate(raw json.RawMessage) error {
 			if parts[1] != "" || parts[2] != "" {
 				ref = fmt.Sprintf("[%s,%s,%s]", address, parts[1], parts[2])
 			}
-			if valid(key) != nil || !json.Valid([]byte(ref)) {
+			if ValidKey(key) != nil || !json.Valid([]byte(ref)) {
 				return fail(ErrFormat, "it makes the key %.100q and the reference %.100s", key, ref)
 			}
 			if size += len(key) + len(ref) + len(g.Key) + len(g.URL) + len(g.Offset) + len(g.Length); size > maxMetadata {
@@ -435,10 +440,20 @@ func (s *references) open(ctx context.Context, address string) (p part, err erro
 		return part{store: &httpStore{client: s.client, base: u, exact: true}, key: "value"}, nil
 	}
 	p.key = strings.Trim(u.Path, "/")
-	if err = valid(p.key); err == nil {
-		p.store, err = URL(ctx, u.Scheme+"://"+u.Host)
+	if err = ValidKey(p.key); err != nil {
+		return p, err
 	}
-	return p, err
+	root := u.Scheme + "://" + u.Host
+	kept, ok := s.stores.Load(root)
+	if !ok {
+		store, err := URL(ctx, root)
+		if err != nil {
+			return p, err
+		}
+		kept, _ = s.stores.LoadOrStore(root, store)
+	}
+	p.store = kept.(Store)
+	return p, nil
 }
 
 // path returns a path within the folder.

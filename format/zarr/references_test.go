@@ -15,6 +15,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -157,6 +158,7 @@ func TestReferencesRefused(t *testing.T) {
 		`{"version":1,"gen":[{"key":"{{i}}{{j}}","url":"u","dimensions":{"i":{"stop":60000},"j":{"stop":60000}}}]}`:                                 ErrLimit,
 		`{"version":1,"gen":[{"key":"k","url":"u","dimensions":{"i":{"stop":40000}}},{"key":"k","url":"u","dimensions":{"i":{"stop":40000}}}]}`:     ErrLimit,
 		`{"version":1,"gen":[{"key":"k","url":"u","dimensions":{"a":[],"i":{"stop":40000},"j":{"stop":40000}}}]}`:                                   ErrLimit,
+		`{"version":1,"gen":[{"key":"../{{i}}","url":"u","dimensions":{"i":{"stop":9223372036854775807,"step":4611686018427387904}}}]}`:             ErrFormat,
 		`{"version":1,"gen":[{"key":"{{i}}","url":"u","dimensions":{"i":{"stop":5,"step":0}}}]}`:                                                    ErrLimit,
 		`{"version":1,"gen":[{"key":"{{i}}","url":"{{x.y}}","dimensions":{"i":{"stop":5}}}]}`:                                                       ErrFormat,
 		`{"version":1,"gen":[{"key":"{{i}}","url":"{{1/0}}","dimensions":{"i":{"stop":5}}}]}`:                                                       ErrFormat,
@@ -283,4 +285,28 @@ func FuzzReferences(f *testing.F) {
 			}
 		})
 	})
+}
+
+// The store of a scheme and a host is opened once.
+func TestReferencesOpenOnce(t *testing.T) {
+	var n atomic.Int64
+	RegisterScheme("counted", func(context.Context, string) (Store, error) {
+		n.Add(1)
+		s := Memory()
+		return s, s.Set(context.Background(), "v", []byte("value"))
+	})
+	s, err := References([]byte(`{"a":["counted://h/v"],"b":["counted://h/v",1,2]}`), ReferenceOptions{Hosts: []string{"counted://h"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		for key, want := range map[string]string{"a": "value", "b": "al"} {
+			if b, err := s.Get(t.Context(), key, 100); err != nil || string(b) != want {
+				t.Errorf("%s: %q %v", key, b, err)
+			}
+		}
+	}
+	if n.Load() != 1 {
+		t.Errorf("opened %d times", n.Load())
+	}
 }

@@ -118,8 +118,8 @@ func span(off, n, size int64) (int64, error) {
 
 func absent(key string) error { return &fs.PathError{Op: "get", Path: key, Err: fs.ErrNotExist} }
 
-// valid refuses keys that no store has: of a path, no part may be empty, . or ..
-func valid(key string) error {
+// ValidKey refuses keys that no store has: of a path, no part may be empty, . or .. The error wraps fs.ErrInvalid.
+func ValidKey(key string) error {
 	if key == "." || !fs.ValidPath(key) {
 		return &fs.PathError{Op: "key", Path: key, Err: fs.ErrInvalid}
 	}
@@ -186,7 +186,7 @@ func size(ctx context.Context, s Opener, key string) (int64, error) {
 }
 
 func (m *memory) Set(ctx context.Context, key string, value []byte) error {
-	if err := cmp.Or(ctx.Err(), valid(key)); err != nil {
+	if err := cmp.Or(ctx.Err(), ValidKey(key)); err != nil {
 		return err
 	}
 	m.mu.Lock()
@@ -235,7 +235,7 @@ func Dir(path string) (Store, error) {
 
 // stat refuses what is no regular file.
 func (d *dir) stat(ctx context.Context, key string) (fs.FileInfo, error) {
-	if err := cmp.Or(ctx.Err(), valid(key)); err != nil {
+	if err := cmp.Or(ctx.Err(), ValidKey(key)); err != nil {
 		return nil, err
 	}
 	info, err := d.root.Stat(key)
@@ -290,7 +290,7 @@ func (d *dir) Size(ctx context.Context, key string) (int64, error) {
 }
 
 func (d *dir) Set(ctx context.Context, key string, value []byte) (err error) {
-	if err := cmp.Or(ctx.Err(), valid(key)); err != nil {
+	if err := cmp.Or(ctx.Err(), ValidKey(key)); err != nil {
 		return err
 	}
 	folder := path.Dir(key)
@@ -319,7 +319,7 @@ func (d *dir) Set(ctx context.Context, key string, value []byte) (err error) {
 }
 
 func (d *dir) Delete(ctx context.Context, key string) error {
-	if err := cmp.Or(ctx.Err(), valid(key)); err != nil {
+	if err := cmp.Or(ctx.Err(), ValidKey(key)); err != nil {
 		return err
 	}
 	err := d.root.Remove(key)

@@ -36,7 +36,7 @@ func Zip(r io.ReaderAt, n int64) (Store, error) {
 	}
 	s := &zipStore{r: r, size: n, entries: make(map[string]*zip.File, len(z.File))}
 	for _, f := range z.File {
-		if strings.HasSuffix(f.Name, "/") || valid(f.Name) != nil {
+		if strings.HasSuffix(f.Name, "/") || ValidKey(f.Name) != nil {
 			continue
 		}
 		if s.entries[f.Name] == nil {

@@ -97,7 +97,10 @@ func New(c Config) (*Store, error) {
 	}
 	transport := c.Transport
 	if transport == nil {
-		t := http.DefaultTransport.(*http.Transport).Clone()
+		t := &http.Transport{Proxy: http.ProxyFromEnvironment}
+		if usual, ok := http.DefaultTransport.(*http.Transport); ok {
+			t = usual.Clone()
+		}
 		t.DisableCompression = true // lengths are those of objects
 		t.MaxIdleConnsPerHost = 64
 		transport = t
@@ -161,8 +164,11 @@ func (s *Store) do(ctx context.Context, method string, u *url.URL, body []byte, 
 		if b, err = io.ReadAll(io.LimitReader(a.Body, most+1)); err == nil && int64(len(b)) > most {
 			err = fmt.Errorf("s3: %s: an answer of more than %d bytes: %w", method, most, zarr.ErrLimit)
 		}
-		if a.StatusCode == http.StatusNotFound {
+		switch {
+		case a.StatusCode == http.StatusNotFound, a.StatusCode == http.StatusGone:
 			err = &fs.PathError{Op: method, Path: u.Path, Err: fs.ErrNotExist}
+		case a.StatusCode >= 300:
+			err = &Error{Method: method, Path: u.Path, Status: a.StatusCode}
 		}
 	}
 	var no *Error
@@ -178,13 +184,6 @@ func (s *Store) do(ctx context.Context, method string, u *url.URL, body []byte, 
 	return b, a.Header, nil
 }
 
-func valid(key string) error {
-	if key == "." || !fs.ValidPath(key) {
-		return &fs.PathError{Op: "key", Path: key, Err: fs.ErrInvalid}
-	}
-	return nil
-}
-
 // Set writes an object.
 func (s *Store) Set(ctx context.Context, key string, value []byte) error {
 	_, err := s.put(ctx, key, value, http.Header{})
@@ -192,7 +191,7 @@ func (s *Store) Set(ctx context.Context, key string, value []byte) error {
 }
 
 func (s *Store) put(ctx context.Context, key string, value []byte, header http.Header) (string, error) {
-	if err := valid(key); err != nil {
+	if err := zarr.ValidKey(key); err != nil {
 		return "", err
 	}
 	header.Set("X-Amz-Content-Sha256", digest(value))
@@ -211,7 +210,7 @@ func (s *Store) Swap(ctx context.Context, key string, value []byte, etag string)
 
 // ETag returns the ETag of an object, which Swap takes.
 func (s *Store) ETag(ctx context.Context, key string) (string, error) {
-	if err := valid(key); err != nil {
+	if err := zarr.ValidKey(key); err != nil {
 		return "", err
 	}
 	_, h, err := s.do(ctx, http.MethodHead, s.at(s.prefix+key), nil, http.Header{}, 0)
@@ -220,7 +219,7 @@ func (s *Store) ETag(ctx context.Context, key string) (string, error) {
 
 // Delete removes an object; that it isn't there is no error.
 func (s *Store) Delete(ctx context.Context, key string) error {
-	if err := valid(key); err != nil {
+	if err := zarr.ValidKey(key); err != nil {
 		return err
 	}
 	_, _, err := s.do(ctx, http.MethodDelete, s.at(s.prefix+key), nil, http.Header{}, 1<<16)
@@ -284,7 +283,7 @@ func (s *Store) States(ctx context.Context, prefix string, f func(key, state str
 				return fmt.Errorf("s3: the list of %q has %.100q behind %.100q: the server repeats keys, or lists others", full, key, last)
 			}
 			last = key
-			if key = strings.TrimPrefix(key, s.prefix); valid(key) == nil { // others are no keys of Zarr, as those of folders
+			if key = strings.TrimPrefix(key, s.prefix); zarr.ValidKey(key) == nil { // others are no keys of Zarr, as those of folders
 				f(key, fmt.Sprint(o.Size, o.LastModified, o.ETag))
 			}
 		}

@@ -116,7 +116,9 @@ func TestBadServers(t *testing.T) {
 			w.WriteHeader(404)
 			io.WriteString(w, "<Error><Code>NoSuchBucket</Code></Error>")
 		}, "", nil, ""},
-		"absent": {func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(404) }, "", fs.ErrNotExist, "Delete"},
+		"absent":        {func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(404) }, "", fs.ErrNotExist, "Delete"},
+		"gone":          {func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(410) }, "", fs.ErrNotExist, "Delete"},
+		"range refused": {func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(416) }, "", nil, ""},
 		"short": {func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Length", "1000")
 			w.Header().Set("Content-Range", "bytes 0-3/1000")
