@@ -52,6 +52,7 @@
 //	internal/core/move/  operators that move elements, whatever they mean, and numbers of any type
 //	internal/core/reduce/ sums, extremes and lines along axes
 //	internal/core/contract/ products of matrices and convolutions, by packed panels
+//	internal/core/packed/ products of vectors with matrices in blocks of codes
 //	internal/core/simd/  rows with an instruction set: AVX2 and AVX-512; its generator is a module of its own
 //	internal/published/  layouts by the published rules of pycute and cutegen, faults included
 //	internal/exact/      elementary functions with 384 bits, for tests of package num

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 
+	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -15,6 +16,15 @@ type blocks struct {
 	decode    func(y []float32, b []byte) // one block
 	encode    func(b []byte, x []float32) // nil: it is read only
 	flat      bool                        // there is no scale, and a block may go on in the next row
+	kernel    *simd.Levels[*simd.Packed]  // nil: there are none
+}
+
+// fast returns the kernel of the level in use, nil if there is none.
+func (f *blocks) fast() *simd.Packed {
+	if f.kernel == nil {
+		return nil
+	}
+	return f.kernel.Best()
 }
 
 func (f *blocks) Name() string   { return f.name }
@@ -58,8 +68,26 @@ func (f *blocks) Encode(dst []byte, src []float32, _ int) {
 
 func (f *blocks) Decode(dst []float32, src []byte, _ int) {
 	fits(f, "Decode", len(src), len(dst))
+	const most = 1 << 14 // elements at a time: nothing interrupts a kernel
+	for k := f.fast(); k != nil && len(dst) > most; dst, src = dst[most:], src[most/f.len*f.size:] {
+		k.Unpack(dst[:most], src)
+	}
+	if k := f.fast(); k != nil {
+		k.Unpack(dst, src)
+		return
+	}
 	for ; len(dst) > 0; dst, src = dst[f.len:], src[f.size:] {
-		f.decode(dst[:f.len], src[:f.size])
+		f.define(dst[:f.len], src[:f.size])
+	}
+}
+
+// define is Decode of one block without a kernel. NaNs of scales are canonical.
+func (f *blocks) define(dst []float32, src []byte) {
+	f.decode(dst, src)
+	for i, v := range dst {
+		if v != v {
+			dst[i] = num.NaN32()
+		}
 	}
 }
 
@@ -69,32 +97,32 @@ func (f *blocks) Decode(dst []float32, src []byte, _ int) {
 // Sources: github.com/ggml-org/llama.cpp, ggml/src/ggml-common.h for the blocks, gguf-py/gguf/quants.py and
 // ggml/src/ggml-quants.c for their values.
 var ggml = []*blocks{
-	{"q4_0", 32, 18, q4_0, putQ4_0, false},
-	{"q4_1", 32, 20, q4_1, nil, false},
-	{"q5_0", 32, 22, q5_0, nil, false},
-	{"q5_1", 32, 24, q5_1, nil, false},
-	{"q8_0", 32, 34, q8_0, putQ8_0, false},
-	{"q2_k", 256, 84, q2_K, nil, false},
-	{"q3_k", 256, 110, q3_K, nil, false},
-	{"q4_k", 256, 144, q4_K, putQ4_K, false},
-	{"q5_k", 256, 176, q5_K, nil, false},
-	{"q6_k", 256, 210, q6_K, putQ6_K, false},
-	{"q8_k", 256, 292, q8_K, nil, false},
-	{"iq2_xxs", 256, 66, iq2_XXS, nil, false},
-	{"iq2_xs", 256, 74, iq2_XS, nil, false},
-	{"iq3_xxs", 256, 98, iq3_XXS, nil, false},
-	{"iq1_s", 256, 50, iq1_S, nil, false},
-	{"iq4_nl", 32, 18, iq4_NL, nil, false},
-	{"iq3_s", 256, 110, iq3_S, nil, false},
-	{"iq2_s", 256, 82, iq2_S, nil, false},
-	{"iq4_xs", 256, 136, iq4_XS, nil, false},
-	{"iq1_m", 256, 56, iq1_M, nil, false},
-	{"tq1_0", 256, 54, tq1_0, nil, false},
-	{"tq2_0", 256, 66, tq2_0, nil, false},
-	{"ggml_mxfp4", 32, 17, ggmlMXFP4, nil, false},
-	{"ggml_nvfp4", 64, 36, ggmlNVFP4, nil, false},
-	{"q1_0", 128, 18, q1_0, nil, false},
-	{"q2_0", 64, 18, q2_0, nil, false},
+	{"q4_0", 32, 18, q4_0, putQ4_0, false, &simd.PackedQ4_0},
+	{"q4_1", 32, 20, q4_1, nil, false, nil},
+	{"q5_0", 32, 22, q5_0, nil, false, nil},
+	{"q5_1", 32, 24, q5_1, nil, false, nil},
+	{"q8_0", 32, 34, q8_0, putQ8_0, false, &simd.PackedQ8_0},
+	{"q2_k", 256, 84, q2_K, nil, false, nil},
+	{"q3_k", 256, 110, q3_K, nil, false, nil},
+	{"q4_k", 256, 144, q4_K, putQ4_K, false, &simd.PackedQ4_K},
+	{"q5_k", 256, 176, q5_K, nil, false, nil},
+	{"q6_k", 256, 210, q6_K, putQ6_K, false, nil},
+	{"q8_k", 256, 292, q8_K, nil, false, nil},
+	{"iq2_xxs", 256, 66, iq2_XXS, nil, false, nil},
+	{"iq2_xs", 256, 74, iq2_XS, nil, false, nil},
+	{"iq3_xxs", 256, 98, iq3_XXS, nil, false, nil},
+	{"iq1_s", 256, 50, iq1_S, nil, false, nil},
+	{"iq4_nl", 32, 18, iq4_NL, nil, false, nil},
+	{"iq3_s", 256, 110, iq3_S, nil, false, nil},
+	{"iq2_s", 256, 82, iq2_S, nil, false, nil},
+	{"iq4_xs", 256, 136, iq4_XS, nil, false, nil},
+	{"iq1_m", 256, 56, iq1_M, nil, false, nil},
+	{"tq1_0", 256, 54, tq1_0, nil, false, nil},
+	{"tq2_0", 256, 66, tq2_0, nil, false, nil},
+	{"ggml_mxfp4", 32, 17, ggmlMXFP4, nil, false, nil},
+	{"ggml_nvfp4", 64, 36, ggmlNVFP4, nil, false, nil},
+	{"q1_0", 128, 18, q1_0, nil, false, nil},
+	{"q2_0", 64, 18, q2_0, nil, false, nil},
 }
 
 func half(b []byte) float32 { return num.F16FromBits(binary.LittleEndian.Uint16(b)).Float32() }

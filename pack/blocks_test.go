@@ -158,6 +158,40 @@ func TestBlocksAtTheEnds(t *testing.T) {
 	}
 }
 
+// TestSixBits encodes what isn't a number as floats of six bits, which have no code for it.
+func TestSixBits(t *testing.T) {
+	inf := float32(math.Inf(1))
+	for name, most := range map[string]float32{"float6_e2m3": 7.5, "float6_e3m2": 28} {
+		f, err := FormatNamed(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, y := make([]byte, 3), make([]float32, 4)
+		f.Encode(b, []float32{inf, -inf, float32(math.NaN()), 1e30}, 0)
+		f.Decode(y, b, 0)
+		if want := [4]float32{most, -most, 0, most}; [4]float32(y) != want {
+			t.Errorf("%s: %v, want %v", name, y, want)
+		}
+	}
+}
+
+// TestRange encodes numbers whose distance no float32 holds: the scale is the largest of a float16 as for others of their size.
+func TestRange(t *testing.T) {
+	x := make([]float32, 32)
+	for i := range x {
+		x[i] = math.MaxFloat32 / 16 * float32(i-16)
+	}
+	d, m := fitRange(x)
+	if d < math.MaxFloat32/16 || d > math.MaxFloat32/7 || m < math.MaxFloat32/2 {
+		t.Error(d, m)
+	}
+	for i, v := range x {
+		if e := math.Abs(float64(d)*math.RoundToEven((float64(v)+float64(m))/float64(d)) - float64(m) - float64(v)); e > float64(d) {
+			t.Errorf("element %d of %v is off by %v of %v", i, v, e, d)
+		}
+	}
+}
+
 func TestBlockErrors(t *testing.T) {
 	q3, err := FormatNamed("Q3_K") // any case
 	if err != nil {

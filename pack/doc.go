@@ -14,7 +14,7 @@
 // Tensor.View is a tensor over them, padding included, which every operator takes.
 //
 // Formats of rows are those of checkpoints: the microscaling formats of OCP MX, NVFP4, and
-// the block types of GGUF files. FormatNamed has them by name, as mxfp4 and q4_k.
+// the block types of GGUF files. FormatNamed has them by name, as mxfp4 and q4_k. Tensor.Product multiplies by such a matrix.
 //
 // The rules about alignment and tiles, and the block floats BFLOAT8_B and BFLOAT4_B,
 // are those of TT-NN, byte for byte as its host code at commit 923191064229 of

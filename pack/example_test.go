@@ -190,3 +190,19 @@ func ExampleFormatNamed() {
 	fmt.Println(p.Spec, p.Bytes(), v, err)
 	// Output: mxfp4[32] 17 -6 <nil>
 }
+
+// Weights of a checkpoint have a row for each output.
+func ExampleTensor_Product() {
+	w := tensor.Full[float32](0.5, 2, 32)
+	w.Set(3, 1, 0)
+	f, err := pack.FormatNamed("q8_0")
+	if err != nil {
+		log.Fatal(err)
+	}
+	p, err := pack.Pack(w.Any(), pack.Options{Format: f})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(p.Product(nil, tensor.Full[float32](1, 32)))
+	// Output: [15.999023 18.376831] <nil>
+}

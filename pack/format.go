@@ -63,7 +63,7 @@ func named() (all []Format) {
 //
 // Of OCP MX there are mxfp8_e4m3, mxfp8_e5m2, mxfp6_e2m3, mxfp6_e3m2, mxfp4 and mxint8. Their blocks have 32 elements and a
 // scale of E8M0. The blocks of nvfp4 have 16 and a scale of E4M3. A scale that NVFP4 has for a whole tensor is the caller's.
-// float6_e2m3 and float6_e3m2 have no scale, and groups of 4 that may go on in the next row. A block is its scale and then its codes, the first in the low
+// float6_e2m3 and float6_e3m2 have no scale, and groups of 4 that may go on in the next row; their NaN becomes 0, an infinity the largest element. A block is its scale and then its codes, the first in the low
 // bits. Elements are rounded to nearest, ties to even, and at most the largest. A scale of E8M0 is the largest power of two
 // not above that of the block's largest element, divided by the power of two of the largest code; one of E4M3 is the nearest
 // to the largest element divided by 6. A block with a NaN or an infinity has the scale NaN, and all of it is NaN.

@@ -88,7 +88,7 @@ func (m micro) format() *blocks {
 					acc, k = acc>>8, k+1
 				}
 			}
-		}, at == 0}
+		}, at == 0, nil}
 }
 
 // scaleOf returns the code of the scale of a block whose largest element is most. NaN says that one isn't finite.
@@ -103,11 +103,11 @@ func (m *micro) scaleOf(most float32) byte {
 	return byte(m.scale.Saturate(v))
 }
 
-// code returns the code of the element nearest to v, ties to even, no larger than the largest one. Of a block whose scale is 0
-// or NaN codes are 0.
+// code returns the code of the element nearest to v, ties to even, no larger than the largest one. NaN is 0, and so are the codes
+// of a block whose scale is 0 or NaN.
 func (m *micro) code(v float64) uint16 {
 	switch {
-	case v != v || math.IsInf(v, 0):
+	case v != v || math.IsInf(v, 0) && m.scale != 0:
 		return 0
 	case m.element == 0:
 		return uint16(uint8(int8(max(min(math.RoundToEven(v*64), 127), -127))))

@@ -144,6 +144,14 @@ func fitRange(x []float32) (d, m float32) {
 	if most <= least {
 		return 0, -least
 	}
+	if span := most - least; span-span != 0 { // beyond the largest float32
+		half := make([]float32, len(x))
+		for i, v := range x {
+			half[i] = v / 2
+		}
+		d, m = fitRange(half)
+		return 2 * d, min(2*m, math.MaxFloat32)
+	}
 	mean := math.Sqrt(squares / float64(len(x)))
 	best := math.Inf(1)
 	for k := -1; k <= 20; k++ {

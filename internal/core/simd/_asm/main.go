@@ -46,6 +46,7 @@ var outputs = []struct {
 	{name: "transpose", write: writeTranspose, neon: (*armFile).transposeNEON},
 	{name: "bytes", write: writeBytes, notNEON: "it isn't written yet"},
 	{name: "quantized", rows: quantized},
+	{name: "packed", write: writePacked, notNEON: "no arm64 was at hand to run them; blocks are unpacked by plain loops there, and their sums have the kernels of products"},
 	{name: "copies", write: writeCopies, notNEON: "they are there for stores past the caches, and arm64 has but a hint for pairs"},
 	{name: "select", write: writeSelect, notNEON: "they compress vectors by masks, which takes NEON a table and a permutation for each; AVX2 has none either"},
 }

@@ -1,0 +1,20 @@
+package packed_test
+
+import (
+	"fmt"
+
+	"github.com/ashlar-go/ashlar/internal/core/packed"
+)
+
+// Two rows of four elements, each a byte with a scale of ½: a block has two.
+func Example() {
+	m := packed.Matrix{N: 2, K: 4, Len: 2, Size: 2, Stride: 4, Bytes: []byte{2, 4, 6, 8, 1, 1, 1, 1}, Decode: func(dst []float32, b []byte) {
+		for i, c := range b {
+			dst[i] = float32(c) / 2
+		}
+	}}
+	y := make([]float32, 2)
+	packed.Product(nil, y, []float32{1, 1, 1, 10}, m)
+	fmt.Println(y)
+	// Output: [46 6.5]
+}
