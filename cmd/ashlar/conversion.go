@@ -65,6 +65,9 @@ func (v *conversion) run(in string) error {
 		if err == nil {
 			err = all.measure(x.Name, before, x.Tensor)
 		}
+		if err == nil && len(items) == 1 && (v.to.Name == "png" || v.to.Name == "jpeg") {
+			err = all.pictured(x.Name, x.Tensor)
+		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", in, err)
 		}
@@ -77,6 +80,9 @@ func (v *conversion) run(in string) error {
 	}
 	if all.tensors > 0 {
 		fmt.Fprintf(v.p.stderr, "ashlar: warning: %s: %v\n", s.name, &all)
+	}
+	if v.to.Name == "jpeg" && len(items) == 1 {
+		fmt.Fprintf(v.p.stderr, "ashlar: warning: %s: JPEG files don't keep numbers as they are; PNG files have 256 levels\n", s.name)
 	}
 	if len(kept) > 0 && len(kept)+len(whole) == len(items) {
 		return fmt.Errorf("%s: none of its %d arrays are floats in rows of whole blocks of %s", in, len(items), v.storage.Format.Name())

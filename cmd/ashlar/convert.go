@@ -50,7 +50,8 @@ Floats become integers toward zero. A warning says how many numbers changed, and
 how much. A number out of the range of the type is an error. With --allow-lossy it
 saturates or becomes infinite, and an integer keeps its low bits; for a fixed-point
 type, fp8x23, fp16x16, fp32x32 or fp64x64, it stays an error. CSV is read as that
-type, and raw elements are of it.
+type, and raw elements are of it. Pictures have 256 levels from 0 to 1; floats
+outside are an error, and --allow-lossy writes the nearest level.
 
 Metadata of safetensors and GGUF files goes from one to the other, in safetensors
 files as text. So does plain data beside the tensors of PyTorch. A warning says

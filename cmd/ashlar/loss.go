@@ -128,6 +128,62 @@ func (l *loss) measure(name string, before, after tensor.Any) (err error) {
 	return nil
 }
 
+// pictured measures what is lost of floats from 0 to 1 in a picture, which has 256 levels. Numbers outside are an error, unless they are
+// allowed.
+func (l *loss) pictured(name string, t tensor.Any) error {
+	if !t.DType().IsFloat() {
+		return nil
+	}
+	var changed, lost int64
+	var example float64
+	err := pieces([]tensor.Any{t}, func(parts []tensor.Any) error {
+		a, err := float64s(parts[0])
+		if err != nil {
+			return err
+		}
+		levels := make([]float64, len(a))
+		for i, v := range a {
+			levels[i] = math.RoundToEven(v*255) / 255
+		}
+		rounded, err := cast(tensor.FromSlice(levels, len(levels)).Any(), t.DType())
+		if err != nil {
+			return err
+		}
+		b, err := float64s(rounded)
+		if err != nil {
+			return err
+		}
+		for i, v := range a {
+			switch d := math.Abs(v - levels[i]); {
+			case !(v >= 0 && v <= 1):
+				if lost++; lost == 1 {
+					example = v
+				}
+				changed++
+			case v != b[i]:
+				changed++
+				if d > l.most {
+					l.most, l.where = d, name
+				}
+				l.squares += float64(d * d)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if lost > 0 && !l.lossy {
+		return fmt.Errorf("%s: %s of %s numbers are outside of 0 to 1, such as %v: --allow-lossy writes the nearest of them, and NaN as 0",
+			label(name), grouped(lost), grouped(int64(t.Len())), example)
+	}
+	if l.count += int64(t.Len()); changed > 0 {
+		l.changed += changed
+		l.tensors++
+	}
+	return nil
+}
+
 // compare says which elements of two tensors are the same.
 func compare[T int64 | uint64](a, b tensor.Any, same []bool) (err error) {
 	if a, err = tensor.Contiguous(a); err == nil {

@@ -69,6 +69,34 @@ func TestLosses(t *testing.T) {
 	}
 }
 
+// TestPictureLosses converts floats to pictures of 256 levels.
+func TestPictureLosses(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	for i, x := range []struct {
+		in        []float32
+		end       string
+		err, loss string // the error without --allow-lossy; the warning with it
+	}{
+		{[]float32{0, 1, 51. / 255, 17. / 255}, ".png", "", ""},
+		{[]float32{0, 1, 0.5, 0.25}, ".png", "", "2 of 4 numbers changed, in 1 tensor: by 0.001961 at most, in x, root mean square 0.001096"},
+		{[]float32{0, 1, 1.5, float32(math.NaN())}, ".png", "2 of 4 numbers are outside of 0 to 1, such as 1.5", "2 of 4 numbers changed, in 1 tensor"},
+		{[]float32{0, 1, -1, 1}, ".jpg", "1 of 4 numbers are outside", "JPEG files don't keep numbers as they are"},
+	} {
+		in, out := at(fmt.Sprint(i, ".npy")), at(fmt.Sprint(i, x.end))
+		if err := format.WriteFile(in, format.WriteOptions{}, format.Array{Tensor: tensor.FromSlice(x.in, 2, 2).Any()}); err != nil {
+			t.Fatal(err)
+		}
+		args := []string{"convert", in, out, "--name", "x"}
+		if c := newCall(nil).with(args...); (c.code == 0) != (x.err == "") || !strings.Contains(c.err.String(), x.err) {
+			t.Errorf("%d: exit %d: %s", i, c.code, c.err.String())
+		}
+		if c := newCall(nil).with(append(args, "--allow-lossy")...); c.code != 0 || !strings.Contains(c.err.String(), x.loss) || x.loss == "" && c.err.Len() > 0 {
+			t.Errorf("%d: exit %d: %q", i, c.code, c.err.String())
+		}
+	}
+}
+
 // TestNames converts several tensors by name, in this order, and leaves integers as they are unless they are named.
 func TestNames(t *testing.T) {
 	dir := t.TempDir()

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/pack"
 )
 
@@ -269,21 +270,11 @@ func (e *entry) sized(code uint32) *Error {
 	if row%k.block != 0 {
 		return fail(e.at, "", ErrFormat, "rows of %d elements of %s, whose blocks have %d", row, k.name, k.block)
 	}
-	n := uint64(1)
-	for _, extent := range e.Shape {
-		hi, lo := bits.Mul64(n, uint64(extent))
-		if hi != 0 && !slices.Contains(e.Shape, 0) {
-			return fail(e.at, "", ErrFormat, "shape %v is larger than any memory", e.Shape)
-		}
-		n = lo
-	}
-	if slices.Contains(e.Shape, 0) {
-		n = 0
-	}
-	if n > math.MaxInt/16 { // then the values have a size, too
+	lay, err := layout.RowMajor(e.Shape...)        // refuses a shape without elements, too, whose other extents are too many
+	if err != nil || lay.Size() > math.MaxInt/16 { // then the values have a size, too
 		return fail(e.at, "", ErrFormat, "shape %v is larger than any memory", e.Shape)
 	}
-	e.Bytes = int(n) / k.block * k.size
+	e.Bytes = lay.Size() / k.block * k.size
 	return nil
 }
 
