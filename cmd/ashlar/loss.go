@@ -18,6 +18,7 @@ type loss struct {
 	lossy          bool // numbers out of range are allowed
 	tensors        int  // that changed
 	changed, count int64
+	beyond         int64   // of those changed, whose distance isn't counted: they are out of range
 	most           float64 // the largest distance
 	where          string  // the tensor that has it
 	squares        float64 // sum of the squared distances
@@ -27,6 +28,9 @@ func (l *loss) String() string {
 	text := fmt.Sprintf("%s of %s numbers changed, in %s", grouped(l.changed), grouped(l.count), counted(l.tensors, "tensor"))
 	if l.most > 0 {
 		text += fmt.Sprintf(": by %.4g at most, in %s, root mean square %.4g", l.most, label(l.where), math.Sqrt(l.squares/float64(l.count)))
+	}
+	if l.beyond > 0 {
+		text += fmt.Sprintf("; %s out of range", grouped(l.beyond))
 	}
 	return text
 }
@@ -121,11 +125,17 @@ func (l *loss) measure(name string, before, after tensor.Any) (err error) {
 		return fmt.Errorf("%s: %s of %s numbers are out of the range of %v, such as %v: --allow-lossy writes them nevertheless",
 			label(name), grouped(lost), grouped(int64(before.Len())), to, example)
 	}
-	if l.count += int64(before.Len()); changed > 0 {
+	l.add(before.Len(), changed, lost)
+	return nil
+}
+
+// add counts the numbers of a tensor, those that changed, and of them those out of range.
+func (l *loss) add(n int, changed, beyond int64) {
+	if l.count += int64(n); changed > 0 {
 		l.changed += changed
+		l.beyond += beyond
 		l.tensors++
 	}
-	return nil
 }
 
 // pictured measures what is lost of floats from 0 to 1 in a picture, which has 256 levels. Numbers outside are an error, unless they are
@@ -177,10 +187,7 @@ func (l *loss) pictured(name string, t tensor.Any) error {
 		return fmt.Errorf("%s: %s of %s numbers are outside of 0 to 1, such as %v: --allow-lossy writes the nearest of them, and NaN as 0",
 			label(name), grouped(lost), grouped(int64(t.Len())), example)
 	}
-	if l.count += int64(t.Len()); changed > 0 {
-		l.changed += changed
-		l.tensors++
-	}
+	l.add(t.Len(), changed, lost)
 	return nil
 }
 

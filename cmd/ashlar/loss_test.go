@@ -26,7 +26,7 @@ func TestLosses(t *testing.T) {
 		want        string
 		otherwiseOK bool
 	}{
-		{tensor.FromSlice([]float32{1, 2.5, 300}, 3).Any(), "int8", "1 of 3 numbers are out of the range of int8, such as 300", "2 of 3 numbers changed, in 1 tensor: by 0.5 at most", "[  1   2 127]", false},
+		{tensor.FromSlice([]float32{1, 2.5, 300}, 3).Any(), "int8", "1 of 3 numbers are out of the range of int8, such as 300", "2 of 3 numbers changed, in 1 tensor: by 0.5 at most, in x, root mean square 0.2887; 1 out of range", "[  1   2 127]", false},
 		{tensor.FromSlice([]float32{1, 2.5, -3.25}, 3).Any(), "int8", "", "2 of 3 numbers changed, in 1 tensor: by 0.5 at most, in x, root mean square 0.3227", "[ 1  2 -3]", true},
 		{tensor.FromSlice([]float32{1, 2}, 2).Any(), "int8", "", "", "[1 2]", true},
 		{tensor.FromSlice([]float64{math.NaN(), 1}, 2).Any(), "int32", "such as NaN", "1 of 2", "", false},
@@ -80,7 +80,7 @@ func TestPictureLosses(t *testing.T) {
 	}{
 		{[]float32{0, 1, 51. / 255, 17. / 255}, ".png", "", ""},
 		{[]float32{0, 1, 0.5, 0.25}, ".png", "", "2 of 4 numbers changed, in 1 tensor: by 0.001961 at most, in x, root mean square 0.001096"},
-		{[]float32{0, 1, 1.5, float32(math.NaN())}, ".png", "2 of 4 numbers are outside of 0 to 1, such as 1.5", "2 of 4 numbers changed, in 1 tensor"},
+		{[]float32{0, 1, 1.5, float32(math.NaN())}, ".png", "2 of 4 numbers are outside of 0 to 1, such as 1.5", "2 of 4 numbers changed, in 1 tensor; 2 out of range"},
 		{[]float32{0, 1, -1, 1}, ".jpg", "1 of 4 numbers are outside", "JPEG files don't keep numbers as they are"},
 	} {
 		in, out := at(fmt.Sprint(i, ".npy")), at(fmt.Sprint(i, x.end))
