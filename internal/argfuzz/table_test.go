@@ -418,6 +418,7 @@ var table = []entry{
 	{"pack.Tensor.Data", pack.Tensor.Data},
 	{"pack.Tensor.Equal", pack.Tensor.Equal},
 	{"pack.Tensor.Memory", pack.Tensor.Memory},
+	{"pack.Tensor.Product", pack.Tensor.Product},
 	{"pack.Tensor.Unpack", pack.Tensor.Unpack},
 	{"pack.Tensor.UnpackRows", pack.Tensor.UnpackRows},
 	{"pack.Tensor.View", pack.Tensor.View},
