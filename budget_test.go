@@ -26,7 +26,7 @@ bench/zarr                  240       0
 chunk                      4490       0
 chunk/internal/expr         520       0
 chunk/job                   510       0
-cmd/ashlar                 8700       0
+cmd/ashlar                 8840       0
 conformance                7620       0
 conformance/verify         2400       0
 device                     3020       0
@@ -39,7 +39,7 @@ examples/ocr                360       0
 examples/scale               80       0
 examples/sharding           210       0
 examples/voice              220       0
-format                      660       0
+format                      680       0
 format/csv                  820       0
 format/gguf                1500       0
 format/image               1340       0
@@ -47,7 +47,7 @@ format/npy                 1560       0
 format/pytorch             1680       0
 format/raw                  240       0
 format/safetensors         1840       0
-format/zarr                7740       0
+format/zarr                7830       0
 format/zarr/blobstore       140       0
 format/zarr/s3              530       0
 format/zarr/s3/servertest      0       0
@@ -61,11 +61,12 @@ internal/core/exec         1760       0
 internal/core/jsontext       80       0
 internal/core/move         1050       0
 internal/core/order         490       0
+internal/core/packed        140       0
 internal/core/plan         1650       0
 internal/core/pointwise    1370       0
 internal/core/reduce       1770       0
-internal/core/simd         1010  170440
-internal/core/simd/_asm    7670       0
+internal/core/simd         1070  175410
+internal/core/simd/_asm    8060       0
 internal/core/walk          260       0
 internal/digits             130       0
 internal/ended               50       0
@@ -92,7 +93,7 @@ op                        20430       0
 op/all                       40       0
 op/ml                      1850       0
 op/train                    290       0
-pack                       3020       0
+pack                       3120       0
 receipt                     750       0
 tensor                     7720       0
 tensortest                  540       0
