@@ -1,6 +1,7 @@
 package pack_test
 
 import (
+	"context"
 	"fmt"
 	"log"
 
@@ -203,6 +204,6 @@ func ExampleTensor_Product() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(p.Product(nil, tensor.Full[float32](1, 32)))
+	fmt.Println(p.Product(context.Background(), tensor.Full[float32](1, 32)))
 	// Output: [15.999023 18.376831] <nil>
 }

@@ -79,7 +79,7 @@ func TestProduct(t *testing.T) {
 			for _, anything := range []bool{false, true} {
 				p := randomBlocks(t, f, c.n, c.k, anything, uint64(c.n))
 				x := tensor.RandomUniform[float32](1, -1, 1, c.m, c.k)
-				got, err := p.Product(nil, x)
+				got, err := p.Product(context.Background(), x)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -184,7 +184,7 @@ func BenchmarkProduct(b *testing.B) {
 		p := randomBlocks(b, f.(*blocks), n, n, false, 1)
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				if _, err := p.Product(nil, x); err != nil {
+				if _, err := p.Product(context.Background(), x); err != nil {
 					b.Fatal(err)
 				}
 			}

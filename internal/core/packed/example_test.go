@@ -1,6 +1,7 @@
 package packed_test
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/ashlar-go/ashlar/internal/core/packed"
@@ -14,7 +15,7 @@ func Example() {
 		}
 	}}
 	y := make([]float32, 2)
-	packed.Product(nil, y, []float32{1, 1, 1, 10}, m)
+	packed.Product(context.Background(), y, []float32{1, 1, 1, 10}, m)
 	fmt.Println(y)
 	// Output: [46 6.5]
 }
