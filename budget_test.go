@@ -66,7 +66,7 @@ internal/core/plan         1650       0
 internal/core/pointwise    1370       0
 internal/core/reduce       1770       0
 internal/core/simd         1070  175410
-internal/core/simd/_asm    8060       0
+internal/core/simd/_asm    8250       0
 internal/core/walk          260       0
 internal/digits             130       0
 internal/ended               50       0

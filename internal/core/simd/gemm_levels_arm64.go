@@ -23,4 +23,4 @@ var Product64 = Levels[*Product[float64]]{
 }
 
 // ByteProducts has the kernels of products of bytes.
-var ByteProducts Levels[*Bytes]
+var ByteProducts = Levels[*Bytes]{cpu.NEON: {widen: widenBytesNEON, pair: pairBytesNEON, tiles: []byteTile{{3, tileBytes3NEON}, {1, tileBytes1NEON}}}}

@@ -13,7 +13,7 @@ func (t *Transposition[T]) Side() int { return t.side }
 
 // Rows copies src[i*lds+j] to dst[j*ldd+i] for i < m ≤ Side and j < n. Each load prefetches
 // ahead elements after it; that memory need not exist. With stream its stores are non-temporal, and the caller calls
-// Fence after: m is Side then, and every dst[j*ldd] lies at a multiple of 64 bytes. It panics when an index is out of range. Strides are not negative.
+// Fence after; NEON has neither, and ignores both. m is Side then, and every dst[j*ldd] lies at a multiple of 64 bytes. It panics when an index is out of range. Strides are not negative.
 func (t *Transposition[T]) Rows(dst []T, ldd int, src []T, lds, m, n, ahead int, stream bool) {
 	if m <= 0 || n <= 0 {
 		return

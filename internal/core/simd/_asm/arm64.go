@@ -27,7 +27,8 @@ const (
 	doubled                 // d, of which the arrangement is, has floats twice as wide as those of n
 	left                    // d, n, imm: a shift to the left
 	right                   // a shift to the right
-	longer                  // a shift to the left into elements twice as wide as those of n, of which the arrangement is
+	longer                  // a shift to the left into elements twice as wide as those of n, of which the arrangement is; of 16 bytes, the upper ones
+	longSum                 // d, of which the elements are twice as wide as those of n and m, of which the arrangement is; of 16 bytes, the upper ones
 	rightHalf               // a shift to the right into elements half as wide as those of n, of which the arrangement is
 	acrossAll               // d is a scalar
 	element                 // d, n, imm: element imm of n in all of d
@@ -57,6 +58,7 @@ var instructions = map[string]instruction{
 	"umax": {threeSame, u | 0x0c<<11, false}, "umin": {threeSame, u | 0x0d<<11, false},
 	"cmgt": {threeSame, 0x06 << 11, false}, "cmge": {threeSame, 0x07 << 11, false}, "cmeq": {threeSame, u | 0x11<<11, false},
 	"cmhi": {threeSame, u | 0x06<<11, false}, "cmhs": {threeSame, u | 0x07<<11, false}, "cmtst": {threeSame, 0x11 << 11, false},
+	"addp": {threeSame, 0x17 << 11, false}, "smlal": {longSum, 0x8 << 12, true},
 	"umaxp": {threeSame, u | 0x14<<11, false},
 
 	"fadd": {threeFloat, 0x1a << 11, false}, "fsub": {threeFloat, upper | 0x1a<<11, false}, "fmul": {threeFloat, u | 0x1b<<11, false},
@@ -109,9 +111,9 @@ func encode(name, of string, imm int, r ...int) (word uint32, text string) {
 		panic("no instruction " + name)
 	}
 	count, log := arrangement(of)
-	q := uint32(0)
+	q, second := uint32(0), "" // of the names of those that take the upper half
 	if count<<log == 16 {
-		q = 1 << 30
+		q, second = 1<<30, "2"
 	}
 	var d, n, m uint32
 	d = uint32(r[0])
@@ -163,7 +165,9 @@ func encode(name, of string, imm int, r ...int) (word uint32, text string) {
 		}
 		return 0x0f000400 | q | field<<16 | i.bits | n | d, fmt.Sprintf("%s v%d.%[3]s, v%[4]d.%[3]s, #%[5]d", name, r[0], of, r[1], imm)
 	case longer:
-		return 0x0f000400 | uint32(8<<log+imm)<<16 | i.bits | n | d, fmt.Sprintf("%s v%d.%d%c, v%d.%s, #%d", name, r[0], count, "hsd"[log], r[1], of, imm)
+		return 0x0f000400 | q | uint32(8<<log+imm)<<16 | i.bits | n | d, fmt.Sprintf("%s v%d.%d%c, v%d.%s, #%d", name+second, r[0], 8>>log, "hsd"[log], r[1], of, imm)
+	case longSum:
+		return 0x0e200000 | q | log<<22 | i.bits | m | n | d, fmt.Sprintf("%s v%d.%d%c, v%d.%s, v%d.%[6]s", name+second, r[0], 8>>log, "hsd"[log], r[1], of, r[2])
 	case rightHalf:
 		return 0x0f000400 | uint32(8<<log-imm)<<16 | i.bits | n | d, fmt.Sprintf("%s v%d.%s, v%d.%s, #%d", name, r[0], half(), r[1], of, imm)
 	case acrossAll:

@@ -39,8 +39,8 @@ func forms(name string) (of []string, imm []int) {
 		of = []string{"4s", "2d"}
 	case left, right:
 		of = []string{"8h", "4s", "2d"}
-	case longer:
-		of = []string{"8b", "4h", "2s"}
+	case longer, longSum:
+		of = []string{"8b", "4h", "2s", "16b", "8h", "4s"}
 	case rightHalf:
 		of = whole[1:]
 	case cleared:

@@ -44,7 +44,7 @@ var outputs = []struct {
 	{name: "pow", rows: powers},
 	{name: "quick", rows: quick},
 	{name: "transpose", write: writeTranspose, neon: (*armFile).transposeNEON},
-	{name: "bytes", write: writeBytes, notNEON: "it isn't written yet"},
+	{name: "bytes", write: writeBytes, neon: (*armFile).bytesNEON},
 	{name: "quantized", rows: quantized},
 	{name: "packed", write: writePacked, notNEON: "no arm64 was at hand to run them; blocks are unpacked by plain loops there, and their sums have the kernels of products"},
 	{name: "copies", write: writeCopies, notNEON: "they are there for stores past the caches, and arm64 has but a hint for pairs"},

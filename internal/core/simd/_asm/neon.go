@@ -9,7 +9,7 @@ import (
 )
 
 // neon is the machine of arm64: its vectors of 16 bytes, of which all processors have 32. Truth values are masks of all ones or zeros. A
-// row's end is done one element at a time by the same program.
+// row's loop takes four vectors in a step, then one, then one element at a time by the same program.
 //
 // Virtual registers of vectors count up from 0. Addresses and integers count down from −1. They are given real registers when a function is
 // complete, in one pass. A program has no branches, so a register is free after its last use. Constants, accumulators and addresses are pinned:
@@ -78,7 +78,8 @@ type armFile struct {
 
 const neonLevel = "NEON"
 
-// intRegisters are the general registers that assembly may use: Go keeps R18 and R27 on for itself, and the linker R16 and R17.
+// intRegisters are the general registers that kernels use. R18 is the platform's, R27 the assembler's. R28 to R30 are g, the frame pointer and the link
+// register. The linker's veneers change R16 and R17.
 var intRegisters = []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 19, 20, 21, 22, 23, 24, 25, 26}
 
 // writeNEON writes the kernels of a list.

@@ -8,7 +8,8 @@ import (
 
 // The kernels of the matrix product for NEON, of which gemm.go, tile.go and dots.go say what they compute.
 
-// neonRows is the most rows of a tile of one vector, of two and of three: 24 accumulators beside three vectors of b and a few elements of a.
+// neonRows is the most rows of a tile of one vector, of two and of three. Of two and three there are 24 accumulators at most, beside the vectors of b and a
+// few elements of a; of one vector there are 12.
 var neonRows = []int{12, 12, 8}
 
 // An armProduct writes kernels for one type of elements.
@@ -51,7 +52,7 @@ func (f *armFile) function(name string, kind kind, args string, body func(g *arm
 		if i > 0 {
 			signature += ", "
 		}
-		signature += a.name + " " + map[byte]string{'p': "*" + kind.golang(), 'i': "int", 'o': "*int"}[a.how]
+		signature += a.name + " " + map[byte]string{'p': "*" + kind.golang(), 'b': "*uint8", 'w': "*int32", 'i': "int", 'o': "*int"}[a.how]
 		g.args = append(g.args, a.name)
 	}
 	body(g)
@@ -68,7 +69,7 @@ func (f *armFile) function(name string, kind kind, args string, body func(g *arm
 
 type field struct {
 	name string
-	how  byte // p for a pointer to elements, o for one to offsets, i for an int
+	how  byte // p for a pointer to elements, b to bytes, w to int32s, o to offsets, i for an int
 }
 
 func fieldsOf(args string) (all []field) {
