@@ -246,7 +246,7 @@ func (d *digester) graph(g *Graph, top bool) {
 		d.number(int64(len(list)))
 		for i := range list {
 			d.text(list[i].Name)
-			d.text(list[i].Type.String())
+			d.typ(&list[i].Type)
 		}
 	}
 	d.nodes(g.Nodes)
@@ -284,25 +284,55 @@ func (d *digester) attributes(list []Attribute) {
 	d.number(int64(len(list)))
 	for _, a := range sortedBy(list, func(a *Attribute) string { return a.Name }) {
 		d.text(a.Name)
-		d.number(int64(a.Type))
 		d.text(a.Ref)
-		if a.Ref == "" {
+		if a.Ref != "" {
+			d.number(int64(a.Type))
+		} else {
 			d.attribute(a.Value)
 		}
 	}
 }
 
-// attribute hashes the value of an attribute, whose kind has been.
+// typ hashes a type by its parts, as the name of a dimension may be any text.
+func (d *digester) typ(t *Type) {
+	for depth := 0; t != nil; t = t.Of {
+		if depth++; depth > maxNested { // one that holds itself has no end
+			d.fail(failf("types stand inside each other more than %d deep", maxNested))
+			return
+		}
+		d.number(int64(t.Kind))
+		d.number(int64(t.Elem))
+		if !t.HasShape {
+			d.number(-1)
+			continue
+		}
+		d.number(int64(len(t.Shape)))
+		for _, n := range t.Shape {
+			d.number(max(n.Value, -1))
+			if n.Value < 0 {
+				d.text(n.Param)
+			}
+		}
+	}
+	d.number(-1)
+}
+
+// attribute hashes the kind of an attribute's value, which is that of a file whatever Attribute.Type says, and the value.
 func (d *digester) attribute(value any) {
 	switch v := value.(type) {
 	case nil:
+		d.number(int64(AttrUndefined))
 	case float32:
+		d.number(int64(AttrFloat))
 		d.number(int64(math.Float32bits(v)))
 	case int64:
+		d.number(int64(AttrInt))
 		d.number(v)
 	case string:
+		d.number(int64(AttrString))
 		d.text(v)
 	case *TensorProto:
+		d.number(int64(AttrTensor))
 		if v == nil {
 			d.fail(failf("an attribute holds no tensor"))
 			return
@@ -310,33 +340,35 @@ func (d *digester) attribute(value any) {
 		sum := d.tensor(v)
 		d.Write(sum[:])
 	case *SparseTensor:
+		d.number(int64(AttrSparseTensor))
 		d.sparse(d.summer, v)
 	case *Graph:
+		d.number(int64(AttrGraph))
 		d.graph(v, false)
 	case *Type:
-		if v != nil {
-			d.text(v.String())
-		}
+		d.number(int64(AttrTypeProto))
+		d.typ(v)
 	case []float32:
-		eachOf(d, v, func(v *float32) any { return *v })
+		eachOf(d, AttrFloats, v, func(v *float32) any { return *v })
 	case []int64:
-		eachOf(d, v, func(v *int64) any { return *v })
+		eachOf(d, AttrInts, v, func(v *int64) any { return *v })
 	case []string:
-		d.texts(v)
+		eachOf(d, AttrStrings, v, func(v *string) any { return *v })
 	case []TensorProto:
-		eachOf(d, v, func(v *TensorProto) any { return v })
+		eachOf(d, AttrTensors, v, func(v *TensorProto) any { return v })
 	case []SparseTensor:
-		eachOf(d, v, func(v *SparseTensor) any { return v })
+		eachOf(d, AttrSparseTensors, v, func(v *SparseTensor) any { return v })
 	case []Graph:
-		eachOf(d, v, func(v *Graph) any { return v })
+		eachOf(d, AttrGraphs, v, func(v *Graph) any { return v })
 	case []Type:
-		eachOf(d, v, func(v *Type) any { return v })
+		eachOf(d, AttrTypes, v, func(v *Type) any { return v })
 	default:
 		d.fail(failf("an attribute holds a %T, which ONNX doesn't have", value))
 	}
 }
 
-func eachOf[T any](d *digester, list []T, value func(*T) any) {
+func eachOf[T any](d *digester, kind AttrType, list []T, value func(*T) any) {
+	d.number(int64(kind))
 	d.number(int64(len(list)))
 	for i := range list {
 		d.attribute(value(&list[i]))

@@ -3,6 +3,7 @@ package onnx
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"slices"
@@ -14,6 +15,17 @@ import (
 	"github.com/ashlar-go/ashlar/receipt"
 	"github.com/ashlar-go/ashlar/tensor"
 )
+
+// Sampled returns what a receipt says of tokens that a program drew by a model's outputs, for its field Sampling. It is the
+// SHA-256 of the settings, a text of the program's own, and the digest of the tokens as a tensor int64[n]. The program that verifies
+// such a receipt draws again, and compares by receipt.Compare; Verify can't.
+func Sampled(settings string, tokens ...int64) *receipt.Sampling {
+	d, err := tensor.Digest(tensor.FromSlice(tokens, len(tokens)).Any())
+	if err != nil {
+		panic(err) // a tensor in memory has one
+	}
+	return &receipt.Sampling{Settings: sha256.Sum256([]byte(settings)), Tokens: d}
+}
 
 // A writer fills in the receipt of a run.
 type writer struct {
@@ -64,7 +76,7 @@ func (s *Session) receipt(ctx context.Context, to *receipt.Receipt, inputs map[s
 	to.Profile.Operators = slices.Compact(to.Profile.Operators)
 	var list []Value
 	for i := range s.c.g.Inputs {
-		if v, ok := inputs[s.c.g.Inputs[i].Name]; ok && v.known() {
+		if v, ok := inputs[s.c.g.Inputs[i].Name]; ok && counts(&v) {
 			list = append(list, v)
 			to.Inputs = append(to.Inputs, receipt.Item{Name: s.c.g.Inputs[i].Name, Type: v.String()})
 		}
@@ -79,6 +91,9 @@ func (s *Session) receipt(ctx context.Context, to *receipt.Receipt, inputs map[s
 		return nil
 	})}, nil
 }
+
+// counts reports whether an input stands in a receipt. To give nothing is as to leave an optional input out.
+func counts(v *Value) bool { return v.known() && v.seq != nothing }
 
 func digestInto(item *receipt.Item, v *Value) (err error) {
 	item.Digest, err = v.Digest()

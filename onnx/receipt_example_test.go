@@ -7,6 +7,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/onnx"
+	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/receipt"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -48,4 +49,42 @@ func ExampleVerify() {
 	// Output:
 	// <nil> <nil>
 	// node 0 "matmul1" (MatMul, opset 13): result "y" [[  3. 320.]] <nil>
+}
+
+// A program that draws tokens puts them into the receipt of the last run. Whoever checks it draws again.
+func ExampleSampled() {
+	b := onnx.NewBuilder("next token")
+	token := b.Input("token", dtype.Int64, 1)
+	table := b.Weight("table", tensor.FromSlice([]float32{0, 2, 1, 1, 0, 2, 2, 1, 0}, 3, 3).Any())
+	b.Output(b.Rename(b.Node("Gather", []string{table, token}), "logits"), dtype.Float32, 1, 3)
+	m, err := b.Model(18)
+	if err != nil {
+		log.Fatal(err)
+	}
+	s, err := onnx.NewSession(m)
+	if err != nil {
+		log.Fatal(err)
+	}
+	draw := func(seed uint64) (r receipt.Receipt) {
+		tokens := []int64{0}
+		for i := range uint64(6) {
+			last := tensor.FromSlice(tokens[len(tokens)-1:], 1).Any()
+			out, err := s.Run(context.Background(), map[string]tensor.Any{"token": last}, onnx.Options{Receipt: &r})
+			if err != nil {
+				log.Fatal(err)
+			}
+			logits, _ := tensor.As[float32](out["logits"])
+			tokens = append(tokens, op.Multinomial[int64](logits, 1, seed+i).At(0, 0))
+		}
+		r.Sampling = onnx.Sampled(fmt.Sprintf("multinomial, temperature 1, seeds from %d", seed), tokens...)
+		return r
+	}
+	theirs, ours := draw(7), draw(7)
+	fmt.Println(receipt.Compare(&theirs, &ours))
+	theirs.Sampling = onnx.Sampled("multinomial, temperature 1, seeds from 7", 0, 1, 2) // others than were drawn
+	d, err := receipt.Compare(&theirs, &ours)
+	fmt.Println(d.What, err)
+	// Output:
+	// <nil> <nil>
+	// the digest of the tokens <nil>
 }

@@ -119,7 +119,7 @@ func (m *Model) isOf(r *receipt.Receipt, inputs map[string]Value) (*Mismatch, er
 	for i := range m.Graph.Inputs {
 		name := m.Graph.Inputs[i].Name
 		v, ok := inputs[name]
-		if !ok || !v.known() {
+		if !ok || !counts(&v) {
 			continue
 		}
 		item := receipt.Item{Name: name, Type: v.String()}
@@ -229,7 +229,7 @@ func VerifyNode(ctx context.Context, m *Model, r *receipt.Receipt, node string, 
 		if err := digestInto(&item, &v); err != nil {
 			return nil, in(fmt.Sprintf("input %q", name), err)
 		}
-		want, ok := resultOf(r, name)
+		want, ok := resultOf(m, r, name)
 		if !ok {
 			return nil, failf("the receipt doesn't have %.100q, which %s reads", name, label)
 		}
@@ -267,6 +267,9 @@ func VerifyNode(ctx context.Context, m *Model, r *receipt.Receipt, node string, 
 		if got != item {
 			return &Mismatch{receipt.Difference{What: fmt.Sprintf("%s: result %q", label, item.Name), A: item.String(), B: got.String()}, v}, nil
 		}
+	}
+	if d := r.Check(); d != nil {
+		return &Mismatch{Difference: *d}, nil
 	}
 	return nil, nil
 }
@@ -306,17 +309,24 @@ func readsOf(g *Graph, at int) (list []string, err error) {
 	return list, nil
 }
 
-// resultOf finds an input or the result of a node of the graph in a receipt.
-func resultOf(r *receipt.Receipt, name string) (receipt.Item, bool) {
-	for _, item := range r.Inputs {
-		if item.Name == name {
-			return item, true
-		}
+// resultOf finds an input or the result of a node of the model's graph in a receipt. Graphs inside nodes may have results of the
+// same name; of a node that calls a function it is one of the function's nodes that gives the result.
+func resultOf(m *Model, r *receipt.Receipt, name string) (receipt.Item, bool) {
+	named := func(item receipt.Item) bool { return item.Name == name }
+	if at := slices.IndexFunc(r.Inputs, named); at >= 0 {
+		return r.Inputs[at], true
 	}
+	at := slices.IndexFunc(m.Graph.Nodes, func(n Node) bool { return slices.Contains(n.Outputs, name) })
+	if at < 0 {
+		return receipt.Item{}, false
+	}
+	n := &m.Graph.Nodes[at]
+	label := n.label(at, m.Opset(n.Domain))
+	calls := !slices.ContainsFunc(r.Nodes, func(n receipt.Node) bool { return n.Node == label })
 	for i := range r.Nodes {
-		for _, item := range r.Nodes[i].Results {
-			if item.Name == name {
-				return item, true
+		if have := r.Nodes[i].Node; have == label || calls && strings.HasPrefix(have, label+": ") {
+			if k := slices.IndexFunc(r.Nodes[i].Results, named); k >= 0 {
+				return r.Nodes[i].Results[k], true
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package receipt
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // A Difference is the first thing in which two receipts differ.
@@ -24,7 +25,7 @@ func (d *Difference) String() string {
 
 // Compare returns the first difference of two receipts, nil where they say the same. It looks at the profile, the inputs, the
 // weights, the graph, the seeds, the nodes, the outputs and the tokens, in this order: a difference comes before others that
-// follow from it. Nodes count where both receipts have them. For receipts of different kinds or rules it returns an error.
+// follow from it. Nodes count where both receipts have them, and so do chunks between the stages of a plan. For receipts of different kinds or rules it returns an error.
 func Compare(a, b *Receipt) (*Difference, error) {
 	switch {
 	case a.Kind != b.Kind:
@@ -32,14 +33,15 @@ func Compare(a, b *Receipt) (*Difference, error) {
 	case a.Rules != b.Rules:
 		return nil, fail("the receipts are of versions %d and %d of the rules, by which results may differ", a.Rules, b.Rules)
 	}
-	for _, x := range []struct{ what, a, b string }{
-		{"the fixed-point format", a.Profile.Fixed, b.Profile.Fixed},
-		{"the list of opsets", fmt.Sprint(a.Profile.Opsets), fmt.Sprint(b.Profile.Opsets)},
-		{"the list of the program's own operators", fmt.Sprint(a.Profile.Operators), fmt.Sprint(b.Profile.Operators)},
-	} {
-		if x.a != x.b {
-			return &Difference{x.what, x.a, x.b}, nil
-		}
+	if a.Profile.Fixed != b.Profile.Fixed {
+		return &Difference{"the fixed-point format", a.Profile.Fixed, b.Profile.Fixed}, nil
+	}
+	d := lists("opset", func(o *Opset) string { return fmt.Sprintf("%q version %d", o.Domain, o.Version) }, a.Profile.Opsets, b.Profile.Opsets)
+	if d == nil {
+		d = lists("own operator", func(o *string) string { return *o }, a.Profile.Operators, b.Profile.Operators)
+	}
+	if d != nil {
+		return d, nil
 	}
 	for _, x := range []struct {
 		kind string
@@ -52,12 +54,15 @@ func Compare(a, b *Receipt) (*Difference, error) {
 	if a.Program.Graph != b.Program.Graph {
 		return &Difference{"the graph", a.Program.Graph.String(), b.Program.Graph.String()}, nil
 	}
-	if !slices.Equal(a.Seeds, b.Seeds) {
-		return &Difference{"the list of seeds", fmt.Sprint(a.Seeds), fmt.Sprint(b.Seeds)}, nil
+	if d := lists("seed", func(s *Seed) string { return s.Seed + " by " + s.From + " of " + s.Node }, a.Seeds, b.Seeds); d != nil {
+		return d, nil
 	}
-	if len(a.Nodes) > 0 && len(b.Nodes) > 0 {
-		for i := range max(len(a.Nodes), len(b.Nodes)) {
-			if d := nodeAt(a, i).Differs(nodeAt(b, i)); d != nil {
+	if x, y := a.Nodes, b.Nodes; len(x) > 0 && len(y) > 0 {
+		if a.Kind == Plan && slices.ContainsFunc(x, between) != slices.ContainsFunc(y, between) {
+			x, y = slices.DeleteFunc(slices.Clone(x), between), slices.DeleteFunc(slices.Clone(y), between)
+		}
+		for i := range max(len(x), len(y)) {
+			if d := nodeAt(x, i).Differs(nodeAt(y, i)); d != nil {
 				return d, nil
 			}
 		}
@@ -78,16 +83,22 @@ func Compare(a, b *Receipt) (*Difference, error) {
 	if s.Tokens != t.Tokens {
 		return &Difference{"the digest of the tokens", s.Tokens.String(), t.Tokens.String()}, nil
 	}
+	if d, e := a.Root(), b.Root(); d != e {
+		return &Difference{"the root", d.String(), e.String()}, nil
+	}
 	return nil, nil
 }
 
 // nodeAt returns node i, the zero Node beyond the last.
-func nodeAt(r *Receipt, i int) *Node {
-	if i < len(r.Nodes) {
-		return &r.Nodes[i]
+func nodeAt(list []Node, i int) *Node {
+	if i < len(list) {
+		return &list[i]
 	}
 	return &Node{}
 }
+
+// between reports whether a node of a plan is a chunk between its stages.
+func between(n Node) bool { return strings.HasPrefix(n.Node, "between ") }
 
 // Differs returns the first difference between the results of two nodes, nil if there is none.
 func (n *Node) Differs(o *Node) *Difference {
@@ -95,6 +106,22 @@ func (n *Node) Differs(o *Node) *Difference {
 		return &Difference{"the order of nodes", n.Node, o.Node}
 	}
 	return items(n.Node+": result ", n.Results, o.Results)
+}
+
+// lists compares lists of facts by place.
+func lists[T comparable](kind string, text func(*T) string, a, b []T) *Difference {
+	side := func(list []T, i int) string {
+		if i >= len(list) {
+			return ""
+		}
+		return text(&list[i])
+	}
+	for i := range max(len(a), len(b)) {
+		if i >= len(a) || i >= len(b) || a[i] != b[i] {
+			return &Difference{fmt.Sprintf("%s %d", kind, i), side(a, i), side(b, i)}
+		}
+	}
+	return nil
 }
 
 // items compares lists by place.

@@ -373,6 +373,9 @@ func (p *parser) items(item func()) {
 		if n > 0 {
 			p.want(",")
 		}
+		if n == MaxNodes {
+			p.fail("a list has more than %d items", MaxNodes)
+		}
 		if p.err == nil {
 			item()
 		}
@@ -398,8 +401,6 @@ func Parse(b []byte) (*Receipt, error) {
 		p.err = fail("the kind %.100q isn't known; want %q or %q", r.Kind, Model, Plan)
 	case r.Profile.Mode != Exact:
 		p.err = fail("the mode %.100q isn't known; want %q", r.Profile.Mode, Exact)
-	case len(r.Nodes) > MaxNodes:
-		p.err = fail("it has %d nodes, more than %d", len(r.Nodes), MaxNodes)
 	}
 	if p.err != nil {
 		return nil, p.err
@@ -408,7 +409,7 @@ func Parse(b []byte) (*Receipt, error) {
 }
 
 // Encode returns the bytes of a file, with the roots of the contents. It fails for names that aren't UTF-8, and for a receipt
-// that Parse would refuse for its size.
+// that Parse would refuse.
 func (r *Receipt) Encode() ([]byte, error) {
 	w := *r
 	w.root, w.tree = r.Root(), r.NodesRoot()
@@ -420,6 +421,9 @@ func (r *Receipt) Encode() ([]byte, error) {
 		return nil, fail("it would have %d nodes, more than %d: leave the nodes out", len(r.Nodes), MaxNodes)
 	case len(b) > MaxSize:
 		return nil, fail("it would have %d bytes, more than %d: leave the nodes out", len(b), MaxSize)
+	}
+	if _, err := Parse(b); err != nil {
+		return nil, err
 	}
 	return b, nil
 }

@@ -38,7 +38,7 @@ type Receipt struct {
 	Outputs  []Item
 	Seeds    []Seed    // of the operators that take random numbers
 	Sampling *Sampling // nil unless a program sampled tokens
-	Nodes    []Node    // of a plan its tasks; empty where they weren't asked for
+	Nodes    []Node    // of a plan chunks; empty where they weren't asked for
 
 	root, tree Digest // as the file has them
 	parsed     bool
@@ -90,6 +90,29 @@ type Node struct {
 	Results []Item
 }
 
+// String says how much the receipt has: 1 input, 8 weights, 1 output, 10 nodes.
+func (r *Receipt) String() string {
+	counted := func(n int, of string) string {
+		if n != 1 {
+			of += "s"
+		}
+		return fmt.Sprintf("%d %s", n, of)
+	}
+	text := counted(len(r.Inputs), "input")
+	if r.Kind != Plan {
+		text += ", " + counted(len(r.Program.Weights), "weight")
+	}
+	text += ", " + counted(len(r.Outputs), "output")
+	switch {
+	case len(r.Nodes) == 0:
+	case r.Kind == Plan:
+		text += ", " + counted(len(r.Nodes), "chunk")
+	default:
+		text += ", " + counted(len(r.Nodes), "node")
+	}
+	return text
+}
+
 // Digest returns the digest of the program: of its JSON, the graph's digest and the weights.
 func (p *Program) Digest() Digest {
 	return sha256.Sum256(put(nil, p.fields()))
@@ -123,7 +146,7 @@ func (r *Receipt) Check() *Difference {
 	return nil
 }
 
-// MaxNodes is the most nodes that a receipt has.
+// MaxNodes is the most nodes that a receipt has, and the most items of each other list.
 const MaxNodes = 1 << 18
 
 // MaxSize is the most bytes that a receipt has.

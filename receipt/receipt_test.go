@@ -122,24 +122,24 @@ func TestTree(t *testing.T) {
 // Every field counts for Compare, and is named.
 func TestCompare(t *testing.T) {
 	for want, change := range map[string]func(r *Receipt){
-		"the fixed-point format differs: fp16x16 and nothing": func(r *Receipt) { r.Profile.Fixed = "" },
-		"the list of opsets":                       func(r *Receipt) { r.Profile.Opsets[0].Version = 14 },
-		"own operators":                            func(r *Receipt) { r.Profile.Operators = nil },
-		`input "x" differs: float32[1,3] `:         func(r *Receipt) { r.Inputs[0].Digest[3] ^= 4 },
-		`input "x" differs: `:                      func(r *Receipt) { r.Inputs[0].Type = "float32[3,1]" },
-		`the name of input 0 differs: x and q`:     func(r *Receipt) { r.Inputs[0].Name = "q" },
-		`weight "bias" differs`:                    func(r *Receipt) { r.Program.Weights[0].Digest[0]++ },
-		`weight "weight \"1\"`:                     func(r *Receipt) { r.Program.Weights = r.Program.Weights[:1] },
-		"the graph differs":                        func(r *Receipt) { r.Program.Graph[9] ^= 1 },
-		"the list of seeds":                        func(r *Receipt) { r.Seeds[0].Seed = "4" },
-		"node 2 (Split): result \"c\" differs":     func(r *Receipt) { r.Nodes[2].Results[1].Digest[0]++; r.Outputs[0].Digest[0]++ },
-		"the order of nodes differs: node 2":       func(r *Receipt) { r.Nodes = r.Nodes[:2] },
-		"output \"z\" differs":                     func(r *Receipt) { r.Outputs[1].Digest[0]++ },
-		"output \"y\" differs":                     func(r *Receipt) { r.Nodes, r.Outputs[0].Digest = nil, Digest{} },
-		"the digest of the tokens":                 func(r *Receipt) { r.Sampling.Tokens[0]++ },
-		"the digest of the sampling settings":      func(r *Receipt) { r.Sampling = nil },
-		"receipt: the receipts are of versions":    func(r *Receipt) { r.Rules++ },
-		"receipt: one receipt is of a model, the ": func(r *Receipt) { r.Kind = Plan },
+		"the fixed-point format differs: fp16x16 and nothing":                    func(r *Receipt) { r.Profile.Fixed = "" },
+		`opset 0 differs: "" version 13 and "" version 14`:                       func(r *Receipt) { r.Profile.Opsets[0].Version = 14 },
+		"own operator 0 differs: own.Op and nothing":                             func(r *Receipt) { r.Profile.Operators = nil },
+		`input "x" differs: float32[1,3] `:                                       func(r *Receipt) { r.Inputs[0].Digest[3] ^= 4 },
+		`input "x" differs: `:                                                    func(r *Receipt) { r.Inputs[0].Type = "float32[3,1]" },
+		`the name of input 0 differs: x and q`:                                   func(r *Receipt) { r.Inputs[0].Name = "q" },
+		`weight "bias" differs`:                                                  func(r *Receipt) { r.Program.Weights[0].Digest[0]++ },
+		`weight "weight \"1\"`:                                                   func(r *Receipt) { r.Program.Weights = r.Program.Weights[:1] },
+		"the graph differs":                                                      func(r *Receipt) { r.Program.Graph[9] ^= 1 },
+		"seed 0 differs: 3 by attribute of node 1 \"r\" (RandomNormal) and 4 by": func(r *Receipt) { r.Seeds[0].Seed = "4" },
+		"node 2 (Split): result \"c\" differs":                                   func(r *Receipt) { r.Nodes[2].Results[1].Digest[0]++; r.Outputs[0].Digest[0]++ },
+		"the order of nodes differs: node 2":                                     func(r *Receipt) { r.Nodes = r.Nodes[:2] },
+		"output \"z\" differs":                                                   func(r *Receipt) { r.Outputs[1].Digest[0]++ },
+		"output \"y\" differs":                                                   func(r *Receipt) { r.Nodes, r.Outputs[0].Digest = nil, Digest{} },
+		"the digest of the tokens":                                               func(r *Receipt) { r.Sampling.Tokens[0]++ },
+		"the digest of the sampling settings":                                    func(r *Receipt) { r.Sampling = nil },
+		"receipt: the receipts are of versions":                                  func(r *Receipt) { r.Rules++ },
+		"receipt: one receipt is of a model, the ":                               func(r *Receipt) { r.Kind = Plan },
 	} {
 		r := some()
 		change(r)
@@ -151,6 +151,24 @@ func TestCompare(t *testing.T) {
 		if !strings.Contains(got, want) {
 			t.Errorf("%s, want %s", got, want)
 		}
+	}
+}
+
+// Two lists whose texts are the same when they are joined differ.
+func TestCompareOfLists(t *testing.T) {
+	a, b := some(), some()
+	a.Profile.Opsets, b.Profile.Opsets = []Opset{{"a", 1}, {"b", 2}}, []Opset{{"a 1} {b", 2}}
+	if d, err := Compare(a, b); err != nil || d == nil || d.What != "opset 0" {
+		t.Errorf("%v, %v", d, err)
+	}
+	a, b = some(), some()
+	a.Profile.Operators, b.Profile.Operators = []string{"a b"}, []string{"a", "b"}
+	if d, err := Compare(a, b); err != nil || d == nil || d.What != "own operator 0" {
+		t.Errorf("%v, %v", d, err)
+	}
+	b.Profile.Operators, b.Profile.Mode = a.Profile.Operators, "other"
+	if d, err := Compare(a, b); err != nil || d == nil || d.What != "the root" {
+		t.Errorf("%v, %v", d, err)
 	}
 }
 
@@ -208,6 +226,16 @@ func TestEncodeErrors(t *testing.T) {
 	r := some()
 	r.Inputs[0].Name = "\xff"
 	if _, err := r.Encode(); err == nil || !strings.Contains(err.Error(), "UTF-8") {
+		t.Error(err)
+	}
+	r = some()
+	r.Profile.Opsets[0].Version = 1 << 53
+	if _, err := r.Encode(); err == nil || !strings.Contains(err.Error(), "want a whole number") {
+		t.Error(err)
+	}
+	r = some()
+	r.Profile.Operators = make([]string, MaxNodes+1)
+	if _, err := r.Encode(); err == nil || !strings.Contains(err.Error(), "a list has more than 262144 items") {
 		t.Error(err)
 	}
 	r = some()

@@ -74,7 +74,7 @@ func (p *program) bothReceipts(files []string) (bool, error) {
 	case d != nil:
 		return true, p.differs("the first difference", d, files[0], files[1])
 	}
-	fmt.Fprintf(p.out, "the same: %s, root %v\n", summary(both[0]), both[0].Root())
+	fmt.Fprintf(p.out, "the same: %s, root %v\n", both[0], both[0].Root())
 	return true, nil
 }
 
@@ -90,16 +90,4 @@ func (p *program) differs(where string, d *receipt.Difference, a, b string) erro
 		fmt.Fprintf(p.out, "  %-*s  %s\n", width, label(side[0]), text)
 	}
 	return failures{}
-}
-
-// summary says how much a receipt has.
-func summary(r *receipt.Receipt) string {
-	weights, nodes := ", "+counted(len(r.Program.Weights), "weight"), ", "+counted(len(r.Nodes), "node")
-	if r.Kind == receipt.Plan {
-		weights, nodes = "", ", "+counted(len(r.Nodes), "chunk")
-	}
-	if len(r.Nodes) == 0 {
-		nodes = ""
-	}
-	return counted(len(r.Inputs), "input") + weights + ", " + counted(len(r.Outputs), "output") + nodes
 }

@@ -64,7 +64,7 @@ has no weight, input or output that the receipt names.`,
 			return &undecided{err}
 		}
 		if d == nil {
-			what := summary(r)
+			what := r.String()
 			if v.node != "" {
 				what = "the node " + label(v.node)
 			}
@@ -96,7 +96,7 @@ func (v *verification) run(ctx context.Context, file string, files []string) (d 
 		if wrong := r.Check(); wrong != nil {
 			return &onnx.Mismatch{Difference: *wrong}, nil, r, nil
 		}
-		return nil, nil, nil, fmt.Errorf("%s: its roots are those of its contents: %s; to run it again give --model and the inputs", file, summary(r))
+		return nil, nil, nil, fmt.Errorf("%s: its roots are those of its contents: %s; to run it again give --model and the inputs", file, r)
 	}
 	s, m, err := p.openModel(v.model)
 	if err != nil {
