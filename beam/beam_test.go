@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -146,10 +147,29 @@ func digest(t testing.TB, dir string) string {
 	return fmt.Sprintf("%d files, %s", len(keys), hex.EncodeToString(h.Sum(nil)))
 }
 
-// TestSame compares the bytes of the local executor with those of Beam. Beam's tasks run in this process, then in another
+// receiptOf returns the receipt of the plan "spread" in a folder, as a program makes it that didn't run the plan.
+func receiptOf(t testing.TB, dir string) string {
+	t.Helper()
+	p, err := spread(t.Context(), dir, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := p.Receipt(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := r.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// TestSame compares the bytes and the receipts of the local executor with those of Beam. Beam's tasks run in this process, then in another
 // one. A task fails twice, and is tried again by the worker or by the next run.
 func TestSame(t *testing.T) {
 	want := ""
+	var receipts []string // of the results alone, and with what stands between the stages
 	for _, workers := range []int{1, 2, 7} {
 		dir := folder(t)
 		p, err := spread(t.Context(), dir, false)
@@ -165,12 +185,39 @@ func TestSame(t *testing.T) {
 		} else if got != want {
 			t.Errorf("%d local workers: %s; 1: %s", workers, got, want)
 		}
+		kept := folder(t)
+		q, err := spread(t.Context(), kept, false)
+		if err == nil {
+			err = q.Run(t.Context(), chunk.RunOptions{Workers: workers, Keep: true})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := []string{receiptOf(t, dir), receiptOf(t, kept)}
+		if receipts == nil {
+			receipts = got
+			if n := strings.Count(got[1], `"node":"between `); n == 0 || strings.Contains(got[0], `"node":"between `) {
+				t.Errorf("the receipts have %d chunks between the stages: %.300s, %.300s", n, got[0], got[1])
+			}
+		} else if !slices.Equal(got, receipts) {
+			t.Errorf("other receipts of %d local workers", workers)
+		}
 	}
 	same := func(what, dir string) {
 		t.Helper()
 		if got := digest(t, dir); got != want {
 			t.Errorf("%s: %s; local: %s", what, got, want)
 		}
+		if got := receiptOf(t, dir); got != receipts[0] {
+			t.Errorf("%s: another receipt", what)
+		}
+	}
+	kept := folder(t)
+	if err := beam.Run(t.Context(), "spread", []byte(kept), beam.Options{Keep: true}); err != nil {
+		t.Fatal(err)
+	}
+	if got := receiptOf(t, kept); got != receipts[1] {
+		t.Errorf("Prism: another receipt with what stands between the stages")
 	}
 
 	dir := folder(t)

@@ -3,6 +3,7 @@ package chunk
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/ashlar-go/ashlar/dtype"
@@ -90,7 +91,18 @@ func (m *mapped) attributes() op.Attrs {
 	return m.attrs
 }
 
-func (m *mapped) text() string { return fmt.Sprintf("%s %v", m.name, m.attrs) }
+func (m *mapped) text() string {
+	text := m.name + " map["
+	for _, name := range slices.Sorted(maps.Keys(m.attrs)) {
+		if t, ok := m.attrs.Tensor(name); ok {
+			d, err := tensor.Digest(t)
+			text += fmt.Sprintf("%q %x %v ", name, d, err)
+			continue
+		}
+		text += fmt.Sprintf("%q %T %#v ", name, m.attrs[name], m.attrs[name])
+	}
+	return text + "]"
+}
 
 // part returns the part of operand n that a part b of the result takes.
 func part(n *node, b box) box {

@@ -3,9 +3,12 @@ package chunk
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 
+	"github.com/ashlar-go/ashlar/format/zarr"
 	"github.com/ashlar-go/ashlar/receipt"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -13,47 +16,64 @@ import (
 // Receipt returns the receipt of a plan whose tasks are all done, whatever ran them and however often it was interrupted. It
 // reads the inputs and the targets, one chunk at a time. The digest of an array is the root of a Merkle tree (receipt.Tree)
 // over the digests of its chunks, in row-major order of the chunks. Chunks at the end of an axis are those parts that lie in the
-// array. A tensor as input has tensor.Digest. Arrays are named by numbers, in the order in which the targets come to them. The
-// nodes are the chunks of the targets.
+// array. A tensor as input has tensor.Digest. Arrays are named by numbers, in the order in which the stages come to them. The
+// nodes are the chunks of the targets. After a run with RunOptions.Keep they are also those between the stages, in the order of
+// the stages. Copies into other chunks are left out.
 //
-// The graph is that of the operations, with the chunks that reductions depend on. Addresses, rechunking and memory don't count.
-// A plan with more than receipt.MaxNodes chunks of targets has the digests of the targets alone.
+// The graph is that of the operations, with the chunks that reductions, products and MapBlocks depend on. Addresses, rechunking
+// and memory don't count. A plan with more than receipt.MaxNodes such chunks has the digests of the targets alone.
 func (p *Plan) Receipt(ctx context.Context) (*receipt.Receipt, error) {
 	if ctx == nil {
 		return nil, fail("Receipt", tensor.ErrValue, "the context is nil; context.Background() is one without an end")
 	}
 	w := receiptWriter{ctx: ctx, r: &receipt.Receipt{Kind: receipt.Plan, Rules: receipt.Rules, Profile: receipt.Profile{Mode: receipt.Exact}},
 		nodes: make(map[*node]int), sources: make(map[string]int)}
-	chunks := 0
-	for _, s := range p.stages {
-		if s.target {
-			w.visit(s.node)
+	arrays := make([]*zarr.Array, len(p.stages))
+	chunks, between := 0, 0
+	for i, s := range p.stages {
+		at := w.visit(s.node)
+		switch _, copies := s.node.kind.(*rechunked); {
+		case s.target:
+			w.text = fmt.Appendf(w.text, "output %d\n", at)
+		case copies:
+			continue
+		}
+		// One between the stages may be gone since this plan has opened it.
+		a, err := zarr.Open(ctx, s.store, s.path, zarr.Workers(1), zarr.Unfinished(), zarr.Whole())
+		switch {
+		case err == nil:
+			arrays[i] = a
 			chunks += s.chunksOf()
+		case s.target || !errors.Is(err, fs.ErrNotExist):
+			return nil, err
 		}
 	}
 	w.r.Program.Graph = sha256.Sum256(w.text)
 	slices.Sort(w.r.Profile.Operators)
 	w.r.Profile.Operators = slices.Compact(w.r.Profile.Operators)
-	for _, s := range p.stages {
-		if !s.target || w.err != nil {
+	for i, s := range p.stages {
+		name := fmt.Sprint(len(w.r.Outputs))
+		where := "output " + name
+		if _, copies := s.node.kind.(*rechunked); !s.target && !copies {
+			name = fmt.Sprint(between)
+			where = fmt.Sprintf("between %s, %s", name, s.name)
+			between++
+		}
+		if arrays[i] == nil || !s.target && chunks > receipt.MaxNodes {
 			continue
 		}
-		a, err := s.array(ctx)
-		if err != nil {
-			return nil, err
-		}
-		name := fmt.Sprint(len(w.r.Outputs))
 		var each func(b box, d receipt.Digest)
 		if chunks <= receipt.MaxNodes {
 			each = func(b box, d receipt.Digest) {
-				w.r.Nodes = append(w.r.Nodes, receipt.Node{Node: fmt.Sprintf("output %s, %v", name, b),
+				w.r.Nodes = append(w.r.Nodes, receipt.Node{Node: fmt.Sprintf("%s, %v", where, b),
 					Results: []receipt.Item{{Name: name, Type: describe(s.node, b.shape()), Digest: d}}})
 			}
 		}
 		whole := *s.node
-		whole.kind = &source{array: a}
-		d := w.digest(&whole, each)
-		w.r.Outputs = append(w.r.Outputs, receipt.Item{Name: name, Type: describe(s.node, s.node.shape), Digest: d})
+		whole.kind = &source{array: arrays[i]}
+		if d := w.digest(&whole, each); s.target {
+			w.r.Outputs = append(w.r.Outputs, receipt.Item{Name: name, Type: describe(s.node, s.node.shape), Digest: d})
+		}
 	}
 	if w.err != nil {
 		return nil, w.err
@@ -85,6 +105,7 @@ type receiptWriter struct {
 	r       *receipt.Receipt
 	text    []byte
 	nodes   map[*node]int  // their numbers
+	made    int            // how many have one of their own
 	sources map[string]int // the numbers of the inputs, by their names
 	err     error
 }
@@ -104,6 +125,14 @@ func (w *receiptWriter) visit(n *node) int {
 		return w.nodes[n]
 	case *blocks:
 		w.r.Profile.Operators = append(w.r.Profile.Operators, text)
+		for _, of := range append(n.in[:len(n.in):len(n.in)], n) {
+			text += fmt.Sprint(" in chunks of ", of.chunks)
+		}
+	case *folded:
+		text += fmt.Sprint(" in chunks of ", gathered(k.step, k.axes))
+	case *contracted:
+		of := n.in[0].chunks
+		text += fmt.Sprint(" in chunks of ", of[len(of)-k.inner:])
 	case *source:
 		at, ok := w.sources[k.label]
 		if !ok {
@@ -118,7 +147,8 @@ func (w *receiptWriter) visit(n *node) int {
 		in = append(in, w.visit(from))
 	}
 	w.text = fmt.Appendf(w.text, "%q %v %v %v\n", text, n.dtype, n.shape, in)
-	w.nodes[n] = len(w.nodes)
+	w.nodes[n] = w.made
+	w.made++
 	return w.nodes[n]
 }
 

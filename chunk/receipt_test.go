@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ashlar-go/ashlar/format/zarr"
+	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/receipt"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -171,4 +172,120 @@ func TestReceiptOfTensors(t *testing.T) {
 	if _, err := p.Receipt(none); !errors.Is(err, tensor.ErrValue) {
 		t.Error(err)
 	}
+}
+
+// Chunks that decide how a sum is rounded are a part of the graph; rechunking in one pass or in two isn't, nor is what an input is
+// called. Targets count, and attributes by their types.
+func TestReceiptOfGraphs(t *testing.T) {
+	x := values(7, 60, 40)
+	store := zarr.Memory()
+	graph := func(memory int64, arrays ...Array) receipt.Digest {
+		t.Helper()
+		var targets []Target
+		for i, a := range arrays {
+			targets = append(targets, Target{Array: a, Store: zarr.Memory(), Path: fmt.Sprint(i)})
+		}
+		p, err := NewPlan(Options{Memory: memory, Work: store}, targets...)
+		if err == nil {
+			err = p.Run(background, RunOptions{})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return receiptIn(t, p).Program.Graph
+	}
+	in := FromTensor("x", x, 60, 1)
+	sum := func(chunks ...int) Array { return Reduce("ReduceSum", Rechunk(in, chunks...), Reducing{}) }
+	copied := func(a Array, name string) Array {
+		f := func(_ context.Context, _ Block, in []tensor.Any) (tensor.Any, error) { return in[0].Clone(), nil }
+		return MapBlocks(f, Blocks{Name: name}, a)
+	}
+	y := Map("Add", nil, in, in)
+	clip := func(attrs op.AttrMap) Array { return Map("Elu", attrs, in) }
+	seen := make(map[receipt.Digest]int)
+	for i, arrays := range [][]Array{{sum(7, 40)}, {sum(8, 40)}, {sum(60, 40)}, {MatMul(in, Rechunk(FromTensor("z", values(9, 40, 60), 1, 60), 40, 60))},
+		{MatMul(Rechunk(in, 60, 3), Rechunk(FromTensor("z", values(9, 40, 60), 1, 60), 40, 60))}, {copied(in, "f")}, {copied(in, "g")}, {copied(Rechunk(in, 60, 2), "f")},
+		{y}, {y, Map("Neg", nil, y)}, {Map("Neg", nil, y)}, {y, y}, {clip(nil)}, {clip(op.AttrMap{"alpha": float32(2)})}, {clip(op.AttrMap{"alpha": int64(2)})}} {
+		d := graph(0, arrays...)
+		if j, ok := seen[d]; ok {
+			t.Errorf("plans %d and %d have one graph", j, i)
+		}
+		seen[d] = i
+	}
+	// The same graph where memory makes one pass of a copy, and two.
+	z := zarrOf(t, values(8, 1024, 2048), 1024, 8)
+	far := Map("Neg", nil, Map("Abs", nil, Rechunk(From("z", z), 4, 2048)))
+	passes := make(map[int]bool)
+	var want receipt.Digest
+	for i, memory := range []int64{0, 9 << 20} {
+		p, err := NewPlan(Options{Memory: memory}, Target{Array: far, Store: zarr.Memory()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		passes[len(p.stages)] = true
+		if got := graph(memory, far); i == 0 {
+			want = got
+		} else if got != want {
+			t.Errorf("another graph with %d bytes", memory)
+		}
+	}
+	if len(passes) < 2 {
+		t.Errorf("the stages are always %v", passes)
+	}
+}
+
+// A run that keeps what stands between the stages has its chunks in the receipt. It compares with one that doesn't, and a chunk
+// that differs is named before the result.
+func TestReceiptOfStages(t *testing.T) {
+	a, err := Parse("rechunk(x - mean(x, axis=0), (3, 30)) / std(x)", map[string]Array{"x": From("x", zarrOf(t, values(3, 80, 30), 4, 8))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := func(o RunOptions) (*Plan, *receipt.Receipt) {
+		p, err := NewPlan(Options{}, Target{Array: a, Store: zarr.Memory()})
+		if err == nil {
+			err = p.Run(background, o)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p, receiptIn(t, p)
+	}
+	_, short := run(RunOptions{})
+	p, want := run(RunOptions{Keep: true, Workers: 1})
+	if len(want.Nodes) <= len(short.Nodes) || !strings.HasPrefix(want.Nodes[0].Node, "between 0, ReduceMean of 8 chunks, [0 0 0] to ") {
+		t.Errorf("%d nodes, and %d, the first is %v", len(want.Nodes), len(short.Nodes), want.Nodes[0])
+	}
+	same := func(a, b *receipt.Receipt) {
+		t.Helper()
+		if d, err := receipt.Compare(a, b); d != nil || err != nil || a.Root() != b.Root() {
+			t.Errorf("%v, %v", d, err)
+		}
+	}
+	same(short, want)
+	same(want, short)
+	for _, n := range []int{2, 7} {
+		_, got := run(RunOptions{Keep: true, Workers: n})
+		same(want, got)
+		if got.NodesRoot() != want.NodesRoot() {
+			t.Errorf("another root of the nodes with %d workers", n)
+		}
+	}
+	// A state of a reduction that is damaged.
+	s := p.stages[0]
+	z, err := s.array(background)
+	if err == nil {
+		err = z.Write(background, []int{0, 1, 0}, tensor.New[float64](1, 1, 8).Any())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := receipt.Compare(want, receiptIn(t, p))
+	if err != nil || d == nil || !strings.HasPrefix(d.What, "between 0, ReduceMean of 8 chunks, [0 1 0] to [1 2 8]: result ") {
+		t.Errorf("%v, %v", d, err)
+	}
+	if err := p.End(background); err != nil {
+		t.Fatal(err)
+	}
+	same(short, receiptIn(t, p))
 }

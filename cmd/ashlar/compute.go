@@ -36,6 +36,7 @@ type computation struct {
 	resume  bool
 	json    bool
 	receipt string // file
+	nodes   bool   // of the receipt
 	svg     string
 }
 
@@ -70,6 +71,7 @@ than before, that is another plan, and refused: delete the result and begin agai
 --receipt writes the digests of the inputs and of each chunk of the result, which
 are read once more for it. Another run, with any number of workers, has the same
 receipt; ashlar diff compares two and names the first chunk that differs.
+--receipt-nodes adds the chunks of what stands between stages.
 
 The expression is in NumPy's spelling, with Python's precedence:
   x, 2, 0.5, pi, e, inf, nan, True, False
@@ -154,6 +156,7 @@ func (v *computation) runFlags(c *cobra.Command) {
 	f.IntVar(&v.workers, "workers", 0, "how many tasks run at once (default: as many as there are processors)")
 	f.BoolVar(&v.resume, "resume", false, "go on with what the same command has left")
 	f.StringVar(&v.receipt, "receipt", "", "write a receipt to `file.json`")
+	f.BoolVar(&v.nodes, "receipt-nodes", false, "add the chunks of what stands between stages to the receipt")
 	f.StringVar(&v.job.Codec, "codec", "", "how chunks are stored: zstd, gzip, with a level as in zstd:9, or none (default zstd:3)")
 	f.StringVar(&v.job.Work, "work", "", "the `folder` for what stands between stages (default: within the result's); one run of a plan at a time has it")
 }
@@ -197,6 +200,9 @@ func (v *computation) read(c *cobra.Command) error {
 		if err := folderOf(v.receipt); err != nil {
 			return err
 		}
+	}
+	if v.nodes && v.receipt == "" {
+		return usagef(c, "--receipt-nodes is about a receipt: give --receipt")
 	}
 	if v.job.Chunks, err = extentsOf(v.chunks); err != nil {
 		return usagef(c, "--chunks %s: want an extent for each axis, as 100,100", v.chunks)
@@ -286,11 +292,23 @@ func (v *computation) run(ctx context.Context) error {
 		if err == nil {
 			err = v.p.writeReceipt(v.receipt, r)
 		}
+		if v.nodes && err == nil {
+			err = end(ctx, p)
+		}
 		if err != nil {
 			return err
 		}
 	}
 	return v.report(ctx, p, store, spent)
+}
+
+// end removes what a run with Keep has left between the stages.
+func end(ctx context.Context, p *chunk.Plan) error {
+	unlock, err := p.Lock(ctx)
+	if err != nil {
+		return err
+	}
+	return errors.Join(p.End(ctx), unlock())
 }
 
 // memoryAdvice says which flags do what an error of chunk.NewPlan suggests.
@@ -317,7 +335,7 @@ func (v *computation) tasks(ctx context.Context, p *chunk.Plan) error {
 	}
 	step, end := v.p.taskBar()
 	done := 0
-	err := p.Run(ctx, chunk.RunOptions{Workers: v.workers, Resume: v.resume, Progress: func(at chunk.Progress) {
+	err := p.Run(ctx, chunk.RunOptions{Workers: v.workers, Resume: v.resume, Keep: v.nodes, Progress: func(at chunk.Progress) {
 		done = at.Done
 		step(at)
 	}})
