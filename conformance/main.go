@@ -39,7 +39,7 @@ func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
 // command is one call of the program.
 type command struct {
-	dir, cache                            string
+	dir, cache, receipts                  string
 	long, verbose, allow, floor, updating bool
 	stdout, stderr                        io.Writer
 
@@ -59,6 +59,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	flags.SetOutput(stderr)
 	flags.StringVar(&c.dir, "dir", "", "root of the conformance data, instead of ../shared/conformance, ../shared/models and Debian's package")
 	flags.StringVar(&c.cache, "cache", "", "folder for the packages that are fetched, instead of one in the user's cache")
+	flags.StringVar(&c.receipts, "receipts", "", "folder for receipts of the models of models and packages whose runs take at most 50 MFLOP")
 	flags.BoolVar(&c.long, "long", false, "also run cases marked long")
 	flags.BoolVar(&c.verbose, "v", false, "print each case that doesn't pass")
 	flags.BoolVar(&c.allow, "allow-unsupported", false, "unsupported cases are no failure")
@@ -133,7 +134,7 @@ func (c *command) all(args []string) error {
 
 // suite runs one suite, or one operation of it.
 func (c *command) suite(s *suite, only string) error {
-	r := &report{suite: s.name, only: only, dir: c.dir, cache: c.cache, root: c.root, long: c.long, verbose: c.verbose,
+	r := &report{suite: s.name, only: only, dir: c.dir, cache: c.cache, receipts: c.receipts, root: c.root, long: c.long, verbose: c.verbose,
 		skips: c.skips, ops: map[string]*counts{}, out: c.stdout}
 	if err := s.run(r); err != nil {
 		return err

@@ -85,6 +85,7 @@ type modelRun struct {
 	out     io.Writer
 	session *onnx.Session
 	model   *onnx.Model
+	keep    func(inputs map[string]tensor.Any) error // of the first run
 	memory  memory
 	spent   time.Duration
 	peak    int64 // of the runs themselves
@@ -107,6 +108,13 @@ func (r *report) model(folder, op string, c *modelCase) error {
 	defer m.model.Close()
 	if m.session, err = onnx.NewSession(m.model); err != nil {
 		return outcome(err)
+	}
+	m.keep = func(inputs map[string]tensor.Any) error {
+		given := make(map[string]onnx.Value)
+		for name, t := range inputs {
+			given[name] = onnx.TensorValue(t)
+		}
+		return r.keep(op, c.Name, filepath.Join(folder, c.Model), m.session, m.model, given)
 	}
 	if len(c.Stream) > 0 {
 		err = m.stream()
@@ -154,6 +162,11 @@ func (m *modelRun) run(inputs map[string]tensor.Any) (map[string]tensor.Any, err
 	plan, err := m.session.Plan(inputs)
 	if err != nil {
 		return nil, outcome(err)
+	}
+	if m.plan == nil {
+		if err := m.keep(inputs); err != nil {
+			return nil, err
+		}
 	}
 	if m.plan == nil || plan.Live > m.plan.Live {
 		m.plan = plan

@@ -109,15 +109,16 @@ func runPackages(r *report) error {
 				r.record(op, m.Name, skipped{"long; run with -long"})
 				continue
 			}
-			r.judge(op, m.Name, func() error { return m.run(r.out, op, folder) })
+			r.judge(op, m.Name, func() error { return m.run(r, op, folder) })
 		}
 	}
 	return nil
 }
 
 // run runs the model and compares the results of its last run.
-func (m *packageModel) run(w io.Writer, op, folder string) error {
-	b, err := os.ReadFile(filepath.Join(folder, filepath.FromSlash(m.File)))
+func (m *packageModel) run(r *report, op, folder string) error {
+	file := filepath.Join(folder, filepath.FromSlash(m.File))
+	b, err := os.ReadFile(file)
 	if err != nil {
 		return err
 	}
@@ -148,6 +149,11 @@ func (m *packageModel) run(w io.Writer, op, folder string) error {
 				return fmt.Errorf("input %q: %w", name, err)
 			}
 		}
+		if run == 0 {
+			if err := r.keep(op, m.Name, file, s, model, inputs); err != nil {
+				return err
+			}
+		}
 		start := time.Now()
 		if got, err = s.RunValues(context.Background(), inputs, onnx.Options{MaxMemory: -1}); err != nil {
 			return outcome(fmt.Errorf("run %d: %w", run, err))
@@ -167,7 +173,7 @@ func (m *packageModel) run(w io.Writer, op, folder string) error {
 		}
 		worst = max(worst, d)
 	}
-	fmt.Fprintf(w, "packages %-38s last of %d runs %8.2f ms   farthest from %s: %.2g\n", op+"/"+m.Name, max(m.Runs, 1),
+	fmt.Fprintf(r.out, "packages %-38s last of %d runs %8.2f ms   farthest from %s: %.2g\n", op+"/"+m.Name, max(m.Runs, 1),
 		float64(spent.Microseconds())/1000, m.Recorder, worst)
 	return nil
 }

@@ -36,6 +36,7 @@ type report struct {
 	suite, only string
 	dir, root   string
 	cache       string // of packages
+	receipts    string // folder; "" for none
 	long        bool
 	verbose     bool
 	skips       map[string]string
