@@ -12,6 +12,8 @@ import (
 	"github.com/ashlar-go/ashlar/format/npy"
 	"github.com/ashlar-go/ashlar/format/safetensors"
 	"github.com/ashlar-go/ashlar/format/zarr"
+	"github.com/ashlar-go/ashlar/onnx"
+	"github.com/ashlar-go/ashlar/receipt"
 	"github.com/ashlar-go/ashlar/tensor"
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
@@ -98,10 +100,37 @@ var samples = sync.OnceValues(func() (string, error) {
 			return err
 		})
 	}
+	image := tensor.RandomUniform[float32](1, 0, 1, 2, 1, 8, 8).Any()
+	write("image.npy", func(f *os.File) error { return npy.Write(f, image) })
+	write("receipt.json", func(f *os.File) error {
+		b, err := receiptOf(image)
+		if err == nil {
+			_, err = f.Write(b)
+		}
+		return err
+	})
 	return dir, err
 })
 
 var samplesMade string
+
+// receiptOf makes the receipt of a run of the digits model, with all nodes.
+func receiptOf(image tensor.Any) ([]byte, error) {
+	m, err := onnx.Open(filepath.Join("..", "testdata", "digits.onnx"))
+	if err != nil {
+		return nil, err
+	}
+	defer m.Close()
+	s, err := onnx.NewSession(m)
+	if err != nil {
+		return nil, err
+	}
+	var r receipt.Receipt
+	if _, err := s.Run(context.Background(), map[string]tensor.Any{"image": image}, onnx.Options{Receipt: &r, ReceiptNodes: true}); err != nil {
+		return nil, err
+	}
+	return r.Encode()
+}
 
 // put writes arrays of version 2 to a store, in chunks of at most two along each axis but the last.
 func put(s zarr.Store, arrays map[string]tensor.Any) error {
@@ -203,4 +232,30 @@ func TestFileByLink(t *testing.T) {
 	b := open(t, 1280, 900)
 	b.visit("#tab=tensors&file=files/large.safetensors")
 	b.until(`document.querySelector("#tensor")?.innerText.includes("elements read")`)
+}
+
+// TestReceipt verifies a receipt in the page: with its model and its input, in any order, and with another input.
+func TestReceipt(t *testing.T) {
+	b := open(t, 1280, 900)
+	b.visit("#tab=tensors")
+	dir := sampleFolder(t)
+	says := func(parts ...string) {
+		t.Helper()
+		for _, p := range parts {
+			b.until(`document.querySelector('[data-panel="tensors"]').innerText.includes(` + quoted(p) + `)`)
+		}
+	}
+	b.drop("receipt.json")
+	says("Drop the model of the receipt.")
+	b.drop("digits.onnx")
+	says("The model is the receipt’s. To run it again, drop 1 input: image float32[2,1,8,8].", "1 input, 8 weights, 1 output, 10 nodes")
+	b.drop("image.npy")
+	says("Equal. The model gives what the receipt says, bit for bit.")
+	b.drop("wave.npy")
+	says("Equal. The model") // it's an input that the model doesn't take, and image.npy still is there
+	b.click("#ran button")
+	b.drop("wave.npy")
+	says("768 elements read")
+	b.do(chromedp.SetUploadFiles("#file", []string{filepath.Join(dir, "image.npy"), filepath.Join(dir, "digits.onnx"), filepath.Join(dir, "receipt.json")}, chromedp.ByQuery))
+	says("Equal. The model gives what the receipt says, bit for bit.", "10 nodes")
 }

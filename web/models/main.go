@@ -3,7 +3,7 @@
 // Command models is the program that reads files of tensors and models for the page,
 // compiled to WebAssembly. It gives the worker one function, ashlarAnswer, from JSON and more
 // to JSON. More is the file for open, with size and read(offset, length), or a list of such
-// files with path, which is a folder; for a run it is the pixels.
+// files with path, which is a folder; for a run it is the pixels, and to verify the receipt and the inputs.
 package main
 
 import (
@@ -64,6 +64,14 @@ func answered(open **show.File, question string, more js.Value) (any, error) {
 		return (*open).Tensor(q.Name, q.At)
 	case "picture":
 		return (*open).Picture()
+	case "verify":
+		files, order := make(map[string]*io.SectionReader), []string(nil)
+		for i := range more.Length() {
+			file := more.Index(i)
+			order = append(order, file.Get("path").String())
+			files[order[i]] = io.NewSectionReader(reader{file}, 0, size(file))
+		}
+		return (*open).Verify(context.Background(), files, order)
 	case "run":
 		b := make([]byte, more.Get("length").Int())
 		js.CopyBytesToGo(b, more)

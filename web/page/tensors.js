@@ -25,9 +25,11 @@ async function ask(op, more = {}, extra = {}) {
   }
 }
 
-// open reads a file or a folder; a picture goes to the model that is open.
+// open reads a file or a folder; a picture goes to the model that is open, and an array to the receipt.
 async function open(f) {
   if (/^image\//.test(f.type)) { await run(f); return; }
+  if (/\.json$/i.test(f.name)) { given = [f]; await verify(); return; }
+  if (given && listing?.kind === "onnx" && /\.(np[yz]|safetensors)$/i.test(f.name)) { given = [...given.filter(g => g.name !== f.name), f]; await verify(); return; }
   const next = f.url || f.folder ? f : { blob: f, name: f.name, size: f.size }, mine = ++opened;
   drawn = "";
   if (!listing) show("tensors", h("p", { class: "lead" }, `Reading ${f.name}…`));
@@ -38,7 +40,38 @@ async function open(f) {
   listing = list;
   at = [];
   draw();
-  if (list.tensors?.length && list.kind !== "onnx") await pick(list.tensors[0].name);
+  if (list.kind !== "onnx") given = null;
+  if (given) await verify();
+  else if (list.tensors?.length && list.kind !== "onnx") await pick(list.tensors[0].name);
+}
+
+// several opens files that come together, beside a receipt all of them: the receipt and the model before the inputs.
+const rank = f => /\.json$/i.test(f.name) ? 0 : /\.onnx$/i.test(f.name) ? 1 : 2;
+async function several(list) {
+  for (const f of [...list].sort((x, y) => rank(x) - rank(y)).slice(0, given || list.some(f => rank(f) === 0) ? list.length : 1)) await open(f);
+}
+
+let given = null; // the receipt that is verified, and the inputs
+async function verify() {
+  const name = given[0].name;
+  if (listing?.kind !== "onnx") {
+    listing = null;
+    show("tensors", h("h2", {}, name), h("p", { class: "lead", id: "verified" }, "Drop the model of the receipt."));
+    return;
+  }
+  show("ran", h("p", { class: "lead" }, `Verifying ${name}…`));
+  const v = await ask("verify", {}, { file: { folder: given.map(f => ({ path: f.name, blob: f })) } });
+  if (!v) { show("ran"); return; }
+  const said = {
+    equal: "Equal. The model gives what the receipt says, bit for bit.",
+    model: `The model is the receipt’s. To run it again, drop ${plural(v.wants?.length, "input")}: ${v.wants?.join(", ")}.`,
+    differs: `Differs: ${v.what}.`, undecided: `Can’t be decided: ${v.what}.`,
+  };
+  show("ran",
+    h("h2", {}, `Receipt ${name}`),
+    h("p", { class: "lead", id: "verified" }, said[v.answer]),
+    facts([["it has", mono(v.has)], ["root", mono(v.root)], v.sides && ["receipt", mono(v.sides[0] || "nothing")], v.sides && ["here", mono(v.sides[1] || "nothing")], v.value && ["here it is", mono(v.value)]]),
+    h("p", {}, h("button", { on: { click: () => { given = null; show("ran"); } } }, "Put the receipt away")));
 }
 
 const size = n => n < 1024 ? n + " B" : n < 2 ** 20 ? (n / 1024).toFixed(1) + " KiB" : n < 2 ** 30 ? (n / 2 ** 20).toFixed(1) + " MiB" : (n / 2 ** 30).toFixed(2) + " GiB";
@@ -51,7 +84,7 @@ function draw() {
     h("h2", {}, file.name),
     h("p", { class: "lead" }, `${listing.kind}, ${size(file.size)}, ${plural(n + (listing.more ?? 0), listing.kind === "onnx" ? "weight" : "tensor")}` + (listing.more ? `, of which ${n} are listed` : "")),
     listing.notes ? h("ul", { class: "notes" }, listing.notes.map(t => h("li", {}, t))) : null,
-    listing.kind === "onnx" ? h("p", { class: "lead" }, "Drop a picture, and the model runs on it.") : null,
+    listing.kind === "onnx" ? h("p", { class: "lead" }, "Drop a picture, and the model runs on it. Drop a receipt, and the model is verified.") : null,
     h("div", { id: "ran" }),
     n ? h("div", { class: "scroll list" }, h("table", { class: "facts" }, h("thead", {}, h("tr", {}, ["name", "type", "shape", "size"].map((t, i) => h("th", { scope: "col", class: i === 3 ? "num" : "" }, t)))), h("tbody", {}, rows))) : null,
     h("div", { id: "tensor" }),
@@ -148,7 +181,7 @@ addEventListener("drop", e => {
   const f = e.dataTransfer.files[0], root = e.dataTransfer.items[0]?.webkitGetAsEntry?.();
   if (!f && !root) { toast("Drop a file or a folder"); return; }
   set({ tab: "tensors" });
-  if (root?.isDirectory) walk(root); else open(f);
+  if (root?.isDirectory) walk(root); else several([...e.dataTransfer.files]);
 });
 
 // walk opens a dropped folder: it lists the files, and reads none.
@@ -175,7 +208,7 @@ async function walk(root) {
 
 function openFolder(name, folder) { return open({ name, folder, size: folder.reduce((n, f) => n + f.blob.size, 0) }); }
 
-$("file").addEventListener("change", e => { const f = e.target.files[0]; if (f) open(f); e.target.value = ""; });
+$("file").addEventListener("change", e => { const list = [...e.target.files]; e.target.value = ""; if (list.length) several(list); });
 $("folder").addEventListener("change", e => {
   const list = [...e.target.files];
   e.target.value = "";
