@@ -876,6 +876,7 @@ var table = []entry{
 	{"onnx.Open", onnx.Open},
 	{"onnx.OpenFS", onnx.OpenFS},
 	{"onnx.RunSlices[float32, float32]", onnx.RunSlices[float32, float32]},
+	{"onnx.Sampled", onnx.Sampled},
 	{"onnx.SequenceOf", onnx.SequenceOf},
 	{"onnx.SequenceValue", onnx.SequenceValue},
 	{"onnx.Session.Call", (*onnx.Session).Call},
