@@ -342,66 +342,164 @@ func cubicKernel(x, a float64) float64 {
 	return 0
 }
 
-// interpolate resamples one axis after the other, from the last to the first.
+// interpolate resamples one axis after the other, from the last to the first. Axes before the first that changes count
+// images, which are resampled one by one where there are several.
 func interpolate(name string, ctx context.Context, dst, src move.Words, by []resample, how *Resampling) {
-	shape := make([]int, len(by))
+	images, by := separate(by, how)
+	from, to := move.NumericOf(src), move.NumericOf(dst)
+	n, m := 1, 1
 	for i := range by {
-		shape[i] = by[i].in
+		n, m = n*by[i].in, m*by[i].out
 	}
-	v := plan.RoomFor[float64](name, src.Len())
-	for i, from := 0, move.NumericOf(src); i < len(v); i++ {
-		v[i] = from.Real(i)
+	if images == 1 {
+		g := resampler{by: by, how: how, name: name, split: func(n, cost int, f func(from, to int)) { exec.Split(name, ctx, n, cost, f) }}
+		g.image(to, from, 0)
+		return
 	}
-	for i := range slices.Backward(by) {
-		r := &by[i]
-		if r.plain(how.Coordinates) {
+	exec.Split(name, ctx, images, 4*(n+m), func(first, last int) {
+		g := resampler{by: by, how: how, name: name, split: func(n, _ int, f func(from, to int)) { f(0, n) }}
+		for i := first; i < last; i++ {
+			g.image(to, from, i)
+		}
+	})
+}
+
+// separate returns how many images the first axes count, and the axes of an image. It is one image where the neighbours of an
+// axis don't fit the memory for them, so that they are worked out once.
+func separate(by []resample, how *Resampling) (images int, axes []resample) {
+	images = 1
+	for i := range by {
+		if !by[i].plain(how.Coordinates) {
+			axes = by[i:]
+			break
+		}
+		images *= by[i].in
+	}
+	for i := range axes {
+		if most, _ := axes[i].tapsAtATime(how); most < axes[i].out {
+			return 1, by
+		}
+	}
+	return images, axes
+}
+
+// A resampler resamples images of one shape.
+type resampler struct {
+	by    []resample
+	how   *Resampling
+	name  string
+	split func(n, cost int, f func(from, to int)) // over threads, or not
+	taps  [][]taps                                // of each axis, if all fit
+	rooms [2][]float64
+}
+
+// room returns the memory of one of two images.
+func (g *resampler) room(i, n int) []float64 {
+	if len(g.rooms[i]) < n {
+		g.rooms[i] = plan.RoomFor[float64](g.name, n)
+	}
+	return g.rooms[i][:n]
+}
+
+// image resamples image i.
+func (g *resampler) image(to, from move.Numeric, i int) {
+	shape, n := make([]int, len(g.by)), 1
+	for i := range g.by {
+		shape[i] = g.by[i].in
+		n *= shape[i]
+	}
+	if g.taps == nil {
+		g.taps = make([][]taps, len(g.by))
+	}
+	v, next := g.room(0, n), 1
+	g.split(n, 1, func(a, b int) { from.Reals(v[a:b], i*n+a) })
+	for axis := range slices.Backward(g.by) {
+		r := &g.by[axis]
+		if r.plain(g.how.Coordinates) {
 			continue
 		}
-		before, n, after := move.Around(shape, i)
-		next := plan.RoomFor[float64](name, before, r.out, after)
-		most, _ := r.tapsAtATime(how)
-		kept := make([]taps, most)
+		before, n, after := move.Around(shape, axis)
+		out := g.room(next, before*r.out*after)
+		most, _ := r.tapsAtATime(g.how)
 		for first := 0; first < r.out; first += most {
-			ts := kept[:min(most, r.out-first)]
-			r.taps(ts, first, how)
-			exec.Split(name, ctx, before*len(ts), 4*after, func(from, to int) {
-				for row := from; row < to; row++ {
-					t := ts[row%len(ts)]
-					line := next[(row/len(ts)*r.out+first+row%len(ts))*after:][:after]
-					for k := range line {
-						acc := math.Copysign(0, -1)
-						for j, at := range t.at {
-							acc += float64(t.weight[j] * v[(row/len(ts)*n+at)*after+k])
-						}
-						line[k] = acc
-					}
+			fresh := g.taps[axis] == nil
+			if fresh {
+				g.taps[axis] = make([]taps, most)
+			}
+			ts := g.taps[axis][:min(most, r.out-first)]
+			if fresh || most < r.out {
+				r.taps(ts, first, g.how)
+			}
+			g.split(before*len(ts), 4*after, func(from, to int) {
+				for from < to {
+					b, x := from/len(ts), from%len(ts)
+					m := min(len(ts)-x, to-from)
+					weighLines(out[(b*r.out+first+x)*after:], v[b*n*after:], ts[x:x+m], after)
+					from += m
 				}
 			})
 		}
-		v, shape[i] = next, r.out
+		v, next, shape[axis] = out, 1-next, r.out
 	}
-	for i := range by {
+	for i := range g.by {
 		_, n, after := move.Around(shape, i)
-		for x := 0; x < n && how.Coordinates == "tf_crop_and_resize"; x++ {
-			if _, inside := by[i].coordinate(x, how.Coordinates); inside {
+		for x := 0; x < n && g.how.Coordinates == "tf_crop_and_resize"; x++ {
+			if _, inside := g.by[i].coordinate(x, g.how.Coordinates); inside {
 				continue
 			}
 			for at := x * after; at < len(v); at += n * after {
 				for k := range after {
-					v[at+k] = how.Outside
+					v[at+k] = g.how.Outside
 				}
 			}
 		}
 	}
-	to := move.NumericOf(dst)
-	for i, x := range v {
-		to.SetReal(i, x)
+	g.split(len(v), 1, func(a, b int) { to.SetReals(i*len(v)+a, v[a:b]) })
+}
+
+// weighLines sets the lines of dst, after elements each, to the sums of weights times lines of src. A sum begins with −0.
+func weighLines(dst, src []float64, ts []taps, after int) {
+	for x := range ts {
+		t, line := &ts[x], dst[x*after:][:after]
+		if len(t.at) == 0 {
+			for k := range line {
+				line[k] = math.Copysign(0, -1)
+			}
+			continue
+		}
+		w := t.weight[:len(t.at)]
+		if after == 1 {
+			acc := float64(w[0] * src[t.at[0]])
+			for j, at := range t.at[1:] {
+				acc += float64(w[1+j] * src[at])
+			}
+			line[0] = acc
+			continue
+		}
+		a, wa := src[t.at[0]*after:][:after], w[0]
+		if len(w) == 1 {
+			for k := range line {
+				line[k] = float64(wa * a[k])
+			}
+			continue
+		}
+		b, wb := src[t.at[1]*after:][:after], w[1]
+		for k := range line {
+			line[k] = float64(wa*a[k]) + float64(wb*b[k])
+		}
+		for j, at := range t.at[2:] {
+			a, wa := src[at*after:][:after], w[2+j]
+			for k := range line {
+				line[k] += float64(wa * a[k])
+			}
+		}
 	}
 }
 
-// interpolateScratch returns how many bytes interpolate takes: the elements as float64, after each axis again, and
-// neighbours with their weights.
+// interpolateScratch returns how many bytes interpolate takes: the elements of the images of all threads as float64, after
+// each axis again, and neighbours with their weights.
 func interpolateScratch(by []resample, how *Resampling) float64 {
+	images, by := separate(by, how)
 	elements := 1.0
 	for i := range by {
 		elements *= float64(by[i].in)
@@ -414,7 +512,7 @@ func interpolateScratch(by []resample, how *Resampling) float64 {
 			n += float64(8*elements) + float64(float64(most)*float64(64+24*each))
 		}
 	}
-	return n
+	return n * float64(max(1, min(images, exec.Workers(nil))))
 }
 
 // floatsOf returns the elements of an input of floats.

@@ -324,7 +324,9 @@ func Remap(name string, ctx context.Context, dst, src Words, shape []int, maps [
 			continue
 		}
 		first, n := runs[0].To*unit, (from-runs[0].To)*unit
+		at := each(runs, n, unit)
 		exec.Split(name, ctx, rows, n/4+len(runs), func(from, to int) {
+			was, size := -1, dst.Size
 			for r := from; r < to; r++ {
 				base, rest := 0, r
 				for i := inner - 1; i >= 0; i-- {
@@ -341,14 +343,43 @@ func Remap(name string, ctx context.Context, dst, src Words, shape []int, maps [
 				}
 				if base < 0 {
 					dst.Fill(r*row+first, n, pad)
+					was = -1
 					continue
 				}
-				for _, u := range runs {
-					dst.run(r*row, src, base, u, unit, pad)
+				switch to := (r*row + first) * size; {
+				case base == was && r > from && !dst.Stream: // as in the row before
+					copy(dst.Mem[to:to+n*size], dst.Mem[to-row*size:])
+				case at != nil:
+					conv.Take(dst.Mem[to:], src.Mem, size, at, conv.Axis{First: base, Stride: 1})
+				default:
+					for _, u := range runs {
+						dst.run(r*row, src, base, u, unit, pad)
+					}
 				}
+				was = base
 			}
 		})
 	}
+}
+
+// shortRun is the length up to which elements are taken one by one.
+const shortRun = 16
+
+// each returns the places of n elements of entries of unit elements, where runs are short on average and none is of no entry;
+// else nil.
+func each(runs []Run, n, unit int) []int64 {
+	if n > shortRun*len(runs) || slices.ContainsFunc(runs, func(u Run) bool { return u.From < 0 }) {
+		return nil
+	}
+	at := make([]int64, 0, n)
+	for _, u := range runs {
+		for i := range u.N {
+			for k := range unit {
+				at = append(at, int64((u.From+i*u.Step)*unit+k))
+			}
+		}
+	}
+	return at
 }
 
 // A Mapping says which entry of an axis stands at each of n places of a result: at returns the run that
@@ -383,7 +414,7 @@ func RemapScratch(maps []Mapping) (n float64) {
 		switch {
 		case m.At == nil:
 		case inner:
-			n, inner = float64(96*min(m.N, mostRuns)), false // with what append leaves behind
+			n, inner = float64((96+8*shortRun)*min(m.N, mostRuns)), false // with what append leaves behind
 		default:
 			n += float64(8 * float64(m.N))
 		}

@@ -191,6 +191,46 @@ func (w Numeric) SetReal(i int, v float64) {
 	w.SetBits(i, cast.ToInt(v, 0, ^uint64(0)>>(64-n), math.Ldexp(1, n)))
 }
 
+// Reals sets dst to the elements of any real type from element at on; NaNs may become canonical.
+func (w Numeric) Reals(dst []float64, at int) {
+	switch {
+	case w.D.IsFloat():
+		w.Floats(dst, at)
+	case w.D == dtype.Uint8:
+		for i, v := range ElemsOf[uint8](w.Of)[at:][:len(dst)] {
+			dst[i] = float64(v)
+		}
+	case w.D == dtype.Int8:
+		for i, v := range ElemsOf[int8](w.Of)[at:][:len(dst)] {
+			dst[i] = float64(v)
+		}
+	default:
+		for i := range dst {
+			dst[i] = w.Real(at + i)
+		}
+	}
+}
+
+// SetReals sets the elements from element at on as SetReal does.
+func (w Numeric) SetReals(at int, v []float64) {
+	switch {
+	case w.D.IsFloat():
+		w.SetFloats(at, v)
+	case w.D == dtype.Uint8:
+		row := ElemsOf[uint8](w.Of)[at:][:len(v)]
+		for i, x := range v {
+			if x = math.RoundToEven(x); !(x > 0) {
+				x = 0
+			}
+			row[i] = uint8(min(x, math.MaxUint8))
+		}
+	default:
+		for i, x := range v {
+			w.SetReal(at+i, x)
+		}
+	}
+}
+
 // SetQuantized sets element i to a multiple of its scale with a zero point: rounded to
 // nearest, even on a tie, the zero point added, saturated; NaN is 0. A float8 is
 // rounded once, and saturated if that is wanted. Orion cuts the sum off, toward zero.
