@@ -59,7 +59,7 @@ internal/core/conv         1030       0
 internal/core/cpu           160      20
 internal/core/exec         1760       0
 internal/core/jsontext       80       0
-internal/core/move         1050       0
+internal/core/move         1130       0
 internal/core/order         490       0
 internal/core/packed        140       0
 internal/core/plan         1650       0
