@@ -32,6 +32,7 @@ import (
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/op"
+	"github.com/ashlar-go/ashlar/op/ml"
 	"github.com/ashlar-go/ashlar/tensor"
 	"github.com/ashlar-go/ashlar/tensortest"
 )
@@ -54,7 +55,7 @@ var (
 
 func init() { fmt.Print(dtype.Count, npy.MaxHeader, raw.ErrSize, image.PNG, layout.None, mem.Large, num.Canon32, fixed.Wrap, safetensors.ErrFormat) }
 
-var _, _, _ = op.All, tensor.Describe, tensortest.Equal
+var _, _, _, _ = op.All, ml.All, tensor.Describe, tensortest.Equal
 
 `
 
