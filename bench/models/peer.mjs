@@ -1,0 +1,79 @@
+// Runs models with ONNX Runtime for main.go. A line of standard input names a model, its inputs, the threads and for how long to run it.
+// The answer is a line: the times of the runs in milliseconds, the time of loading, the peak of resident memory in KiB, and the files of the outputs.
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { readFileSync, writeFileSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+
+const ort = createRequire(join(process.argv.at(-1), 'x.js'))('onnxruntime-node')
+const arrays = { float32: Float32Array, float64: Float64Array, int64: BigInt64Array, int32: Int32Array, int16: Int16Array, int8: Int8Array,
+  uint8: Uint8Array, uint16: Uint16Array, uint32: Uint32Array, uint64: BigUint64Array, bool: Uint8Array }
+let open, key // the session of the last line, and its name
+
+function tensor({ Type, Shape, File }) {
+  const b = readFileSync(File)
+  return new ort.Tensor(Type, new arrays[Type](b.buffer.slice(b.byteOffset, b.byteOffset + b.length)), Shape)
+}
+
+function kernels(dir) {
+  const times = {}
+  for (const file of readdirSync(dir)) {
+    for (const e of JSON.parse(readFileSync(join(dir, file), 'utf8'))) {
+      if (e.cat === 'Node' && e.name.endsWith('_kernel_time')) {
+        times[e.args.op_name] = (times[e.args.op_name] ?? 0) + e.dur / 1e3
+      }
+    }
+  }
+  return times
+}
+
+async function answer({ Model, Threads, Inputs, Seconds, Profile, Outputs, Processor }) {
+  const options = { intraOpNumThreads: Threads, interOpNumThreads: 1, logSeverityLevel: 3 }
+  const feeds = Object.fromEntries(Inputs.map((i) => [i.Name, tensor(i)]))
+  if (Profile) {
+    const dir = mkdtempSync(join(tmpdir(), 'ort'))
+    const s = await ort.InferenceSession.create(Model, { ...options, enableProfiling: true, profileFilePrefix: join(dir, 'p') })
+    let n = 0
+    for (const end = performance.now() + 1e3 * Seconds; n === 0 || performance.now() < end; n++) await s.run(feeds)
+    s.endProfiling()
+    const times = kernels(dir)
+    rmSync(dir, { recursive: true })
+    return { Ops: Object.fromEntries(Object.entries(times).map(([k, v]) => [k, v / n])) }
+  }
+  const begin = performance.now()
+  const name = JSON.stringify([Model, Threads])
+  if (key !== name) {
+    await open?.release()
+    open = await ort.InferenceSession.create(Model, options)
+    key = name
+  }
+  const Load = performance.now() - begin
+  const Times = []
+  const used = () => { const { user, system } = process.cpuUsage(); return (user + system) / 1e3 }
+  const now = Processor ? used : () => performance.now()
+  let out
+  for (const end = performance.now() + 1e3 * Seconds; Times.length === 0 || performance.now() < end;) {
+    const from = now()
+    out = await open.run(feeds)
+    Times.push(now() - from)
+  }
+  const results = []
+  for (const [Name, t] of Object.entries(out)) {
+    if (Outputs && ArrayBuffer.isView(t.data)) {
+      const File = join(Outputs, `${results.length}.bin`)
+      writeFileSync(File, new Uint8Array(t.data.buffer, t.data.byteOffset, t.data.byteLength))
+      results.push({ Name, Type: t.type, Shape: t.dims, File })
+    }
+  }
+  const Peak = Number(/VmHWM:\s*(\d+)/.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? 0)
+  return { Times, Load, Peak, Results: results }
+}
+
+for await (const line of createInterface({ input: process.stdin })) {
+  try {
+    console.log(JSON.stringify(await answer(JSON.parse(line))))
+  } catch (e) {
+    console.log(JSON.stringify({ Error: String(e.message ?? e) }))
+  }
+}
