@@ -512,7 +512,7 @@ func interpolateScratch(by []resample, how *Resampling) float64 {
 			n += float64(8*elements) + float64(float64(most)*float64(64+24*each))
 		}
 	}
-	return n * float64(max(1, min(images, exec.Workers(nil))))
+	return n * float64(max(1, min(images, exec.Workers(context.Background()))))
 }
 
 // floatsOf returns the elements of an input of floats.
