@@ -174,8 +174,8 @@ func TestReceiptOfTensors(t *testing.T) {
 	}
 }
 
-// Chunks that decide how a sum is rounded are a part of the graph; rechunking in one pass or in two isn't, nor is what an input is
-// called. Targets count, and attributes by their types.
+// Chunks that decide how a sum is rounded are a part of the graph. The number of passes of a rechunking isn't, nor is the name of an
+// input. Targets count, and attributes by their types.
 func TestReceiptOfGraphs(t *testing.T) {
 	x := values(7, 60, 40)
 	store := zarr.Memory()
@@ -234,7 +234,7 @@ func TestReceiptOfGraphs(t *testing.T) {
 	}
 }
 
-// A run that keeps what stands between the stages has its chunks in the receipt. It compares with one that doesn't, and a chunk
+// A run that keeps the arrays between the stages has their chunks in the receipt. It compares with one that doesn't, and a chunk
 // that differs is named before the result.
 func TestReceiptOfStages(t *testing.T) {
 	a, err := Parse("rechunk(x - mean(x, axis=0), (3, 30)) / std(x)", map[string]Array{"x": From("x", zarrOf(t, values(3, 80, 30), 4, 8))})

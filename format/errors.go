@@ -59,8 +59,8 @@ func Within(path string, err error) error {
 	return &named
 }
 
-// Mapped maps a file for a format whose errors are Errors, and opens the mapping. What open made of it owns the buffer, and on an
-// error it is closed.
+// Mapped maps a file for a format whose errors are Errors, and opens the mapping. The result of open owns the buffer. On an
+// error the buffer is closed.
 func Mapped[F any](name, path string, open func(buf *mem.Buffer) (F, error)) (f F, err error) {
 	buf, err := mem.Map(path)
 	if err != nil {

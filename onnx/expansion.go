@@ -50,7 +50,7 @@ func (x *expansion) opset(domain string, call *callee) int64 {
 // label names a function in errors.
 func (fn *Function) label() string { return fmt.Sprintf("function %.100q", opName(fn.Domain, fn.Name)) }
 
-// operators are those of package op.
+// operators are the operators of all domains, and ONNX's under the names that com.microsoft has for them.
 var operators = sync.OnceValue(func() map[opKey]*op.Op {
 	m := make(map[opKey]*op.Op)
 	for _, o := range all.Operators() {

@@ -78,8 +78,8 @@ func scalesOf(w move.Words) []float64 {
 	return v
 }
 
-// A scaling is what comes after exact sums of products of bytes, in rows and columns: of a and b the scales, one or one for each, and in bias what
-// is added to the sum, one for each row. See QLinearMatMul.
+// A scaling turns exact sums of products of bytes into numbers: (sum + bias)·(row scale·column scale). There is one row scale or one for each row,
+// and the same holds for columns. Each row has a bias. See QLinearMatMul.
 type scaling struct {
 	rows, cols []float64
 	bias       []float64           // may be nil
@@ -99,8 +99,8 @@ func scalingOf(rows, cols move.Words, k, result int) *scaling {
 	return s
 }
 
-// each calls f for the sums of row i from column at on, of which the first is element to of the result, once they are whole: a block at a time, with the
-// factors of each and what is to be added to it.
+// each takes sums of row i from column at on, the first of which is element to of the result. Parts of sums are kept. For whole sums it calls f, a
+// block at a time, with the factor and the addend of each.
 func (s *scaling) each(i, at, to int, sums []int32, last bool, f func(to int, sums []int32, factor, plus []float64)) {
 	if !last {
 		for j, v := range sums {

@@ -1,6 +1,9 @@
 package op
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -281,4 +284,33 @@ func TestRavelIndex(t *testing.T) {
 	fails(t, func() { RavelIndex(shape, 1) }, "op.RavelIndex", "1 indices")
 	fails(t, func() { UnravelIndex(shape, 24) }, "op.UnravelIndex", "element 24", "(2,3,4)")
 	fails(t, func() { UnravelIndex([]int{0}, 0) }, "op.UnravelIndex", "element 0")
+}
+
+// An image has the same elements beside others, which threads take one at a time, as alone, and a context ends a long run.
+func TestResizeImages(t *testing.T) {
+	for _, mode := range []string{"linear", "cubic"} {
+		for _, scale := range [][]float64{{1, 1, 1.5, 2}, {1, 1, 0.5, 1}, {1, 1, 1, 1}} {
+			x := tensor.RandomNormal[float32](3, 0, 1, 5, 7, 6, 9)
+			how := Resampling{Scales: scale, Mode: mode, Antialias: true}
+			all := Resize(x, how)
+			for n := range 5 {
+				for c := range 7 {
+					idx := []tensor.Index{tensor.R(n, n+1), tensor.R(c, c+1), tensor.R(0, 6), tensor.R(0, 9)}
+					alone := Resize(x.Slice(idx...).Clone(), how)
+					shape := alone.Shape()
+					same(t, fmt.Sprint(mode, scale, n, c), all.Slice(tensor.R(n, n+1), tensor.R(c, c+1), tensor.R(0, shape[2]), tensor.R(0, shape[3])), alone)
+				}
+			}
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, shape := range [][]int{{1, 1, 40, 40}, {64, 1, 40, 40}} {
+		err := tensor.Try(func() {
+			Resize(tensor.New[float32](shape...), Resampling{Scales: []float64{1, 1, 2, 2}, Mode: "linear"}, Context(ctx))
+		})
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("%v: %v", shape, err)
+		}
+	}
 }

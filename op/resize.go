@@ -5,6 +5,7 @@ import (
 	"math"
 	"runtime"
 	"slices"
+	"sync"
 
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/move"
@@ -343,29 +344,52 @@ func cubicKernel(x, a float64) float64 {
 }
 
 // interpolate resamples one axis after the other, from the last to the first. Axes before the first that changes count
-// images, which are resampled one by one where there are several.
+// images. A thread has an image at a time where there are enough of them.
 func interpolate(name string, ctx context.Context, dst, src move.Words, by []resample, how *Resampling) {
-	images, by := separate(by, how)
-	from, to := move.NumericOf(src), move.NumericOf(dst)
-	n, m := 1, 1
-	for i := range by {
-		n, m = n*by[i].in, m*by[i].out
+	images, axes := separate(by, how)
+	if images < exec.Workers(ctx) {
+		images, axes = 1, by
 	}
+	from, to := move.NumericOf(src), move.NumericOf(dst)
+	first := resampler{by: axes, how: how, name: name, taps: make([][]taps, len(axes)), split: func(n, cost int, f func(from, to int)) { exec.Split(name, ctx, n, cost, f) }}
 	if images == 1 {
-		g := resampler{by: by, how: how, name: name, split: func(n, cost int, f func(from, to int)) { exec.Split(name, ctx, n, cost, f) }}
-		g.image(to, from, 0)
+		first.image(to, from, 0)
 		return
 	}
-	exec.Split(name, ctx, images, 4*(n+m), func(first, last int) {
-		g := resampler{by: by, how: how, name: name, split: func(n, _ int, f func(from, to int)) { f(0, n) }}
-		for i := first; i < last; i++ {
-			g.image(to, from, i)
+	first.split = func(n, cost int, f func(from, to int)) { // by one thread
+		step := max(1, exec.SplitCost/max(1, cost))
+		for at := 0; at < n; at += step {
+			exec.Look(name, ctx)
+			f(at, min(at+step, n))
 		}
+	}
+	cost := 1
+	for i := range axes {
+		if cost *= axes[i].out; !axes[i].plain(how.Coordinates) {
+			first.neighbours(i, 0)
+		}
+	}
+	var lock sync.Mutex
+	var idle []*resampler
+	exec.Split(name, ctx, images, 4*cost, func(begin, end int) {
+		lock.Lock()
+		g := first // with rooms of its own
+		mine := &g
+		if n := len(idle); n > 0 {
+			mine, idle = idle[n-1], idle[:n-1]
+		}
+		lock.Unlock()
+		for i := begin; i < end; i++ {
+			mine.image(to, from, i)
+		}
+		lock.Lock()
+		idle = append(idle, mine)
+		lock.Unlock()
 	})
 }
 
-// separate returns how many images the first axes count, and the axes of an image. It is one image where the neighbours of an
-// axis don't fit the memory for them, so that they are worked out once.
+// separate returns how many images the first axes count, and the axes of an image. It is one image where no axis changes, or where
+// the neighbours of an axis don't fit the memory for them.
 func separate(by []resample, how *Resampling) (images int, axes []resample) {
 	images = 1
 	for i := range by {
@@ -380,6 +404,9 @@ func separate(by []resample, how *Resampling) (images int, axes []resample) {
 			return 1, by
 		}
 	}
+	if axes == nil {
+		return 1, by
+	}
 	return images, axes
 }
 
@@ -388,17 +415,36 @@ type resampler struct {
 	by    []resample
 	how   *Resampling
 	name  string
-	split func(n, cost int, f func(from, to int)) // over threads, or not
-	taps  [][]taps                                // of each axis, if all fit
+	split func(n, cost int, f func(from, to int))
+	taps  [][]taps // of each axis, as many as are kept at a time
 	rooms [2][]float64
 }
 
-// room returns the memory of one of two images.
-func (g *resampler) room(i, n int) []float64 {
+// room returns the memory of one of two images of a shape.
+func (g *resampler) room(i int, shape ...int) []float64 {
+	n := 1
+	for axis, e := range shape {
+		n = plan.Extent(g.name, axis, n, e)
+	}
 	if len(g.rooms[i]) < n {
 		g.rooms[i] = plan.RoomFor[float64](g.name, n)
 	}
 	return g.rooms[i][:n]
+}
+
+// neighbours returns the taps of the elements of an axis from first on, as many as are kept at a time.
+func (g *resampler) neighbours(axis, first int) []taps {
+	r := &g.by[axis]
+	most, _ := r.tapsAtATime(g.how)
+	fresh := g.taps[axis] == nil
+	if fresh {
+		g.taps[axis] = make([]taps, most)
+	}
+	ts := g.taps[axis][:min(most, r.out-first)]
+	if fresh || most < r.out {
+		r.taps(ts, first, g.how)
+	}
+	return ts
 }
 
 // image resamples image i.
@@ -408,9 +454,6 @@ func (g *resampler) image(to, from move.Numeric, i int) {
 		shape[i] = g.by[i].in
 		n *= shape[i]
 	}
-	if g.taps == nil {
-		g.taps = make([][]taps, len(g.by))
-	}
 	v, next := g.room(0, n), 1
 	g.split(n, 1, func(a, b int) { from.Reals(v[a:b], i*n+a) })
 	for axis := range slices.Backward(g.by) {
@@ -419,17 +462,9 @@ func (g *resampler) image(to, from move.Numeric, i int) {
 			continue
 		}
 		before, n, after := move.Around(shape, axis)
-		out := g.room(next, before*r.out*after)
-		most, _ := r.tapsAtATime(g.how)
-		for first := 0; first < r.out; first += most {
-			fresh := g.taps[axis] == nil
-			if fresh {
-				g.taps[axis] = make([]taps, most)
-			}
-			ts := g.taps[axis][:min(most, r.out-first)]
-			if fresh || most < r.out {
-				r.taps(ts, first, g.how)
-			}
+		out := g.room(next, before, r.out, after)
+		for first := 0; first < r.out; {
+			ts := g.neighbours(axis, first)
 			g.split(before*len(ts), 4*after, func(from, to int) {
 				for from < to {
 					b, x := from/len(ts), from%len(ts)
@@ -438,6 +473,7 @@ func (g *resampler) image(to, from move.Numeric, i int) {
 					from += m
 				}
 			})
+			first += len(ts)
 		}
 		v, next, shape[axis] = out, 1-next, r.out
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// tfIdfAttrs is a node with the 1-grams [9] and [1], and the 2-grams [2 1] and [1 2].
+// tfIdfAttrs are attributes with two n-grams of each of two lengths.
 var tfIdfAttrs = AttrMap{"pool_int64s": []int64{9, 1, 2, 1, 1, 2}, "ngram_counts": []int64{0, 2}, "ngram_indexes": []int64{0, 1, 3, 2}, "min_gram_length": int64(1), "max_gram_length": int64(2),
 	"mode": "TFIDF", "weights": []float32{7, 5, 0.5, 1}}
 

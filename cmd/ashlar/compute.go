@@ -71,7 +71,7 @@ than before, that is another plan, and refused: delete the result and begin agai
 --receipt writes the digests of the inputs and of each chunk of the result, which
 are read once more for it. Another run, with any number of workers, has the same
 receipt; ashlar diff compares two and names the first chunk that differs.
---receipt-nodes adds the chunks of what stands between stages.
+--receipt-nodes adds the chunks of the arrays between stages.
 
 The expression is in NumPy's spelling, with Python's precedence:
   x, 2, 0.5, pi, e, inf, nan, True, False
@@ -156,7 +156,7 @@ func (v *computation) runFlags(c *cobra.Command) {
 	f.IntVar(&v.workers, "workers", 0, "how many tasks run at once (default: as many as there are processors)")
 	f.BoolVar(&v.resume, "resume", false, "go on with what the same command has left")
 	f.StringVar(&v.receipt, "receipt", "", "write a receipt to `file.json`")
-	f.BoolVar(&v.nodes, "receipt-nodes", false, "add the chunks of what stands between stages to the receipt")
+	f.BoolVar(&v.nodes, "receipt-nodes", false, "add the chunks of the arrays between stages to the receipt")
 	f.StringVar(&v.job.Codec, "codec", "", "how chunks are stored: zstd, gzip, with a level as in zstd:9, or none (default zstd:3)")
 	f.StringVar(&v.job.Work, "work", "", "the `folder` for what stands between stages (default: within the result's); one run of a plan at a time has it")
 }
@@ -302,7 +302,7 @@ func (v *computation) run(ctx context.Context) error {
 	return v.report(ctx, p, store, spent)
 }
 
-// end removes what a run with Keep has left between the stages.
+// end removes the arrays that a run with Keep has left between the stages.
 func end(ctx context.Context, p *chunk.Plan) error {
 	unlock, err := p.Lock(ctx)
 	if err != nil {

@@ -129,7 +129,7 @@ func (l *loss) measure(name string, before, after tensor.Any) (err error) {
 	return nil
 }
 
-// add counts the numbers of a tensor, those that changed, and of them those out of range.
+// add counts the numbers of a tensor, the changed ones, and of these the ones out of range.
 func (l *loss) add(n int, changed, beyond int64) {
 	if l.count += int64(n); changed > 0 {
 		l.changed += changed
@@ -138,7 +138,7 @@ func (l *loss) add(n int, changed, beyond int64) {
 	}
 }
 
-// pictured measures what is lost of floats from 0 to 1 in a picture, which has 256 levels. Numbers outside are an error, unless they are
+// pictured measures the loss of floats from 0 to 1 in a picture, which has 256 levels. Numbers outside are an error, unless they are
 // allowed.
 func (l *loss) pictured(name string, t tensor.Any) error {
 	if !t.DType().IsFloat() {

@@ -162,7 +162,7 @@ func manyFields(n int) string {
 	return b.String()[1:]
 }
 
-// A struct in too many others costs nothing: what is in it isn't read.
+// A struct in too many others costs nothing: its fields aren't read.
 func TestNestedStructs(t *testing.T) {
 	deep := strings.Repeat(`[["a",`, 1000) + `"|i1"` + strings.Repeat(`]]`, 1000)
 	if n := testing.AllocsPerRun(1, func() {

@@ -6,7 +6,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 )
 
-// The rows between numbers and the bytes that stand for them. Scales, zero points and what else there is are as long as the result.
+// The rows between numbers and the bytes that stand for them. Scales, zero points and addends are as long as the result.
 
 // Quantize sets dst[i] to a[i]/scale[i], rounded to float32, then to the nearest, even on a tie, plus zero[i], a whole number, saturated. NaN is 0.
 func Quantize[T int8 | uint8](dst []T, a, scale, zero []float32) {

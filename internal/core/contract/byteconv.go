@@ -21,6 +21,9 @@ type byteLines struct {
 	places int     // from the first output to the last one, both counted
 }
 
+// mostPhases is how many remainders of a stride are kept. With more of them outputs are so far apart that little is shared.
+const mostPhases = 64
+
 // byteLinesOf plans them. It reports false where they would be much larger than the input and the result.
 func byteLinesOf(g *Convolution) (b *byteLines, ok bool) {
 	rank := len(g.S)
@@ -32,7 +35,9 @@ func byteLinesOf(g *Convolution) (b *byteLines, ok bool) {
 		s := &g.S[i]
 		for k := range min(s.Kernel, most) {
 			if p := k * s.Dilation % s.Stride; !slices.Contains(b.phases[i], p) {
-				b.phases[i] = append(b.phases[i], p)
+				if b.phases[i] = append(b.phases[i], p); len(b.phases[i]) > mostPhases {
+					return nil, false
+				}
 			}
 		}
 		b.place[i], b.ext[i] = size, s.Out+(s.Kernel-1)*s.Dilation/s.Stride
@@ -144,11 +149,7 @@ func (g *Convolution) Bytes(j exec.Job, x, w ByteSide, exact bool, emit func(ima
 		return
 	}
 	image := g.C * g.Plane()
-	if g.K == 0 {
-		g.pointwiseBytes(j, x, w, exact, emit)
-		return
-	}
-	if g.pointwise() {
+	if g.K == 0 || g.pointwise() {
 		g.pointwiseBytes(j, x, w, exact, emit)
 		return
 	}
@@ -231,7 +232,7 @@ func (g *Convolution) bytesByParts(p ByteProduct, x ByteSide, pad byte, emit fun
 	rank, plane := len(g.S), g.Plane()
 	volume := g.K / (g.C / g.Group)
 	rows := g.C * volume
-	most := min(g.Patch, max(64, (1<<20)/rows))
+	most := min(g.Patch, max(8, (1<<20)/rows)) // bytes as many as in the int64s of the weights, or 1 MiB
 	b := make([]byte, most*rows)
 	p.Batch, p.Step = g.Group, most
 	p.B = ByteSide{Mem: b, Signed: x.Signed, Zero: x.Zero}

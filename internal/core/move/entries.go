@@ -10,8 +10,8 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// TakeEntries sets the entries of dst to those of in[0], of a shape, that indices name along axis, and
-// panics before that where one is outside. in[1] is the indices.
+// TakeEntries copies entries of in[0], which has a shape, along axis to dst: entry at[i] becomes entry i. in[1] is the tensor of
+// the indices. It panics before a write where an index is outside.
 func TakeEntries(name string, ctx context.Context, dst Words, in []Words, shape []int, axis int, at []int64) {
 	before, n, after := Around(shape, axis)
 	size := dst.Size

@@ -1,12 +1,12 @@
 // Package packed multiplies vectors by matrices whose elements stand in blocks of codes, which are unpacked while they are multiplied.
 //
-// The sums are those of package contract: over k by blocks of 256 in order, each block by fused steps from the first element to the last.
-// So a product has the bits of one with the unpacked matrix. The lanes of a kernel are rows of the matrix. A matrix without a kernel is
+// The rule of sums is that of package contract: blocks of 256 in order, each by fused steps in order. So a product has the bits of one
+// with the unpacked matrix. The lanes of a kernel are rows of the matrix. A matrix without a kernel is
 // unpacked a few rows at a time, which stay in a cache.
 //
 // Package pack multiplies by tensors of its formats. MatMulNBits of package op can use this room: its columns are the rows here, its
-// bytes are Bytes, and its unpacking is Decode. A kernel of its own belongs beside those of internal/core/simd/_asm/packed.go: the
-// codes of a byte stand side by side there, and each has (q − zero)·scale, rounded once, for d·q − m.
+// bytes are Bytes, and its unpacking is Decode. A kernel for it belongs to internal/core/simd/_asm/packed.go. The two codes of a byte
+// are neighbours there, and an element is (q − zero)·scale, rounded once.
 package packed
 
 import (

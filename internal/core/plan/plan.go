@@ -153,7 +153,6 @@ func (p *Draft) begin(o *Op, c *Use) error {
 	return p.Err
 }
 
-// Inferred is Op.Infer, and ran Op.Run, of a call on the way.
 // Inferred returns the specs of the results of a call.
 func Inferred(o *Op, c *Use) ([]tensor.Any, error) {
 	p := new(Draft)

@@ -84,7 +84,7 @@ func (g *product) widened() {
 	g.RET()
 }
 
-// paired writes panels of b one after the other: element 2·(l·16 + j) + h of a panel, for h of 0 and 1 and l < pairs, is
+// paired writes panels of b, one after the other. Element 2·(l·16 + j) + h of a panel, for h of 0 and 1 and l < pairs, is
 // (src[offs[2·l + h] + j] xor flip) − zero[2·j + h], and the next panel has src 16 and zero step elements further on.
 func (g *product) paired() {
 	g.begin("pairBytes", "dst *int16, src *uint8, offs *int, pairs, panels, flip int, zero *int16, step int")

@@ -40,8 +40,8 @@ type packedFormat struct {
 // packed writes kernels of blocks. Of a product, the rows are the lanes, so that the sum of a row is one chain. Eight rows are one half,
 // and two halves take turns, as fused steps of one chain wait for each other.
 //
-// The scale of a block is a float16 of 11 bits, and its codes have at most 8, or 6 and 4: their products are exact in a float32. So a
-// fused step for d·q − m rounds where the definition does.
+// The scale of a block has 11 bits, and codes have at most 10 together: their products are exact in a float32. So a fused step for
+// d·q − m rounds where the definition does.
 type packed struct {
 	*product
 	flip, fours, sixes, upper, halves, nan op.Mem
@@ -108,7 +108,7 @@ func (p *packed) dot(f packedFormat) {
 	p.RET()
 }
 
-// Registers 0 to 3 and 4 to 7 are codes of the two halves, 8 and 9 their sums, 10 and 11 their scales, 12 and 13 free.
+// Each half has four registers of codes, the first ones. Behind these come the sums of both, the scales of both, and two free ones.
 func (p *packed) sum(h int) reg.VecPhysical   { return p.vec(8 + h) }
 func (p *packed) scale(h int) reg.VecPhysical { return p.vec(10 + h) }
 func (p *packed) free(h int) reg.VecPhysical  { return p.vec(12 + h) }
