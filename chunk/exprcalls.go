@@ -48,13 +48,6 @@ NanMean:nanmean,nan_mean NanMin:nanmin,nan_min NanMax:nanmax,nan_max NanArgMax:n
 CountNonzero:count_nonzero ReduceLogSumExp:logsumexp,reduce_log_sum_exp ReduceLogSum:logsum,reduce_log_sum ReduceL1:norm1,reduce_l1
 ReduceL2:norm,reduce_l2 ReduceSumSquare:sumsquare,reduce_sum_square Median Quantile`
 
-// fractional lists the reductions whose result of integers is a float, summed those whose result of narrow integers is one of 64
-// bits, as in NumPy.
-var (
-	fractional = []string{"ReduceMean", "NanMean", "Var", "Std", "Median", "Quantile", "ReduceL2"}
-	summed     = []string{"ReduceSum", "ReduceProd", "ReduceSumSquare", "ReduceL1"}
-)
-
 // listed returns the operators of a list with their names.
 func listed(list string) (ops []string, names [][]string) {
 	for entry := range strings.FieldsSeq(list) {
@@ -85,14 +78,8 @@ var functions = sync.OnceValue(func() []Function {
 		Function{[]string{"cast", "astype"}, "x, dtype", "CastLike", callCast})
 	ops, names := listed(reductions)
 	for i, o := range ops {
-		args := "x, axis=None, keepdims=False"
-		switch o {
-		case "Var", "Std":
-			args = "x, axis=None, ddof=0, keepdims=False"
-		case "Quantile":
-			args = "x, q, axis=None, keepdims=False"
-		}
-		fs = append(fs, Function{names[i], args, o, func(c *call) (term, error) { return c.reduce(o) }})
+		r := reducers[o]
+		fs = append(fs, Function{names[i], "x, " + r.first + "axis=None, " + r.then + "keepdims=False", o, func(c *call) (term, error) { return c.reduce(o, r) }})
 	}
 	return append(fs,
 		Function{[]string{"matmul"}, "x, y", "MatMul", func(c *call) (term, error) { return operate(c.at, "@", c.args[0], c.args[1]) }},
@@ -246,7 +233,7 @@ func (c *call) named(name string) int {
 	return slices.IndexFunc(strings.Split(c.f.Args, ", "), func(s string) bool { return strings.Split(s, "=")[0] == name })
 }
 
-func (c *call) reduce(name string) (term, error) {
+func (c *call) reduce(name string, r *reducer) (term, error) {
 	return c.with(func(x Array) Array {
 		how := Reducing{Axes: c.ints(c.named("axis"))}
 		keep := c.args[c.named("keepdims")]
@@ -261,19 +248,19 @@ func (c *call) reduce(name string) (term, error) {
 				c.miss(c.args[i], "a number")
 			}
 		}
-		if how.Axes == nil && reducers[name].place && len(x.Shape()) == 1 {
+		if how.Axes == nil && r.place && len(x.Shape()) == 1 {
 			how.Axes = []int{0}
 		}
-		if d := x.DType(); slices.Contains(fractional, name) && (d.IsInteger() || d == dtype.Bool) {
+		if d := x.DType(); r.real && (d.IsInteger() || d == dtype.Bool) {
 			x = converted(x, dtype.Float64)
-		} else if name == "ReduceSum" && d == dtype.Bool {
-			name = "CountNonzero"
-		} else if slices.Contains(summed, name) && (d.IsInteger() || d == dtype.Bool) && x.err == nil {
+		} else if r.truth != "" && d == dtype.Bool {
+			name = r.truth
+		} else if r.asSum && (d.IsInteger() || d == dtype.Bool) && x.err == nil {
 			wide := dtype.Int64
 			if d.IsInteger() && !d.IsSigned() {
 				wide = dtype.Uint64
 			}
-			return reducers[name].in(wide).reduce(name, x.n, wide, how)
+			return r.in(wide).reduce(name, x.n, wide, how)
 		}
 		return Reduce(name, x, how)
 	})
@@ -316,7 +303,7 @@ func callWhere(c *call) (term, error) {
 	if c.err != nil {
 		return x, c.err
 	}
-	return mapWith(c.at, "Where", nil, c.args...)
+	return made(c.at, Map("Where", nil, c.args[0].array, c.args[1].array, c.args[2].array))
 }
 
 func callCast(c *call) (term, error) {

@@ -111,8 +111,13 @@ func remainder(at int, x, y term) (term, error) {
 		y.Kind = expr.Name
 	}
 	other := do("Xor", do("Less", r, zero), do("Less", y, zero))
-	r = do("Where", do("Equal", r, zero), do("CopySign", zero, y), do("Where", other, do("Add", r, y), r))
-	return r, err
+	where := func(c, x, y term) (t term) {
+		if err == nil {
+			t, err = made(at, Map("Where", nil, c.array, x.array, y.array))
+		}
+		return t
+	}
+	return where(do("Equal", r, zero), do("CopySign", zero, y), where(other, do("Add", r, y), r)), err
 }
 
 // constant returns a number or a truth value as an element of a type.
@@ -188,7 +193,7 @@ func mapWith(at int, name string, attrs op.AttrMap, ts ...term) (term, error) {
 		}
 	}
 	for _, a := range in[1:] {
-		if a.DType() != in[0].DType() && name != "Where" && name != "CastLike" {
+		if a.DType() != in[0].DType() {
 			return term{}, expr.Wrong(at, tensor.ErrDType, "%s of elements of %v and %v; cast them to one type, as in cast(x, '%v')", name, in[0].DType(), a.DType(), wider(in[0].DType(), a.DType()))
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -183,7 +184,7 @@ func (m *mapped) eval(e *evaluator, n *node, b box) (tensor.Any, error) {
 			}
 		}
 		m := n.kind.(*mapped)
-		if slices.Contains([]string{"Div", "FloorDiv", "Mod"}, m.name) && n.dtype.IsInteger() {
+		if plan.AboutOf(m.op).Divides && n.dtype.IsInteger() {
 			divisors = append(divisors, divisor{m.name, in[1], part(n.in[1], b).from})
 		}
 		t, err := run(m.op, m.attributes(), in...)

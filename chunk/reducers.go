@@ -15,6 +15,11 @@ import (
 type reducer struct {
 	place bool                            // it finds a place on one axis
 	sum   bool                            // its state is op.ReduceSum's result
+	asSum bool                            // in expressions the result of integers and truth values is an integer of 64 bits, as in NumPy
+	real  bool                            // in expressions the result of these is a float
+	truth string                          // in expressions the reduction of truth values in its place
+	first string                          // in expressions its arguments before axis
+	then  string                          // and after it
 	wide  func(d dtype.DType) dtype.DType // the type that elements are converted to first, piece by piece; nil: they stay
 	// result returns the result's type, or the error of an element type that the reduction doesn't take.
 	result func(name string, d dtype.DType) (dtype.DType, error)
@@ -219,11 +224,16 @@ func (c *chain) cast(t tensor.Any, d dtype.DType) (r tensor.Any) {
 
 // The types that a reduction takes and gives.
 
-func same(name string, d dtype.DType) (dtype.DType, error) {
-	if !named(opOf(name)).Supports(d) || d.IsComplex() {
-		return d, fail(name, op.ErrUnsupported, "elements of %v; Cast them first", d)
+func same(name string, d dtype.DType) (dtype.DType, error) { return sameAs(name)(name, d) }
+
+// sameAs takes the types that an operator of package op takes.
+func sameAs(o string) func(string, dtype.DType) (dtype.DType, error) {
+	return func(name string, d dtype.DType) (dtype.DType, error) {
+		if !named(o).Supports(d) || d.IsComplex() {
+			return d, fail(name, op.ErrUnsupported, "elements of %v; Cast them first", d)
+		}
+		return d, nil
 	}
-	return d, nil
 }
 
 func floats(name string, d dtype.DType) (dtype.DType, error) {
@@ -251,14 +261,6 @@ func gives(d dtype.DType) func(string, dtype.DType) (dtype.DType, error) {
 
 func truth(d dtype.DType) func(string, dtype.DType) (dtype.DType, error) {
 	return func(name string, of dtype.DType) (dtype.DType, error) { return d, nil }
-}
-
-// opOf returns the operator of package op that tells the element types of a reduction.
-func opOf(name string) string {
-	if name == "Ptp" {
-		return "ReduceMax"
-	}
-	return name
 }
 
 // The states.
@@ -313,19 +315,14 @@ func by(names ...string) func(*folded, *evaluator, tensor.Any, int) (tensor.Any,
 	}
 }
 
-// with returns the merge by an operator on all planes.
-func with(name string) func(*folded, *evaluator, tensor.Any, tensor.Any, int, int) (tensor.Any, error) {
+// with returns the merge by an operator on all planes; ofTruth is another one, for truth values.
+func with(name string, ofTruth ...string) func(*folded, *evaluator, tensor.Any, tensor.Any, int, int) (tensor.Any, error) {
 	return func(f *folded, e *evaluator, a, b tensor.Any, _, _ int) (tensor.Any, error) {
-		return e.call(ofTruth(name, f.acc), nil, a, b)
+		if f.acc == dtype.Bool && len(ofTruth) > 0 {
+			return e.call(ofTruth[0], nil, a, b)
+		}
+		return e.call(name, nil, a, b)
 	}
-}
-
-// ofTruth returns the operator that does with truth values what the named one does with numbers, as in NumPy.
-func ofTruth(name string, d dtype.DType) string {
-	if by := map[string]string{"Max": "Or", "Min": "And"}[name]; by != "" && d == dtype.Bool {
-		return by
-	}
-	return name
 }
 
 // then returns the finish by elementwise operators in float64, rounded to the result's type at the end.
@@ -485,26 +482,26 @@ func truths(name string) func(*folded, *evaluator, tensor.Any, int) (tensor.Any,
 }
 
 var reducers = map[string]*reducer{
-	"ReduceSum":       {sum: true, wide: sumType, result: same, state: sums(1), block: by("ReduceSum"), merge: with("Add"), finish: then()},
-	"ReduceSumSquare": {wide: sumType, result: same, state: sums(1), block: by("ReduceSumSquare"), merge: with("Add"), finish: then()},
-	"ReduceL1":        {wide: sumType, result: same, state: sums(1), block: by("ReduceL1"), merge: with("Add"), finish: then()},
-	"ReduceProd":      {wide: sumType, result: same, state: sums(1), block: by("ReduceProd"), merge: with("Mul"), finish: then()},
-	"ReduceL2":        {wide: sumType, result: floats, state: sums(1), block: by("ReduceSumSquare"), merge: with("Add"), finish: then("Sqrt")},
+	"ReduceSum":       {asSum: true, truth: "CountNonzero", sum: true, wide: sumType, result: same, state: sums(1), block: by("ReduceSum"), merge: with("Add"), finish: then()},
+	"ReduceSumSquare": {asSum: true, wide: sumType, result: same, state: sums(1), block: by("ReduceSumSquare"), merge: with("Add"), finish: then()},
+	"ReduceL1":        {asSum: true, wide: sumType, result: same, state: sums(1), block: by("ReduceL1"), merge: with("Add"), finish: then()},
+	"ReduceProd":      {asSum: true, wide: sumType, result: same, state: sums(1), block: by("ReduceProd"), merge: with("Mul"), finish: then()},
+	"ReduceL2":        {real: true, wide: sumType, result: floats, state: sums(1), block: by("ReduceSumSquare"), merge: with("Add"), finish: then("Sqrt")},
 	"ReduceLogSum":    {sum: true, wide: sumType, result: floats, state: sums(1), block: by("ReduceSum"), merge: with("Add"), finish: then("Log")},
-	"ReduceMean":      {sum: true, wide: meanType, result: mean, state: means, block: by("ReduceSum"), merge: with("Add"), finish: over},
+	"ReduceMean":      {real: true, sum: true, wide: meanType, result: mean, state: means, block: by("ReduceSum"), merge: with("Add"), finish: over},
 	"ReduceLogSumExp": {wide: sumType, result: floats, state: sums(2), block: exps, merge: mergeExps, finish: finishExps},
-	"ReduceMax":       {result: same, state: own(1), block: by("ReduceMax"), merge: with("Max"), finish: then()},
-	"ReduceMin":       {result: same, state: own(1), block: by("ReduceMin"), merge: with("Min"), finish: then()},
+	"ReduceMax":       {result: same, state: own(1), block: by("ReduceMax"), merge: with("Max", "Or"), finish: then()},
+	"ReduceMin":       {result: same, state: own(1), block: by("ReduceMin"), merge: with("Min", "And"), finish: then()},
 	"NanMax":          {result: same, state: own(1), block: by("NanMax"), merge: with("FMax"), finish: then()},
 	"NanMin":          {result: same, state: own(1), block: by("NanMin"), merge: with("FMin"), finish: then()},
 	"NanSum":          {wide: sumType, result: same, state: sums(1), block: by("NanSum"), merge: with("Add"), finish: then()},
-	"NanMean": {wide: sumType, result: same, state: sums(2), block: present, merge: with("Add"), finish: func(f *folded, e *evaluator, s tensor.Any, _ int) (tensor.Any, error) {
+	"NanMean": {real: true, wide: sumType, result: same, state: sums(2), block: present, merge: with("Add"), finish: func(f *folded, e *evaluator, s tensor.Any, _ int) (tensor.Any, error) {
 		c := chain{e: e}
 		return c.cast(c.call("Div", plane(s, 0), plane(s, 1)), f.result), c.err
 	}},
-	"Var":          {wide: sumType, result: same, state: sums(2), block: spread, merge: spreads, finish: variance()},
-	"Std":          {wide: sumType, result: same, state: sums(2), block: spread, merge: spreads, finish: variance("Sqrt")},
-	"Ptp":          {result: same, state: own(2), block: by("ReduceMax", "ReduceMin"), merge: widest, finish: difference},
+	"Var":          {then: "ddof=0, ", real: true, wide: sumType, result: same, state: sums(2), block: spread, merge: spreads, finish: variance()},
+	"Std":          {then: "ddof=0, ", real: true, wide: sumType, result: same, state: sums(2), block: spread, merge: spreads, finish: variance("Sqrt")},
+	"Ptp":          {result: sameAs("ReduceMax"), state: own(2), block: by("ReduceMax", "ReduceMin"), merge: widest, finish: difference},
 	"ArgMax":       {place: true, result: gives(dtype.Int64), state: places, block: placed("ReduceMax"), merge: nearer, finish: index},
 	"ArgMin":       {place: true, result: gives(dtype.Int64), state: places, block: placed("ReduceMin"), merge: nearer, finish: index},
 	"NanArgMax":    {place: true, result: gives(dtype.Int64), state: places, block: placed("NanMax"), merge: nearer, finish: index},
@@ -512,8 +509,8 @@ var reducers = map[string]*reducer{
 	"Any":          {result: truth(dtype.Bool), state: kindOf(1, dtype.Bool), block: truths("ReduceMax"), merge: with("Or"), finish: then()},
 	"AllTrue":      {result: truth(dtype.Bool), state: kindOf(1, dtype.Bool), block: truths("ReduceMin"), merge: with("And"), finish: then()},
 	"CountNonzero": {result: truth(dtype.Int64), state: kindOf(1, dtype.Int64), block: truths("ReduceSum"), merge: with("Add"), finish: then()},
-	"Median":       {result: quantiles, state: own(1), whole: quantile(0.5)},
-	"Quantile":     {result: quantiles, state: own(1), whole: quantile(-1)},
+	"Median":       {real: true, result: quantiles, state: own(1), whole: quantile(0.5)},
+	"Quantile":     {first: "q, ", real: true, result: quantiles, state: own(1), whole: quantile(-1)},
 }
 
 func widest(f *folded, e *evaluator, a, b tensor.Any, _, _ int) (tensor.Any, error) {

@@ -74,7 +74,7 @@ func (f *folding) step(c *compiled, i int, known []bool) bool {
 		room = add(room, size(c.vals[id].a))
 	}
 	call, read, err := c.call(i, c.vals, f.ctx)
-	if err != nil || checkAxes(s.node, call.Inputs) != nil {
+	if err != nil || checkAxes(s.node, o, call.Inputs) != nil {
 		return false
 	}
 	p, err := o.Plan(call)

@@ -2,9 +2,9 @@ package onnx
 
 import (
 	"fmt"
-	"slices"
 	"sync"
 
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/onnx/internal/text"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/op/all"
@@ -55,17 +55,13 @@ var operators = sync.OnceValue(func() map[opKey]*op.Op {
 	m := make(map[opKey]*op.Op)
 	for _, o := range all.Operators() {
 		m[keyOf(o.Domain(), o.Name(), "")] = o
-		if slices.Contains(microsoft, o.Name()) {
+		if plan.AboutOf(o).Shared {
 			a := o.As(microsoftDomain, o.Name(), 1)
 			m[keyOf(a.Domain(), a.Name(), "")] = a
 		}
 	}
 	return m
 })
-
-// microsoft lists ONNX's operators that the domain com.microsoft has, too, with the same meaning. Source:
-// docs/ContribOperators.md of github.com/microsoft/onnxruntime.
-var microsoft = []string{"CausalConvWithState", "DequantizeLinear", "Gelu", "LinearAttention", "QLinearConv", "QuantizeLinear", "Trilu"}
 
 // find returns what runs a node, nil if nothing of this library or the program does: the operator o of its name, or the valueOp
 // f. That may also be the form of o for strings.

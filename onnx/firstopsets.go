@@ -12,7 +12,7 @@ import (
 // asInSix lists operators whose definition of opset 6 differs from that before only in element types, and in the
 // attribute consumed_inputs, which means nothing: it allowed a result to overwrite an input.
 var asInSix = []string{"Abs", "Add", "BatchNormalization", "Ceil", "Clip", "Div", "Elu", "Exp", "Floor", "Gemm", "HardSigmoid",
-	"InstanceNormalization", "LeakyRelu", "Log", "Max", "Mean", "Min", "Mul", "Neg", "PRelu", "Reciprocal", "Relu", "Selu", "Sigmoid",
+	"InstanceNormalization", "LeakyRelu", "Log", "Max", "Mean", "Min", "Mul", "Neg", "PRelu", "Reciprocal", "Relu", "Sigmoid",
 	"Sqrt", "Sub", "Sum", "Tanh"}
 
 func init() {
@@ -35,6 +35,7 @@ func init() {
 		{name: "Reshape", versions: first, build: reshapeFirst},
 		{name: "Scale", versions: first, build: scale},
 		{name: "ScaledTanh", versions: first, build: scaledTanh},
+		{name: "Selu", versions: first, build: seluFirst},
 		{name: "Split", versions: first, build: splitFirst},
 		{name: "ThresholdedRelu", versions: first, build: func(n *Node) *Function { return later(n, 10, nil) }},
 		{name: "Tile", versions: first, build: tileFirst},
@@ -80,9 +81,14 @@ func earlySketch(n *Node, opset int64) *sketch {
 }
 
 func sixth(n *Node) *Function {
+	return later(n, 6, nil)
+}
+
+// seluFirst is Selu, whose defaults had fewer digits.
+func seluFirst(n *Node) *Function {
 	var more []Attribute
-	for _, a := range []Attribute{Float("alpha", 1.6732), Float("gamma", 1.0507)} { // Selu's defaults had fewer digits
-		if n.Op == "Selu" && n.Attr(a.Name) == nil {
+	for _, a := range []Attribute{Float("alpha", 1.6732), Float("gamma", 1.0507)} {
+		if n.Attr(a.Name) == nil {
 			more = append(more, a)
 		}
 	}

@@ -22,7 +22,7 @@ func NewFixedSession(m *Model, d dtype.DType) (*Session, error) {
 	return newSession(m, d)
 }
 
-// onlySizes reports whether a value only says how Resize and Upsample change sizes: scales are
+// onlySizes reports whether a value only says how operators change sizes, as Resize: scales are
 // float32 whatever the data is, and rounding them would change shapes.
 func (c *compiled) onlySizes(id int) bool {
 	read := false
@@ -32,7 +32,7 @@ func (c *compiled) onlySizes(id int) bool {
 		if at < 0 {
 			continue
 		}
-		if at == 0 || s.node.Op != "Resize" && s.node.Op != "Upsample" {
+		if c.ops[i] == nil || !perAxis(c.ops[i], at) {
 			return false
 		}
 		read = true

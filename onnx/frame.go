@@ -263,7 +263,7 @@ func (fr *frame) results(i int) ([]Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkAxes(s.node, call.Inputs); err != nil {
+	if err := checkAxes(s.node, fr.c.ops[i], call.Inputs); err != nil {
 		return nil, err
 	}
 	if fr.limit > 0 {

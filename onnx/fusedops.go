@@ -14,13 +14,14 @@ import (
 type activation struct {
 	op     string
 	params []string // of the operator, in the order of activation_params
+	inputs bool     // they are inputs of it, not attributes
 }
 
 var (
-	convActivations = []activation{{"Relu", nil}, {"Tanh", nil}, {"Sigmoid", nil}, {"LeakyRelu", []string{"alpha"}}, {"Clip", []string{"min", "max"}},
-		{"HardSigmoid", []string{"alpha", "beta"}}, {"HardSwish", nil}}
-	gemmActivations = []activation{{"Celu", []string{"alpha"}}, {"Elu", []string{"alpha"}}, {"HardSigmoid", []string{"alpha", "beta"}}, {"LeakyRelu", []string{"alpha"}},
-		{"Relu", nil}, {"Selu", []string{"alpha", "gamma"}}, {"Sigmoid", nil}, {"Softplus", nil}, {"Softsign", nil}, {"Tanh", nil}, {"ThresholdedRelu", []string{"alpha"}}}
+	convActivations = []activation{{op: "Relu"}, {op: "Tanh"}, {op: "Sigmoid"}, {op: "LeakyRelu", params: []string{"alpha"}}, {op: "Clip", params: []string{"min", "max"}, inputs: true},
+		{op: "HardSigmoid", params: []string{"alpha", "beta"}}, {op: "HardSwish"}}
+	gemmActivations = []activation{{op: "Celu", params: []string{"alpha"}}, {op: "Elu", params: []string{"alpha"}}, {op: "HardSigmoid", params: []string{"alpha", "beta"}}, {op: "LeakyRelu", params: []string{"alpha"}},
+		{op: "Relu"}, {op: "Selu", params: []string{"alpha", "gamma"}}, {op: "Sigmoid"}, {op: "Softplus"}, {op: "Softsign"}, {op: "Tanh"}, {op: "ThresholdedRelu", params: []string{"alpha"}}}
 )
 
 // windowed are the attributes of Conv.
@@ -80,7 +81,7 @@ func fusedConv(n *Node) *Function {
 	in := []string{y}
 	var attrs []Attribute
 	for i, name := range f.params {
-		if f.op == "Clip" {
+		if f.inputs {
 			in = append(in, b.node(name, "CastLike", []string{b.node(name+"Float", "Constant", nil, Float("value_float", params[i])), y}))
 		} else {
 			attrs = append(attrs, Float(name, params[i]))

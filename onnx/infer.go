@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -27,25 +28,9 @@ const maxRank = 64
 // take some 20 bytes an axis.
 const maxAxes = 1 << 20
 
-// shaping lists the operators whose results are computed while shapes are inferred: those that exporters use to compute
-// shapes, and that take time by the number of elements of operands and result, both of which are small.
-var shaping = []string{"Abs", "Add", "And", "Cast", "Ceil", "Clip", "Concat", "ConstantOfShape", "Div", "Equal", "Expand",
-	"Flatten", "Floor", "Gather", "GatherElements", "GatherND", "Greater", "GreaterOrEqual", "Identity", "Less", "LessOrEqual",
-	"Max", "Min", "Mod", "Mul", "Neg", "NonZero", "Not", "Or", "Range", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceSum",
-	"Reshape", "Round", "ScatterElements", "ScatterND", "Shape", "Size", "Slice", "Split", "Sqrt", "Squeeze", "Sub", "Sum",
-	"Tile", "Transpose", "Unsqueeze", "Where"}
-
 // shapes reports whether the results of a step are computed while shapes are inferred.
 func (s *step) shapes(o *op.Op) bool {
-	return o != nil && !s.own && slices.Contains(shaping, s.node.Op)
-}
-
-// sizing lists the inputs that have an element, or two, for each axis of a tensor.
-var sizing = map[string][]int{
-	"CenterCropPad": {1}, "Col2Im": {1, 2}, "ConstantOfShape": {0}, "Expand": {1}, "MaxUnpool": {2}, "Pad": {1, 3},
-	"ReduceL1": {1}, "ReduceL2": {1}, "ReduceLogSum": {1}, "ReduceLogSumExp": {1}, "ReduceMax": {1}, "ReduceMean": {1},
-	"ReduceMin": {1}, "ReduceProd": {1}, "ReduceSum": {1}, "ReduceSumSquare": {1}, "Reshape": {1}, "Resize": {1, 2, 3},
-	"Slice": {1, 2, 3, 4}, "Squeeze": {1}, "Tile": {1}, "Unsqueeze": {1}, "Upsample": {1},
+	return o != nil && !s.own && plan.AboutOf(o).Shapes
 }
 
 // axial lists the attributes that have an element, or two, for each axis of a tensor.
@@ -57,8 +42,8 @@ func tooManyAxes(rank int) error {
 	return failf("%w: its rank is %d; the most is %d", tensor.ErrShape, rank, maxRank)
 }
 
-// checkAxes refuses a call whose attributes or inputs speak of more axes than a tensor may have.
-func checkAxes(n *Node, inputs []tensor.Any) error {
+// checkAxes refuses a call of an operator whose attributes or inputs speak of more axes than a tensor may have.
+func checkAxes(n *Node, o *op.Op, inputs []tensor.Any) error {
 	for i := range n.Attributes {
 		a := &n.Attributes[i]
 		length := 0
@@ -72,13 +57,16 @@ func checkAxes(n *Node, inputs []tensor.Any) error {
 			return inAttr(a.Name, failf("%w: %d elements are too many for a rank of at most %d", tensor.ErrShape, length, maxRank))
 		}
 	}
-	for _, j := range sizing[n.Op] {
-		if j < len(inputs) && !inputs[j].IsZero() && inputs[j].Len() > 2*maxRank {
+	for j := range inputs {
+		if perAxis(o, j) && !inputs[j].IsZero() && inputs[j].Len() > 2*maxRank {
 			return in(fmt.Sprintf("input %d", j), failf("%w: %d elements are too many for a rank of at most %d", tensor.ErrShape, inputs[j].Len(), maxRank))
 		}
 	}
 	return nil
 }
+
+// perAxis reports whether input j of an operator has an element, or two, for each axis of a tensor.
+func perAxis(o *op.Op, j int) bool { return plan.AboutOf(o).PerAxis>>j&1 == 1 }
 
 // checkRanks refuses results with more axes than a tensor may have.
 func checkRanks(outs []tensor.Any) error {
@@ -322,7 +310,7 @@ func (s *step) values(vals []Value) []Value {
 func (c *compiled) planned(i int, vals []Value, ctx context.Context) (p *op.Plan, outs []tensor.Any, err error) {
 	call, a, err := c.call(i, vals, ctx)
 	if err == nil {
-		err = checkAxes(c.steps[i].node, call.Inputs)
+		err = checkAxes(c.steps[i].node, c.ops[i], call.Inputs)
 	}
 	if err == nil {
 		p, err = c.ops[i].Plan(call)

@@ -56,9 +56,6 @@ func relabelled(name string, make func(k *valueCall) (*labelling, error), attrs 
 		return k.label(l)
 	}, attrs, versions...)
 	f.asks = asksStrings
-	if name == "CategoryMapper" {
-		f.asks = nil
-	}
 	return f
 }
 

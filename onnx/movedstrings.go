@@ -5,34 +5,22 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
 // Operators of package op on tensors of strings, which hold numbers of a table. Those that move elements, or compare them
 // for equality, run on the numbers. Those of stringops.go look at the strings themselves.
 
-// allInputs are the inputs or outputs of an operator that has any number.
-const allInputs = ^uint(0)
-
-// moves says of operators that move elements or compare them which inputs, and then which outputs, hold strings.
-var moves = map[string]struct{ in, out uint }{
-	"ai.onnx.ml.ArrayFeatureExtractor": {1, 1},
-	"CenterCropPad":                    {1, 1}, "Compress": {1, 1}, "Concat": {allInputs, 1}, "DepthToSpace": {1, 1}, "Equal": {3, 0},
-	"Expand": {1, 1}, "Flatten": {1, 1}, "Gather": {1, 1}, "GatherElements": {1, 1}, "GatherND": {1, 1},
-	"OneHot": {4, 1}, "Pad": {5, 1}, "Reshape": {1, 1}, "ReverseSequence": {1, 1}, "Scatter": {5, 1}, "ScatterElements": {5, 1},
-	"ScatterND": {5, 1}, "Shape": {1, 0}, "Size": {1, 0}, "Slice": {1, 1}, "SpaceToDepth": {1, 1}, "Split": {1, allInputs},
-	"Squeeze": {1, 1}, "Tile": {1, 1}, "Transpose": {1, 1}, "Trilu": {1, 1}, "Unique": {1, 1}, "Unsqueeze": {1, 1}, "Where": {6, 1},
-}
-
 // move runs the step's operator on numbers of strings.
-func (k *valueCall) move(in, out uint) ([]Value, error) {
+func (k *valueCall) move(m plan.Moves) ([]Value, error) {
 	inputs := make([]tensor.Any, len(k.in))
 	for j := range k.in {
 		if !k.in[j].known() {
 			continue
 		}
 		var err error
-		if in>>min(j, 63)&1 == 0 {
+		if m.In>>min(j, 63)&1 == 0 {
 			inputs[j], err = k.numbers(j)
 		} else if _, err = k.strings(j); err == nil {
 			inputs[j] = k.in[j].a
@@ -44,14 +32,11 @@ func (k *valueCall) move(in, out uint) ([]Value, error) {
 	if how := k.attrs.Str("reduction", "none"); how != "none" {
 		return nil, inAttr("reduction", failf("%w: it is %.40q; strings aren't computed with", tensor.ErrDType, how))
 	}
-	if k.s.node.Op == "Unique" && k.fr != nil && k.attrs.Int("sorted", 1) != 0 {
-		return k.unique(inputs[0])
-	}
 	outs, err := k.apply(inputs)
 	if err != nil {
 		return nil, err
 	}
-	return k.marked(outs, out), nil
+	return k.marked(outs, m.Out), nil
 }
 
 // marked returns tensors as results, of which out says which hold strings.
@@ -68,10 +53,17 @@ func (k *valueCall) marked(outs []tensor.Any, out uint) []Value {
 	return vals
 }
 
-// unique is Unique in the order of strings: it runs on their places in that order.
-func (k *valueCall) unique(a tensor.Any) ([]Value, error) {
+// unique is Unique: in the order of strings it runs on their places in that order.
+func (k *valueCall) unique() ([]Value, error) {
+	if k.fr == nil || k.attrs.Int("sorted", 1) == 0 {
+		return k.move(plan.Moves{In: 1, Out: 1})
+	}
+	v, err := k.strings(0)
+	if err != nil {
+		return nil, err
+	}
+	a, t := v.a, v.text
 	list := numbersIn(a)
-	t := k.in[0].text
 	order := slices.Clone(list)
 	slices.Sort(order)
 	order = slices.Compact(order)

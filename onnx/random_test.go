@@ -389,17 +389,3 @@ func TestRankIsBounded(t *testing.T) {
 		t.Error("a tensor of rank 65")
 	}
 }
-
-// TestNamesOfShaping has the lists of operators name operators.
-func TestNamesOfShaping(t *testing.T) {
-	for _, name := range shaping {
-		if _, ok := all.Lookup(name); !ok {
-			t.Errorf("there is no %s", name)
-		}
-	}
-	for name := range sizing {
-		if _, ok := all.Lookup(name); !ok {
-			t.Errorf("there is no %s", name)
-		}
-	}
-}

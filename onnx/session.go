@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/receipt"
@@ -45,16 +46,16 @@ func (c *compiled) rectify() {
 	}
 	left := 0 // steps that stay
 	for i := range c.steps {
-		s := c.steps[i]
-		if s.node.Op == "Relu" && !s.own && len(s.in) == 1 && s.in[0] >= 0 && reads[s.in[0]] == 1 {
+		s, o := c.steps[i], c.ops[i]
+		if o != nil && !s.own && plan.AboutOf(o).Rectifier && len(s.in) == 1 && s.in[0] >= 0 && reads[s.in[0]] == 1 {
 			if j, made := maker[s.in[0]]; made {
-				if o, ok := op.Rectified(c.ops[j]); ok {
-					c.ops[j], c.steps[j].out = o, s.out
+				if both, ok := op.Rectified(c.ops[j]); ok {
+					c.ops[j], c.steps[j].out = both, s.out
 					continue
 				}
 			}
 		}
-		c.steps[left], c.ops[left], c.attrs[left] = s, c.ops[i], c.attrs[i]
+		c.steps[left], c.ops[left], c.attrs[left] = s, o, c.attrs[i]
 		if len(s.out) == 1 && c.ops[left] != nil {
 			maker[s.out[0]] = left
 		}

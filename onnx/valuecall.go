@@ -64,7 +64,7 @@ func (k *valueCall) apply(inputs []tensor.Any) ([]tensor.Any, error) {
 func (k *valueCall) applyAs(o *op.Op, node *Node, opset int, inputs []tensor.Any) ([]tensor.Any, error) {
 	a := &attrs{node: node, tensors: k.attrs.tensors, kept: k.s.kept}
 	call := &op.Call{Attrs: a, Opset: opset, Outputs: len(k.s.out), Inputs: inputs}
-	if err := checkAxes(node, inputs); err != nil {
+	if err := checkAxes(node, o, inputs); err != nil {
 		return nil, err
 	}
 	outs, err := o.Infer(call)

@@ -2,7 +2,9 @@ package onnx
 
 import (
 	"slices"
-	"strings"
+
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/op/all"
 )
 
 // The table of the operators on values.
@@ -36,17 +38,18 @@ func init() {
 
 // textOps are the operators on strings and maps, and the forms for strings of those that package op has.
 func textOps() (list []*valueOp) {
-	for name, m := range moves {
-		domain := ""
-		if own, ok := strings.CutPrefix(name, mlDomain+"."); ok {
-			domain, name = mlDomain, own
+	never := func(*Node) bool { return false }
+	for _, o := range all.Operators() {
+		if m := plan.AboutOf(o).Moves; m != (plan.Moves{}) {
+			f := computed(o.Name(), 0, -1, func(k *valueCall) ([]Value, error) { return k.move(m) }, nil)
+			f.domain, f.asks = o.Domain(), never
+			list = append(list, f)
 		}
-		f := computed(name, 0, -1, func(k *valueCall) ([]Value, error) { return k.move(m.in, m.out) }, nil)
-		f.domain, f.asks = domain, func(*Node) bool { return false }
-		list = append(list, f)
 	}
+	distinct := computed("Unique", 0, -1, (*valueCall).unique, nil)
+	distinct.asks = never
 	pass := simple("Identity", 1, 1, func(k *valueCall) (Value, error) { return k.in[0], nil }, nil)
-	pass.asks, pass.any = func(*Node) bool { return false }, true
+	pass.asks, pass.any = never, true
 	cast := func(name string, compute func(k *valueCall) (Value, error), versions ...int) *valueOp {
 		f := simple(name, 1, 2, compute, nil, versions...)
 		f.asks = func(n *Node) bool {
@@ -55,7 +58,7 @@ func textOps() (list []*valueOp) {
 		}
 		return f
 	}
-	list = append(list, pass, cast("Cast", castStrings, 6, 9, 13, 19, 21, 23, 24, 25), cast("CastLike", castStringsLike, 15, 19, 21, 23, 24, 25),
+	list = append(list, distinct, pass, cast("Cast", castStrings, 6, 9, 13, 19, 21, 23, 24, 25), cast("CastLike", castStringsLike, 15, 19, 21, 23, 24, 25),
 		simple("StringNormalizer", 1, 1, normalizeStrings, []string{"case_change_action", "is_case_sensitive", "locale", "stopwords"}, 10),
 		simple("StringConcat", 2, 2, concatStrings, nil, 20),
 		computed("StringSplit", 1, 1, splitStrings, []string{"delimiter", "maxsplit"}, 20),
@@ -65,11 +68,13 @@ func textOps() (list []*valueOp) {
 }
 
 func mlOps() []*valueOp {
+	mapper := relabelled("CategoryMapper", categories, []string{"cats_int64s", "cats_strings", "default_int64", "default_string"}, 1)
+	mapper.asks = nil // it always has strings
 	list := []*valueOp{
 		simple("ZipMap", 1, 1, zipMap, []string{"classlabels_int64s", "classlabels_strings"}, 1),
 		simple("DictVectorizer", 1, 1, vectorize, []string{"int64_vocabulary", "string_vocabulary"}, 1),
 		simple("CastMap", 1, 1, castMap, []string{"cast_to", "map_form", "max_map"}, 1),
-		relabelled("CategoryMapper", categories, []string{"cats_int64s", "cats_strings", "default_int64", "default_string"}, 1),
+		mapper,
 		relabelled("LabelEncoder", encoded, []string{"classes_strings", "default_string", "keys_strings", "values_strings"}, 1, 2, 4),
 		relabelled("OneHotEncoder", func(k *valueCall) (*labelling, error) { return k.given0("cats_strings", "cats_int64s") }, nil, 1),
 		relabelled("LinearClassifier", func(k *valueCall) (*labelling, error) { return k.classes("classlabels_ints") }, nil, 1),

@@ -19,7 +19,7 @@ func Abs[T num.Native | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Opti
 	return r
 }
 
-var abs = pointwise.Operator{About: plan.About{Name: "Abs", Versions: []int{6, 13}}, Clean: true,
+var abs = pointwise.Operator{About: plan.About{Name: "Abs", Shapes: true, Versions: []int{6, 13}}, Clean: true,
 	Rows: exec.One(&simd.Abs, &rows1{I8: absRow[int8], I16: absRow[int16], I32: absRow[int32], I64: absRow[int64],
 		U8: absRow[uint8], U16: absRow[uint16], U32: absRow[uint32], U64: absRow[uint64],
 		F32: absRow32, F64: absRow64, B16: absRowB16, B8: absRowB8}),

@@ -18,7 +18,7 @@ func Add[T num.Number](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T
 	return r
 }
 
-var add = pointwise.Operator{Sums: true, About: plan.About{Name: "Add", Versions: []int{6, 7, 13, 14}, Attrs: []string{"axis", "broadcast"}}, Clean: true,
+var add = pointwise.Operator{Sums: true, About: plan.About{Name: "Add", Shapes: true, Versions: []int{6, 7, 13, 14}, Attrs: []string{"axis", "broadcast"}}, Clean: true,
 	Rows: exec.Two(&simd.Add, &addRows), Fixed: &addFixed}
 
 // addRows and addFixed are Sum's, too.

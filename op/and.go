@@ -13,7 +13,7 @@ func And(a, b tensor.Tensor[bool], opts ...Option) (r tensor.Tensor[bool]) {
 	return r
 }
 
-var and = pointwise.Operator{About: plan.About{Name: "And", Orion: &orionLogic, Versions: []int{1, 7}, Attrs: []string{"axis", "broadcast"}}, Rows: exec.Two(nil, &rows2{Bool: andRow})}
+var and = pointwise.Operator{About: plan.About{Name: "And", Shapes: true, Orion: &orionLogic, Versions: []int{1, 7}, Attrs: []string{"axis", "broadcast"}}, Rows: exec.Two(nil, &rows2{Bool: andRow})}
 
 // andRow defines And.
 func andRow(dst, a, b []bool) {

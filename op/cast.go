@@ -64,7 +64,7 @@ func CastAs[To num.Elem](a tensor.Any, opts ...Option) (r tensor.Tensor[To]) {
 	return r
 }
 
-var castOp = plan.Operator{About: plan.About{Name: "Cast", FLOPs: plan.FLOPs{Free: true}, Converts: true, Versions: []int{6, 9, 13, 19, 21, 23, 24, 25}, Attrs: []string{"to", "saturate", "round_mode"}}, Least: 1,
+var castOp = plan.Operator{About: plan.About{Name: "Cast", Shapes: true, FLOPs: plan.FLOPs{Free: true}, Converts: true, Versions: []int{6, 9, 13, 19, 21, 23, 24, 25}, Attrs: []string{"to", "saturate", "round_mode"}}, Least: 1,
 	Planned: func(c *plan.Use, p *plan.Draft) { pointwise.PlanCast(p, "Cast", c, castTo(c)) }}
 
 func castTo(c *plan.Use) dtype.DType { return pointwise.TypeOf("Cast", c.Attrs.Int("to", 0)) }

@@ -19,7 +19,7 @@ func Ceil[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Opti
 	return r
 }
 
-var ceil = pointwise.Operator{About: plan.About{Name: "Ceil", Versions: []int{6, 13}, Why: "integers are whole"}, Rows: exec.One(&simd.Ceil, &rows1{F32: ceilRow[float32], F64: ceilRow[float64]}),
+var ceil = pointwise.Operator{About: plan.About{Name: "Ceil", Shapes: true, Versions: []int{6, 13}, Why: "integers are whole"}, Rows: exec.One(&simd.Ceil, &rows1{F32: ceilRow[float32], F64: ceilRow[float64]}),
 	Fixed: &pointwise.Fixed1{FP8x23: fixed.Ceil[fixed.FP8x23], FP16x16: fixed.Ceil[fixed.FP16x16], FP32x32: fixed.Ceil[fixed.FP32x32], FP64x64: fixed.Ceil[fixed.FP64x64]}}
 
 // ceilRow defines Ceil.

@@ -56,7 +56,7 @@ func centered(a tensor.Any, extents, axes []int) *move.Transfer {
 	}}
 }
 
-var centerCropPad = plan.Operator{About: plan.About{Name: "CenterCropPad", FLOPs: plan.FLOPs{Free: true}, Versions: []int{18}, Attrs: []string{"axes"}}, Least: 2,
+var centerCropPad = plan.Operator{About: plan.About{Name: "CenterCropPad", PerAxis: 0b10, Moves: plan.Moves{In: 1, Out: 1}, FLOPs: plan.FLOPs{Free: true}, Versions: []int{18}, Attrs: []string{"axes"}}, Least: 2,
 	Move: func(c *plan.Use) plan.Mover {
 		extents, _ := move.Ints("CenterCropPad", c, 1)
 		axes, _ := plan.AttrInts(c, "axes")

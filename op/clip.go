@@ -62,7 +62,7 @@ func wideWord(d dtype.DType, w exec.Word) exec.Word {
 	return w
 }
 
-var clip = plan.Operator{About: plan.About{Name: "Clip", FLOPs: plan.FLOPs{Each: 2}, Orion: &inOrion{input: orionClip}, Versions: []int{6, 11, 12, 13}, Attrs: []string{"min", "max"}}, Least: 1, Most: 3, Fast: clipFast, Takes: plan.Reals | plan.Fixeds,
+var clip = plan.Operator{About: plan.About{Name: "Clip", Shapes: true, FLOPs: plan.FLOPs{Each: 2}, Orion: &inOrion{input: orionClip}, Versions: []int{6, 11, 12, 13}, Attrs: []string{"min", "max"}}, Least: 1, Most: 3, Fast: clipFast, Takes: plan.Reals | plan.Fixeds,
 	Planned: planClip}
 
 // planClip takes the bounds from inputs, from opset 11 on, or from attributes.

@@ -117,7 +117,7 @@ func unravelInto(c []int, i int, shape []int) {
 	}
 }
 
-var col2Im = plan.Operator{About: plan.About{Name: "Col2Im", Versions: []int{18}, Attrs: []string{"dilations", "pads", "strides"}}, Least: 3, Takes: plan.Reals,
+var col2Im = plan.Operator{About: plan.About{Name: "Col2Im", PerAxis: 0b110, Versions: []int{18}, Attrs: []string{"dilations", "pads", "strides"}}, Least: 3, Takes: plan.Reals,
 	Move: func(c *plan.Use) plan.Mover {
 		image, _ := move.Ints("Col2Im", c, 1)
 		block, _ := move.Ints("Col2Im", c, 2)

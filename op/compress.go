@@ -60,7 +60,7 @@ func compressed(a, cond tensor.Any, axis int) *move.Transfer {
 	}}
 }
 
-var compress = plan.Operator{About: plan.About{Name: "Compress", FLOPs: plan.FLOPs{Free: true}, Versions: []int{9, 11}, Attrs: []string{"axis"}}, Least: 2,
+var compress = plan.Operator{About: plan.About{Name: "Compress", Moves: plan.Moves{In: 1, Out: 1}, FLOPs: plan.FLOPs{Free: true}, Versions: []int{9, 11}, Attrs: []string{"axis"}}, Least: 2,
 	Move: func(c *plan.Use) plan.Mover {
 		a := c.In(0)
 		if c.Attrs.Has("axis") {

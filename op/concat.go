@@ -130,7 +130,7 @@ func concatShape(axis int, ts []tensor.Any) []int {
 	return shape
 }
 
-var concat = plan.Operator{About: plan.About{Name: "Concat", FLOPs: plan.FLOPs{Free: true}, Versions: []int{4, 11, 13}, Attrs: []string{"axis"}}, Least: 1, Most: -1,
+var concat = plan.Operator{About: plan.About{Name: "Concat", Shapes: true, Moves: plan.Moves{In: plan.EveryPlace, Out: 1}, FLOPs: plan.FLOPs{Free: true}, Versions: []int{4, 11, 13}, Attrs: []string{"axis"}}, Least: 1, Most: -1,
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		plan.Needs("Concat", c, len(c.Inputs))
 		for i := range c.Inputs {

@@ -10,7 +10,7 @@ import (
 // ConstantOfShape is ONNX's: a tensor of the shape that the input lists, every
 // element the attribute value, float32 0 without one. Typed programs call
 // tensor.Full.
-var constantOfShape = plan.Operator{About: plan.About{Name: "ConstantOfShape", FLOPs: plan.FLOPs{Free: true}, Versions: []int{9, 20, 21, 23, 24, 25}, Attrs: []string{"value"}}, Least: 1,
+var constantOfShape = plan.Operator{About: plan.About{Name: "ConstantOfShape", Shapes: true, PerAxis: 0b1, FLOPs: plan.FLOPs{Free: true}, Versions: []int{9, 20, 21, 23, 24, 25}, Attrs: []string{"value"}}, Least: 1,
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		v, shape := fillValue(c), shapeArg("ConstantOfShape", c)
 		p.Gives(v.DType(), shape...)

@@ -69,7 +69,7 @@ func (m *rearrangement) to(r *tensor.Any, opts []Option) {
 	r.CopyFrom(out)
 }
 
-var depthToSpace = plan.Operator{About: plan.About{Name: "DepthToSpace", FLOPs: plan.FLOPs{Free: true}, Versions: []int{1, 11, 13}, Attrs: []string{"blocksize", "mode"}}, Least: 1,
+var depthToSpace = plan.Operator{About: plan.About{Name: "DepthToSpace", Moves: plan.Moves{In: 1, Out: 1}, FLOPs: plan.FLOPs{Free: true}, Versions: []int{1, 11, 13}, Attrs: []string{"blocksize", "mode"}}, Least: 1,
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		mode := c.Attrs.Str("mode", "DCR")
 		if mode != "DCR" && mode != "CRD" {

@@ -22,7 +22,7 @@ func Div[T num.Number](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T
 	return r
 }
 
-var div = pointwise.Operator{About: plan.About{Name: "Div", Versions: []int{6, 7, 13, 14}, Attrs: []string{"axis", "broadcast"}}, Clean: true, OrionCuts: true, Zero: true, Cost: 4,
+var div = pointwise.Operator{About: plan.About{Name: "Div", Divides: true, Shapes: true, Versions: []int{6, 7, 13, 14}, Attrs: []string{"axis", "broadcast"}}, Clean: true, OrionCuts: true, Cost: 4,
 	Rows: exec.Two(&simd.Div, &rows2{I8: divRow[int8], I16: divRow[int16], I32: divRow[int32], I64: divRow[int64],
 		U8: divRow[uint8], U16: divRow[uint16], U32: divRow[uint32], U64: divRow[uint64],
 		F32: divRow[float32], F64: divRow[float64],

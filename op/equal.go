@@ -16,7 +16,7 @@ func Equal[T bool | num.Number](a, b tensor.Tensor[T], opts ...Option) (r tensor
 	return r
 }
 
-var equal = pointwise.Operator{About: plan.About{Name: "Equal", Orion: &orionUint32, Versions: []int{1, 7, 11, 13}, Attrs: []string{"axis", "broadcast"}},
+var equal = pointwise.Operator{About: plan.About{Name: "Equal", Shapes: true, Moves: plan.Moves{In: 0b11}, Orion: &orionUint32, Versions: []int{1, 7, 11, 13}, Attrs: []string{"axis", "broadcast"}},
 	Rows: exec.Compare(&simd.Equal, &rowsCmp{Bool: equalRow[bool], I8: equalRow[int8], I16: equalRow[int16], I32: equalRow[int32], I64: equalRow[int64],
 		U8: equalRow[uint8], U16: equalRow[uint16], U32: equalRow[uint32], U64: equalRow[uint64],
 		F32: equalRow[float32], F64: equalRow[float64],

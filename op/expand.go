@@ -10,7 +10,7 @@ import (
 // Expand is ONNX's: the input and the given shape stretch to each other, so a 1 in
 // the shape keeps the input's extent. A read-only view. Typed programs call
 // Tensor.BroadcastTo.
-var expand = plan.Operator{About: plan.About{Name: "Expand", FLOPs: plan.FLOPs{Free: true}, Versions: []int{8, 13}}, Least: 2,
+var expand = plan.Operator{About: plan.About{Name: "Expand", Shapes: true, PerAxis: 0b10, Moves: plan.Moves{In: 1, Out: 1}, FLOPs: plan.FLOPs{Free: true}, Versions: []int{8, 13}}, Least: 2,
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		shape := expandTo(c)
 		p.Gives(c.In(0).DType(), shape...)

@@ -37,7 +37,7 @@ func flatShape(a tensor.Any, axis int) []int {
 	return []int{rows, cols}
 }
 
-var flatten = plan.Operator{About: plan.About{Name: "Flatten", FLOPs: plan.FLOPs{Free: true}, Versions: []int{1, 9, 11, 13, 21, 23, 24, 25}, Attrs: []string{"axis"}}, Least: 1,
+var flatten = plan.Operator{About: plan.About{Name: "Flatten", Shapes: true, Moves: plan.Moves{In: 1, Out: 1}, FLOPs: plan.FLOPs{Free: true}, Versions: []int{1, 9, 11, 13, 21, 23, 24, 25}, Attrs: []string{"axis"}}, Least: 1,
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		axis := plan.AttrInt(c, "axis", 1)
 		p.Gives(c.In(0).DType(), flatShape(c.In(0), axis)...)

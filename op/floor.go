@@ -19,7 +19,7 @@ func Floor[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Opt
 	return r
 }
 
-var floor = pointwise.Operator{About: plan.About{Name: "Floor", Versions: []int{6, 13}, Why: "integers are whole"}, Rows: exec.One(&simd.Floor, &rows1{F32: floorRow[float32], F64: floorRow[float64]}),
+var floor = pointwise.Operator{About: plan.About{Name: "Floor", Shapes: true, Versions: []int{6, 13}, Why: "integers are whole"}, Rows: exec.One(&simd.Floor, &rows1{F32: floorRow[float32], F64: floorRow[float64]}),
 	Fixed: &pointwise.Fixed1{FP8x23: fixed.Floor[fixed.FP8x23], FP16x16: fixed.Floor[fixed.FP16x16], FP32x32: fixed.Floor[fixed.FP32x32], FP64x64: fixed.Floor[fixed.FP64x64]}}
 
 // floorRow defines Floor.

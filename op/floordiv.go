@@ -23,7 +23,7 @@ func FloorDiv[T num.Native | num.Narrow | num.Fixed](a, b tensor.Tensor[T], opts
 	return r
 }
 
-var floorDiv = pointwise.Operator{About: plan.About{Name: "FloorDiv"}, Zero: true, Cost: 8,
+var floorDiv = pointwise.Operator{About: plan.About{Name: "FloorDiv", Divides: true}, Cost: 8,
 	Rows: exec.Two(nil, &rows2{I8: floorDivRow[int8], I16: floorDivRow[int16], I32: floorDivRow[int32], I64: floorDivRow[int64],
 		U8: floorDivRow[uint8], U16: floorDivRow[uint16], U32: floorDivRow[uint32], U64: floorDivRow[uint64],
 		F32: floorDivFloatRow[float32], F64: floorDivFloatRow[float64]}),

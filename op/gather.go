@@ -125,7 +125,7 @@ func positions(name string, indices *tensor.Any, n, axis int) []int {
 	return at
 }
 
-var gatherOp = plan.Operator{About: plan.About{Name: "Gather", FLOPs: plan.FLOPs{Free: true}, Versions: []int{1, 11, 13}, Attrs: []string{"axis"}}, Least: 2,
+var gatherOp = plan.Operator{About: plan.About{Name: "Gather", Shapes: true, Moves: plan.Moves{In: 1, Out: 1}, FLOPs: plan.FLOPs{Free: true}, Versions: []int{1, 11, 13}, Attrs: []string{"axis"}}, Least: 2,
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		move.WantInt("Gather", 1, c.In(1))
 		a, at := c.With("Gather", 0), c.With("Gather", 1)

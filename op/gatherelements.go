@@ -87,7 +87,7 @@ func resolved(name string, indices []int64, shape []int, n, axis int) []int {
 	return at
 }
 
-var gatherElements = plan.Operator{About: plan.About{Name: "GatherElements", FLOPs: plan.FLOPs{Free: true}, Versions: []int{11, 13}, Attrs: []string{"axis"}}, Least: 2,
+var gatherElements = plan.Operator{About: plan.About{Name: "GatherElements", Shapes: true, Moves: plan.Moves{In: 1, Out: 1}, FLOPs: plan.FLOPs{Free: true}, Versions: []int{11, 13}, Attrs: []string{"axis"}}, Least: 2,
 	Move: func(c *plan.Use) plan.Mover {
 		return elementsAt("GatherElements", c.In(0), c.In(1), plan.AttrInt(c, "axis", 0))
 	}}

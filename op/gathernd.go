@@ -155,7 +155,7 @@ func addPlaces(at, v []int64, k int, extent, stride int64) bool {
 	return wrong >= 0
 }
 
-var gatherND = plan.Operator{About: plan.About{Name: "GatherND", FLOPs: plan.FLOPs{Free: true}, Versions: []int{11, 12, 13}, Attrs: []string{"batch_dims"}}, Least: 2,
+var gatherND = plan.Operator{About: plan.About{Name: "GatherND", Shapes: true, Moves: plan.Moves{In: 1, Out: 1}, FLOPs: plan.FLOPs{Free: true}, Versions: []int{11, 12, 13}, Attrs: []string{"batch_dims"}}, Least: 2,
 	Move: func(c *plan.Use) plan.Mover {
 		return gatheredND(c.In(0), c.In(1), plan.AttrInt(c, "batch_dims", 0))
 	}}

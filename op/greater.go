@@ -16,7 +16,7 @@ func Greater[T num.Native | num.Narrow | num.Fixed](a, b tensor.Tensor[T], opts 
 	return r
 }
 
-var greaterOp = pointwise.Operator{About: plan.About{Name: "Greater", Orion: &orionUint32, Versions: []int{1, 7, 9, 13}, Attrs: []string{"axis", "broadcast"}},
+var greaterOp = pointwise.Operator{About: plan.About{Name: "Greater", Shapes: true, Orion: &orionUint32, Versions: []int{1, 7, 9, 13}, Attrs: []string{"axis", "broadcast"}},
 	Rows: exec.Compare(&simd.Greater, &rowsCmp{I8: greaterRow[int8], I16: greaterRow[int16], I32: greaterRow[int32], I64: greaterRow[int64],
 		U8: greaterRow[uint8], U16: greaterRow[uint16], U32: greaterRow[uint32], U64: greaterRow[uint64],
 		F32: greaterRow[float32], F64: greaterRow[float64]}),

@@ -16,7 +16,7 @@ func GreaterOrEqual[T num.Native | num.Narrow | num.Fixed](a, b tensor.Tensor[T]
 	return r
 }
 
-var greaterOrEqual = pointwise.Operator{About: plan.About{Name: "GreaterOrEqual", Orion: &orionUint32, Versions: []int{12, 16}},
+var greaterOrEqual = pointwise.Operator{About: plan.About{Name: "GreaterOrEqual", Shapes: true, Orion: &orionUint32, Versions: []int{12, 16}},
 	Rows: exec.Compare(&simd.GreaterOrEqual, &rowsCmp{I8: greaterOrEqualRow[int8], I16: greaterOrEqualRow[int16], I32: greaterOrEqualRow[int32], I64: greaterOrEqualRow[int64],
 		U8: greaterOrEqualRow[uint8], U16: greaterOrEqualRow[uint16], U32: greaterOrEqualRow[uint32], U64: greaterOrEqualRow[uint64],
 		F32: greaterOrEqualRow[float32], F64: greaterOrEqualRow[float64]}),

@@ -26,7 +26,7 @@ func itself(r, a *tensor.Any, opts []Option) {
 	r.CopyFrom(*a)
 }
 
-var identity = plan.Operator{About: plan.About{Name: "Identity", FLOPs: plan.FLOPs{Free: true}, Versions: []int{1, 13, 14, 16, 19, 21, 23, 24, 25}}, Least: 1,
+var identity = plan.Operator{About: plan.About{Name: "Identity", Shapes: true, FLOPs: plan.FLOPs{Free: true}, Versions: []int{1, 13, 14, 16, 19, 21, 23, 24, 25}}, Least: 1,
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		p.Gives(c.In(0).DType(), c.In(0).Shape()...)
 		p.View(func() tensor.Any { return c.In(0) })

@@ -16,7 +16,7 @@ func Less[T num.Native | num.Narrow | num.Fixed](a, b tensor.Tensor[T], opts ...
 	return r
 }
 
-var lessOp = pointwise.Operator{About: plan.About{Name: "Less", Orion: &orionInt32, Versions: []int{1, 7, 9, 13}, Attrs: []string{"axis", "broadcast"}},
+var lessOp = pointwise.Operator{About: plan.About{Name: "Less", Shapes: true, Orion: &orionInt32, Versions: []int{1, 7, 9, 13}, Attrs: []string{"axis", "broadcast"}},
 	Rows: exec.Compare(&simd.Less, &rowsCmp{I8: lessRow[int8], I16: lessRow[int16], I32: lessRow[int32], I64: lessRow[int64],
 		U8: lessRow[uint8], U16: lessRow[uint16], U32: lessRow[uint32], U64: lessRow[uint64],
 		F32: lessRow[float32], F64: lessRow[float64]}),

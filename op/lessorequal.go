@@ -16,7 +16,7 @@ func LessOrEqual[T num.Native | num.Narrow | num.Fixed](a, b tensor.Tensor[T], o
 	return r
 }
 
-var lessOrEqual = pointwise.Operator{About: plan.About{Name: "LessOrEqual", Orion: &orionInt32, Versions: []int{12, 16}},
+var lessOrEqual = pointwise.Operator{About: plan.About{Name: "LessOrEqual", Shapes: true, Orion: &orionInt32, Versions: []int{12, 16}},
 	Rows: exec.Compare(&simd.LessOrEqual, &rowsCmp{I8: lessOrEqualRow[int8], I16: lessOrEqualRow[int16], I32: lessOrEqualRow[int32], I64: lessOrEqualRow[int64],
 		U8: lessOrEqualRow[uint8], U16: lessOrEqualRow[uint16], U32: lessOrEqualRow[uint32], U64: lessOrEqualRow[uint64],
 		F32: lessOrEqualRow[float32], F64: lessOrEqualRow[float64]}),

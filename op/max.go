@@ -19,7 +19,7 @@ func Max[T num.Native | num.Narrow | num.Fixed](a, b tensor.Tensor[T], opts ...O
 	return r
 }
 
-var maxOp = pointwise.Operator{About: plan.About{Name: "Max", Versions: []int{6, 8, 12, 13}}, Fold: true,
+var maxOp = pointwise.Operator{About: plan.About{Name: "Max", Shapes: true, Versions: []int{6, 8, 12, 13}}, Fold: true,
 	Rows: exec.Two(&simd.Max, &rows2{I8: maxRow[int8], I16: maxRow[int16], I32: maxRow[int32], I64: maxRow[int64],
 		U8: maxRow[uint8], U16: maxRow[uint16], U32: maxRow[uint32], U64: maxRow[uint64],
 		F32: maxRow[float32], F64: maxRow[float64]}),

@@ -19,7 +19,7 @@ func Min[T num.Native | num.Narrow | num.Fixed](a, b tensor.Tensor[T], opts ...O
 	return r
 }
 
-var minOp = pointwise.Operator{About: plan.About{Name: "Min", Versions: []int{6, 8, 12, 13}}, Fold: true,
+var minOp = pointwise.Operator{About: plan.About{Name: "Min", Shapes: true, Versions: []int{6, 8, 12, 13}}, Fold: true,
 	Rows: exec.Two(&simd.Min, &rows2{I8: minRow[int8], I16: minRow[int16], I32: minRow[int32], I64: minRow[int64],
 		U8: minRow[uint8], U16: minRow[uint16], U32: minRow[uint32], U64: minRow[uint64],
 		F32: minRow[float32], F64: minRow[float64]}),

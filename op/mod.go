@@ -31,13 +31,13 @@ func FMod[T num.Native | num.Narrow | num.Fixed](a, b tensor.Tensor[T], opts ...
 	return r
 }
 
-var mod = pointwise.Operator{About: plan.About{Name: "Mod"}, Zero: true, Cost: 5,
+var mod = pointwise.Operator{About: plan.About{Name: "Mod", Divides: true}, Cost: 5,
 	Rows: exec.Two(nil, &rows2{I8: modRow[int8], I16: modRow[int16], I32: modRow[int32], I64: modRow[int64],
 		U8: modRow[uint8], U16: modRow[uint16], U32: modRow[uint32], U64: modRow[uint64],
 		F32: modFloatRow[float32], F64: modFloatRow[float64]}),
 	Fixed: &pointwise.Fixed2{FP8x23: modFixed[fixed.FP8x23], FP16x16: modFixed[fixed.FP16x16], FP32x32: modFixed[fixed.FP32x32], FP64x64: modFixed[fixed.FP64x64]}}
 
-var fMod = pointwise.Operator{About: plan.About{Name: "FMod"}, Zero: true, Cost: 20,
+var fMod = pointwise.Operator{About: plan.About{Name: "FMod", Divides: true}, Cost: 20,
 	Rows: exec.Two(nil, &rows2{I8: remRow[int8], I16: remRow[int16], I32: remRow[int32], I64: remRow[int64],
 		U8: remRow[uint8], U16: remRow[uint16], U32: remRow[uint32], U64: remRow[uint64],
 		F32: fModRow[float32], F64: fModRow[float64]}),
@@ -78,7 +78,7 @@ func fModRow[T num.Float](dst, a, b []T) {
 	}
 }
 
-var modOp = plan.Operator{About: plan.About{Name: "Mod", FLOPs: plan.FLOPs{Each: 1}, Versions: []int{10, 13}, Attrs: []string{"fmod"}}, Least: 2, Takes: plan.Reals | plan.Fixeds,
+var modOp = plan.Operator{About: plan.About{Name: "Mod", Divides: true, Shapes: true, FLOPs: plan.FLOPs{Each: 1}, Versions: []int{10, 13}, Attrs: []string{"fmod"}}, Least: 2, Takes: plan.Reals | plan.Fixeds,
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		plan.OneType("Mod", c.Inputs[:2]...)
 		a, b, by := c.With("Mod", 0), c.With("Mod", 1), &mod

@@ -20,7 +20,7 @@ func Mul[T num.Number](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T
 	return r
 }
 
-var mul = pointwise.Operator{Multiplies: true, About: plan.About{Name: "Mul", Versions: []int{6, 7, 13, 14}, Attrs: []string{"axis", "broadcast"}}, Clean: true, OrionCuts: true,
+var mul = pointwise.Operator{Multiplies: true, About: plan.About{Name: "Mul", Shapes: true, Versions: []int{6, 7, 13, 14}, Attrs: []string{"axis", "broadcast"}}, Clean: true, OrionCuts: true,
 	Rows: exec.Two(&simd.Mul, &rows2{I8: mulRow[int8], I16: mulRow[int16], I32: mulRow[int32], I64: mulRow[int64],
 		U8: mulRow[uint8], U16: mulRow[uint16], U32: mulRow[uint32], U64: mulRow[uint64],
 		F32: mulRow[float32], F64: mulRow[float64],

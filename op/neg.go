@@ -21,7 +21,7 @@ func Neg[T num.Number](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) 
 	return r
 }
 
-var neg = pointwise.Operator{About: plan.About{Name: "Neg", Versions: []int{6, 13}}, Clean: true,
+var neg = pointwise.Operator{About: plan.About{Name: "Neg", Shapes: true, Versions: []int{6, 13}}, Clean: true,
 	Rows: exec.One(&simd.Neg, &rows1{I8: negRow[int8], I16: negRow[int16], I32: negRow[int32], I64: negRow[int64],
 		U8: negRow[uint8], U16: negRow[uint16], U32: negRow[uint32], U64: negRow[uint64],
 		F32: negRow32, F64: negRow64, C64: negRowC64, C128: negRowC128, B16: negRowB16, B8: negRowB8}),

@@ -13,7 +13,7 @@ func Not(a tensor.Tensor[bool], opts ...Option) (r tensor.Tensor[bool]) {
 	return r
 }
 
-var not = pointwise.Operator{About: plan.About{Name: "Not", Versions: []int{1}}, Rows: exec.One(nil, &rows1{Bool: notRow})}
+var not = pointwise.Operator{About: plan.About{Name: "Not", Shapes: true, Versions: []int{1}}, Rows: exec.One(nil, &rows1{Bool: notRow})}
 
 // notRow defines Not.
 func notRow(dst, a []bool) {

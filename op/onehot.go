@@ -58,7 +58,7 @@ func wholeNumbers(name string, i int, w move.Words) []int64 {
 	return move.WordsOf(pointwise.InType(*w.Of, dtype.Int64)).Int64s(name)
 }
 
-var oneHot = plan.Operator{About: plan.About{Name: "OneHot", Versions: []int{9, 11}, Attrs: []string{"axis"}}, Least: 3,
+var oneHot = plan.Operator{About: plan.About{Name: "OneHot", Moves: plan.Moves{In: 0b100, Out: 1}, Versions: []int{9, 11}, Attrs: []string{"axis"}}, Least: 3,
 	Takes: plan.Reals, Move: func(c *plan.Use) plan.Mover {
 		if c.In(1).IsSpec() {
 			panic(plan.Unknown("OneHot", 1))

@@ -13,7 +13,7 @@ func Or(a, b tensor.Tensor[bool], opts ...Option) (r tensor.Tensor[bool]) {
 	return r
 }
 
-var or = pointwise.Operator{About: plan.About{Name: "Or", Orion: &orionLogic, Versions: []int{1, 7}, Attrs: []string{"axis", "broadcast"}}, Rows: exec.Two(nil, &rows2{Bool: orRow})}
+var or = pointwise.Operator{About: plan.About{Name: "Or", Shapes: true, Orion: &orionLogic, Versions: []int{1, 7}, Attrs: []string{"axis", "broadcast"}}, Rows: exec.Two(nil, &rows2{Bool: orRow})}
 
 // orRow defines Or.
 func orRow(dst, a, b []bool) {

@@ -117,7 +117,7 @@ func padRun(mode PadMode, i, n int) move.Run {
 	return move.Run{To: 0, From: turn - i, N: turn - i, Step: -1}
 }
 
-var pad = plan.Operator{About: plan.About{Name: "Pad", FLOPs: plan.FLOPs{Free: true}, Versions: []int{2, 11, 13, 18, 19, 21, 23, 24, 25}, Attrs: []string{"mode", "pads", "value"}}, Least: 1, Most: 4,
+var pad = plan.Operator{About: plan.About{Name: "Pad", PerAxis: 0b1010, Moves: plan.Moves{In: 0b101, Out: 1}, FLOPs: plan.FLOPs{Free: true}, Versions: []int{2, 11, 13, 18, 19, 21, 23, 24, 25}, Attrs: []string{"mode", "pads", "value"}}, Least: 1, Most: 4,
 	Move: func(c *plan.Use) plan.Mover {
 		a := c.In(0)
 		var amounts, axes []int

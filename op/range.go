@@ -15,7 +15,7 @@ import (
 // rounded up; element i is start + i·delta, in float32 for the narrow floats, which
 // then round once. A delta of 0 is an error, as is a number that isn't finite. Typed
 // programs call tensor.Arange.
-var rangeOp = plan.Operator{About: plan.About{Name: "Range", FLOPs: plan.FLOPs{Free: true}, Versions: []int{11, 27}, Why: "ONNX counts in 16 bits and more alone"}, Least: 3, Takes: plan.Integers | plan.Fixeds | 1<<dtype.Float16 | 1<<dtype.BFloat16 | 1<<dtype.Float32 | 1<<dtype.Float64,
+var rangeOp = plan.Operator{About: plan.About{Name: "Range", Shapes: true, FLOPs: plan.FLOPs{Free: true}, Versions: []int{11, 27}, Why: "ONNX counts in 16 bits and more alone"}, Least: 3, Takes: plan.Integers | plan.Fixeds | 1<<dtype.Float16 | 1<<dtype.BFloat16 | 1<<dtype.Float32 | 1<<dtype.Float64,
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		if !p.Brief {
 			_, n := ranged(c, false)

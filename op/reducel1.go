@@ -47,5 +47,5 @@ func l1Folder(r *exec.Reducer) exec.Folder {
 	return reduce.TermsFolder(r, new(absSum[float32]), nil)
 }
 
-var reduceL1 = reduce.Operator{About: plan.About{Name: "ReduceL1", FLOPs: plan.FLOPs{Read: 2}, Versions: []int{1, 11, 13, 18}, Attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, Since: 18, Takes: plan.Reals | plan.Fixeds,
+var reduceL1 = reduce.Operator{About: plan.About{Name: "ReduceL1", PerAxis: 0b10, FLOPs: plan.FLOPs{Read: 2}, Versions: []int{1, 11, 13, 18}, Attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, Since: 18, Takes: plan.Reals | plan.Fixeds,
 	Folder: l1Folder, Spare: &sync.Pool{}}

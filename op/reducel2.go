@@ -31,5 +31,5 @@ func l2Folder(r *exec.Reducer) exec.Folder {
 	return reduce.TermsFolder(r, new(rootSum[float32]), new(rootSum[float64]))
 }
 
-var reduceL2 = reduce.Operator{About: plan.About{Name: "ReduceL2", FLOPs: plan.FLOPs{Read: 2}, Versions: []int{1, 11, 13, 18}, Attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, Since: 18, Takes: plan.Floats | plan.Fixeds,
+var reduceL2 = reduce.Operator{About: plan.About{Name: "ReduceL2", PerAxis: 0b10, FLOPs: plan.FLOPs{Read: 2}, Versions: []int{1, 11, 13, 18}, Attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, Since: 18, Takes: plan.Floats | plan.Fixeds,
 	Folder: l2Folder, Spare: &sync.Pool{}}

@@ -30,5 +30,5 @@ func logSumFolder(r *exec.Reducer) exec.Folder {
 	return reduce.TermsFolder(r, new(termLog[float32]), new(termLog[float64]))
 }
 
-var reduceLogSum = reduce.Operator{About: plan.About{Name: "ReduceLogSum", Versions: []int{1, 11, 13, 18}, Attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, Since: 18, Takes: plan.Floats | plan.Fixeds,
+var reduceLogSum = reduce.Operator{About: plan.About{Name: "ReduceLogSum", PerAxis: 0b10, Versions: []int{1, 11, 13, 18}, Attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, Since: 18, Takes: plan.Floats | plan.Fixeds,
 	Folder: logSumFolder, Spare: &sync.Pool{}}

@@ -63,5 +63,5 @@ func logSumExpFolder(r *exec.Reducer) exec.Folder {
 	return reduce.TermsFolder(r, new(logSumExp[float32]), new(logSumExp[float64]))
 }
 
-var reduceLogSumExp = reduce.Operator{About: plan.About{Name: "ReduceLogSumExp", FLOPs: plan.FLOPs{Read: 2}, Versions: []int{1, 11, 13, 18}, Attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, Since: 18, Takes: plan.Floats | plan.Fixeds,
+var reduceLogSumExp = reduce.Operator{About: plan.About{Name: "ReduceLogSumExp", PerAxis: 0b10, FLOPs: plan.FLOPs{Read: 2}, Versions: []int{1, 11, 13, 18}, Attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, Since: 18, Takes: plan.Floats | plan.Fixeds,
 	Folder: logSumExpFolder, Spare: &sync.Pool{}, Collects: true, Cost: 40}

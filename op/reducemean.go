@@ -50,5 +50,5 @@ func meanFolder(r *exec.Reducer) exec.Folder {
 	return reduce.TermsFolder(r, new(termMean[float32]), new(termMean[float64]))
 }
 
-var reduceMean = reduce.Operator{About: plan.About{Name: "ReduceMean", Versions: []int{1, 11, 13, 18}, Attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, Since: 18, Takes: plan.Numbers,
+var reduceMean = reduce.Operator{About: plan.About{Name: "ReduceMean", PerAxis: 0b10, Versions: []int{1, 11, 13, 18}, Attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, Since: 18, Takes: plan.Numbers,
 	Folder: meanFolder, Lines: reduce.MeanLines, Rows: reduce.MeanRows, Spare: &sync.Pool{}, Fast: reduce.SumFast}

@@ -27,5 +27,5 @@ func reduceMinRows(d dtype.DType, out, x exec.Run, from int, down exec.Sequence)
 	return reduce.ExtremeRows(&minOp, d, out, x, from, down, true)
 }
 
-var reduceMin = reduce.Operator{About: plan.About{Name: "ReduceMin", Versions: []int{1, 11, 12, 13, 18, 20}, Attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, Since: 18, Takes: plan.Bools | plan.Reals | plan.Fixeds,
+var reduceMin = reduce.Operator{About: plan.About{Name: "ReduceMin", Shapes: true, PerAxis: 0b10, Versions: []int{1, 11, 12, 13, 18, 20}, Attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, Since: 18, Takes: plan.Bools | plan.Reals | plan.Fixeds,
 	Folder: reduce.MinFolder, Lines: reduceMinLines, Rows: reduceMinRows, Spare: &sync.Pool{}, Fast: extremeFast}

@@ -72,5 +72,5 @@ func prodFolder(r *exec.Reducer) exec.Folder {
 	return new(wordProd[uint64])
 }
 
-var reduceProd = reduce.Operator{Vector: true, About: plan.About{Name: "ReduceProd", Orion: &orionVector, Versions: []int{1, 11, 13, 18}, Attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, Since: 18, Takes: plan.Reals | plan.Fixeds,
+var reduceProd = reduce.Operator{Vector: true, About: plan.About{Name: "ReduceProd", Shapes: true, PerAxis: 0b10, Orion: &orionVector, Versions: []int{1, 11, 13, 18}, Attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, Since: 18, Takes: plan.Reals | plan.Fixeds,
 	Folder: prodFolder, Spare: &sync.Pool{}}

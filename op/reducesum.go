@@ -37,5 +37,5 @@ func sumFolder(r *exec.Reducer) exec.Folder {
 	return reduce.TermsFolder(r, new(termSum[float32]), new(termSum[float64]))
 }
 
-var reduceSum = reduce.Operator{About: plan.About{Name: "ReduceSum", Versions: []int{1, 11, 13}, Attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, Since: 13, Takes: plan.Numbers,
+var reduceSum = reduce.Operator{About: plan.About{Name: "ReduceSum", Shapes: true, PerAxis: 0b10, Versions: []int{1, 11, 13}, Attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, Since: 13, Takes: plan.Numbers,
 	Folder: sumFolder, Lines: reduce.SumLines, Rows: reduce.SumRows, Spare: &sync.Pool{}, Fast: reduce.SumFast}

@@ -34,5 +34,5 @@ func sumSquareFolder(r *exec.Reducer) exec.Folder {
 	return reduce.TermsFolder(r, new(squareSum[float32]), new(squareSum[float64]))
 }
 
-var reduceSumSquare = reduce.Operator{About: plan.About{Name: "ReduceSumSquare", FLOPs: plan.FLOPs{Read: 2}, Versions: []int{1, 11, 13, 18}, Attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, Since: 18, Takes: plan.Reals | plan.Fixeds,
+var reduceSumSquare = reduce.Operator{About: plan.About{Name: "ReduceSumSquare", PerAxis: 0b10, FLOPs: plan.FLOPs{Read: 2}, Versions: []int{1, 11, 13, 18}, Attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, Since: 18, Takes: plan.Reals | plan.Fixeds,
 	Folder: sumSquareFolder, Spare: &sync.Pool{}}

@@ -18,7 +18,7 @@ func Relu[T num.Int | num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], op
 	return r
 }
 
-var relu = pointwise.Operator{About: plan.About{Name: "Relu", Versions: []int{6, 13, 14}, Why: "unsigned integers are never negative"},
+var relu = pointwise.Operator{About: plan.About{Name: "Relu", Rectifier: true, Versions: []int{6, 13, 14}, Why: "unsigned integers are never negative"},
 	Rows: exec.One(&simd.Relu, &rows1{I8: reluRow[int8], I16: reluRow[int16], I32: reluRow[int32], I64: reluRow[int64],
 		F32: reluRow[float32], F64: reluRow[float64]}),
 	Fixed: &pointwise.Fixed1{FP8x23: reluFixed[fixed.FP8x23], FP16x16: reluFixed[fixed.FP16x16], FP32x32: reluFixed[fixed.FP32x32], FP64x64: reluFixed[fixed.FP64x64], W32: reluWords[int32], W64: reluWords[int64]}}

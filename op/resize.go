@@ -262,7 +262,7 @@ func floatsOf(name string, c *plan.Use, i int) []float64 {
 	return v
 }
 
-var resize = plan.Operator{About: plan.About{Name: "Resize", FLOPs: plan.FLOPs{Rule: resizeFLOPs}, Versions: []int{10, 11, 13, 18, 19}, Attrs: []string{"antialias", "axes", "coordinate_transformation_mode", "cubic_coeff_a",
+var resize = plan.Operator{About: plan.About{Name: "Resize", PerAxis: 0b1110, FLOPs: plan.FLOPs{Rule: resizeFLOPs}, Versions: []int{10, 11, 13, 18, 19}, Attrs: []string{"antialias", "axes", "coordinate_transformation_mode", "cubic_coeff_a",
 	"exclude_outside", "extrapolation_value", "keep_aspect_ratio_policy", "mode", "nearest_mode"}}, Least: 1, Most: 4,
 	Move: func(c *plan.Use) plan.Mover {
 		how := Resampling{Mode: c.Attrs.Str("mode", "nearest")}

@@ -59,7 +59,7 @@ func reversed(a, lengths tensor.Any, batchFirst bool) *move.Transfer {
 	}}
 }
 
-var reverseSequence = plan.Operator{About: plan.About{Name: "ReverseSequence", FLOPs: plan.FLOPs{Free: true}, Versions: []int{10}, Attrs: []string{"batch_axis", "time_axis"}}, Least: 2,
+var reverseSequence = plan.Operator{About: plan.About{Name: "ReverseSequence", Moves: plan.Moves{In: 1, Out: 1}, FLOPs: plan.FLOPs{Free: true}, Versions: []int{10}, Attrs: []string{"batch_axis", "time_axis"}}, Least: 2,
 	Move: func(c *plan.Use) plan.Mover {
 		batch, time := c.Attrs.Int("batch_axis", 1), c.Attrs.Int("time_axis", 0)
 		if batch+time != 1 || batch*time != 0 {

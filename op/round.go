@@ -24,7 +24,7 @@ func Round[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Opt
 	return r
 }
 
-var round = pointwise.Operator{About: plan.About{Name: "Round", Orion: &inOrion{op: &roundAway}, Versions: []int{11, 22}, Why: "integers are whole"}, Rows: exec.One(&simd.Round, &rows1{F32: roundRow[float32], F64: roundRow[float64]}),
+var round = pointwise.Operator{About: plan.About{Name: "Round", Shapes: true, Orion: &inOrion{op: &roundAway}, Versions: []int{11, 22}, Why: "integers are whole"}, Rows: exec.One(&simd.Round, &rows1{F32: roundRow[float32], F64: roundRow[float64]}),
 	Fixed: &pointwise.Fixed1{FP8x23: fixed.Round[fixed.FP8x23], FP16x16: fixed.Round[fixed.FP16x16], FP32x32: fixed.Round[fixed.FP32x32], FP64x64: fixed.Round[fixed.FP64x64]}}
 
 // roundAway is Round for Orion.

@@ -143,13 +143,13 @@ func combineWord(to move.Numeric, i int, from move.Numeric, k int, mode ScatterM
 // scatterMode reads a node's attribute, which opset 16 brought.
 func scatterMode(c *plan.Use) ScatterMode { return ScatterMode(c.Attrs.Str("reduction", "none")) }
 
-var scatterElements = plan.Operator{About: plan.About{Name: "ScatterElements", Versions: []int{11, 13, 16, 18}, Attrs: []string{"axis", "reduction"}}, Least: 3,
+var scatterElements = plan.Operator{About: plan.About{Name: "ScatterElements", Shapes: true, Moves: plan.Moves{In: 0b101, Out: 1}, Versions: []int{11, 13, 16, 18}, Attrs: []string{"axis", "reduction"}}, Least: 3,
 	Move: func(c *plan.Use) plan.Mover {
 		return scatteredElements("ScatterElements", c.In(0), c.In(1), c.In(2), plan.AttrInt(c, "axis", 0), scatterMode(c))
 	}}
 
 // Scatter is what ONNX called ScatterElements in opsets 9 and 10.
-var scatterOp = plan.Operator{About: plan.About{Name: "Scatter", FLOPs: plan.FLOPs{Free: true}, Versions: []int{9}, Attrs: []string{"axis"}}, Least: 3,
+var scatterOp = plan.Operator{About: plan.About{Name: "Scatter", Moves: plan.Moves{In: 0b101, Out: 1}, FLOPs: plan.FLOPs{Free: true}, Versions: []int{9}, Attrs: []string{"axis"}}, Least: 3,
 	Move: func(c *plan.Use) plan.Mover {
 		return scatteredElements("Scatter", c.In(0), c.In(1), c.In(2), plan.AttrInt(c, "axis", 0), ScatterReplace)
 	}}

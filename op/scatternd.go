@@ -40,5 +40,5 @@ func scatteredND(a, indices, updates tensor.Any, mode ScatterMode) *move.Transfe
 	}}
 }
 
-var scatterND = plan.Operator{About: plan.About{Name: "ScatterND", Versions: []int{11, 13, 16, 18}, Attrs: []string{"reduction"}}, Least: 3,
+var scatterND = plan.Operator{About: plan.About{Name: "ScatterND", Shapes: true, Moves: plan.Moves{In: 0b101, Out: 1}, Versions: []int{11, 13, 16, 18}, Attrs: []string{"reduction"}}, Least: 3,
 	Move: func(c *plan.Use) plan.Mover { return scatteredND(c.In(0), c.In(1), c.In(2), scatterMode(c)) }}

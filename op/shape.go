@@ -7,7 +7,7 @@ import (
 
 // Shape is ONNX's: the extents of the input's axes from start to end, as int64.
 // Typed programs call Tensor.Shape.
-var shapeOp = plan.Operator{About: plan.About{Name: "Shape", FLOPs: plan.FLOPs{Free: true}, Versions: []int{1, 13, 15, 19, 21, 23, 24, 25}, Attrs: []string{"end", "start"}}, Least: 1,
+var shapeOp = plan.Operator{About: plan.About{Name: "Shape", Shapes: true, Moves: plan.Moves{In: 1}, FLOPs: plan.FLOPs{Free: true}, Versions: []int{1, 13, 15, 19, 21, 23, 24, 25}, Attrs: []string{"end", "start"}}, Least: 1,
 	Planned: func(c *plan.Use, p *plan.Draft) { p.Out = plan.One(shapeOf(c)) }}
 
 func shapeOf(c *plan.Use) tensor.Any {

@@ -13,7 +13,7 @@ import (
 // Slice is ONNX's: start, end and step for each named axis, with Python's meaning
 // of negative and too large bounds; attributes without steps before opset 10,
 // inputs from there on. A view. Typed programs call Tensor.Slice or Tensor.S.
-var slice = plan.Operator{About: plan.About{Name: "Slice", FLOPs: plan.FLOPs{Free: true}, Versions: []int{1, 10, 11, 13}, Attrs: []string{"axes", "ends", "starts"}}, Least: 1, Most: 5,
+var slice = plan.Operator{About: plan.About{Name: "Slice", Shapes: true, PerAxis: 0b11110, Moves: plan.Moves{In: 1, Out: 1}, FLOPs: plan.FLOPs{Free: true}, Versions: []int{1, 10, 11, 13}, Attrs: []string{"axes", "ends", "starts"}}, Least: 1, Most: 5,
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		idx := sliceOf(c)
 		if !p.Brief {

@@ -27,5 +27,5 @@ func spaceToDepthOf(a *tensor.Any, b int) *rearrangement {
 		into: []int{n, plan.Extent("SpaceToDepth", 1, c, b*b), h, w}}
 }
 
-var spaceToDepth = plan.Operator{About: plan.About{Name: "SpaceToDepth", FLOPs: plan.FLOPs{Free: true}, Versions: []int{1, 13}, Attrs: []string{"blocksize"}}, Least: 1,
+var spaceToDepth = plan.Operator{About: plan.About{Name: "SpaceToDepth", Moves: plan.Moves{In: 1, Out: 1}, FLOPs: plan.FLOPs{Free: true}, Versions: []int{1, 13}, Attrs: []string{"blocksize"}}, Least: 1,
 	Planned: func(c *plan.Use, p *plan.Draft) { spaceToDepthOf(c.With("SpaceToDepth", 0), blockSize(c)).Plan(c, p) }}

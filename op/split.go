@@ -78,7 +78,7 @@ func checkParts(n, axis int, sizes []int) {
 	}
 }
 
-var splitOp = plan.Operator{About: plan.About{Name: "Split", FLOPs: plan.FLOPs{Free: true}, Versions: []int{2, 11, 13, 18}, Attrs: []string{"axis", "num_outputs", "split"}}, Least: 1, Most: 2,
+var splitOp = plan.Operator{About: plan.About{Name: "Split", Shapes: true, Moves: plan.Moves{In: 1, Out: plan.EveryPlace}, FLOPs: plan.FLOPs{Free: true}, Versions: []int{2, 11, 13, 18}, Attrs: []string{"axis", "num_outputs", "split"}}, Least: 1, Most: 2,
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		axis, sizes := splitOf(c)
 		a := c.With("Split", 0)

@@ -19,7 +19,7 @@ func Sqrt[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Opti
 	return r
 }
 
-var sqrt = pointwise.Operator{About: plan.About{Name: "Sqrt", Versions: []int{6, 13}}, Cost: 4,
+var sqrt = pointwise.Operator{About: plan.About{Name: "Sqrt", Shapes: true, Versions: []int{6, 13}}, Cost: 4,
 	Rows:  exec.One(&simd.Sqrt, &rows1{F32: sqrtRow[float32], F64: sqrtRow[float64]}),
 	Fixed: &pointwise.Fixed1{FP8x23: fixed.Sqrt[fixed.FP8x23], FP16x16: fixed.Sqrt[fixed.FP16x16], FP32x32: fixed.Sqrt[fixed.FP32x32], FP64x64: fixed.Sqrt[fixed.FP64x64]}}
 

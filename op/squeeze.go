@@ -10,7 +10,7 @@ import (
 // Squeeze is ONNX's: the axes of extent 1 that are named go, or all of them when
 // none is named. Named by an attribute before opset 13, by an input from there
 // on. A view. Typed programs call Tensor.Squeeze.
-var squeeze = plan.Operator{About: plan.About{Name: "Squeeze", FLOPs: plan.FLOPs{Free: true}, Versions: []int{1, 11, 13, 21, 23, 24, 25}, Attrs: []string{"axes"}}, Least: 1, Most: 2,
+var squeeze = plan.Operator{About: plan.About{Name: "Squeeze", Shapes: true, PerAxis: 0b10, Moves: plan.Moves{In: 1, Out: 1}, FLOPs: plan.FLOPs{Free: true}, Versions: []int{1, 11, 13, 21, 23, 24, 25}, Attrs: []string{"axes"}}, Least: 1, Most: 2,
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		gone := squeezed(c)
 		shape, idx := []int{}, make([]tensor.Index, len(gone))

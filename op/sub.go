@@ -18,7 +18,7 @@ func Sub[T num.Number](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T
 	return r
 }
 
-var sub = pointwise.Operator{About: plan.About{Name: "Sub", Versions: []int{6, 7, 13, 14}, Attrs: []string{"axis", "broadcast"}}, Clean: true,
+var sub = pointwise.Operator{About: plan.About{Name: "Sub", Shapes: true, Versions: []int{6, 7, 13, 14}, Attrs: []string{"axis", "broadcast"}}, Clean: true,
 	Rows: exec.Two(&simd.Sub, &rows2{I8: subRow[int8], I16: subRow[int16], I32: subRow[int32], I64: subRow[int64],
 		U8: subRow[uint8], U16: subRow[uint16], U32: subRow[uint32], U64: subRow[uint64],
 		F32: subRow[float32], F64: subRow[float64],

@@ -71,5 +71,5 @@ func sumFixed(r *tensor.Any, ts []*tensor.Any, opts []Option) {
 // sumLine adds the terms of an element.
 var sumLine = reduce.Operator{About: plan.About{Name: "Sum"}, Takes: plan.Fixeds, Folder: sumFolder}
 
-var sum = pointwise.Operator{About: plan.About{Name: "Sum", Versions: []int{6, 8, 13}}, Fold: true, Once: summed, Clean: true,
+var sum = pointwise.Operator{About: plan.About{Name: "Sum", Shapes: true, Versions: []int{6, 8, 13}}, Fold: true, Once: summed, Clean: true,
 	Rows: exec.Two(&simd.Add, &addRows), Fixed: &addFixed}

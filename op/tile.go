@@ -44,7 +44,7 @@ func tiled(a tensor.Any, repeats []int) *move.Transfer {
 	}}
 }
 
-var tile = plan.Operator{About: plan.About{Name: "Tile", FLOPs: plan.FLOPs{Free: true}, Versions: []int{6, 13}}, Least: 2,
+var tile = plan.Operator{About: plan.About{Name: "Tile", Shapes: true, PerAxis: 0b10, Moves: plan.Moves{In: 1, Out: 1}, FLOPs: plan.FLOPs{Free: true}, Versions: []int{6, 13}}, Least: 2,
 	Move: func(c *plan.Use) plan.Mover {
 		repeats, _ := move.Ints("Tile", c, 1)
 		return tiled(c.In(0), repeats)

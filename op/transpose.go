@@ -9,7 +9,7 @@ import (
 // Transpose is ONNX's: axis i of the result is axis perm[i]; without perm the
 // axes are reversed. A view. Typed programs call Tensor.Permute or
 // Tensor.Transpose.
-var transpose = plan.Operator{About: plan.About{Name: "Transpose", FLOPs: plan.FLOPs{Free: true}, Versions: []int{1, 13, 21, 23, 24, 25}, Attrs: []string{"perm"}}, Least: 1,
+var transpose = plan.Operator{About: plan.About{Name: "Transpose", Shapes: true, Moves: plan.Moves{In: 1, Out: 1}, FLOPs: plan.FLOPs{Free: true}, Versions: []int{1, 13, 21, 23, 24, 25}, Attrs: []string{"perm"}}, Least: 1,
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		perm := permOf(c)
 		shape := make([]int, len(perm))

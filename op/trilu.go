@@ -56,7 +56,7 @@ func triangle(a tensor.Any, k int, upper bool) *move.Transfer {
 	}}
 }
 
-var trilu = plan.Operator{About: plan.About{Name: "Trilu", FLOPs: plan.FLOPs{Free: true}, Versions: []int{14}, Attrs: []string{"upper"}}, Least: 1, Most: 2,
+var trilu = plan.Operator{About: plan.About{Name: "Trilu", Moves: plan.Moves{In: 1, Out: 1}, Shared: true, FLOPs: plan.FLOPs{Free: true}, Versions: []int{14}, Attrs: []string{"upper"}}, Least: 1, Most: 2,
 	Move: func(c *plan.Use) plan.Mover {
 		k := 0
 		if v, ok := move.Ints("Trilu", c, 1); ok {

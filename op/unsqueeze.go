@@ -10,7 +10,7 @@ import (
 // Unsqueeze is ONNX's: axes of extent 1 are inserted where axes names positions of
 // the result, by an attribute before opset 13, by an input from there on. A view.
 // Typed programs call Tensor.Unsqueeze.
-var unsqueeze = plan.Operator{About: plan.About{Name: "Unsqueeze", FLOPs: plan.FLOPs{Free: true}, Versions: []int{1, 11, 13, 21, 23, 24, 25}, Attrs: []string{"axes"}}, Least: 1, Most: 2,
+var unsqueeze = plan.Operator{About: plan.About{Name: "Unsqueeze", Shapes: true, PerAxis: 0b10, Moves: plan.Moves{In: 1, Out: 1}, FLOPs: plan.FLOPs{Free: true}, Versions: []int{1, 11, 13, 21, 23, 24, 25}, Attrs: []string{"axes"}}, Least: 1, Most: 2,
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		added := unsqueezed(c)
 		shape, idx, from := make([]int, len(added)), make([]tensor.Index, len(added)), 0

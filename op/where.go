@@ -17,7 +17,7 @@ func Where[T num.Elem](cond tensor.Tensor[bool], a, b tensor.Tensor[T], opts ...
 }
 
 // where chooses between words: between floats it would branch, and mispredict.
-var where = pointwise.Operator{About: plan.About{Name: "Where", FLOPs: plan.FLOPs{Free: true}, Orion: &inOrion{truth: 1}, Versions: []int{9, 16}}, Clean: true,
+var where = pointwise.Operator{About: plan.About{Name: "Where", Shapes: true, Moves: plan.Moves{In: 0b110, Out: 1}, FLOPs: plan.FLOPs{Free: true}, Orion: &inOrion{truth: 1}, Versions: []int{9, 16}}, Clean: true,
 	Rows: exec.Choose(&simd.Where, &simd.RowsWhere{U8: whereWords[uint8], U16: whereWords[uint16], U32: whereWords[uint32], U64: whereWords[uint64],
 		U128: whereWords[[2]uint64]})}
 

@@ -41,7 +41,7 @@ func extracted(a, indices tensor.Any) *move.Transfer {
 	}}
 }
 
-var arrayFeatureExtractor = plan.Operator{About: plan.About{Name: "ArrayFeatureExtractor", Domain: "ai.onnx.ml", Versions: []int{1}}, Least: 2,
+var arrayFeatureExtractor = plan.Operator{About: plan.About{Name: "ArrayFeatureExtractor", Moves: plan.Moves{In: 1, Out: 1}, Domain: "ai.onnx.ml", Versions: []int{1}}, Least: 2,
 	Move: func(c *plan.Use) plan.Mover {
 		m := extracted(c.In(0), c.In(1))
 		if len(m.Shape) == 1 && !c.Orion() { // ONNX Runtime and ONNX's reference give a row, Orion a vector

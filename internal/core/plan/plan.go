@@ -383,12 +383,25 @@ type About struct {
 
 	Unsteady  bool // results may differ from call to call with the same operands
 	Rectifies bool // it heeds Rectify
+	Rectifier bool // it is the operator that Rectify adds
 	Converts  bool // its attribute "to" says the type of the result
+	Divides   bool // it fails on an integer second operand of 0
+	Shapes    bool // graphs compute shapes with it, in time by the number of elements of its operands and results
+	Shared    bool // com.microsoft has it, too, with the same meaning: docs/ContribOperators.md of github.com/microsoft/onnxruntime
 	Like      int  // 1 + the input whose type alone is looked at
+	PerAxis   uint // a bit for each input with an element, or two, for each axis of a tensor
+	Moves     Moves
 	FLOPs     FLOPs
 	TakesUp   takesUp
 	Kept      func(o *Op, c *Call) (form *Op, bytes int64) // WithWeights, for those that have it
 }
+
+// Moves has a bit for each input whose elements an operator moves, or compares for equality, and does nothing else with;
+// and one for each output that has such elements.
+type Moves struct{ In, Out uint }
+
+// EveryPlace is all inputs, or all outputs.
+const EveryPlace = ^uint(0)
 
 func (a *About) say() *About { return a }
 

@@ -28,7 +28,6 @@ type Operator struct {
 	Def        [2]float32                                                              // the numbers' defaults; attrs are their names
 	Clean      bool                                                                    // nobody looks at the NaNs of a plain row again: it stores the canonical one, or passes bits on
 	Function   bool                                                                    // correctly rounded in every float type but float64: see settled
-	Zero       bool                                                                    // fails on an integer second operand of 0
 	OrionCuts  bool                                                                    // in Orion, fixed point is rounded toward zero
 	Fold       bool                                                                    // ONNX's form takes one or more inputs, folded from the left
 	Once       func(o *Operator, r *tensor.Any, ins []*tensor.Any, opts []plan.Option) // from three inputs on; nil folds them
@@ -74,7 +73,7 @@ func (o *Operator) Compute(r *tensor.Any, numbers *[2]exec.Word, opts []plan.Opt
 			k.Canon = cast.CanonOf(to)
 		}
 	}
-	if t := plan.Ready(opts, to); t != nil && !k.Row.None() && !(o.Zero && d.IsInteger()) && exec.Dense(&j, t, ins, &k) {
+	if t := plan.Ready(opts, to); t != nil && !k.Row.None() && !(o.Divides && d.IsInteger()) && exec.Dense(&j, t, ins, &k) {
 		*r = *t
 		return
 	}
@@ -100,7 +99,7 @@ func (o *Operator) general(r *tensor.Any, j *exec.Job, ins []*tensor.Any, k *exe
 	s := plan.Read(opts)
 	plan.Aim(r, o.Name, &s, o.gives(d), lays...)
 	j.Ctx = s.Ctx()
-	if o.Zero && d.IsInteger() && r.Len() > 0 {
+	if o.Divides && d.IsInteger() && r.Len() > 0 {
 		refuseZero(o.Name, ins[1])
 	}
 	switch {
@@ -135,7 +134,7 @@ func (o *Operator) narrow(k *exec.Kernel, d dtype.DType) {
 func (o *Operator) note(r *tensor.Any, cost int, k *exec.Kernel, in []*tensor.Any, opts []plan.Option, lays []*layout.Layout) {
 	d, fast := in[len(in)-1].DType(), plan.Read(opts).Fast && o.Rough.Fast()
 	numbers := [2]exec.Word{k.P, k.Q}
-	n := Note{Name: o.Name, by: o, Cost: cost, Alone: o.Zero && d.IsInteger() || d.IsFixed() && o.Fixed != nil,
+	n := Note{Name: o.Name, by: o, Cost: cost, Alone: o.Divides && d.IsInteger() || d.IsFixed() && o.Fixed != nil,
 		Run: func(r *tensor.Any, in []*tensor.Any, opts []plan.Option) { o.Compute(r, &numbers, opts, in) }}
 	for _, a := range in {
 		n.Args = append(n.Args, ArgOf(o.Name, a))
@@ -184,7 +183,7 @@ func (o *Operator) Effort() plan.FLOPs {
 }
 
 func (o *Operator) Scratch(p *plan.Draft, _ []tensor.Any) float64 {
-	if o.Zero { // a divisor of 0 is looked for
+	if o.Divides { // a divisor of 0 is looked for
 		return plan.Copies(p.Call.Inputs)
 	}
 	return 0 // operands are taken as they are laid out
