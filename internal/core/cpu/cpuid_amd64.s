@@ -12,3 +12,8 @@ TEXT ·cpuid(SB), NOSPLIT, $0-24
 	MOVL CX, ecx+16(FP)
 	MOVL DX, edx+20(FP)
 	RET
+
+// func Pause()
+TEXT ·Pause(SB), NOSPLIT, $0-0
+	PAUSE
+	RET

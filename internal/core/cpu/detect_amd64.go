@@ -27,6 +27,9 @@ func detect() Level {
 // cpuid runs the CPUID instruction.
 func cpuid(leaf, subleaf uint32) (eax, ebx, ecx, edx uint32)
 
+// Pause is a step of a loop that waits for another processor.
+func Pause()
+
 // IsIntel reports whether Intel made the processor.
 //
 // Source: as of Name, leaf 0.

@@ -11,3 +11,6 @@ func detect() Level { return NEON }
 
 // Name returns the name of the architecture, as Go writes it.
 func Name() string { return runtime.GOARCH }
+
+// Pause is a step of a loop that waits for another processor.
+func Pause() {}

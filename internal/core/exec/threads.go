@@ -4,7 +4,6 @@ import (
 	"context"
 	"runtime"
 	"runtime/debug"
-	"sync"
 	"sync/atomic"
 
 	"github.com/ashlar-go/ashlar/internal/core/simd"
@@ -107,12 +106,7 @@ func parallel(name string, ctx context.Context, n, step, workers int, f func(fro
 			f(from, min(from+step, n))
 		}
 	}
-	var wg sync.WaitGroup
-	for range workers - 1 {
-		wg.Go(loop)
-	}
-	loop()
-	wg.Wait()
+	share(workers-1, loop)
 	if r := fault.Load(); r != nil {
 		panic(*r)
 	}
