@@ -74,7 +74,7 @@ func TestPlanIsKept(t *testing.T) {
 			}
 			*p = Plan{Weights: 1 << 60} // it is the caller's
 		} else {
-			out, err := s.Run(context.Background(), c.inputs, Options{MaxMemory: c.limit})
+			out, err := plainly(s, context.Background(), c.inputs, Options{MaxMemory: c.limit})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -31,6 +31,8 @@ type Session struct {
 	parts   sync.Once // of whole and noWhole
 	whole   *Session  // none of whose nodes is part of another
 	noWhole error
+
+	streams sync.Pool // of *Stream: see again
 }
 
 // rectify makes a Relu part of the Conv or Gemm before it, if nothing else reads that one's result.
@@ -390,7 +392,9 @@ func valuesOf(tensors map[string]tensor.Any) map[string]Value {
 // an optional type, which then hold nothing. Every node's results go as soon as nothing needs them; the outputs are the
 // caller's own, shared with neither inputs nor model.
 //
-// Before the first node runs everything is planned and checked as Plan does, or the plan that the session keeps is used.
+// Before the first node runs everything is planned and checked as Plan does, or the plan that the session keeps is used. Where
+// a run has the types and shapes of the run before, the session prepares it as a Stream does, and keeps its memory until the
+// collector takes it.
 // An error of a node names it; one that comes from ctx wraps ctx.Err(). An output that is no tensor of numbers is an
 // error, too: RunValues gives it.
 func (s *Session) Run(ctx context.Context, inputs map[string]tensor.Any, o Options) (map[string]tensor.Any, error) {
@@ -445,6 +449,11 @@ func noTensor(what any) error {
 
 // RunValues is Run for inputs and outputs of any kind.
 func (s *Session) RunValues(ctx context.Context, inputs map[string]Value, o Options) (out map[string]Value, err error) {
+	return s.runValues(ctx, inputs, o, true)
+}
+
+// runValues is RunValues, by what is prepared or not.
+func (s *Session) runValues(ctx context.Context, inputs map[string]Value, o Options, again bool) (out map[string]Value, err error) {
 	v, err := s.enter()
 	if err != nil {
 		return nil, err
@@ -461,6 +470,11 @@ func (s *Session) RunValues(ctx context.Context, inputs map[string]Value, o Opti
 	}
 	if o.Receipt != nil {
 		return s.received(ctx, inputs, o)
+	}
+	if again {
+		if out, done, err := s.again(ctx, inputs, o); done {
+			return out, err
+		}
 	}
 	return s.compute(ctx, inputs, o, nil)
 }

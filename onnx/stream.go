@@ -27,20 +27,22 @@ import (
 //
 // A Stream is for one goroutine at a time; a session may have many. Its memory goes by Close, or when it is unreachable.
 type Stream struct {
-	s      *Session
-	o      Options
-	state  []carried
-	in     map[string]Value // of a run that isn't prepared
-	out    map[string]tensor.Any
-	now    []tensor.Any // the inputs of the next run, by place in the graph; zero for one that is left out
-	from   []coming     // where each comes from
-	buf    []byte
-	ready  *prepared       // what the next run is tried with; may be nil
-	last   *prepared       // what gave the outputs of the last run; nil if that wasn't prepared
-	vain   string          // the key of runs that can't be prepared
-	ctx    context.Context // of the last run, where there is a bound on threads
-	under  context.Context // the run's, with that bound
-	closed bool
+	s       *Session
+	o       Options
+	state   []carried
+	in      map[string]Value // of a run that isn't prepared
+	out     map[string]tensor.Any
+	now     []tensor.Any // the inputs of the next run, by place in the graph; zero for one that is left out
+	from    []coming     // where each comes from
+	buf     []byte
+	ready   *prepared       // what the next run is tried with; may be nil
+	last    *prepared       // what gave the outputs of the last run; nil if that wasn't prepared
+	vain    string          // the key of runs that can't be prepared
+	seen    string          // of a session's streams: the key of the last run
+	allowed int64           // the limit on memory of that run
+	ctx     context.Context // of the last run, where there is a bound on threads
+	under   context.Context // the run's, with that bound
+	closed  bool
 }
 
 // carried is a state: an output that is an input of the next run.
@@ -230,7 +232,7 @@ func (st *Stream) prepared(inputs map[string]tensor.Any) (*prepared, error) {
 	n := len(st.buf)
 	if p := st.ready; p != nil {
 		st.buf = st.elements(st.buf, p.valued)
-		same := string(st.buf) == p.key
+		same := string(st.buf) == p.key && p.limit == st.o.limit()
 		if st.buf = st.buf[:n]; same && p.take(st) {
 			return p, nil
 		}
@@ -269,7 +271,7 @@ func (p *prepared) take(st *Stream) bool {
 
 // plainly does a run as a session does.
 func (st *Stream) plainly(inputs map[string]tensor.Any) (map[string]tensor.Any, error) {
-	out, err := st.s.RunValues(st.under, st.values(inputs), st.o)
+	out, err := st.s.runValues(st.under, st.values(inputs), st.o, false)
 	for name, v := range out {
 		if !v.isTensor() || v.text != nil {
 			err = inFile(st.s.c.m.file, in(fmt.Sprintf("output %q", name), noTensor(v)))

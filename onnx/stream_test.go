@@ -32,7 +32,7 @@ func follows(t *testing.T, what string, s *Session, state map[string]string, run
 				all[to] = a
 			}
 		}
-		want, err := s.Run(context.Background(), all, Options{})
+		want, err := plainly(s, context.Background(), all, Options{})
 		got, gotErr := st.Run(context.Background(), in)
 		if (err == nil) != (gotErr == nil) {
 			t.Fatalf("%s, run %d: %v, want %v", what, i, gotErr, err)
@@ -54,6 +54,16 @@ func follows(t *testing.T, what string, s *Session, state map[string]string, run
 		last = want
 	}
 	return st
+}
+
+// plainly is Session.Run, of which nothing is prepared.
+func plainly(s *Session, ctx context.Context, in vals, o Options) (vals, error) {
+	out, err := s.runValues(ctx, valuesOf(in), o, false)
+	got := make(vals)
+	for name, v := range out {
+		got[name] = v.a
+	}
+	return got, err
 }
 
 func bitsOf(a tensor.Any) []byte {

@@ -293,7 +293,7 @@ func streamFed(t *rapid.T) (runs int) {
 			same(t, "after the context ended", last, good)
 			continue
 		}
-		want, wantErr := ref.Run(context.Background(), copies, Options{})
+		want, wantErr := plainly(ref, context.Background(), copies, Options{})
 		if (err == nil) != (wantErr == nil) {
 			t.Fatalf("%v, want %v", err, wantErr)
 		}
