@@ -54,11 +54,11 @@ format/zarr/s3              530       0
 format/zarr/s3/servertest      0       0
 internal/argfuzz             30       0
 internal/bench              750       0
-internal/core/cast         1100       0
-internal/core/contract     2230       0
-internal/core/conv         1030       0
-internal/core/cpu           160      20
-internal/core/exec         1760       0
+internal/core/cast         1120       0
+internal/core/contract     2290       0
+internal/core/conv         1050       0
+internal/core/cpu           170      20
+internal/core/exec         1890       0
 internal/core/jsontext       80       0
 internal/core/move         1130       0
 internal/core/order         490       0
@@ -66,8 +66,8 @@ internal/core/packed        140       0
 internal/core/plan         1650       0
 internal/core/pointwise    1370       0
 internal/core/reduce       1770       0
-internal/core/simd         1070  175410
-internal/core/simd/_asm    8250       0
+internal/core/simd         1090  177670
+internal/core/simd/_asm    8390       0
 internal/core/walk          260       0
 internal/digits             130       0
 internal/ended               50       0
@@ -83,7 +83,7 @@ linalg                      150       0
 mem                        1100       0
 num                        3950       0
 num/fixed                  3960       0
-onnx                      13800       0
+onnx                      13990       0
 onnx/imagedecoder           360       0
 onnx/internal/text          220       0
 onnx/internal/wire          720       0

@@ -7,6 +7,7 @@ import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/cast"
 	"github.com/ashlar-go/ashlar/internal/core/contract"
+	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/move"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
@@ -277,9 +278,8 @@ func tap[W any](s *contract.Span, dst, src []W, k int, low W) {
 	for ; len(dst) >= s.Out && len(src) >= s.In; dst, src = dst[s.Out:], src[s.In:] {
 		fill(dst[:first], low)
 		fill(dst[end:s.Out], low)
-		to := dst[first:end]
-		for i := range to {
-			to[i] = src[at+(first+i)*s.Stride]
+		if first < end {
+			conv.Every(dst[first:end], src[at+first*s.Stride:], s.Stride)
 		}
 	}
 }

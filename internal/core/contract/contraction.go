@@ -242,10 +242,16 @@ func (e *Gemm[T]) Run(g *Contraction) {
 		if pieces >= workers { // pieces enough, but small ones share the work better
 			least *= 16
 		}
-		lessM, lessN := roundUp((m+1)/2, rows), roundUp((n+1)/2, cols)
+		unit := cols
+		if n < 8*cols { // whole tiles would make halves that differ
+			unit = lanes
+		}
+		lessM, lessN := roundUp((m+1)/2, rows), roundUp((n+1)/2, unit)
 		switch {
 		case pieces >= 4*workers || m*n*steps < 2*least:
 			workers = 0
+		case e.from != nil && 4*n >= m && n >= 4*lanes && lessN < n: // each piece makes up its columns, which takes longer than to read rows again
+			n = lessN
 		case m > n && lessM < m || lessN >= n && lessM < m:
 			m = lessM
 		case lessN < n:

@@ -162,6 +162,11 @@ func (p *patches[T]) pad(dst []T, first, src, x, width int) {
 	if rank > 1 {
 		in, begin, lines = p.S[rank-2].In, p.S[rank-2].Begin, p.lines[rank-2]
 	}
+	var few [4]cut
+	cuts := few[:0]
+	for _, phase := range p.phases {
+		cuts = append(cuts, cutOf(width, x*last.Stride+phase-last.Begin, last.Stride, last.In))
+	}
 	for l := first; len(dst) > 0; {
 		at, step, inside := src, in*last.In, true
 		rest := l / lines
@@ -177,8 +182,9 @@ func (p *patches[T]) pad(dst []T, first, src, x, width int) {
 			line := dst[:len(p.phases)*width]
 			dst = dst[len(line):]
 			if inside && uint(y) < uint(in) {
-				for i, phase := range p.phases {
-					packLine(line[i*width:(i+1)*width], p.x[at+y*last.In:][:last.In], x*last.Stride+phase-last.Begin, last.Stride)
+				from := p.x[at+y*last.In:][:last.In]
+				for i := range cuts {
+					cutLine(line[i*width:(i+1)*width], from, &cuts[i])
 				}
 			} else {
 				clear(line)
@@ -242,6 +248,9 @@ func (p *patches[T]) fewLines(g *Contraction, e *Gemm[T], s streamer[T], batch, 
 	for k0 := 0; k0 < g.K; k0 += GemmK {
 		b.k0, b.kn = k0, min(GemmK, g.K-k0)
 		p.ready(&b)
+		if g.K <= GemmK && p.windows(g, e, &b, l, n) {
+			break
+		}
 		clear(acc)
 		for i := 0; i < n; {
 			// Lines along the last axis but one follow each other if its stride is 1.
@@ -279,6 +288,33 @@ func (p *patches[T]) fewLines(g *Contraction, e *Gemm[T], s streamer[T], batch, 
 		e.finish(g, batch, 0, g.M, n0, nn)
 	}
 	runtime.KeepAlive(panel)
+}
+
+// windows computes n lines of outputs, from line l on, straight from the padded input of a block that has all of k. It reports false where there
+// is no kernel for that.
+func (p *patches[T]) windows(g *Contraction, e *Gemm[T], b *blockOfB[T], l, n int) bool {
+	by, ok := e.Tiles.(windower[T])
+	if !ok {
+		return false
+	}
+	rank := len(p.S)
+	out, lines, stride := p.S[rank-1].Out, 1, 1 // of the last axis but one
+	if rank > 1 {
+		lines, stride = p.S[rank-2].Out, p.S[rank-2].Stride
+	}
+	canon := cast.CanonFor[T]()
+	for i, run := 0, 0; i < n; i += run {
+		run = min(n-i, lines-(l+i)%lines)
+		src := b.scratch[p.lineOf((l+i)*out)*p.line-b.origin:]
+		for r := range g.M {
+			dst := e.C[g.CAt.At(b.batch)+r*g.CRow+(l+i)*out:][:run*out]
+			if !by.Windows(dst, out, src, stride*p.line, e.A[g.AAt.At(b.batch)+r*g.ARow:], b.offs[:b.kn], b.most, run, out) {
+				return false
+			}
+			canon(dst)
+		}
+	}
+	return true
 }
 
 // anyPatches makes the matrix of patches without a copy of the input, and is much
@@ -332,7 +368,8 @@ func (p *anyPatches[T]) ready(b *blockOfB[T]) {
 				step *= s.In
 			}
 			if inside {
-				packLine(row[:m], src[base:base+last.In], last.At(oc[rank-1], kc[rank-1]), last.Stride)
+				c := cutOf(m, last.At(oc[rank-1], kc[rank-1]), last.Stride, last.In)
+				cutLine(row[:m], src[base:base+last.In], &c)
 			} else {
 				clear(row[:m])
 			}
@@ -341,28 +378,28 @@ func (p *anyPatches[T]) ready(b *blockOfB[T]) {
 	}
 }
 
-// packLine sets dst[i] to src[from + i·step], or to 0 outside of src.
-func packLine[T any](dst, src []T, from, step int) {
+// A cut is the elements of a line that a run of windows sees, a stride apart, with the padding before and after them.
+type cut struct{ before, at, n, stride int }
+
+// cutOf returns the cut of width elements from one on, which may lie outside of the line.
+func cutOf(width, from, stride, line int) cut {
 	before := 0
 	if from < 0 {
-		before = min(len(dst), (-from+step-1)/step)
+		before = min(width, (-from+stride-1)/stride)
 	}
-	clear(dst[:before])
-	dst, from = dst[before:], from+before*step
-	inside := 0
-	if from < len(src) {
-		inside = min(len(dst), (len(src)-from+step-1)/step)
+	from += before * stride
+	n := 0
+	if from < line {
+		n = min(width-before, (line-from+stride-1)/stride)
 	}
-	clear(dst[inside:])
-	if inside == 0 {
-		return
-	}
-	if step == 1 {
-		copy(dst[:inside], src[from:])
-		return
-	}
-	for i := range inside {
-		dst[i] = src[from]
-		from += step
+	return cut{before, from, n, stride}
+}
+
+// cutLine copies a cut of src to dst, with zeros for the padding.
+func cutLine[T any](dst, src []T, c *cut) {
+	clear(dst[:c.before])
+	clear(dst[c.before+c.n:])
+	if c.n > 0 {
+		conv.Every(dst[c.before:c.before+c.n], src[c.at:], c.stride)
 	}
 }

@@ -32,6 +32,12 @@ type streamer[T num.Native] interface {
 	Dots(c, a []T, lda int, x []T)
 }
 
+// A windower is a tiler that also makes rows of sums at once, of up to 256 elements each, from rows of b that are lds apart: it reports
+// false if it doesn't. NaNs stay as they come.
+type windower[T num.Native] interface {
+	Windows(dst []T, ldd int, src []T, lds int, a []T, offs []int, most, rows, n int) bool
+}
+
 // A joiner is a tiler that also takes b from where a source has it, if each row of a tile is one
 // part or two: split of n elements from b[offs[l]] on and the others from more[offs[l]] on.
 type joiner[T num.Native] interface {

@@ -213,6 +213,10 @@ func copyRow[T any](dst, src []T, d, s, n, dstep, sstep int) {
 			backward(row, src[s-n+1:s+1])
 			return
 		}
+		if sstep > 0 && n > 0 {
+			Every(row, src[s:], sstep)
+			return
+		}
 		for j := range row {
 			row[j] = src[s]
 			s += sstep
@@ -223,6 +227,23 @@ func copyRow[T any](dst, src []T, d, s, n, dstep, sstep int) {
 		dst[d] = src[s]
 		d += dstep
 		s += sstep
+	}
+}
+
+// Every copies each step-th element of src, from the first on, to dst. step is positive.
+func Every[T any](dst, src []T, step int) {
+	if step == 1 {
+		copy(dst, src[:len(dst)])
+		return
+	}
+	i := 0
+	if step == 2 && size[T]() == 4 { // an element is half a word of 8 bytes
+		if n := min(len(dst), len(src)/2); n >= 8 && simd.TryNarrowU64(words[uint32](dst[:n]), unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(src))), n), false) {
+			i = n
+		}
+	}
+	for ; i < len(dst); i++ {
+		dst[i] = src[i*step]
 	}
 }
 

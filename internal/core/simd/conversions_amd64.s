@@ -1688,6 +1688,177 @@ done:
 	VZEROUPPER
 	RET
 
+// func narrowU64AVX2(dst []uint32, a []uint64, stream bool)
+// Requires: AVX, AVX2, CMOV, MMX+
+TEXT ·narrowU64AVX2(SB), NOSPLIT, $0-49
+	MOVBQZX stream+48(FP), AX
+	MOVQ    dst_len+8(FP), CX
+	MOVQ    dst_base+0(FP), DX
+	MOVQ    a_base+24(FP), BX
+	MOVQ    a_len+32(FP), SI
+	CMPQ    SI, CX
+	CMOVQLT SI, CX
+	XORL    SI, SI
+	SUBQ    $+16, CX
+	JLT     single
+	TESTQ   AX, AX
+	JEQ     many
+	TESTQ   $0x0000001f, DX
+	JNE     many
+
+past:
+	VMOVUPS      (BX)(SI*8), Y0
+	VMOVUPS      32(BX)(SI*8), Y2
+	VMOVUPS      64(BX)(SI*8), Y4
+	VMOVUPS      96(BX)(SI*8), Y6
+	VEXTRACTI128 $0x01, Y0, X1
+	VEXTRACTI128 $0x01, Y2, X3
+	VEXTRACTI128 $0x01, Y4, X5
+	VEXTRACTI128 $0x01, Y6, X7
+	VSHUFPS      $0x88, X1, X0, X1
+	VSHUFPS      $0x88, X3, X2, X3
+	VSHUFPS      $0x88, X5, X4, X5
+	VSHUFPS      $0x88, X7, X6, X7
+	VINSERTI128  $0x01, X3, Y1, Y0
+	VMOVNTDQ     Y0, (DX)(SI*4)
+	VINSERTI128  $0x01, X7, Y5, Y0
+	VMOVNTDQ     Y0, 32(DX)(SI*4)
+	PREFETCHT0   8192(BX)(SI*8)
+	PREFETCHT0   8256(BX)(SI*8)
+	ADDQ         $+16, SI
+	SUBQ         $+16, CX
+	JGE          past
+	JMP          single
+
+many:
+	VMOVUPS      (BX)(SI*8), Y0
+	VMOVUPS      32(BX)(SI*8), Y2
+	VMOVUPS      64(BX)(SI*8), Y3
+	VMOVUPS      96(BX)(SI*8), Y4
+	VEXTRACTI128 $0x01, Y0, X1
+	VEXTRACTI128 $0x01, Y2, X5
+	VEXTRACTI128 $0x01, Y3, X6
+	VEXTRACTI128 $0x01, Y4, X7
+	VSHUFPS      $0x88, X1, X0, X1
+	VSHUFPS      $0x88, X5, X2, X5
+	VSHUFPS      $0x88, X6, X3, X6
+	VSHUFPS      $0x88, X7, X4, X7
+	VMOVUPS      X1, (DX)(SI*4)
+	VMOVUPS      X5, 16(DX)(SI*4)
+	VMOVUPS      X6, 32(DX)(SI*4)
+	VMOVUPS      X7, 48(DX)(SI*4)
+	ADDQ         $+16, SI
+	SUBQ         $+16, CX
+	JGE          many
+
+single:
+	ADDQ $+16, CX
+	JEQ  done
+
+one:
+	SUBQ         $+4, CX
+	JLT          rest
+	VMOVUPS      (BX)(SI*8), Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VSHUFPS      $0x88, X1, X0, X1
+	VMOVUPS      X1, (DX)(SI*4)
+	ADDQ         $+4, SI
+	JMP          one
+
+rest:
+	ADDQ $+4, CX
+	JEQ  end
+
+element:
+	VMOVQ        (BX)(SI*8), X1
+	VEXTRACTI128 $0x01, Y1, X0
+	VSHUFPS      $0x88, X0, X1, X0
+	VMOVD        X0, (DX)(SI*4)
+	INCQ         SI
+	DECQ         CX
+	JNE          element
+
+end:
+done:
+	VZEROUPPER
+	RET
+
+// func narrowU64AVX512(dst []uint32, a []uint64, stream bool)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+TEXT ·narrowU64AVX512(SB), NOSPLIT, $0-49
+	MOVBQZX stream+48(FP), AX
+	MOVQ    dst_len+8(FP), CX
+	MOVQ    dst_base+0(FP), DX
+	MOVQ    a_base+24(FP), BX
+	MOVQ    a_len+32(FP), SI
+	CMPQ    SI, CX
+	CMOVQLT SI, CX
+	XORL    SI, SI
+	SUBQ    $+32, CX
+	JLT     single
+	TESTQ   AX, AX
+	JEQ     many
+	TESTQ   $0x0000003f, DX
+	JNE     many
+
+past:
+	VMOVDQU64    (BX)(SI*8), Z0
+	VMOVDQU64    64(BX)(SI*8), Z2
+	VMOVDQU64    128(BX)(SI*8), Z3
+	VMOVDQU64    192(BX)(SI*8), Z5
+	VPMOVQD      Z0, Y1
+	VPMOVQD      Z2, Y0
+	VPMOVQD      Z3, Y4
+	VPMOVQD      Z5, Y2
+	VINSERTI64X4 $0x01, Y0, Z1, Z0
+	VMOVNTDQ     Z0, (DX)(SI*4)
+	VINSERTI64X4 $0x01, Y2, Z4, Z0
+	VMOVNTDQ     Z0, 64(DX)(SI*4)
+	PREFETCHT0   8192(BX)(SI*8)
+	PREFETCHT0   8256(BX)(SI*8)
+	PREFETCHT0   8320(BX)(SI*8)
+	PREFETCHT0   8384(BX)(SI*8)
+	ADDQ         $+32, SI
+	SUBQ         $+32, CX
+	JGE          past
+	JMP          single
+
+many:
+	VMOVDQU64 (BX)(SI*8), Z0
+	VMOVDQU64 64(BX)(SI*8), Z1
+	VMOVDQU64 128(BX)(SI*8), Z2
+	VMOVDQU64 192(BX)(SI*8), Z3
+	VPMOVQD   Z0, Y0
+	VPMOVQD   Z1, Y1
+	VPMOVQD   Z2, Y2
+	VPMOVQD   Z3, Y3
+	VMOVDQU64 Y0, (DX)(SI*4)
+	VMOVDQU64 Y1, 32(DX)(SI*4)
+	VMOVDQU64 Y2, 64(DX)(SI*4)
+	VMOVDQU64 Y3, 96(DX)(SI*4)
+	ADDQ      $+32, SI
+	SUBQ      $+32, CX
+	JGE       many
+
+single:
+	ADDQ $+32, CX
+	JEQ  done
+
+one:
+	MOVQ        $-1, AX
+	BZHIQ       CX, AX, AX
+	KMOVQ       AX, K1
+	VMOVDQU64.Z (BX)(SI*8), K1, Z0
+	VPMOVQD     Z0, Y0
+	VMOVDQU32   Y0, K1, (DX)(SI*4)
+	ADDQ        $+8, SI
+	SUBQ        $+8, CX
+	JG          one
+
+done:
+	VZEROUPPER
+	RET
+
 // func widenBF16AVX2(dst []float32, a []uint16)
 // Requires: AVX, AVX2, CMOV
 TEXT ·widenBF16AVX2(SB), NOSPLIT, $0-48

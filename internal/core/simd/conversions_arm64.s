@@ -686,6 +686,60 @@ element:
 done:
 	RET
 
+// func narrowU64NEON(dst []uint32, a []uint64, stream bool)
+TEXT ·narrowU64NEON(SB), NOSPLIT, $0-49
+	MOVD dst_len+8(FP), R0
+	MOVD dst_base+0(FP), R1
+	MOVD a_base+24(FP), R2
+	MOVD a_len+32(FP), R3
+	CMP R0, R3
+	CSEL LT, R3, R0, R0
+	SUBS $8, R0, R0
+	BLT single
+many:
+	WORD $0x3dc00040 // ldr q0, [x2]
+	WORD $0x3dc00441 // ldr q1, [x2, #16]
+	WORD $0x3dc00842 // ldr q2, [x2, #32]
+	WORD $0x3dc00c43 // ldr q3, [x2, #48]
+	WORD $0x0ea12800 // xtn v0.2s, v0.2d
+	WORD $0x0ea12821 // xtn v1.2s, v1.2d
+	WORD $0x0ea12842 // xtn v2.2s, v2.2d
+	WORD $0x0ea12863 // xtn v3.2s, v3.2d
+	WORD $0xfd000020 // str d0, [x1]
+	WORD $0xfd000421 // str d1, [x1, #8]
+	WORD $0xfd000822 // str d2, [x1, #16]
+	WORD $0xfd000c23 // str d3, [x1, #24]
+	ADD $32, R1
+	ADD $64, R2
+	SUBS $8, R0, R0
+	BGE many
+single:
+	ADDS $8, R0, R0
+	BEQ done
+	SUBS $2, R0, R0
+	BLT rest
+one:
+	WORD $0x3dc00043 // ldr q3, [x2]
+	WORD $0x0ea12863 // xtn v3.2s, v3.2d
+	WORD $0xfd000023 // str d3, [x1]
+	ADD $8, R1
+	ADD $16, R2
+	SUBS $2, R0, R0
+	BGE one
+rest:
+	ADDS $2, R0, R0
+	BEQ done
+element:
+	WORD $0xfd400043 // ldr d3, [x2]
+	WORD $0x0ea12863 // xtn v3.2s, v3.2d
+	WORD $0xbd000023 // str s3, [x1]
+	ADD $4, R1
+	ADD $8, R2
+	SUBS $1, R0, R0
+	BNE element
+done:
+	RET
+
 // func widenBF16NEON(dst []float32, a []uint16)
 TEXT ·widenBF16NEON(SB), NOSPLIT, $0-48
 	MOVD dst_len+8(FP), R0

@@ -5,14 +5,15 @@ import mathbits "math/bits"
 // A Product holds the kernels of a matrix product of one element type at one level. They compute sums of at most one
 // block of k, in the order that num.FMABlock32 and FMABlock64 define, and store NaNs as the canonical one.
 type Product[T float32 | float64] struct {
-	lanes  int             // of a vector
-	tiles  [][]tileFunc[T] // by vectors in a row and rows, each less one
-	stream [2]rowFunc[T]   // of 8 rows and of 1
-	dots   func(c, a *T, lda int, x *T, k int)
-	chains func(c, a *T, lda int, b *T, ldb, n, k int)
-	gather func(dst *T, ldd int, src *T, offs *int, rows, n int)
-	masks  bool // gather takes any n, else that of the largest tile; and lists any, else whole vectors
-	probe  func(n int)
+	lanes   int                                                                        // of a vector
+	tiles   [][]tileFunc[T]                                                            // by vectors in a row and rows, each less one
+	stream  [2]rowFunc[T]                                                              // of 8 rows and of 1
+	windows func(dst *T, ldd int, src *T, lds int, a *T, offs *int, taps, rows, n int) // may be nil
+	dots    func(c, a *T, lda int, x *T, k int)
+	chains  func(c, a *T, lda int, b *T, ldb, n, k int)
+	gather  func(dst *T, ldd int, src *T, offs *int, rows, n int)
+	masks   bool // gather takes any n, else that of the largest tile; and lists any, else whole vectors
+	probe   func(n int)
 }
 
 type (
@@ -126,6 +127,22 @@ func (p *Product[T]) AddRows(c, a []T, aStep int, b []T, offs []int, most int) {
 	for ; l < k; l++ {
 		p.stream[1](&c[0], &a[l*aStep], aStep, &b[0], &offs[l], len(c))
 	}
+}
+
+// Windows makes rows of n sums of what windows see: dst[i*ldd+j] is a chain acc = fma(a[l], src[i*lds+offs[l]+j], acc) over l in order, from
+// +0. NaNs stay as they come. It reports false where there is no kernel. The offsets are from 0 to most, strides are not negative; it panics when an
+// index is out of range. Nothing interrupts it: rows·n·len(offs) is to be small.
+func (p *Product[T]) Windows(dst []T, ldd int, src []T, lds int, a []T, offs []int, most, rows, n int) bool {
+	if p.windows == nil {
+		return false
+	}
+	if rows <= 0 || n <= 0 || len(offs) == 0 || min(ldd, lds, most) < 0 || most >= len(src) ||
+		exceeds(len(dst), rows, ldd, 1, 0, n) || exceeds(len(src)-most, rows, lds, 1, 0, n) {
+		panic("simd.Product.Windows: extents out of range")
+	}
+	_ = a[len(offs)-1]
+	p.windows(&dst[0], ldd, &src[0], lds, &a[0], &offs[0], len(offs), rows, n)
+	return true
 }
 
 // Dots sets c[i] = fma(a[i*lda+l], x[l], c[i]) for each l < len(x) in order and each i of a vector, of whose columns the length

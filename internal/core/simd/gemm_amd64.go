@@ -47,6 +47,9 @@ func gemv8_32AVX2(c *float32, a *float32, aStep int, b *float32, offs *int, n in
 func gemv1_32AVX2(c *float32, a *float32, aStep int, b *float32, offs *int, n int)
 
 //go:noescape
+func windows_32AVX2(dst *float32, ldd int, src *float32, lds int, a *float32, offs *int, taps int, rows int, n int)
+
+//go:noescape
 func gather_32AVX2(dst *float32, ldd int, src *float32, offs *int, rows int, n int)
 
 //go:noescape
@@ -98,6 +101,9 @@ func gemv8_64AVX2(c *float64, a *float64, aStep int, b *float64, offs *int, n in
 
 //go:noescape
 func gemv1_64AVX2(c *float64, a *float64, aStep int, b *float64, offs *int, n int)
+
+//go:noescape
+func windows_64AVX2(dst *float64, ldd int, src *float64, lds int, a *float64, offs *int, taps int, rows int, n int)
 
 //go:noescape
 func gather_64AVX2(dst *float64, ldd int, src *float64, offs *int, rows int, n int)
@@ -228,6 +234,9 @@ func gemv8_32AVX512(c *float32, a *float32, aStep int, b *float32, offs *int, n 
 func gemv1_32AVX512(c *float32, a *float32, aStep int, b *float32, offs *int, n int)
 
 //go:noescape
+func windows_32AVX512(dst *float32, ldd int, src *float32, lds int, a *float32, offs *int, taps int, rows int, n int)
+
+//go:noescape
 func gather_32AVX512(dst *float32, ldd int, src *float32, offs *int, rows int, n int)
 
 //go:noescape
@@ -354,6 +363,9 @@ func gemv8_64AVX512(c *float64, a *float64, aStep int, b *float64, offs *int, n 
 
 //go:noescape
 func gemv1_64AVX512(c *float64, a *float64, aStep int, b *float64, offs *int, n int)
+
+//go:noescape
+func windows_64AVX512(dst *float64, ldd int, src *float64, lds int, a *float64, offs *int, taps int, rows int, n int)
 
 //go:noescape
 func gather_64AVX512(dst *float64, ldd int, src *float64, offs *int, rows int, n int)

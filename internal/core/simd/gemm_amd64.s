@@ -2872,6 +2872,336 @@ done:
 	VZEROUPPER
 	RET
 
+// func windows_32AVX2(dst *float32, ldd int, src *float32, lds int, a *float32, offs *int, taps int, rows int, n int)
+// Requires: AVX, CMOV, FMA3
+TEXT ·windows_32AVX2(SB), NOSPLIT, $0-72
+	MOVQ ldd+8(FP), R10
+	SHLQ $0x02, R10
+	MOVQ lds+24(FP), R11
+	SHLQ $0x02, R11
+	MOVQ taps+48(FP), R8
+	MOVQ a+32(FP), SI
+	LEAQ (SI)(R8*4), SI
+	MOVQ offs+40(FP), DI
+	LEAQ (DI)(R8*8), DI
+	NEGQ R8
+	MOVQ n+64(FP), BX
+	XORQ AX, AX
+
+columns:
+	CMPQ    BX, $+24
+	JG      vectors4
+	CMPQ    BX, $+16
+	JG      vectors3
+	CMPQ    BX, $+8
+	JG      vectors2
+	MOVQ    BX, CX
+	SUBQ    $+0, CX
+	LEAQ    gemmMask32AVX2<>+32(SB), R9
+	SHLQ    $0x02, CX
+	SUBQ    CX, R9
+	VMOVUPS (R9), Y9
+	MOVQ    dst+0(FP), R12
+	ADDQ    AX, R12
+	MOVQ    src+16(FP), R13
+	ADDQ    AX, R13
+	MOVQ    rows+56(FP), R9
+
+rows2x1:
+	SUBQ   $+2, R9
+	JL     end2x1
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	MOVQ   R8, CX
+
+taps2x1:
+	MOVQ         (DI)(CX*8), DX
+	LEAQ         (R13)(DX*4), DX
+	LEAQ         (DX)(R11*1), R15
+	VBROADCASTSS (SI)(CX*4), Y8
+	VMASKMOVPS   (DX), Y9, Y10
+	VFMADD231PS  Y10, Y8, Y0
+	VMASKMOVPS   (R15), Y9, Y10
+	VFMADD231PS  Y10, Y8, Y1
+	INCQ         CX
+	JNZ          taps2x1
+	VMASKMOVPS   Y0, Y9, (R12)
+	ADDQ         R10, R12
+	ADDQ         R11, R13
+	VMASKMOVPS   Y1, Y9, (R12)
+	ADDQ         R10, R12
+	ADDQ         R11, R13
+	JMP          rows2x1
+
+end2x1:
+	ADDQ   $+2, R9
+	SUBQ   $+1, R9
+	JL     end1x1
+	VXORPS X0, X0, X0
+	MOVQ   R8, CX
+
+taps1x1:
+	MOVQ         (DI)(CX*8), DX
+	LEAQ         (R13)(DX*4), DX
+	VBROADCASTSS (SI)(CX*4), Y8
+	VMASKMOVPS   (DX), Y9, Y10
+	VFMADD231PS  Y10, Y8, Y0
+	INCQ         CX
+	JNZ          taps1x1
+	VMASKMOVPS   Y0, Y9, (R12)
+	ADDQ         R10, R12
+	ADDQ         R11, R13
+
+end1x1:
+	VZEROUPPER
+	RET
+
+vectors2:
+	MOVQ    BX, CX
+	SUBQ    $+8, CX
+	LEAQ    gemmMask32AVX2<>+32(SB), R9
+	SHLQ    $0x02, CX
+	SUBQ    CX, R9
+	VMOVUPS (R9), Y9
+	MOVQ    dst+0(FP), R12
+	ADDQ    AX, R12
+	MOVQ    src+16(FP), R13
+	ADDQ    AX, R13
+	MOVQ    rows+56(FP), R9
+
+rows2x2:
+	SUBQ   $+2, R9
+	JL     end2x2
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	MOVQ   R8, CX
+
+taps2x2:
+	MOVQ         (DI)(CX*8), DX
+	LEAQ         (R13)(DX*4), DX
+	LEAQ         (DX)(R11*1), R15
+	VBROADCASTSS (SI)(CX*4), Y8
+	VFMADD231PS  (DX), Y8, Y0
+	VMASKMOVPS   32(DX), Y9, Y10
+	VFMADD231PS  Y10, Y8, Y1
+	VFMADD231PS  (R15), Y8, Y2
+	VMASKMOVPS   32(R15), Y9, Y10
+	VFMADD231PS  Y10, Y8, Y3
+	INCQ         CX
+	JNZ          taps2x2
+	VMOVUPS      Y0, (R12)
+	VMASKMOVPS   Y1, Y9, 32(R12)
+	ADDQ         R10, R12
+	ADDQ         R11, R13
+	VMOVUPS      Y2, (R12)
+	VMASKMOVPS   Y3, Y9, 32(R12)
+	ADDQ         R10, R12
+	ADDQ         R11, R13
+	JMP          rows2x2
+
+end2x2:
+	ADDQ   $+2, R9
+	SUBQ   $+1, R9
+	JL     end1x2
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	MOVQ   R8, CX
+
+taps1x2:
+	MOVQ         (DI)(CX*8), DX
+	LEAQ         (R13)(DX*4), DX
+	VBROADCASTSS (SI)(CX*4), Y8
+	VFMADD231PS  (DX), Y8, Y0
+	VMASKMOVPS   32(DX), Y9, Y10
+	VFMADD231PS  Y10, Y8, Y1
+	INCQ         CX
+	JNZ          taps1x2
+	VMOVUPS      Y0, (R12)
+	VMASKMOVPS   Y1, Y9, 32(R12)
+	ADDQ         R10, R12
+	ADDQ         R11, R13
+
+end1x2:
+	VZEROUPPER
+	RET
+
+vectors3:
+	MOVQ    BX, CX
+	SUBQ    $+16, CX
+	LEAQ    gemmMask32AVX2<>+32(SB), R9
+	SHLQ    $0x02, CX
+	SUBQ    CX, R9
+	VMOVUPS (R9), Y9
+	MOVQ    dst+0(FP), R12
+	ADDQ    AX, R12
+	MOVQ    src+16(FP), R13
+	ADDQ    AX, R13
+	MOVQ    rows+56(FP), R9
+
+rows2x3:
+	SUBQ   $+2, R9
+	JL     end2x3
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	MOVQ   R8, CX
+
+taps2x3:
+	MOVQ         (DI)(CX*8), DX
+	LEAQ         (R13)(DX*4), DX
+	LEAQ         (DX)(R11*1), R15
+	VBROADCASTSS (SI)(CX*4), Y8
+	VFMADD231PS  (DX), Y8, Y0
+	VFMADD231PS  32(DX), Y8, Y1
+	VMASKMOVPS   64(DX), Y9, Y10
+	VFMADD231PS  Y10, Y8, Y2
+	VFMADD231PS  (R15), Y8, Y3
+	VFMADD231PS  32(R15), Y8, Y4
+	VMASKMOVPS   64(R15), Y9, Y10
+	VFMADD231PS  Y10, Y8, Y5
+	INCQ         CX
+	JNZ          taps2x3
+	VMOVUPS      Y0, (R12)
+	VMOVUPS      Y1, 32(R12)
+	VMASKMOVPS   Y2, Y9, 64(R12)
+	ADDQ         R10, R12
+	ADDQ         R11, R13
+	VMOVUPS      Y3, (R12)
+	VMOVUPS      Y4, 32(R12)
+	VMASKMOVPS   Y5, Y9, 64(R12)
+	ADDQ         R10, R12
+	ADDQ         R11, R13
+	JMP          rows2x3
+
+end2x3:
+	ADDQ   $+2, R9
+	SUBQ   $+1, R9
+	JL     end1x3
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	MOVQ   R8, CX
+
+taps1x3:
+	MOVQ         (DI)(CX*8), DX
+	LEAQ         (R13)(DX*4), DX
+	VBROADCASTSS (SI)(CX*4), Y8
+	VFMADD231PS  (DX), Y8, Y0
+	VFMADD231PS  32(DX), Y8, Y1
+	VMASKMOVPS   64(DX), Y9, Y10
+	VFMADD231PS  Y10, Y8, Y2
+	INCQ         CX
+	JNZ          taps1x3
+	VMOVUPS      Y0, (R12)
+	VMOVUPS      Y1, 32(R12)
+	VMASKMOVPS   Y2, Y9, 64(R12)
+	ADDQ         R10, R12
+	ADDQ         R11, R13
+
+end1x3:
+	VZEROUPPER
+	RET
+
+vectors4:
+	MOVQ    BX, CX
+	SUBQ    $+24, CX
+	MOVQ    $+8, R9
+	CMPQ    CX, R9
+	CMOVQGT R9, CX
+	LEAQ    gemmMask32AVX2<>+32(SB), R9
+	SHLQ    $0x02, CX
+	SUBQ    CX, R9
+	VMOVUPS (R9), Y9
+	MOVQ    dst+0(FP), R12
+	ADDQ    AX, R12
+	MOVQ    src+16(FP), R13
+	ADDQ    AX, R13
+	MOVQ    rows+56(FP), R9
+
+rows2x4:
+	SUBQ   $+2, R9
+	JL     end2x4
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	MOVQ   R8, CX
+
+taps2x4:
+	MOVQ         (DI)(CX*8), DX
+	LEAQ         (R13)(DX*4), DX
+	LEAQ         (DX)(R11*1), R15
+	VBROADCASTSS (SI)(CX*4), Y8
+	VFMADD231PS  (DX), Y8, Y0
+	VFMADD231PS  32(DX), Y8, Y1
+	VFMADD231PS  64(DX), Y8, Y2
+	VMASKMOVPS   96(DX), Y9, Y10
+	VFMADD231PS  Y10, Y8, Y3
+	VFMADD231PS  (R15), Y8, Y4
+	VFMADD231PS  32(R15), Y8, Y5
+	VFMADD231PS  64(R15), Y8, Y6
+	VMASKMOVPS   96(R15), Y9, Y10
+	VFMADD231PS  Y10, Y8, Y7
+	INCQ         CX
+	JNZ          taps2x4
+	VMOVUPS      Y0, (R12)
+	VMOVUPS      Y1, 32(R12)
+	VMOVUPS      Y2, 64(R12)
+	VMASKMOVPS   Y3, Y9, 96(R12)
+	ADDQ         R10, R12
+	ADDQ         R11, R13
+	VMOVUPS      Y4, (R12)
+	VMOVUPS      Y5, 32(R12)
+	VMOVUPS      Y6, 64(R12)
+	VMASKMOVPS   Y7, Y9, 96(R12)
+	ADDQ         R10, R12
+	ADDQ         R11, R13
+	JMP          rows2x4
+
+end2x4:
+	ADDQ   $+2, R9
+	SUBQ   $+1, R9
+	JL     end1x4
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	MOVQ   R8, CX
+
+taps1x4:
+	MOVQ         (DI)(CX*8), DX
+	LEAQ         (R13)(DX*4), DX
+	VBROADCASTSS (SI)(CX*4), Y8
+	VFMADD231PS  (DX), Y8, Y0
+	VFMADD231PS  32(DX), Y8, Y1
+	VFMADD231PS  64(DX), Y8, Y2
+	VMASKMOVPS   96(DX), Y9, Y10
+	VFMADD231PS  Y10, Y8, Y3
+	INCQ         CX
+	JNZ          taps1x4
+	VMOVUPS      Y0, (R12)
+	VMOVUPS      Y1, 32(R12)
+	VMOVUPS      Y2, 64(R12)
+	VMASKMOVPS   Y3, Y9, 96(R12)
+	ADDQ         R10, R12
+	ADDQ         R11, R13
+
+end1x4:
+	ADDQ $+128, AX
+	SUBQ $+32, BX
+	JG   columns
+	VZEROUPPER
+	RET
+
 // func gather_32AVX2(dst *float32, ldd int, src *float32, offs *int, rows int, n int)
 // Requires: AVX
 TEXT ·gather_32AVX2(SB), NOSPLIT, $0-48
@@ -6022,6 +6352,336 @@ end1:
 	VMASKMOVPD  Y1, Y2, (AX)(BX*1)
 
 done:
+	VZEROUPPER
+	RET
+
+// func windows_64AVX2(dst *float64, ldd int, src *float64, lds int, a *float64, offs *int, taps int, rows int, n int)
+// Requires: AVX, CMOV, FMA3
+TEXT ·windows_64AVX2(SB), NOSPLIT, $0-72
+	MOVQ ldd+8(FP), R10
+	SHLQ $0x03, R10
+	MOVQ lds+24(FP), R11
+	SHLQ $0x03, R11
+	MOVQ taps+48(FP), R8
+	MOVQ a+32(FP), SI
+	LEAQ (SI)(R8*8), SI
+	MOVQ offs+40(FP), DI
+	LEAQ (DI)(R8*8), DI
+	NEGQ R8
+	MOVQ n+64(FP), BX
+	XORQ AX, AX
+
+columns:
+	CMPQ    BX, $+12
+	JG      vectors4
+	CMPQ    BX, $+8
+	JG      vectors3
+	CMPQ    BX, $+4
+	JG      vectors2
+	MOVQ    BX, CX
+	SUBQ    $+0, CX
+	LEAQ    gemmMask64AVX2<>+32(SB), R9
+	SHLQ    $0x03, CX
+	SUBQ    CX, R9
+	VMOVUPS (R9), Y9
+	MOVQ    dst+0(FP), R12
+	ADDQ    AX, R12
+	MOVQ    src+16(FP), R13
+	ADDQ    AX, R13
+	MOVQ    rows+56(FP), R9
+
+rows2x1:
+	SUBQ   $+2, R9
+	JL     end2x1
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	MOVQ   R8, CX
+
+taps2x1:
+	MOVQ         (DI)(CX*8), DX
+	LEAQ         (R13)(DX*8), DX
+	LEAQ         (DX)(R11*1), R15
+	VBROADCASTSD (SI)(CX*8), Y8
+	VMASKMOVPD   (DX), Y9, Y10
+	VFMADD231PD  Y10, Y8, Y0
+	VMASKMOVPD   (R15), Y9, Y10
+	VFMADD231PD  Y10, Y8, Y1
+	INCQ         CX
+	JNZ          taps2x1
+	VMASKMOVPD   Y0, Y9, (R12)
+	ADDQ         R10, R12
+	ADDQ         R11, R13
+	VMASKMOVPD   Y1, Y9, (R12)
+	ADDQ         R10, R12
+	ADDQ         R11, R13
+	JMP          rows2x1
+
+end2x1:
+	ADDQ   $+2, R9
+	SUBQ   $+1, R9
+	JL     end1x1
+	VXORPS X0, X0, X0
+	MOVQ   R8, CX
+
+taps1x1:
+	MOVQ         (DI)(CX*8), DX
+	LEAQ         (R13)(DX*8), DX
+	VBROADCASTSD (SI)(CX*8), Y8
+	VMASKMOVPD   (DX), Y9, Y10
+	VFMADD231PD  Y10, Y8, Y0
+	INCQ         CX
+	JNZ          taps1x1
+	VMASKMOVPD   Y0, Y9, (R12)
+	ADDQ         R10, R12
+	ADDQ         R11, R13
+
+end1x1:
+	VZEROUPPER
+	RET
+
+vectors2:
+	MOVQ    BX, CX
+	SUBQ    $+4, CX
+	LEAQ    gemmMask64AVX2<>+32(SB), R9
+	SHLQ    $0x03, CX
+	SUBQ    CX, R9
+	VMOVUPS (R9), Y9
+	MOVQ    dst+0(FP), R12
+	ADDQ    AX, R12
+	MOVQ    src+16(FP), R13
+	ADDQ    AX, R13
+	MOVQ    rows+56(FP), R9
+
+rows2x2:
+	SUBQ   $+2, R9
+	JL     end2x2
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	MOVQ   R8, CX
+
+taps2x2:
+	MOVQ         (DI)(CX*8), DX
+	LEAQ         (R13)(DX*8), DX
+	LEAQ         (DX)(R11*1), R15
+	VBROADCASTSD (SI)(CX*8), Y8
+	VFMADD231PD  (DX), Y8, Y0
+	VMASKMOVPD   32(DX), Y9, Y10
+	VFMADD231PD  Y10, Y8, Y1
+	VFMADD231PD  (R15), Y8, Y2
+	VMASKMOVPD   32(R15), Y9, Y10
+	VFMADD231PD  Y10, Y8, Y3
+	INCQ         CX
+	JNZ          taps2x2
+	VMOVUPD      Y0, (R12)
+	VMASKMOVPD   Y1, Y9, 32(R12)
+	ADDQ         R10, R12
+	ADDQ         R11, R13
+	VMOVUPD      Y2, (R12)
+	VMASKMOVPD   Y3, Y9, 32(R12)
+	ADDQ         R10, R12
+	ADDQ         R11, R13
+	JMP          rows2x2
+
+end2x2:
+	ADDQ   $+2, R9
+	SUBQ   $+1, R9
+	JL     end1x2
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	MOVQ   R8, CX
+
+taps1x2:
+	MOVQ         (DI)(CX*8), DX
+	LEAQ         (R13)(DX*8), DX
+	VBROADCASTSD (SI)(CX*8), Y8
+	VFMADD231PD  (DX), Y8, Y0
+	VMASKMOVPD   32(DX), Y9, Y10
+	VFMADD231PD  Y10, Y8, Y1
+	INCQ         CX
+	JNZ          taps1x2
+	VMOVUPD      Y0, (R12)
+	VMASKMOVPD   Y1, Y9, 32(R12)
+	ADDQ         R10, R12
+	ADDQ         R11, R13
+
+end1x2:
+	VZEROUPPER
+	RET
+
+vectors3:
+	MOVQ    BX, CX
+	SUBQ    $+8, CX
+	LEAQ    gemmMask64AVX2<>+32(SB), R9
+	SHLQ    $0x03, CX
+	SUBQ    CX, R9
+	VMOVUPS (R9), Y9
+	MOVQ    dst+0(FP), R12
+	ADDQ    AX, R12
+	MOVQ    src+16(FP), R13
+	ADDQ    AX, R13
+	MOVQ    rows+56(FP), R9
+
+rows2x3:
+	SUBQ   $+2, R9
+	JL     end2x3
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	MOVQ   R8, CX
+
+taps2x3:
+	MOVQ         (DI)(CX*8), DX
+	LEAQ         (R13)(DX*8), DX
+	LEAQ         (DX)(R11*1), R15
+	VBROADCASTSD (SI)(CX*8), Y8
+	VFMADD231PD  (DX), Y8, Y0
+	VFMADD231PD  32(DX), Y8, Y1
+	VMASKMOVPD   64(DX), Y9, Y10
+	VFMADD231PD  Y10, Y8, Y2
+	VFMADD231PD  (R15), Y8, Y3
+	VFMADD231PD  32(R15), Y8, Y4
+	VMASKMOVPD   64(R15), Y9, Y10
+	VFMADD231PD  Y10, Y8, Y5
+	INCQ         CX
+	JNZ          taps2x3
+	VMOVUPD      Y0, (R12)
+	VMOVUPD      Y1, 32(R12)
+	VMASKMOVPD   Y2, Y9, 64(R12)
+	ADDQ         R10, R12
+	ADDQ         R11, R13
+	VMOVUPD      Y3, (R12)
+	VMOVUPD      Y4, 32(R12)
+	VMASKMOVPD   Y5, Y9, 64(R12)
+	ADDQ         R10, R12
+	ADDQ         R11, R13
+	JMP          rows2x3
+
+end2x3:
+	ADDQ   $+2, R9
+	SUBQ   $+1, R9
+	JL     end1x3
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	MOVQ   R8, CX
+
+taps1x3:
+	MOVQ         (DI)(CX*8), DX
+	LEAQ         (R13)(DX*8), DX
+	VBROADCASTSD (SI)(CX*8), Y8
+	VFMADD231PD  (DX), Y8, Y0
+	VFMADD231PD  32(DX), Y8, Y1
+	VMASKMOVPD   64(DX), Y9, Y10
+	VFMADD231PD  Y10, Y8, Y2
+	INCQ         CX
+	JNZ          taps1x3
+	VMOVUPD      Y0, (R12)
+	VMOVUPD      Y1, 32(R12)
+	VMASKMOVPD   Y2, Y9, 64(R12)
+	ADDQ         R10, R12
+	ADDQ         R11, R13
+
+end1x3:
+	VZEROUPPER
+	RET
+
+vectors4:
+	MOVQ    BX, CX
+	SUBQ    $+12, CX
+	MOVQ    $+4, R9
+	CMPQ    CX, R9
+	CMOVQGT R9, CX
+	LEAQ    gemmMask64AVX2<>+32(SB), R9
+	SHLQ    $0x03, CX
+	SUBQ    CX, R9
+	VMOVUPS (R9), Y9
+	MOVQ    dst+0(FP), R12
+	ADDQ    AX, R12
+	MOVQ    src+16(FP), R13
+	ADDQ    AX, R13
+	MOVQ    rows+56(FP), R9
+
+rows2x4:
+	SUBQ   $+2, R9
+	JL     end2x4
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	MOVQ   R8, CX
+
+taps2x4:
+	MOVQ         (DI)(CX*8), DX
+	LEAQ         (R13)(DX*8), DX
+	LEAQ         (DX)(R11*1), R15
+	VBROADCASTSD (SI)(CX*8), Y8
+	VFMADD231PD  (DX), Y8, Y0
+	VFMADD231PD  32(DX), Y8, Y1
+	VFMADD231PD  64(DX), Y8, Y2
+	VMASKMOVPD   96(DX), Y9, Y10
+	VFMADD231PD  Y10, Y8, Y3
+	VFMADD231PD  (R15), Y8, Y4
+	VFMADD231PD  32(R15), Y8, Y5
+	VFMADD231PD  64(R15), Y8, Y6
+	VMASKMOVPD   96(R15), Y9, Y10
+	VFMADD231PD  Y10, Y8, Y7
+	INCQ         CX
+	JNZ          taps2x4
+	VMOVUPD      Y0, (R12)
+	VMOVUPD      Y1, 32(R12)
+	VMOVUPD      Y2, 64(R12)
+	VMASKMOVPD   Y3, Y9, 96(R12)
+	ADDQ         R10, R12
+	ADDQ         R11, R13
+	VMOVUPD      Y4, (R12)
+	VMOVUPD      Y5, 32(R12)
+	VMOVUPD      Y6, 64(R12)
+	VMASKMOVPD   Y7, Y9, 96(R12)
+	ADDQ         R10, R12
+	ADDQ         R11, R13
+	JMP          rows2x4
+
+end2x4:
+	ADDQ   $+2, R9
+	SUBQ   $+1, R9
+	JL     end1x4
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	MOVQ   R8, CX
+
+taps1x4:
+	MOVQ         (DI)(CX*8), DX
+	LEAQ         (R13)(DX*8), DX
+	VBROADCASTSD (SI)(CX*8), Y8
+	VFMADD231PD  (DX), Y8, Y0
+	VFMADD231PD  32(DX), Y8, Y1
+	VFMADD231PD  64(DX), Y8, Y2
+	VMASKMOVPD   96(DX), Y9, Y10
+	VFMADD231PD  Y10, Y8, Y3
+	INCQ         CX
+	JNZ          taps1x4
+	VMOVUPD      Y0, (R12)
+	VMOVUPD      Y1, 32(R12)
+	VMOVUPD      Y2, 64(R12)
+	VMASKMOVPD   Y3, Y9, 96(R12)
+	ADDQ         R10, R12
+	ADDQ         R11, R13
+
+end1x4:
+	ADDQ $+128, AX
+	SUBQ $+16, BX
+	JG   columns
 	VZEROUPPER
 	RET
 
@@ -18344,6 +19004,324 @@ end1:
 	VMOVUPS     Z1, K1, (AX)(BX*1)
 
 done:
+	VZEROUPPER
+	RET
+
+// func windows_32AVX512(dst *float32, ldd int, src *float32, lds int, a *float32, offs *int, taps int, rows int, n int)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·windows_32AVX512(SB), NOSPLIT, $0-72
+	MOVQ ldd+8(FP), R10
+	SHLQ $0x02, R10
+	MOVQ lds+24(FP), R11
+	SHLQ $0x02, R11
+	MOVQ taps+48(FP), R8
+	MOVQ a+32(FP), SI
+	LEAQ (SI)(R8*4), SI
+	MOVQ offs+40(FP), DI
+	LEAQ (DI)(R8*8), DI
+	NEGQ R8
+	MOVQ n+64(FP), BX
+	XORQ AX, AX
+
+columns:
+	CMPQ  BX, $+48
+	JG    vectors4
+	CMPQ  BX, $+32
+	JG    vectors3
+	CMPQ  BX, $+16
+	JG    vectors2
+	MOVQ  BX, CX
+	SUBQ  $+0, CX
+	MOVQ  $-1, R9
+	SHLQ  CL, R9
+	NOTQ  R9
+	KMOVW R9, K1
+	MOVQ  dst+0(FP), R12
+	ADDQ  AX, R12
+	MOVQ  src+16(FP), R13
+	ADDQ  AX, R13
+	MOVQ  rows+56(FP), R9
+
+rows2x1:
+	SUBQ   $+2, R9
+	JL     end2x1
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	MOVQ   R8, CX
+
+taps2x1:
+	MOVQ         (DI)(CX*8), DX
+	LEAQ         (R13)(DX*4), DX
+	LEAQ         (DX)(R11*1), R15
+	VBROADCASTSS (SI)(CX*4), Z8
+	VFMADD231PS  (DX), Z8, K1, Z0
+	VFMADD231PS  (R15), Z8, K1, Z1
+	INCQ         CX
+	JNZ          taps2x1
+	VMOVUPS      Z0, K1, (R12)
+	ADDQ         R10, R12
+	ADDQ         R11, R13
+	VMOVUPS      Z1, K1, (R12)
+	ADDQ         R10, R12
+	ADDQ         R11, R13
+	JMP          rows2x1
+
+end2x1:
+	ADDQ   $+2, R9
+	SUBQ   $+1, R9
+	JL     end1x1
+	VXORPS X0, X0, X0
+	MOVQ   R8, CX
+
+taps1x1:
+	MOVQ         (DI)(CX*8), DX
+	LEAQ         (R13)(DX*4), DX
+	VBROADCASTSS (SI)(CX*4), Z8
+	VFMADD231PS  (DX), Z8, K1, Z0
+	INCQ         CX
+	JNZ          taps1x1
+	VMOVUPS      Z0, K1, (R12)
+	ADDQ         R10, R12
+	ADDQ         R11, R13
+
+end1x1:
+	VZEROUPPER
+	RET
+
+vectors2:
+	MOVQ  BX, CX
+	SUBQ  $+16, CX
+	MOVQ  $-1, R9
+	SHLQ  CL, R9
+	NOTQ  R9
+	KMOVW R9, K1
+	MOVQ  dst+0(FP), R12
+	ADDQ  AX, R12
+	MOVQ  src+16(FP), R13
+	ADDQ  AX, R13
+	MOVQ  rows+56(FP), R9
+
+rows2x2:
+	SUBQ   $+2, R9
+	JL     end2x2
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	MOVQ   R8, CX
+
+taps2x2:
+	MOVQ         (DI)(CX*8), DX
+	LEAQ         (R13)(DX*4), DX
+	LEAQ         (DX)(R11*1), R15
+	VBROADCASTSS (SI)(CX*4), Z8
+	VFMADD231PS  (DX), Z8, Z0
+	VFMADD231PS  64(DX), Z8, K1, Z1
+	VFMADD231PS  (R15), Z8, Z2
+	VFMADD231PS  64(R15), Z8, K1, Z3
+	INCQ         CX
+	JNZ          taps2x2
+	VMOVUPS      Z0, (R12)
+	VMOVUPS      Z1, K1, 64(R12)
+	ADDQ         R10, R12
+	ADDQ         R11, R13
+	VMOVUPS      Z2, (R12)
+	VMOVUPS      Z3, K1, 64(R12)
+	ADDQ         R10, R12
+	ADDQ         R11, R13
+	JMP          rows2x2
+
+end2x2:
+	ADDQ   $+2, R9
+	SUBQ   $+1, R9
+	JL     end1x2
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	MOVQ   R8, CX
+
+taps1x2:
+	MOVQ         (DI)(CX*8), DX
+	LEAQ         (R13)(DX*4), DX
+	VBROADCASTSS (SI)(CX*4), Z8
+	VFMADD231PS  (DX), Z8, Z0
+	VFMADD231PS  64(DX), Z8, K1, Z1
+	INCQ         CX
+	JNZ          taps1x2
+	VMOVUPS      Z0, (R12)
+	VMOVUPS      Z1, K1, 64(R12)
+	ADDQ         R10, R12
+	ADDQ         R11, R13
+
+end1x2:
+	VZEROUPPER
+	RET
+
+vectors3:
+	MOVQ  BX, CX
+	SUBQ  $+32, CX
+	MOVQ  $-1, R9
+	SHLQ  CL, R9
+	NOTQ  R9
+	KMOVW R9, K1
+	MOVQ  dst+0(FP), R12
+	ADDQ  AX, R12
+	MOVQ  src+16(FP), R13
+	ADDQ  AX, R13
+	MOVQ  rows+56(FP), R9
+
+rows2x3:
+	SUBQ   $+2, R9
+	JL     end2x3
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	MOVQ   R8, CX
+
+taps2x3:
+	MOVQ         (DI)(CX*8), DX
+	LEAQ         (R13)(DX*4), DX
+	LEAQ         (DX)(R11*1), R15
+	VBROADCASTSS (SI)(CX*4), Z8
+	VFMADD231PS  (DX), Z8, Z0
+	VFMADD231PS  64(DX), Z8, Z1
+	VFMADD231PS  128(DX), Z8, K1, Z2
+	VFMADD231PS  (R15), Z8, Z3
+	VFMADD231PS  64(R15), Z8, Z4
+	VFMADD231PS  128(R15), Z8, K1, Z5
+	INCQ         CX
+	JNZ          taps2x3
+	VMOVUPS      Z0, (R12)
+	VMOVUPS      Z1, 64(R12)
+	VMOVUPS      Z2, K1, 128(R12)
+	ADDQ         R10, R12
+	ADDQ         R11, R13
+	VMOVUPS      Z3, (R12)
+	VMOVUPS      Z4, 64(R12)
+	VMOVUPS      Z5, K1, 128(R12)
+	ADDQ         R10, R12
+	ADDQ         R11, R13
+	JMP          rows2x3
+
+end2x3:
+	ADDQ   $+2, R9
+	SUBQ   $+1, R9
+	JL     end1x3
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	MOVQ   R8, CX
+
+taps1x3:
+	MOVQ         (DI)(CX*8), DX
+	LEAQ         (R13)(DX*4), DX
+	VBROADCASTSS (SI)(CX*4), Z8
+	VFMADD231PS  (DX), Z8, Z0
+	VFMADD231PS  64(DX), Z8, Z1
+	VFMADD231PS  128(DX), Z8, K1, Z2
+	INCQ         CX
+	JNZ          taps1x3
+	VMOVUPS      Z0, (R12)
+	VMOVUPS      Z1, 64(R12)
+	VMOVUPS      Z2, K1, 128(R12)
+	ADDQ         R10, R12
+	ADDQ         R11, R13
+
+end1x3:
+	VZEROUPPER
+	RET
+
+vectors4:
+	MOVQ    BX, CX
+	SUBQ    $+48, CX
+	MOVQ    $+16, R9
+	CMPQ    CX, R9
+	CMOVQGT R9, CX
+	MOVQ    $-1, R9
+	SHLQ    CL, R9
+	NOTQ    R9
+	KMOVW   R9, K1
+	MOVQ    dst+0(FP), R12
+	ADDQ    AX, R12
+	MOVQ    src+16(FP), R13
+	ADDQ    AX, R13
+	MOVQ    rows+56(FP), R9
+
+rows2x4:
+	SUBQ   $+2, R9
+	JL     end2x4
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	MOVQ   R8, CX
+
+taps2x4:
+	MOVQ         (DI)(CX*8), DX
+	LEAQ         (R13)(DX*4), DX
+	LEAQ         (DX)(R11*1), R15
+	VBROADCASTSS (SI)(CX*4), Z8
+	VFMADD231PS  (DX), Z8, Z0
+	VFMADD231PS  64(DX), Z8, Z1
+	VFMADD231PS  128(DX), Z8, Z2
+	VFMADD231PS  192(DX), Z8, K1, Z3
+	VFMADD231PS  (R15), Z8, Z4
+	VFMADD231PS  64(R15), Z8, Z5
+	VFMADD231PS  128(R15), Z8, Z6
+	VFMADD231PS  192(R15), Z8, K1, Z7
+	INCQ         CX
+	JNZ          taps2x4
+	VMOVUPS      Z0, (R12)
+	VMOVUPS      Z1, 64(R12)
+	VMOVUPS      Z2, 128(R12)
+	VMOVUPS      Z3, K1, 192(R12)
+	ADDQ         R10, R12
+	ADDQ         R11, R13
+	VMOVUPS      Z4, (R12)
+	VMOVUPS      Z5, 64(R12)
+	VMOVUPS      Z6, 128(R12)
+	VMOVUPS      Z7, K1, 192(R12)
+	ADDQ         R10, R12
+	ADDQ         R11, R13
+	JMP          rows2x4
+
+end2x4:
+	ADDQ   $+2, R9
+	SUBQ   $+1, R9
+	JL     end1x4
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	MOVQ   R8, CX
+
+taps1x4:
+	MOVQ         (DI)(CX*8), DX
+	LEAQ         (R13)(DX*4), DX
+	VBROADCASTSS (SI)(CX*4), Z8
+	VFMADD231PS  (DX), Z8, Z0
+	VFMADD231PS  64(DX), Z8, Z1
+	VFMADD231PS  128(DX), Z8, Z2
+	VFMADD231PS  192(DX), Z8, K1, Z3
+	INCQ         CX
+	JNZ          taps1x4
+	VMOVUPS      Z0, (R12)
+	VMOVUPS      Z1, 64(R12)
+	VMOVUPS      Z2, 128(R12)
+	VMOVUPS      Z3, K1, 192(R12)
+	ADDQ         R10, R12
+	ADDQ         R11, R13
+
+end1x4:
+	ADDQ $+256, AX
+	SUBQ $+64, BX
+	JG   columns
 	VZEROUPPER
 	RET
 
@@ -30792,6 +31770,324 @@ end1:
 	VMOVUPD     Z1, K1, (AX)(BX*1)
 
 done:
+	VZEROUPPER
+	RET
+
+// func windows_64AVX512(dst *float64, ldd int, src *float64, lds int, a *float64, offs *int, taps int, rows int, n int)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·windows_64AVX512(SB), NOSPLIT, $0-72
+	MOVQ ldd+8(FP), R10
+	SHLQ $0x03, R10
+	MOVQ lds+24(FP), R11
+	SHLQ $0x03, R11
+	MOVQ taps+48(FP), R8
+	MOVQ a+32(FP), SI
+	LEAQ (SI)(R8*8), SI
+	MOVQ offs+40(FP), DI
+	LEAQ (DI)(R8*8), DI
+	NEGQ R8
+	MOVQ n+64(FP), BX
+	XORQ AX, AX
+
+columns:
+	CMPQ  BX, $+24
+	JG    vectors4
+	CMPQ  BX, $+16
+	JG    vectors3
+	CMPQ  BX, $+8
+	JG    vectors2
+	MOVQ  BX, CX
+	SUBQ  $+0, CX
+	MOVQ  $-1, R9
+	SHLQ  CL, R9
+	NOTQ  R9
+	KMOVW R9, K1
+	MOVQ  dst+0(FP), R12
+	ADDQ  AX, R12
+	MOVQ  src+16(FP), R13
+	ADDQ  AX, R13
+	MOVQ  rows+56(FP), R9
+
+rows2x1:
+	SUBQ   $+2, R9
+	JL     end2x1
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	MOVQ   R8, CX
+
+taps2x1:
+	MOVQ         (DI)(CX*8), DX
+	LEAQ         (R13)(DX*8), DX
+	LEAQ         (DX)(R11*1), R15
+	VBROADCASTSD (SI)(CX*8), Z8
+	VFMADD231PD  (DX), Z8, K1, Z0
+	VFMADD231PD  (R15), Z8, K1, Z1
+	INCQ         CX
+	JNZ          taps2x1
+	VMOVUPD      Z0, K1, (R12)
+	ADDQ         R10, R12
+	ADDQ         R11, R13
+	VMOVUPD      Z1, K1, (R12)
+	ADDQ         R10, R12
+	ADDQ         R11, R13
+	JMP          rows2x1
+
+end2x1:
+	ADDQ   $+2, R9
+	SUBQ   $+1, R9
+	JL     end1x1
+	VXORPS X0, X0, X0
+	MOVQ   R8, CX
+
+taps1x1:
+	MOVQ         (DI)(CX*8), DX
+	LEAQ         (R13)(DX*8), DX
+	VBROADCASTSD (SI)(CX*8), Z8
+	VFMADD231PD  (DX), Z8, K1, Z0
+	INCQ         CX
+	JNZ          taps1x1
+	VMOVUPD      Z0, K1, (R12)
+	ADDQ         R10, R12
+	ADDQ         R11, R13
+
+end1x1:
+	VZEROUPPER
+	RET
+
+vectors2:
+	MOVQ  BX, CX
+	SUBQ  $+8, CX
+	MOVQ  $-1, R9
+	SHLQ  CL, R9
+	NOTQ  R9
+	KMOVW R9, K1
+	MOVQ  dst+0(FP), R12
+	ADDQ  AX, R12
+	MOVQ  src+16(FP), R13
+	ADDQ  AX, R13
+	MOVQ  rows+56(FP), R9
+
+rows2x2:
+	SUBQ   $+2, R9
+	JL     end2x2
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	MOVQ   R8, CX
+
+taps2x2:
+	MOVQ         (DI)(CX*8), DX
+	LEAQ         (R13)(DX*8), DX
+	LEAQ         (DX)(R11*1), R15
+	VBROADCASTSD (SI)(CX*8), Z8
+	VFMADD231PD  (DX), Z8, Z0
+	VFMADD231PD  64(DX), Z8, K1, Z1
+	VFMADD231PD  (R15), Z8, Z2
+	VFMADD231PD  64(R15), Z8, K1, Z3
+	INCQ         CX
+	JNZ          taps2x2
+	VMOVUPD      Z0, (R12)
+	VMOVUPD      Z1, K1, 64(R12)
+	ADDQ         R10, R12
+	ADDQ         R11, R13
+	VMOVUPD      Z2, (R12)
+	VMOVUPD      Z3, K1, 64(R12)
+	ADDQ         R10, R12
+	ADDQ         R11, R13
+	JMP          rows2x2
+
+end2x2:
+	ADDQ   $+2, R9
+	SUBQ   $+1, R9
+	JL     end1x2
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	MOVQ   R8, CX
+
+taps1x2:
+	MOVQ         (DI)(CX*8), DX
+	LEAQ         (R13)(DX*8), DX
+	VBROADCASTSD (SI)(CX*8), Z8
+	VFMADD231PD  (DX), Z8, Z0
+	VFMADD231PD  64(DX), Z8, K1, Z1
+	INCQ         CX
+	JNZ          taps1x2
+	VMOVUPD      Z0, (R12)
+	VMOVUPD      Z1, K1, 64(R12)
+	ADDQ         R10, R12
+	ADDQ         R11, R13
+
+end1x2:
+	VZEROUPPER
+	RET
+
+vectors3:
+	MOVQ  BX, CX
+	SUBQ  $+16, CX
+	MOVQ  $-1, R9
+	SHLQ  CL, R9
+	NOTQ  R9
+	KMOVW R9, K1
+	MOVQ  dst+0(FP), R12
+	ADDQ  AX, R12
+	MOVQ  src+16(FP), R13
+	ADDQ  AX, R13
+	MOVQ  rows+56(FP), R9
+
+rows2x3:
+	SUBQ   $+2, R9
+	JL     end2x3
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	MOVQ   R8, CX
+
+taps2x3:
+	MOVQ         (DI)(CX*8), DX
+	LEAQ         (R13)(DX*8), DX
+	LEAQ         (DX)(R11*1), R15
+	VBROADCASTSD (SI)(CX*8), Z8
+	VFMADD231PD  (DX), Z8, Z0
+	VFMADD231PD  64(DX), Z8, Z1
+	VFMADD231PD  128(DX), Z8, K1, Z2
+	VFMADD231PD  (R15), Z8, Z3
+	VFMADD231PD  64(R15), Z8, Z4
+	VFMADD231PD  128(R15), Z8, K1, Z5
+	INCQ         CX
+	JNZ          taps2x3
+	VMOVUPD      Z0, (R12)
+	VMOVUPD      Z1, 64(R12)
+	VMOVUPD      Z2, K1, 128(R12)
+	ADDQ         R10, R12
+	ADDQ         R11, R13
+	VMOVUPD      Z3, (R12)
+	VMOVUPD      Z4, 64(R12)
+	VMOVUPD      Z5, K1, 128(R12)
+	ADDQ         R10, R12
+	ADDQ         R11, R13
+	JMP          rows2x3
+
+end2x3:
+	ADDQ   $+2, R9
+	SUBQ   $+1, R9
+	JL     end1x3
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	MOVQ   R8, CX
+
+taps1x3:
+	MOVQ         (DI)(CX*8), DX
+	LEAQ         (R13)(DX*8), DX
+	VBROADCASTSD (SI)(CX*8), Z8
+	VFMADD231PD  (DX), Z8, Z0
+	VFMADD231PD  64(DX), Z8, Z1
+	VFMADD231PD  128(DX), Z8, K1, Z2
+	INCQ         CX
+	JNZ          taps1x3
+	VMOVUPD      Z0, (R12)
+	VMOVUPD      Z1, 64(R12)
+	VMOVUPD      Z2, K1, 128(R12)
+	ADDQ         R10, R12
+	ADDQ         R11, R13
+
+end1x3:
+	VZEROUPPER
+	RET
+
+vectors4:
+	MOVQ    BX, CX
+	SUBQ    $+24, CX
+	MOVQ    $+8, R9
+	CMPQ    CX, R9
+	CMOVQGT R9, CX
+	MOVQ    $-1, R9
+	SHLQ    CL, R9
+	NOTQ    R9
+	KMOVW   R9, K1
+	MOVQ    dst+0(FP), R12
+	ADDQ    AX, R12
+	MOVQ    src+16(FP), R13
+	ADDQ    AX, R13
+	MOVQ    rows+56(FP), R9
+
+rows2x4:
+	SUBQ   $+2, R9
+	JL     end2x4
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	MOVQ   R8, CX
+
+taps2x4:
+	MOVQ         (DI)(CX*8), DX
+	LEAQ         (R13)(DX*8), DX
+	LEAQ         (DX)(R11*1), R15
+	VBROADCASTSD (SI)(CX*8), Z8
+	VFMADD231PD  (DX), Z8, Z0
+	VFMADD231PD  64(DX), Z8, Z1
+	VFMADD231PD  128(DX), Z8, Z2
+	VFMADD231PD  192(DX), Z8, K1, Z3
+	VFMADD231PD  (R15), Z8, Z4
+	VFMADD231PD  64(R15), Z8, Z5
+	VFMADD231PD  128(R15), Z8, Z6
+	VFMADD231PD  192(R15), Z8, K1, Z7
+	INCQ         CX
+	JNZ          taps2x4
+	VMOVUPD      Z0, (R12)
+	VMOVUPD      Z1, 64(R12)
+	VMOVUPD      Z2, 128(R12)
+	VMOVUPD      Z3, K1, 192(R12)
+	ADDQ         R10, R12
+	ADDQ         R11, R13
+	VMOVUPD      Z4, (R12)
+	VMOVUPD      Z5, 64(R12)
+	VMOVUPD      Z6, 128(R12)
+	VMOVUPD      Z7, K1, 192(R12)
+	ADDQ         R10, R12
+	ADDQ         R11, R13
+	JMP          rows2x4
+
+end2x4:
+	ADDQ   $+2, R9
+	SUBQ   $+1, R9
+	JL     end1x4
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	MOVQ   R8, CX
+
+taps1x4:
+	MOVQ         (DI)(CX*8), DX
+	LEAQ         (R13)(DX*8), DX
+	VBROADCASTSD (SI)(CX*8), Z8
+	VFMADD231PD  (DX), Z8, Z0
+	VFMADD231PD  64(DX), Z8, Z1
+	VFMADD231PD  128(DX), Z8, Z2
+	VFMADD231PD  192(DX), Z8, K1, Z3
+	INCQ         CX
+	JNZ          taps1x4
+	VMOVUPD      Z0, (R12)
+	VMOVUPD      Z1, 64(R12)
+	VMOVUPD      Z2, 128(R12)
+	VMOVUPD      Z3, K1, 192(R12)
+	ADDQ         R10, R12
+	ADDQ         R11, R13
+
+end1x4:
+	ADDQ $+256, AX
+	SUBQ $+32, BX
+	JG   columns
 	VZEROUPPER
 	RET
 

@@ -287,6 +287,49 @@ func TestAddRows(t *testing.T) {
 		func(t *testing.T, p *Product[float64]) { testAddRows(t, p, num.FMA64) })
 }
 
+func testWindows[T float32 | float64](t *testing.T, p *Product[T], fma func(a, b, c T) T) {
+	r := rand.New(rand.NewPCG(9, 8))
+	for n := 1; n <= 10*p.lanes; n++ {
+		rows, k, lds, ldd := 1+r.IntN(5), 1+r.IntN(20), r.IntN(2*n), n+r.IntN(3)
+		offs, most := make([]int, k), 0
+		for l := range offs {
+			offs[l] = r.IntN(3*n + 9)
+			most = max(most, offs[l])
+		}
+		dst := atEnd(t, make([]T, (rows-1)*ldd+n))
+		a, src := atEnd(t, awkward[T](r, k, true)), atEnd(t, awkward[T](r, most+(rows-1)*lds+n, true))
+		want := make([]T, len(dst))
+		for i := range rows {
+			for j := range n {
+				for l := range k {
+					want[i*ldd+j] = fma(a[l], src[i*lds+offs[l]+j], want[i*ldd+j])
+				}
+			}
+		}
+		if !p.Windows(dst, ldd, src, lds, a, offs, most, rows, n) {
+			t.Skip("this level has no kernel")
+		}
+		for j := range want {
+			if canonBits(dst[j]) != canonBits(want[j]) {
+				t.Fatalf("n=%d rows=%d k=%d strides %d, %d, offsets %v: element %d is %v, want %v", n, rows, k, ldd, lds, offs, j, dst[j], want[j])
+			}
+		}
+	}
+}
+
+// windows panics as Windows does, also where there is no kernel.
+func windows(p *Product[float32], dst []float32, ldd int, src []float32, lds int, a []float32, offs []int, most, rows, n int) {
+	if !p.Windows(dst, ldd, src, lds, a, offs, most, rows, n) {
+		panic("no kernel")
+	}
+}
+
+func TestWindows(t *testing.T) {
+	eachProduct(t,
+		func(t *testing.T, p *Product[float32]) { testWindows(t, p, num.FMA32) },
+		func(t *testing.T, p *Product[float64]) { testWindows(t, p, num.FMA64) })
+}
+
 func testChains[T float32 | float64](t *testing.T, p *Product[T], fma func(a, b, c T) T) {
 	r := rand.New(rand.NewPCG(10, 10))
 	for n := 0; n <= 10*p.lanes; n++ {
@@ -393,6 +436,9 @@ func TestTileRefuses(t *testing.T) {
 			"short part": func() { p.TilesOfParts(s, 1, s, 1, 1, s[:cols], s, cols, []int{1}, 1, 1, cols, StoreSums) },
 			"row stride": func() { p.AddRows(s[:2], s, 1, s, []int{0}, -1) },
 			"short row":  func() { p.AddRows(s[:2], s, 1, s[:3], []int{0, 2}, 2) },
+			"windows":    func() { windows(p, s[:2], 1, s, 1, s, []int{0}, 0, 3, 1) },
+			"windowed":   func() { windows(p, s, 1, s[:2], 1, s, []int{0, 1}, 1, 1, 2) },
+			"window":     func() { windows(p, s, 1, s, 1, s[:1], []int{0, 1}, 1, 1, 1) },
 			"chains":     func() { p.Chains(s[:2], s, -1, s, 1, 1) },
 			"chained a":  func() { p.Chains(s[:2], s[:3], 2, s, 1, 2) },
 			"chained b":  func() { p.Chains(s[:2], s, 1, s[:3], 2, 2) },

@@ -11,6 +11,9 @@ func quantizeU8AVX2(dst []uint8, a []float32, scale []float32, zero []float32)
 func dequantizeU8AVX2(dst []float32, a []uint8, scale []float32, zero []float32)
 
 //go:noescape
+func floatU8AVX2(dst []float32, a []uint8)
+
+//go:noescape
 func requantizeU8AVX2(dst []uint8, sums []int32, factor []float64, plus []float64, scale float64, zero float64)
 
 //go:noescape
@@ -18,6 +21,9 @@ func quantizeI8AVX2(dst []int8, a []float32, scale []float32, zero []float32)
 
 //go:noescape
 func dequantizeI8AVX2(dst []float32, a []int8, scale []float32, zero []float32)
+
+//go:noescape
+func floatI8AVX2(dst []float32, a []int8)
 
 //go:noescape
 func requantizeI8AVX2(dst []int8, sums []int32, factor []float64, plus []float64, scale float64, zero float64)

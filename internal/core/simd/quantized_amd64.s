@@ -276,6 +276,73 @@ done:
 	VZEROUPPER
 	RET
 
+// func floatU8AVX2(dst []float32, a []uint8)
+// Requires: AVX, AVX2, CMOV
+TEXT ·floatU8AVX2(SB), NOSPLIT, $0-48
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	XORL    BX, BX
+	SUBQ    $+32, AX
+	JLT     single
+
+many:
+	VMOVQ     (DX)(BX*1), X0
+	VMOVQ     8(DX)(BX*1), X1
+	VMOVQ     16(DX)(BX*1), X2
+	VMOVQ     24(DX)(BX*1), X3
+	VPMOVZXBD X0, Y0
+	VPMOVZXBD X1, Y1
+	VPMOVZXBD X2, Y2
+	VPMOVZXBD X3, Y3
+	VCVTDQ2PS Y0, Y0
+	VCVTDQ2PS Y1, Y1
+	VCVTDQ2PS Y2, Y2
+	VCVTDQ2PS Y3, Y3
+	VMOVUPS   Y0, (CX)(BX*4)
+	VMOVUPS   Y1, 32(CX)(BX*4)
+	VMOVUPS   Y2, 64(CX)(BX*4)
+	VMOVUPS   Y3, 96(CX)(BX*4)
+	ADDQ      $+32, BX
+	SUBQ      $+32, AX
+	JGE       many
+
+single:
+	ADDQ $+32, AX
+	JEQ  done
+
+one:
+	SUBQ      $+8, AX
+	JLT       rest
+	VMOVQ     (DX)(BX*1), X0
+	VPMOVZXBD X0, Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVUPS   Y0, (CX)(BX*4)
+	ADDQ      $+8, BX
+	JMP       one
+
+rest:
+	ADDQ $+8, AX
+	JEQ  end
+
+element:
+	MOVBLZX   (DX)(BX*1), SI
+	VMOVD     SI, X0
+	VPMOVZXBD X0, Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVD     X0, (CX)(BX*4)
+	INCQ      BX
+	DECQ      AX
+	JNE       element
+
+end:
+done:
+	VZEROUPPER
+	RET
+
 DATA c406fe00000000000<>+0(SB)/8, $0x406fe00000000000
 DATA c406fe00000000000<>+8(SB)/8, $0x406fe00000000000
 DATA c406fe00000000000<>+16(SB)/8, $0x406fe00000000000
@@ -699,6 +766,73 @@ element:
 	VPBLENDVB Y2, Y0, Y1, Y1
 	VMOVD     X1, (CX)(DI*4)
 	INCQ      DI
+	DECQ      AX
+	JNE       element
+
+end:
+done:
+	VZEROUPPER
+	RET
+
+// func floatI8AVX2(dst []float32, a []int8)
+// Requires: AVX, AVX2, CMOV
+TEXT ·floatI8AVX2(SB), NOSPLIT, $0-48
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	XORL    BX, BX
+	SUBQ    $+32, AX
+	JLT     single
+
+many:
+	VMOVQ     (DX)(BX*1), X0
+	VMOVQ     8(DX)(BX*1), X1
+	VMOVQ     16(DX)(BX*1), X2
+	VMOVQ     24(DX)(BX*1), X3
+	VPMOVSXBD X0, Y0
+	VPMOVSXBD X1, Y1
+	VPMOVSXBD X2, Y2
+	VPMOVSXBD X3, Y3
+	VCVTDQ2PS Y0, Y0
+	VCVTDQ2PS Y1, Y1
+	VCVTDQ2PS Y2, Y2
+	VCVTDQ2PS Y3, Y3
+	VMOVUPS   Y0, (CX)(BX*4)
+	VMOVUPS   Y1, 32(CX)(BX*4)
+	VMOVUPS   Y2, 64(CX)(BX*4)
+	VMOVUPS   Y3, 96(CX)(BX*4)
+	ADDQ      $+32, BX
+	SUBQ      $+32, AX
+	JGE       many
+
+single:
+	ADDQ $+32, AX
+	JEQ  done
+
+one:
+	SUBQ      $+8, AX
+	JLT       rest
+	VMOVQ     (DX)(BX*1), X0
+	VPMOVSXBD X0, Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVUPS   Y0, (CX)(BX*4)
+	ADDQ      $+8, BX
+	JMP       one
+
+rest:
+	ADDQ $+8, AX
+	JEQ  end
+
+element:
+	MOVBLZX   (DX)(BX*1), SI
+	VMOVD     SI, X0
+	VPMOVSXBD X0, Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVD     X0, (CX)(BX*4)
+	INCQ      BX
 	DECQ      AX
 	JNE       element
 

@@ -295,6 +295,72 @@ element:
 done:
 	RET
 
+// func floatU8NEON(dst []float32, a []uint8)
+TEXT ·floatU8NEON(SB), NOSPLIT, $0-48
+	MOVD dst_len+8(FP), R0
+	MOVD dst_base+0(FP), R1
+	MOVD a_base+24(FP), R2
+	MOVD a_len+32(FP), R3
+	CMP R0, R3
+	CSEL LT, R3, R0, R0
+	SUBS $16, R0, R0
+	BLT single
+many:
+	WORD $0xbd400040 // ldr s0, [x2]
+	WORD $0xbd400441 // ldr s1, [x2, #4]
+	WORD $0xbd400842 // ldr s2, [x2, #8]
+	WORD $0xbd400c43 // ldr s3, [x2, #12]
+	WORD $0x2f08a400 // ushll v0.8h, v0.8b, #0
+	WORD $0x2f08a421 // ushll v1.8h, v1.8b, #0
+	WORD $0x2f08a442 // ushll v2.8h, v2.8b, #0
+	WORD $0x2f08a463 // ushll v3.8h, v3.8b, #0
+	WORD $0x2f10a400 // ushll v0.4s, v0.4h, #0
+	WORD $0x2f10a421 // ushll v1.4s, v1.4h, #0
+	WORD $0x2f10a442 // ushll v2.4s, v2.4h, #0
+	WORD $0x2f10a463 // ushll v3.4s, v3.4h, #0
+	WORD $0x4e21d800 // scvtf v0.4s, v0.4s
+	WORD $0x4e21d821 // scvtf v1.4s, v1.4s
+	WORD $0x4e21d842 // scvtf v2.4s, v2.4s
+	WORD $0x4e21d863 // scvtf v3.4s, v3.4s
+	WORD $0x3d800020 // str q0, [x1]
+	WORD $0x3d800421 // str q1, [x1, #16]
+	WORD $0x3d800822 // str q2, [x1, #32]
+	WORD $0x3d800c23 // str q3, [x1, #48]
+	ADD $64, R1
+	ADD $16, R2
+	SUBS $16, R0, R0
+	BGE many
+single:
+	ADDS $16, R0, R0
+	BEQ done
+	SUBS $4, R0, R0
+	BLT rest
+one:
+	WORD $0xbd400043 // ldr s3, [x2]
+	WORD $0x2f08a463 // ushll v3.8h, v3.8b, #0
+	WORD $0x2f10a463 // ushll v3.4s, v3.4h, #0
+	WORD $0x4e21d863 // scvtf v3.4s, v3.4s
+	WORD $0x3d800023 // str q3, [x1]
+	ADD $16, R1
+	ADD $4, R2
+	SUBS $4, R0, R0
+	BGE one
+rest:
+	ADDS $4, R0, R0
+	BEQ done
+element:
+	WORD $0x3d400043 // ldr b3, [x2]
+	WORD $0x2f08a463 // ushll v3.8h, v3.8b, #0
+	WORD $0x2f10a463 // ushll v3.4s, v3.4h, #0
+	WORD $0x4e21d863 // scvtf v3.4s, v3.4s
+	WORD $0xbd000023 // str s3, [x1]
+	ADD $4, R1
+	ADD $1, R2
+	SUBS $1, R0, R0
+	BNE element
+done:
+	RET
+
 // func requantizeU8NEON(dst []uint8, sums []int32, factor []float64, plus []float64, scale float64, zero float64)
 TEXT ·requantizeU8NEON(SB), NOSPLIT, $0-112
 	MOVD dst_len+8(FP), R0
@@ -729,6 +795,72 @@ element:
 	ADD $1, R2
 	ADD $4, R3
 	ADD $4, R4
+	SUBS $1, R0, R0
+	BNE element
+done:
+	RET
+
+// func floatI8NEON(dst []float32, a []int8)
+TEXT ·floatI8NEON(SB), NOSPLIT, $0-48
+	MOVD dst_len+8(FP), R0
+	MOVD dst_base+0(FP), R1
+	MOVD a_base+24(FP), R2
+	MOVD a_len+32(FP), R3
+	CMP R0, R3
+	CSEL LT, R3, R0, R0
+	SUBS $16, R0, R0
+	BLT single
+many:
+	WORD $0xbd400040 // ldr s0, [x2]
+	WORD $0xbd400441 // ldr s1, [x2, #4]
+	WORD $0xbd400842 // ldr s2, [x2, #8]
+	WORD $0xbd400c43 // ldr s3, [x2, #12]
+	WORD $0x0f08a400 // sshll v0.8h, v0.8b, #0
+	WORD $0x0f08a421 // sshll v1.8h, v1.8b, #0
+	WORD $0x0f08a442 // sshll v2.8h, v2.8b, #0
+	WORD $0x0f08a463 // sshll v3.8h, v3.8b, #0
+	WORD $0x0f10a400 // sshll v0.4s, v0.4h, #0
+	WORD $0x0f10a421 // sshll v1.4s, v1.4h, #0
+	WORD $0x0f10a442 // sshll v2.4s, v2.4h, #0
+	WORD $0x0f10a463 // sshll v3.4s, v3.4h, #0
+	WORD $0x4e21d800 // scvtf v0.4s, v0.4s
+	WORD $0x4e21d821 // scvtf v1.4s, v1.4s
+	WORD $0x4e21d842 // scvtf v2.4s, v2.4s
+	WORD $0x4e21d863 // scvtf v3.4s, v3.4s
+	WORD $0x3d800020 // str q0, [x1]
+	WORD $0x3d800421 // str q1, [x1, #16]
+	WORD $0x3d800822 // str q2, [x1, #32]
+	WORD $0x3d800c23 // str q3, [x1, #48]
+	ADD $64, R1
+	ADD $16, R2
+	SUBS $16, R0, R0
+	BGE many
+single:
+	ADDS $16, R0, R0
+	BEQ done
+	SUBS $4, R0, R0
+	BLT rest
+one:
+	WORD $0xbd400043 // ldr s3, [x2]
+	WORD $0x0f08a463 // sshll v3.8h, v3.8b, #0
+	WORD $0x0f10a463 // sshll v3.4s, v3.4h, #0
+	WORD $0x4e21d863 // scvtf v3.4s, v3.4s
+	WORD $0x3d800023 // str q3, [x1]
+	ADD $16, R1
+	ADD $4, R2
+	SUBS $4, R0, R0
+	BGE one
+rest:
+	ADDS $4, R0, R0
+	BEQ done
+element:
+	WORD $0x3d400043 // ldr b3, [x2]
+	WORD $0x0f08a463 // sshll v3.8h, v3.8b, #0
+	WORD $0x0f10a463 // sshll v3.4s, v3.4h, #0
+	WORD $0x4e21d863 // scvtf v3.4s, v3.4s
+	WORD $0xbd000023 // str s3, [x1]
+	ADD $4, R1
+	ADD $1, R2
 	SUBS $1, R0, R0
 	BNE element
 done:

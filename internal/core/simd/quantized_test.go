@@ -53,6 +53,32 @@ func quantizedCase[T int8 | uint8](t *testing.T, least, most float64, quantize f
 	}
 }
 
+// Bytes become the floats that Go makes of them.
+func TestFloatsOfBytes(t *testing.T) {
+	if cpu.Current() == cpu.Generic {
+		t.Skip("this processor has no instruction set with kernels, or ASHLAR_CPU names none")
+	}
+	checked["floatU8"], checked["floatI8"] = true, true
+	for n := range 300 {
+		u, i, fu, fi := make([]uint8, n), make([]int8, n), make([]float32, n+1), make([]float32, n+1)
+		for k := range n {
+			u[k], i[k] = uint8(k*7), int8(k*7)
+		}
+		fu[n], fi[n] = 0.5, 0.5
+		if !TryFloatU8(fu[:n], u) || !TryFloatI8(fi[:n], i) {
+			t.Fatal("a processor with kernels has no row")
+		}
+		for k := range n {
+			if fu[k] != float32(u[k]) || fi[k] != float32(i[k]) {
+				t.Fatalf("%d of %d: %g and %g, want %d and %d", k, n, fu[k], fi[k], u[k], i[k])
+			}
+		}
+		if fu[n] != 0.5 || fi[n] != 0.5 {
+			t.Fatalf("%d: the row writes too far", n)
+		}
+	}
+}
+
 func TestQuantizedRows(t *testing.T) {
 	if cpu.Current() == cpu.Generic {
 		t.Skip("this processor has no instruction set with kernels, or ASHLAR_CPU names none")

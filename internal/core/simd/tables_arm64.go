@@ -273,6 +273,26 @@ func TryFirstLines64(dst []int64, best []float64, x []float64, step, n int) bool
 	return true
 }
 
+func TryFloatI8(dst []float32, a []int8) bool {
+	switch cpu.Current() {
+	case cpu.NEON:
+		floatI8NEON(dst, a)
+	default:
+		return false
+	}
+	return true
+}
+
+func TryFloatU8(dst []float32, a []uint8) bool {
+	switch cpu.Current() {
+	case cpu.NEON:
+		floatU8NEON(dst, a)
+	default:
+		return false
+	}
+	return true
+}
+
 func TryLogSoftmax32(dst []float32, a []float32, p float32, before []float32, b []float32, q float32, r float32, most *[32]float32, next []float32, stream bool) bool {
 	switch cpu.Current() {
 	case cpu.NEON:
@@ -395,6 +415,16 @@ func TryNarrowF64(dst []float32, a []float64, stream bool) bool {
 	switch cpu.Current() {
 	case cpu.NEON:
 		narrowF64NEON(dst, a, stream)
+	default:
+		return false
+	}
+	return true
+}
+
+func TryNarrowU64(dst []uint32, a []uint64, stream bool) bool {
+	switch cpu.Current() {
+	case cpu.NEON:
+		narrowU64NEON(dst, a, stream)
 	default:
 		return false
 	}

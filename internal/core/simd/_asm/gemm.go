@@ -48,6 +48,7 @@ func writeGEMM(c *build.Context) {
 		}
 		g.streamed(8)
 		g.streamed(1)
+		g.windows()
 		g.gather()
 		g.dots()
 		g.chains()
@@ -196,6 +197,134 @@ func (g *product) streamed(rows int) {
 	g.Label("done")
 	g.VZEROUPPER()
 	g.RET()
+}
+
+// windows writes the function that makes rows of sums, each of the elements that its window sees:
+//
+//	dst[i*ldd+j] = acc, where acc = +0 and then acc = fma(a[l], src[i*lds+offs[l]+j], acc) for each l < taps in order
+//
+// for i < rows and j < n: for convolutions of channels by themselves.
+func (g *product) windows() {
+	elem := map[int]string{4: "float32", 8: "float64"}[g.size]
+	g.Function("windows_" + g.suffix)
+	g.Attributes(attr.NOSPLIT)
+	g.Pragma("noescape")
+	g.SignatureExpr(fmt.Sprintf("func(dst *%s, ldd int, src *%[1]s, lds int, a *%[1]s, offs *int, taps, rows, n int)", elem))
+	shift, lanes := op.U8(map[int]uint64{4: 2, 8: 3}[g.size]), g.width/g.size
+	const most = 4 // vectors, of two rows at a time: a sum waits for the one before
+	at, left, tap := reg.RAX, reg.RBX, reg.RCX
+	dst, ldd, src, lds := reg.R12, reg.R10, reg.R13, reg.R11
+	a, offs, taps, rows := reg.RSI, reg.RDI, reg.R8, reg.R9
+	from := []reg.GPPhysical{reg.RDX, reg.R15}
+	weight, mask, part := g.vec(2*most), g.vec(2*most+1), g.vec(2*most+2)
+	fma, move := ps(g, g.VFMADD231PS, g.VFMADD231PD), ps(g, g.VMOVUPS, g.VMOVUPD)
+	masked := ps(g, g.VMASKMOVPS, g.VMASKMOVPD)
+	g.Load(g.Param("ldd"), ldd)
+	g.SHLQ(shift, ldd)
+	g.Load(g.Param("lds"), lds)
+	g.SHLQ(shift, lds)
+	g.Load(g.Param("taps"), taps) // counted from -taps to 0
+	g.Load(g.Param("a"), a)
+	g.LEAQ(op.Mem{Base: a, Index: taps, Scale: uint8(g.size)}, a)
+	g.Load(g.Param("offs"), offs)
+	g.LEAQ(op.Mem{Base: offs, Index: taps, Scale: 8}, offs)
+	g.NEGQ(taps)
+	g.Load(g.Param("n"), left)
+	g.XORQ(at, at)
+	g.Label("columns")
+	for v := most; v > 1; v-- {
+		g.CMPQ(left, op.I8(int8((v-1)*lanes)))
+		g.JG(op.LabelRef(fmt.Sprintf("vectors%d", v)))
+	}
+	for v := 1; v <= most; v++ {
+		g.Label(fmt.Sprintf("vectors%d", v))
+		g.MOVQ(left, tap)
+		g.SUBQ(op.I8(int8((v-1)*lanes)), tap) // columns of the last vector
+		if v == most {
+			g.MOVQ(op.I32(int32(lanes)), rows)
+			g.CMPQ(tap, rows)
+			g.CMOVQGT(rows, tap)
+		}
+		if g.width == 64 {
+			g.MOVQ(op.I32(-1), rows)
+			g.SHLQ(reg.CL, rows) // tap is CX
+			g.NOTQ(rows)
+			g.KMOVW(rows.As32(), reg.K1)
+		} else {
+			g.LEAQ(g.mask.Offset(g.width), rows)
+			g.SHLQ(shift, tap)
+			g.SUBQ(tap, rows)
+			g.VMOVUPS(op.Mem{Base: rows}, mask)
+		}
+		g.Load(g.Param("dst"), dst)
+		g.ADDQ(at, dst)
+		g.Load(g.Param("src"), src)
+		g.ADDQ(at, src)
+		g.Load(g.Param("rows"), rows)
+		for _, high := range []int{2, 1} {
+			name := func(what string) string { return fmt.Sprintf("%s%dx%d", what, high, v) }
+			g.Label(name("rows"))
+			g.SUBQ(op.I8(int8(high)), rows)
+			g.JL(op.LabelRef(name("end")))
+			for i := range high * v {
+				g.VXORPS(g.vec(i).AsX(), g.vec(i).AsX(), g.vec(i).AsX())
+			}
+			g.MOVQ(taps, tap)
+			g.Label(name("taps"))
+			g.MOVQ(op.Mem{Base: offs, Index: tap, Scale: 8}, from[0])
+			g.LEAQ(op.Mem{Base: src, Index: from[0], Scale: uint8(g.size)}, from[0])
+			if high > 1 {
+				g.LEAQ(op.Mem{Base: from[0], Index: lds, Scale: 1}, from[1])
+			}
+			ps(g, g.VBROADCASTSS, g.VBROADCASTSD)(op.Mem{Base: a, Index: tap, Scale: uint8(g.size)}, weight)
+			for i := range high * v {
+				mem := op.Mem{Base: from[i/v], Disp: i % v * g.width}
+				switch {
+				case i%v < v-1:
+					fma(mem, weight, g.vec(i))
+				case g.width == 64:
+					fma(mem, weight, reg.K1, g.vec(i))
+				default:
+					masked(mem, mask, part)
+					fma(part, weight, g.vec(i))
+				}
+			}
+			g.INCQ(tap)
+			g.JNZ(op.LabelRef(name("taps")))
+			for i := range high * v {
+				mem := op.Mem{Base: dst, Disp: i % v * g.width}
+				switch {
+				case i%v < v-1:
+					move(g.vec(i), mem)
+				case g.width == 64:
+					move(g.vec(i), reg.K1, mem)
+				default:
+					masked(g.vec(i), mask, mem)
+				}
+				if i%v == v-1 {
+					g.ADDQ(ldd, dst)
+					g.ADDQ(lds, src)
+				}
+			}
+			if high > 1 {
+				g.JMP(op.LabelRef(name("rows")))
+			}
+			g.Label(name("end"))
+			if high > 1 {
+				g.ADDQ(op.I8(int8(high)), rows)
+			}
+		}
+		if v < most {
+			g.VZEROUPPER()
+			g.RET()
+			continue
+		}
+		g.ADDQ(op.I32(int32(most*g.width)), at)
+		g.SUBQ(op.I32(int32(most*lanes)), left)
+		g.JG(op.LabelRef("columns"))
+		g.VZEROUPPER()
+		g.RET()
+	}
 }
 
 // fence writes the instruction after which streamed stores are seen.

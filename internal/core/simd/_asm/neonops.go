@@ -265,6 +265,8 @@ func (n *neon) convert(k kind, a value) value {
 		n.op("ushll", "4h", 0, d, n.reg(a))
 	case a.kind == U32 && k == U16:
 		n.op("xtn", "4s", 0, d, n.reg(a))
+	case a.kind == U64 && k == U32:
+		n.op("xtn", "2d", 0, d, n.reg(a))
 	case a.kind == I32 && k == F64:
 		wide := n.vector()
 		n.op("sshll", "2s", 0, wide, n.reg(a))

@@ -106,7 +106,7 @@ type machine interface {
 	bools(mask value) value
 
 	as(k kind, a value) value // the same bits
-	// Float32 and float64 to each other; U16 to U32; U32 below 65536 to U16. But with AVX-512 I32 to both floats; whole ones of these that fit to I32;
+	// Float32 and float64 to each other; U16 to U32; U32 below 65536 to U16; the low half of a U64 to U32. But with AVX-512 I32 to both floats; whole ones of these that fit to I32;
 	// I8 and U8 to I32, and what fits of it to those.
 	convert(k kind, a value) value
 	half(a value) value                      // float32 to float16, in a U16

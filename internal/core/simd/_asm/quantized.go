@@ -22,6 +22,9 @@ func quantized() (l list) {
 			v := m.convert(F32, m.convert(I32, m.load(1)))
 			m.store(0, canon(m, m.mul(m.sub(v, m.load(3)), m.load(2))))
 		}})
+		l.add(kernel{table: "Float" + k.String(), only: "AVX2", args: []arg{{"dst", F32, false}, {"a", k, false}}, body: func(m machine) {
+			m.store(0, m.convert(F32, m.convert(I32, m.load(1))))
+		}})
 		l.add(kernel{table: "Requantize" + k.String(), only: "AVX2", args: []arg{{"dst", k, false}, {"sums", I32, false}, {"factor", F64, false}, {"plus", F64, false}, {"scale", F64, true}, {"zero", F64, true}}, body: func(m machine) {
 			v := m.mul(m.add(m.convert(F64, m.load(1)), m.load(3)), m.load(2))
 			m.store(0, saturated(m, m.add(m.round(m.div(v, m.load(4)), toEven), m.load(5))))

@@ -277,6 +277,11 @@ func (x *x86) convert(k kind, a value) value {
 	case a.kind == U32 && k == U16:
 		x.do("VEXTRACTI128", operand.U8(1), a.op, d.op)
 		x.do("VPACKUSDW", d.op, a.op.(reg.Vec).AsX(), d.op)
+	case a.kind == U64 && k == U32 && x.wide:
+		x.do("VPMOVQD", a.op, d.op)
+	case a.kind == U64 && k == U32:
+		x.do("VEXTRACTI128", operand.U8(1), a.op, d.op)
+		x.do("VSHUFPS", operand.U8(0x88), d.op, a.op.(reg.Vec).AsX(), d.op)
 	case x.wide:
 		panic(fmt.Sprintf("AVX-512 has no conversion of %v to %v", a.kind, k))
 	case a.kind == I32 && k == F64:
