@@ -8,9 +8,7 @@ import (
 	"testing"
 
 	"github.com/ashlar-go/ashlar/dtype"
-	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/pointwise"
-	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -113,7 +111,7 @@ func chainTwin(t *rapid.T, shape []int, depth int, made *[]twin[float32]) (y twi
 	case "Div of integers":
 		i := func(a tensor.Tensor[float32]) tensor.Tensor[float32] {
 			x := Cast[int32](Clip(a, -100, 100))
-			return Cast[float32](Div(x, Add(Abs(x), Scalar[int32](1))))
+			return Cast[float32](Div(x, Add(Abs(x), tensor.Scalar[int32](1))))
 		}
 		y = twin[float32]{i(a.now), i(a.later)}
 	}
@@ -187,8 +185,8 @@ func TestPrepare(t *testing.T) {
 		{"one pass", dst, func(lazy func(T) T) T { return Tanh(Add(Mul(lazy(x), x), row)) }},
 		{"a row before", dst, func(lazy func(T) T) T { return Add(Exp(lazy(row)), x) }},
 		{"a division of integers before", dst, func(lazy func(T) T) T {
-			n := Cast[int32](Mul(lazy(x), Scalar[float32](50)))
-			return Add(Cast[float32](Div(n, Add(Abs(n), Scalar[int32](1)))), x)
+			n := Cast[int32](Mul(lazy(x), tensor.Scalar[float32](50)))
+			return Add(Cast[float32](Div(n, Add(Abs(n), tensor.Scalar[int32](1)))), x)
 		}},
 		{"transposed", square, func(lazy func(T) T) T { return Neg(Add(lazy(square.Transpose()), row)) }},
 		{"in place", x, func(lazy func(T) T) T { return Mul(lazy(x), row) }},
@@ -230,67 +228,9 @@ func TestFuseOnce(t *testing.T) {
 	x := Lazy(tensor.Arange[float32](0, 10000, 1))
 	y := Exp(x)
 	for range 60 { // 2^60 calls otherwise
-		y = Mul(Add(y, y), Scalar[float32](0.5))
+		y = Mul(Add(y, y), tensor.Scalar[float32](0.5))
 	}
 	same(t, "shared", Fuse(y), Exp(tensor.Arange[float32](0, 10000, 1)))
-}
-
-// A product and a sum are one step where nobody else needs the product, and both are rounded; so are some functions of such a sum.
-func TestFuseMulAdd(t *testing.T) {
-	type T = tensor.Tensor[float32]
-	made := func(seed float32) T {
-		x := Add(tensor.Arange[float32](0, 37*51, 1).Reshape(37, 51), Scalar(seed))
-		x = Sin(x)
-		x.Set(float32(math.Inf(1)), 3, int(seed))
-		x.Set(float32(math.NaN()), 5, int(seed))
-		return x
-	}
-	a, b, c := made(1), made(2), made(3)
-	row := c.Slice(tensor.I(1))
-	for _, w := range []struct {
-		name  string
-		steps int // with the row of both, and else
-		apart int
-		f     func(a T, lazy func(T) T) T
-	}{
-		{"a·b + c", 1, 2, func(a T, lazy func(T) T) T { return Add(Mul(a, b), c) }},
-		{"c + a·b", 1, 2, func(a T, lazy func(T) T) T { return Add(c, Mul(b, a)) }},
-		{"a·row + row", 1, 2, func(a T, lazy func(T) T) T { return Add(Mul(a, row), row) }},
-		{"a·b + b·c", 2, 3, func(a T, lazy func(T) T) T { return Add(Mul(a, b), Mul(lazy(b), c)) }},
-		{"y + y", 2, 2, func(a T, lazy func(T) T) T { y := Mul(a, b); return Add(y, y) }},
-		{"y + c + y", 3, 3, func(a T, lazy func(T) T) T { y := Mul(a, b); return Add(Add(y, c), y) }},
-		{"(a·b + c)·b + c", 2, 4, func(a T, lazy func(T) T) T { return Add(Mul(Add(Mul(a, b), c), b), c) }},
-		{"row·row + a", 1, 1, func(a T, lazy func(T) T) T { return Add(Mul(lazy(row), row), a) }},
-		{"a·b − c", 2, 2, func(a T, lazy func(T) T) T { return Sub(Mul(a, b), c) }},
-		{"relu(a·b + row)", 1, 3, func(a T, lazy func(T) T) T { return Relu(Add(Mul(a, b), row)) }},
-		{"fast exp(a·b + c)", 1, 3, func(a T, lazy func(T) T) T { return Exp(Add(Mul(a, b), c), Fast()) }},
-		{"fast log(fast sigmoid(c + a·b))", 2, 4, func(a T, lazy func(T) T) T { return Log(Sigmoid(Add(c, Mul(a, b)), Fast()), Fast()) }},
-		{"relu(y) + y, y = a·b + c", 3, 4, func(a T, lazy func(T) T) T { y := Add(Mul(a, b), c); return Add(Relu(y), y) }},
-		{"relu(a·b + c + c)", 3, 4, func(a T, lazy func(T) T) T { return Relu(Add(Add(Mul(a, b), c), c)) }},
-		{"relu(a·b + c)·b + c", 2, 5, func(a T, lazy func(T) T) T { return Add(Mul(Relu(Add(Mul(a, b), c)), b), c) }},
-		{"neg(a·b + c)", 2, 3, func(a T, lazy func(T) T) T { return Neg(Add(Mul(a, b), c)) }},
-		{"relu(row·row + row) + a", 1, 1, func(a T, lazy func(T) T) T { return Add(Relu(Add(Mul(lazy(row), row), row)), a) }},
-		{"tanh(a·b + c)", tanhSteps(), 3, func(a T, lazy func(T) T) T { return Tanh(Add(Mul(a, b), c)) }},
-	} {
-		y := w.f(Lazy(a), Lazy[float32])
-		same(t, w.name, Fuse(y), w.f(a, func(t T) T { return t }))
-		dst, want := tensor.New[float32](37, 51), w.steps
-		if simd.MulAdd.Best() == nil {
-			want = w.apart
-		}
-		f := pointwise.Fusion{Whole: map[*pointwise.Note]*tensor.Any{}}
-		if got := len(f.Pass(pointwise.ArgOf("Fuse", exec.Ref(&y)).By, exec.Ref(&dst)).Steps); got != want {
-			t.Errorf("%s: %d steps, want %d", w.name, got, want)
-		}
-	}
-}
-
-// tanhSteps is how many steps a correctly rounded tanh of a product and a sum is: one where there is a row of all three.
-func tanhSteps() int {
-	if r := simd.Tanh.Best(); r != nil && r.MulAddF32 != nil {
-		return 1
-	}
-	return 2
 }
 
 func TestFuseErrors(t *testing.T) {
@@ -345,7 +285,7 @@ func TestLazyEverywhere(t *testing.T) {
 			for i := range n {
 				x := tensor.FromSlice([]float32{0.5, -1, 2, 0, 1, 3}, 2, 3)
 				if i == 0 && o.Name() == "Where" {
-					c := Greater(x, Scalar[float32](0))
+					c := Greater(x, tensor.Scalar[float32](0))
 					now.Inputs, later.Inputs = append(now.Inputs, c.Any()), append(later.Inputs, Lazy(c).Any())
 					continue
 				}

@@ -119,7 +119,7 @@ func loadFixed(w []fixed.FP64x64, src exec.Run, from dtype.DType, at int) {
 
 // storeFixed converts to types that aren't fixed point: to integers toward zero,
 // saturating, and to floats rounded once.
-func storeFixed(dst exec.Run, to dtype.DType, at int, w []fixed.FP64x64, h how) {
+func storeFixed(dst exec.Run, to dtype.DType, at int, w []fixed.FP64x64, h Narrowing) {
 	switch to {
 	case dtype.Bool:
 		d := exec.Of[bool](dst)

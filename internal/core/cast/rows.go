@@ -186,7 +186,7 @@ func storeIntegers[From int64 | uint64](dst exec.Run, to dtype.DType, at int, w 
 	return true
 }
 
-func storeInts(dst exec.Run, to dtype.DType, at int, w []int64, h how) {
+func storeInts(dst exec.Run, to dtype.DType, at int, w []int64, h Narrowing) {
 	if storeIntegers(dst, to, at, w) {
 		return
 	}
@@ -197,7 +197,7 @@ func storeInts(dst exec.Run, to dtype.DType, at int, w []int64, h how) {
 	storeFloats(dst, to, at, f[:len(w)], h)
 }
 
-func storeUints(dst exec.Run, to dtype.DType, at int, w []uint64, h how) {
+func storeUints(dst exec.Run, to dtype.DType, at int, w []uint64, h Narrowing) {
 	if storeIntegers(dst, to, at, w) {
 		return
 	}
@@ -208,7 +208,7 @@ func storeUints(dst exec.Run, to dtype.DType, at int, w []uint64, h how) {
 	storeFloats(dst, to, at, f[:len(w)], h)
 }
 
-func storeFloats(dst exec.Run, to dtype.DType, at int, w []float64, h how) {
+func storeFloats(dst exec.Run, to dtype.DType, at int, w []float64, h Narrowing) {
 	switch to {
 	case dtype.Bool:
 		d := exec.Of[bool](dst)
@@ -307,7 +307,7 @@ func truncated[T num.Integer](dst []T, w []float64, least, most T, beyond float6
 	}
 }
 
-func storeComplex(dst exec.Run, to dtype.DType, at int, w []complex128, h how) {
+func storeComplex(dst exec.Run, to dtype.DType, at int, w []complex128, h Narrowing) {
 	switch to {
 	case dtype.Bool:
 		d := exec.Of[bool](dst)

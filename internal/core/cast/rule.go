@@ -15,20 +15,20 @@ import (
 
 // The rows of Cast, for floats and integers and for fixed point. The kernel has the pair of types.
 type (
-	how    uint8 // a num.Rounding, and whether to saturate
-	Fixing struct{ S *State }
+	Narrowing uint8 // a num.Rounding, and whether to saturate
+	Fixing    struct{ S *State }
 )
 
-const saturating how = 1 << 7
+const saturating Narrowing = 1 << 7
 
-// HowTo reads the rounding and the saturation of a call.
-func HowTo(opts []plan.Option) (h how) {
+// NarrowingOf reads the rounding and the saturation of a call.
+func NarrowingOf(opts []plan.Option) (h Narrowing) {
 	f := plan.FlagsOf(opts)
 	switch {
 	case f&plan.RoundNear != 0:
-		h = how(num.Nearest)
+		h = Narrowing(num.Nearest)
 	case f&plan.RoundDown != 0:
-		h = how(num.Down)
+		h = Narrowing(num.Down)
 	}
 	if f&plan.Saturate != 0 {
 		h |= saturating
@@ -36,12 +36,12 @@ func HowTo(opts []plan.Option) (h how) {
 	return h
 }
 
-func (h how) Row(dst exec.Run, to dtype.DType, in [3]exec.Run, from dtype.DType) {
+func (h Narrowing) Row(dst exec.Run, to dtype.DType, in [3]exec.Run, from dtype.DType) {
 	convertRow(dst, to, in[0], from, h)
 }
 
 // bits returns the number of a narrow format that v becomes.
-func (h how) bits(f num.Format, v float64) uint16 {
+func (h Narrowing) bits(f num.Format, v float64) uint16 {
 	switch r := num.Rounding(h &^ saturating); {
 	case f == num.FormatF8E8M0 && h&saturating != 0:
 		return uint16(num.F8E8M0Saturate(v, r).Bits())
@@ -60,7 +60,7 @@ func (f *Fixing) Row(dst exec.Run, to dtype.DType, in [3]exec.Run, from dtype.DT
 // convertRow defines Cast. src is no shorter than dst. Numbers pass through the widest
 // type of their kind, which holds them all, so that no pair of types needs a loop of its
 // own; a few pairs have one.
-func convertRow(dst exec.Run, to dtype.DType, src exec.Run, from dtype.DType, h how) {
+func convertRow(dst exec.Run, to dtype.DType, src exec.Run, from dtype.DType, h Narrowing) {
 	if to == from && !to.IsInteger() && to != dtype.Bool && !to.IsFixed() {
 		exec.Move(dst, src, to)
 		return

@@ -12,7 +12,7 @@ import (
 // applied if rectify is set. Element (i, j) of batch entry b takes that at at.at(b)+i·row+j·col,
 // where col is 0 or 1.
 type After struct {
-	At       entries
+	At       Entries
 	Row, Col int
 	Rectify  bool
 	Rows     *LastRows

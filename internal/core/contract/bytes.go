@@ -176,7 +176,7 @@ func (x *ByteProduct) block(t byteTiler, entry, r, m, c, n int) {
 }
 
 // MatricesOf returns the entries of contiguous matrices of so many elements whose other axes, lead, stretch to batch.
-func MatricesOf(lead, batch []int, size int) entries {
+func MatricesOf(lead, batch []int, size int) Entries {
 	loops := make([]Loop, len(batch))
 	for i, skip := len(batch)-1, len(batch)-len(lead); i >= 0; i-- {
 		loops[i].Ext = batch[i]

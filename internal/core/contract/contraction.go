@@ -41,11 +41,11 @@ type Contraction struct {
 	exec.Job
 	Batch, M, N, K int
 
-	AAt        entries
+	AAt        Entries
 	ARow, ACol int
-	BAt        entries
+	BAt        Entries
 	BRow, BCol int
-	CAt        entries
+	CAt        Entries
 	CRow, CCol int // one of them is 1, unless there is one row or one column
 
 	Then  After
@@ -99,14 +99,14 @@ func contract[T num.Native](g *Contraction, a, b, c, plus *tensor.Any, conv *Con
 }
 
 // dataOf returns the storage of an operand, and has entries count from its beginning.
-func dataOf[T num.Elem](a *tensor.Any, at *entries) []T {
+func dataOf[T num.Elem](a *tensor.Any, at *Entries) []T {
 	data, origin := tensor.DataOf[T](a)
 	at.Origin += origin
 	return data
 }
 
 // mutableOf is dataOf for a result.
-func mutableOf[T num.Elem](a *tensor.Any, at *entries) []T {
+func mutableOf[T num.Elem](a *tensor.Any, at *Entries) []T {
 	data, origin := tensor.MutableOf[T](a)
 	at.Origin += origin
 	return data
@@ -141,20 +141,20 @@ type blockOfB[T any] struct {
 	origin  int
 }
 
-// entries says where the entries of a batch begin.
-type entries struct {
+// Entries says where the entries of a batch begin.
+type Entries struct {
 	Origin int
 	exec.Sequence
 }
 
 // At returns the place of entry i.
-func (e *entries) At(i int) int { return e.Origin + e.Offset(i) }
+func (e *Entries) At(i int) int { return e.Origin + e.Offset(i) }
 
 // A Loop is an extent and a stride, in elements.
 type Loop struct{ Ext, Str int }
 
 // EntriesOf returns the entries of loops, the last of which is the fastest.
-func EntriesOf(origin int, loops ...Loop) (e entries) {
+func EntriesOf(origin int, loops ...Loop) (e Entries) {
 	e.Origin = origin
 	e.Clear()
 	for _, l := range slices.Backward(loops) {
@@ -165,7 +165,7 @@ func EntriesOf(origin int, loops ...Loop) (e entries) {
 
 // Matrices makes e the matrices of a batch that a layout stretches to, and returns their strides. An
 // axis for the rows or the columns that isn't there has stride 1.
-func (e *entries) Matrices(lay *layout.Layout, rows, cols bool, batch []int) (row, col int) {
+func (e *Entries) Matrices(lay *layout.Layout, rows, cols bool, batch []int) (row, col int) {
 	axis := lay.Rank()
 	row, col = 1, 1
 	if cols {
@@ -187,8 +187,8 @@ func (e *entries) Matrices(lay *layout.Layout, rows, cols bool, batch []int) (ro
 	return row, col
 }
 
-// panels holds what one worker packs.
-type panels struct {
+// Panels holds what one worker packs.
+type Panels struct {
 	*mem.Buffer
 	offs   [GemmK]int    // of the rows of b in a block
 	places [2][byteK]int // the same of bytes, and of copies of what is left of a width
@@ -196,11 +196,11 @@ type panels struct {
 }
 
 // PanelPool keeps panels from one product to the next. The collector empties it.
-var PanelPool = sync.Pool{New: func() any { return new(panels) }}
+var PanelPool = sync.Pool{New: func() any { return new(Panels) }}
 
 // PanelsOf returns scratch of at least n bytes.
-func PanelsOf(n int) *panels {
-	p := PanelPool.Get().(*panels)
+func PanelsOf(n int) *Panels {
+	p := PanelPool.Get().(*Panels)
 	if p.Buffer == nil || p.Len() < n {
 		b, err := mem.AllocDirty(max(n, 4<<20)) // in 2 MiB pages where there are such
 		if err != nil {
@@ -308,7 +308,7 @@ func (e *Gemm[T]) block(g *Contraction, batch, r, m, x, n int) {
 		kept = 0
 	}
 	var bs, as []T
-	var p *panels
+	var p *Panels
 	var made *blockOfB[T]
 	if packA || packB {
 		room, extra := kb*max(kept, cols), 0

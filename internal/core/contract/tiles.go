@@ -61,28 +61,28 @@ func TilesOf[T num.Native]() Tiler[T] {
 	if t, ok := p.(Tiler[T]); ok {
 		return t
 	}
-	return PureTiles[T]{}
+	return pureTiles[T]{}
 }
 
-// PureTiles computes tiles by a pure loop.
-type PureTiles[T num.Native] struct{}
+// pureTiles computes tiles by a pure loop.
+type pureTiles[T num.Native] struct{}
 
 // blockFunc computes a block of at most 256 k, m by n: c[i,j] = acc, where acc = +0
 // and then acc = fma(a[i,l], b[l,j], acc) for each l < k in order. Columns of b
 // and c are contiguous.
 type blockFunc[T num.Native] func(c []T, ldc int, a []T, aRow, aCol int, b []T, ldb int, m, n, k int)
 
-func (p PureTiles[T]) Columns() (most, lanes int) { return 64, 1 }
+func (p pureTiles[T]) Columns() (most, lanes int) { return 64, 1 }
 
-func (p PureTiles[T]) Rows(int) int { return 64 }
+func (p pureTiles[T]) Rows(int) int { return 64 }
 
-func (p PureTiles[T]) Gather(dst []T, ldd int, src []T, offs []int, most, n int) {
+func (p pureTiles[T]) Gather(dst []T, ldd int, src []T, offs []int, most, n int) {
 	for i, at := range offs {
 		copy(dst[i*ldd:i*ldd+n], src[at:at+n])
 	}
 }
 
-func (p PureTiles[T]) Tiles(c []T, ldc int, a []T, aRow, aCol int, b []T, ldb, m, n, k int, mode simd.Mode) {
+func (p pureTiles[T]) Tiles(c []T, ldc int, a []T, aRow, aCol int, b []T, ldb, m, n, k int, mode simd.Mode) {
 	mac, canon := blockOf[T](), cast.CanonFor[T]()
 	var sums []T
 	if mode == simd.AddSums {

@@ -97,9 +97,6 @@ func AboutOf(o *Op) *About { return &o.says }
 // FixedOf returns the format that InFixed gave an operator, dtype.Invalid without one.
 func FixedOf(o *Op) dtype.DType { return o.fixed }
 
-// TableOf returns the table of an operator, nil for one of a program.
-func TableOf(o *Op) Table { return o.table }
-
 // Planned plans a call of an operator into p.
 func Planned(o *Op, c *Use, p *Draft) { o.plan(c, p) }
 

@@ -29,14 +29,6 @@ func (p *Draft) Scratch() (n float64) {
 	return n + p.op.table.Scratch(p, out)
 }
 
-// First returns the first operand, or one of no type.
-func First(in []tensor.Any) tensor.Any {
-	if len(in) == 0 {
-		return tensor.Any{}
-	}
-	return in[0]
-}
-
 // Copies returns the bytes of operands that aren't contiguous.
 func Copies(in []tensor.Any) (n float64) {
 	for i, a := range in {
@@ -137,7 +129,7 @@ func (o *Operator) Scratch(p *Draft, out []tensor.Any) (n float64) {
 
 // line returns how many elements are normalized together, 0 where none are.
 func (o *Operator) line(c *Use) float64 {
-	x := First(c.Inputs)
+	x := Nth(c.Inputs, 0)
 	if x.IsZero() || c.Attrs == nil || x.Rank() == 0 {
 		return 0
 	}

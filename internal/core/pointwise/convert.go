@@ -14,7 +14,7 @@ func Convert(r *tensor.Any, name string, to dtype.DType, a *tensor.Any, opts []p
 	from := a.DType()
 	j := exec.Job{Name: name, Cost: 2}
 	plan.Heed(&j, opts)
-	k := exec.Kernel{Via: cast.HowTo(opts), Operand: from, Result: to, Stream: cast.ConvertStream(to, from)}
+	k := exec.Kernel{Via: cast.NarrowingOf(opts), Operand: from, Result: to, Stream: cast.ConvertStream(to, from)}
 	ins := []*tensor.Any{a}
 	if t := plan.Ready(opts, to); t != nil && !to.IsFixed() && exec.Dense(&j, t, ins, &k) {
 		*r = *t

@@ -19,7 +19,7 @@ import (
 // A fixedTable has the function of an operator for each format.
 type fixedTable interface {
 	// row returns the row of a format, with numbers of it.
-	Row(d dtype.DType, p, q exec.Word, s *cast.State) fixedRow
+	Row(d dtype.DType, p, q exec.Word, s *cast.State) FixedRow
 }
 
 // Fixed1 is the table of one operand.
@@ -71,8 +71,8 @@ type (
 	}
 )
 
-// A fixedRow is a row of fixed point.
-type fixedRow interface {
+// A FixedRow is a row of fixed point.
+type FixedRow interface {
 	exec.Via
 	// fails returns what is wrong with the result of one element of each operand.
 	fails(in *[3]exec.Run) error
@@ -138,7 +138,7 @@ func (r *fixedRowP[T]) fails(in *[3]exec.Run) error {
 	return err
 }
 
-func (o *Fixed1) Row(d dtype.DType, _, _ exec.Word, s *cast.State) fixedRow {
+func (o *Fixed1) Row(d dtype.DType, _, _ exec.Word, s *cast.State) FixedRow {
 	switch d {
 	case dtype.FP8x23:
 		return &FixedRow1[fixed.FP8x23]{Fn: o.FP8x23, w32: o.W32, s: s}
@@ -150,7 +150,7 @@ func (o *Fixed1) Row(d dtype.DType, _, _ exec.Word, s *cast.State) fixedRow {
 	return &FixedRow1[fixed.FP64x64]{Fn: o.FP64x64, s: s}
 }
 
-func (o *Fixed2) Row(d dtype.DType, _, _ exec.Word, s *cast.State) fixedRow {
+func (o *Fixed2) Row(d dtype.DType, _, _ exec.Word, s *cast.State) FixedRow {
 	switch d {
 	case dtype.FP8x23:
 		return &FixedRow2[fixed.FP8x23]{Fn: o.FP8x23, w32: o.W32, s: s}
@@ -162,7 +162,7 @@ func (o *Fixed2) Row(d dtype.DType, _, _ exec.Word, s *cast.State) fixedRow {
 	return &FixedRow2[fixed.FP64x64]{Fn: o.FP64x64, s: s}
 }
 
-func (o *FixedP) Row(d dtype.DType, p, q exec.Word, s *cast.State) fixedRow {
+func (o *FixedP) Row(d dtype.DType, p, q exec.Word, s *cast.State) FixedRow {
 	switch d {
 	case dtype.FP8x23:
 		return &fixedRowP[fixed.FP8x23]{o.FP8x23, exec.Number[fixed.FP8x23](&p), exec.Number[fixed.FP8x23](&q), s}

@@ -31,7 +31,7 @@ func Fused(r *tensor.Any, name string, y *tensor.Any, s plan.Settings) func() {
 	a := ArgOf(name, y)
 	plan.Aim(r, name, &s, y.DType(), y.LayoutRef())
 	dst := *r
-	f := Fusion{name: name, Settings: s, Whole: map[*Note]*tensor.Any{}}
+	f := fusion{name: name, Settings: s, whole: map[*Note]*tensor.Any{}}
 	if a.By != nil && dst.LayoutRef().Flat() {
 		f.compute(a.By, &dst)
 	} else { // there is nothing to compute, or blocks of a nested axis have no layout
@@ -108,29 +108,29 @@ func Noted(r *tensor.Any, n Note, d dtype.DType, opts []plan.Option, ls ...*layo
 	*r = tensor.Lazy(&n, d, n.shape...)
 }
 
-// A Fusion is what one call of Fuse or Prepare plans.
-type Fusion struct {
+// A fusion is what one call of Fuse or Prepare plans.
+type fusion struct {
 	name string
 	plan.Settings
-	Whole map[*Note]*tensor.Any // what is computed before the pass
+	whole map[*Note]*tensor.Any // what is computed before the pass
 	calls []func()              // in this order
 }
 
 // copy plans that the elements of a tensor are copied to another.
-func (f *Fusion) copy(dst, src *tensor.Any) {
+func (f *fusion) copy(dst, src *tensor.Any) {
 	f.calls = append(f.calls, func() { dst.CopyFrom(*src) })
 }
 
 // settle returns the tensor of all elements of an operand, which has them when the plan is at this point.
-func (f *Fusion) settle(a Arg) *tensor.Any {
+func (f *fusion) settle(a Arg) *tensor.Any {
 	if a.By == nil {
 		return a.leaf
 	}
-	t, ok := f.Whole[a.By]
+	t, ok := f.whole[a.By]
 	if !ok {
 		t = empty(a.By.dtype, a.By.shape)
 		f.compute(a.By, t)
-		f.Whole[a.By] = t
+		f.whole[a.By] = t
 	}
 	return t
 }
@@ -153,7 +153,7 @@ type pass struct {
 	axis   int   // the block's first
 	rows   int   // of a block along it
 	down   int   // blocks along it
-	Steps  []step
+	steps  []step
 	leafs  []*tensor.Any // the first slots, stretched to shape
 	follow []bool        // which of them are runs of elements, so that blocks follow each other
 	kinds  []dtype.DType // of all slots; the target's is the last
@@ -171,7 +171,7 @@ const (
 )
 
 // compute plans that n is computed into dst, a tensor of its shape.
-func (f *Fusion) compute(n *Note, dst *tensor.Any) {
+func (f *fusion) compute(n *Note, dst *tensor.Any) {
 	if plan.Elements(n.shape) == 0 {
 		return
 	}
@@ -185,9 +185,9 @@ func (f *Fusion) compute(n *Note, dst *tensor.Any) {
 		f.calls = append(f.calls, func() { n.Run(r, in, opts) })
 		return
 	}
-	p := f.Pass(n, dst)
+	p := f.pass(n, dst)
 	cost := 0
-	for _, st := range p.Steps {
+	for _, st := range p.steps {
 		cost += st.n.Cost
 	}
 	cost *= p.rows * plan.Elements(p.shape[p.axis+1:])
@@ -198,8 +198,8 @@ func (f *Fusion) compute(n *Note, dst *tensor.Any) {
 	})
 }
 
-// Pass plans the pass that computes n into dst, and before it what it needs.
-func (f *Fusion) Pass(n *Note, dst *tensor.Any) *pass {
+// pass plans the pass that computes n into dst, and before it what it needs.
+func (f *fusion) pass(n *Note, dst *tensor.Any) *pass {
 	p := &pass{shape: n.shape, dst: dst, past: plan.Elements(n.shape) >= conv.Large/n.dtype.Size()}
 	slots, seen := map[any]int{}, map[*Note]bool{}
 	var order []*Note
@@ -284,7 +284,7 @@ func (p *pass) plan(order []*Note, slots map[any]int) {
 			p.kinds = append(p.kinds, m.dtype)
 		}
 		slots[m] = st.out
-		p.Steps = append(p.Steps, st)
+		p.steps = append(p.steps, st)
 	}
 }
 
@@ -360,7 +360,7 @@ func (p *pass) cut() {
 	for p.axis > 0 && plan.Elements(p.shape[p.axis:]) < most {
 		p.axis--
 	}
-	for _, st := range p.Steps { // a block of a slow function isn't split again
+	for _, st := range p.steps { // a block of a slow function isn't split again
 		most = min(most, max(64, exec.SplitCost/st.n.Cost))
 	}
 	p.rows = min(p.shape[p.axis], max(1, most/plan.Elements(p.shape[p.axis+1:])))
@@ -379,7 +379,7 @@ type worker struct {
 
 func (p *pass) worker() *worker {
 	n := len(p.kinds)
-	w := &worker{make([]*tensor.Any, n), make([]*tensor.Any, n), make([][]*tensor.Any, len(p.Steps)), make([][]plan.Option, len(p.Steps)), make([]tensor.Index, p.axis+1), p.rows, tensor.Any{}}
+	w := &worker{make([]*tensor.Any, n), make([]*tensor.Any, n), make([][]*tensor.Any, len(p.steps)), make([][]plan.Option, len(p.steps)), make([]tensor.Index, p.axis+1), p.rows, tensor.Any{}}
 	for i, k := range p.kinds {
 		switch {
 		case i < len(p.leafs):
@@ -392,7 +392,7 @@ func (p *pass) worker() *worker {
 		slot := *w.whole[i]
 		w.slots[i] = &slot
 	}
-	for i, st := range p.Steps {
+	for i, st := range p.steps {
 		for _, at := range st.in {
 			w.ins[i] = append(w.ins[i], w.slots[at])
 		}
@@ -410,7 +410,7 @@ func (p *pass) work(from, to int) {
 	defer p.workers.Put(w)
 	var next *simd.Prefetch
 	if p.past {
-		next = plan.Ahead(&w.opts[len(p.Steps)-1][0])
+		next = plan.Ahead(&w.opts[len(p.steps)-1][0])
 	}
 	for b := from; b < to; b++ {
 		if p.axis > 0 || p.down > 1 { // else the block is all there is, and the slots hold it
@@ -419,7 +419,7 @@ func (p *pass) work(from, to int) {
 		if p.past {
 			p.next(w, next)
 		}
-		for i, st := range p.Steps {
+		for i, st := range p.steps {
 			st.n.Run(&w.result, w.ins[i], w.opts[i])
 		}
 	}

@@ -469,7 +469,7 @@ func bestTile[T num.Float](two exec.Row2, out, x []T, from int, down *exec.Seque
 	sc := exec.Scratch.Get().(*exec.Scratchpad)
 	defer exec.Scratch.Put(sc)
 	rest := sc.Bytes[:]
-	rows, part := conv.Carve[int64](&rest, SumBlock), conv.Carve[T](&rest, len(out))
+	rows, part := conv.Carve[int64](&rest, sumBlock), conv.Carve[T](&rest, len(out))
 	for i := 0; i < down.N; i += len(rows) {
 		rows = rows[:min(len(rows), down.N-i)]
 		for k := range rows {

@@ -15,14 +15,14 @@ import (
 
 // fixedTerms is the folder of sums.
 type fixedTerms[T num.Fixed] struct {
-	kind  termKind
+	kind  Term
 	modes []fixed.Mode
 	sum   fixed.Sum[T]
 	n     int
 }
 
 // FixedFolder makes the folder of a sum of fixed point.
-func FixedFolder(r *exec.Reducer, kind termKind) exec.Folder {
+func FixedFolder(r *exec.Reducer, kind Term) exec.Folder {
 	switch r.DType {
 	case dtype.FP8x23:
 		return &fixedTerms[fixed.FP8x23]{kind: kind, modes: r.Modes}

@@ -8,11 +8,11 @@ import (
 	"github.com/ashlar-go/ashlar/num"
 )
 
-// termKind names the term of each integer or fixed-point number, and the function of their sum.
-type termKind uint8
+// A Term names the term of each integer or fixed-point number, and the function of their sum.
+type Term uint8
 
 const (
-	Plain termKind = iota
+	Plain Term = iota
 	Magnitudes
 	Squares
 	Averages   // the sum is exact, and divided by the count
@@ -22,14 +22,14 @@ const (
 
 // intSum adds integers, which wrap.
 type intSum[T num.Integer] struct {
-	kind   termKind
+	kind   Term
 	sum    T
 	hi, lo uint64 // of averages: the sum in two's complement
 	n      int
 }
 
 // IntFolder makes the folder of an integer type.
-func IntFolder(d dtype.DType, kind termKind) exec.Folder {
+func IntFolder(d dtype.DType, kind Term) exec.Folder {
 	switch d {
 	case dtype.Int8:
 		return &intSum[int8]{kind: kind}

@@ -168,7 +168,7 @@ func (o *Liner) Has(d dtype.DType, l cpu.Level) bool { return o.Fast != nil && o
 func (o *Liner) Effort() plan.FLOPs { return plan.FLOPs{Each: 5} }
 
 func (o *Liner) Scratch(p *plan.Draft, out []tensor.Any) float64 {
-	if plan.First(p.Call.Inputs).DType().IsFixed() {
+	if plan.Nth(p.Call.Inputs, 0).DType().IsFixed() {
 		return plan.Room(0, p.Call.Inputs, out)
 	}
 	return 0

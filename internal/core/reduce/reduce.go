@@ -203,7 +203,7 @@ func (o *Operator) Effort() plan.FLOPs { return plan.FLOPs{Read: 1} }
 
 func (o *Operator) Scratch(p *plan.Draft, out []tensor.Any) float64 {
 	in := p.Call.Inputs
-	switch d := plan.First(in).DType(); {
+	switch d := plan.Nth(in, 0).DType(); {
 	case d.IsFixed():
 		return plan.Room(0, in, out)
 	case o.Collects && len(out) > 0: // a sequence, and its keys twice; some leave what append left

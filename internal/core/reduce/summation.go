@@ -24,7 +24,7 @@ import (
 // The rule of sums, in elements.
 const (
 	SumLanes = 32
-	SumBlock = 4096
+	sumBlock = 4096
 )
 
 // Summer adds a sequence. take needs multiples of 32 elements but at the end of
@@ -50,7 +50,7 @@ func (s *Summer) clear() {
 
 // added says that n elements went into the lanes, and closes a full block.
 func (s *Summer) added(n int) {
-	if s.n += n; s.n == SumBlock {
+	if s.n += n; s.n == sumBlock {
 		s.close()
 	}
 }
@@ -101,7 +101,7 @@ func (s *Summer) Total() float64 {
 // AddTerms adds the elements of x.
 func AddTerms[T num.Float](s *Summer, x []T) {
 	for len(x) > 0 {
-		m := min(len(x), SumBlock-s.n)
+		m := min(len(x), sumBlock-s.n)
 		addLanes(&s.lane, x[:m])
 		s.added(m)
 		x = x[m:]
@@ -158,7 +158,7 @@ func TrySums[T num.Float](dst []float64, x []T, step, n int) bool {
 // AddSquares adds (x−shift)², each square entering the sum with one rounding.
 func AddSquares[T num.Float](s *Summer, x []T, shift float64) {
 	for len(x) > 0 {
-		m := min(len(x), SumBlock-s.n)
+		m := min(len(x), sumBlock-s.n)
 		whole := 0
 		if trySquares(&s.lane, x[:m], shift) {
 			whole = m &^ (SumLanes - 1)
@@ -242,10 +242,10 @@ func sumManyLines[T num.Float](out, x []T, step, n int, mean bool) {
 
 // SumEach stores the sum of each line.
 func SumEach[T num.Float](sums []float64, x []T, step, n int) {
-	if n <= SumBlock && TrySums(sums, x, step, n) {
+	if n <= sumBlock && TrySums(sums, x, step, n) {
 		return
 	}
-	sum := SumOf[T]
+	sum := sumOf[T]
 	if !TrySums[T](nil, nil, 0, 0) {
 		sum = SumRow[T]
 	}
@@ -254,15 +254,15 @@ func SumEach[T num.Float](sums []float64, x []T, step, n int) {
 	}
 }
 
-// SumOf returns the sum of x, blocks at a time, with an instruction set.
-func SumOf[T num.Float](x []T) float64 {
+// sumOf returns the sum of x, blocks at a time, with an instruction set.
+func sumOf[T num.Float](x []T) float64 {
 	var sums [sumGroup]float64
-	if len(x) <= sumGroup*SumBlock {
+	if len(x) <= sumGroup*sumBlock {
 		return sumOfGroup(&sums, x)
 	}
 	var s Summer
 	for len(x) > 0 {
-		m := min(len(x), sumGroup*SumBlock)
+		m := min(len(x), sumGroup*sumBlock)
 		s.put(sumOfGroup(&sums, x[:m]))
 		x = x[m:]
 	}
@@ -274,9 +274,9 @@ const sumGroup = 16
 
 // sumOfGroup returns the sum of a group of blocks, the last of which may be shorter.
 func sumOfGroup[T num.Float](sums *[sumGroup]float64, x []T) float64 {
-	n := len(x) / SumBlock
-	TrySums(sums[:n], x, SumBlock, SumBlock)
-	if rest := x[n*SumBlock:]; len(rest) > 0 {
+	n := len(x) / sumBlock
+	TrySums(sums[:n], x, sumBlock, sumBlock)
+	if rest := x[n*sumBlock:]; len(rest) > 0 {
 		TrySums(sums[n:n+1], rest, len(rest), len(rest))
 		n++
 	}
@@ -334,7 +334,7 @@ func sumOrMeanRows(d dtype.DType, out, x exec.Run, from int, down *exec.Sequence
 
 // summers adds the columns of a tile.
 type summers struct {
-	rows  [SumBlock]int64 // where those of a block begin, lane by lane
+	rows  [sumBlock]int64 // where those of a block begin, lane by lane
 	ends  [SumLanes]int64 // of the lanes among them
 	sums  [6 * exec.StripLen]float64
 	block [][]float64 // block[k] has the sums of 2^k blocks where bit k of count is set
@@ -352,8 +352,8 @@ func SumTile[R, T num.Float](out []R, x []T, from int, down *exec.Sequence, mean
 	s := tileSummers.Get().(*summers)
 	defer tileSummers.Put(s)
 	s.count = 0
-	for start := 0; start < n; start += SumBlock {
-		sum := sumColumns(s, x, from, down, start, min(start+SumBlock, n), w)
+	for start := 0; start < n; start += sumBlock {
+		sum := sumColumns(s, x, from, down, start, min(start+sumBlock, n), w)
 		k := 0
 		for ; s.count>>k&1 == 1; k++ {
 			AddTo(sum, s.block[k][:w])
@@ -449,7 +449,7 @@ func AddTo(dst, x []float64) {
 // elements each have a lane of their own.
 func SumRow[T num.Float](x []T) float64 {
 	if len(x) > SumLanes {
-		if len(x) <= SumBlock {
+		if len(x) <= sumBlock {
 			var sum [1]float64
 			if TrySums(sum[:], x, 0, len(x)) {
 				return sum[0]
