@@ -3,34 +3,51 @@ package main
 import (
 	"fmt"
 	"slices"
+	"strings"
 
+	"github.com/ashlar-go/ashlar/chunk"
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// numpyOps are NumPy's functions by name. Mixed operands are promoted first.
-var numpyOps = map[string]numpyFunc{
-	"add": promoted("Add"), "subtract": promoted("Sub"), "multiply": promoted("Mul"), "true_divide": inFloats("Div"),
-	"floor_divide": promoted("FloorDiv"), "remainder": typedPair(numpyTyped.mod), "fmod": typedPair(numpyTyped.fMod), "power": power,
-	"maximum": promoted("Max"), "minimum": promoted("Min"), "fmax": promoted("FMax"), "fmin": promoted("FMin"),
-	"less": promoted("Less"), "less_equal": promoted("LessOrEqual"), "equal": promoted("Equal"), "not_equal": promoted("NotEqual"),
-	"logical_and": logical("And"), "bitwise_and": promoted("BitwiseAnd"), "bitwise_or": promoted("BitwiseOr"),
-	"bitwise_xor": promoted("BitwiseXor"), "invert": promoted("BitwiseNot"), "left_shift": shifted(op.Left), "right_shift": shifted(op.Right),
-	"gcd": promoted("Gcd"), "lcm": promoted("Lcm"), "absolute": promoted("Abs"), "sign": promoted("Sign"), "square": promoted("Square"),
-	"negative": promoted("Neg"), "reciprocal": promoted("Reciprocal"), "copysign": inFloats("CopySign"), "nextafter": inFloats("NextAfter"),
-	"hypot": inFloats("Hypot"), "arctan2": inFloats("Atan2"), "signbit": inFloats("SignBit"),
-	"isnan": promoted("IsNaN"), "isinf": promoted("IsInf"), "isfinite": promoted("IsFinite"),
-	"ceil": promoted("Ceil"), "floor": promoted("Floor"), "trunc": promoted("Trunc"), "round": round, "clip": clip,
-	"exp": inFloats("Exp"), "exp2": inFloats("Exp2"), "expm1": inFloats("Expm1"), "log": inFloats("Log"), "log2": inFloats("Log2"),
-	"log10": inFloats("Log10"), "log1p": inFloats("Log1p"), "sqrt": inFloats("Sqrt"), "cbrt": inFloats("Cbrt"),
-	"sin": inFloats("Sin"), "cos": inFloats("Cos"), "tan": inFloats("Tan"), "arcsin": inFloats("Asin"), "arccos": inFloats("Acos"),
-	"sinh": inFloats("Sinh"), "cosh": inFloats("Cosh"), "tanh": inFloats("Tanh"), "arcsinh": inFloats("Asinh"),
-	"arccosh": inFloats("Acosh"), "arctanh": inFloats("Atanh"),
+// numpyOps are NumPy's functions by name. Mixed operands are promoted first. Those that are one operator each have their names from
+// the expressions of package chunk.
+var numpyOps = func() map[string]numpyFunc {
+	m := numpyForms
+	for _, f := range chunk.Functions() {
+		for _, name := range f.Names {
+			switch {
+			case m[name] != nil:
+			case slices.Contains(numpyPromoted, f.Op):
+				m[name] = promoted(f.Op)
+			case slices.Contains(numpyFloats, f.Op):
+				m[name] = inFloats(f.Op)
+			case numpyReduced[f.Op] != nil:
+				m[name] = reduction(f.Op, numpyReduced[f.Op])
+			}
+		}
+	}
+	return m
+}()
 
-	"sum": reduction("ReduceSum", summable), "prod": reduction("ReduceProd", summable), "mean": reduction("ReduceMean", realOf),
-	"min": reduction("ReduceMin", same), "max": reduction("ReduceMax", same), "ptp": counted(numpyTyped.ptp),
-	"var": reduction("Var", realOf), "std": reduction("Std", realOf), "median": reduction("Median", realOf),
+// numpyPromoted are operators that take their operands in one type, numpyFloats those that take floats.
+var (
+	numpyPromoted = strings.Fields("Add Sub Mul FloorDiv Max Min FMax FMin Less LessOrEqual Equal NotEqual BitwiseAnd BitwiseOr BitwiseXor BitwiseNot " +
+		"Gcd Lcm Sign Square Neg Reciprocal IsNaN IsInf IsFinite Ceil Floor Trunc")
+	numpyFloats = strings.Fields("CopySign NextAfter Hypot Atan2 SignBit Exp Exp2 Expm1 Log Log2 Log10 Log1p Sqrt Cbrt Sin Cos Tan Asin Acos " +
+		"Sinh Cosh Tanh Asinh Acosh Atanh")
+)
+
+// numpyReduced are reductions, and the types of their results.
+var numpyReduced = map[string]func(dtype.DType) dtype.DType{"ReduceSum": summable, "ReduceProd": summable, "ReduceMean": realOf,
+	"ReduceMin": same, "ReduceMax": same, "Var": realOf, "Std": realOf, "Median": realOf}
+
+// numpyForms are the functions that are more than an operator.
+var numpyForms = map[string]numpyFunc{
+	"true_divide": inFloats("Div"), "absolute": promoted("Abs"), "remainder": typedPair(numpyTyped.mod), "fmod": typedPair(numpyTyped.fMod), "power": power,
+	"logical_and": logical("And"), "left_shift": shifted(op.Left), "right_shift": shifted(op.Right), "round": round, "clip": clip,
+	"ptp": counted(numpyTyped.ptp),
 	"any": counted(numpyTyped.any), "all": counted(numpyTyped.all), "count_nonzero": counted(numpyTyped.countNonzero),
 	"nansum": nanless("NanSum", "ReduceSum", summable), "nanmax": nanless("NanMax", "ReduceMax", same),
 	"argmax": argReduction("ArgMax"), "argmin": argReduction("ArgMin"), "nanargmax": nanArg("NanArgMax", "ArgMax"),
