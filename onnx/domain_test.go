@@ -33,6 +33,6 @@ func TestDomains(t *testing.T) {
 		t.Fatal(err)
 	}
 	g := op.Gelu(x)
-	want := op.Cast[float32](op.Greater(op.Mul(g, op.Sigmoid(op.Mul(g, op.Scalar[float32](1.702)))), op.Scalar[float32](0)))
+	want := op.Cast[float32](op.Greater(op.Mul(g, op.Sigmoid(op.Mul(g, tensor.Scalar[float32](1.702)))), tensor.Scalar[float32](0)))
 	tensortest.Equal(t, out["y"], want.Any())
 }

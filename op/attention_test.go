@@ -41,7 +41,7 @@ func attentionLoop[T num.Float](q, k, v tensor.Tensor[T], mask func(b, h, i, j i
 		for j := range keys {
 			p := contracted(q.Dim(3), func(e int) T { return q.At(b, h, i, e) * root }, func(e int) T { return k.At(b, h/group, j, e) * root })
 			if softcap > 0 {
-				p = op.Tanh(op.Scalar(p/T(softcap))).At() * T(softcap)
+				p = op.Tanh(tensor.Scalar(p/T(softcap))).At() * T(softcap)
 			}
 			bias := mask(b, h, i, j)
 			if !seen(b, i, j) {
@@ -95,7 +95,7 @@ func testAttention[T num.Float](t *rapid.T) {
 			return m.At(h, i, j)
 		}
 	case 2:
-		m := op.Greater(random(batch, 1, 1, keys), op.Scalar[T](0))
+		m := op.Greater(random(batch, 1, 1, keys), tensor.Scalar[T](0))
 		o.Visible = m
 		mask = func(b, h, i, j int) T {
 			if !m.At(b, 0, 0, j) {
@@ -144,7 +144,7 @@ func TestAttentionSteps(t *testing.T) {
 		return op.Cast[num.F16](tensor.RandomNormal[float32](seed, 0, 1, shape...))
 	}
 	q, k, v, mask := at(1, 2, 3, 4, 8), at(2, 2, 3, 5, 8), at(3, 2, 3, 5, 6), at(4, 4, 5)
-	root := op.Scalar(num.F16FromFloat32(float32(math.Sqrt(1 / math.Sqrt(8)))))
+	root := tensor.Scalar(num.F16FromFloat32(float32(math.Sqrt(1 / math.Sqrt(8)))))
 	p := op.MatMul(op.Mul(q, root), op.Mul(k, root).Permute(0, 1, 3, 2))
 	want := op.MatMul(op.Softmax(op.Add(p, mask), -1), v)
 	got, _, _ := op.Attention(q, k, v, op.Attending[num.F16]{Mask: mask})
@@ -224,7 +224,7 @@ func TestLinearAttention(t *testing.T) {
 				had := op.MatMul(op.Mul(part(o.Erase, h, 5), key), s)
 				s = op.Add(s, op.MatMul(key.Permute(1, 0), op.Mul(part(o.Beta, h, 1), op.Sub(part(v, h, 6), had))))
 				for g := range 2 {
-					agree(t, part(y, 2*h+g, 6), op.Mul(op.MatMul(part(q, 2*h+g, 5), s), op.Scalar[float32](0.3)))
+					agree(t, part(y, 2*h+g, 6), op.Mul(op.MatMul(part(q, 2*h+g, 5), s), tensor.Scalar[float32](0.3)))
 				}
 			}
 			agree(t, state.Slice(tensor.I(b), tensor.I(h)), s)

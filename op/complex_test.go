@@ -139,7 +139,7 @@ func TestBoolProducts(t *testing.T) {
 			}
 		}
 	})
-	if x := op.Scalar(true); !op.Inner(x, x).At() {
+	if x := tensor.Scalar(true); !op.Inner(x, x).At() {
 		t.Error("Inner of scalars isn't And")
 	}
 }

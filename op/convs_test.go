@@ -142,7 +142,7 @@ func TestConvInteger(t *testing.T) {
 		rank := len(d.in)
 		x := random[uint8](r, append([]int{d.n, d.cg * d.group}, d.in...)...)
 		w := random[int8](r, append([]int{d.mg * d.group, d.cg}, d.kernel...)...)
-		xz, wz := Scalar(uint8(r.UintN(256))), random[int8](r, d.mg*d.group)
+		xz, wz := tensor.Scalar(uint8(r.UintN(256))), random[int8](r, d.mg*d.group)
 		var got tensor.Tensor[int32]
 		err := tensor.Try(func() {
 			got = ConvInteger(x, w, xz, wz, Window{Strides: d.strides, Dilations: d.dilations, Pads: d.pads}, d.group)

@@ -43,8 +43,8 @@ func TestEnded(t *testing.T) {
 	a, b, turned, none := real(4, 3000), real(3000, 4), real(3000, 4).Transpose(), tensor.Tensor[float32]{}
 	v, w, wide, plane := real(30000), real(30000), real(130, 900), real(1, 2, 90, 90)
 	bytesA, bytesB := Cast[uint8](real(4, 3000)), Cast[uint8](real(3000, 4))
-	units, half := Cast[fixed.FP16x16](Mul(wide, Scalar[float32](0.01))), Cast[num.F16](wide)
-	step, unit := Quantization[float32, uint8]{Scale: Scalar[float32](0.5)}, Recall[float32]{Heads: 1, KVHeads: 1}
+	units, half := Cast[fixed.FP16x16](Mul(wide, tensor.Scalar[float32](0.01))), Cast[num.F16](wide)
+	step, unit := Quantization[float32, uint8]{Scale: tensor.Scalar[float32](0.5)}, Recall[float32]{Heads: 1, KVHeads: 1}
 	sums, kernel, deep, places, state := real(4), real(3, 2, 3, 3), real(3, 900, 2), index(500, 130), real(1, 16, 4)
 	steps := b.Reshape(1, 3000, 4).Slice(tensor.Colon, tensor.R(0, 40))
 	gates := wide.Reshape(1, 13, 9000).Slice(tensor.Colon, tensor.R(0, 1), tensor.R(0, 4800)).Reshape(1, 16, 300)

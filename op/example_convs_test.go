@@ -27,7 +27,7 @@ func ExampleConvTranspose() {
 func ExampleConvInteger() {
 	x := tensor.FromSlice([]uint8{2, 3, 4, 5, 6, 7, 8, 9, 10}, 1, 1, 3, 3)
 	w := tensor.Full[uint8](1, 1, 1, 2, 2)
-	fmt.Println(op.ConvInteger(x, w, op.Scalar[uint8](1), tensor.Tensor[uint8]{}, op.Window{}, 1))
+	fmt.Println(op.ConvInteger(x, w, tensor.Scalar[uint8](1), tensor.Tensor[uint8]{}, op.Window{}, 1))
 	// Output:
 	// [[[[12 16]
 	//    [24 28]]]]
@@ -36,7 +36,7 @@ func ExampleConvInteger() {
 func ExampleMatMulInteger() {
 	a := tensor.FromSlice([]uint8{11, 7, 3, 10, 6, 2}, 2, 3)
 	b := tensor.FromSlice([]int8{1, 4, 2, 5, 3, 6}, 3, 2)
-	fmt.Println(op.MatMulInteger(a, b, op.Scalar[uint8](12), tensor.Tensor[int8]{}))
+	fmt.Println(op.MatMulInteger(a, b, tensor.Scalar[uint8](12), tensor.Tensor[int8]{}))
 	// Output:
 	// [[-38 -83]
 	//  [-44 -98]]

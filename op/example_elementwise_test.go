@@ -275,7 +275,7 @@ func ExampleFuse() {
 	a := tensor.FromSlice([]float32{0, 1, 2})
 	b := tensor.FromSlice([]float32{1, 1, -1})
 	// One pass over memory: the product and the sum never exist whole.
-	y := op.Tanh(op.Add(op.Mul(op.Lazy(a), b), op.Scalar[float32](1)))
+	y := op.Tanh(op.Add(op.Mul(op.Lazy(a), b), tensor.Scalar[float32](1)))
 	fmt.Println(op.Fuse(y))
 	// Output:
 	// [ 0.7615942  0.9640276 -0.7615942]
@@ -283,7 +283,7 @@ func ExampleFuse() {
 
 func ExamplePrepare() {
 	x, y := tensor.FromSlice([]float32{1, 2, 3}), tensor.New[float32](3)
-	step := op.Prepare(op.Add(op.Mul(op.Lazy(x), op.Scalar[float32](10)), op.Scalar[float32](1)), op.Into(y))
+	step := op.Prepare(op.Add(op.Mul(op.Lazy(x), tensor.Scalar[float32](10)), tensor.Scalar[float32](1)), op.Into(y))
 	step()
 	fmt.Println(y)
 	x.Set(5, 0) // the operand changes, the plan stays

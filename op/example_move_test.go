@@ -66,7 +66,7 @@ func ExampleIdentity() {
 
 func ExampleScalar() {
 	a := tensor.FromSlice([]float32{1, 2, 3})
-	fmt.Println(op.Mul(a, op.Scalar[float32](10)))
+	fmt.Println(op.Mul(a, tensor.Scalar[float32](10)))
 	// Output:
 	// [10. 20. 30.]
 }

@@ -9,7 +9,7 @@ import (
 
 func ExampleLayerNormalization() {
 	x := tensor.FromSlice([]float32{1, 3, 10, 50}, 2, 2)
-	fmt.Println(op.LayerNormalization(x, op.Scalar[float32](1), op.Scalar[float32](100), -1, 0))
+	fmt.Println(op.LayerNormalization(x, tensor.Scalar[float32](1), tensor.Scalar[float32](100), -1, 0))
 	// Output:
 	// [[ 99. 101.]
 	//  [ 99. 101.]]
@@ -17,7 +17,7 @@ func ExampleLayerNormalization() {
 
 func ExampleRMSNormalization() {
 	x := tensor.FromSlice([]float32{1, 7, -5, 5}, 2, 2)
-	fmt.Println(op.RMSNormalization(x, op.Scalar[float32](5), -1, 0))
+	fmt.Println(op.RMSNormalization(x, tensor.Scalar[float32](5), -1, 0))
 	// Output:
 	// [[ 1.  7.]
 	//  [-5.  5.]]

@@ -29,42 +29,42 @@ func ExampleSignBit() {
 }
 
 func ExampleNotEqual() {
-	fmt.Println(op.NotEqual(tensor.FromSlice([]int8{1, 2, 3}), op.Scalar[int8](2)))
+	fmt.Println(op.NotEqual(tensor.FromSlice([]int8{1, 2, 3}), tensor.Scalar[int8](2)))
 	// Output: [ True False  True]
 }
 
 func ExampleFloorDiv() {
-	fmt.Println(op.FloorDiv(tensor.FromSlice([]int32{7, -7, 8}), op.Scalar[int32](2)))
+	fmt.Println(op.FloorDiv(tensor.FromSlice([]int32{7, -7, 8}), tensor.Scalar[int32](2)))
 	// Output: [ 3 -4  4]
 }
 
 func ExampleGcd() {
-	fmt.Println(op.Gcd(tensor.FromSlice([]int32{12, -18, 0}), op.Scalar[int32](8)))
+	fmt.Println(op.Gcd(tensor.FromSlice([]int32{12, -18, 0}), tensor.Scalar[int32](8)))
 	// Output: [4 2 8]
 }
 
 func ExampleLcm() {
-	fmt.Println(op.Lcm(tensor.FromSlice([]int32{12, -18, 0}), op.Scalar[int32](8)))
+	fmt.Println(op.Lcm(tensor.FromSlice([]int32{12, -18, 0}), tensor.Scalar[int32](8)))
 	// Output: [24 72  0]
 }
 
 func ExampleFMax() {
-	fmt.Println(op.FMax(tensor.FromSlice([]float64{1, math.NaN(), 3}), op.Scalar(2.0)))
+	fmt.Println(op.FMax(tensor.FromSlice([]float64{1, math.NaN(), 3}), tensor.Scalar(2.0)))
 	// Output: [2. 2. 3.]
 }
 
 func ExampleFMin() {
-	fmt.Println(op.FMin(tensor.FromSlice([]float64{1, math.NaN(), 3}), op.Scalar(2.0)))
+	fmt.Println(op.FMin(tensor.FromSlice([]float64{1, math.NaN(), 3}), tensor.Scalar(2.0)))
 	// Output: [1. 2. 2.]
 }
 
 func ExampleCopySign() {
-	fmt.Println(op.CopySign(tensor.FromSlice([]float64{1, -2, 3}), op.Scalar(-1.0)))
+	fmt.Println(op.CopySign(tensor.FromSlice([]float64{1, -2, 3}), tensor.Scalar(-1.0)))
 	// Output: [-1. -2. -3.]
 }
 
 func ExampleNextAfter() {
-	fmt.Println(op.NextAfter(op.Scalar[float32](0), op.Scalar[float32](1)))
+	fmt.Println(op.NextAfter(tensor.Scalar[float32](0), tensor.Scalar[float32](1)))
 	// Output: 1e-45
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 // halves says that a uint8 q stands for (q − 128)/2.
-var halves = op.Quantization[float32, uint8]{Scale: op.Scalar[float32](0.5), Zero: op.Scalar[uint8](128)}
+var halves = op.Quantization[float32, uint8]{Scale: tensor.Scalar[float32](0.5), Zero: tensor.Scalar[uint8](128)}
 
 func ExampleQuantizeLinear() {
 	x := tensor.FromSlice([]float32{-1, 0, 0.25, 0.75, 1000})
@@ -29,7 +29,7 @@ func ExampleDequantizeLinear() {
 
 func ExampleQuantizeLinear_fourBits() {
 	x := tensor.FromSlice([]float32{-9, -0.6, 0.25, 3})
-	q := op.QuantizeLinear(x, op.Quantization[float32, num.Int4]{Scale: op.Scalar[float32](0.5)})
+	q := op.QuantizeLinear(x, op.Quantization[float32, num.Int4]{Scale: tensor.Scalar[float32](0.5)})
 	fmt.Println(q, q.DType())
 	// Output:
 	// [-8 -1  0  6] int4
@@ -84,7 +84,7 @@ func ExampleQLinearMul() {
 
 func ExampleQLinearLeakyRelu() {
 	x := tensor.FromSlice([]int8{-10, 10})
-	twos := op.Quantization[float32, int8]{Scale: op.Scalar[float32](2), Zero: op.Scalar[int8](2)}
+	twos := op.Quantization[float32, int8]{Scale: tensor.Scalar[float32](2), Zero: tensor.Scalar[int8](2)}
 	fmt.Println(op.QLinearLeakyRelu(x, twos, twos, 10))
 	// Output:
 	// [-118   10]
@@ -92,8 +92,8 @@ func ExampleQLinearLeakyRelu() {
 
 func ExampleQLinearConcat() {
 	a, b := tensor.FromSlice([]int8{1, 2}), tensor.FromSlice([]int8{1, 2})
-	ones := op.Quantization[float32, int8]{Scale: op.Scalar[float32](1)}
-	tens := op.Quantization[float32, int8]{Scale: op.Scalar[float32](10)}
+	ones := op.Quantization[float32, int8]{Scale: tensor.Scalar[float32](1)}
+	tens := op.Quantization[float32, int8]{Scale: tensor.Scalar[float32](10)}
 	fmt.Println(op.QLinearConcat([]tensor.Tensor[int8]{a, b}, []op.Quantization[float32, int8]{ones, tens}, 0, ones))
 	// Output:
 	// [ 1  2 10 20]

@@ -62,9 +62,6 @@ func Threads(ctx context.Context) int { return exec.Workers(ctx) }
 // as without it. Other operators and types don't change.
 func Fast() Option { return plan.WithFlags(plan.Fast) }
 
-// Scalar returns a tensor of rank 0, for use as an operand: op.Add(t, op.Scalar(v)).
-func Scalar[T num.Elem](v T) tensor.Tensor[T] { return tensor.Scalar(v) }
-
 // Wrap makes operators on fixed point give the low bits of a result beyond the format,
 // instead of failing. It takes precedence over Saturate. Functions have no such result and
 // fail all the same.

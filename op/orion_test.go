@@ -183,7 +183,7 @@ func ExampleOrion() {
 func ExampleInOrion() {
 	equal, _ := op.Lookup("Equal")
 	x := tensor.FromSlice([]int32{1, 2}, 2)
-	out, err := op.InOrion(equal).Run(&op.Call{Inputs: []tensor.Any{x.Any(), op.Scalar[int32](2).Any()}})
+	out, err := op.InOrion(equal).Run(&op.Call{Inputs: []tensor.Any{x.Any(), tensor.Scalar[int32](2).Any()}})
 	fmt.Println(out[0], out[0].DType(), err)
 	// Output: [0 1] uint32 <nil>
 }

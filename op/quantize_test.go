@@ -53,7 +53,7 @@ func TestQuantizeLinear(t *testing.T) {
 	}
 	inf := float32(math.Inf(1))
 	y := tensor.FromSlice([]float32{inf, -inf, 500, num.NaN32(), 0.5})
-	q8 := Quantization[float32, num.F8E4M3]{Scale: Scalar[float32](1)}
+	q8 := Quantization[float32, num.F8E4M3]{Scale: tensor.Scalar[float32](1)}
 	same(t, "float8", QuantizeLinear(y, q8, Saturate()), Cast[num.F8E4M3](y, Saturate()))
 	same(t, "float8", QuantizeLinear(y, q8), Cast[num.F8E4M3](y))
 	fails(t, func() { QuantizeLinear(x, Quantization[float32, int8]{Scale: tensor.New[float32](3), Axis: 1}) }, "the scale is", "7")
@@ -94,7 +94,7 @@ func TestUnsignedNeg(t *testing.T) {
 func TestQLinearLaws(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 9))
 	quantization := func() Quantization[float64, int8] {
-		return Quantization[float64, int8]{Scale: Scalar(0.01 + r.Float64()), Zero: Scalar(int8(r.IntN(20) - 10))}
+		return Quantization[float64, int8]{Scale: tensor.Scalar(0.01 + r.Float64()), Zero: tensor.Scalar(int8(r.IntN(20) - 10))}
 	}
 	for range 50 {
 		a, b := random[int8](r, 3, 4), random[int8](r, 4)
@@ -109,7 +109,7 @@ func TestQLinearLaws(t *testing.T) {
 		m := random[int8](r, 4, 5)
 		sums := MatMulInteger(a, m, qa.Zero, qb.Zero)
 		scaled := Div(Mul(Cast[float64](sums), Mul(qa.Scale, qb.Scale)), qy.Scale)
-		one := Quantization[float64, int8]{Scale: Scalar(1.0), Zero: qy.Zero}
+		one := Quantization[float64, int8]{Scale: tensor.Scalar(1.0), Zero: qy.Zero}
 		same(t, "matmul", QLinearMatMul(a, qa, m, qb, qy), QuantizeLinear(scaled, one))
 		im, w := random[int8](r, 2, 4, 5, 6), random[int8](r, 6, 2, 3, 2)
 		win := Window{Strides: []int{2, 1}, Pads: []int{1, 0, 2, 1}}
@@ -155,7 +155,7 @@ func TestNormalizationLaws(t *testing.T) {
 		scale, bias := random[float64](r, 3, 50), random[float64](r, 50)
 		standard := func(axes ...int) tensor.Tensor[float64] {
 			mean, v := ReduceMean(x, axes, KeepDims()), Var(x, axes, 0, KeepDims())
-			return Mul(Sub(x, mean), Div(Scalar(1.0), Sqrt(Add(v, Scalar(0.5)))))
+			return Mul(Sub(x, mean), Div(tensor.Scalar(1.0), Sqrt(Add(v, tensor.Scalar(0.5)))))
 		}
 		want := Add(Mul(standard(2, 3), scale), bias)
 		same(t, "layer", LayerNormalization(x, scale, bias, 2, 0.5), want)
@@ -164,11 +164,11 @@ func TestNormalizationLaws(t *testing.T) {
 		same(t, "instance", InstanceNormalization(x, c, c, 0.5), Add(Mul(standard(2, 3), per), per))
 		same(t, "group of all", GroupNormalization(x, c, c, 1, 0.5), Add(Mul(standard(1, 2, 3), per), per))
 		mean, v := ReduceMean(x, []int{0, 2}, KeepDims()), Var(x, []int{0, 2}, 0, KeepDims())
-		same(t, "mean and variance", MeanVarianceNormalization(x, []int{2, 0}), Div(Sub(x, mean), Add(Sqrt(v), Scalar(1e-9))))
+		same(t, "mean and variance", MeanVarianceNormalization(x, []int{2, 0}), Div(Sub(x, mean), Add(Sqrt(v), tensor.Scalar(1e-9))))
 		same(t, "p 1", LpNormalization(x, 1, 1), Div(x, ReduceL1(x, []int{1}, KeepDims())))
 		same(t, "p 2", LpNormalization(x, -1, 2), Div(x, ReduceL2(x, []int{3}, KeepDims())))
-		squares := Div(ReduceSumSquare(x, []int{3}, KeepDims()), Scalar(50.0))
-		same(t, "rms", RMSNormalization(x, bias, -1, 0.5), Mul(Mul(x, Div(Scalar(1.0), Sqrt(Add(squares, Scalar(0.5))))), bias))
+		squares := Div(ReduceSumSquare(x, []int{3}, KeepDims()), tensor.Scalar(50.0))
+		same(t, "rms", RMSNormalization(x, bias, -1, 0.5), Mul(Mul(x, Div(tensor.Scalar(1.0), Sqrt(Add(squares, tensor.Scalar(0.5))))), bias))
 	}
 	x := tensor.New[float32](2, 4)
 	fails(t, func() { LayerNormalization(x, tensor.New[float32](3), tensor.Tensor[float32]{}, -1, 0) }, "doesn't stretch")
@@ -193,7 +193,7 @@ func TestUnpoolUndoesPool(t *testing.T) {
 	fails(t, func() { MaxUnpool(top, at, win, []int{2, 3, 4, 4}) }, "no room")
 	at.Set(1000, 0, 0, 0, 0)
 	fails(t, func() { MaxUnpool(top, at, win, nil) }, "index 1000", "144 places")
-	same(t, "p 1", LpPool(Abs(x), win, 1), Mul(AveragePool(Abs(Cast[float32](Cast[float64](x))), win, true), Scalar[float32](4)))
+	same(t, "p 1", LpPool(Abs(x), win, 1), Mul(AveragePool(Abs(Cast[float32](Cast[float64](x))), win, true), tensor.Scalar[float32](4)))
 	fails(t, func() { LpPool(x, win, 0) }, "p is 0")
 }
 
@@ -233,7 +233,7 @@ func TestDet(t *testing.T) {
 	m := tensor.FromSlice([]float64{0, 2, 1, 1, 0, 0, 2, 4, 5, 2, 0, 0, 0, 3, 0, 0, 0, 4}, 2, 3, 3)
 	same(t, "det", Det(m), tensor.FromSlice([]float64{-6, 24}))
 	same(t, "of nothing", Det(tensor.New[float32](2, 0, 0)), tensor.Full[float32](1, 2))
-	same(t, "singular", Det(tensor.FromSlice([]float32{1, 2, 2, 4}, 2, 2)), Scalar[float32](0))
+	same(t, "singular", Det(tensor.FromSlice([]float32{1, 2, 2, 4}, 2, 2)), tensor.Scalar[float32](0))
 	fails(t, func() { Det(m.S(":, 1:")) }, "square")
 }
 
@@ -248,7 +248,7 @@ func TestBitCast(t *testing.T) {
 func TestReduceLogSumExp(t *testing.T) {
 	inf, nan := math.Inf(1), num.NaN64()
 	for _, c := range [][]float64{{math.Log(2), 0, 0}, {-inf, -inf, -inf}, {inf, 1, inf, -inf}, {nan, 1, nan, inf}, {1e300, 1e300, 0}} {
-		same(t, "", ReduceLogSumExp(tensor.FromSlice(c[1:]), nil), Scalar(c[0]))
+		same(t, "", ReduceLogSumExp(tensor.FromSlice(c[1:]), nil), tensor.Scalar(c[0]))
 	}
 	a := tensor.FromSlice([]float64{0, 3, 0, 3}, 2, 2)
 	same(t, "axis", ReduceLogSumExp(a, []int{0}, KeepDims()), tensor.FromSlice([]float64{math.Log(2), 3 + math.Log(2)}, 1, 2))
@@ -259,7 +259,7 @@ func TestReduceLogSumExp(t *testing.T) {
 func TestQuantizationStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	x, q := tensor.New[int8](2, 3), Quantization[float32, int8]{Scale: Scalar[float32](1)}
+	x, q := tensor.New[int8](2, 3), Quantization[float32, int8]{Scale: tensor.Scalar[float32](1)}
 	for name, f := range map[string]func(){
 		"QLinearAdd":       func() { QLinearAdd(x, q, x, q, q, Context(ctx)) },
 		"QLinearMul":       func() { QLinearMul(x, q, x, q, q, Context(ctx)) },
@@ -273,7 +273,7 @@ func TestQuantizationStops(t *testing.T) {
 }
 
 func TestRefusedAttributes(t *testing.T) {
-	c := &Call{Inputs: []tensor.Any{tensor.New[float32](2).Any(), Scalar[float32](1).Any()}, Attrs: given{"precision": int64(9)}}
+	c := &Call{Inputs: []tensor.Any{tensor.New[float32](2).Any(), tensor.Scalar[float32](1).Any()}, Attrs: given{"precision": int64(9)}}
 	if runs(t, "QuantizeLinear", c) != nil {
 		t.Error("a quotient is rounded to bool")
 	}

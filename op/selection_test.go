@@ -193,7 +193,7 @@ func TestSelectionInPlace(t *testing.T) {
 			return Repeat(a.S(":2000"), []int{2}, 0, opts...)
 		},
 		"Compress": func(a tensor.Tensor[int32], opts ...Option) tensor.Tensor[int32] {
-			return Compress(a, Greater(line(), Scalar[int32](1999)), 0, opts...)
+			return Compress(a, Greater(line(), tensor.Scalar[int32](1999)), 0, opts...)
 		},
 	} {
 		want := f(line())

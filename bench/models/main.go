@@ -459,7 +459,7 @@ func (s *settings) inputs(session *onnx.Session) (list []datum, feeds map[string
 // filled returns a tensor of a type that holds what follows from a seed.
 func filled(d dtype.DType, seed uint64, shape []int) (tensor.Any, error) {
 	noise := tensor.RandomUniform[float32](seed, -1, 1, shape...)
-	bits := op.Greater(noise, op.Scalar[float32](0)).Any()
+	bits := op.Greater(noise, tensor.Scalar[float32](0)).Any()
 	switch d {
 	case dtype.Float32:
 		return noise.Any(), nil

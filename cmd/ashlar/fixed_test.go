@@ -58,7 +58,7 @@ func TestFixedDigits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := op.Mul(op.Cast[float32](held[uint8](t, pixels)), op.Scalar[float32](1.0/255)).Reshape(-1, 1, 8, 8)
+	x := op.Mul(op.Cast[float32](held[uint8](t, pixels)), tensor.Scalar[float32](1.0/255)).Reshape(-1, 1, 8, 8)
 	m, err := onnx.Open("testdata/digits.onnx")
 	if err != nil {
 		t.Fatal(err)

@@ -102,7 +102,7 @@ func read(t testing.TB, name string) tensor.Tensor[uint8] {
 func TestProtocol(t *testing.T) {
 	url := start(t)
 	pictures, labels := read(t, "digits-test.npy"), read(t, "digits-test-labels.npy").Elems()
-	got, err := recognise(url, op.Div(op.Cast[float32](pictures), op.Scalar[float32](255)))
+	got, err := recognise(url, op.Div(op.Cast[float32](pictures), tensor.Scalar[float32](255)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -671,7 +671,6 @@ var table = []entry{
 	{"op.Rsqrt[float32]", op.Rsqrt[float32]},
 	{"op.STFT[float32]", op.STFT[float32]},
 	{"op.Saturate", op.Saturate},
-	{"op.Scalar[float32]", op.Scalar[float32]},
 	{"op.ScatterElements[float32]", op.ScatterElements[float32]},
 	{"op.ScatterND[float32]", op.ScatterND[float32]},
 	{"op.Selu[float32]", op.Selu[float32]},

@@ -160,7 +160,7 @@ func elementwise[T number](dtype string, rows, cols int) (cs []benchCase) {
 	})
 	add("where", float64(3*size)+1, func() func() {
 		a, b, into := values[T](true, rows, cols), values[T](true, rows, cols), op.Into(tensor.Empty[T](rows, cols))
-		mask := op.Greater(values[T](true, rows, cols), op.Scalar[T](0))
+		mask := op.Greater(values[T](true, rows, cols), tensor.Scalar[T](0))
 		return func() { op.Where(mask, a, b, into) }
 	})
 	add("chain", 4*size, func() func() {

@@ -38,7 +38,7 @@ func made(name string) tensor.Any {
 	case "mask":
 		return op.Cast[bool](tensor.RandomIntegers[int64](7, 0, 2, million)).Any()
 	case "sparse":
-		return op.Cast[float32](op.Equal(tensor.RandomIntegers[int64](8, 0, 50, million), op.Scalar[int64](0))).Any()
+		return op.Cast[float32](op.Equal(tensor.RandomIntegers[int64](8, 0, 50, million), tensor.Scalar[int64](0))).Any()
 	case "matrix":
 		return tensor.RandomNormal[float32](9, 0, 1, 1000, 1000).Any()
 	case "rows":
@@ -170,7 +170,7 @@ func selections() []selection {
 			return closing(tensor.Mask(a, m), func(v floats) floats { tensor.SetMask(r, v, m); return r })
 		}, line...),
 		case2("compress", "f64", "f64", "mask", func(a tensor.Tensor[float64], m truths) tensor.Tensor[float64] { return op.Compress(a, m, 0) }, line...),
-		case2("where", "f32", "f32", "mask", func(a floats, m truths) floats { return op.Where(m, a, op.Scalar[float32](0)) }, line...),
+		case2("where", "f32", "f32", "mask", func(a floats, m truths) floats { return op.Where(m, a, tensor.Scalar[float32](0)) }, line...),
 		case1("nonzero", "f32", "sparse", func(a floats) ints { return op.NonZero(a) }, line...),
 		case1("nonzero", "bool", "mask", func(a truths) ints { return op.NonZero(a) }, line...),
 		case1("nonzero_2d", "f32", "matrix", func(a floats) ints { return op.NonZero(a) }, sq...),
@@ -204,10 +204,10 @@ func selections() []selection {
 		case1("concat", "f32", "matrix", func(a floats) floats { return op.Concat(1, []floats{a, a}) }, sq...),
 		case1("one_hot", "f32", "labels", func(at ints) floats { return op.OneHot[float32](at, 100, 1, 0, 1) }, 10000, 100),
 		case1("pow", "f32", "f32", func(a floats) floats {
-			return closing(op.Abs(a), func(v floats) floats { return op.Pow(v, op.Scalar[float32](1.5)) })
+			return closing(op.Abs(a), func(v floats) floats { return op.Pow(v, tensor.Scalar[float32](1.5)) })
 		}, line...),
 		case1("pow", "f64", "f64", func(a tensor.Tensor[float64]) tensor.Tensor[float64] {
-			return closing(op.Abs(a), func(v tensor.Tensor[float64]) tensor.Tensor[float64] { return op.Pow(v, op.Scalar(1.5)) })
+			return closing(op.Abs(a), func(v tensor.Tensor[float64]) tensor.Tensor[float64] { return op.Pow(v, tensor.Scalar(1.5)) })
 		}, line...),
 		case1("einsum_rows", "f32", "matrix", func(a floats) floats { return op.Einsum("ij,ij->i", []floats{a, a}) }, sq...),
 		case1("einsum_columns", "f32", "matrix", func(a floats) floats { return op.Einsum("ij,ij->j", []floats{a, a}) }, sq...),
