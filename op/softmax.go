@@ -132,7 +132,7 @@ func largestLines[T num.Float](tops, a []T, n int) {
 	}
 }
 
-// subtract stores a − v, NaNs canonical; past the caches, where there are kernels for it and stream is true.
+// subtract stores a − v, NaNs canonical; with non-temporal stores, where there are kernels for it and stream is true.
 func subtract[T num.Float](dst, a []T, v T, stream bool) {
 	switch dst := any(dst).(type) {
 	case []float32:

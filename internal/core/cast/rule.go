@@ -145,7 +145,7 @@ func integersToFloats[T num.Integer](dst []float32, src []T) {
 	}
 }
 
-// ConvertStream returns what stores such a pair past the caches; nil if nothing does.
+// ConvertStream returns what stores such a pair by non-temporal stores; nil if nothing does.
 func ConvertStream(to, from dtype.DType) simd.Stream {
 	switch {
 	case !simd.Has(cpu.Current()):

@@ -26,7 +26,7 @@ type Kernel struct {
 	Via   Via
 	Canon Row0 // makes the NaNs of a finished row canonical, where there is something to do
 
-	// Stream stores what Via stores, or Narrow where there is one, past the caches. A row has its own.
+	// Stream stores what Via stores, or Narrow where there is one, by non-temporal stores. A row has its own.
 	Stream simd.Stream
 
 	// Where elements are stored narrower than they are computed, Widen and Narrow convert a

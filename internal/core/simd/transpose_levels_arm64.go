@@ -12,5 +12,5 @@ var (
 	Transpose64 = Levels[*Transposition[uint64]]{cpu.NEON: {side: 4, plain: transpose64_NEON, stream: transpose64_NEON}}
 )
 
-// Fence has nothing to do: no kernel stores past the caches.
+// Fence has nothing to do: no kernel has non-temporal stores.
 func Fence() {}

@@ -18,7 +18,7 @@ const (
 // operands that the row doesn't have.
 const streamSignature = "func(dst, a, b, c []struct{}, ahead *[4]uintptr)"
 
-// streams reports whether the kernel can store past the cache: where a result may be large and isn't read again.
+// streams reports whether the kernel can have non-temporal stores: where a result may be large and isn't read again.
 func (k *kernel) streams() bool {
 	if k.beside != nil {
 		return true
@@ -47,7 +47,7 @@ func (k *kernel) fetches() int {
 	return 0
 }
 
-// streaming writes the main loop for a result past the cache that lies at a multiple of what is stored at once: else the other loop serves.
+// streaming writes the main loop of non-temporal stores, for a result that lies at a multiple of what is stored at once: else the other loop serves.
 func (x *x86) streaming(n reg.Register) {
 	c, dst := x.c, x.k.args[x.k.past]
 	step := x.vectors() * x.lanes

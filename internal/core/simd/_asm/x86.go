@@ -165,7 +165,7 @@ func (x *x86) write(c *build.Context, memory map[string]operand.Mem) {
 }
 
 // open begins the function of a kernel. A row of a table that streams has two entries, which jump to a body with a hint: the
-// usual one, and one that stores past the cache and has a parameter more, the prefetches. Any other kernel that streams has
+// usual one, and one with non-temporal stores and a parameter more, the prefetches. Any other kernel that streams has
 // a parameter that says whether it shall.
 func (x *x86) open() {
 	c, k := x.c, x.k
