@@ -120,9 +120,9 @@ func checkLoop(s *step) error {
 	return nil
 }
 
-// settle infers a body until what is known of the values it carries stays the same: args from the place at on, which the
+// fixpoint infers a body until what is known of the values it carries stays the same: args from the place at on, which the
 // outputs from their place back on replace. It returns the outputs of the last pass.
-func (f *inference) settle(b *compiled, around, args []Value, at, n, back int) ([]Value, account, error) {
+func (f *inference) fixpoint(b *compiled, around, args []Value, at, n, back int) ([]Value, account, error) {
 	const passes, deep = 3, 4
 	if f.depth >= deep && !f.guessing { // the time of loops inside loops would multiply
 		clear(args[at : at+n])
@@ -194,7 +194,7 @@ func inferLoop(f *inference, k *valueCall) ([]Value, account, error) {
 		return nil, account{}, err
 	}
 	args := append([]Value{k.iteration(0, nil), k.condition()}, starts...)
-	outs, inside, err := f.settle(b, k.around, args, 2, carried, 1)
+	outs, inside, err := f.fixpoint(b, k.around, args, 2, carried, 1)
 	if err != nil {
 		return nil, account{}, err
 	}

@@ -390,21 +390,21 @@ func (z *outline) choose(d *drawing, i int) error {
 // places finds where the slots begin that have memory in common, and returns how much they take together. One whose last
 // reader has run makes room for later ones.
 func (z *outline) places() int {
-	type run struct{ from, till int }
-	var free []run
+	type gap struct{ from, till int }
+	var free []gap
 	var busy []*slot // by the tick that reads them last, the latest first
 	end := 0
-	const line = 64
+	const align = 64 // a cache line
 	for _, s := range z.slots {
 		if s.fixed || s.loose || s.whole != nil || s.as != nil || s.apart {
 			continue
 		}
 		for k := len(busy) - 1; k >= 0 && busy[k].used < s.made; k-- {
-			n := (int(busy[k].bytes()) + line - 1) &^ (line - 1)
+			n := (int(busy[k].bytes()) + align - 1) &^ (align - 1)
 			at := busy[k].at
 			busy = busy[:k]
-			i, _ := slices.BinarySearchFunc(free, at, func(r run, at int) int { return r.from - at })
-			free = slices.Insert(free, i, run{at, at + n})
+			i, _ := slices.BinarySearchFunc(free, at, func(r gap, at int) int { return r.from - at })
+			free = slices.Insert(free, i, gap{at, at + n})
 			if i+1 < len(free) && free[i].till == free[i+1].from {
 				free[i].till = free[i+1].till
 				free = slices.Delete(free, i+1, i+2)
@@ -414,7 +414,7 @@ func (z *outline) places() int {
 				free = slices.Delete(free, i, i+1)
 			}
 		}
-		n := (int(s.bytes()) + line - 1) &^ (line - 1)
+		n := (int(s.bytes()) + align - 1) &^ (align - 1)
 		best := -1
 		for i, r := range free {
 			if r.till-r.from >= n && (best < 0 || r.till-r.from < free[best].till-free[best].from) {

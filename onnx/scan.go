@@ -320,7 +320,7 @@ func inferScan(f *inference, k *valueCall) ([]Value, account, error) {
 			return nil, account{}, input(sc.first+j, err)
 		}
 	}
-	outs, inside, err := f.settle(k.s.bodies[0], k.around, args, 0, sc.states, 0)
+	outs, inside, err := f.fixpoint(k.s.bodies[0], k.around, args, 0, sc.states, 0)
 	if err != nil {
 		return nil, account{}, err
 	}

@@ -111,7 +111,7 @@ type Transfer struct {
 	In    []tensor.Any
 	orion bool
 	Picky bool  // fill looks at values of which some are wrong
-	to    Words // of a plan: see settle
+	to    Words // of a plan: see layOut
 	from  []Words
 
 	Scratch, Each float64 // how many bytes fill takes besides, and each thread of it
@@ -209,7 +209,7 @@ func (m *Transfer) write(r *tensor.Any, opts []plan.Option) {
 		*r = m.Run(s.Ctx())
 		return
 	}
-	if m.to.Of == nil && !m.settle(s.Into) {
+	if m.to.Of == nil && !m.layOut(s.Into) {
 		m.Into(r, opts)
 		return
 	}
@@ -219,9 +219,9 @@ func (m *Transfer) write(r *tensor.Any, opts []plan.Option) {
 	}
 }
 
-// settle lays the operands and the target of a plan out, once. It reports false where the copy of an operand would be of
+// layOut lays the operands and the target of a plan out, once. It reports false where the copy of an operand would be of
 // today's elements.
-func (m *Transfer) settle(to *tensor.Any) bool {
+func (m *Transfer) layOut(to *tensor.Any) bool {
 	if !to.IsContiguous() || slices.ContainsFunc(m.In, func(a tensor.Any) bool { return !a.IsZero() && !a.IsContiguous() }) {
 		return false
 	}

@@ -35,7 +35,7 @@ func Fused(r *tensor.Any, name string, y *tensor.Any, s plan.Settings) func() {
 	if a.By != nil && dst.LayoutRef().Flat() {
 		f.compute(a.By, &dst)
 	} else { // there is nothing to compute, or blocks of a nested axis have no layout
-		f.copy(&dst, f.settle(a))
+		f.copy(&dst, f.computed(a))
 	}
 	return func() {
 		for _, call := range f.calls {
@@ -121,8 +121,8 @@ func (f *fusion) copy(dst, src *tensor.Any) {
 	f.calls = append(f.calls, func() { dst.CopyFrom(*src) })
 }
 
-// settle returns the tensor of all elements of an operand, which has them when the plan is at this point.
-func (f *fusion) settle(a Arg) *tensor.Any {
+// computed returns the tensor of all elements of an operand, which has them when the plan is at this point.
+func (f *fusion) computed(a Arg) *tensor.Any {
 	if a.By == nil {
 		return a.leaf
 	}
@@ -178,7 +178,7 @@ func (f *fusion) compute(n *Note, dst *tensor.Any) {
 	if n.Alone {
 		in := make([]*tensor.Any, len(n.Args))
 		for i, a := range n.Args {
-			in[i] = f.settle(a)
+			in[i] = f.computed(a)
 		}
 		opts := append([]plan.Option{f.Target(dst)}, n.Also...)
 		r := new(tensor.Any)
@@ -209,7 +209,7 @@ func (f *fusion) pass(n *Note, dst *tensor.Any) *pass {
 			return
 		}
 		slots[key] = len(p.leafs)
-		t := f.settle(a)
+		t := f.computed(a)
 		over := conv.Overlap(exec.Reach(t), exec.Reach(dst))
 		p.past = p.past && !over
 		if !t.LayoutRef().Flat() || over && !identical(t, dst) {

@@ -217,11 +217,11 @@ func sumFloatLines[T num.Float](out, x []T, step, n int, mean bool) bool {
 	switch sums, ok := any(out).([]float64); {
 	case ok:
 		SumEach(sums, x, step, n)
-		settle(out, sums, n, mean)
+		roundSums(out, sums, n, mean)
 	case len(out) <= fewLines:
 		var sums [fewLines]float64
 		SumEach(sums[:len(out)], x, step, n)
-		settle(out, sums[:len(out)], n, mean)
+		roundSums(out, sums[:len(out)], n, mean)
 	default:
 		sumManyLines(out, x, step, n, mean)
 	}
@@ -236,7 +236,7 @@ func sumManyLines[T num.Float](out, x []T, step, n int, mean bool) {
 	for i := 0; i < len(out); i += sumsAtOnce {
 		m := min(len(out)-i, sumsAtOnce)
 		SumEach(sums[:m], x[i*step:], step, n)
-		settle(out[i:i+m], sums[:m], n, mean)
+		roundSums(out[i:i+m], sums[:m], n, mean)
 	}
 }
 
@@ -289,8 +289,8 @@ func sumOfGroup[T num.Float](sums *[sumGroup]float64, x []T) float64 {
 	return sums[0]
 }
 
-// settle rounds sums of n elements, or their means. dst may be sums.
-func settle[T num.Float](dst []T, sums []float64, n int, mean bool) {
+// roundSums rounds sums of n elements, or their means. dst may be sums.
+func roundSums[T num.Float](dst []T, sums []float64, n int, mean bool) {
 	if mean && !simd.TryDivNumber64(sums, sums, float64(n), false) {
 		for i := range sums {
 			sums[i] /= float64(n)
@@ -374,7 +374,7 @@ func SumTile[R, T num.Float](out []R, x []T, from int, down *exec.Sequence, mean
 			AddTo(sum, s.block[k][:w])
 		}
 	}
-	settle(out, sum, n, mean)
+	roundSums(out, sum, n, mean)
 }
 
 // sumColumns returns the sums of rows [start, end), a block. A finished lane is added at once

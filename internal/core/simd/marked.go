@@ -39,13 +39,13 @@ func unmark(dst, a []float32, row func(dst, a []float32), f func(float32) float3
 	for n := 0; len(dst) > 0; dst, a = dst[n:], a[n:] {
 		n = min(len(dst), markedLen)
 		row(y[:n], a)
-		settle(dst[:n], a, y[:n], f)
+		computeMarked(dst[:n], a, y[:n], f)
 	}
 	marks.Put(y)
 }
 
-// settle copies y to dst, which may be a, and computes what is marked.
-func settle(dst, a, y []float32, f func(float32) float32) {
+// computeMarked copies y to dst, which may be a, and computes what is marked.
+func computeMarked(dst, a, y []float32, f func(float32) float32) {
 	any, at := [1]float32{float32(math.NaN())}, [1]int64{}
 	from := 0
 	if TryFirstLines32(at[:], any[:], y, 0, len(y)) { // marks are NaNs, and there is hardly one
