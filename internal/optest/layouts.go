@@ -141,23 +141,3 @@ func place(d dtype.DType, shape []int, w arrangement) (t tensor.Any, buf []byte)
 	}
 	return t, buf
 }
-
-// repeated returns a with all of an axis like its first position: as a view that
-// repeats it, and as a tensor that doesn't.
-func repeated(a tensor.Any, axis int) (view, full tensor.Any, err error) {
-	shape := a.Shape()
-	idx := make([]tensor.Index, len(shape))
-	for i := range idx {
-		idx[i] = tensor.Colon
-	}
-	idx[axis] = tensor.R(0, 1)
-	first, err := tensor.Slice(a, idx...)
-	if err != nil {
-		return tensor.Any{}, tensor.Any{}, err
-	}
-	if view, err = tensor.BroadcastTo(first, shape...); err != nil {
-		return tensor.Any{}, tensor.Any{}, err
-	}
-	full, err = tensor.Contiguous(view)
-	return view, full, err
-}
