@@ -173,6 +173,43 @@ func (a Atomic) File(path string, put func(io.Writer) error) (err error) {
 	return nil
 }
 
+// Files makes files of one folder of what put writes, one after the other. They appear when all are whole. If one is
+// write-protected all stay, unless Force is set.
+func (a Atomic) Files(paths []string, put func(i int, w io.Writer) error) error {
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		switch {
+		case err == nil && !info.Mode().IsRegular():
+			return fmt.Errorf("%s: it is no regular file", path)
+		case err == nil && !a.Force && Protected(path, info.Mode()):
+			return fmt.Errorf("%s: %w", path, ErrProtected)
+		}
+	}
+	temp := beside(paths[0])
+	if err := os.Mkdir(temp, 0o777); err != nil {
+		return err
+	}
+	defer os.RemoveAll(temp)
+	done := a.begun(temp)
+	defer done()
+	inside := func(path string) string { return filepath.Join(temp, filepath.Base(path)) }
+	for i, path := range paths {
+		f, err := os.OpenFile(inside(path), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		if err == nil {
+			err = fillFile(f, true, func(w io.Writer) error { return put(i, w) })
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for _, path := range paths {
+		if err := os.Rename(inside(path), path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Protected reports whether the file may not be written to. Root may write to any, so the mode is asked, too.
 func Protected(path string, mode os.FileMode) bool {
 	if mode&0o200 == 0 {

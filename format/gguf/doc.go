@@ -23,7 +23,8 @@
 //	w, err := f.Tensor("blk.0.attn_q.weight")
 //	x, err := w.Foreign().(pack.Tensor).Unpack()
 //
-// Write writes plain tensors and those that pack.Pack has made in one of the formats: q4_0, q8_0, q4_k and q6_k.
+// Write writes plain tensors and those that pack.Pack has made in one of the formats: q4_0, q8_0, q4_k and q6_k. WriteSplit
+// writes a model in several files.
 //
 // The format: github.com/ggml-org/ggml, docs/gguf.md; the numbers of types from its include/ggml.h; split.no, split.count and
 // the names of split files from llama.cpp's tools/gguf-split.

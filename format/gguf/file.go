@@ -93,13 +93,6 @@ func (f *File) add(path string) error {
 
 var splitName = regexp.MustCompile(`-([0-9]{5})-of-([0-9]{5})\.gguf$`)
 
-// The keys of a split model.
-const (
-	splitCount   = "split.count"
-	splitNumber  = "split.no"
-	splitTensors = "split.tensors.count"
-)
-
 // open opens a file and those that belong to it.
 func (f *File) open(path string) error {
 	if err := f.add(path); err != nil {

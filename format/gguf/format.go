@@ -78,7 +78,7 @@ func (f opened) Tensor(name string, idx ...layout.Index) (tensor.Any, error) {
 // Entries returns the values, but for the numbers of a split model.
 func (f opened) Entries() (list []format.Meta, err error) {
 	for _, key := range f.Keys() {
-		if slices.Contains([]string{splitCount, splitNumber, splitTensors}, key) {
+		if slices.Contains(splitKeys, key) {
 			continue
 		}
 		v, err := f.Value(key)

@@ -69,6 +69,9 @@ func storedAs(t tensor.Any) *kind {
 	return &kinds[i]
 }
 
+// bytes is what the elements of t take.
+func (k *kind) bytes(t tensor.Any) int { return t.Len() / k.block * k.size }
+
 // TypeOf returns the name of the type as which Write stores t, such as F32 or Q4_K, and "" if the format has none.
 func TypeOf(t tensor.Any) string {
 	if t.IsZero() {

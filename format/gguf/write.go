@@ -50,11 +50,9 @@ func Write(w io.Writer, names []string, ts []tensor.Any, metadata []KV) error {
 		case t.Rank() > MaxRank:
 			return fail(-1, names[i], ErrLimit, "rank %d; the largest is %d: reshape the tensor", t.Rank(), MaxRank)
 		}
-		if kinds[i] = k; k.format != nil && !slices.ContainsFunc(metadata, func(kv KV) bool { return kv.Key == blocksKey }) {
-			metadata = append(slices.Clip(metadata), KV{blocksKey, blocksVersion})
-		}
+		kinds[i] = k
 	}
-	head, align, err := headOf(len(ts), metadata)
+	head, align, err := headOf(len(ts), blocksIn(ts, metadata))
 	if err != nil {
 		return err
 	}
@@ -74,7 +72,7 @@ func Write(w io.Writer, names []string, ts []tensor.Any, metadata []KV) error {
 		}
 		head = binary.LittleEndian.AppendUint32(head, kinds[i].code)
 		head = binary.LittleEndian.AppendUint64(head, uint64(at))
-		sizes[i] = t.Len() / kinds[i].block * kinds[i].size
+		sizes[i] = kinds[i].bytes(t)
 		if sizes[i] > math.MaxInt-at-align {
 			return fail(-1, names[i], ErrLimit, "the file would be larger than the address space")
 		}
@@ -97,6 +95,15 @@ func Write(w io.Writer, names []string, ts []tensor.Any, metadata []KV) error {
 		return fail(-1, "", err, "writing: %v", err)
 	}
 	return nil
+}
+
+// blocksIn adds the key of blocks to metadata where a tensor has them.
+func blocksIn(ts []tensor.Any, metadata []KV) []KV {
+	blocks := func(t tensor.Any) bool { return TypeOf(t) != "" && storedAs(t).format != nil }
+	if slices.ContainsFunc(ts, blocks) && !slices.ContainsFunc(metadata, func(kv KV) bool { return kv.Key == blocksKey }) {
+		metadata = append(slices.Clip(metadata), KV{blocksKey, blocksVersion})
+	}
+	return metadata
 }
 
 // headOf writes the header up to the tensors.
