@@ -140,6 +140,7 @@ type Options struct {
 	MaxBytes   int64          // of a picture, or of an array that is compressed; 0 is the format's own bound
 	Unfinished bool           // read Zarr arrays that aren't finished
 	CF         bool           // decode Zarr arrays by the attributes of the CF conventions
+	Scaled     bool           // join microscaled elements of safetensors with the scales beside them
 	Hosts      []string       // that the URLs within a file may name
 }
 

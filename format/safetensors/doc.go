@@ -26,6 +26,12 @@
 // such a tensor as an entry of them. Four elements are three bytes, the first in the low
 // bits; the format doesn't say it, and F4 has that order. complex128 has no name in the format.
 //
+// Microscaled elements and their scales are entries of their own. As a format of package
+// format, with the option Scaled, the two are one pack.Tensor: F4, F6 and F8 elements
+// N with scales N_scale, or N.weight with N.scale, of F8_E8M0, one for 32 elements of a
+// row; and N_blocks with N_scales, both U8, of MXFP4. Others stay apart: scales of tiles, F32
+// scales, NVFP4, which has a second scale by several names, and nibbles in I8, whose order no type says.
+//
 // Fixed point is an entry of the integers that its words are, and the metadata has its
 // type under ashlar.dtype:NAME; a number of fp64x64 is two of them on a last axis of 2,
 // hi·2^64 + lo, the lower one without a sign:
@@ -50,5 +56,7 @@
 // is an error, and so are scales that aren't positive and finite, once Tensor reads them.
 //
 // The format: github.com/huggingface/safetensors, README, section "Format"; names
-// and sizes of types from its safetensors/src/tensor.rs.
+// and sizes of types from its safetensors/src/tensor.rs. The names of scales are those in checkpoints of
+// NVIDIA's ModelOpt and vllm-project/compressed-tensors (weight_scale), deepseek-ai/DeepSeek-V4-Flash (scale)
+// and openai/gpt-oss-20b (_blocks and _scales).
 package safetensors

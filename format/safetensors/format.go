@@ -54,7 +54,7 @@ func init() {
 			if err != nil {
 				return nil, err
 			}
-			return opened{x, fmt.Sprintf("safetensors index of %d files", len(x.Shards()))}, nil
+			return describe(x, fmt.Sprintf("safetensors index of %d files", len(x.Shards())), s), nil
 		}})
 }
 
@@ -97,7 +97,7 @@ func openFile(s *format.Source) (format.File, error) {
 		for _, x := range list {
 			p.names, p.infos[x.Name] = append(p.names, x.Name), x
 		}
-		return opened{p, "safetensors"}, nil
+		return describe(p, "safetensors", s), nil
 	}
 	var f *File
 	var err error
@@ -109,7 +109,17 @@ func openFile(s *format.Source) (format.File, error) {
 			f, err = New(mem.Borrow(b, nil))
 		}
 	}
-	return opened{f, "safetensors"}, err
+	if err != nil {
+		return nil, err
+	}
+	return describe(f, "safetensors", s), nil
+}
+
+func describe(f tensors, about string, s *format.Source) format.File {
+	if s.Scaled {
+		f = joined(f)
+	}
+	return opened{f, about}
 }
 
 func (f opened) About() string { return f.about }

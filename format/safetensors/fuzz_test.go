@@ -25,6 +25,8 @@ func FuzzOpen(f *testing.F) {
 	f.Add([]byte(raw(`{"__metadata__":{"ashlar.dtype:x":"fp16x16"},"x":{"dtype":"I32","shape":[2],"data_offsets":[0,8]}}`, "12345678")))
 	f.Add([]byte(raw(`{"__metadata__":{"ashlar.dtype:x":"fp64x64"},"x":{"dtype":"I64","shape":[1,2],"data_offsets":[0,16]}}`, "1234567812345678")))
 	f.Add([]byte("\xff\xff\xff\xff\xff\xff\xff\xff{}"))
+	f.Add([]byte(raw(`{"x":{"dtype":"F4","shape":[32],"data_offsets":[0,16]},"x_scale":{"dtype":"F8_E8M0","shape":[1],"data_offsets":[16,17]}}`, "0123456789abcdef8")))
+	f.Add([]byte(raw(`{"x_blocks":{"dtype":"U8","shape":[1,16],"data_offsets":[0,16]},"x_scales":{"dtype":"U8","shape":[1],"data_offsets":[16,17]}}`, "0123456789abcdef8")))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		buf := memory(string(b))
 		limit := 64<<20 + 8*int64(len(b))
@@ -85,6 +87,20 @@ func FuzzOpen(f *testing.F) {
 		}
 		if total != len(b)-file.header.start {
 			t.Fatalf("the tensors have %d bytes of %d", total, len(b)-file.header.start)
+		}
+		pairs := joined(file)
+		for _, name := range pairs.Names() {
+			info, err := pairs.Info(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var a tensor.Any
+			if got := allocated(func() { a, err = pairs.Tensor(name) }); got > limit {
+				t.Errorf("of pairs Tensor took %d bytes for a file of %d", got, len(b))
+			}
+			if p, ok := a.Foreign().(pack.Tensor); ok && err == nil && p.String() != info.Packed.String() {
+				t.Errorf("%+v, but the pair is %v", info, p.Spec)
+			}
 		}
 		first := written(t, names, ts, file.Metadata())
 		again := open(t, first)
