@@ -44,7 +44,7 @@ func init() {
 		},
 		Write: func(w io.Writer, arrays []format.Array, o format.WriteOptions) error {
 			store := Memory()
-			if err := put(store, arrays, o.Chunks); err != nil {
+			if err := put(context.Background(), store, arrays, o.Chunks, ""); err != nil {
 				return err
 			}
 			return WriteZip(context.Background(), w, store)
@@ -54,7 +54,7 @@ func init() {
 			if err != nil {
 				return err
 			}
-			return put(store, arrays, o.Chunks)
+			return put(context.Background(), store, arrays, o.Chunks, "")
 		}})
 }
 
@@ -69,6 +69,7 @@ type Hierarchy struct {
 	arrays     map[string]*Array
 	refused    map[string]error // of arrays that aren't finished
 	closer     io.Closer
+	path       string // of a file or a folder that openFile has opened, for errors
 }
 
 // OpenStore opens the arrays of a store. One at its root goes by the name root. Those that aren't finished can be described,
@@ -203,7 +204,7 @@ func openFile(s *format.Source) (format.File, error) {
 		err = h.Spread()
 	}
 	if err == nil {
-		h.closer = closer
+		h.closer, h.path = closer, s.Path
 		return h, nil
 	}
 	if closer != nil {
@@ -219,7 +220,7 @@ func (h *Hierarchy) Names() []string { return h.names }
 func (h *Hierarchy) Info(name string) (i format.Info, err error) {
 	a, err := h.Array(name)
 	if err != nil {
-		return i, err
+		return i, h.in(err)
 	}
 	m := a.Metadata()
 	i = format.Info{Type: cmp.Or(m.Type, m.DType.String()), DType: m.DType, Shape: m.Shape, Bytes: format.Bytes(m.DType, m.Shape...), Unfinished: m.Unfinished}
@@ -259,27 +260,37 @@ func (h *Hierarchy) Tensor(name string, idx ...layout.Index) (tensor.Any, error)
 		err = at(name, fail(ErrType, "strings, %s, which no tensor holds", a.meta.Type))
 	}
 	if err != nil {
-		return tensor.Any{}, err
+		return tensor.Any{}, h.in(err)
 	}
 	return h.elements(name, a, idx)
 }
 
-func (h *Hierarchy) elements(name string, a *Array, idx []layout.Index) (tensor.Any, error) {
-	if err := h.refused[name]; err != nil {
-		return tensor.Any{}, err
+// in names the file in an error.
+func (h *Hierarchy) in(err error) error {
+	if err == nil || h.path == "" {
+		return err
 	}
-	if len(idx) == 0 {
-		return a.Read(context.Background())
+	return fmt.Errorf("%s: %w", h.path, err)
+}
+
+func (h *Hierarchy) elements(name string, a *Array, idx []layout.Index) (t tensor.Any, err error) {
+	if err = h.refused[name]; err == nil && len(idx) == 0 {
+		t, err = a.Read(context.Background())
+	} else if err == nil {
+		t, err = a.Index(context.Background(), idx...)
 	}
-	return a.Index(context.Background(), idx...)
+	return t, h.in(err)
 }
 
 // Strings returns the elements of an array of strings or times as text, or the part that idx selects, and its shape. For
 // other arrays list is nil.
 func (h *Hierarchy) Strings(name string, idx ...layout.Index) (list []string, shape []int, err error) {
 	a, err := h.Array(name)
-	if err != nil || !a.text() && !timeName.MatchString(a.meta.Type) {
-		return nil, nil, err
+	if err != nil {
+		return nil, nil, h.in(err)
+	}
+	if !a.text() && !timeName.MatchString(a.meta.Type) {
+		return nil, nil, nil
 	}
 	if a.text() && len(idx) > 0 { // the characters are a last axis, also behind an ellipsis
 		if idx = slices.Clone(idx); !slices.Contains(idx, tensor.Ellipsis) {
@@ -317,9 +328,37 @@ func pieces(t tensor.Any) []int {
 	return chunks
 }
 
-// put writes tensors to a store: one alone at the root, several in a group.
-func put(store Store, arrays []format.Array, shape []int) error {
-	ctx := context.Background()
+// Put writes tensors to a store that is empty: one alone at the root, several in a group. Their chunks have a shape; nil: they are of about
+// a MiB. Until all are there they are marked as unfinished, with by as who writes them. Where Put fails, it removes what it wrote. A store with
+// values is an error that wraps fs.ErrExist, and stays as it is.
+func Put(ctx context.Context, store Store, arrays []format.Array, chunks []int, by string) error {
+	if some, err := holds(ctx, store); err != nil || some {
+		return cmp.Or(err, error(fail(fs.ErrExist, "it is there, and is never replaced: remove it, or take another name")))
+	}
+	err := put(ctx, store, arrays, chunks, by)
+	if err != nil && !errors.Is(err, fs.ErrExist) { // another's, since a moment
+		err = errors.Join(err, Remove(context.WithoutCancel(ctx), store, ""))
+	}
+	return err
+}
+
+// holds reports whether a store has a value. It ends the list at the first one where the store is a Stater.
+func holds(ctx context.Context, store Store) (some bool, err error) {
+	s, ok := store.(Stater)
+	if !ok {
+		keys, err := store.List(ctx, "")
+		return len(keys) > 0, err
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	if err = s.States(ctx, "", func(string, string) { some = true; stop() }); some {
+		err = nil
+	}
+	return some, err
+}
+
+// put writes tensors to a store: one alone at the root, several in a group. With by they are marked until all are there.
+func put(ctx context.Context, store Store, arrays []format.Array, shape []int, by string) error {
 	var g *Group
 	if len(arrays) != 1 || strings.Contains(arrays[0].Name, "/") {
 		var err error
@@ -327,6 +366,7 @@ func put(store Store, arrays []format.Array, shape []int) error {
 			return err
 		}
 	}
+	var all []*Array
 	for _, x := range arrays {
 		name := cmp.Or(x.Name, "array")
 		if g == nil {
@@ -341,12 +381,21 @@ func put(store Store, arrays []format.Array, shape []int) error {
 				chunks[i] = max(1, min(shape[i], x.Tensor.Dim(i)))
 			}
 		}
-		a, err := Create(ctx, store, name, Metadata{DType: x.Tensor.DType(), Type: x.Type, Shape: x.Tensor.Shape(), Chunks: chunks})
+		a, err := Create(ctx, store, name, Metadata{DType: x.Tensor.DType(), Type: x.Type, Shape: x.Tensor.Shape(), Chunks: chunks, Unfinished: by})
 		if err == nil {
 			err = a.Write(ctx, make([]int, x.Tensor.Rank()), x.Tensor)
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", x.Name, err)
+		}
+		all = append(all, a)
+	}
+	for _, a := range all {
+		if by == "" {
+			break
+		}
+		if err := a.Finish(ctx); err != nil {
+			return err
 		}
 	}
 	if g == nil {

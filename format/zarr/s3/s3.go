@@ -265,6 +265,9 @@ func (s *Store) States(ctx context.Context, prefix string, f func(key, state str
 		}
 		u.RawQuery = strings.ReplaceAll(query.Encode(), "+", "%20")
 		b, _, err := s.do(ctx, http.MethodGet, &u, nil, http.Header{}, maxPage)
+		if errors.Is(err, fs.ErrNotExist) { // what isn't there is the bucket, and no value of it
+			err = &Error{Method: http.MethodGet, Path: u.Path, Status: http.StatusNotFound}
+		}
 		if err != nil {
 			return err
 		}

@@ -19,11 +19,14 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/format/zarr"
 	"github.com/ashlar-go/ashlar/format/zarr/s3"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -249,6 +252,75 @@ func TestArrays(t *testing.T) {
 	if list, err := s.List(ctx, "g/"); err != nil || len(list) != 0 {
 		t.Error(list, err)
 	}
+}
+
+// The command converts to a bucket and back, never replaces what is there, and leaves nothing of what fails.
+func TestConvert(t *testing.T) {
+	dir := t.TempDir()
+	ashlar := filepath.Join(dir, "ashlar")
+	build := exec.Command("go", "build", "-o", ashlar, "./cmd/ashlar")
+	build.Dir = filepath.Join("..", "..", "..", "..")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	run := func(ok bool, want string, args ...string) {
+		t.Helper()
+		c := exec.Command(ashlar, args...)
+		c.Env = append(os.Environ(), "AWS_ENDPOINT_URL="+endpoint, "AWS_REGION=test-1", "AWS_ACCESS_KEY_ID="+key, "AWS_SECRET_ACCESS_KEY="+secret)
+		out, err := c.CombinedOutput()
+		if (err == nil) != ok || !strings.Contains(string(out), want) {
+			t.Errorf("%q: %v, want %q: %s", args, err, want, out)
+		}
+	}
+	root := filepath.Join(build.Dir, "testdata")
+	model, digits := filepath.Join(root, "digits.onnx"), filepath.Join(root, "digits-test.npy")
+	run(true, "", "convert", model, "s3://bucket/convert/w.zarr")
+	run(true, "8 tensors, the same", "diff", "s3://bucket/convert/w.zarr", model)
+	run(true, "", "convert", digits, "s3://bucket/convert/x", "--chunks", "100,8,3")
+	run(true, "chunks [100,8,3], zstd, version 3", "info", "s3://bucket/convert/x")
+	run(true, "the same", "diff", "s3://bucket/convert/x", digits)
+	run(true, "", "convert", "s3://bucket/convert/x", filepath.Join(dir, "y.npy"))
+	run(true, "the same", "diff", digits, filepath.Join(dir, "y.npy"))
+	run(false, "never replaced", "convert", model, "s3://bucket/convert/x")
+	run(false, "never replaced", "convert", model, "s3://bucket/convert")
+	run(true, "the same", "diff", "s3://bucket/convert/x", digits)
+	run(false, "--chunks has 1 extents", "convert", digits, "s3://bucket/convert/z.zarr", "--chunks", "100")
+	run(false, "", "convert", model, "s3://elsewhere/x")
+	// An array that is marked, as a run that was killed leaves it, is refused.
+	s := open(t, config("convert/killed"))
+	if err := zarr.Put(t.Context(), s, nil, nil, ""); err != nil {
+		t.Error(err)
+	}
+	if _, err := zarr.Create(t.Context(), s, "a", zarr.Metadata{DType: dtype.Int8, Shape: []int{1}, Chunks: []int{1}, Unfinished: "ashlar convert"}); err != nil {
+		t.Fatal(err)
+	}
+	run(false, "isn't finished", "show", "s3://bucket/convert/killed#a")
+	ctx, stop := context.WithCancel(t.Context())
+	x := tensor.Full[int8](1, 10, 10).Any()
+	failing := counting{Store: open(t, config("convert/failed")), left: 40, stop: stop}
+	if err := zarr.Put(ctx, &failing, []format.Array{{Name: "a", Tensor: x}}, []int{1, 1}, "a test"); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if list, err := failing.List(t.Context(), ""); err != nil || len(list) > 0 {
+		t.Errorf("%q are left, %v", list, err)
+	}
+}
+
+// counting cancels after some values.
+type counting struct {
+	zarr.Store
+	mu   sync.Mutex
+	left int
+	stop func()
+}
+
+func (c *counting) Set(ctx context.Context, key string, value []byte) error {
+	c.mu.Lock()
+	if c.left--; c.left == 0 {
+		c.stop()
+	}
+	c.mu.Unlock()
+	return c.Store.Set(ctx, key, value)
 }
 
 // Logins that the server refuses, and buckets that aren't there.
