@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/format/zarr"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -155,6 +156,7 @@ func NewPlan(o Options, targets ...Target) (*Plan, error) {
 		if s.meta.Codecs = t.Codecs; t.Codecs == nil {
 			s.meta.Codecs = []zarr.Codec{zarr.Bytes(false), {Name: "zstd", Configuration: map[string]any{"level": 3, "checksum": true}}}
 		}
+		s.meta.Type = unit(t.Array.n)
 		for k, v := range t.Attributes {
 			s.meta.Attributes[k] = v
 		}
@@ -168,6 +170,19 @@ func NewPlan(o Options, targets ...Target) (*Plan, error) {
 		}
 	}
 	return p, nil
+}
+
+// unit is the type of times, as datetime64[s], where the elements are those of an array of them; else "".
+func unit(n *node) string {
+	switch k := n.kind.(type) {
+	case *source:
+		if k.array != nil && n.dtype == dtype.Int64 {
+			return k.array.Metadata().Type
+		}
+	case *rechunked, *sliced, *transposed:
+		return unit(n.in[0])
+	}
+	return ""
 }
 
 // look counts who reads each array, and refuses two arrays of one name.

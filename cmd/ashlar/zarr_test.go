@@ -96,6 +96,12 @@ func TestZarrTypes(t *testing.T) {
 	ashlar(1, "strings", "convert", at("x.zarr")+"#s.b", at("b.npy"))
 	ashlar(0, "", "convert", at("x.zarr")+"#t", at("t.zarr"))
 	ashlar(0, "datetime64[D][2]", "info", at("t.zarr"))
+	ashlar(0, "", "rechunk", at("x.zarr")+"#t", at("r.zarr"), "--chunks", "1")
+	ashlar(0, "datetime64[D][2], chunks [1]", "info", at("r.zarr"))
+	ashlar(0, "", "compute", "x[::-1]", "-i", "x="+at("x.zarr")+"#t", "-o", at("turned.zarr"))
+	ashlar(0, `["2000-02-29","1970-01-01"]`, "show", at("turned.zarr"))
+	ashlar(0, "", "compute", "x + x", "-i", "x="+at("x.zarr")+"#t", "-o", at("sum.zarr"))
+	ashlar(0, "int64[2]", "info", at("sum.zarr"))
 	ashlar(0, "t is datetime64[D]; npy has no such type", "convert", at("x.zarr")+"#t", at("t.npy"))
 	ashlar(0, "left out, as no tensor holds them: o, s.b", "convert", at("x.zarr"), at("all.npz"), "--skip")
 }
