@@ -43,9 +43,10 @@ type computation struct {
 const oneExpression = "one expression, in quotes, and behind -- if it begins with -"
 
 const chunkedFiles = `Files are Zarr folders, zip files of them, kerchunk's references, and npy files, and
-URLs of Zarr folders, also s3://bucket/folder with AWS's variables for the keys;
-FILE#group/array is an array of a group. They may be larger than memory: a task
-reads the chunks that it needs.`
+URLs of Zarr folders, also s3://bucket/folder with AWS's variables for the keys, as
+ashlar info --help has them; FILE#group/array is an array of a group. They may be
+larger than memory: a task reads the chunks that it needs. With --cf numbers and
+times are as the attributes of the CF conventions say.`
 
 func (p *program) computeCommand() *cobra.Command {
 	v := &computation{p: p}

@@ -2,14 +2,18 @@ package main
 
 import (
 	"fmt"
+	"os"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/format/gguf"
+	"github.com/ashlar-go/ashlar/format/zarr"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/pack"
@@ -34,6 +38,7 @@ type conversion struct {
 	several   bool          // scales
 	chunks    []int         // --chunks
 	axes      string        // --axes
+	split     *gguf.Split   // --split; nil: one file
 
 	named    []string      // the tensors that the command line names, nil: all are written
 	metadata []format.Meta // of IN
@@ -50,6 +55,7 @@ func (v *conversion) run(in string) error {
 	}
 	var kept, whole []string
 	all := loss{lossy: v.lossy}
+	levels := loss{} // of JPEG
 	for i := range items {
 		x := &items[i]
 		if len(items) > 1 && v.named == nil && v.leaves(x.Tensor.DType()) {
@@ -68,6 +74,9 @@ func (v *conversion) run(in string) error {
 		if err == nil && len(items) == 1 && (v.to.Name == "png" || v.to.Name == "jpeg") {
 			err = all.pictured(x.Name, x.Tensor)
 		}
+		if err == nil && len(items) == 1 && v.to.Name == "jpeg" {
+			levels, err = v.compressed(x)
+		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", in, err)
 		}
@@ -81,8 +90,8 @@ func (v *conversion) run(in string) error {
 	if all.tensors > 0 {
 		fmt.Fprintf(v.p.stderr, "ashlar: warning: %s: %v\n", s.name, &all)
 	}
-	if v.to.Name == "jpeg" && len(items) == 1 {
-		fmt.Fprintf(v.p.stderr, "ashlar: warning: %s: JPEG files don't keep numbers as they are; PNG files have 256 levels\n", s.name)
+	if levels.tensors > 0 {
+		fmt.Fprintf(v.p.stderr, "ashlar: warning: %s: JPEG changes levels from 0 to 255, and PNG keeps them: %v\n", s.name, &levels)
 	}
 	if len(kept) > 0 && len(kept)+len(whole) == len(items) {
 		return fmt.Errorf("%s: none of its %d arrays are floats in rows of whole blocks of %s", in, len(items), v.storage.Format.Name())
@@ -322,5 +331,49 @@ func (v *conversion) write(items []format.Array) error {
 	if v.out == "-" {
 		return v.to.Write(format.Pieces(v.p.out), items, o)
 	}
+	switch {
+	case zarr.Scheme(v.out) != "":
+		return v.upload(items)
+	case v.split != nil:
+		var metadata []gguf.KV
+		for _, m := range o.Metadata {
+			metadata = append(metadata, gguf.KV(m))
+		}
+		names, ts := format.Apart(items)
+		_, err := gguf.WriteSplit(v.out, v.p.atomic(), *v.split, names, ts, metadata)
+		return err
+	}
 	return v.to.WriteFile(v.out, v.p.atomic(), o, items...)
+}
+
+// readSplit reads the value of --split.
+func (v *conversion) readSplit(text string) error {
+	if text == "" {
+		return nil
+	}
+	v.split = new(gguf.Split)
+	n, err := strconv.Atoi(text)
+	if v.split.Tensors = n; err == nil {
+		if n < 1 {
+			return fmt.Errorf("not positive")
+		}
+		return nil
+	}
+	var size memoryLimit
+	err = size.Set(text)
+	if v.split.Bytes = int64(size); err == nil && size < 1 {
+		return fmt.Errorf("not positive")
+	}
+	return err
+}
+
+// upload writes OUT, a Zarr folder in a bucket. A signal ends it, and what it wrote is removed.
+func (v *conversion) upload(items []format.Array) error {
+	ctx, stop := signal.NotifyContext(v.p.command.Context(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	store, err := zarr.URL(ctx, v.out)
+	if err != nil {
+		return err
+	}
+	return zarr.Put(ctx, store, items, v.chunks, "ashlar convert")
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -13,7 +14,7 @@ import (
 
 func (p *program) convertCommand() *cobra.Command {
 	v := &conversion{p: p}
-	var to, order, stored, scales, chunks, picture string
+	var to, order, stored, scales, chunks, picture, split string
 	var parts modelFlags
 	c := &cobra.Command{
 		Use:   "convert IN[#NAME] OUT",
@@ -26,6 +27,7 @@ that the end of its name says, or --to:
   .safetensors   several, by name
   .gguf          several, by name, with at most four axes
   .zarr          several, by name, in a folder; .zarr.zip in a zip file
+  s3://BUCKET/X  the same folder, in a bucket
   .csv .tsv      one of rank 1 or 2, as text     --header, --delimiter
   .bin .raw      one, its elements alone         --order F for column-major
   .png .jpg      one of (C,H,W), (H,W,C) or (H,W), uint8 or floats in 0 to 1   --axes
@@ -57,6 +59,9 @@ Metadata of safetensors and GGUF files goes from one to the other, in safetensor
 files as text. So does plain data beside the tensors of PyTorch. A warning says
 where OUT has no place for it.
 
+--split writes GGUF files in place of one, OUT-00001-of-00003.gguf and so on. They
+appear together.
+
 Packing, in safetensors files. --layout tile stores tensors in TT-NN's tiles of
 32x32, or another of its tiles, such as 16x32, each padded to whole ones; rows is
 without tiles. --dtype bfp8 and bfp4 are TT-NN's block floats, always in tiles.
@@ -71,21 +76,24 @@ Blocks, in safetensors and GGUF files. --dtype q4_0, q8_0, q4_k and q6_k are GGU
 in both. mxfp8_e4m3, mxfp8_e5m2, mxfp6_e2m3, mxfp6_e3m2, mxfp4, mxint8 and nvfp4 are
 microscaled, in safetensors files. Of several tensors those that aren't floats, have
 one axis, or have rows of other lengths stay as they are, and a warning names them.
-Blocks stay as they are from a GGUF file to another, or to a safetensors file.
+Blocks stay as they are from a GGUF file to another, or to a safetensors file. Without
+--mx the elements and the scales of a microscaled tensor in two arrays are two arrays.
 
 --digest prints the SHA-256 of each tensor that is written, as ashlar info does.
 
 Where OUT has a row of names, it is IN's, or numbers.
 
 OUT appears when it is whole. An earlier file stays until then. A write-protected
-one stays altogether, unless --force is given. IN and OUT may be -, standard input
-and output; --from and --to say the format then.`,
+one stays altogether, unless --force is given. In a bucket arrays are marked as
+unfinished until all are there. A folder, or one in a bucket, is never replaced. IN
+and OUT may be -, standard input and output; --from and --to say the format then.` + zarrHelp,
 		Example: `  ashlar convert testdata/digits-test.npy digits.csv --slice "0"
   ashlar convert testdata/digits.onnx weights.safetensors --dtype float16
   ashlar convert weights.npz weights.safetensors --layout tile --dtype bfp8
   ashlar convert weights.npz weights.safetensors --name w --dtype int4 --scales 0/32
   ashlar convert weights.npz two.npz --name w --name b
   ashlar convert weights.npz weights.gguf --dtype q8_0
+  ashlar convert weights.npz weights.gguf --split 2GB
   ashlar convert mixed.npz numbers.safetensors --skip
   ashlar convert samples.bin samples.npy --dtype int16 --shape 100,2
   ashlar convert trained.safetensors new.onnx --into model.onnx
@@ -102,6 +110,7 @@ and output; --from and --to say the format then.`,
 	f.StringVar(&v.sliceText, "slice", "", "the `part` to convert, as in \"0, ::2\"")
 	f.StringVar(&picture, "axes", "", "the `axes` of a picture that is written, where its shape doesn't say: HW, CHW or HWC")
 	f.StringVar(&chunks, "chunks", "", "the `shape` of chunks in a Zarr folder, as 100,100 (default: about 1 MiB)")
+	f.StringVar(&split, "split", "", "write GGUF files of at most so many tensors, as 100, or of so many bytes of them, as 2GB: the `most` of a file")
 	f.StringVar(&stored, "layout", "", "how tensors are stored in a safetensors file: rows, tile, or the `tile`, as 16x32")
 	f.StringVar(&scales, "scales", "", "how many scales integers have: one (default), an `axis`, or an axis and a block, as 0/32")
 	p.reading.flags(c, "to convert to, or of raw elements")
@@ -111,12 +120,23 @@ and output; --from and --to say the format then.`,
 	p.unfinishedFlag(c)
 	parts.register(c)
 	p.cfFlag(c)
+	p.mxFlag(c)
 	p.forceFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
-		if zarr.Scheme(args[1]) != "" {
-			return usagef(c, "%s: convert writes files; ashlar rechunk and compute write to a bucket", args[1])
+		v.out = args[1]
+		if scheme := zarr.Scheme(v.out); scheme == "http" || scheme == "https" {
+			return usagef(c, "%s: a URL of %s is read only", v.out, scheme)
+		} else if scheme != "" {
+			f := format.ByEnd(v.out)
+			if f == nil || to != "" {
+				f = format.Named(cmp.Or(to, "zarr"))
+			}
+			if parts.given(to, v.out) || f == nil || f.Name != "zarr" || strings.HasSuffix(strings.ToLower(v.out), ".zip") {
+				return usagef(c, "%s: convert writes Zarr folders to URLs, and no other files", v.out)
+			}
+			to = "zarr"
 		}
-		if v.out = args[1]; parts.given(to, v.out) {
+		if parts.given(to, v.out) {
 			return v.model(c, to, args[0], &parts)
 		}
 		if v.storage.Format, err = pack.FormatNamed(p.reading.dtype); err == nil {
@@ -165,6 +185,9 @@ and output; --from and --to say the format then.`,
 		}
 		if v.chunks, err = extentsOf(chunks); err != nil || chunks != "" && v.to.Name != "zarr" {
 			return usagef(c, "--chunks %s: want an extent for each axis of a Zarr array, as 100,100", chunks)
+		}
+		if err := v.readSplit(split); err != nil || split != "" && (v.to.Name != "gguf" || v.out == "-") {
+			return usagef(c, "--split %s: want a number of tensors, as 100, or a size, as 2GB, of GGUF files", split)
 		}
 		v.axes = strings.ToUpper(picture)
 		if picture != "" && (!slices.Contains([]string{"HW", "CHW", "HWC"}, v.axes) || v.to.Name != "png" && v.to.Name != "jpeg") {

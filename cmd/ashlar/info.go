@@ -44,12 +44,13 @@ It is that of tensor.Digest: the same for equal elements in any layout and forma
 A model's own line covers its graph and weights, as receipts have it.
 
 --svg draws the graph of a model. - is standard output, and then the text is left
-out. A file that fails doesn't end the others, but makes the exit status 1.`,
+out. A file that fails doesn't end the others, but makes the exit status 1.` + zarrHelp,
 		Example: `  ashlar info testdata/digits.onnx
   ashlar info testdata/digits.onnx --shape image=8x1x8x8
   ashlar info model.onnx --weights
   ashlar info model.onnx -i rate=rate.npy
   ashlar info testdata/digits.onnx --svg digits.svg
+  ashlar info s3://bucket/era5.zarr --cf
   ashlar info --digest testdata/digits-test.npy
   ashlar info --json weights.npz testdata/*.png`,
 		Args: arguments(1, -1, "at least one file"),
@@ -61,6 +62,7 @@ out. A file that fails doesn't end the others, but makes the exit status 1.`,
 	c.Flags().BoolVar(&f.digest, "digest", false, "print the SHA-256 of each tensor instead")
 	c.Flags().BoolVar(&f.json, "json", false, "print a line of JSON for each file instead")
 	p.cfFlag(c)
+	p.mxFlag(c)
 	p.forceFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if f.picture != "" && len(args) != 1 {

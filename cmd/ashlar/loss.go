@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"slices"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/format"
+	"github.com/ashlar-go/ashlar/format/image"
 	"github.com/ashlar-go/ashlar/format/safetensors"
 	"github.com/ashlar-go/ashlar/pack"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -189,6 +191,34 @@ func (l *loss) pictured(name string, t tensor.Any) error {
 	}
 	l.add(t.Len(), changed, lost)
 	return nil
+}
+
+// compressed measures what JPEG changes in the levels of a picture: it encodes it as PNG, which keeps them, and as JPEG.
+func (v *conversion) compressed(x *format.Array) (l loss, err error) {
+	var levels [2][]byte
+	for i, name := range []string{"png", "jpeg"} {
+		var file bytes.Buffer
+		if err := format.Named(name).Write(&file, []format.Array{*x}, format.WriteOptions{Axes: v.axes}); err != nil {
+			return l, err
+		}
+		t, err := image.Read(&file, image.Options{MaxPixels: max(x.Tensor.Len(), 1)})
+		if err != nil {
+			return l, err
+		}
+		levels[i], _ = tensor.Bytes(t)
+	}
+	var changed int64
+	for i, a := range levels[0] {
+		if d := math.Abs(float64(a) - float64(levels[1][i])); d > 0 {
+			changed++
+			l.squares += float64(d * d)
+			if d > l.most {
+				l.most, l.where = d, x.Name
+			}
+		}
+	}
+	l.add(len(levels[0]), changed, 0)
+	return l, nil
 }
 
 // compare says which elements of two tensors are the same.

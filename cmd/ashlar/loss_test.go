@@ -81,7 +81,8 @@ func TestPictureLosses(t *testing.T) {
 		{[]float32{0, 1, 51. / 255, 17. / 255}, ".png", "", ""},
 		{[]float32{0, 1, 0.5, 0.25}, ".png", "", "2 of 4 numbers changed, in 1 tensor: by 0.001961 at most, in x, root mean square 0.001096"},
 		{[]float32{0, 1, 1.5, float32(math.NaN())}, ".png", "2 of 4 numbers are outside of 0 to 1, such as 1.5", "2 of 4 numbers changed, in 1 tensor; 2 out of range"},
-		{[]float32{0, 1, -1, 1}, ".jpg", "1 of 4 numbers are outside", "JPEG files don't keep numbers as they are"},
+		{[]float32{0, 1, -1, 1}, ".jpg", "1 of 4 numbers are outside", "1 of 4 numbers changed, in 1 tensor; 1 out of range"},
+		{[]float32{51. / 255, 1, 17. / 255, 0}, ".jpg", "", "JPEG changes levels from 0 to 255, and PNG keeps them: 2 of 4 numbers changed, in 1 tensor: by 8 at most"},
 	} {
 		in, out := at(fmt.Sprint(i, ".npy")), at(fmt.Sprint(i, x.end))
 		if err := format.WriteFile(in, format.WriteOptions{}, format.Array{Tensor: tensor.FromSlice(x.in, 2, 2).Any()}); err != nil {

@@ -35,6 +35,7 @@ type program struct {
 	force   bool     // --force
 	partly  bool     // --unfinished
 	cf      bool     // --cf
+	mx      bool     // --mx
 	hosts   []string // --allow-host
 	reading reading
 	stdinBy string   // the argument that reads standard input

@@ -107,10 +107,25 @@ func (p *program) unfinishedFlag(c *cobra.Command) {
 	c.Flags().BoolVar(&p.partly, "unfinished", false, "read Zarr arrays that aren't finished, too; what isn't written yet is the fill value")
 }
 
+// zarrHelp is the part of help texts about Zarr.
+const zarrHelp = `
+
+Zarr is a folder, a zip file of one, kerchunk's references in JSON, or the URL of a
+folder, https://HOST/X or s3://BUCKET/X. For s3 the environment has the key,
+AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and the service, AWS_REGION and
+AWS_ENDPOINT_URL. With --cf numbers and times are as the attributes of the CF
+conventions say: "days since 2000-01-01" are dates, and an int16 with a
+scale_factor is float64. References lead to the hosts of --allow-host alone.`
+
 // cfFlag adds --cf and --allow-host to a command that reads Zarr.
 func (p *program) cfFlag(c *cobra.Command) {
 	c.Flags().StringArrayVar(&p.hosts, "allow-host", nil, "a `host` that URLs within a file of references may name: example.org, example.org:8080, s3://bucket")
 	c.Flags().BoolVar(&p.cf, "cf", false, "decode Zarr arrays by the CF conventions: scale_factor, add_offset, _FillValue, units of time")
+}
+
+// mxFlag adds --mx to a command that reads safetensors.
+func (p *program) mxFlag(c *cobra.Command) {
+	c.Flags().BoolVar(&p.mx, "mx", false, "join microscaled tensors of safetensors with their scales: x with x_scale, x.weight with x.scale, x_blocks with x_scales")
 }
 
 // tileNamed reads the value of --layout; block floats without one are in tiles.

@@ -36,7 +36,7 @@ no more is read.
 --heatmap shows the size of numbers instead: by colours on a terminal, else by
 characters. --png writes the same picture to a file. Both want rank 2, 1 or 0,
 and read every element. Where there are more than cells, a cell is the mean of
-several.`,
+several.` + zarrHelp,
 		Example: `  ashlar show testdata/digits-test.npy --slice "0, ::2"
   ashlar show testdata/digits-test.npy --slice 0 --heatmap
   ashlar show testdata/digits.onnx#dense1.weight --png dense1.png
@@ -53,6 +53,7 @@ several.`,
 	f.Var(&p.limit, "max-memory", "memory that a picture or an array of an npz may take: 2GiB, 500MB or none (default: by the file's size)")
 	p.unfinishedFlag(c)
 	p.cfFlag(c)
+	p.mxFlag(c)
 	p.forceFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		idx, err := layout.ParseSlice(text)

@@ -413,7 +413,7 @@ func (p *program) headerOf(s *source) (f format.File, i format.Info, err error) 
 // options are what the command line says about a file that is read.
 func (p *program) options() format.Options {
 	r := &p.reading
-	o := format.Options{DType: r.as, Header: r.header, Comma: r.comma, MaxBytes: p.freely(), Unfinished: p.partly, CF: p.cf, Hosts: p.hosts}
+	o := format.Options{DType: r.as, Header: r.header, Comma: r.comma, MaxBytes: p.freely(), Unfinished: p.partly, CF: p.cf, Scaled: p.mx, Hosts: p.hosts}
 	if r.shape != "" {
 		o.Layout = &r.layout
 	}

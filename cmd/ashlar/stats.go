@@ -34,7 +34,7 @@ by the number of elements, as NumPy does.
 
 With --json each tensor is an object on a line: name, dtype, shape, count, least,
 most, mean, deviation, zeros, nans, infinite, and histogram (low, high, counts).
---png draws the histograms, a row for each tensor in order, lighter for more.`,
+--png draws the histograms, a row for each tensor in order, lighter for more.` + zarrHelp,
 		Example: `  ashlar stats testdata/digits.onnx
   ashlar stats model.safetensors#layer.0.weight --bins 40
   ashlar stats --json checkpoint.pt
@@ -49,6 +49,7 @@ most, mean, deviation, zeros, nans, infinite, and histogram (low, high, counts).
 	f.Var(&p.limit, "max-memory", "memory that a picture or an array of an npz may take: 2GiB, 500MB or none (default: by the file's size)")
 	p.unfinishedFlag(c)
 	p.cfFlag(c)
+	p.mxFlag(c)
 	p.forceFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if bins < 1 || bins > 1<<16 {

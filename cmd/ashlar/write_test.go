@@ -207,3 +207,46 @@ func TestConvertHolds(t *testing.T) {
 		t.Errorf("a table of no rows comes back as %v, %v", x, err)
 	}
 }
+
+// TestSplit writes a model in several files, and reads it as it was.
+func TestSplit(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	const model = "../../testdata/digits.onnx"
+	for _, c := range []struct {
+		split, last string
+	}{{"3", "m-00003-of-00003.gguf"}, {"10KB", "m-00005-of-00005.gguf"}} {
+		if got := newCall(nil).with("convert", model, at("m.gguf"), "--split", c.split); got.code != 0 || got.err.Len() > 0 {
+			t.Fatal(got.err.String())
+		}
+		if got := newCall(nil).with("diff", at(c.last), model); got.code != 0 || !strings.Contains(got.out.String(), "8 tensors, the same") {
+			t.Errorf("%s: %s%s", c.split, got.out.String(), got.err.String())
+		}
+	}
+	for _, args := range []string{"m.npz --split 2", "- --to gguf --split 2", "m.gguf --split 0", "m.gguf --split=-1", "m.gguf --split none", "m.gguf --split x", "m.gguf --split 0B"} {
+		if got := newCall(nil).with(append([]string{"convert", model}, strings.Fields(args)...)...); got.code != 2 {
+			t.Errorf("%s: %d %s", args, got.code, got.err.String())
+		}
+	}
+}
+
+// TestURLs refuses URLs that convert doesn't write.
+func TestURLs(t *testing.T) {
+	for _, c := range []struct {
+		out, want string
+		flags     []string
+	}{
+		{"https://example.org/x.zarr", "a URL of https is read only", nil},
+		{"s3://bucket/x.npz", "Zarr folders", nil},
+		{"s3://bucket/x.zarr.zip", "Zarr folders", nil},
+		{"s3://bucket/x", "Zarr folders", []string{"--to", "npz"}},
+		{"s3://bucket/x.onnx", "Zarr folders", nil},
+		{"s3://bucket/x", "one order, C", []string{"--order", "F"}},
+		{"s3://bucket/x", "Zarr folders", []string{"--to", "nothing"}},
+	} {
+		got := newCall(nil).with(append([]string{"convert", "../../testdata/digits-test.npy", c.out}, c.flags...)...)
+		if got.code != 2 || !strings.Contains(got.err.String(), c.want) {
+			t.Errorf("%s: %d %s", c.out, got.code, got.err.String())
+		}
+	}
+}
