@@ -952,6 +952,7 @@ var table = []entry{
 	{"gguf.Open", gguf.Open},
 	{"gguf.TypeOf", gguf.TypeOf},
 	{"gguf.Write", gguf.Write},
+	{"gguf.WriteSplit", gguf.WriteSplit},
 	{"image.Config", image.Config},
 	{"image.Error.Error", (*image.Error).Error},
 	{"image.Error.Unwrap", (*image.Error).Unwrap},
