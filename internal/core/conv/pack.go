@@ -213,8 +213,8 @@ func copyRow[T any](dst, src []T, d, s, n, dstep, sstep int) {
 			backward(row, src[s-n+1:s+1])
 			return
 		}
-		if sstep > 0 && n > 0 {
-			Every(row, src[s:], sstep)
+		if sstep == 2 && n >= 8 {
+			Every(row, src[s:], 2)
 			return
 		}
 		for j := range row {
@@ -242,8 +242,9 @@ func Every[T any](dst, src []T, step int) {
 			i = n
 		}
 	}
-	for ; i < len(dst); i++ {
-		dst[i] = src[i*step]
+	for at := i * step; i < len(dst); i++ {
+		dst[i] = src[at]
+		at += step
 	}
 }
 
