@@ -10,8 +10,8 @@ import (
 )
 
 // The crew is the goroutines that help calls with their work. The system takes tens of microseconds to wake a thread, as long as many an operator
-// runs. So a helper that has done its part looks for the next call before it ends: as long as its part took, and at most patience. An idle
-// process has no helpers. A helper never parks, so it belongs to no bubble of testing/synctest.
+// runs. So a helper that has done its part looks for the next call before it ends: at most patience, and in all no longer than it has
+// worked. An idle process has no helpers. A helper never parks, so it belongs to no bubble of testing/synctest.
 
 // patience is how long one goroutine looks for another before it gives up or parks.
 const patience = 200 * time.Microsecond
@@ -69,11 +69,14 @@ func (s *shared) wait() {
 
 // help takes part in calls for as long as it finds one.
 func help() {
-	worked := time.Duration(0)
-	for s := join(); s != nil; s = look(worked) {
+	credit := time.Duration(0) // work less looking
+	for s := join(); s != nil; {
 		start := time.Now()
 		s.run()
-		worked = time.Since(start)
+		done := time.Now()
+		credit += done.Sub(start)
+		s = look(credit)
+		credit -= time.Since(done)
 	}
 }
 
