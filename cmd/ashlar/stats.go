@@ -332,11 +332,17 @@ func extremes[T int64 | uint64](t tensor.Any, r [2]T) [2]T {
 	return r
 }
 
+// mostRead is how many bytes of a Zarr array stats reads: its metadata may state any number, and absent chunks take none.
+const mostRead = 1 << 40
+
 // readParts reads an array, of Zarr by rows of some MiB, and gives it in pieces. It enters type and shape into x.
 func readParts(s *source, f format.File, name string, x *statistic, do func(part tensor.Any) error) error {
 	const most = 8 << 20 // bytes
 	one := func(parts []tensor.Any) error { return do(parts[0]) }
 	if i, err := f.Info(name); s.is("zarr") && err == nil && i.Bytes > most && len(i.Shape) > 0 {
+		if i.Bytes > mostRead {
+			return fmt.Errorf("%s: %v has %s, and stats reads up to %s of an array; ashlar compute takes the mean and the like of larger ones", label(name), i, amount(i.Bytes), amount(mostRead))
+		}
 		rows := max(int(most/(i.Bytes/int64(i.Shape[0])+1)), 1)
 		for at := 0; at < i.Shape[0]; at += rows {
 			t, err := f.Tensor(name, tensor.R(at, min(at+rows, i.Shape[0])))

@@ -95,3 +95,15 @@ func TestStatsPicture(t *testing.T) {
 		t.Errorf("%v %v", p.Bounds(), err)
 	}
 }
+
+// An array of Zarr that states more elements than anybody reads is refused at once.
+func TestStatsEnds(t *testing.T) {
+	dir := t.TempDir()
+	text := `{"zarr_format":2,"shape":[1152921504606846976,4],"chunks":[2,2],"dtype":"<f4","compressor":null,"fill_value":0,"order":"C","filters":null}`
+	if err := os.WriteFile(filepath.Join(dir, ".zarray"), []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if c := newCall(nil).with("stats", dir); c.code != 1 || !strings.Contains(c.err.String(), "at least 8 EiB, and stats reads up to 1.0 TiB") {
+		t.Errorf("exit %d: %s", c.code, c.err.String())
+	}
+}

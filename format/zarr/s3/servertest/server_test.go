@@ -288,9 +288,6 @@ func TestConvert(t *testing.T) {
 	run(false, "", "convert", model, "s3://elsewhere/x")
 	// An array that is marked, as a run that was killed leaves it, is refused.
 	s := open(t, config("convert/killed"))
-	if err := zarr.Put(t.Context(), s, nil, nil, ""); err != nil {
-		t.Error(err)
-	}
 	if _, err := zarr.Create(t.Context(), s, "a", zarr.Metadata{DType: dtype.Int8, Shape: []int{1}, Chunks: []int{1}, Unfinished: "ashlar convert"}); err != nil {
 		t.Fatal(err)
 	}
