@@ -104,6 +104,7 @@ var convCases = []convCase{
 	{x: []int{2, 3, 70, 66}, w: []int{3, 1, 3, 3}, group: 3, pads: []int{1, 1, 1, 1}, bias: true}, // one channel in a group
 	{x: []int{1, 3, 70, 66}, w: []int{6, 1, 5, 3}, group: 3, pads: []int{0, 1, 2, 3}, strides: []int{2, 1}, dils: []int{1, 2}},
 	{x: []int{1, 2, 70, 66}, w: []int{2, 1, 3, 4}, group: 2, pads: []int{1, 1, 1, 1}, strides: []int{1, 2}},
+	{x: []int{1, 2, 9000}, w: []int{2, 1, 3}, group: 2, pads: []int{1, 1}, bias: true},            // a line longer than a kernel takes
 	{x: []int{1, 60, 9, 40}, w: []int{2, 60, 3, 3}, group: 1, bias: true},                         // three blocks of k
 	{x: []int{1, 3, 7, 45}, w: []int{16, 3, 3, 3}, group: 1, pads: []int{1, 1, 1, 1}, bias: true}, // tiles in two lines
 	{x: []int{2, 10, 9, 71}, w: []int{12, 5, 3, 4}, group: 2, pads: []int{1, 2, 0, 1}, strides: []int{2, 2}, dils: []int{1, 2}, bias: true},

@@ -302,14 +302,17 @@ func (p *patches[T]) windows(g *Contraction, e *Gemm[T], b *blockOfB[T], l, n in
 	if rank > 1 {
 		lines, stride = p.S[rank-2].Out, p.S[rank-2].Stride
 	}
+	const strip = 4096 // columns at a time: nothing interrupts a kernel
 	canon := cast.CanonFor[T]()
 	for i, run := 0, 0; i < n; i += run {
 		run = min(n-i, lines-(l+i)%lines)
 		src := b.scratch[p.lineOf((l+i)*out)*p.line-b.origin:]
 		for r := range g.M {
 			dst := e.C[g.CAt.At(b.batch)+r*g.CRow+(l+i)*out:][:run*out]
-			if !by.Windows(dst, out, src, stride*p.line, e.A[g.AAt.At(b.batch)+r*g.ARow:], b.offs[:b.kn], b.most, run, out) {
-				return false
+			for x := 0; x < out; x += strip {
+				if !by.Windows(dst[x:], out, src[x:], stride*p.line, e.A[g.AAt.At(b.batch)+r*g.ARow:], b.offs[:b.kn], b.most, run, min(strip, out-x)) {
+					return false
+				}
 			}
 			canon(dst)
 		}
