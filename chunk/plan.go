@@ -172,7 +172,7 @@ func NewPlan(o Options, targets ...Target) (*Plan, error) {
 	return p, nil
 }
 
-// unit is the type of times, as datetime64[s], where the elements are those of an array of them; else "".
+// unit is the type of an array of times, as datetime64[s], whose elements these are; else "".
 func unit(n *node) string {
 	switch k := n.kind.(type) {
 	case *source:

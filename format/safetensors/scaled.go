@@ -28,7 +28,7 @@ type scaled struct {
 	pairs map[string]pair
 }
 
-// joined finds the pairs of a file. The names are those of public checkpoints: N and N_scale (NVIDIA's ModelOpt, compressed-tensors), N.weight and
+// joined finds the pairs of a file. The names are from public checkpoints: N and N_scale (NVIDIA's ModelOpt, compressed-tensors), N.weight and
 // N.scale (DeepSeek-V4), and N_blocks and N_scales, of U8, which are N (gpt-oss). A block has 32 elements of a row and one scale.
 func joined(f tensors) tensors {
 	s := scaled{tensors: f, pairs: map[string]pair{}}

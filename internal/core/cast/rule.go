@@ -145,7 +145,7 @@ func integersToFloats[T num.Integer](dst []float32, src []T) {
 	}
 }
 
-// ConvertStream returns what stores such a pair by non-temporal stores; nil if nothing does.
+// ConvertStream returns the row that stores such a pair by non-temporal stores, nil if there is none.
 func ConvertStream(to, from dtype.DType) simd.Stream {
 	switch {
 	case !simd.Has(cpu.Current()):

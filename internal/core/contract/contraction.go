@@ -187,7 +187,7 @@ func (e *Entries) Matrices(lay *layout.Layout, rows, cols bool, batch []int) (ro
 	return row, col
 }
 
-// Panels holds what one worker packs.
+// Panels holds the packed operands of a worker.
 type Panels struct {
 	*mem.Buffer
 	offs   [GemmK]int    // of the rows of b in a block
