@@ -66,7 +66,7 @@ func (s *Session) again(ctx context.Context, inputs map[string]Value, o Options)
 // repeats reports whether runs like this one may be prepared. A program's own operators may do something that isn't to happen
 // twice.
 func (s *Session) repeats(inputs map[string]Value, o Options) bool {
-	if s.fixed != dtype.Invalid || len(s.c.m.Operators) > 0 || o.Observe != nil || o.Progress != nil || o.Receipt != nil || o.record != nil {
+	if s.fixed != dtype.Invalid || len(s.c.m.Operators) > 0 || o.Observe != nil || o.Progress != nil || o.ReceiptNodes || o.record != nil {
 		return false
 	}
 	for _, v := range inputs {

@@ -143,8 +143,8 @@ func (w *writer) outputs(out map[string]Value) error {
 	return nil
 }
 
-// received computes the outputs, and the receipt that o asks for.
-func (s *Session) received(ctx context.Context, inputs map[string]Value, o Options) (out map[string]Value, err error) {
+// received computes the outputs, by what is prepared or not, and the receipt that o asks for.
+func (s *Session) received(ctx context.Context, inputs map[string]Value, o Options, again bool) (out map[string]Value, err error) {
 	w, err := s.receipt(ctx, o.Receipt, inputs)
 	if err == nil {
 		by, record := s, o.record
@@ -159,7 +159,11 @@ func (s *Session) received(ctx context.Context, inputs map[string]Value, o Optio
 			s.parts.Do(func() { s.whole, s.noWhole = s.c.m.session(s.fixed, true) })
 			by, err = s.whole, s.noWhole
 		}
-		if err == nil {
+		done := false
+		if err == nil && again && record == nil {
+			out, done, err = s.again(ctx, inputs, o)
+		}
+		if err == nil && !done {
 			out, err = by.compute(ctx, inputs, o, record)
 		}
 	}

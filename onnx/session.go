@@ -469,7 +469,7 @@ func (s *Session) runValues(ctx context.Context, inputs map[string]Value, o Opti
 		ctx = op.WithThreads(ctx, o.Threads)
 	}
 	if o.Receipt != nil {
-		return s.received(ctx, inputs, o)
+		return s.received(ctx, inputs, o, again)
 	}
 	if again {
 		if out, done, err := s.again(ctx, inputs, o); done {
