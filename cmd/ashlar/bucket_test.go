@@ -53,7 +53,7 @@ func (b *bucket) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// What is converted to a bucket is the same there, replaces nothing, and leaves nothing where it fails.
+// Tensors are the same in a bucket. They replace nothing, and a failure leaves nothing there.
 func TestBucket(t *testing.T) {
 	b := &bucket{values: map[string]string{}, full: 1000}
 	server := httptest.NewServer(b)

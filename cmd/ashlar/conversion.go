@@ -367,7 +367,7 @@ func (v *conversion) readSplit(text string) error {
 	return err
 }
 
-// upload writes OUT, a Zarr folder in a bucket. A signal ends it, and what it wrote is removed.
+// upload writes OUT, a Zarr folder in a bucket. A signal ends it. It then removes the part that is there.
 func (v *conversion) upload(items []format.Array) error {
 	ctx, stop := signal.NotifyContext(v.p.command.Context(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

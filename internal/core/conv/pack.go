@@ -238,7 +238,7 @@ func Every[T any](dst, src []T, step int) {
 	}
 	i := 0
 	if step == 2 && size[T]() == 4 { // an element is half a word of 8 bytes
-		if n := min(len(dst), len(src)/2); n >= 8 && simd.TryNarrowU64(words[uint32](dst[:n]), unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(src))), n), false) {
+		if n := min(len(dst), len(src)/2); n >= 8 && simd.TryHalvesU64(words[uint32](dst[:n]), unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(src))), n)) {
 			i = n
 		}
 	}

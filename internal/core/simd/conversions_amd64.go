@@ -77,10 +77,10 @@ func narrowF64AVX2(dst []float32, a []float64, stream bool)
 func narrowF64AVX512(dst []float32, a []float64, stream bool)
 
 //go:noescape
-func narrowU64AVX2(dst []uint32, a []uint64, stream bool)
+func halvesU64AVX2(dst []uint32, a []uint64)
 
 //go:noescape
-func narrowU64AVX512(dst []uint32, a []uint64, stream bool)
+func halvesU64AVX512(dst []uint32, a []uint64)
 
 //go:noescape
 func widenBF16AVX2(dst []float32, a []uint16)

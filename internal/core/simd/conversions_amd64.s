@@ -1688,29 +1688,24 @@ done:
 	VZEROUPPER
 	RET
 
-// func narrowU64AVX2(dst []uint32, a []uint64, stream bool)
-// Requires: AVX, AVX2, CMOV, MMX+
-TEXT ·narrowU64AVX2(SB), NOSPLIT, $0-49
-	MOVBQZX stream+48(FP), AX
-	MOVQ    dst_len+8(FP), CX
-	MOVQ    dst_base+0(FP), DX
-	MOVQ    a_base+24(FP), BX
-	MOVQ    a_len+32(FP), SI
-	CMPQ    SI, CX
-	CMOVQLT SI, CX
-	XORL    SI, SI
-	SUBQ    $+16, CX
+// func halvesU64AVX2(dst []uint32, a []uint64)
+// Requires: AVX, AVX2, CMOV
+TEXT ·halvesU64AVX2(SB), NOSPLIT, $0-48
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	XORL    BX, BX
+	SUBQ    $+16, AX
 	JLT     single
-	TESTQ   AX, AX
-	JEQ     many
-	TESTQ   $0x0000001f, DX
-	JNE     many
 
-past:
-	VMOVUPS      (BX)(SI*8), Y0
-	VMOVUPS      32(BX)(SI*8), Y2
-	VMOVUPS      64(BX)(SI*8), Y4
-	VMOVUPS      96(BX)(SI*8), Y6
+many:
+	VMOVUPS      (DX)(BX*8), Y0
+	VMOVUPS      32(DX)(BX*8), Y2
+	VMOVUPS      64(DX)(BX*8), Y4
+	VMOVUPS      96(DX)(BX*8), Y6
 	VEXTRACTI128 $0x01, Y0, X1
 	VEXTRACTI128 $0x01, Y2, X3
 	VEXTRACTI128 $0x01, Y4, X5
@@ -1719,63 +1714,39 @@ past:
 	VSHUFPS      $0x88, X3, X2, X3
 	VSHUFPS      $0x88, X5, X4, X5
 	VSHUFPS      $0x88, X7, X6, X7
-	VINSERTI128  $0x01, X3, Y1, Y0
-	VMOVNTDQ     Y0, (DX)(SI*4)
-	VINSERTI128  $0x01, X7, Y5, Y0
-	VMOVNTDQ     Y0, 32(DX)(SI*4)
-	PREFETCHT0   8192(BX)(SI*8)
-	PREFETCHT0   8256(BX)(SI*8)
-	ADDQ         $+16, SI
-	SUBQ         $+16, CX
-	JGE          past
-	JMP          single
-
-many:
-	VMOVUPS      (BX)(SI*8), Y0
-	VMOVUPS      32(BX)(SI*8), Y2
-	VMOVUPS      64(BX)(SI*8), Y3
-	VMOVUPS      96(BX)(SI*8), Y4
-	VEXTRACTI128 $0x01, Y0, X1
-	VEXTRACTI128 $0x01, Y2, X5
-	VEXTRACTI128 $0x01, Y3, X6
-	VEXTRACTI128 $0x01, Y4, X7
-	VSHUFPS      $0x88, X1, X0, X1
-	VSHUFPS      $0x88, X5, X2, X5
-	VSHUFPS      $0x88, X6, X3, X6
-	VSHUFPS      $0x88, X7, X4, X7
-	VMOVUPS      X1, (DX)(SI*4)
-	VMOVUPS      X5, 16(DX)(SI*4)
-	VMOVUPS      X6, 32(DX)(SI*4)
-	VMOVUPS      X7, 48(DX)(SI*4)
-	ADDQ         $+16, SI
-	SUBQ         $+16, CX
+	VMOVUPS      X1, (CX)(BX*4)
+	VMOVUPS      X3, 16(CX)(BX*4)
+	VMOVUPS      X5, 32(CX)(BX*4)
+	VMOVUPS      X7, 48(CX)(BX*4)
+	ADDQ         $+16, BX
+	SUBQ         $+16, AX
 	JGE          many
 
 single:
-	ADDQ $+16, CX
+	ADDQ $+16, AX
 	JEQ  done
 
 one:
-	SUBQ         $+4, CX
+	SUBQ         $+4, AX
 	JLT          rest
-	VMOVUPS      (BX)(SI*8), Y0
+	VMOVUPS      (DX)(BX*8), Y0
 	VEXTRACTI128 $0x01, Y0, X1
 	VSHUFPS      $0x88, X1, X0, X1
-	VMOVUPS      X1, (DX)(SI*4)
-	ADDQ         $+4, SI
+	VMOVUPS      X1, (CX)(BX*4)
+	ADDQ         $+4, BX
 	JMP          one
 
 rest:
-	ADDQ $+4, CX
+	ADDQ $+4, AX
 	JEQ  end
 
 element:
-	VMOVQ        (BX)(SI*8), X1
+	VMOVQ        (DX)(BX*8), X1
 	VEXTRACTI128 $0x01, Y1, X0
 	VSHUFPS      $0x88, X0, X1, X0
-	VMOVD        X0, (DX)(SI*4)
-	INCQ         SI
-	DECQ         CX
+	VMOVD        X0, (CX)(BX*4)
+	INCQ         BX
+	DECQ         AX
 	JNE          element
 
 end:
@@ -1783,76 +1754,49 @@ done:
 	VZEROUPPER
 	RET
 
-// func narrowU64AVX512(dst []uint32, a []uint64, stream bool)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
-TEXT ·narrowU64AVX512(SB), NOSPLIT, $0-49
-	MOVBQZX stream+48(FP), AX
-	MOVQ    dst_len+8(FP), CX
-	MOVQ    dst_base+0(FP), DX
-	MOVQ    a_base+24(FP), BX
-	MOVQ    a_len+32(FP), SI
-	CMPQ    SI, CX
-	CMOVQLT SI, CX
-	XORL    SI, SI
-	SUBQ    $+32, CX
+// func halvesU64AVX512(dst []uint32, a []uint64)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·halvesU64AVX512(SB), NOSPLIT, $0-48
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	XORL    BX, BX
+	SUBQ    $+32, AX
 	JLT     single
-	TESTQ   AX, AX
-	JEQ     many
-	TESTQ   $0x0000003f, DX
-	JNE     many
-
-past:
-	VMOVDQU64    (BX)(SI*8), Z0
-	VMOVDQU64    64(BX)(SI*8), Z2
-	VMOVDQU64    128(BX)(SI*8), Z3
-	VMOVDQU64    192(BX)(SI*8), Z5
-	VPMOVQD      Z0, Y1
-	VPMOVQD      Z2, Y0
-	VPMOVQD      Z3, Y4
-	VPMOVQD      Z5, Y2
-	VINSERTI64X4 $0x01, Y0, Z1, Z0
-	VMOVNTDQ     Z0, (DX)(SI*4)
-	VINSERTI64X4 $0x01, Y2, Z4, Z0
-	VMOVNTDQ     Z0, 64(DX)(SI*4)
-	PREFETCHT0   8192(BX)(SI*8)
-	PREFETCHT0   8256(BX)(SI*8)
-	PREFETCHT0   8320(BX)(SI*8)
-	PREFETCHT0   8384(BX)(SI*8)
-	ADDQ         $+32, SI
-	SUBQ         $+32, CX
-	JGE          past
-	JMP          single
 
 many:
-	VMOVDQU64 (BX)(SI*8), Z0
-	VMOVDQU64 64(BX)(SI*8), Z1
-	VMOVDQU64 128(BX)(SI*8), Z2
-	VMOVDQU64 192(BX)(SI*8), Z3
+	VMOVDQU64 (DX)(BX*8), Z0
+	VMOVDQU64 64(DX)(BX*8), Z1
+	VMOVDQU64 128(DX)(BX*8), Z2
+	VMOVDQU64 192(DX)(BX*8), Z3
 	VPMOVQD   Z0, Y0
 	VPMOVQD   Z1, Y1
 	VPMOVQD   Z2, Y2
 	VPMOVQD   Z3, Y3
-	VMOVDQU64 Y0, (DX)(SI*4)
-	VMOVDQU64 Y1, 32(DX)(SI*4)
-	VMOVDQU64 Y2, 64(DX)(SI*4)
-	VMOVDQU64 Y3, 96(DX)(SI*4)
-	ADDQ      $+32, SI
-	SUBQ      $+32, CX
+	VMOVDQU64 Y0, (CX)(BX*4)
+	VMOVDQU64 Y1, 32(CX)(BX*4)
+	VMOVDQU64 Y2, 64(CX)(BX*4)
+	VMOVDQU64 Y3, 96(CX)(BX*4)
+	ADDQ      $+32, BX
+	SUBQ      $+32, AX
 	JGE       many
 
 single:
-	ADDQ $+32, CX
+	ADDQ $+32, AX
 	JEQ  done
 
 one:
-	MOVQ        $-1, AX
-	BZHIQ       CX, AX, AX
-	KMOVQ       AX, K1
-	VMOVDQU64.Z (BX)(SI*8), K1, Z0
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VMOVDQU64.Z (DX)(BX*8), K1, Z0
 	VPMOVQD     Z0, Y0
-	VMOVDQU32   Y0, K1, (DX)(SI*4)
-	ADDQ        $+8, SI
-	SUBQ        $+8, CX
+	VMOVDQU32   Y0, K1, (CX)(BX*4)
+	ADDQ        $+8, BX
+	SUBQ        $+8, AX
 	JG          one
 
 done:

@@ -41,7 +41,7 @@ func widenF32NEON(dst []float64, a []float32, stream bool)
 func narrowF64NEON(dst []float32, a []float64, stream bool)
 
 //go:noescape
-func narrowU64NEON(dst []uint32, a []uint64, stream bool)
+func halvesU64NEON(dst []uint32, a []uint64)
 
 //go:noescape
 func widenBF16NEON(dst []float32, a []uint16)

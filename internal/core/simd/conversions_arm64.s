@@ -686,8 +686,8 @@ element:
 done:
 	RET
 
-// func narrowU64NEON(dst []uint32, a []uint64, stream bool)
-TEXT ·narrowU64NEON(SB), NOSPLIT, $0-49
+// func halvesU64NEON(dst []uint32, a []uint64)
+TEXT ·halvesU64NEON(SB), NOSPLIT, $0-48
 	MOVD dst_len+8(FP), R0
 	MOVD dst_base+0(FP), R1
 	MOVD a_base+24(FP), R2

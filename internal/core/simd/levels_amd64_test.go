@@ -29,7 +29,7 @@ var (
 	narrowBF16s    = each(narrowBF16AVX2, narrowBF16AVX512)
 	narrowF16s     = each(narrowF16AVX2, narrowF16AVX512)
 	narrowF64s     = each(narrowF64AVX2, narrowF64AVX512)
-	narrowU64s     = each(narrowU64AVX2, narrowU64AVX512)
+	halvesU64s     = each(halvesU64AVX2, halvesU64AVX512)
 	softmax32s     = each(softmax32AVX2, softmax32AVX512)
 	squareLanes32s = each(squareLanes32AVX2, squareLanes32AVX512)
 	squareLanes64s = each(squareLanes64AVX2, squareLanes64AVX512)

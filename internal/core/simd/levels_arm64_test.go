@@ -29,7 +29,7 @@ var (
 	narrowBF16s    = each(narrowBF16NEON)
 	narrowF16s     = each(narrowF16NEON)
 	narrowF64s     = each(narrowF64NEON)
-	narrowU64s     = each(narrowU64NEON)
+	halvesU64s     = each(halvesU64NEON)
 	softmax32s     = each(softmax32NEON)
 	squareLanes32s = each(squareLanes32NEON)
 	squareLanes64s = each(squareLanes64NEON)

@@ -363,6 +363,18 @@ func TryFloatU8(dst []float32, a []uint8) bool {
 	return true
 }
 
+func TryHalvesU64(dst []uint32, a []uint64) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		halvesU64AVX2(dst, a)
+	case cpu.AVX512:
+		halvesU64AVX512(dst, a)
+	default:
+		return false
+	}
+	return true
+}
+
 func TryLogSoftmax32(dst []float32, a []float32, p float32, before []float32, b []float32, q float32, r float32, most *[32]float32, next []float32, stream bool) bool {
 	switch cpu.Current() {
 	case cpu.AVX2:
@@ -509,18 +521,6 @@ func TryNarrowF64(dst []float32, a []float64, stream bool) bool {
 		narrowF64AVX2(dst, a, stream)
 	case cpu.AVX512:
 		narrowF64AVX512(dst, a, stream)
-	default:
-		return false
-	}
-	return true
-}
-
-func TryNarrowU64(dst []uint32, a []uint64, stream bool) bool {
-	switch cpu.Current() {
-	case cpu.AVX2:
-		narrowU64AVX2(dst, a, stream)
-	case cpu.AVX512:
-		narrowU64AVX512(dst, a, stream)
 	default:
 		return false
 	}

@@ -293,6 +293,16 @@ func TryFloatU8(dst []float32, a []uint8) bool {
 	return true
 }
 
+func TryHalvesU64(dst []uint32, a []uint64) bool {
+	switch cpu.Current() {
+	case cpu.NEON:
+		halvesU64NEON(dst, a)
+	default:
+		return false
+	}
+	return true
+}
+
 func TryLogSoftmax32(dst []float32, a []float32, p float32, before []float32, b []float32, q float32, r float32, most *[32]float32, next []float32, stream bool) bool {
 	switch cpu.Current() {
 	case cpu.NEON:
@@ -415,16 +425,6 @@ func TryNarrowF64(dst []float32, a []float64, stream bool) bool {
 	switch cpu.Current() {
 	case cpu.NEON:
 		narrowF64NEON(dst, a, stream)
-	default:
-		return false
-	}
-	return true
-}
-
-func TryNarrowU64(dst []uint32, a []uint64, stream bool) bool {
-	switch cpu.Current() {
-	case cpu.NEON:
-		narrowU64NEON(dst, a, stream)
 	default:
 		return false
 	}

@@ -36,6 +36,7 @@ func TryFirstLines32(dst []int64, best []float32, x []float32, step, n int) bool
 func TryFirstLines64(dst []int64, best []float64, x []float64, step, n int) bool     { return false }
 func TryFloatI8(dst []float32, a []int8) bool                                        { return false }
 func TryFloatU8(dst []float32, a []uint8) bool                                       { return false }
+func TryHalvesU64(dst []uint32, a []uint64) bool                                     { return false }
 func TryLogSoftmax32(dst []float32, a []float32, p float32, before []float32, b []float32, q float32, r float32, most *[32]float32, next []float32, stream bool) bool {
 	return false
 }
@@ -58,7 +59,6 @@ func TryMinLines64(dst []float64, x []float64, step, n int) bool                
 func TryNarrowBF16(dst []uint16, a []float32, stream bool) bool                    { return false }
 func TryNarrowF16(dst []uint16, a []float32, stream bool) bool                     { return false }
 func TryNarrowF64(dst []float32, a []float64, stream bool) bool                    { return false }
-func TryNarrowU64(dst []uint32, a []uint64, stream bool) bool                      { return false }
 func TryQuantizeI8(dst []int8, a []float32, scale []float32, zero []float32) bool  { return false }
 func TryQuantizeU8(dst []uint8, a []float32, scale []float32, zero []float32) bool { return false }
 func TryRequantizeI8(dst []int8, sums []int32, factor []float64, plus []float64, scale float64, zero float64) bool {

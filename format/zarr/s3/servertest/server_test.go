@@ -254,7 +254,7 @@ func TestArrays(t *testing.T) {
 	}
 }
 
-// The command converts to a bucket and back, never replaces what is there, and leaves nothing of what fails.
+// The command converts to a bucket and back. It never replaces a value, and a failure leaves nothing there.
 func TestConvert(t *testing.T) {
 	dir := t.TempDir()
 	ashlar := filepath.Join(dir, "ashlar")

@@ -18,7 +18,7 @@ const (
 // operands that the row doesn't have.
 const streamSignature = "func(dst, a, b, c []struct{}, ahead *[4]uintptr)"
 
-// streams reports whether the kernel can have non-temporal stores: where a result may be large and isn't read again.
+// streams reports whether the kernel can have non-temporal stores. Its result may then be large, and isn't read again.
 func (k *kernel) streams() bool {
 	if k.beside != nil {
 		return true

@@ -293,7 +293,7 @@ func conversions() (l list) {
 	l.add(kernel{table: "Canon64", args: one(F64, F64)[:1], body: func(m machine) { m.store(0, canon(m, m.load(0))) }})
 	l.add(kernel{table: "WidenF32", args: one(F64, F32), body: func(m machine) { m.store(0, canon(m, m.convert(F64, m.load(1)))) }})
 	l.add(kernel{table: "NarrowF64", args: one(F32, F64), body: func(m machine) { m.store(0, canon(m, m.convert(F32, m.load(1)))) }})
-	l.add(kernel{table: "NarrowU64", args: []arg{{"dst", U32, false}, {"a", U64, false}}, body: func(m machine) { m.store(0, m.convert(U32, m.load(1))) }})
+	l.add(kernel{table: "HalvesU64", args: []arg{{"dst", U32, false}, {"a", U64, false}}, body: func(m machine) { m.store(0, m.convert(U32, m.load(1))) }})
 	l.add(kernel{table: "WidenBF16", args: one(F32, U16), body: func(m machine) {
 		m.store(0, m.as(F32, m.shl(m.convert(U32, m.load(1)), 16)))
 	}})
