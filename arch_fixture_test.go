@@ -100,7 +100,7 @@ var broken = []struct {
 		`tensor/helper/a.go: "helper" says nothing`,
 	}},
 	{"map", map[string]string{
-		"doc.go":                  "// Package ashlar is a map:\n//\n//\top/       operators; format/pgm/ is no entry\n//\tgone/     nothing\n//\tinternal/core/walk/  rows\npackage ashlar\n\nconst X = 1\n",
+		"doc.go":                  "// Package ashlar is a map:\n//\n//\top/       operators; format/pgm/ is no entry\n//\tgone/     nothing\n//\top/a.go    a\n//\top/b.go    b\n//\tinternal/core/walk/  rows\npackage ashlar\n\nconst X = 1\n",
 		"op/a.go":                 "package op\n",
 		"op/deep/a.go":            "package deep\n",
 		"internal/core/walk/a.go": "package walk\n",
@@ -112,6 +112,7 @@ var broken = []struct {
 		"doc.go doesn't name the folder format/pgm/",
 		"doc.go doesn't name the folder internal/core/cpu/",
 		"doc.go names gone/",
+		"doc.go names op/b.go, which isn't there",
 	}},
 	{"calls", map[string]string{
 		"num/a.go":             "package num\nimport \"math\"\nfunc init() {}\nvar a = float32(math.FMA(1, 2, 3))\nvar b = math.FMA(1, 2, 3) + math.Sqrt(math.Pi) + math.Log(2)\n",

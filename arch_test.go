@@ -356,7 +356,8 @@ func checkFiles(tr *tree) (bad []string) {
 	return bad
 }
 
-// checkMap compares the folders with the map in doc.go: lines that begin with a tab and a folder's name ending in a slash.
+// checkMap compares the tree with the map in doc.go: lines that begin with a tab and a folder's name ending in a slash, or the
+// name of a file ending in .go.
 func checkMap(tr *tree) (bad []string) {
 	listed := make(map[string]bool)
 	for _, f := range tr.files {
@@ -367,8 +368,13 @@ func checkMap(tr *tree) (bad []string) {
 			bad = append(bad, "doc.go declares something: it is the map of the tree and re-exports nothing")
 		}
 		for line := range strings.Lines(f.ast.Doc.Text()) {
-			if first, _, _ := strings.Cut(strings.TrimPrefix(line, "\t"), " "); strings.HasPrefix(line, "\t") && strings.HasSuffix(first, "/") {
+			first, _, _ := strings.Cut(strings.TrimPrefix(line, "\t"), " ")
+			switch {
+			case !strings.HasPrefix(line, "\t"):
+			case strings.HasSuffix(first, "/"):
 				listed[strings.TrimSuffix(first, "/")] = true
+			case strings.HasSuffix(first, ".go") && first != "op/NAME.go" && !slices.ContainsFunc(tr.files, func(f *source) bool { return f.path == first }):
+				bad = append(bad, "doc.go names "+first+", which isn't there: name the file that has the subject now")
 			}
 		}
 	}

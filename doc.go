@@ -65,5 +65,31 @@
 //	internal/fused/      finds products and sums that the compiler fused, in the assembly listing
 //	examples/            programs to copy
 //
+// Where a subject is that has no folder:
+//
+//	op/NAME.go                             an operator: meaning, types, table and the row that defines it
+//	op/conv.go                             the shape of a Conv; each operator infers its shapes in its own Planned
+//	tensor/reshape.go                      Reshape and View of typed programs; op/reshape.go is the operator of graphs
+//	layout/view.go                         which reshapes are views
+//	tensor/tileview.go                     views of one tile of a tensor
+//	pack/tilelayout.go                     TT-NN's tiles of 32×32: where their elements are
+//	layout/product.go                      tiles of any size: TileToShape
+//	mem/arena.go                           the arena: memory that is used again
+//	num/f16.go                             float16: its conversions
+//	internal/core/conv/float16.go          float16: its conversions, row by row
+//	internal/core/conv/canon.go            NaN made canonical; internal/core/cast/canon.go says when
+//	internal/core/reduce/sumfloats.go      the order in which floats are added; integers and fixed point beside it
+//	internal/core/contract/contraction.go  the loop over blocks of a matrix product, and its rule of sums
+//	internal/core/contract/microkernels.go the kernels that multiply tiles in registers
+//	internal/core/contract/window.go       kernels, strides and pads of convolutions and pools
+//	internal/core/exec/threads.go          threads: how work is split; workers.go has the goroutines
+//	internal/core/exec/elementwise.go      elementwise loops over tensors, dense and strided
+//	internal/core/pointwise/fuse.go        several elementwise operators in one pass
+//	internal/core/plan/plan.go             the plan of a call; option.go has options, shapes.go broadcasting
+//	onnx/infer.go                          shapes of a graph; the rules are those of the operators
+//	onnx/outline.go                        memory of a graph before a run, for prepared runs and streams
+//	format/npy/header.go                   the header of an npy file
+//	format/zarr/codec.go                   codecs of Zarr; compress.go and blosc.go read what they compress
+//
 // A package imports packages of lower levels only; the table stands in arch_test.go.
 package ashlar

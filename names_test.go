@@ -12,6 +12,26 @@ import (
 
 var symbol = regexp.MustCompile(`^[a-z0-9]+\.[A-Z]\w*(\.[A-Z]\w*)?$`)
 
+// TestPaths finds the files that pages name by their path.
+func TestPaths(t *testing.T) {
+	pages, err := filepath.Glob(filepath.FromSlash("docs/*.md"))
+	if err != nil || len(pages) == 0 {
+		t.Fatal("no pages: ", err)
+	}
+	named := regexp.MustCompile(`\b(?:op|tensor|layout|mem|num|onnx|chunk|pack|device|format|judge|internal|cmd)/[\w/]+\.go\b`)
+	for _, page := range append(pages, "README.md") {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range named.FindAllString(string(text), -1) {
+			if _, err := os.Stat(filepath.FromSlash(file)); err != nil {
+				t.Errorf("%s names %s: %v", page, file, err)
+			}
+		}
+	}
+}
+
 // TestNames resolves the names in docs/from-*.md, but those that TestPages compiles: each row of a table has, in its second column, exported symbols of
 // this repository in backquotes (`op.Add`, `tensor.Tensor.Fill`, `tensor.AsyncCopy.Keep`), or says what is left out.
 // What a page shows runs.

@@ -12,6 +12,9 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
+// Shapes of a graph are inferred step by step. The shapes of a step are those that its operator plans: Conv does so in
+// op/conv.go.
+
 // While shapes are inferred, values of up to small elements that follow from others like them are computed, because the
 // graph may use them as shapes. All of that together reads and writes up to evaluated bytes, and takes up to patience:
 // what lies beyond counts as unknown.

@@ -24,7 +24,8 @@ func MatMul[T bool | num.Number](a, b tensor.Tensor[T], opts ...Option) (r tenso
 	return r
 }
 
-// matrixProduct is MatMul for a run-time element type, which both operands have.
+// matrixProduct is MatMul for a run-time element type, which both operands have. Its loop is that of a contraction, in
+// internal/core/contract/contraction.go.
 func matrixProduct(r, a, b *tensor.Any, opts []Option) {
 	const name = "MatMul"
 	plan.Present(name, a, b)

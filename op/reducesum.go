@@ -22,7 +22,7 @@ func ReduceSum[T num.Number](a tensor.Tensor[T], axes []int, opts ...Option) (r 
 	return r
 }
 
-// termSum adds the elements in the fixed order.
+// termSum adds the elements in the fixed order, which internal/core/reduce/sumfloats.go states.
 type termSum[T num.Float] struct{ reduce.Summer }
 
 func (f *termSum[T]) Add(x []T) { reduce.AddTerms(&f.Summer, x) }

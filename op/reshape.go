@@ -10,7 +10,7 @@ import (
 )
 
 // Reshape is ONNX's: an extent of 0 keeps the input's, unless allowzero, and one
-// of -1 is computed. Typed programs call Tensor.Reshape or Tensor.View.
+// of -1 is computed. Typed programs call Tensor.Reshape or Tensor.View: tensor/reshape.go.
 var reshape = plan.Operator{About: plan.About{Name: "Reshape", Shapes: true, PerAxis: 0b10, Moves: plan.Moves{In: 1, Out: 1}, FLOPs: plan.FLOPs{Free: true}, Versions: []int{5, 13, 14, 19, 21, 23, 24, 25}, Attrs: []string{"allowzero"}}, Least: 2,
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		shape := reshapeTo(c)

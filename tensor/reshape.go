@@ -15,6 +15,7 @@ func (t Tensor[T]) View(shape ...int) Tensor[T] {
 	return t
 }
 
+// viewAs gives lay another shape; layout/view.go says which strides allow it.
 func viewAs(op string, lay *layout.Layout, shape []int) {
 	to, err := viewLayout(lay, shape)
 	if err != nil {

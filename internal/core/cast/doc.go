@@ -1,6 +1,6 @@
 // Package cast converts rows between element types, makes computed NaNs canonical, and holds the state of a call in
 // fixed point: how results beyond the format are treated, and which element failed.
 //
-// A conversion goes through the widest type that holds both, and rounds once. Its callers are packages pointwise, move,
-// reduce, contract and op.
+// A conversion goes through the widest type that holds both, and rounds once. canon.go states the rule of NaNs. The
+// callers are packages pointwise, move, reduce, contract and op.
 package cast

@@ -3,4 +3,9 @@
 // The sum over k goes by blocks of 256 in order, each block by fused steps from the first element to the last: the rule
 // of sums that keeps bits equal on every machine. Panels are packed for the tiles of an instruction set; fixed point is
 // exact and rounded once. The callers are the files of package op.
+//
+//   - contraction.go has the loop over blocks of a product, the rule of sums, and the panels.
+//   - microkernels.go has the kernels that multiply tiles in registers, singles.go what multiplies without them.
+//   - window.go, convolution.go and patches.go make a convolution a product.
+//   - bytes.go and byteconv.go multiply 8-bit integers, exact.go fixed point. after.go adds a bias.
 package contract

@@ -1,6 +1,7 @@
 // Package exec runs operators over tensors: it finds the rows of elements that a loop of
 // package op or simd goes through, packs what isn't a row, and splits large work over
-// threads. It knows element types as numbers of bytes.
+// threads. It knows element types as numbers of bytes. elementwise.go goes over elements,
+// lines.go and reduce.go over lines along an axis; threads.go splits work.
 //
 // A row is a function over runs of elements, as func(dst, a, b []float32). A Run is such
 // an argument with its element type forgotten: drivers are compiled once, and a table of
