@@ -248,7 +248,7 @@ func (p *Plan) tooLarge(s *stage) error {
 	}
 }
 
-// over returns n with what it is made of settled: read from stages where they must come first.
+// over returns n with operands that are read from stages where these must come first.
 func (pl *planner) over(n *node) (*node, error) {
 	if len(n.in) == 0 {
 		return n, nil
@@ -256,7 +256,7 @@ func (pl *planner) over(n *node) (*node, error) {
 	in := make([]*node, len(n.in))
 	for i, from := range n.in {
 		var err error
-		if in[i], err = pl.settle(from); err != nil {
+		if in[i], err = pl.operand(from); err != nil {
 			return nil, err
 		}
 		if k, ok := n.kind.(rereader); ok && k.rereads() && !light(in[i]) {
@@ -289,8 +289,8 @@ func light(n *node) bool {
 	return false
 }
 
-// settle returns what stands for n where another array reads it.
-func (pl *planner) settle(n *node) (*node, error) {
+// operand returns what stands for n where another array reads it.
+func (pl *planner) operand(n *node) (*node, error) {
 	if m, ok := pl.made[n.id]; ok {
 		return m, nil
 	}

@@ -16,24 +16,24 @@ type hold struct {
 func (h *hold) close() error {
 	h.mu.Lock()
 	h.over = true
-	return h.settle()
+	return h.giveBack()
 }
 
 // drop is close for a Buffer that became unreachable. An error of unmapping has nobody to go to.
 func (h *hold) drop() {
 	h.mu.Lock()
 	h.over = h.over || !h.lent
-	_ = h.settle()
+	_ = h.giveBack()
 }
 
 func (h *hold) unpin() {
 	h.mu.Lock()
 	h.pins--
-	_ = h.settle() // the Close that waited for this has returned
+	_ = h.giveBack() // the Close that waited for this has returned
 }
 
-// settle gives the bytes back if nothing holds them any more. It unlocks h.
-func (h *hold) settle() error {
+// giveBack gives the bytes back if nothing holds them any more. It unlocks h.
+func (h *hold) giveBack() error {
 	give := h.give
 	if !h.over || h.pins > 0 || give == nil {
 		h.mu.Unlock()

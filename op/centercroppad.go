@@ -48,7 +48,7 @@ func centered(a tensor.Any, extents, axes []int) *move.Transfer {
 	for i, n := range shape {
 		if out[i] != n {
 			first := (n - out[i]) / 2 // rounds toward 0 both ways: the smaller half is in front
-			maps[i] = move.Mapping{N: out[i], At: func(place int) move.Run { return padRun(PadConstant, place+first, n) }}
+			maps[i] = move.Mapping{N: out[i], At: func(place int) move.Piece { return padPiece(PadConstant, place+first, n) }}
 		}
 	}
 	return &move.Transfer{Name: name, D: a.DType(), Shape: out, In: []tensor.Any{a}, Scratch: move.RemapScratch(maps), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {

@@ -31,9 +31,9 @@ func counted(counts, edges, a *tensor.Any, bins int, low, high float64) {
 	*edges, *counts = tensor.Linspace(low, high, bins+1).Any(), tensor.New[int64](bins).Any()
 	e, n := move.ElemsOf[float64](edges), move.ElemsOf[int64](counts)
 	w := move.NumericOf(move.WordsOf(*a))
-	var tile [1024]float64
-	for from := 0; from < w.Len(); from += len(tile) {
-		part := tile[:min(len(tile), w.Len()-from)]
+	var buffer [1024]float64
+	for from := 0; from < w.Len(); from += len(buffer) {
+		part := buffer[:min(len(buffer), w.Len()-from)]
 		switch {
 		case w.D == dtype.Float64:
 			part = move.ElemsOf[float64](w.Of)[from : from+len(part)]

@@ -66,8 +66,8 @@ func padded(a tensor.Any, before, after []int, mode PadMode, value tensor.Any) *
 			panic(plan.Fail("Pad", tensor.ErrShape, "axis %d is empty; mode %q has nothing to repeat", i, string(mode)))
 		}
 		if b != 0 || e != 0 {
-			maps[i] = move.Mapping{N: out[i], At: func(place int) move.Run {
-				u := padRun(mode, place-b-cut, n)
+			maps[i] = move.Mapping{N: out[i], At: func(place int) move.Piece {
+				u := padPiece(mode, place-b-cut, n)
 				if u.From >= 0 {
 					u.From += cut
 				}
@@ -88,33 +88,33 @@ func padded(a tensor.Any, before, after []int, mode PadMode, value tensor.Any) *
 	}}
 }
 
-// padRun returns which of n entries stands at i, and how many more go on from it.
-func padRun(mode PadMode, i, n int) move.Run {
+// padPiece returns which of n entries stands at i, and how many more go on from it.
+func padPiece(mode PadMode, i, n int) move.Piece {
 	switch {
 	case i >= 0 && i < n:
-		return move.Run{To: 0, From: i, N: n - i, Step: 1}
+		return move.Piece{To: 0, From: i, N: n - i, Step: 1}
 	case mode == PadConstant && i < 0:
-		return move.Run{To: 0, From: -1, N: -i, Step: 1}
+		return move.Piece{To: 0, From: -1, N: -i, Step: 1}
 	case mode == PadConstant:
-		return move.Run{To: 0, From: -1, N: math.MaxInt, Step: 1}
+		return move.Piece{To: 0, From: -1, N: math.MaxInt, Step: 1}
 	case (mode == PadEdge || n == 1) && i < 0:
-		return move.Run{To: 0, From: 0, N: -i, Step: 0}
+		return move.Piece{To: 0, From: 0, N: -i, Step: 0}
 	case mode == PadEdge || n == 1:
-		return move.Run{To: 0, From: n - 1, N: math.MaxInt, Step: 0}
+		return move.Piece{To: 0, From: n - 1, N: math.MaxInt, Step: 0}
 	case mode == PadWrap:
 		i = ((i % n) + n) % n
-		return move.Run{To: 0, From: i, N: n - i, Step: 1}
+		return move.Piece{To: 0, From: i, N: n - i, Step: 1}
 	case mode == PadSymmetric:
 		if i = ((i % (2 * n)) + 2*n) % (2 * n); i < n {
-			return move.Run{To: 0, From: i, N: n - i, Step: 1}
+			return move.Piece{To: 0, From: i, N: n - i, Step: 1}
 		}
-		return move.Run{To: 0, From: 2*n - 1 - i, N: 2*n - i, Step: -1}
+		return move.Piece{To: 0, From: 2*n - 1 - i, N: 2*n - i, Step: -1}
 	}
 	turn := 2 * (n - 1)
 	if i = ((i % turn) + turn) % turn; i < n {
-		return move.Run{To: 0, From: i, N: n - i, Step: 1}
+		return move.Piece{To: 0, From: i, N: n - i, Step: 1}
 	}
-	return move.Run{To: 0, From: turn - i, N: turn - i, Step: -1}
+	return move.Piece{To: 0, From: turn - i, N: turn - i, Step: -1}
 }
 
 var pad = plan.Operator{About: plan.About{Name: "Pad", PerAxis: 0b1010, Moves: plan.Moves{In: 0b101, Out: 1}, FLOPs: plan.FLOPs{Free: true}, Versions: []int{2, 11, 13, 18, 19, 21, 23, 24, 25}, Attrs: []string{"mode", "pads", "value"}}, Least: 1, Most: 4,

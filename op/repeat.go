@@ -55,18 +55,18 @@ func repeated(a tensor.Any, counts []int, axis int) *move.Transfer {
 			})
 			return
 		}
-		var runs []move.Run
+		var pieces []move.Piece
 		to := 0
 		for i := range n {
 			if of(i) > 0 {
-				runs = append(runs, move.Run{To: to, From: i, N: of(i), Step: 0})
+				pieces = append(pieces, move.Piece{To: to, From: i, N: of(i), Step: 0})
 				to += of(i)
 			}
 		}
 		maps := make([]move.Mapping, len(shape))
-		maps[axis] = move.Mapping{N: to, At: func(place int) move.Run {
-			k := sort.Search(len(runs), func(k int) bool { return runs[k].To > place })
-			return runs[k-1] // no mapping is asked within a run
+		maps[axis] = move.Mapping{N: to, At: func(place int) move.Piece {
+			k := sort.Search(len(pieces), func(k int) bool { return pieces[k].To > place })
+			return pieces[k-1] // no mapping is asked within a piece
 		}}
 		move.Remap("Repeat", ctx, dst, in[0], shape, maps, nil)
 	}}

@@ -30,11 +30,11 @@ func rolled(a tensor.Any, shift, axis int) *move.Transfer {
 		}
 		maps := make([]move.Mapping, len(shape))
 		if by := (shift%n + n) % n; by > 0 {
-			maps[axis] = move.Mapping{N: n, At: func(place int) move.Run {
+			maps[axis] = move.Mapping{N: n, At: func(place int) move.Piece {
 				if place < by {
-					return move.Run{From: n - by, N: by, Step: 1}
+					return move.Piece{From: n - by, N: by, Step: 1}
 				}
-				return move.Run{N: n - by, Step: 1}
+				return move.Piece{N: n - by, Step: 1}
 			}}
 		}
 		move.Remap("Roll", ctx, dst, in[0], shape, maps, nil)

@@ -41,6 +41,6 @@ var sumFloat64 = reduce.Operator{About: plan.About{Name: "SumAs"}, Takes: 1 << d
 		return true
 	},
 	Rows: func(_ dtype.DType, out, x exec.Run, from int, down exec.Sequence) bool {
-		reduce.SumTile(exec.Of[float64](out), exec.Of[float32](x), from, &down, false)
+		reduce.SumDown(exec.Of[float64](out), exec.Of[float32](x), from, &down, false)
 		return true
 	}}

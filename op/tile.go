@@ -34,9 +34,9 @@ func tiled(a tensor.Any, repeats []int) *move.Transfer {
 		switch {
 		case out[i] == n:
 		case n == 1:
-			maps[i] = move.Mapping{N: r, At: func(int) move.Run { return move.Run{N: r} }}
+			maps[i] = move.Mapping{N: r, At: func(int) move.Piece { return move.Piece{N: r} }}
 		default:
-			maps[i] = move.Mapping{N: out[i], At: func(place int) move.Run { return move.Run{From: place % n, N: n - place%n, Step: 1} }}
+			maps[i] = move.Mapping{N: out[i], At: func(place int) move.Piece { return move.Piece{From: place % n, N: n - place%n, Step: 1} }}
 		}
 	}
 	return &move.Transfer{Name: "Tile", D: a.DType(), Shape: out, In: []tensor.Any{a}, Scratch: move.RemapScratch(maps), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {

@@ -197,8 +197,8 @@ func (c *column) signOf(x float64) string {
 	return ""
 }
 
-// word writes value i.
-func (c *column) word(i int) string {
+// text writes value i.
+func (c *column) text(i int) string {
 	x := c.at(i)
 	if x != x {
 		s := c.nan

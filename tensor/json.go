@@ -110,9 +110,9 @@ const maxNest = 1000
 // has the element's indices.
 func (t *Tensor[T]) UnmarshalJSON(text []byte) error {
 	var elems []T
-	shape, err := parseNest("tensor.UnmarshalJSON", text, dtype.Of[T](), func(word string) bool {
+	shape, err := parseNest("tensor.UnmarshalJSON", text, dtype.Of[T](), func(token string) bool {
 		var v T
-		ok := parseElement(word, &v)
+		ok := parseElement(token, &v)
 		elems = append(elems, v)
 		return ok
 	})
@@ -133,7 +133,7 @@ func parsed(a *Any, shape []int, st *storage) error {
 
 // parseNest reads nested lists and returns their shape; nil, without an error, for
 // null. It gives each element to add, which reports whether it is one of type d.
-func parseNest(op string, text []byte, d dtype.DType, add func(word string) bool) (shape []int, err error) {
+func parseNest(op string, text []byte, d dtype.DType, add func(token string) bool) (shape []int, err error) {
 	p := nestParser{text: text, shape: []int{}, leaf: -1, dtype: d, add: add}
 	p.space()
 	if string(bytes.TrimSpace(text)) == "null" {
@@ -161,7 +161,7 @@ type nestParser struct {
 	shape []int // as far as it is known: -1 until the first list of the level ends
 	leaf  int   // the level of the elements, -1 until the first one
 	dtype dtype.DType
-	add   func(word string) bool
+	add   func(token string) bool
 }
 
 func (p *nestParser) space() {
@@ -240,21 +240,21 @@ func (p *nestParser) element() string {
 	if end == 0 {
 		return "an element is missing"
 	}
-	word := string(p.text[from : from+end])
-	if !p.add(word) {
-		if len(word) > 40 {
-			word = word[:40] + "…"
+	token := string(p.text[from : from+end])
+	if !p.add(token) {
+		if len(token) > 40 {
+			token = token[:40] + "…"
 		}
-		return sprintf("%s is no %v", word, p.dtype)
+		return sprintf("%s is no %v", token, p.dtype)
 	}
 	p.at += end
 	return ""
 }
 
 // parseElement reads an element as MarshalJSON writes it to where v points.
-func parseElement(word string, v any) (ok bool) {
+func parseElement(token string, v any) (ok bool) {
 	float := func(bits int) (f float64) {
-		switch word {
+		switch token {
 		case `"NaN"`:
 			f, ok = num.NaN64(), true
 		case `"Infinity"`:
@@ -263,27 +263,27 @@ func parseElement(word string, v any) (ok bool) {
 			f, ok = math.Inf(-1), true
 		default:
 			var err error
-			f, err = strconv.ParseFloat(word, bits)
-			ok = err == nil && isNumber(word)
+			f, err = strconv.ParseFloat(token, bits)
+			ok = err == nil && isNumber(token)
 		}
 		return f
 	}
 	complex := func(bits int) complex128 {
-		if isNumber(word) {
-			c, err := strconv.ParseComplex(word, bits)
+		if isNumber(token) {
+			c, err := strconv.ParseComplex(token, bits)
 			ok = err == nil
 			return c
 		}
-		if len(word) < 3 || word[0] != '"' {
+		if len(token) < 3 || token[0] != '"' {
 			return 0
 		}
-		c, err := strconv.ParseComplex(word[1:len(word)-1], bits)
+		c, err := strconv.ParseComplex(token[1:len(token)-1], bits)
 		ok = err == nil
 		return c
 	}
 	switch p := v.(type) {
 	case *bool:
-		*p, ok = word == "true", word == "true" || word == "false"
+		*p, ok = token == "true", token == "true" || token == "false"
 	case *float32:
 		f := float(32)
 		if *p = float32(f); f != f {
@@ -296,13 +296,13 @@ func parseElement(word string, v any) (ok bool) {
 	case *complex128:
 		*p = complex(128)
 	case *fixed.FP8x23:
-		ok = parseFixed(word, p)
+		ok = parseFixed(token, p)
 	case *fixed.FP16x16:
-		ok = parseFixed(word, p)
+		ok = parseFixed(token, p)
 	case *fixed.FP32x32:
-		ok = parseFixed(word, p)
+		ok = parseFixed(token, p)
 	case *fixed.FP64x64:
-		ok = parseFixed(word, p)
+		ok = parseFixed(token, p)
 	default:
 		switch d := dtype.At(p); {
 		case d.Format() != 0:
@@ -315,23 +315,23 @@ func parseElement(word string, v any) (ok bool) {
 			}
 			setBits(p, uint64(bits))
 		case d.IsSigned():
-			i, err := strconv.ParseInt(word, 10, d.Bits())
-			ok = err == nil && isNumber(word)
+			i, err := strconv.ParseInt(token, 10, d.Bits())
+			ok = err == nil && isNumber(token)
 			setBits(p, uint64(i))
 		default:
-			i, err := strconv.ParseUint(word, 10, d.Bits())
-			ok = err == nil && isNumber(word)
+			i, err := strconv.ParseUint(token, 10, d.Bits())
+			ok = err == nil && isNumber(token)
 			setBits(p, i)
 		}
 	}
 	return ok
 }
 
-func parseFixed[T num.Fixed](word string, p *T) bool {
+func parseFixed[T num.Fixed](token string, p *T) bool {
 	var err error
-	*p, err = fixed.Parse[T](word)
-	return err == nil && isNumber(word)
+	*p, err = fixed.Parse[T](token)
+	return err == nil && isNumber(token)
 }
 
-// isNumber reports whether word is a number by JSON's grammar.
-func isNumber(word string) bool { return word != "" && jsontext.Number(word) == len(word) }
+// isNumber reports whether token is a number by JSON's grammar.
+func isNumber(token string) bool { return token != "" && jsontext.Number(token) == len(token) }

@@ -6,16 +6,16 @@ import (
 	"unicode/utf8"
 )
 
-// page writes the brackets and lines around the elements. words is called once
+// page writes the brackets and lines around the elements. texts is called once
 // with the storage offsets of the elements shown, in the order of printing.
-func (e *printer) page(o *PrintOptions, words func(offs []int) func(i int) string) string {
+func (e *printer) page(o *PrintOptions, texts func(offs []int) func(i int) string) string {
 	lay := &e.a.lay
 	n := lay.Size()
 	if n == 0 {
 		return "[]"
 	}
 	p := page{o: o, shape: lay.Shape(), elide: n > o.Threshold}
-	p.word = words(p.offsets(shown(p.shape, p.elide, o.EdgeItems), &e.a.where))
+	p.text = texts(p.offsets(shown(p.shape, p.elide, o.EdgeItems), &e.a.where))
 	p.axis(0, 1+o.Indent, o.LineWidth)
 	runtime.KeepAlive(e.a.st)
 	return string(p.out)
@@ -40,7 +40,7 @@ type page struct {
 	o     *PrintOptions
 	shape []int
 	elide bool
-	word  func(i int) string // element i of those shown
+	text  func(i int) string // element i of those shown
 	next  int
 	out   []byte
 }
@@ -74,7 +74,7 @@ func (p *page) offsets(lists [][]int, w *where) []int {
 // end before width; each bracket inside takes one column from either side.
 func (p *page) axis(k, indent, width int) {
 	if k == len(p.shape) {
-		p.out = append(p.out, p.word(p.next)...)
+		p.out = append(p.out, p.text(p.next)...)
 		p.next++
 		return
 	}
@@ -100,14 +100,14 @@ func (p *page) axis(k, indent, width int) {
 		return
 	}
 	at, limit := indent, width-max(utf8.RuneCountInString(bare), 1)
-	put := func(word string) {
-		w := utf8.RuneCountInString(word)
+	put := func(text string) {
+		w := utf8.RuneCountInString(text)
 		if at+w > limit && at > indent { // at the start of a line wrapping wouldn't help
 			p.out = append(trimRight(p.out), '\n')
 			p.out = append(p.out, strings.Repeat(" ", indent)...)
 			at = indent
 		}
-		p.out = append(p.out, word...)
+		p.out = append(p.out, text...)
 		at += w
 	}
 	for i := range n {
@@ -120,7 +120,7 @@ func (p *page) axis(k, indent, width int) {
 			p.out = append(p.out, sep...)
 			at += utf8.RuneCountInString(sep)
 		}
-		put(p.word(p.next))
+		put(p.text(p.next))
 		p.next++
 	}
 	p.out = append(p.out, ']')

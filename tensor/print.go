@@ -87,7 +87,7 @@ func (e *printer) text(o PrintOptions) string {
 		}
 	}
 	o = o.filled()
-	return e.page(&o, func(offs []int) func(i int) string { return e.words(offs, &o) })
+	return e.page(&o, func(offs []int) func(i int) string { return e.texts(offs, &o) })
 }
 
 // nothing describes a tensor whose storage can't be read.
@@ -177,8 +177,8 @@ func (e *printer) format(f fmt.State, verb rune) {
 		}
 		o = o.filled()
 		fmt.Fprint(f, e.page(&o, func(offs []int) func(i int) string {
-			word := e.words(offs, &o)
-			return func(i int) string { return padLeft(word(i), width) }
+			text := e.texts(offs, &o)
+			return func(i int) string { return padLeft(text(i), width) }
 		}))
 	case !hasVerb(e.dtype, verb):
 		fmt.Fprintf(f, "%%!%c(%s)", verb, describe(e.dtype, &e.a.lay))
@@ -236,9 +236,9 @@ func padLeft(s string, width int) string {
 	return s
 }
 
-// words returns how the elements at the given offsets are written; NumPy's formatters
+// texts returns how the elements at the given offsets are written; NumPy's formatters
 // look at all of them before the first is written.
-func (e *printer) words(offs []int, o *PrintOptions) func(i int) string {
+func (e *printer) texts(offs []int, o *PrintOptions) func(i int) string {
 	real := func(i int) float64 { return number(e.all.ref(offs[i])) }
 	switch d := e.dtype; {
 	case d == dtype.Bool:
@@ -258,11 +258,11 @@ func (e *printer) words(offs []int, o *PrintOptions) func(i int) string {
 		}
 		return func(i int) string { return padLeft(fmt.Sprint(e.all.at(offs[i])), width) }
 	case d.IsComplex():
-		return complexWords(kindOf(d), o, len(offs), func(i int) complex128 { return complexOf(e.all.at(offs[i])) })
+		return complexTexts(kindOf(d), o, len(offs), func(i int) complex128 { return complexOf(e.all.at(offs[i])) })
 	case d.IsFixed():
-		return fixedWords(o, len(offs), func(i, precision int) string { return fixedText(e.all.at(offs[i]), precision) })
+		return fixedTexts(o, len(offs), func(i, precision int) string { return fixedText(e.all.at(offs[i]), precision) })
 	default:
-		return newColumn(kindOf(d), o, o.Sign, len(offs), real).word
+		return newColumn(kindOf(d), o, o.Sign, len(offs), real).text
 	}
 }
 
@@ -285,10 +285,10 @@ func fixedText(v any, precision int) string {
 	return fixed.Format(v.(fixed.FP64x64), precision)
 }
 
-// fixedWords writes fixed point as decimals, points below each other: the fewest digits
+// fixedTexts writes fixed point as decimals, points below each other: the fewest digits
 // that tell the numbers apart, at most o.Precision after the point unless o.FloatMode is
 // Unique, and just so many if it is Fixed.
-func fixedWords(o *PrintOptions, n int, format func(i, precision int) string) func(i int) string {
+func fixedTexts(o *PrintOptions, n int, format func(i, precision int) string) func(i int) string {
 	split := func(i int) (whole, frac string) {
 		text := format(i, -1)
 		if _, frac, _ = strings.Cut(text, "."); o.FloatMode == Fixed || o.FloatMode != Unique && len(frac) > o.Precision {
@@ -316,13 +316,13 @@ func fixedWords(o *PrintOptions, n int, format func(i, precision int) string) fu
 	}
 }
 
-func complexWords(k kind, o *PrintOptions, n int, at func(i int) complex128) func(i int) string {
+func complexTexts(k kind, o *PrintOptions, n int, at func(i int) complex128) func(i int) string {
 	re := newColumn(k, o, o.Sign, n, func(i int) float64 { return real(at(i)) })
 	im := newColumn(k, o, '+', n, func(i int) float64 { return imag(at(i)) })
 	return func(i int) string {
-		s := im.word(i)
+		s := im.text(i)
 		bare := strings.TrimRight(s, " ")
-		return re.word(i) + bare + "j" + s[len(bare):]
+		return re.text(i) + bare + "j" + s[len(bare):]
 	}
 }
 

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	tileBytes = 8192 // of a packed chunk: four operands stay in the first-level cache
-	RunLen    = 2048 // elements of a chunk that needs no packing: a row is still in that cache when its NaNs are looked at
+	packedBytes = 8192 // of a packed block: four operands stay in the first-level cache
+	RunLen      = 2048 // elements of a block that needs no packing: a row is still in that cache when its NaNs are looked at
 )
 
 // A Kernel is the row of one operator for one element type, or Via. dst may be exactly an operand.
@@ -274,15 +274,15 @@ func Reach(a *tensor.Any) []byte {
 
 // operand is one operand on its way into rows.
 type operand struct {
-	data  []byte
-	dtype dtype.DType
-	shift uint8
-	wider uint8 // the shift of wide
-	tile  []byte
-	wide  []byte
-	widen Row1
-	held  conv.Block // what wide or tile holds at present
-	full  bool
+	data   []byte
+	dtype  dtype.DType
+	shift  uint8
+	wider  uint8 // the shift of wide
+	packed []byte
+	wide   []byte
+	widen  Row1
+	held   conv.Block // what wide or packed holds at present
+	full   bool
 }
 
 // chunk returns the elements of a block as a row.
@@ -298,9 +298,9 @@ func (o *operand) chunk(b conv.Block) Run {
 		o.widen(wide, row)
 		return wide
 	}
-	row := run(o.tile[:n<<o.shift], o.shift)
+	row := run(o.packed[:n<<o.shift], o.shift)
 	if !o.full || o.held != b { // a repeated row is packed once
-		pack(o.tile[:n<<o.shift], o.data, b, o.dtype)
+		pack(o.packed[:n<<o.shift], o.data, b, o.dtype)
 		if o.widen != nil {
 			o.widen(run(o.wide[:n<<o.wider], o.wider), row)
 		}
@@ -376,10 +376,10 @@ type strides struct {
 	cuts
 }
 
-// cuts is how the two inner loops of a plan are cut into blocks that fit a tile.
+// cuts is how the two inner loops of a nest are cut into blocks that fit a packed copy.
 type cuts struct {
-	plan         *walk.Plan // dst, ins
-	tile         int        // elements of a block, at most
+	nest         *walk.Nest // dst, ins
+	most         int        // elements of a block
 	rows, cols   int        // of a block of the two inner loops
 	across, down int        // blocks in them
 }
@@ -392,9 +392,9 @@ func strided(j *Job, s *strides) {
 		lays[i+1] = s.ins[i].LayoutRef()
 		size = max(size, s.ins[i].DType().Size())
 	}
-	s.cuts = cut(&lays, min(RunLen, tileBytes/size))
-	defer s.plan.Free()
-	n, cost := s.plan.Outer()*s.across*s.down, s.rows*s.cols*j.Cost
+	s.cuts = cut(&lays, min(RunLen, packedBytes/size))
+	defer s.nest.Free()
+	n, cost := s.nest.Outer()*s.across*s.down, s.rows*s.cols*j.Cost
 	if n*cost <= SplitCost && Goes(j.Ctx) || Alone(j.Ctx) {
 		s.work(0, n)
 	} else {
@@ -404,7 +404,7 @@ func strided(j *Job, s *strides) {
 
 // cut plans the way through operands, of which lays[0] is the result and the others,
 // as many as aren't nil, stretch to its shape.
-func cut(lays *[walk.Max]*layout.Layout, tile int) cuts {
+func cut(lays *[walk.Max]*layout.Layout, most int) cuts {
 	var few [8]int
 	shape := few[:0]
 	for i := range lays[0].Rank() {
@@ -416,11 +416,11 @@ func cut(lays *[walk.Max]*layout.Layout, tile int) cuts {
 	for ; n < len(lays) && lays[n] != nil; n++ {
 		wide[n], _ = lays[n].BroadcastTo(shape...) // the result's shape was made so that they fit
 	}
-	b := cuts{plan: walk.New(ptrs[:n]...), tile: tile}
-	in, mid := &b.plan.Loops[0], &b.plan.Loops[1]
-	b.rows, b.cols = 1, min(in.Ext, tile)
-	if in.Ext <= tile {
-		b.rows = min(mid.Ext, tile/in.Ext)
+	b := cuts{nest: walk.New(ptrs[:n]...), most: most}
+	in, mid := &b.nest.Loops[0], &b.nest.Loops[1]
+	b.rows, b.cols = 1, min(in.Ext, most)
+	if in.Ext <= most {
+		b.rows = min(mid.Ext, most/in.Ext)
 	}
 	b.across, b.down = (in.Ext+b.cols-1)/b.cols, (mid.Ext+b.rows-1)/b.rows
 	return b
@@ -445,10 +445,10 @@ func (s *strides) work(from, to int) {
 		data, off := s.ins[i].Memory()
 		d := s.ins[i].DType()
 		src[i] = operand{data: data, dtype: d, shift: shifts[d], widen: s.k.Widen}
-		src[i].tile = carve(&rest, s.tile<<shifts[d])
+		src[i].packed = carve(&rest, s.most<<shifts[d])
 		if s.k.Widen != nil {
 			src[i].wider = shifts[s.k.Operand]
-			src[i].wide = carve(&rest, s.tile<<src[i].wider)
+			src[i].wide = carve(&rest, s.most<<src[i].wider)
 		}
 		origin[i+1] = off
 	}
@@ -456,7 +456,7 @@ func (s *strides) work(from, to int) {
 	origin[0] = d0
 	d := s.dst.DType()
 	shift, wider := shifts[d], shifts[s.k.Result]
-	tile, wide := carve(&rest, s.tile<<shift), carve(&rest, s.tile<<wider)
+	packed, wide := carve(&rest, s.most<<shift), carve(&rest, s.most<<wider)
 	for c := from; c < to; c++ {
 		pass, r, x := c/(s.across*s.down), c/s.across%s.down*s.rows, c%s.across*s.cols
 		var row [3]Run
@@ -465,7 +465,7 @@ func (s *strides) work(from, to int) {
 		}
 		db := block(&s.cuts, 0, d0, pass, r, x)
 		size, dense := db.Rows*db.Cols, db.Dense()
-		b := tile[:size<<shift]
+		b := packed[:size<<shift]
 		if dense {
 			b = dd[db.Off<<shift : (db.Off+size)<<shift]
 		}
@@ -495,13 +495,13 @@ func (s *strides) work(from, to int) {
 // block returns the elements of operand o, whose element 0 is at origin, from row r
 // and column x of the two inner loops on, in one of their passes.
 func block(s *cuts, o, origin, pass, r, x int) conv.Block {
-	in, mid := &s.plan.Loops[0], &s.plan.Loops[1]
+	in, mid := &s.nest.Loops[0], &s.nest.Loops[1]
 	return conv.Block{Rows: min(s.rows, mid.Ext-r), Cols: min(s.cols, in.Ext-x), Row: mid.Str[o], Col: in.Str[o],
-		Off: origin + s.plan.At(o, pass) + r*mid.Str[o] + x*in.Str[o]}
+		Off: origin + s.nest.At(o, pass) + r*mid.Str[o] + x*in.Str[o]}
 }
 
-// Scratchpad holds the tiles of one worker: at most four, twice where they are widened.
-type Scratchpad struct{ Bytes [4 * 2 * tileBytes]byte }
+// Scratchpad holds the dense copies of one worker: at most four, twice where they are widened.
+type Scratchpad struct{ Bytes [4 * 2 * packedBytes]byte }
 
 var Scratch = sync.Pool{New: func() any { return new(Scratchpad) }}
 

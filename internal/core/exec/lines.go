@@ -47,7 +47,7 @@ func Lines(j Job, a *tensor.Any, axis, tail int, dst *tensor.Any, row LineRow, w
 	runtime.KeepAlive(dst)
 }
 
-// work goes through as many lines at a time as a tile holds, or all where they lie as a LineRow wants them.
+// work goes through as many lines at a time as fit a packed copy, or all where they lie as a LineRow wants them.
 func (l *along) work(from, till int) {
 	most := max(1, RunLen/l.n)
 	sc := Scratch.Get().(*Scratchpad)
@@ -65,10 +65,10 @@ func (l *along) work(from, till int) {
 		return
 	}
 	room := min(most, till-from) * l.n
-	var tile []byte
+	var packed []byte
 	var w, wide Run
 	if !l.to.run() {
-		tile = carved(&rest, room<<s)
+		packed = carved(&rest, room<<s)
 	}
 	if l.widen == nil {
 		w = run(carved(&rest, room<<s), s)
@@ -77,8 +77,8 @@ func (l *along) work(from, till int) {
 	}
 	for i := from; i < till; i += most {
 		at, size := i*l.n, min(most, till-i)*l.n
-		b := tile
-		if tile == nil {
+		b := packed
+		if packed == nil {
 			b = l.dst[(l.into+at)<<s:]
 		}
 		b = b[:size<<s]
@@ -96,7 +96,7 @@ func (l *along) work(from, till int) {
 			l.row(wide[:size], w, wide[:size], l.n, false)
 			l.narrow(x, wide[:size])
 		}
-		if tile != nil {
+		if packed != nil {
 			l.to.scatter(l.dst, b, l.dtype, l.into, at)
 		}
 	}

@@ -151,7 +151,7 @@ func (r *reducing) byFolders(j *Job) {
 type folds struct {
 	dtype   dtype.DType
 	folders []Folder
-	tile    []byte
+	packed  []byte
 }
 
 func (r *reducing) fold(from, to int) {
@@ -172,8 +172,8 @@ func (r *reducing) foldWith(f *folds, from, to int) {
 		by := r.by
 		f.folders = append(f.folders, by.Folder(&by))
 	}
-	if f.tile == nil && (r.group > 1 || !r.gone.run()) {
-		f.tile = make([]byte, max(FoldLen, foldGroup*foldPiece)<<r.shift)
+	if f.packed == nil && (r.group > 1 || !r.gone.run()) {
+		f.packed = make([]byte, max(FoldLen, foldGroup*foldPiece)<<r.shift)
 	}
 	folders, n := f.folders, r.to.N
 	for o := from * r.group; o < min(to*r.group, n); {
@@ -187,9 +187,9 @@ func (r *reducing) foldWith(f *folds, from, to int) {
 		}
 		for more := true; more; more = again(folders[:g]) {
 			if g == 1 {
-				r.foldOne(folders[0], first, f.tile)
+				r.foldOne(folders[0], first, f.packed)
 			} else {
-				r.foldGroups(folders[:g], first, f.tile)
+				r.foldGroups(folders[:g], first, f.packed)
 			}
 		}
 		for i := range g {
@@ -212,7 +212,7 @@ func again(fs []Folder) (more bool) {
 }
 
 // foldOne feeds one sequence, straight from memory where it is a run.
-func (r *reducing) foldOne(f Folder, base int, tile []byte) {
+func (r *reducing) foldOne(f Folder, base int, packed []byte) {
 	s := &r.gone
 	for i := 0; i < s.N; i += FoldLen {
 		Look(r.name, r.ctx)
@@ -221,14 +221,14 @@ func (r *reducing) foldOne(f Folder, base int, tile []byte) {
 			f.Take(r.run(base+i, n))
 			continue
 		}
-		s.gather(tile[:n<<r.shift], r.data, r.by.DType, base, i)
-		f.Take(run(tile[:n<<r.shift], r.shift))
+		s.gather(packed[:n<<r.shift], r.data, r.by.DType, base, i)
+		f.Take(run(packed[:n<<r.shift], r.shift))
 	}
 }
 
 // foldGroups feeds neighbouring sequences side by side: a strip of foldPiece
 // elements of each is transposed at a time, so that cache lines are used up.
-func (r *reducing) foldGroups(fs []Folder, base int, tile []byte) {
+func (r *reducing) foldGroups(fs []Folder, base int, packed []byte) {
 	s := &r.gone
 	e, step := s.few[0].ext, s.few[0].str
 	for i := 0; i < s.N; i += foldPiece {
@@ -237,12 +237,12 @@ func (r *reducing) foldGroups(fs []Folder, base int, tile []byte) {
 		for done := 0; done < n; {
 			in := (i + done) % e
 			m := min(e-in, n-done)
-			CopyBlock(tile, r.data, conv.Block{Off: done, Rows: m, Row: 1, Cols: len(fs), Col: foldPiece},
+			CopyBlock(packed, r.data, conv.Block{Off: done, Rows: m, Row: 1, Cols: len(fs), Col: foldPiece},
 				conv.Block{Off: base + s.Offset(i+done), Rows: m, Row: step, Cols: len(fs), Col: 1}, r.by.DType)
 			done += m
 		}
 		for g, f := range fs {
-			f.Take(part(tile, r.by.DType, g*foldPiece, n))
+			f.Take(part(packed, r.by.DType, g*foldPiece, n))
 		}
 	}
 }
@@ -265,18 +265,18 @@ func (r *reducing) byLines(j *Job) bool {
 }
 
 func (r *reducing) linesOf(from, till int) {
-	tile, sc := r.strip()
+	packed, sc := r.strip()
 	if sc != nil {
 		defer Scratch.Put(sc)
 	}
 	wide, step, n := r.kept.few[0].ext, r.kept.few[0].str, r.gone.N
 	for o := from; o < till; {
 		m := min(till-o, wide-o%wide)
-		if tile != nil {
+		if packed != nil {
 			m = min(m, StripLen)
 		}
-		r.by.lines(r.place(tile, o, m), r.run(r.base+r.kept.Offset(o), (m-1)*step+n), step, n)
-		r.put(tile, o, m)
+		r.by.lines(r.place(packed, o, m), r.run(r.base+r.kept.Offset(o), (m-1)*step+n), step, n)
+		r.put(packed, o, m)
 		o += m
 	}
 }
@@ -291,19 +291,19 @@ func (r *reducing) strip() ([]byte, *Scratchpad) {
 	return carve(&rest, StripLen<<shifts[r.result]), sc
 }
 
-// place returns where outputs from o on are computed: in the tile, or if there is none in
+// place returns where outputs from o on are computed: in the packed copy, or if there is none in
 // the result.
-func (r *reducing) place(tile []byte, o, n int) Run {
-	if tile == nil {
+func (r *reducing) place(packed []byte, o, n int) Run {
+	if packed == nil {
 		return r.outs(r.at+o, n)
 	}
-	return part(tile, r.result, 0, n)
+	return part(packed, r.result, 0, n)
 }
 
-// put stores the outputs in a tile.
-func (r *reducing) put(tile []byte, o, n int) {
-	if tile != nil {
-		r.to.scatter(r.out, tile[:n<<shifts[r.result]], r.result, r.at, o)
+// put stores the outputs of a packed copy.
+func (r *reducing) put(packed []byte, o, n int) {
+	if packed != nil {
+		r.to.scatter(r.out, packed[:n<<shifts[r.result]], r.result, r.at, o)
 	}
 }
 
@@ -330,7 +330,7 @@ func (r *reducing) byRows(j *Job) bool {
 }
 
 func (r *reducing) strips(from, till int) {
-	tile, sc := r.strip()
+	packed, sc := r.strip()
 	if sc != nil {
 		defer Scratch.Put(sc)
 	}
@@ -339,8 +339,8 @@ func (r *reducing) strips(from, till int) {
 	all := run(r.data, r.shift)
 	for s := from; s < till; s++ {
 		o, w := s/across*wide+s%across*StripLen, min(StripLen, wide-s%across*StripLen)
-		r.by.rows(r.place(tile, o, w), all, r.base+r.kept.Offset(o), r.gone)
-		r.put(tile, o, w)
+		r.by.rows(r.place(packed, o, w), all, r.base+r.kept.Offset(o), r.gone)
+		r.put(packed, o, w)
 	}
 }
 

@@ -313,19 +313,19 @@ func Remap(name string, ctx context.Context, dst, src Words, shape []int, maps [
 		rows *= e
 	}
 	alone := rows == 1 && !slices.ContainsFunc(lists, func(l []int64) bool { return l != nil })
-	var runs []Run
+	var pieces []Piece
 	for from := 0; from < ext[inner]; {
-		if runs, from = maps[inner].runs(runs[:0], from); alone && len(runs) > 1 { // the runs are the work
-			exec.Split(name, ctx, len(runs), 1+row/4/len(runs), func(from, to int) {
-				for _, u := range runs[from:to] {
-					dst.run(0, src, 0, u, unit, pad)
+		if pieces, from = maps[inner].pieces(pieces[:0], from); alone && len(pieces) > 1 { // the pieces are the work
+			exec.Split(name, ctx, len(pieces), 1+row/4/len(pieces), func(from, to int) {
+				for _, u := range pieces[from:to] {
+					dst.piece(0, src, 0, u, unit, pad)
 				}
 			})
 			continue
 		}
-		first, n := runs[0].To*unit, (from-runs[0].To)*unit
-		at := each(runs, n, unit)
-		exec.Split(name, ctx, rows, n/4+len(runs), func(from, to int) {
+		first, n := pieces[0].To*unit, (from-pieces[0].To)*unit
+		at := each(pieces, n, unit)
+		exec.Split(name, ctx, rows, n/4+len(pieces), func(from, to int) {
 			was, size := -1, dst.Size
 			for r := from; r < to; r++ {
 				base, rest := 0, r
@@ -352,8 +352,8 @@ func Remap(name string, ctx context.Context, dst, src Words, shape []int, maps [
 				case at != nil:
 					conv.Take(dst.Mem[to:], src.Mem, size, at, conv.Axis{First: base, Stride: 1})
 				default:
-					for _, u := range runs {
-						dst.run(r*row, src, base, u, unit, pad)
+					for _, u := range pieces {
+						dst.piece(r*row, src, base, u, unit, pad)
 					}
 				}
 				was = base
@@ -362,17 +362,17 @@ func Remap(name string, ctx context.Context, dst, src Words, shape []int, maps [
 	}
 }
 
-// shortRun is the length up to which elements are taken one by one.
-const shortRun = 16
+// shortPiece is the length up to which elements are taken one by one.
+const shortPiece = 16
 
-// each returns the places of n elements of entries of unit elements, where runs are short on average and none is of no entry;
+// each returns the places of n elements of entries of unit elements, where pieces are short on average and none is of no entry;
 // else nil.
-func each(runs []Run, n, unit int) []int64 {
-	if n > shortRun*len(runs) || slices.ContainsFunc(runs, func(u Run) bool { return u.From < 0 }) {
+func each(pieces []Piece, n, unit int) []int64 {
+	if n > shortPiece*len(pieces) || slices.ContainsFunc(pieces, func(u Piece) bool { return u.From < 0 }) {
 		return nil
 	}
 	at := make([]int64, 0, n)
-	for _, u := range runs {
+	for _, u := range pieces {
 		for i := range u.N {
 			for k := range unit {
 				at = append(at, int64((u.From+i*u.Step)*unit+k))
@@ -382,23 +382,23 @@ func each(runs []Run, n, unit int) []int64 {
 	return at
 }
 
-// A Mapping says which entry of an axis stands at each of n places of a result: at returns the run that
+// A Mapping says which entry of an axis stands at each of n places of a result: at returns the piece that
 // begins at a place, which may go on beyond n.
 type Mapping struct {
 	N  int
-	At func(place int) Run
+	At func(place int) Piece
 }
 
-// A Run is n places from to on: of the entries from from on, which go on by step, 1, 0 or -1,
+// A Piece is n places from to on: of the entries from from on, which go on by step, 1, 0 or -1,
 // or of none where from is -1.
-type Run struct{ To, From, N, Step int }
+type Piece struct{ To, From, N, Step int }
 
-// mostRuns is how many runs are kept at a time.
-const mostRuns = 1 << 13
+// mostPieces is how many pieces are kept at a time.
+const mostPieces = 1 << 13
 
-// runs appends the runs from a place on, not too many of them, and returns the place after them.
-func (m Mapping) runs(to []Run, place int) ([]Run, int) {
-	for place < m.N && len(to) < mostRuns {
+// pieces appends the pieces from a place on, not too many of them, and returns the place after them.
+func (m Mapping) pieces(to []Piece, place int) ([]Piece, int) {
+	for place < m.N && len(to) < mostPieces {
 		u := m.At(place)
 		u.To, u.N = place, min(u.N, m.N-place)
 		to = append(to, u)
@@ -414,7 +414,7 @@ func RemapScratch(maps []Mapping) (n float64) {
 		switch {
 		case m.At == nil:
 		case inner:
-			n, inner = float64((96+8*shortRun)*min(m.N, mostRuns)), false // with what append leaves behind
+			n, inner = float64((96+8*shortPiece)*min(m.N, mostPieces)), false // with what append leaves behind
 		default:
 			n += float64(8 * float64(m.N))
 		}
@@ -422,9 +422,9 @@ func RemapScratch(maps []Mapping) (n float64) {
 	return n
 }
 
-// run sets the places of u, counted from first, to entries counted from base. An entry has unit
+// piece sets the places of u, counted from first, to entries counted from base. An entry has unit
 // elements.
-func (w Words) run(first int, src Words, base int, u Run, unit int, pad []byte) {
+func (w Words) piece(first int, src Words, base int, u Piece, unit int, pad []byte) {
 	to := first + u.To*unit
 	at := (base + u.From*unit) * w.Size
 	switch {
@@ -445,8 +445,8 @@ func (w Words) run(first int, src Words, base int, u Run, unit int, pad []byte) 
 
 // MappingOf returns n places, each of which has its entry, -1 for none, as a mapping.
 func MappingOf(n int, entry func(place int) int) Mapping {
-	return Mapping{N: n, At: func(place int) Run {
-		u := Run{From: entry(place), N: 1, Step: 1}
+	return Mapping{N: n, At: func(place int) Piece {
+		u := Piece{From: entry(place), N: 1, Step: 1}
 		for ; place+u.N < n; u.N++ {
 			at := entry(place + u.N)
 			step := at - u.From - (u.N-1)*u.Step

@@ -147,7 +147,7 @@ type step struct {
 	out int
 }
 
-// pass is the plan of one pass over the blocks of a result.
+// pass is one pass over the blocks of a result.
 type pass struct {
 	shape  []int // of the result, or of all its elements in a row
 	axis   int   // the block's first
@@ -234,15 +234,15 @@ func (f *fusion) pass(n *Note, dst *tensor.Any) *pass {
 		order = append(order, m)
 	}
 	visit(n)
-	p.plan(order, slots)
+	p.assign(order, slots)
 	p.cut()
 	return p
 }
 
-// plan gives every note of order, of which the last is the result, a slot. A result
+// assign gives every note of order, of which the last is the result, a slot. A result
 // takes the place of an operand of its type that nobody needs any more, or of an
 // earlier one.
-func (p *pass) plan(order []*Note, slots map[any]int) {
+func (p *pass) assign(order []*Note, slots map[any]int) {
 	uses := map[*Note]int{}
 	for _, m := range order {
 		for _, a := range m.Args {

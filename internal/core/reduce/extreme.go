@@ -446,9 +446,9 @@ func ExtremeRows(o *pointwise.Operator, d dtype.DType, out, x exec.Run, from int
 	case len(out) == 0:
 		return true
 	case d == dtype.Float32 && bestColumns[float32](nil, nil, nil, smallest):
-		bestTile(two, exec.Of[float32](out), exec.Of[float32](x), from, &down, smallest)
+		bestDown(two, exec.Of[float32](out), exec.Of[float32](x), from, &down, smallest)
 	case d == dtype.Float64 && bestColumns[float64](nil, nil, nil, smallest):
-		bestTile(two, exec.Of[float64](out), exec.Of[float64](x), from, &down, smallest)
+		bestDown(two, exec.Of[float64](out), exec.Of[float64](x), from, &down, smallest)
 	default:
 		for i := range down.N {
 			if row := exec.Part(x, d, from+down.Offset(i), len(out)); i == 0 {
@@ -464,8 +464,8 @@ func ExtremeRows(o *pointwise.Operator, d dtype.DType, out, x exec.Run, from int
 	return true
 }
 
-// bestTile goes down as many rows at a time as there is room for their list, and joins what they come to by two.
-func bestTile[T num.Float](two exec.Row2, out, x []T, from int, down *exec.Sequence, smallest bool) {
+// bestDown goes down as many rows at a time as there is room for their list, and joins what they come to by two.
+func bestDown[T num.Float](two exec.Row2, out, x []T, from int, down *exec.Sequence, smallest bool) {
 	sc := exec.Scratch.Get().(*exec.Scratchpad)
 	defer exec.Scratch.Put(sc)
 	rest := sc.Bytes[:]

@@ -323,16 +323,16 @@ func MeanRows(d dtype.DType, out, x exec.Run, from int, down exec.Sequence) bool
 func sumOrMeanRows(d dtype.DType, out, x exec.Run, from int, down *exec.Sequence, mean bool) bool {
 	switch d {
 	case dtype.Float32:
-		SumTile(exec.Of[float32](out), exec.Of[float32](x), from, down, mean)
+		SumDown(exec.Of[float32](out), exec.Of[float32](x), from, down, mean)
 	case dtype.Float64:
-		SumTile(exec.Of[float64](out), exec.Of[float64](x), from, down, mean)
+		SumDown(exec.Of[float64](out), exec.Of[float64](x), from, down, mean)
 	default:
 		return false
 	}
 	return true
 }
 
-// summers adds the columns of a tile.
+// summers adds the columns of some rows.
 type summers struct {
 	rows  [sumBlock]int64 // where those of a block begin, lane by lane
 	ends  [SumLanes]int64 // of the lanes among them
@@ -341,16 +341,16 @@ type summers struct {
 	count uint64
 }
 
-var tileSummers = sync.Pool{New: func() any { return new(summers) }}
+var downSummers = sync.Pool{New: func() any { return new(summers) }}
 
-// SumTile adds rows up.
-func SumTile[R, T num.Float](out []R, x []T, from int, down *exec.Sequence, mean bool) {
+// SumDown adds rows up.
+func SumDown[R, T num.Float](out []R, x []T, from int, down *exec.Sequence, mean bool) {
 	w, n := len(out), down.N
 	if w == 0 {
 		return
 	}
-	s := tileSummers.Get().(*summers)
-	defer tileSummers.Put(s)
+	s := downSummers.Get().(*summers)
+	defer downSummers.Put(s)
 	s.count = 0
 	for start := 0; start < n; start += sumBlock {
 		sum := sumColumns(s, x, from, down, start, min(start+sumBlock, n), w)

@@ -11,7 +11,7 @@ import (
 
 // Whole lines are copied, by groups of pages, four at a time and one at a time, wherever the source begins, and nothing beyond either
 // end is touched.
-func TestCopyLines(t *testing.T) {
+func TestCopyCacheLines(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 9))
 	levels(t, func(t *testing.T, level cpu.Level) {
 		kernel := copyLines_AVX2

@@ -11,7 +11,7 @@
 //
 //   - A level is an instruction set: see package cpu.
 //   - A lane is one element of a vector register. Of a sum, it is one of the accumulators that elements go to in turns.
-//   - A span is a contiguous part of memory. A line is 64 bytes of a cache; of a tensor, it is the elements along one axis.
+//   - A span is a contiguous part of memory. A line is the elements of a tensor along one axis. A cache line is 64 bytes.
 //   - A non-temporal store writes to memory without a place in the caches. The cache line isn't read before.
 //   - A prefetch asks for a cache line before a load needs it. A stream is the memory that one sequence of prefetches follows.
 //   - A row streams where its stores are non-temporal. Rows of tables have a second entry for that: see Stream.
@@ -143,7 +143,7 @@ type RowsWhere struct {
 }
 
 // A Stream is the second entry of a row: for a result that is large and isn't read again soon. It stores what the row stores,
-// by non-temporal stores, so that the lines of the cache that it overwrites needn't be read first. It takes the operands that
+// by non-temporal stores, so that the cache lines that it overwrites needn't be read first. It takes the operands that
 // the row takes, and ignores the others. ahead, which isn't nil, says what it prefetches.
 //
 // Other threads see non-temporal stores only after Fence. One Fence serves many rows. A goroutine may move to another core

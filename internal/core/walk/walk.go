@@ -1,4 +1,4 @@
-// Package walk plans how to visit the elements of several layouts together: it
+// Package walk finds how to visit the elements of several layouts together: it
 // finds the loops they have in common, drops and merges what it can, and puts
 // the loop whose rows suit the first layout best innermost. Integers only.
 package walk
@@ -9,10 +9,10 @@ import (
 	"github.com/ashlar-go/ashlar/layout"
 )
 
-// Max is the largest number of layouts in one plan.
+// Max is the largest number of layouts in one nest.
 const Max = 5
 
-// Loop is one level of a plan: Ext steps, and for each layout the distance of a
+// Loop is one level of a nest: Ext steps, and for each layout the distance of a
 // step. Where the layouts have no common leaves, Table[o][k] is the distance of
 // step k from step 0 instead.
 type Loop struct {
@@ -21,10 +21,10 @@ type Loop struct {
 	Table *[Max][]int
 }
 
-// Plan is the loops of a visit, the innermost first. Loops[0] and Loops[1]
+// Nest is the loops of a visit, the innermost first. Loops[0] and Loops[1]
 // always exist and have no table, so a driver handles two levels itself and
 // asks At for the rest. Get it from New and give it back with Free.
-type Plan struct {
+type Nest struct {
 	Loops []Loop
 	Base  [Max]int // the offset of the first element of each layout
 	Size  int      // the number of elements
@@ -34,21 +34,21 @@ type Plan struct {
 }
 
 var pool = sync.Pool{New: func() any {
-	p := new(Plan)
+	p := new(Nest)
 	p.Loops = p.few[:0]
 	return p
 }}
 
-// Free gives a plan back for reuse.
-func (p *Plan) Free() {
+// Free gives a nest back for reuse.
+func (p *Nest) Free() {
 	clear(p.Loops[:cap(p.Loops)])
 	pool.Put(p)
 }
 
 // New plans a visit of layouts of one shape, the written one first: its strides
 // decide the order. Layouts of other shapes must have been broadcast before.
-func New(ls ...*layout.Layout) *Plan {
-	p := pool.Get().(*Plan)
+func New(ls ...*layout.Layout) *Nest {
+	p := pool.Get().(*Nest)
 	p.Loops, p.n, p.Base = p.Loops[:0], len(ls), [Max]int{}
 	p.Size, p.outer = ls[0].Size(), 0
 	if p.Size == 0 { // no loops by the other extents, which may be huge
@@ -90,7 +90,7 @@ func New(ls ...*layout.Layout) *Plan {
 	return p
 }
 
-func (p *Plan) put(l Loop) {
+func (p *Nest) put(l Loop) {
 	if l.Ext != 1 {
 		p.Loops = append(p.Loops, l)
 	}
@@ -98,7 +98,7 @@ func (p *Plan) put(l Loop) {
 
 // refine cuts one axis into the leaves that all layouts have in common: the
 // smallest remaining leaf must divide the others.
-func (p *Plan) refine(ls []*layout.Layout, axis int) {
+func (p *Nest) refine(ls []*layout.Layout, axis int) {
 	var at, hi, left, step [Max]int
 	for o, l := range ls {
 		at[o], hi[o] = l.ModeLeaves(axis)
@@ -155,7 +155,7 @@ func table(ls []*layout.Layout, axis int) Loop {
 }
 
 // forward turns loops that run backwards in the first layout.
-func (p *Plan) forward() {
+func (p *Nest) forward() {
 	for i := range p.Loops {
 		l := &p.Loops[i]
 		if l.Table != nil || l.Str[0] >= 0 || l.Ext == 0 {
@@ -170,7 +170,7 @@ func (p *Plan) forward() {
 
 // before reports whether loop a belongs inside loop b: smaller steps in the
 // first layout, then in the others, stay inside. Tables go outermost.
-func (p *Plan) before(a, b *Loop) bool {
+func (p *Nest) before(a, b *Loop) bool {
 	if (a.Table != nil) != (b.Table != nil) {
 		return b.Table != nil
 	}
@@ -194,7 +194,7 @@ func magnitude(x int) int {
 }
 
 // sort is an insertion sort: few loops, mostly in order, and no allocation.
-func (p *Plan) sort() {
+func (p *Nest) sort() {
 	for i := 1; i < len(p.Loops); i++ {
 		for k := i; k > 0 && p.before(&p.Loops[k], &p.Loops[k-1]); k-- {
 			p.Loops[k], p.Loops[k-1] = p.Loops[k-1], p.Loops[k]
@@ -203,7 +203,7 @@ func (p *Plan) sort() {
 }
 
 // merge joins neighbouring loops that every layout runs through evenly.
-func (p *Plan) merge() {
+func (p *Nest) merge() {
 	n := 0
 	for i := range p.Loops {
 		l := p.Loops[i]
@@ -217,7 +217,7 @@ func (p *Plan) merge() {
 	p.Loops = p.Loops[:n]
 }
 
-func (p *Plan) even(in, out *Loop) bool {
+func (p *Nest) even(in, out *Loop) bool {
 	if in.Table != nil || out.Table != nil || in.Ext == 0 || out.Ext == 0 {
 		return false
 	}
@@ -230,11 +230,11 @@ func (p *Plan) even(in, out *Loop) bool {
 }
 
 // Outer returns how many times the two inner loops run.
-func (p *Plan) Outer() int { return p.outer }
+func (p *Nest) Outer() int { return p.outer }
 
 // At returns the offset in layout o of the first element of pass k of the two
 // inner loops, 0 ≤ k < Outer.
-func (p *Plan) At(o, k int) int {
+func (p *Nest) At(o, k int) int {
 	off := p.Base[o]
 	for i := 2; i < len(p.Loops); i++ {
 		l := &p.Loops[i]

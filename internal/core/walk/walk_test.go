@@ -16,8 +16,8 @@ func Example() {
 	// Output: 6 [1 1] 4 [6 0] 1
 }
 
-// visit lists the offsets of all layouts in the order of the plan.
-func visit(p *Plan, n int) map[[Max]int]int {
+// visit lists the offsets of all layouts in the order of the nest.
+func visit(p *Nest, n int) map[[Max]int]int {
 	seen := map[[Max]int]int{}
 	for k := range p.Outer() {
 		for i := range p.Loops[1].Ext {
@@ -70,10 +70,10 @@ func mode(t *rapid.T, n int) (ext, str []int) {
 	return append(ext, n), append(str, rapid.IntRange(-9, 9).Draw(t, "stride"))
 }
 
-// TestPlan checks that a plan visits what the layouts' definitions say, each
+// TestNest checks that a nest visits what the layouts' definitions say, each
 // combination of offsets as often: nested leaves that refine each other, that
 // have no common refinement, reversed and repeated axes, extents of 0 and 1.
-func TestPlan(t *testing.T) {
+func TestNest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		shape := rapid.SliceOfN(rapid.SampledFrom([]int{0, 1, 2, 3, 4, 6, 8}), 0, 4).Draw(t, "shape")
 		var ls []*layout.Layout
@@ -160,7 +160,7 @@ func TestMerging(t *testing.T) {
 }
 
 // Planning allocates nothing: flat layouts, nested ones that refine each other, as
-// many as a plan takes, of all inline leaves.
+// many as a nest takes, of all inline leaves.
 func TestAllocations(t *testing.T) {
 	for _, texts := range [][]string{
 		{"(4,6):(6,1)"},
@@ -183,7 +183,7 @@ func TestAllocations(t *testing.T) {
 			}
 			p.Free()
 		}); n != 0 { // an average rounded down: the collector may empty the pool
-			t.Errorf("%s: a plan takes %v allocations", texts, n)
+			t.Errorf("%s: a nest takes %v allocations", texts, n)
 		}
 	}
 }

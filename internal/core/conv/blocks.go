@@ -1,5 +1,5 @@
 // Package conv moves and converts rows of elements: it packs a strided block into
-// a dense tile, spreads a tile over a strided block, copies one strided block to
+// dense memory, spreads such memory over a strided block, copies one strided block to
 // another, widens narrow floats and narrows them again. It knows slices and
 // strides, no tensors.
 package conv
@@ -70,14 +70,14 @@ func Fill[T any](dst []T, v T) {
 }
 
 // Copy2 copies a block of src to a block of dst with as many rows and columns.
-// A transposing copy goes in tiles, so that the cache lines of both sides are
+// A transposing copy goes in squares, so that the cache lines of both sides are
 // used up while they are there.
 func Copy2[T any](dst, src []T, d, s Block, stream bool) {
 	if d.empty() {
 		return
 	}
 	if d.Col == 1 && s.Col == 1 {
-		copyRuns(dst, src, d, s, stream)
+		copySpans(dst, src, d, s, stream)
 		return
 	}
 	switch {
@@ -163,7 +163,7 @@ func turnBy[T uint32 | uint64](k *simd.Transposition[T], dst []T, ldd int, src [
 }
 
 // turnSquares is turnBy for narrow elements, in squares of their kernel. Whole lines
-// are copied to and from a tile, as pieces of lines that are a page apart would
+// are copied to and from a buffer, as pieces of lines that are a page apart would
 // push each other out of the first-level cache.
 func turnSquares[T uint8 | uint16](k *simd.NarrowTransposition[T], dst []T, ldd int, src []T, lds, m, n int) bool {
 	if k == nil || m < k.Side() || n < k.Side() {
@@ -171,9 +171,9 @@ func turnSquares[T uint8 | uint16](k *simd.NarrowTransposition[T], dst []T, ldd 
 	}
 	side := k.Side()
 	rows, cols := m-m%side, n-n%side
-	tile := turnTiles.Get().(*[2][turnTile * turnTile]uint8)
-	edge := turnTile * side / 16 // so many elements are turnTile bytes
-	in, out := words[T](tile[0][:edge*edge]), words[T](tile[1][:edge*edge])
+	buffers := turnBuffers.Get().(*[2][turnSide * turnSide]uint8)
+	edge := turnSide * side / 16 // so many elements are turnSide bytes
+	in, out := words[T](buffers[0][:edge*edge]), words[T](buffers[1][:edge*edge])
 	for i := 0; i < rows; i += edge {
 		h := min(edge, rows-i)
 		for j := 0; j < cols; j += edge {
@@ -189,7 +189,7 @@ func turnSquares[T uint8 | uint16](k *simd.NarrowTransposition[T], dst []T, ldd 
 			}
 		}
 	}
-	turnTiles.Put(tile)
+	turnBuffers.Put(buffers)
 	for i := range m { // what is beside the squares
 		from := cols
 		if i >= rows {
@@ -202,9 +202,9 @@ func turnSquares[T uint8 | uint16](k *simd.NarrowTransposition[T], dst []T, ldd 
 	return true
 }
 
-const turnTile = 128 // rows of a tile, of bytes, and bytes of a row
+const turnSide = 128 // rows of a buffer, of bytes, and bytes of a row
 
-var turnTiles = sync.Pool{New: func() any { return new([2][turnTile * turnTile]uint8) }}
+var turnBuffers = sync.Pool{New: func() any { return new([2][turnSide * turnSide]uint8) }}
 
 func copyRow[T any](dst, src []T, d, s, n, dstep, sstep int) {
 	if dstep == 1 {

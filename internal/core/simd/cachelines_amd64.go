@@ -4,10 +4,10 @@ package simd
 
 import "github.com/ashlar-go/ashlar/internal/core/cpu"
 
-// TryCopyLines copies src to dst by non-temporal stores and reports whether the level in use has a kernel for it. The caller
-// calls Fence after. dst is whole lines of 64 bytes, one at least. src is as long, may begin anywhere, and doesn't overlap
+// TryCopyCacheLines copies src to dst by non-temporal stores and reports whether the level in use has a kernel for it. The caller
+// calls Fence after. dst is whole cache lines, one at least. src is as long, may begin anywhere, and doesn't overlap
 // dst. The kernel prefetches ahead bytes after what it reads; that memory need not exist.
-func TryCopyLines(dst, src []byte, ahead int) bool {
+func TryCopyCacheLines(dst, src []byte, ahead int) bool {
 	lines := len(dst) / 64
 	src = src[:len(dst)]
 	switch cpu.Current() {

@@ -23,8 +23,8 @@ func Copy[T any](dst, src []T, stream bool) {
 	}
 }
 
-// copyRuns is Copy2 for rows that are contiguous spans on both sides.
-func copyRuns[T any](dst, src []T, d, s Block, stream bool) {
+// copySpans is Copy2 for rows that are contiguous spans on both sides.
+func copySpans[T any](dst, src []T, d, s Block, stream bool) {
 	if !stream || !worthwhile(dst[d.Off:], d.Row, d.Cols) {
 		for i := range d.Rows {
 			copy(dst[d.Off+i*d.Row:][:d.Cols], src[s.Off+i*s.Row:][:d.Cols])
@@ -74,7 +74,7 @@ func copyStream[T any](dst, src []T, ahead int) {
 	d, s := Memory(dst), Memory(src)
 	head := int(-uintptr(unsafe.Pointer(unsafe.SliceData(d))) % 64)
 	tail := head + (len(d)-head)&^63
-	if !simd.TryCopyLines(d[head:tail], s[head:], ahead) {
+	if !simd.TryCopyCacheLines(d[head:tail], s[head:], ahead) {
 		head, tail = 0, 0
 	}
 	copy(d[:head], s)
