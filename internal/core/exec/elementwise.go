@@ -173,7 +173,11 @@ func Dense(j *Job, dst *tensor.Any, ins []*tensor.Any, k *Kernel) bool {
 		l.in[i], l.shift[i+1] = b, s
 	}
 	if l.len()*j.Cost <= SplitCost && Goes(j.Ctx) || Alone(j.Ctx) {
-		l.inCache(k)
+		if k.Canon == nil || l.len() <= RunLen {
+			l.compute(k)
+		} else {
+			l.inCache(k)
+		}
 	} else {
 		denseSplit(*j, *k, l)
 	}
@@ -182,21 +186,17 @@ func Dense(j *Job, dst *tensor.Any, ins []*tensor.Any, k *Kernel) bool {
 	return true
 }
 
-// inCache is compute, a chunk at a time where a row's NaNs are looked at.
+// inCache is compute, a chunk at a time where the NaNs of a row are looked at.
 func (l *lot) inCache(k *Kernel) {
-	n, at := l.len(), 0
+	n := l.len()
+	step := n
 	if k.Canon != nil {
-		for ; n-at > RunLen; at += RunLen {
-			p := l.part(at, at+RunLen)
-			p.compute(k)
-		}
+		step = RunLen
 	}
-	if at == 0 {
-		l.compute(k)
-		return
+	for at := 0; at < n; at += step {
+		p := l.part(at, min(at+step, n))
+		p.compute(k)
 	}
-	p := l.part(at, n)
-	p.compute(k)
 }
 
 //go:noinline

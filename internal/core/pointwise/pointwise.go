@@ -77,13 +77,16 @@ func (o *Operator) Compute(r *tensor.Any, numbers *[2]exec.Word, opts []plan.Opt
 		*r = *t
 		return
 	}
-	o.general(r, &j, ins, &k, opts)
+	if o.prepare(r, &j, ins, &k, opts) {
+		exec.Elementwise(&j, r, ins, &k)
+	}
 }
 
-// general is compute for all other cases. Its frame is large, so it stays out of compute's.
+// prepare makes r and the kernel of all other cases, and reports whether there is something left to compute. Its frame is
+// large, so it stays out of Compute's.
 //
 //go:noinline
-func (o *Operator) general(r *tensor.Any, j *exec.Job, ins []*tensor.Any, k *exec.Kernel, opts []plan.Option) {
+func (o *Operator) prepare(r *tensor.Any, j *exec.Job, ins []*tensor.Any, k *exec.Kernel, opts []plan.Option) bool {
 	plan.Present(o.Name, ins...)
 	var few [3]*layout.Layout
 	for i, a := range ins { // append would move operands to the heap
@@ -93,7 +96,7 @@ func (o *Operator) general(r *tensor.Any, j *exec.Job, ins []*tensor.Any, k *exe
 	d := ins[len(ins)-1].DType()
 	if IsLazy(ins...) {
 		o.note(r, j.Cost, k, ins, opts, lays)
-		return
+		return false
 	}
 	plan.Must(o.Name, o.Supports(d), d)
 	s := plan.Read(opts)
@@ -108,11 +111,11 @@ func (o *Operator) general(r *tensor.Any, j *exec.Job, ins []*tensor.Any, k *exe
 		*k = exec.Kernel{Via: &ordering{o, d}}
 	case d.IsFixed():
 		o.inFixed(r, j, ins, k, &s)
-		return
+		return false
 	default:
 		o.narrow(k, d)
 	}
-	exec.Elementwise(j, r, ins, k)
+	return true
 }
 
 // narrow makes k the kernel of narrow floats.
@@ -130,7 +133,7 @@ func (o *Operator) narrow(k *exec.Kernel, d dtype.DType) {
 	}
 }
 
-// note is general for lazy operands.
+// note is prepare for lazy operands.
 func (o *Operator) note(r *tensor.Any, cost int, k *exec.Kernel, in []*tensor.Any, opts []plan.Option, lays []*layout.Layout) {
 	d, fast := in[len(in)-1].DType(), plan.Read(opts).Fast && o.Rough.Fast()
 	numbers := [2]exec.Word{k.P, k.Q}
