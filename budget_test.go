@@ -62,12 +62,12 @@ internal/core/exec         1890       0
 internal/core/jsontext       80       0
 internal/core/move         1130       0
 internal/core/order         490       0
-internal/core/packed        140       0
+internal/core/packed        170       0
 internal/core/plan         1650       0
 internal/core/pointwise    1370       0
 internal/core/reduce       1770       0
-internal/core/simd         1090  177670
-internal/core/simd/_asm    8390       0
+internal/core/simd         1130  183260
+internal/core/simd/_asm    8730       0
 internal/core/walk          260       0
 internal/digits             130       0
 internal/ended               50       0
@@ -90,7 +90,7 @@ onnx/internal/wire          720       0
 onnx/picture                190       0
 onnx/serve                 2830       0
 onnx/weights                140       0
-op                        20430       0
+op                        20670       0
 op/all                       40       0
 op/ml                      1850       0
 op/train                    290       0

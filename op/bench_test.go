@@ -2,6 +2,7 @@ package op
 
 import (
 	"testing"
+	"time"
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
@@ -181,4 +182,22 @@ func BenchmarkOverhead(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkMatMulNBits multiplies a vector by a matrix of 4096×4096, of float32 and of 4 bits with a scale for each 32, in turns. It
+// reports the least time of each in µs.
+func BenchmarkMatMulNBits(b *testing.B) {
+	const n = 4096
+	x, w := tensor.RandomUniform[float32](1, -1, 1, 1, n), tensor.RandomUniform[float32](2, -1, 1, n, n)
+	codes, scales, y := tensor.RandomIntegers[uint8](3, 0, 255, n, n/32, 16), tensor.RandomUniform[float32](4, -1, 1, n, n/32), tensor.New[float32](1, n)
+	least := [2]time.Duration{time.Hour, time.Hour}
+	for b.Loop() {
+		start := time.Now()
+		MatMul(x, w.Transpose(), Into(y))
+		middle := time.Now()
+		MatMulNBits(x, codes, scales, tensor.Tensor[uint8]{}, tensor.Tensor[float32]{}, WeightBits{Columns: n, Bits: 4, Block: 32}, Into(y))
+		least[0], least[1] = min(least[0], middle.Sub(start)), min(least[1], time.Since(middle))
+	}
+	b.ReportMetric(float64(least[0].Nanoseconds())/1000, "float32-µs")
+	b.ReportMetric(float64(least[1].Nanoseconds())/1000, "4bits-µs")
 }

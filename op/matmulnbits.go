@@ -2,12 +2,16 @@ package op
 
 import (
 	"context"
+	"encoding/binary"
+	"math"
 	"runtime"
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/move"
+	"github.com/ashlar-go/ashlar/internal/core/packed"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -30,7 +34,7 @@ type WeightBits struct {
 // rounded once to float32. scales has one number for each block, in the order of the blocks. zero
 // is packed like the weights, each column anew, or is the zero Tensor: then all are 2^(Bits−1).
 // The product is MatMul's, of float32; then the bias is added. Narrow floats are
-// computed in float32 and rounded once. The matrix is unpacked a part at a time.
+// computed in float32 and rounded once. The matrix is unpacked a part at a time, or multiplied by as it is.
 //
 // It panics when lengths don't fit, and for bits and blocks that it doesn't know. MatMulNBits of
 // the domain com.microsoft, at every accuracy_level. There zero may have one float for each block.
@@ -102,6 +106,9 @@ func (p *WeightBits) rowBytes(n int) int { return (n*p.Bits + 7) / 8 }
 // columns after the other.
 func (u *unpacking) times(j exec.Job, r, a, bias *tensor.Any) {
 	m := a.Len() / u.k
+	if u.packed(j, m, r, a, bias) {
+		return
+	}
 	x, y := a.Reshape(m, u.k), r.Reshape(m, u.Columns)
 	some := min(u.Columns, max(64, (1<<20)/u.k))
 	wide := tensor.EmptyOf(dtype.Float32, some, u.k)
@@ -110,7 +117,7 @@ func (u *unpacking) times(j exec.Job, r, a, bias *tensor.Any) {
 		n := min(some, u.Columns-first)
 		exec.Split(j.Name, j.Ctx, n, 2*u.k, func(from, till int) {
 			for i := from; i < till; i++ {
-				u.column(rows[i*u.k:(i+1)*u.k], first+i)
+				u.column(rows[i*u.k:(i+1)*u.k], first+i, 0)
 			}
 		})
 		part := wide.Slice(tensor.R(0, n)).Permute(1, 0)
@@ -126,10 +133,91 @@ func (u *unpacking) times(j exec.Job, r, a, bias *tensor.Any) {
 	wide.Close()
 }
 
-// column unpacks column i.
-func (u *unpacking) column(dst []float32, i int) {
+// packedRows is how many rows are multiplied by codes: of more, the weights are unpacked once for all.
+const packedRows = 32
+
+// packed is times by a kernel of codes, and reports whether there is one for these.
+func (u *unpacking) packed(j exec.Job, m int, r, a, bias *tensor.Any) bool {
+	kernel := simd.PackedNibbles.Best()
+	y, x := move.ElemsOf[float32](r), move.ElemsOf[float32](a)
+	if kernel == nil || u.Bits != 4 || u.Block < 32 || u.Block > packed.Step || u.k%u.Block > 0 || m > packedRows || u.Columns < simd.PackedMany || u.k < packed.Step ||
+		!u.zero.Absent() && u.zero.D != dtype.Uint8 || y == nil || x == nil {
+		return false
+	}
+	var scales []float32
+	if u.scales.D == dtype.Float32 {
+		scales = move.ElemsOf[float32](u.scales.Of)
+	}
+	if scales == nil { // those of float16 and bfloat16 are float32s, too
+		scales = make([]float32, u.Columns*u.blocks)
+		for i := range scales {
+			scales[i] = float32(u.scales.Float(i))
+		}
+	}
+	packed.Product(j.Ctx, y, x, packed.Matrix{N: u.Columns, K: u.k, Len: u.Block, Size: u.Block / 2, Bytes: u.b, Stride: u.blocks * u.Block / 2, Kernel: kernel,
+		Decode: func(dst []float32, row, block int) { u.column(dst, row, block) },
+		Beside: func(room []float32, row, k int) { u.beside(kernel, room, scales, row, k/u.Block) },
+	})
+	if bias != nil {
+		plus := bias.Contiguous()
+		for i, b := 0, move.ElemsOf[float32](&plus); i < len(y); i++ {
+			if y[i] += b[i%u.Columns]; y[i] != y[i] {
+				y[i] = num.NaN32()
+			}
+		}
+	}
+	return true
+}
+
+// beside sets room to the scales of PackedMany columns, from a block on: those of 32 weights each, eight times. Behind these are the zero
+// points of each column, in the bits of a number.
+func (u *unpacking) beside(kernel *simd.Packed, room, scales []float32, column, block int) {
+	const rows = simd.PackedMany
+	n := max(1, packed.Step/u.Block)
+	from := scales[column*u.blocks+block:]
+	if n >= 4 {
+		kernel.TurnFloats(room, from, u.blocks, n/4)
+	} else {
+		for i := range rows {
+			for b := range n {
+				room[b*rows+i] = from[i*u.blocks+b]
+			}
+		}
+	}
+	for run := 7; run >= 0 && n < 8; run-- {
+		copy(room[run*rows:][:rows], room[run*n/8*rows:][:rows])
+	}
+	zeros := room[8*rows:][:rows]
+	if u.zero.Absent() {
+		for i := range zeros {
+			zeros[i] = math.Float32frombits(0x88888888)
+		}
+		return
+	}
+	stride := u.rowBytes(u.blocks)
+	b := u.zero.Mem[column*stride+block/2:]
+	for i := range zeros {
+		z := uint32(b[i*stride]) // as many as there are blocks: each is to be there for its runs
+		switch n {
+		case 8:
+			z = binary.LittleEndian.Uint32(b[i*stride:])
+		case 4:
+			z |= uint32(b[i*stride+1]) << 16
+			z = (z | z<<4) & 0x0f0f0f0f
+			z |= z << 4
+		case 2:
+			z = z&15*0x1111 | z>>4*0x11110000
+		case 1:
+			z = z >> (block % 2 * 4) & 15 * 0x11111111
+		}
+		zeros[i] = math.Float32frombits(z)
+	}
+}
+
+// column unpacks column i from a block on.
+func (u *unpacking) column(dst []float32, i, first int) {
 	per, mask := 8/u.Bits, byte(1<<u.Bits-1)
-	for block := range u.blocks {
+	for block := first; block < u.blocks && (block-first)*u.Block < len(dst); block++ {
 		at := i*u.blocks + block
 		scale, zero := u.scales.Float(at), float64(int(1)<<(u.Bits-1))
 		switch {
@@ -141,7 +229,7 @@ func (u *unpacking) column(dst []float32, i int) {
 			zero = u.zero.Float(at)
 		}
 		packed := u.b[at*u.Block/per:]
-		row := dst[block*u.Block : min((block+1)*u.Block, u.k)]
+		row := dst[(block-first)*u.Block : min((block-first+1)*u.Block, len(dst))]
 		switch u.Bits {
 		case 8:
 			for l := range row {

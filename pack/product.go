@@ -33,10 +33,11 @@ func (p Tensor) Product(ctx context.Context, x tensor.Tensor[float32]) (y tensor
 	n, k := p.Dim(0), p.Dim(1)
 	_, width := p.PhysicalShape()
 	err = tensor.Try(func() {
-		y = tensor.New[float32](append(slices.Clone(x.Shape()[:x.Rank()-1]), n)...)
+		y = tensor.Empty[float32](append(slices.Clone(x.Shape()[:x.Rank()-1]), n)...)
 		dense := x.Contiguous()
-		m := packed.Matrix{N: n, K: k, Len: f.len, Size: f.size, Bytes: p.buf.Bytes()[p.from:], Stride: f.Size(width), Kernel: f.fast(),
-			Decode: func(dst []float32, b []byte) { f.Decode(dst, b, 0) }}
+		b, stride := p.buf.Bytes()[p.from:], f.Size(width)
+		m := packed.Matrix{N: n, K: k, Len: f.len, Size: f.size, Bytes: b, Stride: stride, Kernel: f.fast(),
+			Decode: func(dst []float32, row, block int) { f.Decode(dst, b[row*stride+block*f.size:][:f.Size(len(dst))], 0) }}
 		packed.Product(ctx, run(y), run(dense), m)
 		runtime.KeepAlive(dense)
 	})

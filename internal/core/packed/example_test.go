@@ -9,9 +9,10 @@ import (
 
 // Two rows of four elements, each a byte with a scale of ½: a block has two.
 func Example() {
-	m := packed.Matrix{N: 2, K: 4, Len: 2, Size: 2, Stride: 4, Bytes: []byte{2, 4, 6, 8, 1, 1, 1, 1}, Decode: func(dst []float32, b []byte) {
-		for i, c := range b {
-			dst[i] = float32(c) / 2
+	bytes := []byte{2, 4, 6, 8, 1, 1, 1, 1}
+	m := packed.Matrix{N: 2, K: 4, Len: 2, Size: 2, Stride: 4, Bytes: bytes, Decode: func(dst []float32, row, block int) {
+		for i := range dst {
+			dst[i] = float32(bytes[4*row+2*block+i]) / 2
 		}
 	}}
 	y := make([]float32, 2)

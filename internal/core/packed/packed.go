@@ -4,14 +4,13 @@
 // with the unpacked matrix. The lanes of a kernel are rows of the matrix. A matrix without a kernel is
 // unpacked a few rows at a time, which stay in a cache.
 //
-// Package pack multiplies by tensors of its formats. MatMulNBits of package op can use this room: its columns are the rows here, its
-// bytes are Bytes, and its unpacking is Decode. A kernel for it belongs to internal/core/simd/_asm/packed.go. The two codes of a byte
-// are neighbours there, and an element is (q − zero)·scale, rounded once.
+// Package pack multiplies by tensors of its formats, and package op by the weights of MatMulNBits: its columns are the rows here.
 package packed
 
 import (
 	"context"
 	"runtime"
+	"sync"
 	"unsafe"
 
 	"github.com/ashlar-go/ashlar/internal/core/exec"
@@ -24,15 +23,14 @@ type Matrix struct {
 	N, K      int
 	Len, Size int // elements and bytes of a block; Len divides Step
 	Bytes     []byte
-	Stride    int                           // bytes from row to row
-	Decode    func(dst []float32, b []byte) // whole blocks
-	Kernel    *simd.Packed                  // nil: there is none
+	Stride    int                                 // bytes from row to row
+	Decode    func(dst []float32, row, block int) // whole blocks of a row, from a block on
+	Kernel    *simd.Packed                        // nil: there is none
+	Beside    func(room []float32, row, k int)    // of a kernel that needs it: what follows Step turned elements from element k on
 }
 
 // Step is how many elements of a sum are one chain: the rule of sums.
-const Step = 256
-
-const rows = simd.PackedRows
+const Step = simd.PackedStep
 
 // Product sets y[i·N+j] to the sum over l of x[i·K+l] and element l of row j. NaNs are the canonical one. It panics with a
 // tensor.Error where ctx, which may be nil, ends.
@@ -41,91 +39,104 @@ func Product(ctx context.Context, y, x []float32, m Matrix) {
 		clear(y)
 		return
 	}
-	times := len(y) / m.N
+	if m.K%m.Len != 0 {
+		m.Kernel = nil
+	}
+	times, rows := len(y)/m.N, simd.PackedRows
+	many := m.Kernel != nil && m.Kernel.Many() && m.N >= simd.PackedMany
+	if many {
+		rows = simd.PackedMany
+	}
 	exec.Split("Product", ctx, (m.N+rows-1)/rows, times*rows*max(1, m.K/20), func(from, to int) {
-		var w work
+		w := work{Matrix: &m, scratch: scratches.Get().(*scratch), ctx: ctx, y: y, x: x}
+		defer scratches.Put(w.scratch)
 		for g := from; g < to; g++ {
-			first := g * rows
-			if first > m.N-rows && m.N >= rows && m.Kernel != nil { // some rows again
-				first = m.N - rows
-			}
-			n := min(rows, m.N-first)
-			for i := range times {
-				exec.Look("Product", ctx)
-				w.rows(y[i*m.N+first:][:n], x[i*m.K:][:m.K], &m, first)
+			last := min((g+1)*rows, m.N)
+			for k := 0; k < m.K; k += Step {
+				if many && m.K-k >= Step {
+					w.part(g*rows, last, simd.PackedMany, k)
+					continue
+				}
+				for first := g * rows; first < last; first += simd.PackedRows {
+					w.part(first, min(first+simd.PackedRows, last), simd.PackedRows, k)
+				}
 			}
 		}
 	})
 	runtime.KeepAlive(m.Bytes)
 }
 
-// work is the scratch of a thread.
+// work is what a thread has.
 type work struct {
-	sums  simd.PackedSums
-	panel [rows * Step]float32
+	*Matrix
+	*scratch
+	ctx  context.Context
+	y, x []float32
 }
 
-// rows computes up to 16 sums, of the rows from number first on.
-func (w *work) rows(y, x []float32, m *Matrix, first int) {
-	b := m.Bytes[first*m.Stride:]
-	if m.Kernel == nil || len(y) < rows || m.K%m.Len != 0 {
-		w.unpacked(y, x, m, b)
+type scratch struct {
+	sums simd.PackedSums
+	room simd.PackedRoom // or elements of PackedRows rows
+}
+
+// The kernels are variables, so their arguments would be allocated for each call.
+var scratches = sync.Pool{New: func() any { return new(scratch) }}
+
+// part adds the products with up to Step elements from element k on of the rows from first to last, which a kernel of so many rows takes.
+func (w *work) part(first, last, rows, k int) {
+	out, n, length := first, last-first, min(Step, w.K-k)
+	dot := w.Kernel != nil && w.Kernel.Few() && w.N >= rows
+	if rows == simd.PackedMany || dot {
+		first, n = min(first, w.N-rows), rows // some rows again
+	}
+	at := k / w.Len * w.Size
+	b := w.Bytes[first*w.Stride+at:]
+	start := uintptr(unsafe.Pointer(unsafe.SliceData(b)))
+	switch {
+	case rows == simd.PackedMany:
+		columns := w.Kernel.Columns()
+		w.Kernel.Turn(w.room[:], b, w.Stride, columns)
+		if w.Beside != nil {
+			w.Beside(w.room[4*columns*rows:], first, k)
+		}
+	case !dot:
+		for i := range n {
+			w.Decode(w.room[i*Step:][:(length+w.Len-1)/w.Len*w.Len], first+i, k/w.Len)
+		}
+	}
+	for i := range len(w.y) / w.N {
+		exec.Look("Product", w.ctx)
+		x, y, sums := w.x[i*w.K+k:][:length], w.y[i*w.N+out:][:last-out], w.sums[:n]
+		clear(sums)
+		switch {
+		case rows == simd.PackedMany:
+			next := start + uintptr(w.Size*Step/w.Len) // what comes next of these rows, or of those behind them
+			if k+2*Step > w.K {
+				next = start + uintptr(rows*w.Stride-at)
+			}
+			w.Kernel.Dots(&w.sums, x, &w.room, next, w.Stride)
+		case dot:
+			// The rows that come next lie behind these. A part of them is fetched with each part of these.
+			w.Kernel.Dot(&w.sums, x, b, w.Stride, start+uintptr(rows*w.Stride+(rows-1)*at))
+		default:
+			w.unpacked(sums, x)
+		}
+		add(y, sums[out-first:], k == 0)
+		if k+length == w.K {
+			canonical(y)
+		}
+	}
+}
+
+func add(y, sums []float32, first bool) {
+	if first {
+		copy(y, sums)
 		return
 	}
-	// The rows that come next lie behind these. A part of them is fetched with each part of these.
-	next := uintptr(unsafe.Pointer(unsafe.SliceData(b))) + uintptr(rows*m.Stride)
-	for k := 0; k < m.K; k += Step {
-		part, from := x[k:min(k+Step, m.K)], k/m.Len*m.Size
-		clear(w.sums[:rows])
-		m.Kernel.Dot(&w.sums, part, b[from:], m.Stride, next+uintptr(rows*from))
-		w.add(y, k)
+	y = y[:len(sums)]
+	for i, v := range sums {
+		y[i] += v
 	}
-	canonical(y)
-}
-
-// add adds the sums of a part to y.
-func (w *work) add(y []float32, k int) {
-	if k == 0 {
-		copy(y, w.sums[:rows])
-		return
-	}
-	for i := range y {
-		y[i] += w.sums[i]
-	}
-}
-
-// unpacked is rows for a matrix without a kernel, a part of whose rows it unpacks.
-func (w *work) unpacked(y, x []float32, m *Matrix, b []byte) {
-	dots := simd.Product32.Best()
-	lanes := 0
-	if dots != nil {
-		_, lanes = dots.Columns()
-	}
-	for k := 0; k < m.K; k += Step {
-		part, from := x[k:min(k+Step, m.K)], k/m.Len*m.Size
-		blocks := (len(part) + m.Len - 1) / m.Len
-		for i := range y {
-			m.Decode(w.panel[i*Step:][:blocks*m.Len], b[i*m.Stride+from:][:blocks*m.Size])
-		}
-		clear(w.sums[:rows])
-		done := 0
-		if lanes > 0 && len(y) == rows {
-			done = len(part) / lanes * lanes
-			for i := 0; i < rows; i += lanes {
-				dots.Dots(w.sums[i:i+lanes], w.panel[i*Step:], Step, part[:done])
-			}
-		} else {
-			num.FMABlock32(w.sums[:], 1, w.panel[:], Step, 1, part, 1, len(y), 1, len(part))
-			done = len(part)
-		}
-		for i := range y {
-			for l := done; l < len(part); l++ {
-				w.sums[i] = num.FMA32(part[l], w.panel[i*Step+l], w.sums[i])
-			}
-		}
-		w.add(y, k)
-	}
-	canonical(y)
 }
 
 func canonical(y []float32) {
@@ -134,4 +145,22 @@ func canonical(y []float32) {
 			y[i] = num.NaN32()
 		}
 	}
+}
+
+// unpacked adds the products of x and the elements in room.
+func (w *work) unpacked(sums, x []float32) {
+	if dots := simd.Product32.Best(); dots != nil && len(sums) == simd.PackedRows {
+		_, lanes := dots.Columns()
+		done := len(x) / lanes * lanes
+		for i := 0; i < len(sums); i += lanes {
+			dots.Dots(sums[i:i+lanes], w.room[i*Step:], Step, x[:done])
+		}
+		for i := range sums {
+			for l := done; l < len(x); l++ {
+				sums[i] = num.FMA32(x[l], w.room[i*Step+l], sums[i])
+			}
+		}
+		return
+	}
+	num.FMABlock32(sums, 1, w.room[:], Step, 1, x, 1, len(sums), 1, len(x))
 }

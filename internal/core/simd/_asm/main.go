@@ -47,6 +47,7 @@ var outputs = []struct {
 	{name: "bytes", write: writeBytes, neon: (*armFile).bytesNEON},
 	{name: "quantized", rows: quantized},
 	{name: "packed", write: writePacked, notNEON: "no arm64 was at hand to run them; blocks are unpacked by plain loops there, and their sums have the kernels of products"},
+	{name: "packedwide", write: writePackedWide, notNEON: "it is the form of packed for AVX-512"},
 	{name: "copies", write: writeCopies, notNEON: "they are there for non-temporal stores, and arm64 has but a hint for pairs"},
 	{name: "select", write: writeSelect, notNEON: "they compress vectors by masks, which takes NEON a table and a permutation for each; AVX2 has none either"},
 }
