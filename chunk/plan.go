@@ -289,7 +289,7 @@ func light(n *node) bool {
 	return false
 }
 
-// operand returns what stands for n where another array reads it.
+// operand returns the node that stands for n where another array reads it.
 func (pl *planner) operand(n *node) (*node, error) {
 	if m, ok := pl.made[n.id]; ok {
 		return m, nil

@@ -95,7 +95,11 @@ func writeAll(t *testing.T, folder string, cases map[string]Metadata) (names []s
 
 func scalarOf(t *testing.T, text string, d dtype.DType) tensor.Any {
 	t.Helper()
-	v, err := fillOf([]byte(text), d, 2)
+	b, err := parseFill([]byte(text), d, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := scalar(b, d)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -264,14 +264,6 @@ func parse3(b []byte) (m Metadata, err error) {
 	return m, err
 }
 
-func fillOf(raw json.RawMessage, d dtype.DType, version int) (tensor.Any, error) {
-	b, err := parseFill(raw, d, version)
-	if err != nil {
-		return tensor.Any{}, err
-	}
-	return scalar(b, d)
-}
-
 func sameCodec(a, b Codec) bool {
 	return a.Name == b.Name && maps.Equal(a.Configuration, b.Configuration)
 }

@@ -32,12 +32,12 @@ func functions() (l list) {
 	// q is neither 0 nor infinite: so its quotients need no second look.
 	beside := func(table string, last func(m machine) value, args ...arg) {
 		k := row
-		k.table, k.past = table, len(row.args)
+		k.table, k.streamed = table, len(row.args)
 		k.args = append(append(slices.Clone(row.args), arg{"before", F32, false}, arg{"b", F32, false}), args...)
 		k.still, k.ahead = len(k.args), len(k.args)+1
 		k.args = append(k.args, arg{"most", F32, false}, arg{"next", F32, false})
 		k.beside = func(m machine) {
-			m.store(k.past, last(m))
+			m.store(k.streamed, last(m))
 			m.store(k.still, m.limit(m.load(k.ahead), m.load(k.still), true))
 		}
 		l.add(k)

@@ -3,7 +3,7 @@
 //
 // program.go is the language in which a row kernel is described. The descriptions of functions are functions.go for float32,
 // double.go for float64, trig.go, normal.go and pow.go for functions that mark elements, and quick.go for op.Fast. rows.go has all
-// others. x86.go, turns.go, past.go and x86ops.go lower them to AVX2 and AVX-512. tables.go writes the Go side. Kernels that
+// others. x86.go, turns.go, nontemporal.go and x86ops.go lower them to AVX2 and AVX-512. tables.go writes the Go side. Kernels that
 // aren't rows have a file each and use avo directly.
 package main
 

@@ -291,7 +291,7 @@ func (n *neon) rowing(count virtual) {
 		n.together(k.body)
 	}
 	if k.beside != nil {
-		n.lanes = min(step, 16/k.args[k.past].kind.size())
+		n.lanes = min(step, 16/k.args[k.streamed].kind.size())
 		for n.off = 0; n.off < step; n.off += n.lanes {
 			k.beside(n)
 		}

@@ -30,11 +30,11 @@ type kernel struct {
 	body    func(m machine)
 	usual   func(m machine) // what body computes, faster, where the program's doubts are unfounded; nil if there is nothing faster
 
-	masked bool            // many elements are −∞, as masks have them: steps in doubt have an unrolled loop of their own
-	beside func(m machine) // stores other results, of all that a register holds at once, that don't wait for what the body waits for
-	past   int             // the parameter that streams: the first, or a result of beside
-	still  int             // the parameter that is no row but an array of lanes, any one of which an element may meet; 0 if there is none
-	ahead  int             // the parameter that is prefetched beyond the part that is read; 0 if there is none
+	masked   bool            // many elements are −∞, as masks have them: steps in doubt have an unrolled loop of their own
+	beside   func(m machine) // stores other results, of all that a register holds at once, that don't wait for what the body waits for
+	streamed int             // the parameter that streams: the first, or a result of beside
+	still    int             // the parameter that is no row but an array of lanes, any one of which an element may meet; 0 if there is none
+	ahead    int             // the parameter that is prefetched beyond the part that is read; 0 if there is none
 }
 
 // stepLanes is how many elements a step has of a row of float32 that is computed in float64: four vectors of eight, or fewer.

@@ -65,7 +65,7 @@ func (x *x86) trying(label, doubtful string) (turns int) {
 func (x *x86) besides() {
 	step, lanes := x.vectors()*x.lanes, x.lanes
 	if x.k.beside != nil {
-		x.lanes = min(step, x.bytes/x.k.args[x.k.past].kind.size())
+		x.lanes = min(step, x.bytes/x.k.args[x.k.streamed].kind.size())
 		for x.off = 0; x.off < step; x.off += x.lanes {
 			x.k.beside(x)
 		}
@@ -84,7 +84,7 @@ func (x *x86) besides() {
 func (x *x86) put() {
 	all := x.stores
 	x.stores = nil
-	if x.past && len(all) > 0 && all[0].arg == x.k.past {
+	if x.nontemporal && len(all) > 0 && all[0].arg == x.k.streamed {
 		x.putPast(all)
 	} else {
 		for _, s := range all {

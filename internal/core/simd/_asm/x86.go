@@ -25,21 +25,21 @@ type x86 struct {
 	bytes int  // of a register
 	lanes int
 
-	base    []operand.Op       // of each argument: the address of a slice, or a register with a number in each lane
-	index   reg.GPVirtual      // elements done
-	off     int                // from there on
-	sums    []operand.Op       // of a fold: the registers of the accumulators
-	some    operand.Op         // AVX-512: the mask of the last step; nil before
-	masks   map[int]operand.Op // AVX2, of lines: the same for each size of elements; nil before
-	single  bool               // AVX2: one element
-	few     int                // how many constants are in registers, the first ones of the program
-	turns   int                // how many vectors of a usual program take turns
-	trial   bool               // the usual program: what it stores waits
-	past    bool               // the loop with non-temporal stores: there, too
-	hint    reg.Register       // of a row that streams: not 0 where it shall, and then the address of its prefetches if it has a form
-	stores  []stored
-	doubts  []doubt // of a step
-	doubted int     // of a vector
+	base        []operand.Op       // of each argument: the address of a slice, or a register with a number in each lane
+	index       reg.GPVirtual      // elements done
+	off         int                // from there on
+	sums        []operand.Op       // of a fold: the registers of the accumulators
+	some        operand.Op         // AVX-512: the mask of the last step; nil before
+	masks       map[int]operand.Op // AVX2, of lines: the same for each size of elements; nil before
+	single      bool               // AVX2: one element
+	few         int                // how many constants are in registers, the first ones of the program
+	turns       int                // how many vectors of a usual program take turns
+	trial       bool               // the usual program: what it stores waits
+	nontemporal bool               // the loop with non-temporal stores: there, too
+	hint        reg.Register       // of a row that streams: not 0 where it shall, and then the address of its prefetches if it has a form
+	stores      []stored
+	doubts      []doubt // of a step
+	doubted     int     // of a vector
 
 	consts []constant             // in order of use
 	held   map[string]operand.Op  // where each is: in memory or in a register
@@ -559,7 +559,7 @@ func (x *x86) element(k kind, from operand.Mem, to operand.Op) {
 }
 
 func (x *x86) store(i int, v value) {
-	if x.trial || x.past && i == x.k.past {
+	if x.trial || x.nontemporal && i == x.k.streamed {
 		x.stores = append(x.stores, stored{v, i, x.off})
 		return
 	}

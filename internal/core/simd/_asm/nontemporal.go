@@ -49,19 +49,19 @@ func (k *kernel) fetches() int {
 
 // streaming writes the main loop of non-temporal stores, for a result that lies at a multiple of what is stored at once: else the other loop serves.
 func (x *x86) streaming(n reg.Register) {
-	c, dst := x.c, x.k.args[x.k.past]
+	c, dst := x.c, x.k.args[x.k.streamed]
 	step := x.vectors() * x.lanes
 	c.Label("again")
 	c.TESTQ(x.hint, x.hint)
 	c.JEQ(operand.LabelRef("many"))
-	c.TESTQ(operand.U32(min(x.bytes, step*dst.kind.size())-1), x.base[x.k.past])
+	c.TESTQ(operand.U32(min(x.bytes, step*dst.kind.size())-1), x.base[x.k.streamed])
 	c.JNE(operand.LabelRef("many"))
 	var ahead []reg.GPVirtual
 	if n := x.k.fetches(); n > 0 {
 		ahead = x.ahead(n)
 	}
 	c.Label("past")
-	x.past = true
+	x.nontemporal = true
 	if x.k.usual != nil {
 		x.trying("past", "doubtful")
 	} else {
@@ -69,7 +69,7 @@ func (x *x86) streaming(n reg.Register) {
 		x.put()
 	}
 	x.besides()
-	x.past = false
+	x.nontemporal = false
 	for line := 0; line < step*dst.kind.size(); line += 64 {
 		for _, r := range ahead {
 			c.PREFETCHT0(operand.Mem{Base: r, Index: x.index, Scale: uint8(dst.kind.size()), Disp: line})
