@@ -1,6 +1,8 @@
 package op
 
 import (
+	"slices"
+
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/cast"
 	"github.com/ashlar-go/ashlar/internal/core/contract"
@@ -9,6 +11,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/move"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/internal/core/reduce"
+	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -98,94 +101,198 @@ func fixedMeans[T num.Fixed](p *pooling, x, r *tensor.Any, includePad bool, s *p
 // together, in the same order for each, where no window ends outside.
 func meansByRows[T num.Float](p *pooling, x []T, includePad bool, res []T) {
 	s := p.s
-	last, outer := s[len(s)-1], s[:len(s)-1]
-	volume, lines, plane := min(last.Kernel, reduce.SumLanes+1), 1, last.In
-	for i := range outer {
-		volume *= min(outer[i].Kernel, reduce.SumLanes+1)
-		volume = min(volume, reduce.SumLanes+1)
-		lines *= outer[i].Out
-		plane *= outer[i].In
+	if len(s) == 1 { // an axis of one line around it
+		s = []contract.Span{{In: 1, Out: 1, Kernel: 1, Stride: 1, Dilation: 1}, s[0]}
+	}
+	volume, lines, plane := 1, 1, 1
+	for i := range s {
+		volume = min(volume*min(s[i].Kernel, reduce.SumLanes+1), reduce.SumLanes+1)
+		lines *= s[i].Out
+		plane *= s[i].In
 	}
 	if volume > reduce.SumLanes {
 		means(p, x, includePad, func(o int, v float64) { res[o] = T(v) })
 		return
 	}
-	// All taps of outputs from first on, before end, are inside.
-	first := min(last.Out, max(0, (last.Begin+last.Stride-1)/last.Stride))
-	end := max(first, min(last.Out, (last.In-1-last.At(0, last.Kernel-1)+last.Stride)/last.Stride))
-	const most = 64 // outputs at a time
-	exec.Split(p.Name, p.Ctx, p.planes*lines, 2*volume*last.Out, func(from, to int) {
-		lane, window := make([]float64, volume*most), make([]T, volume)
-		rows := make([][]T, 0, volume)
-		oc, kc, lo, hi := make([]int, len(outer)), make([]int, len(outer)), make([]int, len(outer)), make([]int, len(outer))
-		for l := from; l < to; l++ {
-			src, line := x[l/lines*plane:][:plane], res[l*last.Out:][:last.Out]
-			empty, padded := false, 1
-			for i, rest := len(outer)-1, l%lines; i >= 0; i-- {
-				var p int
-				oc[i], rest = rest%outer[i].Out, rest/outer[i].Out
-				lo[i], hi[i], p = outer[i].Reach(oc[i])
-				empty, padded = empty || lo[i] == hi[i], padded*p
-			}
-			rows = rows[:0]
-			copy(kc, lo)
-			for more := !empty; more; more = advance(kc, lo, hi) {
-				at := 0
-				for i := range outer {
-					at = at*outer[i].In + outer[i].At(oc[i], kc[i])
-				}
-				rows = append(rows, src[at*last.In:][:last.In])
-			}
-			for o := range line {
-				if o >= first && o < end && len(rows) > 0 {
-					continue
-				}
-				from, to, p := last.Reach(o)
-				n := 0
-				for _, row := range rows {
-					for k := from; k < to; k++ {
-						window[n] = row[last.At(o, k)]
-						n++
-					}
-				}
-				by := n
-				if includePad {
-					by = padded * p
-				}
-				line[o] = T(reduce.SumRow(window[:n]) / float64(by))
-			}
-			n := len(rows) * last.Kernel
-			by := float64(n)
-			if includePad {
-				by = float64(padded * last.Kernel)
-			}
-			for at := first; at < end && n > 0; at += most {
-				m := min(most, end-at)
-				for i := range n {
-					pick(lane[i*m:(i+1)*m], rows[i/last.Kernel][last.At(at, i%last.Kernel):], last.Stride)
-				}
-				for h, left := reduce.SumLanes/2, n; h > 0; h /= 2 { // as sumRow
-					for i := h; i < left; i++ {
-						reduce.AddTo(lane[(i-h)*m:(i-h+1)*m], lane[i*m:])
-					}
-					left = min(left, h)
-				}
-				for i, v := range lane[:m] {
-					line[at+i] = T(v / by)
-				}
-			}
+	lines /= s[len(s)-1].Out
+	exec.Split(p.Name, p.Ctx, p.planes*lines, volume*s[len(s)-1].Out, func(from, to int) {
+		m := newLineMeans[T](s, includePad)
+		for l := from; l < to; {
+			at := l % lines
+			l += m.some(at, min(to-l, lines-at), x[l/lines*plane:][:plane], res[l*m.x.Out:])
 		}
 	})
 }
 
-// pick sets dst to every step-th element of src.
-func pick[T num.Float](dst []float64, src []T, step int) {
-	if s, ok := any(src).([]float32); ok && step == 1 {
-		conv.WidenF32(dst, s)
+// lineMeans computes the means of lines of windows. It widens the input once, the lines and the elements that are a stride
+// apart beside each other, so that those which neighbouring outputs take from one place of the window are adjacent, from line
+// to line, too.
+type lineMeans[T num.Float] struct {
+	outer      []contract.Span // all but the last two axes
+	y, x       contract.Span
+	includePad bool
+	first, end int // the outputs of a line whose windows have all places along it inside
+
+	oc, kc, lo, hi []int // of all axes but the last
+	wide, sums     []float64
+	line           []T   // the elements a stride apart
+	rows           []int // of wide that a window has
+	begin, width   int   // of a line of the input: the first element of wide's, and how many there are of a remainder
+}
+
+const meansStrip = 512 // sums at a time
+
+func newLineMeans[T num.Float](s []contract.Span, includePad bool) *lineMeans[T] {
+	n := len(s) - 1
+	m := &lineMeans[T]{outer: s[:n-1], y: s[n-1], x: s[n], includePad: includePad}
+	m.first = min(m.x.Out, max(0, (m.x.Begin+m.x.Stride-1)/m.x.Stride))
+	m.end = max(m.first, min(m.x.Out, (m.x.In-1-m.x.At(0, m.x.Kernel-1)+m.x.Stride)/m.x.Stride))
+	at := make([]int, 4*n)
+	m.oc, m.kc, m.lo, m.hi = at[:n], at[n:2*n], at[2*n:3*n], at[3*n:]
+	return m
+}
+
+// some computes lines of outputs from line l of a plane on, n at most, whose windows lie in the plane in the same way, and
+// returns how many these are.
+func (m *lineMeans[T]) some(l, n int, plane, res []T) int {
+	y, last := &m.y, len(m.outer)
+	padded, empty := 1, false
+	for i, rest := last, l; i >= 0; i-- {
+		s, p := y, 0
+		if i < last {
+			s = &m.outer[i]
+		}
+		m.oc[i], rest = rest%s.Out, rest/s.Out
+		m.lo[i], m.hi[i], p = s.Reach(m.oc[i])
+		padded, empty = padded*p, empty || m.lo[i] == m.hi[i]
+	}
+	o, run := m.oc[last], 1
+	for pitch := m.x.In + m.x.Stride; m.hi[last]-m.lo[last] == y.Kernel && run < n && (run+1)*pitch <= meansStrip && o+run < y.Out && y.At(o+run, y.Kernel-1) < y.In; {
+		run++
+	}
+	for from := 0; from < m.x.Out; from += meansStrip { // there is a second strip of single lines alone
+		m.strip(plane, res, from, min(m.x.Out, from+meansStrip), run, padded, empty)
+	}
+	return run
+}
+
+// strip computes outputs [from, to) of run lines.
+func (m *lineMeans[T]) strip(plane, res []T, from, to, run, padded int, empty bool) {
+	y, last := &m.y, len(m.outer)
+	lo, hi, o := m.lo[last], m.hi[last], m.oc[last]
+	m.begin = max(0, m.x.At(from, 0)/m.x.Stride*m.x.Stride)
+	cols := min(m.x.In, m.x.At(to-1, m.x.Kernel-1)+1) - m.begin // of the input
+	m.width = (cols + m.x.Stride - 1) / m.x.Stride
+	pitch := m.x.Stride * m.width
+	high := (hi-lo-1)*y.Dilation + (run-1)*y.Stride + 1 // lines of the input
+	lines := (high-1)/y.Stride + 1                      // of those a stride apart
+	size := min(y.Stride, high) * lines * pitch
+	m.rows, m.wide = m.rows[:0], m.wide[:0]
+	copy(m.kc, m.lo)
+	for more := !empty && cols > 0; more; more = advance(m.kc[:last], m.lo[:last], m.hi[:last]) {
+		at := 0
+		for i := range m.outer {
+			at = at*m.outer[i].In + m.outer[i].At(m.oc[i], m.kc[i])
+		}
+		src := plane[(at*y.In+y.At(o, lo))*m.x.In:][:high*m.x.In]
+		from := len(m.wide)
+		m.wide = slices.Grow(m.wide, size)[:from+size]
+		if y.Stride == 1 && m.x.Stride == 1 && cols == m.x.In {
+			widenTo(m.wide[from:][:len(src)], src)
+		} else {
+			for i := range high {
+				m.widen(m.wide[from+(i%y.Stride*lines+i/y.Stride)*pitch:], src[i*m.x.In+m.begin:][:cols])
+			}
+		}
+		for k := range hi - lo {
+			i := k * y.Dilation
+			m.rows = append(m.rows, from+(i%y.Stride*lines+i/y.Stride)*pitch)
+		}
+	}
+	for o := from; o < to; {
+		lo, hi, p := m.x.Reach(o)
+		n := 1
+		if o >= m.first && o < m.end {
+			n = min(to, m.end) - o
+		}
+		by := len(m.rows) * (hi - lo)
+		if m.includePad {
+			by = padded * p
+		}
+		m.divided(res, o, n, lo, hi, run, pitch, float64(by))
+		o += n
+	}
+}
+
+// widen sets dst to part of a line: its elements a stride apart, for each remainder of the stride.
+func (m *lineMeans[T]) widen(dst []float64, src []T) {
+	step := m.x.Stride
+	for i := range min(step, len(src)) {
+		part := src[i:]
+		n := (len(part) + step - 1) / step
+		if step > 1 {
+			m.line = slices.Grow(m.line[:0], n)[:n]
+			conv.Every(m.line, part, step)
+			part = m.line
+		}
+		widenTo(dst[i*m.width:][:n], part)
+	}
+}
+
+func widenTo[T num.Float](dst []float64, src []T) {
+	switch s := any(src).(type) {
+	case []float32:
+		conv.WidenF32(dst, s[:len(dst)])
+	case []float64:
+		copy(dst, s)
+	}
+}
+
+// divided computes outputs [o, o+cols) of run lines, whose windows have the same places from lo to hi inside, and divides the sums
+// by n.
+func (m *lineMeans[T]) divided(res []T, o, cols, lo, hi, run, pitch int, n float64) {
+	var lane [reduce.SumLanes][]float64
+	all, terms := (run-1)*pitch+cols, 0
+	m.sums = slices.Grow(m.sums[:0], reduce.SumLanes/2*all)[:reduce.SumLanes/2*all]
+	for _, row := range m.rows {
+		for k := lo; k < hi; k++ {
+			at := m.x.At(o, k) - m.begin
+			lane[terms] = m.wide[row+at%m.x.Stride*m.width+at/m.x.Stride:][:all]
+			terms++
+		}
+	}
+	if terms == 0 {
+		lane[0] = m.sums[:all]
+		clear(lane[0])
+	}
+	for h := reduce.SumLanes / 2; h > 0; h /= 2 { // as reduce.SumRow
+		for i := h; i < terms; i++ {
+			to := m.sums[(i-h)*all:][:all]
+			reduce.AddRows(to, lane[i-h], lane[i])
+			lane[i-h] = to
+		}
+		terms = min(terms, h)
+	}
+	if cols == 1 {
+		for i := range run {
+			res[i*m.x.Out+o] = T(lane[0][i*pitch] / n)
+		}
 		return
 	}
-	for i := range dst {
-		dst[i] = float64(src[i*step])
+	sums := m.sums[:all]
+	if !simd.TryDivNumber64(sums, lane[0], n, false) {
+		for i, v := range lane[0] {
+			sums[i] = v / n
+		}
+	}
+	for i := range run {
+		line := sums[i*pitch:][:cols]
+		switch to := any(res[i*m.x.Out+o:][:cols]).(type) {
+		case []float32:
+			conv.NarrowF64(to, line)
+		case []float64:
+			copy(to, line)
+		}
 	}
 }
 

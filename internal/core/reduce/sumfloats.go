@@ -435,13 +435,16 @@ func tryColumns[T num.Float](sums []float64, x []T, rows, ends []int64, w int) b
 }
 
 // AddTo adds x to dst. It may make NaNs canonical.
-func AddTo(dst, x []float64) {
+func AddTo(dst, x []float64) { AddRows(dst, dst, x) }
+
+// AddRows sets dst to the sums of a and b.
+func AddRows(dst, a, b []float64) {
 	if r := simd.Add.Best(); r != nil {
-		r.F64(dst, dst, x)
+		r.F64(dst, a, b)
 		return
 	}
-	for i, v := range x[:len(dst)] {
-		dst[i] += v
+	for i, v := range a[:len(dst)] {
+		dst[i] = v + b[i]
 	}
 }
 

@@ -1,0 +1,49 @@
+package op
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Means by lines have the bits of those of single windows, whatever the window and the plane.
+func TestMeansByRows(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 1))
+	for range 400 {
+		rank := 1 + r.IntN(3)
+		shape, win := []int{1 + r.IntN(2), 1 + r.IntN(3)}, Window{Ceil: r.IntN(2) == 0}
+		for range rank {
+			k, dil := 1+r.IntN([]int{9, 4, 2}[rank-1]), 1+r.IntN(3)
+			shape = append(shape, (k-1)*dil+1+r.IntN([]int{3000, 40, 6}[rank-1]))
+			win.Kernel, win.Dilations, win.Strides = append(win.Kernel, k), append(win.Dilations, dil), append(win.Strides, 1+r.IntN(4))
+		}
+		for range 2 {
+			for _, k := range win.Kernel {
+				win.Pads = append(win.Pads, r.IntN(k+1))
+			}
+		}
+		x := random[float32](r, shape...)
+		p := poolOf(exec.Job{Name: "AveragePool"}, exec.Ref(&x), win)
+		for _, pad := range []bool{false, true} {
+			got, want := tensor.New[float32](p.shape...), tensor.New[float32](p.shape...)
+			meansByRows(p, x.Elems(), pad, got.Elems())
+			means(p, x.Elems(), pad, func(o int, v float64) { want.Elems()[o] = float32(v) })
+			for i, v := range want.Elems() {
+				if g := got.Elems()[i]; math.Float32bits(g) != math.Float32bits(v) && (g == g || v == v) {
+					t.Fatalf("%v, %+v, %v: output %d is %v, want %v", shape, win, pad, i, g, v)
+				}
+			}
+		}
+		wide := random[float64](r, shape...)
+		got, want := tensor.New[float64](p.shape...), tensor.New[float64](p.shape...)
+		meansByRows(p, wide.Elems(), false, got.Elems())
+		means(p, wide.Elems(), false, func(o int, v float64) { want.Elems()[o] = v })
+		canonicalAll(got.Elems())
+		canonicalAll(want.Elems())
+		same(t, fmt.Sprintf("%v, %+v", shape, win), got, want)
+	}
+}
