@@ -23,13 +23,30 @@ import (
 // exactly and rounded once; a negative variance is an error, and so is one of 0 with
 // epsilon 0, but where x is the mean. ONNX BatchNormalization outside of training.
 func BatchNormalization[T num.Float | num.Narrow | num.Fixed](x, scale, bias, mean, variance tensor.Tensor[T], epsilon float64, opts ...Option) (r tensor.Tensor[T]) {
-	batchNormalized(exec.Ref(&r), [5]*tensor.Any{exec.Ref(&x), exec.Ref(&scale), exec.Ref(&bias), exec.Ref(&mean), exec.Ref(&variance)}, epsilon, opts)
+	batchNormalized(exec.Ref(&r), [5]*tensor.Any{exec.Ref(&x), exec.Ref(&scale), exec.Ref(&bias), exec.Ref(&mean), exec.Ref(&variance)}, epsilon, nil, opts)
 	return r
 }
 
+// An affinity is a step x ↦ (x − mean)·factor + bias.
+type affinity struct{ mean, factor, bias float64 }
+
+// affinities returns the step of each channel for scale, bias, mean and variance.
+func affinities(params []*tensor.Any, epsilon float64) []affinity {
+	var by [4]move.Numeric
+	for i, p := range params {
+		by[i] = move.NumericOf(move.WordsOf(*p))
+	}
+	list := make([]affinity, params[0].Len())
+	for k := range list {
+		list[k] = affinity{by[2].Float(k), by[0].Float(k) / math.Sqrt(by[3].Float(k)+epsilon), by[1].Float(k)}
+	}
+	runtime.KeepAlive(&by)
+	return list
+}
+
 // batchNormalized is BatchNormalization for a run-time element type; in is x, scale, bias,
-// mean and variance.
-func batchNormalized(r *tensor.Any, in [5]*tensor.Any, epsilon float64, opts []Option) {
+// mean and variance, and norms the steps of the channels, if they are known.
+func batchNormalized(r *tensor.Any, in [5]*tensor.Any, epsilon float64, norms []affinity, opts []Option) {
 	const name = "BatchNormalization"
 	plan.Present(name, in[:]...)
 	x, d := in[0], in[0].DType()
@@ -46,20 +63,16 @@ func batchNormalized(r *tensor.Any, in [5]*tensor.Any, epsilon float64, opts []O
 	c := x.Contiguous()
 	out := plan.Beside(r, !r.IsContiguous() || exec.MustCopy(x, r), in[1:]...)
 	src, res := exec.RunIn(&c), exec.RunIn(out)
-	var by [5]move.Numeric // what is read once per image
-	for i, p := range in[1:] {
-		by[i+1] = move.NumericOf(move.WordsOf(*p))
+	if norms == nil {
+		norms = affinities(in[1:], epsilon)
 	}
 	channels, per := c.Dim(1), c.Len()/(c.Dim(0)*c.Dim(1))
 	exec.Split(name, s.Ctx(), c.Dim(0)*channels, per*2, func(from, to int) {
 		for i := from; i < to; i++ {
-			k := i % channels
-			factor := by[1].Float(k) / math.Sqrt(by[4].Float(k)+epsilon)
-			affineRun(d, exec.Part(res, d, i*per, per), exec.Part(src, d, i*per, per), by[3].Float(k), factor, by[2].Float(k))
+			affineRun(d, exec.Part(res, d, i*per, per), exec.Part(src, d, i*per, per), norms[i%channels])
 		}
 	})
 	plan.Drop(&c, x)
-	runtime.KeepAlive(&by)
 	plan.Put(r, out)
 }
 
@@ -108,36 +121,36 @@ func batchTrained(outs, in [5]*tensor.Any, epsilon, momentum float64, opts []Opt
 			pointwise.Convert(outs[3+i], name, in[3+i].DType(), &stats[i], quiet)
 		}
 	}
-	batchNormalized(outs[0], [5]*tensor.Any{x, in[1], in[2], &stats[0], &stats[1]}, epsilon, opts)
+	batchNormalized(outs[0], [5]*tensor.Any{x, in[1], in[2], &stats[0], &stats[1]}, epsilon, nil, opts)
 	runtime.KeepAlive(&stats)
 }
 
 // affine sets dst to (src − mean) · factor + bias, each step in float64, rounded once.
-func affine[T num.Float](dst, src []T, mean, factor, bias float64) {
+func affine[T num.Float](dst, src []T, by affinity) {
 	switch d := any(dst).(type) {
 	case []float32:
-		if simd.TryAffine32(d, conv.As[float32](src), mean, factor, bias) {
+		if simd.TryAffine32(d, conv.As[float32](src), by.mean, by.factor, by.bias) {
 			return
 		}
 	case []float64:
-		if simd.TryAffine64(d, conv.As[float64](src), mean, factor, bias) {
+		if simd.TryAffine64(d, conv.As[float64](src), by.mean, by.factor, by.bias) {
 			return
 		}
 	}
 	for i, v := range src {
-		dst[i] = T(float64((float64(v)-mean)*factor) + bias)
+		dst[i] = T(float64((float64(v)-by.mean)*by.factor) + by.bias)
 	}
 	cast.CanonicalRow(dst)
 }
 
 // affineRun is affine for a run-time element type.
-func affineRun(d dtype.DType, dst, src exec.Run, mean, factor, bias float64) {
+func affineRun(d dtype.DType, dst, src exec.Run, by affinity) {
 	switch d {
 	case dtype.Float32:
-		affine(exec.Of[float32](dst), exec.Of[float32](src), mean, factor, bias)
+		affine(exec.Of[float32](dst), exec.Of[float32](src), by)
 		return
 	case dtype.Float64:
-		affine(exec.Of[float64](dst), exec.Of[float64](src), mean, factor, bias)
+		affine(exec.Of[float64](dst), exec.Of[float64](src), by)
 		return
 	}
 	var wide [64]float32
@@ -146,7 +159,7 @@ func affineRun(d dtype.DType, dst, src exec.Run, mean, factor, bias float64) {
 		n := min(len(wide), len(src)-at)
 		widen(exec.RunOf(wide[:n]), exec.Part(src, d, at, n))
 		for i, v := range wide[:n] {
-			to.SetFloat(at+i, float64((float64(v)-mean)*factor)+bias)
+			to.SetFloat(at+i, float64((float64(v)-by.mean)*by.factor)+by.bias)
 		}
 	}
 }
@@ -176,7 +189,14 @@ var batchNormalization = plan.Operator{About: plan.About{Name: "BatchNormalizati
 		p.Stretched(in[0].DType(), c, 1)
 		epsilon, momentum := float64(c.Attrs.Float("epsilon", 1e-5)), float64(c.Attrs.Float("momentum", 0.9))
 		if !trains {
-			p.By(c, 0, func(r *tensor.Any, opts []Option) { batchNormalized(r, in, epsilon, opts) })
+			stay := in[0].DType().IsFloat() && c.Fixed != nil && c.Known(1) && c.Known(2) && c.Known(3) && c.Known(4)
+			var norms []affinity
+			p.By(c, 0, func(r *tensor.Any, opts []Option) {
+				if stay && norms == nil {
+					norms = affinities(in[1:], epsilon)
+				}
+				batchNormalized(r, in, epsilon, norms, opts)
+			})
 			return
 		}
 		for i := 1; !p.Brief && i < c.Outputs; i++ {

@@ -130,7 +130,7 @@ func (z *normalization) fill(ctx context.Context, dst, x, scale, bias move.Words
 						more = plus.Float(at)
 					}
 					part := line[i : i+z.every]
-					affine(part, part, 0, factor, more)
+					affine(part, part, affinity{0, factor, more})
 				}
 			}
 			to.SetFloats(base, line)
@@ -162,7 +162,7 @@ func standardize(line []float64, epsilon float64) (mean, factor float64) {
 	n := float64(len(line))
 	mean = reduce.SumRow(line) / n
 	factor = 1 / math.Sqrt(sumSquares(line, mean)/n+epsilon)
-	affine(line, line, mean, factor, math.Copysign(0, -1))
+	affine(line, line, affinity{mean, factor, math.Copysign(0, -1)})
 	return mean, factor
 }
 

@@ -35,7 +35,7 @@ func rmsNormal(r, x, scale *tensor.Any, axis int, epsilon float64, opts []Option
 func rmsNormalized(x, scale tensor.Any, axis int, epsilon float64, also func(k int, factor float64)) *move.Transfer {
 	return linesNormalized("RMSNormalization", x, scale, tensor.Any{}, axis, func(line []float64, k int) {
 		factor := 1 / math.Sqrt(sumSquares(line, 0)/float64(len(line))+epsilon)
-		if affine(line, line, 0, factor, math.Copysign(0, -1)); also != nil {
+		if affine(line, line, affinity{0, factor, math.Copysign(0, -1)}); also != nil {
 			also(k, factor)
 		}
 	})
