@@ -16,6 +16,9 @@ type slot struct {
 	loose  bool       // it is a value that a run alone can describe, and that the frame holds as any other
 	whole  []*slot    // whose memory it is a view of; of a loose one, may be a view of
 	as     *slot      // whose place it has, as the result of a branch
+	part   *slot      // of whose memory it has a part, as what it becomes by a step that joins its inputs,
+	axis   int        // along this axis,
+	from   int        // from here on
 	apart  bool       // it has memory that no other slot ever has
 	turned bool       // it has another place in each turn
 	made   int        // the tick at which it gets its elements; 0 for an input
@@ -24,7 +27,7 @@ type slot struct {
 	place  [2]tensor.Any
 
 	follows bool  // its elements could be computed before the run, if those of some inputs of the graph were known,
-	from    []int // which are these
+	inputs  []int // which are these
 }
 
 // An outline plans the run of a graph on shapes alone: which steps have a plan, which results have a place, and how long.
@@ -55,6 +58,7 @@ type moving struct{ to, from *slot }
 type doing struct {
 	how  how
 	ways [2]*drawing // of an If the graphs for true and false, which are the same one if the condition is fixed
+	join int         // 1 + the axis along which the result has the inputs one after the other; 0: it hasn't
 }
 
 type how uint8
@@ -158,7 +162,7 @@ func (z *outline) step(d *drawing, i int) error {
 					return err
 				}
 				d.vals[id] = v
-				o = &slot{like: v.a, follows: follows, from: from}
+				o = &slot{like: v.a, follows: follows, inputs: from}
 				if how == viewing {
 					o.whole = []*slot{d.slots[s.in[0]]}
 				}
@@ -223,6 +227,9 @@ func (z *outline) operator(d *drawing, i int) ([]Value, how, error) {
 	case placed && p.Views() && s.in[0] >= 0 && !d.slots[s.in[0]].fixed:
 		return outs, viewing, nil
 	case placed && len(s.out) == 1 && s.out[0] >= 0:
+		if axis, ok := p.Joins(); ok {
+			d.steps[i].join = axis + 1
+		}
 		return outs, planned, nil
 	}
 	return outs, calling, nil
@@ -279,7 +286,7 @@ func (z *outline) follows(d *drawing, i int, outs []Value) (bool, []int) {
 		case !d.slots[id].follows:
 			return false, nil
 		default:
-			from = append(from, d.slots[id].from...)
+			from = append(from, d.slots[id].inputs...)
 		}
 	}
 	slices.Sort(from)
@@ -289,7 +296,7 @@ func (z *outline) follows(d *drawing, i int, outs []Value) (bool, []int) {
 // ask notes that the elements of a value would tell more.
 func (z *outline) ask(d *drawing, id int) {
 	if id >= 0 && d.slots[id] != nil && d.slots[id].follows {
-		for _, k := range d.slots[id].from {
+		for _, k := range d.slots[id].inputs {
 			if !slices.Contains(z.asked, k) {
 				z.asked = append(z.asked, k)
 			}
@@ -387,6 +394,60 @@ func (z *outline) choose(d *drawing, i int) error {
 	return nil
 }
 
+// common reports whether a slot has a place of its own in the common memory.
+func (s *slot) common() bool {
+	return !s.fixed && !s.loose && s.whole == nil && s.as == nil && !s.apart && s.part == nil
+}
+
+// joined is places where inputs of steps that join them have their places in the results, unless that takes much more memory.
+func (z *outline) joined(d *drawing) int {
+	type span struct{ made, used int }
+	spans := make(map[*slot]span, len(z.slots))
+	for _, s := range z.slots {
+		spans[s] = span{s.made, s.used}
+	}
+	apart := z.places()
+	z.join(d)
+	if end := z.places(); end <= apart+apart/8 {
+		return end
+	}
+	for s, was := range spans {
+		s.made, s.used, s.part = was.made, was.used, nil
+	}
+	z.order()
+	return z.places()
+}
+
+// order sorts the slots by when they are made.
+func (z *outline) order() {
+	slices.SortStableFunc(z.slots, func(a, b *slot) int { return a.made - b.made })
+}
+
+// join gives inputs of steps that join them their places in the results, so that nothing is copied: inputs that have a run of the
+// result, and that no other step has. The result takes memory from the first of them on.
+func (z *outline) join(d *drawing) {
+	for i := range d.steps {
+		s := &d.c.steps[i]
+		if d.steps[i].join == 0 {
+			continue
+		}
+		axis, to, from := d.steps[i].join-1, d.slots[s.out[0]], 0
+		before := 1
+		for k := range axis {
+			before *= to.like.Dim(k)
+		}
+		for _, id := range s.in {
+			in := d.slots[id]
+			if before == 1 && in.common() && in.made > 0 && in.bytes() > 0 {
+				in.part, in.axis, in.from = to, axis, from
+				to.made, to.used = min(to.made, in.made), max(to.used, in.used)
+			}
+			from += in.like.Dim(axis)
+		}
+	}
+	z.order()
+}
+
 // places finds where the slots begin that have memory in common, and returns how much they take together. One whose last
 // reader has run makes room for later ones.
 func (z *outline) places() int {
@@ -396,7 +457,7 @@ func (z *outline) places() int {
 	end := 0
 	const align = 64 // a cache line
 	for _, s := range z.slots {
-		if s.fixed || s.loose || s.whole != nil || s.as != nil || s.apart {
+		if !s.common() {
 			continue
 		}
 		for k := len(busy) - 1; k >= 0 && busy[k].used < s.made; k-- {

@@ -242,7 +242,7 @@ func (st *Stream) outline(vals []Value, valued []int, limit int64) (*outline, *d
 		d.vals[id], d.slots[id] = v, &slot{like: v.a}
 		if a.DType().IsInteger() || a.DType() == dtype.Bool {
 			if _, ok := tensor.Bytes(a); ok && hasValue(a) {
-				d.slots[id].follows, d.slots[id].from = true, []int{i}
+				d.slots[id].follows, d.slots[id].inputs = true, []int{i}
 			}
 		}
 	}
@@ -302,7 +302,7 @@ func (p *prepared) assign(st *Stream, z *outline) error {
 		}
 		p.bytes = add(p.bytes, s.bytes())
 	}
-	common := z.places()
+	common := z.joined(p.root)
 	for _, a := range z.own {
 		p.bytes = add(p.bytes, size(a))
 	}
@@ -337,8 +337,11 @@ func (p *prepared) assign(st *Stream, z *outline) error {
 
 // turns reports whether a slot has another place in each turn.
 func (s *slot) turns() bool {
-	if s.as != nil {
+	switch {
+	case s.as != nil:
 		return s.as.turns()
+	case s.part != nil:
+		return s.part.turns()
 	}
 	return s.turned || len(s.whole) > 0 && s.whole[0].turns()
 }
@@ -352,6 +355,17 @@ func (p *prepared) place(s *slot, turn int) (tensor.Any, error) {
 		return s.like, nil
 	case s.as != nil:
 		return p.place(s.as, turn)
+	case s.part != nil:
+		a, err := p.place(s.part, turn)
+		if err != nil {
+			return a, err
+		}
+		list := make([]tensor.Index, a.Rank())
+		for i := range list {
+			list[i] = tensor.Colon
+		}
+		list[s.axis] = tensor.R(s.from, s.from+s.like.Dim(s.axis))
+		return a.Slice(list...), nil
 	case !s.place[turn].IsZero():
 		return s.place[turn], nil
 	}

@@ -38,17 +38,20 @@ func concatenated(r *tensor.Any, axis int, ts []tensor.Any, opts []Option) {
 	}
 	at := make([]int, len(ts)+1)
 	own := slices.Clone(ts)
-	for i, t := range ts {
-		if out.Overlaps(t) {
-			own[i] = t.Clone()
-		}
-		at[i+1] = at[i] + t.Dim(axis)
-	}
 	before, n, after := move.Around(shape, axis)
 	after *= d.Size()
 	till, t0 := out.Memory()
+	for i, t := range ts {
+		at[i+1] = at[i] + t.Dim(axis)
+		switch data, f0 := t.Memory(); {
+		case before == 1 && out.IsContiguous() && t.IsContiguous() && t.Len() > 0 && &till[(t0+at[i]*after/d.Size())*d.Size()] == &data[f0*d.Size()]:
+			own[i] = tensor.Any{} // it is there
+		case out.Overlaps(t):
+			own[i] = t.Clone()
+		}
+	}
 	stream, t0 := conv.Streams[byte](out.Len()*d.Size()), t0*d.Size()
-	narrow := out.IsContiguous() && after == d.Size() && len(ts) > 1 // one element of each row from each tensor
+	narrow := out.IsContiguous() && after == d.Size() && len(ts) > 1 && before > 1 // one element of each row from each tensor
 	for i := range own {
 		narrow = narrow && own[i].IsContiguous() && at[i+1]-at[i] == 1
 	}
@@ -60,6 +63,9 @@ func concatenated(r *tensor.Any, axis int, ts []tensor.Any, opts []Option) {
 	}
 	exec.Split("Concat", s.Ctx(), len(own), max(1, out.Len()/len(ts)), func(from, to int) {
 		for i := from; i < to; i++ {
+			if own[i].IsZero() {
+				continue
+			}
 			if t := &own[i]; out.IsContiguous() && t.IsContiguous() {
 				run, first := (at[i+1]-at[i])*after, t0+at[i]*after
 				data, f0 := t.Memory()
@@ -140,7 +146,9 @@ var concat = plan.Operator{About: plan.About{Name: "Concat", Shapes: true, Moves
 		}
 		axis := plan.AttrInt(c, "axis", 1)
 		if !p.Brief {
-			p.Gives(c.In(0).DType(), concatShape(axis, c.Inputs)...)
+			shape := concatShape(axis, c.Inputs)
+			p.Gives(c.In(0).DType(), shape...)
+			p.Joins, p.Along = true, plan.AxisOf("Concat", axis, len(shape))
 		}
 		p.By(c, 0, func(r *tensor.Any, opts []Option) { concatenated(r, axis, c.Inputs, opts) })
 	}}

@@ -202,6 +202,8 @@ type Draft struct {
 	Late    func() []tensor.Any // says the results where out doesn't
 	Steady  bool                // run may be called again, and reads the elements that operands have then
 	Views   bool                // the results are views of the first input, or copies where it has no such view
+	Joins   bool                // the only result has the inputs one after the other along axis Along, and leaves one that is there where it is
+	Along   int
 	moved   Mover               // of an operator that moves elements
 	several bool                // there is no only result, or it goes nowhere that a caller says
 	To      []tensor.Any        // what run gave
@@ -236,7 +238,12 @@ func (p *Plan) Steady() bool { return p.draft.Steady }
 // Views reports whether the results are views of the first input, or copies where its layout has no such view.
 func (p *Plan) Views() bool { return p.draft.Views }
 
-// Into names where a run writes its only result if it can: a tensor of its type and shape, row-major, apart from all inputs.
+// Joins reports whether the only result has the inputs one after the other along an axis. An input that is that part of the target of
+// Into isn't copied.
+func (p *Plan) Joins() (axis int, ok bool) { return p.draft.Along, p.draft.Joins }
+
+// Into names where a run writes its only result if it can: a tensor of its type and shape, row-major, apart from all inputs
+// unless it Joins them.
 // Run returns that tensor then, or another.
 func (p *Plan) Into(a tensor.Any) {
 	if d := &p.draft; len(d.opts) > 0 && !d.several {
