@@ -81,10 +81,11 @@ func (c *compiled) cost(x *expansion, inputs map[string]tensor.Any) (*Cost, erro
 	}
 	cost.collect(c, 0, true, found)
 
-	c.all(func(b *compiled) bool { // as a session does
-		b.rectify()
-		return true
-	})
+	set, err := passesSet()
+	if err != nil {
+		return nil, err
+	}
+	c.improve(set) // as a session does
 	p, err := c.inferred(new(inference), vals)
 	if err != nil {
 		return nil, err

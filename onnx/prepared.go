@@ -302,7 +302,12 @@ func (p *prepared) assign(st *Stream, z *outline) error {
 		}
 		p.bytes = add(p.bytes, s.bytes())
 	}
-	common := z.joined(p.root)
+	common := 0
+	if p.passes.has("join") {
+		common = z.joined(p.root)
+	} else {
+		common = z.places()
+	}
 	for _, a := range z.own {
 		p.bytes = add(p.bytes, size(a))
 	}

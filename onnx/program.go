@@ -36,6 +36,7 @@ type capture struct {
 // A step is a node of the program.
 type step struct {
 	node   *Node
+	also   []*Node // the nodes that are part of it besides
 	index  int     // in the graph or function; that of a sparse initializer is -1 and below
 	call   *callee // of the function that the node stands in; nil outside
 	opset  int64   // of the operator's domain; known once the step is checked

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/ashlar-go/ashlar/dtype"
-	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/receipt"
@@ -24,6 +23,7 @@ type Session struct {
 	c       *compiled
 	weights int64
 	fixed   dtype.DType // see NewFixedSession; Invalid for others
+	passes  passSet
 	last    atomic.Pointer[kept]
 	names   sync.Once // of program and why
 	program receipt.Program
@@ -33,38 +33,6 @@ type Session struct {
 	noWhole error
 
 	streams sync.Pool // of *Stream: see again
-}
-
-// rectify makes a Relu part of the Conv or Gemm before it, if nothing else reads that one's result.
-func (c *compiled) rectify() {
-	reads, maker := make([]int, len(c.names)), make(map[int]int)
-	for _, id := range c.outputs {
-		reads[id]++
-	}
-	for i := range c.steps {
-		for id := range c.steps[i].reads() {
-			reads[id]++
-		}
-	}
-	left := 0 // steps that stay
-	for i := range c.steps {
-		s, o := c.steps[i], c.ops[i]
-		if o != nil && !s.own && plan.AboutOf(o).Rectifier && len(s.in) == 1 && s.in[0] >= 0 && reads[s.in[0]] == 1 {
-			if j, made := maker[s.in[0]]; made {
-				if both, ok := op.Rectified(c.ops[j]); ok {
-					c.ops[j], c.steps[j].out = both, s.out
-					continue
-				}
-			}
-		}
-		c.steps[left], c.ops[left], c.attrs[left] = s, o, c.attrs[i]
-		if len(s.out) == 1 && c.ops[left] != nil {
-			maker[s.out[0]] = left
-		}
-		left++
-	}
-	c.steps, c.ops, c.attrs = c.steps[:left], c.ops[:left], c.attrs[:left]
-	c.lifetimes()
 }
 
 // Options changes how a session runs. The zero value is the default.
@@ -81,9 +49,8 @@ type Options struct {
 	// The results are the same with any number.
 	Threads int
 
-	// Progress is called after each node with the number of nodes done. A Relu that is part of the Conv or Gemm before it
-	// isn't a node here, nor is one of a graph inside a node, or one that the session computed because it reads weights
-	// alone, unless Observe is given.
+	// Progress is called after each node with the number of nodes done. A node that is part of another one's step isn't counted,
+	// nor is one of a graph inside a node, or one that the session computed because it reads weights alone, unless Observe is given.
 	Progress func(done, total int, n *Node)
 
 	// Observe is called for each node that ran, those of graphs inside nodes before the node that holds them. The r and its
@@ -103,8 +70,8 @@ type Options struct {
 	record *recorder // of a receipt that is verified
 }
 
-// A NodeRun is one run of a node. A Relu that is part of the Conv or Gemm before it has none: the Conv's is that of both,
-// and its result is the Relu's.
+// A NodeRun is one run of a node. Nodes that are part of another one's step, as a Relu of the Conv before it, have none: its
+// run is that of all, and its result that of the last.
 type NodeRun struct {
 	Node  *Node
 	Index int           // of the node in its graph or function; negative for a sparse weight
@@ -137,12 +104,20 @@ func (m *Model) session(fixed dtype.DType, whole bool) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{c: c, fixed: fixed}
+	set, err := passesSet()
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case whole:
+		set = 0
+	case fixed != dtype.Invalid:
+		set &= 1 << 1 // what follows a product is rounded for itself
+	}
+	s := &Session{c: c, fixed: fixed, passes: set}
+	c.improve(set)
 	loaded := make(map[loading]Value)
 	c.all(func(b *compiled) bool {
-		if !whole {
-			b.rectify()
-		}
 		if b.fixed = fixed; fixed != dtype.Invalid {
 			for i, o := range b.ops {
 				if o != nil {
@@ -162,7 +137,7 @@ func (m *Model) session(fixed dtype.DType, whole bool) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	if fixed == dtype.Invalid {
+	if set.has("fold") {
 		s.weights = add(s.weights, s.fold())
 	}
 	c.all(func(b *compiled) bool {

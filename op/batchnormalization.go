@@ -23,7 +23,7 @@ import (
 // exactly and rounded once; a negative variance is an error, and so is one of 0 with
 // epsilon 0, but where x is the mean. ONNX BatchNormalization outside of training.
 func BatchNormalization[T num.Float | num.Narrow | num.Fixed](x, scale, bias, mean, variance tensor.Tensor[T], epsilon float64, opts ...Option) (r tensor.Tensor[T]) {
-	batchNormalized(exec.Ref(&r), [5]*tensor.Any{exec.Ref(&x), exec.Ref(&scale), exec.Ref(&bias), exec.Ref(&mean), exec.Ref(&variance)}, epsilon, nil, opts)
+	batchNormalized(exec.Ref(&r), [5]*tensor.Any{exec.Ref(&x), exec.Ref(&scale), exec.Ref(&bias), exec.Ref(&mean), exec.Ref(&variance)}, epsilon, nil, nil, opts)
 	return r
 }
 
@@ -46,7 +46,7 @@ func affinities(params []*tensor.Any, epsilon float64) []affinity {
 
 // batchNormalized is BatchNormalization for a run-time element type; in is x, scale, bias,
 // mean and variance, and norms the steps of the channels, if they are known.
-func batchNormalized(r *tensor.Any, in [5]*tensor.Any, epsilon float64, norms []affinity, opts []Option) {
+func batchNormalized(r *tensor.Any, in [5]*tensor.Any, epsilon float64, norms []affinity, then plan.Tail, opts []Option) {
 	const name = "BatchNormalization"
 	plan.Present(name, in[:]...)
 	x, d := in[0], in[0].DType()
@@ -69,7 +69,10 @@ func batchNormalized(r *tensor.Any, in [5]*tensor.Any, epsilon float64, norms []
 	channels, per := c.Dim(1), c.Len()/(c.Dim(0)*c.Dim(1))
 	exec.Split(name, s.Ctx(), c.Dim(0)*channels, per*2, func(from, to int) {
 		for i := from; i < to; i++ {
-			affineRun(d, exec.Part(res, d, i*per, per), exec.Part(src, d, i*per, per), norms[i%channels])
+			line := exec.Part(res, d, i*per, per)
+			if affineRun(d, line, exec.Part(src, d, i*per, per), norms[i%channels]); then != nil {
+				then(line, i*per, i%channels)
+			}
 		}
 	})
 	plan.Drop(&c, x)
@@ -121,7 +124,7 @@ func batchTrained(outs, in [5]*tensor.Any, epsilon, momentum float64, opts []Opt
 			pointwise.Convert(outs[3+i], name, in[3+i].DType(), &stats[i], quiet)
 		}
 	}
-	batchNormalized(outs[0], [5]*tensor.Any{x, in[1], in[2], &stats[0], &stats[1]}, epsilon, nil, opts)
+	batchNormalized(outs[0], [5]*tensor.Any{x, in[1], in[2], &stats[0], &stats[1]}, epsilon, nil, nil, opts)
 	runtime.KeepAlive(&stats)
 }
 
@@ -176,7 +179,7 @@ func checkNorm(name string, x tensor.Any, params ...tensor.Any) {
 	}
 }
 
-var batchNormalization = plan.Operator{About: plan.About{Name: "BatchNormalization", FLOPs: plan.FLOPs{Each: 2}, Versions: []int{6, 7, 9, 14, 15},
+var batchNormalization = plan.Operator{About: plan.About{Name: "BatchNormalization", Leads: true, Follows: true, FLOPs: plan.FLOPs{Each: 2}, Versions: []int{6, 7, 9, 14, 15},
 	Attrs: []string{"epsilon", "is_test", "momentum", "spatial", "training_mode"}}, Least: 5, Takes: plan.Floats | plan.Fixeds,
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		const name = "BatchNormalization"
@@ -195,8 +198,24 @@ var batchNormalization = plan.Operator{About: plan.About{Name: "BatchNormalizati
 				if stay && norms == nil {
 					norms = affinities(in[1:], epsilon)
 				}
-				batchNormalized(r, in, epsilon, norms, opts)
+				batchNormalized(r, in, epsilon, norms, c.Tail, opts)
 			})
+			p.After = func(k int) plan.Tail {
+				d := in[0].DType()
+				if k > 0 || d != dtype.Float32 && d != dtype.Float64 {
+					return nil
+				}
+				for i := range in[1:] {
+					if !c.Known(1 + i) { // another run may have others
+						return nil
+					}
+					if in[1+i].IsSpec() { // and none will come
+						return func(exec.Run, int, int) {}
+					}
+				}
+				norms := affinities(in[1:], epsilon)
+				return func(line exec.Run, _, channel int) { affineRun(d, line, line, norms[channel]) }
+			}
 			return
 		}
 		for i := 1; !p.Brief && i < c.Outputs; i++ {

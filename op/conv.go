@@ -64,12 +64,13 @@ func convolveBy(g *contract.Convolution, r, x, w, bias *tensor.Any, opts []Optio
 	}
 }
 
-var convOp = plan.Operator{About: plan.About{Name: "Conv", TakesUp: plan.InBlocks, FLOPs: plan.FLOPs{Rule: convFLOPs}, Rectifies: true, Versions: []int{1, 11, 22}, Attrs: []string{"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"}}, Least: 2, Most: 3, Fast: productFast,
+var convOp = plan.Operator{About: plan.About{Name: "Conv", TakesUp: plan.InBlocks, FLOPs: plan.FLOPs{Rule: convFLOPs}, Rectifies: true, Leads: true, Versions: []int{1, 11, 22}, Attrs: []string{"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"}}, Least: 2, Most: 3, Fast: productFast,
 	Takes: plan.Floats | plan.Fixeds,
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		plan.OneType("Conv", c.Inputs...)
 		x, w, bias := c.Like("Conv", 0, 0), c.Like("Conv", 1, 0), c.Like("Conv", 2, 0)
 		g := contract.ConvOf("Conv", x, w, bias, contract.WindowOf(c), plan.AttrInt(c, "group", 1))
+		g.Tail = c.Tail
 		p.Gives(x.DType(), g.Shape...)
 		p.By(c, 0, func(r *tensor.Any, opts []Option) {
 			g.Keeps = plan.Read(opts).Into != nil && x.IsContiguous() && !x.DType().IsNarrow() // else each call makes a copy of it

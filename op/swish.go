@@ -1,6 +1,8 @@
 package op
 
 import (
+	"sync"
+
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
@@ -23,11 +25,41 @@ func swished(r *tensor.Any, name string, x *tensor.Any, alpha float64, opts []Op
 	plan.Must(name, d != dtype.Invalid && plan.Floats.Has(d), d)
 	var shape []int
 	plan.AimShape(r, name, &s, d, plan.AppendShape(shape, x.LayoutRef()))
+	if k := swishKernel(d, alpha); k != nil {
+		exec.Elementwise(&exec.Job{Name: name, Ctx: s.Ctx(), Cost: plan.Quick(sigmoid.Cost) + 1}, r, []*tensor.Any{x}, k)
+		return
+	}
 	out, quiet, f := plan.Beside(r, false, x), s.Quiet(), numberOf(d, alpha)
 	mul.Call(out, onto(out, quiet), x, &f)
 	sigmoid.Call(out, onto(out, quiet), out)
 	mul.Call(out, onto(out, quiet), x, out)
 	plan.Put(r, out)
+}
+
+// swishKernel returns a kernel for an alpha of 1, which doesn't change x; nil for another.
+func swishKernel(d dtype.DType, alpha float64) *exec.Kernel {
+	if alpha != 1 || d != dtype.Float32 && d != dtype.Float64 {
+		return nil
+	}
+	k := &exec.Kernel{Via: swishRow{sigmoid.Kernel(d), mul.Kernel(d)}}
+	k.Operand, k.Result = d, d
+	return k
+}
+
+// A swishRow multiplies a row by its sigmoid.
+type swishRow struct{ sigmoid, mul exec.Kernel }
+
+var swishRooms = sync.Pool{New: func() any { return new([128]uint64) }}
+
+func (s swishRow) Row(dst exec.Run, d dtype.DType, in [3]exec.Run, _ dtype.DType) {
+	room := swishRooms.Get().(*[128]uint64) // dst may be the operand
+	defer swishRooms.Put(room)
+	for i := 0; i < len(dst); i += len(room) {
+		n := min(len(room), len(dst)-i)
+		by, x := exec.Part(exec.RunOf(room[:]), d, 0, n), exec.Part(in[0], d, i, n)
+		s.sigmoid.Apply(by, [3]exec.Run{x})
+		s.mul.Apply(exec.Part(dst, d, i, n), [3]exec.Run{x, by})
+	}
 }
 
 // planSwish plans Swish, whose alpha is this one if no attribute says another.
@@ -36,10 +68,17 @@ func planSwish(p *plan.Draft, c *plan.Use, alpha float32) {
 	a, by := c.With(name, 0), float64(c.Attrs.Float("alpha", alpha))
 	p.Stretched(a.DType(), c, 1)
 	p.By(c, 0, func(r *tensor.Any, opts []Option) { swished(r, name, a, by, opts) })
+	p.After = func(int) plan.Tail {
+		k := swishKernel(a.DType(), by)
+		if k == nil {
+			return nil
+		}
+		return func(line exec.Run, _, _ int) { k.Apply(line, [3]exec.Run{line}) }
+	}
 }
 
-var swish = plan.Operator{About: plan.About{Name: "Swish", FLOPs: plan.FLOPs{Each: 1}, Versions: []int{24}, Attrs: []string{"alpha"}}, Least: 1, Takes: plan.Floats,
+var swish = plan.Operator{About: plan.About{Name: "Swish", Follows: true, FLOPs: plan.FLOPs{Each: 1}, Versions: []int{24}, Attrs: []string{"alpha"}}, Least: 1, Takes: plan.Floats,
 	Planned: func(c *plan.Use, p *plan.Draft) { planSwish(p, c, 1) }}
 
-var quickGelu = plan.Operator{About: plan.About{Name: "QuickGelu", FLOPs: plan.FLOPs{Each: 1}, Domain: "com.microsoft", Versions: []int{1}, Attrs: []string{"alpha"}}, Least: 1, Takes: plan.Floats,
+var quickGelu = plan.Operator{About: plan.About{Name: "QuickGelu", Follows: true, FLOPs: plan.FLOPs{Each: 1}, Domain: "com.microsoft", Versions: []int{1}, Attrs: []string{"alpha"}}, Least: 1, Takes: plan.Floats,
 	Planned: func(c *plan.Use, p *plan.Draft) { planSwish(p, c, 1.702) }}

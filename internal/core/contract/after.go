@@ -4,25 +4,30 @@ import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/cast"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
 )
 
 // After is what comes after a product: a number is added, if there is an operand for it, and Relu
-// applied if rectify is set. Element (i, j) of batch entry b takes that at at.at(b)+i·row+j·col,
+// applied if rectify is set, and then the Tail. Element (i, j) of batch entry b takes that at at.at(b)+i·row+j·col,
 // where col is 0 or 1.
 type After struct {
 	At       Entries
 	Row, Col int
 	Rectify  bool
 	Rows     *LastRows
+	Tail     plan.Tail
+	Groups   int // rows of entries of the batch that follow each other are the channels of one result, in so many groups
 }
 
 // LastRows are the rows of what comes after: of a sum, and of Relu.
 type LastRows struct{ Sum, Cut func(d dtype.DType) exec.Row }
 
 // after reports whether anything comes after the product.
-func (e *Gemm[T]) after(g *Contraction) bool { return e.Plus != nil || g.Then.Rectify }
+func (e *Gemm[T]) after(g *Contraction) bool {
+	return e.Plus != nil || g.Then.Rectify || g.Then.Tail != nil
+}
 
 // finish does what comes after to c[r:r+m, x:x+n] of a batch entry, once its last block has been added.
 func (e *Gemm[T]) finish(g *Contraction, batch, r, m, x, n int) {
@@ -30,7 +35,8 @@ func (e *Gemm[T]) finish(g *Contraction, batch, r, m, x, n int) {
 	d := dtype.Of[T]()
 	sum, cut := exec.As[func(dst, a, b []T)](a.Rows.Sum(d)), exec.As[func(dst, a []T)](a.Rows.Cut(d))
 	for i := r; i < r+m; i++ {
-		line := e.C[g.CAt.At(batch)+i*g.CRow+x:][:n]
+		at := g.CAt.At(batch) + i*g.CRow + x
+		line := e.C[at:][:n]
 		if e.Plus != nil {
 			if p := e.Plus[a.At.At(batch)+i*a.Row+x*a.Col:]; a.Col == 1 {
 				sum(line, line, p[:n])
@@ -40,6 +46,9 @@ func (e *Gemm[T]) finish(g *Contraction, batch, r, m, x, n int) {
 		}
 		if a.Rectify {
 			cut(line, line)
+		}
+		if a.Tail != nil {
+			a.Tail(exec.RunOf(line), at-g.CAt.Origin, batch%a.Groups*g.M+i)
 		}
 	}
 }

@@ -41,6 +41,9 @@ type Via interface {
 	Row(dst Run, result dtype.DType, in [3]Run, operand dtype.DType)
 }
 
+// Apply computes dst from runs of operands.
+func (k *Kernel) Apply(dst Run, in [3]Run) { k.run(dst, &in, nil) }
+
 // run computes dst. ahead is nil for usual stores.
 func (k *Kernel) run(dst Run, in *[3]Run, ahead *simd.Prefetch) {
 	if ahead != nil && k.stream(dst, in, ahead) {

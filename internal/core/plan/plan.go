@@ -35,6 +35,9 @@ func OpOf(t Table) *Op {
 	if f := &o.says.FLOPs; f.Each == 0 && f.Read == 0 && !f.Free && f.Rule == nil {
 		*f = t.Effort()
 	}
+	if t, ok := t.(interface{ Follows() bool }); ok {
+		o.says.Follows = t.Follows()
+	}
 	return o
 }
 
@@ -204,10 +207,12 @@ type Draft struct {
 	Views   bool                // the results are views of the first input, or copies where it has no such view
 	Joins   bool                // the only result has the inputs one after the other along axis Along, and leaves one that is there where it is
 	Along   int
-	moved   Mover               // of an operator that moves elements
-	several bool                // there is no only result, or it goes nowhere that a caller says
-	To      []tensor.Any        // what run gave
-	opts    []Option            // of the body: the first has the target and the context
+	After   func(k int) Tail // says what takes elements of input k to the result, which are of its type and shape; nil if nothing does
+	besides float64          // bytes that the call takes besides what its table says
+	moved   Mover            // of an operator that moves elements
+	several bool             // there is no only result, or it goes nowhere that a caller says
+	To      []tensor.Any     // what run gave
+	opts    []Option         // of the body: the first has the target and the context
 	few     [1]Option
 	more    more
 	body    func(r *tensor.Any, opts []Option) // computes the only result
@@ -366,6 +371,7 @@ type Use struct {
 	Call
 	Flags Flags // orion, rectify: see InOrion and Rectified
 	Kept  any   // the packed weights of WithWeights
+	Tail  Tail  // what follows, if the operator Leads
 }
 
 // Known returns whether the elements of input i may be looked at before the run.
@@ -388,6 +394,8 @@ type About struct {
 	Unsteady  bool // results may differ from call to call with the same operands
 	Rectifies bool // it heeds Rectify
 	Rectifier bool // it is the operator that Rectify adds
+	Leads     bool // it heeds Use.Tail
+	Follows   bool // see the function
 	Converts  bool // its attribute "to" says the type of the result
 	Divides   bool // it fails on an integer second operand of 0
 	Shapes    bool // graphs compute shapes with it, in time by the number of elements of its operands and results

@@ -26,7 +26,7 @@ func (p *Draft) Scratch() (n float64) {
 	if p.op.fixed != dtype.Invalid && len(in) > 0 && !p.op.table.Supports(in[0].DType()) {
 		n += Room(8, in, out) // computed in float64
 	}
-	return n + p.op.table.Scratch(p, out)
+	return n + p.op.table.Scratch(p, out) + p.besides
 }
 
 // Copies returns the bytes of operands that aren't contiguous.

@@ -224,8 +224,12 @@ func (o *Operator) Plan(c *plan.Use, p *plan.Draft) {
 			v[i] = c.Attrs.Float(name, v[i])
 		}
 		p.By(c, 0, func(r *tensor.Any, opts []plan.Option) { o.Formula(r, ins[0], float64(v[0]), float64(v[1]), opts) })
+		p.After = func(k int) plan.Tail {
+			return o.tail(ins, k, [2]exec.Word{floatWord(d, float64(v[0])), floatWord(d, float64(v[1]))})
+		}
 	case n == o.Rows.Operands():
 		p.By(c, 0, func(r *tensor.Any, opts []plan.Option) { o.Compute(r, nil, opts, ins) })
+		p.After = func(k int) plan.Tail { return o.tail(ins, k, [2]exec.Word{}) }
 	case n == 1:
 		p.View(func() tensor.Any { return *ins[0] })
 	case o.Once != nil:

@@ -1,0 +1,130 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// A Tail makes elements of a result those of the operator that follows it, while they are in the caches. line has
+// elements of the result in row-major order, from element at on, which lie in one channel: the second axis.
+type Tail func(line exec.Run, at, channel int)
+
+// Follows reports whether o takes elements of one input, of float32 or float64 and the shape of its result, to its result one by one, where the other
+// inputs allow it: it may be a Tail.
+func Follows(o *Op) bool { return o.says.Follows }
+
+// Leads reports whether o may have a Tail.
+func Leads(o *Op) bool { return o.says.Leads }
+
+// Followed returns an operator that does first and then next, whose input k is the result of first. The inputs are those of
+// first, n of them, and then the others of next. call makes a call of next without inputs. Where next can't be the Tail of
+// first, one runs after the other.
+func Followed(first *Op, n int, next *Op, k int, call func() Call) *Op {
+	f := &following{first, next, n, k, call}
+	o := VariantOf(first, first.fixed, nil, f.plan)
+	o.says.FLOPs, o.says.Follows = FLOPs{Rule: f.flops}, false
+	return o
+}
+
+type following struct {
+	first, next *Op
+	n, k        int
+	call        func() Call
+}
+
+// parts returns the uses of both operators.
+func (f *following) parts(c *Use, mid tensor.Any) (a, b *Use) {
+	a, b = new(Use), new(Use)
+	*a = *c
+	a.Inputs, a.Tail = c.Inputs[:f.n:f.n], nil
+	b.Call = f.call()
+	b.Context, b.Inputs = c.Context, slices.Insert(slices.Clone(c.Inputs[f.n:]), f.k, mid)
+	if c.Fixed != nil {
+		a.Fixed = c.Fixed[:f.n:f.n]
+		b.Fixed = slices.Insert(slices.Clone(c.Fixed[f.n:]), f.k, false)
+	}
+	return a, b
+}
+
+func (f *following) flops(c *Use, out []tensor.Any) int64 {
+	a, b := f.parts(c, Nth(out, 0))
+	return SumOfAll(f.first.FLOPs(&a.Call, out), f.next.FLOPs(&b.Call, out))
+}
+
+func (f *following) plan(c *Use, p *Draft) {
+	var tail Tail
+	a, b := f.parts(c, tensor.Any{})
+	d := *a
+	if d.Tail = func(line exec.Run, at, channel int) { tail(line, at, channel) }; c.Tail != nil {
+		d.Tail = func(line exec.Run, at, channel int) {
+			tail(line, at, channel)
+			c.Tail(line, at, channel)
+		}
+	}
+	brief := p.Brief
+	p.Brief = false
+	Planned(f.first, &d, p)
+	if p.Err != nil {
+		return
+	}
+	mid := p.Out
+	b.Inputs[f.k] = mid[0]
+	var q Draft
+	if p.Err = q.begin(f.next, b); p.Err != nil {
+		return
+	}
+	out, err := q.results()
+	if err != nil {
+		p.Err = err
+		return
+	}
+	if q.After != nil && out[0].DType() == mid[0].DType() && slices.Equal(out[0].Shape(), mid[0].Shape()) {
+		tail = q.After(f.k)
+	}
+	p.After, p.Brief = nil, brief
+	apart := func(r *tensor.Any, opts []Option) { f.apart(a, b, c.Tail, out[0], r, opts) }
+	if p.Out = out; tail == nil {
+		p.besides += Room(0, mid, out)
+		p.By(c, 0, apart)
+		return
+	}
+	body, others := p.body, c.Inputs[f.n:]
+	p.body = func(r *tensor.Any, opts []Option) {
+		if s := Read(opts); s.Into != nil && slices.ContainsFunc(others, s.Into.Overlaps) {
+			apart(r, opts) // the tail reads them when part of the result is there
+			return
+		}
+		body(r, opts)
+	}
+}
+
+// apart runs one operator after the other, and then what follows both.
+func (f *following) apart(a, b *Use, then Tail, like tensor.Any, r *tensor.Any, opts []Option) {
+	s := Read(opts)
+	AimShape(r, f.first.Name(), &s, like.DType(), like.Shape())
+	e, d := *a, *b
+	e.Context, d.Context = s.Ctx(), s.Ctx()
+	made, err := Ran(f.first, &e)
+	if err != nil {
+		panic(err)
+	}
+	d.Inputs = slices.Clone(b.Inputs)
+	d.Inputs[f.k] = made[0]
+	list, err := Ran(f.next, &d)
+	if err != nil {
+		panic(err)
+	}
+	y := list[0].Contiguous()
+	if y.Len() > 0 && then != nil {
+		if y.SameData(made[0]) || slices.ContainsFunc(d.Inputs, func(a tensor.Any) bool { return !a.IsZero() && y.SameData(a) }) {
+			y = y.Clone()
+		}
+		per := y.Len() / (y.Dim(0) * y.Dim(1))
+		for i := range y.Dim(0) * y.Dim(1) {
+			then(exec.Part(exec.RunIn(&y), y.DType(), i*per, per), i*per, i%y.Dim(1))
+		}
+	}
+	r.CopyFrom(y)
+}

@@ -1,0 +1,209 @@
+package onnx
+
+import (
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/op"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// A pass takes a graph of steps to one that does the same in less time. The results of the steps that stay have the same bits.
+type pass struct {
+	name, does string
+	run        func(c *compiled) // nil: the name is asked for elsewhere
+}
+
+// passes are all of them, in the order in which a session makes them.
+var passes = []pass{
+	{"swish", "a product of a value and its Sigmoid is one step", (*compiled).swish},
+	{"rectify", "a Relu is part of the Conv or Gemm before it", (*compiled).rectify},
+	{"follow", "elementwise nodes are part of the Conv or BatchNormalization before them", (*compiled).follow},
+	{"fold", "nodes that read constants alone run once", nil},
+	{"join", "the inputs of a Concat are made where its result has them", nil},
+}
+
+// A passSet is the passes that a session makes, a bit for each.
+type passSet uint
+
+// allPasses makes all of them.
+const allPasses = ^passSet(0)
+
+// has reports whether the pass of a name is made.
+func (p passSet) has(name string) bool {
+	i := slices.IndexFunc(passes, func(p pass) bool { return p.name == name })
+	return p>>i&1 == 1
+}
+
+// passesOf reads the variable ASHLAR_PASSES: "all", "none", the names of those that are made, or, each after a minus sign, of those that
+// aren't.
+func passesOf(text string) (passSet, error) {
+	switch text {
+	case "", "all":
+		return allPasses, nil
+	case "none":
+		return 0, nil
+	}
+	set := passSet(0)
+	if strings.HasPrefix(text, "-") {
+		set = allPasses
+	}
+	for _, word := range strings.Split(text, ",") {
+		name, without := strings.CutPrefix(word, "-")
+		i := slices.IndexFunc(passes, func(p pass) bool { return p.name == name })
+		if i < 0 {
+			var names []string
+			for _, p := range passes {
+				names = append(names, p.name)
+			}
+			return 0, failf("%w: ASHLAR_PASSES: there is no pass %.40q; there are %s, all and none", tensor.ErrValue, name, strings.Join(names, ", "))
+		}
+		if set |= 1 << i; without {
+			set &^= 1 << i
+		}
+	}
+	return set, nil
+}
+
+// improve makes the passes of a set over a graph and those inside its nodes.
+func (c *compiled) improve(set passSet) {
+	c.all(func(b *compiled) bool {
+		for i, p := range passes {
+			if p.run != nil && set>>i&1 == 1 {
+				p.run(b)
+			}
+		}
+		return true
+	})
+}
+
+// passesSet is passesOf for the environment.
+func passesSet() (passSet, error) { return passesOf(os.Getenv("ASHLAR_PASSES")) }
+
+// uses counts how often each value is read: by steps, by graphs inside them and as an output; and returns the step that made it, where that
+// has no other result.
+func (c *compiled) uses() (reads []int, maker map[int]int) {
+	reads, maker = make([]int, len(c.names)), make(map[int]int)
+	for _, id := range c.outputs {
+		reads[id]++
+	}
+	for i := range c.steps {
+		for id := range c.steps[i].reads() {
+			reads[id]++
+		}
+		if s := &c.steps[i]; len(s.out) == 1 && s.out[0] >= 0 && c.ops[i] != nil && !s.own && s.text == nil && s.value == nil {
+			maker[s.out[0]] = i
+		}
+	}
+	return reads, maker
+}
+
+// without drops the steps that are part of others.
+func (c *compiled) without(gone []bool) {
+	left := 0
+	for i := range c.steps {
+		if !gone[i] {
+			c.steps[left], c.ops[left], c.attrs[left] = c.steps[i], c.ops[i], c.attrs[i]
+			left++
+		}
+	}
+	clear(c.steps[left:])
+	c.steps, c.ops, c.attrs = c.steps[:left], c.ops[:left], c.attrs[:left]
+	c.lifetimes()
+}
+
+// takes makes step j part of step i, which has its node and what that one has of it.
+func (c *compiled) takes(i, j int) {
+	c.steps[i].also = slices.Concat([]*Node{c.steps[j].node}, c.steps[j].also, c.steps[i].also)
+}
+
+// swish makes a step of a Sigmoid and the product of its operand with it, if nothing else reads it.
+func (c *compiled) swish() {
+	swish, _ := op.Lookup("Swish")
+	sigmoid, _ := op.Lookup("Sigmoid")
+	mul, _ := op.Lookup("Mul")
+	reads, maker := c.uses()
+	gone := make([]bool, len(c.steps))
+	for i := range c.steps {
+		s := &c.steps[i]
+		if c.ops[i] != mul || len(s.in) != 2 || len(s.node.Attributes) > 0 {
+			continue
+		}
+		for k, id := range s.in {
+			if j, ok := maker[id]; ok && reads[id] == 1 && c.ops[j] == sigmoid && len(c.steps[j].in) == 1 && c.steps[j].in[0] == s.in[1-k] {
+				c.ops[i], gone[j] = swish, true
+				s.in = []int{s.in[1-k]}
+				c.takes(i, j)
+				break
+			}
+		}
+	}
+	c.without(gone)
+}
+
+// rectify makes a Relu part of the Conv or Gemm before it, if nothing else reads that one's result.
+func (c *compiled) rectify() {
+	reads, maker := c.uses()
+	gone := make([]bool, len(c.steps))
+	for i := range c.steps {
+		s, o := &c.steps[i], c.ops[i]
+		if o == nil || s.own || !plan.AboutOf(o).Rectifier || len(s.in) != 1 || s.in[0] < 0 || reads[s.in[0]] != 1 {
+			continue
+		}
+		if j, ok := maker[s.in[0]]; ok && !gone[j] {
+			if both, ok := op.Rectified(c.ops[j]); ok {
+				c.ops[j], c.steps[j].out, gone[i] = both, s.out, true
+				c.steps[j].also = append(slices.Clone(c.steps[j].also), s.node)
+			}
+		}
+	}
+	c.without(gone)
+}
+
+// follow makes elementwise operators part of the Conv or BatchNormalization before them, if nothing else reads that one's result. It leaves
+// graphs of narrow floats alone, which are computed in float32.
+func (c *compiled) follow() {
+	narrow := func(d dtype.DType) bool { return d.IsNarrow() }
+	for id := range c.vals {
+		if v := &c.vals[id]; v.isTensor() && narrow(v.a.DType()) {
+			return
+		}
+	}
+	for i := range c.g.Inputs {
+		if d, ok := c.g.Inputs[i].Type.Elem.DType(); ok && narrow(d) {
+			return
+		}
+	}
+	reads, maker := c.uses()
+	gone := make([]bool, len(c.steps))
+	for i := range c.steps {
+		s, next := &c.steps[i], c.ops[i]
+		if next == nil || s.own || s.text != nil || s.value != nil || len(s.out) != 1 || s.out[0] < 0 || !plan.Follows(next) {
+			continue
+		}
+		first, at := -1, 0 // the last of the steps that it may be part of, and as which input
+		for k, id := range s.in {
+			if j, ok := maker[id]; ok && reads[id] == 1 && j > first && plan.Leads(c.ops[j]) {
+				first, at = j, k
+			}
+		}
+		if first < 0 {
+			continue
+		}
+		lead := c.steps[first]
+		n, tensors, outer := len(lead.in), c.attrs[i], *s
+		call := func() op.Call {
+			return op.Call{Attrs: &attrs{node: outer.node, tensors: tensors, kept: outer.kept}, Opset: int(outer.opset), Outputs: 1}
+		}
+		// It stands where the later one stood: by then all that it reads is there.
+		c.ops[i], c.attrs[i] = plan.Followed(c.ops[first], n, next, at, call), c.attrs[first]
+		others := slices.Delete(slices.Clone(s.in), at, at+1)
+		lead.in, lead.out = slices.Concat(lead.in, others), s.out
+		lead.also = append(slices.Clone(lead.also), s.node)
+		c.steps[i], gone[first] = lead, true
+	}
+	c.without(gone)
+}

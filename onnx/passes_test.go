@@ -1,0 +1,136 @@
+package onnx
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// pictures builds a random graph of convolutions and of operators that may be part of them.
+func pictures(r *rand.Rand, batch int) func(b *Builder) {
+	return func(b *Builder) {
+		const c, h, w = 6, 5, 7
+		weight := func(shape ...int) string { return b.Weight(b.fresh("w"), noise(r, shape...)) }
+		scalar := func(v float32) string { return b.Weight(b.fresh("s"), tensor.Scalar(v).Any()) }
+		values := []string{b.Input("x", dtype.Float32, batch, c, h, w)}
+		pick := func() string { return values[r.IntN(len(values))] }
+		for range 4 + r.IntN(10) {
+			x := values[max(0, len(values)-1-r.IntN(2))]
+			switch r.IntN(16) {
+			case 0, 1, 2:
+				in := []string{x, weight(c, c, 3, 3)}
+				if r.IntN(2) == 0 {
+					in = append(in, weight(c))
+				}
+				x = b.Node("Conv", in, Ints("pads", 1, 1, 1, 1))
+			case 3:
+				x = b.Node("Conv", []string{x, weight(c, 1, 3, 1), weight(c)}, Ints("pads", 1, 0, 1, 0), Int("group", c))
+			case 4, 5:
+				x = b.Node("BatchNormalization", []string{x, weight(c), weight(c), weight(c), b.Weight(b.fresh("v"), noiseAbove(r, c))})
+			case 6:
+				x = b.Node("Relu", []string{x})
+			case 7:
+				x = b.Node("Clip", []string{x, scalar(-0.5), scalar(0.75)})
+			case 8:
+				x = b.Node([]string{"LeakyRelu", "Erf", "HardSigmoid", "Tanh", "Neg", "Elu"}[r.IntN(6)], []string{x})
+			case 9, 10:
+				x = b.Node([]string{"Mul", "Add", "Sub", "Div", "Max"}[r.IntN(5)], shuffled(r, x, pick()))
+			case 11:
+				s := b.Node("Sigmoid", []string{x})
+				x = b.Node("Mul", shuffled(r, x, s))
+			case 12:
+				gate := b.Node("Sigmoid", []string{b.Node("GlobalAveragePool", []string{x})})
+				x = b.Node("Mul", shuffled(r, x, gate))
+			case 13:
+				shape := [][]int{{c, 1, 1}, {1, c, 1, 1}, {1}, {}, {w}, {h, 1}, {1, 1, h, w}}[r.IntN(7)]
+				x = b.Node([]string{"Add", "Mul", "PRelu"}[r.IntN(3)], []string{x, weight(shape...)})
+			case 14:
+				x = b.Node("Add", []string{b.Node("Conv", []string{x, weight(c, c, 1, 1)}), b.Node("Conv", []string{pick(), weight(c, c, 1, 1)})})
+			default:
+				yes := b.Node("Greater", []string{b.Node("ReduceSum", []string{x}, Int("keepdims", 0)), scalar(0)})
+				v := x
+				x = choose(b, yes, func(b *Builder) string {
+					return b.Node("Relu", []string{b.Node("Conv", []string{v, b.Weight("inner", noise(r, c, c, 1, 1))})})
+				}, func(b *Builder) string { return b.Node("Neg", []string{v}) })
+			}
+			values = append(values, x)
+		}
+		for k, v := range slices.Compact([]string{values[len(values)/2], values[len(values)-1]}) {
+			b.OutputOf(b.Rename(b.Node("Identity", []string{v}), fmt.Sprint("y", k)), Type{})
+		}
+	}
+}
+
+func shuffled(r *rand.Rand, list ...string) []string {
+	r.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+	return list
+}
+
+func noiseAbove(r *rand.Rand, n int) tensor.Any {
+	a := tensor.New[float32](n)
+	for i := range a.Elems() {
+		a.Elems()[i] = r.Float32() + 0.1
+	}
+	return a.Any()
+}
+
+// Each pass keeps the bits, alone and with the others, in runs and in prepared runs, and leaves fewer steps.
+func TestPasses(t *testing.T) {
+	sets := []string{"none", "all"}
+	for _, p := range passes {
+		sets = append(sets, p.name, "-"+p.name)
+	}
+	steps := make(map[string]int)
+	trials := 40
+	if testing.Short() {
+		trials = 10
+	}
+	for trial := range trials {
+		batch := 1 + trial%2
+		in := vals{"x": noise(rand.New(rand.NewPCG(uint64(trial), 5)), batch, 6, 5, 7)}
+		var want vals
+		for _, set := range sets {
+			t.Setenv("ASHLAR_PASSES", set)
+			s := session(t, pictures(rand.New(rand.NewPCG(uint64(trial), 6)), batch))
+			steps[set] += len(s.c.steps)
+			got, err := plainly(s, context.Background(), in, Options{})
+			if err != nil {
+				t.Fatal(set, err)
+			}
+			if want == nil {
+				want = got
+			}
+			for name, w := range want {
+				if g := got[name]; tensor.Describe(g) != tensor.Describe(w) || !slices.Equal(bitsOf(g), bitsOf(w)) {
+					t.Fatalf("graph %d, passes %s, output %q: got %v, want %v", trial, set, name, g, w)
+				}
+			}
+			follows(t, fmt.Sprintf("graph %d, passes %s", trial, set), s, nil, []vals{in, in, in})
+		}
+	}
+	for _, p := range passes {
+		if p.run != nil && (steps[p.name] >= steps["none"] || p.name != "rectify" && steps["-"+p.name] <= steps["all"]) {
+			t.Errorf("pass %s leaves %d of %d steps alone, and %d are left of %d without it", p.name, steps[p.name], steps["none"], steps["all"], steps["-"+p.name])
+		}
+	}
+}
+
+// A name that there isn't is refused by one that lists those there are, before anything else.
+func TestPassesNamed(t *testing.T) {
+	t.Setenv("ASHLAR_PASSES", "fold,fuse")
+	b := NewBuilder("g")
+	network(b)
+	m, err := b.Model(13)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err = NewSession(m); err == nil || !strings.Contains(err.Error(), `there is no pass "fuse"; there are swish, rectify, follow, fold, join, all and none`) {
+		t.Error(err)
+	}
+}
