@@ -71,7 +71,7 @@ func batchNormalized(r *tensor.Any, in [5]*tensor.Any, epsilon float64, norms []
 		for i := from; i < to; i++ {
 			line := exec.Part(res, d, i*per, per)
 			if affineRun(d, line, exec.Part(src, d, i*per, per), norms[i%channels]); then != nil {
-				then(line, i*per, i%channels)
+				then(line, i*per, i%channels, 1)
 			}
 		}
 	})
@@ -210,11 +210,17 @@ var batchNormalization = plan.Operator{About: plan.About{Name: "BatchNormalizati
 						return nil
 					}
 					if in[1+i].IsSpec() { // and none will come
-						return func(exec.Run, int, int) {}
+						return func(exec.Run, int, int, int) {}
 					}
 				}
 				norms := affinities(in[1:], epsilon)
-				return func(line exec.Run, _, channel int) { affineRun(d, line, line, norms[channel]) }
+				return func(lines exec.Run, _, channel, channels int) {
+					n := len(lines) / channels
+					for i := range channels {
+						line := exec.Part(lines, d, i*n, n)
+						affineRun(d, line, line, norms[channel+i])
+					}
+				}
 			}
 			return
 		}

@@ -34,21 +34,25 @@ func (e *Gemm[T]) finish(g *Contraction, batch, r, m, x, n int) {
 	a := &g.Then
 	d := dtype.Of[T]()
 	sum, cut := exec.As[func(dst, a, b []T)](a.Rows.Sum(d)), exec.As[func(dst, a []T)](a.Rows.Cut(d))
-	for i := r; i < r+m; i++ {
-		at := g.CAt.At(batch) + i*g.CRow + x
-		line := e.C[at:][:n]
-		if e.Plus != nil {
-			if p := e.Plus[a.At.At(batch)+i*a.Row+x*a.Col:]; a.Col == 1 {
+	at, rows := g.CAt.At(batch)+r*g.CRow+x, 1 // that lie one after the other
+	if n == g.CRow || m == 1 {
+		rows = m
+	}
+	for i := 0; i < m; i += rows {
+		lines := e.C[at+i*g.CRow:][:rows*n]
+		for k := 0; e.Plus != nil && k < rows; k++ {
+			line := lines[k*n : (k+1)*n]
+			if p := e.Plus[a.At.At(batch)+(r+i+k)*a.Row+x*a.Col:]; a.Col == 1 {
 				sum(line, line, p[:n])
 			} else {
 				addNumber(line, p[0])
 			}
 		}
 		if a.Rectify {
-			cut(line, line)
+			cut(lines, lines)
 		}
 		if a.Tail != nil {
-			a.Tail(exec.RunOf(line), at-g.CAt.Origin, batch%a.Groups*g.M+i)
+			a.Tail(exec.RunOf(lines), at+i*g.CRow-g.CAt.Origin, batch%a.Groups*g.M+r+i, rows)
 		}
 	}
 }

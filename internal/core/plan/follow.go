@@ -7,9 +7,9 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// A Tail makes elements of a result those of the operator that follows it, while they are in the caches. line has
-// elements of the result in row-major order, from element at on, which lie in one channel: the second axis.
-type Tail func(line exec.Run, at, channel int)
+// A Tail makes elements of a result those of the operator that follows it, while they are in the caches. lines has
+// elements of the result in row-major order, from element at on: as many of each of some channels, the second axis, from channel on.
+type Tail func(lines exec.Run, at, channel, channels int)
 
 // Follows reports whether o takes elements of one input, of float32 or float64 and the shape of its result, to its result one by one, where the other
 // inputs allow it: it may be a Tail.
@@ -57,10 +57,10 @@ func (f *following) plan(c *Use, p *Draft) {
 	var tail Tail
 	a, b := f.parts(c, tensor.Any{})
 	d := *a
-	if d.Tail = func(line exec.Run, at, channel int) { tail(line, at, channel) }; c.Tail != nil {
-		d.Tail = func(line exec.Run, at, channel int) {
-			tail(line, at, channel)
-			c.Tail(line, at, channel)
+	if d.Tail = func(lines exec.Run, at, channel, channels int) { tail(lines, at, channel, channels) }; c.Tail != nil {
+		d.Tail = func(lines exec.Run, at, channel, channels int) {
+			tail(lines, at, channel, channels)
+			c.Tail(lines, at, channel, channels)
 		}
 	}
 	brief := p.Brief
@@ -121,9 +121,9 @@ func (f *following) apart(a, b *Use, then Tail, like tensor.Any, r *tensor.Any, 
 		if y.SameData(made[0]) || slices.ContainsFunc(d.Inputs, func(a tensor.Any) bool { return !a.IsZero() && y.SameData(a) }) {
 			y = y.Clone()
 		}
-		per := y.Len() / (y.Dim(0) * y.Dim(1))
-		for i := range y.Dim(0) * y.Dim(1) {
-			then(exec.Part(exec.RunIn(&y), y.DType(), i*per, per), i*per, i%y.Dim(1))
+		per := y.Len() / y.Dim(0)
+		for i := range y.Dim(0) {
+			then(exec.Part(exec.RunIn(&y), y.DType(), i*per, per), i*per, 0, y.Dim(1))
 		}
 	}
 	r.CopyFrom(y)

@@ -25,11 +25,11 @@ func (o *Operator) tail(ins []*tensor.Any, k int, numbers [2]exec.Word) plan.Tai
 		return nil
 	}
 	if len(ins) == 1 {
-		return func(line exec.Run, _, _ int) { kernel.Apply(line, [3]exec.Run{line}) }
+		return func(lines exec.Run, _, _, _ int) { kernel.Apply(lines, [3]exec.Run{lines}) }
 	}
 	other := ins[1-k]
 	if other.IsSpec() {
-		return func(exec.Run, int, int) {}
+		return func(exec.Run, int, int, int) {}
 	}
 	apply := func(line, with exec.Run) {
 		if k == 0 {
@@ -42,25 +42,29 @@ func (o *Operator) tail(ins []*tensor.Any, k int, numbers [2]exec.Word) plan.Tai
 		return nil
 	}
 	if slices.Equal(x.Shape(), other.Shape()) {
-		return func(line exec.Run, at, _ int) { apply(line, exec.Part(exec.RunIn(other), d, at, len(line))) }
+		return func(lines exec.Run, at, _, _ int) { apply(lines, exec.Part(exec.RunIn(other), d, at, len(lines))) }
 	}
 	image, channel, ok := steps(x, other)
 	if !ok {
 		return nil
 	}
 	size := x.Len() / max(1, x.Dim(0)) // of an image
-	return func(line exec.Run, at, c int) {
-		same := repeated.Get().(*[64]uint64)
-		defer repeated.Put(same)
-		with, v := exec.RunOf(same[:]), exec.Part(exec.RunIn(other), d, at/size*image+c*channel, 1)
-		if d == dtype.Float32 {
-			conv.Fill(exec.Of[float32](with), exec.Of[float32](v)[0])
-		} else {
-			conv.Fill(exec.Of[float64](with), exec.Of[float64](v)[0])
-		}
-		for i := 0; i < len(line); i += len(same) {
-			n := min(len(same), len(line)-i)
-			apply(exec.Part(line, d, i, n), exec.Part(with, d, 0, n))
+	return func(lines exec.Run, at, c, channels int) {
+		room := repeated.Get().(*[512]float64)
+		defer repeated.Put(room)
+		all, per := exec.RunIn(other), len(lines)/channels
+		with := exec.Part(exec.RunOf(room[:]), d, 0, min(per, len(room)))
+		for k := range channels {
+			v := exec.Part(all, d, at/size*image+(c+k)*channel, 1)
+			if d == dtype.Float32 {
+				conv.Fill(exec.Of[float32](with), exec.Of[float32](v)[0])
+			} else {
+				conv.Fill(exec.Of[float64](with), exec.Of[float64](v)[0])
+			}
+			for i := 0; i < per; i += len(with) {
+				n := min(len(with), per-i)
+				apply(exec.Part(lines, d, k*per+i, n), exec.Part(with, d, 0, n))
+			}
 		}
 	}
 }
@@ -80,7 +84,7 @@ func (o *Operator) Follows() bool {
 }
 
 // repeated holds one element many times.
-var repeated = sync.Pool{New: func() any { return new([64]uint64) }}
+var repeated = sync.Pool{New: func() any { return new([512]float64) }}
 
 // steps returns how far apart the elements of other, which is contiguous, are for neighbouring images and channels of x. It reports false
 // if it has several for a channel.
