@@ -2,6 +2,7 @@ package exec
 
 import (
 	"context"
+	"math"
 	"runtime"
 	"runtime/debug"
 	"sync/atomic"
@@ -50,6 +51,28 @@ func Look(name string, ctx context.Context) {
 	}
 }
 
+// ranges are those that nobody has taken: in the high half of a word the first, in the low one the end.
+type ranges struct{ left atomic.Uint64 }
+
+// take takes the first of them, or the last.
+func (r *ranges) take(last bool) (int, bool) {
+	for {
+		v := r.left.Load()
+		first, end := uint32(v>>32), uint32(v)
+		if first >= end {
+			return 0, false
+		}
+		i := first
+		if first++; last {
+			end--
+			first, i = i, end
+		}
+		if r.left.CompareAndSwap(v, uint64(first)<<32|uint64(end)) {
+			return int(i), true
+		}
+	}
+}
+
 // Split calls f on ranges that cover [0, n), on as many threads as the work is
 // worth; cost is that of one step, in additions. What f computes must not depend
 // on the ranges. A panic in f reaches the caller. Where ctx may end, Split looks
@@ -85,11 +108,14 @@ func Split(name string, ctx context.Context, n, cost int, f func(from, to int)) 
 	simd.Fence()
 }
 
-// parallel is Split for more than one thread, without its last words.
+// parallel is Split for more than one thread, without its last words. The caller takes ranges from the first on and the helpers from
+// the last, so that calls which follow each other find what the one before left in the caches of their core.
 func parallel(name string, ctx context.Context, n, step, workers int, f func(from, to int)) {
-	var next atomic.Int64
+	step = max(step, n/math.MaxInt32)
+	var ends ranges
+	ends.left.Store(uint64((n + step - 1) / step))
 	var fault atomic.Pointer[any]
-	loop := func() {
+	loop := func(helps bool) {
 		defer simd.Fence()
 		defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // so that tensor.Try of the caller hears of it
 		defer func() {
@@ -98,12 +124,12 @@ func parallel(name string, ctx context.Context, n, step, workers int, f func(fro
 			}
 		}()
 		for fault.Load() == nil {
-			from := int(next.Add(int64(step))) - step
-			if from >= n {
+			i, ok := ends.take(helps)
+			if !ok {
 				return
 			}
 			Look(name, ctx)
-			f(from, min(from+step, n))
+			f(i*step, min(i*step+step, n))
 		}
 	}
 	share(workers-1, loop)

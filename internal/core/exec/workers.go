@@ -26,7 +26,7 @@ var crew struct {
 
 // shared is the work of a call in which helpers take part.
 type shared struct {
-	work   func()
+	work   func(helps bool)
 	places int          // that no helper has taken
 	inside atomic.Int32 // helpers that work
 	last   sync.Mutex   // held by a caller that has parked; the last helper unlocks it
@@ -34,7 +34,7 @@ type shared struct {
 }
 
 // share runs work here and in up to helpers other goroutines. It returns when all of them have ended.
-func share(helpers int, work func()) {
+func share(helpers int, work func(helps bool)) {
 	s := &shared{work: work, places: helpers}
 	crew.Lock()
 	crew.open = append(crew.open, s)
@@ -45,7 +45,7 @@ func share(helpers int, work func()) {
 		go help()
 	}
 	defer s.wait()
-	work()
+	work(false)
 }
 
 // wait closes the places of s and waits for its helpers.
@@ -89,7 +89,7 @@ func (s *shared) run() {
 		}
 		crew.Unlock()
 	}()
-	s.work()
+	s.work(true)
 }
 
 // join takes a place in the call that has waited longest, if there is one.
