@@ -115,11 +115,6 @@ func (c *compiled) without(gone []bool) {
 	c.lifetimes()
 }
 
-// takes makes step j part of step i, which has its node and what that one has of it.
-func (c *compiled) takes(i, j int) {
-	c.steps[i].also = slices.Concat([]*Node{c.steps[j].node}, c.steps[j].also, c.steps[i].also)
-}
-
 // swish makes a step of a Sigmoid and the product of its operand with it, if nothing else reads it.
 func (c *compiled) swish() {
 	swish, _ := op.Lookup("Swish")
@@ -136,7 +131,7 @@ func (c *compiled) swish() {
 			if j, ok := maker[id]; ok && reads[id] == 1 && c.ops[j] == sigmoid && len(c.steps[j].in) == 1 && c.steps[j].in[0] == s.in[1-k] {
 				c.ops[i], gone[j] = swish, true
 				s.in = []int{s.in[1-k]}
-				c.takes(i, j)
+				s.also = slices.Concat(s.also, []*Node{c.steps[j].node}, c.steps[j].also)
 				break
 			}
 		}
@@ -156,7 +151,7 @@ func (c *compiled) rectify() {
 		if j, ok := maker[s.in[0]]; ok && !gone[j] {
 			if both, ok := op.Rectified(c.ops[j]); ok {
 				c.ops[j], c.steps[j].out, gone[i] = both, s.out, true
-				c.steps[j].also = append(slices.Clone(c.steps[j].also), s.node)
+				c.steps[j].also = slices.Concat(c.steps[j].also, []*Node{s.node}, s.also)
 			}
 		}
 	}
@@ -202,7 +197,7 @@ func (c *compiled) follow() {
 		c.ops[i], c.attrs[i] = plan.Followed(c.ops[first], n, next, at, call), c.attrs[first]
 		others := slices.Delete(slices.Clone(s.in), at, at+1)
 		lead.in, lead.out = slices.Concat(lead.in, others), s.out
-		lead.also = append(slices.Clone(lead.also), s.node)
+		lead.also = slices.Concat(lead.also, []*Node{s.node}, s.also)
 		c.steps[i], gone[first] = lead, true
 	}
 	c.without(gone)

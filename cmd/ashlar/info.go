@@ -43,6 +43,13 @@ dtype, shape, bytes), or of a model all that the text has, and each node.
 It is that of tensor.Digest: the same for equal elements in any layout and format.
 A model's own line covers its graph and weights, as receipts have it.
 
+--plan lists the steps that a session makes of the nodes of a model: which nodes are
+one step, how it runs (constant, view, planned, plain or branch: the documentation
+of onnx.Session.Steps says more) and with which instructions, and of each result the
+type, the layout, the bytes, and its place in the memory that results have in
+common, or the value that it is a part of. The variable ASHLAR_PASSES leaves
+passes out: all, none, or names as in -follow,-join; an unknown one lists them.
+
 --svg draws the graph of a model. - is standard output, and then the text is left
 out. A file that fails doesn't end the others, but makes the exit status 1.` + zarrHelp,
 		Example: `  ashlar info testdata/digits.onnx
@@ -50,6 +57,7 @@ out. A file that fails doesn't end the others, but makes the exit status 1.` + z
   ashlar info model.onnx --weights
   ashlar info model.onnx -i rate=rate.npy
   ashlar info testdata/digits.onnx --svg digits.svg
+  ashlar info testdata/digits.onnx --shape image=1x1x8x8 --plan
   ashlar info s3://bucket/era5.zarr --cf
   ashlar info --digest testdata/digits-test.npy
   ashlar info --json weights.npz testdata/*.png`,
@@ -59,6 +67,7 @@ out. A file that fails doesn't end the others, but makes the exit status 1.` + z
 	c.Flags().StringArrayVar(&f.shapes, "shape", nil, "the sizes of an input of a model: `name=1x3x224x224`")
 	c.Flags().StringArrayVarP(&f.inputs, "input", "i", nil, "the value of an input, on which sizes or branches may depend: `name=file`")
 	c.Flags().StringVar(&f.picture, "svg", "", "write the picture of a model's graph to `FILE`")
+	c.Flags().BoolVar(&f.plan, "plan", false, "list the steps of a prepared run of a model")
 	c.Flags().BoolVar(&f.digest, "digest", false, "print the SHA-256 of each tensor instead")
 	c.Flags().BoolVar(&f.json, "json", false, "print a line of JSON for each file instead")
 	p.cfFlag(c)
@@ -108,8 +117,8 @@ out. A file that fails doesn't end the others, but makes the exit status 1.` + z
 }
 
 func (p *program) describe(s *source, f *infoFlags) error {
-	if (f.shapes != nil || f.inputs != nil) && !s.isModel() {
-		return p.usagef("--shape and -i are about models; %s is none", s.name)
+	if (f.shapes != nil || f.inputs != nil || f.plan) && !s.isModel() {
+		return p.usagef("--shape, -i and --plan are about models; %s is none", s.name)
 	}
 	if f.digest {
 		return p.printDigests(s)
@@ -244,7 +253,15 @@ func (p *program) describeModel(s *source, f *infoFlags) error {
 	w.Flush()
 	var missing *onnx.UnsupportedError
 	if !errors.As(err, &missing) {
-		return err
+		if err != nil || !f.plan {
+			return err
+		}
+		steps, err := p.stepsOf(s, m, sizes)
+		if err != nil {
+			return err
+		}
+		p.describePlan(steps)
+		return nil
 	}
 	fmt.Fprint(p.out, "  ")
 	p.printMissing(unsupported(missing), "  ")

@@ -230,6 +230,7 @@ func grouped(n int64) string {
 // infoFlags are the flags of info.
 type infoFlags struct {
 	weights, json bool
+	plan          bool
 	digest        bool
 	shapes        []string
 	inputs        []string

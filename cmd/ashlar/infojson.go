@@ -40,6 +40,7 @@ type infoModel struct {
 	Copied      int64         `json:"weights_copied"`
 	Operators   []operatorUse `json:"operators"`
 	Cost        *infoCost     `json:"cost,omitempty"` // of a model that can be run
+	Plan        []infoStep    `json:"plan,omitempty"` // with --plan
 	Unsupported []string      `json:"unsupported,omitempty"`
 	Error       string        `json:"error,omitempty"` // why it can't be run, if nothing is unsupported
 }
@@ -160,6 +161,14 @@ func (p *program) modelJSON(s *source, f *infoFlags) (*infoModel, error) {
 	out.InPlace, out.Copied = m.Weights()
 	if out.Operators = operatorsOf(m); c == nil {
 		return out, err
+	}
+	if f.plan {
+		steps, err := p.stepsOf(s, m, sizes)
+		if err != nil {
+			out.Error = printable(err.Error())
+			return out, err
+		}
+		out.Plan = infoSteps(steps)
 	}
 	out.Operators = costs(c.Cost)
 	out.Cost = &infoCost{FLOPs: c.FLOPs, Exact: c.Exact, Weights: c.Plan.Weights, Live: c.Plan.Live, LiveAt: c.Plan.Node, LiveAll: c.Plan.Exact, Nodes: []infoNode{}}

@@ -63,8 +63,8 @@ exit status 1.
 Times. --repeat runs the model several times and prints the times. --profile
 prints the time by operator and by node, and how large the results are. Of several
 runs it is the mean without the first. --trace writes the last run for the viewers
-of Chrome's trace format. A Relu that is part of the Conv or Gemm before it shares
-that one's line, and the result between the two isn't there.
+of Chrome's trace format. Nodes that are one step share the line of its first node,
+and the results between them aren't there: ashlar info --plan lists the steps.
 
 Receipts. --receipt writes the digests of the model, of its inputs and of its outputs
 to a file. --receipt-nodes adds the results of all nodes. ashlar verify runs the
