@@ -55,6 +55,8 @@ read, and with 2 when the command line makes no sense.`,
 	p.unfinishedFlag(c)
 	d.pics.register(c)
 	p.reading.flags(c, "of raw and text files")
+	p.cfFlag(c)
+	p.mxFlag(c)
 	f.Var(&p.limit, "max-memory", "memory that a run, a picture or an array of an npz may take: 2GiB, 500MB or none (default: 4GiB, or by the file's size)")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if err := p.reading.parse(c); err != nil {

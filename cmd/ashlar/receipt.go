@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -51,13 +52,25 @@ func (p *program) readReceipt(file string) (*receipt.Receipt, error) {
 	return r, nil
 }
 
-// bothReceipts compares two receipts. It reports false where the files aren't receipts by their names.
+// bothReceipts compares two receipts. It reports false where neither file is one.
 func (p *program) bothReceipts(files []string) (bool, error) {
+	var are [2]bool
+	for i, file := range files {
+		var err error
+		if are[i], err = isReceipt(file); err != nil {
+			return true, err
+		}
+	}
+	switch {
+	case !are[0] && !are[1]:
+		return false, nil
+	case !are[0]:
+		return true, noReceipt(files[1], files[0])
+	case !are[1]:
+		return true, noReceipt(files[0], files[1])
+	}
 	var both [2]*receipt.Receipt
 	for i, file := range files {
-		if !strings.EqualFold(filepath.Ext(file), ".json") {
-			return false, nil
-		}
 		r, err := p.readReceipt(file)
 		if err != nil {
 			return true, err
@@ -90,4 +103,34 @@ func (p *program) differs(where string, d *receipt.Difference, a, b string) erro
 		fmt.Fprintf(p.out, "  %-*s  %s\n", width, label(side[0]), text)
 	}
 	return failures{}
+}
+
+// isReceipt reports whether a file is a receipt by its name and its keys; references of Zarr have that name, too.
+func isReceipt(file string) (bool, error) {
+	if !strings.EqualFold(filepath.Ext(file), ".json") {
+		return false, nil
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return false, fmt.Errorf("%s: %w", file, format.Bare(err))
+	}
+	defer f.Close()
+	d := json.NewDecoder(io.LimitReader(f, receipt.MaxSize+2))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return false, nil
+	}
+	for {
+		key, err := d.Token()
+		if err != nil || key == "kind" {
+			return err == nil, nil
+		}
+		var value json.RawMessage
+		if d.Decode(&value) != nil {
+			return false, nil
+		}
+	}
+}
+
+func noReceipt(is, isnt string) error {
+	return fmt.Errorf("%s is a receipt, and %s isn't: diff compares two receipts, and ashlar verify compares one with a run of its model", is, isnt)
 }

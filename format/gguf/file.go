@@ -163,7 +163,8 @@ func (f *File) index() error {
 			f.names = append(f.names, e.Name)
 		}
 	}
-	if n := f.parts[0].whole(splitTensors); len(f.parts) > 1 && n > 0 && n != len(f.names) {
+	_, said := f.parts[0].header.byKey[splitTensors]
+	if n := f.parts[0].whole(splitTensors); len(f.parts) > 1 && said && n != len(f.names) {
 		return in(f.parts[0].path, fail(-1, splitTensors, ErrFormat, "the model has %d tensors, and its %d files have %d", n, len(f.parts), len(f.names)))
 	}
 	return nil

@@ -420,6 +420,8 @@ func TestSplit(t *testing.T) {
 		{func(i int, kv []KV) []KV { kv[0].Value = uint16(0); return kv }, "it says that it is file 0 of 2, from 0 on, and by its name it is 1 of 2"},
 		{func(i int, kv []KV) []KV { return kv[:2+i-1] }, ""},
 		{func(i int, kv []KV) []KV { kv[2].Value = int32(9); return kv }, "the model has 9 tensors, and its 2 files have 2"},
+		{func(i int, kv []KV) []KV { kv[2].Value = int32(0); return kv }, "the model has 0 tensors, and its 2 files have 2"},
+		{func(i int, kv []KV) []KV { kv[2].Value = int32(-1); return kv }, "the model has -1 tensors, and its 2 files have 2"},
 	} {
 		paths := split(t, t.TempDir(), 2, func(i int, kv []KV) []KV {
 			if c.want == "" && i == 0 {

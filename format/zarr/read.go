@@ -233,12 +233,13 @@ func (a *Array) read(ctx context.Context, from, to []int, t tensor.Any) error {
 			work := a.pipe.borrow()
 			defer a.pipe.scratch.Put(work)
 			key := a.ChunkKey(index...)
-			b, err := a.value(ctx, key, work, dst)
+			first := less(first, origin(index, a.pipe.shape))
+			p, b, err := a.value(ctx, key, work, dst, first)
 			if errors.Is(err, fs.ErrNotExist) {
 				return at(key, a.absent(dst))
 			}
 			if err == nil {
-				err = a.pipe.put(work, b, dst, less(first, origin(index, a.pipe.shape)))
+				err = p.put(work, b, dst, first)
 			}
 			return at(key, err)
 		}
@@ -253,30 +254,56 @@ func (a *Array) absent(dst tensor.Any) error {
 	return tensor.Copy(dst, a.fill)
 }
 
-// value returns a whole value of the store, in dst or in work where it may.
-func (a *Array) value(ctx context.Context, key string, work *work, dst tensor.Any) ([]byte, error) {
+// value returns a whole value of the store, in dst or in work where it may, and what decodes it. Where the bytes of a chunk are its
+// elements, it is a part that has those from first on that dst wants, and first becomes where in that.
+func (a *Array) value(ctx context.Context, key string, work *work, dst tensor.Any, first []int) (*pipeline, []byte, error) {
 	o, ok := a.store.(Opener)
 	if !ok {
-		return a.store.Get(ctx, key, int64(a.pipe.most))
+		b, err := a.store.Get(ctx, key, int64(a.pipe.most))
+		return a.pipe, b, err
 	}
 	v, err := o.Open(ctx, key)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer v.Close()
 	if v.size > int64(a.pipe.most) {
-		return nil, fail(ErrLimit, "a value of %d bytes for a chunk of %d", v.size, a.pipe.n)
+		return nil, nil, fail(ErrLimit, "a value of %d bytes for a chunk of %d", v.size, a.pipe.n)
 	}
 	if to := a.pipe.direct(dst); to != nil && len(a.pipe.stages) == 0 && v.size == int64(len(to)) {
 		b, err := v.readAt(to, 0, v.size)
 		runtime.KeepAlive(dst)
-		return b, err
+		return a.pipe, b, err
 	}
-	b, err := v.readAt(work.stored, 0, v.size)
+	p, off, n := a.pipe, 0, v.size
+	if v.all == nil && v.size == int64(p.n) {
+		p, off = p.rows(first, dst.Shape())
+		n = int64(p.n)
+	}
+	b, err := v.readAt(work.stored, int64(off), n)
 	if err == nil {
 		work.stored = b
 	}
-	return b, err
+	return p, b, err
+}
+
+// rows returns what decodes the fewest bytes in a row that have the part of a chunk from first on, and where they begin. First becomes
+// where the part is in them. Of a chunk that is encoded in other ways they are all.
+func (p *pipeline) rows(first, shape []int) (rows *pipeline, off int) {
+	if len(p.stages) > 0 || p.stored != nil || p.shard != nil {
+		return p, 0
+	}
+	rows = &pipeline{d: p.d, shape: slices.Clone(p.shape), coded: p.coded, big: p.big, n: p.n}
+	for i := range shape {
+		step := rows.n / p.shape[i]
+		off += first[i] * step
+		first[i], rows.shape[i], rows.n = 0, shape[i], step*shape[i]
+		if shape[i] > 1 {
+			break
+		}
+	}
+	rows.most = rows.n
+	return rows, off
 }
 
 // direct returns the memory of dst where a chunk can be decoded to it, or nil.

@@ -2,6 +2,8 @@ package zarr
 
 import (
 	"context"
+	"io"
+	"math/rand/v2"
 	"sync/atomic"
 	"testing"
 
@@ -50,6 +52,70 @@ func TestRequests(t *testing.T) {
 			}
 			if n := c.ranges.Load(); n > int64(part.most[0]) {
 				t.Errorf("%v: %d requests, want %d at most", part, n, part.most[0])
+			}
+		}
+	}
+}
+
+// read counts the bytes that are read of open values.
+type reads struct {
+	Opener
+	bytes atomic.Int64
+}
+
+type readOf struct {
+	io.ReaderAt
+	s *reads
+}
+
+func (r readOf) ReadAt(b []byte, off int64) (int, error) {
+	r.s.bytes.Add(int64(len(b)))
+	return r.ReaderAt.ReadAt(b, off)
+}
+
+func (s *reads) Open(ctx context.Context, key string) (*Value, error) {
+	v, err := s.Opener.Open(ctx, key)
+	if err == nil {
+		v.r = readOf{v.r, s}
+	}
+	return v, err
+}
+
+// Of a chunk whose bytes are its elements, the rows are read that have a part.
+func TestPlainParts(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, d := range []dtype.DType{dtype.Uint16, dtype.Bool, dtype.Complex64} {
+		for _, codecs := range [][]Codec{{Bytes(false)}, {Bytes(true)}} {
+			s := &reads{Opener: Memory().(Opener)}
+			shape := []int{23, 31, 9}
+			a, err := Create(t.Context(), s, "", Metadata{DType: d, Shape: shape, Chunks: []int{23, 31, 9}, Codecs: codecs})
+			if err != nil {
+				t.Fatal(err)
+			}
+			x := pattern(d, shape)
+			if err := a.Write(t.Context(), []int{0, 0, 0}, x); err != nil {
+				t.Fatal(err)
+			}
+			for range 200 {
+				from, to := make([]int, 3), make([]int, 3)
+				for i, n := range shape {
+					from[i] = r.IntN(n)
+					to[i] = from[i] + 1 + r.IntN(min(n-from[i], 1+r.IntN(n)))
+				}
+				s.bytes.Store(0)
+				got, err := a.Slice(t.Context(), from, to)
+				if err != nil || !same(got, x.Slice(tensor.R(from[0], to[0]), tensor.R(from[1], to[1]), tensor.R(from[2], to[2]))) {
+					t.Fatalf("%v, %v to %v: other elements, %v", d, from, to, err)
+				}
+				most := (to[0] - from[0]) * 31 * 9
+				if to[0]-from[0] == 1 {
+					if most = (to[1] - from[1]) * 9; to[1]-from[1] == 1 {
+						most = to[2] - from[2]
+					}
+				}
+				if n := s.bytes.Load(); n != int64(most*d.Size()) {
+					t.Fatalf("%v, %v to %v: %d bytes are read, want %d", d, from, to, n, most*d.Size())
+				}
 			}
 		}
 	}

@@ -72,12 +72,12 @@ func (s *Store) Format(f fmt.State, _ rune) {
 	fmt.Fprintf(f, "s3.Store(%s/%s)", s.root.Redacted(), s.prefix)
 }
 
-var bucketName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{1,254}$`)
+var bucketName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]+$`) // counting to 254 takes as many copies, which each start of a program would make
 
 // New returns the store of a bucket. It asks the server nothing.
 func New(c Config) (*Store, error) {
 	c.Region = cmp.Or(c.Region, "us-east-1")
-	if !bucketName.MatchString(c.Bucket) || strings.Contains(c.Bucket, "..") {
+	if len(c.Bucket) > 255 || !bucketName.MatchString(c.Bucket) || strings.Contains(c.Bucket, "..") {
 		return nil, fmt.Errorf("s3: the bucket %.100q: %w", c.Bucket, ErrAddress)
 	}
 	if c.Key != "" && c.Secret == "" {
