@@ -48,7 +48,7 @@ format/npy                 1560       0
 format/pytorch             1680       0
 format/raw                  240       0
 format/safetensors         2010       0
-format/zarr                7830       0
+format/zarr                7920       0
 format/zarr/blobstore       140       0
 format/zarr/s3              530       0
 format/zarr/s3/servertest      0       0

@@ -131,3 +131,22 @@ func Remove(ctx context.Context, s Store, p string) error {
 	}
 	return at(p, err)
 }
+
+// rows returns what decodes the fewest bytes in a row that have the part of a chunk from first on, and where they begin. First becomes
+// where the part is in them. Of a chunk that is encoded in other ways they are all.
+func (p *pipeline) rows(first, shape []int) (rows *pipeline, off int) {
+	if len(p.stages) > 0 || p.stored != nil || p.shard != nil {
+		return p, 0
+	}
+	rows = &pipeline{d: p.d, shape: slices.Clone(p.shape), coded: p.coded, big: p.big, n: p.n}
+	for i := range shape {
+		step := rows.n / p.shape[i]
+		off += first[i] * step
+		first[i], rows.shape[i], rows.n = 0, shape[i], step*shape[i]
+		if shape[i] > 1 {
+			break
+		}
+	}
+	rows.most = rows.n
+	return rows, off
+}

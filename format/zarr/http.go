@@ -28,6 +28,8 @@ type httpStore struct {
 //
 // An answer must begin within a minute. Then each 20 seconds must bring 16 KiB or its end; otherwise the error
 // wraps os.ErrDeadlineExceeded. client may be nil: then it is one that follows at most 5 redirects, none to another scheme.
+//
+// The build tag nofetch leaves the client out, with TLS, a sixth of the page's program; requests then fail.
 func HTTP(base string, client *http.Client) (Store, error) {
 	u, err := url.Parse(base)
 	if err == nil && u.Scheme != "http" && u.Scheme != "https" {
@@ -138,7 +140,7 @@ func (s *httpStore) send(ctx context.Context, method, key, span string) (*http.R
 	if span != "" {
 		r.Header.Set("Range", span)
 	}
-	a, err := s.client.Do(r)
+	a, err := s.do(r)
 	var problem *url.Error
 	if errors.As(err, &problem) { // whose URL may have a signature as its query
 		u := *r.URL

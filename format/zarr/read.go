@@ -287,25 +287,6 @@ func (a *Array) value(ctx context.Context, key string, work *work, dst tensor.An
 	return p, b, err
 }
 
-// rows returns what decodes the fewest bytes in a row that have the part of a chunk from first on, and where they begin. First becomes
-// where the part is in them. Of a chunk that is encoded in other ways they are all.
-func (p *pipeline) rows(first, shape []int) (rows *pipeline, off int) {
-	if len(p.stages) > 0 || p.stored != nil || p.shard != nil {
-		return p, 0
-	}
-	rows = &pipeline{d: p.d, shape: slices.Clone(p.shape), coded: p.coded, big: p.big, n: p.n}
-	for i := range shape {
-		step := rows.n / p.shape[i]
-		off += first[i] * step
-		first[i], rows.shape[i], rows.n = 0, shape[i], step*shape[i]
-		if shape[i] > 1 {
-			break
-		}
-	}
-	rows.most = rows.n
-	return rows, off
-}
-
 // direct returns the memory of dst where a chunk can be decoded to it, or nil.
 func (p *pipeline) direct(dst tensor.Any) []byte {
 	if p.stored != nil || p.d.IsPartial() || !slices.Equal(dst.Shape(), p.shape) {

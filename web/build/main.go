@@ -66,7 +66,7 @@ func build(dir string) error {
 	if err := os.WriteFile(filepath.Join(dir, "wasm_exec.js"), glue, 0o644); err != nil {
 		return err
 	}
-	for _, p := range []struct{ name, tags string }{{"layouts", "layoutonly"}, {"models", ""}} {
+	for _, p := range []struct{ name, tags string }{{"layouts", "layoutonly"}, {"models", "nofetch"}} {
 		if err := program(dir, p.name, p.tags); err != nil {
 			return err
 		}
