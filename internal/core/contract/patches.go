@@ -167,6 +167,7 @@ func (p *patches[T]) pad(dst []T, first, src, x, width int) {
 	for _, phase := range p.phases {
 		cuts = append(cuts, cutOf(width, x*last.Stride+phase-last.Begin, last.Stride, last.In))
 	}
+	clear(dst) // many lines at once in less time than their ends
 	for l := first; len(dst) > 0; {
 		at, step, inside := src, in*last.In, true
 		rest := l / lines
@@ -184,10 +185,10 @@ func (p *patches[T]) pad(dst []T, first, src, x, width int) {
 			if inside && uint(y) < uint(in) {
 				from := p.x[at+y*last.In:][:last.In]
 				for i := range cuts {
-					cutLine(line[i*width:(i+1)*width], from, &cuts[i])
+					if c := &cuts[i]; c.n > 0 {
+						conv.Every(line[i*width+c.before:][:c.n], from[c.at:], c.stride)
+					}
 				}
-			} else {
-				clear(line)
 			}
 		}
 	}
