@@ -174,6 +174,39 @@ func testConv[T num.Float](t *testing.T) {
 	}
 }
 
+// Windows that don't reach along the last axes, or whose last axes have one element, are those of a longer axis before.
+func TestConvJoined(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 3))
+	for range 300 {
+		rank := 1 + r.IntN(4)
+		group := 1 + r.IntN(2)
+		c := convCase{x: []int{1 + r.IntN(2), group * (1 + r.IntN(3))}, group: group}
+		c.w = []int{group * (1 + r.IntN(9)), c.x[1] / group}
+		ends := []int{}
+		for i := range rank {
+			k, in := 1, 1+r.IntN(7)
+			if i == 0 || r.IntN(3) == 0 {
+				k = 1 + r.IntN(3)
+			}
+			if r.IntN(4) == 0 {
+				in = 1
+			}
+			dil, begin, end := 1+r.IntN(3), 0, 0
+			if k > 1 || r.IntN(4) == 0 {
+				begin, end = r.IntN(3), r.IntN(3)
+			}
+			in = max(in, (k-1)*dil+1-begin-end)
+			c.x, c.w = append(c.x, in), append(c.w, k)
+			c.strides, c.dils = append(c.strides, 1+r.IntN(4)/3), append(c.dils, dil)
+			c.pads, ends = append(c.pads, begin), append(ends, end)
+		}
+		c.pads = append(c.pads, ends...)
+		x, w := random[float32](r, c.x...), random[float32](r, c.w...)
+		got := Conv(x, w, tensor.Tensor[float32]{}, Window{Strides: c.strides, Dilations: c.dils, Pads: c.pads}, group)
+		same(t, fmt.Sprintf("%+v", c), got, definedConv(x, w, tensor.Tensor[float32]{}, c.strides, c.dils, c.pads, group))
+	}
+}
+
 func wide(v []int) []int64 {
 	out := make([]int64, len(v))
 	for i, x := range v {

@@ -1,6 +1,9 @@
 package contract
 
 import (
+	"math"
+	"slices"
+
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -56,6 +59,24 @@ func ConvOf(name string, x, w, bias *tensor.Any, win Window, group int) *Convolu
 		g.K *= g.S[i].Kernel
 	}
 	return g
+}
+
+// joined makes one axis of the last two where the kernel doesn't reach along the last: steps along the axis before are then as many
+// elements longer, and lines are long.
+func joined(s []Span) []Span {
+	s = slices.Clone(s)
+	for n := len(s); n > 1; n-- {
+		a, b := s[n-2], s[n-1]
+		if b.Kernel != 1 || b.Out != b.In || b.Begin != 0 || b.Stride != 1 && b.In > 1 || a.Stride != 1 && b.In > 1 ||
+			b.In == 0 || max(a.In+a.Begin+a.End, a.Dilation*a.Kernel) > math.MaxInt32/b.In {
+			return s[:n]
+		}
+		s[n-2] = Span{a.In * b.In, a.Out * b.In, a.Kernel, a.Stride, a.Dilation * b.In, a.Begin * b.In, a.End * b.In}
+		if a.Kernel == 1 {
+			s[n-2].Dilation = 1
+		}
+	}
+	return s[:1]
 }
 
 // Plane returns the number of elements of a channel of the input.

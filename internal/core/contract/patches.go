@@ -19,7 +19,9 @@ func patchesOf[T num.Native](g *Convolution, x []T) (made source[T]) {
 	if g.Keeps {
 		defer func() { g.kept = made }()
 	}
-	p := &patches[T]{Convolution: g, x: x, inPlane: g.Plane()}
+	h := *g
+	h.S = joined(g.S)
+	p := &patches[T]{Convolution: &h, x: x, inPlane: g.Plane()}
 	if p.straight() {
 		return p
 	}
