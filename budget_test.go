@@ -55,7 +55,7 @@ format/zarr/s3/servertest      0       0
 internal/argfuzz             30       0
 internal/bench              750       0
 internal/core/cast         1120       0
-internal/core/contract     2290       0
+internal/core/contract     2330       0
 internal/core/conv         1050       0
 internal/core/cpu           170      20
 internal/core/exec         1920       0
