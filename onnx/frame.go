@@ -172,7 +172,7 @@ func (fr *frame) step(i int) error {
 	s := &fr.c.steps[i]
 	var to []tensor.Any
 	if fr.ready != nil {
-		if r := &fr.ready[i]; r.plan != nil || r.ways[0] != nil {
+		if r := &fr.ready[i]; r.plan != nil || r.ways[0] != nil || !r.copy.to.IsZero() {
 			err := fr.do(i, r)
 			fr.let(s)
 			return err

@@ -69,6 +69,7 @@ const (
 	planned            // by a plan, if it has a steady one
 	calling            // as in a run that isn't prepared
 	choosing
+	reordering // of a view that there isn't: the first input's elements in row-major order
 )
 
 // draw outlines the steps of a graph, whose inputs and captures have their slots. It fails if the context ends.

@@ -37,6 +37,7 @@ type prepared struct {
 type ready struct {
 	skip bool         // its results have their elements already, or are views
 	plan *op.Plan     // gives the only result
+	copy copied       // what is copied instead
 	ways [2]*frame    // of an If: the graphs for true and false
 	to   []tensor.Any // by output: where the result goes; zero for one that the frame holds
 }
@@ -71,7 +72,7 @@ func moved(to *tensor.Any, v *Value) bool {
 	return true
 }
 
-// do does a step that is planned, or an If whose branches are prepared. It panics with the *tensor.Error of an operator.
+// do does a step that is planned, a copy, or an If whose branches are prepared. It panics with the *tensor.Error of an operator.
 func (fr *frame) do(i int, r *ready) error {
 	if r.plan != nil {
 		r.plan.Under(fr.ctx)
@@ -81,6 +82,10 @@ func (fr *frame) do(i int, r *ready) error {
 			}
 			list[0].Close()
 		}
+		return nil
+	}
+	if !r.copy.to.IsZero() {
+		r.copy.to.CopyFrom(r.copy.from)
 		return nil
 	}
 	s := &fr.c.steps[i]
@@ -477,6 +482,9 @@ func (p *prepared) build(d *drawing, turn, depth int, twin *frame) (fr *frame, e
 			}
 		}
 		switch {
+		case d.steps[i].how == reordering:
+			from := fr.base[s.in[0]].a
+			r.copy = copied{r.to[0].Reshape(from.Shape()...), from}
 		case d.steps[i].how != planned:
 		case other != nil && !turns:
 			r.plan = other.plan
@@ -541,7 +549,12 @@ func (p *prepared) view(d *drawing, i, turn int, fr *frame, r *ready) error {
 		}
 	}
 	if !r.skip {
-		if d.steps[i].how, p.slow = calling, true; p.limit > 0 && add(p.bytes, p.weights) > p.limit {
+		if d.steps[i].how = calling; err == nil && len(s.out) == 1 && s.out[0] >= 0 && !call.Inputs[0].IsZero() && list[0].Len() == call.Inputs[0].Len() {
+			d.steps[i].how = reordering
+		} else {
+			p.slow = true
+		}
+		if p.limit > 0 && add(p.bytes, p.weights) > p.limit {
 			return errOther
 		}
 	}

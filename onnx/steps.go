@@ -31,7 +31,7 @@ type StepValue struct {
 // Steps says how a session prepares its runs with these inputs, which may be descriptions (tensor.Spec). An input may be left out whose
 // shape the model declares. How is:
 //   - constant: the results are the same in every run, and computed once;
-//   - view: they are views of the first input;
+//   - view: they are views of the first input, or a copy where its layout has no such view;
 //   - planned: the step is planned once, and writes its result to its place;
 //   - plain: the run plans it each time;
 //   - branch: it runs one of the graphs inside its node, whose steps follow.
@@ -123,7 +123,7 @@ func (d *drawing) list(list []Step, depth int) []Step {
 		if !d.c.runs(i) {
 			continue
 		}
-		step := Step{Nodes: append([]*Node{s.node}, s.also...), Depth: depth, How: [...]string{"constant", "view", "planned", "plain", "branch"}[d.steps[i].how]}
+		step := Step{Nodes: append([]*Node{s.node}, s.also...), Depth: depth, How: [...]string{"constant", "view", "planned", "plain", "branch", "view"}[d.steps[i].how]}
 		for _, id := range s.out {
 			if id < 0 || d.slots[id] == nil {
 				continue

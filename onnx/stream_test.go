@@ -361,7 +361,7 @@ func unplanned(st *Stream) (list []string) {
 			case r.ways[0] != nil:
 				visit(r.ways[0])
 				visit(r.ways[1])
-			case !r.skip && r.plan == nil:
+			case !r.skip && r.plan == nil && r.copy.to.IsZero():
 				list = append(list, fr.c.steps[i].node.Op)
 			}
 		}

@@ -240,7 +240,8 @@ func (p *Draft) results() ([]tensor.Any, error) {
 // Steady reports whether Run may be called again and again, and reads the elements that operands have then.
 func (p *Plan) Steady() bool { return p.draft.Steady }
 
-// Views reports whether the results are views of the first input, or copies where its layout has no such view.
+// Views reports whether the results are views of the first input, or copies where its layout has no such view. The elements of
+// a copy are those of the input in row-major order.
 func (p *Plan) Views() bool { return p.draft.Views }
 
 // Joins reports whether the only result has the inputs one after the other along an axis. An input that is that part of the target of
