@@ -121,6 +121,44 @@ func TestPasses(t *testing.T) {
 	}
 }
 
+// BatchNormalization that trains has no lines that an operator after it could take.
+func TestPassesTraining(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, 2))
+	build := func(b *Builder) {
+		x := b.Input("x", dtype.Float32, 2, 3, 4)
+		v := b.Weight("v", noiseAbove(rand.New(rand.NewPCG(3, 3)), 3))
+		y := b.Node("BatchNormalization", []string{x, v, v, v, v}, Int("training_mode", 1))
+		y = b.Node("Relu", []string{y})
+		b.OutputOf(b.Rename(b.Node("Neg", []string{y}), "y"), Type{})
+	}
+	in := vals{"x": noise(r, 2, 3, 4)}
+	var want []byte
+	for _, set := range []string{"none", "all"} {
+		t.Setenv("ASHLAR_PASSES", set)
+		m := NewBuilder("g")
+		build(m)
+		model, err := m.Model(15)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := NewSession(model)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := plainly(s, context.Background(), in, Options{})
+		if err != nil {
+			t.Fatal(set, err)
+		}
+		if want == nil {
+			want = bitsOf(got["y"])
+		}
+		if !slices.Equal(bitsOf(got["y"]), want) {
+			t.Errorf("passes %s: %v", set, got["y"])
+		}
+		follows(t, set, s, nil, []vals{in, in})
+	}
+}
+
 // A name that there isn't is refused by one that lists those there are, before anything else.
 func TestPassesNamed(t *testing.T) {
 	t.Setenv("ASHLAR_PASSES", "fold,fuse")

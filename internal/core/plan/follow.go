@@ -80,13 +80,14 @@ func (f *following) plan(c *Use, p *Draft) {
 		p.Err = err
 		return
 	}
-	if q.After != nil && out[0].DType() == mid[0].DType() && slices.Equal(out[0].Shape(), mid[0].Shape()) {
+	if p.body != nil && q.After != nil && out[0].DType() == mid[0].DType() && slices.Equal(out[0].Shape(), mid[0].Shape()) {
 		tail = q.After(f.k)
 	}
 	p.After, p.Brief = nil, brief
 	apart := func(r *tensor.Any, opts []Option) { f.apart(a, b, c.Tail, out[0], r, opts) }
 	if p.Out = out; tail == nil {
 		p.besides += Room(0, mid, out)
+		p.Late, p.Run, p.several = nil, nil, false // of a first that has several results
 		p.By(c, 0, apart)
 		return
 	}
