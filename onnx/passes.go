@@ -38,8 +38,7 @@ func (p passSet) has(name string) bool {
 	return p>>i&1 == 1
 }
 
-// passesOf reads the variable ASHLAR_PASSES: "all", "none", the names of those that are made, or, each after a minus sign, of those that
-// aren't.
+// passesOf reads the variable ASHLAR_PASSES: "all", "none", or names between commas. A name after a minus sign leaves that pass out.
 func passesOf(text string) (passSet, error) {
 	switch text {
 	case "", "all":
@@ -83,8 +82,8 @@ func (c *compiled) improve(set passSet) {
 // passesSet is passesOf for the environment.
 func passesSet() (passSet, error) { return passesOf(os.Getenv("ASHLAR_PASSES")) }
 
-// uses counts how often each value is read: by steps, by graphs inside them and as an output; and returns the step that made it, where that
-// has no other result.
+// uses counts the readers of each value: steps, graphs inside them, and the outputs. maker has the step that makes a value, if it has
+// no other result.
 func (c *compiled) uses() (reads []int, maker map[int]int) {
 	reads, maker = make([]int, len(c.names)), make(map[int]int)
 	for _, id := range c.outputs {
@@ -158,8 +157,8 @@ func (c *compiled) rectify() {
 	c.without(gone)
 }
 
-// follow makes elementwise operators part of the Conv or BatchNormalization before them, if nothing else reads that one's result. It leaves
-// graphs of narrow floats alone, which are computed in float32.
+// follow makes elementwise operators part of the Conv or BatchNormalization before them, if nothing else reads its result. Graphs of
+// narrow floats stay as they are, since these are computed in float32.
 func (c *compiled) follow() {
 	narrow := func(d dtype.DType) bool { return d.IsNarrow() }
 	for id := range c.vals {
@@ -193,7 +192,7 @@ func (c *compiled) follow() {
 		call := func() op.Call {
 			return op.Call{Attrs: &attrs{node: outer.node, tensors: tensors, kept: outer.kept}, Opset: int(outer.opset), Outputs: 1}
 		}
-		// It stands where the later one stood: by then all that it reads is there.
+		// The step stands where the later node stood: all that it reads is made before.
 		c.ops[i], c.attrs[i] = plan.Followed(c.ops[first], n, next, at, call), c.attrs[first]
 		others := slices.Delete(slices.Clone(s.in), at, at+1)
 		lead.in, lead.out = slices.Concat(lead.in, others), s.out

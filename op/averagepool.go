@@ -124,9 +124,8 @@ func meansByRows[T num.Float](p *pooling, x []T, includePad bool, res []T) {
 	})
 }
 
-// lineMeans computes the means of lines of windows. It widens the input once, the lines and the elements that are a stride
-// apart beside each other, so that those which neighbouring outputs take from one place of the window are adjacent, from line
-// to line, too.
+// lineMeans computes the means of lines of windows. It widens the input once, and puts elements and lines that are a stride apart
+// beside each other. Then neighbouring outputs take adjacent elements from a place of the window, also from line to line.
 type lineMeans[T num.Float] struct {
 	outer      []contract.Span // all but the last two axes
 	y, x       contract.Span

@@ -51,7 +51,7 @@ func Look(name string, ctx context.Context) {
 	}
 }
 
-// ranges are those that nobody has taken: in the high half of a word the first, in the low one the end.
+// ranges are the numbers of ranges that are left: the high half of the word is the first, the low half the end.
 type ranges struct{ left atomic.Uint64 }
 
 // take takes the first of them, or the last.
@@ -108,8 +108,8 @@ func Split(name string, ctx context.Context, n, cost int, f func(from, to int)) 
 	simd.Fence()
 }
 
-// parallel is Split for more than one thread, without its last words. The caller takes ranges from the first on and the helpers from
-// the last, so that calls which follow each other find what the one before left in the caches of their core.
+// parallel is Split for more than one thread, without its last words. The caller takes ranges from the first on, the helpers from
+// the last. So a core finds in its cache the part of an operand that it computed in the call before.
 func parallel(name string, ctx context.Context, n, step, workers int, f func(from, to int)) {
 	step = max(step, n/math.MaxInt32)
 	var ends ranges

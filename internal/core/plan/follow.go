@@ -7,20 +7,21 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// A Tail makes elements of a result those of the operator that follows it, while they are in the caches. lines has
-// elements of the result in row-major order, from element at on: as many of each of some channels, the second axis, from channel on.
+// A Tail computes the operator that follows, in place, on elements of a result that are in the caches. lines has these elements in
+// row-major order, from element at on. They belong to some channels, from channel on, and each has as many. A channel is an
+// index of the second axis.
 type Tail func(lines exec.Run, at, channel, channels int)
 
-// Follows reports whether o takes elements of one input, of float32 or float64 and the shape of its result, to its result one by one, where the other
-// inputs allow it: it may be a Tail.
+// Follows reports whether o may be a Tail: it computes each element of its result from one element of an input. The plan says whether types
+// and shapes allow it.
 func Follows(o *Op) bool { return o.says.Follows }
 
 // Leads reports whether o may have a Tail.
 func Leads(o *Op) bool { return o.says.Leads }
 
-// Followed returns an operator that does first and then next, whose input k is the result of first. The inputs are those of
-// first, n of them, and then the others of next. call makes a call of next without inputs. Where next can't be the Tail of
-// first, one runs after the other.
+// Followed returns an operator that does first and then next. The first n inputs are the inputs of first. The others are the inputs of
+// next, but for input k, which is the result of first. call makes a call of next without inputs. Where next can't be the
+// Tail of first, one runs after the other.
 func Followed(first *Op, n int, next *Op, k int, call func() Call) *Op {
 	f := &following{first, next, n, k, call}
 	o := VariantOf(first, first.fixed, nil, f.plan)

@@ -294,8 +294,8 @@ func zeroIn[W uint16 | uint32 | uint64](a *tensor.Any) int {
 	return slices.Index(data[off:off+a.Len()], 0)
 }
 
-// tail returns what takes elements of operand k to those of the result; nil for a type that isn't computed in itself, and for
-// another operand that has neither one element for each of the result, nor one for each channel, nor one in all.
+// tail returns the Tail that computes the result from operand k. It returns nil for a type that isn't computed in itself. The other
+// operand has the result's shape, one element for each channel or image, or one in all; for any other it returns nil, too.
 func (o *Operator) tail(ins []*tensor.Any, k int, numbers [2]exec.Word) plan.Tail {
 	x := ins[k]
 	d := x.DType()
