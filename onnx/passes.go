@@ -13,17 +13,17 @@ import (
 
 // A pass takes a graph of steps to one that does the same in less time. The results of the steps that stay have the same bits.
 type pass struct {
-	name, does string
-	run        func(c *compiled) // nil: the name is asked for elsewhere
+	name string
+	run  func(c *compiled) // nil: the name is asked for elsewhere
 }
 
 // passes are all of them, in the order in which a session makes them.
 var passes = []pass{
-	{"swish", "a product of a value and its Sigmoid is one step", (*compiled).swish},
-	{"rectify", "a Relu is part of the Conv or Gemm before it", (*compiled).rectify},
-	{"follow", "elementwise nodes are part of the Conv or BatchNormalization before them", (*compiled).follow},
-	{"fold", "nodes that read constants alone run once", nil},
-	{"join", "the inputs of a Concat are made where its result has them", nil},
+	{"swish", (*compiled).swish},
+	{"rectify", (*compiled).rectify},
+	{"follow", (*compiled).follow},
+	{"fold", nil}, // nodes that read constants alone run once: Session.fold
+	{"join", nil}, // the inputs of a Concat are made where its result has them: outline.joined
 }
 
 // A passSet is the passes that a session makes, a bit for each.
@@ -32,11 +32,18 @@ type passSet uint
 // allPasses makes all of them.
 const allPasses = ^passSet(0)
 
-// has reports whether the pass of a name is made.
-func (p passSet) has(name string) bool {
-	i := slices.IndexFunc(passes, func(p pass) bool { return p.name == name })
-	return p>>i&1 == 1
+// only returns a set of named passes.
+func only(names ...string) (set passSet) {
+	for i, p := range passes {
+		if slices.Contains(names, p.name) {
+			set |= 1 << i
+		}
+	}
+	return set
 }
+
+// has reports whether the pass of a name is made.
+func (p passSet) has(name string) bool { return p&only(name) != 0 }
 
 // passesOf reads the variable ASHLAR_PASSES: "all", "none", or names between commas. A name after a minus sign leaves that pass out.
 func passesOf(text string) (passSet, error) {

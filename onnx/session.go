@@ -110,9 +110,9 @@ func (m *Model) session(fixed dtype.DType, whole bool) (*Session, error) {
 	}
 	switch {
 	case whole:
-		set = 0
+		set &= only("fold", "join")
 	case fixed != dtype.Invalid:
-		set &= 1 << 1 // what follows a product is rounded for itself
+		set &= only("rectify") // others would change where numbers are rounded
 	}
 	s := &Session{c: c, fixed: fixed, passes: set}
 	c.improve(set)
