@@ -1,6 +1,10 @@
 package op
 
 import (
+	"context"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/cast"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/move"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
@@ -28,6 +32,18 @@ func responseNormalized(r, x *tensor.Any, size int, alpha, beta, bias float64, o
 		return
 	}
 	out := plan.Beside(r, !r.IsContiguous(), x)
+	if d := x.DType(); size <= reduce.SumLanes && (d == dtype.Float32 || d == dtype.Float64) {
+		c := x.Contiguous()
+		n := responses{size: size, channels: x.Dim(1), per: x.Len() / (x.Dim(0) * x.Dim(1)), factor: alpha / float64(size), beta: beta, bias: bias}
+		if d == dtype.Float32 {
+			responseRows(&n, s.Ctx(), move.ElemsOf[float32](out), move.ElemsOf[float32](&c))
+		} else {
+			responseRows(&n, s.Ctx(), move.ElemsOf[float64](out), move.ElemsOf[float64](&c))
+		}
+		plan.Drop(&c, x)
+		plan.Put(r, out)
+		return
+	}
 	all := move.WordsOf(*x)
 	src, res := move.NumericOf(all), move.NumericOf(move.WordsOf(*out))
 	channels := x.Dim(1)
@@ -49,6 +65,44 @@ func responseNormalized(r, x *tensor.Any, size int, alpha, beta, bias float64, o
 	})
 	plan.Drop(all.Of, x)
 	plan.Put(r, out)
+}
+
+// responses is the geometry of an LRN, and its numbers.
+type responses struct {
+	size, channels, per int
+	factor, beta, bias  float64
+}
+
+// responseRows computes an LRN with few channels to a sum: the squares of some neighbouring places are added together.
+func responseRows[T num.Float](n *responses, ctx context.Context, res, src []T) {
+	const strip = 512 // places at a time
+	exec.Split("LRN", ctx, len(src)/n.per, n.per*(n.size+40), func(from, to int) {
+		room := make([]float64, (n.size+1)*strip)
+		for i := from; i < to; i++ {
+			c := i % n.channels
+			lo, hi := max(0, c-(n.size-1)/2), min(n.channels, c+n.size/2+1)
+			for at := 0; at < n.per; at += strip {
+				w := min(strip, n.per-at)
+				lane := func(k int) []float64 { return room[k*strip:][:w] }
+				for k := range hi - lo {
+					widenTo(lane(k), src[(i-c+lo+k)*n.per+at:][:w])
+					multiply(lane(k), lane(k))
+				}
+				for h, left := reduce.SumLanes/2, hi-lo; h > 0; h /= 2 { // as reduce.SumRow
+					for k := h; k < left; k++ {
+						reduce.AddTo(lane(k-h), lane(k))
+					}
+					left = min(left, h)
+				}
+				x, to := lane(n.size), res[i*n.per+at:][:w]
+				widenTo(x, src[i*n.per+at:][:w])
+				for k, v := range lane(0) {
+					to[k] = T(x[k] / num.Pow64(float64(n.factor*v)+n.bias, n.beta))
+				}
+				cast.CanonicalRow(to)
+			}
+		}
+	})
 }
 
 // squaresOf returns the sum of squares of a row in the fixed order. It uses the

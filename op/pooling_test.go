@@ -250,6 +250,12 @@ func testNormalization[T num.Float | num.Narrow](t *testing.T) {
 		out := runs(t, "LRN", &Call{Inputs: []tensor.Any{x.Any()}, Attrs: given{"size": int64(size), "alpha": float32(alpha), "beta": float32(beta), "bias": float32(bias)}})
 		same(t, "LRN run-time form", asOf[T](out[0]), want)
 	}
+	long := random[T](r, 1, 6, 1100) // more places than are computed together
+	all := LRN(long, 5, 0.5, 0.75, 1.5)
+	for at := 0; at < 1100; at += 100 {
+		part := []tensor.Index{tensor.Colon, tensor.Colon, tensor.R(at, at+100)}
+		same(t, fmt.Sprint("LRN of places from ", at), LRN(long.Slice(part...), 5, 0.5, 0.75, 1.5), all.Slice(part...))
+	}
 }
 
 func TestNormalization(t *testing.T) {
