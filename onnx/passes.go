@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -167,14 +166,13 @@ func (c *compiled) rectify() {
 // follow makes elementwise operators part of the Conv or BatchNormalization before them, if nothing else reads its result. Graphs of
 // narrow floats stay as they are, since these are computed in float32.
 func (c *compiled) follow() {
-	narrow := func(d dtype.DType) bool { return d.IsNarrow() }
 	for id := range c.vals {
-		if v := &c.vals[id]; v.isTensor() && narrow(v.a.DType()) {
+		if v := &c.vals[id]; v.isTensor() && v.a.DType().IsNarrow() {
 			return
 		}
 	}
 	for i := range c.g.Inputs {
-		if d, ok := c.g.Inputs[i].Type.Elem.DType(); ok && narrow(d) {
+		if d, ok := c.g.Inputs[i].Type.Elem.DType(); ok && d.IsNarrow() {
 			return
 		}
 	}
@@ -182,12 +180,12 @@ func (c *compiled) follow() {
 	gone := make([]bool, len(c.steps))
 	for i := range c.steps {
 		s, next := &c.steps[i], c.ops[i]
-		if next == nil || s.own || s.text != nil || s.value != nil || len(s.out) != 1 || s.out[0] < 0 || !plan.Follows(next) {
+		if next == nil || s.own || s.text != nil || s.value != nil || len(s.out) != 1 || s.out[0] < 0 || !plan.AboutOf(next).Follows {
 			continue
 		}
 		first, at := -1, 0 // the last of the steps that it may be part of, and as which input
 		for k, id := range s.in {
-			if j, ok := maker[id]; ok && reads[id] == 1 && j > first && plan.Leads(c.ops[j]) {
+			if j, ok := maker[id]; ok && reads[id] == 1 && j > first && plan.AboutOf(c.ops[j]).Leads {
 				first, at = j, k
 			}
 		}

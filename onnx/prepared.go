@@ -197,16 +197,9 @@ func (st *Stream) prepare(inputs map[string]tensor.Any) (*prepared, error) {
 	if err != nil {
 		return nil, err
 	}
-	z := new(outline)
-	var root *drawing
-	for more := true; more; {
-		asked := z.asked
-		z.drop()
-		if z, root, err = st.outline(vals, asked, limit); err != nil {
-			z.drop()
-			return nil, err
-		}
-		more = len(z.asked) > len(asked)
+	z, root, err := st.outlined(vals, limit)
+	if err != nil {
+		return nil, err
 	}
 	p := &prepared{run: run{Session: st.s, limit: limit, text: text.NewTable(st.s.c.text)}, valued: z.asked, slow: z.slow, root: root, own: z.own}
 	p.key = string(st.elements(st.buf, p.valued))
@@ -216,6 +209,21 @@ func (st *Stream) prepare(inputs map[string]tensor.Any) (*prepared, error) {
 		return nil, nil
 	}
 	return p, nil
+}
+
+// outlined outlines a run on shapes, and on the elements of as few inputs as tell the most.
+func (st *Stream) outlined(vals []Value, limit int64) (z *outline, root *drawing, err error) {
+	z = new(outline)
+	for more := true; more; {
+		asked := z.asked
+		z.drop()
+		if z, root, err = st.outline(vals, asked, limit); err != nil {
+			z.drop()
+			return nil, nil, err
+		}
+		more = len(z.asked) > len(asked)
+	}
+	return z, root, nil
 }
 
 // outline plans a run on shapes, and on the elements of the inputs at some places.

@@ -87,7 +87,8 @@ type NodeRun struct {
 // NewSession checks the model and loads its weights: in place where the file has them as memory wants them, else copied
 // once. It computes the nodes that read nothing but weights and constants. Their results count as weights. Runs compute
 // these nodes where that would take more than a second, results of more bytes than the weights and 1 MiB have, or
-// more than 64 MiB to be read and written. The errors are Check's.
+// more than 64 MiB to be read and written. It makes one step of several nodes where that keeps the bits; the variable
+// ASHLAR_PASSES, as in "none" or "-follow,-join", leaves such passes out. The errors are Check's, or name an unknown pass.
 func NewSession(m *Model) (*Session, error) { return newSession(m, dtype.Invalid) }
 
 func newSession(m *Model, fixed dtype.DType) (s *Session, err error) {

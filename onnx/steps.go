@@ -2,7 +2,7 @@ package onnx
 
 import (
 	"context"
-	"slices"
+	"maps"
 
 	"github.com/ashlar-go/ashlar/internal/core/cpu"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
@@ -51,29 +51,17 @@ func (s *Session) Steps(inputs map[string]tensor.Any) (list []Step, err error) {
 }
 
 func (s *Session) steps(st *Stream, inputs map[string]tensor.Any) ([]Step, error) {
-	all := make(map[string]tensor.Any)
-	for i := range s.c.g.Inputs {
-		v := &s.c.g.Inputs[i]
-		a, ok := inputs[v.Name]
-		if d, isNumber := v.Type.Elem.DType(); !ok && !s.c.given[s.c.inputs[i]] && isNumber && v.Type.Kind == KindTensor && v.Type.HasShape {
-			var shape []int
-			for _, dim := range v.Type.Shape {
-				shape = append(shape, int(dim.Value))
-			}
-			if !slices.ContainsFunc(shape, func(n int) bool { return n < 0 }) {
-				spec, err := tensor.NewSpec(d, shape...)
-				if err != nil {
-					return nil, in(named("input", v.Name, i), err)
-				}
-				a, ok = spec.Any(), true
-			}
-		}
-		if ok {
-			all[v.Name] = a
-		}
+	known, err := s.c.described(inputs)
+	if err != nil {
+		return nil, err
 	}
-	for name, a := range inputs {
-		all[name] = a
+	all := make(map[string]tensor.Any)
+	maps.Copy(all, inputs)
+	for i, id := range s.c.inputs {
+		name := s.c.g.Inputs[i].Name
+		if _, ok := inputs[name]; !ok && !s.c.given[id] && known[id].isTensor() {
+			all[name] = known[id].a
+		}
 	}
 	vals, err := s.bind(valuesOf(all))
 	if err != nil {
@@ -83,16 +71,13 @@ func (s *Session) steps(st *Stream, inputs map[string]tensor.Any) ([]Step, error
 		return nil, err
 	}
 	st.under = op.WithThreads(context.Background(), 1)
-	z := new(outline)
-	var root *drawing
-	for more := true; more; {
-		asked := z.asked
-		z.drop()
-		if z, root, err = st.outline(vals, asked, 0); err != nil {
-			z.drop()
-			return nil, err
-		}
-		more = len(z.asked) > len(asked)
+	limit := st.o.limit()
+	if _, err = s.plan(st.under, valuesOf(all), vals, limit); err != nil {
+		return nil, err
+	}
+	z, root, err := st.outlined(vals, limit)
+	if err != nil {
+		return nil, err
 	}
 	defer z.drop()
 	for _, ids := range [][]int{s.c.outputs, s.c.inputs} {

@@ -77,20 +77,21 @@ type responses struct {
 func responseRows[T num.Float](n *responses, ctx context.Context, res, src []T) {
 	const strip = 512 // places at a time
 	exec.Split("LRN", ctx, len(src)/n.per, n.per*(n.size+40), func(from, to int) {
-		room := make([]float64, (n.size+1)*strip)
+		most := min(strip, n.per)
+		room := make([]float64, (n.size+1)*most)
 		for i := from; i < to; i++ {
 			c := i % n.channels
 			lo, hi := max(0, c-(n.size-1)/2), min(n.channels, c+n.size/2+1)
-			for at := 0; at < n.per; at += strip {
-				w := min(strip, n.per-at)
-				lane := func(k int) []float64 { return room[k*strip:][:w] }
+			for at := 0; at < n.per; at += most {
+				w := min(most, n.per-at)
+				lane := func(k int) []float64 { return room[k*most:][:w] }
 				for k := range hi - lo {
 					widenTo(lane(k), src[(i-c+lo+k)*n.per+at:][:w])
 					multiply(lane(k), lane(k))
 				}
 				for h, left := reduce.SumLanes/2, hi-lo; h > 0; h /= 2 { // as reduce.SumRow
 					for k := h; k < left; k++ {
-						reduce.AddTo(lane(k-h), lane(k))
+						reduce.AddRows(lane(k-h), lane(k-h), lane(k))
 					}
 					left = min(left, h)
 				}

@@ -117,7 +117,7 @@ func (z *normalization) fill(ctx context.Context, dst, x, scale, bias move.Words
 				}
 				if !bias.Absent() {
 					plus.Floats(own, z.place(base))
-					reduce.AddTo(line, own)
+					reduce.AddRows(line, line, own)
 				}
 			default:
 				for i := 0; i < n; i += z.every {

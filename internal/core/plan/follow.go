@@ -12,20 +12,13 @@ import (
 // index of the second axis.
 type Tail func(lines exec.Run, at, channel, channels int)
 
-// Follows reports whether o may be a Tail: it computes each element of its result from one element of an input. The plan says whether types
-// and shapes allow it.
-func Follows(o *Op) bool { return o.says.Follows }
-
-// Leads reports whether o may have a Tail.
-func Leads(o *Op) bool { return o.says.Leads }
-
 // Followed returns an operator that does first and then next. The first n inputs are the inputs of first. The others are the inputs of
 // next, but for input k, which is the result of first. call makes a call of next without inputs. Where next can't be the
 // Tail of first, one runs after the other.
 func Followed(first *Op, n int, next *Op, k int, call func() Call) *Op {
 	f := &following{first, next, n, k, call}
 	o := VariantOf(first, first.fixed, nil, f.plan)
-	o.says.FLOPs, o.says.Follows = FLOPs{Rule: f.flops}, false
+	o.says.FLOPs, o.says.Follows = FLOPs{}, false // nobody counts those of both
 	return o
 }
 
@@ -47,11 +40,6 @@ func (f *following) parts(c *Use, mid tensor.Any) (a, b *Use) {
 		b.Fixed = slices.Insert(slices.Clone(c.Fixed[f.n:]), f.k, false)
 	}
 	return a, b
-}
-
-func (f *following) flops(c *Use, out []tensor.Any) int64 {
-	a, b := f.parts(c, Nth(out, 0))
-	return SumOfAll(f.first.FLOPs(&a.Call, out), f.next.FLOPs(&b.Call, out))
 }
 
 func (f *following) plan(c *Use, p *Draft) {

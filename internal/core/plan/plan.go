@@ -396,7 +396,7 @@ type About struct {
 	Rectifies bool // it heeds Rectify
 	Rectifier bool // it is the operator that Rectify adds
 	Leads     bool // it heeds Use.Tail
-	Follows   bool // see the function
+	Follows   bool // it may be a Tail, as each element of its result follows from one of an input; the plan says whether types and shapes allow it
 	Converts  bool // its attribute "to" says the type of the result
 	Divides   bool // it fails on an integer second operand of 0
 	Shapes    bool // graphs compute shapes with it, in time by the number of elements of its operands and results

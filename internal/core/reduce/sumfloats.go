@@ -356,7 +356,7 @@ func SumDown[R, T num.Float](out []R, x []T, from int, down *exec.Sequence, mean
 		sum := sumColumns(s, x, from, down, start, min(start+sumBlock, n), w)
 		k := 0
 		for ; s.count>>k&1 == 1; k++ {
-			AddTo(sum, s.block[k][:w])
+			AddRows(sum, sum, s.block[k][:w])
 		}
 		if k == len(s.block) {
 			s.block = append(s.block, make([]float64, exec.StripLen))
@@ -371,7 +371,7 @@ func SumDown[R, T num.Float](out []R, x []T, from int, down *exec.Sequence, mean
 		case sum == nil:
 			sum = s.block[k][:w]
 		default:
-			AddTo(sum, s.block[k][:w])
+			AddRows(sum, sum, s.block[k][:w])
 		}
 	}
 	roundSums(out, sum, n, mean)
@@ -418,7 +418,7 @@ func sumColumns[T num.Float](s *summers, x []T, from int, down *exec.Sequence, s
 			}
 		}
 		for i := range k {
-			AddTo(lane, sums[i*w:(i+1)*w])
+			AddRows(lane, lane, sums[i*w:(i+1)*w])
 		}
 	}
 	return sums[levels*w:]
@@ -434,10 +434,7 @@ func tryColumns[T num.Float](sums []float64, x []T, rows, ends []int64, w int) b
 	}
 }
 
-// AddTo adds x to dst. It may make NaNs canonical.
-func AddTo(dst, x []float64) { AddRows(dst, dst, x) }
-
-// AddRows sets dst to the sums of a and b.
+// AddRows sets dst to the sums of a and b. It may make NaNs canonical.
 func AddRows(dst, a, b []float64) {
 	if r := simd.Add.Best(); r != nil {
 		r.F64(dst, a, b)

@@ -22,7 +22,7 @@ type Packed struct {
 // PackedSums are the sums of a product, and behind the first PackedRows room for the kernel of so many.
 type PackedSums = [PackedRows + 256]float32
 
-// PackedRoom is what Turn makes of the longest blocks, and what kernels put behind it.
+// PackedRoom has room for the result of Turn on the longest blocks, and for the scales behind it.
 type PackedRoom = [PackedMany * PackedStep * 34 / 32 / 4]float32
 
 // Unpack sets dst to the elements of whole blocks. NaNs are the canonical one.
