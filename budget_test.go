@@ -83,7 +83,7 @@ linalg                      150       0
 mem                        1100       0
 num                        3950       0
 num/fixed                  3960       0
-onnx                      14420       0
+onnx                      14600       0
 onnx/imagedecoder           360       0
 onnx/internal/text          220       0
 onnx/internal/wire          720       0

@@ -48,6 +48,9 @@ func (s *Session) again(ctx context.Context, inputs map[string]Value, o Options)
 	if err := p.perform(st); err != nil {
 		if errors.Is(err, errOther) {
 			st.vain = string(st.buf)
+			if o.record != nil {
+				o.Receipt.Nodes = nil
+			}
 			return nil, false, nil
 		}
 		return nil, true, err
@@ -66,7 +69,7 @@ func (s *Session) again(ctx context.Context, inputs map[string]Value, o Options)
 // repeats reports whether runs like this one may be prepared. A program's own operators may do something that isn't to happen
 // twice.
 func (s *Session) repeats(inputs map[string]Value, o Options) bool {
-	if s.fixed != dtype.Invalid || len(s.c.m.Operators) > 0 || o.Observe != nil || o.Progress != nil || o.ReceiptNodes || o.record != nil {
+	if s.fixed != dtype.Invalid || len(s.c.m.Operators) > 0 || o.Observe != nil || o.Progress != nil {
 		return false
 	}
 	for _, v := range inputs {
@@ -88,9 +91,9 @@ func (st *Stream) known() bool {
 	if st.ready != nil {
 		st.buf = st.elements(st.buf, st.ready.valued)
 	}
-	key, limit := string(st.buf), st.o.limit()
+	key := string(st.buf)
 	st.buf = st.buf[:n]
-	same := st.ready != nil && key == st.ready.key && limit == st.ready.limit || key == st.seen && limit == st.allowed
-	st.seen, st.allowed = key, limit
+	same := st.ready != nil && key == st.ready.key || key == st.seen
+	st.seen = key
 	return same
 }

@@ -94,9 +94,9 @@ func (s *Session) begin(ctx context.Context, inputs map[string]Value, limit int6
 	return vals, p, err
 }
 
-// compute computes the outputs. It gives the results of all nodes to a recorder, unless that is nil.
-func (s *Session) compute(ctx context.Context, inputs map[string]Value, o Options, record *recorder) (map[string]Value, error) {
-	r := &run{Session: s, ctx: ctx, limit: o.limit(), left: o.iterations(), observe: o.Observe, record: record}
+// compute computes the outputs. It gives the results of all nodes to the recorder of o, unless that is nil.
+func (s *Session) compute(ctx context.Context, inputs map[string]Value, o Options) (map[string]Value, error) {
+	r := &run{Session: s, ctx: ctx, limit: o.limit(), left: o.iterations(), observe: o.Observe, record: o.record}
 	if r.observe != nil {
 		r.start = time.Now()
 	}
@@ -114,10 +114,8 @@ func (s *Session) compute(ctx context.Context, inputs map[string]Value, o Option
 		}
 	}
 	err = fr.steps(o.Progress)
-	if record != nil {
-		if late := record.wait(r); err == nil {
-			err = late
-		}
+	if r.record != nil {
+		err = r.record.finish(r, err)
 	}
 	if err != nil {
 		fr.clear()
@@ -136,7 +134,7 @@ func (fr *frame) steps(progress func(done, total int, n *Node)) error {
 	done, total := 0, 0
 	skip := func(i int) bool {
 		if fr.ready != nil {
-			return fr.ready[i].skip
+			return fr.ready[i].skip && (fr.record == nil || fr.ready[i].tick == 0)
 		}
 		return fr.c.idle(i, fr.vals) || fr.c.steps[i].folded && fr.observe == nil && fr.record == nil
 	}
@@ -171,13 +169,27 @@ func (c *compiled) runs(i int) bool { return c.ops[i] != nil || c.steps[i].value
 func (fr *frame) step(i int) error {
 	s := &fr.c.steps[i]
 	var to []tensor.Any
+	tick := 0
 	if fr.ready != nil {
-		if r := &fr.ready[i]; r.plan != nil || r.ways[0] != nil || !r.copy.to.IsZero() {
+		r := &fr.ready[i]
+		to, tick = r.to, r.tick
+		if fr.record != nil {
+			if err := fr.record.before(fr.run, tick); err != nil {
+				return err
+			}
+		}
+		if r.skip || r.plan != nil || r.ways[0] != nil || !r.copy.to.IsZero() {
 			err := fr.do(i, r)
+			if err == nil && fr.record != nil {
+				fr.outs = fr.outs[:0]
+				for _, id := range s.out {
+					fr.outs = append(fr.outs, fr.value(id))
+				}
+				err = fr.record.node(fr, s, tick, fr.outs)
+			}
 			fr.let(s)
 			return err
 		}
-		to = fr.ready[i].to
 	}
 	var start time.Duration
 	if fr.observe != nil {
@@ -191,7 +203,7 @@ func (fr *frame) step(i int) error {
 		fr.tell(s, start, outs)
 	}
 	if fr.record != nil {
-		err = fr.record.node(fr, s, outs)
+		err = fr.record.node(fr, s, tick, outs)
 	}
 	for j, id := range s.out {
 		switch {
@@ -218,6 +230,14 @@ func (fr *frame) step(i int) error {
 		err = fr.room(0)
 	}
 	return err
+}
+
+// value is a value of the frame; the zero Value for a negative id.
+func (fr *frame) value(id int) Value {
+	if id < 0 {
+		return Value{}
+	}
+	return fr.vals[id]
 }
 
 // let lets go of what a step was the last to need.
@@ -415,14 +435,23 @@ func (r *run) releaseAll(vals []Value) {
 // clear lets go of all values of the frame.
 func (fr *frame) clear() { fr.releaseAll(fr.vals) }
 
-// room fails if the results would take more than the limit with need bytes more.
+// room fails if the results would take more than the limit with need bytes more, also when none waits to be hashed.
 func (r *run) room(need int64) error {
-	if total := add(add(add(r.weights, r.live), r.text.Bytes), need); r.limit > 0 && total > r.limit {
+	for total := r.total(need); r.limit > 0 && total > r.limit; total = r.total(need) {
+		if r.record != nil && len(r.record.late) > 0 {
+			if err := r.record.settle(r, 1); err != nil {
+				return err
+			}
+			continue
+		}
 		what := fmt.Sprintf("weights %s, results so far %s, this node's %s", amount(r.weights), amount(add(r.live, r.text.Bytes)), amount(need))
 		return &MemoryError{total, r.limit, what}
 	}
 	return nil
 }
+
+// total is what weights and results take with need bytes more.
+func (r *run) total(need int64) int64 { return add(add(add(r.weights, r.live), r.text.Bytes), need) }
 
 // outputs returns the graph's outputs, each with memory of its own.
 func (fr *frame) outputs() (map[string]Value, error) {

@@ -37,6 +37,7 @@ type outline struct {
 	room  int64 // bytes that fixed results may take
 	asked []int // those whose elements would tell more
 	tick  int
+	late  int     // for how many ticks a result keeps its memory after the last that reads it
 	slots []*slot // in the order in which they are made
 	own   []tensor.Any
 	slow  bool // a step isn't planned
@@ -58,6 +59,7 @@ type moving struct{ to, from *slot }
 type doing struct {
 	how  how
 	ways [2]*drawing // of an If the graphs for true and false, which are the same one if the condition is fixed
+	tick int         // when the results are there; 0 for a step that is idle
 	join int         // 1 + the axis along which the result has the inputs one after the other; 0: it hasn't
 }
 
@@ -77,10 +79,14 @@ func (z *outline) draw(d *drawing) error {
 	d.steps = make([]doing, len(d.c.steps))
 	for i := range d.c.steps {
 		s := &d.c.steps[i]
-		if d.c.idle(i, d.vals) || s.folded {
+		if d.c.idle(i, d.vals) {
 			continue
 		}
 		z.tick++
+		d.steps[i].tick = z.tick
+		if s.folded {
+			continue
+		}
 		for id := range s.reads() {
 			d.slots[id].touch(z.tick)
 		}
@@ -91,6 +97,7 @@ func (z *outline) draw(d *drawing) error {
 		if err != nil {
 			return in(d.c.label(s), err)
 		}
+		d.steps[i].tick = z.tick // after those of branches
 		z.slow = z.slow || d.steps[i].how == calling
 	}
 	z.tick++
@@ -461,7 +468,7 @@ func (z *outline) places() int {
 		if !s.common() {
 			continue
 		}
-		for k := len(busy) - 1; k >= 0 && busy[k].used < s.made; k-- {
+		for k := len(busy) - 1; k >= 0 && busy[k].used+z.late < s.made; k-- {
 			n := (int(busy[k].bytes()) + align - 1) &^ (align - 1)
 			at := busy[k].at
 			busy = busy[:k]

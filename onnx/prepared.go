@@ -35,6 +35,7 @@ type prepared struct {
 
 // A ready is what is prepared of a step.
 type ready struct {
+	tick int          // of the outline, when its results are there; 0 for a step that is idle
 	skip bool         // its results have their elements already, or are views
 	plan *op.Plan     // gives the only result
 	copy copied       // what is copied instead
@@ -74,6 +75,9 @@ func moved(to *tensor.Any, v *Value) bool {
 
 // do does a step that is planned, a copy, or an If whose branches are prepared. It panics with the *tensor.Error of an operator.
 func (fr *frame) do(i int, r *ready) error {
+	if r.skip {
+		return nil
+	}
 	if r.plan != nil {
 		r.plan.Under(fr.ctx)
 		if list := r.plan.Do(); !list[0].SameData(r.to[0]) {
@@ -142,11 +146,14 @@ func (p *prepared) perform(st *Stream) error {
 	if err != nil {
 		return errOther
 	}
-	p.ctx, p.live, p.left = st.under, p.bytes, st.o.iterations()
+	p.ctx, p.live, p.left, p.record = st.under, p.bytes, st.o.iterations(), st.o.record
 	if p.slow {
 		p.text = text.NewTable(p.c.text)
 	}
 	err = fr.again(nil)
+	if p.record != nil {
+		err = p.record.finish(&p.run, err)
+	}
 	for i, id := range p.c.outputs {
 		if p.outs[i] != nil || err != nil {
 			continue
@@ -229,7 +236,7 @@ func (st *Stream) outlined(vals []Value, limit int64) (z *outline, root *drawing
 // outline plans a run on shapes, and on the elements of the inputs at some places.
 func (st *Stream) outline(vals []Value, valued []int, limit int64) (*outline, *drawing, error) {
 	c := st.s.c
-	z := &outline{ctx: st.under, f: new(inference), room: math.MaxInt64, asked: slices.Clone(valued)}
+	z := &outline{ctx: st.under, f: new(inference), late: st.o.record.behind(), room: math.MaxInt64, asked: slices.Clone(valued)}
 	if limit > 0 {
 		z.room = limit - st.s.weights
 	}
@@ -424,7 +431,7 @@ func (p *prepared) frame(turn int) (*frame, error) {
 // build makes the frame of a graph in a turn, at a depth of graphs inside nodes. Plans that are the same in both turns are
 // those of twin, the other turn's frame, if there is one.
 func (p *prepared) build(d *drawing, turn, depth int, twin *frame) (fr *frame, err error) {
-	fr = &frame{run: &p.run, c: d.c, depth: depth, vals: make([]Value, len(d.vals)), base: make([]Value, len(d.vals)),
+	fr = &frame{run: &p.run, c: d.c, turn: -1, depth: depth, vals: make([]Value, len(d.vals)), base: make([]Value, len(d.vals)),
 		ready: make([]ready, len(d.steps)), plan: &Plan{sizes: make([]int64, len(d.vals))}}
 	for id, s := range d.slots {
 		fr.plan.sizes[id] = d.vals[id].size()
@@ -448,6 +455,7 @@ func (p *prepared) build(d *drawing, turn, depth int, twin *frame) (fr *frame, e
 	}
 	for i := range d.steps {
 		s, r := &d.c.steps[i], &fr.ready[i]
+		r.tick = d.steps[i].tick
 		var other *ready
 		if twin != nil {
 			other = &twin.ready[i]
@@ -471,6 +479,7 @@ func (p *prepared) build(d *drawing, turn, depth int, twin *frame) (fr *frame, e
 				} else if r.ways[k], err = p.build(e, turn, depth+1, t); err != nil {
 					return nil, err
 				}
+				r.ways[k].outer = fr
 			}
 		}
 		if r.skip {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -147,103 +146,28 @@ func (w *writer) outputs(out map[string]Value) error {
 func (s *Session) received(ctx context.Context, inputs map[string]Value, o Options, again bool) (out map[string]Value, err error) {
 	w, err := s.receipt(ctx, o.Receipt, inputs)
 	if err == nil {
-		by, record := s, o.record
+		by := s
 		switch {
 		case !o.ReceiptNodes:
-			record = nil
-		case record == nil:
-			record = new(recorder)
+			o.record = nil
+		case o.record == nil:
+			o.record = new(recorder)
 		}
-		if record != nil {
-			record.to = o.Receipt
+		if o.record != nil {
+			defer o.record.begin(ctx, o.Receipt)()
 			s.parts.Do(func() { s.whole, s.noWhole = s.c.m.session(s.fixed, true) })
 			by, err = s.whole, s.noWhole
 		}
 		done := false
-		if err == nil && again && record == nil {
-			out, done, err = s.again(ctx, inputs, o)
+		if err == nil && again {
+			out, done, err = by.again(ctx, inputs, o)
 		}
 		if err == nil && !done {
-			out, err = by.compute(ctx, inputs, o, record)
+			out, err = by.compute(ctx, inputs, o)
 		}
 	}
 	if err = w.close(err); err == nil {
 		err = w.outputs(out)
 	}
 	return out, err
-}
-
-// A recorder writes the nodes of a run into a receipt, each while the next one runs.
-type recorder struct {
-	to    *receipt.Receipt
-	want  []receipt.Node // of the receipt that is verified
-	found *Mismatch      // the first node that differs from it
-	held  []Value        // that are being hashed
-	done  chan error     // nil: nothing is
-}
-
-// errDiffers ends a run that is verified.
-var errDiffers = errors.New("a node differs")
-
-// node begins to hash the results of a step.
-func (c *recorder) node(fr *frame, s *step, outs []Value) error {
-	if err := c.wait(fr.run); err != nil {
-		return err
-	}
-	if len(c.to.Nodes) == receipt.MaxNodes {
-		return failf("%w: the receipt would have more than %d results of nodes; leave Options.ReceiptNodes out", tensor.ErrValue, receipt.MaxNodes)
-	}
-	n := receipt.Node{Node: fr.around() + fr.c.label(s)}
-	for j, id := range s.out {
-		if id >= 0 && j < len(outs) && outs[j].known() {
-			v := outs[j]
-			hold(&v)
-			c.held = append(c.held, v)
-			n.Results = append(n.Results, receipt.Item{Name: fr.c.names[id], Type: v.String()})
-		}
-	}
-	c.to.Nodes = append(c.to.Nodes, n)
-	held := c.held
-	c.done = beside(fr.ctx, func() error {
-		for i := range held {
-			if err := digestInto(&n.Results[i], &held[i]); err != nil {
-				return in(fmt.Sprintf("%s: result %q", n.Node, n.Results[i].Name), err)
-			}
-		}
-		return nil
-	})
-	return nil
-}
-
-// wait lets go of the hashed values. It returns errDiffers where the receipt that is verified has others.
-func (c *recorder) wait(r *run) error {
-	if c.done == nil {
-		return nil
-	}
-	err := <-c.done
-	c.done = nil
-	if k := len(c.to.Nodes) - 1; err == nil && len(c.want) > 0 {
-		err = c.compare(k)
-	}
-	for i := range c.held {
-		r.release(&c.held[i])
-	}
-	c.held = c.held[:0]
-	return err
-}
-
-// around says which nodes, attributes and iterations a frame stands in.
-func (fr *frame) around() string {
-	if fr.outer == nil {
-		return ""
-	}
-	o := fr.outer
-	text := o.around() + o.c.label(&o.c.steps[o.at]) + ": "
-	if fr.c.attr != "" { // else it is what an operator consists of
-		text += fr.c.attr + ": "
-	}
-	if fr.turn >= 0 {
-		text += fmt.Sprintf("iteration %d: ", fr.turn)
-	}
-	return text
 }

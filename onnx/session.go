@@ -64,7 +64,8 @@ type Options struct {
 
 	// ReceiptNodes adds the results of every node to Receipt. Nodes of graphs inside nodes are there for each iteration. No
 	// node is part of another in such a run. The session loads its weights a second time for that. The bits are the same.
-	// With several threads the results of a node are hashed while the next one runs.
+	// With several threads as many goroutines less one hash results while the next nodes run, of eight nodes at most. A run that is
+	// repeated is prepared.
 	ReceiptNodes bool
 
 	record *recorder // of a receipt that is verified
@@ -452,7 +453,7 @@ func (s *Session) runValues(ctx context.Context, inputs map[string]Value, o Opti
 			return out, err
 		}
 	}
-	return s.compute(ctx, inputs, o, nil)
+	return s.compute(ctx, inputs, o)
 }
 
 // enter is the model's enter.

@@ -2,6 +2,7 @@ package onnx
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -22,27 +23,27 @@ import (
 // Any model whose inputs and outputs are tensors of numbers runs in a Stream. Loops, operators of Model.Operators, and those whose
 // result has a shape that follows from elements run as in Session.Run, and so does what reads that result. Elements of small
 // inputs that tell a shape, or choose a branch, count as part of the shapes. A Stream prepares anew where shapes change, and
-// after Reset where it has a state. Nothing is prepared for Observe, Progress, ReceiptNodes and sessions in fixed point.
+// after Reset where it has a state. Nothing is prepared for Observe, Progress and sessions in fixed point. With ReceiptNodes it runs as
+// the session does.
 // Options.MaxMemory bounds each run, and what the Stream keeps between runs; a run is not prepared where that takes more.
 //
 // A Stream is for one goroutine at a time; a session may have many. Its memory goes by Close, or when it is unreachable.
 type Stream struct {
-	s       *Session
-	o       Options
-	state   []carried
-	in      map[string]Value // of a run that isn't prepared
-	out     map[string]tensor.Any
-	now     []tensor.Any // the inputs of the next run, by place in the graph; zero for one that is left out
-	from    []coming     // where each comes from
-	buf     []byte
-	ready   *prepared       // what the next run is tried with; may be nil
-	last    *prepared       // what gave the outputs of the last run; nil if that wasn't prepared
-	vain    string          // the key of runs that can't be prepared
-	seen    string          // of a session's streams: the key of the last run
-	allowed int64           // the limit on memory of that run
-	ctx     context.Context // of the last run, where there is a bound on threads
-	under   context.Context // the run's, with that bound
-	closed  bool
+	s      *Session
+	o      Options
+	state  []carried
+	in     map[string]Value // of a run that isn't prepared
+	out    map[string]tensor.Any
+	now    []tensor.Any // the inputs of the next run, by place in the graph; zero for one that is left out
+	from   []coming     // where each comes from
+	buf    []byte
+	ready  *prepared       // what the next run is tried with; may be nil
+	last   *prepared       // what gave the outputs of the last run; nil if that wasn't prepared
+	vain   string          // the key of runs that can't be prepared
+	seen   string          // of a session's streams: the key of the last run
+	ctx    context.Context // of the last run, where there is a bound on threads
+	under  context.Context // the run's, with that bound
+	closed bool
 }
 
 // carried is a state: an output that is an input of the next run.
@@ -232,7 +233,7 @@ func (st *Stream) prepared(inputs map[string]tensor.Any) (*prepared, error) {
 	n := len(st.buf)
 	if p := st.ready; p != nil {
 		st.buf = st.elements(st.buf, p.valued)
-		same := string(st.buf) == p.key && p.limit == st.o.limit()
+		same := string(st.buf) == p.key
 		if st.buf = st.buf[:n]; same && p.take(st) {
 			return p, nil
 		}
@@ -269,9 +270,9 @@ func (p *prepared) take(st *Stream) bool {
 	return true
 }
 
-// plainly does a run as a session does.
+// plainly does a run as a session does, which may prepare one that has the nodes in its receipt.
 func (st *Stream) plainly(inputs map[string]tensor.Any) (map[string]tensor.Any, error) {
-	out, err := st.s.runValues(st.under, st.values(inputs), st.o, false)
+	out, err := st.s.runValues(st.under, st.values(inputs), st.o, st.o.Receipt != nil && st.o.ReceiptNodes)
 	for name, v := range out {
 		if !v.isTensor() || v.text != nil {
 			err = inFile(st.s.c.m.file, in(fmt.Sprintf("output %q", name), noTensor(v)))
@@ -304,9 +305,9 @@ func (st *Stream) values(inputs map[string]tensor.Any) map[string]Value {
 	return st.in
 }
 
-// describe finds the inputs of the next run, and writes down their types and shapes.
+// describe finds the inputs of the next run. It writes down their types and shapes, and what else a prepared run depends on.
 func (st *Stream) describe(inputs map[string]tensor.Any) error {
-	key, found := st.buf[:0], 0
+	key, found := append(binary.AppendVarint(st.buf[:0], st.o.limit()), byte(st.o.record.behind())), 0
 	for i := range st.s.c.g.Inputs {
 		a, ok := inputs[st.s.c.g.Inputs[i].Name]
 		from := leftOut

@@ -162,19 +162,19 @@ func namesOf(list []receipt.Item) []string {
 	return names
 }
 
-// compare compares node k, which is hashed, with the one that is wanted.
-func (c *recorder) compare(k int) error {
-	n, want := &c.to.Nodes[k], &receipt.Node{}
-	if k < len(c.want) {
-		want = &c.want[k]
+// compare compares a node that is hashed with the one that is wanted.
+func (c *recorder) compare(h *hashing) error {
+	n, want := &h.node, &receipt.Node{}
+	if h.at < len(c.want) {
+		want = &c.want[h.at]
 	}
 	d := want.Differs(n)
 	if d == nil {
 		return nil
 	}
 	c.found = &Mismatch{Difference: *d}
-	for i := range c.held {
-		if v := &c.held[i]; want.Node == n.Node && i < len(want.Results) && want.Results[i] != n.Results[i] {
+	for i := range h.held {
+		if v := &h.held[i]; want.Node == n.Node && i < len(want.Results) && want.Results[i] != n.Results[i] {
 			if v.isTensor() {
 				a, err := tensor.Clone(v.a)
 				if err != nil {
