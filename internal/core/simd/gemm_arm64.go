@@ -107,6 +107,9 @@ func gemv8_32NEON(c *float32, a *float32, aStep int, b *float32, offs *int, n in
 func gemv1_32NEON(c *float32, a *float32, aStep int, b *float32, offs *int, n int)
 
 //go:noescape
+func windows_32NEON(dst *float32, ldd int, src *float32, lds int, a *float32, offs *int, taps int, rows int, n int)
+
+//go:noescape
 func gather_32NEON(dst *float32, ldd int, src *float32, offs *int, rows int, n int)
 
 //go:noescape
@@ -219,6 +222,9 @@ func gemv8_64NEON(c *float64, a *float64, aStep int, b *float64, offs *int, n in
 
 //go:noescape
 func gemv1_64NEON(c *float64, a *float64, aStep int, b *float64, offs *int, n int)
+
+//go:noescape
+func windows_64NEON(dst *float64, ldd int, src *float64, lds int, a *float64, offs *int, taps int, rows int, n int)
 
 //go:noescape
 func gather_64NEON(dst *float64, ldd int, src *float64, offs *int, rows int, n int)

@@ -9346,6 +9346,724 @@ end0:
 	ADD $1, R6, R6
 	RET
 
+// func windows_32NEON(dst *float32, ldd int, src *float32, lds int, a *float32, offs *int, taps int, rows int, n int)
+TEXT ·windows_32NEON(SB), NOSPLIT, $0-72
+	MOVD dst+0(FP), R0
+	MOVD ldd+8(FP), R1
+	LSL $2, R1, R1
+	MOVD src+16(FP), R2
+	MOVD lds+24(FP), R3
+	LSL $2, R3, R3
+	MOVD n+64(FP), R4
+	LSL $2, R4, R4
+	CMP $16, R4
+	BLT few
+columns:
+	MOVD $64, R5
+	CMP R5, R4
+	CSEL LT, R4, R5, R5
+	SUB $16, R5, R5
+	CMP $48, R4
+	BGT vectors4
+	CMP $32, R4
+	BGT vectors3
+	CMP $16, R4
+	BGT vectors2
+vectors1:
+	MOVD R0, R6
+	MOVD R2, R7
+	MOVD rows+56(FP), R8
+rows4_1:
+	SUBS $4, R8, R8
+	BLT end4_1
+	WORD $0x6f00e400 // movi v0.2d, #0
+	WORD $0x6f00e401 // movi v1.2d, #0
+	WORD $0x6f00e402 // movi v2.2d, #0
+	WORD $0x6f00e403 // movi v3.2d, #0
+	MOVD a+32(FP), R9
+	MOVD offs+40(FP), R10
+	MOVD taps+48(FP), R11
+taps4_1:
+	MOVD (R10), R12
+	ADD $8, R10, R10
+	ADD R12<<2, R7, R12
+	WORD $0xbd400124 // ldr s4, [x9]
+	ADD $4, R9, R9
+	WORD $0x3dc00185 // ldr q5, [x12]
+	WORD $0x4f8410a0 // fmla v0.4s, v5.4s, v4.s[0]
+	ADD R3, R12, R12
+	WORD $0x3dc00185 // ldr q5, [x12]
+	WORD $0x4f8410a1 // fmla v1.4s, v5.4s, v4.s[0]
+	ADD R3, R12, R12
+	WORD $0x3dc00185 // ldr q5, [x12]
+	WORD $0x4f8410a2 // fmla v2.4s, v5.4s, v4.s[0]
+	ADD R3, R12, R12
+	WORD $0x3dc00185 // ldr q5, [x12]
+	WORD $0x4f8410a3 // fmla v3.4s, v5.4s, v4.s[0]
+	SUBS $1, R11, R11
+	BNE taps4_1
+	WORD $0x3d8000c0 // str q0, [x6]
+	ADD R1, R6, R6
+	ADD R3, R7, R7
+	WORD $0x3d8000c1 // str q1, [x6]
+	ADD R1, R6, R6
+	ADD R3, R7, R7
+	WORD $0x3d8000c2 // str q2, [x6]
+	ADD R1, R6, R6
+	ADD R3, R7, R7
+	WORD $0x3d8000c3 // str q3, [x6]
+	ADD R1, R6, R6
+	ADD R3, R7, R7
+	JMP rows4_1
+end4_1:
+	ADD $4, R8, R8
+rows2_1:
+	SUBS $2, R8, R8
+	BLT end2_1
+	WORD $0x6f00e400 // movi v0.2d, #0
+	WORD $0x6f00e401 // movi v1.2d, #0
+	MOVD a+32(FP), R9
+	MOVD offs+40(FP), R10
+	MOVD taps+48(FP), R11
+taps2_1:
+	MOVD (R10), R12
+	ADD $8, R10, R10
+	ADD R12<<2, R7, R12
+	WORD $0xbd400124 // ldr s4, [x9]
+	ADD $4, R9, R9
+	WORD $0x3dc00185 // ldr q5, [x12]
+	WORD $0x4f8410a0 // fmla v0.4s, v5.4s, v4.s[0]
+	ADD R3, R12, R12
+	WORD $0x3dc00185 // ldr q5, [x12]
+	WORD $0x4f8410a1 // fmla v1.4s, v5.4s, v4.s[0]
+	SUBS $1, R11, R11
+	BNE taps2_1
+	WORD $0x3d8000c0 // str q0, [x6]
+	ADD R1, R6, R6
+	ADD R3, R7, R7
+	WORD $0x3d8000c1 // str q1, [x6]
+	ADD R1, R6, R6
+	ADD R3, R7, R7
+	JMP rows2_1
+end2_1:
+	ADD $2, R8, R8
+rows1_1:
+	SUBS $1, R8, R8
+	BLT end1_1
+	WORD $0x6f00e400 // movi v0.2d, #0
+	MOVD a+32(FP), R9
+	MOVD offs+40(FP), R10
+	MOVD taps+48(FP), R11
+taps1_1:
+	MOVD (R10), R12
+	ADD $8, R10, R10
+	ADD R12<<2, R7, R12
+	WORD $0xbd400124 // ldr s4, [x9]
+	ADD $4, R9, R9
+	WORD $0x3dc00185 // ldr q5, [x12]
+	WORD $0x4f8410a0 // fmla v0.4s, v5.4s, v4.s[0]
+	SUBS $1, R11, R11
+	BNE taps1_1
+	WORD $0x3d8000c0 // str q0, [x6]
+	ADD R1, R6, R6
+	ADD R3, R7, R7
+	JMP rows1_1
+end1_1:
+	ADD $1, R8, R8
+	JMP done
+vectors2:
+	MOVD R0, R6
+	MOVD R2, R7
+	MOVD rows+56(FP), R8
+rows4_2:
+	SUBS $4, R8, R8
+	BLT end4_2
+	WORD $0x6f00e400 // movi v0.2d, #0
+	WORD $0x6f00e401 // movi v1.2d, #0
+	WORD $0x6f00e402 // movi v2.2d, #0
+	WORD $0x6f00e403 // movi v3.2d, #0
+	WORD $0x6f00e404 // movi v4.2d, #0
+	WORD $0x6f00e405 // movi v5.2d, #0
+	WORD $0x6f00e406 // movi v6.2d, #0
+	WORD $0x6f00e407 // movi v7.2d, #0
+	MOVD a+32(FP), R9
+	MOVD offs+40(FP), R10
+	MOVD taps+48(FP), R11
+taps4_2:
+	MOVD (R10), R12
+	ADD $8, R10, R10
+	ADD R12<<2, R7, R12
+	WORD $0xbd400128 // ldr s8, [x9]
+	ADD $4, R9, R9
+	WORD $0x3dc00189 // ldr q9, [x12]
+	WORD $0x4f881120 // fmla v0.4s, v9.4s, v8.s[0]
+	WORD $0x3ce56989 // ldr q9, [x12, x5]
+	WORD $0x4f881121 // fmla v1.4s, v9.4s, v8.s[0]
+	ADD R3, R12, R12
+	WORD $0x3dc00189 // ldr q9, [x12]
+	WORD $0x4f881122 // fmla v2.4s, v9.4s, v8.s[0]
+	WORD $0x3ce56989 // ldr q9, [x12, x5]
+	WORD $0x4f881123 // fmla v3.4s, v9.4s, v8.s[0]
+	ADD R3, R12, R12
+	WORD $0x3dc00189 // ldr q9, [x12]
+	WORD $0x4f881124 // fmla v4.4s, v9.4s, v8.s[0]
+	WORD $0x3ce56989 // ldr q9, [x12, x5]
+	WORD $0x4f881125 // fmla v5.4s, v9.4s, v8.s[0]
+	ADD R3, R12, R12
+	WORD $0x3dc00189 // ldr q9, [x12]
+	WORD $0x4f881126 // fmla v6.4s, v9.4s, v8.s[0]
+	WORD $0x3ce56989 // ldr q9, [x12, x5]
+	WORD $0x4f881127 // fmla v7.4s, v9.4s, v8.s[0]
+	SUBS $1, R11, R11
+	BNE taps4_2
+	WORD $0x3d8000c0 // str q0, [x6]
+	WORD $0x3ca568c1 // str q1, [x6, x5]
+	ADD R1, R6, R6
+	ADD R3, R7, R7
+	WORD $0x3d8000c2 // str q2, [x6]
+	WORD $0x3ca568c3 // str q3, [x6, x5]
+	ADD R1, R6, R6
+	ADD R3, R7, R7
+	WORD $0x3d8000c4 // str q4, [x6]
+	WORD $0x3ca568c5 // str q5, [x6, x5]
+	ADD R1, R6, R6
+	ADD R3, R7, R7
+	WORD $0x3d8000c6 // str q6, [x6]
+	WORD $0x3ca568c7 // str q7, [x6, x5]
+	ADD R1, R6, R6
+	ADD R3, R7, R7
+	JMP rows4_2
+end4_2:
+	ADD $4, R8, R8
+rows2_2:
+	SUBS $2, R8, R8
+	BLT end2_2
+	WORD $0x6f00e400 // movi v0.2d, #0
+	WORD $0x6f00e401 // movi v1.2d, #0
+	WORD $0x6f00e402 // movi v2.2d, #0
+	WORD $0x6f00e403 // movi v3.2d, #0
+	MOVD a+32(FP), R9
+	MOVD offs+40(FP), R10
+	MOVD taps+48(FP), R11
+taps2_2:
+	MOVD (R10), R12
+	ADD $8, R10, R10
+	ADD R12<<2, R7, R12
+	WORD $0xbd400128 // ldr s8, [x9]
+	ADD $4, R9, R9
+	WORD $0x3dc00189 // ldr q9, [x12]
+	WORD $0x4f881120 // fmla v0.4s, v9.4s, v8.s[0]
+	WORD $0x3ce56989 // ldr q9, [x12, x5]
+	WORD $0x4f881121 // fmla v1.4s, v9.4s, v8.s[0]
+	ADD R3, R12, R12
+	WORD $0x3dc00189 // ldr q9, [x12]
+	WORD $0x4f881122 // fmla v2.4s, v9.4s, v8.s[0]
+	WORD $0x3ce56989 // ldr q9, [x12, x5]
+	WORD $0x4f881123 // fmla v3.4s, v9.4s, v8.s[0]
+	SUBS $1, R11, R11
+	BNE taps2_2
+	WORD $0x3d8000c0 // str q0, [x6]
+	WORD $0x3ca568c1 // str q1, [x6, x5]
+	ADD R1, R6, R6
+	ADD R3, R7, R7
+	WORD $0x3d8000c2 // str q2, [x6]
+	WORD $0x3ca568c3 // str q3, [x6, x5]
+	ADD R1, R6, R6
+	ADD R3, R7, R7
+	JMP rows2_2
+end2_2:
+	ADD $2, R8, R8
+rows1_2:
+	SUBS $1, R8, R8
+	BLT end1_2
+	WORD $0x6f00e400 // movi v0.2d, #0
+	WORD $0x6f00e401 // movi v1.2d, #0
+	MOVD a+32(FP), R9
+	MOVD offs+40(FP), R10
+	MOVD taps+48(FP), R11
+taps1_2:
+	MOVD (R10), R12
+	ADD $8, R10, R10
+	ADD R12<<2, R7, R12
+	WORD $0xbd400128 // ldr s8, [x9]
+	ADD $4, R9, R9
+	WORD $0x3dc00189 // ldr q9, [x12]
+	WORD $0x4f881120 // fmla v0.4s, v9.4s, v8.s[0]
+	WORD $0x3ce56989 // ldr q9, [x12, x5]
+	WORD $0x4f881121 // fmla v1.4s, v9.4s, v8.s[0]
+	SUBS $1, R11, R11
+	BNE taps1_2
+	WORD $0x3d8000c0 // str q0, [x6]
+	WORD $0x3ca568c1 // str q1, [x6, x5]
+	ADD R1, R6, R6
+	ADD R3, R7, R7
+	JMP rows1_2
+end1_2:
+	ADD $1, R8, R8
+	JMP done
+vectors3:
+	MOVD R0, R6
+	MOVD R2, R7
+	MOVD rows+56(FP), R8
+rows4_3:
+	SUBS $4, R8, R8
+	BLT end4_3
+	WORD $0x6f00e400 // movi v0.2d, #0
+	WORD $0x6f00e401 // movi v1.2d, #0
+	WORD $0x6f00e402 // movi v2.2d, #0
+	WORD $0x6f00e403 // movi v3.2d, #0
+	WORD $0x6f00e404 // movi v4.2d, #0
+	WORD $0x6f00e405 // movi v5.2d, #0
+	WORD $0x6f00e406 // movi v6.2d, #0
+	WORD $0x6f00e407 // movi v7.2d, #0
+	WORD $0x6f00e408 // movi v8.2d, #0
+	WORD $0x6f00e409 // movi v9.2d, #0
+	WORD $0x6f00e40a // movi v10.2d, #0
+	WORD $0x6f00e40b // movi v11.2d, #0
+	MOVD a+32(FP), R9
+	MOVD offs+40(FP), R10
+	MOVD taps+48(FP), R11
+taps4_3:
+	MOVD (R10), R12
+	ADD $8, R10, R10
+	ADD R12<<2, R7, R12
+	WORD $0xbd40012c // ldr s12, [x9]
+	ADD $4, R9, R9
+	WORD $0x3dc0018d // ldr q13, [x12]
+	WORD $0x4f8c11a0 // fmla v0.4s, v13.4s, v12.s[0]
+	WORD $0x3dc0058d // ldr q13, [x12, #16]
+	WORD $0x4f8c11a1 // fmla v1.4s, v13.4s, v12.s[0]
+	WORD $0x3ce5698d // ldr q13, [x12, x5]
+	WORD $0x4f8c11a2 // fmla v2.4s, v13.4s, v12.s[0]
+	ADD R3, R12, R12
+	WORD $0x3dc0018d // ldr q13, [x12]
+	WORD $0x4f8c11a3 // fmla v3.4s, v13.4s, v12.s[0]
+	WORD $0x3dc0058d // ldr q13, [x12, #16]
+	WORD $0x4f8c11a4 // fmla v4.4s, v13.4s, v12.s[0]
+	WORD $0x3ce5698d // ldr q13, [x12, x5]
+	WORD $0x4f8c11a5 // fmla v5.4s, v13.4s, v12.s[0]
+	ADD R3, R12, R12
+	WORD $0x3dc0018d // ldr q13, [x12]
+	WORD $0x4f8c11a6 // fmla v6.4s, v13.4s, v12.s[0]
+	WORD $0x3dc0058d // ldr q13, [x12, #16]
+	WORD $0x4f8c11a7 // fmla v7.4s, v13.4s, v12.s[0]
+	WORD $0x3ce5698d // ldr q13, [x12, x5]
+	WORD $0x4f8c11a8 // fmla v8.4s, v13.4s, v12.s[0]
+	ADD R3, R12, R12
+	WORD $0x3dc0018d // ldr q13, [x12]
+	WORD $0x4f8c11a9 // fmla v9.4s, v13.4s, v12.s[0]
+	WORD $0x3dc0058d // ldr q13, [x12, #16]
+	WORD $0x4f8c11aa // fmla v10.4s, v13.4s, v12.s[0]
+	WORD $0x3ce5698d // ldr q13, [x12, x5]
+	WORD $0x4f8c11ab // fmla v11.4s, v13.4s, v12.s[0]
+	SUBS $1, R11, R11
+	BNE taps4_3
+	WORD $0x3d8000c0 // str q0, [x6]
+	WORD $0x3d8004c1 // str q1, [x6, #16]
+	WORD $0x3ca568c2 // str q2, [x6, x5]
+	ADD R1, R6, R6
+	ADD R3, R7, R7
+	WORD $0x3d8000c3 // str q3, [x6]
+	WORD $0x3d8004c4 // str q4, [x6, #16]
+	WORD $0x3ca568c5 // str q5, [x6, x5]
+	ADD R1, R6, R6
+	ADD R3, R7, R7
+	WORD $0x3d8000c6 // str q6, [x6]
+	WORD $0x3d8004c7 // str q7, [x6, #16]
+	WORD $0x3ca568c8 // str q8, [x6, x5]
+	ADD R1, R6, R6
+	ADD R3, R7, R7
+	WORD $0x3d8000c9 // str q9, [x6]
+	WORD $0x3d8004ca // str q10, [x6, #16]
+	WORD $0x3ca568cb // str q11, [x6, x5]
+	ADD R1, R6, R6
+	ADD R3, R7, R7
+	JMP rows4_3
+end4_3:
+	ADD $4, R8, R8
+rows2_3:
+	SUBS $2, R8, R8
+	BLT end2_3
+	WORD $0x6f00e400 // movi v0.2d, #0
+	WORD $0x6f00e401 // movi v1.2d, #0
+	WORD $0x6f00e402 // movi v2.2d, #0
+	WORD $0x6f00e403 // movi v3.2d, #0
+	WORD $0x6f00e404 // movi v4.2d, #0
+	WORD $0x6f00e405 // movi v5.2d, #0
+	MOVD a+32(FP), R9
+	MOVD offs+40(FP), R10
+	MOVD taps+48(FP), R11
+taps2_3:
+	MOVD (R10), R12
+	ADD $8, R10, R10
+	ADD R12<<2, R7, R12
+	WORD $0xbd40012c // ldr s12, [x9]
+	ADD $4, R9, R9
+	WORD $0x3dc0018d // ldr q13, [x12]
+	WORD $0x4f8c11a0 // fmla v0.4s, v13.4s, v12.s[0]
+	WORD $0x3dc0058d // ldr q13, [x12, #16]
+	WORD $0x4f8c11a1 // fmla v1.4s, v13.4s, v12.s[0]
+	WORD $0x3ce5698d // ldr q13, [x12, x5]
+	WORD $0x4f8c11a2 // fmla v2.4s, v13.4s, v12.s[0]
+	ADD R3, R12, R12
+	WORD $0x3dc0018d // ldr q13, [x12]
+	WORD $0x4f8c11a3 // fmla v3.4s, v13.4s, v12.s[0]
+	WORD $0x3dc0058d // ldr q13, [x12, #16]
+	WORD $0x4f8c11a4 // fmla v4.4s, v13.4s, v12.s[0]
+	WORD $0x3ce5698d // ldr q13, [x12, x5]
+	WORD $0x4f8c11a5 // fmla v5.4s, v13.4s, v12.s[0]
+	SUBS $1, R11, R11
+	BNE taps2_3
+	WORD $0x3d8000c0 // str q0, [x6]
+	WORD $0x3d8004c1 // str q1, [x6, #16]
+	WORD $0x3ca568c2 // str q2, [x6, x5]
+	ADD R1, R6, R6
+	ADD R3, R7, R7
+	WORD $0x3d8000c3 // str q3, [x6]
+	WORD $0x3d8004c4 // str q4, [x6, #16]
+	WORD $0x3ca568c5 // str q5, [x6, x5]
+	ADD R1, R6, R6
+	ADD R3, R7, R7
+	JMP rows2_3
+end2_3:
+	ADD $2, R8, R8
+rows1_3:
+	SUBS $1, R8, R8
+	BLT end1_3
+	WORD $0x6f00e400 // movi v0.2d, #0
+	WORD $0x6f00e401 // movi v1.2d, #0
+	WORD $0x6f00e402 // movi v2.2d, #0
+	MOVD a+32(FP), R9
+	MOVD offs+40(FP), R10
+	MOVD taps+48(FP), R11
+taps1_3:
+	MOVD (R10), R12
+	ADD $8, R10, R10
+	ADD R12<<2, R7, R12
+	WORD $0xbd40012c // ldr s12, [x9]
+	ADD $4, R9, R9
+	WORD $0x3dc0018d // ldr q13, [x12]
+	WORD $0x4f8c11a0 // fmla v0.4s, v13.4s, v12.s[0]
+	WORD $0x3dc0058d // ldr q13, [x12, #16]
+	WORD $0x4f8c11a1 // fmla v1.4s, v13.4s, v12.s[0]
+	WORD $0x3ce5698d // ldr q13, [x12, x5]
+	WORD $0x4f8c11a2 // fmla v2.4s, v13.4s, v12.s[0]
+	SUBS $1, R11, R11
+	BNE taps1_3
+	WORD $0x3d8000c0 // str q0, [x6]
+	WORD $0x3d8004c1 // str q1, [x6, #16]
+	WORD $0x3ca568c2 // str q2, [x6, x5]
+	ADD R1, R6, R6
+	ADD R3, R7, R7
+	JMP rows1_3
+end1_3:
+	ADD $1, R8, R8
+	JMP done
+vectors4:
+	MOVD R0, R6
+	MOVD R2, R7
+	MOVD rows+56(FP), R8
+rows4_4:
+	SUBS $4, R8, R8
+	BLT end4_4
+	WORD $0x6f00e400 // movi v0.2d, #0
+	WORD $0x6f00e401 // movi v1.2d, #0
+	WORD $0x6f00e402 // movi v2.2d, #0
+	WORD $0x6f00e403 // movi v3.2d, #0
+	WORD $0x6f00e404 // movi v4.2d, #0
+	WORD $0x6f00e405 // movi v5.2d, #0
+	WORD $0x6f00e406 // movi v6.2d, #0
+	WORD $0x6f00e407 // movi v7.2d, #0
+	WORD $0x6f00e408 // movi v8.2d, #0
+	WORD $0x6f00e409 // movi v9.2d, #0
+	WORD $0x6f00e40a // movi v10.2d, #0
+	WORD $0x6f00e40b // movi v11.2d, #0
+	WORD $0x6f00e40c // movi v12.2d, #0
+	WORD $0x6f00e40d // movi v13.2d, #0
+	WORD $0x6f00e40e // movi v14.2d, #0
+	WORD $0x6f00e40f // movi v15.2d, #0
+	MOVD a+32(FP), R9
+	MOVD offs+40(FP), R10
+	MOVD taps+48(FP), R11
+taps4_4:
+	MOVD (R10), R12
+	ADD $8, R10, R10
+	ADD R12<<2, R7, R12
+	WORD $0xbd400130 // ldr s16, [x9]
+	ADD $4, R9, R9
+	WORD $0x3dc00191 // ldr q17, [x12]
+	WORD $0x4f901220 // fmla v0.4s, v17.4s, v16.s[0]
+	WORD $0x3dc00591 // ldr q17, [x12, #16]
+	WORD $0x4f901221 // fmla v1.4s, v17.4s, v16.s[0]
+	WORD $0x3dc00991 // ldr q17, [x12, #32]
+	WORD $0x4f901222 // fmla v2.4s, v17.4s, v16.s[0]
+	WORD $0x3ce56991 // ldr q17, [x12, x5]
+	WORD $0x4f901223 // fmla v3.4s, v17.4s, v16.s[0]
+	ADD R3, R12, R12
+	WORD $0x3dc00191 // ldr q17, [x12]
+	WORD $0x4f901224 // fmla v4.4s, v17.4s, v16.s[0]
+	WORD $0x3dc00591 // ldr q17, [x12, #16]
+	WORD $0x4f901225 // fmla v5.4s, v17.4s, v16.s[0]
+	WORD $0x3dc00991 // ldr q17, [x12, #32]
+	WORD $0x4f901226 // fmla v6.4s, v17.4s, v16.s[0]
+	WORD $0x3ce56991 // ldr q17, [x12, x5]
+	WORD $0x4f901227 // fmla v7.4s, v17.4s, v16.s[0]
+	ADD R3, R12, R12
+	WORD $0x3dc00191 // ldr q17, [x12]
+	WORD $0x4f901228 // fmla v8.4s, v17.4s, v16.s[0]
+	WORD $0x3dc00591 // ldr q17, [x12, #16]
+	WORD $0x4f901229 // fmla v9.4s, v17.4s, v16.s[0]
+	WORD $0x3dc00991 // ldr q17, [x12, #32]
+	WORD $0x4f90122a // fmla v10.4s, v17.4s, v16.s[0]
+	WORD $0x3ce56991 // ldr q17, [x12, x5]
+	WORD $0x4f90122b // fmla v11.4s, v17.4s, v16.s[0]
+	ADD R3, R12, R12
+	WORD $0x3dc00191 // ldr q17, [x12]
+	WORD $0x4f90122c // fmla v12.4s, v17.4s, v16.s[0]
+	WORD $0x3dc00591 // ldr q17, [x12, #16]
+	WORD $0x4f90122d // fmla v13.4s, v17.4s, v16.s[0]
+	WORD $0x3dc00991 // ldr q17, [x12, #32]
+	WORD $0x4f90122e // fmla v14.4s, v17.4s, v16.s[0]
+	WORD $0x3ce56991 // ldr q17, [x12, x5]
+	WORD $0x4f90122f // fmla v15.4s, v17.4s, v16.s[0]
+	SUBS $1, R11, R11
+	BNE taps4_4
+	WORD $0x3d8000c0 // str q0, [x6]
+	WORD $0x3d8004c1 // str q1, [x6, #16]
+	WORD $0x3d8008c2 // str q2, [x6, #32]
+	WORD $0x3ca568c3 // str q3, [x6, x5]
+	ADD R1, R6, R6
+	ADD R3, R7, R7
+	WORD $0x3d8000c4 // str q4, [x6]
+	WORD $0x3d8004c5 // str q5, [x6, #16]
+	WORD $0x3d8008c6 // str q6, [x6, #32]
+	WORD $0x3ca568c7 // str q7, [x6, x5]
+	ADD R1, R6, R6
+	ADD R3, R7, R7
+	WORD $0x3d8000c8 // str q8, [x6]
+	WORD $0x3d8004c9 // str q9, [x6, #16]
+	WORD $0x3d8008ca // str q10, [x6, #32]
+	WORD $0x3ca568cb // str q11, [x6, x5]
+	ADD R1, R6, R6
+	ADD R3, R7, R7
+	WORD $0x3d8000cc // str q12, [x6]
+	WORD $0x3d8004cd // str q13, [x6, #16]
+	WORD $0x3d8008ce // str q14, [x6, #32]
+	WORD $0x3ca568cf // str q15, [x6, x5]
+	ADD R1, R6, R6
+	ADD R3, R7, R7
+	JMP rows4_4
+end4_4:
+	ADD $4, R8, R8
+rows2_4:
+	SUBS $2, R8, R8
+	BLT end2_4
+	WORD $0x6f00e400 // movi v0.2d, #0
+	WORD $0x6f00e401 // movi v1.2d, #0
+	WORD $0x6f00e402 // movi v2.2d, #0
+	WORD $0x6f00e403 // movi v3.2d, #0
+	WORD $0x6f00e404 // movi v4.2d, #0
+	WORD $0x6f00e405 // movi v5.2d, #0
+	WORD $0x6f00e406 // movi v6.2d, #0
+	WORD $0x6f00e407 // movi v7.2d, #0
+	MOVD a+32(FP), R9
+	MOVD offs+40(FP), R10
+	MOVD taps+48(FP), R11
+taps2_4:
+	MOVD (R10), R12
+	ADD $8, R10, R10
+	ADD R12<<2, R7, R12
+	WORD $0xbd400130 // ldr s16, [x9]
+	ADD $4, R9, R9
+	WORD $0x3dc00191 // ldr q17, [x12]
+	WORD $0x4f901220 // fmla v0.4s, v17.4s, v16.s[0]
+	WORD $0x3dc00591 // ldr q17, [x12, #16]
+	WORD $0x4f901221 // fmla v1.4s, v17.4s, v16.s[0]
+	WORD $0x3dc00991 // ldr q17, [x12, #32]
+	WORD $0x4f901222 // fmla v2.4s, v17.4s, v16.s[0]
+	WORD $0x3ce56991 // ldr q17, [x12, x5]
+	WORD $0x4f901223 // fmla v3.4s, v17.4s, v16.s[0]
+	ADD R3, R12, R12
+	WORD $0x3dc00191 // ldr q17, [x12]
+	WORD $0x4f901224 // fmla v4.4s, v17.4s, v16.s[0]
+	WORD $0x3dc00591 // ldr q17, [x12, #16]
+	WORD $0x4f901225 // fmla v5.4s, v17.4s, v16.s[0]
+	WORD $0x3dc00991 // ldr q17, [x12, #32]
+	WORD $0x4f901226 // fmla v6.4s, v17.4s, v16.s[0]
+	WORD $0x3ce56991 // ldr q17, [x12, x5]
+	WORD $0x4f901227 // fmla v7.4s, v17.4s, v16.s[0]
+	SUBS $1, R11, R11
+	BNE taps2_4
+	WORD $0x3d8000c0 // str q0, [x6]
+	WORD $0x3d8004c1 // str q1, [x6, #16]
+	WORD $0x3d8008c2 // str q2, [x6, #32]
+	WORD $0x3ca568c3 // str q3, [x6, x5]
+	ADD R1, R6, R6
+	ADD R3, R7, R7
+	WORD $0x3d8000c4 // str q4, [x6]
+	WORD $0x3d8004c5 // str q5, [x6, #16]
+	WORD $0x3d8008c6 // str q6, [x6, #32]
+	WORD $0x3ca568c7 // str q7, [x6, x5]
+	ADD R1, R6, R6
+	ADD R3, R7, R7
+	JMP rows2_4
+end2_4:
+	ADD $2, R8, R8
+rows1_4:
+	SUBS $1, R8, R8
+	BLT end1_4
+	WORD $0x6f00e400 // movi v0.2d, #0
+	WORD $0x6f00e401 // movi v1.2d, #0
+	WORD $0x6f00e402 // movi v2.2d, #0
+	WORD $0x6f00e403 // movi v3.2d, #0
+	MOVD a+32(FP), R9
+	MOVD offs+40(FP), R10
+	MOVD taps+48(FP), R11
+taps1_4:
+	MOVD (R10), R12
+	ADD $8, R10, R10
+	ADD R12<<2, R7, R12
+	WORD $0xbd400130 // ldr s16, [x9]
+	ADD $4, R9, R9
+	WORD $0x3dc00191 // ldr q17, [x12]
+	WORD $0x4f901220 // fmla v0.4s, v17.4s, v16.s[0]
+	WORD $0x3dc00591 // ldr q17, [x12, #16]
+	WORD $0x4f901221 // fmla v1.4s, v17.4s, v16.s[0]
+	WORD $0x3dc00991 // ldr q17, [x12, #32]
+	WORD $0x4f901222 // fmla v2.4s, v17.4s, v16.s[0]
+	WORD $0x3ce56991 // ldr q17, [x12, x5]
+	WORD $0x4f901223 // fmla v3.4s, v17.4s, v16.s[0]
+	SUBS $1, R11, R11
+	BNE taps1_4
+	WORD $0x3d8000c0 // str q0, [x6]
+	WORD $0x3d8004c1 // str q1, [x6, #16]
+	WORD $0x3d8008c2 // str q2, [x6, #32]
+	WORD $0x3ca568c3 // str q3, [x6, x5]
+	ADD R1, R6, R6
+	ADD R3, R7, R7
+	JMP rows1_4
+end1_4:
+	ADD $1, R8, R8
+	SUBS $64, R4, R4
+	BLE done
+	ADD $64, R0, R0
+	ADD $64, R2, R2
+	CMP $16, R4
+	BGE columns
+	MOVD $16, R12
+	SUB R4, R12, R12
+	SUB R12, R0, R0
+	SUB R12, R2, R2
+	MOVD $16, R4
+	JMP columns
+few:
+	MOVD R0, R6
+	MOVD R2, R7
+	MOVD rows+56(FP), R8
+rows4_few:
+	SUBS $4, R8, R8
+	BLT end4_few
+	WORD $0x6f00e400 // movi v0.2d, #0
+	WORD $0x6f00e401 // movi v1.2d, #0
+	WORD $0x6f00e402 // movi v2.2d, #0
+	WORD $0x6f00e403 // movi v3.2d, #0
+	MOVD a+32(FP), R9
+	MOVD offs+40(FP), R10
+	MOVD taps+48(FP), R11
+taps4_few:
+	MOVD (R10), R12
+	ADD $8, R10, R10
+	ADD R12<<2, R7, R12
+	WORD $0xbd400130 // ldr s16, [x9]
+	ADD $4, R9, R9
+	WORD $0xbd400191 // ldr s17, [x12]
+	WORD $0x4f901220 // fmla v0.4s, v17.4s, v16.s[0]
+	ADD R3, R12, R12
+	WORD $0xbd400191 // ldr s17, [x12]
+	WORD $0x4f901221 // fmla v1.4s, v17.4s, v16.s[0]
+	ADD R3, R12, R12
+	WORD $0xbd400191 // ldr s17, [x12]
+	WORD $0x4f901222 // fmla v2.4s, v17.4s, v16.s[0]
+	ADD R3, R12, R12
+	WORD $0xbd400191 // ldr s17, [x12]
+	WORD $0x4f901223 // fmla v3.4s, v17.4s, v16.s[0]
+	SUBS $1, R11, R11
+	BNE taps4_few
+	WORD $0xbd0000c0 // str s0, [x6]
+	ADD R1, R6, R6
+	ADD R3, R7, R7
+	WORD $0xbd0000c1 // str s1, [x6]
+	ADD R1, R6, R6
+	ADD R3, R7, R7
+	WORD $0xbd0000c2 // str s2, [x6]
+	ADD R1, R6, R6
+	ADD R3, R7, R7
+	WORD $0xbd0000c3 // str s3, [x6]
+	ADD R1, R6, R6
+	ADD R3, R7, R7
+	JMP rows4_few
+end4_few:
+	ADD $4, R8, R8
+rows2_few:
+	SUBS $2, R8, R8
+	BLT end2_few
+	WORD $0x6f00e400 // movi v0.2d, #0
+	WORD $0x6f00e401 // movi v1.2d, #0
+	MOVD a+32(FP), R9
+	MOVD offs+40(FP), R10
+	MOVD taps+48(FP), R11
+taps2_few:
+	MOVD (R10), R12
+	ADD $8, R10, R10
+	ADD R12<<2, R7, R12
+	WORD $0xbd400130 // ldr s16, [x9]
+	ADD $4, R9, R9
+	WORD $0xbd400191 // ldr s17, [x12]
+	WORD $0x4f901220 // fmla v0.4s, v17.4s, v16.s[0]
+	ADD R3, R12, R12
+	WORD $0xbd400191 // ldr s17, [x12]
+	WORD $0x4f901221 // fmla v1.4s, v17.4s, v16.s[0]
+	SUBS $1, R11, R11
+	BNE taps2_few
+	WORD $0xbd0000c0 // str s0, [x6]
+	ADD R1, R6, R6
+	ADD R3, R7, R7
+	WORD $0xbd0000c1 // str s1, [x6]
+	ADD R1, R6, R6
+	ADD R3, R7, R7
+	JMP rows2_few
+end2_few:
+	ADD $2, R8, R8
+rows1_few:
+	SUBS $1, R8, R8
+	BLT end1_few
+	WORD $0x6f00e400 // movi v0.2d, #0
+	MOVD a+32(FP), R9
+	MOVD offs+40(FP), R10
+	MOVD taps+48(FP), R11
+taps1_few:
+	MOVD (R10), R12
+	ADD $8, R10, R10
+	ADD R12<<2, R7, R12
+	WORD $0xbd400130 // ldr s16, [x9]
+	ADD $4, R9, R9
+	WORD $0xbd400191 // ldr s17, [x12]
+	WORD $0x4f901220 // fmla v0.4s, v17.4s, v16.s[0]
+	SUBS $1, R11, R11
+	BNE taps1_few
+	WORD $0xbd0000c0 // str s0, [x6]
+	ADD R1, R6, R6
+	ADD R3, R7, R7
+	JMP rows1_few
+end1_few:
+	ADD $1, R8, R8
+	ADD $4, R0, R0
+	ADD $4, R2, R2
+	SUBS $4, R4, R4
+	BGT few
+done:
+	RET
+
 // func gather_32NEON(dst *float32, ldd int, src *float32, offs *int, rows int, n int)
 TEXT ·gather_32NEON(SB), NOSPLIT, $0-48
 	MOVD dst+0(FP), R0
@@ -16447,6 +17165,724 @@ loop0:
 	JMP loop0
 end0:
 	ADD $1, R6, R6
+	RET
+
+// func windows_64NEON(dst *float64, ldd int, src *float64, lds int, a *float64, offs *int, taps int, rows int, n int)
+TEXT ·windows_64NEON(SB), NOSPLIT, $0-72
+	MOVD dst+0(FP), R0
+	MOVD ldd+8(FP), R1
+	LSL $3, R1, R1
+	MOVD src+16(FP), R2
+	MOVD lds+24(FP), R3
+	LSL $3, R3, R3
+	MOVD n+64(FP), R4
+	LSL $3, R4, R4
+	CMP $16, R4
+	BLT few
+columns:
+	MOVD $64, R5
+	CMP R5, R4
+	CSEL LT, R4, R5, R5
+	SUB $16, R5, R5
+	CMP $48, R4
+	BGT vectors4
+	CMP $32, R4
+	BGT vectors3
+	CMP $16, R4
+	BGT vectors2
+vectors1:
+	MOVD R0, R6
+	MOVD R2, R7
+	MOVD rows+56(FP), R8
+rows4_1:
+	SUBS $4, R8, R8
+	BLT end4_1
+	WORD $0x6f00e400 // movi v0.2d, #0
+	WORD $0x6f00e401 // movi v1.2d, #0
+	WORD $0x6f00e402 // movi v2.2d, #0
+	WORD $0x6f00e403 // movi v3.2d, #0
+	MOVD a+32(FP), R9
+	MOVD offs+40(FP), R10
+	MOVD taps+48(FP), R11
+taps4_1:
+	MOVD (R10), R12
+	ADD $8, R10, R10
+	ADD R12<<3, R7, R12
+	WORD $0xfd400124 // ldr d4, [x9]
+	ADD $8, R9, R9
+	WORD $0x3dc00185 // ldr q5, [x12]
+	WORD $0x4fc410a0 // fmla v0.2d, v5.2d, v4.d[0]
+	ADD R3, R12, R12
+	WORD $0x3dc00185 // ldr q5, [x12]
+	WORD $0x4fc410a1 // fmla v1.2d, v5.2d, v4.d[0]
+	ADD R3, R12, R12
+	WORD $0x3dc00185 // ldr q5, [x12]
+	WORD $0x4fc410a2 // fmla v2.2d, v5.2d, v4.d[0]
+	ADD R3, R12, R12
+	WORD $0x3dc00185 // ldr q5, [x12]
+	WORD $0x4fc410a3 // fmla v3.2d, v5.2d, v4.d[0]
+	SUBS $1, R11, R11
+	BNE taps4_1
+	WORD $0x3d8000c0 // str q0, [x6]
+	ADD R1, R6, R6
+	ADD R3, R7, R7
+	WORD $0x3d8000c1 // str q1, [x6]
+	ADD R1, R6, R6
+	ADD R3, R7, R7
+	WORD $0x3d8000c2 // str q2, [x6]
+	ADD R1, R6, R6
+	ADD R3, R7, R7
+	WORD $0x3d8000c3 // str q3, [x6]
+	ADD R1, R6, R6
+	ADD R3, R7, R7
+	JMP rows4_1
+end4_1:
+	ADD $4, R8, R8
+rows2_1:
+	SUBS $2, R8, R8
+	BLT end2_1
+	WORD $0x6f00e400 // movi v0.2d, #0
+	WORD $0x6f00e401 // movi v1.2d, #0
+	MOVD a+32(FP), R9
+	MOVD offs+40(FP), R10
+	MOVD taps+48(FP), R11
+taps2_1:
+	MOVD (R10), R12
+	ADD $8, R10, R10
+	ADD R12<<3, R7, R12
+	WORD $0xfd400124 // ldr d4, [x9]
+	ADD $8, R9, R9
+	WORD $0x3dc00185 // ldr q5, [x12]
+	WORD $0x4fc410a0 // fmla v0.2d, v5.2d, v4.d[0]
+	ADD R3, R12, R12
+	WORD $0x3dc00185 // ldr q5, [x12]
+	WORD $0x4fc410a1 // fmla v1.2d, v5.2d, v4.d[0]
+	SUBS $1, R11, R11
+	BNE taps2_1
+	WORD $0x3d8000c0 // str q0, [x6]
+	ADD R1, R6, R6
+	ADD R3, R7, R7
+	WORD $0x3d8000c1 // str q1, [x6]
+	ADD R1, R6, R6
+	ADD R3, R7, R7
+	JMP rows2_1
+end2_1:
+	ADD $2, R8, R8
+rows1_1:
+	SUBS $1, R8, R8
+	BLT end1_1
+	WORD $0x6f00e400 // movi v0.2d, #0
+	MOVD a+32(FP), R9
+	MOVD offs+40(FP), R10
+	MOVD taps+48(FP), R11
+taps1_1:
+	MOVD (R10), R12
+	ADD $8, R10, R10
+	ADD R12<<3, R7, R12
+	WORD $0xfd400124 // ldr d4, [x9]
+	ADD $8, R9, R9
+	WORD $0x3dc00185 // ldr q5, [x12]
+	WORD $0x4fc410a0 // fmla v0.2d, v5.2d, v4.d[0]
+	SUBS $1, R11, R11
+	BNE taps1_1
+	WORD $0x3d8000c0 // str q0, [x6]
+	ADD R1, R6, R6
+	ADD R3, R7, R7
+	JMP rows1_1
+end1_1:
+	ADD $1, R8, R8
+	JMP done
+vectors2:
+	MOVD R0, R6
+	MOVD R2, R7
+	MOVD rows+56(FP), R8
+rows4_2:
+	SUBS $4, R8, R8
+	BLT end4_2
+	WORD $0x6f00e400 // movi v0.2d, #0
+	WORD $0x6f00e401 // movi v1.2d, #0
+	WORD $0x6f00e402 // movi v2.2d, #0
+	WORD $0x6f00e403 // movi v3.2d, #0
+	WORD $0x6f00e404 // movi v4.2d, #0
+	WORD $0x6f00e405 // movi v5.2d, #0
+	WORD $0x6f00e406 // movi v6.2d, #0
+	WORD $0x6f00e407 // movi v7.2d, #0
+	MOVD a+32(FP), R9
+	MOVD offs+40(FP), R10
+	MOVD taps+48(FP), R11
+taps4_2:
+	MOVD (R10), R12
+	ADD $8, R10, R10
+	ADD R12<<3, R7, R12
+	WORD $0xfd400128 // ldr d8, [x9]
+	ADD $8, R9, R9
+	WORD $0x3dc00189 // ldr q9, [x12]
+	WORD $0x4fc81120 // fmla v0.2d, v9.2d, v8.d[0]
+	WORD $0x3ce56989 // ldr q9, [x12, x5]
+	WORD $0x4fc81121 // fmla v1.2d, v9.2d, v8.d[0]
+	ADD R3, R12, R12
+	WORD $0x3dc00189 // ldr q9, [x12]
+	WORD $0x4fc81122 // fmla v2.2d, v9.2d, v8.d[0]
+	WORD $0x3ce56989 // ldr q9, [x12, x5]
+	WORD $0x4fc81123 // fmla v3.2d, v9.2d, v8.d[0]
+	ADD R3, R12, R12
+	WORD $0x3dc00189 // ldr q9, [x12]
+	WORD $0x4fc81124 // fmla v4.2d, v9.2d, v8.d[0]
+	WORD $0x3ce56989 // ldr q9, [x12, x5]
+	WORD $0x4fc81125 // fmla v5.2d, v9.2d, v8.d[0]
+	ADD R3, R12, R12
+	WORD $0x3dc00189 // ldr q9, [x12]
+	WORD $0x4fc81126 // fmla v6.2d, v9.2d, v8.d[0]
+	WORD $0x3ce56989 // ldr q9, [x12, x5]
+	WORD $0x4fc81127 // fmla v7.2d, v9.2d, v8.d[0]
+	SUBS $1, R11, R11
+	BNE taps4_2
+	WORD $0x3d8000c0 // str q0, [x6]
+	WORD $0x3ca568c1 // str q1, [x6, x5]
+	ADD R1, R6, R6
+	ADD R3, R7, R7
+	WORD $0x3d8000c2 // str q2, [x6]
+	WORD $0x3ca568c3 // str q3, [x6, x5]
+	ADD R1, R6, R6
+	ADD R3, R7, R7
+	WORD $0x3d8000c4 // str q4, [x6]
+	WORD $0x3ca568c5 // str q5, [x6, x5]
+	ADD R1, R6, R6
+	ADD R3, R7, R7
+	WORD $0x3d8000c6 // str q6, [x6]
+	WORD $0x3ca568c7 // str q7, [x6, x5]
+	ADD R1, R6, R6
+	ADD R3, R7, R7
+	JMP rows4_2
+end4_2:
+	ADD $4, R8, R8
+rows2_2:
+	SUBS $2, R8, R8
+	BLT end2_2
+	WORD $0x6f00e400 // movi v0.2d, #0
+	WORD $0x6f00e401 // movi v1.2d, #0
+	WORD $0x6f00e402 // movi v2.2d, #0
+	WORD $0x6f00e403 // movi v3.2d, #0
+	MOVD a+32(FP), R9
+	MOVD offs+40(FP), R10
+	MOVD taps+48(FP), R11
+taps2_2:
+	MOVD (R10), R12
+	ADD $8, R10, R10
+	ADD R12<<3, R7, R12
+	WORD $0xfd400128 // ldr d8, [x9]
+	ADD $8, R9, R9
+	WORD $0x3dc00189 // ldr q9, [x12]
+	WORD $0x4fc81120 // fmla v0.2d, v9.2d, v8.d[0]
+	WORD $0x3ce56989 // ldr q9, [x12, x5]
+	WORD $0x4fc81121 // fmla v1.2d, v9.2d, v8.d[0]
+	ADD R3, R12, R12
+	WORD $0x3dc00189 // ldr q9, [x12]
+	WORD $0x4fc81122 // fmla v2.2d, v9.2d, v8.d[0]
+	WORD $0x3ce56989 // ldr q9, [x12, x5]
+	WORD $0x4fc81123 // fmla v3.2d, v9.2d, v8.d[0]
+	SUBS $1, R11, R11
+	BNE taps2_2
+	WORD $0x3d8000c0 // str q0, [x6]
+	WORD $0x3ca568c1 // str q1, [x6, x5]
+	ADD R1, R6, R6
+	ADD R3, R7, R7
+	WORD $0x3d8000c2 // str q2, [x6]
+	WORD $0x3ca568c3 // str q3, [x6, x5]
+	ADD R1, R6, R6
+	ADD R3, R7, R7
+	JMP rows2_2
+end2_2:
+	ADD $2, R8, R8
+rows1_2:
+	SUBS $1, R8, R8
+	BLT end1_2
+	WORD $0x6f00e400 // movi v0.2d, #0
+	WORD $0x6f00e401 // movi v1.2d, #0
+	MOVD a+32(FP), R9
+	MOVD offs+40(FP), R10
+	MOVD taps+48(FP), R11
+taps1_2:
+	MOVD (R10), R12
+	ADD $8, R10, R10
+	ADD R12<<3, R7, R12
+	WORD $0xfd400128 // ldr d8, [x9]
+	ADD $8, R9, R9
+	WORD $0x3dc00189 // ldr q9, [x12]
+	WORD $0x4fc81120 // fmla v0.2d, v9.2d, v8.d[0]
+	WORD $0x3ce56989 // ldr q9, [x12, x5]
+	WORD $0x4fc81121 // fmla v1.2d, v9.2d, v8.d[0]
+	SUBS $1, R11, R11
+	BNE taps1_2
+	WORD $0x3d8000c0 // str q0, [x6]
+	WORD $0x3ca568c1 // str q1, [x6, x5]
+	ADD R1, R6, R6
+	ADD R3, R7, R7
+	JMP rows1_2
+end1_2:
+	ADD $1, R8, R8
+	JMP done
+vectors3:
+	MOVD R0, R6
+	MOVD R2, R7
+	MOVD rows+56(FP), R8
+rows4_3:
+	SUBS $4, R8, R8
+	BLT end4_3
+	WORD $0x6f00e400 // movi v0.2d, #0
+	WORD $0x6f00e401 // movi v1.2d, #0
+	WORD $0x6f00e402 // movi v2.2d, #0
+	WORD $0x6f00e403 // movi v3.2d, #0
+	WORD $0x6f00e404 // movi v4.2d, #0
+	WORD $0x6f00e405 // movi v5.2d, #0
+	WORD $0x6f00e406 // movi v6.2d, #0
+	WORD $0x6f00e407 // movi v7.2d, #0
+	WORD $0x6f00e408 // movi v8.2d, #0
+	WORD $0x6f00e409 // movi v9.2d, #0
+	WORD $0x6f00e40a // movi v10.2d, #0
+	WORD $0x6f00e40b // movi v11.2d, #0
+	MOVD a+32(FP), R9
+	MOVD offs+40(FP), R10
+	MOVD taps+48(FP), R11
+taps4_3:
+	MOVD (R10), R12
+	ADD $8, R10, R10
+	ADD R12<<3, R7, R12
+	WORD $0xfd40012c // ldr d12, [x9]
+	ADD $8, R9, R9
+	WORD $0x3dc0018d // ldr q13, [x12]
+	WORD $0x4fcc11a0 // fmla v0.2d, v13.2d, v12.d[0]
+	WORD $0x3dc0058d // ldr q13, [x12, #16]
+	WORD $0x4fcc11a1 // fmla v1.2d, v13.2d, v12.d[0]
+	WORD $0x3ce5698d // ldr q13, [x12, x5]
+	WORD $0x4fcc11a2 // fmla v2.2d, v13.2d, v12.d[0]
+	ADD R3, R12, R12
+	WORD $0x3dc0018d // ldr q13, [x12]
+	WORD $0x4fcc11a3 // fmla v3.2d, v13.2d, v12.d[0]
+	WORD $0x3dc0058d // ldr q13, [x12, #16]
+	WORD $0x4fcc11a4 // fmla v4.2d, v13.2d, v12.d[0]
+	WORD $0x3ce5698d // ldr q13, [x12, x5]
+	WORD $0x4fcc11a5 // fmla v5.2d, v13.2d, v12.d[0]
+	ADD R3, R12, R12
+	WORD $0x3dc0018d // ldr q13, [x12]
+	WORD $0x4fcc11a6 // fmla v6.2d, v13.2d, v12.d[0]
+	WORD $0x3dc0058d // ldr q13, [x12, #16]
+	WORD $0x4fcc11a7 // fmla v7.2d, v13.2d, v12.d[0]
+	WORD $0x3ce5698d // ldr q13, [x12, x5]
+	WORD $0x4fcc11a8 // fmla v8.2d, v13.2d, v12.d[0]
+	ADD R3, R12, R12
+	WORD $0x3dc0018d // ldr q13, [x12]
+	WORD $0x4fcc11a9 // fmla v9.2d, v13.2d, v12.d[0]
+	WORD $0x3dc0058d // ldr q13, [x12, #16]
+	WORD $0x4fcc11aa // fmla v10.2d, v13.2d, v12.d[0]
+	WORD $0x3ce5698d // ldr q13, [x12, x5]
+	WORD $0x4fcc11ab // fmla v11.2d, v13.2d, v12.d[0]
+	SUBS $1, R11, R11
+	BNE taps4_3
+	WORD $0x3d8000c0 // str q0, [x6]
+	WORD $0x3d8004c1 // str q1, [x6, #16]
+	WORD $0x3ca568c2 // str q2, [x6, x5]
+	ADD R1, R6, R6
+	ADD R3, R7, R7
+	WORD $0x3d8000c3 // str q3, [x6]
+	WORD $0x3d8004c4 // str q4, [x6, #16]
+	WORD $0x3ca568c5 // str q5, [x6, x5]
+	ADD R1, R6, R6
+	ADD R3, R7, R7
+	WORD $0x3d8000c6 // str q6, [x6]
+	WORD $0x3d8004c7 // str q7, [x6, #16]
+	WORD $0x3ca568c8 // str q8, [x6, x5]
+	ADD R1, R6, R6
+	ADD R3, R7, R7
+	WORD $0x3d8000c9 // str q9, [x6]
+	WORD $0x3d8004ca // str q10, [x6, #16]
+	WORD $0x3ca568cb // str q11, [x6, x5]
+	ADD R1, R6, R6
+	ADD R3, R7, R7
+	JMP rows4_3
+end4_3:
+	ADD $4, R8, R8
+rows2_3:
+	SUBS $2, R8, R8
+	BLT end2_3
+	WORD $0x6f00e400 // movi v0.2d, #0
+	WORD $0x6f00e401 // movi v1.2d, #0
+	WORD $0x6f00e402 // movi v2.2d, #0
+	WORD $0x6f00e403 // movi v3.2d, #0
+	WORD $0x6f00e404 // movi v4.2d, #0
+	WORD $0x6f00e405 // movi v5.2d, #0
+	MOVD a+32(FP), R9
+	MOVD offs+40(FP), R10
+	MOVD taps+48(FP), R11
+taps2_3:
+	MOVD (R10), R12
+	ADD $8, R10, R10
+	ADD R12<<3, R7, R12
+	WORD $0xfd40012c // ldr d12, [x9]
+	ADD $8, R9, R9
+	WORD $0x3dc0018d // ldr q13, [x12]
+	WORD $0x4fcc11a0 // fmla v0.2d, v13.2d, v12.d[0]
+	WORD $0x3dc0058d // ldr q13, [x12, #16]
+	WORD $0x4fcc11a1 // fmla v1.2d, v13.2d, v12.d[0]
+	WORD $0x3ce5698d // ldr q13, [x12, x5]
+	WORD $0x4fcc11a2 // fmla v2.2d, v13.2d, v12.d[0]
+	ADD R3, R12, R12
+	WORD $0x3dc0018d // ldr q13, [x12]
+	WORD $0x4fcc11a3 // fmla v3.2d, v13.2d, v12.d[0]
+	WORD $0x3dc0058d // ldr q13, [x12, #16]
+	WORD $0x4fcc11a4 // fmla v4.2d, v13.2d, v12.d[0]
+	WORD $0x3ce5698d // ldr q13, [x12, x5]
+	WORD $0x4fcc11a5 // fmla v5.2d, v13.2d, v12.d[0]
+	SUBS $1, R11, R11
+	BNE taps2_3
+	WORD $0x3d8000c0 // str q0, [x6]
+	WORD $0x3d8004c1 // str q1, [x6, #16]
+	WORD $0x3ca568c2 // str q2, [x6, x5]
+	ADD R1, R6, R6
+	ADD R3, R7, R7
+	WORD $0x3d8000c3 // str q3, [x6]
+	WORD $0x3d8004c4 // str q4, [x6, #16]
+	WORD $0x3ca568c5 // str q5, [x6, x5]
+	ADD R1, R6, R6
+	ADD R3, R7, R7
+	JMP rows2_3
+end2_3:
+	ADD $2, R8, R8
+rows1_3:
+	SUBS $1, R8, R8
+	BLT end1_3
+	WORD $0x6f00e400 // movi v0.2d, #0
+	WORD $0x6f00e401 // movi v1.2d, #0
+	WORD $0x6f00e402 // movi v2.2d, #0
+	MOVD a+32(FP), R9
+	MOVD offs+40(FP), R10
+	MOVD taps+48(FP), R11
+taps1_3:
+	MOVD (R10), R12
+	ADD $8, R10, R10
+	ADD R12<<3, R7, R12
+	WORD $0xfd40012c // ldr d12, [x9]
+	ADD $8, R9, R9
+	WORD $0x3dc0018d // ldr q13, [x12]
+	WORD $0x4fcc11a0 // fmla v0.2d, v13.2d, v12.d[0]
+	WORD $0x3dc0058d // ldr q13, [x12, #16]
+	WORD $0x4fcc11a1 // fmla v1.2d, v13.2d, v12.d[0]
+	WORD $0x3ce5698d // ldr q13, [x12, x5]
+	WORD $0x4fcc11a2 // fmla v2.2d, v13.2d, v12.d[0]
+	SUBS $1, R11, R11
+	BNE taps1_3
+	WORD $0x3d8000c0 // str q0, [x6]
+	WORD $0x3d8004c1 // str q1, [x6, #16]
+	WORD $0x3ca568c2 // str q2, [x6, x5]
+	ADD R1, R6, R6
+	ADD R3, R7, R7
+	JMP rows1_3
+end1_3:
+	ADD $1, R8, R8
+	JMP done
+vectors4:
+	MOVD R0, R6
+	MOVD R2, R7
+	MOVD rows+56(FP), R8
+rows4_4:
+	SUBS $4, R8, R8
+	BLT end4_4
+	WORD $0x6f00e400 // movi v0.2d, #0
+	WORD $0x6f00e401 // movi v1.2d, #0
+	WORD $0x6f00e402 // movi v2.2d, #0
+	WORD $0x6f00e403 // movi v3.2d, #0
+	WORD $0x6f00e404 // movi v4.2d, #0
+	WORD $0x6f00e405 // movi v5.2d, #0
+	WORD $0x6f00e406 // movi v6.2d, #0
+	WORD $0x6f00e407 // movi v7.2d, #0
+	WORD $0x6f00e408 // movi v8.2d, #0
+	WORD $0x6f00e409 // movi v9.2d, #0
+	WORD $0x6f00e40a // movi v10.2d, #0
+	WORD $0x6f00e40b // movi v11.2d, #0
+	WORD $0x6f00e40c // movi v12.2d, #0
+	WORD $0x6f00e40d // movi v13.2d, #0
+	WORD $0x6f00e40e // movi v14.2d, #0
+	WORD $0x6f00e40f // movi v15.2d, #0
+	MOVD a+32(FP), R9
+	MOVD offs+40(FP), R10
+	MOVD taps+48(FP), R11
+taps4_4:
+	MOVD (R10), R12
+	ADD $8, R10, R10
+	ADD R12<<3, R7, R12
+	WORD $0xfd400130 // ldr d16, [x9]
+	ADD $8, R9, R9
+	WORD $0x3dc00191 // ldr q17, [x12]
+	WORD $0x4fd01220 // fmla v0.2d, v17.2d, v16.d[0]
+	WORD $0x3dc00591 // ldr q17, [x12, #16]
+	WORD $0x4fd01221 // fmla v1.2d, v17.2d, v16.d[0]
+	WORD $0x3dc00991 // ldr q17, [x12, #32]
+	WORD $0x4fd01222 // fmla v2.2d, v17.2d, v16.d[0]
+	WORD $0x3ce56991 // ldr q17, [x12, x5]
+	WORD $0x4fd01223 // fmla v3.2d, v17.2d, v16.d[0]
+	ADD R3, R12, R12
+	WORD $0x3dc00191 // ldr q17, [x12]
+	WORD $0x4fd01224 // fmla v4.2d, v17.2d, v16.d[0]
+	WORD $0x3dc00591 // ldr q17, [x12, #16]
+	WORD $0x4fd01225 // fmla v5.2d, v17.2d, v16.d[0]
+	WORD $0x3dc00991 // ldr q17, [x12, #32]
+	WORD $0x4fd01226 // fmla v6.2d, v17.2d, v16.d[0]
+	WORD $0x3ce56991 // ldr q17, [x12, x5]
+	WORD $0x4fd01227 // fmla v7.2d, v17.2d, v16.d[0]
+	ADD R3, R12, R12
+	WORD $0x3dc00191 // ldr q17, [x12]
+	WORD $0x4fd01228 // fmla v8.2d, v17.2d, v16.d[0]
+	WORD $0x3dc00591 // ldr q17, [x12, #16]
+	WORD $0x4fd01229 // fmla v9.2d, v17.2d, v16.d[0]
+	WORD $0x3dc00991 // ldr q17, [x12, #32]
+	WORD $0x4fd0122a // fmla v10.2d, v17.2d, v16.d[0]
+	WORD $0x3ce56991 // ldr q17, [x12, x5]
+	WORD $0x4fd0122b // fmla v11.2d, v17.2d, v16.d[0]
+	ADD R3, R12, R12
+	WORD $0x3dc00191 // ldr q17, [x12]
+	WORD $0x4fd0122c // fmla v12.2d, v17.2d, v16.d[0]
+	WORD $0x3dc00591 // ldr q17, [x12, #16]
+	WORD $0x4fd0122d // fmla v13.2d, v17.2d, v16.d[0]
+	WORD $0x3dc00991 // ldr q17, [x12, #32]
+	WORD $0x4fd0122e // fmla v14.2d, v17.2d, v16.d[0]
+	WORD $0x3ce56991 // ldr q17, [x12, x5]
+	WORD $0x4fd0122f // fmla v15.2d, v17.2d, v16.d[0]
+	SUBS $1, R11, R11
+	BNE taps4_4
+	WORD $0x3d8000c0 // str q0, [x6]
+	WORD $0x3d8004c1 // str q1, [x6, #16]
+	WORD $0x3d8008c2 // str q2, [x6, #32]
+	WORD $0x3ca568c3 // str q3, [x6, x5]
+	ADD R1, R6, R6
+	ADD R3, R7, R7
+	WORD $0x3d8000c4 // str q4, [x6]
+	WORD $0x3d8004c5 // str q5, [x6, #16]
+	WORD $0x3d8008c6 // str q6, [x6, #32]
+	WORD $0x3ca568c7 // str q7, [x6, x5]
+	ADD R1, R6, R6
+	ADD R3, R7, R7
+	WORD $0x3d8000c8 // str q8, [x6]
+	WORD $0x3d8004c9 // str q9, [x6, #16]
+	WORD $0x3d8008ca // str q10, [x6, #32]
+	WORD $0x3ca568cb // str q11, [x6, x5]
+	ADD R1, R6, R6
+	ADD R3, R7, R7
+	WORD $0x3d8000cc // str q12, [x6]
+	WORD $0x3d8004cd // str q13, [x6, #16]
+	WORD $0x3d8008ce // str q14, [x6, #32]
+	WORD $0x3ca568cf // str q15, [x6, x5]
+	ADD R1, R6, R6
+	ADD R3, R7, R7
+	JMP rows4_4
+end4_4:
+	ADD $4, R8, R8
+rows2_4:
+	SUBS $2, R8, R8
+	BLT end2_4
+	WORD $0x6f00e400 // movi v0.2d, #0
+	WORD $0x6f00e401 // movi v1.2d, #0
+	WORD $0x6f00e402 // movi v2.2d, #0
+	WORD $0x6f00e403 // movi v3.2d, #0
+	WORD $0x6f00e404 // movi v4.2d, #0
+	WORD $0x6f00e405 // movi v5.2d, #0
+	WORD $0x6f00e406 // movi v6.2d, #0
+	WORD $0x6f00e407 // movi v7.2d, #0
+	MOVD a+32(FP), R9
+	MOVD offs+40(FP), R10
+	MOVD taps+48(FP), R11
+taps2_4:
+	MOVD (R10), R12
+	ADD $8, R10, R10
+	ADD R12<<3, R7, R12
+	WORD $0xfd400130 // ldr d16, [x9]
+	ADD $8, R9, R9
+	WORD $0x3dc00191 // ldr q17, [x12]
+	WORD $0x4fd01220 // fmla v0.2d, v17.2d, v16.d[0]
+	WORD $0x3dc00591 // ldr q17, [x12, #16]
+	WORD $0x4fd01221 // fmla v1.2d, v17.2d, v16.d[0]
+	WORD $0x3dc00991 // ldr q17, [x12, #32]
+	WORD $0x4fd01222 // fmla v2.2d, v17.2d, v16.d[0]
+	WORD $0x3ce56991 // ldr q17, [x12, x5]
+	WORD $0x4fd01223 // fmla v3.2d, v17.2d, v16.d[0]
+	ADD R3, R12, R12
+	WORD $0x3dc00191 // ldr q17, [x12]
+	WORD $0x4fd01224 // fmla v4.2d, v17.2d, v16.d[0]
+	WORD $0x3dc00591 // ldr q17, [x12, #16]
+	WORD $0x4fd01225 // fmla v5.2d, v17.2d, v16.d[0]
+	WORD $0x3dc00991 // ldr q17, [x12, #32]
+	WORD $0x4fd01226 // fmla v6.2d, v17.2d, v16.d[0]
+	WORD $0x3ce56991 // ldr q17, [x12, x5]
+	WORD $0x4fd01227 // fmla v7.2d, v17.2d, v16.d[0]
+	SUBS $1, R11, R11
+	BNE taps2_4
+	WORD $0x3d8000c0 // str q0, [x6]
+	WORD $0x3d8004c1 // str q1, [x6, #16]
+	WORD $0x3d8008c2 // str q2, [x6, #32]
+	WORD $0x3ca568c3 // str q3, [x6, x5]
+	ADD R1, R6, R6
+	ADD R3, R7, R7
+	WORD $0x3d8000c4 // str q4, [x6]
+	WORD $0x3d8004c5 // str q5, [x6, #16]
+	WORD $0x3d8008c6 // str q6, [x6, #32]
+	WORD $0x3ca568c7 // str q7, [x6, x5]
+	ADD R1, R6, R6
+	ADD R3, R7, R7
+	JMP rows2_4
+end2_4:
+	ADD $2, R8, R8
+rows1_4:
+	SUBS $1, R8, R8
+	BLT end1_4
+	WORD $0x6f00e400 // movi v0.2d, #0
+	WORD $0x6f00e401 // movi v1.2d, #0
+	WORD $0x6f00e402 // movi v2.2d, #0
+	WORD $0x6f00e403 // movi v3.2d, #0
+	MOVD a+32(FP), R9
+	MOVD offs+40(FP), R10
+	MOVD taps+48(FP), R11
+taps1_4:
+	MOVD (R10), R12
+	ADD $8, R10, R10
+	ADD R12<<3, R7, R12
+	WORD $0xfd400130 // ldr d16, [x9]
+	ADD $8, R9, R9
+	WORD $0x3dc00191 // ldr q17, [x12]
+	WORD $0x4fd01220 // fmla v0.2d, v17.2d, v16.d[0]
+	WORD $0x3dc00591 // ldr q17, [x12, #16]
+	WORD $0x4fd01221 // fmla v1.2d, v17.2d, v16.d[0]
+	WORD $0x3dc00991 // ldr q17, [x12, #32]
+	WORD $0x4fd01222 // fmla v2.2d, v17.2d, v16.d[0]
+	WORD $0x3ce56991 // ldr q17, [x12, x5]
+	WORD $0x4fd01223 // fmla v3.2d, v17.2d, v16.d[0]
+	SUBS $1, R11, R11
+	BNE taps1_4
+	WORD $0x3d8000c0 // str q0, [x6]
+	WORD $0x3d8004c1 // str q1, [x6, #16]
+	WORD $0x3d8008c2 // str q2, [x6, #32]
+	WORD $0x3ca568c3 // str q3, [x6, x5]
+	ADD R1, R6, R6
+	ADD R3, R7, R7
+	JMP rows1_4
+end1_4:
+	ADD $1, R8, R8
+	SUBS $64, R4, R4
+	BLE done
+	ADD $64, R0, R0
+	ADD $64, R2, R2
+	CMP $16, R4
+	BGE columns
+	MOVD $16, R12
+	SUB R4, R12, R12
+	SUB R12, R0, R0
+	SUB R12, R2, R2
+	MOVD $16, R4
+	JMP columns
+few:
+	MOVD R0, R6
+	MOVD R2, R7
+	MOVD rows+56(FP), R8
+rows4_few:
+	SUBS $4, R8, R8
+	BLT end4_few
+	WORD $0x6f00e400 // movi v0.2d, #0
+	WORD $0x6f00e401 // movi v1.2d, #0
+	WORD $0x6f00e402 // movi v2.2d, #0
+	WORD $0x6f00e403 // movi v3.2d, #0
+	MOVD a+32(FP), R9
+	MOVD offs+40(FP), R10
+	MOVD taps+48(FP), R11
+taps4_few:
+	MOVD (R10), R12
+	ADD $8, R10, R10
+	ADD R12<<3, R7, R12
+	WORD $0xfd400130 // ldr d16, [x9]
+	ADD $8, R9, R9
+	WORD $0xfd400191 // ldr d17, [x12]
+	WORD $0x4fd01220 // fmla v0.2d, v17.2d, v16.d[0]
+	ADD R3, R12, R12
+	WORD $0xfd400191 // ldr d17, [x12]
+	WORD $0x4fd01221 // fmla v1.2d, v17.2d, v16.d[0]
+	ADD R3, R12, R12
+	WORD $0xfd400191 // ldr d17, [x12]
+	WORD $0x4fd01222 // fmla v2.2d, v17.2d, v16.d[0]
+	ADD R3, R12, R12
+	WORD $0xfd400191 // ldr d17, [x12]
+	WORD $0x4fd01223 // fmla v3.2d, v17.2d, v16.d[0]
+	SUBS $1, R11, R11
+	BNE taps4_few
+	WORD $0xfd0000c0 // str d0, [x6]
+	ADD R1, R6, R6
+	ADD R3, R7, R7
+	WORD $0xfd0000c1 // str d1, [x6]
+	ADD R1, R6, R6
+	ADD R3, R7, R7
+	WORD $0xfd0000c2 // str d2, [x6]
+	ADD R1, R6, R6
+	ADD R3, R7, R7
+	WORD $0xfd0000c3 // str d3, [x6]
+	ADD R1, R6, R6
+	ADD R3, R7, R7
+	JMP rows4_few
+end4_few:
+	ADD $4, R8, R8
+rows2_few:
+	SUBS $2, R8, R8
+	BLT end2_few
+	WORD $0x6f00e400 // movi v0.2d, #0
+	WORD $0x6f00e401 // movi v1.2d, #0
+	MOVD a+32(FP), R9
+	MOVD offs+40(FP), R10
+	MOVD taps+48(FP), R11
+taps2_few:
+	MOVD (R10), R12
+	ADD $8, R10, R10
+	ADD R12<<3, R7, R12
+	WORD $0xfd400130 // ldr d16, [x9]
+	ADD $8, R9, R9
+	WORD $0xfd400191 // ldr d17, [x12]
+	WORD $0x4fd01220 // fmla v0.2d, v17.2d, v16.d[0]
+	ADD R3, R12, R12
+	WORD $0xfd400191 // ldr d17, [x12]
+	WORD $0x4fd01221 // fmla v1.2d, v17.2d, v16.d[0]
+	SUBS $1, R11, R11
+	BNE taps2_few
+	WORD $0xfd0000c0 // str d0, [x6]
+	ADD R1, R6, R6
+	ADD R3, R7, R7
+	WORD $0xfd0000c1 // str d1, [x6]
+	ADD R1, R6, R6
+	ADD R3, R7, R7
+	JMP rows2_few
+end2_few:
+	ADD $2, R8, R8
+rows1_few:
+	SUBS $1, R8, R8
+	BLT end1_few
+	WORD $0x6f00e400 // movi v0.2d, #0
+	MOVD a+32(FP), R9
+	MOVD offs+40(FP), R10
+	MOVD taps+48(FP), R11
+taps1_few:
+	MOVD (R10), R12
+	ADD $8, R10, R10
+	ADD R12<<3, R7, R12
+	WORD $0xfd400130 // ldr d16, [x9]
+	ADD $8, R9, R9
+	WORD $0xfd400191 // ldr d17, [x12]
+	WORD $0x4fd01220 // fmla v0.2d, v17.2d, v16.d[0]
+	SUBS $1, R11, R11
+	BNE taps1_few
+	WORD $0xfd0000c0 // str d0, [x6]
+	ADD R1, R6, R6
+	ADD R3, R7, R7
+	JMP rows1_few
+end1_few:
+	ADD $1, R8, R8
+	ADD $8, R0, R0
+	ADD $8, R2, R2
+	SUBS $8, R4, R4
+	BGT few
+done:
 	RET
 
 // func gather_64NEON(dst *float64, ldd int, src *float64, offs *int, rows int, n int)

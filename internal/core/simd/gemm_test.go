@@ -290,7 +290,7 @@ func TestAddRows(t *testing.T) {
 func testWindows[T float32 | float64](t *testing.T, p *Product[T], fma func(a, b, c T) T) {
 	r := rand.New(rand.NewPCG(9, 8))
 	for n := 1; n <= 10*p.lanes; n++ {
-		rows, k, lds, ldd := 1+r.IntN(5), 1+r.IntN(20), r.IntN(2*n), n+r.IntN(3)
+		rows, k, lds, ldd := 1+r.IntN(8), 1+r.IntN(20), r.IntN(2*n), n+r.IntN(3)
 		offs, most := make([]int, k), 0
 		for l := range offs {
 			offs[l] = r.IntN(3*n + 9)
@@ -307,7 +307,7 @@ func testWindows[T float32 | float64](t *testing.T, p *Product[T], fma func(a, b
 			}
 		}
 		if !p.Windows(dst, ldd, src, lds, a, offs, most, rows, n) {
-			t.Skip("this level has no kernel")
+			t.Fatal("this level has no kernel")
 		}
 		for j := range want {
 			if canonBits(dst[j]) != canonBits(want[j]) {

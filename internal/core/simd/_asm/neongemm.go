@@ -32,6 +32,7 @@ func (f *armFile) gemmNEON() {
 		for _, rows := range []int{8, 1} {
 			write(fmt.Sprintf("gemv%d", rows), "c:p a:p aStep:i b:p offs:o n:i", func(g *armProduct) { g.streamed(rows) })
 		}
+		write("windows", "dst:p ldd:i src:p lds:i a:p offs:o taps:i rows:i n:i", (*armProduct).windows)
 		write("gather", "dst:p ldd:i src:p offs:o rows:i n:i", (*armProduct).gather)
 		write("dots", "c:p a:p lda:i x:p k:i", (*armProduct).dots)
 		write("chains", "c:p a:p lda:i b:p ldb:i n:i k:i", (*armProduct).chains)
@@ -338,6 +339,116 @@ func (g *armProduct) parts(n virtual, body func(vectors int, part string, bytes 
 		g.line("end" + label + ":")
 		g.change("ADD", elements, n)
 	}
+}
+
+// windows takes strips of four vectors of columns, and four rows of one at a time, then two, then one. The last vector of the last strip begins
+// earlier where it isn't whole, and has some columns of the one before again. Fewer columns than a vector go one by one.
+func (g *armProduct) windows() {
+	const most = unroll
+	dst, ldd, src, lds, left := g.arg("dst"), g.bytes("ldd"), g.arg("src"), g.bytes("lds"), g.bytes("n")
+	to, from, last := g.pin(g.integer()), g.pin(g.integer()), g.pin(g.integer())
+	a, offs, taps, rows := g.pin(g.integer()), g.pin(g.integer()), g.pin(g.integer()), g.pin(g.integer())
+	var all [unroll * most]virtual
+	for i := range all {
+		all[i] = g.pin(g.vector())
+	}
+	// strip writes the loops over the rows of a strip.
+	strip := func(label string, vectors int, part string) {
+		g.line("MOVD R%d, R%d", dst, to)
+		g.line("MOVD R%d, R%d", src, from)
+		g.read("rows", rows)
+		move := func(how string, v int, r, base virtual) {
+			if v > 0 && v == vectors-1 {
+				g.op(how+" indexed", part, 0, r, base, last)
+			} else {
+				g.op(how, part, 16*v, r, base)
+			}
+		}
+		for high := unroll; high > 0; high /= 2 {
+			name := func(what string) string { return fmt.Sprintf("%s%d_%s", what, high, label) }
+			sums := all[:high*vectors]
+			g.line(name("rows") + ":")
+			g.change("SUBS", high, rows)
+			g.line("BLT " + name("end"))
+			for _, s := range sums {
+				g.zero(s)
+			}
+			g.read("a", a)
+			g.read("offs", offs)
+			g.read("taps", taps)
+			g.line(name("taps") + ":")
+			row := g.integer()
+			g.line("MOVD (R%d), R%d", offs, row)
+			g.change("ADD", 8, offs)
+			g.modify(fmt.Sprintf("ADD R%%[1]d<<%d, R%%[2]d, R%%[1]d", map[int]int{4: 2, 8: 3}[g.size]), row, from)
+			weight := g.vector()
+			g.op("ldr", g.part(), 0, weight, a)
+			g.change("ADD", g.size, a)
+			for i := range high {
+				for v, s := range sums[i*vectors : (i+1)*vectors] {
+					x := g.vector()
+					move("ldr", v, x, row)
+					g.op("fmla by element", g.all(), 0, s, x, weight)
+				}
+				if i < high-1 {
+					g.plus(row, lds)
+				}
+			}
+			g.change("SUBS", 1, taps)
+			g.line("BNE " + name("taps"))
+			for i, s := range sums {
+				move("str", i%vectors, s, to)
+				if i%vectors == vectors-1 {
+					g.plus(to, ldd)
+					g.plus(from, lds)
+				}
+			}
+			g.line("JMP " + name("rows"))
+			g.line(name("end") + ":")
+			g.change("ADD", high, rows)
+		}
+	}
+	g.line("CMP $16, R%d", left)
+	g.line("BLT few")
+	g.line("columns:")
+	g.line(fmt.Sprintf("MOVD $%d, R%%d", 16*most), last)
+	g.line("CMP R%d, R%d", last, left)
+	g.modify("CSEL LT, R%[2]d, R%[1]d, R%[1]d", last, left)
+	g.change("SUB", 16, last)
+	for v := most; v > 1; v-- {
+		g.line(fmt.Sprintf("CMP $%d, R%%d", 16*(v-1)), left)
+		g.line(fmt.Sprintf("BGT vectors%d", v))
+	}
+	for v := 1; v <= most; v++ {
+		g.line(fmt.Sprintf("vectors%d:", v))
+		strip(fmt.Sprint(v), v, "q")
+		if v < most {
+			g.line("JMP done")
+		}
+	}
+	g.change("SUBS", 16*most, left)
+	g.line("BLE done")
+	for _, p := range []virtual{dst, src} {
+		g.change("ADD", 16*most, p)
+	}
+	g.line("CMP $16, R%d", left)
+	g.line("BGE columns")
+	short := g.integer() // what is left is less than a vector
+	g.line("MOVD $16, R%d", short)
+	g.modify("SUB R%[2]d, R%[1]d, R%[1]d", short, left)
+	for _, p := range []virtual{dst, src} {
+		g.modify("SUB R%[2]d, R%[1]d, R%[1]d", p, short)
+	}
+	g.line("MOVD $16, R%d", left)
+	g.line("JMP columns")
+	g.line("few:")
+	strip("few", 1, g.part())
+	for _, p := range []virtual{dst, src} {
+		g.change("ADD", g.size, p)
+	}
+	g.change("SUBS", g.size, left)
+	g.line("BGT few")
+	g.line("done:")
 }
 
 // gather copies rows as long as the widest tile.
