@@ -1,4 +1,4 @@
-//go:build linux && amd64 && !purego
+//go:build linux && (amd64 || arm64) && !purego
 
 package simd
 
@@ -17,12 +17,12 @@ var manyPacked = []struct {
 
 // TestPackedMany compares the sums of any blocks, at the end of the memory, with those of unpacked elements.
 func TestPackedMany(t *testing.T) {
-	if cpu.Detect() < cpu.AVX512 {
-		t.Skip("the kernels need AVX-512")
-	}
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, f := range manyPacked {
-		p := f.Levels[cpu.AVX512]
+		p := f.Best()
+		if p == nil || !p.Many() {
+			continue
+		}
 		size := PackedStep / p.len * p.size
 		for _, beside := range []int{0, 2, 48} {
 			stride := size + beside
@@ -76,6 +76,77 @@ func TestPackedMany(t *testing.T) {
 			}
 		}
 	}
+}
+
+// ofBlock is the definition of the elements of a block: of q4_0, q8_0 or, of 256, q4_k.
+func ofBlock(dst []float32, b []byte, size int) {
+	half := func(at int) float32 { return num.F16FromBits(uint16(b[at]) | uint16(b[at+1])<<8).Float32() }
+	d := half(0)
+	for i := range dst {
+		switch size {
+		case 18:
+			dst[i] = d * float32(int(b[2+i%16]>>(i/16*4)&15)-8)
+		case 34:
+			dst[i] = d * float32(int8(b[2+i]))
+		case 144:
+			sub := i / 32
+			scale, least := b[4:][sub%4], b[8:][sub%4]
+			if rest := b[12:][sub%4]; sub < 4 {
+				scale, least = scale&63, least&63
+			} else {
+				scale, least = rest&15|scale>>6<<4, rest>>4|least>>6<<4
+			}
+			q := b[16+sub/2*32+i%32] >> (sub % 2 * 4) & 15
+			dst[i] = float32(d*float32(scale)*float32(q)) - float32(half(2)*float32(least))
+		}
+	}
+}
+
+// TestPacked compares elements and sums of any blocks, which end at a wall, with the definitions.
+func TestPacked(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	levels(t, func(t *testing.T, level cpu.Level) {
+		for _, f := range manyPacked[:3] {
+			p := f.Levels[level]
+			for round := range 60 {
+				blocks := 1 + round%3
+				stride := blocks*p.size + r.IntN(4)
+				b := atEnd(t, make([]byte, (PackedRows-1)*stride+blocks*p.size))
+				for i := range b {
+					if b[i] = byte(r.Uint32()); round < 40 && i%2 == 1 {
+						b[i] &= 0xbb // scales that are numbers
+					}
+				}
+				x := atEnd(t, make([]float32, blocks*p.len))
+				for i := range x {
+					x[i] = r.Float32() - 0.5
+				}
+				sums, want := new(PackedSums), make([]float32, PackedRows)
+				for i := range want {
+					sums[i] = r.Float32()
+					want[i] = sums[i]
+				}
+				p.Dot(sums, x, b, stride, 0)
+				w, got := make([]float32, len(x)), atEnd(t, make([]float32, len(x)))
+				for i := range want {
+					row := b[i*stride:][:blocks*p.size]
+					for k := range blocks {
+						ofBlock(w[k*p.len:][:p.len], row[k*p.size:], p.size)
+					}
+					p.Unpack(got, row)
+					for l := range w {
+						if bits(got[l]) != bits(canonical(w[l])) {
+							t.Fatalf("%s: element %d of row %d is %v, want %v", f.name, l, i, got[l], w[l])
+						}
+						want[i] = num.FMA32(x[l], w[l], want[i])
+					}
+					if canonBits(sums[i]) != canonBits(want[i]) {
+						t.Fatalf("%s: sum %d is %v, want %v", f.name, i, sums[i], want[i])
+					}
+				}
+			}
+		}
+	})
 }
 
 // BenchmarkPackedMany is one part of a product in a cache: its turning and its sums.

@@ -22,13 +22,13 @@ import (
 )
 
 // outputs are the pairs of files NAME_amd64.s and NAME_amd64.go, assembly and declarations, and the same of arm64: of rows, or of other
-// kernels. neon writes those for arm64. Where there are none, notNEON says why.
+// kernels. neon writes those for arm64. notNEON says why there are none for functions whose names, without their level, have a beginning.
 var outputs = []struct {
 	name    string
 	rows    func() list
 	write   func(c *build.Context)
 	neon    func(f *armFile)
-	notNEON string
+	notNEON map[string]string
 }{
 	{name: "arithmetic", rows: arithmetic},
 	{name: "signs", rows: signs},
@@ -36,21 +36,26 @@ var outputs = []struct {
 	{name: "conversions", rows: conversions},
 	{name: "sums", rows: sums},
 	{name: "lines", rows: lines},
-	{name: "gemm", write: writeGEMM, neon: (*armFile).gemmNEON},
+	{name: "gemm", write: writeGEMM, neon: (*armFile).gemmNEON,
+		notNEON: map[string]string{"gemm": "its tiles have the shapes that 32 registers of 16 bytes hold, neonRows"}},
 	{name: "functions", rows: functions},
 	{name: "double", rows: doubles},
 	{name: "normal", rows: normals},
 	{name: "trig", rows: trigonometric},
 	{name: "pow", rows: powers},
 	{name: "quick", rows: quick},
-	{name: "transpose", write: writeTranspose, neon: (*armFile).transposeNEON},
-	{name: "bytes", write: writeBytes, neon: (*armFile).bytesNEON},
+	{name: "transpose", write: writeTranspose, neon: (*armFile).transposeNEON,
+		notNEON: map[string]string{"transposeStream": unstored, "transpose8": "squares of bytes are yet to be described", "transpose16": "as those of bytes"}},
+	{name: "bytes", write: writeBytes, neon: (*armFile).bytesNEON,
+		notNEON: map[string]string{"tileBytes": "its tiles have the shapes that 32 registers of 16 bytes hold, neonByteRows"}},
 	{name: "quantized", rows: quantized},
-	{name: "packed", write: writePacked, notNEON: "no arm64 was at hand to run them; blocks are unpacked by plain loops there, and their sums have the kernels of products"},
-	{name: "packedwide", write: writePackedWide, notNEON: "it is the form of packed for AVX-512"},
-	{name: "copies", write: writeCopies, notNEON: "they are there for non-temporal stores, and arm64 has but a hint for pairs"},
-	{name: "select", write: writeSelect, notNEON: "they compress vectors by masks, which takes NEON a table and a permutation for each; AVX2 has none either"},
+	{name: "packed", write: writePacked, neon: (*armFile).packedNEON},
+	{name: "packedwide", write: writePackedWide, notNEON: map[string]string{"": "it is the form of packed for AVX-512"}},
+	{name: "copies", write: writeCopies, notNEON: map[string]string{"copyLines": unstored}},
+	{name: "select", write: writeSelect, notNEON: map[string]string{"": "they compress vectors by masks, which takes NEON a table and a permutation for each; AVX2 has none either"}},
 }
+
+const unstored = "arm64 has but a hint for non-temporal stores, of pairs: the usual stores serve"
 
 func main() {
 	files, err := generate()

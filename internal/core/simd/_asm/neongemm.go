@@ -53,7 +53,7 @@ func (f *armFile) function(name string, kind kind, args string, body func(g *arm
 		if i > 0 {
 			signature += ", "
 		}
-		signature += a.name + " " + map[byte]string{'p': "*" + kind.golang(), 'b': "*uint8", 'w': "*int32", 'i': "int", 'o': "*int"}[a.how]
+		signature += a.name + " " + map[byte]string{'p': "*" + kind.golang(), 'b': "*uint8", 'w': "*int32", 'i': "int", 'o': "*int", 'f': "*float32", 's': "*PackedSums", 'u': "uintptr"}[a.how]
 		g.args = append(g.args, a.name)
 	}
 	body(g)
@@ -70,7 +70,7 @@ func (f *armFile) function(name string, kind kind, args string, body func(g *arm
 
 type field struct {
 	name string
-	how  byte // p for a pointer to elements, b to bytes, w to int32s, o to offsets, i for an int
+	how  byte // p for a pointer to elements, b to bytes, w to int32s, f to float32s, o to offsets, s to packed sums, i for an int, u for an address
 }
 
 func fieldsOf(args string) (all []field) {
