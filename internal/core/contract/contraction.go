@@ -24,13 +24,8 @@ import (
 
 const GemmK = 256 // k of a block: the rule, not a tuning
 
-// The sizes of what is packed, for a core with 1 MiB and its share of a last-level
-// cache: a block of a and a panel of b as wide as a tile stay in the second level,
-// from where the tile fetches them. A wider b is less reading of a.
 const (
-	FewRows = 4         // rows of a product for which b isn't packed unless it must be
-	gemmA   = 256 << 10 // bytes of a block of a
-	gemmB   = 2 << 20   // bytes of a block of b
+	FewRows = 4 // rows of a product for which b isn't packed unless it must be
 
 	gemmLarge = 512 << 20 // steps times bytes of an element from which on b is packed
 )
@@ -296,7 +291,8 @@ func (e *Gemm[T]) block(g *Contraction, batch, r, m, x, n int) {
 		e.skinny(g, s, batch, r, m, x, n)
 		return
 	}
-	nc, mc := evenly(n, gemmB/e.Size/GemmK, cols), evenly(m, gemmA/e.Size/GemmK, rows)
+	most := blocks()
+	nc, mc := evenly(n, most.b/e.Size/GemmK, cols), evenly(m, most.a/e.Size/GemmK, rows)
 	// The tiles take rows of b and any strides of a. A copy of b pays when it is read often and what it is of doesn't stay in the caches, one of a
 	// only when its rows aren't runs: of runs a tile reads a line each, and mostly uses it up before the caches need the place.
 	often := m > 3*rows && n > 3*cols
