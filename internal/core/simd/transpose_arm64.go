@@ -5,6 +5,12 @@
 package simd
 
 //go:noescape
+func transpose8_NEON(dst *uint8, ldd int, src *uint8, lds int, n int)
+
+//go:noescape
+func transpose16_NEON(dst *uint16, ldd int, src *uint16, lds int, n int)
+
+//go:noescape
 func transpose32_NEON(dst *uint32, ldd int, src *uint32, lds int, m int, n int, ahead int)
 
 //go:noescape

@@ -4,6 +4,224 @@
 
 #include "textflag.h"
 
+// func transpose8_NEON(dst *uint8, ldd int, src *uint8, lds int, n int)
+TEXT ·transpose8_NEON(SB), NOSPLIT, $0-40
+	MOVD dst+0(FP), R0
+	MOVD ldd+8(FP), R1
+	MOVD src+16(FP), R2
+	MOVD lds+24(FP), R3
+	MOVD n+32(FP), R4
+next:
+	SUBS $16, R4, R4
+	BLT done
+	MOVD R2, R5
+	WORD $0x3dc000a0 // ldr q0, [x5]
+	ADD R3, R5, R5
+	WORD $0x3dc000a1 // ldr q1, [x5]
+	ADD R3, R5, R5
+	WORD $0x3dc000a2 // ldr q2, [x5]
+	ADD R3, R5, R5
+	WORD $0x3dc000a3 // ldr q3, [x5]
+	ADD R3, R5, R5
+	WORD $0x3dc000a4 // ldr q4, [x5]
+	ADD R3, R5, R5
+	WORD $0x3dc000a5 // ldr q5, [x5]
+	ADD R3, R5, R5
+	WORD $0x3dc000a6 // ldr q6, [x5]
+	ADD R3, R5, R5
+	WORD $0x3dc000a7 // ldr q7, [x5]
+	ADD R3, R5, R5
+	WORD $0x3dc000a8 // ldr q8, [x5]
+	ADD R3, R5, R5
+	WORD $0x3dc000a9 // ldr q9, [x5]
+	ADD R3, R5, R5
+	WORD $0x3dc000aa // ldr q10, [x5]
+	ADD R3, R5, R5
+	WORD $0x3dc000ab // ldr q11, [x5]
+	ADD R3, R5, R5
+	WORD $0x3dc000ac // ldr q12, [x5]
+	ADD R3, R5, R5
+	WORD $0x3dc000ad // ldr q13, [x5]
+	ADD R3, R5, R5
+	WORD $0x3dc000ae // ldr q14, [x5]
+	ADD R3, R5, R5
+	WORD $0x3dc000af // ldr q15, [x5]
+	ADD R3, R5, R5
+	WORD $0x4e083810 // zip1 v16.16b, v0.16b, v8.16b
+	WORD $0x4e087808 // zip2 v8.16b, v0.16b, v8.16b
+	WORD $0x4e093820 // zip1 v0.16b, v1.16b, v9.16b
+	WORD $0x4e097829 // zip2 v9.16b, v1.16b, v9.16b
+	WORD $0x4e0a3841 // zip1 v1.16b, v2.16b, v10.16b
+	WORD $0x4e0a784a // zip2 v10.16b, v2.16b, v10.16b
+	WORD $0x4e0b3862 // zip1 v2.16b, v3.16b, v11.16b
+	WORD $0x4e0b786b // zip2 v11.16b, v3.16b, v11.16b
+	WORD $0x4e0c3883 // zip1 v3.16b, v4.16b, v12.16b
+	WORD $0x4e0c788c // zip2 v12.16b, v4.16b, v12.16b
+	WORD $0x4e0d38a4 // zip1 v4.16b, v5.16b, v13.16b
+	WORD $0x4e0d78ad // zip2 v13.16b, v5.16b, v13.16b
+	WORD $0x4e0e38c5 // zip1 v5.16b, v6.16b, v14.16b
+	WORD $0x4e0e78ce // zip2 v14.16b, v6.16b, v14.16b
+	WORD $0x4e0f38e6 // zip1 v6.16b, v7.16b, v15.16b
+	WORD $0x4e0f78ef // zip2 v15.16b, v7.16b, v15.16b
+	WORD $0x4e033a07 // zip1 v7.16b, v16.16b, v3.16b
+	WORD $0x4e037a03 // zip2 v3.16b, v16.16b, v3.16b
+	WORD $0x4e0c3910 // zip1 v16.16b, v8.16b, v12.16b
+	WORD $0x4e0c790c // zip2 v12.16b, v8.16b, v12.16b
+	WORD $0x4e043808 // zip1 v8.16b, v0.16b, v4.16b
+	WORD $0x4e047804 // zip2 v4.16b, v0.16b, v4.16b
+	WORD $0x4e0d3920 // zip1 v0.16b, v9.16b, v13.16b
+	WORD $0x4e0d792d // zip2 v13.16b, v9.16b, v13.16b
+	WORD $0x4e053829 // zip1 v9.16b, v1.16b, v5.16b
+	WORD $0x4e057825 // zip2 v5.16b, v1.16b, v5.16b
+	WORD $0x4e0e3941 // zip1 v1.16b, v10.16b, v14.16b
+	WORD $0x4e0e794e // zip2 v14.16b, v10.16b, v14.16b
+	WORD $0x4e06384a // zip1 v10.16b, v2.16b, v6.16b
+	WORD $0x4e067846 // zip2 v6.16b, v2.16b, v6.16b
+	WORD $0x4e0f3962 // zip1 v2.16b, v11.16b, v15.16b
+	WORD $0x4e0f796f // zip2 v15.16b, v11.16b, v15.16b
+	WORD $0x4e0938eb // zip1 v11.16b, v7.16b, v9.16b
+	WORD $0x4e0978e9 // zip2 v9.16b, v7.16b, v9.16b
+	WORD $0x4e053867 // zip1 v7.16b, v3.16b, v5.16b
+	WORD $0x4e057865 // zip2 v5.16b, v3.16b, v5.16b
+	WORD $0x4e013a03 // zip1 v3.16b, v16.16b, v1.16b
+	WORD $0x4e017a01 // zip2 v1.16b, v16.16b, v1.16b
+	WORD $0x4e0e3990 // zip1 v16.16b, v12.16b, v14.16b
+	WORD $0x4e0e798e // zip2 v14.16b, v12.16b, v14.16b
+	WORD $0x4e0a390c // zip1 v12.16b, v8.16b, v10.16b
+	WORD $0x4e0a790a // zip2 v10.16b, v8.16b, v10.16b
+	WORD $0x4e063888 // zip1 v8.16b, v4.16b, v6.16b
+	WORD $0x4e067886 // zip2 v6.16b, v4.16b, v6.16b
+	WORD $0x4e023804 // zip1 v4.16b, v0.16b, v2.16b
+	WORD $0x4e027802 // zip2 v2.16b, v0.16b, v2.16b
+	WORD $0x4e0f39a0 // zip1 v0.16b, v13.16b, v15.16b
+	WORD $0x4e0f79af // zip2 v15.16b, v13.16b, v15.16b
+	WORD $0x4e0c396d // zip1 v13.16b, v11.16b, v12.16b
+	WORD $0x4e0c796c // zip2 v12.16b, v11.16b, v12.16b
+	WORD $0x4e0a392b // zip1 v11.16b, v9.16b, v10.16b
+	WORD $0x4e0a792a // zip2 v10.16b, v9.16b, v10.16b
+	WORD $0x4e0838e9 // zip1 v9.16b, v7.16b, v8.16b
+	WORD $0x4e0878e8 // zip2 v8.16b, v7.16b, v8.16b
+	WORD $0x4e0638a7 // zip1 v7.16b, v5.16b, v6.16b
+	WORD $0x4e0678a6 // zip2 v6.16b, v5.16b, v6.16b
+	WORD $0x4e043865 // zip1 v5.16b, v3.16b, v4.16b
+	WORD $0x4e047864 // zip2 v4.16b, v3.16b, v4.16b
+	WORD $0x4e023823 // zip1 v3.16b, v1.16b, v2.16b
+	WORD $0x4e027822 // zip2 v2.16b, v1.16b, v2.16b
+	WORD $0x4e003a01 // zip1 v1.16b, v16.16b, v0.16b
+	WORD $0x4e007a00 // zip2 v0.16b, v16.16b, v0.16b
+	WORD $0x4e0f39d0 // zip1 v16.16b, v14.16b, v15.16b
+	WORD $0x4e0f79cf // zip2 v15.16b, v14.16b, v15.16b
+	WORD $0x3d80000d // str q13, [x0]
+	ADD R1, R0, R0
+	WORD $0x3d80000c // str q12, [x0]
+	ADD R1, R0, R0
+	WORD $0x3d80000b // str q11, [x0]
+	ADD R1, R0, R0
+	WORD $0x3d80000a // str q10, [x0]
+	ADD R1, R0, R0
+	WORD $0x3d800009 // str q9, [x0]
+	ADD R1, R0, R0
+	WORD $0x3d800008 // str q8, [x0]
+	ADD R1, R0, R0
+	WORD $0x3d800007 // str q7, [x0]
+	ADD R1, R0, R0
+	WORD $0x3d800006 // str q6, [x0]
+	ADD R1, R0, R0
+	WORD $0x3d800005 // str q5, [x0]
+	ADD R1, R0, R0
+	WORD $0x3d800004 // str q4, [x0]
+	ADD R1, R0, R0
+	WORD $0x3d800003 // str q3, [x0]
+	ADD R1, R0, R0
+	WORD $0x3d800002 // str q2, [x0]
+	ADD R1, R0, R0
+	WORD $0x3d800001 // str q1, [x0]
+	ADD R1, R0, R0
+	WORD $0x3d800000 // str q0, [x0]
+	ADD R1, R0, R0
+	WORD $0x3d800010 // str q16, [x0]
+	ADD R1, R0, R0
+	WORD $0x3d80000f // str q15, [x0]
+	ADD R1, R0, R0
+	ADD $16, R2, R2
+	JMP next
+done:
+	RET
+
+// func transpose16_NEON(dst *uint16, ldd int, src *uint16, lds int, n int)
+TEXT ·transpose16_NEON(SB), NOSPLIT, $0-40
+	MOVD dst+0(FP), R0
+	MOVD ldd+8(FP), R1
+	MOVD src+16(FP), R2
+	MOVD lds+24(FP), R3
+	MOVD n+32(FP), R4
+	ADD R1, R1, R1
+	ADD R3, R3, R3
+next:
+	SUBS $8, R4, R4
+	BLT done
+	MOVD R2, R5
+	WORD $0x3dc000a0 // ldr q0, [x5]
+	ADD R3, R5, R5
+	WORD $0x3dc000a1 // ldr q1, [x5]
+	ADD R3, R5, R5
+	WORD $0x3dc000a2 // ldr q2, [x5]
+	ADD R3, R5, R5
+	WORD $0x3dc000a3 // ldr q3, [x5]
+	ADD R3, R5, R5
+	WORD $0x3dc000a4 // ldr q4, [x5]
+	ADD R3, R5, R5
+	WORD $0x3dc000a5 // ldr q5, [x5]
+	ADD R3, R5, R5
+	WORD $0x3dc000a6 // ldr q6, [x5]
+	ADD R3, R5, R5
+	WORD $0x3dc000a7 // ldr q7, [x5]
+	ADD R3, R5, R5
+	WORD $0x4e443808 // zip1 v8.8h, v0.8h, v4.8h
+	WORD $0x4e447804 // zip2 v4.8h, v0.8h, v4.8h
+	WORD $0x4e453820 // zip1 v0.8h, v1.8h, v5.8h
+	WORD $0x4e457825 // zip2 v5.8h, v1.8h, v5.8h
+	WORD $0x4e463841 // zip1 v1.8h, v2.8h, v6.8h
+	WORD $0x4e467846 // zip2 v6.8h, v2.8h, v6.8h
+	WORD $0x4e473862 // zip1 v2.8h, v3.8h, v7.8h
+	WORD $0x4e477867 // zip2 v7.8h, v3.8h, v7.8h
+	WORD $0x4e413903 // zip1 v3.8h, v8.8h, v1.8h
+	WORD $0x4e417901 // zip2 v1.8h, v8.8h, v1.8h
+	WORD $0x4e463888 // zip1 v8.8h, v4.8h, v6.8h
+	WORD $0x4e467886 // zip2 v6.8h, v4.8h, v6.8h
+	WORD $0x4e423804 // zip1 v4.8h, v0.8h, v2.8h
+	WORD $0x4e427802 // zip2 v2.8h, v0.8h, v2.8h
+	WORD $0x4e4738a0 // zip1 v0.8h, v5.8h, v7.8h
+	WORD $0x4e4778a7 // zip2 v7.8h, v5.8h, v7.8h
+	WORD $0x4e443865 // zip1 v5.8h, v3.8h, v4.8h
+	WORD $0x4e447864 // zip2 v4.8h, v3.8h, v4.8h
+	WORD $0x4e423823 // zip1 v3.8h, v1.8h, v2.8h
+	WORD $0x4e427822 // zip2 v2.8h, v1.8h, v2.8h
+	WORD $0x4e403901 // zip1 v1.8h, v8.8h, v0.8h
+	WORD $0x4e407900 // zip2 v0.8h, v8.8h, v0.8h
+	WORD $0x4e4738c8 // zip1 v8.8h, v6.8h, v7.8h
+	WORD $0x4e4778c7 // zip2 v7.8h, v6.8h, v7.8h
+	WORD $0x3d800005 // str q5, [x0]
+	ADD R1, R0, R0
+	WORD $0x3d800004 // str q4, [x0]
+	ADD R1, R0, R0
+	WORD $0x3d800003 // str q3, [x0]
+	ADD R1, R0, R0
+	WORD $0x3d800002 // str q2, [x0]
+	ADD R1, R0, R0
+	WORD $0x3d800001 // str q1, [x0]
+	ADD R1, R0, R0
+	WORD $0x3d800000 // str q0, [x0]
+	ADD R1, R0, R0
+	WORD $0x3d800008 // str q8, [x0]
+	ADD R1, R0, R0
+	WORD $0x3d800007 // str q7, [x0]
+	ADD R1, R0, R0
+	ADD $16, R2, R2
+	JMP next
+done:
+	RET
+
 // func transpose32_NEON(dst *uint32, ldd int, src *uint32, lds int, m int, n int, ahead int)
 TEXT ·transpose32_NEON(SB), NOSPLIT, $0-56
 	MOVD dst+0(FP), R0

@@ -45,7 +45,7 @@ var outputs = []struct {
 	{name: "pow", rows: powers},
 	{name: "quick", rows: quick},
 	{name: "transpose", write: writeTranspose, neon: (*armFile).transposeNEON,
-		notNEON: map[string]string{"transposeStream": unstored, "transpose8": "squares of bytes are yet to be described", "transpose16": "as those of bytes"}},
+		notNEON: map[string]string{"transposeStream": unstored}},
 	{name: "bytes", write: writeBytes, neon: (*armFile).bytesNEON,
 		notNEON: map[string]string{"tileBytes": "its tiles have the shapes that 32 registers of 16 bytes hold, neonByteRows"}},
 	{name: "quantized", rows: quantized},

@@ -3,8 +3,11 @@ package main
 import "fmt"
 
 // transposeNEON writes the transposition of eight rows of 4 bytes an element, or of four of 8: what transpose.go says of AVX-512. A
-// store is 32 bytes of a row of dst. Fewer rows go element by element, and so do the last columns.
+// store is 32 bytes of a row of dst. Fewer rows go element by element, and so do the last columns. Of 1 and 2 bytes there are squares alone.
 func (f *armFile) transposeNEON() {
+	for _, kind := range []kind{U8, U16} {
+		f.function(fmt.Sprintf("transpose%d_", 8*kind.size()), kind, "dst:p ldd:i src:p lds:i n:i", (*armProduct).narrow)
+	}
 	for _, kind := range []kind{U32, U64} {
 		f.function(fmt.Sprintf("transpose%d_", 8*kind.size()), kind, "dst:p ldd:i src:p lds:i m:i n:i ahead:i", (*armProduct).transpose)
 	}
@@ -57,6 +60,40 @@ func (g *armProduct) transpose() {
 	g.plus(dst, ldd)
 	g.change("SUBS", 1, n)
 	g.line("BNE column")
+	g.line("done:")
+}
+
+// narrow interleaves rows as narrow in transpose.go does.
+func (g *armProduct) narrow() {
+	dst, ldd, src, lds, n := g.arg("dst"), g.arg("ldd"), g.arg("src"), g.arg("lds"), g.arg("n")
+	if g.size == 2 {
+		g.plus(ldd, ldd)
+		g.plus(lds, lds)
+	}
+	of := g.all()
+	g.line("next:")
+	g.change("SUBS", g.lanes, n)
+	g.line("BLT done")
+	at := g.integer()
+	g.line("MOVD R%d, R%d", src, at)
+	rows := make([]virtual, g.lanes)
+	for i := range rows {
+		rows[i] = g.made("ldr", "q", 0, at)
+		g.plus(at, lds)
+	}
+	for k := g.lanes; k > 1; k /= 2 {
+		var next []virtual
+		for i := range g.lanes / 2 {
+			next = append(next, g.made("zip1", of, 0, rows[i], rows[i+g.lanes/2]), g.made("zip2", of, 0, rows[i], rows[i+g.lanes/2]))
+		}
+		rows = next
+	}
+	for _, r := range rows {
+		g.op("str", "q", 0, r, dst)
+		g.plus(dst, ldd)
+	}
+	g.change("ADD", 16, src)
+	g.line("JMP next")
 	g.line("done:")
 }
 
