@@ -24,6 +24,7 @@ it, and a column for each element type of its deciding operand:
   go    plain Go
   avx   also AVX2 and AVX-512
   512   also AVX-512
+  neon  also NEON, on arm64
   -     not defined; --dtype says why
 
 With --dtype there is a line for each operator instead: what it is computed with
@@ -63,10 +64,21 @@ func cell(o *op.Op, d dtype.DType) string {
 	switch k := op.Kernels(o, d); {
 	case slices.Contains(k, "avx2"):
 		return "avx"
-	case len(k) > 0:
+	case slices.Contains(k, "avx512"):
 		return "512"
+	case len(k) > 0:
+		return "neon"
 	}
 	return "go"
+}
+
+// onPage is cell with a word for what has no kernel on arm64: NEON has no product of 64-bit integers.
+func onPage(o *op.Op, d dtype.DType) string {
+	c := cell(o, d)
+	if c == "512" && o.Name() == "Mul" && (d == dtype.Int64 || d == dtype.Uint64) {
+		return "amd"
+	}
+	return strings.TrimPrefix(c, "-")
 }
 
 func opsets(o *op.Op) string {
@@ -121,7 +133,7 @@ func (p *program) opsPage() {
 
 %d operators, %d of %d cells. `+"`ashlar ops --md`"+` prints this page from the tables that the operators are called by; `+"`ashlar ops --dtype T`"+` says of one
 type what computes each operator, or why it isn't defined. A column is the element type of the deciding operand. *go*: plain Go; *avx*: also
-AVX2 and AVX-512; *512*: also AVX-512. The bits are the same whatever computes them. Opsets are those of ONNX that define the operator; one without is
+AVX2 and AVX-512 on amd64, and NEON on arm64; *512*: also AVX-512 on amd64, and NEON on arm64; *amd*: also AVX-512 on amd64. The bits are the same whatever computes them. Opsets are those of ONNX that define the operator; one without is
 NumPy's or an extension.
 
 | operator | opsets |`, len(ops), filled, len(ops)*len(dtype.All()))
@@ -132,7 +144,7 @@ NumPy's or an extension.
 	for _, o := range ops {
 		fmt.Fprintf(p.out, "| %s | %s |", o.Name(), opsets(o))
 		for _, d := range dtype.All() {
-			fmt.Fprint(p.out, " ", strings.TrimPrefix(cell(o, d), "-"), " |")
+			fmt.Fprint(p.out, " ", onPage(o, d), " |")
 		}
 		fmt.Fprintln(p.out)
 	}
