@@ -34,15 +34,16 @@ It prints the first difference, with the values of this run. Inputs are given as
 for run. A receipt names no files, and none is opened for it.
 
 --node runs one node alone. INPUT is then a file of the values that the node reads,
-by name, as run --all writes them. --node takes the name of the node, or of one of
-its results.
+by name. ashlar run writes them to the file of --all if --receipt-nodes is given,
+too. Inputs of the model are given by -i. --node takes the name of the node, or of
+one of its results.
 
 It exits with 0 if all is equal, with 1 if something differs, and with 2 if that
 can't be decided: without a model, for a receipt of other rules, or where the model
 has no weight, input or output that the receipt names.`,
 		Example: `  ashlar verify r.json --model testdata/digits.onnx testdata/seven.png
   ashlar verify r.json --model model.onnx -i pixels=photo.jpg
-  ashlar verify r.json --model model.onnx --node conv1 results.npz`,
+  ashlar verify r.json --model model.onnx --node relu2 results.npz`,
 		Args: arguments(1, -1, "a receipt and the inputs of the run"),
 	}
 	f := c.Flags()
