@@ -52,8 +52,12 @@ var outputs = []struct {
 	{name: "packed", write: writePacked, neon: (*armFile).packedNEON},
 	{name: "packedwide", write: writePackedWide, notNEON: map[string]string{"": "it is the form of packed for AVX-512"}},
 	{name: "copies", write: writeCopies, notNEON: map[string]string{"copyLines": unstored}},
-	{name: "select", write: writeSelect, notNEON: map[string]string{"": "they compress vectors by masks, which takes NEON a table and a permutation for each; AVX2 has none either"}},
+	{name: "select", write: writeSelect, neon: (*armFile).selectNEON,
+		notNEON: map[string]string{"partition": compressed, "places": compressed, "replace": compressed, "network": "without partition there is no sort that needs it",
+			"within": "a plain loop has two comparisons for an index, and a vector but two indices"}},
 }
+
+const compressed = "it compresses vectors by masks, which takes NEON a table and a permutation for each; AVX2 has none either"
 
 const unstored = "arm64 has but a hint for non-temporal stores, of pairs: the usual stores serve"
 
