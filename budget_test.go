@@ -66,7 +66,7 @@ internal/core/packed        170       0
 internal/core/plan         1800       0
 internal/core/pointwise    1490       0
 internal/core/reduce       1770       0
-internal/core/simd         1150  189950
+internal/core/simd         1200  190080
 internal/core/simd/_asm    9180       0
 internal/core/walk          260       0
 internal/digits             130       0
