@@ -55,9 +55,9 @@ format/zarr/s3/servertest      0       0
 internal/argfuzz             30       0
 internal/bench              750       0
 internal/core/cast         1120       0
-internal/core/contract     2440       0
+internal/core/contract     2520       0
 internal/core/conv         1050       0
-internal/core/cpu           170      20
+internal/core/cpu           200      20
 internal/core/exec         1920       0
 internal/core/jsontext       80       0
 internal/core/move         1130       0
@@ -66,8 +66,8 @@ internal/core/packed        170       0
 internal/core/plan         1800       0
 internal/core/pointwise    1490       0
 internal/core/reduce       1770       0
-internal/core/simd         1200  190080
-internal/core/simd/_asm    9180       0
+internal/core/simd         1210  191200
+internal/core/simd/_asm    9300       0
 internal/core/walk          260       0
 internal/digits             130       0
 internal/ended               50       0

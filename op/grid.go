@@ -38,7 +38,7 @@ func Kernels(o *Op, d dtype.DType) (levels []string) {
 	if !plan.Some("Kernels", o).Supports(d) {
 		return nil
 	}
-	for l := cpu.Generic + 1; l <= cpu.AVX512; l++ {
+	for l := cpu.Generic + 1; l <= simd.Top; l++ {
 		if plan.FastFor(o, d, l) {
 			levels = append(levels, l.String())
 		}
@@ -50,9 +50,9 @@ func Kernels(o *Op, d dtype.DType) (levels []string) {
 
 func productFast(d dtype.DType, l cpu.Level) bool {
 	if d == dtype.Float64 {
-		return simd.Product64[l] != nil
+		return simd.Product64.At(l) != nil
 	}
-	return d.IsFloat() && simd.Product32[l] != nil
+	return d.IsFloat() && simd.Product32.At(l) != nil
 }
 
 func extremeFast(d dtype.DType, l cpu.Level) bool {
@@ -62,5 +62,5 @@ func extremeFast(d dtype.DType, l cpu.Level) bool {
 func softmaxFast(d dtype.DType, l cpu.Level) bool { return d.IsFloat() && simd.Has(l) }
 
 func geluFast(d dtype.DType, l cpu.Level) bool {
-	return d.IsFloat() && d != dtype.Float64 && simd.Gelu[l] != nil
+	return d.IsFloat() && d != dtype.Float64 && simd.Gelu.At(l) != nil
 }

@@ -18,11 +18,11 @@ var rows32 = map[string]*simd.Levels[*simd.Rows1]{"exp32": &simd.Exp, "log32": &
 // rowsOf returns the rows of a function in a table at a level: its own, if there is one, and that of a product and a sum, with numbers
 // that leave what it is of as it is, also −0.
 func rowsOf(t *simd.Levels[*simd.Rows1], level cpu.Level) (rows []func(dst, a []float32)) {
-	if t == nil || t[level] == nil {
+	if t == nil || t.At(level) == nil {
 		return nil
 	}
-	rows = append(rows, t[level].F32)
-	if of := t[level].MulAddF32; of != nil {
+	rows = append(rows, t.At(level).F32)
+	if of := t.At(level).MulAddF32; of != nil {
 		one, zero := make([]float32, chunk), make([]float32, chunk)
 		for i := range one {
 			one[i], zero[i] = 1, float32(math.Copysign(0, -1))

@@ -4,6 +4,7 @@ import (
 	"runtime"
 
 	"github.com/ashlar-go/ashlar/internal/core/conv"
+	"github.com/ashlar-go/ashlar/internal/core/cpu"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 )
@@ -43,6 +44,26 @@ func (s *ByteSide) zero(i int) int16 {
 	return z
 }
 
+// middle is the zero point that leaves of an unsigned byte an int8.
+const middle = 128
+
+// left reports whether zero points but middle are there.
+func (s *ByteSide) left() bool {
+	for i := range max(1, len(s.Zero)) {
+		if s.zero(i) != middle {
+			return true
+		}
+	}
+	return false
+}
+
+// ones sets elements to 1.
+func ones[T int8 | int16](s []T) {
+	for i := range s {
+		s[i] = 1
+	}
+}
+
 // A ByteProduct is the sums of products Σₖ (a[m,k] − zero)·(b[k,n] − zero) for each entry of a batch, of bytes. They are int32, which wraps.
 type ByteProduct struct {
 	exec.Job
@@ -60,18 +81,25 @@ type ByteProduct struct {
 }
 
 // A byteTiler is simd.Bytes, or plain loops.
-type byteTiler interface {
-	Widen(dst []int16, src []byte, flip byte, zero int16)
-	Pair(dst []int16, src []byte, offs []int, most int, flip byte, zero []int16, step, panels int)
-	Tiles(c []int32, ldc int, a []int16, lda int, b []int16, m, panels, k int, add bool)
+type byteTiler[T int8 | int16] interface {
+	Group() int
+	Widen(dst []T, src []byte, flip byte, zero T)
+	Join(dst []T, src []byte, offs []int, most int, flip byte, zero []T, step, panels int)
+	Tiles(c []int32, ldc int, a []T, lda int, b []T, m, panels, k int, add bool)
 }
 
-// byteTiles returns the tiler of the level in use, and how many steps it makes in the time of an addition.
-func byteTiles() (t byteTiler, rate int) {
-	if p := simd.ByteProducts.Best(); p != nil {
-		return p, byteRate
+// A byteBlock computes the sums of m rows from row r on and n columns from column c on.
+type byteBlock func(x *ByteProduct, entry, r, m, c, n int)
+
+// byteTiles returns what computes blocks at the level in use, and how many steps it makes in the time of an addition.
+func byteTiles() (block byteBlock, rate int) {
+	if p := simd.DotProducts[cpu.Current()]; p != nil {
+		return blocksBy(p), byteRate
 	}
-	return plainBytes{}, 1
+	if p := simd.ByteProducts.Best(); p != nil {
+		return blocksBy(p), byteRate
+	}
+	return blocksBy(plainBytes{}), 1
 }
 
 // Run computes the sums.
@@ -79,7 +107,7 @@ func (x *ByteProduct) Run() {
 	if x.Batch == 0 || x.M == 0 || x.N == 0 {
 		return
 	}
-	t, rate := byteTiles()
+	block, rate := byteTiles()
 	m := evenly(x.M, byteRows, 6)
 	n := evenly(x.N, max(128, min(bytePairs/max(1, min(x.K, byteK)), byteSums/m)), simd.ByteColumns)
 	steps := x.K/rate + 8 // for each sum, and to take it away
@@ -98,28 +126,55 @@ func (x *ByteProduct) Run() {
 	exec.Split(x.Name, x.Ctx, x.Batch*down*across, m*n*min(x.K/rate+8, 1<<20), func(from, to int) {
 		for u := from; u < to; u++ {
 			r, c := u/across%down*m, u%across*n
-			x.block(t, u/(across*down), r, min(m, x.M-r), c, min(n, x.N-c))
+			block(x, u/(across*down), r, min(m, x.M-r), c, min(n, x.N-c))
 		}
 	})
 }
 
-// block computes the sums of m rows and n columns.
-func (x *ByteProduct) block(t byteTiler, entry, r, m, c, n int) {
+func blocksBy[T int8 | int16](t byteTiler[T]) byteBlock {
+	return func(x *ByteProduct, entry, r, m, c, n int) { block(x, t, entry, r, m, c, n) }
+}
+
+// block is a byteBlock. As int8 all zero points are 128, and what is left of them is taken from the sums: a row of ones in a makes sums of columns
+// of b, and a panel of ones in b makes sums of rows of a.
+func block[T int8 | int16](x *ByteProduct, t byteTiler[T], entry, r, m, c, n int) {
 	const cols = simd.ByteColumns
-	panels, kb := (n+cols-1)/cols, roundUp(min(x.K, byteK), 2)
-	p := PanelsOf(2*kb*(m+panels*cols) + 4*m*panels*cols + panels*4*cols + cols*kb + 1024)
+	group := t.Group()
+	panels, kb := (n+cols-1)/cols, roundUp(min(x.K, byteK), group)
+	_, narrow := any(T(0)).(int8)
+	rows, wide := m, panels // with the ones
+	if narrow && x.A.left() {
+		rows++
+	}
+	if narrow && x.B.left() {
+		wide++
+	}
+	p := PanelsOf(2*kb*(rows+wide*cols) + 4*rows*wide*cols + 2*group*panels*cols + 4*n + cols*kb + 1024)
 	defer PanelPool.Put(p)
 	room := p.Bytes()
-	as, bs, sums := conv.Carve[int16](&room, m*kb), conv.Carve[int16](&room, panels*kb*cols), conv.Carve[int32](&room, m*panels*cols)
+	as, bs, sums := conv.Carve[T](&room, rows*kb), conv.Carve[T](&room, wide*kb*cols), conv.Carve[int32](&room, rows*wide*cols)
 	offs, edges := p.places[0][:kb], p.places[1][:kb]
-	zero, edge := conv.Carve[int16](&room, 2*panels*cols), conv.Carve[byte](&room, cols*kb)
+	zero, edge, left := conv.Carve[T](&room, group*panels*cols), conv.Carve[byte](&room, cols*kb), conv.Carve[int32](&room, n)
 	step := 0 // of the zero points, from panel to panel
-	if len(x.B.Zero) > 1 {
-		step = 2 * cols
+	if len(x.B.Zero) > 1 && !narrow {
+		step = group * cols
 	}
-	for j := range max(cols, panels*step/2) {
-		z := x.B.zero(min(c+j, x.N-1))
-		zero[2*j], zero[2*j+1] = z, z
+	taken := func(z int16) T { // from elements
+		if narrow {
+			z = middle
+		}
+		return T(z)
+	}
+	for j := range max(cols, panels*step/group) {
+		z := taken(x.B.zero(min(c+j, x.N-1)))
+		for h := range group {
+			zero[group*j+h] = z
+		}
+	}
+	if wide > panels {
+		for j := range left {
+			left[j] = int32(x.B.zero(c+j)) - middle
+		}
 	}
 	row := x.Row(entry) + r
 	var b []byte
@@ -131,11 +186,11 @@ func (x *ByteProduct) block(t byteTiler, entry, r, m, c, n int) {
 	}
 	for k0 := 0; k0 == 0 || k0 < x.K; k0 += byteK {
 		k := min(byteK, x.K-k0)
-		even := roundUp(k, 2)
+		even := roundUp(k, group)
 		if k > 0 {
 			exec.Look(x.Name, x.Ctx)
 			most := 0
-			for l := range even { // the last one twice where k is odd: a has a zero there
+			for l := range even { // beyond k the last one again: a has zeros there
 				at := min(l, k-1) + k0
 				if x.Taps != nil {
 					offs[l] = x.Taps[at]
@@ -148,28 +203,45 @@ func (x *ByteProduct) block(t byteTiler, entry, r, m, c, n int) {
 			if most+panels*cols > len(b) {
 				whole--
 			}
-			t.Pair(bs, b, offs[:even], most, x.B.flip(), zero, step, whole)
+			t.Join(bs, b, offs[:even], most, x.B.flip(), zero, step, whole)
 			if whole < panels {
 				for l := range even {
 					copy(edge[l*cols:(l+1)*cols], b[offs[l]+whole*cols:][:n-whole*cols])
 					edges[l] = l * cols
 				}
-				t.Pair(bs[whole*even*cols:], edge, edges[:even], (even-1)*cols, x.B.flip(), zero[whole*step:], step, 1)
+				t.Join(bs[whole*even*cols:], edge, edges[:even], (even-1)*cols, x.B.flip(), zero[whole*step:], step, 1)
 			}
 			for i := range m {
-				t.Widen(as[i*even:i*even+k], x.A.Mem[(row+i)*x.K+k0:], x.A.flip(), x.A.zero(row+i))
-				if k < even {
-					as[i*even+k] = 0
-				}
+				t.Widen(as[i*even:i*even+k], x.A.Mem[(row+i)*x.K+k0:], x.A.flip(), taken(x.A.zero(row+i)))
+				clear(as[i*even+k : (i+1)*even])
 			}
-			t.Tiles(sums, panels*cols, as, even, bs, m, panels, even, k0 > 0 && !(x.Exact && k0%ByteExact == 0))
+			if rows > m {
+				ones(as[m*even : m*even+k])
+				clear(as[m*even+k : rows*even])
+			}
+			ones(bs[panels*even*cols : wide*even*cols])
+			t.Tiles(sums, wide*cols, as, even, bs, rows, wide, even, k0 > 0 && !(x.Exact && k0%ByteExact == 0))
 		}
 		last := k0+byteK >= x.K
 		if !last && !(x.Exact && (k0+byteK)%ByteExact == 0) {
 			continue
 		}
 		for i := range m {
-			x.Emit(entry, r+i, c, sums[i*panels*cols:][:n], last)
+			of := sums[i*wide*cols:][:wide*cols]
+			if rows > m {
+				if z := int32(x.A.zero(row+i)) - middle; z != 0 {
+					for j, s := range sums[m*wide*cols:] {
+						of[j] -= z * s
+					}
+				}
+			}
+			if wide > panels {
+				s := of[panels*cols]
+				for j, z := range left {
+					of[j] -= z * s
+				}
+			}
+			x.Emit(entry, r+i, c, of[:n], last)
 		}
 	}
 	runtime.KeepAlive(p)
@@ -188,8 +260,10 @@ func MatricesOf(lead, batch []int, size int) Entries {
 	return EntriesOf(0, loops...)
 }
 
-// plainBytes is the definition of simd.Bytes.
+// plainBytes is the definition of simd.Bytes of int16.
 type plainBytes struct{}
+
+func (plainBytes) Group() int { return 2 }
 
 func (plainBytes) Widen(dst []int16, src []byte, flip byte, zero int16) {
 	for i := range dst {
@@ -197,7 +271,7 @@ func (plainBytes) Widen(dst []int16, src []byte, flip byte, zero int16) {
 	}
 }
 
-func (plainBytes) Pair(dst []int16, src []byte, offs []int, _ int, flip byte, zero []int16, step, panels int) {
+func (plainBytes) Join(dst []int16, src []byte, offs []int, _ int, flip byte, zero []int16, step, panels int) {
 	for i := range panels {
 		for l, at := range offs {
 			row, z, to := src[at+i*simd.ByteColumns:][:simd.ByteColumns], zero[i*step+l%2:], dst[i*len(offs)*simd.ByteColumns+l/2*2*simd.ByteColumns+l%2:]

@@ -18,10 +18,10 @@ func eachTiler(t *testing.T, f32 func(*testing.T, Tiler[float32]), f64 func(*tes
 	t.Run("pure/float32", func(t *testing.T) { f32(t, pureTiles[float32]{}) })
 	t.Run("pure/float64", func(t *testing.T) { f64(t, pureTiles[float64]{}) })
 	for level := cpu.AVX2; level <= cpu.Detect(); level++ {
-		if p := simd.Product32[level]; p != nil {
+		if p := simd.Product32.At(level); p != nil {
 			t.Run(level.String()+"/float32", func(t *testing.T) { f32(t, p) })
 		}
-		if p := simd.Product64[level]; p != nil {
+		if p := simd.Product64.At(level); p != nil {
 			t.Run(level.String()+"/float64", func(t *testing.T) { f64(t, p) })
 		}
 	}

@@ -1,9 +1,9 @@
 // Package cpu says which instruction set the kernels use: the best of the processor's that the build has kernels for,
 // or a lower one that the environment asks for.
 //
-// ASHLAR_CPU=generic, avx2 or avx512 on amd64, and generic or neon on arm64, sets the highest level in use; results are the same bits at
-// every level. A value that isn't one of the processor's and build's changes nothing, and Err says so. The build tag purego leaves Generic
-// alone.
+// ASHLAR_CPU=generic, avx2 or avx512 on amd64, and generic, neon, dot or i8mm on arm64, sets the highest level in use; results are the same
+// bits at every level. A value that isn't one of the processor's and build's is an error, which Err returns: commands end with it, and
+// onnx.NewSession returns it. Operators alone can't: they go on with the best level. The build tag purego leaves Generic alone.
 package cpu
 
 import (
@@ -23,6 +23,8 @@ const (
 	AVX512               // amd64: AVX2's and AVX-512 F, CD, BW, DQ, VL
 
 	NEON Level = 1 // arm64: what all its processors have
+	Dot  Level = 2 // arm64: NEON and dot products of bytes (FEAT_DotProd)
+	I8MM Level = 3 // arm64: Dot and products of matrices of bytes (FEAT_I8MM)
 )
 
 // String returns the name that ASHLAR_CPU takes.

@@ -2,12 +2,24 @@
 
 package cpu
 
-import "runtime"
+import (
+	"runtime"
 
-var names = []string{Generic: "generic", NEON: "neon"}
+	"golang.org/x/sys/cpu"
+)
 
-// detect has nothing to ask for: Go itself needs NEON.
-func detect() Level { return NEON }
+var names = []string{Generic: "generic", NEON: "neon", Dot: "dot", I8MM: "i8mm"}
+
+// detect reads what the operating system says of the processor. Go itself needs NEON.
+func detect() Level {
+	switch {
+	case !cpu.ARM64.HasASIMDDP:
+		return NEON
+	case !hasI8MM():
+		return Dot
+	}
+	return I8MM
+}
 
 // Name returns the name of the architecture, as Go writes it.
 func Name() string { return runtime.GOARCH }

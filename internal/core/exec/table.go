@@ -128,7 +128,7 @@ func (r *Rows) Fast() bool { return r.fast != nil && r.fast.Best() != nil }
 
 // Has reports whether the level has a row.
 func (r *Rows) Has(d dtype.DType, l cpu.Level) bool {
-	return r.fast != nil && !r.in(r.fast[l], d).None()
+	return r.fast != nil && !r.in(r.fast.At(l), d).None()
 }
 
 // Bits returns the row for the words of floats of 8 and 16 bits, of an operator that looks at signs alone.

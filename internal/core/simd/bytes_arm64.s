@@ -21,8 +21,8 @@ next:
 	WORD $0x2f08a443 // ushll v3.8h, v2.8b, #0
 	WORD $0x6f08a442 // ushll2 v2.8h, v2.16b, #0
 	WORD $0x6e618463 // sub v3.8h, v3.8h, v1.8h
-	WORD $0x3d800003 // str q3, [x0]
 	WORD $0x6e618442 // sub v2.8h, v2.8h, v1.8h
+	WORD $0x3d800003 // str q3, [x0]
 	WORD $0x3d800402 // str q2, [x0, #16]
 	ADD $16, R1, R1
 	ADD $32, R0, R0
@@ -37,6 +37,7 @@ element:
 	WORD $0x2f08a443 // ushll v3.8h, v2.8b, #0
 	WORD $0x6f08a442 // ushll2 v2.8h, v2.16b, #0
 	WORD $0x6e618463 // sub v3.8h, v3.8h, v1.8h
+	WORD $0x6e618442 // sub v2.8h, v2.8h, v1.8h
 	WORD $0x7d000003 // str h3, [x0]
 	ADD $1, R1, R1
 	ADD $2, R0, R0
@@ -45,7 +46,42 @@ element:
 done:
 	RET
 
-// func pairBytesNEON(dst *int16, src *uint8, offs *int, pairs int, panels int, flip int, zero *int16, step int)
+// func widenBytes8NEON(dst *int8, src *uint8, n int, flip int, zero int)
+TEXT ·widenBytes8NEON(SB), NOSPLIT, $0-40
+	MOVD flip+24(FP), R0
+	WORD $0x4e010c00 // dup v0.16b, w0
+	MOVD zero+32(FP), R0
+	WORD $0x4e010c01 // dup v1.16b, w0
+	MOVD dst+0(FP), R0
+	MOVD src+8(FP), R1
+	MOVD n+16(FP), R2
+	SUBS $16, R2, R2
+	BLT rest
+next:
+	WORD $0x3dc00022 // ldr q2, [x1]
+	WORD $0x6e201c42 // eor v2.16b, v2.16b, v0.16b
+	WORD $0x6e218442 // sub v2.16b, v2.16b, v1.16b
+	WORD $0x3d800002 // str q2, [x0]
+	ADD $16, R1, R1
+	ADD $16, R0, R0
+	SUBS $16, R2, R2
+	BGE next
+rest:
+	ADDS $16, R2, R2
+	BEQ done
+element:
+	WORD $0x3d400022 // ldr b2, [x1]
+	WORD $0x6e201c42 // eor v2.16b, v2.16b, v0.16b
+	WORD $0x6e218442 // sub v2.16b, v2.16b, v1.16b
+	WORD $0x3d000002 // str b2, [x0]
+	ADD $1, R1, R1
+	ADD $1, R0, R0
+	SUBS $1, R2, R2
+	BNE element
+done:
+	RET
+
+// func pairBytesNEON(dst *int16, src *uint8, offs *int, groups int, panels int, flip int, zero *int16, step int)
 TEXT ·pairBytesNEON(SB), NOSPLIT, $0-64
 	MOVD flip+40(FP), R0
 	WORD $0x4e010c00 // dup v0.16b, w0
@@ -54,14 +90,14 @@ TEXT ·pairBytesNEON(SB), NOSPLIT, $0-64
 	MOVD panels+32(FP), R2
 	MOVD zero+48(FP), R3
 	MOVD step+56(FP), R4
-	ADD R4, R4, R4
+	LSL $1, R4, R4
 panel:
 	WORD $0x3dc00061 // ldr q1, [x3]
 	WORD $0x3dc00462 // ldr q2, [x3, #16]
 	WORD $0x3dc00863 // ldr q3, [x3, #32]
 	WORD $0x3dc00c64 // ldr q4, [x3, #48]
 	MOVD offs+16(FP), R5
-	MOVD pairs+24(FP), R6
+	MOVD groups+24(FP), R6
 next:
 	MOVD 0(R5), R7
 	WORD $0x3ce76825 // ldr q5, [x1, x7]
@@ -70,18 +106,18 @@ next:
 	WORD $0x3ce76826 // ldr q6, [x1, x7]
 	WORD $0x6e201cc6 // eor v6.16b, v6.16b, v0.16b
 	WORD $0x4e0638a7 // zip1 v7.16b, v5.16b, v6.16b
-	WORD $0x2f08a4e8 // ushll v8.8h, v7.8b, #0
-	WORD $0x6f08a4e7 // ushll2 v7.8h, v7.16b, #0
-	WORD $0x6e618508 // sub v8.8h, v8.8h, v1.8h
-	WORD $0x3d800008 // str q8, [x0]
-	WORD $0x6e6284e7 // sub v7.8h, v7.8h, v2.8h
-	WORD $0x3d800407 // str q7, [x0, #16]
 	WORD $0x4e0678a6 // zip2 v6.16b, v5.16b, v6.16b
-	WORD $0x2f08a4c5 // ushll v5.8h, v6.8b, #0
+	WORD $0x2f08a4e5 // ushll v5.8h, v7.8b, #0
+	WORD $0x6f08a4e7 // ushll2 v7.8h, v7.16b, #0
+	WORD $0x6e6184a5 // sub v5.8h, v5.8h, v1.8h
+	WORD $0x6e6284e7 // sub v7.8h, v7.8h, v2.8h
+	WORD $0x3d800005 // str q5, [x0]
+	WORD $0x3d800407 // str q7, [x0, #16]
+	WORD $0x2f08a4c7 // ushll v7.8h, v6.8b, #0
 	WORD $0x6f08a4c6 // ushll2 v6.8h, v6.16b, #0
-	WORD $0x6e6384a5 // sub v5.8h, v5.8h, v3.8h
-	WORD $0x3d800805 // str q5, [x0, #32]
+	WORD $0x6e6384e7 // sub v7.8h, v7.8h, v3.8h
 	WORD $0x6e6484c6 // sub v6.8h, v6.8h, v4.8h
+	WORD $0x3d800807 // str q7, [x0, #32]
 	WORD $0x3d800c06 // str q6, [x0, #48]
 	ADD $16, R5, R5
 	ADD $64, R0, R0
@@ -93,22 +129,22 @@ next:
 	BNE panel
 	RET
 
-// func tileBytes1NEON(c *int32, ldc int, a *int16, lda int, b *int16, pairs int, times int, add int, cStep int, aStep int, bStep int)
+// func tileBytes1NEON(c *int32, ldc int, a *int16, lda int, b *int16, groups int, times int, add int, cStep int, aStep int, bStep int)
 TEXT ·tileBytes1NEON(SB), NOSPLIT, $0-88
 	MOVD c+0(FP), R0
 	MOVD ldc+8(FP), R1
-	LSL $2, R1, R1
 	MOVD a+16(FP), R2
 	MOVD lda+24(FP), R3
 	LSL $1, R3, R3
 	MOVD b+32(FP), R4
 	MOVD times+48(FP), R5
 	MOVD cStep+64(FP), R6
-	LSL $2, R6, R6
 	MOVD aStep+72(FP), R7
 	LSL $1, R7, R7
 	MOVD bStep+80(FP), R8
 	LSL $1, R8, R8
+	LSL $2, R1, R1
+	LSL $2, R6, R6
 tile:
 	MOVD R2, R9
 	WORD $0x6f00e400 // movi v0.2d, #0
@@ -121,7 +157,7 @@ tile:
 	WORD $0x6f00e407 // movi v7.2d, #0
 	MOVD R4, R10
 	MOVD $0, R11
-	MOVD pairs+40(FP), R12
+	MOVD groups+40(FP), R12
 next:
 	WORD $0x3dc00148 // ldr q8, [x10]
 	WORD $0x3dc00549 // ldr q9, [x10, #16]
@@ -172,22 +208,22 @@ store:
 	BNE tile
 	RET
 
-// func tileBytes3NEON(c *int32, ldc int, a *int16, lda int, b *int16, pairs int, times int, add int, cStep int, aStep int, bStep int)
+// func tileBytes3NEON(c *int32, ldc int, a *int16, lda int, b *int16, groups int, times int, add int, cStep int, aStep int, bStep int)
 TEXT ·tileBytes3NEON(SB), NOSPLIT, $0-88
 	MOVD c+0(FP), R0
 	MOVD ldc+8(FP), R1
-	LSL $2, R1, R1
 	MOVD a+16(FP), R2
 	MOVD lda+24(FP), R3
 	LSL $1, R3, R3
 	MOVD b+32(FP), R4
 	MOVD times+48(FP), R5
 	MOVD cStep+64(FP), R6
-	LSL $2, R6, R6
 	MOVD aStep+72(FP), R7
 	LSL $1, R7, R7
 	MOVD bStep+80(FP), R8
 	LSL $1, R8, R8
+	LSL $2, R1, R1
+	LSL $2, R6, R6
 tile:
 	MOVD R2, R9
 	ADD R9, R3, R10
@@ -218,7 +254,7 @@ tile:
 	WORD $0x6f00e417 // movi v23.2d, #0
 	MOVD R4, R12
 	MOVD $0, R13
-	MOVD pairs+40(FP), R14
+	MOVD groups+40(FP), R14
 next:
 	WORD $0x3dc00198 // ldr q24, [x12]
 	WORD $0x3dc00599 // ldr q25, [x12, #16]
@@ -318,6 +354,904 @@ store:
 	WORD $0x3d800992 // str q18, [x12, #32]
 	WORD $0x3d800d93 // str q19, [x12, #48]
 	ADD R1, R12, R12
+	ADD R6, R0, R0
+	ADD R7, R2, R2
+	ADD R8, R4, R4
+	SUBS $1, R5, R5
+	BNE tile
+	RET
+
+// func fourBytesNEON(dst *int8, src *uint8, offs *int, groups int, panels int, flip int, zero *int8, step int)
+TEXT ·fourBytesNEON(SB), NOSPLIT, $0-64
+	MOVD flip+40(FP), R0
+	WORD $0x4e010c00 // dup v0.16b, w0
+	MOVD dst+0(FP), R0
+	MOVD src+8(FP), R1
+	MOVD panels+32(FP), R2
+	MOVD zero+48(FP), R3
+	MOVD step+56(FP), R4
+panel:
+	WORD $0x3dc00061 // ldr q1, [x3]
+	WORD $0x3dc00462 // ldr q2, [x3, #16]
+	WORD $0x3dc00863 // ldr q3, [x3, #32]
+	WORD $0x3dc00c64 // ldr q4, [x3, #48]
+	MOVD offs+16(FP), R5
+	MOVD groups+24(FP), R6
+next:
+	MOVD 0(R5), R7
+	WORD $0x3ce76825 // ldr q5, [x1, x7]
+	WORD $0x6e201ca5 // eor v5.16b, v5.16b, v0.16b
+	MOVD 8(R5), R7
+	WORD $0x3ce76826 // ldr q6, [x1, x7]
+	WORD $0x6e201cc6 // eor v6.16b, v6.16b, v0.16b
+	MOVD 16(R5), R7
+	WORD $0x3ce76827 // ldr q7, [x1, x7]
+	WORD $0x6e201ce7 // eor v7.16b, v7.16b, v0.16b
+	MOVD 24(R5), R7
+	WORD $0x3ce76828 // ldr q8, [x1, x7]
+	WORD $0x6e201d08 // eor v8.16b, v8.16b, v0.16b
+	WORD $0x4e0638a9 // zip1 v9.16b, v5.16b, v6.16b
+	WORD $0x4e0678a6 // zip2 v6.16b, v5.16b, v6.16b
+	WORD $0x4e0838e5 // zip1 v5.16b, v7.16b, v8.16b
+	WORD $0x4e0878e8 // zip2 v8.16b, v7.16b, v8.16b
+	WORD $0x4e453927 // zip1 v7.8h, v9.8h, v5.8h
+	WORD $0x4e457925 // zip2 v5.8h, v9.8h, v5.8h
+	WORD $0x4e4838c9 // zip1 v9.8h, v6.8h, v8.8h
+	WORD $0x4e4878c8 // zip2 v8.8h, v6.8h, v8.8h
+	WORD $0x6e2184e7 // sub v7.16b, v7.16b, v1.16b
+	WORD $0x3d800007 // str q7, [x0]
+	WORD $0x6e2284a5 // sub v5.16b, v5.16b, v2.16b
+	WORD $0x3d800405 // str q5, [x0, #16]
+	WORD $0x6e238529 // sub v9.16b, v9.16b, v3.16b
+	WORD $0x3d800809 // str q9, [x0, #32]
+	WORD $0x6e248508 // sub v8.16b, v8.16b, v4.16b
+	WORD $0x3d800c08 // str q8, [x0, #48]
+	ADD $32, R5, R5
+	ADD $64, R0, R0
+	SUBS $1, R6, R6
+	BNE next
+	ADD $16, R1, R1
+	ADD R4, R3, R3
+	SUBS $1, R2, R2
+	BNE panel
+	RET
+
+// func tileBytes1Dot(c *int32, ldc int, a *int8, lda int, b *int8, groups int, times int, add int, cStep int, aStep int, bStep int)
+TEXT ·tileBytes1Dot(SB), NOSPLIT, $0-88
+	MOVD c+0(FP), R0
+	MOVD ldc+8(FP), R1
+	MOVD a+16(FP), R2
+	MOVD lda+24(FP), R3
+	MOVD b+32(FP), R4
+	MOVD times+48(FP), R5
+	MOVD cStep+64(FP), R6
+	MOVD aStep+72(FP), R7
+	MOVD bStep+80(FP), R8
+	LSL $2, R1, R1
+	LSL $2, R6, R6
+tile:
+	MOVD R2, R9
+	WORD $0x6f00e400 // movi v0.2d, #0
+	WORD $0x6f00e401 // movi v1.2d, #0
+	WORD $0x6f00e402 // movi v2.2d, #0
+	WORD $0x6f00e403 // movi v3.2d, #0
+	MOVD R4, R10
+	MOVD $0, R11
+	MOVD groups+40(FP), R12
+next:
+	WORD $0x3dc00144 // ldr q4, [x10]
+	WORD $0x3dc00545 // ldr q5, [x10, #16]
+	WORD $0x3dc00946 // ldr q6, [x10, #32]
+	WORD $0x3dc00d47 // ldr q7, [x10, #48]
+	WORD $0xbc6b6928 // ldr s8, [x9, x11]
+	WORD $0x4f88e080 // sdot v0.4s, v4.16b, v8.4b[0]
+	WORD $0x4f88e0a1 // sdot v1.4s, v5.16b, v8.4b[0]
+	WORD $0x4f88e0c2 // sdot v2.4s, v6.16b, v8.4b[0]
+	WORD $0x4f88e0e3 // sdot v3.4s, v7.16b, v8.4b[0]
+	ADD $4, R11, R11
+	ADD $64, R10, R10
+	SUBS $1, R12, R12
+	BNE next
+	MOVD add+56(FP), R13
+	CMP $0, R13
+	BEQ store
+	MOVD R0, R10
+	WORD $0x3dc00148 // ldr q8, [x10]
+	WORD $0x4ea88400 // add v0.4s, v0.4s, v8.4s
+	WORD $0x3dc00548 // ldr q8, [x10, #16]
+	WORD $0x4ea88421 // add v1.4s, v1.4s, v8.4s
+	WORD $0x3dc00948 // ldr q8, [x10, #32]
+	WORD $0x4ea88442 // add v2.4s, v2.4s, v8.4s
+	WORD $0x3dc00d48 // ldr q8, [x10, #48]
+	WORD $0x4ea88463 // add v3.4s, v3.4s, v8.4s
+	ADD R1, R10, R10
+store:
+	MOVD R0, R10
+	WORD $0x3d800140 // str q0, [x10]
+	WORD $0x3d800541 // str q1, [x10, #16]
+	WORD $0x3d800942 // str q2, [x10, #32]
+	WORD $0x3d800d43 // str q3, [x10, #48]
+	ADD R1, R10, R10
+	ADD R6, R0, R0
+	ADD R7, R2, R2
+	ADD R8, R4, R4
+	SUBS $1, R5, R5
+	BNE tile
+	RET
+
+// func tileBytes2Dot(c *int32, ldc int, a *int8, lda int, b *int8, groups int, times int, add int, cStep int, aStep int, bStep int)
+TEXT ·tileBytes2Dot(SB), NOSPLIT, $0-88
+	MOVD c+0(FP), R0
+	MOVD ldc+8(FP), R1
+	MOVD a+16(FP), R2
+	MOVD lda+24(FP), R3
+	MOVD b+32(FP), R4
+	MOVD times+48(FP), R5
+	MOVD cStep+64(FP), R6
+	MOVD aStep+72(FP), R7
+	MOVD bStep+80(FP), R8
+	LSL $2, R1, R1
+	LSL $2, R6, R6
+tile:
+	MOVD R2, R9
+	ADD R9, R3, R10
+	WORD $0x6f00e400 // movi v0.2d, #0
+	WORD $0x6f00e401 // movi v1.2d, #0
+	WORD $0x6f00e402 // movi v2.2d, #0
+	WORD $0x6f00e403 // movi v3.2d, #0
+	WORD $0x6f00e404 // movi v4.2d, #0
+	WORD $0x6f00e405 // movi v5.2d, #0
+	WORD $0x6f00e406 // movi v6.2d, #0
+	WORD $0x6f00e407 // movi v7.2d, #0
+	MOVD R4, R11
+	MOVD $0, R12
+	MOVD groups+40(FP), R13
+next:
+	WORD $0x3dc00168 // ldr q8, [x11]
+	WORD $0x3dc00569 // ldr q9, [x11, #16]
+	WORD $0x3dc0096a // ldr q10, [x11, #32]
+	WORD $0x3dc00d6b // ldr q11, [x11, #48]
+	WORD $0xbc6c692c // ldr s12, [x9, x12]
+	WORD $0x4f8ce100 // sdot v0.4s, v8.16b, v12.4b[0]
+	WORD $0x4f8ce121 // sdot v1.4s, v9.16b, v12.4b[0]
+	WORD $0x4f8ce142 // sdot v2.4s, v10.16b, v12.4b[0]
+	WORD $0x4f8ce163 // sdot v3.4s, v11.16b, v12.4b[0]
+	WORD $0xbc6c694c // ldr s12, [x10, x12]
+	WORD $0x4f8ce104 // sdot v4.4s, v8.16b, v12.4b[0]
+	WORD $0x4f8ce125 // sdot v5.4s, v9.16b, v12.4b[0]
+	WORD $0x4f8ce146 // sdot v6.4s, v10.16b, v12.4b[0]
+	WORD $0x4f8ce167 // sdot v7.4s, v11.16b, v12.4b[0]
+	ADD $4, R12, R12
+	ADD $64, R11, R11
+	SUBS $1, R13, R13
+	BNE next
+	MOVD add+56(FP), R14
+	CMP $0, R14
+	BEQ store
+	MOVD R0, R11
+	WORD $0x3dc0016c // ldr q12, [x11]
+	WORD $0x4eac8400 // add v0.4s, v0.4s, v12.4s
+	WORD $0x3dc0056c // ldr q12, [x11, #16]
+	WORD $0x4eac8421 // add v1.4s, v1.4s, v12.4s
+	WORD $0x3dc0096c // ldr q12, [x11, #32]
+	WORD $0x4eac8442 // add v2.4s, v2.4s, v12.4s
+	WORD $0x3dc00d6c // ldr q12, [x11, #48]
+	WORD $0x4eac8463 // add v3.4s, v3.4s, v12.4s
+	ADD R1, R11, R11
+	WORD $0x3dc0016c // ldr q12, [x11]
+	WORD $0x4eac8484 // add v4.4s, v4.4s, v12.4s
+	WORD $0x3dc0056c // ldr q12, [x11, #16]
+	WORD $0x4eac84a5 // add v5.4s, v5.4s, v12.4s
+	WORD $0x3dc0096c // ldr q12, [x11, #32]
+	WORD $0x4eac84c6 // add v6.4s, v6.4s, v12.4s
+	WORD $0x3dc00d6c // ldr q12, [x11, #48]
+	WORD $0x4eac84e7 // add v7.4s, v7.4s, v12.4s
+	ADD R1, R11, R11
+store:
+	MOVD R0, R11
+	WORD $0x3d800160 // str q0, [x11]
+	WORD $0x3d800561 // str q1, [x11, #16]
+	WORD $0x3d800962 // str q2, [x11, #32]
+	WORD $0x3d800d63 // str q3, [x11, #48]
+	ADD R1, R11, R11
+	WORD $0x3d800164 // str q4, [x11]
+	WORD $0x3d800565 // str q5, [x11, #16]
+	WORD $0x3d800966 // str q6, [x11, #32]
+	WORD $0x3d800d67 // str q7, [x11, #48]
+	ADD R1, R11, R11
+	ADD R6, R0, R0
+	ADD R7, R2, R2
+	ADD R8, R4, R4
+	SUBS $1, R5, R5
+	BNE tile
+	RET
+
+// func tileBytes6Dot(c *int32, ldc int, a *int8, lda int, b *int8, groups int, times int, add int, cStep int, aStep int, bStep int)
+TEXT ·tileBytes6Dot(SB), NOSPLIT, $0-88
+	MOVD c+0(FP), R0
+	MOVD ldc+8(FP), R1
+	MOVD a+16(FP), R2
+	MOVD lda+24(FP), R3
+	MOVD b+32(FP), R4
+	MOVD times+48(FP), R5
+	MOVD cStep+64(FP), R6
+	MOVD aStep+72(FP), R7
+	MOVD bStep+80(FP), R8
+	LSL $2, R1, R1
+	LSL $2, R6, R6
+tile:
+	MOVD R2, R9
+	ADD R9, R3, R10
+	ADD R10, R3, R11
+	ADD R11, R3, R12
+	ADD R12, R3, R13
+	ADD R13, R3, R14
+	WORD $0x6f00e400 // movi v0.2d, #0
+	WORD $0x6f00e401 // movi v1.2d, #0
+	WORD $0x6f00e402 // movi v2.2d, #0
+	WORD $0x6f00e403 // movi v3.2d, #0
+	WORD $0x6f00e404 // movi v4.2d, #0
+	WORD $0x6f00e405 // movi v5.2d, #0
+	WORD $0x6f00e406 // movi v6.2d, #0
+	WORD $0x6f00e407 // movi v7.2d, #0
+	WORD $0x6f00e408 // movi v8.2d, #0
+	WORD $0x6f00e409 // movi v9.2d, #0
+	WORD $0x6f00e40a // movi v10.2d, #0
+	WORD $0x6f00e40b // movi v11.2d, #0
+	WORD $0x6f00e40c // movi v12.2d, #0
+	WORD $0x6f00e40d // movi v13.2d, #0
+	WORD $0x6f00e40e // movi v14.2d, #0
+	WORD $0x6f00e40f // movi v15.2d, #0
+	WORD $0x6f00e410 // movi v16.2d, #0
+	WORD $0x6f00e411 // movi v17.2d, #0
+	WORD $0x6f00e412 // movi v18.2d, #0
+	WORD $0x6f00e413 // movi v19.2d, #0
+	WORD $0x6f00e414 // movi v20.2d, #0
+	WORD $0x6f00e415 // movi v21.2d, #0
+	WORD $0x6f00e416 // movi v22.2d, #0
+	WORD $0x6f00e417 // movi v23.2d, #0
+	MOVD R4, R15
+	MOVD $0, R19
+	MOVD groups+40(FP), R20
+next:
+	WORD $0x3dc001f8 // ldr q24, [x15]
+	WORD $0x3dc005f9 // ldr q25, [x15, #16]
+	WORD $0x3dc009fa // ldr q26, [x15, #32]
+	WORD $0x3dc00dfb // ldr q27, [x15, #48]
+	WORD $0xbc73693c // ldr s28, [x9, x19]
+	WORD $0x4f9ce300 // sdot v0.4s, v24.16b, v28.4b[0]
+	WORD $0x4f9ce321 // sdot v1.4s, v25.16b, v28.4b[0]
+	WORD $0x4f9ce342 // sdot v2.4s, v26.16b, v28.4b[0]
+	WORD $0x4f9ce363 // sdot v3.4s, v27.16b, v28.4b[0]
+	WORD $0xbc73695c // ldr s28, [x10, x19]
+	WORD $0x4f9ce304 // sdot v4.4s, v24.16b, v28.4b[0]
+	WORD $0x4f9ce325 // sdot v5.4s, v25.16b, v28.4b[0]
+	WORD $0x4f9ce346 // sdot v6.4s, v26.16b, v28.4b[0]
+	WORD $0x4f9ce367 // sdot v7.4s, v27.16b, v28.4b[0]
+	WORD $0xbc73697c // ldr s28, [x11, x19]
+	WORD $0x4f9ce308 // sdot v8.4s, v24.16b, v28.4b[0]
+	WORD $0x4f9ce329 // sdot v9.4s, v25.16b, v28.4b[0]
+	WORD $0x4f9ce34a // sdot v10.4s, v26.16b, v28.4b[0]
+	WORD $0x4f9ce36b // sdot v11.4s, v27.16b, v28.4b[0]
+	WORD $0xbc73699c // ldr s28, [x12, x19]
+	WORD $0x4f9ce30c // sdot v12.4s, v24.16b, v28.4b[0]
+	WORD $0x4f9ce32d // sdot v13.4s, v25.16b, v28.4b[0]
+	WORD $0x4f9ce34e // sdot v14.4s, v26.16b, v28.4b[0]
+	WORD $0x4f9ce36f // sdot v15.4s, v27.16b, v28.4b[0]
+	WORD $0xbc7369bc // ldr s28, [x13, x19]
+	WORD $0x4f9ce310 // sdot v16.4s, v24.16b, v28.4b[0]
+	WORD $0x4f9ce331 // sdot v17.4s, v25.16b, v28.4b[0]
+	WORD $0x4f9ce352 // sdot v18.4s, v26.16b, v28.4b[0]
+	WORD $0x4f9ce373 // sdot v19.4s, v27.16b, v28.4b[0]
+	WORD $0xbc7369dc // ldr s28, [x14, x19]
+	WORD $0x4f9ce314 // sdot v20.4s, v24.16b, v28.4b[0]
+	WORD $0x4f9ce335 // sdot v21.4s, v25.16b, v28.4b[0]
+	WORD $0x4f9ce356 // sdot v22.4s, v26.16b, v28.4b[0]
+	WORD $0x4f9ce377 // sdot v23.4s, v27.16b, v28.4b[0]
+	ADD $4, R19, R19
+	ADD $64, R15, R15
+	SUBS $1, R20, R20
+	BNE next
+	MOVD add+56(FP), R21
+	CMP $0, R21
+	BEQ store
+	MOVD R0, R15
+	WORD $0x3dc001fc // ldr q28, [x15]
+	WORD $0x4ebc8400 // add v0.4s, v0.4s, v28.4s
+	WORD $0x3dc005fc // ldr q28, [x15, #16]
+	WORD $0x4ebc8421 // add v1.4s, v1.4s, v28.4s
+	WORD $0x3dc009fc // ldr q28, [x15, #32]
+	WORD $0x4ebc8442 // add v2.4s, v2.4s, v28.4s
+	WORD $0x3dc00dfc // ldr q28, [x15, #48]
+	WORD $0x4ebc8463 // add v3.4s, v3.4s, v28.4s
+	ADD R1, R15, R15
+	WORD $0x3dc001fc // ldr q28, [x15]
+	WORD $0x4ebc8484 // add v4.4s, v4.4s, v28.4s
+	WORD $0x3dc005fc // ldr q28, [x15, #16]
+	WORD $0x4ebc84a5 // add v5.4s, v5.4s, v28.4s
+	WORD $0x3dc009fc // ldr q28, [x15, #32]
+	WORD $0x4ebc84c6 // add v6.4s, v6.4s, v28.4s
+	WORD $0x3dc00dfc // ldr q28, [x15, #48]
+	WORD $0x4ebc84e7 // add v7.4s, v7.4s, v28.4s
+	ADD R1, R15, R15
+	WORD $0x3dc001fc // ldr q28, [x15]
+	WORD $0x4ebc8508 // add v8.4s, v8.4s, v28.4s
+	WORD $0x3dc005fc // ldr q28, [x15, #16]
+	WORD $0x4ebc8529 // add v9.4s, v9.4s, v28.4s
+	WORD $0x3dc009fc // ldr q28, [x15, #32]
+	WORD $0x4ebc854a // add v10.4s, v10.4s, v28.4s
+	WORD $0x3dc00dfc // ldr q28, [x15, #48]
+	WORD $0x4ebc856b // add v11.4s, v11.4s, v28.4s
+	ADD R1, R15, R15
+	WORD $0x3dc001fc // ldr q28, [x15]
+	WORD $0x4ebc858c // add v12.4s, v12.4s, v28.4s
+	WORD $0x3dc005fc // ldr q28, [x15, #16]
+	WORD $0x4ebc85ad // add v13.4s, v13.4s, v28.4s
+	WORD $0x3dc009fc // ldr q28, [x15, #32]
+	WORD $0x4ebc85ce // add v14.4s, v14.4s, v28.4s
+	WORD $0x3dc00dfc // ldr q28, [x15, #48]
+	WORD $0x4ebc85ef // add v15.4s, v15.4s, v28.4s
+	ADD R1, R15, R15
+	WORD $0x3dc001fc // ldr q28, [x15]
+	WORD $0x4ebc8610 // add v16.4s, v16.4s, v28.4s
+	WORD $0x3dc005fc // ldr q28, [x15, #16]
+	WORD $0x4ebc8631 // add v17.4s, v17.4s, v28.4s
+	WORD $0x3dc009fc // ldr q28, [x15, #32]
+	WORD $0x4ebc8652 // add v18.4s, v18.4s, v28.4s
+	WORD $0x3dc00dfc // ldr q28, [x15, #48]
+	WORD $0x4ebc8673 // add v19.4s, v19.4s, v28.4s
+	ADD R1, R15, R15
+	WORD $0x3dc001fc // ldr q28, [x15]
+	WORD $0x4ebc8694 // add v20.4s, v20.4s, v28.4s
+	WORD $0x3dc005fc // ldr q28, [x15, #16]
+	WORD $0x4ebc86b5 // add v21.4s, v21.4s, v28.4s
+	WORD $0x3dc009fc // ldr q28, [x15, #32]
+	WORD $0x4ebc86d6 // add v22.4s, v22.4s, v28.4s
+	WORD $0x3dc00dfc // ldr q28, [x15, #48]
+	WORD $0x4ebc86f7 // add v23.4s, v23.4s, v28.4s
+	ADD R1, R15, R15
+store:
+	MOVD R0, R15
+	WORD $0x3d8001e0 // str q0, [x15]
+	WORD $0x3d8005e1 // str q1, [x15, #16]
+	WORD $0x3d8009e2 // str q2, [x15, #32]
+	WORD $0x3d800de3 // str q3, [x15, #48]
+	ADD R1, R15, R15
+	WORD $0x3d8001e4 // str q4, [x15]
+	WORD $0x3d8005e5 // str q5, [x15, #16]
+	WORD $0x3d8009e6 // str q6, [x15, #32]
+	WORD $0x3d800de7 // str q7, [x15, #48]
+	ADD R1, R15, R15
+	WORD $0x3d8001e8 // str q8, [x15]
+	WORD $0x3d8005e9 // str q9, [x15, #16]
+	WORD $0x3d8009ea // str q10, [x15, #32]
+	WORD $0x3d800deb // str q11, [x15, #48]
+	ADD R1, R15, R15
+	WORD $0x3d8001ec // str q12, [x15]
+	WORD $0x3d8005ed // str q13, [x15, #16]
+	WORD $0x3d8009ee // str q14, [x15, #32]
+	WORD $0x3d800def // str q15, [x15, #48]
+	ADD R1, R15, R15
+	WORD $0x3d8001f0 // str q16, [x15]
+	WORD $0x3d8005f1 // str q17, [x15, #16]
+	WORD $0x3d8009f2 // str q18, [x15, #32]
+	WORD $0x3d800df3 // str q19, [x15, #48]
+	ADD R1, R15, R15
+	WORD $0x3d8001f4 // str q20, [x15]
+	WORD $0x3d8005f5 // str q21, [x15, #16]
+	WORD $0x3d8009f6 // str q22, [x15, #32]
+	WORD $0x3d800df7 // str q23, [x15, #48]
+	ADD R1, R15, R15
+	ADD R6, R0, R0
+	ADD R7, R2, R2
+	ADD R8, R4, R4
+	SUBS $1, R5, R5
+	BNE tile
+	RET
+
+// func eightBytesNEON(dst *int8, src *uint8, offs *int, groups int, panels int, flip int, zero *int8, step int)
+TEXT ·eightBytesNEON(SB), NOSPLIT, $0-64
+	MOVD flip+40(FP), R0
+	WORD $0x4e010c00 // dup v0.16b, w0
+	MOVD dst+0(FP), R0
+	MOVD src+8(FP), R1
+	MOVD panels+32(FP), R2
+	MOVD zero+48(FP), R3
+	MOVD step+56(FP), R4
+panel:
+	WORD $0x3dc00061 // ldr q1, [x3]
+	WORD $0x3dc00462 // ldr q2, [x3, #16]
+	WORD $0x3dc00863 // ldr q3, [x3, #32]
+	WORD $0x3dc00c64 // ldr q4, [x3, #48]
+	WORD $0x3dc01065 // ldr q5, [x3, #64]
+	WORD $0x3dc01466 // ldr q6, [x3, #80]
+	WORD $0x3dc01867 // ldr q7, [x3, #96]
+	WORD $0x3dc01c68 // ldr q8, [x3, #112]
+	MOVD offs+16(FP), R5
+	MOVD groups+24(FP), R6
+next:
+	MOVD 0(R5), R7
+	WORD $0x3ce76829 // ldr q9, [x1, x7]
+	WORD $0x6e201d29 // eor v9.16b, v9.16b, v0.16b
+	MOVD 8(R5), R7
+	WORD $0x3ce7682a // ldr q10, [x1, x7]
+	WORD $0x6e201d4a // eor v10.16b, v10.16b, v0.16b
+	MOVD 16(R5), R7
+	WORD $0x3ce7682b // ldr q11, [x1, x7]
+	WORD $0x6e201d6b // eor v11.16b, v11.16b, v0.16b
+	MOVD 24(R5), R7
+	WORD $0x3ce7682c // ldr q12, [x1, x7]
+	WORD $0x6e201d8c // eor v12.16b, v12.16b, v0.16b
+	MOVD 32(R5), R7
+	WORD $0x3ce7682d // ldr q13, [x1, x7]
+	WORD $0x6e201dad // eor v13.16b, v13.16b, v0.16b
+	MOVD 40(R5), R7
+	WORD $0x3ce7682e // ldr q14, [x1, x7]
+	WORD $0x6e201dce // eor v14.16b, v14.16b, v0.16b
+	MOVD 48(R5), R7
+	WORD $0x3ce7682f // ldr q15, [x1, x7]
+	WORD $0x6e201def // eor v15.16b, v15.16b, v0.16b
+	MOVD 56(R5), R7
+	WORD $0x3ce76830 // ldr q16, [x1, x7]
+	WORD $0x6e201e10 // eor v16.16b, v16.16b, v0.16b
+	WORD $0x4e0a3931 // zip1 v17.16b, v9.16b, v10.16b
+	WORD $0x4e0a792a // zip2 v10.16b, v9.16b, v10.16b
+	WORD $0x4e0c3969 // zip1 v9.16b, v11.16b, v12.16b
+	WORD $0x4e0c796c // zip2 v12.16b, v11.16b, v12.16b
+	WORD $0x4e0e39ab // zip1 v11.16b, v13.16b, v14.16b
+	WORD $0x4e0e79ae // zip2 v14.16b, v13.16b, v14.16b
+	WORD $0x4e1039ed // zip1 v13.16b, v15.16b, v16.16b
+	WORD $0x4e1079f0 // zip2 v16.16b, v15.16b, v16.16b
+	WORD $0x4e493a2f // zip1 v15.8h, v17.8h, v9.8h
+	WORD $0x4e497a29 // zip2 v9.8h, v17.8h, v9.8h
+	WORD $0x4e4c3951 // zip1 v17.8h, v10.8h, v12.8h
+	WORD $0x4e4c794c // zip2 v12.8h, v10.8h, v12.8h
+	WORD $0x4e4d396a // zip1 v10.8h, v11.8h, v13.8h
+	WORD $0x4e4d796d // zip2 v13.8h, v11.8h, v13.8h
+	WORD $0x4e5039cb // zip1 v11.8h, v14.8h, v16.8h
+	WORD $0x4e5079d0 // zip2 v16.8h, v14.8h, v16.8h
+	WORD $0x4e8a39ee // zip1 v14.4s, v15.4s, v10.4s
+	WORD $0x4e8a79ea // zip2 v10.4s, v15.4s, v10.4s
+	WORD $0x4e8d392f // zip1 v15.4s, v9.4s, v13.4s
+	WORD $0x4e8d792d // zip2 v13.4s, v9.4s, v13.4s
+	WORD $0x4e8b3a29 // zip1 v9.4s, v17.4s, v11.4s
+	WORD $0x4e8b7a2b // zip2 v11.4s, v17.4s, v11.4s
+	WORD $0x4e903991 // zip1 v17.4s, v12.4s, v16.4s
+	WORD $0x4e907990 // zip2 v16.4s, v12.4s, v16.4s
+	WORD $0x6e2185ce // sub v14.16b, v14.16b, v1.16b
+	WORD $0x3d80000e // str q14, [x0]
+	WORD $0x6e22854a // sub v10.16b, v10.16b, v2.16b
+	WORD $0x3d80040a // str q10, [x0, #16]
+	WORD $0x6e2385ef // sub v15.16b, v15.16b, v3.16b
+	WORD $0x3d80080f // str q15, [x0, #32]
+	WORD $0x6e2485ad // sub v13.16b, v13.16b, v4.16b
+	WORD $0x3d800c0d // str q13, [x0, #48]
+	WORD $0x6e258529 // sub v9.16b, v9.16b, v5.16b
+	WORD $0x3d801009 // str q9, [x0, #64]
+	WORD $0x6e26856b // sub v11.16b, v11.16b, v6.16b
+	WORD $0x3d80140b // str q11, [x0, #80]
+	WORD $0x6e278631 // sub v17.16b, v17.16b, v7.16b
+	WORD $0x3d801811 // str q17, [x0, #96]
+	WORD $0x6e288610 // sub v16.16b, v16.16b, v8.16b
+	WORD $0x3d801c10 // str q16, [x0, #112]
+	ADD $64, R5, R5
+	ADD $128, R0, R0
+	SUBS $1, R6, R6
+	BNE next
+	ADD $16, R1, R1
+	ADD R4, R3, R3
+	SUBS $1, R2, R2
+	BNE panel
+	RET
+
+// func tileBytes1I8MM(c *int32, ldc int, a *int8, lda int, b *int8, groups int, times int, add int, cStep int, aStep int, bStep int)
+TEXT ·tileBytes1I8MM(SB), NOSPLIT, $0-88
+	MOVD c+0(FP), R0
+	MOVD ldc+8(FP), R1
+	MOVD a+16(FP), R2
+	MOVD lda+24(FP), R3
+	MOVD b+32(FP), R4
+	MOVD times+48(FP), R5
+	MOVD cStep+64(FP), R6
+	MOVD aStep+72(FP), R7
+	MOVD bStep+80(FP), R8
+	LSL $2, R1, R1
+	LSL $2, R6, R6
+tile:
+	MOVD R2, R9
+	WORD $0x6f00e400 // movi v0.2d, #0
+	WORD $0x6f00e401 // movi v1.2d, #0
+	WORD $0x6f00e402 // movi v2.2d, #0
+	WORD $0x6f00e403 // movi v3.2d, #0
+	WORD $0x6f00e404 // movi v4.2d, #0
+	WORD $0x6f00e405 // movi v5.2d, #0
+	WORD $0x6f00e406 // movi v6.2d, #0
+	WORD $0x6f00e407 // movi v7.2d, #0
+	MOVD R4, R10
+	MOVD $0, R11
+	MOVD groups+40(FP), R12
+next:
+	WORD $0xfc6b6928 // ldr d8, [x9, x11]
+	WORD $0xfc6b6929 // ldr d9, [x9, x11]
+	WORD $0x4ec93909 // zip1 v9.2d, v8.2d, v9.2d
+	WORD $0x3dc00148 // ldr q8, [x10]
+	WORD $0x4e88a520 // smmla v0.4s, v9.16b, v8.16b
+	WORD $0x3dc00548 // ldr q8, [x10, #16]
+	WORD $0x4e88a521 // smmla v1.4s, v9.16b, v8.16b
+	WORD $0x3dc00948 // ldr q8, [x10, #32]
+	WORD $0x4e88a522 // smmla v2.4s, v9.16b, v8.16b
+	WORD $0x3dc00d48 // ldr q8, [x10, #48]
+	WORD $0x4e88a523 // smmla v3.4s, v9.16b, v8.16b
+	WORD $0x3dc01148 // ldr q8, [x10, #64]
+	WORD $0x4e88a524 // smmla v4.4s, v9.16b, v8.16b
+	WORD $0x3dc01548 // ldr q8, [x10, #80]
+	WORD $0x4e88a525 // smmla v5.4s, v9.16b, v8.16b
+	WORD $0x3dc01948 // ldr q8, [x10, #96]
+	WORD $0x4e88a526 // smmla v6.4s, v9.16b, v8.16b
+	WORD $0x3dc01d48 // ldr q8, [x10, #112]
+	WORD $0x4e88a527 // smmla v7.4s, v9.16b, v8.16b
+	ADD $8, R11, R11
+	ADD $128, R10, R10
+	SUBS $1, R12, R12
+	BNE next
+	WORD $0x4ec13808 // zip1 v8.2d, v0.2d, v1.2d
+	WORD $0x4ea81d00 // mov v0.16b, v8.16b
+	WORD $0x4ec33848 // zip1 v8.2d, v2.2d, v3.2d
+	WORD $0x4ea81d02 // mov v2.16b, v8.16b
+	WORD $0x4ec53888 // zip1 v8.2d, v4.2d, v5.2d
+	WORD $0x4ea81d04 // mov v4.16b, v8.16b
+	WORD $0x4ec738c8 // zip1 v8.2d, v6.2d, v7.2d
+	WORD $0x4ea81d06 // mov v6.16b, v8.16b
+	MOVD add+56(FP), R13
+	CMP $0, R13
+	BEQ store
+	MOVD R0, R10
+	WORD $0x3dc00148 // ldr q8, [x10]
+	WORD $0x4ea88400 // add v0.4s, v0.4s, v8.4s
+	WORD $0x3dc00548 // ldr q8, [x10, #16]
+	WORD $0x4ea88442 // add v2.4s, v2.4s, v8.4s
+	WORD $0x3dc00948 // ldr q8, [x10, #32]
+	WORD $0x4ea88484 // add v4.4s, v4.4s, v8.4s
+	WORD $0x3dc00d48 // ldr q8, [x10, #48]
+	WORD $0x4ea884c6 // add v6.4s, v6.4s, v8.4s
+	ADD R1, R10, R10
+store:
+	MOVD R0, R10
+	WORD $0x3d800140 // str q0, [x10]
+	WORD $0x3d800542 // str q2, [x10, #16]
+	WORD $0x3d800944 // str q4, [x10, #32]
+	WORD $0x3d800d46 // str q6, [x10, #48]
+	ADD R1, R10, R10
+	ADD R6, R0, R0
+	ADD R7, R2, R2
+	ADD R8, R4, R4
+	SUBS $1, R5, R5
+	BNE tile
+	RET
+
+// func tileBytes2I8MM(c *int32, ldc int, a *int8, lda int, b *int8, groups int, times int, add int, cStep int, aStep int, bStep int)
+TEXT ·tileBytes2I8MM(SB), NOSPLIT, $0-88
+	MOVD c+0(FP), R0
+	MOVD ldc+8(FP), R1
+	MOVD a+16(FP), R2
+	MOVD lda+24(FP), R3
+	MOVD b+32(FP), R4
+	MOVD times+48(FP), R5
+	MOVD cStep+64(FP), R6
+	MOVD aStep+72(FP), R7
+	MOVD bStep+80(FP), R8
+	LSL $2, R1, R1
+	LSL $2, R6, R6
+tile:
+	MOVD R2, R9
+	ADD R9, R3, R10
+	WORD $0x6f00e400 // movi v0.2d, #0
+	WORD $0x6f00e401 // movi v1.2d, #0
+	WORD $0x6f00e402 // movi v2.2d, #0
+	WORD $0x6f00e403 // movi v3.2d, #0
+	WORD $0x6f00e404 // movi v4.2d, #0
+	WORD $0x6f00e405 // movi v5.2d, #0
+	WORD $0x6f00e406 // movi v6.2d, #0
+	WORD $0x6f00e407 // movi v7.2d, #0
+	MOVD R4, R11
+	MOVD $0, R12
+	MOVD groups+40(FP), R13
+next:
+	WORD $0xfc6c6928 // ldr d8, [x9, x12]
+	WORD $0xfc6c6949 // ldr d9, [x10, x12]
+	WORD $0x4ec93909 // zip1 v9.2d, v8.2d, v9.2d
+	WORD $0x3dc00168 // ldr q8, [x11]
+	WORD $0x4e88a520 // smmla v0.4s, v9.16b, v8.16b
+	WORD $0x3dc00568 // ldr q8, [x11, #16]
+	WORD $0x4e88a521 // smmla v1.4s, v9.16b, v8.16b
+	WORD $0x3dc00968 // ldr q8, [x11, #32]
+	WORD $0x4e88a522 // smmla v2.4s, v9.16b, v8.16b
+	WORD $0x3dc00d68 // ldr q8, [x11, #48]
+	WORD $0x4e88a523 // smmla v3.4s, v9.16b, v8.16b
+	WORD $0x3dc01168 // ldr q8, [x11, #64]
+	WORD $0x4e88a524 // smmla v4.4s, v9.16b, v8.16b
+	WORD $0x3dc01568 // ldr q8, [x11, #80]
+	WORD $0x4e88a525 // smmla v5.4s, v9.16b, v8.16b
+	WORD $0x3dc01968 // ldr q8, [x11, #96]
+	WORD $0x4e88a526 // smmla v6.4s, v9.16b, v8.16b
+	WORD $0x3dc01d68 // ldr q8, [x11, #112]
+	WORD $0x4e88a527 // smmla v7.4s, v9.16b, v8.16b
+	ADD $8, R12, R12
+	ADD $128, R11, R11
+	SUBS $1, R13, R13
+	BNE next
+	WORD $0x4ec13808 // zip1 v8.2d, v0.2d, v1.2d
+	WORD $0x4ec17801 // zip2 v1.2d, v0.2d, v1.2d
+	WORD $0x4ea81d00 // mov v0.16b, v8.16b
+	WORD $0x4ec33848 // zip1 v8.2d, v2.2d, v3.2d
+	WORD $0x4ec37843 // zip2 v3.2d, v2.2d, v3.2d
+	WORD $0x4ea81d02 // mov v2.16b, v8.16b
+	WORD $0x4ec53888 // zip1 v8.2d, v4.2d, v5.2d
+	WORD $0x4ec57885 // zip2 v5.2d, v4.2d, v5.2d
+	WORD $0x4ea81d04 // mov v4.16b, v8.16b
+	WORD $0x4ec738c8 // zip1 v8.2d, v6.2d, v7.2d
+	WORD $0x4ec778c7 // zip2 v7.2d, v6.2d, v7.2d
+	WORD $0x4ea81d06 // mov v6.16b, v8.16b
+	MOVD add+56(FP), R14
+	CMP $0, R14
+	BEQ store
+	MOVD R0, R11
+	WORD $0x3dc00168 // ldr q8, [x11]
+	WORD $0x4ea88400 // add v0.4s, v0.4s, v8.4s
+	WORD $0x3dc00568 // ldr q8, [x11, #16]
+	WORD $0x4ea88442 // add v2.4s, v2.4s, v8.4s
+	WORD $0x3dc00968 // ldr q8, [x11, #32]
+	WORD $0x4ea88484 // add v4.4s, v4.4s, v8.4s
+	WORD $0x3dc00d68 // ldr q8, [x11, #48]
+	WORD $0x4ea884c6 // add v6.4s, v6.4s, v8.4s
+	ADD R1, R11, R11
+	WORD $0x3dc00168 // ldr q8, [x11]
+	WORD $0x4ea88421 // add v1.4s, v1.4s, v8.4s
+	WORD $0x3dc00568 // ldr q8, [x11, #16]
+	WORD $0x4ea88463 // add v3.4s, v3.4s, v8.4s
+	WORD $0x3dc00968 // ldr q8, [x11, #32]
+	WORD $0x4ea884a5 // add v5.4s, v5.4s, v8.4s
+	WORD $0x3dc00d68 // ldr q8, [x11, #48]
+	WORD $0x4ea884e7 // add v7.4s, v7.4s, v8.4s
+	ADD R1, R11, R11
+store:
+	MOVD R0, R11
+	WORD $0x3d800160 // str q0, [x11]
+	WORD $0x3d800562 // str q2, [x11, #16]
+	WORD $0x3d800964 // str q4, [x11, #32]
+	WORD $0x3d800d66 // str q6, [x11, #48]
+	ADD R1, R11, R11
+	WORD $0x3d800161 // str q1, [x11]
+	WORD $0x3d800563 // str q3, [x11, #16]
+	WORD $0x3d800965 // str q5, [x11, #32]
+	WORD $0x3d800d67 // str q7, [x11, #48]
+	ADD R1, R11, R11
+	ADD R6, R0, R0
+	ADD R7, R2, R2
+	ADD R8, R4, R4
+	SUBS $1, R5, R5
+	BNE tile
+	RET
+
+// func tileBytes6I8MM(c *int32, ldc int, a *int8, lda int, b *int8, groups int, times int, add int, cStep int, aStep int, bStep int)
+TEXT ·tileBytes6I8MM(SB), NOSPLIT, $0-88
+	MOVD c+0(FP), R0
+	MOVD ldc+8(FP), R1
+	MOVD a+16(FP), R2
+	MOVD lda+24(FP), R3
+	MOVD b+32(FP), R4
+	MOVD times+48(FP), R5
+	MOVD cStep+64(FP), R6
+	MOVD aStep+72(FP), R7
+	MOVD bStep+80(FP), R8
+	LSL $2, R1, R1
+	LSL $2, R6, R6
+tile:
+	MOVD R2, R9
+	ADD R9, R3, R10
+	ADD R10, R3, R11
+	ADD R11, R3, R12
+	ADD R12, R3, R13
+	ADD R13, R3, R14
+	WORD $0x6f00e400 // movi v0.2d, #0
+	WORD $0x6f00e401 // movi v1.2d, #0
+	WORD $0x6f00e402 // movi v2.2d, #0
+	WORD $0x6f00e403 // movi v3.2d, #0
+	WORD $0x6f00e404 // movi v4.2d, #0
+	WORD $0x6f00e405 // movi v5.2d, #0
+	WORD $0x6f00e406 // movi v6.2d, #0
+	WORD $0x6f00e407 // movi v7.2d, #0
+	WORD $0x6f00e408 // movi v8.2d, #0
+	WORD $0x6f00e409 // movi v9.2d, #0
+	WORD $0x6f00e40a // movi v10.2d, #0
+	WORD $0x6f00e40b // movi v11.2d, #0
+	WORD $0x6f00e40c // movi v12.2d, #0
+	WORD $0x6f00e40d // movi v13.2d, #0
+	WORD $0x6f00e40e // movi v14.2d, #0
+	WORD $0x6f00e40f // movi v15.2d, #0
+	WORD $0x6f00e410 // movi v16.2d, #0
+	WORD $0x6f00e411 // movi v17.2d, #0
+	WORD $0x6f00e412 // movi v18.2d, #0
+	WORD $0x6f00e413 // movi v19.2d, #0
+	WORD $0x6f00e414 // movi v20.2d, #0
+	WORD $0x6f00e415 // movi v21.2d, #0
+	WORD $0x6f00e416 // movi v22.2d, #0
+	WORD $0x6f00e417 // movi v23.2d, #0
+	MOVD R4, R15
+	MOVD $0, R19
+	MOVD groups+40(FP), R20
+next:
+	WORD $0xfc736938 // ldr d24, [x9, x19]
+	WORD $0xfc736959 // ldr d25, [x10, x19]
+	WORD $0x4ed93b19 // zip1 v25.2d, v24.2d, v25.2d
+	WORD $0xfc736978 // ldr d24, [x11, x19]
+	WORD $0xfc73699a // ldr d26, [x12, x19]
+	WORD $0x4eda3b1a // zip1 v26.2d, v24.2d, v26.2d
+	WORD $0xfc7369b8 // ldr d24, [x13, x19]
+	WORD $0xfc7369db // ldr d27, [x14, x19]
+	WORD $0x4edb3b1b // zip1 v27.2d, v24.2d, v27.2d
+	WORD $0x3dc001f8 // ldr q24, [x15]
+	WORD $0x4e98a720 // smmla v0.4s, v25.16b, v24.16b
+	WORD $0x4e98a748 // smmla v8.4s, v26.16b, v24.16b
+	WORD $0x4e98a770 // smmla v16.4s, v27.16b, v24.16b
+	WORD $0x3dc005f8 // ldr q24, [x15, #16]
+	WORD $0x4e98a721 // smmla v1.4s, v25.16b, v24.16b
+	WORD $0x4e98a749 // smmla v9.4s, v26.16b, v24.16b
+	WORD $0x4e98a771 // smmla v17.4s, v27.16b, v24.16b
+	WORD $0x3dc009f8 // ldr q24, [x15, #32]
+	WORD $0x4e98a722 // smmla v2.4s, v25.16b, v24.16b
+	WORD $0x4e98a74a // smmla v10.4s, v26.16b, v24.16b
+	WORD $0x4e98a772 // smmla v18.4s, v27.16b, v24.16b
+	WORD $0x3dc00df8 // ldr q24, [x15, #48]
+	WORD $0x4e98a723 // smmla v3.4s, v25.16b, v24.16b
+	WORD $0x4e98a74b // smmla v11.4s, v26.16b, v24.16b
+	WORD $0x4e98a773 // smmla v19.4s, v27.16b, v24.16b
+	WORD $0x3dc011f8 // ldr q24, [x15, #64]
+	WORD $0x4e98a724 // smmla v4.4s, v25.16b, v24.16b
+	WORD $0x4e98a74c // smmla v12.4s, v26.16b, v24.16b
+	WORD $0x4e98a774 // smmla v20.4s, v27.16b, v24.16b
+	WORD $0x3dc015f8 // ldr q24, [x15, #80]
+	WORD $0x4e98a725 // smmla v5.4s, v25.16b, v24.16b
+	WORD $0x4e98a74d // smmla v13.4s, v26.16b, v24.16b
+	WORD $0x4e98a775 // smmla v21.4s, v27.16b, v24.16b
+	WORD $0x3dc019f8 // ldr q24, [x15, #96]
+	WORD $0x4e98a726 // smmla v6.4s, v25.16b, v24.16b
+	WORD $0x4e98a74e // smmla v14.4s, v26.16b, v24.16b
+	WORD $0x4e98a776 // smmla v22.4s, v27.16b, v24.16b
+	WORD $0x3dc01df8 // ldr q24, [x15, #112]
+	WORD $0x4e98a727 // smmla v7.4s, v25.16b, v24.16b
+	WORD $0x4e98a74f // smmla v15.4s, v26.16b, v24.16b
+	WORD $0x4e98a777 // smmla v23.4s, v27.16b, v24.16b
+	ADD $8, R19, R19
+	ADD $128, R15, R15
+	SUBS $1, R20, R20
+	BNE next
+	WORD $0x4ec13818 // zip1 v24.2d, v0.2d, v1.2d
+	WORD $0x4ec17801 // zip2 v1.2d, v0.2d, v1.2d
+	WORD $0x4eb81f00 // mov v0.16b, v24.16b
+	WORD $0x4ec33858 // zip1 v24.2d, v2.2d, v3.2d
+	WORD $0x4ec37843 // zip2 v3.2d, v2.2d, v3.2d
+	WORD $0x4eb81f02 // mov v2.16b, v24.16b
+	WORD $0x4ec53898 // zip1 v24.2d, v4.2d, v5.2d
+	WORD $0x4ec57885 // zip2 v5.2d, v4.2d, v5.2d
+	WORD $0x4eb81f04 // mov v4.16b, v24.16b
+	WORD $0x4ec738d8 // zip1 v24.2d, v6.2d, v7.2d
+	WORD $0x4ec778c7 // zip2 v7.2d, v6.2d, v7.2d
+	WORD $0x4eb81f06 // mov v6.16b, v24.16b
+	WORD $0x4ec93918 // zip1 v24.2d, v8.2d, v9.2d
+	WORD $0x4ec97909 // zip2 v9.2d, v8.2d, v9.2d
+	WORD $0x4eb81f08 // mov v8.16b, v24.16b
+	WORD $0x4ecb3958 // zip1 v24.2d, v10.2d, v11.2d
+	WORD $0x4ecb794b // zip2 v11.2d, v10.2d, v11.2d
+	WORD $0x4eb81f0a // mov v10.16b, v24.16b
+	WORD $0x4ecd3998 // zip1 v24.2d, v12.2d, v13.2d
+	WORD $0x4ecd798d // zip2 v13.2d, v12.2d, v13.2d
+	WORD $0x4eb81f0c // mov v12.16b, v24.16b
+	WORD $0x4ecf39d8 // zip1 v24.2d, v14.2d, v15.2d
+	WORD $0x4ecf79cf // zip2 v15.2d, v14.2d, v15.2d
+	WORD $0x4eb81f0e // mov v14.16b, v24.16b
+	WORD $0x4ed13a18 // zip1 v24.2d, v16.2d, v17.2d
+	WORD $0x4ed17a11 // zip2 v17.2d, v16.2d, v17.2d
+	WORD $0x4eb81f10 // mov v16.16b, v24.16b
+	WORD $0x4ed33a58 // zip1 v24.2d, v18.2d, v19.2d
+	WORD $0x4ed37a53 // zip2 v19.2d, v18.2d, v19.2d
+	WORD $0x4eb81f12 // mov v18.16b, v24.16b
+	WORD $0x4ed53a98 // zip1 v24.2d, v20.2d, v21.2d
+	WORD $0x4ed57a95 // zip2 v21.2d, v20.2d, v21.2d
+	WORD $0x4eb81f14 // mov v20.16b, v24.16b
+	WORD $0x4ed73ad8 // zip1 v24.2d, v22.2d, v23.2d
+	WORD $0x4ed77ad7 // zip2 v23.2d, v22.2d, v23.2d
+	WORD $0x4eb81f16 // mov v22.16b, v24.16b
+	MOVD add+56(FP), R21
+	CMP $0, R21
+	BEQ store
+	MOVD R0, R15
+	WORD $0x3dc001f8 // ldr q24, [x15]
+	WORD $0x4eb88400 // add v0.4s, v0.4s, v24.4s
+	WORD $0x3dc005f8 // ldr q24, [x15, #16]
+	WORD $0x4eb88442 // add v2.4s, v2.4s, v24.4s
+	WORD $0x3dc009f8 // ldr q24, [x15, #32]
+	WORD $0x4eb88484 // add v4.4s, v4.4s, v24.4s
+	WORD $0x3dc00df8 // ldr q24, [x15, #48]
+	WORD $0x4eb884c6 // add v6.4s, v6.4s, v24.4s
+	ADD R1, R15, R15
+	WORD $0x3dc001f8 // ldr q24, [x15]
+	WORD $0x4eb88421 // add v1.4s, v1.4s, v24.4s
+	WORD $0x3dc005f8 // ldr q24, [x15, #16]
+	WORD $0x4eb88463 // add v3.4s, v3.4s, v24.4s
+	WORD $0x3dc009f8 // ldr q24, [x15, #32]
+	WORD $0x4eb884a5 // add v5.4s, v5.4s, v24.4s
+	WORD $0x3dc00df8 // ldr q24, [x15, #48]
+	WORD $0x4eb884e7 // add v7.4s, v7.4s, v24.4s
+	ADD R1, R15, R15
+	WORD $0x3dc001f8 // ldr q24, [x15]
+	WORD $0x4eb88508 // add v8.4s, v8.4s, v24.4s
+	WORD $0x3dc005f8 // ldr q24, [x15, #16]
+	WORD $0x4eb8854a // add v10.4s, v10.4s, v24.4s
+	WORD $0x3dc009f8 // ldr q24, [x15, #32]
+	WORD $0x4eb8858c // add v12.4s, v12.4s, v24.4s
+	WORD $0x3dc00df8 // ldr q24, [x15, #48]
+	WORD $0x4eb885ce // add v14.4s, v14.4s, v24.4s
+	ADD R1, R15, R15
+	WORD $0x3dc001f8 // ldr q24, [x15]
+	WORD $0x4eb88529 // add v9.4s, v9.4s, v24.4s
+	WORD $0x3dc005f8 // ldr q24, [x15, #16]
+	WORD $0x4eb8856b // add v11.4s, v11.4s, v24.4s
+	WORD $0x3dc009f8 // ldr q24, [x15, #32]
+	WORD $0x4eb885ad // add v13.4s, v13.4s, v24.4s
+	WORD $0x3dc00df8 // ldr q24, [x15, #48]
+	WORD $0x4eb885ef // add v15.4s, v15.4s, v24.4s
+	ADD R1, R15, R15
+	WORD $0x3dc001f8 // ldr q24, [x15]
+	WORD $0x4eb88610 // add v16.4s, v16.4s, v24.4s
+	WORD $0x3dc005f8 // ldr q24, [x15, #16]
+	WORD $0x4eb88652 // add v18.4s, v18.4s, v24.4s
+	WORD $0x3dc009f8 // ldr q24, [x15, #32]
+	WORD $0x4eb88694 // add v20.4s, v20.4s, v24.4s
+	WORD $0x3dc00df8 // ldr q24, [x15, #48]
+	WORD $0x4eb886d6 // add v22.4s, v22.4s, v24.4s
+	ADD R1, R15, R15
+	WORD $0x3dc001f8 // ldr q24, [x15]
+	WORD $0x4eb88631 // add v17.4s, v17.4s, v24.4s
+	WORD $0x3dc005f8 // ldr q24, [x15, #16]
+	WORD $0x4eb88673 // add v19.4s, v19.4s, v24.4s
+	WORD $0x3dc009f8 // ldr q24, [x15, #32]
+	WORD $0x4eb886b5 // add v21.4s, v21.4s, v24.4s
+	WORD $0x3dc00df8 // ldr q24, [x15, #48]
+	WORD $0x4eb886f7 // add v23.4s, v23.4s, v24.4s
+	ADD R1, R15, R15
+store:
+	MOVD R0, R15
+	WORD $0x3d8001e0 // str q0, [x15]
+	WORD $0x3d8005e2 // str q2, [x15, #16]
+	WORD $0x3d8009e4 // str q4, [x15, #32]
+	WORD $0x3d800de6 // str q6, [x15, #48]
+	ADD R1, R15, R15
+	WORD $0x3d8001e1 // str q1, [x15]
+	WORD $0x3d8005e3 // str q3, [x15, #16]
+	WORD $0x3d8009e5 // str q5, [x15, #32]
+	WORD $0x3d800de7 // str q7, [x15, #48]
+	ADD R1, R15, R15
+	WORD $0x3d8001e8 // str q8, [x15]
+	WORD $0x3d8005ea // str q10, [x15, #16]
+	WORD $0x3d8009ec // str q12, [x15, #32]
+	WORD $0x3d800dee // str q14, [x15, #48]
+	ADD R1, R15, R15
+	WORD $0x3d8001e9 // str q9, [x15]
+	WORD $0x3d8005eb // str q11, [x15, #16]
+	WORD $0x3d8009ed // str q13, [x15, #32]
+	WORD $0x3d800def // str q15, [x15, #48]
+	ADD R1, R15, R15
+	WORD $0x3d8001f0 // str q16, [x15]
+	WORD $0x3d8005f2 // str q18, [x15, #16]
+	WORD $0x3d8009f4 // str q20, [x15, #32]
+	WORD $0x3d800df6 // str q22, [x15, #48]
+	ADD R1, R15, R15
+	WORD $0x3d8001f1 // str q17, [x15]
+	WORD $0x3d8005f3 // str q19, [x15, #16]
+	WORD $0x3d8009f5 // str q21, [x15, #32]
+	WORD $0x3d800df7 // str q23, [x15, #48]
+	ADD R1, R15, R15
 	ADD R6, R0, R0
 	ADD R7, R2, R2
 	ADD R8, R4, R4

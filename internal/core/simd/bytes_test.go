@@ -26,66 +26,79 @@ func byteEnds(r *rand.Rand, s []byte) {
 	}
 }
 
-func TestBytesWiden(t *testing.T) {
-	levels(t, func(t *testing.T, level cpu.Level) {
-		p := ByteProducts[level]
-		r := rand.New(rand.NewPCG(3, 4))
-		from, to := guard(t, 4096), guard(t, 4096)
-		for n := range 100 {
-			for _, at := range []int{0, -1, 1024} {
-				src, dst := elements[byte](from, n, at), elements[int16](to, n, at)
-				byteEnds(r, src)
-				flip, zero := byte(r.IntN(2)*128), int16(r.IntN(256))
-				want := make([]int16, n)
-				for i, v := range src {
-					want[i] = int16(v^flip) - zero
-				}
-				p.Widen(dst, src, flip, zero)
-				if !slices.Equal(dst, want) {
-					t.Fatalf("of %d bytes %v, flip %d, zero %d: got %v, want %v", n, src, flip, zero, dst, want)
-				}
-			}
+// eachBytes calls f with the kernels of each level that the processor has.
+func eachBytes(t *testing.T, f16 func(*testing.T, *Bytes[int16]), f8 func(*testing.T, *Bytes[int8])) {
+	levels(t, func(t *testing.T, level cpu.Level) { f16(t, ByteProducts[level]) })
+	for l := cpu.Generic; l <= cpu.Detect(); l++ {
+		if p := DotProducts[l]; p != nil {
+			t.Run(l.String(), func(t *testing.T) { f8(t, p) })
 		}
-	})
+	}
 }
 
-func TestBytesPair(t *testing.T) {
-	levels(t, func(t *testing.T, level cpu.Level) {
-		p := ByteProducts[level]
-		r := rand.New(rand.NewPCG(5, 6))
-		from, to, off := guard(t, 8192), guard(t, 16384), guard(t, 4096)
-		for range 300 {
-			k, panels, step := 2*(1+r.IntN(9)), 1+r.IntN(4), r.IntN(2)*2*ByteColumns
-			most := r.IntN(200)
-			src := elements[byte](from, most+panels*ByteColumns, 0)
+func TestBytesWiden(t *testing.T) { eachBytes(t, testWiden[int16], testWiden[int8]) }
+
+func testWiden[T int8 | int16](t *testing.T, p *Bytes[T]) {
+	r := rand.New(rand.NewPCG(3, 4))
+	from, to := guard(t, 4096), guard(t, 4096)
+	for n := range 100 {
+		for _, at := range []int{0, -1, 1024} {
+			src, dst := elements[byte](from, n, at), elements[T](to, n, at)
 			byteEnds(r, src)
-			dst := elements[int16](to, panels*k*ByteColumns, 0)
-			offs := elements[int](off, k, 0)
-			for l := range offs {
-				offs[l] = r.IntN(most + 1)
+			flip, zero := byte(r.IntN(2)*128), T(r.IntN(256))
+			want := make([]T, n)
+			for i, v := range src {
+				want[i] = T(v^flip) - zero
 			}
-			offs[r.IntN(k)] = most
-			zero := make([]int16, (panels-1)*step+2*ByteColumns)
-			for i := range zero {
-				zero[i] = int16(r.IntN(2) * 255)
+			p.Widen(dst, src, flip, zero)
+			if !slices.Equal(dst, want) {
+				t.Fatalf("of %d bytes %v, flip %d, zero %d: got %v, want %v", n, src, flip, zero, dst, want)
 			}
-			flip := byte(r.IntN(2) * 128)
-			p.Pair(dst, src, offs, most, flip, zero, step, panels)
-			for i := range panels {
-				for l, o := range offs {
-					for j := range ByteColumns {
-						want := int16(src[o+i*ByteColumns+j]^flip) - zero[i*step+2*j+l%2]
-						if got := dst[i*k*ByteColumns+2*(l/2*ByteColumns+j)+l%2]; got != want {
-							t.Fatalf("panel %d of %d, row %d of %d, column %d: got %d, want %d", i, panels, l, k, j, got, want)
-						}
+		}
+	}
+}
+
+func TestBytesJoin(t *testing.T) { eachBytes(t, testJoin[int16], testJoin[int8]) }
+
+func testJoin[T int8 | int16](t *testing.T, p *Bytes[T]) {
+	group := p.Group()
+	r := rand.New(rand.NewPCG(5, 6))
+	from, to, off := guard(t, 8192), guard(t, 16384), guard(t, 4096)
+	for range 300 {
+		k, panels, step := group*(1+r.IntN(9)), 1+r.IntN(4), r.IntN(2)*group*ByteColumns
+		most := r.IntN(200)
+		src := elements[byte](from, most+panels*ByteColumns, 0)
+		byteEnds(r, src)
+		dst := elements[T](to, panels*k*ByteColumns, 0)
+		offs := elements[int](off, k, 0)
+		for l := range offs {
+			offs[l] = r.IntN(most + 1)
+		}
+		offs[r.IntN(k)] = most
+		zero := make([]T, (panels-1)*step+group*ByteColumns)
+		for i := range zero {
+			zero[i] = T(r.IntN(2) * 255)
+		}
+		flip := byte(r.IntN(2) * 128)
+		p.Join(dst, src, offs, most, flip, zero, step, panels)
+		for i := range panels {
+			for l, o := range offs {
+				for j := range ByteColumns {
+					want := T(src[o+i*ByteColumns+j]^flip) - zero[i*step+group*j+l%group]
+					if got := dst[i*k*ByteColumns+group*(l/group*ByteColumns+j)+l%group]; got != want {
+						t.Fatalf("panel %d of %d, row %d of %d, column %d: got %d, want %d", i, panels, l, k, j, got, want)
 					}
 				}
 			}
 		}
-		refused(t, func() { p.Pair(make([]int16, 32), make([]byte, 31), []int{0, 16}, 16, 0, make([]int16, 32), 0, 1) })
-		refused(t, func() { p.Pair(make([]int16, 31), make([]byte, 32), []int{0, 16}, 16, 0, make([]int16, 32), 0, 1) })
-		refused(t, func() { p.Pair(make([]int16, 64), make([]byte, 48), []int{0, 16}, 16, 0, make([]int16, 63), 32, 2) })
-	})
+	}
+	offs := make([]int, group)
+	offs[group-1] = 16
+	all := group * ByteColumns
+	refused(t, func() { p.Join(make([]T, all), make([]byte, 31), offs, 16, 0, make([]T, all), 0, 1) })
+	refused(t, func() { p.Join(make([]T, all-1), make([]byte, 32), offs, 16, 0, make([]T, all), 0, 1) })
+	refused(t, func() { p.Join(make([]T, 2*all), make([]byte, 48), offs, 16, 0, make([]T, 2*all-1), all, 2) })
+	refused(t, func() { p.Join(make([]T, all), make([]byte, 32), offs[1:], 16, 0, make([]T, all), 0, 1) })
 }
 
 func refused(t *testing.T, f func()) {
@@ -98,54 +111,57 @@ func refused(t *testing.T, f func()) {
 	f()
 }
 
-func TestBytesTiles(t *testing.T) {
-	levels(t, func(t *testing.T, level cpu.Level) {
-		p := ByteProducts[level]
-		r := rand.New(rand.NewPCG(7, 8))
-		ca, aa, ba := guard(t, 1<<16), guard(t, 1<<16), guard(t, 1<<17)
-		fill := func(s []int16) {
-			how := r.IntN(3)
-			for i := range s {
-				if s[i] = int16(r.IntN(511) - 255); how > 0 {
-					s[i] = int16(255 - 510*(how-1))
+func TestBytesTiles(t *testing.T) { eachBytes(t, testTiles[int16], testTiles[int8]) }
+
+func testTiles[T int8 | int16](t *testing.T, p *Bytes[T]) {
+	group := p.Group()
+	r := rand.New(rand.NewPCG(7, 8))
+	ca, aa, ba := guard(t, 1<<16), guard(t, 1<<16), guard(t, 1<<17)
+	low, high := -255, 255
+	if group > 2 {
+		low, high = -128, 127
+	}
+	fill := func(s []T) {
+		how := r.IntN(3)
+		for i := range s {
+			s[i] = T([]int{low + r.IntN(high-low+1), low, high}[how])
+		}
+	}
+	for i := range 400 {
+		m, panels, k := 1+r.IntN(20), 1+r.IntN(4), group*(1+r.IntN(20))
+		lda, ldc := k+group*r.IntN(3), panels*ByteColumns+r.IntN(5)
+		a := elements[T](aa, (m-1)*lda+k, 0)
+		b := elements[T](ba, panels*k*ByteColumns, 0)
+		c := elements[int32](ca, (m-1)*ldc+panels*ByteColumns, 0)
+		fill(a)
+		fill(b)
+		for i := range c {
+			c[i] = int32(r.Uint32())
+		}
+		want := slices.Clone(c)
+		add := i%2 == 0
+		for i := range m {
+			for j := range panels * ByteColumns {
+				var sum int32
+				for l := range k {
+					sum += int32(a[i*lda+l]) * int32(b[j/ByteColumns*k*ByteColumns+group*(l/group*ByteColumns+j%ByteColumns)+l%group])
 				}
+				if add {
+					sum += want[i*ldc+j]
+				}
+				want[i*ldc+j] = sum
 			}
 		}
-		for i := range 400 {
-			m, panels, k := 1+r.IntN(20), 1+r.IntN(4), 2*(1+r.IntN(20))
-			lda, ldc := k+2*r.IntN(3), panels*ByteColumns+r.IntN(5)
-			a := elements[int16](aa, (m-1)*lda+k, 0)
-			b := elements[int16](ba, panels*k*ByteColumns, 0)
-			c := elements[int32](ca, (m-1)*ldc+panels*ByteColumns, 0)
-			fill(a)
-			fill(b)
-			for i := range c {
-				c[i] = int32(r.Uint32())
-			}
-			want := slices.Clone(c)
-			add := i%2 == 0
-			for i := range m {
-				for j := range panels * ByteColumns {
-					var sum int32
-					for l := range k {
-						sum += int32(a[i*lda+l]) * int32(b[j/ByteColumns*k*ByteColumns+2*(l/2*ByteColumns+j%ByteColumns)+l%2])
-					}
-					if add {
-						sum += want[i*ldc+j]
-					}
-					want[i*ldc+j] = sum
-				}
-			}
-			p.Tiles(c, ldc, a, lda, b, m, panels, k, add)
-			if !slices.Equal(c, want) {
-				t.Fatalf("%d rows, %d panels, k %d, added %t: got %v, want %v", m, panels, k, add, c, want)
-			}
+		p.Tiles(c, ldc, a, lda, b, m, panels, k, add)
+		if !slices.Equal(c, want) {
+			t.Fatalf("%d rows, %d panels, k %d, added %t: got %v, want %v", m, panels, k, add, c, want)
 		}
-		one := []int16{0, 0}
-		refused(t, func() { p.Tiles(make([]int32, 15), 16, one, 2, make([]int16, 32), 1, 1, 2, false) })
-		refused(t, func() { p.Tiles(make([]int32, 32), 16, one, 2, make([]int16, 32), 2, 1, 2, false) })
-		refused(t, func() { p.Tiles(make([]int32, 32), 16, one, 0, make([]int16, 63), 1, 2, 2, false) })
-	})
+	}
+	one, panel := make([]T, group), make([]T, group*ByteColumns)
+	refused(t, func() { p.Tiles(make([]int32, 15), 16, one, group, panel, 1, 1, group, false) })
+	refused(t, func() { p.Tiles(make([]int32, 32), 16, one, group, panel, 2, 1, group, false) })
+	refused(t, func() { p.Tiles(make([]int32, 32), 16, one, 0, panel, 1, 2, group, false) })
+	refused(t, func() { p.Tiles(make([]int32, 16), 16, one, group, panel, 1, 1, group-1, false) })
 }
 
 // The figures are of one thread; a step is a product and a sum.
@@ -174,7 +190,7 @@ func BenchmarkBytes(b *testing.B) {
 	})
 	b.Run("pair", func(b *testing.B) {
 		for b.Loop() {
-			p.Pair(w, src, offs, offs[k-1], 128, zero, 0, panels)
+			p.Join(w, src, offs, offs[k-1], 128, zero, 0, panels)
 		}
 		b.ReportMetric(float64(b.N)*k*panels*ByteColumns/float64(b.Elapsed().Nanoseconds()), "bytes/ns")
 	})

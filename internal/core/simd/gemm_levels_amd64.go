@@ -37,9 +37,12 @@ var Product64 = Levels[*Product[float64]]{
 }
 
 // ByteProducts has the kernels of products of bytes.
-var ByteProducts = Levels[*Bytes]{cpu.AVX2: &bytesAVX2, cpu.AVX512: &bytesAVX2}
+var ByteProducts = Levels[*Bytes[int16]]{cpu.AVX2: &bytesAVX2, cpu.AVX512: &bytesAVX2}
 
-var bytesAVX2 = Bytes{widen: widenBytesAVX2, pair: pairBytesAVX2, tiles: []byteTile{{6, tileBytes6AVX2}, {4, tileBytes4AVX2}, {2, tileBytes2AVX2}, {1, tileBytes1AVX2}}}
+var bytesAVX2 = Bytes[int16]{group: 2, widen: widenBytesAVX2, join: pairBytesAVX2, tiles: []byteTile[int16]{{6, tileBytes6AVX2}, {4, tileBytes4AVX2}, {2, tileBytes2AVX2}, {1, tileBytes1AVX2}}}
+
+// DotProducts has those with dot products of bytes: none.
+var DotProducts [cpu.I8MM + 1]*Bytes[int8]
 
 // Transpose8 to Transpose64 have the transposition of elements of 1, 2, 4 and 8 bytes.
 var (

@@ -15,7 +15,7 @@ import (
 
 // detected returns the kernels of a level if the processor has it, else nil.
 func detected[T float32 | float64](of *Levels[*Product[T]], level cpu.Level) *Product[T] {
-	if level > cpu.Detect() {
+	if level > cpu.Detect() || level > Top {
 		return nil
 	}
 	return of[level]

@@ -2,6 +2,15 @@
 
 package simd
 
+import (
+	"reflect"
+	"regexp"
+	"runtime"
+	"testing"
+
+	"github.com/ashlar-go/ashlar/internal/core/cpu"
+)
+
 // Kernels that no table has, by level.
 var (
 	affine32s      = each(affine32NEON)
@@ -48,3 +57,35 @@ var (
 
 // together has no effect: all lines go one after the other.
 var together [2]int64
+
+// TestDotProductsNeed wants each level to have kernels of its own name or of a lower level's, and a processor without the level not to get them.
+func TestDotProductsNeed(t *testing.T) {
+	need := regexp.MustCompile(`(NEON|Dot|I8MM)(\.abi0)?$`)
+	of := map[string]cpu.Level{"NEON": cpu.NEON, "Dot": cpu.Dot, "I8MM": cpu.I8MM}
+	check := func(level cpu.Level, f any) {
+		name := runtime.FuncForPC(reflect.ValueOf(f).Pointer()).Name()
+		found := need.FindStringSubmatch(name)
+		if found == nil || of[found[1]] > level {
+			t.Errorf("%v has %s", level, name)
+		}
+	}
+	for level, p := range DotProducts {
+		if has := p != nil; has != (cpu.Level(level) > Top) {
+			t.Errorf("dot products of %v: %t", cpu.Level(level), has)
+		}
+		if p == nil {
+			continue
+		}
+		check(cpu.Level(level), p.widen)
+		check(cpu.Level(level), p.join)
+		for _, tile := range p.tiles {
+			check(cpu.Level(level), tile.f)
+		}
+	}
+	p := ByteProducts[cpu.NEON]
+	check(cpu.NEON, p.widen)
+	check(cpu.NEON, p.join)
+	for _, tile := range p.tiles {
+		check(cpu.NEON, tile.f)
+	}
+}

@@ -26,11 +26,14 @@ import (
 
 //go:generate sh -c "cd _asm && GOWORK=off go run ."
 
-// Levels has the rows of an operator by the level of the processor they need. An absent one is nil.
-type Levels[F any] [cpu.AVX512 + 1]F
+// Levels has the rows of an operator by the level of the processor they need. An absent one is nil. Levels above Top have those of Top.
+type Levels[F any] [Top + 1]F
+
+// At returns what a level has.
+func (l *Levels[F]) At(level cpu.Level) F { return l[min(level, Top)] }
 
 // Best returns what the level in use has.
-func (l *Levels[F]) Best() F { return l[cpu.Current()] }
+func (l *Levels[F]) Best() F { return l.At(cpu.Current()) }
 
 // Has reports whether this build has kernels for level l.
 func Has(l cpu.Level) bool { return hasKernels && l > cpu.Generic }

@@ -100,7 +100,7 @@ func BenchmarkStream(b *testing.B) {
 	}
 	bools := unsafe.Slice((*bool)(unsafe.Pointer(&dst[0])), n)
 	words := unsafe.Slice((*uint16)(unsafe.Pointer(&dst[0])), n)
-	l := cpu.Detect()
+	l := min(cpu.Detect(), Top)
 	for _, c := range []struct {
 		name   string
 		bytes  int64

@@ -8,6 +8,9 @@ import "github.com/ashlar-go/ashlar/internal/core/cpu"
 
 const hasKernels = true
 
+// Top is the highest level with rows of its own.
+const Top = cpu.AVX512
+
 var (
 	Abs = Levels[*Rows1]{
 		cpu.AVX2:   {I8: absI8AVX2, I16: absI16AVX2, I32: absI32AVX2, F32: absF32AVX2, F64: absF64AVX2, Stream: &Streams{I8: absI8StreamAVX2, I16: absI16StreamAVX2, I32: absI32StreamAVX2, F32: absF32StreamAVX2, F64: absF64StreamAVX2}},

@@ -8,6 +8,9 @@ import "github.com/ashlar-go/ashlar/internal/core/cpu"
 
 const hasKernels = true
 
+// Top is the highest level with rows of its own.
+const Top = cpu.NEON
+
 var (
 	Abs = Levels[*Rows1]{
 		cpu.NEON: {I8: absI8NEON, I16: absI16NEON, I32: absI32NEON, I64: absI64NEON, F32: absF32NEON, F64: absF64NEON, Stream: &Streams{I8: absI8StreamNEON, I16: absI16StreamNEON, I32: absI32StreamNEON, I64: absI64StreamNEON, F32: absF32StreamNEON, F64: absF64StreamNEON}},
@@ -121,7 +124,7 @@ var (
 
 func TryAffine32(dst []float32, a []float32, mean float64, factor float64, bias float64) bool {
 	switch cpu.Current() {
-	case cpu.NEON:
+	case cpu.NEON, cpu.Dot, cpu.I8MM:
 		affine32NEON(dst, a, mean, factor, bias)
 	default:
 		return false
@@ -131,7 +134,7 @@ func TryAffine32(dst []float32, a []float32, mean float64, factor float64, bias 
 
 func TryAffine64(dst []float64, a []float64, mean float64, factor float64, bias float64) bool {
 	switch cpu.Current() {
-	case cpu.NEON:
+	case cpu.NEON, cpu.Dot, cpu.I8MM:
 		affine64NEON(dst, a, mean, factor, bias)
 	default:
 		return false
@@ -141,7 +144,7 @@ func TryAffine64(dst []float64, a []float64, mean float64, factor float64, bias 
 
 func TryArgMaxRow32(key []int32, at []int32, a []float32, i int32) bool {
 	switch cpu.Current() {
-	case cpu.NEON:
+	case cpu.NEON, cpu.Dot, cpu.I8MM:
 		argMaxRow32NEON(key, at, a, i)
 	default:
 		return false
@@ -151,7 +154,7 @@ func TryArgMaxRow32(key []int32, at []int32, a []float32, i int32) bool {
 
 func TryArgMaxRow64(key []int64, at []int64, a []float64, i int64) bool {
 	switch cpu.Current() {
-	case cpu.NEON:
+	case cpu.NEON, cpu.Dot, cpu.I8MM:
 		argMaxRow64NEON(key, at, a, i)
 	default:
 		return false
@@ -161,7 +164,7 @@ func TryArgMaxRow64(key []int64, at []int64, a []float64, i int64) bool {
 
 func TryArgMinRow32(key []int32, at []int32, a []float32, i int32) bool {
 	switch cpu.Current() {
-	case cpu.NEON:
+	case cpu.NEON, cpu.Dot, cpu.I8MM:
 		argMinRow32NEON(key, at, a, i)
 	default:
 		return false
@@ -171,7 +174,7 @@ func TryArgMinRow32(key []int32, at []int32, a []float32, i int32) bool {
 
 func TryArgMinRow64(key []int64, at []int64, a []float64, i int64) bool {
 	switch cpu.Current() {
-	case cpu.NEON:
+	case cpu.NEON, cpu.Dot, cpu.I8MM:
 		argMinRow64NEON(key, at, a, i)
 	default:
 		return false
@@ -181,7 +184,7 @@ func TryArgMinRow64(key []int64, at []int64, a []float64, i int64) bool {
 
 func TryCanon32(dst []float32) bool {
 	switch cpu.Current() {
-	case cpu.NEON:
+	case cpu.NEON, cpu.Dot, cpu.I8MM:
 		canon32NEON(dst)
 	default:
 		return false
@@ -191,7 +194,7 @@ func TryCanon32(dst []float32) bool {
 
 func TryCanon64(dst []float64) bool {
 	switch cpu.Current() {
-	case cpu.NEON:
+	case cpu.NEON, cpu.Dot, cpu.I8MM:
 		canon64NEON(dst)
 	default:
 		return false
@@ -201,7 +204,7 @@ func TryCanon64(dst []float64) bool {
 
 func TryDequantizeI8(dst []float32, a []int8, scale []float32, zero []float32) bool {
 	switch cpu.Current() {
-	case cpu.NEON:
+	case cpu.NEON, cpu.Dot, cpu.I8MM:
 		dequantizeI8NEON(dst, a, scale, zero)
 	default:
 		return false
@@ -211,7 +214,7 @@ func TryDequantizeI8(dst []float32, a []int8, scale []float32, zero []float32) b
 
 func TryDequantizeU8(dst []float32, a []uint8, scale []float32, zero []float32) bool {
 	switch cpu.Current() {
-	case cpu.NEON:
+	case cpu.NEON, cpu.Dot, cpu.I8MM:
 		dequantizeU8NEON(dst, a, scale, zero)
 	default:
 		return false
@@ -221,7 +224,7 @@ func TryDequantizeU8(dst []float32, a []uint8, scale []float32, zero []float32) 
 
 func TryDivNumber32(dst []float32, a []float32, p float32, stream bool) bool {
 	switch cpu.Current() {
-	case cpu.NEON:
+	case cpu.NEON, cpu.Dot, cpu.I8MM:
 		divNumber32NEON(dst, a, p, stream)
 	default:
 		return false
@@ -231,7 +234,7 @@ func TryDivNumber32(dst []float32, a []float32, p float32, stream bool) bool {
 
 func TryDivNumber64(dst []float64, a []float64, p float64, stream bool) bool {
 	switch cpu.Current() {
-	case cpu.NEON:
+	case cpu.NEON, cpu.Dot, cpu.I8MM:
 		divNumber64NEON(dst, a, p, stream)
 	default:
 		return false
@@ -241,7 +244,7 @@ func TryDivNumber64(dst []float64, a []float64, p float64, stream bool) bool {
 
 func TryExpLess32(dst []float32, a []float32, p float32) bool {
 	switch cpu.Current() {
-	case cpu.NEON:
+	case cpu.NEON, cpu.Dot, cpu.I8MM:
 		expLess32NEON(dst, a, p)
 	default:
 		return false
@@ -253,7 +256,7 @@ func TryFirstLines32(dst []int64, best []float32, x []float32, step, n int) bool
 	linesWithin(len(dst), len(x), step, n)
 	best = best[:len(dst)]
 	switch cpu.Current() {
-	case cpu.NEON:
+	case cpu.NEON, cpu.Dot, cpu.I8MM:
 		firstLines32NEON(dst, best, x, step, n)
 	default:
 		return false
@@ -265,7 +268,7 @@ func TryFirstLines64(dst []int64, best []float64, x []float64, step, n int) bool
 	linesWithin(len(dst), len(x), step, n)
 	best = best[:len(dst)]
 	switch cpu.Current() {
-	case cpu.NEON:
+	case cpu.NEON, cpu.Dot, cpu.I8MM:
 		firstLines64NEON(dst, best, x, step, n)
 	default:
 		return false
@@ -275,7 +278,7 @@ func TryFirstLines64(dst []int64, best []float64, x []float64, step, n int) bool
 
 func TryFloatI8(dst []float32, a []int8) bool {
 	switch cpu.Current() {
-	case cpu.NEON:
+	case cpu.NEON, cpu.Dot, cpu.I8MM:
 		floatI8NEON(dst, a)
 	default:
 		return false
@@ -285,7 +288,7 @@ func TryFloatI8(dst []float32, a []int8) bool {
 
 func TryFloatU8(dst []float32, a []uint8) bool {
 	switch cpu.Current() {
-	case cpu.NEON:
+	case cpu.NEON, cpu.Dot, cpu.I8MM:
 		floatU8NEON(dst, a)
 	default:
 		return false
@@ -295,7 +298,7 @@ func TryFloatU8(dst []float32, a []uint8) bool {
 
 func TryHalvesU64(dst []uint32, a []uint64) bool {
 	switch cpu.Current() {
-	case cpu.NEON:
+	case cpu.NEON, cpu.Dot, cpu.I8MM:
 		halvesU64NEON(dst, a)
 	default:
 		return false
@@ -305,7 +308,7 @@ func TryHalvesU64(dst []uint32, a []uint64) bool {
 
 func TryLogSoftmax32(dst []float32, a []float32, p float32, before []float32, b []float32, q float32, r float32, most *[32]float32, next []float32, stream bool) bool {
 	switch cpu.Current() {
-	case cpu.NEON:
+	case cpu.NEON, cpu.Dot, cpu.I8MM:
 		logSoftmax32NEON(dst, a, p, before, b, q, r, most, next, stream)
 	default:
 		return false
@@ -316,7 +319,7 @@ func TryLogSoftmax32(dst []float32, a []float32, p float32, before []float32, b 
 func TryMaxColumns32(dst []float32, x []float32, rows []int64, ends []int64, w int) bool {
 	columnsWithin(len(dst), len(x), rows, ends, w)
 	switch cpu.Current() {
-	case cpu.NEON:
+	case cpu.NEON, cpu.Dot, cpu.I8MM:
 		maxColumns32NEON(dst, x, rows, ends, w)
 	default:
 		return false
@@ -327,7 +330,7 @@ func TryMaxColumns32(dst []float32, x []float32, rows []int64, ends []int64, w i
 func TryMaxColumns64(dst []float64, x []float64, rows []int64, ends []int64, w int) bool {
 	columnsWithin(len(dst), len(x), rows, ends, w)
 	switch cpu.Current() {
-	case cpu.NEON:
+	case cpu.NEON, cpu.Dot, cpu.I8MM:
 		maxColumns64NEON(dst, x, rows, ends, w)
 	default:
 		return false
@@ -338,7 +341,7 @@ func TryMaxColumns64(dst []float64, x []float64, rows []int64, ends []int64, w i
 func TryMaxLines32(dst []float32, x []float32, step, n int) bool {
 	linesWithin(len(dst), len(x), step, n)
 	switch cpu.Current() {
-	case cpu.NEON:
+	case cpu.NEON, cpu.Dot, cpu.I8MM:
 		maxLines32NEON(dst, x, step, n)
 	default:
 		return false
@@ -349,7 +352,7 @@ func TryMaxLines32(dst []float32, x []float32, step, n int) bool {
 func TryMaxLines64(dst []float64, x []float64, step, n int) bool {
 	linesWithin(len(dst), len(x), step, n)
 	switch cpu.Current() {
-	case cpu.NEON:
+	case cpu.NEON, cpu.Dot, cpu.I8MM:
 		maxLines64NEON(dst, x, step, n)
 	default:
 		return false
@@ -360,7 +363,7 @@ func TryMaxLines64(dst []float64, x []float64, step, n int) bool {
 func TryMinColumns32(dst []float32, x []float32, rows []int64, ends []int64, w int) bool {
 	columnsWithin(len(dst), len(x), rows, ends, w)
 	switch cpu.Current() {
-	case cpu.NEON:
+	case cpu.NEON, cpu.Dot, cpu.I8MM:
 		minColumns32NEON(dst, x, rows, ends, w)
 	default:
 		return false
@@ -371,7 +374,7 @@ func TryMinColumns32(dst []float32, x []float32, rows []int64, ends []int64, w i
 func TryMinColumns64(dst []float64, x []float64, rows []int64, ends []int64, w int) bool {
 	columnsWithin(len(dst), len(x), rows, ends, w)
 	switch cpu.Current() {
-	case cpu.NEON:
+	case cpu.NEON, cpu.Dot, cpu.I8MM:
 		minColumns64NEON(dst, x, rows, ends, w)
 	default:
 		return false
@@ -382,7 +385,7 @@ func TryMinColumns64(dst []float64, x []float64, rows []int64, ends []int64, w i
 func TryMinLines32(dst []float32, x []float32, step, n int) bool {
 	linesWithin(len(dst), len(x), step, n)
 	switch cpu.Current() {
-	case cpu.NEON:
+	case cpu.NEON, cpu.Dot, cpu.I8MM:
 		minLines32NEON(dst, x, step, n)
 	default:
 		return false
@@ -393,7 +396,7 @@ func TryMinLines32(dst []float32, x []float32, step, n int) bool {
 func TryMinLines64(dst []float64, x []float64, step, n int) bool {
 	linesWithin(len(dst), len(x), step, n)
 	switch cpu.Current() {
-	case cpu.NEON:
+	case cpu.NEON, cpu.Dot, cpu.I8MM:
 		minLines64NEON(dst, x, step, n)
 	default:
 		return false
@@ -403,7 +406,7 @@ func TryMinLines64(dst []float64, x []float64, step, n int) bool {
 
 func TryNarrowBF16(dst []uint16, a []float32, stream bool) bool {
 	switch cpu.Current() {
-	case cpu.NEON:
+	case cpu.NEON, cpu.Dot, cpu.I8MM:
 		narrowBF16NEON(dst, a, stream)
 	default:
 		return false
@@ -413,7 +416,7 @@ func TryNarrowBF16(dst []uint16, a []float32, stream bool) bool {
 
 func TryNarrowF16(dst []uint16, a []float32, stream bool) bool {
 	switch cpu.Current() {
-	case cpu.NEON:
+	case cpu.NEON, cpu.Dot, cpu.I8MM:
 		narrowF16NEON(dst, a, stream)
 	default:
 		return false
@@ -423,7 +426,7 @@ func TryNarrowF16(dst []uint16, a []float32, stream bool) bool {
 
 func TryNarrowF64(dst []float32, a []float64, stream bool) bool {
 	switch cpu.Current() {
-	case cpu.NEON:
+	case cpu.NEON, cpu.Dot, cpu.I8MM:
 		narrowF64NEON(dst, a, stream)
 	default:
 		return false
@@ -433,7 +436,7 @@ func TryNarrowF64(dst []float32, a []float64, stream bool) bool {
 
 func TryQuantizeI8(dst []int8, a []float32, scale []float32, zero []float32) bool {
 	switch cpu.Current() {
-	case cpu.NEON:
+	case cpu.NEON, cpu.Dot, cpu.I8MM:
 		quantizeI8NEON(dst, a, scale, zero)
 	default:
 		return false
@@ -443,7 +446,7 @@ func TryQuantizeI8(dst []int8, a []float32, scale []float32, zero []float32) boo
 
 func TryQuantizeU8(dst []uint8, a []float32, scale []float32, zero []float32) bool {
 	switch cpu.Current() {
-	case cpu.NEON:
+	case cpu.NEON, cpu.Dot, cpu.I8MM:
 		quantizeU8NEON(dst, a, scale, zero)
 	default:
 		return false
@@ -453,7 +456,7 @@ func TryQuantizeU8(dst []uint8, a []float32, scale []float32, zero []float32) bo
 
 func TryRequantizeI8(dst []int8, sums []int32, factor []float64, plus []float64, scale float64, zero float64) bool {
 	switch cpu.Current() {
-	case cpu.NEON:
+	case cpu.NEON, cpu.Dot, cpu.I8MM:
 		requantizeI8NEON(dst, sums, factor, plus, scale, zero)
 	default:
 		return false
@@ -463,7 +466,7 @@ func TryRequantizeI8(dst []int8, sums []int32, factor []float64, plus []float64,
 
 func TryRequantizeU8(dst []uint8, sums []int32, factor []float64, plus []float64, scale float64, zero float64) bool {
 	switch cpu.Current() {
-	case cpu.NEON:
+	case cpu.NEON, cpu.Dot, cpu.I8MM:
 		requantizeU8NEON(dst, sums, factor, plus, scale, zero)
 	default:
 		return false
@@ -473,7 +476,7 @@ func TryRequantizeU8(dst []uint8, sums []int32, factor []float64, plus []float64
 
 func TrySoftmax32(dst []float32, a []float32, p float32, before []float32, b []float32, q float32, most *[32]float32, next []float32, stream bool) bool {
 	switch cpu.Current() {
-	case cpu.NEON:
+	case cpu.NEON, cpu.Dot, cpu.I8MM:
 		softmax32NEON(dst, a, p, before, b, q, most, next, stream)
 	default:
 		return false
@@ -483,7 +486,7 @@ func TrySoftmax32(dst []float32, a []float32, p float32, before []float32, b []f
 
 func TrySquareLanes32(lane *[32]float64, x []float32, shift float64) bool {
 	switch cpu.Current() {
-	case cpu.NEON:
+	case cpu.NEON, cpu.Dot, cpu.I8MM:
 		squareLanes32NEON(lane, x, shift)
 	default:
 		return false
@@ -493,7 +496,7 @@ func TrySquareLanes32(lane *[32]float64, x []float32, shift float64) bool {
 
 func TrySquareLanes64(lane *[32]float64, x []float64, shift float64) bool {
 	switch cpu.Current() {
-	case cpu.NEON:
+	case cpu.NEON, cpu.Dot, cpu.I8MM:
 		squareLanes64NEON(lane, x, shift)
 	default:
 		return false
@@ -503,7 +506,7 @@ func TrySquareLanes64(lane *[32]float64, x []float64, shift float64) bool {
 
 func TrySubNumber32(dst []float32, a []float32, p float32, stream bool) bool {
 	switch cpu.Current() {
-	case cpu.NEON:
+	case cpu.NEON, cpu.Dot, cpu.I8MM:
 		subNumber32NEON(dst, a, p, stream)
 	default:
 		return false
@@ -513,7 +516,7 @@ func TrySubNumber32(dst []float32, a []float32, p float32, stream bool) bool {
 
 func TrySubNumber64(dst []float64, a []float64, p float64, stream bool) bool {
 	switch cpu.Current() {
-	case cpu.NEON:
+	case cpu.NEON, cpu.Dot, cpu.I8MM:
 		subNumber64NEON(dst, a, p, stream)
 	default:
 		return false
@@ -524,7 +527,7 @@ func TrySubNumber64(dst []float64, a []float64, p float64, stream bool) bool {
 func TrySumColumns32(dst []float64, x []float32, rows []int64, ends []int64, w int) bool {
 	columnsWithin(len(dst), len(x), rows, ends, w)
 	switch cpu.Current() {
-	case cpu.NEON:
+	case cpu.NEON, cpu.Dot, cpu.I8MM:
 		sumColumns32NEON(dst, x, rows, ends, w)
 	default:
 		return false
@@ -535,7 +538,7 @@ func TrySumColumns32(dst []float64, x []float32, rows []int64, ends []int64, w i
 func TrySumColumns64(dst []float64, x []float64, rows []int64, ends []int64, w int) bool {
 	columnsWithin(len(dst), len(x), rows, ends, w)
 	switch cpu.Current() {
-	case cpu.NEON:
+	case cpu.NEON, cpu.Dot, cpu.I8MM:
 		sumColumns64NEON(dst, x, rows, ends, w)
 	default:
 		return false
@@ -545,7 +548,7 @@ func TrySumColumns64(dst []float64, x []float64, rows []int64, ends []int64, w i
 
 func TrySumLanes32(lane *[32]float64, x []float32) bool {
 	switch cpu.Current() {
-	case cpu.NEON:
+	case cpu.NEON, cpu.Dot, cpu.I8MM:
 		sumLanes32NEON(lane, x)
 	default:
 		return false
@@ -555,7 +558,7 @@ func TrySumLanes32(lane *[32]float64, x []float32) bool {
 
 func TrySumLanes64(lane *[32]float64, x []float64) bool {
 	switch cpu.Current() {
-	case cpu.NEON:
+	case cpu.NEON, cpu.Dot, cpu.I8MM:
 		sumLanes64NEON(lane, x)
 	default:
 		return false
@@ -566,7 +569,7 @@ func TrySumLanes64(lane *[32]float64, x []float64) bool {
 func TrySumLines32(dst []float64, x []float32, step, n int) bool {
 	linesWithin(len(dst), len(x), step, n)
 	switch cpu.Current() {
-	case cpu.NEON:
+	case cpu.NEON, cpu.Dot, cpu.I8MM:
 		sumLines32NEON(dst, x, step, n)
 	default:
 		return false
@@ -577,7 +580,7 @@ func TrySumLines32(dst []float64, x []float32, step, n int) bool {
 func TrySumLines64(dst []float64, x []float64, step, n int) bool {
 	linesWithin(len(dst), len(x), step, n)
 	switch cpu.Current() {
-	case cpu.NEON:
+	case cpu.NEON, cpu.Dot, cpu.I8MM:
 		sumLines64NEON(dst, x, step, n)
 	default:
 		return false
@@ -587,7 +590,7 @@ func TrySumLines64(dst []float64, x []float64, step, n int) bool {
 
 func TryWidenBF16(dst []float32, a []uint16) bool {
 	switch cpu.Current() {
-	case cpu.NEON:
+	case cpu.NEON, cpu.Dot, cpu.I8MM:
 		widenBF16NEON(dst, a)
 	default:
 		return false
@@ -597,7 +600,7 @@ func TryWidenBF16(dst []float32, a []uint16) bool {
 
 func TryWidenF16(dst []float32, a []uint16) bool {
 	switch cpu.Current() {
-	case cpu.NEON:
+	case cpu.NEON, cpu.Dot, cpu.I8MM:
 		widenF16NEON(dst, a)
 	default:
 		return false
@@ -607,7 +610,7 @@ func TryWidenF16(dst []float32, a []uint16) bool {
 
 func TryWidenF32(dst []float64, a []float32, stream bool) bool {
 	switch cpu.Current() {
-	case cpu.NEON:
+	case cpu.NEON, cpu.Dot, cpu.I8MM:
 		widenF32NEON(dst, a, stream)
 	default:
 		return false

@@ -4,7 +4,12 @@
 
 package simd
 
+import "github.com/ashlar-go/ashlar/internal/core/cpu"
+
 const hasKernels = false
+
+// Top is the highest level with rows of its own.
+const Top = cpu.Generic
 
 var (
 	Abs, Ceil, Exp, FastExp, FastLog, FastSigmoid, FastTanh, Floor, HardSwish, Log, Neg, Reciprocal, Relu, Round, Sigmoid, Sqrt, Square, Tanh, Trunc Levels[*Rows1]

@@ -15,30 +15,32 @@ import (
 type shape uint8
 
 const (
-	threeSame  shape = iota // d, n, m of one arrangement
-	threeFloat              // the same of floats
-	threeBits               // the same of all bits, whatever they are
-	permuted                // the same that moves elements
-	byElement               // d, n, and element imm of m: of floats
-	twoSame                 // d, n of one arrangement
-	twoFloat                // the same of floats
-	narrower                // d has elements half as wide as those of n, of which the arrangement is
-	halved                  // the same of floats
-	doubled                 // d, of which the arrangement is, has floats twice as wide as those of n
-	left                    // d, n, imm: a shift to the left
-	right                   // a shift to the right
-	longer                  // a shift to the left into elements twice as wide as those of n, of which the arrangement is; of 16 bytes, the upper ones
-	longSum                 // d, of which the elements are twice as wide as those of n and m, of which the arrangement is; of 16 bytes, the upper ones
-	rightHalf               // a shift to the right into elements half as wide as those of n, of which the arrangement is
-	acrossAll               // d is a scalar
-	element                 // d, n, imm: element imm of n in all of d
-	general                 // d is a general register: element imm of n
-	spread                  // n is a general register, in all elements of d
-	extract                 // d, n, m, imm: bytes of n and m from imm on
-	cleared                 // d becomes 0
-	access                  // t, n, imm: a load or store of so many bytes as the arrangement says, imm bytes from n on
-	indexed                 // t, n, m: the same, m bytes from n on
-	stepped                 // t, n, m: the same, m elements from n on
+	threeSame     shape = iota // d, n, m of one arrangement
+	threeFloat                 // the same of floats
+	threeBits                  // the same of all bits, whatever they are
+	permuted                   // the same that moves elements
+	byElement                  // d, n, and element imm of m: of floats
+	fourByElement              // d of 32 bits, n of bytes, and the four bytes imm of m
+	squares                    // d of 32 bits, n and m of bytes
+	twoSame                    // d, n of one arrangement
+	twoFloat                   // the same of floats
+	narrower                   // d has elements half as wide as those of n, of which the arrangement is
+	halved                     // the same of floats
+	doubled                    // d, of which the arrangement is, has floats twice as wide as those of n
+	left                       // d, n, imm: a shift to the left
+	right                      // a shift to the right
+	longer                     // a shift to the left into elements twice as wide as those of n, of which the arrangement is; of 16 bytes, the upper ones
+	longSum                    // d, of which the elements are twice as wide as those of n and m, of which the arrangement is; of 16 bytes, the upper ones
+	rightHalf                  // a shift to the right into elements half as wide as those of n, of which the arrangement is
+	acrossAll                  // d is a scalar
+	element                    // d, n, imm: element imm of n in all of d
+	general                    // d is a general register: element imm of n
+	spread                     // n is a general register, in all elements of d
+	extract                    // d, n, m, imm: bytes of n and m from imm on
+	cleared                    // d becomes 0
+	access                     // t, n, imm: a load or store of so many bytes as the arrangement says, imm bytes from n on
+	indexed                    // t, n, m: the same, m bytes from n on
+	stepped                    // t, n, m: the same, m elements from n on
 )
 
 type instruction struct {
@@ -74,6 +76,9 @@ var instructions = map[string]instruction{
 	"uzp2": {permuted, 0x5 << 12, false}, "trn2": {permuted, 0x6 << 12, false}, "zip2": {permuted, 0x7 << 12, false},
 
 	"fmla by element": {byElement, 0x1 << 12, true},
+
+	"sdot by element": {fourByElement, 0xe << 12, true}, // FEAT_DotProd
+	"smmla":           {squares, 0x29 << 10, true},      // FEAT_I8MM
 
 	"neg": {twoSame, u | 0x0b<<12, false}, "abs": {twoSame, 0x0b << 12, false}, "rev64": {twoSame, 0, false},
 	"fabs": {twoFloat, upper | 0x0f<<12, false}, "fneg": {twoFloat, u | upper | 0x0f<<12, false}, "fsqrt": {twoFloat, u | upper | 0x1f<<12, false},
@@ -147,6 +152,10 @@ func encode(name, of string, imm int, r ...int) (word uint32, text string) {
 			h, l = uint32(imm)>>1<<11, uint32(imm)&1<<21
 		}
 		return 0x0f800000 | q | double | i.bits | h | l | m | n | d, fmt.Sprintf("%s v%d.%[3]s, v%[4]d.%[3]s, v%[5]d.%[6]c[%[7]d]", name, r[0], of, r[1], r[2], of[len(of)-1], imm)
+	case fourByElement:
+		return 0x0f800000 | q | i.bits | uint32(imm)>>1<<11 | uint32(imm)&1<<21 | m | n | d, fmt.Sprintf("%s v%d.%s, v%d.%db, v%d.4b[%d]", name, r[0], of, r[1], 4*count, r[2], imm)
+	case squares:
+		return 0x0e800000 | q | i.bits | m | n | d, fmt.Sprintf("%s v%d.4s, v%d.16b, v%d.16b", name, r[0], r[1], r[2])
 	case twoSame, twoFloat:
 		if word = 0x0e200800 | log<<22; i.shape == twoFloat {
 			word = 0x0e200800 | double

@@ -31,6 +31,10 @@ func forms(name string) (of []string, imm []int) {
 		of = whole
 	case element:
 		of = whole
+	case fourByElement:
+		of = []string{"2s", "4s"}
+	case squares:
+		of = []string{"4s"}
 	case byElement, doubled:
 		of = []string{"4s", "2d"}
 	case narrower:
@@ -58,6 +62,8 @@ func forms(name string) (of []string, imm []int) {
 		imm = []int{1, 5, 7}
 	case element, general, byElement:
 		imm = []int{0, 1}
+	case fourByElement:
+		imm = []int{0, 1, 2, 3}
 	case extract:
 		imm = []int{0, 4, 7}
 	case access:

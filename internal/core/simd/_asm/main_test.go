@@ -70,3 +70,36 @@ func TestCheckedIn(t *testing.T) {
 		}
 	}
 }
+
+// TestLevelsOfInstructions wants kernels to have the instructions of their level alone, by the names of both.
+func TestLevelsOfInstructions(t *testing.T) {
+	files, err := filepath.Glob("../*_arm64.s")
+	if err != nil || len(files) < 10 {
+		t.Fatal(files, err)
+	}
+	found := make(map[string]int)
+	for _, file := range files {
+		assembly, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := ""
+		for line := range strings.Lines(string(assembly)) {
+			if of, ok := strings.CutPrefix(line, "TEXT ·"); ok {
+				name, _, _ = strings.Cut(of, "(")
+			}
+			_, instruction, _ := strings.Cut(line, " // ")
+			instruction, _, _ = strings.Cut(instruction, " ")
+			want := map[string]string{"sdot": dotLevel, "smmla": i8mmLevel}[instruction]
+			if want == "" {
+				continue
+			}
+			if found[instruction]++; !strings.HasSuffix(name, want) {
+				t.Errorf("%s: %s has %s", file, name, instruction)
+			}
+		}
+	}
+	if found["sdot"] == 0 || found["smmla"] == 0 {
+		t.Errorf("the instructions of levels are %v", found)
+	}
+}

@@ -76,7 +76,12 @@ type armFile struct {
 	tables     []table
 }
 
-const neonLevel = "NEON"
+// The levels of arm64, in the names of kernels.
+const (
+	neonLevel = "NEON"
+	dotLevel  = "Dot"
+	i8mmLevel = "I8MM"
+)
 
 // intRegisters are the general registers that kernels use. R18 is the platform's, R27 the assembler's. R28 to R30 are g, the frame pointer and the link
 // register. The linker's veneers change R16 and R17.

@@ -2,17 +2,29 @@ package main
 
 import "fmt"
 
-// The kernels of products of bytes for NEON, of which bytes.go says what they compute. A vector of sums has two columns: the products of the first of each
-// pair in one lane, and of the second in the next one. In the end neighbouring lanes are added.
+// The kernels of products of bytes for NEON, of which bytes.go says what they compute. A vector of sums of pairs has two columns: the products of the first
+// of each pair in one lane, and of the second in the next one. In the end neighbouring lanes are added. Groups of four and eight bytes are for dot products
+// and for products of matrices of 2×8 by 8×2: there elements are bytes less their zero points, which wrap.
 
-// neonByteRows are how many rows the tiles have: of three there are 24 vectors of sums, besides four of b and one of a.
-var neonByteRows = []int{1, 3}
+// neonByteRows are how many rows the tiles have for each size of a group: there are 24 vectors of sums at most.
+var neonByteRows = map[int][]int{2: {1, 3}, 4: {1, 2, 6}, 8: {1, 2, 6}}
 
 func (f *armFile) bytesNEON() {
-	f.function("widenBytes", I16, "dst:p src:b n:i flip:i zero:i", (*armProduct).widened)
-	f.function("pairBytes", I16, "dst:p src:b offs:o pairs:i panels:i flip:i zero:p step:i", (*armProduct).paired)
-	for _, rows := range neonByteRows {
-		f.function(fmt.Sprintf("tileBytes%d", rows), I16, "c:w ldc:i a:p lda:i b:p pairs:i times:i add:i cStep:i aStep:i bStep:i", func(g *armProduct) { g.byteTile(rows) })
+	for _, form := range []struct {
+		kind   kind
+		suffix string
+	}{{I16, ""}, {I8, "8"}} {
+		f.function("widenBytes"+form.suffix, form.kind, "dst:p src:b n:i flip:i zero:i", (*armProduct).widened)
+	}
+	for _, form := range []struct {
+		group       int
+		kind        kind
+		name, level string
+	}{{2, I16, "pairBytes", neonLevel}, {4, I8, "fourBytes", dotLevel}, {8, I8, "eightBytes", i8mmLevel}} {
+		f.function(form.name, form.kind, "dst:p src:b offs:o groups:i panels:i flip:i zero:p step:i", func(g *armProduct) { g.grouped(form.group) })
+		for _, rows := range neonByteRows[form.group] {
+			f.functionAt(form.level, fmt.Sprintf("tileBytes%d", rows), form.kind, "c:w ldc:i a:p lda:i b:p groups:i times:i add:i cStep:i aStep:i bStep:i", func(g *armProduct) { g.byteTile(rows, form.group) })
+		}
 	}
 }
 
@@ -36,38 +48,50 @@ func (g *armProduct) wider(v virtual) [2]virtual {
 	return [2]virtual{g.made("ushll", "8b", 0, v), g.made("ushll", "16b", 0, v)}
 }
 
+// less returns the elements of a vector of bytes less zero points: two vectors of int16, or one of bytes.
+func (g *armProduct) less(v virtual, zero ...virtual) []virtual {
+	if g.kind == I8 {
+		return []virtual{g.made("sub", "16b", 0, v, zero[0])}
+	}
+	all := g.wider(v)
+	for i, half := range all {
+		all[i] = g.made("sub", "8h", 0, half, zero[i])
+	}
+	return all[:]
+}
+
 func (g *armProduct) widened() {
-	flip, zero := g.spread("flip", "16b"), g.spread("zero", "8h")
+	flip, zero := g.spread("flip", "16b"), g.spread("zero", g.all())
 	dst, src, n := g.arg("dst"), g.arg("src"), g.arg("n")
 	g.change("SUBS", 16, n)
 	g.line("BLT rest")
 	g.line("next:")
-	for i, half := range g.wider(g.made("eor", "16b", 0, g.made("ldr", "q", 0, src), flip)) {
-		g.op("str", "q", 16*i, g.made("sub", "8h", 0, half, zero), dst)
+	for i, v := range g.less(g.made("eor", "16b", 0, g.made("ldr", "q", 0, src), flip), zero, zero) {
+		g.op("str", "q", 16*i, v, dst)
 	}
 	g.change("ADD", 16, src)
-	g.change("ADD", 32, dst)
+	g.change("ADD", 16*g.size, dst)
 	g.change("SUBS", 16, n)
 	g.line("BGE next")
 	g.line("rest:")
 	g.change("ADDS", 16, n)
 	g.line("BEQ done")
 	g.line("element:")
-	half := g.wider(g.made("eor", "16b", 0, g.made("ldr", "b", 0, src), flip))[0]
-	g.op("str", "h", 0, g.made("sub", "8h", 0, half, zero), dst)
+	v := g.less(g.made("eor", "16b", 0, g.made("ldr", "b", 0, src), flip), zero, zero)[0]
+	g.op("str", g.part(), 0, v, dst)
 	g.change("ADD", 1, src)
-	g.change("ADD", 2, dst)
+	g.change("ADD", g.size, dst)
 	g.change("SUBS", 1, n)
 	g.line("BNE element")
 	g.line("done:")
 }
 
-func (g *armProduct) paired() {
+// grouped interleaves as many rows as a group has: pairs of them, then pairs of these.
+func (g *armProduct) grouped(group int) {
 	flip := g.spread("flip", "16b")
-	dst, src, panels, from, step := g.arg("dst"), g.arg("src"), g.arg("panels"), g.arg("zero"), g.arg("step")
+	dst, src, panels, from, step := g.arg("dst"), g.arg("src"), g.arg("panels"), g.arg("zero"), g.bytes("step")
 	offs, n := g.pin(g.integer()), g.pin(g.integer())
-	g.plus(step, step)
-	zero := make([]virtual, 4)
+	zero := make([]virtual, group*g.size)
 	for i := range zero {
 		zero[i] = g.pin(g.vector())
 	}
@@ -76,21 +100,32 @@ func (g *armProduct) paired() {
 		g.op("ldr", "q", 16*i, z, from)
 	}
 	g.read("offs", offs)
-	g.read("pairs", n)
+	g.read("groups", n)
 	g.line("next:")
-	var rows [2]virtual
+	rows := make([][]virtual, group)
 	for h := range rows {
 		at := g.integer()
 		g.line(fmt.Sprintf("MOVD %d(R%%d), R%%d", 8*h), offs, at)
-		rows[h] = g.made("eor", "16b", 0, g.made("ldr indexed", "q", 0, src, at), flip)
+		rows[h] = []virtual{g.made("eor", "16b", 0, g.made("ldr indexed", "q", 0, src, at), flip)}
 	}
-	for i, how := range []string{"zip1", "zip2"} {
-		for h, half := range g.wider(g.made(how, "16b", 0, rows[0], rows[1])) {
-			g.op("str", "q", 16*(2*i+h), g.made("sub", "8h", 0, half, zero[2*i+h]), dst)
+	for _, of := range []string{"16b", "8h", "4s"}[:map[int]int{2: 1, 4: 2, 8: 3}[group]] {
+		for i := range len(rows) / 2 {
+			var both []virtual
+			for j, v := range rows[2*i] {
+				both = append(both, g.made("zip1", of, 0, v, rows[2*i+1][j]), g.made("zip2", of, 0, v, rows[2*i+1][j]))
+			}
+			rows[i] = both
+		}
+		rows = rows[:len(rows)/2]
+	}
+	for i, v := range rows[0] {
+		at := i * g.size
+		for h, part := range g.less(v, zero[at:at+g.size]...) {
+			g.op("str", "q", 16*(at+h), part, dst)
 		}
 	}
-	g.change("ADD", 16, offs)
-	g.change("ADD", 64, dst)
+	g.change("ADD", 8*group, offs)
+	g.change("ADD", 16*len(zero), dst)
 	g.change("SUBS", 1, n)
 	g.line("BNE next")
 	g.change("ADD", byteColumns, src)
@@ -99,55 +134,103 @@ func (g *armProduct) paired() {
 	g.line("BNE panel")
 }
 
-func (g *armProduct) byteTile(rows int) {
-	const vectors = byteColumns / 4 // of b
-	sums, from := make([][2 * vectors]virtual, rows), make([]virtual, rows)
-	for i := range sums {
+// byteTile keeps the sums in registers. For groups of eight bytes a register has the sums of two rows and two columns. A row alone is taken twice.
+func (g *armProduct) byteTile(rows, group int) {
+	const vectors = byteColumns / 4               // of a row of sums
+	lines, width, loads := rows, vectors, vectors // of registers of sums, of one line of them, and of those of b in a step
+	switch group {
+	case 2:
+		width *= 2
+	case 8:
+		lines, width, loads = (rows+1)/2, 2*vectors, 2*vectors
+	}
+	sums, from := make([][]virtual, lines), make([]virtual, rows)
+	for i := range from {
 		from[i] = g.pin(g.integer())
-		for v := range sums[i] {
-			sums[i][v] = g.pin(g.vector())
+	}
+	for i := range sums {
+		for range width {
+			sums[i] = append(sums[i], g.pin(g.vector()))
 		}
 	}
-	scaled := func(name string, log int) virtual {
-		r := g.arg(name)
-		g.modify(fmt.Sprintf("LSL $%d, R%%[1]d, R%%[1]d", log), r)
-		return r
-	}
-	c, ldc, a, lda, b := g.arg("c"), scaled("ldc", 2), g.arg("a"), scaled("lda", 1), g.arg("b")
-	times, cStep, aStep, bStep := g.arg("times"), scaled("cStep", 2), scaled("aStep", 1), scaled("bStep", 1)
+	c, ldc, a, lda, b := g.arg("c"), g.arg("ldc"), g.arg("a"), g.bytes("lda"), g.arg("b")
+	times, cStep, aStep, bStep := g.arg("times"), g.arg("cStep"), g.bytes("aStep"), g.bytes("bStep")
+	g.times(ldc, 4)
+	g.times(cStep, 4)
 	n, at, row := g.pin(g.integer()), g.pin(g.integer()), g.pin(g.integer())
 	g.line("tile:")
 	g.line("MOVD R%d, R%d", a, from[0])
 	for i := range rows - 1 {
 		g.line("ADD R%d, R%d, R%d", from[i], lda, from[i+1])
 	}
-	for _, row := range sums {
-		for _, s := range row {
+	for _, line := range sums {
+		for _, s := range line {
 			g.zero(s)
 		}
 	}
 	g.line("MOVD R%d, R%d", b, row)
 	g.line("MOVD $0, R%d", at)
-	g.read("pairs", n)
+	g.read("groups", n)
 	g.line("next:")
-	var bv [vectors]virtual
-	for v := range bv {
-		bv[v] = g.made("ldr", "q", 16*v, row)
-	}
-	for i := range rows {
-		x := g.made("dup", "4s", 0, g.made("ldr indexed", "s", 0, from[i], at))
-		for v, r := range bv {
-			g.op("smlal", "4h", 0, sums[i][2*v], r, x)
-			g.op("smlal", "8h", 0, sums[i][2*v+1], r, x)
+	switch group {
+	case 8:
+		x := make([]virtual, lines)
+		for i := range x {
+			lo := g.made("ldr indexed", "d", 0, from[2*i], at)
+			x[i] = g.made("zip1", "2d", 0, lo, g.made("ldr indexed", "d", 0, from[min(2*i+1, rows-1)], at))
+		}
+		for v := range loads {
+			r := g.made("ldr", "q", 16*v, row)
+			for i := range x {
+				g.op("smmla", "4s", 0, sums[i][v], x[i], r)
+			}
+		}
+	default:
+		var bv [vectors]virtual
+		for v := range bv {
+			bv[v] = g.made("ldr", "q", 16*v, row)
+		}
+		for i := range rows {
+			x := g.made("ldr indexed", "s", 0, from[i], at)
+			if group == 2 {
+				x = g.made("dup", "4s", 0, x)
+			}
+			for v, r := range bv {
+				if group == 4 {
+					g.op("sdot by element", "4s", 0, sums[i][v], r, x)
+				} else {
+					g.op("smlal", "4h", 0, sums[i][2*v], r, x)
+					g.op("smlal", "8h", 0, sums[i][2*v+1], r, x)
+				}
+			}
 		}
 	}
-	g.change("ADD", 4, at)
-	g.change("ADD", 64, row)
+	g.change("ADD", max(4, group), at)
+	g.change("ADD", 16*loads, row)
 	g.change("SUBS", 1, n)
 	g.line("BNE next")
-	for i := range rows {
-		for v := range vectors {
-			g.op("addp", "4s", 0, sums[i][v], sums[i][2*v], sums[i][2*v+1])
+	out := make([][]virtual, rows)
+	for i := range out {
+		switch group {
+		case 2: // the two columns of a lane pair
+			for v := range vectors {
+				g.op("addp", "4s", 0, sums[i][v], sums[i][2*v], sums[i][2*v+1])
+			}
+			out[i] = sums[i][:vectors]
+		case 4:
+			out[i] = sums[i]
+		case 8:
+			for v := range vectors {
+				p := sums[i/2][2*v : 2*v+2]
+				if i%2 == 0 {
+					first := g.made("zip1", "2d", 0, p[0], p[1])
+					if i < rows-1 {
+						g.op("zip2", "2d", 0, p[1], p[0], p[1])
+					}
+					g.op("orr", "16b", 0, p[0], first, first)
+				}
+				out[i] = append(out[i], p[i%2])
+			}
 		}
 	}
 	add := g.integer()
@@ -157,7 +240,7 @@ func (g *armProduct) byteTile(rows int) {
 	g.line("MOVD R%d, R%d", c, row)
 	for i := range rows {
 		for v := range vectors {
-			g.op("add", "4s", 0, sums[i][v], sums[i][v], g.made("ldr", "q", 16*v, row))
+			g.op("add", "4s", 0, out[i][v], out[i][v], g.made("ldr", "q", 16*v, row))
 		}
 		g.plus(row, ldc)
 	}
@@ -165,7 +248,7 @@ func (g *armProduct) byteTile(rows int) {
 	g.line("MOVD R%d, R%d", c, row)
 	for i := range rows {
 		for v := range vectors {
-			g.op("str", "q", 16*v, sums[i][v], row)
+			g.op("str", "q", 16*v, out[i][v], row)
 		}
 		g.plus(row, ldc)
 	}

@@ -40,12 +40,16 @@ func (f *armFile) gemmNEON() {
 	}
 }
 
-// function writes one, of which body writes the instructions.
+// function writes one for the least level, of which body writes the instructions.
 func (f *armFile) function(name string, kind kind, args string, body func(g *armProduct)) {
 	if kind.float() {
 		name += kind.String()[1:]
 	}
-	name += neonLevel
+	f.functionAt(neonLevel, name, kind, args, body)
+}
+
+func (f *armFile) functionAt(level, name string, kind kind, args string, body func(g *armProduct)) {
+	name += level
 	n := &neon{f: f, k: &kernel{table: name, inner: kind}, lanes: 16 / kind.size(), pinned: make(map[virtual]bool), tables: make(map[string]virtual)}
 	g := &armProduct{neon: n, kind: kind, size: kind.size(), lanes: n.lanes}
 	signature := "func("
@@ -111,7 +115,7 @@ func (g *armProduct) bytes(name string) virtual {
 func (g *armProduct) plus(r, more virtual) { g.modify("ADD R%[2]d, R%[1]d, R%[1]d", r, more) }
 
 // part names a scalar register of an element, all the arrangement of a vector.
-func (g *armProduct) part() string { return map[int]string{4: "s", 8: "d"}[g.size] }
+func (g *armProduct) part() string { return map[int]string{1: "b", 2: "h", 4: "s", 8: "d"}[g.size] }
 func (g *armProduct) all() string  { return g.of(g.kind, 16) }
 
 func (g *armProduct) zero(v virtual) { g.op("movi", "2d", 0, v) }

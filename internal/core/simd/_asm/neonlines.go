@@ -33,7 +33,9 @@ func (n *neon) parameter(name string, i int) virtual {
 
 // times multiplies a register by a size of elements.
 func (n *neon) times(v virtual, size int) {
-	n.modify(fmt.Sprintf("LSL $%d, R%%[1]d, R%%[1]d", map[int]int{4: 2, 8: 3}[size]), v)
+	if size > 1 {
+		n.modify(fmt.Sprintf("LSL $%d, R%%[1]d, R%%[1]d", map[int]int{2: 1, 4: 2, 8: 3}[size]), v)
+	}
 }
 
 func (n *neon) change(how string, by int, v virtual) {
