@@ -2,8 +2,11 @@ package onnx
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -169,6 +172,33 @@ func TestPassesNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err = NewSession(m); err == nil || !strings.Contains(err.Error(), `there is no pass "fuse"; there are swish, rectify, follow, fold, join, all and none`) {
+		t.Error(err)
+	}
+}
+
+// A level of ASHLAR_CPU that there isn't is refused by an error that lists those there are. The variable is read when the program begins, so
+// the test runs itself with it set.
+func TestLevelNamed(t *testing.T) {
+	if os.Getenv("ASHLAR_CPU") != "no" {
+		self := exec.Command(os.Args[0], "-test.run=^TestLevelNamed$")
+		self.Env = append(os.Environ(), "ASHLAR_CPU=no")
+		out, err := self.CombinedOutput()
+		var failed *exec.ExitError
+		if err != nil && !errors.As(err, &failed) {
+			t.Skipf("this platform starts no processes: %v", err)
+		}
+		if err != nil {
+			t.Errorf("%v\n%s", err, out)
+		}
+		return
+	}
+	b := NewBuilder("g")
+	network(b)
+	m, err := b.Model(13)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err = NewSession(m); err == nil || !strings.Contains(err.Error(), `ASHLAR_CPU="no": this processor and build have generic`) || !errors.Is(err, tensor.ErrValue) {
 		t.Error(err)
 	}
 }

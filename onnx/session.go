@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/cpu"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/receipt"
@@ -89,7 +90,8 @@ type NodeRun struct {
 // once. It computes the nodes that read nothing but weights and constants. Their results count as weights. Runs compute
 // these nodes where that would take more than a second, results of more bytes than the weights and 1 MiB have, or
 // more than 64 MiB to be read and written. It makes one step of several nodes where that keeps the bits; the variable
-// ASHLAR_PASSES, as in "none" or "-follow,-join", leaves such passes out. The errors are Check's, or name an unknown pass.
+// ASHLAR_PASSES, as in "none" or "-follow,-join", leaves such passes out. The errors are Check's, or name an
+// unknown pass, or a level in the variable ASHLAR_CPU that the processor or the build lacks.
 func NewSession(m *Model) (*Session, error) { return newSession(m, dtype.Invalid) }
 
 func newSession(m *Model, fixed dtype.DType) (s *Session, err error) {
@@ -105,6 +107,9 @@ func (m *Model) session(fixed dtype.DType, whole bool) (*Session, error) {
 	c, x, err := m.compile()
 	if err != nil {
 		return nil, err
+	}
+	if err := cpu.Err(); err != nil {
+		return nil, failf("%w: %v", tensor.ErrValue, err)
 	}
 	set, err := passesSet()
 	if err != nil {

@@ -109,8 +109,11 @@ when the command line makes no sense. It is 130 or 143 after a signal.`,
 			fmt.Fprint(p.stderr, c.UsageString())
 			return usagef(c, "no command is given")
 		},
-		PersistentPreRun: func(c *cobra.Command, _ []string) { p.command = c },
-		Version:          buildVersion(),
+		PersistentPreRunE: func(c *cobra.Command, _ []string) error {
+			p.command = c
+			return p.cpuErr()
+		},
+		Version: buildVersion(),
 	}
 	root.SetVersionTemplate("ashlar {{.Version}}\n")
 	root.SuggestionsMinimumDistance = 2

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -163,9 +162,6 @@ are pairs. A folder's lines have runs, all times, with --repeat.`,
 
 // prepare opens the model, and refuses before a run what would fail after it. The folders are nil for one run.
 func (p *program) prepare(f *runFlags, model string, files []string) (u *runner, d *folders, targets []target, err error) {
-	if err := p.cpuErr(); err != nil {
-		fmt.Fprintln(p.stderr, "ashlar: warning: "+err.Error())
-	}
 	start := time.Now()
 	u = &runner{program: p, f: f}
 	if u.src, u.m, err = p.openModel(model); err != nil {

@@ -247,13 +247,15 @@ func TestThreadsAreSetBack(t *testing.T) {
 	}
 }
 
-func TestWarningAboutTheLevel(t *testing.T) {
+func TestErrorAboutTheLevel(t *testing.T) {
 	inRoot(t)
-	c := newCall(nil)
-	c.cpuErr = func() error { return os.ErrInvalid }
-	c.with("run", "testdata/digits.onnx", "testdata/seven.png", "--top", "0")
-	if c.code != 0 || c.err.String() != "ashlar: warning: invalid argument\n" || c.out.String() != "seven (100.00 %)\n" {
-		t.Errorf("exit %d, printed %q, said %q", c.code, c.out.String(), c.err.String())
+	for _, args := range [][]string{{"run", "testdata/digits.onnx", "testdata/seven.png"}, {"version"}, {"ops"}} {
+		c := newCall(nil)
+		c.cpuErr = func() error { return os.ErrInvalid }
+		c.with(args...)
+		if c.code != 1 || c.err.String() != "ashlar: invalid argument\n" || c.out.String() != "" {
+			t.Errorf("%q: exit %d, printed %q, said %q", args, c.code, c.out.String(), c.err.String())
+		}
 	}
 }
 

@@ -115,9 +115,6 @@ func named(arg string) (name, file string) {
 }
 
 func (p *program) serve(ctx context.Context, f *serveFlags, args []string) error {
-	if err := p.cpuErr(); err != nil {
-		fmt.Fprintln(p.stderr, "ashlar: warning: "+err.Error())
-	}
 	if f.threads > 0 {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(f.threads))
 	}

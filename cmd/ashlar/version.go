@@ -24,8 +24,9 @@ func (p *program) versionCommand() *cobra.Command {
 		Short: "Print the build, the processor, and the kernels in use",
 		Long: `Version prints which build this is, on which processor it runs, the level of
 instructions in use, and what the operators' kernels are written in.
-ASHLAR_CPU=generic, avx2 or avx512, on arm64 generic or neon, sets the highest
-level; results are the same bits at every level.`,
+ASHLAR_CPU=generic, avx2 or avx512, on arm64 generic, neon, dot or i8mm, sets the
+highest level; results are the same bits at every level. A level that the processor
+or the build lacks is an error of every command.`,
 		Example: `  ashlar version
   ASHLAR_CPU=generic ashlar version`,
 		Args: arguments(0, 0, "no arguments"),
@@ -37,9 +38,6 @@ level; results are the same bits at every level.`,
 			}
 			fmt.Fprintf(w, "ashlar\t%s\nrevision\t%s\ngo\t%s %s/%s\nprocessor\t%s, %d threads\nlevel\t%s\nkernels\t%s\n",
 				buildVersion(), revision, runtime.Version(), runtime.GOOS, runtime.GOARCH, cpu.Name(), runtime.GOMAXPROCS(0), cpu.Current(), kernels(cpu.Current()))
-			if err := p.cpuErr(); err != nil {
-				fmt.Fprintf(w, "warning\t%v\n", err)
-			}
 			return w.Flush()
 		},
 	}
