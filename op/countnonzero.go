@@ -1,6 +1,7 @@
 package op
 
 import (
+	"bytes"
 	"sync"
 
 	"github.com/ashlar-go/ashlar/dtype"
@@ -73,14 +74,14 @@ func (f *truthCount) Result(out exec.Run) error {
 
 func anyLines(_ dtype.DType, out, x exec.Run, step, n int) bool {
 	for i := range out {
-		exec.Of[bool](out)[i] = conv.True(exec.Bytes(x, dtype.Bool)[i*step:i*step+n]) > 0
+		exec.Of[bool](out)[i] = bytes.IndexByte(exec.Bytes(x, dtype.Bool)[i*step:i*step+n], 1) >= 0
 	}
 	return true
 }
 
 func allLines(_ dtype.DType, out, x exec.Run, step, n int) bool {
 	for i := range out {
-		exec.Of[bool](out)[i] = conv.True(exec.Bytes(x, dtype.Bool)[i*step:i*step+n]) == n
+		exec.Of[bool](out)[i] = bytes.IndexByte(exec.Bytes(x, dtype.Bool)[i*step:i*step+n], 0) < 0
 	}
 	return true
 }

@@ -142,10 +142,18 @@ func True(mask []byte) (n int) {
 	for len(mask) >= 8 {
 		words := elemsOf8(mask)
 		words = words[:min(len(words), 255)] // so that no byte of the sum overflows
-		var sum uint64
-		for _, w := range words {
-			sum += w
+		var sums [4]uint64                   // one alone waits for itself
+		i := 0
+		for ; i+4 <= len(words); i += 4 {
+			sums[0] += words[i]
+			sums[1] += words[i+1]
+			sums[2] += words[i+2]
+			sums[3] += words[i+3]
 		}
+		for _, w := range words[i:] {
+			sums[0] += w
+		}
+		sum := sums[0] + sums[1] + sums[2] + sums[3]
 		mask = mask[8*len(words):]
 		const low = 0x00ff00ff00ff00ff
 		sum = sum&low + sum>>8&low

@@ -156,7 +156,14 @@ const (
 // NaNs, which are last. keys and spare have room for as many keys.
 func Sort[K Key](dst, mem []byte, f *Form, keys, spare []K) {
 	blurred := Keys(keys, mem, f, false)
-	if vectors(keys, spare) {
+	up, down := trend(keys)
+	if up {
+		copy(dst, mem)
+		return
+	}
+	if down {
+		slices.Reverse(keys)
+	} else if vectors(keys, spare) {
 	} else if len(keys) <= some {
 		slices.Sort(keys)
 	} else {
@@ -178,6 +185,53 @@ func Sort[K Key](dst, mem []byte, f *Form, keys, spare []K) {
 		case nan:
 			copy(dst[nans*f.Size:], mem[i*f.Size:(i+1)*f.Size])
 			nans++
+		}
+	}
+}
+
+// trend says whether keys never fall, and whether they never rise. It ends where both are settled, so keys in no order take
+// no more than some steps.
+func trend[K Key](keys []K) (up, down bool) {
+	if len(keys) == 0 {
+		return true, false
+	}
+	first := keys[0]
+	last := first
+	for i, k := range keys {
+		if k < last {
+			return false, last == first && falls(keys[i:])
+		}
+		last = k
+	}
+	return true, false
+}
+
+// falls reports whether keys never rise.
+func falls[K Key](keys []K) bool {
+	last := keys[0]
+	for _, k := range keys {
+		if k > last {
+			return false
+		}
+		last = k
+	}
+	return true
+}
+
+// turned sets at to the positions of keys that never rise in ascending order.
+func turned[K Key](at []int64, keys []K) {
+	last := len(keys) - 1
+	for i := range at {
+		at[i] = int64(last - i)
+	}
+	for from := 0; from < last; from++ {
+		till := from
+		for till < last && keys[till+1] == keys[from] {
+			till++
+		}
+		if till > from { // equal ones keep their order
+			slices.Reverse(at[last-till : last-from+1])
+			from = till
 		}
 	}
 }
@@ -224,6 +278,16 @@ func radix[K Key](keys, spare []K, from, to int) (sorted, rest []K) {
 func Arrange[K Key](at []int64, keys []K, bits int, room *[]uint64) {
 	n := len(keys)
 	at = at[:n]
+	switch up, down := trend(keys); {
+	case up:
+		for i := range at {
+			at[i] = int64(i)
+		}
+		return
+	case down:
+		turned(at, keys)
+		return
+	}
 	if uint64(n) >= 1<<32 || bits > 32 && n <= some {
 		arrangeBy(at, keys)
 		return

@@ -61,7 +61,11 @@ func lines(f *Form, n int) map[string][]uint64 {
 	slices.SortStableFunc(sorted, func(a, b uint64) int { return cmp.Compare(rank(f, a), rank(f, b)) })
 	reversed := slices.Clone(sorted)
 	slices.Reverse(reversed)
-	return map[string][]uint64{"random": random, "sorted": sorted, "reversed": reversed,
+	late, early, turns := slices.Clone(sorted), slices.Clone(reversed), append(slices.Clone(sorted[n/2:]), reversed[:n/2]...)
+	if n > 0 {
+		late[n-1], early[n-1] = random[0], random[0]
+	}
+	return map[string][]uint64{"random": random, "sorted": sorted, "reversed": reversed, "late": late, "early": early, "turns": turns,
 		"equal": fill(func(int) uint64 { return 0x4321432143214321 }), "NaN": fill(func(i int) uint64 { return f.NaN() - uint64(i%2)*f.Zero() }),
 		"zeros": fill(func(int) uint64 { return r.Uint64() & 1 << (8*f.Size - 1) }), "few": fill(func(int) uint64 { return some[r.IntN(len(some))] }),
 		"near": fill(func(int) uint64 { return r.Uint64() & 0x3fff })}
