@@ -14,6 +14,8 @@ import (
 // waits for itself, so that one alone takes many times as long as some in turns.
 type chainer[T num.Native] interface {
 	Chains(c, a []T, lda int, b []T, ldb, k int)
+	// Pairs does so for products side by side, some sums and steps of them: c[i] = fma(a[i·lda+l], b[i·ldb+l], c[i]).
+	Pairs(c, a []T, lda int, b []T, ldb, k int) (rows, steps int)
 }
 
 // singleRows is how many sums that don't lie side by side are computed together, and singleSteps how many of their products
@@ -113,6 +115,22 @@ func chains[T num.Native](s chainer[T], sums []T, a, b strand[T], k int) {
 	}
 	if (a.lane == 1 || n == 1) && (b.lane == 1 || n == 1) && min(a.step, b.step) >= 0 {
 		s.Chains(sums, a.data[a.first:], a.step, b.data[b.first:], b.step, k)
+		return
+	}
+	if a.step == 1 && b.step == 1 && min(a.lane, b.lane) >= 0 {
+		if rows, steps := s.Pairs(sums, a.data[a.first:], a.lane, b.data[b.first:], b.lane, k); rows > 0 {
+			laid(s, sums[:rows], a.at(0, steps), b.at(0, steps), k-steps)
+			laid(s, sums[rows:], a.at(rows, 0), b.at(rows, 0), k)
+			return
+		}
+	}
+	laid(s, sums, a, b, k)
+}
+
+// laid is chains where the products of neighbouring sums are copied, to lie side by side.
+func laid[T num.Native](s chainer[T], sums []T, a, b strand[T], k int) {
+	n := len(sums)
+	if n == 0 || k == 0 {
 		return
 	}
 	p := PanelsOf(2*n*singleSteps*8 + 256)

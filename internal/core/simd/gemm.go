@@ -11,6 +11,7 @@ type Product[T float32 | float64] struct {
 	windows func(dst *T, ldd int, src *T, lds int, a *T, offs *int, taps, rows, n int) // may be nil
 	dots    func(c, a *T, lda int, x *T, k int)
 	chains  func(c, a *T, lda int, b *T, ldb, n, k int)
+	pairs   func(c, a *T, lda int, b *T, ldb, k int) // may be nil
 	gather  func(dst *T, ldd int, src *T, offs *int, rows, n int)
 	masks   bool // gather takes any n, else that of the largest tile; and lists any, else whole vectors
 	probe   func(n int)
@@ -169,6 +170,26 @@ func (p *Product[T]) Chains(c, a []T, lda int, b []T, ldb, k int) {
 		panic("simd.Product.Chains: extents out of range")
 	}
 	p.chains(&c[0], &a[0], lda, &b[0], ldb, n, k)
+}
+
+// Pairs sets c[i] = fma(a[i*lda+l], b[i*ldb+l], c[i]) for each l < steps in order, and i < rows: of whole vectors of sums and of
+// columns. It returns how many these are, none where there is no kernel. NaNs stay as they come. It panics when an index is out of range.
+// lda and ldb are not negative. Nothing interrupts it: len(c)·k is to be small.
+func (p *Product[T]) Pairs(c, a []T, lda int, b []T, ldb, k int) (rows, steps int) {
+	rows, steps = len(c)/p.lanes*p.lanes, k/p.lanes*p.lanes
+	if rows == 0 || steps <= 0 {
+		return 0, 0
+	}
+	if min(lda, ldb) < 0 || exceeds(len(a), rows, lda, 1, 0, steps) || exceeds(len(b), rows, ldb, 1, 0, steps) {
+		panic("simd.Product.Pairs: extents out of range")
+	}
+	if p.pairs == nil {
+		return 0, 0
+	}
+	for i := 0; i < rows; i += p.lanes {
+		p.pairs(&c[i], &a[i*lda], lda, &b[i*ldb], ldb, steps)
+	}
+	return rows, steps
 }
 
 // Gather copies src[offs[i]+j] to dst[i*ldd+j] for j < n, which is at most that of the largest tile. The offsets are

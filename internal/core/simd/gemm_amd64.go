@@ -58,6 +58,9 @@ func dots_32AVX2(c *float32, a *float32, lda int, x *float32, k int)
 //go:noescape
 func chains_32AVX2(c *float32, a *float32, lda int, b *float32, ldb int, n int, k int)
 
+//go:noescape
+func pairs_32AVX2(c *float32, a *float32, lda int, b *float32, ldb int, k int)
+
 func fmaPeak_32AVX2(n int)
 
 //go:noescape
@@ -113,6 +116,9 @@ func dots_64AVX2(c *float64, a *float64, lda int, x *float64, k int)
 
 //go:noescape
 func chains_64AVX2(c *float64, a *float64, lda int, b *float64, ldb int, n int, k int)
+
+//go:noescape
+func pairs_64AVX2(c *float64, a *float64, lda int, b *float64, ldb int, k int)
 
 func fmaPeak_64AVX2(n int)
 
@@ -245,6 +251,9 @@ func dots_32AVX512(c *float32, a *float32, lda int, x *float32, k int)
 //go:noescape
 func chains_32AVX512(c *float32, a *float32, lda int, b *float32, ldb int, n int, k int)
 
+//go:noescape
+func pairs_32AVX512(c *float32, a *float32, lda int, b *float32, ldb int, k int)
+
 func fmaPeak_32AVX512(n int)
 
 //go:noescape
@@ -375,6 +384,9 @@ func dots_64AVX512(c *float64, a *float64, lda int, x *float64, k int)
 
 //go:noescape
 func chains_64AVX512(c *float64, a *float64, lda int, b *float64, ldb int, n int, k int)
+
+//go:noescape
+func pairs_64AVX512(c *float64, a *float64, lda int, b *float64, ldb int, k int)
 
 func fmaPeak_64AVX512(n int)
 

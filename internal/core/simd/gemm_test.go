@@ -357,6 +357,46 @@ func TestChains(t *testing.T) {
 		func(t *testing.T, p *Product[float64]) { testChains(t, p, num.FMA64) })
 }
 
+func testPairs[T float32 | float64](t *testing.T, p *Product[T], fma func(a, b, c T) T) {
+	r := rand.New(rand.NewPCG(12, 12))
+	for i := range 120 {
+		n, k := r.IntN(4*p.lanes), r.IntN(5*p.lanes)
+		lda, ldb := k+r.IntN(5), k+r.IntN(5)
+		c := atEnd(t, awkward[T](r, n, true))
+		a := atEnd(t, awkward[T](r, max(0, (n-1)*lda+k), true))
+		b := a
+		switch i % 4 {
+		case 0:
+			ldb = lda
+		case 1:
+			ldb = r.IntN(lda + 1) // of the same elements
+		default:
+			b = atEnd(t, awkward[T](r, max(0, (n-1)*ldb+k), true))
+		}
+		want := slices.Clone(c)
+		rows, steps := p.Pairs(c, a, lda, b, ldb, k)
+		if p.pairs != nil && k >= p.lanes && (rows != n-n%p.lanes || steps != k-k%p.lanes) && rows+steps > 0 {
+			t.Fatalf("n=%d k=%d: %d rows, %d steps", n, k, rows, steps)
+		}
+		for j := range rows {
+			for l := range steps {
+				want[j] = fma(a[j*lda+l], b[j*ldb+l], want[j])
+			}
+		}
+		for j := range want {
+			if canonBits(c[j]) != canonBits(want[j]) {
+				t.Fatalf("n=%d k=%d strides %d and %d: element %d is %v, want %v", n, k, lda, ldb, j, c[j], want[j])
+			}
+		}
+	}
+}
+
+func TestPairs(t *testing.T) {
+	eachProduct(t,
+		func(t *testing.T, p *Product[float32]) { testPairs(t, p, num.FMA32) },
+		func(t *testing.T, p *Product[float64]) { testPairs(t, p, num.FMA64) })
+}
+
 func testDots[T float32 | float64](t *testing.T, p *Product[T], fma func(a, b, c T) T) {
 	r := rand.New(rand.NewPCG(11, 11))
 	m := p.lanes
@@ -442,6 +482,8 @@ func TestTileRefuses(t *testing.T) {
 			"chains":     func() { p.Chains(s[:2], s, -1, s, 1, 1) },
 			"chained a":  func() { p.Chains(s[:2], s[:3], 2, s, 1, 2) },
 			"chained b":  func() { p.Chains(s[:2], s, 1, s[:3], 2, 2) },
+			"paired a":   func() { p.Pairs(s[:p.lanes], s[:p.lanes], 2, s, 0, p.lanes) },
+			"paired b":   func() { p.Pairs(s[:p.lanes], s, 0, s[:p.lanes], 2, p.lanes) },
 			"ragged":     func() { p.Dots(s[:3], s, 1, s[:p.lanes]) },
 			"short dots": func() { p.Dots(s[:p.lanes], s[:p.lanes], 2, s[:p.lanes]) },
 			"short src":  func() { p.Gather(s, 1, s[:3], []int{3}, 3, 1) },

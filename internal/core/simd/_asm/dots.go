@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/mmcloughlin/avo/attr"
 	op "github.com/mmcloughlin/avo/operand"
@@ -165,6 +166,110 @@ func (g *product) chains() {
 	})
 	store(op.Mem{Base: c}, g.vec(0))
 	g.Label("done")
+	g.VZEROUPPER()
+	g.RET()
+}
+
+// pairs writes the function for as many sums as a vector has elements, each of the products of a row of a with a row of b:
+//
+//	c[i] = fma(a[i*lda+l], b[i*ldb+l], c[i]) for each l < k in order
+//
+// k being a multiple of the rows. Half a square of each operand is loaded at a time, so that two rows share a register, and
+// turned there. Where a is b, one is turned. Later columns are prefetched.
+func (g *product) pairs() {
+	const ahead = 1024
+	elem := map[int]string{4: "float32", 8: "float64"}[g.size]
+	g.Function("pairs_" + g.suffix)
+	g.Attributes(attr.NOSPLIT)
+	g.Pragma("noescape")
+	g.SignatureExpr(fmt.Sprintf("func(c *%s, a *%[1]s, lda int, b *%[1]s, ldb, k int)", elem))
+	side, group := g.width/g.size, 16/g.size
+	half := side / 2
+	c, k, at := reg.RAX, reg.RSI, reg.RDI
+	first, step, thrice := [2]reg.GPPhysical{reg.RBX, reg.RCX}, [2]reg.GPPhysical{reg.RDX, reg.R8}, [2]reg.GPPhysical{reg.R9, reg.R10}
+	for i, name := range []string{"a", "b"} {
+		g.Load(g.Param(name), first[i])
+		g.Load(g.Param("ld"+name), step[i])
+		g.SHLQ(op.U8(map[int]uint64{4: 2, 8: 3}[g.size]), step[i])
+		g.LEAQ(op.Mem{Base: step[i], Index: step[i], Scale: 2}, thrice[i])
+	}
+	g.Load(g.Param("c"), c)
+	g.Load(g.Param("k"), k)
+	acc := g.vec(2*half + 1)
+	load := ps(g, g.VMOVUPS, g.VMOVUPD)
+	load(op.Mem{Base: c}, acc)
+	// turned loads columns of an operand into registers, and turns them. The last of the registers is spare.
+	turned := func(operand int, free []reg.VecPhysical, disp int) []reg.VecPhysical {
+		rows := make([]reg.VecPhysical, half)
+		g.MOVQ(first[operand], at)
+		for i := range side {
+			m := op.Mem{Base: at, Disp: disp}
+			switch i % 4 {
+			case 1:
+				m.Index, m.Scale = step[operand], 1
+			case 2:
+				m.Index, m.Scale = step[operand], 2
+			case 3:
+				m.Index, m.Scale = thrice[operand], 1
+			}
+			r := i/(2*group)*group + i%group
+			switch {
+			case i/group%2 == 0:
+				rows[r] = free[r]
+				if g.width == 64 {
+					load(m, rows[r].AsY())
+				} else {
+					load(m, rows[r].AsX())
+				}
+			case g.width == 64:
+				g.VINSERTF64X4(op.U8(1), m, rows[r], rows[r])
+			default:
+				g.VINSERTF128(op.U8(1), m, rows[r], rows[r])
+			}
+			if disp == 0 {
+				m.Disp = ahead
+				g.PREFETCHT0(m)
+			}
+			if i%4 == 3 && i < side-1 {
+				g.LEAQ(op.Mem{Base: at, Index: step[operand], Scale: 4}, at)
+			}
+		}
+		return g.columns(rows, free[half])
+	}
+	registers := make([]reg.VecPhysical, 2*half+1)
+	for i := range registers {
+		registers[i] = g.vec(i)
+	}
+	fused := ps(g, g.VFMADD231PS, g.VFMADD231PD)
+	loop := func(label string, columns func(disp int)) {
+		g.Label(label)
+		g.SUBQ(op.I8(int8(side)), k)
+		g.JLT(op.LabelRef("done"))
+		columns(0)
+		columns(g.width / 2)
+		for _, p := range first {
+			g.ADDQ(op.I8(int8(g.width)), p)
+		}
+		g.JMP(op.LabelRef(label))
+	}
+	g.CMPQ(first[0], first[1])
+	g.JNE(op.LabelRef("two"))
+	g.CMPQ(step[0], step[1])
+	g.JNE(op.LabelRef("two"))
+	loop("one", func(disp int) {
+		for _, x := range turned(0, registers, disp) {
+			fused(x, x, acc)
+		}
+	})
+	loop("two", func(disp int) {
+		x := turned(0, registers, disp)
+		y := turned(1, slices.DeleteFunc(slices.Clone(registers), func(r reg.VecPhysical) bool { return slices.Contains(x, r) }), disp)
+		for l := range x {
+			fused(x[l], y[l], acc)
+		}
+	})
+	g.Label("done")
+	load(acc, op.Mem{Base: c})
 	g.VZEROUPPER()
 	g.RET()
 }

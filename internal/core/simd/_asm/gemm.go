@@ -52,6 +52,7 @@ func writeGEMM(c *build.Context) {
 		g.gather()
 		g.dots()
 		g.chains()
+		g.pairs()
 		g.peak()
 	}
 	fence(c)
