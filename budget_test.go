@@ -61,13 +61,13 @@ internal/core/cpu           200      20
 internal/core/exec         1920       0
 internal/core/jsontext       80       0
 internal/core/move         1130       0
-internal/core/order         490       0
+internal/core/order         560       0
 internal/core/packed        170       0
 internal/core/plan         1800       0
 internal/core/pointwise    1490       0
 internal/core/reduce       1770       0
-internal/core/simd         1210  191200
-internal/core/simd/_asm    9300       0
+internal/core/simd         1250  199200
+internal/core/simd/_asm    9520       0
 internal/core/walk          260       0
 internal/digits             130       0
 internal/ended               50       0

@@ -18,7 +18,7 @@ func TestDoubleFunctions(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	in := []float64{0, math.Copysign(0, -1), math.Inf(1), math.Inf(-1), math.NaN(), math.Float64frombits(0xfff0000000000001)}
 	for _, x := range []float64{0x1p-5, 19.0625, 22, 37, 37.43, 38, 88, 690, 692, 693.5, 700, 708, 708.3964, 708.4, 709.0896, 709.436, 709.78271, 709.7828, 710, 743, 745, 745.1332,
-		746, 1, 2, 0.703125, 0x1.68p-1, math.Sqrt2, 0x1p-1022, 0x1p-1074, math.MaxFloat64, 0x1p52, 0x1p-27, 0x1p-54} {
+		746, 1, 2, 0.703125, 0x1.68p-1, math.Sqrt2, 0x1p-1022, 0x1p-1074, math.MaxFloat64, 0x1p52, 0x1p-27, 0x1p-54, math.Pi / 2, math.Pi, math.Pi / 256, 0x1p14, 16383} {
 		for i := -300; i < 300; i++ {
 			y := math.Float64frombits(uint64(max(0, int64(math.Float64bits(x))+int64(i))))
 			near := x * (1 + float64(i)*0x1p-12)
@@ -27,7 +27,8 @@ func TestDoubleFunctions(t *testing.T) {
 	}
 	for i := range n {
 		in = append(in, math.Float64frombits(r.Uint64()), 800*(2*r.Float64()-1), 40*(2*r.Float64()-1), r.NormFloat64(), r.ExpFloat64(),
-			math.Ldexp(r.Float64()+1, i%2100-1080), math.Ln2/32*(float64(i%40000-20000)+r.NormFloat64()*0x1p-30))
+			math.Ldexp(r.Float64()+1, i%2100-1080), math.Ln2/32*(float64(i%40000-20000)+r.NormFloat64()*0x1p-30),
+			math.Pi/256*float64(r.IntN(1<<21)-1<<20)*(1+r.NormFloat64()*0x1p-40), 0x1.1p14*(2*r.Float64()-1))
 	}
 	in = in[:len(in)-5] // and a tail
 	out := make([]float64, len(in))
@@ -36,7 +37,8 @@ func TestDoubleFunctions(t *testing.T) {
 			name string
 			rows *Rows1
 			of   func(float64) float64
-		}{{"expF64", Exp[l], num.Exp64}, {"logF64", Log[l], num.Log64}, {"tanhF64", Tanh[l], num.Tanh64}, {"sigmoidF64", Sigmoid[l], num.Sigmoid64}} {
+		}{{"expF64", Exp[l], num.Exp64}, {"logF64", Log[l], num.Log64}, {"tanhF64", Tanh[l], num.Tanh64}, {"sigmoidF64", Sigmoid[l], num.Sigmoid64},
+			{"sin64Marked", Sin[l], num.Sin64}, {"cos64Marked", Cos[l], num.Cos64}, {"tan64Marked", Tan[l], num.Tan64}} {
 			if f.rows == nil {
 				continue
 			}

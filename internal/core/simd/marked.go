@@ -33,6 +33,24 @@ func unmark2[T float32 | float64](dst, a, b []T, row func(dst, a, b []T), f func
 	marks.Put(held)
 }
 
+// unmark64 is unmark for a row of float64 that marks with any NaN.
+func unmark64(dst, a []float64, row func(dst, a []float64), f func(float64) float64) {
+	held := marks.Get().(*[markedLen]float32)
+	room := unsafe.Slice((*float64)(unsafe.Pointer(held)), markedLen/2)
+	for n := 0; len(dst) > 0; dst, a = dst[n:], a[n:] {
+		n = min(len(dst), len(room))
+		x := a[:n]
+		row(room[:n], x)
+		for i, v := range room[:n] {
+			if v != v {
+				v = f(x[i])
+			}
+			dst[i] = v
+		}
+	}
+	marks.Put(held)
+}
+
 // unmark computes what row marks by f.
 func unmark(dst, a []float32, row func(dst, a []float32), f func(float32) float32) {
 	y := marks.Get().(*[markedLen]float32)

@@ -27,16 +27,16 @@ var (
 		cpu.AVX512: {F32: func(dst, a []float32) { unmark(dst, a, mishMarkedAVX512, num.Mish32) }},
 	}
 	Sin = Levels[*Rows1]{
-		cpu.AVX2:   {F32: func(dst, a []float32) { unmark(dst, a, sinMarkedAVX2, num.Sin32) }},
-		cpu.AVX512: {F32: func(dst, a []float32) { unmark(dst, a, sinMarkedAVX512, num.Sin32) }},
+		cpu.AVX2:   {F32: func(dst, a []float32) { unmark(dst, a, sinMarkedAVX2, num.Sin32) }, F64: func(dst, a []float64) { unmark64(dst, a, sin64MarkedAVX2, num.Sin64) }},
+		cpu.AVX512: {F32: func(dst, a []float32) { unmark(dst, a, sinMarkedAVX512, num.Sin32) }, F64: func(dst, a []float64) { unmark64(dst, a, sin64MarkedAVX512, num.Sin64) }},
 	}
 	Cos = Levels[*Rows1]{
-		cpu.AVX2:   {F32: func(dst, a []float32) { unmark(dst, a, cosMarkedAVX2, num.Cos32) }},
-		cpu.AVX512: {F32: func(dst, a []float32) { unmark(dst, a, cosMarkedAVX512, num.Cos32) }},
+		cpu.AVX2:   {F32: func(dst, a []float32) { unmark(dst, a, cosMarkedAVX2, num.Cos32) }, F64: func(dst, a []float64) { unmark64(dst, a, cos64MarkedAVX2, num.Cos64) }},
+		cpu.AVX512: {F32: func(dst, a []float32) { unmark(dst, a, cosMarkedAVX512, num.Cos32) }, F64: func(dst, a []float64) { unmark64(dst, a, cos64MarkedAVX512, num.Cos64) }},
 	}
 	Tan = Levels[*Rows1]{
-		cpu.AVX2:   {F32: func(dst, a []float32) { unmark(dst, a, tanMarkedAVX2, num.Tan32) }},
-		cpu.AVX512: {F32: func(dst, a []float32) { unmark(dst, a, tanMarkedAVX512, num.Tan32) }},
+		cpu.AVX2:   {F32: func(dst, a []float32) { unmark(dst, a, tanMarkedAVX2, num.Tan32) }, F64: func(dst, a []float64) { unmark64(dst, a, tan64MarkedAVX2, num.Tan64) }},
+		cpu.AVX512: {F32: func(dst, a []float32) { unmark(dst, a, tanMarkedAVX512, num.Tan32) }, F64: func(dst, a []float64) { unmark64(dst, a, tan64MarkedAVX512, num.Tan64) }},
 	}
 )
 

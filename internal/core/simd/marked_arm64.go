@@ -23,13 +23,13 @@ var (
 		cpu.NEON: {F32: func(dst, a []float32) { unmark(dst, a, mishMarkedNEON, num.Mish32) }},
 	}
 	Sin = Levels[*Rows1]{
-		cpu.NEON: {F32: func(dst, a []float32) { unmark(dst, a, sinMarkedNEON, num.Sin32) }},
+		cpu.NEON: {F32: func(dst, a []float32) { unmark(dst, a, sinMarkedNEON, num.Sin32) }, F64: func(dst, a []float64) { unmark64(dst, a, sin64MarkedNEON, num.Sin64) }},
 	}
 	Cos = Levels[*Rows1]{
-		cpu.NEON: {F32: func(dst, a []float32) { unmark(dst, a, cosMarkedNEON, num.Cos32) }},
+		cpu.NEON: {F32: func(dst, a []float32) { unmark(dst, a, cosMarkedNEON, num.Cos32) }, F64: func(dst, a []float64) { unmark64(dst, a, cos64MarkedNEON, num.Cos64) }},
 	}
 	Tan = Levels[*Rows1]{
-		cpu.NEON: {F32: func(dst, a []float32) { unmark(dst, a, tanMarkedNEON, num.Tan32) }},
+		cpu.NEON: {F32: func(dst, a []float32) { unmark(dst, a, tanMarkedNEON, num.Tan32) }, F64: func(dst, a []float64) { unmark64(dst, a, tan64MarkedNEON, num.Tan64) }},
 	}
 )
 

@@ -292,6 +292,9 @@ func TestFunctions(t *testing.T) {
 		check1(t, "sinMarked", Sin[l].F32, num.Sin32)
 		check1(t, "cosMarked", Cos[l].F32, num.Cos32)
 		check1(t, "tanMarked", Tan[l].F32, num.Tan32)
+		check1(t, "sin64Marked", Sin[l].F64, num.Sin64)
+		check1(t, "cos64Marked", Cos[l].F64, num.Cos64)
+		check1(t, "tan64Marked", Tan[l].F64, num.Tan64)
 	})
 }
 

@@ -21,3 +21,21 @@ func tanMarkedAVX2(dst []float32, a []float32)
 
 //go:noescape
 func tanMarkedAVX512(dst []float32, a []float32)
+
+//go:noescape
+func sin64MarkedAVX2(dst []float64, a []float64)
+
+//go:noescape
+func sin64MarkedAVX512(dst []float64, a []float64)
+
+//go:noescape
+func cos64MarkedAVX2(dst []float64, a []float64)
+
+//go:noescape
+func cos64MarkedAVX512(dst []float64, a []float64)
+
+//go:noescape
+func tan64MarkedAVX2(dst []float64, a []float64)
+
+//go:noescape
+func tan64MarkedAVX512(dst []float64, a []float64)

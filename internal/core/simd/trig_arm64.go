@@ -12,3 +12,12 @@ func cosMarkedNEON(dst []float32, a []float32)
 
 //go:noescape
 func tanMarkedNEON(dst []float32, a []float32)
+
+//go:noescape
+func sin64MarkedNEON(dst []float64, a []float64)
+
+//go:noescape
+func cos64MarkedNEON(dst []float64, a []float64)
+
+//go:noescape
+func tan64MarkedNEON(dst []float64, a []float64)

@@ -18,7 +18,113 @@ func trigonometric() (l list) {
 	f("SinMarked", true, sine)
 	f("CosMarked", false, cosine)
 	f("TanMarked", true, tangent)
+	d := func(table string, tiny bool, of func(m machine, k value, r parts) value) {
+		l.add(kernel{table: table, args: one(F64, F64), body: func(m machine) {
+			magnitude := func() value { return m.and(m.load(1), m.constant(F64, 1<<63-1)) }
+			k, r := reducedBySteps(m, m.load(1))
+			z := of(m, k, r)
+			if tiny {
+				z = m.sel(m.cmp(lt, magnitude(), f64(m, 0x1p-27)), m.load(1), z)
+			}
+			m.store(0, m.sel(m.cmp(lt, magnitude(), f64(m, 0x1p14)), z, nan(m, F64)))
+		}})
+	}
+	d("Sin64Marked", true, sine64)
+	d("Cos64Marked", false, func(m machine, k value, r parts) value { return sine64(m, m.add(k, i64(m, 64)), r) })
+	d("Tan64Marked", true, tangent64)
 	return l
+}
+
+// Those of float64 are the steps of package num, one by one: x = k·π/128 + r, and sin(k·π/128 + r) by the sine and the cosine of k·π/128.
+// Where k is long, the row has a NaN, and package simd calls num.
+
+type parts struct{ hi, lo value }
+
+// fastSum returns a + b as two numbers.
+func fastSum(m machine, a, b value) parts {
+	s := m.add(a, b)
+	return parts{s, m.add(m.sub(a, s), b)}
+}
+
+// twoSum does where either may be the larger.
+func twoSum(m machine, a, b value) parts {
+	s := m.add(a, b)
+	t := m.sub(s, a)
+	return parts{s, m.add(m.sub(a, m.sub(s, t)), m.sub(b, t))}
+}
+
+// reducedBySteps returns k in the low bits, and r.
+func reducedBySteps(m machine, x value) (k value, r parts) {
+	q := m.fma(x, f64(m, 0x1.45f306dc9c883p5), f64(m, shifter))
+	k = m.as(I64, q)
+	q = m.sub(q, f64(m, shifter))
+	t := m.fnma(q, f64(m, 0x1.921fb544p-6), x)
+	p := m.mul(q, f64(m, 0x1.0b4611a626331p-40))
+	pl := m.fms(q, f64(m, 0x1.0b4611a626331p-40), p)
+	s := twoSum(m, t, m.xor(p, m.constant(F64, 1<<63)))
+	return k, fastSum(m, s.hi, m.fnma(q, f64(m, 0x1.1701b839a252p-94), m.sub(s.lo, pl)))
+}
+
+// sines are the sines of k·π/128 for k below 128, and cosines what comes after sin in the sum there, each in two parts.
+var sines, cosines = func() (s, c [2][]uint64) {
+	t := columns("trig.go", "sinTable")
+	for part := range s {
+		for k := range 128 {
+			j := min(k, 128-k)
+			s[part], c[part] = append(s[part], t[part][j]), append(c[part], t[part][64-j])
+		}
+	}
+	return s, c
+}()
+
+func sineOf(m machine, k value) (s, c parts) {
+	at := func(t []uint64) value { return m.as(F64, m.gather(k, t)) }
+	return parts{at(sines[0]), at(sines[1])}, parts{at(cosines[0]), at(cosines[1])}
+}
+
+// terms returns what a sum takes of r, whose sign k may turn: r itself, what it and its sine differ by, and the cosine less 1.
+func terms(m machine, k value, r parts) (rh, rl, v value) {
+	sign := bit(m, k, 64, 57)
+	rh, rl = m.xor(r.hi, sign), m.xor(r.lo, sign)
+	q := m.mul(rh, rh)
+	v = horner(m, q, -0.5, 1.0/24, -1.0/720, 1.0/40320)
+	v = m.fms(q, v, m.mul(rh, rl))
+	u := m.mul(m.mul(rh, q), horner(m, q, -1.0/6, 1.0/120, -1.0/5040))
+	return rh, m.add(rl, u), v
+}
+
+// bit returns bit n of k as a sign.
+func bit(m machine, k value, n int64, up int) value { return m.as(F64, m.shl(m.and(k, i64(m, n)), up)) }
+
+// sum returns sin(k·π/128 + r) as a sum of two numbers, but for its sign.
+func sum(m machine, s, c parts, rh, rl, v value) parts {
+	p := m.mul(c.hi, rh)
+	low := m.fma(c.hi, rl, m.mul(s.hi, v))
+	low = m.add(m.fma(c.lo, rh, m.add(m.fms(c.hi, rh, p), s.lo)), low)
+	h := twoSum(m, s.hi, p)
+	return parts{h.hi, m.add(h.lo, low)}
+}
+
+// sine64 returns sin(k·π/128 + r).
+func sine64(m machine, k value, r parts) value {
+	rh, rl, v := terms(m, k, r)
+	s, c := sineOf(m, k)
+	z := sum(m, s, c, rh, rl, v)
+	return m.xor(m.add(z.hi, z.lo), bit(m, k, 128, 56))
+}
+
+// tangent64 divides it by that of k + 64, in which the tables change places and r its sign.
+func tangent64(m machine, k value, r parts) value {
+	rh, rl, v := terms(m, k, r)
+	s, c := sineOf(m, k)
+	y := sum(m, s, c, rh, rl, v)
+	a := fastSum(m, y.hi, y.lo)
+	negative := func(x value) value { return m.xor(x, m.constant(F64, 1<<63)) }
+	x := sum(m, c, s, negative(rh), negative(rl), v)
+	b := fastSum(m, x.hi, x.lo)
+	q := m.div(a.hi, b.hi)
+	q = m.add(q, m.div(m.add(m.fnma(q, b.hi, a.hi), m.fnma(q, b.lo, a.lo)), b.hi))
+	return m.xor(q, bit(m, m.xor(k, m.add(k, i64(m, 64))), 128, 56))
 }
 
 // quadrant returns k in the low bits, and the sine and the cosine of r, with errors below 2^-48 of them.
