@@ -131,9 +131,11 @@ type blockOfB[T any] struct {
 	batch, k0, kn, n0, nn int
 
 	scratch []T
-	offs    []int // one for each k
-	most    int   // of them
+	offs    []int  // one for each k
+	most    int    // of them
+	of      [4]int // the place and extents of the block that offs is of
 	origin  int
+	halves  []T // room for every second element of some lines
 }
 
 // Entries says where the entries of a batch begin.
@@ -188,6 +190,16 @@ type Panels struct {
 	offs   [GemmK]int    // of the rows of b in a block
 	places [2][byteK]int // the same of bytes, and of copies of what is left of a width
 	made   any           // the block that a source made last, to be used again
+}
+
+// madeIn returns the block that a source made last with these panels, or an empty one.
+func madeIn[T any](p *Panels) *blockOfB[T] {
+	b, _ := p.made.(*blockOfB[T])
+	if b == nil {
+		b = new(blockOfB[T])
+		p.made = b
+	}
+	return b
 }
 
 // PanelPool keeps panels from one product to the next. The collector empties it.
@@ -322,11 +334,8 @@ func (e *Gemm[T]) block(g *Contraction, batch, r, m, x, n int) {
 			as = conv.Carve[T](&rest, kb*mc)
 		}
 		if e.from != nil {
-			if made, _ = p.made.(*blockOfB[T]); made == nil {
-				made = new(blockOfB[T])
-				p.made = made
-			}
-			*made = blockOfB[T]{batch: batch, scratch: conv.Carve[T](&rest, extra), offs: p.offs[:]}
+			made = madeIn[T](p)
+			*made = blockOfB[T]{batch: batch, scratch: conv.Carve[T](&rest, extra), offs: p.offs[:], halves: made.halves}
 		}
 		for l := range min(kb, len(p.offs)) {
 			p.offs[l] = l * g.BRow

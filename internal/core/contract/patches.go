@@ -21,7 +21,7 @@ func patchesOf[T num.Native](g *Convolution, x []T) (made source[T]) {
 	}
 	h := *g
 	h.S = joined(g.S)
-	p := &patches[T]{Convolution: &h, x: x, inPlane: g.Plane()}
+	p := &patches[T]{Convolution: &h, x: x, inPlane: g.Plane(), tiles: TilesOf[T]()}
 	if p.straight() {
 		return p
 	}
@@ -45,7 +45,13 @@ type patches[T num.Native] struct {
 	plane  int   // lines of a channel
 	taps   []int // of each kernel position, from the output's position
 	reach  int   // lines that the kernel spans, less one
+
+	tiles Tiler[T]
+	apart [manyLines]int // where each of some lines of x begins; of half a line with a stride of 2
 }
+
+// manyLines is how many lines are copied at a time.
+const manyLines = 64
 
 // plan reports whether the copies are not much larger than what is computed with
 // them.
@@ -93,6 +99,12 @@ func (p *patches[T]) straight() bool {
 		}
 		p.taps[k] = off
 		p.reach = max(p.reach, off/max(p.line, 1))
+	}
+	for i := range p.apart {
+		p.apart[i] = i * last.In
+		if last.Stride == 2 {
+			p.apart[i] /= 2
+		}
 	}
 	return rank == 1 || p.channels()*(p.reach+2) <= longLines/max(p.line, 1) // outputs of two lines meet whole ones
 }
@@ -146,7 +158,12 @@ func (p *patches[T]) ready(b *blockOfB[T]) {
 	size, first, past := lines*line, b.k0/len(p.taps), (b.k0+b.kn-1)/len(p.taps)+1
 	b.origin = from*p.line + x
 	for c := first; c < past; c++ {
-		p.pad(b.scratch[(c-first)*size:(c-first+1)*size], from, (b.batch*(p.C/p.Group)+c)*p.inPlane, x, width)
+		p.pad(b.scratch[(c-first)*size:(c-first+1)*size], from, (b.batch*(p.C/p.Group)+c)*p.inPlane, x, width, b)
+	}
+	if key := [4]int{b.k0, b.kn, b.n0, b.nn}; key == b.of {
+		return
+	} else {
+		b.of = key
 	}
 	for i, k := 0, b.k0-first*len(p.taps); i < b.kn; i, k = i+1, k+1 {
 		tap := p.taps[k%len(p.taps)]
@@ -157,17 +174,17 @@ func (p *patches[T]) ready(b *blockOfB[T]) {
 
 // pad copies lines of a channel of the input, which is at src in x, from line first on, with the padding: of each
 // remainder width elements from x on.
-func (p *patches[T]) pad(dst []T, first, src, x, width int) {
+func (p *patches[T]) pad(dst []T, first, src, x, width int, b *blockOfB[T]) {
 	rank := len(p.S)
 	last := &p.S[rank-1]
 	in, begin, lines := 1, 0, 1 // of the last axis but one
 	if rank > 1 {
 		in, begin, lines = p.S[rank-2].In, p.S[rank-2].Begin, p.lines[rank-2]
 	}
-	var few [4]cut
+	var few [4]Cut
 	cuts := few[:0]
 	for _, phase := range p.phases {
-		cuts = append(cuts, cutOf(width, x*last.Stride+phase-last.Begin, last.Stride, last.In))
+		cuts = append(cuts, CutOf(width, x*last.Stride+phase-last.Begin, last.Stride, last.In))
 	}
 	clear(dst) // many lines at once in less time than their ends
 	for l := first; len(dst) > 0; {
@@ -181,17 +198,41 @@ func (p *patches[T]) pad(dst []T, first, src, x, width int) {
 			at += y * step
 			step *= s.In
 		}
-		for y := l%lines - begin; y < lines-begin && len(dst) > 0; y, l = y+1, l+1 {
-			line := dst[:len(p.phases)*width]
-			dst = dst[len(line):]
-			if inside && uint(y) < uint(in) {
-				from := p.x[at+y*last.In:][:last.In]
-				for i := range cuts {
-					if c := &cuts[i]; c.n > 0 {
-						conv.Every(line[i*width+c.before:][:c.n], from[c.at:], c.stride)
-					}
-				}
+		y := l%lines - begin
+		many := min(lines-begin-y, len(dst)/(len(p.phases)*width))
+		if from, to := max(y, 0), min(y+many, in); inside && from < to && last.In > 0 {
+			p.fill(dst[(from-y)*len(p.phases)*width:], width, p.x[at+from*last.In:][:(to-from)*last.In], cuts, b)
+		}
+		dst, l = dst[many*len(p.phases)*width:], l+many
+	}
+}
+
+// fill copies lines of the input to padded ones: all of them at once where they are short, and after elements of even and odd places have been
+// parted if the stride is 2.
+func (p *patches[T]) fill(dst []T, width int, src []T, cuts []Cut, b *blockOfB[T]) {
+	last := &p.S[len(p.S)-1]
+	line, n := len(cuts)*width, len(src)/last.In
+	cols, _ := p.tiles.Columns()
+	for i := range cuts {
+		c, from := &cuts[i], src
+		if c.N <= 0 {
+			continue
+		}
+		if n == 1 || c.N > cols || last.Stride > 2 || last.In%last.Stride != 0 {
+			for l := range n {
+				conv.Every(dst[l*line+i*width+c.Before:][:c.N], src[l*last.In+c.At:], last.Stride)
 			}
+			continue
+		}
+		at := c.At / last.Stride
+		if last.Stride == 2 {
+			b.halves = slices.Grow(b.halves[:0], len(src)/2)[:len(src)/2]
+			conv.Every(b.halves, src[c.At%2:], 2)
+			from = b.halves
+		}
+		for l := 0; l < n; l += manyLines {
+			offs := p.apart[:min(manyLines, n-l)]
+			p.tiles.Gather(dst[l*line+i*width+c.Before:], line, from[p.apart[1]*l+at:], offs, offs[len(offs)-1], c.N)
 		}
 	}
 }
@@ -225,36 +266,44 @@ func (p *patches[T]) few(g *Contraction, e *Gemm[T]) bool {
 	}
 	lines := g.N / out
 	most := max(1, strip/p.line/p.S[max(len(p.S)-2, 0)].Stride)
+	most = min(most, lines)
 	pieces := (lines + most - 1) / most
+	room := 0
+	for l := 0; l < lines; l += most {
+		room = max(room, p.Room(l*out, min(most, lines-l)*out))
+	}
 	h, d := *g, *e // as in split
 	exec.Split(g.Name, g.Ctx, g.Batch*pieces, g.M*most*out*g.K, func(from, to int) {
+		panel := PanelsOf((room+h.M*most*p.line)*d.Size + 256)
+		defer PanelPool.Put(panel)
+		rest := panel.Bytes()
+		b := madeIn[T](panel)
+		*b = blockOfB[T]{scratch: conv.Carve[T](&rest, room), offs: panel.offs[:], halves: b.halves}
+		acc := conv.Carve[T](&rest, h.M*most*p.line)
 		for u := from; u < to; u++ {
 			l := u % pieces * most
-			p.fewLines(&h, &d, s, u/pieces, l, min(most, lines-l))
+			n := min(most, lines-l)
+			b.batch, b.n0, b.nn = u/pieces, l*out, n*out
+			p.fewLines(&h, &d, s, b, acc, l, n)
 		}
+		runtime.KeepAlive(panel)
 	})
 	return true
 }
 
-// fewLines computes n lines of outputs of a batch entry, from line l on.
-func (p *patches[T]) fewLines(g *Contraction, e *Gemm[T], s streamer[T], batch, l, n int) {
+// fewLines computes n lines of outputs of a block, from line l on. acc is room for sums.
+func (p *patches[T]) fewLines(g *Contraction, e *Gemm[T], s streamer[T], b *blockOfB[T], acc []T, l, n int) {
 	rank := len(p.S)
 	out := p.S[rank-1].Out
-	n0, nn := l*out, n*out
-	room := p.Room(n0, nn)
-	panel := PanelsOf((room+g.M*n*p.line)*e.Size + 256)
-	defer PanelPool.Put(panel)
-	rest := panel.Bytes()
-	b := blockOfB[T]{batch: batch, n0: n0, nn: nn, scratch: conv.Carve[T](&rest, room), offs: panel.offs[:]}
-	acc := conv.Carve[T](&rest, g.M*n*p.line)
+	n0, nn, batch := b.n0, b.nn, b.batch
 	canon := cast.CanonFor[T]()
 	for k0 := 0; k0 < g.K; k0 += GemmK {
 		b.k0, b.kn = k0, min(GemmK, g.K-k0)
-		p.ready(&b)
-		if g.K <= GemmK && p.windows(g, e, &b, l, n) {
+		p.ready(b)
+		if g.K <= GemmK && p.windows(g, e, b, l, n) {
 			break
 		}
-		clear(acc)
+		clear(acc[:g.M*n*p.line])
 		for i := 0; i < n; {
 			// Lines along the last axis but one follow each other if its stride is 1.
 			at, run := p.lineOf(n0+i*out), 1
@@ -290,7 +339,6 @@ func (p *patches[T]) fewLines(g *Contraction, e *Gemm[T], s streamer[T], batch, 
 	if e.after(g) {
 		e.finish(g, batch, 0, g.M, n0, nn)
 	}
-	runtime.KeepAlive(panel)
 }
 
 // windows computes n lines of outputs, from line l on, straight from the padded input of a block that has all of k. It reports false where there
@@ -374,7 +422,7 @@ func (p *anyPatches[T]) ready(b *blockOfB[T]) {
 				step *= s.In
 			}
 			if inside {
-				c := cutOf(m, last.At(oc[rank-1], kc[rank-1]), last.Stride, last.In)
+				c := CutOf(m, last.At(oc[rank-1], kc[rank-1]), last.Stride, last.In)
 				cutLine(row[:m], src[base:base+last.In], &c)
 			} else {
 				clear(row[:m])
@@ -384,11 +432,11 @@ func (p *anyPatches[T]) ready(b *blockOfB[T]) {
 	}
 }
 
-// A cut is the elements of a line that a run of windows sees, a stride apart, with the padding before and after them.
-type cut struct{ before, at, n, stride int }
+// A Cut is N elements of a line that a run of windows sees, from At on and a stride apart, with the padding before and after them.
+type Cut struct{ Before, At, N, stride int }
 
-// cutOf returns the cut of width elements from one on, which may lie outside of the line.
-func cutOf(width, from, stride, line int) cut {
+// CutOf returns the cut of width elements from one on, which may lie outside of the line.
+func CutOf(width, from, stride, line int) Cut {
 	before := 0
 	if from < 0 {
 		before = min(width, (-from+stride-1)/stride)
@@ -398,14 +446,14 @@ func cutOf(width, from, stride, line int) cut {
 	if from < line {
 		n = min(width-before, (line-from+stride-1)/stride)
 	}
-	return cut{before, from, n, stride}
+	return Cut{before, from, n, stride}
 }
 
 // cutLine copies a cut of src to dst, with zeros for the padding.
-func cutLine[T any](dst, src []T, c *cut) {
-	clear(dst[:c.before])
-	clear(dst[c.before+c.n:])
-	if c.n > 0 {
-		conv.Every(dst[c.before:c.before+c.n], src[c.at:], c.stride)
+func cutLine[T any](dst, src []T, c *Cut) {
+	clear(dst[:c.Before])
+	clear(dst[c.Before+c.N:])
+	if c.N > 0 {
+		conv.Every(dst[c.Before:c.Before+c.N], src[c.At:], c.stride)
 	}
 }
