@@ -1,6 +1,7 @@
 package op
 
 import (
+	"math/bits"
 	"slices"
 
 	"github.com/ashlar-go/ashlar/dtype"
@@ -124,8 +125,8 @@ func meansByRows[T num.Float](p *pooling, x []T, includePad bool, res []T) {
 	})
 }
 
-// lineMeans computes the means of lines of windows. It widens the input once, and puts elements and lines that are a stride apart
-// beside each other. Then neighbouring outputs take adjacent elements from a place of the window, also from line to line.
+// lineMeans computes the means of lines of windows. It puts elements and lines that are a stride apart beside each other. Then
+// neighbouring outputs take adjacent elements from a place of the window, also from line to line.
 type lineMeans[T num.Float] struct {
 	outer      []contract.Span // all but the last two axes
 	y, x       contract.Span
@@ -133,10 +134,10 @@ type lineMeans[T num.Float] struct {
 	first, end int // the outputs of a line whose windows have all places along it inside
 
 	oc, kc, lo, hi []int // of all axes but the last
-	wide, sums     []float64
-	line           []T   // the elements a stride apart
-	rows           []int // of wide that a window has
-	begin, width   int   // of a line of the input: the first element of wide's, and how many there are of a remainder
+	near, line     []T   // of the input, and of outputs
+	wide           []float64
+	rows           []int // of near that a window has
+	begin, width   int   // of a line of the input: the first element of near's, and how many there are of a remainder
 }
 
 const meansStrip = 512 // sums at a time
@@ -186,7 +187,8 @@ func (m *lineMeans[T]) strip(plane, res []T, from, to, run, padded int, empty bo
 	high := (hi-lo-1)*y.Dilation + (run-1)*y.Stride + 1 // lines of the input
 	lines := (high-1)/y.Stride + 1                      // of those a stride apart
 	size := min(y.Stride, high) * lines * pitch
-	m.rows, m.wide = m.rows[:0], m.wide[:0]
+	m.rows, m.near = m.rows[:0], m.near[:0]
+	whole := y.Stride == 1 && m.x.Stride == 1 && cols == m.x.In // the lines lie so
 	copy(m.kc, m.lo)
 	for more := !empty && cols > 0; more; more = advance(m.kc[:last], m.lo[:last], m.hi[:last]) {
 		at := 0
@@ -194,13 +196,13 @@ func (m *lineMeans[T]) strip(plane, res []T, from, to, run, padded int, empty bo
 			at = at*m.outer[i].In + m.outer[i].At(m.oc[i], m.kc[i])
 		}
 		src := plane[(at*y.In+y.At(o, lo))*m.x.In:][:high*m.x.In]
-		from := len(m.wide)
-		m.wide = slices.Grow(m.wide, size)[:from+size]
-		if y.Stride == 1 && m.x.Stride == 1 && cols == m.x.In {
-			widenTo(m.wide[from:][:len(src)], src)
+		from := len(m.near)
+		if whole && len(m.outer) == 0 {
+			m.near = src[:len(src):len(src)]
 		} else {
+			m.near = slices.Grow(m.near, size)[:from+size]
 			for i := range high {
-				m.widen(m.wide[from+(i%y.Stride*lines+i/y.Stride)*pitch:], src[i*m.x.In+m.begin:][:cols])
+				m.part(m.near[from+(i%y.Stride*lines+i/y.Stride)*pitch:], src[i*m.x.In+m.begin:][:cols])
 			}
 		}
 		for k := range hi - lo {
@@ -221,20 +223,16 @@ func (m *lineMeans[T]) strip(plane, res []T, from, to, run, padded int, empty bo
 		m.divided(res, o, n, lo, hi, run, pitch, float64(by))
 		o += n
 	}
+	if whole && len(m.outer) == 0 {
+		m.near = nil // it isn't room of ours
+	}
 }
 
-// widen sets dst to part of a line: its elements a stride apart, for each remainder of the stride.
-func (m *lineMeans[T]) widen(dst []float64, src []T) {
+// part sets dst to part of a line: its elements a stride apart, for each remainder of the stride.
+func (m *lineMeans[T]) part(dst, src []T) {
 	step := m.x.Stride
 	for i := range min(step, len(src)) {
-		part := src[i:]
-		n := (len(part) + step - 1) / step
-		if step > 1 {
-			m.line = slices.Grow(m.line[:0], n)[:n]
-			conv.Every(m.line, part, step)
-			part = m.line
-		}
-		widenTo(dst[i*m.width:][:n], part)
+		conv.Every(dst[i*m.width:][:(len(src)-i+step-1)/step], src[i:], step)
 	}
 }
 
@@ -250,48 +248,86 @@ func widenTo[T num.Float](dst []float64, src []T) {
 // divided computes outputs [o, o+cols) of run lines, whose windows have the same places from lo to hi inside, and divides the sums
 // by n.
 func (m *lineMeans[T]) divided(res []T, o, cols, lo, hi, run, pitch int, n float64) {
-	var lane [reduce.SumLanes][]float64
-	all, terms := (run-1)*pitch+cols, 0
-	m.sums = slices.Grow(m.sums[:0], reduce.SumLanes/2*all)[:reduce.SumLanes/2*all]
+	var few [reduce.SumLanes][]T
+	all := (run-1)*pitch + cols
+	lane := few[:0]
 	for _, row := range m.rows {
 		for k := lo; k < hi; k++ {
 			at := m.x.At(o, k) - m.begin
-			lane[terms] = m.wide[row+at%m.x.Stride*m.width+at/m.x.Stride:][:all]
-			terms++
+			lane = append(lane, m.near[row+at%m.x.Stride*m.width+at/m.x.Stride:][:all])
 		}
 	}
-	if terms == 0 {
-		lane[0] = m.sums[:all]
-		clear(lane[0])
-	}
-	for h := reduce.SumLanes / 2; h > 0; h /= 2 { // as reduce.SumRow
-		for i := h; i < terms; i++ {
-			to := m.sums[(i-h)*all:][:all]
-			reduce.AddRows(to, lane[i-h], lane[i])
-			lane[i-h] = to
-		}
-		terms = min(terms, h)
-	}
-	if cols == 1 {
+	if cols == 1 || len(lane) == 0 {
+		var sum [reduce.SumLanes]float64
 		for i := range run {
-			res[i*m.x.Out+o] = T(lane[0][i*pitch] / n)
+			for k, l := range lane {
+				sum[k] = float64(l[i*pitch])
+			}
+			for terms := len(lane); terms > 1; {
+				h := 1 << (bits.Len(uint(terms-1)) - 1)
+				for k := h; k < terms; k++ {
+					sum[k-h] += sum[k]
+				}
+				terms = h
+			}
+			v := T(sum[0] / n)
+			for j := range cols {
+				res[i*m.x.Out+o+j] = v
+			}
 		}
 		return
 	}
-	sums := m.sums[:all]
-	if !simd.TryDivNumber64(sums, lane[0], n, false) {
-		for i, v := range lane[0] {
-			sums[i] = v / n
-		}
+	m.line = slices.Grow(m.line[:0], all)[:all]
+	if lanes, ok := any(lane).([][]float32); !ok || !meanRows(any(m.line).([]float32), lanes, n) {
+		m.wideMeans(lane, n)
 	}
 	for i := range run {
-		line := sums[i*pitch:][:cols]
-		switch to := any(res[i*m.x.Out+o:][:cols]).(type) {
-		case []float32:
-			conv.NarrowF64(to, line)
-		case []float64:
-			copy(to, line)
+		copy(res[i*m.x.Out+o:][:cols], m.line[i*pitch:])
+	}
+}
+
+// meanRows sets dst to the sums of rows divided by n, and reports whether there is a kernel for so many.
+func meanRows(dst []float32, x [][]float32, n float64) bool {
+	switch len(x) {
+	case 2:
+		return simd.TryMean2(dst, x[0], x[1], n)
+	case 3:
+		return simd.TryMean3(dst, x[0], x[1], x[2], n)
+	case 4:
+		return simd.TryMean4(dst, x[0], x[1], x[2], x[3], n)
+	case 6:
+		return simd.TryMean6(dst, x[0], x[1], x[2], x[3], x[4], x[5], n)
+	case 9:
+		return simd.TryMean9(dst, x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7], x[8], n)
+	}
+	return false
+}
+
+// wideMeans sets the line to the sums of rows, as reduce.SumRow adds, divided by n.
+func (m *lineMeans[T]) wideMeans(x [][]T, n float64) {
+	var lane [reduce.SumLanes][]float64
+	all, terms := len(m.line), len(x)
+	m.wide = slices.Grow(m.wide[:0], terms*all)[:terms*all]
+	for i, row := range x {
+		lane[i] = m.wide[i*all:][:all]
+		widenTo(lane[i], row)
+	}
+	for h := reduce.SumLanes / 2; h > 0; h /= 2 {
+		for i := h; i < terms; i++ {
+			reduce.AddRows(lane[i-h], lane[i-h], lane[i])
 		}
+		terms = min(terms, h)
+	}
+	if !simd.TryDivNumber64(lane[0], lane[0], n, false) {
+		for i, v := range lane[0] {
+			lane[0][i] = v / n
+		}
+	}
+	switch to := any(m.line).(type) {
+	case []float32:
+		conv.NarrowF64(to, lane[0])
+	case []float64:
+		copy(to, lane[0])
 	}
 }
 

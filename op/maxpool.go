@@ -62,10 +62,14 @@ func maxPooled(r, index, x *tensor.Any, win Window, columns bool, opts []Option)
 }
 
 // byRows reports whether the largest are found by rows of Max, if the type has such rows. It is
-// false when places are wanted, and for padding that is all there is.
+// false when places are wanted, and for padding or kernels that are much larger than the input.
 func (p *pooling) byRows(places bool) bool {
-	last := &p.s[len(p.s)-1]
-	return !places && last.Kernel <= 64+4*last.In
+	for i := max(0, len(p.s)-2); i < len(p.s); i++ {
+		if s := &p.s[i]; (s.Kernel-1)*s.Dilation > 64+4*s.In || (s.Out-1)*s.Stride > 64+4*(s.In+s.Out) {
+			return false
+		}
+	}
+	return !places
 }
 
 // maxima fills r, and places, unless nil, with the place of each largest element.
@@ -180,31 +184,49 @@ func poolWindows[W any](p *pooling, x, dst []W, best func(window []W) int, low W
 	})
 }
 
-// A rowPool finds the largest by rows of Max, which doesn't mind in which order: of the lines
-// of x that a line of results looks at, and then of what they came to, shifted.
-type rowPool[W any] struct {
+// A rowPool finds the largest by rows of Max, which doesn't mind in which order. It copies lines of x with their padding, and puts elements
+// and lines that are a stride apart beside each other. Then one row finds the larger of two places of the windows for many lines: first
+// along all axes but the last, and of what they came to along the last.
+type rowPool[W num.Elem] struct {
 	*pooling
-	x, dst []W
+	outer  []contract.Span // all but the last two axes
+	y, x   contract.Span
+	src    []W
+	dst    []W
 	larger func(dst, a, b []W)
 	low    W
 	canon  func(row []W)
 	lines  int // of results in a plane
-	size   int // of a plane of x
+	size   int // of a plane of src
+	width  int // of a line of one remainder of the stride
+	pitch  int // of all its remainders
+	most   int // lines of results at a time
+	bytes  int // of an element
 }
 
-func poolRows[W any](p *pooling, x, dst []W, larger func(dst, a, b []W), low W, canon func(row []W)) {
-	last, outer := &p.s[len(p.s)-1], p.s[:len(p.s)-1]
-	r, rows := rowPool[W]{p, x, dst, larger, low, canon, 1, last.In}, 1
-	for i := range outer {
-		r.lines *= outer[i].Out
-		r.size *= outer[i].In
-		rows *= min(outer[i].Kernel, outer[i].In)
+// poolStrip is about how many elements of the input are looked at together.
+const poolStrip = 4096
+
+func poolRows[W num.Elem](p *pooling, x, dst []W, larger func(dst, a, b []W), low W, canon func(row []W)) {
+	n := len(p.s) - 1
+	r := rowPool[W]{pooling: p, x: p.s[n], y: contract.Span{In: 1, Out: 1, Kernel: 1, Stride: 1, Dilation: 1}, src: x, dst: dst, larger: larger, low: low, canon: canon, lines: 1, size: p.s[n].In, bytes: dtype.Of[W]().Size()}
+	if n > 0 {
+		r.outer, r.y = p.s[:n-1], p.s[n-1]
 	}
-	n, cost := p.planes*r.lines, (rows*last.In+2*last.Kernel*last.Out)/4+8
-	if p.Little(n, cost) {
-		r.some(0, n)
+	rows := 1
+	for i := range p.s[:n] {
+		r.lines *= p.s[i].Out
+		r.size *= p.s[i].In
+		rows *= min(p.s[i].Kernel, p.s[i].In)
+	}
+	r.width = ((r.x.Out-1)*r.x.Stride+(r.x.Kernel-1)*r.x.Dilation)/r.x.Stride + 1
+	r.pitch = r.width * min(r.x.Stride, (r.x.Out-1)*r.x.Stride+(r.x.Kernel-1)*r.x.Dilation+1)
+	r.most = min(r.y.Out, max(1, (poolStrip/r.pitch-(r.y.Kernel-1)*r.y.Dilation-1)/r.y.Stride+1))
+	count, cost := p.planes*r.lines, (rows*r.x.In+2*r.x.Kernel*r.x.Out)/4+8
+	if p.Little(count, cost) {
+		r.some(0, count)
 	} else {
-		r.split(n, cost)
+		r.split(count, cost)
 	}
 }
 
@@ -213,74 +235,115 @@ func (r *rowPool[W]) split(n, cost int) {
 	exec.Split(r.Name, r.Ctx, n, cost, func(from, to int) { d.some(from, to) })
 }
 
-// some finds lines [from, to) of results, short ones many at a time.
+// high is how many lines of the input the windows of so many lines of results span.
+func (r *rowPool[W]) high(lines int) int {
+	return (lines-1)*r.y.Stride + (r.y.Kernel-1)*r.y.Dilation + 1
+}
+
+// some finds lines [from, to) of results.
 func (r *rowPool[W]) some(from, to int) {
-	last, outer := &r.s[len(r.s)-1], r.s[:len(r.s)-1]
 	var few [16]int
 	at := few[:]
-	if len(outer) > len(few)/4 {
-		at = make([]int, 4*len(outer))
+	if len(r.outer) > len(few)/4 {
+		at = make([]int, 4*len(r.outer))
 	}
-	oc, kc, lo, hi := at[:len(outer)], at[len(outer):2*len(outer)], at[2*len(outer):3*len(outer)], at[3*len(outer):4*len(outer)]
-	many := min(to-from, max(1, 512/max(last.In, last.Out)))
-	room := make([]W, many*(last.In+last.Out))
-	bests, taps := room[:many*last.In], room[many*last.In:]
-	for ; from < to; from += many {
-		many = min(many, to-from)
-		for i := range many {
-			l := from + i
-			best, src := bests[i*last.In:][:last.In], r.x[l/r.lines*r.size:][:r.size]
-			empty := false
-			for i, rest := len(outer)-1, l%r.lines; i >= 0; i-- {
-				oc[i], rest = rest%outer[i].Out, rest/outer[i].Out
-				lo[i], hi[i], _ = outer[i].Reach(oc[i])
-				empty = empty || lo[i] == hi[i]
+	n := len(r.outer)
+	oc, kc, lo, hi := at[:n], at[n:2*n], at[2*n:3*n], at[3*n:4*n]
+	high := r.high(r.most)
+	room := min(r.y.Stride, high) * ((high-1)/r.y.Stride + 1) * r.pitch
+	p := contract.PanelsOf((room+2*r.most*r.pitch)*r.bytes + 256)
+	defer contract.PanelPool.Put(p)
+	rest := p.Bytes()
+	near, bests, row := conv.Carve[W](&rest, room), conv.Carve[W](&rest, r.most*r.pitch), conv.Carve[W](&rest, r.most*r.pitch)
+	for run := 0; from < to; from += run {
+		o := from % r.lines
+		empty := false
+		for i, rest := n-1, o/r.y.Out; i >= 0; i-- {
+			oc[i], rest = rest%r.outer[i].Out, rest/r.outer[i].Out
+			lo[i], hi[i], _ = r.outer[i].Reach(oc[i])
+			empty = empty || lo[i] == hi[i]
+		}
+		o %= r.y.Out
+		run = min(to-from, r.y.Out-o, r.most)
+		best, src := bests[:run*r.pitch], r.src[from/r.lines*r.size:][:r.size]
+		if empty {
+			fill(best, r.low)
+		}
+		copy(kc, lo)
+		for more, first := !empty, true; more; more, first = advance(kc, lo, hi), false {
+			at := 0
+			for i := range r.outer {
+				at = at*r.outer[i].In + r.outer[i].At(oc[i], kc[i])
 			}
-			if empty {
-				fill(best, r.low)
-			}
-			copy(kc, lo)
-			for more, first := !empty, true; more; more, first = advance(kc, lo, hi), false {
-				at := 0
-				for i := range outer {
-					at = at*outer[i].In + outer[i].At(oc[i], kc[i])
-				}
-				if row := src[at*last.In:][:last.In]; first {
-					copy(best, row)
-				} else {
-					r.larger(best, best, row)
-				}
+			r.down(best, near, src[at*r.y.In*r.x.In:], o, run, first)
+		}
+		r.across(r.dst[from*r.x.Out:][:run*r.x.Out], row, best)
+	}
+	runtime.KeepAlive(p)
+}
+
+// down has best become the largest along the last axis but one, and with first not of those it has: of run lines of results from line o on, whose
+// windows begin at the first line of src.
+func (r *rowPool[W]) down(best, near, src []W, o, run int, first bool) {
+	y, x, high := &r.y, &r.x, r.high(run)
+	lines := (high-1)/y.Stride + 1 // that are a stride apart
+	near = near[:min(y.Stride, high)*lines*r.pitch]
+	fill(near, r.low)
+	for i := range high {
+		at := y.At(o, 0) + i
+		if at < 0 || at >= y.In {
+			continue
+		}
+		for k := range r.pitch / r.width {
+			if c := contract.CutOf(r.width, k-x.Begin, x.Stride, x.In); c.N > 0 {
+				conv.Every(near[(i%y.Stride*lines+i/y.Stride)*r.pitch+k*r.width+c.Before:][:c.N], src[at*x.In+c.At:], x.Stride)
 			}
 		}
-		row := r.dst[from*last.Out:][:many*last.Out]
-		tap(last, row, bests, 0, r.low)
-		for k := 1; k < last.Kernel; k++ {
-			tap(last, taps[:len(row)], bests, k, r.low)
-			r.larger(row, row, taps[:len(row)])
+	}
+	var one []W
+	for k := range y.Kernel {
+		at := k * y.Dilation
+		next := near[(at%y.Stride*lines+at/y.Stride)*r.pitch:][:len(best)]
+		switch {
+		case !first:
+			r.larger(best, best, next)
+		case k == 0:
+			one = next
+		default:
+			r.larger(best, one, next)
+			one = best
 		}
-		if r.canon != nil {
-			r.canon(row)
-		}
+	}
+	if first && y.Kernel == 1 {
+		copy(best, one)
 	}
 }
 
+// across finds the largest along the last axis.
+func (r *rowPool[W]) across(dst, row, best []W) {
+	x := &r.x
+	all := len(best) - r.pitch + x.Out
+	one := best[:all]
+	for k := 1; k < x.Kernel; k++ {
+		at := k * x.Dilation
+		r.larger(row[:all], one, best[at%x.Stride*r.width+at/x.Stride:][:all])
+		one = row[:all]
+	}
+	for i := range len(dst) / x.Out {
+		copy(dst[i*x.Out:][:x.Out], one[i*r.pitch:])
+	}
+	if r.canon != nil {
+		r.canon(dst)
+	}
+}
+
+// fill sets all elements to v.
 func fill[W any](dst []W, v W) {
-	for i := range dst {
-		dst[i] = v
+	if len(dst) > 0 {
+		dst[0] = v
 	}
-}
-
-// tap gives each output in dst, line by line, the element of src that step k of its window sees, low in the padding.
-func tap[W any](s *contract.Span, dst, src []W, k int, low W) {
-	at := s.At(0, k) // of the first output, which may lie in the padding, as may the last
-	first := min(max(0, (-at+s.Stride-1)/s.Stride), s.Out)
-	end := max(first, min(s.Out, (s.In-1-at+s.Stride)/s.Stride))
-	for ; len(dst) >= s.Out && len(src) >= s.In; dst, src = dst[s.Out:], src[s.In:] {
-		fill(dst[:first], low)
-		fill(dst[end:s.Out], low)
-		if first < end {
-			conv.Every(dst[first:end], src[at+first*s.Stride:], s.Stride)
-		}
+	for n := 1; n < len(dst); n *= 2 {
+		copy(dst[n:], dst[:n])
 	}
 }
 

@@ -723,3 +723,33 @@ func affine64AVX2(dst []float64, a []float64, mean float64, factor float64, bias
 
 //go:noescape
 func affine64AVX512(dst []float64, a []float64, mean float64, factor float64, bias float64)
+
+//go:noescape
+func mean2AVX2(dst []float32, a []float32, b []float32, n float64)
+
+//go:noescape
+func mean2AVX512(dst []float32, a []float32, b []float32, n float64)
+
+//go:noescape
+func mean3AVX2(dst []float32, a []float32, b []float32, c []float32, n float64)
+
+//go:noescape
+func mean3AVX512(dst []float32, a []float32, b []float32, c []float32, n float64)
+
+//go:noescape
+func mean4AVX2(dst []float32, a []float32, b []float32, c []float32, d []float32, n float64)
+
+//go:noescape
+func mean4AVX512(dst []float32, a []float32, b []float32, c []float32, d []float32, n float64)
+
+//go:noescape
+func mean6AVX2(dst []float32, a []float32, b []float32, c []float32, d []float32, e []float32, f []float32, n float64)
+
+//go:noescape
+func mean6AVX512(dst []float32, a []float32, b []float32, c []float32, d []float32, e []float32, f []float32, n float64)
+
+//go:noescape
+func mean9AVX2(dst []float32, a []float32, b []float32, c []float32, d []float32, e []float32, f []float32, g []float32, h []float32, i []float32, n float64)
+
+//go:noescape
+func mean9AVX512(dst []float32, a []float32, b []float32, c []float32, d []float32, e []float32, f []float32, g []float32, h []float32, i []float32, n float64)

@@ -369,3 +369,18 @@ func affine32NEON(dst []float32, a []float32, mean float64, factor float64, bias
 
 //go:noescape
 func affine64NEON(dst []float64, a []float64, mean float64, factor float64, bias float64)
+
+//go:noescape
+func mean2NEON(dst []float32, a []float32, b []float32, n float64)
+
+//go:noescape
+func mean3NEON(dst []float32, a []float32, b []float32, c []float32, n float64)
+
+//go:noescape
+func mean4NEON(dst []float32, a []float32, b []float32, c []float32, d []float32, n float64)
+
+//go:noescape
+func mean6NEON(dst []float32, a []float32, b []float32, c []float32, d []float32, e []float32, f []float32, n float64)
+
+//go:noescape
+func mean9NEON(dst []float32, a []float32, b []float32, c []float32, d []float32, e []float32, f []float32, g []float32, h []float32, i []float32, n float64)

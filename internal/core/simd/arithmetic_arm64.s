@@ -148,6 +148,26 @@ DATA affine64NEONConstants<>+0(SB)/8, $0x7ff8000000000000
 DATA affine64NEONConstants<>+8(SB)/8, $0x7ff8000000000000
 GLOBL affine64NEONConstants<>(SB), RODATA|NOPTR, $16
 
+DATA mean2NEONConstants<>+0(SB)/8, $0x7fc000007fc00000
+DATA mean2NEONConstants<>+8(SB)/8, $0x7fc000007fc00000
+GLOBL mean2NEONConstants<>(SB), RODATA|NOPTR, $16
+
+DATA mean3NEONConstants<>+0(SB)/8, $0x7fc000007fc00000
+DATA mean3NEONConstants<>+8(SB)/8, $0x7fc000007fc00000
+GLOBL mean3NEONConstants<>(SB), RODATA|NOPTR, $16
+
+DATA mean4NEONConstants<>+0(SB)/8, $0x7fc000007fc00000
+DATA mean4NEONConstants<>+8(SB)/8, $0x7fc000007fc00000
+GLOBL mean4NEONConstants<>(SB), RODATA|NOPTR, $16
+
+DATA mean6NEONConstants<>+0(SB)/8, $0x7fc000007fc00000
+DATA mean6NEONConstants<>+8(SB)/8, $0x7fc000007fc00000
+GLOBL mean6NEONConstants<>(SB), RODATA|NOPTR, $16
+
+DATA mean9NEONConstants<>+0(SB)/8, $0x7fc000007fc00000
+DATA mean9NEONConstants<>+8(SB)/8, $0x7fc000007fc00000
+GLOBL mean9NEONConstants<>(SB), RODATA|NOPTR, $16
+
 // func addI8NEON(dst []int8, a []int8, b []int8)
 TEXT ·addI8NEON(SB), NOSPLIT, $0-72
 	MOVD dst_len+8(FP), R0
@@ -4797,6 +4817,891 @@ element:
 	WORD $0xfd00002b // str d11, [x1]
 	ADD $8, R1
 	ADD $8, R2
+	SUBS $1, R0, R0
+	BNE element
+done:
+	RET
+
+// func mean2NEON(dst []float32, a []float32, b []float32, n float64)
+TEXT ·mean2NEON(SB), NOSPLIT, $0-80
+	MOVD dst_len+8(FP), R0
+	MOVD dst_base+0(FP), R1
+	MOVD a_base+24(FP), R2
+	MOVD a_len+32(FP), R3
+	CMP R0, R3
+	CSEL LT, R3, R0, R0
+	MOVD b_base+48(FP), R3
+	MOVD b_len+56(FP), R4
+	CMP R0, R4
+	CSEL LT, R4, R0, R0
+	FMOVD n+72(FP), F0
+	WORD $0x4e080400 // dup v0.2d, v0.d[0]
+	MOVD $mean2NEONConstants<>(SB), R4
+	WORD $0x3dc00081 // ldr q1, [x4]
+	SUBS $8, R0, R0
+	BLT single
+many:
+	WORD $0xfd400042 // ldr d2, [x2]
+	WORD $0xfd400443 // ldr d3, [x2, #8]
+	WORD $0xfd400844 // ldr d4, [x2, #16]
+	WORD $0xfd400c45 // ldr d5, [x2, #24]
+	WORD $0x0e617842 // fcvtl v2.2d, v2.2s
+	WORD $0x0e617863 // fcvtl v3.2d, v3.2s
+	WORD $0x0e617884 // fcvtl v4.2d, v4.2s
+	WORD $0x0e6178a5 // fcvtl v5.2d, v5.2s
+	WORD $0xfd400066 // ldr d6, [x3]
+	WORD $0xfd400467 // ldr d7, [x3, #8]
+	WORD $0xfd400868 // ldr d8, [x3, #16]
+	WORD $0xfd400c69 // ldr d9, [x3, #24]
+	WORD $0x0e6178c6 // fcvtl v6.2d, v6.2s
+	WORD $0x0e6178e7 // fcvtl v7.2d, v7.2s
+	WORD $0x0e617908 // fcvtl v8.2d, v8.2s
+	WORD $0x0e617929 // fcvtl v9.2d, v9.2s
+	WORD $0x4e66d446 // fadd v6.2d, v2.2d, v6.2d
+	WORD $0x4e67d467 // fadd v7.2d, v3.2d, v7.2d
+	WORD $0x4e68d488 // fadd v8.2d, v4.2d, v8.2d
+	WORD $0x4e69d4a9 // fadd v9.2d, v5.2d, v9.2d
+	WORD $0x6e60fcc6 // fdiv v6.2d, v6.2d, v0.2d
+	WORD $0x6e60fce7 // fdiv v7.2d, v7.2d, v0.2d
+	WORD $0x6e60fd08 // fdiv v8.2d, v8.2d, v0.2d
+	WORD $0x6e60fd29 // fdiv v9.2d, v9.2d, v0.2d
+	WORD $0x0e6168c6 // fcvtn v6.2s, v6.2d
+	WORD $0x0e6168e7 // fcvtn v7.2s, v7.2d
+	WORD $0x0e616908 // fcvtn v8.2s, v8.2d
+	WORD $0x0e616929 // fcvtn v9.2s, v9.2d
+	WORD $0x0e26e4c5 // fcmeq v5.2s, v6.2s, v6.2s
+	WORD $0x0e27e4e4 // fcmeq v4.2s, v7.2s, v7.2s
+	WORD $0x0e28e503 // fcmeq v3.2s, v8.2s, v8.2s
+	WORD $0x0e29e522 // fcmeq v2.2s, v9.2s, v9.2s
+	WORD $0x2e611cc5 // bsl v5.8b, v6.8b, v1.8b
+	WORD $0x2e611ce4 // bsl v4.8b, v7.8b, v1.8b
+	WORD $0x2e611d03 // bsl v3.8b, v8.8b, v1.8b
+	WORD $0x2e611d22 // bsl v2.8b, v9.8b, v1.8b
+	WORD $0xfd000025 // str d5, [x1]
+	WORD $0xfd000424 // str d4, [x1, #8]
+	WORD $0xfd000823 // str d3, [x1, #16]
+	WORD $0xfd000c22 // str d2, [x1, #24]
+	ADD $32, R1
+	ADD $32, R2
+	ADD $32, R3
+	SUBS $8, R0, R0
+	BGE many
+single:
+	ADDS $8, R0, R0
+	BEQ done
+	SUBS $2, R0, R0
+	BLT rest
+one:
+	WORD $0xfd400042 // ldr d2, [x2]
+	WORD $0x0e617842 // fcvtl v2.2d, v2.2s
+	WORD $0xfd400063 // ldr d3, [x3]
+	WORD $0x0e617863 // fcvtl v3.2d, v3.2s
+	WORD $0x4e63d443 // fadd v3.2d, v2.2d, v3.2d
+	WORD $0x6e60fc63 // fdiv v3.2d, v3.2d, v0.2d
+	WORD $0x0e616863 // fcvtn v3.2s, v3.2d
+	WORD $0x0e23e462 // fcmeq v2.2s, v3.2s, v3.2s
+	WORD $0x2e611c62 // bsl v2.8b, v3.8b, v1.8b
+	WORD $0xfd000022 // str d2, [x1]
+	ADD $8, R1
+	ADD $8, R2
+	ADD $8, R3
+	SUBS $2, R0, R0
+	BGE one
+rest:
+	ADDS $2, R0, R0
+	BEQ done
+element:
+	WORD $0xbd400042 // ldr s2, [x2]
+	WORD $0x0e617842 // fcvtl v2.2d, v2.2s
+	WORD $0xbd400063 // ldr s3, [x3]
+	WORD $0x0e617863 // fcvtl v3.2d, v3.2s
+	WORD $0x4e63d443 // fadd v3.2d, v2.2d, v3.2d
+	WORD $0x6e60fc63 // fdiv v3.2d, v3.2d, v0.2d
+	WORD $0x0e616863 // fcvtn v3.2s, v3.2d
+	WORD $0x0e23e462 // fcmeq v2.2s, v3.2s, v3.2s
+	WORD $0x2e611c62 // bsl v2.8b, v3.8b, v1.8b
+	WORD $0xbd000022 // str s2, [x1]
+	ADD $4, R1
+	ADD $4, R2
+	ADD $4, R3
+	SUBS $1, R0, R0
+	BNE element
+done:
+	RET
+
+// func mean3NEON(dst []float32, a []float32, b []float32, c []float32, n float64)
+TEXT ·mean3NEON(SB), NOSPLIT, $0-104
+	MOVD dst_len+8(FP), R0
+	MOVD dst_base+0(FP), R1
+	MOVD a_base+24(FP), R2
+	MOVD a_len+32(FP), R3
+	CMP R0, R3
+	CSEL LT, R3, R0, R0
+	MOVD b_base+48(FP), R3
+	MOVD b_len+56(FP), R4
+	CMP R0, R4
+	CSEL LT, R4, R0, R0
+	MOVD c_base+72(FP), R4
+	MOVD c_len+80(FP), R5
+	CMP R0, R5
+	CSEL LT, R5, R0, R0
+	FMOVD n+96(FP), F0
+	WORD $0x4e080400 // dup v0.2d, v0.d[0]
+	MOVD $mean3NEONConstants<>(SB), R5
+	WORD $0x3dc000a1 // ldr q1, [x5]
+	SUBS $8, R0, R0
+	BLT single
+many:
+	WORD $0xfd400042 // ldr d2, [x2]
+	WORD $0xfd400443 // ldr d3, [x2, #8]
+	WORD $0xfd400844 // ldr d4, [x2, #16]
+	WORD $0xfd400c45 // ldr d5, [x2, #24]
+	WORD $0x0e617842 // fcvtl v2.2d, v2.2s
+	WORD $0x0e617863 // fcvtl v3.2d, v3.2s
+	WORD $0x0e617884 // fcvtl v4.2d, v4.2s
+	WORD $0x0e6178a5 // fcvtl v5.2d, v5.2s
+	WORD $0xfd400066 // ldr d6, [x3]
+	WORD $0xfd400467 // ldr d7, [x3, #8]
+	WORD $0xfd400868 // ldr d8, [x3, #16]
+	WORD $0xfd400c69 // ldr d9, [x3, #24]
+	WORD $0x0e6178c6 // fcvtl v6.2d, v6.2s
+	WORD $0x0e6178e7 // fcvtl v7.2d, v7.2s
+	WORD $0x0e617908 // fcvtl v8.2d, v8.2s
+	WORD $0x0e617929 // fcvtl v9.2d, v9.2s
+	WORD $0xfd40008a // ldr d10, [x4]
+	WORD $0xfd40048b // ldr d11, [x4, #8]
+	WORD $0xfd40088c // ldr d12, [x4, #16]
+	WORD $0xfd400c8d // ldr d13, [x4, #24]
+	WORD $0x0e61794a // fcvtl v10.2d, v10.2s
+	WORD $0x0e61796b // fcvtl v11.2d, v11.2s
+	WORD $0x0e61798c // fcvtl v12.2d, v12.2s
+	WORD $0x0e6179ad // fcvtl v13.2d, v13.2s
+	WORD $0x4e6ad44a // fadd v10.2d, v2.2d, v10.2d
+	WORD $0x4e6bd46b // fadd v11.2d, v3.2d, v11.2d
+	WORD $0x4e6cd48c // fadd v12.2d, v4.2d, v12.2d
+	WORD $0x4e6dd4ad // fadd v13.2d, v5.2d, v13.2d
+	WORD $0x4e66d546 // fadd v6.2d, v10.2d, v6.2d
+	WORD $0x4e67d567 // fadd v7.2d, v11.2d, v7.2d
+	WORD $0x4e68d588 // fadd v8.2d, v12.2d, v8.2d
+	WORD $0x4e69d5a9 // fadd v9.2d, v13.2d, v9.2d
+	WORD $0x6e60fcc6 // fdiv v6.2d, v6.2d, v0.2d
+	WORD $0x6e60fce7 // fdiv v7.2d, v7.2d, v0.2d
+	WORD $0x6e60fd08 // fdiv v8.2d, v8.2d, v0.2d
+	WORD $0x6e60fd29 // fdiv v9.2d, v9.2d, v0.2d
+	WORD $0x0e6168c6 // fcvtn v6.2s, v6.2d
+	WORD $0x0e6168e7 // fcvtn v7.2s, v7.2d
+	WORD $0x0e616908 // fcvtn v8.2s, v8.2d
+	WORD $0x0e616929 // fcvtn v9.2s, v9.2d
+	WORD $0x0e26e4cd // fcmeq v13.2s, v6.2s, v6.2s
+	WORD $0x0e27e4ec // fcmeq v12.2s, v7.2s, v7.2s
+	WORD $0x0e28e50b // fcmeq v11.2s, v8.2s, v8.2s
+	WORD $0x0e29e52a // fcmeq v10.2s, v9.2s, v9.2s
+	WORD $0x2e611ccd // bsl v13.8b, v6.8b, v1.8b
+	WORD $0x2e611cec // bsl v12.8b, v7.8b, v1.8b
+	WORD $0x2e611d0b // bsl v11.8b, v8.8b, v1.8b
+	WORD $0x2e611d2a // bsl v10.8b, v9.8b, v1.8b
+	WORD $0xfd00002d // str d13, [x1]
+	WORD $0xfd00042c // str d12, [x1, #8]
+	WORD $0xfd00082b // str d11, [x1, #16]
+	WORD $0xfd000c2a // str d10, [x1, #24]
+	ADD $32, R1
+	ADD $32, R2
+	ADD $32, R3
+	ADD $32, R4
+	SUBS $8, R0, R0
+	BGE many
+single:
+	ADDS $8, R0, R0
+	BEQ done
+	SUBS $2, R0, R0
+	BLT rest
+one:
+	WORD $0xfd40004a // ldr d10, [x2]
+	WORD $0x0e61794a // fcvtl v10.2d, v10.2s
+	WORD $0xfd40006b // ldr d11, [x3]
+	WORD $0x0e61796b // fcvtl v11.2d, v11.2s
+	WORD $0xfd40008c // ldr d12, [x4]
+	WORD $0x0e61798c // fcvtl v12.2d, v12.2s
+	WORD $0x4e6cd54c // fadd v12.2d, v10.2d, v12.2d
+	WORD $0x4e6bd58b // fadd v11.2d, v12.2d, v11.2d
+	WORD $0x6e60fd6b // fdiv v11.2d, v11.2d, v0.2d
+	WORD $0x0e61696b // fcvtn v11.2s, v11.2d
+	WORD $0x0e2be56c // fcmeq v12.2s, v11.2s, v11.2s
+	WORD $0x2e611d6c // bsl v12.8b, v11.8b, v1.8b
+	WORD $0xfd00002c // str d12, [x1]
+	ADD $8, R1
+	ADD $8, R2
+	ADD $8, R3
+	ADD $8, R4
+	SUBS $2, R0, R0
+	BGE one
+rest:
+	ADDS $2, R0, R0
+	BEQ done
+element:
+	WORD $0xbd40004c // ldr s12, [x2]
+	WORD $0x0e61798c // fcvtl v12.2d, v12.2s
+	WORD $0xbd40006b // ldr s11, [x3]
+	WORD $0x0e61796b // fcvtl v11.2d, v11.2s
+	WORD $0xbd40008a // ldr s10, [x4]
+	WORD $0x0e61794a // fcvtl v10.2d, v10.2s
+	WORD $0x4e6ad58a // fadd v10.2d, v12.2d, v10.2d
+	WORD $0x4e6bd54b // fadd v11.2d, v10.2d, v11.2d
+	WORD $0x6e60fd6b // fdiv v11.2d, v11.2d, v0.2d
+	WORD $0x0e61696b // fcvtn v11.2s, v11.2d
+	WORD $0x0e2be56a // fcmeq v10.2s, v11.2s, v11.2s
+	WORD $0x2e611d6a // bsl v10.8b, v11.8b, v1.8b
+	WORD $0xbd00002a // str s10, [x1]
+	ADD $4, R1
+	ADD $4, R2
+	ADD $4, R3
+	ADD $4, R4
+	SUBS $1, R0, R0
+	BNE element
+done:
+	RET
+
+// func mean4NEON(dst []float32, a []float32, b []float32, c []float32, d []float32, n float64)
+TEXT ·mean4NEON(SB), NOSPLIT, $0-128
+	MOVD dst_len+8(FP), R0
+	MOVD dst_base+0(FP), R1
+	MOVD a_base+24(FP), R2
+	MOVD a_len+32(FP), R3
+	CMP R0, R3
+	CSEL LT, R3, R0, R0
+	MOVD b_base+48(FP), R3
+	MOVD b_len+56(FP), R4
+	CMP R0, R4
+	CSEL LT, R4, R0, R0
+	MOVD c_base+72(FP), R4
+	MOVD c_len+80(FP), R5
+	CMP R0, R5
+	CSEL LT, R5, R0, R0
+	MOVD d_base+96(FP), R5
+	MOVD d_len+104(FP), R6
+	CMP R0, R6
+	CSEL LT, R6, R0, R0
+	FMOVD n+120(FP), F0
+	WORD $0x4e080400 // dup v0.2d, v0.d[0]
+	MOVD $mean4NEONConstants<>(SB), R6
+	WORD $0x3dc000c1 // ldr q1, [x6]
+	SUBS $8, R0, R0
+	BLT single
+many:
+	WORD $0xfd400042 // ldr d2, [x2]
+	WORD $0xfd400443 // ldr d3, [x2, #8]
+	WORD $0xfd400844 // ldr d4, [x2, #16]
+	WORD $0xfd400c45 // ldr d5, [x2, #24]
+	WORD $0x0e617842 // fcvtl v2.2d, v2.2s
+	WORD $0x0e617863 // fcvtl v3.2d, v3.2s
+	WORD $0x0e617884 // fcvtl v4.2d, v4.2s
+	WORD $0x0e6178a5 // fcvtl v5.2d, v5.2s
+	WORD $0xfd400066 // ldr d6, [x3]
+	WORD $0xfd400467 // ldr d7, [x3, #8]
+	WORD $0xfd400868 // ldr d8, [x3, #16]
+	WORD $0xfd400c69 // ldr d9, [x3, #24]
+	WORD $0x0e6178c6 // fcvtl v6.2d, v6.2s
+	WORD $0x0e6178e7 // fcvtl v7.2d, v7.2s
+	WORD $0x0e617908 // fcvtl v8.2d, v8.2s
+	WORD $0x0e617929 // fcvtl v9.2d, v9.2s
+	WORD $0xfd40008a // ldr d10, [x4]
+	WORD $0xfd40048b // ldr d11, [x4, #8]
+	WORD $0xfd40088c // ldr d12, [x4, #16]
+	WORD $0xfd400c8d // ldr d13, [x4, #24]
+	WORD $0x0e61794a // fcvtl v10.2d, v10.2s
+	WORD $0x0e61796b // fcvtl v11.2d, v11.2s
+	WORD $0x0e61798c // fcvtl v12.2d, v12.2s
+	WORD $0x0e6179ad // fcvtl v13.2d, v13.2s
+	WORD $0xfd4000ae // ldr d14, [x5]
+	WORD $0xfd4004af // ldr d15, [x5, #8]
+	WORD $0xfd4008b0 // ldr d16, [x5, #16]
+	WORD $0xfd400cb1 // ldr d17, [x5, #24]
+	WORD $0x0e6179ce // fcvtl v14.2d, v14.2s
+	WORD $0x0e6179ef // fcvtl v15.2d, v15.2s
+	WORD $0x0e617a10 // fcvtl v16.2d, v16.2s
+	WORD $0x0e617a31 // fcvtl v17.2d, v17.2s
+	WORD $0x4e6ad44a // fadd v10.2d, v2.2d, v10.2d
+	WORD $0x4e6bd46b // fadd v11.2d, v3.2d, v11.2d
+	WORD $0x4e6cd48c // fadd v12.2d, v4.2d, v12.2d
+	WORD $0x4e6dd4ad // fadd v13.2d, v5.2d, v13.2d
+	WORD $0x4e6ed4ce // fadd v14.2d, v6.2d, v14.2d
+	WORD $0x4e6fd4ef // fadd v15.2d, v7.2d, v15.2d
+	WORD $0x4e70d510 // fadd v16.2d, v8.2d, v16.2d
+	WORD $0x4e71d531 // fadd v17.2d, v9.2d, v17.2d
+	WORD $0x4e6ed54e // fadd v14.2d, v10.2d, v14.2d
+	WORD $0x4e6fd56f // fadd v15.2d, v11.2d, v15.2d
+	WORD $0x4e70d590 // fadd v16.2d, v12.2d, v16.2d
+	WORD $0x4e71d5b1 // fadd v17.2d, v13.2d, v17.2d
+	WORD $0x6e60fdce // fdiv v14.2d, v14.2d, v0.2d
+	WORD $0x6e60fdef // fdiv v15.2d, v15.2d, v0.2d
+	WORD $0x6e60fe10 // fdiv v16.2d, v16.2d, v0.2d
+	WORD $0x6e60fe31 // fdiv v17.2d, v17.2d, v0.2d
+	WORD $0x0e6169ce // fcvtn v14.2s, v14.2d
+	WORD $0x0e6169ef // fcvtn v15.2s, v15.2d
+	WORD $0x0e616a10 // fcvtn v16.2s, v16.2d
+	WORD $0x0e616a31 // fcvtn v17.2s, v17.2d
+	WORD $0x0e2ee5cd // fcmeq v13.2s, v14.2s, v14.2s
+	WORD $0x0e2fe5ec // fcmeq v12.2s, v15.2s, v15.2s
+	WORD $0x0e30e60b // fcmeq v11.2s, v16.2s, v16.2s
+	WORD $0x0e31e62a // fcmeq v10.2s, v17.2s, v17.2s
+	WORD $0x2e611dcd // bsl v13.8b, v14.8b, v1.8b
+	WORD $0x2e611dec // bsl v12.8b, v15.8b, v1.8b
+	WORD $0x2e611e0b // bsl v11.8b, v16.8b, v1.8b
+	WORD $0x2e611e2a // bsl v10.8b, v17.8b, v1.8b
+	WORD $0xfd00002d // str d13, [x1]
+	WORD $0xfd00042c // str d12, [x1, #8]
+	WORD $0xfd00082b // str d11, [x1, #16]
+	WORD $0xfd000c2a // str d10, [x1, #24]
+	ADD $32, R1
+	ADD $32, R2
+	ADD $32, R3
+	ADD $32, R4
+	ADD $32, R5
+	SUBS $8, R0, R0
+	BGE many
+single:
+	ADDS $8, R0, R0
+	BEQ done
+	SUBS $2, R0, R0
+	BLT rest
+one:
+	WORD $0xfd40004a // ldr d10, [x2]
+	WORD $0x0e61794a // fcvtl v10.2d, v10.2s
+	WORD $0xfd40006b // ldr d11, [x3]
+	WORD $0x0e61796b // fcvtl v11.2d, v11.2s
+	WORD $0xfd40008c // ldr d12, [x4]
+	WORD $0x0e61798c // fcvtl v12.2d, v12.2s
+	WORD $0xfd4000ad // ldr d13, [x5]
+	WORD $0x0e6179ad // fcvtl v13.2d, v13.2s
+	WORD $0x4e6cd54c // fadd v12.2d, v10.2d, v12.2d
+	WORD $0x4e6dd56d // fadd v13.2d, v11.2d, v13.2d
+	WORD $0x4e6dd58d // fadd v13.2d, v12.2d, v13.2d
+	WORD $0x6e60fdad // fdiv v13.2d, v13.2d, v0.2d
+	WORD $0x0e6169ad // fcvtn v13.2s, v13.2d
+	WORD $0x0e2de5ac // fcmeq v12.2s, v13.2s, v13.2s
+	WORD $0x2e611dac // bsl v12.8b, v13.8b, v1.8b
+	WORD $0xfd00002c // str d12, [x1]
+	ADD $8, R1
+	ADD $8, R2
+	ADD $8, R3
+	ADD $8, R4
+	ADD $8, R5
+	SUBS $2, R0, R0
+	BGE one
+rest:
+	ADDS $2, R0, R0
+	BEQ done
+element:
+	WORD $0xbd40004c // ldr s12, [x2]
+	WORD $0x0e61798c // fcvtl v12.2d, v12.2s
+	WORD $0xbd40006d // ldr s13, [x3]
+	WORD $0x0e6179ad // fcvtl v13.2d, v13.2s
+	WORD $0xbd40008b // ldr s11, [x4]
+	WORD $0x0e61796b // fcvtl v11.2d, v11.2s
+	WORD $0xbd4000aa // ldr s10, [x5]
+	WORD $0x0e61794a // fcvtl v10.2d, v10.2s
+	WORD $0x4e6bd58b // fadd v11.2d, v12.2d, v11.2d
+	WORD $0x4e6ad5aa // fadd v10.2d, v13.2d, v10.2d
+	WORD $0x4e6ad56a // fadd v10.2d, v11.2d, v10.2d
+	WORD $0x6e60fd4a // fdiv v10.2d, v10.2d, v0.2d
+	WORD $0x0e61694a // fcvtn v10.2s, v10.2d
+	WORD $0x0e2ae54b // fcmeq v11.2s, v10.2s, v10.2s
+	WORD $0x2e611d4b // bsl v11.8b, v10.8b, v1.8b
+	WORD $0xbd00002b // str s11, [x1]
+	ADD $4, R1
+	ADD $4, R2
+	ADD $4, R3
+	ADD $4, R4
+	ADD $4, R5
+	SUBS $1, R0, R0
+	BNE element
+done:
+	RET
+
+// func mean6NEON(dst []float32, a []float32, b []float32, c []float32, d []float32, e []float32, f []float32, n float64)
+TEXT ·mean6NEON(SB), NOSPLIT, $0-176
+	MOVD dst_len+8(FP), R0
+	MOVD dst_base+0(FP), R1
+	MOVD a_base+24(FP), R2
+	MOVD a_len+32(FP), R3
+	CMP R0, R3
+	CSEL LT, R3, R0, R0
+	MOVD b_base+48(FP), R3
+	MOVD b_len+56(FP), R4
+	CMP R0, R4
+	CSEL LT, R4, R0, R0
+	MOVD c_base+72(FP), R4
+	MOVD c_len+80(FP), R5
+	CMP R0, R5
+	CSEL LT, R5, R0, R0
+	MOVD d_base+96(FP), R5
+	MOVD d_len+104(FP), R6
+	CMP R0, R6
+	CSEL LT, R6, R0, R0
+	MOVD e_base+120(FP), R6
+	MOVD e_len+128(FP), R7
+	CMP R0, R7
+	CSEL LT, R7, R0, R0
+	MOVD f_base+144(FP), R7
+	MOVD f_len+152(FP), R8
+	CMP R0, R8
+	CSEL LT, R8, R0, R0
+	FMOVD n+168(FP), F0
+	WORD $0x4e080400 // dup v0.2d, v0.d[0]
+	MOVD $mean6NEONConstants<>(SB), R8
+	WORD $0x3dc00101 // ldr q1, [x8]
+	SUBS $8, R0, R0
+	BLT single
+many:
+	WORD $0xfd400042 // ldr d2, [x2]
+	WORD $0xfd400443 // ldr d3, [x2, #8]
+	WORD $0xfd400844 // ldr d4, [x2, #16]
+	WORD $0xfd400c45 // ldr d5, [x2, #24]
+	WORD $0x0e617842 // fcvtl v2.2d, v2.2s
+	WORD $0x0e617863 // fcvtl v3.2d, v3.2s
+	WORD $0x0e617884 // fcvtl v4.2d, v4.2s
+	WORD $0x0e6178a5 // fcvtl v5.2d, v5.2s
+	WORD $0xfd400066 // ldr d6, [x3]
+	WORD $0xfd400467 // ldr d7, [x3, #8]
+	WORD $0xfd400868 // ldr d8, [x3, #16]
+	WORD $0xfd400c69 // ldr d9, [x3, #24]
+	WORD $0x0e6178c6 // fcvtl v6.2d, v6.2s
+	WORD $0x0e6178e7 // fcvtl v7.2d, v7.2s
+	WORD $0x0e617908 // fcvtl v8.2d, v8.2s
+	WORD $0x0e617929 // fcvtl v9.2d, v9.2s
+	WORD $0xfd40008a // ldr d10, [x4]
+	WORD $0xfd40048b // ldr d11, [x4, #8]
+	WORD $0xfd40088c // ldr d12, [x4, #16]
+	WORD $0xfd400c8d // ldr d13, [x4, #24]
+	WORD $0x0e61794a // fcvtl v10.2d, v10.2s
+	WORD $0x0e61796b // fcvtl v11.2d, v11.2s
+	WORD $0x0e61798c // fcvtl v12.2d, v12.2s
+	WORD $0x0e6179ad // fcvtl v13.2d, v13.2s
+	WORD $0xfd4000ae // ldr d14, [x5]
+	WORD $0xfd4004af // ldr d15, [x5, #8]
+	WORD $0xfd4008b0 // ldr d16, [x5, #16]
+	WORD $0xfd400cb1 // ldr d17, [x5, #24]
+	WORD $0x0e6179ce // fcvtl v14.2d, v14.2s
+	WORD $0x0e6179ef // fcvtl v15.2d, v15.2s
+	WORD $0x0e617a10 // fcvtl v16.2d, v16.2s
+	WORD $0x0e617a31 // fcvtl v17.2d, v17.2s
+	WORD $0xfd4000d2 // ldr d18, [x6]
+	WORD $0xfd4004d3 // ldr d19, [x6, #8]
+	WORD $0xfd4008d4 // ldr d20, [x6, #16]
+	WORD $0xfd400cd5 // ldr d21, [x6, #24]
+	WORD $0x0e617a52 // fcvtl v18.2d, v18.2s
+	WORD $0x0e617a73 // fcvtl v19.2d, v19.2s
+	WORD $0x0e617a94 // fcvtl v20.2d, v20.2s
+	WORD $0x0e617ab5 // fcvtl v21.2d, v21.2s
+	WORD $0xfd4000f6 // ldr d22, [x7]
+	WORD $0xfd4004f7 // ldr d23, [x7, #8]
+	WORD $0xfd4008f8 // ldr d24, [x7, #16]
+	WORD $0xfd400cf9 // ldr d25, [x7, #24]
+	WORD $0x0e617ad6 // fcvtl v22.2d, v22.2s
+	WORD $0x0e617af7 // fcvtl v23.2d, v23.2s
+	WORD $0x0e617b18 // fcvtl v24.2d, v24.2s
+	WORD $0x0e617b39 // fcvtl v25.2d, v25.2s
+	WORD $0x4e72d452 // fadd v18.2d, v2.2d, v18.2d
+	WORD $0x4e73d473 // fadd v19.2d, v3.2d, v19.2d
+	WORD $0x4e74d494 // fadd v20.2d, v4.2d, v20.2d
+	WORD $0x4e75d4b5 // fadd v21.2d, v5.2d, v21.2d
+	WORD $0x4e76d4d6 // fadd v22.2d, v6.2d, v22.2d
+	WORD $0x4e77d4f7 // fadd v23.2d, v7.2d, v23.2d
+	WORD $0x4e78d518 // fadd v24.2d, v8.2d, v24.2d
+	WORD $0x4e79d539 // fadd v25.2d, v9.2d, v25.2d
+	WORD $0x4e6ad64a // fadd v10.2d, v18.2d, v10.2d
+	WORD $0x4e6bd66b // fadd v11.2d, v19.2d, v11.2d
+	WORD $0x4e6cd68c // fadd v12.2d, v20.2d, v12.2d
+	WORD $0x4e6dd6ad // fadd v13.2d, v21.2d, v13.2d
+	WORD $0x4e6ed6ce // fadd v14.2d, v22.2d, v14.2d
+	WORD $0x4e6fd6ef // fadd v15.2d, v23.2d, v15.2d
+	WORD $0x4e70d710 // fadd v16.2d, v24.2d, v16.2d
+	WORD $0x4e71d731 // fadd v17.2d, v25.2d, v17.2d
+	WORD $0x4e6ed54e // fadd v14.2d, v10.2d, v14.2d
+	WORD $0x4e6fd56f // fadd v15.2d, v11.2d, v15.2d
+	WORD $0x4e70d590 // fadd v16.2d, v12.2d, v16.2d
+	WORD $0x4e71d5b1 // fadd v17.2d, v13.2d, v17.2d
+	WORD $0x6e60fdce // fdiv v14.2d, v14.2d, v0.2d
+	WORD $0x6e60fdef // fdiv v15.2d, v15.2d, v0.2d
+	WORD $0x6e60fe10 // fdiv v16.2d, v16.2d, v0.2d
+	WORD $0x6e60fe31 // fdiv v17.2d, v17.2d, v0.2d
+	WORD $0x0e6169ce // fcvtn v14.2s, v14.2d
+	WORD $0x0e6169ef // fcvtn v15.2s, v15.2d
+	WORD $0x0e616a10 // fcvtn v16.2s, v16.2d
+	WORD $0x0e616a31 // fcvtn v17.2s, v17.2d
+	WORD $0x0e2ee5cd // fcmeq v13.2s, v14.2s, v14.2s
+	WORD $0x0e2fe5ec // fcmeq v12.2s, v15.2s, v15.2s
+	WORD $0x0e30e60b // fcmeq v11.2s, v16.2s, v16.2s
+	WORD $0x0e31e62a // fcmeq v10.2s, v17.2s, v17.2s
+	WORD $0x2e611dcd // bsl v13.8b, v14.8b, v1.8b
+	WORD $0x2e611dec // bsl v12.8b, v15.8b, v1.8b
+	WORD $0x2e611e0b // bsl v11.8b, v16.8b, v1.8b
+	WORD $0x2e611e2a // bsl v10.8b, v17.8b, v1.8b
+	WORD $0xfd00002d // str d13, [x1]
+	WORD $0xfd00042c // str d12, [x1, #8]
+	WORD $0xfd00082b // str d11, [x1, #16]
+	WORD $0xfd000c2a // str d10, [x1, #24]
+	ADD $32, R1
+	ADD $32, R2
+	ADD $32, R3
+	ADD $32, R4
+	ADD $32, R5
+	ADD $32, R6
+	ADD $32, R7
+	SUBS $8, R0, R0
+	BGE many
+single:
+	ADDS $8, R0, R0
+	BEQ done
+	SUBS $2, R0, R0
+	BLT rest
+one:
+	WORD $0xfd40004a // ldr d10, [x2]
+	WORD $0x0e61794a // fcvtl v10.2d, v10.2s
+	WORD $0xfd40006b // ldr d11, [x3]
+	WORD $0x0e61796b // fcvtl v11.2d, v11.2s
+	WORD $0xfd40008c // ldr d12, [x4]
+	WORD $0x0e61798c // fcvtl v12.2d, v12.2s
+	WORD $0xfd4000ad // ldr d13, [x5]
+	WORD $0x0e6179ad // fcvtl v13.2d, v13.2s
+	WORD $0xfd4000d1 // ldr d17, [x6]
+	WORD $0x0e617a31 // fcvtl v17.2d, v17.2s
+	WORD $0xfd4000f0 // ldr d16, [x7]
+	WORD $0x0e617a10 // fcvtl v16.2d, v16.2s
+	WORD $0x4e71d551 // fadd v17.2d, v10.2d, v17.2d
+	WORD $0x4e70d570 // fadd v16.2d, v11.2d, v16.2d
+	WORD $0x4e6cd62c // fadd v12.2d, v17.2d, v12.2d
+	WORD $0x4e6dd60d // fadd v13.2d, v16.2d, v13.2d
+	WORD $0x4e6dd58d // fadd v13.2d, v12.2d, v13.2d
+	WORD $0x6e60fdad // fdiv v13.2d, v13.2d, v0.2d
+	WORD $0x0e6169ad // fcvtn v13.2s, v13.2d
+	WORD $0x0e2de5ac // fcmeq v12.2s, v13.2s, v13.2s
+	WORD $0x2e611dac // bsl v12.8b, v13.8b, v1.8b
+	WORD $0xfd00002c // str d12, [x1]
+	ADD $8, R1
+	ADD $8, R2
+	ADD $8, R3
+	ADD $8, R4
+	ADD $8, R5
+	ADD $8, R6
+	ADD $8, R7
+	SUBS $2, R0, R0
+	BGE one
+rest:
+	ADDS $2, R0, R0
+	BEQ done
+element:
+	WORD $0xbd40004c // ldr s12, [x2]
+	WORD $0x0e61798c // fcvtl v12.2d, v12.2s
+	WORD $0xbd40006d // ldr s13, [x3]
+	WORD $0x0e6179ad // fcvtl v13.2d, v13.2s
+	WORD $0xbd400090 // ldr s16, [x4]
+	WORD $0x0e617a10 // fcvtl v16.2d, v16.2s
+	WORD $0xbd4000b1 // ldr s17, [x5]
+	WORD $0x0e617a31 // fcvtl v17.2d, v17.2s
+	WORD $0xbd4000cb // ldr s11, [x6]
+	WORD $0x0e61796b // fcvtl v11.2d, v11.2s
+	WORD $0xbd4000ea // ldr s10, [x7]
+	WORD $0x0e61794a // fcvtl v10.2d, v10.2s
+	WORD $0x4e6bd58b // fadd v11.2d, v12.2d, v11.2d
+	WORD $0x4e6ad5aa // fadd v10.2d, v13.2d, v10.2d
+	WORD $0x4e70d570 // fadd v16.2d, v11.2d, v16.2d
+	WORD $0x4e71d551 // fadd v17.2d, v10.2d, v17.2d
+	WORD $0x4e71d611 // fadd v17.2d, v16.2d, v17.2d
+	WORD $0x6e60fe31 // fdiv v17.2d, v17.2d, v0.2d
+	WORD $0x0e616a31 // fcvtn v17.2s, v17.2d
+	WORD $0x0e31e630 // fcmeq v16.2s, v17.2s, v17.2s
+	WORD $0x2e611e30 // bsl v16.8b, v17.8b, v1.8b
+	WORD $0xbd000030 // str s16, [x1]
+	ADD $4, R1
+	ADD $4, R2
+	ADD $4, R3
+	ADD $4, R4
+	ADD $4, R5
+	ADD $4, R6
+	ADD $4, R7
+	SUBS $1, R0, R0
+	BNE element
+done:
+	RET
+
+// func mean9NEON(dst []float32, a []float32, b []float32, c []float32, d []float32, e []float32, f []float32, g []float32, h []float32, i []float32, n float64)
+TEXT ·mean9NEON(SB), NOSPLIT, $0-248
+	MOVD dst_len+8(FP), R0
+	MOVD dst_base+0(FP), R1
+	MOVD a_base+24(FP), R2
+	MOVD a_len+32(FP), R3
+	CMP R0, R3
+	CSEL LT, R3, R0, R0
+	MOVD b_base+48(FP), R3
+	MOVD b_len+56(FP), R4
+	CMP R0, R4
+	CSEL LT, R4, R0, R0
+	MOVD c_base+72(FP), R4
+	MOVD c_len+80(FP), R5
+	CMP R0, R5
+	CSEL LT, R5, R0, R0
+	MOVD d_base+96(FP), R5
+	MOVD d_len+104(FP), R6
+	CMP R0, R6
+	CSEL LT, R6, R0, R0
+	MOVD e_base+120(FP), R6
+	MOVD e_len+128(FP), R7
+	CMP R0, R7
+	CSEL LT, R7, R0, R0
+	MOVD f_base+144(FP), R7
+	MOVD f_len+152(FP), R8
+	CMP R0, R8
+	CSEL LT, R8, R0, R0
+	MOVD g_base+168(FP), R8
+	MOVD g_len+176(FP), R9
+	CMP R0, R9
+	CSEL LT, R9, R0, R0
+	MOVD h_base+192(FP), R9
+	MOVD h_len+200(FP), R10
+	CMP R0, R10
+	CSEL LT, R10, R0, R0
+	MOVD i_base+216(FP), R10
+	MOVD i_len+224(FP), R11
+	CMP R0, R11
+	CSEL LT, R11, R0, R0
+	FMOVD n+240(FP), F0
+	WORD $0x4e080400 // dup v0.2d, v0.d[0]
+	MOVD $mean9NEONConstants<>(SB), R11
+	WORD $0x3dc00161 // ldr q1, [x11]
+	SUBS $8, R0, R0
+	BLT single
+many:
+	WORD $0xfd400042 // ldr d2, [x2]
+	WORD $0xfd400443 // ldr d3, [x2, #8]
+	WORD $0x0e617842 // fcvtl v2.2d, v2.2s
+	WORD $0x0e617863 // fcvtl v3.2d, v3.2s
+	WORD $0xfd400064 // ldr d4, [x3]
+	WORD $0xfd400465 // ldr d5, [x3, #8]
+	WORD $0x0e617884 // fcvtl v4.2d, v4.2s
+	WORD $0x0e6178a5 // fcvtl v5.2d, v5.2s
+	WORD $0xfd400086 // ldr d6, [x4]
+	WORD $0xfd400487 // ldr d7, [x4, #8]
+	WORD $0x0e6178c6 // fcvtl v6.2d, v6.2s
+	WORD $0x0e6178e7 // fcvtl v7.2d, v7.2s
+	WORD $0xfd4000a8 // ldr d8, [x5]
+	WORD $0xfd4004a9 // ldr d9, [x5, #8]
+	WORD $0x0e617908 // fcvtl v8.2d, v8.2s
+	WORD $0x0e617929 // fcvtl v9.2d, v9.2s
+	WORD $0xfd4000ca // ldr d10, [x6]
+	WORD $0xfd4004cb // ldr d11, [x6, #8]
+	WORD $0x0e61794a // fcvtl v10.2d, v10.2s
+	WORD $0x0e61796b // fcvtl v11.2d, v11.2s
+	WORD $0xfd4000ec // ldr d12, [x7]
+	WORD $0xfd4004ed // ldr d13, [x7, #8]
+	WORD $0x0e61798c // fcvtl v12.2d, v12.2s
+	WORD $0x0e6179ad // fcvtl v13.2d, v13.2s
+	WORD $0xfd40010e // ldr d14, [x8]
+	WORD $0xfd40050f // ldr d15, [x8, #8]
+	WORD $0x0e6179ce // fcvtl v14.2d, v14.2s
+	WORD $0x0e6179ef // fcvtl v15.2d, v15.2s
+	WORD $0xfd400130 // ldr d16, [x9]
+	WORD $0xfd400531 // ldr d17, [x9, #8]
+	WORD $0x0e617a10 // fcvtl v16.2d, v16.2s
+	WORD $0x0e617a31 // fcvtl v17.2d, v17.2s
+	WORD $0xfd400152 // ldr d18, [x10]
+	WORD $0xfd400553 // ldr d19, [x10, #8]
+	WORD $0x0e617a52 // fcvtl v18.2d, v18.2s
+	WORD $0x0e617a73 // fcvtl v19.2d, v19.2s
+	WORD $0x4e72d452 // fadd v18.2d, v2.2d, v18.2d
+	WORD $0x4e73d473 // fadd v19.2d, v3.2d, v19.2d
+	WORD $0x4e6ad64a // fadd v10.2d, v18.2d, v10.2d
+	WORD $0x4e6bd66b // fadd v11.2d, v19.2d, v11.2d
+	WORD $0x4e6cd48c // fadd v12.2d, v4.2d, v12.2d
+	WORD $0x4e6dd4ad // fadd v13.2d, v5.2d, v13.2d
+	WORD $0x4e6ed4ce // fadd v14.2d, v6.2d, v14.2d
+	WORD $0x4e6fd4ef // fadd v15.2d, v7.2d, v15.2d
+	WORD $0x4e70d510 // fadd v16.2d, v8.2d, v16.2d
+	WORD $0x4e71d531 // fadd v17.2d, v9.2d, v17.2d
+	WORD $0x4e6ed54e // fadd v14.2d, v10.2d, v14.2d
+	WORD $0x4e6fd56f // fadd v15.2d, v11.2d, v15.2d
+	WORD $0x4e70d590 // fadd v16.2d, v12.2d, v16.2d
+	WORD $0x4e71d5b1 // fadd v17.2d, v13.2d, v17.2d
+	WORD $0x4e70d5d0 // fadd v16.2d, v14.2d, v16.2d
+	WORD $0x4e71d5f1 // fadd v17.2d, v15.2d, v17.2d
+	WORD $0x6e60fe10 // fdiv v16.2d, v16.2d, v0.2d
+	WORD $0x6e60fe31 // fdiv v17.2d, v17.2d, v0.2d
+	WORD $0x0e616a10 // fcvtn v16.2s, v16.2d
+	WORD $0x0e616a31 // fcvtn v17.2s, v17.2d
+	WORD $0x0e30e60f // fcmeq v15.2s, v16.2s, v16.2s
+	WORD $0x0e31e62e // fcmeq v14.2s, v17.2s, v17.2s
+	WORD $0x2e611e0f // bsl v15.8b, v16.8b, v1.8b
+	WORD $0x2e611e2e // bsl v14.8b, v17.8b, v1.8b
+	WORD $0xfd00002f // str d15, [x1]
+	WORD $0xfd00042e // str d14, [x1, #8]
+	WORD $0xfd40084e // ldr d14, [x2, #16]
+	WORD $0xfd400c4f // ldr d15, [x2, #24]
+	WORD $0x0e6179ce // fcvtl v14.2d, v14.2s
+	WORD $0x0e6179ef // fcvtl v15.2d, v15.2s
+	WORD $0xfd400871 // ldr d17, [x3, #16]
+	WORD $0xfd400c70 // ldr d16, [x3, #24]
+	WORD $0x0e617a31 // fcvtl v17.2d, v17.2s
+	WORD $0x0e617a10 // fcvtl v16.2d, v16.2s
+	WORD $0xfd40088d // ldr d13, [x4, #16]
+	WORD $0xfd400c8c // ldr d12, [x4, #24]
+	WORD $0x0e6179ad // fcvtl v13.2d, v13.2s
+	WORD $0x0e61798c // fcvtl v12.2d, v12.2s
+	WORD $0xfd4008ab // ldr d11, [x5, #16]
+	WORD $0xfd400caa // ldr d10, [x5, #24]
+	WORD $0x0e61796b // fcvtl v11.2d, v11.2s
+	WORD $0x0e61794a // fcvtl v10.2d, v10.2s
+	WORD $0xfd4008c9 // ldr d9, [x6, #16]
+	WORD $0xfd400cc8 // ldr d8, [x6, #24]
+	WORD $0x0e617929 // fcvtl v9.2d, v9.2s
+	WORD $0x0e617908 // fcvtl v8.2d, v8.2s
+	WORD $0xfd4008e7 // ldr d7, [x7, #16]
+	WORD $0xfd400ce6 // ldr d6, [x7, #24]
+	WORD $0x0e6178e7 // fcvtl v7.2d, v7.2s
+	WORD $0x0e6178c6 // fcvtl v6.2d, v6.2s
+	WORD $0xfd400905 // ldr d5, [x8, #16]
+	WORD $0xfd400d04 // ldr d4, [x8, #24]
+	WORD $0x0e6178a5 // fcvtl v5.2d, v5.2s
+	WORD $0x0e617884 // fcvtl v4.2d, v4.2s
+	WORD $0xfd400933 // ldr d19, [x9, #16]
+	WORD $0xfd400d32 // ldr d18, [x9, #24]
+	WORD $0x0e617a73 // fcvtl v19.2d, v19.2s
+	WORD $0x0e617a52 // fcvtl v18.2d, v18.2s
+	WORD $0xfd400943 // ldr d3, [x10, #16]
+	WORD $0xfd400d42 // ldr d2, [x10, #24]
+	WORD $0x0e617863 // fcvtl v3.2d, v3.2s
+	WORD $0x0e617842 // fcvtl v2.2d, v2.2s
+	WORD $0x4e63d5c3 // fadd v3.2d, v14.2d, v3.2d
+	WORD $0x4e62d5e2 // fadd v2.2d, v15.2d, v2.2d
+	WORD $0x4e69d469 // fadd v9.2d, v3.2d, v9.2d
+	WORD $0x4e68d448 // fadd v8.2d, v2.2d, v8.2d
+	WORD $0x4e67d627 // fadd v7.2d, v17.2d, v7.2d
+	WORD $0x4e66d606 // fadd v6.2d, v16.2d, v6.2d
+	WORD $0x4e65d5a5 // fadd v5.2d, v13.2d, v5.2d
+	WORD $0x4e64d584 // fadd v4.2d, v12.2d, v4.2d
+	WORD $0x4e73d573 // fadd v19.2d, v11.2d, v19.2d
+	WORD $0x4e72d552 // fadd v18.2d, v10.2d, v18.2d
+	WORD $0x4e65d525 // fadd v5.2d, v9.2d, v5.2d
+	WORD $0x4e64d504 // fadd v4.2d, v8.2d, v4.2d
+	WORD $0x4e73d4f3 // fadd v19.2d, v7.2d, v19.2d
+	WORD $0x4e72d4d2 // fadd v18.2d, v6.2d, v18.2d
+	WORD $0x4e73d4b3 // fadd v19.2d, v5.2d, v19.2d
+	WORD $0x4e72d492 // fadd v18.2d, v4.2d, v18.2d
+	WORD $0x6e60fe73 // fdiv v19.2d, v19.2d, v0.2d
+	WORD $0x6e60fe52 // fdiv v18.2d, v18.2d, v0.2d
+	WORD $0x0e616a73 // fcvtn v19.2s, v19.2d
+	WORD $0x0e616a52 // fcvtn v18.2s, v18.2d
+	WORD $0x0e33e664 // fcmeq v4.2s, v19.2s, v19.2s
+	WORD $0x0e32e645 // fcmeq v5.2s, v18.2s, v18.2s
+	WORD $0x2e611e64 // bsl v4.8b, v19.8b, v1.8b
+	WORD $0x2e611e45 // bsl v5.8b, v18.8b, v1.8b
+	WORD $0xfd000824 // str d4, [x1, #16]
+	WORD $0xfd000c25 // str d5, [x1, #24]
+	ADD $32, R1
+	ADD $32, R2
+	ADD $32, R3
+	ADD $32, R4
+	ADD $32, R5
+	ADD $32, R6
+	ADD $32, R7
+	ADD $32, R8
+	ADD $32, R9
+	ADD $32, R10
+	SUBS $8, R0, R0
+	BGE many
+single:
+	ADDS $8, R0, R0
+	BEQ done
+	SUBS $2, R0, R0
+	BLT rest
+one:
+	WORD $0xfd400045 // ldr d5, [x2]
+	WORD $0x0e6178a5 // fcvtl v5.2d, v5.2s
+	WORD $0xfd400064 // ldr d4, [x3]
+	WORD $0x0e617884 // fcvtl v4.2d, v4.2s
+	WORD $0xfd400092 // ldr d18, [x4]
+	WORD $0x0e617a52 // fcvtl v18.2d, v18.2s
+	WORD $0xfd4000b3 // ldr d19, [x5]
+	WORD $0x0e617a73 // fcvtl v19.2d, v19.2s
+	WORD $0xfd4000c6 // ldr d6, [x6]
+	WORD $0x0e6178c6 // fcvtl v6.2d, v6.2s
+	WORD $0xfd4000e7 // ldr d7, [x7]
+	WORD $0x0e6178e7 // fcvtl v7.2d, v7.2s
+	WORD $0xfd400108 // ldr d8, [x8]
+	WORD $0x0e617908 // fcvtl v8.2d, v8.2s
+	WORD $0xfd400129 // ldr d9, [x9]
+	WORD $0x0e617929 // fcvtl v9.2d, v9.2s
+	WORD $0xfd40014a // ldr d10, [x10]
+	WORD $0x0e61794a // fcvtl v10.2d, v10.2s
+	WORD $0x4e6ad4aa // fadd v10.2d, v5.2d, v10.2d
+	WORD $0x4e66d546 // fadd v6.2d, v10.2d, v6.2d
+	WORD $0x4e67d487 // fadd v7.2d, v4.2d, v7.2d
+	WORD $0x4e68d648 // fadd v8.2d, v18.2d, v8.2d
+	WORD $0x4e69d669 // fadd v9.2d, v19.2d, v9.2d
+	WORD $0x4e68d4c8 // fadd v8.2d, v6.2d, v8.2d
+	WORD $0x4e69d4e9 // fadd v9.2d, v7.2d, v9.2d
+	WORD $0x4e69d509 // fadd v9.2d, v8.2d, v9.2d
+	WORD $0x6e60fd29 // fdiv v9.2d, v9.2d, v0.2d
+	WORD $0x0e616929 // fcvtn v9.2s, v9.2d
+	WORD $0x0e29e528 // fcmeq v8.2s, v9.2s, v9.2s
+	WORD $0x2e611d28 // bsl v8.8b, v9.8b, v1.8b
+	WORD $0xfd000028 // str d8, [x1]
+	ADD $8, R1
+	ADD $8, R2
+	ADD $8, R3
+	ADD $8, R4
+	ADD $8, R5
+	ADD $8, R6
+	ADD $8, R7
+	ADD $8, R8
+	ADD $8, R9
+	ADD $8, R10
+	SUBS $2, R0, R0
+	BGE one
+rest:
+	ADDS $2, R0, R0
+	BEQ done
+element:
+	WORD $0xbd400048 // ldr s8, [x2]
+	WORD $0x0e617908 // fcvtl v8.2d, v8.2s
+	WORD $0xbd400069 // ldr s9, [x3]
+	WORD $0x0e617929 // fcvtl v9.2d, v9.2s
+	WORD $0xbd400087 // ldr s7, [x4]
+	WORD $0x0e6178e7 // fcvtl v7.2d, v7.2s
+	WORD $0xbd4000a6 // ldr s6, [x5]
+	WORD $0x0e6178c6 // fcvtl v6.2d, v6.2s
+	WORD $0xbd4000d3 // ldr s19, [x6]
+	WORD $0x0e617a73 // fcvtl v19.2d, v19.2s
+	WORD $0xbd4000f2 // ldr s18, [x7]
+	WORD $0x0e617a52 // fcvtl v18.2d, v18.2s
+	WORD $0xbd400104 // ldr s4, [x8]
+	WORD $0x0e617884 // fcvtl v4.2d, v4.2s
+	WORD $0xbd40012a // ldr s10, [x9]
+	WORD $0x0e61794a // fcvtl v10.2d, v10.2s
+	WORD $0xbd400145 // ldr s5, [x10]
+	WORD $0x0e6178a5 // fcvtl v5.2d, v5.2s
+	WORD $0x4e65d505 // fadd v5.2d, v8.2d, v5.2d
+	WORD $0x4e73d4b3 // fadd v19.2d, v5.2d, v19.2d
+	WORD $0x4e72d532 // fadd v18.2d, v9.2d, v18.2d
+	WORD $0x4e64d4e4 // fadd v4.2d, v7.2d, v4.2d
+	WORD $0x4e6ad4ca // fadd v10.2d, v6.2d, v10.2d
+	WORD $0x4e64d664 // fadd v4.2d, v19.2d, v4.2d
+	WORD $0x4e6ad64a // fadd v10.2d, v18.2d, v10.2d
+	WORD $0x4e6ad48a // fadd v10.2d, v4.2d, v10.2d
+	WORD $0x6e60fd4a // fdiv v10.2d, v10.2d, v0.2d
+	WORD $0x0e61694a // fcvtn v10.2s, v10.2d
+	WORD $0x0e2ae544 // fcmeq v4.2s, v10.2s, v10.2s
+	WORD $0x2e611d44 // bsl v4.8b, v10.8b, v1.8b
+	WORD $0xbd000024 // str s4, [x1]
+	ADD $4, R1
+	ADD $4, R2
+	ADD $4, R3
+	ADD $4, R4
+	ADD $4, R5
+	ADD $4, R6
+	ADD $4, R7
+	ADD $4, R8
+	ADD $4, R9
+	ADD $4, R10
 	SUBS $1, R0, R0
 	BNE element
 done:

@@ -444,6 +444,60 @@ func TestAffine(t *testing.T) {
 	})
 }
 
+// TestMeans compares the means of rows with sums of their elements in the order of package reduce.
+func TestMeans(t *testing.T) {
+	levels(t, func(t *testing.T, l cpu.Level) {
+		r := rand.New(rand.NewPCG(10, 11))
+		for _, c := range []struct {
+			terms int
+			f     func(dst []float32, x [][]float32, n float64)
+		}{
+			{2, func(dst []float32, x [][]float32, n float64) { at(l, mean2s)(dst, x[0], x[1], n) }},
+			{3, func(dst []float32, x [][]float32, n float64) { at(l, mean3s)(dst, x[0], x[1], x[2], n) }},
+			{4, func(dst []float32, x [][]float32, n float64) { at(l, mean4s)(dst, x[0], x[1], x[2], x[3], n) }},
+			{6, func(dst []float32, x [][]float32, n float64) {
+				at(l, mean6s)(dst, x[0], x[1], x[2], x[3], x[4], x[5], n)
+			}},
+			{9, func(dst []float32, x [][]float32, n float64) {
+				at(l, mean9s)(dst, x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7], x[8], n)
+			}},
+		} {
+			checked[fmt.Sprintf("mean%d", c.terms)] = true
+			var mem [10]guarded
+			for i := range mem {
+				mem[i] = guard(t, 4096)
+			}
+			for length := range 131 {
+				for _, n := range []float64{float64(c.terms), 9, 0} {
+					x := make([][]float32, c.terms)
+					for k := range x {
+						x[k] = elements[float32](mem[k], length, 0)
+						for i := range x[k] {
+							x[k][i] = random[float32](r)
+						}
+					}
+					dst := elements[float32](mem[9], length, 0)
+					c.f(dst, x, n)
+					for i, got := range dst {
+						var lane [16]float64
+						for k := range x {
+							lane[k] = float64(x[k][i])
+						}
+						for h := 8; h > 0; h /= 2 {
+							for k := h; k < min(c.terms, 2*h); k++ {
+								lane[k-h] += lane[k]
+							}
+						}
+						if want := canonical(float32(lane[0] / n)); bits(got) != bits(want) {
+							t.Fatalf("mean of %d rows of %d: element %d is %v, want %v", c.terms, length, i, got, want)
+						}
+					}
+				}
+			}
+		}
+	})
+}
+
 func TestClip(t *testing.T) {
 	levels(t, func(t *testing.T, l cpu.Level) {
 		checkClip(t, "clipF32", Clip[l].F32, Clip[l].StreamF32)

@@ -442,6 +442,66 @@ func TryMaxLines64(dst []float64, x []float64, step, n int) bool {
 	return true
 }
 
+func TryMean2(dst []float32, a []float32, b []float32, n float64) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		mean2AVX2(dst, a, b, n)
+	case cpu.AVX512:
+		mean2AVX512(dst, a, b, n)
+	default:
+		return false
+	}
+	return true
+}
+
+func TryMean3(dst []float32, a []float32, b []float32, c []float32, n float64) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		mean3AVX2(dst, a, b, c, n)
+	case cpu.AVX512:
+		mean3AVX512(dst, a, b, c, n)
+	default:
+		return false
+	}
+	return true
+}
+
+func TryMean4(dst []float32, a []float32, b []float32, c []float32, d []float32, n float64) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		mean4AVX2(dst, a, b, c, d, n)
+	case cpu.AVX512:
+		mean4AVX512(dst, a, b, c, d, n)
+	default:
+		return false
+	}
+	return true
+}
+
+func TryMean6(dst []float32, a []float32, b []float32, c []float32, d []float32, e []float32, f []float32, n float64) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		mean6AVX2(dst, a, b, c, d, e, f, n)
+	case cpu.AVX512:
+		mean6AVX512(dst, a, b, c, d, e, f, n)
+	default:
+		return false
+	}
+	return true
+}
+
+func TryMean9(dst []float32, a []float32, b []float32, c []float32, d []float32, e []float32, f []float32, g []float32, h []float32, i []float32, n float64) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		mean9AVX2(dst, a, b, c, d, e, f, g, h, i, n)
+	case cpu.AVX512:
+		mean9AVX512(dst, a, b, c, d, e, f, g, h, i, n)
+	default:
+		return false
+	}
+	return true
+}
+
 func TryMinColumns32(dst []float32, x []float32, rows []int64, ends []int64, w int) bool {
 	columnsWithin(len(dst), len(x), rows, ends, w)
 	switch cpu.Current() {

@@ -360,6 +360,56 @@ func TryMaxLines64(dst []float64, x []float64, step, n int) bool {
 	return true
 }
 
+func TryMean2(dst []float32, a []float32, b []float32, n float64) bool {
+	switch cpu.Current() {
+	case cpu.NEON:
+		mean2NEON(dst, a, b, n)
+	default:
+		return false
+	}
+	return true
+}
+
+func TryMean3(dst []float32, a []float32, b []float32, c []float32, n float64) bool {
+	switch cpu.Current() {
+	case cpu.NEON:
+		mean3NEON(dst, a, b, c, n)
+	default:
+		return false
+	}
+	return true
+}
+
+func TryMean4(dst []float32, a []float32, b []float32, c []float32, d []float32, n float64) bool {
+	switch cpu.Current() {
+	case cpu.NEON:
+		mean4NEON(dst, a, b, c, d, n)
+	default:
+		return false
+	}
+	return true
+}
+
+func TryMean6(dst []float32, a []float32, b []float32, c []float32, d []float32, e []float32, f []float32, n float64) bool {
+	switch cpu.Current() {
+	case cpu.NEON:
+		mean6NEON(dst, a, b, c, d, e, f, n)
+	default:
+		return false
+	}
+	return true
+}
+
+func TryMean9(dst []float32, a []float32, b []float32, c []float32, d []float32, e []float32, f []float32, g []float32, h []float32, i []float32, n float64) bool {
+	switch cpu.Current() {
+	case cpu.NEON:
+		mean9NEON(dst, a, b, c, d, e, f, g, h, i, n)
+	default:
+		return false
+	}
+	return true
+}
+
 func TryMinColumns32(dst []float32, x []float32, rows []int64, ends []int64, w int) bool {
 	columnsWithin(len(dst), len(x), rows, ends, w)
 	switch cpu.Current() {

@@ -51,8 +51,19 @@ func TryMaxColumns32(dst []float32, x []float32, rows []int64, ends []int64, w i
 func TryMaxColumns64(dst []float64, x []float64, rows []int64, ends []int64, w int) bool {
 	return false
 }
-func TryMaxLines32(dst []float32, x []float32, step, n int) bool { return false }
-func TryMaxLines64(dst []float64, x []float64, step, n int) bool { return false }
+func TryMaxLines32(dst []float32, x []float32, step, n int) bool                    { return false }
+func TryMaxLines64(dst []float64, x []float64, step, n int) bool                    { return false }
+func TryMean2(dst []float32, a []float32, b []float32, n float64) bool              { return false }
+func TryMean3(dst []float32, a []float32, b []float32, c []float32, n float64) bool { return false }
+func TryMean4(dst []float32, a []float32, b []float32, c []float32, d []float32, n float64) bool {
+	return false
+}
+func TryMean6(dst []float32, a []float32, b []float32, c []float32, d []float32, e []float32, f []float32, n float64) bool {
+	return false
+}
+func TryMean9(dst []float32, a []float32, b []float32, c []float32, d []float32, e []float32, f []float32, g []float32, h []float32, i []float32, n float64) bool {
+	return false
+}
 func TryMinColumns32(dst []float32, x []float32, rows []int64, ends []int64, w int) bool {
 	return false
 }

@@ -229,6 +229,25 @@ func arithmetic() (l list) {
 		}})
 	}
 
+	for _, terms := range meanTerms { // as package reduce adds them
+		args := []arg{{"dst", F32, false}}
+		for i := range terms {
+			args = append(args, arg{string(rune('a' + i)), F32, false})
+		}
+		l.add(kernel{table: fmt.Sprintf("Mean%d", terms), args: append(args, arg{"n", F64, true}), body: func(m machine) {
+			var lane [16]value
+			for i := range terms {
+				lane[i] = wide(m, m.load(1+i))
+			}
+			for h := len(lane) / 2; h > 0; h /= 2 {
+				for i := h; i < min(terms, 2*h); i++ {
+					lane[i-h] = m.add(lane[i-h], lane[i])
+				}
+			}
+			m.store(0, canon(m, m.convert(F32, m.div(lane[0], m.load(1+terms)))))
+		}})
+	}
+
 	return l
 }
 
@@ -375,6 +394,9 @@ func wide(m machine, v value) value {
 	}
 	return m.convert(F64, v)
 }
+
+// meanTerms lists how many rows there are kernels for that take the mean of: those of windows of 2, 3, 2×2, 2×3 and 3×3.
+var meanTerms = []int{2, 3, 4, 6, 9}
 
 // largest and smallest are max and min with the rule for NaN.
 func largest(m machine, a, b value) value  { return ruled(m, m.max(a, b), a, b) }
