@@ -44,10 +44,11 @@ func only(names ...string) (set passSet) {
 // has reports whether the pass of a name is made.
 func (p passSet) has(name string) bool { return p&only(name) != 0 }
 
-// passesOf reads the variable ASHLAR_PASSES: "all", "none", or names between commas. A name after a minus sign leaves that pass out.
+// passesOf reads the variable ASHLAR_PASSES: "all", "none", "check", which is all and has runs compared, or names between commas. A name after a
+// minus sign leaves that pass out.
 func passesOf(text string) (passSet, error) {
 	switch text {
-	case "", "all":
+	case "", "all", checkPasses:
 		return allPasses, nil
 	case "none":
 		return 0, nil
@@ -64,7 +65,7 @@ func passesOf(text string) (passSet, error) {
 			for _, p := range passes {
 				names = append(names, p.name)
 			}
-			return 0, failf("%w: ASHLAR_PASSES: there is no pass %.40q; there are %s, all and none", tensor.ErrValue, name, strings.Join(names, ", "))
+			return 0, failf("%w: ASHLAR_PASSES: there is no pass %.40q; there are %s, all, none and check", tensor.ErrValue, name, strings.Join(names, ", "))
 		}
 		if set |= 1 << i; without {
 			set &^= 1 << i
@@ -85,8 +86,11 @@ func (c *compiled) improve(set passSet) {
 	})
 }
 
+// passesVar is the variable that says which passes sessions make. With checkPasses all runs are compared with runs without passes.
+const passesVar, checkPasses = "ASHLAR_PASSES", "check"
+
 // passesSet is passesOf for the environment.
-func passesSet() (passSet, error) { return passesOf(os.Getenv("ASHLAR_PASSES")) }
+func passesSet() (passSet, error) { return passesOf(os.Getenv(passesVar)) }
 
 // uses counts the readers of each value: steps, graphs inside them, and the outputs. maker has the step that makes a value, if it has
 // no other result.

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -171,7 +172,7 @@ func TestPassesNamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err = NewSession(m); err == nil || !strings.Contains(err.Error(), `there is no pass "fuse"; there are swish, rectify, follow, fold, join, all and none`) {
+	if _, err = NewSession(m); err == nil || !strings.Contains(err.Error(), `there is no pass "fuse"; there are swish, rectify, follow, fold, join, all, none and check`) {
 		t.Error(err)
 	}
 }
@@ -200,5 +201,56 @@ func TestLevelNamed(t *testing.T) {
 	}
 	if _, err = NewSession(m); err == nil || !strings.Contains(err.Error(), `ASHLAR_CPU="no": this processor and build have generic`) || !errors.Is(err, tensor.ErrValue) {
 		t.Error(err)
+	}
+}
+
+// A check compares each run with one without passes, and names the pass that changes an output.
+func TestPassesChecked(t *testing.T) {
+	t.Setenv("ASHLAR_PASSES", "check")
+	in := vals{"x": noise(rand.New(rand.NewPCG(2, 5)), 1, 6, 5, 7)}
+	build := pictures(rand.New(rand.NewPCG(3, 6)), 1)
+	both := func(s *Session) (errs []error) {
+		for range 3 {
+			_, err := s.Run(context.Background(), in, Options{})
+			errs = append(errs, err)
+		}
+		st, err := s.Stream(StreamOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer st.Close()
+		for range 3 {
+			_, err := st.Run(context.Background(), in)
+			errs = append(errs, err)
+		}
+		return errs
+	}
+	for _, err := range both(session(t, build)) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	defer func(old []pass) { passes = old }(passes)
+	neg, _ := op.Lookup("Neg")
+	passes = append(slices.Clone(passes), pass{"negate", func(c *compiled) {
+		for i, o := range c.ops {
+			if o != nil && o.Name() == "Identity" {
+				c.ops[i] = neg
+			}
+		}
+	}})
+	for i, err := range both(session(t, build)) {
+		if err == nil || !strings.Contains(err.Error(), `pass "negate" changes output "y0"`) {
+			t.Errorf("run %d: %v", i, err)
+		}
+	}
+	random := session(t, func(b *Builder) {
+		b.Input("x", dtype.Float32, 1, 6, 5, 7)
+		b.OutputOf(b.Rename(b.Node("Relu", []string{b.Node("RandomNormalLike", []string{"x"})}), "y"), Type{})
+	})
+	for i, err := range both(random) {
+		if err != nil {
+			t.Errorf("random numbers, run %d: %v", i, err)
+		}
 	}
 }

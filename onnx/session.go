@@ -3,6 +3,7 @@ package onnx
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -25,6 +26,7 @@ type Session struct {
 	weights int64
 	fixed   dtype.DType // see NewFixedSession; Invalid for others
 	passes  passSet
+	check   *passCheck // of ASHLAR_PASSES=check
 	last    atomic.Pointer[kept]
 	names   sync.Once // of program and why
 	program receipt.Program
@@ -90,8 +92,9 @@ type NodeRun struct {
 // once. It computes the nodes that read nothing but weights and constants. Their results count as weights. Runs compute
 // these nodes where that would take more than a second, results of more bytes than the weights and 1 MiB have, or
 // more than 64 MiB to be read and written. It makes one step of several nodes where that keeps the bits; the variable
-// ASHLAR_PASSES, as in "none" or "-follow,-join", leaves such passes out. The errors are Check's, or name an
-// unknown pass, or a level in the variable ASHLAR_CPU that the processor or the build lacks.
+// ASHLAR_PASSES, as in "none" or "-follow,-join", leaves such passes out. With "check" each run is compared with one without passes, and
+// fails with the name of the pass that changes an output. The errors are Check's, or name an unknown pass, or a level in the variable
+// ASHLAR_CPU that the processor or the build lacks.
 func NewSession(m *Model) (*Session, error) { return newSession(m, dtype.Invalid) }
 
 func newSession(m *Model, fixed dtype.DType) (s *Session, err error) {
@@ -104,13 +107,6 @@ func newSession(m *Model, fixed dtype.DType) (s *Session, err error) {
 
 // session makes a session. In a whole one no node becomes part of another.
 func (m *Model) session(fixed dtype.DType, whole bool) (*Session, error) {
-	c, x, err := m.compile()
-	if err != nil {
-		return nil, err
-	}
-	if err := cpu.Err(); err != nil {
-		return nil, failf("%w: %v", tensor.ErrValue, err)
-	}
 	set, err := passesSet()
 	if err != nil {
 		return nil, err
@@ -120,6 +116,22 @@ func (m *Model) session(fixed dtype.DType, whole bool) (*Session, error) {
 		set &= only("fold", "join")
 	case fixed != dtype.Invalid:
 		set &= only("rectify") // others would change where numbers are rounded
+	}
+	s, err := m.sessionBy(fixed, set)
+	if err == nil && !whole && os.Getenv(passesVar) == checkPasses {
+		s.check = new(passCheck)
+	}
+	return s, err
+}
+
+// sessionBy makes a session with a set of passes.
+func (m *Model) sessionBy(fixed dtype.DType, set passSet) (*Session, error) {
+	c, x, err := m.compile()
+	if err != nil {
+		return nil, err
+	}
+	if err := cpu.Err(); err != nil {
+		return nil, failf("%w: %v", tensor.ErrValue, err)
 	}
 	s := &Session{c: c, fixed: fixed, passes: set}
 	c.improve(set)
@@ -450,6 +462,14 @@ func (s *Session) runValues(ctx context.Context, inputs map[string]Value, o Opti
 	case o.Threads > 0:
 		ctx = op.WithThreads(ctx, o.Threads)
 	}
+	if s.check != nil {
+		return s.agreeing(ctx, inputs, o, func() (map[string]Value, error) { return s.valuesBy(ctx, inputs, o, again) })
+	}
+	return s.valuesBy(ctx, inputs, o, again)
+}
+
+// valuesBy is runValues without a check.
+func (s *Session) valuesBy(ctx context.Context, inputs map[string]Value, o Options, again bool) (map[string]Value, error) {
 	if o.Receipt != nil {
 		return s.received(ctx, inputs, o, again)
 	}

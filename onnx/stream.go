@@ -170,7 +170,17 @@ func (st *Stream) Run(ctx context.Context, inputs map[string]tensor.Any) (out ma
 		if ctx == nil {
 			return failf("%w: the context is nil; context.Background() is one without an end", tensor.ErrValue)
 		}
-		out, err = st.run(ctx, inputs)
+		if st.s.check == nil {
+			out, err = st.run(ctx, inputs)
+			return err
+		}
+		if err = st.describe(inputs); err != nil {
+			return err
+		}
+		_, err = st.s.agreeing(ctx, st.values(inputs), st.o, func() (map[string]Value, error) {
+			out, err = st.run(ctx, inputs)
+			return valuesOf(out), err
+		})
 		return err
 	})
 	return out, err

@@ -49,6 +49,7 @@ of onnx.Session.Steps says more) and with which instructions, and of each result
 type, the layout, the bytes, and its place in the memory that results have in
 common, or the value that it is a part of. The variable ASHLAR_PASSES leaves
 passes out: all, none, or names as in -follow,-join; an unknown one lists them.
+With check, runs are compared with runs without passes.
 
 --svg draws the graph of a model. - is standard output, and then the text is left
 out. A file that fails doesn't end the others, but makes the exit status 1.` + zarrHelp,

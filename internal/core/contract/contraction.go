@@ -126,18 +126,6 @@ type source[T any] interface {
 	part(b *blockOfB[T], n int) (src []T, run int)
 }
 
-// blockOfB is b[k0:k0+kn, n0:n0+nn] of a batch entry, and what its source keeps.
-type blockOfB[T any] struct {
-	batch, k0, kn, n0, nn int
-
-	scratch []T
-	offs    []int  // one for each k
-	most    int    // of them
-	of      [4]int // the place and extents of the block that offs is of
-	origin  int
-	halves  []T // room for every second element of some lines
-}
-
 // Entries says where the entries of a batch begin.
 type Entries struct {
 	Origin int
@@ -190,16 +178,6 @@ type Panels struct {
 	offs   [GemmK]int    // of the rows of b in a block
 	places [2][byteK]int // the same of bytes, and of copies of what is left of a width
 	made   any           // the block that a source made last, to be used again
-}
-
-// madeIn returns the block that a source made last with these panels, or an empty one.
-func madeIn[T any](p *Panels) *blockOfB[T] {
-	b, _ := p.made.(*blockOfB[T])
-	if b == nil {
-		b = new(blockOfB[T])
-		p.made = b
-	}
-	return b
 }
 
 // PanelPool keeps panels from one product to the next. The collector empties it.

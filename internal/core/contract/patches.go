@@ -10,6 +10,28 @@ import (
 	"github.com/ashlar-go/ashlar/num"
 )
 
+// blockOfB is b[k0:k0+kn, n0:n0+nn] of a batch entry, and what its source keeps.
+type blockOfB[T any] struct {
+	batch, k0, kn, n0, nn int
+
+	scratch []T
+	offs    []int  // one for each k
+	most    int    // of them
+	of      [4]int // the place and extents of the block that offs is of
+	origin  int
+	halves  []T // room for every second element of some lines
+}
+
+// madeIn returns the block that a source made last with these panels, or an empty one.
+func madeIn[T any](p *Panels) *blockOfB[T] {
+	b, _ := p.made.(*blockOfB[T])
+	if b == nil {
+		b = new(blockOfB[T])
+		p.made = b
+	}
+	return b
+}
+
 // patchesOf returns the matrix of patches of x: row k is one (channel, kernel
 // position), column n one output position.
 func patchesOf[T num.Native](g *Convolution, x []T) (made source[T]) {
