@@ -55,7 +55,7 @@ format/zarr/s3/servertest      0       0
 internal/argfuzz             30       0
 internal/bench              750       0
 internal/core/cast         1120       0
-internal/core/contract     2520       0
+internal/core/contract     2590       0
 internal/core/conv         1050       0
 internal/core/cpu           200      20
 internal/core/exec         1920       0
@@ -66,7 +66,7 @@ internal/core/packed        170       0
 internal/core/plan         1800       0
 internal/core/pointwise    1490       0
 internal/core/reduce       1770       0
-internal/core/simd         1250  199200
+internal/core/simd         1260  201730
 internal/core/simd/_asm    9520       0
 internal/core/walk          260       0
 internal/digits             130       0
@@ -90,7 +90,7 @@ onnx/internal/wire          720       0
 onnx/picture                190       0
 onnx/serve                 2830       0
 onnx/weights                140       0
-op                        20780       0
+op                        21020       0
 op/all                       40       0
 op/ml                      1850       0
 op/train                    290       0

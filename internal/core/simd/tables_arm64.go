@@ -362,7 +362,7 @@ func TryMaxLines64(dst []float64, x []float64, step, n int) bool {
 
 func TryMean2(dst []float32, a []float32, b []float32, n float64) bool {
 	switch cpu.Current() {
-	case cpu.NEON:
+	case cpu.NEON, cpu.Dot, cpu.I8MM:
 		mean2NEON(dst, a, b, n)
 	default:
 		return false
@@ -372,7 +372,7 @@ func TryMean2(dst []float32, a []float32, b []float32, n float64) bool {
 
 func TryMean3(dst []float32, a []float32, b []float32, c []float32, n float64) bool {
 	switch cpu.Current() {
-	case cpu.NEON:
+	case cpu.NEON, cpu.Dot, cpu.I8MM:
 		mean3NEON(dst, a, b, c, n)
 	default:
 		return false
@@ -382,7 +382,7 @@ func TryMean3(dst []float32, a []float32, b []float32, c []float32, n float64) b
 
 func TryMean4(dst []float32, a []float32, b []float32, c []float32, d []float32, n float64) bool {
 	switch cpu.Current() {
-	case cpu.NEON:
+	case cpu.NEON, cpu.Dot, cpu.I8MM:
 		mean4NEON(dst, a, b, c, d, n)
 	default:
 		return false
@@ -392,7 +392,7 @@ func TryMean4(dst []float32, a []float32, b []float32, c []float32, d []float32,
 
 func TryMean6(dst []float32, a []float32, b []float32, c []float32, d []float32, e []float32, f []float32, n float64) bool {
 	switch cpu.Current() {
-	case cpu.NEON:
+	case cpu.NEON, cpu.Dot, cpu.I8MM:
 		mean6NEON(dst, a, b, c, d, e, f, n)
 	default:
 		return false
@@ -402,7 +402,7 @@ func TryMean6(dst []float32, a []float32, b []float32, c []float32, d []float32,
 
 func TryMean9(dst []float32, a []float32, b []float32, c []float32, d []float32, e []float32, f []float32, g []float32, h []float32, i []float32, n float64) bool {
 	switch cpu.Current() {
-	case cpu.NEON:
+	case cpu.NEON, cpu.Dot, cpu.I8MM:
 		mean9NEON(dst, a, b, c, d, e, f, g, h, i, n)
 	default:
 		return false
