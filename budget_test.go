@@ -53,7 +53,7 @@ format/zarr/blobstore       140       0
 format/zarr/s3              530       0
 format/zarr/s3/servertest      0       0
 internal/argfuzz             30       0
-internal/bench              750       0
+internal/bench              760       0
 internal/core/cast         1120       0
 internal/core/contract     2590       0
 internal/core/conv         1050       0
@@ -83,7 +83,7 @@ linalg                      150       0
 mem                        1100       0
 num                        3950       0
 num/fixed                  3960       0
-onnx                      14600       0
+onnx                      14920       0
 onnx/imagedecoder           360       0
 onnx/internal/text          220       0
 onnx/internal/wire          720       0

@@ -45,6 +45,9 @@ func allCases() []benchCase {
 	for _, n := range []int{256, 1024, 2048} {
 		cs = append(cs, product[num.BF16]("bf16", n, n, n))
 	}
+	for _, n := range []int{256, 512, 1024, 2048} {
+		cs = append(cs, byteProduct(n, n, n))
+	}
 	for _, n := range []int{4096, 128} {
 		cs = append(cs, elementwise[float32]("f32", n, n)...)
 		cs = append(cs, elementwise[float64]("f64", n, n)...)
@@ -81,6 +84,18 @@ func product[T num.Native | num.Narrow](dtype string, m, k, n int) benchCase {
 		a, b := op.Cast[T](values[float32](true, m, k)), op.Cast[T](values[float32](true, k, n))
 		into := op.Into(tensor.Empty[T](m, n))
 		return func() { op.MatMul(a, b, into) }
+	}
+	return c
+}
+
+// byteProduct is of unsigned bytes and signed ones, as peers have it.
+func byteProduct(m, k, n int) benchCase {
+	c := sized("gemm", "", "i8", m, k, n)
+	c.flop = 2 * float64(m) * float64(k) * float64(n)
+	c.setup = func() func() {
+		a, b := op.Cast[uint8](tensor.RandomUniform[float32](1, 0, 255, m, k)), op.Cast[int8](tensor.RandomUniform[float32](2, -127, 127, k, n))
+		into := op.Into(tensor.Empty[int32](m, n))
+		return func() { op.MatMulInteger(a, b, tensor.Tensor[uint8]{}, tensor.Tensor[int8]{}, into) }
 	}
 	return c
 }

@@ -19,6 +19,7 @@ const (
 	bytePairs = 64 << 10 // int16s of b in a block
 	byteSums  = 32 << 10 // sums of a block
 	byteRate  = 50       // steps in the time of an addition of exec.Split, with instructions for it
+	quadRate  = 200      // and with those for quads
 )
 
 // A ByteSide is an operand of bytes less zero points.
@@ -28,7 +29,7 @@ type ByteSide struct {
 	Zero   []int32 // none for 0, one, or one for each row of a or column of b; of a more rows they repeat
 }
 
-// flip and zero return what an unsigned byte is made of this side's, and the zero point of row or column i then.
+// flip and zero return what an unsigned byte is made of this side's with, and the zero point of row or column i then.
 func (s *ByteSide) flip() byte {
 	if s.Signed {
 		return 128
@@ -93,6 +94,9 @@ type byteBlock func(x *ByteProduct, entry, r, m, c, n int)
 
 // byteTiles returns what computes blocks at the level in use, and how many steps it makes in the time of an addition.
 func byteTiles() (block byteBlock, rate int) {
+	if q := byteQuads; q != nil {
+		return func(x *ByteProduct, entry, r, m, c, n int) { x.quads(q, entry, r, m, c, n) }, quadRate
+	}
 	if p := simd.DotProducts[cpu.Current()]; p != nil {
 		return blocksBy(p), byteRate
 	}
@@ -189,16 +193,7 @@ func block[T int8 | int16](x *ByteProduct, t byteTiler[T], entry, r, m, c, n int
 		even := roundUp(k, group)
 		if k > 0 {
 			exec.Look(x.Name, x.Ctx)
-			most := 0
-			for l := range even { // beyond k the last one again: a has zeros there
-				at := min(l, k-1) + k0
-				if x.Taps != nil {
-					offs[l] = x.Taps[at]
-				} else {
-					offs[l] = at * x.Step
-				}
-				most = max(most, offs[l])
-			}
+			most := x.offsets(offs[:even], k0, k)
 			whole := panels
 			if most+panels*cols > len(b) {
 				whole--
@@ -245,6 +240,20 @@ func block[T int8 | int16](x *ByteProduct, t byteTiler[T], entry, r, m, c, n int
 		}
 	}
 	runtime.KeepAlive(p)
+}
+
+// offsets sets where k rows of b begin, from row k0 on, and returns the largest. The last one repeats: a has zeros there.
+func (x *ByteProduct) offsets(offs []int, k0, k int) (most int) {
+	for l := range offs {
+		at := min(l, k-1) + k0
+		if x.Taps != nil {
+			offs[l] = x.Taps[at]
+		} else {
+			offs[l] = at * x.Step
+		}
+		most = max(most, offs[l])
+	}
+	return most
 }
 
 // MatricesOf returns the entries of contiguous matrices of so many elements whose other axes, lead, stretch to batch.

@@ -45,7 +45,20 @@ func above(s *ByteSide, i, j int) int64 {
 	return v
 }
 
-func TestByteProduct(t *testing.T) {
+// eachWay runs a test with quads, if there are kernels, and without.
+func eachWay(t *testing.T, f func(t *testing.T)) {
+	all := byteQuads
+	t.Cleanup(func() { byteQuads = all })
+	if all != nil {
+		t.Run("quads", f)
+		byteQuads = nil
+	}
+	t.Run("pairs", f)
+}
+
+func TestByteProduct(t *testing.T) { eachWay(t, testByteProduct) }
+
+func testByteProduct(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 300 {
 		batch, m, n, k := 1+r.IntN(3), 1+r.IntN(30), 1+r.IntN(70), r.IntN(40)
@@ -81,7 +94,9 @@ func TestByteProduct(t *testing.T) {
 }
 
 // The largest sums of as many products as an int32 has room for, and of more in parts.
-func TestByteSumsFit(t *testing.T) {
+func TestByteSumsFit(t *testing.T) { eachWay(t, testByteSumsFit) }
+
+func testByteSumsFit(t *testing.T) {
 	const k, n = 2*ByteExact + 5, 3
 	a, b := ByteSide{Mem: make([]byte, k), Zero: []int32{255}}, ByteSide{Mem: make([]byte, k*n), Signed: true, Zero: []int32{127}}
 	for i := range b.Mem {
@@ -108,7 +123,9 @@ func TestByteSumsFit(t *testing.T) {
 	}
 }
 
-func TestByteConvolution(t *testing.T) {
+func TestByteConvolution(t *testing.T) { eachWay(t, testByteConvolution) }
+
+func testByteConvolution(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	parted := 0
 	for i := range 400 {

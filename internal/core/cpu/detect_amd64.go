@@ -24,6 +24,9 @@ func detect() Level {
 	return AVX512
 }
 
+// HasVNNI reports whether the processor has AVX-512 VNNI, which not all with AVX512 have.
+func HasVNNI() bool { return cpu.X86.HasAVX512VNNI }
+
 // cpuid runs the CPUID instruction.
 func cpuid(leaf, subleaf uint32) (eax, ebx, ecx, edx uint32)
 

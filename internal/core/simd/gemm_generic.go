@@ -10,4 +10,5 @@ var (
 
 	ByteProducts Levels[*Bytes[int16]]
 	DotProducts  [cpu.I8MM + 1]*Bytes[int8]
+	ByteQuads    *Quads
 )

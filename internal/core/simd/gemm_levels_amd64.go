@@ -44,6 +44,22 @@ var bytesAVX2 = Bytes[int16]{group: 2, widen: widenBytesAVX2, join: pairBytesAVX
 // DotProducts has those with dot products of bytes: none.
 var DotProducts [cpu.I8MM + 1]*Bytes[int8]
 
+// ByteQuads has the kernels of products of bytes by quads: nil where the level or the processor has none.
+var ByteQuads = quadsOf()
+
+func quadsOf() *Quads {
+	if cpu.Current() < cpu.AVX512 || !cpu.HasVNNI() {
+		return nil
+	}
+	return &Quads{pack: quadBytesAVX512, mend: mendQuadsAVX512, sum: sumQuadsAVX512, tiles: []quadTile{
+		{12, [2][2]quadFunc{{tileQuads12x1AVX512, tileQuads12x2AVX512}, {tileQuadsSigned12x1AVX512, tileQuadsSigned12x2AVX512}}},
+		{8, [2][2]quadFunc{{tileQuads8x1AVX512, tileQuads8x2AVX512}, {tileQuadsSigned8x1AVX512, tileQuadsSigned8x2AVX512}}},
+		{4, [2][2]quadFunc{{tileQuads4x1AVX512, tileQuads4x2AVX512}, {tileQuadsSigned4x1AVX512, tileQuadsSigned4x2AVX512}}},
+		{2, [2][2]quadFunc{{tileQuads2x1AVX512, tileQuads2x2AVX512}, {tileQuadsSigned2x1AVX512, tileQuadsSigned2x2AVX512}}},
+		{1, [2][2]quadFunc{{tileQuads1x1AVX512, tileQuads1x2AVX512}, {tileQuadsSigned1x1AVX512, tileQuadsSigned1x2AVX512}}},
+	}}
+}
+
 // Transpose8 to Transpose64 have the transposition of elements of 1, 2, 4 and 8 bytes.
 var (
 	Transpose8  = Levels[*NarrowTransposition[uint8]]{cpu.AVX512: {side: 16, rows: transpose8_AVX512}}

@@ -30,3 +30,6 @@ var DotProducts = [cpu.I8MM + 1]*Bytes[int8]{
 	cpu.Dot:  {group: 4, widen: widenBytes8NEON, join: fourBytesNEON, tiles: []byteTile[int8]{{6, tileBytes6Dot}, {2, tileBytes2Dot}, {1, tileBytes1Dot}}},
 	cpu.I8MM: {group: 8, widen: widenBytes8NEON, join: eightBytesNEON, tiles: []byteTile[int8]{{6, tileBytes6I8MM}, {2, tileBytes2I8MM}, {1, tileBytes1I8MM}}},
 }
+
+// ByteQuads would have the kernels of products of bytes by quads.
+var ByteQuads *Quads

@@ -62,7 +62,8 @@ func writeGEMM(c *build.Context) {
 type product struct {
 	*build.Context
 	target
-	mask op.Mem // as many ones as zeros, for AVX2
+	mask  op.Mem // as many ones as zeros, for AVX2
+	order op.Mem // of the bytes of quads
 }
 
 // vec is vector register i.
