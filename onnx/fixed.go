@@ -19,7 +19,7 @@ func NewFixedSession(m *Model, d dtype.DType) (*Session, error) {
 	if !d.IsFixed() {
 		return nil, inFile("", failf("%v isn't a fixed-point format; these are fp8x23, fp16x16, fp32x32 and fp64x64", d))
 	}
-	return newSession(m, d)
+	return newSession(m, form{fixed: d})
 }
 
 // onlySizes reports whether a value only says how operators change sizes, as Resize: scales are

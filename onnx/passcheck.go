@@ -51,7 +51,7 @@ func (s *Session) agreeing(ctx context.Context, inputs map[string]Value, o Optio
 		}
 	}
 	check := s.check
-	check.once.Do(func() { check.bare, check.err = s.c.m.sessionBy(s.fixed, 0) })
+	check.once.Do(func() { check.bare, check.err = s.c.m.sessionBy(form{fixed: s.fixed, integers: s.integers}, 0) })
 	plain := func() (sums, error) {
 		if check.err != nil {
 			return nil, check.err
@@ -79,7 +79,7 @@ func (s *Session) agreeing(ctx context.Context, inputs map[string]Value, o Optio
 		return out, err
 	}
 	for i, p := range passes {
-		by, err := s.c.m.sessionBy(s.fixed, 1<<i)
+		by, err := s.c.m.sessionBy(form{fixed: s.fixed, integers: s.integers}, 1<<i)
 		for range 2 { // the second run is prepared
 			if err == nil {
 				out, err = by.runValues(ctx, inputs, o, true)

@@ -254,7 +254,7 @@ func TestVerifyFindsABug(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.parts.Do(func() { s.whole, s.noWhole = m.session(dtype.Invalid, true) })
+		s.parts.Do(func() { s.whole, s.noWhole = m.session(form{whole: true}) })
 		want := ""
 		for _, c := range []*compiled{s.c, s.whole.c} {
 			i := slices.IndexFunc(c.steps, func(s step) bool { return s.node.Op == "MaxPool" || s.node.Op == "Gemm" || s.node.Op == "MatMul" })
@@ -291,7 +291,7 @@ func TestVerifyNode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.parts.Do(func() { s.whole, s.noWhole = m.session(dtype.Invalid, true) })
+	s.parts.Do(func() { s.whole, s.noWhole = m.session(form{whole: true}) })
 	_, err = s.whole.RunValues(context.Background(), in, Options{Observe: func(r *NodeRun) {
 		for i, v := range r.Values {
 			if a := v.Tensor(); r.Depth == 0 && !a.IsZero() {

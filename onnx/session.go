@@ -22,18 +22,19 @@ import (
 // goroutines at once; they share the weights. The session lives as long as its model: after the model's Close its methods
 // fail with tensor.ErrClosed.
 type Session struct {
-	c       *compiled
-	weights int64
-	fixed   dtype.DType // see NewFixedSession; Invalid for others
-	passes  passSet
-	check   *passCheck // of ASHLAR_PASSES=check
-	last    atomic.Pointer[kept]
-	names   sync.Once // of program and why
-	program receipt.Program
-	why     error
-	parts   sync.Once // of whole and noWhole
-	whole   *Session  // none of whose nodes is part of another
-	noWhole error
+	c        *compiled
+	weights  int64
+	fixed    dtype.DType // see NewFixedSession; Invalid for others
+	integers bool        // see NewIntegerSession
+	passes   passSet
+	check    *passCheck // of ASHLAR_PASSES=check
+	last     atomic.Pointer[kept]
+	names    sync.Once // of program and why
+	program  receipt.Program
+	why      error
+	parts    sync.Once // of whole and noWhole
+	whole    *Session  // none of whose nodes is part of another
+	noWhole  error
 
 	streams sync.Pool // of *Stream: see again
 }
@@ -95,37 +96,43 @@ type NodeRun struct {
 // ASHLAR_PASSES, as in "none" or "-follow,-join", leaves such passes out. With "check" each run is compared with one without passes, and
 // fails with the name of the pass that changes an output. The errors are Check's, or name an unknown pass, or a level in the variable
 // ASHLAR_CPU that the processor or the build lacks.
-func NewSession(m *Model) (*Session, error) { return newSession(m, dtype.Invalid) }
+func NewSession(m *Model) (*Session, error) { return newSession(m, form{}) }
 
-func newSession(m *Model, fixed dtype.DType) (s *Session, err error) {
+// A form is how a session differs from that of NewSession.
+type form struct {
+	fixed    dtype.DType // see NewFixedSession; Invalid for others
+	integers bool        // see NewIntegerSession
+	whole    bool        // no node becomes part of another
+}
+
+func newSession(m *Model, f form) (s *Session, err error) {
 	err = m.use(func() error {
-		s, err = m.session(fixed, false)
+		s, err = m.session(f)
 		return err
 	})
 	return s, err
 }
 
-// session makes a session. In a whole one no node becomes part of another.
-func (m *Model) session(fixed dtype.DType, whole bool) (*Session, error) {
+func (m *Model) session(f form) (*Session, error) {
 	set, err := passesSet()
 	if err != nil {
 		return nil, err
 	}
 	switch {
-	case whole:
+	case f.whole:
 		set &= only("fold", "join")
-	case fixed != dtype.Invalid:
+	case f.fixed != dtype.Invalid:
 		set &= only("rectify") // others would change where numbers are rounded
 	}
-	s, err := m.sessionBy(fixed, set)
-	if err == nil && !whole && os.Getenv(passesVar) == checkPasses {
+	s, err := m.sessionBy(f, set)
+	if err == nil && !f.whole && os.Getenv(passesVar) == checkPasses {
 		s.check = new(passCheck)
 	}
 	return s, err
 }
 
 // sessionBy makes a session with a set of passes.
-func (m *Model) sessionBy(fixed dtype.DType, set passSet) (*Session, error) {
+func (m *Model) sessionBy(f form, set passSet) (*Session, error) {
 	c, x, err := m.compile()
 	if err != nil {
 		return nil, err
@@ -133,8 +140,11 @@ func (m *Model) sessionBy(fixed dtype.DType, set passSet) (*Session, error) {
 	if err := cpu.Err(); err != nil {
 		return nil, failf("%w: %v", tensor.ErrValue, err)
 	}
-	s := &Session{c: c, fixed: fixed, passes: set}
-	c.improve(set)
+	fixed := f.fixed
+	s := &Session{c: c, fixed: fixed, integers: f.integers, passes: set}
+	if !f.integers {
+		c.improve(set)
+	}
 	loaded := make(map[loading]Value)
 	c.all(func(b *compiled) bool {
 		if b.fixed = fixed; fixed != dtype.Invalid {
@@ -155,6 +165,13 @@ func (m *Model) sessionBy(fixed dtype.DType, set passSet) (*Session, error) {
 	})
 	if err != nil {
 		return nil, err
+	}
+	if f.integers { // which looks at scales
+		c.all(func(b *compiled) bool {
+			b.quantized()
+			return true
+		})
+		c.improve(set)
 	}
 	if set.has("fold") {
 		s.weights = add(s.weights, s.fold())

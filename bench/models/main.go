@@ -121,15 +121,16 @@ type row struct {
 }
 
 type settings struct {
-	rounds  int
-	seconds float64
-	ops     bool
-	json    string
-	cpu     bool
-	threads string
-	dims    map[string]int
-	scratch string
-	peer    *peer
+	rounds   int
+	seconds  float64
+	ops      bool
+	json     string
+	cpu      bool
+	threads  string
+	integers bool
+	dims     map[string]int
+	scratch  string
+	peer     *peer
 }
 
 func main() {
@@ -140,6 +141,7 @@ func main() {
 	flag.BoolVar(&s.ops, "ops", false, "print the time of the operators, too")
 	flag.StringVar(&s.json, "json", "", "write all figures to this `file`")
 	flag.BoolVar(&s.cpu, "cpu", false, "measure the time of the processor, of all threads together, which a busy machine changes less")
+	flag.BoolVar(&s.integers, "integers", false, "run Ashlar's side by onnx.NewIntegerSession")
 	flag.StringVar(&s.threads, "threads", "1,2", "numbers of threads")
 	flag.Func("dim", "the extent that a name stands for: `name=64`", func(v string) error {
 		name, text, _ := strings.Cut(v, "=")
@@ -329,7 +331,11 @@ func (s *settings) measure(file string, n int) (r row, err error) {
 		return r, err
 	}
 	defer m.Close()
-	session, err := onnx.NewSession(m)
+	begin := onnx.NewSession
+	if s.integers {
+		begin = onnx.NewIntegerSession
+	}
+	session, err := begin(m)
 	if err != nil {
 		return r, err
 	}

@@ -868,6 +868,7 @@ var table = []entry{
 	{"onnx.Model.WriteExternal", (*onnx.Model).WriteExternal},
 	{"onnx.NewBuilder", onnx.NewBuilder},
 	{"onnx.NewFixedSession", onnx.NewFixedSession},
+	{"onnx.NewIntegerSession", onnx.NewIntegerSession},
 	{"onnx.NewSession", onnx.NewSession},
 	{"onnx.NewStringsProto", onnx.NewStringsProto},
 	{"onnx.NewTensorProto", onnx.NewTensorProto},
