@@ -20,6 +20,7 @@ beam/cmd/ashlar-beam        130       0
 bench                        10       0
 bench/models                560       0
 bench/onnxruntime           250       0
+bench/quantize              250       0
 bench/scale                 290       0
 bench/serving               370       0
 bench/session               200       0
@@ -55,9 +56,9 @@ format/zarr/s3/servertest      0       0
 internal/argfuzz             30       0
 internal/bench              760       0
 internal/core/cast         1120       0
-internal/core/contract     2590       0
+internal/core/contract     2700       0
 internal/core/conv         1050       0
-internal/core/cpu           200      20
+internal/core/cpu           210      20
 internal/core/exec         1920       0
 internal/core/jsontext       80       0
 internal/core/move         1130       0
@@ -66,8 +67,8 @@ internal/core/packed        170       0
 internal/core/plan         1800       0
 internal/core/pointwise    1490       0
 internal/core/reduce       1770       0
-internal/core/simd         1260  201730
-internal/core/simd/_asm    9520       0
+internal/core/simd         1370  203380
+internal/core/simd/_asm    9860       0
 internal/core/walk          260       0
 internal/digits             130       0
 internal/ended               50       0
