@@ -13,12 +13,12 @@ import (
 // NewIntegerSession is NewSession for a model whose operators of floats stand between DequantizeLinear and QuantizeLinear nodes, as PyTorch,
 // TensorRT and Vitis export quantized models. It runs such an operator on the integers: Conv as op.QLinearConv, MatMul as op.QLinearMatMul, Gemm as
 // QGemm, Add as op.QLinearAdd and Mul as op.QLinearMul, and MaxPool, Reshape, Flatten and Transpose on the integers themselves. The results have the same bits on
-// every processor, but not those of NewSession, which rounds after each node. These operators become integer ones:
+// every processor. NewSession has other bits, as it rounds after each node. These operators become integer ones:
 //
 //   - Every operand is given by a DequantizeLinear of int8 or uint8, and the result is read by a QuantizeLinear to one of them and by nothing
 //     else. Scales are constants of float32, and zero points constants that are present.
 //   - There is one scale, of weights also one for each output channel of a Conv, or for each column of a product.
-//   - A bias is given by a DequantizeLinear of int32 with a zero point of 0. Its scales are the products of those of the operands, within 2⁻²⁰ of them.
+//   - A bias is given by a DequantizeLinear of int32 with a zero point of 0. Its scales are the products of the operands' scales, within 2⁻²⁰ of them.
 //   - A Relu may stand before the QuantizeLinear if the zero point is the smallest integer: the integers end there anyway.
 //   - MaxPool and the others that only choose or move elements have the same scale and zero point before and after them.
 //
@@ -55,7 +55,7 @@ func (c *compiled) quantized() {
 			q.step(i)
 		}
 	}
-	for i := range c.steps { // those that nothing reads any more
+	for i := range c.steps { // nothing reads these any more
 		if c.isOp(i, "DequantizeLinear") && q.reads[c.steps[i].out[0]] == 0 {
 			q.gone[i] = true
 		}
@@ -110,7 +110,7 @@ func (c *compiled) sides(i int) (q quantity, ok bool) {
 	return q, len(q.scales) > 0
 }
 
-// operand returns what a value dequantizes. axis is that of the scales if there may be several; else it is -1.
+// operand returns the quantity that a value dequantizes. There may be a scale for each index of an axis, unless axis is -1.
 func (q *quantizer) operand(id, axis int) (of quantity, ok bool) {
 	i, ok := q.maker[id]
 	if !ok || !q.isOp(i, "DequantizeLinear") {
@@ -136,7 +136,7 @@ func (q *quantizer) operand(id, axis int) (of quantity, ok bool) {
 	return of, int(at) == axis && axis < a.Rank() && a.Dim(axis) == len(of.scales)
 }
 
-// bias returns the integers of a bias, whose scales are the products of those of the operands.
+// bias returns the integers of a bias, whose scales are the products of the operands' scales.
 func (q *quantizer) bias(id int, a, b quantity) (of quantity, ok bool) {
 	i, ok := q.maker[id]
 	if !ok || !q.isOp(i, "DequantizeLinear") {
@@ -217,7 +217,7 @@ func (q *quantizer) step(i int) {
 	q.steps[i], q.ops[i], q.attrs[i] = lead, o, q.attrs[j]
 }
 
-// integerForm returns the operator on integers that does what step j does between operands and a result y, with its inputs: "" if there is none.
+// integerForm returns the operator on integers that replaces step j between its operands and a result y, with its inputs: "" if there is none.
 func (q *quantizer) integerForm(j int, y quantity, relu bool) (name string, in []int, used []quantity) {
 	s := &q.steps[j]
 	take := func(k, axis int) bool {

@@ -20,7 +20,7 @@ type recorder struct {
 
 	threads int
 	helpers int
-	work    chan *hashing // what no goroutine has begun to hash
+	work    chan *hashing // the results that no goroutine has begun to hash
 	late    []*hashing    // the nodes that haven't been compared, in their order
 }
 
@@ -114,7 +114,7 @@ func (h *hashing) do() {
 }
 
 // settle compares at least the n oldest of the late nodes with the receipt that is verified, and lets go of their values. It hashes
-// what no helper has begun rather than wait. The error is errDiffers where a node differs.
+// results that no helper has begun rather than wait. The error is errDiffers where a node differs.
 func (c *recorder) settle(r *run, n int) error {
 	for ; len(c.late) > 0; n-- {
 		h := c.late[0]

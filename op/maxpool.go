@@ -186,7 +186,7 @@ func poolWindows[W any](p *pooling, x, dst []W, best func(window []W) int, low W
 
 // A rowPool finds the largest by rows of Max, which doesn't mind in which order. It copies lines of x with their padding, and puts elements
 // and lines that are a stride apart beside each other. Then one row finds the larger of two places of the windows for many lines: first
-// along all axes but the last, and of what they came to along the last.
+// along all axes but the last, and then along the last.
 type rowPool[W num.Elem] struct {
 	*pooling
 	outer  []contract.Span // all but the last two axes
@@ -282,8 +282,8 @@ func (r *rowPool[W]) some(from, to int) {
 	runtime.KeepAlive(p)
 }
 
-// down has best become the largest along the last axis but one, and with first not of those it has: of run lines of results from line o on, whose
-// windows begin at the first line of src.
+// down sets best to the largest along the last axis but one, for run lines of results from line o on, whose windows begin at the first line of
+// src. Unless first is set, best keeps what is larger in it.
 func (r *rowPool[W]) down(best, near, src []W, o, run int, first bool) {
 	y, x, high := &r.y, &r.x, r.high(run)
 	lines := (high-1)/y.Stride + 1 // that are a stride apart

@@ -12,7 +12,7 @@ import (
 	"github.com/ashlar-go/ashlar/op/all"
 )
 
-// The page of operators is what the command prints on amd64, and says what kernels arm64 has.
+// The page of operators has the text that the command prints on amd64. It says which operators have kernels on arm64.
 func TestOperatorsPage(t *testing.T) {
 	c := newCall(nil)
 	if c.with("ops", "--md"); c.code != 0 {

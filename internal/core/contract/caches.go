@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// The sizes in bytes of what is packed: a block of a and a panel of b as wide as a tile stay in a core's second-level cache, from where the
-// tile fetches them, and a block of b in the core's share of the last cache. A wider b is less reading of a.
+// The sizes in bytes of packed operands. A block of a and a panel of b as wide as a tile stay in a core's second-level cache, from where the
+// tile fetches them. A block of b stays in the core's share of the last cache. A wider b is less reading of a.
 type blocking struct{ a, b int }
 
 // The caches of a core where the system doesn't say: 1 MiB of its own, and 2 MiB of the last cache.

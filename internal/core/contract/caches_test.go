@@ -5,7 +5,7 @@ import (
 	"testing/fstest"
 )
 
-// The sizes of what is packed follow what Linux says of the caches.
+// The sizes of packed operands follow the caches that Linux reports.
 func TestBlocking(t *testing.T) {
 	index := func(m fstest.MapFS, i, level, kind, size, shared string) {
 		for name, text := range map[string]string{"level": level, "type": kind, "size": size, "shared_cpu_list": shared} {

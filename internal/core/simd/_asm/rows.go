@@ -395,7 +395,7 @@ func wide(m machine, v value) value {
 	return m.convert(F64, v)
 }
 
-// meanTerms lists how many rows there are kernels for that take the mean of: those of windows of 2, 3, 2×2, 2×3 and 3×3.
+// meanTerms lists the numbers of rows that have a kernel for their mean: the elements of windows of 2, 3, 2×2, 2×3 and 3×3.
 var meanTerms = []int{2, 3, 4, 6, 9}
 
 // largest and smallest are max and min with the rule for NaN.
