@@ -151,7 +151,7 @@ func (q *quantizer) bias(id int, a, b quantity) (of quantity, ok bool) {
 		}
 	}
 	for k := range max(len(of.scales), len(b.scales)) {
-		want := float64(a.scales[0]) * float64(b.scales[k%len(b.scales)])
+		want := float64(float64(a.scales[0]) * float64(b.scales[k%len(b.scales)]))
 		if got := float64(of.scales[k%len(of.scales)]); !(math.Abs(got-want) <= 0x1p-20*math.Abs(want)) {
 			return of, false
 		}

@@ -201,7 +201,6 @@ type rowPool[W num.Elem] struct {
 	width  int // of a line of one remainder of the stride
 	pitch  int // of all its remainders
 	most   int // lines of results at a time
-	bytes  int // of an element
 }
 
 // poolStrip is about how many elements of the input are looked at together.
@@ -209,7 +208,7 @@ const poolStrip = 4096
 
 func poolRows[W num.Elem](p *pooling, x, dst []W, larger func(dst, a, b []W), low W, canon func(row []W)) {
 	n := len(p.s) - 1
-	r := rowPool[W]{pooling: p, x: p.s[n], y: contract.Span{In: 1, Out: 1, Kernel: 1, Stride: 1, Dilation: 1}, src: x, dst: dst, larger: larger, low: low, canon: canon, lines: 1, size: p.s[n].In, bytes: dtype.Of[W]().Size()}
+	r := rowPool[W]{pooling: p, x: p.s[n], y: contract.Span{In: 1, Out: 1, Kernel: 1, Stride: 1, Dilation: 1}, src: x, dst: dst, larger: larger, low: low, canon: canon, lines: 1, size: p.s[n].In}
 	if n > 0 {
 		r.outer, r.y = p.s[:n-1], p.s[n-1]
 	}
@@ -251,10 +250,9 @@ func (r *rowPool[W]) some(from, to int) {
 	oc, kc, lo, hi := at[:n], at[n:2*n], at[2*n:3*n], at[3*n:4*n]
 	high := r.high(r.most)
 	room := min(r.y.Stride, high) * ((high-1)/r.y.Stride + 1) * r.pitch
-	p := contract.PanelsOf((room+2*r.most*r.pitch)*r.bytes + 256)
-	defer contract.PanelPool.Put(p)
-	rest := p.Bytes()
-	near, bests, row := conv.Carve[W](&rest, room), conv.Carve[W](&rest, r.most*r.pitch), conv.Carve[W](&rest, r.most*r.pitch)
+	line := r.most * r.pitch
+	all := make([]W, room+2*line)
+	near, bests, row := all[:room], all[room:room+line], all[room+line:]
 	for run := 0; from < to; from += run {
 		o := from % r.lines
 		empty := false
@@ -279,7 +277,6 @@ func (r *rowPool[W]) some(from, to int) {
 		}
 		r.across(r.dst[from*r.x.Out:][:run*r.x.Out], row, best)
 	}
-	runtime.KeepAlive(p)
 }
 
 // down sets best to the largest along the last axis but one, for run lines of results from line o on, whose windows begin at the first line of

@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/ashlar-go/ashlar/internal/core/cpu"
 )
 
 // TestShowReadsOnlyWhatIsAsked shows parts of files of 20 GiB, which are holes but for a header and a row, each in a process
@@ -170,7 +172,7 @@ func TestOtherProcess(t *testing.T) {
 	if args == "" {
 		return
 	}
-	p := program{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, terminal: isTerminal, patience: time.Second}
+	p := program{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, terminal: isTerminal, cpuErr: cpu.Err, patience: time.Second}
 	if code := p.run(context.Background(), strings.Split(args, "\x1f")); code != 0 {
 		os.Exit(code)
 	}

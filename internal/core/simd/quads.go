@@ -32,7 +32,7 @@ func (p *Quads) Pack(dst, src []byte, offs []int, most int, flip, back byte, bey
 		most > len(src) || exceeds(len(src)-most, panels, ByteColumns, 1, 0, ByteColumns) || exceeds(len(sums), panels, ByteColumns, 1, 0, ByteColumns) {
 		panic("simd.Quads.Pack: extents out of range")
 	}
-	p.pack(&dst[0], &src[0], &offs[0], len(offs)/4, panels, int(flip), int(back), 0x01010101<<(8*(4-beyond))&0xffffffff, &sums[0])
+	p.pack(&dst[0], &src[0], &offs[0], len(offs)/4, panels, int(flip), int(back), int(uint32(0x01010101)<<(8*(4-beyond))), &sums[0])
 }
 
 // Sums sets sums[i] to the sum of the bytes of row i of a, of blocks of QuadBlock, each unsigned after an xor with back. It panics when an index is
