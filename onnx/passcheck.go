@@ -79,6 +79,9 @@ func (s *Session) agreeing(ctx context.Context, inputs map[string]Value, o Optio
 		return out, err
 	}
 	for i, p := range passes {
+		if s.passes>>i&1 == 0 {
+			continue
+		}
 		by, err := s.c.m.sessionBy(form{fixed: s.fixed, integers: s.integers}, 1<<i)
 		for range 2 { // the second run is prepared
 			if err == nil {

@@ -181,6 +181,9 @@ func (st *Stream) Run(ctx context.Context, inputs map[string]tensor.Any) (out ma
 			out, err = st.run(ctx, inputs)
 			return valuesOf(out), err
 		})
+		if err != nil {
+			out = nil
+		}
 		return err
 	})
 	return out, err

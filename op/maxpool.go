@@ -64,12 +64,8 @@ func maxPooled(r, index, x *tensor.Any, win Window, columns bool, opts []Option)
 // byRows reports whether the largest are found by rows of Max, if the type has such rows. It is
 // false when places are wanted, and for padding or kernels that are much larger than the input.
 func (p *pooling) byRows(places bool) bool {
-	for i := max(0, len(p.s)-2); i < len(p.s); i++ {
-		if s := &p.s[i]; (s.Kernel-1)*s.Dilation > 64+4*s.In || (s.Out-1)*s.Stride > 64+4*(s.In+s.Out) {
-			return false
-		}
-	}
-	return !places
+	last := &p.s[len(p.s)-1]
+	return !places && (last.Kernel-1)*last.Dilation <= 64+4*last.In && (last.Out-1)*last.Stride <= 64+4*(last.In+last.Out)
 }
 
 // maxima fills r, and places, unless nil, with the place of each largest element.
@@ -184,9 +180,9 @@ func poolWindows[W any](p *pooling, x, dst []W, best func(window []W) int, low W
 	})
 }
 
-// A rowPool finds the largest by rows of Max, which doesn't mind in which order. It copies lines of x with their padding, and puts elements
-// and lines that are a stride apart beside each other. Then one row finds the larger of two places of the windows for many lines: first
-// along all axes but the last, and then along the last.
+// A rowPool finds the largest by rows of Max, which doesn't mind in which order: first along all axes but the last, of lines of x as they
+// lie, and then along the last. For that it puts elements that are a stride apart beside each other, between their padding. So one row
+// finds the larger of two places of the windows for many lines.
 type rowPool[W num.Elem] struct {
 	*pooling
 	outer  []contract.Span // all but the last two axes
@@ -203,25 +199,30 @@ type rowPool[W num.Elem] struct {
 	most   int // lines of results at a time
 }
 
-// poolStrip is about how many elements of the input are looked at together.
+// poolStrip is about how many elements are looked at together, unless a line has more.
 const poolStrip = 4096
 
 func poolRows[W num.Elem](p *pooling, x, dst []W, larger func(dst, a, b []W), low W, canon func(row []W)) {
 	n := len(p.s) - 1
-	r := rowPool[W]{pooling: p, x: p.s[n], y: contract.Span{In: 1, Out: 1, Kernel: 1, Stride: 1, Dilation: 1}, src: x, dst: dst, larger: larger, low: low, canon: canon, lines: 1, size: p.s[n].In}
+	r := rowPool[W]{pooling: p, x: p.s[n], src: x, dst: dst, larger: larger, low: low, canon: canon, lines: 1, size: p.s[n].In}
 	if n > 0 {
 		r.outer, r.y = p.s[:n-1], p.s[n-1]
+	} else { // the channels are lines of one plane
+		r.y = contract.Span{In: p.planes, Out: p.planes, Kernel: 1, Stride: 1, Dilation: 1}
+		r.lines, r.size = p.planes, len(x)
 	}
-	rows := 1
+	count, rows := p.planes, 1
 	for i := range p.s[:n] {
+		count *= p.s[i].Out
 		r.lines *= p.s[i].Out
 		r.size *= p.s[i].In
 		rows *= min(p.s[i].Kernel, p.s[i].In)
 	}
-	r.width = ((r.x.Out-1)*r.x.Stride+(r.x.Kernel-1)*r.x.Dilation)/r.x.Stride + 1
-	r.pitch = r.width * min(r.x.Stride, (r.x.Out-1)*r.x.Stride+(r.x.Kernel-1)*r.x.Dilation+1)
-	r.most = min(r.y.Out, max(1, (poolStrip/r.pitch-(r.y.Kernel-1)*r.y.Dilation-1)/r.y.Stride+1))
-	count, cost := p.planes*r.lines, (rows*r.x.In+2*r.x.Kernel*r.x.Out)/4+8
+	line := (r.x.Out-1)*r.x.Stride + (r.x.Kernel-1)*r.x.Dilation + 1
+	r.width = (line-1)/r.x.Stride + 1
+	r.pitch = r.width * min(r.x.Stride, line)
+	r.most = min(r.y.Out, max(1, poolStrip/max(r.pitch, r.x.In)))
+	cost := (rows*r.x.In+2*r.x.Kernel*r.x.Out)/4 + 8
 	if p.Little(count, cost) {
 		r.some(0, count)
 	} else {
@@ -234,11 +235,6 @@ func (r *rowPool[W]) split(n, cost int) {
 	exec.Split(r.Name, r.Ctx, n, cost, func(from, to int) { d.some(from, to) })
 }
 
-// high is how many lines of the input the windows of so many lines of results span.
-func (r *rowPool[W]) high(lines int) int {
-	return (lines-1)*r.y.Stride + (r.y.Kernel-1)*r.y.Dilation + 1
-}
-
 // some finds lines [from, to) of results.
 func (r *rowPool[W]) some(from, to int) {
 	var few [16]int
@@ -248,11 +244,10 @@ func (r *rowPool[W]) some(from, to int) {
 	}
 	n := len(r.outer)
 	oc, kc, lo, hi := at[:n], at[n:2*n], at[2*n:3*n], at[3*n:4*n]
-	high := r.high(r.most)
-	room := min(r.y.Stride, high) * ((high-1)/r.y.Stride + 1) * r.pitch
-	line := r.most * r.pitch
-	all := make([]W, room+2*line)
-	near, bests, row := all[:room], all[room:room+line], all[room+line:]
+	most := min(r.most, to-from)
+	room := make([]W, most*(r.x.In+2*r.pitch))
+	bests, near, row := room[:most*r.x.In], room[most*r.x.In:most*(r.x.In+r.pitch)], room[most*(r.x.In+r.pitch):]
+	fill(near, r.low)
 	for run := 0; from < to; from += run {
 		o := from % r.lines
 		empty := false
@@ -262,8 +257,8 @@ func (r *rowPool[W]) some(from, to int) {
 			empty = empty || lo[i] == hi[i]
 		}
 		o %= r.y.Out
-		run = min(to-from, r.y.Out-o, r.most)
-		best, src := bests[:run*r.pitch], r.src[from/r.lines*r.size:][:r.size]
+		run = min(to-from, r.y.Out-o, most)
+		best, src := bests[:run*r.x.In], r.src[from/r.lines*r.size:][:r.size]
 		if empty {
 			fill(best, r.low)
 		}
@@ -273,60 +268,64 @@ func (r *rowPool[W]) some(from, to int) {
 			for i := range r.outer {
 				at = at*r.outer[i].In + r.outer[i].At(oc[i], kc[i])
 			}
-			r.down(best, near, src[at*r.y.In*r.x.In:], o, run, first)
+			r.down(best, src[at*r.y.In*r.x.In:], o, run, first)
 		}
-		r.across(r.dst[from*r.x.Out:][:run*r.x.Out], row, best)
+		r.across(r.dst[from*r.x.Out:][:run*r.x.Out], near[:run*r.pitch], row, best)
 	}
 }
 
 // down sets best to the largest along the last axis but one, for run lines of results from line o on, whose windows begin at the first line of
-// src. Unless first is set, best keeps what is larger in it.
-func (r *rowPool[W]) down(best, near, src []W, o, run int, first bool) {
-	y, x, high := &r.y, &r.x, r.high(run)
-	lines := (high-1)/y.Stride + 1 // that are a stride apart
-	near = near[:min(y.Stride, high)*lines*r.pitch]
-	fill(near, r.low)
-	for i := range high {
-		at := y.At(o, 0) + i
-		if at < 0 || at >= y.In {
-			continue
+// src. Unless first is set, elements of best that are larger stay. Lines go together whose windows follow each other and lie inside.
+func (r *rowPool[W]) down(best, src []W, o, run int, first bool) {
+	y, in := &r.y, r.x.In
+	for n := 0; run > 0; o, run, best = o+n, run-n, best[n*in:] {
+		lo, hi, _ := y.Reach(o)
+		n = 1
+		for y.Stride == 1 && hi-lo == y.Kernel && n < run && y.At(o+n, y.Kernel-1) < y.In {
+			n++
 		}
-		for k := range r.pitch / r.width {
-			if c := contract.CutOf(r.width, k-x.Begin, x.Stride, x.In); c.N > 0 {
-				conv.Every(near[(i%y.Stride*lines+i/y.Stride)*r.pitch+k*r.width+c.Before:][:c.N], src[at*x.In+c.At:], x.Stride)
+		to := best[:n*in]
+		if first && lo == hi {
+			fill(to, r.low)
+		}
+		var one []W
+		for k := lo; k < hi; k++ {
+			switch next := src[y.At(o, k)*in:][:n*in]; {
+			case !first || k > lo+1:
+				r.larger(to, to, next)
+			case k == lo+1:
+				r.larger(to, one, next)
+			case hi == lo+1:
+				copy(to, next)
+			default:
+				one = next
 			}
 		}
 	}
-	var one []W
-	for k := range y.Kernel {
-		at := k * y.Dilation
-		next := near[(at%y.Stride*lines+at/y.Stride)*r.pitch:][:len(best)]
-		switch {
-		case !first:
-			r.larger(best, best, next)
-		case k == 0:
-			one = next
-		default:
-			r.larger(best, one, next)
-			one = best
-		}
-	}
-	if first && y.Kernel == 1 {
-		copy(best, one)
-	}
 }
 
-// across finds the largest along the last axis.
-func (r *rowPool[W]) across(dst, row, best []W) {
-	x := &r.x
-	all := len(best) - r.pitch + x.Out
-	one := best[:all]
+// across finds the largest along the last axis of the lines of best. near has the padding.
+func (r *rowPool[W]) across(dst, near, row, best []W) {
+	x, lines := &r.x, len(dst)/r.x.Out
+	if r.pitch == x.In && x.Stride == 1 && x.Begin == 0 {
+		near = best
+	} else {
+		for k := range r.pitch / r.width {
+			if c := contract.CutOf(r.width, k-x.Begin, x.Stride, x.In); c.N > 0 {
+				for i := range lines {
+					conv.Every(near[i*r.pitch+k*r.width+c.Before:][:c.N], best[i*x.In+c.At:], x.Stride)
+				}
+			}
+		}
+	}
+	all := len(near) - r.pitch + x.Out
+	one := near[:all]
 	for k := 1; k < x.Kernel; k++ {
 		at := k * x.Dilation
-		r.larger(row[:all], one, best[at%x.Stride*r.width+at/x.Stride:][:all])
+		r.larger(row[:all], one, near[at%x.Stride*r.width+at/x.Stride:][:all])
 		one = row[:all]
 	}
-	for i := range len(dst) / x.Out {
+	for i := range lines {
 		copy(dst[i*x.Out:][:x.Out], one[i*r.pitch:])
 	}
 	if r.canon != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 )
 
-// byteQuads makes sums of four products at a time: nil where the level in use has no such instruction. The bytes themselves are multiplied, of which
-// those of one operand are unsigned and those of the other signed. What the zero points add is taken off the sums:
+// byteQuads makes sums of four products at a time: nil where the level in use has no such instruction. It multiplies bytes with their zero points. One
+// operand is unsigned, and the other is signed. The share of the zero points is taken off the sums:
 //
 //	Σ (a − p)·(b − q) = Σ a·b − q·Σ a − p·Σ (b − q)
 var byteQuads = simd.ByteQuads

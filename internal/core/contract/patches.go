@@ -75,7 +75,7 @@ type patches[T num.Native] struct {
 // manyLines is how many lines are copied at a time.
 const manyLines = 64
 
-// plan reports whether the copies are not much larger than what is computed with
+// straight reports whether the copies are not much larger than what is computed with
 // them.
 func (p *patches[T]) straight() bool {
 	rank := len(p.S)

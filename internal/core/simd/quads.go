@@ -59,8 +59,8 @@ func (p *Quads) Mend(c, zero, col []int32, a, b int32) {
 	p.mend(&c[0], &zero[0], &col[0], len(c), int(a), int(b))
 }
 
-// Tiles sets c[i·ldc + j], or adds to it, the sum of the products of k elements of row i of a, at i·lda, and of column j of the panels b. Those of a
-// are signed and those of b unsigned, or the other way around. k is a multiple of 4 and not 0. It panics when an index is out of range. Nothing
+// Tiles sets c[i·ldc + j], or adds to it, the sum of the products of k elements of row i of a, at i·lda, and of column j of the panels b. With
+// signed, a has signed bytes and b unsigned ones; else the other way around. k is a multiple of 4 and not 0. It panics when an index is out of range. Nothing
 // interrupts it: m·panels·k is to be small.
 func (p *Quads) Tiles(c []int32, ldc int, a []byte, lda int, signed bool, b []byte, m, panels, k int, add bool) {
 	if m <= 0 || panels <= 0 {

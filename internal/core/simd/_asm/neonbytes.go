@@ -2,11 +2,11 @@ package main
 
 import "fmt"
 
-// The kernels of products of bytes for NEON, of which bytes.go says what they compute. A vector of sums of pairs has two columns: the products of the first
-// of each pair in one lane, and of the second in the next one. In the end neighbouring lanes are added. Groups of four and eight bytes are for dot products
-// and for products of matrices of 2×8 by 8×2: there elements are bytes less their zero points, which wrap.
+// The kernels of products of bytes for NEON; bytes.go defines them. A vector of sums of pairs has two columns: the products of the first
+// of each pair in one lane, and of the second in the next one. In the end neighbouring lanes are added. Groups of four bytes are for dot products.
+// Groups of eight are for products of matrices of 2×8 by 8×2. In both an element is a byte less its zero point, which wraps.
 
-// neonByteRows are how many rows the tiles have for each size of a group: there are 24 vectors of sums at most.
+// neonByteRows has the heights of tiles for each size of a group. A tile has 24 vectors of sums at most.
 var neonByteRows = map[int][]int{2: {1, 3}, 4: {1, 2, 6}, 8: {1, 2, 6}}
 
 func (f *armFile) bytesNEON() {

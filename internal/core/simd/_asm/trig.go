@@ -82,7 +82,7 @@ func sineOf(m machine, k value) (s, c parts) {
 	return parts{at(sines[0]), at(sines[1])}, parts{at(cosines[0]), at(cosines[1])}
 }
 
-// terms returns what a sum takes of r, whose sign k may turn: r itself, what it and its sine differ by, and the cosine less 1.
+// terms returns the terms of r, with the sign that k gives it: r, its sine less r, and its cosine less 1.
 func terms(m machine, k value, r parts) (rh, rl, v value) {
 	sign := bit(m, k, 64, 57)
 	rh, rl = m.xor(r.hi, sign), m.xor(r.lo, sign)
