@@ -2,6 +2,7 @@ package op
 
 import (
 	"math"
+	"sync"
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/cast"
@@ -90,6 +91,9 @@ type scaling struct {
 // scaledBlock is how many elements take their factors at a time.
 const scaledBlock = 256
 
+// scaledRoom keeps the factors and addends of a block from one row to the next.
+var scaledRoom = sync.Pool{New: func() any { return new([2][scaledBlock]float64) }}
+
 // scalingOf returns a scaling for sums of k products and a result of so many elements.
 func scalingOf(rows, cols move.Words, k, result int) *scaling {
 	s := &scaling{rows: scalesOf(rows), cols: scalesOf(cols)}
@@ -108,14 +112,15 @@ func (s *scaling) each(i, at, to int, sums []int32, last bool, f func(to int, su
 		}
 		return
 	}
-	var factor, plus [scaledBlock]float64
+	room := scaledRoom.Get().(*[2][scaledBlock]float64)
+	defer scaledRoom.Put(room)
+	factor, plus := room[0][:], room[1][:]
 	by, bias := s.rows[i%len(s.rows)], 0.0
 	if s.bias != nil {
 		bias = s.bias[i]
 	}
-	for j := range min(len(sums), scaledBlock) {
-		factor[j], plus[j] = float64(by*s.cols[0]), bias
-	}
+	fill(factor[:min(len(sums), scaledBlock)], float64(by*s.cols[0]))
+	fill(plus[:min(len(sums), scaledBlock)], bias)
 	for len(sums) > 0 {
 		n := min(len(sums), scaledBlock)
 		if len(s.cols) > 1 {

@@ -51,6 +51,9 @@ func run(from, to string) error {
 		return err
 	}
 	defer m.Close()
+	if err = os.Setenv("ASHLAR_PASSES", "none"); err != nil { // so that each node tells its result
+		return err
+	}
 	s, err := onnx.NewSession(m)
 	if err != nil {
 		return err
@@ -216,9 +219,9 @@ func (p *program) graph(g *onnx.Graph) {
 		if slices.Contains([]string{"Conv", "Gemm", "MatMul"}, n.Op) {
 			if _, ok := p.floats[n.Inputs[1]]; ok {
 				var steps []float32
-				n.Inputs[1], steps = p.integers(n.Inputs[1], out, n.Op == "Conv")
+				n.Inputs[1], steps = p.integers(n.Inputs[1], out+".of", n.Op == "Conv")
 				if len(n.Inputs) > 2 {
-					n.Inputs[2] = p.bias(n.Inputs[2], out, x.step, steps)
+					n.Inputs[2] = p.bias(n.Inputs[2], out+".of", x.step, steps)
 				}
 			}
 		}
