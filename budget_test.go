@@ -67,7 +67,7 @@ internal/core/packed        170       0
 internal/core/plan         1800       0
 internal/core/pointwise    1490       0
 internal/core/reduce       1770       0
-internal/core/simd         1370  203380
+internal/core/simd         1390  203490
 internal/core/simd/_asm    9860       0
 internal/core/walk          260       0
 internal/digits             130       0

@@ -179,12 +179,12 @@ func Filter(dst, src []byte, size int, mask []byte) int {
 	case 2:
 		return filter(elems[uint16](dst), elems[uint16](src), mask)
 	case 4:
-		return filter(elems[uint32](dst), elems[uint32](src), mask)
+		to, from := elems[uint32](dst), elems[uint32](src)
+		k, i := simd.TryFilter32(to, from, mask)
+		return k + filter(to[k:], from[i:], mask[i:])
 	case 8:
-		if aligned8(dst, src) {
-			return filter(elems[uint64](dst), elems[uint64](src), mask)
-		}
-		return filter(elems[word8](dst), elems[word8](src), mask)
+		k, i := simd.TryFilter64(elemsOf8(dst), elemsOf8(src), mask)
+		return k + filter(elems[word8](dst)[k:], elems[word8](src)[i:], mask[i:])
 	}
 	return filter(elems[word16](dst), elems[word16](src), mask)
 }

@@ -76,6 +76,25 @@ func TryReplace64(dst, src []uint64, mask []byte, step int) (places, done int) {
 	return replace64_AVX512(&dst[:len(mask)][0], &src[0], &mask[0], n, step), 8 * n
 }
 
+// TryFilter32 copies the elements of src where the bytes of mask aren't 0 to dst, one after the other, and returns how many they
+// are, for as many bytes as done says. dst has room for them; what is behind them in dst is undefined.
+func TryFilter32(dst, src []uint32, mask []byte) (places, done int) {
+	n := len(mask) / 16
+	if n == 0 || len(dst) == 0 || cpu.Current() != cpu.AVX512 {
+		return 0, 0
+	}
+	return filter32_AVX512(&dst[0], &src[:len(mask)][0], &mask[0], n, len(dst)), 16 * n
+}
+
+// TryFilter64 is TryFilter32 for elements of 8 bytes.
+func TryFilter64(dst, src []uint64, mask []byte) (places, done int) {
+	n := len(mask) / 8
+	if n == 0 || len(dst) == 0 || cpu.Current() != cpu.AVX512 {
+		return 0, 0
+	}
+	return filter64_AVX512(&dst[0], &src[:len(mask)][0], &mask[0], n, len(dst)), 8 * n
+}
+
 // TryKeys32 sets dst to the keys that package order gives the float32 in src, each turned by turn, and reports whether there are NaNs
 // or negative zeros, for as many as done says.
 func TryKeys32(dst, src []uint32, turn uint32) (blurred bool, done int) {

@@ -156,6 +156,37 @@ func TestReplace(t *testing.T) {
 	})
 }
 
+func testFilter[T uint32 | uint64](t *testing.T, f func(dst, src []T, mask []byte) (places, done int)) {
+	r := rand.New(rand.NewPCG(6, 6))
+	for n := range 150 {
+		for more := range 4 {
+			mask, places := someMask(t, r, n)
+			src, dst := atEnd(t, make([]T, n)), atEnd(t, make([]T, len(places)+5*more))
+			for i := range src {
+				src[i] = T(r.Uint64())
+			}
+			k, done := f(dst, src, mask)
+			var want []T
+			for _, at := range places {
+				if at < int64(done) {
+					want = append(want, src[at])
+				}
+			}
+			if k != len(want) || !slices.Equal(dst[:k], want) {
+				t.Fatalf("%d bytes, %d true: %d places, want %d; %v, want %v", n, len(places), k, len(want), dst[:k], want)
+			}
+		}
+	}
+}
+
+func TestFilter(t *testing.T) {
+	highest(t, func(t *testing.T) {
+		checked["filter32_"], checked["filter64_"] = true, true
+		testFilter(t, TryFilter32)
+		testFilter(t, TryFilter64)
+	})
+}
+
 func TestWithin(t *testing.T) {
 	highest(t, func(t *testing.T) {
 		checked["within_"] = true

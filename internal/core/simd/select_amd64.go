@@ -29,6 +29,12 @@ func replace32_AVX512(dst *uint32, src *uint32, mask *byte, n int, step int) int
 func replace64_AVX512(dst *uint64, src *uint64, mask *byte, n int, step int) int
 
 //go:noescape
+func filter32_AVX512(dst *uint32, src *uint32, mask *byte, n int, room int) int
+
+//go:noescape
+func filter64_AVX512(dst *uint64, src *uint64, mask *byte, n int, room int) int
+
+//go:noescape
 func partition32_AVX512(keys *uint32, spare *uint32, n int, pivot uint32) int
 
 //go:noescape

@@ -384,6 +384,114 @@ done:
 	VZEROUPPER
 	RET
 
+// func filter32_AVX512(dst *uint32, src *uint32, mask *byte, n int, room int) int
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, POPCNT
+TEXT ·filter32_AVX512(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), DI
+	MOVQ DI, R8
+	MOVQ src+8(FP), SI
+	MOVQ mask+16(FP), DX
+	MOVQ n+24(FP), CX
+	MOVQ room+32(FP), BX
+	LEAQ -64(DI)(BX*4), BX
+
+next:
+	CMPQ        DI, BX
+	JHI         few
+	VMOVDQU     (DX), X0
+	VPTESTMB    X0, X0, K1
+	KMOVW       K1, AX
+	POPCNTL     AX, AX
+	VMOVDQU32   (SI), Z1
+	VPCOMPRESSD Z1, K1, Z1
+	VMOVDQU64   Z1, (DI)
+	LEAQ        (DI)(AX*4), DI
+	ADDQ        $+64, SI
+	ADDQ        $+16, DX
+	DECQ        CX
+	JNZ         next
+	JMP         done
+
+few:
+	MOVL $-1, R9
+
+rest:
+	VMOVDQU     (DX), X0
+	VPTESTMB    X0, X0, K1
+	KMOVW       K1, AX
+	POPCNTL     AX, AX
+	VMOVDQU32   (SI), Z1
+	VPCOMPRESSD Z1, K1, Z1
+	BZHIL       AX, R9, R10
+	KMOVW       R10, K1
+	VMOVDQU32   Z1, K1, (DI)
+	LEAQ        (DI)(AX*4), DI
+	ADDQ        $+64, SI
+	ADDQ        $+16, DX
+	DECQ        CX
+	JNZ         rest
+
+done:
+	SUBQ R8, DI
+	SHRQ $0x02, DI
+	MOVQ DI, ret+40(FP)
+	VZEROUPPER
+	RET
+
+// func filter64_AVX512(dst *uint64, src *uint64, mask *byte, n int, room int) int
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, POPCNT
+TEXT ·filter64_AVX512(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), DI
+	MOVQ DI, R8
+	MOVQ src+8(FP), SI
+	MOVQ mask+16(FP), DX
+	MOVQ n+24(FP), CX
+	MOVQ room+32(FP), BX
+	LEAQ -64(DI)(BX*8), BX
+
+next:
+	CMPQ        DI, BX
+	JHI         few
+	VMOVQ       (DX), X0
+	VPTESTMB    X0, X0, K1
+	KMOVW       K1, AX
+	POPCNTL     AX, AX
+	VMOVDQU64   (SI), Z1
+	VPCOMPRESSQ Z1, K1, Z1
+	VMOVDQU64   Z1, (DI)
+	LEAQ        (DI)(AX*8), DI
+	ADDQ        $+64, SI
+	ADDQ        $+8, DX
+	DECQ        CX
+	JNZ         next
+	JMP         done
+
+few:
+	MOVL $-1, R9
+
+rest:
+	VMOVQ       (DX), X0
+	VPTESTMB    X0, X0, K1
+	KMOVW       K1, AX
+	POPCNTL     AX, AX
+	VMOVDQU64   (SI), Z1
+	VPCOMPRESSQ Z1, K1, Z1
+	BZHIL       AX, R9, R10
+	KMOVW       R10, K1
+	VMOVDQU64   Z1, K1, (DI)
+	LEAQ        (DI)(AX*8), DI
+	ADDQ        $+64, SI
+	ADDQ        $+8, DX
+	DECQ        CX
+	JNZ         rest
+
+done:
+	SUBQ R8, DI
+	SHRQ $0x03, DI
+	MOVQ DI, ret+40(FP)
+	VZEROUPPER
+	RET
+
 // func partition32_AVX512(keys *uint32, spare *uint32, n int, pivot uint32) int
 // Requires: AVX, AVX512F, BMI2, POPCNT
 TEXT ·partition32_AVX512(SB), NOSPLIT, $0-40

@@ -25,3 +25,9 @@ func TryReplace32(dst, src []uint32, mask []byte, step int) (places, done int) {
 
 // TryReplace64 does nothing.
 func TryReplace64(dst, src []uint64, mask []byte, step int) (places, done int) { return 0, 0 }
+
+// TryFilter32 does nothing.
+func TryFilter32(dst, src []uint32, mask []byte) (places, done int) { return 0, 0 }
+
+// TryFilter64 does nothing.
+func TryFilter64(dst, src []uint64, mask []byte) (places, done int) { return 0, 0 }

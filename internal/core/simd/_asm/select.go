@@ -20,6 +20,8 @@ func writeSelect(c *build.Context) {
 	s.places()
 	s.replace(4)
 	s.replace(8)
+	s.filter(4)
+	s.filter(8)
 	s.partition()
 	for n := 1; n <= 16; n *= 2 {
 		s.network(n)
@@ -450,6 +452,71 @@ func (s *sorting) replace(size int) {
 	on("next")
 	s.Label("done")
 	s.Store(all, s.ReturnIndex(0))
+	s.VZEROUPPER()
+	s.RET()
+}
+
+// filter writes the function that copies the elements of src where the bytes of a mask, n vectors of them, aren't 0, one after the
+// other to dst, which has room for them, and returns how many they are. Compressed vectors are stored as a whole while they fit
+// into the room, as the next one overwrites what is behind their elements, and then under masks.
+func (s *sorting) filter(size int) {
+	lanes := 64 / size
+	s.begin(fmt.Sprintf("filter%d_AVX512", 8*size), fmt.Sprintf("func(dst, src *uint%d, mask *byte, n, room int) int", 8*size))
+	dst, src, mask, n, last, count, begin, ones := reg.RDI, reg.RSI, reg.RDX, reg.RCX, reg.RBX, reg.RAX, reg.R8, reg.R9
+	s.Load(s.Param("dst"), dst)
+	s.MOVQ(dst, begin)
+	s.Load(s.Param("src"), src)
+	s.Load(s.Param("mask"), mask)
+	s.Load(s.Param("n"), n)
+	s.Load(s.Param("room"), last)
+	s.LEAQ(op.Mem{Base: dst, Index: last, Scale: uint8(size), Disp: -64}, last) // where a whole vector still fits
+	some := func() {
+		if size == 4 {
+			s.VMOVDQU(op.Mem{Base: mask}, reg.X0)
+		} else {
+			s.VMOVQ(op.Mem{Base: mask}, reg.X0)
+		}
+		s.VPTESTMB(reg.X0, reg.X0, reg.K1)
+		s.KMOVW(reg.K1, count.As32())
+		s.POPCNTL(count.As32(), count.As32())
+		if size == 4 {
+			s.VMOVDQU32(op.Mem{Base: src}, reg.Z1)
+			s.VPCOMPRESSD(reg.Z1, reg.K1, reg.Z1)
+		} else {
+			s.VMOVDQU64(op.Mem{Base: src}, reg.Z1)
+			s.VPCOMPRESSQ(reg.Z1, reg.K1, reg.Z1)
+		}
+	}
+	on := func(label string) {
+		s.LEAQ(op.Mem{Base: dst, Index: count, Scale: uint8(size)}, dst)
+		s.ADDQ(op.I8(64), src)
+		s.ADDQ(op.I8(int8(lanes)), mask)
+		s.DECQ(n)
+		s.JNZ(op.LabelRef(label))
+	}
+	s.Label("next")
+	s.CMPQ(dst, last)
+	s.JHI(op.LabelRef("few"))
+	some()
+	s.VMOVDQU64(reg.Z1, op.Mem{Base: dst})
+	on("next")
+	s.JMP(op.LabelRef("done"))
+	s.Label("few")
+	s.MOVL(op.I32(-1), ones.As32())
+	s.Label("rest")
+	some()
+	s.BZHIL(count.As32(), ones.As32(), reg.R10L)
+	s.KMOVW(reg.R10L, reg.K1)
+	if size == 4 {
+		s.VMOVDQU32(reg.Z1, reg.K1, op.Mem{Base: dst})
+	} else {
+		s.VMOVDQU64(reg.Z1, reg.K1, op.Mem{Base: dst})
+	}
+	on("rest")
+	s.Label("done")
+	s.SUBQ(begin, dst)
+	s.SHRQ(op.U8([]int{4: 2, 8: 3}[size]), dst)
+	s.Store(dst, s.ReturnIndex(0))
 	s.VZEROUPPER()
 	s.RET()
 }
