@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"math"
 	"runtime"
 	"slices"
 	"sync"
@@ -220,33 +221,11 @@ func (e *Gemm[T]) Run(g *Contraction) {
 		steps = max(1, g.K/20)
 	}
 	steps = min(steps, 1<<24) // a cost that fits an int
-	m, n := g.M, g.N          // of a piece
-	for workers := exec.Workers(g.Ctx); workers > 1; {
-		pieces := g.Batch * ((g.M + m - 1) / m) * ((g.N + n - 1) / n)
-		least := exec.SplitCost / 2
-		if pieces >= workers { // pieces enough, but small ones share the work better
-			least *= 16
-		}
-		unit := cols
-		if n < 8*cols { // whole tiles would make halves that differ
-			unit = lanes
-		}
-		lessM, lessN := roundUp((m+1)/2, rows), roundUp((n+1)/2, unit)
-		switch {
-		case pieces >= 4*workers || m*n*steps < 2*least:
-			workers = 0
-		case e.from != nil && 4*n >= m && n >= 4*lanes && lessN < n: // each piece makes up its columns, which takes longer than to read rows again
-			n = lessN
-		case m > n && lessM < m || lessN >= n && lessM < m:
-			m = lessM
-		case lessN < n:
-			n = lessN
-		default:
-			workers = 0
-		}
+	p := pieces{1, 1, g.M, g.N}
+	if w := exec.Workers(g.Ctx); w > 1 && float64(g.Batch)*float64(g.M)*float64(g.N)*float64(steps) >= exec.SplitCost {
+		p = e.cut(g, w, rows, lanes)
 	}
-	p := pieces{down: (g.M + m - 1) / m, across: (g.N + n - 1) / n, m: m, n: n}
-	count, cost := g.Batch*p.down*p.across, m*n*steps
+	count, cost := g.Batch*p.down*p.across, p.m*p.n*steps
 	if count == 1 && exec.Goes(g.Ctx) || g.Little(count, cost) {
 		e.some(g, p, 0, count)
 	} else {
@@ -256,6 +235,44 @@ func (e *Gemm[T]) Run(g *Contraction) {
 
 // pieces says how each entry of a batch is divided: of m rows and n columns each, so many one below the other and side by side.
 type pieces struct{ down, across, m, n int }
+
+// cut divides a product for so many workers, where the last of them ends first. A piece takes as long as its rows times its vectors, with some of each
+// for what it reads and makes up: halves that differ by a vector, or a small piece at the end, leave a worker without work.
+func (e *Gemm[T]) cut(g *Contraction, workers, rows, lanes int) (best pieces) {
+	const (
+		begins = 10_000 // what a piece takes besides, in vectors that are multiplied and added
+		spread = 1. / 32
+	)
+	moreRows, moreVectors := 2., .25
+	if e.from != nil || g.BCol != 1 {
+		moreRows = 12
+	}
+	w, vectors := float64(workers), (g.N+lanes-1)/lanes
+	most := min(8*workers, 256)
+	least := math.Inf(1)
+	for down := 1; down <= most && (down-1)*rows < g.M; down++ {
+		m := roundUp((g.M+down-1)/down, rows)
+		if (g.M+m-1)/m != down {
+			continue
+		}
+		for across := 1; across <= vectors && (down*across == 1 || g.Batch*down*across <= most); across++ {
+			n := (vectors + across - 1) / across
+			if (vectors+n-1)/n != across {
+				continue
+			}
+			one := float64((float64(m)+moreRows)*(float64(n)+moreVectors)) + begins/float64(max(1, g.K))
+			count := float64(g.Batch * down * across)
+			all := float64(math.Ceil(count/w) * one)
+			if last := float64(count*one)*float64(g.M)*float64(vectors)/float64(down*m)/float64(across*n)/w + one - one/w; last < all {
+				all = last // the last pieces are smaller
+			}
+			if all += float64(spread * one); all < least {
+				least, best = all, pieces{down, across, m, n * lanes}
+			}
+		}
+	}
+	return best
+}
 
 // split computes all pieces.
 func (e *Gemm[T]) split(g *Contraction, p pieces, count, cost int) {

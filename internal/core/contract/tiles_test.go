@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/ashlar-go/ashlar/dtype"
@@ -11,6 +12,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
+	"pgregory.net/rapid"
 )
 
 // eachTiler calls f with the tiles of every level that the processor has, and the pure ones.
@@ -226,4 +228,40 @@ func chain[T num.Float](x, y []T) T {
 		}
 	}
 	return c
+}
+
+// Pieces cover a product, and workers that take them from both ends have about the same to do.
+func TestCut(t *testing.T) {
+	const rows, lanes = 8, 16
+	rapid.Check(t, func(t *rapid.T) {
+		size := rapid.IntRange(1, 1<<rapid.IntRange(1, 12).Draw(t, "bits"))
+		g := Contraction{Batch: size.Draw(t, "batch"), M: size.Draw(t, "m"), N: size.Draw(t, "n"), K: size.Draw(t, "k")}
+		workers := rapid.IntRange(2, 128).Draw(t, "workers")
+		e := Gemm[float32]{}
+		p := e.cut(&g, workers, rows, lanes)
+		if p.down < 1 || p.across < 1 || (p.down-1)*p.m >= g.M || p.down*p.m < g.M || (p.across-1)*p.n >= g.N || p.across*p.n < g.N {
+			t.Fatalf("%+v of %d by %d", p, g.M, g.N)
+		}
+		if p.down > 1 && p.m%rows != 0 || p.across > 1 && p.n%lanes != 0 || p.down*p.across > 1 && g.Batch*p.down*p.across > 8*workers {
+			t.Fatalf("%+v of %d by %d, a batch of %d, %d workers", p, g.M, g.N, g.Batch, workers)
+		}
+	})
+	for _, c := range [][4]int{{256, 196, 2304, 2}, {128, 784, 1152, 2}, {512, 49, 4608, 2}, {64, 3136, 576, 2}, {512, 49, 512, 4}, {256, 196, 1024, 3}, {1000, 1000, 1000, 8}} {
+		g := Contraction{Batch: 1, M: c[0], N: c[1], K: c[2]}
+		e := Gemm[float32]{from: &patches[float32]{}}
+		p := e.cut(&g, c[3], rows, lanes)
+		busy := make([]int, c[3])
+		for u, first, last := 0, 0, p.down*p.across-1; first <= last; u++ { // the one that ends first takes the next piece
+			i := slices.Index(busy, slices.Min(busy))
+			at := first
+			if first++; i > 0 {
+				first, at, last = first-1, last, last-1
+			}
+			m, n := min(p.m, g.M-at/p.across*p.m), min(p.n, g.N-at%p.across*p.n)
+			busy[i] += m * roundUp(n, lanes)
+		}
+		if ideal := g.M * roundUp(g.N, lanes) / c[3]; slices.Max(busy) > ideal*110/100 {
+			t.Errorf("%v: %+v keeps workers busy for %d, all together for %d", c, p, busy, ideal)
+		}
+	}
 }
