@@ -98,8 +98,8 @@ func fixedMeans[T num.Fixed](p *pooling, x, r *tensor.Any, includePad bool, s *p
 	})
 }
 
-// meansByRows computes the means of windows of few elements: those of neighbouring outputs are added
-// together, in the same order for each, where no window ends outside.
+// meansByRows computes the means of windows by rows: of many planes side by side, or of neighbouring outputs of a line, whose windows have few
+// elements. They are added in the same order for each.
 func meansByRows[T num.Float](p *pooling, x []T, includePad bool, res []T) {
 	s := p.s
 	if len(s) == 1 { // an axis of one line around it
@@ -110,6 +110,22 @@ func meansByRows[T num.Float](p *pooling, x []T, includePad bool, res []T) {
 		volume = min(volume*min(s[i].Kernel, reduce.SumLanes+1), reduce.SumLanes+1)
 		lines *= s[i].Out
 		plane *= s[i].In
+	}
+	least := besideLeast
+	if volume > reduce.SumLanes { // too many for lines
+		least = 4
+	}
+	if beside(p, x, res, least, func() func(dst, near []T, at int, window *exec.Sequence, padded int) {
+		var m meanRow[T]
+		return func(dst, near []T, at int, window *exec.Sequence, padded int) {
+			n := window.N
+			if includePad {
+				n = padded
+			}
+			m.within(dst, near, at, window, float64(n))
+		}
+	}) {
+		return
 	}
 	if volume > reduce.SumLanes {
 		means(p, x, includePad, func(o int, v float64) { res[o] = T(v) })
@@ -135,7 +151,7 @@ type lineMeans[T num.Float] struct {
 
 	oc, kc, lo, hi []int // of all axes but the last
 	near, line     []T   // of the input, and of outputs
-	wide           []float64
+	mean           meanRow[T]
 	rows           []int // of near that a window has
 	begin, width   int   // of a line of the input: the first element of near's, and how many there are of a remainder
 }
@@ -278,9 +294,7 @@ func (m *lineMeans[T]) divided(res []T, o, cols, lo, hi, run, pitch int, n float
 		return
 	}
 	m.line = slices.Grow(m.line[:0], all)[:all]
-	if lanes, ok := any(lane).([][]float32); !ok || !meanRows(any(m.line).([]float32), lanes, n) {
-		m.wideMeans(lane, n)
-	}
+	m.mean.of(m.line, lane, n)
 	for i := range run {
 		copy(res[i*m.x.Out+o:][:cols], m.line[i*pitch:])
 	}
@@ -303,14 +317,39 @@ func meanRows(dst []float32, x [][]float32, n float64) bool {
 	return false
 }
 
-// wideMeans sets the line to the sums of rows, as reduce.SumRow adds, divided by n.
-func (m *lineMeans[T]) wideMeans(x [][]T, n float64) {
+// A meanRow makes rows of means. It keeps room for sums.
+type meanRow[T num.Float] struct{ wide []float64 }
+
+// within sets dst to the sums of the rows of near that begin where window says, from at on, divided by n.
+func (m *meanRow[T]) within(dst, near []T, at int, window *exec.Sequence, n float64) {
+	if window.N > reduce.SumLanes {
+		m.wide = slices.Grow(m.wide[:0], len(dst))[:len(dst)]
+		reduce.SumDown(m.wide, near, at, window, false)
+		m.narrow(dst, m.wide, n)
+		return
+	}
+	var few [reduce.SumLanes][]T
+	for i := range window.N {
+		few[i] = near[at+window.Offset(i):][:len(dst)]
+	}
+	m.of(dst, few[:window.N], n)
+}
+
+// of sets dst to the sums of at most reduce.SumLanes rows, as reduce.SumRow adds, divided by n.
+func (m *meanRow[T]) of(dst []T, x [][]T, n float64) {
+	if lanes, ok := any(x).([][]float32); ok && meanRows(any(dst).([]float32), lanes, n) {
+		return
+	}
 	var lane [reduce.SumLanes][]float64
-	all, terms := len(m.line), len(x)
+	all, terms := len(dst), max(1, len(x))
 	m.wide = slices.Grow(m.wide[:0], terms*all)[:terms*all]
-	for i, row := range x {
+	for i := range terms {
 		lane[i] = m.wide[i*all:][:all]
-		widenTo(lane[i], row)
+		if len(x) == 0 {
+			clear(lane[i])
+		} else {
+			widenTo(lane[i], x[i])
+		}
 	}
 	for h := reduce.SumLanes / 2; h > 0; h /= 2 {
 		for i := h; i < terms; i++ {
@@ -318,16 +357,21 @@ func (m *lineMeans[T]) wideMeans(x [][]T, n float64) {
 		}
 		terms = min(terms, h)
 	}
-	if !simd.TryDivNumber64(lane[0], lane[0], n, false) {
-		for i, v := range lane[0] {
-			lane[0][i] = v / n
+	m.narrow(dst, lane[0], n)
+}
+
+// narrow sets dst to sums divided by n.
+func (m *meanRow[T]) narrow(dst []T, sums []float64, n float64) {
+	if !simd.TryDivNumber64(sums, sums, n, false) {
+		for i, v := range sums {
+			sums[i] = v / n
 		}
 	}
-	switch to := any(m.line).(type) {
+	switch to := any(dst).(type) {
 	case []float32:
-		conv.NarrowF64(to, lane[0])
+		conv.NarrowF64(to, sums)
 	case []float64:
-		copy(to, lane[0])
+		copy(to, sums)
 	}
 }
 

@@ -2,13 +2,17 @@ package op
 
 import (
 	"context"
+	"runtime"
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/cast"
+	"github.com/ashlar-go/ashlar/internal/core/contract"
+	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/move"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/internal/core/reduce"
+	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -76,9 +80,16 @@ type responses struct {
 // responseRows computes an LRN with few channels to a sum: the squares of some neighbouring places are added together.
 func responseRows[T num.Float](n *responses, ctx context.Context, res, src []T) {
 	const strip = 512 // places at a time
-	exec.Split("LRN", ctx, len(src)/n.per, n.per*(n.size+40), func(from, to int) {
+	exec.Split("LRN", ctx, len(src)/n.per, n.per*(n.size+5), func(from, to int) {
 		most := min(strip, n.per)
-		room := make([]float64, (n.size+1)*most)
+		panel := contract.PanelsOf((n.size+2)*most*8 + 256)
+		defer contract.PanelPool.Put(panel)
+		rest := panel.Bytes()
+		room := conv.Carve[float64](&rest, (n.size+2)*most)
+		betas := room[(n.size+1)*most:]
+		for i := range betas {
+			betas[i] = n.beta
+		}
 		for i := from; i < to; i++ {
 			c := i % n.channels
 			lo, hi := max(0, c-(n.size-1)/2), min(n.channels, c+n.size/2+1)
@@ -95,14 +106,27 @@ func responseRows[T num.Float](n *responses, ctx context.Context, res, src []T) 
 					}
 					left = min(left, h)
 				}
-				x, to := lane(n.size), res[i*n.per+at:][:w]
+				x, sums, to := lane(n.size), lane(0), res[i*n.per+at:][:w]
 				widenTo(x, src[i*n.per+at:][:w])
-				for k, v := range lane(0) {
-					to[k] = T(x[k] / num.Pow64(float64(n.factor*v)+n.bias, n.beta))
+				if !simd.TryAffine64(sums, sums, 0, n.factor, n.bias) {
+					for k, v := range sums {
+						sums[k] = float64(n.factor*v) + n.bias
+					}
+				}
+				if pow := simd.Pow.Best(); pow != nil {
+					pow.F64(sums, sums, betas[:w])
+				} else {
+					for k, v := range sums {
+						sums[k] = num.Pow64(v, n.beta)
+					}
+				}
+				for k, v := range sums {
+					to[k] = T(x[k] / v)
 				}
 				cast.CanonicalRow(to)
 			}
 		}
+		runtime.KeepAlive(panel)
 	})
 }
 

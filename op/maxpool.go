@@ -199,11 +199,35 @@ type rowPool[W num.Elem] struct {
 	most   int // lines of results at a time
 }
 
+// maxBeside is the longest line of results, for a stride of 1, from which on rows are parts of lines and not planes side by side.
+const maxBeside = 16
+
 // poolStrip is about how many elements are looked at together, unless a line has more.
 const poolStrip = 4096
 
 func poolRows[W num.Elem](p *pooling, x, dst []W, larger func(dst, a, b []W), low W, canon func(row []W)) {
 	n := len(p.s) - 1
+	if p.s[n].Out <= maxBeside*min(p.s[n].Stride, 1<<20) && beside(p, x, dst, besideLeast, func() func(dst, near []W, at int, window *exec.Sequence, padded int) {
+		return func(dst, near []W, at int, window *exec.Sequence, _ int) {
+			switch window.N {
+			case 0:
+				fill(dst, low)
+			case 1:
+				copy(dst, near[at:])
+			default:
+				one := near[at:][:len(dst)]
+				for i := 1; i < window.N; i++ {
+					larger(dst, one, near[at+window.Offset(i):][:len(dst)])
+					one = dst
+				}
+			}
+			if canon != nil {
+				canon(dst)
+			}
+		}
+	}) {
+		return
+	}
 	r := rowPool[W]{pooling: p, x: p.s[n], src: x, dst: dst, larger: larger, low: low, canon: canon, lines: 1, size: p.s[n].In}
 	if n > 0 {
 		r.outer, r.y = p.s[:n-1], p.s[n-1]

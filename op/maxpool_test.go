@@ -20,9 +20,13 @@ func TestLargestByRows(t *testing.T) {
 	for range 600 {
 		rank := 1 + r.IntN(3)
 		shape, win := []int{1 + r.IntN(2), 1 + r.IntN(3)}, Window{Ceil: r.IntN(2) == 0}
+		long, wide := []int{3000, 120, 8}[rank-1], []int{90, 30, 3}[rank-1]
+		if r.IntN(3) == 0 { // many planes, which go side by side
+			shape[1], long, wide = 30+r.IntN(300), 1+min(long/10, 30/rank), 1+wide/10
+		}
 		for range rank {
-			k, dil := 1+r.IntN([]int{90, 30, 3}[rank-1]), 1+r.IntN(3)
-			shape = append(shape, 1+r.IntN([]int{3000, 120, 8}[rank-1]))
+			k, dil := 1+r.IntN(wide), 1+r.IntN(3)
+			shape = append(shape, 1+r.IntN(long))
 			win.Kernel, win.Dilations, win.Strides = append(win.Kernel, k), append(win.Dilations, dil), append(win.Strides, 1+r.IntN(5))
 		}
 		for range 2 {

@@ -1,9 +1,14 @@
 package op
 
 import (
+	"runtime"
+	"unsafe"
+
 	"github.com/ashlar-go/ashlar/internal/core/contract"
+	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -79,6 +84,84 @@ func pooled[T any](p *pooling, data []T, places bool, f func(o int, window []T, 
 			}
 		}
 	})
+}
+
+const (
+	besidePlanes = 512      // most planes side by side
+	besideLeast  = 64       // and least where lines alone can be rows
+	besideRoom   = 64 << 10 // about how many elements of them are turned at a time
+)
+
+// beside computes a pool over many planes by rows: some lines of some planes are turned, so that elements of one place are side by
+// side, and work is called for each output of these planes. It sets dst from the rows of near that are the places of its window
+// inside, in row-major order: window says where they begin, from place at on. padded is as in pooled. begin returns work for one goroutine. It reports false where there are
+// fewer than least planes or lines are too long; then nothing is done. What work computes must not depend on how many planes there are.
+func beside[T num.Elem](p *pooling, x, res []T, least int, begin func() func(dst, near []T, at int, window *exec.Sequence, padded int)) bool {
+	plane, outs := p.plane()
+	if p.planes < least || plane == 0 || outs == 0 {
+		return false
+	}
+	first, rank := &p.s[0], len(p.s)
+	in, out := plane/first.In, outs/first.Out // elements of a line along all axes but the first
+	wide := min(p.planes, besidePlanes, max(256, besideRoom/(plane+outs)&^15))
+	reach := min(first.In, (first.Kernel-1)*first.Dilation+1)
+	if reach > besideRoom/in || out > besideRoom || first.Stride > besideRoom {
+		return false
+	}
+	lines := min(first.Out, max(1, (besideRoom/wide-reach*in)/(min(first.Stride, first.In)*in+out)))
+	most := min(first.In, (lines-1)*first.Stride+reach)
+	if most*in+lines*out > 4*besideRoom {
+		return false
+	}
+	volume := 1
+	for i := range p.s {
+		volume = min(volume*min(p.s[i].Kernel, p.s[i].In), 1<<20)
+	}
+	bands, strips := (first.Out+lines-1)/lines, (p.planes+wide-1)/wide
+	size := int(unsafe.Sizeof(x[0]))
+	exec.Split(p.Name, p.Ctx, bands*strips, min(lines*out, 1<<16)*wide*(volume+8)/8, func(from, to int) {
+		panel := contract.PanelsOf((most*in+lines*out)*wide*size + 256)
+		defer contract.PanelPool.Put(panel)
+		rest := panel.Bytes()
+		near, far := conv.Carve[T](&rest, most*in*wide), conv.Carve[T](&rest, lines*out*wide)
+		oc := make([]int, rank)
+		var window exec.Sequence
+		work := begin()
+		for u := from; u < to; u++ {
+			c, o := u/bands*wide, u%bands*lines
+			n, end := min(wide, p.planes-c), min(o+lines, first.Out)
+			y := max(0, first.At(o, 0))
+			if high := min(first.In, first.At(end-1, first.Kernel-1)+1) - y; high > 0 {
+				conv.Pack(near[:high*in*n], x, conv.Block{Off: c*plane + y*in, Rows: high * in, Row: 1, Cols: n, Col: plane})
+			}
+			clear(oc)
+			oc[0] = o
+			for dst := far[:(end-o)*out*n]; len(dst) > 0; dst = dst[n:] {
+				window.Clear()
+				place, step, padded := 0, n, 1
+				for i := rank - 1; i >= 0; i-- {
+					axis := &p.s[i]
+					lo, hi, is := axis.Reach(oc[i])
+					window.Around(hi-lo, axis.Dilation*step)
+					padded *= is
+					if lo < hi {
+						place += axis.At(oc[i], lo) * step
+					}
+					step *= axis.In
+				}
+				work(dst[:n], near, place-y*in*n, &window, padded)
+				for i := rank - 1; i >= 0; i-- {
+					if oc[i]++; oc[i] < p.s[i].Out || i == 0 {
+						break
+					}
+					oc[i] = 0
+				}
+			}
+			conv.Copy2(res, far, conv.Block{Off: c*outs + o*out, Rows: n, Row: outs, Cols: (end - o) * out, Col: 1}, conv.Block{Rows: n, Row: 1, Cols: (end - o) * out, Col: n}, false)
+		}
+		runtime.KeepAlive(panel)
+	})
+	return true
 }
 
 // advance moves coord to the next coordinate of the box from lo, or 0 where that
