@@ -1,6 +1,7 @@
 package op
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -204,6 +205,41 @@ func TestConvJoined(t *testing.T) {
 		x, w := random[float32](r, c.x...), random[float32](r, c.w...)
 		got := Conv(x, w, tensor.Tensor[float32]{}, Window{Strides: c.strides, Dilations: c.dils, Pads: c.pads}, group)
 		same(t, fmt.Sprintf("%+v", c), got, definedConv(x, w, tensor.Tensor[float32]{}, c.strides, c.dils, c.pads, group))
+	}
+}
+
+// Small planes of a depthwise convolution go side by side: whatever the kernel, with padding that is multiplied, and for any number of channels.
+func TestConvDepthwise(t *testing.T) {
+	t.Run("float32", testConvDepthwise[float32])
+	t.Run("float64", testConvDepthwise[float64])
+}
+
+func testConvDepthwise[T num.Float](t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 4))
+	for range 120 {
+		rank, channels := 1+r.IntN(3), 60+r.IntN(300)
+		c := convCase{x: []int{1 + r.IntN(2), channels}, w: []int{channels, 1}, group: channels, bias: r.IntN(2) == 0}
+		ends := []int{}
+		for range rank {
+			k, dil := 1+r.IntN(4), 1+r.IntN(2)
+			begin, end := r.IntN(3), r.IntN(3)
+			c.x, c.w = append(c.x, max(1, (k-1)*dil+1-begin-end)+r.IntN(12/rank)), append(c.w, k)
+			c.strides, c.dils = append(c.strides, 1+r.IntN(3)), append(c.dils, dil)
+			c.pads, ends = append(c.pads, begin), append(ends, end)
+		}
+		c.pads = append(c.pads, ends...)
+		x, w := random[T](r, c.x...), random[T](r, c.w...)
+		for range r.IntN(3) {
+			w.Elems()[r.IntN(w.Len())] = T(math.Inf(1))
+			x.Elems()[r.IntN(x.Len())] = T(math.NaN())
+		}
+		var bias tensor.Tensor[T]
+		if c.bias {
+			bias = random[T](r, channels)
+		}
+		ctx := WithThreads(context.Background(), 1+r.IntN(3))
+		got := Conv(x, w, bias, Window{Strides: c.strides, Dilations: c.dils, Pads: c.pads}, channels, Context(ctx))
+		same(t, fmt.Sprintf("%+v", c), got, definedConv(x, w, bias, c.strides, c.dils, c.pads, channels))
 	}
 }
 

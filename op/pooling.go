@@ -103,7 +103,10 @@ func beside[T num.Elem](p *pooling, x, res []T, least int, begin func() func(dst
 	}
 	first, rank := &p.s[0], len(p.s)
 	in, out := plane/first.In, outs/first.Out // elements of a line along all axes but the first
-	wide := min(p.planes, besidePlanes, max(256, besideRoom/(plane+outs)&^15))
+	wide := min(p.planes, besidePlanes, max(besidePlanes/2, besideRoom/(plane+outs)))
+	strips := (p.planes + wide - 1) / wide
+	wide = (p.planes + strips - 1) / strips
+	wide += -wide & 15
 	reach := min(first.In, (first.Kernel-1)*first.Dilation+1)
 	if reach > besideRoom/in || out > besideRoom || first.Stride > besideRoom {
 		return false
@@ -117,7 +120,7 @@ func beside[T num.Elem](p *pooling, x, res []T, least int, begin func() func(dst
 	for i := range p.s {
 		volume = min(volume*min(p.s[i].Kernel, p.s[i].In), 1<<20)
 	}
-	bands, strips := (first.Out+lines-1)/lines, (p.planes+wide-1)/wide
+	bands := (first.Out + lines - 1) / lines
 	size := int(unsafe.Sizeof(x[0]))
 	exec.Split(p.Name, p.Ctx, bands*strips, min(lines*out, 1<<16)*wide*(volume+8)/8, func(from, to int) {
 		panel := contract.PanelsOf((most*in+lines*out)*wide*size + 256)

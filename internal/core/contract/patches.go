@@ -281,6 +281,12 @@ func (p *patches[T]) few(g *Contraction, e *Gemm[T]) bool {
 	if !ok || g.M > FewRows || g.K == 0 || g.N == 0 {
 		return false
 	}
+	if by, ok := e.Tiles.(chainer[T]); ok {
+		if s, ok := p.sidewaysOf(g, by); ok {
+			s.run(g, e)
+			return true
+		}
+	}
 	const strip = 4096 // sums that stay in the first-level cache
 	out := p.S[len(p.S)-1].Out
 	if p.Room(0, out) > longLines {

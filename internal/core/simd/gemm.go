@@ -1,6 +1,9 @@
 package simd
 
-import mathbits "math/bits"
+import (
+	"math"
+	mathbits "math/bits"
+)
 
 // A Product holds the kernels of a matrix product of one element type at one level. They compute sums of at most one
 // block of k, in the order that num.FMABlock32 and FMABlock64 define, and store NaNs as the canonical one.
@@ -10,7 +13,7 @@ type Product[T float32 | float64] struct {
 	stream  [2]rowFunc[T]                                                              // of 8 rows and of 1
 	windows func(dst *T, ldd int, src *T, lds int, a *T, offs *int, taps, rows, n int) // may be nil
 	dots    func(c, a *T, lda int, x *T, k int)
-	chains  func(c, a *T, lda int, b *T, ldb, n, k int)
+	chains  func(c, a *T, line, lda int, b *T, ldb, n, lines, k int)
 	pairs   func(c, a *T, lda int, b *T, ldb, k int) // may be nil
 	gather  func(dst *T, ldd int, src *T, offs *int, rows, n int)
 	masks   bool // gather takes any n, else that of the largest tile; and lists any, else whole vectors
@@ -162,14 +165,19 @@ func (p *Product[T]) Dots(c, a []T, lda int, x []T) {
 // Chains sets c[j] = fma(a[l*lda+j], b[l*ldb+j], c[j]) for each l < k in order, and j < len(c). NaNs stay as they come. It panics when
 // an index is out of range. lda and ldb are not negative. Nothing interrupts it: len(c)·k is to be small.
 func (p *Product[T]) Chains(c, a []T, lda int, b []T, ldb, k int) {
+	p.ChainLines(c, a, 0, lda, b, ldb, 1, k)
+}
+
+// ChainLines is Chains for lines of k products, of which those of a begin line apart: c[j] = fma(a[i*line+l*lda+j], b[(i*k+l)*ldb+j], c[j]).
+func (p *Product[T]) ChainLines(c, a []T, line, lda int, b []T, ldb, lines, k int) {
 	n := len(c)
-	if n == 0 || k == 0 {
+	if n == 0 || k == 0 || lines == 0 {
 		return
 	}
-	if min(lda, ldb, k) < 0 || exceeds(len(a), k, lda, 1, 0, n) || exceeds(len(b), k, ldb, 1, 0, n) {
+	if min(line, lda, ldb, lines, k) < 0 || lines > math.MaxInt/k || exceeds(len(a), lines, line, k, lda, n) || exceeds(len(b), lines*k, ldb, 1, 0, n) {
 		panic("simd.Product.Chains: extents out of range")
 	}
-	p.chains(&c[0], &a[0], lda, &b[0], ldb, n, k)
+	p.chains(&c[0], &a[0], line, lda, &b[0], ldb, n, lines, k)
 }
 
 // Pairs sets c[i] = fma(a[i*lda+l], b[i*ldb+l], c[i]) for each l < steps in order, and i < rows: of whole vectors of sums and of

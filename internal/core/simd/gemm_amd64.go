@@ -56,7 +56,7 @@ func gather_32AVX2(dst *float32, ldd int, src *float32, offs *int, rows int, n i
 func dots_32AVX2(c *float32, a *float32, lda int, x *float32, k int)
 
 //go:noescape
-func chains_32AVX2(c *float32, a *float32, lda int, b *float32, ldb int, n int, k int)
+func chains_32AVX2(c *float32, a *float32, line int, lda int, b *float32, ldb int, n int, lines int, k int)
 
 //go:noescape
 func pairs_32AVX2(c *float32, a *float32, lda int, b *float32, ldb int, k int)
@@ -115,7 +115,7 @@ func gather_64AVX2(dst *float64, ldd int, src *float64, offs *int, rows int, n i
 func dots_64AVX2(c *float64, a *float64, lda int, x *float64, k int)
 
 //go:noescape
-func chains_64AVX2(c *float64, a *float64, lda int, b *float64, ldb int, n int, k int)
+func chains_64AVX2(c *float64, a *float64, line int, lda int, b *float64, ldb int, n int, lines int, k int)
 
 //go:noescape
 func pairs_64AVX2(c *float64, a *float64, lda int, b *float64, ldb int, k int)
@@ -249,7 +249,7 @@ func gather_32AVX512(dst *float32, ldd int, src *float32, offs *int, rows int, n
 func dots_32AVX512(c *float32, a *float32, lda int, x *float32, k int)
 
 //go:noescape
-func chains_32AVX512(c *float32, a *float32, lda int, b *float32, ldb int, n int, k int)
+func chains_32AVX512(c *float32, a *float32, line int, lda int, b *float32, ldb int, n int, lines int, k int)
 
 //go:noescape
 func pairs_32AVX512(c *float32, a *float32, lda int, b *float32, ldb int, k int)
@@ -383,7 +383,7 @@ func gather_64AVX512(dst *float64, ldd int, src *float64, offs *int, rows int, n
 func dots_64AVX512(c *float64, a *float64, lda int, x *float64, k int)
 
 //go:noescape
-func chains_64AVX512(c *float64, a *float64, lda int, b *float64, ldb int, n int, k int)
+func chains_64AVX512(c *float64, a *float64, line int, lda int, b *float64, ldb int, n int, lines int, k int)
 
 //go:noescape
 func pairs_64AVX512(c *float64, a *float64, lda int, b *float64, ldb int, k int)

@@ -3326,16 +3326,18 @@ done:
 	VZEROUPPER
 	RET
 
-// func chains_32AVX2(c *float32, a *float32, lda int, b *float32, ldb int, n int, k int)
+// func chains_32AVX2(c *float32, a *float32, line int, lda int, b *float32, ldb int, n int, lines int, k int)
 // Requires: AVX, FMA3
-TEXT ·chains_32AVX2(SB), NOSPLIT, $0-56
+TEXT ·chains_32AVX2(SB), NOSPLIT, $0-72
 	MOVQ c+0(FP), AX
 	MOVQ a+8(FP), BX
-	MOVQ lda+16(FP), DX
-	MOVQ b+24(FP), SI
-	MOVQ ldb+32(FP), DI
-	MOVQ n+40(FP), CX
-	MOVQ k+48(FP), R8
+	MOVQ line+16(FP), R12
+	MOVQ lda+24(FP), DX
+	MOVQ b+32(FP), SI
+	MOVQ ldb+40(FP), DI
+	MOVQ n+48(FP), CX
+	MOVQ k+64(FP), R8
+	SHLQ $0x02, R12
 	SHLQ $0x02, DX
 	SHLQ $0x02, DI
 
@@ -3346,9 +3348,13 @@ next4:
 	VMOVUPS 32(AX), Y1
 	VMOVUPS 64(AX), Y2
 	VMOVUPS 96(AX), Y3
-	MOVQ    BX, R9
+	MOVQ    BX, R13
 	MOVQ    SI, R10
-	MOVQ    R8, R11
+	MOVQ    lines+56(FP), R14
+
+step4Line:
+	MOVQ R13, R9
+	MOVQ R8, R11
 
 step4:
 	VMOVUPS     (R9), Y4
@@ -3363,6 +3369,9 @@ step4:
 	ADDQ        DI, R10
 	DECQ        R11
 	JNZ         step4
+	ADDQ        R12, R13
+	DECQ        R14
+	JNZ         step4Line
 	VMOVUPS     Y0, (AX)
 	VMOVUPS     Y1, 32(AX)
 	VMOVUPS     Y2, 64(AX)
@@ -3379,9 +3388,13 @@ next1:
 	SUBQ    $+8, CX
 	JL      end1
 	VMOVUPS (AX), Y0
-	MOVQ    BX, R9
+	MOVQ    BX, R13
 	MOVQ    SI, R10
-	MOVQ    R8, R11
+	MOVQ    lines+56(FP), R14
+
+step1Line:
+	MOVQ R13, R9
+	MOVQ R8, R11
 
 step1:
 	VMOVUPS     (R9), Y4
@@ -3390,6 +3403,9 @@ step1:
 	ADDQ        DI, R10
 	DECQ        R11
 	JNZ         step1
+	ADDQ        R12, R13
+	DECQ        R14
+	JNZ         step1Line
 	VMOVUPS     Y0, (AX)
 	ADDQ        $+32, BX
 	ADDQ        $+32, SI
@@ -3404,9 +3420,13 @@ end1:
 	SUBQ       CX, R9
 	VMOVUPS    (R9), Y3
 	VMASKMOVPS (AX), Y3, Y0
-	MOVQ       BX, R9
+	MOVQ       BX, R13
 	MOVQ       SI, R10
-	MOVQ       R8, R11
+	MOVQ       lines+56(FP), R14
+
+restLine:
+	MOVQ R13, R9
+	MOVQ R8, R11
 
 rest:
 	VMASKMOVPS  (R9), Y3, Y1
@@ -3416,6 +3436,9 @@ rest:
 	ADDQ        DI, R10
 	DECQ        R11
 	JNZ         rest
+	ADDQ        R12, R13
+	DECQ        R14
+	JNZ         restLine
 	VMASKMOVPS  Y0, Y3, (AX)
 
 done:
@@ -6957,16 +6980,18 @@ done:
 	VZEROUPPER
 	RET
 
-// func chains_64AVX2(c *float64, a *float64, lda int, b *float64, ldb int, n int, k int)
+// func chains_64AVX2(c *float64, a *float64, line int, lda int, b *float64, ldb int, n int, lines int, k int)
 // Requires: AVX, FMA3
-TEXT ·chains_64AVX2(SB), NOSPLIT, $0-56
+TEXT ·chains_64AVX2(SB), NOSPLIT, $0-72
 	MOVQ c+0(FP), AX
 	MOVQ a+8(FP), BX
-	MOVQ lda+16(FP), DX
-	MOVQ b+24(FP), SI
-	MOVQ ldb+32(FP), DI
-	MOVQ n+40(FP), CX
-	MOVQ k+48(FP), R8
+	MOVQ line+16(FP), R12
+	MOVQ lda+24(FP), DX
+	MOVQ b+32(FP), SI
+	MOVQ ldb+40(FP), DI
+	MOVQ n+48(FP), CX
+	MOVQ k+64(FP), R8
+	SHLQ $0x03, R12
 	SHLQ $0x03, DX
 	SHLQ $0x03, DI
 
@@ -6977,9 +7002,13 @@ next4:
 	VMOVUPD 32(AX), Y1
 	VMOVUPD 64(AX), Y2
 	VMOVUPD 96(AX), Y3
-	MOVQ    BX, R9
+	MOVQ    BX, R13
 	MOVQ    SI, R10
-	MOVQ    R8, R11
+	MOVQ    lines+56(FP), R14
+
+step4Line:
+	MOVQ R13, R9
+	MOVQ R8, R11
 
 step4:
 	VMOVUPD     (R9), Y4
@@ -6994,6 +7023,9 @@ step4:
 	ADDQ        DI, R10
 	DECQ        R11
 	JNZ         step4
+	ADDQ        R12, R13
+	DECQ        R14
+	JNZ         step4Line
 	VMOVUPD     Y0, (AX)
 	VMOVUPD     Y1, 32(AX)
 	VMOVUPD     Y2, 64(AX)
@@ -7010,9 +7042,13 @@ next1:
 	SUBQ    $+4, CX
 	JL      end1
 	VMOVUPD (AX), Y0
-	MOVQ    BX, R9
+	MOVQ    BX, R13
 	MOVQ    SI, R10
-	MOVQ    R8, R11
+	MOVQ    lines+56(FP), R14
+
+step1Line:
+	MOVQ R13, R9
+	MOVQ R8, R11
 
 step1:
 	VMOVUPD     (R9), Y4
@@ -7021,6 +7057,9 @@ step1:
 	ADDQ        DI, R10
 	DECQ        R11
 	JNZ         step1
+	ADDQ        R12, R13
+	DECQ        R14
+	JNZ         step1Line
 	VMOVUPD     Y0, (AX)
 	ADDQ        $+32, BX
 	ADDQ        $+32, SI
@@ -7035,9 +7074,13 @@ end1:
 	SUBQ       CX, R9
 	VMOVUPS    (R9), Y3
 	VMASKMOVPD (AX), Y3, Y0
-	MOVQ       BX, R9
+	MOVQ       BX, R13
 	MOVQ       SI, R10
-	MOVQ       R8, R11
+	MOVQ       lines+56(FP), R14
+
+restLine:
+	MOVQ R13, R9
+	MOVQ R8, R11
 
 rest:
 	VMASKMOVPD  (R9), Y3, Y1
@@ -7047,6 +7090,9 @@ rest:
 	ADDQ        DI, R10
 	DECQ        R11
 	JNZ         rest
+	ADDQ        R12, R13
+	DECQ        R14
+	JNZ         restLine
 	VMASKMOVPD  Y0, Y3, (AX)
 
 done:
@@ -19823,16 +19869,18 @@ done:
 	VZEROUPPER
 	RET
 
-// func chains_32AVX512(c *float32, a *float32, lda int, b *float32, ldb int, n int, k int)
+// func chains_32AVX512(c *float32, a *float32, line int, lda int, b *float32, ldb int, n int, lines int, k int)
 // Requires: AVX, AVX512F
-TEXT ·chains_32AVX512(SB), NOSPLIT, $0-56
+TEXT ·chains_32AVX512(SB), NOSPLIT, $0-72
 	MOVQ c+0(FP), AX
 	MOVQ a+8(FP), BX
-	MOVQ lda+16(FP), DX
-	MOVQ b+24(FP), SI
-	MOVQ ldb+32(FP), DI
-	MOVQ n+40(FP), CX
-	MOVQ k+48(FP), R8
+	MOVQ line+16(FP), R12
+	MOVQ lda+24(FP), DX
+	MOVQ b+32(FP), SI
+	MOVQ ldb+40(FP), DI
+	MOVQ n+48(FP), CX
+	MOVQ k+64(FP), R8
+	SHLQ $0x02, R12
 	SHLQ $0x02, DX
 	SHLQ $0x02, DI
 
@@ -19843,9 +19891,13 @@ next4:
 	VMOVUPS 64(AX), Z1
 	VMOVUPS 128(AX), Z2
 	VMOVUPS 192(AX), Z3
-	MOVQ    BX, R9
+	MOVQ    BX, R13
 	MOVQ    SI, R10
-	MOVQ    R8, R11
+	MOVQ    lines+56(FP), R14
+
+step4Line:
+	MOVQ R13, R9
+	MOVQ R8, R11
 
 step4:
 	VMOVUPS     (R9), Z4
@@ -19860,6 +19912,9 @@ step4:
 	ADDQ        DI, R10
 	DECQ        R11
 	JNZ         step4
+	ADDQ        R12, R13
+	DECQ        R14
+	JNZ         step4Line
 	VMOVUPS     Z0, (AX)
 	VMOVUPS     Z1, 64(AX)
 	VMOVUPS     Z2, 128(AX)
@@ -19876,9 +19931,13 @@ next1:
 	SUBQ    $+16, CX
 	JL      end1
 	VMOVUPS (AX), Z0
-	MOVQ    BX, R9
+	MOVQ    BX, R13
 	MOVQ    SI, R10
-	MOVQ    R8, R11
+	MOVQ    lines+56(FP), R14
+
+step1Line:
+	MOVQ R13, R9
+	MOVQ R8, R11
 
 step1:
 	VMOVUPS     (R9), Z4
@@ -19887,6 +19946,9 @@ step1:
 	ADDQ        DI, R10
 	DECQ        R11
 	JNZ         step1
+	ADDQ        R12, R13
+	DECQ        R14
+	JNZ         step1Line
 	VMOVUPS     Z0, (AX)
 	ADDQ        $+64, BX
 	ADDQ        $+64, SI
@@ -19901,9 +19963,13 @@ end1:
 	NOTQ      R9
 	KMOVW     R9, K1
 	VMOVUPS.Z (AX), K1, Z0
-	MOVQ      BX, R9
+	MOVQ      BX, R13
 	MOVQ      SI, R10
-	MOVQ      R8, R11
+	MOVQ      lines+56(FP), R14
+
+restLine:
+	MOVQ R13, R9
+	MOVQ R8, R11
 
 rest:
 	VMOVUPS.Z   (R9), K1, Z1
@@ -19913,6 +19979,9 @@ rest:
 	ADDQ        DI, R10
 	DECQ        R11
 	JNZ         rest
+	ADDQ        R12, R13
+	DECQ        R14
+	JNZ         restLine
 	VMOVUPS     Z0, K1, (AX)
 
 done:
@@ -32891,16 +32960,18 @@ done:
 	VZEROUPPER
 	RET
 
-// func chains_64AVX512(c *float64, a *float64, lda int, b *float64, ldb int, n int, k int)
+// func chains_64AVX512(c *float64, a *float64, line int, lda int, b *float64, ldb int, n int, lines int, k int)
 // Requires: AVX, AVX512F
-TEXT ·chains_64AVX512(SB), NOSPLIT, $0-56
+TEXT ·chains_64AVX512(SB), NOSPLIT, $0-72
 	MOVQ c+0(FP), AX
 	MOVQ a+8(FP), BX
-	MOVQ lda+16(FP), DX
-	MOVQ b+24(FP), SI
-	MOVQ ldb+32(FP), DI
-	MOVQ n+40(FP), CX
-	MOVQ k+48(FP), R8
+	MOVQ line+16(FP), R12
+	MOVQ lda+24(FP), DX
+	MOVQ b+32(FP), SI
+	MOVQ ldb+40(FP), DI
+	MOVQ n+48(FP), CX
+	MOVQ k+64(FP), R8
+	SHLQ $0x03, R12
 	SHLQ $0x03, DX
 	SHLQ $0x03, DI
 
@@ -32911,9 +32982,13 @@ next4:
 	VMOVUPD 64(AX), Z1
 	VMOVUPD 128(AX), Z2
 	VMOVUPD 192(AX), Z3
-	MOVQ    BX, R9
+	MOVQ    BX, R13
 	MOVQ    SI, R10
-	MOVQ    R8, R11
+	MOVQ    lines+56(FP), R14
+
+step4Line:
+	MOVQ R13, R9
+	MOVQ R8, R11
 
 step4:
 	VMOVUPD     (R9), Z4
@@ -32928,6 +33003,9 @@ step4:
 	ADDQ        DI, R10
 	DECQ        R11
 	JNZ         step4
+	ADDQ        R12, R13
+	DECQ        R14
+	JNZ         step4Line
 	VMOVUPD     Z0, (AX)
 	VMOVUPD     Z1, 64(AX)
 	VMOVUPD     Z2, 128(AX)
@@ -32944,9 +33022,13 @@ next1:
 	SUBQ    $+8, CX
 	JL      end1
 	VMOVUPD (AX), Z0
-	MOVQ    BX, R9
+	MOVQ    BX, R13
 	MOVQ    SI, R10
-	MOVQ    R8, R11
+	MOVQ    lines+56(FP), R14
+
+step1Line:
+	MOVQ R13, R9
+	MOVQ R8, R11
 
 step1:
 	VMOVUPD     (R9), Z4
@@ -32955,6 +33037,9 @@ step1:
 	ADDQ        DI, R10
 	DECQ        R11
 	JNZ         step1
+	ADDQ        R12, R13
+	DECQ        R14
+	JNZ         step1Line
 	VMOVUPD     Z0, (AX)
 	ADDQ        $+64, BX
 	ADDQ        $+64, SI
@@ -32969,9 +33054,13 @@ end1:
 	NOTQ      R9
 	KMOVW     R9, K1
 	VMOVUPD.Z (AX), K1, Z0
-	MOVQ      BX, R9
+	MOVQ      BX, R13
 	MOVQ      SI, R10
-	MOVQ      R8, R11
+	MOVQ      lines+56(FP), R14
+
+restLine:
+	MOVQ R13, R9
+	MOVQ R8, R11
 
 rest:
 	VMOVUPD.Z   (R9), K1, Z1
@@ -32981,6 +33070,9 @@ rest:
 	ADDQ        DI, R10
 	DECQ        R11
 	JNZ         rest
+	ADDQ        R12, R13
+	DECQ        R14
+	JNZ         restLine
 	VMOVUPD     Z0, K1, (AX)
 
 done:

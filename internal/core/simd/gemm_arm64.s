@@ -10127,17 +10127,20 @@ done:
 	WORD $0x3d800000 // str q0, [x0]
 	RET
 
-// func chains_32NEON(c *float32, a *float32, lda int, b *float32, ldb int, n int, k int)
-TEXT ·chains_32NEON(SB), NOSPLIT, $0-56
+// func chains_32NEON(c *float32, a *float32, line int, lda int, b *float32, ldb int, n int, lines int, k int)
+TEXT ·chains_32NEON(SB), NOSPLIT, $0-72
 	MOVD c+0(FP), R0
 	MOVD a+8(FP), R1
-	MOVD lda+16(FP), R2
+	MOVD lda+24(FP), R2
 	LSL $2, R2, R2
-	MOVD b+24(FP), R3
-	MOVD ldb+32(FP), R4
+	MOVD b+32(FP), R3
+	MOVD ldb+40(FP), R4
 	LSL $2, R4, R4
-	MOVD n+40(FP), R5
-	MOVD k+48(FP), R6
+	MOVD n+48(FP), R5
+	MOVD k+64(FP), R6
+	MOVD line+16(FP), R7
+	LSL $2, R7, R7
+	MOVD lines+56(FP), R8
 loop4:
 	SUBS $16, R5, R5
 	BLT end4
@@ -10145,26 +10148,32 @@ loop4:
 	WORD $0x3dc00401 // ldr q1, [x0, #16]
 	WORD $0x3dc00802 // ldr q2, [x0, #32]
 	WORD $0x3dc00c03 // ldr q3, [x0, #48]
-	MOVD R1, R7
-	MOVD R3, R8
-	MOVD R6, R9
+	MOVD R1, R9
+	MOVD R3, R10
+	MOVD R8, R11
+step64Line:
+	MOVD R9, R12
+	MOVD R6, R13
 step64:
-	WORD $0x3dc000e4 // ldr q4, [x7]
-	WORD $0x3dc00105 // ldr q5, [x8]
+	WORD $0x3dc00184 // ldr q4, [x12]
+	WORD $0x3dc00145 // ldr q5, [x10]
 	WORD $0x4e25cc80 // fmla v0.4s, v4.4s, v5.4s
-	WORD $0x3dc004e5 // ldr q5, [x7, #16]
-	WORD $0x3dc00504 // ldr q4, [x8, #16]
+	WORD $0x3dc00585 // ldr q5, [x12, #16]
+	WORD $0x3dc00544 // ldr q4, [x10, #16]
 	WORD $0x4e24cca1 // fmla v1.4s, v5.4s, v4.4s
-	WORD $0x3dc008e4 // ldr q4, [x7, #32]
-	WORD $0x3dc00905 // ldr q5, [x8, #32]
+	WORD $0x3dc00984 // ldr q4, [x12, #32]
+	WORD $0x3dc00945 // ldr q5, [x10, #32]
 	WORD $0x4e25cc82 // fmla v2.4s, v4.4s, v5.4s
-	WORD $0x3dc00ce5 // ldr q5, [x7, #48]
-	WORD $0x3dc00d04 // ldr q4, [x8, #48]
+	WORD $0x3dc00d85 // ldr q5, [x12, #48]
+	WORD $0x3dc00d44 // ldr q4, [x10, #48]
 	WORD $0x4e24cca3 // fmla v3.4s, v5.4s, v4.4s
-	ADD R2, R7, R7
-	ADD R4, R8, R8
-	SUBS $1, R9, R9
+	ADD R2, R12, R12
+	ADD R4, R10, R10
+	SUBS $1, R13, R13
 	BNE step64
+	ADD R7, R9, R9
+	SUBS $1, R11, R11
+	BNE step64Line
 	WORD $0x3d800000 // str q0, [x0]
 	WORD $0x3d800401 // str q1, [x0, #16]
 	WORD $0x3d800802 // str q2, [x0, #32]
@@ -10179,17 +10188,23 @@ loop1:
 	SUBS $4, R5, R5
 	BLT end1
 	WORD $0x3dc00000 // ldr q0, [x0]
-	MOVD R1, R7
-	MOVD R3, R8
-	MOVD R6, R9
+	MOVD R1, R9
+	MOVD R3, R10
+	MOVD R8, R11
+step16Line:
+	MOVD R9, R12
+	MOVD R6, R13
 step16:
-	WORD $0x3dc000e4 // ldr q4, [x7]
-	WORD $0x3dc00105 // ldr q5, [x8]
+	WORD $0x3dc00184 // ldr q4, [x12]
+	WORD $0x3dc00145 // ldr q5, [x10]
 	WORD $0x4e25cc80 // fmla v0.4s, v4.4s, v5.4s
-	ADD R2, R7, R7
-	ADD R4, R8, R8
-	SUBS $1, R9, R9
+	ADD R2, R12, R12
+	ADD R4, R10, R10
+	SUBS $1, R13, R13
 	BNE step16
+	ADD R7, R9, R9
+	SUBS $1, R11, R11
+	BNE step16Line
 	WORD $0x3d800000 // str q0, [x0]
 	ADD $16, R1, R1
 	ADD $16, R3, R3
@@ -10201,17 +10216,23 @@ loop0:
 	SUBS $1, R5, R5
 	BLT end0
 	WORD $0xbd400000 // ldr s0, [x0]
-	MOVD R1, R7
-	MOVD R3, R8
-	MOVD R6, R9
+	MOVD R1, R9
+	MOVD R3, R10
+	MOVD R8, R11
+step4Line:
+	MOVD R9, R12
+	MOVD R6, R13
 step4:
-	WORD $0xbd4000e5 // ldr s5, [x7]
-	WORD $0xbd400104 // ldr s4, [x8]
+	WORD $0xbd400185 // ldr s5, [x12]
+	WORD $0xbd400144 // ldr s4, [x10]
 	WORD $0x4e24cca0 // fmla v0.4s, v5.4s, v4.4s
-	ADD R2, R7, R7
-	ADD R4, R8, R8
-	SUBS $1, R9, R9
+	ADD R2, R12, R12
+	ADD R4, R10, R10
+	SUBS $1, R13, R13
 	BNE step4
+	ADD R7, R9, R9
+	SUBS $1, R11, R11
+	BNE step4Line
 	WORD $0xbd000000 // str s0, [x0]
 	ADD $4, R1, R1
 	ADD $4, R3, R3
@@ -17936,17 +17957,20 @@ done:
 	WORD $0x3d800000 // str q0, [x0]
 	RET
 
-// func chains_64NEON(c *float64, a *float64, lda int, b *float64, ldb int, n int, k int)
-TEXT ·chains_64NEON(SB), NOSPLIT, $0-56
+// func chains_64NEON(c *float64, a *float64, line int, lda int, b *float64, ldb int, n int, lines int, k int)
+TEXT ·chains_64NEON(SB), NOSPLIT, $0-72
 	MOVD c+0(FP), R0
 	MOVD a+8(FP), R1
-	MOVD lda+16(FP), R2
+	MOVD lda+24(FP), R2
 	LSL $3, R2, R2
-	MOVD b+24(FP), R3
-	MOVD ldb+32(FP), R4
+	MOVD b+32(FP), R3
+	MOVD ldb+40(FP), R4
 	LSL $3, R4, R4
-	MOVD n+40(FP), R5
-	MOVD k+48(FP), R6
+	MOVD n+48(FP), R5
+	MOVD k+64(FP), R6
+	MOVD line+16(FP), R7
+	LSL $3, R7, R7
+	MOVD lines+56(FP), R8
 loop4:
 	SUBS $8, R5, R5
 	BLT end4
@@ -17954,26 +17978,32 @@ loop4:
 	WORD $0x3dc00401 // ldr q1, [x0, #16]
 	WORD $0x3dc00802 // ldr q2, [x0, #32]
 	WORD $0x3dc00c03 // ldr q3, [x0, #48]
-	MOVD R1, R7
-	MOVD R3, R8
-	MOVD R6, R9
+	MOVD R1, R9
+	MOVD R3, R10
+	MOVD R8, R11
+step64Line:
+	MOVD R9, R12
+	MOVD R6, R13
 step64:
-	WORD $0x3dc000e4 // ldr q4, [x7]
-	WORD $0x3dc00105 // ldr q5, [x8]
+	WORD $0x3dc00184 // ldr q4, [x12]
+	WORD $0x3dc00145 // ldr q5, [x10]
 	WORD $0x4e65cc80 // fmla v0.2d, v4.2d, v5.2d
-	WORD $0x3dc004e5 // ldr q5, [x7, #16]
-	WORD $0x3dc00504 // ldr q4, [x8, #16]
+	WORD $0x3dc00585 // ldr q5, [x12, #16]
+	WORD $0x3dc00544 // ldr q4, [x10, #16]
 	WORD $0x4e64cca1 // fmla v1.2d, v5.2d, v4.2d
-	WORD $0x3dc008e4 // ldr q4, [x7, #32]
-	WORD $0x3dc00905 // ldr q5, [x8, #32]
+	WORD $0x3dc00984 // ldr q4, [x12, #32]
+	WORD $0x3dc00945 // ldr q5, [x10, #32]
 	WORD $0x4e65cc82 // fmla v2.2d, v4.2d, v5.2d
-	WORD $0x3dc00ce5 // ldr q5, [x7, #48]
-	WORD $0x3dc00d04 // ldr q4, [x8, #48]
+	WORD $0x3dc00d85 // ldr q5, [x12, #48]
+	WORD $0x3dc00d44 // ldr q4, [x10, #48]
 	WORD $0x4e64cca3 // fmla v3.2d, v5.2d, v4.2d
-	ADD R2, R7, R7
-	ADD R4, R8, R8
-	SUBS $1, R9, R9
+	ADD R2, R12, R12
+	ADD R4, R10, R10
+	SUBS $1, R13, R13
 	BNE step64
+	ADD R7, R9, R9
+	SUBS $1, R11, R11
+	BNE step64Line
 	WORD $0x3d800000 // str q0, [x0]
 	WORD $0x3d800401 // str q1, [x0, #16]
 	WORD $0x3d800802 // str q2, [x0, #32]
@@ -17988,17 +18018,23 @@ loop1:
 	SUBS $2, R5, R5
 	BLT end1
 	WORD $0x3dc00000 // ldr q0, [x0]
-	MOVD R1, R7
-	MOVD R3, R8
-	MOVD R6, R9
+	MOVD R1, R9
+	MOVD R3, R10
+	MOVD R8, R11
+step16Line:
+	MOVD R9, R12
+	MOVD R6, R13
 step16:
-	WORD $0x3dc000e4 // ldr q4, [x7]
-	WORD $0x3dc00105 // ldr q5, [x8]
+	WORD $0x3dc00184 // ldr q4, [x12]
+	WORD $0x3dc00145 // ldr q5, [x10]
 	WORD $0x4e65cc80 // fmla v0.2d, v4.2d, v5.2d
-	ADD R2, R7, R7
-	ADD R4, R8, R8
-	SUBS $1, R9, R9
+	ADD R2, R12, R12
+	ADD R4, R10, R10
+	SUBS $1, R13, R13
 	BNE step16
+	ADD R7, R9, R9
+	SUBS $1, R11, R11
+	BNE step16Line
 	WORD $0x3d800000 // str q0, [x0]
 	ADD $16, R1, R1
 	ADD $16, R3, R3
@@ -18010,17 +18046,23 @@ loop0:
 	SUBS $1, R5, R5
 	BLT end0
 	WORD $0xfd400000 // ldr d0, [x0]
-	MOVD R1, R7
-	MOVD R3, R8
-	MOVD R6, R9
+	MOVD R1, R9
+	MOVD R3, R10
+	MOVD R8, R11
+step8Line:
+	MOVD R9, R12
+	MOVD R6, R13
 step8:
-	WORD $0xfd4000e5 // ldr d5, [x7]
-	WORD $0xfd400104 // ldr d4, [x8]
+	WORD $0xfd400185 // ldr d5, [x12]
+	WORD $0xfd400144 // ldr d4, [x10]
 	WORD $0x4e64cca0 // fmla v0.2d, v5.2d, v4.2d
-	ADD R2, R7, R7
-	ADD R4, R8, R8
-	SUBS $1, R9, R9
+	ADD R2, R12, R12
+	ADD R4, R10, R10
+	SUBS $1, R13, R13
 	BNE step8
+	ADD R7, R9, R9
+	SUBS $1, R11, R11
+	BNE step8Line
 	WORD $0xfd000000 // str d0, [x0]
 	ADD $8, R1, R1
 	ADD $8, R3, R3

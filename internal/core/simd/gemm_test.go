@@ -333,19 +333,26 @@ func TestWindows(t *testing.T) {
 func testChains[T float32 | float64](t *testing.T, p *Product[T], fma func(a, b, c T) T) {
 	r := rand.New(rand.NewPCG(10, 10))
 	for n := 0; n <= 10*p.lanes; n++ {
-		k, lda, ldb := r.IntN(20), r.IntN(n+9), n+r.IntN(5)
+		k, lda, ldb, lines, line := r.IntN(20), r.IntN(n+9), n+r.IntN(5), 1+r.IntN(4), r.IntN(3*n+9)
+		if n%2 == 0 {
+			lines, line = 1, 0
+		}
 		c := atEnd(t, awkward[T](r, n, true))
-		a, b := atEnd(t, awkward[T](r, max(0, (k-1)*lda+n), true)), atEnd(t, awkward[T](r, max(0, (k-1)*ldb+n), true))
+		a, b := atEnd(t, awkward[T](r, max(0, (lines-1)*line+(k-1)*lda+n), true)), atEnd(t, awkward[T](r, max(0, (lines*k-1)*ldb+n), true))
 		want := slices.Clone(c)
 		for j := range want {
-			for l := range k {
-				want[j] = fma(a[l*lda+j], b[l*ldb+j], want[j])
+			for l := range lines * k {
+				want[j] = fma(a[l/k*line+l%k*lda+j], b[l*ldb+j], want[j])
 			}
 		}
-		p.Chains(c, a, lda, b, ldb, k)
+		if lines == 1 {
+			p.Chains(c, a, lda, b, ldb, k)
+		} else {
+			p.ChainLines(c, a, line, lda, b, ldb, lines, k)
+		}
 		for j := range want {
 			if canonBits(c[j]) != canonBits(want[j]) {
-				t.Fatalf("n=%d k=%d strides %d and %d: element %d is %v, want %v", n, k, lda, ldb, j, c[j], want[j])
+				t.Fatalf("n=%d k=%d strides %d and %d, %d lines %d apart: element %d is %v, want %v", n, k, lda, ldb, lines, line, j, c[j], want[j])
 			}
 		}
 	}
@@ -482,6 +489,8 @@ func TestTileRefuses(t *testing.T) {
 			"chains":     func() { p.Chains(s[:2], s, -1, s, 1, 1) },
 			"chained a":  func() { p.Chains(s[:2], s[:3], 2, s, 1, 2) },
 			"chained b":  func() { p.Chains(s[:2], s, 1, s[:3], 2, 2) },
+			"lines of a": func() { p.ChainLines(s[:2], s[:4], 1, 1, s, 0, 3, 2) },
+			"lines of b": func() { p.ChainLines(s[:2], s, 0, 0, s[:6], 1, 3, 2) },
 			"paired a":   func() { p.Pairs(s[:p.lanes], s[:p.lanes], 2, s, 0, p.lanes) },
 			"paired b":   func() { p.Pairs(s[:p.lanes], s, 0, s[:p.lanes], 2, p.lanes) },
 			"ragged":     func() { p.Dots(s[:3], s, 1, s[:p.lanes]) },

@@ -35,7 +35,7 @@ func (f *armFile) gemmNEON() {
 		write("windows", "dst:p ldd:i src:p lds:i a:p offs:o taps:i rows:i n:i", (*armProduct).windows)
 		write("gather", "dst:p ldd:i src:p offs:o rows:i n:i", (*armProduct).gather)
 		write("dots", "c:p a:p lda:i x:p k:i", (*armProduct).dots)
-		write("chains", "c:p a:p lda:i b:p ldb:i n:i k:i", (*armProduct).chains)
+		write("chains", "c:p a:p line:i lda:i b:p ldb:i n:i lines:i k:i", (*armProduct).chains)
 		write("fmaPeak", "n:i", (*armProduct).peak)
 	}
 }
@@ -509,7 +509,8 @@ func (g *armProduct) dots() {
 // chains keeps the sums of four vectors in registers, then of one, then of one element.
 func (g *armProduct) chains() {
 	c, a, lda, b, ldb, n, k := g.arg("c"), g.arg("a"), g.bytes("lda"), g.arg("b"), g.bytes("ldb"), g.arg("n"), g.arg("k")
-	x, y, left := g.pin(g.integer()), g.pin(g.integer()), g.pin(g.integer())
+	line, lines := g.bytes("line"), g.arg("lines")
+	x, y, left, first, still := g.pin(g.integer()), g.pin(g.integer()), g.pin(g.integer()), g.pin(g.integer()), g.pin(g.integer())
 	all := make([]virtual, unroll)
 	for v := range all {
 		all[v] = g.pin(g.vector())
@@ -519,10 +520,13 @@ func (g *armProduct) chains() {
 		for v, s := range sums {
 			g.op("ldr", part, 16*v, s, c)
 		}
-		g.line("MOVD R%d, R%d", a, x)
+		g.line("MOVD R%d, R%d", a, first)
 		g.line("MOVD R%d, R%d", b, y)
-		g.line("MOVD R%d, R%d", k, left)
+		g.line("MOVD R%d, R%d", lines, still)
 		label := fmt.Sprintf("step%d", bytes)
+		g.line(label + "Line:")
+		g.line("MOVD R%d, R%d", first, x)
+		g.line("MOVD R%d, R%d", k, left)
 		g.line(label + ":")
 		for v, s := range sums {
 			p, q := g.vector(), g.vector()
@@ -534,6 +538,9 @@ func (g *armProduct) chains() {
 		g.plus(y, ldb)
 		g.change("SUBS", 1, left)
 		g.line("BNE " + label)
+		g.plus(first, line)
+		g.change("SUBS", 1, still)
+		g.line("BNE " + label + "Line")
 		for v, s := range sums {
 			g.op("str", part, 16*v, s, c)
 		}
