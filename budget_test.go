@@ -62,7 +62,7 @@ internal/core/cpu           210      20
 internal/core/exec         1920       0
 internal/core/jsontext       80       0
 internal/core/move         1130       0
-internal/core/order         560       0
+internal/core/order         600       0
 internal/core/packed        170       0
 internal/core/plan         1800       0
 internal/core/pointwise    1490       0

@@ -41,7 +41,12 @@ func sortedAt(a tensor.Any, axis int) *move.Transfer {
 func arranger[K order.Key](f *order.Form, n int, scratch []byte) func(to, line []byte) {
 	keys, room := conv.Carve[K](&scratch, n), conv.Carve[uint64](&scratch, 2*n)
 	return func(to, line []byte) {
+		at := order.Positions(to)
+		if order.Rises(line, f, keys) {
+			order.Ascend(at)
+			return
+		}
 		order.Keys(keys, line, f, false)
-		order.Arrange(order.Positions(to), keys, 8*f.Size, &room)
+		order.Arrange(at, keys, 8*f.Size, &room)
 	}
 }

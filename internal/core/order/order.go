@@ -3,6 +3,7 @@
 package order
 
 import (
+	"bytes"
 	"cmp"
 	mathbits "math/bits"
 	"slices"
@@ -139,12 +140,16 @@ func Positions(mem []byte) []int64 {
 }
 
 // words returns memory as words.
-func words[W word](mem []byte) []W {
+func words[W word | int32 | int64 | float32 | float64](mem []byte) []W {
 	var w W
 	return unsafe.Slice((*W)(unsafe.Pointer(unsafe.SliceData(mem))), len(mem)/int(unsafe.Sizeof(w)))
 }
 
-const infinity32 = 0x7f800000 // the largest float32
+// The largest float32 and float64.
+const (
+	infinity32 = 0x7f800000
+	infinity64 = 0x7ff << 52
+)
 
 const (
 	few  = 24  // keys that are inserted one after the other
@@ -155,6 +160,10 @@ const (
 // overlap it. It is stable: equal elements keep their order, the two zeros among them, and
 // NaNs, which are last. keys and spare have room for as many keys.
 func Sort[K Key](dst, mem []byte, f *Form, keys, spare []K) {
+	if Rises(mem, f, keys) {
+		copy(dst, mem)
+		return
+	}
 	blurred := Keys(keys, mem, f, false)
 	up, down := trend(keys)
 	if up {
@@ -187,6 +196,39 @@ func Sort[K Key](dst, mem []byte, f *Form, keys, spare []K) {
 			nans++
 		}
 	}
+}
+
+// Rises reports whether kernels that compare elements with those after them see that the elements in mem never fall, and that none is
+// a NaN. It ends at the first block that doesn't rise. room is scratch, with a key for each element.
+func Rises[K Key](mem []byte, f *Form, room []K) bool {
+	le := simd.LessOrEqual.Best()
+	if le == nil || len(mem) < 128*f.Size {
+		return false
+	}
+	mask := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(room))), len(room))
+	switch {
+	case f.Largest == infinity32 && f.Size == 4:
+		return rises(words[float32](mem), le.F32, mask)
+	case f.Largest == infinity64 && f.Size == 8:
+		return rises(words[float64](mem), le.F64, mask)
+	case f.Largest == 0 && f.Signed && f.Size == 4:
+		return rises(words[int32](mem), le.I32, mask)
+	case f.Largest == 0 && f.Signed && f.Size == 8:
+		return rises(words[int64](mem), le.I64, mask)
+	}
+	return false
+}
+
+func rises[T int32 | int64 | float32 | float64](v []T, le func(dst []bool, a, b []T), mask []byte) bool {
+	for n := 64; len(v) > 1; n = 1024 { // few first, as most lines have no order
+		n = min(n, len(v)-1)
+		le(unsafe.Slice((*bool)(unsafe.Pointer(unsafe.SliceData(mask))), n), v[:n], v[1:])
+		if bytes.IndexByte(mask[:n], 0) >= 0 {
+			return false
+		}
+		v = v[n:]
+	}
+	return true
 }
 
 // trend says whether keys never fall, and whether they never rise. It ends where both are settled, so keys in no order take
@@ -272,6 +314,13 @@ func radix[K Key](keys, spare []K, from, to int) (sorted, rest []K) {
 	return keys, spare
 }
 
+// Ascend sets at to the positions of elements that are in order.
+func Ascend(at []int64) {
+	for i := range at {
+		at[i] = int64(i)
+	}
+}
+
 // Arrange sets at to the positions of keys in ascending order; of equal ones the first
 // comes first. Only the lower bits of keys differ, bits of them. room is scratch, which
 // Arrange may replace by longer one.
@@ -280,9 +329,7 @@ func Arrange[K Key](at []int64, keys []K, bits int, room *[]uint64) {
 	at = at[:n]
 	switch up, down := trend(keys); {
 	case up:
-		for i := range at {
-			at[i] = int64(i)
-		}
+		Ascend(at)
 		return
 	case down:
 		turned(at, keys)
@@ -314,9 +361,7 @@ func Arrange[K Key](at []int64, keys []K, bits int, room *[]uint64) {
 
 // arrangeBy is Arrange by comparing keys.
 func arrangeBy[K Key](at []int64, keys []K) {
-	for i := range at {
-		at[i] = int64(i)
-	}
+	Ascend(at)
 	slices.SortFunc(at, func(i, j int64) int {
 		if x, y := keys[i], keys[j]; x != y {
 			return cmp.Compare(x, y)

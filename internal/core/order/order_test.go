@@ -133,6 +133,14 @@ func check[K Key](t *testing.T, name string, f *Form, v []uint64) {
 		t.Errorf("%s: Sort of %d differs", name, n)
 	}
 
+	if Rises(mem, f, keys) && !slices.IsSortedFunc(v, func(a, b uint64) int { return cmp.Compare(rank(f, a), rank(f, b)) }) {
+		t.Errorf("%s: %d elements rise", name, n)
+	}
+
+	if up := make([]byte, len(mem)); simd.LessOrEqual.Best() != nil && f.Signed && f.Size >= 4 && n >= 128 && !Rises(up, f, keys) {
+		t.Errorf("%s: %d zeros don't rise", name, n)
+	}
+
 	var room []uint64
 	at := make([]int64, n)
 	Keys(keys, mem, f, false)
