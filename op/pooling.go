@@ -95,7 +95,7 @@ const (
 // beside computes a pool over many planes by rows: some lines of some planes are turned, so that elements of one place are side by
 // side, and work is called for each output of these planes. It sets dst from the rows of near that are the places of its window
 // inside, in row-major order: window says where they begin, from place at on. padded is as in pooled. begin returns work for one goroutine. It reports false where there are
-// fewer than least planes or lines are too long; then nothing is done. What work computes must not depend on how many planes there are.
+// fewer than least planes or lines are too long; then nothing is done. Its results must not depend on how many planes there are.
 func beside[T num.Elem](p *pooling, x, res []T, least int, begin func() func(dst, near []T, at int, window *exec.Sequence, padded int)) bool {
 	plane, outs := p.plane()
 	if p.planes < least || plane == 0 || outs == 0 {
@@ -112,6 +112,9 @@ func beside[T num.Elem](p *pooling, x, res []T, least int, begin func() func(dst
 		return false
 	}
 	lines := min(first.Out, max(1, (besideRoom/wide-reach*in)/(min(first.Stride, first.In)*in+out)))
+	bands := (first.Out + lines - 1) / lines
+	lines = (first.Out + bands - 1) / bands
+	bands = (first.Out + lines - 1) / lines
 	most := min(first.In, (lines-1)*first.Stride+reach)
 	if most*in+lines*out > 4*besideRoom {
 		return false
@@ -120,7 +123,6 @@ func beside[T num.Elem](p *pooling, x, res []T, least int, begin func() func(dst
 	for i := range p.s {
 		volume = min(volume*min(p.s[i].Kernel, p.s[i].In), 1<<20)
 	}
-	bands := (first.Out + lines - 1) / lines
 	size := int(unsafe.Sizeof(x[0]))
 	exec.Split(p.Name, p.Ctx, bands*strips, min(lines*out, 1<<16)*wide*(volume+8)/8, func(from, to int) {
 		panel := contract.PanelsOf((most*in+lines*out)*wide*size + 256)
