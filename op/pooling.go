@@ -2,8 +2,8 @@ package op
 
 import (
 	"runtime"
-	"unsafe"
 
+	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/contract"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
@@ -123,7 +123,7 @@ func beside[T num.Elem](p *pooling, x, res []T, least int, begin func() func(dst
 	for i := range p.s {
 		volume = min(volume*min(p.s[i].Kernel, p.s[i].In), 1<<20)
 	}
-	size := int(unsafe.Sizeof(x[0]))
+	size := dtype.Of[T]().Size()
 	exec.Split(p.Name, p.Ctx, bands*strips, min(lines*out, 1<<16)*wide*(volume+8)/8, func(from, to int) {
 		panel := contract.PanelsOf((most*in+lines*out)*wide*size + 256)
 		defer contract.PanelPool.Put(panel)

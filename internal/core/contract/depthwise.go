@@ -16,9 +16,9 @@ const (
 	besideRoom = 64 << 10 // about how many elements of them are turned at a time
 )
 
-// Side returns how many of so many planes, each with so many elements of operand and result, go side by side: whole vectors, of about the
+// side returns how many of so many planes, each with so many elements of operand and result, go side by side: whole vectors, of about the
 // same number each, and some for each worker. It is 0 where lines are better.
-func Side(planes, each, workers int) int {
+func side(planes, each, workers int) int {
 	const least = 64
 	if planes < least {
 		return 0
@@ -41,27 +41,30 @@ type sideways[T num.Native] struct {
 	n      int   // channels at a time
 }
 
-// sidewaysOf reports whether a convolution is one.
-func (p *patches[T]) sidewaysOf(g *Contraction, by chainer[T]) (s sideways[T], ok bool) {
+// sideways computes a convolution that is one, and reports whether it did.
+func (p *patches[T]) sideways(g *Contraction, e *Gemm[T], by chainer[T]) bool {
 	last := &p.S[len(p.S)-1]
 	if g.M != 1 || p.C != p.Group || g.K == 0 || g.K > GemmK || last.Out > besideLine {
-		return s, false
+		return false
 	}
-	s = sideways[T]{patches: p, by: by, padded: 1}
+	s := sideways[T]{patches: p, by: by, padded: 1}
 	for i := range p.S {
 		n := (p.S[i].Out-1)*p.S[i].Stride + (p.S[i].Kernel-1)*p.S[i].Dilation + 1
 		if n > besideRoom/s.padded {
-			return s, false
+			return false
 		}
 		s.lines = append(s.lines, n)
 		s.padded *= n
 	}
-	s.n = Side(p.C, s.padded+p.Patch, exec.Workers(g.Ctx))
-	return s, s.n > 0
+	if s.n = side(p.C, s.padded+p.Patch, exec.Workers(g.Ctx)); s.n == 0 {
+		return false
+	}
+	s.run(g, e)
+	return true
 }
 
 // run computes it.
-func (s *sideways[T]) run(g *Contraction, e *Gemm[T]) {
+func (s sideways[T]) run(g *Contraction, e *Gemm[T]) {
 	h, d := *g, *e // as in split
 	h.CAt = EntriesOf(g.CAt.Origin, Loop{s.N, s.C * s.Patch})
 	h.Then.At = EntriesOf(g.Then.At.Origin, Loop{s.N, 0})
@@ -77,7 +80,7 @@ func (s *sideways[T]) run(g *Contraction, e *Gemm[T]) {
 		for u := from; u < to; u++ {
 			image, c := u/strips, u%strips*s.n
 			n := min(s.n, s.C-c)
-			conv.Pack(w[:h.K*n], d.A, conv.Block{Off: g.AAt.At(c), Rows: h.K, Row: h.ACol, Cols: n, Col: g.AAt.At(1) - g.AAt.At(0)})
+			conv.Pack(w[:h.K*n], d.A, conv.Block{Off: h.AAt.At(c), Rows: h.K, Row: h.ACol, Cols: n, Col: h.AAt.At(1) - h.AAt.At(0)})
 			s.turn(x[:s.padded*n], (image*s.C+c)*s.inPlane, n)
 			to := sums[:s.Patch*n]
 			s.chains(to, x, w, n)

@@ -282,8 +282,7 @@ func (p *patches[T]) few(g *Contraction, e *Gemm[T]) bool {
 		return false
 	}
 	if by, ok := e.Tiles.(chainer[T]); ok {
-		if s, ok := p.sidewaysOf(g, by); ok {
-			s.run(g, e)
+		if p.sideways(g, e, by) {
 			return true
 		}
 	}
