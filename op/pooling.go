@@ -116,7 +116,7 @@ func beside[T num.Elem](p *pooling, x, res []T, least int, begin func() func(dst
 	lines = (first.Out + bands - 1) / bands
 	bands = (first.Out + lines - 1) / lines
 	most := min(first.In, (lines-1)*first.Stride+reach)
-	if most*in+lines*out > 4*besideRoom {
+	if most*in+lines*out > 4*besideRoom/wide { // even one line is too much
 		return false
 	}
 	volume := 1

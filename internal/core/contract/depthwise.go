@@ -20,7 +20,7 @@ const (
 // same number each, and some for each worker. It is 0 where lines are better.
 func side(planes, each, workers int) int {
 	const least = 64
-	if planes < least {
+	if planes < least || each > 4*besideRoom/least {
 		return 0
 	}
 	most := min(planes, besideMost, max(least, besideRoom/each))
