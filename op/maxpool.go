@@ -199,7 +199,7 @@ type rowPool[W num.Elem] struct {
 	most   int // lines of results at a time
 }
 
-// maxBeside is the longest line of results, for a stride of 1, from which on rows are parts of lines and not planes side by side.
+// maxBeside is the longest line of results, for a stride of 1, whose planes go side by side. Longer lines are rows themselves.
 const maxBeside = 16
 
 // poolStrip is about how many elements are looked at together, unless a line has more.

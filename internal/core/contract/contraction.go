@@ -236,8 +236,8 @@ func (e *Gemm[T]) Run(g *Contraction) {
 // pieces says how each entry of a batch is divided: of m rows and n columns each, so many one below the other and side by side.
 type pieces struct{ down, across, m, n int }
 
-// cut divides a product for so many workers, where the last of them ends first. A piece takes as long as its rows times its vectors, with some of each
-// for what it reads and makes up: halves that differ by a vector, or a small piece at the end, leave a worker without work.
+// cut divides a product so that the last of the workers ends as early as it can. The time of a piece is the product of its rows and its vectors, plus
+// some rows and vectors for its operands. Halves that differ by a vector, or a small piece at the end, leave a worker without work.
 func (e *Gemm[T]) cut(g *Contraction, workers, rows, lanes int) (best pieces) {
 	const (
 		begins = 10_000 // what a piece takes besides, in vectors that are multiplied and added
@@ -248,7 +248,7 @@ func (e *Gemm[T]) cut(g *Contraction, workers, rows, lanes int) (best pieces) {
 		moreRows = 12
 	}
 	w, vectors := float64(workers), (g.N+lanes-1)/lanes
-	most := min(8*workers, 256)
+	most := max(workers, min(8*workers, 256)) // pieces
 	least := math.Inf(1)
 	for down := 1; down <= most && (down-1)*rows < g.M; down++ {
 		m := roundUp((g.M+down-1)/down, rows)

@@ -31,9 +31,9 @@ func side(planes, each, workers int) int {
 	return roundUp((planes+strips-1)/strips, 16)
 }
 
-// A sideways is a depthwise convolution of small planes, of which some are turned, so that channels are side by side: then each output is a row
-// of chains.
-type sideways[T num.Native] struct {
+// A depthwise is a depthwise convolution of small planes. Some planes are turned, so that channels are side by side. Then each output is a
+// row of chains.
+type depthwise[T num.Native] struct {
 	*patches[T]
 	by     chainer[T]
 	lines  []int // of each axis with its padding
@@ -41,13 +41,13 @@ type sideways[T num.Native] struct {
 	n      int   // channels at a time
 }
 
-// sideways computes a convolution that is one, and reports whether it did.
-func (p *patches[T]) sideways(g *Contraction, e *Gemm[T], by chainer[T]) bool {
+// depthwise computes a depthwise convolution of small planes, and reports whether it did.
+func (p *patches[T]) depthwise(g *Contraction, e *Gemm[T], by chainer[T]) bool {
 	last := &p.S[len(p.S)-1]
 	if g.M != 1 || p.C != p.Group || g.K == 0 || g.K > GemmK || last.Out > besideLine {
 		return false
 	}
-	s := sideways[T]{patches: p, by: by, padded: 1}
+	s := depthwise[T]{patches: p, by: by, padded: 1}
 	for i := range p.S {
 		n := (p.S[i].Out-1)*p.S[i].Stride + (p.S[i].Kernel-1)*p.S[i].Dilation + 1
 		if n > besideRoom/s.padded {
@@ -64,7 +64,7 @@ func (p *patches[T]) sideways(g *Contraction, e *Gemm[T], by chainer[T]) bool {
 }
 
 // run computes it.
-func (s sideways[T]) run(g *Contraction, e *Gemm[T]) {
+func (s depthwise[T]) run(g *Contraction, e *Gemm[T]) {
 	h, d := *g, *e // as in split
 	h.CAt = EntriesOf(g.CAt.Origin, Loop{s.N, s.C * s.Patch})
 	h.Then.At = EntriesOf(g.Then.At.Origin, Loop{s.N, 0})
@@ -95,7 +95,7 @@ func (s sideways[T]) run(g *Contraction, e *Gemm[T]) {
 }
 
 // turn makes the padded planes of n channels, the first of which is at src of x.
-func (s *sideways[T]) turn(dst []T, src, n int) {
+func (s *depthwise[T]) turn(dst []T, src, n int) {
 	rank := len(s.S)
 	last, width := &s.S[rank-1], s.lines[rank-1]
 	cut := CutOf(width, -last.Begin, 1, last.In)
@@ -116,7 +116,7 @@ func (s *sideways[T]) turn(dst []T, src, n int) {
 }
 
 // chains sets dst to the sums of n channels: for each output a row.
-func (s *sideways[T]) chains(dst, x, w []T, n int) {
+func (s *depthwise[T]) chains(dst, x, w []T, n int) {
 	rank := len(s.S)
 	last, lines, line := &s.S[rank-1], 1, 0 // of the kernel along the last axis but one
 	if rank > 1 {

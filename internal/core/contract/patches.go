@@ -281,10 +281,8 @@ func (p *patches[T]) few(g *Contraction, e *Gemm[T]) bool {
 	if !ok || g.M > FewRows || g.K == 0 || g.N == 0 {
 		return false
 	}
-	if by, ok := e.Tiles.(chainer[T]); ok {
-		if p.sideways(g, e, by) {
-			return true
-		}
+	if by, ok := e.Tiles.(chainer[T]); ok && p.depthwise(g, e, by) {
+		return true
 	}
 	const strip = 4096 // sums that stay in the first-level cache
 	out := p.S[len(p.S)-1].Out

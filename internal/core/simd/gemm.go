@@ -168,7 +168,7 @@ func (p *Product[T]) Chains(c, a []T, lda int, b []T, ldb, k int) {
 	p.ChainLines(c, a, 0, lda, b, ldb, 1, k)
 }
 
-// ChainLines is Chains for lines of k products, of which those of a begin line apart: c[j] = fma(a[i*line+l*lda+j], b[(i*k+l)*ldb+j], c[j]).
+// ChainLines is Chains for lines of k products: c[j] = fma(a[i*line+l*lda+j], b[(i*k+l)*ldb+j], c[j]).
 func (p *Product[T]) ChainLines(c, a []T, line, lda int, b []T, ldb, lines, k int) {
 	n := len(c)
 	if n == 0 || k == 0 || lines == 0 {
