@@ -71,8 +71,20 @@ func (k kind) short(x float64) float64 {
 	return x
 }
 
+// reads reports whether a decimal reads back as x. The exact digits of x may not,
+// where the shortest decimal does: 6.10987272699921e-151 is exactly
+// 6.1098727269992093…e-151, and 6.109872726999209e-151 is nearer to the float64 below.
+func (k kind) reads(text string, x float64) bool {
+	v, _ := strconv.ParseFloat(text, k.bits)
+	if k.round != nil {
+		v = k.round(v)
+	}
+	return v == x
+}
+
 // positional writes |x| with the fewest digits that tell it apart, but at least
 // least and at most most after the point (rounded there, zeros at the end cut).
+// Digits past the fewest are exact ones, or zeros where the exact ones don't read back.
 // Negative is no limit; with a least, all digits before the point are exact too.
 func (k kind) positional(x float64, least, most int) (whole, frac string) {
 	x = math.Abs(x)
@@ -85,7 +97,10 @@ func (k kind) positional(x float64, least, most int) (whole, frac string) {
 		frac = strings.TrimRight(frac, "0")
 	}
 	if len(frac) <= least {
-		whole, frac, _ = strings.Cut(strconv.FormatFloat(x, 'f', least, 64), ".")
+		if text := strconv.FormatFloat(x, 'f', least, 64); k.reads(text, x) {
+			whole, frac, _ = strings.Cut(text, ".")
+		}
+		frac += strings.Repeat("0", least-len(frac))
 	}
 	return whole, frac
 }
@@ -106,7 +121,10 @@ func (k kind) scientific(x float64, least, most int) (whole, frac, exp string) {
 		frac = strings.TrimRight(frac, "0")
 	}
 	if len(frac) < least {
-		split(strconv.FormatFloat(x, 'e', least, 64))
+		if text := strconv.FormatFloat(x, 'e', least, 64); k.reads(text, x) {
+			split(text)
+		}
+		frac += strings.Repeat("0", least-len(frac))
 	}
 	return whole, frac, exp
 }

@@ -159,6 +159,15 @@ func parse(t interface{ Fatal(...any) }, text string) []float64 {
 
 var all = tensor.PrintOptions{FloatMode: tensor.Unique, Threshold: math.MaxInt, LineWidth: math.MaxInt}
 
+// Digits that only fill a column don't change the number: those of the second value,
+// cut after the column's fifteenth, read back as its neighbour.
+func TestPrintFill(t *testing.T) {
+	x := tensor.FromSlice([]float64{1.000030517578125, 6.10987272699921e-151})
+	if s := tensor.Sprint(x.Any(), all); s != "[1.000030517578125e+000 6.109872726999210e-151]" {
+		t.Error(s)
+	}
+}
+
 // With all digits, what is printed reads back as the same numbers.
 func TestPrintReadsBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
