@@ -8657,7 +8657,7 @@ done:
 	RET
 
 // func subNumber32AVX2(dst []float32, a []float32, p float32, stream bool)
-// Requires: AVX, AVX2, CMOV, SSE
+// Requires: AVX, AVX2, CMOV
 TEXT ·subNumber32AVX2(SB), NOSPLIT, $0-53
 	MOVBQZX      stream+52(FP), AX
 	MOVQ         dst_len+8(FP), CX
@@ -8666,8 +8666,7 @@ TEXT ·subNumber32AVX2(SB), NOSPLIT, $0-53
 	MOVQ         a_len+32(FP), SI
 	CMPQ         SI, CX
 	CMOVQLT      SI, CX
-	MOVSS        p+48(FP), X0
-	VPBROADCASTD X0, Y0
+	VBROADCASTSS p+48(FP), Y0
 	VMOVUPS      c7fc000007fc00000<>+0(SB), Y1
 	XORL         SI, SI
 	SUBQ         $+32, CX
@@ -8763,7 +8762,7 @@ done:
 	RET
 
 // func subNumber32AVX512(dst []float32, a []float32, p float32, stream bool)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, SSE
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·subNumber32AVX512(SB), NOSPLIT, $0-53
 	MOVBQZX      stream+52(FP), AX
 	MOVQ         dst_len+8(FP), CX
@@ -8772,8 +8771,7 @@ TEXT ·subNumber32AVX512(SB), NOSPLIT, $0-53
 	MOVQ         a_len+32(FP), SI
 	CMPQ         SI, CX
 	CMOVQLT      SI, CX
-	MOVSS        p+48(FP), X0
-	VPBROADCASTD X0, Z0
+	VBROADCASTSS p+48(FP), Z0
 	VPBROADCASTQ c7fc000007fc00000<>+0(SB), Z1
 	XORL         SI, SI
 	SUBQ         $+64, CX
@@ -8856,7 +8854,7 @@ done:
 	RET
 
 // func divNumber32AVX2(dst []float32, a []float32, p float32, stream bool)
-// Requires: AVX, AVX2, CMOV, SSE
+// Requires: AVX, AVX2, CMOV
 TEXT ·divNumber32AVX2(SB), NOSPLIT, $0-53
 	MOVBQZX      stream+52(FP), AX
 	MOVQ         dst_len+8(FP), CX
@@ -8865,8 +8863,7 @@ TEXT ·divNumber32AVX2(SB), NOSPLIT, $0-53
 	MOVQ         a_len+32(FP), SI
 	CMPQ         SI, CX
 	CMOVQLT      SI, CX
-	MOVSS        p+48(FP), X0
-	VPBROADCASTD X0, Y0
+	VBROADCASTSS p+48(FP), Y0
 	VMOVUPS      c7fc000007fc00000<>+0(SB), Y1
 	XORL         SI, SI
 	SUBQ         $+32, CX
@@ -8962,7 +8959,7 @@ done:
 	RET
 
 // func divNumber32AVX512(dst []float32, a []float32, p float32, stream bool)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, SSE
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·divNumber32AVX512(SB), NOSPLIT, $0-53
 	MOVBQZX      stream+52(FP), AX
 	MOVQ         dst_len+8(FP), CX
@@ -8971,8 +8968,7 @@ TEXT ·divNumber32AVX512(SB), NOSPLIT, $0-53
 	MOVQ         a_len+32(FP), SI
 	CMPQ         SI, CX
 	CMOVQLT      SI, CX
-	MOVSS        p+48(FP), X0
-	VPBROADCASTD X0, Z0
+	VBROADCASTSS p+48(FP), Z0
 	VPBROADCASTQ c7fc000007fc00000<>+0(SB), Z1
 	XORL         SI, SI
 	SUBQ         $+64, CX
@@ -9055,7 +9051,7 @@ done:
 	RET
 
 // func subNumber64AVX2(dst []float64, a []float64, p float64, stream bool)
-// Requires: AVX, AVX2, CMOV, SSE2
+// Requires: AVX, AVX2, CMOV
 TEXT ·subNumber64AVX2(SB), NOSPLIT, $0-57
 	MOVBQZX      stream+56(FP), AX
 	MOVQ         dst_len+8(FP), CX
@@ -9064,8 +9060,7 @@ TEXT ·subNumber64AVX2(SB), NOSPLIT, $0-57
 	MOVQ         a_len+32(FP), SI
 	CMPQ         SI, CX
 	CMOVQLT      SI, CX
-	MOVSD        p+48(FP), X0
-	VPBROADCASTQ X0, Y0
+	VBROADCASTSD p+48(FP), Y0
 	VMOVUPS      c7ff8000000000000<>+0(SB), Y1
 	XORL         SI, SI
 	SUBQ         $+16, CX
@@ -9161,7 +9156,7 @@ done:
 	RET
 
 // func subNumber64AVX512(dst []float64, a []float64, p float64, stream bool)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, SSE2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·subNumber64AVX512(SB), NOSPLIT, $0-57
 	MOVBQZX      stream+56(FP), AX
 	MOVQ         dst_len+8(FP), CX
@@ -9170,8 +9165,7 @@ TEXT ·subNumber64AVX512(SB), NOSPLIT, $0-57
 	MOVQ         a_len+32(FP), SI
 	CMPQ         SI, CX
 	CMOVQLT      SI, CX
-	MOVSD        p+48(FP), X0
-	VPBROADCASTQ X0, Z0
+	VBROADCASTSD p+48(FP), Z0
 	VPBROADCASTQ c7ff8000000000000<>+0(SB), Z1
 	XORL         SI, SI
 	SUBQ         $+32, CX
@@ -9254,7 +9248,7 @@ done:
 	RET
 
 // func divNumber64AVX2(dst []float64, a []float64, p float64, stream bool)
-// Requires: AVX, AVX2, CMOV, SSE2
+// Requires: AVX, AVX2, CMOV
 TEXT ·divNumber64AVX2(SB), NOSPLIT, $0-57
 	MOVBQZX      stream+56(FP), AX
 	MOVQ         dst_len+8(FP), CX
@@ -9263,8 +9257,7 @@ TEXT ·divNumber64AVX2(SB), NOSPLIT, $0-57
 	MOVQ         a_len+32(FP), SI
 	CMPQ         SI, CX
 	CMOVQLT      SI, CX
-	MOVSD        p+48(FP), X0
-	VPBROADCASTQ X0, Y0
+	VBROADCASTSD p+48(FP), Y0
 	VMOVUPS      c7ff8000000000000<>+0(SB), Y1
 	XORL         SI, SI
 	SUBQ         $+16, CX
@@ -9360,7 +9353,7 @@ done:
 	RET
 
 // func divNumber64AVX512(dst []float64, a []float64, p float64, stream bool)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, SSE2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·divNumber64AVX512(SB), NOSPLIT, $0-57
 	MOVBQZX      stream+56(FP), AX
 	MOVQ         dst_len+8(FP), CX
@@ -9369,8 +9362,7 @@ TEXT ·divNumber64AVX512(SB), NOSPLIT, $0-57
 	MOVQ         a_len+32(FP), SI
 	CMPQ         SI, CX
 	CMOVQLT      SI, CX
-	MOVSD        p+48(FP), X0
-	VPBROADCASTQ X0, Z0
+	VBROADCASTSD p+48(FP), Z0
 	VPBROADCASTQ c7ff8000000000000<>+0(SB), Z1
 	XORL         SI, SI
 	SUBQ         $+32, CX
@@ -9463,7 +9455,7 @@ TEXT ·clipF32StreamAVX2(SB), NOSPLIT, $0-64
 	JMP  ·clipF32AVX2<>(SB)
 
 // func clipF32AVX2<>(dst []float32, a []float32, p float32, q float32)
-// Requires: AVX, AVX2, CMOV, SSE
+// Requires: AVX, AVX2, CMOV
 TEXT ·clipF32AVX2<>(SB), NOSPLIT, $0-56
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -9471,10 +9463,8 @@ TEXT ·clipF32AVX2<>(SB), NOSPLIT, $0-56
 	MOVQ         a_len+32(FP), BX
 	CMPQ         BX, AX
 	CMOVQLT      BX, AX
-	MOVSS        p+48(FP), X0
-	VPBROADCASTD X0, Y0
-	MOVSS        q+52(FP), X1
-	VPBROADCASTD X1, Y1
+	VBROADCASTSS p+48(FP), Y0
+	VBROADCASTSS q+52(FP), Y1
 	VMOVUPS      c7fc000007fc00000<>+0(SB), Y2
 	XORL         BX, BX
 	SUBQ         $+32, AX
@@ -9650,7 +9640,7 @@ TEXT ·clipF32StreamAVX512(SB), NOSPLIT, $0-64
 	JMP  ·clipF32AVX512<>(SB)
 
 // func clipF32AVX512<>(dst []float32, a []float32, p float32, q float32)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV, SSE
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV
 TEXT ·clipF32AVX512<>(SB), NOSPLIT, $0-56
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -9658,10 +9648,8 @@ TEXT ·clipF32AVX512<>(SB), NOSPLIT, $0-56
 	MOVQ         a_len+32(FP), BX
 	CMPQ         BX, AX
 	CMOVQLT      BX, AX
-	MOVSS        p+48(FP), X0
-	VPBROADCASTD X0, Z0
-	MOVSS        q+52(FP), X1
-	VPBROADCASTD X1, Z1
+	VBROADCASTSS p+48(FP), Z0
+	VBROADCASTSS q+52(FP), Z1
 	VPBROADCASTQ c7fc000007fc00000<>+0(SB), Z2
 	XORL         BX, BX
 	SUBQ         $+64, AX
@@ -9799,7 +9787,7 @@ TEXT ·clipF64StreamAVX2(SB), NOSPLIT, $0-72
 	JMP  ·clipF64AVX2<>(SB)
 
 // func clipF64AVX2<>(dst []float64, a []float64, p float64, q float64)
-// Requires: AVX, AVX2, CMOV, SSE2
+// Requires: AVX, AVX2, CMOV
 TEXT ·clipF64AVX2<>(SB), NOSPLIT, $0-64
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -9807,10 +9795,8 @@ TEXT ·clipF64AVX2<>(SB), NOSPLIT, $0-64
 	MOVQ         a_len+32(FP), BX
 	CMPQ         BX, AX
 	CMOVQLT      BX, AX
-	MOVSD        p+48(FP), X0
-	VPBROADCASTQ X0, Y0
-	MOVSD        q+56(FP), X1
-	VPBROADCASTQ X1, Y1
+	VBROADCASTSD p+48(FP), Y0
+	VBROADCASTSD q+56(FP), Y1
 	VMOVUPS      c7ff8000000000000<>+0(SB), Y2
 	XORL         BX, BX
 	SUBQ         $+16, AX
@@ -9986,7 +9972,7 @@ TEXT ·clipF64StreamAVX512(SB), NOSPLIT, $0-72
 	JMP  ·clipF64AVX512<>(SB)
 
 // func clipF64AVX512<>(dst []float64, a []float64, p float64, q float64)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV, SSE2
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV
 TEXT ·clipF64AVX512<>(SB), NOSPLIT, $0-64
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -9994,10 +9980,8 @@ TEXT ·clipF64AVX512<>(SB), NOSPLIT, $0-64
 	MOVQ         a_len+32(FP), BX
 	CMPQ         BX, AX
 	CMOVQLT      BX, AX
-	MOVSD        p+48(FP), X0
-	VPBROADCASTQ X0, Z0
-	MOVSD        q+56(FP), X1
-	VPBROADCASTQ X1, Z1
+	VBROADCASTSD p+48(FP), Z0
+	VBROADCASTSD q+56(FP), Z1
 	VPBROADCASTQ c7ff8000000000000<>+0(SB), Z2
 	XORL         BX, BX
 	SUBQ         $+32, AX
@@ -10591,7 +10575,7 @@ TEXT ·hardSigmoidF32StreamAVX2(SB), NOSPLIT, $0-64
 	JMP  ·hardSigmoidF32AVX2<>(SB)
 
 // func hardSigmoidF32AVX2<>(dst []float32, a []float32, p float32, q float32)
-// Requires: AVX, AVX2, CMOV, SSE
+// Requires: AVX, AVX2, CMOV
 TEXT ·hardSigmoidF32AVX2<>(SB), NOSPLIT, $0-56
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -10599,10 +10583,8 @@ TEXT ·hardSigmoidF32AVX2<>(SB), NOSPLIT, $0-56
 	MOVQ         a_len+32(FP), BX
 	CMPQ         BX, AX
 	CMOVQLT      BX, AX
-	MOVSS        p+48(FP), X0
-	VPBROADCASTD X0, Y0
-	MOVSS        q+52(FP), X1
-	VPBROADCASTD X1, Y1
+	VBROADCASTSS p+48(FP), Y0
+	VBROADCASTSS q+52(FP), Y1
 	VMOVUPS      c0<>+0(SB), Y2
 	VMOVUPS      c3ff0000000000000<>+0(SB), Y3
 	VMOVUPS      c7ff8000000000000<>+0(SB), Y4
@@ -10861,7 +10843,7 @@ TEXT ·hardSigmoidF32StreamAVX512(SB), NOSPLIT, $0-64
 	JMP  ·hardSigmoidF32AVX512<>(SB)
 
 // func hardSigmoidF32AVX512<>(dst []float32, a []float32, p float32, q float32)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, SSE
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·hardSigmoidF32AVX512<>(SB), NOSPLIT, $0-56
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -10869,10 +10851,8 @@ TEXT ·hardSigmoidF32AVX512<>(SB), NOSPLIT, $0-56
 	MOVQ         a_len+32(FP), BX
 	CMPQ         BX, AX
 	CMOVQLT      BX, AX
-	MOVSS        p+48(FP), X0
-	VPBROADCASTD X0, Z0
-	MOVSS        q+52(FP), X1
-	VPBROADCASTD X1, Z1
+	VBROADCASTSS p+48(FP), Z0
+	VBROADCASTSS q+52(FP), Z1
 	VPBROADCASTQ c0<>+0(SB), Z2
 	VPBROADCASTQ c3ff0000000000000<>+0(SB), Z3
 	VPBROADCASTQ c7ff8000000000000<>+0(SB), Z4
@@ -11089,7 +11069,7 @@ TEXT ·leakyReluF32StreamAVX2(SB), NOSPLIT, $0-64
 	JMP  ·leakyReluF32AVX2<>(SB)
 
 // func leakyReluF32AVX2<>(dst []float32, a []float32, p float32, q float32)
-// Requires: AVX, AVX2, CMOV, SSE
+// Requires: AVX, AVX2, CMOV
 TEXT ·leakyReluF32AVX2<>(SB), NOSPLIT, $0-56
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -11097,10 +11077,8 @@ TEXT ·leakyReluF32AVX2<>(SB), NOSPLIT, $0-56
 	MOVQ         a_len+32(FP), BX
 	CMPQ         BX, AX
 	CMOVQLT      BX, AX
-	MOVSS        p+48(FP), X0
-	VPBROADCASTD X0, Y0
-	MOVSS        q+52(FP), X1
-	VPBROADCASTD X1, Y1
+	VBROADCASTSS p+48(FP), Y0
+	VBROADCASTSS q+52(FP), Y1
 	VMOVUPS      c0<>+0(SB), Y1
 	VMOVUPS      c7fc000007fc00000<>+0(SB), Y3
 	XORL         BX, BX
@@ -11227,7 +11205,7 @@ TEXT ·leakyReluF32StreamAVX512(SB), NOSPLIT, $0-64
 	JMP  ·leakyReluF32AVX512<>(SB)
 
 // func leakyReluF32AVX512<>(dst []float32, a []float32, p float32, q float32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, SSE
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·leakyReluF32AVX512<>(SB), NOSPLIT, $0-56
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -11235,10 +11213,8 @@ TEXT ·leakyReluF32AVX512<>(SB), NOSPLIT, $0-56
 	MOVQ         a_len+32(FP), BX
 	CMPQ         BX, AX
 	CMOVQLT      BX, AX
-	MOVSS        p+48(FP), X0
-	VPBROADCASTD X0, Z0
-	MOVSS        q+52(FP), X1
-	VPBROADCASTD X1, Z1
+	VBROADCASTSS p+48(FP), Z0
+	VBROADCASTSS q+52(FP), Z1
 	VPBROADCASTQ c0<>+0(SB), Z1
 	VPBROADCASTQ c7fc000007fc00000<>+0(SB), Z2
 	XORL         BX, BX
@@ -11720,7 +11696,7 @@ TEXT ·hardSigmoidF64StreamAVX2(SB), NOSPLIT, $0-72
 	JMP  ·hardSigmoidF64AVX2<>(SB)
 
 // func hardSigmoidF64AVX2<>(dst []float64, a []float64, p float64, q float64)
-// Requires: AVX, AVX2, CMOV, SSE2
+// Requires: AVX, AVX2, CMOV
 TEXT ·hardSigmoidF64AVX2<>(SB), NOSPLIT, $0-64
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -11728,10 +11704,8 @@ TEXT ·hardSigmoidF64AVX2<>(SB), NOSPLIT, $0-64
 	MOVQ         a_len+32(FP), BX
 	CMPQ         BX, AX
 	CMOVQLT      BX, AX
-	MOVSD        p+48(FP), X0
-	VPBROADCASTQ X0, Y0
-	MOVSD        q+56(FP), X1
-	VPBROADCASTQ X1, Y1
+	VBROADCASTSD p+48(FP), Y0
+	VBROADCASTSD q+56(FP), Y1
 	VMOVUPS      c0<>+0(SB), Y2
 	VMOVUPS      c3ff0000000000000<>+0(SB), Y3
 	VMOVUPS      c7ff8000000000000<>+0(SB), Y4
@@ -11949,7 +11923,7 @@ TEXT ·hardSigmoidF64StreamAVX512(SB), NOSPLIT, $0-72
 	JMP  ·hardSigmoidF64AVX512<>(SB)
 
 // func hardSigmoidF64AVX512<>(dst []float64, a []float64, p float64, q float64)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV, SSE2
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV
 TEXT ·hardSigmoidF64AVX512<>(SB), NOSPLIT, $0-64
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -11957,10 +11931,8 @@ TEXT ·hardSigmoidF64AVX512<>(SB), NOSPLIT, $0-64
 	MOVQ         a_len+32(FP), BX
 	CMPQ         BX, AX
 	CMOVQLT      BX, AX
-	MOVSD        p+48(FP), X0
-	VPBROADCASTQ X0, Z0
-	MOVSD        q+56(FP), X1
-	VPBROADCASTQ X1, Z1
+	VBROADCASTSD p+48(FP), Z0
+	VBROADCASTSD q+56(FP), Z1
 	VPBROADCASTQ c0<>+0(SB), Z2
 	VPBROADCASTQ c3ff0000000000000<>+0(SB), Z3
 	VPBROADCASTQ c7ff8000000000000<>+0(SB), Z4
@@ -12136,7 +12108,7 @@ TEXT ·leakyReluF64StreamAVX2(SB), NOSPLIT, $0-72
 	JMP  ·leakyReluF64AVX2<>(SB)
 
 // func leakyReluF64AVX2<>(dst []float64, a []float64, p float64, q float64)
-// Requires: AVX, AVX2, CMOV, SSE2
+// Requires: AVX, AVX2, CMOV
 TEXT ·leakyReluF64AVX2<>(SB), NOSPLIT, $0-64
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -12144,10 +12116,8 @@ TEXT ·leakyReluF64AVX2<>(SB), NOSPLIT, $0-64
 	MOVQ         a_len+32(FP), BX
 	CMPQ         BX, AX
 	CMOVQLT      BX, AX
-	MOVSD        p+48(FP), X0
-	VPBROADCASTQ X0, Y0
-	MOVSD        q+56(FP), X1
-	VPBROADCASTQ X1, Y1
+	VBROADCASTSD p+48(FP), Y0
+	VBROADCASTSD q+56(FP), Y1
 	VMOVUPS      c0<>+0(SB), Y1
 	VMOVUPS      c7ff8000000000000<>+0(SB), Y3
 	XORL         BX, BX
@@ -12274,7 +12244,7 @@ TEXT ·leakyReluF64StreamAVX512(SB), NOSPLIT, $0-72
 	JMP  ·leakyReluF64AVX512<>(SB)
 
 // func leakyReluF64AVX512<>(dst []float64, a []float64, p float64, q float64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, SSE2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·leakyReluF64AVX512<>(SB), NOSPLIT, $0-64
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -12282,10 +12252,8 @@ TEXT ·leakyReluF64AVX512<>(SB), NOSPLIT, $0-64
 	MOVQ         a_len+32(FP), BX
 	CMPQ         BX, AX
 	CMOVQLT      BX, AX
-	MOVSD        p+48(FP), X0
-	VPBROADCASTQ X0, Z0
-	MOVSD        q+56(FP), X1
-	VPBROADCASTQ X1, Z1
+	VBROADCASTSD p+48(FP), Z0
+	VBROADCASTSD q+56(FP), Z1
 	VPBROADCASTQ c0<>+0(SB), Z1
 	VPBROADCASTQ c7ff8000000000000<>+0(SB), Z2
 	XORL         BX, BX
@@ -12393,7 +12361,7 @@ done:
 	RET
 
 // func affine32AVX2(dst []float32, a []float32, mean float64, factor float64, bias float64)
-// Requires: AVX, AVX2, CMOV, SSE2
+// Requires: AVX, CMOV
 TEXT ·affine32AVX2(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -12401,12 +12369,9 @@ TEXT ·affine32AVX2(SB), NOSPLIT, $0-72
 	MOVQ         a_len+32(FP), BX
 	CMPQ         BX, AX
 	CMOVQLT      BX, AX
-	MOVSD        mean+48(FP), X0
-	VPBROADCASTQ X0, Y0
-	MOVSD        factor+56(FP), X1
-	VPBROADCASTQ X1, Y1
-	MOVSD        bias+64(FP), X2
-	VPBROADCASTQ X2, Y2
+	VBROADCASTSD mean+48(FP), Y0
+	VBROADCASTSD factor+56(FP), Y1
+	VBROADCASTSD bias+64(FP), Y2
 	VMOVUPS      c7fc000007fc00000<>+0(SB), Y3
 	XORL         BX, BX
 	SUBQ         $+16, AX
@@ -12496,7 +12461,7 @@ done:
 	RET
 
 // func affine32AVX512(dst []float32, a []float32, mean float64, factor float64, bias float64)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, SSE2
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·affine32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -12504,12 +12469,9 @@ TEXT ·affine32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         a_len+32(FP), BX
 	CMPQ         BX, AX
 	CMOVQLT      BX, AX
-	MOVSD        mean+48(FP), X0
-	VPBROADCASTQ X0, Z0
-	MOVSD        factor+56(FP), X1
-	VPBROADCASTQ X1, Z1
-	MOVSD        bias+64(FP), X2
-	VPBROADCASTQ X2, Z2
+	VBROADCASTSD mean+48(FP), Z0
+	VBROADCASTSD factor+56(FP), Z1
+	VBROADCASTSD bias+64(FP), Z2
 	VPBROADCASTQ c7fc000007fc00000<>+0(SB), Z3
 	XORL         BX, BX
 	SUBQ         $+32, AX
@@ -12582,7 +12544,7 @@ done:
 	RET
 
 // func affine64AVX2(dst []float64, a []float64, mean float64, factor float64, bias float64)
-// Requires: AVX, AVX2, CMOV, SSE2
+// Requires: AVX, AVX2, CMOV
 TEXT ·affine64AVX2(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -12590,12 +12552,9 @@ TEXT ·affine64AVX2(SB), NOSPLIT, $0-72
 	MOVQ         a_len+32(FP), BX
 	CMPQ         BX, AX
 	CMOVQLT      BX, AX
-	MOVSD        mean+48(FP), X0
-	VPBROADCASTQ X0, Y0
-	MOVSD        factor+56(FP), X1
-	VPBROADCASTQ X1, Y1
-	MOVSD        bias+64(FP), X2
-	VPBROADCASTQ X2, Y2
+	VBROADCASTSD mean+48(FP), Y0
+	VBROADCASTSD factor+56(FP), Y1
+	VBROADCASTSD bias+64(FP), Y2
 	VMOVUPS      c7ff8000000000000<>+0(SB), Y3
 	XORL         BX, BX
 	SUBQ         $+16, AX
@@ -12673,7 +12632,7 @@ done:
 	RET
 
 // func affine64AVX512(dst []float64, a []float64, mean float64, factor float64, bias float64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, SSE2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·affine64AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -12681,12 +12640,9 @@ TEXT ·affine64AVX512(SB), NOSPLIT, $0-72
 	MOVQ         a_len+32(FP), BX
 	CMPQ         BX, AX
 	CMOVQLT      BX, AX
-	MOVSD        mean+48(FP), X0
-	VPBROADCASTQ X0, Z0
-	MOVSD        factor+56(FP), X1
-	VPBROADCASTQ X1, Z1
-	MOVSD        bias+64(FP), X2
-	VPBROADCASTQ X2, Z2
+	VBROADCASTSD mean+48(FP), Z0
+	VBROADCASTSD factor+56(FP), Z1
+	VBROADCASTSD bias+64(FP), Z2
 	VPBROADCASTQ c7ff8000000000000<>+0(SB), Z3
 	XORL         BX, BX
 	SUBQ         $+32, AX
@@ -12749,7 +12705,7 @@ done:
 	RET
 
 // func mean2AVX2(dst []float32, a []float32, b []float32, n float64)
-// Requires: AVX, AVX2, CMOV, SSE2
+// Requires: AVX, CMOV
 TEXT ·mean2AVX2(SB), NOSPLIT, $0-80
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -12761,8 +12717,7 @@ TEXT ·mean2AVX2(SB), NOSPLIT, $0-80
 	MOVQ         b_len+56(FP), SI
 	CMPQ         SI, AX
 	CMOVQLT      SI, AX
-	MOVSD        n+72(FP), X0
-	VPBROADCASTQ X0, Y0
+	VBROADCASTSD n+72(FP), Y0
 	VMOVUPS      c7fc000007fc00000<>+0(SB), Y1
 	XORL         SI, SI
 	SUBQ         $+16, AX
@@ -12858,7 +12813,7 @@ done:
 	RET
 
 // func mean2AVX512(dst []float32, a []float32, b []float32, n float64)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, SSE2
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·mean2AVX512(SB), NOSPLIT, $0-80
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -12870,8 +12825,7 @@ TEXT ·mean2AVX512(SB), NOSPLIT, $0-80
 	MOVQ         b_len+56(FP), SI
 	CMPQ         SI, AX
 	CMOVQLT      SI, AX
-	MOVSD        n+72(FP), X0
-	VPBROADCASTQ X0, Z0
+	VBROADCASTSD n+72(FP), Z0
 	VPBROADCASTQ c7fc000007fc00000<>+0(SB), Z1
 	XORL         SI, SI
 	SUBQ         $+32, AX
@@ -12949,7 +12903,7 @@ done:
 	RET
 
 // func mean3AVX2(dst []float32, a []float32, b []float32, c []float32, n float64)
-// Requires: AVX, AVX2, CMOV, SSE2
+// Requires: AVX, CMOV
 TEXT ·mean3AVX2(SB), NOSPLIT, $0-104
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -12965,8 +12919,7 @@ TEXT ·mean3AVX2(SB), NOSPLIT, $0-104
 	MOVQ         c_len+80(FP), DI
 	CMPQ         DI, AX
 	CMOVQLT      DI, AX
-	MOVSD        n+96(FP), X0
-	VPBROADCASTQ X0, Y0
+	VBROADCASTSD n+96(FP), Y0
 	VMOVUPS      c7fc000007fc00000<>+0(SB), Y1
 	XORL         DI, DI
 	SUBQ         $+16, AX
@@ -13080,7 +13033,7 @@ done:
 	RET
 
 // func mean3AVX512(dst []float32, a []float32, b []float32, c []float32, n float64)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, SSE2
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·mean3AVX512(SB), NOSPLIT, $0-104
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -13096,8 +13049,7 @@ TEXT ·mean3AVX512(SB), NOSPLIT, $0-104
 	MOVQ         c_len+80(FP), DI
 	CMPQ         DI, AX
 	CMOVQLT      DI, AX
-	MOVSD        n+96(FP), X0
-	VPBROADCASTQ X0, Z0
+	VBROADCASTSD n+96(FP), Z0
 	VPBROADCASTQ c7fc000007fc00000<>+0(SB), Z1
 	XORL         DI, DI
 	SUBQ         $+32, AX
@@ -13190,7 +13142,7 @@ done:
 	RET
 
 // func mean4AVX2(dst []float32, a []float32, b []float32, c []float32, d []float32, n float64)
-// Requires: AVX, AVX2, CMOV, SSE2
+// Requires: AVX, CMOV
 TEXT ·mean4AVX2(SB), NOSPLIT, $0-128
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -13210,8 +13162,7 @@ TEXT ·mean4AVX2(SB), NOSPLIT, $0-128
 	MOVQ         d_len+104(FP), R8
 	CMPQ         R8, AX
 	CMOVQLT      R8, AX
-	MOVSD        n+120(FP), X0
-	VPBROADCASTQ X0, Y0
+	VBROADCASTSD n+120(FP), Y0
 	VMOVUPS      c7fc000007fc00000<>+0(SB), Y1
 	XORL         R8, R8
 	SUBQ         $+16, AX
@@ -13343,7 +13294,7 @@ done:
 	RET
 
 // func mean4AVX512(dst []float32, a []float32, b []float32, c []float32, d []float32, n float64)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, SSE2
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·mean4AVX512(SB), NOSPLIT, $0-128
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -13363,8 +13314,7 @@ TEXT ·mean4AVX512(SB), NOSPLIT, $0-128
 	MOVQ         d_len+104(FP), R8
 	CMPQ         R8, AX
 	CMOVQLT      R8, AX
-	MOVSD        n+120(FP), X0
-	VPBROADCASTQ X0, Z0
+	VBROADCASTSD n+120(FP), Z0
 	VPBROADCASTQ c7fc000007fc00000<>+0(SB), Z1
 	XORL         R8, R8
 	SUBQ         $+32, AX
@@ -13472,7 +13422,7 @@ done:
 	RET
 
 // func mean6AVX2(dst []float32, a []float32, b []float32, c []float32, d []float32, e []float32, f []float32, n float64)
-// Requires: AVX, AVX2, CMOV, SSE2
+// Requires: AVX, CMOV
 TEXT ·mean6AVX2(SB), NOSPLIT, $0-176
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -13500,8 +13450,7 @@ TEXT ·mean6AVX2(SB), NOSPLIT, $0-176
 	MOVQ         f_len+152(FP), R10
 	CMPQ         R10, AX
 	CMOVQLT      R10, AX
-	MOVSD        n+168(FP), X0
-	VPBROADCASTQ X0, Y0
+	VBROADCASTSD n+168(FP), Y0
 	VMOVUPS      c7fc000007fc00000<>+0(SB), Y1
 	XORL         R10, R10
 	SUBQ         $+16, AX
@@ -13669,7 +13618,7 @@ done:
 	RET
 
 // func mean6AVX512(dst []float32, a []float32, b []float32, c []float32, d []float32, e []float32, f []float32, n float64)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, SSE2
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·mean6AVX512(SB), NOSPLIT, $0-176
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -13697,8 +13646,7 @@ TEXT ·mean6AVX512(SB), NOSPLIT, $0-176
 	MOVQ         f_len+152(FP), R10
 	CMPQ         R10, AX
 	CMOVQLT      R10, AX
-	MOVSD        n+168(FP), X0
-	VPBROADCASTQ X0, Z0
+	VBROADCASTSD n+168(FP), Z0
 	VPBROADCASTQ c7fc000007fc00000<>+0(SB), Z1
 	XORL         R10, R10
 	SUBQ         $+32, AX
@@ -13836,7 +13784,7 @@ done:
 	RET
 
 // func mean9AVX2(dst []float32, a []float32, b []float32, c []float32, d []float32, e []float32, f []float32, g []float32, h []float32, i []float32, n float64)
-// Requires: AVX, AVX2, CMOV, SSE2
+// Requires: AVX, CMOV
 TEXT ·mean9AVX2(SB), NOSPLIT, $0-248
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -13876,8 +13824,7 @@ TEXT ·mean9AVX2(SB), NOSPLIT, $0-248
 	MOVQ         i_len+224(FP), R13
 	CMPQ         R13, AX
 	CMOVQLT      R13, AX
-	MOVSD        n+240(FP), X0
-	VPBROADCASTQ X0, Y0
+	VBROADCASTSD n+240(FP), Y0
 	VMOVUPS      c7fc000007fc00000<>+0(SB), Y1
 	XORL         R13, R13
 	SUBQ         $+16, AX
@@ -14099,7 +14046,7 @@ done:
 	RET
 
 // func mean9AVX512(dst []float32, a []float32, b []float32, c []float32, d []float32, e []float32, f []float32, g []float32, h []float32, i []float32, n float64)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, SSE2
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·mean9AVX512(SB), NOSPLIT, $0-248
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -14139,8 +14086,7 @@ TEXT ·mean9AVX512(SB), NOSPLIT, $0-248
 	MOVQ         i_len+224(FP), R13
 	CMPQ         R13, AX
 	CMOVQLT      R13, AX
-	MOVSD        n+240(FP), X0
-	VPBROADCASTQ X0, Z0
+	VBROADCASTSD n+240(FP), Z0
 	VPBROADCASTQ c7fc000007fc00000<>+0(SB), Z1
 	XORL         R13, R13
 	SUBQ         $+32, AX

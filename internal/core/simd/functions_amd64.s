@@ -5747,7 +5747,7 @@ done:
 	RET
 
 // func expLess32AVX2(dst []float32, a []float32, p float32)
-// Requires: AVX, AVX2, CMOV, FMA3, SSE
+// Requires: AVX, AVX2, CMOV, FMA3
 TEXT ·expLess32AVX2(SB), NOSPLIT, $0-52
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -5755,8 +5755,7 @@ TEXT ·expLess32AVX2(SB), NOSPLIT, $0-52
 	MOVQ         a_len+32(FP), BX
 	CMPQ         BX, AX
 	CMOVQLT      BX, AX
-	MOVSS        p+48(FP), X0
-	VPBROADCASTD X0, Y0
+	VBROADCASTSS p+48(FP), Y0
 	VMOVUPS      c40371547652b82fe<>+0(SB), Y1
 	VMOVUPS      c4338000000002000<>+0(SB), Y2
 	VMOVUPS      c4338000000000000<>+0(SB), Y3
@@ -6012,7 +6011,7 @@ done:
 	RET
 
 // func expLess32AVX512(dst []float32, a []float32, p float32)
-// Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, SSE
+// Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·expLess32AVX512(SB), NOSPLIT, $0-52
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -6020,8 +6019,7 @@ TEXT ·expLess32AVX512(SB), NOSPLIT, $0-52
 	MOVQ         a_len+32(FP), BX
 	CMPQ         BX, AX
 	CMOVQLT      BX, AX
-	MOVSS        p+48(FP), X0
-	VPBROADCASTD X0, Z0
+	VBROADCASTSS p+48(FP), Z0
 	VPBROADCASTQ c40371547652b82fe<>+0(SB), Z1
 	VPBROADCASTQ c4338000000002000<>+0(SB), Z2
 	VPBROADCASTQ c4338000000000000<>+0(SB), Z3
@@ -6355,7 +6353,7 @@ done:
 	RET
 
 // func softmax32AVX2(dst []float32, a []float32, p float32, before []float32, b []float32, q float32, most *[32]float32, next []float32, stream bool)
-// Requires: AVX, AVX2, CMOV, FMA3, MMX+, SSE
+// Requires: AVX, AVX2, CMOV, FMA3, MMX+
 TEXT ·softmax32AVX2(SB), NOSPLIT, $0-145
 	MOVBQZX      stream+144(FP), AX
 	MOVQ         dst_len+8(FP), CX
@@ -6364,8 +6362,7 @@ TEXT ·softmax32AVX2(SB), NOSPLIT, $0-145
 	MOVQ         a_len+32(FP), SI
 	CMPQ         SI, CX
 	CMOVQLT      SI, CX
-	MOVSS        p+48(FP), X0
-	VPBROADCASTD X0, Y0
+	VBROADCASTSS p+48(FP), Y0
 	MOVQ         before_base+56(FP), SI
 	MOVQ         before_len+64(FP), DI
 	CMPQ         DI, CX
@@ -6374,8 +6371,7 @@ TEXT ·softmax32AVX2(SB), NOSPLIT, $0-145
 	MOVQ         b_len+88(FP), R8
 	CMPQ         R8, CX
 	CMOVQLT      R8, CX
-	MOVSS        q+104(FP), X1
-	VPBROADCASTD X1, Y1
+	VBROADCASTSS q+104(FP), Y1
 	MOVQ         most+112(FP), R8
 	MOVQ         next_base+120(FP), R9
 	MOVQ         next_len+128(FP), R10
@@ -6748,7 +6744,7 @@ done:
 	RET
 
 // func softmax32AVX512(dst []float32, a []float32, p float32, before []float32, b []float32, q float32, most *[32]float32, next []float32, stream bool)
-// Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, MMX+, SSE
+// Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, MMX+
 TEXT ·softmax32AVX512(SB), NOSPLIT, $0-145
 	MOVBQZX      stream+144(FP), AX
 	MOVQ         dst_len+8(FP), CX
@@ -6757,8 +6753,7 @@ TEXT ·softmax32AVX512(SB), NOSPLIT, $0-145
 	MOVQ         a_len+32(FP), SI
 	CMPQ         SI, CX
 	CMOVQLT      SI, CX
-	MOVSS        p+48(FP), X0
-	VPBROADCASTD X0, Z0
+	VBROADCASTSS p+48(FP), Z0
 	MOVQ         before_base+56(FP), SI
 	MOVQ         before_len+64(FP), DI
 	CMPQ         DI, CX
@@ -6767,8 +6762,7 @@ TEXT ·softmax32AVX512(SB), NOSPLIT, $0-145
 	MOVQ         b_len+88(FP), R8
 	CMPQ         R8, CX
 	CMOVQLT      R8, CX
-	MOVSS        q+104(FP), X1
-	VPBROADCASTD X1, Z1
+	VBROADCASTSS q+104(FP), Z1
 	MOVQ         most+112(FP), R8
 	MOVQ         next_base+120(FP), R9
 	MOVQ         next_len+128(FP), R10
@@ -7280,7 +7274,7 @@ done:
 	RET
 
 // func logSoftmax32AVX2(dst []float32, a []float32, p float32, before []float32, b []float32, q float32, r float32, most *[32]float32, next []float32, stream bool)
-// Requires: AVX, AVX2, CMOV, FMA3, MMX+, SSE
+// Requires: AVX, AVX2, CMOV, FMA3, MMX+
 TEXT ·logSoftmax32AVX2(SB), NOSPLIT, $0-145
 	MOVBQZX      stream+144(FP), AX
 	MOVQ         dst_len+8(FP), CX
@@ -7289,8 +7283,7 @@ TEXT ·logSoftmax32AVX2(SB), NOSPLIT, $0-145
 	MOVQ         a_len+32(FP), SI
 	CMPQ         SI, CX
 	CMOVQLT      SI, CX
-	MOVSS        p+48(FP), X0
-	VPBROADCASTD X0, Y0
+	VBROADCASTSS p+48(FP), Y0
 	MOVQ         before_base+56(FP), SI
 	MOVQ         before_len+64(FP), DI
 	CMPQ         DI, CX
@@ -7299,10 +7292,8 @@ TEXT ·logSoftmax32AVX2(SB), NOSPLIT, $0-145
 	MOVQ         b_len+88(FP), R8
 	CMPQ         R8, CX
 	CMOVQLT      R8, CX
-	MOVSS        q+104(FP), X1
-	VPBROADCASTD X1, Y1
-	MOVSS        r+108(FP), X2
-	VPBROADCASTD X2, Y2
+	VBROADCASTSS q+104(FP), Y1
+	VBROADCASTSS r+108(FP), Y2
 	MOVQ         most+112(FP), R8
 	MOVQ         next_base+120(FP), R9
 	MOVQ         next_len+128(FP), R10
@@ -7693,7 +7684,7 @@ done:
 	RET
 
 // func logSoftmax32AVX512(dst []float32, a []float32, p float32, before []float32, b []float32, q float32, r float32, most *[32]float32, next []float32, stream bool)
-// Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, MMX+, SSE
+// Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, MMX+
 TEXT ·logSoftmax32AVX512(SB), NOSPLIT, $0-145
 	MOVBQZX      stream+144(FP), AX
 	MOVQ         dst_len+8(FP), CX
@@ -7702,8 +7693,7 @@ TEXT ·logSoftmax32AVX512(SB), NOSPLIT, $0-145
 	MOVQ         a_len+32(FP), SI
 	CMPQ         SI, CX
 	CMOVQLT      SI, CX
-	MOVSS        p+48(FP), X0
-	VPBROADCASTD X0, Z0
+	VBROADCASTSS p+48(FP), Z0
 	MOVQ         before_base+56(FP), SI
 	MOVQ         before_len+64(FP), DI
 	CMPQ         DI, CX
@@ -7712,10 +7702,8 @@ TEXT ·logSoftmax32AVX512(SB), NOSPLIT, $0-145
 	MOVQ         b_len+88(FP), R8
 	CMPQ         R8, CX
 	CMOVQLT      R8, CX
-	MOVSS        q+104(FP), X1
-	VPBROADCASTD X1, Z1
-	MOVSS        r+108(FP), X2
-	VPBROADCASTD X2, Z2
+	VBROADCASTSS q+104(FP), Z1
+	VBROADCASTSS r+108(FP), Z2
 	MOVQ         most+112(FP), R8
 	MOVQ         next_base+120(FP), R9
 	MOVQ         next_len+128(FP), R10

@@ -354,7 +354,7 @@ DATA c406fe00000000000<>+56(SB)/8, $0x406fe00000000000
 GLOBL c406fe00000000000<>(SB), RODATA|NOPTR, $64
 
 // func requantizeU8AVX2(dst []uint8, sums []int32, factor []float64, plus []float64, scale float64, zero float64)
-// Requires: AVX, AVX2, CMOV, SSE2
+// Requires: AVX, CMOV
 TEXT ·requantizeU8AVX2(SB), NOSPLIT, $0-112
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -370,10 +370,8 @@ TEXT ·requantizeU8AVX2(SB), NOSPLIT, $0-112
 	MOVQ         plus_len+80(FP), DI
 	CMPQ         DI, AX
 	CMOVQLT      DI, AX
-	MOVSD        scale+96(FP), X0
-	VPBROADCASTQ X0, Y0
-	MOVSD        zero+104(FP), X1
-	VPBROADCASTQ X1, Y1
+	VBROADCASTSD scale+96(FP), Y0
+	VBROADCASTSD zero+104(FP), Y1
 	VMOVUPS      c0<>+0(SB), Y2
 	VMOVUPS      c406fe00000000000<>+0(SB), Y3
 	XORL         DI, DI
@@ -862,7 +860,7 @@ DATA c405fc00000000000<>+56(SB)/8, $0x405fc00000000000
 GLOBL c405fc00000000000<>(SB), RODATA|NOPTR, $64
 
 // func requantizeI8AVX2(dst []int8, sums []int32, factor []float64, plus []float64, scale float64, zero float64)
-// Requires: AVX, AVX2, CMOV, SSE2
+// Requires: AVX, AVX2, CMOV
 TEXT ·requantizeI8AVX2(SB), NOSPLIT, $0-112
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -878,10 +876,8 @@ TEXT ·requantizeI8AVX2(SB), NOSPLIT, $0-112
 	MOVQ         plus_len+80(FP), DI
 	CMPQ         DI, AX
 	CMOVQLT      DI, AX
-	MOVSD        scale+96(FP), X0
-	VPBROADCASTQ X0, Y0
-	MOVSD        zero+104(FP), X1
-	VPBROADCASTQ X1, Y1
+	VBROADCASTSD scale+96(FP), Y0
+	VBROADCASTSD zero+104(FP), Y1
 	VMOVUPS      c0<>+0(SB), Y2
 	VMOVUPS      cc060000000000000<>+0(SB), Y3
 	VMOVUPS      c405fc00000000000<>+0(SB), Y4

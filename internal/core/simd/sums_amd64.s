@@ -116,13 +116,12 @@ done:
 	RET
 
 // func squareLanes32AVX2(lane *[32]float64, x []float32, shift float64)
-// Requires: AVX, AVX2, FMA3, SSE2
+// Requires: AVX, FMA3
 TEXT ·squareLanes32AVX2(SB), NOSPLIT, $0-40
 	MOVQ         x_len+16(FP), AX
 	MOVQ         lane+0(FP), CX
 	MOVQ         x_base+8(FP), DX
-	MOVSD        shift+32(FP), X0
-	VPBROADCASTQ X0, Y0
+	VBROADCASTSD shift+32(FP), Y0
 	XORL         BX, BX
 	VMOVUPS      (CX)(BX*8), Y1
 	VMOVUPS      32(CX)(BX*8), Y2
@@ -202,13 +201,12 @@ done:
 	RET
 
 // func squareLanes32AVX512(lane *[32]float64, x []float32, shift float64)
-// Requires: AVX, AVX512F, AVX512VL, SSE2
+// Requires: AVX, AVX512F, AVX512VL
 TEXT ·squareLanes32AVX512(SB), NOSPLIT, $0-40
 	MOVQ         x_len+16(FP), AX
 	MOVQ         lane+0(FP), CX
 	MOVQ         x_base+8(FP), DX
-	MOVSD        shift+32(FP), X0
-	VPBROADCASTQ X0, Z0
+	VBROADCASTSD shift+32(FP), Z0
 	XORL         BX, BX
 	VMOVDQU64    (CX)(BX*8), Z1
 	VMOVDQU64    64(CX)(BX*8), Z2
@@ -1947,13 +1945,12 @@ done:
 	RET
 
 // func squareLanes64AVX2(lane *[32]float64, x []float64, shift float64)
-// Requires: AVX, AVX2, FMA3, SSE2
+// Requires: AVX, FMA3
 TEXT ·squareLanes64AVX2(SB), NOSPLIT, $0-40
 	MOVQ         x_len+16(FP), AX
 	MOVQ         lane+0(FP), CX
 	MOVQ         x_base+8(FP), DX
-	MOVSD        shift+32(FP), X0
-	VPBROADCASTQ X0, Y0
+	VBROADCASTSD shift+32(FP), Y0
 	XORL         BX, BX
 	VMOVUPS      (CX)(BX*8), Y1
 	VMOVUPS      32(CX)(BX*8), Y2
@@ -2025,13 +2022,12 @@ done:
 	RET
 
 // func squareLanes64AVX512(lane *[32]float64, x []float64, shift float64)
-// Requires: AVX, AVX512F, SSE2
+// Requires: AVX, AVX512F
 TEXT ·squareLanes64AVX512(SB), NOSPLIT, $0-40
 	MOVQ         x_len+16(FP), AX
 	MOVQ         lane+0(FP), CX
 	MOVQ         x_base+8(FP), DX
-	MOVSD        shift+32(FP), X0
-	VPBROADCASTQ X0, Z0
+	VBROADCASTSD shift+32(FP), Z0
 	XORL         BX, BX
 	VMOVDQU64    (CX)(BX*8), Z1
 	VMOVDQU64    64(CX)(BX*8), Z2

@@ -103,3 +103,30 @@ func TestLevelsOfInstructions(t *testing.T) {
 		t.Errorf("the instructions of levels are %v", found)
 	}
 }
+
+// TestVEX wants every instruction on vector registers to be one of AVX. One of SSE keeps the upper parts of its target. Some processors, Ice Lake and later
+// ones of Intel, take hundreds of cycles for that while the parts are in use.
+func TestVEX(t *testing.T) {
+	files, err := filepath.Glob("../*_amd64.s")
+	if err != nil || len(files) < 10 {
+		t.Fatal(files, err)
+	}
+	vector := regexp.MustCompile(`^\t([A-Z]\w*)\b.*\b[XYZ]\d+\b`)
+	found := 0
+	for _, file := range files {
+		assembly, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(assembly)) {
+			if m := vector.FindStringSubmatch(line); m != nil {
+				if found++; !strings.HasPrefix(m[1], "V") && !strings.HasPrefix(m[1], "K") {
+					t.Errorf("%s: %s", filepath.Base(file), strings.TrimSpace(line))
+				}
+			}
+		}
+	}
+	if found < 10_000 {
+		t.Errorf("%d instructions on vector registers", found)
+	}
+}

@@ -112,16 +112,23 @@ func (x *x86) write(c *build.Context, memory map[string]operand.Mem) {
 	}
 	for i, a := range k.args {
 		if a.number {
-			lane, r := c.XMM(), x.register(x.bytes)
+			r := x.register(x.bytes)
 			switch a.kind {
 			case I32:
+				lane := c.XMM()
 				c.VMOVD(c.Load(c.Param(a.name), c.GP32()), lane)
+				c.VPBROADCASTD(lane, r)
 			case I64:
+				lane := c.XMM()
 				c.VMOVQ(c.Load(c.Param(a.name), c.GP64()), lane)
-			default:
-				c.Load(c.Param(a.name), lane)
+				c.VPBROADCASTQ(lane, r)
+			default: // not by MOVSS or MOVSD: without VEX they take hundreds of cycles on some processors while registers are in use at their full width
+				from, err := c.Param(a.name).Resolve()
+				if err != nil {
+					panic(err)
+				}
+				x.do("VBROADCAST"+map[int]string{4: "SS", 8: "SD"}[a.kind.size()], from.Addr, r)
 			}
-			x.do("VPBROADCAST"+size(a.kind), lane, r)
 			x.base[i] = r
 			continue
 		}
