@@ -19676,6 +19676,18 @@ TEXT ·gather_32AVX512(SB), NOSPLIT, $0-48
 	SHRQ  $0x10, DX
 	KMOVW DX, K3
 	SHRQ  $0x10, DX
+	CMPQ  CX, $+16
+	JG    next
+
+one:
+	MOVQ      (BX), R9
+	VMOVUPS.Z (SI)(R9*4), K1, Z0
+	VMOVUPS   Z0, K1, (DI)
+	ADDQ      $+8, BX
+	ADDQ      AX, DI
+	DECQ      R8
+	JNZ       one
+	JMP       done
 
 next:
 	MOVQ      (BX), R9
@@ -19689,6 +19701,8 @@ next:
 	ADDQ      AX, DI
 	DECQ      R8
 	JNZ       next
+
+done:
 	VZEROUPPER
 	RET
 
@@ -32847,6 +32861,18 @@ TEXT ·gather_64AVX512(SB), NOSPLIT, $0-48
 	SHRQ  $0x08, DX
 	KMOVW DX, K3
 	SHRQ  $0x08, DX
+	CMPQ  CX, $+8
+	JG    next
+
+one:
+	MOVQ      (BX), R9
+	VMOVUPD.Z (SI)(R9*8), K1, Z0
+	VMOVUPD   Z0, K1, (DI)
+	ADDQ      $+8, BX
+	ADDQ      AX, DI
+	DECQ      R8
+	JNZ       one
+	JMP       done
 
 next:
 	MOVQ      (BX), R9
@@ -32860,6 +32886,8 @@ next:
 	ADDQ      AX, DI
 	DECQ      R8
 	JNZ       next
+
+done:
 	VZEROUPPER
 	RET
 

@@ -8,7 +8,6 @@ import (
 
 	"github.com/mmcloughlin/avo/attr"
 	"github.com/mmcloughlin/avo/build"
-	"github.com/mmcloughlin/avo/gotypes"
 	"github.com/mmcloughlin/avo/ir"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -112,22 +111,16 @@ func (x *x86) write(c *build.Context, memory map[string]operand.Mem) {
 	}
 	for i, a := range k.args {
 		if a.number {
-			r := x.register(x.bytes)
+			r, lane := x.register(x.bytes), c.XMM()
 			switch a.kind {
 			case I32:
-				lane := c.XMM()
 				c.VMOVD(c.Load(c.Param(a.name), c.GP32()), lane)
 				c.VPBROADCASTD(lane, r)
 			case I64:
-				lane := c.XMM()
 				c.VMOVQ(c.Load(c.Param(a.name), c.GP64()), lane)
 				c.VPBROADCASTQ(lane, r)
-			default: // not by MOVSS or MOVSD: without VEX they take hundreds of cycles on some processors while registers are in use at their full width
-				from, err := c.Param(a.name).Resolve()
-				if err != nil {
-					panic(err)
-				}
-				x.do("VBROADCAST"+map[int]string{4: "SS", 8: "SD"}[a.kind.size()], from.Addr, r)
+			default: // not by MOVSS or MOVSD, see TestVEX
+				x.do("VBROADCAST"+map[int]string{4: "SS", 8: "SD"}[a.kind.size()], x.param(c.Param(a.name)), r)
 			}
 			x.base[i] = r
 			continue
@@ -197,28 +190,6 @@ func (x *x86) open() {
 		x.jump(name + "<>")
 		x.text(name+"<>", k.signature())
 	}
-}
-
-// exchange writes a body that exchanges its second and third parameter and goes on as that of another table.
-func (x *x86) exchange() {
-	c, k := x.c, x.k
-	for _, part := range []func(gotypes.Component) gotypes.Component{gotypes.Component.Base, gotypes.Component.Len} {
-		var at [2]operand.Mem
-		var held [2]reg.Register
-		for i := range at {
-			p := part(c.Param(k.args[1+i].name))
-			b, err := p.Resolve()
-			if err != nil {
-				panic(err)
-			}
-			at[i], held[i] = b.Addr, c.Load(p, c.GP64())
-		}
-		c.MOVQ(held[0], at[1])
-		c.MOVQ(held[1], at[0])
-	}
-	of := *k
-	of.table = k.swap
-	x.jump(of.function(k.field, x.level) + "<>")
 }
 
 // text begins a function.

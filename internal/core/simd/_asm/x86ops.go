@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/mmcloughlin/avo/gotypes"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
@@ -397,3 +398,30 @@ func suffix(k kind) string {
 }
 
 func size(k kind) string { return map[int]string{1: "B", 2: "W", 4: "D", 8: "Q"}[k.size()] }
+
+// param is the place of a parameter.
+func (x *x86) param(p gotypes.Component) operand.Mem {
+	b, err := p.Resolve()
+	if err != nil {
+		panic(err)
+	}
+	return b.Addr
+}
+
+// exchange writes a body that exchanges its second and third parameter and goes on as that of another table.
+func (x *x86) exchange() {
+	c, k := x.c, x.k
+	for _, part := range []func(gotypes.Component) gotypes.Component{gotypes.Component.Base, gotypes.Component.Len} {
+		var at [2]operand.Mem
+		var held [2]reg.Register
+		for i := range at {
+			p := part(c.Param(k.args[1+i].name))
+			at[i], held[i] = x.param(p), c.Load(p, c.GP64())
+		}
+		c.MOVQ(held[0], at[1])
+		c.MOVQ(held[1], at[0])
+	}
+	of := *k
+	of.table = k.swap
+	x.jump(of.function(k.field, x.level) + "<>")
+}
