@@ -56,7 +56,7 @@ format/zarr/s3/servertest      0       0
 internal/argfuzz             30       0
 internal/bench              760       0
 internal/core/cast         1120       0
-internal/core/contract     2870       0
+internal/core/contract     3040       0
 internal/core/conv         1050       0
 internal/core/cpu           210      20
 internal/core/exec         1920       0

@@ -540,6 +540,16 @@ func (p *prepared) planOf(d *drawing, i int, fr *frame) *op.Plan {
 	if err != nil || read.wrong != nil || !plan.Steady() {
 		return nil
 	}
+	if keeps := plan.Keeps(); keeps > 0 {
+		if need := add(p.weights, keeps); p.limit <= 0 || add(p.bytes, need) <= p.limit {
+			p.weights = need
+			return plan
+		}
+		clear(call.Fixed) // then nothing is kept
+		if plan, err = d.c.ops[i].Plan(call); err != nil {
+			return nil
+		}
+	}
 	return plan
 }
 

@@ -64,19 +64,33 @@ func convolveBy(g *contract.Convolution, r, x, w, bias *tensor.Any, opts []Optio
 	}
 }
 
-var convOp = plan.Operator{About: plan.About{Name: "Conv", TakesUp: plan.InBlocks, FLOPs: plan.FLOPs{Rule: convFLOPs}, Rectifies: true, Leads: true, Versions: []int{1, 11, 22}, Attrs: []string{"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"}}, Least: 2, Most: 3, Fast: productFast,
+var convOp = plan.Operator{About: plan.About{Kept: keepFilter, Name: "Conv", TakesUp: plan.InBlocks, FLOPs: plan.FLOPs{Rule: convFLOPs}, Rectifies: true, Leads: true, Versions: []int{1, 11, 22}, Attrs: []string{"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"}}, Least: 2, Most: 3, Fast: productFast,
 	Takes: plan.Floats | plan.Fixeds,
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		plan.OneType("Conv", c.Inputs...)
 		x, w, bias := c.Like("Conv", 0, 0), c.Like("Conv", 1, 0), c.Like("Conv", 2, 0)
 		g := contract.ConvOf("Conv", x, w, bias, contract.WindowOf(c), plan.AttrInt(c, "group", 1))
 		g.Tail = c.Tail
+		if f, ok := c.Kept.(*contract.Filter); ok && c.Fixed != nil && c.Known(1) && f.Of(w) {
+			if n, turns := g.Turns(x.DType()); turns {
+				g.Filter, p.Keeps = f, n
+			}
+		}
 		p.Gives(x.DType(), g.Shape...)
 		p.By(c, 0, func(r *tensor.Any, opts []Option) {
 			g.Keeps = plan.Read(opts).Into != nil && x.IsContiguous() && !x.DType().IsNarrow() // else each call makes a copy of it
 			convolveBy(g, r, x, w, bias, opts)
 		})
 	}}
+
+// keepFilter is WithWeights of Conv.
+func keepFilter(o *Op, c *Call) (form *Op, bytes int64) {
+	w := c.Inputs[1]
+	if w.IsZero() || w.IsSpec() || !w.IsContiguous() || w.Len() == 0 || w.DType() != dtype.Float32 && w.DType() != dtype.Float64 {
+		return o, 0
+	}
+	return plan.Keeping(o, &contract.Filter{W: w}), 0
+}
 
 func convFLOPs(c *plan.Use, out []tensor.Any) int64 {
 	return plan.WithBias(plan.ProductOfAll(2, plan.LengthOf(plan.Nth(out, 0)), plan.FilterOf(c.In(1))), c, 2, out)

@@ -14,9 +14,10 @@ import (
 // WithWeights returns a form of o for calls that have the same weights: those inputs of c that aren't zero, whose elements
 // stay as they are. The form packs them in its first call, and the later ones find them packed; a call with other inputs
 // is as one of o. bytes is what that takes. The operators with such a form are LSTM, GRU and RNN of float32 or float64, whose
-// inputs 1 and 2 are the weights. Of others it returns o and 0.
+// inputs 1 and 2 are the weights, and Conv, whose input 1 they are. A Conv packs them for the plans of calls that keep them (Call.Fixed),
+// if that is faster for their shapes: Plan.Keeps says the bytes then. Of others it returns o and 0.
 func WithWeights(o *Op, c *Call) (form *Op, bytes int64) {
-	if o == nil || c == nil || len(c.Inputs) < 3 || plan.AboutOf(o).Kept == nil {
+	if o == nil || c == nil || len(c.Inputs) < 2 || plan.AboutOf(o).Kept == nil {
 		return o, 0
 	}
 	return plan.AboutOf(o).Kept(o, c)
@@ -24,6 +25,9 @@ func WithWeights(o *Op, c *Call) (form *Op, bytes int64) {
 
 // keep is WithWeights of a cell's operator.
 func (k *cell) keep(o *Op, c *Call) (form *Op, bytes int64) {
+	if len(c.Inputs) < 3 {
+		return o, 0
+	}
 	w, r := c.Inputs[1], c.Inputs[2]
 	if w.IsZero() || r.IsZero() || w.IsSpec() || r.IsSpec() || w.DType() != r.DType() || w.Rank() != 3 || r.Rank() != 3 ||
 		!w.IsContiguous() || !r.IsContiguous() || w.Dim(0) != r.Dim(0) || w.Dim(1) != r.Dim(1) || r.Dim(1) != k.gates*r.Dim(2) || w.Len() == 0 || r.Len() == 0 {
@@ -32,12 +36,7 @@ func (k *cell) keep(o *Op, c *Call) (form *Op, bytes int64) {
 	if d := w.DType(); d != dtype.Float32 && d != dtype.Float64 {
 		return o, 0
 	}
-	kept := &keptWeights{w: w, r: r}
-	return plan.VariantOf(o, dtype.Invalid, nil, func(c *plan.Use, p *plan.Draft) {
-		d := *c
-		d.Kept = kept
-		plan.Planned(o, &d, p)
-	}), int64(w.Len()+r.Len()) * int64(w.DType().Size())
+	return plan.Keeping(o, &keptWeights{w: w, r: r}), int64(w.Len()+r.Len()) * int64(w.DType().Size())
 }
 
 // keptWeights is the weights of a form.

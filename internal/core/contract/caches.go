@@ -75,3 +75,21 @@ func listed(list string) (n int) {
 	}
 	return n
 }
+
+func roundUp(n, to int) int { return (n + to - 1) / to * to }
+
+// evenly returns how many of n rows or columns a block takes, whole tiles of them unless all, so that blocks take at most most, where
+// tiles are no wider, and all about the same.
+func evenly(n, most, tile int) int {
+	most = max(tile, most/tile*tile)
+	blocks := (n + most - 1) / most
+	return min(n, roundUp((n+blocks-1)/blocks, tile))
+}
+
+// TileCols returns how many of n columns the next tile takes, whole vectors of them where they are enough, so that all take about
+// the same.
+func TileCols(n, most, lanes int) int {
+	vectors := (n + lanes - 1) / lanes
+	tiles := (vectors*lanes + most - 1) / most
+	return min(n, lanes*((vectors+tiles-1)/tiles))
+}

@@ -44,8 +44,9 @@ type Contraction struct {
 	CAt        Entries
 	CRow, CCol int // one of them is 1, unless there is one row or one column
 
-	Then  After
-	Exact *Exactness // of fixed point
+	Then   After
+	Exact  *Exactness // of fixed point
+	Filter *Filter    // if not nil, stands for a
 }
 
 // Run computes c, which overlaps no operand, from a and b, all of one type. With g b is the
@@ -83,9 +84,12 @@ func contract[T num.Native](g *Contraction, a, b, c, plus *tensor.Any, conv *Con
 	if plus != nil {
 		e.Plus = dataOf[T](plus, &g.Then.At)
 	}
-	if conv == nil {
-		e.Run(g)
-	} else if e.from = patchesOf(conv, e.B[g.BAt.Origin:]); !e.few(g) {
+	if conv != nil {
+		e.from = patchesOf(conv, e.B[g.BAt.Origin:])
+	}
+	if g.Filter != nil {
+		e.turned(g)
+	} else if conv == nil || !e.few(g) {
 		e.Run(g)
 	}
 	runtime.KeepAlive(a)
@@ -149,8 +153,8 @@ func EntriesOf(origin int, loops ...Loop) (e Entries) {
 	return e
 }
 
-// Matrices makes e the matrices of a batch that a layout stretches to, and returns their strides. An
-// axis for the rows or the columns that isn't there has stride 1.
+// Matrices makes e the matrices of a batch that a layout stretches to, and returns their strides. An axis for the rows or the columns that
+// isn't there has stride 1.
 func (e *Entries) Matrices(lay *layout.Layout, rows, cols bool, batch []int) (row, col int) {
 	axis := lay.Rank()
 	row, col = 1, 1
@@ -288,8 +292,6 @@ func (e *Gemm[T]) some(g *Contraction, p pieces, from, to int) {
 	}
 }
 
-func roundUp(n, to int) int { return (n + to - 1) / to * to }
-
 // block computes c[r:r+m, x:x+n] of a batch entry.
 func (e *Gemm[T]) block(g *Contraction, batch, r, m, x, n int) {
 	cols, lanes := e.Tiles.Columns()
@@ -384,7 +386,7 @@ func (e *Gemm[T]) block(g *Contraction, batch, r, m, x, n int) {
 						if src, more, split, parts = e.parts(g, made, x+x0+j, w); parts != nil {
 							bj = src
 						} else if r0 == 0 {
-							e.gather(g, bj, made, x+x0+j, w)
+							e.gather(bj, made, x+x0+j, w)
 						}
 					}
 					how := mode
@@ -437,8 +439,7 @@ func (e *Gemm[T]) packRows(g *Contraction, dst, b []T, offs []int, n int) {
 	}
 }
 
-// parts returns columns [n, n+w) of a block of the source as one part or two, and a tiler that
-// takes them so; else nil.
+// parts returns columns [n, n+w) of a block of the source as one part or two, and a tiler that takes them so; else nil.
 func (e *Gemm[T]) parts(g *Contraction, b *blockOfB[T], n, w int) (src, more []T, split int, by joiner[T]) {
 	by, ok := e.Tiles.(joiner[T])
 	if !ok {
@@ -457,33 +458,17 @@ func (e *Gemm[T]) parts(g *Contraction, b *blockOfB[T], n, w int) (src, more []T
 }
 
 // gather packs columns [n, n+w) of a block of the source.
-func (e *Gemm[T]) gather(g *Contraction, dst []T, b *blockOfB[T], n, w int) {
+func (e *Gemm[T]) gather(dst []T, b *blockOfB[T], n, w int) {
+	most, _ := e.Tiles.Columns()
 	for j := 0; j < w; {
 		src, run := e.from.part(b, n+j)
-		run = min(run, w-j)
+		run = min(run, w-j, most)
 		e.Tiles.Gather(dst[j:], w, src, b.offs[:b.kn], b.most, run)
 		j += run
 	}
 }
 
-// evenly returns how many of n rows or columns a block takes, whole tiles of them unless all,
-// so that blocks take at most most, where tiles are no wider, and all about the same.
-func evenly(n, most, tile int) int {
-	most = max(tile, most/tile*tile)
-	blocks := (n + most - 1) / most
-	return min(n, roundUp((n+blocks-1)/blocks, tile))
-}
-
-// TileCols returns how many of n columns the next tile takes, whole vectors of them where they are enough, so that all take about
-// the same.
-func TileCols(n, most, lanes int) int {
-	vectors := (n + lanes - 1) / lanes
-	tiles := (vectors*lanes + most - 1) / most
-	return min(n, lanes*((vectors+tiles-1)/tiles))
-}
-
-// skinny is block for so few rows that packing b would cost more than the
-// product: b goes by once, in order.
+// skinny is block for so few rows that packing b would cost more than the product: b goes by once, in order.
 func (e *Gemm[T]) skinny(g *Contraction, s streamer[T], batch, r, m, x, n int) {
 	if _, lanes := e.Tiles.Columns(); m == 1 && g.BRow == 1 && g.BCol != 1 && g.K >= lanes {
 		whole := n - n%lanes
@@ -553,8 +538,8 @@ func (e *Gemm[T]) skinny(g *Contraction, s streamer[T], batch, r, m, x, n int) {
 	runtime.KeepAlive(p)
 }
 
-// dots is skinny for one row and columns of b that are runs, a matrix times a
-// vector: a few columns, of which n is a multiple, go by together, in order.
+// dots is skinny for one row and columns of b that are runs, a matrix times a vector: a few columns, of which n is a multiple, go by
+// together, in order.
 func (e *Gemm[T]) dots(g *Contraction, s streamer[T], batch, r, x, n int) {
 	_, lanes := e.Tiles.Columns()
 	p := PanelsOf((g.K+lanes+lanes*lanes)*e.Size + 256)

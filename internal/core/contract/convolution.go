@@ -20,6 +20,7 @@ type Convolution struct {
 	kept     any  // what the last one made of them, if keeps is set
 	Rows     *LastRows
 	Tail     plan.Tail
+	Filter   *Filter // of the weights, if the convolution Turns
 }
 
 // ConvOf checks the operands of a convolution; bias may be nil or the zero Any.
@@ -108,6 +109,7 @@ func (g *Convolution) Convolve(j exec.Job, x, w, bias, dst *tensor.Any, rectify 
 		bias = &b
 	}
 	c := g.Contraction(j, g.N, rectify, e)
+	c.Filter = g.Filter
 	from := g
 	if g.pointwise() {
 		c.BRow, c.BCol, c.BAt, from = g.Patch, 1, EntriesOf(0, Loop{g.N, g.C * g.Patch}, Loop{g.Group, g.C / g.Group * g.Patch}), nil

@@ -179,34 +179,43 @@ func (p *patches[T]) ready(b *blockOfB[T]) {
 	line := len(p.phases) * width
 	size, first, past := lines*line, b.k0/len(p.taps), (b.k0+b.kn-1)/len(p.taps)+1
 	b.origin = from*p.line + x
+	var few [4]Cut
+	cuts := few[:0]
+	last := &p.S[len(p.S)-1]
+	for _, phase := range p.phases {
+		cuts = append(cuts, CutOf(width, x*last.Stride+phase-last.Begin, last.Stride, last.In))
+	}
 	for c := first; c < past; c++ {
-		p.pad(b.scratch[(c-first)*size:(c-first+1)*size], from, (b.batch*(p.C/p.Group)+c)*p.inPlane, x, width, b)
+		p.pad(b.scratch[(c-first)*size:(c-first+1)*size], from, (b.batch*(p.C/p.Group)+c)*p.inPlane, width, cuts, b)
 	}
 	if key := [4]int{b.k0, b.kn, b.n0, b.nn}; key == b.of {
 		return
 	} else {
 		b.of = key
 	}
-	for i, k := 0, b.k0-first*len(p.taps); i < b.kn; i, k = i+1, k+1 {
-		tap := p.taps[k%len(p.taps)]
-		b.offs[i] = k/len(p.taps)*size + tap/p.line*line + tap%p.line/p.width*width + tap%p.width
+	k, channel := b.k0-first*len(p.taps), 0
+	b.most = 0
+	for i := range b.offs[:b.kn] {
+		tap := p.taps[k]
+		if width < p.width {
+			tap = tap/p.line*line + tap%p.line/p.width*width + tap%p.width
+		}
+		b.offs[i] = channel + tap
+		b.most = max(b.most, channel+tap)
+		if k++; k == len(p.taps) {
+			k, channel = 0, channel+size
+		}
 	}
-	b.most = slices.Max(b.offs[:b.kn])
 }
 
 // pad copies lines of a channel of the input, which is at src in x, from line first on, with the padding: of each
-// remainder width elements from x on.
-func (p *patches[T]) pad(dst []T, first, src, x, width int, b *blockOfB[T]) {
+// remainder the cut of it, in width elements.
+func (p *patches[T]) pad(dst []T, first, src, width int, cuts []Cut, b *blockOfB[T]) {
 	rank := len(p.S)
 	last := &p.S[rank-1]
 	in, begin, lines := 1, 0, 1 // of the last axis but one
 	if rank > 1 {
 		in, begin, lines = p.S[rank-2].In, p.S[rank-2].Begin, p.lines[rank-2]
-	}
-	var few [4]Cut
-	cuts := few[:0]
-	for _, phase := range p.phases {
-		cuts = append(cuts, CutOf(width, x*last.Stride+phase-last.Begin, last.Stride, last.In))
 	}
 	clear(dst) // many lines at once in less time than their ends
 	for l := first; len(dst) > 0; {

@@ -94,6 +94,14 @@ func VariantOf(o *Op, fixed dtype.DType, takes func(d dtype.DType) bool, plan fu
 	return &e
 }
 
+// Keeping returns o for uses that have packed weights.
+func Keeping(o *Op, weights any) *Op {
+	return VariantOf(o, dtype.Invalid, nil, func(c *Use, p *Draft) {
+		c.Kept = weights
+		o.plan(c, p)
+	})
+}
+
 // AboutOf returns the facts about an operator.
 func AboutOf(o *Op) *About { return &o.says }
 
@@ -208,6 +216,7 @@ type Draft struct {
 	Joins   bool                // the only result has the inputs one after the other along axis Along, and leaves one that is there where it is
 	Along   int
 	After   func(k int) Tail // says what takes elements of input k to the result, which are of its type and shape; nil if nothing does
+	Keeps   int64            // bytes that the form of WithWeights keeps from the first run on
 	besides float64          // bytes that the call takes besides what its table says
 	moved   Mover            // of an operator that moves elements
 	several bool             // there is no only result, or it goes nowhere that a caller says
@@ -247,6 +256,9 @@ func (p *Plan) Views() bool { return p.draft.Views }
 // Joins reports whether the only result has the inputs one after the other along an axis. An input that is that part of the target of
 // Into isn't copied.
 func (p *Plan) Joins() (axis int, ok bool) { return p.draft.Along, p.draft.Joins }
+
+// Keeps returns how many bytes of packed weights the operator keeps from the first run of such a plan on.
+func (p *Plan) Keeps() int64 { return p.draft.Keeps }
 
 // Into names where a run writes its only result if it can: a tensor of its type and shape, row-major, apart from all inputs
 // unless it Joins them.
