@@ -5,11 +5,19 @@
 //	go run ./models FOLDER [MODEL...]
 //	go run ./models -ops -json models.json -rounds 5 FOLDER resnet18.onnx
 //
-// A line has the median of the rounds' least times of a run in milliseconds, the quotient of ONNX Runtime's time and Ashlar's,
-// which is above 1 where Ashlar is faster, and the largest difference of two outputs. Ashlar runs by Session.Stream. ONNX Runtime runs from JavaScript: the
-// line "overhead" is of a model of one Identity, and says how much a call costs beside the model. -ops adds the time of the operators of
-// both. Inputs are numbers in [-1, 1) that follow from a seed; integers are 0 or 1. An extent that the model leaves open is
-// that of -dim, else 1.
+// A line has for each side the median of the rounds' least times of a run, the time until a session is there, and the peak of resident memory.
+// A process of its own loads and runs the model for the last two. The peak is of the first runs, less the memory before the load.
+// Then come the quotient of ONNX Runtime's time and Ashlar's, which is above 1 where Ashlar is faster, the largest difference of two outputs, and the
+// largest output. Ashlar runs by Session.Stream. ONNX Runtime runs from JavaScript. The line "overhead" is of a model of one Identity, and
+// says how much a call costs beside the model. -ops adds the time of the operators of both. Inputs are numbers in [-1, 1) that
+// follow from a seed; integers are 0 or 1. An extent that the model leaves open is 1, unless -dim names it, or its input and axis: -dim x.1=64.
+//
+// -exact adds each side's largest error of an output of float32. The exact answer is Ashlar's run of a copy of the model. Weights, constants,
+// inputs and Casts of float32, float16 and bfloat16 are float64 there. The scales of Resize and Upsample stay float32, which they are by definition.
+// Some operators have no exact answer, and the line names them:
+//   - those that quantize or dequantize, as QuantizeLinear and QLinearConv, those that draw random numbers, and BitCast;
+//   - those that take no float64, as NonMaxSuppression and MatMulNBits;
+//   - those that give narrower floats all the same, as TfIdfVectorizer.
 package main
 
 import (
@@ -32,11 +40,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/ashlar-go/ashlar/dtype"
-	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/onnx"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -49,8 +55,14 @@ var script string
 
 // A peer is a process of node that runs models.
 type peer struct {
-	in  io.Writer
-	out *bufio.Reader
+	in      io.WriteCloser
+	out     *bufio.Reader
+	process *exec.Cmd
+}
+
+func (p *peer) end() {
+	p.in.Close()
+	p.process.Wait()
 }
 
 // A datum is a tensor whose elements are in a file, in native order.
@@ -103,8 +115,9 @@ func (p *peer) ask(q question) (a answer, err error) {
 type side struct {
 	Milliseconds float64            `json:"ms"`
 	Load         float64            `json:"load_ms"`
-	Peak         int64              `json:"peak_kib,omitempty"` // of the process of ONNX Runtime, of which the largest model so far counts
+	Peak         int64              `json:"peak_kib,omitempty"` // of resident memory, less what it was before the load; 0 where the system doesn't say
 	Ops          map[string]float64 `json:"ops_ms,omitempty"`
+	Error        *distance          `json:"distance,omitempty"` // from the exact outputs
 }
 
 // A row is a model on a number of threads.
@@ -115,8 +128,9 @@ type row struct {
 	Peer       side    `json:"onnxruntime"`
 	Ours       side    `json:"ashlar"`
 	Ratio      float64 `json:"ratio"`
-	Difference float64 `json:"difference"` // the largest one of two outputs
-	Largest    float64 `json:"largest"`    // output
+	Difference float64 `json:"difference"`        // the largest one of two outputs
+	Largest    float64 `json:"largest"`           // output
+	Inexact    string  `json:"inexact,omitempty"` // why there is no exact answer
 	Error      string  `json:"error,omitempty"`
 }
 
@@ -129,8 +143,10 @@ type settings struct {
 	threads  string
 	integers bool
 	dims     map[string]int
+	exact    bool
+	alone    int
+	folder   string
 	scratch  string
-	peer     *peer
 }
 
 func main() {
@@ -141,9 +157,11 @@ func main() {
 	flag.BoolVar(&s.ops, "ops", false, "print the time of the operators, too")
 	flag.StringVar(&s.json, "json", "", "write all figures to this `file`")
 	flag.BoolVar(&s.cpu, "cpu", false, "measure the time of the processor, of all threads together, which a busy machine changes less")
+	flag.BoolVar(&s.exact, "exact", false, "print how far the outputs are from those of the model in float64")
+	flag.IntVar(&s.alone, "alone", 0, "only load and run MODEL on this number of `threads`, and print Ashlar's time of loading and peak as JSON")
 	flag.BoolVar(&s.integers, "integers", false, "run Ashlar's side by onnx.NewIntegerSession")
 	flag.StringVar(&s.threads, "threads", "1,2", "numbers of threads")
-	flag.Func("dim", "the extent that a name stands for: `name=64`", func(v string) error {
+	flag.Func("dim", "the extent that a name, or an axis of an input, stands for: `name=64`", func(v string) error {
 		name, text, _ := strings.Cut(v, "=")
 		n, err := strconv.Atoi(text)
 		s.dims[name] = n
@@ -158,23 +176,22 @@ func main() {
 	}
 }
 
-func (s *settings) run(folder string, names []string) error {
-	folder, err := filepath.Abs(folder)
-	if err == nil {
-		err = install(folder)
-	}
-	if err != nil {
+func (s *settings) run(folder string, names []string) (err error) {
+	if s.folder, err = filepath.Abs(folder); err != nil {
 		return err
 	}
 	if s.scratch, err = os.MkdirTemp("", "models"); err != nil {
 		return err
 	}
 	defer os.RemoveAll(s.scratch)
-	if s.peer, err = start(folder); err != nil {
+	if s.alone > 0 && len(names) == 1 {
+		return s.only(names[0])
+	}
+	if err := install(s.folder); err != nil {
 		return err
 	}
 	if len(names) == 0 {
-		names = []string{folder}
+		names = []string{s.folder}
 	}
 	files, err := modelsIn(names)
 	if err != nil {
@@ -185,8 +202,7 @@ func (s *settings) run(folder string, names []string) error {
 		return err
 	}
 	var rows []row
-	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "model\tnodes\tthreads\tONNX Runtime, ms\tAshlar, ms\tratio\tdifference (largest)\t")
+	s.printHeader()
 	for _, file := range append([]string{overhead}, files...) {
 		for _, text := range strings.Split(s.threads, ",") {
 			n, err := strconv.Atoi(text)
@@ -195,12 +211,9 @@ func (s *settings) run(folder string, names []string) error {
 			}
 			r, err := s.measure(file, n)
 			if r.Model = short(file); err != nil {
-				r.Error = err.Error()
-				fmt.Fprintf(w, "%s\t\t%d\t%.150s\t\t\t\t\n", r.Model, n, strings.ReplaceAll(r.Error, "\n", " "))
-			} else {
-				fmt.Fprintf(w, "%s\t%d\t%d\t%.3f\t%.3f\t%.2f\t%.2g (%.3g)\t\n", r.Model, r.Nodes, n, r.Peer.Milliseconds, r.Ours.Milliseconds, r.Ratio, r.Difference, r.Largest)
+				r.Error = strings.ReplaceAll(err.Error(), file+": ", "")
 			}
-			w.Flush()
+			r.print()
 			if s.ops && err == nil {
 				fmt.Printf("    ONNX Runtime: %s\n    Ashlar: %s\n", ranked(r.Peer.Ops), ranked(r.Ours.Ops))
 			}
@@ -279,7 +292,7 @@ func start(folder string) (*peer, error) {
 		return nil, err
 	}
 	c.Stderr = os.Stderr
-	return &peer{in, bufio.NewReader(out)}, c.Start()
+	return &peer{in, bufio.NewReader(out), c}, c.Start()
 }
 
 // modelsIn returns the files of models that arguments name.
@@ -322,67 +335,101 @@ func empty(file string) error {
 	return os.WriteFile(file, data, 0o666)
 }
 
-// measure measures a model on n threads.
-func (s *settings) measure(file string, n int) (r row, err error) {
-	r.Threads = n
+// A run is a model that is ready to run, and its last outputs.
+type run struct {
+	model   *onnx.Model
+	session *onnx.Session
+	stream  *onnx.Stream
+	load    time.Duration
+	files   []datum
+	feeds   map[string]tensor.Any
+	outputs map[string]tensor.Any
+}
+
+func (r *run) close() {
+	r.stream.Close()
+	r.model.Close()
+}
+
+// begin loads a model and runs it twice: these runs prepare.
+func (s *settings) begin(ctx context.Context, file string) (r run, err error) {
 	began := time.Now()
-	m, err := onnx.Open(file)
-	if err != nil {
+	if r.model, err = onnx.Open(file); err != nil {
 		return r, err
 	}
-	defer m.Close()
-	begin := onnx.NewSession
+	defer func() {
+		if err != nil {
+			r.model.Close()
+		}
+	}()
+	session := onnx.NewSession
 	if s.integers {
-		begin = onnx.NewIntegerSession
+		session = onnx.NewIntegerSession
 	}
-	session, err := begin(m)
-	if err != nil {
+	if r.session, err = session(r.model); err != nil {
 		return r, err
 	}
-	r.Ours.Load, r.Nodes = ms(time.Since(began)), len(m.Graph.Nodes)
-	inputs, feeds, err := s.inputs(session)
-	if err != nil {
+	r.load = time.Since(began)
+	if r.files, r.feeds, err = s.inputs(r.session); err != nil {
 		return r, err
 	}
-	st, err := session.Stream(onnx.StreamOptions{})
-	if err != nil {
+	if r.stream, err = r.session.Stream(onnx.StreamOptions{}); err != nil {
 		return r, err
 	}
-	defer st.Close()
-	ctx := op.WithThreads(context.Background(), n)
-	q := question{Model: file, Threads: n, Inputs: inputs, Seconds: s.seconds, Outputs: s.scratch, Processor: s.cpu}
-	mem.SetBound(mem.SetBound(1 << 40)) // the peak begins anew
-	var out map[string]tensor.Any
-	for range 2 { // the first runs prepare
-		if out, err = st.Run(ctx, feeds); err != nil {
+	for range 2 {
+		if r.outputs, err = r.stream.Run(ctx, r.feeds); err != nil {
 			return r, err
 		}
 	}
-	r.Ours.Peak = (mem.Stats().Peak + 1023) / 1024
-	first, err := s.peer.ask(q)
+	return r, nil
+}
+
+// measure measures a model on n threads.
+func (s *settings) measure(file string, n int) (r row, err error) {
+	r.Threads = n
+	ctx := op.WithThreads(context.Background(), n)
+	model, err := s.begin(ctx, file)
+	if err != nil {
+		return r, err
+	}
+	defer model.close()
+	r.Nodes = len(model.model.Graph.Nodes)
+	if r.Ours, err = s.apart(file, n); err != nil {
+		return r, err
+	}
+	p, err := start(s.folder)
+	if err != nil {
+		return r, err
+	}
+	defer p.end()
+	q := question{Model: file, Threads: n, Inputs: model.files, Seconds: s.seconds, Outputs: s.scratch, Processor: s.cpu}
+	first, err := p.ask(q)
 	if err != nil {
 		return r, err
 	}
 	r.Peer.Load, r.Peer.Peak = first.Load, first.Peak
-	if r.Difference, r.Largest, err = compare(out, first.Results); err != nil {
+	outputs, err := outputsOf(model.outputs, first.Results)
+	if err != nil {
 		return r, err
 	}
+	r.Difference, r.Largest = compare(outputs)
 	q.Outputs = ""
 	var theirs, ours []float64
 	for range s.rounds {
-		a, err := s.peer.ask(q)
+		a, err := p.ask(q)
 		if err != nil {
 			return r, err
 		}
 		theirs = append(theirs, slices.Min(a.Times))
 		best := math.Inf(1)
+		began := time.Now()
 		now := func() float64 { return ms(time.Since(began)) }
 		if s.cpu {
 			now = used
 		}
 		for end := time.Now().Add(time.Duration(s.seconds * 1e9)); math.IsInf(best, 1) || time.Now().Before(end); {
 			from := now()
-			if _, err := st.Run(ctx, feeds); err != nil {
+			if _, err := model.stream.Run(ctx, model.feeds); err != nil {
 				return r, err
 			}
 			best = min(best, now()-from)
@@ -391,14 +438,19 @@ func (s *settings) measure(file string, n int) (r row, err error) {
 	}
 	r.Peer.Milliseconds, r.Ours.Milliseconds = median(theirs), median(ours)
 	r.Ratio = r.Peer.Milliseconds / r.Ours.Milliseconds
+	if s.exact {
+		if err := r.judge(ctx, file, model.feeds, outputs); err != nil {
+			r.Inexact = err.Error()
+		}
+	}
 	if s.ops {
 		q.Profile = true
-		a, err := s.peer.ask(q)
+		a, err := p.ask(q)
 		if err != nil {
 			return r, err
 		}
 		r.Peer.Ops = a.Ops
-		r.Ours.Ops, err = operators(ctx, session, feeds, s.seconds)
+		r.Ours.Ops, err = operators(ctx, model.session, model.feeds, s.seconds)
 		return r, err
 	}
 	return r, nil
@@ -438,12 +490,15 @@ func (s *settings) inputs(session *onnx.Session) (list []datum, feeds map[string
 			return nil, nil, fmt.Errorf("input %v is no tensor of numbers", v)
 		}
 		in := datum{Name: v.Name, Type: v.Type.Elem.String(), Shape: []int{}, File: filepath.Join(s.scratch, fmt.Sprint("in", i))}
-		for _, e := range v.Type.Shape {
-			n, open := 1, e.Value < 0
-			if !open {
-				n = int(e.Value)
-			} else if given, ok := s.dims[e.Param]; ok {
-				n = given
+		for axis, e := range v.Type.Shape {
+			n := int(e.Value)
+			if n < 0 {
+				n = 1
+				for _, name := range []string{e.Param, fmt.Sprint(v.Name, ".", axis)} {
+					if given, ok := s.dims[name]; ok {
+						n = given
+					}
+				}
 			}
 			in.Shape = append(in.Shape, n)
 		}
@@ -483,30 +538,6 @@ func filled(d dtype.DType, seed uint64, shape []int) (tensor.Any, error) {
 		return op.CastAs[int8](bits).Any(), nil
 	}
 	return tensor.Any{}, fmt.Errorf("inputs of %v aren't made; want float32, float64, bool, int64, int32, uint8 or int8", d)
-}
-
-// compare returns the largest difference of two outputs, and the largest output. Outputs of other types than float32 are left out.
-func compare(out map[string]tensor.Any, results []datum) (difference, largest float64, err error) {
-	for _, d := range results {
-		a, ok := tensor.As[float32](out[d.Name])
-		if !ok || d.Type != "float32" {
-			continue
-		}
-		b, err := os.ReadFile(d.File)
-		if err != nil {
-			return 0, 0, err
-		}
-		theirs, err := tensor.FromBytes(dtype.Float32, mem.Borrow(b, nil), 0, a.Layout())
-		if err != nil {
-			return 0, 0, fmt.Errorf("output %q: %w", d.Name, err)
-		}
-		b32, _ := tensor.As[float32](theirs)
-		x, y := a.Elems(), b32.Elems()
-		for i, v := range x {
-			difference, largest = max(difference, math.Abs(float64(v)-float64(y[i]))), max(largest, math.Abs(float64(y[i])))
-		}
-	}
-	return difference, largest, nil
 }
 
 // ranked lists times, the largest first.

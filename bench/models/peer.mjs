@@ -1,5 +1,6 @@
 // Runs models with ONNX Runtime for main.go. A line of standard input names a model, its inputs, the threads and for how long to run it.
-// The answer is a line: the times of the runs in milliseconds, the time of loading, the peak of resident memory in KiB, and the files of the outputs.
+// The answer is a line: the times of the runs in milliseconds, the time of loading, by how many KiB the resident memory grew, and the files of the outputs.
+// One process runs one model.
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -9,7 +10,9 @@ import { tmpdir } from 'node:os'
 const ort = createRequire(join(process.argv.at(-1), 'x.js'))('onnxruntime-node')
 const arrays = { float32: Float32Array, float64: Float64Array, int64: BigInt64Array, int32: Int32Array, int16: Int16Array, int8: Int8Array,
   uint8: Uint8Array, uint16: Uint16Array, uint32: Uint32Array, uint64: BigUint64Array, bool: Uint8Array }
-let open, key // the session of the last line, and its name
+const linux = process.platform === 'linux' // else nothing says the memory
+const resident = (name) => linux ? Number(new RegExp(`${name}:\\s*(\\d+)`).exec(readFileSync('/proc/self/status', 'utf8'))[1]) : 0
+let open, before // the session, and the resident memory before it
 
 function tensor({ Type, Shape, File }) {
   const b = readFileSync(File)
@@ -42,12 +45,11 @@ async function answer({ Model, Threads, Inputs, Seconds, Profile, Outputs, Proce
     return { Ops: Object.fromEntries(Object.entries(times).map(([k, v]) => [k, v / n])) }
   }
   const begin = performance.now()
-  const name = JSON.stringify([Model, Threads])
-  if (key !== name) {
-    await open?.release()
-    open = await ort.InferenceSession.create(Model, options)
-    key = name
+  if (!open) {
+    if (linux) writeFileSync('/proc/self/clear_refs', '5') // the peak begins again
+    before = resident('VmRSS')
   }
+  open ??= await ort.InferenceSession.create(Model, options)
   const Load = performance.now() - begin
   const Times = []
   const used = () => { const { user, system } = process.cpuUsage(); return (user + system) / 1e3 }
@@ -66,8 +68,7 @@ async function answer({ Model, Threads, Inputs, Seconds, Profile, Outputs, Proce
       results.push({ Name, Type: t.type, Shape: t.dims, File })
     }
   }
-  const Peak = Number(/VmHWM:\s*(\d+)/.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? 0)
-  return { Times, Load, Peak, Results: results }
+  return { Times, Load, Peak: resident('VmHWM') - before, Results: results }
 }
 
 for await (const line of createInterface({ input: process.stdin })) {
