@@ -84,11 +84,11 @@ linalg                      150       0
 mem                        1100       0
 num                        3950       0
 num/fixed                  3960       0
-onnx                      14920       0
+onnx                      15140       0
 onnx/imagedecoder           360       0
 onnx/internal/text          220       0
 onnx/internal/wire          720       0
-onnx/picture                190       0
+onnx/picture                350       0
 onnx/serve                 2830       0
 onnx/weights                140       0
 op                        21020       0

@@ -5,20 +5,21 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/ashlar-go/ashlar/layout"
 )
 
 // A Graph is the picture of nodes and of edges between them. Edges point down where they can: nodes stand in layers, each
-// below all that lead to it. In a cycle one edge points up. A layer is 60 pixels high, or 76 where a node has a Detail. So a
-// chain of 1,000 nodes is a picture 60,000 pixels high. Edges past many layers make it wider.
+// below all that lead to it. In a cycle one edge points up. A layer is 60 pixels high, and 16 more for each line of Detail. So
+// a chain of 1,000 nodes is a picture 60,000 pixels high. Edges past many layers make it wider.
 type Graph struct {
 	Title string
 	Nodes []Node
 	Edges []Edge
 }
 
-// A Node is a box with a line of text, and a smaller one below unless it is empty.
+// A Node is a box with a line of text, and the lines of Detail below it, which are smaller.
 type Node struct {
 	Label, Detail string
 	Group         int // nodes of a group have a colour; a negative one has none
@@ -35,13 +36,15 @@ type Edge struct {
 const (
 	MaxNodes  = 20_000
 	maxBends  = 400_000
-	longLabel = 60 // characters of a text; the rest is cut
+	longLabel = 60 // characters of a line; the rest is cut
 )
 
 const (
 	nodeGap  = 18
 	layerGap = 34
 	edgeRoom = 10 // of an edge on its way past a layer
+
+	lineHeight = 16 // of a line of Detail
 )
 
 // WriteSVG writes the picture as SVG, a pixel to a unit. The same graph has the same bytes on every platform. It fails for
@@ -90,7 +93,10 @@ func (g *Graph) place() (*placed, error) {
 	}
 	p := &placed{g: g, items: make([]item, len(g.Nodes)), routes: make([][]int, len(g.Edges))}
 	for i, n := range g.Nodes {
-		w := max(len([]rune(shorten(n.Label)))*boldWidth, len([]rune(shorten(n.Detail)))*smallWidth)
+		w := len([]rune(shorten(n.Label))) * boldWidth
+		for _, line := range n.details() {
+			w = max(w, len([]rune(shorten(line)))*smallWidth)
+		}
 		p.items[i] = item{node: i, w: w + 20}
 	}
 	p.rank()
@@ -100,6 +106,14 @@ func (g *Graph) place() (*placed, error) {
 	p.order()
 	p.align()
 	return p, nil
+}
+
+// details are the lines of a node's Detail.
+func (n *Node) details() []string {
+	if n.Detail == "" {
+		return nil
+	}
+	return strings.Split(n.Detail, "\n")
 }
 
 // shorten cuts a long text.
@@ -370,10 +384,7 @@ func (p *placed) scene() *scene {
 	for k, l := range p.layers {
 		for _, i := range l {
 			if n := p.items[i].node; n >= 0 {
-				high[k] = max(high[k], 26)
-				if p.g.Nodes[n].Detail != "" {
-					high[k] = 42
-				}
+				high[k] = max(high[k], p.height(n))
 			}
 		}
 		top[k] = y
@@ -384,10 +395,7 @@ func (p *placed) scene() *scene {
 	}
 	for i := range p.g.Nodes {
 		it, n := &p.items[i], &p.g.Nodes[i]
-		h := 26
-		if n.Detail != "" {
-			h = 42
-		}
+		h := p.height(i)
 		x, y := margin+it.x-it.w/2, top[it.layer]+(high[it.layer]-h)/2
 		paint := hole
 		if n.Group >= 0 {
@@ -395,7 +403,9 @@ func (p *placed) scene() *scene {
 		}
 		s.rect(x, y, it.w, h, paint)
 		s.text(text{margin + it.x, y + 18, shorten(n.Label), middle, true, dark})
-		s.text(text{margin + it.x, y + 34, shorten(n.Detail), middle, false, faint})
+		for k, line := range n.details() {
+			s.text(text{margin + it.x, y + 34 + lineHeight*k, shorten(line), middle, false, faint})
+		}
 	}
 	return s
 }
@@ -420,6 +430,7 @@ func (p *placed) edge(s *scene, e int, route []int, top, high []int) {
 		if a.node >= 0 {
 			y0 -= (high[a.layer] - p.height(a.node)) / 2
 		}
+		s.w = max(s.w, x1+margin)
 		if k == 0 {
 			d = fmt.Appendf(d, "M%d %d", x0, y0)
 		} else if high[a.layer] > 0 {
@@ -444,9 +455,4 @@ func (p *placed) edge(s *scene, e int, route []int, top, high []int) {
 	s.curves = append(s.curves, string(d))
 }
 
-func (p *placed) height(node int) int {
-	if p.g.Nodes[node].Detail != "" {
-		return 42
-	}
-	return 26
-}
+func (p *placed) height(node int) int { return 26 + lineHeight*len(p.g.Nodes[node].details()) }

@@ -12,10 +12,10 @@ import (
 	"pgregory.net/rapid"
 )
 
-// residual is a block with an edge past two layers, a cycle, and a node that leads to itself.
+// residual is a block with an edge past two layers, a cycle, a node that leads to itself, and one with two lines of Detail.
 var residual = Graph{
 	Title: "a block, a cycle & a loop",
-	Nodes: []Node{{"input", "float32[1,3]", -1}, {"Conv", "3×3", 0}, {"Relu", "", 1}, {"Conv", "3×3", 0}, {"Add", "", 2},
+	Nodes: []Node{{"input", "float32[1,3]", -1}, {"Conv", "3×3", 0}, {"Relu", "", 1}, {"Conv", "3×3\nfloat32[1,16,8,8]", 0}, {"Add", "", 2},
 		{"If", "else <branch>", 3}, {"output", "", -1}},
 	Edges: []Edge{{0, 1, "x"}, {1, 2, ""}, {2, 3, ""}, {3, 4, ""}, {0, 4, "past"}, {4, 5, ""}, {5, 6, ""}, {5, 3, "again"}, {2, 2, ""}},
 }
@@ -31,7 +31,8 @@ func TestGraphPicture(t *testing.T) {
 	}
 }
 
-// In any graph nodes of a layer don't overlap, edges lead down but for those that close a cycle, and the picture is the same again.
+// In any graph nodes of a layer don't overlap, edges lead down but for those that close a cycle, nothing is beside the picture, and it is
+// the same again.
 func TestGraphPlaces(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := &Graph{Nodes: make([]Node, rapid.IntRange(1, 30).Draw(t, "nodes"))}
@@ -69,6 +70,12 @@ func TestGraphPlaces(t *testing.T) {
 			}
 			if acyclic && p.back[i] {
 				t.Fatalf("edge %d of a graph without cycles points up", i)
+			}
+		}
+		wide := p.scene().w
+		for i, it := range p.items {
+			if margin+it.x+margin > wide {
+				t.Fatalf("item %d is at %d of %d", i, margin+it.x, wide)
 			}
 		}
 		var a, b bytes.Buffer

@@ -2,7 +2,10 @@ package onnx
 
 import (
 	"context"
+	"fmt"
 	"maps"
+	"slices"
+	"strings"
 
 	"github.com/ashlar-go/ashlar/internal/core/cpu"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
@@ -14,18 +17,69 @@ import (
 type Step struct {
 	Nodes   []*Node     // the first is the one that errors and Options.Observe name
 	Depth   int         // 0 in the model's graph, 1 in a branch inside one of its nodes, and so on
+	Branch  string      // the attribute that holds the branch; "" in the model's graph
 	How     string      // see Session.Steps
 	Kernel  string      // the level of ASHLAR_CPU if the operator of the first node has rows or tiles for it; else ""
+	Reads   []StepRead  // values that may differ from run to run, each once; a step that chooses a branch reads the results of its graphs, too
 	Results []StepValue // those that something reads
+}
+
+// String returns the operators of the nodes, as Conv+Relu. Several of one operator in a row have a number, as 3 DequantizeLinear.
+func (s *Step) String() string {
+	var ops []string
+	count := 1
+	for i, n := range s.Nodes {
+		name := opName(n.Domain, n.Op)
+		if i+1 < len(s.Nodes) && opName(s.Nodes[i+1].Domain, s.Nodes[i+1].Op) == name {
+			count++
+			continue
+		}
+		if count > 1 {
+			name = fmt.Sprintf("%d %s", count, name)
+		}
+		ops, count = append(ops, name), 1
+	}
+	return strings.Join(ops, "+")
+}
+
+// Way returns How, and what there is of Kernel and Branch.
+func (s *Step) Way() string {
+	way := s.How
+	if s.Kernel != "" {
+		way += ", " + s.Kernel
+	}
+	if s.Branch != "" {
+		way += ", in " + s.Branch
+	}
+	return way
+}
+
+// A StepRead is a value that a Step reads.
+type StepRead struct {
+	Name string
+	Step int // the index of the step that gives it, -1 for an input of the model
 }
 
 // A StepValue is a result of a Step.
 type StepValue struct {
 	Name  string
-	Value tensor.Any // a Spec; the zero Any where only a run can describe it
+	Value tensor.Any // a Spec, without the layout of a view; the zero Any where only a run can describe it
 	Bytes int64      // 0 where that isn't known
 	At    int64      // where it begins in the memory that the values of a run have in common; -1 if it isn't there
-	In    string     // the value whose memory it has a part of: it is a view of it, or is joined with others there
+	In    string     // the value whose memory it has a part of: it is a view of it, is joined with others there, or becomes it by a branch
+}
+
+// Place says where a value lies that isn't a constant's.
+func (v *StepValue) Place() string {
+	switch {
+	case v.Value.IsZero():
+		return "known in a run"
+	case v.In != "":
+		return "in " + v.In
+	case v.At >= 0:
+		return fmt.Sprintf("at %d", v.At)
+	}
+	return "its own"
 }
 
 // Steps says how a session prepares its runs with these inputs, which may be descriptions (tensor.Spec). An input may be left out whose
@@ -55,24 +109,26 @@ func (s *Session) steps(st *Stream, inputs map[string]tensor.Any) ([]Step, error
 	if err != nil {
 		return nil, err
 	}
-	all := make(map[string]tensor.Any)
-	maps.Copy(all, inputs)
+	all, numbers := valuesOf(inputs), make(map[string]tensor.Any)
+	maps.Copy(numbers, inputs)
 	for i, id := range s.c.inputs {
 		name := s.c.g.Inputs[i].Name
 		if _, ok := inputs[name]; !ok && !s.c.given[id] && known[id].isTensor() {
-			all[name] = known[id].a
+			if all[name] = known[id]; known[id].text == nil {
+				numbers[name] = known[id].a
+			}
 		}
 	}
-	vals, err := s.bind(valuesOf(all))
+	vals, err := s.bind(all)
 	if err != nil {
 		return nil, err
 	}
-	if err = st.describe(all); err != nil {
+	if err = st.describe(numbers); err != nil {
 		return nil, err
 	}
 	st.under = op.WithThreads(context.Background(), 1)
 	limit := st.o.limit()
-	if _, err = s.plan(st.under, valuesOf(all), vals, limit); err != nil {
+	if _, err = s.plan(st.under, all, vals, limit); err != nil {
 		return nil, err
 	}
 	z, root, err := st.outlined(vals, limit)
@@ -92,15 +148,26 @@ func (s *Session) steps(st *Stream, inputs map[string]tensor.Any) ([]Step, error
 	} else {
 		z.places()
 	}
-	return root.list(nil, 0), nil
+	l := listing{names: make(map[*slot]string)}
+	made := make(map[int]int)
+	for _, id := range s.c.inputs {
+		made[id] = -1
+	}
+	l.add(root, 0, made)
+	return l.steps, nil
 }
 
-// list appends the steps of a graph.
-func (d *drawing) list(list []Step, depth int) []Step {
-	name := make(map[*slot]string)
+// A listing is steps as they are listed, and the names of values.
+type listing struct {
+	steps []Step
+	names map[*slot]string
+}
+
+// add lists the steps of a graph. made has the steps of the values that are there before, and gets those of the others.
+func (l *listing) add(d *drawing, depth int, made map[int]int) {
 	for id, s := range d.slots {
-		if s != nil {
-			name[s] = d.c.names[id]
+		if s != nil && l.names[s] == "" {
+			l.names[s] = d.c.names[id]
 		}
 	}
 	for i := range d.steps {
@@ -109,35 +176,66 @@ func (d *drawing) list(list []Step, depth int) []Step {
 			continue
 		}
 		step := Step{Nodes: append([]*Node{s.node}, s.also...), Depth: depth, How: [...]string{"constant", "view", "planned", "plain", "branch", "view"}[d.steps[i].how]}
+		if depth > 0 {
+			step.Branch = d.c.attr
+		}
+		for id := range s.reads() {
+			if how := d.steps[i].how; how != already && (how != choosing || id == s.in[0]) {
+				step.read(d, id, made)
+			}
+		}
+		if o := d.c.ops[i]; d.steps[i].how == planned && len(s.in) > 0 && s.in[0] >= 0 && d.vals[s.in[0]].isTensor() {
+			if level := cpu.Current(); level > cpu.Generic && plan.FastFor(o, d.vals[s.in[0]].a.DType(), level) {
+				step.Kernel = level.String()
+			}
+		}
+		at := len(l.steps)
+		l.steps = append(l.steps, step)
+		for k, e := range d.steps[i].ways {
+			if e == nil || k > 0 && e == d.steps[i].ways[0] {
+				continue
+			}
+			inside := make(map[int]int)
+			for _, o := range e.c.captures {
+				if from, ok := made[o.from]; ok {
+					inside[o.id] = from
+				}
+			}
+			l.add(e, depth+1, inside)
+			for _, id := range e.c.outputs {
+				l.steps[at].read(e, id, inside)
+			}
+		}
 		for _, id := range s.out {
 			if id < 0 || d.slots[id] == nil {
 				continue
 			}
+			made[id] = at
 			slot := d.slots[id]
 			v := StepValue{Name: d.c.names[id], Value: slot.like, Bytes: slot.bytes(), At: -1}
 			switch {
+			case slot.loose:
 			case slot.part != nil:
-				v.In = name[slot.part]
+				v.In = l.names[slot.part]
 			case len(slot.whole) > 0:
-				v.In = name[slot.whole[0]]
+				v.In = l.names[slot.whole[0]]
 			case slot.as != nil:
-				v.In = name[slot.as]
+				v.In = l.names[slot.as]
 			case slot.common():
 				v.At = int64(slot.at)
 			}
-			step.Results = append(step.Results, v)
-		}
-		if o := d.c.ops[i]; d.steps[i].how == planned && len(s.in) > 0 && s.in[0] >= 0 && d.vals[s.in[0]].isTensor() {
-			if l := cpu.Current(); l > cpu.Generic && plan.FastFor(o, d.vals[s.in[0]].a.DType(), l) {
-				step.Kernel = l.String()
-			}
-		}
-		list = append(list, step)
-		for k, e := range d.steps[i].ways {
-			if e != nil && (k == 0 || e != d.steps[i].ways[0]) {
-				list = e.list(list, depth+1)
-			}
+			l.steps[at].Results = append(l.steps[at].Results, v)
 		}
 	}
-	return list
+}
+
+// read notes that a step reads a value of a graph.
+func (s *Step) read(d *drawing, id int, made map[int]int) {
+	from, ok := made[id]
+	if !ok || d.slots[id] == nil || d.slots[id].fixed {
+		return
+	}
+	if r := (StepRead{d.c.names[id], from}); !slices.Contains(s.Reads, r) {
+		s.Reads = append(s.Reads, r)
+	}
 }

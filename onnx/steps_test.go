@@ -29,14 +29,10 @@ func TestSteps(t *testing.T) {
 	}
 	var text []string
 	for _, st := range steps {
-		var ops []string
-		for _, n := range st.Nodes {
-			ops = append(ops, n.Op)
-		}
 		v := st.Results[0]
-		text = append(text, fmt.Sprintf("%s %s %v %d %q", strings.Join(ops, "+"), st.How, v.Value.Shape(), v.At, v.In))
-		if (st.Kernel == "") != (st.How != "planned" || ops[0] == "Concat" || cpu.Current() == cpu.Generic) {
-			t.Errorf("%s: kernel %q", ops, st.Kernel)
+		text = append(text, fmt.Sprintf("%v %s %v %d %q", &st, st.How, v.Value.Shape(), v.At, v.In))
+		if (st.Kernel == "") != (st.How != "planned" || st.Nodes[0].Op == "Concat" || cpu.Current() == cpu.Generic) {
+			t.Errorf("%v: kernel %q", &st, st.Kernel)
 		}
 	}
 	const want = `Neg constant [4 4 1 1] -1 ""
@@ -57,5 +53,58 @@ Exp planned [8 6 6] -1 ""`
 	}
 	if _, err := s.Steps(vals{"z": tensor.Scalar[float32](1).Any()}); err == nil || !strings.Contains(err.Error(), `there is no input "z"`) {
 		t.Error(err)
+	}
+}
+
+// Steps say what they read: the steps of branches what is captured, the step that chooses what its branches give, and in what memory it lies.
+func TestStepsInBranches(t *testing.T) {
+	s := session(t, func(b *Builder) {
+		x, yes := b.Input("x", dtype.Float32, 2, 3), b.Input("yes", dtype.Bool)
+		y := b.Node("Exp", []string{x})
+		z := choose(b, yes, func(b *Builder) string { return b.Node("Neg", []string{b.Node("Abs", []string{y})}) },
+			func(b *Builder) string { return b.Node("Transpose", []string{b.Node("Transpose", []string{x})}) })
+		z = choose(b, b.Node("Not", []string{b.Weight("no", truthOf(false))}), func(b *Builder) string { return b.Node("Squeeze", []string{z}) },
+			func(b *Builder) string { return x })
+		b.OutputOf(b.Node("Mul", []string{z, x}), Type{})
+	})
+	steps, err := s.Steps(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text []string
+	for i := range steps {
+		st, v := &steps[i], &steps[i].Results[0]
+		text = append(text, fmt.Sprintf("%d %d %q %s %s %s %v", i, st.Depth, st.Branch, st, v.Name, v.Place(), st.Reads))
+	}
+	const want = `0 0 "" Exp exp1 at 0 [{x -1}]
+1 0 "" If if1 at 64 [{yes -1} {neg1 3} {transpose2 5}]
+2 1 "then_branch" Abs abs1 at 128 [{exp1 0}]
+3 1 "then_branch" Neg neg1 in if1 [{abs1 2}]
+4 1 "else_branch" Transpose transpose1 in x [{x -1}]
+5 1 "else_branch" Transpose transpose2 in transpose1 [{transpose1 4}]
+6 0 "" Not not1 its own []
+7 0 "" If if2 in if1 [{squeeze1 8}]
+8 1 "then_branch" Squeeze squeeze1 in if1 [{if1 1}]
+9 0 "" Mul mul1 its own [{if2 7} {x -1}]`
+	if got := strings.Join(text, "\n"); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// Inputs that are strings have a plan where the model declares their shape. What a run alone describes has no place.
+func TestStepsOfStrings(t *testing.T) {
+	s := sessionAt(t, 20, func(b *Builder) {
+		x := b.InputOf("x", Type{Kind: KindTensor, Elem: ElemString, HasShape: true, Shape: []Dim{{Value: 3}}})
+		b.OutputOf(b.Node("StringConcat", []string{x, x}), Type{Kind: KindTensor, Elem: ElemString})
+		b.OutputOf(b.Node("NonZero", []string{b.Input("n", dtype.Float32, 3)}), Type{})
+	})
+	steps, err := s.Steps(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, st := range steps {
+		if v := st.Results[0]; st.How != "plain" || !v.Value.IsZero() || v.In != "" || v.Place() != "known in a run" || len(st.Reads) != 1 || st.Reads[0].Step != -1 {
+			t.Errorf("%v: %+v", &st, st)
+		}
 	}
 }

@@ -1,11 +1,15 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/onnx"
 )
 
 func TestInfoPicture(t *testing.T) {
@@ -37,6 +41,9 @@ func TestInfoPlan(t *testing.T) {
 	if err := json.Unmarshal(c.out.Bytes(), &line); err != nil || len(line.Model.Plan) != 7 || line.Model.Plan[3].Results[0].In != "maxpool1" || line.Model.Plan[0].Nodes[1].Op != "Relu" {
 		t.Errorf("%v: %s", err, &c.out)
 	}
+	if got := line.Model.Plan[3].Results[0]; got.Layout != "" || len(got.Shape) != 2 {
+		t.Errorf("a view has the layout %q and the shape %v", got.Layout, got.Shape)
+	}
 	if c = newCall(nil).with("info", model, "--plan"); c.code != 1 || !strings.Contains(c.err.String(), "--shape image=Nx1x8x8") {
 		t.Errorf("%d: %s", c.code, &c.err)
 	}
@@ -46,5 +53,50 @@ func TestInfoPlan(t *testing.T) {
 	t.Setenv("ASHLAR_PASSES", "none")
 	if c = newCall(nil).with("info", model, "--plan", "--shape", "image=2x1x8x8"); c.code != 0 || strings.Contains(c.out.String(), "Conv+Relu") {
 		t.Errorf("%d: %s%s", c.code, &c.out, &c.err)
+	}
+}
+
+// With --plan the picture has the steps, of a model from standard input as well.
+func TestInfoPlanPicture(t *testing.T) {
+	model := "../../testdata/digits.onnx"
+	file := filepath.Join(t.TempDir(), "steps.svg")
+	data, err := os.ReadFile(model)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := newCall(bytes.NewReader(data)).with("info", "-", "--plan", "--shape", "image=2x1x8x8", "--svg", file)
+	b, err := os.ReadFile(file)
+	if c.code != 0 || err != nil || !strings.Contains(c.out.String(), "Conv+Relu conv1") {
+		t.Fatalf("exit %d, %v: %s%s", c.code, err, &c.out, &c.err)
+	}
+	for _, text := range []string{">Conv+Relu<", ">relu1 float32[2,16,8,8]<", ">4096 bytes, in maxpool1<", ">float32[2,1,8,8]<", ">float32[2,10]<"} {
+		if !strings.Contains(string(b), text) {
+			t.Errorf("no %s in %s", text, b)
+		}
+	}
+	if c = newCall(nil).with("info", model, "--plan", "--svg", "-"); c.code != 1 || !strings.Contains(c.err.String(), "--shape image=Nx1x8x8") {
+		t.Errorf("%d: %s", c.code, &c.err)
+	}
+	chain := onnx.NewBuilder("long")
+	x := chain.Input("x", dtype.Float32, 2)
+	y := x
+	for range 1000 {
+		y = chain.Node("Add", []string{y, x})
+	}
+	chain.OutputOf(y, onnx.Type{})
+	texts := onnx.NewBuilder("strings")
+	texts.OutputOf(texts.Node("Identity", []string{texts.InputOf("s", onnx.Type{Kind: onnx.KindTensor, Elem: onnx.ElemString, HasShape: true, Shape: []onnx.Dim{{Value: -1}}})}), onnx.Type{})
+	for want, b := range map[string]*onnx.Builder{"; ashlar convert --inputs and --outputs takes a part": chain, "s string[?] is no tensor of numbers; leave --plan out": texts} {
+		m, err := b.Model(20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := onnx.Encode(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c := newCall(bytes.NewReader(data)).with("info", "-", "--plan", "--svg", "-"); c.code != 1 || !strings.Contains(c.err.String(), want) {
+			t.Errorf("exit %d: %s", c.code, &c.err)
+		}
 	}
 }

@@ -46,19 +46,21 @@ A model's own line covers its graph and weights, as receipts have it.
 --plan lists the steps that a session makes of the nodes of a model: which nodes are
 one step, how it runs (constant, view, planned, plain or branch: the documentation
 of onnx.Session.Steps says more) and with which instructions, and of each result the
-type, the layout, the bytes, and its place in the memory that results have in
-common, or the value that it is a part of. The variable ASHLAR_PASSES leaves
+type, the layout or shape, the bytes, and its place in the memory that results have
+in common, or the value that it is a part of. The variable ASHLAR_PASSES leaves
 passes out: all, none, or names as in -follow,-join; an unknown one lists them.
 With check, runs are compared with runs without passes.
 
---svg draws the graph of a model. - is standard output, and then the text is left
-out. A file that fails doesn't end the others, but makes the exit status 1.` + zarrHelp,
+--svg draws the graph of a model, with --plan the steps in place of the nodes. - is
+standard output, and then the text is left out. A file that fails doesn't end the
+others, but makes the exit status 1.` + zarrHelp,
 		Example: `  ashlar info testdata/digits.onnx
   ashlar info testdata/digits.onnx --shape image=8x1x8x8
   ashlar info model.onnx --weights
   ashlar info model.onnx -i rate=rate.npy
   ashlar info testdata/digits.onnx --svg digits.svg
   ashlar info testdata/digits.onnx --shape image=1x1x8x8 --plan
+  ashlar info testdata/digits.onnx --shape image=1x1x8x8 --plan --svg steps.svg
   ashlar info s3://bucket/era5.zarr --cf
   ashlar info --digest testdata/digits-test.npy
   ashlar info --json weights.npz testdata/*.png`,
@@ -96,7 +98,7 @@ out. A file that fails doesn't end the others, but makes the exit status 1.` + z
 				if !s.isModel() {
 					return usagef(c, "--svg draws a model; %s is none", arg)
 				}
-				if err = p.drawModel(s, f.picture); err != nil || f.picture == "-" {
+				if err = p.drawModel(s, &f); err != nil || f.picture == "-" {
 					return err
 				}
 			}
@@ -335,8 +337,8 @@ func (p *program) describeWeights(g *onnx.Graph, row func(head, text string)) {
 	}
 }
 
-// drawModel writes the picture of a model's graph to a file.
-func (p *program) drawModel(s *source, file string) error {
+// drawModel writes the picture of a model's graph to a file, or with --plan that of the steps of a run.
+func (p *program) drawModel(s *source, f *infoFlags) error {
 	m, err := p.model(s)
 	if err != nil {
 		return err
@@ -344,5 +346,17 @@ func (p *program) drawModel(s *source, file string) error {
 	if m.Graph == nil {
 		return fmt.Errorf("%s: the model has no graph", s.name)
 	}
-	return p.writeTo(file, picture.Of(filepath.Base(s.name), m, nil).WriteSVG)
+	title := filepath.Base(s.name)
+	if !f.plan {
+		return p.writeTo(f.picture, picture.Of(title, m, nil).WriteSVG)
+	}
+	sizes, err := p.sizes(s, m, f)
+	if err != nil {
+		return err
+	}
+	steps, err := p.stepsOf(s, m, sizes)
+	if err != nil {
+		return err
+	}
+	return p.writeTo(f.picture, picture.OfSteps(title+": the steps of a run", m, sizes, steps).WriteSVG)
 }

@@ -19,6 +19,9 @@ type costing struct {
 
 // sizes are the inputs that --shape and -i give.
 func (p *program) sizes(s *source, m *onnx.Model, f *infoFlags) (map[string]tensor.Any, error) {
+	if s.sizes != nil {
+		return s.sizes, nil
+	}
 	sizes := make(map[string]tensor.Any)
 	all := m.Inputs()
 	for _, text := range f.shapes {
@@ -70,6 +73,7 @@ func (p *program) sizes(s *source, m *onnx.Model, f *infoFlags) (map[string]tens
 			return nil, err
 		}
 	}
+	s.sizes = sizes
 	return sizes, nil
 }
 

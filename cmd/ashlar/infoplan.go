@@ -11,6 +11,16 @@ import (
 
 // stepsOf says how a session prepares a run of a model.
 func (p *program) stepsOf(s *source, m *onnx.Model, sizes map[string]tensor.Any) ([]onnx.Step, error) {
+	if s.steps != nil {
+		return s.steps, nil
+	}
+	for _, v := range m.Inputs() {
+		_, numbers := v.Type.Elem.DType()
+		known := v.Type.Kind == onnx.KindOptional || v.Type.Kind == onnx.KindTensor && (numbers || len(openInputs([]onnx.ValueInfo{v}, nil)) == 0)
+		if !known {
+			return nil, fmt.Errorf("%s: --plan: it needs the sizes of all inputs, and %s is no tensor of numbers; leave --plan out", s.name, label(v.String()))
+		}
+	}
 	if open := openInputs(m.Inputs(), sizes); len(open) > 0 {
 		return nil, fmt.Errorf("%s: --plan: sizes are open: say them, as in --shape %s", s.name, open[0])
 	}
@@ -18,11 +28,8 @@ func (p *program) stepsOf(s *source, m *onnx.Model, sizes map[string]tensor.Any)
 	if err != nil {
 		return nil, s.in(err)
 	}
-	steps, err := session.Steps(sizes)
-	if err != nil {
-		return nil, s.in(err)
-	}
-	return steps, nil
+	s.steps, err = session.Steps(sizes)
+	return s.steps, s.in(err)
 }
 
 // describePlan prints the steps of a run.
@@ -31,21 +38,17 @@ func (p *program) describePlan(steps []onnx.Step) {
 	fmt.Fprint(w, "\nstep\thow\tnodes\tresult\tbytes\tplace\n")
 	for i := range steps {
 		s := &steps[i]
-		how := s.How
-		if s.Kernel != "" {
-			how += ", " + s.Kernel
+		name := label(s.String())
+		if n := s.Nodes[0].Name; n != "" {
+			name += " " + label(n)
 		}
-		head := fmt.Sprintf("%d\t%s\t%s%s", i, how, strings.Repeat("  ", s.Depth), stepName(s))
+		head := fmt.Sprintf("%d\t%s\t%s%s", i, s.Way(), strings.Repeat("  ", s.Depth), name)
 		for _, v := range s.Results {
-			text, bytes, place := "?", "", "its own"
+			text, bytes, place := "?", "", label(v.Place())
 			if !v.Value.IsZero() {
-				text, bytes = fmt.Sprintf("%v %s", v.Value.DType(), v.Value.Layout()), amount(v.Bytes)
-			}
-			switch {
-			case v.In != "":
-				place = "in " + label(v.In)
-			case v.At >= 0:
-				place = fmt.Sprintf("at %d", v.At)
+				if text, bytes = tensor.Describe(v.Value), amount(v.Bytes); laidOut(s) {
+					text = fmt.Sprintf("%v %s", v.Value.DType(), v.Value.Layout())
+				}
 			}
 			if s.How == "constant" {
 				place = ""
@@ -60,24 +63,15 @@ func (p *program) describePlan(steps []onnx.Step) {
 	w.Flush()
 }
 
-// stepName is the operators of a step, and the name of its first node.
-func stepName(s *onnx.Step) string {
-	var ops []string
-	for _, n := range s.Nodes {
-		ops = append(ops, opOf(n))
-	}
-	name := label(strings.Join(ops, "+"))
-	if s.Nodes[0].Name != "" {
-		name += " " + label(s.Nodes[0].Name)
-	}
-	return name
-}
+// laidOut reports whether a step's results have the layouts of their descriptions. Those of views and of plain runs are known in a run alone.
+func laidOut(s *onnx.Step) bool { return s.How == "planned" || s.How == "constant" }
 
 // An infoStep is a step in a line of JSON.
 type infoStep struct {
 	How     string      `json:"how"`
 	Kernel  string      `json:"kernel,omitempty"`
 	Depth   int         `json:"depth,omitempty"`
+	Branch  string      `json:"branch,omitempty"`
 	Nodes   []infoPart  `json:"nodes"`
 	Results []infoPlace `json:"results"`
 }
@@ -97,14 +91,16 @@ type infoPlace struct {
 func infoSteps(steps []onnx.Step) (list []infoStep) {
 	for i := range steps {
 		s := &steps[i]
-		step := infoStep{How: s.How, Kernel: s.Kernel, Depth: s.Depth}
+		step := infoStep{How: s.How, Kernel: s.Kernel, Depth: s.Depth, Branch: s.Branch}
 		for _, n := range s.Nodes {
 			step.Nodes = append(step.Nodes, infoPart{opOf(n), n.Name})
 		}
 		for _, v := range s.Results {
 			place := infoPlace{infoArray: infoArray{Name: v.Name, Bytes: v.Bytes}, In: v.In}
 			if !v.Value.IsZero() {
-				place.DType, place.Layout = v.Value.DType().String(), v.Value.Layout().String()
+				if place.DType = v.Value.DType().String(); laidOut(s) {
+					place.Layout = v.Value.Layout().String()
+				}
 				for _, n := range v.Value.Shape() {
 					place.Shape = append(place.Shape, n)
 				}

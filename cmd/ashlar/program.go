@@ -114,6 +114,9 @@ func wayOut(err error) string {
 	if errors.Is(err, zarr.ErrOutside) && strings.Contains(err.Error(), "allow the host") {
 		return "; on the command line that is --allow-host"
 	}
+	if errors.Is(err, layout.ErrLimit) && strings.Contains(err.Error(), "for a picture") {
+		return "; ashlar convert --inputs and --outputs takes a part of a model"
+	}
 	if errors.Is(err, zarr.ErrUnfinished) {
 		return "; on the command line that is --resume of the command that writes it, or --unfinished of show, convert, diff, compute, rechunk and plan"
 	}

@@ -33,6 +33,10 @@ type source struct {
 	array  string         // what stands behind #
 	format *format.Format // nil: unknown
 	file   format.File    // once named has opened it
+
+	model *onnx.Model           // once program.model has opened it
+	sizes map[string]tensor.Any // once program.sizes has read them
+	steps []onnx.Step           // once program.stepsOf has planned them
 }
 
 // is reports whether a file has one of these formats.
@@ -168,14 +172,17 @@ func (s *source) unknown() error {
 
 // model decodes s as an ONNX model, which stays open until the program ends.
 func (p *program) model(s *source) (*onnx.Model, error) {
+	if s.model != nil {
+		return s.model, nil
+	}
 	f, err := format.Named("onnx").Open(&s.Source)
 	if err != nil {
 		return nil, s.in(err)
 	}
-	m := f.(weights.Weights).Model
-	m.Operators = []*op.Op{imagedecoder.Operator}
-	p.closers = append(p.closers, m)
-	return m, nil
+	s.model = f.(weights.Weights).Model
+	s.model.Operators = []*op.Op{imagedecoder.Operator}
+	p.closers = append(p.closers, s.model)
+	return s.model, nil
 }
 
 // openModel opens the file that an argument names as an ONNX model.

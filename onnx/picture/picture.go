@@ -165,10 +165,10 @@ func capturedBy(n *onnx.Node) (list []string) {
 	return list
 }
 
-// label is a name from a file, on one line that isn't too long.
+// label is a name from a file, on one line that isn't too long, without characters that turn the order of others.
 func label(text string) string {
 	text = strings.Map(func(r rune) rune {
-		if r < ' ' || r >= 0x7f && r < 0xa0 {
+		if r < ' ' || r >= 0x7f && r < 0xa0 || r == 0x2028 || r == 0x2029 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 {
 			return '\ufffd'
 		}
 		return r
