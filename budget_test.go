@@ -28,7 +28,7 @@ bench/zarr                  240       0
 chunk                      4550       0
 chunk/internal/expr         520       0
 chunk/job                   510       0
-cmd/ashlar                 9130       0
+cmd/ashlar                 9230       0
 conformance                7620       0
 conformance/verify         2400       0
 device                     3020       0

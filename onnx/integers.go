@@ -22,7 +22,7 @@ import (
 //   - A Relu may stand before the QuantizeLinear if the zero point is the smallest integer: the integers end there anyway.
 //   - MaxPool and the others that only choose or move elements have the same scale and zero point before and after them.
 //
-// Session.Steps lists them as one step. Receipts are of the model as it is, so a run that asks for one fails.
+// Session.Steps lists them as one step, which says so. Receipts are of the model as it is, so a run that asks for one fails.
 func NewIntegerSession(m *Model) (*Session, error) { return newSession(m, form{integers: true}) }
 
 // A quantity is a value that a step quantizes or dequantizes: of type d, with a scale and a zero point, -1 if absent.
@@ -200,7 +200,7 @@ func (q *quantizer) step(i int) {
 		return
 	}
 	lead := *s
-	lead.in, lead.out = in, q.steps[i].out
+	lead.in, lead.out, lead.integers = in, q.steps[i].out, true
 	lead.also = slices.Clone(lead.also)
 	for _, of := range used {
 		if q.reads[q.steps[of.from].out[0]]--; q.reads[q.steps[of.from].out[0]] == 0 {

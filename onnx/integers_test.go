@@ -122,6 +122,19 @@ func TestIntegerSession(t *testing.T) {
 		if got, want := strings.Join(names(s), " "), "QuantizeLinear QLinearConv MaxPool Flatten QGemm DequantizeLinear"; got != want {
 			t.Fatalf("%+v: the steps are %s, want %s", g, got, want)
 		}
+		steps, err := s.Steps(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range steps {
+			st := &steps[i]
+			if named := strings.HasPrefix(st.String(), "QuantizeLinear") || strings.HasPrefix(st.String(), "DequantizeLinear"); st.Integers == named || strings.Contains(st.Way(), "on integers") == named {
+				t.Errorf("%+v: step %d, %v, is %s", g, i, st, st.Way())
+			}
+			if i > 0 && !slices.Contains(st.Reads, StepRead{steps[i-1].Results[0].Name, i - 1}) {
+				t.Errorf("%+v: step %d, %v, reads %v", g, i, st, st.Reads)
+			}
+		}
 		byHand, err := NewSession(g.model(t, true))
 		if err != nil {
 			t.Fatal(err)

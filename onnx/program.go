@@ -51,6 +51,8 @@ type step struct {
 	folded bool     // the session has the results; the step runs only for an observer
 	own    bool     // a program's own operator runs the step: it may count its calls
 	spare  bool     // its result is the default of an input
+
+	integers bool // NewIntegerSession made it of operators on floats
 }
 
 // reads goes over the values that a step needs: its inputs, and what its bodies capture.

@@ -46,7 +46,7 @@ func beside(ctx context.Context, f func() error) chan error {
 func (s *Session) receipt(ctx context.Context, to *receipt.Receipt, inputs map[string]Value) (*writer, error) {
 	*to = receipt.Receipt{}
 	if s.integers {
-		return &writer{s: s, to: to}, failf("%w: a receipt is of the model as it is, and NewIntegerSession changes its operators", tensor.ErrValue)
+		return &writer{s: s, to: to}, failf("%w: a receipt is of the model as it is, and NewIntegerSession changes its operators; a session of NewSession gives one", tensor.ErrValue)
 	}
 	s.names.Do(func() { s.program, s.why = s.c.m.digests() })
 	if s.why != nil {

@@ -15,13 +15,14 @@ import (
 
 // A Step is what a prepared run does at one time: one node, or several that a session made one step.
 type Step struct {
-	Nodes   []*Node     // the first is the one that errors and Options.Observe name
-	Depth   int         // 0 in the model's graph, 1 in a branch inside one of its nodes, and so on
-	Branch  string      // the attribute that holds the branch; "" in the model's graph
-	How     string      // see Session.Steps
-	Kernel  string      // the level of ASHLAR_CPU if the operator of the first node has rows or tiles for it; else ""
-	Reads   []StepRead  // values that may differ from run to run, each once; a step that chooses a branch reads the results of its graphs, too
-	Results []StepValue // those that something reads
+	Nodes    []*Node     // the first is the one that errors and Options.Observe name
+	Depth    int         // 0 in the model's graph, 1 in a branch inside one of its nodes, and so on
+	Branch   string      // the attribute that holds the branch; "" in the model's graph
+	How      string      // see Session.Steps
+	Integers bool        // it runs on the integers of quantized operands: see NewIntegerSession
+	Kernel   string      // the level of ASHLAR_CPU if the operator of the first node has rows or tiles for it; else ""
+	Reads    []StepRead  // values that may differ from run to run, each once; a step that chooses a branch reads the results of its graphs, too
+	Results  []StepValue // those that something reads
 }
 
 // String returns the operators of the nodes, as Conv+Relu. Several of one operator in a row have a number, as 3 DequantizeLinear.
@@ -42,9 +43,12 @@ func (s *Step) String() string {
 	return strings.Join(ops, "+")
 }
 
-// Way returns How, and what there is of Kernel and Branch.
+// Way returns How, and what there is of Integers, Kernel and Branch, as "planned on integers, avx2".
 func (s *Step) Way() string {
 	way := s.How
+	if s.Integers {
+		way += " on integers"
+	}
 	if s.Kernel != "" {
 		way += ", " + s.Kernel
 	}
@@ -175,7 +179,7 @@ func (l *listing) add(d *drawing, depth int, made map[int]int) {
 		if !d.c.runs(i) {
 			continue
 		}
-		step := Step{Nodes: append([]*Node{s.node}, s.also...), Depth: depth, How: [...]string{"constant", "view", "planned", "plain", "branch", "view"}[d.steps[i].how]}
+		step := Step{Nodes: append([]*Node{s.node}, s.also...), Depth: depth, Integers: s.integers, How: [...]string{"constant", "view", "planned", "plain", "branch", "view"}[d.steps[i].how]}
 		if depth > 0 {
 			step.Branch = d.c.attr
 		}

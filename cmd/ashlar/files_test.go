@@ -104,6 +104,16 @@ func makeFiles(t *testing.T) string {
 			b.Output(b.Rename(x, "y"), dtype.Float32, "n", 3)
 		})
 	}
+	// quantized adds two numbers of tenths, in fifths: of ties a run on integers gives the even one.
+	model("quantized", func(b *onnx.Builder) {
+		scale := func(name string, v float32) string { return b.Weight(name, tensor.Scalar(v).Any()) }
+		zero, tenth, fifth, one := b.Weight("zero", tensor.Scalar[int8](0).Any()), scale("tenth", 0.1), scale("fifth", 0.2), scale("one", 1)
+		x := b.Node("QuantizeLinear", []string{b.Input("x", dtype.Float32, "n", 2), tenth, zero})
+		w := b.Node("DequantizeLinear", []string{b.Weight("w", tensor.FromSlice([]int8{1, 1}, 2, 1).Any()), one, zero})
+		x = b.Node("MatMul", []string{b.Node("DequantizeLinear", []string{x, tenth, zero}), w})
+		x = b.Node("DequantizeLinear", []string{b.Node("QuantizeLinear", []string{x, fifth, zero}), one, zero})
+		b.Output(b.Rename(x, "y"), dtype.Float32, "n", 1)
+	})
 	model("words", func(b *onnx.Builder) {
 		b.OutputOf(b.Strings("words", []int{2}, "a", "b"), onnx.Type{Kind: onnx.KindTensor, Elem: onnx.ElemString})
 		b.Output(b.Node("Add", []string{b.Input("x", dtype.Float32, 1, 3), b.Weight("w", tensor.FromSlice([]float32{1, 2, 3}, 3).Any())}), dtype.Float32, 1, 3)
@@ -124,6 +134,7 @@ func makeFiles(t *testing.T) string {
 		save(name+".npy", b.Bytes())
 	}
 	array("row", tensor.FromSlice([]float32{-1.5, 4, 2}, 1, 3).Any())
+	array("tenths", tensor.FromSlice([]float32{0, 1.3}, 1, 2).Any())
 	array("rows", tensor.FromSlice([]float32{-1.5, 4, 2, 0.25, 0.5, 0.25}, 2, 3).Any())
 	array("chances", tensor.FromSlice([]float32{0.5, 0.25, 0.25, 0.125, 0, 0.875}, 2, 3).Any())
 	array("negative", tensor.FromSlice([]float32{-3, -1, -2}, 1, 3).Any())

@@ -56,6 +56,29 @@ func TestInfoPlan(t *testing.T) {
 	}
 }
 
+// --integers lists the steps of a run on integers, and says so, as text, as JSON and in the picture.
+func TestInfoPlanIntegers(t *testing.T) {
+	inRoot(t)
+	dir := makeFiles(t)
+	args := []string{"info", filepath.Join(dir, "quantized.onnx"), "--plan", "--shape", "x=1x2"}
+	const step = "MatMul+2 DequantizeLinear+QuantizeLinear"
+	c := newCall(nil).with(append(args, "--integers")...)
+	if c.code != 0 || !strings.Contains(c.out.String(), "planned on integers") || !strings.Contains(c.out.String(), step) {
+		t.Errorf("exit %d: %s%s", c.code, &c.out, &c.err)
+	}
+	if c = newCall(nil).with(args...); c.code != 0 || strings.Contains(c.out.String(), "on integers") {
+		t.Errorf("exit %d: %s%s", c.code, &c.out, &c.err)
+	}
+	if c = newCall(nil).with(append(args, "--integers", "--svg", "-")...); c.code != 0 || !strings.Contains(c.out.String(), ">planned on integers") || !strings.Contains(c.out.String(), ">"+step+"<") {
+		t.Errorf("exit %d: %s%s", c.code, &c.out, &c.err)
+	}
+	var line infoLine
+	c = newCall(nil).with(append(args, "--integers", "--json")...)
+	if err := json.Unmarshal(c.out.Bytes(), &line); err != nil || len(line.Model.Plan) != 3 || !line.Model.Plan[1].Integers || line.Model.Plan[0].Integers {
+		t.Errorf("%v: %s", err, &c.out)
+	}
+}
+
 // With --plan the picture has the steps, of a model from standard input as well.
 func TestInfoPlanPicture(t *testing.T) {
 	model := "../../testdata/digits.onnx"

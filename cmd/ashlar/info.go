@@ -49,7 +49,8 @@ of onnx.Session.Steps says more) and with which instructions, and of each result
 type, the layout or shape, the bytes, and its place in the memory that results have
 in common, or the value that it is a part of. The variable ASHLAR_PASSES leaves
 passes out: all, none, or names as in -follow,-join; an unknown one lists them.
-With check, runs are compared with runs without passes.
+With check, runs are compared with runs without passes. --integers lists the steps
+of ashlar run --integers, and says of each whether it runs on integers.
 
 --svg draws the graph of a model, with --plan the steps in place of the nodes. - is
 standard output, and then the text is left out. A file that fails doesn't end the
@@ -71,6 +72,7 @@ others, but makes the exit status 1.` + zarrHelp,
 	c.Flags().StringArrayVarP(&f.inputs, "input", "i", nil, "the value of an input, on which sizes or branches may depend: `name=file`")
 	c.Flags().StringVar(&f.picture, "svg", "", "write the picture of a model's graph to `FILE`")
 	c.Flags().BoolVar(&f.plan, "plan", false, "list the steps of a prepared run of a model")
+	c.Flags().BoolVar(&f.integers, "integers", false, "with --plan: of a run on integers, as ashlar run --integers makes it")
 	c.Flags().BoolVar(&f.digest, "digest", false, "print the SHA-256 of each tensor instead")
 	c.Flags().BoolVar(&f.json, "json", false, "print a line of JSON for each file instead")
 	p.cfFlag(c)
@@ -79,6 +81,9 @@ others, but makes the exit status 1.` + zarrHelp,
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if f.picture != "" && len(args) != 1 {
 			return usagef(c, "--svg draws one model")
+		}
+		if f.integers && !f.plan {
+			return usagef(c, "--integers is about the steps of a run: give --plan")
 		}
 		if f.digest && (f.json || f.picture != "") {
 			return usagef(c, "--digest prints lines of its own: leave --json and --svg out")
@@ -259,7 +264,7 @@ func (p *program) describeModel(s *source, f *infoFlags) error {
 		if err != nil || !f.plan {
 			return err
 		}
-		steps, err := p.stepsOf(s, m, sizes)
+		steps, err := p.stepsOf(s, m, sizes, f)
 		if err != nil {
 			return err
 		}
@@ -354,7 +359,7 @@ func (p *program) drawModel(s *source, f *infoFlags) error {
 	if err != nil {
 		return err
 	}
-	steps, err := p.stepsOf(s, m, sizes)
+	steps, err := p.stepsOf(s, m, sizes, f)
 	if err != nil {
 		return err
 	}

@@ -235,6 +235,7 @@ func grouped(n int64) string {
 type infoFlags struct {
 	weights, json bool
 	plan          bool
+	integers      bool
 	digest        bool
 	shapes        []string
 	inputs        []string

@@ -163,7 +163,7 @@ func (p *program) modelJSON(s *source, f *infoFlags) (*infoModel, error) {
 		return out, err
 	}
 	if f.plan {
-		steps, err := p.stepsOf(s, m, sizes)
+		steps, err := p.stepsOf(s, m, sizes, f)
 		if err != nil {
 			out.Error = printable(err.Error())
 			return out, err

@@ -10,7 +10,7 @@ import (
 )
 
 // stepsOf says how a session prepares a run of a model.
-func (p *program) stepsOf(s *source, m *onnx.Model, sizes map[string]tensor.Any) ([]onnx.Step, error) {
+func (p *program) stepsOf(s *source, m *onnx.Model, sizes map[string]tensor.Any, f *infoFlags) ([]onnx.Step, error) {
 	if s.steps != nil {
 		return s.steps, nil
 	}
@@ -24,7 +24,7 @@ func (p *program) stepsOf(s *source, m *onnx.Model, sizes map[string]tensor.Any)
 	if open := openInputs(m.Inputs(), sizes); len(open) > 0 {
 		return nil, fmt.Errorf("%s: --plan: sizes are open: say them, as in --shape %s", s.name, open[0])
 	}
-	session, err := onnx.NewSession(m)
+	session, err := p.session(m, &runFlags{integers: f.integers})
 	if err != nil {
 		return nil, s.in(err)
 	}
@@ -68,12 +68,13 @@ func laidOut(s *onnx.Step) bool { return s.How == "planned" || s.How == "constan
 
 // An infoStep is a step in a line of JSON.
 type infoStep struct {
-	How     string      `json:"how"`
-	Kernel  string      `json:"kernel,omitempty"`
-	Depth   int         `json:"depth,omitempty"`
-	Branch  string      `json:"branch,omitempty"`
-	Nodes   []infoPart  `json:"nodes"`
-	Results []infoPlace `json:"results"`
+	How      string      `json:"how"`
+	Integers bool        `json:"integers,omitempty"`
+	Kernel   string      `json:"kernel,omitempty"`
+	Depth    int         `json:"depth,omitempty"`
+	Branch   string      `json:"branch,omitempty"`
+	Nodes    []infoPart  `json:"nodes"`
+	Results  []infoPlace `json:"results"`
 }
 
 type infoPart struct {
@@ -91,7 +92,7 @@ type infoPlace struct {
 func infoSteps(steps []onnx.Step) (list []infoStep) {
 	for i := range steps {
 		s := &steps[i]
-		step := infoStep{How: s.How, Kernel: s.Kernel, Depth: s.Depth, Branch: s.Branch}
+		step := infoStep{How: s.How, Integers: s.Integers, Kernel: s.Kernel, Depth: s.Depth, Branch: s.Branch}
 		for _, n := range s.Nodes {
 			step.Nodes = append(step.Nodes, infoPart{opOf(n), n.Name})
 		}

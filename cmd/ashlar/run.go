@@ -74,6 +74,12 @@ format. Integers stay, and the outputs are fixed point. Operators that don't tak
 FP8x23 or FP16x16 compute in float64 and round once. A number that the format has
 no room for ends the run. ashlar diff compares with a run in floats.
 
+Integers. --integers runs the operators of a quantized model that stand between
+DequantizeLinear and QuantizeLinear nodes on the integers, where the rule of
+onnx.NewIntegerSession allows it. Other nodes run as without it. The outputs have
+other bits, the same on every processor, and no receipt. ashlar info --plan
+--integers lists the steps. ashlar diff compares the file of --all with the model.
+
 JSON. --json prints one object: model, inputs, outputs (name, dtype, shape, the
 first 10000 values in row-major order, how many were left out, the best classes of
 each row), seconds, profile with --profile, and memory in bytes: weights, used in
@@ -91,6 +97,7 @@ are pairs. A folder's lines have runs, all times, with --repeat.`,
   ashlar run --trace trace.json testdata/digits.onnx testdata/seven.png
   ashlar run --receipt r.json testdata/digits.onnx testdata/seven.png
   ashlar run --fixed FP16x16 testdata/digits.onnx testdata/seven.png
+  ashlar run --integers quantized.onnx testdata/seven.png
   convert drawing.svg png:- | ashlar run testdata/digits.onnx - --invert --json`,
 		Args: arguments(1, -1, "a model and its inputs"),
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
@@ -109,6 +116,7 @@ are pairs. A folder's lines have runs, all times, with --repeat.`,
 	flags.StringVar(&f.labels, "labels", "", "`file` with the names of the classes, one per line")
 	flags.BoolVar(&f.json, "json", false, "print one JSON object instead")
 	flags.StringVar(&f.fixed, "fixed", "", "run in a fixed-point `format`: FP8x23, FP16x16, FP32x32 or FP64x64")
+	flags.BoolVar(&f.integers, "integers", false, "run operators between DequantizeLinear and QuantizeLinear nodes on the integers")
 	flags.IntVar(&f.repeat, "repeat", 1, "run `N` times")
 	flags.BoolVar(&f.profile, "profile", false, "print where the time goes")
 	flags.StringVar(&f.trace, "trace", "", "write the nodes of the last run to `file.json`, as Chrome's viewer reads them")
@@ -137,6 +145,12 @@ are pairs. A folder's lines have runs, all times, with --repeat.`,
 					return err
 				}
 			}
+		}
+		switch {
+		case f.integers && f.fixedGiven:
+			return usagef(c, "--integers and --fixed are two ways to run a model: leave one out")
+		case f.integers && (f.receipt != "" || f.receiptNodes):
+			return usagef(c, "--receipt is of the model as it is, and --integers changes its operators: leave one out")
 		}
 		if f.receiptNodes && f.receipt == "" {
 			return usagef(c, "--receipt-nodes is about a receipt: give --receipt")

@@ -26,6 +26,7 @@ type runFlags struct {
 	threads         int
 	fixed           string
 	fixedGiven      bool
+	integers        bool
 	repeat          int
 	profile         bool
 	trace, all      string // files
@@ -60,9 +61,12 @@ type result struct {
 	spent   []time.Duration // by each run
 }
 
-// session loads a model as --fixed says.
+// session loads a model as --fixed and --integers say.
 func (p *program) session(m *onnx.Model, f *runFlags) (*onnx.Session, error) {
-	if !f.fixedGiven {
+	switch {
+	case f.integers:
+		return onnx.NewIntegerSession(m)
+	case !f.fixedGiven:
 		return onnx.NewSession(m)
 	}
 	d, err := dtype.Parse(f.fixed)

@@ -28,6 +28,7 @@ type serveFlags struct {
 	threads                    int
 	hosts                      []string
 	json, verbose, null        bool
+	integers                   bool
 }
 
 func (p *program) serveCommand() *cobra.Command {
@@ -74,6 +75,7 @@ goes wrong is logged to standard error.`,
 	flags.IntVar(&f.batch, "batch", 32, "let shared runs have `N` rows")
 	flags.IntVar(&f.threads, "threads", 0, "compute with `N` threads (default: all)")
 	flags.DurationVar(&f.grace, "grace", 30*time.Second, "how `long` requests may go on when the server is told to end")
+	flags.BoolVar(&f.integers, "integers", false, "run operators between DequantizeLinear and QuantizeLinear nodes on the integers, as ashlar run does")
 	flags.BoolVar(&f.null, "null-nan", false, "take null among floats in JSON as NaN")
 	flags.BoolVar(&f.json, "log-json", false, "log as JSON")
 	flags.BoolVar(&f.verbose, "verbose", false, "log every request")
@@ -143,7 +145,7 @@ func (p *program) serve(ctx context.Context, f *serveFlags, args []string) error
 			wrong = append(wrong, err)
 			continue
 		}
-		models = append(models, serve.Model{Name: name, Model: m})
+		models = append(models, serve.Model{Name: name, Model: m, Integers: f.integers})
 	}
 	if len(models) == 0 {
 		return errors.Join(wrong...)

@@ -102,6 +102,30 @@ func TestServingPage(t *testing.T) {
 	}
 }
 
+// --integers serves the numbers of a run on integers.
+func TestServeIntegers(t *testing.T) {
+	inRoot(t)
+	model := filepath.Join(makeFiles(t), "quantized.onnx")
+	for want, flags := range map[string][]string{`"data":[7]`: nil, `"data":[6]`: {"--integers"}} {
+		ctx, stop := context.WithCancel(t.Context())
+		line, over := serving(t, ctx, append(flags, "q="+model)...)
+		url, _, _ := strings.Cut(line, " ")
+		r, err := http.Post(url+"/v2/models/q/infer", "application/json", strings.NewReader(`{"inputs":[{"name":"x","datatype":"FP32","shape":[1,2],"data":[0,1.3]}]}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := io.ReadAll(r.Body)
+		r.Body.Close()
+		if err != nil || !strings.Contains(string(answer), want) {
+			t.Errorf("%v: %s, %v", flags, answer, err)
+		}
+		stop()
+		if c := <-over; c.code != 0 {
+			t.Errorf("exit %d: %s", c.code, &c.err)
+		}
+	}
+}
+
 // The command is told to end while clients ask: what they get is an answer, an error, or no connection, and it exits with 0.
 func TestServeTerminated(t *testing.T) {
 	if runtime.GOOS == "windows" {

@@ -95,6 +95,8 @@ type Model struct {
 	Name    string
 	Version string // empty: the version that the file has, or 1
 	Model   *onnx.Model
+
+	Integers bool // run it by onnx.NewIntegerSession
 }
 
 // A Server runs models for HTTP clients. It is an http.Handler: mount it in a mux at /v2/ and /metrics, or at a prefix
@@ -218,7 +220,11 @@ func (s *Server) model(from Model) (*model, error) {
 	if from.Model, err = s.unzipped(from.Name, from.Model); err != nil {
 		return nil, err
 	}
-	session, err := onnx.NewSession(from.Model)
+	load := onnx.NewSession
+	if from.Integers {
+		load = onnx.NewIntegerSession
+	}
+	session, err := load(from.Model)
 	if err != nil {
 		return nil, err
 	}

@@ -39,6 +39,25 @@ func TestNewFails(t *testing.T) {
 	}
 }
 
+// Of a quantized model that runs on integers the server gives the numbers of onnx.NewIntegerSession: of a tie the even one.
+func TestIntegers(t *testing.T) {
+	m := build(t, "floats", func(b *onnx.Builder) {
+		scale := func(name string, v float32) string { return b.Weight(name, tensor.Scalar(v).Any()) }
+		zero, tenth, fifth, one := b.Weight("zero", tensor.Scalar[int8](0).Any()), scale("tenth", 0.1), scale("fifth", 0.2), scale("one", 1)
+		x := b.Node("QuantizeLinear", []string{b.Input("x", dtype.Float32, 1, 2), tenth, zero})
+		w := b.Node("DequantizeLinear", []string{b.Weight("w", tensor.FromSlice([]int8{1, 1}, 2, 1).Any()), one, zero})
+		x = b.Node("MatMul", []string{b.Node("DequantizeLinear", []string{x, tenth, zero}), w})
+		x = b.Node("DequantizeLinear", []string{b.Node("QuantizeLinear", []string{x, fifth, zero}), one, zero})
+		b.Output(b.Rename(x, "y"), dtype.Float32, 1, 1)
+	})
+	s := server(t, Options{}, m, Model{Name: "integers", Model: m.Model, Integers: true})
+	for name, want := range map[string]string{"floats": `"data":[7]`, "integers": `"data":[6]`} {
+		if w := infer(s, name, `{"inputs":[{"name":"x","datatype":"FP32","shape":[1,2],"data":[0,1.3]}]}`); !strings.Contains(w.Body.String(), want) {
+			t.Errorf("%s: %d %s, want %s", name, w.Code, w.Body, want)
+		}
+	}
+}
+
 func TestMetrics(t *testing.T) {
 	m := echo(t, dtype.Float32)
 	m.Name = "a\"b\\c"
