@@ -11,8 +11,8 @@ import (
 )
 
 // A Graph is the picture of nodes and of edges between them. Edges point down where they can: nodes stand in layers, each
-// below all that lead to it. In a cycle one edge points up. A layer is 60 pixels high, and 16 more for each line of Detail. So
-// a chain of 1,000 nodes is a picture 60,000 pixels high. Edges past many layers make it wider.
+// below all that lead to it. In a cycle one edge points up. A layer is 60 pixels high, and 16 more for each line of Detail. A
+// chain of 1,000 nodes is a picture 60,000 pixels high. Edges past many layers make it wider.
 type Graph struct {
 	Title string
 	Nodes []Node

@@ -43,7 +43,7 @@ func (s *Step) String() string {
 	return strings.Join(ops, "+")
 }
 
-// Way returns How, and what there is of Integers, Kernel and Branch, as "planned on integers, avx2".
+// Way returns How, Integers, Kernel and Branch as one text: "planned on integers, avx2".
 func (s *Step) Way() string {
 	way := s.How
 	if s.Integers {
@@ -167,7 +167,7 @@ type listing struct {
 	names map[*slot]string
 }
 
-// add lists the steps of a graph. made has the steps of the values that are there before, and gets those of the others.
+// add lists the steps of a graph. made maps values to the steps that give them; add adds the values of this graph.
 func (l *listing) add(d *drawing, depth int, made map[int]int) {
 	for id, s := range d.slots {
 		if s != nil && l.names[s] == "" {

@@ -91,7 +91,7 @@ func TestStepsInBranches(t *testing.T) {
 	}
 }
 
-// Inputs that are strings have a plan where the model declares their shape. What a run alone describes has no place.
+// Inputs that are strings have a plan where the model declares their shape. A value that a run alone describes has no place.
 func TestStepsOfStrings(t *testing.T) {
 	s := sessionAt(t, 20, func(b *Builder) {
 		x := b.InputOf("x", Type{Kind: KindTensor, Elem: ElemString, HasShape: true, Shape: []Dim{{Value: 3}}})

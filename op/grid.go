@@ -55,6 +55,14 @@ func productFast(d dtype.DType, l cpu.Level) bool {
 	return d.IsFloat() && simd.Product32.At(l) != nil
 }
 
+func bytesFast(_ dtype.DType, l cpu.Level) bool { return simd.ByteProducts.At(l) != nil }
+
+func quantizeFast(d dtype.DType, l cpu.Level) bool { return d == dtype.Float32 && simd.Has(l) }
+
+func dequantizeFast(d dtype.DType, l cpu.Level) bool {
+	return (d == dtype.Int8 || d == dtype.Uint8) && simd.Has(l)
+}
+
 func extremeFast(d dtype.DType, l cpu.Level) bool {
 	return (d == dtype.Float32 || d == dtype.Float64) && simd.Has(l)
 }

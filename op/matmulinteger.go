@@ -55,5 +55,5 @@ func (x *product) bytes(j exec.Job, a, aZero, b, bZero move.Words, exact bool, e
 	p.Run()
 }
 
-var matMulInteger = plan.Operator{About: plan.About{Name: "MatMulInteger", TakesUp: plan.InBlocks | plan.InWhole, FLOPs: plan.FLOPs{Rule: productFLOPs}, Versions: []int{10}, Why: "of integers of 8 bits alone"}, Least: 2, Most: 4, Takes: plan.Bytes8,
+var matMulInteger = plan.Operator{About: plan.About{Name: "MatMulInteger", TakesUp: plan.InBlocks | plan.InWhole, FLOPs: plan.FLOPs{Rule: productFLOPs}, Versions: []int{10}, Why: "of integers of 8 bits alone"}, Fast: bytesFast, Least: 2, Most: 4, Takes: plan.Bytes8,
 	Move: func(c *plan.Use) plan.Mover { return integerProduct(c.In(0), c.In(1), c.In(2), c.In(3)) }}
