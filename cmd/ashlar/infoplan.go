@@ -63,7 +63,7 @@ func (p *program) describePlan(steps []onnx.Step) {
 	w.Flush()
 }
 
-// laidOut reports whether a step's results have the layouts of their descriptions. Places of views and of plain runs are known in a run alone.
+// laidOut reports whether a step's results have the layouts of their descriptions. A run alone knows layouts of views and of plain runs.
 func laidOut(s *onnx.Step) bool { return s.How == "planned" || s.How == "constant" }
 
 // An infoStep is a step in a line of JSON.
