@@ -81,12 +81,11 @@ func (e *Gemm[T]) turned(g *Contraction) {
 	const most = 64 << 10 // sums of a piece
 	f := filterOf[T](g.Filter, g)
 	tiles := len(f.tiles) - 1
-	across := min(tiles, exec.Workers(g.Ctx)*(1+g.M*g.N/most))
-	steps := min(max(1, g.K/20), 1<<24)
-	count, cost := g.Batch*across, roundUp(g.M, across)/across*g.N*steps
-	if g.Little(count, cost) {
-		across, count = 1, g.Batch
+	across, steps := 1+g.M*g.N/most, min(max(1, g.K/20), 1<<24)
+	if !g.Little(g.Batch*g.M*g.N, steps) {
+		across *= exec.Workers(g.Ctx)
 	}
+	across = min(across, tiles)
 	h, d := *g, *e // as in split
 	run := func(from, to int) {
 		for u := from; u < to; u++ {
@@ -94,11 +93,11 @@ func (e *Gemm[T]) turned(g *Contraction) {
 			d.turnedTiles(&h, f, u/across, i*tiles/across, (i+1)*tiles/across)
 		}
 	}
-	if count == 1 {
+	if count := g.Batch * across; count == 1 && exec.Goes(g.Ctx) {
 		run(0, 1)
-		return
+	} else {
+		exec.Split(g.Name, g.Ctx, count, roundUp(g.M, across)/across*g.N*steps, run)
 	}
-	exec.Split(g.Name, g.Ctx, count, cost, run)
 }
 
 // turnedTiles computes the channels of tiles [t0, t1) of a batch entry.
