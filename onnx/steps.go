@@ -27,18 +27,21 @@ type Step struct {
 
 // String returns the operators of the nodes, as Conv+Relu. Several of one operator in a row have a number, as 3 DequantizeLinear.
 func (s *Step) String() string {
-	var ops []string
-	count := 1
-	for i, n := range s.Nodes {
-		name := opName(n.Domain, n.Op)
-		if i+1 < len(s.Nodes) && opName(s.Nodes[i+1].Domain, s.Nodes[i+1].Op) == name {
-			count++
-			continue
+	var ops, names []string
+	for _, n := range s.Nodes {
+		if n != nil {
+			names = append(names, opName(n.Domain, n.Op))
 		}
-		if count > 1 {
+	}
+	for len(names) > 0 {
+		name, count := names[0], 1
+		for count < len(names) && names[count] == name {
+			count++
+		}
+		if names = names[count:]; count > 1 {
 			name = fmt.Sprintf("%d %s", count, name)
 		}
-		ops, count = append(ops, name), 1
+		ops = append(ops, name)
 	}
 	return strings.Join(ops, "+")
 }

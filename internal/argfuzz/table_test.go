@@ -627,6 +627,7 @@ var table = []entry{
 	{"op.Plan.Do", (*op.Plan).Do},
 	{"op.Plan.Into", (*op.Plan).Into},
 	{"op.Plan.Joins", (*op.Plan).Joins},
+	{"op.Plan.Keeps", (*op.Plan).Keeps},
 	{"op.Plan.Results", (*op.Plan).Results},
 	{"op.Plan.Run", (*op.Plan).Run},
 	{"op.Plan.Scratch", (*op.Plan).Scratch},
