@@ -37,7 +37,7 @@ func (s *Session) again(ctx context.Context, inputs map[string]Value, o Options)
 	if p == nil || err != nil { // an error of the run, too
 		return nil, false, nil
 	}
-	need := add(p.bytes, p.weights)
+	need := add(add(p.bytes, s.weights), p.kept)
 	for _, a := range p.out[p.turn] {
 		need = add(need, size(a))
 	}

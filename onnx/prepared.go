@@ -24,6 +24,7 @@ type prepared struct {
 	slow   bool // a step isn't planned
 	memory *mem.Buffer
 	bytes  int64        // of memory and own
+	kept   int64        // bytes of weights that plans keep packed
 	own    []tensor.Any // of inputs, outputs and what is the same in every run
 	outs   []*slot      // of the outputs' memory; nil for one that a run gives as it is
 	frames [2]*frame    // nil until the turn is needed
@@ -541,8 +542,9 @@ func (p *prepared) planOf(d *drawing, i int, fr *frame) *op.Plan {
 		return nil
 	}
 	if keeps := plan.Keeps(); keeps > 0 {
-		if need := add(p.weights, keeps); p.limit <= 0 || add(p.bytes, need) <= p.limit {
-			p.weights = need
+		kept := add(p.kept, keeps)
+		if p.limit <= 0 || add(add(p.bytes, p.weights), kept) <= p.limit {
+			p.kept = kept
 			return plan
 		}
 		clear(call.Fixed) // then nothing is kept
@@ -581,7 +583,7 @@ func (p *prepared) view(d *drawing, i, turn int, fr *frame, r *ready) error {
 		} else {
 			p.slow = true
 		}
-		if p.limit > 0 && add(p.bytes, p.weights) > p.limit {
+		if p.limit > 0 && add(add(p.bytes, p.weights), p.kept) > p.limit {
 			return errOther
 		}
 	}

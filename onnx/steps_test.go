@@ -56,7 +56,7 @@ Exp planned [8 6 6] -1 ""`
 	}
 }
 
-// Steps say what they read: the steps of branches what is captured, the step that chooses what its branches give, and in what memory it lies.
+// Steps say which values they read. Steps of branches read captured values. The step that chooses reads the results of its branches, and says where its own result lies.
 func TestStepsInBranches(t *testing.T) {
 	s := session(t, func(b *Builder) {
 		x, yes := b.Input("x", dtype.Float32, 2, 3), b.Input("yes", dtype.Bool)

@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/cpu"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -469,5 +471,54 @@ func TestStreamElements(t *testing.T) {
 	}
 	if st.ready != was {
 		t.Error("other indices are prepared anew")
+	}
+}
+
+// A convolution of a small plane keeps packed weights where MaxMemory has room for them. Without room it gives the same bits.
+func TestStreamKeepsWeights(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 7))
+	const convs, packed = 8, 32 * 32 * 9 * 4
+	s := session(t, func(b *Builder) {
+		x := b.Input("x", dtype.Float32, 1, 32, 7, 7)
+		for i := range convs {
+			x = b.Node("Conv", []string{x, b.Weight(fmt.Sprint("w", i), noise(r, 32, 32, 3, 3))}, Ints("pads", 1, 1, 1, 1))
+		}
+		b.OutputOf(x, Type{})
+	})
+	weights := s.weights
+	in := vals{"x": noise(r, 1, 32, 7, 7)}
+	run := func(limit int64) (*prepared, []byte) {
+		st, err := s.Stream(StreamOptions{Options: Options{MaxMemory: limit}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { st.Close() })
+		out, err := st.Run(context.Background(), in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if st.ready == nil {
+			t.Fatalf("with a limit of %d bytes the run isn't prepared", limit)
+		}
+		var elems []byte
+		for _, a := range out {
+			b, _ := tensor.Bytes(a)
+			elems = bytes.Clone(b)
+		}
+		return st.ready, elems
+	}
+	p, want := run(0)
+	if cpu.Current() > cpu.Generic && p.kept != convs*packed || cpu.Current() == cpu.Generic && p.kept != 0 {
+		t.Errorf("%d bytes of packed weights", p.kept)
+	}
+	if p.kept == 0 {
+		return // this machine has no vectors
+	}
+	q, got := run(p.bytes + s.weights + p.kept - 1)
+	if q.kept != p.kept-packed || !bytes.Equal(got, want) {
+		t.Errorf("with a byte too little %d bytes are kept; equal bits: %t", q.kept, bytes.Equal(got, want))
+	}
+	if s.weights != weights {
+		t.Errorf("runs change the session's weights from %d to %d bytes", weights, s.weights)
 	}
 }

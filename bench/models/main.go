@@ -15,9 +15,9 @@
 // -exact adds each side's largest error of an output of float32. The exact answer is Ashlar's run of a copy of the model. Weights, constants,
 // inputs and Casts of float32, float16 and bfloat16 are float64 there. The scales of Resize and Upsample stay float32, which they are by definition.
 // Some operators have no exact answer, and the line names them:
-//   - those that quantize or dequantize, as QuantizeLinear and QLinearConv, those that draw random numbers, and BitCast;
-//   - those that take no float64, as NonMaxSuppression and MatMulNBits;
-//   - those that give narrower floats all the same, as TfIdfVectorizer.
+//   - operators of quantized numbers, as QuantizeLinear and QLinearConv, of random numbers, and BitCast;
+//   - operators that take no float64, as NonMaxSuppression and MatMulNBits;
+//   - operators that give narrower floats all the same, as TfIdfVectorizer.
 package main
 
 import (
