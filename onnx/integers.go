@@ -70,9 +70,9 @@ func (c *compiled) isOp(i int, name string) bool {
 	return o != nil && c.ops[i] == o && !s.own && s.value == nil && len(s.out) == 1 && s.out[0] >= 0
 }
 
-// elementsOf returns the elements of a constant, nil for another value and other types.
-func elementsOf[T float32 | int32 | int8 | uint8](c *compiled, id int) []T {
-	if id < 0 || !c.vals[id].isTensor() || c.vals[id].a.IsSpec() {
+// elementsOf returns the elements of a constant, nil for another value, for the default of an input and for other types.
+func elementsOf[T float32 | int64 | int32 | int8 | uint8](c *compiled, id int) []T {
+	if id < 0 || !c.vals[id].isTensor() || c.vals[id].a.IsSpec() || slices.Contains(c.inputs, id) {
 		return nil
 	}
 	t, ok := tensor.As[T](c.vals[id].a)

@@ -1,10 +1,12 @@
 package onnx
 
 import (
+	"math"
 	"os"
 	"slices"
 	"strings"
 
+	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -18,6 +20,7 @@ type pass struct {
 
 // passes are all of them, in the order in which a session makes them.
 var passes = []pass{
+	{"pad", (*compiled).pad},
 	{"swish", (*compiled).swish},
 	{"rectify", (*compiled).rectify},
 	{"follow", (*compiled).follow},
@@ -123,6 +126,96 @@ func (c *compiled) without(gone []bool) {
 	c.steps, c.ops, c.attrs = c.steps[:left], c.ops[:left], c.attrs[:left]
 	c.lifetimes()
 }
+
+// pad makes the zeros that a Pad puts around the planes of a Conv the padding of the Conv, if nothing else reads them.
+func (c *compiled) pad() {
+	reads, _ := c.uses()
+	maker := make(map[int]int)
+	gone := make([]bool, len(c.steps))
+	for i := range c.steps {
+		s := &c.steps[i]
+		if c.isOp(i, "Pad") {
+			maker[s.out[0]] = i
+		}
+		if !c.isOp(i, "Conv") || len(s.in) < 2 || s.in[0] < 0 || reads[s.in[0]] != 1 {
+			continue
+		}
+		j, ok := maker[s.in[0]]
+		if !ok {
+			continue
+		}
+		at := &attrs{node: s.node}
+		around := c.zeros(j)
+		own := make([]int64, len(around))
+		if pads, ok := at.Ints("pads"); ok && at.Str("auto_pad", "NOTSET") == "NOTSET" {
+			own = pads
+		}
+		if strings.HasPrefix(at.Str("auto_pad", ""), "SAME") || len(around) == 0 || len(own) != len(around) || at.wrong != nil || slices.Min(own) < 0 {
+			continue
+		}
+		for k := range around {
+			around[k] += own[k]
+		}
+		conv := c.ops[i]
+		c.ops[i] = plan.VariantOf(conv, dtype.Invalid, nil, func(u *plan.Use, p *plan.Draft) {
+			d := *u
+			d.Attrs = padding{u.Attrs, around}
+			plan.Planned(conv, &d, p)
+		})
+		s.in = slices.Clone(s.in)
+		s.in[0], gone[j] = c.steps[j].in[0], true
+		s.also = slices.Concat([]*Node{c.steps[j].node}, c.steps[j].also, s.also)
+	}
+	c.without(gone)
+}
+
+// padding is the attributes of a Conv but for its padding.
+type padding struct {
+	plan.Attrs
+	pads []int64
+}
+
+func (p padding) Ints(name string) ([]int64, bool) {
+	if name == "pads" {
+		return p.pads, true
+	}
+	return p.Attrs.Ints(name)
+}
+
+func (p padding) Str(name, def string) string {
+	if name == "auto_pad" {
+		return def
+	}
+	return p.Attrs.Str(name, def)
+}
+
+// zeros returns how many zeros a Pad puts around the planes of images, as the attribute pads of a Conv says it: nil for any other Pad.
+func (c *compiled) zeros(j int) []int64 {
+	s := &c.steps[j]
+	at := &attrs{node: s.node}
+	amounts, _ := at.Ints("pads")
+	if s.opset >= 11 {
+		if len(s.in) < 2 || len(s.in) > 3 && s.in[3] >= 0 {
+			return nil
+		}
+		amounts = elementsOf[int64](c, s.in[1])
+		if len(s.in) > 2 && s.in[2] >= 0 && !slices.EqualFunc(elementsOf[float32](c, s.in[2]), []float32{0}, sameBits) {
+			return nil
+		}
+	}
+	rank := len(amounts) / 2
+	if at.Str("mode", "constant") != "constant" || !sameBits(at.Float("value", 0), 0) || at.wrong != nil || rank < 3 || len(amounts)%2 != 0 || slices.Min(amounts) < 0 {
+		return nil
+	}
+	if slices.ContainsFunc(amounts[:2], nonzero) || slices.ContainsFunc(amounts[rank:rank+2], nonzero) {
+		return nil
+	}
+	return slices.Concat(amounts[2:rank], amounts[rank+2:])
+}
+
+func nonzero(v int64) bool { return v != 0 }
+
+func sameBits(a, b float32) bool { return math.Float32bits(a) == math.Float32bits(b) }
 
 // swish makes a step of a Sigmoid and the product of its operand with it, if nothing else reads it.
 func (c *compiled) swish() {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -26,7 +27,7 @@ func pictures(r *rand.Rand, batch int) func(b *Builder) {
 		pick := func() string { return values[r.IntN(len(values))] }
 		for range 4 + r.IntN(10) {
 			x := values[max(0, len(values)-1-r.IntN(2))]
-			switch r.IntN(16) {
+			switch r.IntN(18) {
 			case 0, 1, 2:
 				in := []string{x, weight(c, c, 3, 3)}
 				if r.IntN(2) == 0 {
@@ -56,6 +57,26 @@ func pictures(r *rand.Rand, batch int) func(b *Builder) {
 				x = b.Node([]string{"Add", "Mul", "PRelu"}[r.IntN(3)], []string{x, weight(shape...)})
 			case 14:
 				x = b.Node("Add", []string{b.Node("Conv", []string{x, weight(c, c, 1, 1)}), b.Node("Conv", []string{pick(), weight(c, c, 1, 1)})})
+			case 15, 16:
+				amounts, window, in := []int64{0, 0, 1, 0, 0, 0, 1, 2}, []int64{0, 0, 0, 0}, []tensor.Any(nil)
+				switch r.IntN(6) {
+				case 0: // too much, which the Conv's own padding can't take back
+					amounts[3], amounts[7] = 3, -1
+				case 1: // of the channels
+					amounts[1], amounts[5] = 1, -1
+				case 2:
+					in = append(in, tensor.Scalar(float32(math.Copysign(0.5*float64(r.IntN(2)), -1))).Any())
+				case 3:
+					in = append(in, tensor.Scalar[float32](0).Any())
+					amounts, window = []int64{0, 0, 0, 0, 0, 0, 1, 0}, []int64{1, 0, 0, 2}
+				}
+				list := []string{x, b.Weight(b.fresh("amounts"), tensor.FromSlice(amounts, 8).Any())}
+				for _, v := range in {
+					list = append(list, b.Weight(b.fresh("v"), v))
+				}
+				mode := []string{"constant", "constant", "constant", "edge"}[r.IntN(4)]
+				x = b.Node("Pad", list, String("mode", mode))
+				x = b.Node("Conv", []string{x, weight(c, c, 3, 3)}, Ints("pads", window...))
 			default:
 				yes := b.Node("Greater", []string{b.Node("ReduceSum", []string{x}, Int("keepdims", 0)), scalar(0)})
 				v := x
@@ -172,7 +193,7 @@ func TestPassesNamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err = NewSession(m); err == nil || !strings.Contains(err.Error(), `there is no pass "fuse"; there are swish, rectify, follow, fold, join, all, none and check`) {
+	if _, err = NewSession(m); err == nil || !strings.Contains(err.Error(), `there is no pass "fuse"; there are pad, swish, rectify, follow, fold, join, all, none and check`) {
 		t.Error(err)
 	}
 }
@@ -252,5 +273,73 @@ func TestPassesChecked(t *testing.T) {
 		if err != nil {
 			t.Errorf("random numbers, run %d: %v", i, err)
 		}
+	}
+}
+
+// A Pad is part of a Conv only where its amounts are known, its value is +0, and the Conv has a padding of its own.
+func TestPassPad(t *testing.T) {
+	x := noise(rand.New(rand.NewPCG(7, 7)), 1, 2, 5, 6)
+	amounts := tensor.FromSlice([]int64{0, 0, 1, 2, 0, 0, 0, 1}, 8).Any()
+	node := func(opset int64, conv []Attribute, pad ...Attribute) func(b *Builder) (string, []Attribute, int64) {
+		return func(b *Builder) (string, []Attribute, int64) {
+			list := []string{b.Input("x", dtype.Float32, 1, 2, 5, 6)}
+			if opset >= 11 {
+				list = append(list, b.Weight("amounts", amounts))
+			}
+			return b.Node("Pad", list, pad...), conv, opset
+		}
+	}
+	cases := map[string]struct {
+		make  func(b *Builder) (string, []Attribute, int64)
+		steps int
+	}{
+		"attributes": {node(9, nil, Ints("pads", 0, 0, 1, 2, 0, 0, 0, 1)), 1},
+		"value":      {node(9, nil, Ints("pads", 0, 0, 1, 2, 0, 0, 0, 1), Float("value", 1)), 2},
+		"channels":   {node(9, nil, Ints("pads", 0, 1, 1, 2, 0, -1, 0, 1)), 2},
+		"inputs":     {node(18, nil), 1},
+		"reflect":    {node(18, nil, String("mode", "reflect")), 2},
+		"valid":      {node(18, []Attribute{String("auto_pad", "VALID"), Ints("pads", 9, 9, 9, 9)}), 1},
+		"same":       {node(18, []Attribute{String("auto_pad", "SAME_UPPER"), Ints("strides", 2, 2)}), 2},
+		"default": {func(b *Builder) (string, []Attribute, int64) { // a run may give other amounts
+			return b.Node("Pad", []string{b.Input("x", dtype.Float32, 1, 2, 5, 6), b.Weight(b.Input("amounts", dtype.Int64, 8), amounts)}), nil, 18
+		}, 2},
+		"axes": {func(b *Builder) (string, []Attribute, int64) {
+			two := b.Weight("two", tensor.FromSlice([]int64{1, 0, 0, 1}, 4).Any())
+			return b.Node("Pad", []string{b.Input("x", dtype.Float32, 1, 2, 5, 6), two, "", b.Weight("axes", tensor.FromSlice([]int64{2, 3}, 2).Any())}), nil, 18
+		}, 2},
+		"read twice": {func(b *Builder) (string, []Attribute, int64) {
+			y, _, opset := node(18, nil)(b)
+			b.OutputOf(b.Rename(b.Node("Neg", []string{y}), "z"), Type{})
+			return y, nil, opset
+		}, 3},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			b := NewBuilder("g")
+			y, conv, opset := c.make(b)
+			w := noise(rand.New(rand.NewPCG(8, 8)), 3, 2, 3, 2)
+			b.OutputOf(b.Rename(b.Node("Conv", []string{y, b.Weight("w", w)}, conv...), "y"), Type{})
+			m, err := b.Model(opset)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var want []byte
+			for _, set := range []string{"none", "pad"} {
+				t.Setenv("ASHLAR_PASSES", set)
+				s, err := NewSession(m)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, err := plainly(s, context.Background(), vals{"x": x}, Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if set == "none" {
+					want = bitsOf(got["y"])
+				} else if !slices.Equal(bitsOf(got["y"]), want) || len(s.c.steps) != c.steps {
+					t.Errorf("%d steps, want %d; got %v", len(s.c.steps), c.steps, got["y"])
+				}
+			}
+		})
 	}
 }

@@ -296,7 +296,8 @@ func (e *Gemm[T]) some(g *Contraction, p pieces, from, to int) {
 func (e *Gemm[T]) block(g *Contraction, batch, r, m, x, n int) {
 	cols, lanes := e.Tiles.Columns()
 	rows := e.Tiles.Rows(min(n, cols))
-	if s, ok := e.Tiles.(streamer[T]); ok && m <= FewRows && n > cols && e.from == nil {
+	runs := m == 1 && g.BRow == 1 && g.BCol != 1 && n >= lanes // a matrix times a vector
+	if s, ok := e.Tiles.(streamer[T]); ok && m <= FewRows && (n > cols || runs) && e.from == nil {
 		e.skinny(g, s, batch, r, m, x, n)
 		return
 	}

@@ -153,20 +153,40 @@ func (l *lot) compute(k *Kernel) {
 }
 
 // Dense is Elementwise for operands that are runs of elements in the order of dst, which
-// is row-major, and a kernel that converts nothing. It returns false if they aren't.
+// is row-major, or one element beside a short run, and a kernel that converts nothing. It returns false if they aren't.
 func Dense(j *Job, dst *tensor.Any, ins []*tensor.Any, k *Kernel) bool {
 	lay := dst.LayoutRef()
 	l := lot{out: dst.Run(lay)}
 	l.shift[0] = shifts[dst.DType()]
 	l.ahead = j.ahead(len(l.out))
+	var filled *Scratchpad
+	same := false
 	for i, a := range ins {
 		al := a.LayoutRef()
 		d := a.DType()
-		if d == dtype.Invalid || !alike(al, lay) {
+		if d == dtype.Invalid {
 			return false
 		}
-		b := a.Run(al)
 		s := shifts[d]
+		switch n := l.len(); {
+		case alike(al, lay):
+			same = true
+		case !tailOf(al, lay):
+			return false
+		case al.Size() < n: // one element
+			if n<<s > packedBytes {
+				return false
+			}
+			if filled == nil {
+				filled = Scratch.Get().(*Scratchpad)
+				defer Scratch.Put(filled)
+			}
+			w := Item(a)
+			l.in[i], l.shift[i+1] = filled.Bytes[i*packedBytes:][:n<<s], s
+			CopyBlock(l.in[i], Bytes(w.Run(), d), conv.Block{Rows: 1, Cols: n, Col: 1}, conv.Block{Rows: 1, Cols: n}, d)
+			continue
+		}
+		b := a.Run(al)
 		if conv.Overlap(b, l.out) {
 			if !conv.Same(b, l.out) || s != l.shift[0] {
 				return false
@@ -174,6 +194,9 @@ func Dense(j *Job, dst *tensor.Any, ins []*tensor.Any, k *Kernel) bool {
 			l.ahead = nil // what is computed in place is in the caches already
 		}
 		l.in[i], l.shift[i+1] = b, s
+	}
+	if !same && len(ins) > 0 {
+		return false // the result's shape may be another one
 	}
 	if l.len()*j.Cost <= SplitCost && Goes(j.Ctx) || Alone(j.Ctx) {
 		if k.Canon == nil || l.len() <= RunLen {
@@ -254,6 +277,20 @@ func alike(a, b *layout.Layout) bool {
 	for i := range n {
 		e, s := a.Leaf(i)
 		if f, t := b.Leaf(i); e != f || s != t {
+			return false
+		}
+	}
+	return true
+}
+
+// tailOf reports whether a is row-major, of no more axes than b, and has b's extents or one element. The elements are then in the order of b.
+func tailOf(a, b *layout.Layout) bool {
+	n := b.Rank() - a.Rank()
+	if n < 0 || !a.IsRowMajor() || a.Size() != 1 && a.Size() != b.Size() {
+		return false
+	}
+	for i := range a.Rank() {
+		if a.Size() != 1 && a.Dim(i) != b.Dim(n+i) {
 			return false
 		}
 	}
