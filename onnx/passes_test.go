@@ -92,6 +92,52 @@ func pictures(r *rand.Rand, batch int) func(b *Builder) {
 	}
 }
 
+// matrices builds a random graph of products and of operators that may be part of them.
+func matrices(r *rand.Rand, batch int) func(b *Builder) {
+	return func(b *Builder) {
+		const heads, rows, n = 2, 5, 6
+		weight := func(shape ...int) string { return b.Weight(b.fresh("w"), noise(r, shape...)) }
+		first := b.Input("x", dtype.Float32, batch, heads, rows, n)
+		flat := b.Node("Reshape", []string{first, b.Weight("flat", tensor.FromSlice([]int64{-1, n}, 2).Any())})
+		deep, wide := []string{first}, []string{flat}
+		for range 4 + r.IntN(10) {
+			values, gemm := &deep, r.IntN(3) == 0
+			if gemm {
+				values = &wide
+			}
+			x := (*values)[max(0, len(*values)-1-r.IntN(2))]
+			other := (*values)[r.IntN(len(*values))]
+			switch r.IntN(8) {
+			case 0, 1, 2:
+				switch {
+				case gemm:
+					x = b.Node("Gemm", []string{x, weight(n, n), weight(n)}, Int("transB", int64(r.IntN(2))), Float("alpha", float32(1+r.IntN(2))))
+				case r.IntN(3) == 0: // to one column and back
+					x = b.Node("MatMul", []string{x, weight(n, 1)})
+					x = b.Node("Neg", []string{b.Node("Add", []string{x, weight(1)})})
+					x = b.Node("MatMul", []string{x, weight(1, n)})
+				default:
+					x = b.Node("MatMul", []string{x, weight([][]int{{n, n}, {heads, n, n}}[r.IntN(2)]...)})
+				}
+			case 3:
+				x = b.Node([]string{"Relu", "Erf", "Tanh", "Neg"}[r.IntN(4)], []string{x})
+			case 4, 5:
+				x = b.Node([]string{"Mul", "Add", "Sub", "Div"}[r.IntN(4)], shuffled(r, x, other))
+			default:
+				shape := [][]int{{n}, {1, n}, {1}, {}}[r.IntN(4)]
+				if !gemm {
+					shape = [][]int{{n}, {rows, 1}, {heads, 1, 1}, {batch, 1, 1, n}, {batch, 1, rows, n}, {1, heads, 1, n}, {}}[r.IntN(7)]
+				}
+				x = b.Node([]string{"Add", "Mul"}[r.IntN(2)], shuffled(r, x, weight(shape...)))
+			}
+			*values = append(*values, x)
+		}
+		for k, v := range []string{deep[len(deep)-1], wide[len(wide)-1]} {
+			b.OutputOf(b.Rename(b.Node("Identity", []string{v}), fmt.Sprint("y", k)), Type{})
+		}
+	}
+}
+
 func shuffled(r *rand.Rand, list ...string) []string {
 	r.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 	return list
@@ -112,17 +158,20 @@ func TestPasses(t *testing.T) {
 		sets = append(sets, p.name, "-"+p.name)
 	}
 	steps := make(map[string]int)
-	trials := 40
+	trials := 60
 	if testing.Short() {
-		trials = 10
+		trials = 12
 	}
 	for trial := range trials {
 		batch := 1 + trial%2
-		in := vals{"x": noise(rand.New(rand.NewPCG(uint64(trial), 5)), batch, 6, 5, 7)}
+		graph, in := pictures, vals{"x": noise(rand.New(rand.NewPCG(uint64(trial), 5)), batch, 6, 5, 7)}
+		if trial%4 > 1 {
+			graph, in = matrices, vals{"x": noise(rand.New(rand.NewPCG(uint64(trial), 5)), batch, 2, 5, 6)}
+		}
 		var want vals
 		for _, set := range sets {
 			t.Setenv("ASHLAR_PASSES", set)
-			s := session(t, pictures(rand.New(rand.NewPCG(uint64(trial), 6)), batch))
+			s := session(t, graph(rand.New(rand.NewPCG(uint64(trial), 6)), batch))
 			steps[set] += len(s.c.steps)
 			got, err := plainly(s, context.Background(), in, Options{})
 			if err != nil {

@@ -71,7 +71,7 @@ func batchNormalized(r *tensor.Any, in [5]*tensor.Any, epsilon float64, norms []
 		for i := from; i < to; i++ {
 			line := exec.Part(res, d, i*per, per)
 			if affineRun(d, line, exec.Part(src, d, i*per, per), norms[i%channels]); then != nil {
-				then(line, i*per, i%channels, 1)
+				then(line, i*per)
 			}
 		}
 	})
@@ -210,15 +210,17 @@ var batchNormalization = plan.Operator{About: plan.About{Name: "BatchNormalizati
 						return nil
 					}
 					if in[1+i].IsSpec() { // and none will come
-						return func(exec.Run, int, int, int) {}
+						return func(exec.Run, int) {}
 					}
 				}
-				norms := affinities(in[1:], epsilon)
-				return func(lines exec.Run, _, channel, channels int) {
-					n := len(lines) / channels
-					for i := range channels {
-						line := exec.Part(lines, d, i*n, n)
-						affineRun(d, line, line, norms[channel+i])
+				norms, x := affinities(in[1:], epsilon), in[0]
+				per := x.Len() / max(1, x.Dim(0)*x.Dim(1))
+				return func(lines exec.Run, at int) {
+					for i := 0; i < len(lines); {
+						n := min(per-(at+i)%per, len(lines)-i)
+						line := exec.Part(lines, d, i, n)
+						affineRun(d, line, line, norms[(at+i)/per%len(norms)])
+						i += n
 					}
 				}
 			}

@@ -17,12 +17,12 @@ import (
 // float32 and rounded once. In fixed point the exact value of it all is rounded once, alpha
 // and beta being what they are as float32. It panics when the shapes don't fit. ONNX Gemm.
 func Gemm[T num.Float | num.Narrow | num.Fixed](a, b, c tensor.Tensor[T], alpha, beta float32, transA, transB bool, opts ...Option) (r tensor.Tensor[T]) {
-	generalProduct(exec.Ref(&r), exec.Ref(&a), exec.Ref(&b), exec.Ref(&c), alpha, beta, transA, transB, opts)
+	generalProduct(exec.Ref(&r), exec.Ref(&a), exec.Ref(&b), exec.Ref(&c), alpha, beta, transA, transB, nil, opts)
 	return r
 }
 
 // generalProduct is Gemm for operands of one run-time element type.
-func generalProduct(r, a, b, c *tensor.Any, alpha, beta float32, transA, transB bool, opts []Option) {
+func generalProduct(r, a, b, c *tensor.Any, alpha, beta float32, transA, transB bool, then plan.Tail, opts []Option) {
 	const name = "Gemm"
 	plan.Present(name, a, b)
 	d, s := a.DType(), plan.Read(opts)
@@ -55,7 +55,7 @@ func generalProduct(r, a, b, c *tensor.Any, alpha, beta float32, transA, transB 
 			c = &wc
 			defer wc.Close()
 		}
-		gemmInto(j, &wa, &wb, c, alpha, beta, s.Rectify, &wide, nil)
+		gemmInto(j, &wa, &wb, c, alpha, beta, s.Rectify, &wide, nil, nil)
 		wa.Close()
 		wb.Close()
 		narrowInto(name, r, &wide)
@@ -63,7 +63,7 @@ func generalProduct(r, a, b, c *tensor.Any, alpha, beta float32, transA, transB 
 	}
 	e := contract.Exactly(&s, d, alpha, beta)
 	out := plan.Beside(r, e != nil && s.Into != nil || !r.IsContiguous(), &left, &right, c)
-	gemmInto(j, &left, &right, c, alpha, beta, s.Rectify, out, e)
+	gemmInto(j, &left, &right, c, alpha, beta, s.Rectify, out, then, e)
 	e.Check(name, shape)
 	plan.Put(r, out)
 	if e != nil {
@@ -72,7 +72,7 @@ func generalProduct(r, a, b, c *tensor.Any, alpha, beta float32, transA, transB 
 }
 
 // gemmInto computes a Gemm whose shapes fit. plus may be nil.
-func gemmInto(j exec.Job, a, b, plus *tensor.Any, alpha, beta float32, rectify bool, dst *tensor.Any, e *contract.Exactness) {
+func gemmInto(j exec.Job, a, b, plus *tensor.Any, alpha, beta float32, rectify bool, dst *tensor.Any, then plan.Tail, e *contract.Exactness) {
 	var few [2]int
 	x := productOf("Gemm", few[:0], a.LayoutRef(), b.LayoutRef())
 	d := dst.DType()
@@ -89,10 +89,10 @@ func gemmInto(j exec.Job, a, b, plus *tensor.Any, alpha, beta float32, rectify b
 			c, row, col = addend(plus, x.m, x.n)
 			plus = &c
 		}
-		x.multiply(j, a, b, dst, plus, row, col, rectify && e == nil, e)
+		x.multiply(j, a, b, dst, plus, row, col, rectify && e == nil, then, e)
 		return
 	}
-	x.multiply(j, a, b, dst, nil, 0, 0, false, nil)
+	x.multiply(j, a, b, dst, nil, 0, 0, false, nil, nil)
 	at := []Option{plan.WriteTo(dst)}
 	if alpha != 1 {
 		by := scalarIn(d, alpha)
@@ -103,6 +103,9 @@ func gemmInto(j exec.Job, a, b, plus *tensor.Any, alpha, beta float32, rectify b
 	}
 	if rectify {
 		relu.Call(dst, at, dst)
+	}
+	if then != nil {
+		then(exec.RunIn(dst), 0)
 	}
 }
 
@@ -149,7 +152,7 @@ func gemmShape(shape []int, a, b, c *layout.Layout, transA, transB bool) []int {
 	return append(shape, m, n)
 }
 
-var gemmOp = plan.Operator{About: plan.About{Name: "Gemm", TakesUp: plan.InBlocks, FLOPs: plan.FLOPs{Rule: gemmFLOPs}, Rectifies: true, Versions: []int{6, 7, 9, 11, 13}, Attrs: []string{"alpha", "beta", "broadcast", "transA", "transB"}}, Least: 2, Most: 3, Fast: productFast,
+var gemmOp = plan.Operator{About: plan.About{Name: "Gemm", TakesUp: plan.InBlocks, FLOPs: plan.FLOPs{Rule: gemmFLOPs}, Rectifies: true, Leads: true, Versions: []int{6, 7, 9, 11, 13}, Attrs: []string{"alpha", "beta", "broadcast", "transA", "transB"}}, Least: 2, Most: 3, Fast: productFast,
 	Takes: plan.Floats | plan.Fixeds,
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		plan.OneType("Gemm", c.Inputs...)
@@ -162,7 +165,9 @@ var gemmOp = plan.Operator{About: plan.About{Name: "Gemm", TakesUp: plan.InBlock
 			}
 			p.Gives(a.DType(), gemmShape(nil, a.LayoutRef(), b.LayoutRef(), third, transA, transB)...)
 		}
-		p.By(c, 0, func(r *tensor.Any, opts []Option) { generalProduct(r, a, b, plus, alpha, beta, transA, transB, opts) })
+		p.By(c, 0, func(r *tensor.Any, opts []Option) {
+			generalProduct(r, a, b, plus, alpha, beta, transA, transB, c.Tail, opts)
+		})
 	}}
 
 func gemmFLOPs(c *plan.Use, out []tensor.Any) int64 {

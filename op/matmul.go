@@ -24,9 +24,11 @@ func MatMul[T bool | num.Number](a, b tensor.Tensor[T], opts ...Option) (r tenso
 	return r
 }
 
-// matrixProduct is MatMul for a run-time element type, which both operands have. Its loop is that of a contraction, in
-// internal/core/contract/contraction.go.
-func matrixProduct(r, a, b *tensor.Any, opts []Option) {
+// matrixProduct is MatMul for a run-time element type, which both operands have.
+func matrixProduct(r, a, b *tensor.Any, opts []Option) { productThen(r, a, b, nil, opts) }
+
+// productThen is matrixProduct with what follows it. Its loop is that of a contraction, in internal/core/contract/contraction.go.
+func productThen(r, a, b *tensor.Any, then plan.Tail, opts []Option) {
 	const name = "MatMul"
 	plan.Present(name, a, b)
 	d := a.DType()
@@ -54,7 +56,7 @@ func matrixProduct(r, a, b *tensor.Any, opts []Option) {
 		// Computed in float32 beside the operands and rounded once.
 		wide := tensor.EmptyOf(dtype.Float32, x.shape...)
 		wa, wb := inSingle(name, a), inSingle(name, b)
-		x.multiply(j, &wa, &wb, &wide, nil, 0, 0, false, nil)
+		x.multiply(j, &wa, &wb, &wide, nil, 0, 0, false, nil, nil)
 		wa.Close()
 		wb.Close()
 		narrowInto(name, r, &wide)
@@ -62,7 +64,7 @@ func matrixProduct(r, a, b *tensor.Any, opts []Option) {
 	}
 	e := contract.Exactly(&s, d, 1, 1)
 	out := plan.Beside(r, e != nil && s.Into != nil, a, b)
-	x.multiply(j, a, b, out, nil, 0, 0, false, e)
+	x.multiply(j, a, b, out, nil, 0, 0, false, then, e)
 	e.Check(name, x.shape)
 	plan.Put(r, out)
 }
@@ -126,11 +128,11 @@ func productOf(name string, shape []int, la, lb *layout.Layout) product {
 
 // multiply computes the product into dst, which overlaps neither operand. plus, if not nil, is a
 // matrix to be added, element (i, j) of which is i·row+j·col from the first.
-func (x *product) multiply(j exec.Job, a, b, dst, plus *tensor.Any, row, col int, rectify bool, e *contract.Exactness) {
+func (x *product) multiply(j exec.Job, a, b, dst, plus *tensor.Any, row, col int, rectify bool, then plan.Tail, e *contract.Exactness) {
 	left, right := a, b
 	a, b = straight(a), straight(b)
 	out := dst
-	if !unitRows(dst.LayoutRef(), x) {
+	if !unitRows(dst.LayoutRef(), x) || then != nil && !dst.IsContiguous() {
 		fresh := tensor.EmptyOf(dst.DType(), x.shape...)
 		out = &fresh
 	}
@@ -140,7 +142,13 @@ func (x *product) multiply(j exec.Job, a, b, dst, plus *tensor.Any, row, col int
 	g.BRow, g.BCol = g.BAt.Matrices(b.LayoutRef(), true, cols, x.batch())
 	g.CRow, g.CCol = g.CAt.Matrices(out.LayoutRef(), rows, cols, x.batch())
 	g.Then.Row, g.Then.Col, g.Then.Rectify, g.Then.Rows = row, col, rectify, &afterProduct
-	g.Run(a, b, out, plus, nil)
+	narrow := x.n <= contract.FewRows && x.n <= x.m // the product is better made as its transpose, or as sums side by side
+	if !narrow {
+		g.Then.Tail = then
+	}
+	if g.Run(a, b, out, plus, nil); narrow && then != nil {
+		then(exec.RunIn(out), 0)
+	}
 	plan.Drop(a, left)
 	plan.Drop(b, right)
 	plan.Put(dst, out)
@@ -181,14 +189,14 @@ func forward(lay *layout.Layout) bool {
 	return true
 }
 
-var matMul = plan.Operator{About: plan.About{Name: "MatMul", TakesUp: plan.InBlocks, FLOPs: plan.FLOPs{Rule: productFLOPs}, Orion: &orionVector, Versions: []int{1, 9, 13}}, Least: 2, Takes: plan.Every, Fast: productFast,
+var matMul = plan.Operator{About: plan.About{Name: "MatMul", TakesUp: plan.InBlocks, FLOPs: plan.FLOPs{Rule: productFLOPs}, Leads: true, Orion: &orionVector, Versions: []int{1, 9, 13}}, Least: 2, Takes: plan.Every, Fast: productFast,
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		plan.OneType("MatMul", c.Inputs...)
 		a, b := c.With("MatMul", 0), c.With("MatMul", 1)
 		if !p.Brief {
 			p.Gives(a.DType(), productOf("MatMul", nil, a.LayoutRef(), b.LayoutRef()).shape...)
 		}
-		p.By(c, 0, func(r *tensor.Any, opts []Option) { matrixProduct(r, a, b, opts) })
+		p.By(c, 0, func(r *tensor.Any, opts []Option) { productThen(r, a, b, c.Tail, opts) })
 	}}
 
 // productFLOPs counts the products of matrices, or vectors: the axis that is summed is the last of the first input, or

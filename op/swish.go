@@ -73,7 +73,7 @@ func planSwish(p *plan.Draft, c *plan.Use, alpha float32) {
 		if k == nil {
 			return nil
 		}
-		return func(lines exec.Run, _, _, _ int) { k.Apply(lines, [3]exec.Run{lines}) }
+		return func(lines exec.Run, _ int) { k.Apply(lines, [3]exec.Run{lines}) }
 	}
 }
 

@@ -8,9 +8,8 @@ import (
 )
 
 // A Tail computes the operator that follows, in place, on elements of a result that are in the caches. lines has these elements in
-// row-major order, from element at on. They belong to some channels, from channel on, and each has as many. A channel is an
-// index of the second axis.
-type Tail func(lines exec.Run, at, channel, channels int)
+// row-major order, from element at on.
+type Tail func(lines exec.Run, at int)
 
 // Followed returns an operator that does first and then next. The first n inputs are the inputs of first. The others are the inputs of
 // next, but for input k, which is the result of first. call makes a call of next without inputs. Where next can't be the
@@ -46,10 +45,10 @@ func (f *following) plan(c *Use, p *Draft) {
 	var tail Tail
 	a, b := f.parts(c, tensor.Any{})
 	d := *a
-	if d.Tail = func(lines exec.Run, at, channel, channels int) { tail(lines, at, channel, channels) }; c.Tail != nil {
-		d.Tail = func(lines exec.Run, at, channel, channels int) {
-			tail(lines, at, channel, channels)
-			c.Tail(lines, at, channel, channels)
+	if d.Tail = func(lines exec.Run, at int) { tail(lines, at) }; c.Tail != nil {
+		d.Tail = func(lines exec.Run, at int) {
+			tail(lines, at)
+			c.Tail(lines, at)
 		}
 	}
 	brief := p.Brief
@@ -111,10 +110,7 @@ func (f *following) apart(a, b *Use, then Tail, like tensor.Any, r *tensor.Any, 
 		if y.SameData(made[0]) || slices.ContainsFunc(d.Inputs, func(a tensor.Any) bool { return !a.IsZero() && y.SameData(a) }) {
 			y = y.Clone()
 		}
-		per := y.Len() / y.Dim(0)
-		for i := range y.Dim(0) {
-			then(exec.Part(exec.RunIn(&y), y.DType(), i*per, per), i*per, 0, y.Dim(1))
-		}
+		then(exec.RunIn(&y), 0)
 	}
 	r.CopyFrom(y)
 }

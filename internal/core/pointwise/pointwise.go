@@ -294,12 +294,12 @@ func zeroIn[W uint16 | uint32 | uint64](a *tensor.Any) int {
 	return slices.Index(data[off:off+a.Len()], 0)
 }
 
-// tail returns the Tail that computes the result from operand k. It returns nil for a type that isn't computed in itself. The other
-// operand has the result's shape, one element for each channel or image, or one in all; for any other it returns nil, too.
+// tail returns the Tail that computes the result from operand k. It returns nil for a type that isn't computed in itself, and if the other
+// operand isn't contiguous.
 func (o *Operator) tail(ins []*tensor.Any, k int, numbers [2]exec.Word) plan.Tail {
 	x := ins[k]
 	d := x.DType()
-	if d != dtype.Float32 && d != dtype.Float64 || o.gives(d) != d || len(ins) > 2 || x.Rank() < 2 {
+	if d != dtype.Float32 && d != dtype.Float64 || o.gives(d) != d || len(ins) > 2 {
 		return nil
 	}
 	kernel := o.Kernel(d)
@@ -307,11 +307,11 @@ func (o *Operator) tail(ins []*tensor.Any, k int, numbers [2]exec.Word) plan.Tai
 		return nil
 	}
 	if len(ins) == 1 {
-		return func(lines exec.Run, _, _, _ int) { kernel.Apply(lines, [3]exec.Run{lines}) }
+		return func(lines exec.Run, _ int) { kernel.Apply(lines, [3]exec.Run{lines}) }
 	}
 	other := ins[1-k]
 	if other.IsSpec() {
-		return func(exec.Run, int, int, int) {}
+		return func(exec.Run, int) {}
 	}
 	apply := func(line, with exec.Run) {
 		if k == 0 {
@@ -323,29 +323,37 @@ func (o *Operator) tail(ins []*tensor.Any, k int, numbers [2]exec.Word) plan.Tai
 	if !other.IsContiguous() {
 		return nil
 	}
-	if slices.Equal(x.Shape(), other.Shape()) {
-		return func(lines exec.Run, at, _, _ int) { apply(lines, exec.Part(exec.RunIn(other), d, at, len(lines))) }
-	}
-	image, channel, ok := steps(x, other)
-	if !ok {
-		return nil
-	}
-	size := x.Len() / max(1, x.Dim(0)) // of an image
-	return func(lines exec.Run, at, c, channels int) {
-		room := repeated.Get().(*[512]float64)
-		defer repeated.Put(room)
-		all, per := exec.RunIn(other), len(lines)/channels
-		with := exec.Part(exec.RunOf(room[:]), d, 0, min(per, len(room)))
-		for k := range channels {
-			v := exec.Part(all, d, at/size*image+(c+k)*channel, 1)
-			if d == dtype.Float32 {
+	loops := loopsOf(x, other)
+	inner := loops[0]
+	return func(lines exec.Run, at int) {
+		all := exec.RunIn(other)
+		var room *[512]float64
+		if inner.step == 0 {
+			room = repeated.Get().(*[512]float64)
+			defer repeated.Put(room)
+		}
+		for i := 0; i < len(lines); {
+			from, place := 0, (at+i)/inner.n
+			for _, l := range loops[1:] {
+				from += place % l.n * l.step
+				place /= l.n
+			}
+			first := (at + i) % inner.n
+			n := min(inner.n-first, len(lines)-i)
+			if inner.step != 0 {
+				apply(exec.Part(lines, d, i, n), exec.Part(all, d, from+first, n))
+				i += n
+				continue
+			}
+			with := exec.Part(exec.RunOf(room[:]), d, 0, min(n, len(room)))
+			if v := exec.Part(all, d, from, 1); d == dtype.Float32 {
 				conv.Fill(exec.Of[float32](with), exec.Of[float32](v)[0])
 			} else {
 				conv.Fill(exec.Of[float64](with), exec.Of[float64](v)[0])
 			}
-			for i := 0; i < per; i += len(with) {
-				n := min(len(with), per-i)
-				apply(exec.Part(lines, d, k*per+i, n), exec.Part(with, d, 0, n))
+			for end := i + n; i < end; i += len(with) {
+				with = exec.Part(with, d, 0, min(len(with), end-i))
+				apply(exec.Part(lines, d, i, len(with)), with)
 			}
 		}
 	}
@@ -368,21 +376,30 @@ func (o *Operator) Follows() bool {
 // repeated holds one element many times.
 var repeated = sync.Pool{New: func() any { return new([512]float64) }}
 
-// steps returns how far apart the elements of other, which is contiguous, are for neighbouring images and channels of x. It reports false
-// if it has several for a channel.
-func steps(x, other *tensor.Any) (image, channel int, ok bool) {
-	step := 1
-	for i := range other.Rank() {
-		axis, n := other.Rank()-1-i, x.Rank()-1-i
-		switch e := other.Dim(axis); {
-		case e == 1:
-		case n == 1:
-			channel, step = step, step*e
-		case n == 0:
-			image = step
+// A loop is some neighbouring axes of a result: how many elements they have, and how far apart these are in an operand, 0 for one element.
+type loop struct{ n, step int }
+
+// loopsOf returns the loops of an operand that is contiguous and stretches to x, the innermost first.
+func loopsOf(x, a *tensor.Any) []loop {
+	loops := []loop{{1, 0}}
+	size := 1 // of the axes of a that were looked at
+	for i := range x.Rank() {
+		n, step := x.Dim(x.Rank()-1-i), 0
+		if k := a.Rank() - 1 - i; k >= 0 && a.Dim(k) > 1 {
+			step = size
+			size *= n
+		}
+		if n == 1 {
+			continue
+		}
+		switch last := &loops[len(loops)-1]; {
+		case last.n == 1:
+			*last = loop{n, step}
+		case last.n*last.step == step:
+			last.n *= n
 		default:
-			return 0, 0, false
+			loops = append(loops, loop{n, step})
 		}
 	}
-	return image, channel, true
+	return loops
 }
