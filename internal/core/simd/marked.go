@@ -6,6 +6,8 @@ import (
 	"math"
 	"sync"
 	"unsafe"
+
+	"github.com/ashlar-go/ashlar/num"
 )
 
 const (
@@ -21,34 +23,39 @@ func unmark2[T float32 | float64](dst, a, b []T, row func(dst, a, b []T), f func
 	room := unsafe.Slice((*T)(unsafe.Pointer(held)), int(unsafe.Sizeof(*held)/unsafe.Sizeof(*new(T))))
 	for n := 0; len(dst) > 0; dst, a, b = dst[n:], a[n:], b[n:] {
 		n = min(len(dst), len(room))
-		x, y := a[:n], b[:n]
-		row(room[:n], x, y)
-		for i, v := range room[:n] {
-			if v != v {
-				v = f(x[i], y[i])
+		y, u, v := room[:n], a[:n], b[:n]
+		row(y, u, v)
+		from := beforeNaN(y)
+		for i := from; i < n; i++ {
+			if y[i] != y[i] {
+				y[i] = f(u[i], v[i])
 			}
-			dst[i] = v
 		}
+		copy(dst, y)
 	}
 	marks.Put(held)
 }
 
 // unmark64 is unmark for a row of float64 that marks with any NaN.
 func unmark64(dst, a []float64, row func(dst, a []float64), f func(float64) float64) {
-	held := marks.Get().(*[markedLen]float32)
-	room := unsafe.Slice((*float64)(unsafe.Pointer(held)), markedLen/2)
-	for n := 0; len(dst) > 0; dst, a = dst[n:], a[n:] {
-		n = min(len(dst), len(room))
-		x := a[:n]
-		row(room[:n], x)
-		for i, v := range room[:n] {
-			if v != v {
-				v = f(x[i])
-			}
-			dst[i] = v
-		}
+	unmark2(dst, a, a, func(dst, a, _ []float64) { row(dst, a) }, func(a, _ float64) float64 { return f(a) })
+}
+
+// beforeNaN returns how many elements come before a NaN, or 0. There is hardly one.
+func beforeNaN[T float32 | float64](y []T) int {
+	at, ok := [1]int64{}, false
+	switch y := any(y).(type) {
+	case []float32:
+		nan := [1]float32{num.NaN32()}
+		ok = TryFirstLines32(at[:], nan[:], y, 0, len(y))
+	case []float64:
+		nan := [1]float64{num.NaN64()}
+		ok = TryFirstLines64(at[:], nan[:], y, 0, len(y))
 	}
-	marks.Put(held)
+	if !ok {
+		return 0
+	}
+	return int(at[0])
 }
 
 // unmark computes what row marks by f.
@@ -64,11 +71,7 @@ func unmark(dst, a []float32, row func(dst, a []float32), f func(float32) float3
 
 // computeMarked copies y to dst, which may be a, and computes what is marked.
 func computeMarked(dst, a, y []float32, f func(float32) float32) {
-	any, at := [1]float32{float32(math.NaN())}, [1]int64{}
-	from := 0
-	if TryFirstLines32(at[:], any[:], y, 0, len(y)) { // marks are NaNs, and there is hardly one
-		from = int(at[0])
-	}
+	from := beforeNaN(y) // marks are NaNs
 	copy(dst[:from], y)
 	for i := from; i < len(y); i++ {
 		v := y[i]

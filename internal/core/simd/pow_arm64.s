@@ -4,87 +4,189 @@
 
 #include "textflag.h"
 
-DATA pow32MarkedNEONConstants<>+0(SB)/8, $0x7fffffffffffffff
-DATA pow32MarkedNEONConstants<>+8(SB)/8, $0x7fffffffffffffff
-DATA pow32MarkedNEONConstants<>+16(SB)/8, $0xffe6a00000000000
-DATA pow32MarkedNEONConstants<>+24(SB)/8, $0xffe6a00000000000
+DATA pow32MarkedNEONConstants<>+0(SB)/8, $0x0080000000800000
+DATA pow32MarkedNEONConstants<>+8(SB)/8, $0x0080000000800000
+DATA pow32MarkedNEONConstants<>+16(SB)/8, $0xffe6800000000000
+DATA pow32MarkedNEONConstants<>+24(SB)/8, $0xffe6800000000000
 DATA pow32MarkedNEONConstants<>+32(SB)/8, $0x4330000000000000
 DATA pow32MarkedNEONConstants<>+40(SB)/8, $0x4330000000000000
 DATA pow32MarkedNEONConstants<>+48(SB)/8, $0x4330000000000400
 DATA pow32MarkedNEONConstants<>+56(SB)/8, $0x4330000000000400
 DATA pow32MarkedNEONConstants<>+64(SB)/8, $0x000fffffffffffff
 DATA pow32MarkedNEONConstants<>+72(SB)/8, $0x000fffffffffffff
-DATA pow32MarkedNEONConstants<>+80(SB)/8, $0x3fe6a00000000000
-DATA pow32MarkedNEONConstants<>+88(SB)/8, $0x3fe6a00000000000
-DATA pow32MarkedNEONConstants<>+96(SB)/8, $0x000000000000003f
-DATA pow32MarkedNEONConstants<>+104(SB)/8, $0x000000000000003f
-DATA pow32MarkedNEONConstants<>+112(SB)/8, $0x3ff0000000000000
-DATA pow32MarkedNEONConstants<>+120(SB)/8, $0x3ff0000000000000
-DATA pow32MarkedNEONConstants<>+128(SB)/8, $0xbfbffd75f22c775d
-DATA pow32MarkedNEONConstants<>+136(SB)/8, $0xbfbffd75f22c775d
-DATA pow32MarkedNEONConstants<>+144(SB)/8, $0x3fc24990172ee903
-DATA pow32MarkedNEONConstants<>+152(SB)/8, $0x3fc24990172ee903
-DATA pow32MarkedNEONConstants<>+160(SB)/8, $0xbfc555555db67baa
-DATA pow32MarkedNEONConstants<>+168(SB)/8, $0xbfc555555db67baa
-DATA pow32MarkedNEONConstants<>+176(SB)/8, $0x3fc9999998a440cc
-DATA pow32MarkedNEONConstants<>+184(SB)/8, $0x3fc9999998a440cc
-DATA pow32MarkedNEONConstants<>+192(SB)/8, $0xbfcffffffffff2bb
-DATA pow32MarkedNEONConstants<>+200(SB)/8, $0xbfcffffffffff2bb
-DATA pow32MarkedNEONConstants<>+208(SB)/8, $0x3fd55555555555a5
-DATA pow32MarkedNEONConstants<>+216(SB)/8, $0x3fd55555555555a5
-DATA pow32MarkedNEONConstants<>+224(SB)/8, $0xbfe0000000000000
-DATA pow32MarkedNEONConstants<>+232(SB)/8, $0xbfe0000000000000
-DATA pow32MarkedNEONConstants<>+240(SB)/8, $0x3fe62e42fefa3800
-DATA pow32MarkedNEONConstants<>+248(SB)/8, $0x3fe62e42fefa3800
-DATA pow32MarkedNEONConstants<>+256(SB)/8, $0x3d2ef35793c76730
-DATA pow32MarkedNEONConstants<>+264(SB)/8, $0x3d2ef35793c76730
-DATA pow32MarkedNEONConstants<>+272(SB)/8, $0xfffffffff8000000
-DATA pow32MarkedNEONConstants<>+280(SB)/8, $0xfffffffff8000000
-DATA pow32MarkedNEONConstants<>+288(SB)/8, $0x40371547652b82fe
-DATA pow32MarkedNEONConstants<>+296(SB)/8, $0x40371547652b82fe
+DATA pow32MarkedNEONConstants<>+80(SB)/8, $0x3fe6800000000000
+DATA pow32MarkedNEONConstants<>+88(SB)/8, $0x3fe6800000000000
+DATA pow32MarkedNEONConstants<>+96(SB)/8, $0x000000000000000f
+DATA pow32MarkedNEONConstants<>+104(SB)/8, $0x000000000000000f
+DATA pow32MarkedNEONConstants<>+112(SB)/8, $0xbff0000000000000
+DATA pow32MarkedNEONConstants<>+120(SB)/8, $0xbff0000000000000
+DATA pow32MarkedNEONConstants<>+128(SB)/8, $0x3fe62e42fefa39ef
+DATA pow32MarkedNEONConstants<>+136(SB)/8, $0x3fe62e42fefa39ef
+DATA pow32MarkedNEONConstants<>+144(SB)/8, $0x3fbc7e6110205134
+DATA pow32MarkedNEONConstants<>+152(SB)/8, $0x3fbc7e6110205134
+DATA pow32MarkedNEONConstants<>+160(SB)/8, $0xbfc006ee3d8ff44d
+DATA pow32MarkedNEONConstants<>+168(SB)/8, $0xbfc006ee3d8ff44d
+DATA pow32MarkedNEONConstants<>+176(SB)/8, $0x3fc249238196d5ec
+DATA pow32MarkedNEONConstants<>+184(SB)/8, $0x3fc249238196d5ec
+DATA pow32MarkedNEONConstants<>+192(SB)/8, $0xbfc55554295fde36
+DATA pow32MarkedNEONConstants<>+200(SB)/8, $0xbfc55554295fde36
+DATA pow32MarkedNEONConstants<>+208(SB)/8, $0x3fc9999999a85983
+DATA pow32MarkedNEONConstants<>+216(SB)/8, $0x3fc9999999a85983
+DATA pow32MarkedNEONConstants<>+224(SB)/8, $0xbfd0000000081cb2
+DATA pow32MarkedNEONConstants<>+232(SB)/8, $0xbfd0000000081cb2
+DATA pow32MarkedNEONConstants<>+240(SB)/8, $0x3fd5555555555545
+DATA pow32MarkedNEONConstants<>+248(SB)/8, $0x3fd5555555555545
+DATA pow32MarkedNEONConstants<>+256(SB)/8, $0xbfdfffffffffffee
+DATA pow32MarkedNEONConstants<>+264(SB)/8, $0xbfdfffffffffffee
+DATA pow32MarkedNEONConstants<>+272(SB)/8, $0x40371547652b82fe
+DATA pow32MarkedNEONConstants<>+280(SB)/8, $0x40371547652b82fe
+DATA pow32MarkedNEONConstants<>+288(SB)/8, $0x4338000000000400
+DATA pow32MarkedNEONConstants<>+296(SB)/8, $0x4338000000000400
 DATA pow32MarkedNEONConstants<>+304(SB)/8, $0x4338000000000000
 DATA pow32MarkedNEONConstants<>+312(SB)/8, $0x4338000000000000
-DATA pow32MarkedNEONConstants<>+320(SB)/8, $0x3fa62e42fefa0000
-DATA pow32MarkedNEONConstants<>+328(SB)/8, $0x3fa62e42fefa0000
-DATA pow32MarkedNEONConstants<>+336(SB)/8, $0x3d3cf79abc9e3b3a
-DATA pow32MarkedNEONConstants<>+344(SB)/8, $0x3d3cf79abc9e3b3a
-DATA pow32MarkedNEONConstants<>+352(SB)/8, $0x3f2a02714c883034
-DATA pow32MarkedNEONConstants<>+360(SB)/8, $0x3f2a02714c883034
-DATA pow32MarkedNEONConstants<>+368(SB)/8, $0x3f56c17fcaaa74fd
-DATA pow32MarkedNEONConstants<>+376(SB)/8, $0x3f56c17fcaaa74fd
-DATA pow32MarkedNEONConstants<>+384(SB)/8, $0x3f81111110a00bb5
-DATA pow32MarkedNEONConstants<>+392(SB)/8, $0x3f81111110a00bb5
-DATA pow32MarkedNEONConstants<>+400(SB)/8, $0x3fa55555554e3c28
-DATA pow32MarkedNEONConstants<>+408(SB)/8, $0x3fa55555554e3c28
-DATA pow32MarkedNEONConstants<>+416(SB)/8, $0x3fc555555555558b
-DATA pow32MarkedNEONConstants<>+424(SB)/8, $0x3fc555555555558b
-DATA pow32MarkedNEONConstants<>+432(SB)/8, $0x3fe0000000000000
-DATA pow32MarkedNEONConstants<>+440(SB)/8, $0x3fe0000000000000
-DATA pow32MarkedNEONConstants<>+448(SB)/8, $0x000000000000000f
-DATA pow32MarkedNEONConstants<>+456(SB)/8, $0x000000000000000f
-DATA pow32MarkedNEONConstants<>+464(SB)/8, $0xc05a200000000000
-DATA pow32MarkedNEONConstants<>+472(SB)/8, $0xc05a200000000000
-DATA pow32MarkedNEONConstants<>+480(SB)/8, $0x7ff8000000000000
-DATA pow32MarkedNEONConstants<>+488(SB)/8, $0x7ff8000000000000
-DATA pow32MarkedNEONConstants<>+496(SB)/8, $0x4056400000000000
-DATA pow32MarkedNEONConstants<>+504(SB)/8, $0x4056400000000000
-DATA pow32MarkedNEONConstants<>+512(SB)/8, $0x000000000fffffff
-DATA pow32MarkedNEONConstants<>+520(SB)/8, $0x000000000fffffff
-DATA pow32MarkedNEONConstants<>+528(SB)/8, $0x0000000000000000
-DATA pow32MarkedNEONConstants<>+536(SB)/8, $0x0000000000000000
-DATA pow32MarkedNEONConstants<>+544(SB)/8, $0x3c80000000000000
-DATA pow32MarkedNEONConstants<>+552(SB)/8, $0x3c80000000000000
-DATA pow32MarkedNEONConstants<>+560(SB)/8, $0xfffffffffffffff0
-DATA pow32MarkedNEONConstants<>+568(SB)/8, $0xfffffffffffffff0
-DATA pow32MarkedNEONConstants<>+576(SB)/8, $0x4000000000000000
-DATA pow32MarkedNEONConstants<>+584(SB)/8, $0x4000000000000000
-DATA pow32MarkedNEONConstants<>+592(SB)/8, $0x8000000000000000
-DATA pow32MarkedNEONConstants<>+600(SB)/8, $0x8000000000000000
-DATA pow32MarkedNEONConstants<>+608(SB)/8, $0x0010000000000000
-DATA pow32MarkedNEONConstants<>+616(SB)/8, $0x0010000000000000
-DATA pow32MarkedNEONConstants<>+624(SB)/8, $0x7fefffffffffffff
-DATA pow32MarkedNEONConstants<>+632(SB)/8, $0x7fefffffffffffff
-GLOBL pow32MarkedNEONConstants<>(SB), RODATA|NOPTR, $640
+DATA pow32MarkedNEONConstants<>+320(SB)/8, $0x3fa62e42fefa39ef
+DATA pow32MarkedNEONConstants<>+328(SB)/8, $0x3fa62e42fefa39ef
+DATA pow32MarkedNEONConstants<>+336(SB)/8, $0x3f56c1f6f10350d8
+DATA pow32MarkedNEONConstants<>+344(SB)/8, $0x3f56c1f6f10350d8
+DATA pow32MarkedNEONConstants<>+352(SB)/8, $0x3f811123c84d772d
+DATA pow32MarkedNEONConstants<>+360(SB)/8, $0x3f811123c84d772d
+DATA pow32MarkedNEONConstants<>+368(SB)/8, $0x3fa5555554f3c29d
+DATA pow32MarkedNEONConstants<>+376(SB)/8, $0x3fa5555554f3c29d
+DATA pow32MarkedNEONConstants<>+384(SB)/8, $0x3fc555555548d8ba
+DATA pow32MarkedNEONConstants<>+392(SB)/8, $0x3fc555555548d8ba
+DATA pow32MarkedNEONConstants<>+400(SB)/8, $0x3fe0000000000000
+DATA pow32MarkedNEONConstants<>+408(SB)/8, $0x3fe0000000000000
+DATA pow32MarkedNEONConstants<>+416(SB)/8, $0x000000000ffffe00
+DATA pow32MarkedNEONConstants<>+424(SB)/8, $0x000000000ffffe00
+DATA pow32MarkedNEONConstants<>+432(SB)/8, $0x000000001fffffff
+DATA pow32MarkedNEONConstants<>+440(SB)/8, $0x000000001fffffff
+DATA pow32MarkedNEONConstants<>+448(SB)/8, $0x7effffff7effffff
+DATA pow32MarkedNEONConstants<>+456(SB)/8, $0x7effffff7effffff
+DATA pow32MarkedNEONConstants<>+464(SB)/8, $0xfffffffffffff800
+DATA pow32MarkedNEONConstants<>+472(SB)/8, $0xfffffffffffff800
+DATA pow32MarkedNEONConstants<>+480(SB)/8, $0x1ffffbff1ffffbff
+DATA pow32MarkedNEONConstants<>+488(SB)/8, $0x1ffffbff1ffffbff
+DATA pow32MarkedNEONConstants<>+496(SB)/8, $0x7fffffffffffffff
+DATA pow32MarkedNEONConstants<>+504(SB)/8, $0x7fffffffffffffff
+DATA pow32MarkedNEONConstants<>+512(SB)/8, $0xffe6a00000000000
+DATA pow32MarkedNEONConstants<>+520(SB)/8, $0xffe6a00000000000
+DATA pow32MarkedNEONConstants<>+528(SB)/8, $0x3fe6a00000000000
+DATA pow32MarkedNEONConstants<>+536(SB)/8, $0x3fe6a00000000000
+DATA pow32MarkedNEONConstants<>+544(SB)/8, $0x000000000000003f
+DATA pow32MarkedNEONConstants<>+552(SB)/8, $0x000000000000003f
+DATA pow32MarkedNEONConstants<>+560(SB)/8, $0x3ff0000000000000
+DATA pow32MarkedNEONConstants<>+568(SB)/8, $0x3ff0000000000000
+DATA pow32MarkedNEONConstants<>+576(SB)/8, $0xbfbffd75f22c775d
+DATA pow32MarkedNEONConstants<>+584(SB)/8, $0xbfbffd75f22c775d
+DATA pow32MarkedNEONConstants<>+592(SB)/8, $0x3fc24990172ee903
+DATA pow32MarkedNEONConstants<>+600(SB)/8, $0x3fc24990172ee903
+DATA pow32MarkedNEONConstants<>+608(SB)/8, $0xbfc555555db67baa
+DATA pow32MarkedNEONConstants<>+616(SB)/8, $0xbfc555555db67baa
+DATA pow32MarkedNEONConstants<>+624(SB)/8, $0x3fc9999998a440cc
+DATA pow32MarkedNEONConstants<>+632(SB)/8, $0x3fc9999998a440cc
+DATA pow32MarkedNEONConstants<>+640(SB)/8, $0xbfcffffffffff2bb
+DATA pow32MarkedNEONConstants<>+648(SB)/8, $0xbfcffffffffff2bb
+DATA pow32MarkedNEONConstants<>+656(SB)/8, $0x3fd55555555555a5
+DATA pow32MarkedNEONConstants<>+664(SB)/8, $0x3fd55555555555a5
+DATA pow32MarkedNEONConstants<>+672(SB)/8, $0xbfe0000000000000
+DATA pow32MarkedNEONConstants<>+680(SB)/8, $0xbfe0000000000000
+DATA pow32MarkedNEONConstants<>+688(SB)/8, $0x3fe62e42fefa3800
+DATA pow32MarkedNEONConstants<>+696(SB)/8, $0x3fe62e42fefa3800
+DATA pow32MarkedNEONConstants<>+704(SB)/8, $0x3d2ef35793c76730
+DATA pow32MarkedNEONConstants<>+712(SB)/8, $0x3d2ef35793c76730
+DATA pow32MarkedNEONConstants<>+720(SB)/8, $0xfffffffff8000000
+DATA pow32MarkedNEONConstants<>+728(SB)/8, $0xfffffffff8000000
+DATA pow32MarkedNEONConstants<>+736(SB)/8, $0x3fa62e42fefa0000
+DATA pow32MarkedNEONConstants<>+744(SB)/8, $0x3fa62e42fefa0000
+DATA pow32MarkedNEONConstants<>+752(SB)/8, $0x3d3cf79abc9e3b3a
+DATA pow32MarkedNEONConstants<>+760(SB)/8, $0x3d3cf79abc9e3b3a
+DATA pow32MarkedNEONConstants<>+768(SB)/8, $0x3f2a02714c883034
+DATA pow32MarkedNEONConstants<>+776(SB)/8, $0x3f2a02714c883034
+DATA pow32MarkedNEONConstants<>+784(SB)/8, $0x3f56c17fcaaa74fd
+DATA pow32MarkedNEONConstants<>+792(SB)/8, $0x3f56c17fcaaa74fd
+DATA pow32MarkedNEONConstants<>+800(SB)/8, $0x3f81111110a00bb5
+DATA pow32MarkedNEONConstants<>+808(SB)/8, $0x3f81111110a00bb5
+DATA pow32MarkedNEONConstants<>+816(SB)/8, $0x3fa55555554e3c28
+DATA pow32MarkedNEONConstants<>+824(SB)/8, $0x3fa55555554e3c28
+DATA pow32MarkedNEONConstants<>+832(SB)/8, $0x3fc555555555558b
+DATA pow32MarkedNEONConstants<>+840(SB)/8, $0x3fc555555555558b
+DATA pow32MarkedNEONConstants<>+848(SB)/8, $0xc05a200000000000
+DATA pow32MarkedNEONConstants<>+856(SB)/8, $0xc05a200000000000
+DATA pow32MarkedNEONConstants<>+864(SB)/8, $0x7ff8000000000000
+DATA pow32MarkedNEONConstants<>+872(SB)/8, $0x7ff8000000000000
+DATA pow32MarkedNEONConstants<>+880(SB)/8, $0x4056400000000000
+DATA pow32MarkedNEONConstants<>+888(SB)/8, $0x4056400000000000
+DATA pow32MarkedNEONConstants<>+896(SB)/8, $0x000000000fffffff
+DATA pow32MarkedNEONConstants<>+904(SB)/8, $0x000000000fffffff
+DATA pow32MarkedNEONConstants<>+912(SB)/8, $0x0000000000000000
+DATA pow32MarkedNEONConstants<>+920(SB)/8, $0x0000000000000000
+DATA pow32MarkedNEONConstants<>+928(SB)/8, $0x3c80000000000000
+DATA pow32MarkedNEONConstants<>+936(SB)/8, $0x3c80000000000000
+DATA pow32MarkedNEONConstants<>+944(SB)/8, $0xfffffffffffffff0
+DATA pow32MarkedNEONConstants<>+952(SB)/8, $0xfffffffffffffff0
+DATA pow32MarkedNEONConstants<>+960(SB)/8, $0x4000000000000000
+DATA pow32MarkedNEONConstants<>+968(SB)/8, $0x4000000000000000
+DATA pow32MarkedNEONConstants<>+976(SB)/8, $0x8000000000000000
+DATA pow32MarkedNEONConstants<>+984(SB)/8, $0x8000000000000000
+DATA pow32MarkedNEONConstants<>+992(SB)/8, $0x0010000000000000
+DATA pow32MarkedNEONConstants<>+1000(SB)/8, $0x0010000000000000
+DATA pow32MarkedNEONConstants<>+1008(SB)/8, $0x7fefffffffffffff
+DATA pow32MarkedNEONConstants<>+1016(SB)/8, $0x7fefffffffffffff
+GLOBL pow32MarkedNEONConstants<>(SB), RODATA|NOPTR, $1024
+
+DATA c3ff642878b000000_16_3ff5558296000000<>+0(SB)/8, $0x3ff642878b000000
+DATA c3ff642878b000000_16_3ff5558296000000<>+8(SB)/8, $0x3ff5558296000000
+DATA c3ff642878b000000_16_3ff5558296000000<>+16(SB)/8, $0x3ff47aff0c000000
+DATA c3ff642878b000000_16_3ff5558296000000<>+24(SB)/8, $0x3ff3b16a50000000
+DATA c3ff642878b000000_16_3ff5558296000000<>+32(SB)/8, $0x3ff2f67e33000000
+DATA c3ff642878b000000_16_3ff5558296000000<>+40(SB)/8, $0x3ff2496708000000
+DATA c3ff642878b000000_16_3ff5558296000000<>+48(SB)/8, $0x3ff1a7ce64000000
+DATA c3ff642878b000000_16_3ff5558296000000<>+56(SB)/8, $0x3ff11159b7000000
+DATA c3ff642878b000000_16_3ff5558296000000<>+64(SB)/8, $0x3ff0842f62000000
+DATA c3ff642878b000000_16_3ff5558296000000<>+72(SB)/8, $0x3ff0000000000000
+DATA c3ff642878b000000_16_3ff5558296000000<>+80(SB)/8, $0x3fee1ef578000000
+DATA c3ff642878b000000_16_3ff5558296000000<>+88(SB)/8, $0x3fec717f34000000
+DATA c3ff642878b000000_16_3ff5558296000000<>+96(SB)/8, $0x3feaf19ea6000000
+DATA c3ff642878b000000_16_3ff5558296000000<>+104(SB)/8, $0x3fe99975f2000000
+DATA c3ff642878b000000_16_3ff5558296000000<>+112(SB)/8, $0x3fe86148e4000000
+DATA c3ff642878b000000_16_3ff5558296000000<>+120(SB)/8, $0x3fe7456832000000
+GLOBL c3ff642878b000000_16_3ff5558296000000<>(SB), RODATA|NOPTR, $128
+
+DATA cbfd521f3b5c97000_16_bfd269e9d2a4e000<>+0(SB)/8, $0xbfd521f3b5c97000
+DATA cbfd521f3b5c97000_16_bfd269e9d2a4e000<>+8(SB)/8, $0xbfd269e9d2a4e000
+DATA cbfd521f3b5c97000_16_bfd269e9d2a4e000<>+16(SB)/8, $0xbfcf99d6772c8000
+DATA cbfd521f3b5c97000_16_bfd269e9d2a4e000<>+24(SB)/8, $0xbfca9520431aa000
+DATA cbfd521f3b5c97000_16_bfd269e9d2a4e000<>+32(SB)/8, $0xbfc5bf14438ca000
+DATA cbfd521f3b5c97000_16_bfd269e9d2a4e000<>+40(SB)/8, $0xbfc1195fb6da8000
+DATA cbfd521f3b5c97000_16_bfd269e9d2a4e000<>+48(SB)/8, $0xbfb9348f06a40000
+DATA cbfd521f3b5c97000_16_bfd269e9d2a4e000<>+56(SB)/8, $0xbfb089da658f0000
+DATA cbfd521f3b5c97000_16_bfd269e9d2a4e000<>+64(SB)/8, $0xbfa0431a67260000
+DATA cbfd521f3b5c97000_16_bfd269e9d2a4e000<>+72(SB)/8, $0x0000000000000000
+DATA cbfd521f3b5c97000_16_bfd269e9d2a4e000<>+80(SB)/8, $0x3faefbe3fb310000
+DATA cbfd521f3b5c97000_16_bfd269e9d2a4e000<>+88(SB)/8, $0x3fbe298e9d5d0000
+DATA cbfd521f3b5c97000_16_bfd269e9d2a4e000<>+96(SB)/8, $0x3fc6037eeeb36000
+DATA cbfd521f3b5c97000_16_bfd269e9d2a4e000<>+104(SB)/8, $0x3fcc90aa0e16c000
+DATA cbfd521f3b5c97000_16_bfd269e9d2a4e000<>+112(SB)/8, $0x3fd167fd55f55000
+DATA cbfd521f3b5c97000_16_bfd269e9d2a4e000<>+120(SB)/8, $0x3fd462ad3b2b0000
+GLOBL cbfd521f3b5c97000_16_bfd269e9d2a4e000<>(SB), RODATA|NOPTR, $128
+
+DATA c3bf0000000000000_16_3befb5586cf9890f<>+0(SB)/8, $0x3bf0000000000000
+DATA c3bf0000000000000_16_3befb5586cf9890f<>+8(SB)/8, $0x3befb5586cf9890f
+DATA c3bf0000000000000_16_3befb5586cf9890f<>+16(SB)/8, $0x3bef72b83c7d517b
+DATA c3bf0000000000000_16_3befb5586cf9890f<>+24(SB)/8, $0x3bef387a6e756238
+DATA c3bf0000000000000_16_3befb5586cf9890f<>+32(SB)/8, $0x3bef06fe0a31b715
+DATA c3bf0000000000000_16_3befb5586cf9890f<>+40(SB)/8, $0x3beedea64c123422
+DATA c3bf0000000000000_16_3befb5586cf9890f<>+48(SB)/8, $0x3beebfdad5362a27
+DATA c3bf0000000000000_16_3befb5586cf9890f<>+56(SB)/8, $0x3beeab07dd485429
+DATA c3bf0000000000000_16_3befb5586cf9890f<>+64(SB)/8, $0x3beea09e667f3bcd
+DATA c3bf0000000000000_16_3befb5586cf9890f<>+72(SB)/8, $0x3beea11473eb0187
+DATA c3bf0000000000000_16_3befb5586cf9890f<>+80(SB)/8, $0x3beeace5422aa0db
+DATA c3bf0000000000000_16_3befb5586cf9890f<>+88(SB)/8, $0x3beec49182a3f090
+DATA c3bf0000000000000_16_3befb5586cf9890f<>+96(SB)/8, $0x3beee89f995ad3ad
+DATA c3bf0000000000000_16_3befb5586cf9890f<>+104(SB)/8, $0x3bef199bdd85529c
+DATA c3bf0000000000000_16_3befb5586cf9890f<>+112(SB)/8, $0x3bef5818dcfba487
+DATA c3bf0000000000000_16_3befb5586cf9890f<>+120(SB)/8, $0x3befa4afa2a490da
+GLOBL c3bf0000000000000_16_3befb5586cf9890f<>(SB), RODATA|NOPTR, $128
 
 DATA c3ff6816816000000_64_3ff642c85a000000<>+0(SB)/8, $0x3ff6816816000000
 DATA c3ff6816816000000_64_3ff642c85a000000<>+8(SB)/8, $0x3ff642c85a000000
@@ -660,918 +762,1339 @@ TEXT ·pow32MarkedNEON(SB), NOSPLIT, $0-72
 	MOVD b_len+56(FP), R4
 	CMP R0, R4
 	CSEL LT, R4, R0, R0
-	MOVD $c3ff6816816000000_64_3ff642c85a000000<>(SB), R4
-	MOVD $cbfd5d5bddde96000_64_bfd522ae09f8a000<>(SB), R5
-	MOVD $c3d0a0bae48a467d7_64_bd2ebdf78164cad1<>(SB), R6
-	MOVD $c3ff0000000000000_16_3ff0b5586cf9890f<>(SB), R7
-	MOVD $c0_16_3c98a62e4adc610b<>(SB), R8
-	MOVD $pow32MarkedNEONConstants<>(SB), R9
-	WORD $0x3dc00120 // ldr q0, [x9]
-	WORD $0x3dc00521 // ldr q1, [x9, #16]
-	WORD $0x3dc00922 // ldr q2, [x9, #32]
-	WORD $0x3dc00d23 // ldr q3, [x9, #48]
-	WORD $0x3dc01124 // ldr q4, [x9, #64]
-	WORD $0x3dc01525 // ldr q5, [x9, #80]
-	WORD $0x3dc01926 // ldr q6, [x9, #96]
-	WORD $0x3dc01d27 // ldr q7, [x9, #112]
-	WORD $0x3dc02128 // ldr q8, [x9, #128]
-	WORD $0x3dc02529 // ldr q9, [x9, #144]
-	WORD $0x3dc0292a // ldr q10, [x9, #160]
-	WORD $0x3dc02d2b // ldr q11, [x9, #176]
-	WORD $0x3dc0312c // ldr q12, [x9, #192]
-	WORD $0x3dc0352d // ldr q13, [x9, #208]
+	MOVD $c3ff642878b000000_16_3ff5558296000000<>(SB), R4
+	MOVD $cbfd521f3b5c97000_16_bfd269e9d2a4e000<>(SB), R5
+	MOVD $c3bf0000000000000_16_3befb5586cf9890f<>(SB), R6
+	MOVD $c3ff6816816000000_64_3ff642c85a000000<>(SB), R7
+	MOVD $cbfd5d5bddde96000_64_bfd522ae09f8a000<>(SB), R8
+	MOVD $c3d0a0bae48a467d7_64_bd2ebdf78164cad1<>(SB), R9
+	MOVD $c3ff0000000000000_16_3ff0b5586cf9890f<>(SB), R10
+	MOVD $c0_16_3c98a62e4adc610b<>(SB), R11
+	MOVD $pow32MarkedNEONConstants<>(SB), R12
+	WORD $0x3dc00180 // ldr q0, [x12]
+	WORD $0x3dc00581 // ldr q1, [x12, #16]
+	WORD $0x3dc00982 // ldr q2, [x12, #32]
+	WORD $0x3dc00d83 // ldr q3, [x12, #48]
+	WORD $0x3dc01184 // ldr q4, [x12, #64]
+	WORD $0x3dc01585 // ldr q5, [x12, #80]
+	WORD $0x3dc01986 // ldr q6, [x12, #96]
+	WORD $0x3dc01d87 // ldr q7, [x12, #112]
+	WORD $0x3dc02188 // ldr q8, [x12, #128]
+	WORD $0x3dc02589 // ldr q9, [x12, #144]
+	WORD $0x3dc0298a // ldr q10, [x12, #160]
+	WORD $0x3dc02d8b // ldr q11, [x12, #176]
+	WORD $0x3dc0318c // ldr q12, [x12, #192]
+	WORD $0x3dc0358d // ldr q13, [x12, #208]
 	SUBS $8, R0, R0
 	BLT single
 many:
 	WORD $0xfd40004e // ldr d14, [x2]
 	WORD $0xfd40044f // ldr d15, [x2, #8]
-	WORD $0x0e6179ce // fcvtl v14.2d, v14.2s
-	WORD $0x0e6179ef // fcvtl v15.2d, v15.2s
-	WORD $0x4e201dce // and v14.16b, v14.16b, v0.16b
-	WORD $0x4e201def // and v15.16b, v15.16b, v0.16b
-	WORD $0xfd400070 // ldr d16, [x3]
-	WORD $0xfd400471 // ldr d17, [x3, #8]
-	WORD $0x0e617a10 // fcvtl v16.2d, v16.2s
-	WORD $0x0e617a31 // fcvtl v17.2d, v17.2s
-	WORD $0x6ee185d2 // sub v18.2d, v14.2d, v1.2d
-	WORD $0x6ee185f3 // sub v19.2d, v15.2d, v1.2d
-	WORD $0x6f4c0654 // ushr v20.2d, v18.2d, #52
-	WORD $0x6f4c0675 // ushr v21.2d, v19.2d, #52
-	WORD $0x4ea21e94 // orr v20.16b, v20.16b, v2.16b
-	WORD $0x4ea21eb5 // orr v21.16b, v21.16b, v2.16b
-	WORD $0x4ee3d694 // fsub v20.2d, v20.2d, v3.2d
-	WORD $0x4ee3d6b5 // fsub v21.2d, v21.2d, v3.2d
-	WORD $0x4e241e56 // and v22.16b, v18.16b, v4.16b
-	WORD $0x4e241e77 // and v23.16b, v19.16b, v4.16b
-	WORD $0x4ee586d6 // add v22.2d, v22.2d, v5.2d
-	WORD $0x4ee586f7 // add v23.2d, v23.2d, v5.2d
-	WORD $0x6f520652 // ushr v18.2d, v18.2d, #46
-	WORD $0x6f520673 // ushr v19.2d, v19.2d, #46
-	WORD $0x4e261e58 // and v24.16b, v18.16b, v6.16b
-	WORD $0x4e261e79 // and v25.16b, v19.16b, v6.16b
-	WORD $0x4e083f0a // mov x10, v24.d[0]
-	WORD $0x4e083f2b // mov x11, v25.d[0]
-	WORD $0x4e183f0c // mov x12, v24.d[1]
-	WORD $0x4e183f2d // mov x13, v25.d[1]
-	WORD $0xfc6a7899 // ldr d25, [x4, x10, lsl #3]
-	WORD $0xfc6b7898 // ldr d24, [x4, x11, lsl #3]
-	WORD $0xfc6c789a // ldr d26, [x4, x12, lsl #3]
-	WORD $0xfc6d789b // ldr d27, [x4, x13, lsl #3]
-	WORD $0x4eda3b3a // zip1 v26.2d, v25.2d, v26.2d
-	WORD $0x4edb3b1b // zip1 v27.2d, v24.2d, v27.2d
-	WORD $0x6e7adeda // fmul v26.2d, v22.2d, v26.2d
-	WORD $0x6e7bdefb // fmul v27.2d, v23.2d, v27.2d
-	WORD $0x4ee7d75a // fsub v26.2d, v26.2d, v7.2d
-	WORD $0x4ee7d77b // fsub v27.2d, v27.2d, v7.2d
-	WORD $0x6e7adf57 // fmul v23.2d, v26.2d, v26.2d
-	WORD $0x6e7bdf76 // fmul v22.2d, v27.2d, v27.2d
-	WORD $0x6e68df58 // fmul v24.2d, v26.2d, v8.2d
-	WORD $0x6e68df79 // fmul v25.2d, v27.2d, v8.2d
-	WORD $0x4e69d718 // fadd v24.2d, v24.2d, v9.2d
-	WORD $0x4e69d739 // fadd v25.2d, v25.2d, v9.2d
-	WORD $0x6e78df58 // fmul v24.2d, v26.2d, v24.2d
-	WORD $0x6e79df79 // fmul v25.2d, v27.2d, v25.2d
-	WORD $0x4e6ad718 // fadd v24.2d, v24.2d, v10.2d
-	WORD $0x4e6ad739 // fadd v25.2d, v25.2d, v10.2d
-	WORD $0x6e78df58 // fmul v24.2d, v26.2d, v24.2d
-	WORD $0x6e79df79 // fmul v25.2d, v27.2d, v25.2d
-	WORD $0x4e6bd718 // fadd v24.2d, v24.2d, v11.2d
-	WORD $0x4e6bd739 // fadd v25.2d, v25.2d, v11.2d
-	WORD $0x6e78df58 // fmul v24.2d, v26.2d, v24.2d
-	WORD $0x6e79df79 // fmul v25.2d, v27.2d, v25.2d
-	WORD $0x4e6cd718 // fadd v24.2d, v24.2d, v12.2d
-	WORD $0x4e6cd739 // fadd v25.2d, v25.2d, v12.2d
-	WORD $0x6e78df58 // fmul v24.2d, v26.2d, v24.2d
-	WORD $0x6e79df79 // fmul v25.2d, v27.2d, v25.2d
-	WORD $0x4e6dd718 // fadd v24.2d, v24.2d, v13.2d
-	WORD $0x4e6dd739 // fadd v25.2d, v25.2d, v13.2d
-	WORD $0x6e78df58 // fmul v24.2d, v26.2d, v24.2d
-	WORD $0x6e79df79 // fmul v25.2d, v27.2d, v25.2d
-	WORD $0x3dc0393c // ldr q28, [x9, #224]
-	WORD $0x3dc0393d // ldr q29, [x9, #224]
-	WORD $0x4e7cd71c // fadd v28.2d, v24.2d, v28.2d
-	WORD $0x4e7dd73d // fadd v29.2d, v25.2d, v29.2d
-	WORD $0x6e7cdefc // fmul v28.2d, v23.2d, v28.2d
-	WORD $0x6e7ddedd // fmul v29.2d, v22.2d, v29.2d
-	WORD $0x3dc03d36 // ldr q22, [x9, #240]
-	WORD $0x3dc03d37 // ldr q23, [x9, #240]
-	WORD $0x6e76de96 // fmul v22.2d, v20.2d, v22.2d
-	WORD $0x6e77deb7 // fmul v23.2d, v21.2d, v23.2d
-	WORD $0x4e261e59 // and v25.16b, v18.16b, v6.16b
-	WORD $0x4e261e78 // and v24.16b, v19.16b, v6.16b
-	WORD $0x4e083f2d // mov x13, v25.d[0]
-	WORD $0x4e083f0c // mov x12, v24.d[0]
-	WORD $0x4e183f2b // mov x11, v25.d[1]
-	WORD $0x4e183f0a // mov x10, v24.d[1]
-	WORD $0xfc6d78b8 // ldr d24, [x5, x13, lsl #3]
-	WORD $0xfc6c78b9 // ldr d25, [x5, x12, lsl #3]
-	WORD $0xfc6b78be // ldr d30, [x5, x11, lsl #3]
-	WORD $0xfc6a78bf // ldr d31, [x5, x10, lsl #3]
-	WORD $0x4ede3b1e // zip1 v30.2d, v24.2d, v30.2d
-	WORD $0x4edf3b3f // zip1 v31.2d, v25.2d, v31.2d
-	WORD $0x4e7ed6de // fadd v30.2d, v22.2d, v30.2d
-	WORD $0x4e7fd6ff // fadd v31.2d, v23.2d, v31.2d
-	WORD $0x4e7ad7d7 // fadd v23.2d, v30.2d, v26.2d
-	WORD $0x4e7bd7f6 // fadd v22.2d, v31.2d, v27.2d
-	WORD $0x3dc04139 // ldr q25, [x9, #256]
-	WORD $0x3dc04138 // ldr q24, [x9, #256]
-	WORD $0x6e79de99 // fmul v25.2d, v20.2d, v25.2d
-	WORD $0x6e78deb8 // fmul v24.2d, v21.2d, v24.2d
-	WORD $0x4e261e52 // and v18.16b, v18.16b, v6.16b
-	WORD $0x4e261e73 // and v19.16b, v19.16b, v6.16b
-	WORD $0x4e083e4a // mov x10, v18.d[0]
-	WORD $0x4e083e6b // mov x11, v19.d[0]
-	WORD $0x4e183e4c // mov x12, v18.d[1]
-	WORD $0x4e183e6d // mov x13, v19.d[1]
-	WORD $0xfc6a78d3 // ldr d19, [x6, x10, lsl #3]
-	WORD $0xfc6b78d2 // ldr d18, [x6, x11, lsl #3]
-	WORD $0xfc6c78d5 // ldr d21, [x6, x12, lsl #3]
-	WORD $0xfc6d78d4 // ldr d20, [x6, x13, lsl #3]
-	WORD $0x4ed53a75 // zip1 v21.2d, v19.2d, v21.2d
-	WORD $0x4ed43a54 // zip1 v20.2d, v18.2d, v20.2d
-	WORD $0x4e75d735 // fadd v21.2d, v25.2d, v21.2d
-	WORD $0x4e74d714 // fadd v20.2d, v24.2d, v20.2d
-	WORD $0x4ef7d7de // fsub v30.2d, v30.2d, v23.2d
-	WORD $0x4ef6d7ff // fsub v31.2d, v31.2d, v22.2d
-	WORD $0x4e7ad7da // fadd v26.2d, v30.2d, v26.2d
-	WORD $0x4e7bd7fb // fadd v27.2d, v31.2d, v27.2d
-	WORD $0x4e75d795 // fadd v21.2d, v28.2d, v21.2d
-	WORD $0x4e74d7b4 // fadd v20.2d, v29.2d, v20.2d
-	WORD $0x4e75d755 // fadd v21.2d, v26.2d, v21.2d
-	WORD $0x4e74d774 // fadd v20.2d, v27.2d, v20.2d
-	WORD $0x4e75d6fb // fadd v27.2d, v23.2d, v21.2d
-	WORD $0x4e74d6da // fadd v26.2d, v22.2d, v20.2d
-	WORD $0x3dc0453d // ldr q29, [x9, #272]
-	WORD $0x3dc0453c // ldr q28, [x9, #272]
-	WORD $0x4e3d1f7d // and v29.16b, v27.16b, v29.16b
-	WORD $0x4e3c1f5c // and v28.16b, v26.16b, v28.16b
-	WORD $0x4efdd6f7 // fsub v23.2d, v23.2d, v29.2d
-	WORD $0x4efcd6d6 // fsub v22.2d, v22.2d, v28.2d
-	WORD $0x4e77d6b7 // fadd v23.2d, v21.2d, v23.2d
-	WORD $0x4e76d696 // fadd v22.2d, v20.2d, v22.2d
-	WORD $0x6e7dde1d // fmul v29.2d, v16.2d, v29.2d
-	WORD $0x6e7cde3c // fmul v28.2d, v17.2d, v28.2d
-	WORD $0x6e77de17 // fmul v23.2d, v16.2d, v23.2d
-	WORD $0x6e76de36 // fmul v22.2d, v17.2d, v22.2d
-	WORD $0x3dc04934 // ldr q20, [x9, #288]
-	WORD $0x3dc04935 // ldr q21, [x9, #288]
-	WORD $0x6e74dfb4 // fmul v20.2d, v29.2d, v20.2d
-	WORD $0x6e75df95 // fmul v21.2d, v28.2d, v21.2d
-	WORD $0x3dc04d3a // ldr q26, [x9, #304]
-	WORD $0x3dc04d3b // ldr q27, [x9, #304]
-	WORD $0x4e7ad69a // fadd v26.2d, v20.2d, v26.2d
-	WORD $0x4e7bd6bb // fadd v27.2d, v21.2d, v27.2d
-	WORD $0x3dc04d35 // ldr q21, [x9, #304]
-	WORD $0x3dc04d34 // ldr q20, [x9, #304]
-	WORD $0x4ef5d755 // fsub v21.2d, v26.2d, v21.2d
-	WORD $0x4ef4d774 // fsub v20.2d, v27.2d, v20.2d
-	WORD $0x3dc0513f // ldr q31, [x9, #320]
-	WORD $0x3dc0513e // ldr q30, [x9, #320]
-	WORD $0x6e7fdebf // fmul v31.2d, v21.2d, v31.2d
-	WORD $0x6e7ede9e // fmul v30.2d, v20.2d, v30.2d
-	WORD $0x4effd7bf // fsub v31.2d, v29.2d, v31.2d
-	WORD $0x4efed79e // fsub v30.2d, v28.2d, v30.2d
-	WORD $0x3dc05538 // ldr q24, [x9, #336]
-	WORD $0x3dc05539 // ldr q25, [x9, #336]
-	WORD $0x6e78deb8 // fmul v24.2d, v21.2d, v24.2d
-	WORD $0x6e79de99 // fmul v25.2d, v20.2d, v25.2d
-	WORD $0x4ef8d7f8 // fsub v24.2d, v31.2d, v24.2d
-	WORD $0x4ef9d7d9 // fsub v25.2d, v30.2d, v25.2d
-	WORD $0x4e77d717 // fadd v23.2d, v24.2d, v23.2d
-	WORD $0x4e76d736 // fadd v22.2d, v25.2d, v22.2d
-	WORD $0x6e77def9 // fmul v25.2d, v23.2d, v23.2d
-	WORD $0x6e76ded8 // fmul v24.2d, v22.2d, v22.2d
-	WORD $0x3dc0593e // ldr q30, [x9, #352]
-	WORD $0x3dc0593f // ldr q31, [x9, #352]
-	WORD $0x6e7edefe // fmul v30.2d, v23.2d, v30.2d
-	WORD $0x6e7fdedf // fmul v31.2d, v22.2d, v31.2d
-	WORD $0x3dc05d34 // ldr q20, [x9, #368]
-	WORD $0x3dc05d35 // ldr q21, [x9, #368]
-	WORD $0x4e74d7d4 // fadd v20.2d, v30.2d, v20.2d
-	WORD $0x4e75d7f5 // fadd v21.2d, v31.2d, v21.2d
-	WORD $0x6e74def4 // fmul v20.2d, v23.2d, v20.2d
-	WORD $0x6e75ded5 // fmul v21.2d, v22.2d, v21.2d
-	WORD $0x3dc0613f // ldr q31, [x9, #384]
-	WORD $0x3dc0613e // ldr q30, [x9, #384]
-	WORD $0x4e7fd69f // fadd v31.2d, v20.2d, v31.2d
-	WORD $0x4e7ed6be // fadd v30.2d, v21.2d, v30.2d
-	WORD $0x6e7fdeff // fmul v31.2d, v23.2d, v31.2d
-	WORD $0x6e7edede // fmul v30.2d, v22.2d, v30.2d
-	WORD $0x3dc06535 // ldr q21, [x9, #400]
-	WORD $0x3dc06534 // ldr q20, [x9, #400]
-	WORD $0x4e75d7f5 // fadd v21.2d, v31.2d, v21.2d
-	WORD $0x4e74d7d4 // fadd v20.2d, v30.2d, v20.2d
-	WORD $0x6e75def5 // fmul v21.2d, v23.2d, v21.2d
-	WORD $0x6e74ded4 // fmul v20.2d, v22.2d, v20.2d
-	WORD $0x3dc0693e // ldr q30, [x9, #416]
-	WORD $0x3dc0693f // ldr q31, [x9, #416]
-	WORD $0x4e7ed6be // fadd v30.2d, v21.2d, v30.2d
-	WORD $0x4e7fd69f // fadd v31.2d, v20.2d, v31.2d
-	WORD $0x6e7edefe // fmul v30.2d, v23.2d, v30.2d
-	WORD $0x6e7fdedf // fmul v31.2d, v22.2d, v31.2d
-	WORD $0x3dc06d34 // ldr q20, [x9, #432]
-	WORD $0x3dc06d35 // ldr q21, [x9, #432]
-	WORD $0x4e74d7d4 // fadd v20.2d, v30.2d, v20.2d
-	WORD $0x4e75d7f5 // fadd v21.2d, v31.2d, v21.2d
-	WORD $0x6e74df34 // fmul v20.2d, v25.2d, v20.2d
-	WORD $0x6e75df15 // fmul v21.2d, v24.2d, v21.2d
-	WORD $0x3dc07138 // ldr q24, [x9, #448]
-	WORD $0x3dc07139 // ldr q25, [x9, #448]
-	WORD $0x4e381f58 // and v24.16b, v26.16b, v24.16b
-	WORD $0x4e391f79 // and v25.16b, v27.16b, v25.16b
-	WORD $0x4e083f0d // mov x13, v24.d[0]
-	WORD $0x4e083f2c // mov x12, v25.d[0]
-	WORD $0x4e183f0b // mov x11, v24.d[1]
-	WORD $0x4e183f2a // mov x10, v25.d[1]
-	WORD $0xfc6d78f9 // ldr d25, [x7, x13, lsl #3]
-	WORD $0xfc6c78f8 // ldr d24, [x7, x12, lsl #3]
-	WORD $0xfc6b78ff // ldr d31, [x7, x11, lsl #3]
-	WORD $0xfc6a78fe // ldr d30, [x7, x10, lsl #3]
-	WORD $0x4edf3b3f // zip1 v31.2d, v25.2d, v31.2d
-	WORD $0x4ede3b1e // zip1 v30.2d, v24.2d, v30.2d
-	WORD $0x4e74d6f4 // fadd v20.2d, v23.2d, v20.2d
-	WORD $0x4e75d6d5 // fadd v21.2d, v22.2d, v21.2d
-	WORD $0x6e74dff4 // fmul v20.2d, v31.2d, v20.2d
-	WORD $0x6e75dfd5 // fmul v21.2d, v30.2d, v21.2d
-	WORD $0x3dc07136 // ldr q22, [x9, #448]
-	WORD $0x3dc07137 // ldr q23, [x9, #448]
-	WORD $0x4e361f56 // and v22.16b, v26.16b, v22.16b
-	WORD $0x4e371f77 // and v23.16b, v27.16b, v23.16b
-	WORD $0x4e083eca // mov x10, v22.d[0]
-	WORD $0x4e083eeb // mov x11, v23.d[0]
-	WORD $0x4e183ecc // mov x12, v22.d[1]
-	WORD $0x4e183eed // mov x13, v23.d[1]
-	WORD $0xfc6a7917 // ldr d23, [x8, x10, lsl #3]
-	WORD $0xfc6b7916 // ldr d22, [x8, x11, lsl #3]
-	WORD $0xfc6c7918 // ldr d24, [x8, x12, lsl #3]
-	WORD $0xfc6d7919 // ldr d25, [x8, x13, lsl #3]
-	WORD $0x4ed83af8 // zip1 v24.2d, v23.2d, v24.2d
-	WORD $0x4ed93ad9 // zip1 v25.2d, v22.2d, v25.2d
-	WORD $0x4e78d698 // fadd v24.2d, v20.2d, v24.2d
-	WORD $0x4e79d6b9 // fadd v25.2d, v21.2d, v25.2d
-	WORD $0x4e78d7f5 // fadd v21.2d, v31.2d, v24.2d
-	WORD $0x4e79d7d4 // fadd v20.2d, v30.2d, v25.2d
-	WORD $0x3dc07536 // ldr q22, [x9, #464]
-	WORD $0x3dc07537 // ldr q23, [x9, #464]
-	WORD $0x6ef6e7b6 // fcmgt v22.2d, v29.2d, v22.2d
-	WORD $0x6ef7e797 // fcmgt v23.2d, v28.2d, v23.2d
-	WORD $0x3dc07932 // ldr q18, [x9, #480]
-	WORD $0x3dc07933 // ldr q19, [x9, #480]
-	WORD $0x6e721fb6 // bsl v22.16b, v29.16b, v18.16b
-	WORD $0x6e731f97 // bsl v23.16b, v28.16b, v19.16b
-	WORD $0x3dc07d33 // ldr q19, [x9, #496]
-	WORD $0x3dc07d3c // ldr q28, [x9, #496]
-	WORD $0x6ef6e673 // fcmgt v19.2d, v19.2d, v22.2d
-	WORD $0x6ef7e79c // fcmgt v28.2d, v28.2d, v23.2d
-	WORD $0x3dc07932 // ldr q18, [x9, #480]
-	WORD $0x3dc0793d // ldr q29, [x9, #480]
-	WORD $0x6e721ed3 // bsl v19.16b, v22.16b, v18.16b
-	WORD $0x6e7d1efc // bsl v28.16b, v23.16b, v29.16b
-	WORD $0x4ef5d7ff // fsub v31.2d, v31.2d, v21.2d
-	WORD $0x4ef4d7de // fsub v30.2d, v30.2d, v20.2d
-	WORD $0x4e78d7f8 // fadd v24.2d, v31.2d, v24.2d
-	WORD $0x4e79d7d9 // fadd v25.2d, v30.2d, v25.2d
-	WORD $0x4e201f18 // and v24.16b, v24.16b, v0.16b
-	WORD $0x4e201f39 // and v25.16b, v25.16b, v0.16b
-	WORD $0x3dc0813e // ldr q30, [x9, #512]
-	WORD $0x3dc0813f // ldr q31, [x9, #512]
-	WORD $0x4e3e1ebe // and v30.16b, v21.16b, v30.16b
-	WORD $0x4e3f1e9f // and v31.16b, v20.16b, v31.16b
-	WORD $0x3dc0853d // ldr q29, [x9, #528]
-	WORD $0x3dc08537 // ldr q23, [x9, #528]
-	WORD $0x6efd8fdd // cmeq v29.2d, v30.2d, v29.2d
-	WORD $0x6ef78ff7 // cmeq v23.2d, v31.2d, v23.2d
-	WORD $0x3dc0853f // ldr q31, [x9, #528]
-	WORD $0x3dc0853e // ldr q30, [x9, #528]
-	WORD $0x6e7f1f1d // bsl v29.16b, v24.16b, v31.16b
-	WORD $0x6e7e1f37 // bsl v23.16b, v25.16b, v30.16b
-	WORD $0x3dc0893e // ldr q30, [x9, #544]
-	WORD $0x3dc08939 // ldr q25, [x9, #544]
-	WORD $0x6efee7be // fcmgt v30.2d, v29.2d, v30.2d
-	WORD $0x6ef9e6f9 // fcmgt v25.2d, v23.2d, v25.2d
-	WORD $0x3dc07937 // ldr q23, [x9, #480]
-	WORD $0x3dc0793d // ldr q29, [x9, #480]
-	WORD $0x6e731efe // bsl v30.16b, v23.16b, v19.16b
-	WORD $0x6e7c1fb9 // bsl v25.16b, v29.16b, v28.16b
-	WORD $0x3dc08d3c // ldr q28, [x9, #560]
-	WORD $0x3dc08d3d // ldr q29, [x9, #560]
-	WORD $0x4e3c1f5c // and v28.16b, v26.16b, v28.16b
-	WORD $0x4e3d1f7d // and v29.16b, v27.16b, v29.16b
-	WORD $0x4f70579c // shl v28.2d, v28.2d, #48
-	WORD $0x4f7057bd // shl v29.2d, v29.2d, #48
-	WORD $0x4efc86bc // add v28.2d, v21.2d, v28.2d
-	WORD $0x4efd869d // add v29.2d, v20.2d, v29.2d
-	WORD $0x3dc09134 // ldr q20, [x9, #576]
-	WORD $0x3dc09135 // ldr q21, [x9, #576]
-	WORD $0x4e74e614 // fcmeq v20.2d, v16.2d, v20.2d
-	WORD $0x4e75e635 // fcmeq v21.2d, v17.2d, v21.2d
-	WORD $0x6e6eddce // fmul v14.2d, v14.2d, v14.2d
-	WORD $0x6e6fddef // fmul v15.2d, v15.2d, v15.2d
-	WORD $0x6e7c1dd4 // bsl v20.16b, v14.16b, v28.16b
-	WORD $0x6e7d1df5 // bsl v21.16b, v15.16b, v29.16b
-	WORD $0x3dc0793d // ldr q29, [x9, #480]
-	WORD $0x3dc0792f // ldr q15, [x9, #480]
-	WORD $0x4e7ee7de // fcmeq v30.2d, v30.2d, v30.2d
-	WORD $0x4e79e739 // fcmeq v25.2d, v25.2d, v25.2d
-	WORD $0x6e7d1e9e // bsl v30.16b, v20.16b, v29.16b
-	WORD $0x6e6f1eb9 // bsl v25.16b, v21.16b, v15.16b
-	WORD $0xfd400075 // ldr d21, [x3]
-	WORD $0xfd400474 // ldr d20, [x3, #8]
-	WORD $0x0e617ab5 // fcvtl v21.2d, v21.2s
-	WORD $0x0e617a94 // fcvtl v20.2d, v20.2s
-	WORD $0x3dc06d3c // ldr q28, [x9, #432]
-	WORD $0x3dc06d2e // ldr q14, [x9, #432]
-	WORD $0x6e7cdebc // fmul v28.2d, v21.2d, v28.2d
-	WORD $0x6e6ede8e // fmul v14.2d, v20.2d, v14.2d
-	WORD $0x4e619b94 // frintm v20.2d, v28.2d
-	WORD $0x4e6199d5 // frintm v21.2d, v14.2d
-	WORD $0x4e74e794 // fcmeq v20.2d, v28.2d, v20.2d
-	WORD $0x4e75e5d5 // fcmeq v21.2d, v14.2d, v21.2d
-	WORD $0xfd40004e // ldr d14, [x2]
-	WORD $0xfd40045c // ldr d28, [x2, #8]
-	WORD $0x0e6179ce // fcvtl v14.2d, v14.2s
-	WORD $0x0e617b9c // fcvtl v28.2d, v28.2s
-	WORD $0x3dc09531 // ldr q17, [x9, #592]
-	WORD $0x3dc09530 // ldr q16, [x9, #592]
-	WORD $0x4e311dd1 // and v17.16b, v14.16b, v17.16b
-	WORD $0x4e301f90 // and v16.16b, v28.16b, v16.16b
-	WORD $0x4eb11fd1 // orr v17.16b, v30.16b, v17.16b
-	WORD $0x4eb01f30 // orr v16.16b, v25.16b, v16.16b
-	WORD $0x6e711fd4 // bsl v20.16b, v30.16b, v17.16b
-	WORD $0x6e701f35 // bsl v21.16b, v25.16b, v16.16b
-	WORD $0xfd400070 // ldr d16, [x3]
-	WORD $0xfd400479 // ldr d25, [x3, #8]
-	WORD $0x0e617a10 // fcvtl v16.2d, v16.2s
-	WORD $0x0e617b39 // fcvtl v25.2d, v25.2s
-	WORD $0x4e619a11 // frintm v17.2d, v16.2d
-	WORD $0x4e619b3e // frintm v30.2d, v25.2d
-	WORD $0x4e71e611 // fcmeq v17.2d, v16.2d, v17.2d
-	WORD $0x4e7ee73e // fcmeq v30.2d, v25.2d, v30.2d
-	WORD $0xfd400059 // ldr d25, [x2]
+	WORD $0x2ea085ce // sub v14.2s, v14.2s, v0.2s
+	WORD $0x2ea085ef // sub v15.2s, v15.2s, v0.2s
+	WORD $0x6eaf65ce // umax v14.4s, v14.4s, v15.4s
+	WORD $0xfd40004f // ldr d15, [x2]
 	WORD $0xfd400450 // ldr d16, [x2, #8]
-	WORD $0x0e617b39 // fcvtl v25.2d, v25.2s
-	WORD $0x0e617a10 // fcvtl v16.2d, v16.2s
-	WORD $0x4e201f39 // and v25.16b, v25.16b, v0.16b
-	WORD $0x4e201e10 // and v16.16b, v16.16b, v0.16b
-	WORD $0xfd40005c // ldr d28, [x2]
-	WORD $0xfd40044e // ldr d14, [x2, #8]
-	WORD $0x0e617b9c // fcvtl v28.2d, v28.2s
-	WORD $0x0e6179ce // fcvtl v14.2d, v14.2s
-	WORD $0x6e7c1f31 // bsl v17.16b, v25.16b, v28.16b
-	WORD $0x6e6e1e1e // bsl v30.16b, v16.16b, v14.16b
-	WORD $0x3dc0992e // ldr q14, [x9, #608]
-	WORD $0x3dc09930 // ldr q16, [x9, #608]
-	WORD $0x6e6ee62e // fcmge v14.2d, v17.2d, v14.2d
-	WORD $0x6e70e7d0 // fcmge v16.2d, v30.2d, v16.2d
-	WORD $0x6e7d1e8e // bsl v14.16b, v20.16b, v29.16b
-	WORD $0x6e6f1eb0 // bsl v16.16b, v21.16b, v15.16b
-	WORD $0x3dc09d35 // ldr q21, [x9, #624]
-	WORD $0x3dc09d34 // ldr q20, [x9, #624]
-	WORD $0x6e71e6b1 // fcmge v17.2d, v21.2d, v17.2d
-	WORD $0x6e7ee69e // fcmge v30.2d, v20.2d, v30.2d
-	WORD $0x6e7d1dd1 // bsl v17.16b, v14.16b, v29.16b
-	WORD $0x6e6f1e1e // bsl v30.16b, v16.16b, v15.16b
-	WORD $0x0e616a31 // fcvtn v17.2s, v17.2d
-	WORD $0x0e616bde // fcvtn v30.2s, v30.2d
-	WORD $0xfd000031 // str d17, [x1]
-	WORD $0xfd00043e // str d30, [x1, #8]
-	WORD $0xfd40085e // ldr d30, [x2, #16]
-	WORD $0xfd400c51 // ldr d17, [x2, #24]
-	WORD $0x0e617bde // fcvtl v30.2d, v30.2s
-	WORD $0x0e617a31 // fcvtl v17.2d, v17.2s
-	WORD $0x4e201fde // and v30.16b, v30.16b, v0.16b
-	WORD $0x4e201e31 // and v17.16b, v17.16b, v0.16b
-	WORD $0xfd40086f // ldr d15, [x3, #16]
-	WORD $0xfd400c70 // ldr d16, [x3, #24]
 	WORD $0x0e6179ef // fcvtl v15.2d, v15.2s
 	WORD $0x0e617a10 // fcvtl v16.2d, v16.2s
-	WORD $0x6ee187dd // sub v29.2d, v30.2d, v1.2d
-	WORD $0x6ee1862e // sub v14.2d, v17.2d, v1.2d
-	WORD $0x6f4c07b4 // ushr v20.2d, v29.2d, #52
-	WORD $0x6f4c05d5 // ushr v21.2d, v14.2d, #52
-	WORD $0x4ea21e94 // orr v20.16b, v20.16b, v2.16b
-	WORD $0x4ea21eb5 // orr v21.16b, v21.16b, v2.16b
-	WORD $0x4ee3d694 // fsub v20.2d, v20.2d, v3.2d
-	WORD $0x4ee3d6b5 // fsub v21.2d, v21.2d, v3.2d
-	WORD $0x4e241fbc // and v28.16b, v29.16b, v4.16b
-	WORD $0x4e241dd9 // and v25.16b, v14.16b, v4.16b
-	WORD $0x4ee5879c // add v28.2d, v28.2d, v5.2d
-	WORD $0x4ee58739 // add v25.2d, v25.2d, v5.2d
-	WORD $0x6f5207bd // ushr v29.2d, v29.2d, #46
-	WORD $0x6f5205ce // ushr v14.2d, v14.2d, #46
-	WORD $0x4e261fbb // and v27.16b, v29.16b, v6.16b
-	WORD $0x4e261dda // and v26.16b, v14.16b, v6.16b
-	WORD $0x4e083f6d // mov x13, v27.d[0]
-	WORD $0x4e083f4c // mov x12, v26.d[0]
-	WORD $0x4e183f6b // mov x11, v27.d[1]
-	WORD $0x4e183f4a // mov x10, v26.d[1]
-	WORD $0xfc6d789a // ldr d26, [x4, x13, lsl #3]
-	WORD $0xfc6c789b // ldr d27, [x4, x12, lsl #3]
-	WORD $0xfc6b7893 // ldr d19, [x4, x11, lsl #3]
-	WORD $0xfc6a7897 // ldr d23, [x4, x10, lsl #3]
-	WORD $0x4ed33b53 // zip1 v19.2d, v26.2d, v19.2d
-	WORD $0x4ed73b77 // zip1 v23.2d, v27.2d, v23.2d
-	WORD $0x6e73df93 // fmul v19.2d, v28.2d, v19.2d
-	WORD $0x6e77df37 // fmul v23.2d, v25.2d, v23.2d
-	WORD $0x4ee7d673 // fsub v19.2d, v19.2d, v7.2d
-	WORD $0x4ee7d6f7 // fsub v23.2d, v23.2d, v7.2d
-	WORD $0x6e73de79 // fmul v25.2d, v19.2d, v19.2d
-	WORD $0x6e77defc // fmul v28.2d, v23.2d, v23.2d
-	WORD $0x6e68de7b // fmul v27.2d, v19.2d, v8.2d
-	WORD $0x6e68defa // fmul v26.2d, v23.2d, v8.2d
-	WORD $0x4e69d77b // fadd v27.2d, v27.2d, v9.2d
-	WORD $0x4e69d75a // fadd v26.2d, v26.2d, v9.2d
-	WORD $0x6e7bde7b // fmul v27.2d, v19.2d, v27.2d
-	WORD $0x6e7adefa // fmul v26.2d, v23.2d, v26.2d
-	WORD $0x4e6ad77b // fadd v27.2d, v27.2d, v10.2d
-	WORD $0x4e6ad75a // fadd v26.2d, v26.2d, v10.2d
-	WORD $0x6e7bde7b // fmul v27.2d, v19.2d, v27.2d
-	WORD $0x6e7adefa // fmul v26.2d, v23.2d, v26.2d
-	WORD $0x4e6bd77b // fadd v27.2d, v27.2d, v11.2d
-	WORD $0x4e6bd75a // fadd v26.2d, v26.2d, v11.2d
-	WORD $0x6e7bde7b // fmul v27.2d, v19.2d, v27.2d
-	WORD $0x6e7adefa // fmul v26.2d, v23.2d, v26.2d
-	WORD $0x4e6cd77b // fadd v27.2d, v27.2d, v12.2d
-	WORD $0x4e6cd75a // fadd v26.2d, v26.2d, v12.2d
-	WORD $0x6e7bde7b // fmul v27.2d, v19.2d, v27.2d
-	WORD $0x6e7adefa // fmul v26.2d, v23.2d, v26.2d
-	WORD $0x4e6dd77b // fadd v27.2d, v27.2d, v13.2d
-	WORD $0x4e6dd75a // fadd v26.2d, v26.2d, v13.2d
-	WORD $0x6e7bde7b // fmul v27.2d, v19.2d, v27.2d
-	WORD $0x6e7adefa // fmul v26.2d, v23.2d, v26.2d
-	WORD $0x3dc0393f // ldr q31, [x9, #224]
-	WORD $0x3dc03938 // ldr q24, [x9, #224]
-	WORD $0x4e7fd77f // fadd v31.2d, v27.2d, v31.2d
-	WORD $0x4e78d758 // fadd v24.2d, v26.2d, v24.2d
-	WORD $0x6e7fdf3f // fmul v31.2d, v25.2d, v31.2d
-	WORD $0x6e78df98 // fmul v24.2d, v28.2d, v24.2d
-	WORD $0x3dc03d3c // ldr q28, [x9, #240]
-	WORD $0x3dc03d39 // ldr q25, [x9, #240]
-	WORD $0x6e7cde9c // fmul v28.2d, v20.2d, v28.2d
-	WORD $0x6e79deb9 // fmul v25.2d, v21.2d, v25.2d
-	WORD $0x4e261fba // and v26.16b, v29.16b, v6.16b
-	WORD $0x4e261ddb // and v27.16b, v14.16b, v6.16b
-	WORD $0x4e083f4a // mov x10, v26.d[0]
-	WORD $0x4e083f6b // mov x11, v27.d[0]
-	WORD $0x4e183f4c // mov x12, v26.d[1]
-	WORD $0x4e183f6d // mov x13, v27.d[1]
-	WORD $0xfc6a78bb // ldr d27, [x5, x10, lsl #3]
-	WORD $0xfc6b78ba // ldr d26, [x5, x11, lsl #3]
-	WORD $0xfc6c78b2 // ldr d18, [x5, x12, lsl #3]
-	WORD $0xfc6d78b6 // ldr d22, [x5, x13, lsl #3]
-	WORD $0x4ed23b72 // zip1 v18.2d, v27.2d, v18.2d
-	WORD $0x4ed63b56 // zip1 v22.2d, v26.2d, v22.2d
-	WORD $0x4e72d792 // fadd v18.2d, v28.2d, v18.2d
-	WORD $0x4e76d736 // fadd v22.2d, v25.2d, v22.2d
-	WORD $0x4e73d659 // fadd v25.2d, v18.2d, v19.2d
-	WORD $0x4e77d6dc // fadd v28.2d, v22.2d, v23.2d
-	WORD $0x3dc0413a // ldr q26, [x9, #256]
-	WORD $0x3dc0413b // ldr q27, [x9, #256]
-	WORD $0x6e7ade9a // fmul v26.2d, v20.2d, v26.2d
-	WORD $0x6e7bdebb // fmul v27.2d, v21.2d, v27.2d
-	WORD $0x4e261fbd // and v29.16b, v29.16b, v6.16b
-	WORD $0x4e261dce // and v14.16b, v14.16b, v6.16b
-	WORD $0x4e083fad // mov x13, v29.d[0]
-	WORD $0x4e083dcc // mov x12, v14.d[0]
-	WORD $0x4e183fab // mov x11, v29.d[1]
-	WORD $0x4e183dca // mov x10, v14.d[1]
-	WORD $0xfc6d78ce // ldr d14, [x6, x13, lsl #3]
-	WORD $0xfc6c78dd // ldr d29, [x6, x12, lsl #3]
-	WORD $0xfc6b78d5 // ldr d21, [x6, x11, lsl #3]
-	WORD $0xfc6a78d4 // ldr d20, [x6, x10, lsl #3]
-	WORD $0x4ed539d5 // zip1 v21.2d, v14.2d, v21.2d
-	WORD $0x4ed43bb4 // zip1 v20.2d, v29.2d, v20.2d
-	WORD $0x4e75d755 // fadd v21.2d, v26.2d, v21.2d
-	WORD $0x4e74d774 // fadd v20.2d, v27.2d, v20.2d
-	WORD $0x4ef9d652 // fsub v18.2d, v18.2d, v25.2d
-	WORD $0x4efcd6d6 // fsub v22.2d, v22.2d, v28.2d
-	WORD $0x4e73d653 // fadd v19.2d, v18.2d, v19.2d
-	WORD $0x4e77d6d7 // fadd v23.2d, v22.2d, v23.2d
-	WORD $0x4e75d7f5 // fadd v21.2d, v31.2d, v21.2d
-	WORD $0x4e74d714 // fadd v20.2d, v24.2d, v20.2d
-	WORD $0x4e75d675 // fadd v21.2d, v19.2d, v21.2d
-	WORD $0x4e74d6f4 // fadd v20.2d, v23.2d, v20.2d
-	WORD $0x4e75d737 // fadd v23.2d, v25.2d, v21.2d
-	WORD $0x4e74d793 // fadd v19.2d, v28.2d, v20.2d
-	WORD $0x3dc04538 // ldr q24, [x9, #272]
-	WORD $0x3dc0453f // ldr q31, [x9, #272]
-	WORD $0x4e381ef8 // and v24.16b, v23.16b, v24.16b
-	WORD $0x4e3f1e7f // and v31.16b, v19.16b, v31.16b
-	WORD $0x4ef8d739 // fsub v25.2d, v25.2d, v24.2d
-	WORD $0x4effd79c // fsub v28.2d, v28.2d, v31.2d
-	WORD $0x4e79d6b9 // fadd v25.2d, v21.2d, v25.2d
-	WORD $0x4e7cd69c // fadd v28.2d, v20.2d, v28.2d
-	WORD $0x6e78ddf8 // fmul v24.2d, v15.2d, v24.2d
-	WORD $0x6e7fde1f // fmul v31.2d, v16.2d, v31.2d
-	WORD $0x6e79ddf9 // fmul v25.2d, v15.2d, v25.2d
-	WORD $0x6e7cde1c // fmul v28.2d, v16.2d, v28.2d
-	WORD $0x3dc04934 // ldr q20, [x9, #288]
-	WORD $0x3dc04935 // ldr q21, [x9, #288]
-	WORD $0x6e74df14 // fmul v20.2d, v24.2d, v20.2d
-	WORD $0x6e75dff5 // fmul v21.2d, v31.2d, v21.2d
-	WORD $0x3dc04d33 // ldr q19, [x9, #304]
-	WORD $0x3dc04d37 // ldr q23, [x9, #304]
-	WORD $0x4e73d693 // fadd v19.2d, v20.2d, v19.2d
-	WORD $0x4e77d6b7 // fadd v23.2d, v21.2d, v23.2d
-	WORD $0x3dc04d35 // ldr q21, [x9, #304]
-	WORD $0x3dc04d34 // ldr q20, [x9, #304]
-	WORD $0x4ef5d675 // fsub v21.2d, v19.2d, v21.2d
-	WORD $0x4ef4d6f4 // fsub v20.2d, v23.2d, v20.2d
-	WORD $0x3dc05136 // ldr q22, [x9, #320]
-	WORD $0x3dc05132 // ldr q18, [x9, #320]
-	WORD $0x6e76deb6 // fmul v22.2d, v21.2d, v22.2d
-	WORD $0x6e72de92 // fmul v18.2d, v20.2d, v18.2d
-	WORD $0x4ef6d716 // fsub v22.2d, v24.2d, v22.2d
-	WORD $0x4ef2d7f2 // fsub v18.2d, v31.2d, v18.2d
-	WORD $0x3dc0553b // ldr q27, [x9, #336]
-	WORD $0x3dc0553a // ldr q26, [x9, #336]
-	WORD $0x6e7bdebb // fmul v27.2d, v21.2d, v27.2d
-	WORD $0x6e7ade9a // fmul v26.2d, v20.2d, v26.2d
-	WORD $0x4efbd6db // fsub v27.2d, v22.2d, v27.2d
-	WORD $0x4efad65a // fsub v26.2d, v18.2d, v26.2d
-	WORD $0x4e79d779 // fadd v25.2d, v27.2d, v25.2d
-	WORD $0x4e7cd75c // fadd v28.2d, v26.2d, v28.2d
-	WORD $0x6e79df3a // fmul v26.2d, v25.2d, v25.2d
-	WORD $0x6e7cdf9b // fmul v27.2d, v28.2d, v28.2d
-	WORD $0x3dc05932 // ldr q18, [x9, #352]
-	WORD $0x3dc05936 // ldr q22, [x9, #352]
-	WORD $0x6e72df32 // fmul v18.2d, v25.2d, v18.2d
-	WORD $0x6e76df96 // fmul v22.2d, v28.2d, v22.2d
-	WORD $0x3dc05d34 // ldr q20, [x9, #368]
-	WORD $0x3dc05d35 // ldr q21, [x9, #368]
-	WORD $0x4e74d654 // fadd v20.2d, v18.2d, v20.2d
-	WORD $0x4e75d6d5 // fadd v21.2d, v22.2d, v21.2d
-	WORD $0x6e74df34 // fmul v20.2d, v25.2d, v20.2d
-	WORD $0x6e75df95 // fmul v21.2d, v28.2d, v21.2d
-	WORD $0x3dc06136 // ldr q22, [x9, #384]
-	WORD $0x3dc06132 // ldr q18, [x9, #384]
+	WORD $0x6ee185ef // sub v15.2d, v15.2d, v1.2d
+	WORD $0x6ee18610 // sub v16.2d, v16.2d, v1.2d
+	WORD $0x6f4c05f1 // ushr v17.2d, v15.2d, #52
+	WORD $0x6f4c0612 // ushr v18.2d, v16.2d, #52
+	WORD $0x4ea21e31 // orr v17.16b, v17.16b, v2.16b
+	WORD $0x4ea21e52 // orr v18.16b, v18.16b, v2.16b
+	WORD $0x4ee3d631 // fsub v17.2d, v17.2d, v3.2d
+	WORD $0x4ee3d652 // fsub v18.2d, v18.2d, v3.2d
+	WORD $0x4e241df3 // and v19.16b, v15.16b, v4.16b
+	WORD $0x4e241e14 // and v20.16b, v16.16b, v4.16b
+	WORD $0x4ee58673 // add v19.2d, v19.2d, v5.2d
+	WORD $0x4ee58694 // add v20.2d, v20.2d, v5.2d
+	WORD $0x6f5005ef // ushr v15.2d, v15.2d, #48
+	WORD $0x6f500610 // ushr v16.2d, v16.2d, #48
+	WORD $0x4e261df5 // and v21.16b, v15.16b, v6.16b
+	WORD $0x4e261e16 // and v22.16b, v16.16b, v6.16b
+	WORD $0x4e083ead // mov x13, v21.d[0]
+	WORD $0x4e083ece // mov x14, v22.d[0]
+	WORD $0x4e183eaf // mov x15, v21.d[1]
+	WORD $0x4e183ed3 // mov x19, v22.d[1]
+	WORD $0xfc6d7896 // ldr d22, [x4, x13, lsl #3]
+	WORD $0xfc6e7895 // ldr d21, [x4, x14, lsl #3]
+	WORD $0xfc6f7897 // ldr d23, [x4, x15, lsl #3]
+	WORD $0xfc737898 // ldr d24, [x4, x19, lsl #3]
+	WORD $0x4ed73ad7 // zip1 v23.2d, v22.2d, v23.2d
+	WORD $0x4ed83ab8 // zip1 v24.2d, v21.2d, v24.2d
+	WORD $0x4ea71cf5 // mov v21.16b, v7.16b
+	WORD $0x4ea71cf6 // mov v22.16b, v7.16b
+	WORD $0x4e77ce75 // fmla v21.2d, v19.2d, v23.2d
+	WORD $0x4e78ce96 // fmla v22.2d, v20.2d, v24.2d
+	WORD $0x4e261def // and v15.16b, v15.16b, v6.16b
+	WORD $0x4e261e10 // and v16.16b, v16.16b, v6.16b
+	WORD $0x4e083df3 // mov x19, v15.d[0]
+	WORD $0x4e083e0f // mov x15, v16.d[0]
+	WORD $0x4e183dee // mov x14, v15.d[1]
+	WORD $0x4e183e0d // mov x13, v16.d[1]
+	WORD $0xfc7378b0 // ldr d16, [x5, x19, lsl #3]
+	WORD $0xfc6f78af // ldr d15, [x5, x15, lsl #3]
+	WORD $0xfc6e78b8 // ldr d24, [x5, x14, lsl #3]
+	WORD $0xfc6d78b4 // ldr d20, [x5, x13, lsl #3]
+	WORD $0x4ed83a18 // zip1 v24.2d, v16.2d, v24.2d
+	WORD $0x4ed439f4 // zip1 v20.2d, v15.2d, v20.2d
+	WORD $0x4e68ce38 // fmla v24.2d, v17.2d, v8.2d
+	WORD $0x4e68ce54 // fmla v20.2d, v18.2d, v8.2d
+	WORD $0x4eaa1d52 // mov v18.16b, v10.16b
+	WORD $0x4eaa1d51 // mov v17.16b, v10.16b
+	WORD $0x4e75cd32 // fmla v18.2d, v9.2d, v21.2d
+	WORD $0x4e76cd31 // fmla v17.2d, v9.2d, v22.2d
+	WORD $0x4eab1d6f // mov v15.16b, v11.16b
+	WORD $0x4eab1d70 // mov v16.16b, v11.16b
+	WORD $0x4e75ce4f // fmla v15.2d, v18.2d, v21.2d
+	WORD $0x4e76ce30 // fmla v16.2d, v17.2d, v22.2d
+	WORD $0x4eac1d91 // mov v17.16b, v12.16b
+	WORD $0x4eac1d92 // mov v18.16b, v12.16b
+	WORD $0x4e75cdf1 // fmla v17.2d, v15.2d, v21.2d
+	WORD $0x4e76ce12 // fmla v18.2d, v16.2d, v22.2d
+	WORD $0x4ead1db0 // mov v16.16b, v13.16b
+	WORD $0x4ead1daf // mov v15.16b, v13.16b
+	WORD $0x4e75ce30 // fmla v16.2d, v17.2d, v21.2d
+	WORD $0x4e76ce4f // fmla v15.2d, v18.2d, v22.2d
+	WORD $0x3dc03992 // ldr q18, [x12, #224]
+	WORD $0x3dc03991 // ldr q17, [x12, #224]
+	WORD $0x4e75ce12 // fmla v18.2d, v16.2d, v21.2d
+	WORD $0x4e76cdf1 // fmla v17.2d, v15.2d, v22.2d
+	WORD $0x3dc03d8f // ldr q15, [x12, #240]
+	WORD $0x3dc03d90 // ldr q16, [x12, #240]
+	WORD $0x4e75ce4f // fmla v15.2d, v18.2d, v21.2d
+	WORD $0x4e76ce30 // fmla v16.2d, v17.2d, v22.2d
+	WORD $0x3dc04191 // ldr q17, [x12, #256]
+	WORD $0x3dc04192 // ldr q18, [x12, #256]
+	WORD $0x4e75cdf1 // fmla v17.2d, v15.2d, v21.2d
+	WORD $0x4e76ce12 // fmla v18.2d, v16.2d, v22.2d
+	WORD $0xfd400070 // ldr d16, [x3]
+	WORD $0xfd40046f // ldr d15, [x3, #8]
+	WORD $0x0e617a10 // fcvtl v16.2d, v16.2s
+	WORD $0x0e6179ef // fcvtl v15.2d, v15.2s
+	WORD $0x6e75deb7 // fmul v23.2d, v21.2d, v21.2d
+	WORD $0x6e76ded3 // fmul v19.2d, v22.2d, v22.2d
+	WORD $0x4e71cef5 // fmla v21.2d, v23.2d, v17.2d
+	WORD $0x4e72ce76 // fmla v22.2d, v19.2d, v18.2d
+	WORD $0x4e75d715 // fadd v21.2d, v24.2d, v21.2d
 	WORD $0x4e76d696 // fadd v22.2d, v20.2d, v22.2d
-	WORD $0x4e72d6b2 // fadd v18.2d, v21.2d, v18.2d
-	WORD $0x6e76df36 // fmul v22.2d, v25.2d, v22.2d
-	WORD $0x6e72df92 // fmul v18.2d, v28.2d, v18.2d
-	WORD $0x3dc06535 // ldr q21, [x9, #400]
-	WORD $0x3dc06534 // ldr q20, [x9, #400]
-	WORD $0x4e75d6d5 // fadd v21.2d, v22.2d, v21.2d
-	WORD $0x4e74d654 // fadd v20.2d, v18.2d, v20.2d
-	WORD $0x6e75df35 // fmul v21.2d, v25.2d, v21.2d
-	WORD $0x6e74df94 // fmul v20.2d, v28.2d, v20.2d
-	WORD $0x3dc06932 // ldr q18, [x9, #416]
-	WORD $0x3dc06936 // ldr q22, [x9, #416]
-	WORD $0x4e72d6b2 // fadd v18.2d, v21.2d, v18.2d
-	WORD $0x4e76d696 // fadd v22.2d, v20.2d, v22.2d
-	WORD $0x6e72df32 // fmul v18.2d, v25.2d, v18.2d
-	WORD $0x6e76df96 // fmul v22.2d, v28.2d, v22.2d
-	WORD $0x3dc06d34 // ldr q20, [x9, #432]
-	WORD $0x3dc06d35 // ldr q21, [x9, #432]
-	WORD $0x4e74d654 // fadd v20.2d, v18.2d, v20.2d
-	WORD $0x4e75d6d5 // fadd v21.2d, v22.2d, v21.2d
-	WORD $0x6e74df54 // fmul v20.2d, v26.2d, v20.2d
-	WORD $0x6e75df75 // fmul v21.2d, v27.2d, v21.2d
-	WORD $0x3dc0713b // ldr q27, [x9, #448]
-	WORD $0x3dc0713a // ldr q26, [x9, #448]
-	WORD $0x4e3b1e7b // and v27.16b, v19.16b, v27.16b
-	WORD $0x4e3a1efa // and v26.16b, v23.16b, v26.16b
-	WORD $0x4e083f6a // mov x10, v27.d[0]
-	WORD $0x4e083f4b // mov x11, v26.d[0]
-	WORD $0x4e183f6c // mov x12, v27.d[1]
-	WORD $0x4e183f4d // mov x13, v26.d[1]
-	WORD $0xfc6a78fa // ldr d26, [x7, x10, lsl #3]
-	WORD $0xfc6b78fb // ldr d27, [x7, x11, lsl #3]
-	WORD $0xfc6c78f6 // ldr d22, [x7, x12, lsl #3]
-	WORD $0xfc6d78f2 // ldr d18, [x7, x13, lsl #3]
-	WORD $0x4ed63b56 // zip1 v22.2d, v26.2d, v22.2d
-	WORD $0x4ed23b72 // zip1 v18.2d, v27.2d, v18.2d
-	WORD $0x4e74d734 // fadd v20.2d, v25.2d, v20.2d
-	WORD $0x4e75d795 // fadd v21.2d, v28.2d, v21.2d
-	WORD $0x6e74ded4 // fmul v20.2d, v22.2d, v20.2d
-	WORD $0x6e75de55 // fmul v21.2d, v18.2d, v21.2d
-	WORD $0x3dc0713c // ldr q28, [x9, #448]
-	WORD $0x3dc07139 // ldr q25, [x9, #448]
-	WORD $0x4e3c1e7c // and v28.16b, v19.16b, v28.16b
-	WORD $0x4e391ef9 // and v25.16b, v23.16b, v25.16b
-	WORD $0x4e083f8d // mov x13, v28.d[0]
-	WORD $0x4e083f2c // mov x12, v25.d[0]
-	WORD $0x4e183f8b // mov x11, v28.d[1]
-	WORD $0x4e183f2a // mov x10, v25.d[1]
-	WORD $0xfc6d7919 // ldr d25, [x8, x13, lsl #3]
-	WORD $0xfc6c791c // ldr d28, [x8, x12, lsl #3]
-	WORD $0xfc6b791b // ldr d27, [x8, x11, lsl #3]
-	WORD $0xfc6a791a // ldr d26, [x8, x10, lsl #3]
-	WORD $0x4edb3b3b // zip1 v27.2d, v25.2d, v27.2d
-	WORD $0x4eda3b9a // zip1 v26.2d, v28.2d, v26.2d
-	WORD $0x4e7bd69b // fadd v27.2d, v20.2d, v27.2d
-	WORD $0x4e7ad6ba // fadd v26.2d, v21.2d, v26.2d
-	WORD $0x4e7bd6d5 // fadd v21.2d, v22.2d, v27.2d
-	WORD $0x4e7ad654 // fadd v20.2d, v18.2d, v26.2d
-	WORD $0x3dc0753c // ldr q28, [x9, #464]
-	WORD $0x3dc07539 // ldr q25, [x9, #464]
-	WORD $0x6efce71c // fcmgt v28.2d, v24.2d, v28.2d
-	WORD $0x6ef9e7f9 // fcmgt v25.2d, v31.2d, v25.2d
-	WORD $0x3dc0793d // ldr q29, [x9, #480]
-	WORD $0x3dc0792e // ldr q14, [x9, #480]
-	WORD $0x6e7d1f1c // bsl v28.16b, v24.16b, v29.16b
-	WORD $0x6e6e1ff9 // bsl v25.16b, v31.16b, v14.16b
-	WORD $0x3dc07d2e // ldr q14, [x9, #496]
-	WORD $0x3dc07d3f // ldr q31, [x9, #496]
-	WORD $0x6efce5ce // fcmgt v14.2d, v14.2d, v28.2d
-	WORD $0x6ef9e7ff // fcmgt v31.2d, v31.2d, v25.2d
-	WORD $0x3dc0793d // ldr q29, [x9, #480]
-	WORD $0x3dc07938 // ldr q24, [x9, #480]
-	WORD $0x6e7d1f8e // bsl v14.16b, v28.16b, v29.16b
-	WORD $0x6e781f3f // bsl v31.16b, v25.16b, v24.16b
-	WORD $0x4ef5d6d6 // fsub v22.2d, v22.2d, v21.2d
-	WORD $0x4ef4d652 // fsub v18.2d, v18.2d, v20.2d
-	WORD $0x4e7bd6db // fadd v27.2d, v22.2d, v27.2d
-	WORD $0x4e7ad65a // fadd v26.2d, v18.2d, v26.2d
-	WORD $0x4e201f7b // and v27.16b, v27.16b, v0.16b
-	WORD $0x4e201f5a // and v26.16b, v26.16b, v0.16b
-	WORD $0x3dc08132 // ldr q18, [x9, #512]
-	WORD $0x3dc08136 // ldr q22, [x9, #512]
-	WORD $0x4e321eb2 // and v18.16b, v21.16b, v18.16b
-	WORD $0x4e361e96 // and v22.16b, v20.16b, v22.16b
-	WORD $0x3dc08538 // ldr q24, [x9, #528]
-	WORD $0x3dc08539 // ldr q25, [x9, #528]
-	WORD $0x6ef88e58 // cmeq v24.2d, v18.2d, v24.2d
-	WORD $0x6ef98ed9 // cmeq v25.2d, v22.2d, v25.2d
-	WORD $0x3dc08536 // ldr q22, [x9, #528]
-	WORD $0x3dc08532 // ldr q18, [x9, #528]
-	WORD $0x6e761f78 // bsl v24.16b, v27.16b, v22.16b
-	WORD $0x6e721f59 // bsl v25.16b, v26.16b, v18.16b
-	WORD $0x3dc08932 // ldr q18, [x9, #544]
-	WORD $0x3dc0893a // ldr q26, [x9, #544]
-	WORD $0x6ef2e712 // fcmgt v18.2d, v24.2d, v18.2d
-	WORD $0x6efae73a // fcmgt v26.2d, v25.2d, v26.2d
-	WORD $0x3dc07939 // ldr q25, [x9, #480]
-	WORD $0x3dc07938 // ldr q24, [x9, #480]
-	WORD $0x6e6e1f32 // bsl v18.16b, v25.16b, v14.16b
-	WORD $0x6e7f1f1a // bsl v26.16b, v24.16b, v31.16b
-	WORD $0x3dc08d3f // ldr q31, [x9, #560]
-	WORD $0x3dc08d38 // ldr q24, [x9, #560]
-	WORD $0x4e3f1e7f // and v31.16b, v19.16b, v31.16b
-	WORD $0x4e381ef8 // and v24.16b, v23.16b, v24.16b
-	WORD $0x4f7057ff // shl v31.2d, v31.2d, #48
+	WORD $0x6e75de15 // fmul v21.2d, v16.2d, v21.2d
+	WORD $0x6e76ddf6 // fmul v22.2d, v15.2d, v22.2d
+	WORD $0x3dc0458f // ldr q15, [x12, #272]
+	WORD $0x3dc04590 // ldr q16, [x12, #272]
+	WORD $0x3dc04994 // ldr q20, [x12, #288]
+	WORD $0x3dc04998 // ldr q24, [x12, #288]
+	WORD $0x4e6fceb4 // fmla v20.2d, v21.2d, v15.2d
+	WORD $0x4e70ced8 // fmla v24.2d, v22.2d, v16.2d
+	WORD $0x3dc04d90 // ldr q16, [x12, #304]
+	WORD $0x3dc04d8f // ldr q15, [x12, #304]
+	WORD $0x6e301e90 // eor v16.16b, v20.16b, v16.16b
+	WORD $0x6e2f1f0f // eor v15.16b, v24.16b, v15.16b
+	WORD $0x4eaf1e10 // orr v16.16b, v16.16b, v15.16b
+	WORD $0x3dc0498f // ldr q15, [x12, #288]
+	WORD $0x3dc04992 // ldr q18, [x12, #288]
+	WORD $0x4eefd68f // fsub v15.2d, v20.2d, v15.2d
+	WORD $0x4ef2d712 // fsub v18.2d, v24.2d, v18.2d
+	WORD $0x4e261e93 // and v19.16b, v20.16b, v6.16b
+	WORD $0x4e261f11 // and v17.16b, v24.16b, v6.16b
+	WORD $0x4e083e6d // mov x13, v19.d[0]
+	WORD $0x4e083e2e // mov x14, v17.d[0]
+	WORD $0x4e183e6f // mov x15, v19.d[1]
+	WORD $0x4e183e33 // mov x19, v17.d[1]
+	WORD $0xfc6d78d1 // ldr d17, [x6, x13, lsl #3]
+	WORD $0xfc6e78d3 // ldr d19, [x6, x14, lsl #3]
+	WORD $0xfc6f78d7 // ldr d23, [x6, x15, lsl #3]
+	WORD $0xfc7378d9 // ldr d25, [x6, x19, lsl #3]
+	WORD $0x4ed73a37 // zip1 v23.2d, v17.2d, v23.2d
+	WORD $0x4ed93a79 // zip1 v25.2d, v19.2d, v25.2d
+	WORD $0x4f705694 // shl v20.2d, v20.2d, #48
 	WORD $0x4f705718 // shl v24.2d, v24.2d, #48
-	WORD $0x4eff86bf // add v31.2d, v21.2d, v31.2d
-	WORD $0x4ef88698 // add v24.2d, v20.2d, v24.2d
-	WORD $0x3dc09134 // ldr q20, [x9, #576]
-	WORD $0x3dc09135 // ldr q21, [x9, #576]
-	WORD $0x4e74e5f4 // fcmeq v20.2d, v15.2d, v20.2d
-	WORD $0x4e75e615 // fcmeq v21.2d, v16.2d, v21.2d
-	WORD $0x6e7edfde // fmul v30.2d, v30.2d, v30.2d
-	WORD $0x6e71de31 // fmul v17.2d, v17.2d, v17.2d
-	WORD $0x6e7f1fd4 // bsl v20.16b, v30.16b, v31.16b
-	WORD $0x6e781e35 // bsl v21.16b, v17.16b, v24.16b
-	WORD $0x3dc07938 // ldr q24, [x9, #480]
-	WORD $0x3dc07931 // ldr q17, [x9, #480]
-	WORD $0x4e72e652 // fcmeq v18.2d, v18.2d, v18.2d
-	WORD $0x4e7ae75a // fcmeq v26.2d, v26.2d, v26.2d
-	WORD $0x6e781e92 // bsl v18.16b, v20.16b, v24.16b
-	WORD $0x6e711eba // bsl v26.16b, v21.16b, v17.16b
-	WORD $0xfd400875 // ldr d21, [x3, #16]
-	WORD $0xfd400c74 // ldr d20, [x3, #24]
-	WORD $0x0e617ab5 // fcvtl v21.2d, v21.2s
-	WORD $0x0e617a94 // fcvtl v20.2d, v20.2s
-	WORD $0x3dc06d3f // ldr q31, [x9, #432]
-	WORD $0x3dc06d3e // ldr q30, [x9, #432]
-	WORD $0x6e7fdebf // fmul v31.2d, v21.2d, v31.2d
-	WORD $0x6e7ede9e // fmul v30.2d, v20.2d, v30.2d
-	WORD $0x4e619bf4 // frintm v20.2d, v31.2d
-	WORD $0x4e619bd5 // frintm v21.2d, v30.2d
-	WORD $0x4e74e7f4 // fcmeq v20.2d, v31.2d, v20.2d
-	WORD $0x4e75e7d5 // fcmeq v21.2d, v30.2d, v21.2d
-	WORD $0xfd40085e // ldr d30, [x2, #16]
-	WORD $0xfd400c5f // ldr d31, [x2, #24]
-	WORD $0x0e617bde // fcvtl v30.2d, v30.2s
-	WORD $0x0e617bff // fcvtl v31.2d, v31.2s
-	WORD $0x3dc09530 // ldr q16, [x9, #592]
-	WORD $0x3dc0952f // ldr q15, [x9, #592]
-	WORD $0x4e301fd0 // and v16.16b, v30.16b, v16.16b
-	WORD $0x4e2f1fef // and v15.16b, v31.16b, v15.16b
-	WORD $0x4eb01e50 // orr v16.16b, v18.16b, v16.16b
-	WORD $0x4eaf1f4f // orr v15.16b, v26.16b, v15.16b
-	WORD $0x6e701e54 // bsl v20.16b, v18.16b, v16.16b
-	WORD $0x6e6f1f55 // bsl v21.16b, v26.16b, v15.16b
-	WORD $0xfd40086f // ldr d15, [x3, #16]
-	WORD $0xfd400c7a // ldr d26, [x3, #24]
-	WORD $0x0e6179ef // fcvtl v15.2d, v15.2s
-	WORD $0x0e617b5a // fcvtl v26.2d, v26.2s
-	WORD $0x4e6199f0 // frintm v16.2d, v15.2d
-	WORD $0x4e619b52 // frintm v18.2d, v26.2d
-	WORD $0x4e70e5f0 // fcmeq v16.2d, v15.2d, v16.2d
-	WORD $0x4e72e752 // fcmeq v18.2d, v26.2d, v18.2d
-	WORD $0xfd40085a // ldr d26, [x2, #16]
-	WORD $0xfd400c4f // ldr d15, [x2, #24]
-	WORD $0x0e617b5a // fcvtl v26.2d, v26.2s
-	WORD $0x0e6179ef // fcvtl v15.2d, v15.2s
-	WORD $0x4e201f5a // and v26.16b, v26.16b, v0.16b
-	WORD $0x4e201def // and v15.16b, v15.16b, v0.16b
-	WORD $0xfd40085f // ldr d31, [x2, #16]
-	WORD $0xfd400c5e // ldr d30, [x2, #24]
-	WORD $0x0e617bff // fcvtl v31.2d, v31.2s
-	WORD $0x0e617bde // fcvtl v30.2d, v30.2s
-	WORD $0x6e7f1f50 // bsl v16.16b, v26.16b, v31.16b
-	WORD $0x6e7e1df2 // bsl v18.16b, v15.16b, v30.16b
-	WORD $0x3dc0993e // ldr q30, [x9, #608]
-	WORD $0x3dc0992f // ldr q15, [x9, #608]
-	WORD $0x6e7ee61e // fcmge v30.2d, v16.2d, v30.2d
-	WORD $0x6e6fe64f // fcmge v15.2d, v18.2d, v15.2d
-	WORD $0x6e781e9e // bsl v30.16b, v20.16b, v24.16b
-	WORD $0x6e711eaf // bsl v15.16b, v21.16b, v17.16b
-	WORD $0x3dc09d35 // ldr q21, [x9, #624]
-	WORD $0x3dc09d34 // ldr q20, [x9, #624]
-	WORD $0x6e70e6b0 // fcmge v16.2d, v21.2d, v16.2d
-	WORD $0x6e72e692 // fcmge v18.2d, v20.2d, v18.2d
-	WORD $0x6e781fd0 // bsl v16.16b, v30.16b, v24.16b
-	WORD $0x6e711df2 // bsl v18.16b, v15.16b, v17.16b
-	WORD $0x0e616a10 // fcvtn v16.2s, v16.2d
+	WORD $0x4ef486f4 // add v20.2d, v23.2d, v20.2d
+	WORD $0x4ef88738 // add v24.2d, v25.2d, v24.2d
+	WORD $0x3dc05199 // ldr q25, [x12, #320]
+	WORD $0x3dc05197 // ldr q23, [x12, #320]
+	WORD $0x4ef9cdf5 // fmls v21.2d, v15.2d, v25.2d
+	WORD $0x4ef7ce56 // fmls v22.2d, v18.2d, v23.2d
+	WORD $0x6e75deb7 // fmul v23.2d, v21.2d, v21.2d
+	WORD $0x6e76ded2 // fmul v18.2d, v22.2d, v22.2d
+	WORD $0x3dc05599 // ldr q25, [x12, #336]
+	WORD $0x3dc0558f // ldr q15, [x12, #336]
+	WORD $0x3dc05993 // ldr q19, [x12, #352]
+	WORD $0x3dc05991 // ldr q17, [x12, #352]
+	WORD $0x4e75cf33 // fmla v19.2d, v25.2d, v21.2d
+	WORD $0x4e76cdf1 // fmla v17.2d, v15.2d, v22.2d
+	WORD $0x3dc05d8f // ldr q15, [x12, #368]
+	WORD $0x3dc05d99 // ldr q25, [x12, #368]
+	WORD $0x4e75ce6f // fmla v15.2d, v19.2d, v21.2d
+	WORD $0x4e76ce39 // fmla v25.2d, v17.2d, v22.2d
+	WORD $0x3dc06191 // ldr q17, [x12, #384]
+	WORD $0x3dc06193 // ldr q19, [x12, #384]
+	WORD $0x4e75cdf1 // fmla v17.2d, v15.2d, v21.2d
+	WORD $0x4e76cf33 // fmla v19.2d, v25.2d, v22.2d
+	WORD $0x3dc06599 // ldr q25, [x12, #400]
+	WORD $0x3dc0658f // ldr q15, [x12, #400]
+	WORD $0x4e75ce39 // fmla v25.2d, v17.2d, v21.2d
+	WORD $0x4e76ce6f // fmla v15.2d, v19.2d, v22.2d
+	WORD $0x4e79cef5 // fmla v21.2d, v23.2d, v25.2d
+	WORD $0x4e6fce56 // fmla v22.2d, v18.2d, v15.2d
+	WORD $0x4eb41e8f // mov v15.16b, v20.16b
+	WORD $0x4eb81f12 // mov v18.16b, v24.16b
+	WORD $0x4e75ce8f // fmla v15.2d, v20.2d, v21.2d
+	WORD $0x4e76cf12 // fmla v18.2d, v24.2d, v22.2d
+	WORD $0x3dc06996 // ldr q22, [x12, #416]
+	WORD $0x3dc06998 // ldr q24, [x12, #416]
+	WORD $0x4ef685f6 // add v22.2d, v15.2d, v22.2d
+	WORD $0x4ef88658 // add v24.2d, v18.2d, v24.2d
+	WORD $0x3dc06d95 // ldr q21, [x12, #432]
+	WORD $0x3dc06d94 // ldr q20, [x12, #432]
+	WORD $0x4e351ed5 // and v21.16b, v22.16b, v21.16b
+	WORD $0x4e341f14 // and v20.16b, v24.16b, v20.16b
+	WORD $0x6eb466b5 // umax v21.4s, v21.4s, v20.4s
+	WORD $0x0e6169ef // fcvtn v15.2s, v15.2d
 	WORD $0x0e616a52 // fcvtn v18.2s, v18.2d
-	WORD $0xfd000830 // str d16, [x1, #16]
-	WORD $0xfd000c32 // str d18, [x1, #24]
+	WORD $0xfd400854 // ldr d20, [x2, #16]
+	WORD $0xfd400c58 // ldr d24, [x2, #24]
+	WORD $0x2ea08694 // sub v20.2s, v20.2s, v0.2s
+	WORD $0x2ea08718 // sub v24.2s, v24.2s, v0.2s
+	WORD $0x6eb465ce // umax v14.4s, v14.4s, v20.4s
+	WORD $0x6eb865ce // umax v14.4s, v14.4s, v24.4s
+	WORD $0xfd400858 // ldr d24, [x2, #16]
+	WORD $0xfd400c54 // ldr d20, [x2, #24]
+	WORD $0x0e617b18 // fcvtl v24.2d, v24.2s
+	WORD $0x0e617a94 // fcvtl v20.2d, v20.2s
+	WORD $0x6ee18718 // sub v24.2d, v24.2d, v1.2d
+	WORD $0x6ee18694 // sub v20.2d, v20.2d, v1.2d
+	WORD $0x6f4c0716 // ushr v22.2d, v24.2d, #52
+	WORD $0x6f4c0699 // ushr v25.2d, v20.2d, #52
+	WORD $0x4ea21ed6 // orr v22.16b, v22.16b, v2.16b
+	WORD $0x4ea21f39 // orr v25.16b, v25.16b, v2.16b
+	WORD $0x4ee3d6d6 // fsub v22.2d, v22.2d, v3.2d
+	WORD $0x4ee3d739 // fsub v25.2d, v25.2d, v3.2d
+	WORD $0x4e241f17 // and v23.16b, v24.16b, v4.16b
+	WORD $0x4e241e93 // and v19.16b, v20.16b, v4.16b
+	WORD $0x4ee586f7 // add v23.2d, v23.2d, v5.2d
+	WORD $0x4ee58673 // add v19.2d, v19.2d, v5.2d
+	WORD $0x6f500718 // ushr v24.2d, v24.2d, #48
+	WORD $0x6f500694 // ushr v20.2d, v20.2d, #48
+	WORD $0x4e261f11 // and v17.16b, v24.16b, v6.16b
+	WORD $0x4e261e9a // and v26.16b, v20.16b, v6.16b
+	WORD $0x4e083e33 // mov x19, v17.d[0]
+	WORD $0x4e083f4f // mov x15, v26.d[0]
+	WORD $0x4e183e2e // mov x14, v17.d[1]
+	WORD $0x4e183f4d // mov x13, v26.d[1]
+	WORD $0xfc73789a // ldr d26, [x4, x19, lsl #3]
+	WORD $0xfc6f7891 // ldr d17, [x4, x15, lsl #3]
+	WORD $0xfc6e789b // ldr d27, [x4, x14, lsl #3]
+	WORD $0xfc6d789c // ldr d28, [x4, x13, lsl #3]
+	WORD $0x4edb3b5b // zip1 v27.2d, v26.2d, v27.2d
+	WORD $0x4edc3a3c // zip1 v28.2d, v17.2d, v28.2d
+	WORD $0x4ea71cf1 // mov v17.16b, v7.16b
+	WORD $0x4ea71cfa // mov v26.16b, v7.16b
+	WORD $0x4e7bcef1 // fmla v17.2d, v23.2d, v27.2d
+	WORD $0x4e7cce7a // fmla v26.2d, v19.2d, v28.2d
+	WORD $0x4e261f18 // and v24.16b, v24.16b, v6.16b
+	WORD $0x4e261e94 // and v20.16b, v20.16b, v6.16b
+	WORD $0x4e083f0d // mov x13, v24.d[0]
+	WORD $0x4e083e8e // mov x14, v20.d[0]
+	WORD $0x4e183f0f // mov x15, v24.d[1]
+	WORD $0x4e183e93 // mov x19, v20.d[1]
+	WORD $0xfc6d78b4 // ldr d20, [x5, x13, lsl #3]
+	WORD $0xfc6e78b8 // ldr d24, [x5, x14, lsl #3]
+	WORD $0xfc6f78bc // ldr d28, [x5, x15, lsl #3]
+	WORD $0xfc7378b3 // ldr d19, [x5, x19, lsl #3]
+	WORD $0x4edc3a9c // zip1 v28.2d, v20.2d, v28.2d
+	WORD $0x4ed33b13 // zip1 v19.2d, v24.2d, v19.2d
+	WORD $0x4e68cedc // fmla v28.2d, v22.2d, v8.2d
+	WORD $0x4e68cf33 // fmla v19.2d, v25.2d, v8.2d
+	WORD $0x4eaa1d59 // mov v25.16b, v10.16b
+	WORD $0x4eaa1d56 // mov v22.16b, v10.16b
+	WORD $0x4e71cd39 // fmla v25.2d, v9.2d, v17.2d
+	WORD $0x4e7acd36 // fmla v22.2d, v9.2d, v26.2d
+	WORD $0x4eab1d78 // mov v24.16b, v11.16b
+	WORD $0x4eab1d74 // mov v20.16b, v11.16b
+	WORD $0x4e71cf38 // fmla v24.2d, v25.2d, v17.2d
+	WORD $0x4e7aced4 // fmla v20.2d, v22.2d, v26.2d
+	WORD $0x4eac1d96 // mov v22.16b, v12.16b
+	WORD $0x4eac1d99 // mov v25.16b, v12.16b
+	WORD $0x4e71cf16 // fmla v22.2d, v24.2d, v17.2d
+	WORD $0x4e7ace99 // fmla v25.2d, v20.2d, v26.2d
+	WORD $0x4ead1db4 // mov v20.16b, v13.16b
+	WORD $0x4ead1db8 // mov v24.16b, v13.16b
+	WORD $0x4e71ced4 // fmla v20.2d, v22.2d, v17.2d
+	WORD $0x4e7acf38 // fmla v24.2d, v25.2d, v26.2d
+	WORD $0x3dc03999 // ldr q25, [x12, #224]
+	WORD $0x3dc03996 // ldr q22, [x12, #224]
+	WORD $0x4e71ce99 // fmla v25.2d, v20.2d, v17.2d
+	WORD $0x4e7acf16 // fmla v22.2d, v24.2d, v26.2d
+	WORD $0x3dc03d98 // ldr q24, [x12, #240]
+	WORD $0x3dc03d94 // ldr q20, [x12, #240]
+	WORD $0x4e71cf38 // fmla v24.2d, v25.2d, v17.2d
+	WORD $0x4e7aced4 // fmla v20.2d, v22.2d, v26.2d
+	WORD $0x3dc04196 // ldr q22, [x12, #256]
+	WORD $0x3dc04199 // ldr q25, [x12, #256]
+	WORD $0x4e71cf16 // fmla v22.2d, v24.2d, v17.2d
+	WORD $0x4e7ace99 // fmla v25.2d, v20.2d, v26.2d
+	WORD $0xfd400874 // ldr d20, [x3, #16]
+	WORD $0xfd400c78 // ldr d24, [x3, #24]
+	WORD $0x0e617a94 // fcvtl v20.2d, v20.2s
+	WORD $0x0e617b18 // fcvtl v24.2d, v24.2s
+	WORD $0x6e71de3b // fmul v27.2d, v17.2d, v17.2d
+	WORD $0x6e7adf57 // fmul v23.2d, v26.2d, v26.2d
+	WORD $0x4e76cf71 // fmla v17.2d, v27.2d, v22.2d
+	WORD $0x4e79cefa // fmla v26.2d, v23.2d, v25.2d
+	WORD $0x4e71d791 // fadd v17.2d, v28.2d, v17.2d
+	WORD $0x4e7ad67a // fadd v26.2d, v19.2d, v26.2d
+	WORD $0x6e71de91 // fmul v17.2d, v20.2d, v17.2d
+	WORD $0x6e7adf1a // fmul v26.2d, v24.2d, v26.2d
+	WORD $0x3dc04598 // ldr q24, [x12, #272]
+	WORD $0x3dc04594 // ldr q20, [x12, #272]
+	WORD $0x3dc04993 // ldr q19, [x12, #288]
+	WORD $0x3dc0499c // ldr q28, [x12, #288]
+	WORD $0x4e78ce33 // fmla v19.2d, v17.2d, v24.2d
+	WORD $0x4e74cf5c // fmla v28.2d, v26.2d, v20.2d
+	WORD $0x3dc04d94 // ldr q20, [x12, #304]
+	WORD $0x3dc04d98 // ldr q24, [x12, #304]
+	WORD $0x6e341e74 // eor v20.16b, v19.16b, v20.16b
+	WORD $0x6e381f98 // eor v24.16b, v28.16b, v24.16b
+	WORD $0x4eb41e10 // orr v16.16b, v16.16b, v20.16b
+	WORD $0x4eb81e10 // orr v16.16b, v16.16b, v24.16b
+	WORD $0x3dc04998 // ldr q24, [x12, #288]
+	WORD $0x3dc04994 // ldr q20, [x12, #288]
+	WORD $0x4ef8d678 // fsub v24.2d, v19.2d, v24.2d
+	WORD $0x4ef4d794 // fsub v20.2d, v28.2d, v20.2d
+	WORD $0x4e261e79 // and v25.16b, v19.16b, v6.16b
+	WORD $0x4e261f97 // and v23.16b, v28.16b, v6.16b
+	WORD $0x4e083f33 // mov x19, v25.d[0]
+	WORD $0x4e083eef // mov x15, v23.d[0]
+	WORD $0x4e183f2e // mov x14, v25.d[1]
+	WORD $0x4e183eed // mov x13, v23.d[1]
+	WORD $0xfc7378d7 // ldr d23, [x6, x19, lsl #3]
+	WORD $0xfc6f78d9 // ldr d25, [x6, x15, lsl #3]
+	WORD $0xfc6e78d6 // ldr d22, [x6, x14, lsl #3]
+	WORD $0xfc6d78db // ldr d27, [x6, x13, lsl #3]
+	WORD $0x4ed63af6 // zip1 v22.2d, v23.2d, v22.2d
+	WORD $0x4edb3b3b // zip1 v27.2d, v25.2d, v27.2d
+	WORD $0x4f705673 // shl v19.2d, v19.2d, #48
+	WORD $0x4f70579c // shl v28.2d, v28.2d, #48
+	WORD $0x4ef386d3 // add v19.2d, v22.2d, v19.2d
+	WORD $0x4efc877c // add v28.2d, v27.2d, v28.2d
+	WORD $0x3dc0519b // ldr q27, [x12, #320]
+	WORD $0x3dc05196 // ldr q22, [x12, #320]
+	WORD $0x4efbcf11 // fmls v17.2d, v24.2d, v27.2d
+	WORD $0x4ef6ce9a // fmls v26.2d, v20.2d, v22.2d
+	WORD $0x6e71de36 // fmul v22.2d, v17.2d, v17.2d
+	WORD $0x6e7adf54 // fmul v20.2d, v26.2d, v26.2d
+	WORD $0x3dc0559b // ldr q27, [x12, #336]
+	WORD $0x3dc05598 // ldr q24, [x12, #336]
+	WORD $0x3dc05999 // ldr q25, [x12, #352]
+	WORD $0x3dc05997 // ldr q23, [x12, #352]
+	WORD $0x4e71cf79 // fmla v25.2d, v27.2d, v17.2d
+	WORD $0x4e7acf17 // fmla v23.2d, v24.2d, v26.2d
+	WORD $0x3dc05d98 // ldr q24, [x12, #368]
+	WORD $0x3dc05d9b // ldr q27, [x12, #368]
+	WORD $0x4e71cf38 // fmla v24.2d, v25.2d, v17.2d
+	WORD $0x4e7acefb // fmla v27.2d, v23.2d, v26.2d
+	WORD $0x3dc06197 // ldr q23, [x12, #384]
+	WORD $0x3dc06199 // ldr q25, [x12, #384]
+	WORD $0x4e71cf17 // fmla v23.2d, v24.2d, v17.2d
+	WORD $0x4e7acf79 // fmla v25.2d, v27.2d, v26.2d
+	WORD $0x3dc0659b // ldr q27, [x12, #400]
+	WORD $0x3dc06598 // ldr q24, [x12, #400]
+	WORD $0x4e71cefb // fmla v27.2d, v23.2d, v17.2d
+	WORD $0x4e7acf38 // fmla v24.2d, v25.2d, v26.2d
+	WORD $0x4e7bced1 // fmla v17.2d, v22.2d, v27.2d
+	WORD $0x4e78ce9a // fmla v26.2d, v20.2d, v24.2d
+	WORD $0x4eb31e78 // mov v24.16b, v19.16b
+	WORD $0x4ebc1f94 // mov v20.16b, v28.16b
+	WORD $0x4e71ce78 // fmla v24.2d, v19.2d, v17.2d
+	WORD $0x4e7acf94 // fmla v20.2d, v28.2d, v26.2d
+	WORD $0x3dc0699a // ldr q26, [x12, #416]
+	WORD $0x3dc0699c // ldr q28, [x12, #416]
+	WORD $0x4efa871a // add v26.2d, v24.2d, v26.2d
+	WORD $0x4efc869c // add v28.2d, v20.2d, v28.2d
+	WORD $0x3dc06d91 // ldr q17, [x12, #432]
+	WORD $0x3dc06d93 // ldr q19, [x12, #432]
+	WORD $0x4e311f51 // and v17.16b, v26.16b, v17.16b
+	WORD $0x4e331f93 // and v19.16b, v28.16b, v19.16b
+	WORD $0x6eb166b5 // umax v21.4s, v21.4s, v17.4s
+	WORD $0x6eb366b5 // umax v21.4s, v21.4s, v19.4s
+	WORD $0x0e616b18 // fcvtn v24.2s, v24.2d
+	WORD $0x0e616a94 // fcvtn v20.2s, v20.2d
+	WORD $0x3dc07193 // ldr q19, [x12, #448]
+	WORD $0x6eb335d3 // cmhi v19.4s, v14.4s, v19.4s
+	WORD $0x3dc0758e // ldr q14, [x12, #464]
+	WORD $0x4e2e1e0e // and v14.16b, v16.16b, v14.16b
+	WORD $0x4eb31dce // orr v14.16b, v14.16b, v19.16b
+	WORD $0x3dc07993 // ldr q19, [x12, #480]
+	WORD $0x6eb336b3 // cmhi v19.4s, v21.4s, v19.4s
+	WORD $0x4eae1e73 // orr v19.16b, v19.16b, v14.16b
+	WORD $0x6eb0aa73 // umaxv s19, v19.4s
+	WORD $0x0e043e6d // mov w13, v19.s[0]
+	CMPW $0, R13
+	BNE doubtful
+	WORD $0xfd00002f // str d15, [x1]
+	WORD $0xfd000432 // str d18, [x1, #8]
+	WORD $0xfd000838 // str d24, [x1, #16]
+	WORD $0xfd000c34 // str d20, [x1, #24]
+going:
 	ADD $32, R1
 	ADD $32, R2
 	ADD $32, R3
 	SUBS $8, R0, R0
 	BGE many
+	JMP single
+doubtful:
+	WORD $0xfd400054 // ldr d20, [x2]
+	WORD $0xfd400458 // ldr d24, [x2, #8]
+	WORD $0x0e617a94 // fcvtl v20.2d, v20.2s
+	WORD $0x0e617b18 // fcvtl v24.2d, v24.2s
+	WORD $0x3dc07d92 // ldr q18, [x12, #496]
+	WORD $0x3dc07d8f // ldr q15, [x12, #496]
+	WORD $0x4e321e92 // and v18.16b, v20.16b, v18.16b
+	WORD $0x4e2f1f0f // and v15.16b, v24.16b, v15.16b
+	WORD $0xfd400078 // ldr d24, [x3]
+	WORD $0xfd400474 // ldr d20, [x3, #8]
+	WORD $0x0e617b18 // fcvtl v24.2d, v24.2s
+	WORD $0x0e617a94 // fcvtl v20.2d, v20.2s
+	WORD $0x3dc08193 // ldr q19, [x12, #512]
+	WORD $0x3dc0818e // ldr q14, [x12, #512]
+	WORD $0x6ef38653 // sub v19.2d, v18.2d, v19.2d
+	WORD $0x6eee85ee // sub v14.2d, v15.2d, v14.2d
+	WORD $0x6f4c0675 // ushr v21.2d, v19.2d, #52
+	WORD $0x6f4c05d0 // ushr v16.2d, v14.2d, #52
+	WORD $0x4ea21eb5 // orr v21.16b, v21.16b, v2.16b
+	WORD $0x4ea21e10 // orr v16.16b, v16.16b, v2.16b
+	WORD $0x4ee3d6b5 // fsub v21.2d, v21.2d, v3.2d
+	WORD $0x4ee3d610 // fsub v16.2d, v16.2d, v3.2d
+	WORD $0x4e241e71 // and v17.16b, v19.16b, v4.16b
+	WORD $0x4e241ddc // and v28.16b, v14.16b, v4.16b
+	WORD $0x3dc0859a // ldr q26, [x12, #528]
+	WORD $0x3dc0859b // ldr q27, [x12, #528]
+	WORD $0x4efa863a // add v26.2d, v17.2d, v26.2d
+	WORD $0x4efb879b // add v27.2d, v28.2d, v27.2d
+	WORD $0x6f520673 // ushr v19.2d, v19.2d, #46
+	WORD $0x6f5205ce // ushr v14.2d, v14.2d, #46
+	WORD $0x3dc0899c // ldr q28, [x12, #544]
+	WORD $0x3dc08991 // ldr q17, [x12, #544]
+	WORD $0x4e3c1e7c // and v28.16b, v19.16b, v28.16b
+	WORD $0x4e311dd1 // and v17.16b, v14.16b, v17.16b
+	WORD $0x4e083f8d // mov x13, v28.d[0]
+	WORD $0x4e083e2e // mov x14, v17.d[0]
+	WORD $0x4e183f8f // mov x15, v28.d[1]
+	WORD $0x4e183e33 // mov x19, v17.d[1]
+	WORD $0xfc6d78f1 // ldr d17, [x7, x13, lsl #3]
+	WORD $0xfc6e78fc // ldr d28, [x7, x14, lsl #3]
+	WORD $0xfc6f78f6 // ldr d22, [x7, x15, lsl #3]
+	WORD $0xfc7378f9 // ldr d25, [x7, x19, lsl #3]
+	WORD $0x4ed63a36 // zip1 v22.2d, v17.2d, v22.2d
+	WORD $0x4ed93b99 // zip1 v25.2d, v28.2d, v25.2d
+	WORD $0x6e76df56 // fmul v22.2d, v26.2d, v22.2d
+	WORD $0x6e79df79 // fmul v25.2d, v27.2d, v25.2d
+	WORD $0x3dc08d9b // ldr q27, [x12, #560]
+	WORD $0x3dc08d9a // ldr q26, [x12, #560]
+	WORD $0x4efbd6db // fsub v27.2d, v22.2d, v27.2d
+	WORD $0x4efad73a // fsub v26.2d, v25.2d, v26.2d
+	WORD $0x6e7bdf79 // fmul v25.2d, v27.2d, v27.2d
+	WORD $0x6e7adf56 // fmul v22.2d, v26.2d, v26.2d
+	WORD $0x3dc0919c // ldr q28, [x12, #576]
+	WORD $0x3dc09191 // ldr q17, [x12, #576]
+	WORD $0x6e7cdf7c // fmul v28.2d, v27.2d, v28.2d
+	WORD $0x6e71df51 // fmul v17.2d, v26.2d, v17.2d
+	WORD $0x3dc09597 // ldr q23, [x12, #592]
+	WORD $0x3dc0959d // ldr q29, [x12, #592]
+	WORD $0x4e77d797 // fadd v23.2d, v28.2d, v23.2d
+	WORD $0x4e7dd63d // fadd v29.2d, v17.2d, v29.2d
+	WORD $0x6e77df77 // fmul v23.2d, v27.2d, v23.2d
+	WORD $0x6e7ddf5d // fmul v29.2d, v26.2d, v29.2d
+	WORD $0x3dc09991 // ldr q17, [x12, #608]
+	WORD $0x3dc0999c // ldr q28, [x12, #608]
+	WORD $0x4e71d6f1 // fadd v17.2d, v23.2d, v17.2d
+	WORD $0x4e7cd7bc // fadd v28.2d, v29.2d, v28.2d
+	WORD $0x6e71df71 // fmul v17.2d, v27.2d, v17.2d
+	WORD $0x6e7cdf5c // fmul v28.2d, v26.2d, v28.2d
+	WORD $0x3dc09d9d // ldr q29, [x12, #624]
+	WORD $0x3dc09d97 // ldr q23, [x12, #624]
+	WORD $0x4e7dd63d // fadd v29.2d, v17.2d, v29.2d
+	WORD $0x4e77d797 // fadd v23.2d, v28.2d, v23.2d
+	WORD $0x6e7ddf7d // fmul v29.2d, v27.2d, v29.2d
+	WORD $0x6e77df57 // fmul v23.2d, v26.2d, v23.2d
+	WORD $0x3dc0a19c // ldr q28, [x12, #640]
+	WORD $0x3dc0a191 // ldr q17, [x12, #640]
+	WORD $0x4e7cd7bc // fadd v28.2d, v29.2d, v28.2d
+	WORD $0x4e71d6f1 // fadd v17.2d, v23.2d, v17.2d
+	WORD $0x6e7cdf7c // fmul v28.2d, v27.2d, v28.2d
+	WORD $0x6e71df51 // fmul v17.2d, v26.2d, v17.2d
+	WORD $0x3dc0a597 // ldr q23, [x12, #656]
+	WORD $0x3dc0a59d // ldr q29, [x12, #656]
+	WORD $0x4e77d797 // fadd v23.2d, v28.2d, v23.2d
+	WORD $0x4e7dd63d // fadd v29.2d, v17.2d, v29.2d
+	WORD $0x6e77df77 // fmul v23.2d, v27.2d, v23.2d
+	WORD $0x6e7ddf5d // fmul v29.2d, v26.2d, v29.2d
+	WORD $0x3dc0a991 // ldr q17, [x12, #672]
+	WORD $0x3dc0a99c // ldr q28, [x12, #672]
+	WORD $0x4e71d6f1 // fadd v17.2d, v23.2d, v17.2d
+	WORD $0x4e7cd7bc // fadd v28.2d, v29.2d, v28.2d
+	WORD $0x6e71df31 // fmul v17.2d, v25.2d, v17.2d
+	WORD $0x6e7cdedc // fmul v28.2d, v22.2d, v28.2d
+	WORD $0x3dc0ad96 // ldr q22, [x12, #688]
+	WORD $0x3dc0ad99 // ldr q25, [x12, #688]
+	WORD $0x6e76deb6 // fmul v22.2d, v21.2d, v22.2d
+	WORD $0x6e79de19 // fmul v25.2d, v16.2d, v25.2d
+	WORD $0x3dc0899d // ldr q29, [x12, #544]
+	WORD $0x3dc08997 // ldr q23, [x12, #544]
+	WORD $0x4e3d1e7d // and v29.16b, v19.16b, v29.16b
+	WORD $0x4e371dd7 // and v23.16b, v14.16b, v23.16b
+	WORD $0x4e083fb3 // mov x19, v29.d[0]
+	WORD $0x4e083eef // mov x15, v23.d[0]
+	WORD $0x4e183fae // mov x14, v29.d[1]
+	WORD $0x4e183eed // mov x13, v23.d[1]
+	WORD $0xfc737917 // ldr d23, [x8, x19, lsl #3]
+	WORD $0xfc6f791d // ldr d29, [x8, x15, lsl #3]
+	WORD $0xfc6e791e // ldr d30, [x8, x14, lsl #3]
+	WORD $0xfc6d791f // ldr d31, [x8, x13, lsl #3]
+	WORD $0x4ede3afe // zip1 v30.2d, v23.2d, v30.2d
+	WORD $0x4edf3bbf // zip1 v31.2d, v29.2d, v31.2d
+	WORD $0x4e7ed6de // fadd v30.2d, v22.2d, v30.2d
+	WORD $0x4e7fd73f // fadd v31.2d, v25.2d, v31.2d
+	WORD $0x4e7bd7d9 // fadd v25.2d, v30.2d, v27.2d
+	WORD $0x4e7ad7f6 // fadd v22.2d, v31.2d, v26.2d
+	WORD $0x3dc0b19d // ldr q29, [x12, #704]
+	WORD $0x3dc0b197 // ldr q23, [x12, #704]
+	WORD $0x6e7ddebd // fmul v29.2d, v21.2d, v29.2d
+	WORD $0x6e77de17 // fmul v23.2d, v16.2d, v23.2d
+	WORD $0x3dc08990 // ldr q16, [x12, #544]
+	WORD $0x3dc08995 // ldr q21, [x12, #544]
+	WORD $0x4e301e70 // and v16.16b, v19.16b, v16.16b
+	WORD $0x4e351dd5 // and v21.16b, v14.16b, v21.16b
+	WORD $0x4e083e0d // mov x13, v16.d[0]
+	WORD $0x4e083eae // mov x14, v21.d[0]
+	WORD $0x4e183e0f // mov x15, v16.d[1]
+	WORD $0x4e183eb3 // mov x19, v21.d[1]
+	WORD $0xfc6d7935 // ldr d21, [x9, x13, lsl #3]
+	WORD $0xfc6e7930 // ldr d16, [x9, x14, lsl #3]
+	WORD $0xfc6f792e // ldr d14, [x9, x15, lsl #3]
+	WORD $0xfc737933 // ldr d19, [x9, x19, lsl #3]
+	WORD $0x4ece3aae // zip1 v14.2d, v21.2d, v14.2d
+	WORD $0x4ed33a13 // zip1 v19.2d, v16.2d, v19.2d
+	WORD $0x4e6ed7ae // fadd v14.2d, v29.2d, v14.2d
+	WORD $0x4e73d6f3 // fadd v19.2d, v23.2d, v19.2d
+	WORD $0x4ef9d7de // fsub v30.2d, v30.2d, v25.2d
+	WORD $0x4ef6d7ff // fsub v31.2d, v31.2d, v22.2d
+	WORD $0x4e7bd7db // fadd v27.2d, v30.2d, v27.2d
+	WORD $0x4e7ad7fa // fadd v26.2d, v31.2d, v26.2d
+	WORD $0x4e6ed62e // fadd v14.2d, v17.2d, v14.2d
+	WORD $0x4e73d793 // fadd v19.2d, v28.2d, v19.2d
+	WORD $0x4e6ed76e // fadd v14.2d, v27.2d, v14.2d
+	WORD $0x4e73d753 // fadd v19.2d, v26.2d, v19.2d
+	WORD $0x4e6ed73a // fadd v26.2d, v25.2d, v14.2d
+	WORD $0x4e73d6db // fadd v27.2d, v22.2d, v19.2d
+	WORD $0x3dc0b59c // ldr q28, [x12, #720]
+	WORD $0x3dc0b591 // ldr q17, [x12, #720]
+	WORD $0x4e3c1f5c // and v28.16b, v26.16b, v28.16b
+	WORD $0x4e311f71 // and v17.16b, v27.16b, v17.16b
+	WORD $0x4efcd739 // fsub v25.2d, v25.2d, v28.2d
+	WORD $0x4ef1d6d6 // fsub v22.2d, v22.2d, v17.2d
+	WORD $0x4e79d5d9 // fadd v25.2d, v14.2d, v25.2d
+	WORD $0x4e76d676 // fadd v22.2d, v19.2d, v22.2d
+	WORD $0x6e7cdf1c // fmul v28.2d, v24.2d, v28.2d
+	WORD $0x6e71de91 // fmul v17.2d, v20.2d, v17.2d
+	WORD $0x6e79df19 // fmul v25.2d, v24.2d, v25.2d
+	WORD $0x6e76de96 // fmul v22.2d, v20.2d, v22.2d
+	WORD $0x3dc04593 // ldr q19, [x12, #272]
+	WORD $0x3dc0458e // ldr q14, [x12, #272]
+	WORD $0x6e73df93 // fmul v19.2d, v28.2d, v19.2d
+	WORD $0x6e6ede2e // fmul v14.2d, v17.2d, v14.2d
+	WORD $0x3dc04d9b // ldr q27, [x12, #304]
+	WORD $0x3dc04d9a // ldr q26, [x12, #304]
+	WORD $0x4e7bd67b // fadd v27.2d, v19.2d, v27.2d
+	WORD $0x4e7ad5da // fadd v26.2d, v14.2d, v26.2d
+	WORD $0x3dc04d8e // ldr q14, [x12, #304]
+	WORD $0x3dc04d93 // ldr q19, [x12, #304]
+	WORD $0x4eeed76e // fsub v14.2d, v27.2d, v14.2d
+	WORD $0x4ef3d753 // fsub v19.2d, v26.2d, v19.2d
+	WORD $0x3dc0b99f // ldr q31, [x12, #736]
+	WORD $0x3dc0b99e // ldr q30, [x12, #736]
+	WORD $0x6e7fdddf // fmul v31.2d, v14.2d, v31.2d
+	WORD $0x6e7ede7e // fmul v30.2d, v19.2d, v30.2d
+	WORD $0x4effd79f // fsub v31.2d, v28.2d, v31.2d
+	WORD $0x4efed63e // fsub v30.2d, v17.2d, v30.2d
+	WORD $0x3dc0bd97 // ldr q23, [x12, #752]
+	WORD $0x3dc0bd9d // ldr q29, [x12, #752]
+	WORD $0x6e77ddd7 // fmul v23.2d, v14.2d, v23.2d
+	WORD $0x6e7dde7d // fmul v29.2d, v19.2d, v29.2d
+	WORD $0x4ef7d7f7 // fsub v23.2d, v31.2d, v23.2d
+	WORD $0x4efdd7dd // fsub v29.2d, v30.2d, v29.2d
+	WORD $0x4e79d6f9 // fadd v25.2d, v23.2d, v25.2d
+	WORD $0x4e76d7b6 // fadd v22.2d, v29.2d, v22.2d
+	WORD $0x6e79df3d // fmul v29.2d, v25.2d, v25.2d
+	WORD $0x6e76ded7 // fmul v23.2d, v22.2d, v22.2d
+	WORD $0x3dc0c19e // ldr q30, [x12, #768]
+	WORD $0x3dc0c19f // ldr q31, [x12, #768]
+	WORD $0x6e7edf3e // fmul v30.2d, v25.2d, v30.2d
+	WORD $0x6e7fdedf // fmul v31.2d, v22.2d, v31.2d
+	WORD $0x3dc0c593 // ldr q19, [x12, #784]
+	WORD $0x3dc0c58e // ldr q14, [x12, #784]
+	WORD $0x4e73d7d3 // fadd v19.2d, v30.2d, v19.2d
+	WORD $0x4e6ed7ee // fadd v14.2d, v31.2d, v14.2d
+	WORD $0x6e73df33 // fmul v19.2d, v25.2d, v19.2d
+	WORD $0x6e6edece // fmul v14.2d, v22.2d, v14.2d
+	WORD $0x3dc0c99f // ldr q31, [x12, #800]
+	WORD $0x3dc0c99e // ldr q30, [x12, #800]
+	WORD $0x4e7fd67f // fadd v31.2d, v19.2d, v31.2d
+	WORD $0x4e7ed5de // fadd v30.2d, v14.2d, v30.2d
+	WORD $0x6e7fdf3f // fmul v31.2d, v25.2d, v31.2d
+	WORD $0x6e7edede // fmul v30.2d, v22.2d, v30.2d
+	WORD $0x3dc0cd8e // ldr q14, [x12, #816]
+	WORD $0x3dc0cd93 // ldr q19, [x12, #816]
+	WORD $0x4e6ed7ee // fadd v14.2d, v31.2d, v14.2d
+	WORD $0x4e73d7d3 // fadd v19.2d, v30.2d, v19.2d
+	WORD $0x6e6edf2e // fmul v14.2d, v25.2d, v14.2d
+	WORD $0x6e73ded3 // fmul v19.2d, v22.2d, v19.2d
+	WORD $0x3dc0d19e // ldr q30, [x12, #832]
+	WORD $0x3dc0d19f // ldr q31, [x12, #832]
+	WORD $0x4e7ed5de // fadd v30.2d, v14.2d, v30.2d
+	WORD $0x4e7fd67f // fadd v31.2d, v19.2d, v31.2d
+	WORD $0x6e7edf3e // fmul v30.2d, v25.2d, v30.2d
+	WORD $0x6e7fdedf // fmul v31.2d, v22.2d, v31.2d
+	WORD $0x3dc06593 // ldr q19, [x12, #400]
+	WORD $0x3dc0658e // ldr q14, [x12, #400]
+	WORD $0x4e73d7d3 // fadd v19.2d, v30.2d, v19.2d
+	WORD $0x4e6ed7ee // fadd v14.2d, v31.2d, v14.2d
+	WORD $0x6e73dfb3 // fmul v19.2d, v29.2d, v19.2d
+	WORD $0x6e6edeee // fmul v14.2d, v23.2d, v14.2d
+	WORD $0x4e261f77 // and v23.16b, v27.16b, v6.16b
+	WORD $0x4e261f5d // and v29.16b, v26.16b, v6.16b
+	WORD $0x4e083ef3 // mov x19, v23.d[0]
+	WORD $0x4e083faf // mov x15, v29.d[0]
+	WORD $0x4e183eee // mov x14, v23.d[1]
+	WORD $0x4e183fad // mov x13, v29.d[1]
+	WORD $0xfc73795d // ldr d29, [x10, x19, lsl #3]
+	WORD $0xfc6f7957 // ldr d23, [x10, x15, lsl #3]
+	WORD $0xfc6e795f // ldr d31, [x10, x14, lsl #3]
+	WORD $0xfc6d795e // ldr d30, [x10, x13, lsl #3]
+	WORD $0x4edf3bbf // zip1 v31.2d, v29.2d, v31.2d
+	WORD $0x4ede3afe // zip1 v30.2d, v23.2d, v30.2d
+	WORD $0x4e73d733 // fadd v19.2d, v25.2d, v19.2d
+	WORD $0x4e6ed6ce // fadd v14.2d, v22.2d, v14.2d
+	WORD $0x6e73dff3 // fmul v19.2d, v31.2d, v19.2d
+	WORD $0x6e6edfce // fmul v14.2d, v30.2d, v14.2d
+	WORD $0x4e261f76 // and v22.16b, v27.16b, v6.16b
+	WORD $0x4e261f59 // and v25.16b, v26.16b, v6.16b
+	WORD $0x4e083ecd // mov x13, v22.d[0]
+	WORD $0x4e083f2e // mov x14, v25.d[0]
+	WORD $0x4e183ecf // mov x15, v22.d[1]
+	WORD $0x4e183f33 // mov x19, v25.d[1]
+	WORD $0xfc6d7979 // ldr d25, [x11, x13, lsl #3]
+	WORD $0xfc6e7976 // ldr d22, [x11, x14, lsl #3]
+	WORD $0xfc6f7977 // ldr d23, [x11, x15, lsl #3]
+	WORD $0xfc73797d // ldr d29, [x11, x19, lsl #3]
+	WORD $0x4ed73b37 // zip1 v23.2d, v25.2d, v23.2d
+	WORD $0x4edd3add // zip1 v29.2d, v22.2d, v29.2d
+	WORD $0x4e77d677 // fadd v23.2d, v19.2d, v23.2d
+	WORD $0x4e7dd5dd // fadd v29.2d, v14.2d, v29.2d
+	WORD $0x4e77d7ee // fadd v14.2d, v31.2d, v23.2d
+	WORD $0x4e7dd7d3 // fadd v19.2d, v30.2d, v29.2d
+	WORD $0x3dc0d596 // ldr q22, [x12, #848]
+	WORD $0x3dc0d599 // ldr q25, [x12, #848]
+	WORD $0x6ef6e796 // fcmgt v22.2d, v28.2d, v22.2d
+	WORD $0x6ef9e639 // fcmgt v25.2d, v17.2d, v25.2d
+	WORD $0x3dc0d990 // ldr q16, [x12, #864]
+	WORD $0x3dc0d995 // ldr q21, [x12, #864]
+	WORD $0x6e701f96 // bsl v22.16b, v28.16b, v16.16b
+	WORD $0x6e751e39 // bsl v25.16b, v17.16b, v21.16b
+	WORD $0x3dc0dd95 // ldr q21, [x12, #880]
+	WORD $0x3dc0dd91 // ldr q17, [x12, #880]
+	WORD $0x6ef6e6b5 // fcmgt v21.2d, v21.2d, v22.2d
+	WORD $0x6ef9e631 // fcmgt v17.2d, v17.2d, v25.2d
+	WORD $0x3dc0d990 // ldr q16, [x12, #864]
+	WORD $0x3dc0d99c // ldr q28, [x12, #864]
+	WORD $0x6e701ed5 // bsl v21.16b, v22.16b, v16.16b
+	WORD $0x6e7c1f31 // bsl v17.16b, v25.16b, v28.16b
+	WORD $0x4eeed7ff // fsub v31.2d, v31.2d, v14.2d
+	WORD $0x4ef3d7de // fsub v30.2d, v30.2d, v19.2d
+	WORD $0x4e77d7f7 // fadd v23.2d, v31.2d, v23.2d
+	WORD $0x4e7dd7dd // fadd v29.2d, v30.2d, v29.2d
+	WORD $0x3dc07d9e // ldr q30, [x12, #496]
+	WORD $0x3dc07d9f // ldr q31, [x12, #496]
+	WORD $0x4e3e1efe // and v30.16b, v23.16b, v30.16b
+	WORD $0x4e3f1fbf // and v31.16b, v29.16b, v31.16b
+	WORD $0x3dc0e19d // ldr q29, [x12, #896]
+	WORD $0x3dc0e197 // ldr q23, [x12, #896]
+	WORD $0x4e3d1ddd // and v29.16b, v14.16b, v29.16b
+	WORD $0x4e371e77 // and v23.16b, v19.16b, v23.16b
+	WORD $0x3dc0e59c // ldr q28, [x12, #912]
+	WORD $0x3dc0e599 // ldr q25, [x12, #912]
+	WORD $0x6efc8fbc // cmeq v28.2d, v29.2d, v28.2d
+	WORD $0x6ef98ef9 // cmeq v25.2d, v23.2d, v25.2d
+	WORD $0x3dc0e597 // ldr q23, [x12, #912]
+	WORD $0x3dc0e59d // ldr q29, [x12, #912]
+	WORD $0x6e771fdc // bsl v28.16b, v30.16b, v23.16b
+	WORD $0x6e7d1ff9 // bsl v25.16b, v31.16b, v29.16b
+	WORD $0x3dc0e99d // ldr q29, [x12, #928]
+	WORD $0x3dc0e99f // ldr q31, [x12, #928]
+	WORD $0x6efde79d // fcmgt v29.2d, v28.2d, v29.2d
+	WORD $0x6effe73f // fcmgt v31.2d, v25.2d, v31.2d
+	WORD $0x3dc0d999 // ldr q25, [x12, #864]
+	WORD $0x3dc0d99c // ldr q28, [x12, #864]
+	WORD $0x6e751f3d // bsl v29.16b, v25.16b, v21.16b
+	WORD $0x6e711f9f // bsl v31.16b, v28.16b, v17.16b
+	WORD $0x3dc0ed91 // ldr q17, [x12, #944]
+	WORD $0x3dc0ed9c // ldr q28, [x12, #944]
+	WORD $0x4e311f71 // and v17.16b, v27.16b, v17.16b
+	WORD $0x4e3c1f5c // and v28.16b, v26.16b, v28.16b
+	WORD $0x4f705631 // shl v17.2d, v17.2d, #48
+	WORD $0x4f70579c // shl v28.2d, v28.2d, #48
+	WORD $0x4ef185d1 // add v17.2d, v14.2d, v17.2d
+	WORD $0x4efc867c // add v28.2d, v19.2d, v28.2d
+	WORD $0x3dc0f193 // ldr q19, [x12, #960]
+	WORD $0x3dc0f18e // ldr q14, [x12, #960]
+	WORD $0x4e73e713 // fcmeq v19.2d, v24.2d, v19.2d
+	WORD $0x4e6ee68e // fcmeq v14.2d, v20.2d, v14.2d
+	WORD $0x6e72de52 // fmul v18.2d, v18.2d, v18.2d
+	WORD $0x6e6fddef // fmul v15.2d, v15.2d, v15.2d
+	WORD $0x6e711e53 // bsl v19.16b, v18.16b, v17.16b
+	WORD $0x6e7c1dee // bsl v14.16b, v15.16b, v28.16b
+	WORD $0x3dc0d99c // ldr q28, [x12, #864]
+	WORD $0x3dc0d98f // ldr q15, [x12, #864]
+	WORD $0x4e7de7bd // fcmeq v29.2d, v29.2d, v29.2d
+	WORD $0x4e7fe7ff // fcmeq v31.2d, v31.2d, v31.2d
+	WORD $0x6e7c1e7d // bsl v29.16b, v19.16b, v28.16b
+	WORD $0x6e6f1ddf // bsl v31.16b, v14.16b, v15.16b
+	WORD $0xfd40006e // ldr d14, [x3]
+	WORD $0xfd400473 // ldr d19, [x3, #8]
+	WORD $0x0e6179ce // fcvtl v14.2d, v14.2s
+	WORD $0x0e617a73 // fcvtl v19.2d, v19.2s
+	WORD $0x3dc06591 // ldr q17, [x12, #400]
+	WORD $0x3dc06592 // ldr q18, [x12, #400]
+	WORD $0x6e71ddd1 // fmul v17.2d, v14.2d, v17.2d
+	WORD $0x6e72de72 // fmul v18.2d, v19.2d, v18.2d
+	WORD $0x4e619a33 // frintm v19.2d, v17.2d
+	WORD $0x4e619a4e // frintm v14.2d, v18.2d
+	WORD $0x4e73e633 // fcmeq v19.2d, v17.2d, v19.2d
+	WORD $0x4e6ee64e // fcmeq v14.2d, v18.2d, v14.2d
+	WORD $0xfd400052 // ldr d18, [x2]
+	WORD $0xfd400451 // ldr d17, [x2, #8]
+	WORD $0x0e617a52 // fcvtl v18.2d, v18.2s
+	WORD $0x0e617a31 // fcvtl v17.2d, v17.2s
+	WORD $0x3dc0f594 // ldr q20, [x12, #976]
+	WORD $0x3dc0f598 // ldr q24, [x12, #976]
+	WORD $0x4e341e54 // and v20.16b, v18.16b, v20.16b
+	WORD $0x4e381e38 // and v24.16b, v17.16b, v24.16b
+	WORD $0x4eb41fb4 // orr v20.16b, v29.16b, v20.16b
+	WORD $0x4eb81ff8 // orr v24.16b, v31.16b, v24.16b
+	WORD $0x6e741fb3 // bsl v19.16b, v29.16b, v20.16b
+	WORD $0x6e781fee // bsl v14.16b, v31.16b, v24.16b
+	WORD $0xfd400078 // ldr d24, [x3]
+	WORD $0xfd40047f // ldr d31, [x3, #8]
+	WORD $0x0e617b18 // fcvtl v24.2d, v24.2s
+	WORD $0x0e617bff // fcvtl v31.2d, v31.2s
+	WORD $0x4e619b14 // frintm v20.2d, v24.2d
+	WORD $0x4e619bfd // frintm v29.2d, v31.2d
+	WORD $0x4e74e714 // fcmeq v20.2d, v24.2d, v20.2d
+	WORD $0x4e7de7fd // fcmeq v29.2d, v31.2d, v29.2d
+	WORD $0xfd40005f // ldr d31, [x2]
+	WORD $0xfd400458 // ldr d24, [x2, #8]
+	WORD $0x0e617bff // fcvtl v31.2d, v31.2s
+	WORD $0x0e617b18 // fcvtl v24.2d, v24.2s
+	WORD $0x3dc07d91 // ldr q17, [x12, #496]
+	WORD $0x3dc07d92 // ldr q18, [x12, #496]
+	WORD $0x4e311ff1 // and v17.16b, v31.16b, v17.16b
+	WORD $0x4e321f12 // and v18.16b, v24.16b, v18.16b
+	WORD $0xfd400058 // ldr d24, [x2]
+	WORD $0xfd40045f // ldr d31, [x2, #8]
+	WORD $0x0e617b18 // fcvtl v24.2d, v24.2s
+	WORD $0x0e617bff // fcvtl v31.2d, v31.2s
+	WORD $0x6e781e34 // bsl v20.16b, v17.16b, v24.16b
+	WORD $0x6e7f1e5d // bsl v29.16b, v18.16b, v31.16b
+	WORD $0x3dc0f99f // ldr q31, [x12, #992]
+	WORD $0x3dc0f992 // ldr q18, [x12, #992]
+	WORD $0x6e7fe69f // fcmge v31.2d, v20.2d, v31.2d
+	WORD $0x6e72e7b2 // fcmge v18.2d, v29.2d, v18.2d
+	WORD $0x6e7c1e7f // bsl v31.16b, v19.16b, v28.16b
+	WORD $0x6e6f1dd2 // bsl v18.16b, v14.16b, v15.16b
+	WORD $0x3dc0fd8e // ldr q14, [x12, #1008]
+	WORD $0x3dc0fd93 // ldr q19, [x12, #1008]
+	WORD $0x6e74e5d4 // fcmge v20.2d, v14.2d, v20.2d
+	WORD $0x6e7de67d // fcmge v29.2d, v19.2d, v29.2d
+	WORD $0x6e7c1ff4 // bsl v20.16b, v31.16b, v28.16b
+	WORD $0x6e6f1e5d // bsl v29.16b, v18.16b, v15.16b
+	WORD $0x0e616a94 // fcvtn v20.2s, v20.2d
+	WORD $0x0e616bbd // fcvtn v29.2s, v29.2d
+	WORD $0xfd000034 // str d20, [x1]
+	WORD $0xfd00043d // str d29, [x1, #8]
+	WORD $0xfd40085d // ldr d29, [x2, #16]
+	WORD $0xfd400c54 // ldr d20, [x2, #24]
+	WORD $0x0e617bbd // fcvtl v29.2d, v29.2s
+	WORD $0x0e617a94 // fcvtl v20.2d, v20.2s
+	WORD $0x3dc07d8f // ldr q15, [x12, #496]
+	WORD $0x3dc07d92 // ldr q18, [x12, #496]
+	WORD $0x4e2f1faf // and v15.16b, v29.16b, v15.16b
+	WORD $0x4e321e92 // and v18.16b, v20.16b, v18.16b
+	WORD $0xfd400874 // ldr d20, [x3, #16]
+	WORD $0xfd400c7d // ldr d29, [x3, #24]
+	WORD $0x0e617a94 // fcvtl v20.2d, v20.2s
+	WORD $0x0e617bbd // fcvtl v29.2d, v29.2s
+	WORD $0x3dc0819c // ldr q28, [x12, #512]
+	WORD $0x3dc0819f // ldr q31, [x12, #512]
+	WORD $0x6efc85fc // sub v28.2d, v15.2d, v28.2d
+	WORD $0x6eff865f // sub v31.2d, v18.2d, v31.2d
+	WORD $0x6f4c0793 // ushr v19.2d, v28.2d, #52
+	WORD $0x6f4c07ee // ushr v14.2d, v31.2d, #52
+	WORD $0x4ea21e73 // orr v19.16b, v19.16b, v2.16b
+	WORD $0x4ea21dce // orr v14.16b, v14.16b, v2.16b
+	WORD $0x4ee3d673 // fsub v19.2d, v19.2d, v3.2d
+	WORD $0x4ee3d5ce // fsub v14.2d, v14.2d, v3.2d
+	WORD $0x4e241f98 // and v24.16b, v28.16b, v4.16b
+	WORD $0x4e241ff1 // and v17.16b, v31.16b, v4.16b
+	WORD $0x3dc0859a // ldr q26, [x12, #528]
+	WORD $0x3dc0859b // ldr q27, [x12, #528]
+	WORD $0x4efa871a // add v26.2d, v24.2d, v26.2d
+	WORD $0x4efb863b // add v27.2d, v17.2d, v27.2d
+	WORD $0x6f52079c // ushr v28.2d, v28.2d, #46
+	WORD $0x6f5207ff // ushr v31.2d, v31.2d, #46
+	WORD $0x3dc08991 // ldr q17, [x12, #544]
+	WORD $0x3dc08998 // ldr q24, [x12, #544]
+	WORD $0x4e311f91 // and v17.16b, v28.16b, v17.16b
+	WORD $0x4e381ff8 // and v24.16b, v31.16b, v24.16b
+	WORD $0x4e083e33 // mov x19, v17.d[0]
+	WORD $0x4e083f0f // mov x15, v24.d[0]
+	WORD $0x4e183e2e // mov x14, v17.d[1]
+	WORD $0x4e183f0d // mov x13, v24.d[1]
+	WORD $0xfc7378f8 // ldr d24, [x7, x19, lsl #3]
+	WORD $0xfc6f78f1 // ldr d17, [x7, x15, lsl #3]
+	WORD $0xfc6e78f5 // ldr d21, [x7, x14, lsl #3]
+	WORD $0xfc6d78f9 // ldr d25, [x7, x13, lsl #3]
+	WORD $0x4ed53b15 // zip1 v21.2d, v24.2d, v21.2d
+	WORD $0x4ed93a39 // zip1 v25.2d, v17.2d, v25.2d
+	WORD $0x6e75df55 // fmul v21.2d, v26.2d, v21.2d
+	WORD $0x6e79df79 // fmul v25.2d, v27.2d, v25.2d
+	WORD $0x3dc08d9b // ldr q27, [x12, #560]
+	WORD $0x3dc08d9a // ldr q26, [x12, #560]
+	WORD $0x4efbd6bb // fsub v27.2d, v21.2d, v27.2d
+	WORD $0x4efad73a // fsub v26.2d, v25.2d, v26.2d
+	WORD $0x6e7bdf79 // fmul v25.2d, v27.2d, v27.2d
+	WORD $0x6e7adf55 // fmul v21.2d, v26.2d, v26.2d
+	WORD $0x3dc09191 // ldr q17, [x12, #576]
+	WORD $0x3dc09198 // ldr q24, [x12, #576]
+	WORD $0x6e71df71 // fmul v17.2d, v27.2d, v17.2d
+	WORD $0x6e78df58 // fmul v24.2d, v26.2d, v24.2d
+	WORD $0x3dc09597 // ldr q23, [x12, #592]
+	WORD $0x3dc0959e // ldr q30, [x12, #592]
+	WORD $0x4e77d637 // fadd v23.2d, v17.2d, v23.2d
+	WORD $0x4e7ed71e // fadd v30.2d, v24.2d, v30.2d
+	WORD $0x6e77df77 // fmul v23.2d, v27.2d, v23.2d
+	WORD $0x6e7edf5e // fmul v30.2d, v26.2d, v30.2d
+	WORD $0x3dc09998 // ldr q24, [x12, #608]
+	WORD $0x3dc09991 // ldr q17, [x12, #608]
+	WORD $0x4e78d6f8 // fadd v24.2d, v23.2d, v24.2d
+	WORD $0x4e71d7d1 // fadd v17.2d, v30.2d, v17.2d
+	WORD $0x6e78df78 // fmul v24.2d, v27.2d, v24.2d
+	WORD $0x6e71df51 // fmul v17.2d, v26.2d, v17.2d
+	WORD $0x3dc09d9e // ldr q30, [x12, #624]
+	WORD $0x3dc09d97 // ldr q23, [x12, #624]
+	WORD $0x4e7ed71e // fadd v30.2d, v24.2d, v30.2d
+	WORD $0x4e77d637 // fadd v23.2d, v17.2d, v23.2d
+	WORD $0x6e7edf7e // fmul v30.2d, v27.2d, v30.2d
+	WORD $0x6e77df57 // fmul v23.2d, v26.2d, v23.2d
+	WORD $0x3dc0a191 // ldr q17, [x12, #640]
+	WORD $0x3dc0a198 // ldr q24, [x12, #640]
+	WORD $0x4e71d7d1 // fadd v17.2d, v30.2d, v17.2d
+	WORD $0x4e78d6f8 // fadd v24.2d, v23.2d, v24.2d
+	WORD $0x6e71df71 // fmul v17.2d, v27.2d, v17.2d
+	WORD $0x6e78df58 // fmul v24.2d, v26.2d, v24.2d
+	WORD $0x3dc0a597 // ldr q23, [x12, #656]
+	WORD $0x3dc0a59e // ldr q30, [x12, #656]
+	WORD $0x4e77d637 // fadd v23.2d, v17.2d, v23.2d
+	WORD $0x4e7ed71e // fadd v30.2d, v24.2d, v30.2d
+	WORD $0x6e77df77 // fmul v23.2d, v27.2d, v23.2d
+	WORD $0x6e7edf5e // fmul v30.2d, v26.2d, v30.2d
+	WORD $0x3dc0a998 // ldr q24, [x12, #672]
+	WORD $0x3dc0a991 // ldr q17, [x12, #672]
+	WORD $0x4e78d6f8 // fadd v24.2d, v23.2d, v24.2d
+	WORD $0x4e71d7d1 // fadd v17.2d, v30.2d, v17.2d
+	WORD $0x6e78df38 // fmul v24.2d, v25.2d, v24.2d
+	WORD $0x6e71deb1 // fmul v17.2d, v21.2d, v17.2d
+	WORD $0x3dc0ad95 // ldr q21, [x12, #688]
+	WORD $0x3dc0ad99 // ldr q25, [x12, #688]
+	WORD $0x6e75de75 // fmul v21.2d, v19.2d, v21.2d
+	WORD $0x6e79ddd9 // fmul v25.2d, v14.2d, v25.2d
+	WORD $0x3dc0899e // ldr q30, [x12, #544]
+	WORD $0x3dc08997 // ldr q23, [x12, #544]
+	WORD $0x4e3e1f9e // and v30.16b, v28.16b, v30.16b
+	WORD $0x4e371ff7 // and v23.16b, v31.16b, v23.16b
+	WORD $0x4e083fcd // mov x13, v30.d[0]
+	WORD $0x4e083eee // mov x14, v23.d[0]
+	WORD $0x4e183fcf // mov x15, v30.d[1]
+	WORD $0x4e183ef3 // mov x19, v23.d[1]
+	WORD $0xfc6d7917 // ldr d23, [x8, x13, lsl #3]
+	WORD $0xfc6e791e // ldr d30, [x8, x14, lsl #3]
+	WORD $0xfc6f7910 // ldr d16, [x8, x15, lsl #3]
+	WORD $0xfc737916 // ldr d22, [x8, x19, lsl #3]
+	WORD $0x4ed03af0 // zip1 v16.2d, v23.2d, v16.2d
+	WORD $0x4ed63bd6 // zip1 v22.2d, v30.2d, v22.2d
+	WORD $0x4e70d6b0 // fadd v16.2d, v21.2d, v16.2d
+	WORD $0x4e76d736 // fadd v22.2d, v25.2d, v22.2d
+	WORD $0x4e7bd619 // fadd v25.2d, v16.2d, v27.2d
+	WORD $0x4e7ad6d5 // fadd v21.2d, v22.2d, v26.2d
+	WORD $0x3dc0b19e // ldr q30, [x12, #704]
+	WORD $0x3dc0b197 // ldr q23, [x12, #704]
+	WORD $0x6e7ede7e // fmul v30.2d, v19.2d, v30.2d
+	WORD $0x6e77ddd7 // fmul v23.2d, v14.2d, v23.2d
+	WORD $0x3dc0898e // ldr q14, [x12, #544]
+	WORD $0x3dc08993 // ldr q19, [x12, #544]
+	WORD $0x4e2e1f8e // and v14.16b, v28.16b, v14.16b
+	WORD $0x4e331ff3 // and v19.16b, v31.16b, v19.16b
+	WORD $0x4e083dd3 // mov x19, v14.d[0]
+	WORD $0x4e083e6f // mov x15, v19.d[0]
+	WORD $0x4e183dce // mov x14, v14.d[1]
+	WORD $0x4e183e6d // mov x13, v19.d[1]
+	WORD $0xfc737933 // ldr d19, [x9, x19, lsl #3]
+	WORD $0xfc6f792e // ldr d14, [x9, x15, lsl #3]
+	WORD $0xfc6e793f // ldr d31, [x9, x14, lsl #3]
+	WORD $0xfc6d793c // ldr d28, [x9, x13, lsl #3]
+	WORD $0x4edf3a7f // zip1 v31.2d, v19.2d, v31.2d
+	WORD $0x4edc39dc // zip1 v28.2d, v14.2d, v28.2d
+	WORD $0x4e7fd7df // fadd v31.2d, v30.2d, v31.2d
+	WORD $0x4e7cd6fc // fadd v28.2d, v23.2d, v28.2d
+	WORD $0x4ef9d610 // fsub v16.2d, v16.2d, v25.2d
+	WORD $0x4ef5d6d6 // fsub v22.2d, v22.2d, v21.2d
+	WORD $0x4e7bd61b // fadd v27.2d, v16.2d, v27.2d
+	WORD $0x4e7ad6da // fadd v26.2d, v22.2d, v26.2d
+	WORD $0x4e7fd71f // fadd v31.2d, v24.2d, v31.2d
+	WORD $0x4e7cd63c // fadd v28.2d, v17.2d, v28.2d
+	WORD $0x4e7fd77f // fadd v31.2d, v27.2d, v31.2d
+	WORD $0x4e7cd75c // fadd v28.2d, v26.2d, v28.2d
+	WORD $0x4e7fd73a // fadd v26.2d, v25.2d, v31.2d
+	WORD $0x4e7cd6bb // fadd v27.2d, v21.2d, v28.2d
+	WORD $0x3dc0b591 // ldr q17, [x12, #720]
+	WORD $0x3dc0b598 // ldr q24, [x12, #720]
+	WORD $0x4e311f51 // and v17.16b, v26.16b, v17.16b
+	WORD $0x4e381f78 // and v24.16b, v27.16b, v24.16b
+	WORD $0x4ef1d739 // fsub v25.2d, v25.2d, v17.2d
+	WORD $0x4ef8d6b5 // fsub v21.2d, v21.2d, v24.2d
+	WORD $0x4e79d7f9 // fadd v25.2d, v31.2d, v25.2d
+	WORD $0x4e75d795 // fadd v21.2d, v28.2d, v21.2d
+	WORD $0x6e71de91 // fmul v17.2d, v20.2d, v17.2d
+	WORD $0x6e78dfb8 // fmul v24.2d, v29.2d, v24.2d
+	WORD $0x6e79de99 // fmul v25.2d, v20.2d, v25.2d
+	WORD $0x6e75dfb5 // fmul v21.2d, v29.2d, v21.2d
+	WORD $0x3dc0459c // ldr q28, [x12, #272]
+	WORD $0x3dc0459f // ldr q31, [x12, #272]
+	WORD $0x6e7cde3c // fmul v28.2d, v17.2d, v28.2d
+	WORD $0x6e7fdf1f // fmul v31.2d, v24.2d, v31.2d
+	WORD $0x3dc04d9b // ldr q27, [x12, #304]
+	WORD $0x3dc04d9a // ldr q26, [x12, #304]
+	WORD $0x4e7bd79b // fadd v27.2d, v28.2d, v27.2d
+	WORD $0x4e7ad7fa // fadd v26.2d, v31.2d, v26.2d
+	WORD $0x3dc04d9f // ldr q31, [x12, #304]
+	WORD $0x3dc04d9c // ldr q28, [x12, #304]
+	WORD $0x4effd77f // fsub v31.2d, v27.2d, v31.2d
+	WORD $0x4efcd75c // fsub v28.2d, v26.2d, v28.2d
+	WORD $0x3dc0b996 // ldr q22, [x12, #736]
+	WORD $0x3dc0b990 // ldr q16, [x12, #736]
+	WORD $0x6e76dff6 // fmul v22.2d, v31.2d, v22.2d
+	WORD $0x6e70df90 // fmul v16.2d, v28.2d, v16.2d
+	WORD $0x4ef6d636 // fsub v22.2d, v17.2d, v22.2d
+	WORD $0x4ef0d710 // fsub v16.2d, v24.2d, v16.2d
+	WORD $0x3dc0bd97 // ldr q23, [x12, #752]
+	WORD $0x3dc0bd9e // ldr q30, [x12, #752]
+	WORD $0x6e77dff7 // fmul v23.2d, v31.2d, v23.2d
+	WORD $0x6e7edf9e // fmul v30.2d, v28.2d, v30.2d
+	WORD $0x4ef7d6d7 // fsub v23.2d, v22.2d, v23.2d
+	WORD $0x4efed61e // fsub v30.2d, v16.2d, v30.2d
+	WORD $0x4e79d6f9 // fadd v25.2d, v23.2d, v25.2d
+	WORD $0x4e75d7d5 // fadd v21.2d, v30.2d, v21.2d
+	WORD $0x6e79df3e // fmul v30.2d, v25.2d, v25.2d
+	WORD $0x6e75deb7 // fmul v23.2d, v21.2d, v21.2d
+	WORD $0x3dc0c190 // ldr q16, [x12, #768]
+	WORD $0x3dc0c196 // ldr q22, [x12, #768]
+	WORD $0x6e70df30 // fmul v16.2d, v25.2d, v16.2d
+	WORD $0x6e76deb6 // fmul v22.2d, v21.2d, v22.2d
+	WORD $0x3dc0c59c // ldr q28, [x12, #784]
+	WORD $0x3dc0c59f // ldr q31, [x12, #784]
+	WORD $0x4e7cd61c // fadd v28.2d, v16.2d, v28.2d
+	WORD $0x4e7fd6df // fadd v31.2d, v22.2d, v31.2d
+	WORD $0x6e7cdf3c // fmul v28.2d, v25.2d, v28.2d
+	WORD $0x6e7fdebf // fmul v31.2d, v21.2d, v31.2d
+	WORD $0x3dc0c996 // ldr q22, [x12, #800]
+	WORD $0x3dc0c990 // ldr q16, [x12, #800]
+	WORD $0x4e76d796 // fadd v22.2d, v28.2d, v22.2d
+	WORD $0x4e70d7f0 // fadd v16.2d, v31.2d, v16.2d
+	WORD $0x6e76df36 // fmul v22.2d, v25.2d, v22.2d
+	WORD $0x6e70deb0 // fmul v16.2d, v21.2d, v16.2d
+	WORD $0x3dc0cd9f // ldr q31, [x12, #816]
+	WORD $0x3dc0cd9c // ldr q28, [x12, #816]
+	WORD $0x4e7fd6df // fadd v31.2d, v22.2d, v31.2d
+	WORD $0x4e7cd61c // fadd v28.2d, v16.2d, v28.2d
+	WORD $0x6e7fdf3f // fmul v31.2d, v25.2d, v31.2d
+	WORD $0x6e7cdebc // fmul v28.2d, v21.2d, v28.2d
+	WORD $0x3dc0d190 // ldr q16, [x12, #832]
+	WORD $0x3dc0d196 // ldr q22, [x12, #832]
+	WORD $0x4e70d7f0 // fadd v16.2d, v31.2d, v16.2d
+	WORD $0x4e76d796 // fadd v22.2d, v28.2d, v22.2d
+	WORD $0x6e70df30 // fmul v16.2d, v25.2d, v16.2d
+	WORD $0x6e76deb6 // fmul v22.2d, v21.2d, v22.2d
+	WORD $0x3dc0659c // ldr q28, [x12, #400]
+	WORD $0x3dc0659f // ldr q31, [x12, #400]
+	WORD $0x4e7cd61c // fadd v28.2d, v16.2d, v28.2d
+	WORD $0x4e7fd6df // fadd v31.2d, v22.2d, v31.2d
+	WORD $0x6e7cdfdc // fmul v28.2d, v30.2d, v28.2d
+	WORD $0x6e7fdeff // fmul v31.2d, v23.2d, v31.2d
+	WORD $0x4e261f77 // and v23.16b, v27.16b, v6.16b
+	WORD $0x4e261f5e // and v30.16b, v26.16b, v6.16b
+	WORD $0x4e083eed // mov x13, v23.d[0]
+	WORD $0x4e083fce // mov x14, v30.d[0]
+	WORD $0x4e183eef // mov x15, v23.d[1]
+	WORD $0x4e183fd3 // mov x19, v30.d[1]
+	WORD $0xfc6d795e // ldr d30, [x10, x13, lsl #3]
+	WORD $0xfc6e7957 // ldr d23, [x10, x14, lsl #3]
+	WORD $0xfc6f7956 // ldr d22, [x10, x15, lsl #3]
+	WORD $0xfc737950 // ldr d16, [x10, x19, lsl #3]
+	WORD $0x4ed63bd6 // zip1 v22.2d, v30.2d, v22.2d
+	WORD $0x4ed03af0 // zip1 v16.2d, v23.2d, v16.2d
+	WORD $0x4e7cd73c // fadd v28.2d, v25.2d, v28.2d
+	WORD $0x4e7fd6bf // fadd v31.2d, v21.2d, v31.2d
+	WORD $0x6e7cdedc // fmul v28.2d, v22.2d, v28.2d
+	WORD $0x6e7fde1f // fmul v31.2d, v16.2d, v31.2d
+	WORD $0x4e261f75 // and v21.16b, v27.16b, v6.16b
+	WORD $0x4e261f59 // and v25.16b, v26.16b, v6.16b
+	WORD $0x4e083eb3 // mov x19, v21.d[0]
+	WORD $0x4e083f2f // mov x15, v25.d[0]
+	WORD $0x4e183eae // mov x14, v21.d[1]
+	WORD $0x4e183f2d // mov x13, v25.d[1]
+	WORD $0xfc737979 // ldr d25, [x11, x19, lsl #3]
+	WORD $0xfc6f7975 // ldr d21, [x11, x15, lsl #3]
+	WORD $0xfc6e7977 // ldr d23, [x11, x14, lsl #3]
+	WORD $0xfc6d797e // ldr d30, [x11, x13, lsl #3]
+	WORD $0x4ed73b37 // zip1 v23.2d, v25.2d, v23.2d
+	WORD $0x4ede3abe // zip1 v30.2d, v21.2d, v30.2d
+	WORD $0x4e77d797 // fadd v23.2d, v28.2d, v23.2d
+	WORD $0x4e7ed7fe // fadd v30.2d, v31.2d, v30.2d
+	WORD $0x4e77d6df // fadd v31.2d, v22.2d, v23.2d
+	WORD $0x4e7ed61c // fadd v28.2d, v16.2d, v30.2d
+	WORD $0x3dc0d595 // ldr q21, [x12, #848]
+	WORD $0x3dc0d599 // ldr q25, [x12, #848]
+	WORD $0x6ef5e635 // fcmgt v21.2d, v17.2d, v21.2d
+	WORD $0x6ef9e719 // fcmgt v25.2d, v24.2d, v25.2d
+	WORD $0x3dc0d98e // ldr q14, [x12, #864]
+	WORD $0x3dc0d993 // ldr q19, [x12, #864]
+	WORD $0x6e6e1e35 // bsl v21.16b, v17.16b, v14.16b
+	WORD $0x6e731f19 // bsl v25.16b, v24.16b, v19.16b
+	WORD $0x3dc0dd93 // ldr q19, [x12, #880]
+	WORD $0x3dc0dd98 // ldr q24, [x12, #880]
+	WORD $0x6ef5e673 // fcmgt v19.2d, v19.2d, v21.2d
+	WORD $0x6ef9e718 // fcmgt v24.2d, v24.2d, v25.2d
+	WORD $0x3dc0d98e // ldr q14, [x12, #864]
+	WORD $0x3dc0d991 // ldr q17, [x12, #864]
+	WORD $0x6e6e1eb3 // bsl v19.16b, v21.16b, v14.16b
+	WORD $0x6e711f38 // bsl v24.16b, v25.16b, v17.16b
+	WORD $0x4effd6d6 // fsub v22.2d, v22.2d, v31.2d
+	WORD $0x4efcd610 // fsub v16.2d, v16.2d, v28.2d
+	WORD $0x4e77d6d7 // fadd v23.2d, v22.2d, v23.2d
+	WORD $0x4e7ed61e // fadd v30.2d, v16.2d, v30.2d
+	WORD $0x3dc07d90 // ldr q16, [x12, #496]
+	WORD $0x3dc07d96 // ldr q22, [x12, #496]
+	WORD $0x4e301ef0 // and v16.16b, v23.16b, v16.16b
+	WORD $0x4e361fd6 // and v22.16b, v30.16b, v22.16b
+	WORD $0x3dc0e19e // ldr q30, [x12, #896]
+	WORD $0x3dc0e197 // ldr q23, [x12, #896]
+	WORD $0x4e3e1ffe // and v30.16b, v31.16b, v30.16b
+	WORD $0x4e371f97 // and v23.16b, v28.16b, v23.16b
+	WORD $0x3dc0e591 // ldr q17, [x12, #912]
+	WORD $0x3dc0e599 // ldr q25, [x12, #912]
+	WORD $0x6ef18fd1 // cmeq v17.2d, v30.2d, v17.2d
+	WORD $0x6ef98ef9 // cmeq v25.2d, v23.2d, v25.2d
+	WORD $0x3dc0e597 // ldr q23, [x12, #912]
+	WORD $0x3dc0e59e // ldr q30, [x12, #912]
+	WORD $0x6e771e11 // bsl v17.16b, v16.16b, v23.16b
+	WORD $0x6e7e1ed9 // bsl v25.16b, v22.16b, v30.16b
+	WORD $0x3dc0e99e // ldr q30, [x12, #928]
+	WORD $0x3dc0e996 // ldr q22, [x12, #928]
+	WORD $0x6efee63e // fcmgt v30.2d, v17.2d, v30.2d
+	WORD $0x6ef6e736 // fcmgt v22.2d, v25.2d, v22.2d
+	WORD $0x3dc0d999 // ldr q25, [x12, #864]
+	WORD $0x3dc0d991 // ldr q17, [x12, #864]
+	WORD $0x6e731f3e // bsl v30.16b, v25.16b, v19.16b
+	WORD $0x6e781e36 // bsl v22.16b, v17.16b, v24.16b
+	WORD $0x3dc0ed98 // ldr q24, [x12, #944]
+	WORD $0x3dc0ed91 // ldr q17, [x12, #944]
+	WORD $0x4e381f78 // and v24.16b, v27.16b, v24.16b
+	WORD $0x4e311f51 // and v17.16b, v26.16b, v17.16b
+	WORD $0x4f705718 // shl v24.2d, v24.2d, #48
+	WORD $0x4f705631 // shl v17.2d, v17.2d, #48
+	WORD $0x4ef887f8 // add v24.2d, v31.2d, v24.2d
+	WORD $0x4ef18791 // add v17.2d, v28.2d, v17.2d
+	WORD $0x3dc0f19c // ldr q28, [x12, #960]
+	WORD $0x3dc0f19f // ldr q31, [x12, #960]
+	WORD $0x4e7ce69c // fcmeq v28.2d, v20.2d, v28.2d
+	WORD $0x4e7fe7bf // fcmeq v31.2d, v29.2d, v31.2d
+	WORD $0x6e6fddef // fmul v15.2d, v15.2d, v15.2d
+	WORD $0x6e72de52 // fmul v18.2d, v18.2d, v18.2d
+	WORD $0x6e781dfc // bsl v28.16b, v15.16b, v24.16b
+	WORD $0x6e711e5f // bsl v31.16b, v18.16b, v17.16b
+	WORD $0x3dc0d991 // ldr q17, [x12, #864]
+	WORD $0x3dc0d992 // ldr q18, [x12, #864]
+	WORD $0x4e7ee7de // fcmeq v30.2d, v30.2d, v30.2d
+	WORD $0x4e76e6d6 // fcmeq v22.2d, v22.2d, v22.2d
+	WORD $0x6e711f9e // bsl v30.16b, v28.16b, v17.16b
+	WORD $0x6e721ff6 // bsl v22.16b, v31.16b, v18.16b
+	WORD $0xfd40087f // ldr d31, [x3, #16]
+	WORD $0xfd400c7c // ldr d28, [x3, #24]
+	WORD $0x0e617bff // fcvtl v31.2d, v31.2s
+	WORD $0x0e617b9c // fcvtl v28.2d, v28.2s
+	WORD $0x3dc06598 // ldr q24, [x12, #400]
+	WORD $0x3dc0658f // ldr q15, [x12, #400]
+	WORD $0x6e78dff8 // fmul v24.2d, v31.2d, v24.2d
+	WORD $0x6e6fdf8f // fmul v15.2d, v28.2d, v15.2d
+	WORD $0x4e619b1c // frintm v28.2d, v24.2d
+	WORD $0x4e6199ff // frintm v31.2d, v15.2d
+	WORD $0x4e7ce71c // fcmeq v28.2d, v24.2d, v28.2d
+	WORD $0x4e7fe5ff // fcmeq v31.2d, v15.2d, v31.2d
+	WORD $0xfd40084f // ldr d15, [x2, #16]
+	WORD $0xfd400c58 // ldr d24, [x2, #24]
+	WORD $0x0e6179ef // fcvtl v15.2d, v15.2s
+	WORD $0x0e617b18 // fcvtl v24.2d, v24.2s
+	WORD $0x3dc0f59d // ldr q29, [x12, #976]
+	WORD $0x3dc0f594 // ldr q20, [x12, #976]
+	WORD $0x4e3d1dfd // and v29.16b, v15.16b, v29.16b
+	WORD $0x4e341f14 // and v20.16b, v24.16b, v20.16b
+	WORD $0x4ebd1fdd // orr v29.16b, v30.16b, v29.16b
+	WORD $0x4eb41ed4 // orr v20.16b, v22.16b, v20.16b
+	WORD $0x6e7d1fdc // bsl v28.16b, v30.16b, v29.16b
+	WORD $0x6e741edf // bsl v31.16b, v22.16b, v20.16b
+	WORD $0xfd400874 // ldr d20, [x3, #16]
+	WORD $0xfd400c76 // ldr d22, [x3, #24]
+	WORD $0x0e617a94 // fcvtl v20.2d, v20.2s
+	WORD $0x0e617ad6 // fcvtl v22.2d, v22.2s
+	WORD $0x4e619a9d // frintm v29.2d, v20.2d
+	WORD $0x4e619ade // frintm v30.2d, v22.2d
+	WORD $0x4e7de69d // fcmeq v29.2d, v20.2d, v29.2d
+	WORD $0x4e7ee6de // fcmeq v30.2d, v22.2d, v30.2d
+	WORD $0xfd400856 // ldr d22, [x2, #16]
+	WORD $0xfd400c54 // ldr d20, [x2, #24]
+	WORD $0x0e617ad6 // fcvtl v22.2d, v22.2s
+	WORD $0x0e617a94 // fcvtl v20.2d, v20.2s
+	WORD $0x3dc07d98 // ldr q24, [x12, #496]
+	WORD $0x3dc07d8f // ldr q15, [x12, #496]
+	WORD $0x4e381ed8 // and v24.16b, v22.16b, v24.16b
+	WORD $0x4e2f1e8f // and v15.16b, v20.16b, v15.16b
+	WORD $0xfd400854 // ldr d20, [x2, #16]
+	WORD $0xfd400c56 // ldr d22, [x2, #24]
+	WORD $0x0e617a94 // fcvtl v20.2d, v20.2s
+	WORD $0x0e617ad6 // fcvtl v22.2d, v22.2s
+	WORD $0x6e741f1d // bsl v29.16b, v24.16b, v20.16b
+	WORD $0x6e761dfe // bsl v30.16b, v15.16b, v22.16b
+	WORD $0x3dc0f996 // ldr q22, [x12, #992]
+	WORD $0x3dc0f98f // ldr q15, [x12, #992]
+	WORD $0x6e76e7b6 // fcmge v22.2d, v29.2d, v22.2d
+	WORD $0x6e6fe7cf // fcmge v15.2d, v30.2d, v15.2d
+	WORD $0x6e711f96 // bsl v22.16b, v28.16b, v17.16b
+	WORD $0x6e721fef // bsl v15.16b, v31.16b, v18.16b
+	WORD $0x3dc0fd9f // ldr q31, [x12, #1008]
+	WORD $0x3dc0fd9c // ldr q28, [x12, #1008]
+	WORD $0x6e7de7fd // fcmge v29.2d, v31.2d, v29.2d
+	WORD $0x6e7ee79e // fcmge v30.2d, v28.2d, v30.2d
+	WORD $0x6e711edd // bsl v29.16b, v22.16b, v17.16b
+	WORD $0x6e721dfe // bsl v30.16b, v15.16b, v18.16b
+	WORD $0x0e616bbd // fcvtn v29.2s, v29.2d
+	WORD $0x0e616bde // fcvtn v30.2s, v30.2d
+	WORD $0xfd00083d // str d29, [x1, #16]
+	WORD $0xfd000c3e // str d30, [x1, #24]
+	JMP going
 single:
 	ADDS $8, R0, R0
 	BEQ done
 	SUBS $2, R0, R0
 	BLT rest
 one:
-	WORD $0xfd400052 // ldr d18, [x2]
-	WORD $0x0e617a52 // fcvtl v18.2d, v18.2s
-	WORD $0x4e201e52 // and v18.16b, v18.16b, v0.16b
-	WORD $0xfd400070 // ldr d16, [x3]
-	WORD $0x0e617a10 // fcvtl v16.2d, v16.2s
-	WORD $0x6ee18651 // sub v17.2d, v18.2d, v1.2d
-	WORD $0x6f4c062f // ushr v15.2d, v17.2d, #52
+	WORD $0xfd40005e // ldr d30, [x2]
+	WORD $0x0e617bde // fcvtl v30.2d, v30.2s
+	WORD $0x3dc07d9d // ldr q29, [x12, #496]
+	WORD $0x4e3d1fdd // and v29.16b, v30.16b, v29.16b
+	WORD $0xfd40007e // ldr d30, [x3]
+	WORD $0x0e617bde // fcvtl v30.2d, v30.2s
+	WORD $0x3dc08192 // ldr q18, [x12, #512]
+	WORD $0x6ef287b2 // sub v18.2d, v29.2d, v18.2d
+	WORD $0x6f4c064f // ushr v15.2d, v18.2d, #52
 	WORD $0x4ea21def // orr v15.16b, v15.16b, v2.16b
 	WORD $0x4ee3d5ef // fsub v15.2d, v15.2d, v3.2d
-	WORD $0x4e241e38 // and v24.16b, v17.16b, v4.16b
-	WORD $0x4ee58718 // add v24.2d, v24.2d, v5.2d
-	WORD $0x6f520631 // ushr v17.2d, v17.2d, #46
-	WORD $0x4e261e3e // and v30.16b, v17.16b, v6.16b
-	WORD $0x4e083fca // mov x10, v30.d[0]
-	WORD $0x4e183fcb // mov x11, v30.d[1]
-	WORD $0xfc6a789e // ldr d30, [x4, x10, lsl #3]
-	WORD $0xfc6b7894 // ldr d20, [x4, x11, lsl #3]
-	WORD $0x4ed43bd4 // zip1 v20.2d, v30.2d, v20.2d
-	WORD $0x6e74df14 // fmul v20.2d, v24.2d, v20.2d
-	WORD $0x4ee7d694 // fsub v20.2d, v20.2d, v7.2d
-	WORD $0x6e74de98 // fmul v24.2d, v20.2d, v20.2d
-	WORD $0x6e68de9e // fmul v30.2d, v20.2d, v8.2d
-	WORD $0x4e69d7de // fadd v30.2d, v30.2d, v9.2d
-	WORD $0x6e7ede9e // fmul v30.2d, v20.2d, v30.2d
-	WORD $0x4e6ad7de // fadd v30.2d, v30.2d, v10.2d
-	WORD $0x6e7ede9e // fmul v30.2d, v20.2d, v30.2d
-	WORD $0x4e6bd7de // fadd v30.2d, v30.2d, v11.2d
-	WORD $0x6e7ede9e // fmul v30.2d, v20.2d, v30.2d
-	WORD $0x4e6cd7de // fadd v30.2d, v30.2d, v12.2d
-	WORD $0x6e7ede9e // fmul v30.2d, v20.2d, v30.2d
-	WORD $0x4e6dd7de // fadd v30.2d, v30.2d, v13.2d
-	WORD $0x6e7ede9e // fmul v30.2d, v20.2d, v30.2d
-	WORD $0x3dc03935 // ldr q21, [x9, #224]
-	WORD $0x4e75d7d5 // fadd v21.2d, v30.2d, v21.2d
-	WORD $0x6e75df15 // fmul v21.2d, v24.2d, v21.2d
-	WORD $0x3dc03d38 // ldr q24, [x9, #240]
-	WORD $0x6e78ddf8 // fmul v24.2d, v15.2d, v24.2d
-	WORD $0x4e261e3e // and v30.16b, v17.16b, v6.16b
-	WORD $0x4e083fcb // mov x11, v30.d[0]
-	WORD $0x4e183fca // mov x10, v30.d[1]
-	WORD $0xfc6b78be // ldr d30, [x5, x11, lsl #3]
-	WORD $0xfc6a78bf // ldr d31, [x5, x10, lsl #3]
-	WORD $0x4edf3bdf // zip1 v31.2d, v30.2d, v31.2d
-	WORD $0x4e7fd71f // fadd v31.2d, v24.2d, v31.2d
-	WORD $0x4e74d7f8 // fadd v24.2d, v31.2d, v20.2d
-	WORD $0x3dc0413e // ldr q30, [x9, #256]
-	WORD $0x6e7eddfe // fmul v30.2d, v15.2d, v30.2d
-	WORD $0x4e261e31 // and v17.16b, v17.16b, v6.16b
-	WORD $0x4e083e2a // mov x10, v17.d[0]
-	WORD $0x4e183e2b // mov x11, v17.d[1]
-	WORD $0xfc6a78d1 // ldr d17, [x6, x10, lsl #3]
-	WORD $0xfc6b78cf // ldr d15, [x6, x11, lsl #3]
-	WORD $0x4ecf3a2f // zip1 v15.2d, v17.2d, v15.2d
-	WORD $0x4e6fd7cf // fadd v15.2d, v30.2d, v15.2d
-	WORD $0x4ef8d7ff // fsub v31.2d, v31.2d, v24.2d
-	WORD $0x4e74d7f4 // fadd v20.2d, v31.2d, v20.2d
-	WORD $0x4e6fd6af // fadd v15.2d, v21.2d, v15.2d
-	WORD $0x4e6fd68f // fadd v15.2d, v20.2d, v15.2d
-	WORD $0x4e6fd714 // fadd v20.2d, v24.2d, v15.2d
-	WORD $0x3dc04535 // ldr q21, [x9, #272]
-	WORD $0x4e351e95 // and v21.16b, v20.16b, v21.16b
-	WORD $0x4ef5d718 // fsub v24.2d, v24.2d, v21.2d
-	WORD $0x4e78d5f8 // fadd v24.2d, v15.2d, v24.2d
-	WORD $0x6e75de15 // fmul v21.2d, v16.2d, v21.2d
-	WORD $0x6e78de18 // fmul v24.2d, v16.2d, v24.2d
-	WORD $0x3dc0492f // ldr q15, [x9, #288]
-	WORD $0x6e6fdeaf // fmul v15.2d, v21.2d, v15.2d
-	WORD $0x3dc04d34 // ldr q20, [x9, #304]
-	WORD $0x4e74d5f4 // fadd v20.2d, v15.2d, v20.2d
-	WORD $0x3dc04d2f // ldr q15, [x9, #304]
-	WORD $0x4eefd68f // fsub v15.2d, v20.2d, v15.2d
-	WORD $0x3dc0513f // ldr q31, [x9, #320]
+	WORD $0x4e241e51 // and v17.16b, v18.16b, v4.16b
+	WORD $0x3dc08596 // ldr q22, [x12, #528]
+	WORD $0x4ef68636 // add v22.2d, v17.2d, v22.2d
+	WORD $0x6f520652 // ushr v18.2d, v18.2d, #46
+	WORD $0x3dc08991 // ldr q17, [x12, #544]
+	WORD $0x4e311e51 // and v17.16b, v18.16b, v17.16b
+	WORD $0x4e083e2d // mov x13, v17.d[0]
+	WORD $0x4e183e2e // mov x14, v17.d[1]
+	WORD $0xfc6d78f1 // ldr d17, [x7, x13, lsl #3]
+	WORD $0xfc6e78fc // ldr d28, [x7, x14, lsl #3]
+	WORD $0x4edc3a3c // zip1 v28.2d, v17.2d, v28.2d
+	WORD $0x6e7cdedc // fmul v28.2d, v22.2d, v28.2d
+	WORD $0x3dc08d96 // ldr q22, [x12, #560]
+	WORD $0x4ef6d796 // fsub v22.2d, v28.2d, v22.2d
+	WORD $0x6e76dedc // fmul v28.2d, v22.2d, v22.2d
+	WORD $0x3dc09191 // ldr q17, [x12, #576]
+	WORD $0x6e71ded1 // fmul v17.2d, v22.2d, v17.2d
+	WORD $0x3dc0959f // ldr q31, [x12, #592]
+	WORD $0x4e7fd63f // fadd v31.2d, v17.2d, v31.2d
+	WORD $0x6e7fdedf // fmul v31.2d, v22.2d, v31.2d
+	WORD $0x3dc09991 // ldr q17, [x12, #608]
+	WORD $0x4e71d7f1 // fadd v17.2d, v31.2d, v17.2d
+	WORD $0x6e71ded1 // fmul v17.2d, v22.2d, v17.2d
+	WORD $0x3dc09d9f // ldr q31, [x12, #624]
+	WORD $0x4e7fd63f // fadd v31.2d, v17.2d, v31.2d
+	WORD $0x6e7fdedf // fmul v31.2d, v22.2d, v31.2d
+	WORD $0x3dc0a191 // ldr q17, [x12, #640]
+	WORD $0x4e71d7f1 // fadd v17.2d, v31.2d, v17.2d
+	WORD $0x6e71ded1 // fmul v17.2d, v22.2d, v17.2d
+	WORD $0x3dc0a59f // ldr q31, [x12, #656]
+	WORD $0x4e7fd63f // fadd v31.2d, v17.2d, v31.2d
+	WORD $0x6e7fdedf // fmul v31.2d, v22.2d, v31.2d
+	WORD $0x3dc0a991 // ldr q17, [x12, #672]
+	WORD $0x4e71d7f1 // fadd v17.2d, v31.2d, v17.2d
+	WORD $0x6e71df91 // fmul v17.2d, v28.2d, v17.2d
+	WORD $0x3dc0ad9c // ldr q28, [x12, #688]
+	WORD $0x6e7cddfc // fmul v28.2d, v15.2d, v28.2d
+	WORD $0x3dc0899f // ldr q31, [x12, #544]
+	WORD $0x4e3f1e5f // and v31.16b, v18.16b, v31.16b
+	WORD $0x4e083fee // mov x14, v31.d[0]
+	WORD $0x4e183fed // mov x13, v31.d[1]
+	WORD $0xfc6e791f // ldr d31, [x8, x14, lsl #3]
+	WORD $0xfc6d7914 // ldr d20, [x8, x13, lsl #3]
+	WORD $0x4ed43bf4 // zip1 v20.2d, v31.2d, v20.2d
+	WORD $0x4e74d794 // fadd v20.2d, v28.2d, v20.2d
+	WORD $0x4e76d69c // fadd v28.2d, v20.2d, v22.2d
+	WORD $0x3dc0b19f // ldr q31, [x12, #704]
 	WORD $0x6e7fddff // fmul v31.2d, v15.2d, v31.2d
-	WORD $0x4effd6bf // fsub v31.2d, v21.2d, v31.2d
-	WORD $0x3dc0553e // ldr q30, [x9, #336]
-	WORD $0x6e7eddfe // fmul v30.2d, v15.2d, v30.2d
-	WORD $0x4efed7fe // fsub v30.2d, v31.2d, v30.2d
-	WORD $0x4e78d7d8 // fadd v24.2d, v30.2d, v24.2d
-	WORD $0x6e78df1e // fmul v30.2d, v24.2d, v24.2d
-	WORD $0x3dc0593f // ldr q31, [x9, #352]
-	WORD $0x6e7fdf1f // fmul v31.2d, v24.2d, v31.2d
-	WORD $0x3dc05d2f // ldr q15, [x9, #368]
-	WORD $0x4e6fd7ef // fadd v15.2d, v31.2d, v15.2d
-	WORD $0x6e6fdf0f // fmul v15.2d, v24.2d, v15.2d
-	WORD $0x3dc0613f // ldr q31, [x9, #384]
-	WORD $0x4e7fd5ff // fadd v31.2d, v15.2d, v31.2d
-	WORD $0x6e7fdf1f // fmul v31.2d, v24.2d, v31.2d
-	WORD $0x3dc0652f // ldr q15, [x9, #400]
-	WORD $0x4e6fd7ef // fadd v15.2d, v31.2d, v15.2d
-	WORD $0x6e6fdf0f // fmul v15.2d, v24.2d, v15.2d
-	WORD $0x3dc0693f // ldr q31, [x9, #416]
-	WORD $0x4e7fd5ff // fadd v31.2d, v15.2d, v31.2d
-	WORD $0x6e7fdf1f // fmul v31.2d, v24.2d, v31.2d
-	WORD $0x3dc06d2f // ldr q15, [x9, #432]
-	WORD $0x4e6fd7ef // fadd v15.2d, v31.2d, v15.2d
-	WORD $0x6e6fdfcf // fmul v15.2d, v30.2d, v15.2d
-	WORD $0x3dc0713e // ldr q30, [x9, #448]
-	WORD $0x4e3e1e9e // and v30.16b, v20.16b, v30.16b
-	WORD $0x4e083fcb // mov x11, v30.d[0]
-	WORD $0x4e183fca // mov x10, v30.d[1]
-	WORD $0xfc6b78fe // ldr d30, [x7, x11, lsl #3]
-	WORD $0xfc6a78ff // ldr d31, [x7, x10, lsl #3]
-	WORD $0x4edf3bdf // zip1 v31.2d, v30.2d, v31.2d
-	WORD $0x4e6fd70f // fadd v15.2d, v24.2d, v15.2d
-	WORD $0x6e6fdfef // fmul v15.2d, v31.2d, v15.2d
-	WORD $0x3dc07138 // ldr q24, [x9, #448]
-	WORD $0x4e381e98 // and v24.16b, v20.16b, v24.16b
-	WORD $0x4e083f0a // mov x10, v24.d[0]
-	WORD $0x4e183f0b // mov x11, v24.d[1]
-	WORD $0xfc6a7918 // ldr d24, [x8, x10, lsl #3]
-	WORD $0xfc6b791e // ldr d30, [x8, x11, lsl #3]
-	WORD $0x4ede3b1e // zip1 v30.2d, v24.2d, v30.2d
-	WORD $0x4e7ed5fe // fadd v30.2d, v15.2d, v30.2d
-	WORD $0x4e7ed7ef // fadd v15.2d, v31.2d, v30.2d
-	WORD $0x3dc07538 // ldr q24, [x9, #464]
-	WORD $0x6ef8e6b8 // fcmgt v24.2d, v21.2d, v24.2d
-	WORD $0x3dc07931 // ldr q17, [x9, #480]
-	WORD $0x6e711eb8 // bsl v24.16b, v21.16b, v17.16b
-	WORD $0x3dc07d31 // ldr q17, [x9, #496]
-	WORD $0x6ef8e631 // fcmgt v17.2d, v17.2d, v24.2d
-	WORD $0x3dc07935 // ldr q21, [x9, #480]
-	WORD $0x6e751f11 // bsl v17.16b, v24.16b, v21.16b
-	WORD $0x4eefd7ff // fsub v31.2d, v31.2d, v15.2d
-	WORD $0x4e7ed7fe // fadd v30.2d, v31.2d, v30.2d
-	WORD $0x4e201fde // and v30.16b, v30.16b, v0.16b
-	WORD $0x3dc0813f // ldr q31, [x9, #512]
-	WORD $0x4e3f1dff // and v31.16b, v15.16b, v31.16b
-	WORD $0x3dc08535 // ldr q21, [x9, #528]
-	WORD $0x6ef58ff5 // cmeq v21.2d, v31.2d, v21.2d
-	WORD $0x3dc0853f // ldr q31, [x9, #528]
-	WORD $0x6e7f1fd5 // bsl v21.16b, v30.16b, v31.16b
-	WORD $0x3dc0893f // ldr q31, [x9, #544]
-	WORD $0x6effe6bf // fcmgt v31.2d, v21.2d, v31.2d
-	WORD $0x3dc07935 // ldr q21, [x9, #480]
-	WORD $0x6e711ebf // bsl v31.16b, v21.16b, v17.16b
-	WORD $0x3dc08d31 // ldr q17, [x9, #560]
-	WORD $0x4e311e91 // and v17.16b, v20.16b, v17.16b
-	WORD $0x4f705631 // shl v17.2d, v17.2d, #48
-	WORD $0x4ef185f1 // add v17.2d, v15.2d, v17.2d
-	WORD $0x3dc0912f // ldr q15, [x9, #576]
-	WORD $0x4e6fe60f // fcmeq v15.2d, v16.2d, v15.2d
-	WORD $0x6e72de52 // fmul v18.2d, v18.2d, v18.2d
-	WORD $0x6e711e4f // bsl v15.16b, v18.16b, v17.16b
-	WORD $0x3dc07931 // ldr q17, [x9, #480]
+	WORD $0x3dc0898f // ldr q15, [x12, #544]
+	WORD $0x4e2f1e4f // and v15.16b, v18.16b, v15.16b
+	WORD $0x4e083ded // mov x13, v15.d[0]
+	WORD $0x4e183dee // mov x14, v15.d[1]
+	WORD $0xfc6d792f // ldr d15, [x9, x13, lsl #3]
+	WORD $0xfc6e7932 // ldr d18, [x9, x14, lsl #3]
+	WORD $0x4ed239f2 // zip1 v18.2d, v15.2d, v18.2d
+	WORD $0x4e72d7f2 // fadd v18.2d, v31.2d, v18.2d
+	WORD $0x4efcd694 // fsub v20.2d, v20.2d, v28.2d
+	WORD $0x4e76d696 // fadd v22.2d, v20.2d, v22.2d
+	WORD $0x4e72d632 // fadd v18.2d, v17.2d, v18.2d
+	WORD $0x4e72d6d2 // fadd v18.2d, v22.2d, v18.2d
+	WORD $0x4e72d796 // fadd v22.2d, v28.2d, v18.2d
+	WORD $0x3dc0b591 // ldr q17, [x12, #720]
+	WORD $0x4e311ed1 // and v17.16b, v22.16b, v17.16b
+	WORD $0x4ef1d79c // fsub v28.2d, v28.2d, v17.2d
+	WORD $0x4e7cd65c // fadd v28.2d, v18.2d, v28.2d
+	WORD $0x6e71dfd1 // fmul v17.2d, v30.2d, v17.2d
+	WORD $0x6e7cdfdc // fmul v28.2d, v30.2d, v28.2d
+	WORD $0x3dc04592 // ldr q18, [x12, #272]
+	WORD $0x6e72de32 // fmul v18.2d, v17.2d, v18.2d
+	WORD $0x3dc04d96 // ldr q22, [x12, #304]
+	WORD $0x4e76d656 // fadd v22.2d, v18.2d, v22.2d
+	WORD $0x3dc04d92 // ldr q18, [x12, #304]
+	WORD $0x4ef2d6d2 // fsub v18.2d, v22.2d, v18.2d
+	WORD $0x3dc0b994 // ldr q20, [x12, #736]
+	WORD $0x6e74de54 // fmul v20.2d, v18.2d, v20.2d
+	WORD $0x4ef4d634 // fsub v20.2d, v17.2d, v20.2d
+	WORD $0x3dc0bd9f // ldr q31, [x12, #752]
+	WORD $0x6e7fde5f // fmul v31.2d, v18.2d, v31.2d
+	WORD $0x4effd69f // fsub v31.2d, v20.2d, v31.2d
+	WORD $0x4e7cd7fc // fadd v28.2d, v31.2d, v28.2d
+	WORD $0x6e7cdf9f // fmul v31.2d, v28.2d, v28.2d
+	WORD $0x3dc0c194 // ldr q20, [x12, #768]
+	WORD $0x6e74df94 // fmul v20.2d, v28.2d, v20.2d
+	WORD $0x3dc0c592 // ldr q18, [x12, #784]
+	WORD $0x4e72d692 // fadd v18.2d, v20.2d, v18.2d
+	WORD $0x6e72df92 // fmul v18.2d, v28.2d, v18.2d
+	WORD $0x3dc0c994 // ldr q20, [x12, #800]
+	WORD $0x4e74d654 // fadd v20.2d, v18.2d, v20.2d
+	WORD $0x6e74df94 // fmul v20.2d, v28.2d, v20.2d
+	WORD $0x3dc0cd92 // ldr q18, [x12, #816]
+	WORD $0x4e72d692 // fadd v18.2d, v20.2d, v18.2d
+	WORD $0x6e72df92 // fmul v18.2d, v28.2d, v18.2d
+	WORD $0x3dc0d194 // ldr q20, [x12, #832]
+	WORD $0x4e74d654 // fadd v20.2d, v18.2d, v20.2d
+	WORD $0x6e74df94 // fmul v20.2d, v28.2d, v20.2d
+	WORD $0x3dc06592 // ldr q18, [x12, #400]
+	WORD $0x4e72d692 // fadd v18.2d, v20.2d, v18.2d
+	WORD $0x6e72dff2 // fmul v18.2d, v31.2d, v18.2d
+	WORD $0x4e261edf // and v31.16b, v22.16b, v6.16b
+	WORD $0x4e083fee // mov x14, v31.d[0]
+	WORD $0x4e183fed // mov x13, v31.d[1]
+	WORD $0xfc6e795f // ldr d31, [x10, x14, lsl #3]
+	WORD $0xfc6d7954 // ldr d20, [x10, x13, lsl #3]
+	WORD $0x4ed43bf4 // zip1 v20.2d, v31.2d, v20.2d
+	WORD $0x4e72d792 // fadd v18.2d, v28.2d, v18.2d
+	WORD $0x6e72de92 // fmul v18.2d, v20.2d, v18.2d
+	WORD $0x4e261edc // and v28.16b, v22.16b, v6.16b
+	WORD $0x4e083f8d // mov x13, v28.d[0]
+	WORD $0x4e183f8e // mov x14, v28.d[1]
+	WORD $0xfc6d797c // ldr d28, [x11, x13, lsl #3]
+	WORD $0xfc6e797f // ldr d31, [x11, x14, lsl #3]
+	WORD $0x4edf3b9f // zip1 v31.2d, v28.2d, v31.2d
+	WORD $0x4e7fd65f // fadd v31.2d, v18.2d, v31.2d
+	WORD $0x4e7fd692 // fadd v18.2d, v20.2d, v31.2d
+	WORD $0x3dc0d59c // ldr q28, [x12, #848]
+	WORD $0x6efce63c // fcmgt v28.2d, v17.2d, v28.2d
+	WORD $0x3dc0d98f // ldr q15, [x12, #864]
+	WORD $0x6e6f1e3c // bsl v28.16b, v17.16b, v15.16b
+	WORD $0x3dc0dd8f // ldr q15, [x12, #880]
+	WORD $0x6efce5ef // fcmgt v15.2d, v15.2d, v28.2d
+	WORD $0x3dc0d991 // ldr q17, [x12, #864]
+	WORD $0x6e711f8f // bsl v15.16b, v28.16b, v17.16b
+	WORD $0x4ef2d694 // fsub v20.2d, v20.2d, v18.2d
+	WORD $0x4e7fd69f // fadd v31.2d, v20.2d, v31.2d
+	WORD $0x3dc07d94 // ldr q20, [x12, #496]
+	WORD $0x4e341ff4 // and v20.16b, v31.16b, v20.16b
+	WORD $0x3dc0e19f // ldr q31, [x12, #896]
+	WORD $0x4e3f1e5f // and v31.16b, v18.16b, v31.16b
+	WORD $0x3dc0e591 // ldr q17, [x12, #912]
+	WORD $0x6ef18ff1 // cmeq v17.2d, v31.2d, v17.2d
+	WORD $0x3dc0e59f // ldr q31, [x12, #912]
+	WORD $0x6e7f1e91 // bsl v17.16b, v20.16b, v31.16b
+	WORD $0x3dc0e99f // ldr q31, [x12, #928]
+	WORD $0x6effe63f // fcmgt v31.2d, v17.2d, v31.2d
+	WORD $0x3dc0d991 // ldr q17, [x12, #864]
+	WORD $0x6e6f1e3f // bsl v31.16b, v17.16b, v15.16b
+	WORD $0x3dc0ed8f // ldr q15, [x12, #944]
+	WORD $0x4e2f1ecf // and v15.16b, v22.16b, v15.16b
+	WORD $0x4f7055ef // shl v15.2d, v15.2d, #48
+	WORD $0x4eef864f // add v15.2d, v18.2d, v15.2d
+	WORD $0x3dc0f192 // ldr q18, [x12, #960]
+	WORD $0x4e72e7d2 // fcmeq v18.2d, v30.2d, v18.2d
+	WORD $0x6e7ddfbd // fmul v29.2d, v29.2d, v29.2d
+	WORD $0x6e6f1fb2 // bsl v18.16b, v29.16b, v15.16b
+	WORD $0x3dc0d98f // ldr q15, [x12, #864]
 	WORD $0x4e7fe7ff // fcmeq v31.2d, v31.2d, v31.2d
-	WORD $0x6e711dff // bsl v31.16b, v15.16b, v17.16b
-	WORD $0xfd40006f // ldr d15, [x3]
-	WORD $0x0e6179ef // fcvtl v15.2d, v15.2s
-	WORD $0x3dc06d32 // ldr q18, [x9, #432]
-	WORD $0x6e72ddf2 // fmul v18.2d, v15.2d, v18.2d
-	WORD $0x4e619a4f // frintm v15.2d, v18.2d
-	WORD $0x4e6fe64f // fcmeq v15.2d, v18.2d, v15.2d
-	WORD $0xfd400052 // ldr d18, [x2]
+	WORD $0x6e6f1e5f // bsl v31.16b, v18.16b, v15.16b
+	WORD $0xfd400072 // ldr d18, [x3]
 	WORD $0x0e617a52 // fcvtl v18.2d, v18.2s
-	WORD $0x3dc09530 // ldr q16, [x9, #592]
-	WORD $0x4e301e50 // and v16.16b, v18.16b, v16.16b
-	WORD $0x4eb01ff0 // orr v16.16b, v31.16b, v16.16b
-	WORD $0x6e701fef // bsl v15.16b, v31.16b, v16.16b
-	WORD $0xfd400070 // ldr d16, [x3]
-	WORD $0x0e617a10 // fcvtl v16.2d, v16.2s
-	WORD $0x4e619a1f // frintm v31.2d, v16.2d
-	WORD $0x4e7fe61f // fcmeq v31.2d, v16.2d, v31.2d
-	WORD $0xfd400050 // ldr d16, [x2]
-	WORD $0x0e617a10 // fcvtl v16.2d, v16.2s
-	WORD $0x4e201e10 // and v16.16b, v16.16b, v0.16b
-	WORD $0xfd400052 // ldr d18, [x2]
-	WORD $0x0e617a52 // fcvtl v18.2d, v18.2s
-	WORD $0x6e721e1f // bsl v31.16b, v16.16b, v18.16b
-	WORD $0x3dc09932 // ldr q18, [x9, #608]
-	WORD $0x6e72e7f2 // fcmge v18.2d, v31.2d, v18.2d
-	WORD $0x6e711df2 // bsl v18.16b, v15.16b, v17.16b
-	WORD $0x3dc09d2f // ldr q15, [x9, #624]
-	WORD $0x6e7fe5ff // fcmge v31.2d, v15.2d, v31.2d
-	WORD $0x6e711e5f // bsl v31.16b, v18.16b, v17.16b
+	WORD $0x3dc0659d // ldr q29, [x12, #400]
+	WORD $0x6e7dde5d // fmul v29.2d, v18.2d, v29.2d
+	WORD $0x4e619bb2 // frintm v18.2d, v29.2d
+	WORD $0x4e72e7b2 // fcmeq v18.2d, v29.2d, v18.2d
+	WORD $0xfd40005d // ldr d29, [x2]
+	WORD $0x0e617bbd // fcvtl v29.2d, v29.2s
+	WORD $0x3dc0f59e // ldr q30, [x12, #976]
+	WORD $0x4e3e1fbe // and v30.16b, v29.16b, v30.16b
+	WORD $0x4ebe1ffe // orr v30.16b, v31.16b, v30.16b
+	WORD $0x6e7e1ff2 // bsl v18.16b, v31.16b, v30.16b
+	WORD $0xfd40007e // ldr d30, [x3]
+	WORD $0x0e617bde // fcvtl v30.2d, v30.2s
+	WORD $0x4e619bdf // frintm v31.2d, v30.2d
+	WORD $0x4e7fe7df // fcmeq v31.2d, v30.2d, v31.2d
+	WORD $0xfd40005e // ldr d30, [x2]
+	WORD $0x0e617bde // fcvtl v30.2d, v30.2s
+	WORD $0x3dc07d9d // ldr q29, [x12, #496]
+	WORD $0x4e3d1fdd // and v29.16b, v30.16b, v29.16b
+	WORD $0xfd40005e // ldr d30, [x2]
+	WORD $0x0e617bde // fcvtl v30.2d, v30.2s
+	WORD $0x6e7e1fbf // bsl v31.16b, v29.16b, v30.16b
+	WORD $0x3dc0f99e // ldr q30, [x12, #992]
+	WORD $0x6e7ee7fe // fcmge v30.2d, v31.2d, v30.2d
+	WORD $0x6e6f1e5e // bsl v30.16b, v18.16b, v15.16b
+	WORD $0x3dc0fd92 // ldr q18, [x12, #1008]
+	WORD $0x6e7fe65f // fcmge v31.2d, v18.2d, v31.2d
+	WORD $0x6e6f1fdf // bsl v31.16b, v30.16b, v15.16b
 	WORD $0x0e616bff // fcvtn v31.2s, v31.2d
 	WORD $0xfd00003f // str d31, [x1]
 	ADD $8, R1
@@ -1585,180 +2108,193 @@ rest:
 element:
 	WORD $0xbd40005f // ldr s31, [x2]
 	WORD $0x0e617bff // fcvtl v31.2d, v31.2s
-	WORD $0x4e201fff // and v31.16b, v31.16b, v0.16b
-	WORD $0xbd400071 // ldr s17, [x3]
-	WORD $0x0e617a31 // fcvtl v17.2d, v17.2s
-	WORD $0x6ee187f2 // sub v18.2d, v31.2d, v1.2d
-	WORD $0x6f4c064f // ushr v15.2d, v18.2d, #52
-	WORD $0x4ea21def // orr v15.16b, v15.16b, v2.16b
-	WORD $0x4ee3d5ef // fsub v15.2d, v15.2d, v3.2d
-	WORD $0x4e241e50 // and v16.16b, v18.16b, v4.16b
-	WORD $0x4ee58610 // add v16.2d, v16.2d, v5.2d
-	WORD $0x6f520652 // ushr v18.2d, v18.2d, #46
-	WORD $0x4e261e54 // and v20.16b, v18.16b, v6.16b
-	WORD $0x4e083e8b // mov x11, v20.d[0]
-	WORD $0x4e183e8a // mov x10, v20.d[1]
-	WORD $0xfc6b7894 // ldr d20, [x4, x11, lsl #3]
-	WORD $0xfc6a7895 // ldr d21, [x4, x10, lsl #3]
-	WORD $0x4ed53a95 // zip1 v21.2d, v20.2d, v21.2d
-	WORD $0x6e75de15 // fmul v21.2d, v16.2d, v21.2d
-	WORD $0x4ee7d6b5 // fsub v21.2d, v21.2d, v7.2d
-	WORD $0x6e75deb0 // fmul v16.2d, v21.2d, v21.2d
-	WORD $0x6e68deb4 // fmul v20.2d, v21.2d, v8.2d
-	WORD $0x4e69d694 // fadd v20.2d, v20.2d, v9.2d
-	WORD $0x6e74deb4 // fmul v20.2d, v21.2d, v20.2d
-	WORD $0x4e6ad694 // fadd v20.2d, v20.2d, v10.2d
-	WORD $0x6e74deb4 // fmul v20.2d, v21.2d, v20.2d
-	WORD $0x4e6bd694 // fadd v20.2d, v20.2d, v11.2d
-	WORD $0x6e74deb4 // fmul v20.2d, v21.2d, v20.2d
-	WORD $0x4e6cd694 // fadd v20.2d, v20.2d, v12.2d
-	WORD $0x6e74deb4 // fmul v20.2d, v21.2d, v20.2d
-	WORD $0x4e6dd694 // fadd v20.2d, v20.2d, v13.2d
-	WORD $0x6e74deb4 // fmul v20.2d, v21.2d, v20.2d
-	WORD $0x3dc0393e // ldr q30, [x9, #224]
+	WORD $0x3dc07d8f // ldr q15, [x12, #496]
+	WORD $0x4e2f1fef // and v15.16b, v31.16b, v15.16b
+	WORD $0xbd40007f // ldr s31, [x3]
+	WORD $0x0e617bff // fcvtl v31.2d, v31.2s
+	WORD $0x3dc0819e // ldr q30, [x12, #512]
+	WORD $0x6efe85fe // sub v30.2d, v15.2d, v30.2d
+	WORD $0x6f4c07d2 // ushr v18.2d, v30.2d, #52
+	WORD $0x4ea21e52 // orr v18.16b, v18.16b, v2.16b
+	WORD $0x4ee3d652 // fsub v18.2d, v18.2d, v3.2d
+	WORD $0x4e241fdd // and v29.16b, v30.16b, v4.16b
+	WORD $0x3dc08596 // ldr q22, [x12, #528]
+	WORD $0x4ef687b6 // add v22.2d, v29.2d, v22.2d
+	WORD $0x6f5207de // ushr v30.2d, v30.2d, #46
+	WORD $0x3dc0899d // ldr q29, [x12, #544]
+	WORD $0x4e3d1fdd // and v29.16b, v30.16b, v29.16b
+	WORD $0x4e083fae // mov x14, v29.d[0]
+	WORD $0x4e183fad // mov x13, v29.d[1]
+	WORD $0xfc6e78fd // ldr d29, [x7, x14, lsl #3]
+	WORD $0xfc6d78f1 // ldr d17, [x7, x13, lsl #3]
+	WORD $0x4ed13bb1 // zip1 v17.2d, v29.2d, v17.2d
+	WORD $0x6e71ded1 // fmul v17.2d, v22.2d, v17.2d
+	WORD $0x3dc08d96 // ldr q22, [x12, #560]
+	WORD $0x4ef6d636 // fsub v22.2d, v17.2d, v22.2d
+	WORD $0x6e76ded1 // fmul v17.2d, v22.2d, v22.2d
+	WORD $0x3dc0919d // ldr q29, [x12, #576]
+	WORD $0x6e7ddedd // fmul v29.2d, v22.2d, v29.2d
+	WORD $0x3dc09594 // ldr q20, [x12, #592]
+	WORD $0x4e74d7b4 // fadd v20.2d, v29.2d, v20.2d
+	WORD $0x6e74ded4 // fmul v20.2d, v22.2d, v20.2d
+	WORD $0x3dc0999d // ldr q29, [x12, #608]
+	WORD $0x4e7dd69d // fadd v29.2d, v20.2d, v29.2d
+	WORD $0x6e7ddedd // fmul v29.2d, v22.2d, v29.2d
+	WORD $0x3dc09d94 // ldr q20, [x12, #624]
+	WORD $0x4e74d7b4 // fadd v20.2d, v29.2d, v20.2d
+	WORD $0x6e74ded4 // fmul v20.2d, v22.2d, v20.2d
+	WORD $0x3dc0a19d // ldr q29, [x12, #640]
+	WORD $0x4e7dd69d // fadd v29.2d, v20.2d, v29.2d
+	WORD $0x6e7ddedd // fmul v29.2d, v22.2d, v29.2d
+	WORD $0x3dc0a594 // ldr q20, [x12, #656]
+	WORD $0x4e74d7b4 // fadd v20.2d, v29.2d, v20.2d
+	WORD $0x6e74ded4 // fmul v20.2d, v22.2d, v20.2d
+	WORD $0x3dc0a99d // ldr q29, [x12, #672]
+	WORD $0x4e7dd69d // fadd v29.2d, v20.2d, v29.2d
+	WORD $0x6e7dde3d // fmul v29.2d, v17.2d, v29.2d
+	WORD $0x3dc0ad91 // ldr q17, [x12, #688]
+	WORD $0x6e71de51 // fmul v17.2d, v18.2d, v17.2d
+	WORD $0x3dc08994 // ldr q20, [x12, #544]
+	WORD $0x4e341fd4 // and v20.16b, v30.16b, v20.16b
+	WORD $0x4e083e8d // mov x13, v20.d[0]
+	WORD $0x4e183e8e // mov x14, v20.d[1]
+	WORD $0xfc6d7914 // ldr d20, [x8, x13, lsl #3]
+	WORD $0xfc6e791c // ldr d28, [x8, x14, lsl #3]
+	WORD $0x4edc3a9c // zip1 v28.2d, v20.2d, v28.2d
+	WORD $0x4e7cd63c // fadd v28.2d, v17.2d, v28.2d
+	WORD $0x4e76d791 // fadd v17.2d, v28.2d, v22.2d
+	WORD $0x3dc0b194 // ldr q20, [x12, #704]
+	WORD $0x6e74de54 // fmul v20.2d, v18.2d, v20.2d
+	WORD $0x3dc08992 // ldr q18, [x12, #544]
+	WORD $0x4e321fd2 // and v18.16b, v30.16b, v18.16b
+	WORD $0x4e083e4e // mov x14, v18.d[0]
+	WORD $0x4e183e4d // mov x13, v18.d[1]
+	WORD $0xfc6e7932 // ldr d18, [x9, x14, lsl #3]
+	WORD $0xfc6d793e // ldr d30, [x9, x13, lsl #3]
+	WORD $0x4ede3a5e // zip1 v30.2d, v18.2d, v30.2d
 	WORD $0x4e7ed69e // fadd v30.2d, v20.2d, v30.2d
-	WORD $0x6e7ede1e // fmul v30.2d, v16.2d, v30.2d
-	WORD $0x3dc03d30 // ldr q16, [x9, #240]
-	WORD $0x6e70ddf0 // fmul v16.2d, v15.2d, v16.2d
-	WORD $0x4e261e54 // and v20.16b, v18.16b, v6.16b
-	WORD $0x4e083e8a // mov x10, v20.d[0]
-	WORD $0x4e183e8b // mov x11, v20.d[1]
-	WORD $0xfc6a78b4 // ldr d20, [x5, x10, lsl #3]
-	WORD $0xfc6b78b8 // ldr d24, [x5, x11, lsl #3]
-	WORD $0x4ed83a98 // zip1 v24.2d, v20.2d, v24.2d
-	WORD $0x4e78d618 // fadd v24.2d, v16.2d, v24.2d
-	WORD $0x4e75d710 // fadd v16.2d, v24.2d, v21.2d
-	WORD $0x3dc04134 // ldr q20, [x9, #256]
-	WORD $0x6e74ddf4 // fmul v20.2d, v15.2d, v20.2d
-	WORD $0x4e261e52 // and v18.16b, v18.16b, v6.16b
-	WORD $0x4e083e4b // mov x11, v18.d[0]
-	WORD $0x4e183e4a // mov x10, v18.d[1]
-	WORD $0xfc6b78d2 // ldr d18, [x6, x11, lsl #3]
-	WORD $0xfc6a78cf // ldr d15, [x6, x10, lsl #3]
-	WORD $0x4ecf3a4f // zip1 v15.2d, v18.2d, v15.2d
-	WORD $0x4e6fd68f // fadd v15.2d, v20.2d, v15.2d
-	WORD $0x4ef0d718 // fsub v24.2d, v24.2d, v16.2d
-	WORD $0x4e75d715 // fadd v21.2d, v24.2d, v21.2d
-	WORD $0x4e6fd7cf // fadd v15.2d, v30.2d, v15.2d
-	WORD $0x4e6fd6af // fadd v15.2d, v21.2d, v15.2d
-	WORD $0x4e6fd615 // fadd v21.2d, v16.2d, v15.2d
-	WORD $0x3dc0453e // ldr q30, [x9, #272]
-	WORD $0x4e3e1ebe // and v30.16b, v21.16b, v30.16b
-	WORD $0x4efed610 // fsub v16.2d, v16.2d, v30.2d
-	WORD $0x4e70d5f0 // fadd v16.2d, v15.2d, v16.2d
+	WORD $0x4ef1d79c // fsub v28.2d, v28.2d, v17.2d
+	WORD $0x4e76d796 // fadd v22.2d, v28.2d, v22.2d
+	WORD $0x4e7ed7be // fadd v30.2d, v29.2d, v30.2d
+	WORD $0x4e7ed6de // fadd v30.2d, v22.2d, v30.2d
+	WORD $0x4e7ed636 // fadd v22.2d, v17.2d, v30.2d
+	WORD $0x3dc0b59d // ldr q29, [x12, #720]
+	WORD $0x4e3d1edd // and v29.16b, v22.16b, v29.16b
+	WORD $0x4efdd631 // fsub v17.2d, v17.2d, v29.2d
+	WORD $0x4e71d7d1 // fadd v17.2d, v30.2d, v17.2d
+	WORD $0x6e7ddffd // fmul v29.2d, v31.2d, v29.2d
+	WORD $0x6e71dff1 // fmul v17.2d, v31.2d, v17.2d
+	WORD $0x3dc0459e // ldr q30, [x12, #272]
+	WORD $0x6e7edfbe // fmul v30.2d, v29.2d, v30.2d
+	WORD $0x3dc04d96 // ldr q22, [x12, #304]
+	WORD $0x4e76d7d6 // fadd v22.2d, v30.2d, v22.2d
+	WORD $0x3dc04d9e // ldr q30, [x12, #304]
+	WORD $0x4efed6de // fsub v30.2d, v22.2d, v30.2d
+	WORD $0x3dc0b99c // ldr q28, [x12, #736]
+	WORD $0x6e7cdfdc // fmul v28.2d, v30.2d, v28.2d
+	WORD $0x4efcd7bc // fsub v28.2d, v29.2d, v28.2d
+	WORD $0x3dc0bd94 // ldr q20, [x12, #752]
+	WORD $0x6e74dfd4 // fmul v20.2d, v30.2d, v20.2d
+	WORD $0x4ef4d794 // fsub v20.2d, v28.2d, v20.2d
+	WORD $0x4e71d691 // fadd v17.2d, v20.2d, v17.2d
+	WORD $0x6e71de34 // fmul v20.2d, v17.2d, v17.2d
+	WORD $0x3dc0c19c // ldr q28, [x12, #768]
+	WORD $0x6e7cde3c // fmul v28.2d, v17.2d, v28.2d
+	WORD $0x3dc0c59e // ldr q30, [x12, #784]
+	WORD $0x4e7ed79e // fadd v30.2d, v28.2d, v30.2d
 	WORD $0x6e7ede3e // fmul v30.2d, v17.2d, v30.2d
-	WORD $0x6e70de30 // fmul v16.2d, v17.2d, v16.2d
-	WORD $0x3dc0492f // ldr q15, [x9, #288]
-	WORD $0x6e6fdfcf // fmul v15.2d, v30.2d, v15.2d
-	WORD $0x3dc04d35 // ldr q21, [x9, #304]
-	WORD $0x4e75d5f5 // fadd v21.2d, v15.2d, v21.2d
-	WORD $0x3dc04d2f // ldr q15, [x9, #304]
-	WORD $0x4eefd6af // fsub v15.2d, v21.2d, v15.2d
-	WORD $0x3dc05138 // ldr q24, [x9, #320]
-	WORD $0x6e78ddf8 // fmul v24.2d, v15.2d, v24.2d
-	WORD $0x4ef8d7d8 // fsub v24.2d, v30.2d, v24.2d
-	WORD $0x3dc05534 // ldr q20, [x9, #336]
-	WORD $0x6e74ddf4 // fmul v20.2d, v15.2d, v20.2d
-	WORD $0x4ef4d714 // fsub v20.2d, v24.2d, v20.2d
-	WORD $0x4e70d690 // fadd v16.2d, v20.2d, v16.2d
-	WORD $0x6e70de14 // fmul v20.2d, v16.2d, v16.2d
-	WORD $0x3dc05938 // ldr q24, [x9, #352]
-	WORD $0x6e78de18 // fmul v24.2d, v16.2d, v24.2d
-	WORD $0x3dc05d2f // ldr q15, [x9, #368]
-	WORD $0x4e6fd70f // fadd v15.2d, v24.2d, v15.2d
-	WORD $0x6e6fde0f // fmul v15.2d, v16.2d, v15.2d
-	WORD $0x3dc06138 // ldr q24, [x9, #384]
-	WORD $0x4e78d5f8 // fadd v24.2d, v15.2d, v24.2d
-	WORD $0x6e78de18 // fmul v24.2d, v16.2d, v24.2d
-	WORD $0x3dc0652f // ldr q15, [x9, #400]
-	WORD $0x4e6fd70f // fadd v15.2d, v24.2d, v15.2d
-	WORD $0x6e6fde0f // fmul v15.2d, v16.2d, v15.2d
-	WORD $0x3dc06938 // ldr q24, [x9, #416]
-	WORD $0x4e78d5f8 // fadd v24.2d, v15.2d, v24.2d
-	WORD $0x6e78de18 // fmul v24.2d, v16.2d, v24.2d
-	WORD $0x3dc06d2f // ldr q15, [x9, #432]
-	WORD $0x4e6fd70f // fadd v15.2d, v24.2d, v15.2d
-	WORD $0x6e6fde8f // fmul v15.2d, v20.2d, v15.2d
-	WORD $0x3dc07134 // ldr q20, [x9, #448]
-	WORD $0x4e341eb4 // and v20.16b, v21.16b, v20.16b
-	WORD $0x4e083e8a // mov x10, v20.d[0]
-	WORD $0x4e183e8b // mov x11, v20.d[1]
-	WORD $0xfc6a78f4 // ldr d20, [x7, x10, lsl #3]
-	WORD $0xfc6b78f8 // ldr d24, [x7, x11, lsl #3]
-	WORD $0x4ed83a98 // zip1 v24.2d, v20.2d, v24.2d
-	WORD $0x4e6fd60f // fadd v15.2d, v16.2d, v15.2d
-	WORD $0x6e6fdf0f // fmul v15.2d, v24.2d, v15.2d
-	WORD $0x3dc07130 // ldr q16, [x9, #448]
-	WORD $0x4e301eb0 // and v16.16b, v21.16b, v16.16b
-	WORD $0x4e083e0b // mov x11, v16.d[0]
-	WORD $0x4e183e0a // mov x10, v16.d[1]
-	WORD $0xfc6b7910 // ldr d16, [x8, x11, lsl #3]
-	WORD $0xfc6a7914 // ldr d20, [x8, x10, lsl #3]
-	WORD $0x4ed43a14 // zip1 v20.2d, v16.2d, v20.2d
-	WORD $0x4e74d5f4 // fadd v20.2d, v15.2d, v20.2d
-	WORD $0x4e74d70f // fadd v15.2d, v24.2d, v20.2d
-	WORD $0x3dc07530 // ldr q16, [x9, #464]
-	WORD $0x6ef0e7d0 // fcmgt v16.2d, v30.2d, v16.2d
-	WORD $0x3dc07932 // ldr q18, [x9, #480]
-	WORD $0x6e721fd0 // bsl v16.16b, v30.16b, v18.16b
-	WORD $0x3dc07d32 // ldr q18, [x9, #496]
-	WORD $0x6ef0e652 // fcmgt v18.2d, v18.2d, v16.2d
-	WORD $0x3dc0793e // ldr q30, [x9, #480]
-	WORD $0x6e7e1e12 // bsl v18.16b, v16.16b, v30.16b
-	WORD $0x4eefd718 // fsub v24.2d, v24.2d, v15.2d
-	WORD $0x4e74d714 // fadd v20.2d, v24.2d, v20.2d
-	WORD $0x4e201e94 // and v20.16b, v20.16b, v0.16b
-	WORD $0x3dc08138 // ldr q24, [x9, #512]
-	WORD $0x4e381df8 // and v24.16b, v15.16b, v24.16b
-	WORD $0x3dc0853e // ldr q30, [x9, #528]
-	WORD $0x6efe8f1e // cmeq v30.2d, v24.2d, v30.2d
-	WORD $0x3dc08538 // ldr q24, [x9, #528]
-	WORD $0x6e781e9e // bsl v30.16b, v20.16b, v24.16b
-	WORD $0x3dc08938 // ldr q24, [x9, #544]
-	WORD $0x6ef8e7d8 // fcmgt v24.2d, v30.2d, v24.2d
-	WORD $0x3dc0793e // ldr q30, [x9, #480]
-	WORD $0x6e721fd8 // bsl v24.16b, v30.16b, v18.16b
-	WORD $0x3dc08d32 // ldr q18, [x9, #560]
-	WORD $0x4e321eb2 // and v18.16b, v21.16b, v18.16b
+	WORD $0x3dc0c99c // ldr q28, [x12, #800]
+	WORD $0x4e7cd7dc // fadd v28.2d, v30.2d, v28.2d
+	WORD $0x6e7cde3c // fmul v28.2d, v17.2d, v28.2d
+	WORD $0x3dc0cd9e // ldr q30, [x12, #816]
+	WORD $0x4e7ed79e // fadd v30.2d, v28.2d, v30.2d
+	WORD $0x6e7ede3e // fmul v30.2d, v17.2d, v30.2d
+	WORD $0x3dc0d19c // ldr q28, [x12, #832]
+	WORD $0x4e7cd7dc // fadd v28.2d, v30.2d, v28.2d
+	WORD $0x6e7cde3c // fmul v28.2d, v17.2d, v28.2d
+	WORD $0x3dc0659e // ldr q30, [x12, #400]
+	WORD $0x4e7ed79e // fadd v30.2d, v28.2d, v30.2d
+	WORD $0x6e7ede9e // fmul v30.2d, v20.2d, v30.2d
+	WORD $0x4e261ed4 // and v20.16b, v22.16b, v6.16b
+	WORD $0x4e083e8d // mov x13, v20.d[0]
+	WORD $0x4e183e8e // mov x14, v20.d[1]
+	WORD $0xfc6d7954 // ldr d20, [x10, x13, lsl #3]
+	WORD $0xfc6e795c // ldr d28, [x10, x14, lsl #3]
+	WORD $0x4edc3a9c // zip1 v28.2d, v20.2d, v28.2d
+	WORD $0x4e7ed63e // fadd v30.2d, v17.2d, v30.2d
+	WORD $0x6e7edf9e // fmul v30.2d, v28.2d, v30.2d
+	WORD $0x4e261ed1 // and v17.16b, v22.16b, v6.16b
+	WORD $0x4e083e2e // mov x14, v17.d[0]
+	WORD $0x4e183e2d // mov x13, v17.d[1]
+	WORD $0xfc6e7971 // ldr d17, [x11, x14, lsl #3]
+	WORD $0xfc6d7974 // ldr d20, [x11, x13, lsl #3]
+	WORD $0x4ed43a34 // zip1 v20.2d, v17.2d, v20.2d
+	WORD $0x4e74d7d4 // fadd v20.2d, v30.2d, v20.2d
+	WORD $0x4e74d79e // fadd v30.2d, v28.2d, v20.2d
+	WORD $0x3dc0d591 // ldr q17, [x12, #848]
+	WORD $0x6ef1e7b1 // fcmgt v17.2d, v29.2d, v17.2d
+	WORD $0x3dc0d992 // ldr q18, [x12, #864]
+	WORD $0x6e721fb1 // bsl v17.16b, v29.16b, v18.16b
+	WORD $0x3dc0dd92 // ldr q18, [x12, #880]
+	WORD $0x6ef1e652 // fcmgt v18.2d, v18.2d, v17.2d
+	WORD $0x3dc0d99d // ldr q29, [x12, #864]
+	WORD $0x6e7d1e32 // bsl v18.16b, v17.16b, v29.16b
+	WORD $0x4efed79c // fsub v28.2d, v28.2d, v30.2d
+	WORD $0x4e74d794 // fadd v20.2d, v28.2d, v20.2d
+	WORD $0x3dc07d9c // ldr q28, [x12, #496]
+	WORD $0x4e3c1e9c // and v28.16b, v20.16b, v28.16b
+	WORD $0x3dc0e194 // ldr q20, [x12, #896]
+	WORD $0x4e341fd4 // and v20.16b, v30.16b, v20.16b
+	WORD $0x3dc0e59d // ldr q29, [x12, #912]
+	WORD $0x6efd8e9d // cmeq v29.2d, v20.2d, v29.2d
+	WORD $0x3dc0e594 // ldr q20, [x12, #912]
+	WORD $0x6e741f9d // bsl v29.16b, v28.16b, v20.16b
+	WORD $0x3dc0e994 // ldr q20, [x12, #928]
+	WORD $0x6ef4e7b4 // fcmgt v20.2d, v29.2d, v20.2d
+	WORD $0x3dc0d99d // ldr q29, [x12, #864]
+	WORD $0x6e721fb4 // bsl v20.16b, v29.16b, v18.16b
+	WORD $0x3dc0ed92 // ldr q18, [x12, #944]
+	WORD $0x4e321ed2 // and v18.16b, v22.16b, v18.16b
 	WORD $0x4f705652 // shl v18.2d, v18.2d, #48
-	WORD $0x4ef285f2 // add v18.2d, v15.2d, v18.2d
-	WORD $0x3dc0912f // ldr q15, [x9, #576]
-	WORD $0x4e6fe62f // fcmeq v15.2d, v17.2d, v15.2d
-	WORD $0x6e7fdfff // fmul v31.2d, v31.2d, v31.2d
-	WORD $0x6e721fef // bsl v15.16b, v31.16b, v18.16b
-	WORD $0x3dc07932 // ldr q18, [x9, #480]
-	WORD $0x4e78e718 // fcmeq v24.2d, v24.2d, v24.2d
-	WORD $0x6e721df8 // bsl v24.16b, v15.16b, v18.16b
-	WORD $0xbd40006f // ldr s15, [x3]
+	WORD $0x4ef287d2 // add v18.2d, v30.2d, v18.2d
+	WORD $0x3dc0f19e // ldr q30, [x12, #960]
+	WORD $0x4e7ee7fe // fcmeq v30.2d, v31.2d, v30.2d
+	WORD $0x6e6fddef // fmul v15.2d, v15.2d, v15.2d
+	WORD $0x6e721dfe // bsl v30.16b, v15.16b, v18.16b
+	WORD $0x3dc0d992 // ldr q18, [x12, #864]
+	WORD $0x4e74e694 // fcmeq v20.2d, v20.2d, v20.2d
+	WORD $0x6e721fd4 // bsl v20.16b, v30.16b, v18.16b
+	WORD $0xbd40007e // ldr s30, [x3]
+	WORD $0x0e617bde // fcvtl v30.2d, v30.2s
+	WORD $0x3dc0658f // ldr q15, [x12, #400]
+	WORD $0x6e6fdfcf // fmul v15.2d, v30.2d, v15.2d
+	WORD $0x4e6199fe // frintm v30.2d, v15.2d
+	WORD $0x4e7ee5fe // fcmeq v30.2d, v15.2d, v30.2d
+	WORD $0xbd40004f // ldr s15, [x2]
 	WORD $0x0e6179ef // fcvtl v15.2d, v15.2s
-	WORD $0x3dc06d3f // ldr q31, [x9, #432]
-	WORD $0x6e7fddff // fmul v31.2d, v15.2d, v31.2d
-	WORD $0x4e619bef // frintm v15.2d, v31.2d
-	WORD $0x4e6fe7ef // fcmeq v15.2d, v31.2d, v15.2d
+	WORD $0x3dc0f59f // ldr q31, [x12, #976]
+	WORD $0x4e3f1dff // and v31.16b, v15.16b, v31.16b
+	WORD $0x4ebf1e9f // orr v31.16b, v20.16b, v31.16b
+	WORD $0x6e7f1e9e // bsl v30.16b, v20.16b, v31.16b
+	WORD $0xbd40007f // ldr s31, [x3]
+	WORD $0x0e617bff // fcvtl v31.2d, v31.2s
+	WORD $0x4e619bf4 // frintm v20.2d, v31.2d
+	WORD $0x4e74e7f4 // fcmeq v20.2d, v31.2d, v20.2d
 	WORD $0xbd40005f // ldr s31, [x2]
 	WORD $0x0e617bff // fcvtl v31.2d, v31.2s
-	WORD $0x3dc09531 // ldr q17, [x9, #592]
-	WORD $0x4e311ff1 // and v17.16b, v31.16b, v17.16b
-	WORD $0x4eb11f11 // orr v17.16b, v24.16b, v17.16b
-	WORD $0x6e711f0f // bsl v15.16b, v24.16b, v17.16b
-	WORD $0xbd400071 // ldr s17, [x3]
-	WORD $0x0e617a31 // fcvtl v17.2d, v17.2s
-	WORD $0x4e619a38 // frintm v24.2d, v17.2d
-	WORD $0x4e78e638 // fcmeq v24.2d, v17.2d, v24.2d
-	WORD $0xbd400051 // ldr s17, [x2]
-	WORD $0x0e617a31 // fcvtl v17.2d, v17.2s
-	WORD $0x4e201e31 // and v17.16b, v17.16b, v0.16b
+	WORD $0x3dc07d8f // ldr q15, [x12, #496]
+	WORD $0x4e2f1fef // and v15.16b, v31.16b, v15.16b
 	WORD $0xbd40005f // ldr s31, [x2]
 	WORD $0x0e617bff // fcvtl v31.2d, v31.2s
-	WORD $0x6e7f1e38 // bsl v24.16b, v17.16b, v31.16b
-	WORD $0x3dc0993f // ldr q31, [x9, #608]
-	WORD $0x6e7fe71f // fcmge v31.2d, v24.2d, v31.2d
-	WORD $0x6e721dff // bsl v31.16b, v15.16b, v18.16b
-	WORD $0x3dc09d2f // ldr q15, [x9, #624]
-	WORD $0x6e78e5f8 // fcmge v24.2d, v15.2d, v24.2d
-	WORD $0x6e721ff8 // bsl v24.16b, v31.16b, v18.16b
-	WORD $0x0e616b18 // fcvtn v24.2s, v24.2d
-	WORD $0xbd000038 // str s24, [x1]
+	WORD $0x6e7f1df4 // bsl v20.16b, v15.16b, v31.16b
+	WORD $0x3dc0f99f // ldr q31, [x12, #992]
+	WORD $0x6e7fe69f // fcmge v31.2d, v20.2d, v31.2d
+	WORD $0x6e721fdf // bsl v31.16b, v30.16b, v18.16b
+	WORD $0x3dc0fd9e // ldr q30, [x12, #1008]
+	WORD $0x6e74e7d4 // fcmge v20.2d, v30.2d, v20.2d
+	WORD $0x6e721ff4 // bsl v20.16b, v31.16b, v18.16b
+	WORD $0x0e616a94 // fcvtn v20.2s, v20.2d
+	WORD $0xbd000034 // str s20, [x1]
 	ADD $4, R1
 	ADD $4, R2
 	ADD $4, R3
