@@ -8,137 +8,99 @@ DATA sinMarkedNEONConstants<>+0(SB)/8, $0x7fffffff7fffffff
 DATA sinMarkedNEONConstants<>+8(SB)/8, $0x7fffffff7fffffff
 DATA sinMarkedNEONConstants<>+16(SB)/8, $0x0d8000000d800000
 DATA sinMarkedNEONConstants<>+24(SB)/8, $0x0d8000000d800000
-DATA sinMarkedNEONConstants<>+32(SB)/8, $0x3fe45f306dc9c883
-DATA sinMarkedNEONConstants<>+40(SB)/8, $0x3fe45f306dc9c883
+DATA sinMarkedNEONConstants<>+32(SB)/8, $0x3fd45f306dc9c883
+DATA sinMarkedNEONConstants<>+40(SB)/8, $0x3fd45f306dc9c883
 DATA sinMarkedNEONConstants<>+48(SB)/8, $0x4338000000000000
 DATA sinMarkedNEONConstants<>+56(SB)/8, $0x4338000000000000
-DATA sinMarkedNEONConstants<>+64(SB)/8, $0x3ff921fb54442d18
-DATA sinMarkedNEONConstants<>+72(SB)/8, $0x3ff921fb54442d18
-DATA sinMarkedNEONConstants<>+80(SB)/8, $0x3c91a62633145c07
-DATA sinMarkedNEONConstants<>+88(SB)/8, $0x3c91a62633145c07
-DATA sinMarkedNEONConstants<>+96(SB)/8, $0xbd6ae7f3e733b81f
-DATA sinMarkedNEONConstants<>+104(SB)/8, $0xbd6ae7f3e733b81f
-DATA sinMarkedNEONConstants<>+112(SB)/8, $0x3de6124613a86d09
-DATA sinMarkedNEONConstants<>+120(SB)/8, $0x3de6124613a86d09
-DATA sinMarkedNEONConstants<>+128(SB)/8, $0xbe5ae64567f544e4
-DATA sinMarkedNEONConstants<>+136(SB)/8, $0xbe5ae64567f544e4
-DATA sinMarkedNEONConstants<>+144(SB)/8, $0x3ec71de3a556c734
-DATA sinMarkedNEONConstants<>+152(SB)/8, $0x3ec71de3a556c734
-DATA sinMarkedNEONConstants<>+160(SB)/8, $0xbf2a01a01a01a01a
-DATA sinMarkedNEONConstants<>+168(SB)/8, $0xbf2a01a01a01a01a
-DATA sinMarkedNEONConstants<>+176(SB)/8, $0x3f81111111111111
-DATA sinMarkedNEONConstants<>+184(SB)/8, $0x3f81111111111111
-DATA sinMarkedNEONConstants<>+192(SB)/8, $0xbfc5555555555555
-DATA sinMarkedNEONConstants<>+200(SB)/8, $0xbfc5555555555555
-DATA sinMarkedNEONConstants<>+208(SB)/8, $0xbda93974a8c07c9d
-DATA sinMarkedNEONConstants<>+216(SB)/8, $0xbda93974a8c07c9d
-DATA sinMarkedNEONConstants<>+224(SB)/8, $0x3e21eed8eff8d898
-DATA sinMarkedNEONConstants<>+232(SB)/8, $0x3e21eed8eff8d898
-DATA sinMarkedNEONConstants<>+240(SB)/8, $0xbe927e4fb7789f5c
-DATA sinMarkedNEONConstants<>+248(SB)/8, $0xbe927e4fb7789f5c
-DATA sinMarkedNEONConstants<>+256(SB)/8, $0x3efa01a01a01a01a
-DATA sinMarkedNEONConstants<>+264(SB)/8, $0x3efa01a01a01a01a
-DATA sinMarkedNEONConstants<>+272(SB)/8, $0xbf56c16c16c16c17
-DATA sinMarkedNEONConstants<>+280(SB)/8, $0xbf56c16c16c16c17
-DATA sinMarkedNEONConstants<>+288(SB)/8, $0x3fa5555555555555
-DATA sinMarkedNEONConstants<>+296(SB)/8, $0x3fa5555555555555
-DATA sinMarkedNEONConstants<>+304(SB)/8, $0xbfe0000000000000
-DATA sinMarkedNEONConstants<>+312(SB)/8, $0xbfe0000000000000
-DATA sinMarkedNEONConstants<>+320(SB)/8, $0x3ff0000000000000
-DATA sinMarkedNEONConstants<>+328(SB)/8, $0x3ff0000000000000
-DATA sinMarkedNEONConstants<>+336(SB)/8, $0x0000000000000001
-DATA sinMarkedNEONConstants<>+344(SB)/8, $0x0000000000000001
-DATA sinMarkedNEONConstants<>+352(SB)/8, $0x0000000000000002
-DATA sinMarkedNEONConstants<>+360(SB)/8, $0x0000000000000002
-DATA sinMarkedNEONConstants<>+368(SB)/8, $0x000000000ffffe00
-DATA sinMarkedNEONConstants<>+376(SB)/8, $0x000000000ffffe00
-DATA sinMarkedNEONConstants<>+384(SB)/8, $0x000000001fffffff
-DATA sinMarkedNEONConstants<>+392(SB)/8, $0x000000001fffffff
-DATA sinMarkedNEONConstants<>+400(SB)/8, $0x3900000039000000
-DATA sinMarkedNEONConstants<>+408(SB)/8, $0x3900000039000000
-DATA sinMarkedNEONConstants<>+416(SB)/8, $0x1ffffbff1ffffbff
-DATA sinMarkedNEONConstants<>+424(SB)/8, $0x1ffffbff1ffffbff
-DATA sinMarkedNEONConstants<>+432(SB)/8, $0x0000000000000000
-DATA sinMarkedNEONConstants<>+440(SB)/8, $0x0000000000000000
-DATA sinMarkedNEONConstants<>+448(SB)/8, $0x3d40000000000000
-DATA sinMarkedNEONConstants<>+456(SB)/8, $0x3d40000000000000
-DATA sinMarkedNEONConstants<>+464(SB)/8, $0x7fc000017fc00001
-DATA sinMarkedNEONConstants<>+472(SB)/8, $0x7fc000017fc00001
-DATA sinMarkedNEONConstants<>+480(SB)/8, $0x4680000046800000
-DATA sinMarkedNEONConstants<>+488(SB)/8, $0x4680000046800000
-DATA sinMarkedNEONConstants<>+496(SB)/8, $0x7f8000007f800000
-DATA sinMarkedNEONConstants<>+504(SB)/8, $0x7f8000007f800000
-DATA sinMarkedNEONConstants<>+512(SB)/8, $0x7fc000007fc00000
-DATA sinMarkedNEONConstants<>+520(SB)/8, $0x7fc000007fc00000
-GLOBL sinMarkedNEONConstants<>(SB), RODATA|NOPTR, $528
+DATA sinMarkedNEONConstants<>+64(SB)/8, $0x400921fb54442d18
+DATA sinMarkedNEONConstants<>+72(SB)/8, $0x400921fb54442d18
+DATA sinMarkedNEONConstants<>+80(SB)/8, $0x3ca1a62633145c07
+DATA sinMarkedNEONConstants<>+88(SB)/8, $0x3ca1a62633145c07
+DATA sinMarkedNEONConstants<>+96(SB)/8, $0xbd6a109527dbd11b
+DATA sinMarkedNEONConstants<>+104(SB)/8, $0xbd6a109527dbd11b
+DATA sinMarkedNEONConstants<>+112(SB)/8, $0x3de60f6f0d6328ae
+DATA sinMarkedNEONConstants<>+120(SB)/8, $0x3de60f6f0d6328ae
+DATA sinMarkedNEONConstants<>+128(SB)/8, $0xbe5ae63bdfa83ceb
+DATA sinMarkedNEONConstants<>+136(SB)/8, $0xbe5ae63bdfa83ceb
+DATA sinMarkedNEONConstants<>+144(SB)/8, $0x3ec71de394e58860
+DATA sinMarkedNEONConstants<>+152(SB)/8, $0x3ec71de394e58860
+DATA sinMarkedNEONConstants<>+160(SB)/8, $0xbf2a01a019e69965
+DATA sinMarkedNEONConstants<>+168(SB)/8, $0xbf2a01a019e69965
+DATA sinMarkedNEONConstants<>+176(SB)/8, $0x3f81111111110067
+DATA sinMarkedNEONConstants<>+184(SB)/8, $0x3f81111111110067
+DATA sinMarkedNEONConstants<>+192(SB)/8, $0xbfc555555555554f
+DATA sinMarkedNEONConstants<>+200(SB)/8, $0xbfc555555555554f
+DATA sinMarkedNEONConstants<>+208(SB)/8, $0x000000000ffffe00
+DATA sinMarkedNEONConstants<>+216(SB)/8, $0x000000000ffffe00
+DATA sinMarkedNEONConstants<>+224(SB)/8, $0x000000001fffffff
+DATA sinMarkedNEONConstants<>+232(SB)/8, $0x000000001fffffff
+DATA sinMarkedNEONConstants<>+240(SB)/8, $0x3900000039000000
+DATA sinMarkedNEONConstants<>+248(SB)/8, $0x3900000039000000
+DATA sinMarkedNEONConstants<>+256(SB)/8, $0x1ffffbff1ffffbff
+DATA sinMarkedNEONConstants<>+264(SB)/8, $0x1ffffbff1ffffbff
+DATA sinMarkedNEONConstants<>+272(SB)/8, $0x0000000000000000
+DATA sinMarkedNEONConstants<>+280(SB)/8, $0x0000000000000000
+DATA sinMarkedNEONConstants<>+288(SB)/8, $0x3d40000000000000
+DATA sinMarkedNEONConstants<>+296(SB)/8, $0x3d40000000000000
+DATA sinMarkedNEONConstants<>+304(SB)/8, $0x7fc000017fc00001
+DATA sinMarkedNEONConstants<>+312(SB)/8, $0x7fc000017fc00001
+DATA sinMarkedNEONConstants<>+320(SB)/8, $0x4680000046800000
+DATA sinMarkedNEONConstants<>+328(SB)/8, $0x4680000046800000
+DATA sinMarkedNEONConstants<>+336(SB)/8, $0x7f8000007f800000
+DATA sinMarkedNEONConstants<>+344(SB)/8, $0x7f8000007f800000
+DATA sinMarkedNEONConstants<>+352(SB)/8, $0x7fc000007fc00000
+DATA sinMarkedNEONConstants<>+360(SB)/8, $0x7fc000007fc00000
+GLOBL sinMarkedNEONConstants<>(SB), RODATA|NOPTR, $368
 
 DATA cosMarkedNEONConstants<>+0(SB)/8, $0x7fffffff7fffffff
 DATA cosMarkedNEONConstants<>+8(SB)/8, $0x7fffffff7fffffff
 DATA cosMarkedNEONConstants<>+16(SB)/8, $0x0d8000000d800000
 DATA cosMarkedNEONConstants<>+24(SB)/8, $0x0d8000000d800000
-DATA cosMarkedNEONConstants<>+32(SB)/8, $0x3fe45f306dc9c883
-DATA cosMarkedNEONConstants<>+40(SB)/8, $0x3fe45f306dc9c883
-DATA cosMarkedNEONConstants<>+48(SB)/8, $0x4338000000000000
-DATA cosMarkedNEONConstants<>+56(SB)/8, $0x4338000000000000
-DATA cosMarkedNEONConstants<>+64(SB)/8, $0x3ff921fb54442d18
-DATA cosMarkedNEONConstants<>+72(SB)/8, $0x3ff921fb54442d18
-DATA cosMarkedNEONConstants<>+80(SB)/8, $0x3c91a62633145c07
-DATA cosMarkedNEONConstants<>+88(SB)/8, $0x3c91a62633145c07
-DATA cosMarkedNEONConstants<>+96(SB)/8, $0xbd6ae7f3e733b81f
-DATA cosMarkedNEONConstants<>+104(SB)/8, $0xbd6ae7f3e733b81f
-DATA cosMarkedNEONConstants<>+112(SB)/8, $0x3de6124613a86d09
-DATA cosMarkedNEONConstants<>+120(SB)/8, $0x3de6124613a86d09
-DATA cosMarkedNEONConstants<>+128(SB)/8, $0xbe5ae64567f544e4
-DATA cosMarkedNEONConstants<>+136(SB)/8, $0xbe5ae64567f544e4
-DATA cosMarkedNEONConstants<>+144(SB)/8, $0x3ec71de3a556c734
-DATA cosMarkedNEONConstants<>+152(SB)/8, $0x3ec71de3a556c734
-DATA cosMarkedNEONConstants<>+160(SB)/8, $0xbf2a01a01a01a01a
-DATA cosMarkedNEONConstants<>+168(SB)/8, $0xbf2a01a01a01a01a
-DATA cosMarkedNEONConstants<>+176(SB)/8, $0x3f81111111111111
-DATA cosMarkedNEONConstants<>+184(SB)/8, $0x3f81111111111111
-DATA cosMarkedNEONConstants<>+192(SB)/8, $0xbfc5555555555555
-DATA cosMarkedNEONConstants<>+200(SB)/8, $0xbfc5555555555555
-DATA cosMarkedNEONConstants<>+208(SB)/8, $0xbda93974a8c07c9d
-DATA cosMarkedNEONConstants<>+216(SB)/8, $0xbda93974a8c07c9d
-DATA cosMarkedNEONConstants<>+224(SB)/8, $0x3e21eed8eff8d898
-DATA cosMarkedNEONConstants<>+232(SB)/8, $0x3e21eed8eff8d898
-DATA cosMarkedNEONConstants<>+240(SB)/8, $0xbe927e4fb7789f5c
-DATA cosMarkedNEONConstants<>+248(SB)/8, $0xbe927e4fb7789f5c
-DATA cosMarkedNEONConstants<>+256(SB)/8, $0x3efa01a01a01a01a
-DATA cosMarkedNEONConstants<>+264(SB)/8, $0x3efa01a01a01a01a
-DATA cosMarkedNEONConstants<>+272(SB)/8, $0xbf56c16c16c16c17
-DATA cosMarkedNEONConstants<>+280(SB)/8, $0xbf56c16c16c16c17
-DATA cosMarkedNEONConstants<>+288(SB)/8, $0x3fa5555555555555
-DATA cosMarkedNEONConstants<>+296(SB)/8, $0x3fa5555555555555
-DATA cosMarkedNEONConstants<>+304(SB)/8, $0xbfe0000000000000
-DATA cosMarkedNEONConstants<>+312(SB)/8, $0xbfe0000000000000
-DATA cosMarkedNEONConstants<>+320(SB)/8, $0x3ff0000000000000
-DATA cosMarkedNEONConstants<>+328(SB)/8, $0x3ff0000000000000
-DATA cosMarkedNEONConstants<>+336(SB)/8, $0x0000000000000001
-DATA cosMarkedNEONConstants<>+344(SB)/8, $0x0000000000000001
-DATA cosMarkedNEONConstants<>+352(SB)/8, $0x0000000000000002
-DATA cosMarkedNEONConstants<>+360(SB)/8, $0x0000000000000002
-DATA cosMarkedNEONConstants<>+368(SB)/8, $0x000000000ffffe00
-DATA cosMarkedNEONConstants<>+376(SB)/8, $0x000000000ffffe00
-DATA cosMarkedNEONConstants<>+384(SB)/8, $0x000000001fffffff
-DATA cosMarkedNEONConstants<>+392(SB)/8, $0x000000001fffffff
-DATA cosMarkedNEONConstants<>+400(SB)/8, $0x3900000039000000
-DATA cosMarkedNEONConstants<>+408(SB)/8, $0x3900000039000000
-DATA cosMarkedNEONConstants<>+416(SB)/8, $0x1ffffbff1ffffbff
-DATA cosMarkedNEONConstants<>+424(SB)/8, $0x1ffffbff1ffffbff
-DATA cosMarkedNEONConstants<>+432(SB)/8, $0x0000000000000000
-DATA cosMarkedNEONConstants<>+440(SB)/8, $0x0000000000000000
-DATA cosMarkedNEONConstants<>+448(SB)/8, $0x3d40000000000000
-DATA cosMarkedNEONConstants<>+456(SB)/8, $0x3d40000000000000
-DATA cosMarkedNEONConstants<>+464(SB)/8, $0x7fc000017fc00001
-DATA cosMarkedNEONConstants<>+472(SB)/8, $0x7fc000017fc00001
-DATA cosMarkedNEONConstants<>+480(SB)/8, $0x4680000046800000
-DATA cosMarkedNEONConstants<>+488(SB)/8, $0x4680000046800000
-DATA cosMarkedNEONConstants<>+496(SB)/8, $0x7f8000007f800000
-DATA cosMarkedNEONConstants<>+504(SB)/8, $0x7f8000007f800000
-DATA cosMarkedNEONConstants<>+512(SB)/8, $0x7fc000007fc00000
-DATA cosMarkedNEONConstants<>+520(SB)/8, $0x7fc000007fc00000
-GLOBL cosMarkedNEONConstants<>(SB), RODATA|NOPTR, $528
+DATA cosMarkedNEONConstants<>+32(SB)/8, $0x3fd45f306dc9c883
+DATA cosMarkedNEONConstants<>+40(SB)/8, $0x3fd45f306dc9c883
+DATA cosMarkedNEONConstants<>+48(SB)/8, $0x3fe0000000000000
+DATA cosMarkedNEONConstants<>+56(SB)/8, $0x3fe0000000000000
+DATA cosMarkedNEONConstants<>+64(SB)/8, $0x4338000000000000
+DATA cosMarkedNEONConstants<>+72(SB)/8, $0x4338000000000000
+DATA cosMarkedNEONConstants<>+80(SB)/8, $0x400921fb54442d18
+DATA cosMarkedNEONConstants<>+88(SB)/8, $0x400921fb54442d18
+DATA cosMarkedNEONConstants<>+96(SB)/8, $0x3ca1a62633145c07
+DATA cosMarkedNEONConstants<>+104(SB)/8, $0x3ca1a62633145c07
+DATA cosMarkedNEONConstants<>+112(SB)/8, $0xbd6a109527dbd11b
+DATA cosMarkedNEONConstants<>+120(SB)/8, $0xbd6a109527dbd11b
+DATA cosMarkedNEONConstants<>+128(SB)/8, $0x3de60f6f0d6328ae
+DATA cosMarkedNEONConstants<>+136(SB)/8, $0x3de60f6f0d6328ae
+DATA cosMarkedNEONConstants<>+144(SB)/8, $0xbe5ae63bdfa83ceb
+DATA cosMarkedNEONConstants<>+152(SB)/8, $0xbe5ae63bdfa83ceb
+DATA cosMarkedNEONConstants<>+160(SB)/8, $0x3ec71de394e58860
+DATA cosMarkedNEONConstants<>+168(SB)/8, $0x3ec71de394e58860
+DATA cosMarkedNEONConstants<>+176(SB)/8, $0xbf2a01a019e69965
+DATA cosMarkedNEONConstants<>+184(SB)/8, $0xbf2a01a019e69965
+DATA cosMarkedNEONConstants<>+192(SB)/8, $0x3f81111111110067
+DATA cosMarkedNEONConstants<>+200(SB)/8, $0x3f81111111110067
+DATA cosMarkedNEONConstants<>+208(SB)/8, $0xbfc555555555554f
+DATA cosMarkedNEONConstants<>+216(SB)/8, $0xbfc555555555554f
+DATA cosMarkedNEONConstants<>+224(SB)/8, $0x000000000ffffe00
+DATA cosMarkedNEONConstants<>+232(SB)/8, $0x000000000ffffe00
+DATA cosMarkedNEONConstants<>+240(SB)/8, $0x000000001fffffff
+DATA cosMarkedNEONConstants<>+248(SB)/8, $0x000000001fffffff
+DATA cosMarkedNEONConstants<>+256(SB)/8, $0x3900000039000000
+DATA cosMarkedNEONConstants<>+264(SB)/8, $0x3900000039000000
+DATA cosMarkedNEONConstants<>+272(SB)/8, $0x1ffffbff1ffffbff
+DATA cosMarkedNEONConstants<>+280(SB)/8, $0x1ffffbff1ffffbff
+DATA cosMarkedNEONConstants<>+288(SB)/8, $0x0000000000000000
+DATA cosMarkedNEONConstants<>+296(SB)/8, $0x0000000000000000
+DATA cosMarkedNEONConstants<>+304(SB)/8, $0x3d40000000000000
+DATA cosMarkedNEONConstants<>+312(SB)/8, $0x3d40000000000000
+DATA cosMarkedNEONConstants<>+320(SB)/8, $0x7fc000017fc00001
+DATA cosMarkedNEONConstants<>+328(SB)/8, $0x7fc000017fc00001
+DATA cosMarkedNEONConstants<>+336(SB)/8, $0x4680000046800000
+DATA cosMarkedNEONConstants<>+344(SB)/8, $0x4680000046800000
+DATA cosMarkedNEONConstants<>+352(SB)/8, $0x7f8000007f800000
+DATA cosMarkedNEONConstants<>+360(SB)/8, $0x7f8000007f800000
+DATA cosMarkedNEONConstants<>+368(SB)/8, $0x7fc000007fc00000
+DATA cosMarkedNEONConstants<>+376(SB)/8, $0x7fc000007fc00000
+GLOBL cosMarkedNEONConstants<>(SB), RODATA|NOPTR, $384
 
 DATA tanMarkedNEONConstants<>+0(SB)/8, $0x7fffffff7fffffff
 DATA tanMarkedNEONConstants<>+8(SB)/8, $0x7fffffff7fffffff
@@ -861,762 +823,6 @@ TEXT ·sinMarkedNEON(SB), NOSPLIT, $0-48
 	CMP R0, R3
 	CSEL LT, R3, R0, R0
 	MOVD $sinMarkedNEONConstants<>(SB), R3
-	SUBS $8, R0, R0
-	BLT single
-many:
-	WORD $0xfd400040 // ldr d0, [x2]
-	WORD $0xfd400441 // ldr d1, [x2, #8]
-	WORD $0xfd400842 // ldr d2, [x2, #16]
-	WORD $0xfd400c43 // ldr d3, [x2, #24]
-	WORD $0x3dc00064 // ldr q4, [x3]
-	WORD $0x3dc00065 // ldr q5, [x3]
-	WORD $0x3dc00066 // ldr q6, [x3]
-	WORD $0x3dc00067 // ldr q7, [x3]
-	WORD $0x0e241c04 // and v4.8b, v0.8b, v4.8b
-	WORD $0x0e251c25 // and v5.8b, v1.8b, v5.8b
-	WORD $0x0e261c46 // and v6.8b, v2.8b, v6.8b
-	WORD $0x0e271c67 // and v7.8b, v3.8b, v7.8b
-	WORD $0x3dc00468 // ldr q8, [x3, #16]
-	WORD $0x3dc00469 // ldr q9, [x3, #16]
-	WORD $0x3dc0046a // ldr q10, [x3, #16]
-	WORD $0x3dc0046b // ldr q11, [x3, #16]
-	WORD $0x2ea88488 // sub v8.2s, v4.2s, v8.2s
-	WORD $0x2ea984a9 // sub v9.2s, v5.2s, v9.2s
-	WORD $0x2eaa84ca // sub v10.2s, v6.2s, v10.2s
-	WORD $0x2eab84eb // sub v11.2s, v7.2s, v11.2s
-	WORD $0x6ea96508 // umax v8.4s, v8.4s, v9.4s
-	WORD $0x6eaa6508 // umax v8.4s, v8.4s, v10.4s
-	WORD $0x6eab6508 // umax v8.4s, v8.4s, v11.4s
-	WORD $0x0e617800 // fcvtl v0.2d, v0.2s
-	WORD $0x0e617821 // fcvtl v1.2d, v1.2s
-	WORD $0x0e617842 // fcvtl v2.2d, v2.2s
-	WORD $0x0e617863 // fcvtl v3.2d, v3.2s
-	WORD $0x3dc0086b // ldr q11, [x3, #32]
-	WORD $0x3dc0086a // ldr q10, [x3, #32]
-	WORD $0x3dc00869 // ldr q9, [x3, #32]
-	WORD $0x3dc00867 // ldr q7, [x3, #32]
-	WORD $0x3dc00c66 // ldr q6, [x3, #48]
-	WORD $0x3dc00c65 // ldr q5, [x3, #48]
-	WORD $0x3dc00c64 // ldr q4, [x3, #48]
-	WORD $0x3dc00c6c // ldr q12, [x3, #48]
-	WORD $0x4e6bcc06 // fmla v6.2d, v0.2d, v11.2d
-	WORD $0x4e6acc25 // fmla v5.2d, v1.2d, v10.2d
-	WORD $0x4e69cc44 // fmla v4.2d, v2.2d, v9.2d
-	WORD $0x4e67cc6c // fmla v12.2d, v3.2d, v7.2d
-	WORD $0x3dc00c67 // ldr q7, [x3, #48]
-	WORD $0x3dc00c69 // ldr q9, [x3, #48]
-	WORD $0x3dc00c6a // ldr q10, [x3, #48]
-	WORD $0x3dc00c6b // ldr q11, [x3, #48]
-	WORD $0x4ee7d4c7 // fsub v7.2d, v6.2d, v7.2d
-	WORD $0x4ee9d4a9 // fsub v9.2d, v5.2d, v9.2d
-	WORD $0x4eead48a // fsub v10.2d, v4.2d, v10.2d
-	WORD $0x4eebd58b // fsub v11.2d, v12.2d, v11.2d
-	WORD $0x3dc0106d // ldr q13, [x3, #64]
-	WORD $0x3dc0106e // ldr q14, [x3, #64]
-	WORD $0x3dc0106f // ldr q15, [x3, #64]
-	WORD $0x3dc01070 // ldr q16, [x3, #64]
-	WORD $0x4eedcce0 // fmls v0.2d, v7.2d, v13.2d
-	WORD $0x4eeecd21 // fmls v1.2d, v9.2d, v14.2d
-	WORD $0x4eefcd42 // fmls v2.2d, v10.2d, v15.2d
-	WORD $0x4ef0cd63 // fmls v3.2d, v11.2d, v16.2d
-	WORD $0x3dc01470 // ldr q16, [x3, #80]
-	WORD $0x3dc0146f // ldr q15, [x3, #80]
-	WORD $0x3dc0146e // ldr q14, [x3, #80]
-	WORD $0x3dc0146d // ldr q13, [x3, #80]
-	WORD $0x4ef0cce0 // fmls v0.2d, v7.2d, v16.2d
-	WORD $0x4eefcd21 // fmls v1.2d, v9.2d, v15.2d
-	WORD $0x4eeecd42 // fmls v2.2d, v10.2d, v14.2d
-	WORD $0x4eedcd63 // fmls v3.2d, v11.2d, v13.2d
-	WORD $0x6e60dc0d // fmul v13.2d, v0.2d, v0.2d
-	WORD $0x6e61dc2b // fmul v11.2d, v1.2d, v1.2d
-	WORD $0x6e62dc4e // fmul v14.2d, v2.2d, v2.2d
-	WORD $0x6e63dc6a // fmul v10.2d, v3.2d, v3.2d
-	WORD $0x3dc0186f // ldr q15, [x3, #96]
-	WORD $0x3dc01869 // ldr q9, [x3, #96]
-	WORD $0x3dc01870 // ldr q16, [x3, #96]
-	WORD $0x3dc01867 // ldr q7, [x3, #96]
-	WORD $0x3dc01c71 // ldr q17, [x3, #112]
-	WORD $0x3dc01c72 // ldr q18, [x3, #112]
-	WORD $0x3dc01c73 // ldr q19, [x3, #112]
-	WORD $0x3dc01c74 // ldr q20, [x3, #112]
-	WORD $0x4e6dcdf1 // fmla v17.2d, v15.2d, v13.2d
-	WORD $0x4e6bcd32 // fmla v18.2d, v9.2d, v11.2d
-	WORD $0x4e6ece13 // fmla v19.2d, v16.2d, v14.2d
-	WORD $0x4e6accf4 // fmla v20.2d, v7.2d, v10.2d
-	WORD $0x3dc02067 // ldr q7, [x3, #128]
-	WORD $0x3dc02070 // ldr q16, [x3, #128]
-	WORD $0x3dc02069 // ldr q9, [x3, #128]
-	WORD $0x3dc0206f // ldr q15, [x3, #128]
-	WORD $0x4e6dce27 // fmla v7.2d, v17.2d, v13.2d
-	WORD $0x4e6bce50 // fmla v16.2d, v18.2d, v11.2d
-	WORD $0x4e6ece69 // fmla v9.2d, v19.2d, v14.2d
-	WORD $0x4e6ace8f // fmla v15.2d, v20.2d, v10.2d
-	WORD $0x3dc02474 // ldr q20, [x3, #144]
-	WORD $0x3dc02473 // ldr q19, [x3, #144]
-	WORD $0x3dc02472 // ldr q18, [x3, #144]
-	WORD $0x3dc02471 // ldr q17, [x3, #144]
-	WORD $0x4e6dccf4 // fmla v20.2d, v7.2d, v13.2d
-	WORD $0x4e6bce13 // fmla v19.2d, v16.2d, v11.2d
-	WORD $0x4e6ecd32 // fmla v18.2d, v9.2d, v14.2d
-	WORD $0x4e6acdf1 // fmla v17.2d, v15.2d, v10.2d
-	WORD $0x3dc0286f // ldr q15, [x3, #160]
-	WORD $0x3dc02869 // ldr q9, [x3, #160]
-	WORD $0x3dc02870 // ldr q16, [x3, #160]
-	WORD $0x3dc02867 // ldr q7, [x3, #160]
-	WORD $0x4e6dce8f // fmla v15.2d, v20.2d, v13.2d
-	WORD $0x4e6bce69 // fmla v9.2d, v19.2d, v11.2d
-	WORD $0x4e6ece50 // fmla v16.2d, v18.2d, v14.2d
-	WORD $0x4e6ace27 // fmla v7.2d, v17.2d, v10.2d
-	WORD $0x3dc02c71 // ldr q17, [x3, #176]
-	WORD $0x3dc02c72 // ldr q18, [x3, #176]
-	WORD $0x3dc02c73 // ldr q19, [x3, #176]
-	WORD $0x3dc02c74 // ldr q20, [x3, #176]
-	WORD $0x4e6dcdf1 // fmla v17.2d, v15.2d, v13.2d
-	WORD $0x4e6bcd32 // fmla v18.2d, v9.2d, v11.2d
-	WORD $0x4e6ece13 // fmla v19.2d, v16.2d, v14.2d
-	WORD $0x4e6accf4 // fmla v20.2d, v7.2d, v10.2d
-	WORD $0x3dc03067 // ldr q7, [x3, #192]
-	WORD $0x3dc03070 // ldr q16, [x3, #192]
-	WORD $0x3dc03069 // ldr q9, [x3, #192]
-	WORD $0x3dc0306f // ldr q15, [x3, #192]
-	WORD $0x4e6dce27 // fmla v7.2d, v17.2d, v13.2d
-	WORD $0x4e6bce50 // fmla v16.2d, v18.2d, v11.2d
-	WORD $0x4e6ece69 // fmla v9.2d, v19.2d, v14.2d
-	WORD $0x4e6ace8f // fmla v15.2d, v20.2d, v10.2d
-	WORD $0x3dc03474 // ldr q20, [x3, #208]
-	WORD $0x3dc03473 // ldr q19, [x3, #208]
-	WORD $0x3dc03472 // ldr q18, [x3, #208]
-	WORD $0x3dc03471 // ldr q17, [x3, #208]
-	WORD $0x3dc03875 // ldr q21, [x3, #224]
-	WORD $0x3dc03876 // ldr q22, [x3, #224]
-	WORD $0x3dc03877 // ldr q23, [x3, #224]
-	WORD $0x3dc03878 // ldr q24, [x3, #224]
-	WORD $0x4e6dce95 // fmla v21.2d, v20.2d, v13.2d
-	WORD $0x4e6bce76 // fmla v22.2d, v19.2d, v11.2d
-	WORD $0x4e6ece57 // fmla v23.2d, v18.2d, v14.2d
-	WORD $0x4e6ace38 // fmla v24.2d, v17.2d, v10.2d
-	WORD $0x3dc03c71 // ldr q17, [x3, #240]
-	WORD $0x3dc03c72 // ldr q18, [x3, #240]
-	WORD $0x3dc03c73 // ldr q19, [x3, #240]
-	WORD $0x3dc03c74 // ldr q20, [x3, #240]
-	WORD $0x4e6dceb1 // fmla v17.2d, v21.2d, v13.2d
-	WORD $0x4e6bced2 // fmla v18.2d, v22.2d, v11.2d
-	WORD $0x4e6ecef3 // fmla v19.2d, v23.2d, v14.2d
-	WORD $0x4e6acf14 // fmla v20.2d, v24.2d, v10.2d
-	WORD $0x3dc04078 // ldr q24, [x3, #256]
-	WORD $0x3dc04077 // ldr q23, [x3, #256]
-	WORD $0x3dc04076 // ldr q22, [x3, #256]
-	WORD $0x3dc04075 // ldr q21, [x3, #256]
-	WORD $0x4e6dce38 // fmla v24.2d, v17.2d, v13.2d
-	WORD $0x4e6bce57 // fmla v23.2d, v18.2d, v11.2d
-	WORD $0x4e6ece76 // fmla v22.2d, v19.2d, v14.2d
-	WORD $0x4e6ace95 // fmla v21.2d, v20.2d, v10.2d
-	WORD $0x3dc04474 // ldr q20, [x3, #272]
-	WORD $0x3dc04473 // ldr q19, [x3, #272]
-	WORD $0x3dc04472 // ldr q18, [x3, #272]
-	WORD $0x3dc04471 // ldr q17, [x3, #272]
-	WORD $0x4e6dcf14 // fmla v20.2d, v24.2d, v13.2d
-	WORD $0x4e6bcef3 // fmla v19.2d, v23.2d, v11.2d
-	WORD $0x4e6eced2 // fmla v18.2d, v22.2d, v14.2d
-	WORD $0x4e6aceb1 // fmla v17.2d, v21.2d, v10.2d
-	WORD $0x3dc04875 // ldr q21, [x3, #288]
-	WORD $0x3dc04876 // ldr q22, [x3, #288]
-	WORD $0x3dc04877 // ldr q23, [x3, #288]
-	WORD $0x3dc04878 // ldr q24, [x3, #288]
-	WORD $0x4e6dce95 // fmla v21.2d, v20.2d, v13.2d
-	WORD $0x4e6bce76 // fmla v22.2d, v19.2d, v11.2d
-	WORD $0x4e6ece57 // fmla v23.2d, v18.2d, v14.2d
-	WORD $0x4e6ace38 // fmla v24.2d, v17.2d, v10.2d
-	WORD $0x3dc04c71 // ldr q17, [x3, #304]
-	WORD $0x3dc04c72 // ldr q18, [x3, #304]
-	WORD $0x3dc04c73 // ldr q19, [x3, #304]
-	WORD $0x3dc04c74 // ldr q20, [x3, #304]
-	WORD $0x4e6dceb1 // fmla v17.2d, v21.2d, v13.2d
-	WORD $0x4e6bced2 // fmla v18.2d, v22.2d, v11.2d
-	WORD $0x4e6ecef3 // fmla v19.2d, v23.2d, v14.2d
-	WORD $0x4e6acf14 // fmla v20.2d, v24.2d, v10.2d
-	WORD $0x6e6ddc18 // fmul v24.2d, v0.2d, v13.2d
-	WORD $0x6e6bdc37 // fmul v23.2d, v1.2d, v11.2d
-	WORD $0x6e6edc56 // fmul v22.2d, v2.2d, v14.2d
-	WORD $0x6e6adc75 // fmul v21.2d, v3.2d, v10.2d
-	WORD $0x4e67cf00 // fmla v0.2d, v24.2d, v7.2d
-	WORD $0x4e70cee1 // fmla v1.2d, v23.2d, v16.2d
-	WORD $0x4e69cec2 // fmla v2.2d, v22.2d, v9.2d
-	WORD $0x4e6fcea3 // fmla v3.2d, v21.2d, v15.2d
-	WORD $0x3dc0506f // ldr q15, [x3, #320]
-	WORD $0x3dc05075 // ldr q21, [x3, #320]
-	WORD $0x3dc05069 // ldr q9, [x3, #320]
-	WORD $0x3dc05076 // ldr q22, [x3, #320]
-	WORD $0x4e71cdaf // fmla v15.2d, v13.2d, v17.2d
-	WORD $0x4e72cd75 // fmla v21.2d, v11.2d, v18.2d
-	WORD $0x4e73cdc9 // fmla v9.2d, v14.2d, v19.2d
-	WORD $0x4e74cd56 // fmla v22.2d, v10.2d, v20.2d
-	WORD $0x3dc05474 // ldr q20, [x3, #336]
-	WORD $0x3dc0546a // ldr q10, [x3, #336]
-	WORD $0x3dc05473 // ldr q19, [x3, #336]
-	WORD $0x3dc0546e // ldr q14, [x3, #336]
-	WORD $0x4e341cd4 // and v20.16b, v6.16b, v20.16b
-	WORD $0x4e2a1caa // and v10.16b, v5.16b, v10.16b
-	WORD $0x4e331c93 // and v19.16b, v4.16b, v19.16b
-	WORD $0x4e2e1d8e // and v14.16b, v12.16b, v14.16b
-	WORD $0x3dc05472 // ldr q18, [x3, #336]
-	WORD $0x3dc0546b // ldr q11, [x3, #336]
-	WORD $0x3dc05471 // ldr q17, [x3, #336]
-	WORD $0x3dc0546d // ldr q13, [x3, #336]
-	WORD $0x6ef28e92 // cmeq v18.2d, v20.2d, v18.2d
-	WORD $0x6eeb8d4b // cmeq v11.2d, v10.2d, v11.2d
-	WORD $0x6ef18e71 // cmeq v17.2d, v19.2d, v17.2d
-	WORD $0x6eed8dcd // cmeq v13.2d, v14.2d, v13.2d
-	WORD $0x6e601df2 // bsl v18.16b, v15.16b, v0.16b
-	WORD $0x6e611eab // bsl v11.16b, v21.16b, v1.16b
-	WORD $0x6e621d31 // bsl v17.16b, v9.16b, v2.16b
-	WORD $0x6e631ecd // bsl v13.16b, v22.16b, v3.16b
-	WORD $0x3dc05863 // ldr q3, [x3, #352]
-	WORD $0x3dc05876 // ldr q22, [x3, #352]
-	WORD $0x3dc05862 // ldr q2, [x3, #352]
-	WORD $0x3dc05869 // ldr q9, [x3, #352]
-	WORD $0x4e231cc3 // and v3.16b, v6.16b, v3.16b
-	WORD $0x4e361cb6 // and v22.16b, v5.16b, v22.16b
-	WORD $0x4e221c82 // and v2.16b, v4.16b, v2.16b
-	WORD $0x4e291d89 // and v9.16b, v12.16b, v9.16b
-	WORD $0x4f7e5463 // shl v3.2d, v3.2d, #62
-	WORD $0x4f7e56d6 // shl v22.2d, v22.2d, #62
-	WORD $0x4f7e5442 // shl v2.2d, v2.2d, #62
-	WORD $0x4f7e5529 // shl v9.2d, v9.2d, #62
-	WORD $0x6e231e43 // eor v3.16b, v18.16b, v3.16b
-	WORD $0x6e361d76 // eor v22.16b, v11.16b, v22.16b
-	WORD $0x6e221e22 // eor v2.16b, v17.16b, v2.16b
-	WORD $0x6e291da9 // eor v9.16b, v13.16b, v9.16b
-	WORD $0x3dc05c6d // ldr q13, [x3, #368]
-	WORD $0x3dc05c71 // ldr q17, [x3, #368]
-	WORD $0x3dc05c6b // ldr q11, [x3, #368]
-	WORD $0x3dc05c72 // ldr q18, [x3, #368]
-	WORD $0x4eed846d // add v13.2d, v3.2d, v13.2d
-	WORD $0x4ef186d1 // add v17.2d, v22.2d, v17.2d
-	WORD $0x4eeb844b // add v11.2d, v2.2d, v11.2d
-	WORD $0x4ef28532 // add v18.2d, v9.2d, v18.2d
-	WORD $0x3dc0606c // ldr q12, [x3, #384]
-	WORD $0x3dc06064 // ldr q4, [x3, #384]
-	WORD $0x3dc06065 // ldr q5, [x3, #384]
-	WORD $0x3dc06066 // ldr q6, [x3, #384]
-	WORD $0x4e2c1dac // and v12.16b, v13.16b, v12.16b
-	WORD $0x4e241e24 // and v4.16b, v17.16b, v4.16b
-	WORD $0x4e251d65 // and v5.16b, v11.16b, v5.16b
-	WORD $0x4e261e46 // and v6.16b, v18.16b, v6.16b
-	WORD $0x6ea4658c // umax v12.4s, v12.4s, v4.4s
-	WORD $0x6ea5658c // umax v12.4s, v12.4s, v5.4s
-	WORD $0x6ea6658c // umax v12.4s, v12.4s, v6.4s
-	WORD $0x0e616863 // fcvtn v3.2s, v3.2d
-	WORD $0x0e616ad6 // fcvtn v22.2s, v22.2d
-	WORD $0x0e616842 // fcvtn v2.2s, v2.2d
-	WORD $0x0e616929 // fcvtn v9.2s, v9.2d
-	WORD $0x3dc06466 // ldr q6, [x3, #400]
-	WORD $0x6ea63506 // cmhi v6.4s, v8.4s, v6.4s
-	WORD $0x3dc06868 // ldr q8, [x3, #416]
-	WORD $0x6ea83588 // cmhi v8.4s, v12.4s, v8.4s
-	WORD $0x4ea61d08 // orr v8.16b, v8.16b, v6.16b
-	WORD $0x6eb0a908 // umaxv s8, v8.4s
-	WORD $0x0e043d04 // mov w4, v8.s[0]
-	CMPW $0, R4
-	BNE doubtful
-	WORD $0xfd000023 // str d3, [x1]
-	WORD $0xfd000436 // str d22, [x1, #8]
-	WORD $0xfd000822 // str d2, [x1, #16]
-	WORD $0xfd000c29 // str d9, [x1, #24]
-going:
-	ADD $32, R1
-	ADD $32, R2
-	SUBS $8, R0, R0
-	BGE many
-	JMP single
-doubtful:
-	WORD $0xfd400049 // ldr d9, [x2]
-	WORD $0xfd400442 // ldr d2, [x2, #8]
-	WORD $0xfd400856 // ldr d22, [x2, #16]
-	WORD $0xfd400c43 // ldr d3, [x2, #24]
-	WORD $0x3dc00068 // ldr q8, [x3]
-	WORD $0x3dc00066 // ldr q6, [x3]
-	WORD $0x3dc0006c // ldr q12, [x3]
-	WORD $0x3dc00065 // ldr q5, [x3]
-	WORD $0x0e281d28 // and v8.8b, v9.8b, v8.8b
-	WORD $0x0e261c46 // and v6.8b, v2.8b, v6.8b
-	WORD $0x0e2c1ecc // and v12.8b, v22.8b, v12.8b
-	WORD $0x0e251c65 // and v5.8b, v3.8b, v5.8b
-	WORD $0x0e617924 // fcvtl v4.2d, v9.2s
-	WORD $0x0e617852 // fcvtl v18.2d, v2.2s
-	WORD $0x0e617acb // fcvtl v11.2d, v22.2s
-	WORD $0x0e617871 // fcvtl v17.2d, v3.2s
-	WORD $0x3dc0086d // ldr q13, [x3, #32]
-	WORD $0x3dc00861 // ldr q1, [x3, #32]
-	WORD $0x3dc00875 // ldr q21, [x3, #32]
-	WORD $0x3dc00860 // ldr q0, [x3, #32]
-	WORD $0x3dc00c6f // ldr q15, [x3, #48]
-	WORD $0x3dc00c6e // ldr q14, [x3, #48]
-	WORD $0x3dc00c73 // ldr q19, [x3, #48]
-	WORD $0x3dc00c6a // ldr q10, [x3, #48]
-	WORD $0x4e6dcc8f // fmla v15.2d, v4.2d, v13.2d
-	WORD $0x4e61ce4e // fmla v14.2d, v18.2d, v1.2d
-	WORD $0x4e75cd73 // fmla v19.2d, v11.2d, v21.2d
-	WORD $0x4e60ce2a // fmla v10.2d, v17.2d, v0.2d
-	WORD $0x3dc00c60 // ldr q0, [x3, #48]
-	WORD $0x3dc00c75 // ldr q21, [x3, #48]
-	WORD $0x3dc00c61 // ldr q1, [x3, #48]
-	WORD $0x3dc00c6d // ldr q13, [x3, #48]
-	WORD $0x4ee0d5e0 // fsub v0.2d, v15.2d, v0.2d
-	WORD $0x4ef5d5d5 // fsub v21.2d, v14.2d, v21.2d
-	WORD $0x4ee1d661 // fsub v1.2d, v19.2d, v1.2d
-	WORD $0x4eedd54d // fsub v13.2d, v10.2d, v13.2d
-	WORD $0x3dc01074 // ldr q20, [x3, #64]
-	WORD $0x3dc01070 // ldr q16, [x3, #64]
-	WORD $0x3dc01077 // ldr q23, [x3, #64]
-	WORD $0x3dc01067 // ldr q7, [x3, #64]
-	WORD $0x4ef4cc04 // fmls v4.2d, v0.2d, v20.2d
-	WORD $0x4ef0ceb2 // fmls v18.2d, v21.2d, v16.2d
-	WORD $0x4ef7cc2b // fmls v11.2d, v1.2d, v23.2d
-	WORD $0x4ee7cdb1 // fmls v17.2d, v13.2d, v7.2d
-	WORD $0x3dc01467 // ldr q7, [x3, #80]
-	WORD $0x3dc01477 // ldr q23, [x3, #80]
-	WORD $0x3dc01470 // ldr q16, [x3, #80]
-	WORD $0x3dc01474 // ldr q20, [x3, #80]
-	WORD $0x4ee7cc04 // fmls v4.2d, v0.2d, v7.2d
-	WORD $0x4ef7ceb2 // fmls v18.2d, v21.2d, v23.2d
-	WORD $0x4ef0cc2b // fmls v11.2d, v1.2d, v16.2d
-	WORD $0x4ef4cdb1 // fmls v17.2d, v13.2d, v20.2d
-	WORD $0x6e64dc94 // fmul v20.2d, v4.2d, v4.2d
-	WORD $0x6e72de4d // fmul v13.2d, v18.2d, v18.2d
-	WORD $0x6e6bdd70 // fmul v16.2d, v11.2d, v11.2d
-	WORD $0x6e71de21 // fmul v1.2d, v17.2d, v17.2d
-	WORD $0x3dc01877 // ldr q23, [x3, #96]
-	WORD $0x3dc01875 // ldr q21, [x3, #96]
-	WORD $0x3dc01867 // ldr q7, [x3, #96]
-	WORD $0x3dc01860 // ldr q0, [x3, #96]
-	WORD $0x3dc01c78 // ldr q24, [x3, #112]
-	WORD $0x3dc01c79 // ldr q25, [x3, #112]
-	WORD $0x3dc01c7a // ldr q26, [x3, #112]
-	WORD $0x3dc01c7b // ldr q27, [x3, #112]
-	WORD $0x4e74cef8 // fmla v24.2d, v23.2d, v20.2d
-	WORD $0x4e6dceb9 // fmla v25.2d, v21.2d, v13.2d
-	WORD $0x4e70ccfa // fmla v26.2d, v7.2d, v16.2d
-	WORD $0x4e61cc1b // fmla v27.2d, v0.2d, v1.2d
-	WORD $0x3dc02060 // ldr q0, [x3, #128]
-	WORD $0x3dc02067 // ldr q7, [x3, #128]
-	WORD $0x3dc02075 // ldr q21, [x3, #128]
-	WORD $0x3dc02077 // ldr q23, [x3, #128]
-	WORD $0x4e74cf00 // fmla v0.2d, v24.2d, v20.2d
-	WORD $0x4e6dcf27 // fmla v7.2d, v25.2d, v13.2d
-	WORD $0x4e70cf55 // fmla v21.2d, v26.2d, v16.2d
-	WORD $0x4e61cf77 // fmla v23.2d, v27.2d, v1.2d
-	WORD $0x3dc0247b // ldr q27, [x3, #144]
-	WORD $0x3dc0247a // ldr q26, [x3, #144]
-	WORD $0x3dc02479 // ldr q25, [x3, #144]
-	WORD $0x3dc02478 // ldr q24, [x3, #144]
-	WORD $0x4e74cc1b // fmla v27.2d, v0.2d, v20.2d
-	WORD $0x4e6dccfa // fmla v26.2d, v7.2d, v13.2d
-	WORD $0x4e70ceb9 // fmla v25.2d, v21.2d, v16.2d
-	WORD $0x4e61cef8 // fmla v24.2d, v23.2d, v1.2d
-	WORD $0x3dc02877 // ldr q23, [x3, #160]
-	WORD $0x3dc02875 // ldr q21, [x3, #160]
-	WORD $0x3dc02867 // ldr q7, [x3, #160]
-	WORD $0x3dc02860 // ldr q0, [x3, #160]
-	WORD $0x4e74cf77 // fmla v23.2d, v27.2d, v20.2d
-	WORD $0x4e6dcf55 // fmla v21.2d, v26.2d, v13.2d
-	WORD $0x4e70cf27 // fmla v7.2d, v25.2d, v16.2d
-	WORD $0x4e61cf00 // fmla v0.2d, v24.2d, v1.2d
-	WORD $0x3dc02c78 // ldr q24, [x3, #176]
-	WORD $0x3dc02c79 // ldr q25, [x3, #176]
-	WORD $0x3dc02c7a // ldr q26, [x3, #176]
-	WORD $0x3dc02c7b // ldr q27, [x3, #176]
-	WORD $0x4e74cef8 // fmla v24.2d, v23.2d, v20.2d
-	WORD $0x4e6dceb9 // fmla v25.2d, v21.2d, v13.2d
-	WORD $0x4e70ccfa // fmla v26.2d, v7.2d, v16.2d
-	WORD $0x4e61cc1b // fmla v27.2d, v0.2d, v1.2d
-	WORD $0x3dc03060 // ldr q0, [x3, #192]
-	WORD $0x3dc03067 // ldr q7, [x3, #192]
-	WORD $0x3dc03075 // ldr q21, [x3, #192]
-	WORD $0x3dc03077 // ldr q23, [x3, #192]
-	WORD $0x4e74cf00 // fmla v0.2d, v24.2d, v20.2d
-	WORD $0x4e6dcf27 // fmla v7.2d, v25.2d, v13.2d
-	WORD $0x4e70cf55 // fmla v21.2d, v26.2d, v16.2d
-	WORD $0x4e61cf77 // fmla v23.2d, v27.2d, v1.2d
-	WORD $0x3dc0347b // ldr q27, [x3, #208]
-	WORD $0x3dc0347a // ldr q26, [x3, #208]
-	WORD $0x3dc03479 // ldr q25, [x3, #208]
-	WORD $0x3dc03478 // ldr q24, [x3, #208]
-	WORD $0x3dc0387c // ldr q28, [x3, #224]
-	WORD $0x3dc0387d // ldr q29, [x3, #224]
-	WORD $0x3dc0387e // ldr q30, [x3, #224]
-	WORD $0x3dc0387f // ldr q31, [x3, #224]
-	WORD $0x4e74cf7c // fmla v28.2d, v27.2d, v20.2d
-	WORD $0x4e6dcf5d // fmla v29.2d, v26.2d, v13.2d
-	WORD $0x4e70cf3e // fmla v30.2d, v25.2d, v16.2d
-	WORD $0x4e61cf1f // fmla v31.2d, v24.2d, v1.2d
-	WORD $0x3dc03c78 // ldr q24, [x3, #240]
-	WORD $0x3dc03c79 // ldr q25, [x3, #240]
-	WORD $0x3dc03c7a // ldr q26, [x3, #240]
-	WORD $0x3dc03c7b // ldr q27, [x3, #240]
-	WORD $0x4e74cf98 // fmla v24.2d, v28.2d, v20.2d
-	WORD $0x4e6dcfb9 // fmla v25.2d, v29.2d, v13.2d
-	WORD $0x4e70cfda // fmla v26.2d, v30.2d, v16.2d
-	WORD $0x4e61cffb // fmla v27.2d, v31.2d, v1.2d
-	WORD $0x3dc0407f // ldr q31, [x3, #256]
-	WORD $0x3dc0407e // ldr q30, [x3, #256]
-	WORD $0x3dc0407d // ldr q29, [x3, #256]
-	WORD $0x3dc0407c // ldr q28, [x3, #256]
-	WORD $0x4e74cf1f // fmla v31.2d, v24.2d, v20.2d
-	WORD $0x4e6dcf3e // fmla v30.2d, v25.2d, v13.2d
-	WORD $0x4e70cf5d // fmla v29.2d, v26.2d, v16.2d
-	WORD $0x4e61cf7c // fmla v28.2d, v27.2d, v1.2d
-	WORD $0x3dc0447b // ldr q27, [x3, #272]
-	WORD $0x3dc0447a // ldr q26, [x3, #272]
-	WORD $0x3dc04479 // ldr q25, [x3, #272]
-	WORD $0x3dc04478 // ldr q24, [x3, #272]
-	WORD $0x4e74cffb // fmla v27.2d, v31.2d, v20.2d
-	WORD $0x4e6dcfda // fmla v26.2d, v30.2d, v13.2d
-	WORD $0x4e70cfb9 // fmla v25.2d, v29.2d, v16.2d
-	WORD $0x4e61cf98 // fmla v24.2d, v28.2d, v1.2d
-	WORD $0x3dc0487c // ldr q28, [x3, #288]
-	WORD $0x3dc0487d // ldr q29, [x3, #288]
-	WORD $0x3dc0487e // ldr q30, [x3, #288]
-	WORD $0x3dc0487f // ldr q31, [x3, #288]
-	WORD $0x4e74cf7c // fmla v28.2d, v27.2d, v20.2d
-	WORD $0x4e6dcf5d // fmla v29.2d, v26.2d, v13.2d
-	WORD $0x4e70cf3e // fmla v30.2d, v25.2d, v16.2d
-	WORD $0x4e61cf1f // fmla v31.2d, v24.2d, v1.2d
-	WORD $0x3dc04c78 // ldr q24, [x3, #304]
-	WORD $0x3dc04c79 // ldr q25, [x3, #304]
-	WORD $0x3dc04c7a // ldr q26, [x3, #304]
-	WORD $0x3dc04c7b // ldr q27, [x3, #304]
-	WORD $0x4e74cf98 // fmla v24.2d, v28.2d, v20.2d
-	WORD $0x4e6dcfb9 // fmla v25.2d, v29.2d, v13.2d
-	WORD $0x4e70cfda // fmla v26.2d, v30.2d, v16.2d
-	WORD $0x4e61cffb // fmla v27.2d, v31.2d, v1.2d
-	WORD $0x6e74dc9f // fmul v31.2d, v4.2d, v20.2d
-	WORD $0x6e6dde5e // fmul v30.2d, v18.2d, v13.2d
-	WORD $0x6e70dd7d // fmul v29.2d, v11.2d, v16.2d
-	WORD $0x6e61de3c // fmul v28.2d, v17.2d, v1.2d
-	WORD $0x4e60cfe4 // fmla v4.2d, v31.2d, v0.2d
-	WORD $0x4e67cfd2 // fmla v18.2d, v30.2d, v7.2d
-	WORD $0x4e75cfab // fmla v11.2d, v29.2d, v21.2d
-	WORD $0x4e77cf91 // fmla v17.2d, v28.2d, v23.2d
-	WORD $0x3dc05077 // ldr q23, [x3, #320]
-	WORD $0x3dc0507c // ldr q28, [x3, #320]
-	WORD $0x3dc05075 // ldr q21, [x3, #320]
-	WORD $0x3dc0507d // ldr q29, [x3, #320]
-	WORD $0x4e78ce97 // fmla v23.2d, v20.2d, v24.2d
-	WORD $0x4e79cdbc // fmla v28.2d, v13.2d, v25.2d
-	WORD $0x4e7ace15 // fmla v21.2d, v16.2d, v26.2d
-	WORD $0x4e7bcc3d // fmla v29.2d, v1.2d, v27.2d
-	WORD $0x3dc0547b // ldr q27, [x3, #336]
-	WORD $0x3dc05461 // ldr q1, [x3, #336]
-	WORD $0x3dc0547a // ldr q26, [x3, #336]
-	WORD $0x3dc05470 // ldr q16, [x3, #336]
-	WORD $0x4e3b1dfb // and v27.16b, v15.16b, v27.16b
-	WORD $0x4e211dc1 // and v1.16b, v14.16b, v1.16b
-	WORD $0x4e3a1e7a // and v26.16b, v19.16b, v26.16b
-	WORD $0x4e301d50 // and v16.16b, v10.16b, v16.16b
-	WORD $0x3dc05479 // ldr q25, [x3, #336]
-	WORD $0x3dc0546d // ldr q13, [x3, #336]
-	WORD $0x3dc05478 // ldr q24, [x3, #336]
-	WORD $0x3dc05474 // ldr q20, [x3, #336]
-	WORD $0x6ef98f79 // cmeq v25.2d, v27.2d, v25.2d
-	WORD $0x6eed8c2d // cmeq v13.2d, v1.2d, v13.2d
-	WORD $0x6ef88f58 // cmeq v24.2d, v26.2d, v24.2d
-	WORD $0x6ef48e14 // cmeq v20.2d, v16.2d, v20.2d
-	WORD $0x6e641ef9 // bsl v25.16b, v23.16b, v4.16b
-	WORD $0x6e721f8d // bsl v13.16b, v28.16b, v18.16b
-	WORD $0x6e6b1eb8 // bsl v24.16b, v21.16b, v11.16b
-	WORD $0x6e711fb4 // bsl v20.16b, v29.16b, v17.16b
-	WORD $0x3dc05871 // ldr q17, [x3, #352]
-	WORD $0x3dc0587d // ldr q29, [x3, #352]
-	WORD $0x3dc0586b // ldr q11, [x3, #352]
-	WORD $0x3dc05875 // ldr q21, [x3, #352]
-	WORD $0x4e311df1 // and v17.16b, v15.16b, v17.16b
-	WORD $0x4e3d1ddd // and v29.16b, v14.16b, v29.16b
-	WORD $0x4e2b1e6b // and v11.16b, v19.16b, v11.16b
-	WORD $0x4e351d55 // and v21.16b, v10.16b, v21.16b
-	WORD $0x4f7e5631 // shl v17.2d, v17.2d, #62
-	WORD $0x4f7e57bd // shl v29.2d, v29.2d, #62
-	WORD $0x4f7e556b // shl v11.2d, v11.2d, #62
-	WORD $0x4f7e56b5 // shl v21.2d, v21.2d, #62
-	WORD $0x6e311f31 // eor v17.16b, v25.16b, v17.16b
-	WORD $0x6e3d1dbd // eor v29.16b, v13.16b, v29.16b
-	WORD $0x6e2b1f0b // eor v11.16b, v24.16b, v11.16b
-	WORD $0x6e351e95 // eor v21.16b, v20.16b, v21.16b
-	WORD $0x3dc06c74 // ldr q20, [x3, #432]
-	WORD $0x3dc06c78 // ldr q24, [x3, #432]
-	WORD $0x3dc06c6d // ldr q13, [x3, #432]
-	WORD $0x3dc06c79 // ldr q25, [x3, #432]
-	WORD $0x3dc0706a // ldr q10, [x3, #448]
-	WORD $0x3dc07073 // ldr q19, [x3, #448]
-	WORD $0x3dc0706e // ldr q14, [x3, #448]
-	WORD $0x3dc0706f // ldr q15, [x3, #448]
-	WORD $0x6e6ade2a // fmul v10.2d, v17.2d, v10.2d
-	WORD $0x6e73dfb3 // fmul v19.2d, v29.2d, v19.2d
-	WORD $0x6e6edd6e // fmul v14.2d, v11.2d, v14.2d
-	WORD $0x6e6fdeaf // fmul v15.2d, v21.2d, v15.2d
-	WORD $0x4eead632 // fsub v18.2d, v17.2d, v10.2d
-	WORD $0x4ef3d7bc // fsub v28.2d, v29.2d, v19.2d
-	WORD $0x4eeed564 // fsub v4.2d, v11.2d, v14.2d
-	WORD $0x4eefd6b7 // fsub v23.2d, v21.2d, v15.2d
-	WORD $0x0e616a52 // fcvtn v18.2s, v18.2d
-	WORD $0x0e616b9c // fcvtn v28.2s, v28.2d
-	WORD $0x0e616884 // fcvtn v4.2s, v4.2d
-	WORD $0x0e616af7 // fcvtn v23.2s, v23.2d
-	WORD $0x4e6ad62a // fadd v10.2d, v17.2d, v10.2d
-	WORD $0x4e73d7b3 // fadd v19.2d, v29.2d, v19.2d
-	WORD $0x4e6ed56e // fadd v14.2d, v11.2d, v14.2d
-	WORD $0x4e6fd6af // fadd v15.2d, v21.2d, v15.2d
-	WORD $0x0e61694a // fcvtn v10.2s, v10.2d
-	WORD $0x0e616a73 // fcvtn v19.2s, v19.2d
-	WORD $0x0e6169ce // fcvtn v14.2s, v14.2d
-	WORD $0x0e6169ef // fcvtn v15.2s, v15.2d
-	WORD $0x2eaa8e4a // cmeq v10.2s, v18.2s, v10.2s
-	WORD $0x2eb38f93 // cmeq v19.2s, v28.2s, v19.2s
-	WORD $0x2eae8c8e // cmeq v14.2s, v4.2s, v14.2s
-	WORD $0x2eaf8eef // cmeq v15.2s, v23.2s, v15.2s
-	WORD $0x0eb41e54 // orr v20.8b, v18.8b, v20.8b
-	WORD $0x0eb81f98 // orr v24.8b, v28.8b, v24.8b
-	WORD $0x0ead1c8d // orr v13.8b, v4.8b, v13.8b
-	WORD $0x0eb91ef9 // orr v25.8b, v23.8b, v25.8b
-	WORD $0x3dc07477 // ldr q23, [x3, #464]
-	WORD $0x3dc07464 // ldr q4, [x3, #464]
-	WORD $0x3dc0747c // ldr q28, [x3, #464]
-	WORD $0x3dc07472 // ldr q18, [x3, #464]
-	WORD $0x2e771e8a // bsl v10.8b, v20.8b, v23.8b
-	WORD $0x2e641f13 // bsl v19.8b, v24.8b, v4.8b
-	WORD $0x2e7c1dae // bsl v14.8b, v13.8b, v28.8b
-	WORD $0x2e721f2f // bsl v15.8b, v25.8b, v18.8b
-	WORD $0x3dc00472 // ldr q18, [x3, #16]
-	WORD $0x3dc00479 // ldr q25, [x3, #16]
-	WORD $0x3dc0047c // ldr q28, [x3, #16]
-	WORD $0x3dc0046d // ldr q13, [x3, #16]
-	WORD $0x2ea8e652 // fcmgt v18.2s, v18.2s, v8.2s
-	WORD $0x2ea6e739 // fcmgt v25.2s, v25.2s, v6.2s
-	WORD $0x2eace79c // fcmgt v28.2s, v28.2s, v12.2s
-	WORD $0x2ea5e5ad // fcmgt v13.2s, v13.2s, v5.2s
-	WORD $0x2e6a1d32 // bsl v18.8b, v9.8b, v10.8b
-	WORD $0x2e731c59 // bsl v25.8b, v2.8b, v19.8b
-	WORD $0x2e6e1edc // bsl v28.8b, v22.8b, v14.8b
-	WORD $0x2e6f1c6d // bsl v13.8b, v3.8b, v15.8b
-	WORD $0x3dc0786f // ldr q15, [x3, #480]
-	WORD $0x3dc07863 // ldr q3, [x3, #480]
-	WORD $0x3dc0786e // ldr q14, [x3, #480]
-	WORD $0x3dc07876 // ldr q22, [x3, #480]
-	WORD $0x2e2fe50f // fcmge v15.2s, v8.2s, v15.2s
-	WORD $0x2e23e4c3 // fcmge v3.2s, v6.2s, v3.2s
-	WORD $0x2e2ee58e // fcmge v14.2s, v12.2s, v14.2s
-	WORD $0x2e36e4b6 // fcmge v22.2s, v5.2s, v22.2s
-	WORD $0x3dc07473 // ldr q19, [x3, #464]
-	WORD $0x3dc07462 // ldr q2, [x3, #464]
-	WORD $0x3dc0746a // ldr q10, [x3, #464]
-	WORD $0x3dc07469 // ldr q9, [x3, #464]
-	WORD $0x2e721e6f // bsl v15.8b, v19.8b, v18.8b
-	WORD $0x2e791c43 // bsl v3.8b, v2.8b, v25.8b
-	WORD $0x2e7c1d4e // bsl v14.8b, v10.8b, v28.8b
-	WORD $0x2e6d1d36 // bsl v22.8b, v9.8b, v13.8b
-	WORD $0x3dc07c6d // ldr q13, [x3, #496]
-	WORD $0x3dc07c69 // ldr q9, [x3, #496]
-	WORD $0x3dc07c7c // ldr q28, [x3, #496]
-	WORD $0x3dc07c6a // ldr q10, [x3, #496]
-	WORD $0x2ea8e5a8 // fcmgt v8.2s, v13.2s, v8.2s
-	WORD $0x2ea6e526 // fcmgt v6.2s, v9.2s, v6.2s
-	WORD $0x2eace78c // fcmgt v12.2s, v28.2s, v12.2s
-	WORD $0x2ea5e545 // fcmgt v5.2s, v10.2s, v5.2s
-	WORD $0x3dc0806a // ldr q10, [x3, #512]
-	WORD $0x3dc0807c // ldr q28, [x3, #512]
-	WORD $0x3dc08069 // ldr q9, [x3, #512]
-	WORD $0x3dc0806d // ldr q13, [x3, #512]
-	WORD $0x2e6a1de8 // bsl v8.8b, v15.8b, v10.8b
-	WORD $0x2e7c1c66 // bsl v6.8b, v3.8b, v28.8b
-	WORD $0x2e691dcc // bsl v12.8b, v14.8b, v9.8b
-	WORD $0x2e6d1ec5 // bsl v5.8b, v22.8b, v13.8b
-	WORD $0xfd000028 // str d8, [x1]
-	WORD $0xfd000426 // str d6, [x1, #8]
-	WORD $0xfd00082c // str d12, [x1, #16]
-	WORD $0xfd000c25 // str d5, [x1, #24]
-	JMP going
-single:
-	ADDS $8, R0, R0
-	BEQ done
-	SUBS $2, R0, R0
-	BLT rest
-one:
-	WORD $0xfd400045 // ldr d5, [x2]
-	WORD $0x3dc0006c // ldr q12, [x3]
-	WORD $0x0e2c1cac // and v12.8b, v5.8b, v12.8b
-	WORD $0x0e6178a6 // fcvtl v6.2d, v5.2s
-	WORD $0x3dc00868 // ldr q8, [x3, #32]
-	WORD $0x3dc00c6d // ldr q13, [x3, #48]
-	WORD $0x4e68cccd // fmla v13.2d, v6.2d, v8.2d
-	WORD $0x3dc00c68 // ldr q8, [x3, #48]
-	WORD $0x4ee8d5a8 // fsub v8.2d, v13.2d, v8.2d
-	WORD $0x3dc01076 // ldr q22, [x3, #64]
-	WORD $0x4ef6cd06 // fmls v6.2d, v8.2d, v22.2d
-	WORD $0x3dc01476 // ldr q22, [x3, #80]
-	WORD $0x4ef6cd06 // fmls v6.2d, v8.2d, v22.2d
-	WORD $0x6e66dcd6 // fmul v22.2d, v6.2d, v6.2d
-	WORD $0x3dc01868 // ldr q8, [x3, #96]
-	WORD $0x3dc01c69 // ldr q9, [x3, #112]
-	WORD $0x4e76cd09 // fmla v9.2d, v8.2d, v22.2d
-	WORD $0x3dc02068 // ldr q8, [x3, #128]
-	WORD $0x4e76cd28 // fmla v8.2d, v9.2d, v22.2d
-	WORD $0x3dc02469 // ldr q9, [x3, #144]
-	WORD $0x4e76cd09 // fmla v9.2d, v8.2d, v22.2d
-	WORD $0x3dc02868 // ldr q8, [x3, #160]
-	WORD $0x4e76cd28 // fmla v8.2d, v9.2d, v22.2d
-	WORD $0x3dc02c69 // ldr q9, [x3, #176]
-	WORD $0x4e76cd09 // fmla v9.2d, v8.2d, v22.2d
-	WORD $0x3dc03068 // ldr q8, [x3, #192]
-	WORD $0x4e76cd28 // fmla v8.2d, v9.2d, v22.2d
-	WORD $0x3dc03469 // ldr q9, [x3, #208]
-	WORD $0x3dc0386e // ldr q14, [x3, #224]
-	WORD $0x4e76cd2e // fmla v14.2d, v9.2d, v22.2d
-	WORD $0x3dc03c69 // ldr q9, [x3, #240]
-	WORD $0x4e76cdc9 // fmla v9.2d, v14.2d, v22.2d
-	WORD $0x3dc0406e // ldr q14, [x3, #256]
-	WORD $0x4e76cd2e // fmla v14.2d, v9.2d, v22.2d
-	WORD $0x3dc04469 // ldr q9, [x3, #272]
-	WORD $0x4e76cdc9 // fmla v9.2d, v14.2d, v22.2d
-	WORD $0x3dc0486e // ldr q14, [x3, #288]
-	WORD $0x4e76cd2e // fmla v14.2d, v9.2d, v22.2d
-	WORD $0x3dc04c69 // ldr q9, [x3, #304]
-	WORD $0x4e76cdc9 // fmla v9.2d, v14.2d, v22.2d
-	WORD $0x6e76dcce // fmul v14.2d, v6.2d, v22.2d
-	WORD $0x4e68cdc6 // fmla v6.2d, v14.2d, v8.2d
-	WORD $0x3dc05068 // ldr q8, [x3, #320]
-	WORD $0x4e69cec8 // fmla v8.2d, v22.2d, v9.2d
-	WORD $0x3dc05469 // ldr q9, [x3, #336]
-	WORD $0x4e291da9 // and v9.16b, v13.16b, v9.16b
-	WORD $0x3dc05476 // ldr q22, [x3, #336]
-	WORD $0x6ef68d36 // cmeq v22.2d, v9.2d, v22.2d
-	WORD $0x6e661d16 // bsl v22.16b, v8.16b, v6.16b
-	WORD $0x3dc05866 // ldr q6, [x3, #352]
-	WORD $0x4e261da6 // and v6.16b, v13.16b, v6.16b
-	WORD $0x4f7e54c6 // shl v6.2d, v6.2d, #62
-	WORD $0x6e261ec6 // eor v6.16b, v22.16b, v6.16b
-	WORD $0x3dc06c76 // ldr q22, [x3, #432]
-	WORD $0x3dc0706d // ldr q13, [x3, #448]
-	WORD $0x6e6ddccd // fmul v13.2d, v6.2d, v13.2d
-	WORD $0x4eedd4c8 // fsub v8.2d, v6.2d, v13.2d
-	WORD $0x0e616908 // fcvtn v8.2s, v8.2d
-	WORD $0x4e6dd4cd // fadd v13.2d, v6.2d, v13.2d
-	WORD $0x0e6169ad // fcvtn v13.2s, v13.2d
-	WORD $0x2ead8d0d // cmeq v13.2s, v8.2s, v13.2s
-	WORD $0x0eb61d16 // orr v22.8b, v8.8b, v22.8b
-	WORD $0x3dc07468 // ldr q8, [x3, #464]
-	WORD $0x2e681ecd // bsl v13.8b, v22.8b, v8.8b
-	WORD $0x3dc00468 // ldr q8, [x3, #16]
-	WORD $0x2eace508 // fcmgt v8.2s, v8.2s, v12.2s
-	WORD $0x2e6d1ca8 // bsl v8.8b, v5.8b, v13.8b
-	WORD $0x3dc0786d // ldr q13, [x3, #480]
-	WORD $0x2e2de58d // fcmge v13.2s, v12.2s, v13.2s
-	WORD $0x3dc07465 // ldr q5, [x3, #464]
-	WORD $0x2e681cad // bsl v13.8b, v5.8b, v8.8b
-	WORD $0x3dc07c68 // ldr q8, [x3, #496]
-	WORD $0x2eace50c // fcmgt v12.2s, v8.2s, v12.2s
-	WORD $0x3dc08068 // ldr q8, [x3, #512]
-	WORD $0x2e681dac // bsl v12.8b, v13.8b, v8.8b
-	WORD $0xfd00002c // str d12, [x1]
-	ADD $8, R1
-	ADD $8, R2
-	SUBS $2, R0, R0
-	BGE one
-rest:
-	ADDS $2, R0, R0
-	BEQ done
-element:
-	WORD $0xbd40004c // ldr s12, [x2]
-	WORD $0x3dc00068 // ldr q8, [x3]
-	WORD $0x0e281d88 // and v8.8b, v12.8b, v8.8b
-	WORD $0x0e61798d // fcvtl v13.2d, v12.2s
-	WORD $0x3dc00865 // ldr q5, [x3, #32]
-	WORD $0x3dc00c76 // ldr q22, [x3, #48]
-	WORD $0x4e65cdb6 // fmla v22.2d, v13.2d, v5.2d
-	WORD $0x3dc00c65 // ldr q5, [x3, #48]
-	WORD $0x4ee5d6c5 // fsub v5.2d, v22.2d, v5.2d
-	WORD $0x3dc01066 // ldr q6, [x3, #64]
-	WORD $0x4ee6ccad // fmls v13.2d, v5.2d, v6.2d
-	WORD $0x3dc01466 // ldr q6, [x3, #80]
-	WORD $0x4ee6ccad // fmls v13.2d, v5.2d, v6.2d
-	WORD $0x6e6ddda6 // fmul v6.2d, v13.2d, v13.2d
-	WORD $0x3dc01865 // ldr q5, [x3, #96]
-	WORD $0x3dc01c69 // ldr q9, [x3, #112]
-	WORD $0x4e66cca9 // fmla v9.2d, v5.2d, v6.2d
-	WORD $0x3dc02065 // ldr q5, [x3, #128]
-	WORD $0x4e66cd25 // fmla v5.2d, v9.2d, v6.2d
-	WORD $0x3dc02469 // ldr q9, [x3, #144]
-	WORD $0x4e66cca9 // fmla v9.2d, v5.2d, v6.2d
-	WORD $0x3dc02865 // ldr q5, [x3, #160]
-	WORD $0x4e66cd25 // fmla v5.2d, v9.2d, v6.2d
-	WORD $0x3dc02c69 // ldr q9, [x3, #176]
-	WORD $0x4e66cca9 // fmla v9.2d, v5.2d, v6.2d
-	WORD $0x3dc03065 // ldr q5, [x3, #192]
-	WORD $0x4e66cd25 // fmla v5.2d, v9.2d, v6.2d
-	WORD $0x3dc03469 // ldr q9, [x3, #208]
-	WORD $0x3dc0386e // ldr q14, [x3, #224]
-	WORD $0x4e66cd2e // fmla v14.2d, v9.2d, v6.2d
-	WORD $0x3dc03c69 // ldr q9, [x3, #240]
-	WORD $0x4e66cdc9 // fmla v9.2d, v14.2d, v6.2d
-	WORD $0x3dc0406e // ldr q14, [x3, #256]
-	WORD $0x4e66cd2e // fmla v14.2d, v9.2d, v6.2d
-	WORD $0x3dc04469 // ldr q9, [x3, #272]
-	WORD $0x4e66cdc9 // fmla v9.2d, v14.2d, v6.2d
-	WORD $0x3dc0486e // ldr q14, [x3, #288]
-	WORD $0x4e66cd2e // fmla v14.2d, v9.2d, v6.2d
-	WORD $0x3dc04c69 // ldr q9, [x3, #304]
-	WORD $0x4e66cdc9 // fmla v9.2d, v14.2d, v6.2d
-	WORD $0x6e66ddae // fmul v14.2d, v13.2d, v6.2d
-	WORD $0x4e65cdcd // fmla v13.2d, v14.2d, v5.2d
-	WORD $0x3dc05065 // ldr q5, [x3, #320]
-	WORD $0x4e69ccc5 // fmla v5.2d, v6.2d, v9.2d
-	WORD $0x3dc05469 // ldr q9, [x3, #336]
-	WORD $0x4e291ec9 // and v9.16b, v22.16b, v9.16b
-	WORD $0x3dc05466 // ldr q6, [x3, #336]
-	WORD $0x6ee68d26 // cmeq v6.2d, v9.2d, v6.2d
-	WORD $0x6e6d1ca6 // bsl v6.16b, v5.16b, v13.16b
-	WORD $0x3dc0586d // ldr q13, [x3, #352]
-	WORD $0x4e2d1ecd // and v13.16b, v22.16b, v13.16b
-	WORD $0x4f7e55ad // shl v13.2d, v13.2d, #62
-	WORD $0x6e2d1ccd // eor v13.16b, v6.16b, v13.16b
-	WORD $0x3dc06c66 // ldr q6, [x3, #432]
-	WORD $0x3dc07076 // ldr q22, [x3, #448]
-	WORD $0x6e76ddb6 // fmul v22.2d, v13.2d, v22.2d
-	WORD $0x4ef6d5a5 // fsub v5.2d, v13.2d, v22.2d
-	WORD $0x0e6168a5 // fcvtn v5.2s, v5.2d
-	WORD $0x4e76d5b6 // fadd v22.2d, v13.2d, v22.2d
-	WORD $0x0e616ad6 // fcvtn v22.2s, v22.2d
-	WORD $0x2eb68cb6 // cmeq v22.2s, v5.2s, v22.2s
-	WORD $0x0ea61ca6 // orr v6.8b, v5.8b, v6.8b
-	WORD $0x3dc07465 // ldr q5, [x3, #464]
-	WORD $0x2e651cd6 // bsl v22.8b, v6.8b, v5.8b
-	WORD $0x3dc00465 // ldr q5, [x3, #16]
-	WORD $0x2ea8e4a5 // fcmgt v5.2s, v5.2s, v8.2s
-	WORD $0x2e761d85 // bsl v5.8b, v12.8b, v22.8b
-	WORD $0x3dc07876 // ldr q22, [x3, #480]
-	WORD $0x2e36e516 // fcmge v22.2s, v8.2s, v22.2s
-	WORD $0x3dc0746c // ldr q12, [x3, #464]
-	WORD $0x2e651d96 // bsl v22.8b, v12.8b, v5.8b
-	WORD $0x3dc07c65 // ldr q5, [x3, #496]
-	WORD $0x2ea8e4a8 // fcmgt v8.2s, v5.2s, v8.2s
-	WORD $0x3dc08065 // ldr q5, [x3, #512]
-	WORD $0x2e651ec8 // bsl v8.8b, v22.8b, v5.8b
-	WORD $0xbd000028 // str s8, [x1]
-	ADD $4, R1
-	ADD $4, R2
-	SUBS $1, R0, R0
-	BNE element
-done:
-	RET
-
-// func cosMarkedNEON(dst []float32, a []float32)
-TEXT ·cosMarkedNEON(SB), NOSPLIT, $0-48
-	MOVD dst_len+8(FP), R0
-	MOVD dst_base+0(FP), R1
-	MOVD a_base+24(FP), R2
-	MOVD a_len+32(FP), R3
-	CMP R0, R3
-	CSEL LT, R3, R0, R0
-	MOVD $cosMarkedNEONConstants<>(SB), R3
 	WORD $0x3dc00060 // ldr q0, [x3]
 	WORD $0x3dc00461 // ldr q1, [x3, #16]
 	WORD $0x3dc00862 // ldr q2, [x3, #32]
@@ -1727,154 +933,58 @@ many:
 	WORD $0x4e70ced4 // fmla v20.2d, v22.2d, v16.2d
 	WORD $0x4e72ceee // fmla v14.2d, v23.2d, v18.2d
 	WORD $0x4e6fcf13 // fmla v19.2d, v24.2d, v15.2d
-	WORD $0x3dc03478 // ldr q24, [x3, #208]
-	WORD $0x3dc03477 // ldr q23, [x3, #208]
-	WORD $0x3dc03476 // ldr q22, [x3, #208]
-	WORD $0x3dc03475 // ldr q21, [x3, #208]
-	WORD $0x3dc03879 // ldr q25, [x3, #224]
-	WORD $0x3dc0387a // ldr q26, [x3, #224]
-	WORD $0x3dc0387b // ldr q27, [x3, #224]
-	WORD $0x3dc0387c // ldr q28, [x3, #224]
-	WORD $0x4e71cf19 // fmla v25.2d, v24.2d, v17.2d
-	WORD $0x4e70cefa // fmla v26.2d, v23.2d, v16.2d
-	WORD $0x4e72cedb // fmla v27.2d, v22.2d, v18.2d
-	WORD $0x4e6fcebc // fmla v28.2d, v21.2d, v15.2d
-	WORD $0x3dc03c75 // ldr q21, [x3, #240]
-	WORD $0x3dc03c76 // ldr q22, [x3, #240]
-	WORD $0x3dc03c77 // ldr q23, [x3, #240]
-	WORD $0x3dc03c78 // ldr q24, [x3, #240]
-	WORD $0x4e71cf35 // fmla v21.2d, v25.2d, v17.2d
-	WORD $0x4e70cf56 // fmla v22.2d, v26.2d, v16.2d
-	WORD $0x4e72cf77 // fmla v23.2d, v27.2d, v18.2d
-	WORD $0x4e6fcf98 // fmla v24.2d, v28.2d, v15.2d
-	WORD $0x3dc0407c // ldr q28, [x3, #256]
-	WORD $0x3dc0407b // ldr q27, [x3, #256]
-	WORD $0x3dc0407a // ldr q26, [x3, #256]
-	WORD $0x3dc04079 // ldr q25, [x3, #256]
-	WORD $0x4e71cebc // fmla v28.2d, v21.2d, v17.2d
-	WORD $0x4e70cedb // fmla v27.2d, v22.2d, v16.2d
-	WORD $0x4e72cefa // fmla v26.2d, v23.2d, v18.2d
-	WORD $0x4e6fcf19 // fmla v25.2d, v24.2d, v15.2d
-	WORD $0x3dc04478 // ldr q24, [x3, #272]
-	WORD $0x3dc04477 // ldr q23, [x3, #272]
-	WORD $0x3dc04476 // ldr q22, [x3, #272]
-	WORD $0x3dc04475 // ldr q21, [x3, #272]
-	WORD $0x4e71cf98 // fmla v24.2d, v28.2d, v17.2d
-	WORD $0x4e70cf77 // fmla v23.2d, v27.2d, v16.2d
-	WORD $0x4e72cf56 // fmla v22.2d, v26.2d, v18.2d
-	WORD $0x4e6fcf35 // fmla v21.2d, v25.2d, v15.2d
-	WORD $0x3dc04879 // ldr q25, [x3, #288]
-	WORD $0x3dc0487a // ldr q26, [x3, #288]
-	WORD $0x3dc0487b // ldr q27, [x3, #288]
-	WORD $0x3dc0487c // ldr q28, [x3, #288]
-	WORD $0x4e71cf19 // fmla v25.2d, v24.2d, v17.2d
-	WORD $0x4e70cefa // fmla v26.2d, v23.2d, v16.2d
-	WORD $0x4e72cedb // fmla v27.2d, v22.2d, v18.2d
-	WORD $0x4e6fcebc // fmla v28.2d, v21.2d, v15.2d
-	WORD $0x3dc04c75 // ldr q21, [x3, #304]
-	WORD $0x3dc04c76 // ldr q22, [x3, #304]
-	WORD $0x3dc04c77 // ldr q23, [x3, #304]
-	WORD $0x3dc04c78 // ldr q24, [x3, #304]
-	WORD $0x4e71cf35 // fmla v21.2d, v25.2d, v17.2d
-	WORD $0x4e70cf56 // fmla v22.2d, v26.2d, v16.2d
-	WORD $0x4e72cf77 // fmla v23.2d, v27.2d, v18.2d
-	WORD $0x4e6fcf98 // fmla v24.2d, v28.2d, v15.2d
-	WORD $0x6e71dc9c // fmul v28.2d, v4.2d, v17.2d
-	WORD $0x6e70dcbb // fmul v27.2d, v5.2d, v16.2d
-	WORD $0x6e72dcda // fmul v26.2d, v6.2d, v18.2d
-	WORD $0x6e6fdcf9 // fmul v25.2d, v7.2d, v15.2d
-	WORD $0x4e6dcf84 // fmla v4.2d, v28.2d, v13.2d
-	WORD $0x4e74cf65 // fmla v5.2d, v27.2d, v20.2d
-	WORD $0x4e6ecf46 // fmla v6.2d, v26.2d, v14.2d
-	WORD $0x4e73cf27 // fmla v7.2d, v25.2d, v19.2d
-	WORD $0x3dc05073 // ldr q19, [x3, #320]
-	WORD $0x3dc05079 // ldr q25, [x3, #320]
-	WORD $0x3dc0506e // ldr q14, [x3, #320]
-	WORD $0x3dc0507a // ldr q26, [x3, #320]
-	WORD $0x4e75ce33 // fmla v19.2d, v17.2d, v21.2d
-	WORD $0x4e76ce19 // fmla v25.2d, v16.2d, v22.2d
-	WORD $0x4e77ce4e // fmla v14.2d, v18.2d, v23.2d
-	WORD $0x4e78cdfa // fmla v26.2d, v15.2d, v24.2d
-	WORD $0x3dc05478 // ldr q24, [x3, #336]
-	WORD $0x3dc0546f // ldr q15, [x3, #336]
-	WORD $0x3dc05477 // ldr q23, [x3, #336]
-	WORD $0x3dc05472 // ldr q18, [x3, #336]
-	WORD $0x4e381d78 // and v24.16b, v11.16b, v24.16b
-	WORD $0x4e2f1d4f // and v15.16b, v10.16b, v15.16b
-	WORD $0x4e371d37 // and v23.16b, v9.16b, v23.16b
-	WORD $0x4e321d92 // and v18.16b, v12.16b, v18.16b
-	WORD $0x3dc05476 // ldr q22, [x3, #336]
-	WORD $0x3dc05470 // ldr q16, [x3, #336]
-	WORD $0x3dc05475 // ldr q21, [x3, #336]
-	WORD $0x3dc05471 // ldr q17, [x3, #336]
-	WORD $0x6ef68f16 // cmeq v22.2d, v24.2d, v22.2d
-	WORD $0x6ef08df0 // cmeq v16.2d, v15.2d, v16.2d
-	WORD $0x6ef58ef5 // cmeq v21.2d, v23.2d, v21.2d
-	WORD $0x6ef18e51 // cmeq v17.2d, v18.2d, v17.2d
-	WORD $0x6e731c96 // bsl v22.16b, v4.16b, v19.16b
-	WORD $0x6e791cb0 // bsl v16.16b, v5.16b, v25.16b
-	WORD $0x6e6e1cd5 // bsl v21.16b, v6.16b, v14.16b
-	WORD $0x6e7a1cf1 // bsl v17.16b, v7.16b, v26.16b
-	WORD $0x3dc0547a // ldr q26, [x3, #336]
-	WORD $0x3dc05467 // ldr q7, [x3, #336]
-	WORD $0x3dc0546e // ldr q14, [x3, #336]
-	WORD $0x3dc05466 // ldr q6, [x3, #336]
-	WORD $0x4efa857a // add v26.2d, v11.2d, v26.2d
-	WORD $0x4ee78547 // add v7.2d, v10.2d, v7.2d
-	WORD $0x4eee852e // add v14.2d, v9.2d, v14.2d
-	WORD $0x4ee68586 // add v6.2d, v12.2d, v6.2d
-	WORD $0x3dc0586c // ldr q12, [x3, #352]
-	WORD $0x3dc05869 // ldr q9, [x3, #352]
-	WORD $0x3dc0586a // ldr q10, [x3, #352]
-	WORD $0x3dc0586b // ldr q11, [x3, #352]
-	WORD $0x4e2c1f4c // and v12.16b, v26.16b, v12.16b
-	WORD $0x4e291ce9 // and v9.16b, v7.16b, v9.16b
-	WORD $0x4e2a1dca // and v10.16b, v14.16b, v10.16b
-	WORD $0x4e2b1ccb // and v11.16b, v6.16b, v11.16b
-	WORD $0x4f7e558c // shl v12.2d, v12.2d, #62
-	WORD $0x4f7e5529 // shl v9.2d, v9.2d, #62
-	WORD $0x4f7e554a // shl v10.2d, v10.2d, #62
-	WORD $0x4f7e556b // shl v11.2d, v11.2d, #62
-	WORD $0x6e2c1ecc // eor v12.16b, v22.16b, v12.16b
-	WORD $0x6e291e09 // eor v9.16b, v16.16b, v9.16b
-	WORD $0x6e2a1eaa // eor v10.16b, v21.16b, v10.16b
-	WORD $0x6e2b1e2b // eor v11.16b, v17.16b, v11.16b
-	WORD $0x3dc05c71 // ldr q17, [x3, #368]
-	WORD $0x3dc05c75 // ldr q21, [x3, #368]
-	WORD $0x3dc05c70 // ldr q16, [x3, #368]
-	WORD $0x3dc05c76 // ldr q22, [x3, #368]
-	WORD $0x4ef18591 // add v17.2d, v12.2d, v17.2d
-	WORD $0x4ef58535 // add v21.2d, v9.2d, v21.2d
-	WORD $0x4ef08550 // add v16.2d, v10.2d, v16.2d
-	WORD $0x4ef68576 // add v22.2d, v11.2d, v22.2d
-	WORD $0x3dc06066 // ldr q6, [x3, #384]
-	WORD $0x3dc0606e // ldr q14, [x3, #384]
-	WORD $0x3dc06067 // ldr q7, [x3, #384]
-	WORD $0x3dc0607a // ldr q26, [x3, #384]
-	WORD $0x4e261e26 // and v6.16b, v17.16b, v6.16b
-	WORD $0x4e2e1eae // and v14.16b, v21.16b, v14.16b
-	WORD $0x4e271e07 // and v7.16b, v16.16b, v7.16b
-	WORD $0x4e3a1eda // and v26.16b, v22.16b, v26.16b
-	WORD $0x6eae64c6 // umax v6.4s, v6.4s, v14.4s
-	WORD $0x6ea764c6 // umax v6.4s, v6.4s, v7.4s
-	WORD $0x6eba64c6 // umax v6.4s, v6.4s, v26.4s
-	WORD $0x0e61698c // fcvtn v12.2s, v12.2d
-	WORD $0x0e616929 // fcvtn v9.2s, v9.2d
-	WORD $0x0e61694a // fcvtn v10.2s, v10.2d
+	WORD $0x6e71dc91 // fmul v17.2d, v4.2d, v17.2d
+	WORD $0x6e70dcb0 // fmul v16.2d, v5.2d, v16.2d
+	WORD $0x6e72dcd2 // fmul v18.2d, v6.2d, v18.2d
+	WORD $0x6e6fdcef // fmul v15.2d, v7.2d, v15.2d
+	WORD $0x4e6dce24 // fmla v4.2d, v17.2d, v13.2d
+	WORD $0x4e74ce05 // fmla v5.2d, v16.2d, v20.2d
+	WORD $0x4e6ece46 // fmla v6.2d, v18.2d, v14.2d
+	WORD $0x4e73cde7 // fmla v7.2d, v15.2d, v19.2d
+	WORD $0x4f7f556b // shl v11.2d, v11.2d, #63
+	WORD $0x4f7f554a // shl v10.2d, v10.2d, #63
+	WORD $0x4f7f5529 // shl v9.2d, v9.2d, #63
+	WORD $0x4f7f558c // shl v12.2d, v12.2d, #63
+	WORD $0x6e2b1c8b // eor v11.16b, v4.16b, v11.16b
+	WORD $0x6e2a1caa // eor v10.16b, v5.16b, v10.16b
+	WORD $0x6e291cc9 // eor v9.16b, v6.16b, v9.16b
+	WORD $0x6e2c1cec // eor v12.16b, v7.16b, v12.16b
+	WORD $0x3dc03467 // ldr q7, [x3, #208]
+	WORD $0x3dc03466 // ldr q6, [x3, #208]
+	WORD $0x3dc03465 // ldr q5, [x3, #208]
+	WORD $0x3dc03464 // ldr q4, [x3, #208]
+	WORD $0x4ee78567 // add v7.2d, v11.2d, v7.2d
+	WORD $0x4ee68546 // add v6.2d, v10.2d, v6.2d
+	WORD $0x4ee58525 // add v5.2d, v9.2d, v5.2d
+	WORD $0x4ee48584 // add v4.2d, v12.2d, v4.2d
+	WORD $0x3dc03873 // ldr q19, [x3, #224]
+	WORD $0x3dc0386f // ldr q15, [x3, #224]
+	WORD $0x3dc0386e // ldr q14, [x3, #224]
+	WORD $0x3dc03872 // ldr q18, [x3, #224]
+	WORD $0x4e331cf3 // and v19.16b, v7.16b, v19.16b
+	WORD $0x4e2f1ccf // and v15.16b, v6.16b, v15.16b
+	WORD $0x4e2e1cae // and v14.16b, v5.16b, v14.16b
+	WORD $0x4e321c92 // and v18.16b, v4.16b, v18.16b
+	WORD $0x6eaf6673 // umax v19.4s, v19.4s, v15.4s
+	WORD $0x6eae6673 // umax v19.4s, v19.4s, v14.4s
+	WORD $0x6eb26673 // umax v19.4s, v19.4s, v18.4s
 	WORD $0x0e61696b // fcvtn v11.2s, v11.2d
-	WORD $0x3dc0647a // ldr q26, [x3, #400]
-	WORD $0x6eba351a // cmhi v26.4s, v8.4s, v26.4s
-	WORD $0x3dc06868 // ldr q8, [x3, #416]
-	WORD $0x6ea834c8 // cmhi v8.4s, v6.4s, v8.4s
-	WORD $0x4eba1d08 // orr v8.16b, v8.16b, v26.16b
+	WORD $0x0e61694a // fcvtn v10.2s, v10.2d
+	WORD $0x0e616929 // fcvtn v9.2s, v9.2d
+	WORD $0x0e61698c // fcvtn v12.2s, v12.2d
+	WORD $0x3dc03c72 // ldr q18, [x3, #240]
+	WORD $0x6eb23512 // cmhi v18.4s, v8.4s, v18.4s
+	WORD $0x3dc04068 // ldr q8, [x3, #256]
+	WORD $0x6ea83668 // cmhi v8.4s, v19.4s, v8.4s
+	WORD $0x4eb21d08 // orr v8.16b, v8.16b, v18.16b
 	WORD $0x6eb0a908 // umaxv s8, v8.4s
 	WORD $0x0e043d04 // mov w4, v8.s[0]
 	CMPW $0, R4
 	BNE doubtful
-	WORD $0xfd00002c // str d12, [x1]
-	WORD $0xfd000429 // str d9, [x1, #8]
-	WORD $0xfd00082a // str d10, [x1, #16]
-	WORD $0xfd000c2b // str d11, [x1, #24]
+	WORD $0xfd00002b // str d11, [x1]
+	WORD $0xfd00042a // str d10, [x1, #8]
+	WORD $0xfd000829 // str d9, [x1, #16]
+	WORD $0xfd000c2c // str d12, [x1, #24]
 going:
 	ADD $32, R1
 	ADD $32, R2
@@ -1882,294 +992,206 @@ going:
 	BGE many
 	JMP single
 doubtful:
-	WORD $0xfd40004b // ldr d11, [x2]
-	WORD $0xfd40044a // ldr d10, [x2, #8]
-	WORD $0xfd400849 // ldr d9, [x2, #16]
-	WORD $0xfd400c4c // ldr d12, [x2, #24]
-	WORD $0x0e201d68 // and v8.8b, v11.8b, v0.8b
-	WORD $0x0e201d5a // and v26.8b, v10.8b, v0.8b
-	WORD $0x0e201d26 // and v6.8b, v9.8b, v0.8b
-	WORD $0x0e201d87 // and v7.8b, v12.8b, v0.8b
-	WORD $0x0e61796b // fcvtl v11.2d, v11.2s
-	WORD $0x0e61794a // fcvtl v10.2d, v10.2s
-	WORD $0x0e617929 // fcvtl v9.2d, v9.2s
-	WORD $0x0e61798c // fcvtl v12.2d, v12.2s
-	WORD $0x4ea31c6e // mov v14.16b, v3.16b
-	WORD $0x4ea31c76 // mov v22.16b, v3.16b
+	WORD $0xfd40004c // ldr d12, [x2]
+	WORD $0xfd400449 // ldr d9, [x2, #8]
+	WORD $0xfd40084a // ldr d10, [x2, #16]
+	WORD $0xfd400c4b // ldr d11, [x2, #24]
+	WORD $0x0e201d88 // and v8.8b, v12.8b, v0.8b
+	WORD $0x0e201d32 // and v18.8b, v9.8b, v0.8b
+	WORD $0x0e201d53 // and v19.8b, v10.8b, v0.8b
+	WORD $0x0e201d6e // and v14.8b, v11.8b, v0.8b
+	WORD $0x0e61798f // fcvtl v15.2d, v12.2s
+	WORD $0x0e617924 // fcvtl v4.2d, v9.2s
+	WORD $0x0e617945 // fcvtl v5.2d, v10.2s
+	WORD $0x0e617966 // fcvtl v6.2d, v11.2s
+	WORD $0x4ea31c67 // mov v7.16b, v3.16b
+	WORD $0x4ea31c74 // mov v20.16b, v3.16b
 	WORD $0x4ea31c70 // mov v16.16b, v3.16b
-	WORD $0x4ea31c75 // mov v21.16b, v3.16b
-	WORD $0x4e62cd6e // fmla v14.2d, v11.2d, v2.2d
-	WORD $0x4e62cd56 // fmla v22.2d, v10.2d, v2.2d
-	WORD $0x4e62cd30 // fmla v16.2d, v9.2d, v2.2d
-	WORD $0x4e62cd95 // fmla v21.2d, v12.2d, v2.2d
-	WORD $0x4ee3d5d1 // fsub v17.2d, v14.2d, v3.2d
-	WORD $0x4ee3d6d9 // fsub v25.2d, v22.2d, v3.2d
-	WORD $0x4ee3d605 // fsub v5.2d, v16.2d, v3.2d
-	WORD $0x4ee3d6b3 // fsub v19.2d, v21.2d, v3.2d
-	WORD $0x3dc01064 // ldr q4, [x3, #64]
-	WORD $0x3dc01072 // ldr q18, [x3, #64]
-	WORD $0x3dc01077 // ldr q23, [x3, #64]
-	WORD $0x3dc0106f // ldr q15, [x3, #64]
-	WORD $0x4ee4ce2b // fmls v11.2d, v17.2d, v4.2d
-	WORD $0x4ef2cf2a // fmls v10.2d, v25.2d, v18.2d
-	WORD $0x4ef7cca9 // fmls v9.2d, v5.2d, v23.2d
-	WORD $0x4eefce6c // fmls v12.2d, v19.2d, v15.2d
-	WORD $0x3dc0146f // ldr q15, [x3, #80]
-	WORD $0x3dc01477 // ldr q23, [x3, #80]
-	WORD $0x3dc01472 // ldr q18, [x3, #80]
-	WORD $0x3dc01464 // ldr q4, [x3, #80]
-	WORD $0x4eefce2b // fmls v11.2d, v17.2d, v15.2d
-	WORD $0x4ef7cf2a // fmls v10.2d, v25.2d, v23.2d
-	WORD $0x4ef2cca9 // fmls v9.2d, v5.2d, v18.2d
-	WORD $0x4ee4ce6c // fmls v12.2d, v19.2d, v4.2d
-	WORD $0x6e6bdd64 // fmul v4.2d, v11.2d, v11.2d
-	WORD $0x6e6add53 // fmul v19.2d, v10.2d, v10.2d
-	WORD $0x6e69dd32 // fmul v18.2d, v9.2d, v9.2d
-	WORD $0x6e6cdd85 // fmul v5.2d, v12.2d, v12.2d
-	WORD $0x3dc01877 // ldr q23, [x3, #96]
-	WORD $0x3dc01879 // ldr q25, [x3, #96]
-	WORD $0x3dc0186f // ldr q15, [x3, #96]
+	WORD $0x4ea31c6d // mov v13.16b, v3.16b
+	WORD $0x4e62cde7 // fmla v7.2d, v15.2d, v2.2d
+	WORD $0x4e62cc94 // fmla v20.2d, v4.2d, v2.2d
+	WORD $0x4e62ccb0 // fmla v16.2d, v5.2d, v2.2d
+	WORD $0x4e62cccd // fmla v13.2d, v6.2d, v2.2d
+	WORD $0x4ee3d4f1 // fsub v17.2d, v7.2d, v3.2d
+	WORD $0x4ee3d698 // fsub v24.2d, v20.2d, v3.2d
+	WORD $0x4ee3d617 // fsub v23.2d, v16.2d, v3.2d
+	WORD $0x4ee3d5b6 // fsub v22.2d, v13.2d, v3.2d
+	WORD $0x3dc01075 // ldr q21, [x3, #64]
+	WORD $0x3dc01079 // ldr q25, [x3, #64]
+	WORD $0x3dc0107a // ldr q26, [x3, #64]
+	WORD $0x3dc0107b // ldr q27, [x3, #64]
+	WORD $0x4ef5ce2f // fmls v15.2d, v17.2d, v21.2d
+	WORD $0x4ef9cf04 // fmls v4.2d, v24.2d, v25.2d
+	WORD $0x4efacee5 // fmls v5.2d, v23.2d, v26.2d
+	WORD $0x4efbcec6 // fmls v6.2d, v22.2d, v27.2d
+	WORD $0x3dc0147b // ldr q27, [x3, #80]
+	WORD $0x3dc0147a // ldr q26, [x3, #80]
+	WORD $0x3dc01479 // ldr q25, [x3, #80]
+	WORD $0x3dc01475 // ldr q21, [x3, #80]
+	WORD $0x4efbce2f // fmls v15.2d, v17.2d, v27.2d
+	WORD $0x4efacf04 // fmls v4.2d, v24.2d, v26.2d
+	WORD $0x4ef9cee5 // fmls v5.2d, v23.2d, v25.2d
+	WORD $0x4ef5cec6 // fmls v6.2d, v22.2d, v21.2d
+	WORD $0x6e6fddf5 // fmul v21.2d, v15.2d, v15.2d
+	WORD $0x6e64dc96 // fmul v22.2d, v4.2d, v4.2d
+	WORD $0x6e65dcb9 // fmul v25.2d, v5.2d, v5.2d
+	WORD $0x6e66dcd7 // fmul v23.2d, v6.2d, v6.2d
+	WORD $0x3dc0187a // ldr q26, [x3, #96]
+	WORD $0x3dc01878 // ldr q24, [x3, #96]
+	WORD $0x3dc0187b // ldr q27, [x3, #96]
 	WORD $0x3dc01871 // ldr q17, [x3, #96]
-	WORD $0x3dc01c78 // ldr q24, [x3, #112]
-	WORD $0x3dc01c74 // ldr q20, [x3, #112]
-	WORD $0x3dc01c7b // ldr q27, [x3, #112]
-	WORD $0x3dc01c6d // ldr q13, [x3, #112]
-	WORD $0x4e64cef8 // fmla v24.2d, v23.2d, v4.2d
-	WORD $0x4e73cf34 // fmla v20.2d, v25.2d, v19.2d
-	WORD $0x4e72cdfb // fmla v27.2d, v15.2d, v18.2d
-	WORD $0x4e65ce2d // fmla v13.2d, v17.2d, v5.2d
+	WORD $0x3dc01c7c // ldr q28, [x3, #112]
+	WORD $0x3dc01c7d // ldr q29, [x3, #112]
+	WORD $0x3dc01c7e // ldr q30, [x3, #112]
+	WORD $0x3dc01c7f // ldr q31, [x3, #112]
+	WORD $0x4e75cf5c // fmla v28.2d, v26.2d, v21.2d
+	WORD $0x4e76cf1d // fmla v29.2d, v24.2d, v22.2d
+	WORD $0x4e79cf7e // fmla v30.2d, v27.2d, v25.2d
+	WORD $0x4e77ce3f // fmla v31.2d, v17.2d, v23.2d
 	WORD $0x3dc02071 // ldr q17, [x3, #128]
-	WORD $0x3dc0206f // ldr q15, [x3, #128]
-	WORD $0x3dc02079 // ldr q25, [x3, #128]
-	WORD $0x3dc02077 // ldr q23, [x3, #128]
-	WORD $0x4e64cf11 // fmla v17.2d, v24.2d, v4.2d
-	WORD $0x4e73ce8f // fmla v15.2d, v20.2d, v19.2d
-	WORD $0x4e72cf79 // fmla v25.2d, v27.2d, v18.2d
-	WORD $0x4e65cdb7 // fmla v23.2d, v13.2d, v5.2d
-	WORD $0x3dc0246d // ldr q13, [x3, #144]
-	WORD $0x3dc0247b // ldr q27, [x3, #144]
-	WORD $0x3dc02474 // ldr q20, [x3, #144]
-	WORD $0x3dc02478 // ldr q24, [x3, #144]
-	WORD $0x4e64ce2d // fmla v13.2d, v17.2d, v4.2d
-	WORD $0x4e73cdfb // fmla v27.2d, v15.2d, v19.2d
-	WORD $0x4e72cf34 // fmla v20.2d, v25.2d, v18.2d
-	WORD $0x4e65cef8 // fmla v24.2d, v23.2d, v5.2d
-	WORD $0x3dc02877 // ldr q23, [x3, #160]
-	WORD $0x3dc02879 // ldr q25, [x3, #160]
-	WORD $0x3dc0286f // ldr q15, [x3, #160]
+	WORD $0x3dc0207b // ldr q27, [x3, #128]
+	WORD $0x3dc02078 // ldr q24, [x3, #128]
+	WORD $0x3dc0207a // ldr q26, [x3, #128]
+	WORD $0x4e75cf91 // fmla v17.2d, v28.2d, v21.2d
+	WORD $0x4e76cfbb // fmla v27.2d, v29.2d, v22.2d
+	WORD $0x4e79cfd8 // fmla v24.2d, v30.2d, v25.2d
+	WORD $0x4e77cffa // fmla v26.2d, v31.2d, v23.2d
+	WORD $0x3dc0247f // ldr q31, [x3, #144]
+	WORD $0x3dc0247e // ldr q30, [x3, #144]
+	WORD $0x3dc0247d // ldr q29, [x3, #144]
+	WORD $0x3dc0247c // ldr q28, [x3, #144]
+	WORD $0x4e75ce3f // fmla v31.2d, v17.2d, v21.2d
+	WORD $0x4e76cf7e // fmla v30.2d, v27.2d, v22.2d
+	WORD $0x4e79cf1d // fmla v29.2d, v24.2d, v25.2d
+	WORD $0x4e77cf5c // fmla v28.2d, v26.2d, v23.2d
+	WORD $0x3dc0287a // ldr q26, [x3, #160]
+	WORD $0x3dc02878 // ldr q24, [x3, #160]
+	WORD $0x3dc0287b // ldr q27, [x3, #160]
 	WORD $0x3dc02871 // ldr q17, [x3, #160]
-	WORD $0x4e64cdb7 // fmla v23.2d, v13.2d, v4.2d
-	WORD $0x4e73cf79 // fmla v25.2d, v27.2d, v19.2d
-	WORD $0x4e72ce8f // fmla v15.2d, v20.2d, v18.2d
-	WORD $0x4e65cf11 // fmla v17.2d, v24.2d, v5.2d
-	WORD $0x3dc02c78 // ldr q24, [x3, #176]
-	WORD $0x3dc02c74 // ldr q20, [x3, #176]
-	WORD $0x3dc02c7b // ldr q27, [x3, #176]
-	WORD $0x3dc02c6d // ldr q13, [x3, #176]
-	WORD $0x4e64cef8 // fmla v24.2d, v23.2d, v4.2d
-	WORD $0x4e73cf34 // fmla v20.2d, v25.2d, v19.2d
-	WORD $0x4e72cdfb // fmla v27.2d, v15.2d, v18.2d
-	WORD $0x4e65ce2d // fmla v13.2d, v17.2d, v5.2d
+	WORD $0x4e75cffa // fmla v26.2d, v31.2d, v21.2d
+	WORD $0x4e76cfd8 // fmla v24.2d, v30.2d, v22.2d
+	WORD $0x4e79cfbb // fmla v27.2d, v29.2d, v25.2d
+	WORD $0x4e77cf91 // fmla v17.2d, v28.2d, v23.2d
+	WORD $0x3dc02c7c // ldr q28, [x3, #176]
+	WORD $0x3dc02c7d // ldr q29, [x3, #176]
+	WORD $0x3dc02c7e // ldr q30, [x3, #176]
+	WORD $0x3dc02c7f // ldr q31, [x3, #176]
+	WORD $0x4e75cf5c // fmla v28.2d, v26.2d, v21.2d
+	WORD $0x4e76cf1d // fmla v29.2d, v24.2d, v22.2d
+	WORD $0x4e79cf7e // fmla v30.2d, v27.2d, v25.2d
+	WORD $0x4e77ce3f // fmla v31.2d, v17.2d, v23.2d
 	WORD $0x3dc03071 // ldr q17, [x3, #192]
-	WORD $0x3dc0306f // ldr q15, [x3, #192]
-	WORD $0x3dc03079 // ldr q25, [x3, #192]
-	WORD $0x3dc03077 // ldr q23, [x3, #192]
-	WORD $0x4e64cf11 // fmla v17.2d, v24.2d, v4.2d
-	WORD $0x4e73ce8f // fmla v15.2d, v20.2d, v19.2d
-	WORD $0x4e72cf79 // fmla v25.2d, v27.2d, v18.2d
-	WORD $0x4e65cdb7 // fmla v23.2d, v13.2d, v5.2d
-	WORD $0x3dc0346d // ldr q13, [x3, #208]
-	WORD $0x3dc0347b // ldr q27, [x3, #208]
-	WORD $0x3dc03474 // ldr q20, [x3, #208]
-	WORD $0x3dc03478 // ldr q24, [x3, #208]
-	WORD $0x3dc0387c // ldr q28, [x3, #224]
-	WORD $0x3dc0387d // ldr q29, [x3, #224]
-	WORD $0x3dc0387e // ldr q30, [x3, #224]
-	WORD $0x3dc0387f // ldr q31, [x3, #224]
-	WORD $0x4e64cdbc // fmla v28.2d, v13.2d, v4.2d
-	WORD $0x4e73cf7d // fmla v29.2d, v27.2d, v19.2d
-	WORD $0x4e72ce9e // fmla v30.2d, v20.2d, v18.2d
-	WORD $0x4e65cf1f // fmla v31.2d, v24.2d, v5.2d
-	WORD $0x3dc03c78 // ldr q24, [x3, #240]
-	WORD $0x3dc03c74 // ldr q20, [x3, #240]
-	WORD $0x3dc03c7b // ldr q27, [x3, #240]
-	WORD $0x3dc03c6d // ldr q13, [x3, #240]
-	WORD $0x4e64cf98 // fmla v24.2d, v28.2d, v4.2d
-	WORD $0x4e73cfb4 // fmla v20.2d, v29.2d, v19.2d
-	WORD $0x4e72cfdb // fmla v27.2d, v30.2d, v18.2d
-	WORD $0x4e65cfed // fmla v13.2d, v31.2d, v5.2d
-	WORD $0x3dc0407f // ldr q31, [x3, #256]
-	WORD $0x3dc0407e // ldr q30, [x3, #256]
-	WORD $0x3dc0407d // ldr q29, [x3, #256]
-	WORD $0x3dc0407c // ldr q28, [x3, #256]
-	WORD $0x4e64cf1f // fmla v31.2d, v24.2d, v4.2d
-	WORD $0x4e73ce9e // fmla v30.2d, v20.2d, v19.2d
-	WORD $0x4e72cf7d // fmla v29.2d, v27.2d, v18.2d
-	WORD $0x4e65cdbc // fmla v28.2d, v13.2d, v5.2d
-	WORD $0x3dc0446d // ldr q13, [x3, #272]
-	WORD $0x3dc0447b // ldr q27, [x3, #272]
-	WORD $0x3dc04474 // ldr q20, [x3, #272]
-	WORD $0x3dc04478 // ldr q24, [x3, #272]
-	WORD $0x4e64cfed // fmla v13.2d, v31.2d, v4.2d
-	WORD $0x4e73cfdb // fmla v27.2d, v30.2d, v19.2d
-	WORD $0x4e72cfb4 // fmla v20.2d, v29.2d, v18.2d
-	WORD $0x4e65cf98 // fmla v24.2d, v28.2d, v5.2d
-	WORD $0x3dc0487c // ldr q28, [x3, #288]
-	WORD $0x3dc0487d // ldr q29, [x3, #288]
-	WORD $0x3dc0487e // ldr q30, [x3, #288]
-	WORD $0x3dc0487f // ldr q31, [x3, #288]
-	WORD $0x4e64cdbc // fmla v28.2d, v13.2d, v4.2d
-	WORD $0x4e73cf7d // fmla v29.2d, v27.2d, v19.2d
-	WORD $0x4e72ce9e // fmla v30.2d, v20.2d, v18.2d
-	WORD $0x4e65cf1f // fmla v31.2d, v24.2d, v5.2d
-	WORD $0x3dc04c78 // ldr q24, [x3, #304]
-	WORD $0x3dc04c74 // ldr q20, [x3, #304]
-	WORD $0x3dc04c7b // ldr q27, [x3, #304]
-	WORD $0x3dc04c6d // ldr q13, [x3, #304]
-	WORD $0x4e64cf98 // fmla v24.2d, v28.2d, v4.2d
-	WORD $0x4e73cfb4 // fmla v20.2d, v29.2d, v19.2d
-	WORD $0x4e72cfdb // fmla v27.2d, v30.2d, v18.2d
-	WORD $0x4e65cfed // fmla v13.2d, v31.2d, v5.2d
-	WORD $0x6e64dd7f // fmul v31.2d, v11.2d, v4.2d
-	WORD $0x6e73dd5e // fmul v30.2d, v10.2d, v19.2d
-	WORD $0x6e72dd3d // fmul v29.2d, v9.2d, v18.2d
-	WORD $0x6e65dd9c // fmul v28.2d, v12.2d, v5.2d
-	WORD $0x4e71cfeb // fmla v11.2d, v31.2d, v17.2d
-	WORD $0x4e6fcfca // fmla v10.2d, v30.2d, v15.2d
-	WORD $0x4e79cfa9 // fmla v9.2d, v29.2d, v25.2d
-	WORD $0x4e77cf8c // fmla v12.2d, v28.2d, v23.2d
-	WORD $0x3dc05077 // ldr q23, [x3, #320]
-	WORD $0x3dc0507c // ldr q28, [x3, #320]
-	WORD $0x3dc05079 // ldr q25, [x3, #320]
-	WORD $0x3dc0507d // ldr q29, [x3, #320]
-	WORD $0x4e78cc97 // fmla v23.2d, v4.2d, v24.2d
-	WORD $0x4e74ce7c // fmla v28.2d, v19.2d, v20.2d
-	WORD $0x4e7bce59 // fmla v25.2d, v18.2d, v27.2d
-	WORD $0x4e6dccbd // fmla v29.2d, v5.2d, v13.2d
-	WORD $0x3dc0546d // ldr q13, [x3, #336]
-	WORD $0x3dc05465 // ldr q5, [x3, #336]
-	WORD $0x3dc0547b // ldr q27, [x3, #336]
-	WORD $0x3dc05472 // ldr q18, [x3, #336]
-	WORD $0x4e2d1dcd // and v13.16b, v14.16b, v13.16b
-	WORD $0x4e251ec5 // and v5.16b, v22.16b, v5.16b
-	WORD $0x4e3b1e1b // and v27.16b, v16.16b, v27.16b
-	WORD $0x4e321eb2 // and v18.16b, v21.16b, v18.16b
-	WORD $0x3dc05474 // ldr q20, [x3, #336]
-	WORD $0x3dc05473 // ldr q19, [x3, #336]
-	WORD $0x3dc05478 // ldr q24, [x3, #336]
-	WORD $0x3dc05464 // ldr q4, [x3, #336]
-	WORD $0x6ef48db4 // cmeq v20.2d, v13.2d, v20.2d
-	WORD $0x6ef38cb3 // cmeq v19.2d, v5.2d, v19.2d
-	WORD $0x6ef88f78 // cmeq v24.2d, v27.2d, v24.2d
-	WORD $0x6ee48e44 // cmeq v4.2d, v18.2d, v4.2d
-	WORD $0x6e771d74 // bsl v20.16b, v11.16b, v23.16b
-	WORD $0x6e7c1d53 // bsl v19.16b, v10.16b, v28.16b
-	WORD $0x6e791d38 // bsl v24.16b, v9.16b, v25.16b
-	WORD $0x6e7d1d84 // bsl v4.16b, v12.16b, v29.16b
-	WORD $0x3dc0547d // ldr q29, [x3, #336]
-	WORD $0x3dc0546c // ldr q12, [x3, #336]
-	WORD $0x3dc05479 // ldr q25, [x3, #336]
-	WORD $0x3dc05469 // ldr q9, [x3, #336]
-	WORD $0x4efd85dd // add v29.2d, v14.2d, v29.2d
-	WORD $0x4eec86cc // add v12.2d, v22.2d, v12.2d
-	WORD $0x4ef98619 // add v25.2d, v16.2d, v25.2d
-	WORD $0x4ee986a9 // add v9.2d, v21.2d, v9.2d
-	WORD $0x3dc05875 // ldr q21, [x3, #352]
-	WORD $0x3dc05870 // ldr q16, [x3, #352]
-	WORD $0x3dc05876 // ldr q22, [x3, #352]
-	WORD $0x3dc0586e // ldr q14, [x3, #352]
-	WORD $0x4e351fb5 // and v21.16b, v29.16b, v21.16b
-	WORD $0x4e301d90 // and v16.16b, v12.16b, v16.16b
-	WORD $0x4e361f36 // and v22.16b, v25.16b, v22.16b
-	WORD $0x4e2e1d2e // and v14.16b, v9.16b, v14.16b
-	WORD $0x4f7e56b5 // shl v21.2d, v21.2d, #62
-	WORD $0x4f7e5610 // shl v16.2d, v16.2d, #62
-	WORD $0x4f7e56d6 // shl v22.2d, v22.2d, #62
-	WORD $0x4f7e55ce // shl v14.2d, v14.2d, #62
-	WORD $0x6e351e95 // eor v21.16b, v20.16b, v21.16b
-	WORD $0x6e301e70 // eor v16.16b, v19.16b, v16.16b
-	WORD $0x6e361f16 // eor v22.16b, v24.16b, v22.16b
-	WORD $0x6e2e1c8e // eor v14.16b, v4.16b, v14.16b
-	WORD $0x3dc06c64 // ldr q4, [x3, #432]
-	WORD $0x3dc06c78 // ldr q24, [x3, #432]
-	WORD $0x3dc06c73 // ldr q19, [x3, #432]
-	WORD $0x3dc06c74 // ldr q20, [x3, #432]
-	WORD $0x3dc07069 // ldr q9, [x3, #448]
-	WORD $0x3dc07079 // ldr q25, [x3, #448]
-	WORD $0x3dc0706c // ldr q12, [x3, #448]
-	WORD $0x3dc0707d // ldr q29, [x3, #448]
-	WORD $0x6e69dea9 // fmul v9.2d, v21.2d, v9.2d
-	WORD $0x6e79de19 // fmul v25.2d, v16.2d, v25.2d
-	WORD $0x6e6cdecc // fmul v12.2d, v22.2d, v12.2d
-	WORD $0x6e7ddddd // fmul v29.2d, v14.2d, v29.2d
-	WORD $0x4ee9d6bc // fsub v28.2d, v21.2d, v9.2d
-	WORD $0x4ef9d60a // fsub v10.2d, v16.2d, v25.2d
-	WORD $0x4eecd6d7 // fsub v23.2d, v22.2d, v12.2d
-	WORD $0x4efdd5cb // fsub v11.2d, v14.2d, v29.2d
-	WORD $0x0e616b9c // fcvtn v28.2s, v28.2d
-	WORD $0x0e61694a // fcvtn v10.2s, v10.2d
+	WORD $0x3dc0307b // ldr q27, [x3, #192]
+	WORD $0x3dc03078 // ldr q24, [x3, #192]
+	WORD $0x3dc0307a // ldr q26, [x3, #192]
+	WORD $0x4e75cf91 // fmla v17.2d, v28.2d, v21.2d
+	WORD $0x4e76cfbb // fmla v27.2d, v29.2d, v22.2d
+	WORD $0x4e79cfd8 // fmla v24.2d, v30.2d, v25.2d
+	WORD $0x4e77cffa // fmla v26.2d, v31.2d, v23.2d
+	WORD $0x6e75ddf5 // fmul v21.2d, v15.2d, v21.2d
+	WORD $0x6e76dc96 // fmul v22.2d, v4.2d, v22.2d
+	WORD $0x6e79dcb9 // fmul v25.2d, v5.2d, v25.2d
+	WORD $0x6e77dcd7 // fmul v23.2d, v6.2d, v23.2d
+	WORD $0x4e71ceaf // fmla v15.2d, v21.2d, v17.2d
+	WORD $0x4e7bcec4 // fmla v4.2d, v22.2d, v27.2d
+	WORD $0x4e78cf25 // fmla v5.2d, v25.2d, v24.2d
+	WORD $0x4e7acee6 // fmla v6.2d, v23.2d, v26.2d
+	WORD $0x4f7f54e7 // shl v7.2d, v7.2d, #63
+	WORD $0x4f7f5694 // shl v20.2d, v20.2d, #63
+	WORD $0x4f7f5610 // shl v16.2d, v16.2d, #63
+	WORD $0x4f7f55ad // shl v13.2d, v13.2d, #63
+	WORD $0x6e271de7 // eor v7.16b, v15.16b, v7.16b
+	WORD $0x6e341c94 // eor v20.16b, v4.16b, v20.16b
+	WORD $0x6e301cb0 // eor v16.16b, v5.16b, v16.16b
+	WORD $0x6e2d1ccd // eor v13.16b, v6.16b, v13.16b
+	WORD $0x3dc04466 // ldr q6, [x3, #272]
+	WORD $0x3dc04465 // ldr q5, [x3, #272]
+	WORD $0x3dc04464 // ldr q4, [x3, #272]
+	WORD $0x3dc0446f // ldr q15, [x3, #272]
+	WORD $0x3dc0487a // ldr q26, [x3, #288]
+	WORD $0x3dc04877 // ldr q23, [x3, #288]
+	WORD $0x3dc04878 // ldr q24, [x3, #288]
+	WORD $0x3dc04879 // ldr q25, [x3, #288]
+	WORD $0x6e7adcfa // fmul v26.2d, v7.2d, v26.2d
+	WORD $0x6e77de97 // fmul v23.2d, v20.2d, v23.2d
+	WORD $0x6e78de18 // fmul v24.2d, v16.2d, v24.2d
+	WORD $0x6e79ddb9 // fmul v25.2d, v13.2d, v25.2d
+	WORD $0x4efad4fb // fsub v27.2d, v7.2d, v26.2d
+	WORD $0x4ef7d696 // fsub v22.2d, v20.2d, v23.2d
+	WORD $0x4ef8d611 // fsub v17.2d, v16.2d, v24.2d
+	WORD $0x4ef9d5b5 // fsub v21.2d, v13.2d, v25.2d
+	WORD $0x0e616b7b // fcvtn v27.2s, v27.2d
+	WORD $0x0e616ad6 // fcvtn v22.2s, v22.2d
+	WORD $0x0e616a31 // fcvtn v17.2s, v17.2d
+	WORD $0x0e616ab5 // fcvtn v21.2s, v21.2d
+	WORD $0x4e7ad4fa // fadd v26.2d, v7.2d, v26.2d
+	WORD $0x4e77d697 // fadd v23.2d, v20.2d, v23.2d
+	WORD $0x4e78d618 // fadd v24.2d, v16.2d, v24.2d
+	WORD $0x4e79d5b9 // fadd v25.2d, v13.2d, v25.2d
+	WORD $0x0e616b5a // fcvtn v26.2s, v26.2d
 	WORD $0x0e616af7 // fcvtn v23.2s, v23.2d
-	WORD $0x0e61696b // fcvtn v11.2s, v11.2d
-	WORD $0x4e69d6a9 // fadd v9.2d, v21.2d, v9.2d
-	WORD $0x4e79d619 // fadd v25.2d, v16.2d, v25.2d
-	WORD $0x4e6cd6cc // fadd v12.2d, v22.2d, v12.2d
-	WORD $0x4e7dd5dd // fadd v29.2d, v14.2d, v29.2d
-	WORD $0x0e616929 // fcvtn v9.2s, v9.2d
+	WORD $0x0e616b18 // fcvtn v24.2s, v24.2d
 	WORD $0x0e616b39 // fcvtn v25.2s, v25.2d
-	WORD $0x0e61698c // fcvtn v12.2s, v12.2d
-	WORD $0x0e616bbd // fcvtn v29.2s, v29.2d
-	WORD $0x2ea98f89 // cmeq v9.2s, v28.2s, v9.2s
-	WORD $0x2eb98d59 // cmeq v25.2s, v10.2s, v25.2s
-	WORD $0x2eac8eec // cmeq v12.2s, v23.2s, v12.2s
-	WORD $0x2ebd8d7d // cmeq v29.2s, v11.2s, v29.2s
-	WORD $0x0ea41f84 // orr v4.8b, v28.8b, v4.8b
-	WORD $0x0eb81d58 // orr v24.8b, v10.8b, v24.8b
-	WORD $0x0eb31ef3 // orr v19.8b, v23.8b, v19.8b
-	WORD $0x0eb41d74 // orr v20.8b, v11.8b, v20.8b
-	WORD $0x3dc0746b // ldr q11, [x3, #464]
-	WORD $0x3dc07477 // ldr q23, [x3, #464]
-	WORD $0x3dc0746a // ldr q10, [x3, #464]
-	WORD $0x3dc0747c // ldr q28, [x3, #464]
-	WORD $0x2e6b1c89 // bsl v9.8b, v4.8b, v11.8b
-	WORD $0x2e771f19 // bsl v25.8b, v24.8b, v23.8b
-	WORD $0x2e6a1e6c // bsl v12.8b, v19.8b, v10.8b
-	WORD $0x2e7c1e9d // bsl v29.8b, v20.8b, v28.8b
-	WORD $0x3dc0787c // ldr q28, [x3, #480]
-	WORD $0x3dc07874 // ldr q20, [x3, #480]
-	WORD $0x3dc0786a // ldr q10, [x3, #480]
-	WORD $0x3dc07873 // ldr q19, [x3, #480]
-	WORD $0x2e3ce51c // fcmge v28.2s, v8.2s, v28.2s
-	WORD $0x2e34e754 // fcmge v20.2s, v26.2s, v20.2s
-	WORD $0x2e2ae4ca // fcmge v10.2s, v6.2s, v10.2s
-	WORD $0x2e33e4f3 // fcmge v19.2s, v7.2s, v19.2s
-	WORD $0x3dc07477 // ldr q23, [x3, #464]
-	WORD $0x3dc07478 // ldr q24, [x3, #464]
-	WORD $0x3dc0746b // ldr q11, [x3, #464]
-	WORD $0x3dc07464 // ldr q4, [x3, #464]
-	WORD $0x2e691efc // bsl v28.8b, v23.8b, v9.8b
-	WORD $0x2e791f14 // bsl v20.8b, v24.8b, v25.8b
-	WORD $0x2e6c1d6a // bsl v10.8b, v11.8b, v12.8b
-	WORD $0x2e7d1c93 // bsl v19.8b, v4.8b, v29.8b
-	WORD $0x3dc07c7d // ldr q29, [x3, #496]
-	WORD $0x3dc07c64 // ldr q4, [x3, #496]
-	WORD $0x3dc07c6c // ldr q12, [x3, #496]
-	WORD $0x3dc07c6b // ldr q11, [x3, #496]
-	WORD $0x2ea8e7a8 // fcmgt v8.2s, v29.2s, v8.2s
-	WORD $0x2ebae49a // fcmgt v26.2s, v4.2s, v26.2s
-	WORD $0x2ea6e586 // fcmgt v6.2s, v12.2s, v6.2s
-	WORD $0x2ea7e567 // fcmgt v7.2s, v11.2s, v7.2s
-	WORD $0x3dc0806b // ldr q11, [x3, #512]
-	WORD $0x3dc0806c // ldr q12, [x3, #512]
-	WORD $0x3dc08064 // ldr q4, [x3, #512]
-	WORD $0x3dc0807d // ldr q29, [x3, #512]
-	WORD $0x2e6b1f88 // bsl v8.8b, v28.8b, v11.8b
-	WORD $0x2e6c1e9a // bsl v26.8b, v20.8b, v12.8b
-	WORD $0x2e641d46 // bsl v6.8b, v10.8b, v4.8b
-	WORD $0x2e7d1e67 // bsl v7.8b, v19.8b, v29.8b
+	WORD $0x2eba8f7a // cmeq v26.2s, v27.2s, v26.2s
+	WORD $0x2eb78ed7 // cmeq v23.2s, v22.2s, v23.2s
+	WORD $0x2eb88e38 // cmeq v24.2s, v17.2s, v24.2s
+	WORD $0x2eb98eb9 // cmeq v25.2s, v21.2s, v25.2s
+	WORD $0x0ea61f66 // orr v6.8b, v27.8b, v6.8b
+	WORD $0x0ea51ec5 // orr v5.8b, v22.8b, v5.8b
+	WORD $0x0ea41e24 // orr v4.8b, v17.8b, v4.8b
+	WORD $0x0eaf1eaf // orr v15.8b, v21.8b, v15.8b
+	WORD $0x3dc04c75 // ldr q21, [x3, #304]
+	WORD $0x3dc04c71 // ldr q17, [x3, #304]
+	WORD $0x3dc04c76 // ldr q22, [x3, #304]
+	WORD $0x3dc04c7b // ldr q27, [x3, #304]
+	WORD $0x2e751cda // bsl v26.8b, v6.8b, v21.8b
+	WORD $0x2e711cb7 // bsl v23.8b, v5.8b, v17.8b
+	WORD $0x2e761c98 // bsl v24.8b, v4.8b, v22.8b
+	WORD $0x2e7b1df9 // bsl v25.8b, v15.8b, v27.8b
+	WORD $0x2ea8e43b // fcmgt v27.2s, v1.2s, v8.2s
+	WORD $0x2eb2e42f // fcmgt v15.2s, v1.2s, v18.2s
+	WORD $0x2eb3e436 // fcmgt v22.2s, v1.2s, v19.2s
+	WORD $0x2eaee424 // fcmgt v4.2s, v1.2s, v14.2s
+	WORD $0x2e7a1d9b // bsl v27.8b, v12.8b, v26.8b
+	WORD $0x2e771d2f // bsl v15.8b, v9.8b, v23.8b
+	WORD $0x2e781d56 // bsl v22.8b, v10.8b, v24.8b
+	WORD $0x2e791d64 // bsl v4.8b, v11.8b, v25.8b
+	WORD $0x3dc05079 // ldr q25, [x3, #320]
+	WORD $0x3dc0506b // ldr q11, [x3, #320]
+	WORD $0x3dc05078 // ldr q24, [x3, #320]
+	WORD $0x3dc0506a // ldr q10, [x3, #320]
+	WORD $0x2e39e519 // fcmge v25.2s, v8.2s, v25.2s
+	WORD $0x2e2be64b // fcmge v11.2s, v18.2s, v11.2s
+	WORD $0x2e38e678 // fcmge v24.2s, v19.2s, v24.2s
+	WORD $0x2e2ae5ca // fcmge v10.2s, v14.2s, v10.2s
+	WORD $0x3dc04c77 // ldr q23, [x3, #304]
+	WORD $0x3dc04c69 // ldr q9, [x3, #304]
+	WORD $0x3dc04c7a // ldr q26, [x3, #304]
+	WORD $0x3dc04c6c // ldr q12, [x3, #304]
+	WORD $0x2e7b1ef9 // bsl v25.8b, v23.8b, v27.8b
+	WORD $0x2e6f1d2b // bsl v11.8b, v9.8b, v15.8b
+	WORD $0x2e761f58 // bsl v24.8b, v26.8b, v22.8b
+	WORD $0x2e641d8a // bsl v10.8b, v12.8b, v4.8b
+	WORD $0x3dc05464 // ldr q4, [x3, #336]
+	WORD $0x3dc0546c // ldr q12, [x3, #336]
+	WORD $0x3dc05476 // ldr q22, [x3, #336]
+	WORD $0x3dc0547a // ldr q26, [x3, #336]
+	WORD $0x2ea8e488 // fcmgt v8.2s, v4.2s, v8.2s
+	WORD $0x2eb2e592 // fcmgt v18.2s, v12.2s, v18.2s
+	WORD $0x2eb3e6d3 // fcmgt v19.2s, v22.2s, v19.2s
+	WORD $0x2eaee74e // fcmgt v14.2s, v26.2s, v14.2s
+	WORD $0x3dc0587a // ldr q26, [x3, #352]
+	WORD $0x3dc05876 // ldr q22, [x3, #352]
+	WORD $0x3dc0586c // ldr q12, [x3, #352]
+	WORD $0x3dc05864 // ldr q4, [x3, #352]
+	WORD $0x2e7a1f28 // bsl v8.8b, v25.8b, v26.8b
+	WORD $0x2e761d72 // bsl v18.8b, v11.8b, v22.8b
+	WORD $0x2e6c1f13 // bsl v19.8b, v24.8b, v12.8b
+	WORD $0x2e641d4e // bsl v14.8b, v10.8b, v4.8b
 	WORD $0xfd000028 // str d8, [x1]
-	WORD $0xfd00043a // str d26, [x1, #8]
-	WORD $0xfd000826 // str d6, [x1, #16]
-	WORD $0xfd000c27 // str d7, [x1, #24]
+	WORD $0xfd000432 // str d18, [x1, #8]
+	WORD $0xfd000833 // str d19, [x1, #16]
+	WORD $0xfd000c2e // str d14, [x1, #24]
 	JMP going
 single:
 	ADDS $8, R0, R0
@@ -2177,78 +1199,56 @@ single:
 	SUBS $2, R0, R0
 	BLT rest
 one:
-	WORD $0xfd400047 // ldr d7, [x2]
-	WORD $0x0e201ce6 // and v6.8b, v7.8b, v0.8b
-	WORD $0x0e6178e7 // fcvtl v7.2d, v7.2s
-	WORD $0x4ea31c7a // mov v26.16b, v3.16b
-	WORD $0x4e62ccfa // fmla v26.2d, v7.2d, v2.2d
-	WORD $0x4ee3d748 // fsub v8.2d, v26.2d, v3.2d
-	WORD $0x3dc0107d // ldr q29, [x3, #64]
-	WORD $0x4efdcd07 // fmls v7.2d, v8.2d, v29.2d
-	WORD $0x3dc0147d // ldr q29, [x3, #80]
-	WORD $0x4efdcd07 // fmls v7.2d, v8.2d, v29.2d
-	WORD $0x6e67dcfd // fmul v29.2d, v7.2d, v7.2d
-	WORD $0x3dc01868 // ldr q8, [x3, #96]
-	WORD $0x3dc01c73 // ldr q19, [x3, #112]
-	WORD $0x4e7dcd13 // fmla v19.2d, v8.2d, v29.2d
-	WORD $0x3dc02068 // ldr q8, [x3, #128]
-	WORD $0x4e7dce68 // fmla v8.2d, v19.2d, v29.2d
-	WORD $0x3dc02473 // ldr q19, [x3, #144]
-	WORD $0x4e7dcd13 // fmla v19.2d, v8.2d, v29.2d
-	WORD $0x3dc02868 // ldr q8, [x3, #160]
-	WORD $0x4e7dce68 // fmla v8.2d, v19.2d, v29.2d
-	WORD $0x3dc02c73 // ldr q19, [x3, #176]
-	WORD $0x4e7dcd13 // fmla v19.2d, v8.2d, v29.2d
-	WORD $0x3dc03068 // ldr q8, [x3, #192]
-	WORD $0x4e7dce68 // fmla v8.2d, v19.2d, v29.2d
-	WORD $0x3dc03473 // ldr q19, [x3, #208]
-	WORD $0x3dc03864 // ldr q4, [x3, #224]
-	WORD $0x4e7dce64 // fmla v4.2d, v19.2d, v29.2d
-	WORD $0x3dc03c73 // ldr q19, [x3, #240]
-	WORD $0x4e7dcc93 // fmla v19.2d, v4.2d, v29.2d
-	WORD $0x3dc04064 // ldr q4, [x3, #256]
-	WORD $0x4e7dce64 // fmla v4.2d, v19.2d, v29.2d
-	WORD $0x3dc04473 // ldr q19, [x3, #272]
-	WORD $0x4e7dcc93 // fmla v19.2d, v4.2d, v29.2d
+	WORD $0xfd40004e // ldr d14, [x2]
+	WORD $0x0e201dd3 // and v19.8b, v14.8b, v0.8b
+	WORD $0x0e6179d2 // fcvtl v18.2d, v14.2s
+	WORD $0x4ea31c68 // mov v8.16b, v3.16b
+	WORD $0x4e62ce48 // fmla v8.2d, v18.2d, v2.2d
+	WORD $0x4ee3d504 // fsub v4.2d, v8.2d, v3.2d
+	WORD $0x3dc0106a // ldr q10, [x3, #64]
+	WORD $0x4eeacc92 // fmls v18.2d, v4.2d, v10.2d
+	WORD $0x3dc0146a // ldr q10, [x3, #80]
+	WORD $0x4eeacc92 // fmls v18.2d, v4.2d, v10.2d
+	WORD $0x6e72de4a // fmul v10.2d, v18.2d, v18.2d
+	WORD $0x3dc01864 // ldr q4, [x3, #96]
+	WORD $0x3dc01c6c // ldr q12, [x3, #112]
+	WORD $0x4e6acc8c // fmla v12.2d, v4.2d, v10.2d
+	WORD $0x3dc02064 // ldr q4, [x3, #128]
+	WORD $0x4e6acd84 // fmla v4.2d, v12.2d, v10.2d
+	WORD $0x3dc0246c // ldr q12, [x3, #144]
+	WORD $0x4e6acc8c // fmla v12.2d, v4.2d, v10.2d
+	WORD $0x3dc02864 // ldr q4, [x3, #160]
+	WORD $0x4e6acd84 // fmla v4.2d, v12.2d, v10.2d
+	WORD $0x3dc02c6c // ldr q12, [x3, #176]
+	WORD $0x4e6acc8c // fmla v12.2d, v4.2d, v10.2d
+	WORD $0x3dc03064 // ldr q4, [x3, #192]
+	WORD $0x4e6acd84 // fmla v4.2d, v12.2d, v10.2d
+	WORD $0x6e6ade4a // fmul v10.2d, v18.2d, v10.2d
+	WORD $0x4e64cd52 // fmla v18.2d, v10.2d, v4.2d
+	WORD $0x4f7f5508 // shl v8.2d, v8.2d, #63
+	WORD $0x6e281e48 // eor v8.16b, v18.16b, v8.16b
+	WORD $0x3dc04472 // ldr q18, [x3, #272]
 	WORD $0x3dc04864 // ldr q4, [x3, #288]
-	WORD $0x4e7dce64 // fmla v4.2d, v19.2d, v29.2d
-	WORD $0x3dc04c73 // ldr q19, [x3, #304]
-	WORD $0x4e7dcc93 // fmla v19.2d, v4.2d, v29.2d
-	WORD $0x6e7ddce4 // fmul v4.2d, v7.2d, v29.2d
-	WORD $0x4e68cc87 // fmla v7.2d, v4.2d, v8.2d
-	WORD $0x3dc05068 // ldr q8, [x3, #320]
-	WORD $0x4e73cfa8 // fmla v8.2d, v29.2d, v19.2d
-	WORD $0x3dc05473 // ldr q19, [x3, #336]
-	WORD $0x4e331f53 // and v19.16b, v26.16b, v19.16b
-	WORD $0x3dc0547d // ldr q29, [x3, #336]
-	WORD $0x6efd8e7d // cmeq v29.2d, v19.2d, v29.2d
-	WORD $0x6e681cfd // bsl v29.16b, v7.16b, v8.16b
-	WORD $0x3dc05468 // ldr q8, [x3, #336]
-	WORD $0x4ee88748 // add v8.2d, v26.2d, v8.2d
-	WORD $0x3dc0587a // ldr q26, [x3, #352]
-	WORD $0x4e3a1d1a // and v26.16b, v8.16b, v26.16b
-	WORD $0x4f7e575a // shl v26.2d, v26.2d, #62
-	WORD $0x6e3a1fba // eor v26.16b, v29.16b, v26.16b
-	WORD $0x3dc06c7d // ldr q29, [x3, #432]
-	WORD $0x3dc07068 // ldr q8, [x3, #448]
-	WORD $0x6e68df48 // fmul v8.2d, v26.2d, v8.2d
-	WORD $0x4ee8d747 // fsub v7.2d, v26.2d, v8.2d
-	WORD $0x0e6168e7 // fcvtn v7.2s, v7.2d
-	WORD $0x4e68d748 // fadd v8.2d, v26.2d, v8.2d
-	WORD $0x0e616908 // fcvtn v8.2s, v8.2d
-	WORD $0x2ea88ce8 // cmeq v8.2s, v7.2s, v8.2s
-	WORD $0x0ebd1cfd // orr v29.8b, v7.8b, v29.8b
-	WORD $0x3dc07467 // ldr q7, [x3, #464]
-	WORD $0x2e671fa8 // bsl v8.8b, v29.8b, v7.8b
-	WORD $0x3dc07867 // ldr q7, [x3, #480]
-	WORD $0x2e27e4c7 // fcmge v7.2s, v6.2s, v7.2s
-	WORD $0x3dc0747d // ldr q29, [x3, #464]
-	WORD $0x2e681fa7 // bsl v7.8b, v29.8b, v8.8b
-	WORD $0x3dc07c68 // ldr q8, [x3, #496]
-	WORD $0x2ea6e506 // fcmgt v6.2s, v8.2s, v6.2s
-	WORD $0x3dc08068 // ldr q8, [x3, #512]
-	WORD $0x2e681ce6 // bsl v6.8b, v7.8b, v8.8b
-	WORD $0xfd000026 // str d6, [x1]
+	WORD $0x6e64dd04 // fmul v4.2d, v8.2d, v4.2d
+	WORD $0x4ee4d50a // fsub v10.2d, v8.2d, v4.2d
+	WORD $0x0e61694a // fcvtn v10.2s, v10.2d
+	WORD $0x4e64d504 // fadd v4.2d, v8.2d, v4.2d
+	WORD $0x0e616884 // fcvtn v4.2s, v4.2d
+	WORD $0x2ea48d44 // cmeq v4.2s, v10.2s, v4.2s
+	WORD $0x0eb21d52 // orr v18.8b, v10.8b, v18.8b
+	WORD $0x3dc04c6a // ldr q10, [x3, #304]
+	WORD $0x2e6a1e44 // bsl v4.8b, v18.8b, v10.8b
+	WORD $0x2eb3e42a // fcmgt v10.2s, v1.2s, v19.2s
+	WORD $0x2e641dca // bsl v10.8b, v14.8b, v4.8b
+	WORD $0x3dc05064 // ldr q4, [x3, #320]
+	WORD $0x2e24e664 // fcmge v4.2s, v19.2s, v4.2s
+	WORD $0x3dc04c6e // ldr q14, [x3, #304]
+	WORD $0x2e6a1dc4 // bsl v4.8b, v14.8b, v10.8b
+	WORD $0x3dc0546a // ldr q10, [x3, #336]
+	WORD $0x2eb3e553 // fcmgt v19.2s, v10.2s, v19.2s
+	WORD $0x3dc0586a // ldr q10, [x3, #352]
+	WORD $0x2e6a1c93 // bsl v19.8b, v4.8b, v10.8b
+	WORD $0xfd000033 // str d19, [x1]
 	ADD $8, R1
 	ADD $8, R2
 	SUBS $2, R0, R0
@@ -2257,78 +1257,538 @@ rest:
 	ADDS $2, R0, R0
 	BEQ done
 element:
-	WORD $0xbd400046 // ldr s6, [x2]
-	WORD $0x0e201cc8 // and v8.8b, v6.8b, v0.8b
-	WORD $0x0e6178c6 // fcvtl v6.2d, v6.2s
-	WORD $0x4ea31c67 // mov v7.16b, v3.16b
-	WORD $0x4e62ccc7 // fmla v7.2d, v6.2d, v2.2d
-	WORD $0x4ee3d4fd // fsub v29.2d, v7.2d, v3.2d
-	WORD $0x3dc0107a // ldr q26, [x3, #64]
-	WORD $0x4efacfa6 // fmls v6.2d, v29.2d, v26.2d
-	WORD $0x3dc0147a // ldr q26, [x3, #80]
-	WORD $0x4efacfa6 // fmls v6.2d, v29.2d, v26.2d
-	WORD $0x6e66dcda // fmul v26.2d, v6.2d, v6.2d
-	WORD $0x3dc0187d // ldr q29, [x3, #96]
-	WORD $0x3dc01c73 // ldr q19, [x3, #112]
-	WORD $0x4e7acfb3 // fmla v19.2d, v29.2d, v26.2d
-	WORD $0x3dc0207d // ldr q29, [x3, #128]
-	WORD $0x4e7ace7d // fmla v29.2d, v19.2d, v26.2d
-	WORD $0x3dc02473 // ldr q19, [x3, #144]
-	WORD $0x4e7acfb3 // fmla v19.2d, v29.2d, v26.2d
-	WORD $0x3dc0287d // ldr q29, [x3, #160]
-	WORD $0x4e7ace7d // fmla v29.2d, v19.2d, v26.2d
-	WORD $0x3dc02c73 // ldr q19, [x3, #176]
-	WORD $0x4e7acfb3 // fmla v19.2d, v29.2d, v26.2d
-	WORD $0x3dc0307d // ldr q29, [x3, #192]
-	WORD $0x4e7ace7d // fmla v29.2d, v19.2d, v26.2d
-	WORD $0x3dc03473 // ldr q19, [x3, #208]
-	WORD $0x3dc03864 // ldr q4, [x3, #224]
-	WORD $0x4e7ace64 // fmla v4.2d, v19.2d, v26.2d
-	WORD $0x3dc03c73 // ldr q19, [x3, #240]
-	WORD $0x4e7acc93 // fmla v19.2d, v4.2d, v26.2d
-	WORD $0x3dc04064 // ldr q4, [x3, #256]
-	WORD $0x4e7ace64 // fmla v4.2d, v19.2d, v26.2d
-	WORD $0x3dc04473 // ldr q19, [x3, #272]
-	WORD $0x4e7acc93 // fmla v19.2d, v4.2d, v26.2d
-	WORD $0x3dc04864 // ldr q4, [x3, #288]
-	WORD $0x4e7ace64 // fmla v4.2d, v19.2d, v26.2d
+	WORD $0xbd400053 // ldr s19, [x2]
+	WORD $0x0e201e6a // and v10.8b, v19.8b, v0.8b
+	WORD $0x0e617a64 // fcvtl v4.2d, v19.2s
+	WORD $0x4ea31c6e // mov v14.16b, v3.16b
+	WORD $0x4e62cc8e // fmla v14.2d, v4.2d, v2.2d
+	WORD $0x4ee3d5d2 // fsub v18.2d, v14.2d, v3.2d
+	WORD $0x3dc01068 // ldr q8, [x3, #64]
+	WORD $0x4ee8ce44 // fmls v4.2d, v18.2d, v8.2d
+	WORD $0x3dc01468 // ldr q8, [x3, #80]
+	WORD $0x4ee8ce44 // fmls v4.2d, v18.2d, v8.2d
+	WORD $0x6e64dc88 // fmul v8.2d, v4.2d, v4.2d
+	WORD $0x3dc01872 // ldr q18, [x3, #96]
+	WORD $0x3dc01c6c // ldr q12, [x3, #112]
+	WORD $0x4e68ce4c // fmla v12.2d, v18.2d, v8.2d
+	WORD $0x3dc02072 // ldr q18, [x3, #128]
+	WORD $0x4e68cd92 // fmla v18.2d, v12.2d, v8.2d
+	WORD $0x3dc0246c // ldr q12, [x3, #144]
+	WORD $0x4e68ce4c // fmla v12.2d, v18.2d, v8.2d
+	WORD $0x3dc02872 // ldr q18, [x3, #160]
+	WORD $0x4e68cd92 // fmla v18.2d, v12.2d, v8.2d
+	WORD $0x3dc02c6c // ldr q12, [x3, #176]
+	WORD $0x4e68ce4c // fmla v12.2d, v18.2d, v8.2d
+	WORD $0x3dc03072 // ldr q18, [x3, #192]
+	WORD $0x4e68cd92 // fmla v18.2d, v12.2d, v8.2d
+	WORD $0x6e68dc88 // fmul v8.2d, v4.2d, v8.2d
+	WORD $0x4e72cd04 // fmla v4.2d, v8.2d, v18.2d
+	WORD $0x4f7f55ce // shl v14.2d, v14.2d, #63
+	WORD $0x6e2e1c8e // eor v14.16b, v4.16b, v14.16b
+	WORD $0x3dc04464 // ldr q4, [x3, #272]
+	WORD $0x3dc04872 // ldr q18, [x3, #288]
+	WORD $0x6e72ddd2 // fmul v18.2d, v14.2d, v18.2d
+	WORD $0x4ef2d5c8 // fsub v8.2d, v14.2d, v18.2d
+	WORD $0x0e616908 // fcvtn v8.2s, v8.2d
+	WORD $0x4e72d5d2 // fadd v18.2d, v14.2d, v18.2d
+	WORD $0x0e616a52 // fcvtn v18.2s, v18.2d
+	WORD $0x2eb28d12 // cmeq v18.2s, v8.2s, v18.2s
+	WORD $0x0ea41d04 // orr v4.8b, v8.8b, v4.8b
+	WORD $0x3dc04c68 // ldr q8, [x3, #304]
+	WORD $0x2e681c92 // bsl v18.8b, v4.8b, v8.8b
+	WORD $0x2eaae428 // fcmgt v8.2s, v1.2s, v10.2s
+	WORD $0x2e721e68 // bsl v8.8b, v19.8b, v18.8b
+	WORD $0x3dc05072 // ldr q18, [x3, #320]
+	WORD $0x2e32e552 // fcmge v18.2s, v10.2s, v18.2s
 	WORD $0x3dc04c73 // ldr q19, [x3, #304]
-	WORD $0x4e7acc93 // fmla v19.2d, v4.2d, v26.2d
-	WORD $0x6e7adcc4 // fmul v4.2d, v6.2d, v26.2d
-	WORD $0x4e7dcc86 // fmla v6.2d, v4.2d, v29.2d
-	WORD $0x3dc0507d // ldr q29, [x3, #320]
-	WORD $0x4e73cf5d // fmla v29.2d, v26.2d, v19.2d
-	WORD $0x3dc05473 // ldr q19, [x3, #336]
-	WORD $0x4e331cf3 // and v19.16b, v7.16b, v19.16b
-	WORD $0x3dc0547a // ldr q26, [x3, #336]
-	WORD $0x6efa8e7a // cmeq v26.2d, v19.2d, v26.2d
-	WORD $0x6e7d1cda // bsl v26.16b, v6.16b, v29.16b
-	WORD $0x3dc0547d // ldr q29, [x3, #336]
-	WORD $0x4efd84fd // add v29.2d, v7.2d, v29.2d
-	WORD $0x3dc05867 // ldr q7, [x3, #352]
-	WORD $0x4e271fa7 // and v7.16b, v29.16b, v7.16b
-	WORD $0x4f7e54e7 // shl v7.2d, v7.2d, #62
-	WORD $0x6e271f47 // eor v7.16b, v26.16b, v7.16b
-	WORD $0x3dc06c7a // ldr q26, [x3, #432]
-	WORD $0x3dc0707d // ldr q29, [x3, #448]
-	WORD $0x6e7ddcfd // fmul v29.2d, v7.2d, v29.2d
-	WORD $0x4efdd4e6 // fsub v6.2d, v7.2d, v29.2d
-	WORD $0x0e6168c6 // fcvtn v6.2s, v6.2d
-	WORD $0x4e7dd4fd // fadd v29.2d, v7.2d, v29.2d
+	WORD $0x2e681e72 // bsl v18.8b, v19.8b, v8.8b
+	WORD $0x3dc05468 // ldr q8, [x3, #336]
+	WORD $0x2eaae50a // fcmgt v10.2s, v8.2s, v10.2s
+	WORD $0x3dc05868 // ldr q8, [x3, #352]
+	WORD $0x2e681e4a // bsl v10.8b, v18.8b, v8.8b
+	WORD $0xbd00002a // str s10, [x1]
+	ADD $4, R1
+	ADD $4, R2
+	SUBS $1, R0, R0
+	BNE element
+done:
+	RET
+
+// func cosMarkedNEON(dst []float32, a []float32)
+TEXT ·cosMarkedNEON(SB), NOSPLIT, $0-48
+	MOVD dst_len+8(FP), R0
+	MOVD dst_base+0(FP), R1
+	MOVD a_base+24(FP), R2
+	MOVD a_len+32(FP), R3
+	CMP R0, R3
+	CSEL LT, R3, R0, R0
+	MOVD $cosMarkedNEONConstants<>(SB), R3
+	WORD $0x3dc00060 // ldr q0, [x3]
+	WORD $0x3dc00461 // ldr q1, [x3, #16]
+	WORD $0x3dc00862 // ldr q2, [x3, #32]
+	WORD $0x3dc00c63 // ldr q3, [x3, #48]
+	WORD $0x3dc01064 // ldr q4, [x3, #64]
+	WORD $0x3dc01465 // ldr q5, [x3, #80]
+	WORD $0x3dc01866 // ldr q6, [x3, #96]
+	WORD $0x3dc01c67 // ldr q7, [x3, #112]
+	SUBS $8, R0, R0
+	BLT single
+many:
+	WORD $0xfd400048 // ldr d8, [x2]
+	WORD $0xfd400449 // ldr d9, [x2, #8]
+	WORD $0xfd40084a // ldr d10, [x2, #16]
+	WORD $0xfd400c4b // ldr d11, [x2, #24]
+	WORD $0x0e201d0c // and v12.8b, v8.8b, v0.8b
+	WORD $0x0e201d2d // and v13.8b, v9.8b, v0.8b
+	WORD $0x0e201d4e // and v14.8b, v10.8b, v0.8b
+	WORD $0x0e201d6f // and v15.8b, v11.8b, v0.8b
+	WORD $0x2ea1858c // sub v12.2s, v12.2s, v1.2s
+	WORD $0x2ea185ad // sub v13.2s, v13.2s, v1.2s
+	WORD $0x2ea185ce // sub v14.2s, v14.2s, v1.2s
+	WORD $0x2ea185ef // sub v15.2s, v15.2s, v1.2s
+	WORD $0x6ead658c // umax v12.4s, v12.4s, v13.4s
+	WORD $0x6eae658c // umax v12.4s, v12.4s, v14.4s
+	WORD $0x6eaf658c // umax v12.4s, v12.4s, v15.4s
+	WORD $0x0e617908 // fcvtl v8.2d, v8.2s
+	WORD $0x0e617929 // fcvtl v9.2d, v9.2s
+	WORD $0x0e61794a // fcvtl v10.2d, v10.2s
+	WORD $0x0e61796b // fcvtl v11.2d, v11.2s
+	WORD $0x4ea31c6f // mov v15.16b, v3.16b
+	WORD $0x4ea31c6e // mov v14.16b, v3.16b
+	WORD $0x4ea31c6d // mov v13.16b, v3.16b
+	WORD $0x4ea31c70 // mov v16.16b, v3.16b
+	WORD $0x4e62cd0f // fmla v15.2d, v8.2d, v2.2d
+	WORD $0x4e62cd2e // fmla v14.2d, v9.2d, v2.2d
+	WORD $0x4e62cd4d // fmla v13.2d, v10.2d, v2.2d
+	WORD $0x4e62cd70 // fmla v16.2d, v11.2d, v2.2d
+	WORD $0x4e64d5ef // fadd v15.2d, v15.2d, v4.2d
+	WORD $0x4e64d5ce // fadd v14.2d, v14.2d, v4.2d
+	WORD $0x4e64d5ad // fadd v13.2d, v13.2d, v4.2d
+	WORD $0x4e64d610 // fadd v16.2d, v16.2d, v4.2d
+	WORD $0x4ee4d5f1 // fsub v17.2d, v15.2d, v4.2d
+	WORD $0x4ee4d5d2 // fsub v18.2d, v14.2d, v4.2d
+	WORD $0x4ee4d5b3 // fsub v19.2d, v13.2d, v4.2d
+	WORD $0x4ee4d614 // fsub v20.2d, v16.2d, v4.2d
+	WORD $0x4ee3d631 // fsub v17.2d, v17.2d, v3.2d
+	WORD $0x4ee3d652 // fsub v18.2d, v18.2d, v3.2d
+	WORD $0x4ee3d673 // fsub v19.2d, v19.2d, v3.2d
+	WORD $0x4ee3d694 // fsub v20.2d, v20.2d, v3.2d
+	WORD $0x4ee5ce28 // fmls v8.2d, v17.2d, v5.2d
+	WORD $0x4ee5ce49 // fmls v9.2d, v18.2d, v5.2d
+	WORD $0x4ee5ce6a // fmls v10.2d, v19.2d, v5.2d
+	WORD $0x4ee5ce8b // fmls v11.2d, v20.2d, v5.2d
+	WORD $0x4ee6ce28 // fmls v8.2d, v17.2d, v6.2d
+	WORD $0x4ee6ce49 // fmls v9.2d, v18.2d, v6.2d
+	WORD $0x4ee6ce6a // fmls v10.2d, v19.2d, v6.2d
+	WORD $0x4ee6ce8b // fmls v11.2d, v20.2d, v6.2d
+	WORD $0x6e68dd14 // fmul v20.2d, v8.2d, v8.2d
+	WORD $0x6e69dd33 // fmul v19.2d, v9.2d, v9.2d
+	WORD $0x6e6add52 // fmul v18.2d, v10.2d, v10.2d
+	WORD $0x6e6bdd71 // fmul v17.2d, v11.2d, v11.2d
+	WORD $0x3dc02075 // ldr q21, [x3, #128]
+	WORD $0x3dc02076 // ldr q22, [x3, #128]
+	WORD $0x3dc02077 // ldr q23, [x3, #128]
+	WORD $0x3dc02078 // ldr q24, [x3, #128]
+	WORD $0x4e74ccf5 // fmla v21.2d, v7.2d, v20.2d
+	WORD $0x4e73ccf6 // fmla v22.2d, v7.2d, v19.2d
+	WORD $0x4e72ccf7 // fmla v23.2d, v7.2d, v18.2d
+	WORD $0x4e71ccf8 // fmla v24.2d, v7.2d, v17.2d
+	WORD $0x3dc02479 // ldr q25, [x3, #144]
+	WORD $0x3dc0247a // ldr q26, [x3, #144]
+	WORD $0x3dc0247b // ldr q27, [x3, #144]
+	WORD $0x3dc0247c // ldr q28, [x3, #144]
+	WORD $0x4e74ceb9 // fmla v25.2d, v21.2d, v20.2d
+	WORD $0x4e73ceda // fmla v26.2d, v22.2d, v19.2d
+	WORD $0x4e72cefb // fmla v27.2d, v23.2d, v18.2d
+	WORD $0x4e71cf1c // fmla v28.2d, v24.2d, v17.2d
+	WORD $0x3dc02878 // ldr q24, [x3, #160]
+	WORD $0x3dc02877 // ldr q23, [x3, #160]
+	WORD $0x3dc02876 // ldr q22, [x3, #160]
+	WORD $0x3dc02875 // ldr q21, [x3, #160]
+	WORD $0x4e74cf38 // fmla v24.2d, v25.2d, v20.2d
+	WORD $0x4e73cf57 // fmla v23.2d, v26.2d, v19.2d
+	WORD $0x4e72cf76 // fmla v22.2d, v27.2d, v18.2d
+	WORD $0x4e71cf95 // fmla v21.2d, v28.2d, v17.2d
+	WORD $0x3dc02c7c // ldr q28, [x3, #176]
+	WORD $0x3dc02c7b // ldr q27, [x3, #176]
+	WORD $0x3dc02c7a // ldr q26, [x3, #176]
+	WORD $0x3dc02c79 // ldr q25, [x3, #176]
+	WORD $0x4e74cf1c // fmla v28.2d, v24.2d, v20.2d
+	WORD $0x4e73cefb // fmla v27.2d, v23.2d, v19.2d
+	WORD $0x4e72ceda // fmla v26.2d, v22.2d, v18.2d
+	WORD $0x4e71ceb9 // fmla v25.2d, v21.2d, v17.2d
+	WORD $0x3dc03075 // ldr q21, [x3, #192]
+	WORD $0x3dc03076 // ldr q22, [x3, #192]
+	WORD $0x3dc03077 // ldr q23, [x3, #192]
+	WORD $0x3dc03078 // ldr q24, [x3, #192]
+	WORD $0x4e74cf95 // fmla v21.2d, v28.2d, v20.2d
+	WORD $0x4e73cf76 // fmla v22.2d, v27.2d, v19.2d
+	WORD $0x4e72cf57 // fmla v23.2d, v26.2d, v18.2d
+	WORD $0x4e71cf38 // fmla v24.2d, v25.2d, v17.2d
+	WORD $0x3dc03479 // ldr q25, [x3, #208]
+	WORD $0x3dc0347a // ldr q26, [x3, #208]
+	WORD $0x3dc0347b // ldr q27, [x3, #208]
+	WORD $0x3dc0347c // ldr q28, [x3, #208]
+	WORD $0x4e74ceb9 // fmla v25.2d, v21.2d, v20.2d
+	WORD $0x4e73ceda // fmla v26.2d, v22.2d, v19.2d
+	WORD $0x4e72cefb // fmla v27.2d, v23.2d, v18.2d
+	WORD $0x4e71cf1c // fmla v28.2d, v24.2d, v17.2d
+	WORD $0x6e74dd14 // fmul v20.2d, v8.2d, v20.2d
+	WORD $0x6e73dd33 // fmul v19.2d, v9.2d, v19.2d
+	WORD $0x6e72dd52 // fmul v18.2d, v10.2d, v18.2d
+	WORD $0x6e71dd71 // fmul v17.2d, v11.2d, v17.2d
+	WORD $0x4e79ce88 // fmla v8.2d, v20.2d, v25.2d
+	WORD $0x4e7ace69 // fmla v9.2d, v19.2d, v26.2d
+	WORD $0x4e7bce4a // fmla v10.2d, v18.2d, v27.2d
+	WORD $0x4e7cce2b // fmla v11.2d, v17.2d, v28.2d
+	WORD $0x4f7f55ef // shl v15.2d, v15.2d, #63
+	WORD $0x4f7f55ce // shl v14.2d, v14.2d, #63
+	WORD $0x4f7f55ad // shl v13.2d, v13.2d, #63
+	WORD $0x4f7f5610 // shl v16.2d, v16.2d, #63
+	WORD $0x6e2f1d0f // eor v15.16b, v8.16b, v15.16b
+	WORD $0x6e2e1d2e // eor v14.16b, v9.16b, v14.16b
+	WORD $0x6e2d1d4d // eor v13.16b, v10.16b, v13.16b
+	WORD $0x6e301d70 // eor v16.16b, v11.16b, v16.16b
+	WORD $0x3dc0386b // ldr q11, [x3, #224]
+	WORD $0x3dc0386a // ldr q10, [x3, #224]
+	WORD $0x3dc03869 // ldr q9, [x3, #224]
+	WORD $0x3dc03868 // ldr q8, [x3, #224]
+	WORD $0x4eeb85eb // add v11.2d, v15.2d, v11.2d
+	WORD $0x4eea85ca // add v10.2d, v14.2d, v10.2d
+	WORD $0x4ee985a9 // add v9.2d, v13.2d, v9.2d
+	WORD $0x4ee88608 // add v8.2d, v16.2d, v8.2d
+	WORD $0x3dc03c7c // ldr q28, [x3, #240]
+	WORD $0x3dc03c71 // ldr q17, [x3, #240]
+	WORD $0x3dc03c7b // ldr q27, [x3, #240]
+	WORD $0x3dc03c72 // ldr q18, [x3, #240]
+	WORD $0x4e3c1d7c // and v28.16b, v11.16b, v28.16b
+	WORD $0x4e311d51 // and v17.16b, v10.16b, v17.16b
+	WORD $0x4e3b1d3b // and v27.16b, v9.16b, v27.16b
+	WORD $0x4e321d12 // and v18.16b, v8.16b, v18.16b
+	WORD $0x6eb1679c // umax v28.4s, v28.4s, v17.4s
+	WORD $0x6ebb679c // umax v28.4s, v28.4s, v27.4s
+	WORD $0x6eb2679c // umax v28.4s, v28.4s, v18.4s
+	WORD $0x0e6169ef // fcvtn v15.2s, v15.2d
+	WORD $0x0e6169ce // fcvtn v14.2s, v14.2d
+	WORD $0x0e6169ad // fcvtn v13.2s, v13.2d
+	WORD $0x0e616a10 // fcvtn v16.2s, v16.2d
+	WORD $0x3dc04072 // ldr q18, [x3, #256]
+	WORD $0x6eb23592 // cmhi v18.4s, v12.4s, v18.4s
+	WORD $0x3dc0446c // ldr q12, [x3, #272]
+	WORD $0x6eac378c // cmhi v12.4s, v28.4s, v12.4s
+	WORD $0x4eb21d8c // orr v12.16b, v12.16b, v18.16b
+	WORD $0x6eb0a98c // umaxv s12, v12.4s
+	WORD $0x0e043d84 // mov w4, v12.s[0]
+	CMPW $0, R4
+	BNE doubtful
+	WORD $0xfd00002f // str d15, [x1]
+	WORD $0xfd00042e // str d14, [x1, #8]
+	WORD $0xfd00082d // str d13, [x1, #16]
+	WORD $0xfd000c30 // str d16, [x1, #24]
+going:
+	ADD $32, R1
+	ADD $32, R2
+	SUBS $8, R0, R0
+	BGE many
+	JMP single
+doubtful:
+	WORD $0xfd400050 // ldr d16, [x2]
+	WORD $0xfd40044d // ldr d13, [x2, #8]
+	WORD $0xfd40084e // ldr d14, [x2, #16]
+	WORD $0xfd400c4f // ldr d15, [x2, #24]
+	WORD $0x0e201e0c // and v12.8b, v16.8b, v0.8b
+	WORD $0x0e201db2 // and v18.8b, v13.8b, v0.8b
+	WORD $0x0e201ddc // and v28.8b, v14.8b, v0.8b
+	WORD $0x0e201dfb // and v27.8b, v15.8b, v0.8b
+	WORD $0x0e617a10 // fcvtl v16.2d, v16.2s
+	WORD $0x0e6179ad // fcvtl v13.2d, v13.2s
+	WORD $0x0e6179ce // fcvtl v14.2d, v14.2s
+	WORD $0x0e6179ef // fcvtl v15.2d, v15.2s
+	WORD $0x4ea31c71 // mov v17.16b, v3.16b
+	WORD $0x4ea31c68 // mov v8.16b, v3.16b
+	WORD $0x4ea31c69 // mov v9.16b, v3.16b
+	WORD $0x4ea31c6a // mov v10.16b, v3.16b
+	WORD $0x4e62ce11 // fmla v17.2d, v16.2d, v2.2d
+	WORD $0x4e62cda8 // fmla v8.2d, v13.2d, v2.2d
+	WORD $0x4e62cdc9 // fmla v9.2d, v14.2d, v2.2d
+	WORD $0x4e62cdea // fmla v10.2d, v15.2d, v2.2d
+	WORD $0x4e64d631 // fadd v17.2d, v17.2d, v4.2d
+	WORD $0x4e64d508 // fadd v8.2d, v8.2d, v4.2d
+	WORD $0x4e64d529 // fadd v9.2d, v9.2d, v4.2d
+	WORD $0x4e64d54a // fadd v10.2d, v10.2d, v4.2d
+	WORD $0x4ee4d62b // fsub v11.2d, v17.2d, v4.2d
+	WORD $0x4ee4d51a // fsub v26.2d, v8.2d, v4.2d
+	WORD $0x4ee4d533 // fsub v19.2d, v9.2d, v4.2d
+	WORD $0x4ee4d559 // fsub v25.2d, v10.2d, v4.2d
+	WORD $0x4ee3d56b // fsub v11.2d, v11.2d, v3.2d
+	WORD $0x4ee3d75a // fsub v26.2d, v26.2d, v3.2d
+	WORD $0x4ee3d673 // fsub v19.2d, v19.2d, v3.2d
+	WORD $0x4ee3d739 // fsub v25.2d, v25.2d, v3.2d
+	WORD $0x4ee5cd70 // fmls v16.2d, v11.2d, v5.2d
+	WORD $0x4ee5cf4d // fmls v13.2d, v26.2d, v5.2d
+	WORD $0x4ee5ce6e // fmls v14.2d, v19.2d, v5.2d
+	WORD $0x4ee5cf2f // fmls v15.2d, v25.2d, v5.2d
+	WORD $0x4ee6cd70 // fmls v16.2d, v11.2d, v6.2d
+	WORD $0x4ee6cf4d // fmls v13.2d, v26.2d, v6.2d
+	WORD $0x4ee6ce6e // fmls v14.2d, v19.2d, v6.2d
+	WORD $0x4ee6cf2f // fmls v15.2d, v25.2d, v6.2d
+	WORD $0x6e70de19 // fmul v25.2d, v16.2d, v16.2d
+	WORD $0x6e6dddb3 // fmul v19.2d, v13.2d, v13.2d
+	WORD $0x6e6eddda // fmul v26.2d, v14.2d, v14.2d
+	WORD $0x6e6fddeb // fmul v11.2d, v15.2d, v15.2d
+	WORD $0x3dc02074 // ldr q20, [x3, #128]
+	WORD $0x3dc02078 // ldr q24, [x3, #128]
+	WORD $0x3dc02077 // ldr q23, [x3, #128]
+	WORD $0x3dc02076 // ldr q22, [x3, #128]
+	WORD $0x4e79ccf4 // fmla v20.2d, v7.2d, v25.2d
+	WORD $0x4e73ccf8 // fmla v24.2d, v7.2d, v19.2d
+	WORD $0x4e7accf7 // fmla v23.2d, v7.2d, v26.2d
+	WORD $0x4e6bccf6 // fmla v22.2d, v7.2d, v11.2d
+	WORD $0x3dc02475 // ldr q21, [x3, #144]
+	WORD $0x3dc0247d // ldr q29, [x3, #144]
+	WORD $0x3dc0247e // ldr q30, [x3, #144]
+	WORD $0x3dc0247f // ldr q31, [x3, #144]
+	WORD $0x4e79ce95 // fmla v21.2d, v20.2d, v25.2d
+	WORD $0x4e73cf1d // fmla v29.2d, v24.2d, v19.2d
+	WORD $0x4e7acefe // fmla v30.2d, v23.2d, v26.2d
+	WORD $0x4e6bcedf // fmla v31.2d, v22.2d, v11.2d
+	WORD $0x3dc02876 // ldr q22, [x3, #160]
+	WORD $0x3dc02877 // ldr q23, [x3, #160]
+	WORD $0x3dc02878 // ldr q24, [x3, #160]
+	WORD $0x3dc02874 // ldr q20, [x3, #160]
+	WORD $0x4e79ceb6 // fmla v22.2d, v21.2d, v25.2d
+	WORD $0x4e73cfb7 // fmla v23.2d, v29.2d, v19.2d
+	WORD $0x4e7acfd8 // fmla v24.2d, v30.2d, v26.2d
+	WORD $0x4e6bcff4 // fmla v20.2d, v31.2d, v11.2d
+	WORD $0x3dc02c7f // ldr q31, [x3, #176]
+	WORD $0x3dc02c7e // ldr q30, [x3, #176]
+	WORD $0x3dc02c7d // ldr q29, [x3, #176]
+	WORD $0x3dc02c75 // ldr q21, [x3, #176]
+	WORD $0x4e79cedf // fmla v31.2d, v22.2d, v25.2d
+	WORD $0x4e73cefe // fmla v30.2d, v23.2d, v19.2d
+	WORD $0x4e7acf1d // fmla v29.2d, v24.2d, v26.2d
+	WORD $0x4e6bce95 // fmla v21.2d, v20.2d, v11.2d
+	WORD $0x3dc03074 // ldr q20, [x3, #192]
+	WORD $0x3dc03078 // ldr q24, [x3, #192]
+	WORD $0x3dc03077 // ldr q23, [x3, #192]
+	WORD $0x3dc03076 // ldr q22, [x3, #192]
+	WORD $0x4e79cff4 // fmla v20.2d, v31.2d, v25.2d
+	WORD $0x4e73cfd8 // fmla v24.2d, v30.2d, v19.2d
+	WORD $0x4e7acfb7 // fmla v23.2d, v29.2d, v26.2d
+	WORD $0x4e6bceb6 // fmla v22.2d, v21.2d, v11.2d
+	WORD $0x3dc03475 // ldr q21, [x3, #208]
+	WORD $0x3dc0347d // ldr q29, [x3, #208]
+	WORD $0x3dc0347e // ldr q30, [x3, #208]
+	WORD $0x3dc0347f // ldr q31, [x3, #208]
+	WORD $0x4e79ce95 // fmla v21.2d, v20.2d, v25.2d
+	WORD $0x4e73cf1d // fmla v29.2d, v24.2d, v19.2d
+	WORD $0x4e7acefe // fmla v30.2d, v23.2d, v26.2d
+	WORD $0x4e6bcedf // fmla v31.2d, v22.2d, v11.2d
+	WORD $0x6e79de19 // fmul v25.2d, v16.2d, v25.2d
+	WORD $0x6e73ddb3 // fmul v19.2d, v13.2d, v19.2d
+	WORD $0x6e7addda // fmul v26.2d, v14.2d, v26.2d
+	WORD $0x6e6bddeb // fmul v11.2d, v15.2d, v11.2d
+	WORD $0x4e75cf30 // fmla v16.2d, v25.2d, v21.2d
+	WORD $0x4e7dce6d // fmla v13.2d, v19.2d, v29.2d
+	WORD $0x4e7ecf4e // fmla v14.2d, v26.2d, v30.2d
+	WORD $0x4e7fcd6f // fmla v15.2d, v11.2d, v31.2d
+	WORD $0x4f7f5631 // shl v17.2d, v17.2d, #63
+	WORD $0x4f7f5508 // shl v8.2d, v8.2d, #63
+	WORD $0x4f7f5529 // shl v9.2d, v9.2d, #63
+	WORD $0x4f7f554a // shl v10.2d, v10.2d, #63
+	WORD $0x6e311e11 // eor v17.16b, v16.16b, v17.16b
+	WORD $0x6e281da8 // eor v8.16b, v13.16b, v8.16b
+	WORD $0x6e291dc9 // eor v9.16b, v14.16b, v9.16b
+	WORD $0x6e2a1dea // eor v10.16b, v15.16b, v10.16b
+	WORD $0x3dc0486f // ldr q15, [x3, #288]
+	WORD $0x3dc0486e // ldr q14, [x3, #288]
+	WORD $0x3dc0486d // ldr q13, [x3, #288]
+	WORD $0x3dc04870 // ldr q16, [x3, #288]
+	WORD $0x3dc04c7f // ldr q31, [x3, #304]
+	WORD $0x3dc04c6b // ldr q11, [x3, #304]
+	WORD $0x3dc04c7e // ldr q30, [x3, #304]
+	WORD $0x3dc04c7a // ldr q26, [x3, #304]
+	WORD $0x6e7fde3f // fmul v31.2d, v17.2d, v31.2d
+	WORD $0x6e6bdd0b // fmul v11.2d, v8.2d, v11.2d
+	WORD $0x6e7edd3e // fmul v30.2d, v9.2d, v30.2d
+	WORD $0x6e7add5a // fmul v26.2d, v10.2d, v26.2d
+	WORD $0x4effd63d // fsub v29.2d, v17.2d, v31.2d
+	WORD $0x4eebd513 // fsub v19.2d, v8.2d, v11.2d
+	WORD $0x4efed535 // fsub v21.2d, v9.2d, v30.2d
+	WORD $0x4efad559 // fsub v25.2d, v10.2d, v26.2d
 	WORD $0x0e616bbd // fcvtn v29.2s, v29.2d
-	WORD $0x2ebd8cdd // cmeq v29.2s, v6.2s, v29.2s
-	WORD $0x0eba1cda // orr v26.8b, v6.8b, v26.8b
-	WORD $0x3dc07466 // ldr q6, [x3, #464]
-	WORD $0x2e661f5d // bsl v29.8b, v26.8b, v6.8b
-	WORD $0x3dc07866 // ldr q6, [x3, #480]
-	WORD $0x2e26e506 // fcmge v6.2s, v8.2s, v6.2s
-	WORD $0x3dc0747a // ldr q26, [x3, #464]
-	WORD $0x2e7d1f46 // bsl v6.8b, v26.8b, v29.8b
-	WORD $0x3dc07c7d // ldr q29, [x3, #496]
-	WORD $0x2ea8e7a8 // fcmgt v8.2s, v29.2s, v8.2s
-	WORD $0x3dc0807d // ldr q29, [x3, #512]
-	WORD $0x2e7d1cc8 // bsl v8.8b, v6.8b, v29.8b
-	WORD $0xbd000028 // str s8, [x1]
+	WORD $0x0e616a73 // fcvtn v19.2s, v19.2d
+	WORD $0x0e616ab5 // fcvtn v21.2s, v21.2d
+	WORD $0x0e616b39 // fcvtn v25.2s, v25.2d
+	WORD $0x4e7fd63f // fadd v31.2d, v17.2d, v31.2d
+	WORD $0x4e6bd50b // fadd v11.2d, v8.2d, v11.2d
+	WORD $0x4e7ed53e // fadd v30.2d, v9.2d, v30.2d
+	WORD $0x4e7ad55a // fadd v26.2d, v10.2d, v26.2d
+	WORD $0x0e616bff // fcvtn v31.2s, v31.2d
+	WORD $0x0e61696b // fcvtn v11.2s, v11.2d
+	WORD $0x0e616bde // fcvtn v30.2s, v30.2d
+	WORD $0x0e616b5a // fcvtn v26.2s, v26.2d
+	WORD $0x2ebf8fbf // cmeq v31.2s, v29.2s, v31.2s
+	WORD $0x2eab8e6b // cmeq v11.2s, v19.2s, v11.2s
+	WORD $0x2ebe8ebe // cmeq v30.2s, v21.2s, v30.2s
+	WORD $0x2eba8f3a // cmeq v26.2s, v25.2s, v26.2s
+	WORD $0x0eaf1faf // orr v15.8b, v29.8b, v15.8b
+	WORD $0x0eae1e6e // orr v14.8b, v19.8b, v14.8b
+	WORD $0x0ead1ead // orr v13.8b, v21.8b, v13.8b
+	WORD $0x0eb01f30 // orr v16.8b, v25.8b, v16.8b
+	WORD $0x3dc05079 // ldr q25, [x3, #320]
+	WORD $0x3dc05075 // ldr q21, [x3, #320]
+	WORD $0x3dc05073 // ldr q19, [x3, #320]
+	WORD $0x3dc0507d // ldr q29, [x3, #320]
+	WORD $0x2e791dff // bsl v31.8b, v15.8b, v25.8b
+	WORD $0x2e751dcb // bsl v11.8b, v14.8b, v21.8b
+	WORD $0x2e731dbe // bsl v30.8b, v13.8b, v19.8b
+	WORD $0x2e7d1e1a // bsl v26.8b, v16.8b, v29.8b
+	WORD $0x3dc0547d // ldr q29, [x3, #336]
+	WORD $0x3dc05470 // ldr q16, [x3, #336]
+	WORD $0x3dc05473 // ldr q19, [x3, #336]
+	WORD $0x3dc0546d // ldr q13, [x3, #336]
+	WORD $0x2e3de59d // fcmge v29.2s, v12.2s, v29.2s
+	WORD $0x2e30e650 // fcmge v16.2s, v18.2s, v16.2s
+	WORD $0x2e33e793 // fcmge v19.2s, v28.2s, v19.2s
+	WORD $0x2e2de76d // fcmge v13.2s, v27.2s, v13.2s
+	WORD $0x3dc05075 // ldr q21, [x3, #320]
+	WORD $0x3dc0506e // ldr q14, [x3, #320]
+	WORD $0x3dc05079 // ldr q25, [x3, #320]
+	WORD $0x3dc0506f // ldr q15, [x3, #320]
+	WORD $0x2e7f1ebd // bsl v29.8b, v21.8b, v31.8b
+	WORD $0x2e6b1dd0 // bsl v16.8b, v14.8b, v11.8b
+	WORD $0x2e7e1f33 // bsl v19.8b, v25.8b, v30.8b
+	WORD $0x2e7a1ded // bsl v13.8b, v15.8b, v26.8b
+	WORD $0x3dc0587a // ldr q26, [x3, #352]
+	WORD $0x3dc0586f // ldr q15, [x3, #352]
+	WORD $0x3dc0587e // ldr q30, [x3, #352]
+	WORD $0x3dc05879 // ldr q25, [x3, #352]
+	WORD $0x2eace74c // fcmgt v12.2s, v26.2s, v12.2s
+	WORD $0x2eb2e5f2 // fcmgt v18.2s, v15.2s, v18.2s
+	WORD $0x2ebce7dc // fcmgt v28.2s, v30.2s, v28.2s
+	WORD $0x2ebbe73b // fcmgt v27.2s, v25.2s, v27.2s
+	WORD $0x3dc05c79 // ldr q25, [x3, #368]
+	WORD $0x3dc05c7e // ldr q30, [x3, #368]
+	WORD $0x3dc05c6f // ldr q15, [x3, #368]
+	WORD $0x3dc05c7a // ldr q26, [x3, #368]
+	WORD $0x2e791fac // bsl v12.8b, v29.8b, v25.8b
+	WORD $0x2e7e1e12 // bsl v18.8b, v16.8b, v30.8b
+	WORD $0x2e6f1e7c // bsl v28.8b, v19.8b, v15.8b
+	WORD $0x2e7a1dbb // bsl v27.8b, v13.8b, v26.8b
+	WORD $0xfd00002c // str d12, [x1]
+	WORD $0xfd000432 // str d18, [x1, #8]
+	WORD $0xfd00083c // str d28, [x1, #16]
+	WORD $0xfd000c3b // str d27, [x1, #24]
+	JMP going
+single:
+	ADDS $8, R0, R0
+	BEQ done
+	SUBS $2, R0, R0
+	BLT rest
+one:
+	WORD $0xfd40005b // ldr d27, [x2]
+	WORD $0x0e201f7c // and v28.8b, v27.8b, v0.8b
+	WORD $0x0e617b7b // fcvtl v27.2d, v27.2s
+	WORD $0x4ea31c72 // mov v18.16b, v3.16b
+	WORD $0x4e62cf72 // fmla v18.2d, v27.2d, v2.2d
+	WORD $0x4e64d652 // fadd v18.2d, v18.2d, v4.2d
+	WORD $0x4ee4d64c // fsub v12.2d, v18.2d, v4.2d
+	WORD $0x4ee3d58c // fsub v12.2d, v12.2d, v3.2d
+	WORD $0x4ee5cd9b // fmls v27.2d, v12.2d, v5.2d
+	WORD $0x4ee6cd9b // fmls v27.2d, v12.2d, v6.2d
+	WORD $0x6e7bdf6c // fmul v12.2d, v27.2d, v27.2d
+	WORD $0x3dc0207a // ldr q26, [x3, #128]
+	WORD $0x4e6cccfa // fmla v26.2d, v7.2d, v12.2d
+	WORD $0x3dc0246d // ldr q13, [x3, #144]
+	WORD $0x4e6ccf4d // fmla v13.2d, v26.2d, v12.2d
+	WORD $0x3dc0287a // ldr q26, [x3, #160]
+	WORD $0x4e6ccdba // fmla v26.2d, v13.2d, v12.2d
+	WORD $0x3dc02c6d // ldr q13, [x3, #176]
+	WORD $0x4e6ccf4d // fmla v13.2d, v26.2d, v12.2d
+	WORD $0x3dc0307a // ldr q26, [x3, #192]
+	WORD $0x4e6ccdba // fmla v26.2d, v13.2d, v12.2d
+	WORD $0x3dc0346d // ldr q13, [x3, #208]
+	WORD $0x4e6ccf4d // fmla v13.2d, v26.2d, v12.2d
+	WORD $0x6e6cdf6c // fmul v12.2d, v27.2d, v12.2d
+	WORD $0x4e6dcd9b // fmla v27.2d, v12.2d, v13.2d
+	WORD $0x4f7f5652 // shl v18.2d, v18.2d, #63
+	WORD $0x6e321f72 // eor v18.16b, v27.16b, v18.16b
+	WORD $0x3dc0487b // ldr q27, [x3, #288]
+	WORD $0x3dc04c6d // ldr q13, [x3, #304]
+	WORD $0x6e6dde4d // fmul v13.2d, v18.2d, v13.2d
+	WORD $0x4eedd64c // fsub v12.2d, v18.2d, v13.2d
+	WORD $0x0e61698c // fcvtn v12.2s, v12.2d
+	WORD $0x4e6dd64d // fadd v13.2d, v18.2d, v13.2d
+	WORD $0x0e6169ad // fcvtn v13.2s, v13.2d
+	WORD $0x2ead8d8d // cmeq v13.2s, v12.2s, v13.2s
+	WORD $0x0ebb1d9b // orr v27.8b, v12.8b, v27.8b
+	WORD $0x3dc0506c // ldr q12, [x3, #320]
+	WORD $0x2e6c1f6d // bsl v13.8b, v27.8b, v12.8b
+	WORD $0x3dc0546c // ldr q12, [x3, #336]
+	WORD $0x2e2ce78c // fcmge v12.2s, v28.2s, v12.2s
+	WORD $0x3dc0507b // ldr q27, [x3, #320]
+	WORD $0x2e6d1f6c // bsl v12.8b, v27.8b, v13.8b
+	WORD $0x3dc0586d // ldr q13, [x3, #352]
+	WORD $0x2ebce5bc // fcmgt v28.2s, v13.2s, v28.2s
+	WORD $0x3dc05c6d // ldr q13, [x3, #368]
+	WORD $0x2e6d1d9c // bsl v28.8b, v12.8b, v13.8b
+	WORD $0xfd00003c // str d28, [x1]
+	ADD $8, R1
+	ADD $8, R2
+	SUBS $2, R0, R0
+	BGE one
+rest:
+	ADDS $2, R0, R0
+	BEQ done
+element:
+	WORD $0xbd40005c // ldr s28, [x2]
+	WORD $0x0e201f8d // and v13.8b, v28.8b, v0.8b
+	WORD $0x0e617b9c // fcvtl v28.2d, v28.2s
+	WORD $0x4ea31c6c // mov v12.16b, v3.16b
+	WORD $0x4e62cf8c // fmla v12.2d, v28.2d, v2.2d
+	WORD $0x4e64d58c // fadd v12.2d, v12.2d, v4.2d
+	WORD $0x4ee4d59b // fsub v27.2d, v12.2d, v4.2d
+	WORD $0x4ee3d77b // fsub v27.2d, v27.2d, v3.2d
+	WORD $0x4ee5cf7c // fmls v28.2d, v27.2d, v5.2d
+	WORD $0x4ee6cf7c // fmls v28.2d, v27.2d, v6.2d
+	WORD $0x6e7cdf9b // fmul v27.2d, v28.2d, v28.2d
+	WORD $0x3dc02072 // ldr q18, [x3, #128]
+	WORD $0x4e7bccf2 // fmla v18.2d, v7.2d, v27.2d
+	WORD $0x3dc0247a // ldr q26, [x3, #144]
+	WORD $0x4e7bce5a // fmla v26.2d, v18.2d, v27.2d
+	WORD $0x3dc02872 // ldr q18, [x3, #160]
+	WORD $0x4e7bcf52 // fmla v18.2d, v26.2d, v27.2d
+	WORD $0x3dc02c7a // ldr q26, [x3, #176]
+	WORD $0x4e7bce5a // fmla v26.2d, v18.2d, v27.2d
+	WORD $0x3dc03072 // ldr q18, [x3, #192]
+	WORD $0x4e7bcf52 // fmla v18.2d, v26.2d, v27.2d
+	WORD $0x3dc0347a // ldr q26, [x3, #208]
+	WORD $0x4e7bce5a // fmla v26.2d, v18.2d, v27.2d
+	WORD $0x6e7bdf9b // fmul v27.2d, v28.2d, v27.2d
+	WORD $0x4e7acf7c // fmla v28.2d, v27.2d, v26.2d
+	WORD $0x4f7f558c // shl v12.2d, v12.2d, #63
+	WORD $0x6e2c1f8c // eor v12.16b, v28.16b, v12.16b
+	WORD $0x3dc0487c // ldr q28, [x3, #288]
+	WORD $0x3dc04c7a // ldr q26, [x3, #304]
+	WORD $0x6e7add9a // fmul v26.2d, v12.2d, v26.2d
+	WORD $0x4efad59b // fsub v27.2d, v12.2d, v26.2d
+	WORD $0x0e616b7b // fcvtn v27.2s, v27.2d
+	WORD $0x4e7ad59a // fadd v26.2d, v12.2d, v26.2d
+	WORD $0x0e616b5a // fcvtn v26.2s, v26.2d
+	WORD $0x2eba8f7a // cmeq v26.2s, v27.2s, v26.2s
+	WORD $0x0ebc1f7c // orr v28.8b, v27.8b, v28.8b
+	WORD $0x3dc0507b // ldr q27, [x3, #320]
+	WORD $0x2e7b1f9a // bsl v26.8b, v28.8b, v27.8b
+	WORD $0x3dc0547b // ldr q27, [x3, #336]
+	WORD $0x2e3be5bb // fcmge v27.2s, v13.2s, v27.2s
+	WORD $0x3dc0507c // ldr q28, [x3, #320]
+	WORD $0x2e7a1f9b // bsl v27.8b, v28.8b, v26.8b
+	WORD $0x3dc0587a // ldr q26, [x3, #352]
+	WORD $0x2eade74d // fcmgt v13.2s, v26.2s, v13.2s
+	WORD $0x3dc05c7a // ldr q26, [x3, #368]
+	WORD $0x2e7a1f6d // bsl v13.8b, v27.8b, v26.8b
+	WORD $0xbd00002d // str s13, [x1]
 	ADD $4, R1
 	ADD $4, R2
 	SUBS $1, R0, R0
