@@ -81,8 +81,8 @@ func Copy2[T any](dst, src []T, d, s Block, stream bool) {
 		return
 	}
 	switch {
-	case d.Col == 1 && s.Row == 1 && turn(dst[d.Off:], d.Row, src[s.Off:], s.Col, d.Cols, d.Rows),
-		d.Row == 1 && s.Col == 1 && turn(dst[d.Off:], d.Col, src[s.Off:], s.Row, d.Rows, d.Cols):
+	case d.Col == 1 && turn(dst, d.Off, d.Row, src, s.Off, s.Col, s.Row, d.Cols, d.Rows),
+		d.Row == 1 && turn(dst, d.Off, d.Col, src, s.Off, s.Row, s.Col, d.Rows, d.Cols):
 		return
 	}
 	const side = 16
@@ -103,22 +103,24 @@ func Copy2[T any](dst, src []T, d, s Block, stream bool) {
 	}
 }
 
-// turn copies src[i·lds+j] to dst[j·ldd+i] for i < m and j < n, if there is a kernel
-// for it.
-func turn[T any](dst []T, ldd int, src []T, lds, m, n int) bool {
+// turn copies src[from+i·lds+j·step] to dst[to+j·ldd+i] for i < m and j < n, if there is a kernel for it.
+func turn[T any](dst []T, to, ldd int, src []T, from, lds, step, m, n int) bool {
 	var t T
-	if m < 4 || n < 4 || lds < 0 || ldd < 0 {
+	if m < 4 || n < 4 || step != 1 && step != -1 {
 		return false
+	}
+	if step == -1 { // from the last j on
+		to, ldd, from = to+(n-1)*ldd, -ldd, from-(n-1)
 	}
 	switch unsafe.Sizeof(t) {
 	case 1:
-		return turnSquares(simd.Transpose8.Best(), words[uint8](dst), ldd, words[uint8](src), lds, m, n)
+		return turnSquares(simd.Transpose8.Best(), words[uint8](dst), to, ldd, words[uint8](src), from, lds, m, n)
 	case 2:
-		return turnSquares(simd.Transpose16.Best(), words[uint16](dst), ldd, words[uint16](src), lds, m, n)
+		return turnSquares(simd.Transpose16.Best(), words[uint16](dst), to, ldd, words[uint16](src), from, lds, m, n)
 	case 4:
-		return turnBy(simd.Transpose32.Best(), words[uint32](dst), ldd, words[uint32](src), lds, m, n)
+		return turnBy(simd.Transpose32.Best(), words[uint32](dst), to, ldd, words[uint32](src), from, lds, m, n)
 	case 8:
-		return turnBy(simd.Transpose64.Best(), words[uint64](dst), ldd, words[uint64](src), lds, m, n)
+		return turnBy(simd.Transpose64.Best(), words[uint64](dst), to, ldd, words[uint64](src), from, lds, m, n)
 	}
 	return false
 }
@@ -139,10 +141,11 @@ const (
 	turnStrip = 64      // rows of dst
 )
 
-func turnBy[T uint32 | uint64](k *simd.Transposition[T], dst []T, ldd int, src []T, lds, m, n int) bool {
-	if k == nil {
+func turnBy[T uint32 | uint64](k *simd.Transposition[T], dst []T, to, ldd int, src []T, from, lds, m, n int) bool {
+	if k == nil || lds < 0 || ldd < 0 {
 		return false
 	}
+	dst, src = dst[to:], src[from:]
 	var t T
 	side, size := k.Side(), int(unsafe.Sizeof(t))
 	strip, ahead, stream := n, 0, false
@@ -164,8 +167,8 @@ func turnBy[T uint32 | uint64](k *simd.Transposition[T], dst []T, ldd int, src [
 
 // turnSquares is turnBy for narrow elements, in squares of their kernel. Whole lines
 // are copied to and from a buffer, as pieces of lines that are a page apart would
-// push each other out of the first-level cache.
-func turnSquares[T uint8 | uint16](k *simd.NarrowTransposition[T], dst []T, ldd int, src []T, lds, m, n int) bool {
+// push each other out of the first-level cache. Either stride may be negative.
+func turnSquares[T uint8 | uint16](k *simd.NarrowTransposition[T], dst []T, to, ldd int, src []T, from, lds, m, n int) bool {
 	if k == nil || m < k.Side() || n < k.Side() {
 		return false
 	}
@@ -179,24 +182,24 @@ func turnSquares[T uint8 | uint16](k *simd.NarrowTransposition[T], dst []T, ldd 
 		for j := 0; j < cols; j += edge {
 			w := min(edge, cols-j)
 			for r := range h {
-				copy(in[r*edge:r*edge+w], src[(i+r)*lds+j:])
+				copy(in[r*edge:r*edge+w], src[from+(i+r)*lds+j:])
 			}
 			for r := 0; r < h; r += side {
 				k.Rows(out[r:], edge, in[r*edge:], edge, w)
 			}
 			for c := range w {
-				copy(dst[(j+c)*ldd+i:(j+c)*ldd+i+h], out[c*edge:])
+				copy(dst[to+(j+c)*ldd+i:][:h], out[c*edge:])
 			}
 		}
 	}
 	turnBuffers.Put(buffers)
 	for i := range m { // what is beside the squares
-		from := cols
+		first := cols
 		if i >= rows {
-			from = 0
+			first = 0
 		}
-		for j := from; j < n; j++ {
-			dst[j*ldd+i] = src[i*lds+j]
+		for j := first; j < n; j++ {
+			dst[to+j*ldd+i] = src[from+i*lds+j]
 		}
 	}
 	return true

@@ -6,7 +6,7 @@ import (
 )
 
 // Transposing copies between blocks of any stride, of every element size, against the element-wise one: either side
-// may be the one with adjacent elements, and what is between the rows of dst stays.
+// may be the one with adjacent elements, rows and columns of src may go backward, and what is between the rows of dst stays.
 func TestTurn(t *testing.T) {
 	t.Run("1", func(t *testing.T) { testTurn(t, func(r *rand.Rand) uint8 { return uint8(r.Uint32()) }) })
 	t.Run("2", func(t *testing.T) { testTurn(t, func(r *rand.Rand) uint16 { return uint16(r.Uint32()) }) })
@@ -20,9 +20,16 @@ func testTurn[T comparable](t *testing.T, random func(*rand.Rand) T) {
 	check := func(m, n int) {
 		pad1, pad2 := r.IntN(5), r.IntN(5)
 		// src is m × n by rows, dst n × m by rows; the block is described from either side.
-		s, d := Block{3, m, n + pad1, n, 1}, Block{5, m, 1, n, m + pad2}
+		from, row, col := 3, n+pad1, 1
 		if r.IntN(2) == 0 {
-			s, d = Block{3, n, 1, m, n + pad1}, Block{5, n, m + pad2, m, 1}
+			from, row = from+(m-1)*row, -row
+		}
+		if r.IntN(2) == 0 {
+			from, col = from+(n-1)*col, -col
+		}
+		s, d := Block{from, m, row, n, col}, Block{5, m, 1, n, m + pad2}
+		if r.IntN(2) == 0 {
+			s, d = Block{from, n, col, m, row}, Block{5, n, m + pad2, m, 1}
 		}
 		src, dst := make([]T, 3+m*(n+pad1)), make([]T, 5+n*(m+pad2))
 		for i := range src {
@@ -34,13 +41,13 @@ func testTurn[T comparable](t *testing.T, random func(*rand.Rand) T) {
 		want := append([]T(nil), dst...)
 		for i := range m {
 			for j := range n {
-				want[5+j*(m+pad2)+i] = src[3+i*(n+pad1)+j]
+				want[5+j*(m+pad2)+i] = src[from+i*row+j*col]
 			}
 		}
 		Copy2(dst, src, d, s, false)
 		for i := range want {
 			if dst[i] != want[i] {
-				t.Fatalf("%d × %d, rows %d and %d apart: element %d is %v, want %v", m, n, n+pad1, m+pad2, i, dst[i], want[i])
+				t.Fatalf("%d × %d, rows %d and %d apart, columns %d: element %d is %v, want %v", m, n, row, m+pad2, col, i, dst[i], want[i])
 			}
 		}
 	}
