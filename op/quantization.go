@@ -303,8 +303,12 @@ func (g *grain) singles(scale, zero move.Words, from, to int, f func(at int, sca
 				scales[j+i] = all[at+i*step]
 			}
 			if !zero.Absent() {
+				z := float32(off.Real(at))
 				for i := range run {
-					zeros[j+i] = float32(off.Real(at + i*step))
+					if i > 0 && step > 0 {
+						z = float32(off.Real(at + i*step))
+					}
+					zeros[j+i] = z
 				}
 			}
 			j += run

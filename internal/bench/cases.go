@@ -53,7 +53,7 @@ func allCases() []benchCase {
 		cs = append(cs, elementwise[float64]("f64", n, n)...)
 		cs = append(cs, reductions[float32]("f32", n, n)...)
 		cs = append(cs, reductions[float64]("f64", n, n)...)
-		cs = append(cs, toBF16(n, n))
+		cs = append(cs, toBF16(n, n), toI8(n, n), layerNormal(n, n))
 	}
 	cs = append(cs, selected()...)
 	return append(cs,
@@ -212,6 +212,28 @@ func toBF16(rows, cols int) benchCase {
 	c.setup = func() func() {
 		a, into := values[float32](true, rows, cols), op.Into(tensor.Empty[num.BF16](rows, cols))
 		return func() { op.Cast[num.BF16](a, into) }
+	}
+	return c
+}
+
+func toI8(rows, cols int) benchCase {
+	c := sized("ew", "quant_i8", "f32", rows, cols)
+	c.bytes = 5 * float64(rows) * float64(cols)
+	c.setup = func() func() {
+		a, into := values[float32](true, rows, cols), op.Into(tensor.Empty[int8](rows, cols))
+		q := op.Quantization[float32, int8]{Scale: tensor.Scalar[float32](0.02), Zero: tensor.Scalar[int8](0)}
+		return func() { op.QuantizeLinear(a, q, into) }
+	}
+	return c
+}
+
+func layerNormal(rows, cols int) benchCase {
+	c := sized("red", "layernorm_last", "f32", rows, cols)
+	c.bytes = 8 * float64(rows) * float64(cols)
+	c.setup = func() func() {
+		a, into := values[float32](true, rows, cols), op.Into(tensor.Empty[float32](rows, cols))
+		scale, bias := values[float32](true, cols), values[float32](true, cols)
+		return func() { op.LayerNormalization(a, scale, bias, 1, 1e-5, into) }
 	}
 	return c
 }
