@@ -296,20 +296,17 @@ func (g *grain) singles(scale, zero move.Words, from, to int, f func(at int, sca
 				same = -1
 			} else if at == same {
 				break
-			} else {
-				run, same = scaledBlock, at
+			} else if same = at; to-from > scaledBlock {
+				run = scaledBlock
 			}
-			for i := range run {
-				scales[j+i] = all[at+i*step]
-			}
-			if !zero.Absent() {
-				z := float32(off.Real(at))
-				for i := range run {
-					if i > 0 && step > 0 {
-						z = float32(off.Real(at + i*step))
-					}
-					zeros[j+i] = z
+			for i := range max(1, run*step) {
+				if scales[j+i] = all[at+i]; !zero.Absent() {
+					zeros[j+i] = float32(off.Real(at + i))
 				}
+			}
+			if step == 0 {
+				fill(scales[j:j+run], scales[j])
+				fill(zeros[j:j+run], zeros[j])
 			}
 			j += run
 		}
