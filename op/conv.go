@@ -64,14 +64,14 @@ func convolveBy(g *contract.Convolution, r, x, w, bias *tensor.Any, opts []Optio
 	}
 }
 
-var convOp = plan.Operator{About: plan.About{Kept: keepFilter, Name: "Conv", TakesUp: plan.InBlocks, FLOPs: plan.FLOPs{Rule: convFLOPs}, Rectifies: true, Leads: true, Versions: []int{1, 11, 22}, Attrs: []string{"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"}}, Least: 2, Most: 3, Fast: productFast,
+var convOp = plan.Operator{About: plan.About{Kept: keepInput(1, 1<<dtype.Float32|1<<dtype.Float64), Name: "Conv", TakesUp: plan.InBlocks, FLOPs: plan.FLOPs{Rule: convFLOPs}, Rectifies: true, Leads: true, Versions: []int{1, 11, 22}, Attrs: []string{"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"}}, Least: 2, Most: 3, Fast: productFast,
 	Takes: plan.Floats | plan.Fixeds,
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		plan.OneType("Conv", c.Inputs...)
 		x, w, bias := c.Like("Conv", 0, 0), c.Like("Conv", 1, 0), c.Like("Conv", 2, 0)
 		g := contract.ConvOf("Conv", x, w, bias, contract.WindowOf(c), plan.AttrInt(c, "group", 1))
 		g.Tail = c.Tail
-		if f, ok := c.Kept.(*contract.Filter); ok && c.Fixed != nil && c.Known(1) && f.Of(w) {
+		if f := keptInput(c, 1); f != nil {
 			if n, turns := g.Turns(x.DType()); turns {
 				g.Filter, p.Keeps = f, n
 			}
@@ -83,13 +83,26 @@ var convOp = plan.Operator{About: plan.About{Kept: keepFilter, Name: "Conv", Tak
 		})
 	}}
 
-// keepFilter is WithWeights of Conv.
-func keepFilter(o *Op, c *Call) (form *Op, bytes int64) {
-	w := c.Inputs[1]
-	if w.IsZero() || w.IsSpec() || !w.IsContiguous() || w.Len() == 0 || w.DType() != dtype.Float32 && w.DType() != dtype.Float64 {
-		return o, 0
+// keepInput is WithWeights of an operator whose input i has the weights, of one of the types.
+func keepInput(i int, types plan.Types) func(o *Op, c *Call) (form *Op, bytes int64) {
+	return func(o *Op, c *Call) (form *Op, bytes int64) {
+		if i >= len(c.Inputs) {
+			return o, 0
+		}
+		w := c.Inputs[i]
+		if w.IsZero() || w.IsSpec() || !w.IsContiguous() || w.Len() == 0 || !types.Has(w.DType()) {
+			return o, 0
+		}
+		return plan.Keeping(o, &contract.Filter{W: w}), 0
 	}
-	return plan.Keeping(o, &contract.Filter{W: w}), 0
+}
+
+// keptInput returns the weights of a form, which input i of a call is: nil if it has others, or they may change.
+func keptInput(c *plan.Use, i int) *contract.Filter {
+	if f, ok := c.Kept.(*contract.Filter); ok && c.Fixed != nil && c.Known(i) && f.Of(&c.Inputs[i]) {
+		return f
+	}
+	return nil
 }
 
 func convFLOPs(c *plan.Use, out []tensor.Any) int64 {

@@ -20,29 +20,30 @@ type Byte interface{ int8 | uint8 }
 // zero Tensor is 0. Padding is xZero. It panics when extents don't fit. ONNX
 // ConvInteger.
 func ConvInteger[X, W Byte](x tensor.Tensor[X], w tensor.Tensor[W], xZero tensor.Tensor[X], wZero tensor.Tensor[W], win Window, group int, opts ...Option) (r tensor.Tensor[int32]) {
-	integerConv(x.Any(), w.Any(), xZero.Any(), wZero.Any(), win, group).Into(exec.Ref(&r), opts)
+	integerConv(x.Any(), w.Any(), xZero.Any(), wZero.Any(), win, group, nil).Into(exec.Ref(&r), opts)
 	return r
 }
 
-func integerConv(x, w, xZero, wZero tensor.Any, win Window, group int) *move.Transfer {
+func integerConv(x, w, xZero, wZero tensor.Any, win Window, group int, f *contract.Filter) *move.Transfer {
 	const name = "ConvInteger"
 	plan.Present(name, &x, &w)
 	plan.Must(name, plan.Bytes8.Has(w.DType()), w.DType())
 	g := contract.ConvOf(name, &x, &w, nil, win, group)
 	move.CheckZero(name, 2, xZero, x, -1)
 	move.CheckZero(name, 3, wZero, w, 0)
-	return &move.Transfer{Name: name, D: dtype.Int32, Shape: g.Shape, In: move.OperandsOf(x, w, xZero, wZero), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+	image, weights := sideOf(xZero, nil), sideOf(wZero, f)
+	return &move.Transfer{Name: name, D: dtype.Int32, Shape: g.Shape, Keeps: g.BytesKept(f), In: move.OperandsOf(x, w, xZero, wZero), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 		to := move.ElemsOf[int32](dst.Of)
-		g.Bytes(exec.Job{Name: name, Ctx: ctx}, bytesOf(in[0], in[2]), bytesOf(in[1], in[3]), false, func(image, channel, at int, sums []int32, last bool) {
+		g.Bytes(exec.Job{Name: name, Ctx: ctx}, image(in[0], in[2]), weights(in[1], in[3]), false, func(image, channel, at int, sums []int32, last bool) {
 			copy(to[(image*g.M+channel)*g.Patch+at:], sums)
 		})
 	}}
 }
 
-var convInteger = plan.Operator{About: plan.About{Name: "ConvInteger", TakesUp: plan.InBlocks | plan.InWhole, FLOPs: plan.FLOPs{Rule: convIntegerFLOPs}, Versions: []int{10}, Why: "of integers of 8 bits alone",
+var convInteger = plan.Operator{About: plan.About{Kept: keepInput(1, plan.Bytes8), Name: "ConvInteger", TakesUp: plan.InBlocks | plan.InWhole, FLOPs: plan.FLOPs{Rule: convIntegerFLOPs}, Versions: []int{10}, Why: "of integers of 8 bits alone",
 	Attrs: []string{"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"}}, Fast: bytesFast, Least: 2, Most: 4, Takes: plan.Bytes8,
 	Move: func(c *plan.Use) plan.Mover {
-		return integerConv(c.In(0), c.In(1), c.In(2), c.In(3), contract.WindowOf(c), plan.AttrInt(c, "group", 1))
+		return integerConv(c.In(0), c.In(1), c.In(2), c.In(3), contract.WindowOf(c), plan.AttrInt(c, "group", 1), keptInput(c, 1))
 	}}
 
 func convIntegerFLOPs(c *plan.Use, out []tensor.Any) int64 {

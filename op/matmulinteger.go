@@ -17,11 +17,11 @@ import (
 // shapes don't fit. ONNX MatMulInteger, of which zero points for each row of a batch
 // of matrices, in more than one axis, are left out.
 func MatMulInteger[A, B Byte](a tensor.Tensor[A], b tensor.Tensor[B], aZero tensor.Tensor[A], bZero tensor.Tensor[B], opts ...Option) (r tensor.Tensor[int32]) {
-	integerProduct(a.Any(), b.Any(), aZero.Any(), bZero.Any()).Into(exec.Ref(&r), opts)
+	integerProduct(a.Any(), b.Any(), aZero.Any(), bZero.Any(), nil).Into(exec.Ref(&r), opts)
 	return r
 }
 
-func integerProduct(a, b, aZero, bZero tensor.Any) *move.Transfer {
+func integerProduct(a, b, aZero, bZero tensor.Any, f *contract.Filter) *move.Transfer {
 	const name = "MatMulInteger"
 	plan.Present(name, &a, &b)
 	plan.Must(name, plan.Bytes8.Has(b.DType()), b.DType())
@@ -32,28 +32,48 @@ func integerProduct(a, b, aZero, bZero tensor.Any) *move.Transfer {
 	}
 	move.CheckZero(name, 2, aZero, a, rows)
 	move.CheckZero(name, 3, bZero, b, columns)
-	return &move.Transfer{Name: name, D: dtype.Int32, Shape: x.shape, In: move.OperandsOf(a, b, aZero, bZero), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+	p := x.bytes(a, aZero, b, bZero, f)
+	return &move.Transfer{Name: name, D: dtype.Int32, Shape: x.shape, Keeps: p.keeps, In: move.OperandsOf(a, b, aZero, bZero), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 		to := move.ElemsOf[int32](dst.Of)
-		x.bytes(exec.Job{Name: name, Ctx: ctx}, in[0], in[2], in[1], in[3], false, func(i, at, from int, sums []int32, last bool) {
+		p.run(exec.Job{Name: name, Ctx: ctx}, p.left(in[0], in[2]), p.right(in[1], in[3]), false, func(i, at, from int, sums []int32, last bool) {
 			copy(to[from:], sums)
 		})
 	}}
 }
 
-// bytes computes a product of bytes a and b less their zero points. emit takes sums of row i of a from column at on, which in the result are from element
-// from on; see contract.ByteProduct.
-func (x *product) bytes(j exec.Job, a, aZero, b, bZero move.Words, exact bool, emit func(i, at, from int, sums []int32, last bool)) {
-	la, lb := a.Of.Shape(), b.Of.Shape()
-	p := contract.ByteProduct{Job: j, Batch: plan.Elements(x.batch()), M: x.m, N: x.n, K: x.k, A: bytesOf(a, aZero), B: bytesOf(b, bZero), Step: x.n, Exact: exact}
+// A byteProduct is a product of bytes less their zero points.
+type byteProduct struct {
+	contract.ByteProduct
+	left, right func(a, zero move.Words) contract.ByteSide
+	keeps       int64
+}
+
+// bytes plans a product of bytes a and b. f is the packed weights that b is, or nil; only one matrix is kept.
+func (x *product) bytes(a, aZero, b, bZero tensor.Any, f *contract.Filter) *byteProduct {
+	la, lb := a.Shape(), b.Shape()
+	p := &byteProduct{ByteProduct: contract.ByteProduct{Batch: plan.Elements(x.batch()), M: x.m, N: x.n, K: x.k, Step: x.n}}
 	if len(lb) <= 2 && len(la) > 2 { // one matrix
 		p.Batch, p.M = 1, p.Batch*p.M
 	}
+	if f != nil && len(lb) == 2 {
+		p.keeps = contract.BytesKept(x.n, x.k, true)
+	} else {
+		f = nil
+	}
+	p.left, p.right = sideOf(aZero, nil), sideOf(bZero, f)
 	ea := contract.MatricesOf(la[:max(0, len(la)-2)], x.batch(), x.m)
 	eb := contract.MatricesOf(lb[:max(0, len(lb)-2)], x.batch(), x.k*x.n)
 	p.Row, p.First = ea.At, eb.At
-	p.Emit = func(entry, i, at int, sums []int32, last bool) { emit(i, at, (entry*p.M+i)*x.n+at, sums, last) }
-	p.Run()
+	return p
 }
 
-var matMulInteger = plan.Operator{About: plan.About{Name: "MatMulInteger", TakesUp: plan.InBlocks | plan.InWhole, FLOPs: plan.FLOPs{Rule: productFLOPs}, Versions: []int{10}, Why: "of integers of 8 bits alone"}, Fast: bytesFast, Least: 2, Most: 4, Takes: plan.Bytes8,
-	Move: func(c *plan.Use) plan.Mover { return integerProduct(c.In(0), c.In(1), c.In(2), c.In(3)) }}
+// run computes the product. emit takes sums of row i of a from column at on, which in the result are from element from on; see contract.ByteProduct.
+func (p *byteProduct) run(j exec.Job, a, b contract.ByteSide, exact bool, emit func(i, at, from int, sums []int32, last bool)) {
+	q := p.ByteProduct
+	q.Job, q.A, q.B, q.Exact = j, a, b, exact
+	q.Emit = func(entry, i, at int, sums []int32, last bool) { emit(i, at, (entry*q.M+i)*q.N+at, sums, last) }
+	q.Run()
+}
+
+var matMulInteger = plan.Operator{About: plan.About{Kept: keepInput(1, plan.Bytes8), Name: "MatMulInteger", TakesUp: plan.InBlocks | plan.InWhole, FLOPs: plan.FLOPs{Rule: productFLOPs}, Versions: []int{10}, Why: "of integers of 8 bits alone"}, Fast: bytesFast, Least: 2, Most: 4, Takes: plan.Bytes8,
+	Move: func(c *plan.Use) plan.Mover { return integerProduct(c.In(0), c.In(1), c.In(2), c.In(3), keptInput(c, 1)) }}

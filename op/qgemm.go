@@ -26,7 +26,7 @@ import (
 // The scale and the zero point of b are one number, or have one for each column of the product;
 // the others are one number. Typed programs call MatMulInteger or QLinearMatMul. Source:
 // docs/ContribOperators.md of github.com/microsoft/onnxruntime.
-var qGemm = plan.Operator{About: plan.About{Name: "QGemm", TakesUp: plan.InBlocks | plan.InWhole, Domain: "com.microsoft", Versions: []int{1}, Attrs: []string{"alpha", "transA", "transB"}, Why: "of integers of 8 bits alone"}, Fast: bytesFast, Least: 2, Most: 9, Takes: plan.Bytes8,
+var qGemm = plan.Operator{About: plan.About{Kept: keepInput(3, plan.Bytes8), Name: "QGemm", TakesUp: plan.InBlocks | plan.InWhole, Domain: "com.microsoft", Versions: []int{1}, Attrs: []string{"alpha", "transA", "transB"}, Why: "of integers of 8 bits alone"}, Fast: bytesFast, Least: 2, Most: 9, Takes: plan.Bytes8,
 	Move: func(c *plan.Use) plan.Mover {
 		const name = "QGemm"
 		c.Must(name, 0, 1, 3, 4)
@@ -53,16 +53,35 @@ var qGemm = plan.Operator{About: plan.About{Name: "QGemm", TakesUp: plan.InBlock
 			checkQuantum(name, 7, scale, zero, d)
 		}
 		alpha := float64(c.Attrs.Float("alpha", 1))
-		return &move.Transfer{Name: name, D: d, Shape: x.shape, In: move.OperandsOf(a, c.In(1), c.In(2), b, c.In(4), c.In(5), plus, c.In(7), c.In(8)), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
-			then, to, qy := scalingOf(in[1], in[4], x.k, dst.Len()), move.NumericOf(dst), quantum{}
-			then.rows[0] *= alpha
-			if !in[6].Absent() {
+		p := x.bytes(a, c.In(2), b, c.In(5), keptInput(c, 3))
+		right, turned := b, b
+		if p.keeps > 0 { // once it is packed nothing reads it
+			right = c.In(3)
+		}
+		alike := plus.IsZero() || plus.Rank() < 2 || plus.Dim(0) == 1 // rows of c
+		scales := steady(func(in []move.Words) scaling {
+			s := scaling{rows: scalesOf(in[0]), cols: scalesOf(in[1])}
+			s.rows[0] *= alpha
+			s.byColumn(x.n)
+			if alike && !in[2].Absent() {
+				s.addends = scalesOf(in[2].Stretched([]int{1, x.n}))
+			}
+			return s
+		}, c.In(1), c.In(4), plus)
+		result := steady(quantumIn, c.In(7), c.In(8))
+		return &move.Transfer{Name: name, D: d, Shape: x.shape, Keeps: p.keeps, In: move.OperandsOf(a, c.In(1), c.In(2), right, c.In(4), c.In(5), plus, c.In(7), c.In(8)), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+			then, to, qy := scales(in[1], in[4], in[6]).begun(x.k, dst.Len()), move.NumericOf(dst), quantum{}
+			if !alike {
 				then.plus = move.NumericOf(in[6].Stretched(x.shape)).Real
 			}
 			if !in[7].Absent() {
-				qy = quantumOf(in[7], in[8])
+				qy = result(in[7], in[8])
 			}
-			x.bytes(exec.Job{Name: name, Ctx: ctx}, in[0], in[2], in[3], in[5], true, func(i, at, from int, sums []int32, last bool) {
+			left, right := p.left(in[0], in[2]), p.right(in[3], in[5])
+			if p.keeps > 0 {
+				right.Turned = func() []byte { return move.WordsOf(turned).Mem }
+			}
+			p.run(exec.Job{Name: name, Ctx: ctx}, left, right, true, func(i, at, from int, sums []int32, last bool) {
 				if !d.IsFloat() {
 					then.requantize(dst, qy, i, at, from, sums, last)
 					return

@@ -19,11 +19,11 @@ import (
 // of x. The scale and the zero point of w may be one for each of M; the others are one.
 // It panics when extents don't fit. ONNX QLinearConv.
 func QLinearConv[S num.Float | num.Narrow, X, W, Y int8 | uint8](x tensor.Tensor[X], qx Quantization[S, X], w tensor.Tensor[W], qw Quantization[S, W], qy Quantization[S, Y], bias tensor.Tensor[int32], win Window, group int, opts ...Option) (r tensor.Tensor[Y]) {
-	quantizedConv([]tensor.Any{x.Any(), qx.Scale.Any(), qx.Zero.Any(), w.Any(), qw.Scale.Any(), qw.Zero.Any(), qy.Scale.Any(), qy.Zero.Any(), bias.Any()}, dtype.Of[Y](), win, group).Into(exec.Ref(&r), opts)
+	quantizedConv([]tensor.Any{x.Any(), qx.Scale.Any(), qx.Zero.Any(), w.Any(), qw.Scale.Any(), qw.Zero.Any(), qy.Scale.Any(), qy.Zero.Any(), bias.Any()}, dtype.Of[Y](), win, group, nil).Into(exec.Ref(&r), opts)
 	return r
 }
 
-func quantizedConv(in []tensor.Any, d dtype.DType, win Window, group int) *move.Transfer {
+func quantizedConv(in []tensor.Any, d dtype.DType, win Window, group int, f *contract.Filter) *move.Transfer {
 	const name = "QLinearConv"
 	x, w, bias := in[0], in[3], in[8]
 	plan.Present(name, &x, nil, nil, &w)
@@ -36,19 +36,25 @@ func quantizedConv(in []tensor.Any, d dtype.DType, win Window, group int) *move.
 	checkScales(name, 1, in[1], in[2], x, -1)
 	checkScales(name, 4, in[4], in[5], w, 0)
 	checkQuantum(name, 6, in[6], in[7], d)
-	return &move.Transfer{Name: name, D: d, Shape: g.Shape, In: move.OperandsOf(in...), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
-		then, y := scalingOf(in[4], in[1], g.K, dst.Len()), quantumOf(in[6], in[7])
-		if !in[8].Absent() {
-			then.bias = scalesOf(in[8])
+	image, weights := sideOf(in[2], nil), sideOf(in[5], f)
+	scales := steady(func(in []move.Words) (s scaling) {
+		s.rows, s.cols = scalesOf(in[0]), scalesOf(in[1])
+		if !in[2].Absent() {
+			s.bias = scalesOf(in[2])
 		}
-		g.Bytes(exec.Job{Name: name, Ctx: ctx}, bytesOf(in[0], in[2]), bytesOf(in[3], in[5]), true, func(image, channel, at int, sums []int32, last bool) {
+		return s
+	}, in[4], in[1], bias)
+	result := steady(quantumIn, in[6], in[7])
+	return &move.Transfer{Name: name, D: d, Shape: g.Shape, Keeps: g.BytesKept(f), In: move.OperandsOf(in...), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+		then, y := scales(in[4], in[1], in[8]).begun(g.K, dst.Len()), result(in[6], in[7])
+		g.Bytes(exec.Job{Name: name, Ctx: ctx}, image(in[0], in[2]), weights(in[3], in[5]), true, func(image, channel, at int, sums []int32, last bool) {
 			then.requantize(dst, y, channel, at, (image*g.M+channel)*g.Patch+at, sums, last)
 		})
 	}}
 }
 
-var qLinearConv = plan.Operator{About: plan.About{Name: "QLinearConv", Shared: true, TakesUp: plan.InBlocks | plan.InWhole, FLOPs: plan.FLOPs{Rule: qLinearConvFLOPs}, Versions: []int{10}, Why: "of integers of 8 bits alone",
+var qLinearConv = plan.Operator{About: plan.About{Kept: keepInput(3, plan.Bytes8), Name: "QLinearConv", Shared: true, TakesUp: plan.InBlocks | plan.InWhole, FLOPs: plan.FLOPs{Rule: qLinearConvFLOPs}, Versions: []int{10}, Why: "of integers of 8 bits alone",
 	Attrs: []string{"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"}}, Fast: bytesFast, Least: 8, Most: 9, Takes: plan.Bytes8,
 	Move: func(c *plan.Use) plan.Mover {
-		return quantizedConv(append(append([]tensor.Any{}, c.Inputs[:8]...), c.In(8)), c.In(7).DType(), contract.WindowOf(c), plan.AttrInt(c, "group", 1))
+		return quantizedConv(append(append([]tensor.Any{}, c.Inputs[:8]...), c.In(8)), c.In(7).DType(), contract.WindowOf(c), plan.AttrInt(c, "group", 1), keptInput(c, 3))
 	}}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/contract"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/move"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
@@ -20,11 +21,11 @@ import (
 // point of a may be one for each row, and those of b one for each column; y has one.
 // It panics when the shapes don't fit. ONNX QLinearMatMul, of integers.
 func QLinearMatMul[S num.Float | num.Narrow, A, B, Y int8 | uint8](a tensor.Tensor[A], qa Quantization[S, A], b tensor.Tensor[B], qb Quantization[S, B], qy Quantization[S, Y], opts ...Option) (r tensor.Tensor[Y]) {
-	quantizedProduct([]tensor.Any{a.Any(), qa.Scale.Any(), qa.Zero.Any(), b.Any(), qb.Scale.Any(), qb.Zero.Any(), qy.Scale.Any(), qy.Zero.Any()}, dtype.Of[Y]()).Into(exec.Ref(&r), opts)
+	quantizedProduct([]tensor.Any{a.Any(), qa.Scale.Any(), qa.Zero.Any(), b.Any(), qb.Scale.Any(), qb.Zero.Any(), qy.Scale.Any(), qy.Zero.Any()}, dtype.Of[Y](), nil).Into(exec.Ref(&r), opts)
 	return r
 }
 
-func quantizedProduct(in []tensor.Any, d dtype.DType) *move.Transfer {
+func quantizedProduct(in []tensor.Any, d dtype.DType, f *contract.Filter) *move.Transfer {
 	const name = "QLinearMatMul"
 	a, b := in[0], in[3]
 	plan.Present(name, &a, nil, nil, &b)
@@ -38,12 +39,23 @@ func quantizedProduct(in []tensor.Any, d dtype.DType) *move.Transfer {
 	checkScales(name, 1, in[1], in[2], a, rows)
 	checkScales(name, 4, in[4], in[5], b, columns)
 	checkQuantum(name, 6, in[6], in[7], d)
-	return &move.Transfer{Name: name, D: d, Shape: x.shape, In: move.OperandsOf(in...), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
-		then, y := scalingOf(in[1], in[4], x.k, dst.Len()), quantumOf(in[6], in[7])
-		x.bytes(exec.Job{Name: name, Ctx: ctx}, in[0], in[2], in[3], in[5], true, func(i, at, from int, sums []int32, last bool) {
+	p := x.bytes(a, in[2], b, in[5], f)
+	scales, result := steady(x.scaling, in[1], in[4]), steady(quantumIn, in[6], in[7])
+	return &move.Transfer{Name: name, D: d, Shape: x.shape, Keeps: p.keeps, In: move.OperandsOf(in...), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+		then, y := scales(in[1], in[4]).begun(x.k, dst.Len()), result(in[6], in[7])
+		p.run(exec.Job{Name: name, Ctx: ctx}, p.left(in[0], in[2]), p.right(in[3], in[5]), true, func(i, at, from int, sums []int32, last bool) {
 			then.requantize(dst, y, i, at, from, sums, last)
 		})
 	}}
+}
+
+// scaling returns the scaling of a product whose rows and columns have scales.
+func (x *product) scaling(in []move.Words) scaling {
+	s := scaling{rows: scalesOf(in[0]), cols: scalesOf(in[1])}
+	if len(s.cols) > 1 {
+		s.byColumn(x.n)
+	}
+	return s
 }
 
 // checkScales panics unless a scale, input i, is one number or has one for each index
@@ -59,9 +71,9 @@ func checkScales(name string, i int, scale, zero, a tensor.Any, axis int) {
 	move.CheckZero(name, i+1, zero, a, axis)
 }
 
-var qLinearMatMul = plan.Operator{About: plan.About{Name: "QLinearMatMul", TakesUp: plan.InBlocks | plan.InWhole, FLOPs: plan.FLOPs{Rule: productFLOPs}, Versions: []int{10, 21}, Why: "of integers of 8 bits alone"}, Fast: bytesFast, Least: 8, Takes: plan.Bytes8,
+var qLinearMatMul = plan.Operator{About: plan.About{Kept: keepInput(3, plan.Bytes8), Name: "QLinearMatMul", TakesUp: plan.InBlocks | plan.InWhole, FLOPs: plan.FLOPs{Rule: productFLOPs}, Versions: []int{10, 21}, Why: "of integers of 8 bits alone"}, Fast: bytesFast, Least: 8, Takes: plan.Bytes8,
 	Move: func(c *plan.Use) plan.Mover {
-		return quantizedProduct(append([]tensor.Any{}, c.Inputs[:8]...), c.In(7).DType())
+		return quantizedProduct(append([]tensor.Any{}, c.Inputs[:8]...), c.In(7).DType(), keptInput(c, 3))
 	}}
 
 func qLinearConvFLOPs(c *plan.Use, out []tensor.Any) int64 {

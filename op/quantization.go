@@ -2,6 +2,7 @@ package op
 
 import (
 	"math"
+	"slices"
 	"sync"
 
 	"github.com/ashlar-go/ashlar/dtype"
@@ -57,17 +58,37 @@ func inFloat(name string, dst move.Words, in []move.Words, f func(dst *tensor.An
 	narrowInto(name, dst.Of, &wide)
 }
 
-// bytesOf returns an operand of a product of bytes, with its zero points.
-func bytesOf(a, zero move.Words) contract.ByteSide {
-	s := contract.ByteSide{Mem: a.Mem, Signed: a.Of.DType().IsSigned()}
-	if !zero.Absent() {
-		z := move.NumericOf(zero)
-		s.Zero = make([]int32, z.Len())
-		for i := range s.Zero {
-			s.Zero[i] = int32(z.Whole(i))
+// steady returns f, which is called once for operands whose elements are known when a call is planned: they stay as they are.
+func steady[T any](f func(in []move.Words) T, operands ...tensor.Any) func(in ...move.Words) T {
+	known := !slices.ContainsFunc(operands, tensor.Any.IsSpec)
+	var once *T
+	return func(in ...move.Words) T {
+		if once != nil {
+			return *once
 		}
+		v := f(in)
+		if known {
+			once = &v
+		}
+		return v
 	}
-	return s
+}
+
+// sideOf returns what makes an operand of a product of bytes, with its zero points. f is its packed weights, or nil.
+func sideOf(zero tensor.Any, f *contract.Filter) func(a, zero move.Words) contract.ByteSide {
+	zeros := steady(func(in []move.Words) (v []int32) {
+		if in[0].Absent() {
+			return nil
+		}
+		z := move.NumericOf(in[0])
+		for i := range z.Len() {
+			v = append(v, int32(z.Whole(i)))
+		}
+		return v
+	}, zero)
+	return func(a, zero move.Words) contract.ByteSide {
+		return contract.ByteSide{Mem: a.Mem, Signed: a.Of.DType().IsSigned(), Zero: zeros(zero), Filter: f}
+	}
 }
 
 // scalesOf returns the elements of a real type.
@@ -83,7 +104,9 @@ func scalesOf(w move.Words) []float64 {
 // and the same holds for columns. Each row has a bias. See QLinearMatMul.
 type scaling struct {
 	rows, cols []float64
-	bias       []float64           // may be nil
+	bias       []float64           // of each row; may be nil
+	factors    []float64           // of each column, where there is one row scale; may be nil
+	addends    []float64           // of each column; may be nil
 	plus       func(i int) float64 // of an element of the result; may be nil
 	before     []float64           // the sum so far of each element of the result, where it comes in parts
 }
@@ -94,13 +117,23 @@ const scaledBlock = 256
 // scaledRoom keeps the factors and addends of a block from one row to the next.
 var scaledRoom = sync.Pool{New: func() any { return new([2][scaledBlock]float64) }}
 
-// scalingOf returns a scaling for sums of k products and a result of so many elements.
-func scalingOf(rows, cols move.Words, k, result int) *scaling {
-	s := &scaling{rows: scalesOf(rows), cols: scalesOf(cols)}
+// byColumn sets the factors of n columns, if each row has the same ones.
+func (s *scaling) byColumn(n int) {
+	if len(s.rows) > 1 {
+		return
+	}
+	s.factors = make([]float64, n)
+	for j := range s.factors {
+		s.factors[j] = float64(s.rows[0] * s.cols[j%len(s.cols)])
+	}
+}
+
+// begun returns the scaling for a run of sums of k products and a result of so many elements.
+func (s scaling) begun(k, result int) *scaling {
 	if k > contract.ByteExact {
 		s.before = make([]float64, result)
 	}
-	return s
+	return &s
 }
 
 // each takes sums of row i from column at on, the first of which is element to of the result. Parts of sums are kept. For whole sums it calls f, a
@@ -115,30 +148,40 @@ func (s *scaling) each(i, at, to int, sums []int32, last bool, f func(to int, su
 	room := scaledRoom.Get().(*[2][scaledBlock]float64)
 	defer scaledRoom.Put(room)
 	factor, plus := room[0][:], room[1][:]
-	by, bias := s.rows[i%len(s.rows)], 0.0
-	if s.bias != nil {
+	by, one, bias := s.rows[i%len(s.rows)], 0.0, 0.0
+	if one = float64(by * s.cols[0]); s.bias != nil {
 		bias = s.bias[i]
 	}
-	fill(factor[:min(len(sums), scaledBlock)], float64(by*s.cols[0]))
-	fill(plus[:min(len(sums), scaledBlock)], bias)
+	if s.factors == nil {
+		fill(factor[:min(len(sums), scaledBlock)], one)
+	}
+	if s.addends == nil {
+		fill(plus[:min(len(sums), scaledBlock)], bias)
+	}
 	for len(sums) > 0 {
 		n := min(len(sums), scaledBlock)
-		if len(s.cols) > 1 {
+		if s.factors != nil {
+			factor = s.factors[at : at+n]
+		} else if len(s.cols) > 1 {
 			for j, c := range s.cols[at : at+n] {
 				factor[j] = float64(by * c)
 			}
 		}
-		if s.before != nil {
-			for j, v := range s.before[to : to+n] {
-				plus[j] = v + bias
-			}
-		}
-		if s.plus != nil {
+		switch {
+		case s.addends != nil && s.before == nil:
+			plus = s.addends[at : at+n]
+		case s.addends != nil:
+			copy(plus, s.addends[at:at+n])
+		case s.plus != nil:
 			for j := range n {
 				plus[j] = s.plus(to + j)
-				if s.before != nil {
-					plus[j] += s.before[to+j]
-				}
+			}
+		case s.before != nil:
+			fill(plus[:n], bias)
+		}
+		if s.before != nil {
+			for j, v := range s.before[to : to+n] {
+				plus[j] += v
 			}
 		}
 		f(to, sums[:n], factor[:n], plus[:n])
@@ -146,8 +189,27 @@ func (s *scaling) each(i, at, to int, sums []int32, last bool, f func(to int, su
 	}
 }
 
+// alike returns the factor and the addend that all sums of row i have, if they have the same ones.
+func (s *scaling) alike(i int) (factor, plus float64, ok bool) {
+	if len(s.cols) > 1 || s.addends != nil || s.plus != nil || s.before != nil {
+		return 0, 0, false
+	}
+	if s.bias != nil {
+		plus = s.bias[i]
+	}
+	return float64(s.rows[i%len(s.rows)] * s.cols[0]), plus, true
+}
+
 // requantize writes sums as the bytes of a result.
 func (s *scaling) requantize(dst move.Words, y quantum, i, at, to int, sums []int32, last bool) {
+	if factor, plus, ok := s.alike(i); ok && last && !dst.Orion {
+		if row := dst.Mem[to : to+len(sums)]; dst.Of.DType() == dtype.Int8 {
+			cast.RequantizeRow(move.ElemsOf[int8](dst.Of)[to:to+len(sums)], sums, factor, plus, y.scale, y.zero)
+		} else {
+			cast.RequantizeRow(row, sums, factor, plus, y.scale, y.zero)
+		}
+		return
+	}
 	s.each(i, at, to, sums, last, func(to int, sums []int32, factor, plus []float64) { y.requantize(dst, to, sums, factor, plus) })
 }
 
@@ -329,6 +391,9 @@ func roundedTo(d dtype.DType) func(v float64) float64 {
 
 // A quantum is the one scale and zero point of a whole operand.
 type quantum struct{ scale, zero float64 }
+
+// quantumIn is quantumOf for the operands of steady.
+func quantumIn(in []move.Words) quantum { return quantumOf(in[0], in[1]) }
 
 func quantumOf(scale, zero move.Words) quantum {
 	q := quantum{scale: move.NumericOf(scale).Real(0)}

@@ -63,6 +63,23 @@ func Requantize[T int8 | uint8](dst []T, sums []int32, factor, plus []float64, s
 	}
 }
 
+// RequantizeRow is Requantize with one factor and one addend.
+func RequantizeRow[T int8 | uint8](dst []T, sums []int32, factor, plus, scale, zero float64) {
+	switch dst := any(dst).(type) {
+	case []int8:
+		if simd.TryRequantizeRowI8(dst, sums, factor, plus, scale, zero) {
+			return
+		}
+	case []uint8:
+		if simd.TryRequantizeRowU8(dst, sums, factor, plus, scale, zero) {
+			return
+		}
+	}
+	for i := range dst {
+		dst[i] = saturated[T](math.RoundToEven(float64((float64(sums[i])+plus)*factor)/scale) + zero)
+	}
+}
+
 // saturated returns a whole number as an element; NaN is 0.
 func saturated[T int8 | uint8](v float64) T {
 	lo, hi := 0.0, 255.0

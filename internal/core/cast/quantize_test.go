@@ -53,6 +53,16 @@ func testQuantized[T int8 | uint8](t *testing.T, zeros []float64) {
 		Quantize(quantized, x, s, z)
 		Dequantize(dequantized, q, s, z)
 		Requantize(requantized, sums, factor, plus, scale, zero)
+		for i := range min(n, 3) { // whose factor and addend all sums have
+			row, wanted := make([]T, n), make([]T, n)
+			RequantizeRow(row, sums, factor[i], plus[i], scale, zero)
+			for j := range n {
+				wanted[j] = saturated[T](math.RoundToEven(float64((float64(sums[j])+plus[i])*factor[i])/scale) + zero)
+			}
+			if !slices.Equal(row, wanted) {
+				t.Fatalf("%v + %v by %v/%g with %g: got %v, want %v", sums, plus[i], factor[i], scale, zero, row, wanted)
+			}
+		}
 		if !slices.Equal(quantized, want) {
 			t.Fatalf("%v by %v with %v: got %v, want %v", x, s, z, quantized, want)
 		}

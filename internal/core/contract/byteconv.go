@@ -155,7 +155,12 @@ func (g *Convolution) Bytes(j exec.Job, x, w ByteSide, exact bool, emit func(ima
 	}
 	pad := byte(x.zero(0)) ^ x.flip()
 	p := ByteProduct{Job: j, M: mg, K: g.K, A: w, Exact: exact}
-	lines, ok := byteLinesOf(g)
+	lines, ok := g.kept.(*byteLines)
+	if !ok {
+		if lines, ok = byteLinesOf(g); ok {
+			g.kept = lines
+		}
+	}
 	if !ok {
 		g.bytesByParts(p, x, pad, emit)
 		return
@@ -183,6 +188,14 @@ func (g *Convolution) Bytes(j exec.Job, x, w ByteSide, exact bool, emit func(ima
 		p.Run()
 	}
 	runtime.KeepAlive(room)
+}
+
+// BytesKept returns how many bytes the weights of a convolution of bytes take that f keeps: 0 without it.
+func (g *Convolution) BytesKept(f *Filter) int64 {
+	if f == nil {
+		return 0
+	}
+	return BytesKept(g.M, g.K, false)
 }
 
 // outputs moves the sums that are outputs together, from place at on, and returns the first one's output and them.

@@ -19,64 +19,73 @@ func (x *ByteProduct) quads(t *simd.Quads, entry, r, m, c, n int) {
 	const cols = simd.ByteColumns
 	panels, kb := (n+cols-1)/cols, roundUp(min(x.K, byteK), 4)
 	wide, lda := panels*cols, roundUp(kb, simd.QuadBlock)
+	rows, columns := x.quadRows(t), x.quadPanels(t)
 	p := PanelsOf(m*lda + kb*(wide+cols) + 4*(m*wide+2*wide+2*m) + 1024)
 	defer PanelPool.Put(p)
 	room := p.Bytes()
-	as, bs, edge := conv.Carve[byte](&room, m*lda), conv.Carve[byte](&room, kb*wide), conv.Carve[byte](&room, cols*kb)
-	sums, zeros, columns := conv.Carve[int32](&room, m*wide), conv.Carve[int32](&room, wide), conv.Carve[int32](&room, wide)
-	some, lines := conv.Carve[int32](&room, m), conv.Carve[int32](&room, m)
-	offs, edges := p.places[0][:kb], p.places[1][:kb]
-	// b is unsigned where a is signed. Its zero points are less by 128 where its bytes, unsigned, become signed.
-	flip, back := x.B.flip(), byte(0)
-	if !x.A.Signed {
-		flip, back = x.B.flip()^128, 128
+	var as, bs []byte
+	if rows == nil {
+		as = conv.Carve[byte](&room, m*lda)
 	}
+	if columns == nil {
+		bs = conv.Carve[byte](&room, kb*wide)
+	}
+	edge, sums, zeros := conv.Carve[byte](&room, cols*kb), conv.Carve[int32](&room, m*wide), conv.Carve[int32](&room, wide)
+	some, lines, ofColumns := conv.Carve[int32](&room, m), conv.Carve[int32](&room, m), conv.Carve[int32](&room, wide)
+	_, back := x.flips()
 	anyZero := false
-	for j := range wide {
-		zeros[j] = int32(x.B.zero(min(c+j, x.N-1))) - int32(back)
-		anyZero = anyZero || zeros[j] != 0
+	if len(x.B.Zero) < 2 {
+		z := int32(x.B.zero(0)) - int32(back)
+		for j := range zeros {
+			zeros[j] = z
+		}
+		anyZero = z != 0
+	} else {
+		for j := range zeros {
+			zeros[j] = int32(x.B.zero(min(c+j, x.N-1))) - int32(back)
+			anyZero = anyZero || zeros[j] != 0
+		}
 	}
 	row := x.Row(entry) + r
 	var b []byte
-	if x.K > 0 {
-		b = x.B.Mem[x.First(entry)+c:]
-	} else {
+	if x.K == 0 {
 		clear(sums)
+	} else if columns == nil {
+		b = x.B.bytes()[x.First(entry)+c:]
 	}
 	from := 0 // where k of the sums so far began
 	for k0 := 0; k0 == 0 || k0 < x.K; k0 += byteK {
 		k := min(byteK, x.K-k0)
 		if k0 == 0 || x.Exact && k0%ByteExact == 0 {
 			from = k0
-			clear(columns)
+			clear(ofColumns)
 			clear(lines)
 		}
 		if k > 0 {
 			exec.Look(x.Name, x.Ctx)
-			even := roundUp(k, 4)
-			most := x.offsets(offs[:even], k0, k)
-			whole := panels
-			if most+wide > len(b) {
-				whole--
-			}
-			t.Pack(bs, b, offs[:even], most, flip, back, even-k, whole, columns)
-			if whole < panels {
-				for l := range even {
-					copy(edge[l*cols:(l+1)*cols], b[offs[l]+whole*cols:][:n-whole*cols])
-					edges[l] = l * cols
+			even, line := roundUp(k, 4), roundUp(k, simd.QuadBlock)
+			if columns == nil {
+				x.joinQuads(t, p, edge, bs, ofColumns, b, n, k0)
+			} else {
+				var add []int32
+				bs, add = columns.at(k0, c, even)
+				for j, s := range add[:wide] {
+					ofColumns[j] += s
 				}
-				t.Pack(bs[whole*even*cols:], edge, edges[:even], (even-1)*cols, flip, back, even-k, 1, columns[whole*cols:])
 			}
-			line := roundUp(k, simd.QuadBlock)
-			for i := range m {
-				to := as[i*line : (i+1)*line]
-				clear(to[copy(to, x.A.Mem[(row+i)*x.K+k0:][:k]):])
-			}
-			if anyZero {
-				t.Sums(some, as, line, line/simd.QuadBlock, x.A.flip())
-				for i, s := range some {
-					lines[i] += s - int32(x.A.flip())*int32(line)
+			of := some
+			if rows == nil {
+				if !anyZero {
+					of = nil
 				}
+				x.packQuads(t, as, of, m, row, k0)
+			} else if as, of = rows.at(k0, row, line); !anyZero {
+				of = nil
+			} else {
+				of = of[:m]
+			}
+			for i, s := range of {
+				lines[i] += s
 			}
 			t.Tiles(sums, wide, as, line, x.A.Signed, bs, m, panels, even, k0 > from)
 		}
@@ -84,16 +93,60 @@ func (x *ByteProduct) quads(t *simd.Quads, entry, r, m, c, n int) {
 		if !last && !(x.Exact && (k0+byteK)%ByteExact == 0) {
 			continue
 		}
-		for j := range columns {
-			columns[j] -= int32(k0+k-from) * (zeros[j] + int32(back))
+		for j := range ofColumns {
+			ofColumns[j] -= int32(k0+k-from) * (zeros[j] + int32(back))
 		}
 		for i := range m {
 			s := sums[i*wide : (i+1)*wide]
 			if zero := int32(x.A.zero(row+i)) - int32(x.A.flip()); zero != 0 || lines[i] != 0 {
-				t.Mend(s, zeros, columns, lines[i], zero)
+				t.Mend(s, zeros, ofColumns, lines[i], zero)
 			}
 			x.Emit(entry, r+i, c, s[:n], last)
 		}
 	}
 	runtime.KeepAlive(p)
+}
+
+// flips returns what the bytes of b take in an xor, and what makes them unsigned then: b is unsigned where a is signed. Its zero points are less by
+// 128 where its bytes, unsigned, become signed.
+func (x *ByteProduct) flips() (flip, back byte) {
+	if x.A.Signed {
+		return x.B.flip(), 0
+	}
+	return x.B.flip() ^ 128, 128
+}
+
+// packQuads writes m rows of a from row on, of a block of k, with zeros after each, and sets the sums of rows, if sums isn't nil.
+func (x *ByteProduct) packQuads(t *simd.Quads, dst []byte, sums []int32, m, row, k0 int) {
+	k := min(byteK, x.K-k0)
+	line := roundUp(k, simd.QuadBlock)
+	for i := range m {
+		to := dst[i*line : (i+1)*line]
+		clear(to[copy(to, x.A.Mem[(row+i)*x.K+k0:][:k]):])
+	}
+	t.Sums(sums, dst, line, line/simd.QuadBlock, x.A.flip())
+	for i := range sums {
+		sums[i] -= int32(x.A.flip()) * int32(line)
+	}
+}
+
+// joinQuads writes the panels of n columns of b, of a block of k, and adds the sums of columns to sums. edge is scratch.
+func (x *ByteProduct) joinQuads(t *simd.Quads, p *Panels, edge, dst []byte, sums []int32, b []byte, n, k0 int) {
+	const cols = simd.ByteColumns
+	k, panels := min(byteK, x.K-k0), (n+cols-1)/cols
+	even := roundUp(k, 4)
+	offs, edges := p.places[0][:even], p.places[1][:even]
+	flip, back := x.flips()
+	most, whole := x.offsets(offs, k0, k), panels
+	if most+panels*cols > len(b) {
+		whole--
+	}
+	t.Pack(dst, b, offs, most, flip, back, even-k, whole, sums)
+	if whole < panels {
+		for l := range even {
+			copy(edge[l*cols:(l+1)*cols], b[offs[l]+whole*cols:][:n-whole*cols])
+			edges[l] = l * cols
+		}
+		t.Pack(dst[whole*even*cols:], edge, edges, (even-1)*cols, flip, back, even-k, 1, sums[whole*cols:])
+	}
 }

@@ -27,6 +27,16 @@ type ByteSide struct {
 	Mem    []byte
 	Signed bool
 	Zero   []int32 // none for 0, one, or one for each row of a or column of b; of a more rows they repeat
+	Filter *Filter // if not nil, the bytes are its weights, which stay packed: all rows of a, or the one matrix b
+	Turned func() []byte // instead of Mem: makes the bytes where nothing is packed yet
+}
+
+// bytes returns the bytes, in order.
+func (s *ByteSide) bytes() []byte {
+	if s.Turned != nil {
+		return s.Turned()
+	}
+	return s.Mem
 }
 
 // flip and zero return what an unsigned byte is made of this side's with, and the zero point of row or column i then.
@@ -91,6 +101,17 @@ type byteTiler[T int8 | int16] interface {
 
 // A byteBlock computes the sums of m rows from row r on and n columns from column c on.
 type byteBlock func(x *ByteProduct, entry, r, m, c, n int)
+
+// byteUnit returns what k is a multiple of in packed operands of pairs, and the bytes of an element.
+func byteUnit() (unit, size int) {
+	if p := simd.DotProducts[cpu.Current()]; p != nil {
+		return p.Group(), 1
+	}
+	if p := simd.ByteProducts.Best(); p != nil {
+		return p.Group(), 2
+	}
+	return plainBytes{}.Group(), 2
+}
 
 // byteTiles returns what computes blocks at the level in use, and how many steps it makes in the time of an addition.
 func byteTiles() (block byteBlock, rate int) {
@@ -157,24 +178,9 @@ func block[T int8 | int16](x *ByteProduct, t byteTiler[T], entry, r, m, c, n int
 	defer PanelPool.Put(p)
 	room := p.Bytes()
 	as, bs, sums := conv.Carve[T](&room, rows*kb), conv.Carve[T](&room, wide*kb*cols), conv.Carve[int32](&room, rows*wide*cols)
-	offs, edges := p.places[0][:kb], p.places[1][:kb]
+	keptA, keptB := pairRows(x, t), pairPanels(x, t)
 	zero, edge, left := conv.Carve[T](&room, group*panels*cols), conv.Carve[byte](&room, cols*kb), conv.Carve[int32](&room, n)
-	step := 0 // of the zero points, from panel to panel
-	if len(x.B.Zero) > 1 && !narrow {
-		step = group * cols
-	}
-	taken := func(z int16) T { // from elements
-		if narrow {
-			z = middle
-		}
-		return T(z)
-	}
-	for j := range max(cols, panels*step/group) {
-		z := taken(x.B.zero(min(c+j, x.N-1)))
-		for h := range group {
-			zero[group*j+h] = z
-		}
-	}
+	step := zerosOf(x, t, zero, c)
 	if wide > panels {
 		for j := range left {
 			left[j] = int32(x.B.zero(c+j)) - middle
@@ -182,39 +188,31 @@ func block[T int8 | int16](x *ByteProduct, t byteTiler[T], entry, r, m, c, n int
 	}
 	row := x.Row(entry) + r
 	var b []byte
-	if x.K > 0 {
-		b = x.B.Mem[x.First(entry)+c:]
-	}
 	if x.K == 0 {
 		clear(sums)
+	} else if keptB == nil {
+		b = x.B.bytes()[x.First(entry)+c:]
 	}
 	for k0 := 0; k0 == 0 || k0 < x.K; k0 += byteK {
 		k := min(byteK, x.K-k0)
 		even := roundUp(k, group)
 		if k > 0 {
 			exec.Look(x.Name, x.Ctx)
-			most := x.offsets(offs[:even], k0, k)
-			whole := panels
-			if most+panels*cols > len(b) {
-				whole--
+			if keptB != nil {
+				bs, _ = keptB.at(k0, c, even)
+			} else {
+				joinPanels(x, t, p, edge, bs, b, n, k0, zero, step)
+				ones(bs[panels*even*cols : wide*even*cols])
 			}
-			t.Join(bs, b, offs[:even], most, x.B.flip(), zero, step, whole)
-			if whole < panels {
-				for l := range even {
-					copy(edge[l*cols:(l+1)*cols], b[offs[l]+whole*cols:][:n-whole*cols])
-					edges[l] = l * cols
-				}
-				t.Join(bs[whole*even*cols:], edge, edges[:even], (even-1)*cols, x.B.flip(), zero[whole*step:], step, 1)
-			}
-			for i := range m {
-				t.Widen(as[i*even:i*even+k], x.A.Mem[(row+i)*x.K+k0:], x.A.flip(), taken(x.A.zero(row+i)))
-				clear(as[i*even+k : (i+1)*even])
+			if keptA != nil {
+				as, _ = keptA.at(k0, row, even)
+			} else {
+				widenRows(x, t, as, m, row, k0)
 			}
 			if rows > m {
 				ones(as[m*even : m*even+k])
 				clear(as[m*even+k : rows*even])
 			}
-			ones(bs[panels*even*cols : wide*even*cols])
 			t.Tiles(sums, wide*cols, as, even, bs, rows, wide, even, k0 > 0 && !(x.Exact && k0%ByteExact == 0))
 		}
 		last := k0+byteK >= x.K
@@ -240,6 +238,63 @@ func block[T int8 | int16](x *ByteProduct, t byteTiler[T], entry, r, m, c, n int
 		}
 	}
 	runtime.KeepAlive(p)
+}
+
+// rows returns how many rows a has.
+func (x *ByteProduct) rows() int { return len(x.A.Mem) / max(1, x.K) }
+
+// taken returns what is subtracted of a zero point from elements: of int8 the middle, whatever it is.
+func taken[T int8 | int16](z int16) T {
+	if _, narrow := any(T(0)).(int8); narrow {
+		z = middle
+	}
+	return T(z)
+}
+
+// zerosOf sets zero to what is subtracted from panels of b from column c on, and returns the step from panel to panel: 0 where all are alike.
+func zerosOf[T int8 | int16](x *ByteProduct, t byteTiler[T], zero []T, c int) (step int) {
+	const cols = simd.ByteColumns
+	group, n := t.Group(), cols
+	if _, narrow := any(T(0)).(int8); len(x.B.Zero) > 1 && !narrow {
+		step, n = group*cols, len(zero)/group
+	}
+	for j := range n {
+		z := taken[T](x.B.zero(min(c+j, x.N-1)))
+		for h := range group {
+			zero[group*j+h] = z
+		}
+	}
+	return step
+}
+
+// joinPanels writes the panels of n columns of b, of a block of k. edge is scratch.
+func joinPanels[T int8 | int16](x *ByteProduct, t byteTiler[T], p *Panels, edge []byte, dst []T, b []byte, n, k0 int, zero []T, step int) {
+	const cols = simd.ByteColumns
+	k, panels := min(byteK, x.K-k0), (n+cols-1)/cols
+	even := roundUp(k, t.Group())
+	offs, edges := p.places[0][:even], p.places[1][:even]
+	most, whole := x.offsets(offs, k0, k), panels
+	if most+panels*cols > len(b) {
+		whole--
+	}
+	t.Join(dst, b, offs, most, x.B.flip(), zero, step, whole)
+	if whole < panels {
+		for l := range even {
+			copy(edge[l*cols:(l+1)*cols], b[offs[l]+whole*cols:][:n-whole*cols])
+			edges[l] = l * cols
+		}
+		t.Join(dst[whole*even*cols:], edge, edges, (even-1)*cols, x.B.flip(), zero[whole*step:], step, 1)
+	}
+}
+
+// widenRows writes m rows of a from row on, of a block of k.
+func widenRows[T int8 | int16](x *ByteProduct, t byteTiler[T], dst []T, m, row, k0 int) {
+	k := min(byteK, x.K-k0)
+	even := roundUp(k, t.Group())
+	for i := range m {
+		t.Widen(dst[i*even:i*even+k], x.A.Mem[(row+i)*x.K+k0:], x.A.flip(), taken[T](x.A.zero(row+i)))
+		clear(dst[i*even+k : (i+1)*even])
+	}
 }
 
 // offsets sets where k rows of b begin, from row k0 on, and returns the largest. The last one repeats: a has zeros there.

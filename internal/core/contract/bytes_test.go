@@ -76,6 +76,18 @@ func testByteProduct(t *testing.T) {
 				}
 				copy(got[(e*m+i)*n+at:(e*m+i+1)*n], sums)
 			}}
+		if kept := r.IntN(4); k > 0 {
+			if kept&1 != 0 {
+				p.A.Filter = new(Filter)
+			}
+			if kept&2 != 0 && shared == 1 {
+				p.B.Filter = new(Filter)
+			}
+			p.Run() // packs
+			checkKept(t, p.A.Filter, batch*m, k, false)
+			checkKept(t, p.B.Filter, n, k, true)
+			clear(got)
+		}
 		p.Run()
 		for e := range batch {
 			for i := range m {
@@ -90,6 +102,28 @@ func testByteProduct(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// checkKept compares the bytes that packed weights take with BytesKept.
+func checkKept(t *testing.T, f *Filter, n, k int, columns bool) {
+	t.Helper()
+	if f == nil {
+		return
+	}
+	got := int64(0)
+	switch p := f.packed.(type) {
+	case *keptBytes[byte]:
+		got = int64(len(p.packed) + 4*len(p.sums))
+	case *keptBytes[int8]:
+		got = int64(len(p.packed) + 4*len(p.sums))
+	case *keptBytes[int16]:
+		got = int64(2*len(p.packed) + 4*len(p.sums))
+	default:
+		t.Fatal("nothing is packed")
+	}
+	if want := BytesKept(n, k, columns); got != want {
+		t.Fatalf("%d packed by %d, columns: %t: %d bytes are kept, want %d", n, k, columns, got, want)
 	}
 }
 

@@ -115,6 +115,7 @@ type Transfer struct {
 	from  []Words
 
 	Scratch, Each float64 // how many bytes fill takes besides, and each thread of it
+	Keeps         int64   // bytes of packed weights that fill keeps
 	Fill          func(ctx context.Context, dst Words, in []Words)
 }
 
@@ -136,7 +137,7 @@ func (m *Transfer) Planned(p *plan.Draft, c *plan.Use, move func(c *plan.Use) pl
 	}
 	var always *Transfer
 	if p.Steady = tensor.Try(func() { always = move(&vague).(*Transfer) }) == nil; p.Steady {
-		m.Fill, m.Shape = always.Fill, always.Shape
+		m.Fill, m.Shape, p.Keeps = always.Fill, always.Shape, always.Keeps
 	}
 }
 

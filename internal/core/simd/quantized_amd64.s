@@ -497,6 +497,132 @@ done:
 	VZEROUPPER
 	RET
 
+// func requantizeRowU8AVX2(dst []uint8, sums []int32, factor float64, plus float64, scale float64, zero float64)
+// Requires: AVX, CMOV
+TEXT ·requantizeRowU8AVX2(SB), NOSPLIT, $0-80
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         sums_base+24(FP), DX
+	MOVQ         sums_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	VBROADCASTSD factor+48(FP), Y0
+	VBROADCASTSD plus+56(FP), Y1
+	VBROADCASTSD scale+64(FP), Y2
+	VBROADCASTSD zero+72(FP), Y3
+	VMOVUPS      c0<>+0(SB), Y4
+	VMOVUPS      c406fe00000000000<>+0(SB), Y5
+	XORL         BX, BX
+	SUBQ         $+16, AX
+	JLT          single
+
+many:
+	VMOVUPS     (DX)(BX*4), X6
+	VMOVUPS     16(DX)(BX*4), X7
+	VMOVUPS     32(DX)(BX*4), X8
+	VMOVUPS     48(DX)(BX*4), X9
+	VCVTDQ2PD   X6, Y6
+	VCVTDQ2PD   X7, Y7
+	VCVTDQ2PD   X8, Y8
+	VCVTDQ2PD   X9, Y9
+	VADDPD      Y1, Y6, Y6
+	VADDPD      Y1, Y7, Y7
+	VADDPD      Y1, Y8, Y8
+	VADDPD      Y1, Y9, Y9
+	VMULPD      Y0, Y6, Y6
+	VMULPD      Y0, Y7, Y7
+	VMULPD      Y0, Y8, Y8
+	VMULPD      Y0, Y9, Y9
+	VDIVPD      Y2, Y6, Y6
+	VDIVPD      Y2, Y7, Y7
+	VDIVPD      Y2, Y8, Y8
+	VDIVPD      Y2, Y9, Y9
+	VROUNDPD    $0x08, Y6, Y6
+	VROUNDPD    $0x08, Y7, Y7
+	VROUNDPD    $0x08, Y8, Y8
+	VROUNDPD    $0x08, Y9, Y9
+	VADDPD      Y3, Y6, Y6
+	VADDPD      Y3, Y7, Y7
+	VADDPD      Y3, Y8, Y8
+	VADDPD      Y3, Y9, Y9
+	VMAXPD      Y4, Y6, Y6
+	VMAXPD      Y4, Y7, Y7
+	VMAXPD      Y4, Y8, Y8
+	VMAXPD      Y4, Y9, Y9
+	VMINPD      Y5, Y6, Y6
+	VMINPD      Y5, Y7, Y7
+	VMINPD      Y5, Y8, Y8
+	VMINPD      Y5, Y9, Y9
+	VCVTTPD2DQY Y6, X6
+	VCVTTPD2DQY Y7, X7
+	VCVTTPD2DQY Y8, X8
+	VCVTTPD2DQY Y9, X9
+	VPACKSSDW   X6, X6, X6
+	VPACKSSDW   X7, X7, X7
+	VPACKSSDW   X8, X8, X8
+	VPACKSSDW   X9, X9, X9
+	VPACKUSWB   X6, X6, X6
+	VPACKUSWB   X7, X7, X7
+	VPACKUSWB   X8, X8, X8
+	VPACKUSWB   X9, X9, X9
+	VMOVD       X6, (CX)(BX*1)
+	VMOVD       X7, 4(CX)(BX*1)
+	VMOVD       X8, 8(CX)(BX*1)
+	VMOVD       X9, 12(CX)(BX*1)
+	ADDQ        $+16, BX
+	SUBQ        $+16, AX
+	JGE         many
+
+single:
+	ADDQ $+16, AX
+	JEQ  done
+
+one:
+	SUBQ        $+4, AX
+	JLT         rest
+	VMOVUPS     (DX)(BX*4), X6
+	VCVTDQ2PD   X6, Y6
+	VADDPD      Y1, Y6, Y6
+	VMULPD      Y0, Y6, Y6
+	VDIVPD      Y2, Y6, Y6
+	VROUNDPD    $0x08, Y6, Y6
+	VADDPD      Y3, Y6, Y6
+	VMAXPD      Y4, Y6, Y6
+	VMINPD      Y5, Y6, Y6
+	VCVTTPD2DQY Y6, X6
+	VPACKSSDW   X6, X6, X6
+	VPACKUSWB   X6, X6, X6
+	VMOVD       X6, (CX)(BX*1)
+	ADDQ        $+4, BX
+	JMP         one
+
+rest:
+	ADDQ $+4, AX
+	JEQ  end
+
+element:
+	VMOVD       (DX)(BX*4), X6
+	VCVTDQ2PD   X6, Y6
+	VADDPD      Y1, Y6, Y6
+	VMULPD      Y0, Y6, Y6
+	VDIVPD      Y2, Y6, Y6
+	VROUNDPD    $0x08, Y6, Y6
+	VADDPD      Y3, Y6, Y6
+	VMAXPD      Y4, Y6, Y6
+	VMINPD      Y5, Y6, Y6
+	VCVTTPD2DQY Y6, X6
+	VPACKSSDW   X6, X6, X6
+	VPACKUSWB   X6, X6, X6
+	VPEXTRB     $0x00, X6, (CX)(BX*1)
+	INCQ        BX
+	DECQ        AX
+	JNE         element
+
+end:
+done:
+	VZEROUPPER
+	RET
+
 DATA cc3000000c3000000<>+0(SB)/8, $0xc3000000c3000000
 DATA cc3000000c3000000<>+8(SB)/8, $0xc3000000c3000000
 DATA cc3000000c3000000<>+16(SB)/8, $0xc3000000c3000000
@@ -1008,6 +1134,145 @@ element:
 	VPACKSSWB   X5, X5, X5
 	VPEXTRB     $0x00, X5, (CX)(DI*1)
 	INCQ        DI
+	DECQ        AX
+	JNE         element
+
+end:
+done:
+	VZEROUPPER
+	RET
+
+// func requantizeRowI8AVX2(dst []int8, sums []int32, factor float64, plus float64, scale float64, zero float64)
+// Requires: AVX, AVX2, CMOV
+TEXT ·requantizeRowI8AVX2(SB), NOSPLIT, $0-80
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         sums_base+24(FP), DX
+	MOVQ         sums_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	VBROADCASTSD factor+48(FP), Y0
+	VBROADCASTSD plus+56(FP), Y1
+	VBROADCASTSD scale+64(FP), Y2
+	VBROADCASTSD zero+72(FP), Y3
+	VMOVUPS      c0<>+0(SB), Y4
+	VMOVUPS      cc060000000000000<>+0(SB), Y5
+	VMOVUPS      c405fc00000000000<>+0(SB), Y6
+	XORL         BX, BX
+	SUBQ         $+16, AX
+	JLT          single
+
+many:
+	VMOVUPS     (DX)(BX*4), X7
+	VMOVUPS     16(DX)(BX*4), X8
+	VCVTDQ2PD   X7, Y7
+	VCVTDQ2PD   X8, Y8
+	VADDPD      Y1, Y7, Y7
+	VADDPD      Y1, Y8, Y8
+	VMULPD      Y0, Y7, Y7
+	VMULPD      Y0, Y8, Y8
+	VDIVPD      Y2, Y7, Y7
+	VDIVPD      Y2, Y8, Y8
+	VROUNDPD    $0x08, Y7, Y7
+	VROUNDPD    $0x08, Y8, Y8
+	VADDPD      Y3, Y7, Y7
+	VADDPD      Y3, Y8, Y9
+	VCMPPD      $0x03, Y7, Y7, Y8
+	VCMPPD      $0x03, Y9, Y9, Y10
+	VPBLENDVB   Y8, Y4, Y7, Y7
+	VPBLENDVB   Y10, Y4, Y9, Y8
+	VMAXPD      Y5, Y7, Y7
+	VMAXPD      Y5, Y8, Y8
+	VMINPD      Y6, Y7, Y7
+	VMINPD      Y6, Y8, Y8
+	VCVTTPD2DQY Y7, X7
+	VCVTTPD2DQY Y8, X8
+	VPACKSSDW   X7, X7, X7
+	VPACKSSDW   X8, X8, X8
+	VPACKSSWB   X7, X7, X7
+	VPACKSSWB   X8, X8, X8
+	VMOVD       X7, (CX)(BX*1)
+	VMOVD       X8, 4(CX)(BX*1)
+	VMOVUPS     32(DX)(BX*4), X7
+	VMOVUPS     48(DX)(BX*4), X8
+	VCVTDQ2PD   X7, Y7
+	VCVTDQ2PD   X8, Y8
+	VADDPD      Y1, Y7, Y7
+	VADDPD      Y1, Y8, Y8
+	VMULPD      Y0, Y7, Y7
+	VMULPD      Y0, Y8, Y8
+	VDIVPD      Y2, Y7, Y7
+	VDIVPD      Y2, Y8, Y8
+	VROUNDPD    $0x08, Y7, Y7
+	VROUNDPD    $0x08, Y8, Y8
+	VADDPD      Y3, Y7, Y7
+	VADDPD      Y3, Y8, Y9
+	VCMPPD      $0x03, Y7, Y7, Y8
+	VCMPPD      $0x03, Y9, Y9, Y10
+	VPBLENDVB   Y8, Y4, Y7, Y7
+	VPBLENDVB   Y10, Y4, Y9, Y8
+	VMAXPD      Y5, Y7, Y7
+	VMAXPD      Y5, Y8, Y8
+	VMINPD      Y6, Y7, Y7
+	VMINPD      Y6, Y8, Y8
+	VCVTTPD2DQY Y7, X7
+	VCVTTPD2DQY Y8, X8
+	VPACKSSDW   X7, X7, X7
+	VPACKSSDW   X8, X8, X8
+	VPACKSSWB   X7, X7, X7
+	VPACKSSWB   X8, X8, X8
+	VMOVD       X7, 8(CX)(BX*1)
+	VMOVD       X8, 12(CX)(BX*1)
+	ADDQ        $+16, BX
+	SUBQ        $+16, AX
+	JGE         many
+
+single:
+	ADDQ $+16, AX
+	JEQ  done
+
+one:
+	SUBQ        $+4, AX
+	JLT         rest
+	VMOVUPS     (DX)(BX*4), X7
+	VCVTDQ2PD   X7, Y7
+	VADDPD      Y1, Y7, Y7
+	VMULPD      Y0, Y7, Y7
+	VDIVPD      Y2, Y7, Y7
+	VROUNDPD    $0x08, Y7, Y7
+	VADDPD      Y3, Y7, Y7
+	VCMPPD      $0x03, Y7, Y7, Y8
+	VPBLENDVB   Y8, Y4, Y7, Y7
+	VMAXPD      Y5, Y7, Y7
+	VMINPD      Y6, Y7, Y7
+	VCVTTPD2DQY Y7, X7
+	VPACKSSDW   X7, X7, X7
+	VPACKSSWB   X7, X7, X7
+	VMOVD       X7, (CX)(BX*1)
+	ADDQ        $+4, BX
+	JMP         one
+
+rest:
+	ADDQ $+4, AX
+	JEQ  end
+
+element:
+	VMOVD       (DX)(BX*4), X7
+	VCVTDQ2PD   X7, Y7
+	VADDPD      Y1, Y7, Y7
+	VMULPD      Y0, Y7, Y7
+	VDIVPD      Y2, Y7, Y7
+	VROUNDPD    $0x08, Y7, Y7
+	VADDPD      Y3, Y7, Y7
+	VCMPPD      $0x03, Y7, Y7, Y8
+	VPBLENDVB   Y8, Y4, Y7, Y7
+	VMAXPD      Y5, Y7, Y7
+	VMINPD      Y6, Y7, Y7
+	VCVTTPD2DQY Y7, X7
+	VPACKSSDW   X7, X7, X7
+	VPACKSSWB   X7, X7, X7
+	VPEXTRB     $0x00, X7, (CX)(BX*1)
+	INCQ        BX
 	DECQ        AX
 	JNE         element
 

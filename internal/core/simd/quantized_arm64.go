@@ -17,6 +17,9 @@ func floatU8NEON(dst []float32, a []uint8)
 func requantizeU8NEON(dst []uint8, sums []int32, factor []float64, plus []float64, scale float64, zero float64)
 
 //go:noescape
+func requantizeRowU8NEON(dst []uint8, sums []int32, factor float64, plus float64, scale float64, zero float64)
+
+//go:noescape
 func quantizeI8NEON(dst []int8, a []float32, scale []float32, zero []float32)
 
 //go:noescape
@@ -27,3 +30,6 @@ func floatI8NEON(dst []float32, a []int8)
 
 //go:noescape
 func requantizeI8NEON(dst []int8, sums []int32, factor []float64, plus []float64, scale float64, zero float64)
+
+//go:noescape
+func requantizeRowI8NEON(dst []int8, sums []int32, factor float64, plus float64, scale float64, zero float64)

@@ -20,6 +20,12 @@ DATA requantizeU8NEONConstants<>+16(SB)/8, $0x406fe00000000000
 DATA requantizeU8NEONConstants<>+24(SB)/8, $0x406fe00000000000
 GLOBL requantizeU8NEONConstants<>(SB), RODATA|NOPTR, $32
 
+DATA requantizeRowU8NEONConstants<>+0(SB)/8, $0x0000000000000000
+DATA requantizeRowU8NEONConstants<>+8(SB)/8, $0x0000000000000000
+DATA requantizeRowU8NEONConstants<>+16(SB)/8, $0x406fe00000000000
+DATA requantizeRowU8NEONConstants<>+24(SB)/8, $0x406fe00000000000
+GLOBL requantizeRowU8NEONConstants<>(SB), RODATA|NOPTR, $32
+
 DATA quantizeI8NEONConstants<>+0(SB)/8, $0x0000000000000000
 DATA quantizeI8NEONConstants<>+8(SB)/8, $0x0000000000000000
 DATA quantizeI8NEONConstants<>+16(SB)/8, $0xc3000000c3000000
@@ -39,6 +45,14 @@ DATA requantizeI8NEONConstants<>+24(SB)/8, $0xc060000000000000
 DATA requantizeI8NEONConstants<>+32(SB)/8, $0x405fc00000000000
 DATA requantizeI8NEONConstants<>+40(SB)/8, $0x405fc00000000000
 GLOBL requantizeI8NEONConstants<>(SB), RODATA|NOPTR, $48
+
+DATA requantizeRowI8NEONConstants<>+0(SB)/8, $0x0000000000000000
+DATA requantizeRowI8NEONConstants<>+8(SB)/8, $0x0000000000000000
+DATA requantizeRowI8NEONConstants<>+16(SB)/8, $0xc060000000000000
+DATA requantizeRowI8NEONConstants<>+24(SB)/8, $0xc060000000000000
+DATA requantizeRowI8NEONConstants<>+32(SB)/8, $0x405fc00000000000
+DATA requantizeRowI8NEONConstants<>+40(SB)/8, $0x405fc00000000000
+GLOBL requantizeRowI8NEONConstants<>(SB), RODATA|NOPTR, $48
 
 // func quantizeU8NEON(dst []uint8, a []float32, scale []float32, zero []float32)
 TEXT ·quantizeU8NEON(SB), NOSPLIT, $0-96
@@ -527,6 +541,155 @@ element:
 	ADD $4, R2
 	ADD $8, R3
 	ADD $8, R4
+	SUBS $1, R0, R0
+	BNE element
+done:
+	RET
+
+// func requantizeRowU8NEON(dst []uint8, sums []int32, factor float64, plus float64, scale float64, zero float64)
+TEXT ·requantizeRowU8NEON(SB), NOSPLIT, $0-80
+	MOVD dst_len+8(FP), R0
+	MOVD dst_base+0(FP), R1
+	MOVD sums_base+24(FP), R2
+	MOVD sums_len+32(FP), R3
+	CMP R0, R3
+	CSEL LT, R3, R0, R0
+	FMOVD factor+48(FP), F0
+	WORD $0x4e080400 // dup v0.2d, v0.d[0]
+	FMOVD plus+56(FP), F1
+	WORD $0x4e080421 // dup v1.2d, v1.d[0]
+	FMOVD scale+64(FP), F2
+	WORD $0x4e080442 // dup v2.2d, v2.d[0]
+	FMOVD zero+72(FP), F3
+	WORD $0x4e080463 // dup v3.2d, v3.d[0]
+	MOVD $requantizeRowU8NEONConstants<>(SB), R3
+	WORD $0x3dc00064 // ldr q4, [x3]
+	WORD $0x3dc00465 // ldr q5, [x3, #16]
+	SUBS $8, R0, R0
+	BLT single
+many:
+	WORD $0xfd400046 // ldr d6, [x2]
+	WORD $0xfd400447 // ldr d7, [x2, #8]
+	WORD $0xfd400848 // ldr d8, [x2, #16]
+	WORD $0xfd400c49 // ldr d9, [x2, #24]
+	WORD $0x0f20a4c6 // sshll v6.2d, v6.2s, #0
+	WORD $0x0f20a4e7 // sshll v7.2d, v7.2s, #0
+	WORD $0x0f20a508 // sshll v8.2d, v8.2s, #0
+	WORD $0x0f20a529 // sshll v9.2d, v9.2s, #0
+	WORD $0x4e61d8c6 // scvtf v6.2d, v6.2d
+	WORD $0x4e61d8e7 // scvtf v7.2d, v7.2d
+	WORD $0x4e61d908 // scvtf v8.2d, v8.2d
+	WORD $0x4e61d929 // scvtf v9.2d, v9.2d
+	WORD $0x4e61d4c6 // fadd v6.2d, v6.2d, v1.2d
+	WORD $0x4e61d4e7 // fadd v7.2d, v7.2d, v1.2d
+	WORD $0x4e61d508 // fadd v8.2d, v8.2d, v1.2d
+	WORD $0x4e61d529 // fadd v9.2d, v9.2d, v1.2d
+	WORD $0x6e60dcc6 // fmul v6.2d, v6.2d, v0.2d
+	WORD $0x6e60dce7 // fmul v7.2d, v7.2d, v0.2d
+	WORD $0x6e60dd08 // fmul v8.2d, v8.2d, v0.2d
+	WORD $0x6e60dd29 // fmul v9.2d, v9.2d, v0.2d
+	WORD $0x6e62fcc6 // fdiv v6.2d, v6.2d, v2.2d
+	WORD $0x6e62fce7 // fdiv v7.2d, v7.2d, v2.2d
+	WORD $0x6e62fd08 // fdiv v8.2d, v8.2d, v2.2d
+	WORD $0x6e62fd29 // fdiv v9.2d, v9.2d, v2.2d
+	WORD $0x4e6188c6 // frintn v6.2d, v6.2d
+	WORD $0x4e6188e7 // frintn v7.2d, v7.2d
+	WORD $0x4e618908 // frintn v8.2d, v8.2d
+	WORD $0x4e618929 // frintn v9.2d, v9.2d
+	WORD $0x4e63d4c6 // fadd v6.2d, v6.2d, v3.2d
+	WORD $0x4e63d4e7 // fadd v7.2d, v7.2d, v3.2d
+	WORD $0x4e63d508 // fadd v8.2d, v8.2d, v3.2d
+	WORD $0x4e63d529 // fadd v9.2d, v9.2d, v3.2d
+	WORD $0x6ee4e4ca // fcmgt v10.2d, v6.2d, v4.2d
+	WORD $0x6ee4e4eb // fcmgt v11.2d, v7.2d, v4.2d
+	WORD $0x6ee4e50c // fcmgt v12.2d, v8.2d, v4.2d
+	WORD $0x6ee4e52d // fcmgt v13.2d, v9.2d, v4.2d
+	WORD $0x6e641cca // bsl v10.16b, v6.16b, v4.16b
+	WORD $0x6e641ceb // bsl v11.16b, v7.16b, v4.16b
+	WORD $0x6e641d0c // bsl v12.16b, v8.16b, v4.16b
+	WORD $0x6e641d2d // bsl v13.16b, v9.16b, v4.16b
+	WORD $0x6eeae4a9 // fcmgt v9.2d, v5.2d, v10.2d
+	WORD $0x6eebe4a8 // fcmgt v8.2d, v5.2d, v11.2d
+	WORD $0x6eece4a7 // fcmgt v7.2d, v5.2d, v12.2d
+	WORD $0x6eede4a6 // fcmgt v6.2d, v5.2d, v13.2d
+	WORD $0x6e651d49 // bsl v9.16b, v10.16b, v5.16b
+	WORD $0x6e651d68 // bsl v8.16b, v11.16b, v5.16b
+	WORD $0x6e651d87 // bsl v7.16b, v12.16b, v5.16b
+	WORD $0x6e651da6 // bsl v6.16b, v13.16b, v5.16b
+	WORD $0x4ee1b929 // fcvtzs v9.2d, v9.2d
+	WORD $0x4ee1b908 // fcvtzs v8.2d, v8.2d
+	WORD $0x4ee1b8e7 // fcvtzs v7.2d, v7.2d
+	WORD $0x4ee1b8c6 // fcvtzs v6.2d, v6.2d
+	WORD $0x0ea12929 // xtn v9.2s, v9.2d
+	WORD $0x0ea12908 // xtn v8.2s, v8.2d
+	WORD $0x0ea128e7 // xtn v7.2s, v7.2d
+	WORD $0x0ea128c6 // xtn v6.2s, v6.2d
+	WORD $0x0e612929 // xtn v9.4h, v9.4s
+	WORD $0x0e612908 // xtn v8.4h, v8.4s
+	WORD $0x0e6128e7 // xtn v7.4h, v7.4s
+	WORD $0x0e6128c6 // xtn v6.4h, v6.4s
+	WORD $0x0e212929 // xtn v9.8b, v9.8h
+	WORD $0x0e212908 // xtn v8.8b, v8.8h
+	WORD $0x0e2128e7 // xtn v7.8b, v7.8h
+	WORD $0x0e2128c6 // xtn v6.8b, v6.8h
+	WORD $0x7d000029 // str h9, [x1]
+	WORD $0x7d000428 // str h8, [x1, #2]
+	WORD $0x7d000827 // str h7, [x1, #4]
+	WORD $0x7d000c26 // str h6, [x1, #6]
+	ADD $8, R1
+	ADD $32, R2
+	SUBS $8, R0, R0
+	BGE many
+single:
+	ADDS $8, R0, R0
+	BEQ done
+	SUBS $2, R0, R0
+	BLT rest
+one:
+	WORD $0xfd400046 // ldr d6, [x2]
+	WORD $0x0f20a4c6 // sshll v6.2d, v6.2s, #0
+	WORD $0x4e61d8c6 // scvtf v6.2d, v6.2d
+	WORD $0x4e61d4c6 // fadd v6.2d, v6.2d, v1.2d
+	WORD $0x6e60dcc6 // fmul v6.2d, v6.2d, v0.2d
+	WORD $0x6e62fcc6 // fdiv v6.2d, v6.2d, v2.2d
+	WORD $0x4e6188c6 // frintn v6.2d, v6.2d
+	WORD $0x4e63d4c6 // fadd v6.2d, v6.2d, v3.2d
+	WORD $0x6ee4e4c7 // fcmgt v7.2d, v6.2d, v4.2d
+	WORD $0x6e641cc7 // bsl v7.16b, v6.16b, v4.16b
+	WORD $0x6ee7e4a6 // fcmgt v6.2d, v5.2d, v7.2d
+	WORD $0x6e651ce6 // bsl v6.16b, v7.16b, v5.16b
+	WORD $0x4ee1b8c6 // fcvtzs v6.2d, v6.2d
+	WORD $0x0ea128c6 // xtn v6.2s, v6.2d
+	WORD $0x0e6128c6 // xtn v6.4h, v6.4s
+	WORD $0x0e2128c6 // xtn v6.8b, v6.8h
+	WORD $0x7d000026 // str h6, [x1]
+	ADD $2, R1
+	ADD $8, R2
+	SUBS $2, R0, R0
+	BGE one
+rest:
+	ADDS $2, R0, R0
+	BEQ done
+element:
+	WORD $0xbd400046 // ldr s6, [x2]
+	WORD $0x0f20a4c6 // sshll v6.2d, v6.2s, #0
+	WORD $0x4e61d8c6 // scvtf v6.2d, v6.2d
+	WORD $0x4e61d4c6 // fadd v6.2d, v6.2d, v1.2d
+	WORD $0x6e60dcc6 // fmul v6.2d, v6.2d, v0.2d
+	WORD $0x6e62fcc6 // fdiv v6.2d, v6.2d, v2.2d
+	WORD $0x4e6188c6 // frintn v6.2d, v6.2d
+	WORD $0x4e63d4c6 // fadd v6.2d, v6.2d, v3.2d
+	WORD $0x6ee4e4c7 // fcmgt v7.2d, v6.2d, v4.2d
+	WORD $0x6e641cc7 // bsl v7.16b, v6.16b, v4.16b
+	WORD $0x6ee7e4a6 // fcmgt v6.2d, v5.2d, v7.2d
+	WORD $0x6e651ce6 // bsl v6.16b, v7.16b, v5.16b
+	WORD $0x4ee1b8c6 // fcvtzs v6.2d, v6.2d
+	WORD $0x0ea128c6 // xtn v6.2s, v6.2d
+	WORD $0x0e6128c6 // xtn v6.4h, v6.4s
+	WORD $0x0e2128c6 // xtn v6.8b, v6.8h
+	WORD $0x3d000026 // str b6, [x1]
+	ADD $1, R1
+	ADD $4, R2
 	SUBS $1, R0, R0
 	BNE element
 done:
@@ -1045,6 +1208,168 @@ element:
 	ADD $4, R2
 	ADD $8, R3
 	ADD $8, R4
+	SUBS $1, R0, R0
+	BNE element
+done:
+	RET
+
+// func requantizeRowI8NEON(dst []int8, sums []int32, factor float64, plus float64, scale float64, zero float64)
+TEXT ·requantizeRowI8NEON(SB), NOSPLIT, $0-80
+	MOVD dst_len+8(FP), R0
+	MOVD dst_base+0(FP), R1
+	MOVD sums_base+24(FP), R2
+	MOVD sums_len+32(FP), R3
+	CMP R0, R3
+	CSEL LT, R3, R0, R0
+	FMOVD factor+48(FP), F0
+	WORD $0x4e080400 // dup v0.2d, v0.d[0]
+	FMOVD plus+56(FP), F1
+	WORD $0x4e080421 // dup v1.2d, v1.d[0]
+	FMOVD scale+64(FP), F2
+	WORD $0x4e080442 // dup v2.2d, v2.d[0]
+	FMOVD zero+72(FP), F3
+	WORD $0x4e080463 // dup v3.2d, v3.d[0]
+	MOVD $requantizeRowI8NEONConstants<>(SB), R3
+	WORD $0x3dc00064 // ldr q4, [x3]
+	WORD $0x3dc00465 // ldr q5, [x3, #16]
+	WORD $0x3dc00866 // ldr q6, [x3, #32]
+	SUBS $8, R0, R0
+	BLT single
+many:
+	WORD $0xfd400047 // ldr d7, [x2]
+	WORD $0xfd400448 // ldr d8, [x2, #8]
+	WORD $0xfd400849 // ldr d9, [x2, #16]
+	WORD $0xfd400c4a // ldr d10, [x2, #24]
+	WORD $0x0f20a4e7 // sshll v7.2d, v7.2s, #0
+	WORD $0x0f20a508 // sshll v8.2d, v8.2s, #0
+	WORD $0x0f20a529 // sshll v9.2d, v9.2s, #0
+	WORD $0x0f20a54a // sshll v10.2d, v10.2s, #0
+	WORD $0x4e61d8e7 // scvtf v7.2d, v7.2d
+	WORD $0x4e61d908 // scvtf v8.2d, v8.2d
+	WORD $0x4e61d929 // scvtf v9.2d, v9.2d
+	WORD $0x4e61d94a // scvtf v10.2d, v10.2d
+	WORD $0x4e61d4e7 // fadd v7.2d, v7.2d, v1.2d
+	WORD $0x4e61d508 // fadd v8.2d, v8.2d, v1.2d
+	WORD $0x4e61d529 // fadd v9.2d, v9.2d, v1.2d
+	WORD $0x4e61d54a // fadd v10.2d, v10.2d, v1.2d
+	WORD $0x6e60dce7 // fmul v7.2d, v7.2d, v0.2d
+	WORD $0x6e60dd08 // fmul v8.2d, v8.2d, v0.2d
+	WORD $0x6e60dd29 // fmul v9.2d, v9.2d, v0.2d
+	WORD $0x6e60dd4a // fmul v10.2d, v10.2d, v0.2d
+	WORD $0x6e62fce7 // fdiv v7.2d, v7.2d, v2.2d
+	WORD $0x6e62fd08 // fdiv v8.2d, v8.2d, v2.2d
+	WORD $0x6e62fd29 // fdiv v9.2d, v9.2d, v2.2d
+	WORD $0x6e62fd4a // fdiv v10.2d, v10.2d, v2.2d
+	WORD $0x4e6188e7 // frintn v7.2d, v7.2d
+	WORD $0x4e618908 // frintn v8.2d, v8.2d
+	WORD $0x4e618929 // frintn v9.2d, v9.2d
+	WORD $0x4e61894a // frintn v10.2d, v10.2d
+	WORD $0x4e63d4e7 // fadd v7.2d, v7.2d, v3.2d
+	WORD $0x4e63d508 // fadd v8.2d, v8.2d, v3.2d
+	WORD $0x4e63d529 // fadd v9.2d, v9.2d, v3.2d
+	WORD $0x4e63d54a // fadd v10.2d, v10.2d, v3.2d
+	WORD $0x4e67e4eb // fcmeq v11.2d, v7.2d, v7.2d
+	WORD $0x4e68e50c // fcmeq v12.2d, v8.2d, v8.2d
+	WORD $0x4e69e52d // fcmeq v13.2d, v9.2d, v9.2d
+	WORD $0x4e6ae54e // fcmeq v14.2d, v10.2d, v10.2d
+	WORD $0x6e641ceb // bsl v11.16b, v7.16b, v4.16b
+	WORD $0x6e641d0c // bsl v12.16b, v8.16b, v4.16b
+	WORD $0x6e641d2d // bsl v13.16b, v9.16b, v4.16b
+	WORD $0x6e641d4e // bsl v14.16b, v10.16b, v4.16b
+	WORD $0x6ee5e56a // fcmgt v10.2d, v11.2d, v5.2d
+	WORD $0x6ee5e589 // fcmgt v9.2d, v12.2d, v5.2d
+	WORD $0x6ee5e5a8 // fcmgt v8.2d, v13.2d, v5.2d
+	WORD $0x6ee5e5c7 // fcmgt v7.2d, v14.2d, v5.2d
+	WORD $0x6e651d6a // bsl v10.16b, v11.16b, v5.16b
+	WORD $0x6e651d89 // bsl v9.16b, v12.16b, v5.16b
+	WORD $0x6e651da8 // bsl v8.16b, v13.16b, v5.16b
+	WORD $0x6e651dc7 // bsl v7.16b, v14.16b, v5.16b
+	WORD $0x6eeae4ce // fcmgt v14.2d, v6.2d, v10.2d
+	WORD $0x6ee9e4cd // fcmgt v13.2d, v6.2d, v9.2d
+	WORD $0x6ee8e4cc // fcmgt v12.2d, v6.2d, v8.2d
+	WORD $0x6ee7e4cb // fcmgt v11.2d, v6.2d, v7.2d
+	WORD $0x6e661d4e // bsl v14.16b, v10.16b, v6.16b
+	WORD $0x6e661d2d // bsl v13.16b, v9.16b, v6.16b
+	WORD $0x6e661d0c // bsl v12.16b, v8.16b, v6.16b
+	WORD $0x6e661ceb // bsl v11.16b, v7.16b, v6.16b
+	WORD $0x4ee1b9ce // fcvtzs v14.2d, v14.2d
+	WORD $0x4ee1b9ad // fcvtzs v13.2d, v13.2d
+	WORD $0x4ee1b98c // fcvtzs v12.2d, v12.2d
+	WORD $0x4ee1b96b // fcvtzs v11.2d, v11.2d
+	WORD $0x0ea129ce // xtn v14.2s, v14.2d
+	WORD $0x0ea129ad // xtn v13.2s, v13.2d
+	WORD $0x0ea1298c // xtn v12.2s, v12.2d
+	WORD $0x0ea1296b // xtn v11.2s, v11.2d
+	WORD $0x0e6129ce // xtn v14.4h, v14.4s
+	WORD $0x0e6129ad // xtn v13.4h, v13.4s
+	WORD $0x0e61298c // xtn v12.4h, v12.4s
+	WORD $0x0e61296b // xtn v11.4h, v11.4s
+	WORD $0x0e2129ce // xtn v14.8b, v14.8h
+	WORD $0x0e2129ad // xtn v13.8b, v13.8h
+	WORD $0x0e21298c // xtn v12.8b, v12.8h
+	WORD $0x0e21296b // xtn v11.8b, v11.8h
+	WORD $0x7d00002e // str h14, [x1]
+	WORD $0x7d00042d // str h13, [x1, #2]
+	WORD $0x7d00082c // str h12, [x1, #4]
+	WORD $0x7d000c2b // str h11, [x1, #6]
+	ADD $8, R1
+	ADD $32, R2
+	SUBS $8, R0, R0
+	BGE many
+single:
+	ADDS $8, R0, R0
+	BEQ done
+	SUBS $2, R0, R0
+	BLT rest
+one:
+	WORD $0xfd40004b // ldr d11, [x2]
+	WORD $0x0f20a56b // sshll v11.2d, v11.2s, #0
+	WORD $0x4e61d96b // scvtf v11.2d, v11.2d
+	WORD $0x4e61d56b // fadd v11.2d, v11.2d, v1.2d
+	WORD $0x6e60dd6b // fmul v11.2d, v11.2d, v0.2d
+	WORD $0x6e62fd6b // fdiv v11.2d, v11.2d, v2.2d
+	WORD $0x4e61896b // frintn v11.2d, v11.2d
+	WORD $0x4e63d56b // fadd v11.2d, v11.2d, v3.2d
+	WORD $0x4e6be56c // fcmeq v12.2d, v11.2d, v11.2d
+	WORD $0x6e641d6c // bsl v12.16b, v11.16b, v4.16b
+	WORD $0x6ee5e58b // fcmgt v11.2d, v12.2d, v5.2d
+	WORD $0x6e651d8b // bsl v11.16b, v12.16b, v5.16b
+	WORD $0x6eebe4cc // fcmgt v12.2d, v6.2d, v11.2d
+	WORD $0x6e661d6c // bsl v12.16b, v11.16b, v6.16b
+	WORD $0x4ee1b98c // fcvtzs v12.2d, v12.2d
+	WORD $0x0ea1298c // xtn v12.2s, v12.2d
+	WORD $0x0e61298c // xtn v12.4h, v12.4s
+	WORD $0x0e21298c // xtn v12.8b, v12.8h
+	WORD $0x7d00002c // str h12, [x1]
+	ADD $2, R1
+	ADD $8, R2
+	SUBS $2, R0, R0
+	BGE one
+rest:
+	ADDS $2, R0, R0
+	BEQ done
+element:
+	WORD $0xbd40004c // ldr s12, [x2]
+	WORD $0x0f20a58c // sshll v12.2d, v12.2s, #0
+	WORD $0x4e61d98c // scvtf v12.2d, v12.2d
+	WORD $0x4e61d58c // fadd v12.2d, v12.2d, v1.2d
+	WORD $0x6e60dd8c // fmul v12.2d, v12.2d, v0.2d
+	WORD $0x6e62fd8c // fdiv v12.2d, v12.2d, v2.2d
+	WORD $0x4e61898c // frintn v12.2d, v12.2d
+	WORD $0x4e63d58c // fadd v12.2d, v12.2d, v3.2d
+	WORD $0x4e6ce58b // fcmeq v11.2d, v12.2d, v12.2d
+	WORD $0x6e641d8b // bsl v11.16b, v12.16b, v4.16b
+	WORD $0x6ee5e56c // fcmgt v12.2d, v11.2d, v5.2d
+	WORD $0x6e651d6c // bsl v12.16b, v11.16b, v5.16b
+	WORD $0x6eece4cb // fcmgt v11.2d, v6.2d, v12.2d
+	WORD $0x6e661d8b // bsl v11.16b, v12.16b, v6.16b
+	WORD $0x4ee1b96b // fcvtzs v11.2d, v11.2d
+	WORD $0x0ea1296b // xtn v11.2s, v11.2d
+	WORD $0x0e61296b // xtn v11.4h, v11.4s
+	WORD $0x0e21296b // xtn v11.8b, v11.8h
+	WORD $0x3d00002b // str b11, [x1]
+	ADD $1, R1
+	ADD $4, R2
 	SUBS $1, R0, R0
 	BNE element
 done:

@@ -12,7 +12,8 @@ import (
 
 // quantizedCase compares the rows between numbers and bytes of one type with their definitions, an element at a time.
 func quantizedCase[T int8 | uint8](t *testing.T, least, most float64, quantize func([]T, []float32, []float32, []float32) bool,
-	dequantize func([]float32, []T, []float32, []float32) bool, requantize func([]T, []int32, []float64, []float64, float64, float64) bool) {
+	dequantize func([]float32, []T, []float32, []float32) bool, requantize func([]T, []int32, []float64, []float64, float64, float64) bool,
+	inRow func([]T, []int32, float64, float64, float64, float64) bool) {
 	r := rand.New(rand.NewPCG(1, 2))
 	special := []float64{0, math.Copysign(0, -1), 0.5, 1.5, -0.5, 127.5, 254.5, 255.5, 3e38, -3e38, math.Inf(1), math.Inf(-1), math.NaN()}
 	number := func() float64 {
@@ -30,7 +31,7 @@ func quantizedCase[T int8 | uint8](t *testing.T, least, most float64, quantize f
 	for n := range 100 {
 		x, s, z, back := make([]float32, n), make([]float32, n), make([]float32, n), make([]float32, n)
 		sums, factor, plus := make([]int32, n), make([]float64, n), make([]float64, n)
-		q, got, again := make([]T, n), make([]T, n), make([]T, n)
+		q, got, again, row := make([]T, n), make([]T, n), make([]T, n), make([]T, n)
 		for i := range n {
 			x[i], s[i], z[i], q[i] = float32(number()), float32(number()), float32(byteOf(number())), T(r.Uint32())
 			sums[i], factor[i], plus[i] = int32(r.Uint32()), number()/16, float64(r.IntN(1<<30))
@@ -38,6 +39,10 @@ func quantizedCase[T int8 | uint8](t *testing.T, least, most float64, quantize f
 		scale, zero := number(), float64(byteOf(number()))
 		if !quantize(got, x, s, z) || !dequantize(back, q, s, z) || !requantize(again, sums, factor, plus, scale, zero) {
 			t.Fatal("a processor with kernels has no row")
+		}
+		one, add := number()/16, float64(r.IntN(1<<30))
+		if !inRow(row, sums, one, add, scale, zero) {
+			t.Fatal("a processor with kernels has no row of one factor")
 		}
 		for i := range n {
 			if want := byteOf(math.RoundToEven(float64(float32(x[i]/s[i]))) + float64(z[i])); got[i] != want {
@@ -48,6 +53,9 @@ func quantizedCase[T int8 | uint8](t *testing.T, least, most float64, quantize f
 			}
 			if want := byteOf(math.RoundToEven(float64((float64(sums[i])+plus[i])*factor[i])/scale) + zero); again[i] != want {
 				t.Fatalf("(%d + %g)·%g/%g with %g: got %d, want %d", sums[i], plus[i], factor[i], scale, zero, again[i], want)
+			}
+			if want := byteOf(math.RoundToEven(float64((float64(sums[i])+add)*one)/scale) + zero); row[i] != want {
+				t.Fatalf("(%d + %g)·%g/%g with %g: got %d, want %d", sums[i], add, one, scale, zero, row[i], want)
 			}
 		}
 	}
@@ -83,9 +91,9 @@ func TestQuantizedRows(t *testing.T) {
 	if cpu.Current() == cpu.Generic {
 		t.Skip("this processor has no instruction set with kernels, or ASHLAR_CPU names none")
 	}
-	for _, name := range []string{"quantize", "dequantize", "requantize"} {
+	for _, name := range []string{"quantize", "dequantize", "requantize", "requantizeRow"} {
 		checked[name+"I8"], checked[name+"U8"] = true, true
 	}
-	quantizedCase(t, math.MinInt8, math.MaxInt8, TryQuantizeI8, TryDequantizeI8, TryRequantizeI8)
-	quantizedCase(t, 0, math.MaxUint8, TryQuantizeU8, TryDequantizeU8, TryRequantizeU8)
+	quantizedCase(t, math.MinInt8, math.MaxInt8, TryQuantizeI8, TryDequantizeI8, TryRequantizeI8, TryRequantizeRowI8)
+	quantizedCase(t, 0, math.MaxUint8, TryQuantizeU8, TryDequantizeU8, TryRequantizeU8, TryRequantizeRowU8)
 }

@@ -626,6 +626,30 @@ func TryRequantizeI8(dst []int8, sums []int32, factor []float64, plus []float64,
 	return true
 }
 
+func TryRequantizeRowI8(dst []int8, sums []int32, factor float64, plus float64, scale float64, zero float64) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		requantizeRowI8AVX2(dst, sums, factor, plus, scale, zero)
+	case cpu.AVX512:
+		requantizeRowI8AVX2(dst, sums, factor, plus, scale, zero)
+	default:
+		return false
+	}
+	return true
+}
+
+func TryRequantizeRowU8(dst []uint8, sums []int32, factor float64, plus float64, scale float64, zero float64) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		requantizeRowU8AVX2(dst, sums, factor, plus, scale, zero)
+	case cpu.AVX512:
+		requantizeRowU8AVX2(dst, sums, factor, plus, scale, zero)
+	default:
+		return false
+	}
+	return true
+}
+
 func TryRequantizeU8(dst []uint8, sums []int32, factor []float64, plus []float64, scale float64, zero float64) bool {
 	switch cpu.Current() {
 	case cpu.AVX2:

@@ -514,6 +514,26 @@ func TryRequantizeI8(dst []int8, sums []int32, factor []float64, plus []float64,
 	return true
 }
 
+func TryRequantizeRowI8(dst []int8, sums []int32, factor float64, plus float64, scale float64, zero float64) bool {
+	switch cpu.Current() {
+	case cpu.NEON, cpu.Dot, cpu.I8MM:
+		requantizeRowI8NEON(dst, sums, factor, plus, scale, zero)
+	default:
+		return false
+	}
+	return true
+}
+
+func TryRequantizeRowU8(dst []uint8, sums []int32, factor float64, plus float64, scale float64, zero float64) bool {
+	switch cpu.Current() {
+	case cpu.NEON, cpu.Dot, cpu.I8MM:
+		requantizeRowU8NEON(dst, sums, factor, plus, scale, zero)
+	default:
+		return false
+	}
+	return true
+}
+
 func TryRequantizeU8(dst []uint8, sums []int32, factor []float64, plus []float64, scale float64, zero float64) bool {
 	switch cpu.Current() {
 	case cpu.NEON, cpu.Dot, cpu.I8MM:

@@ -80,6 +80,12 @@ func TryQuantizeU8(dst []uint8, a []float32, scale []float32, zero []float32) bo
 func TryRequantizeI8(dst []int8, sums []int32, factor []float64, plus []float64, scale float64, zero float64) bool {
 	return false
 }
+func TryRequantizeRowI8(dst []int8, sums []int32, factor float64, plus float64, scale float64, zero float64) bool {
+	return false
+}
+func TryRequantizeRowU8(dst []uint8, sums []int32, factor float64, plus float64, scale float64, zero float64) bool {
+	return false
+}
 func TryRequantizeU8(dst []uint8, sums []int32, factor []float64, plus []float64, scale float64, zero float64) bool {
 	return false
 }

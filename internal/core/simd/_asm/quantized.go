@@ -29,6 +29,10 @@ func quantized() (l list) {
 			v := m.mul(m.add(m.convert(F64, m.load(1)), m.load(3)), m.load(2))
 			m.store(0, saturated(m, m.add(m.round(m.div(v, m.load(4)), toEven), m.load(5))))
 		}})
+		l.add(kernel{table: "RequantizeRow" + k.String(), only: "AVX2", args: []arg{{"dst", k, false}, {"sums", I32, false}, {"factor", F64, true}, {"plus", F64, true}, {"scale", F64, true}, {"zero", F64, true}}, body: func(m machine) {
+			v := m.mul(m.add(m.convert(F64, m.load(1)), m.load(3)), m.load(2))
+			m.store(0, saturated(m, m.add(m.round(m.div(v, m.load(4)), toEven), m.load(5))))
+		}})
 	}
 	return l
 }
