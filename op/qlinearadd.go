@@ -2,6 +2,7 @@ package op
 
 import (
 	"context"
+	"math"
 
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/move"
@@ -22,11 +23,23 @@ func QLinearAdd[S num.Float | num.Narrow, Q int8 | uint8](a tensor.Tensor[Q], qa
 	return r
 }
 
-func sumOf2(a, b float64) float64     { return a + b }
-func productOf2(a, b float64) float64 { return a * b }
+// A pairRow sets y to a function of the numbers that a and b stand for, which have steps of 0 or 1.
+type pairRow func(y []float64, a []byte, aStep int, ofA *[256]float64, b []byte, bStep int, ofB *[256]float64)
+
+func sumOf2(y []float64, a []byte, aStep int, ofA *[256]float64, b []byte, bStep int, ofB *[256]float64) {
+	for i := range y {
+		y[i] = ofA[a[i*aStep]] + ofB[b[i*bStep]]
+	}
+}
+
+func productOf2(y []float64, a []byte, aStep int, ofA *[256]float64, b []byte, bStep int, ofB *[256]float64) {
+	for i := range y {
+		y[i] = float64(ofA[a[i*aStep]] * ofB[b[i*bStep]])
+	}
+}
 
 // quantizedPair is a function of two quantized operands of one type.
-func quantizedPair(name string, in []tensor.Any, f func(a, b float64) float64) *move.Transfer {
+func quantizedPair(name string, in []tensor.Any, f pairRow) *move.Transfer {
 	a, b := in[0], in[3]
 	plan.Present(name, &a, nil, nil, &b)
 	plan.OneType(name, a, b)
@@ -35,26 +48,76 @@ func quantizedPair(name string, in []tensor.Any, f func(a, b float64) float64) *
 		checkQuantum(name, k, in[k], in[k+1], in[[]int{0, 3, 0}[i]].DType())
 	}
 	shape := plan.Stretch(name, a, b)
+	reals := func(in []move.Words) *[256]float64 {
+		q := quantumIn(in)
+		t := q.reals(a.DType())
+		return &t
+	}
+	realsA, realsB, result := steady(reals, in[1], in[2]), steady(reals, in[4], in[5]), steady(quantumIn, in[6], in[7])
+	placesA, placesB := placesIn(shape, a.Shape()), placesIn(shape, b.Shape())
 	return &move.Transfer{Name: name, D: a.DType(), Shape: shape, In: move.OperandsOf(in...), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
-		qa, qb, qy := quantumOf(in[1], in[2]), quantumOf(in[4], in[5]), quantumOf(in[6], in[7])
-		x, y := in[0].Stretched(shape), in[3].Stretched(shape)
-		ta, tb := qa.reals(x.Of.DType()), qb.reals(y.Of.DType())
+		ofA, ofB, qy := realsA(in[1], in[2]), realsB(in[4], in[5]), result(in[6], in[7])
+		x, y := in[0], in[3]
+		if placesA.n == 0 {
+			x = x.Stretched(shape)
+		}
+		if placesB.n == 0 {
+			y = y.Stretched(shape)
+		}
 		exec.Split(name, ctx, dst.Len(), 4, func(from, till int) {
 			qy.quantize(dst, from, till-from, 1, func(v []float64, at int) {
-				as, bs := x.Mem[from+at:], y.Mem[from+at:]
-				for i := range v {
-					v[i] = f(ta[as[i]], tb[bs[i]])
+				for at += from; len(v) > 0; {
+					i, aStep, n := placesA.from(at)
+					j, bStep, m := placesB.from(at)
+					n = min(n, m, len(v))
+					f(v[:n], x.Mem[i:], aStep, ofA, y.Mem[j:], bStep, ofB)
+					v, at = v[n:], at+n
 				}
 			})
 		})
 	}}
 }
 
+// places says which element of an operand stretches to one of a result: element i/after%n, or element i itself where n is 0.
+type places struct{ n, after int }
+
+// placesIn returns the places of an operand that stretches to a shape, if it stretches along its first and last axes alone; else n is 0, as
+// for one that has the shape.
+func placesIn(shape, of []int) places {
+	p := places{1, 1}
+	i, skip := len(of)-1, len(shape)-len(of)
+	for ; i >= 0 && of[i] == 1; i-- {
+		p.after *= shape[i+skip]
+	}
+	for ; i >= 0 && of[i] == shape[i+skip]; i-- {
+		p.n *= of[i]
+	}
+	for ; i >= 0; i-- {
+		if of[i] != 1 {
+			return places{}
+		}
+	}
+	return p
+}
+
+// from returns which element the result's element i has, and that the n elements from it on have that one, or with step 1 those after it.
+func (p places) from(i int) (at, step, n int) {
+	switch {
+	case p.n == 0:
+		return i, 1, math.MaxInt
+	case p.n == 1:
+		return 0, 0, math.MaxInt
+	case p.after == 1:
+		return i % p.n, 1, p.n - i%p.n
+	}
+	return i / p.after % p.n, 0, p.after - i%p.after
+}
+
 var qLinearAdd = plan.Operator{About: plan.About{Name: "QLinearAdd", TakesUp: plan.InDoubles, Domain: "com.microsoft", Versions: []int{1}, Why: "of integers of 8 bits alone"}, Least: 2, Most: 8, Takes: plan.Bytes8,
 	Move: func(c *plan.Use) plan.Mover { return pairOf("QLinearAdd", c, sumOf2) }}
 
 // pairOf reads a node: a, its scale and zero point, b and its, and those of the result.
-func pairOf(name string, c *plan.Use, f func(a, b float64) float64) *move.Transfer {
+func pairOf(name string, c *plan.Use, f pairRow) *move.Transfer {
 	c.Must(name, 0, 1, 3, 4, 6)
 	return quantizedPair(name, []tensor.Any{c.In(0), c.In(1), c.In(2), c.In(3), c.In(4), c.In(5), c.In(6), c.In(7)}, f)
 }
