@@ -26,15 +26,16 @@ func dequantized(x, scale, zero tensor.Any, d dtype.DType, axis, block int) *mov
 	const name = "DequantizeLinear"
 	plan.Present(name, &x, &scale)
 	g := grainOf(name, x, scale, zero, axis, block)
+	alike := g.alike(scale, zero)
 	if !zero.IsZero() && zero.DType() != x.DType() {
 		panic(plan.Fail(name, tensor.ErrDType, "the zero point holds %v, what it belongs to %v", zero.DType(), x.DType()))
 	}
 	return &move.Transfer{Name: name, D: d, Shape: x.Shape(), In: move.OperandsOf(x, scale, zero), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 		src, by, off, to := move.NumericOf(in[0]), move.NumericOf(in[1]), move.NumericOf(in[2]), move.NumericOf(dst)
 		if from := in[0].Of.DType(); plan.Bytes8.Has(from) && d == dtype.Float32 && in[1].Of.DType() == d {
-			r := move.ElemsOf[float32](dst.Of)
+			r, all := move.ElemsOf[float32](dst.Of), alike(in[1], in[2])
 			exec.Split(name, ctx, dst.Len(), 2, func(first, till int) {
-				g.singles(in[1], in[2], first, till, func(at int, scale, zero []float32) {
+				g.singles(all, in[1], in[2], first, till, func(at int, scale, zero []float32) {
 					if n := at + len(scale); from == dtype.Int8 {
 						cast.Dequantize(r[at:n], move.ElemsOf[int8](in[0].Of)[at:n], scale, zero)
 					} else {

@@ -344,36 +344,69 @@ func (g *grain) run(i int) (at, step, n int) {
 	}
 }
 
-// singles calls f for blocks of the elements from element from to element to, with the scale and the zero point of each; scale has float32s.
-func (g *grain) singles(scale, zero move.Words, from, to int, f func(at int, scale, zero []float32)) {
-	var scales, zeros [scaledBlock]float32
-	all, off := move.ElemsOf[float32](scale.Of), move.NumericOf(zero)
-	same := -1 // the scale that they all are
+// grains has the scales and the zero points of a block.
+type grains struct{ scales, zeros [scaledBlock]float32 }
+
+// grainsRoom keeps grains from one call to the next.
+var grainsRoom = sync.Pool{New: func() any { return new(grains) }}
+
+// alike returns what makes grains of the one scale, of float32, and zero point that all elements have; nil where there are several.
+func (g *grain) alike(scale, zero tensor.Any) func(in ...move.Words) *grains {
+	if g.n != 1 || g.blocks > 0 {
+		return func(in ...move.Words) *grains { return nil }
+	}
+	return steady(func(in []move.Words) *grains {
+		b := new(grains)
+		fill(b.scales[:], move.ElemsOf[float32](in[0].Of)[0])
+		if !in[1].Absent() {
+			fill(b.zeros[:], float32(move.NumericOf(in[1]).Real(0)))
+		}
+		return b
+	}, scale, zero)
+}
+
+// singles calls f for blocks of the elements from element from to element to, with the scale and the zero point of each; scale has float32s. all,
+// if not nil, are those of every block.
+func (g *grain) singles(all *grains, scale, zero move.Words, from, to int, f func(at int, scale, zero []float32)) {
+	b := all
+	if all == nil {
+		b = grainsRoom.Get().(*grains)
+		defer grainsRoom.Put(b)
+		clear(b.zeros[:])
+	}
+	same := -1 // the scale that the whole block has
 	for from < to {
 		n := min(scaledBlock, to-from)
-		for j := 0; j < n; {
-			at, step, run := g.run(from + j)
-			run = min(run, n-j)
-			if run < n || step > 0 {
+		if all == nil {
+			if at, step, run := g.run(from); step > 0 || run < n {
+				g.fill(b, scale, zero, from, n)
 				same = -1
-			} else if at == same {
-				break
-			} else if same = at; to-from > scaledBlock {
-				run = scaledBlock
+			} else if at != same {
+				g.fill(b, scale, zero, from, min(scaledBlock, run))
+				same = at
 			}
-			for i := range max(1, run*step) {
-				if scales[j+i] = all[at+i]; !zero.Absent() {
-					zeros[j+i] = float32(off.Real(at + i))
-				}
-			}
-			if step == 0 {
-				fill(scales[j:j+run], scales[j])
-				fill(zeros[j:j+run], zeros[j])
-			}
-			j += run
 		}
-		f(from, scales[:n], zeros[:n])
+		f(from, b.scales[:n], b.zeros[:n])
 		from += n
+	}
+}
+
+// fill sets the scales and the zero points of n elements from element from on.
+func (g *grain) fill(b *grains, scale, zero move.Words, from, n int) {
+	scales, zeros := move.ElemsOf[float32](scale.Of), move.NumericOf(zero)
+	for j := 0; j < n; {
+		at, step, run := g.run(from + j)
+		run = min(run, n-j)
+		for i := range max(1, run*step) {
+			if b.scales[j+i] = scales[at+i]; !zero.Absent() {
+				b.zeros[j+i] = float32(zeros.Real(at + i))
+			}
+		}
+		if step == 0 {
+			fill(b.scales[j:j+run], b.scales[j])
+			fill(b.zeros[j:j+run], b.zeros[j])
+		}
+		j += run
 	}
 }
 

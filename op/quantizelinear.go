@@ -33,12 +33,13 @@ func quantizing(x, scale, zero tensor.Any, d, precision dtype.DType, axis, block
 	const name = "QuantizeLinear"
 	plan.Present(name, &x, &scale)
 	g := grainOf(name, x, scale, zero, axis, block)
+	alike := g.alike(scale, zero)
 	return &move.Transfer{Name: name, D: d, Shape: x.Shape(), In: move.OperandsOf(x, scale, zero), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 		src, by, off, to := move.NumericOf(in[0]), move.NumericOf(in[1]), move.NumericOf(in[2]), move.NumericOf(dst)
 		if !dst.Orion && plan.Bytes8.Has(d) && precision == dtype.Float32 && in[0].Of.DType() == precision && in[1].Of.DType() == precision {
-			a := move.ElemsOf[float32](in[0].Of)
+			a, all := move.ElemsOf[float32](in[0].Of), alike(in[1], in[2])
 			exec.Split(name, ctx, dst.Len(), 2, func(from, till int) {
-				g.singles(in[1], in[2], from, till, func(at int, scale, zero []float32) {
+				g.singles(all, in[1], in[2], from, till, func(at int, scale, zero []float32) {
 					if n := at + len(scale); d == dtype.Int8 {
 						cast.Quantize(move.ElemsOf[int8](dst.Of)[at:n], a[at:n], scale, zero)
 					} else {
