@@ -527,16 +527,21 @@ func (p *prepared) build(d *drawing, turn, depth int, twin *frame) (fr *frame, e
 	return fr, nil
 }
 
+// fixed says which inputs of step i stay as they are.
+func (d *drawing) fixed(i int) (list []bool) {
+	for _, id := range d.c.steps[i].in {
+		list = append(list, id < 0 || d.slots[id] == nil || d.slots[id].fixed)
+	}
+	return list
+}
+
 // planOf returns the plan of step i over what has its place, nil if it has none that runs again and again.
 func (p *prepared) planOf(d *drawing, i int, fr *frame) *op.Plan {
 	call, read, err := d.c.call(i, fr.base, nil)
 	if err != nil {
 		return nil
 	}
-	call.Fixed = make([]bool, len(call.Inputs))
-	for j, id := range d.c.steps[i].in {
-		call.Fixed[j] = id < 0 || d.slots[id] == nil || d.slots[id].fixed
-	}
+	call.Fixed = d.fixed(i)
 	plan, err := d.c.ops[i].Plan(call)
 	if err != nil || read.wrong != nil || !plan.Steady() {
 		return nil

@@ -20,6 +20,7 @@ type Step struct {
 	Branch   string      // the attribute that holds the branch; "" in the model's graph
 	How      string      // see Session.Steps
 	Integers bool        // it runs on the integers of quantized operands: see NewIntegerSession
+	Kept     int64       // bytes of weights that it keeps packed where Options.MaxMemory has room for them
 	Kernel   string      // the level of ASHLAR_CPU if the operator of the first node has rows or tiles for it; else ""
 	Reads    []StepRead  // values that may differ from run to run, each once; a step that chooses a branch reads the results of its graphs, too
 	Results  []StepValue // those that something reads
@@ -46,7 +47,7 @@ func (s *Step) String() string {
 	return strings.Join(ops, "+")
 }
 
-// Way returns How, Integers, Kernel and Branch as one text: "planned on integers, avx2".
+// Way returns How, Integers, Kernel, Kept and Branch as one text: "planned on integers, avx2, keeps 4096 bytes".
 func (s *Step) Way() string {
 	way := s.How
 	if s.Integers {
@@ -54,6 +55,9 @@ func (s *Step) Way() string {
 	}
 	if s.Kernel != "" {
 		way += ", " + s.Kernel
+	}
+	if s.Kept > 0 {
+		way += fmt.Sprintf(", keeps %d bytes", s.Kept)
 	}
 	if s.Branch != "" {
 		way += ", in " + s.Branch
@@ -194,6 +198,12 @@ func (l *listing) add(d *drawing, depth int, made map[int]int) {
 		if o := d.c.ops[i]; d.steps[i].how == planned && len(s.in) > 0 && s.in[0] >= 0 && d.vals[s.in[0]].isTensor() {
 			if level := cpu.Current(); level > cpu.Generic && plan.FastFor(o, d.vals[s.in[0]].a.DType(), level) {
 				step.Kernel = level.String()
+			}
+			if call, _, err := d.c.call(i, d.vals, nil); err == nil {
+				call.Fixed = d.fixed(i)
+				if p, err := o.Plan(call); err == nil {
+					step.Kept = p.Keeps()
+				}
 			}
 		}
 		at := len(l.steps)

@@ -70,6 +70,7 @@ func laidOut(s *onnx.Step) bool { return s.How == "planned" || s.How == "constan
 type infoStep struct {
 	How      string      `json:"how"`
 	Integers bool        `json:"integers,omitempty"`
+	Kept     int64       `json:"kept,omitempty"` // bytes of packed weights
 	Kernel   string      `json:"kernel,omitempty"`
 	Depth    int         `json:"depth,omitempty"`
 	Branch   string      `json:"branch,omitempty"`
@@ -92,7 +93,7 @@ type infoPlace struct {
 func infoSteps(steps []onnx.Step) (list []infoStep) {
 	for i := range steps {
 		s := &steps[i]
-		step := infoStep{How: s.How, Integers: s.Integers, Kernel: s.Kernel, Depth: s.Depth, Branch: s.Branch}
+		step := infoStep{How: s.How, Integers: s.Integers, Kept: s.Kept, Kernel: s.Kernel, Depth: s.Depth, Branch: s.Branch}
 		for _, n := range s.Nodes {
 			step.Nodes = append(step.Nodes, infoPart{opOf(n), n.Name})
 		}
