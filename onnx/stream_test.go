@@ -492,7 +492,7 @@ func TestStreamKeepsWeights(t *testing.T) {
 		})
 	})
 	t.Run("MatMulInteger", func(t *testing.T) {
-		const products, k, n = 3, 70, 40
+		const products, k, n = 24, 60, 40
 		x := tensor.RandomIntegers[uint8](7, 0, 255, 2, k)
 		keepsWeights(t, vals{"x": x.Any()}, products, k*n, func(b *Builder) {
 			x := b.Input("x", dtype.Uint8, 2, k)

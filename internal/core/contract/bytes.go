@@ -26,8 +26,8 @@ const (
 type ByteSide struct {
 	Mem    []byte
 	Signed bool
-	Zero   []int32 // none for 0, one, or one for each row of a or column of b; of a more rows they repeat
-	Filter *Filter // if not nil, the bytes are its weights, which stay packed: all rows of a, or the one matrix b
+	Zero   []int32       // none for 0, one, or one for each row of a or column of b; of a more rows they repeat
+	Filter *Filter       // if not nil, the bytes are its weights, which stay packed: all rows of a, or the one matrix b
 	Turned func() []byte // instead of Mem: makes the bytes where nothing is packed yet
 }
 
