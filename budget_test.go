@@ -55,9 +55,9 @@ format/zarr/s3              530       0
 format/zarr/s3/servertest      0       0
 internal/argfuzz             30       0
 internal/bench              760       0
-internal/core/cast         1140       0
-internal/core/contract     3270       0
-internal/core/conv         1050       0
+internal/core/cast         1120       0
+internal/core/contract     3180       0
+internal/core/conv         1110       0
 internal/core/cpu           210      20
 internal/core/exec         1920       0
 internal/core/jsontext       80       0
@@ -68,7 +68,7 @@ internal/core/plan         1800       0
 internal/core/pointwise    1490       0
 internal/core/reduce       1770       0
 internal/core/simd         1390  203490
-internal/core/simd/_asm    9860       0
+internal/core/simd/_asm    9980       0
 internal/core/walk          260       0
 internal/digits             130       0
 internal/ended               50       0
@@ -91,7 +91,7 @@ onnx/internal/wire          720       0
 onnx/picture                350       0
 onnx/serve                 2830       0
 onnx/weights                140       0
-op                        21490       0
+op                        21340       0
 op/all                       40       0
 op/ml                      1850       0
 op/train                    290       0

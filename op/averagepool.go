@@ -11,6 +11,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/move"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/internal/core/reduce"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
@@ -42,7 +43,9 @@ func averagePooled(r, x *tensor.Any, win Window, includePad bool, opts []Option)
 	out := plan.Beside(r, d.IsFixed() && s.Into != nil || !r.IsContiguous(), x)
 	var c tensor.Any
 	if d.IsNarrow() {
-		c = inSingle(name, x)
+		own := x.Contiguous()
+		pointwise.Convert(&c, name, dtype.Float64, &own, plan.WithoutInto(opts))
+		plan.Drop(&own, x)
 	} else {
 		c = x.Contiguous()
 	}
@@ -63,8 +66,10 @@ func averagePooled(r, x *tensor.Any, win Window, includePad bool, opts []Option)
 	case dtype.FP64x64:
 		fixedMeans[fixed.FP64x64](p, &c, out, includePad, &s, &bad)
 	default:
-		to := move.NumericOf(move.WordsOf(*out))
-		means(p, move.ElemsOf[float32](&c), includePad, to.SetFloat)
+		wide := tensor.EmptyOf(dtype.Float64, p.shape...)
+		meansByRows(p, move.ElemsOf[float64](&c), includePad, move.ElemsOf[float64](&wide))
+		pointwise.Convert(out, name, d, &wide, append(plan.WithoutInto(opts), plan.WriteTo(out)))
+		wide.Close()
 	}
 	plan.Drop(&c, x)
 	cast.Refuse(name, &bad, p.shape)
@@ -375,7 +380,7 @@ func (m *meanRow[T]) narrow(dst []T, sums []float64, n float64) {
 	}
 }
 
-var averagePool = plan.Operator{About: plan.About{Name: "AveragePool", FLOPs: plan.FLOPs{Rule: contract.PoolFLOPs}, Versions: []int{1, 7, 10, 11, 19, 22},
+var averagePool = plan.Operator{About: plan.About{Name: "AveragePool", TakesUp: plan.InDouble, FLOPs: plan.FLOPs{Rule: contract.PoolFLOPs}, Versions: []int{1, 7, 10, 11, 19, 22},
 	Attrs: []string{"auto_pad", "ceil_mode", "count_include_pad", "dilations", "kernel_shape", "pads", "strides"}}, Least: 1, Takes: plan.Floats | plan.Fixeds,
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		x, win, pads := c.With("AveragePool", 0), contract.WindowOf(c), c.Attrs.Int("count_include_pad", 0) != 0

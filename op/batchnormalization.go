@@ -156,14 +156,20 @@ func affineRun(d dtype.DType, dst, src exec.Run, by affinity) {
 		affine(exec.Of[float64](dst), exec.Of[float64](src), by)
 		return
 	}
-	var wide [64]float32
-	widen, to := cast.WidenOf(d), move.NumericIn(dst, d)
-	for at := 0; at < len(src); at += len(wide) {
-		n := min(len(wide), len(src)-at)
-		widen(exec.RunOf(wide[:n]), exec.Part(src, d, at, n))
-		for i, v := range wide[:n] {
-			to.SetFloat(at+i, float64((float64(v)-by.mean)*by.factor)+by.bias)
+	var singles [256]float32
+	var doubles [256]float64
+	for at := 0; at < len(src); at += len(singles) {
+		n := min(len(singles), len(src)-at)
+		from, to := exec.Part(src, d, at, n), exec.Part(dst, d, at, n)
+		f, w := singles[:n], doubles[:n]
+		cast.WidenOf(d)(exec.RunOf(f), from)
+		if d.Size() == 2 && simd.TryAffineOdd(f, f, by.mean, by.factor, by.bias) {
+			cast.NarrowOf(d)(to, exec.RunOf(f))
+			continue
 		}
+		conv.WidenF32(w, f)
+		affine(w, w, by)
+		cast.StoreFloats(to, d, 0, w, 0)
 	}
 }
 

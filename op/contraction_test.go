@@ -142,6 +142,10 @@ func testMatMul[T num.Native | num.Narrow](t *testing.T) {
 		{[]int{6, 600}, []int{600, 21}, []int{6, 21}},
 		{[]int{66, 6}, []int{6, 18}, []int{66, 18}},
 		{[]int{3, 4}, []int{4, 515}, []int{3, 515}},
+		{[]int{1, 270}, []int{270, 130}, []int{1, 130}},
+		{[]int{7, 270}, []int{270, 130}, []int{7, 130}},
+		{[]int{130, 270}, []int{270, 1}, []int{130, 1}},
+		{[]int{5, 3}, []int{3, 9000}, []int{5, 9000}},
 		{[]int{2, 3, 4}, []int{2, 4, 6}, []int{2, 3, 6}},
 		{[]int{2, 1, 3, 4}, []int{5, 4, 6}, []int{2, 5, 3, 6}},
 		{[]int{3, 4}, []int{2, 2, 4, 6}, []int{2, 2, 3, 6}},
@@ -288,6 +292,18 @@ func TestGemm(t *testing.T) {
 	a, b, c := random[num.BF16](r, 3, 40), random[num.BF16](r, 40, 4), random[num.BF16](r, 4)
 	want := Cast[num.BF16](definedGemm(Cast[float32](a), Cast[float32](b), Cast[float32](c), 0.3, 0.7, []int{3, 4}))
 	same(t, "bfloat16", Gemm(a, b, c, 0.3, 0.7, false, false), want)
+	for _, d := range [][3]int{{1, 270, 130}, {7, 270, 130}, {130, 270, 2}, {130, 270, 1}} {
+		a, b := random[num.F16](r, d[0], d[1]), random[num.F16](r, d[1], d[2])
+		for _, c := range []tensor.Tensor[num.F16]{{}, random[num.F16](r, d[2]), random[num.F16](r, d[0], 1)} {
+			var plus tensor.Tensor[float32]
+			if !c.IsZero() {
+				plus = Cast[float32](c)
+			}
+			want := Cast[num.F16](definedGemm(Cast[float32](a), Cast[float32](b), plus, 1, 1, []int{d[0], d[2]}))
+			same(t, fmt.Sprint("float16 ", d), Gemm(a, b, c, 1, 1, false, false), want)
+			same(t, fmt.Sprint("float16 transposed ", d), Gemm(a.Transpose().Contiguous(), b.Transpose().Contiguous(), c, 1, 1, true, true), want)
+		}
+	}
 	out := runs(t, "Gemm", &Call{Inputs: []tensor.Any{a.Transpose().Any(), b.Any(), c.Any()}, Attrs: given{"alpha": float32(0.3), "beta": float32(0.7), "transA": int64(1)}})
 	same(t, "run-time form", asOf[num.BF16](out[0]), want)
 }

@@ -41,17 +41,18 @@ func convolveBy(g *contract.Convolution, r, x, w, bias *tensor.Any, opts []Optio
 	}
 	j := exec.Job{Name: name, Ctx: s.Ctx()}
 	if d.IsNarrow() {
-		wide := tensor.EmptyOf(dtype.Float32, g.Shape...)
-		wx, ww := inSingle(name, x), inSingle(name, w)
+		n := x.Len() + w.Len() + r.Len()
 		if bias != nil {
-			wb := inSingle(name, bias)
+			n += bias.Len()
+		}
+		f := singlesFor(j, 4, n)
+		wide, wx, ww := f.empty(g.Shape...), f.widened(x), f.widened(w)
+		if bias != nil {
+			wb := f.widened(bias)
 			bias = &wb
-			defer wb.Close()
 		}
 		g.Convolve(j, &wx, &ww, bias, &wide, s.Rectify, nil)
-		wx.Close()
-		ww.Close()
-		narrowInto(name, r, &wide)
+		f.done(r, &wide)
 		return
 	}
 	e := contract.Exactly(&s, d, 1, 1)

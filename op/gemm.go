@@ -48,22 +48,23 @@ func generalProduct(r, a, b, c *tensor.Any, alpha, beta float32, transA, transB 
 	}
 	j := exec.Job{Name: name, Ctx: s.Ctx()}
 	if d.IsNarrow() {
-		wide := tensor.EmptyOf(dtype.Float32, shape...)
-		wa, wb := inSingle(name, &left), inSingle(name, &right)
+		n := left.Len() + right.Len() + r.Len()
 		if c != nil {
-			wc := inSingle(name, c)
-			c = &wc
-			defer wc.Close()
+			n += c.Len()
 		}
-		gemmInto(j, &wa, &wb, c, alpha, beta, s.Rectify, &wide, nil, nil)
-		wa.Close()
-		wb.Close()
-		narrowInto(name, r, &wide)
+		w := singlesFor(j, 4, n)
+		wide := w.empty(shape...)
+		if c != nil {
+			wc := w.widened(c)
+			c = &wc
+		}
+		gemmInto(j, &left, &right, c, alpha, beta, s.Rectify, &wide, nil, nil, w)
+		w.done(r, &wide)
 		return
 	}
 	e := contract.Exactly(&s, d, alpha, beta)
 	out := plan.Beside(r, e != nil && s.Into != nil || !r.IsContiguous(), &left, &right, c)
-	gemmInto(j, &left, &right, c, alpha, beta, s.Rectify, out, then, e)
+	gemmInto(j, &left, &right, c, alpha, beta, s.Rectify, out, then, e, nil)
 	e.Check(name, shape)
 	plan.Put(r, out)
 	if e != nil {
@@ -71,8 +72,15 @@ func generalProduct(r, a, b, c *tensor.Any, alpha, beta float32, transA, transB 
 	}
 }
 
-// gemmInto computes a Gemm whose shapes fit. plus may be nil.
-func gemmInto(j exec.Job, a, b, plus *tensor.Any, alpha, beta float32, rectify bool, dst *tensor.Any, then plan.Tail, e *contract.Exactness) {
+// gemmInto computes a Gemm whose shapes fit. plus may be nil. With w a and b are narrow floats, and plus and dst float32.
+func gemmInto(j exec.Job, a, b, plus *tensor.Any, alpha, beta float32, rectify bool, dst *tensor.Any, then plan.Tail, e *contract.Exactness, w *singles) {
+	multiply := func(x *product, plus *tensor.Any, row, col int, rectify bool, then plan.Tail) {
+		if w != nil {
+			x.multiplyNarrow(w, j, a, b, dst, plus, row, col, rectify)
+		} else {
+			x.multiply(j, a, b, dst, plus, row, col, rectify, then, e)
+		}
+	}
 	var few [2]int
 	x := productOf("Gemm", few[:0], a.LayoutRef(), b.LayoutRef())
 	d := dst.DType()
@@ -89,10 +97,10 @@ func gemmInto(j exec.Job, a, b, plus *tensor.Any, alpha, beta float32, rectify b
 			c, row, col = addend(plus, x.m, x.n)
 			plus = &c
 		}
-		x.multiply(j, a, b, dst, plus, row, col, rectify && e == nil, then, e)
+		multiply(&x, plus, row, col, rectify && e == nil, then)
 		return
 	}
-	x.multiply(j, a, b, dst, nil, 0, 0, false, nil, nil)
+	multiply(&x, nil, 0, 0, false, nil)
 	at := []Option{plan.WriteTo(dst)}
 	if alpha != 1 {
 		by := scalarIn(d, alpha)

@@ -54,12 +54,10 @@ func productThen(r, a, b *tensor.Any, then plan.Tail, opts []Option) {
 	j := exec.Job{Name: name, Ctx: s.Ctx()}
 	if d.IsNarrow() {
 		// Computed in float32 beside the operands and rounded once.
-		wide := tensor.EmptyOf(dtype.Float32, x.shape...)
-		wa, wb := inSingle(name, a), inSingle(name, b)
-		x.multiply(j, &wa, &wb, &wide, nil, 0, 0, false, nil, nil)
-		wa.Close()
-		wb.Close()
-		narrowInto(name, r, &wide)
+		w := singlesFor(j, 3, a.Len()+b.Len()+r.Len())
+		wide := w.empty(x.shape...)
+		x.multiplyNarrow(w, j, a, b, &wide, nil, 0, 0, false)
+		w.done(r, &wide)
 		return
 	}
 	e := contract.Exactly(&s, d, 1, 1)
@@ -152,6 +150,22 @@ func (x *product) multiply(j exec.Job, a, b, dst, plus *tensor.Any, row, col int
 	plan.Drop(a, left)
 	plan.Drop(b, right)
 	plan.Put(dst, out)
+}
+
+// multiplyNarrow is multiply for narrow floats and a result in float32. What a product reads but once is widened there, the others before.
+func (x *product) multiplyNarrow(w *singles, j exec.Job, a, b, dst, plus *tensor.Any, row, col int, rectify bool) {
+	switch {
+	case x.n == 1 && plus == nil && !rectify && contract.Widens(x.m, x.n, a):
+		wide := w.widened(b)
+		b = &wide
+	case contract.Widens(x.m, x.n, b):
+		wide := w.widened(a)
+		a = &wide
+	default:
+		wa, wb := w.widened(a), w.widened(b)
+		a, b = &wa, &wb
+	}
+	x.multiply(j, a, b, dst, plus, row, col, rectify, nil, nil)
 }
 
 // straight returns a, or a copy of it where an axis has more than one stride or a matrix runs backwards, for which

@@ -46,11 +46,11 @@ func maxPooled(r, index, x *tensor.Any, win Window, columns bool, opts []Option)
 	}
 	out := plan.Beside(r, !r.IsContiguous(), x)
 	if d.IsNarrow() && p.byRows(index != nil) {
-		wx, wide := inSingle(name, x), tensor.EmptyOf(dtype.Float32, p.shape...)
+		w := singlesFor(p.Job, 2, x.Len()+r.Len())
+		wx, wide := w.widened(x), w.empty(p.shape...)
 		low, _ := move.EndsOf(d)
 		poolWords[uint32](p, &wx, &wide, wideWord(d, low), nil)
-		wx.Close()
-		narrowInto(name, out, &wide)
+		w.done(out, &wide)
 	} else {
 		p.maxima(x, out, places)
 	}

@@ -177,6 +177,31 @@ func TestTrainingDropout(t *testing.T) {
 	alike(t, "default", runs(t, "Dropout", call)[0], y.Any())
 }
 
+// A step in float64 is rounded to a narrow float at once: by way of float32 one in some thousands would differ.
+func TestNarrowBatchNormalization(t *testing.T) {
+	testBatchNormalization(t, num.F16FromFloat64, num.F16.Float64)
+	testBatchNormalization(t, num.BF16FromFloat64, num.BF16.Float64)
+	testBatchNormalization(t, num.F8E4M3FromFloat64, num.F8E4M3.Float64)
+}
+
+func testBatchNormalization[T num.Narrow](t *testing.T, round func(float64) T, value func(T) float64) {
+	t.Helper()
+	r := rand.New(rand.NewPCG(2, 4))
+	x, scale, bias, mean, variance := random[T](r, 3, 2, 21, 331), random[T](r, 2), random[T](r, 2), random[T](r, 2), random[T](r, 2)
+	for c := range 2 {
+		variance.Set(round(0.3+float64(c)), c)
+	}
+	y := BatchNormalization(x, scale, bias, mean, variance, 1e-3)
+	for at, got := range y.All() {
+		c := at[1]
+		factor := value(scale.At(c)) / math.Sqrt(value(variance.At(c))+1e-3)
+		want := round(float64((value(x.At(at...))-value(mean.At(c)))*factor) + value(bias.At(c)))
+		if got != want {
+			t.Fatalf("%v at %v: %v, want %v", x.DType(), at, value(got), value(want))
+		}
+	}
+}
+
 func TestTrainingBatchNormalization(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 3))
 	x := tensor.New[float32](4, 3, 5, 2)

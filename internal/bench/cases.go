@@ -43,8 +43,9 @@ func allCases() []benchCase {
 	}
 	cs = append(cs, batched[float32]("f32", 64, 64, 64, 64), batched[float64]("f64", 64, 64, 64, 64))
 	for _, n := range []int{256, 1024, 2048} {
-		cs = append(cs, product[num.BF16]("bf16", n, n, n))
+		cs = append(cs, product[num.BF16]("bf16", n, n, n), product[num.F16]("f16", n, n, n))
 	}
+	cs = append(cs, product[num.BF16]("bf16", 1, 4096, 4096), product[num.F16]("f16", 1, 4096, 4096))
 	for _, n := range []int{256, 512, 1024, 2048} {
 		cs = append(cs, byteProduct(n, n, n))
 	}

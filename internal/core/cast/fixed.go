@@ -175,7 +175,7 @@ func storeFixed(dst exec.Run, to dtype.DType, at int, w []fixed.FP64x64, h Narro
 		for i, v := range w {
 			f[i] = oddFixed(v)
 		}
-		storeFloats(dst, to, at, f[:len(w)], h)
+		StoreFloats(dst, to, at, f[:len(w)], h)
 	}
 }
 

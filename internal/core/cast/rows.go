@@ -58,15 +58,9 @@ func loadUints(w []uint64, src exec.Run, from dtype.DType, at int) {
 func loadFloats(w []float64, src exec.Run, from dtype.DType, at int) {
 	switch from {
 	case dtype.Float16:
-		s := exec.Of[num.F16](src)
-		for i, v := range s[at : at+len(w)] {
-			w[i] = v.Float64()
-		}
+		conv.WidenDoubles(w, exec.Of[num.F16](src)[at:])
 	case dtype.BFloat16:
-		s := exec.Of[num.BF16](src)
-		for i, v := range s[at : at+len(w)] {
-			w[i] = v.Float64()
-		}
+		conv.WidenDoubles(w, exec.Of[num.BF16](src)[at:])
 	case dtype.Float32:
 		s := exec.Of[float32](src)
 		for i, v := range s[at : at+len(w)] {
@@ -194,7 +188,7 @@ func storeInts(dst exec.Run, to dtype.DType, at int, w []int64, h Narrowing) {
 	for i, v := range w {
 		f[i] = oddSigned(v)
 	}
-	storeFloats(dst, to, at, f[:len(w)], h)
+	StoreFloats(dst, to, at, f[:len(w)], h)
 }
 
 func storeUints(dst exec.Run, to dtype.DType, at int, w []uint64, h Narrowing) {
@@ -205,10 +199,11 @@ func storeUints(dst exec.Run, to dtype.DType, at int, w []uint64, h Narrowing) {
 	for i, v := range w {
 		f[i] = oddFloat(v)
 	}
-	storeFloats(dst, to, at, f[:len(w)], h)
+	StoreFloats(dst, to, at, f[:len(w)], h)
 }
 
-func storeFloats(dst exec.Run, to dtype.DType, at int, w []float64, h Narrowing) {
+// StoreFloats sets the elements from element at on to w, each rounded once.
+func StoreFloats(dst exec.Run, to dtype.DType, at int, w []float64, h Narrowing) {
 	switch to {
 	case dtype.Bool:
 		d := exec.Of[bool](dst)
@@ -244,15 +239,9 @@ func storeFloats(dst exec.Run, to dtype.DType, at int, w []float64, h Narrowing)
 		}
 		to.Mend(d)
 	case dtype.Float16:
-		d := exec.Of[num.F16](dst)
-		for i, v := range w {
-			d[at+i] = num.F16FromFloat64(v)
-		}
+		conv.NarrowDoubles(exec.Of[num.F16](dst)[at:], w)
 	case dtype.BFloat16:
-		d := exec.Of[num.BF16](dst)
-		for i, v := range w {
-			d[at+i] = num.BF16FromFloat64(v)
-		}
+		conv.NarrowDoubles(exec.Of[num.BF16](dst)[at:], w)
 	case dtype.Float32:
 		d := exec.Of[float32](dst)
 		for i, v := range w {
@@ -327,6 +316,6 @@ func storeComplex(dst exec.Run, to dtype.DType, at int, w []complex128, h Narrow
 		for i, v := range w {
 			re[i] = real(v)
 		}
-		storeFloats(dst, to, at, re[:len(w)], h)
+		StoreFloats(dst, to, at, re[:len(w)], h)
 	}
 }

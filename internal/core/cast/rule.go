@@ -103,7 +103,7 @@ func convertRow(dst exec.Run, to dtype.DType, src exec.Run, from dtype.DType, h 
 		for at := 0; at < n; at += len(w) {
 			m := min(n-at, len(w))
 			loadFloats(w[:m], src, from, at)
-			storeFloats(dst, to, at, w[:m], h)
+			StoreFloats(dst, to, at, w[:m], h)
 		}
 	}
 }

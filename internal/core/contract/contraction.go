@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"github.com/ashlar-go/ashlar/dtype"
-	"github.com/ashlar-go/ashlar/internal/core/cast"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
@@ -51,7 +50,8 @@ type Contraction struct {
 
 // Run computes c, which overlaps no operand, from a and b, all of one type. With g b is the
 // input of a convolution, whose patches stand for b. plus is nil or what is added. Integers
-// wrap, so that signs don't matter to them.
+// wrap, so that signs don't matter to them. A product in float32 Widens b of narrow floats, or a
+// where b is one column and plus nil.
 func (x *Contraction) Run(a, b, c, plus *tensor.Any, g *Convolution) {
 	switch d := c.DType(); {
 	case d == dtype.Float32:
@@ -80,7 +80,16 @@ func (x *Contraction) Run(a, b, c, plus *tensor.Any, g *Convolution) {
 // contract is run for numbers of Go's own types, and contractFixed for fixed point.
 func contract[T num.Native](g *Contraction, a, b, c, plus *tensor.Any, conv *Convolution) {
 	e := Gemm[T]{Tiles: TilesOf[T](), Size: dtype.Of[T]().Size()}
-	e.A, e.B, e.C = dataOf[T](a, &g.AAt), dataOf[T](b, &g.BAt), mutableOf[T](c, &g.CAt)
+	if a.DType().IsNarrow() { // compute the transpose
+		a, g.AAt, g.ARow, g.ACol, b, g.BAt, g.BRow, g.BCol = b, g.BAt, g.BCol, g.BRow, a, g.AAt, g.ACol, g.ARow
+		g.M, g.N, g.CRow, g.CCol = g.N, g.M, g.CCol, g.CRow
+	}
+	e.A, e.C = dataOf[T](a, &g.AAt), mutableOf[T](c, &g.CAt)
+	if b.DType().IsNarrow() {
+		e.narrow = narrowOf(b, &g.BAt)
+	} else {
+		e.B = dataOf[T](b, &g.BAt)
+	}
 	if plus != nil {
 		e.Plus = dataOf[T](plus, &g.Then.At)
 	}
@@ -116,9 +125,10 @@ func mutableOf[T num.Elem](a *tensor.Any, at *Entries) []T {
 type Gemm[T num.Native] struct {
 	A, B, C, Plus []T
 
-	from  source[T] // if not nil, stands for b
-	Tiles Tiler[T]
-	Size  int // of an element
+	from   source[T]   // if not nil, stands for b
+	narrow *narrowSide // so, too
+	Tiles  Tiler[T]
+	Size   int // of an element
 }
 
 // A source makes the elements of b up, a block at a time.
@@ -216,7 +226,7 @@ func (e *Gemm[T]) Run(g *Contraction) {
 	} else if g.M == 1 && g.CCol != 1 {
 		g.CRow = 1
 	}
-	if e.from == nil && !e.after(g) && (g.CCol != 1 || g.CRow == 1 && g.N < g.M && g.N <= FewRows) { // compute the transpose
+	if e.from == nil && e.narrow == nil && !e.after(g) && (g.CCol != 1 || g.CRow == 1 && g.N < g.M && g.N <= FewRows) { // compute the transpose
 		e.A, g.AAt, g.ARow, g.ACol, e.B, g.BAt, g.BRow, g.BCol = e.B, g.BAt, g.BCol, g.BRow, e.A, g.AAt, g.ACol, g.ARow
 		g.M, g.N, g.CRow, g.CCol = g.N, g.M, g.CCol, g.CRow
 	}
@@ -306,7 +316,7 @@ func (e *Gemm[T]) block(g *Contraction, batch, r, m, x, n int) {
 	// The tiles take rows of b and any strides of a. A copy of b pays when it is read often and what it is of doesn't stay in the caches, one of a
 	// only when its rows aren't runs: of runs a tile reads a line each, and mostly uses it up before the caches need the place.
 	often := m > 3*rows && n > 3*cols
-	packB := e.from != nil || g.BCol != 1 || often && float64(m)*float64(n)*float64(g.K) >= gemmLarge/float64(e.Size)
+	packB := e.from != nil || e.narrow != nil || g.BCol != 1 || often && float64(m)*float64(n)*float64(g.K) >= gemmLarge/float64(e.Size)
 	packA := often && lanes > 1 && g.ACol != 1
 	kb := min(g.K, GemmK)
 	kept := nc // columns of b that are packed and kept; with one block of a, a panel that a source makes is used but once
@@ -314,10 +324,18 @@ func (e *Gemm[T]) block(g *Contraction, batch, r, m, x, n int) {
 		kept = 0
 	}
 	var bs, as []T
+	var short []uint16 // a packed tile of narrow floats
 	var p *Panels
 	var made *blockOfB[T]
+	pitch := 0 // of rows of b that are widened as they lie
 	if packA || packB {
 		room, extra := kb*max(kept, cols), 0
+		if e.narrow != nil && g.BCol == 1 {
+			pitch = nc + lanes // so that rows aren't apart by a power of two
+			room = kb * pitch
+		} else if e.narrow != nil {
+			extra = kb * cols
+		}
 		for x0 := 0; e.from != nil && x0 < n; x0 += nc {
 			extra = max(extra, e.from.Room(x+x0, min(nc, n-x0)))
 		}
@@ -327,9 +345,12 @@ func (e *Gemm[T]) block(g *Contraction, batch, r, m, x, n int) {
 		p = PanelsOf((room+extra)*e.Size + 256)
 		defer PanelPool.Put(p)
 		rest := p.Bytes()
-		bs = conv.Carve[T](&rest, kb*max(kept, cols))
+		bs = conv.Carve[T](&rest, max(kb*max(kept, cols), kb*pitch))
 		if packA {
 			as = conv.Carve[T](&rest, kb*mc)
+		}
+		if e.narrow != nil && pitch == 0 {
+			short = conv.Carve[uint16](&rest, kb*cols)
 		}
 		if e.from != nil {
 			made = madeIn[T](p)
@@ -342,7 +363,7 @@ func (e *Gemm[T]) block(g *Contraction, batch, r, m, x, n int) {
 	c, a, b := e.C[g.CAt.At(batch)+r*g.CRow+x:], e.A, e.B
 	if g.K > 0 {
 		a = a[g.AAt.At(batch)+r*g.ARow:]
-		if e.from == nil {
+		if e.from == nil && e.narrow == nil {
 			b = b[g.BAt.At(batch)+x*g.BCol:]
 		}
 	}
@@ -363,8 +384,12 @@ func (e *Gemm[T]) block(g *Contraction, batch, r, m, x, n int) {
 			if e.from != nil && kn > 0 {
 				made.k0, made.kn, made.n0, made.nn = k0, kn, x+x0, nn
 				e.from.ready(made)
+			} else if at := g.BAt.At(batch) + k0*g.BRow + (x+x0)*g.BCol; pitch > 0 {
+				e.narrow.rows(exec.RunOf(bs), pitch, at, g.BRow, kn, nn)
+			} else if packB && kn > 0 && g.BCol != 1 {
+				e.packColumns(bs, short, conv.Block{Off: at, Rows: kn, Row: g.BRow, Cols: nn, Col: g.BCol})
 			} else if packB && kn > 0 {
-				e.packRows(g, bs, b[k0*g.BRow+x0*g.BCol:], p.offs[:kn], nn)
+				e.packRows(g, bs, b[k0*g.BRow+x0:], p.offs[:kn], nn)
 			}
 			for r0 := 0; r0 < m; r0 += mc {
 				mn := min(mc, m-r0)
@@ -374,7 +399,9 @@ func (e *Gemm[T]) block(g *Contraction, batch, r, m, x, n int) {
 				for j, w := 0, 0; j < nn; j += w {
 					w = TileCols(nn-j, cols, lanes)
 					bj, ldb := b, g.BRow
-					if packB {
+					if pitch > 0 {
+						bj, ldb = bs[min(j, len(bs)):], pitch
+					} else if packB {
 						bj, ldb = bs[min(j, kept)*kn:], w
 					} else if kn > 0 {
 						bj = b[k0*g.BRow+x0+j:]
@@ -424,13 +451,6 @@ func (e *Gemm[T]) packRows(g *Contraction, dst, b []T, offs []int, n int) {
 	const few = 16
 	cols, lanes := e.Tiles.Columns()
 	k := len(offs)
-	if g.BCol != 1 {
-		for j, w := 0, 0; j < n; j += w {
-			w = TileCols(n-j, cols, lanes)
-			conv.Pack(dst[j*k:], b, conv.Block{Off: j * g.BCol, Rows: k, Row: g.BRow, Cols: w, Col: g.BCol})
-		}
-		return
-	}
 	for l := 0; l < k; l += few {
 		rows := offs[:min(few, k-l)]
 		for j, w := 0, 0; j < n; j += w {
@@ -467,120 +487,4 @@ func (e *Gemm[T]) gather(dst []T, b *blockOfB[T], n, w int) {
 		e.Tiles.Gather(dst[j:], w, src, b.offs[:b.kn], b.most, run)
 		j += run
 	}
-}
-
-// skinny is block for so few rows that packing b would cost more than the product: b goes by once, in order.
-func (e *Gemm[T]) skinny(g *Contraction, s streamer[T], batch, r, m, x, n int) {
-	if _, lanes := e.Tiles.Columns(); m == 1 && g.BRow == 1 && g.BCol != 1 && g.K >= lanes {
-		whole := n - n%lanes
-		e.dots(g, s, batch, r, x, whole)
-		if x, n = x+whole, n-whole; n == 0 {
-			return
-		}
-	}
-	const strip = 4096 // columns whose sums stay in the first-level cache
-	width := min(n, strip)
-	if g.BCol != 1 {
-		width = min(n, 128)
-	}
-	kb := min(g.K, GemmK)
-	need := m * width
-	if g.BCol != 1 {
-		need += kb * width
-	}
-	p := PanelsOf((need)*e.Size + 256)
-	defer PanelPool.Put(p)
-	rest := p.Bytes()
-	acc := conv.Carve[T](&rest, m*width)
-	canon := cast.CanonFor[T]()
-	for x0 := 0; x0 < n; x0 += width {
-		w := min(width, n-x0)
-		for k0 := 0; k0 == 0 || k0 < g.K; k0 += GemmK {
-			if x0+k0 > 0 {
-				exec.Look(g.Name, g.Ctx)
-			}
-			kn := min(GemmK, g.K-k0)
-			clear(acc[:m*w])
-			if kn > 0 {
-				a, b, ldb := e.A[g.AAt.At(batch)+r*g.ARow+k0*g.ACol:], e.B[g.BAt.At(batch)+k0*g.BRow+(x+x0)*g.BCol:], g.BRow
-				if g.BCol != 1 {
-					packed := rest
-					bs := conv.Carve[T](&packed, kn*w)
-					conv.Pack(bs, b, conv.Block{Rows: kn, Row: g.BRow, Cols: w, Col: g.BCol})
-					b, ldb = bs, w
-				}
-				for l := range kn {
-					p.offs[l] = l * ldb
-				}
-				for l := 0; l < kn; l += 8 {
-					for i := range m {
-						s.AddRows(acc[i*w:(i+1)*w], a[i*g.ARow+l*g.ACol:], g.ACol, b, p.offs[l:min(l+8, kn)], (kn-1)*ldb)
-					}
-				}
-			}
-			for i := range m {
-				row, sums := e.C[g.CAt.At(batch)+(r+i)*g.CRow+x+x0:][:w], acc[i*w:(i+1)*w]
-				if k0 == 0 {
-					copy(row, sums)
-				} else {
-					for j, v := range sums {
-						row[j] += v
-					}
-				}
-				if k0+GemmK >= g.K {
-					canon(row)
-				}
-			}
-		}
-		if e.after(g) {
-			e.finish(g, batch, r, m, x+x0, w)
-		}
-	}
-	runtime.KeepAlive(p)
-}
-
-// dots is skinny for one row and columns of b that are runs, a matrix times a vector: a few columns, of which n is a multiple, go by
-// together, in order.
-func (e *Gemm[T]) dots(g *Contraction, s streamer[T], batch, r, x, n int) {
-	_, lanes := e.Tiles.Columns()
-	p := PanelsOf((g.K+lanes+lanes*lanes)*e.Size + 256)
-	defer PanelPool.Put(p)
-	rest := p.Bytes()
-	acc, turned := conv.Carve[T](&rest, lanes), conv.Carve[T](&rest, lanes*lanes)
-	a := e.A[g.AAt.At(batch)+r*g.ARow:]
-	if g.ACol != 1 {
-		run := conv.Carve[T](&rest, g.K)
-		conv.Pack(run, a, conv.Block{Rows: 1, Cols: g.K, Col: g.ACol})
-		a = run
-	}
-	for i := range lanes {
-		p.offs[i] = i * lanes
-	}
-	canon := cast.CanonFor[T]()
-	c := e.C[g.CAt.At(batch)+r*g.CRow+x:][:n]
-	for j := 0; j < n; j += lanes {
-		b, row := e.B[g.BAt.At(batch)+(x+j)*g.BCol:], c[j:j+lanes]
-		for k0 := 0; k0 < g.K; k0 += GemmK {
-			kn := min(GemmK, g.K-k0)
-			clear(acc)
-			odd := kn % lanes
-			s.Dots(acc, b[k0:], g.BCol, a[k0:k0+kn-odd])
-			if at := k0 + kn - odd; odd > 0 {
-				conv.Pack(turned[:odd*lanes], b, conv.Block{Off: at, Rows: odd, Row: 1, Cols: lanes, Col: g.BCol})
-				s.AddRows(acc, a[at:], 1, turned, p.offs[:odd], (odd-1)*lanes)
-			}
-			if k0 == 0 {
-				copy(row, acc)
-				continue
-			}
-			for i, v := range acc {
-				row[i] += v
-			}
-		}
-	}
-	canon(c)
-	if e.after(g) {
-		e.finish(g, batch, r, 1, x, n)
-	}
-	runtime.KeepAlive(p)
 }

@@ -4,7 +4,8 @@
 // of sums that keeps bits equal on every machine. Panels are packed for the tiles of an instruction set; fixed point is
 // exact and rounded once. The callers are the files of package op.
 //
-//   - contraction.go has the loop over blocks of a product, the rule of sums, and the panels.
+//   - contraction.go has the loop over blocks of a product, the rule of sums, and the panels; skinny.go the loops for few rows.
+//   - narrow.go widens an operand of narrow floats.
 //   - microkernels.go has the kernels that multiply tiles in registers, singles.go what multiplies without them.
 //   - window.go, convolution.go and patches.go make a convolution a product.
 //   - bytes.go and byteconv.go multiply 8-bit integers, exact.go fixed point. after.go adds a bias.

@@ -127,6 +127,12 @@ func words[W any](b []byte) []W {
 	return unsafe.Slice((*W)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(w)))
 }
 
+// Storage returns all that a tensor is part of, which must be kept alive past the last use, and the place of its first element there.
+func Storage(a *tensor.Any) (all Run, first int) {
+	data, first := a.Memory()
+	return run(data, shifts[a.DType()]), first
+}
+
 // RunIn returns the elements of a contiguous tensor, which must be kept alive past the last
 // use.
 func RunIn(a *tensor.Any) Run { return run(a.Run(a.LayoutRef()), shifts[a.DType()]) }

@@ -82,6 +82,10 @@ func (w Numeric) Floats(dst []float64, at int) {
 		conv.WidenF32(dst, ElemsOf[float32](w.Of)[at:])
 	case dtype.Float64:
 		copy(dst, ElemsOf[float64](w.Of)[at:])
+	case dtype.Float16:
+		conv.WidenDoubles(dst, ElemsOf[num.F16](w.Of)[at:])
+	case dtype.BFloat16:
+		conv.WidenDoubles(dst, ElemsOf[num.BF16](w.Of)[at:])
 	default:
 		for i := range dst {
 			dst[i] = w.Float(at + i)
@@ -108,6 +112,10 @@ func (w Numeric) SetFloats(at int, v []float64) {
 		row := ElemsOf[float64](w.Of)[at : at+len(v)]
 		copy(row, v)
 		conv.Canon64(row)
+	case dtype.Float16:
+		conv.NarrowDoubles(ElemsOf[num.F16](w.Of)[at:], v)
+	case dtype.BFloat16:
+		conv.NarrowDoubles(ElemsOf[num.BF16](w.Of)[at:], v)
 	default:
 		for i := range v {
 			w.SetFloat(at+i, v[i])

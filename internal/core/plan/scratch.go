@@ -49,6 +49,7 @@ const (
 	InDoubles                       // operands twice and results, in float64
 	InStepwise                      // operands twice and results
 	InWidened                       // operands and results in float32
+	InDouble                        // narrow ones in float64
 	InColumns                       // the columns of a transposed convolution
 	InPatches                       // the patches of a deformed convolution
 	InLastLine                      // lines that are normalized: the last axis,
@@ -71,6 +72,9 @@ func (o *Operator) Scratch(p *Draft, out []tensor.Any) (n float64) {
 		d = in[o.By].DType()
 	}
 	if d.IsNarrow() && (o.Move == nil || is(InBlocks)) || is(InWidened) {
+		n += Room(4, in, out)
+	}
+	if d.IsNarrow() && is(InDouble) { // besides the same of float32
 		n += Room(4, in, out)
 	}
 	if d.IsFixed() {

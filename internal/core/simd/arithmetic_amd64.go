@@ -725,6 +725,12 @@ func affine64AVX2(dst []float64, a []float64, mean float64, factor float64, bias
 func affine64AVX512(dst []float64, a []float64, mean float64, factor float64, bias float64)
 
 //go:noescape
+func affineOddAVX2(dst []float32, a []float32, mean float64, factor float64, bias float64)
+
+//go:noescape
+func affineOddAVX512(dst []float32, a []float32, mean float64, factor float64, bias float64)
+
+//go:noescape
 func mean2AVX2(dst []float32, a []float32, b []float32, n float64)
 
 //go:noescape

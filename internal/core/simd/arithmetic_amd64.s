@@ -12704,6 +12704,321 @@ done:
 	VZEROUPPER
 	RET
 
+DATA c7fffffffffffffff<>+0(SB)/8, $0x7fffffffffffffff
+DATA c7fffffffffffffff<>+8(SB)/8, $0x7fffffffffffffff
+DATA c7fffffffffffffff<>+16(SB)/8, $0x7fffffffffffffff
+DATA c7fffffffffffffff<>+24(SB)/8, $0x7fffffffffffffff
+DATA c7fffffffffffffff<>+32(SB)/8, $0x7fffffffffffffff
+DATA c7fffffffffffffff<>+40(SB)/8, $0x7fffffffffffffff
+DATA c7fffffffffffffff<>+48(SB)/8, $0x7fffffffffffffff
+DATA c7fffffffffffffff<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL c7fffffffffffffff<>(SB), RODATA|NOPTR, $64
+
+// func affineOddAVX2(dst []float32, a []float32, mean float64, factor float64, bias float64)
+// Requires: AVX, AVX2, CMOV
+TEXT ·affineOddAVX2(SB), NOSPLIT, $0-72
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	VBROADCASTSD mean+48(FP), Y0
+	VBROADCASTSD factor+56(FP), Y1
+	VBROADCASTSD bias+64(FP), Y2
+	VMOVUPS      c7fffffffffffffff<>+0(SB), Y3
+	XORL         BX, BX
+	SUBQ         $+16, AX
+	JLT          single
+
+many:
+	VMOVUPS      (DX)(BX*4), X4
+	VCVTPS2PD    X4, Y4
+	VSUBPD       Y0, Y4, Y4
+	VMULPD       Y1, Y4, Y4
+	VADDPD       Y2, Y4, Y4
+	VCVTPD2PSY   Y4, X5
+	VPAND        Y3, Y4, Y4
+	VCVTPS2PD    X5, Y6
+	VPAND        Y3, Y6, Y6
+	VPSUBQ       Y6, Y4, Y7
+	VPSRLQ       $0x3f, Y7, Y8
+	VEXTRACTI128 $0x01, Y8, X9
+	VSHUFPS      $0x88, X9, X8, X9
+	VPSUBQ       Y4, Y6, Y4
+	VPOR         Y4, Y7, Y4
+	VPSRLQ       $0x3f, Y4, Y4
+	VEXTRACTI128 $0x01, Y4, X6
+	VSHUFPS      $0x88, X6, X4, X6
+	VPSUBD       X9, X5, X4
+	VPOR         X6, X4, X4
+	VMOVUPS      X4, (CX)(BX*4)
+	VMOVUPS      16(DX)(BX*4), X4
+	VCVTPS2PD    X4, Y4
+	VSUBPD       Y0, Y4, Y4
+	VMULPD       Y1, Y4, Y4
+	VADDPD       Y2, Y4, Y4
+	VCVTPD2PSY   Y4, X5
+	VPAND        Y3, Y4, Y4
+	VCVTPS2PD    X5, Y6
+	VPAND        Y3, Y6, Y6
+	VPSUBQ       Y6, Y4, Y7
+	VPSRLQ       $0x3f, Y7, Y8
+	VEXTRACTI128 $0x01, Y8, X9
+	VSHUFPS      $0x88, X9, X8, X9
+	VPSUBQ       Y4, Y6, Y4
+	VPOR         Y4, Y7, Y4
+	VPSRLQ       $0x3f, Y4, Y4
+	VEXTRACTI128 $0x01, Y4, X6
+	VSHUFPS      $0x88, X6, X4, X6
+	VPSUBD       X9, X5, X4
+	VPOR         X6, X4, X4
+	VMOVUPS      X4, 16(CX)(BX*4)
+	VMOVUPS      32(DX)(BX*4), X4
+	VCVTPS2PD    X4, Y4
+	VSUBPD       Y0, Y4, Y4
+	VMULPD       Y1, Y4, Y4
+	VADDPD       Y2, Y4, Y4
+	VCVTPD2PSY   Y4, X5
+	VPAND        Y3, Y4, Y4
+	VCVTPS2PD    X5, Y6
+	VPAND        Y3, Y6, Y6
+	VPSUBQ       Y6, Y4, Y7
+	VPSRLQ       $0x3f, Y7, Y8
+	VEXTRACTI128 $0x01, Y8, X9
+	VSHUFPS      $0x88, X9, X8, X9
+	VPSUBQ       Y4, Y6, Y4
+	VPOR         Y4, Y7, Y4
+	VPSRLQ       $0x3f, Y4, Y4
+	VEXTRACTI128 $0x01, Y4, X6
+	VSHUFPS      $0x88, X6, X4, X6
+	VPSUBD       X9, X5, X4
+	VPOR         X6, X4, X4
+	VMOVUPS      X4, 32(CX)(BX*4)
+	VMOVUPS      48(DX)(BX*4), X4
+	VCVTPS2PD    X4, Y4
+	VSUBPD       Y0, Y4, Y4
+	VMULPD       Y1, Y4, Y4
+	VADDPD       Y2, Y4, Y4
+	VCVTPD2PSY   Y4, X5
+	VPAND        Y3, Y4, Y4
+	VCVTPS2PD    X5, Y6
+	VPAND        Y3, Y6, Y6
+	VPSUBQ       Y6, Y4, Y7
+	VPSRLQ       $0x3f, Y7, Y8
+	VEXTRACTI128 $0x01, Y8, X9
+	VSHUFPS      $0x88, X9, X8, X9
+	VPSUBQ       Y4, Y6, Y4
+	VPOR         Y4, Y7, Y4
+	VPSRLQ       $0x3f, Y4, Y4
+	VEXTRACTI128 $0x01, Y4, X6
+	VSHUFPS      $0x88, X6, X4, X6
+	VPSUBD       X9, X5, X4
+	VPOR         X6, X4, X4
+	VMOVUPS      X4, 48(CX)(BX*4)
+	ADDQ         $+16, BX
+	SUBQ         $+16, AX
+	JGE          many
+
+single:
+	ADDQ $+16, AX
+	JEQ  done
+
+one:
+	SUBQ         $+4, AX
+	JLT          rest
+	VMOVUPS      (DX)(BX*4), X4
+	VCVTPS2PD    X4, Y4
+	VSUBPD       Y0, Y4, Y4
+	VMULPD       Y1, Y4, Y4
+	VADDPD       Y2, Y4, Y4
+	VCVTPD2PSY   Y4, X5
+	VPAND        Y3, Y4, Y4
+	VCVTPS2PD    X5, Y6
+	VPAND        Y3, Y6, Y6
+	VPSUBQ       Y6, Y4, Y7
+	VPSRLQ       $0x3f, Y7, Y8
+	VEXTRACTI128 $0x01, Y8, X9
+	VSHUFPS      $0x88, X9, X8, X9
+	VPSUBQ       Y4, Y6, Y4
+	VPOR         Y4, Y7, Y4
+	VPSRLQ       $0x3f, Y4, Y4
+	VEXTRACTI128 $0x01, Y4, X6
+	VSHUFPS      $0x88, X6, X4, X6
+	VPSUBD       X9, X5, X4
+	VPOR         X6, X4, X4
+	VMOVUPS      X4, (CX)(BX*4)
+	ADDQ         $+4, BX
+	JMP          one
+
+rest:
+	ADDQ $+4, AX
+	JEQ  end
+
+element:
+	VMOVD        (DX)(BX*4), X4
+	VCVTPS2PD    X4, Y4
+	VSUBPD       Y0, Y4, Y4
+	VMULPD       Y1, Y4, Y4
+	VADDPD       Y2, Y4, Y4
+	VCVTPD2PSY   Y4, X5
+	VPAND        Y3, Y4, Y4
+	VCVTPS2PD    X5, Y6
+	VPAND        Y3, Y6, Y6
+	VPSUBQ       Y6, Y4, Y7
+	VPSRLQ       $0x3f, Y7, Y8
+	VEXTRACTI128 $0x01, Y8, X9
+	VSHUFPS      $0x88, X9, X8, X9
+	VPSUBQ       Y4, Y6, Y4
+	VPOR         Y4, Y7, Y4
+	VPSRLQ       $0x3f, Y4, Y4
+	VEXTRACTI128 $0x01, Y4, X6
+	VSHUFPS      $0x88, X6, X4, X6
+	VPSUBD       X9, X5, X4
+	VPOR         X6, X4, X4
+	VMOVD        X4, (CX)(BX*4)
+	INCQ         BX
+	DECQ         AX
+	JNE          element
+
+end:
+done:
+	VZEROUPPER
+	RET
+
+// func affineOddAVX512(dst []float32, a []float32, mean float64, factor float64, bias float64)
+// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·affineOddAVX512(SB), NOSPLIT, $0-72
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	VBROADCASTSD mean+48(FP), Z0
+	VBROADCASTSD factor+56(FP), Z1
+	VBROADCASTSD bias+64(FP), Z2
+	VPBROADCASTQ c7fffffffffffffff<>+0(SB), Z3
+	XORL         BX, BX
+	SUBQ         $+32, AX
+	JLT          single
+
+many:
+	VMOVDQU64 (DX)(BX*4), Y4
+	VMOVDQU64 32(DX)(BX*4), Y5
+	VMOVDQU64 64(DX)(BX*4), Y6
+	VMOVDQU64 96(DX)(BX*4), Y7
+	VCVTPS2PD Y4, Z4
+	VCVTPS2PD Y5, Z5
+	VCVTPS2PD Y6, Z6
+	VCVTPS2PD Y7, Z7
+	VSUBPD    Z0, Z4, Z4
+	VSUBPD    Z0, Z5, Z5
+	VSUBPD    Z0, Z6, Z6
+	VSUBPD    Z0, Z7, Z7
+	VMULPD    Z1, Z4, Z4
+	VMULPD    Z1, Z5, Z5
+	VMULPD    Z1, Z6, Z6
+	VMULPD    Z1, Z7, Z7
+	VADDPD    Z2, Z4, Z4
+	VADDPD    Z2, Z5, Z5
+	VADDPD    Z2, Z6, Z6
+	VADDPD    Z2, Z7, Z10
+	VCVTPD2PS Z4, Y7
+	VCVTPD2PS Z5, Y8
+	VCVTPD2PS Z6, Y9
+	VCVTPD2PS Z10, Y11
+	VPANDQ    Z3, Z4, Z4
+	VPANDQ    Z3, Z5, Z5
+	VPANDQ    Z3, Z6, Z6
+	VPANDQ    Z3, Z10, Z14
+	VCVTPS2PD Y7, Z10
+	VCVTPS2PD Y8, Z12
+	VCVTPS2PD Y9, Z13
+	VCVTPS2PD Y11, Z15
+	VPANDQ    Z3, Z10, Z10
+	VPANDQ    Z3, Z12, Z12
+	VPANDQ    Z3, Z13, Z13
+	VPANDQ    Z3, Z15, Z21
+	VPSUBQ    Z10, Z4, Z15
+	VPSUBQ    Z12, Z5, Z17
+	VPSUBQ    Z13, Z6, Z19
+	VPSUBQ    Z21, Z14, Z22
+	VPSRLQ    $0x3f, Z15, Z16
+	VPSRLQ    $0x3f, Z17, Z18
+	VPSRLQ    $0x3f, Z19, Z20
+	VPSRLQ    $0x3f, Z22, Z23
+	VPMOVQD   Z16, Y16
+	VPMOVQD   Z18, Y18
+	VPMOVQD   Z20, Y20
+	VPMOVQD   Z23, Y23
+	VPSUBQ    Z4, Z10, Z4
+	VPSUBQ    Z5, Z12, Z5
+	VPSUBQ    Z6, Z13, Z6
+	VPSUBQ    Z14, Z21, Z10
+	VPORQ     Z4, Z15, Z4
+	VPORQ     Z5, Z17, Z5
+	VPORQ     Z6, Z19, Z6
+	VPORQ     Z10, Z22, Z10
+	VPSRLQ    $0x3f, Z4, Z4
+	VPSRLQ    $0x3f, Z5, Z5
+	VPSRLQ    $0x3f, Z6, Z6
+	VPSRLQ    $0x3f, Z10, Z10
+	VPMOVQD   Z4, Y4
+	VPMOVQD   Z5, Y5
+	VPMOVQD   Z6, Y6
+	VPMOVQD   Z10, Y10
+	VPSUBD    Y16, Y7, Y7
+	VPSUBD    Y18, Y8, Y8
+	VPSUBD    Y20, Y9, Y9
+	VPSUBD    Y23, Y11, Y11
+	VPORQ     Y4, Y7, Y4
+	VPORQ     Y5, Y8, Y5
+	VPORQ     Y6, Y9, Y6
+	VPORQ     Y10, Y11, Y7
+	VMOVDQU64 Y4, (CX)(BX*4)
+	VMOVDQU64 Y5, 32(CX)(BX*4)
+	VMOVDQU64 Y6, 64(CX)(BX*4)
+	VMOVDQU64 Y7, 96(CX)(BX*4)
+	ADDQ      $+32, BX
+	SUBQ      $+32, AX
+	JGE       many
+
+single:
+	ADDQ $+32, AX
+	JEQ  done
+
+one:
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VMOVDQU32.Z (DX)(BX*4), K1, Y4
+	VCVTPS2PD   Y4, Z4
+	VSUBPD      Z0, Z4, Z4
+	VMULPD      Z1, Z4, Z4
+	VADDPD      Z2, Z4, Z4
+	VCVTPD2PS   Z4, Y5
+	VPANDQ      Z3, Z4, Z4
+	VCVTPS2PD   Y5, Z6
+	VPANDQ      Z3, Z6, Z6
+	VPSUBQ      Z6, Z4, Z7
+	VPSRLQ      $0x3f, Z7, Z8
+	VPMOVQD     Z8, Y8
+	VPSUBQ      Z4, Z6, Z4
+	VPORQ       Z4, Z7, Z4
+	VPSRLQ      $0x3f, Z4, Z4
+	VPMOVQD     Z4, Y4
+	VPSUBD      Y8, Y5, Y5
+	VPORQ       Y4, Y5, Y4
+	VMOVDQU32   Y4, K1, (CX)(BX*4)
+	ADDQ        $+8, BX
+	SUBQ        $+8, AX
+	JG          one
+
+done:
+	VZEROUPPER
+	RET
+
 // func mean2AVX2(dst []float32, a []float32, b []float32, n float64)
 // Requires: AVX, CMOV
 TEXT ·mean2AVX2(SB), NOSPLIT, $0-80

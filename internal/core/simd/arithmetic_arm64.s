@@ -148,6 +148,10 @@ DATA affine64NEONConstants<>+0(SB)/8, $0x7ff8000000000000
 DATA affine64NEONConstants<>+8(SB)/8, $0x7ff8000000000000
 GLOBL affine64NEONConstants<>(SB), RODATA|NOPTR, $16
 
+DATA affineOddNEONConstants<>+0(SB)/8, $0x7fffffffffffffff
+DATA affineOddNEONConstants<>+8(SB)/8, $0x7fffffffffffffff
+GLOBL affineOddNEONConstants<>(SB), RODATA|NOPTR, $16
+
 DATA mean2NEONConstants<>+0(SB)/8, $0x7fc000007fc00000
 DATA mean2NEONConstants<>+8(SB)/8, $0x7fc000007fc00000
 GLOBL mean2NEONConstants<>(SB), RODATA|NOPTR, $16
@@ -4817,6 +4821,164 @@ element:
 	WORD $0xfd00002b // str d11, [x1]
 	ADD $8, R1
 	ADD $8, R2
+	SUBS $1, R0, R0
+	BNE element
+done:
+	RET
+
+// func affineOddNEON(dst []float32, a []float32, mean float64, factor float64, bias float64)
+TEXT ·affineOddNEON(SB), NOSPLIT, $0-72
+	MOVD dst_len+8(FP), R0
+	MOVD dst_base+0(FP), R1
+	MOVD a_base+24(FP), R2
+	MOVD a_len+32(FP), R3
+	CMP R0, R3
+	CSEL LT, R3, R0, R0
+	FMOVD mean+48(FP), F0
+	WORD $0x4e080400 // dup v0.2d, v0.d[0]
+	FMOVD factor+56(FP), F1
+	WORD $0x4e080421 // dup v1.2d, v1.d[0]
+	FMOVD bias+64(FP), F2
+	WORD $0x4e080442 // dup v2.2d, v2.d[0]
+	MOVD $affineOddNEONConstants<>(SB), R3
+	WORD $0x3dc00063 // ldr q3, [x3]
+	SUBS $8, R0, R0
+	BLT single
+many:
+	WORD $0xfd400044 // ldr d4, [x2]
+	WORD $0xfd400445 // ldr d5, [x2, #8]
+	WORD $0xfd400846 // ldr d6, [x2, #16]
+	WORD $0xfd400c47 // ldr d7, [x2, #24]
+	WORD $0x0e617884 // fcvtl v4.2d, v4.2s
+	WORD $0x0e6178a5 // fcvtl v5.2d, v5.2s
+	WORD $0x0e6178c6 // fcvtl v6.2d, v6.2s
+	WORD $0x0e6178e7 // fcvtl v7.2d, v7.2s
+	WORD $0x4ee0d484 // fsub v4.2d, v4.2d, v0.2d
+	WORD $0x4ee0d4a5 // fsub v5.2d, v5.2d, v0.2d
+	WORD $0x4ee0d4c6 // fsub v6.2d, v6.2d, v0.2d
+	WORD $0x4ee0d4e7 // fsub v7.2d, v7.2d, v0.2d
+	WORD $0x6e61dc84 // fmul v4.2d, v4.2d, v1.2d
+	WORD $0x6e61dca5 // fmul v5.2d, v5.2d, v1.2d
+	WORD $0x6e61dcc6 // fmul v6.2d, v6.2d, v1.2d
+	WORD $0x6e61dce7 // fmul v7.2d, v7.2d, v1.2d
+	WORD $0x4e62d484 // fadd v4.2d, v4.2d, v2.2d
+	WORD $0x4e62d4a5 // fadd v5.2d, v5.2d, v2.2d
+	WORD $0x4e62d4c6 // fadd v6.2d, v6.2d, v2.2d
+	WORD $0x4e62d4e7 // fadd v7.2d, v7.2d, v2.2d
+	WORD $0x0e616888 // fcvtn v8.2s, v4.2d
+	WORD $0x0e6168a9 // fcvtn v9.2s, v5.2d
+	WORD $0x0e6168ca // fcvtn v10.2s, v6.2d
+	WORD $0x0e6168eb // fcvtn v11.2s, v7.2d
+	WORD $0x4e231c84 // and v4.16b, v4.16b, v3.16b
+	WORD $0x4e231ca5 // and v5.16b, v5.16b, v3.16b
+	WORD $0x4e231cc6 // and v6.16b, v6.16b, v3.16b
+	WORD $0x4e231ce7 // and v7.16b, v7.16b, v3.16b
+	WORD $0x0e61790c // fcvtl v12.2d, v8.2s
+	WORD $0x0e61792d // fcvtl v13.2d, v9.2s
+	WORD $0x0e61794e // fcvtl v14.2d, v10.2s
+	WORD $0x0e61796f // fcvtl v15.2d, v11.2s
+	WORD $0x4e231d8c // and v12.16b, v12.16b, v3.16b
+	WORD $0x4e231dad // and v13.16b, v13.16b, v3.16b
+	WORD $0x4e231dce // and v14.16b, v14.16b, v3.16b
+	WORD $0x4e231def // and v15.16b, v15.16b, v3.16b
+	WORD $0x6eec8490 // sub v16.2d, v4.2d, v12.2d
+	WORD $0x6eed84b1 // sub v17.2d, v5.2d, v13.2d
+	WORD $0x6eee84d2 // sub v18.2d, v6.2d, v14.2d
+	WORD $0x6eef84f3 // sub v19.2d, v7.2d, v15.2d
+	WORD $0x6f410614 // ushr v20.2d, v16.2d, #63
+	WORD $0x6f410635 // ushr v21.2d, v17.2d, #63
+	WORD $0x6f410656 // ushr v22.2d, v18.2d, #63
+	WORD $0x6f410677 // ushr v23.2d, v19.2d, #63
+	WORD $0x0ea12a94 // xtn v20.2s, v20.2d
+	WORD $0x0ea12ab5 // xtn v21.2s, v21.2d
+	WORD $0x0ea12ad6 // xtn v22.2s, v22.2d
+	WORD $0x0ea12af7 // xtn v23.2s, v23.2d
+	WORD $0x6ee48584 // sub v4.2d, v12.2d, v4.2d
+	WORD $0x6ee585a5 // sub v5.2d, v13.2d, v5.2d
+	WORD $0x6ee685c6 // sub v6.2d, v14.2d, v6.2d
+	WORD $0x6ee785e7 // sub v7.2d, v15.2d, v7.2d
+	WORD $0x4ea41e04 // orr v4.16b, v16.16b, v4.16b
+	WORD $0x4ea51e25 // orr v5.16b, v17.16b, v5.16b
+	WORD $0x4ea61e46 // orr v6.16b, v18.16b, v6.16b
+	WORD $0x4ea71e67 // orr v7.16b, v19.16b, v7.16b
+	WORD $0x6f410484 // ushr v4.2d, v4.2d, #63
+	WORD $0x6f4104a5 // ushr v5.2d, v5.2d, #63
+	WORD $0x6f4104c6 // ushr v6.2d, v6.2d, #63
+	WORD $0x6f4104e7 // ushr v7.2d, v7.2d, #63
+	WORD $0x0ea12884 // xtn v4.2s, v4.2d
+	WORD $0x0ea128a5 // xtn v5.2s, v5.2d
+	WORD $0x0ea128c6 // xtn v6.2s, v6.2d
+	WORD $0x0ea128e7 // xtn v7.2s, v7.2d
+	WORD $0x2eb48514 // sub v20.2s, v8.2s, v20.2s
+	WORD $0x2eb58535 // sub v21.2s, v9.2s, v21.2s
+	WORD $0x2eb68556 // sub v22.2s, v10.2s, v22.2s
+	WORD $0x2eb78577 // sub v23.2s, v11.2s, v23.2s
+	WORD $0x0ea41e84 // orr v4.8b, v20.8b, v4.8b
+	WORD $0x0ea51ea5 // orr v5.8b, v21.8b, v5.8b
+	WORD $0x0ea61ec6 // orr v6.8b, v22.8b, v6.8b
+	WORD $0x0ea71ee7 // orr v7.8b, v23.8b, v7.8b
+	WORD $0xfd000024 // str d4, [x1]
+	WORD $0xfd000425 // str d5, [x1, #8]
+	WORD $0xfd000826 // str d6, [x1, #16]
+	WORD $0xfd000c27 // str d7, [x1, #24]
+	ADD $32, R1
+	ADD $32, R2
+	SUBS $8, R0, R0
+	BGE many
+single:
+	ADDS $8, R0, R0
+	BEQ done
+	SUBS $2, R0, R0
+	BLT rest
+one:
+	WORD $0xfd400047 // ldr d7, [x2]
+	WORD $0x0e6178e7 // fcvtl v7.2d, v7.2s
+	WORD $0x4ee0d4e7 // fsub v7.2d, v7.2d, v0.2d
+	WORD $0x6e61dce7 // fmul v7.2d, v7.2d, v1.2d
+	WORD $0x4e62d4e7 // fadd v7.2d, v7.2d, v2.2d
+	WORD $0x0e6168e6 // fcvtn v6.2s, v7.2d
+	WORD $0x4e231ce7 // and v7.16b, v7.16b, v3.16b
+	WORD $0x0e6178c5 // fcvtl v5.2d, v6.2s
+	WORD $0x4e231ca5 // and v5.16b, v5.16b, v3.16b
+	WORD $0x6ee584e4 // sub v4.2d, v7.2d, v5.2d
+	WORD $0x6f410497 // ushr v23.2d, v4.2d, #63
+	WORD $0x0ea12af7 // xtn v23.2s, v23.2d
+	WORD $0x6ee784a7 // sub v7.2d, v5.2d, v7.2d
+	WORD $0x4ea71c87 // orr v7.16b, v4.16b, v7.16b
+	WORD $0x6f4104e7 // ushr v7.2d, v7.2d, #63
+	WORD $0x0ea128e7 // xtn v7.2s, v7.2d
+	WORD $0x2eb784d7 // sub v23.2s, v6.2s, v23.2s
+	WORD $0x0ea71ee7 // orr v7.8b, v23.8b, v7.8b
+	WORD $0xfd000027 // str d7, [x1]
+	ADD $8, R1
+	ADD $8, R2
+	SUBS $2, R0, R0
+	BGE one
+rest:
+	ADDS $2, R0, R0
+	BEQ done
+element:
+	WORD $0xbd400047 // ldr s7, [x2]
+	WORD $0x0e6178e7 // fcvtl v7.2d, v7.2s
+	WORD $0x4ee0d4e7 // fsub v7.2d, v7.2d, v0.2d
+	WORD $0x6e61dce7 // fmul v7.2d, v7.2d, v1.2d
+	WORD $0x4e62d4e7 // fadd v7.2d, v7.2d, v2.2d
+	WORD $0x0e6168f7 // fcvtn v23.2s, v7.2d
+	WORD $0x4e231ce7 // and v7.16b, v7.16b, v3.16b
+	WORD $0x0e617ae6 // fcvtl v6.2d, v23.2s
+	WORD $0x4e231cc6 // and v6.16b, v6.16b, v3.16b
+	WORD $0x6ee684e4 // sub v4.2d, v7.2d, v6.2d
+	WORD $0x6f410485 // ushr v5.2d, v4.2d, #63
+	WORD $0x0ea128a5 // xtn v5.2s, v5.2d
+	WORD $0x6ee784c7 // sub v7.2d, v6.2d, v7.2d
+	WORD $0x4ea71c87 // orr v7.16b, v4.16b, v7.16b
+	WORD $0x6f4104e7 // ushr v7.2d, v7.2d, #63
+	WORD $0x0ea128e7 // xtn v7.2s, v7.2d
+	WORD $0x2ea586e5 // sub v5.2s, v23.2s, v5.2s
+	WORD $0x0ea71ca7 // orr v7.8b, v5.8b, v7.8b
+	WORD $0xbd000027 // str s7, [x1]
+	ADD $4, R1
+	ADD $4, R2
 	SUBS $1, R0, R0
 	BNE element
 done:

@@ -77,6 +77,12 @@ func narrowF64AVX2(dst []float32, a []float64, stream bool)
 func narrowF64AVX512(dst []float32, a []float64, stream bool)
 
 //go:noescape
+func oddF64AVX2(dst []float32, a []float64)
+
+//go:noescape
+func oddF64AVX512(dst []float32, a []float64)
+
+//go:noescape
 func halvesU64AVX2(dst []uint32, a []uint64)
 
 //go:noescape

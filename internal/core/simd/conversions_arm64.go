@@ -41,6 +41,9 @@ func widenF32NEON(dst []float64, a []float32, stream bool)
 func narrowF64NEON(dst []float32, a []float64, stream bool)
 
 //go:noescape
+func oddF64NEON(dst []float32, a []float64)
+
+//go:noescape
 func halvesU64NEON(dst []uint32, a []uint64)
 
 //go:noescape

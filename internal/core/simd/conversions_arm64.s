@@ -20,6 +20,10 @@ DATA narrowF64NEONConstants<>+0(SB)/8, $0x7fc000007fc00000
 DATA narrowF64NEONConstants<>+8(SB)/8, $0x7fc000007fc00000
 GLOBL narrowF64NEONConstants<>(SB), RODATA|NOPTR, $16
 
+DATA oddF64NEONConstants<>+0(SB)/8, $0x7fffffffffffffff
+DATA oddF64NEONConstants<>+8(SB)/8, $0x7fffffffffffffff
+GLOBL oddF64NEONConstants<>(SB), RODATA|NOPTR, $16
+
 DATA narrowBF16NEONConstants<>+0(SB)/8, $0x00007fff00007fff
 DATA narrowBF16NEONConstants<>+8(SB)/8, $0x00007fff00007fff
 DATA narrowBF16NEONConstants<>+16(SB)/8, $0x0000000100000001
@@ -27,18 +31,6 @@ DATA narrowBF16NEONConstants<>+24(SB)/8, $0x0000000100000001
 DATA narrowBF16NEONConstants<>+32(SB)/8, $0x7fc000007fc00000
 DATA narrowBF16NEONConstants<>+40(SB)/8, $0x7fc000007fc00000
 GLOBL narrowBF16NEONConstants<>(SB), RODATA|NOPTR, $48
-
-DATA widenF16NEONConstants<>+0(SB)/8, $0x00007fff00007fff
-DATA widenF16NEONConstants<>+8(SB)/8, $0x00007fff00007fff
-DATA widenF16NEONConstants<>+16(SB)/8, $0x7780000077800000
-DATA widenF16NEONConstants<>+24(SB)/8, $0x7780000077800000
-DATA widenF16NEONConstants<>+32(SB)/8, $0x4780000047800000
-DATA widenF16NEONConstants<>+40(SB)/8, $0x4780000047800000
-DATA widenF16NEONConstants<>+48(SB)/8, $0x7f8000007f800000
-DATA widenF16NEONConstants<>+56(SB)/8, $0x7f8000007f800000
-DATA widenF16NEONConstants<>+64(SB)/8, $0x0000800000008000
-DATA widenF16NEONConstants<>+72(SB)/8, $0x0000800000008000
-GLOBL widenF16NEONConstants<>(SB), RODATA|NOPTR, $80
 
 DATA narrowF16NEONConstants<>+0(SB)/8, $0x7fc000007fc00000
 DATA narrowF16NEONConstants<>+8(SB)/8, $0x7fc000007fc00000
@@ -686,6 +678,134 @@ element:
 done:
 	RET
 
+// func oddF64NEON(dst []float32, a []float64)
+TEXT ·oddF64NEON(SB), NOSPLIT, $0-48
+	MOVD dst_len+8(FP), R0
+	MOVD dst_base+0(FP), R1
+	MOVD a_base+24(FP), R2
+	MOVD a_len+32(FP), R3
+	CMP R0, R3
+	CSEL LT, R3, R0, R0
+	MOVD $oddF64NEONConstants<>(SB), R3
+	WORD $0x3dc00060 // ldr q0, [x3]
+	SUBS $8, R0, R0
+	BLT single
+many:
+	WORD $0x3dc00041 // ldr q1, [x2]
+	WORD $0x3dc00442 // ldr q2, [x2, #16]
+	WORD $0x3dc00843 // ldr q3, [x2, #32]
+	WORD $0x3dc00c44 // ldr q4, [x2, #48]
+	WORD $0x0e616825 // fcvtn v5.2s, v1.2d
+	WORD $0x0e616846 // fcvtn v6.2s, v2.2d
+	WORD $0x0e616867 // fcvtn v7.2s, v3.2d
+	WORD $0x0e616888 // fcvtn v8.2s, v4.2d
+	WORD $0x4e201c21 // and v1.16b, v1.16b, v0.16b
+	WORD $0x4e201c42 // and v2.16b, v2.16b, v0.16b
+	WORD $0x4e201c63 // and v3.16b, v3.16b, v0.16b
+	WORD $0x4e201c84 // and v4.16b, v4.16b, v0.16b
+	WORD $0x0e6178a9 // fcvtl v9.2d, v5.2s
+	WORD $0x0e6178ca // fcvtl v10.2d, v6.2s
+	WORD $0x0e6178eb // fcvtl v11.2d, v7.2s
+	WORD $0x0e61790c // fcvtl v12.2d, v8.2s
+	WORD $0x4e201d29 // and v9.16b, v9.16b, v0.16b
+	WORD $0x4e201d4a // and v10.16b, v10.16b, v0.16b
+	WORD $0x4e201d6b // and v11.16b, v11.16b, v0.16b
+	WORD $0x4e201d8c // and v12.16b, v12.16b, v0.16b
+	WORD $0x6ee9842d // sub v13.2d, v1.2d, v9.2d
+	WORD $0x6eea844e // sub v14.2d, v2.2d, v10.2d
+	WORD $0x6eeb846f // sub v15.2d, v3.2d, v11.2d
+	WORD $0x6eec8490 // sub v16.2d, v4.2d, v12.2d
+	WORD $0x6f4105b1 // ushr v17.2d, v13.2d, #63
+	WORD $0x6f4105d2 // ushr v18.2d, v14.2d, #63
+	WORD $0x6f4105f3 // ushr v19.2d, v15.2d, #63
+	WORD $0x6f410614 // ushr v20.2d, v16.2d, #63
+	WORD $0x0ea12a31 // xtn v17.2s, v17.2d
+	WORD $0x0ea12a52 // xtn v18.2s, v18.2d
+	WORD $0x0ea12a73 // xtn v19.2s, v19.2d
+	WORD $0x0ea12a94 // xtn v20.2s, v20.2d
+	WORD $0x6ee18521 // sub v1.2d, v9.2d, v1.2d
+	WORD $0x6ee28542 // sub v2.2d, v10.2d, v2.2d
+	WORD $0x6ee38563 // sub v3.2d, v11.2d, v3.2d
+	WORD $0x6ee48584 // sub v4.2d, v12.2d, v4.2d
+	WORD $0x4ea11da1 // orr v1.16b, v13.16b, v1.16b
+	WORD $0x4ea21dc2 // orr v2.16b, v14.16b, v2.16b
+	WORD $0x4ea31de3 // orr v3.16b, v15.16b, v3.16b
+	WORD $0x4ea41e04 // orr v4.16b, v16.16b, v4.16b
+	WORD $0x6f410421 // ushr v1.2d, v1.2d, #63
+	WORD $0x6f410442 // ushr v2.2d, v2.2d, #63
+	WORD $0x6f410463 // ushr v3.2d, v3.2d, #63
+	WORD $0x6f410484 // ushr v4.2d, v4.2d, #63
+	WORD $0x0ea12821 // xtn v1.2s, v1.2d
+	WORD $0x0ea12842 // xtn v2.2s, v2.2d
+	WORD $0x0ea12863 // xtn v3.2s, v3.2d
+	WORD $0x0ea12884 // xtn v4.2s, v4.2d
+	WORD $0x2eb184b1 // sub v17.2s, v5.2s, v17.2s
+	WORD $0x2eb284d2 // sub v18.2s, v6.2s, v18.2s
+	WORD $0x2eb384f3 // sub v19.2s, v7.2s, v19.2s
+	WORD $0x2eb48514 // sub v20.2s, v8.2s, v20.2s
+	WORD $0x0ea11e21 // orr v1.8b, v17.8b, v1.8b
+	WORD $0x0ea21e42 // orr v2.8b, v18.8b, v2.8b
+	WORD $0x0ea31e63 // orr v3.8b, v19.8b, v3.8b
+	WORD $0x0ea41e84 // orr v4.8b, v20.8b, v4.8b
+	WORD $0xfd000021 // str d1, [x1]
+	WORD $0xfd000422 // str d2, [x1, #8]
+	WORD $0xfd000823 // str d3, [x1, #16]
+	WORD $0xfd000c24 // str d4, [x1, #24]
+	ADD $32, R1
+	ADD $64, R2
+	SUBS $8, R0, R0
+	BGE many
+single:
+	ADDS $8, R0, R0
+	BEQ done
+	SUBS $2, R0, R0
+	BLT rest
+one:
+	WORD $0x3dc00044 // ldr q4, [x2]
+	WORD $0x0e616883 // fcvtn v3.2s, v4.2d
+	WORD $0x4e201c84 // and v4.16b, v4.16b, v0.16b
+	WORD $0x0e617862 // fcvtl v2.2d, v3.2s
+	WORD $0x4e201c42 // and v2.16b, v2.16b, v0.16b
+	WORD $0x6ee28481 // sub v1.2d, v4.2d, v2.2d
+	WORD $0x6f410434 // ushr v20.2d, v1.2d, #63
+	WORD $0x0ea12a94 // xtn v20.2s, v20.2d
+	WORD $0x6ee48444 // sub v4.2d, v2.2d, v4.2d
+	WORD $0x4ea41c24 // orr v4.16b, v1.16b, v4.16b
+	WORD $0x6f410484 // ushr v4.2d, v4.2d, #63
+	WORD $0x0ea12884 // xtn v4.2s, v4.2d
+	WORD $0x2eb48474 // sub v20.2s, v3.2s, v20.2s
+	WORD $0x0ea41e84 // orr v4.8b, v20.8b, v4.8b
+	WORD $0xfd000024 // str d4, [x1]
+	ADD $8, R1
+	ADD $16, R2
+	SUBS $2, R0, R0
+	BGE one
+rest:
+	ADDS $2, R0, R0
+	BEQ done
+element:
+	WORD $0xfd400044 // ldr d4, [x2]
+	WORD $0x0e616894 // fcvtn v20.2s, v4.2d
+	WORD $0x4e201c84 // and v4.16b, v4.16b, v0.16b
+	WORD $0x0e617a83 // fcvtl v3.2d, v20.2s
+	WORD $0x4e201c63 // and v3.16b, v3.16b, v0.16b
+	WORD $0x6ee38481 // sub v1.2d, v4.2d, v3.2d
+	WORD $0x6f410422 // ushr v2.2d, v1.2d, #63
+	WORD $0x0ea12842 // xtn v2.2s, v2.2d
+	WORD $0x6ee48464 // sub v4.2d, v3.2d, v4.2d
+	WORD $0x4ea41c24 // orr v4.16b, v1.16b, v4.16b
+	WORD $0x6f410484 // ushr v4.2d, v4.2d, #63
+	WORD $0x0ea12884 // xtn v4.2s, v4.2d
+	WORD $0x2ea28682 // sub v2.2s, v20.2s, v2.2s
+	WORD $0x0ea41c44 // orr v4.8b, v2.8b, v4.8b
+	WORD $0xbd000024 // str s4, [x1]
+	ADD $4, R1
+	ADD $8, R2
+	SUBS $1, R0, R0
+	BNE element
+done:
+	RET
+
 // func halvesU64NEON(dst []uint32, a []uint64)
 TEXT ·halvesU64NEON(SB), NOSPLIT, $0-48
 	MOVD dst_len+8(FP), R0
@@ -902,63 +1022,21 @@ TEXT ·widenF16NEON(SB), NOSPLIT, $0-48
 	MOVD a_len+32(FP), R3
 	CMP R0, R3
 	CSEL LT, R3, R0, R0
-	MOVD $widenF16NEONConstants<>(SB), R3
-	WORD $0x3dc00060 // ldr q0, [x3]
-	WORD $0x3dc00461 // ldr q1, [x3, #16]
-	WORD $0x3dc00862 // ldr q2, [x3, #32]
-	WORD $0x3dc00c63 // ldr q3, [x3, #48]
-	WORD $0x3dc01064 // ldr q4, [x3, #64]
 	SUBS $16, R0, R0
 	BLT single
 many:
-	WORD $0xfd400045 // ldr d5, [x2]
-	WORD $0xfd400446 // ldr d6, [x2, #8]
-	WORD $0xfd400847 // ldr d7, [x2, #16]
-	WORD $0xfd400c48 // ldr d8, [x2, #24]
-	WORD $0x2f10a4a5 // ushll v5.4s, v5.4h, #0
-	WORD $0x2f10a4c6 // ushll v6.4s, v6.4h, #0
-	WORD $0x2f10a4e7 // ushll v7.4s, v7.4h, #0
-	WORD $0x2f10a508 // ushll v8.4s, v8.4h, #0
-	WORD $0x4e201ca9 // and v9.16b, v5.16b, v0.16b
-	WORD $0x4e201cca // and v10.16b, v6.16b, v0.16b
-	WORD $0x4e201ceb // and v11.16b, v7.16b, v0.16b
-	WORD $0x4e201d0c // and v12.16b, v8.16b, v0.16b
-	WORD $0x4f2d5529 // shl v9.4s, v9.4s, #13
-	WORD $0x4f2d554a // shl v10.4s, v10.4s, #13
-	WORD $0x4f2d556b // shl v11.4s, v11.4s, #13
-	WORD $0x4f2d558c // shl v12.4s, v12.4s, #13
-	WORD $0x6e21dd29 // fmul v9.4s, v9.4s, v1.4s
-	WORD $0x6e21dd4a // fmul v10.4s, v10.4s, v1.4s
-	WORD $0x6e21dd6b // fmul v11.4s, v11.4s, v1.4s
-	WORD $0x6e21dd8c // fmul v12.4s, v12.4s, v1.4s
-	WORD $0x6e22e52d // fcmge v13.4s, v9.4s, v2.4s
-	WORD $0x6e22e54e // fcmge v14.4s, v10.4s, v2.4s
-	WORD $0x6e22e56f // fcmge v15.4s, v11.4s, v2.4s
-	WORD $0x6e22e590 // fcmge v16.4s, v12.4s, v2.4s
-	WORD $0x4ea31d31 // orr v17.16b, v9.16b, v3.16b
-	WORD $0x4ea31d52 // orr v18.16b, v10.16b, v3.16b
-	WORD $0x4ea31d73 // orr v19.16b, v11.16b, v3.16b
-	WORD $0x4ea31d94 // orr v20.16b, v12.16b, v3.16b
-	WORD $0x6e691e2d // bsl v13.16b, v17.16b, v9.16b
-	WORD $0x6e6a1e4e // bsl v14.16b, v18.16b, v10.16b
-	WORD $0x6e6b1e6f // bsl v15.16b, v19.16b, v11.16b
-	WORD $0x6e6c1e90 // bsl v16.16b, v20.16b, v12.16b
-	WORD $0x4e241ca5 // and v5.16b, v5.16b, v4.16b
-	WORD $0x4e241cc6 // and v6.16b, v6.16b, v4.16b
-	WORD $0x4e241ce7 // and v7.16b, v7.16b, v4.16b
-	WORD $0x4e241d08 // and v8.16b, v8.16b, v4.16b
-	WORD $0x4f3054a5 // shl v5.4s, v5.4s, #16
-	WORD $0x4f3054c6 // shl v6.4s, v6.4s, #16
-	WORD $0x4f3054e7 // shl v7.4s, v7.4s, #16
-	WORD $0x4f305508 // shl v8.4s, v8.4s, #16
-	WORD $0x4ea51da5 // orr v5.16b, v13.16b, v5.16b
-	WORD $0x4ea61dc6 // orr v6.16b, v14.16b, v6.16b
-	WORD $0x4ea71de7 // orr v7.16b, v15.16b, v7.16b
-	WORD $0x4ea81e08 // orr v8.16b, v16.16b, v8.16b
-	WORD $0x3d800025 // str q5, [x1]
-	WORD $0x3d800426 // str q6, [x1, #16]
-	WORD $0x3d800827 // str q7, [x1, #32]
-	WORD $0x3d800c28 // str q8, [x1, #48]
+	WORD $0xfd400040 // ldr d0, [x2]
+	WORD $0xfd400441 // ldr d1, [x2, #8]
+	WORD $0xfd400842 // ldr d2, [x2, #16]
+	WORD $0xfd400c43 // ldr d3, [x2, #24]
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	WORD $0x3d800020 // str q0, [x1]
+	WORD $0x3d800421 // str q1, [x1, #16]
+	WORD $0x3d800822 // str q2, [x1, #32]
+	WORD $0x3d800c23 // str q3, [x1, #48]
 	ADD $64, R1
 	ADD $32, R2
 	SUBS $16, R0, R0
@@ -969,18 +1047,9 @@ single:
 	SUBS $4, R0, R0
 	BLT rest
 one:
-	WORD $0xfd400048 // ldr d8, [x2]
-	WORD $0x2f10a508 // ushll v8.4s, v8.4h, #0
-	WORD $0x4e201d07 // and v7.16b, v8.16b, v0.16b
-	WORD $0x4f2d54e7 // shl v7.4s, v7.4s, #13
-	WORD $0x6e21dce7 // fmul v7.4s, v7.4s, v1.4s
-	WORD $0x6e22e4e6 // fcmge v6.4s, v7.4s, v2.4s
-	WORD $0x4ea31ce5 // orr v5.16b, v7.16b, v3.16b
-	WORD $0x6e671ca6 // bsl v6.16b, v5.16b, v7.16b
-	WORD $0x4e241d08 // and v8.16b, v8.16b, v4.16b
-	WORD $0x4f305508 // shl v8.4s, v8.4s, #16
-	WORD $0x4ea81cc8 // orr v8.16b, v6.16b, v8.16b
-	WORD $0x3d800028 // str q8, [x1]
+	WORD $0xfd400043 // ldr d3, [x2]
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	WORD $0x3d800023 // str q3, [x1]
 	ADD $16, R1
 	ADD $8, R2
 	SUBS $4, R0, R0
@@ -989,18 +1058,9 @@ rest:
 	ADDS $4, R0, R0
 	BEQ done
 element:
-	WORD $0x7d400048 // ldr h8, [x2]
-	WORD $0x2f10a508 // ushll v8.4s, v8.4h, #0
-	WORD $0x4e201d06 // and v6.16b, v8.16b, v0.16b
-	WORD $0x4f2d54c6 // shl v6.4s, v6.4s, #13
-	WORD $0x6e21dcc6 // fmul v6.4s, v6.4s, v1.4s
-	WORD $0x6e22e4c7 // fcmge v7.4s, v6.4s, v2.4s
-	WORD $0x4ea31cc5 // orr v5.16b, v6.16b, v3.16b
-	WORD $0x6e661ca7 // bsl v7.16b, v5.16b, v6.16b
-	WORD $0x4e241d08 // and v8.16b, v8.16b, v4.16b
-	WORD $0x4f305508 // shl v8.4s, v8.4s, #16
-	WORD $0x4ea81ce8 // orr v8.16b, v7.16b, v8.16b
-	WORD $0xbd000028 // str s8, [x1]
+	WORD $0x7d400043 // ldr h3, [x2]
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	WORD $0xbd000023 // str s3, [x1]
 	ADD $4, R1
 	ADD $2, R2
 	SUBS $1, R0, R0

@@ -6,6 +6,7 @@ package simd
 var (
 	affine32s      = each(affine32AVX2, affine32AVX512)
 	affine64s      = each(affine64AVX2, affine64AVX512)
+	affineOdds     = each(affineOddAVX2, affineOddAVX512)
 	argMaxRow32s   = each(argMaxRow32AVX2, argMaxRow32AVX512)
 	argMaxRow64s   = each(argMaxRow64AVX2, argMaxRow64AVX512)
 	argMinRow32s   = each(argMinRow32AVX2, argMinRow32AVX512)
@@ -34,6 +35,7 @@ var (
 	narrowBF16s    = each(narrowBF16AVX2, narrowBF16AVX512)
 	narrowF16s     = each(narrowF16AVX2, narrowF16AVX512)
 	narrowF64s     = each(narrowF64AVX2, narrowF64AVX512)
+	oddF64s        = each(oddF64AVX2, oddF64AVX512)
 	halvesU64s     = each(halvesU64AVX2, halvesU64AVX512)
 	softmax32s     = each(softmax32AVX2, softmax32AVX512)
 	squareLanes32s = each(squareLanes32AVX2, squareLanes32AVX512)

@@ -15,6 +15,7 @@ import (
 var (
 	affine32s      = each(affine32NEON)
 	affine64s      = each(affine64NEON)
+	affineOdds     = each(affineOddNEON)
 	argMaxRow32s   = each(argMaxRow32NEON)
 	argMaxRow64s   = each(argMaxRow64NEON)
 	argMinRow32s   = each(argMinRow32NEON)
@@ -43,6 +44,7 @@ var (
 	narrowBF16s    = each(narrowBF16NEON)
 	narrowF16s     = each(narrowF16NEON)
 	narrowF64s     = each(narrowF64NEON)
+	oddF64s        = each(oddF64NEON)
 	halvesU64s     = each(halvesU64NEON)
 	softmax32s     = each(softmax32NEON)
 	squareLanes32s = each(squareLanes32NEON)

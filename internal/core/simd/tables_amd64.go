@@ -182,6 +182,18 @@ func TryAffine64(dst []float64, a []float64, mean float64, factor float64, bias 
 	return true
 }
 
+func TryAffineOdd(dst []float32, a []float32, mean float64, factor float64, bias float64) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		affineOddAVX2(dst, a, mean, factor, bias)
+	case cpu.AVX512:
+		affineOddAVX512(dst, a, mean, factor, bias)
+	default:
+		return false
+	}
+	return true
+}
+
 func TryArgMaxRow32(key []int32, at []int32, a []float32, i int32) bool {
 	switch cpu.Current() {
 	case cpu.AVX2:
@@ -584,6 +596,18 @@ func TryNarrowF64(dst []float32, a []float64, stream bool) bool {
 		narrowF64AVX2(dst, a, stream)
 	case cpu.AVX512:
 		narrowF64AVX512(dst, a, stream)
+	default:
+		return false
+	}
+	return true
+}
+
+func TryOddF64(dst []float32, a []float64) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		oddF64AVX2(dst, a)
+	case cpu.AVX512:
+		oddF64AVX512(dst, a)
 	default:
 		return false
 	}

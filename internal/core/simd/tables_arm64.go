@@ -142,6 +142,16 @@ func TryAffine64(dst []float64, a []float64, mean float64, factor float64, bias 
 	return true
 }
 
+func TryAffineOdd(dst []float32, a []float32, mean float64, factor float64, bias float64) bool {
+	switch cpu.Current() {
+	case cpu.NEON, cpu.Dot, cpu.I8MM:
+		affineOddNEON(dst, a, mean, factor, bias)
+	default:
+		return false
+	}
+	return true
+}
+
 func TryArgMaxRow32(key []int32, at []int32, a []float32, i int32) bool {
 	switch cpu.Current() {
 	case cpu.NEON, cpu.Dot, cpu.I8MM:
@@ -478,6 +488,16 @@ func TryNarrowF64(dst []float32, a []float64, stream bool) bool {
 	switch cpu.Current() {
 	case cpu.NEON, cpu.Dot, cpu.I8MM:
 		narrowF64NEON(dst, a, stream)
+	default:
+		return false
+	}
+	return true
+}
+
+func TryOddF64(dst []float32, a []float64) bool {
+	switch cpu.Current() {
+	case cpu.NEON, cpu.Dot, cpu.I8MM:
+		oddF64NEON(dst, a)
 	default:
 		return false
 	}

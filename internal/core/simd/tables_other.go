@@ -26,6 +26,9 @@ func TryAffine32(dst []float32, a []float32, mean float64, factor float64, bias 
 func TryAffine64(dst []float64, a []float64, mean float64, factor float64, bias float64) bool {
 	return false
 }
+func TryAffineOdd(dst []float32, a []float32, mean float64, factor float64, bias float64) bool {
+	return false
+}
 func TryArgMaxRow32(key []int32, at []int32, a []float32, i int32) bool              { return false }
 func TryArgMaxRow64(key []int64, at []int64, a []float64, i int64) bool              { return false }
 func TryArgMinRow32(key []int32, at []int32, a []float32, i int32) bool              { return false }
@@ -75,6 +78,7 @@ func TryMinLines64(dst []float64, x []float64, step, n int) bool                
 func TryNarrowBF16(dst []uint16, a []float32, stream bool) bool                    { return false }
 func TryNarrowF16(dst []uint16, a []float32, stream bool) bool                     { return false }
 func TryNarrowF64(dst []float32, a []float64, stream bool) bool                    { return false }
+func TryOddF64(dst []float32, a []float64) bool                                    { return false }
 func TryQuantizeI8(dst []int8, a []float32, scale []float32, zero []float32) bool  { return false }
 func TryQuantizeU8(dst []uint8, a []float32, scale []float32, zero []float32) bool { return false }
 func TryRequantizeI8(dst []int8, sums []int32, factor []float64, plus []float64, scale float64, zero float64) bool {

@@ -299,6 +299,12 @@ func (n *neon) half(a value) value {
 	return value{U16, d}
 }
 
+func (n *neon) whole(a value) value {
+	d := n.vector()
+	n.op("fcvtl", "4s", 0, d, n.reg(a))
+	return value{F32, d}
+}
+
 func (n *neon) upper(a value) value {
 	d := n.vector()
 	n.op("shrn", "4s", 16, d, n.reg(a))

@@ -110,6 +110,7 @@ type machine interface {
 	// I8 and U8 to I32, and what fits of it to those.
 	convert(k kind, a value) value
 	half(a value) value                      // float32 to float16, in a U16
+	whole(a value) value                     // the other way; NaNs become quiet
 	upper(a value) value                     // of U32 the more significant halves, in a U16
 	lookup(index value, t *[16]uint64) value // an I64, by the low four bits of one
 	gather(index value, t []uint64) value    // the same of a longer table, of a power of two

@@ -218,16 +218,20 @@ func arithmetic() (l list) {
 		}})
 	}
 
-	for _, k := range []kind{F32, F64} { // (a − mean) · factor + bias in float64, rounded once
-		args := append(one(k, k), arg{"mean", F64, true}, arg{"factor", F64, true}, arg{"bias", F64, true})
-		l.add(kernel{table: "Affine" + k.String()[1:], args: args, body: func(m machine) {
-			v := m.add(m.mul(m.sub(wide(m, m.load(1)), m.load(2)), m.load(3)), m.load(4))
+	affine := func(m machine) value { // (a − mean) · factor + bias in float64
+		return m.add(m.mul(m.sub(wide(m, m.load(1)), m.load(2)), m.load(3)), m.load(4))
+	}
+	numbers := []arg{{"mean", F64, true}, {"factor", F64, true}, {"bias", F64, true}}
+	for _, k := range []kind{F32, F64} { // rounded once
+		l.add(kernel{table: "Affine" + k.String()[1:], args: append(one(k, k), numbers...), body: func(m machine) {
+			v := affine(m)
 			if k == F32 {
 				v = m.convert(F32, v)
 			}
 			m.store(0, canon(m, v))
 		}})
 	}
+	l.add(kernel{table: "AffineOdd", args: append(one(F32, F32), numbers...), body: func(m machine) { m.store(0, toOdd(m, affine(m))) }}) // to odd
 
 	for _, terms := range meanTerms { // as package reduce adds them
 		args := []arg{{"dst", F32, false}}
@@ -312,6 +316,7 @@ func conversions() (l list) {
 	l.add(kernel{table: "Canon64", args: one(F64, F64)[:1], body: func(m machine) { m.store(0, canon(m, m.load(0))) }})
 	l.add(kernel{table: "WidenF32", args: one(F64, F32), body: func(m machine) { m.store(0, canon(m, m.convert(F64, m.load(1)))) }})
 	l.add(kernel{table: "NarrowF64", args: one(F32, F64), body: func(m machine) { m.store(0, canon(m, m.convert(F32, m.load(1)))) }})
+	l.add(kernel{table: "OddF64", args: one(F32, F64), body: func(m machine) { m.store(0, toOdd(m, m.load(1))) }})
 	l.add(kernel{table: "HalvesU64", args: []arg{{"dst", U32, false}, {"a", U64, false}}, body: func(m machine) { m.store(0, m.convert(U32, m.load(1))) }})
 	l.add(kernel{table: "WidenBF16", args: one(F32, U16), body: func(m machine) {
 		m.store(0, m.as(F32, m.shl(m.convert(U32, m.load(1)), 16)))
@@ -322,12 +327,7 @@ func conversions() (l list) {
 		up := m.add(m.constant(U32, 0x7fff), m.and(m.shr(b, 16), m.constant(U32, 1))) // to nearest, even on a tie
 		m.store(0, m.upper(m.sum(m.cmp(eq, a, a), b, up, m.constant(U32, 0x7fc00000))))
 	}})
-	l.add(kernel{table: "WidenF16", args: one(F32, U16), body: func(m machine) { // as num.WidenF16
-		h := m.convert(U32, m.load(1))
-		f := m.mul(m.as(F32, m.shl(m.and(h, m.constant(U32, 0x7fff)), 13)), f32(m, 0x1p112))
-		f = m.sel(m.cmp(ge, f, f32(m, 65536)), m.or(f, f32(m, float32(math.Inf(1)))), f) // infinities and NaNs
-		m.store(0, m.or(f, m.as(F32, m.shl(m.and(h, m.constant(U32, 0x8000)), 16))))
-	}})
+	l.add(kernel{table: "WidenF16", args: one(F32, U16), body: func(m machine) { m.store(0, m.whole(m.load(1))) }})
 	l.add(kernel{table: "NarrowF16", args: one(U16, F32), body: func(m machine) { m.store(0, m.half(canon(m, m.load(1)))) }})
 	return l
 }
@@ -385,6 +385,16 @@ func positions(l *list) {
 			}})
 		}
 	}
+}
+
+// toOdd rounds to float32, of the two nearest to that whose last bit is set. What is rounded then to a shorter float is as if it were rounded once.
+func toOdd(m machine, a value) value {
+	size := m.constant(U64, math.MaxInt64)
+	f := m.convert(F32, a)
+	is, to := m.and(m.as(U64, a), size), m.and(m.as(U64, m.convert(F64, f)), size)
+	less := m.sub(is, to)
+	past, off := m.convert(U32, m.shr(less, 63)), m.convert(U32, m.shr(m.or(less, m.sub(to, is)), 63))
+	return m.as(F32, m.or(m.sub(m.as(U32, f), past), off))
 }
 
 // wide returns a float as a float64.

@@ -318,6 +318,12 @@ func (x *x86) half(a value) value {
 	return d
 }
 
+func (x *x86) whole(a value) value {
+	d := x.new(F32)
+	x.do("VCVTPH2PS", x.loaded(a).op, d.op)
+	return d
+}
+
 // upper is one permutation in AVX-512, which has half a vector in the end; VPMOVDW would be two, and a shift.
 func (x *x86) upper(a value) value {
 	if !x.wide {
