@@ -129,8 +129,8 @@ func (p *scanner) layout(depth int, left *int) (layout.Composed, error) {
 		if err != nil {
 			return none, err
 		}
-		if !p.word("o ") && !p.word("∘") {
-			return none, fail(op, layout.ErrSyntax, "want o and a layout after the swizzle")
+		if !p.word("o") && !p.word("∘") {
+			return none, fail(op, layout.ErrSyntax, "want o and a layout after the swizzle, not %q", clip(p.rest()))
 		}
 		rest := p.rest()
 		if strings.HasPrefix(rest, "(") || rest != "" && rest[0] >= '0' && rest[0] <= '9' {

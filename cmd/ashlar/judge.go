@@ -113,6 +113,7 @@ func bankFlags(c *cobra.Command, q *ask.Question) *bool {
 
 func (p *program) checkLayoutCommand() *cobra.Command {
 	var q ask.Question
+	var swizzle string
 	c := &cobra.Command{
 		Use:   "check LAYOUT",
 		Short: "Count the bank conflicts of accesses through a layout",
@@ -129,10 +130,25 @@ A step goes in phases of at most banks × bytes of the threads' requests. In a
 phase the conflicts are the words of the fullest bank, minus one; threads that
 want one word share it, but in tensix's memory.`,
 		Example: `  ashlar layout check "(32,32):(32,1)" --access column
+  ashlar layout check "(32,32):(32,1)" --swizzle 5,0,5
   ashlar layout check "Sw<3,3,3> o (64,64):(64,1)" --elem 2 --access row:8 --access ldmatrix`,
 		Args: arguments(1, 1, oneLayout),
 	}
-	return asks(p, c, &q, bankFlags(c, &q), ask.Banks, printCounts, func(r *ask.Counts) bool { return r.Clean })
+	swizzleFlag(c, &swizzle)
+	count := func(ctx context.Context, q *ask.Question) (*ask.Counts, error) {
+		if swizzle != "" {
+			lay, err := readLayout(q.A)
+			if err == nil {
+				lay, err = swizzled(c, lay, swizzle)
+			}
+			if err != nil {
+				return nil, err
+			}
+			q.A = lay.String()
+		}
+		return ask.Banks(ctx, q)
+	}
+	return asks(p, c, &q, bankFlags(c, &q), count, printCounts, func(r *ask.Counts) bool { return r.Clean })
 }
 
 func printCounts(t io.Writer, out *ask.Counts) {
@@ -147,7 +163,11 @@ func printCounts(t io.Writer, out *ask.Counts) {
 		if r.Conflicts == 0 {
 			fmt.Fprintln(t, "conflicts\tnone")
 		} else {
-			fmt.Fprintf(t, "conflicts\t%d, %d to %d in a step; %d cycles instead of %d\n", r.Conflicts, slices.Min(r.PerStep), slices.Max(r.PerStep), r.Cycles, r.Phases)
+			each := fmt.Sprintf("%d in each step", slices.Min(r.PerStep))
+			if most := slices.Max(r.PerStep); most > slices.Min(r.PerStep) {
+				each = fmt.Sprintf("from %d to %d in a step", slices.Min(r.PerStep), most)
+			}
+			fmt.Fprintf(t, "conflicts\t%d, %s; %d cycles instead of %d\n", r.Conflicts, each, r.Cycles, r.Phases)
 		}
 		if p := r.Worst; p != nil {
 			fullest := slices.Max(p.PerBank)

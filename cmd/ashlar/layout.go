@@ -58,7 +58,7 @@ to standard output when FILE is -, and then the text is left out.`, draw.MaxCell
 	flags := c.Flags()
 	flags.StringVar(&threads, "threads", "", "a layout of `threads`: which thread has which elements, in turn")
 	flags.StringVar(&tile, "tile", "", "a `tile`, as in (2,4)")
-	flags.StringVar(&swizzle, "swizzle", "", "`bits,base,shift` of a swizzle of the offsets")
+	swizzleFlag(c, &swizzle)
 	flags.StringVar(&pictures[0], "svg", "", "write the picture to `FILE`")
 	flags.StringVar(&pictures[1], "png", "", "write the picture to `FILE`")
 	flags.BoolVar(&asJSON, "json", false, "print one JSON object instead of the text")
@@ -121,6 +121,10 @@ to standard output when FILE is -, and then the text is left out.`, draw.MaxCell
 		return err
 	}
 	return c
+}
+
+func swizzleFlag(c *cobra.Command, text *string) {
+	c.Flags().StringVar(text, "swizzle", "", "`bits,base,shift` of a swizzle of the offsets")
 }
 
 // swizzled lays the swizzle of --swizzle over a layout.

@@ -29,6 +29,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -75,6 +76,39 @@ func (p *program) run(ctx context.Context, args []string) int {
 	return 1
 }
 
+// threeThings is the answer to a command line without a command.
+const threeThings = `Ashlar runs neural networks and reads the files of models and tensors.
+
+Three things to try:
+  ashlar layout "(8,8):(8,1) / <2:1,4:1>"   draw a matrix that is cut into tiles
+  ashlar info FILE                          list the tensors of a file, or the inputs of a model
+  ashlar run MODEL.onnx PICTURE.png         run a model on a picture
+
+ashlar help lists all commands.
+`
+
+// flagInUsage is a line of a flag in the help text.
+var flagInUsage = regexp.MustCompile(`(?m)^ +(?:-\w, )?--([\w-]+)`)
+
+// nearestFlag suggests the flag of a command whose name is nearest to an unknown one, as cobra suggests commands.
+func nearestFlag(c *cobra.Command, name string) string {
+	flags := &cobra.Command{SuggestionsMinimumDistance: 2}
+	for _, m := range flagInUsage.FindAllStringSubmatch(c.Flags().FlagUsages(), -1) {
+		flags.AddCommand(&cobra.Command{Use: m[1], Run: func(*cobra.Command, []string) {}})
+	}
+	return didYouMean(flags, name, "--%s")
+}
+
+// didYouMean suggests the command below c with a similar name, best one that begins with the name.
+func didYouMean(c *cobra.Command, name, form string) string {
+	s := c.SuggestionsFor(name)
+	if len(s) == 0 {
+		return ""
+	}
+	i := slices.IndexFunc(s, func(other string) bool { return strings.HasPrefix(other, name) })
+	return "; did you mean " + fmt.Sprintf(form, s[max(i, 0)]) + "?"
+}
+
 func (p *program) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "ashlar",
@@ -98,15 +132,10 @@ when the command line makes no sense. It is 130 or 143 after a signal.`,
 			if len(args) == 0 {
 				return nil
 			}
-			hint := ""
-			if s := c.SuggestionsFor(args[0]); len(s) > 0 {
-				i := slices.IndexFunc(s, func(name string) bool { return strings.HasPrefix(name, args[0]) })
-				hint = fmt.Sprintf("; did you mean %q?", s[max(i, 0)])
-			}
-			return usagef(c, "unknown command %q%s", args[0], hint)
+			return usagef(c, "unknown command %q%s", args[0], didYouMean(c, args[0], "%q"))
 		},
 		RunE: func(c *cobra.Command, _ []string) error {
-			fmt.Fprint(p.stderr, c.UsageString())
+			fmt.Fprint(p.stderr, threeThings)
 			return usagef(c, "no command is given")
 		},
 		PersistentPreRunE: func(c *cobra.Command, _ []string) error {
@@ -119,6 +148,9 @@ when the command line makes no sense. It is 130 or 143 after a signal.`,
 	root.SuggestionsMinimumDistance = 2
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		text := strings.Replace(err.Error(), "flag: must be an integer", "flag: want a whole number", 1)
+		if name, unknown := strings.CutPrefix(text, "unknown flag: --"); unknown {
+			text += nearestFlag(c, name)
+		}
 		if strings.Contains(c.Use, "EXPRESSION") {
 			text += "; an expression that begins with - goes behind --, after the flags"
 		}
