@@ -334,7 +334,7 @@ func (v *computation) tasks(ctx context.Context, p *chunk.Plan) error {
 		defer debug.SetMemoryLimit(debug.SetMemoryLimit(int64(most)))
 		defer debug.SetGCPercent(debug.SetGCPercent(25)) // few buffers and large ones: a collection costs little
 	}
-	step, end := v.p.taskBar()
+	step, end := v.p.taskBar(p)
 	done := 0
 	err := p.Run(ctx, chunk.RunOptions{Workers: v.workers, Resume: v.resume, Keep: v.nodes, Progress: func(at chunk.Progress) {
 		done = at.Done
@@ -350,7 +350,7 @@ func (v *computation) tasks(ctx context.Context, p *chunk.Plan) error {
 	}
 	switch {
 	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
-		return fmt.Errorf("interrupted after %d of %d tasks%s: %w", done, p.Tasks(), again, context.Canceled)
+		return interruption{fmt.Sprintf("interrupted after %d of %d tasks%s", done, p.Tasks(), again)}
 	case errors.Is(err, chunk.ErrEarlier):
 		return fmt.Errorf("%s: %w; on the command line that is --resume", v.job.Out, err)
 	case errors.Is(err, fs.ErrExist):
@@ -360,6 +360,12 @@ func (v *computation) tasks(ctx context.Context, p *chunk.Plan) error {
 	}
 	return fmt.Errorf("after %d of %d tasks: %w%s", done, p.Tasks(), err, again)
 }
+
+// An interruption is an error after a signal. It is context.Canceled, and doesn't say so.
+type interruption struct{ text string }
+
+func (e interruption) Error() string { return e.text }
+func (interruption) Unwrap() error   { return context.Canceled }
 
 // again is the command line with --resume, for a shell.
 func (p *program) again() string {

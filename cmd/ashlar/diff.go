@@ -28,8 +28,8 @@ results of all nodes are compared by name, in the order of the graph, and diff s
 which is the first that differs. Floats of different types are compared as float64.
 A file of one tensor is compared with the model's output, if it has one. Results
 that only one side has are counted. Outputs that only one has are a difference.
---layout, --scale, --mean, --std, --invert and --background say what numbers the
-pictures among the inputs become, as for run.
+--layout, --size, --scale, --mean, --std, --invert, --bgr and --background turn the
+pictures among the inputs into numbers, as for run.
 
 Two receipts, of ashlar run --receipt, are compared without a run. Diff names the
 first thing in which they differ: an input, a weight, the graph, a node, if both

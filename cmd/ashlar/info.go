@@ -311,6 +311,9 @@ func (p *program) describeGraph(m *onnx.Model, row func(head, text string), all 
 		nodes += len(g.Nodes)
 	}
 	row("weights", fmt.Sprintf("%d, %s used in place, %s copied", weights, amount(inPlace), amount(copied)))
+	if n, bytes := inConstants(m); n > 0 {
+		row("", fmt.Sprintf("%d in Constant nodes, %s", n, amount(bytes)))
+	}
 	row("parameters", grouped(parameters(m)))
 	describeFiles(m, row)
 	if all {
@@ -328,17 +331,22 @@ func (p *program) describeGraph(m *onnx.Model, row func(head, text string), all 
 	}
 }
 
-// describeWeights writes a row for each initializer of a graph.
+// describeWeights writes a row for each initializer of a graph, and each tensor of a Constant node.
 func (p *program) describeWeights(g *onnx.Graph, row func(head, text string)) {
-	for i := range g.Initializers {
-		t := &g.Initializers[i]
+	describe := func(name string, t *onnx.TensorProto) {
 		size := ""
 		if d, ok := t.Type.DType(); ok {
 			if n, err := t.Len(); err == nil {
 				size = fmt.Sprintf(", %s", amount(format.Bytes(d, n)))
 			}
 		}
-		row("", label(t.Name)+" "+t.String()+size)
+		row("", label(name)+" "+t.String()+size)
+	}
+	for i := range g.Initializers {
+		describe(g.Initializers[i].Name, &g.Initializers[i])
+	}
+	for name, t := range constants(g) {
+		describe(name, t)
 	}
 }
 

@@ -3,10 +3,12 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/onnx"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -86,16 +88,52 @@ func costOf(s *source, m *onnx.Model, sizes map[string]tensor.Any) (*costing, er
 	return &costing{c, openInputs(m.Inputs(), sizes)}, nil
 }
 
-// parameters is the number of elements of a model's weights that are numbers.
+// parameters is the number of elements of a model's weights that are numbers, also of those in Constant nodes.
 func parameters(m *onnx.Model) (total int64) {
+	count := func(t *onnx.TensorProto) {
+		if n, err := t.Len(); err == nil && t.Type != onnx.ElemString {
+			total += int64(n)
+		}
+	}
 	for g := range m.Graph.All() {
 		for i := range g.Initializers {
-			if n, err := g.Initializers[i].Len(); err == nil && g.Initializers[i].Type != onnx.ElemString {
-				total += int64(n)
-			}
+			count(&g.Initializers[i])
+		}
+		for _, t := range constants(g) {
+			count(t)
 		}
 	}
 	return total
+}
+
+// constants yields the results and the tensors of a graph's Constant nodes.
+func constants(g *onnx.Graph) iter.Seq2[string, *onnx.TensorProto] {
+	return func(yield func(string, *onnx.TensorProto) bool) {
+		for i := range g.Nodes {
+			n := &g.Nodes[i]
+			if opOf(n) != "Constant" || len(n.Attributes) != 1 || len(n.Outputs) != 1 {
+				continue
+			}
+			if t, ok := n.Attributes[0].Value.(*onnx.TensorProto); ok && !yield(n.Outputs[0], t) {
+				return
+			}
+		}
+	}
+}
+
+// inConstants counts the tensors in Constant nodes of a model, and their bytes.
+func inConstants(m *onnx.Model) (n int, bytes int64) {
+	for g := range m.Graph.All() {
+		for _, t := range constants(g) {
+			n++
+			if d, ok := t.Type.DType(); ok {
+				if elems, err := t.Len(); err == nil {
+					bytes += format.Bytes(d, elems)
+				}
+			}
+		}
+	}
+	return n, bytes
 }
 
 // An operatorUse counts the nodes of an operator in a model, and their cost.

@@ -35,7 +35,8 @@ type infoModel struct {
 	Inputs      []infoArray   `json:"inputs"`
 	Outputs     []infoArray   `json:"outputs"`
 	Weights     int           `json:"weights"`
-	Parameters  int64         `json:"parameters"`
+	Constants   int           `json:"constants,omitempty"` // tensors in Constant nodes, which aren't in Weights
+	Parameters  int64         `json:"parameters"`          // of both
 	InPlace     int64         `json:"weights_in_place"` // bytes
 	Copied      int64         `json:"weights_copied"`
 	Operators   []operatorUse `json:"operators"`
@@ -158,6 +159,7 @@ func (p *program) modelJSON(s *source, f *infoFlags) (*infoModel, error) {
 		out.Outputs = append(out.Outputs, declared(&m.Graph.Outputs[i]))
 	}
 	out.Weights, out.Parameters = len(weights.Of(m).Names()), parameters(m)
+	out.Constants, _ = inConstants(m)
 	out.InPlace, out.Copied = m.Weights()
 	if out.Operators = operatorsOf(m); c == nil {
 		return out, err

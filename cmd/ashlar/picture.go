@@ -20,22 +20,52 @@ import (
 // pictureFlags say what numbers pictures become.
 type pictureFlags struct {
 	layout     axes
+	size       pixels
 	scale      ratio
 	mean, std  numbers
 	invert     bool
+	bgr        bool
 	background backdrop
+
+	open string // the input whose height or width a picture gave
 }
 
 func (f *pictureFlags) register(c *cobra.Command) {
 	flags := c.Flags()
 	f.background = white
 	flags.Var(&f.layout, "layout", "axes of an input that takes pictures: NCHW, NHWC, CHW, HWC, NHW or HW (default: from the shape)")
+	flags.Var(&f.size, "size", "resize pictures to HEIGHTxWIDTH, for an input of any size (default: as the pictures are)")
 	flags.Var(&f.scale, "scale", "factor for the samples 0 to 255, a number or a fraction (default 1/255; inputs of floats only)")
 	flags.Var(&f.mean, "mean", "subtract after scaling: a number, or one per channel")
 	flags.Var(&f.std, "std", "divide by after the mean: a number, or one per channel")
 	flags.BoolVar(&f.invert, "invert", false, "turn dark into light first")
+	flags.BoolVar(&f.bgr, "bgr", false, "give the channels as blue, green, red")
 	flags.Var(&f.background, "background", "colour under transparent pictures: white, black or #rrggbb")
 }
+
+// pixels are a height and a width; the zero value is not given.
+type pixels struct{ height, width int64 }
+
+func (s *pixels) Set(text string) error {
+	height, width, _ := strings.Cut(text, "x")
+	h, err := strconv.ParseInt(height, 10, 32)
+	w, err2 := strconv.ParseInt(width, 10, 32)
+	if err != nil || err2 != nil || h < 1 || w < 1 {
+		return fmt.Errorf("want height and width, as in 480x640")
+	}
+	*s = pixels{h, w}
+	return nil
+}
+
+func (s *pixels) String() string {
+	if *s == (pixels{}) {
+		return ""
+	}
+	return fmt.Sprintf("%dx%d", s.height, s.width)
+}
+
+// Type is the word that stands for the value in the help text.
+func (s *pixels) Type() string { return "size" }
 
 // A ratio is a number or a fraction, as it was written so that 1/255 rounds once; the zero value is not given.
 type ratio struct{ num, den float64 }
@@ -221,6 +251,22 @@ func (f *pictureFlags) batch(p *program, model string, v *onnx.ValueInfo, files 
 	if !slices.Contains([]int64{0, 1, 3, 4}, c) {
 		return refuse(fmt.Errorf("it has %d channels; pictures have 1, 3 or 4", c))
 	}
+	for _, side := range []struct {
+		of    *int64
+		given int64
+	}{{&h, f.size.height}, {&w, f.size.width}} {
+		switch {
+		case *side.of == 0 && side.given == 0:
+			f.open = v.Name
+		case *side.of == 0:
+			*side.of = side.given
+		case side.given != 0 && side.given != *side.of:
+			return refuse(fmt.Errorf("--size %v: it takes pictures of %d by %d pixels, 0 where any do", &f.size, h, w))
+		}
+	}
+	if f.bgr && (c == 1 || !strings.Contains(string(ax), "C")) {
+		return refuse(fmt.Errorf("--bgr is for inputs of 3 or 4 channels"))
+	}
 	if h > math.MaxInt32 || w > math.MaxInt32 {
 		return refuse(fmt.Errorf("a side of %d pixels is more than a picture can have", max(h, w)))
 	}
@@ -281,7 +327,7 @@ func (p *program) room(factors ...int64) error {
 		total *= float64(f)
 	}
 	if limit > 0 && total > float64(limit) {
-		return fmt.Errorf("it would be %.3g bytes large, more than the limit of %s that --max-memory sets", total, amount(limit))
+		return fmt.Errorf("it would take %s, more than the limit of %s that --max-memory sets", amount(int64(min(total, math.MaxInt64))), amount(limit))
 	}
 	return nil
 }
@@ -346,6 +392,8 @@ func (f *pictureFlags) given() string {
 	switch {
 	case f.layout != "":
 		return "--layout"
+	case f.size != pixels{}:
+		return "--size"
 	case f.scale.den != 0:
 		return "--scale"
 	case f.mean != nil:
@@ -354,6 +402,8 @@ func (f *pictureFlags) given() string {
 		return "--std"
 	case f.invert:
 		return "--invert"
+	case f.bgr:
+		return "--bgr"
 	case f.background != white:
 		return "--background"
 	}
@@ -376,7 +426,7 @@ func (f *pictureFlags) put(out tensor.Any, i int, picture tensor.Any, o image.Op
 	if n := len(table); n != 1 && n != o.Channels {
 		return fmt.Errorf("--mean or --std has %d numbers, the input %d channels", n, o.Channels)
 	}
-	s := samples{tensor.Run[uint8](&picture, picture.LayoutRef()), table, o.Channels, o.HWC, f.invert}
+	s := samples{tensor.Run[uint8](&picture, picture.LayoutRef()), table, o.Channels, o.HWC, f.invert, f.bgr && o.Channels > 1}
 	switch out.DType() {
 	case dtype.Uint8:
 		fill(out, i, s, func(v float64) uint8 { return uint8(v) })
@@ -399,6 +449,15 @@ type samples struct {
 	channels int
 	last     bool // the channels are the last axis
 	invert   bool
+	bgr      bool
+}
+
+// from is the channel of a picture that channel c of an input takes.
+func (s *samples) from(c int) int {
+	if s.bgr && c < 3 { // not alpha
+		return 2 - c
+	}
+	return c
 }
 
 // fill converts the samples of a picture and writes them to place i of a batch.
@@ -416,14 +475,15 @@ func fill[T num.Elem](out tensor.Any, i int, s samples, convert func(float64) T)
 	n := len(s.bytes)
 	dst := tensor.Run[T](&out, out.LayoutRef())[i*n:][:n]
 	if s.last {
-		for j, v := range s.bytes {
-			dst[j] = values[j%s.channels][v]
+		for j := range s.bytes {
+			c := j % s.channels
+			dst[j] = values[c][s.bytes[j-c+s.from(c)]]
 		}
 		return
 	}
 	plane := n / s.channels
 	for c := range values {
-		for j, v := range s.bytes[c*plane:][:plane] {
+		for j, v := range s.bytes[s.from(c)*plane:][:plane] {
 			dst[c*plane+j] = values[c][v]
 		}
 	}

@@ -32,7 +32,8 @@ output NAME that is a sequence are NAME.0, NAME.1 and so on. An input of an
 optional type may be left out.
 
 Pictures. A picture is resized to the height and width of the input, whatever its
-proportions. It becomes grey, RGB or RGBA by the input's channels, an axis of 1, 3
+proportions. Where the input leaves them open, --size gives them. --bgr turns the
+order of red, green and blue around, before --mean and --std. It becomes grey, RGB or RGBA by the input's channels, an axis of 1, 3
 or 4 before or after height and width. Where both could be, --layout decides. For
 an input of floats a sample v of 0 to 255 becomes (v * scale - mean) / std, with
 scale 1/255 unless --scale is given. An input of uint8 gets v. A transparent picture

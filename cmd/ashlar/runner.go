@@ -86,7 +86,7 @@ func (u *runner) once(ctx context.Context, files, named []string, progress func(
 	r.read = time.Since(start)
 	given := r.inputs.given()
 	if r.plan, err = u.s.PlanValues(given); err != nil {
-		return nil, u.src.in(err)
+		return nil, u.sized(u.src.in(err))
 	}
 
 	// Until here an interrupt ends the program at once; now it ends the run, and a second one the program.
@@ -124,13 +124,21 @@ func (u *runner) once(ctx context.Context, files, named []string, progress func(
 			return nil, fmt.Errorf("interrupted: %w", u.src.in(err))
 		}
 		if err != nil {
-			return nil, u.src.in(err)
+			return nil, u.sized(u.src.in(err))
 		}
 		r.spent = append(r.spent, time.Since(start))
 	}
 	r.take(outputs)
 	r.ranks, err = r.rank(u.f)
 	return r, err
+}
+
+// sized adds to an error about shapes that the size of a picture may be its cause.
+func (u *runner) sized(err error) error {
+	if open := u.f.pics.open; open != "" && errors.Is(err, tensor.ErrShape) {
+		return fmt.Errorf("%w; the input %s takes pictures of any size, --size 640x640 resizes them", err, label(open))
+	}
+	return err
 }
 
 // take names the tensors of the outputs.
