@@ -89,6 +89,9 @@ func (s scope) eval(n expr.Node) (term, error) {
 			c.At = n.At
 			return term{Node: c}, nil
 		}
+		if n.Text == "np" || n.Text == "numpy" {
+			return t, expr.Wrong(n.At, tensor.ErrValue, "there is no module %s: leave it out, as in mean(x)", n.Text)
+		}
 		return t, expr.Wrong(n.At, tensor.ErrValue, "there is no array %.60q%s", n.Text, among(slices.Sorted(maps.Keys(s))))
 	case expr.Call:
 		return s.call(n)
@@ -147,7 +150,11 @@ func (s scope) call(n expr.Node) (term, error) {
 		}
 		key, value, optional := strings.Cut(param, "=")
 		if !optional {
-			return term{}, expr.Wrong(n.At, ErrSyntax, "the argument %s isn't given: it is %v", key, f)
+			hint := ""
+			if key == "bins" || key == "range" {
+				hint = "; quantile and median count exactly, without bins"
+			}
+			return term{}, expr.Wrong(n.At, ErrSyntax, "the argument %s isn't given: it is %v%s", key, f, hint)
 		}
 		d, err := evaluated(value, nil)
 		if err != nil {
@@ -177,7 +184,7 @@ func similar(name string) string {
 	best, most := "", 2
 	for _, f := range functions() {
 		for _, other := range f.Names {
-			if d := distance(strings.ToLower(name), other, most); d <= most && d < len(other) {
+			if d := distance(strings.ToLower(name), other, most); d <= most && 2*d <= len(name) { // else any short name is near
 				best, most = other, d-1
 			}
 		}

@@ -31,20 +31,20 @@ func Functions() []Function { return slices.Clone(functions()) }
 var elementwise = map[int]string{
 	1: `Abs Acos:arccos,acos Acosh:arccosh,acosh Asin:arcsin,asin Asinh:arcsinh,asinh Atan:arctan,atan Atanh:arctanh,atanh
 BitwiseNot:bitwise_not,invert Cbrt Ceil Celu Cos Cosh Elu Erf Exp Exp2 Expm1 Floor Gelu HardSigmoid:hard_sigmoid HardSwish:hard_swish
-IsFinite:isfinite,is_finite IsInf:isinf,is_inf IsNaN:isnan,is_na_n LeakyRelu:leaky_relu Log Log10 Log1p Log2 Mish Neg:negative,neg
-Not:logical_not,not Reciprocal Relu Round Rsqrt Selu Sigmoid Sign SignBit:signbit,sign_bit Sin Sinh Softplus Softsign Sqrt Square Tan
+IsFinite:isfinite IsInf:isinf IsNaN:isnan LeakyRelu:leaky_relu Log Log10 Log1p Log2 Mish Neg:negative,neg
+Not:logical_not,not Reciprocal Relu Round Rsqrt Selu Sigmoid Sign SignBit:signbit Sin Sinh Softplus Softsign Sqrt Square Tan
 Tanh Trunc`,
 	2: `Add Atan2:arctan2,atan2 And:logical_and,and BitwiseAnd:bitwise_and BitwiseOr:bitwise_or BitwiseXor:bitwise_xor
-CopySign:copysign,copy_sign Div:divide,div Equal FloorDiv:floor_divide,floor_div FMax:fmax,f_max FMin:fmin,f_min Gcd Greater
+CopySign:copysign Div:divide,div Equal FloorDiv:floor_divide,floor_div FMax:fmax FMin:fmin Gcd Greater
 GreaterOrEqual:greater_equal,greater_or_equal Hypot Lcm Less LessOrEqual:less_equal,less_or_equal Max:maximum Min:minimum
-Mod:remainder,mod Mul:multiply,mul NextAfter:nextafter,next_after NotEqual:not_equal Or:logical_or,or Pow:power,pow Sub:subtract,sub
+Mod:remainder,mod Mul:multiply,mul NextAfter:nextafter NotEqual:not_equal Or:logical_or,or Pow:power,pow Sub:subtract,sub
 Xor:logical_xor,xor`,
 }
 
 // reductions lists reductions with their names.
 const reductions = `ReduceSum:sum,reduce_sum ReduceMean:mean,reduce_mean Var Std ReduceMin:min,amin,reduce_min ReduceMax:max,amax,reduce_max
-ReduceProd:prod,reduce_prod Any AllTrue:all,all_true Ptp ArgMax:argmax,arg_max ArgMin:argmin,arg_min NanSum:nansum,nan_sum
-NanMean:nanmean,nan_mean NanMin:nanmin,nan_min NanMax:nanmax,nan_max NanArgMax:nanargmax,nan_arg_max NanArgMin:nanargmin,nan_arg_min
+ReduceProd:prod,reduce_prod Any AllTrue:all Ptp ArgMax:argmax ArgMin:argmin NanSum:nansum
+NanMean:nanmean NanMin:nanmin NanMax:nanmax NanArgMax:nanargmax NanArgMin:nanargmin
 CountNonzero:count_nonzero ReduceLogSumExp:logsumexp,reduce_log_sum_exp ReduceLogSum:logsum,reduce_log_sum ReduceL1:norm1,reduce_l1
 ReduceL2:norm,reduce_l2 ReduceSumSquare:sumsquare,reduce_sum_square Median Quantile`
 

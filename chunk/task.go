@@ -63,6 +63,14 @@ func (p *Plan) Tasks() int {
 // ErrEarlier says that an earlier run of the same plan has begun to write a target, which can be resumed. It wraps fs.ErrExist.
 var ErrEarlier = fmt.Errorf("an earlier run: %w", fs.ErrExist)
 
+// place says where in its store an array is, "" at the root of it.
+func (s *stage) place() string {
+	if s.path == "" {
+		return ""
+	}
+	return fmt.Sprintf(" at %q", s.path)
+}
+
 // Begin makes the arrays that the stages write, and marks them as unfinished: zarr.Open refuses them from now on, until Finish or
 // End. Where targets are there from an earlier run of the same plan, it goes on with them and with what that run has left between the
 // stages, if resume is set, or returns an error that wraps ErrEarlier. Other arrays there are an error that wraps
@@ -78,9 +86,9 @@ func (p *Plan) Begin(ctx context.Context, resume bool) error {
 		switch {
 		case !s.target:
 		case !there[i]:
-			return fail("Begin", fs.ErrExist, "there is an array at %q that another plan or program has made: another expression or memory, or inputs that are others or have changed; delete it, or take another path", s.path)
+			return fail("Begin", fs.ErrExist, "there is an array%s that another plan or program has made: another expression or memory, or inputs that are others or have changed; delete it, or take another path", s.place())
 		case !resume:
-			return fail("Begin", ErrEarlier, "there is an array at %q of an earlier run of this plan; resume, delete it, or take another path", s.path)
+			return fail("Begin", ErrEarlier, "there is an array%s of an earlier run of this plan; resume, delete it, or take another path", s.place())
 		}
 	}
 	for i, s := range p.stages {
