@@ -12,7 +12,7 @@ import (
 
 // What is drawn at most; beyond it NewMap fails.
 const (
-	MaxCells = 4096 // coordinates of a layout, or offsets of the memory strip
+	MaxCells = 8192 // coordinates of a layout, or offsets of the memory strip
 	MaxSide  = 128  // rows or columns of a grid
 )
 

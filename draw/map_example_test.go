@@ -45,7 +45,7 @@ func ExampleNewMap() {
 	_, err = draw.NewMap(large, draw.MapOptions{})
 	fmt.Println(err, errors.Is(err, layout.ErrLimit))
 	// Output:
-	// draw.NewMap: (1024,1024) has 1048576 coordinates, at most 4096 are drawn: draw a part of it, A[0:16, 0:16] true
+	// draw.NewMap: (1024,1024) has 1048576 coordinates, at most 8192 are drawn: draw a part of it, A[0:16, 0:16] true
 }
 
 func ExampleMap_WriteSVG() {

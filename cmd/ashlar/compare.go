@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,6 +18,7 @@ type difference struct {
 	pics   pictureFlags
 	tol    tensortest.Tolerance
 	top    int
+	values bool // --values
 
 	swapped         bool // what runs is b
 	tensors, differ int
@@ -180,12 +182,17 @@ func (d *difference) only(name, file string) {
 func (d *difference) compare(name string, a, b tensor.Any) error {
 	d.tensors++
 	out := d.p.out
-	if a.DType() != b.DType() && (a.DType().IsFixed() || b.DType().IsFixed()) {
+	x, y := tensor.Describe(a), tensor.Describe(b)
+	if a.DType() != b.DType() && (d.values || a.DType().IsFixed() || b.DType().IsFixed()) {
 		a, b = d.wide(a), d.wide(b)
 	}
-	if x, y := tensor.Describe(a), tensor.Describe(b); x != y {
+	if tensor.Describe(a) != tensor.Describe(b) {
 		d.differ++
-		fmt.Fprintf(out, "%s%s and %s\n", name, x, y)
+		hint := ""
+		if !d.values && slices.Equal(a.Shape(), b.Shape()) && d.wide(a).DType() == d.wide(b).DType() {
+			hint = "; --values compares the numbers"
+		}
+		fmt.Fprintf(out, "%s%s and %s%s\n", name, x, y, hint)
 		return nil
 	}
 	r, err := tensortest.Compare(a, b, d.tol, d.top)

@@ -9,7 +9,9 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/ashlar-go/ashlar/chunk"
 	"github.com/ashlar-go/ashlar/format/npy"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -48,7 +50,8 @@ func (c *canceler) Write(b []byte) (int, error) {
 	return c.Writer.Write(b)
 }
 
-// An interrupted run says how to go on, and what is computed then is what is computed at once. The bar shows tasks and bytes.
+// An interrupted run says how to go on, and what is computed then is what is computed at once. The bar shows tasks and the time
+// that is left.
 func TestComputeInterrupted(t *testing.T) {
 	t.Chdir(t.TempDir())
 	grid(t, "x.npy", 40, 30)
@@ -66,7 +69,7 @@ func TestComputeInterrupted(t *testing.T) {
 	if c.code != interrupted || !regexp.MustCompile(`interrupted after [1-9]\d? of 80 tasks; to go on: ashlar `+regexp.QuoteMeta(line)+" --resume").MatchString(text) {
 		t.Fatalf("exit %d: %q", c.code, text)
 	}
-	if !strings.Contains(text, " of 80 tasks") || !strings.Contains(text, "iB") && !strings.Contains(text, " B") {
+	if !regexp.MustCompile(`1 of 80 tasks, [1-9]\d*s left`).MatchString(text) || strings.Contains(text, "canceled") {
 		t.Errorf("the bar is %q", text)
 	}
 	for _, next := range []string{line + " --resume", "compute x+2 -i x=x.npy -o once.zarr --workers 3 --chunks 4,4", "diff two.zarr once.zarr"} {
@@ -79,6 +82,33 @@ func TestComputeInterrupted(t *testing.T) {
 	}
 	if list, err := os.ReadDir("two.zarr"); err != nil || len(list) != 2 { // c and zarr.json
 		t.Errorf("%v, %v", list, err)
+	}
+}
+
+// The time that is left follows from the work of the last seconds: 10 seconds for a tenth, and after tasks that are passed
+// over, which take no time, the rest at the rate since.
+func TestEstimate(t *testing.T) {
+	start := time.Unix(0, 0)
+	e := estimate{marks: [2]mark{{at: start}, {at: start}}}
+	for _, c := range []struct {
+		second, done float64
+		want         time.Duration
+	}{
+		{0, 0, 0}, {1, 1, 99 * time.Second}, {4, 2, 196 * time.Second}, // 1 in 2 seconds
+		{5.5, 52, 6 * time.Second},               // 50 passed over
+		{11, 53, time.Minute*4 + 19*time.Second}, // 1 in 5.5 seconds since
+	} {
+		at := start.Add(time.Duration(c.second * float64(time.Second)))
+		if got := e.after(at, c.done, 100); got != c.want {
+			t.Errorf("after %v s, %v of 100: %v, want %v", c.second, c.done, got, c.want)
+		}
+	}
+}
+
+// A stage that reads much and writes little has its share of the work.
+func TestWork(t *testing.T) {
+	if got := work(chunk.Stage{Tasks: 10, Read: 1000, Write: 8}); got != 1018 {
+		t.Errorf("%v, want 1018", got)
 	}
 }
 

@@ -21,6 +21,7 @@ there are several in both, and prints which differ, where most, and by how much:
 Two elements are the same if abs is at most --atol + --rtol times the absolute
 value of b, or ulp at most --ulp. -0 equals 0, and NaN equals NaN. Complex numbers
 are measured by their absolute value. Other types or shapes are a difference too.
+With --values floats of different types are compared as float64.
 
 With -i the files are models, which run on these inputs. One may be a file with
 the results of a run instead, as run --all writes them or another program does. The
@@ -39,6 +40,7 @@ It exits with 0 if all are the same, with 1 if not, also where a file can't be
 read, and with 2 when the command line makes no sense.`,
 		Example: `  ashlar diff testdata/digits-test.npy testdata/digits-test.npy
   ashlar diff weights.npz weights.safetensors --rtol 1e-5 --atol 1e-8
+  ashlar diff single.safetensors half.safetensors --values --rtol 0.01
   ashlar diff model.onnx#conv1.bias bias.npy --ulp 2 --top 3
   ashlar diff model.onnx optimized.onnx -i photo.png --rtol 1e-4
   ashlar diff model.onnx results.npz -i pixels=pixels.npy
@@ -52,6 +54,7 @@ read, and with 2 when the command line makes no sense.`,
 	f.Float64Var(&d.tol.Atol, "atol", 0, "the absolute tolerance")
 	f.Uint64Var(&d.tol.ULP, "ulp", 0, "the tolerance in units in the last place")
 	f.IntVar(&d.top, "top", 5, "how many of the largest differences of a tensor are printed")
+	f.BoolVar(&d.values, "values", false, "compare floats of different types, as float64")
 	p.unfinishedFlag(c)
 	d.pics.register(c)
 	p.reading.flags(c, "of raw and text files")

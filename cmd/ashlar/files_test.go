@@ -15,6 +15,7 @@ import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/format/npy"
 	"github.com/ashlar-go/ashlar/format/safetensors"
+	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/onnx"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -118,6 +119,18 @@ func makeFiles(t *testing.T) string {
 		b.OutputOf(b.Strings("words", []int{2}, "a", "b"), onnx.Type{Kind: onnx.KindTensor, Elem: onnx.ElemString})
 		b.Output(b.Node("Add", []string{b.Input("x", dtype.Float32, 1, 3), b.Weight("w", tensor.FromSlice([]float32{1, 2, 3}, 3).Any())}), dtype.Float32, 1, 3)
 	})
+	// constant has a weight as a Constant node, and one as an initializer.
+	model("constant", func(b *onnx.Builder) {
+		w := onnx.Attribute{Name: "value", Type: onnx.AttrTensor, Value: &onnx.TensorProto{Type: onnx.ElemFloat32, Dims: []int64{2, 3}, Raw: make([]byte, 24)}}
+		x := b.Node("MatMul", []string{b.Input("x", dtype.Float32, "n", 2), b.Node("Constant", nil, w)})
+		b.Output(b.Rename(b.Node("Add", []string{x, b.Weight("w", tensor.FromSlice([]float32{1, 2, 3}, 3).Any())}), "y"), dtype.Float32, "n", 3)
+	})
+	// halves adds a picture to itself at half of its size and back, which takes sides that are even.
+	model("halves", func(b *onnx.Builder) {
+		x := b.Input("x", dtype.Float32, "n", "c", "h", "w")
+		y := b.Node("AveragePool", []string{x}, onnx.Ints("kernel_shape", 2, 2), onnx.Ints("strides", 2, 2))
+		b.Output(b.Rename(b.Node("Add", []string{x, y}), "y"), dtype.Float32, "n", "c", "h", "w")
+	})
 	model("path", func(b *onnx.Builder) {
 		b.Output(b.Rename(b.Node("Relu", []string{b.Input("x", dtype.Float32, "n", 3)}), "../y"), dtype.Float32, "n", 3)
 	})
@@ -169,6 +182,13 @@ func makeFiles(t *testing.T) string {
 		t.Fatal(err)
 	}
 	save("pair.safetensors", b.Bytes())
+	for name, w := range map[string]tensor.Any{"single": tensor.FromSlice([]float32{1, 1.001, 3}, 3).Any(), "half": tensor.FromSlice([]num.BF16{num.BF16FromFloat64(1), num.BF16FromFloat64(1), num.BF16FromFloat64(3)}, 3).Any()} {
+		var b bytes.Buffer
+		if err := safetensors.Write(&b, []string{"w"}, []tensor.Any{w}, nil); err != nil {
+			t.Fatal(err)
+		}
+		save(name+".safetensors", b.Bytes())
+	}
 
 	picture := func(name string, img stdimage.Image) {
 		var b bytes.Buffer

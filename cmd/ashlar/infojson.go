@@ -37,7 +37,7 @@ type infoModel struct {
 	Weights     int           `json:"weights"`
 	Constants   int           `json:"constants,omitempty"` // tensors in Constant nodes, which aren't in Weights
 	Parameters  int64         `json:"parameters"`          // of both
-	InPlace     int64         `json:"weights_in_place"` // bytes
+	InPlace     int64         `json:"weights_in_place"`    // bytes
 	Copied      int64         `json:"weights_copied"`
 	Operators   []operatorUse `json:"operators"`
 	Cost        *infoCost     `json:"cost,omitempty"` // of a model that can be run

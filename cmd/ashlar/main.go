@@ -144,6 +144,8 @@ when the command line makes no sense. It is 130 or 143 after a signal.`,
 		},
 		Version: buildVersion(),
 	}
+	cobra.AddTemplateFunc("brief", func(flags string) string { return strings.ReplaceAll(flags, "[=true|false]", "             ") })
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), "Flags.FlagUsages |", "Flags.FlagUsages | brief |"))
 	root.SetVersionTemplate("ashlar {{.Version}}\n")
 	root.SuggestionsMinimumDistance = 2
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {

@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
@@ -157,8 +158,20 @@ func TestVersionFlag(t *testing.T) {
 }
 
 func TestRevision(t *testing.T) {
-	if got := revisionOf(nil); got != "unknown" {
-		t.Errorf("without settings: %q", got)
+	vcs := []debug.BuildSetting{{Key: "vcs.revision", Value: "0123abc"}, {Key: "vcs.time", Value: "2026-11-28T10:00:00Z"}, {Key: "vcs.modified", Value: "true"}}
+	for _, c := range []struct {
+		version  string
+		settings []debug.BuildSetting
+		want     string
+	}{
+		{"(devel)", nil, "not recorded; go build in a clone records it, go run doesn't"},
+		{"v0.1.0", nil, ""},
+		{"(devel)", vcs[:1], "0123abc"},
+		{"v0.1.1-0.20261128100000-0123abc+dirty", vcs, "0123abc of 2026-11-28T10:00:00Z, with changes"},
+	} {
+		if got := revisionOf(&debug.BuildInfo{Main: debug.Module{Version: c.version}, Settings: c.settings}); got != c.want {
+			t.Errorf("%s: %q, want %q", c.version, got, c.want)
+		}
 	}
 }
 

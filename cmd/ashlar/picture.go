@@ -252,16 +252,17 @@ func (f *pictureFlags) batch(p *program, model string, v *onnx.ValueInfo, files 
 		return refuse(fmt.Errorf("it has %d channels; pictures have 1, 3 or 4", c))
 	}
 	for _, side := range []struct {
+		name  string
 		of    *int64
 		given int64
-	}{{&h, f.size.height}, {&w, f.size.width}} {
+	}{{"height", &h, f.size.height}, {"width", &w, f.size.width}} {
 		switch {
 		case *side.of == 0 && side.given == 0:
 			f.open = v.Name
 		case *side.of == 0:
 			*side.of = side.given
 		case side.given != 0 && side.given != *side.of:
-			return refuse(fmt.Errorf("--size %v: it takes pictures of %d by %d pixels, 0 where any do", &f.size, h, w))
+			return refuse(fmt.Errorf("--size %v: its %s is %d", &f.size, side.name, *side.of))
 		}
 	}
 	if f.bgr && (c == 1 || !strings.Contains(string(ax), "C")) {
@@ -327,7 +328,11 @@ func (p *program) room(factors ...int64) error {
 		total *= float64(f)
 	}
 	if limit > 0 && total > float64(limit) {
-		return fmt.Errorf("it would take %s, more than the limit of %s that --max-memory sets", amount(int64(min(total, math.MaxInt64))), amount(limit))
+		size := int64(math.MaxInt64) // or more
+		if total < math.MaxInt64 {
+			size = int64(total)
+		}
+		return fmt.Errorf("it would take %s, more than the limit of %s that --max-memory sets", amount(size), amount(limit))
 	}
 	return nil
 }

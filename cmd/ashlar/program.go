@@ -94,6 +94,10 @@ func arguments(least, most int, what string) cobra.PositionalArgs {
 
 // wayOut says which flag does what an error of a package suggests.
 func wayOut(err error) string {
+	if _, rest, ok := strings.Cut(err.Error(), ": wants "); ok && strings.Contains(rest, "convert it with op.Cast") {
+		wanted, _, _ := strings.Cut(rest, "[")
+		return "; on the command line that is ashlar convert IN OUT --dtype " + wanted
+	}
 	var need *onnx.MemoryError
 	ofSize := errors.Is(err, npy.ErrLimit) && strings.Contains(err.Error(), "the option MaxBytes") // others can't be raised
 	if errors.As(err, &need) || errors.Is(err, image.ErrTooLarge) || ofSize {

@@ -50,10 +50,11 @@ Requests wait while --runs runs go on, --queue at most; one more gets the status
 with the same results, if all inputs and outputs of the model have the same first
 axis, as declared or inferred. In place of the maps of a ZipMap a client gets the
 tensor that they are made of. A model that can't be served is left out, with a
-warning. GET /metrics gives counts and times as Prometheus reads them. What
-goes wrong is logged to standard error.`,
+warning. GET /v2/models lists the models. GET /metrics gives counts and times as
+Prometheus reads them. Errors are logged to standard error.`,
 		Example: `  ashlar serve testdata/digits.onnx
   ashlar serve --listen :8000 --batch-delay 2ms digits=testdata/digits.onnx
+  curl http://127.0.0.1:8000/v2/models
   curl http://127.0.0.1:8000/v2/models/digits`,
 		Args: arguments(1, -1, "one or more models"),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {

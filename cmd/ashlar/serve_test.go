@@ -256,3 +256,13 @@ func TestServeLeavesOut(t *testing.T) {
 		t.Errorf("exit %d: %s", c.code, c.err.String())
 	}
 }
+
+// The help gives durations and sizes as the flags take them.
+func TestServeHelp(t *testing.T) {
+	c := newCall(nil).with("serve", "--help")
+	for _, want := range []string{"--timeout duration ", "as 30s or 2m (default 1m0s)", "--batch-delay duration ", "(default 64MiB)", "(default 1GiB)", "--verbose    "} {
+		if !strings.Contains(c.out.String(), want) {
+			t.Errorf("%q isn't in\n%s", want, c.out.String())
+		}
+	}
+}

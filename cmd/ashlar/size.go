@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -45,6 +46,11 @@ func (l *memoryLimit) String() string {
 		return "none"
 	case *l == 0:
 		return ""
+	}
+	for _, u := range slices.Backward(units[:4]) {
+		if n := float64(*l) / u.bytes; n == math.Trunc(n) {
+			return fmt.Sprintf("%.0f%s", n, u.name)
+		}
 	}
 	return amount(int64(*l))
 }

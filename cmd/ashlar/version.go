@@ -32,12 +32,14 @@ or the build lacks is an error of every command.`,
 		Args: arguments(0, 0, "no arguments"),
 		RunE: func(*cobra.Command, []string) error {
 			w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
-			revision := "unknown"
+			fmt.Fprintf(w, "ashlar\t%s\n", buildVersion())
 			if b, ok := debug.ReadBuildInfo(); ok {
-				revision = revisionOf(b.Settings)
+				if revision := revisionOf(b); revision != "" {
+					fmt.Fprintf(w, "revision\t%s\n", revision)
+				}
 			}
-			fmt.Fprintf(w, "ashlar\t%s\nrevision\t%s\ngo\t%s %s/%s\nprocessor\t%s, %d threads\nlevel\t%s\nkernels\t%s\n",
-				buildVersion(), revision, runtime.Version(), runtime.GOOS, runtime.GOARCH, cpu.Name(), runtime.GOMAXPROCS(0), cpu.Current(), kernels(cpu.Current()))
+			fmt.Fprintf(w, "go\t%s %s/%s\nprocessor\t%s, %d threads\nlevel\t%s\nkernels\t%s\n",
+				runtime.Version(), runtime.GOOS, runtime.GOARCH, cpu.Name(), runtime.GOMAXPROCS(0), cpu.Current(), kernels(cpu.Current()))
 			return w.Flush()
 		},
 	}
@@ -51,15 +53,19 @@ func buildVersion() string {
 	return "unknown"
 }
 
-// revisionOf is the commit that the program was built from, with its time, as the go command recorded them.
-func revisionOf(settings []debug.BuildSetting) string {
+// revisionOf is the commit that the program was built from, with its time, as the go command recorded them; "" of a
+// released version.
+func revisionOf(b *debug.BuildInfo) string {
 	m := make(map[string]string)
-	for _, s := range settings {
+	for _, s := range b.Settings {
 		m[s.Key] = s.Value
 	}
 	r := m["vcs.revision"]
-	if r == "" {
-		return "unknown"
+	switch {
+	case r == "" && b.Main.Version != "" && b.Main.Version != "(devel)":
+		return ""
+	case r == "":
+		return "not recorded; go build in a clone records it, go run doesn't"
 	}
 	if t := m["vcs.time"]; t != "" {
 		r += " of " + t

@@ -31,26 +31,46 @@ and shows npy, npz, safetensors, ONNX and zipped Zarr files. It prints an addres
 for each argument, an expression or a file, and opens nothing by itself. It works
 until it is interrupted.
 
-The folder of the page comes from the module web of this project:
+--site is the folder of the page. Archives of releases have it beside the program,
+under the name page. The module web of this project makes it:
 
   cd web && go run ./build DIR
 
 Other machines don't reach it unless --listen says so. Of the files it serves
 those that are named, and nothing beside them.`,
-		Example: `  ashlar view --site DIR
+		Example: `  ashlar view testdata/digits.onnx
   ashlar view --site DIR "(8,8):(8,1) / <2:1,4:1>"
   ashlar view --site DIR testdata/digits.onnx`,
 		Args: arguments(0, -1, "expressions or files"),
 	}
-	c.Flags().StringVar(&site, "site", "", "the `folder` of the page")
+	c.Flags().StringVar(&site, "site", "", "the `folder` of the page (default: page, beside the program)")
 	c.Flags().StringVar(&listen, "listen", "127.0.0.1:0", "`address` to listen on; port 0 is a free one")
 	c.RunE = func(c *cobra.Command, args []string) error {
+		if site == "" {
+			site = pageBeside()
+		}
 		if site == "" {
 			return usagef(c, "--site wants the folder of the page; in the folder web of this project, go run ./build DIR makes it")
 		}
 		return p.view(c.Context(), site, listen, args)
 	}
 	return c
+}
+
+// pageBeside is the folder page beside the program, "" where there is none.
+func pageBeside() string {
+	program, err := os.Executable()
+	if err != nil {
+		return ""
+	}
+	if program, err = filepath.EvalSymlinks(program); err != nil {
+		return ""
+	}
+	site := filepath.Join(filepath.Dir(program), "page")
+	if _, err := os.Stat(filepath.Join(site, "index.html")); err != nil {
+		return ""
+	}
+	return site
 }
 
 // viewHandler serves the page and the files, each under its number and name.

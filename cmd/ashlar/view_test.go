@@ -62,6 +62,31 @@ func TestViewAnswersThisMachine(t *testing.T) {
 	}
 }
 
+// Without --site the page is the folder beside the program.
+func TestViewPageBeside(t *testing.T) {
+	program, err := os.Executable()
+	if err == nil {
+		program, err = filepath.EvalSymlinks(program)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	site := filepath.Join(filepath.Dir(program), "page")
+	if got := pageBeside(); got != "" {
+		t.Fatalf("%s, and there is none", got)
+	}
+	defer os.RemoveAll(site)
+	if err := os.Mkdir(site, 0o755); err == nil {
+		err = os.WriteFile(filepath.Join(site, "index.html"), nil, 0o644)
+	}
+	if got := pageBeside(); err != nil || got != site {
+		t.Errorf("%q, %v; want %s", got, err, site)
+	}
+	if c := newCall(nil).with("view"); c.code != 1 || !strings.Contains(c.err.String(), "has no layouts.wasm.gz") {
+		t.Errorf("exit %d: %s", c.code, c.err.String())
+	}
+}
+
 func TestViewRefuses(t *testing.T) {
 	empty := t.TempDir()
 	page := t.TempDir()

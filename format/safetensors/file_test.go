@@ -357,8 +357,8 @@ func TestHeaderErrors(t *testing.T) {
 		want string
 	}{
 		{"", ErrShort, "byte 0: the file has 0 bytes, less than the 8 of a header's length"},
-		{"\x00\x00\x00\x00\x00\x00\x00\x80{}", ErrLimit, "byte 0: a header of 9223372036854775808 bytes; the most accepted is 100000000"},
-		{"\x01\xe1\xf5\x05\x00\x00\x00\x00{}", ErrLimit, "byte 0: a header of 100000001 bytes; the most accepted is 100000000"},
+		{"\x00\x00\x00\x00\x00\x00\x00\x80{}", ErrLimit, "byte 0: a header of 9223372036854775808 bytes; the most accepted is 100000000; it isn't a safetensors file, or is damaged"},
+		{"\x01\xe1\xf5\x05\x00\x00\x00\x00{}", ErrLimit, "byte 0: a header of 100000001 bytes; the most accepted is 100000000; it isn't a safetensors file, or is damaged"},
 		{"\x00\xe1\xf5\x05\x00\x00\x00\x00{}", ErrShort, "byte 0: a header of 100000000 bytes in a file that has 2 after the length"},
 		{raw("", ""), ErrFormat, "byte 8: header: the end where { must begin it"},
 		{raw(" {}", ""), ErrFormat, "byte 8: header: ' ' where { must begin it"},

@@ -77,7 +77,7 @@ func headerBytes(head []byte, size int) (int, *Error) {
 	n := binary.LittleEndian.Uint64(head)
 	switch {
 	case n > MaxHeader:
-		return 0, fail(0, "", ErrLimit, "a header of %d bytes; the most accepted is %d", n, MaxHeader)
+		return 0, fail(0, "", ErrLimit, "a header of %d bytes; the most accepted is %d; it isn't a safetensors file, or is damaged", n, MaxHeader)
 	case n > uint64(size-before):
 		return 0, fail(0, "", ErrShort, "a header of %d bytes in a file that has %d after the length", n, size-before)
 	}

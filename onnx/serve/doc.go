@@ -8,6 +8,7 @@
 //
 //	GET  /v2                                     name, version and extensions of the server
 //	GET  /v2/health/live, /v2/health/ready       whether it runs, and takes requests
+//	GET  /v2/models                              names and versions of the models
 //	GET  /v2/models/NAME[/versions/V]            inputs and outputs of a model
 //	GET  /v2/models/NAME[/versions/V]/ready      whether the model takes requests
 //	POST /v2/models/NAME[/versions/V]/infer      a run

@@ -68,6 +68,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case len(path) == 1 && path[0] == "v2":
 		answer = s.about
+	case len(path) == 2 && path[0] == "v2" && path[1] == "models":
+		answer = s.list
 	case len(path) == 1 && path[0] == "metrics":
 		answer = s.metrics
 	case len(path) == 3 && path[0] == "v2" && path[1] == "health" && path[2] == "live":
@@ -87,7 +89,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case len(path) >= 3 && path[0] == "v2" && path[1] == "models":
 		about, method, answer, err = s.route(path[2:])
 	default:
-		err = refuse(http.StatusNotFound, "there is no path %.100q; GET /v2 is the server, GET /v2/models/NAME a model", r.URL.Path)
+		err = refuse(http.StatusNotFound, "there is no path %.100q; GET /v2 is the server, GET /v2/models lists the models, GET /v2/models/NAME is one", r.URL.Path)
 	}
 	if err == nil && r.Method != method && (method != http.MethodGet || r.Method != http.MethodHead) {
 		w.Header().Set("Allow", method)
@@ -208,6 +210,21 @@ func (s *Server) about(w http.ResponseWriter, r *http.Request) error {
 		Version    string   `json:"version"`
 		Extensions []string `json:"extensions"`
 	}{"ashlar", version(), []string{"binary_tensor_data"}})
+}
+
+// list answers with the names and versions of the models.
+func (s *Server) list(w http.ResponseWriter, r *http.Request) error {
+	type entry struct {
+		Name     string   `json:"name"`
+		Versions []string `json:"versions"`
+	}
+	list := []entry{}
+	for _, name := range s.names {
+		list = append(list, entry{name, []string{s.models[name].version}})
+	}
+	return reply(w, http.StatusOK, struct {
+		Models []entry `json:"models"`
+	}{list})
 }
 
 // version is that of the module as the program was built with it.

@@ -159,8 +159,9 @@ func TestPaths(t *testing.T) {
 		{"GET", "/v2/models/digits/stats", 404, `{"error":"there is no such path of model \"digits\"; infer and ready are"}`},
 		{"GET", "/v2/models/digits/infer", 405, `{"error":"GET isn't for this path, POST is"}`},
 		{"DELETE", "/v2/models/digits", 405, `{"error":"DELETE isn't for this path, GET is"}`},
-		{"GET", "/v2/models", 404, `{"error":"there is no path \"/v2/models\"; GET /v2 is the server, GET /v2/models/NAME a model"}`},
-		{"GET", "/", 404, `{"error":"there is no path \"/\"; GET /v2 is the server, GET /v2/models/NAME a model"}`},
+		{"GET", "/v2/models", 200, `{"models":[{"name":"digits","versions":["1"]},{"name":"mymodel","versions":["1"]}]}`},
+		{"POST", "/v2/models", 405, `{"error":"POST isn't for this path, GET is"}`},
+		{"GET", "/", 404, `{"error":"there is no path \"/\"; GET /v2 is the server, GET /v2/models lists the models, GET /v2/models/NAME is one"}`},
 	} {
 		if w := do(s, c.method, c.path, ""); w.Code != c.code || w.Body.String() != c.want {
 			t.Errorf("%s %s: %d %s\nwant %d %s", c.method, c.path, w.Code, w.Body, c.code, c.want)

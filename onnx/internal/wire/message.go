@@ -95,7 +95,7 @@ func (m *Message) Next(f *Field) (bool, error) {
 		n = int(size)
 		f.Body = Message{m.Bytes[:n:n], m.At}
 	default:
-		return false, fmt.Errorf("byte %d: field %d has wire type %d (groups aren't used by ONNX)", at, num, typ)
+		return false, fmt.Errorf("byte %d: field %d has wire type %d, which no ONNX model has", at, num, typ)
 	}
 	if n < 0 {
 		return false, bad(fmt.Sprintf("field %d", num), n)
