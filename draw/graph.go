@@ -377,7 +377,7 @@ func (p *placed) fit(l []int, below bool) {
 func (p *placed) scene() *scene {
 	s := &scene{title: p.g.Title}
 	s.text(text{margin, margin + 13, s.title, start, true, dark})
-	s.text(text{margin, margin + 31, fmt.Sprintf("%d nodes, %d edges", len(p.g.Nodes), len(p.g.Edges)), start, false, faint})
+	s.text(text{margin, margin + 31, fmt.Sprintf("%d boxes, %d arrows", len(p.g.Nodes), len(p.g.Edges)), start, false, faint})
 	top := make([]int, len(p.layers)) // of each layer
 	high := make([]int, len(p.layers))
 	y := margin + 50

@@ -278,5 +278,5 @@ var views = map[string]string{
 	"zarr":    "#tab=tensors&file=files/hierarchy.zarr.zip",
 	"lies":    "#tab=tensors&file=files/lies.npy",
 	"model":   "#tab=tensors&file=files/digits.onnx",
-	"run":     "#tab=tensors&file=files/digits.onnx",
+	"run":     "#tab=tensors&file=files/digits.onnx&labels=files/digits.txt",
 }

@@ -91,7 +91,7 @@ var samples = sync.OnceValues(func() (string, error) {
 	write("lies.npz", func(f *os.File) error { _, err := f.WriteString("PK\x03\x04nothing"); return err })
 	write("lies.onnx", func(f *os.File) error { _, err := f.WriteString("\x08\x07\x3a\xff\xff\xff\xff\x0f"); return err })
 	write("empty.npy", func(f *os.File) error { return nil })
-	for _, name := range []string{"digits.onnx", "seven.png"} {
+	for _, name := range []string{"digits.onnx", "digits.txt", "seven.png"} {
 		write(name, func(f *os.File) error {
 			b, err := os.ReadFile(filepath.Join("..", "testdata", name))
 			if err == nil {
@@ -200,7 +200,9 @@ func TestFiles(t *testing.T) {
 	says("10 nodes", "Graph", "float32")
 	b.until(`document.querySelector("#graph img")?.naturalWidth > 100`)
 	b.drop("seven.png")
-	says("Run on seven.png", "Conv", "%")
+	says("Run on seven.png", "10 nodes in 7 steps took", "Conv", "class 7", "100.00 %")
+	b.drop("digits.txt")
+	says("digits.txt names the classes", "seven")
 	if !*long {
 		return
 	}
@@ -232,6 +234,10 @@ func TestFileByLink(t *testing.T) {
 	b := open(t, 1280, 900)
 	b.visit("#tab=tensors&file=files/large.safetensors")
 	b.until(`document.querySelector("#tensor")?.innerText.includes("elements read")`)
+	b.visit("#tab=tensors&file=files/digits.onnx&labels=files/digits.txt")
+	b.until(`document.querySelector("#labels")?.innerText.includes("digits.txt names the classes")`)
+	b.drop("seven.png")
+	b.until(`document.querySelector("#ran")?.innerText.includes("seven\n100.00 %")`)
 }
 
 // TestReceipt verifies a receipt in the page: with its model and its input, in any order, and with another input.

@@ -2,9 +2,11 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/ashlar-go/ashlar/internal/classes"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -22,7 +24,7 @@ func (p *program) print(r *result, f *runFlags) {
 		switch {
 		case k == nil:
 			fmt.Fprintf(p.out, "%v\n", r.outputs[name])
-		case len(k.rows) > 1 && !f.topGiven:
+		case len(k.Rows) > 1 && !f.topGiven:
 			p.printRows(k, r.rowTitles(k), r.labels)
 		default:
 			p.printBest(k, r.rowTitles(k), r.labels, f.top)
@@ -47,11 +49,11 @@ func (r *result) names() (list []string) {
 }
 
 // rowTitles is a title for each row, or nil if there is only one.
-func (r *result) rowTitles(k *ranking) []string {
-	if len(k.rows) == 1 {
+func (r *result) rowTitles(k *classes.Ranking) []string {
+	if len(k.Rows) == 1 {
 		return nil
 	}
-	titles := make([]string, len(k.rows))
+	titles := make([]string, len(k.Rows))
 	names := r.rowNames(k)
 	for i := range titles {
 		titles[i] = fmt.Sprintf("row %d", i)
@@ -63,31 +65,31 @@ func (r *result) rowTitles(k *ranking) []string {
 }
 
 // printBest writes for each row the best class, and a bar for each of the best top.
-func (p *program) printBest(k *ranking, titles []string, l *labels, top int) {
-	for i, row := range k.rows {
-		classes := best(row, max(top, 1))
-		answer := l.of(classes[0], len(row))
-		if l.name(classes[0], len(row)) == "" {
+func (p *program) printBest(k *classes.Ranking, titles []string, l *labels, top int) {
+	for i, row := range k.Rows {
+		order := classes.Best(row, max(top, 1))
+		answer := l.of(order[0], len(row))
+		if l.name(order[0], len(row)) == "" {
 			answer = "class " + answer
 		}
 		kind := "score "
-		if k.probabilities {
+		if k.Probabilities {
 			kind = ""
 		}
 		if titles != nil {
 			fmt.Fprintf(p.out, "%s: ", titles[i])
 		}
-		fmt.Fprintf(p.out, "%s (%s%s)\n", p.bold(answer), kind, strings.TrimSpace(k.number(row[classes[0]])))
+		fmt.Fprintf(p.out, "%s (%s%s)\n", p.bold(answer), kind, strings.TrimSpace(k.Number(row[order[0]])))
 		if top == 0 {
 			continue
 		}
 		fmt.Fprintln(p.out)
 		var lines [][]string
-		for _, c := range classes {
-			lines = append(lines, []string{l.of(c, len(row)), k.number(row[c]), k.bar(row[c], row[classes[0]])})
+		for _, c := range order {
+			lines = append(lines, []string{l.of(c, len(row)), k.Number(row[c]), bar(k, row[c], row[order[0]])})
 		}
 		p.columns(lines)
-		if i+1 < len(k.rows) {
+		if i+1 < len(k.Rows) {
 			fmt.Fprintln(p.out)
 		}
 	}
@@ -97,14 +99,14 @@ func (p *program) printBest(k *ranking, titles []string, l *labels, top int) {
 const mostRows = 1000
 
 // printRows writes a line for each row: its title, its best class and a bar.
-func (p *program) printRows(k *ranking, titles []string, l *labels) {
+func (p *program) printRows(k *classes.Ranking, titles []string, l *labels) {
 	var lines [][]string
-	for i, row := range k.rows[:min(len(k.rows), mostRows)] {
-		c := best(row, 1)[0]
-		lines = append(lines, []string{titles[i], l.of(c, len(row)), k.number(row[c]), k.bar(row[c], row[c])})
+	for i, row := range k.Rows[:min(len(k.Rows), mostRows)] {
+		c := classes.Best(row, 1)[0]
+		lines = append(lines, []string{titles[i], l.of(c, len(row)), k.Number(row[c]), bar(k, row[c], row[c])})
 	}
 	p.columns(lines)
-	if n := len(k.rows) - mostRows; n > 0 {
+	if n := len(k.Rows) - mostRows; n > 0 {
 		fmt.Fprintf(p.out, "and %d rows more; -o writes them all\n", n)
 	}
 }
@@ -135,4 +137,21 @@ func (p *program) columns(lines [][]string) {
 		}
 		fmt.Fprintln(p.out, strings.TrimRight(text, " "))
 	}
+}
+
+// bar draws a probability, or a score against the best of its row; nothing where it is negative.
+func bar(k *classes.Ranking, v, best float64) string {
+	const width = 40
+	if !k.Probabilities {
+		if best <= 0 {
+			return ""
+		}
+		v /= best
+	}
+	eighths := int(math.Round(8 * width * min(max(v, 0), 1)))
+	text := strings.Repeat("█", eighths/8)
+	if rest := eighths % 8; rest > 0 {
+		text += string([]rune("▏▎▍▌▋▊▉")[rest-1])
+	}
+	return text
 }

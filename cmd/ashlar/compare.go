@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ashlar-go/ashlar/internal/classes"
 	"github.com/ashlar-go/ashlar/tensor"
 	"github.com/ashlar-go/ashlar/tensortest"
 )
@@ -215,7 +216,7 @@ func (d *difference) compare(name string, a, b tensor.Any) error {
 
 // wide returns floats and fixed point as float64, and other tensors as they are.
 func (d *difference) wide(t tensor.Any) tensor.Any {
-	v, ok := floats(t)
+	v, ok := classes.Floats(t)
 	if !ok {
 		return t
 	}

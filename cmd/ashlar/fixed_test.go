@@ -7,6 +7,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/format/npy"
+	"github.com/ashlar-go/ashlar/internal/classes"
 	"github.com/ashlar-go/ashlar/onnx"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -73,7 +74,7 @@ func TestFixedDigits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		scores, _ := floats(out["probability"])
+		scores, _ := classes.Floats(out["probability"])
 		return op.ArgMax(tensor.FromSlice(scores, x.Dim(0), 10), 1, false)
 	}
 	want := classes(onnx.NewSession(m))

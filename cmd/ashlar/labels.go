@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/ashlar-go/ashlar/format"
+	"github.com/ashlar-go/ashlar/internal/classes"
 )
 
 // labels are the names of classes.
@@ -26,12 +27,7 @@ const mostLabels = 16 << 20
 func findLabels(file string, model *source) (*labels, error) {
 	asked := file != ""
 	if !asked {
-		ext := filepath.Ext(model.Path)
-		if !strings.EqualFold(ext, ".onnx") {
-			return nil, nil
-		}
-		file = strings.TrimSuffix(model.Path, ext) + ".txt"
-		if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() || info.Size() > mostLabels {
+		if file = labelsBeside(model.Path); file == "" {
 			return nil, nil
 		}
 	}
@@ -51,11 +47,18 @@ func findLabels(file string, model *source) (*labels, error) {
 		return nil, fmt.Errorf("%s: it is over %s long, which isn't a list of labels", file, amount(mostLabels))
 	}
 	l := &labels{file: file, asked: asked}
-	lines := strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(string(text))
-	for line := range strings.Lines(strings.TrimRight(lines, "\n")) { // without empty lines at the end
-		l.names = append(l.names, strings.TrimRight(line, "\n"))
-	}
+	l.names = classes.Names(string(text))
 	return l, nil
+}
+
+// labelsBeside is the file of labels beside a model, "" where there is none.
+func labelsBeside(model string) string {
+	ext := filepath.Ext(model)
+	file := strings.TrimSuffix(model, ext) + ".txt"
+	if info, err := os.Stat(file); !strings.EqualFold(ext, ".onnx") || err != nil || !info.Mode().IsRegular() || info.Size() > mostLabels {
+		return ""
+	}
+	return file
 }
 
 // of returns the name of class i of n, its number where there are no labels for n classes.

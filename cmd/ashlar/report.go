@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/classes"
 )
 
 // A report is what --json prints. Names and shapes are the graph's; values are in row-major order.
@@ -115,10 +116,10 @@ func (r *result) reportOutputs() []reportOutput {
 			value = func(v float64) any { return v }
 		}
 		if k := r.ranks[name]; k != nil {
-			o.Probabilities = &k.probabilities
-			for _, row := range k.rows[:min(len(k.rows), mostValues)] {
+			o.Probabilities = &k.Probabilities
+			for _, row := range k.Rows[:min(len(k.Rows), mostValues)] {
 				top := []reportClass{}
-				for _, c := range best(row, r.f.top) {
+				for _, c := range classes.Best(row, r.f.top) {
 					top = append(top, reportClass{c, r.labels.name(c, len(row)), value(row[c])})
 				}
 				o.Top = append(o.Top, top)

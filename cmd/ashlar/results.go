@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ashlar-go/ashlar/internal/classes"
 	"github.com/ashlar-go/ashlar/onnx"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -236,8 +237,8 @@ func (d *difference) result(name, of string, got tensor.Any, known side) error {
 		a, b = want, got
 	}
 	if a.DType() != b.DType() && slices.Equal(a.Shape(), b.Shape()) {
-		x, okX := floats(a)
-		y, okY := floats(b)
+		x, okX := classes.Floats(a)
+		y, okY := classes.Floats(b)
 		if okX && okY { // models in other precisions
 			a, b = tensor.FromSlice(x, a.Shape()...).Any(), tensor.FromSlice(y, b.Shape()...).Any()
 		}

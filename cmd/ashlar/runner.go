@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/classes"
 	"github.com/ashlar-go/ashlar/onnx"
 	"github.com/ashlar-go/ashlar/receipt"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -49,11 +50,11 @@ type runner struct {
 type result struct {
 	*runner
 	inputs  *inputs
-	outputs map[string]tensor.Any // of a sequence each element
-	parts   map[string][]string   // the names under which outputs has a graph's output
-	empty   map[string]string     // what an output without tensors is
-	text    map[string]onnx.Value // the outputs that are strings or maps, or sequences of them
-	ranks   map[string]*ranking   // of the outputs that score classes
+	outputs map[string]tensor.Any       // of a sequence each element
+	parts   map[string][]string         // the names under which outputs has a graph's output
+	empty   map[string]string           // what an output without tensors is
+	text    map[string]onnx.Value       // the outputs that are strings or maps, or sequences of them
+	ranks   map[string]*classes.Ranking // of the outputs that score classes
 	plan    *onnx.Plan
 	receipt *receipt.Receipt
 	profile *profile // nil unless it is asked for
@@ -163,16 +164,16 @@ func (r *result) take(outputs map[string]onnx.Value) {
 
 // rank reads the outputs that score classes, by name. One row of a matrix does; a vector or many rows only if something
 // says so: they are probabilities, pictures were given, or a flag about classes is there.
-func (r *result) rank(f *runFlags) (map[string]*ranking, error) {
-	ranks := make(map[string]*ranking)
+func (r *result) rank(f *runFlags) (map[string]*classes.Ranking, error) {
+	ranks := make(map[string]*classes.Ranking)
 	fits := r.labels == nil || !r.labels.asked
 	for name, t := range r.outputs {
-		k := rank(t)
-		if k == nil || (len(k.rows) > 1 || t.Rank() == 1) && !k.probabilities && r.rowNames(k) == nil && !f.topGiven && f.labels == "" {
+		k := classes.Rank(t)
+		if k == nil || (len(k.Rows) > 1 || t.Rank() == 1) && !k.Probabilities && r.rowNames(k) == nil && !f.topGiven && f.labels == "" {
 			continue
 		}
 		ranks[name] = k
-		fits = fits || len(k.rows[0]) == len(r.labels.names)
+		fits = fits || len(k.Rows[0]) == len(r.labels.names)
 	}
 	if !fits {
 		return nil, fmt.Errorf("%s: it has %d lines, and no output of %s has as many classes", r.labels.file, len(r.labels.names), r.src.name)
@@ -181,9 +182,9 @@ func (r *result) rank(f *runFlags) (map[string]*ranking, error) {
 }
 
 // rowNames returns the files of the pictures that the rows are about, nil if that isn't known.
-func (r *result) rowNames(k *ranking) []string {
+func (r *result) rowNames(k *classes.Ranking) []string {
 	for _, name := range r.inputs.names() {
-		if v := r.inputs.values[name]; v != nil && len(v.pictures) == len(k.rows) {
+		if v := r.inputs.values[name]; v != nil && len(v.pictures) == len(k.Rows) {
 			return v.files
 		}
 	}

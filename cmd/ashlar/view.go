@@ -37,7 +37,7 @@ under the name page. The module web of this project makes it:
   cd web && go run ./build DIR
 
 Other machines don't reach it unless --listen says so. Of the files it serves
-those that are named, and nothing beside them.`,
+those that are named, and the labels beside a model, NAME.txt of NAME.onnx.`,
 		Example: `  ashlar view testdata/digits.onnx
   ashlar view --site DIR "(8,8):(8,1) / <2:1,4:1>"
   ashlar view --site DIR testdata/digits.onnx`,
@@ -113,7 +113,12 @@ func (p *program) view(ctx context.Context, site, listen string, args []string) 
 		case err == nil && info.Mode().IsRegular():
 			name := "files/" + strconv.Itoa(len(files)) + "/" + url.PathEscape(filepath.Base(arg))
 			files = append(files, arg)
-			hashes = append(hashes, url.Values{"tab": {"tensors"}, "file": {name}}.Encode())
+			link := url.Values{"tab": {"tensors"}, "file": {name}}
+			if labels := labelsBeside(arg); labels != "" {
+				link.Set("labels", "files/"+strconv.Itoa(len(files))+"/"+url.PathEscape(filepath.Base(labels)))
+				files = append(files, labels)
+			}
+			hashes = append(hashes, link.Encode())
 		case err == nil && info.IsDir():
 			return fmt.Errorf("view: %s is a folder; zip a Zarr folder, or drop it on the page", arg)
 		case isFileName(arg):

@@ -32,6 +32,8 @@ func answered(open **show.File, question string, more js.Value) (any, error) {
 		Op   string `json:"op"`
 		Name string `json:"name"`
 		At   []int  `json:"at"`
+
+		Labels string `json:"labels"` // for a run: a name of a class on each line
 	}
 	if err := json.Unmarshal([]byte(question), &q); err != nil {
 		return nil, err
@@ -75,7 +77,7 @@ func answered(open **show.File, question string, more js.Value) (any, error) {
 	case "run":
 		b := make([]byte, more.Get("length").Int())
 		js.CopyBytesToGo(b, more)
-		return (*open).Run(context.Background(), b)
+		return (*open).Run(context.Background(), b, q.Labels)
 	}
 	return nil, fmt.Errorf("no question %q", q.Op)
 }

@@ -28,6 +28,7 @@ async function ask(op, more = {}, extra = {}) {
 // open reads a file or a folder; a picture goes to the model that is open, and an array to the receipt.
 async function open(f) {
   if (/^image\//.test(f.type)) { await run(f); return; }
+  if (/\.txt$/i.test(f.name)) { await named(f.name, f); return; }
   if (/\.json$/i.test(f.name)) { given = [f]; await verify(); return; }
   if (given && listing?.kind === "onnx" && /\.(np[yz]|safetensors)$/i.test(f.name)) { given = [...given.filter(g => g.name !== f.name), f]; await verify(); return; }
   const next = f.url || f.folder ? f : { blob: f, name: f.name, size: f.size }, mine = ++opened;
@@ -38,6 +39,7 @@ async function open(f) {
   if (!list) { if (!listing) show("tensors"); return; }
   file = next;
   listing = list;
+  labels = photo = null;
   at = [];
   draw();
   if (list.kind !== "onnx") given = null;
@@ -46,9 +48,22 @@ async function open(f) {
 }
 
 // several opens files that come together, beside a receipt all of them: the receipt and the model before the inputs.
-const rank = f => /\.json$/i.test(f.name) ? 0 : /\.onnx$/i.test(f.name) ? 1 : 2;
+// A model comes with its labels.
+const rank = f => /\.json$/i.test(f.name) ? 0 : /\.onnx$/i.test(f.name) ? 1 : /\.txt$/i.test(f.name) ? 2 : 3;
 async function several(list) {
-  for (const f of [...list].sort((x, y) => rank(x) - rank(y)).slice(0, given || list.some(f => rank(f) === 0) ? list.length : 1)) await open(f);
+  const sorted = [...list].sort((x, y) => rank(x) - rank(y));
+  const first = rank(sorted[0]) === 1 && rank(sorted[1] ?? sorted[0]) === 2 ? 2 : 1;
+  for (const f of sorted.slice(0, given || rank(sorted[0]) === 0 ? list.length : first)) await open(f);
+}
+
+let labels = null, photo = null; // of the open model: the names of its classes, and the picture that it ran on
+const mostLabels = 1 << 20;
+async function named(name, source) {
+  if (listing?.kind !== "onnx") { failed(`${name}: names of classes are for a model; open an ONNX file first`); return; }
+  if (source.size > mostLabels) { failed(`${name}: it is too long for a list of classes`); return; }
+  labels = { name, text: await source.text() };
+  $("labels").textContent = ` ${name} names the classes.`;
+  if (photo) await run(photo);
 }
 
 let given = null; // the receipt that is verified, and the inputs
@@ -84,7 +99,7 @@ function draw() {
     h("h2", {}, file.name),
     h("p", { class: "lead" }, `${listing.kind}, ${size(file.size)}, ${plural(n + (listing.more ?? 0), listing.kind === "onnx" ? "weight" : "tensor")}` + (listing.more ? `, of which ${n} are listed` : "")),
     listing.notes ? h("ul", { class: "notes" }, listing.notes.map(t => h("li", {}, t))) : null,
-    listing.kind === "onnx" ? h("p", { class: "lead" }, "Drop a picture, and the model runs on it. Drop a receipt, and the model is verified.") : null,
+    listing.kind === "onnx" ? h("p", { class: "lead" }, "Drop a picture, and the model runs on it. Drop a text file that names a class in each line. Drop a receipt, and the model is verified.", h("span", { id: "labels" })) : null,
     h("div", { id: "ran" }),
     n ? h("div", { class: "scroll list" }, h("table", { class: "facts" }, h("thead", {}, h("tr", {}, ["name", "type", "shape", "size"].map((t, i) => h("th", { scope: "col", class: i === 3 ? "num" : "" }, t)))), h("tbody", {}, rows))) : null,
     h("div", { id: "tensor" }),
@@ -149,27 +164,34 @@ function bytes(list) {
 async function run(f) {
   const want = await ask("picture");
   if (!want) return;
-  let photo;
+  let bitmap;
   try {
-    photo = await createImageBitmap(f);
+    bitmap = await createImageBitmap(f);
   } catch (e) {
     failed(`${f.name}: the browser can’t read this picture`);
     return;
   }
   const c = h("canvas", { width: want.width, height: want.height });
   const g = c.getContext("2d");
-  g.drawImage(photo, 0, 0, want.width, want.height);
+  g.drawImage(bitmap, 0, 0, want.width, want.height);
   const pixels = new Uint8Array(g.getImageData(0, 0, want.width, want.height).data.buffer);
-  const r = await ask("run", {}, { pixels });
+  const r = await ask("run", { labels: labels?.text ?? "" }, { pixels });
   if (!r) return;
+  photo = f;
   const slow = [...r.nodes].sort((x, y) => y.part - x.part).slice(0, 12);
   show("ran",
     h("h2", {}, `Run on ${f.name}`),
-    h("p", { class: "lead" }, `The picture in ${want.width}×${want.height} pixels, ${want.channels === 1 ? "grey" : "red, green, blue"}, 0 to 1. ${plural(r.nodes.length, "node")} took ${r.total}` + (r.warm ? ", in the second of two runs." : ".")),
-    facts((r.outputs ?? []).map(o => [o.name, mono(o.text)])),
-    h("table", { class: "facts times" }, h("thead", {}, h("tr", {}, ["the slowest nodes", "time", "part", "result"].map((t, i) => h("th", { scope: "col", class: i === 1 || i === 2 ? "num" : "" }, t)))),
+    h("p", { class: "lead" }, `The picture in ${want.width}×${want.height} pixels, ${want.channels === 1 ? "grey" : "red, green, blue"}, 0 to 1. ${plural(r.count, "node")} in ${plural(r.nodes.length, "step")} took ${r.total}` + (r.warm ? ", in the second of two runs." : ".")),
+    facts((r.outputs ?? []).map(o => [o.name, o.classes ? [ranked(o.classes), mono(o.text)] : mono(o.text)])),
+    h("table", { class: "facts times" }, h("thead", {}, h("tr", {}, ["the slowest steps", "time", "part", "result"].map((t, i) => h("th", { scope: "col", class: i === 1 || i === 2 ? "num" : "" }, t)))),
       h("tbody", {}, slow.map(n => h("tr", {}, h("td", {}, n.op, n.name ? h("span", { class: "soft" }, " " + n.name) : null), h("td", { class: "num" }, n.time), h("td", { class: "num" }, (100 * n.part).toFixed(1) + " %"), h("td", { class: "mono" }, n.shape))))));
   if (r.graph && $("graph")) show("graph", image(r.graph, "the model’s graph with the time of each node"));
+}
+
+// ranked shows the best classes, with a bar for each.
+function ranked(list) {
+  return h("div", { class: "classes" }, list.map((c, i) => [h(i ? "span" : "b", {}, c.name), h("span", { class: "num" }, c.score),
+    h("svg", { class: "part", viewBox: "0 0 100 10", preserveAspectRatio: "none", "aria-hidden": "true" }, h("rect", { width: 100 * c.part, height: 10 }))]));
 }
 
 const drop = $("drop");
@@ -238,4 +260,9 @@ export async function tensors() {
   }
   if (!head.ok) { failed(`${state.file}: ${head.status} ${head.statusText}`); return; }
   await open({ url: url.href, name: nameOf(url), size: Number(head.headers.get("Content-Length")), type: "" });
+  if (!state.labels || listing?.kind !== "onnx") return;
+  const beside = new URL(state.labels, location.href);
+  if (beside.origin !== location.origin) { failed("a link opens files of its own server alone"); return; }
+  const r = await fetch(beside);
+  if (r.ok) await named(nameOf(beside), new Blob([await r.text()]));
 }

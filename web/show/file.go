@@ -132,7 +132,7 @@ func (f *File) graph(s *format.Source, l *Listing) error {
 		return errors.New("the file has no graph: it is no ONNX model, and none of npy, npz and safetensors")
 	}
 	f.file, f.model = file, m
-	l.Notes = append(l.Notes, fmt.Sprintf("%d nodes, opset %d, made by %s %s", len(m.Graph.Nodes), m.Opset(""), clip(m.Producer), clip(m.ProducerVersion)))
+	l.Notes = append(l.Notes, fmt.Sprintf("%d nodes, opset %d, made by %s %s", f.nodes(), m.Opset(""), clip(m.Producer), clip(m.ProducerVersion)))
 	for _, v := range m.Inputs() {
 		l.Notes = append(l.Notes, "input "+clip(v.String()))
 	}
@@ -149,6 +149,14 @@ func (f *File) graph(s *format.Source, l *Listing) error {
 	}
 	l.Graph = svg.String()
 	return nil
+}
+
+// nodes counts the nodes of the model, with those in graphs inside nodes.
+func (f *File) nodes() (n int) {
+	for g := range f.model.Graph.All() {
+		n += len(g.Nodes)
+	}
+	return n
 }
 
 func clip(s string) string {

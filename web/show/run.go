@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/classes"
 	"github.com/ashlar-go/ashlar/onnx"
 	"github.com/ashlar-go/ashlar/onnx/picture"
 	"github.com/ashlar-go/ashlar/op"
@@ -31,6 +32,8 @@ const again = 2 * time.Second
 // spent writes a time with a space before its unit.
 func spent(d time.Duration) string {
 	switch {
+	case d < time.Microsecond: // the clock of a browser has steps
+		return "< 1 ms"
 	case d < time.Millisecond:
 		return fmt.Sprintf("%.0f µs", float64(d)/1e3)
 	case d < time.Second:
@@ -43,8 +46,9 @@ func spent(d time.Duration) string {
 type Run struct {
 	Graph   string      `json:"graph"`
 	Total   string      `json:"total"`
+	Count   int         `json:"count"` // of the model's nodes; those that are one step share its time
 	Warm    bool        `json:"warm"`  // it ran twice, and the times are those of the second run
-	Nodes   []nodeTime  `json:"nodes"` // in the order of the run
+	Nodes   []nodeTime  `json:"nodes"` // a step each, in the order of the run
 	Outputs []outputRow `json:"outputs"`
 }
 
@@ -57,9 +61,40 @@ type nodeTime struct {
 }
 
 type outputRow struct {
-	Name string `json:"name"`
-	Type string `json:"type"`
-	Text string `json:"text"`
+	Name    string  `json:"name"`
+	Type    string  `json:"type"`
+	Text    string  `json:"text"`
+	Classes []class `json:"classes,omitempty"` // the best, of an output that scores classes
+}
+
+type class struct {
+	Name  string  `json:"name"`
+	Score string  `json:"score"`
+	Part  float64 `json:"part"` // of the best one
+}
+
+// mostShown is how many classes are shown.
+const mostShown = 5
+
+// classesOf are the best classes of an output, as the command ranks them; the names are used where there is one for each.
+func classesOf(t tensor.Any, names []string) (list []class) {
+	k := classes.Rank(t)
+	if k == nil || len(k.Rows) != 1 {
+		return nil
+	}
+	row := k.Rows[0]
+	order := classes.Best(row, mostShown)
+	for _, i := range order {
+		c := class{Name: fmt.Sprintf("class %d", i), Score: k.Number(row[i])}
+		if len(names) == len(row) && names[i] != "" {
+			c.Name = clip(names[i])
+		}
+		if most := row[order[0]]; most > 0 {
+			c.Part = max(row[i]/most, 0)
+		}
+		list = append(list, c)
+	}
+	return list
 }
 
 // Picture says which picture the model takes. An axis without an extent is 1 for images
@@ -112,8 +147,8 @@ func (f *File) Picture() (*Size, error) {
 }
 
 // Run runs the model on a picture of the wanted size, in bytes red, green, blue, alpha.
-// Floats go from 0 to 1, integers from 0 to 255.
-func (f *File) Run(ctx context.Context, rgba []byte) (*Run, error) {
+// Floats go from 0 to 1, integers from 0 to 255. The labels are lines with the names of classes.
+func (f *File) Run(ctx context.Context, rgba []byte, labels string) (*Run, error) {
 	s, err := f.Picture()
 	if err != nil {
 		return nil, err
@@ -158,7 +193,7 @@ func (f *File) Run(ctx context.Context, rgba []byte) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Run{}
+	r := &Run{Count: f.nodes()}
 	notes := map[int]string{}
 	var total time.Duration
 	o := onnx.Options{Observe: func(n *onnx.NodeRun) {
@@ -188,7 +223,7 @@ func (f *File) Run(ctx context.Context, rgba []byte) (*Run, error) {
 	r.Total = spent(total)
 	for _, v := range f.model.Graph.Outputs {
 		if t, ok := out[v.Name]; ok {
-			r.Outputs = append(r.Outputs, outputRow{clip(v.Name), tensor.Describe(t), clip(tensor.Sprint(t, tensor.PrintOptions{Threshold: 32}))})
+			r.Outputs = append(r.Outputs, outputRow{clip(v.Name), tensor.Describe(t), clip(tensor.Sprint(t, tensor.PrintOptions{Threshold: 32})), classesOf(t, classes.Names(labels))})
 		}
 	}
 	var svg strings.Builder

@@ -139,11 +139,22 @@ func TestRun(t *testing.T) {
 			pixels = append(pixels, byte(r>>8), byte(g>>8), byte(b>>8), 255)
 		}
 	}
-	r, err := f.Run(context.Background(), pixels)
-	if err != nil || len(r.Nodes) == 0 || len(r.Outputs) != 1 || !strings.Contains(r.Graph, "µs") && !strings.Contains(r.Graph, "ms") {
+	labels, err := os.ReadFile("../../testdata/digits.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := f.Run(context.Background(), pixels, string(labels))
+	if err != nil || r.Count != 10 || !strings.HasPrefix(list.Notes[0], "10 nodes, ") || len(r.Nodes) != 7 || len(r.Outputs) != 1 || !strings.Contains(r.Graph, "µs") && !strings.Contains(r.Graph, "ms") {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	if _, err := f.Run(context.Background(), pixels[:8]); err == nil {
+	if best := r.Outputs[0].Classes; len(best) != 5 || best[0].Name != "seven" || best[0].Score != "100.00 %" || best[0].Part != 1 || best[1].Part > 0.01 {
+		t.Errorf("the classes are %+v", best)
+	}
+	r, err = f.Run(context.Background(), pixels, "one\ntwo\n")
+	if err != nil || r.Outputs[0].Classes[0].Name != "class 7" {
+		t.Errorf("with labels of two classes: %+v, %v", r.Outputs, err)
+	}
+	if _, err := f.Run(context.Background(), pixels[:8], ""); err == nil {
 		t.Error("a picture that is too small was taken")
 	}
 }

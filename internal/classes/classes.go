@@ -1,4 +1,6 @@
-package main
+// Package classes reads an output of a model as scores of classes, and the names of classes from a file beside the model, for the
+// command and the page.
+package classes
 
 import (
 	"cmp"
@@ -11,10 +13,10 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// A ranking is an output read as scores of classes, row by row.
-type ranking struct {
-	rows          [][]float64
-	probabilities bool // every row is of numbers in 0..1 that sum to 1
+// A Ranking is an output read as scores of classes, row by row.
+type Ranking struct {
+	Rows          [][]float64
+	Probabilities bool // every row is of numbers in 0..1 that sum to 1
 }
 
 const (
@@ -22,9 +24,9 @@ const (
 	mostScores  = 1 << 22 // beyond, rows are too many to look at, and to copy for that
 )
 
-// rank reads an output as scores of classes: floats without NaN or infinities, or fixed point, of shape (classes), (rows, classes), or
+// Rank reads an output as scores of classes: floats without NaN or infinities, or fixed point, of shape (classes), (rows, classes), or
 // that with more axes of 1. It is nil for other outputs.
-func rank(t tensor.Any) *ranking {
+func Rank(t tensor.Any) *Ranking {
 	shape := t.Shape()
 	for len(shape) > 2 && shape[len(shape)-1] == 1 {
 		shape = shape[:len(shape)-1]
@@ -35,14 +37,14 @@ func rank(t tensor.Any) *ranking {
 	if len(shape) != 2 || shape[0] < 1 || shape[1] < 2 || shape[1] > mostClasses || shape[0] > mostScores/shape[1] {
 		return nil
 	}
-	all, ok := floats(t)
-	if !ok || slices.ContainsFunc(all, func(v float64) bool { return !finite(v) }) {
+	all, ok := Floats(t)
+	if !ok || slices.ContainsFunc(all, func(v float64) bool { return v-v != 0 }) {
 		return nil
 	}
-	r := &ranking{probabilities: true}
+	r := &Ranking{Probabilities: true}
 	for row := range slices.Chunk(all, shape[1]) {
-		r.rows = append(r.rows, row)
-		r.probabilities = r.probabilities && isDistribution(row, t.DType())
+		r.Rows = append(r.Rows, row)
+		r.Probabilities = r.Probabilities && isDistribution(row, t.DType())
 	}
 	return r
 }
@@ -63,8 +65,8 @@ func isDistribution(row []float64, d dtype.DType) bool {
 	return math.Abs(sum-1) <= slack
 }
 
-// floats returns the elements of a tensor of floats or fixed point, in row-major order.
-func floats(t tensor.Any) ([]float64, bool) {
+// Floats returns the elements of a tensor of floats or fixed point, in row-major order.
+func Floats(t tensor.Any) ([]float64, bool) {
 	if d := t.DType(); !d.IsFixed() && (!d.IsFloat() || d.Size() == 1) || t.IsSpec() || t.Foreign() != nil {
 		return nil, false
 	}
@@ -82,8 +84,8 @@ func floats(t tensor.Any) ([]float64, bool) {
 	return list, true
 }
 
-// best returns the classes of the n highest scores, the highest first, the lower class first among equals.
-func best(row []float64, n int) []int {
+// Best returns the classes of the n highest scores, the highest first, the lower class first among equals.
+func Best(row []float64, n int) []int {
 	order := make([]int, len(row))
 	for i := range order {
 		order[i] = i
@@ -92,27 +94,19 @@ func best(row []float64, n int) []int {
 	return order[:min(n, len(order))]
 }
 
-// number writes a probability in percent, or a score.
-func (k *ranking) number(v float64) string {
-	if k.probabilities {
+// Number writes a probability in percent, or a score.
+func (k *Ranking) Number(v float64) string {
+	if k.Probabilities {
 		return fmt.Sprintf("%.2f %%", 100*v)
 	}
 	return fmt.Sprintf("%.4g", v)
 }
 
-// bar draws a probability, or a score against the best of its row; nothing where it is negative.
-func (k *ranking) bar(v, best float64) string {
-	const width = 40
-	if !k.probabilities {
-		if best <= 0 {
-			return ""
-		}
-		v /= best
+// Names are the lines of a file of labels, one for each class, without empty lines at the end.
+func Names(text string) (list []string) {
+	lines := strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text)
+	for line := range strings.Lines(strings.TrimRight(lines, "\n")) {
+		list = append(list, strings.TrimRight(line, "\n"))
 	}
-	eighths := int(math.Round(8 * width * min(max(v, 0), 1)))
-	text := strings.Repeat("█", eighths/8)
-	if rest := eighths % 8; rest > 0 {
-		text += string([]rune("▏▎▍▌▋▊▉")[rest-1])
-	}
-	return text
+	return list
 }
