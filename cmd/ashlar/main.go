@@ -51,7 +51,6 @@ func (p *program) run(ctx context.Context, args []string) int {
 	root := p.root()
 	root.SetArgs(append([]string{}, args...)) // never nil, which would be os.Args
 	root.SetIn(p.stdin)
-	root.SetOut(p.out)
 	root.SetErr(p.stderr)
 	err := mem.Guard(func() error { return root.ExecuteContext(ctx) }) // files are mapped, and may become shorter
 	for _, c := range p.closers {
@@ -159,6 +158,7 @@ when the command line makes no sense. It is 130 or 143 after a signal.`,
 		return usagef(c, "%s", text)
 	})
 	root.AddCommand(p.runCommand(), p.infoCommand(), p.checkCommand(), p.showCommand(), p.convertCommand(), p.diffCommand(), p.statsCommand(), p.layoutCommand(), p.shardCommand(), p.opsCommand(), p.serveCommand(), p.viewCommand(), p.computeCommand(), p.rechunkCommand(), p.planCommand(), p.verifyCommand(), p.versionCommand())
+	root.SetOut(p.out) // before the command completion, which keeps it
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	examples := map[string]string{
