@@ -20,8 +20,8 @@ type. It lists all that it doesn't find.
 Sizes are checked as far as the model fixes them. The inputs of a run decide
 the rest.
 
-It exits with 0 if all models can be run, with 1 if not, also where a file can't
-be read, and with 2 when the command line makes no sense.
+It exits with 0 if all models can be run, and with 1 if not. It exits with 1 where
+a file can't be read, and with 2 when the command line makes no sense.
 
 With --json each model is an object on a line: file, runs (true or false), and
 unsupported, a list of texts, or error.`,

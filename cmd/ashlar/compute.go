@@ -42,32 +42,32 @@ type computation struct {
 
 const oneExpression = "one expression, in quotes, and behind -- if it begins with -"
 
-const chunkedFiles = `Files are Zarr folders, zip files of them, kerchunk's references, and npy files, and
-URLs of Zarr folders, also s3://bucket/folder with AWS's variables for the keys, as
-ashlar info --help has them; FILE#group/array is an array of a group. They may be
-larger than memory: a task reads the chunks that it needs. With --cf numbers and
-times are as the attributes of the CF conventions say.`
+const chunkedFiles = `Files are Zarr folders, zip files of them, kerchunk's references, and npy files.
+URLs of Zarr folders are files, too, and s3://bucket/folder with AWS's variables for
+the keys: ashlar info --help lists them. FILE#group/array is an array of a group. A
+file may be larger than memory: a task reads the chunks that it needs. With --cf
+numbers and times are as the attributes of the CF conventions say.`
 
 func (p *program) computeCommand() *cobra.Command {
 	v := &computation{p: p}
 	c := &cobra.Command{
 		Use:   "compute EXPRESSION -i NAME=FILE [-o FOLDER]",
 		Short: "Compute with arrays that are larger than memory",
-		Long: `Compute evaluates an expression over arrays on disk, chunk by chunk, and writes
-the result to a Zarr folder, or prints it, if it is small, without -o.
+		Long: `Compute evaluates an expression over arrays on disk, chunk by chunk. It writes the
+result to a Zarr folder. Without -o it prints the result, if that is small.
 
 ` + chunkedFiles + `
 
---memory bounds what a task holds, and --workers says how many tasks run at once;
-the process takes their product, and some 25 MiB. Compute refuses an expression
-whose tasks don't fit, and says what would help; ashlar plan shows the tasks.
+--memory bounds the memory of a task, and --workers the tasks that run at once. The
+process takes their product, and some 25 MiB. Compute refuses an expression whose
+tasks don't fit, and names the way out. ashlar plan shows the tasks.
 The bits of the result don't depend on the number of workers, nor on
 interruptions.
 
-What is finished when compute ends early stays, and the result is marked: info
-shows it, and other commands refuse to read it. The same command with --resume
-checks what is there and goes on. Where an input has other chunks, sizes or times
-than before, that is another plan, and refused: delete the result and begin again.
+When compute ends early, the finished chunks stay, and the result is marked. Info
+shows the mark, and other commands refuse to read the result. The same command with
+--resume checks the chunks and goes on. An input with other chunks, sizes or times
+makes another plan, which is refused: delete the result and begin again.
 
 --receipt writes the digests of the inputs and of each chunk of the result, which
 are read once more for it. Another run, with any number of workers, has the same
@@ -117,9 +117,9 @@ would read the same chunks too often.
 
 ` + chunkedFiles + `
 
-What is finished when rechunk ends early stays, and OUT is marked: info shows it,
-and other commands refuse to read it. The same command with --resume checks what
-is there and goes on, unless IN has changed.`,
+When rechunk ends early, the finished chunks stay, and OUT is marked. Info shows the
+mark, and other commands refuse to read OUT. The same command with --resume checks
+the chunks and goes on, unless IN has changed.`,
 		Example: `  ashlar rechunk big.zarr columns.zarr --chunks 100000,10 --memory 512MiB
   ashlar rechunk big.npy big.zarr --chunks 1000,1000 --codec zstd:9`,
 		Args: arguments(2, 2, "an array and a folder"),
@@ -155,11 +155,11 @@ func (v *computation) memoryFlags(c *cobra.Command) {
 func (v *computation) runFlags(c *cobra.Command) {
 	f := c.Flags()
 	f.IntVar(&v.workers, "workers", 0, "how many tasks run at once (default: as many as there are processors)")
-	f.BoolVar(&v.resume, "resume", false, "go on with what the same command has left")
+	f.BoolVar(&v.resume, "resume", false, "go on with the unfinished result of the same command")
 	f.StringVar(&v.receipt, "receipt", "", "write a receipt to `file.json`")
 	f.BoolVar(&v.nodes, "receipt-nodes", false, "add the chunks of the arrays between stages to the receipt")
 	f.StringVar(&v.job.Codec, "codec", "", "how chunks are stored: zstd, gzip, with a level as in zstd:9, or none (default zstd:3)")
-	f.StringVar(&v.job.Work, "work", "", "the `folder` for what stands between stages (default: within the result's); one run of a plan at a time has it")
+	f.StringVar(&v.job.Work, "work", "", "the `folder` for the arrays between stages (default: within the result's); one run of a plan at a time has it")
 }
 
 // functionList has the functions of expressions for the help text.

@@ -35,10 +35,11 @@ that the end of its name says, or --to:
 
 IN may be any of these, a safetensors index, a file of PyTorch, a pb file, or an
 ONNX model. Of a GGUF model that is split into files it is any of them. The
-tensors of a model are its weights, also those in graphs inside nodes. All tensors
-are written, or those of --name, which may come several times, or of #NAME. Where IN
-holds one without a name, --name is the one it gets. An array that no tensor holds, as one of strings, is an
-error; with --skip a warning names it, and the others are written.
+tensors of a model are its weights, also in graphs inside nodes. All tensors are
+written, or the tensor #NAME, or the tensors of --name, which may come several
+times. Where IN holds one without a name, --name is the one it gets. An array that
+no tensor holds, as one of strings, is an error. With --skip a warning names it, and
+the others are written.
 
 Models. --into MODEL writes MODEL with the tensors of IN in place of its weights.
 Each tensor must have the name, the type and the shape of a weight; if one doesn't,
@@ -74,8 +75,8 @@ they are if no flag changes them.
 
 Blocks, in safetensors and GGUF files. --dtype q4_0, q8_0, q4_k and q6_k are GGUF's,
 in both. mxfp8_e4m3, mxfp8_e5m2, mxfp6_e2m3, mxfp6_e3m2, mxfp4, mxint8 and nvfp4 are
-microscaled, in safetensors files. Of several tensors those that aren't floats, have
-one axis, or have rows of other lengths stay as they are, and a warning names them.
+microscaled, in safetensors files. Of several tensors some stay as they are, and a
+warning names them: no floats, one axis, or rows of other lengths.
 Blocks stay as they are from a GGUF file to another, or to a safetensors file. Without
 --mx the elements and the scales of a microscaled tensor in two arrays are two arrays.
 

@@ -11,8 +11,9 @@ func (p *program) diffCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "diff A[#NAME] B[#NAME]",
 		Short: "Compare the tensors of two files",
-		Long: `Diff compares the tensors of two files, whatever their formats, by name where
-there are several in both, and prints which differ, where most, and by how much:
+		Long: `Diff compares the tensors of two files, whatever their formats. It compares them by
+name where both have several. It prints the tensors that differ, the places where
+they differ most, and the distance there:
 
   abs  the absolute value of a - b
   rel  abs divided by the absolute value of b
@@ -36,8 +37,8 @@ Two receipts, of ashlar run --receipt, are compared without a run. Diff names th
 first thing in which they differ: an input, a weight, the graph, a node, if both
 have the nodes, or an output.
 
-It exits with 0 if all are the same, with 1 if not, also where a file can't be
-read, and with 2 when the command line makes no sense.`,
+It exits with 0 if all are the same, and with 1 if not. It exits with 1 where a file
+can't be read, and with 2 when the command line makes no sense.`,
 		Example: `  ashlar diff testdata/digits-test.npy testdata/digits-test.npy
   ashlar diff weights.npz weights.safetensors --rtol 1e-5 --atol 1e-8
   ashlar diff single.safetensors half.safetensors --values --rtol 0.01

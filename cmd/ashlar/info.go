@@ -21,13 +21,13 @@ func (p *program) infoCommand() *cobra.Command {
 	var f infoFlags
 	c := &cobra.Command{
 		Use:   "info FILE...",
-		Short: "Print what is in files, from their headers",
-		Long: `Info prints what files hold: the names, element types, shapes and sizes of the
-arrays in npy, npz, safetensors, GGUF, PyTorch, Zarr and pb files and of pictures;
-of an ONNX model its inputs, outputs, weights, parameters and operators. Bytes of
-weights are used in place or copied. Parts that this program can't run are listed,
-also those in graphs inside nodes. Elements aren't read, but for small weights that
-shapes may depend on.
+		Short: "Print the contents of files, from their headers",
+		Long: `Info prints the names, element types, shapes and sizes of the arrays in npy, npz,
+safetensors, GGUF, PyTorch, Zarr and pb files and of pictures. Of an ONNX model it
+prints the inputs, outputs, weights, parameters and operators. Bytes of weights are
+used in place or copied. Parameters include the tensors in Constant nodes. Parts that
+this program can't run are listed, also in graphs inside nodes. Elements aren't read,
+but for small weights that shapes may depend on.
 
 A model that can be run has the cost of a run, if its inputs have sizes or --shape
 gives them. FLOPs count a product that is added as two. Memory is the most that
@@ -43,11 +43,11 @@ dtype, shape, bytes), or of a model all that the text has, and each node.
 It is that of tensor.Digest: the same for equal elements in any layout and format.
 A model's own line covers its graph and weights, as receipts have it.
 
---plan lists the steps that a session makes of the nodes of a model: which nodes are
-one step, how it runs (constant, view, planned, plain or branch: the documentation
-of onnx.Session.Steps says more) and with which instructions, and of each result the
-type, the layout or shape, the bytes, and its place in the memory that results have
-in common, or the value that it is a part of. The variable ASHLAR_PASSES leaves
+--plan lists the steps that a session makes of the nodes of a model. A step has the
+nodes that are one, the way it runs (constant, view, planned, plain or branch), and
+its instructions. The documentation of onnx.Session.Steps says more. Each result has
+its type, its layout or shape, and its bytes. It also has its place in the memory
+that results have in common, or the value that it is a part of. The variable ASHLAR_PASSES leaves
 passes out: all, none, or names as in -follow,-join; an unknown one lists them.
 With check, runs are compared with runs without passes. --integers lists the steps
 of ashlar run --integers, and says of each whether it runs on integers.

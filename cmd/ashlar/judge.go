@@ -117,8 +117,8 @@ func (p *program) checkLayoutCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "check LAYOUT",
 		Short: "Count the bank conflicts of accesses through a layout",
-		Long: `Check counts the bank conflicts of each access, and exits with 1 when there are
-any, or when the elements of a vector aren't one aligned run of memory.
+		Long: `Check counts the bank conflicts of each access. It exits with 1 when there are any,
+or when the elements of a vector aren't one aligned run of memory.
 
   --access   row, column     32 threads take the next elements along rows, columns
              row:8, row:8/16 in vectors of 8 elements, by 16 threads
@@ -127,8 +127,8 @@ any, or when the elements of a vector aren't one aligned run of memory.
                              the first mode fastest; tv:4:LAYOUT in vectors of 4
 
 A step goes in phases of at most banks × bytes of the threads' requests. In a
-phase the conflicts are the words of the fullest bank, minus one; threads that
-want one word share it, but in tensix's memory.`,
+phase the conflicts are the words of the fullest bank, minus one. Threads that want
+one word share it, but in tensix's memory. "31 in each step" counts these conflicts.`,
 		Example: `  ashlar layout check "(32,32):(32,1)" --access column
   ashlar layout check "(32,32):(32,1)" --swizzle 5,0,5
   ashlar layout check "Sw<3,3,3> o (64,64):(64,1)" --elem 2 --access row:8 --access ldmatrix`,
@@ -223,13 +223,12 @@ func (p *program) solveCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "solve LAYOUT",
 		Short: "Find the smallest swizzle without bank conflicts",
-		Long: `Solve finds the smallest swizzle of a layout's offsets with which none of the
-accesses has a bank conflict, together, or says that there is none. Fewer bits
-are smaller; then fewer offsets permuted among each other; then a positive
+		Long: `Solve finds the smallest swizzle of a layout's offsets with which no access has a
+bank conflict, or says that there is none. Fewer bits are smaller; then fewer offsets permuted among each other; then a positive
 shift; then a smaller base. The search is over all swizzles of the tile.
 
-With --xor it finds a matrix over F2 instead, which adds bits of the offset to
-those that number the bank. It exits with 1 when there is none, and when the
+With --xor it finds a matrix over F2 instead, which adds bits of the offset to the
+bits of the bank's number. It exits with 1 when there is none, and when the
 search of the matrices reached its bound.`,
 		Example: `  ashlar layout solve "(32,32):(32,1)"
   ashlar layout solve "(64,64):(64,1)" --elem 2 --access row:8 --access ldmatrix`,
@@ -259,11 +258,11 @@ func (p *program) spellCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "convert LAYOUT",
 		Short: "Write a layout in other notations",
-		Long: `Convert reads a layout, as an expression or in the spelling of CuTe, CuTe's
-Python DSL, NumPy, Mojo, Triton or Go, and writes it in all of these, in TT-NN's
-tiles and shards, and as a matrix over F2. What a notation can't say has its
-reason beside it, and the first coordinate. With --to it writes one of them, and
-exits with 1 when it can't.`,
+		Long: `Convert reads a layout, as an expression or in the spelling of CuTe, CuTe's Python
+DSL, NumPy, Mojo, Triton or Go. It writes the layout in all of these, in TT-NN's
+tiles and shards, and as a matrix over F2. A notation that has no spelling for the
+layout gets the reason, and the first coordinate. With --to it writes one of them,
+and exits with 1 when it can't.`,
 		Example: `  ashlar layout convert "Sw<2,0,3> o (8,8):(8,1)"
   ashlar layout convert "make_layout(make_shape(4, 5), LayoutRight{})" --to numpy
   ashlar layout convert "{dim0 = [[9], [18], [32]], dim1 = [[1], [2], [4]]}" --to layout`,
@@ -319,8 +318,8 @@ func (p *program) relayoutCommand() *cobra.Command {
 		Short: "Count the moves from one layout to another",
 		Long: `Relayout counts the fewest moves that take every element from one layout to
 another; element i is coordinate i of both, the first mode fastest. A move takes
-a power of two of elements, at most --vector bytes, that are one run in both
-memories and begin at a multiple of their length in both. Each move costs one.`,
+a power of two of elements, at most --vector bytes. They are one run in both
+memories, and begin at a multiple of their length in both. Each move costs one.`,
 		Example: `  ashlar layout relayout "(8,64):(64,1)" "(8,64):(80,1)" --elem 2
   ashlar layout relayout "(8,8):(8,1)" "(8,8):(1,8)"`,
 		Args: arguments(2, 2, "two layouts, in quotes"),
@@ -342,9 +341,9 @@ func (p *program) verdictCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "verdict OPERATION A [B]",
 		Short: "Judge an operation, and the published rules for it",
-		Long: `Verdict gives the exact layout of an operation, or the first coordinate for
-which there is none, and what the published rules of NVIDIA's pycute and cutegen
-give. It exits with 1 when there is no layout.
+		Long: `Verdict gives the exact layout of an operation, or the first coordinate for which
+there is none. Beside it stand the results of the published rules of NVIDIA's pycute
+and cutegen. It exits with 1 when there is no layout.
 
   OPERATION  ` + strings.Join(judge.Ops[:5], ", ") + `,
              ` + strings.Join(judge.Ops[5:9], ", ") + `,

@@ -22,11 +22,10 @@ func (p *program) layoutCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "layout EXPRESSION",
 		Short: "Compute with layouts, and draw them",
-		Long: fmt.Sprintf(`Layout evaluates an expression over layouts in CuTe's notation and prints the
-resulting layout, what is known of it, a grid with the offset of each
-coordinate, and the memory with the coordinate at each offset. Rows and columns
-are the last two modes; a layout of more modes has one grid for each coordinate
-of the others. At most %d coordinates are drawn, and %d rows or columns.
+		Long: fmt.Sprintf(`Layout evaluates an expression over layouts in CuTe's notation. It prints the
+resulting layout, its properties, a grid with the offset of each coordinate, and
+the memory with the coordinate at each offset. Rows and columns are the last two
+modes. A layout of more modes has one grid for each coordinate of the others. At most %d coordinates are drawn, and %d rows or columns.
 
   layout     (8,8):(8,1), ((2,2),4):((1,8),2), or a number: 12 is 12:1
   operators  A / B divides, A * B multiplies, A o B composes, from left to right;
@@ -45,8 +44,9 @@ of the others. At most %d coordinates are drawn, and %d rows or columns.
   slice      A[1:3, ::2], as in NumPy; ( ) group
   spellings  of CuTe, NumPy, Mojo, Triton and Go, as convert writes them
 
-Colours tell apart the threads of --threads, the tiles of --tile, else the blocks
-of nested modes, else the columns under a swizzle, else the rows. A picture goes
+Colours tell apart the threads of --threads or the tiles of --tile. Without these
+they tell apart the blocks of nested modes, the columns under a swizzle, or the
+rows. A picture goes
 to standard output when FILE is -, and then the text is left out.`, draw.MaxCells, draw.MaxSide),
 		Example: `  ashlar layout "(8,8):(8,1)"
   ashlar layout "(8,8):(8,1) / <2:1,4:1>"

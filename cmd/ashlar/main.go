@@ -1,4 +1,4 @@
-// Ashlar runs neural networks, and shows what is in the files that hold them and their data.
+// Ashlar runs neural networks, and reads the files of models and tensors.
 //
 //	ashlar run digits.onnx seven.png         the answer of a model
 //	ashlar run digits.onnx pictures/         its answers about the files of a folder, as lines of JSON
@@ -111,10 +111,10 @@ func didYouMean(c *cobra.Command, name, form string) string {
 func (p *program) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "ashlar",
-		Short: "Run neural networks, and show what is in the files that hold them and their data",
-		Long: `Ashlar runs neural networks, and shows what is in the files that hold them and
-their data. It knows ONNX models, npy, npz, safetensors, GGUF, PyTorch, PNG and JPEG
-by their contents, and CSV, TSV, raw, Zarr and pb files by their names.
+		Short: "Run neural networks, and read the files of models and tensors",
+		Long: `Ashlar runs neural networks and reads the files of models and tensors. It knows
+ONNX models, npy, npz, safetensors, GGUF, PyTorch, PNG and JPEG by their contents.
+It knows CSV, TSV, raw, Zarr and pb files by their names.
 
   FILE#NAME   one array of an npz, safetensors, GGUF, PyTorch or Zarr file, or of a model
   -           standard input, or standard output

@@ -17,9 +17,9 @@ func (p *program) opsCommand() *cobra.Command {
 	var of string
 	c := &cobra.Command{
 		Use:   "ops",
-		Short: "Print the operators, the element types they take, and what computes them",
-		Long: `Ops prints every operator that a graph can name, the opsets of ONNX that define
-it, and a column for each element type of its deciding operand:
+		Short: "Print the operators, the element types they take, and their kernels",
+		Long: `Ops prints every operator that a graph can name, and the opsets of ONNX that define
+it. A column for each element type of its deciding operand says the kernel:
 
   go    plain Go
   avx   also AVX2 and AVX-512
@@ -27,9 +27,8 @@ it, and a column for each element type of its deciding operand:
   neon  also NEON, on arm64
   -     not defined; --dtype says why
 
-With --dtype there is a line for each operator instead: what it is computed with
-for that type, or why it is not defined. The results are the same bits whatever
-computes them.`,
+With --dtype there is a line for each operator instead: its kernel for that type, or
+the reason why it is not defined. The results are the same bits with every kernel.`,
 		Example: `  ashlar ops
   ashlar ops --dtype bf16
   ashlar ops --md > operators.md`,

@@ -19,11 +19,11 @@ func (p *program) planCommand() *cobra.Command {
 	v := &computation{p: p}
 	c := &cobra.Command{
 		Use:   "plan EXPRESSION -i NAME=FILE",
-		Short: "Show what compute would do: stages, tasks, memory, bytes",
+		Short: "Show the stages, tasks, memory and bytes of a computation, and run nothing",
 		Long: `Plan shows the stages of a computation, as ashlar compute would run them, and runs
 nothing. A stage makes one array, by tasks that each read parts of arrays and write
-chunks; it begins when the stages under after are done. Peak is what a task holds
-at most, reads and writes are bytes of elements, of whole chunks and before compression.`,
+chunks; it begins when the stages under after are done. Peak is the most memory of a
+task, reads and writes are bytes of elements, of whole chunks and before compression.`,
 		Example: `  ashlar plan "mean(x, axis=0)" -i x=testdata/digits-test.npy
   ashlar plan "x.T @ x" -i x=big.zarr --memory 256MiB --svg plan.svg`,
 		Args: arguments(1, 1, oneExpression),

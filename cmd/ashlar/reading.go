@@ -38,7 +38,7 @@ func (r *reading) flags(c *cobra.Command, what string) {
 	f.StringVar(&r.dtype, "dtype", "", "the element `type` "+what+", such as float32")
 	f.StringVar(&r.shape, "shape", "", "the shape of raw elements, row-major, as in \"2,3\", or their layout, as in \"(2,3):(1,2)\"")
 	f.BoolVar(&r.header, "header", false, "the first row of a CSV or TSV file has the columns' names")
-	f.StringVar(&r.delimiter, "delimiter", "", "what separates the cells of a CSV file, if not a comma: a `character`, or tab")
+	f.StringVar(&r.delimiter, "delimiter", "", "the `character` between the cells of a CSV file, or tab (default: a comma)")
 }
 
 // parse reads the values of the flags.
@@ -104,7 +104,7 @@ func parseDelimiter(text string) (rune, error) {
 
 // unfinishedFlag adds --unfinished to a command that reads elements.
 func (p *program) unfinishedFlag(c *cobra.Command) {
-	c.Flags().BoolVar(&p.partly, "unfinished", false, "read Zarr arrays that aren't finished, too; what isn't written yet is the fill value")
+	c.Flags().BoolVar(&p.partly, "unfinished", false, "read Zarr arrays that aren't finished, too; chunks that aren't written yet have the fill value")
 }
 
 // zarrHelp is the part of help texts about Zarr.

@@ -27,7 +27,7 @@ of the inputs may be -, standard input. An input is one of:
   x.json                strings, or lists of them by the input's shape; or a map
   FOLDER                each file in it, one run after the other
 
-Give the tensors of a sequence one by one: -i NAME=FILE for each. Those of an
+Give the tensors of a sequence one by one: -i NAME=FILE for each. The tensors of an
 output NAME that is a sequence are NAME.0, NAME.1 and so on. An input of an
 optional type may be left out.
 
@@ -35,8 +35,8 @@ Pictures. A picture is resized to the height and width of the input, whatever it
 proportions. Where the input leaves them open, --size gives them. --bgr turns the
 order of red, green and blue around, before --mean and --std. It becomes grey, RGB or RGBA by the input's channels, an axis of 1, 3
 or 4 before or after height and width. Where both could be, --layout decides. For
-an input of floats a sample v of 0 to 255 becomes (v * scale - mean) / std, with
-scale 1/255 unless --scale is given. An input of uint8 gets v. A transparent picture
+an input of floats a sample v of 0 to 255 becomes (v * scale - mean) / std. The
+scale is 1/255 unless --scale is given. An input of uint8 gets v. A transparent picture
 is laid on white, or on --background, unless the input has four channels.
 
 Answers. An output of one row of floats is taken for scores of classes. Run prints
@@ -81,11 +81,11 @@ onnx.NewIntegerSession allows it. Other nodes run as without it. The outputs hav
 other bits, the same on every processor, and no receipt. ashlar info --plan
 --integers lists the steps. ashlar diff compares the file of --all with the model.
 
-JSON. --json prints one object: model, inputs, outputs (name, dtype, shape, the
-first 10000 values in row-major order, how many were left out, the best classes of
-each row), seconds, profile with --profile, and memory in bytes: weights, used in
-place or copied; live, the most that results take at one time; peak, that of the
-process, where the system tells. NaN, +Inf and -Inf are strings, complex values
+JSON. --json prints one object: model, inputs, outputs, seconds, memory, and profile
+with --profile. An output has name, dtype, shape, the first 10000 values in row-major
+order, and the number of values left out. It has the best classes of each row. Memory is in
+bytes: weights, used in place or copied; live, the most that results take at one
+time; peak of the process, where the system tells. NaN, +Inf and -Inf are strings, complex values
 are pairs. A folder's lines have runs, all times, with --repeat.`,
 		Example: `  ashlar run testdata/digits.onnx testdata/seven.png
   ashlar run testdata/digits.onnx testdata/*.png

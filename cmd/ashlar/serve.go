@@ -41,14 +41,14 @@ protocol, which KServe and Triton speak: tensors as JSON, or in binary form. A
 model without a NAME has that of its file, without the ending.
 
 It prints its address and works until it is interrupted or told to end (SIGINT,
-SIGTERM). Then it refuses new requests, and lets those that run finish within
---grace; a second signal ends it at once. Only this machine reaches it unless
+SIGTERM). Then it refuses new requests, and lets running requests finish within
+--grace. A second signal ends it at once. Only this machine reaches it unless
 --listen says otherwise. It has no encryption and no login.
 
 Requests wait while --runs runs go on, --queue at most; one more gets the status
-503. With --batch-delay requests for one model wait for others and share a run,
-with the same results, if all inputs and outputs of the model have the same first
-axis, as declared or inferred. In place of the maps of a ZipMap a client gets the
+503. With --batch-delay requests for one model wait for others and share a run, with
+the same results. All inputs and outputs of the model then have the same first axis,
+as declared or inferred. In place of the maps of a ZipMap a client gets the
 tensor that they are made of. A model that can't be served is left out, with a
 warning. GET /v2/models lists the models. GET /metrics gives counts and times as
 Prometheus reads them. Errors are logged to standard error.`,

@@ -27,9 +27,9 @@ func (p *program) shardCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "shard SHAPE",
 		Short: "Show where a tensor is on an accelerator, and draw it",
-		Long: `Shard prints which bank of DRAM or which core holds what of a tensor, how many
-bytes each has, and how many of its slots are holes, for the accelerators in
-software of package device.
+		Long: `Shard prints the part of a tensor that each bank of DRAM or each core holds. It
+prints the bytes of each, and the slots that are holes. The accelerators are the ones
+in software of package device.
 
   --config   interleaved deals pages to all banks in turn; height, width and block
              cut the tensor's matrix into shards of rows, of columns, or of both;

@@ -22,9 +22,9 @@ func (p *program) statsCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "stats FILE[#NAME]",
 		Short: "Print the distribution of the elements of tensors",
-		Long: `Stats reads every element of the tensors of a file, or of one, and prints for each
-the least and the most number, the mean, the standard deviation, how many elements
-are 0, and how many aren't numbers, NaN. The histogram has bins of equal width from
+		Long: `Stats reads every element of the tensors of a file, or of one. For each it prints the
+least and the most number, the mean, the standard deviation, and the numbers of zeros
+and of NaNs. The histogram has bins of equal width from
 the least number to the most. Infinite elements are counted on their own; mean,
 deviation and histogram are of the finite ones.
 

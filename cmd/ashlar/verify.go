@@ -27,9 +27,8 @@ func (p *program) verifyCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "verify RECEIPT [INPUT...]",
 		Short: "Run a model again and compare with a receipt",
-		Long: `Verify runs a model on inputs and compares the digests of the weights, of the
-inputs and of the outputs with those of RECEIPT, which ashlar run --receipt wrote
-on any machine. Where the receipt has the nodes, their results are compared, too.
+		Long: `Verify runs a model on inputs, and compares the digests of weights, inputs and
+outputs with RECEIPT. ashlar run --receipt wrote that on any machine. Where the receipt has the nodes, their results are compared, too.
 It prints the first difference, with the values of this run. Inputs are given as
 for run. A receipt names no files, and none is opened for it.
 

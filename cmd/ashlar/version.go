@@ -22,8 +22,8 @@ func (p *program) versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the build, the processor, and the kernels in use",
-		Long: `Version prints which build this is, on which processor it runs, the level of
-instructions in use, and what the operators' kernels are written in.
+		Long: `Version prints the build, the processor, the level of instructions in use, and the
+language of the operators' kernels.
 ASHLAR_CPU=generic, avx2 or avx512, on arm64 generic, neon, dot or i8mm, sets the
 highest level; results are the same bits at every level. A level that the processor
 or the build lacks is an error of every command.`,

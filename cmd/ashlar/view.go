@@ -36,8 +36,8 @@ under the name page. The module web of this project makes it:
 
   cd web && go run ./build DIR
 
-Other machines don't reach it unless --listen says so. Of the files it serves
-those that are named, and the labels beside a model, NAME.txt of NAME.onnx.`,
+Other machines don't reach it unless --listen says so. It serves the files that are
+named, the labels beside a model, NAME.txt of NAME.onnx, and no others.`,
 		Example: `  ashlar view testdata/digits.onnx
   ashlar view --site DIR "(8,8):(8,1) / <2:1,4:1>"
   ashlar view --site DIR testdata/digits.onnx`,
