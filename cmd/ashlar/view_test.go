@@ -76,7 +76,7 @@ func TestViewPageBeside(t *testing.T) {
 		t.Fatalf("%s, and there is none", got)
 	}
 	defer os.RemoveAll(site)
-	if err := os.Mkdir(site, 0o755); err == nil {
+	if err = os.Mkdir(site, 0o755); err == nil {
 		err = os.WriteFile(filepath.Join(site, "index.html"), nil, 0o644)
 	}
 	if got := pageBeside(); err != nil || got != site {
