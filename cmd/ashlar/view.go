@@ -31,8 +31,8 @@ and shows npy, npz, safetensors, ONNX and zipped Zarr files. It prints an addres
 for each argument, an expression or a file, and opens nothing by itself. It works
 until it is interrupted.
 
---site is the folder of the page. Archives of releases have it beside the program,
-under the name page. The module web of this project makes it:
+--site is the folder of the page. Without it the folder page beside the program is
+taken. The module web of this project makes it:
 
   cd web && go run ./build DIR
 
