@@ -239,7 +239,7 @@ func TestFunctionsDoubling(t *testing.T) {
 	if !errors.Is(err, tensor.ErrMemory) || !strings.Contains(err.Error(), "more than 524288 nodes, names and attributes") || len(err.Error()) > 5000 {
 		t.Errorf("got %v", err)
 	}
-	if took, got := time.Since(start), allocated()-before; took > 5*time.Second || got > 128<<20 {
+	if took, got := time.Since(start), allocated()-before; took > 5*time.Minute || got > 128<<20 {
 		t.Errorf("took %v and %d bytes", took, got)
 	}
 	runtime.GC()
@@ -281,7 +281,7 @@ func TestManyNodes(t *testing.T) {
 	if got := fmt.Sprint(out["y"]); got != "[-1.  0.  2.]" || err != nil {
 		t.Errorf("got %v, %v", got, err)
 	}
-	if took := time.Since(start); took > time.Minute {
+	if took := time.Since(start); took > 5*time.Minute {
 		t.Errorf("took %v", took)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -480,8 +481,8 @@ func TestStreamKeepsWeights(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
 	const convs, packed = 8, 32 * 32 * 9 * 4
 	t.Run("Conv", func(t *testing.T) {
-		if cpu.Current() == cpu.Generic {
-			t.Skip("this machine has no vectors")
+		if cpu.Current() == cpu.Generic || runtime.GOARCH != "amd64" {
+			t.Skip("vectors of four elements, as arm64 has, leave few idle in a plane of 49, and plain Go none")
 		}
 		keepsWeights(t, vals{"x": noise(r, 1, 32, 7, 7)}, convs, packed, func(b *Builder) {
 			x := b.Input("x", dtype.Float32, 1, 32, 7, 7)
