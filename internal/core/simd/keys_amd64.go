@@ -95,42 +95,61 @@ func TryFilter64(dst, src []uint64, mask []byte) (places, done int) {
 	return filter64_AVX512(&dst[0], &src[:len(mask)][0], &mask[0], n, len(dst)), 8 * n
 }
 
+// vectors returns how many vectors of the level in use n elements of size bytes fill, and how many elements those are.
+func vectors(n, size int) (whole, elements int) {
+	lanes := [...]int{cpu.Generic: n + 1, cpu.AVX2: 32 / size, cpu.AVX512: 64 / size}[cpu.Current()]
+	return n / lanes, n / lanes * lanes
+}
+
 // TryKeys32 sets dst to the keys that package order gives the float32 in src, each turned by turn, and reports whether there are NaNs
 // or negative zeros, for as many as done says.
 func TryKeys32(dst, src []uint32, turn uint32) (blurred bool, done int) {
-	n := len(src) / 16
-	if n == 0 || cpu.Current() != cpu.AVX512 {
-		return false, 0
+	n, done := vectors(len(src), 4)
+	switch {
+	case n == 0:
+	case cpu.Current() == cpu.AVX2:
+		blurred = keys32_AVX2(&dst[:len(src)][0], &src[0], n, turn)
+	default:
+		blurred = keys32_AVX512(&dst[:len(src)][0], &src[0], n, turn)
 	}
-	return keys32_AVX512(&dst[:len(src)][0], &src[0], n, turn), 16 * n
+	return blurred, done
 }
 
 // TryElements32 sets dst to the float32 that have keys, as many as it returns.
 func TryElements32(dst, keys []uint32) (done int) {
-	n := len(keys) / 16
-	if n == 0 || cpu.Current() != cpu.AVX512 {
-		return 0
+	n, done := vectors(len(keys), 4)
+	switch {
+	case n == 0:
+	case cpu.Current() == cpu.AVX2:
+		elements32_AVX2(&dst[:len(keys)][0], &keys[0], n)
+	default:
+		elements32_AVX512(&dst[:len(keys)][0], &keys[0], n)
 	}
-	elements32_AVX512(&dst[:len(keys)][0], &keys[0], n)
-	return 16 * n
+	return done
 }
 
 // TryReverse32 copies the last elements of src to dst, the last one first, as many as it returns. dst is as long.
 func TryReverse32(dst, src []uint32) (done int) {
-	n := len(src) / 16
-	if n == 0 || cpu.Current() != cpu.AVX512 {
-		return 0
+	n, done := vectors(len(src), 4)
+	switch {
+	case n == 0:
+	case cpu.Current() == cpu.AVX2:
+		reverse32_AVX2(&dst[:len(src)][0], &src[len(src)-done], n)
+	default:
+		reverse32_AVX512(&dst[:len(src)][0], &src[len(src)-done], n)
 	}
-	reverse32_AVX512(&dst[:len(src)][0], &src[len(src)-16*n], n)
-	return 16 * n
+	return done
 }
 
 // TryReverse64 is TryReverse32 for elements of 8 bytes.
 func TryReverse64(dst, src []uint64) (done int) {
-	n := len(src) / 8
-	if n == 0 || cpu.Current() != cpu.AVX512 {
-		return 0
+	n, done := vectors(len(src), 8)
+	switch {
+	case n == 0:
+	case cpu.Current() == cpu.AVX2:
+		reverse64_AVX2(&dst[:len(src)][0], &src[len(src)-done], n)
+	default:
+		reverse64_AVX512(&dst[:len(src)][0], &src[len(src)-done], n)
 	}
-	reverse64_AVX512(&dst[:len(src)][0], &src[len(src)-8*n], n)
-	return 8 * n
+	return done
 }

@@ -3,8 +3,11 @@
 package simd
 
 import (
+	"bytes"
 	"math"
 	"math/rand/v2"
+	"os"
+	"os/exec"
 	"runtime"
 	"slices"
 	"testing"
@@ -20,6 +23,26 @@ func highest(t *testing.T, f func(t *testing.T)) {
 		}
 		f(t)
 	})
+}
+
+// current calls f where a level with kernels is in use.
+func current(t *testing.T, f func(t *testing.T)) {
+	if cpu.Current() == cpu.Generic {
+		t.Skip("no kernels at this level")
+	}
+	f(t)
+}
+
+// again runs tests of this program with AVX2, where a higher level is in use. The level is chosen when a program begins.
+func again(t *testing.T, tests string) {
+	if runtime.GOARCH != "amd64" || cpu.Current() != cpu.AVX512 {
+		return
+	}
+	self := exec.Command(os.Args[0], "-test.v", "-test.run", tests)
+	self.Env = append(os.Environ(), "ASHLAR_CPU=avx2")
+	if out, err := self.CombinedOutput(); err != nil || bytes.Contains(out, []byte("SKIP")) {
+		t.Errorf("with AVX2: %v\n%s", err, out)
+	}
 }
 
 // someKeys draws n keys that end at a wall: many different ones, or few.
@@ -220,7 +243,8 @@ func TestWithin(t *testing.T) {
 
 // The definitions are those of package order, whose test compares elements of all kinds.
 func TestKeys(t *testing.T) {
-	highest(t, func(t *testing.T) {
+	again(t, "^TestKeys$")
+	current(t, func(t *testing.T) {
 		checked["keys32_"], checked["elements32_"] = true, true
 		r := rand.New(rand.NewPCG(5, 5))
 		special := []uint32{0, 1 << 31, 1, 1<<31 | 1, 0x7f800000, 0xff800000, 0x7f800001, 0xffffffff, 0x7fc00000, 0x7f7fffff}
@@ -283,7 +307,8 @@ func testReverse[T uint32 | uint64](t *testing.T, f func(dst, src []T) int) {
 }
 
 func TestReverse(t *testing.T) {
-	highest(t, func(t *testing.T) {
+	again(t, "^TestReverse$")
+	current(t, func(t *testing.T) {
 		checked["reverse32_"], checked["reverse64_"] = true, true
 		testReverse(t, TryReverse32)
 		testReverse(t, TryReverse64)

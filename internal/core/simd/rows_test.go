@@ -725,7 +725,7 @@ func checkPositions[I int32 | int64, T float32 | float64](t *testing.T, name str
 func TestMain(m *testing.M) {
 	flag.Parse()
 	code := m.Run()
-	if last := cpu.Level(len(Add) - 1); code == 0 && (cpu.Detect() == last || runtime.GOARCH == "arm64") && flag.Lookup("test.run").Value.String() == "" {
+	if last := cpu.Level(len(Add) - 1); code == 0 && cpu.Current() == cpu.Detect() && (cpu.Detect() == last || runtime.GOARCH == "arm64") && flag.Lookup("test.run").Value.String() == "" {
 		var text []byte
 		for _, name := range []string{"tables_", "marked_", "keys_"} {
 			list, err := os.ReadFile(name + runtime.GOARCH + ".go")

@@ -8,13 +8,25 @@ package simd
 func keys32_AVX512(dst *uint32, src *uint32, n int, turn uint32) bool
 
 //go:noescape
+func keys32_AVX2(dst *uint32, src *uint32, n int, turn uint32) bool
+
+//go:noescape
 func elements32_AVX512(dst *uint32, keys *uint32, n int)
+
+//go:noescape
+func elements32_AVX2(dst *uint32, keys *uint32, n int)
 
 //go:noescape
 func reverse32_AVX512(dst *uint32, src *uint32, n int)
 
 //go:noescape
+func reverse32_AVX2(dst *uint32, src *uint32, n int)
+
+//go:noescape
 func reverse64_AVX512(dst *uint64, src *uint64, n int)
+
+//go:noescape
+func reverse64_AVX2(dst *uint64, src *uint64, n int)
 
 //go:noescape
 func within_AVX512(at *int64, n int, extent int) bool

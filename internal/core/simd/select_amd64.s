@@ -48,6 +48,52 @@ next:
 	VZEROUPPER
 	RET
 
+// func keys32_AVX2(dst *uint32, src *uint32, n int, turn uint32) bool
+// Requires: AVX, AVX2
+TEXT ·keys32_AVX2(SB), NOSPLIT, $0-33
+	MOVQ         dst+0(FP), DI
+	MOVQ         src+8(FP), SI
+	MOVQ         n+16(FP), CX
+	MOVL         $0x7fffffff, AX
+	VMOVD        AX, X6
+	VPBROADCASTD X6, Y6
+	MOVL         $0x7f800000, AX
+	VMOVD        AX, X7
+	VPBROADCASTD X7, Y7
+	MOVL         $0x80000000, AX
+	VMOVD        AX, X8
+	VPBROADCASTD X8, Y8
+	MOVL         turn+24(FP), AX
+	VMOVD        AX, X9
+	VPBROADCASTD X9, Y9
+	VPXOR        Y4, Y4, Y4
+	VPXOR        Y5, Y5, Y5
+
+next:
+	VMOVDQU   (SI), Y0
+	VPAND     Y6, Y0, Y1
+	VPCMPEQD  Y5, Y1, Y3
+	VPCMPGTD  Y7, Y1, Y1
+	VPSRAD    $0x1f, Y0, Y2
+	VPOR      Y8, Y2, Y2
+	VPXOR     Y0, Y2, Y2
+	VPAND     Y3, Y0, Y0
+	VPOR      Y0, Y4, Y4
+	VPOR      Y1, Y4, Y4
+	VPBLENDVB Y3, Y8, Y2, Y2
+	VPOR      Y1, Y2, Y2
+	VPXOR     Y9, Y2, Y2
+	VMOVDQU   Y2, (DI)
+	ADDQ      $+32, SI
+	ADDQ      $+32, DI
+	DECQ      CX
+	JNZ       next
+	VPTEST    Y4, Y4
+	SETNE     AL
+	MOVB      AL, ret+32(FP)
+	VZEROUPPER
+	RET
+
 // func elements32_AVX512(dst *uint32, keys *uint32, n int)
 // Requires: AVX, AVX512F
 TEXT ·elements32_AVX512(SB), NOSPLIT, $0-24
@@ -69,15 +115,42 @@ next:
 	VZEROUPPER
 	RET
 
+// func elements32_AVX2(dst *uint32, keys *uint32, n int)
+// Requires: AVX, AVX2
+TEXT ·elements32_AVX2(SB), NOSPLIT, $0-24
+	MOVQ         dst+0(FP), DI
+	MOVQ         keys+8(FP), SI
+	MOVQ         n+16(FP), CX
+	MOVL         $0x7fffffff, AX
+	VMOVD        AX, X6
+	VPBROADCASTD X6, Y6
+	MOVL         $0xffffffff, AX
+	VMOVD        AX, X7
+	VPBROADCASTD X7, Y7
+
+next:
+	VMOVDQU (SI), Y0
+	VPSRAD  $0x1f, Y0, Y2
+	VPAND   Y6, Y2, Y2
+	VPXOR   Y7, Y2, Y2
+	VPXOR   Y0, Y2, Y2
+	VMOVDQU Y2, (DI)
+	ADDQ    $+32, SI
+	ADDQ    $+32, DI
+	DECQ    CX
+	JNZ     next
+	VZEROUPPER
+	RET
+
 // func reverse32_AVX512(dst *uint32, src *uint32, n int)
 // Requires: AVX, AVX512F
 TEXT ·reverse32_AVX512(SB), NOSPLIT, $0-24
 	MOVQ      dst+0(FP), DI
 	MOVQ      src+8(FP), SI
 	MOVQ      n+16(FP), CX
-	VMOVDQU32 reversed32<>+0(SB), Z1
+	VMOVDQU32 reversed32AVX512<>+0(SB), Z1
 	MOVQ      CX, AX
-	SHLQ      $0x06, AX
+	IMUL3Q    $+64, AX, AX
 	ADDQ      AX, SI
 
 next:
@@ -90,23 +163,54 @@ next:
 	VZEROUPPER
 	RET
 
-DATA reversed32<>+0(SB)/4, $0x0000000f
-DATA reversed32<>+4(SB)/4, $0x0000000e
-DATA reversed32<>+8(SB)/4, $0x0000000d
-DATA reversed32<>+12(SB)/4, $0x0000000c
-DATA reversed32<>+16(SB)/4, $0x0000000b
-DATA reversed32<>+20(SB)/4, $0x0000000a
-DATA reversed32<>+24(SB)/4, $0x00000009
-DATA reversed32<>+28(SB)/4, $0x00000008
-DATA reversed32<>+32(SB)/4, $0x00000007
-DATA reversed32<>+36(SB)/4, $0x00000006
-DATA reversed32<>+40(SB)/4, $0x00000005
-DATA reversed32<>+44(SB)/4, $0x00000004
-DATA reversed32<>+48(SB)/4, $0x00000003
-DATA reversed32<>+52(SB)/4, $0x00000002
-DATA reversed32<>+56(SB)/4, $0x00000001
-DATA reversed32<>+60(SB)/4, $0x00000000
-GLOBL reversed32<>(SB), RODATA|NOPTR, $64
+DATA reversed32AVX512<>+0(SB)/4, $0x0000000f
+DATA reversed32AVX512<>+4(SB)/4, $0x0000000e
+DATA reversed32AVX512<>+8(SB)/4, $0x0000000d
+DATA reversed32AVX512<>+12(SB)/4, $0x0000000c
+DATA reversed32AVX512<>+16(SB)/4, $0x0000000b
+DATA reversed32AVX512<>+20(SB)/4, $0x0000000a
+DATA reversed32AVX512<>+24(SB)/4, $0x00000009
+DATA reversed32AVX512<>+28(SB)/4, $0x00000008
+DATA reversed32AVX512<>+32(SB)/4, $0x00000007
+DATA reversed32AVX512<>+36(SB)/4, $0x00000006
+DATA reversed32AVX512<>+40(SB)/4, $0x00000005
+DATA reversed32AVX512<>+44(SB)/4, $0x00000004
+DATA reversed32AVX512<>+48(SB)/4, $0x00000003
+DATA reversed32AVX512<>+52(SB)/4, $0x00000002
+DATA reversed32AVX512<>+56(SB)/4, $0x00000001
+DATA reversed32AVX512<>+60(SB)/4, $0x00000000
+GLOBL reversed32AVX512<>(SB), RODATA|NOPTR, $64
+
+// func reverse32_AVX2(dst *uint32, src *uint32, n int)
+// Requires: AVX, AVX2
+TEXT ·reverse32_AVX2(SB), NOSPLIT, $0-24
+	MOVQ    dst+0(FP), DI
+	MOVQ    src+8(FP), SI
+	MOVQ    n+16(FP), CX
+	VMOVDQU reversed32AVX2<>+0(SB), Y1
+	MOVQ    CX, AX
+	IMUL3Q  $+32, AX, AX
+	ADDQ    AX, SI
+
+next:
+	SUBQ    $+32, SI
+	VPERMD  (SI), Y1, Y0
+	VMOVDQU Y0, (DI)
+	ADDQ    $+32, DI
+	DECQ    CX
+	JNZ     next
+	VZEROUPPER
+	RET
+
+DATA reversed32AVX2<>+0(SB)/4, $0x00000007
+DATA reversed32AVX2<>+4(SB)/4, $0x00000006
+DATA reversed32AVX2<>+8(SB)/4, $0x00000005
+DATA reversed32AVX2<>+12(SB)/4, $0x00000004
+DATA reversed32AVX2<>+16(SB)/4, $0x00000003
+DATA reversed32AVX2<>+20(SB)/4, $0x00000002
+DATA reversed32AVX2<>+24(SB)/4, $0x00000001
+DATA reversed32AVX2<>+28(SB)/4, $0x00000000
+GLOBL reversed32AVX2<>(SB), RODATA|NOPTR, $32
 
 // func reverse64_AVX512(dst *uint64, src *uint64, n int)
 // Requires: AVX, AVX512F
@@ -114,14 +218,14 @@ TEXT ·reverse64_AVX512(SB), NOSPLIT, $0-24
 	MOVQ      dst+0(FP), DI
 	MOVQ      src+8(FP), SI
 	MOVQ      n+16(FP), CX
-	VMOVDQU32 reversed64<>+0(SB), Z1
+	VMOVDQU32 reversed64AVX512<>+0(SB), Z1
 	MOVQ      CX, AX
-	SHLQ      $0x06, AX
+	IMUL3Q    $+64, AX, AX
 	ADDQ      AX, SI
 
 next:
 	SUBQ      $+64, SI
-	VPERMQ    (SI), Z1, Z0
+	VPERMD    (SI), Z1, Z0
 	VMOVDQU32 Z0, (DI)
 	ADDQ      $+64, DI
 	DECQ      CX
@@ -129,15 +233,54 @@ next:
 	VZEROUPPER
 	RET
 
-DATA reversed64<>+0(SB)/8, $0x0000000000000007
-DATA reversed64<>+8(SB)/8, $0x0000000000000006
-DATA reversed64<>+16(SB)/8, $0x0000000000000005
-DATA reversed64<>+24(SB)/8, $0x0000000000000004
-DATA reversed64<>+32(SB)/8, $0x0000000000000003
-DATA reversed64<>+40(SB)/8, $0x0000000000000002
-DATA reversed64<>+48(SB)/8, $0x0000000000000001
-DATA reversed64<>+56(SB)/8, $0x0000000000000000
-GLOBL reversed64<>(SB), RODATA|NOPTR, $64
+DATA reversed64AVX512<>+0(SB)/4, $0x0000000e
+DATA reversed64AVX512<>+4(SB)/4, $0x0000000f
+DATA reversed64AVX512<>+8(SB)/4, $0x0000000c
+DATA reversed64AVX512<>+12(SB)/4, $0x0000000d
+DATA reversed64AVX512<>+16(SB)/4, $0x0000000a
+DATA reversed64AVX512<>+20(SB)/4, $0x0000000b
+DATA reversed64AVX512<>+24(SB)/4, $0x00000008
+DATA reversed64AVX512<>+28(SB)/4, $0x00000009
+DATA reversed64AVX512<>+32(SB)/4, $0x00000006
+DATA reversed64AVX512<>+36(SB)/4, $0x00000007
+DATA reversed64AVX512<>+40(SB)/4, $0x00000004
+DATA reversed64AVX512<>+44(SB)/4, $0x00000005
+DATA reversed64AVX512<>+48(SB)/4, $0x00000002
+DATA reversed64AVX512<>+52(SB)/4, $0x00000003
+DATA reversed64AVX512<>+56(SB)/4, $0x00000000
+DATA reversed64AVX512<>+60(SB)/4, $0x00000001
+GLOBL reversed64AVX512<>(SB), RODATA|NOPTR, $64
+
+// func reverse64_AVX2(dst *uint64, src *uint64, n int)
+// Requires: AVX, AVX2
+TEXT ·reverse64_AVX2(SB), NOSPLIT, $0-24
+	MOVQ    dst+0(FP), DI
+	MOVQ    src+8(FP), SI
+	MOVQ    n+16(FP), CX
+	VMOVDQU reversed64AVX2<>+0(SB), Y1
+	MOVQ    CX, AX
+	IMUL3Q  $+32, AX, AX
+	ADDQ    AX, SI
+
+next:
+	SUBQ    $+32, SI
+	VPERMD  (SI), Y1, Y0
+	VMOVDQU Y0, (DI)
+	ADDQ    $+32, DI
+	DECQ    CX
+	JNZ     next
+	VZEROUPPER
+	RET
+
+DATA reversed64AVX2<>+0(SB)/4, $0x00000006
+DATA reversed64AVX2<>+4(SB)/4, $0x00000007
+DATA reversed64AVX2<>+8(SB)/4, $0x00000004
+DATA reversed64AVX2<>+12(SB)/4, $0x00000005
+DATA reversed64AVX2<>+16(SB)/4, $0x00000002
+DATA reversed64AVX2<>+20(SB)/4, $0x00000003
+DATA reversed64AVX2<>+24(SB)/4, $0x00000000
+DATA reversed64AVX2<>+28(SB)/4, $0x00000001
+GLOBL reversed64AVX2<>(SB), RODATA|NOPTR, $32
 
 // func within_AVX512(at *int64, n int, extent int) bool
 // Requires: AVX, AVX512DQ, AVX512F

@@ -58,6 +58,52 @@ func TestNEON(t *testing.T) {
 	}
 }
 
+// TestAVX2 wants each kernel of amd64 to have a form for AVX2, or a line in the table of docs/kernels.md that says why not.
+func TestAVX2(t *testing.T) {
+	page, err := os.ReadFile("../../../../docs/kernels.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(page), "| kernels | why AVX2 has none |\n|---|---|\n")
+	table, _, _ = strings.Cut(table, "\n\n")
+	used := make(map[string]bool)
+	for line := range strings.Lines(table) {
+		for _, beginning := range regexp.MustCompile("`(\\w+)`").FindAllStringSubmatch(strings.Split(line, "|")[1], -1) {
+			used[beginning[1]] = false
+		}
+	}
+	has := make(map[string]string) // the levels of a kernel
+	files, err := filepath.Glob("../*_amd64.go")
+	if err != nil || len(files) < 10 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range regexp.MustCompile(`(?m)^func (\w+?)_?(?:Stream)?(AVX2|AVX512)\(`).FindAllStringSubmatch(string(text), -1) {
+			has[f[1]] += f[2]
+		}
+	}
+	for name, levels := range has {
+		lacks := !strings.Contains(levels, "AVX2")
+		for beginning := range used {
+			if strings.HasPrefix(name, beginning) && lacks {
+				used[beginning], lacks = true, false
+			}
+		}
+		if lacks {
+			t.Errorf("%s has neither a form for AVX2 nor a line in docs/kernels.md that says why not", name)
+		}
+	}
+	for beginning, is := range used {
+		if !is {
+			t.Errorf("docs/kernels.md says why AVX2 has no %s; no kernel needs that", beginning)
+		}
+	}
+}
+
 // TestCheckedIn wants the files of internal/core/simd to be what go run . writes.
 func TestCheckedIn(t *testing.T) {
 	files, err := generate()

@@ -9,13 +9,18 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// writeSelect writes, for AVX-512, the parts of a sort of unsigned integers of 4 bytes, and what looks at indices and masks.
+// writeSelect writes, for AVX-512, the parts of a sort of unsigned integers of 4 bytes, and what looks at indices and masks. Keys,
+// elements and reversals have AVX2's form, too.
 func writeSelect(c *build.Context) {
 	s := &sorting{c}
 	s.keys()
+	s.keysAVX2()
 	s.elements()
-	s.reverse(4)
-	s.reverse(8)
+	s.elementsAVX2()
+	for _, size := range []int{4, 8} {
+		s.reverse(size, "AVX512", reg.Z0, reg.Z1)
+		s.reverse(size, "AVX2", reg.Y0, reg.Y1)
+	}
 	s.within()
 	s.places()
 	s.replace(4)
@@ -212,28 +217,54 @@ func (s *sorting) network(n int) {
 // constant returns a register of one word each.
 func (s *sorting) constant(x uint32, v reg.VecPhysical) reg.VecPhysical {
 	s.MOVL(op.U32(x), reg.EAX)
-	s.VPBROADCASTD(reg.EAX, v)
+	return s.spread(v)
+}
+
+// spread returns a register of AX.
+func (s *sorting) spread(v reg.VecPhysical) reg.VecPhysical {
+	if v.Size() == 64 {
+		s.VPBROADCASTD(reg.EAX, v)
+		return v
+	}
+	s.VMOVD(reg.EAX, v.AsX())
+	s.VPBROADCASTD(v.AsX(), v)
 	return v
+}
+
+// pass begins a function over n vectors, from src to dst. It returns what loads a vector, and what stores one and ends the loop.
+func (s *sorting) pass(name, src, more string, size int) (load func(v op.Op), store func(v op.Op)) {
+	s.begin(name, fmt.Sprintf("func(dst, %s *uint32, n int%s", src, more))
+	to, from, n, move := reg.RDI, reg.RSI, reg.RCX, s.VMOVDQU
+	if size == 64 {
+		move = func(from, to op.Op) { s.VMOVDQU32(from, to) }
+	}
+	s.Load(s.Param("dst"), to)
+	s.Load(s.Param(src), from)
+	s.Load(s.Param("n"), n)
+	return func(v op.Op) {
+			s.Label("next")
+			move(op.Mem{Base: from}, v)
+		}, func(v op.Op) {
+			move(v, op.Mem{Base: to})
+			s.ADDQ(op.I8(size), from)
+			s.ADDQ(op.I8(size), to)
+			s.DECQ(n)
+			s.JNZ(op.LabelRef("next"))
+		}
 }
 
 // keys writes the function that sets dst to the keys of float32, turned by turn, n vectors of them, and reports whether there are
 // NaNs or negative zeros.
 func (s *sorting) keys() {
-	s.begin("keys32_AVX512", "func(dst, src *uint32, n int, turn uint32) bool")
-	dst, src, n := reg.RDI, reg.RSI, reg.RCX
-	s.Load(s.Param("dst"), dst)
-	s.Load(s.Param("src"), src)
-	s.Load(s.Param("n"), n)
+	load, store := s.pass("keys32_AVX512", "src", ", turn uint32) bool", 64)
 	v, mag, key := reg.Z0, reg.Z1, reg.Z2
 	abs, one, infinity := s.constant(1<<31-1, reg.Z3), s.constant(1, reg.Z4), s.constant(0x7f800000, reg.Z5)
 	sign, all := s.constant(1<<31, reg.Z6), s.constant(1<<32-1, reg.Z7)
 	s.Load(s.Param("turn"), reg.EAX)
-	turn := reg.Z8
-	s.VPBROADCASTD(reg.EAX, turn)
+	turn := s.spread(reg.Z8)
 	blurred, zero, special, here := reg.K1, reg.K2, reg.K3, reg.K4
 	s.KXORW(blurred, blurred, blurred)
-	s.Label("next")
-	s.VMOVDQU32(op.Mem{Base: src}, v)
+	load(v)
 	s.VPANDD(abs, v, mag)
 	s.VPTESTNMD(mag, mag, zero)
 	s.VPSUBD(one, mag, mag)
@@ -245,12 +276,37 @@ func (s *sorting) keys() {
 	s.VMOVDQA32(all, special, key)
 	s.VMOVDQA32(sign, zero, key)
 	s.VPXORD(turn, key, key)
-	s.VMOVDQU32(key, op.Mem{Base: dst})
-	s.ADDQ(op.I8(64), src)
-	s.ADDQ(op.I8(64), dst)
-	s.DECQ(n)
-	s.JNZ(op.LabelRef("next"))
+	store(key)
 	s.KTESTW(blurred, blurred)
+	s.SETNE(reg.AL)
+	s.Store(reg.AL, s.ReturnIndex(0))
+	s.VZEROUPPER()
+	s.RET()
+}
+
+func (s *sorting) keysAVX2() {
+	load, store := s.pass("keys32_AVX2", "src", ", turn uint32) bool", 32)
+	v, mag, key, zero, blurred, none := reg.Y0, reg.Y1, reg.Y2, reg.Y3, reg.Y4, reg.Y5
+	abs, infinity, sign := s.constant(1<<31-1, reg.Y6), s.constant(0x7f800000, reg.Y7), s.constant(1<<31, reg.Y8)
+	s.Load(s.Param("turn"), reg.EAX)
+	turn := s.spread(reg.Y9)
+	s.VPXOR(blurred, blurred, blurred)
+	s.VPXOR(none, none, none)
+	load(v)
+	s.VPAND(abs, v, mag)
+	s.VPCMPEQD(none, mag, zero)
+	s.VPCMPGTD(infinity, mag, mag) // a NaN
+	s.VPSRAD(op.U8(31), v, key)
+	s.VPOR(sign, key, key)
+	s.VPXOR(v, key, key)
+	s.VPAND(zero, v, v)
+	s.VPOR(v, blurred, blurred)
+	s.VPOR(mag, blurred, blurred)
+	s.VPBLENDVB(zero, sign, key, key)
+	s.VPOR(mag, key, key)
+	s.VPXOR(turn, key, key)
+	store(key)
+	s.VPTEST(blurred, blurred)
 	s.SETNE(reg.AL)
 	s.Store(reg.AL, s.ReturnIndex(0))
 	s.VZEROUPPER()
@@ -259,54 +315,59 @@ func (s *sorting) keys() {
 
 // elements writes the function that sets dst to the float32 of keys, n vectors of them.
 func (s *sorting) elements() {
-	s.begin("elements32_AVX512", "func(dst, keys *uint32, n int)")
-	dst, src, n := reg.RDI, reg.RSI, reg.RCX
-	s.Load(s.Param("dst"), dst)
-	s.Load(s.Param("keys"), src)
-	s.Load(s.Param("n"), n)
+	load, store := s.pass("elements32_AVX512", "keys", ")", 64)
 	v, key, sign := reg.Z0, reg.Z2, s.constant(1<<31, reg.Z6)
-	s.Label("next")
-	s.VMOVDQU32(op.Mem{Base: src}, v)
+	load(v)
 	s.VPSRAD(op.U8(31), v, key)
 	s.VPTERNLOGD(op.U8(0x63), sign, v, key) // v ^ (not the first bit in all | sign)
-	s.VMOVDQU32(key, op.Mem{Base: dst})
-	s.ADDQ(op.I8(64), src)
-	s.ADDQ(op.I8(64), dst)
-	s.DECQ(n)
-	s.JNZ(op.LabelRef("next"))
+	store(key)
+	s.VZEROUPPER()
+	s.RET()
+}
+
+func (s *sorting) elementsAVX2() {
+	load, store := s.pass("elements32_AVX2", "keys", ")", 32)
+	v, key, abs, all := reg.Y0, reg.Y2, s.constant(1<<31-1, reg.Y6), s.constant(1<<32-1, reg.Y7)
+	load(v)
+	s.VPSRAD(op.U8(31), v, key)
+	s.VPAND(abs, key, key) // not (not the first bit in all | sign)
+	s.VPXOR(all, key, key)
+	s.VPXOR(v, key, key)
+	store(key)
 	s.VZEROUPPER()
 	s.RET()
 }
 
 // reverse writes the function that copies n vectors from src, the last one of them first and turned, to dst.
-func (s *sorting) reverse(size int) {
-	s.begin(fmt.Sprintf("reverse%d_AVX512", 8*size), fmt.Sprintf("func(dst, src *uint%d, n int)", 8*size))
+func (s *sorting) reverse(size int, level string, v, order reg.VecPhysical) {
+	s.begin(fmt.Sprintf("reverse%d_%s", 8*size, level), fmt.Sprintf("func(dst, src *uint%d, n int)", 8*size))
 	dst, src, n, at := reg.RDI, reg.RSI, reg.RCX, reg.RAX
 	s.Load(s.Param("dst"), dst)
 	s.Load(s.Param("src"), src)
 	s.Load(s.Param("n"), n)
-	turned := s.StaticGlobal(fmt.Sprintf("reversed%d", 8*size))
+	bytes := int(v.Size())
+	turned := s.StaticGlobal(fmt.Sprintf("reversed%d%s", 8*size, level))
 	s.DataAttributes(attr.RODATA | attr.NOPTR)
-	for i := range 64 / size {
-		if size == 4 {
-			s.AddDatum(4*i, op.U32(15-i))
-		} else {
-			s.AddDatum(8*i, op.U64(7-i))
-		}
+	for i := range bytes / 4 { // the words of elements
+		s.AddDatum(4*i, op.U32(bytes/4-size/4-i+2*(i%(size/4))))
 	}
-	s.VMOVDQU32(turned, reg.Z1)
+	if bytes == 64 {
+		s.VMOVDQU32(turned, order)
+	} else {
+		s.VMOVDQU(turned, order)
+	}
 	s.MOVQ(n, at)
-	s.SHLQ(op.U8(6), at)
+	s.IMUL3Q(op.I8(bytes), at, at)
 	s.ADDQ(at, src)
 	s.Label("next")
-	s.SUBQ(op.I8(64), src)
-	if size == 4 {
-		s.VPERMD(op.Mem{Base: src}, reg.Z1, reg.Z0)
+	s.SUBQ(op.I8(bytes), src)
+	s.VPERMD(op.Mem{Base: src}, order, v)
+	if bytes == 64 {
+		s.VMOVDQU32(v, op.Mem{Base: dst})
 	} else {
-		s.VPERMQ(op.Mem{Base: src}, reg.Z1, reg.Z0)
+		s.VMOVDQU(v, op.Mem{Base: dst})
 	}
-	s.VMOVDQU32(reg.Z0, op.Mem{Base: dst})
-	s.ADDQ(op.I8(64), dst)
+	s.ADDQ(op.I8(bytes), dst)
 	s.DECQ(n)
 	s.JNZ(op.LabelRef("next"))
 	s.VZEROUPPER()
