@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"flag"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -16,8 +17,8 @@ import (
 
 var costs = flag.Int("costs", 0, "print what receipts cost, measured in so many turns")
 
-// resnet18 is the network of that name with random weights, its normalizations part of the convolutions.
-func resnet18(t testing.TB) (*Model, map[string]Value) {
+// resnet18 is the network of that name for pictures of side by side, with random weights, its normalizations part of the convolutions.
+func resnet18(t testing.TB, side int) (*Model, map[string]Value) {
 	t.Helper()
 	b := NewBuilder("resnet18")
 	seed := uint64(0)
@@ -29,19 +30,19 @@ func resnet18(t testing.TB) (*Model, map[string]Value) {
 		p := int64(k / 2)
 		return b.Node("Conv", []string{x, weight(out, in, k, k), weight(out)}, Ints("strides", int64(stride), int64(stride)), Ints("pads", p, p, p, p))
 	}
-	x := b.Input("x", dtype.Float32, 1, 3, 224, 224)
+	x := b.Input("x", dtype.Float32, 1, 3, side, side)
 	y := b.Node("Relu", []string{conv(x, 3, 64, 7, 2)})
 	y = b.Node("MaxPool", []string{y}, Ints("kernel_shape", 3, 3), Ints("strides", 2, 2), Ints("pads", 1, 1, 1, 1))
 	in := 64
 	for _, out := range []int{64, 128, 256, 512} {
 		for block := range 2 {
-			stride, side := 1, y
+			stride, short := 1, y
 			if block == 0 && out > 64 {
 				stride = 2
-				side = conv(y, in, out, 1, 2)
+				short = conv(y, in, out, 1, 2)
 			}
 			z := b.Node("Relu", []string{conv(y, in, out, 3, stride)})
-			y = b.Node("Relu", []string{b.Node("Add", []string{conv(z, out, out, 3, 1), side})})
+			y = b.Node("Relu", []string{b.Node("Add", []string{conv(z, out, out, 3, 1), short})})
 			in = out
 		}
 	}
@@ -51,7 +52,7 @@ func resnet18(t testing.TB) (*Model, map[string]Value) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return m, map[string]Value{"x": TensorValue(tensor.RandomNormal[float32](1, 0, 1, 1, 3, 224, 224).Any())}
+	return m, map[string]Value{"x": TensorValue(tensor.RandomNormal[float32](1, 0, 1, 1, 3, side, side).Any())}
 }
 
 // encoder6 is an encoder of 6 layers: width 384, 12 heads, 1536 between, a sequence of 128.
@@ -90,6 +91,48 @@ func encoder6(t testing.TB) (*Model, map[string]Value) {
 	return m, map[string]Value{"x": TensorValue(tensor.RandomNormal[float32](1, 0, 1, 1, 128, 384).Any())}
 }
 
+// net is resnet18, for pictures of side by side, or encoder6, or the digits model.
+func net(t testing.TB, name string, side int) (*Model, map[string]Value) {
+	t.Helper()
+	switch name {
+	case "resnet18":
+		return resnet18(t, side)
+	case "encoder6":
+		return encoder6(t)
+	}
+	m, err := Open(filepath.FromSlash("../testdata/digits.onnx"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m, map[string]Value{"image": TensorValue(tensor.RandomUniform[float32](1, 0, 1, 1, 1, 8, 8).Any())}
+}
+
+// BenchmarkNets runs whole models, which are there and prepared before the first run that counts.
+func BenchmarkNets(b *testing.B) {
+	for _, name := range []string{"digits", "resnet18", "encoder6"} {
+		var run func()
+		b.Run(name, func(b *testing.B) {
+			if run == nil {
+				m, in := net(b, name, 64)
+				s, err := NewSession(m)
+				if err != nil {
+					b.Fatal(err)
+				}
+				run = func() {
+					if _, err := s.RunValues(context.Background(), in, Options{}); err != nil {
+						b.Fatal(err)
+					}
+				}
+				run()
+				b.ResetTimer()
+			}
+			for range b.N {
+				run()
+			}
+		})
+	}
+}
+
 // TestReceiptCost prints what receipts cost: go test ./onnx -run TestReceiptCost -v -costs 50.
 func TestReceiptCost(t *testing.T) {
 	if *costs == 0 {
@@ -103,8 +146,8 @@ func TestReceiptCost(t *testing.T) {
 		rate = max(rate, float64(len(block))/time.Since(start).Seconds())
 	}
 	t.Logf("SHA-256 on one core: %.2f GB/s", rate/1e9)
-	for name, build := range map[string]func(testing.TB) (*Model, map[string]Value){"resnet18": resnet18, "encoder6": encoder6} {
-		m, in := build(t)
+	for _, name := range []string{"resnet18", "encoder6"} {
+		m, in := net(t, name, 224)
 		s, err := NewSession(m)
 		if err != nil {
 			t.Fatal(err)

@@ -201,6 +201,7 @@ func TestFiles(t *testing.T) {
 	b.until(`document.querySelector("#graph img")?.naturalWidth > 100`)
 	b.drop("seven.png")
 	says("Run on seven.png", "10 nodes in 7 steps took", "Conv", "class 7", "100.00 %")
+	t.Log(b.text("#ran .lead")) // how long the run took
 	b.drop("digits.txt")
 	says("digits.txt names the classes", "seven")
 	if !*long {

@@ -206,3 +206,26 @@ func TestSilero(t *testing.T) {
 		t.Errorf("noise: %v %v", got, err)
 	}
 }
+
+// BenchmarkSilero takes chunks of silence, with the real model.
+func BenchmarkSilero(b *testing.B) {
+	if *model == "" {
+		b.Skip("README.md says how to get the model; then go test ./examples/voice -bench . -model FILE")
+	}
+	m, err := onnx.Open(*model)
+	if err != nil {
+		b.Fatal(err)
+	}
+	d, err := newDetector(m)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for i := range 2 + b.N { // the second run is prepared
+		if i == 2 {
+			b.ResetTimer()
+		}
+		if _, err := d.next(b.Context(), nil); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -40,3 +40,17 @@ func TestMeasure(t *testing.T) {
 		t.Errorf("nothing takes %v s", median)
 	}
 }
+
+// BenchmarkCases makes as many calls of a case as -benchtime 10x says. Programs that count instructions need that.
+func BenchmarkCases(b *testing.B) {
+	for _, c := range allCases() {
+		b.Run(c.name, func(b *testing.B) {
+			call := c.setup()
+			call()
+			b.ResetTimer()
+			for range b.N {
+				call()
+			}
+		})
+	}
+}

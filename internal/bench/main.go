@@ -45,7 +45,7 @@ type line struct {
 func main() {
 	filter := flag.String("f", "", "regular expression on the case name")
 	threads := flag.Int("t", 1, "threads")
-	level := flag.String("cpu", "", "highest instruction set: generic, avx2, avx512")
+	level := flag.String("cpu", "", "highest instruction set: generic; avx2 or avx512 on amd64; neon, dot or i8mm on arm64")
 	fast := flag.Bool("fast", false, "functions of float32 with op.Fast")
 	budget := flag.Float64("b", 0.06, "seconds for each case")
 	npys := flag.String("npy", "", "a folder of inputs for the cases sel/…, which bench/select.py names on standard input")
