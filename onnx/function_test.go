@@ -281,7 +281,7 @@ func TestManyNodes(t *testing.T) {
 	if got := fmt.Sprint(out["y"]); got != "[-1.  0.  2.]" || err != nil {
 		t.Errorf("got %v, %v", got, err)
 	}
-	if took := time.Since(start); took > 5*time.Minute {
+	if took := time.Since(start); took > time.Minute {
 		t.Errorf("took %v", took)
 	}
 }
