@@ -193,3 +193,16 @@ func TestIntegerSessionLeaves(t *testing.T) {
 		}
 	}
 }
+
+// A scale that is the default of an input is no constant: a run may give another one.
+func TestIntegerSessionDefaults(t *testing.T) {
+	m := quantizedGraph{bias: 1}.model(t, false)
+	m.Graph.Inputs = append(m.Graph.Inputs, NewBuilder("").value("input", "ws", dtype.Float32, []any{1}))
+	s, err := NewIntegerSession(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if list := names(s); slices.Contains(list, "QLinearConv") || !slices.Contains(list, "QGemm") {
+		t.Errorf("the steps are %v", list)
+	}
+}
