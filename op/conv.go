@@ -41,11 +41,7 @@ func convolveBy(g *contract.Convolution, r, x, w, bias *tensor.Any, opts []Optio
 	}
 	j := exec.Job{Name: name, Ctx: s.Ctx()}
 	if d.IsNarrow() {
-		n := x.Len() + w.Len() + r.Len()
-		if bias != nil {
-			n += bias.Len()
-		}
-		f := singlesFor(j, 4, n)
+		f := singlesFor(j, x, w, bias, r)
 		wide, wx, ww := f.empty(g.Shape...), f.widened(x), f.widened(w)
 		if bias != nil {
 			wb := f.widened(bias)
@@ -65,7 +61,7 @@ func convolveBy(g *contract.Convolution, r, x, w, bias *tensor.Any, opts []Optio
 	}
 }
 
-var convOp = plan.Operator{About: plan.About{Kept: keepInput(1, 1<<dtype.Float32|1<<dtype.Float64), Name: "Conv", TakesUp: plan.InBlocks, FLOPs: plan.FLOPs{Rule: convFLOPs}, Rectifies: true, Leads: true, Versions: []int{1, 11, 22}, Attrs: []string{"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"}}, Least: 2, Most: 3, Fast: productFast,
+var convOp = plan.Operator{About: plan.About{Kept: keepInput, Weights: 1, Name: "Conv", TakesUp: plan.InBlocks, FLOPs: plan.FLOPs{Rule: convFLOPs}, Rectifies: true, Leads: true, Versions: []int{1, 11, 22}, Attrs: []string{"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"}}, Least: 2, Most: 3, Fast: productFast,
 	Takes: plan.Floats | plan.Fixeds,
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		plan.OneType("Conv", c.Inputs...)
@@ -84,21 +80,20 @@ var convOp = plan.Operator{About: plan.About{Kept: keepInput(1, 1<<dtype.Float32
 		})
 	}}
 
-// keepInput is WithWeights of an operator whose input i has the weights, of one of the types.
-func keepInput(i int, types plan.Types) func(o *Op, c *Call) (form *Op, bytes int64) {
-	return func(o *Op, c *Call) (form *Op, bytes int64) {
-		if i >= len(c.Inputs) {
-			return o, 0
-		}
-		w := c.Inputs[i]
-		if w.IsZero() || w.IsSpec() || !w.IsContiguous() || w.Len() == 0 || !types.Has(w.DType()) {
-			return o, 0
-		}
-		return plan.Keeping(o, &contract.Filter{W: w}), 0
+// keepInput is WithWeights of a product or a convolution of bytes, or of a convolution of float32 or float64.
+func keepInput(o *Op, c *Call) (form *Op, bytes int64) {
+	i := plan.AboutOf(o).Weights
+	if i >= len(c.Inputs) {
+		return o, 0
 	}
+	w := c.Inputs[i]
+	if w.IsZero() || w.IsSpec() || !w.IsContiguous() || w.Len() == 0 || !(plan.Bytes8 | 1<<dtype.Float32 | 1<<dtype.Float64).Has(w.DType()) {
+		return o, 0
+	}
+	return plan.Keeping(o, &contract.Filter{W: w}), 0
 }
 
-// keptInput returns the weights of a form, which input i of a call is: nil if it has others, or they may change.
+// keptInput returns the packed weights of a form, which input i of a call is: nil if it has others, or they may change.
 func keptInput(c *plan.Use, i int) *contract.Filter {
 	if f, ok := c.Kept.(*contract.Filter); ok && c.Fixed != nil && c.Known(i) && f.Of(&c.Inputs[i]) {
 		return f

@@ -48,11 +48,7 @@ func generalProduct(r, a, b, c *tensor.Any, alpha, beta float32, transA, transB 
 	}
 	j := exec.Job{Name: name, Ctx: s.Ctx()}
 	if d.IsNarrow() {
-		n := left.Len() + right.Len() + r.Len()
-		if c != nil {
-			n += c.Len()
-		}
-		w := singlesFor(j, 4, n)
+		w := singlesFor(j, &left, &right, c, r)
 		wide := w.empty(shape...)
 		if c != nil {
 			wc := w.widened(c)

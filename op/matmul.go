@@ -54,7 +54,7 @@ func productThen(r, a, b *tensor.Any, then plan.Tail, opts []Option) {
 	j := exec.Job{Name: name, Ctx: s.Ctx()}
 	if d.IsNarrow() {
 		// Computed in float32 beside the operands and rounded once.
-		w := singlesFor(j, 3, a.Len()+b.Len()+r.Len())
+		w := singlesFor(j, a, b, r)
 		wide := w.empty(x.shape...)
 		x.multiplyNarrow(w, j, a, b, &wide, nil, 0, 0, false)
 		w.done(r, &wide)

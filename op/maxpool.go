@@ -46,7 +46,7 @@ func maxPooled(r, index, x *tensor.Any, win Window, columns bool, opts []Option)
 	}
 	out := plan.Beside(r, !r.IsContiguous(), x)
 	if d.IsNarrow() && p.byRows(index != nil) {
-		w := singlesFor(p.Job, 2, x.Len()+r.Len())
+		w := singlesFor(p.Job, x, r)
 		wx, wide := w.widened(x), w.empty(p.shape...)
 		low, _ := move.EndsOf(d)
 		poolWords[uint32](p, &wx, &wide, wideWord(d, low), nil)

@@ -53,7 +53,7 @@ func quantizedConv(in []tensor.Any, d dtype.DType, win Window, group int, f *con
 	}}
 }
 
-var qLinearConv = plan.Operator{About: plan.About{Kept: keepInput(3, plan.Bytes8), Name: "QLinearConv", Shared: true, TakesUp: plan.InBlocks | plan.InWhole, FLOPs: plan.FLOPs{Rule: qLinearConvFLOPs}, Versions: []int{10}, Why: "of integers of 8 bits alone",
+var qLinearConv = plan.Operator{About: plan.About{Kept: keepInput, Weights: 3, Name: "QLinearConv", Shared: true, TakesUp: plan.InBlocks | plan.InWhole, FLOPs: plan.FLOPs{Rule: qLinearConvFLOPs}, Versions: []int{10}, Why: "of integers of 8 bits alone",
 	Attrs: []string{"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"}}, Fast: bytesFast, Least: 8, Most: 9, Takes: plan.Bytes8,
 	Move: func(c *plan.Use) plan.Mover {
 		return quantizedConv(append(append([]tensor.Any{}, c.Inputs[:8]...), c.In(8)), c.In(7).DType(), contract.WindowOf(c), plan.AttrInt(c, "group", 1), keptInput(c, 3))

@@ -1,11 +1,13 @@
 package op
 
 import (
+	"math"
 	"sync"
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/cast"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -21,16 +23,22 @@ type singles struct {
 // singlesPool keeps room from one call to the next. The collector empties it.
 var singlesPool = sync.Pool{New: func() any { return new(singles) }}
 
-// singlesFor returns room for some tensors with so many elements together.
-func singlesFor(j exec.Job, tensors, elements int) *singles {
-	w, n := singlesPool.Get().(*singles), 4*elements+64*tensors
-	if j.Cost = 1; w.buf == nil || w.buf.Len() < n {
-		if w.buf != nil {
-			w.buf.Close()
+// singlesFor returns room for float32s in the place of some tensors, of which one may be nil. It panics where there is no memory.
+func singlesFor(j exec.Job, tensors ...*tensor.Any) *singles {
+	n := 0
+	for _, a := range tensors {
+		if a != nil {
+			n += min(4*min(a.Len(), math.MaxInt/8)+64, math.MaxInt-n)
 		}
+	}
+	w := singlesPool.Get().(*singles)
+	if j.Cost = 1; w.buf == nil || w.buf.Len() < n {
 		b, err := mem.AllocDirty(max(n, 64<<10))
 		if err != nil {
-			b = mem.Borrow(mem.Make(n), nil)
+			panic(plan.Fail(j.Name, tensor.ErrMemory, "it needs room for %d bytes: %v", n, err))
+		}
+		if w.buf != nil {
+			w.buf.Close()
 		}
 		w.buf = b
 	}

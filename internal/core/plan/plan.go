@@ -419,6 +419,7 @@ type About struct {
 	FLOPs     FLOPs
 	TakesUp   takesUp
 	Kept      func(o *Op, c *Call) (form *Op, bytes int64) // WithWeights, for those that have it
+	Weights   int                                          // of Kept: the input that has them
 }
 
 // Moves has a bit for each input whose elements an operator moves, or compares for equality, and does nothing else with;
