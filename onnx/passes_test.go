@@ -33,7 +33,9 @@ func pictures(r *rand.Rand, batch int) func(b *Builder) {
 				if r.IntN(2) == 0 {
 					in = append(in, weight(c))
 				}
-				x = b.Node("Conv", in, Ints("pads", 1, 1, 1, 1))
+				if x = b.Node("Conv", in, Ints("pads", 1, 1, 1, 1)); r.IntN(2) == 0 {
+					x = b.Node("Relu", []string{x})
+				}
 			case 3:
 				x = b.Node("Conv", []string{x, weight(c, 1, 3, 1), weight(c)}, Ints("pads", 1, 0, 1, 0), Int("group", c))
 			case 4, 5:
@@ -160,7 +162,7 @@ func TestPasses(t *testing.T) {
 	steps := make(map[string]int)
 	trials := 60
 	if testing.Short() {
-		trials = 12
+		trials = 20
 	}
 	for trial := range trials {
 		batch := 1 + trial%2
