@@ -179,11 +179,9 @@ func Dense(j *Job, dst *tensor.Any, ins []*tensor.Any, k *Kernel) bool {
 			}
 			if filled == nil {
 				filled = Scratch.Get().(*Scratchpad)
-				defer Scratch.Put(filled)
 			}
-			w := Item(a)
 			l.in[i], l.shift[i+1] = filled.Bytes[i*packedBytes:][:n<<s], s
-			CopyBlock(l.in[i], Bytes(w.Run(), d), conv.Block{Rows: 1, Cols: n, Col: 1}, conv.Block{Rows: 1, Cols: n}, d)
+			repeat(l.in[i], a)
 			continue
 		}
 		b := a.Run(al)
@@ -207,9 +205,21 @@ func Dense(j *Job, dst *tensor.Any, ins []*tensor.Any, k *Kernel) bool {
 	} else {
 		denseSplit(*j, *k, l)
 	}
+	if filled != nil {
+		Scratch.Put(filled)
+	}
 	runtime.KeepAlive(dst)
 	runtime.KeepAlive(ins)
 	return true
+}
+
+// repeat fills dst with the one element of a. Its frame stays out of Dense's.
+//
+//go:noinline
+func repeat(dst []byte, a *tensor.Any) {
+	w, d := Item(a), a.DType()
+	n := len(dst) >> shifts[d]
+	CopyBlock(dst, Bytes(w.Run(), d), conv.Block{Rows: 1, Cols: n, Col: 1}, conv.Block{Rows: 1, Cols: n}, d)
 }
 
 // inCache is compute, a chunk at a time where the NaNs of a row are looked at.
