@@ -150,7 +150,7 @@ func (c *compiled) pad() {
 		if pads, ok := at.Ints("pads"); ok && at.Str("auto_pad", "NOTSET") == "NOTSET" {
 			own = pads
 		}
-		if strings.HasPrefix(at.Str("auto_pad", ""), "SAME") || len(around) == 0 || len(own) != len(around) || at.wrong != nil || slices.Min(own) < 0 {
+		if strings.HasPrefix(at.Str("auto_pad", ""), "SAME") || len(around) == 0 || len(own) != len(around) || at.wrong != nil || !small32(own) {
 			continue
 		}
 		for k := range around {
@@ -204,7 +204,7 @@ func (c *compiled) zeros(j int) []int64 {
 		}
 	}
 	rank := len(amounts) / 2
-	if at.Str("mode", "constant") != "constant" || !sameBits(at.Float("value", 0), 0) || at.wrong != nil || rank < 3 || len(amounts)%2 != 0 || slices.Min(amounts) < 0 {
+	if at.Str("mode", "constant") != "constant" || !sameBits(at.Float("value", 0), 0) || at.wrong != nil || rank < 3 || len(amounts)%2 != 0 || !small32(amounts) {
 		return nil
 	}
 	if slices.ContainsFunc(amounts[:2], nonzero) || slices.ContainsFunc(amounts[rank:rank+2], nonzero) {
@@ -214,6 +214,9 @@ func (c *compiled) zeros(j int) []int64 {
 }
 
 func nonzero(v int64) bool { return v != 0 }
+
+// small32 reports whether numbers are neither negative nor so large that a sum of two might be.
+func small32(list []int64) bool { return slices.Min(list) >= 0 && slices.Max(list) <= math.MaxInt32 }
 
 func sameBits(a, b float32) bool { return math.Float32bits(a) == math.Float32bits(b) }
 

@@ -394,3 +394,25 @@ func TestPassPad(t *testing.T) {
 		})
 	}
 }
+
+// Amounts whose sum with the Conv's own is no int64 stay a Pad, which refuses them.
+func TestPassPadHuge(t *testing.T) {
+	b := NewBuilder("g")
+	y := b.Node("Pad", []string{b.Input("x", dtype.Float32, 1, 1, 2, 2)}, Ints("pads", 0, 0, math.MaxInt64, 0, 0, 0, 0, 0))
+	w := tensor.New[float32](1, 1, 1, 1).Any()
+	b.OutputOf(b.Rename(b.Node("Conv", []string{y, b.Weight("w", w)}, Ints("pads", 1, 0, 0, 0)), "y"), Type{})
+	m, err := b.Model(9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, set := range []string{"none", "pad"} {
+		t.Setenv("ASHLAR_PASSES", set)
+		s, err := NewSession(m)
+		if err == nil {
+			_, err = plainly(s, context.Background(), vals{"x": noise(rand.New(rand.NewPCG(1, 1)), 1, 1, 2, 2)}, Options{})
+		}
+		if err == nil || !strings.Contains(err.Error(), "Pad") {
+			t.Errorf("passes %s: %v", set, err)
+		}
+	}
+}

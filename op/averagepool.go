@@ -43,9 +43,7 @@ func averagePooled(r, x *tensor.Any, win Window, includePad bool, opts []Option)
 	out := plan.Beside(r, d.IsFixed() && s.Into != nil || !r.IsContiguous(), x)
 	var c tensor.Any
 	if d.IsNarrow() {
-		own := x.Contiguous()
-		pointwise.Convert(&c, name, dtype.Float64, &own, plan.WithoutInto(opts))
-		plan.Drop(&own, x)
+		pointwise.Convert(&c, name, dtype.Float64, x, plan.WithoutInto(opts))
 	} else {
 		c = x.Contiguous()
 	}

@@ -140,11 +140,11 @@ func (x *product) multiply(j exec.Job, a, b, dst, plus *tensor.Any, row, col int
 	g.BRow, g.BCol = g.BAt.Matrices(b.LayoutRef(), true, cols, x.batch())
 	g.CRow, g.CCol = g.CAt.Matrices(out.LayoutRef(), rows, cols, x.batch())
 	g.Then.Row, g.Then.Col, g.Then.Rectify, g.Then.Rows = row, col, rectify, &afterProduct
-	narrow := x.n <= contract.FewRows && x.n <= x.m // the product is better made as its transpose, or as sums side by side
-	if !narrow {
+	few := x.n <= contract.FewRows && x.n <= x.m // columns: the product is better made as its transpose, or as sums side by side
+	if !few {
 		g.Then.Tail = then
 	}
-	if g.Run(a, b, out, plus, nil); narrow && then != nil {
+	if g.Run(a, b, out, plus, nil); few && then != nil {
 		then(exec.RunIn(out), 0)
 	}
 	plan.Drop(a, left)

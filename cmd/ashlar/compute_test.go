@@ -50,7 +50,7 @@ func (c *canceler) Write(b []byte) (int, error) {
 	return c.Writer.Write(b)
 }
 
-// An interrupted run says how to go on, and what is computed then is what is computed at once. The bar shows tasks and the time
+// An interrupted run says how to go on, and the result is that of a run in one go. The bar shows tasks and the time
 // that is left.
 func TestComputeInterrupted(t *testing.T) {
 	t.Chdir(t.TempDir())

@@ -107,8 +107,8 @@ func (x *ByteProduct) quads(t *simd.Quads, entry, r, m, c, n int) {
 	runtime.KeepAlive(p)
 }
 
-// flips returns what the bytes of b take in an xor, and what makes them unsigned then: b is unsigned where a is signed. Its zero points are less by
-// 128 where its bytes, unsigned, become signed.
+// flips returns two masks of b: for its bytes as the kernels take them, and for these as unsigned ones. The kernels take b unsigned where a is
+// signed. Zero points of b are less by 128 where its bytes, unsigned, become signed.
 func (x *ByteProduct) flips() (flip, back byte) {
 	if x.A.Signed {
 		return x.B.flip(), 0

@@ -153,7 +153,7 @@ func (l *lot) compute(k *Kernel) {
 }
 
 // Dense is Elementwise for operands that are runs of elements in the order of dst, which
-// is row-major, or one element beside a short run, and a kernel that converts nothing. It returns false if they aren't.
+// is row-major, and a kernel that converts nothing. An operand may be one element beside a short run. It returns false for others.
 func Dense(j *Job, dst *tensor.Any, ins []*tensor.Any, k *Kernel) bool {
 	lay := dst.LayoutRef()
 	l := lot{out: dst.Run(lay)}
@@ -171,7 +171,7 @@ func Dense(j *Job, dst *tensor.Any, ins []*tensor.Any, k *Kernel) bool {
 		switch n := l.len(); {
 		case alike(al, lay):
 			same = true
-		case !tailOf(al, lay):
+		case !inOrder(al, lay):
 			return false
 		case al.Size() < n: // one element
 			if n<<s > packedBytes {
@@ -293,8 +293,8 @@ func alike(a, b *layout.Layout) bool {
 	return true
 }
 
-// tailOf reports whether a is row-major, of no more axes than b, and has b's extents or one element. The elements are then in the order of b.
-func tailOf(a, b *layout.Layout) bool {
+// inOrder reports whether a is row-major, has no more axes than b, and has b's extents or one element: its elements are in the order of b.
+func inOrder(a, b *layout.Layout) bool {
 	n := b.Rank() - a.Rank()
 	if n < 0 || !a.IsRowMajor() || a.Size() != 1 && a.Size() != b.Size() {
 		return false

@@ -231,7 +231,7 @@ func (s *sorting) spread(v reg.VecPhysical) reg.VecPhysical {
 	return v
 }
 
-// pass begins a function over n vectors, from src to dst. It returns what loads a vector, and what stores one and ends the loop.
+// pass begins a function over n vectors, from src to dst. load loads a vector, and store stores one and ends the loop.
 func (s *sorting) pass(name, src, more string, size int) (load func(v op.Op), store func(v op.Op)) {
 	s.begin(name, fmt.Sprintf("func(dst, %s *uint32, n int%s", src, more))
 	to, from, n, move := reg.RDI, reg.RSI, reg.RCX, s.VMOVDQU
