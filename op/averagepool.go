@@ -43,7 +43,9 @@ func averagePooled(r, x *tensor.Any, win Window, includePad bool, opts []Option)
 	out := plan.Beside(r, d.IsFixed() && s.Into != nil || !r.IsContiguous(), x)
 	var c tensor.Any
 	if d.IsNarrow() {
-		pointwise.Convert(&c, name, dtype.Float64, x, plan.WithoutInto(opts))
+		own := x.Contiguous() // Convert keeps the order of the elements in memory
+		pointwise.Convert(&c, name, dtype.Float64, &own, plan.WithoutInto(opts))
+		plan.Drop(&own, x)
 	} else {
 		c = x.Contiguous()
 	}
