@@ -65,7 +65,7 @@ internal/core/jsontext       80       0
 internal/core/move         1130       0
 internal/core/order         600       0
 internal/core/packed        170       0
-internal/core/plan         1800       0
+internal/core/plan         2040       0
 internal/core/pointwise    1490       0
 internal/core/reduce       1770       0
 internal/core/simd         1420  204630
@@ -85,7 +85,7 @@ linalg                      150       0
 mem                        1100       0
 num                        3950       0
 num/fixed                  3960       0
-onnx                      15140       0
+onnx                      15340       0
 onnx/imagedecoder           360       0
 onnx/internal/text          220       0
 onnx/internal/wire          720       0

@@ -20,10 +20,12 @@ type pass struct {
 
 // passes are all of them, in the order in which a session makes them.
 var passes = []pass{
+	{"trim", (*compiled).trim},
 	{"pad", (*compiled).pad},
 	{"swish", (*compiled).swish},
 	{"rectify", (*compiled).rectify},
 	{"follow", (*compiled).follow},
+	{"weigh", (*compiled).weigh},
 	{"fold", nil}, // nodes that read constants alone run once: Session.fold
 	{"join", nil}, // the inputs of a Concat are made where its result has them: outline.joined
 }
@@ -124,6 +126,21 @@ func (c *compiled) without(gone []bool) {
 	}
 	clear(c.steps[left:])
 	c.steps, c.ops, c.attrs = c.steps[:left], c.ops[:left], c.attrs[:left]
+	c.lifetimes()
+}
+
+// trim asks for no results that nothing reads, as the mask of a Dropout, where the first one is the same without them.
+func (c *compiled) trim() {
+	reads, _ := c.uses()
+	for i := range c.steps {
+		s := &c.steps[i]
+		if c.ops[i] == nil || s.own || s.text != nil || s.value != nil || !plan.AboutOf(c.ops[i]).Trims {
+			continue
+		}
+		for n := len(s.out); n > 1 && (s.out[n-1] < 0 || reads[s.out[n-1]] == 0); n-- {
+			s.out = s.out[:n-1]
+		}
+	}
 	c.lifetimes()
 }
 
@@ -303,6 +320,54 @@ func (c *compiled) follow() {
 		lead.in, lead.out = slices.Concat(lead.in, others), s.out
 		lead.also = slices.Concat(lead.also, []*Node{s.node}, s.also)
 		c.steps[i], gone[first] = lead, true
+	}
+	c.without(gone)
+}
+
+// weigh makes one step of a product of matrices, a Softmax of its lines, and a product of these with another matrix, if nothing else reads
+// what is between them: attention. The elementwise nodes around the products are part of it where follow made them part of these.
+func (c *compiled) weigh() {
+	reads, maker := c.uses()
+	gone := make([]bool, len(c.steps))
+	// product reports whether step i multiplies two matrices that runs make, perhaps with what follows.
+	product := func(i int) bool {
+		s := &c.steps[i]
+		if c.ops[i] == nil || c.ops[i].Name() != "MatMul" || s.own || s.value != nil || s.text != nil || len(s.out) != 1 || len(s.in) < 2 || s.in[1] < 0 || c.vals[s.in[1]].known() {
+			return false
+		}
+		for _, n := range s.also {
+			if o, ok := op.Lookup(n.Op); !ok || !plan.AboutOf(o).Follows || plan.AboutOf(o).Leads { // scales of channels aren't stretched
+				return false
+			}
+		}
+		return true
+	}
+	for i := range c.steps {
+		s := c.steps[i]
+		if c.fixed != dtype.Invalid || !product(i) || s.in[0] < 0 || reads[s.in[0]] != 1 {
+			continue
+		}
+		j, ok := maker[s.in[0]]
+		if !ok || !c.isOp(j, "Softmax") || len(c.steps[j].in) != 1 || reads[c.steps[j].in[0]] != 1 {
+			continue
+		}
+		k, ok := maker[c.steps[j].in[0]]
+		if !ok || gone[k] || !product(k) {
+			continue
+		}
+		first, along := c.steps[k], c.steps[j]
+		var calls [3]func() op.Call
+		for n, at := range []int{k, j, i} {
+			step, tensors := c.steps[at], c.attrs[at]
+			calls[n] = func() op.Call {
+				return op.Call{Attrs: &attrs{node: step.node, tensors: tensors, kept: step.kept}, Opset: int(step.opset), Outputs: 1}
+			}
+		}
+		c.ops[i] = plan.Weighed(c.ops[k], len(first.in), c.ops[j], c.ops[i], calls)
+		first.also = slices.Concat(first.also, []*Node{along.node}, along.also, []*Node{s.node}, s.also)
+		first.in, first.out = slices.Concat(first.in, s.in[1:]), s.out
+		c.attrs[i], c.steps[i] = c.attrs[k], first
+		gone[j], gone[k] = true, true
 	}
 	c.without(gone)
 }

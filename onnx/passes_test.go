@@ -27,7 +27,11 @@ func pictures(r *rand.Rand, batch int) func(b *Builder) {
 		pick := func() string { return values[r.IntN(len(values))] }
 		for range 4 + r.IntN(10) {
 			x := values[max(0, len(values)-1-r.IntN(2))]
-			switch r.IntN(18) {
+			switch r.IntN(20) {
+			case 18:
+				x = b.Nodes("Dropout", 2, []string{x})[0]
+			case 19:
+				x = b.Nodes("MaxPool", 2, []string{x}, Ints("kernel_shape", 3, 3), Ints("pads", 1, 1, 1, 1))[0]
 			case 0, 1, 2:
 				in := []string{x, weight(c, c, 3, 3)}
 				if r.IntN(2) == 0 {
@@ -99,6 +103,7 @@ func matrices(r *rand.Rand, batch int) func(b *Builder) {
 	return func(b *Builder) {
 		const heads, rows, n = 2, 5, 6
 		weight := func(shape ...int) string { return b.Weight(b.fresh("w"), noise(r, shape...)) }
+		scalar := func(v float32) string { return b.Weight(b.fresh("s"), tensor.Scalar(v).Any()) }
 		first := b.Input("x", dtype.Float32, batch, heads, rows, n)
 		flat := b.Node("Reshape", []string{first, b.Weight("flat", tensor.FromSlice([]int64{-1, n}, 2).Any())})
 		deep, wide := []string{first}, []string{flat}
@@ -109,7 +114,7 @@ func matrices(r *rand.Rand, batch int) func(b *Builder) {
 			}
 			x := (*values)[max(0, len(*values)-1-r.IntN(2))]
 			other := (*values)[r.IntN(len(*values))]
-			switch r.IntN(8) {
+			switch r.IntN(9) {
 			case 0, 1, 2:
 				switch {
 				case gemm:
@@ -125,6 +130,16 @@ func matrices(r *rand.Rand, batch int) func(b *Builder) {
 				x = b.Node([]string{"Relu", "Erf", "Tanh", "Neg"}[r.IntN(4)], []string{x})
 			case 4, 5:
 				x = b.Node([]string{"Mul", "Add", "Sub", "Div"}[r.IntN(4)], shuffled(r, x, other))
+			case 6:
+				if gemm {
+					continue
+				}
+				key := b.Node("Transpose", []string{other}, Ints("perm", 0, 1, 3, 2))
+				x = b.Node("MatMul", []string{x, key})
+				if r.IntN(2) == 0 {
+					x = b.Node("Add", []string{b.Node("Div", []string{x, scalar(1.5)}), weight([][]int{{rows}, {rows, rows}, {batch, 1, 1, rows}}[r.IntN(3)]...)})
+				}
+				x = b.Node("MatMul", []string{b.Node("Softmax", []string{x}, Int("axis", []int64{-1, -1, 3, 2}[r.IntN(4)])), other})
 			default:
 				shape := [][]int{{n}, {1, n}, {1}, {}}[r.IntN(4)]
 				if !gemm {
@@ -191,7 +206,7 @@ func TestPasses(t *testing.T) {
 		}
 	}
 	for _, p := range passes {
-		if p.run != nil && (steps[p.name] >= steps["none"] || p.name != "rectify" && steps["-"+p.name] <= steps["all"]) {
+		if p.run != nil && p.name != "trim" && (steps[p.name] >= steps["none"] || p.name != "rectify" && steps["-"+p.name] <= steps["all"]) {
 			t.Errorf("pass %s leaves %d of %d steps alone, and %d are left of %d without it", p.name, steps[p.name], steps["none"], steps["all"], steps["-"+p.name])
 		}
 	}
@@ -244,7 +259,7 @@ func TestPassesNamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err = NewSession(m); err == nil || !strings.Contains(err.Error(), `there is no pass "fuse"; there are pad, swish, rectify, follow, fold, join, all, none and check`) {
+	if _, err = NewSession(m); err == nil || !strings.Contains(err.Error(), `there is no pass "fuse"; there are trim, pad, swish, rectify, follow, weigh, fold, join, all, none and check`) {
 		t.Error(err)
 	}
 }
@@ -324,6 +339,43 @@ func TestPassesChecked(t *testing.T) {
 		if err != nil {
 			t.Errorf("random numbers, run %d: %v", i, err)
 		}
+	}
+}
+
+// A result that nothing reads isn't asked for, but for outputs of the graph and what a graph inside a node reads.
+func TestPassTrim(t *testing.T) {
+	for _, reader := range []string{"", "output", "node", "graph"} {
+		s := session(t, func(b *Builder) {
+			x := b.Input("x", dtype.Float32, 1, 1, 4, 4)
+			out := b.Nodes("MaxPool", 2, []string{x}, Ints("kernel_shape", 2, 2))
+			y := b.Nodes("Dropout", 2, []string{out[0]})
+			switch reader {
+			case "output":
+				b.OutputOf(b.Rename(out[1], "at"), Type{})
+			case "node":
+				b.OutputOf(b.Rename(b.Node("Not", []string{y[1]}), "z"), Type{})
+			case "graph":
+				never := b.Weight("no", tensor.Scalar(false).Any())
+				b.OutputOf(b.Rename(choose(b, never, func(b *Builder) string { return b.Node("Neg", []string{out[1]}) },
+					func(b *Builder) string { return b.Node("Abs", []string{out[1]}) }), "z"), Type{})
+			}
+			b.OutputOf(b.Rename(b.Node("Neg", []string{y[0]}), "y"), Type{})
+		})
+		for i := range s.c.steps {
+			n := s.c.steps[i].node
+			want := 1
+			if n.Op == "MaxPool" && (reader == "output" || reader == "graph") || n.Op == "Dropout" && reader == "node" {
+				want = 2
+			}
+			if got := len(s.c.steps[i].out); got != want {
+				t.Errorf("with %q, %s gives %d results, want %d", reader, n.Op, got, want)
+			}
+		}
+		in := vals{"x": noise(rand.New(rand.NewPCG(3, 3)), 1, 1, 4, 4)}
+		if _, err := plainly(s, context.Background(), in, Options{}); err != nil {
+			t.Error(reader, err)
+		}
+		follows(t, reader, s, nil, []vals{in, in})
 	}
 }
 
@@ -415,4 +467,75 @@ func TestPassPadHuge(t *testing.T) {
 			t.Errorf("passes %s: %v", set, err)
 		}
 	}
+}
+
+// Scores beyond those that are made at once come in parts: of lines, of heads, of sequences, of operands that stretch, or not at all where a
+// Softmax goes along another axis. A value that something else reads stays.
+func TestPassWeigh(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 9))
+	cases := map[string]struct {
+		q, k, v []int
+		mask    []int // nil: none
+		axis    int64
+		read    bool // something else reads the scores
+		steps   int
+	}{
+		"lines":     {[]int{1, 1, 2100, 3}, []int{1, 1, 3, 700}, []int{1, 1, 700, 2}, []int{2100, 700}, -1, false, 1},
+		"long":      {[]int{3, 2}, []int{2, 600000}, []int{600000, 2}, []int{3, 1}, -1, false, 1},
+		"heads":     {[]int{2, 5, 350, 3}, []int{2, 5, 3, 351}, []int{2, 5, 351, 4}, []int{2, 1, 1, 351}, -1, false, 1},
+		"sequences": {[]int{7, 2, 100, 3}, []int{7, 2, 3, 800}, []int{7, 2, 800, 1}, []int{1, 2, 100, 800}, 3, false, 1},
+		"one key":   {[]int{3, 4, 300, 3}, []int{4, 3, 500}, []int{1, 500, 5}, nil, -1, false, 1},
+		"few lines": {[]int{600, 3}, []int{900, 3, 2}, []int{900, 2, 2}, []int{900, 600, 1}, -1, false, 1},
+		"stretched": {[]int{1, 5, 2}, []int{1, 2, 6}, []int{3, 6, 4}, []int{1, 5, 6}, -1, false, 1},
+		"one row":   {[]int{4}, []int{4, 600}, []int{600, 3}, []int{600}, -1, false, 1},
+		"columns":   {[]int{2, 900, 3}, []int{2, 3, 800}, []int{2, 800, 2}, []int{800}, 1, false, 1},
+		"no keys":   {[]int{2, 5, 3}, []int{2, 3, 0}, []int{2, 0, 4}, nil, 1, false, 1},
+		"read":      {[]int{2, 5, 3}, []int{2, 3, 6}, []int{2, 6, 4}, nil, -1, true, 4},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			build := func(b *Builder) {
+				s := b.Node("MatMul", []string{b.Input("q", dtype.Float32, dims(c.q)...), b.Input("k", dtype.Float32, dims(c.k)...)})
+				if c.mask != nil {
+					s = b.Node("Add", []string{s, b.Input("m", dtype.Float32, dims(c.mask)...)})
+				}
+				if c.read {
+					b.OutputOf(b.Rename(b.Node("Neg", []string{s}), "z"), Type{})
+				}
+				w := b.Node("Softmax", []string{s}, Int("axis", c.axis))
+				b.OutputOf(b.Rename(b.Node("MatMul", []string{w, b.Input("v", dtype.Float32, dims(c.v)...)}), "y"), Type{})
+			}
+			in := vals{"q": noise(r, c.q...), "k": noise(r, c.k...), "v": noise(r, c.v...)}
+			if c.mask != nil {
+				in["m"] = noise(r, c.mask...)
+			}
+			var want []byte
+			for _, set := range []string{"none", "all"} {
+				t.Setenv("ASHLAR_PASSES", set)
+				s := session(t, build)
+				got, err := plainly(s, context.Background(), in, Options{})
+				if err != nil {
+					t.Fatal(set, err)
+				}
+				if set == "none" {
+					want = bitsOf(got["y"])
+					continue
+				}
+				if len(s.c.steps) != c.steps {
+					t.Errorf("%d steps, want %d", len(s.c.steps), c.steps)
+				}
+				if !slices.Equal(bitsOf(got["y"]), want) {
+					t.Error("other bits than without passes")
+				}
+				follows(t, set, s, nil, []vals{in, in, in})
+			}
+		})
+	}
+}
+
+func dims(shape []int) (list []any) {
+	for _, e := range shape {
+		list = append(list, e)
+	}
+	return list
 }

@@ -68,7 +68,7 @@ func thinned(a, mask tensor.Any, ratio float64) *move.Transfer {
 	}}
 }
 
-var dropout = plan.Operator{About: plan.About{Name: "Dropout", Unsteady: true, FLOPs: plan.FLOPs{Free: true}, Versions: []int{7, 10, 12, 13, 22}, Attrs: []string{"ratio", "seed"}}, Least: 1, Most: 3, Takes: plan.Floats,
+var dropout = plan.Operator{About: plan.About{Name: "Dropout", Unsteady: true, Trims: true, FLOPs: plan.FLOPs{Free: true}, Versions: []int{7, 10, 12, 13, 22}, Attrs: []string{"ratio", "seed"}}, Least: 1, Most: 3, Takes: plan.Floats,
 	Planned: planDropout}
 
 // planDropout gives the mask only if asked for. Before opset 10 it had the type

@@ -367,7 +367,7 @@ func fill[W any](dst []W, v W) {
 	}
 }
 
-var maxPool = plan.Operator{About: plan.About{Name: "MaxPool", FLOPs: plan.FLOPs{Rule: contract.PoolFLOPs}, Versions: []int{1, 8, 10, 11, 12, 22},
+var maxPool = plan.Operator{About: plan.About{Name: "MaxPool", Trims: true, FLOPs: plan.FLOPs{Rule: contract.PoolFLOPs}, Versions: []int{1, 8, 10, 11, 12, 22},
 	Attrs: []string{"auto_pad", "ceil_mode", "dilations", "kernel_shape", "pads", "storage_order", "strides"}}, Least: 1, Takes: plan.Reals | plan.Fixeds,
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		x, win := c.With("MaxPool", 0), contract.WindowOf(c)

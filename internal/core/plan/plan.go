@@ -215,6 +215,7 @@ type Draft struct {
 	Views   bool                // the results are views of the first input, or copies where it has no such view
 	Joins   bool                // the only result has the inputs one after the other along axis Along, and leaves one that is there where it is
 	Along   int
+	ByLines bool             // a line of the result, along the last axis, follows from that line of the only input
 	After   func(k int) Tail // says what takes elements of input k to the result, which are of its type and shape; nil if nothing does
 	Keeps   int64            // bytes that the form of WithWeights keeps from the first run on
 	besides float64          // bytes that the call takes besides what its table says
@@ -271,10 +272,13 @@ func (p *Plan) Into(a tensor.Any) {
 
 // Under sets the context of the runs from now on, in place of the call's.
 func (p *Plan) Under(ctx context.Context) {
-	d := &p.draft
-	d.Call.Context, d.more.ctx = ctx, ctx
-	if len(d.opts) > 0 {
-		d.opts[0].more = &d.more
+	p.draft.under(ctx)
+}
+
+func (p *Draft) under(ctx context.Context) {
+	p.Call.Context, p.more.ctx = ctx, ctx
+	if len(p.opts) > 0 {
+		p.opts[0].more = &p.more
 	}
 }
 
@@ -409,6 +413,7 @@ type About struct {
 	Rectifier bool // it is the operator that Rectify adds
 	Leads     bool // it heeds Use.Tail
 	Follows   bool // it may be a Tail, as each element of its result follows from one of an input; the plan says whether types and shapes allow it
+	Trims     bool // its first result is the same when no others are asked for
 	Converts  bool // its attribute "to" says the type of the result
 	Divides   bool // it fails on an integer second operand of 0
 	Shapes    bool // graphs compute shapes with it, in time by the number of elements of its operands and results

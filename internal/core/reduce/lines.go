@@ -178,5 +178,6 @@ func (o *Liner) Plan(c *plan.Use, p *plan.Draft) {
 	axis, tail := o.lines(c)
 	a := c.With(o.Name, 0)
 	p.Stretched(a.DType(), c, 1)
+	p.ByLines = axis+tail == a.Rank() && tail == 1
 	p.By(c, 0, func(r *tensor.Any, opts []plan.Option) { o.Call(r, a, axis, tail, opts) })
 }
