@@ -26,6 +26,7 @@ import (
 	"context"
 	_ "embed"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -37,6 +38,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"runtime/pprof"
 	"slices"
 	"strconv"
 	"strings"
@@ -167,13 +169,32 @@ func main() {
 		s.dims[name] = n
 		return err
 	})
+	profile := flag.String("profile", "", "write a profile of the processor on Ashlar's side to this `file`")
 	flag.Parse()
 	if flag.NArg() == 0 {
 		log.Fatal("usage: go run ./models [flags] FOLDER [MODEL...]")
 	}
-	if err := s.run(flag.Arg(0), flag.Args()[1:]); err != nil {
+	err := profiled(*profile, func() error { return s.run(flag.Arg(0), flag.Args()[1:]) })
+	if err != nil {
 		log.Fatal("models: ", err)
 	}
+}
+
+// profiled runs f, and writes a profile of it to a file, if there is a name.
+func profiled(name string, f func() error) error {
+	if name == "" {
+		return f()
+	}
+	file, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	if err := pprof.StartCPUProfile(file); err != nil {
+		return errors.Join(err, file.Close())
+	}
+	err = f()
+	pprof.StopCPUProfile()
+	return errors.Join(err, file.Close())
 }
 
 func (s *settings) run(folder string, names []string) (err error) {
