@@ -18,7 +18,7 @@ const budgets = `
 beam                        220       0
 beam/cmd/ashlar-beam        130       0
 bench                        10       0
-bench/models               1070       0
+bench/models               1090       0
 bench/onnxruntime           250       0
 bench/quantize              250       0
 bench/scale                 290       0
@@ -40,6 +40,7 @@ examples/neighbours         100       0
 examples/ocr                360       0
 examples/scale               80       0
 examples/sharding           210       0
+examples/train              200       0
 examples/voice              220       0
 format                      720       0
 format/csv                  820       0
