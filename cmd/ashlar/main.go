@@ -15,6 +15,7 @@
 //	ashlar ops                               the operators and the element types they take
 //	ashlar verify r.json --model digits.onnx seven.png   a run again, compared with its receipt
 //	ashlar serve digits.onnx                 answers inference requests over HTTP
+//	ashlar demo                              the commands above, shown in two minutes
 //	ashlar version                           the build, the processor, the kernels in use
 //
 // ONNX models, npy, npz, safetensors, GGUF, PyTorch, PNG and JPEG are told apart by their contents, CSV, TSV, raw, Zarr and pb files by their
@@ -157,7 +158,7 @@ when the command line makes no sense. It is 130 or 143 after a signal.`,
 		}
 		return usagef(c, "%s", text)
 	})
-	root.AddCommand(p.runCommand(), p.infoCommand(), p.checkCommand(), p.showCommand(), p.convertCommand(), p.diffCommand(), p.statsCommand(), p.layoutCommand(), p.shardCommand(), p.opsCommand(), p.serveCommand(), p.viewCommand(), p.computeCommand(), p.rechunkCommand(), p.planCommand(), p.verifyCommand(), p.versionCommand())
+	root.AddCommand(p.runCommand(), p.infoCommand(), p.checkCommand(), p.showCommand(), p.convertCommand(), p.diffCommand(), p.statsCommand(), p.layoutCommand(), p.shardCommand(), p.opsCommand(), p.serveCommand(), p.viewCommand(), p.computeCommand(), p.rechunkCommand(), p.planCommand(), p.verifyCommand(), p.demoCommand(), p.versionCommand())
 	root.SetOut(p.out) // before the command completion, which keeps it
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
