@@ -36,6 +36,7 @@ draw                       2220       0
 dtype                       450       0
 examples/crop                60       0
 examples/digits-http        110       0
+examples/layouts            110       0
 examples/neighbours         100       0
 examples/ocr                360       0
 examples/scale               80       0
