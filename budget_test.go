@@ -24,6 +24,7 @@ bench/quantize              250       0
 bench/scale                 290       0
 bench/serving               370       0
 bench/session               200       0
+bench/tables                430       0
 bench/zarr                  240       0
 chunk                      4550       0
 chunk/internal/expr         520       0

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/op/all"
 )
 
@@ -109,7 +110,8 @@ func TestREADME(t *testing.T) {
 		t.Fatal(err)
 	}
 	operators := fmt.Sprintf(" %d operators", len(all.Operators()))
-	for _, c := range []string{"go run ./cmd/ashlar run testdata/digits.onnx testdata/seven.png\n", "go test ./...\n", operators} {
+	types := fmt.Sprintf(" %d element types", dtype.Count-1)
+	for _, c := range []string{"go run ./cmd/ashlar run testdata/digits.onnx testdata/seven.png", "go test ./...\n", operators, types} {
 		if !strings.Contains(string(text), c) {
 			t.Errorf("README.md doesn't say %q", c)
 		}

@@ -3,7 +3,7 @@
 // file, or a folder that is searched; without one FOLDER is.
 //
 //	go run ./models FOLDER [MODEL...]
-//	go run ./models -ops -json models.json -rounds 5 FOLDER resnet18.onnx
+//	go run ./models -ops -json results/models.json -rounds 5 FOLDER resnet18.onnx
 //
 // A line has for each side the median of the rounds' least times of a run, the time until a session is there, and the peak of resident memory.
 // A process of its own loads and runs the model for the last two. The peak is of the first runs, less the memory before the load.
@@ -257,7 +257,12 @@ func (s *settings) run(folder string, names []string) (err error) {
 	if s.json == "" {
 		return nil
 	}
-	b, err := json.MarshalIndent(map[string]any{"processor": processor(), "go": runtime.Version(), "peer": peerPackage, "rounds": s.rounds, "rows": rows}, "", " ")
+	commit, err := exec.Command("git", "rev-parse", "--short=8", "HEAD").Output()
+	if err != nil {
+		return fmt.Errorf("git names no commit for -json: %w", err)
+	}
+	b, err := json.MarshalIndent(map[string]any{"machine": processor(), "commit": strings.TrimSpace(string(commit)), "date": time.Now().UTC().Format(time.DateOnly),
+		"command": strings.Join(append([]string{"go run ./models"}, os.Args[1:]...), " "), "go": runtime.Version(), "peer": peerPackage, "rounds": s.rounds, "rows": rows}, "", " ")
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,167 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+)
+
+// A table is Markdown as it grows.
+type table struct{ strings.Builder }
+
+func (t *table) row(cells ...string) { fmt.Fprintf(t, "| %s |\n", strings.Join(cells, " | ")) }
+
+func (t *table) head(cells ...string) {
+	t.row(cells...)
+	t.WriteString(strings.Repeat("|---", len(cells)) + "|\n")
+}
+
+// tables returns all tables by their names.
+func (r *results) tables() map[string]string {
+	all := map[string]string{"scoreboard": r.scoreboard(), "models": r.whole(), "numpy": r.selecting(), "machines": r.machines()}
+	for _, t := range r.rows.Tables {
+		var out table
+		var columns []string
+		for _, m := range r.rows.Machines {
+			for _, c := range t.Rows {
+				if c.On[m.Name] != nil {
+					columns = append(columns, m.Name)
+					break
+				}
+			}
+		}
+		out.head(append([]string{"case"}, columns...)...)
+		for _, c := range t.Rows {
+			cells := []string{"`" + c.Case + "`"}
+			for _, name := range columns {
+				v := c.On[name]
+				switch {
+				case v == nil:
+					cells = append(cells, "")
+				case v.High == 0:
+					cells = append(cells, fmt.Sprintf("%.2f %s", v.Ratio, v.Rival))
+				default:
+					cells = append(cells, fmt.Sprintf("%.2f %s, %.2f to %.2f", v.Ratio, v.Rival, v.Low, v.High))
+				}
+			}
+			out.row(cells...)
+		}
+		all[t.Name] = out.String()
+	}
+	for _, o := range r.others {
+		var out table
+		out.head(o.Columns...)
+		for _, cells := range o.Rows {
+			out.row(cells...)
+		}
+		out.WriteString(o.line())
+		all[o.Name] = out.String()
+	}
+	return all
+}
+
+// few are the models of the scoreboard in README.md.
+var few = []string{"light_resnet50", "light_squeezenet", "yolox-nano", "super-resolution-10", "encoder6", "magika-standard-v3_3", "basic-pitch", "mnist-8"}
+
+// scoreboard is the table of README.md.
+func (r *results) scoreboard() string {
+	var out table
+	out.head("model", "ONNX Runtime's time over ours, 1 thread", "2 threads", "largest error, ONNX Runtime", "ours", "memory, MiB, ONNX Runtime", "ours")
+	list := r.measured()
+	for _, name := range few {
+		for _, m := range list {
+			if m.name == name {
+				theirs, ours := m.errors()
+				out.row(m.name, fmt.Sprintf("%.2f", m.on[1].Ratio), fmt.Sprintf("%.2f", m.on[2].Ratio), theirs, ours, mebibytes(m.on[1].Peer.Peak), mebibytes(m.on[1].Ours.Peak))
+			}
+		}
+	}
+	one, two, theirs, ours := r.means()
+	out.row(fmt.Sprintf("geometric mean of %d models", len(list)), "**"+one.String()+"**", "**"+two.String()+"**", "", "", theirs.String(), ours.String())
+	var sorts mean
+	for _, c := range r.numpy.Rows {
+		sorts.add(c.Ratio)
+	}
+	fmt.Fprintf(&out, "\nNumPy's time over ours, %d cases of sorting, selecting and moving, geometric mean: %s.\n", sorts.n, sorts)
+	for _, m := range r.rows.Machines {
+		var all mean
+		for _, t := range r.rows.Tables {
+			for _, c := range t.Rows {
+				if v := c.On[m.Name]; v != nil && t.Threads == 1 && t.Name != "fast" {
+					all.add(v.Ratio)
+				}
+			}
+		}
+		if m.Name == "Emerald Rapids" {
+			fmt.Fprintf(&out, "The best of seven libraries over ours, %d operators on one thread: %s.\n", all.n, all)
+		}
+	}
+	out.WriteString(r.models.line())
+	return out.String()
+}
+
+func (r *results) means() (one, two, theirs, ours mean) {
+	for _, m := range r.measured() {
+		one.add(m.on[1].Ratio)
+		two.add(m.on[2].Ratio)
+		theirs.add(float64(m.on[1].Peer.Peak) / 1024)
+		ours.add(float64(m.on[1].Ours.Peak) / 1024)
+	}
+	return one, two, theirs, ours
+}
+
+// errors returns the largest errors of both sides' outputs.
+func (m *model) errors() (theirs, ours string) {
+	if m.exact == nil {
+		return "", ""
+	}
+	return fmt.Sprintf("%.1e", m.exact.Peer.Distance.Absolute), fmt.Sprintf("%.1e", m.exact.Ours.Distance.Absolute)
+}
+
+func mebibytes(kibibytes int64) string { return fmt.Sprintf("%.0f", float64(kibibytes)/1024) }
+
+// whole is the table of all models.
+func (r *results) whole() string {
+	var out table
+	out.head("model", "nodes", "ONNX Runtime, ms", "ours, ms", "ratio", "ONNX Runtime, ms, 2 threads", "ours, ms, 2 threads", "ratio, 2 threads", "largest output", "error, ONNX Runtime", "error, ours", "MiB, ONNX Runtime", "MiB, ours")
+	number := func(format string, v float64) string { return fmt.Sprintf(format, v) }
+	for _, m := range r.measured() {
+		one, two := m.on[1], m.on[2]
+		theirs, ours := m.errors()
+		out.row(m.name, fmt.Sprint(m.nodes), number("%.3f", one.Peer.Milliseconds), number("%.3f", one.Ours.Milliseconds), number("%.2f", one.Ratio),
+			number("%.3f", two.Peer.Milliseconds), number("%.3f", two.Ours.Milliseconds), number("%.2f", two.Ratio), number("%.2g", one.Largest), theirs, ours, mebibytes(one.Peer.Peak), mebibytes(one.Ours.Peak))
+	}
+	one, two, _, _ := r.means()
+	out.row("geometric mean", "", "", "", one.String(), "", "", two.String(), "", "", "", "", "")
+	var failed []string
+	for _, m := range r.models.Rows {
+		if m.Error != "" && m.Threads == 1 {
+			failed = append(failed, short(m.Model))
+		}
+	}
+	fmt.Fprintf(&out, "\nNot measured, as open extents of 1 don't fit them: %s.\n", cmp.Or(strings.Join(failed, ", "), "none"))
+	out.WriteString(r.models.line())
+	out.WriteString("The errors:" + strings.ReplaceAll(r.exact.line(), "\n", " ") + "\n")
+	return out.String()
+}
+
+// selecting is the table beside NumPy.
+func (r *results) selecting() string {
+	var out table
+	out.head("case", "NumPy's time over ours", "NumPy, ms", "ours, ms")
+	for _, c := range r.numpy.Rows {
+		out.row("`"+c.Case+"`", fmt.Sprintf("%.2f, %.2f to %.2f", c.Ratio, c.Low, c.High), fmt.Sprintf("%.2f", c.NumPy), fmt.Sprintf("%.2f", c.Ours))
+	}
+	out.WriteString(r.numpy.line())
+	return out.String()
+}
+
+// machines says where the rows of operators come from.
+func (r *results) machines() string {
+	var out table
+	out.head("column", "machine", "a figure is", "commit", "date")
+	for _, m := range r.rows.Machines {
+		out.row(m.Name, m.Machine, m.Taken, m.Commit, m.Date)
+	}
+	return out.String()
+}
