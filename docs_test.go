@@ -144,6 +144,28 @@ func TestReceipts(t *testing.T) {
 	}
 }
 
+// TestHowTo runs the how-tos, which are a page each.
+func TestHowTo(t *testing.T) {
+	pages, err := filepath.Glob(filepath.FromSlash("docs/howto/*.md"))
+	if err != nil || len(pages) < 9 {
+		t.Fatalf("%d pages: %v", len(pages), err)
+	}
+	for _, page := range pages {
+		t.Run(strings.TrimSuffix(filepath.Base(page), ".md"), func(t *testing.T) {
+			if testing.Short() && strings.Contains(page, "cross-compile") {
+				t.Skip("it compiles for other systems")
+			}
+			if commands, programs := runPage(t, page); commands+programs == 0 {
+				t.Error("the page shows nothing that runs")
+			}
+			text, err := os.ReadFile(page)
+			if words := len(strings.Fields(string(text))); err != nil || words > 400 {
+				t.Errorf("%d words, more than a page of 400 (%v)", words, err)
+			}
+		})
+	}
+}
+
 func TestOneTensor(t *testing.T) {
 	if _, programs := runPage(t, filepath.FromSlash("docs/one-tensor.md")); programs != 1 {
 		t.Errorf("ran %d programs, want 1", programs)

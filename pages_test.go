@@ -18,11 +18,13 @@ import (
 const pagePreamble = `package page
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"testing"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/format/image"
 	"github.com/ashlar-go/ashlar/format/npy"
 	"github.com/ashlar-go/ashlar/format/raw"
@@ -31,6 +33,7 @@ import (
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/num/fixed"
+	"github.com/ashlar-go/ashlar/onnx"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/op/ml"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -51,11 +54,15 @@ var (
 	tb         testing.TB
 	buf        *mem.Buffer
 	spec, other tensor.Spec
+	ctx        context.Context
+	model      *onnx.Model
+	session    *onnx.Session
+	stream     *onnx.Stream
 )
 
 func init() { fmt.Print(dtype.Count, npy.MaxHeader, raw.ErrSize, image.PNG, layout.None, mem.Large, num.Canon32, fixed.Wrap, safetensors.ErrFormat) }
 
-var _, _, _, _ = op.All, ml.All, tensor.Describe, tensortest.Equal
+var _, _, _, _, _ = op.All, ml.All, tensor.Describe, tensortest.Equal, format.Open
 
 `
 
@@ -97,12 +104,16 @@ func statement(code string) string {
 }
 
 // compiledPages are those pages, and how many lines their tables have at least.
-var compiledPages = map[string]int{"docs/coming-from-numpy.md": 80, "docs/from-cytnx.md": 60, "docs/from-serrano.md": 40, "docs/from-orion.md": 60}
+var compiledPages = map[string]int{"docs/coming-from-numpy.md": 95, "docs/from-cytnx.md": 60, "docs/from-serrano.md": 40, "docs/from-orion.md": 60,
+	"docs/from-pytorch.md": 40, "docs/from-gonum.md": 20, "docs/from-onnxruntime.md": 15}
 
 func TestPages(t *testing.T) {
 	var src strings.Builder // of all pages: one build
 	src.WriteString(pagePreamble)
 	for page, least := range compiledPages {
+		if _, programs := runPage(t, filepath.FromSlash(page)); programs == 0 {
+			t.Errorf("%s shows no program", page)
+		}
 		rows, lines := tables(t, filepath.FromSlash(page))
 		count := 0
 		for i, row := range rows {
