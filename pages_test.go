@@ -145,6 +145,43 @@ func TestPages(t *testing.T) {
 	}
 }
 
+// TestKinds wants each page to say its kind in its first line, docs/README.md to name it, and links between pages to lead somewhere.
+func TestKinds(t *testing.T) {
+	index, err := os.ReadFile(filepath.FromSlash("docs/README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	kind := regexp.MustCompile(`^# .+\n\n\*(Tutorial|How-to|Reference|Explanation)\.\* `)
+	code := regexp.MustCompile("(?s)```.*?\n```|`[^`\n]*`")
+	target := regexp.MustCompile(`\]\(([\w./-]+)(?:#[\w-]+)?\)`)
+	pages := []string{"README.md", "CONTRIBUTING.md", "SECURITY.md"}
+	for _, pattern := range []string{"docs/*.md", "docs/howto/*.md"} {
+		list, err := filepath.Glob(filepath.FromSlash(pattern))
+		if err != nil || len(list) < 9 {
+			t.Fatal(list, err)
+		}
+		pages = append(pages, list...)
+	}
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name, below := strings.CutPrefix(filepath.ToSlash(page), "docs/")
+		if below && name != "README.md" && name != "operators.md" && !kind.Match(text) { // operators.md is generated
+			t.Errorf("%s doesn't begin with its kind, as *How-to.*", page)
+		}
+		if below && name != "README.md" && !strings.Contains(string(index), "]("+name+")") {
+			t.Errorf("docs/README.md doesn't name %s", name)
+		}
+		for _, m := range target.FindAllStringSubmatch(code.ReplaceAllString(string(text), ""), -1) {
+			if _, err := os.Stat(filepath.Join(filepath.Dir(page), filepath.FromSlash(m[1]))); err != nil {
+				t.Errorf("%s: the link %s leads nowhere", page, m[1])
+			}
+		}
+	}
+}
+
 // docs/memory.md shows the picture that ExampleTensor_Data draws.
 func TestMemoryPicture(t *testing.T) {
 	src, err := os.ReadFile(filepath.FromSlash("tensor/sharing_test.go"))
