@@ -78,25 +78,21 @@ func (r *results) scoreboard() string {
 	}
 	one, two, theirs, ours := r.means()
 	out.row(fmt.Sprintf("geometric mean of %d models", len(list)), "**"+one.String()+"**", "**"+two.String()+"**", "", "", theirs.String(), ours.String())
-	var sorts mean
+	out.WriteString(r.models.line() + "\n")
+	out.head("beside", "cases, one thread", "their time over ours, geometric mean")
+	var sorts, best mean
 	for _, c := range r.numpy.Rows {
 		sorts.add(c.Ratio)
 	}
-	fmt.Fprintf(&out, "\nNumPy's time over ours, %d cases of sorting, selecting and moving, geometric mean: %s.\n", sorts.n, sorts)
-	for _, m := range r.rows.Machines {
-		var all mean
-		for _, t := range r.rows.Tables {
-			for _, c := range t.Rows {
-				if v := c.On[m.Name]; v != nil && t.Threads == 1 && t.Name != "fast" {
-					all.add(v.Ratio)
-				}
+	out.row("NumPy", fmt.Sprintf("%d of sorting, selecting and moving", sorts.n), sorts.String())
+	for _, t := range r.rows.Tables {
+		for _, c := range t.Rows {
+			if v := c.On["Emerald Rapids"]; v != nil && t.Threads == 1 {
+				best.add(v.Ratio)
 			}
 		}
-		if m.Name == "Emerald Rapids" {
-			fmt.Fprintf(&out, "The best of seven libraries over ours, %d operators on one thread: %s.\n", all.n, all)
-		}
 	}
-	out.WriteString(r.models.line())
+	out.row("the best of OpenBLAS, oneDNN, Eigen, PyTorch, NumPy, ONNX Runtime and Go's vek", fmt.Sprintf("%d of products, functions, reductions and moves", best.n), best.String())
 	return out.String()
 }
 
