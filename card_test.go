@@ -57,7 +57,7 @@ func (o *offences) read(paragraph string) {
 	}
 }
 
-// prose reads the paragraphs of a page, or of a comment, without code, tables and headings.
+// prose reads the paragraphs of a page, or of a comment, without code, tables, headings and blocks that a command makes.
 func (o *offences) prose(text string, page bool) {
 	var part []string
 	end := func() {
@@ -66,14 +66,15 @@ func (o *offences) prose(text string, page bool) {
 		}
 		part = nil
 	}
-	code := false
+	code, made := false, false
 	for line := range strings.Lines(text + "\n") {
 		s := strings.TrimSpace(line)
+		made = made && s != "<!-- end -->" || strings.HasPrefix(s, "<!-- table ")
 		fence := page && strings.HasPrefix(s, "```")
 		if fence {
 			code = !code
 		}
-		if fence || code || s == "" || strings.HasPrefix(s, "|") || strings.HasPrefix(s, "<!--") || page && (strings.HasPrefix(s, "#") || strings.HasPrefix(s, "![")) ||
+		if fence || code || made || s == "" || strings.HasPrefix(s, "|") || strings.HasPrefix(s, "<") || page && (strings.HasPrefix(s, "#") || strings.HasPrefix(s, "![")) ||
 			!page && (strings.HasPrefix(line, "\t") || strings.HasPrefix(line, "    ")) {
 			end()
 			continue
@@ -181,6 +182,7 @@ func TestOffences(t *testing.T) {
 		"The strands of `what` stay.":              {0, 0, 0, 1},
 		strings.Repeat("word ", 36) + ".":          {1, 0, 0, 0},
 		strings.Repeat("word ", 20) + "end.\n\n- " + strings.Repeat("word ", 20) + "end.": {0, 0, 0, 0},
+		"<!-- table x -->\nwhat\n<!-- end -->\nwhat":                                      {0, 1, 0, 0},
 		"| what | what |": {0, 0, 0, 0},
 	} {
 		var o offences

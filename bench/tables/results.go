@@ -142,4 +142,6 @@ type mean struct {
 
 func (m *mean) add(v float64) { m.sum, m.n = m.sum+math.Log(v), m.n+1 }
 
-func (m mean) String() string { return fmt.Sprintf("%.2f", math.Exp(m.sum/float64(m.n))) }
+func (m mean) value() float64 { return math.Exp(m.sum / float64(m.n)) }
+
+func (m mean) String() string { return fmt.Sprintf("%.2f", m.value()) }
