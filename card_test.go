@@ -24,7 +24,7 @@ const (
 var (
 	noun     = regexp.MustCompile(`(?i)\b(what|those (?:of|that|which|who)|so (?:few|many|much) (?:as|of)|that which|as then)\b`)
 	question = regexp.MustCompile(`(?i)^\W*(what|how)\b.*\?$`)
-	figure   = regexp.MustCompile(`(?:^|[^\w.])(\d[\d,]*(?:\.\d+)?)\b`)
+	figure   = regexp.MustCompile(`(?:^|[^\w.-])(\d[\d,]*(?:\.\d+)?)\b`)
 	codeText = regexp.MustCompile("`[^`]*`")
 	link     = regexp.MustCompile(`\]\([^)]*\)`)
 	item     = regexp.MustCompile(`^([-*]|\d+\.) `)
