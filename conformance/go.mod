@@ -2,7 +2,7 @@ module github.com/ashlar-go/ashlar/conformance
 
 go 1.26.0
 
-require github.com/ashlar-go/ashlar v0.0.0
+require github.com/ashlar-go/ashlar v0.1.0
 
 require (
 	github.com/klauspost/compress v1.20.4 // indirect

@@ -3,7 +3,7 @@ module github.com/ashlar-go/ashlar/linalg
 go 1.26.0
 
 require (
-	github.com/ashlar-go/ashlar v0.0.0
+	github.com/ashlar-go/ashlar v0.1.0
 	gonum.org/v1/gonum v0.17.0
 )
 

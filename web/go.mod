@@ -3,7 +3,7 @@ module github.com/ashlar-go/ashlar/web
 go 1.26.0
 
 require (
-	github.com/ashlar-go/ashlar v0.0.0
+	github.com/ashlar-go/ashlar v0.1.0
 	github.com/chromedp/cdproto v0.0.0-20250724212937-08a3db8b4327
 	github.com/chromedp/chromedp v0.14.2
 )

@@ -5,7 +5,7 @@ go 1.26.0
 replace github.com/ashlar-go/ashlar => ../../..
 
 require (
-	github.com/ashlar-go/ashlar v0.0.0
+	github.com/ashlar-go/ashlar v0.1.0
 	gocloud.dev v0.47.0
 )
 

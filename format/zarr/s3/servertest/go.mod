@@ -6,7 +6,7 @@ tool github.com/versity/versitygw/cmd/versitygw
 
 replace github.com/ashlar-go/ashlar => ../../../..
 
-require github.com/ashlar-go/ashlar v0.0.0
+require github.com/ashlar-go/ashlar v0.1.0
 
 require (
 	github.com/Azure/azure-sdk-for-go/sdk/azcore v1.23.1 // indirect
