@@ -88,46 +88,11 @@ func TestNames(t *testing.T) {
 // methods and fields.
 func exported(tr *tree) map[string]bool {
 	known := make(map[string]bool)
-	for _, f := range tr.files {
-		if f.test || under(f.dir, "internal") {
-			continue
-		}
-		pkg := path.Base(f.dir) + "."
-		for _, d := range f.ast.Decls {
-			switch d := d.(type) {
-			case *ast.FuncDecl:
-				if d.Recv == nil {
-					known[pkg+d.Name.Name] = true
-					continue
-				}
-				known[pkg+receiver(d.Recv.List[0].Type)+"."+d.Name.Name] = true
-			case *ast.GenDecl:
-				for _, s := range d.Specs {
-					switch s := s.(type) {
-					case *ast.ValueSpec:
-						for _, n := range s.Names {
-							known[pkg+n.Name] = true
-						}
-					case *ast.TypeSpec:
-						known[pkg+s.Name.Name] = true
-						var fields *ast.FieldList
-						switch typ := s.Type.(type) {
-						case *ast.StructType:
-							fields = typ.Fields
-						case *ast.InterfaceType:
-							fields = typ.Methods
-						default:
-							continue
-						}
-						for _, field := range fields.List {
-							for _, n := range field.Names {
-								known[pkg+s.Name.Name+"."+n.Name] = true
-							}
-						}
-					}
-				}
-			}
-		}
+	for _, line := range api(tr) {
+		f := strings.Fields(line) // package, kind, name and the rest
+		name, _, _ := strings.Cut(f[2], "(")
+		name, _, _ = strings.Cut(name, "[")
+		known[path.Base(f[0])+"."+name] = true
 	}
 	return known
 }
