@@ -44,10 +44,10 @@ examples/scale               80       0
 examples/sharding           210       0
 examples/train              200       0
 examples/voice              220       0
-format                      720       0
-format/csv                  820       0
+format                      730       0
+format/csv                  840       0
 format/gguf                1550       0
-format/image               1340       0
+format/image               1360       0
 format/npy                 1560       0
 format/pytorch             1680       0
 format/raw                  240       0

@@ -44,11 +44,11 @@ func mistakes(dir string) []func() error {
 	a := tensor.FromSlice([]float32{0, 1, 2, 3, 4, 5}, 2, 3)
 	b := tensor.New[float32](4, 3)
 	l := layout.MustParse("(4,6):(1,4)")
-	sim, _ := device.Open("sim:4x4")
+	sim, _ := device.Open("sim:4x4", nil)
 	onDevice, _ := device.ToDevice(a.Any(), sim, device.MemoryConfig{Memory: device.L1})
 	gone, _ := device.ToDevice(a.Any(), sim, device.MemoryConfig{})
 	gone.Deallocate()
-	large, _ := pack.NewSpec(dtype.Uint8, []int{16, 1 << 20}, pack.Options{})
+	large, _ := pack.NewSpec(dtype.Uint8, []int{16, 1 << 20}, nil)
 	resident, _ := device.Empty(large, sim, device.MemoryConfig{Memory: device.L1})
 	cancelled, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -61,7 +61,7 @@ func mistakes(dir string) []func() error {
 		func() error { return second(layout.Eval("compose (6,2):(8,2) 3:4")) },
 		func() error {
 			large, _ := layout.Eval("row_major (1024,1024)")
-			return second(draw.NewMap(large, draw.MapOptions{}))
+			return second(draw.NewMap(large, nil))
 		},
 		func() error { return second(fixed.Exp(fixed.FP16x16FromBits(20 << 16))) },
 		func() error { return second(fixed.Log(fixed.FP16x16FromBits(-1 << 16))) },
@@ -99,13 +99,13 @@ func mistakes(dir string) []func() error {
 			add, _ := op.Lookup("Add")
 			return second(add.Run(&op.Call{Inputs: []tensor.Any{a.Any(), tensor.New[int32](3).Any()}}))
 		},
-		func() error { return second(pack.Pack(a.Any(), pack.Options{Format: pack.BFP8})) },
-		func() error { return second(pack.Pack(a.Any(), pack.Options{Tile: pack.TileOf(24, 32)})) },
-		func() error { return second(pack.Pack(a.Any(), pack.Options{Padded: []int{1, 32}})) },
+		func() error { return second(pack.Pack(a.Any(), &pack.Options{Format: pack.BFP8})) },
+		func() error { return second(pack.Pack(a.Any(), &pack.Options{Tile: pack.TileOf(24, 32)})) },
+		func() error { return second(pack.Pack(a.Any(), &pack.Options{Padded: []int{1, 32}})) },
 		func() error {
 			return second(pack.NewIntegers(pack.Integers{Bits: 4, Scale: tensor.Scalar[float32](0)}))
 		},
-		func() error { return second(device.Open("gpu:0")) },
+		func() error { return second(device.Open("gpu:0", nil)) },
 		func() error {
 			return second(device.ToDevice(a.Any(), sim, device.MemoryConfig{Memory: device.L1, Sharding: device.HeightSharded, Shard: []int{1, 2}, Cores: []device.Range{device.Grid(2, 1)}}))
 		},
@@ -117,9 +117,9 @@ func mistakes(dir string) []func() error {
 		},
 		func() error { return sim.ForEachCore(func(c *device.Core) error { panic("out of ideas") }, onDevice) },
 		func() error { return second(device.FromDevice(gone)) },
-		func() error { return second(npy.Read(bytes.NewReader([]byte("not npy at all")))) },
+		func() error { return second(npy.Read(bytes.NewReader([]byte("not npy at all")), nil)) },
 		func() error {
-			return second(npy.Open(file("lies.npy", []byte("\x93NUMPY\x01\x00\x46\x00{'descr': '<f4', 'fortran_order': False, 'shape': (1099511627776,), }  \n"))))
+			return second(npy.Open(file("lies.npy", []byte("\x93NUMPY\x01\x00\x46\x00{'descr': '<f4', 'fortran_order': False, 'shape': (1099511627776,), }  \n")), nil))
 		},
 		func() error {
 			return second(safetensors.Open(file("short.safetensors", []byte("\xff\xff\xff\xff\x00\x00\x00\x00{}"))))
@@ -128,18 +128,18 @@ func mistakes(dir string) []func() error {
 			return second(safetensors.OpenIndex(file("model.safetensors.index.json", []byte(`{"weight_map": {"w": "../w.safetensors"}}`))))
 		},
 		func() error {
-			_, _, err := csv.Read(strings.NewReader("1,2\n3,four\n"), csv.Options{})
+			_, _, err := csv.Read(strings.NewReader("1,2\n3,four\n"), nil)
 			return err
 		},
 		func() error {
-			_, _, err := csv.Read(strings.NewReader("1,2\n3\n"), csv.Options{})
+			_, _, err := csv.Read(strings.NewReader("1,2\n3\n"), nil)
 			return err
 		},
-		func() error { return csv.Write(io.Discard, tensor.New[int8](2, 2, 2).Any(), nil, csv.Options{}) },
+		func() error { return csv.Write(io.Discard, tensor.New[int8](2, 2, 2).Any(), nil, nil) },
 		func() error {
 			return second(raw.Open(file("x.bin", make([]byte, 10)), dtype.Int32, layout.MustParse("3:1")))
 		},
-		func() error { return second(image.Read(bytes.NewReader([]byte("GIF89a")), image.Options{})) },
+		func() error { return second(image.Read(bytes.NewReader([]byte("GIF89a")), nil)) },
 		func() error { return second(onnx.Decode([]byte("not a model"))) },
 		func() error { return second(onnx.Open(file("cut.onnx", []byte{8, 8, 0x3a, 100, 1}))) },
 		func() error { return unsupportedModel() },

@@ -122,7 +122,7 @@ func TestTileBytes(t *testing.T) {
 	}
 	x := tensor.Full[float32](1, 32, 32)
 	bytesOf := func() []byte {
-		p, err := pack.Pack(x.Any(), pack.Options{Tile: pack.TileOf(32, 32), Format: pack.BFP8})
+		p, err := pack.Pack(x.Any(), &pack.Options{Tile: pack.TileOf(32, 32), Format: pack.BFP8})
 		if err != nil {
 			t.Fatal(err)
 		}

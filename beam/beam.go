@@ -115,7 +115,7 @@ func Run(ctx context.Context, name string, args []byte, o Options) error {
 
 // run is Run without the locks.
 func run(ctx context.Context, p *chunk.Plan, name string, args []byte, o Options) error {
-	if err := p.Begin(ctx, o.Resume); err != nil {
+	if err := p.Begin(ctx, &chunk.RunOptions{Resume: o.Resume}); err != nil {
 		return err
 	}
 	if o.Runner == "" {
@@ -206,9 +206,9 @@ func (t *tasks) ProcessElement(ctx context.Context, number int64) (int64, error)
 	from := int(number) * t.Each
 	to := min(from+t.Each, t.Tasks)
 	for i := from; i < to; i++ {
-		err := t.plan.RunTask(ctx, t.Stage, i, false)
+		err := t.plan.RunTask(ctx, t.Stage, i)
 		for n := 1; err != nil && n < t.Attempts && ctx.Err() == nil; n++ {
-			err = t.plan.RunTask(ctx, t.Stage, i, false)
+			err = t.plan.RunTask(ctx, t.Stage, i)
 		}
 		if err != nil {
 			return 0, err

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"flag"
@@ -96,11 +97,11 @@ func plan(ctx context.Context, dir string, f func(x chunk.Array) chunk.Array) (*
 	if err != nil {
 		return nil, err
 	}
-	x, err := zarr.Open(ctx, s, "x", zarr.Workers(1))
+	x, err := zarr.Open(ctx, s, "x", &zarr.Options{Workers: 1})
 	if err != nil {
 		return nil, err
 	}
-	return chunk.NewPlan(chunk.Options{}, chunk.Target{Array: f(chunk.From("x", x)), Store: s, Path: "r", Codecs: []zarr.Codec{zarr.Bytes(false)}})
+	return chunk.NewPlan(nil, chunk.Target{Array: f(chunk.From("x", x)), Store: s, Path: "r", Codecs: []zarr.Codec{zarr.Bytes(binary.LittleEndian)}})
 }
 
 // folder makes a folder with an array x.
@@ -115,7 +116,7 @@ func folder(t testing.TB) string {
 	for i := range x {
 		x[i] = float32(r.NormFloat64())
 	}
-	a, err := zarr.Create(t.Context(), s, "x", zarr.Metadata{DType: dtype.Float32, Shape: []int{*rows, 37}, Chunks: []int{7, 10}})
+	a, err := zarr.Create(t.Context(), s, "x", zarr.Metadata{DType: dtype.Float32, Shape: []int{*rows, 37}, Chunks: []int{7, 10}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +177,7 @@ func TestSame(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := p.Run(t.Context(), chunk.RunOptions{Workers: workers}); err != nil {
+		if err := p.Run(t.Context(), &chunk.RunOptions{Workers: workers}); err != nil {
 			t.Fatal(err)
 		}
 		if got := digest(t, dir); want == "" {
@@ -188,7 +189,7 @@ func TestSame(t *testing.T) {
 		kept := folder(t)
 		q, err := spread(t.Context(), kept, false)
 		if err == nil {
-			err = q.Run(t.Context(), chunk.RunOptions{Workers: workers, Keep: true})
+			err = q.Run(t.Context(), &chunk.RunOptions{Workers: workers, Keep: true})
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -247,7 +248,7 @@ func TestSame(t *testing.T) {
 		}
 		s, err := zarr.Dir(dir)
 		if err == nil {
-			_, err = zarr.Open(t.Context(), s, "r")
+			_, err = zarr.Open(t.Context(), s, "r", nil)
 		}
 		if !errors.Is(err, zarr.ErrUnfinished) {
 			t.Fatalf("the target of a run that failed: %v", err)
@@ -333,7 +334,7 @@ func many(n string) (*chunk.Plan, error) {
 	}
 	x := chunk.MapBlocks(func(ctx context.Context, at chunk.Block, in []tensor.Any) (tensor.Any, error) { return in[0], nil },
 		chunk.Blocks{Name: "ones", Shape: []int{tasks}, Chunks: []int{1}}, chunk.Value(tensor.FromSlice([]int8{1}, 1).Any()))
-	return chunk.NewPlan(chunk.Options{}, chunk.Target{Array: x, Store: zarr.Memory(), Path: "r", Codecs: []zarr.Codec{zarr.Bytes(false)}})
+	return chunk.NewPlan(nil, chunk.Target{Array: x, Store: zarr.Memory(), Path: "r", Codecs: []zarr.Codec{zarr.Bytes(binary.LittleEndian)}})
 }
 
 // BenchmarkTasks runs tasks that do almost nothing.
@@ -348,7 +349,7 @@ func BenchmarkTasks(b *testing.B) {
 				if p, err = many(fmt.Sprint(n)); err != nil {
 					b.Fatal(err)
 				}
-				if err := p.Run(b.Context(), chunk.RunOptions{}); err != nil {
+				if err := p.Run(b.Context(), nil); err != nil {
 					b.Fatal(err)
 				}
 			}

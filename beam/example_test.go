@@ -38,7 +38,7 @@ func ExampleRun() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	x, err := zarr.Create(ctx, store, "x", zarr.Metadata{DType: dtype.Float32, Shape: []int{3, 2}, Chunks: []int{1, 2}})
+	x, err := zarr.Create(ctx, store, "x", zarr.Metadata{DType: dtype.Float32, Shape: []int{3, 2}, Chunks: []int{1, 2}}, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func ExampleRun() {
 	if store, err = zarr.Dir(out); err != nil {
 		log.Fatal(err)
 	}
-	mean, err := zarr.Open(ctx, store, "")
+	mean, err := zarr.Open(ctx, store, "", nil)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -22,7 +22,7 @@ var background = context.Background()
 // zarrOf writes a tensor to a new array of a store in memory.
 func zarrOf(t rapid.TB, x tensor.Any, chunks ...int) *zarr.Array {
 	t.Helper()
-	a, err := zarr.Create(background, zarr.Memory(), "x", zarr.Metadata{DType: x.DType(), Shape: x.Shape(), Chunks: chunks})
+	a, err := zarr.Create(background, zarr.Memory(), "x", zarr.Metadata{DType: x.DType(), Shape: x.Shape(), Chunks: chunks}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,14 +36,14 @@ func zarrOf(t rapid.TB, x tensor.Any, chunks ...int) *zarr.Array {
 func computed(t rapid.TB, a Array, o Options, r RunOptions) tensor.Any {
 	t.Helper()
 	store := zarr.Memory()
-	p, err := NewPlan(o, Target{Array: a, Store: store, Path: "r"})
+	p, err := NewPlan(&o, Target{Array: a, Store: store, Path: "r"})
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
-	if err := p.Run(background, r); err != nil {
+	if err := p.Run(background, &r); err != nil {
 		t.Fatalf("%v", err)
 	}
-	z, err := zarr.Open(background, store, "r")
+	z, err := zarr.Open(background, store, "r", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -369,7 +369,7 @@ func TestRechunk(t *testing.T) {
 		_, to := drawShape(t, len(shape), 30)
 		x := drawTensor(t, dtype.Int32, shape)
 		a := Rechunk(From("x", zarrOf(t, x, chunks...)), to...)
-		p, err := NewPlan(Options{}, Target{Array: a, Store: zarr.Memory()})
+		p, err := NewPlan(nil, Target{Array: a, Store: zarr.Memory()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -382,7 +382,7 @@ func TestRechunk(t *testing.T) {
 		}
 		least := p.Peak()
 		for tight := int64(2*small + 100); tight < least; tight += 1000 {
-			q, err := NewPlan(Options{Memory: tight}, Target{Array: a, Store: zarr.Memory()})
+			q, err := NewPlan(&Options{Memory: tight}, Target{Array: a, Store: zarr.Memory()})
 			if err == nil {
 				if q.Peak() > tight {
 					t.Fatalf("%d bytes, %d are allowed", q.Peak(), tight)
@@ -399,7 +399,7 @@ func TestRechunk(t *testing.T) {
 func TestNames(t *testing.T) {
 	one, two := tensor.Full[float32](1, 3).Any(), tensor.Full[float32](2, 3).Any()
 	a, b := From("x", zarrOf(t, one, 2)), From("x", zarrOf(t, two, 2))
-	if _, err := NewPlan(Options{}, Target{Array: Map("Add", nil, Map("Neg", nil, a), Map("Neg", nil, b)), Store: zarr.Memory()}); err == nil || !strings.Contains(err.Error(), `two arrays are named "x"`) {
+	if _, err := NewPlan(nil, Target{Array: Map("Add", nil, Map("Neg", nil, a), Map("Neg", nil, b)), Store: zarr.Memory()}); err == nil || !strings.Contains(err.Error(), `two arrays are named "x"`) {
 		t.Errorf("error %v", err)
 	}
 }

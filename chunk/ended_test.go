@@ -39,18 +39,18 @@ func TestEnded(t *testing.T) {
 			want := ""
 			try := func(k int) int {
 				s, ctx := zarr.Memory(), ended.After(k)
-				p, err := NewPlan(Options{}, Target{Array: make(), Store: s, Path: "r"})
+				p, err := NewPlan(nil, Target{Array: make(), Store: s, Path: "r"})
 				if err != nil {
 					t.Fatal(err)
 				}
 				calls++
-				switch err := p.Run(ctx, RunOptions{Workers: workers}); {
+				switch err := p.Run(ctx, &RunOptions{Workers: workers}); {
 				case err == nil:
 				case !errors.Is(err, context.Canceled):
 					t.Fatalf("%s, which ends after %d looks: %v", name, k, err)
 				default:
 					stopped++
-					if err := p.Run(background, RunOptions{Workers: workers, Resume: true}); err != nil {
+					if err := p.Run(background, &RunOptions{Workers: workers, Resume: true}); err != nil {
 						t.Fatalf("%s, which ended after %d looks, goes on: %v", name, k, err)
 					}
 				}

@@ -25,7 +25,7 @@ func numbers(chunks []int, shape ...int) chunk.Array {
 	}
 	ctx := context.Background()
 	t := tensor.FromSlice(x, shape...).Any()
-	a, err := zarr.Create(ctx, zarr.Memory(), "", zarr.Metadata{DType: t.DType(), Shape: shape, Chunks: chunks})
+	a, err := zarr.Create(ctx, zarr.Memory(), "", zarr.Metadata{DType: t.DType(), Shape: shape, Chunks: chunks}, nil)
 	if err == nil {
 		err = a.Write(ctx, make([]int, len(shape)), t)
 	}
@@ -39,14 +39,14 @@ func numbers(chunks []int, shape ...int) chunk.Array {
 func result(a chunk.Array) tensor.Any {
 	ctx := context.Background()
 	store := zarr.Memory()
-	plan, err := chunk.NewPlan(chunk.Options{}, chunk.Target{Array: a, Store: store})
+	plan, err := chunk.NewPlan(nil, chunk.Target{Array: a, Store: store})
 	if err != nil {
 		log.Fatal(err)
 	}
-	if err := plan.Run(ctx, chunk.RunOptions{}); err != nil {
+	if err := plan.Run(ctx, nil); err != nil {
 		log.Fatal(err)
 	}
-	z, err := zarr.Open(ctx, store, "")
+	z, err := zarr.Open(ctx, store, "", nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -62,17 +62,17 @@ func Example() {
 	x := numbers([]int{2, 3}, 4, 6)
 	centred := chunk.Map("Sub", nil, x, chunk.Reduce("ReduceMean", x, chunk.Reducing{Axes: []int{0}}))
 	store := zarr.Memory()
-	plan, err := chunk.NewPlan(chunk.Options{Memory: 64 << 20}, chunk.Target{Array: centred, Store: store, Path: "centred"})
+	plan, err := chunk.NewPlan(&chunk.Options{Memory: 64 << 20}, chunk.Target{Array: centred, Store: store, Path: "centred"})
 	if err != nil {
 		log.Fatal(err)
 	}
 	for _, s := range plan.Stages() {
 		fmt.Println(s.Name, s.Tasks, "tasks", s.Shape, s.Chunks)
 	}
-	if err := plan.Run(ctx, chunk.RunOptions{Workers: 2}); err != nil {
+	if err := plan.Run(ctx, &chunk.RunOptions{Workers: 2}); err != nil {
 		log.Fatal(err)
 	}
-	a, err := zarr.Open(ctx, store, "centred")
+	a, err := zarr.Open(ctx, store, "centred", nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -147,12 +147,12 @@ func ExampleStack() {
 }
 
 func ExampleRechunk() {
-	a, err := zarr.Create(context.Background(), zarr.Memory(), "", zarr.Metadata{DType: dtype.Float32, Shape: []int{8192, 8192}, Chunks: []int{8, 8192}})
+	a, err := zarr.Create(context.Background(), zarr.Memory(), "", zarr.Metadata{DType: dtype.Float32, Shape: []int{8192, 8192}, Chunks: []int{8, 8192}}, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
 	columns := chunk.Rechunk(chunk.From("rows", a), 8192, 8)
-	plan, err := chunk.NewPlan(chunk.Options{Memory: 32 << 20}, chunk.Target{Array: columns, Store: zarr.Memory()})
+	plan, err := chunk.NewPlan(&chunk.Options{Memory: 32 << 20}, chunk.Target{Array: columns, Store: zarr.Memory()})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -184,7 +184,7 @@ func ExampleHistogram() {
 
 func ExampleNewPlan_memory() {
 	x := numbers([]int{1000, 1000}, 1000, 1000)
-	_, err := chunk.NewPlan(chunk.Options{Memory: 16 << 20}, chunk.Target{Array: chunk.Map("Exp", nil, x), Store: zarr.Memory()})
+	_, err := chunk.NewPlan(&chunk.Options{Memory: 16 << 20}, chunk.Target{Array: chunk.Map("Exp", nil, x), Store: zarr.Memory()})
 	fmt.Println(errors.Is(err, chunk.ErrMemory))
 	// Output:
 	// true

@@ -44,14 +44,14 @@ func TestMain(m *testing.M) {
 
 // killablePlan has a reduction in a tree, a chain that reads it, and a rechunk.
 func killablePlan(s zarr.Store) (*Plan, error) {
-	z, err := zarr.Open(context.Background(), s, "x")
+	z, err := zarr.Open(context.Background(), s, "x", nil)
 	if err != nil {
 		return nil, err
 	}
 	x := From("x", z)
 	centred := Map("Sub", nil, x, Reduce("ReduceMean", x, Reducing{Axes: []int{0}}))
 	squares := Rechunk(Map("Mul", nil, centred, centred), 10, 90)
-	return NewPlan(Options{}, Target{Array: squares, Store: s, Path: "r"}, Target{Array: Reduce("Var", x, Reducing{Axes: []int{1}}), Store: s, Path: "v"})
+	return NewPlan(nil, Target{Array: squares, Store: s, Path: "r"}, Target{Array: Reduce("Var", x, Reducing{Axes: []int{1}}), Store: s, Path: "v"})
 }
 
 // runKillable runs the plan and prints a line for each task that is done.
@@ -68,7 +68,7 @@ func runKillable(dir string) error {
 	if err != nil {
 		return err
 	}
-	return p.Run(context.Background(), RunOptions{Workers: workers, Resume: true, Progress: func(Progress) { fmt.Println() }})
+	return p.Run(context.Background(), &RunOptions{Workers: workers, Resume: true, Progress: func(Progress) { fmt.Println() }})
 }
 
 // killableStore is a folder with the array x.
@@ -78,7 +78,7 @@ func killableStore(t *testing.T) (zarr.Store, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := zarr.Create(t.Context(), s, "x", zarr.Metadata{DType: dtype.Float32, Shape: []int{120, 90}, Chunks: []int{10, 20}})
+	a, err := zarr.Create(t.Context(), s, "x", zarr.Metadata{DType: dtype.Float32, Shape: []int{120, 90}, Chunks: []int{10, 20}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +120,7 @@ func digest(t *testing.T, dir string) string {
 // elements is a digest of an array, or "" where it is refused as unfinished or isn't there.
 func elements(t *testing.T, s zarr.Store, path string) string {
 	t.Helper()
-	a, err := zarr.Open(t.Context(), s, path)
+	a, err := zarr.Open(t.Context(), s, path, nil)
 	var x tensor.Any
 	if err == nil {
 		x, err = a.Read(t.Context())
@@ -149,7 +149,7 @@ func TestKilled(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := p.Run(t.Context(), RunOptions{Workers: workers}); err != nil {
+		if err := p.Run(t.Context(), &RunOptions{Workers: workers}); err != nil {
 			t.Fatal(err)
 		}
 		tasks = p.Tasks()

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -66,7 +67,7 @@ func (s *stage) array(ctx context.Context) (*zarr.Array, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.open == nil {
-		a, err := zarr.Open(ctx, s.store, s.path, zarr.Workers(1), zarr.Unfinished(), zarr.Whole())
+		a, err := zarr.Open(ctx, s.store, s.path, &zarr.Options{Workers: 1, Unfinished: true, Whole: true})
 		if err != nil {
 			return nil, err
 		}
@@ -110,8 +111,11 @@ type uses struct {
 
 // NewPlan plans how targets are made. It refuses a task that would hold more than Options.Memory, with an
 // error that wraps ErrMemory and names chunks that would do.
-func NewPlan(o Options, targets ...Target) (*Plan, error) {
-	p := &Plan{memory: o.Memory, work: o.Work}
+func NewPlan(o *Options, targets ...Target) (*Plan, error) {
+	p := &Plan{}
+	if o != nil {
+		p.memory, p.work = o.Memory, o.Work
+	}
 	if p.memory == 0 {
 		p.memory = 1 << 30
 	}
@@ -154,7 +158,7 @@ func NewPlan(o Options, targets ...Target) (*Plan, error) {
 		}
 		s.store, s.path, s.target, s.name = t.Store, clean(t.Path), true, cmp.Or(clean(t.Path), "result")
 		if s.meta.Codecs = t.Codecs; t.Codecs == nil {
-			s.meta.Codecs = []zarr.Codec{zarr.Bytes(false), {Name: "zstd", Configuration: map[string]any{"level": 3, "checksum": true}}}
+			s.meta.Codecs = []zarr.Codec{zarr.Bytes(binary.LittleEndian), {Name: "zstd", Configuration: map[string]any{"level": 3, "checksum": true}}}
 		}
 		s.meta.Type = unit(t.Array.n)
 		for k, v := range t.Attributes {
@@ -165,7 +169,7 @@ func NewPlan(o Options, targets ...Target) (*Plan, error) {
 		if s.peak > p.memory {
 			return nil, p.tooLarge(s)
 		}
-		if _, err := zarr.Create(context.Background(), zarr.Memory(), "", s.meta); err != nil { // Begin would say so
+		if _, err := zarr.Create(context.Background(), zarr.Memory(), "", s.meta, nil); err != nil { // Begin would say so
 			return nil, fail("NewPlan", err, "stage %s: %v", s.name, err)
 		}
 	}
@@ -355,7 +359,7 @@ func (s *stage) result() *node {
 func (pl *planner) stage(n *node, region []int) (*stage, error) {
 	id := hex.EncodeToString(n.id[:16])
 	s := &stage{name: name(n), node: n, region: region, tasks: 1, store: sub(pl.p.work, pl.p.within()), path: id}
-	s.meta = zarr.Metadata{DType: n.dtype, Shape: n.shape, Chunks: n.chunks, Codecs: []zarr.Codec{zarr.Bytes(false), zarr.CRC32C()}, Attributes: map[string]any{planKey: pl.p.id},
+	s.meta = zarr.Metadata{DType: n.dtype, Shape: n.shape, Chunks: n.chunks, Codecs: []zarr.Codec{zarr.Bytes(binary.LittleEndian), zarr.CRC32C()}, Attributes: map[string]any{planKey: pl.p.id},
 		Unfinished: "plan " + pl.p.id}
 	for i, e := range n.shape {
 		g := ceil(e, region[i])

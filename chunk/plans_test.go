@@ -37,14 +37,14 @@ func TestAcceptedRuns(t *testing.T) {
 					a, err := Parse(text, vars)
 					var p *Plan
 					if err == nil {
-						p, err = NewPlan(Options{}, Target{Array: a, Store: zarr.Memory()})
+						p, err = NewPlan(nil, Target{Array: a, Store: zarr.Memory()})
 					}
 					if err != nil {
 						refused++
 						continue
 					}
 					plans++
-					if err := p.Run(background, RunOptions{Workers: 1}); err != nil && !strings.Contains(err.Error(), "division by zero") {
+					if err := p.Run(background, &RunOptions{Workers: 1}); err != nil && !strings.Contains(err.Error(), "division by zero") {
 						t.Errorf("%s of %v in %v was planned: %v", text, d, chunks, err)
 					}
 				}
@@ -123,9 +123,9 @@ func TestDivisorIndex(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := NewPlan(Options{}, Target{Array: a, Store: zarr.Memory()})
+		p, err := NewPlan(nil, Target{Array: a, Store: zarr.Memory()})
 		if err == nil {
-			err = p.Run(background, RunOptions{Workers: 1})
+			err = p.Run(background, &RunOptions{Workers: 1})
 		}
 		if !errors.Is(err, tensor.ErrValue) || !strings.Contains(err.Error(), "divisor at "+want+" is 0") {
 			t.Errorf("%s: %v, want %s", text, err, want)
@@ -146,9 +146,9 @@ func TestPercentileRange(t *testing.T) {
 		if err != nil || len(a.Shape()) != 0 {
 			t.Fatal(a, err)
 		}
-		p, err := NewPlan(Options{}, Target{Array: a, Store: zarr.Memory()})
+		p, err := NewPlan(nil, Target{Array: a, Store: zarr.Memory()})
 		if err == nil {
-			err = p.Run(background, RunOptions{})
+			err = p.Run(background, nil)
 		}
 		if err != nil {
 			if !strings.Contains(err.Error(), c.want) {

@@ -39,7 +39,7 @@ func (p *Plan) Receipt(ctx context.Context) (*receipt.Receipt, error) {
 			continue
 		}
 		// One between the stages may be gone since this plan has opened it.
-		a, err := zarr.Open(ctx, s.store, s.path, zarr.Workers(1), zarr.Unfinished(), zarr.Whole())
+		a, err := zarr.Open(ctx, s.store, s.path, &zarr.Options{Workers: 1, Unfinished: true, Whole: true})
 		switch {
 		case err == nil:
 			arrays[i] = a

@@ -20,11 +20,11 @@ func receiptFor(t *testing.T, o Options, run RunOptions, expr string, vars map[s
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := NewPlan(o, Target{Array: a, Store: zarr.Memory()})
+	p, err := NewPlan(&o, Target{Array: a, Store: zarr.Memory()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := p.Run(background, run); err != nil {
+	if err := p.Run(background, &run); err != nil {
 		t.Fatal(err)
 	}
 	return receiptIn(t, p)
@@ -99,14 +99,14 @@ func TestReceiptResumed(t *testing.T) {
 	}
 	store := zarr.Memory()
 	plan := func() *Plan {
-		p, err := NewPlan(Options{}, Target{Array: a, Store: store})
+		p, err := NewPlan(nil, Target{Array: a, Store: store})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return p
 	}
 	ctx, cancel := context.WithCancel(background)
-	err = plan().Run(ctx, RunOptions{Workers: 1, Progress: func(at Progress) {
+	err = plan().Run(ctx, &RunOptions{Workers: 1, Progress: func(at Progress) {
 		if at.Done == 9 {
 			cancel()
 		}
@@ -115,12 +115,12 @@ func TestReceiptResumed(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := plan()
-	if err := p.Run(background, RunOptions{Resume: true}); err != nil {
+	if err := p.Run(background, &RunOptions{Resume: true}); err != nil {
 		t.Fatal(err)
 	}
-	whole, err := NewPlan(Options{}, Target{Array: a, Store: zarr.Memory()})
+	whole, err := NewPlan(nil, Target{Array: a, Store: zarr.Memory()})
 	if err == nil {
-		err = whole.Run(background, RunOptions{Workers: 3})
+		err = whole.Run(background, &RunOptions{Workers: 3})
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -129,7 +129,7 @@ func TestReceiptResumed(t *testing.T) {
 	if d, err := receipt.Compare(want, got); d != nil || err != nil {
 		t.Errorf("%v, %v", d, err)
 	}
-	z, err := zarr.Open(background, store, "")
+	z, err := zarr.Open(background, store, "", nil)
 	if err == nil {
 		err = z.Write(background, []int{8, 16}, tensor.New[float32](8, 8).Any())
 	}
@@ -148,14 +148,14 @@ func TestReceiptOfTensors(t *testing.T) {
 	a := MapBlocks(func(_ context.Context, _ Block, in []tensor.Any) (tensor.Any, error) { return in[0].Clone(), nil },
 		Blocks{Name: "copy", DType: x.DType(), Shape: x.Shape(), Chunks: []int{3, 5}}, FromTensor("t", x, 3, 5))
 	store := zarr.Memory()
-	p, err := NewPlan(Options{}, Target{Array: a, Store: store})
+	p, err := NewPlan(nil, Target{Array: a, Store: store})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := p.Receipt(background); err == nil {
 		t.Error("a plan that hasn't run has a receipt")
 	}
-	if err := p.Run(background, RunOptions{}); err != nil {
+	if err := p.Run(background, nil); err != nil {
 		t.Fatal(err)
 	}
 	r := receiptIn(t, p)
@@ -185,9 +185,9 @@ func TestReceiptOfGraphs(t *testing.T) {
 		for i, a := range arrays {
 			targets = append(targets, Target{Array: a, Store: zarr.Memory(), Path: fmt.Sprint(i)})
 		}
-		p, err := NewPlan(Options{Memory: memory, Work: store}, targets...)
+		p, err := NewPlan(&Options{Memory: memory, Work: store}, targets...)
 		if err == nil {
-			err = p.Run(background, RunOptions{})
+			err = p.Run(background, nil)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -218,7 +218,7 @@ func TestReceiptOfGraphs(t *testing.T) {
 	passes := make(map[int]bool)
 	var want receipt.Digest
 	for i, memory := range []int64{0, 9 << 20} {
-		p, err := NewPlan(Options{Memory: memory}, Target{Array: far, Store: zarr.Memory()})
+		p, err := NewPlan(&Options{Memory: memory}, Target{Array: far, Store: zarr.Memory()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -242,9 +242,9 @@ func TestReceiptOfStages(t *testing.T) {
 		t.Fatal(err)
 	}
 	run := func(o RunOptions) (*Plan, *receipt.Receipt) {
-		p, err := NewPlan(Options{}, Target{Array: a, Store: zarr.Memory()})
+		p, err := NewPlan(nil, Target{Array: a, Store: zarr.Memory()})
 		if err == nil {
-			err = p.Run(background, o)
+			err = p.Run(background, &o)
 		}
 		if err != nil {
 			t.Fatal(err)

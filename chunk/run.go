@@ -37,7 +37,10 @@ type Progress struct {
 // Until all tasks are done the targets are marked as unfinished: zarr.Open refuses them.
 //
 // Run holds the locks of Lock. An array that another run writes is an error that wraps zarr.ErrLocked.
-func (p *Plan) Run(ctx context.Context, o RunOptions) error {
+func (p *Plan) Run(ctx context.Context, o *RunOptions) error {
+	if o == nil {
+		o = &RunOptions{}
+	}
 	if ctx == nil {
 		return fail("Run", tensor.ErrValue, "the context is nil; context.Background() is one without an end")
 	}
@@ -86,8 +89,8 @@ func (p *Plan) Lock(ctx context.Context) (unlock func() error, err error) {
 }
 
 // run is Run without locks.
-func (p *Plan) run(ctx context.Context, o RunOptions) error {
-	if err := p.Begin(ctx, o.Resume); err != nil {
+func (p *Plan) run(ctx context.Context, o *RunOptions) error {
+	if err := p.Begin(ctx, o); err != nil {
 		return err
 	}
 	workers := o.Workers
@@ -131,7 +134,7 @@ func (p *Plan) runStage(ctx context.Context, i, workers int, done func(task int)
 				if task >= p.stages[i].tasks {
 					return
 				}
-				err := p.RunTask(ctx, i, task, false) // at work it goes on when another fails
+				err := p.RunTask(ctx, i, task) // at work it goes on when another fails
 				mu.Lock()
 				if err == nil {
 					done(task)

@@ -105,7 +105,7 @@ func TestSameBits(t *testing.T) {
 	x := drawn(3, 130, 70)
 	make := func() (*Plan, zarr.Store) {
 		s := zarr.Memory()
-		p, err := NewPlan(Options{}, Target{Array: deviations(t, x), Store: s, Path: "r"})
+		p, err := NewPlan(nil, Target{Array: deviations(t, x), Store: s, Path: "r"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -114,7 +114,7 @@ func TestSameBits(t *testing.T) {
 	var want string
 	for _, workers := range []int{1, 2, 7} {
 		p, s := make()
-		if err := p.Run(background, RunOptions{Workers: workers}); err != nil {
+		if err := p.Run(background, &RunOptions{Workers: workers}); err != nil {
 			t.Fatal(err)
 		}
 		got := contents(t, s, "")
@@ -129,7 +129,7 @@ func TestSameBits(t *testing.T) {
 	for stop := 1; ; stop += 7 {
 		p, s := make()
 		ctx, cancel := context.WithCancel(background)
-		err := p.Run(ctx, RunOptions{Workers: 2, Progress: func(at Progress) {
+		err := p.Run(ctx, &RunOptions{Workers: 2, Progress: func(at Progress) {
 			if total = at.Tasks; at.Done == stop {
 				cancel()
 			}
@@ -141,14 +141,14 @@ func TestSameBits(t *testing.T) {
 		if !errors.Is(err, context.Canceled) {
 			t.Fatal(err)
 		}
-		if err := p.Run(background, RunOptions{}); !errors.Is(err, ErrEarlier) || !errors.Is(err, fs.ErrExist) {
+		if err := p.Run(background, nil); !errors.Is(err, ErrEarlier) || !errors.Is(err, fs.ErrExist) {
 			t.Fatalf("a second run over the first: %v", err)
 		}
-		q, _ := NewPlan(Options{}, Target{Array: deviations(t, x), Store: s, Path: "r"}) // another process would
+		q, _ := NewPlan(nil, Target{Array: deviations(t, x), Store: s, Path: "r"}) // another process would
 		if q.ID() != p.ID() {
 			t.Fatal("equal plans have other identities")
 		}
-		if err := q.Run(background, RunOptions{Resume: true}); err != nil {
+		if err := q.Run(background, &RunOptions{Resume: true}); err != nil {
 			t.Fatal(err)
 		}
 		if contents(t, s, "") != want {
@@ -156,7 +156,7 @@ func TestSameBits(t *testing.T) {
 		}
 	}
 	p, s := make()
-	if err := p.Begin(background, false); err != nil {
+	if err := p.Begin(background, nil); err != nil {
 		t.Fatal(err)
 	}
 	for i, st := range p.Stages() {
@@ -164,7 +164,7 @@ func TestSameBits(t *testing.T) {
 		for _, task := range rand.Perm(st.Tasks) {
 			for range 3 {
 				wg.Go(func() {
-					if err := p.RunTask(background, i, task, true); err != nil {
+					if err := p.runTask(background, i, task, true); err != nil {
 						t.Error(err)
 					}
 				})
@@ -210,11 +210,11 @@ func TestFailures(t *testing.T) {
 			}
 			return in[0], nil
 		}, Blocks{Name: "f"}, a)
-		p, err := NewPlan(Options{}, Target{Array: r, Store: zarr.Memory(), Path: "r"})
+		p, err := NewPlan(nil, Target{Array: r, Store: zarr.Memory(), Path: "r"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = p.Run(background, RunOptions{Workers: 1})
+		err = p.Run(background, &RunOptions{Workers: 1})
 		var task *TaskError
 		if !errors.As(err, &task) || !strings.Contains(err.Error(), c.text) || task.Task != 5 {
 			t.Errorf("error %v, want %s", err, c.text)
@@ -265,7 +265,7 @@ func TestMistakes(t *testing.T) {
 		{MapBlocks(nil, Blocks{Name: "f"}, x), "a function"},
 		{FromTensor("t", drawn(1, 3), 0), "chunks of [0]"},
 	} {
-		_, err := NewPlan(Options{}, Target{Array: c.a, Store: zarr.Memory()})
+		_, err := NewPlan(nil, Target{Array: c.a, Store: zarr.Memory()})
 		if err == nil || !strings.Contains(err.Error(), c.text) {
 			t.Errorf("error %v, want %s", err, c.text)
 		}
@@ -274,20 +274,20 @@ func TestMistakes(t *testing.T) {
 		}
 	}
 	for text, err := range map[string]error{
-		"no target": second(NewPlan(Options{})),
-		"no store":  second(NewPlan(Options{}, Target{Array: x})),
+		"no target": second(NewPlan(nil)),
+		"no store":  second(NewPlan(nil, Target{Array: x})),
 		"two targets": func() error {
 			s := zarr.Memory()
-			return second(NewPlan(Options{}, Target{x, s, "a", nil, nil}, Target{x, s, "/a/", nil, nil}))
+			return second(NewPlan(nil, Target{x, s, "a", nil, nil}, Target{x, s, "/a/", nil, nil}))
 		}(),
 		"can't be compared": func() error {
 			s := struct {
 				zarr.Store
 				some []int
 			}{zarr.Memory(), nil}
-			return second(NewPlan(Options{}, Target{x, s, "a", nil, nil}, Target{x, s, "a", nil, nil}))
+			return second(NewPlan(nil, Target{x, s, "a", nil, nil}, Target{x, s, "a", nil, nil}))
 		}(),
-		"chunks of": second(NewPlan(Options{Memory: 9 << 20}, Target{Array: Map("Neg", nil, big(t)), Store: zarr.Memory()})),
+		"chunks of": second(NewPlan(&Options{Memory: 9 << 20}, Target{Array: Map("Neg", nil, big(t)), Store: zarr.Memory()})),
 	} {
 		if err == nil || !strings.Contains(err.Error(), text) {
 			t.Errorf("error %v, want %s", err, text)
@@ -299,7 +299,7 @@ func second(_ *Plan, err error) error { return err }
 
 // big is an array with chunks of 64 MiB, all absent.
 func big(t *testing.T) Array {
-	a, err := zarr.Create(background, zarr.Memory(), "x", zarr.Metadata{DType: dtype.Float32, Shape: []int{1 << 14, 1 << 14}, Chunks: []int{4096, 4096}})
+	a, err := zarr.Create(background, zarr.Memory(), "x", zarr.Metadata{DType: dtype.Float32, Shape: []int{1 << 14, 1 << 14}, Chunks: []int{4096, 4096}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -328,7 +328,7 @@ func TestStencil(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	p, err := NewPlan(Options{}, Target{Array: a, Store: zarr.Memory()})
+	p, err := NewPlan(nil, Target{Array: a, Store: zarr.Memory()})
 	if err != nil || len(p.Stages()) != 12 {
 		t.Fatalf("%d stages, want 12; %v", len(p.Stages()), err)
 	}
@@ -343,23 +343,23 @@ func TestLocked(t *testing.T) {
 	}
 	for _, s := range []zarr.Store{folder, zarr.Memory()} {
 		inside := func(_ context.Context, _ Block, in []tensor.Any) (tensor.Any, error) {
-			p, err := NewPlan(Options{}, Target{Array: Value(in[0]), Store: s, Path: "r"})
+			p, err := NewPlan(nil, Target{Array: Value(in[0]), Store: s, Path: "r"})
 			if err == nil {
-				err = p.Run(background, RunOptions{})
+				err = p.Run(background, nil)
 			}
 			if !errors.Is(err, zarr.ErrLocked) || !strings.Contains(err.Error(), "plan ") {
 				t.Errorf("a second run on the array: %v", err)
 			}
 			return in[0], nil
 		}
-		p, err := NewPlan(Options{}, Target{Array: MapBlocks(inside, Blocks{Name: "f"}, From("x", zarrOf(t, drawn(1, 4), 4))), Store: s, Path: "r"})
+		p, err := NewPlan(nil, Target{Array: MapBlocks(inside, Blocks{Name: "f"}, From("x", zarrOf(t, drawn(1, 4), 4))), Store: s, Path: "r"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := p.Run(background, RunOptions{}); err != nil {
+		if err := p.Run(background, nil); err != nil {
 			t.Fatal(err)
 		}
-		if err := p.Run(background, RunOptions{Resume: true}); err != nil {
+		if err := p.Run(background, &RunOptions{Resume: true}); err != nil {
 			t.Errorf("the lock stays: %v", err)
 		}
 		keys, err := s.List(background, "")
@@ -375,7 +375,7 @@ func TestTargets(t *testing.T) {
 	s := zarr.Memory()
 	gram := MatMul(Transpose(a), a)
 	sum := Reduce("ReduceSum", gram, Reducing{})
-	p, err := NewPlan(Options{}, Target{Array: sum, Store: s, Path: "sum"}, Target{Array: gram, Store: s, Path: "gram"}, Target{Array: gram, Store: s, Path: "again"})
+	p, err := NewPlan(nil, Target{Array: sum, Store: s, Path: "sum"}, Target{Array: gram, Store: s, Path: "gram"}, Target{Array: gram, Store: s, Path: "again"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -386,12 +386,12 @@ func TestTargets(t *testing.T) {
 	if want := []string{"Exp", "gram", "ReduceSum of 8 chunks", "sum", "again"}; !slices.Equal(names, want) {
 		t.Errorf("stages %v, want %v", names, want)
 	}
-	if err := p.Run(background, RunOptions{}); err != nil {
+	if err := p.Run(background, nil); err != nil {
 		t.Fatal(err)
 	}
 	var got []tensor.Any
 	for _, path := range []string{"gram", "again", "sum"} {
-		z, err := zarr.Open(background, s, path)
+		z, err := zarr.Open(background, s, path, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -431,7 +431,7 @@ func TestEmpty(t *testing.T) {
 
 // Arrays of more chunks than can be planned are refused at once, by what is planned of them.
 func TestTooMany(t *testing.T) {
-	z, err := zarr.Create(background, zarr.Memory(), "x", zarr.Metadata{DType: dtype.Float32, Shape: []int{1 << 30, 1 << 30}, Chunks: []int{16, 16}})
+	z, err := zarr.Create(background, zarr.Memory(), "x", zarr.Metadata{DType: dtype.Float32, Shape: []int{1 << 30, 1 << 30}, Chunks: []int{16, 16}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -441,7 +441,7 @@ func TestTooMany(t *testing.T) {
 		"map": Map("Neg", nil, x), "rechunk": Rechunk(x, 17, 17), "sum": Reduce("ReduceSum", x, Reducing{}), "rows": Reduce("ReduceSum", x, Reducing{Axes: []int{0}}),
 		"product": MatMul(x, x), "inner": MatMul(narrow, Transpose(narrow)), "histogram": Histogram(x, 3, 0, 1), "slice": Slice(x, tensor.R(0, 1<<30, 3)),
 	} {
-		if err := second(NewPlan(Options{}, Target{Array: a, Store: zarr.Memory()})); !errors.Is(err, ErrTasks) {
+		if err := second(NewPlan(nil, Target{Array: a, Store: zarr.Memory()})); !errors.Is(err, ErrTasks) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -73,12 +73,13 @@ func (s *stage) place() string {
 
 // Begin makes the arrays that the stages write, and marks them as unfinished: zarr.Open refuses them from now on, until Finish or
 // End. Where targets are there from an earlier run of the same plan, it goes on with them and with what that run has left between the
-// stages, if resume is set, or returns an error that wraps ErrEarlier. Other arrays there are an error that wraps
-// fs.ErrExist. Without resume nothing of an earlier run is used. Other runs must be kept out: see Lock.
-func (p *Plan) Begin(ctx context.Context, resume bool) error {
+// stages, if o has Resume, or returns an error that wraps ErrEarlier. Other arrays there are an error that wraps
+// fs.ErrExist. Without Resume nothing of an earlier run is used. Other runs must be kept out: see Lock.
+func (p *Plan) Begin(ctx context.Context, o *RunOptions) error {
+	resume := o != nil && o.Resume
 	there := make([]bool, len(p.stages))
 	for i, s := range p.stages {
-		a, err := zarr.Open(ctx, s.store, s.path, zarr.Unfinished())
+		a, err := zarr.Open(ctx, s.store, s.path, &zarr.Options{Unfinished: true})
 		if err != nil {
 			continue // Create says why, or makes the first one
 		}
@@ -93,7 +94,7 @@ func (p *Plan) Begin(ctx context.Context, resume bool) error {
 	}
 	for i, s := range p.stages {
 		if s.target && !there[i] {
-			if _, err := zarr.Create(ctx, s.store, s.path, s.meta); err != nil {
+			if _, err := zarr.Create(ctx, s.store, s.path, s.meta, nil); err != nil {
 				return err
 			}
 		}
@@ -105,7 +106,7 @@ func (p *Plan) Begin(ctx context.Context, resume bool) error {
 		if err := zarr.Remove(ctx, p.work, p.within()+"/"+s.path); err != nil {
 			return err
 		}
-		if _, err := zarr.Create(ctx, s.store, s.path, s.meta); err != nil {
+		if _, err := zarr.Create(ctx, s.store, s.path, s.meta, nil); err != nil {
 			return err
 		}
 	}
@@ -162,8 +163,13 @@ func (s *stage) finish(ctx context.Context) error {
 
 // RunTask runs task i of a stage; all tasks of the stages it comes after must be done. It is
 // for executors: a task may run anywhere, more than once, also at the same time, and writes the same bytes.
-// Where all that it writes is there, and can be read, it does nothing, unless again is set.
-func (p *Plan) RunTask(ctx context.Context, stageIndex, i int, again bool) error {
+// Where all that it writes is there, and can be read, it does nothing.
+func (p *Plan) RunTask(ctx context.Context, stageIndex, i int) error {
+	return p.runTask(ctx, stageIndex, i, false)
+}
+
+// runTask is RunTask that with again does what is done.
+func (p *Plan) runTask(ctx context.Context, stageIndex, i int, again bool) error {
 	if stageIndex < 0 || stageIndex >= len(p.stages) || i < 0 || i >= p.stages[stageIndex].tasks {
 		return fail("RunTask", tensor.ErrIndex, "task %d of stage %d; see Stages", i, stageIndex)
 	}

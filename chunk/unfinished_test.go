@@ -58,7 +58,7 @@ func newStopped(t *testing.T, x Array, old tensor.Any, left *int) stopped {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := zarr.Create(t.Context(), c.out, "g/r", zarr.Metadata{DType: old.DType(), Shape: old.Shape(), Chunks: []int{5, 7}})
+	a, err := zarr.Create(t.Context(), c.out, "g/r", zarr.Metadata{DType: old.DType(), Shape: old.Shape(), Chunks: []int{5, 7}}, nil)
 	if err == nil {
 		err = a.Write(t.Context(), make([]int, old.Rank()), old)
 	}
@@ -70,7 +70,7 @@ func newStopped(t *testing.T, x Array, old tensor.Any, left *int) stopped {
 	mean := Reduce("ReduceMean", x, Reducing{Axes: []int{0}})
 	out, work := die(c.out), die(c.work)
 	c.plan = func() *Plan {
-		p, err := NewPlan(Options{Work: work}, Target{Array: Map("Sub", nil, x, mean), Store: out, Path: "g/r"}, Target{Array: mean, Store: out, Path: "m"})
+		p, err := NewPlan(&Options{Work: work}, Target{Array: Map("Sub", nil, x, mean), Store: out, Path: "g/r"}, Target{Array: mean, Store: out, Path: "m"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -93,7 +93,7 @@ func (c stopped) read(t *testing.T) (all []string) {
 	if _, err := c.out.Size(t.Context(), "g/r/zarr.json"); errors.Is(err, fs.ErrNotExist) {
 		return all
 	}
-	a, err := g.Open(t.Context(), "r")
+	a, err := g.Open(t.Context(), "r", nil)
 	var r tensor.Any
 	if err == nil {
 		r, err = a.Read(t.Context())
@@ -129,7 +129,7 @@ func TestStopped(t *testing.T) {
 	x := From("x", zarrOf(t, data, 5, 7))
 	left := -1
 	whole := newStopped(t, x, data, &left)
-	if err := whole.plan().Run(t.Context(), RunOptions{}); err != nil {
+	if err := whole.plan().Run(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
 	want, bytes := whole.read(t), contents(t, whole.out, "")
@@ -150,7 +150,7 @@ func TestStopped(t *testing.T) {
 			left = -1
 			c := newStopped(t, x, data, &left)
 			left = stop
-			err := c.plan().Run(t.Context(), RunOptions{Workers: workers})
+			err := c.plan().Run(t.Context(), &RunOptions{Workers: workers})
 			ended := err == nil
 			if !ended && !errors.Is(err, errGone) {
 				t.Fatal(err)
@@ -168,7 +168,7 @@ func TestStopped(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				if err := c.plan().Run(t.Context(), RunOptions{Workers: workers, Resume: cases%2 == 1}); err != nil {
+				if err := c.plan().Run(t.Context(), &RunOptions{Workers: workers, Resume: cases%2 == 1}); err != nil {
 					t.Fatalf("stopped before change %d, and begun again: %v", stop, err)
 				}
 			}

@@ -106,7 +106,7 @@ func TestONNXRunner(t *testing.T) {
 func modelData(t *testing.T, folder string) {
 	save := func(name string, a tensor.Any) {
 		var b bytes.Buffer
-		if err := npy.Write(&b, a); err != nil {
+		if err := npy.Write(&b, a, nil); err != nil {
 			t.Fatal(err)
 		}
 		write(t, filepath.Join(folder, name), b.String())
@@ -127,7 +127,7 @@ func modelData(t *testing.T, folder string) {
 	save("a.npy", floats([]int{2, 3}, 0, 1, 2, 3, 4, 5).Any())
 	write(t, filepath.Join(folder, "c.pb"), proto(floats([]int{2, 3}, 0, 0, 0, 0, 0, 100)))
 	var z bytes.Buffer
-	if err := npy.WriteZip(&z, []string{"b", "other"}, []tensor.Any{floats([]int{2, 3}, 10, 10, 10, 10, 10, 10).Any(), floats(nil, 1).Any()}); err != nil {
+	if err := npy.WriteZip(&z, []string{"b", "other"}, []tensor.Any{floats([]int{2, 3}, 10, 10, 10, 10, 10, 10).Any(), floats(nil, 1).Any()}, nil); err != nil {
 		t.Fatal(err)
 	}
 	write(t, filepath.Join(folder, "in.npz"), z.String())
@@ -286,7 +286,7 @@ func TestNumPyRunner(t *testing.T) {
 	const refuse = base + `"steps":[{"op":"reshape","shape":[4],"order":"C"}],"out":null`
 	const print = `"id":"it","op":"format","tol":"exact","error":null,"in":[{"dtype":"float32","shape":[2],"data":[1.5,"NaN"]}],"args":{"printoptions":{"precision":3}},"out":{"repr":"array([1.5, nan], dtype=float32)","str":"[1.5 nan]"}`
 	var file bytes.Buffer
-	if err := npy.Write(&file, tensor.FromSlice([]float64{1, math.Copysign(0, -1)}, 2).Any()); err != nil {
+	if err := npy.Write(&file, tensor.FromSlice([]float64{1, math.Copysign(0, -1)}, 2).Any(), nil); err != nil {
 		t.Fatal(err)
 	}
 	const read = `"file":"npy/f.npy","bytes":144,"ok":true,"version":[1,0],"descr":"<f8","fortran_order":false,"array":{"dtype":"float64","shape":[2],"data":[1,"-0"]}`

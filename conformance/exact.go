@@ -95,5 +95,5 @@ func (m *modelRun) exact() (map[string]tensor.Any, error) {
 			inputs[name] = op.Cast[float64](f).Any()
 		}
 	}
-	return s.Run(m.ctx, inputs, onnx.Options{MaxMemory: -1})
+	return s.Run(m.ctx, inputs, &onnx.Options{MaxMemory: -1})
 }

@@ -217,14 +217,14 @@ func (s *worked) step(c *tensorCase, st *tensorStep) error {
 	case "unvectorize_original":
 		s.v = nil
 	case "distribute":
-		var opts []tensor.DistributeOption
+		var o *tensor.DistributeOptions
 		if st.Axis != nil {
-			opts = append(opts, tensor.Along(axis))
+			o = &tensor.DistributeOptions{Axes: []int{axis}}
 		}
 		if s.v != nil {
-			*s.v = s.v.Distribute(lay(st.Threads), st.Thread, opts...)
+			*s.v = s.v.Distribute(lay(st.Threads), st.Thread, o)
 		} else {
-			s.t = tensor.Distribute(s.t, lay(st.Threads), st.Thread, opts...)
+			s.t = tensor.Distribute(s.t, lay(st.Threads), st.Thread, o)
 		}
 	case "split":
 		if s.v != nil {
@@ -261,7 +261,11 @@ func (s *worked) step(c *tensorCase, st *tensorStep) error {
 		if st.Bound != s.t.Len() {
 			return fmt.Errorf("a bound of %d in %d elements", st.Bound, s.t.Len())
 		}
-		s.it = tensor.LayoutIterator(s.t, lay(st.Layout), st.Stride, st.Offset, st.Circular)
+		iterate := tensor.LayoutIterator[float32]
+		if st.Circular {
+			iterate = tensor.CircularLayoutIterator[float32]
+		}
+		s.it = iterate(s.t, lay(st.Layout), st.Stride, st.Offset)
 	case "tiled_iterator":
 		s.it = tensor.TiledIterator(s.t, st.Sizes, axis, st.Start...)
 	case "advance":

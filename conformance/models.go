@@ -172,7 +172,7 @@ func (m *modelRun) run(inputs map[string]tensor.Any) (map[string]tensor.Any, err
 		m.plan = plan
 	}
 	from := time.Now()
-	out, err := m.session.Run(m.ctx, inputs, onnx.Options{MaxMemory: -1})
+	out, err := m.session.Run(m.ctx, inputs, &onnx.Options{MaxMemory: -1})
 	m.spent += time.Since(from)
 	m.peak = m.memory.peak()
 	if err != nil {
@@ -457,9 +457,9 @@ func (m *modelRun) read(file string) (tensor.Any, error) {
 	case ".pb":
 		return readTensor(os.DirFS(m.folder), path)
 	case ".npy":
-		return npy.Open(full)
+		return npy.Open(full, nil)
 	case ".npz":
-		z, err := npy.OpenZip(full)
+		z, err := npy.OpenZip(full, nil)
 		if err != nil {
 			return tensor.Any{}, err
 		}

@@ -97,7 +97,7 @@ func (c *npyCase) run(path string) error {
 	if err != nil {
 		return err
 	}
-	h, err := npy.ReadHeader(bytes.NewReader(file))
+	h, err := npy.ReadHeader(bytes.NewReader(file), nil)
 	if err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func (c *npyCase) run(path string) error {
 	if !slices.Equal(h.Shape, want.Shape()) || h.DType != want.DType() {
 		return fmt.Errorf("the header says %s%v", h.DType, h.Shape)
 	}
-	opened, err := npy.Open(path)
+	opened, err := npy.Open(path, nil)
 	if err != nil {
 		return err
 	}
@@ -115,7 +115,7 @@ func (c *npyCase) run(path string) error {
 	if err := compare(opened, want, exactly); err != nil {
 		return fmt.Errorf("npy.Open: %w", err)
 	}
-	got, err := npy.Read(bytes.NewReader(file))
+	got, err := npy.Read(bytes.NewReader(file), nil)
 	if err != nil {
 		return err
 	}
@@ -123,11 +123,7 @@ func (c *npyCase) run(path string) error {
 		return fmt.Errorf("npy.Read: %w", err)
 	}
 	var again bytes.Buffer
-	var opts []npy.WriteOption
-	if h.Fortran {
-		opts = append(opts, npy.Fortran())
-	}
-	if err := npy.Write(&again, got, opts...); err != nil {
+	if err := npy.Write(&again, got, &npy.WriteOptions{Fortran: h.Fortran}); err != nil {
 		return err
 	}
 	if h.Version == 1 && !h.BigEndian && c.Version != nil && !bytes.Equal(again.Bytes(), file) {
@@ -137,7 +133,7 @@ func (c *npyCase) run(path string) error {
 }
 
 func (c *npyCase) zip(path string) error {
-	z, err := npy.OpenZip(path)
+	z, err := npy.OpenZip(path, nil)
 	if err != nil {
 		return err
 	}
@@ -172,8 +168,8 @@ func refused(path string) error {
 	runtime.ReadMemStats(&before)
 	arena := held()
 	for how, read := range map[string]func() (tensor.Any, error){
-		"Open": func() (tensor.Any, error) { return npy.Open(path) },
-		"Read": func() (tensor.Any, error) { return npy.Read(bytes.NewReader(file)) },
+		"Open": func() (tensor.Any, error) { return npy.Open(path, nil) },
+		"Read": func() (tensor.Any, error) { return npy.Read(bytes.NewReader(file), nil) },
 	} {
 		a, err := read()
 		if err == nil {

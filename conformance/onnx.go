@@ -118,7 +118,7 @@ func nodeTest(folder fs.FS, name string, model *onnx.Model, sets []string) error
 				return err
 			}
 		}
-		got, err := s.RunValues(context.Background(), inputs, onnx.Options{})
+		got, err := s.RunValues(context.Background(), inputs, nil)
 		if err != nil {
 			return outcome(err)
 		}

@@ -155,7 +155,7 @@ func (m *packageModel) run(r *report, op, folder string) error {
 			}
 		}
 		start := time.Now()
-		if got, err = s.RunValues(context.Background(), inputs, onnx.Options{MaxMemory: -1}); err != nil {
+		if got, err = s.RunValues(context.Background(), inputs, &onnx.Options{MaxMemory: -1}); err != nil {
 			return outcome(fmt.Errorf("run %d: %w", run, err))
 		}
 		spent = time.Since(start)

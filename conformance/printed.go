@@ -48,7 +48,7 @@ func (c *printedCase) run() error {
 	if t.Rank() == 0 {
 		plain = tensor.PrintOptions{} // NumPy prints the scalar then, without options
 	}
-	if got := tensor.Sprint(t, plain); got != c.Out.Str {
+	if got := tensor.Sprint(t, &plain); got != c.Out.Str {
 		return fmt.Errorf("prints\n%s\nwant\n%s", got, c.Out.Str)
 	}
 	if got := repr(t, o); got != c.Out.Repr {
@@ -93,7 +93,7 @@ func repr(t tensor.Any, o tensor.PrintOptions) string {
 	name := t.DType().String()
 	implied := t.Len() > 0 && (name == "bool" || name == "int64" || name == "float64")
 	o.Separator, o.Indent, o.LineWidth = ", ", len(open), width-1 // the comma or the bracket behind
-	text := open + tensor.Sprint(t, o)
+	text := open + tensor.Sprint(t, &o)
 	if t.Len() == 0 && t.Rank() != 1 {
 		text = open + "[], shape=" + strings.NewReplacer("[", "(", "]", ")", " ", ", ").Replace(fmt.Sprint(t.Shape()))
 	}

@@ -35,7 +35,7 @@ func (r *report) keep(op, name, file string, s *onnx.Session, m *onnx.Model, inp
 	}
 	base := filepath.Join(r.receipts, strings.NewReplacer("/", "_", " ", "_").Replace(op+"-"+name))
 	var made receipt.Receipt
-	if _, err := s.RunValues(context.Background(), inputs, onnx.Options{Receipt: &made, ReceiptNodes: true}); err != nil {
+	if _, err := s.RunValues(context.Background(), inputs, &onnx.Options{Receipt: &made, ReceiptNodes: true}); err != nil {
 		return err
 	}
 	b, err := made.Encode()
@@ -50,7 +50,7 @@ func (r *report) keep(op, name, file string, s *onnx.Session, m *onnx.Model, inp
 	for i, name := range slices.Sorted(maps.Keys(tensors)) {
 		in := fmt.Sprintf("%s.%d.npy", base, i)
 		var b bytes.Buffer
-		if err := npy.Write(&b, tensors[name]); err != nil {
+		if err := npy.Write(&b, tensors[name], nil); err != nil {
 			return err
 		}
 		if err := os.WriteFile(in, b.Bytes(), 0o666); err != nil {

@@ -62,7 +62,7 @@ func (c *stored) spec() (pack.Spec, error) {
 	if err != nil {
 		return pack.Spec{}, err
 	}
-	return pack.NewSpec(d, c.Shape, o)
+	return pack.NewSpec(d, c.Shape, &o)
 }
 
 func (c *stored) options() (d dtype.DType, o pack.Options, err error) {
@@ -235,7 +235,7 @@ func (c *printText) run() error {
 	if err != nil {
 		return err
 	}
-	p, err := pack.Pack(x, o)
+	p, err := pack.Pack(x, &o)
 	if err != nil {
 		return err
 	}
@@ -251,7 +251,7 @@ func (c *printText) run() error {
 		if _, plain := a.Foreign().(pack.Tensor); !plain && o.Tile != (pack.Tile{}) {
 			continue // it says ROW_MAJOR
 		}
-		got, err := pack.Text(a, opts)
+		got, err := pack.Text(a, &opts)
 		if err != nil {
 			return err
 		}

@@ -62,7 +62,7 @@ func bfpElement(raw json.RawMessage) error {
 		return err
 	}
 	f, e := math.Float32frombits(v[0]), uint8(v[1])
-	got := []uint32{uint32(pack.BFPCode(f, e, 7, false)), uint32(pack.BFPCode(f, e, 3, false)), uint32(pack.BFPCode(f, e, 7, true)), uint32(pack.BFPCode(f, e, 3, true))}
+	got := []uint32{uint32(pack.BFPCode(f, e, 7)), uint32(pack.BFPCode(f, e, 3)), uint32(pack.BFPTruncated(f, e, 7)), uint32(pack.BFPTruncated(f, e, 3))}
 	if fmt.Sprint(got) != fmt.Sprint(v[2:]) {
 		return fmt.Errorf("%#x by %d: got %v, want %v", v[0], v[1], got, v[2:])
 	}
@@ -154,7 +154,7 @@ func (c *bfpTiles) run() error {
 	if err != nil {
 		return err
 	}
-	p, err := pack.Pack(x, o)
+	p, err := pack.Pack(x, &o)
 	if err != nil {
 		return err
 	}
@@ -208,7 +208,7 @@ func (c *bfpDecode) run() error {
 		return err
 	}
 	// In the order of the storage: put the values into tiles that no format encodes.
-	plain, err := pack.Pack(out, pack.Options{Tile: s.Tile()})
+	plain, err := pack.Pack(out, &pack.Options{Tile: s.Tile()})
 	if err != nil {
 		return err
 	}
@@ -249,7 +249,8 @@ func (c *tensorBytes) run() error {
 	case dtype.Int32:
 		padding = tensor.Scalar(int32(c.Pad)).Any()
 	}
-	p, err := pack.PackPadded(x, o, padding)
+	o.Padding = padding
+	p, err := pack.Pack(x, &o)
 	if err != nil {
 		return err
 	}
@@ -284,7 +285,7 @@ func (c *tilizeMap) run() error {
 	if err != nil {
 		return err
 	}
-	s, err := pack.NewSpec(d, c.Shape, o)
+	s, err := pack.NewSpec(d, c.Shape, &o)
 	if err != nil {
 		return err
 	}
@@ -294,7 +295,8 @@ func (c *tilizeMap) run() error {
 	}
 	n := s.Len()
 	ids := tensor.Arange(int32(0), int32(n), 1).Reshape(c.Shape...)
-	p, err := pack.PackPadded(ids.Any(), o, tensor.Scalar(int32(-1)).Any())
+	o.Padding = tensor.Scalar(int32(-1)).Any()
+	p, err := pack.Pack(ids.Any(), &o)
 	if err != nil {
 		return err
 	}

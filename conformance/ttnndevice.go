@@ -68,7 +68,7 @@ func (c *deviceCase) sample() (tensor.Any, pack.Options, error) {
 func (c *deviceCase) config(s pack.Spec, auto string) (m device.MemoryConfig, err error) {
 	helpers := map[string]device.Sharding{"height": device.HeightSharded, "width": device.WidthSharded, "block": device.BlockSharded}
 	if k, ok := helpers[auto]; ok {
-		if m, err = device.Shards(s, k, c.cores()[0], c.Orientation == "COL_MAJOR"); err == nil && c.Shard != nil && !slices.Equal(m.Shard, c.Shard) {
+		if m, err = device.Shards(s, device.MemoryConfig{Sharding: k, Cores: c.cores()[:1], ColMajor: c.Orientation == "COL_MAJOR"}); err == nil && c.Shard != nil && !slices.Equal(m.Shard, c.Shard) {
 			err = fmt.Errorf("shards of %v, want %v", m.Shard, c.Shard)
 		}
 		return m, err
@@ -98,11 +98,11 @@ func (c *deviceCase) place(m device.Model, config func(pack.Spec) (device.Memory
 	if err != nil {
 		return nil, err
 	}
-	dev, err := device.New(m)
+	dev, err := device.New(m, nil)
 	if err != nil {
 		return nil, err
 	}
-	host, err := pack.Pack(x, o)
+	host, err := pack.Pack(x, &o)
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +110,7 @@ func (c *deviceCase) place(m device.Model, config func(pack.Spec) (device.Memory
 	if err != nil {
 		return nil, err
 	}
-	before, err := pack.NewSpec(x.DType(), []int{3}, pack.Options{})
+	before, err := pack.NewSpec(x.DType(), []int{3}, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +122,7 @@ func (c *deviceCase) place(m device.Model, config func(pack.Spec) (device.Memory
 		return nil, err
 	}
 	s := t.Spec()
-	wide, err := pack.Pack(x, pack.Options{Tile: o.Tile, Format: o.Format, Align: s.Alignment()})
+	wide, err := pack.Pack(x, &pack.Options{Tile: o.Tile, Format: o.Format, Align: s.Alignment()})
 	if err != nil {
 		return nil, err
 	}

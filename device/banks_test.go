@@ -20,7 +20,7 @@ func TestMillion(t *testing.T) {
 	if raceDetector {
 		count /= 50
 	}
-	dev := must(New(Model{"tiny", Coord{2, 2}, 1 << 14, 2, 1 << 14, 16, 32}))
+	dev := must(New(Model{"tiny", Coord{2, 2}, 1 << 14, 2, 1 << 14, 16, 32}, nil))
 	r := rand.New(rand.NewPCG(1, 2))
 	subsets := [][]int{{0}, {1}, {0, 1}, {2, 3}, {0, 1, 2, 3}, {3, 0}}
 	var live []*simBuffer
@@ -95,7 +95,7 @@ func TestDirections(t *testing.T) {
 		want [3]int
 	}{{DRAM, [3]int{0, 4096, 0}}, {L1, [3]int{1<<20 - 4096, 1<<20 - 8192, 1<<20 - 4096}}} {
 		c := MemoryConfig{Memory: tc.m}
-		s := must(pack.NewSpec(dtype.Uint8, []int{1, 4096}, pack.Options{}))
+		s := must(pack.NewSpec(dtype.Uint8, []int{1, 4096}, nil))
 		a, b := must(Empty(s, dev, c)), must(Empty(s, dev, c))
 		first, second := must(a.Address()), must(b.Address())
 		a.Deallocate()
@@ -112,10 +112,10 @@ func TestFull(t *testing.T) {
 	c := MemoryConfig{Memory: L1}
 	var keep []Tensor
 	for i := range 6 {
-		s := must(pack.NewSpec(dtype.Uint8, []int{12, (i + 1) << 14}, pack.Options{}))
+		s := must(pack.NewSpec(dtype.Uint8, []int{12, (i + 1) << 14}, nil))
 		keep = append(keep, must(Empty(s, dev, c)))
 	}
-	s := must(pack.NewSpec(dtype.Uint8, []int{12, 1 << 20}, pack.Options{}))
+	s := must(pack.NewSpec(dtype.Uint8, []int{12, 1 << 20}, nil))
 	_, err := Empty(s, dev, c)
 	want := "device.Empty: uint8[12,1048576], L1, interleaved: 1048576 bytes in each of 12 banks of L1 are not to be had at one address; " +
 		"each has 1048576, in bank 11 344064 are in use; resident: uint8[12,98304], L1, interleaved (98304), uint8[12,81920], L1, interleaved (81920), " +
@@ -129,7 +129,7 @@ func TestFull(t *testing.T) {
 	if _, err := Empty(s, dev, c); err != nil {
 		t.Error(err)
 	}
-	_, err = Empty(must(pack.NewSpec(dtype.Uint8, []int{1, 2 << 20}, pack.Options{})), dev, c)
+	_, err = Empty(must(pack.NewSpec(dtype.Uint8, []int{1, 2 << 20}, nil)), dev, c)
 	if !errors.Is(err, tensor.ErrMemory) || !strings.Contains(fmt.Sprint(err), "needs 2097152 bytes in each bank of L1, which has 1048576") {
 		t.Errorf("larger than a bank: %v", err)
 	}
@@ -138,7 +138,7 @@ func TestFull(t *testing.T) {
 // Tensors that nobody can reach give their memory back.
 func TestCollected(t *testing.T) {
 	dev := open(t)
-	s := must(pack.NewSpec(dtype.Uint8, []int{12, 1 << 19}, pack.Options{}))
+	s := must(pack.NewSpec(dtype.Uint8, []int{12, 1 << 19}, nil))
 	for range 10 { // two fit
 		if _, err := Empty(s, dev, MemoryConfig{Memory: L1}); err != nil {
 			t.Fatal(err)

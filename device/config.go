@@ -150,15 +150,19 @@ func (c *MemoryConfig) inGrid(op string, m *Model, rows, columns int) ([]int, er
 	return list, nil
 }
 
-// Shards returns the config in L1 whose shards are as large as they must be for each of
-// the cores to get one, as TT-NN's helpers choose it. Rows of height and columns of width
+// Shards returns c in L1 with shards that are as large as they must be for each of
+// its cores to get one, as TT-NN's helpers choose it: Sharding, Cores and ColMajor count. Rows of height and columns of width
 // shards are rounded up to tiles; of blocks that are rows, columns are rounded up to
 // 64 bytes. Blocks are dealt to the cores in turn, so it is an NDSharded config, which
 // differs from BlockSharded where shards are fewer than cores. It fails when the cores
-// aren't a rectangle, there are none, or k is another sharding.
-func Shards(s pack.Spec, k Sharding, cores Range, colMajor bool) (MemoryConfig, error) {
+// aren't one rectangle, there are none, or the sharding is another.
+func Shards(s pack.Spec, c MemoryConfig) (MemoryConfig, error) {
 	const op = "device.Shards"
-	c := MemoryConfig{Memory: L1, Sharding: k, Cores: []Range{cores}, ColMajor: colMajor}
+	c = MemoryConfig{Memory: L1, Sharding: c.Sharding, Cores: c.Cores, ColMajor: c.ColMajor}
+	if len(c.Cores) != 1 {
+		return c, fail(op, tensor.ErrShape, "%d ranges of cores; want one, as Grid(8, 8)", len(c.Cores))
+	}
+	cores := c.Cores[0]
 	a, b := cores.First, cores.Last
 	if a.X < 0 || a.Y < 0 || b.X < a.X || b.Y < a.Y || b.X >= mostBanks || b.Y >= mostBanks {
 		return c, fail(op, tensor.ErrShape, "%v-%v is no range of cores; Grid(8, 8) is one of 64", a, b)
@@ -170,21 +174,21 @@ func Shards(s pack.Spec, k Sharding, cores Range, colMajor bool) (MemoryConfig, 
 		toH, toW = t.Height, t.Width
 	}
 	rows, columns := 1, 1
-	switch k {
+	switch c.Sharding {
 	case HeightSharded:
 		rows = w * h
 	case WidthSharded:
 		columns = w * h
 	case BlockSharded:
 		c.Sharding = NDSharded
-		if rows, columns = h, w; colMajor {
+		if rows, columns = h, w; c.ColMajor {
 			rows, columns = w, h
 		}
 		if s.Tile() == (pack.Tile{}) {
 			toW = max(64/max(s.DType().Size(), 1), 1)
 		}
 	default:
-		return c, fail(op, tensor.ErrShape, "%v has no such shards; HeightSharded, WidthSharded and BlockSharded do", k)
+		return c, fail(op, tensor.ErrShape, "%v has no such shards; HeightSharded, WidthSharded and BlockSharded do", c.Sharding)
 	}
 	shardH, okH := roundUp(max(divUp(height, rows), 1), toH)
 	shardW, okW := roundUp(max(divUp(width, columns), 1), toW)

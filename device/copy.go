@@ -28,14 +28,14 @@ func ToDevice(x tensor.Any, dev Device, c MemoryConfig) (Tensor, error) {
 			return Tensor{}, err
 		}
 		if s = t.p.spec; t.view {
-			s, err = pack.NewSpec(t.DType(), t.lay.Shape(), pack.Options{})
+			s, err = pack.NewSpec(t.DType(), t.lay.Shape(), nil)
 		} else if exec.Same(t.Device(), dev) && t.p.config.Equal(c) {
 			return t.Share()
 		}
 	case pack.Tensor:
 		s = t.Spec
 	default:
-		s, err = pack.NewSpec(x.DType(), x.Shape(), pack.Options{})
+		s, err = pack.NewSpec(x.DType(), x.Shape(), nil)
 	}
 	if err != nil {
 		return Tensor{}, tensor.Wrap(op, err)
@@ -63,7 +63,7 @@ func ToDevice(x tensor.Any, dev Device, c MemoryConfig) (Tensor, error) {
 
 // widened returns a copy of rows with the padding that shards want, of zeros.
 func widened(x tensor.Any, s pack.Spec) (pack.Tensor, error) {
-	return pack.Pack(x, pack.Options{Format: s.Format(), Padded: s.Padded().Shape()})
+	return pack.Pack(x, &pack.Options{Format: s.Format(), Padded: s.Padded().Shape()})
 }
 
 // FromDevice returns a copy of t on the host, stored as its Spec says: pages are in their
@@ -77,7 +77,7 @@ func FromDevice(t Tensor) (pack.Tensor, error) {
 	}
 	s, err := t.p.spec, error(nil)
 	if t.view {
-		s, err = pack.NewSpec(t.DType(), t.lay.Shape(), pack.Options{})
+		s, err = pack.NewSpec(t.DType(), t.lay.Shape(), nil)
 	}
 	if err != nil {
 		return pack.Tensor{}, tensor.Wrap(op, err)
@@ -155,7 +155,7 @@ func copyBy(op string, q Queue, dst, src tensor.Any) (Event, error) {
 		return nil, err
 	}
 	if s.t == nil && !s.whole { // in order, it moves page by page
-		rows, err := pack.Pack(src, pack.Options{})
+		rows, err := pack.Pack(src, nil)
 		if err != nil {
 			return nil, tensor.Wrap(op, err)
 		}
@@ -301,7 +301,7 @@ func newSide(op string, a tensor.Any, written bool) (*side, error) {
 		s.whole = s.lay.IsRowMajor()
 	}
 	var err error
-	if s.spec, err = pack.NewSpec(a.DType(), s.shape, pack.Options{}); err != nil {
+	if s.spec, err = pack.NewSpec(a.DType(), s.shape, nil); err != nil {
 		return nil, tensor.Wrap(op, err)
 	}
 	return s, nil
@@ -311,10 +311,10 @@ func newSide(op string, a tensor.Any, written bool) (*side, error) {
 func sameSpec(op string, d, s *side) error {
 	a, b := d.spec, s.spec
 	if d.t != nil && !d.whole {
-		a, _ = pack.NewSpec(a.DType(), d.shape, pack.Options{})
+		a, _ = pack.NewSpec(a.DType(), d.shape, nil)
 	}
 	if s.t != nil && !s.whole {
-		b, _ = pack.NewSpec(b.DType(), s.shape, pack.Options{})
+		b, _ = pack.NewSpec(b.DType(), s.shape, nil)
 	}
 	what := ""
 	switch {

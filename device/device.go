@@ -86,16 +86,15 @@ type Place struct {
 	Offset int
 }
 
-// Option is one of Open's: see Strict.
-type Option struct{ strict bool }
-
-// Strict has a device refuse tensors whose width isn't a multiple of MinWidth.
-func Strict() Option { return Option{strict: true} }
+// Options say how a device works. A nil *Options is one of zeros.
+type Options struct {
+	Strict bool // refuse tensors whose width isn't a multiple of MinWidth
+}
 
 // Open returns an accelerator in software: sim:wormhole and sim:blackhole have the numbers
 // of Wormhole and Blackhole, and sim:4x2 has those of Wormhole, with 4 columns and 2 rows
 // of cores. New takes any others.
-func Open(name string, opts ...Option) (*Sim, error) {
+func Open(name string, o *Options) (*Sim, error) {
 	const op = "device.Open"
 	text, ok := strings.CutPrefix(name, "sim:")
 	m, known := modelNamed(text)
@@ -105,19 +104,16 @@ func Open(name string, opts ...Option) (*Sim, error) {
 	if err := m.check(op); err != nil {
 		return nil, err
 	}
-	return New(m, opts...)
+	return New(m, o)
 }
 
 // New returns an accelerator in software with the numbers of a model. It fails when there
 // are no cores or banks, or too many, or an alignment isn't a power of two.
-func New(m Model, opts ...Option) (*Sim, error) {
+func New(m Model, o *Options) (*Sim, error) {
 	if err := m.check("device.New"); err != nil {
 		return nil, err
 	}
-	d := &Sim{model: m, active: map[*simQueue]bool{}}
-	for _, o := range opts {
-		d.strict = d.strict || o.strict
-	}
+	d := &Sim{model: m, active: map[*simQueue]bool{}, strict: o != nil && o.Strict}
 	for k := range d.pools {
 		d.pools[k] = newPool(&m, Memory(k))
 	}
@@ -155,7 +151,7 @@ func (t *Traffic) add(o Traffic) {
 // Model returns the numbers of the device.
 func (d *Sim) Model() Model { return d.model }
 
-// Strict reports whether the device was opened with Strict.
+// Strict reports whether the device was opened with Options.Strict.
 func (d *Sim) Strict() bool { return d.strict }
 
 // Traffic returns what has moved since ResetTraffic. A command counts when it is done.

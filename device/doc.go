@@ -7,7 +7,7 @@
 // Sharded ones are dealt in shards, boxes of pages, to the cores of a grid. That is one
 // rule, and Placement is its answer: page to bank and offset, and back.
 //
-//	dev, err := device.Open("sim:wormhole")
+//	dev, err := device.Open("sim:wormhole", nil)
 //	t, err := device.ToDevice(x, dev, device.MemoryConfig{Memory: device.L1})
 //	y, err := device.FromDevice(t)
 //

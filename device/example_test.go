@@ -12,13 +12,13 @@ import (
 
 // A tensor goes to the cores of an accelerator in blocks, and comes back.
 func Example() {
-	dev, err := device.Open("sim:wormhole")
+	dev, err := device.Open("sim:wormhole", nil)
 	if err != nil {
 		panic(err)
 	}
 	defer dev.Close()
 	x := tensor.Arange[float32](0, 128*128, 1).Reshape(128, 128)
-	p, err := pack.Pack(x.Any(), pack.Options{Tile: pack.TileOf(32, 32)})
+	p, err := pack.Pack(x.Any(), &pack.Options{Tile: pack.TileOf(32, 32)})
 	if err != nil {
 		panic(err)
 	}
@@ -49,7 +49,7 @@ func Example() {
 
 // Eight elements don't fill a layout of 4 by 4.
 func ExampleTensor_View() {
-	dev, _ := device.Open("sim:2x2")
+	dev, _ := device.Open("sim:2x2", nil)
 	t, err := device.ToDevice(tensor.Arange[float32](0, 8, 1).Any(), dev, device.MemoryConfig{})
 	if err != nil {
 		panic(err)
@@ -73,7 +73,7 @@ func ExampleTensor_View() {
 
 // A queue's copies aren't seen before somebody waits.
 func ExampleCopy() {
-	dev, _ := device.Open("sim:2x2")
+	dev, _ := device.Open("sim:2x2", nil)
 	t, err := device.ToDevice(tensor.New[num.BF16](4).Any(), dev, device.MemoryConfig{Memory: device.L1})
 	if err != nil {
 		panic(err)
@@ -100,7 +100,7 @@ func ExampleCopy() {
 
 // Each core doubles the rows that it has.
 func ExampleSim_ForEachCore() {
-	dev, _ := device.Open("sim:2x2")
+	dev, _ := device.Open("sim:2x2", nil)
 	x := tensor.Arange[float32](0, 8, 1).Reshape(4, 2)
 	t, err := device.ToDevice(x.Any(), dev, device.MemoryConfig{
 		Memory: device.L1, Sharding: device.HeightSharded, Shard: []int{1, 2}, Cores: []device.Range{device.Grid(2, 2)},
@@ -142,7 +142,7 @@ func ExampleSim_ForEachCore() {
 
 // What a strict device refuses.
 func ExampleMinWidth() {
-	dev, _ := device.Open("sim:wormhole", device.Strict())
+	dev, _ := device.Open("sim:wormhole", &device.Options{Strict: true})
 	x := tensor.New[num.BF16](64, 1)
 	fmt.Println(device.MinWidth(x.DType(), nil))
 	_, err := device.ToDevice(x.Any(), dev, device.MemoryConfig{})

@@ -18,13 +18,13 @@ import (
 )
 
 func spec(d dtype.DType, o pack.Options, shape ...int) pack.Spec {
-	return must(pack.NewSpec(d, shape, o))
+	return must(pack.NewSpec(d, shape, &o))
 }
 
 // Every mistake is an error of a type, which says what clashes.
 func TestMistakes(t *testing.T) {
 	dev, other := open(t), open(t)
-	strict := must(Open("sim:4x4", Strict()))
+	strict := must(Open("sim:4x4", &Options{Strict: true}))
 	closed := open(t)
 	gone := must(ToDevice(full(1, 4).Any(), closed, MemoryConfig{}))
 	if err := errors.Join(closed.Close(), closed.Close()); err != nil {
@@ -33,8 +33,8 @@ func TestMistakes(t *testing.T) {
 	tile := pack.Options{Tile: pack.TileOf(32, 32)}
 	bf := spec(dtype.BFloat16, tile, 64, 64)
 	a := must(ToDevice(full(1, 8).Any(), dev, MemoryConfig{}))
-	tiled := must(ToDevice(must(pack.Pack(tensor.New[num.BF16](64, 64).Any(), tile)).Any(), dev, MemoryConfig{Memory: L1}))
-	bfp := must(ToDevice(must(pack.Pack(tensor.New[float32](64, 64).Any(), pack.Options{Tile: pack.TileOf(32, 32), Format: pack.BFP8})).Any(), dev, MemoryConfig{}))
+	tiled := must(ToDevice(must(pack.Pack(tensor.New[num.BF16](64, 64).Any(), &tile)).Any(), dev, MemoryConfig{Memory: L1}))
+	bfp := must(ToDevice(must(pack.Pack(tensor.New[float32](64, 64).Any(), &pack.Options{Tile: pack.TileOf(32, 32), Format: pack.BFP8})).Any(), dev, MemoryConfig{}))
 	grid := func(x, y int) []Range { return []Range{Grid(x, y)} }
 	place := func(s pack.Spec, c MemoryConfig) func() error {
 		return func() error { _, err := c.Place(s, small); return err }
@@ -50,11 +50,11 @@ func TestMistakes(t *testing.T) {
 		text string
 		f    func() error
 	}{
-		{tensor.ErrSyntax, `no device is called "gpu:0"`, func() error { _, err := Open("gpu:0"); return err }},
-		{tensor.ErrSyntax, "sim:4x2", func() error { _, err := Open("sim:4x"); return err }},
-		{tensor.ErrShape, "0x2 cores", func() error { _, err := Open("sim:0x2"); return err }},
-		{tensor.ErrShape, "65535x65535", func() error { _, err := Open("sim:65535x65535"); return err }},
-		{tensor.ErrAlign, "power of two", func() error { _, err := New(Model{"x", Coord{1, 1}, 1, 1, 1, 3, 32}); return err }},
+		{tensor.ErrSyntax, `no device is called "gpu:0"`, func() error { _, err := Open("gpu:0", nil); return err }},
+		{tensor.ErrSyntax, "sim:4x2", func() error { _, err := Open("sim:4x", nil); return err }},
+		{tensor.ErrShape, "0x2 cores", func() error { _, err := Open("sim:0x2", nil); return err }},
+		{tensor.ErrShape, "65535x65535", func() error { _, err := Open("sim:65535x65535", nil); return err }},
+		{tensor.ErrAlign, "power of two", func() error { _, err := New(Model{"x", Coord{1, 1}, 1, 1, 1, 3, 32}, nil); return err }},
 		{tensor.ErrDType, "zero value", place(pack.Spec{}, MemoryConfig{})},
 		{tensor.ErrShape, "no such config", place(bf, MemoryConfig{Memory: Host})},
 		{tensor.ErrShape, "leave them out", place(bf, MemoryConfig{Shard: []int{32, 32}})},
@@ -81,8 +81,11 @@ func TestMistakes(t *testing.T) {
 		{tensor.ErrMemory, "in each bank of L1", place(spec(dtype.Int8, pack.Options{}, 2, 8), MemoryConfig{Memory: L1, Sharding: NDSharded, Shard: []int{1 << 20, 8}, Cores: grid(1, 1)})},
 		{tensor.ErrOverflow, "", place(spec(dtype.Int8, pack.Options{}, 2, 2, 2), MemoryConfig{Memory: L1, Sharding: NDSharded, Shard: []int{math.MaxInt / 2, math.MaxInt / 2, 2}, Cores: grid(1, 1)})},
 		{tensor.ErrOverflow, "", place(spec(dtype.Int8, pack.Options{}, 2, 2), MemoryConfig{Memory: L1, Sharding: NDSharded, Shard: []int{math.MaxInt, math.MaxInt}, Cores: grid(1, 1)})},
-		{tensor.ErrShape, "has no such shards", func() error { _, err := Shards(bf, NDSharded, Grid(1, 1), false); return err }},
-		{tensor.ErrShape, "is no range of cores", func() error { _, err := Shards(bf, HeightSharded, Grid(0, 1), false); return err }},
+		{tensor.ErrShape, "has no such shards", func() error { _, err := Shards(bf, MemoryConfig{Sharding: NDSharded, Cores: grid(1, 1)}); return err }},
+		{tensor.ErrShape, "is no range of cores", func() error {
+			_, err := Shards(bf, MemoryConfig{Sharding: HeightSharded, Cores: grid(0, 1)})
+			return err
+		}},
 
 		{tensor.ErrAlign, "the width of bfloat16 is a multiple of 2", func() error {
 			_, err := Empty(spec(dtype.BFloat16, pack.Options{}, 2, 3), strict, MemoryConfig{})
@@ -105,11 +108,13 @@ func TestMistakes(t *testing.T) {
 		{ErrSpec, "the types differ", func() error { return CopyToHost(tensor.New[float32](8).Any(), a) }},
 		{ErrSpec, "the tiles differ", func() error { return CopyToDevice(tiled, tensor.New[num.BF16](64, 64).Any()) }},
 		{ErrSpec, "the tiles differ", func() error {
-			return CopyToHost(must(pack.Pack(tensor.New[num.BF16](64, 64).Any(), pack.Options{Tile: pack.TileOf(16, 32)})).Any(), tiled)
+			return CopyToHost(must(pack.Pack(tensor.New[num.BF16](64, 64).Any(), &pack.Options{Tile: pack.TileOf(16, 32)})).Any(), tiled)
 		}},
-		{ErrSpec, "the types differ", func() error { return CopyToDevice(bfp, must(pack.Pack(tensor.New[float32](64, 64).Any(), tile)).Any()) }},
 		{ErrSpec, "the types differ", func() error {
-			return CopyToDevice(bfp, must(pack.Pack(tensor.New[float32](64, 64).Any(), pack.Options{Tile: pack.TileOf(32, 32), Format: pack.BFP4})).Any())
+			return CopyToDevice(bfp, must(pack.Pack(tensor.New[float32](64, 64).Any(), &tile)).Any())
+		}},
+		{ErrSpec, "the types differ", func() error {
+			return CopyToDevice(bfp, must(pack.Pack(tensor.New[float32](64, 64).Any(), &pack.Options{Tile: pack.TileOf(32, 32), Format: pack.BFP4})).Any())
 		}},
 		{ErrSpace, "another device", func() error {
 			_, err := Copy(other.NewQueue(), a.Any(), full(1, 8).Any())
@@ -172,7 +177,7 @@ func TestMistakes(t *testing.T) {
 		func() error { return tensor.Copy(full(1, 8).Any(), a.Any()) },
 		func() error { return tensor.Copy(a.Any(), full(1, 8).Any()) },
 		func() error { _, err := tensor.Slice(a.Any(), tensor.I(0)); return err },
-		func() error { _, err := pack.Pack(a.Any(), pack.Options{}); return err },
+		func() error { _, err := pack.Pack(a.Any(), nil); return err },
 	} {
 		if err := f(); !errors.As(err, new(*tensor.Error)) {
 			t.Errorf("%d: across spaces: %v", i, err)
@@ -202,7 +207,7 @@ func TestWildConfigs(t *testing.T) {
 		if rapid.Bool().Draw(t, "format") {
 			d, o.Format = dtype.Float32, must(pack.NewIntegers(pack.Integers{Bits: 4, Scale: tensor.Scalar[float32](1)}))
 		}
-		s, err := pack.NewSpec(d, shape, o)
+		s, err := pack.NewSpec(d, shape, &o)
 		if err != nil {
 			return
 		}
@@ -245,7 +250,7 @@ func TestWildConfigs(t *testing.T) {
 				t.Fatalf("%v, %v: page %d comes back as %d, %v", s, c, i, got, err)
 			}
 		}
-		_, _ = Shards(s, c.Sharding, Grid(pick("columns"), pick("rows")), c.ColMajor)
+		_, _ = Shards(s, MemoryConfig{Sharding: c.Sharding, Cores: []Range{Grid(pick("columns"), pick("rows"))}, ColMajor: c.ColMajor})
 	})
 	t.Logf("%d placed", placed)
 }
@@ -282,7 +287,7 @@ func TestEdges(t *testing.T) {
 				t.Errorf("%v, %v: %v", shape, c, err)
 			}
 			p := must(FromDevice(d))
-			if same, err := p.Equal(must(pack.Pack(x.Any(), pack.Options{}))); err != nil || !same {
+			if same, err := p.Equal(must(pack.Pack(x.Any(), nil))); err != nil || !same {
 				t.Errorf("%v, %v: %v", shape, c, err)
 			}
 		}
@@ -326,7 +331,7 @@ func TestViews(t *testing.T) {
 	dev := open(t)
 	rapid.Check(t, func(t *rapid.T) {
 		o := pack.Options{Tile: rapid.SampledFrom([]pack.Tile{{}, pack.TileOf(16, 16)}).Draw(t, "tile")}
-		p := must(pack.Pack(tensor.Arange[int32](0, 20*20, 1).Reshape(20, 20).Any(), o))
+		p := must(pack.Pack(tensor.Arange[int32](0, 20*20, 1).Reshape(20, 20).Any(), &o))
 		d := must(ToDevice(p.Any(), dev, MemoryConfig{Memory: L1}))
 		defer d.Deallocate()
 		lay, err := layout.New(rapid.SliceOfN(rapid.IntRange(0, 6), 2, 2).Draw(t, "shape"), rapid.SliceOfN(rapid.IntRange(-30, 60), 2, 2).Draw(t, "strides"))
@@ -346,7 +351,7 @@ func TestViews(t *testing.T) {
 		defer v.Deallocate()
 		again := must(ToDevice(v.Any(), dev, MemoryConfig{}))
 		defer again.Deallocate()
-		want := must(pack.Pack(tensor.FromLayout(all[off+lo:], lay).Any(), pack.Options{}))
+		want := must(pack.Pack(tensor.FromLayout(all[off+lo:], lay).Any(), nil))
 		for _, x := range []Tensor{v, again} {
 			if same, err := must(FromDevice(x)).Equal(want); err != nil || !same {
 				t.Fatalf("%v from %d: other elements, %v", lay, off, err)
@@ -362,7 +367,7 @@ func TestIntegers(t *testing.T) {
 	scales := tensor.Full[float32](10, 8)
 	for _, in := range []pack.Integers{{Bits: 4, Scale: tensor.Scalar[float32](9)}, {Bits: 8, Scale: scales, Shape: []int{8, 16}, Axis: 0}, {Bits: 4, Scale: scales, Shape: []int{8, 16}, Axis: 0}} {
 		f := must(pack.NewIntegers(in))
-		p := must(pack.Pack(x.Any(), pack.Options{Format: f}))
+		p := must(pack.Pack(x.Any(), &pack.Options{Format: f}))
 		for _, c := range []MemoryConfig{{}, {Memory: L1}, {Memory: L1, Sharding: HeightSharded, Shard: []int{3, 16}, Cores: []Range{Grid(4, 1)}},
 			{Memory: L1, Sharding: BlockSharded, Shard: []int{3, 6}, Cores: []Range{Grid(4, 3)}},
 			{Memory: L1, Sharding: WidthSharded, Shard: []int{8, 4}, Cores: []Range{Grid(4, 3)}}, {Memory: L1, Sharding: NDSharded, Shard: []int{2, 5}, Cores: []Range{Grid(4, 3)}}} {
@@ -518,7 +523,7 @@ func TestOtherOrder(t *testing.T) {
 	x := tensor.Arange[int32](0, 6*10*4, 1).Reshape(6, 10, 4)
 	for _, y := range []tensor.Tensor[int32]{x.Transpose(), x.Flip(1), x.Reshape(24, 10).Transpose()} {
 		d := must(ToDevice(y.Any(), dev, MemoryConfig{}))
-		same, err := must(FromDevice(d)).Equal(must(pack.Pack(y.Any(), pack.Options{})))
+		same, err := must(FromDevice(d)).Equal(must(pack.Pack(y.Any(), nil)))
 		if !same || err != nil {
 			t.Error(same, err)
 		}

@@ -138,7 +138,7 @@ func (p *Placement) cut(op string) error {
 func (p *Placement) widen(op string, width int) error {
 	s := &p.spec
 	o := pack.Options{Format: s.Format(), Align: s.Alignment()}
-	plain, err := pack.NewSpec(s.DType(), s.Shape(), o)
+	plain, err := pack.NewSpec(s.DType(), s.Shape(), &o)
 	if given := s.Padded().Shape(); err != nil || !slices.Equal(plain.Padded().Shape(), given) {
 		o.Align, o.Padded = nil, given // a padded shape that no alignment explains
 	}
@@ -154,7 +154,7 @@ func (p *Placement) widen(op string, width int) error {
 		return fail(op, tensor.ErrOverflow, "a width of %v, padded to shards of %d, doesn't fit an int", p.spec, width)
 	}
 	list[len(list)-1] = last
-	if p.spec, err = pack.NewSpec(s.DType(), s.Shape(), o); err != nil {
+	if p.spec, err = pack.NewSpec(s.DType(), s.Shape(), &o); err != nil {
 		return tensor.Wrap(op, err)
 	}
 	return nil

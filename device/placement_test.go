@@ -25,7 +25,7 @@ func drawSpec(t *rapid.T) pack.Spec {
 	if o.Tile != (pack.Tile{}) && rapid.IntRange(0, 3).Draw(t, "format") == 0 {
 		d, o.Format = dtype.Float32, rapid.SampledFrom([]pack.Format{pack.BFP8, pack.BFP4}).Draw(t, "which")
 	}
-	s, err := pack.NewSpec(d, shape, o)
+	s, err := pack.NewSpec(d, shape, &o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,14 +178,14 @@ func checkLayouts(t *rapid.T, p *Placement, bank, off layout.Layout) {
 // What goes to a device comes back with the same bits, by every config, through views of
 // other cores, and into tensors that were there before.
 func TestRoundTrip(t *testing.T) {
-	dev, err := New(small)
+	dev, err := New(small, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawSpec(t)
 		x := fill(t, s)
-		p, err := pack.Pack(x, pack.Options{Tile: s.Tile(), Format: s.Format()})
+		p, err := pack.Pack(x, &pack.Options{Tile: s.Tile(), Format: s.Format()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -203,7 +203,7 @@ func TestRoundTrip(t *testing.T) {
 		if err == nil {
 			back(t, other, p)
 			y := fill(t, s)
-			q, err := pack.Pack(y, pack.Options{Tile: s.Tile(), Format: s.Format()})
+			q, err := pack.Pack(y, &pack.Options{Tile: s.Tile(), Format: s.Format()})
 			if err != nil {
 				t.Fatal(err)
 			}

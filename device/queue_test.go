@@ -18,7 +18,7 @@ import (
 
 func open(t testing.TB) *Sim {
 	t.Helper()
-	d, err := New(small)
+	d, err := New(small, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

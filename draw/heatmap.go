@@ -15,7 +15,7 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// HeatmapOptions say how a heatmap becomes text. The zero value fits a terminal of
+// HeatmapOptions say how a heatmap becomes text. The zero value, and nil, fits a terminal of
 // 80 columns, without colour.
 type HeatmapOptions struct {
 	Rows, Columns int  // the most cells: 0 is 40 rows, 38 columns; a cell is two characters wide
@@ -39,7 +39,11 @@ const pngCells = 2048
 //
 // It fails for a rank over 2, and for a tensor that is closed or has no elements
 // of its own; an empty one is the last line alone.
-func Heatmap(t tensor.Any, o HeatmapOptions) (string, error) {
+func Heatmap(t tensor.Any, opts *HeatmapOptions) (string, error) {
+	o := HeatmapOptions{}
+	if opts != nil {
+		o = *opts
+	}
 	if o.Rows <= 0 {
 		o.Rows = 40
 	}

@@ -35,7 +35,7 @@ func wave() tensor.Tensor[float32] {
 
 func ExampleHeatmap() {
 	t := tensor.FromSlice([]float64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, 2, 5)
-	text, err := draw.Heatmap(t.Any(), draw.HeatmapOptions{})
+	text, err := draw.Heatmap(t.Any(), nil)
 	fmt.Print(text)
 	fmt.Println(err)
 	// Output:
@@ -105,7 +105,7 @@ func TestHeatmapGolden(t *testing.T) {
 		{"a wide range", tensor.FromSlice([]float64{-math.MaxFloat64, 0, math.MaxFloat64}).Any(), draw.HeatmapOptions{}},
 		{"colour", wave().S("3:").Any(), draw.HeatmapOptions{Colour: true}},
 	} {
-		text, err := draw.Heatmap(c.t, c.o)
+		text, err := draw.Heatmap(c.t, &c.o)
 		if err != nil {
 			t.Fatal(c.name, err)
 		}
@@ -182,7 +182,7 @@ func TestHeatmapReadsEveryElementOnce(t *testing.T) {
 		o := draw.HeatmapOptions{Rows: rapid.IntRange(1, 12).Draw(t, "most rows"), Columns: rapid.IntRange(1, 12).Draw(t, "most columns")}
 		a := tensor.New[float32](rows, columns)
 		a.Set(1, i, j)
-		text, err := draw.Heatmap(a.Any(), o)
+		text, err := draw.Heatmap(a.Any(), &o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -212,7 +212,7 @@ func TestHeatmapErrors(t *testing.T) {
 		{closed.Any(), tensor.ErrClosed, ""},
 		{spec.Any(), tensor.ErrDType, "draw.Heatmap: float32[2,3] has no elements to show"},
 	} {
-		_, err := draw.Heatmap(c.t, draw.HeatmapOptions{})
+		_, err := draw.Heatmap(c.t, nil)
 		if !errors.Is(err, c.err) || c.want != "" && err.Error() != c.want {
 			t.Errorf("%s: %v", tensor.Describe(c.t), err)
 		}

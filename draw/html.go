@@ -19,7 +19,7 @@ import (
 //
 // A tensor that is closed or has no elements of its own is what it prints as.
 func HTML(t tensor.Any) string {
-	text := tensor.Sprint(t, tensor.PrintOptions{Separator: "\t", LineWidth: math.MaxInt32})
+	text := tensor.Sprint(t, &tensor.PrintOptions{Separator: "\t", LineWidth: math.MaxInt32})
 	p := &htmlPage{shape: t.Shape()}
 	p.out.WriteString(`<div style="font-family:monospace">` + "\n")
 	switch {

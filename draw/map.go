@@ -64,7 +64,11 @@ type MapOptions struct {
 
 // NewMap returns the picture of a layout. It fails with layout.ErrLimit when more than MaxCells coordinates are to be drawn, or
 // more than MaxSide rows or columns, and with layout.ErrShape when an option doesn't fit the layout.
-func NewMap(c layout.Composed, o MapOptions) (*Map, error) {
+func NewMap(c layout.Composed, opts *MapOptions) (*Map, error) {
+	o := MapOptions{}
+	if opts != nil {
+		o = *opts
+	}
 	in := c.Inner()
 	shape := in.Shape()
 	m := &Map{lay: c, rows: 1, cols: 1}

@@ -17,11 +17,11 @@ func ExampleMap() {
 		panic(err)
 	}
 	threads := layout.MustParse("(2,2):(2,1)")
-	m, err := draw.NewMap(matrix, draw.MapOptions{Threads: &threads})
+	m, err := draw.NewMap(matrix, &draw.MapOptions{Threads: &threads})
 	if err != nil {
 		panic(err)
 	}
-	m.WriteText(os.Stdout, false)
+	m.WriteText(os.Stdout, nil)
 	// Output:
 	//        0      1       2      3
 	// 0:  0 t0   1 t1 │  2 t0   3 t1
@@ -42,7 +42,7 @@ func ExampleNewMap() {
 	if err != nil {
 		panic(err)
 	}
-	_, err = draw.NewMap(large, draw.MapOptions{})
+	_, err = draw.NewMap(large, nil)
 	fmt.Println(err, errors.Is(err, layout.ErrLimit))
 	// Output:
 	// draw.NewMap: (1024,1024) has 1048576 coordinates, at most 8192 are drawn: draw a part of it, A[0:16, 0:16] true
@@ -53,7 +53,7 @@ func ExampleMap_WriteSVG() {
 	if err != nil {
 		panic(err)
 	}
-	m, err := draw.NewMap(tiles, draw.MapOptions{})
+	m, err := draw.NewMap(tiles, nil)
 	if err != nil {
 		panic(err)
 	}
@@ -71,7 +71,7 @@ func ExampleMap_WritePNG() {
 	if err != nil {
 		panic(err)
 	}
-	m, err := draw.NewMap(matrix, draw.MapOptions{})
+	m, err := draw.NewMap(matrix, nil)
 	if err != nil {
 		panic(err)
 	}
@@ -89,7 +89,7 @@ func ExampleMap_Cells() {
 		panic(err)
 	}
 	values := layout.MustParse("(32,2):(1,32)")
-	m, err := draw.NewMap(c, draw.MapOptions{From: []int{31, 0}, To: []int{33, 1}, Values: &values})
+	m, err := draw.NewMap(c, &draw.MapOptions{From: []int{31, 0}, To: []int{33, 1}, Values: &values})
 	if err != nil {
 		panic(err)
 	}

@@ -35,7 +35,7 @@ func eval(t testing.TB, expr string) layout.Composed {
 
 func mustMap(t testing.TB, expr string, o MapOptions) *Map {
 	t.Helper()
-	m, err := NewMap(eval(t, expr), o)
+	m, err := NewMap(eval(t, expr), &o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,8 +70,8 @@ func TestPictures(t *testing.T) {
 	} {
 		m := mustMap(t, c.expr, c.o)
 		for ext, write := range map[string]func(io.Writer) error{
-			".txt":  func(w io.Writer) error { return m.WriteText(w, false) },
-			".ansi": func(w io.Writer) error { return m.WriteText(w, true) },
+			".txt":  func(w io.Writer) error { return m.WriteText(w, nil) },
+			".ansi": func(w io.Writer) error { return m.WriteText(w, &TextOptions{Colour: true}) },
 			".svg":  m.WriteSVG, ".png": m.WritePNG,
 		} {
 			if ext == ".ansi" && c.name != "threads" && c.name != "blocks" {
@@ -175,7 +175,7 @@ func TestMapAgrees(t *testing.T) {
 		if in.Rank() > 1 && rapid.Bool().Draw(t, "threads") {
 			o.Threads = &team
 		}
-		m, err := NewMap(c, o)
+		m, err := NewMap(c, &o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -210,7 +210,7 @@ func TestMapAgrees(t *testing.T) {
 			t.Fatalf("%v: the memory shows %d of %d elements", c, held, in.Size())
 		}
 		var b bytes.Buffer
-		if err := m.WriteText(&b, false); err != nil || strings.Contains(b.String(), "\x1b") || strings.Contains(b.String(), " \n") {
+		if err := m.WriteText(&b, nil); err != nil || strings.Contains(b.String(), "\x1b") || strings.Contains(b.String(), " \n") {
 			t.Fatalf("%v, %q", err, b.String())
 		}
 	})
@@ -243,7 +243,7 @@ func TestMapLimits(t *testing.T) {
 		{"4:1", MapOptions{Tile: []int{0}}, layout.ErrShape, "positive"},
 		{"4:1", MapOptions{Tile: []int{2}, Threads: threads("2:1").Threads}, layout.ErrShape, "one of them"},
 	} {
-		_, err := NewMap(eval(t, c.expr), c.o)
+		_, err := NewMap(eval(t, c.expr), &c.o)
 		var typed *Error
 		if !errors.As(err, &typed) || !errors.Is(err, c.err) || !strings.Contains(err.Error(), c.text) || !strings.HasPrefix(err.Error(), "draw.NewMap: ") {
 			t.Errorf("%s: %v, want %v and %q", c.expr, err, c.err, c.text)
@@ -254,7 +254,7 @@ func TestMapLimits(t *testing.T) {
 			continue
 		}
 		m := mustMap(t, expr, MapOptions{})
-		if err := m.WriteText(io.Discard, true); err != nil {
+		if err := m.WriteText(io.Discard, &TextOptions{Colour: true}); err != nil {
 			t.Error(err)
 		}
 	}
@@ -293,7 +293,7 @@ func (failing) Write([]byte) (int, error) { return 0, io.ErrShortWrite }
 
 func TestWriteErrors(t *testing.T) {
 	m := mustMap(t, "(2,2):(2,1)", MapOptions{})
-	for _, err := range []error{m.WriteText(failing{}, false), m.WriteSVG(failing{}), m.WritePNG(failing{})} {
+	for _, err := range []error{m.WriteText(failing{}, nil), m.WriteSVG(failing{}), m.WritePNG(failing{})} {
 		if !errors.Is(err, io.ErrShortWrite) {
 			t.Error(err)
 		}
@@ -322,12 +322,12 @@ func TestMapParts(t *testing.T) {
 		if n > 1 && rapid.Bool().Draw(t, "tiled") {
 			o.Tile = []int{2, 3}
 		}
-		whole, err := NewMap(c, o)
+		whole, err := NewMap(c, &o)
 		if err != nil {
 			t.Fatal(err)
 		}
 		o.From, o.To = from, to
-		part, err := NewMap(c, o)
+		part, err := NewMap(c, &o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -374,7 +374,7 @@ func TestMapOptionsRefused(t *testing.T) {
 		"two colours":        {Values: &one, Tile: []int{2}},
 	} {
 		var own *Error
-		if _, err := NewMap(c, o); !errors.As(err, &own) {
+		if _, err := NewMap(c, &o); !errors.As(err, &own) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -7,9 +7,15 @@ import (
 	"strings"
 )
 
+// TextOptions say how WriteText writes. A nil *TextOptions is one of zeros.
+type TextOptions struct {
+	Colour bool // cells get backgrounds of the 256-colour terminals
+}
+
 // WriteText writes the grids and the memory for a screen of fixed width: offsets, with the thread where threads are given, and
-// lines between blocks. With colour, cells get backgrounds of the 256-colour terminals.
-func (m *Map) WriteText(w io.Writer, colour bool) error {
+// lines between blocks.
+func (m *Map) WriteText(w io.Writer, o *TextOptions) error {
+	colour := o != nil && o.Colour
 	if err := writable("Map.WriteText", w); err != nil {
 		return err
 	}

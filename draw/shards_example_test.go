@@ -12,7 +12,7 @@ import (
 
 // Five rows on two cores: the last shard has holes.
 func ExampleShards() {
-	s, err := pack.NewSpec(dtype.BFloat16, []int{5, 6}, pack.Options{})
+	s, err := pack.NewSpec(dtype.BFloat16, []int{5, 6}, nil)
 	if err != nil {
 		panic(err)
 	}

@@ -156,7 +156,7 @@ type Source struct {
 // Reader reads a source from its beginning.
 func (s *Source) Reader() (io.ReadCloser, error) {
 	switch {
-	case s.Path != "":
+	case s.Path != "" || s.At == nil && s.R == nil:
 		f, err := os.Open(s.Path)
 		if err != nil {
 			return nil, s.In(Bare(err))

@@ -12,11 +12,12 @@ import (
 	"testing"
 
 	"github.com/ashlar-go/ashlar/format"
-	_ "github.com/ashlar-go/ashlar/format/csv"
-	_ "github.com/ashlar-go/ashlar/format/image"
-	_ "github.com/ashlar-go/ashlar/format/npy"
-	_ "github.com/ashlar-go/ashlar/format/raw"
-	_ "github.com/ashlar-go/ashlar/format/safetensors"
+	"github.com/ashlar-go/ashlar/format/csv"
+	"github.com/ashlar-go/ashlar/format/gguf"
+	"github.com/ashlar-go/ashlar/format/image"
+	"github.com/ashlar-go/ashlar/format/npy"
+	"github.com/ashlar-go/ashlar/format/raw"
+	"github.com/ashlar-go/ashlar/format/safetensors"
 	_ "github.com/ashlar-go/ashlar/format/zarr"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/mem"
@@ -32,7 +33,7 @@ func Example() {
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "weights.npz") // the name says the format
 	w := tensor.Arange[float32](0, 6, 1).Any().Reshape(2, 3)
-	if err := format.WriteFile(path, format.WriteOptions{}, format.Array{Name: "w", Tensor: w}); err != nil {
+	if err := format.WriteFile(path, nil, format.Array{Name: "w", Tensor: w}); err != nil {
 		panic(err)
 	}
 	f, err := format.Open(path)
@@ -60,7 +61,7 @@ func TestFormats(t *testing.T) {
 	for _, name := range []string{"a.npy", "a.npz", "a.safetensors", "a.zarr", "a.zarr.zip", "a.csv", "a.tsv", "a.png", "a.bin"} {
 		path := filepath.Join(t.TempDir(), name)
 		o := format.WriteOptions{}
-		if err := format.WriteFile(path, o, format.Array{Name: "x", Tensor: want}); err != nil {
+		if err := format.WriteFile(path, &o, format.Array{Name: "x", Tensor: want}); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		f, err := format.Open(path)
@@ -142,7 +143,7 @@ func TestFormats(t *testing.T) {
 	if _, err := format.Open(file); !errors.Is(err, format.ErrUnknown) || !strings.Contains(err.Error(), "npz") {
 		t.Errorf("a text: %v", err)
 	}
-	if err := format.WriteFile(file, format.WriteOptions{}, format.Array{Tensor: want}); !errors.Is(err, format.ErrUnknown) {
+	if err := format.WriteFile(file, nil, format.Array{Tensor: want}); !errors.Is(err, format.ErrUnknown) {
 		t.Errorf("a text: %v", err)
 	}
 }
@@ -204,6 +205,90 @@ func TestWriteFileNames(t *testing.T) {
 		t.Error("an error got lost")
 	}
 	onlyFiles(t, dir, long)
+}
+
+// The WriteFile of each format gives back by Open what it was given. After an error the file of before is there, with its
+// permissions, and nothing else.
+func TestWriteFileOfEach(t *testing.T) {
+	names := []string{"x"}
+	one := func(f func(path string, a tensor.Any) error) func(string, []tensor.Any) error {
+		return func(path string, ts []tensor.Any) error { return f(path, ts[0]) }
+	}
+	for name, write := range map[string]func(path string, ts []tensor.Any) error{
+		"a.npy":         one(func(path string, a tensor.Any) error { return npy.WriteFile(path, a, nil) }),
+		"a.npz":         func(path string, ts []tensor.Any) error { return npy.WriteZipFile(path, names, ts, nil) },
+		"a.csv":         one(func(path string, a tensor.Any) error { return csv.WriteFile(path, a, nil, nil) }),
+		"a.png":         one(func(path string, a tensor.Any) error { return image.WriteFile(path, a, nil) }),
+		"a.bin":         one(raw.WriteFile),
+		"a.safetensors": func(path string, ts []tensor.Any) error { return safetensors.WriteFile(path, names, ts, nil) },
+		"a.gguf":        func(path string, ts []tensor.Any) error { return gguf.WriteFile(path, names, ts, nil) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			path := filepath.Join(dir, name)
+			want := tensor.Arange[int8](0, 24, 1).Any().Reshape(4, 6)
+			if name == "a.png" {
+				want = tensor.Arange[uint8](0, 24, 1).Any().Reshape(4, 6)
+			}
+			if err := write(path, []tensor.Any{want}); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Chmod(path, 0o640); err != nil {
+				t.Fatal(err)
+			}
+			before, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			closed := want.Clone()
+			closed.Close()
+			if err := write(path, []tensor.Any{closed}); !errors.Is(err, tensor.ErrClosed) || !strings.Contains(err.Error(), path) {
+				t.Errorf("a closed tensor: %v", err)
+			}
+			if after, err := os.ReadFile(path); err != nil || string(after) != string(before) {
+				t.Errorf("after an error the file is another: %v", err)
+			}
+			if err := write(path, []tensor.Any{want}); err != nil {
+				t.Fatal(err)
+			}
+			if list, err := os.ReadDir(dir); err != nil || len(list) != 1 {
+				t.Errorf("%v beside the file, %v", list, err)
+			}
+			if info, err := os.Stat(path); err != nil || runtime.GOOS != "windows" && info.Mode() != 0o640 {
+				t.Errorf("mode %v, %v", info.Mode(), err)
+			}
+			var got tensor.Any
+			switch name {
+			case "a.csv":
+				got, _, err = csv.Open(path, &csv.Options{DType: want.DType()})
+			case "a.png":
+				got, err = image.Open(path, nil)
+			case "a.bin":
+				got, err = raw.Open(path, want.DType(), want.Layout())
+			default:
+				f, e := format.Open(path)
+				if e != nil {
+					t.Fatal(e)
+				}
+				defer f.Close()
+				var file string
+				if list := f.Names(); list != nil {
+					file = list[0]
+				}
+				got, err = f.Tensor(file)
+			}
+			if err != nil || got.Reshape(4, 6).String() != want.String() {
+				t.Errorf("got %v, %v", got, err)
+			}
+		})
+	}
+	jpeg := filepath.Join(t.TempDir(), "a.JPG")
+	if err := image.WriteFile(jpeg, tensor.New[uint8](2, 2).Any(), nil); err != nil {
+		t.Fatal(err)
+	}
+	if b, err := os.ReadFile(jpeg); err != nil || !strings.HasPrefix(string(b), "\xff\xd8") {
+		t.Errorf("%s is no JPEG: %v", jpeg, err)
+	}
 }
 
 func TestWriteFileProtected(t *testing.T) {

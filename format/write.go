@@ -69,7 +69,7 @@ func MetadataOf(f File) ([]Meta, error) {
 }
 
 // WriteFile writes arrays to a file, or a folder, in the format that the end of its name says. It appears when it is whole.
-func WriteFile(path string, o WriteOptions, arrays ...Array) error {
+func WriteFile(path string, o *WriteOptions, arrays ...Array) error {
 	f := ByEnd(path)
 	if f == nil {
 		return fmt.Errorf("%s: %w", path, ErrUnknown)
@@ -81,11 +81,26 @@ func WriteFile(path string, o WriteOptions, arrays ...Array) error {
 }
 
 // WriteFile writes arrays to a file, or a folder: a name that ends in .zip is a file's.
-func (f *Format) WriteFile(path string, a Atomic, o WriteOptions, arrays ...Array) error {
-	if f.Fill != nil && !strings.HasSuffix(strings.ToLower(path), ".zip") {
-		return a.Folder(path, func(dir string) error { return f.Fill(dir, arrays, o) })
+func (f *Format) WriteFile(path string, a Atomic, o *WriteOptions, arrays ...Array) error {
+	if o == nil {
+		o = &WriteOptions{}
 	}
-	return a.File(path, func(w io.Writer) error { return f.Write(w, arrays, o) })
+	if f.Fill != nil && !strings.HasSuffix(strings.ToLower(path), ".zip") {
+		return a.Folder(path, func(dir string) error { return f.Fill(dir, arrays, *o) })
+	}
+	return a.File(path, func(w io.Writer) error { return f.Write(w, arrays, *o) })
+}
+
+// PutFile makes a file of the bytes that put writes, as Atomic.File does, and names the file in an error.
+func PutFile(path string, put func(io.Writer) error) error {
+	err := Atomic{}.File(path, put)
+	if named := Within(path, err); named != err {
+		return named
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, Bare(err))
+	}
+	return nil
 }
 
 // An Atomic writes files that are there in full or not at all.

@@ -19,7 +19,7 @@ func (s *Session) again(ctx context.Context, inputs map[string]Value, o Options)
 	}
 	st, _ := s.streams.Get().(*Stream)
 	if st == nil {
-		if st, err = s.Stream(StreamOptions{}); err != nil {
+		if st, err = s.Stream(nil); err != nil {
 			return nil, false, nil
 		}
 	}

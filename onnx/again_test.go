@@ -40,7 +40,7 @@ func TestRunAgain(t *testing.T) {
 		for i := range 12 {
 			in := x()
 			want, wantErr := plainly(s, context.Background(), in, Options{})
-			got, err := s.Run(context.Background(), in, Options{Threads: 1 + i%3})
+			got, err := s.Run(context.Background(), in, &Options{Threads: 1 + i%3})
 			if fmt.Sprint(err) != fmt.Sprint(wantErr) {
 				t.Fatalf("model %d, run %d: %v, want %v", seed, i, err, wantErr)
 			}
@@ -67,7 +67,7 @@ func TestRunAgainPrepares(t *testing.T) {
 	s := session(t, network)
 	r := rand.New(rand.NewPCG(4, 6))
 	run := func(o Options) error {
-		_, err := s.Run(context.Background(), vals{"x": noise(r, 1, 3, 16, 16)}, o)
+		_, err := s.Run(context.Background(), vals{"x": noise(r, 1, 3, 16, 16)}, &o)
 		return err
 	}
 	soon := func() bool { // with the race detector a pool forgets some of its streams
@@ -99,12 +99,12 @@ func TestRunAgainPrepares(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := s.Run(ctx, vals{"x": noise(r, 1, 3, 16, 16)}, Options{}); !errors.Is(err, context.Canceled) {
+	if _, err := s.Run(ctx, vals{"x": noise(r, 1, 3, 16, 16)}, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("in a context that has ended: %v", err)
 	}
 	for _, in := range []vals{{"x": noise(r, 1, 3, 16, 15)}, {"x": ints(1)}, {}, {"x": noise(r, 1, 3, 16, 16), "z": ints(1)}, {"x": tensor.Any{}}} {
 		_, want := plainly(s, context.Background(), in, Options{})
-		if _, err := s.Run(context.Background(), in, Options{}); err == nil || fmt.Sprint(err) != fmt.Sprint(want) {
+		if _, err := s.Run(context.Background(), in, nil); err == nil || fmt.Sprint(err) != fmt.Sprint(want) {
 			t.Errorf("%v: %v, want %v", in, err, want)
 		}
 	}
@@ -128,7 +128,7 @@ func TestRunAgainConcurrently(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				got, err := s.Run(context.Background(), in, Options{})
+				got, err := s.Run(context.Background(), in, nil)
 				if err != nil {
 					t.Error(err)
 					return
@@ -152,7 +152,7 @@ func TestRunAgainClosed(t *testing.T) {
 	})
 	in := vals{"x": tensor.New[float32](512, 1024).Any()}
 	for range 3 {
-		out, err := s.Run(context.Background(), in, Options{})
+		out, err := s.Run(context.Background(), in, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -161,7 +161,7 @@ func TestRunAgainClosed(t *testing.T) {
 	if err := s.c.m.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Run(context.Background(), in, Options{}); !errors.Is(err, tensor.ErrClosed) {
+	if _, err := s.Run(context.Background(), in, nil); !errors.Is(err, tensor.ErrClosed) {
 		t.Errorf("after Close: %v", err)
 	}
 	in["x"].Close()

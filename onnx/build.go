@@ -14,7 +14,7 @@ import (
 //
 //	b := onnx.NewBuilder("tiny")
 //	x := b.Input("x", dtype.Float32, "batch", 8)
-//	y := b.Node("Gemm", []string{x, b.Weight("w", w)}, onnx.Int("transB", 1))
+//	y := b.Node("Gemm", []string{x, b.Weight("w", w)}, onnx.IntAttr("transB", 1))
 //	b.Output(b.Node("Softmax", []string{y}), dtype.Float32, "batch", 10)
 //	m, err := b.Model(13)
 //
@@ -254,24 +254,28 @@ func irOf(opset int64) int64 {
 }
 
 // Int is an attribute that holds an integer.
-func Int(name string, v int64) Attribute { return Attribute{Name: name, Type: AttrInt, Value: v} }
+func IntAttr(name string, v int64) Attribute { return Attribute{Name: name, Type: AttrInt, Value: v} }
 
 // Ints is an attribute that holds a list of integers.
-func Ints(name string, v ...int64) Attribute { return Attribute{Name: name, Type: AttrInts, Value: v} }
+func IntsAttr(name string, v ...int64) Attribute {
+	return Attribute{Name: name, Type: AttrInts, Value: v}
+}
 
 // Float is an attribute that holds a float32.
-func Float(name string, v float32) Attribute { return Attribute{Name: name, Type: AttrFloat, Value: v} }
+func FloatAttr(name string, v float32) Attribute {
+	return Attribute{Name: name, Type: AttrFloat, Value: v}
+}
 
 // Floats is an attribute that holds a list of float32.
-func Floats(name string, v ...float32) Attribute {
+func FloatsAttr(name string, v ...float32) Attribute {
 	return Attribute{Name: name, Type: AttrFloats, Value: v}
 }
 
 // String is an attribute that holds a string.
-func String(name, v string) Attribute { return Attribute{Name: name, Type: AttrString, Value: v} }
+func StringAttr(name, v string) Attribute { return Attribute{Name: name, Type: AttrString, Value: v} }
 
 // Strings is an attribute that holds a list of strings.
-func Strings(name string, v ...string) Attribute {
+func StringsAttr(name string, v ...string) Attribute {
 	return Attribute{Name: name, Type: AttrStrings, Value: v}
 }
 

@@ -296,7 +296,7 @@ func TestCheckedWeights(t *testing.T) {
 		passed++
 		s, err := NewSession(m)
 		if err == nil {
-			_, err = s.RunValues(context.Background(), nil, Options{})
+			_, err = s.RunValues(context.Background(), nil, nil)
 		}
 		if err != nil {
 			t.Fatalf("Check passes: %v (%v, sparse %v)", err, kind, sparse)

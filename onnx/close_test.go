@@ -70,7 +70,7 @@ func TestClosedModel(t *testing.T) {
 		"integers":        func() error { _, err := NewIntegerSession(m); return err },
 		"Tensor":          func() error { _, err := m.Tensor(&w); return err },
 		"Encode":          func() error { _, err := Encode(m); return err },
-		"Run":             func() error { _, err := s.Run(context.Background(), x, Options{}); return err },
+		"Run":             func() error { _, err := s.Run(context.Background(), x, nil); return err },
 		"Plan":            func() error { _, err := s.Plan(x); return err },
 		"other's session": func() error { _, err := NewSession(other); return err },
 		"other's tensor":  func() error { _, err := other.Tensor(&w); return err },
@@ -102,7 +102,7 @@ func TestClosedBuilt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	st, err := s.Stream(StreamOptions{})
+	st, err := s.Stream(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,8 +123,8 @@ func TestClosedBuilt(t *testing.T) {
 		"NewSession": func() error { _, err := NewSession(m); return err },
 		"Encode":     func() error { _, err := Encode(m); return err },
 		"Tensor":     func() error { _, err := m.Tensor(&m.Graph.Initializers[0]); return err },
-		"Run":        func() error { _, err := s.Run(context.Background(), in, Options{}); return err },
-		"Stream":     func() error { _, err := s.Stream(StreamOptions{}); return err },
+		"Run":        func() error { _, err := s.Run(context.Background(), in, nil); return err },
+		"Stream":     func() error { _, err := s.Stream(nil); return err },
 		"Stream.Run": func() error { _, err := st.Run(context.Background(), in); return err },
 	} {
 		if err := f(); !errors.Is(err, tensor.ErrClosed) {
@@ -152,7 +152,7 @@ func TestCloseWhileRunning(t *testing.T) {
 		for range 4 {
 			wg.Go(func() {
 				for {
-					if _, err := s.Run(context.Background(), x, Options{}); err != nil {
+					if _, err := s.Run(context.Background(), x, nil); err != nil {
 						if !errors.Is(err, tensor.ErrClosed) {
 							t.Error(err)
 						}
@@ -195,7 +195,7 @@ func TestModelIsCollected(t *testing.T) {
 		return s
 	}()
 	runtime.GC()
-	if _, err := s.Run(context.Background(), map[string]tensor.Any{"x": tensor.New[float32](1, 64).Any()}, Options{}); err != nil || !mapped() {
+	if _, err := s.Run(context.Background(), map[string]tensor.Any{"x": tensor.New[float32](1, 64).Any()}, nil); err != nil || !mapped() {
 		t.Fatalf("a session runs: %v; its file is mapped: %v", err, mapped())
 	}
 	s = nil
@@ -222,7 +222,7 @@ func TestShrunkModel(t *testing.T) {
 		t.Fatal(err)
 	}
 	x := map[string]tensor.Any{"x": tensor.New[float32](1, 64).Any()}
-	if _, err := s.Run(context.Background(), x, Options{}); !errors.Is(err, mem.ErrShrunk) {
+	if _, err := s.Run(context.Background(), x, nil); !errors.Is(err, mem.ErrShrunk) {
 		t.Errorf("Run: %v", err)
 	}
 	if _, err := NewFixedSession(m, dtype.FP16x16); !errors.Is(err, mem.ErrShrunk) {
@@ -253,10 +253,10 @@ func TestNothing(t *testing.T) {
 		"OpenFS":          func() error { _, err := OpenFS(nil, "m"); return err },
 		"NewTensorProto":  func() error { _, err := NewTensorProto("w", tensor.Any{}); return err },
 		"TensorAttr":      func() error { _, err := TensorAttr("w", tensor.Any{}); return err },
-		"Session.Run":     func() error { _, err := (*Session)(nil).Run(context.Background(), nil, Options{}); return err },
+		"Session.Run":     func() error { _, err := (*Session)(nil).Run(context.Background(), nil, nil); return err },
 		"Session.Plan":    func() error { _, err := new(Session).Plan(nil); return err },
 		"Run": func() error {
-			_, err := s.Run(noContext, map[string]tensor.Any{"x": tensor.New[float32](1, 64).Any()}, Options{})
+			_, err := s.Run(noContext, map[string]tensor.Any{"x": tensor.New[float32](1, 64).Any()}, nil)
 			return err
 		},
 		"outputs": func() error { b := new(Builder); b.Nodes("Split", -1, nil); _, err := b.Model(13); return err },

@@ -13,8 +13,8 @@ func TestFold(t *testing.T) {
 	s := session(t, func(b *Builder) {
 		x, yes := b.Input("x", dtype.Float32, 4), b.Input("yes", dtype.Bool)
 		w := b.Weight("w", vec(1, 2))
-		both := b.Node("Concat", []string{w, b.Node("Neg", []string{w})}, Int("axis", 0))
-		noise := b.Node("RandomNormal", nil, Ints("shape", 4))
+		both := b.Node("Concat", []string{w, b.Node("Neg", []string{w})}, IntAttr("axis", 0))
+		noise := b.Node("RandomNormal", nil, IntsAttr("shape", 4))
 		b.Output(b.Rename(b.Node("Add", []string{noise, x}), "n"), dtype.Float32, 4)
 		then, other := b.Body("then"), b.Body("else")
 		twice := then.Node("Add", []string{both, both})
@@ -43,7 +43,7 @@ func TestFold(t *testing.T) {
 		{Progress: func(_, n int, _ *Node) { total = n }},
 		{Observe: func(*NodeRun) { seen++ }},
 	} {
-		out, err := s.Run(context.Background(), in, o)
+		out, err := s.Run(context.Background(), in, &o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -67,7 +67,7 @@ func TestFoldLeaves(t *testing.T) {
 			t.Errorf("step %d was computed once", i)
 		}
 	}
-	out, err := s.Run(context.Background(), vals{"w": vec(3, 4)}, Options{})
+	out, err := s.Run(context.Background(), vals{"w": vec(3, 4)}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -93,7 +93,7 @@ func TestLoopIsALoop(t *testing.T) {
 						sum := b.Node("Add", []string{v[2], step}) // step and end are captured
 						going := v[1]
 						if inner {
-							going = b.Node("Less", []string{b.Node("ReduceMax", []string{sum}, Int("keepdims", 0)), end})
+							going = b.Node("Less", []string{b.Node("ReduceMax", []string{sum}, IntAttr("keepdims", 0)), end})
 						}
 						return []string{going, sum, b.Node("Mul", []string{sum, sum})}
 					})
@@ -137,7 +137,7 @@ func TestLoopIsALoop(t *testing.T) {
 				going = slices.Max(state) < end
 			}
 		}
-		out, err := s.Run(context.Background(), in, Options{MaxIterations: 100})
+		out, err := s.Run(context.Background(), in, &Options{MaxIterations: 100})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -200,8 +200,8 @@ func TestScanIsALoop(t *testing.T) {
 		body.Output(total, dtype.Float32, nil)
 		body.Output(body.Node("Identity", []string{total}), dtype.Float32, nil)
 		start := b.Input("start", dtype.Float32, nil)
-		out := b.Nodes("Scan", 2, []string{start, x}, GraphAttr("body", body), Int("num_scan_inputs", 1), Ints("scan_input_axes", int64(axis)),
-			Ints("scan_output_axes", int64(outAxis)), Ints("scan_input_directions", flag[back]), Ints("scan_output_directions", flag[outBack]))
+		out := b.Nodes("Scan", 2, []string{start, x}, GraphAttr("body", body), IntAttr("num_scan_inputs", 1), IntsAttr("scan_input_axes", int64(axis)),
+			IntsAttr("scan_output_axes", int64(outAxis)), IntsAttr("scan_input_directions", flag[back]), IntsAttr("scan_output_directions", flag[outBack]))
 		b.Output(b.Rename(out[0], "total"), dtype.Float32, nil)
 		b.Output(b.Rename(out[1], "sums"), dtype.Float32, nil, nil)
 		m, err := b.Model(11)
@@ -236,7 +236,7 @@ func TestScanIsALoop(t *testing.T) {
 			}
 			want[to] = slices.Clone(sum)
 		}
-		res, err := s.Run(context.Background(), vals{"x": a, "start": vec(make([]float32, width)...)}, Options{})
+		res, err := s.Run(context.Background(), vals{"x": a, "start": vec(make([]float32, width)...)}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -266,7 +266,7 @@ func TestBatchedScan(t *testing.T) {
 		sum := body.Node("Add", []string{body.Input("sum", dtype.Float32, 1), body.Input("entry", dtype.Float32, 1)})
 		body.Output(sum, dtype.Float32, 1)
 		body.Output(body.Node("Identity", []string{sum}), dtype.Float32, 1)
-		out := b.Nodes("Scan", 2, []string{lengths, start, x}, GraphAttr("body", body), Int("num_scan_inputs", 1), Ints("directions", 1))
+		out := b.Nodes("Scan", 2, []string{lengths, start, x}, GraphAttr("body", body), IntAttr("num_scan_inputs", 1), IntsAttr("directions", 1))
 		b.Output(b.Rename(out[0], "total"), dtype.Float32, 2, 1)
 		b.Output(b.Rename(out[1], "sums"), dtype.Float32, 2, 3, 1)
 	})
@@ -280,7 +280,7 @@ func TestSequencesAreSlices(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		b := NewBuilder("g")
 		var want [][]float32
-		seq := b.Node("SequenceEmpty", nil, Int("dtype", int64(ElemFloat32)))
+		seq := b.Node("SequenceEmpty", nil, IntAttr("dtype", int64(ElemFloat32)))
 		in := vals{}
 		for i := range rapid.IntRange(0, 8).Draw(t, "steps") {
 			n := len(want)
@@ -306,7 +306,7 @@ func TestSequencesAreSlices(t *testing.T) {
 		b.OutputOf(b.Rename(seq, "seq"), Type{Kind: KindSequence, Of: &Type{Kind: KindTensor, Elem: ElemFloat32}})
 		b.OutputOf(b.Rename(b.Node("SequenceLength", []string{"seq"}), "n"), Type{})
 		if len(want) > 0 {
-			b.OutputOf(b.Rename(b.Node("ConcatFromSequence", []string{"seq"}, Int("axis", 1), Int("new_axis", 1)), "all"), Type{})
+			b.OutputOf(b.Rename(b.Node("ConcatFromSequence", []string{"seq"}, IntAttr("axis", 1), IntAttr("new_axis", 1)), "all"), Type{})
 			last := b.Weight("last", count(-1))
 			b.OutputOf(b.Rename(b.Node("SequenceAt", []string{"seq", last}), "end"), Type{})
 		}
@@ -318,7 +318,7 @@ func TestSequencesAreSlices(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out, err := s.RunValues(context.Background(), valuesOf(in), Options{})
+		out, err := s.RunValues(context.Background(), valuesOf(in), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -350,7 +350,7 @@ func TestSequenceOutputsAreApart(t *testing.T) {
 		b.OutputOf(b.Rename(b.Node("SplitToSequence", []string{y}), "parts"), Type{})
 	})
 	x := vec(1, 2, 3, 4)
-	out, err := s.RunValues(context.Background(), map[string]Value{"x": TensorValue(x)}, Options{})
+	out, err := s.RunValues(context.Background(), map[string]Value{"x": TensorValue(x)}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -397,7 +397,7 @@ func TestErrorsOfBodies(t *testing.T) {
 			b.OutputOf(choose(b, b.Input("c", dtype.Bool), func(b *Builder) string { return b.Node("Relu", []string{"nowhere"}) }, func(b *Builder) string { return "c" }), Type{})
 		}, `graph "g": node 0 "if1" (If): attribute "then_branch": node 0 "relu1" (Relu): input 0 "nowhere" is given a value by no node, input or initializer, here or in a graph around`},
 		"no branch": {func(b *Builder) {
-			b.OutputOf(b.Node("If", []string{b.Input("c", dtype.Bool)}, Int("then_branch", 1)), Type{})
+			b.OutputOf(b.Node("If", []string{b.Input("c", dtype.Bool)}, IntAttr("then_branch", 1)), Type{})
 		}, `node 0 "if1" (If, opset 16): attribute "then_branch": it holds int, the operator runs a graph`},
 		"other types": {func(b *Builder) {
 			x := b.Input("x", f32, "n")
@@ -415,7 +415,7 @@ func TestErrorsOfBodies(t *testing.T) {
 			b.OutputOf(choose(b, b.Input("c", dtype.Bool), func(b *Builder) string { return b.Node("Frobnicate", []string{x}) }, func(b *Builder) string { return x }), Type{})
 		}, `unsupported: node 0 "if1" (If, opset 16): then_branch: node 0 "frobnicate1" (Frobnicate, opset 16): ONNX has no operator of this name up to opset 28`},
 		"unknown attribute": {func(b *Builder) {
-			b.OutputOf(b.Node("SequenceConstruct", []string{b.Input("x", f32, "n")}, Int("axis", 1)), Type{})
+			b.OutputOf(b.Node("SequenceConstruct", []string{b.Input("x", f32, "n")}, IntAttr("axis", 1)), Type{})
 		}, `unsupported: node 0 "sequenceconstruct1" (SequenceConstruct, opset 16): attribute "axis" isn't known`},
 		"mixed sequence": {func(b *Builder) {
 			b.OutputOf(b.Node("SequenceConstruct", []string{b.Input("x", f32, "n"), b.Input("y", i64)}), Type{})
@@ -447,13 +447,13 @@ func TestErrorsInsideLoops(t *testing.T) {
 	s := session(t, func(b *Builder) {
 		x := b.Input("x", dtype.Float32, nil)
 		out := looped(b, 2, []string{b.Input("m", dtype.Int64), "", x}, func(b *Builder, v []string) []string {
-			next := b.Node("Concat", []string{v[2], x}, Int("axis", 0))
+			next := b.Node("Concat", []string{v[2], x}, IntAttr("axis", 0))
 			return []string{v[1], next, b.Node("Identity", []string{next})}
 		})
 		b.Output(out[0], dtype.Float32, nil)
 		b.Output(out[1], dtype.Float32, nil, nil)
 	})
-	_, err := s.Run(context.Background(), vals{"x": vec(1, 2), "m": count(3)}, Options{})
+	_, err := s.Run(context.Background(), vals{"x": vec(1, 2), "m": count(3)}, nil)
 	want := `onnx: node 0 "loop1" (Loop, opset 13): attribute "body": shape: output 2 "identity1" is float32[6], in the first iteration float32[4]; the results of all are put together`
 	if err == nil || err.Error() != want || !errors.Is(err, tensor.ErrShape) {
 		t.Errorf("got  %v\nwant %s", err, want)
@@ -461,11 +461,11 @@ func TestErrorsInsideLoops(t *testing.T) {
 	s = session(t, func(b *Builder) {
 		x := b.Input("x", dtype.Float32, nil)
 		b.Output(looped(b, 1, []string{b.Input("m", dtype.Int64), "", x}, func(b *Builder, v []string) []string {
-			two := b.Node("Concat", []string{v[2], v[2]}, Int("axis", 0))
+			two := b.Node("Concat", []string{v[2], v[2]}, IntAttr("axis", 0))
 			return []string{v[1], b.Node("Add", []string{two, x})}
 		})[0], dtype.Float32, nil)
 	})
-	_, err = s.Run(context.Background(), vals{"x": vec(1, 2), "m": count(3)}, Options{})
+	_, err = s.Run(context.Background(), vals{"x": vec(1, 2), "m": count(3)}, nil)
 	want = `onnx: node 0 "loop1" (Loop, opset 13): attribute "body": iteration 0: node 1 "add1" (Add, opset 13): op.Add: shapes (4) and (2) don't broadcast: axis 0 is 4 and 2`
 	if err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
@@ -482,14 +482,14 @@ func endless(b *Builder) {
 
 func TestLoopsEnd(t *testing.T) {
 	s := session(t, endless)
-	_, err := s.Run(context.Background(), vals{"x": vec(1)}, Options{MaxIterations: 1000})
+	_, err := s.Run(context.Background(), vals{"x": vec(1)}, &Options{MaxIterations: 1000})
 	if want := `iteration 1000: value: the loops of the run have begun as many iterations as Options.MaxIterations allows; raise it if they do end`; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("got %v", err)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
 	defer cancel()
 	start := time.Now()
-	if _, err = s.Run(ctx, vals{"x": vec(1)}, Options{}); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) > 5*time.Second {
+	if _, err = s.Run(ctx, vals{"x": vec(1)}, nil); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) > 5*time.Second {
 		t.Errorf("after %v: %v", time.Since(start), err)
 	}
 	if _, err := s.Plan(vals{"x": vec(1)}); err != nil {
@@ -506,7 +506,7 @@ func TestMemoryInsideLoops(t *testing.T) {
 			for range 4 { // each of a megabyte
 				y = b.Node("Abs", []string{b.Node("Neg", []string{y})})
 			}
-			return []string{v[1], y, b.Node("ReduceMax", []string{y}, Int("keepdims", 0))}
+			return []string{v[1], y, b.Node("ReduceMax", []string{y}, IntAttr("keepdims", 0))}
 		})
 		b.Output(b.Rename(out[0], "y"), dtype.Float32, "n")
 		b.Output(b.Rename(out[1], "max"), dtype.Float32, nil)
@@ -516,24 +516,24 @@ func TestMemoryInsideLoops(t *testing.T) {
 	if err != nil || p.Live < 3<<20 || p.Live > 6<<20 || !p.Exact {
 		t.Errorf("planned %+v, %v", p, err)
 	}
-	out, err := s.Run(context.Background(), in, Options{MaxMemory: p.Live})
+	out, err := s.Run(context.Background(), in, &Options{MaxMemory: p.Live})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got := out["max"].Len(); got != 50 {
 		t.Errorf("%d iterations", got)
 	}
-	if _, err := s.Run(context.Background(), in, Options{MaxMemory: 2 << 20}); !errors.Is(err, tensor.ErrMemory) {
+	if _, err := s.Run(context.Background(), in, &Options{MaxMemory: 2 << 20}); !errors.Is(err, tensor.ErrMemory) {
 		t.Errorf("got %v", err)
 	}
 	grows := session(t, func(b *Builder) {
 		x := b.Input("x", dtype.Float32, nil)
 		b.Output(looped(b, 1, []string{"", "", x}, func(b *Builder, v []string) []string {
-			return []string{v[1], b.Node("Concat", []string{v[2], v[2]}, Int("axis", 0))}
+			return []string{v[1], b.Node("Concat", []string{v[2], v[2]}, IntAttr("axis", 0))}
 		})[0], dtype.Float32, nil)
 	})
 	var m *MemoryError
-	if _, err := grows.Run(context.Background(), vals{"x": vec(1)}, Options{MaxMemory: 1 << 20}); !errors.As(err, &m) {
+	if _, err := grows.Run(context.Background(), vals{"x": vec(1)}, &Options{MaxMemory: 1 << 20}); !errors.As(err, &m) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -573,7 +573,7 @@ func TestResultsOfBodiesAreClosed(t *testing.T) {
 	n := len(made)
 	for fail = 1; fail <= n; fail++ {
 		made = nil
-		if _, err := s.Run(context.Background(), in, Options{}); err == nil || len(made) != fail {
+		if _, err := s.Run(context.Background(), in, nil); err == nil || len(made) != fail {
 			t.Fatalf("at result %d of %d: %v", len(made), fail, err)
 		}
 		for i, a := range made[:fail-1] {
@@ -634,7 +634,7 @@ func TestLoopsConcurrently(t *testing.T) {
 	for n := 1; n < 6; n++ {
 		wg.Go(func() {
 			for m := range int64(20) {
-				out, err := s.Run(context.Background(), vals{"x": tensor.Full[float32](1, n).Any(), "m": count(m)}, Options{})
+				out, err := s.Run(context.Background(), vals{"x": tensor.Full[float32](1, n).Any(), "m": count(m)}, nil)
 				if err != nil {
 					t.Error(err)
 					return
@@ -670,7 +670,7 @@ func TestAnyOrder(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out, err := s.Run(context.Background(), vals{"x": vec(1, -2, 3), "up": truthOf(true)}, Options{})
+		out, err := s.Run(context.Background(), vals{"x": vec(1, -2, 3), "up": truthOf(true)}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -724,7 +724,7 @@ func TestDeepGraphs(t *testing.T) {
 		m := &Model{IR: 8, Opsets: []Opset{{"", 16}}, Graph: deep(n)}
 		s, err := NewSession(m)
 		if err == nil {
-			_, err = s.Run(context.Background(), vals{"c": truthOf(true)}, Options{})
+			_, err = s.Run(context.Background(), vals{"c": truthOf(true)}, nil)
 		}
 		if (err == nil) != ok {
 			t.Errorf("%d deep: %v", n, err)
@@ -795,7 +795,7 @@ func TestFixedGraphsInside(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := s.RunValues(context.Background(), map[string]Value{"x": TensorValue(vec(3))}, Options{})
+	out, err := s.RunValues(context.Background(), map[string]Value{"x": TensorValue(vec(3))}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -818,7 +818,7 @@ func TestValues(t *testing.T) {
 		b.OutputOf(b.Rename(y, "y"), seq)
 	})
 	run := func(in map[string]Value) (string, error) {
-		out, err := s.RunValues(context.Background(), in, Options{})
+		out, err := s.RunValues(context.Background(), in, nil)
 		return out["y"].String(), err
 	}
 	two := SequenceValue(dtype.Float32, vec(1), vec(1, 2))
@@ -849,7 +849,7 @@ func TestValues(t *testing.T) {
 	if p, err := s.PlanValues(map[string]Value{"in": SequenceValue(dtype.Float32, spec(t, dtype.Float32, 2))}); err != nil || p.Live != 9 {
 		t.Errorf("planned %+v, %v", p, err)
 	}
-	if _, err := s.Run(context.Background(), nil, Options{}); err == nil || !strings.Contains(err.Error(), "RunValues gives it") {
+	if _, err := s.Run(context.Background(), nil, nil); err == nil || !strings.Contains(err.Error(), "RunValues gives it") {
 		t.Error(err)
 	}
 	if got := two.List(); len(got) != 2 || TensorValue(vec(1)).List() != nil || !reflect.DeepEqual(Nothing().Tensor(), tensor.Any{}) {

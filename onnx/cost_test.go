@@ -36,23 +36,23 @@ func TestCostByHand(t *testing.T) {
 	}{
 		{"Conv of 2 groups with a bias: 2·(8·4·4)·(2·3·3)+8·4·4", func(b *Builder) string {
 			x := b.Input("x", f32, 1, 4, 4, 4)
-			return b.Node("Conv", []string{x, weight(b, "w", 8, 2, 3, 3), weight(b, "b", 8)}, Int("group", 2), Ints("pads", 1, 1, 1, 1))
+			return b.Node("Conv", []string{x, weight(b, "w", 8, 2, 3, 3), weight(b, "b", 8)}, IntAttr("group", 2), IntsAttr("pads", 1, 1, 1, 1))
 		}, 2*(8*4*4)*(2*3*3) + 8*4*4},
 		{"ConvTranspose: 2·(4·5·5)·(6·2·2)", func(b *Builder) string {
-			return b.Node("ConvTranspose", []string{b.Input("x", f32, 1, 4, 5, 5), weight(b, "w", 4, 6, 2, 2)}, Ints("strides", 2, 2))
+			return b.Node("ConvTranspose", []string{b.Input("x", f32, 1, 4, 5, 5), weight(b, "w", 4, 6, 2, 2)}, IntsAttr("strides", 2, 2))
 		}, 2 * (4 * 5 * 5) * (6 * 2 * 2)},
 		{"MatMul with a batch", func(b *Builder) string {
 			return b.Node("MatMul", []string{b.Input("x", f32, 3, 5, 7), weight(b, "w", 7, 2)})
 		}, 2 * 3 * 5 * 2 * 7},
 		{"Gemm, transposed, with a bias", func(b *Builder) string {
-			return b.Node("Gemm", []string{b.Input("x", f32, 7, 5), weight(b, "w", 2, 7), weight(b, "c", 2)}, Int("transA", 1), Int("transB", 1))
+			return b.Node("Gemm", []string{b.Input("x", f32, 7, 5), weight(b, "w", 2, 7), weight(b, "c", 2)}, IntAttr("transA", 1), IntAttr("transB", 1))
 		}, 2*5*7*2 + 5*2},
 		{"Einsum of two", func(b *Builder) string {
-			return b.Node("Einsum", []string{b.Input("x", f32, 2, 3, 4), weight(b, "w", 4, 5)}, String("equation", "bij,jk->bik"))
+			return b.Node("Einsum", []string{b.Input("x", f32, 2, 3, 4), weight(b, "w", 4, 5)}, StringAttr("equation", "bij,jk->bik"))
 		}, 2 * 2 * 3 * 4 * 5},
 		{"LSTM of 4 gates in both directions", func(b *Builder) string {
 			return b.Node("LSTM", []string{b.Input("x", f32, 6, 2, 3), weight(b, "w", 2, 20, 3), weight(b, "r", 2, 20, 5)},
-				Int("hidden_size", 5), String("direction", "bidirectional"))
+				IntAttr("hidden_size", 5), StringAttr("direction", "bidirectional"))
 		}, 2 * 6 * 2 * 2 * 4 * 5 * (3 + 5)},
 		{"Add broadcasts", func(b *Builder) string {
 			return b.Node("Add", []string{b.Input("x", f32, 2, 1), weight(b, "w", 3)})
@@ -62,14 +62,14 @@ func TestCostByHand(t *testing.T) {
 			return b.Node("Max", []string{x, x, x})
 		}, 10},
 		{"MaxPool", func(b *Builder) string {
-			return b.Node("MaxPool", []string{b.Input("x", f32, 1, 2, 4, 4)}, Ints("kernel_shape", 2, 3))
+			return b.Node("MaxPool", []string{b.Input("x", f32, 1, 2, 4, 4)}, IntsAttr("kernel_shape", 2, 3))
 		}, 2 * 3 * 2 * 6},
 		{"GlobalAveragePool", func(b *Builder) string {
 			return b.Node("GlobalAveragePool", []string{b.Input("x", f32, 1, 2, 4, 4)})
 		}, 32},
 		{"Softmax", func(b *Builder) string { return b.Node("Softmax", []string{b.Input("x", f32, 2, 4)}) }, 40},
 		{"LRN", func(b *Builder) string {
-			return b.Node("LRN", []string{b.Input("x", f32, 1, 4, 2, 2)}, Int("size", 5))
+			return b.Node("LRN", []string{b.Input("x", f32, 1, 4, 2, 2)}, IntAttr("size", 5))
 		}, 9 * 16},
 		{"Transpose", func(b *Builder) string { return b.Node("Transpose", []string{b.Input("x", f32, 2, 4)}) }, 0},
 	} {

@@ -17,9 +17,9 @@ func seedFiles(t testing.TB) (files [][]byte) {
 		residual,
 		func(b *Builder) {
 			x := b.Input("x", dtype.Float32, "n", 1, 6, 6)
-			x = b.Node("Conv", []string{x, b.Weight("k", tensor.Full[float32](1, 2, 1, 3, 3).Any())}, Ints("pads", 1, 1, 1, 1), Ints("strides", 2, 1))
-			x = b.Node("MaxPool", []string{x}, Ints("kernel_shape", 2, 2))
-			x = b.Node("Transpose", []string{x}, Ints("perm", 0, 2, 3, 1))
+			x = b.Node("Conv", []string{x, b.Weight("k", tensor.Full[float32](1, 2, 1, 3, 3).Any())}, IntsAttr("pads", 1, 1, 1, 1), IntsAttr("strides", 2, 1))
+			x = b.Node("MaxPool", []string{x}, IntsAttr("kernel_shape", 2, 2))
+			x = b.Node("Transpose", []string{x}, IntsAttr("perm", 0, 2, 3, 1))
 			x = b.Node("Reshape", []string{x, b.Weight("s", tensor.FromSlice([]int64{0, -1}, 2).Any())})
 			x = b.Node("Softmax", []string{b.Node("Gemm", []string{x, b.Weight("d", tensor.Full[float32](1, 20, 3).Any())})})
 			b.Output(x, dtype.Float32, "n", 3)
@@ -28,7 +28,7 @@ func seedFiles(t testing.TB) (files [][]byte) {
 			x := b.Input("x", dtype.Float32, "n", 4)
 			shape := b.Node("Shape", []string{x})
 			zeros := b.Node("ConstantOfShape", []string{shape})
-			x = b.Node("Concat", []string{x, zeros}, Int("axis", -1))
+			x = b.Node("Concat", []string{x, zeros}, IntAttr("axis", -1))
 			x = b.Node("Slice", []string{x, b.Weight("from", tensor.FromSlice([]int64{1}, 1).Any()), b.Weight("to", tensor.FromSlice([]int64{3}, 1).Any())})
 			b.Output(b.Node("ReduceSum", []string{b.Node("Unsqueeze", []string{x, b.Weight("axes", tensor.FromSlice([]int64{0}, 1).Any())})}), dtype.Float32)
 		},
@@ -43,13 +43,13 @@ func seedFiles(t testing.TB) (files [][]byte) {
 		},
 		func(b *Builder) {
 			x := b.Input("x", dtype.Float32, 2, 2)
-			parts := b.Node("SplitToSequence", []string{x}, Int("axis", 1))
+			parts := b.Node("SplitToSequence", []string{x}, IntAttr("axis", 1))
 			part := b.Body("body")
 			part.OutputOf(part.Node("Neg", []string{part.InputOf("part", Type{})}), Type{})
 			negative := b.Node("SequenceMap", []string{parts}, GraphAttr("body", part))
 			row := b.Body("body")
 			row.OutputOf(row.Node("Abs", []string{row.InputOf("row", Type{})}), Type{})
-			y := b.Node("Scan", []string{b.Node("ConcatFromSequence", []string{negative}, Int("axis", 1))}, GraphAttr("body", row), Int("num_scan_inputs", 1))
+			y := b.Node("Scan", []string{b.Node("ConcatFromSequence", []string{negative}, IntAttr("axis", 1))}, GraphAttr("body", row), IntAttr("num_scan_inputs", 1))
 			b.OutputOf(b.Node("OptionalGetElement", []string{b.Node("Optional", []string{y})}), Type{})
 		},
 	} {
@@ -81,15 +81,15 @@ func textSeed(t testing.TB) *Model {
 	b := NewBuilder("text")
 	b.Import("ai.onnx.ml", 4)
 	x := b.InputOf("x", Type{Kind: KindTensor, Elem: ElemString, HasShape: true, Shape: []Dim{{Value: 2}}})
-	lower := b.Node("StringNormalizer", []string{x}, String("case_change_action", "LOWER"))
-	parts := b.Nodes("StringSplit", 2, []string{b.Node("StringConcat", []string{lower, x})}, String("delimiter", "b"))
-	b.OutputOf(b.Node("RegexFullMatch", []string{parts[0]}, String("pattern", "a+")), Type{})
-	codes := b.Node("ai.onnx.ml.LabelEncoder", []string{lower}, Strings("keys_strings", "a", "b"), Floats("values_floats", 1, 2))
-	zip := b.Node("ai.onnx.ml.ZipMap", []string{codes}, Strings("classlabels_strings", "p", "q"))
+	lower := b.Node("StringNormalizer", []string{x}, StringAttr("case_change_action", "LOWER"))
+	parts := b.Nodes("StringSplit", 2, []string{b.Node("StringConcat", []string{lower, x})}, StringAttr("delimiter", "b"))
+	b.OutputOf(b.Node("RegexFullMatch", []string{parts[0]}, StringAttr("pattern", "a+")), Type{})
+	codes := b.Node("ai.onnx.ml.LabelEncoder", []string{lower}, StringsAttr("keys_strings", "a", "b"), FloatsAttr("values_floats", 1, 2))
+	zip := b.Node("ai.onnx.ml.ZipMap", []string{codes}, StringsAttr("classlabels_strings", "p", "q"))
 	b.OutputOf(zip, Type{})
-	b.OutputOf(b.Node("Cast", []string{parts[1]}, Int("to", int64(ElemString))), Type{})
-	b.OutputOf(b.Node("TfIdfVectorizer", []string{lower}, Strings("pool_strings", "a", "b"), Ints("ngram_counts", 0), Ints("ngram_indexes", 0, 1),
-		Int("min_gram_length", 1), Int("max_gram_length", 1), Int("max_skip_count", 0), String("mode", "TF")), Type{})
+	b.OutputOf(b.Node("Cast", []string{parts[1]}, IntAttr("to", int64(ElemString))), Type{})
+	b.OutputOf(b.Node("TfIdfVectorizer", []string{lower}, StringsAttr("pool_strings", "a", "b"), IntsAttr("ngram_counts", 0), IntsAttr("ngram_indexes", 0, 1),
+		IntAttr("min_gram_length", 1), IntAttr("max_gram_length", 1), IntAttr("max_skip_count", 0), StringAttr("mode", "TF")), Type{})
 	m, err := b.Model(20)
 	if err != nil {
 		t.Fatal(err)
@@ -101,19 +101,19 @@ func textSeed(t testing.TB) *Model {
 func forestSeed(t testing.TB) *Model {
 	b := NewBuilder("forest")
 	b.Import("ai.onnx.ml", 3)
-	x := b.Node("ai.onnx.ml.Scaler", []string{b.Input("x", dtype.Float32, 2, 2)}, Floats("offset", 0.5), Floats("scale", 2))
-	for _, name := range b.Nodes("ai.onnx.ml.TreeEnsembleClassifier", 2, []string{x}, Ints("nodes_treeids", 0, 0, 0), Ints("nodes_nodeids", 0, 1, 2),
-		Ints("nodes_featureids", 0, 0, 0), Strings("nodes_modes", "BRANCH_LEQ", "LEAF", "LEAF"), Floats("nodes_values", 0.5, 0, 0),
-		Ints("nodes_truenodeids", 1, 0, 0), Ints("nodes_falsenodeids", 2, 0, 0), Ints("class_treeids", 0, 0), Ints("class_nodeids", 1, 2),
-		Ints("class_ids", 0, 1), Floats("class_weights", 1, 1), Strings("classlabels_strings", "p", "q"), String("post_transform", "SOFTMAX")) {
+	x := b.Node("ai.onnx.ml.Scaler", []string{b.Input("x", dtype.Float32, 2, 2)}, FloatsAttr("offset", 0.5), FloatsAttr("scale", 2))
+	for _, name := range b.Nodes("ai.onnx.ml.TreeEnsembleClassifier", 2, []string{x}, IntsAttr("nodes_treeids", 0, 0, 0), IntsAttr("nodes_nodeids", 0, 1, 2),
+		IntsAttr("nodes_featureids", 0, 0, 0), StringsAttr("nodes_modes", "BRANCH_LEQ", "LEAF", "LEAF"), FloatsAttr("nodes_values", 0.5, 0, 0),
+		IntsAttr("nodes_truenodeids", 1, 0, 0), IntsAttr("nodes_falsenodeids", 2, 0, 0), IntsAttr("class_treeids", 0, 0), IntsAttr("class_nodeids", 1, 2),
+		IntsAttr("class_ids", 0, 1), FloatsAttr("class_weights", 1, 1), StringsAttr("classlabels_strings", "p", "q"), StringAttr("post_transform", "SOFTMAX")) {
 		b.OutputOf(name, Type{})
 	}
-	for _, name := range b.Nodes("ai.onnx.ml.SVMClassifier", 2, []string{x}, String("kernel_type", "RBF"), Floats("kernel_params", 0.5, 0, 3),
-		Floats("support_vectors", 1, 2, 3, 4), Ints("vectors_per_class", 1, 1), Floats("coefficients", 1, -1), Floats("rho", 0.1),
-		Floats("prob_a", -1), Floats("prob_b", 0), Ints("classlabels_ints", 0, 1)) {
+	for _, name := range b.Nodes("ai.onnx.ml.SVMClassifier", 2, []string{x}, StringAttr("kernel_type", "RBF"), FloatsAttr("kernel_params", 0.5, 0, 3),
+		FloatsAttr("support_vectors", 1, 2, 3, 4), IntsAttr("vectors_per_class", 1, 1), FloatsAttr("coefficients", 1, -1), FloatsAttr("rho", 0.1),
+		FloatsAttr("prob_a", -1), FloatsAttr("prob_b", 0), IntsAttr("classlabels_ints", 0, 1)) {
 		b.OutputOf(name, Type{})
 	}
-	for _, name := range b.Nodes("ai.onnx.ml.LinearClassifier", 2, []string{x}, Floats("coefficients", 1, 2, 3, 4), Floats("intercepts", 0, 1), Ints("classlabels_ints", 5, 6)) {
+	for _, name := range b.Nodes("ai.onnx.ml.LinearClassifier", 2, []string{x}, FloatsAttr("coefficients", 1, 2, 3, 4), FloatsAttr("intercepts", 0, 1), IntsAttr("classlabels_ints", 5, 6)) {
 		b.OutputOf(name, Type{})
 	}
 	m, err := b.Model(17)
@@ -129,11 +129,11 @@ func functionSeed() *Model {
 	loop := &Graph{Inputs: []ValueInfo{{Name: "i"}, {Name: "go"}, {Name: "s"}}, Outputs: []ValueInfo{{Name: "go"}, {Name: "t"}},
 		Nodes: []Node{callOf("", "Scale", []string{"s", "v"}, []string{"t"}, Attribute{Name: "by", Type: AttrFloat, Ref: "by"})}}
 	then := &Graph{Nodes: []Node{callOf("", "Scale", []string{"x"}, []string{"a"})}, Outputs: named("a")}
-	return modelWith([]Node{callOf("c", "Both", []string{"x"}, []string{"z"}, Float("by", 0.5), Attribute{Name: "g", Type: AttrGraph, Value: then}),
+	return modelWith([]Node{callOf("c", "Both", []string{"x"}, []string{"z"}, FloatAttr("by", 0.5), Attribute{Name: "g", Type: AttrGraph, Value: then}),
 		callOf("", "Swish", []string{"z"}, []string{"y"})},
 		scaleFn, Function{Name: "Both", Inputs: []string{"v"}, Outputs: []string{"w"}, Attributes: []string{"by", "g"}, Nodes: []Node{
-			nodeFor("Constant", nil, []string{"n"}, Int("value_int", 2)),
-			nodeFor("Cast", []string{"n"}, []string{"yes"}, Int("to", 9)),
+			nodeFor("Constant", nil, []string{"n"}, IntAttr("value_int", 2)),
+			nodeFor("Cast", []string{"n"}, []string{"yes"}, IntAttr("to", 9)),
 			nodeFor("Loop", []string{"n", "yes", "v"}, []string{"u"}, Attribute{Name: "body", Type: AttrGraph, Value: loop}),
 			nodeFor("If", []string{"yes"}, []string{"k"}, Attribute{Name: "then_branch", Type: AttrGraph, Ref: "g"}, Attribute{Name: "else_branch", Type: AttrGraph, Ref: "g"}),
 			nodeFor("Add", []string{"u", "k"}, []string{"w"})}},
@@ -173,7 +173,7 @@ func runFile(t *testing.T, file []byte) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	_, err = s.RunValues(ctx, inputs, Options{MaxMemory: 1 << 20, MaxIterations: 1000})
+	_, err = s.RunValues(ctx, inputs, &Options{MaxMemory: 1 << 20, MaxIterations: 1000})
 	if ctx.Err() != nil {
 		t.Error("the run lasts")
 	}

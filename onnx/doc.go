@@ -3,7 +3,7 @@
 //	m, err := onnx.Open("model.onnx")       // decode the graph; weights stay in the file
 //	defer m.Close()
 //	s, err := onnx.NewSession(m)            // check everything, load the weights
-//	out, err := s.Run(ctx, map[string]tensor.Any{"image": x}, onnx.Options{})
+//	out, err := s.Run(ctx, map[string]tensor.Any{"image": x}, nil)
 //
 // Decoding understands every message of the format, so that a Model can be looked at, changed and written back by Encode
 // whether or not it can be run. Check reports all that this library doesn't have at once, before anything runs: operators,

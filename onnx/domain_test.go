@@ -28,7 +28,7 @@ func TestDomains(t *testing.T) {
 		t.Fatal(err)
 	}
 	x := tensor.FromSlice([]float32{-1, 0, 2})
-	out, err := s.Run(context.Background(), map[string]tensor.Any{"x": x.Any()}, Options{})
+	out, err := s.Run(context.Background(), map[string]tensor.Any{"x": x.Any()}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

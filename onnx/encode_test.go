@@ -216,7 +216,7 @@ func FuzzDecode(f *testing.F) {
 	b := NewBuilder("seed")
 	x := b.Input("x", dtype.Float32, "n", 4)
 	x = b.Node("MatMul", []string{x, b.Weight("w", tensor.New[float32](4, 2).Any())})
-	b.Output(b.Node("Softmax", []string{x}, Int("axis", 1)), dtype.Float32, "n", 2)
+	b.Output(b.Node("Softmax", []string{x}, IntAttr("axis", 1)), dtype.Float32, "n", 2)
 	if m, err := b.Model(13); err == nil {
 		if file, err := Encode(m); err == nil {
 			f.Add(file)

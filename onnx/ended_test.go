@@ -42,12 +42,12 @@ var longModels = map[string]func(b *Builder, r *rand.Rand){
 	},
 	"LinearAttention": func(b *Builder, r *rand.Rand) {
 		x := b.Input("x", dtype.Float32, 1, 30, 4)
-		y := b.Node("LinearAttention", []string{x, x, x}, Int("q_num_heads", 1), Int("kv_num_heads", 1), String("update_rule", "linear"))
+		y := b.Node("LinearAttention", []string{x, x, x}, IntAttr("q_num_heads", 1), IntAttr("kv_num_heads", 1), StringAttr("update_rule", "linear"))
 		b.Output(b.Rename(y, "y"), dtype.Float32, 1, 30, 4)
 	},
 	"LSTM": func(b *Builder, r *rand.Rand) {
 		x := b.Input("x", dtype.Float32, 50, 6, 3)
-		b.Output(b.Rename(b.Node("LSTM", []string{x, b.Weight("w", noise(r, 1, 16, 3)), b.Weight("r", noise(r, 1, 16, 4))}, Int("hidden_size", 4)), "y"), dtype.Float32, 50, 1, 6, 4)
+		b.Output(b.Rename(b.Node("LSTM", []string{x, b.Weight("w", noise(r, 1, 16, 3)), b.Weight("r", noise(r, 1, 16, 4))}, IntAttr("hidden_size", 4)), "y"), dtype.Float32, 50, 1, 6, 4)
 	},
 	"If": func(b *Builder, r *rand.Rand) {
 		x := b.Input("x", dtype.Float32, 2, 1500)
@@ -55,7 +55,7 @@ var longModels = map[string]func(b *Builder, r *rand.Rand){
 		then, other := b.Body("then"), b.Body("else")
 		then.Output(then.Node("MatMul", []string{x, w}), dtype.Float32, 2, 4)
 		other.Output(other.Node("MatMul", []string{other.Node("Neg", []string{x}), w}), dtype.Float32, 2, 4)
-		yes := b.Node("Less", []string{b.Node("ReduceMax", []string{x}, Int("keepdims", 0)), b.Weight("0", tensor.Scalar[float32](0).Any())})
+		yes := b.Node("Less", []string{b.Node("ReduceMax", []string{x}, IntAttr("keepdims", 0)), b.Weight("0", tensor.Scalar[float32](0).Any())})
 		b.Output(b.Rename(b.Node("If", []string{yes}, GraphAttr("then_branch", then), GraphAttr("else_branch", other)), "y"), dtype.Float32, 2, 4)
 	},
 	"Loop": func(b *Builder, r *rand.Rand) {
@@ -70,9 +70,9 @@ var longModels = map[string]func(b *Builder, r *rand.Rand){
 	"weights": func(b *Builder, r *rand.Rand) {
 		x := b.Input("x", dtype.Float32, 4)
 		p := b.Node("MatMul", []string{b.Weight("v", noise(r, 2, 1500)), b.Weight("w", noise(r, 1500, 4))})
-		q := b.Node("Softmax", []string{b.Weight("u", noise(r, 300, 400))}, Int("axis", 0))
+		q := b.Node("Softmax", []string{b.Weight("u", noise(r, 300, 400))}, IntAttr("axis", 0))
 		b.Output(b.Rename(b.Node("Add", []string{x, p}), "y"), dtype.Float32, 2, 4)
-		b.Output(b.Rename(b.Node("ReduceSum", []string{b.Node("Mul", []string{q, b.Node("ReduceMax", []string{x}, Int("keepdims", 0))})}, Int("keepdims", 0)), "z"), dtype.Float32)
+		b.Output(b.Rename(b.Node("ReduceSum", []string{b.Node("Mul", []string{q, b.Node("ReduceMax", []string{x}, IntAttr("keepdims", 0))})}, IntAttr("keepdims", 0)), "z"), dtype.Float32)
 	},
 }
 
@@ -112,22 +112,22 @@ func TestEnded(t *testing.T) {
 				return true
 			}
 			endings(func(k int, ctx context.Context) {
-				got, err := s.Run(ctx, in, Options{})
+				got, err := s.Run(ctx, in, nil)
 				check("a run", k, got, want, err)
 				fresh := sessionAt(t, 27, build)
-				got, err = fresh.Run(ctx, in, Options{})
+				got, err = fresh.Run(ctx, in, nil)
 				check("a first run", k, got, want, err)
 			})
 			endings(func(k int, ctx context.Context) {
 				fresh := sessionAt(t, 27, build)
 				f := folding{ctx: ctx, left: 1 << 20, work: foldWork}
 				f.graph(fresh.c, nil, nil)
-				got, err := fresh.Run(context.Background(), in, Options{})
+				got, err := fresh.Run(context.Background(), in, nil)
 				check("folding", k, got, want, err)
 			})
 			for before := range 5 { // the first run is prepared, too
 				endings(func(k int, ctx context.Context) {
-					st, err := s.Stream(StreamOptions{State: state})
+					st, err := s.Stream(&StreamOptions{State: state})
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -185,7 +185,7 @@ func TestEndedOwn(t *testing.T) {
 	}
 	for before := range 5 {
 		endings(func(k int, ctx context.Context) {
-			st, err := s.Stream(StreamOptions{})
+			st, err := s.Stream(nil)
 			if err != nil {
 				t.Fatal(err)
 			}

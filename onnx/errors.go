@@ -88,7 +88,7 @@ type Unsupported struct {
 	Reason string
 }
 
-// String returns the place and the reason.
+// StringAttr returns the place and the reason.
 func (u Unsupported) String() string { return u.Place + ": " + u.Reason }
 
 // An UnsupportedError lists everything in a model that this library doesn't have.

@@ -41,7 +41,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	out, err := s.Run(context.Background(), map[string]tensor.Any{"x": tensor.FromSlice([]float32{1, 2, 3}, 1, 3).Any()}, onnx.Options{})
+	out, err := s.Run(context.Background(), map[string]tensor.Any{"x": tensor.FromSlice([]float32{1, 2, 3}, 1, 3).Any()}, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -61,12 +61,12 @@ func ExampleBuilder() {
 
 	b := onnx.NewBuilder("picture")
 	x := b.Input("image", dtype.Float32, "batch", 1, 4, 4)
-	x = b.Node("Conv", []string{x, b.Weight("kernel", kernel.Any())}, onnx.Ints("pads", 1, 1, 1, 1))
+	x = b.Node("Conv", []string{x, b.Weight("kernel", kernel.Any())}, onnx.IntsAttr("pads", 1, 1, 1, 1))
 	x = b.Node("Relu", []string{x})
-	x = b.Node("MaxPool", []string{x}, onnx.Ints("kernel_shape", 2, 2), onnx.Ints("strides", 2, 2))
+	x = b.Node("MaxPool", []string{x}, onnx.IntsAttr("kernel_shape", 2, 2), onnx.IntsAttr("strides", 2, 2))
 	x = b.Node("Flatten", []string{x})
 	x = b.Node("Gemm", []string{x, b.Weight("dense", dense.Any())})
-	x = b.Node("Softmax", []string{x}, onnx.Int("axis", 1))
+	x = b.Node("Softmax", []string{x}, onnx.IntAttr("axis", 1))
 	b.Output(b.Rename(x, "probability"), dtype.Float32, "batch", 3)
 	m, err := b.Model(13)
 	if err != nil {
@@ -79,7 +79,7 @@ func ExampleBuilder() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	out, err := s.Run(context.Background(), map[string]tensor.Any{"image": tensor.Full[float32](1, 1, 1, 4, 4).Any()}, onnx.Options{})
+	out, err := s.Run(context.Background(), map[string]tensor.Any{"image": tensor.Full[float32](1, 1, 1, 4, 4).Any()}, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -131,7 +131,7 @@ func ExampleSession_RunValues() {
 	body.Input("going", dtype.Bool)
 	state, steps := body.Input("state", dtype.Float32, "n"), body.InputOf("steps", onnx.Type{})
 	twice := body.Node("Add", []string{state, state})
-	largest := body.Node("ReduceMax", []string{twice}, onnx.Int("keepdims", 0))
+	largest := body.Node("ReduceMax", []string{twice}, onnx.IntAttr("keepdims", 0))
 	body.Output(body.Node("Less", []string{largest, bound}), dtype.Bool)
 	body.Output(twice, dtype.Float32, "n")
 	body.OutputOf(body.Node("SequenceInsert", []string{steps, twice}), onnx.Type{})
@@ -148,7 +148,7 @@ func ExampleSession_RunValues() {
 		log.Fatal(err)
 	}
 	in := map[string]onnx.Value{"x": onnx.TensorValue(tensor.FromSlice([]float32{1, 3}, 2).Any())}
-	values, err := s.RunValues(context.Background(), in, onnx.Options{})
+	values, err := s.RunValues(context.Background(), in, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -166,7 +166,7 @@ func ExampleSession_RunValues() {
 func ExampleModel_Check() {
 	b := onnx.NewBuilder("strange")
 	x := b.Input("x", dtype.Float32, 2)
-	x = b.Node("Relu", []string{x}, onnx.Float("slope", 0.1))
+	x = b.Node("Relu", []string{x}, onnx.FloatAttr("slope", 0.1))
 	x = b.Node("Frobnicate", []string{x})
 	b.Output(x, dtype.Float32, 2)
 	m, err := b.Model(17)
@@ -187,7 +187,7 @@ func ExampleModel_Check() {
 func ExampleSession_Plan() {
 	b := onnx.NewBuilder("wide")
 	x := b.Input("x", dtype.Float32, "batch", 1024)
-	x = b.Node("Concat", []string{x, x, x}, onnx.Int("axis", 1))
+	x = b.Node("Concat", []string{x, x, x}, onnx.IntAttr("axis", 1))
 	b.Output(b.Node("Relu", []string{x}), dtype.Float32, "batch", 3072)
 	m, err := b.Model(17)
 	if err != nil {
@@ -225,7 +225,7 @@ func ExampleStringsValue() {
 		log.Fatal(err)
 	}
 	in := map[string]onnx.Value{"name": onnx.StringsValue([]int{2}, "world", "Go")}
-	out, err := s.RunValues(context.Background(), in, onnx.Options{})
+	out, err := s.RunValues(context.Background(), in, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -239,8 +239,8 @@ func ExampleMapOf() {
 	b := onnx.NewBuilder("classifier")
 	b.Import("ai.onnx.ml", 1)
 	x := b.Input("x", dtype.Float32, nil, 2)
-	out := b.Nodes("ai.onnx.ml.LinearClassifier", 2, []string{x}, onnx.Floats("coefficients", 1, 0, 0, 1), onnx.Strings("classlabels_strings", "cat", "dog"))
-	maps := b.Node("ai.onnx.ml.ZipMap", []string{out[1]}, onnx.Strings("classlabels_strings", "cat", "dog"))
+	out := b.Nodes("ai.onnx.ml.LinearClassifier", 2, []string{x}, onnx.FloatsAttr("coefficients", 1, 0, 0, 1), onnx.StringsAttr("classlabels_strings", "cat", "dog"))
+	maps := b.Node("ai.onnx.ml.ZipMap", []string{out[1]}, onnx.StringsAttr("classlabels_strings", "cat", "dog"))
 	b.OutputOf(b.Rename(out[0], "label"), onnx.Type{})
 	b.OutputOf(b.Rename(maps, "scores"), onnx.Type{})
 	m, err := b.Model(17)
@@ -252,7 +252,7 @@ func ExampleMapOf() {
 		log.Fatal(err)
 	}
 	in := map[string]onnx.Value{"x": onnx.TensorValue(tensor.FromSlice([]float32{3, 1, 0, 2}, 2, 2).Any())}
-	values, err := s.RunValues(context.Background(), in, onnx.Options{})
+	values, err := s.RunValues(context.Background(), in, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -358,7 +358,7 @@ func ExampleSession_Stream() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	st, err := s.Stream(onnx.StreamOptions{State: map[string]string{"mean": "last"}})
+	st, err := s.Stream(&onnx.StreamOptions{State: map[string]string{"mean": "last"}})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -427,7 +427,7 @@ func ExampleRunSlices() {
 	picture := stdimage.NewGray(stdimage.Rect(0, 0, 64, 64)) // any image.Image
 	draw.Draw(picture, stdimage.Rect(28, 4, 36, 60), stdimage.White, stdimage.Point{}, draw.Src)
 
-	x, err := image.FromImage(picture, image.Options{Float: true, Channels: 1, Height: 8, Width: 8})
+	x, err := image.FromImage(picture, &image.Options{Float: true, Channels: 1, Height: 8, Width: 8})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -51,7 +51,7 @@ func runOpened(m *Model, err error) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	out, err := s.Run(context.Background(), map[string]tensor.Any{"x": tensor.New[float32](3).Any()}, Options{})
+	out, err := s.Run(context.Background(), map[string]tensor.Any{"x": tensor.New[float32](3).Any()}, nil)
 	return fmt.Sprint(out["y"]), err
 }
 
@@ -151,7 +151,7 @@ func TestExternalInPlace(t *testing.T) {
 	if err := m.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Run(context.Background(), map[string]tensor.Any{"x": tensor.New[float32](3).Any()}, Options{}); !errors.Is(err, tensor.ErrClosed) {
+	if _, err := s.Run(context.Background(), map[string]tensor.Any{"x": tensor.New[float32](3).Any()}, nil); !errors.Is(err, tensor.ErrClosed) {
 		t.Errorf("after Close: %v", err)
 	}
 	if _, err := m.Tensor(&m.Graph.Initializers[0]); !errors.Is(err, tensor.ErrClosed) {
@@ -182,7 +182,7 @@ func TestCopiesOfAllKindsAreBounded(t *testing.T) {
 		}
 		for range attributes {
 			keys, values := proto("", ElemInt64, 1<<17), proto("", ElemFloat32, 1<<18)
-			codes := b.Node("ai.onnx.ml.LabelEncoder", []string{b.Node("Cast", []string{x}, Int("to", 7))},
+			codes := b.Node("ai.onnx.ml.LabelEncoder", []string{b.Node("Cast", []string{x}, IntAttr("to", 7))},
 				Attribute{Name: "keys_tensor", Type: AttrTensor, Value: &keys}, Attribute{Name: "values_tensor", Type: AttrTensor, Value: &values})
 			x = b.Node("Add", []string{x, codes})
 		}
@@ -223,7 +223,7 @@ func TestWriteExternal(t *testing.T) {
 	x := b.Input("x", dtype.Float32, 3)
 	big := tensor.Full[float32](0.5, 20000, 3)
 	x = b.Node("Add", []string{x, b.Weight("small", tensor.FromSlice([]float32{1, 2, 3}).Any())})
-	x = b.Node("Add", []string{x, b.Node("ReduceMean", []string{b.Weight("big", big.Any())}, Ints("axes", 0), Int("keepdims", 0))})
+	x = b.Node("Add", []string{x, b.Node("ReduceMean", []string{b.Weight("big", big.Any())}, IntsAttr("axes", 0), IntAttr("keepdims", 0))})
 	yes := b.Weight("yes", tensor.Scalar(true).Any())
 	x = choose(b, yes, func(b *Builder) string {
 		return b.Node("Add", []string{x, b.Weight("inner", tensor.Full[float32](7, 3).Any())})
@@ -270,7 +270,7 @@ func TestWriteExternal(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out, err := s.Run(context.Background(), map[string]tensor.Any{"x": tensor.New[float32](3).Any()}, Options{})
+		out, err := s.Run(context.Background(), map[string]tensor.Any{"x": tensor.New[float32](3).Any()}, nil)
 		if got := fmt.Sprint(out["y"]); err != nil || got != want {
 			t.Errorf("pass %d: %v, %v", pass, got, err)
 		}

@@ -28,7 +28,7 @@ func ExampleExtract() {
 	}
 	scores := tensor.New[float32](1, 10)
 	scores.Set(20, 0, 3)
-	out, err := s.Run(context.Background(), map[string]tensor.Any{"gemm2": scores.Any()}, onnx.Options{})
+	out, err := s.Run(context.Background(), map[string]tensor.Any{"gemm2": scores.Any()}, nil)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -66,7 +66,7 @@ func TestExtractTakesWhatItNeeds(t *testing.T) {
 	x, cond := b.Input("x", f32, 2, 3), b.Input("cond", dtype.Bool)
 	w := b.Weight("w", tensor.FromSlice([]float32{1, 2, 3}, 3).Any())
 	b.Weight("spare", tensor.FromSlice([]float32{1}, 1).Any())
-	halves := b.Nodes("Split", 2, []string{x}, Int("axis", 0), Int("num_outputs", 2))
+	halves := b.Nodes("Split", 2, []string{x}, IntAttr("axis", 0), IntAttr("num_outputs", 2))
 	low := b.Node("Abs", []string{halves[0]})
 	high := b.Node("test.Twice", []string{halves[1]})
 	then, other := b.Body("then"), b.Body("else")
@@ -159,7 +159,7 @@ func TestExtractTypes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := s.Run(context.Background(), map[string]tensor.Any{"relu1": vec(-1, 2)}, Options{})
+	out, err := s.Run(context.Background(), map[string]tensor.Any{"relu1": vec(-1, 2)}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,7 +209,7 @@ func TestPartsOfRandomModels(t *testing.T) {
 			t.Errorf("model %d: the cost has %+v, the session %+v", i, c.Plan, *p)
 		}
 		o := Options{MaxMemory: 8 << 20, MaxIterations: 100}
-		want, err := s.RunValues(context.Background(), valuesOf(inputs), o)
+		want, err := s.RunValues(context.Background(), valuesOf(inputs), &o)
 		if err != nil {
 			continue
 		}
@@ -229,7 +229,7 @@ func TestPartsOfRandomModels(t *testing.T) {
 				t.Errorf("model %d, %s: %v", i, v.Name, err)
 				continue
 			}
-			got, err := s.RunValues(context.Background(), own, o)
+			got, err := s.RunValues(context.Background(), own, &o)
 			if err != nil {
 				t.Errorf("model %d, %s: %v", i, v.Name, err)
 			} else if a, b := got[v.Name], want[v.Name]; a.String() != b.String() {

@@ -87,7 +87,7 @@ func sixth(n *Node) *Function {
 // seluFirst is Selu, whose defaults had fewer digits.
 func seluFirst(n *Node) *Function {
 	var more []Attribute
-	for _, a := range []Attribute{Float("alpha", 1.6732), Float("gamma", 1.0507)} {
+	for _, a := range []Attribute{FloatAttr("alpha", 1.6732), FloatAttr("gamma", 1.0507)} {
 		if n.Attr(a.Name) == nil {
 			more = append(more, a)
 		}
@@ -97,7 +97,7 @@ func seluFirst(n *Node) *Function {
 
 func concatFirst(n *Node) *Function {
 	if n.Attr("axis") == nil {
-		return later(n, 4, nil, Int("axis", 1))
+		return later(n, 4, nil, IntAttr("axis", 1))
 	}
 	return later(n, 4, nil)
 }
@@ -122,7 +122,7 @@ func castByName(n *Node) *Function {
 			to = ElemType(e)
 		}
 	}
-	return later(n, 6, []string{"to"}, Int("to", int64(to)))
+	return later(n, 6, []string{"to"}, IntAttr("to", int64(to)))
 }
 
 // dropoutFirst trains unless is_test says otherwise. Its mask has the type of the data.
@@ -131,11 +131,11 @@ func dropoutFirst(n *Node) *Function {
 		return later(n, 7, []string{"is_test"})
 	}
 	b := earlySketch(n, 15)
-	ratio := Float("value_float", 0.5)
+	ratio := FloatAttr("value_float", 0.5)
 	if n.Attr("ratio") != nil {
 		ratio = given("value_float", "ratio")
 	}
-	train := b.node("train", "Cast", []string{b.constant("one", Int("value_int", 1))}, Int("to", int64(ElemBool)))
+	train := b.node("train", "Cast", []string{b.constant("one", IntAttr("value_int", 1))}, IntAttr("to", int64(ElemBool)))
 	b.Nodes = append(b.Nodes, Node{Op: "Dropout", Inputs: []string{"x", b.constant("ratio", ratio), train}, Outputs: []string{"y", "mask"}})
 	if len(n.Outputs) < 2 {
 		b.Nodes[len(b.Nodes)-1].Outputs = []string{"y"}
@@ -161,7 +161,7 @@ func splitFirst(n *Node) *Function {
 		return later(n, 2, nil)
 	}
 	b := earlySketch(n, 13)
-	sizes := b.node("sizes", "Cast", []string{"x1"}, Int("to", int64(ElemInt64)))
+	sizes := b.node("sizes", "Cast", []string{"x1"}, IntAttr("to", int64(ElemInt64)))
 	b.Nodes = append(b.Nodes, Node{Op: "Split", Inputs: []string{"x", sizes}, Outputs: b.Outputs, Attributes: []Attribute{given("axis", "axis")}})
 	return &b.Function
 }
@@ -172,9 +172,9 @@ func tileFirst(n *Node) *Function {
 	if len(n.Inputs) != 3 {
 		return later(n, 6, nil) // which says what is wrong
 	}
-	zero, one := b.constant("zero", Int("value_int", 0)), b.constant("one", Int("value_int", 1))
-	times := b.node("times", "Cast", []string{"x1"}, Int("to", int64(ElemInt64)))
-	axis := b.node("axis", "Cast", []string{"x2"}, Int("to", int64(ElemInt64)))
+	zero, one := b.constant("zero", IntAttr("value_int", 0)), b.constant("one", IntAttr("value_int", 1))
+	times := b.node("times", "Cast", []string{"x1"}, IntAttr("to", int64(ElemInt64)))
+	axis := b.node("axis", "Cast", []string{"x2"}, IntAttr("to", int64(ElemInt64)))
 	axes := b.node("axes", "Range", []string{zero, b.node("rank", "Size", []string{b.node("shape", "Shape", []string{"x"})}), one})
 	repeats := b.node("repeats", "Where", []string{b.node("here", "Equal", []string{axes, axis}), times, one})
 	b.node("y", "Tile", []string{"x", repeats})
@@ -189,7 +189,7 @@ func upsampleFirst(n *Node) *Function {
 			scales[2+i], _ = a.Value.(float32)
 		}
 	}
-	return later(n, 7, []string{"height_scale", "width_scale"}, Floats("scales", scales...))
+	return later(n, 7, []string{"height_scale", "width_scale"}, FloatsAttr("scales", scales...))
 }
 
 // lpPoolFirst has a p of floats.
@@ -201,13 +201,13 @@ func lpPoolFirst(n *Node) *Function {
 			p = int64(v) // of others LpPool says that they aren't there
 		}
 	}
-	return later(n, 2, []string{"p"}, Int("p", p))
+	return later(n, 2, []string{"p"}, IntAttr("p", p))
 }
 
 // globalLpPool is the p-norm over all axes but the first two.
 func globalLpPool(n *Node) *Function {
 	b := earlySketch(n, 18)
-	two, one := b.constant("two", Int("value_int", 2)), b.constant("one", Int("value_int", 1))
+	two, one := b.constant("two", IntAttr("value_int", 2)), b.constant("one", IntAttr("value_int", 1))
 	axes := b.node("axes", "Range", []string{two, b.node("rank", "Size", []string{b.node("shape", "Shape", []string{"x"})}), one})
 	p := float32(2)
 	if a := n.Attr("p"); a != nil {
@@ -220,10 +220,10 @@ func globalLpPool(n *Node) *Function {
 	}
 	switch p {
 	case 1, 2:
-		b.node("y", fmt.Sprint("ReduceL", p), []string{"x", axes}, Int("noop_with_empty_axes", 1))
+		b.node("y", fmt.Sprint("ReduceL", p), []string{"x", axes}, IntAttr("noop_with_empty_axes", 1))
 	default:
-		power := b.node("power", "CastLike", []string{b.constant("p", Float("value_float", p)), "x"})
-		sum := b.node("sum", "ReduceSum", []string{b.node("powers", "Pow", []string{b.node("size", "Abs", []string{"x"}), power}), axes}, Int("noop_with_empty_axes", 1))
+		power := b.node("power", "CastLike", []string{b.constant("p", FloatAttr("value_float", p)), "x"})
+		sum := b.node("sum", "ReduceSum", []string{b.node("powers", "Pow", []string{b.node("size", "Abs", []string{"x"}), power}), axes}, IntAttr("noop_with_empty_axes", 1))
 		b.node("y", "Pow", []string{sum, b.node("root", "Reciprocal", []string{power})})
 	}
 	return &b.Function
@@ -242,17 +242,17 @@ func normalizationFirst(n *Node) *Function {
 		axes = []int64{0, 1, 2, 3}
 	}
 	if set("normalize_variance", true) {
-		return later(n, 9, []string{"across_channels", "normalize_variance"}, Ints("axes", axes...))
+		return later(n, 9, []string{"across_channels", "normalize_variance"}, IntsAttr("axes", axes...))
 	}
 	b := earlySketch(n, 13)
-	b.node("y", "Sub", []string{"x", b.node("mean", "ReduceMean", []string{"x"}, Ints("axes", axes...))})
+	b.node("y", "Sub", []string{"x", b.node("mean", "ReduceMean", []string{"x"}, IntsAttr("axes", axes...))})
 	return &b.Function
 }
 
 // factors adds constants of the attributes of a call, in the type of x, with a default for each.
 func (b *sketch) factors(n *Node, defaults ...Attribute) (names []string) {
 	for _, d := range defaults {
-		v := Float("value_float", d.Value.(float32))
+		v := FloatAttr("value_float", d.Value.(float32))
 		if n.Attr(d.Name) != nil {
 			v = given("value_float", d.Name)
 		}
@@ -264,7 +264,7 @@ func (b *sketch) factors(n *Node, defaults ...Attribute) (names []string) {
 // affine is alpha · x + beta.
 func affine(n *Node) *Function {
 	b := earlySketch(n, 15)
-	f := b.factors(n, Float("alpha", 1), Float("beta", 0))
+	f := b.factors(n, FloatAttr("alpha", 1), FloatAttr("beta", 0))
 	b.node("y", "Add", []string{b.node("scaled", "Mul", []string{"x", f[0]}), f[1]})
 	return &b.Function
 }
@@ -272,7 +272,7 @@ func affine(n *Node) *Function {
 // scale is scale · x.
 func scale(n *Node) *Function {
 	b := earlySketch(n, 15)
-	b.node("y", "Mul", append([]string{"x"}, b.factors(n, Float("scale", 1))...))
+	b.node("y", "Mul", append([]string{"x"}, b.factors(n, FloatAttr("scale", 1))...))
 	return &b.Function
 }
 
@@ -286,7 +286,7 @@ func dynamicSlice(n *Node) *Function {
 // scaledTanh is alpha · tanh(beta · x).
 func scaledTanh(n *Node) *Function {
 	b := earlySketch(n, 15)
-	f := b.factors(n, Float("alpha", 1), Float("beta", 1))
+	f := b.factors(n, FloatAttr("alpha", 1), FloatAttr("beta", 1))
 	b.node("y", "Mul", []string{b.node("tanh", "Tanh", []string{b.node("scaled", "Mul", []string{"x", f[1]})}), f[0]})
 	return &b.Function
 }
@@ -294,7 +294,7 @@ func scaledTanh(n *Node) *Function {
 // parametricSoftplus is alpha · log(1 + exp(beta · x)).
 func parametricSoftplus(n *Node) *Function {
 	b := earlySketch(n, 15)
-	f := b.factors(n, Float("alpha", 1), Float("beta", 1))
+	f := b.factors(n, FloatAttr("alpha", 1), FloatAttr("beta", 1))
 	b.node("y", "Mul", []string{b.node("softplus", "Softplus", []string{b.node("scaled", "Mul", []string{"x", f[1]})}), f[0]})
 	return &b.Function
 }
@@ -302,14 +302,14 @@ func parametricSoftplus(n *Node) *Function {
 // imageScaler multiplies pictures, [batch, channels, height, width], by scale, and adds the bias of each channel.
 func imageScaler(n *Node) *Function {
 	b := earlySketch(n, 15)
-	f := b.factors(n, Float("scale", 1))
+	f := b.factors(n, FloatAttr("scale", 1))
 	scaled := "scaled"
 	if n.Attr("bias") == nil {
 		scaled = "y"
 	}
 	if b.node(scaled, "Mul", []string{"x", f[0]}); scaled != "y" {
 		list := b.node("bias", "CastLike", []string{b.constant("biases", given("value_floats", "bias")), "x"})
-		channels := b.node("channels", "Reshape", []string{list, b.constant("shape", Ints("value_ints", -1, 1, 1))})
+		channels := b.node("channels", "Reshape", []string{list, b.constant("shape", IntsAttr("value_ints", -1, 1, 1))})
 		b.node("y", "Add", []string{scaled, channels})
 	}
 	return &b.Function

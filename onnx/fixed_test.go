@@ -52,7 +52,7 @@ func TestFixedRun(t *testing.T) {
 		if size := int64(d.Size()); err != nil || p.Weights != 3*size || p.Live != 9*size && p.Live != 6*size {
 			t.Errorf("%v: plan %+v, %v", d, p, err)
 		}
-		if _, err := s.Run(context.Background(), vals{"x": tensor.New[float64](3).Any()}, Options{}); err == nil {
+		if _, err := s.Run(context.Background(), vals{"x": tensor.New[float64](3).Any()}, nil); err == nil {
 			t.Errorf("%v: took a float64 where the model wants float32", d)
 		}
 	}
@@ -69,10 +69,10 @@ func TestFixedSources(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b.Output(b.Rename(b.Node("Cast", []string{n}, Int("to", int64(ElemFloat16))), "cast"), dtype.Float16, 2)
+		b.Output(b.Rename(b.Node("Cast", []string{n}, IntAttr("to", int64(ElemFloat16))), "cast"), dtype.Float16, 2)
 		b.Output(b.Rename(b.Node("ConstantOfShape", []string{n}, value), "filled"), dtype.Float32, nil, nil)
-		b.Output(b.Rename(b.Node("Constant", nil, Float("value_float", 1.0/3)), "constant"), dtype.Float32)
-		b.Output(b.Rename(b.Node("Cast", []string{"cast"}, Int("to", int64(ElemInt64))), "back"), dtype.Int64, 2)
+		b.Output(b.Rename(b.Node("Constant", nil, FloatAttr("value_float", 1.0/3)), "constant"), dtype.Float32)
+		b.Output(b.Rename(b.Node("Cast", []string{"cast"}, IntAttr("to", int64(ElemInt64))), "back"), dtype.Int64, 2)
 	})
 	out := mustRun(t, s, vals{"n": tensor.FromSlice([]int64{1, 2}, 2).Any()})
 	tensortest.Equal(t, out["cast"], fixedVec(t, dtype.FP16x16, 1, 2))
@@ -86,7 +86,7 @@ func TestFixedScales(t *testing.T) {
 	build := func(b *Builder) {
 		x := b.Input("x", dtype.Float32, 1, 1, 1, 5)
 		scales := b.Weight("scales", vec(1, 1, 1, 0.6))
-		b.Output(b.Rename(b.Node("Resize", []string{x, "", scales}, String("mode", "nearest")), "y"), dtype.Float32, 1, 1, 1, nil)
+		b.Output(b.Rename(b.Node("Resize", []string{x, "", scales}, StringAttr("mode", "nearest")), "y"), dtype.Float32, 1, 1, 1, nil)
 	}
 	x := tensor.FromSlice([]float32{1, 2, 3, 4, 5}, 1, 1, 1, 5)
 	want := mustRun(t, session(t, build), vals{"x": x.Any()})["y"]
@@ -141,11 +141,11 @@ func TestFixedErrors(t *testing.T) {
 		}
 	}
 	s := fixedSession(t, dtype.FP8x23, weights(200, 0))
-	_, err := s.Run(context.Background(), vals{"x": vec(0, 1e9)}, Options{})
+	_, err := s.Run(context.Background(), vals{"x": vec(0, 1e9)}, nil)
 	if err == nil || !strings.Contains(err.Error(), `input "x": overflow: element [1] is 1e+09, which is beyond fp8x23; fp32x32 has room`) {
 		t.Error(err)
 	}
-	_, err = s.Run(context.Background(), vals{"x": vec(100, 0)}, Options{})
+	_, err = s.Run(context.Background(), vals{"x": vec(100, 0)}, nil)
 	if !errors.Is(err, fixed.ErrOverflow) || !strings.Contains(err.Error(), "(Add, opset 13): op.Add: at index (0)") {
 		t.Error(err)
 	}

@@ -15,20 +15,20 @@ func flexAttention(n *Node) *Function {
 		}
 	}
 	part := func(name, of string, start, end int64) string {
-		return b.node(name, "Shape", []string{of}, Int("start", start), Int("end", end))
+		return b.node(name, "Shape", []string{of}, IntAttr("start", start), IntAttr("end", end))
 	}
 	batch, heads := part("batch", "K", 0, 1), part("heads", "K", 1, 2)
 	group := b.node("group", "Div", []string{part("allHeads", "Q", 1, 2), heads})
 	grouped := func(name, of string) string { // [batch, heads of K, heads of Q for each, rows, columns]
-		shape := b.node(name+"Shape", "Concat", []string{batch, heads, group, part(name+"Rest", of, 2, 4)}, Int("axis", 0))
-		return b.node(name, "Reshape", []string{of, shape}, Int("allowzero", 1))
+		shape := b.node(name+"Shape", "Concat", []string{batch, heads, group, part(name+"Rest", of, 2, 4)}, IntAttr("axis", 0))
+		return b.node(name, "Reshape", []string{of, shape}, IntAttr("allowzero", 1))
 	}
 	joined := func(name, of, last string) string { // [batch, heads of Q, rows, columns]
-		shape := b.node(name+"Shape", "Concat", []string{part(name+"Rows", "Q", 0, 3), last}, Int("axis", 0))
-		return b.node(name, "Reshape", []string{of, shape}, Int("allowzero", 1))
+		shape := b.node(name+"Shape", "Concat", []string{part(name+"Rows", "Q", 0, 3), last}, IntAttr("axis", 0))
+		return b.node(name, "Reshape", []string{of, shape}, IntAttr("allowzero", 1))
 	}
-	two := b.node("two", "Constant", nil, Ints("value_ints", 2))
-	keys := b.node("keys", "Transpose", []string{b.node("key", "Unsqueeze", []string{in["K"], two})}, Ints("perm", 0, 1, 2, 4, 3))
+	two := b.node("two", "Constant", nil, IntsAttr("value_ints", 2))
+	keys := b.node("keys", "Transpose", []string{b.node("key", "Unsqueeze", []string{in["K"], two})}, IntsAttr("perm", 0, 1, 2, 4, 3))
 	product := joined("product", b.node("products", "MatMul", []string{grouped("queries", in["Q"]), keys}), part("length", "K", 2, 3))
 	var scale string
 	if n.Attr("scale") != nil {
@@ -41,7 +41,7 @@ func flexAttention(n *Node) *Function {
 	if n.Attr("score_mod") != nil {
 		scores = b.part("score_mod", "Apply", []string{scores}, given("body", "score_mod"))
 	}
-	probs := b.node("probs", "Softmax", []string{scores}, Int("axis", 3))
+	probs := b.node("probs", "Softmax", []string{scores}, IntAttr("axis", 3))
 	if n.Attr("prob_mod") != nil {
 		probs = b.part("prob_mod", "Apply", []string{probs}, given("body", "prob_mod"))
 	}

@@ -64,7 +64,7 @@ func runWith(t *testing.T, m *Model) ([]float32, error) {
 			continue
 		}
 		var out map[string]tensor.Any
-		out, errs[i] = s.Run(context.Background(), map[string]tensor.Any{"x": tensor.FromSlice([]float32{-1, 0, 2}).Any()}, Options{MaxMemory: 1 << 20})
+		out, errs[i] = s.Run(context.Background(), map[string]tensor.Any{"x": tensor.FromSlice([]float32{-1, 0, 2}).Any()}, &Options{MaxMemory: 1 << 20})
 		if errs[i] == nil {
 			for v := range tensor.ValuesOf[float32](out["y"]) {
 				results[i] = append(results[i], v)
@@ -81,7 +81,7 @@ var negZero = float32(math.Copysign(0, -1))
 
 // scaleFn multiplies by an attribute, 2 unless the call says otherwise, and adds an optional second input.
 var scaleFn = Function{Name: "Scale", Inputs: []string{"v", "bias"}, Outputs: []string{"out", "doubled"}, Attributes: []string{"unused"},
-	Defaults: []Attribute{Float("by", 2)}, Nodes: []Node{
+	Defaults: []Attribute{FloatAttr("by", 2)}, Nodes: []Node{
 		nodeFor("Constant", nil, []string{"c"}, Attribute{Name: "value_float", Type: AttrFloat, Ref: "by"}),
 		nodeFor("Mul", []string{"v", "c"}, []string{"out"}),
 		nodeFor("Add", []string{"out", "out"}, []string{"doubled"}),
@@ -100,10 +100,10 @@ func TestFunctions(t *testing.T) {
 		want  []float32
 	}{
 		{"default", []Node{callOf("", "Scale", []string{"x"}, []string{"y"})}, []Function{scaleFn}, []float32{-2, 0, 4}},
-		{"attribute", []Node{callOf("", "Scale", []string{"x"}, []string{"", "y"}, Float("by", 3))}, []Function{scaleFn}, []float32{-6, 0, 12}},
-		{"twice, last node first", []Node{callOf("", "Scale", []string{"m"}, []string{"y"}), callOf("", "Scale", []string{"x"}, []string{"m"}, Float("by", 5))},
+		{"attribute", []Node{callOf("", "Scale", []string{"x"}, []string{"", "y"}, FloatAttr("by", 3))}, []Function{scaleFn}, []float32{-6, 0, 12}},
+		{"twice, last node first", []Node{callOf("", "Scale", []string{"m"}, []string{"y"}), callOf("", "Scale", []string{"x"}, []string{"m"}, FloatAttr("by", 5))},
 			[]Function{scaleFn}, []float32{-10, 0, 20}},
-		{"nested", []Node{callOf("", "Outer", []string{"x"}, []string{"y"}, Float("by", 3))}, []Function{scaleFn,
+		{"nested", []Node{callOf("", "Outer", []string{"x"}, []string{"y"}, FloatAttr("by", 3))}, []Function{scaleFn,
 			{Name: "Outer", Inputs: []string{"x"}, Outputs: []string{"y"}, Attributes: []string{"by"}, Nodes: []Node{
 				callOf("", "Scale", []string{"x"}, []string{"z"}, Attribute{Name: "by", Type: AttrFloat, Ref: "by"}),
 				callOf("", "Scale", []string{"z"}, []string{"y"})}}}, []float32{-6, 0, 12}},
@@ -115,26 +115,26 @@ func TestFunctions(t *testing.T) {
 			{Name: "F", Inputs: []string{"x"}, Outputs: []string{"x"}}}, []float32{-1, 0, 2}},
 		{"one value as two outputs", []Node{callOf("", "F", []string{"x"}, []string{"a", "b"}), nodeFor("Add", []string{"a", "b"}, []string{"y"})}, []Function{
 			{Name: "F", Inputs: []string{"x"}, Outputs: []string{"z", "z"}, Nodes: []Node{nodeFor("Neg", []string{"x"}, []string{"z"})}}}, []float32{2, negZero, -4}},
-		{"an If inside", []Node{nodeFor("ReduceSum", []string{"x"}, []string{"s"}, Int("keepdims", 0)), nodeFor("Constant", nil, []string{"zero"}, Float("value_float", 0)),
-			nodeFor("Greater", []string{"s", "zero"}, []string{"c"}), callOf("", "F", []string{"c", "x"}, []string{"y"}, Float("by", 7))},
+		{"an If inside", []Node{nodeFor("ReduceSum", []string{"x"}, []string{"s"}, IntAttr("keepdims", 0)), nodeFor("Constant", nil, []string{"zero"}, FloatAttr("value_float", 0)),
+			nodeFor("Greater", []string{"s", "zero"}, []string{"c"}), callOf("", "F", []string{"c", "x"}, []string{"y"}, FloatAttr("by", 7))},
 			[]Function{scaleFn, {Name: "F", Inputs: []string{"c", "v"}, Outputs: []string{"y"}, Attributes: []string{"by"}, Nodes: []Node{cond("c", "y")}}},
 			[]float32{-7, 0, 14}},
-		{"a call inside an If", []Node{nodeFor("Constant", nil, []string{"sh"}, Ints("value_ints")), nodeFor("ConstantOfShape", []string{"sh"}, []string{"no"}), nodeFor("Cast", []string{"no"}, []string{"c"}, Int("to", 9)),
+		{"a call inside an If", []Node{nodeFor("Constant", nil, []string{"sh"}, IntsAttr("value_ints")), nodeFor("ConstantOfShape", []string{"sh"}, []string{"no"}), nodeFor("Cast", []string{"no"}, []string{"c"}, IntAttr("to", 9)),
 			nodeFor("If", []string{"c"}, []string{"y"},
 				Attribute{Name: "then_branch", Type: AttrGraph, Value: &Graph{Nodes: []Node{callOf("", "Scale", []string{"x"}, []string{"a"})}, Outputs: []ValueInfo{{Name: "a"}}}},
-				Attribute{Name: "else_branch", Type: AttrGraph, Value: &Graph{Nodes: []Node{callOf("", "Scale", []string{"x"}, []string{"a"}, Float("by", -1))}, Outputs: []ValueInfo{{Name: "a"}}}})},
+				Attribute{Name: "else_branch", Type: AttrGraph, Value: &Graph{Nodes: []Node{callOf("", "Scale", []string{"x"}, []string{"a"}, FloatAttr("by", -1))}, Outputs: []ValueInfo{{Name: "a"}}}})},
 			[]Function{scaleFn}, []float32{1, negZero, -2}},
-		{"a graph as an attribute", []Node{nodeFor("Constant", nil, []string{"one"}, Float("value_float", 1)),
+		{"a graph as an attribute", []Node{nodeFor("Constant", nil, []string{"one"}, FloatAttr("value_float", 1)),
 			callOf("", "F", []string{"x"}, []string{"y"}, Attribute{Name: "g", Type: AttrGraph, Value: &Graph{Nodes: []Node{nodeFor("Add", []string{"x", "one"}, []string{"r"})}, Outputs: []ValueInfo{{Name: "r"}}}})},
 			[]Function{{Name: "F", Inputs: []string{"a"}, Outputs: []string{"b"}, Attributes: []string{"g"}, Nodes: []Node{
-				nodeFor("Constant", nil, []string{"sh"}, Ints("value_ints")), nodeFor("ConstantOfShape", []string{"sh"}, []string{"no"}), nodeFor("Cast", []string{"no"}, []string{"x"}, Int("to", 9)),
+				nodeFor("Constant", nil, []string{"sh"}, IntsAttr("value_ints")), nodeFor("ConstantOfShape", []string{"sh"}, []string{"no"}), nodeFor("Cast", []string{"no"}, []string{"x"}, IntAttr("to", 9)),
 				nodeFor("If", []string{"x"}, []string{"b"}, Attribute{Name: "then_branch", Type: AttrGraph, Ref: "g"}, Attribute{Name: "else_branch", Type: AttrGraph, Ref: "g"})}}},
 			[]float32{0, 1, 3}},
 		{"an operator of the library's name", []Node{{Op: "Relu", Inputs: []string{"x"}, Outputs: []string{"y"}}}, nil, []float32{0, 0, 2}},
 		{"a function's own opset", []Node{callOf("", "F", []string{"x"}, []string{"y"})}, []Function{
 			{Name: "F", Inputs: []string{"x"}, Outputs: []string{"y"}, Opsets: []Opset{{"", 6}}, Nodes: []Node{
 				nodeFor("Constant", nil, []string{"c"}, Attribute{Name: "value", Type: AttrTensor, Value: &TensorProto{Type: ElemFloat32, Dims: []int64{1}, Raw: []byte{0, 0, 0, 64}}}),
-				nodeFor("Mul", []string{"x", "c"}, []string{"y"}, Int("broadcast", 1))}}}, []float32{-2, 0, 4}},
+				nodeFor("Mul", []string{"x", "c"}, []string{"y"}, IntAttr("broadcast", 1))}}}, []float32{-2, 0, 4}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := runWith(t, modelWith(c.nodes, c.fns...))
@@ -191,8 +191,8 @@ func TestFunctionErrors(t *testing.T) {
 		{"names of the caller", []Node{nodeFor("Neg", []string{"x"}, []string{"z"}), callOf("f1", "F", []string{"x"}, []string{"y"})}, []Function{unary("F", nodeFor("Add", []string{"x", "z"}, []string{"y"}))},
 			`node 1 "f1" (local.F): node 0 (Add): input 1 "z" is given a value by no node, input or initializer`},
 		{"too many inputs", []Node{callOf("", "F", []string{"x", "x"}, []string{"y"})}, []Function{unary("F", nodeFor("Neg", []string{"x"}, []string{"y"}))}, `it has 2 inputs and 1 outputs; the function has 1 and 1`},
-		{"unknown attribute", []Node{callOf("", "F", []string{"x"}, []string{"y"}, Int("n", 1))}, []Function{unary("F", nodeFor("Neg", []string{"x"}, []string{"y"}))}, `attribute "n": the function has none of that name`},
-		{"attribute of another type", []Node{callOf("", "Scale", []string{"x"}, []string{"y"}, Int("by", 1))}, []Function{scaleFn}, `node 0 (local.Scale): node 0 (Constant): attribute "value_float": it is float, but stands for "by" of the function, which is int`},
+		{"unknown attribute", []Node{callOf("", "F", []string{"x"}, []string{"y"}, IntAttr("n", 1))}, []Function{unary("F", nodeFor("Neg", []string{"x"}, []string{"y"}))}, `attribute "n": the function has none of that name`},
+		{"attribute of another type", []Node{callOf("", "Scale", []string{"x"}, []string{"y"}, IntAttr("by", 1))}, []Function{scaleFn}, `node 0 (local.Scale): node 0 (Constant): attribute "value_float": it is float, but stands for "by" of the function, which is int`},
 		{"no output", []Node{xy("F")}, []Function{unary("F", nodeFor("Neg", []string{"x"}, []string{"z"}))}, `output 0 "y" of the function is given a value by none of its nodes`},
 		{"an output twice", []Node{xy("F")}, []Function{unary("F", nodeFor("Neg", []string{"x"}, []string{"y"}), nodeFor("Abs", []string{"x"}, []string{"y"}))}, `node 0 (local.F): node 1 (Abs): value "y" is given by node 0 (Neg) and again by node 1 (Abs)`},
 		{"an input again", []Node{xy("F")}, []Function{unary("F", nodeFor("Neg", []string{"x"}, []string{"x"}))}, `value "x" is given by an input of the function and again by node 0 (Neg)`},
@@ -200,7 +200,7 @@ func TestFunctionErrors(t *testing.T) {
 		{"a left out input handed on", []Node{callOf("", "F", nil, []string{"y"})}, []Function{{Name: "F", Inputs: []string{"x"}, Outputs: []string{"x"}}}, `output 0 is "x" of the function, an input that the call leaves out`},
 		{"a cycle", []Node{callOf("a", "F", []string{"z"}, []string{"y"}), nodeFor("Neg", []string{"y"}, []string{"z"})}, []Function{unary("F", nodeFor("Neg", []string{"x"}, []string{"y"}))},
 			`node 0 "a" (local.F): node 0 (Neg): input 0 "z" comes from node 1 (Neg), which itself waits for this node: a cycle`},
-		{"shapes", []Node{callOf("f1", "F", []string{"x"}, []string{"y"})}, []Function{unary("F", nodeFor("Transpose", []string{"x"}, []string{"y"}, Ints("perm", 0, 1)))},
+		{"shapes", []Node{callOf("f1", "F", []string{"x"}, []string{"y"})}, []Function{unary("F", nodeFor("Transpose", []string{"x"}, []string{"y"}, IntsAttr("perm", 0, 1)))},
 			`node 0 "f1" (local.F): node 0 (Transpose, opset 16): `},
 		{"a reference outside", []Node{nodeFor("Elu", []string{"x"}, []string{"y"}, Attribute{Name: "alpha", Type: AttrFloat, Ref: "a"})}, nil, `attribute "alpha": it stands for "a" of a function, but the node is in none`},
 	} {
@@ -277,7 +277,7 @@ func TestManyNodes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := s.Run(context.Background(), map[string]tensor.Any{"x": tensor.FromSlice([]float32{-1, 0, 2}).Any()}, Options{})
+	out, err := s.Run(context.Background(), map[string]tensor.Any{"x": tensor.FromSlice([]float32{-1, 0, 2}).Any()}, nil)
 	if got := fmt.Sprint(out["y"]); got != "[-1.  0.  2.]" || err != nil {
 		t.Errorf("got %v, %v", got, err)
 	}
@@ -320,7 +320,7 @@ func TestBodies(t *testing.T) {
 	two := b.Weight("two", tensor.Scalar[float32](2).Any())
 	double := b.Body("double")
 	double.OutputOf(double.Node("Mul", []string{double.InputOf("s", Type{}), two}), Type{})
-	b.Rename(b.Node("FlexAttention", []string{"q", "k", "v"}, Float("scale", 1), GraphAttr("score_mod", double)), "y")
+	b.Rename(b.Node("FlexAttention", []string{"q", "k", "v"}, FloatAttr("scale", 1), GraphAttr("score_mod", double)), "y")
 	b.g.Nodes[0].Domain = preview
 	b.OutputOf("y", Type{})
 	m, err := b.Model(26)
@@ -332,7 +332,7 @@ func TestBodies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := s.Run(context.Background(), map[string]tensor.Any{"q": q.Any(), "k": k.Any(), "v": w.Any()}, Options{})
+	out, err := s.Run(context.Background(), map[string]tensor.Any{"q": q.Any(), "k": k.Any(), "v": w.Any()}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

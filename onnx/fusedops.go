@@ -82,9 +82,9 @@ func fusedConv(n *Node) *Function {
 	var attrs []Attribute
 	for i, name := range f.params {
 		if f.inputs {
-			in = append(in, b.node(name, "CastLike", []string{b.node(name+"Float", "Constant", nil, Float("value_float", params[i])), y}))
+			in = append(in, b.node(name, "CastLike", []string{b.node(name+"Float", "Constant", nil, FloatAttr("value_float", params[i])), y}))
 		} else {
-			attrs = append(attrs, Float(name, params[i]))
+			attrs = append(attrs, FloatAttr(name, params[i]))
 		}
 	}
 	b.node("Y", f.op, in, attrs...)

@@ -28,7 +28,7 @@ func runModel(m *Model, inputs map[string]tensor.Any) (tensor.Any, error) {
 	if err != nil {
 		return tensor.Any{}, err
 	}
-	out, err := s.Run(context.Background(), inputs, Options{})
+	out, err := s.Run(context.Background(), inputs, nil)
 	return out["y"], err
 }
 
@@ -104,10 +104,10 @@ func drawWindow(t *rapid.T) (picture, kernel []int, attrs []Attribute) {
 			pads = append(pads, rapid.Int64Range(0, int64(k-1)).Draw(t, "pad"))
 		}
 	}
-	if attrs = []Attribute{Ints("strides", strides...), Ints("dilations", dilations...)}; rapid.Bool().Draw(t, "auto") {
-		return picture, kernel, []Attribute{attrs[0], String("auto_pad", "SAME_UPPER")}
+	if attrs = []Attribute{IntsAttr("strides", strides...), IntsAttr("dilations", dilations...)}; rapid.Bool().Draw(t, "auto") {
+		return picture, kernel, []Attribute{attrs[0], StringAttr("auto_pad", "SAME_UPPER")}
 	}
-	return picture, kernel, append(attrs, Ints("pads", pads...))
+	return picture, kernel, append(attrs, IntsAttr("pads", pads...))
 }
 
 // drawActivation draws one of a list with its parameters: as attributes of a node of its own, and as floats.
@@ -115,7 +115,7 @@ func drawActivation(t *rapid.T, list []activation) (f activation, attrs []Attrib
 	f = rapid.SampledFrom(list).Draw(t, "activation")
 	for _, name := range f.params {
 		v := rapid.Float32Range(-1, 2).Draw(t, name)
-		attrs, params = append(attrs, Float(name, v)), append(params, v)
+		attrs, params = append(attrs, FloatAttr(name, v)), append(params, v)
 	}
 	return f, attrs, params
 }
@@ -124,7 +124,7 @@ func drawConv(t *rapid.T) (in map[string]tensor.Any, fused Node, parts []Node) {
 	d := rapid.SampledFrom(floatTypes).Draw(t, "type")
 	picture, kernel, attrs := drawWindow(t)
 	group, channels, n := rapid.IntRange(1, 2).Draw(t, "group"), rapid.IntRange(1, 3).Draw(t, "channels"), rapid.IntRange(1, 2).Draw(t, "batch")
-	attrs = append(attrs, Int("group", int64(group)))
+	attrs = append(attrs, IntAttr("group", int64(group)))
 	m := group * rapid.IntRange(1, 3).Draw(t, "outputs")
 	in = map[string]tensor.Any{"x": drawn(t, d, append([]int{n, group * channels}, picture...)...), "w": drawn(t, d, append([]int{m, channels}, kernel...)...)}
 	names := []string{"x", "w"}
@@ -148,9 +148,9 @@ func drawConv(t *rapid.T) (in map[string]tensor.Any, fused Node, parts []Node) {
 		return in, ofMicrosoft("FusedConv", names, attrs...), append(parts, part("Identity", "y", []string{last}))
 	}
 	f, own, params := drawActivation(t, convActivations)
-	fusedAttrs := append(slices.Clone(attrs), String("activation", f.op))
+	fusedAttrs := append(slices.Clone(attrs), StringAttr("activation", f.op))
 	if params != nil {
-		fusedAttrs = append(fusedAttrs, Floats("activation_params", params...))
+		fusedAttrs = append(fusedAttrs, FloatsAttr("activation_params", params...))
 	}
 	if f.op == "Clip" {
 		for i, name := range f.params {
@@ -171,12 +171,12 @@ func drawGemm(t *rapid.T) (in map[string]tensor.Any, fused Node, parts []Node) {
 	d := rapid.SampledFrom(floatTypes).Draw(t, "type")
 	m, n, k := rapid.IntRange(1, 9).Draw(t, "m"), rapid.IntRange(1, 9).Draw(t, "n"), rapid.IntRange(0, 9).Draw(t, "k")
 	a, b := []int{m, k}, []int{k, n}
-	attrs := []Attribute{Float("alpha", rapid.Float32Range(-1, 2).Draw(t, "alpha")), Float("beta", rapid.Float32Range(-1, 2).Draw(t, "beta"))}
+	attrs := []Attribute{FloatAttr("alpha", rapid.Float32Range(-1, 2).Draw(t, "alpha")), FloatAttr("beta", rapid.Float32Range(-1, 2).Draw(t, "beta"))}
 	if rapid.Bool().Draw(t, "transA") {
-		a, attrs = []int{k, m}, append(attrs, Int("transA", 1))
+		a, attrs = []int{k, m}, append(attrs, IntAttr("transA", 1))
 	}
 	if rapid.Bool().Draw(t, "transB") {
-		b, attrs = []int{n, k}, append(attrs, Int("transB", 1))
+		b, attrs = []int{n, k}, append(attrs, IntAttr("transB", 1))
 	}
 	in = map[string]tensor.Any{"a": drawn(t, d, a...), "b": drawn(t, d, b...)}
 	names := []string{"a", "b"}
@@ -188,7 +188,7 @@ func drawGemm(t *rapid.T) (in map[string]tensor.Any, fused Node, parts []Node) {
 	if rapid.Bool().Draw(t, "defaults") {
 		own = nil
 	}
-	fusedAttrs := append(slices.Clone(attrs), String("activation", f.op))
+	fusedAttrs := append(slices.Clone(attrs), StringAttr("activation", f.op))
 	for _, a := range own {
 		a.Name = "activation_" + a.Name
 		fusedAttrs = append(fusedAttrs, a)
@@ -202,7 +202,7 @@ func lastAxis(space int) (last, first Attribute) {
 	for i := range space {
 		to, from = append(to, int64(i+2)), append(from, int64(i+1))
 	}
-	return Ints("perm", append(to, 1)...), Ints("perm", from...)
+	return IntsAttr("perm", append(to, 1)...), IntsAttr("perm", from...)
 }
 
 func drawQLinearConv(t *rapid.T) (in map[string]tensor.Any, fused Node, parts []Node) {
@@ -210,7 +210,7 @@ func drawQLinearConv(t *rapid.T) (in map[string]tensor.Any, fused Node, parts []
 	dx, dw := rapid.SampledFrom(bytes).Draw(t, "type"), rapid.SampledFrom(bytes).Draw(t, "weights")
 	picture, kernel, attrs := drawWindow(t)
 	group, channels, m := rapid.IntRange(1, 2).Draw(t, "group"), rapid.IntRange(1, 3).Draw(t, "channels"), rapid.IntRange(1, 3).Draw(t, "outputs")
-	attrs = append(attrs, Int("group", int64(group)))
+	attrs = append(attrs, IntAttr("group", int64(group)))
 	m *= group
 	x := append(append([]int{rapid.IntRange(1, 2).Draw(t, "batch")}, picture...), group*channels)
 	last := rapid.Bool().Draw(t, "last")
@@ -226,10 +226,10 @@ func drawQLinearConv(t *rapid.T) (in map[string]tensor.Any, fused Node, parts []
 		names = append(names, "b")
 	}
 	if !last {
-		return in, ofMicrosoft("QLinearConv", names, append(slices.Clone(attrs), Int("channels_last", 0))...), []Node{part("QLinearConv", "y", names, attrs...)}
+		return in, ofMicrosoft("QLinearConv", names, append(slices.Clone(attrs), IntAttr("channels_last", 0))...), []Node{part("QLinearConv", "y", names, attrs...)}
 	}
 	toLast, toFirst := lastAxis(len(picture))
-	return in, ofMicrosoft("QLinearConv", names, append(slices.Clone(attrs), Int("channels_last", 1))...), []Node{part("Transpose", "first", names[:1], toFirst),
+	return in, ofMicrosoft("QLinearConv", names, append(slices.Clone(attrs), IntAttr("channels_last", 1))...), []Node{part("Transpose", "first", names[:1], toFirst),
 		part("QLinearConv", "q", append([]string{"first"}, names[1:]...), attrs...), part("Transpose", "y", []string{"q"}, toLast)}
 }
 
@@ -239,7 +239,7 @@ func drawMaxPool(t *rapid.T) (in map[string]tensor.Any, fused Node, parts []Node
 	for _, n := range kernel {
 		k = append(k, int64(n))
 	}
-	attrs = append(attrs, Ints("kernel_shape", k...), Int("ceil_mode", rapid.Int64Range(0, 1).Draw(t, "ceil")))
+	attrs = append(attrs, IntsAttr("kernel_shape", k...), IntAttr("ceil_mode", rapid.Int64Range(0, 1).Draw(t, "ceil")))
 	in = map[string]tensor.Any{"x": drawn(t, rapid.SampledFrom([]dtype.DType{dtype.Int8, dtype.Uint8}).Draw(t, "type"), append(append([]int{2}, picture...), 3)...)}
 	toLast, toFirst := lastAxis(len(picture))
 	return in, ofMicrosoft("NhwcMaxPool", []string{"x"}, attrs...), []Node{part("Transpose", "first", []string{"x"}, toFirst), part("MaxPool", "p", []string{"first"}, attrs...),
@@ -255,14 +255,14 @@ func TestFusedErrors(t *testing.T) {
 		node Node
 		want string
 	}{
-		{conv(String("activation", "Gelu")), `attribute "activation" is "Gelu"; the activations are Relu, Tanh, Sigmoid, LeakyRelu, Clip, HardSigmoid, HardSwish`},
-		{conv(String("activation", "Clip")), `attribute "activation_params" has 0 floats; Clip takes 2`},
-		{conv(Int("activation", 1)), `attribute "activation" is "1"`},
-		{conv(String("activation", "Relu"), Int("alpha", 1)), `attribute "alpha": the function has none of that name`},
+		{conv(StringAttr("activation", "Gelu")), `attribute "activation" is "Gelu"; the activations are Relu, Tanh, Sigmoid, LeakyRelu, Clip, HardSigmoid, HardSwish`},
+		{conv(StringAttr("activation", "Clip")), `attribute "activation_params" has 0 floats; Clip takes 2`},
+		{conv(IntAttr("activation", 1)), `attribute "activation" is "1"`},
+		{conv(StringAttr("activation", "Relu"), IntAttr("alpha", 1)), `attribute "alpha": the function has none of that name`},
 		{ofMicrosoft("FusedConv", []string{"x", "w", "", "w"}), `Z is float32[1,1,3,3], the convolution float32[1,1,2,2]; they have one shape`},
-		{ofMicrosoft("FusedGemm", []string{"x", "w"}, String("activation", "Clip")), `the activations are Celu, Elu, HardSigmoid`},
+		{ofMicrosoft("FusedGemm", []string{"x", "w"}, StringAttr("activation", "Clip")), `the activations are Celu, Elu, HardSigmoid`},
 		{ofMicrosoft("FusedGemm", []string{"x", "w"}), `both must be matrices`},
-		{ofMicrosoft("QLinearConv", []string{"x"}, String("channels_last", "1")), `attribute "channels_last": it holds string, the operator asks for int`},
+		{ofMicrosoft("QLinearConv", []string{"x"}, StringAttr("channels_last", "1")), `attribute "channels_last": it holds string, the operator asks for int`},
 		{ofMicrosoft("NhwcMaxPool", []string{"x"}), `no kernel extents for 2 spatial axes`},
 	} {
 		if _, err := runModel(microsoftModel(in, c.node), in); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -270,7 +270,7 @@ func TestFusedErrors(t *testing.T) {
 		}
 	}
 	flat := map[string]tensor.Any{"x": tensor.New[uint8](2, 3).Any()}
-	if _, err := runModel(microsoftModel(flat, ofMicrosoft("NhwcMaxPool", []string{"x"}, Ints("kernel_shape", 1))), flat); err == nil || !strings.Contains(err.Error(), "want an axis of batches") {
+	if _, err := runModel(microsoftModel(flat, ofMicrosoft("NhwcMaxPool", []string{"x"}, IntsAttr("kernel_shape", 1))), flat); err == nil || !strings.Contains(err.Error(), "want an axis of batches") {
 		t.Error(err)
 	}
 }
@@ -279,11 +279,11 @@ func TestFusedErrors(t *testing.T) {
 func TestFusedStream(t *testing.T) {
 	x, w, z := tensor.RandomNormal[float32](1, 0, 1, 1, 2, 6, 6), tensor.RandomNormal[float32](2, 0, 1, 3, 2, 3, 3), tensor.RandomNormal[float32](3, 0, 1, 1, 3, 4, 4)
 	in := map[string]tensor.Any{"x": x.Any(), "w": w.Any(), "z": z.Any()}
-	s, err := NewSession(microsoftModel(in, ofMicrosoft("FusedConv", []string{"x", "w", "", "z"}, String("activation", "Relu"))))
+	s, err := NewSession(microsoftModel(in, ofMicrosoft("FusedConv", []string{"x", "w", "", "z"}, StringAttr("activation", "Relu"))))
 	if err != nil {
 		t.Fatal(err)
 	}
-	st, err := s.Stream(StreamOptions{})
+	st, err := s.Stream(nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -61,20 +61,20 @@ func (g quantizedGraph) build(b *Builder, integers bool) {
 		return func(in ...string) string { return b.Node("DequantizeLinear", in, attrs...) }
 	}
 	pool := func(x string) string {
-		return b.Node("Flatten", []string{b.Node("MaxPool", []string{x}, Ints("kernel_shape", 2, 2), Ints("strides", 2, 2))})
+		return b.Node("Flatten", []string{b.Node("MaxPool", []string{x}, IntsAttr("kernel_shape", 2, 2), IntsAttr("strides", 2, 2))})
 	}
 	x = q(x, xs, xz)
 	var y string
 	if integers {
-		x = b.Node("QLinearConv", []string{x, xs, xz, w, wScale, wz, ys, yz, wBias}, Ints("pads", 0, 1, 0, 1))
+		x = b.Node("QLinearConv", []string{x, xs, xz, w, wScale, wz, ys, yz, wBias}, IntsAttr("pads", 0, 1, 0, 1))
 		x = pool(x)
-		y = b.Rename(b.Node("com.microsoft.QGemm", []string{x, ys, yz, v, vs, vz, "", zs, zz}, Int("transB", 1)), "last")
+		y = b.Rename(b.Node("com.microsoft.QGemm", []string{x, ys, yz, v, vs, vz, "", zs, zz}, IntAttr("transB", 1)), "last")
 	} else {
 		var at []Attribute
 		if g.perChannel {
-			at = append(at, Int("axis", g.axis))
+			at = append(at, IntAttr("axis", g.axis))
 		}
-		x = b.Node("Conv", []string{dq()(x, xs, xz), dq(at...)(w, wScale, wz), dq(Int("axis", 0))(wBias, b.Weight("bs", tensor.FromSlice(bs, len(bs)).Any()))}, Ints("pads", 0, 1, 0, 1))
+		x = b.Node("Conv", []string{dq()(x, xs, xz), dq(at...)(w, wScale, wz), dq(IntAttr("axis", 0))(wBias, b.Weight("bs", tensor.FromSlice(bs, len(bs)).Any()))}, IntsAttr("pads", 0, 1, 0, 1))
 		if g.twice {
 			b.OutputOf(b.Rename(b.Node("Neg", []string{x}), "other"), Type{})
 		}
@@ -82,11 +82,11 @@ func (g quantizedGraph) build(b *Builder, integers bool) {
 			x = b.Node("Relu", []string{x})
 		}
 		x = dq()(q(x, ys, yz), ys, yz)
-		x = b.Node("MaxPool", []string{x}, Ints("kernel_shape", 2, 2), Ints("strides", 2, 2))
+		x = b.Node("MaxPool", []string{x}, IntsAttr("kernel_shape", 2, 2), IntsAttr("strides", 2, 2))
 		x = dq()(q(x, ys, yz), ys, yz)
 		x = b.Node("Flatten", []string{x})
 		x = dq()(q(x, ys, yz), ys, yz)
-		y = q(b.Node("Gemm", []string{x, dq()(v, vs, vz)}, Int("transB", 1)), zs, zz)
+		y = q(b.Node("Gemm", []string{x, dq()(v, vs, vz)}, IntAttr("transB", 1)), zs, zz)
 	}
 	b.OutputOf(b.Rename(dq()(y, zs, zz), "y"), Type{})
 }
@@ -167,7 +167,7 @@ func TestIntegerSession(t *testing.T) {
 			}
 		}
 		var r receipt.Receipt
-		if _, err := s.Run(context.Background(), in, Options{Receipt: &r}); !errors.Is(err, tensor.ErrValue) || !strings.Contains(err.Error(), "NewIntegerSession") {
+		if _, err := s.Run(context.Background(), in, &Options{Receipt: &r}); !errors.Is(err, tensor.ErrValue) || !strings.Contains(err.Error(), "NewIntegerSession") {
 			t.Errorf("a receipt of integers: %v", err)
 		}
 	}

@@ -29,12 +29,12 @@ func TestStreamJoined(t *testing.T) {
 						v = b.Node("Relu", []string{b.Node("Neg", []string{v})})
 					case 2:
 						a := v
-						yes := b.Node("Greater", []string{b.Node("ReduceSum", []string{pick()}, Int("keepdims", 0)), b.Weight(b.fresh("0"), vec(0).Reshape())})
+						yes := b.Node("Greater", []string{b.Node("ReduceSum", []string{pick()}, IntAttr("keepdims", 0)), b.Weight(b.fresh("0"), vec(0).Reshape())})
 						v = choose(b, yes, func(b *Builder) string { return b.Node("Exp", []string{a}) }, func(b *Builder) string { return b.Node("Neg", []string{a}) })
 					default:
 						list := []string{v, pick()}
-						if v = b.Node("Concat", list, Int("axis", int64([]int{1, -2}[r.IntN(2)]))); r.IntN(3) == 0 {
-							v = b.Node("Concat", []string{v, v, b.Node("Abs", []string{v})}, Int("axis", 1))
+						if v = b.Node("Concat", list, IntAttr("axis", int64([]int{1, -2}[r.IntN(2)]))); r.IntN(3) == 0 {
+							v = b.Node("Concat", []string{v, v, b.Node("Abs", []string{v})}, IntAttr("axis", 1))
 						}
 					}
 					if values = append(values, v); r.IntN(4) == 0 {

@@ -149,7 +149,7 @@ func placed(list []string) map[string]int64 {
 // classes is a classifier whose labels are strings.
 func (k *valueCall) classes(attr string) (*labelling, error) {
 	list, _ := k.attrs.Strs("classlabels_strings")
-	node := k.with([]string{"classlabels_strings", attr}, Ints(attr, consecutive(1, len(list))...))
+	node := k.with([]string{"classlabels_strings", attr}, IntsAttr(attr, consecutive(1, len(list))...))
 	return &labelling{name: node.Op, node: node, labels: append([]string{""}, list...)}, nil
 }
 
@@ -168,7 +168,7 @@ func (k *valueCall) given0(strings, ints string) (*labelling, error) {
 		}
 		places[s], numbers[i] = int64(i), int64(i)
 	}
-	node := k.with([]string{strings, ints}, Ints(ints, numbers...))
+	node := k.with([]string{strings, ints}, IntsAttr(ints, numbers...))
 	return &labelling{name: node.Op, node: node, places: places}, nil
 }
 
@@ -180,11 +180,11 @@ func categories(k *valueCall) (*labelling, error) {
 		return nil, failf("%w: %d cats_strings and %d cats_int64s; give one for each", tensor.ErrShape, len(names), len(numbers))
 	}
 	if k.in[0].text != nil {
-		node := &Node{Attributes: []Attribute{Ints("keys_int64s", consecutive(0, len(names))...), Ints("values_int64s", numbers...),
-			Int("default_int64", k.attrs.Int("default_int64", -1))}}
+		node := &Node{Attributes: []Attribute{IntsAttr("keys_int64s", consecutive(0, len(names))...), IntsAttr("values_int64s", numbers...),
+			IntAttr("default_int64", k.attrs.Int("default_int64", -1))}}
 		return &labelling{name: "LabelEncoder", node: node, opset: 2, places: placed(names)}, nil
 	}
-	node := &Node{Attributes: []Attribute{Ints("keys_int64s", numbers...), Ints("values_int64s", consecutive(1, len(names))...), Int("default_int64", 0)}}
+	node := &Node{Attributes: []Attribute{IntsAttr("keys_int64s", numbers...), IntsAttr("values_int64s", consecutive(1, len(names))...), IntAttr("default_int64", 0)}}
 	return &labelling{name: "LabelEncoder", node: node, opset: 2, labels: append([]string{k.attrs.Str("default_string", "_Unused")}, names...)}, nil
 }
 
@@ -194,14 +194,14 @@ func encoded(k *valueCall) (*labelling, error) {
 	unknown := k.attrs.Str("default_string", "_Unused")
 	if k.s.opset < 2 {
 		names, _ := k.attrs.Strs("classes_strings")
-		keys := Ints("keys_int64s", consecutive(0, len(names))...)
+		keys := IntsAttr("keys_int64s", consecutive(0, len(names))...)
 		if k.in[0].text != nil {
 			l.places = placed(names)
-			l.node = &Node{Attributes: []Attribute{keys, Ints("values_int64s", consecutive(0, len(names))...), Int("default_int64", k.attrs.Int("default_int64", -1))}}
+			l.node = &Node{Attributes: []Attribute{keys, IntsAttr("values_int64s", consecutive(0, len(names))...), IntAttr("default_int64", k.attrs.Int("default_int64", -1))}}
 			return l, nil
 		}
 		l.labels = append([]string{unknown}, names...)
-		l.node = &Node{Attributes: []Attribute{keys, Ints("values_int64s", consecutive(1, len(names))...), Int("default_int64", 0)}}
+		l.node = &Node{Attributes: []Attribute{keys, IntsAttr("values_int64s", consecutive(1, len(names))...), IntAttr("default_int64", 0)}}
 		return l, nil
 	}
 	var without []string
@@ -209,7 +209,7 @@ func encoded(k *valueCall) (*labelling, error) {
 	if keys, ok := k.texts("keys"); ok {
 		l.places = placed(keys)
 		without = append(without, "keys_strings", "keys_tensor")
-		more = append(more, Ints("keys_int64s", consecutive(0, len(keys))...))
+		more = append(more, IntsAttr("keys_int64s", consecutive(0, len(keys))...))
 	}
 	if values, ok := k.texts("values"); ok {
 		if v, ok := k.attrs.tensors["default_tensor"]; ok {
@@ -221,7 +221,7 @@ func encoded(k *valueCall) (*labelling, error) {
 		}
 		l.labels = append([]string{unknown}, values...)
 		without = append(without, "values_strings", "values_tensor", "default_tensor", "default_int64")
-		more = append(more, Ints("values_int64s", consecutive(1, len(values))...), Int("default_int64", 0))
+		more = append(more, IntsAttr("values_int64s", consecutive(1, len(values))...), IntAttr("default_int64", 0))
 	}
 	l.node, l.opset = k.with(append(without, "default_string"), more...), 0
 	return l, nil

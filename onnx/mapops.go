@@ -244,7 +244,7 @@ func castMap(k *valueCall) (Value, error) {
 		return k.castFrom(&v, dtype.DType(e))
 	}
 	cast, _ := op.Lookup("Cast")
-	outs, err := k.applyAs(cast, &Node{Attributes: []Attribute{Int("to", int64(to))}}, 13, []tensor.Any{v.a})
+	outs, err := k.applyAs(cast, &Node{Attributes: []Attribute{IntAttr("to", int64(to))}}, 13, []tensor.Any{v.a})
 	if err != nil {
 		return Value{}, err
 	}

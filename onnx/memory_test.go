@@ -21,9 +21,9 @@ var heavy = map[string]struct {
 }{
 	"channel shuffle": {dtype.Float32, []int{1, 64, 64, 64}, func(b *Builder, x string) string {
 		v := b.Node("Reshape", []string{x, b.Weight("to", tensor.FromSlice([]int64{1, 2, 32, 64, 64}).Any())})
-		v = b.Node("Transpose", []string{v}, Ints("perm", 0, 2, 1, 3, 4))
+		v = b.Node("Transpose", []string{v}, IntsAttr("perm", 0, 2, 1, 3, 4))
 		v = b.Node("Reshape", []string{v, b.Weight("back", tensor.FromSlice([]int64{1, 64, 64, 64}).Any())})
-		return b.Node("Gather", []string{v, b.Weight("half", tensor.Arange[int64](0, 32, 1).Any())}, Int("axis", 1))
+		return b.Node("Gather", []string{v, b.Weight("half", tensor.Arange[int64](0, 32, 1).Any())}, IntAttr("axis", 1))
 	}},
 	"convolutions of float16": {dtype.Float16, []int{1, 32, 64, 64}, func(b *Builder, x string) string {
 		w, err := tensor.Make(dtype.Float16, 32, 32, 3, 3)
@@ -31,18 +31,18 @@ var heavy = map[string]struct {
 			panic(err)
 		}
 		for i := range 3 {
-			x = b.Node("Relu", []string{b.Node("Conv", []string{x, b.Weight(string(rune('a'+i)), w)}, Ints("pads", 1, 1, 1, 1))})
+			x = b.Node("Relu", []string{b.Node("Conv", []string{x, b.Weight(string(rune('a'+i)), w)}, IntsAttr("pads", 1, 1, 1, 1))})
 		}
 		return x
 	}},
 	"products of transposed matrices": {dtype.Float32, []int{300, 700}, func(b *Builder, x string) string {
 		t := b.Node("Transpose", []string{x})
 		t = b.Node("MatMul", []string{b.Node("MatMul", []string{x, t}), x})
-		return b.Node("Softmax", []string{b.Node("Transpose", []string{t})}, Int("axis", 0))
+		return b.Node("Softmax", []string{b.Node("Transpose", []string{t})}, IntAttr("axis", 0))
 	}},
 	"a long line": {dtype.Float32, []int{1, 16, 100000}, func(b *Builder, x string) string {
 		x = b.Node("Conv", []string{x, b.Weight("w", tensor.Full[float32](0.1, 16, 16, 3).Any())})
-		return b.Node("ReduceMean", []string{x}, Ints("axes", 2))
+		return b.Node("ReduceMean", []string{x}, IntsAttr("axes", 2))
 	}},
 	"attention": {dtype.Float32, []int{1, 4, 256, 64}, func(b *Builder, x string) string {
 		return b.Node("Attention", []string{x, x, x})
@@ -83,7 +83,7 @@ func TestMemory(t *testing.T) {
 		for range 5 { // some runs fill pools
 			mem.SetBound(mem.SetBound(1 << 30))
 			live := mem.Stats().Live
-			out, err := s.Run(context.Background(), in, Options{MaxMemory: limit})
+			out, err := s.Run(context.Background(), in, &Options{MaxMemory: limit})
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
@@ -99,7 +99,7 @@ func TestMemory(t *testing.T) {
 		}
 		t.Logf("%s: took %.2f of the plan's %.1f MiB", name, float64(took)/float64(p.Live), float64(p.Live)/(1<<20))
 		var e *MemoryError
-		if _, err := s.Run(context.Background(), in, Options{MaxMemory: limit - 1}); !errors.As(err, &e) || e.Need != limit {
+		if _, err := s.Run(context.Background(), in, &Options{MaxMemory: limit - 1}); !errors.As(err, &e) || e.Need != limit {
 			t.Errorf("%s: one byte less gives %v", name, err)
 		}
 	}

@@ -26,7 +26,7 @@ func TestModelOperators(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := s.Run(context.Background(), map[string]tensor.Any{"x": tensor.FromSlice([]float32{1, -2}).Any()}, Options{})
+	out, err := s.Run(context.Background(), map[string]tensor.Any{"x": tensor.FromSlice([]float32{1, -2}).Any()}, nil)
 	if y, _ := tensor.As[float32](out["y"]); err != nil || y.At(0) != -1 || y.At(1) != 2 {
 		t.Errorf("%v, %v", out, err)
 	}
@@ -66,7 +66,7 @@ func TestOwnName(t *testing.T) {
 			if _, err := s.Plan(in); err != nil || calls != 0 {
 				t.Errorf("%q %s: %d calls before the run, %v", domain, name, calls, err)
 			}
-			out, err := s.Run(context.Background(), in, Options{})
+			out, err := s.Run(context.Background(), in, nil)
 			if err != nil || calls != 2 {
 				t.Fatalf("%q %s: %d calls, want 2; %v", domain, name, calls, err)
 			}
@@ -122,8 +122,8 @@ func TestSeeds(t *testing.T) {
 	run := func() map[string]tensor.Any {
 		b := NewBuilder("numbers")
 		for _, name := range []string{"a", "b"} {
-			b.Output(b.Rename(b.Node("RandomUniform", nil, Ints("shape", 20)), name), dtype.Float32, 20)
-			b.Output(b.Rename(b.Node("RandomNormal", nil, Ints("shape", 20), Float("seed", 3)), name+"seeded"), dtype.Float32, 20)
+			b.Output(b.Rename(b.Node("RandomUniform", nil, IntsAttr("shape", 20)), name), dtype.Float32, 20)
+			b.Output(b.Rename(b.Node("RandomNormal", nil, IntsAttr("shape", 20), FloatAttr("seed", 3)), name+"seeded"), dtype.Float32, 20)
 		}
 		m, err := b.Model(17)
 		if err != nil {
@@ -133,7 +133,7 @@ func TestSeeds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out, err := s.Run(context.Background(), nil, Options{})
+		out, err := s.Run(context.Background(), nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -31,17 +31,17 @@ func pictures(r *rand.Rand, batch int) func(b *Builder) {
 			case 18:
 				x = b.Nodes("Dropout", 2, []string{x})[0]
 			case 19:
-				x = b.Nodes("MaxPool", 2, []string{x}, Ints("kernel_shape", 3, 3), Ints("pads", 1, 1, 1, 1))[0]
+				x = b.Nodes("MaxPool", 2, []string{x}, IntsAttr("kernel_shape", 3, 3), IntsAttr("pads", 1, 1, 1, 1))[0]
 			case 0, 1, 2:
 				in := []string{x, weight(c, c, 3, 3)}
 				if r.IntN(2) == 0 {
 					in = append(in, weight(c))
 				}
-				if x = b.Node("Conv", in, Ints("pads", 1, 1, 1, 1)); r.IntN(2) == 0 {
+				if x = b.Node("Conv", in, IntsAttr("pads", 1, 1, 1, 1)); r.IntN(2) == 0 {
 					x = b.Node("Relu", []string{x})
 				}
 			case 3:
-				x = b.Node("Conv", []string{x, weight(c, 1, 3, 1), weight(c)}, Ints("pads", 1, 0, 1, 0), Int("group", c))
+				x = b.Node("Conv", []string{x, weight(c, 1, 3, 1), weight(c)}, IntsAttr("pads", 1, 0, 1, 0), IntAttr("group", c))
 			case 4, 5:
 				x = b.Node("BatchNormalization", []string{x, weight(c), weight(c), weight(c), b.Weight(b.fresh("v"), noiseAbove(r, c))})
 			case 6:
@@ -81,10 +81,10 @@ func pictures(r *rand.Rand, batch int) func(b *Builder) {
 					list = append(list, b.Weight(b.fresh("v"), v))
 				}
 				mode := []string{"constant", "constant", "constant", "edge"}[r.IntN(4)]
-				x = b.Node("Pad", list, String("mode", mode))
-				x = b.Node("Conv", []string{x, weight(c, c, 3, 3)}, Ints("pads", window...))
+				x = b.Node("Pad", list, StringAttr("mode", mode))
+				x = b.Node("Conv", []string{x, weight(c, c, 3, 3)}, IntsAttr("pads", window...))
 			default:
-				yes := b.Node("Greater", []string{b.Node("ReduceSum", []string{x}, Int("keepdims", 0)), scalar(0)})
+				yes := b.Node("Greater", []string{b.Node("ReduceSum", []string{x}, IntAttr("keepdims", 0)), scalar(0)})
 				v := x
 				x = choose(b, yes, func(b *Builder) string {
 					return b.Node("Relu", []string{b.Node("Conv", []string{v, b.Weight("inner", noise(r, c, c, 1, 1))})})
@@ -118,7 +118,7 @@ func matrices(r *rand.Rand, batch int) func(b *Builder) {
 			case 0, 1, 2:
 				switch {
 				case gemm:
-					x = b.Node("Gemm", []string{x, weight(n, n), weight(n)}, Int("transB", int64(r.IntN(2))), Float("alpha", float32(1+r.IntN(2))))
+					x = b.Node("Gemm", []string{x, weight(n, n), weight(n)}, IntAttr("transB", int64(r.IntN(2))), FloatAttr("alpha", float32(1+r.IntN(2))))
 				case r.IntN(3) == 0: // to one column and back
 					x = b.Node("MatMul", []string{x, weight(n, 1)})
 					x = b.Node("Neg", []string{b.Node("Add", []string{x, weight(1)})})
@@ -134,12 +134,12 @@ func matrices(r *rand.Rand, batch int) func(b *Builder) {
 				if gemm {
 					continue
 				}
-				key := b.Node("Transpose", []string{other}, Ints("perm", 0, 1, 3, 2))
+				key := b.Node("Transpose", []string{other}, IntsAttr("perm", 0, 1, 3, 2))
 				x = b.Node("MatMul", []string{x, key})
 				if r.IntN(2) == 0 {
 					x = b.Node("Add", []string{b.Node("Div", []string{x, scalar(1.5)}), weight([][]int{{rows}, {rows, rows}, {batch, 1, 1, rows}}[r.IntN(3)]...)})
 				}
-				x = b.Node("MatMul", []string{b.Node("Softmax", []string{x}, Int("axis", []int64{-1, -1, 3, 2}[r.IntN(4)])), other})
+				x = b.Node("MatMul", []string{b.Node("Softmax", []string{x}, IntAttr("axis", []int64{-1, -1, 3, 2}[r.IntN(4)])), other})
 			default:
 				shape := [][]int{{n}, {1, n}, {1}, {}}[r.IntN(4)]
 				if !gemm {
@@ -218,7 +218,7 @@ func TestPassesTraining(t *testing.T) {
 	build := func(b *Builder) {
 		x := b.Input("x", dtype.Float32, 2, 3, 4)
 		v := b.Weight("v", noiseAbove(rand.New(rand.NewPCG(3, 3)), 3))
-		y := b.Node("BatchNormalization", []string{x, v, v, v, v}, Int("training_mode", 1))
+		y := b.Node("BatchNormalization", []string{x, v, v, v, v}, IntAttr("training_mode", 1))
 		y = b.Node("Relu", []string{y})
 		b.OutputOf(b.Rename(b.Node("Neg", []string{y}), "y"), Type{})
 	}
@@ -298,10 +298,10 @@ func TestPassesChecked(t *testing.T) {
 	build := pictures(rand.New(rand.NewPCG(3, 6)), 1)
 	both := func(s *Session) (errs []error) {
 		for range 3 {
-			_, err := s.Run(context.Background(), in, Options{})
+			_, err := s.Run(context.Background(), in, nil)
 			errs = append(errs, err)
 		}
-		st, err := s.Stream(StreamOptions{})
+		st, err := s.Stream(nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -347,7 +347,7 @@ func TestPassTrim(t *testing.T) {
 	for _, reader := range []string{"", "output", "node", "graph"} {
 		s := session(t, func(b *Builder) {
 			x := b.Input("x", dtype.Float32, 1, 1, 4, 4)
-			out := b.Nodes("MaxPool", 2, []string{x}, Ints("kernel_shape", 2, 2))
+			out := b.Nodes("MaxPool", 2, []string{x}, IntsAttr("kernel_shape", 2, 2))
 			y := b.Nodes("Dropout", 2, []string{out[0]})
 			switch reader {
 			case "output":
@@ -396,13 +396,13 @@ func TestPassPad(t *testing.T) {
 		make  func(b *Builder) (string, []Attribute, int64)
 		steps int
 	}{
-		"attributes": {node(9, nil, Ints("pads", 0, 0, 1, 2, 0, 0, 0, 1)), 1},
-		"value":      {node(9, nil, Ints("pads", 0, 0, 1, 2, 0, 0, 0, 1), Float("value", 1)), 2},
-		"channels":   {node(9, nil, Ints("pads", 0, 1, 1, 2, 0, -1, 0, 1)), 2},
+		"attributes": {node(9, nil, IntsAttr("pads", 0, 0, 1, 2, 0, 0, 0, 1)), 1},
+		"value":      {node(9, nil, IntsAttr("pads", 0, 0, 1, 2, 0, 0, 0, 1), FloatAttr("value", 1)), 2},
+		"channels":   {node(9, nil, IntsAttr("pads", 0, 1, 1, 2, 0, -1, 0, 1)), 2},
 		"inputs":     {node(18, nil), 1},
-		"reflect":    {node(18, nil, String("mode", "reflect")), 2},
-		"valid":      {node(18, []Attribute{String("auto_pad", "VALID"), Ints("pads", 9, 9, 9, 9)}), 1},
-		"same":       {node(18, []Attribute{String("auto_pad", "SAME_UPPER"), Ints("strides", 2, 2)}), 2},
+		"reflect":    {node(18, nil, StringAttr("mode", "reflect")), 2},
+		"valid":      {node(18, []Attribute{StringAttr("auto_pad", "VALID"), IntsAttr("pads", 9, 9, 9, 9)}), 1},
+		"same":       {node(18, []Attribute{StringAttr("auto_pad", "SAME_UPPER"), IntsAttr("strides", 2, 2)}), 2},
 		"default": {func(b *Builder) (string, []Attribute, int64) { // a run may give other amounts
 			return b.Node("Pad", []string{b.Input("x", dtype.Float32, 1, 2, 5, 6), b.Weight(b.Input("amounts", dtype.Int64, 8), amounts)}), nil, 18
 		}, 2},
@@ -450,9 +450,9 @@ func TestPassPad(t *testing.T) {
 // Amounts whose sum with the Conv's own is no int64 stay a Pad, which refuses them.
 func TestPassPadHuge(t *testing.T) {
 	b := NewBuilder("g")
-	y := b.Node("Pad", []string{b.Input("x", dtype.Float32, 1, 1, 2, 2)}, Ints("pads", 0, 0, math.MaxInt64, 0, 0, 0, 0, 0))
+	y := b.Node("Pad", []string{b.Input("x", dtype.Float32, 1, 1, 2, 2)}, IntsAttr("pads", 0, 0, math.MaxInt64, 0, 0, 0, 0, 0))
 	w := tensor.New[float32](1, 1, 1, 1).Any()
-	b.OutputOf(b.Rename(b.Node("Conv", []string{y, b.Weight("w", w)}, Ints("pads", 1, 0, 0, 0)), "y"), Type{})
+	b.OutputOf(b.Rename(b.Node("Conv", []string{y, b.Weight("w", w)}, IntsAttr("pads", 1, 0, 0, 0)), "y"), Type{})
 	m, err := b.Model(9)
 	if err != nil {
 		t.Fatal(err)
@@ -502,7 +502,7 @@ func TestPassWeigh(t *testing.T) {
 				if c.read {
 					b.OutputOf(b.Rename(b.Node("Neg", []string{s}), "z"), Type{})
 				}
-				w := b.Node("Softmax", []string{s}, Int("axis", c.axis))
+				w := b.Node("Softmax", []string{s}, IntAttr("axis", c.axis))
 				b.OutputOf(b.Rename(b.Node("MatMul", []string{w, b.Input("v", dtype.Float32, dims(c.v)...)}), "y"), Type{})
 			}
 			in := vals{"q": noise(r, c.q...), "k": noise(r, c.k...), "v": noise(r, c.v...)}

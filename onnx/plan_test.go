@@ -104,14 +104,14 @@ func TestKeptPlanRefuses(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := s.Run(ctx, in, Options{}); !errors.Is(err, context.Canceled) {
+	if _, err := s.Run(ctx, in, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("in a context that has ended: %v", err)
 	}
 	if n[0].Load() != 1 {
 		t.Errorf("inferred %d times", n[0].Load())
 	}
 	for range 2 {
-		if _, err := s.Run(context.Background(), in, Options{MaxMemory: 8}); !errors.Is(err, tensor.ErrMemory) {
+		if _, err := s.Run(context.Background(), in, &Options{MaxMemory: 8}); !errors.Is(err, tensor.ErrMemory) {
 			t.Errorf("with too little memory: %v", err)
 		}
 	}
@@ -119,7 +119,7 @@ func TestKeptPlanRefuses(t *testing.T) {
 		t.Errorf("inferred %d times with two limits", n[0].Load())
 	}
 	for range 2 {
-		if _, err := s.Run(context.Background(), vals{"x": vec(1, 2)}, Options{}); err == nil {
+		if _, err := s.Run(context.Background(), vals{"x": vec(1, 2)}, nil); err == nil {
 			t.Error("a shape that the graph doesn't have is taken")
 		}
 	}
@@ -141,7 +141,7 @@ func TestFailedPlanIsNotKept(t *testing.T) {
 		return outs, err
 	}, nil)
 	right := vals{"x": vec(1, 2, 3), "to": ints(1, 3)}
-	if _, err := s.Run(ctx, right, Options{}); !errors.Is(err, context.Canceled) {
+	if _, err := s.Run(ctx, right, nil); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	if s.last.Load() != nil {
@@ -169,9 +169,9 @@ func TestKeptPlanIsRight(t *testing.T) {
 				if err != nil || fail != nil || !reflect.DeepEqual(got, want) {
 					t.Errorf("planned %+v, %v; anew %+v, %v", got, err, want, fail)
 				}
-				a, err := s.Run(context.Background(), in, Options{MaxMemory: limit})
+				a, err := s.Run(context.Background(), in, &Options{MaxMemory: limit})
 				other.last.Store(nil)
-				b, fail := other.Run(context.Background(), in, Options{MaxMemory: limit})
+				b, fail := other.Run(context.Background(), in, &Options{MaxMemory: limit})
 				if (err == nil) != (fail == nil) || err != nil && err.Error() != fail.Error() {
 					t.Errorf("failed with %v; anew %v", err, fail)
 				} else if err == nil && (tensor.Describe(a["y"]) != tensor.Describe(b["y"]) || a["y"].String() != b["y"].String()) {

@@ -96,7 +96,7 @@ func wrapped(r *rand.Rand, n Node) Node {
 		inner.Inputs = []ValueInfo{{Name: "i"}, {Name: "going"}}
 		add("going")
 	case 2:
-		out.Op, out.Attributes = "Scan", []Attribute{body("body"), Int("num_scan_inputs", 1)}
+		out.Op, out.Attributes = "Scan", []Attribute{body("body"), IntAttr("num_scan_inputs", 1)}
 		inner.Inputs = []ValueInfo{{Name: n.Inputs[0]}}
 		out.Inputs = []string{n.Inputs[0]}
 	case 3:
@@ -180,10 +180,10 @@ func randomAttr(r *rand.Rand, name string) Attribute {
 	kind := r.IntN(12)
 	switch {
 	case kind == 0:
-		return Float(name, float32(randomInt(r)))
+		return FloatAttr(name, float32(randomInt(r)))
 	case kind == 1 || name == "mode" || name == "equation" || name == "auto_pad":
 		texts := []string{"", "linear", "cubic", "nearest", "ij->ji", "ab,bc->ac", "i,j->", "SAME_UPPER", "VALID", "constant", "reflect", "wrap"}
-		return String(name, texts[r.IntN(len(texts))])
+		return StringAttr(name, texts[r.IntN(len(texts))])
 	case kind == 2 || name == "value":
 		t := randomTensor(r, "", 0, ElemFloat32)
 		return Attribute{Name: name, Type: AttrTensor, Value: &t}
@@ -192,9 +192,9 @@ func randomAttr(r *rand.Rand, name string) Attribute {
 		for i := range v {
 			v[i] = randomInt(r)
 		}
-		return Ints(name, v...)
+		return IntsAttr(name, v...)
 	}
-	return Int(name, randomInt(r))
+	return IntAttr(name, randomInt(r))
 }
 
 // runRandom takes a model from its file to its results. Nothing panics, takes long, or more memory than it may.
@@ -263,7 +263,7 @@ func runRandom(t *testing.T, seed uint64, first *op.Op) (ran bool) {
 	step = "Run"
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	_, err = s.RunValues(ctx, valuesOf(inputs), Options{MaxMemory: 8 << 20, MaxIterations: 100})
+	_, err = s.RunValues(ctx, valuesOf(inputs), &Options{MaxMemory: 8 << 20, MaxIterations: 100})
 	within(bound + 128<<20)
 	return err == nil
 }
@@ -329,11 +329,11 @@ func TestCheckRunsNothingLarge(t *testing.T) {
 		"Range":    oneNode(t, 13, Node{Op: "Range"}, scalar(0), scalar(many), scalar(1)),
 		"Hann":     oneNode(t, 17, Node{Op: "HannWindow"}, scalar(many)),
 		"Expand":   oneNode(t, 13, Node{Op: "Expand"}, scalar(1), int64s(t, []int{1}, many)),
-		"Unique":   oneNode(t, 11, Node{Op: "Unique", Attributes: []Attribute{Int("axis", 0)}}, empty),
+		"Unique":   oneNode(t, 11, Node{Op: "Unique", Attributes: []Attribute{IntAttr("axis", 0)}}, empty),
 		"CumSum":   oneNode(t, 14, Node{Op: "CumSum"}, empty, scalar(0)),
 		"Tile":     oneNode(t, 13, Node{Op: "Tile"}, empty, int64s(t, []int{2}, 2, 0)),
 		"EyeLike":  oneNode(t, 9, Node{Op: "EyeLike"}, empty),
-		"Compress": oneNode(t, 11, Node{Op: "Compress", Attributes: []Attribute{Int("axis", 0)}}, empty, TensorProto{Type: ElemBool, Dims: []int64{1}, Raw: []byte{1}}),
+		"Compress": oneNode(t, 11, Node{Op: "Compress", Attributes: []Attribute{IntAttr("axis", 0)}}, empty, TensorProto{Type: ElemBool, Dims: []int64{1}, Raw: []byte{1}}),
 	} {
 		start, before := time.Now(), allocated()
 		m, err := Decode(file)
@@ -343,7 +343,7 @@ func TestCheckRunsNothingLarge(t *testing.T) {
 		_ = m.Check()
 		s, err := NewSession(m)
 		if err == nil && name == "Range" {
-			_, err = s.Run(context.Background(), nil, Options{MaxMemory: 1 << 20})
+			_, err = s.Run(context.Background(), nil, &Options{MaxMemory: 1 << 20})
 			if err == nil || !strings.Contains(err.Error(), "limit") {
 				t.Errorf("Range: %v", err)
 			}
@@ -362,7 +362,7 @@ func TestRankIsBounded(t *testing.T) {
 	for name, file := range map[string][]byte{
 		"weight":    oneNode(t, 13, Node{Op: "Abs"}, long),
 		"Reshape":   oneNode(t, 13, Node{Op: "Reshape"}, one, int64s(t, []int{65}, ones(65)...)),
-		"Unsqueeze": oneNode(t, 11, Node{Op: "Unsqueeze", Attributes: []Attribute{Ints("axes", make([]int64, 1_000_000)...)}}, one),
+		"Unsqueeze": oneNode(t, 11, Node{Op: "Unsqueeze", Attributes: []Attribute{IntsAttr("axes", make([]int64, 1_000_000)...)}}, one),
 		"axes":      oneNode(t, 13, Node{Op: "Unsqueeze"}, one, int64s(t, []int{100_000}, make([]int64, 100_000)...)),
 		"of shape":  oneNode(t, 13, Node{Op: "ConstantOfShape"}, int64s(t, []int{65}, ones(65)...)),
 	} {
@@ -373,7 +373,7 @@ func TestRankIsBounded(t *testing.T) {
 		if err == nil {
 			var s *Session
 			if s, err = NewSession(m); err == nil {
-				_, err = s.Run(context.Background(), nil, Options{})
+				_, err = s.Run(context.Background(), nil, nil)
 			}
 		}
 		if err == nil || len(err.Error()) > 500 || !strings.Contains(err.Error(), "64") {

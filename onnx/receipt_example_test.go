@@ -28,7 +28,7 @@ func ExampleVerify() {
 	}
 	inputs := map[string]tensor.Any{"x": tensor.FromSlice([]float32{1, 2, 3}, 1, 3).Any()}
 	var r receipt.Receipt
-	if _, err := s.Run(context.Background(), inputs, onnx.Options{Receipt: &r, ReceiptNodes: true}); err != nil {
+	if _, err := s.Run(context.Background(), inputs, &onnx.Options{Receipt: &r, ReceiptNodes: true}); err != nil {
 		log.Fatal(err)
 	}
 	file, err := r.Encode()
@@ -41,10 +41,10 @@ func ExampleVerify() {
 		log.Fatal(err)
 	}
 	given := map[string]onnx.Value{"x": onnx.TensorValue(inputs["x"])}
-	d, err := onnx.Verify(context.Background(), m, got, given, onnx.Options{})
+	d, err := onnx.Verify(context.Background(), m, got, given, nil)
 	fmt.Println(d, err)
 	got.Nodes[0].Results[0].Digest[0]++ // someone claims another result
-	d, err = onnx.Verify(context.Background(), m, got, given, onnx.Options{})
+	d, err = onnx.Verify(context.Background(), m, got, given, nil)
 	fmt.Println(d.What, d.Value.Tensor(), err)
 	// Output:
 	// <nil> <nil>
@@ -69,7 +69,7 @@ func ExampleSampled() {
 		tokens := []int64{0}
 		for i := range uint64(6) {
 			last := tensor.FromSlice(tokens[len(tokens)-1:], 1).Any()
-			out, err := s.Run(context.Background(), map[string]tensor.Any{"token": last}, onnx.Options{Receipt: &r})
+			out, err := s.Run(context.Background(), map[string]tensor.Any{"token": last}, &onnx.Options{Receipt: &r})
 			if err != nil {
 				log.Fatal(err)
 			}

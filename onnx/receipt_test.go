@@ -53,11 +53,11 @@ func busy(t testing.TB) (*Model, map[string]Value) {
 	body.Output(next, dtype.Float32, 2, 3)
 	l := b.Node("Loop", []string{n, "", x}, GraphAttr("body", body))
 	noise := b.Node("RandomNormalLike", []string{l})
-	more := b.Node("RandomUniformLike", []string{l}, Float("seed", 2.5))
+	more := b.Node("RandomUniformLike", []string{l}, FloatAttr("seed", 2.5))
 	sum := b.Node("Add", []string{b.Node("Add", []string{l, noise}), more})
 	list := b.Node("SequenceConstruct", []string{sum, y})
 	b.Output(sum, dtype.Float32, 2, 3)
-	b.Output(b.Node("ConcatFromSequence", []string{list}, Int("axis", 0)), dtype.Float32, 4, 3)
+	b.Output(b.Node("ConcatFromSequence", []string{list}, IntAttr("axis", 0)), dtype.Float32, 4, 3)
 	m, err := b.Model(18)
 	if err != nil {
 		t.Fatal(err)
@@ -72,7 +72,7 @@ func receiptOf(t testing.TB, m *Model, inputs map[string]Value, o Options) *rece
 		t.Fatal(err)
 	}
 	o.Receipt = new(receipt.Receipt)
-	if _, err := s.RunValues(context.Background(), inputs, o); err != nil {
+	if _, err := s.RunValues(context.Background(), inputs, &o); err != nil {
 		t.Fatal(err)
 	}
 	return o.Receipt
@@ -114,7 +114,7 @@ func TestReceiptsAgree(t *testing.T) {
 				t.Fatal(err)
 			}
 			o.Receipt = new(receipt.Receipt)
-			st, err := s.Stream(StreamOptions{Options: o})
+			st, err := s.Stream(&StreamOptions{Options: o})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -132,7 +132,7 @@ func TestReceiptsAgree(t *testing.T) {
 		t.Fatal(err)
 	}
 	same("written and read", got)
-	if d, err := Verify(context.Background(), m, got, valuesOf(x), Options{}); d != nil || err != nil {
+	if d, err := Verify(context.Background(), m, got, valuesOf(x), nil); d != nil || err != nil {
 		t.Errorf("%v, %v", d, err)
 	}
 	// A row of a batch has the digest of its run alone.
@@ -174,12 +174,12 @@ func TestReceiptOfGraphsInside(t *testing.T) {
 			t.Errorf("%d threads: %v, %v", threads, d, err)
 		}
 	}
-	if d, err := Verify(context.Background(), m, r, in, Options{}); d != nil || err != nil {
+	if d, err := Verify(context.Background(), m, r, in, nil); d != nil || err != nil {
 		t.Errorf("%v, %v", d, err)
 	}
 	// A difference inside the loop is found where it begins, with the value that is there.
 	r.Nodes[4].Results[0].Digest[0] ^= 1
-	d, err := Verify(context.Background(), m, r, in, Options{})
+	d, err := Verify(context.Background(), m, r, in, nil)
 	if err != nil || d == nil || !strings.HasPrefix(d.What, want[4]+`: result "`) || !d.Value.isTensor() || d.Value.a.Dim(1) != 3 {
 		t.Errorf("%v, %v", d, err)
 	}
@@ -199,7 +199,7 @@ func TestVerify(t *testing.T) {
 			m.Graph.Initializers[0].Raw[5] ^= 1
 		}},
 		{"an attribute", "the graph differs", func(m *Model, _ *receipt.Receipt, _ map[string]Value) {
-			m.Graph.Nodes[0].Attributes = []Attribute{Int("transA", 0)}
+			m.Graph.Nodes[0].Attributes = []Attribute{IntAttr("transA", 0)}
 		}},
 		{"a node's name", "the graph differs", func(m *Model, _ *receipt.Receipt, _ map[string]Value) { m.Graph.Nodes[0].Name = "first" }},
 		{"a node inside", "the graph differs", func(m *Model, _ *receipt.Receipt, _ map[string]Value) {
@@ -225,7 +225,7 @@ func TestVerify(t *testing.T) {
 		m, in := busy(t)
 		r := receiptOf(t, m, in, Options{ReceiptNodes: true})
 		c.change(m, r, in)
-		d, err := Verify(context.Background(), m, r, in, Options{})
+		d, err := Verify(context.Background(), m, r, in, nil)
 		got := fmt.Sprint(err)
 		if d != nil {
 			got = d.String()
@@ -240,7 +240,7 @@ func TestVerify(t *testing.T) {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
 	}
-	if _, err := Verify(context.Background(), nil, nil, nil, Options{}); err == nil {
+	if _, err := Verify(context.Background(), nil, nil, nil, nil); err == nil {
 		t.Error("no receipt is verified")
 	}
 }
@@ -292,7 +292,7 @@ func TestVerifyNode(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.parts.Do(func() { s.whole, s.noWhole = m.session(form{whole: true}) })
-	_, err = s.whole.RunValues(context.Background(), in, Options{Observe: func(r *NodeRun) {
+	_, err = s.whole.RunValues(context.Background(), in, &Options{Observe: func(r *NodeRun) {
 		for i, v := range r.Values {
 			if a := v.Tensor(); r.Depth == 0 && !a.IsZero() {
 				all[r.Names[i]] = TensorValue(a.Clone())
@@ -310,7 +310,7 @@ func TestVerifyNode(t *testing.T) {
 		if n.Op == "ConcatFromSequence" { // its operand is gone with the run
 			continue
 		}
-		if d, err := VerifyNode(context.Background(), m, r, n.Outputs[0], all, Options{}); d != nil || err != nil {
+		if d, err := VerifyNode(context.Background(), m, r, n.Outputs[0], all, nil); d != nil || err != nil {
 			t.Errorf("%s: %v, %v", n.Op, d, err)
 		}
 		done++
@@ -327,7 +327,7 @@ func TestVerifyNode(t *testing.T) {
 			own[k] = v
 		}
 		change(r, own)
-		d, err := VerifyNode(context.Background(), m, r, relu, own, Options{})
+		d, err := VerifyNode(context.Background(), m, r, relu, own, nil)
 		if d != nil {
 			return d.String()
 		}
@@ -346,7 +346,7 @@ func TestVerifyNode(t *testing.T) {
 			t.Errorf("%s, want %s", got, want)
 		}
 	}
-	if _, err := VerifyNode(context.Background(), m, r, "q", all, Options{}); err == nil || !strings.Contains(err.Error(), `no node of the graph has the name "q"`) {
+	if _, err := VerifyNode(context.Background(), m, r, "q", all, nil); err == nil || !strings.Contains(err.Error(), `no node of the graph has the name "q"`) {
 		t.Error(err)
 	}
 }
@@ -425,7 +425,7 @@ func TestVerifyMutations(t *testing.T) {
 		changed, err := Decode(b)
 		var d *Mismatch
 		if err == nil {
-			d, err = Verify(context.Background(), changed, r, valuesOf(x), Options{})
+			d, err = Verify(context.Background(), changed, r, valuesOf(x), nil)
 		}
 		switch {
 		case err != nil:
@@ -449,7 +449,7 @@ func TestVerifyMutations(t *testing.T) {
 		v, _ := tensor.As[float32](a)
 		raw, _ := tensor.Bytes(v.Any())
 		raw[rnd.IntN(len(raw))] ^= 1 << rnd.IntN(8)
-		if d, err := Verify(context.Background(), m, r, valuesOf(vals{m.Inputs()[0].Name: a}), Options{}); err != nil || d == nil || !strings.HasPrefix(d.What, "input ") {
+		if d, err := Verify(context.Background(), m, r, valuesOf(vals{m.Inputs()[0].Name: a}), nil); err != nil || d == nil || !strings.HasPrefix(d.What, "input ") {
 			t.Errorf("a bit of the input isn't found: %v, %v", d, err)
 		}
 	}
@@ -524,14 +524,14 @@ func TestReceiptAfterErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := receipt.Receipt{Kind: "old"}
-	if _, err := s.RunValues(context.Background(), map[string]Value{"x": in["x"]}, Options{Receipt: &r}); err == nil || r.Kind != "" {
+	if _, err := s.RunValues(context.Background(), map[string]Value{"x": in["x"]}, &Options{Receipt: &r}); err == nil || r.Kind != "" {
 		t.Errorf("%v, %v", err, r)
 	}
 	many := map[string]Value{"x": in["x"], "n": TensorValue(tensor.Scalar[int64](receipt.MaxNodes / 2).Any())}
-	if _, err := s.RunValues(context.Background(), many, Options{Receipt: &r, ReceiptNodes: true}); err == nil || !strings.Contains(err.Error(), "leave Options.ReceiptNodes out") || r.Nodes != nil {
+	if _, err := s.RunValues(context.Background(), many, &Options{Receipt: &r, ReceiptNodes: true}); err == nil || !strings.Contains(err.Error(), "leave Options.ReceiptNodes out") || r.Nodes != nil {
 		t.Errorf("%v, %d nodes", err, len(r.Nodes))
 	}
-	if _, err := s.RunValues(context.Background(), in, Options{Receipt: &r}); err != nil || len(r.Outputs) != 2 {
+	if _, err := s.RunValues(context.Background(), in, &Options{Receipt: &r}); err != nil || len(r.Outputs) != 2 {
 		t.Errorf("%v, %v", err, r)
 	}
 }
@@ -552,7 +552,7 @@ func TestReceiptOfStates(t *testing.T) {
 	}
 	for _, nodes := range []bool{false, true} {
 		var got receipt.Receipt
-		st, err := s.Stream(StreamOptions{Options: Options{Receipt: &got, ReceiptNodes: nodes}, State: map[string]string{"y": "h"}})
+		st, err := s.Stream(&StreamOptions{Options: Options{Receipt: &got, ReceiptNodes: nodes}, State: map[string]string{"y": "h"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -588,7 +588,7 @@ func TestReceiptsConcurrently(t *testing.T) {
 	for i := range 8 {
 		wg.Go(func() {
 			var r receipt.Receipt
-			if _, err := s.RunValues(context.Background(), in, Options{Receipt: &r, ReceiptNodes: i%2 == 0, Threads: i}); err != nil {
+			if _, err := s.RunValues(context.Background(), in, &Options{Receipt: &r, ReceiptNodes: i%2 == 0, Threads: i}); err != nil {
 				t.Error(err)
 				return
 			}
@@ -631,14 +631,14 @@ func TestReceiptOfFunctions(t *testing.T) {
 	if !slices.Equal(places, want) || !slices.Equal(r.Profile.Operators, []string{"own.Twice"}) {
 		t.Errorf("%q, operators %q", places, r.Profile.Operators)
 	}
-	if d, err := Verify(context.Background(), m, r, in, Options{}); d != nil || err != nil {
+	if d, err := Verify(context.Background(), m, r, in, nil); d != nil || err != nil {
 		t.Errorf("%v, %v", d, err)
 	}
-	if _, err := VerifyNode(context.Background(), m, r, "call", in, Options{}); err == nil || !strings.Contains(err.Error(), "calls a function") {
+	if _, err := VerifyNode(context.Background(), m, r, "call", in, nil); err == nil || !strings.Contains(err.Error(), "calls a function") {
 		t.Error(err)
 	}
 	m.Operators = nil // the program that verifies doesn't have it
-	if d, err := Verify(context.Background(), m, r, in, Options{}); err == nil || !strings.Contains(err.Error(), "own.Twice") {
+	if d, err := Verify(context.Background(), m, r, in, nil); err == nil || !strings.Contains(err.Error(), "own.Twice") {
 		t.Errorf("%v, %v", d, err)
 	}
 }
@@ -677,7 +677,7 @@ func TestHonestRuns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if d, err := Verify(context.Background(), m, r, in, Options{Threads: threads[(i/3)%3]}); d != nil || err != nil {
+		if d, err := Verify(context.Background(), m, r, in, &Options{Threads: threads[(i/3)%3]}); d != nil || err != nil {
 			t.Errorf("run %d: %v, %v", i, d, err)
 		}
 	}
@@ -762,8 +762,8 @@ func TestDigestsOfOtherModels(t *testing.T) {
 			g.Sparse = []SparseTensor{{*tensorOf(vec(1)), *tensorOf(tensor.FromSlice([]int64{1}, 1).Any()), []int64{3}}}
 		}),
 		function(func(f *Function) {}), function(func(f *Function) { f.Overload = "o" }), function(func(f *Function) { f.Inputs, f.Outputs = f.Outputs, f.Inputs }),
-		function(func(f *Function) { f.Attributes = []string{"a"} }), function(func(f *Function) { f.Defaults = []Attribute{Int("a", 1)} }),
-		function(func(f *Function) { f.Defaults = []Attribute{Float("a", 1)} }), function(func(f *Function) { f.Opsets = nil }), function(func(f *Function) { f.Nodes = nil }),
+		function(func(f *Function) { f.Attributes = []string{"a"} }), function(func(f *Function) { f.Defaults = []Attribute{IntAttr("a", 1)} }),
+		function(func(f *Function) { f.Defaults = []Attribute{FloatAttr("a", 1)} }), function(func(f *Function) { f.Opsets = nil }), function(func(f *Function) { f.Nodes = nil }),
 		func(m *Model) { m.Graph.Initializers = []TensorProto{*tensorOf(vec(1))} }, func(m *Model) { m.Graph.Initializers = []TensorProto{*tensorOf(vec(2))} },
 		func(m *Model) { m.Graph.Initializers = []TensorProto{strs} }, func(m *Model) { m.Graph.Initializers = []TensorProto{joined} },
 		func(m *Model) {
@@ -818,11 +818,11 @@ func TestReceiptOfNothing(t *testing.T) {
 	if d, err := receipt.Compare(without, with); d != nil || err != nil {
 		t.Errorf("%v, %v", d, err)
 	}
-	if d, err := Verify(context.Background(), m, without, in, Options{}); d != nil || err != nil {
+	if d, err := Verify(context.Background(), m, without, in, nil); d != nil || err != nil {
 		t.Errorf("%v, %v", d, err)
 	}
 	in["o"] = TensorValue(vec(1))
-	if d, err := Verify(context.Background(), m, without, in, Options{}); err != nil || d == nil || !strings.HasPrefix(d.String(), `input "o" differs: nothing and `) {
+	if d, err := Verify(context.Background(), m, without, in, nil); err != nil || d == nil || !strings.HasPrefix(d.String(), `input "o" differs: nothing and `) {
 		t.Errorf("%v, %v", d, err)
 	}
 }
@@ -847,7 +847,7 @@ func TestVerifyNodeNames(t *testing.T) {
 	}
 	var r receipt.Receipt
 	all := map[string]Value{}
-	_, err = s.RunValues(context.Background(), in, Options{Receipt: &r, ReceiptNodes: true, Observe: func(r *NodeRun) {
+	_, err = s.RunValues(context.Background(), in, &Options{Receipt: &r, ReceiptNodes: true, Observe: func(r *NodeRun) {
 		if r.Depth == 0 {
 			all[r.Names[0]] = TensorValue(r.Values[0].Tensor().Clone())
 		}
@@ -855,7 +855,7 @@ func TestVerifyNodeNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d, err := VerifyNode(context.Background(), m, &r, "y", all, Options{}); d != nil || err != nil {
+	if d, err := VerifyNode(context.Background(), m, &r, "y", all, nil); d != nil || err != nil {
 		t.Errorf("%v, %v", d, err)
 	}
 	read, err := receipt.Parse(bytes.Replace(encodedReceipt(t, &r), []byte(`"digest":"`+r.Outputs[0].Digest.String()+`"`), []byte(`"digest":"`+r.Inputs[0].Digest.String()+`"`), -1))
@@ -863,7 +863,7 @@ func TestVerifyNodeNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	read.Nodes = r.Nodes
-	if d, err := VerifyNode(context.Background(), m, read, "y", all, Options{}); err != nil || d == nil || !strings.Contains(d.What, "the root") {
+	if d, err := VerifyNode(context.Background(), m, read, "y", all, nil); err != nil || d == nil || !strings.Contains(d.What, "the root") {
 		t.Errorf("%v, %v", d, err)
 	}
 }
@@ -878,14 +878,14 @@ func TestReceiptOfRandomOperators(t *testing.T) {
 	for _, seeded := range []bool{false, true} {
 		seed, whole := []Attribute{}, []Attribute{}
 		if seeded {
-			seed, whole = append(seed, Float("seed", 3)), append(whole, Int("seed", 3))
+			seed, whole = append(seed, FloatAttr("seed", 3)), append(whole, IntAttr("seed", 3))
 		}
-		b.Output(b.Node("RandomUniform", nil, append(seed, Ints("shape", 100, 120))...), dtype.Float32, 100, 120)
-		b.Output(b.Node("RandomNormal", nil, append(seed, Ints("shape", 100, 120))...), dtype.Float32, 100, 120)
+		b.Output(b.Node("RandomUniform", nil, append(seed, IntsAttr("shape", 100, 120))...), dtype.Float32, 100, 120)
+		b.Output(b.Node("RandomNormal", nil, append(seed, IntsAttr("shape", 100, 120))...), dtype.Float32, 100, 120)
 		b.Output(b.Node("RandomUniformLike", []string{x}, seed...), dtype.Float32, 100, 120)
 		b.Output(b.Node("RandomNormalLike", []string{x}, seed...), dtype.Float32, 100, 120)
 		b.Output(b.Node("Bernoulli", []string{b.Node("Sigmoid", []string{x})}, seed...), dtype.Float32, 100, 120)
-		b.Output(b.Node("Multinomial", []string{x}, append(seed, Int("sample_size", 200))...), dtype.Int32, 100, 200)
+		b.Output(b.Node("Multinomial", []string{x}, append(seed, IntAttr("sample_size", 200))...), dtype.Int32, 100, 200)
 		b.Output(b.Node("Dropout", []string{x, half, training}, whole...), dtype.Float32, 100, 120)
 	}
 	m, err := b.Model(18)
@@ -911,7 +911,7 @@ func TestReceiptOfRandomOperators(t *testing.T) {
 			t.Fatal(err)
 		}
 		var r receipt.Receipt
-		st, err := s.Stream(StreamOptions{Options: Options{Receipt: &r, Threads: threads}})
+		st, err := s.Stream(&StreamOptions{Options: Options{Receipt: &r, Threads: threads}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -928,7 +928,7 @@ func TestReceiptOfRandomOperators(t *testing.T) {
 	for _, kind := range []string{"RandomUniform", "RandomNormal"} {
 		of := func(n int64) tensor.Any {
 			b := NewBuilder("one")
-			b.Output(b.Rename(b.Node(kind, nil, Float("seed", 3), Ints("shape", n)), "y"), dtype.Float32, int(n))
+			b.Output(b.Rename(b.Node(kind, nil, FloatAttr("seed", 3), IntsAttr("shape", n)), "y"), dtype.Float32, int(n))
 			m, err := b.Model(18)
 			if err != nil {
 				t.Fatal(err)

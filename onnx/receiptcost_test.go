@@ -28,11 +28,11 @@ func resnet18(t testing.TB, side int) (*Model, map[string]Value) {
 	}
 	conv := func(x string, in, out, k, stride int) string {
 		p := int64(k / 2)
-		return b.Node("Conv", []string{x, weight(out, in, k, k), weight(out)}, Ints("strides", int64(stride), int64(stride)), Ints("pads", p, p, p, p))
+		return b.Node("Conv", []string{x, weight(out, in, k, k), weight(out)}, IntsAttr("strides", int64(stride), int64(stride)), IntsAttr("pads", p, p, p, p))
 	}
 	x := b.Input("x", dtype.Float32, 1, 3, side, side)
 	y := b.Node("Relu", []string{conv(x, 3, 64, 7, 2)})
-	y = b.Node("MaxPool", []string{y}, Ints("kernel_shape", 3, 3), Ints("strides", 2, 2), Ints("pads", 1, 1, 1, 1))
+	y = b.Node("MaxPool", []string{y}, IntsAttr("kernel_shape", 3, 3), IntsAttr("strides", 2, 2), IntsAttr("pads", 1, 1, 1, 1))
 	in := 64
 	for _, out := range []int{64, 128, 256, 512} {
 		for block := range 2 {
@@ -74,11 +74,11 @@ func encoder6(t testing.TB) (*Model, map[string]Value) {
 	y := x
 	for range 6 {
 		heads := func(perm ...int64) string {
-			return b.Node("Transpose", []string{b.Node("Reshape", []string{dense(y, 384, 384), apart})}, Ints("perm", perm...))
+			return b.Node("Transpose", []string{b.Node("Reshape", []string{dense(y, 384, 384), apart})}, IntsAttr("perm", perm...))
 		}
 		q, k, v := heads(0, 2, 1, 3), heads(0, 2, 3, 1), heads(0, 2, 1, 3)
-		p := b.Node("Softmax", []string{b.Node("Mul", []string{b.Node("MatMul", []string{q, k}), scale})}, Int("axis", -1))
-		a := b.Node("Reshape", []string{b.Node("Transpose", []string{b.Node("MatMul", []string{p, v})}, Ints("perm", 0, 2, 1, 3)), joined})
+		p := b.Node("Softmax", []string{b.Node("Mul", []string{b.Node("MatMul", []string{q, k}), scale})}, IntAttr("axis", -1))
+		a := b.Node("Reshape", []string{b.Node("Transpose", []string{b.Node("MatMul", []string{p, v})}, IntsAttr("perm", 0, 2, 1, 3)), joined})
 		y = b.Node("LayerNormalization", []string{b.Node("Add", []string{y, dense(a, 384, 384)}), weight(384), weight(384)})
 		h := dense(b.Node("Gelu", []string{dense(y, 384, 1536)}), 1536, 384)
 		y = b.Node("LayerNormalization", []string{b.Node("Add", []string{y, h}), weight(384), weight(384)})
@@ -119,7 +119,7 @@ func BenchmarkNets(b *testing.B) {
 					b.Fatal(err)
 				}
 				run = func() {
-					if _, err := s.RunValues(context.Background(), in, Options{}); err != nil {
+					if _, err := s.RunValues(context.Background(), in, nil); err != nil {
 						b.Fatal(err)
 					}
 				}
@@ -159,11 +159,11 @@ func TestReceiptCost(t *testing.T) {
 		t.Logf("%s: weights %v, once", name, time.Since(start).Round(time.Millisecond/10))
 		var r receipt.Receipt
 		ctx := context.Background()
-		if _, err := s.RunValues(ctx, in, Options{Receipt: &r, ReceiptNodes: true}); err != nil {
+		if _, err := s.RunValues(ctx, in, &Options{Receipt: &r, ReceiptNodes: true}); err != nil {
 			t.Fatal(err)
 		}
 		bytes := int64(0)
-		if _, err := s.whole.RunValues(ctx, in, Options{Observe: func(n *NodeRun) { bytes += n.Bytes }}); err != nil {
+		if _, err := s.whole.RunValues(ctx, in, &Options{Observe: func(n *NodeRun) { bytes += n.Bytes }}); err != nil {
 			t.Fatal(err)
 		}
 		for _, threads := range []int{1, 2} {
@@ -176,7 +176,7 @@ func TestReceiptCost(t *testing.T) {
 				for i, w := range ways {
 					w.o.Threads = threads
 					start := time.Now()
-					if _, err := w.s.RunValues(ctx, in, w.o); err != nil {
+					if _, err := w.s.RunValues(ctx, in, &w.o); err != nil {
 						t.Fatal(err)
 					}
 					times[i] = append(times[i], time.Since(start).Seconds())

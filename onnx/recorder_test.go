@@ -18,7 +18,7 @@ func line(b *Builder) {
 	y := x
 	for range 6 {
 		y = b.Node("Neg", []string{b.Node("Abs", []string{y})})
-		y = b.Node("Transpose", []string{b.Node("Reshape", []string{y, b.Weight(b.fresh("to"), ints(300, 64))})}, Ints("perm", 1, 0))
+		y = b.Node("Transpose", []string{b.Node("Reshape", []string{y, b.Weight(b.fresh("to"), ints(300, 64))})}, IntsAttr("perm", 1, 0))
 	}
 	branch := func(name string, n int) Attribute {
 		g := b.Body(name)
@@ -29,7 +29,7 @@ func line(b *Builder) {
 		g.OutputOf(v, Type{})
 		return GraphAttr(name, g)
 	}
-	yes := b.Node("Greater", []string{b.Node("ReduceSum", []string{x}, Int("keepdims", 0)), b.Weight("zero", tensor.Scalar[float32](0).Any())})
+	yes := b.Node("Greater", []string{b.Node("ReduceSum", []string{x}, IntAttr("keepdims", 0)), b.Weight("zero", tensor.Scalar[float32](0).Any())})
 	y = b.Node("If", []string{yes}, branch("then_branch", 10), branch("else_branch", 3))
 	b.OutputOf(b.Rename(b.Node("Neg", []string{y}), "y"), Type{})
 }
@@ -56,7 +56,7 @@ func TestReceiptsAgain(t *testing.T) {
 			in := valuesOf(vals{"x": noise(r, shape...)})
 			var want, got receipt.Receipt
 			_, wantErr := s.runValues(context.Background(), in, Options{Receipt: &want, ReceiptNodes: true, Threads: 1}, false)
-			_, err := s.RunValues(context.Background(), in, Options{Receipt: &got, ReceiptNodes: true, Threads: 1 + i/3*3})
+			_, err := s.RunValues(context.Background(), in, &Options{Receipt: &got, ReceiptNodes: true, Threads: 1 + i/3*3})
 			if fmt.Sprint(err) != fmt.Sprint(wantErr) {
 				t.Fatalf("model %d, run %d: %v, want %v", seed, i, err, wantErr)
 			}
@@ -103,7 +103,7 @@ func TestReceiptsWithinMemory(t *testing.T) {
 	}
 	var r receipt.Receipt
 	for range 4 {
-		if _, err := s.Run(context.Background(), x, Options{Receipt: &r, ReceiptNodes: true, Threads: 2, MaxMemory: p.Weights + p.Live}); err != nil || len(r.Nodes) < 24 {
+		if _, err := s.Run(context.Background(), x, &Options{Receipt: &r, ReceiptNodes: true, Threads: 2, MaxMemory: p.Weights + p.Live}); err != nil || len(r.Nodes) < 24 {
 			t.Errorf("%v, %d nodes", err, len(r.Nodes))
 		}
 	}

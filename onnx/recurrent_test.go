@@ -16,7 +16,7 @@ func TestLSTM(t *testing.T) {
 			x := b.Input("x", dtype.Float32, 1, 3, 2)
 			w, r := b.Weight("w", tensor.Full[float32](0.1, 1, 12, 2).Any()), b.Weight("r", tensor.Full[float32](0.1, 1, 12, 3).Any())
 			h := b.Input("h", dtype.Float32, 1, 3, 3)
-			out := b.Nodes("LSTM", 3, []string{x, w, r, "", "", h}, append(attrs, Int("hidden_size", 3))...)
+			out := b.Nodes("LSTM", 3, []string{x, w, r, "", "", h}, append(attrs, IntAttr("hidden_size", 3))...)
 			b.Output(out[1], dtype.Float32, 1, 3, 3)
 			b.g.Nodes[0].Outputs[0] = ""
 		})
@@ -32,7 +32,7 @@ func TestLSTM(t *testing.T) {
 	want := tensor.FromSlice([]float32{0.095241204, 0.095241204, 0.095241204, 0.25606447, 0.25606447, 0.25606447, 0.40323776, 0.40323776, 0.40323776}, 1, 3, 3).Any()
 	tensortest.AllClose(t, run(), want, 1e-6, 0)
 	tensortest.AllClose(t, run(strs("sigmoid", "TANH", "Tanh")), want, 1e-6, 0)
-	if a := run(strs("Sigmoid", "Tanh", "Relu")); tensor.Sprint(a, tensor.PrintOptions{}) == tensor.Sprint(want, tensor.PrintOptions{}) {
+	if a := run(strs("Sigmoid", "Tanh", "Relu")); tensor.Sprint(a, nil) == tensor.Sprint(want, nil) {
 		t.Error("the activations are ignored")
 	}
 }

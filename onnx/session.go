@@ -39,7 +39,7 @@ type Session struct {
 	streams sync.Pool // of *Stream: see again
 }
 
-// Options changes how a session runs. The zero value is the default.
+// Options changes how a session runs. The zero value, and nil, is the default.
 type Options struct {
 	// MaxMemory is how many bytes weights, results and what operators take on the way to them (op.Plan) may take together;
 	// 0 means DefaultMaxMemory, a negative number no limit. A run that needs more is refused before it begins, or, where sizes aren't known before, when it gets there.
@@ -408,7 +408,7 @@ func valuesOf(tensors map[string]tensor.Any) map[string]Value {
 // collector takes it.
 // An error of a node names it; one that comes from ctx wraps ctx.Err(). An output that is no tensor of numbers is an
 // error, too: RunValues gives it.
-func (s *Session) Run(ctx context.Context, inputs map[string]tensor.Any, o Options) (map[string]tensor.Any, error) {
+func (s *Session) Run(ctx context.Context, inputs map[string]tensor.Any, o *Options) (map[string]tensor.Any, error) {
 	if s != nil && s.c != nil {
 		for i := range s.c.g.Outputs {
 			if v := &s.c.g.Outputs[i]; v.Type.Kind != KindTensor && v.Type.Kind != KindNone || v.Type.Elem == ElemString {
@@ -443,7 +443,7 @@ func (s *Session) Call(ctx context.Context, inputs ...tensor.Any) ([]tensor.Any,
 			byName[want[i].Name] = inputs[i]
 		}
 	}
-	out, err := s.Run(ctx, byName, Options{})
+	out, err := s.Run(ctx, byName, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -459,8 +459,15 @@ func noTensor(what any) error {
 }
 
 // RunValues is Run for inputs and outputs of any kind.
-func (s *Session) RunValues(ctx context.Context, inputs map[string]Value, o Options) (out map[string]Value, err error) {
-	return s.runValues(ctx, inputs, o, true)
+func (s *Session) RunValues(ctx context.Context, inputs map[string]Value, o *Options) (out map[string]Value, err error) {
+	return s.runValues(ctx, inputs, optionsOf(o), true)
+}
+
+func optionsOf(o *Options) Options {
+	if o == nil {
+		return Options{}
+	}
+	return *o
 }
 
 // runValues is RunValues, by what is prepared or not.

@@ -47,7 +47,7 @@ func session(t *testing.T, build func(b *Builder)) *Session {
 
 func mustRun(t *testing.T, s *Session, inputs map[string]tensor.Any) map[string]tensor.Any {
 	t.Helper()
-	out, err := s.Run(context.Background(), inputs, Options{})
+	out, err := s.Run(context.Background(), inputs, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func TestRunConcurrently(t *testing.T) {
 		wg.Go(func() {
 			for k := range 5 {
 				at := (i + k) % len(inputs)
-				out, err := s.Run(context.Background(), inputs[at], Options{Threads: i % 3})
+				out, err := s.Run(context.Background(), inputs[at], &Options{Threads: i % 3})
 				if err != nil {
 					t.Error(err)
 					return
@@ -150,7 +150,7 @@ func TestInputErrors(t *testing.T) {
 		{vals{"x": spec(t, dtype.Float32, 2, 1, 3), "y": ok.Any()}, `onnx: input "x": it is a description without elements`},
 		{vals{"x": tensor.New[float32](2, 1, 4).Any(), "y": ok.Any()}, `onnx: node 0 "add1" (Add, opset 13): op.Add: shapes (2,1,4) and (2,1,3) don't broadcast: axis 2 is 4 and 3`},
 	} {
-		if _, err := s.Run(context.Background(), c.in, Options{}); err == nil || err.Error() != c.want {
+		if _, err := s.Run(context.Background(), c.in, nil); err == nil || err.Error() != c.want {
 			t.Errorf("got  %v\nwant %s", err, c.want)
 		}
 	}
@@ -238,7 +238,7 @@ func TestResultsAreClosed(t *testing.T) {
 	}
 	gone := make(map[int]bool)
 	x := vec(1, 2)
-	out, err := s.Run(context.Background(), vals{"x": x}, Options{Progress: func(done, total int, n *Node) {
+	out, err := s.Run(context.Background(), vals{"x": x}, &Options{Progress: func(done, total int, n *Node) {
 		if total != 10 || n == nil {
 			t.Errorf("progress %d of %d at %v", done, total, n)
 		}
@@ -283,7 +283,7 @@ func TestErrorsOfNodes(t *testing.T) {
 	relu := s.c.ops[1]
 	broken := &tensor.Error{Op: "op.Relu", Text: "it is broken", Err: tensor.ErrValue}
 	s.c.ops[1] = spy(relu, nil, func(*op.Call, []tensor.Any, error) ([]tensor.Any, error) { return nil, broken })
-	_, err := s.Run(context.Background(), vals{"x": vec(1, 2, 3)}, Options{})
+	_, err := s.Run(context.Background(), vals{"x": vec(1, 2, 3)}, nil)
 	if want := `onnx: node 1 "relu1" (Relu, opset 13): op.Relu: it is broken`; err == nil || err.Error() != want || !errors.Is(err, tensor.ErrValue) {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
@@ -291,13 +291,13 @@ func TestErrorsOfNodes(t *testing.T) {
 		t.Error("a result is left open after the error")
 	}
 	s.c.ops[1] = spy(relu, nil, func(*op.Call, []tensor.Any, error) ([]tensor.Any, error) { return nil, nil })
-	_, err = s.Run(context.Background(), vals{"x": vec(1, 2, 3)}, Options{})
+	_, err = s.Run(context.Background(), vals{"x": vec(1, 2, 3)}, nil)
 	if want := `onnx: node 1 "relu1" (Relu, opset 13): the operator gave no output 0`; err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	s.c.ops[1] = spy(relu, nil, func(_ *op.Call, outs []tensor.Any, err error) ([]tensor.Any, error) { cancel(); return outs, err })
-	_, err = s.Run(ctx, vals{"x": vec(1, 2, 3)}, Options{})
+	_, err = s.Run(ctx, vals{"x": vec(1, 2, 3)}, nil)
 	if want := `onnx: node 2 "add2" (Add, opset 13): context canceled`; !errors.Is(err, context.Canceled) || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
@@ -309,7 +309,7 @@ func TestPlan(t *testing.T) {
 		x := b.Input("x", dtype.Float32, "n", 256)
 		a := b.Node("Add", []string{x, b.Weight("w", tensor.New[float32](1, 256).Any())}) // live: a
 		c := b.Node("Relu", []string{a})                                                  // a c
-		d := b.Node("Concat", []string{a, c, c}, Int("axis", 0))                          // a c d, which is three of them
+		d := b.Node("Concat", []string{a, c, c}, IntAttr("axis", 0))                      // a c d, which is three of them
 		e := b.Node("Relu", []string{d})                                                  // d e
 		b.Output(e, dtype.Float32, nil, 256)
 	})
@@ -331,11 +331,11 @@ func TestPlan(t *testing.T) {
 func TestMaxMemory(t *testing.T) {
 	s := session(t, func(b *Builder) {
 		x := b.Input("x", dtype.Float32, nil)
-		b.Output(b.Node("Add", []string{b.Node("Concat", []string{x, x, x}, Int("axis", 0)), b.Weight("w", vec(1))}), dtype.Float32, nil)
+		b.Output(b.Node("Add", []string{b.Node("Concat", []string{x, x, x}, IntAttr("axis", 0)), b.Weight("w", vec(1))}), dtype.Float32, nil)
 	})
 	x := tensor.New[float32](1 << 20)
 	run := func(limit int64) error {
-		_, err := s.Run(context.Background(), vals{"x": x.Any()}, Options{MaxMemory: limit})
+		_, err := s.Run(context.Background(), vals{"x": x.Any()}, &Options{MaxMemory: limit})
 		return err
 	}
 	const need = 24<<20 + 4
@@ -350,7 +350,7 @@ func TestMaxMemory(t *testing.T) {
 	if !errors.As(err, &m) || !errors.Is(err, tensor.ErrMemory) || m.Need != need || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
-	if _, err := s.Run(context.Background(), vals{"x": tensor.New[float32](1).Any()}, Options{MaxMemory: 100}); err != nil {
+	if _, err := s.Run(context.Background(), vals{"x": tensor.New[float32](1).Any()}, &Options{MaxMemory: 100}); err != nil {
 		t.Error(err)
 	}
 
@@ -404,7 +404,7 @@ func TestRefusedTypes(t *testing.T) {
 	s.c.ops[0] = spy(s.c.ops[0], nil, func(_ *op.Call, outs []tensor.Any, err error) ([]tensor.Any, error) { ran = true; return outs, err })
 	s.c.ops[1] = spy(s.c.ops[1], refuse, nil)
 	s.c.ops[2] = spy(s.c.ops[2], odd, nil)
-	_, err := s.Run(context.Background(), vals{"x": vec(1)}, Options{})
+	_, err := s.Run(context.Background(), vals{"x": vec(1)}, nil)
 	var u *UnsupportedError
 	if !errors.As(err, &u) || len(u.List) != 2 || ran || u.List[0].String() != `node 1 "relu2" (Relu, opset 13): op.Relu: not today` ||
 		u.List[1].String() != `node 2 "relu3" (Relu, opset 13): op.Relu: not like this` {
@@ -429,7 +429,7 @@ func TestConstants(t *testing.T) {
 		t.Fatal(err)
 	}
 	total := 0
-	out, err := s.Run(context.Background(), vals{"x": vec(0, 0)}, Options{Progress: func(_, n int, _ *Node) { total = n }})
+	out, err := s.Run(context.Background(), vals{"x": vec(0, 0)}, &Options{Progress: func(_, n int, _ *Node) { total = n }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -492,7 +492,7 @@ func TestWeightsInPlace(t *testing.T) {
 }
 
 func TestAttributeKinds(t *testing.T) {
-	a := &attrs{node: &Node{Attributes: []Attribute{Int("i", 3), Ints("is", 1, 2), Float("f", 2.5), Floats("fs", 1), String("s", "x"),
+	a := &attrs{node: &Node{Attributes: []Attribute{IntAttr("i", 3), IntsAttr("is", 1, 2), FloatAttr("f", 2.5), FloatsAttr("fs", 1), StringAttr("s", "x"),
 		{Name: "t", Type: AttrTensor, Value: &TensorProto{}}}}, tensors: map[string]Value{"t": {a: vec(1)}}}
 	if !a.Has("i") || a.Has("none") || a.Int("i", 0) != 3 || a.Int("none", 9) != 9 || a.Float("f", 0) != 2.5 || a.Float("none", 1) != 1 || a.Str("s", "") != "x" || a.Str("none", "d") != "d" {
 		t.Error("a scalar is read wrong")
@@ -516,7 +516,7 @@ func TestAttributeKinds(t *testing.T) {
 	// in a run
 	b := NewBuilder("g")
 	x := b.Input("x", dtype.Float32, 2)
-	b.Output(b.Node("Concat", []string{x, x}, Float("axis", 0)), dtype.Float32, 4)
+	b.Output(b.Node("Concat", []string{x, x}, FloatAttr("axis", 0)), dtype.Float32, 4)
 	m, err := b.Model(13)
 	if err != nil {
 		t.Fatal(err)
@@ -525,7 +525,7 @@ func TestAttributeKinds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = s.Run(context.Background(), vals{"x": vec(1, 2)}, Options{})
+	_, err = s.Run(context.Background(), vals{"x": vec(1, 2)}, nil)
 	if want := `onnx: node 0 "concat1" (Concat, opset 13): attribute "axis": it holds float, the operator asks for int`; err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
@@ -566,7 +566,7 @@ func TestRectify(t *testing.T) {
 			t.Errorf("shared %v: %d steps, want %d", shared, len(s.c.steps), want)
 		}
 		var err error
-		if outs[i], err = s.Run(context.Background(), vals{"x": x.Any()}, Options{}); err != nil {
+		if outs[i], err = s.Run(context.Background(), vals{"x": x.Any()}, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -601,7 +601,7 @@ func TestObserve(t *testing.T) {
 	}
 	var got []string
 	var last time.Duration
-	_, err = s.Run(context.Background(), vals{"x": vec(1, 2)}, Options{Observe: func(r *NodeRun) {
+	_, err = s.Run(context.Background(), vals{"x": vec(1, 2)}, &Options{Observe: func(r *NodeRun) {
 		got = append(got, fmt.Sprintf("%d %s %s %d %v", r.Depth, r.Node.Op, strings.Join(r.Names, " "), r.Bytes, r.Values[0].Tensor()))
 		if r.Time < 0 || r.Depth == 0 && r.Start < last {
 			t.Errorf("%s began at %v and took %v", r.Node.Op, r.Start, r.Time)
@@ -637,18 +637,18 @@ func TestSessionThreads(t *testing.T) {
 		t.Errorf("the session takes and gives %s", got)
 	}
 	x := vals{"image": tensor.RandomNormal[float32](1, 0, 1, 64, 1, 8, 8).Any()}
-	want, err := s.Run(context.Background(), x, Options{})
+	want, err := s.Run(context.Background(), x, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, n := range []int{1, 2, 1000} {
-		got, err := s.Run(context.Background(), x, Options{Threads: n})
+		got, err := s.Run(context.Background(), x, &Options{Threads: n})
 		if err != nil {
 			t.Fatalf("%d threads: %v", n, err)
 		}
 		tensortest.Equal(t, got["probability"], want["probability"])
 	}
-	if _, err := s.Run(context.Background(), x, Options{Threads: -1}); !errors.Is(err, tensor.ErrValue) {
+	if _, err := s.Run(context.Background(), x, &Options{Threads: -1}); !errors.Is(err, tensor.ErrValue) {
 		t.Errorf("-1 threads: %v", err)
 	}
 	if (&Session{}).Inputs() != nil || (*Session)(nil).Outputs() != nil {

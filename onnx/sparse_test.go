@@ -78,7 +78,7 @@ func TestSparse(t *testing.T) {
 			got := ""
 			if err == nil {
 				var out map[string]tensor.Any
-				if out, err = s.Run(context.Background(), map[string]tensor.Any{"x": tensor.Scalar[float32](0).Any()}, Options{MaxMemory: 1 << 20}); err == nil {
+				if out, err = s.Run(context.Background(), map[string]tensor.Any{"x": tensor.Scalar[float32](0).Any()}, &Options{MaxMemory: 1 << 20}); err == nil {
 					got = fmt.Sprint(out["y"])
 				}
 			}
@@ -104,17 +104,17 @@ func TestSparseMemory(t *testing.T) {
 	if err != nil || p.Weights != 0 || p.Live != 2<<14 || !p.Exact {
 		t.Errorf("plan %+v, %v", p, err)
 	}
-	if _, err := s.Run(context.Background(), in, Options{MaxMemory: 2<<14 - 1}); !errors.Is(err, tensor.ErrMemory) {
+	if _, err := s.Run(context.Background(), in, &Options{MaxMemory: 2<<14 - 1}); !errors.Is(err, tensor.ErrMemory) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := s.Run(context.Background(), in, Options{MaxMemory: 2 << 14}); err != nil {
+	if _, err := s.Run(context.Background(), in, &Options{MaxMemory: 2 << 14}); err != nil {
 		t.Error(err)
 	}
 	m := sparseModel(t, sparseOf(t, "w", []int64{2}, []float32{1.5}, tensor.FromSlice([]int64{1})), false)
 	if s, err = NewFixedSession(m, dtype.FP16x16); err != nil {
 		t.Fatal(err)
 	}
-	out, err := s.Run(context.Background(), map[string]tensor.Any{"x": tensor.Scalar[float32](1).Any()}, Options{})
+	out, err := s.Run(context.Background(), map[string]tensor.Any{"x": tensor.Scalar[float32](1).Any()}, nil)
 	if err != nil || fmt.Sprint(out["y"]) != "[1.  2.5]" {
 		t.Errorf("fixed: %v, %v", out["y"], err)
 	}
@@ -154,12 +154,12 @@ func TestSparseDefault(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			st, err := s.Stream(StreamOptions{})
+			st, err := s.Stream(nil)
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, in := range inputs {
-				out, err := s.Run(context.Background(), in, Options{})
+				out, err := s.Run(context.Background(), in, nil)
 				streamed, failed := st.Run(context.Background(), in)
 				if err != nil || failed != nil || fmt.Sprint(out["y"], out["w"]) != fmt.Sprint(streamed["y"], streamed["w"]) {
 					t.Fatalf("%v, %v: %v %v", err, failed, out, streamed)

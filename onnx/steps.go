@@ -26,7 +26,7 @@ type Step struct {
 	Results  []StepValue // those that something reads
 }
 
-// String returns the operators of the nodes, as Conv+Relu. Several of one operator in a row have a number, as 3 DequantizeLinear.
+// StringAttr returns the operators of the nodes, as Conv+Relu. Several of one operator in a row have a number, as 3 DequantizeLinear.
 func (s *Step) String() string {
 	var ops, names []string
 	for _, n := range s.Nodes {
@@ -103,7 +103,7 @@ func (v *StepValue) Place() string {
 //
 // Errors are those of Plan.
 func (s *Session) Steps(inputs map[string]tensor.Any) (list []Step, err error) {
-	st, err := s.Stream(StreamOptions{})
+	st, err := s.Stream(nil)
 	if err != nil {
 		return nil, err
 	}

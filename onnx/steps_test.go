@@ -19,7 +19,7 @@ func TestSteps(t *testing.T) {
 		w := b.Node("Neg", []string{b.Weight("w", noise(r, 4, 4, 1, 1))})
 		y := b.Node("Conv", []string{x, w})
 		y = b.Node("Add", []string{b.Node("Mul", []string{b.Node("Sigmoid", []string{y}), y}), x})
-		z := b.Node("Concat", []string{y, b.Node("Relu", []string{b.Node("Neg", []string{y})})}, Int("axis", 1))
+		z := b.Node("Concat", []string{y, b.Node("Relu", []string{b.Node("Neg", []string{y})})}, IntAttr("axis", 1))
 		z = b.Node("Squeeze", []string{b.Node("Neg", []string{z})})
 		b.OutputOf(b.Rename(b.Node("Exp", []string{z}), "y"), Type{})
 	})

@@ -74,7 +74,11 @@ type StreamOptions struct {
 // Stream returns a Stream of the session. A state that no call of Run gives begins with zeros of the shape that the graph
 // declares, with dimensions that a name stands for as in the other inputs of the first run. It fails if State names
 // outputs or inputs that there aren't, or ones of different types.
-func (s *Session) Stream(o StreamOptions) (*Stream, error) {
+func (s *Session) Stream(opts *StreamOptions) (*Stream, error) {
+	o := StreamOptions{}
+	if opts != nil {
+		o = *opts
+	}
 	st := &Stream{s: s, o: o.Options, in: make(map[string]Value), out: make(map[string]tensor.Any)}
 	err := s.use(func() error {
 		st.now, st.from = make([]tensor.Any, len(s.c.inputs)), make([]coming, len(s.c.inputs))

@@ -21,7 +21,7 @@ import (
 // states are left out: the session gets those that it gave last.
 func follows(t *testing.T, what string, s *Session, state map[string]string, runs []vals) *Stream {
 	t.Helper()
-	st, err := s.Stream(StreamOptions{State: state})
+	st, err := s.Stream(&StreamOptions{State: state})
 	if err != nil {
 		t.Fatal(what, err)
 	}
@@ -88,12 +88,12 @@ func network(b *Builder) {
 	r := rand.New(rand.NewPCG(3, 3))
 	weight := func(name string, shape ...int) string { return b.Weight(name, noise(r, shape...)) }
 	x := b.Input("x", dtype.Float32, 1, 3, 16, 16)
-	y := b.Node("Relu", []string{b.Node("Conv", []string{x, weight("w1", 8, 3, 3, 3), weight("b1", 8)}, Ints("pads", 1, 1, 1, 1))})
-	z := b.Node("Conv", []string{y, weight("w2", 8, 8, 3, 3)}, Ints("pads", 1, 1, 1, 1))
+	y := b.Node("Relu", []string{b.Node("Conv", []string{x, weight("w1", 8, 3, 3, 3), weight("b1", 8)}, IntsAttr("pads", 1, 1, 1, 1))})
+	z := b.Node("Conv", []string{y, weight("w2", 8, 8, 3, 3)}, IntsAttr("pads", 1, 1, 1, 1))
 	y = b.Node("Relu", []string{b.Node("Add", []string{y, z})})
-	y = b.Node("Transpose", []string{b.Node("Reshape", []string{y, b.Weight("to", ints(1, 8, 256))})}, Ints("perm", 0, 2, 1))
+	y = b.Node("Transpose", []string{b.Node("Reshape", []string{y, b.Weight("to", ints(1, 8, 256))})}, IntsAttr("perm", 0, 2, 1))
 	y = b.Node("MatMul", []string{y, weight("w3", 8, 10)})
-	y = b.Node("ReduceMean", []string{y}, Ints("axes", 1), Int("keepdims", 0))
+	y = b.Node("ReduceMean", []string{y}, IntsAttr("axes", 1), IntAttr("keepdims", 0))
 	b.Output(b.Rename(b.Node("Softmax", []string{y}), "y"), dtype.Float32, 1, 10)
 }
 
@@ -122,7 +122,7 @@ func TestStreamAllocates(t *testing.T) {
 		t.Skip("under the race detector a sync.Pool drops some of what it is given")
 	}
 	s := session(t, network)
-	st, err := s.Stream(StreamOptions{Options: Options{Threads: 1}})
+	st, err := s.Stream(&StreamOptions{Options: Options{Threads: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +143,7 @@ func TestStreamAllocates(t *testing.T) {
 func accumulate(b *Builder) {
 	x, h := b.Input("x", dtype.Float32, "n"), b.Input("h", dtype.Float32, "n")
 	next := b.Rename(b.Node("Add", []string{x, h}), "next")
-	sum := b.Node("ReduceSum", []string{next}, Int("keepdims", 0))
+	sum := b.Node("ReduceSum", []string{next}, IntAttr("keepdims", 0))
 	large := b.Node("Greater", []string{sum, b.Weight("ten", tensor.Scalar[float32](10).Any())})
 	then, other := b.Body("then"), b.Body("else")
 	then.OutputOf(then.Node("Neg", []string{next}), Type{})
@@ -167,7 +167,7 @@ func TestStreamState(t *testing.T) {
 	runs = append(runs, vals{"x": vec(1, 2), "h": vec(3, 4)}, vals{"x": vec(1, 2)}, vals{"x": vec(1, 2)}, vals{"x": vec(5, 2), "h": vec(0, 1)}, vals{"x": vec(-5, 2)}, vals{"x": vec(-5, 2)})
 	follows(t, "other shapes", s, map[string]string{"next": "h"}, runs)
 
-	st, err := s.Stream(StreamOptions{State: map[string]string{"next": "h"}})
+	st, err := s.Stream(&StreamOptions{State: map[string]string{"next": "h"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +184,7 @@ func TestStreamState(t *testing.T) {
 		st.Reset()
 	}
 	for _, o := range []StreamOptions{{State: map[string]string{"nix": "h"}}, {State: map[string]string{"next": "nix"}}, {Options: Options{Threads: -1}}} {
-		if _, err := s.Stream(o); err == nil {
+		if _, err := s.Stream(&o); err == nil {
 			t.Errorf("%+v is taken", o)
 		}
 	}
@@ -201,7 +201,7 @@ func TestStreamState(t *testing.T) {
 func TestStreamTurned(t *testing.T) {
 	s := session(t, func(b *Builder) {
 		x := b.Input("x", dtype.Float32, 2, 2)
-		b.OutputOf(b.Rename(b.Node("Transpose", []string{x}, Ints("perm", 1, 0)), "turned"), Type{})
+		b.OutputOf(b.Rename(b.Node("Transpose", []string{x}, IntsAttr("perm", 1, 0)), "turned"), Type{})
 	})
 	runs := []vals{{"x": tensor.FromSlice([]float32{1, 2, 3, 4}, 2, 2).Any()}}
 	for range 6 {
@@ -243,7 +243,7 @@ func TestStreamFails(t *testing.T) {
 		b.OutputOf(b.Rename(b.Node("Div", []string{next, x}), "y"), Type{})
 	})
 	in := func(v ...int32) tensor.Any { return tensor.FromSlice(v, 2).Any() }
-	st, err := s.Stream(StreamOptions{State: map[string]string{"next": "h"}})
+	st, err := s.Stream(&StreamOptions{State: map[string]string{"next": "h"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -284,41 +284,41 @@ func chain(r *rand.Rand) func(b *Builder) {
 			case 2:
 				v = b.Node("Add", []string{pick(), weight(4)})
 			case 3:
-				v = b.Node("Reshape", []string{b.Node("Transpose", []string{pick()}, Ints("perm", 2, 0, 1)), list(2, 3, 4)})
+				v = b.Node("Reshape", []string{b.Node("Transpose", []string{pick()}, IntsAttr("perm", 2, 0, 1)), list(2, 3, 4)})
 			case 4:
 				v = b.Node("MatMul", []string{pick(), weight(4, 4)})
 			case 5:
-				v = b.Node("Softmax", []string{pick()}, Int("axis", int64(r.IntN(3))))
+				v = b.Node("Softmax", []string{pick()}, IntAttr("axis", int64(r.IntN(3))))
 			case 6:
-				v = b.Node("Sub", []string{pick(), b.Node("ReduceMean", []string{pick()}, Ints("axes", int64(r.IntN(3))))})
+				v = b.Node("Sub", []string{pick(), b.Node("ReduceMean", []string{pick()}, IntsAttr("axes", int64(r.IntN(3))))})
 			case 7:
-				halves := b.Nodes("Split", 2, []string{pick()}, Int("axis", 2))
-				v = b.Node("Concat", []string{halves[1], halves[0]}, Int("axis", 2))
+				halves := b.Nodes("Split", 2, []string{pick()}, IntAttr("axis", 2))
+				v = b.Node("Concat", []string{halves[1], halves[0]}, IntAttr("axis", 2))
 			case 8:
-				v = b.Node("Gather", []string{pick(), list(2, 0, 1)}, Int("axis", 1))
+				v = b.Node("Gather", []string{pick(), list(2, 0, 1)}, IntAttr("axis", 1))
 			case 9:
 				v = b.Node("Expand", []string{b.Node("Slice", []string{pick(), list(0), list(1), list(1)}), b.Node("Shape", []string{x})})
 			case 10:
-				v = b.Nodes("TopK", 2, []string{pick(), list(4)}, Int("axis", 2))[0]
+				v = b.Nodes("TopK", 2, []string{pick(), list(4)}, IntAttr("axis", 2))[0]
 			case 11:
 				v = b.Node("Where", []string{b.Node("Greater", []string{pick(), pick()}), pick(), pick()})
 			case 12:
-				order := b.Node("Cast", []string{b.Node("Slice", []string{b.Nodes("TopK", 2, []string{pick(), list(3)}, Int("axis", 1))[1], list(0, 0), list(1, 1), list(0, 2)})}, Int("to", 7))
-				v = b.Node("Gather", []string{pick(), b.Node("Reshape", []string{order, list(3)})}, Int("axis", 1)) // by indices of the run
+				order := b.Node("Cast", []string{b.Node("Slice", []string{b.Nodes("TopK", 2, []string{pick(), list(3)}, IntAttr("axis", 1))[1], list(0, 0), list(1, 1), list(0, 2)})}, IntAttr("to", 7))
+				v = b.Node("Gather", []string{pick(), b.Node("Reshape", []string{order, list(3)})}, IntAttr("axis", 1)) // by indices of the run
 			case 13:
-				v = b.Nodes("LSTM", 3, []string{pick(), weight(1, 16, 4), weight(1, 16, 4)}, Int("hidden_size", 4))[0]
+				v = b.Nodes("LSTM", 3, []string{pick(), weight(1, 16, 4), weight(1, 16, 4)}, IntAttr("hidden_size", 4))[0]
 				v = b.Node("Squeeze", []string{v, list(1)})
 			case 14:
 				then, other := b.Body("then"), b.Body("else")
 				a, c := pick(), pick()
 				then.OutputOf(then.Node("Mul", []string{a, c}), Type{})
-				other.OutputOf(other.Node("Transpose", []string{other.Node("Transpose", []string{c}, Ints("perm", 1, 0, 2))}, Ints("perm", 1, 0, 2)), Type{})
-				yes := b.Node("Greater", []string{b.Node("ReduceSum", []string{a}, Int("keepdims", 0)), weight()})
+				other.OutputOf(other.Node("Transpose", []string{other.Node("Transpose", []string{c}, IntsAttr("perm", 1, 0, 2))}, IntsAttr("perm", 1, 0, 2)), Type{})
+				yes := b.Node("Greater", []string{b.Node("ReduceSum", []string{a}, IntAttr("keepdims", 0)), weight()})
 				v = b.Node("If", []string{yes}, GraphAttr("then_branch", then), GraphAttr("else_branch", other))
 			case 15:
 				v = b.Node("Clip", []string{pick(), weight(), weight()})
 			default:
-				v = b.Node("Conv", []string{pick(), weight(3, 3, 3)}, Ints("pads", 1, 1))
+				v = b.Node("Conv", []string{pick(), weight(3, 3, 3)}, IntsAttr("pads", 1, 1))
 			}
 			cube = append(cube, v)
 		}
@@ -392,7 +392,7 @@ func TestStreamFirst(t *testing.T) {
 	} {
 		s := session(t, c.build)
 		run := func() {
-			st, err := s.Stream(StreamOptions{Options: Options{Threads: 1}, State: c.state})
+			st, err := s.Stream(&StreamOptions{Options: Options{Threads: 1}, State: c.state})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -426,7 +426,7 @@ func TestStreamParts(t *testing.T) {
 		b.OutputOf(b.Rename(b.Node("Neg", []string{y}), "y"), Type{})
 		places := b.Node("NonZero", []string{b.Node("Relu", []string{x})})
 		b.OutputOf(b.Rename(b.Node("Transpose", []string{places}), "z"), Type{})
-		b.OutputOf(b.Rename(b.Node("SequenceAt", []string{b.Node("SplitToSequence", []string{x}, Int("axis", 1)), b.Weight("1", count(1))}), "column"), Type{})
+		b.OutputOf(b.Rename(b.Node("SequenceAt", []string{b.Node("SplitToSequence", []string{x}, IntAttr("axis", 1)), b.Weight("1", count(1))}), "column"), Type{})
 	})
 	var runs []vals
 	for range 6 {
@@ -447,7 +447,7 @@ func TestStreamElements(t *testing.T) {
 		b.OutputOf(b.Rename(b.Node("Relu", []string{y}), "y"), Type{})
 		b.OutputOf(b.Rename(b.Node("Gather", []string{x, ids}), "z"), Type{})
 		b.OutputOf(b.Rename(choose(b, yes, func(b *Builder) string { return b.Node("Neg", []string{x}) }, func(b *Builder) string {
-			return b.Node("Concat", []string{x, x}, Int("axis", 0))
+			return b.Node("Concat", []string{x, x}, IntAttr("axis", 0))
 		}), "way"), Type{})
 	})
 	var runs []vals
@@ -487,7 +487,7 @@ func TestStreamKeepsWeights(t *testing.T) {
 		keepsWeights(t, vals{"x": noise(r, 1, 32, 7, 7)}, convs, packed, func(b *Builder) {
 			x := b.Input("x", dtype.Float32, 1, 32, 7, 7)
 			for i := range convs {
-				x = b.Node("Conv", []string{x, b.Weight(fmt.Sprint("w", i), noise(r, 32, 32, 3, 3))}, Ints("pads", 1, 1, 1, 1))
+				x = b.Node("Conv", []string{x, b.Weight(fmt.Sprint("w", i), noise(r, 32, 32, 3, 3))}, IntsAttr("pads", 1, 1, 1, 1))
 			}
 			b.OutputOf(x, Type{})
 		})
@@ -520,7 +520,7 @@ func keepsWeights(t *testing.T, in vals, steps int, least int64, build func(b *B
 		}
 	}
 	run := func(limit int64) (*prepared, []byte) {
-		st, err := s.Stream(StreamOptions{Options: Options{MaxMemory: limit}})
+		st, err := s.Stream(&StreamOptions{Options: Options{MaxMemory: limit}})
 		if err != nil {
 			t.Fatal(err)
 		}

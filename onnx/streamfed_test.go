@@ -82,17 +82,17 @@ func (f *feed) build(t *rapid.T, b *Builder) {
 		case 6:
 			v = b.Node("Slice", []string{any(), list(-1), list(-1 << 40), list(0), list(-1)})
 		case 7:
-			halves := b.Nodes("Split", 2, []string{any()}, Int("axis", 1))
-			v = b.Node("Concat", []string{halves[1], halves[0]}, Int("axis", 1))
+			halves := b.Nodes("Split", 2, []string{any()}, IntAttr("axis", 1))
+			v = b.Node("Concat", []string{halves[1], halves[0]}, IntAttr("axis", 1))
 		case 8:
-			v = b.Node("Concat", []string{any()}, Int("axis", 0))
+			v = b.Node("Concat", []string{any()}, IntAttr("axis", 0))
 		case 9, 10:
 			v = b.Node(pick("Neg", "Relu", "Sqrt", "Floor"), []string{any()})
 		case 11, 12:
 			v = b.Node(pick("Add", "Sub", "Max"), []string{any(), any()})
 		case 13, 14:
 			a, c := any(), any()
-			yes := b.Node("Greater", []string{b.Node("ReduceSum", []string{any()}, Int("keepdims", 0)), scalar(0)})
+			yes := b.Node("Greater", []string{b.Node("ReduceSum", []string{any()}, IntAttr("keepdims", 0)), scalar(0)})
 			inside := rapid.Bool().Draw(t, "inside")
 			v = choose(b, yes, func(b *Builder) string { return a }, func(b *Builder) string {
 				if inside {
@@ -107,8 +107,8 @@ func (f *feed) build(t *rapid.T, b *Builder) {
 			})[0]
 		case 16: // rows by the elements of the run
 			a := any()
-			keep := b.Node("Greater", []string{b.Node("ReduceSum", []string{any(), list(1)}, Int("keepdims", 0)), scalar(-1)})
-			v = b.Node("Compress", []string{a, keep}, Int("axis", 0))
+			keep := b.Node("Greater", []string{b.Node("ReduceSum", []string{any(), list(1)}, IntAttr("keepdims", 0)), scalar(-1)})
+			v = b.Node("Compress", []string{a, keep}, IntAttr("axis", 0))
 		case 17:
 			v = b.Node("Expand", []string{scalar(3), b.Node("Shape", []string{any()})})
 		case 18:
@@ -116,8 +116,8 @@ func (f *feed) build(t *rapid.T, b *Builder) {
 			n := b.Nodes("Ticker", 1, nil)[0]
 			v = b.Node("Add", []string{any(), n})
 		default: // fails where an element is 0
-			whole := func() string { return b.Node("Cast", []string{any()}, Int("to", 6)) }
-			v = b.Node("Cast", []string{b.Node("Div", []string{whole(), whole()})}, Int("to", 1))
+			whole := func() string { return b.Node("Cast", []string{any()}, IntAttr("to", 6)) }
+			v = b.Node("Cast", []string{b.Node("Div", []string{whole(), whole()})}, IntAttr("to", 1))
 		}
 		values = append(values, v)
 	}
@@ -202,7 +202,7 @@ func streamFed(t *rapid.T) (runs int) {
 			state[f.outputs[i]] = to
 		}
 	}
-	st, err := s.Stream(StreamOptions{Options: Options{Threads: rapid.IntRange(0, 2).Draw(t, "threads")}, State: state})
+	st, err := s.Stream(&StreamOptions{Options: Options{Threads: rapid.IntRange(0, 2).Draw(t, "threads")}, State: state})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -104,7 +104,7 @@ func (k *valueCall) castFrom(v *Value, d dtype.DType) (Value, error) {
 	o, node := k.c.ops[k.i], k.s.node
 	if o == nil { // of CastMap
 		o, _ = op.Lookup("Cast")
-		o, node = op.InFixed(o, k.c.fixed), &Node{Attributes: []Attribute{Int("to", int64(ElemFloat32))}}
+		o, node = op.InFixed(o, k.c.fixed), &Node{Attributes: []Attribute{IntAttr("to", int64(ElemFloat32))}}
 	}
 	outs, err := k.applyAs(o, node, 13, inputs)
 	if err != nil {

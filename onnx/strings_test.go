@@ -80,7 +80,7 @@ func TestStringGraphs(t *testing.T) {
 		{"Transpose", x, one("Transpose"), `string[2,2] ["b" "" "a" "b"]`},
 		{"Unique", x, func(b *Builder, x string) []string { return b.Nodes("Unique", 4, []string{x}) }, `string[3] ["" "a" "b"] | [2 1 0] | [2 1 0 2] | [1 1 2]`},
 		{"Unique of rows, unsorted", x, func(b *Builder, x string) []string {
-			return b.Nodes("Unique", 1, []string{x}, Int("axis", 0), Int("sorted", 0))
+			return b.Nodes("Unique", 1, []string{x}, IntAttr("axis", 0), IntAttr("sorted", 0))
 		}, `string[2,2] ["b" "a" "" "b"]`},
 		{"Shape", x, one("Shape"), `[2 2]`},
 		{"Equal", x, func(b *Builder, x string) []string {
@@ -88,20 +88,20 @@ func TestStringGraphs(t *testing.T) {
 		}, `[[ True False] [False True]]`},
 		{"Where, Concat, Pad", x, func(b *Builder, x string) []string {
 			y := b.Node("Where", []string{b.Node("Equal", []string{x, b.Strings("k", []int{1}, "a")}), b.Strings("new", nil, "new"), x})
-			return []string{b.Node("Concat", []string{y, x}, Int("axis", 0)), b.Node("Pad", []string{y, constant(b, 0, 1, 0, 0)})}
+			return []string{b.Node("Concat", []string{y, x}, IntAttr("axis", 0)), b.Node("Pad", []string{y, constant(b, 0, 1, 0, 0)})}
 		}, `string[4,2] ["b" "new" "" "b" "b" "a" "" "b"] | string[2,3] ["" "b" "new" "" "" "b"]`},
 		{"Constant", x, func(b *Builder, x string) []string {
-			return []string{b.Node("Constant", nil, Strings("value_strings", "p", "q")), b.Node("Constant", nil, String("value_string", "p")), b.Node("Size", []string{x})}
+			return []string{b.Node("Constant", nil, StringsAttr("value_strings", "p", "q")), b.Node("Constant", nil, StringAttr("value_string", "p")), b.Node("Size", []string{x})}
 		}, `string[2] ["p" "q"] | string[] ["p"] | 4`},
 		{"ScatterElements", list, func(b *Builder, x string) []string {
 			return []string{b.Node("ScatterElements", []string{x, constant(b, 2), b.Strings("s", []int{1}, "new")})}
 		}, `string[4] ["Monday" "tuesday" "new" "\xffÄ"]`},
 		{"ScatterElements that adds", list, func(b *Builder, x string) []string {
-			return []string{b.Node("ScatterElements", []string{x, constant(b, 2), b.Strings("s", []int{1}, "new")}, String("reduction", "add"))}
+			return []string{b.Node("ScatterElements", []string{x, constant(b, 2), b.Strings("s", []int{1}, "new")}, StringAttr("reduction", "add"))}
 		}, `it is "add"; strings aren't computed with`},
 		{"Add", x, func(b *Builder, x string) []string { return []string{b.Node("Add", []string{x, x})} }, `input 0: dtype: it is string`},
 		{"a mixed Concat", list, func(b *Builder, x string) []string {
-			return []string{b.Node("Concat", []string{x, b.Weight("n", tensor.New[int32](2).Any())}, Int("axis", 0))}
+			return []string{b.Node("Concat", []string{x, b.Weight("n", tensor.New[int32](2).Any())}, IntAttr("axis", 0))}
 		}, `input 1: dtype: it is int32[2]; the operator takes strings there`},
 		{"Gather at strings", list, func(b *Builder, x string) []string { return []string{b.Node("Gather", []string{x, x})} }, `input 1: dtype: it is string`},
 		{"a count of strings", list, func(b *Builder, x string) []string {
@@ -111,30 +111,30 @@ func TestStringGraphs(t *testing.T) {
 			body.OutputOf("going", Type{})
 			return []string{b.Nodes("Loop", 1, []string{b.Node("Reshape", []string{x, constant(b)}), "", x}, GraphAttr("body", body))[0]}
 		}, `it has 2 inputs`},
-		{"StringNormalizer", list, one("StringNormalizer", String("case_change_action", "UPPER"), Strings("stopwords", "TUESDAY")), `string[3] ["MONDAY" "" "\xffÄ"]`},
-		{"StringNormalizer, exact", list, one("StringNormalizer", String("case_change_action", "LOWER"), Strings("stopwords", "TUESDAY", ""), Int("is_case_sensitive", 1)), `string[3] ["monday" "tuesday" "\xffä"]`},
+		{"StringNormalizer", list, one("StringNormalizer", StringAttr("case_change_action", "UPPER"), StringsAttr("stopwords", "TUESDAY")), `string[3] ["MONDAY" "" "\xffÄ"]`},
+		{"StringNormalizer, exact", list, one("StringNormalizer", StringAttr("case_change_action", "LOWER"), StringsAttr("stopwords", "TUESDAY", ""), IntAttr("is_case_sensitive", 1)), `string[3] ["monday" "tuesday" "\xffä"]`},
 		{"StringNormalizer of a matrix", x, one("StringNormalizer"), `input 0: shape: it is string[2,2]; want [C] or [1,C]`},
 		{"StringConcat", x, func(b *Builder, x string) []string {
 			return []string{b.Node("StringConcat", []string{x, b.Strings("k", []int{2, 1}, "-", "+")})}
 		}, `string[2,2] ["b-" "a-" "+" "b+"]`},
 		{"StringSplit", StringsValue([]int{3}, " a  b c", "", "d"), func(b *Builder, x string) []string {
-			return append(b.Nodes("StringSplit", 2, []string{x}), b.Nodes("StringSplit", 2, []string{x}, String("delimiter", " "), Int("maxsplit", 1))...)
+			return append(b.Nodes("StringSplit", 2, []string{x}), b.Nodes("StringSplit", 2, []string{x}, StringAttr("delimiter", " "), IntAttr("maxsplit", 1))...)
 		}, `string[3,3] ["a" "b" "c" "" "" "" "d" "" ""] | [3 0 1] | string[3,2] ["" "a  b c" "" "" "d" ""] | [2 1 1]`},
-		{"RegexFullMatch", list, one("RegexFullMatch", String("pattern", "[a-z]*|M.*")), `[ True True True False]`},
-		{"a wrong pattern", list, one("RegexFullMatch", String("pattern", "a)|(b")), `attribute "pattern": `},
-		{"Cast from", StringsValue([]int{5}, "1.5", "-INF", "nan", "1e3", "7"), one("Cast", Int("to", int64(ElemFloat32))), `[ 1.5 -inf nan 1000. 7. ]`},
-		{"Cast to int8", StringsValue([]int{2}, "-128", "128"), one("Cast", Int("to", int64(ElemInt8))), `input 0: element 1: value: "128" is no int8`},
-		{"Cast to int4", StringsValue([]int{2}, "-8", "8"), one("Cast", Int("to", int64(ElemInt4))), `input 0: element 1: value: "8" is no int4`},
-		{"Cast to uint4", StringsValue([]int{2}, "15", "16"), one("Cast", Int("to", int64(ElemUint4))), `input 0: element 1: value: "16" is no uint4`},
-		{"Cast to uint64", StringsValue([]int{2}, "18446744073709551615", "0"), one("Cast", Int("to", int64(ElemUint64))), `[18446744073709551615 0]`},
-		{"Cast to int64", StringsValue([]int{2}, "-9223372036854775808", "9223372036854775808"), one("Cast", Int("to", int64(ElemInt64))), `"9223372036854775808" is no int64`},
+		{"RegexFullMatch", list, one("RegexFullMatch", StringAttr("pattern", "[a-z]*|M.*")), `[ True True True False]`},
+		{"a wrong pattern", list, one("RegexFullMatch", StringAttr("pattern", "a)|(b")), `attribute "pattern": `},
+		{"Cast from", StringsValue([]int{5}, "1.5", "-INF", "nan", "1e3", "7"), one("Cast", IntAttr("to", int64(ElemFloat32))), `[ 1.5 -inf nan 1000. 7. ]`},
+		{"Cast to int8", StringsValue([]int{2}, "-128", "128"), one("Cast", IntAttr("to", int64(ElemInt8))), `input 0: element 1: value: "128" is no int8`},
+		{"Cast to int4", StringsValue([]int{2}, "-8", "8"), one("Cast", IntAttr("to", int64(ElemInt4))), `input 0: element 1: value: "8" is no int4`},
+		{"Cast to uint4", StringsValue([]int{2}, "15", "16"), one("Cast", IntAttr("to", int64(ElemUint4))), `input 0: element 1: value: "16" is no uint4`},
+		{"Cast to uint64", StringsValue([]int{2}, "18446744073709551615", "0"), one("Cast", IntAttr("to", int64(ElemUint64))), `[18446744073709551615 0]`},
+		{"Cast to int64", StringsValue([]int{2}, "-9223372036854775808", "9223372036854775808"), one("Cast", IntAttr("to", int64(ElemInt64))), `"9223372036854775808" is no int64`},
 		{"Cast to and fro", StringsValue([]int{3}, "0.25", "1e20", "-3"), func(b *Builder, x string) []string {
-			return []string{b.Node("Cast", []string{b.Node("Cast", []string{x}, Int("to", int64(ElemFloat64)))}, Int("to", int64(ElemString))), b.Node("CastLike", []string{b.Node("Shape", []string{x}), x})}
+			return []string{b.Node("Cast", []string{b.Node("Cast", []string{x}, IntAttr("to", int64(ElemFloat64)))}, IntAttr("to", int64(ElemString))), b.Node("CastLike", []string{b.Node("Shape", []string{x}), x})}
 		}, `string[3] ["0.25" "1e+20" "-3.0"] | string[1] ["3"]`},
 		{"a sequence", list, func(b *Builder, x string) []string {
-			s := b.Node("SplitToSequence", []string{x}, Int("keepdims", 0))
+			s := b.Node("SplitToSequence", []string{x}, IntAttr("keepdims", 0))
 			s = b.Node("SequenceInsert", []string{s, b.Strings("k", nil, "k")})
-			return []string{b.Node("SequenceAt", []string{s, b.Weight("at", tensor.Scalar[int64](4).Any())}), b.Node("ConcatFromSequence", []string{s}, Int("axis", 0), Int("new_axis", 1))}
+			return []string{b.Node("SequenceAt", []string{s, b.Weight("at", tensor.Scalar[int64](4).Any())}), b.Node("ConcatFromSequence", []string{s}, IntAttr("axis", 0), IntAttr("new_axis", 1))}
 		}, `string[] ["k"] | string[5] ["Monday" "tuesday" "" "\xffÄ" "k"]`},
 		{"a sequence of two types", list, func(b *Builder, x string) []string {
 			return []string{b.Node("SequenceConstruct", []string{x, b.Node("Shape", []string{x})})}
@@ -151,23 +151,23 @@ func TestStringGraphs(t *testing.T) {
 			return b.Nodes("Loop", 2, []string{b.Weight("n", tensor.Scalar[int64](3).Any()), "", x}, GraphAttr("body", body))
 		}, `string[] ["aaaaaaaa"] | string[3] ["aa" "aaaa" "aaaaaaaa"]`},
 		{"LabelEncoder", list, func(b *Builder, x string) []string {
-			y := b.Node("ai.onnx.ml.LabelEncoder", []string{x}, Strings("keys_strings", "", "Monday"), Ints("values_int64s", 5, 6), Int("default_int64", 9))
-			return []string{y, b.Node("ai.onnx.ml.LabelEncoder", []string{y}, Ints("keys_int64s", 5, 6), Strings("values_strings", "five", "six"), String("default_string", "?")),
-				b.Node("ai.onnx.ml.LabelEncoder", []string{x}, Strings("keys_strings", "tuesday"), Strings("values_strings", "Dienstag")),
-				b.Node("ai.onnx.ml.LabelEncoder", []string{x}, Strings("keys_strings", "tuesday"), Floats("values_floats", 0.5), Float("default_float", 2))}
+			y := b.Node("ai.onnx.ml.LabelEncoder", []string{x}, StringsAttr("keys_strings", "", "Monday"), IntsAttr("values_int64s", 5, 6), IntAttr("default_int64", 9))
+			return []string{y, b.Node("ai.onnx.ml.LabelEncoder", []string{y}, IntsAttr("keys_int64s", 5, 6), StringsAttr("values_strings", "five", "six"), StringAttr("default_string", "?")),
+				b.Node("ai.onnx.ml.LabelEncoder", []string{x}, StringsAttr("keys_strings", "tuesday"), StringsAttr("values_strings", "Dienstag")),
+				b.Node("ai.onnx.ml.LabelEncoder", []string{x}, StringsAttr("keys_strings", "tuesday"), FloatsAttr("values_floats", 0.5), FloatAttr("default_float", 2))}
 		}, `[6 9 5 9] | string[4] ["six" "?" "five" "?"] | string[4] ["_Unused" "Dienstag" "_Unused" "_Unused"] | [2. 0.5 2. 2. ]`},
 		{"CategoryMapper", list, func(b *Builder, x string) []string {
-			y := b.Node("ai.onnx.ml.CategoryMapper", []string{x}, Strings("cats_strings", "", "Monday"), Ints("cats_int64s", 5, 6))
-			return []string{y, b.Node("ai.onnx.ml.CategoryMapper", []string{y}, Strings("cats_strings", "", "Monday"), Ints("cats_int64s", 5, 6), String("default_string", "none"))}
+			y := b.Node("ai.onnx.ml.CategoryMapper", []string{x}, StringsAttr("cats_strings", "", "Monday"), IntsAttr("cats_int64s", 5, 6))
+			return []string{y, b.Node("ai.onnx.ml.CategoryMapper", []string{y}, StringsAttr("cats_strings", "", "Monday"), IntsAttr("cats_int64s", 5, 6), StringAttr("default_string", "none"))}
 		}, `[ 6 -1 5 -1] | string[4] ["Monday" "none" "" "none"]`},
-		{"OneHotEncoder", list, one("ai.onnx.ml.OneHotEncoder", Strings("cats_strings", "tuesday", "Monday")), `[[0. 1.] [1. 0.] [0. 0.] [0. 0.]]`},
-		{"TfIdfVectorizer", StringsValue([]int{4}, "a", "b", "a", "b"), one("TfIdfVectorizer", Strings("pool_strings", "b", "a", "b", "b", "a"), Ints("ngram_counts", 0, 1), Ints("ngram_indexes", 0, 1, 2),
-			Int("min_gram_length", 1), Int("max_gram_length", 2), Int("max_skip_count", 0), String("mode", "TF")), `[2. 2. 1.]`},
+		{"OneHotEncoder", list, one("ai.onnx.ml.OneHotEncoder", StringsAttr("cats_strings", "tuesday", "Monday")), `[[0. 1.] [1. 0.] [0. 0.] [0. 0.]]`},
+		{"TfIdfVectorizer", StringsValue([]int{4}, "a", "b", "a", "b"), one("TfIdfVectorizer", StringsAttr("pool_strings", "b", "a", "b", "b", "a"), IntsAttr("ngram_counts", 0, 1), IntsAttr("ngram_indexes", 0, 1, 2),
+			IntAttr("min_gram_length", 1), IntAttr("max_gram_length", 2), IntAttr("max_skip_count", 0), StringAttr("mode", "TF")), `[2. 2. 1.]`},
 		{"classifiers", StringsValue([]int{2}, "x", "y"), func(b *Builder, x string) []string {
-			f := b.Node("ai.onnx.ml.OneHotEncoder", []string{x}, Strings("cats_strings", "x", "y"))
-			linear := b.Nodes("ai.onnx.ml.LinearClassifier", 2, []string{f}, Strings("classlabels_strings", "one", "two"), Floats("coefficients", 1, 0, 0, 1))
-			svm := b.Nodes("ai.onnx.ml.SVMClassifier", 2, []string{f}, Strings("classlabels_strings", "one", "two"), Floats("coefficients", 1, -1), Floats("support_vectors", 1, 0, 0, 1), Ints("vectors_per_class", 1, 1), Floats("rho", 0), Floats("kernel_params", 0, 0, 0))
-			return []string{linear[0], svm[0], b.Node("ai.onnx.ml.ZipMap", []string{linear[1]}, Strings("classlabels_strings", "one", "two"))}
+			f := b.Node("ai.onnx.ml.OneHotEncoder", []string{x}, StringsAttr("cats_strings", "x", "y"))
+			linear := b.Nodes("ai.onnx.ml.LinearClassifier", 2, []string{f}, StringsAttr("classlabels_strings", "one", "two"), FloatsAttr("coefficients", 1, 0, 0, 1))
+			svm := b.Nodes("ai.onnx.ml.SVMClassifier", 2, []string{f}, StringsAttr("classlabels_strings", "one", "two"), FloatsAttr("coefficients", 1, -1), FloatsAttr("support_vectors", 1, 0, 0, 1), IntsAttr("vectors_per_class", 1, 1), FloatsAttr("rho", 0), FloatsAttr("kernel_params", 0, 0, 0))
+			return []string{linear[0], svm[0], b.Node("ai.onnx.ml.ZipMap", []string{linear[1]}, StringsAttr("classlabels_strings", "one", "two"))}
 		}, `string[2] ["one" "two"] | string[2] ["one" "two"] | [one two] [1. 0.]; [one two] [0. 1.]`},
 		{"ArrayFeatureExtractor", x, func(b *Builder, x string) []string {
 			return []string{b.Node("ai.onnx.ml.ArrayFeatureExtractor", []string{x, constant(b, 1, 0)})}
@@ -178,7 +178,7 @@ func TestStringGraphs(t *testing.T) {
 			var out map[string]Value
 			if err == nil {
 				for range 2 { // plans, and what is kept of attributes, serve again
-					if out, err = s.RunValues(context.Background(), map[string]Value{"x": c.x}, Options{}); err != nil {
+					if out, err = s.RunValues(context.Background(), map[string]Value{"x": c.x}, nil); err != nil {
 						break
 					}
 				}
@@ -212,16 +212,16 @@ func TestMaps(t *testing.T) {
 		attrs []Attribute
 		want  string
 	}{
-		{"DictVectorizer", mapType(ElemString, ElemFloat32), MapValue(map[string]float32{"a": 1, "c": 3, "x": 9}), []Attribute{Strings("string_vocabulary", "c", "b", "a")}, "[[3. 0. 1.]]"},
-		{"DictVectorizer", mapType(ElemInt64, ElemString), MapValue(map[int64]string{7: "p", 8: "q"}), []Attribute{Ints("int64_vocabulary", 8, 9)}, `string[1,2] ["q" ""]`},
-		{"DictVectorizer", mapType(ElemInt64, ElemFloat64), MapValue(map[int64]float64{}), []Attribute{Ints("int64_vocabulary", 8, 9)}, `[[0. 0.]]`},
-		{"DictVectorizer", mapType(ElemInt64, ElemFloat64), MapValue(map[int64]float64{}), []Attribute{Strings("string_vocabulary", "a")}, `the vocabulary is of string`},
+		{"DictVectorizer", mapType(ElemString, ElemFloat32), MapValue(map[string]float32{"a": 1, "c": 3, "x": 9}), []Attribute{StringsAttr("string_vocabulary", "c", "b", "a")}, "[[3. 0. 1.]]"},
+		{"DictVectorizer", mapType(ElemInt64, ElemString), MapValue(map[int64]string{7: "p", 8: "q"}), []Attribute{IntsAttr("int64_vocabulary", 8, 9)}, `string[1,2] ["q" ""]`},
+		{"DictVectorizer", mapType(ElemInt64, ElemFloat64), MapValue(map[int64]float64{}), []Attribute{IntsAttr("int64_vocabulary", 8, 9)}, `[[0. 0.]]`},
+		{"DictVectorizer", mapType(ElemInt64, ElemFloat64), MapValue(map[int64]float64{}), []Attribute{StringsAttr("string_vocabulary", "a")}, `the vocabulary is of string`},
 		{"CastMap", mapType(ElemInt64, ElemString), MapValue(map[int64]string{3: "1.5", 0: "-2"}), nil, "[[-2. 1.5]]"},
-		{"CastMap", mapType(ElemInt64, ElemString), MapValue(map[int64]string{3: "15", 0: "-2"}), []Attribute{String("cast_to", "TO_INT64"), String("map_form", "SPARSE"), Int("max_map", 5)}, "[[-2 0 0 15 0]]"},
-		{"CastMap", mapType(ElemInt64, ElemFloat32), MapValue(map[int64]float32{1: 0.5}), []Attribute{String("cast_to", "TO_STRING"), String("map_form", "SPARSE"), Int("max_map", 2)}, `string[1,2] ["" "0.5"]`},
-		{"CastMap", mapType(ElemInt64, ElemFloat32), MapValue(map[int64]float32{1: 2.75}), []Attribute{String("cast_to", "TO_INT64")}, `[[2]]`},
-		{"CastMap", mapType(ElemInt64, ElemFloat32), MapValue(map[int64]float32{5: 0.5}), []Attribute{String("map_form", "SPARSE")}, `key 5; max_map allows 0 to 0`},
-		{"CastMap", mapType(ElemInt64, ElemFloat32), MapValue(map[int64]float32{5: 0.5}), []Attribute{String("map_form", "SPARSE"), Int("max_map", 1<<60)}, `the run needs`},
+		{"CastMap", mapType(ElemInt64, ElemString), MapValue(map[int64]string{3: "15", 0: "-2"}), []Attribute{StringAttr("cast_to", "TO_INT64"), StringAttr("map_form", "SPARSE"), IntAttr("max_map", 5)}, "[[-2 0 0 15 0]]"},
+		{"CastMap", mapType(ElemInt64, ElemFloat32), MapValue(map[int64]float32{1: 0.5}), []Attribute{StringAttr("cast_to", "TO_STRING"), StringAttr("map_form", "SPARSE"), IntAttr("max_map", 2)}, `string[1,2] ["" "0.5"]`},
+		{"CastMap", mapType(ElemInt64, ElemFloat32), MapValue(map[int64]float32{1: 2.75}), []Attribute{StringAttr("cast_to", "TO_INT64")}, `[[2]]`},
+		{"CastMap", mapType(ElemInt64, ElemFloat32), MapValue(map[int64]float32{5: 0.5}), []Attribute{StringAttr("map_form", "SPARSE")}, `key 5; max_map allows 0 to 0`},
+		{"CastMap", mapType(ElemInt64, ElemFloat32), MapValue(map[int64]float32{5: 0.5}), []Attribute{StringAttr("map_form", "SPARSE"), IntAttr("max_map", 1<<60)}, `the run needs`},
 		{"CastMap", mapType(ElemInt64, ElemFloat32), MapValue(map[int64]float64{5: 0.5}), nil, `wants map(int64,float32`},
 		{"CastMap", mapType(ElemInt64, ElemFloat32), StringsValue(nil, "a"), nil, `onnx.MapValue makes a map`},
 	} {
@@ -236,7 +236,7 @@ func TestMaps(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", c.op, err)
 		}
-		out, err := s.RunValues(context.Background(), map[string]Value{"x": c.v}, Options{})
+		out, err := s.RunValues(context.Background(), map[string]Value{"x": c.v}, nil)
 		if err != nil {
 			if !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%s: %v, want %s", c.op, err, c.want)
@@ -283,7 +283,7 @@ func TestStringMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = s.RunValues(context.Background(), map[string]Value{"x": StringsValue(nil, "a")}, Options{MaxMemory: 1 << 20})
+	_, err = s.RunValues(context.Background(), map[string]Value{"x": StringsValue(nil, "a")}, &Options{MaxMemory: 1 << 20})
 	var e *MemoryError
 	if !errors.As(err, &e) || e.Need > 2<<20 {
 		t.Errorf("2³⁰ bytes in 1 MiB: %v", err)

@@ -40,7 +40,7 @@ func StringsValue(shape []int, list ...string) Value {
 	return Value{a: shaped(v, shape), text: t}
 }
 
-// Strings returns the elements of a tensor of strings in row-major order, nil for other values.
+// StringsAttr returns the elements of a tensor of strings in row-major order, nil for other values.
 func (v Value) Strings() []string {
 	if v.text == nil || v.a.IsSpec() {
 		return nil

@@ -117,7 +117,7 @@ func (t *TensorProto) Shape() ([]int, error) {
 	return shape, nil
 }
 
-// String returns type and shape: float32[8,1,5,5].
+// StringAttr returns type and shape: float32[8,1,5,5].
 func (t *TensorProto) String() string {
 	if t == nil {
 		return "no tensor"

@@ -24,7 +24,7 @@ type Mismatch struct {
 //
 // An error says why nothing can be decided. The receipt is of other rules, or of a plan, or of a model with other weights,
 // inputs or outputs. Or the model can't be run. Or a program drew tokens, which that program alone can draw again.
-func Verify(ctx context.Context, m *Model, r *receipt.Receipt, inputs map[string]Value, o Options) (*Mismatch, error) {
+func Verify(ctx context.Context, m *Model, r *receipt.Receipt, inputs map[string]Value, o *Options) (*Mismatch, error) {
 	if d, err := m.isOf(r, inputs); d != nil || err != nil {
 		return d, err
 	}
@@ -32,7 +32,7 @@ func Verify(ctx context.Context, m *Model, r *receipt.Receipt, inputs map[string
 	if err != nil {
 		return nil, err
 	}
-	return s.verify(ctx, r, inputs, o)
+	return s.verify(ctx, r, inputs, optionsOf(o))
 }
 
 // sessionOf makes the session of a receipt's profile.
@@ -53,7 +53,7 @@ func (s *Session) verify(ctx context.Context, r *receipt.Receipt, inputs map[str
 	o = Options{MaxMemory: o.MaxMemory, MaxIterations: o.MaxIterations, Threads: o.Threads, Progress: o.Progress, Receipt: &own, ReceiptNodes: len(r.Nodes) > 0}
 	c := &recorder{want: r.Nodes}
 	o.record = c
-	out, err := s.RunValues(ctx, inputs, o)
+	out, err := s.RunValues(ctx, inputs, &o)
 	if c.found != nil {
 		return c.found, nil
 	}
@@ -191,9 +191,12 @@ func (c *recorder) compare(h *hashing) error {
 // VerifyNode runs one node of the model's graph and compares with a receipt that has the nodes. The node is given by its
 // name, or by the name of a result. Inputs has the values that the node reads, by name, but weights and constants; others
 // in it are passed by. They are compared, too. The results are those of Verify.
-func VerifyNode(ctx context.Context, m *Model, r *receipt.Receipt, node string, inputs map[string]Value, o Options) (*Mismatch, error) {
+func VerifyNode(ctx context.Context, m *Model, r *receipt.Receipt, node string, inputs map[string]Value, o *Options) (*Mismatch, error) {
 	if m == nil || m.Graph == nil || r == nil {
 		return nil, failf("%w: there is no model with a graph, or no receipt", tensor.ErrValue)
+	}
+	if o == nil {
+		o = &Options{}
 	}
 	if len(r.Nodes) == 0 {
 		return nil, failf("the receipt has no nodes: Options.ReceiptNodes adds them")

@@ -15,7 +15,7 @@ import (
 )
 
 func ExampleMatMulPacked() {
-	w, err := pack.Pack(tensor.FromSlice([]float32{1, 2, 3, 4, 5, 6}, 3, 2).Any(), pack.Options{Tile: pack.TileOf(32, 32), Format: pack.BFP8})
+	w, err := pack.Pack(tensor.FromSlice([]float32{1, 2, 3, 4, 5, 6}, 3, 2).Any(), &pack.Options{Tile: pack.TileOf(32, 32), Format: pack.BFP8})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func TestMatMulPacked(t *testing.T) {
 			if f == int4 {
 				o.Tile = pack.Tile{} // of several scales
 			}
-			p, err := pack.Pack(b.Any(), o)
+			p, err := pack.Pack(b.Any(), &o)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -70,7 +70,7 @@ func TestMatMulPacked(t *testing.T) {
 // The matrix is never unpacked as a whole.
 func TestMatMulPackedMemory(t *testing.T) {
 	const k, n = 4096, 2048
-	p, err := pack.Pack(tensor.RandomUniform[float32](1, -1, 1, k, n).Any(), pack.Options{Tile: pack.TileOf(32, 32), Format: pack.BFP8})
+	p, err := pack.Pack(tensor.RandomUniform[float32](1, -1, 1, k, n).Any(), &pack.Options{Tile: pack.TileOf(32, 32), Format: pack.BFP8})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func TestMatMulPackedMemory(t *testing.T) {
 }
 
 func TestMatMulPackedErrors(t *testing.T) {
-	p, err := pack.Pack(tensor.New[float32](3, 2).Any(), pack.Options{Tile: pack.TileOf(32, 32), Format: pack.BFP8})
+	p, err := pack.Pack(tensor.New[float32](3, 2).Any(), &pack.Options{Tile: pack.TileOf(32, 32), Format: pack.BFP8})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,7 @@ func BenchmarkStorage(b *testing.B) {
 		name string
 		f    Format
 	}{{"tiles", nil}, {"bfp8", BFP8}, {"bfp4", BFP4}} {
-		p, err := Pack(x.Any(), Options{Tile: TileOf(32, 32), Format: c.f})
+		p, err := Pack(x.Any(), &Options{Tile: TileOf(32, 32), Format: c.f})
 		if err != nil {
 			b.Fatal(err)
 		}

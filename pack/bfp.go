@@ -87,17 +87,20 @@ func shared(g *[group]float32) uint32 {
 }
 
 // BFPCode returns the code of one value in a group with the exponent shared, no less
-// than v's: the sign above a magnitude of bits bits, 7 or 3. Formats don't truncate;
-// a mode of TT-NN does, which cuts off what doesn't fit instead of rounding.
-func BFPCode(v float32, shared uint8, bits uint, truncate bool) uint8 {
-	if b := math.Float32bits(v); truncate { // no round up with the bits below cleared
-		e := uint(max(int(shared)-int(b>>23&0xff), 0))
-		v = math.Float32frombits(b &^ (1<<min(24-bits+e, 23) - 1))
-		if 24-bits+e >= 24 {
-			return 0
-		}
-	}
+// than v's: the sign above a magnitude of bits bits, 7 or 3, rounded to nearest.
+func BFPCode(v float32, shared uint8, bits uint) uint8 {
 	return uint8(code(v, uint32(shared), bits))
+}
+
+// BFPTruncated is BFPCode that cuts off the bits that don't fit, as a mode of TT-NN
+// does. Formats don't.
+func BFPTruncated(v float32, shared uint8, bits uint) uint8 {
+	b := math.Float32bits(v)
+	cut := 24 - bits + uint(max(int(shared)-int(b>>23&0xff), 0))
+	if cut >= 24 {
+		return 0
+	}
+	return BFPCode(math.Float32frombits(b&^(1<<cut-1)), shared, bits) // with these bits cleared nothing rounds up
 }
 
 // BFPValue returns the value of a code in a group with the exponent shared.

@@ -210,11 +210,11 @@ func TestBlockErrors(t *testing.T) {
 		{Options{Format: q4}, "pack.Pack: q4_0 has rows of whole blocks of 32, which shape [2,48] doesn't: pad the last axis"},
 		{Options{Format: q4, Tile: TileOf(32, 32)}, "pack.Pack: q4_0 has no tiles: its blocks are parts of rows"},
 	} {
-		if _, err := Pack(x, c.o); err == nil || err.Error() != c.want {
+		if _, err := Pack(x, &c.o); err == nil || err.Error() != c.want {
 			t.Errorf("%v, want %s", err, c.want)
 		}
 	}
-	p, err := Pack(x, Options{Format: q4, Align: []int{32}})
+	p, err := Pack(x, &Options{Format: q4, Align: []int{32}})
 	if err != nil || p.Bytes() != 4*18 {
 		t.Fatal(p, err)
 	}

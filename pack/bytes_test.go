@@ -31,7 +31,7 @@ func TestPackedBytes(t *testing.T) {
 			Tile:   rapid.SampledFrom([]Tile{{}, TileOf(32, 32), TileOf(16, 32), TileOf(32, 16), TileOf(16, 16)}).Draw(t, "tile"),
 			Format: rapid.SampledFrom([]Format{nil, BFP8, BFP4}).Draw(t, "format"),
 		}
-		p, err := Pack(x.Any(), o)
+		p, err := Pack(x.Any(), &o)
 		if err != nil {
 			return // a tile or a format that this shape has no place for
 		}
@@ -45,7 +45,7 @@ func TestPackedBytes(t *testing.T) {
 			t.Fatal(err)
 		}
 		if o.Format != nil {
-			again, err := Pack(y, o)
+			again, err := Pack(y, &o)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -95,7 +95,7 @@ func axes(rank int) []int {
 
 // Rows may be unpacked to the storage that they are packed in: all are decoded before the first is written.
 func TestUnpackRowsInPlace(t *testing.T) {
-	p, err := Pack(tensor.RandomNormal[float32](1, 0, 3, 2048, 32).Any(), Options{Format: BFP8, Tile: TileOf(32, 32)})
+	p, err := Pack(tensor.RandomNormal[float32](1, 0, 3, 2048, 32).Any(), &Options{Format: BFP8, Tile: TileOf(32, 32)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,7 @@
 // the Format of its elements. Padding is not part of a tensor: nothing here or in op
 // reads it, and Unpack leaves it behind.
 //
-//	x, err := pack.Pack(t, pack.Options{Tile: pack.TileOf(32, 32), Format: pack.BFP8})
+//	x, err := pack.Pack(t, &pack.Options{Tile: pack.TileOf(32, 32), Format: pack.BFP8})
 //	y, err := x.Unpack() // a tensor.Tensor[float32]
 //
 // The order of elements in storage is a layout of package layout, for tiles as for

@@ -13,7 +13,7 @@ import (
 
 func Example() {
 	x := tensor.Linspace[float32](-1, 1, 14*28).Reshape(14, 28)
-	p, err := pack.Pack(x.Any(), pack.Options{Tile: pack.TileOf(32, 32), Format: pack.BFP8})
+	p, err := pack.Pack(x.Any(), &pack.Options{Tile: pack.TileOf(32, 32), Format: pack.BFP8})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func Example() {
 // nobody else.
 func ExampleTensor_View() {
 	x := tensor.Arange(int32(1), 7, 1).Reshape(2, 3)
-	p, err := pack.PackPadded(x.Any(), pack.Options{Tile: pack.TileOf(2, 16)}, tensor.Scalar(int32(-42)).Any())
+	p, err := pack.Pack(x.Any(), &pack.Options{Tile: pack.TileOf(2, 16), Padding: tensor.Scalar(int32(-42)).Any()})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func ExampleTensor_View() {
 		log.Fatal(err)
 	}
 	fmt.Println(v.Layout())
-	fmt.Println(tensor.Sprint(v, tensor.PrintOptions{LineWidth: 100}))
+	fmt.Println(tensor.Sprint(v, &tensor.PrintOptions{LineWidth: 100}))
 	fmt.Println(p.Unpack())
 	// Output:
 	// (((2,1),1),((16,1),1)):(((16,0),0),((1,0),0))
@@ -58,12 +58,12 @@ func ExampleTensor_View() {
 }
 
 func ExampleNewSpec() {
-	s, err := pack.NewSpec(dtype.BFloat16, []int{3, 5, 40}, pack.Options{Tile: pack.TileOf(32, 32)})
+	s, err := pack.NewSpec(dtype.BFloat16, []int{3, 5, 40}, &pack.Options{Tile: pack.TileOf(32, 32)})
 	fmt.Println(s, err)
 	fmt.Println(s.Storage())
-	_, err = pack.NewSpec(dtype.Float32, []int{14, 28}, pack.Options{Format: pack.BFP4})
+	_, err = pack.NewSpec(dtype.Float32, []int{14, 28}, &pack.Options{Format: pack.BFP4})
 	fmt.Println(err)
-	_, err = pack.NewSpec(dtype.Float32, []int{14, 28}, pack.Options{Tile: pack.TileOf(24, 32)})
+	_, err = pack.NewSpec(dtype.Float32, []int{14, 28}, &pack.Options{Tile: pack.TileOf(24, 32)})
 	fmt.Println(err)
 	// Output:
 	// bfloat16[3,5,40] in tiles of 32×32, padded to [3,32,64] <nil>
@@ -74,7 +74,7 @@ func ExampleNewSpec() {
 
 func ExampleText() {
 	x := tensor.FromSlice([]float32{0.25, -1.5, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, 2, 6)
-	text, err := pack.Text(x.Any(), pack.TextOptions{Precision: 2})
+	text, err := pack.Text(x.Any(), &pack.TextOptions{Precision: 2})
 	fmt.Println(text, err)
 	// Output:
 	// ttnn.Tensor([[ 0.25, -1.50,  ...,  5.00,  6.00],
@@ -106,7 +106,7 @@ func ExampleNewIntegers() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	p, err := pack.Pack(w.Any(), pack.Options{Format: f})
+	p, err := pack.Pack(w.Any(), &pack.Options{Format: f})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -126,7 +126,7 @@ func ExampleCalibrate() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	p, err := pack.Pack(w.Any(), pack.Options{Format: f})
+	p, err := pack.Pack(w.Any(), &pack.Options{Format: f})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -144,11 +144,11 @@ func ExampleCalibrate() {
 func ExamplePack() {
 	tile := pack.TileOf(32, 32)
 	x := tensor.FromSlice([]float32{0.25, -1.5, 2.53, 3}, 2, 2)
-	a, err := pack.Pack(x.Any(), pack.Options{Tile: tile})
+	a, err := pack.Pack(x.Any(), &pack.Options{Tile: tile})
 	if err != nil {
 		log.Fatal(err)
 	}
-	b, err := pack.Pack(a.Any(), pack.Options{Tile: tile, Format: pack.BFP8}) // float32 to bfloat8_b
+	b, err := pack.Pack(a.Any(), &pack.Options{Tile: tile, Format: pack.BFP8}) // float32 to bfloat8_b
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -157,7 +157,7 @@ func ExamplePack() {
 		log.Fatal(err)
 	}
 	y, _ := tensor.As[float32](values)
-	c, err := pack.Pack(op.Cast[int32](y).Any(), pack.Options{Tile: tile}) // bfloat8_b to int32
+	c, err := pack.Pack(op.Cast[int32](y).Any(), &pack.Options{Tile: tile}) // bfloat8_b to int32
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -183,7 +183,7 @@ func ExampleFormatNamed() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	p, err := pack.Pack(tensor.Linspace[float32](-6, 6, 32).Any(), pack.Options{Format: f})
+	p, err := pack.Pack(tensor.Linspace[float32](-6, 6, 32).Any(), &pack.Options{Format: f})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -200,7 +200,7 @@ func ExampleTensor_Product() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	p, err := pack.Pack(w.Any(), pack.Options{Format: f})
+	p, err := pack.Pack(w.Any(), &pack.Options{Format: f})
 	if err != nil {
 		log.Fatal(err)
 	}

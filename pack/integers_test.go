@@ -38,7 +38,7 @@ func TestIntegers(t *testing.T) {
 			t.Fatal(err)
 		}
 		x := tensor.RandomNormal[float32](uint64(rapid.Uint32().Draw(t, "seed")), 0, 20, shape...)
-		p, err := Pack(x.Any(), Options{Format: f})
+		p, err := Pack(x.Any(), &Options{Format: f})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,7 +81,7 @@ func TestIntegersBytes(t *testing.T) {
 		t.Fatal(err)
 	}
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
-	p, err := Pack(tensor.FromSlice([]float32{0.5, -0.5, 0.75, 1.25, inf, -inf, nan, 100, -4}).Any(), Options{Format: f})
+	p, err := Pack(tensor.FromSlice([]float32{0.5, -0.5, 0.75, 1.25, inf, -inf, nan, 100, -4}).Any(), &Options{Format: f})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func TestIntegersBytes(t *testing.T) {
 	if got, want := held[uint8](data).Elems(), []byte{0xf1, 0x22, 0x87, 0x70, 0x08}; !slices.Equal(got, want) {
 		t.Errorf("%x, want %x", got, want)
 	}
-	tiled, err := Pack(tensor.Full(float32(1), 3, 3).Any(), Options{Format: f, Tile: TileOf(16, 16)})
+	tiled, err := Pack(tensor.Full(float32(1), 3, 3).Any(), &Options{Format: f, Tile: TileOf(16, 16)})
 	if err != nil || tiled.Bytes() != 128 {
 		t.Errorf("in tiles: %v, %v", tiled.Spec, err)
 	}
@@ -123,7 +123,7 @@ func TestIntegersErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Pack(tensor.New[float32](3, 5).Any(), Options{Format: f}); !errors.Is(err, tensor.ErrShape) || err.Error() != "pack.Pack: the scales are for rows without padding of shape [3,4], not for [3,5]" {
+	if _, err := Pack(tensor.New[float32](3, 5).Any(), &Options{Format: f}); !errors.Is(err, tensor.ErrShape) || err.Error() != "pack.Pack: the scales are for rows without padding of shape [3,4], not for [3,5]" {
 		t.Error(err)
 	}
 }
@@ -140,7 +140,7 @@ func TestUnpackRows(t *testing.T) {
 		if o.Tile == (Tile{}) {
 			o.Format = f4
 		}
-		p, err := Pack(tensor.RandomNormal[float32](5, 0, 1, shape...).Any(), o)
+		p, err := Pack(tensor.RandomNormal[float32](5, 0, 1, shape...).Any(), &o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -159,8 +159,8 @@ func TestUnpackRows(t *testing.T) {
 			t.Fatalf("rows %d of %v, %d of them: %v, want %v", row, p.Spec, n, dst, want)
 		}
 	})
-	p, _ := Pack(tensor.New[float32](3, 4).Any(), Options{Format: f4})
-	plain, _ := Pack(tensor.New[float32](3, 4).Any(), Options{})
+	p, _ := Pack(tensor.New[float32](3, 4).Any(), &Options{Format: f4})
+	plain, _ := Pack(tensor.New[float32](3, 4).Any(), nil)
 	for _, err := range []error{p.UnpackRows(tensor.New[float32](3, 5), 0), p.UnpackRows(tensor.New[float32](3, 4), 1), p.UnpackRows(tensor.New[float32](4), 0)} {
 		if !errors.Is(err, tensor.ErrShape) {
 			t.Errorf("got %v", err)

@@ -47,7 +47,7 @@ func TestPlaces(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		shape := rapid.SliceOfN(rapid.SampledFrom([]int{0, 1, 2, 3, 5, 16, 17, 31, 33, 40}), 0, 4).Draw(t, "shape")
 		o := drawOptions(t)
-		s, err := NewSpec(dtype.Int32, shape, o)
+		s, err := NewSpec(dtype.Int32, shape, &o)
 		if errors.Is(err, tensor.ErrShape) && len(o.Align) > 2 || s.StorageLen() > 1<<20 {
 			return
 		} else if err != nil {
@@ -55,7 +55,8 @@ func TestPlaces(t *testing.T) {
 		}
 		padded := s.Padded().Shape()
 		x := tensor.Arange(int32(0), int32(s.Len()), 1).Reshape(shape...)
-		p, err := PackPadded(x.Any(), o, tensor.Scalar(int32(-42)).Any())
+		o.Padding = tensor.Scalar(int32(-42)).Any()
+		p, err := Pack(x.Any(), &o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -123,7 +124,8 @@ func TestFormats(t *testing.T) {
 		o.Format = rapid.SampledFrom([]Format{BFP8, BFP4}).Draw(t, "format")
 		x := tensor.RandomNormal[float32](uint64(rapid.Uint32().Draw(t, "seed")), 0, 3, shape...)
 		padding := tensor.Scalar(float32(1e-3))
-		p, err := PackPadded(x.Any(), o, padding.Any())
+		o.Padding = padding.Any()
+		p, err := Pack(x.Any(), &o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -133,7 +135,7 @@ func TestFormats(t *testing.T) {
 		// The same by way of tiles that nothing encodes.
 		f := o.Format
 		o.Format = nil
-		q, err := PackPadded(x.Any(), o, padding.Any())
+		q, err := Pack(x.Any(), &o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -170,7 +172,7 @@ func TestFormats(t *testing.T) {
 				break // At decodes a tile
 			}
 		}
-		again, err := Pack(p.Any(), Options{Tile: TileOf(16, 16), Format: f})
+		again, err := Pack(p.Any(), &Options{Tile: TileOf(16, 16), Format: f})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -182,19 +184,18 @@ func TestFormats(t *testing.T) {
 
 func TestEqual(t *testing.T) {
 	x := tensor.FromSlice([]float32{1, 2, 3, 4, 5, float32(math.NaN())}, 2, 3)
-	o := Options{Tile: TileOf(2, 16)}
-	a, _ := PackPadded(x.Any(), o, tensor.Scalar(float32(7)).Any())
-	b, _ := Pack(x.Any(), Options{Tile: TileOf(32, 32)})
+	a, _ := Pack(x.Any(), &Options{Tile: TileOf(2, 16), Padding: tensor.Scalar(float32(7)).Any()})
+	b, _ := Pack(x.Any(), &Options{Tile: TileOf(32, 32)})
 	if same, err := a.Equal(b); !same || err != nil {
 		t.Errorf("padding or tiles make a difference: %v", err)
 	}
 	y := x.Clone()
 	y.Set(-1, 0, 0)
-	c, _ := Pack(y.Any(), o)
+	c, _ := Pack(y.Any(), &Options{Tile: TileOf(2, 16)})
 	if same, err := a.Equal(c); same || err != nil {
 		t.Errorf("an element makes no difference: %v", err)
 	}
-	d, _ := Pack(x.Any(), Options{Tile: TileOf(2, 16), Format: BFP8})
+	d, _ := Pack(x.Any(), &Options{Tile: TileOf(2, 16), Format: BFP8})
 	if same, err := a.Equal(d); same || err != nil {
 		t.Errorf("the format makes no difference: %v", err)
 	}
@@ -213,7 +214,7 @@ func TestTypes(t *testing.T) {
 				b[i] = byte(i)
 			}
 			d.Mend(b)
-			p, err := Pack(x, Options{Tile: TileOf(32, 32)})
+			p, err := Pack(x, &Options{Tile: TileOf(32, 32)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -245,11 +246,11 @@ func TestNarrow(t *testing.T) {
 		x.Set(num.BF16FromFloat32(v).Float32(), idx...)
 	}
 	o := Options{Tile: TileOf(32, 32), Format: BFP4}
-	a, err := Pack(x.Any(), o)
+	a, err := Pack(x.Any(), &o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := Pack(y.Any(), o)
+	b, err := Pack(y.Any(), &o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -268,7 +269,7 @@ func held[T num.Elem](a tensor.Any) tensor.Tensor[T] {
 }
 
 func TestCloseAny(t *testing.T) {
-	p, err := Pack(tensor.New[float32](3).Any(), Options{})
+	p, err := Pack(tensor.New[float32](3).Any(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -283,21 +284,22 @@ func TestCloseAny(t *testing.T) {
 func TestErrors(t *testing.T) {
 	x := tensor.New[float32](14, 28)
 	tile := TileOf(32, 32)
-	closed, err := Pack(x.Any(), Options{Tile: tile})
+	closed, err := Pack(x.Any(), &Options{Tile: tile})
 	if err != nil {
 		t.Fatal(err)
 	}
 	spec := closed.Spec
-	bfp, _ := Pack(x.Any(), Options{Tile: tile, Format: BFP8})
+	bfp, _ := Pack(x.Any(), &Options{Tile: tile, Format: BFP8})
 	closed.Close()
 	pack := func(x tensor.Any, o Options, padding tensor.Any) func() error {
-		return func() error { _, err := PackPadded(x, o, padding); return err }
+		o.Padding = padding
+		return func() error { _, err := Pack(x, &o); return err }
 	}
 	bare, _ := tensor.NewSpec(dtype.Float32, 2)
 	bare0, _ := tensor.NewSpec(dtype.Float32)
 	closed0 := tensor.Scalar(float32(1))
 	closed0.Close()
-	packed0, _ := Pack(tensor.Scalar(float32(1)).Any(), Options{})
+	packed0, _ := Pack(tensor.Scalar(float32(1)).Any(), nil)
 	gone := mem.Borrow(make([]byte, 8192), nil)
 	gone.Close()
 	large, _ := tensor.NewSpec(dtype.Float32, math.MaxInt/8)
@@ -331,7 +333,7 @@ func TestErrors(t *testing.T) {
 			_, err := ParseSpec([]byte(`{"format":"int8","shape":[3],"padded":[3],"tile":[0,0]}`))
 			return err
 		}, tensor.ErrSyntax, ""},
-		{func() error { _, err := Text(tensor.Any{}, TextOptions{}); return err }, tensor.ErrDType, "pack.Text: there is no tensor: it is the zero value"},
+		{func() error { _, err := Text(tensor.Any{}, nil); return err }, tensor.ErrDType, "pack.Text: there is no tensor: it is the zero value"},
 		{func() error { _, err := closed.Unpack(); return err }, tensor.ErrClosed, "pack.Unpack: the storage is closed"},
 		{func() error { _, err := Tensor{}.Unpack(); return err }, tensor.ErrClosed, "pack.Unpack: the tensor is the zero value; Pack makes one"},
 		{func() error { _, err := bfp.View(); return err }, tensor.ErrView, "pack.View: bfloat8_b are no elements that a tensor holds; Unpack copies them"},
@@ -341,7 +343,7 @@ func TestErrors(t *testing.T) {
 			"pack.FromBytes: float32[14,28] in tiles of 32×32, padded to [32,32] has 4096 bytes; from byte 0 of 4095 there are 4095"},
 		{func() error { _, err := FromBytes(Spec{}, mem.Borrow(nil, nil), 0); return err }, tensor.ErrDType, "pack.FromBytes: the spec is the zero value; NewSpec makes one"},
 		{func() error { _, err := FormatNamed("bfp5"); return err }, tensor.ErrDType, `pack.FormatNamed: no format is called "bfp5"; there are bfloat8_b, bfloat4_b, mxfp8_e4m3, mxfp8_e5m2, mxfp6_e2m3, mxfp6_e3m2, mxfp4, mxint8, nvfp4, float6_e2m3, float6_e3m2, and GGUF's as q4_0 and q4_k`},
-		{func() error { _, err := Text(tensor.Scalar(1i).Any(), TextOptions{}); return err }, tensor.ErrDType, "pack.Text: complex128[] can't be written as text"},
+		{func() error { _, err := Text(tensor.Scalar(1i).Any(), nil); return err }, tensor.ErrDType, "pack.Text: complex128[] can't be written as text"},
 	} {
 		if err := c.f(); !errors.Is(err, c.is) || c.want != "" && err.Error() != c.want {
 			t.Errorf("got  %v\nwant %s", err, c.want)
@@ -393,7 +395,7 @@ func FuzzFromBytes(f *testing.F) {
 		if wide {
 			o.Format = BFP8
 		}
-		s, err := NewSpec(dtype.Float32, []int{5, 19}, o)
+		s, err := NewSpec(dtype.Float32, []int{5, 19}, &o)
 		if err != nil || len(b) == 0 {
 			return
 		}
@@ -406,7 +408,7 @@ func FuzzFromBytes(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		q, err := Pack(x, o)
+		q, err := Pack(x, &o)
 		if err != nil {
 			t.Fatal(err)
 		}

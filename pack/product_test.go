@@ -15,7 +15,7 @@ import (
 // randomBlocks returns rows of a format: any codes, and scales that are numbers unless they may be anything.
 func randomBlocks(t testing.TB, f *blocks, n, k int, anything bool, seed uint64) Tensor {
 	t.Helper()
-	s, err := NewSpec(tensor.New[float32]().DType(), []int{n, k}, Options{Format: f, Align: []int{f.len}})
+	s, err := NewSpec(tensor.New[float32]().DType(), []int{n, k}, &Options{Format: f, Align: []int{f.len}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func TestProduct(t *testing.T) {
 func TestProductErrors(t *testing.T) {
 	q4, _ := FormatNamed("q4_0")
 	p := randomBlocks(t, q4.(*blocks), 4, 64, false, 1)
-	tiled, err := Pack(tensor.New[float32](4, 64).Any(), Options{Format: BFP8, Tile: TileOf(32, 32)})
+	tiled, err := Pack(tensor.New[float32](4, 64).Any(), &Options{Format: BFP8, Tile: TileOf(32, 32)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -45,7 +45,7 @@ func TestCalibrate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := Pack(x.Any(), Options{Format: f})
+		p, err := Pack(x.Any(), &Options{Format: f})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -83,7 +83,7 @@ func TestCalibrate(t *testing.T) {
 		if _, err := FromBytes(s, p.buf, 0); !errors.Is(err, tensor.ErrValue) {
 			t.Fatalf("without scales: %v", err)
 		}
-		if _, err := Pack(x.Any(), Options{Format: s.Format()}); !errors.Is(err, tensor.ErrValue) {
+		if _, err := Pack(x.Any(), &Options{Format: s.Format()}); !errors.Is(err, tensor.ErrValue) {
 			t.Fatalf("without scales: %v", err)
 		}
 		if _, err := s.WithScales(b); !errors.Is(err, tensor.ErrShape) {
@@ -184,14 +184,14 @@ func TestFormatOfAnotherPackage(t *testing.T) {
 	x := tensor.RandomNormal[float32](1, 0, 1, 64, 64)
 	for _, tile := range []Tile{{}, TileOf(32, 32), TileOf(1, 32)} {
 		f := q8{new([]int)}
-		p, err := Pack(x.Any(), Options{Tile: tile, Format: f})
+		p, err := Pack(x.Any(), &Options{Tile: tile, Format: f})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if want := []int{0, 1024, 2048, 3072}; tile == TileOf(32, 32) && !slices.Equal(*f.calls, want) {
 			t.Errorf("encoded from elements %v, want %v", *f.calls, want)
 		}
-		q, err := Pack(x.Any(), Options{Tile: tile, Format: q8{new([]int)}})
+		q, err := Pack(x.Any(), &Options{Tile: tile, Format: q8{new([]int)}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -213,7 +213,7 @@ func TestFormatOfAnotherPackage(t *testing.T) {
 			t.Errorf("it has a text: %v", err)
 		}
 	}
-	if _, err := Pack(x.S(":3, :3").Any(), Options{Format: q8{new([]int)}}); err == nil {
+	if _, err := Pack(x.S(":3, :3").Any(), &Options{Format: q8{new([]int)}}); err == nil {
 		t.Error("nine elements are a block")
 	}
 }
@@ -224,12 +224,12 @@ func TestTextOfLongIntegers(t *testing.T) {
 		"[9223372036854775807, -9223372036854775808, 9007199254740993]": tensor.FromSlice([]int64{math.MaxInt64, math.MinInt64, 1<<53 + 1}).Any(),
 		"[18446744073709551615,     7]":                                 tensor.FromSlice([]uint64{math.MaxUint64, 7}).Any(),
 	} {
-		got, err := Text(x, TextOptions{})
+		got, err := Text(x, nil)
 		if want := "ttnn.Tensor(" + want + ", "; err != nil || len(got) < len(want) || got[:len(want)] != want {
 			t.Errorf("%s, %v", got, err)
 		}
 	}
-	if s, err := Text(tensor.Scalar(math.SmallestNonzeroFloat64).Any(), TextOptions{Precision: math.MaxInt, Notation: Positional}); err != nil || len(s) > 1200 {
+	if s, err := Text(tensor.Scalar(math.SmallestNonzeroFloat64).Any(), &TextOptions{Precision: math.MaxInt, Notation: Positional}); err != nil || len(s) > 1200 {
 		t.Errorf("%d bytes, %v", len(s), err)
 	}
 }

@@ -15,6 +15,16 @@ type Options struct {
 	Format Format // nil: the elements as they are
 	Align  []int  // what extents are padded to multiples of, the last number about the last axis
 	Padded []int  // the padded shape itself; Align is then to be empty
+	// Padding is the value that Pack writes there, of rank 0 and the values' type; the zero value is 0. In block floats padding
+	// shares exponents with elements: a large value costs elements at the edge their precision.
+	Padding tensor.Any
+}
+
+func optionsOf(o *Options) Options {
+	if o == nil {
+		return Options{}
+	}
+	return *o
 }
 
 // Spec describes a tensor and how it is stored. Like a tensor.Spec it has no elements, and
@@ -34,8 +44,9 @@ type Spec struct {
 // shape is smaller than the shape or not of whole tiles, when alignments don't fit
 // each other, when the format can't hold the tensor, and when a size doesn't fit an
 // int.
-func NewSpec(d dtype.DType, shape []int, o Options) (Spec, error) {
+func NewSpec(d dtype.DType, shape []int, opts *Options) (Spec, error) {
 	const op = "pack.NewSpec"
+	o := optionsOf(opts)
 	s := Spec{tile: o.Tile, format: o.Format}
 	var err error
 	if s.Spec, err = tensor.NewSpec(d, shape...); err != nil {

@@ -86,7 +86,7 @@ func ParseSpec(text []byte) (Spec, error) {
 	if err != nil {
 		return Spec{}, tensor.Wrap(op, err)
 	}
-	s, err := NewSpec(e, t.Shape, o)
+	s, err := NewSpec(e, t.Shape, &o)
 	if err != nil {
 		return Spec{}, tensor.Wrap(op, err)
 	}

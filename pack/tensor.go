@@ -24,18 +24,15 @@ type Tensor struct {
 // Any returns p as a tensor whose elements are no []T of a Go type: see tensor.Foreign.
 func (p Tensor) Any() tensor.Any { return tensor.Foreign(p, p.DType(), p.Layout()) }
 
-// Pack returns a copy of x stored as o says, with zeros in the padding.
+// Pack returns a copy of x stored as the options say, rows of the elements as they are for nil.
 //
-// Where o has a Format, float32 values are encoded, and bfloat16, float16 and float8
+// Where they have a Format, float32 values are encoded, and bfloat16, float16 and float8
 // ones as the float32 of the same value. It fails as NewSpec does, for a type that a
 // format can't hold, when x is closed, and when the memory isn't to be had.
-func Pack(x tensor.Any, o Options) (Tensor, error) { return PackPadded(x, o, tensor.Any{}) }
-
-// PackPadded is Pack with a value for the padding: a tensor of rank 0 and the values'
-// type. In block floats padding shares exponents with elements: a large value costs
-// elements at the edge their precision.
-func PackPadded(x tensor.Any, o Options, padding tensor.Any) (Tensor, error) {
+func Pack(x tensor.Any, opts *Options) (Tensor, error) {
 	const op = "pack.Pack"
+	o := optionsOf(opts)
+	padding := o.Padding
 	if x.IsZero() {
 		return Tensor{}, fail(op, tensor.ErrDType, "there is no tensor: it is the zero value")
 	}
@@ -58,7 +55,7 @@ func PackPadded(x tensor.Any, o Options, padding tensor.Any) (Tensor, error) {
 			return Tensor{}, err
 		}
 	}
-	s, err := NewSpec(x.DType(), x.Shape(), o)
+	s, err := NewSpec(x.DType(), x.Shape(), opts)
 	if err == nil {
 		err = s.whole()
 	}

@@ -43,8 +43,12 @@ type TextOptions struct {
 // account for ByValue, and prints it in some cases. Floats are rounded to the
 // precision, ties by the exact value. It fails for complex numbers, and for a tensor
 // without elements to be had.
-func Text(a tensor.Any, o TextOptions) (string, error) {
+func Text(a tensor.Any, opts *TextOptions) (string, error) {
 	const op = "pack.Text"
+	o := TextOptions{}
+	if opts != nil {
+		o = *opts
+	}
 	if a.IsZero() {
 		return "", fail(op, tensor.ErrDType, "there is no tensor: it is the zero value")
 	}

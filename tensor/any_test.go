@@ -203,7 +203,7 @@ func TestSpec(t *testing.T) {
 	if err != nil || s.DType() != dtype.BFloat16 || s.Rank() != 3 || s.Dim(2) != 3 || s.Dim(-3) != 2 || s.Len() != 0 {
 		t.Error(s, err)
 	}
-	if s.String() != "bfloat16[2,0,3]" || tensor.Sprint(s.Any(), tensor.PrintOptions{}) != "bfloat16[2,0,3]" {
+	if s.String() != "bfloat16[2,0,3]" || tensor.Sprint(s.Any(), nil) != "bfloat16[2,0,3]" {
 		t.Error(s.String())
 	}
 	if l := s.Layout(); !l.Equal(layout.MustParse("(2,0,3):(3,3,1)")) {

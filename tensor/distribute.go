@@ -1,25 +1,23 @@
 package tensor
 
 import (
+	"slices"
+
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/num"
 )
 
-// A DistributeOption changes what Distribute does: Along and Swizzled make them.
-type DistributeOption struct {
-	axis    int
-	along   bool
-	swizzle layout.Swizzle
+// DistributeOptions say how elements are dealt to threads. A nil *DistributeOptions is
+// one of zeros.
+type DistributeOptions struct {
+	// Axes are divided, each by its mode of the threads' layout: threads that differ in
+	// other modes get the same elements. With none all axes are.
+	Axes []int
+	// Swizzle gives the offset at which each fragment begins for its first element's,
+	// both counted from the tensor's first element in units of its elements or vectors;
+	// the strides stay.
+	Swizzle layout.Swizzle
 }
-
-// Along lets Distribute divide one axis only, by its mode of the threads' layout:
-// threads that differ in other modes get the same elements.
-func Along(axis int) DistributeOption { return DistributeOption{axis: axis, along: true} }
-
-// Swizzled lets Distribute begin each fragment at the offset that w gives for its
-// first element's, both counted from the tensor's first element in units of its
-// elements or vectors; the strides stay.
-func Swizzled(w layout.Swizzle) DistributeOption { return DistributeOption{swizzle: w} }
 
 // Distribute returns a view of the elements that belong to one thread. threads maps
 // coordinates in a grid of threads to thread ids; with (c0,c1,…) the coordinate
@@ -32,14 +30,14 @@ func Swizzled(w layout.Swizzle) DistributeOption { return DistributeOption{swizz
 // Coordinates are found leaf by leaf: (thread / stride) mod extent. It panics when
 // thread is negative or past the largest id, threads has a stride below 1 or another
 // rank than t, or a fragment of a nested axis crosses its leaves unevenly; with
-// Swizzled also when t isn't compact, or a fragment doesn't stay inside it.
-func Distribute[T num.Elem](t Tensor[T], threads layout.Layout, thread int, opts ...DistributeOption) Tensor[T] {
-	distribute("tensor.Distribute", &t.a.where, &threads, thread, opts)
+// a Swizzle also when t isn't compact, or a fragment doesn't stay inside it.
+func Distribute[T num.Elem](t Tensor[T], threads layout.Layout, thread int, o *DistributeOptions) Tensor[T] {
+	distribute("tensor.Distribute", &t.a.where, &threads, thread, o)
 	return t
 }
 
-func distribute(op string, w *where, threads *layout.Layout, thread int, opts []DistributeOption) {
-	d := newDistribution(op, &w.lay, threads, thread, opts)
+func distribute(op string, w *where, threads *layout.Layout, thread int, o *DistributeOptions) {
+	d := newDistribution(op, &w.lay, threads, thread, o)
 	lay, off := d.apply(op, &w.lay)
 	if lay.Size() > 0 {
 		off = d.swizzle(op, &w.lay, &lay, off, 1)
@@ -51,20 +49,21 @@ func distribute(op string, w *where, threads *layout.Layout, thread int, opts []
 type distribution struct {
 	threads *layout.Layout
 	thread  int
-	axis    int // the only one that is divided, or -1
+	axes    []int // that are divided, as the options name them; none: all
+	rank    int   // of the tensor
 	w       layout.Swizzle
 }
 
-func newDistribution(op string, lay, threads *layout.Layout, thread int, opts []DistributeOption) distribution {
-	d := distribution{threads, thread, -1, layout.Swizzle{}}
-	for _, o := range opts {
-		if o.along {
-			d.axis = axisOf(op, o.axis, lay.Rank())
-		} else {
-			d.w = o.swizzle
+func newDistribution(op string, lay, threads *layout.Layout, thread int, o *DistributeOptions) distribution {
+	d := distribution{threads: threads, thread: thread, rank: lay.Rank()}
+	fits := o != nil && len(o.Axes) > 0 || threads.Rank() == d.rank
+	if o != nil {
+		d.w, d.axes = o.Swizzle, o.Axes
+		for _, axis := range o.Axes {
+			fits = fits && axisOf(op, axis, d.rank) < threads.Rank()
 		}
 	}
-	if d.axis < 0 && threads.Rank() != lay.Rank() || d.axis >= threads.Rank() {
+	if !fits {
 		panic(&Error{op, sprintf("threads %v have %d modes, %v has %d axes", *threads, threads.Rank(), *lay, lay.Rank()), ErrShape})
 	}
 	for i := range threads.Leaves() {
@@ -78,9 +77,13 @@ func newDistribution(op string, lay, threads *layout.Layout, thread int, opts []
 	return d
 }
 
+func (d *distribution) divides(axis int) bool {
+	return len(d.axes) == 0 || slices.Contains(d.axes, axis) || slices.Contains(d.axes, axis-d.rank)
+}
+
 // at returns the thread's coordinate along an axis, and how many there are.
 func (d *distribution) at(axis int) (c, count int) {
-	if d.axis >= 0 && d.axis != axis {
+	if !d.divides(axis) {
 		return 0, 1
 	}
 	count = 1
@@ -115,7 +118,7 @@ func (d *distribution) apply(op string, lay *layout.Layout) (layout.Layout, int)
 
 // alike reports whether an axis is nested as its mode of the threads is.
 func (d *distribution) alike(lay *layout.Layout, axis int) bool {
-	if d.axis >= 0 && d.axis != axis {
+	if !d.divides(axis) {
 		return false
 	}
 	a, b := lay.Mode(axis), d.threads.Mode(axis)
@@ -131,7 +134,7 @@ func (d *distribution) byLeaf(op string, lay *layout.Layout) (layout.Layout, int
 		mode := lay.Mode(axis)
 		if d.alike(lay, axis) {
 			sub := d.threads.Mode(axis)
-			inner := distribution{&sub, d.thread, -1, layout.Swizzle{}}
+			inner := distribution{threads: &sub, thread: d.thread, rank: sub.Rank()}
 			mode, off = inner.apply(op, &mode)
 		} else {
 			c, count := d.at(axis)

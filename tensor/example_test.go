@@ -104,7 +104,7 @@ func ExampleTensor_Format() {
 
 func ExampleSprint() {
 	t := tensor.Linspace(0.0, 1, 4)
-	fmt.Println(tensor.Sprint(t.Any(), tensor.PrintOptions{Precision: 2, Separator: ", "}))
+	fmt.Println(tensor.Sprint(t.Any(), &tensor.PrintOptions{Precision: 2, Separator: ", "}))
 	// Output: [0.  , 0.33, 0.67, 1.  ]
 }
 

@@ -67,8 +67,8 @@ func hostile(t *rapid.T, typ reflect.Type) reflect.Value {
 		return one(&l)
 	case layout.Tuple:
 		return one(layout.MustParseTuple(rapid.SampledFrom([]string{"0", "(1,2)", "((1,0),2)", "(0,0,0)", "-1", "()", "(9,9)"}).Draw(t, "tuple")))
-	case []tensor.DistributeOption:
-		return one([]tensor.DistributeOption{tensor.Along(small.Draw(t, "axis"))})
+	case *tensor.DistributeOptions:
+		return one(&tensor.DistributeOptions{Axes: []int{small.Draw(t, "axis")}})
 	case tensor.Tensor[float32]:
 		return one(subject(t))
 	case tensor.Any:
@@ -133,7 +133,7 @@ var functions = map[string]any{
 	"Compose": tensor.Compose[float32], "CopyColex": tensor.CopyColex[float32], "CopyFromAsync": tensor.CopyFromAsync[float32],
 	"CopyLogical": tensor.CopyLogical[float32], "Detach": tensor.Detach[float32], "Diagonal": tensor.Diagonal[float32],
 	"Distance": tensor.Distance[float32], "Distribute": tensor.Distribute[float32], "Flatten": tensor.Flatten[float32],
-	"IndexBy": tensor.IndexBy[float32], "LayoutIterator": tensor.LayoutIterator[float32], "Load": tensor.Load[float32],
+	"CircularLayoutIterator": tensor.CircularLayoutIterator[float32], "IndexBy": tensor.IndexBy[float32], "LayoutIterator": tensor.LayoutIterator[float32], "Load": tensor.Load[float32],
 	"LoadRow": tensor.LoadRow[float32], "LoadRowAligned": tensor.LoadRowAligned[float32], "MakeContiguous": tensor.MakeContiguous[float32],
 	"Mask": tensor.Mask[float32], "MoveAxis": tensor.MoveAxis[float32], "PermuteInPlace": tensor.PermuteInPlace[float32],
 	"ReshapeIn": tensor.ReshapeIn[float32], "ReshapeInPlace": tensor.ReshapeInPlace[float32], "ReshapeLayout": tensor.ReshapeLayout[float32],

@@ -61,7 +61,7 @@ func ExampleTileIterator_Circular() {
 
 func ExampleLayoutIterator() {
 	t := tensor.Arange[int32](0, 64, 1)
-	it := tensor.LayoutIterator(t, layout.MustParse("(2,2):(8,1)"), 16, 32, true)
+	it := tensor.CircularLayoutIterator(t, layout.MustParse("(2,2):(8,1)"), 16, 32)
 	it.Next(2) // from 32 to 48, and round to 0
 	fmt.Println(it.Tile())
 	// Output:
@@ -90,7 +90,7 @@ func ExampleDistribute() {
 	t := tensor.Arange[int32](0, 16, 1).View(4, 4)
 	threads := layout.MustParse("(2,2):(2,1)")
 	for thread := range 4 {
-		fmt.Println(thread, tensor.Flatten(tensor.Distribute(t, threads, thread)), tensor.Flatten(tensor.Distribute(t, threads, thread, tensor.Along(0))))
+		fmt.Println(thread, tensor.Flatten(tensor.Distribute(t, threads, thread, nil)), tensor.Flatten(tensor.Distribute(t, threads, thread, &tensor.DistributeOptions{Axes: []int{0}})))
 	}
 	// Output:
 	// 0 [ 0  2  8 10] [ 0  1  2  3  8  9 10 11]
@@ -99,14 +99,14 @@ func ExampleDistribute() {
 	// 3 [ 5  7 13 15] [ 4  5  6  7 12 13 14 15]
 }
 
-func ExampleSwizzled() {
+func ExampleDistributeOptions() {
 	t := tensor.Arange[int32](0, 16, 1).View(4, 4)
 	w, err := layout.NewSwizzle(1, 0, 2)
 	if err != nil {
 		panic(err)
 	}
 	for thread := range 4 {
-		fmt.Print(tensor.Distribute(t, layout.MustParse("(2,2):(2,1)"), thread, tensor.Swizzled(w)).At(0, 0), " ")
+		fmt.Print(tensor.Distribute(t, layout.MustParse("(2,2):(2,1)"), thread, &tensor.DistributeOptions{Swizzle: w}).At(0, 0), " ")
 	}
 	// Output: 0 1 5 4
 }

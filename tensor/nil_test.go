@@ -26,7 +26,7 @@ func TestNil(t *testing.T) {
 		"Any.Dim": func() error { none.Dim(0); return nil }, "Any.Export": func() error { none.Export(); return nil },
 		"Any.Storage": func() error { none.Storage(); return nil }, "Any.Nested": func() error { none.Nested(); return nil },
 		"Any.MarshalJSON": func() error { return only(none.MarshalJSON()) }, "Any.MarshalBinary": func() error { return only(none.MarshalBinary()) },
-		"Describe": func() error { tensor.Describe(none); return nil }, "Sprint": func() error { tensor.Sprint(none, tensor.PrintOptions{}); return nil },
+		"Describe": func() error { tensor.Describe(none); return nil }, "Sprint": func() error { tensor.Sprint(none, nil); return nil },
 		"Slice": func() error { return only(tensor.Slice(none)) }, "Permute": func() error { return only(tensor.Permute(none)) },
 		"Reshape": func() error { return only(tensor.Reshape(none)) }, "BroadcastTo": func() error { return only(tensor.BroadcastTo(none)) },
 		"Contiguous": func() error { return only(tensor.Contiguous(none)) }, "Clone": func() error { return only(tensor.Clone(none)) },

@@ -47,7 +47,7 @@ func TestPrint(t *testing.T) {
 		{"rank 0", fmt.Sprint(tensor.Scalar(2.0), tensor.Scalar(float32(0.1)), tensor.Scalar(1e16), tensor.Scalar(1e-5), tensor.Scalar(nan), tensor.Scalar(-inf), tensor.Scalar(negzero))},
 		{"rank 0, others", fmt.Sprint(tensor.Scalar(int8(-3)), tensor.Scalar(true), tensor.Scalar(false), tensor.Scalar(1+2i), tensor.Scalar(2.5i), tensor.Scalar(complex(negzero, -1)), tensor.Scalar(complex(nan, inf)), tensor.Scalar(complex(1.5, nan)))},
 		{"rank 0, narrow", fmt.Sprint(halves(65504).S("0"), halves(0.1).S("0"), tensor.Scalar(num.BF16FromFloat32(0.1)), tensor.Scalar(num.F8E4M3FromFloat32(448)), tensor.Scalar(num.F8E5M2FromFloat32(57344)))},
-		{"rank 0 with an option", tensor.Sprint(tensor.Scalar(1.0/3).Any(), o{Precision: 3})},
+		{"rank 0 with an option", tensor.Sprint(tensor.Scalar(1.0/3).Any(), &o{Precision: 3})},
 		{"empty", fmt.Sprint(floats(), tensor.New[int8](3, 0, 2))},
 		{"matrix", fmt.Sprint(m)},
 		{"transposed", fmt.Sprint(m.Transpose())},
@@ -73,21 +73,21 @@ func TestPrint(t *testing.T) {
 		{"elided", fmt.Sprint(big)},
 		{"elided cube", fmt.Sprint(cube)},
 		{"widths of what is shown alone", fmt.Sprint(tensor.Arange[int32](-500, 1501, 1).Flip())},
-		{"Threshold", tensor.Sprint(m.Any(), o{Threshold: 5, EdgeItems: 1})},
-		{"Threshold -1", tensor.Sprint(m.Any(), o{Threshold: -1, EdgeItems: 1})},
-		{"LineWidth", tensor.Sprint(tensor.Arange(0.0, 12, 1).Any(), o{LineWidth: 20})},
-		{"LineWidth too small", tensor.Sprint(m.Any(), o{LineWidth: 1})},
-		{"Precision 3", tensor.Sprint(floats(1.0/3, 2).Any(), o{Precision: 3})},
-		{"Precision -1", tensor.Sprint(floats(1.0/3, 2.5, 3.5).Any(), o{Precision: -1})},
-		{"Suppress", tensor.Sprint(floats(1e-10, 1, 1000.5).Any(), o{Suppress: true})},
-		{"Sign +", tensor.Sprint(floats(1, -2, nan, inf).Any(), o{Sign: '+'})},
-		{"Sign space", tensor.Sprint(floats(1, 2).Any(), o{Sign: ' '}) + tensor.Sprint(floats(1, -2).Any(), o{Sign: ' '})},
-		{"FloatMode Fixed", tensor.Sprint(floats(1, 2.5).Any(), o{FloatMode: tensor.Fixed, Precision: 4})},
-		{"FloatMode Fixed, exponents", tensor.Sprint(floats(1, 1e9).Any(), o{FloatMode: tensor.Fixed, Precision: 2})},
-		{"FloatMode MaxPrecEqual", tensor.Sprint(floats(1, 2.5, 3.125).Any(), o{FloatMode: tensor.MaxPrecEqual})},
-		{"FloatMode Unique", tensor.Sprint(floats(1.0/3, 2.5).Any(), o{FloatMode: tensor.Unique, Precision: 2})},
-		{"NaN and Inf", tensor.Sprint(floats(nan, -inf, 1).Any(), o{NaN: "none", Inf: "∞"})},
-		{"Separator and Indent", "x = " + tensor.Sprint(m.Any(), o{Separator: ", ", Indent: 4})},
+		{"Threshold", tensor.Sprint(m.Any(), &o{Threshold: 5, EdgeItems: 1})},
+		{"Threshold -1", tensor.Sprint(m.Any(), &o{Threshold: -1, EdgeItems: 1})},
+		{"LineWidth", tensor.Sprint(tensor.Arange(0.0, 12, 1).Any(), &o{LineWidth: 20})},
+		{"LineWidth too small", tensor.Sprint(m.Any(), &o{LineWidth: 1})},
+		{"Precision 3", tensor.Sprint(floats(1.0/3, 2).Any(), &o{Precision: 3})},
+		{"Precision -1", tensor.Sprint(floats(1.0/3, 2.5, 3.5).Any(), &o{Precision: -1})},
+		{"Suppress", tensor.Sprint(floats(1e-10, 1, 1000.5).Any(), &o{Suppress: true})},
+		{"Sign +", tensor.Sprint(floats(1, -2, nan, inf).Any(), &o{Sign: '+'})},
+		{"Sign space", tensor.Sprint(floats(1, 2).Any(), &o{Sign: ' '}) + tensor.Sprint(floats(1, -2).Any(), &o{Sign: ' '})},
+		{"FloatMode Fixed", tensor.Sprint(floats(1, 2.5).Any(), &o{FloatMode: tensor.Fixed, Precision: 4})},
+		{"FloatMode Fixed, exponents", tensor.Sprint(floats(1, 1e9).Any(), &o{FloatMode: tensor.Fixed, Precision: 2})},
+		{"FloatMode MaxPrecEqual", tensor.Sprint(floats(1, 2.5, 3.125).Any(), &o{FloatMode: tensor.MaxPrecEqual})},
+		{"FloatMode Unique", tensor.Sprint(floats(1.0/3, 2.5).Any(), &o{FloatMode: tensor.Unique, Precision: 2})},
+		{"NaN and Inf", tensor.Sprint(floats(nan, -inf, 1).Any(), &o{NaN: "none", Inf: "∞"})},
+		{"Separator and Indent", "x = " + tensor.Sprint(m.Any(), &o{Separator: ", ", Indent: 4})},
 		{"%.2v", fmt.Sprintf("%.2v", floats(1.0/3, 1))},
 		{"%.0v", fmt.Sprintf("%.0v", floats(1.25, 3))},
 		{"%+v", fmt.Sprintf("%+v", floats(1, -1))},
@@ -163,7 +163,7 @@ var all = tensor.PrintOptions{FloatMode: tensor.Unique, Threshold: math.MaxInt, 
 // cut after the column's fifteenth, read back as its neighbour.
 func TestPrintFill(t *testing.T) {
 	x := tensor.FromSlice([]float64{1.000030517578125, 6.10987272699921e-151})
-	if s := tensor.Sprint(x.Any(), all); s != "[1.000030517578125e+000 6.109872726999210e-151]" {
+	if s := tensor.Sprint(x.Any(), &all); s != "[1.000030517578125e+000 6.109872726999210e-151]" {
 		t.Error(s)
 	}
 }
@@ -172,14 +172,14 @@ func TestPrintFill(t *testing.T) {
 func TestPrintReadsBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v := rapid.SliceOfN(rapid.Float64(), 1, 20).Draw(t, "values")
-		got := parse(t, tensor.Sprint(tensor.FromSlice(v).Any(), all))
+		got := parse(t, tensor.Sprint(tensor.FromSlice(v).Any(), &all))
 		for i := range v {
 			if math.Float64bits(got[i]) != math.Float64bits(v[i]) {
 				t.Fatalf("%v reads back as %v", v, got)
 			}
 		}
 		w := rapid.SliceOfN(rapid.Float32(), 1, 20).Draw(t, "values")
-		for i, x := range parse(t, tensor.Sprint(tensor.FromSlice(w).Any(), all)) {
+		for i, x := range parse(t, tensor.Sprint(tensor.FromSlice(w).Any(), &all)) {
 			if math.Float32bits(float32(x)) != math.Float32bits(w[i]) {
 				t.Fatalf("%v reads back as %v", w[i], x)
 			}
@@ -196,7 +196,7 @@ func narrow[T num.Narrow](t *testing.T, name string, n int, of func(bits int) T,
 		if v != v || math.IsInf(v, 0) {
 			continue
 		}
-		text := tensor.Sprint(tensor.FromSlice([]T{x}).Any(), all)
+		text := tensor.Sprint(tensor.FromSlice([]T{x}).Any(), &all)
 		if got := parse(t, text)[0]; value(round(got)) != v || math.Signbit(got) != math.Signbit(v) {
 			t.Fatalf("%s %#x: %v prints as %s", name, bits, v, text)
 		}

@@ -140,7 +140,11 @@ func TestLayoutIterator(t *testing.T) {
 		_, hi := lay.Span()
 		step, start := rapid.IntRange(1, 50).Draw(t, "step"), rapid.IntRange(0, 50).Draw(t, "start")
 		circular := rapid.Bool().Draw(t, "circular")
-		it := tensor.LayoutIterator(tensor.FromSlice(data), lay, step, start, circular)
+		iterate := tensor.LayoutIterator[int32]
+		if circular {
+			iterate = tensor.CircularLayoutIterator[int32]
+		}
+		it := iterate(tensor.FromSlice(data), lay, step, start)
 		for at := start; ; at += step {
 			if circular && len(data) > 0 {
 				at %= len(data)
@@ -225,17 +229,17 @@ func TestDistribute(t *testing.T) {
 		p := drawRoot(t)
 		threads := threadGrid(t, len(p.m.shape))
 		axis := -1
-		var opts []tensor.DistributeOption
+		var o *tensor.DistributeOptions
 		if len(p.m.shape) > 0 && rapid.Bool().Draw(t, "along") {
 			axis = rapid.IntRange(0, len(p.m.shape)-1).Draw(t, "axis")
-			opts = append(opts, tensor.Along(axis))
+			o = &tensor.DistributeOptions{Axes: []int{axis}}
 		}
 		total := 0
 		for i := range threads.Size() {
 			grid, _ := threads.Coord(i)
 			id, _ := threads.Offset(i)
 			if refused(t, p, func() {
-				frag := tensor.Distribute(p.t, threads, id, opts...)
+				frag := tensor.Distribute(p.t, threads, id, o)
 				total += frag.Len()
 				same(t, "Distribute", values(frag), p.where(func(idx []int) bool {
 					for k, x := range idx {
@@ -263,7 +267,7 @@ func TestDistributeByLeaf(t *testing.T) {
 	threads := layout.MustParse("((2,2,2),2):((4,1,8),2)")
 	seen := make(map[int32]bool)
 	for id := range threads.Size() {
-		frag := tensor.Distribute(x, threads, id)
+		frag := tensor.Distribute(x, threads, id, nil)
 		lay := frag.Layout()
 		if lay.Leaves() != 4 {
 			t.Errorf("thread %d: %v isn't divided by leaf", id, lay)
@@ -289,7 +293,7 @@ func TestDistributeSwizzled(t *testing.T) {
 	threads := layout.MustParse("(2,2):(2,1)")
 	want := [][]int32{{0, 2, 8, 10}, {1, 3, 9, 11}, {5, 7, 13, 15}, {4, 6, 12, 14}}
 	for id, v := range want {
-		if got := values(tensor.Distribute(x, threads, id, tensor.Swizzled(w))); !slices.Equal(got, v) {
+		if got := values(tensor.Distribute(x, threads, id, &tensor.DistributeOptions{Swizzle: w})); !slices.Equal(got, v) {
 			t.Errorf("thread %d: %v, want %v", id, got, v)
 		}
 	}
@@ -298,11 +302,11 @@ func TestDistributeSwizzled(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := tensor.Try(func() {
-		tensor.Distribute(tensor.Arange[int32](0, 18, 1).View(9, 2), layout.MustParse("(9,1):(1,0)"), 8, tensor.Swizzled(far))
+		tensor.Distribute(tensor.Arange[int32](0, 18, 1).View(9, 2), layout.MustParse("(9,1):(1,0)"), 8, &tensor.DistributeOptions{Swizzle: far})
 	}); !errors.Is(err, tensor.ErrIndex) {
 		t.Error(err)
 	}
-	if err := tensor.Try(func() { tensor.Distribute(x.S(":, :2"), threads, 1, tensor.Swizzled(w)) }); !errors.Is(err, tensor.ErrView) {
+	if err := tensor.Try(func() { tensor.Distribute(x.S(":, :2"), threads, 1, &tensor.DistributeOptions{Swizzle: w}) }); !errors.Is(err, tensor.ErrView) {
 		t.Error(err)
 	}
 }
@@ -419,7 +423,7 @@ func TestPartsOfVectors(t *testing.T) {
 				}
 			}
 			compare("Tile", v.Tile(size, at...), each(func(i, x int) int { return at[i]*size[i] + x }))
-			compare("Distribute", v.Distribute(threads, id), each(func(i, x int) int { return grid[i] + x*threads.Dim(i) }))
+			compare("Distribute", v.Distribute(threads, id, nil), each(func(i, x int) int { return grid[i] + x*threads.Dim(i) }))
 			from := 0
 			for _, part := range v.Split(axis, count) {
 				compare("Split", part, each(func(i, x int) int {
@@ -444,7 +448,7 @@ func TestPartsOfVectors(t *testing.T) {
 func TestDistributeNestedThreads(t *testing.T) {
 	x := tensor.Arange[int32](0, 8, 1)
 	for id, want := range [][]int32{{0, 4}, {2, 6}, {1, 5}, {3, 7}} {
-		if got := values(tensor.Distribute(x, layout.MustParse("((2,2)):((2,1))"), id)); !slices.Equal(got, want) {
+		if got := values(tensor.Distribute(x, layout.MustParse("((2,2)):((2,1))"), id, nil)); !slices.Equal(got, want) {
 			t.Errorf("thread %d: %v, want %v", id, got, want)
 		}
 	}

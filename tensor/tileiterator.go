@@ -72,12 +72,16 @@ func (it *TileIterator[T]) Circular() *TileIterator[T] {
 
 // LayoutIterator returns an iterator over the tiles lay of t, which has rank 1: the
 // first has its offset 0 at index start, each next one step further. It stops where
-// lay would leave t. A circular one counts indices modulo Len instead, so it comes
-// back to start, and Tile panics where lay would leave t. It panics when t doesn't
-// have rank 1 and a single stride, lay has a negative stride, step isn't positive,
-// or start is negative.
-func LayoutIterator[T num.Elem](t Tensor[T], lay layout.Layout, step, start int, circular bool) *TileIterator[T] {
-	return &TileIterator[T]{st: t.a.st, steps: layoutSteps("tensor.LayoutIterator", t.a.where, lay, step, start, circular)}
+// lay would leave t. It panics when t doesn't have rank 1 and a single stride, lay has a
+// negative stride, step isn't positive, or start is negative.
+func LayoutIterator[T num.Elem](t Tensor[T], lay layout.Layout, step, start int) *TileIterator[T] {
+	return &TileIterator[T]{st: t.a.st, steps: layoutSteps("tensor.LayoutIterator", t.a.where, lay, step, start, false)}
+}
+
+// CircularLayoutIterator is LayoutIterator that counts indices modulo Len, so it comes
+// back to start. Tile panics where lay would leave t.
+func CircularLayoutIterator[T num.Elem](t Tensor[T], lay layout.Layout, step, start int) *TileIterator[T] {
+	return &TileIterator[T]{st: t.a.st, steps: layoutSteps("tensor.CircularLayoutIterator", t.a.where, lay, step, start, true)}
 }
 
 func layoutSteps(op string, t where, lay layout.Layout, step, start int, circular bool) steps {

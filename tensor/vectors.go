@@ -395,13 +395,13 @@ func partOfVectors(op string, w *where, b *cut, axis, count, i int) {
 
 // Distribute returns a view of the vectors that belong to one thread, as the function
 // Distribute of elements; Swizzled counts offsets in vectors.
-func (v Vectors[T]) Distribute(threads layout.Layout, thread int, opts ...DistributeOption) Vectors[T] {
-	distributeVectors("tensor.Vectors.Distribute", &v.grid.a.where, &v.cut, &threads, thread, opts)
+func (v Vectors[T]) Distribute(threads layout.Layout, thread int, o *DistributeOptions) Vectors[T] {
+	distributeVectors("tensor.Vectors.Distribute", &v.grid.a.where, &v.cut, &threads, thread, o)
 	return v
 }
 
-func distributeVectors(op string, w *where, b *cut, threads *layout.Layout, thread int, opts []DistributeOption) {
-	d := newDistribution(op, &w.lay, threads, thread, opts)
+func distributeVectors(op string, w *where, b *cut, threads *layout.Layout, thread int, o *DistributeOptions) {
+	d := newDistribution(op, &w.lay, threads, thread, o)
 	for i, n := range b.edge {
 		if n < b.elem.Dim(i) && d.alike(&w.lay, i) {
 			panic(&Error{op, sprintf("the last vector along the nested axis %d lacks lanes; use it before Vectorize", i), ErrView})

@@ -50,10 +50,10 @@ var samples = sync.OnceValues(func() (string, error) {
 	if err = hierarchy.Set(context.Background(), ".zgroup", []byte(`{"zarr_format": 2}`)); err == nil {
 		err = put(hierarchy, map[string]tensor.Any{"wave": w, "inner/deep": deep})
 	}
-	write("wave.npy", func(f *os.File) error { return npy.Write(f, w) })
-	write("columns.npy", func(f *os.File) error { return npy.Write(f, w, npy.Fortran()) })
+	write("wave.npy", func(f *os.File) error { return npy.Write(f, w, nil) })
+	write("columns.npy", func(f *os.File) error { return npy.Write(f, w, &npy.WriteOptions{Fortran: true}) })
 	write("several.npz", func(f *os.File) error {
-		return npy.WriteZip(f, []string{"wave", "deep", "holes"}, []tensor.Any{w, deep, holes})
+		return npy.WriteZip(f, []string{"wave", "deep", "holes"}, []tensor.Any{w, deep, holes}, nil)
 	})
 	write("weights.safetensors", func(f *os.File) error {
 		return safetensors.Write(f, []string{"layer.0.weight", "layer.0.bias", "deep"}, []tensor.Any{w, holes, deep}, map[string]string{"format": "pt"})
@@ -101,7 +101,7 @@ var samples = sync.OnceValues(func() (string, error) {
 		})
 	}
 	image := tensor.RandomUniform[float32](1, 0, 1, 2, 1, 8, 8).Any()
-	write("image.npy", func(f *os.File) error { return npy.Write(f, image) })
+	write("image.npy", func(f *os.File) error { return npy.Write(f, image, nil) })
 	write("receipt.json", func(f *os.File) error {
 		b, err := receiptOf(image)
 		if err == nil {
@@ -126,7 +126,7 @@ func receiptOf(image tensor.Any) ([]byte, error) {
 		return nil, err
 	}
 	var r receipt.Receipt
-	if _, err := s.Run(context.Background(), map[string]tensor.Any{"image": image}, onnx.Options{Receipt: &r, ReceiptNodes: true}); err != nil {
+	if _, err := s.Run(context.Background(), map[string]tensor.Any{"image": image}, &onnx.Options{Receipt: &r, ReceiptNodes: true}); err != nil {
 		return nil, err
 	}
 	return r.Encode()
@@ -139,7 +139,7 @@ func put(s zarr.Store, arrays map[string]tensor.Any) error {
 		for i := range chunks[:len(chunks)-1] {
 			chunks[i] = min(chunks[i], 2)
 		}
-		a, err := zarr.Create(context.Background(), s, name, zarr.Metadata{Version: 2, DType: t.DType(), Shape: t.Shape(), Chunks: chunks})
+		a, err := zarr.Create(context.Background(), s, name, zarr.Metadata{Version: 2, DType: t.DType(), Shape: t.Shape(), Chunks: chunks}, nil)
 		if err == nil {
 			err = a.Write(context.Background(), make([]int, t.Rank()), t)
 		}

@@ -132,7 +132,7 @@ func exactly(ctx context.Context, m *onnx.Model, feeds map[string]tensor.Any) (m
 		}
 	}
 	var found []string
-	out, err := s.Run(ctx, wide, onnx.Options{Observe: func(r *onnx.NodeRun) {
+	out, err := s.Run(ctx, wide, &onnx.Options{Observe: func(r *onnx.NodeRun) {
 		if r.Node.Name != scales && slices.ContainsFunc(r.Values, narrow) {
 			found = append(found, r.Node.Op)
 		}
@@ -309,7 +309,7 @@ func (w *widener) nodes(list []onnx.Node) []onnx.Node {
 		}
 		w.attributes(n.Attributes)
 		if name := typed[n.Op]; name != "" && n.Attr(name) == nil {
-			n.Attributes = append(n.Attributes, onnx.Int(name, int64(onnx.ElemFloat64)))
+			n.Attributes = append(n.Attributes, onnx.IntAttr(name, int64(onnx.ElemFloat64)))
 		}
 		at := -1
 		switch n.Op {
@@ -328,7 +328,7 @@ func (w *widener) nodes(list []onnx.Node) []onnx.Node {
 			n.Inputs = slices.Clone(n.Inputs)
 			n.Inputs[at] = to
 			list = append(list, onnx.Node{Name: scales, Op: "Cast", Inputs: []string{from}, Outputs: []string{to},
-				Attributes: []onnx.Attribute{onnx.Int("to", int64(onnx.ElemFloat32))}})
+				Attributes: []onnx.Attribute{onnx.IntAttr("to", int64(onnx.ElemFloat32))}})
 		}
 	}
 	return list

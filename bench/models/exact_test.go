@@ -29,15 +29,15 @@ func TestExact(t *testing.T) {
 	b := onnx.NewBuilder("all")
 	x := b.Input("x", dtype.Float32, 1, 1, 3)
 	v := b.Node("Conv", []string{x, b.Weight("w", of([]float32{0.1, 0.7}, 1, 1, 2))})
-	v = b.Node("Mul", []string{v, b.Node("Constant", nil, onnx.Float("value_float", 0.3))})
-	v = b.Node("Cast", []string{v}, onnx.Int("to", int64(onnx.ElemFloat32)))
+	v = b.Node("Mul", []string{v, b.Node("Constant", nil, onnx.FloatAttr("value_float", 0.3))})
+	v = b.Node("Cast", []string{v}, onnx.IntAttr("to", int64(onnx.ElemFloat32)))
 	v = b.Node("Reshape", []string{v, b.Weight("flat", tensor.FromSlice([]int64{2}, 1).Any())})
 
 	yes, no := b.Body("yes"), b.Body("no")
-	half := yes.Node("Cast", []string{yes.Node("Constant", nil, onnx.Floats("value_floats", 0.2, 0.6))}, onnx.Int("to", int64(onnx.ElemFloat16)))
-	yes.Output(yes.Node("Cast", []string{half}, onnx.Int("to", int64(onnx.ElemFloat32))), dtype.Float32, 2)
-	no.Output(no.Node("Constant", nil, onnx.Floats("value_floats", 8, 8)), dtype.Float32, 2)
-	first := b.Node("ReduceMax", []string{v}, onnx.Int("keepdims", 0))
+	half := yes.Node("Cast", []string{yes.Node("Constant", nil, onnx.FloatsAttr("value_floats", 0.2, 0.6))}, onnx.IntAttr("to", int64(onnx.ElemFloat16)))
+	yes.Output(yes.Node("Cast", []string{half}, onnx.IntAttr("to", int64(onnx.ElemFloat32))), dtype.Float32, 2)
+	no.Output(no.Node("Constant", nil, onnx.FloatsAttr("value_floats", 8, 8)), dtype.Float32, 2)
+	first := b.Node("ReduceMax", []string{v}, onnx.IntAttr("keepdims", 0))
 	above := b.Node("Greater", []string{first, b.Weight("zero", of([]float32{0}))})
 	v = b.Node("Add", []string{v, b.Node("If", []string{above}, onnx.GraphAttr("then_branch", yes), onnx.GraphAttr("else_branch", no))})
 
@@ -90,7 +90,7 @@ func TestExactOfDefaults(t *testing.T) {
 		{"Upsample", 9, func(b *onnx.Builder, x string) string {
 			return b.Node("Upsample", []string{x, b.Weight("two", of([]float32{2}, 1))})
 		}, []float64{wideThird, wideThird, 1, 1}},
-		{"Cast of opset 1", 1, func(b *onnx.Builder, x string) string { return b.Node("Cast", []string{x}, onnx.String("to", "FLOAT")) },
+		{"Cast of opset 1", 1, func(b *onnx.Builder, x string) string { return b.Node("Cast", []string{x}, onnx.StringAttr("to", "FLOAT")) },
 			[]float64{wideThird, 1}},
 		{"CastLike", 15, func(b *onnx.Builder, x string) string {
 			return b.Node("CastLike", []string{x, b.Weight("like", of([]float32{0}))})
@@ -129,7 +129,7 @@ func TestExactOfFunctions(t *testing.T) {
 	m.Graph.Nodes[0].Op, m.Graph.Nodes[0].Domain = "Twice", "local"
 	m.Functions = []onnx.Function{{Domain: "local", Name: "Twice", Inputs: []string{"a"}, Outputs: []string{"c"}, Opsets: []onnx.Opset{{Version: 13}},
 		Nodes: []onnx.Node{
-			{Op: "Constant", Outputs: []string{"s"}, Attributes: []onnx.Attribute{onnx.Floats("value_floats", 2)}},
+			{Op: "Constant", Outputs: []string{"s"}, Attributes: []onnx.Attribute{onnx.FloatsAttr("value_floats", 2)}},
 			{Op: "Resize", Inputs: []string{"a", "", "s"}, Outputs: []string{"c"}}}}}
 	out, err := exactly(context.Background(), m, map[string]tensor.Any{"x": of([]float32{1. / 3, 1}, 2)})
 	if err != nil {
@@ -155,12 +155,12 @@ func TestNotExact(t *testing.T) {
 		"NonMaxSuppression": {func(b *onnx.Builder, x string) string {
 			three := b.Node("Reshape", []string{x, b.Weight("shape", tensor.FromSlice([]int64{1, 1, 4}, 3).Any())})
 			score := b.Weight("score", of([]float32{1}, 1, 1, 1))
-			return b.Node("Cast", []string{b.Node("NonMaxSuppression", []string{three, score})}, onnx.Int("to", int64(onnx.ElemFloat32)))
+			return b.Node("Cast", []string{b.Node("NonMaxSuppression", []string{three, score})}, onnx.IntAttr("to", int64(onnx.ElemFloat32)))
 		}, "operators without float64: NonMaxSuppression"},
 		"TfIdfVectorizer": {func(b *onnx.Builder, x string) string {
-			n := b.Node("TfIdfVectorizer", []string{b.Node("Cast", []string{x}, onnx.Int("to", int64(onnx.ElemInt64)))}, onnx.Int("max_gram_length", 1),
-				onnx.Int("min_gram_length", 1), onnx.Int("max_skip_count", 0), onnx.String("mode", "TF"), onnx.Ints("ngram_counts", 0), onnx.Ints("ngram_indexes", 0), onnx.Ints("pool_int64s", 1))
-			return b.Node("Cast", []string{n}, onnx.Int("to", int64(onnx.ElemFloat32)))
+			n := b.Node("TfIdfVectorizer", []string{b.Node("Cast", []string{x}, onnx.IntAttr("to", int64(onnx.ElemInt64)))}, onnx.IntAttr("max_gram_length", 1),
+				onnx.IntAttr("min_gram_length", 1), onnx.IntAttr("max_skip_count", 0), onnx.StringAttr("mode", "TF"), onnx.IntsAttr("ngram_counts", 0), onnx.IntsAttr("ngram_indexes", 0), onnx.IntsAttr("pool_int64s", 1))
+			return b.Node("Cast", []string{n}, onnx.IntAttr("to", int64(onnx.ElemFloat32)))
 		}, "operators that give narrower floats than float64: TfIdfVectorizer"},
 	} {
 		t.Run(op, func(t *testing.T) {

@@ -399,7 +399,7 @@ func (s *settings) begin(ctx context.Context, file string) (r run, err error) {
 	if r.files, r.feeds, err = s.inputs(r.session); err != nil {
 		return r, err
 	}
-	if r.stream, err = r.session.Stream(onnx.StreamOptions{}); err != nil {
+	if r.stream, err = r.session.Stream(nil); err != nil {
 		return r, err
 	}
 	for range 2 {
@@ -491,7 +491,7 @@ func operators(ctx context.Context, s *onnx.Session, feeds map[string]tensor.Any
 		}
 	}}
 	for end := time.Now().Add(time.Duration(seconds * 1e9)); n == 0 || time.Now().Before(end); n++ {
-		out, err := s.Run(ctx, feeds, o)
+		out, err := s.Run(ctx, feeds, &o)
 		if err != nil {
 			return nil, err
 		}

@@ -131,9 +131,9 @@ func recurrent(dir, kind string, units, batch int) (path string, err error) {
 	}
 	x := b.Input("x", dtype.Float32, steps, batch, units)
 	in := []string{x, weight("w", 1, 1, gates*units, units), weight("r", 2, 1, gates*units, units), weight("b", 3, 1, 2*gates*units)}
-	attrs := []onnx.Attribute{onnx.Int("hidden_size", int64(units))}
+	attrs := []onnx.Attribute{onnx.IntAttr("hidden_size", int64(units))}
 	if kind == "GRU" {
-		attrs = append(attrs, onnx.Int("linear_before_reset", 1)) // as PyTorch exports it
+		attrs = append(attrs, onnx.IntAttr("linear_before_reset", 1)) // as PyTorch exports it
 	}
 	b.Output(b.Nodes(kind, 2, in, attrs...)[0], dtype.Float32, steps, 1, batch, units)
 	m, err := b.Model(14)
@@ -170,12 +170,12 @@ func (p *peer) compare(name, path string) error {
 	ctx := op.WithThreads(context.Background(), 1)
 	ours, streamed, theirs := 1e12, 1e12, 1e12
 	run := func() error {
-		_, err := s.Run(ctx, feeds, onnx.Options{})
+		_, err := s.Run(ctx, feeds, nil)
 		return err
 	}
 	var stream func() error
 	if _, ok := feeds["state"]; ok {
-		st, err := s.Stream(onnx.StreamOptions{State: map[string]string{"stateN": "state"}})
+		st, err := s.Stream(&onnx.StreamOptions{State: map[string]string{"stateN": "state"}})
 		if err != nil {
 			return err
 		}

@@ -68,7 +68,7 @@ func run(from, to string) error {
 		feeds[v.Name] = tensor.RandomUniform[float32](uint64(i)+1, -1, 1, shape...).Any()
 		p.ranged(v.Name, feeds[v.Name])
 	}
-	if _, err = s.Run(context.Background(), feeds, onnx.Options{Observe: func(r *onnx.NodeRun) {
+	if _, err = s.Run(context.Background(), feeds, &onnx.Options{Observe: func(r *onnx.NodeRun) {
 		for i, name := range r.Names {
 			if r.Depth == 0 && r.Values[i].Kind() == onnx.KindTensor {
 				p.ranged(name, r.Values[i].Tensor())
@@ -162,7 +162,7 @@ func (p *program) integers(name, place string, each bool) (string, []float32) {
 	}
 	var attrs []onnx.Attribute
 	if each {
-		attrs = append(attrs, onnx.Int("axis", 0))
+		attrs = append(attrs, onnx.IntAttr("axis", 0))
 	}
 	w := p.weight(place+".weights", tensor.FromSlice(all, t.Shape()...).Any())
 	return p.add("DequantizeLinear", place+".floats", attrs, w, p.weight(place+".scale", by), p.weight(place+".zero", zero)), steps
@@ -177,7 +177,7 @@ func (p *program) bias(name, place string, x float32, steps []float32) string {
 		by, list = append(by, s), append(list, int32(math.RoundToEven(float64(v/s))))
 	}
 	w := p.weight(place+".bias", tensor.FromSlice(list, len(list)).Any())
-	return p.add("DequantizeLinear", place+".biasFloats", []onnx.Attribute{onnx.Int("axis", 0)}, w, p.weight(place+".biasScale", tensor.FromSlice(by, len(by)).Any()))
+	return p.add("DequantizeLinear", place+".biasFloats", []onnx.Attribute{onnx.IntAttr("axis", 0)}, w, p.weight(place+".biasScale", tensor.FromSlice(by, len(by)).Any()))
 }
 
 func (p *program) graph(g *onnx.Graph) {

@@ -13,6 +13,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"flag"
 	"fmt"
 	"log"
@@ -85,7 +86,7 @@ func do(what string) error {
 		return read(ctx, store)
 	}
 	open := func(name string) (chunk.Array, error) {
-		a, err := zarr.Open(ctx, store, name, zarr.Workers(1))
+		a, err := zarr.Open(ctx, store, name, &zarr.Options{Workers: 1})
 		if err != nil {
 			return chunk.Array{}, err
 		}
@@ -127,7 +128,7 @@ func compute(ctx context.Context, store zarr.Store, what string, r chunk.Array) 
 	}
 	out := "out-" + what
 	os.RemoveAll(filepath.Join(*dir, out))
-	p, err := chunk.NewPlan(chunk.Options{Memory: *memory}, chunk.Target{Array: r, Store: store, Path: out, Codecs: []zarr.Codec{zarr.Bytes(false)}})
+	p, err := chunk.NewPlan(&chunk.Options{Memory: *memory}, chunk.Target{Array: r, Store: store, Path: out, Codecs: []zarr.Codec{zarr.Bytes(binary.LittleEndian)}})
 	if err != nil {
 		return err
 	}
@@ -152,7 +153,7 @@ func compute(ctx context.Context, store zarr.Store, what string, r chunk.Array) 
 		defer pprof.StopCPUProfile()
 	}
 	start := time.Now()
-	if err := p.Run(ctx, chunk.RunOptions{Workers: *workers, Progress: func(at chunk.Progress) {
+	if err := p.Run(ctx, &chunk.RunOptions{Workers: *workers, Progress: func(at chunk.Progress) {
 		if os.Getenv("TRACE") != "" && at.Done%16 == 0 {
 			var m runtime.MemStats
 			runtime.ReadMemStats(&m)
@@ -167,7 +168,7 @@ func compute(ctx context.Context, store zarr.Store, what string, r chunk.Array) 
 
 // read reads all chunks of the dense array, and does nothing with them.
 func read(ctx context.Context, store zarr.Store) error {
-	a, err := zarr.Open(ctx, store, "dense", zarr.Workers(1))
+	a, err := zarr.Open(ctx, store, "dense", &zarr.Options{Workers: 1})
 	if err != nil {
 		return err
 	}
@@ -244,11 +245,11 @@ func held(name string) int {
 }
 
 func makeArrays(ctx context.Context, store zarr.Store) error {
-	dense, err := zarr.Create(ctx, store, "dense", zarr.Metadata{DType: dtype.Float32, Shape: []int{*cut, *cut}, Chunks: []int{block, block}, Codecs: []zarr.Codec{zarr.Bytes(false), zarr.Zstd(1)}})
+	dense, err := zarr.Create(ctx, store, "dense", zarr.Metadata{DType: dtype.Float32, Shape: []int{*cut, *cut}, Chunks: []int{block, block}, Codecs: []zarr.Codec{zarr.Bytes(binary.LittleEndian), zarr.Zstd(1)}}, nil)
 	if err != nil {
 		return err
 	}
-	if _, err := zarr.Create(ctx, store, "sparse", zarr.Metadata{DType: dtype.Float32, Shape: []int{huge, huge}, Chunks: []int{block, block}}); err != nil {
+	if _, err := zarr.Create(ctx, store, "sparse", zarr.Metadata{DType: dtype.Float32, Shape: []int{huge, huge}, Chunks: []int{block, block}}, nil); err != nil {
 		return err
 	}
 	f := func(_ context.Context, at chunk.Block, _ []tensor.Any) (tensor.Any, error) {
@@ -270,7 +271,7 @@ func makeArrays(ctx context.Context, store zarr.Store) error {
 			}
 		}
 	}
-	sparse, err := zarr.Open(ctx, store, "sparse")
+	sparse, err := zarr.Open(ctx, store, "sparse", nil)
 	if err != nil {
 		return err
 	}

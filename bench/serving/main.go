@@ -151,7 +151,7 @@ func inProcess() ([]way, error) {
 	in := map[string]tensor.Any{"image": tensor.FromSlice(picture(), 1, 1, 8, 8).Any()}
 	return []way{{"the session, from Go", func() (func() error, func(), error) {
 		return func() error {
-			_, err := s.Run(context.Background(), in, onnx.Options{})
+			_, err := s.Run(context.Background(), in, nil)
 			return err
 		}, func() {}, nil
 	}}}, nil

@@ -105,7 +105,7 @@ func large(file string, opened, first, later *[]float64, took *float64) error {
 		}
 		before := mem.Stats().Live
 		begin = time.Now()
-		out, err := s.Run(context.Background(), in, onnx.Options{})
+		out, err := s.Run(context.Background(), in, nil)
 		if err != nil {
 			return err
 		}
@@ -133,7 +133,7 @@ func steady(runs int) error {
 	if err != nil {
 		return err
 	}
-	st, err := s.Stream(onnx.StreamOptions{})
+	st, err := s.Stream(nil)
 	if err != nil {
 		return err
 	}
@@ -145,7 +145,7 @@ func steady(runs int) error {
 		name string
 		run  func() error
 	}{
-		{"Session.Run", func() error { _, err := s.Run(ctx, in, onnx.Options{}); return err }},
+		{"Session.Run", func() error { _, err := s.Run(ctx, in, nil); return err }},
 		{"Stream.Run", func() error { _, err := st.Run(ctx, in); return err }},
 	} {
 		for range runs / 10 { // until the collector knows how much there is

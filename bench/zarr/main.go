@@ -66,7 +66,7 @@ func create(folder string, version, workers int) (*zarr.Array, error) {
 	if version == 3 {
 		m.Chunks, m.Inner = []int{256, 256, 512}, m.Chunks
 	}
-	return zarr.Create(context.Background(), s, "", m, zarr.Workers(workers))
+	return zarr.Create(context.Background(), s, "", m, &zarr.Options{Workers: workers})
 }
 
 func write(a *zarr.Array, data tensor.Tensor[uint16], slabs int) (time.Duration, error) {
@@ -85,7 +85,7 @@ func read(folder string, workers int) (time.Duration, uint32, error) {
 		return 0, 0, err
 	}
 	ctx := context.Background()
-	a, err := zarr.Open(ctx, s, "", zarr.Workers(workers))
+	a, err := zarr.Open(ctx, s, "", &zarr.Options{Workers: workers})
 	if err != nil {
 		return 0, 0, err
 	}

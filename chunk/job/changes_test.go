@@ -55,7 +55,7 @@ func (h *history) input(i, kind int) {
 		}
 		var a *zarr.Array
 		if err == nil {
-			a, err = zarr.Create(h.t.Context(), s, "", zarr.Metadata{DType: dtype.Float32, Shape: []int{8, 6}, Chunks: []int{2, 3}, Version: 2 + kind%2})
+			a, err = zarr.Create(h.t.Context(), s, "", zarr.Metadata{DType: dtype.Float32, Shape: []int{8, 6}, Chunks: []int{2, 3}, Version: 2 + kind%2}, nil)
 		}
 		if err == nil {
 			err = a.Write(h.t.Context(), []int{0, 0}, x)
@@ -94,7 +94,7 @@ func (h *history) compute(i int, out string, resume bool, tasks int) bool {
 	if err == nil {
 		ctx, cancel := context.WithCancel(h.t.Context())
 		defer cancel()
-		err = p.Run(ctx, chunk.RunOptions{Resume: resume, Workers: 1, Progress: func(at chunk.Progress) {
+		err = p.Run(ctx, &chunk.RunOptions{Resume: resume, Workers: 1, Progress: func(at chunk.Progress) {
 			if at.Done == tasks {
 				cancel()
 			}
@@ -115,7 +115,7 @@ func (h *history) read(out string) (float32, bool) {
 	s, err := zarr.Dir(out)
 	var a *zarr.Array
 	if err == nil {
-		a, err = zarr.Open(h.t.Context(), s, "")
+		a, err = zarr.Open(h.t.Context(), s, "", nil)
 	}
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, zarr.ErrUnfinished) {
 		return 0, false
@@ -222,7 +222,7 @@ func TestAtOnce(t *testing.T) {
 				time.Sleep(time.Duration(k*round) * time.Millisecond)
 				p, err := j.Plan(context.Background())
 				if err == nil {
-					err = p.Run(context.Background(), chunk.RunOptions{Workers: 1})
+					err = p.Run(context.Background(), &chunk.RunOptions{Workers: 1})
 				}
 				if errors.Is(err, zarr.ErrLocked) {
 					return

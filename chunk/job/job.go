@@ -6,6 +6,7 @@ package job
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -120,7 +121,7 @@ func (j Job) to(ctx context.Context, a chunk.Array, store zarr.Store, path strin
 	if j.Expr != "" {
 		t.Attributes = map[string]any{"ashlar_expr": j.Expr}
 	}
-	return chunk.NewPlan(o, t)
+	return chunk.NewPlan(&o, t)
 }
 
 func codecsOf(text string) ([]zarr.Codec, error) {
@@ -134,13 +135,13 @@ func codecsOf(text string) ([]zarr.Codec, error) {
 	}
 	switch name {
 	case "none":
-		return []zarr.Codec{zarr.Bytes(false)}, nil
+		return []zarr.Codec{zarr.Bytes(binary.LittleEndian)}, nil
 	case "zstd":
 		c := zarr.Zstd(level)
 		c.Configuration["checksum"] = true
-		return []zarr.Codec{zarr.Bytes(false), c}, nil
+		return []zarr.Codec{zarr.Bytes(binary.LittleEndian), c}, nil
 	case "gzip":
-		return []zarr.Codec{zarr.Bytes(false), zarr.Gzip(level)}, nil
+		return []zarr.Codec{zarr.Bytes(binary.LittleEndian), zarr.Gzip(level)}, nil
 	}
 	return nil, fmt.Errorf("the codec %.40q: want zstd, gzip, either with a level as zstd:9, or none", text)
 }
@@ -193,17 +194,14 @@ func (j Job) input(ctx context.Context, address string) (string, *zarr.Array, er
 		return "", nil, err
 	}
 	// A task is one goroutine; what it reads at once is what the plan counts.
-	opts := []zarr.Option{zarr.Workers(1)}
-	if j.Unfinished {
-		opts = append(opts, zarr.Unfinished())
-	}
+	o := &zarr.Options{Workers: 1, Unfinished: j.Unfinished, CF: j.CF}
 	mark := ""
 	if j.CF {
-		opts, mark = append(opts, zarr.CF()), " cf"
+		mark = " cf"
 	}
-	a, err := zarr.Open(ctx, store, name, opts...)
+	a, err := zarr.Open(ctx, store, name, o)
 	if err != nil && name == "" {
-		name, a, err = alone(ctx, store, err, opts)
+		name, a, err = alone(ctx, store, err, o)
 	}
 	if err != nil {
 		return "", nil, err
@@ -224,7 +222,7 @@ func absolute(path string) string {
 }
 
 // alone opens the one array of the group at the root of a store.
-func alone(ctx context.Context, store zarr.Store, no error, opts []zarr.Option) (string, *zarr.Array, error) {
+func alone(ctx context.Context, store zarr.Store, no error, o *zarr.Options) (string, *zarr.Array, error) {
 	if !errors.Is(no, zarr.ErrNode) && !errors.Is(no, fs.ErrNotExist) {
 		return "", nil, no // of an array that can't be read
 	}
@@ -240,7 +238,7 @@ func alone(ctx context.Context, store zarr.Store, no error, opts []zarr.Option) 
 	case err != nil:
 		return "", nil, err
 	case len(names) == 1:
-		a, err := g.Open(ctx, names[0], opts...)
+		a, err := g.Open(ctx, names[0], o)
 		return names[0], a, err
 	case len(names) > 12:
 		names = append(names[:12], "…")

@@ -32,11 +32,11 @@ func counted(shape ...int) tensor.Any {
 	return tensor.FromSlice(x, shape...).Any()
 }
 
-func writeNpy(t testing.TB, path string, x tensor.Any, opts ...npy.WriteOption) {
+func writeNpy(t testing.TB, path string, x tensor.Any, opts ...*npy.WriteOptions) {
 	t.Helper()
 	f, err := os.Create(path)
 	if err == nil {
-		err = npy.Write(f, x, opts...)
+		err = npy.Write(f, x, append(opts, nil)[0])
 	}
 	if err == nil {
 		err = f.Close()
@@ -53,11 +53,11 @@ func result(t testing.TB, j Job) tensor.Any {
 	store := zarr.Memory()
 	p, err := j.To(ctx, store, "")
 	if err == nil {
-		err = p.Run(ctx, chunk.RunOptions{})
+		err = p.Run(ctx, nil)
 	}
 	var a *zarr.Array
 	if err == nil {
-		a, err = zarr.Open(ctx, store, "")
+		a, err = zarr.Open(ctx, store, "", nil)
 	}
 	var r tensor.Any
 	if err == nil {
@@ -101,7 +101,7 @@ func TestAddresses(t *testing.T) {
 			defer g.Consolidate(ctx)
 		}
 		for _, name := range names {
-			a, err := zarr.Create(ctx, s, name, zarr.Metadata{DType: x.DType(), Shape: []int{5, 4}, Chunks: []int{2, 3}})
+			a, err := zarr.Create(ctx, s, name, zarr.Metadata{DType: x.DType(), Shape: []int{5, 4}, Chunks: []int{2, 3}}, nil)
 			if err == nil {
 				err = a.Write(ctx, []int{0, 0}, x)
 			}
@@ -125,7 +125,7 @@ func TestAddresses(t *testing.T) {
 	}
 	z.Close()
 	writeNpy(t, at("x.npy"), x)
-	writeNpy(t, at("f.npy"), x, npy.Fortran())
+	writeNpy(t, at("f.npy"), x, &npy.WriteOptions{Fortran: true})
 	server := httptest.NewServer(http.FileServer(http.Dir(dir)))
 	defer server.Close()
 	for _, address := range []string{at("root.zarr"), at("one.zarr"), at("two.zarr") + "#a", at("two.zarr") + "#b/c", at("x.zarr.zip"), at("x.npy"), at("f.npy"), at("no#3.zarr"), at("no#4.zarr") + "#b", at("no#4.zarr") + "#c#5",
@@ -148,12 +148,12 @@ func TestNpy(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		shape := rapid.SliceOfN(rapid.IntRange(0, 5), 0, 4).Draw(r, "shape")
 		path := filepath.Join(dir, "x.npy")
-		var opts []npy.WriteOption
+		var o *npy.WriteOptions
 		if rapid.Bool().Draw(r, "Fortran") {
-			opts = append(opts, npy.Fortran())
+			o = &npy.WriteOptions{Fortran: true}
 		}
 		x := counted(shape...)
-		writeNpy(t, path, x, opts...)
+		writeNpy(t, path, x, o)
 		f, err := os.Open(path)
 		if err != nil {
 			t.Fatal(err)
@@ -165,7 +165,7 @@ func TestNpy(t *testing.T) {
 		if err != nil {
 			r.Fatal(err)
 		}
-		a, err := zarr.Open(context.Background(), s, "")
+		a, err := zarr.Open(context.Background(), s, "", nil)
 		if err != nil {
 			r.Fatal(err)
 		}
@@ -216,10 +216,10 @@ func TestPlan(t *testing.T) {
 	if err != nil || p.ID() != q.ID() {
 		t.Fatal(err, p.ID(), q.ID())
 	}
-	if err := p.Run(ctx, chunk.RunOptions{}); err != nil {
+	if err := p.Run(ctx, nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := q.Run(ctx, chunk.RunOptions{}); !errors.Is(err, fs.ErrExist) {
+	if err := q.Run(ctx, nil); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("a second run gives %v", err)
 	}
 	equal(t, result(t, Job{Expr: "x[:]", Inputs: map[string]string{"x": j.Out}}), tensor.FromSlice([]float32{10, 11, 12, 13}, 4).Any())
@@ -252,13 +252,13 @@ func ExampleJob() {
 	if err != nil {
 		panic(err)
 	}
-	npy.Write(f, counted(3, 2))
+	npy.Write(f, counted(3, 2), nil)
 	f.Close()
 
 	j := Job{Expr: "mean(x, axis=0)", Inputs: map[string]string{"x": filepath.Join(dir, "x.npy")}, Out: filepath.Join(dir, "mean.zarr")}
 	p, err := j.Plan(context.Background())
 	if err == nil {
-		err = p.Run(context.Background(), chunk.RunOptions{Workers: 2})
+		err = p.Run(context.Background(), &chunk.RunOptions{Workers: 2})
 	}
 	fmt.Println(p.Tasks(), err)
 	// Output: 1 <nil>

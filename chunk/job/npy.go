@@ -3,6 +3,7 @@ package job
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"io/fs"
@@ -32,7 +33,7 @@ type npyStore struct {
 
 // newNpyStore reads the header. A chunk has about most bytes.
 func newNpyStore(ctx context.Context, f *os.File, size int64, most int) (*npyStore, error) {
-	h, err := npy.ReadHeader(io.NewSectionReader(f, 0, size))
+	h, err := npy.ReadHeader(io.NewSectionReader(f, 0, size), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +41,11 @@ func newNpyStore(ctx context.Context, f *os.File, size int64, most int) (*npySto
 		return nil, &npy.Error{Format: "npy", Offset: size, Text: fmt.Sprintf("its elements are %d bytes, and %d are there", n, size-int64(h.Offset)), Err: npy.ErrShort}
 	}
 	s := &npyStore{Store: zarr.Memory(), f: f, h: h, shape: slices.Clone(h.Shape)}
-	m := zarr.Metadata{DType: h.DType, Shape: h.Shape, Codecs: []zarr.Codec{zarr.Bytes(h.BigEndian)}}
+	var endian binary.ByteOrder = binary.LittleEndian
+	if h.BigEndian {
+		endian = binary.BigEndian
+	}
+	m := zarr.Metadata{DType: h.DType, Shape: h.Shape, Codecs: []zarr.Codec{zarr.Bytes(endian)}}
 	if h.Fortran {
 		slices.Reverse(s.shape)
 		order := make([]int, len(s.shape))
@@ -59,7 +64,7 @@ func newNpyStore(ctx context.Context, f *os.File, size int64, most int) (*npySto
 	if h.Fortran {
 		slices.Reverse(m.Chunks)
 	}
-	_, err = zarr.Create(ctx, s.Store, "", m)
+	_, err = zarr.Create(ctx, s.Store, "", m, nil)
 	return s, err
 }
 

@@ -336,7 +336,7 @@ func (v *computation) tasks(ctx context.Context, p *chunk.Plan) error {
 	}
 	step, end := v.p.taskBar(p)
 	done := 0
-	err := p.Run(ctx, chunk.RunOptions{Workers: v.workers, Resume: v.resume, Keep: v.nodes, Progress: func(at chunk.Progress) {
+	err := p.Run(ctx, &chunk.RunOptions{Workers: v.workers, Resume: v.resume, Keep: v.nodes, Progress: func(at chunk.Progress) {
 		done = at.Done
 		step(at)
 	}})
@@ -389,7 +389,7 @@ func (v *computation) report(ctx context.Context, p *chunk.Plan, store zarr.Stor
 	title := format.Typed(last.DType.String(), last.Shape)
 	var t tensor.Any
 	if v.job.Out == "" {
-		a, err := zarr.Open(ctx, store, "")
+		a, err := zarr.Open(ctx, store, "", nil)
 		if err == nil {
 			t, err = a.Read(ctx)
 		}

@@ -29,7 +29,7 @@ func grid(t testing.TB, path string, shape ...int) {
 	}
 	f, err := os.Create(path)
 	if err == nil {
-		err = npy.Write(f, tensor.FromSlice(x, shape...).Any())
+		err = npy.Write(f, tensor.FromSlice(x, shape...).Any(), nil)
 	}
 	if err == nil {
 		err = f.Close()

@@ -239,7 +239,7 @@ func (v *conversion) blocks(t tensor.Any) bool {
 	if !inRows(v.storage.Format) {
 		return true
 	}
-	_, err := pack.NewSpec(dtype.Float32, t.Shape(), pack.Options{Format: v.storage.Format})
+	_, err := pack.NewSpec(dtype.Float32, t.Shape(), &pack.Options{Format: v.storage.Format})
 	return err == nil && t.Rank() > 1 && t.DType().IsFloat() && t.DType() != dtype.Float64
 }
 
@@ -248,7 +248,7 @@ func inRows(f pack.Format) bool {
 	if f == nil {
 		return false
 	}
-	_, err := pack.NewSpec(dtype.Float32, []int{f.Group()}, pack.Options{Format: f})
+	_, err := pack.NewSpec(dtype.Float32, []int{f.Group()}, &pack.Options{Format: f})
 	return err == nil
 }
 
@@ -282,7 +282,7 @@ func (v *conversion) change(x *format.Array) (err error) {
 		}
 	}
 	if storage.Format != nil || storage.Tile != (pack.Tile{}) {
-		packed, err := pack.Pack(x.Tensor, storage)
+		packed, err := pack.Pack(x.Tensor, &storage)
 		if err != nil {
 			return fmt.Errorf("%s: %w", label(x.Name), err)
 		}
@@ -343,7 +343,7 @@ func (v *conversion) write(items []format.Array) error {
 		_, err := gguf.WriteSplit(v.out, v.p.atomic(), *v.split, names, ts, metadata)
 		return err
 	}
-	return v.to.WriteFile(v.out, v.p.atomic(), o, items...)
+	return v.to.WriteFile(v.out, v.p.atomic(), &o, items...)
 }
 
 // readSplit reads the value of --split.

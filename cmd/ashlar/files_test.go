@@ -65,7 +65,7 @@ func makeFiles(t *testing.T) string {
 	})
 	model("strange", func(b *onnx.Builder) {
 		x := b.Node("Frobnicate", []string{b.Input("x", dtype.Float32, 2)})
-		x = b.Node("Defenestrate", []string{b.Node("Abs", []string{x})}, onnx.Int("floor", 2))
+		x = b.Node("Defenestrate", []string{b.Node("Abs", []string{x})}, onnx.IntAttr("floor", 2))
 		b.Output(b.Rename(x, "y"), dtype.Float32, 2)
 	})
 	// branches cuts x into rows, after those of a sequence that may be left out, or gives the sequence alone.
@@ -82,7 +82,7 @@ func makeFiles(t *testing.T) string {
 		x := b.Input("x", dtype.Float32, "n")
 		then, other := b.Body("then"), b.Body("else")
 		then.Output(then.Node("Frobnicate", []string{x}), dtype.Float32, "n")
-		other.Output(other.Node("Relu", []string{x}, onnx.Int("slope", 1)), dtype.Float32, "n")
+		other.Output(other.Node("Relu", []string{x}, onnx.IntAttr("slope", 1)), dtype.Float32, "n")
 		y := b.Node("If", []string{b.Input("up", dtype.Bool)}, onnx.GraphAttr("then_branch", then), onnx.GraphAttr("else_branch", other))
 		b.Output(b.Rename(y, "y"), dtype.Float32, "n")
 	})
@@ -91,16 +91,16 @@ func makeFiles(t *testing.T) string {
 		model(name, func(b *onnx.Builder) {
 			x := b.Input("x", dtype.Float32, "n", 3)
 			if name == "half" {
-				x = b.Node("Cast", []string{x}, onnx.Int("to", int64(onnx.ElemFloat16)))
+				x = b.Node("Cast", []string{x}, onnx.IntAttr("to", int64(onnx.ElemFloat16)))
 			}
 			x = b.Node("Relu", []string{x})
 			w := b.Weight("w", tensor.FromSlice([]float32{1, 2, last}, 3).Any())
 			if name == "half" {
-				w = b.Node("Cast", []string{w}, onnx.Int("to", int64(onnx.ElemFloat16)))
+				w = b.Node("Cast", []string{w}, onnx.IntAttr("to", int64(onnx.ElemFloat16)))
 			}
-			x = b.Node("Softmax", []string{b.Node("Mul", []string{x, w})}, onnx.Int("axis", 1))
+			x = b.Node("Softmax", []string{b.Node("Mul", []string{x, w})}, onnx.IntAttr("axis", 1))
 			if name == "half" {
-				x = b.Node("Cast", []string{x}, onnx.Int("to", int64(onnx.ElemFloat32)))
+				x = b.Node("Cast", []string{x}, onnx.IntAttr("to", int64(onnx.ElemFloat32)))
 			}
 			b.Output(b.Rename(x, "y"), dtype.Float32, "n", 3)
 		})
@@ -128,7 +128,7 @@ func makeFiles(t *testing.T) string {
 	// halves adds a picture to itself at half of its size and back, which takes sides that are even.
 	model("halves", func(b *onnx.Builder) {
 		x := b.Input("x", dtype.Float32, "n", "c", "h", "w")
-		y := b.Node("AveragePool", []string{x}, onnx.Ints("kernel_shape", 2, 2), onnx.Ints("strides", 2, 2))
+		y := b.Node("AveragePool", []string{x}, onnx.IntsAttr("kernel_shape", 2, 2), onnx.IntsAttr("strides", 2, 2))
 		b.Output(b.Rename(b.Node("Add", []string{x, y}), "y"), dtype.Float32, "n", "c", "h", "w")
 	})
 	model("path", func(b *onnx.Builder) {
@@ -141,7 +141,7 @@ func makeFiles(t *testing.T) string {
 
 	array := func(name string, a tensor.Any) {
 		var b bytes.Buffer
-		if err := npy.Write(&b, a); err != nil {
+		if err := npy.Write(&b, a, nil); err != nil {
 			t.Fatal(err)
 		}
 		save(name+".npy", b.Bytes())
@@ -164,7 +164,7 @@ func makeFiles(t *testing.T) string {
 
 	archive := func(name string, names []string, ts ...tensor.Any) {
 		var b bytes.Buffer
-		if err := npy.WriteZip(&b, names, ts); err != nil {
+		if err := npy.WriteZip(&b, names, ts, nil); err != nil {
 			t.Fatal(err)
 		}
 		save(name+".npz", b.Bytes())

@@ -32,7 +32,7 @@ func TestRunFixed(t *testing.T) {
 		if !strings.Contains(c.out.String(), "seven") {
 			t.Errorf("%s: %s", format, c.out.String())
 		}
-		a, err := npy.Open(file(format))
+		a, err := npy.Open(file(format), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -55,7 +55,7 @@ func TestRunFixed(t *testing.T) {
 // Of 540 digits each is what it is in float32.
 func TestFixedDigits(t *testing.T) {
 	inRoot(t)
-	pixels, err := npy.Open("testdata/digits-test.npy")
+	pixels, err := npy.Open("testdata/digits-test.npy", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func TestFixedDigits(t *testing.T) {
 		t.Helper()
 		var out map[string]tensor.Any
 		if err == nil {
-			out, err = s.Run(t.Context(), map[string]tensor.Any{"image": x.Any()}, onnx.Options{})
+			out, err = s.Run(t.Context(), map[string]tensor.Any{"image": x.Any()}, nil)
 		}
 		if err != nil {
 			t.Fatal(err)

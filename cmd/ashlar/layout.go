@@ -95,7 +95,7 @@ to standard output when FILE is -, and then the text is left out.`, draw.MaxCell
 				return usagef(c, "--tile %v", err)
 			}
 		}
-		picture, err := draw.NewMap(lay, o)
+		picture, err := draw.NewMap(lay, &o)
 		tooLarge := errors.Is(err, layout.ErrLimit)
 		if err != nil && !(tooLarge && pictures == [2]string{}) {
 			return err
@@ -111,7 +111,7 @@ to standard output when FILE is -, and then the text is left out.`, draw.MaxCell
 				return nil
 			}
 			fmt.Fprintln(p.out)
-			err = picture.WriteText(p.out, p.colour())
+			err = picture.WriteText(p.out, &draw.TextOptions{Colour: p.colour()})
 		default:
 			err = nil
 		}

@@ -201,7 +201,7 @@ func (v *conversion) compressed(x *format.Array) (l loss, err error) {
 		if err := format.Named(name).Write(&file, []format.Array{*x}, format.WriteOptions{Axes: v.axes}); err != nil {
 			return l, err
 		}
-		t, err := image.Read(&file, image.Options{MaxPixels: max(x.Tensor.Len(), 1)})
+		t, err := image.Read(&file, &image.Options{MaxPixels: max(x.Tensor.Len(), 1)})
 		if err != nil {
 			return l, err
 		}

@@ -44,7 +44,7 @@ func TestLosses(t *testing.T) {
 		{tensor.FromSlice([]bool{true, false}, 2).Any(), "float32", "", "", "[1. 0.]", true},
 	} {
 		in, out := at(fmt.Sprint(i, ".npy")), at(fmt.Sprint(i, "-out.npy"))
-		if err := format.WriteFile(in, format.WriteOptions{}, format.Array{Name: "x", Tensor: x.in}); err != nil {
+		if err := format.WriteFile(in, nil, format.Array{Name: "x", Tensor: x.in}); err != nil {
 			t.Fatal(err)
 		}
 		args := []string{"convert", in, out, "--name", "x", "--dtype", x.as}
@@ -85,7 +85,7 @@ func TestPictureLosses(t *testing.T) {
 		{[]float32{51. / 255, 1, 17. / 255, 0}, ".jpg", "", "JPEG changes levels from 0 to 255, and PNG keeps them: 2 of 4 numbers changed, in 1 tensor: by 8 at most"},
 	} {
 		in, out := at(fmt.Sprint(i, ".npy")), at(fmt.Sprint(i, x.end))
-		if err := format.WriteFile(in, format.WriteOptions{}, format.Array{Tensor: tensor.FromSlice(x.in, 2, 2).Any()}); err != nil {
+		if err := format.WriteFile(in, nil, format.Array{Tensor: tensor.FromSlice(x.in, 2, 2).Any()}); err != nil {
 			t.Fatal(err)
 		}
 		args := []string{"convert", in, out, "--name", "x"}
@@ -103,10 +103,10 @@ func TestNames(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
 	f, i, b := tensor.FromSlice([]float32{1, 2}, 2).Any(), tensor.FromSlice([]int64{1, 2}, 2).Any(), tensor.FromSlice([]bool{true, false}, 2).Any()
-	if err := format.WriteFile(at("in.npz"), format.WriteOptions{}, format.Array{Name: "f", Tensor: f}, format.Array{Name: "i", Tensor: i}, format.Array{Name: "b", Tensor: b}); err != nil {
+	if err := format.WriteFile(at("in.npz"), nil, format.Array{Name: "f", Tensor: f}, format.Array{Name: "i", Tensor: i}, format.Array{Name: "b", Tensor: b}); err != nil {
 		t.Fatal(err)
 	}
-	if err := format.WriteFile(at("ints.npz"), format.WriteOptions{}, format.Array{Name: "i", Tensor: i}, format.Array{Name: "b", Tensor: b}); err != nil {
+	if err := format.WriteFile(at("ints.npz"), nil, format.Array{Name: "i", Tensor: i}, format.Array{Name: "b", Tensor: b}); err != nil {
 		t.Fatal(err)
 	}
 	for _, x := range []struct {

@@ -25,7 +25,7 @@ func TestMutations(t *testing.T) {
 	}
 	var ts []tensor.Any
 	for _, o := range []pack.Options{{Tile: pack.TileOf(4, 16), Format: pack.BFP8}, {Tile: pack.TileOf(2, 16)}, {Format: f}} {
-		p, err := pack.Pack(x.Any(), o)
+		p, err := pack.Pack(x.Any(), &o)
 		if err != nil {
 			t.Fatal(err)
 		}

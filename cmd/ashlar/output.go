@@ -78,7 +78,7 @@ func (p *program) targetsOf(m *onnx.Model, model string, args []string) (list []
 // namesInZip fails where an npz can't have arrays of these names.
 func namesInZip(names []string) error {
 	nothing := slices.Repeat([]tensor.Any{tensor.New[uint8](0).Any()}, len(names))
-	return npy.WriteZip(io.Discard, names, nothing)
+	return npy.WriteZip(io.Discard, names, nothing, nil)
 }
 
 // writeAll writes the results of all nodes to an npz file.
@@ -95,7 +95,7 @@ func (p *program) writeAll(file string, f *profile) error {
 	if left != nil {
 		fmt.Fprintf(p.stderr, "ashlar: warning: %s: left out, as an npz can't hold their names%s\n", file, listed(left))
 	}
-	return p.writeTo(file, func(w io.Writer) error { return npy.WriteZip(w, names, values) })
+	return p.writeTo(file, func(w io.Writer) error { return npy.WriteZip(w, names, values, nil) })
 }
 
 func targetsStdout(list []target) bool {
@@ -119,13 +119,13 @@ func (p *program) write(t target, r *result) error {
 			if len(names) != 1 {
 				return fmt.Errorf("the output %s has %d tensors; a file that ends in .npz holds them", label(t.names[0]), len(names))
 			}
-			return npy.Write(w, r.outputs[names[0]])
+			return npy.Write(w, r.outputs[names[0]], nil)
 		}
 		ts := make([]tensor.Any, len(names))
 		for i, name := range names {
 			ts[i] = r.outputs[name]
 		}
-		return npy.WriteZip(w, names, ts)
+		return npy.WriteZip(w, names, ts, nil)
 	}
 	return p.writeTo(t.file, put)
 }

@@ -43,7 +43,7 @@ func TestProfile(t *testing.T) {
 	if !slices.Equal(names, want) {
 		t.Errorf("the trace has %v, want %v", names, want)
 	}
-	z, err := npy.OpenZip(all)
+	z, err := npy.OpenZip(all, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +144,7 @@ func TestCheck(t *testing.T) {
 		!strings.Contains(c.err.String(), "seven.png: it isn't an ONNX model") {
 		t.Errorf("exit %d: %s%s", c.code, c.out.String(), c.err.String())
 	}
-	c = newCall(nil).with("check", write("axis.onnx", "Softmax", onnx.Int("axis", 1))) // the declared shape has one axis
+	c = newCall(nil).with("check", write("axis.onnx", "Softmax", onnx.IntAttr("axis", 1))) // the declared shape has one axis
 	if c.code != 1 || !strings.Contains(c.err.String(), "(Softmax, opset 13): op.Softmax: axis 1 of a tensor of rank 1") {
 		t.Errorf("exit %d: %s%s", c.code, c.out.String(), c.err.String())
 	}

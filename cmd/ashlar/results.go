@@ -90,7 +90,7 @@ func isFile(name string) bool {
 func (d *difference) runModel(ctx context.Context, s *source, session *onnx.Session, given map[string]onnx.Value, observe func(*onnx.NodeRun)) (map[string]onnx.Value, error) {
 	bar, done := d.p.progress()
 	defer done()
-	out, err := session.RunValues(ctx, given, onnx.Options{MaxMemory: int64(d.p.limit), Progress: bar, Observe: observe})
+	out, err := session.RunValues(ctx, given, &onnx.Options{MaxMemory: int64(d.p.limit), Progress: bar, Observe: observe})
 	if errors.Is(err, context.Canceled) {
 		return nil, fmt.Errorf("interrupted: %w", s.in(err))
 	}

@@ -158,8 +158,8 @@ func TestOutputs(t *testing.T) {
 	}
 
 	ok("-o", "sum="+tmp+"/sum.npy", "-o", tmp+"/all.npz")
-	check(npy.Open(tmp + "/sum.npy"))
-	z, err := npy.OpenZip(tmp + "/all.npz")
+	check(npy.Open(tmp+"/sum.npy", nil))
+	z, err := npy.OpenZip(tmp+"/all.npz", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,9 +169,9 @@ func TestOutputs(t *testing.T) {
 	check(z.Tensor("sum"))
 	z.Close()
 
-	check(npy.Read(&ok("-o", "sum=-").out))
+	check(npy.Read(&ok("-o", "sum=-").out, nil))
 	all := ok("-o", "-").out.Bytes()
-	if z, err = npy.NewZip(bytes.NewReader(all), int64(len(all))); err != nil {
+	if z, err = npy.NewZip(bytes.NewReader(all), int64(len(all)), nil); err != nil {
 		t.Fatal(err)
 	}
 	check(z.Tensor("sum"))
@@ -195,7 +195,7 @@ func TestOutputs(t *testing.T) {
 		t.Fatal(err)
 	}
 	ok("-o", "sum="+tmp+"/dangling.npy")
-	check(npy.Open(tmp + "/new.npy"))
+	check(npy.Open(tmp+"/new.npy", nil))
 	if parts, _ := filepath.Glob(tmp + "/*.part*"); len(parts) > 0 {
 		t.Errorf("left behind: %v", parts)
 	}

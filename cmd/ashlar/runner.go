@@ -116,7 +116,7 @@ func (u *runner) once(ctx context.Context, files, named []string, progress func(
 		start := time.Now()
 		bar, done := progress()
 		o.Progress = bar
-		outputs, err = r.s.RunValues(ctx, given, o)
+		outputs, err = r.s.RunValues(ctx, given, &o)
 		done()
 		if err == nil && r.profile != nil {
 			err = r.profile.err

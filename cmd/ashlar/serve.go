@@ -154,7 +154,7 @@ func (p *program) serve(ctx context.Context, f *serveFlags, args []string) error
 	if f.queue == 0 {
 		f.queue = -1
 	}
-	s, err := serve.New(serve.Options{MaxBody: int64(f.body), MaxHeld: int64(f.held), MaxMemory: int64(p.limit), MaxRuns: f.runs, MaxQueue: f.queue,
+	s, err := serve.New(&serve.Options{MaxBody: int64(f.body), MaxHeld: int64(f.held), MaxMemory: int64(p.limit), MaxRuns: f.runs, MaxQueue: f.queue,
 		Timeout: f.timeout, BodyTimeout: f.slow, BatchDelay: f.wait, MaxBatch: f.batch, NullNaN: f.null, Grace: f.grace, Hosts: f.hosts, Log: slog.New(logs)}, models...)
 	if s == nil {
 		return errors.Join(append(wrong, err)...)

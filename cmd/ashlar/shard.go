@@ -112,11 +112,11 @@ func (f *shardFlags) placement(c *cobra.Command, text string) (device.Placement,
 	if o.Tile, err = tileNamed(f.stored); err != nil {
 		return none, usagef(c, "--layout %s: %v", f.stored, err)
 	}
-	s, err := pack.NewSpec(d, shape, o)
+	s, err := pack.NewSpec(d, shape, &o)
 	if err != nil {
 		return none, err
 	}
-	dev, err := device.Open(f.device)
+	dev, err := device.Open(f.device, nil)
 	if err != nil {
 		return none, usagef(c, "--device: %v", err)
 	}
@@ -167,7 +167,7 @@ func (f *shardFlags) placement(c *cobra.Command, text string) (device.Placement,
 	case config.Sharding == device.NDSharded:
 		return none, usagef(c, "--config nd wants the extents of a shard: give --shard")
 	default:
-		auto, err := device.Shards(s, config.Sharding, config.Cores[0], config.ColMajor)
+		auto, err := device.Shards(s, config)
 		if err != nil {
 			return none, err
 		}

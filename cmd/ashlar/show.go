@@ -94,7 +94,7 @@ several.` + zarrHelp,
 		}
 		switch {
 		case heatmap:
-			text, err := draw.Heatmap(t, draw.HeatmapOptions{Colour: p.colour()})
+			text, err := draw.Heatmap(t, &draw.HeatmapOptions{Colour: p.colour()})
 			if err != nil {
 				return fmt.Errorf("%s: %w", args[0], err)
 			}

@@ -234,11 +234,8 @@ func (s *source) remote(o *format.Source) (format.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	opts := []zarr.Option{zarr.MaxBytes(cmp.Or(o.MaxBytes, 16<<30))}
-	if o.CF {
-		opts = append(opts, zarr.CF())
-	}
-	h, err := zarr.OpenStore(store, strings.TrimSuffix(path.Base(s.arg), ".zarr"), o.Unfinished, opts...)
+	h, err := zarr.OpenStore(store, strings.TrimSuffix(path.Base(s.arg), ".zarr"),
+		&zarr.Options{MaxBytes: cmp.Or(o.MaxBytes, 16<<30), Unfinished: o.Unfinished, CF: o.CF})
 	if err == nil {
 		err = h.Spread()
 	}
@@ -355,7 +352,7 @@ func (p *program) picture(s *source, o image.Options) (tensor.Any, error) {
 	if free := p.freely(); free > 0 {
 		o.MaxPixels = int(min(free/8, math.MaxInt)) // a pixel takes up to 8 bytes
 	}
-	t, err := format.Read(&s.Source, func(r io.Reader) (tensor.Any, error) { return image.Read(r, o) })
+	t, err := format.Read(&s.Source, func(r io.Reader) (tensor.Any, error) { return image.Read(r, &o) })
 	return t, s.in(err)
 }
 

@@ -50,7 +50,7 @@ func TestStats(t *testing.T) {
 		}
 		for _, end := range ends {
 			path := filepath.Join(dir, title+end)
-			if err := format.WriteFile(path, format.WriteOptions{}, format.Array{Name: title, Tensor: x.tensor}); err != nil {
+			if err := format.WriteFile(path, nil, format.Array{Name: title, Tensor: x.tensor}); err != nil {
 				t.Fatal(err)
 			}
 			c := newCall(nil).with("stats", "--json", path, "--bins", "4")

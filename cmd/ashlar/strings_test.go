@@ -18,8 +18,8 @@ func TestRunOnStrings(t *testing.T) {
 	x := b.InputOf("x", text)
 	m := b.InputOf("m", onnx.Type{Kind: onnx.KindMap, Elem: onnx.ElemString, Of: &onnx.Type{Kind: onnx.KindTensor, Elem: onnx.ElemFloat32}})
 	b.OutputOf(b.Rename(b.Node("StringConcat", []string{x, b.Strings("k", nil, "!")}), "loud"), text)
-	row := b.Node("ai.onnx.ml.DictVectorizer", []string{m}, onnx.Strings("string_vocabulary", "b", "a"))
-	b.OutputOf(b.Rename(b.Node("ai.onnx.ml.ZipMap", []string{row}, onnx.Ints("classlabels_int64s", 7, 8)), "maps"), onnx.Type{})
+	row := b.Node("ai.onnx.ml.DictVectorizer", []string{m}, onnx.StringsAttr("string_vocabulary", "b", "a"))
+	b.OutputOf(b.Rename(b.Node("ai.onnx.ml.ZipMap", []string{row}, onnx.IntsAttr("classlabels_int64s", 7, 8)), "maps"), onnx.Type{})
 	model, err := b.Model(20)
 	if err != nil {
 		t.Fatal(err)

@@ -121,9 +121,9 @@ func (v *verification) run(ctx context.Context, file string, files []string) (d 
 	defer done()
 	o := onnx.Options{MaxMemory: int64(p.limit), Threads: v.threads, Progress: bar}
 	if v.node != "" {
-		d, err = onnx.VerifyNode(ctx, m, r, v.node, given, o)
+		d, err = onnx.VerifyNode(ctx, m, r, v.node, given, &o)
 	} else {
-		d, err = onnx.Verify(ctx, m, r, given, o)
+		d, err = onnx.Verify(ctx, m, r, given, &o)
 	}
 	return d, s, r, s.in(err)
 }

@@ -181,12 +181,12 @@ func TestConvertHolds(t *testing.T) {
 	for name, x := range map[string]tensor.Any{"rows.npy": tensor.New[float64](0, 3).Any(), "columns.npy": tensor.New[float64](3, 0).Any(), "one.npy": tensor.New[float64](0).Any(),
 		"wide.npy": tensor.New[uint8](3, 5, 4).Any()} {
 		var b bytes.Buffer
-		if err := errors.Join(npy.Write(&b, x), os.WriteFile(name, b.Bytes(), 0o600)); err != nil {
+		if err := errors.Join(npy.Write(&b, x, nil), os.WriteFile(name, b.Bytes(), 0o600)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	var b bytes.Buffer
-	err := npy.WriteZip(&b, []string{"w#1", "v"}, []tensor.Any{tensor.Arange[int8](0, 3, 1).Any(), tensor.New[int8](1).Any()})
+	err := npy.WriteZip(&b, []string{"w#1", "v"}, []tensor.Any{tensor.Arange[int8](0, 3, 1).Any(), tensor.New[int8](1).Any()}, nil)
 	if err := errors.Join(err, os.WriteFile("a#b.npz", b.Bytes(), 0o600)); err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +203,7 @@ func TestConvertHolds(t *testing.T) {
 	if c := newCall(nil).with("convert", "rows.csv", "back.npy", "--header"); c.code != 0 {
 		t.Error(c.err.String())
 	}
-	if x, err := npy.Open("back.npy"); err != nil || fmt.Sprint(x.Shape()) != "[0 3]" {
+	if x, err := npy.Open("back.npy", nil); err != nil || fmt.Sprint(x.Shape()) != "[0 3]" {
 		t.Errorf("a table of no rows comes back as %v, %v", x, err)
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/format/image"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -28,14 +27,9 @@ func main() {
 }
 
 func crop(in, out, rectangle string) error {
-	f, err := os.Open(in)
+	picture, err := image.Open(in, &image.Options{HWC: true})
 	if err != nil {
 		return err
-	}
-	defer f.Close()
-	picture, err := image.Read(f, image.Options{HWC: true})
-	if err != nil {
-		return fmt.Errorf("%s: %w", in, err)
 	}
 	var part tensor.Tensor[uint8]
 	err = tensor.Try(func() {
@@ -45,5 +39,5 @@ func crop(in, out, rectangle string) error {
 	if err != nil {
 		return err
 	}
-	return format.WriteFile(out, format.WriteOptions{Axes: "HWC"}, format.Array{Tensor: part.Any()})
+	return image.WriteFile(out, part.Any(), &image.WriteOptions{Axes: image.HWC})
 }

@@ -19,7 +19,7 @@ func read(t testing.TB, path string) tensor.Tensor[uint8] {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	a, err := image.Read(f, image.Options{HWC: true})
+	a, err := image.Read(f, &image.Options{HWC: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -54,7 +54,7 @@ func run(ctx context.Context, l net.Listener, model string) error {
 	if err != nil {
 		return err
 	}
-	models, err := serve.New(serve.Options{}, serve.Model{Name: "digits", Model: m})
+	models, err := serve.New(nil, serve.Model{Name: "digits", Model: m})
 	if err != nil {
 		return err
 	}
@@ -80,13 +80,13 @@ type digit struct{ session *onnx.Session }
 
 func (d digit) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	const most = 1 << 20
-	picture, err := image.Read(http.MaxBytesReader(w, r.Body, most), image.Options{Float: true, Channels: 1, Height: 8, Width: 8})
+	picture, err := image.Read(http.MaxBytesReader(w, r.Body, most), &image.Options{Float: true, Channels: 1, Height: 8, Width: 8})
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
 	in := map[string]tensor.Any{"image": picture.Reshape(1, 1, 8, 8)} // a batch of one
-	out, err := d.session.Run(r.Context(), in, onnx.Options{})
+	out, err := d.session.Run(r.Context(), in, nil)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return

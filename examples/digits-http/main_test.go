@@ -87,7 +87,7 @@ func recognise(url string, pictures tensor.Tensor[float32]) (array, error) {
 
 // read reads a file of the test set.
 func read(t testing.TB, name string) tensor.Tensor[uint8] {
-	a, err := npy.Open("../../testdata/" + name)
+	a, err := npy.Open("../../testdata/"+name, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

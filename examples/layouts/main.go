@@ -91,7 +91,7 @@ func picture(path, text string) error {
 	if err != nil {
 		return err
 	}
-	m, err := draw.NewMap(c, draw.MapOptions{})
+	m, err := draw.NewMap(c, nil)
 	if err != nil {
 		return err
 	}

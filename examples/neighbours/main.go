@@ -82,7 +82,7 @@ func run(out io.Writer, embeddings, queries string, k, batch int, cosine bool) (
 
 // rows reads a matrix of float32.
 func rows(path string, cosine bool) (tensor.Tensor[float32], error) {
-	a, err := npy.Open(path)
+	a, err := npy.Open(path, nil)
 	if err != nil {
 		return tensor.Tensor[float32]{}, err
 	}

@@ -19,7 +19,7 @@ func write(t testing.TB, name string, a tensor.Any) string {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if err := npy.Write(f, a); err != nil {
+	if err := npy.Write(f, a, nil); err != nil {
 		t.Fatal(err)
 	}
 	return path
@@ -90,7 +90,7 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	if err := npy.Write(f, tensor.FromSlice([]float32{1, 0, 0, 1, 2, 1}, 3, 2).Any()); err != nil {
+	if err := npy.Write(f, tensor.FromSlice([]float32{1, 0, 0, 1, 2, 1}, 3, 2).Any(), nil); err != nil {
 		panic(err)
 	}
 	f.Close()

@@ -92,7 +92,7 @@ func (r *reader) close() {
 
 // read reads all lines of a picture, from the top.
 func (r *reader) read(ctx context.Context, picture stdimage.Image) ([]line, error) {
-	a, err := image.FromImage(picture, image.Options{Channels: 3, Float: true})
+	a, err := image.FromImage(picture, &image.Options{Channels: 3, Float: true})
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +147,7 @@ func (n *network) close() {
 func (n *network) run(ctx context.Context, pixels, mean, deviation tensor.Tensor[float32]) (tensor.Tensor[float32], error) {
 	x := op.Div(op.Sub(pixels, mean), deviation)
 	x = x.Reshape(1, 3, x.Dim(1), x.Dim(2)) // a batch of one
-	out, err := n.session.Run(ctx, map[string]tensor.Any{n.in: x.Any()}, onnx.Options{})
+	out, err := n.session.Run(ctx, map[string]tensor.Any{n.in: x.Any()}, nil)
 	if err != nil {
 		return tensor.Tensor[float32]{}, err
 	}

@@ -46,15 +46,15 @@ func smallModels(t testing.TB) string {
 		return b.Weight("w", tensor.FromSlice(v, len(v)).Any())
 	}
 	save(t, filepath.Join(dir, "ch_PP-OCRv4_det_infer.onnx"), func(b *onnx.Builder, x string) string {
-		grey := b.Node("ReduceMean", []string{x}, onnx.Ints("axes", 1))
+		grey := b.Node("ReduceMean", []string{x}, onnx.IntsAttr("axes", 1))
 		return b.Node("Sigmoid", []string{b.Node("Mul", []string{grey, weight(b, -4)})})
 	})
 	save(t, filepath.Join(dir, "ch_PP-OCRv4_rec_infer.onnx"), func(b *onnx.Builder, x string) string {
-		dark := b.Node("MaxPool", []string{b.Node("Neg", []string{x})}, onnx.Ints("kernel_shape", 48, 8), onnx.Ints("strides", 48, 8))
-		dark = b.Node("ReduceMean", []string{dark}, onnx.Ints("axes", 1, 2), onnx.Int("keepdims", 0))
+		dark := b.Node("MaxPool", []string{b.Node("Neg", []string{x})}, onnx.IntsAttr("kernel_shape", 48, 8), onnx.IntsAttr("strides", 48, 8))
+		dark = b.Node("ReduceMean", []string{dark}, onnx.IntsAttr("axes", 1, 2), onnx.IntAttr("keepdims", 0))
 		dark = b.Node("Unsqueeze", []string{dark, b.Weight("axis", tensor.FromSlice([]int64{2}, 1).Any())})
 		far := b.Node("Abs", []string{b.Node("Sub", []string{dark, weight(b, -1, 1, 0.4, 5)})}) // paper, black, grey, a space
-		return b.Node("Softmax", []string{b.Node("Mul", []string{far, b.Weight("k", tensor.Scalar[float32](-20).Any())})}, onnx.Int("axis", 2))
+		return b.Node("Softmax", []string{b.Node("Mul", []string{far, b.Weight("k", tensor.Scalar[float32](-20).Any())})}, onnx.IntAttr("axis", 2))
 	})
 	if err := os.WriteFile(filepath.Join(dir, "ppocr_keys_v1.txt"), []byte("a\nb\n"), 0o666); err != nil {
 		t.Fatal(err)

@@ -13,7 +13,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/ashlar-go/ashlar/chunk"
 	"github.com/ashlar-go/ashlar/chunk/job"
 	"github.com/ashlar-go/ashlar/draw"
 	"github.com/ashlar-go/ashlar/format/zarr"
@@ -50,7 +49,7 @@ func run(ctx context.Context, w io.Writer, npy string) error {
 		for i, s := range plan.Stages() {
 			fmt.Fprintf(w, "%s: stage %d, %s, %d tasks\n", j.Expr, i, s.Name, s.Tasks)
 		}
-		if err := plan.Run(ctx, chunk.RunOptions{}); err != nil {
+		if err := plan.Run(ctx, nil); err != nil {
 			return err
 		}
 	}
@@ -59,7 +58,7 @@ func run(ctx context.Context, w io.Writer, npy string) error {
 	if err != nil {
 		return err
 	}
-	a, err := zarr.Open(ctx, store, "")
+	a, err := zarr.Open(ctx, store, "", nil)
 	if err != nil {
 		return err
 	}
@@ -67,7 +66,7 @@ func run(ctx context.Context, w io.Writer, npy string) error {
 	if err != nil {
 		return err
 	}
-	picture, err := draw.Heatmap(t, draw.HeatmapOptions{})
+	picture, err := draw.Heatmap(t, nil)
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ func TestScale(t *testing.T) {
 	if err := run(context.Background(), &out, file); err != nil {
 		t.Fatal(err)
 	}
-	x, err := npy.Open(file)
+	x, err := npy.Open(file, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +28,7 @@ func TestScale(t *testing.T) {
 		t.Fatalf("%v is no uint8", x.DType())
 	}
 	spread := op.Cast[float32](op.Std(op.Cast[float64](pixels), []int{0}, 0))
-	want, err := draw.Heatmap(spread.Any(), draw.HeatmapOptions{})
+	want, err := draw.Heatmap(spread.Any(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -77,7 +77,7 @@ type result struct {
 }
 
 func compare() ([]result, error) {
-	dev, err := device.Open("sim:wormhole")
+	dev, err := device.Open("sim:wormhole", nil)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +89,7 @@ func compare() ([]result, error) {
 			return nil, err
 		}
 	}
-	want, err := pack.Pack(op.MatMul(x, y).Any(), pack.Options{})
+	want, err := pack.Pack(op.MatMul(x, y).Any(), nil)
 	if err != nil {
 		return nil, err
 	}

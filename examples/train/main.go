@@ -86,11 +86,11 @@ func run(out io.Writer, data, folder string, epochs int) error {
 
 // read returns the pictures as rows of numbers in [0, 1], and their digits.
 func read(folder string) (x matrix, labels []uint8, err error) {
-	a, err := npy.Open(filepath.Join(folder, "digits-test.npy"))
+	a, err := npy.Open(filepath.Join(folder, "digits-test.npy"), nil)
 	if err != nil {
 		return x, nil, err
 	}
-	b, err := npy.Open(filepath.Join(folder, "digits-test-labels.npy"))
+	b, err := npy.Open(filepath.Join(folder, "digits-test-labels.npy"), nil)
 	if err != nil {
 		return x, nil, err
 	}
@@ -166,7 +166,7 @@ func layer(b *onnx.Builder, x, name string, w, bias matrix) string {
 	quantized := b.Nodes("DynamicQuantizeLinear", 3, []string{x}) // numbers, scale, zero point
 	sums := b.Node("MatMulInteger", []string{quantized[0], b.Weight(name, small.Any()), quantized[2]})
 	steps := b.Node("Mul", []string{quantized[1], b.Weight(name+".scale", scale.Any())})
-	y := b.Node("Mul", []string{b.Node("Cast", []string{sums}, onnx.Int("to", 1)), steps})
+	y := b.Node("Mul", []string{b.Node("Cast", []string{sums}, onnx.IntAttr("to", 1)), steps})
 	return b.Node("Add", []string{y, b.Weight(name+".bias", bias.Any())})
 }
 
@@ -176,7 +176,7 @@ func score(m *onnx.Model, x matrix, labels []uint8) (right int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	out, err := s.Run(context.Background(), map[string]tensor.Any{"pixels": x.Any()}, onnx.Options{})
+	out, err := s.Run(context.Background(), map[string]tensor.Any{"pixels": x.Any()}, nil)
 	if err != nil {
 		return 0, err
 	}

@@ -94,7 +94,7 @@ func (d *detector) next(ctx context.Context, samples []float32) (float32, error)
 		"input": tensor.FromSlice(d.window[:], 1, past+chunk).Any(),
 		"state": d.state,
 		"sr":    tensor.Scalar[int64](rate).Any(),
-	}, onnx.Options{})
+	}, nil)
 	if err != nil {
 		return 0, err
 	}

@@ -48,7 +48,7 @@ func TestRead(t *testing.T) {
 		{"infinities", "inf,-Infinity\n", Options{DType: dtype.Float32}, tensor.FromSlice([]float32{float32(math.Inf(1)), float32(math.Inf(-1))}, 1, 2).Any(), nil},
 		{"complex", "1.5-2j,(3+4i),-1,2j\n", Options{DType: dtype.Complex64}, tensor.FromSlice([]complex64{1.5 - 2i, 3 + 4i, -1, 2i}, 1, 4).Any(), nil},
 	} {
-		got, names, err := Read(strings.NewReader(tc.text), tc.o)
+		got, names, err := Read(strings.NewReader(tc.text), &tc.o)
 		if err != nil {
 			t.Errorf("%s: %v", tc.name, err)
 			continue
@@ -89,14 +89,14 @@ func TestReadRefuses(t *testing.T) {
 		{"", Options{Comma: '"'}, ErrOption, "csv: cells can't be separated by '\"', which may stand in a number or ends a row; a comma, ; and a tab can"},
 		{"", Options{DType: 200}, ErrType, ""},
 	} {
-		_, _, err := Read(strings.NewReader(tc.text), tc.o)
+		_, _, err := Read(strings.NewReader(tc.text), &tc.o)
 		var own *Error
 		if !errors.Is(err, tc.err) || !errors.As(err, &own) || tc.want != "" && err.Error() != tc.want {
 			t.Errorf("%.40q: got  %v\nwant %s", tc.text, err, tc.want)
 		}
 	}
 	broken := errors.New("the line is dead")
-	_, _, err := Read(io.MultiReader(strings.NewReader("1,2\n"), failing{broken}), Options{})
+	_, _, err := Read(io.MultiReader(strings.NewReader("1,2\n"), failing{broken}), nil)
 	if !errors.Is(err, broken) {
 		t.Errorf("a source that fails: %v", err)
 	}
@@ -125,7 +125,7 @@ func TestWrite(t *testing.T) {
 		{tensor.New[int32](0, 0).Any(), nil, Options{}, ""},
 	} {
 		var b strings.Builder
-		if err := Write(&b, tc.t, tc.names, tc.o); err != nil || b.String() != tc.want {
+		if err := Write(&b, tc.t, tc.names, &tc.o); err != nil || b.String() != tc.want {
 			t.Errorf("%v: %v\n%q, want\n%q", tc.t, err, b.String(), tc.want)
 		}
 	}
@@ -150,7 +150,7 @@ func TestWrite(t *testing.T) {
 		{closed.Any(), io.Discard, nil, tensor.ErrClosed, ""},
 		{a.Any(), failing{broken}, nil, broken, "csv: writing float64[2,3]: full"},
 	} {
-		if err := Write(tc.w, tc.t, tc.n, Options{}); !errors.Is(err, tc.err) || tc.want != "" && err.Error() != tc.want {
+		if err := Write(tc.w, tc.t, tc.n, nil); !errors.Is(err, tc.err) || tc.want != "" && err.Error() != tc.want {
 			t.Errorf("%s: got %v, want %s", tensor.Describe(tc.t), err, tc.want)
 		}
 	}
@@ -178,10 +178,10 @@ func TestRoundTrip(t *testing.T) {
 				}
 				o := Options{DType: d, Comma: rapid.SampledFrom([]rune{',', ';', '\t', '|', ' ', '→'}).Draw(t, "comma")}
 				var text bytes.Buffer
-				if err := Write(&text, want, nil, o); err != nil {
+				if err := Write(&text, want, nil, &o); err != nil {
 					t.Fatal(err)
 				}
-				got, _, err := Read(&text, o)
+				got, _, err := Read(&text, &o)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -204,10 +204,10 @@ func same(got, want tensor.Any) bool {
 func TestReadManyPieces(t *testing.T) {
 	want := tensor.Arange[int32](0, 300_000, 1).Reshape(1000, 300)
 	var text bytes.Buffer
-	if err := Write(&text, want.Any(), nil, Options{}); err != nil {
+	if err := Write(&text, want.Any(), nil, nil); err != nil {
 		t.Fatal(err)
 	}
-	got, _, err := Read(&text, Options{DType: dtype.Int32})
+	got, _, err := Read(&text, &Options{DType: dtype.Int32})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -258,7 +258,7 @@ func TestEndsOfLines(t *testing.T) {
 		}
 		text := strings.TrimRight(lf.String(), strings.Repeat("\n", rapid.IntRange(0, 1).Draw(t, "trim")))
 		o := Options{Header: rapid.Bool().Draw(t, "header")}
-		want, names, fail := Read(strings.NewReader(text), o)
+		want, names, fail := Read(strings.NewReader(text), &o)
 		for _, kind := range []string{"\r", "\r\n", "mixed"} {
 			var b strings.Builder
 			last := ""
@@ -281,7 +281,7 @@ func TestEndsOfLines(t *testing.T) {
 			if rapid.Bool().Draw(t, "byte by byte") {
 				r = iotest.OneByteReader(r)
 			}
-			got, again, err := Read(r, o)
+			got, again, err := Read(r, &o)
 			if fmt.Sprint(err) != fmt.Sprint(fail) || fmt.Sprintf("%q", again) != fmt.Sprintf("%q", names) {
 				t.Fatalf("%q: %v, %q; %q: %v, %q", text, fail, names, b.String(), err, again)
 			}
@@ -304,7 +304,7 @@ func FuzzRead(f *testing.F) {
 		if tab {
 			o.Comma = '\t'
 		}
-		a, names, err := Read(bytes.NewReader(text), o)
+		a, names, err := Read(bytes.NewReader(text), &o)
 		if err != nil {
 			var own *Error
 			if !errors.As(err, &own) || own.Err == nil || own.Line < 1 || own.Line > bytes.Count(text, []byte("\n"))+bytes.Count(text, []byte("\r"))+2 {
@@ -316,14 +316,14 @@ func FuzzRead(f *testing.F) {
 			t.Fatalf("%s with the names %q", tensor.Describe(a), names)
 		}
 		var first, second bytes.Buffer
-		if err := Write(&first, a, names, o); err != nil {
+		if err := Write(&first, a, names, &o); err != nil {
 			t.Fatal(err)
 		}
-		b, again, err := Read(bytes.NewReader(first.Bytes()), o)
+		b, again, err := Read(bytes.NewReader(first.Bytes()), &o)
 		if err != nil {
 			t.Fatalf("%q, written as %q: %v", text, first.Bytes(), err)
 		}
-		if err := Write(&second, b, again, o); err != nil || !bytes.Equal(first.Bytes(), second.Bytes()) || !same(b, a) {
+		if err := Write(&second, b, again, &o); err != nil || !bytes.Equal(first.Bytes(), second.Bytes()) || !same(b, a) {
 			t.Fatalf("%q and %q, %v", first.Bytes(), second.Bytes(), err)
 		}
 	})
@@ -333,7 +333,7 @@ func FuzzRead(f *testing.F) {
 // complex number and in quotes.
 func TestSpellings(t *testing.T) {
 	read := func(cell string, d dtype.DType) (tensor.Any, error) {
-		a, _, err := Read(strings.NewReader("\""+cell+"\"\n"), Options{DType: d})
+		a, _, err := Read(strings.NewReader("\""+cell+"\"\n"), &Options{DType: d})
 		return a, err
 	}
 	for _, d := range dtype.All() {
@@ -384,13 +384,13 @@ func TestEmptyTables(t *testing.T) {
 		x := tensor.New[float64](shape...)
 		for _, names := range [][]string{nil, {}, {"a"}, {"a", "b", "c"}} {
 			var b strings.Builder
-			if err := Write(&b, x.Any(), names, Options{}); err != nil {
+			if err := Write(&b, x.Any(), names, nil); err != nil {
 				if !errors.Is(err, ErrShape) || b.Len() > 0 {
 					t.Errorf("%v: %v, %q", shape, err, b.String())
 				}
 				continue
 			}
-			back, _, err := Read(strings.NewReader(b.String()), Options{Header: len(names) > 0})
+			back, _, err := Read(strings.NewReader(b.String()), &Options{Header: len(names) > 0})
 			if want := append(slices.Clone(shape), 1)[:2]; err != nil || !slices.Equal(back.Shape(), want) {
 				t.Errorf("%v under %v comes back as %v, %v", shape, names, back, err)
 			}

@@ -28,7 +28,7 @@ func register(name string, comma rune) {
 			t := &text{}
 			t.Read = func() (tensor.Any, error) {
 				return format.Read(s, func(r io.Reader) (a tensor.Any, err error) {
-					a, t.columns, err = Read(r, Options{DType: s.DType, Comma: cmp.Or(s.Comma, comma), Header: s.Header})
+					a, t.columns, err = Read(r, &Options{DType: s.DType, Comma: cmp.Or(s.Comma, comma), Header: s.Header})
 					return a, err
 				})
 			}
@@ -39,6 +39,6 @@ func register(name string, comma rune) {
 			if name == "csv" {
 				between = cmp.Or(o.Comma, comma)
 			}
-			return Write(w, arrays[0].Tensor, arrays[0].Columns, Options{Comma: between})
+			return Write(w, arrays[0].Tensor, arrays[0].Columns, &Options{Comma: between})
 		}})
 }

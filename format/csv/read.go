@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -23,12 +24,19 @@ const MaxRow = 2 << 20
 // mark is the byte order mark.
 const mark = "\ufeff"
 
-// Options say what a table is like. The zero value is CSV of float64 without
-// names.
+// Options say what a table is like. The zero value, and nil, is CSV of float64
+// without names.
 type Options struct {
 	DType  dtype.DType // of what Read returns; Invalid is float64. Write goes by the tensor
 	Comma  rune        // between cells; 0 is a comma. No letter, digit, sign, point, quote, bracket or end of line
 	Header bool        // Read: the first row holds the columns' names
+}
+
+func optionsOf(o *Options) Options {
+	if o == nil {
+		return Options{}
+	}
+	return *o
 }
 
 // comma returns the delimiter, or what is wrong with it.
@@ -49,10 +57,11 @@ func (o Options) comma() (rune, error) {
 // mark at the beginning is skipped.
 //
 // Errors are of type *Error.
-func Read(r io.Reader, o Options) (t tensor.Any, names []string, err error) {
+func Read(r io.Reader, opts *Options) (t tensor.Any, names []string, err error) {
 	if r == nil {
 		return tensor.Any{}, nil, fail(0, 0, ErrOption, "the reader is nil")
 	}
+	o := optionsOf(opts)
 	comma, err := o.comma()
 	if err != nil {
 		return tensor.Any{}, nil, err
@@ -78,6 +87,15 @@ func Read(r io.Reader, o Options) (t tensor.Any, names []string, err error) {
 		return tensor.Any{}, nil, err
 	}
 	return t, in.names, nil
+}
+
+// Open is Read of a file.
+func Open(path string, o *Options) (t tensor.Any, names []string, err error) {
+	t, err = format.Read(&format.Source{Path: path}, func(r io.Reader) (a tensor.Any, err error) {
+		a, names, err = Read(r, o)
+		return a, err
+	})
+	return t, names, err
 }
 
 // table hands out the rows of a text.

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -26,11 +27,11 @@ import (
 // names, which text can't show, for names that aren't as many as the columns, for a
 // tensor without elements of its own, and with w's error. The text of a table of no
 // rows and no columns is empty.
-func Write(w io.Writer, t tensor.Any, names []string, o Options) error {
+func Write(w io.Writer, t tensor.Any, names []string, o *Options) error {
 	if w == nil || t.IsZero() {
 		return fail(0, 0, ErrOption, "the writer or the tensor is nil")
 	}
-	comma, err := o.comma()
+	comma, err := optionsOf(o).comma()
 	if err != nil {
 		return err
 	}
@@ -82,6 +83,12 @@ func Write(w io.Writer, t tensor.Any, names []string, o Options) error {
 		return fail(0, 0, err, "writing %s: %v", tensor.Describe(t), err)
 	}
 	return nil
+}
+
+// WriteFile is Write to a file, which appears, or takes the place of an earlier one,
+// when it is whole: after an error the earlier one is as it was.
+func WriteFile(path string, t tensor.Any, names []string, o *Options) error {
+	return format.PutFile(path, func(w io.Writer) error { return Write(w, t, names, o) })
 }
 
 // A body writes the rows of a table.

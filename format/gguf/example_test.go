@@ -16,7 +16,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	w, err := pack.Pack(tensor.Linspace[float32](-1, 1, 64).Reshape(2, 32).Any(), pack.Options{Format: q8})
+	w, err := pack.Pack(tensor.Linspace[float32](-1, 1, 64).Reshape(2, 32).Any(), &pack.Options{Format: q8})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -305,7 +305,7 @@ func (f *File) Slice(name string, idx ...tensor.Index) (tensor.Any, error) {
 	lo, hi := lay.Span()
 	first := (off + lo) / k.block
 	n := (off+hi)/k.block + 1 - first
-	s, err := pack.NewSpec(e.DType, []int{n * k.block}, pack.Options{Format: k.format})
+	s, err := pack.NewSpec(e.DType, []int{n * k.block}, &pack.Options{Format: k.format})
 	if err != nil {
 		return tensor.Any{}, p.fail(e, err)
 	}

@@ -51,7 +51,7 @@ func of(t *testing.T, code uint32, shape ...int) tensor.Any {
 		a, _, err = tensor.SliceBytes(k.d, buf, 0, lay, false)
 	default:
 		var s pack.Spec
-		if s, err = pack.NewSpec(k.d, shape, pack.Options{Format: k.format}); err == nil {
+		if s, err = pack.NewSpec(k.d, shape, &pack.Options{Format: k.format}); err == nil {
 			var p pack.Tensor
 			p, err = pack.FromBytes(s, buf, 0)
 			a = p.Any()
@@ -328,7 +328,7 @@ func TestWriteErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	padded, err := pack.Pack(x, pack.Options{Format: q, Align: []int{32}})
+	padded, err := pack.Pack(x, &pack.Options{Format: q, Align: []int{32}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -285,7 +285,7 @@ func (e *entry) info() (Info, error) {
 	if e.kind == nil || e.kind.format == nil {
 		return i, nil
 	}
-	s, err := pack.NewSpec(i.DType, i.Shape, pack.Options{Format: e.kind.format})
+	s, err := pack.NewSpec(i.DType, i.Shape, &pack.Options{Format: e.kind.format})
 	if err != nil {
 		return i, fail(e.at, e.Name, err, "%v", err)
 	}

@@ -21,7 +21,7 @@ func TestWriteSplit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	blocks, err := pack.Pack(tensor.Linspace[float32](-1, 1, 64).Reshape(2, 32).Any(), pack.Options{Format: q8})
+	blocks, err := pack.Pack(tensor.Linspace[float32](-1, 1, 64).Reshape(2, 32).Any(), &pack.Options{Format: q8})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"slices"
 
+	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/pack"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -95,6 +96,12 @@ func Write(w io.Writer, names []string, ts []tensor.Any, metadata []KV) error {
 		return fail(-1, "", err, "writing: %v", err)
 	}
 	return nil
+}
+
+// WriteFile is Write to a file, which appears, or takes the place of an earlier one,
+// when it is whole: after an error the earlier one is as it was.
+func WriteFile(path string, names []string, ts []tensor.Any, metadata []KV) error {
+	return format.PutFile(path, func(w io.Writer) error { return Write(w, names, ts, metadata) })
 }
 
 // blocksIn adds the key of blocks to metadata where a tensor has them.

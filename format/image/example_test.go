@@ -21,7 +21,7 @@ func ExampleRead() {
 		panic(err)
 	}
 
-	t, err := image.Read(&file, image.Options{Channels: 1, Float: true, Height: 2, Width: 2})
+	t, err := image.Read(&file, &image.Options{Channels: 1, Float: true, Height: 2, Width: 2})
 	if err != nil {
 		panic(err)
 	}
@@ -43,10 +43,10 @@ func ExampleConfig() {
 func ExampleWrite() {
 	ramp := tensor.FromSlice([]float32{0, 0.25, 0.5, 0.75, 1, 2}, 1, 2, 3) // (C,H,W); 2 becomes 1
 	var file bytes.Buffer
-	if err := image.Write(&file, ramp.Any(), image.WriteOptions{Axes: image.CHW}); err != nil {
+	if err := image.Write(&file, ramp.Any(), &image.WriteOptions{Axes: image.CHW}); err != nil {
 		panic(err)
 	}
-	t, err := image.Read(&file, image.Options{})
+	t, err := image.Read(&file, nil)
 	if err != nil {
 		panic(err)
 	}
@@ -59,7 +59,7 @@ func ExampleFromImage() {
 	img := stdimage.NewNRGBA(stdimage.Rect(0, 0, 2, 1)) // a black dot on nothing at all
 	img.SetNRGBA(0, 0, color.NRGBA{A: 255})
 	for _, back := range []color.Color{nil, color.White} {
-		t, err := image.FromImage(img, image.Options{Channels: 1, Background: back})
+		t, err := image.FromImage(img, &image.Options{Channels: 1, Background: back})
 		if err != nil {
 			panic(err)
 		}

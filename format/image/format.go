@@ -24,7 +24,7 @@ func register(kind Format, magic string, ends ...string) {
 			if axes < 0 {
 				return fmt.Errorf("no axes of a picture %q: want HW, CHW or HWC", o.Axes)
 			}
-			return Write(w, arrays[0].Tensor, WriteOptions{Format: kind, Axes: Axes(axes)})
+			return Write(w, arrays[0].Tensor, &WriteOptions{Format: kind, Axes: Axes(axes)})
 		}})
 }
 
@@ -39,7 +39,7 @@ func open(s *format.Source) (format.File, error) {
 		return strings.ToUpper(c.Format.String()), i, nil
 	}, Read: func() (tensor.Any, error) {
 		return format.Read(s, func(r io.Reader) (tensor.Any, error) {
-			return Read(r, Options{MaxPixels: int(min(s.MaxBytes/8, math.MaxInt))}) // a pixel takes up to 8 bytes
+			return Read(r, &Options{MaxPixels: int(min(s.MaxBytes/8, math.MaxInt))}) // a pixel takes up to 8 bytes
 		})
 	}}, nil
 }

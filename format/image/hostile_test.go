@@ -82,7 +82,7 @@ func TestRefused(t *testing.T) {
 		{"CMYK, 9 Mpixel", flatJPEG(0xc0, 3000, 3000, cmyk, adobe(0))[:1000], ErrTooLarge, "out of proportion"},
 	} {
 		var err error
-		bounded(t, len(c.data), func() { _, err = Read(bytes.NewReader(c.data), Options{}) })
+		bounded(t, len(c.data), func() { _, err = Read(bytes.NewReader(c.data), nil) })
 		var e *Error
 		if !errors.Is(err, c.kind) || !errors.As(err, &e) || !strings.Contains(err.Error(), c.text) || !strings.HasPrefix(err.Error(), "image.Read: ") {
 			t.Errorf("%s: %v, want one with %q", c.name, err, c.text)
@@ -105,7 +105,7 @@ func TestTruncatedAndFlipped(t *testing.T) {
 		"jpeg, progressive": flatJPEG(0xc2, 13, 9, ycc420),
 	} {
 		for n := range data {
-			a, err := Read(bytes.NewReader(data[:n]), Options{})
+			a, err := Read(bytes.NewReader(data[:n]), nil)
 			if err == nil {
 				t.Fatalf("%s: %d of %d bytes gave %s", name, n, len(data), tensor.Describe(a))
 			}
@@ -116,7 +116,7 @@ func TestTruncatedAndFlipped(t *testing.T) {
 		for i := range 8 * len(data) {
 			flipped := slices.Clone(data)
 			flipped[i/8] ^= 1 << (i % 8)
-			if _, err := Read(bytes.NewReader(flipped), Options{}); err != nil && !errors.Is(err, ErrFormat) && !errors.Is(err, ErrTooLarge) {
+			if _, err := Read(bytes.NewReader(flipped), nil); err != nil && !errors.Is(err, ErrFormat) && !errors.Is(err, ErrTooLarge) {
 				t.Errorf("%s, bit %d: %v", name, i, err)
 			}
 		}
@@ -188,23 +188,23 @@ func TestProportion(t *testing.T) {
 	flat := encodePNG(stdimage.NewRGBA64(stdimage.Rect(0, 0, 2600, 2600)))
 	for _, o := range []Options{{Channels: 3, Float: true}, {Channels: 4, Float: true, HWC: true}} {
 		var err error
-		bounded(t, len(flat), func() { _, err = Read(bytes.NewReader(flat), o) })
+		bounded(t, len(flat), func() { _, err = Read(bytes.NewReader(flat), &o) })
 		if !errors.Is(err, ErrTooLarge) {
 			t.Errorf("%+v: %v", o, err)
 		}
 		o.MaxPixels = 2600*2600 - 1
-		if _, err := Read(bytes.NewReader(flat), o); !errors.Is(err, ErrTooLarge) {
+		if _, err := Read(bytes.NewReader(flat), &o); !errors.Is(err, ErrTooLarge) {
 			t.Errorf("one pixel over the limit: %v", err)
 		}
 		o.MaxPixels = 2600 * 2600
-		if a, err := Read(bytes.NewReader(flat), o); err != nil || a.Len() != 2600*2600*o.Channels {
+		if a, err := Read(bytes.NewReader(flat), &o); err != nil || a.Len() != 2600*2600*o.Channels {
 			t.Errorf("with MaxPixels: %v", err)
 		}
 	}
 	// The same picture made small needs no more than its decoding.
 	small := Options{Channels: 1, Height: 28, Width: 28}
 	bounded(t, len(flat), func() {
-		if _, err := Read(bytes.NewReader(flat), small); err != nil {
+		if _, err := Read(bytes.NewReader(flat), &small); err != nil {
 			t.Error(err)
 		}
 	})
@@ -218,7 +218,7 @@ func TestProportion(t *testing.T) {
 		t.Fatal(err)
 	}
 	bounded(t, b.Len(), func() { // 16 MB, and 67 MB of floats
-		if _, err := Read(bytes.NewReader(b.Bytes()), Options{Float: true}); err != nil {
+		if _, err := Read(bytes.NewReader(b.Bytes()), &Options{Float: true}); err != nil {
 			t.Error(err)
 		}
 	})
@@ -234,12 +234,12 @@ func TestScansAreLimited(t *testing.T) {
 		}
 		return append(b, endOfImage...)
 	}
-	if _, err := Read(bytes.NewReader(build(mostScans)), Options{}); err != nil {
+	if _, err := Read(bytes.NewReader(build(mostScans)), nil); err != nil {
 		t.Errorf("%d scans: %v", mostScans, err)
 	}
 	bomb := build(100000)
 	start := time.Now()
-	_, err := Read(bytes.NewReader(bomb), Options{})
+	_, err := Read(bytes.NewReader(bomb), nil)
 	if !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "over 256 scans") {
 		t.Errorf("100000 scans: %v", err)
 	}
@@ -260,7 +260,7 @@ func TestLateAdobe(t *testing.T) {
 	if err != nil || m.ColorModel() != color.YCbCrModel {
 		t.Errorf("%v", err)
 	}
-	if a, err := Read(bytes.NewReader(late), Options{Height: 1, Width: 1}); err != nil || !slices.Equal(bytesOf(t, a), []uint8{128, 128, 128}) {
+	if a, err := Read(bytes.NewReader(late), &Options{Height: 1, Width: 1}); err != nil || !slices.Equal(bytesOf(t, a), []uint8{128, 128, 128}) {
 		t.Errorf("%v", err)
 	}
 }
@@ -268,15 +268,15 @@ func TestLateAdobe(t *testing.T) {
 func TestOptionsChecked(t *testing.T) {
 	data := picture(2, 1, 8, 0, []byte{1, 2})
 	for _, o := range []Options{{Channels: 2}, {Channels: -1}, {Height: -1}, {Width: -5}, {MaxPixels: -1}} {
-		if _, err := Read(bytes.NewReader(data), o); !errors.Is(err, ErrOption) {
+		if _, err := Read(bytes.NewReader(data), &o); !errors.Is(err, ErrOption) {
 			t.Errorf("Read %+v: %v", o, err)
 		}
-		if _, err := FromImage(stdimage.NewGray(stdimage.Rect(0, 0, 1, 1)), o); !errors.Is(err, ErrOption) {
+		if _, err := FromImage(stdimage.NewGray(stdimage.Rect(0, 0, 1, 1)), &o); !errors.Is(err, ErrOption) {
 			t.Errorf("FromImage %+v: %v", o, err)
 		}
 	}
 	var e *tensor.Error
-	if _, err := Read(bytes.NewReader(data), Options{Height: maxSide, Width: maxSide, Channels: 4, Float: true}); !errors.As(err, &e) {
+	if _, err := Read(bytes.NewReader(data), &Options{Height: maxSide, Width: maxSide, Channels: 4, Float: true}); !errors.As(err, &e) {
 		t.Errorf("a result beyond all memory: %v", err)
 	}
 }
@@ -287,7 +287,7 @@ func TestReaderFails(t *testing.T) {
 	for _, data := range [][]byte{encodePNG(stdimage.NewGray(stdimage.Rect(0, 0, 9, 9))), flatJPEG(0xc0, 64, 64, grey)} {
 		for _, n := range []int{0, 1, 20, len(data) - 3} {
 			r := func() io.Reader { return io.MultiReader(bytes.NewReader(data[:n]), iotest.ErrReader(broken)) }
-			if _, err := Read(r(), Options{}); !errors.Is(err, broken) || errors.Is(err, ErrFormat) {
+			if _, err := Read(r(), nil); !errors.Is(err, broken) || errors.Is(err, ErrFormat) {
 				t.Errorf("Read after %d bytes: %v", n, err)
 			}
 			if _, err := Config(r()); n < 25 && (!errors.Is(err, broken) || errors.Is(err, ErrFormat)) {
@@ -316,7 +316,7 @@ func FuzzRead(f *testing.F) {
 		}
 		var a tensor.Any
 		var err error
-		bounded(t, len(data), func() { a, err = Read(bytes.NewReader(data), o) })
+		bounded(t, len(data), func() { a, err = Read(bytes.NewReader(data), &o) })
 		var info Info
 		var configErr error
 		bounded(t, len(data), func() { info, configErr = Config(bytes.NewReader(data)) })

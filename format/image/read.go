@@ -10,10 +10,11 @@ import (
 	"math"
 	"runtime"
 
+	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// Options say what tensor a picture becomes. The zero value gives (C,H,W) of uint8 with the picture's own channels and size.
+// Options say what tensor a picture becomes. The zero value, and nil, gives (C,H,W) of uint8 with the picture's own channels and size.
 type Options struct {
 	// Channels is 1 (grey), 3 (RGB) or 4 (RGBA); 0 takes what the picture has, see Info.Channels and FromImage.
 	Channels int
@@ -39,6 +40,13 @@ const (
 )
 
 const maxSide = 1<<31 - 1
+
+func optionsOf(o *Options) Options {
+	if o == nil {
+		return Options{}
+	}
+	return *o
+}
 
 // check refuses values that are wrong whatever the picture.
 func (o *Options) check(op string) error {
@@ -73,8 +81,9 @@ func (o *Options) size(h, w int) (int, int) {
 //
 // Errors wrap ErrFormat, ErrTooLarge or ErrOption, are those of r, or that of tensor.Empty if the result's memory isn't to be
 // had; a picture that is damaged or ends early gives an error, never a part of it.
-func Read(r io.Reader, o Options) (tensor.Any, error) {
+func Read(r io.Reader, opts *Options) (tensor.Any, error) {
 	const op = "image.Read"
+	o := optionsOf(opts)
 	if err := o.check(op); err != nil {
 		return tensor.Any{}, err
 	}
@@ -112,13 +121,19 @@ func Read(r io.Reader, o Options) (tensor.Any, error) {
 	return o.build(op, img)
 }
 
+// Open is Read of a file.
+func Open(path string, o *Options) (tensor.Any, error) {
+	return format.Read(&format.Source{Path: path}, func(r io.Reader) (tensor.Any, error) { return Read(r, o) })
+}
+
 // FromImage makes a tensor of a picture, as Read does of a file; MaxPixels has no meaning here. The pixels are copied.
 //
 // With Channels 0 the type of img decides: Gray and Gray16 have 1 channel, YCbCr, CMYK and Paletted 3, Paletted with a colour
 // that isn't opaque and every other type 4. Errors wrap ErrOption, or ErrTooLarge for an empty picture or one of over 2^46
 // pixels, or are that of tensor.Empty.
-func FromImage(img stdimage.Image, o Options) (tensor.Any, error) {
+func FromImage(img stdimage.Image, opts *Options) (tensor.Any, error) {
 	const op = "image.FromImage"
+	o := optionsOf(opts)
 	if err := o.check(op); err != nil {
 		return tensor.Any{}, err
 	}

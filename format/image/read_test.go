@@ -19,7 +19,7 @@ import (
 func mustRead(t testing.TB, data []byte, o Options) tensor.Any {
 	t.Helper()
 	// One byte at a time: no decoder may rely on more.
-	a, err := Read(iotest.OneByteReader(bytes.NewReader(data)), o)
+	a, err := Read(iotest.OneByteReader(bytes.NewReader(data)), &o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -246,7 +246,7 @@ func TestFromImage(t *testing.T) {
 		{g.SubImage(inner), 1}, {g16.SubImage(inner), 1}, {n.SubImage(inner), 4}, {n64.SubImage(inner), 4}, {r.SubImage(inner), 4},
 		{r64.SubImage(inner), 4}, {k.SubImage(inner), 3}, {y.SubImage(inner), 3}, {p.SubImage(inner), 3}, {sheer.SubImage(inner), 4},
 	} {
-		a, err := FromImage(c.img, Options{HWC: true})
+		a, err := FromImage(c.img, &Options{HWC: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -268,7 +268,7 @@ func TestFromImage(t *testing.T) {
 			}
 			continue
 		}
-		b, err := FromImage(disguised{c.img}, Options{HWC: true, Channels: c.channels})
+		b, err := FromImage(disguised{c.img}, &Options{HWC: true, Channels: c.channels})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -295,7 +295,7 @@ func TestFromImage(t *testing.T) {
 		}
 	}
 	for _, img := range []stdimage.Image{stdimage.NewGray(stdimage.Rectangle{}), stdimage.NewUniform(color.White)} {
-		if a, err := FromImage(img, Options{}); err == nil {
+		if a, err := FromImage(img, nil); err == nil {
 			t.Errorf("%T of %v became %s", img, img.Bounds().Size(), tensor.Describe(a))
 		}
 	}
@@ -317,7 +317,7 @@ func TestBorrowChangesNothing(t *testing.T) {
 			t.Errorf("%T isn't borrowed with %+v", c.img, c.o)
 			continue
 		}
-		a, err := FromImage(c.img, c.o)
+		a, err := FromImage(c.img, &c.o)
 		if err != nil || !slices.Equal(bytesOf(t, a), bytesOf(t, b)) || !slices.Equal(a.Shape(), b.Shape()) {
 			t.Errorf("%T: borrowed and copied differ (%v)", c.img, err)
 		}
@@ -347,7 +347,7 @@ func TestReadFromAnyReader(t *testing.T) {
 		bytes.NewReader(append(slices.Clone(data), "and more"...)), iotest.HalfReader(bytes.NewReader(data)),
 		iotest.DataErrReader(bytes.NewReader(data)), io.MultiReader(bytes.NewReader(data[:30]), bytes.NewReader(data[30:])),
 	} {
-		a, err := Read(r, Options{})
+		a, err := Read(r, nil)
 		if err != nil {
 			t.Errorf("%T: %v", r, err)
 		} else if !slices.Equal(bytesOf(t, a), want) {

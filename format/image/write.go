@@ -7,9 +7,12 @@ import (
 	"image/png"
 	"io"
 	"math"
+	"path/filepath"
 	"runtime"
+	"strings"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -27,7 +30,7 @@ const (
 	HWC
 )
 
-// WriteOptions say how Write encodes. The zero value is PNG.
+// WriteOptions say how Write encodes. The zero value, and nil, is PNG.
 type WriteOptions struct {
 	Format  Format // PNG, JPEG, or 0 for PNG
 	Quality int    // of JPEG: 1 to 100, or 0 for 90
@@ -40,8 +43,12 @@ type WriteOptions struct {
 //
 // What PNG holds is exactly these bytes, and Read gives them back in as many channels. JPEG loses some. Both encoders compute
 // in integers: the same tensor gives the same file on every platform. Errors wrap ErrTensor or ErrOption, or are those of w.
-func Write(w io.Writer, t tensor.Any, o WriteOptions) error {
+func Write(w io.Writer, t tensor.Any, opts *WriteOptions) error {
 	const op = "image.Write"
+	var o WriteOptions
+	if opts != nil {
+		o = *opts
+	}
 	if o.Format == 0 {
 		o.Format = PNG
 	}
@@ -74,6 +81,19 @@ func Write(w io.Writer, t tensor.Any, o WriteOptions) error {
 		return fmt.Errorf("%s: %w", op, err)
 	}
 	return nil
+}
+
+// WriteFile is Write to a file, which appears, or takes the place of an earlier one, when it is whole: after an error the
+// earlier one is as it was. Without a Format in o, a name that ends in .jpg or .jpeg gets a JPEG.
+func WriteFile(path string, t tensor.Any, o *WriteOptions) error {
+	set := WriteOptions{}
+	if o != nil {
+		set = *o
+	}
+	if end := strings.ToLower(filepath.Ext(path)); set.Format == 0 && (end == ".jpg" || end == ".jpeg") {
+		set.Format = JPEG
+	}
+	return format.PutFile(path, func(w io.Writer) error { return Write(w, t, &set) })
 }
 
 // withAlpha keeps the encoder from leaving out an alpha that is 255 all over, which would lose a channel.

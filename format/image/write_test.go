@@ -34,17 +34,17 @@ func TestPNGRoundTrip(t *testing.T) {
 			axes Axes
 		}{{hwc.Any(), HWC}, {chw.Any(), CHW}, {chw.Contiguous().Any(), CHW}, {flat, map[bool]Axes{true: HW, false: HWC}[c == 1]}} {
 			var b bytes.Buffer
-			if err := Write(&b, way.t, WriteOptions{Axes: way.axes}); err != nil {
+			if err := Write(&b, way.t, &WriteOptions{Axes: way.axes}); err != nil {
 				t.Fatal(err)
 			}
 			for _, float := range []bool{false, true} {
-				a, err := Read(bytes.NewReader(b.Bytes()), Options{HWC: true, Float: float})
+				a, err := Read(bytes.NewReader(b.Bytes()), &Options{HWC: true, Float: float})
 				if err != nil {
 					t.Fatal(err)
 				}
 				if float { // 0..1 and back
 					var again bytes.Buffer
-					if err := Write(&again, a, WriteOptions{Axes: HWC}); err != nil {
+					if err := Write(&again, a, &WriteOptions{Axes: HWC}); err != nil {
 						t.Fatal(err)
 					}
 					if !bytes.Equal(again.Bytes(), b.Bytes()) {
@@ -67,7 +67,7 @@ func TestJPEGIsClose(t *testing.T) {
 	for _, c := range []int{1, 3} {
 		var b, low bytes.Buffer
 		src := tensor.FromSlice(pix[:c*h*w], c, h, w)
-		if err := errors.Join(Write(&b, src.Any(), WriteOptions{Format: JPEG, Quality: 100}), Write(&low, src.Any(), WriteOptions{Format: JPEG, Quality: 5})); err != nil {
+		if err := errors.Join(Write(&b, src.Any(), &WriteOptions{Format: JPEG, Quality: 100}), Write(&low, src.Any(), &WriteOptions{Format: JPEG, Quality: 5})); err != nil {
 			t.Fatal(err)
 		}
 		if low.Len() >= b.Len() {
@@ -192,19 +192,19 @@ func TestWriteRefuses(t *testing.T) {
 		{ok.Any(), WriteOptions{Format: JPEG, Quality: -1}, ErrOption},
 	} {
 		var b bytes.Buffer
-		if err := Write(&b, c.t, c.o); !errors.Is(err, c.kind) || b.Len() != 0 {
+		if err := Write(&b, c.t, &c.o); !errors.Is(err, c.kind) || b.Len() != 0 {
 			t.Errorf("%s with %+v: %v, %d bytes written", tensor.Describe(c.t), c.o, err, b.Len())
 		}
 	}
 	closed := tensor.New[uint8](2, 2)
 	closed.Close()
-	if err := Write(io.Discard, closed.Any(), WriteOptions{}); !errors.Is(err, tensor.ErrClosed) {
+	if err := Write(io.Discard, closed.Any(), nil); !errors.Is(err, tensor.ErrClosed) {
 		t.Errorf("a closed tensor: %v", err)
 	}
 	r, w := io.Pipe()
 	r.Close()
 	for _, f := range []Format{PNG, JPEG} {
-		if err := Write(w, ok.Any(), WriteOptions{Format: f}); !errors.Is(err, io.ErrClosedPipe) {
+		if err := Write(w, ok.Any(), &WriteOptions{Format: f}); !errors.Is(err, io.ErrClosedPipe) {
 			t.Errorf("a closed pipe: %v", err)
 		}
 	}

@@ -4,7 +4,7 @@
 // Read, Open and ReadHeader take versions 1, 2 and 3, both byte orders and both
 // memory orders. An array in Fortran order becomes a tensor with a column-major
 // layout over the elements as they lie in the file; nothing is transposed.
-// Write makes version 1, little-endian, row-major or with Fortran column-major.
+// Write makes version 1, little-endian, row-major or with WriteOptions.Fortran column-major.
 //
 // # Element types
 //
@@ -14,7 +14,8 @@
 //	float16, float32, float64 <f2 <f4 <f8
 //	complex64, complex128     <c8 <c16
 //	bfloat16                  <V2
-//	float8_e5m2, float8_e4m3  |V1
+//	float8_e5m2, float8_e4m3, float8_e5m2fnuz, float8_e4m3fnuz  |V1
+//	float8_e8m0, float4_e2m1, int2, int4, uint2, uint4          |V1, a byte each
 //	fp8x23, fp16x16, fp32x32  [('fp8x23', '<i4')], with <i4 and <i8 for the others
 //	fp64x64                   [('fp64x64', [('hi', '<i8'), ('lo', '<u8')])]
 //

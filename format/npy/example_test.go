@@ -22,14 +22,14 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	if err := npy.Write(f, tensor.FromSlice([]float32{1, 2, 3, 4, 5, 6}, 2, 3).Transpose().Any()); err != nil {
+	if err := npy.Write(f, tensor.FromSlice([]float32{1, 2, 3, 4, 5, 6}, 2, 3).Transpose().Any(), nil); err != nil {
 		log.Fatal(err)
 	}
 	if err := f.Close(); err != nil {
 		log.Fatal(err)
 	}
 
-	a, err := npy.Open(path)
+	a, err := npy.Open(path, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func Example() {
 
 func ExampleReadHeader() {
 	file := "\x93NUMPY\x01\x00\x3c\x00{'descr': '>f8', 'fortran_order': True, 'shape': (640, 480)}\n" // and 2.4 MB of elements
-	h, err := npy.ReadHeader(bytes.NewReader([]byte(file)))
+	h, err := npy.ReadHeader(bytes.NewReader([]byte(file)), nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -52,11 +52,11 @@ func ExampleReadHeader() {
 func ExampleWriteZip() {
 	var b bytes.Buffer
 	weights, bias := tensor.New[float32](10, 784), tensor.New[float32](10)
-	if err := npy.WriteZip(&b, []string{"layer1/w", "layer1/b"}, []tensor.Any{weights.Any(), bias.Any()}, npy.Deflate()); err != nil {
+	if err := npy.WriteZip(&b, []string{"layer1/w", "layer1/b"}, []tensor.Any{weights.Any(), bias.Any()}, &npy.WriteOptions{Deflate: true}); err != nil {
 		log.Fatal(err)
 	}
 
-	z, err := npy.NewZip(bytes.NewReader(b.Bytes()), int64(b.Len()))
+	z, err := npy.NewZip(bytes.NewReader(b.Bytes()), int64(b.Len()), nil)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -14,20 +14,13 @@ import (
 func init() {
 	format.Register(&format.Format{Name: "npy", Ends: []string{".npy"}, Sign: format.Begins("\x93NUMPY"), Open: openOne,
 		Write: func(w io.Writer, arrays []format.Array, o format.WriteOptions) error {
-			return Write(w, arrays[0].Tensor, writeOptions(o)...)
+			return Write(w, arrays[0].Tensor, &WriteOptions{Fortran: o.Fortran})
 		}})
 	format.Register(&format.Format{Name: "npz", Ends: []string{".npz"}, Several: true, Sign: format.Begins("PK\x03\x04", "PK\x05\x06"), Open: openNPZ,
 		Write: func(w io.Writer, arrays []format.Array, o format.WriteOptions) error {
 			names, ts := format.Apart(arrays)
-			return WriteZip(w, names, ts, writeOptions(o)...)
+			return WriteZip(w, names, ts, &WriteOptions{Fortran: o.Fortran})
 		}})
-}
-
-func writeOptions(o format.WriteOptions) (list []WriteOption) {
-	if o.Fortran {
-		list = append(list, Fortran())
-	}
-	return list
 }
 
 // infoOf describes the array of a header.
@@ -49,7 +42,7 @@ func infoOf(h Header) format.Info {
 
 func openOne(s *format.Source) (format.File, error) {
 	header := func() (Header, error) {
-		return format.Read(s, func(r io.Reader) (Header, error) { return ReadHeader(r) })
+		return format.Read(s, func(r io.Reader) (Header, error) { return ReadHeader(r, nil) })
 	}
 	f := &format.One{Header: func() (string, format.Info, error) {
 		h, err := header()
@@ -59,10 +52,10 @@ func openOne(s *format.Source) (format.File, error) {
 		i := infoOf(h)
 		i.Offset = int64(h.Offset)
 		return "npy version " + string('0'+byte(h.Version)), i, nil
-	}, Read: func() (tensor.Any, error) { return Read(s.R) }}
+	}, Read: func() (tensor.Any, error) { return Read(s.R, nil) }}
 	switch {
 	case s.Path != "":
-		f.Part = func(idx []layout.Index) (tensor.Any, error) { return OpenSlice(s.Path, idx) }
+		f.Part = func(idx []layout.Index) (tensor.Any, error) { return Open(s.Path, nil, idx...) }
 	case s.At != nil:
 		f.Part = func(idx []layout.Index) (tensor.Any, error) {
 			h, err := header()
@@ -81,20 +74,17 @@ func openOne(s *format.Source) (format.File, error) {
 type zipped struct{ *Zip }
 
 func openNPZ(s *format.Source) (f format.File, err error) {
-	var opts []Option
-	if s.MaxBytes > 0 {
-		opts = append(opts, MaxBytes(s.MaxBytes))
-	}
+	o := &Options{MaxBytes: s.MaxBytes}
 	var z *Zip
 	switch {
 	case s.Path != "":
-		z, err = OpenZip(s.Path, opts...)
+		z, err = OpenZip(s.Path, o)
 	case s.At != nil:
-		z, err = NewZip(s.At, s.Size, opts...)
+		z, err = NewZip(s.At, s.Size, o)
 	default:
 		var b []byte
 		if b, err = s.All(); err == nil {
-			z, err = NewZip(bytes.NewReader(b), int64(len(b)), opts...)
+			z, err = NewZip(bytes.NewReader(b), int64(len(b)), o)
 		}
 	}
 	return zipped{z}, err

@@ -46,9 +46,9 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		var a, unsized, mapped tensor.Any
 		var err, unsizedErr, mappedErr error
-		frugal(t, "Read", len(b), func() { a, err = Read(bytes.NewReader(b)) })
-		frugal(t, "Read of a stream", len(b), func() { unsized, unsizedErr = Read(struct{ io.Reader }{bytes.NewReader(b)}) })
-		frugal(t, "Open", len(b), func() { mapped, _, mappedErr = fromFile(mem.Borrow(b, nil), 0, len(b), settings{}, nil) })
+		frugal(t, "Read", len(b), func() { a, err = Read(bytes.NewReader(b), nil) })
+		frugal(t, "Read of a stream", len(b), func() { unsized, unsizedErr = Read(struct{ io.Reader }{bytes.NewReader(b)}, nil) })
+		frugal(t, "Open", len(b), func() { mapped, _, mappedErr = fromFile(mem.Borrow(b, nil), 0, len(b), Options{}, nil) })
 		if (err == nil) != (unsizedErr == nil) || (err == nil) != (mappedErr == nil) {
 			t.Fatalf("Read: %v; of a stream: %v; of a file: %v", err, unsizedErr, mappedErr)
 		}
@@ -58,7 +58,7 @@ func FuzzRead(f *testing.F) {
 			typed(t, mappedErr)
 			return
 		}
-		h, err := ReadHeader(bytes.NewReader(b))
+		h, err := ReadHeader(bytes.NewReader(b), nil)
 		if err != nil || h.DType != a.DType() || !slices.Equal(h.Shape, a.Shape()) || h.Bytes() > len(b) {
 			t.Fatalf("header %+v, %v; tensor %s", h, err, tensor.Describe(a))
 		}
@@ -69,7 +69,7 @@ func FuzzRead(f *testing.F) {
 		if third := written(t, mapped); third != first {
 			t.Fatal("a file gives other elements")
 		}
-		again, err := Read(strings.NewReader(first), As(a.DType()))
+		again, err := Read(strings.NewReader(first), &Options{As: a.DType()})
 		if err != nil || written(t, again) != first || again.DType() != a.DType() {
 			t.Fatalf("written and read again it differs: %v", err)
 		}
@@ -83,7 +83,7 @@ func FuzzZip(f *testing.F) {
 	f.Add([]byte(archive(f, entry{"x.npy", array("|u1", false, "(20000,)", strings.Repeat("\x00", 20_000)), zip.Deflate})))
 	f.Add([]byte(archive(f, entry{"x.npy", array("|u1", false, "(1000000000000,)", ""), zip.Deflate}, entry{"x.npy", one, zip.Store})))
 	var b bytes.Buffer
-	if err := WriteZip(&b, []string{"a", "b"}, []tensor.Any{tensor.Scalar(1.5).Any(), tensor.New[bool](2, 2).Any()}, Deflate()); err != nil {
+	if err := WriteZip(&b, []string{"a", "b"}, []tensor.Any{tensor.Scalar(1.5).Any(), tensor.New[bool](2, 2).Any()}, &WriteOptions{Deflate: true}); err != nil {
 		f.Fatal(err)
 	}
 	f.Add(b.Bytes())
@@ -92,14 +92,14 @@ func FuzzZip(f *testing.F) {
 	f.Add([]byte(overlapping(f, 3)))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		// The bytes as an entry, where checksums are in order.
-		a, err := Read(bytes.NewReader(b))
+		a, err := Read(bytes.NewReader(b), nil)
 		inside, insideErr := openZip(t, archive(t, entry{"x.npy", string(b), zip.Deflate})).Tensor("x")
 		if (err == nil) != (insideErr == nil) || err == nil && written(t, a) != written(t, inside) {
 			t.Errorf("Read: %v; the same as an entry: %v", err, insideErr)
 		}
 
 		var z *Zip
-		frugal(t, "NewZip", len(b), func() { z, err = NewZip(bytes.NewReader(b), int64(len(b)), As(dtype.BFloat16)) })
+		frugal(t, "NewZip", len(b), func() { z, err = NewZip(bytes.NewReader(b), int64(len(b)), &Options{As: dtype.BFloat16}) })
 		if err != nil {
 			typed(t, err)
 			return

@@ -59,11 +59,11 @@ func (h Header) Layout() (layout.Layout, error) {
 // ReadHeader reads the header of an npy file from r and no byte beyond it. It
 // reports what Read would refuse: a file that isn't npy, an element type without
 // a counterpart, a shape whose size doesn't fit an int.
-func ReadHeader(r io.Reader, opts ...Option) (Header, error) {
-	return readHeader(r, settingsOf(opts))
+func ReadHeader(r io.Reader, o *Options) (Header, error) {
+	return readHeader(r, settingsOf(o))
 }
 
-func readHeader(r io.Reader, s settings) (Header, error) {
+func readHeader(r io.Reader, s Options) (Header, error) {
 	if r == nil {
 		return Header{}, fail(-1, ErrFormat, "the reader is nil")
 	}
@@ -100,7 +100,7 @@ func readHeader(r io.Reader, s settings) (Header, error) {
 		return Header{}, err
 	}
 	h.Offset = base + int(n)
-	p := parser{text: text, base: base, as: s.as}
+	p := parser{text: text, base: base, as: s.As}
 	return h, p.header(&h)
 }
 

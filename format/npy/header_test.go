@@ -58,7 +58,7 @@ func TestHeader(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := strings.NewReader(c.file + "tail")
-			h, err := ReadHeader(r)
+			h, err := ReadHeader(r, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -81,16 +81,16 @@ func TestDescr(t *testing.T) {
 		}
 		d := dtype.DType(d)
 		for _, order := range []string{"<", ">", "|", "=", ""} {
-			h, err := ReadHeader(strings.NewReader(array(order+code, false, "()", "")))
+			h, err := ReadHeader(strings.NewReader(array(order+code, false, "()", "")), nil)
 			if err != nil || h.DType != d || h.BigEndian != (order == ">" && d.Size() > 1) {
 				t.Errorf("%s%s: %v big-endian %v, %v; want %v", order, code, h.DType, h.BigEndian, err, d)
 			}
 		}
-		if h, err := ReadHeader(strings.NewReader(array(d.String(), false, "()", ""))); err != nil || h.DType != d {
+		if h, err := ReadHeader(strings.NewReader(array(d.String(), false, "()", "")), nil); err != nil || h.DType != d {
 			t.Errorf("%v: %v, %v", d, h.DType, err)
 		}
 	}
-	if h, err := ReadHeader(strings.NewReader(array("?", false, "()", ""))); err != nil || h.DType != dtype.Bool {
+	if h, err := ReadHeader(strings.NewReader(array("?", false, "()", "")), nil); err != nil || h.DType != dtype.Bool {
 		t.Errorf("?: %v, %v", h.DType, err)
 	}
 }
@@ -114,7 +114,7 @@ func TestAs(t *testing.T) {
 		{">V2", dtype.Invalid, dtype.Invalid},
 		{"|V0", dtype.Invalid, dtype.Invalid},
 	} {
-		h, err := ReadHeader(strings.NewReader(array(c.descr, false, "()", "")), As(c.as))
+		h, err := ReadHeader(strings.NewReader(array(c.descr, false, "()", "")), &Options{As: c.as})
 		if h.DType != c.want || (err == nil) != (c.want != dtype.Invalid) || err != nil && !errors.Is(err, ErrType) {
 			t.Errorf("%s as %v: %v, %v; want %v", c.descr, c.as, h.DType, err, c.want)
 		}
@@ -196,7 +196,7 @@ func TestHeaderErrors(t *testing.T) {
 		{shape("(" + strings.Repeat("1,", MaxRank+1) + ")"), ErrLimit, "byte 60: header: more than 64 extents, NumPy's largest rank"},
 		{file(1, "{'shape': (2, 3), 'fortran_order': tuple([2])}", ""), ErrFormat, "byte 45: header: 't' where fortran_order must be True or False"},
 	} {
-		_, err := ReadHeader(strings.NewReader(c.file))
+		_, err := ReadHeader(strings.NewReader(c.file), nil)
 		if c.is == nil {
 			if err != nil {
 				t.Errorf("%q: %v", c.file, err)
@@ -213,7 +213,7 @@ func TestHeaderErrors(t *testing.T) {
 func TestHeaderCut(t *testing.T) {
 	whole := array("<f4", false, "(2, 3)", "")
 	for n := range len(whole) {
-		if _, err := ReadHeader(strings.NewReader(whole[:n])); !errors.Is(err, ErrShort) {
+		if _, err := ReadHeader(strings.NewReader(whole[:n]), nil); !errors.Is(err, ErrShort) {
 			t.Errorf("%d bytes: %v", n, err)
 		}
 	}
@@ -225,7 +225,7 @@ func TestHeaderReader(t *testing.T) {
 	whole := array("<f4", false, "(2, 3)", "")
 	for _, n := range []int{0, 5, 9, 20} {
 		r := io.MultiReader(bytes.NewReader([]byte(whole[:n])), failing{own})
-		if _, err := ReadHeader(r); !errors.Is(err, own) {
+		if _, err := ReadHeader(r, nil); !errors.Is(err, own) {
 			t.Errorf("after %d bytes: %v", n, err)
 		}
 	}

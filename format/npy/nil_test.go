@@ -11,13 +11,13 @@ import (
 // What is nil is an error of this package, no panic.
 func TestNil(t *testing.T) {
 	for i, err := range []error{
-		Write(nil, tensor.New[int8](2).Any()),
-		Write(io.Discard, tensor.Any{}),
-		WriteZip(nil, nil, nil),
-		WriteZip(io.Discard, []string{"a"}, []tensor.Any{{}}),
-		func() error { _, err := Read(nil); return err }(),
-		func() error { _, err := ReadHeader(nil); return err }(),
-		func() error { _, err := NewZip(nil, 3); return err }(),
+		Write(nil, tensor.New[int8](2).Any(), nil),
+		Write(io.Discard, tensor.Any{}, nil),
+		WriteZip(nil, nil, nil, nil),
+		WriteZip(io.Discard, []string{"a"}, []tensor.Any{{}}, nil),
+		func() error { _, err := Read(nil, nil); return err }(),
+		func() error { _, err := ReadHeader(nil, nil); return err }(),
+		func() error { _, err := NewZip(nil, 3, nil); return err }(),
 	} {
 		var own *Error
 		if !errors.As(err, &own) {

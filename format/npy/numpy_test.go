@@ -63,7 +63,7 @@ func TestNumPyFiles(t *testing.T) {
 		t.Run(filepath.Base(c.File), func(t *testing.T) {
 			path := filepath.Join(dir, filepath.FromSlash(c.File))
 			if strings.HasSuffix(c.File, ".npz") {
-				z, err := OpenZip(path)
+				z, err := OpenZip(path, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -84,8 +84,8 @@ func TestNumPyFiles(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			a, err := Read(bytes.NewReader(file))
-			mapped, openErr := Open(path)
+			a, err := Read(bytes.NewReader(file), nil)
+			mapped, openErr := Open(path, nil)
 			if (err == nil) != (openErr == nil) {
 				t.Fatalf("Read: %v, Open: %v", err, openErr)
 			}

@@ -13,37 +13,22 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// Option changes how a file is read: As, MaxBytes.
-type Option struct {
-	as  dtype.DType
-	max int64
+// Options say how a file is read. A nil *Options is one of zeros.
+type Options struct {
+	// As is the element type of raw bytes (V1, |V2, …) where it has their size.
+	// Types that the file names stay as they are.
+	As dtype.DType
+	// MaxBytes limits the elements of one array; a larger one is an error. With 0 a
+	// file is limited by what it holds, and an npz entry, whose few bytes can inflate
+	// to a thousandfold, to 48 MiB or 8 times the archive's size, whichever is more.
+	MaxBytes int64
 }
 
-// As gives raw bytes (V1, |V2, …) the element type d where d has their size.
-// Types that the file names stay what they are.
-func As(d dtype.DType) Option { return Option{as: d} }
-
-// MaxBytes limits the elements of one array to n bytes; a larger one is an
-// error. Without it a file is limited by what it holds, and an npz entry, whose
-// few bytes can inflate to a thousandfold, to 48 MiB or 8 times the archive's
-// size, whichever is more.
-func MaxBytes(n int64) Option { return Option{max: max(n, 1)} }
-
-type settings struct {
-	as  dtype.DType
-	max int64 // 0: not given
-}
-
-func settingsOf(opts []Option) (s settings) {
-	for _, o := range opts {
-		if o.as != dtype.Invalid {
-			s.as = o.as
-		}
-		if o.max > 0 {
-			s.max = o.max
-		}
+func settingsOf(o *Options) Options {
+	if o == nil {
+		return Options{}
 	}
-	return s
+	return *o
 }
 
 // within refuses an array of more bytes than limit.
@@ -62,14 +47,14 @@ func short(h Header, have int64) error {
 // Read reads one array from r: the header and exactly the bytes of its elements,
 // so several arrays can follow each other in one stream. Memory grows with what
 // has arrived, to at most twice the elements while they are read.
-func Read(r io.Reader, opts ...Option) (tensor.Any, error) {
-	s := settingsOf(opts)
+func Read(r io.Reader, o *Options) (tensor.Any, error) {
+	s := settingsOf(o)
 	h, err := readHeader(r, s)
 	if err != nil {
 		return tensor.Any{}, err
 	}
-	if s.max > 0 {
-		if err := within(h, s.max); err != nil {
+	if s.MaxBytes != 0 {
+		if err := within(h, s.MaxBytes); err != nil {
 			return tensor.Any{}, err
 		}
 	}
@@ -172,12 +157,11 @@ func finish(buf *mem.Buffer, h Header) (tensor.Any, error) {
 // the last element are ignored, as NumPy does. tensor.Close gives the mapping
 // back. A mapped file must not be truncated while the tensor is in use: an access
 // beyond its new end is an error inside tensor.Try, and ends the program outside.
-func Open(path string, opts ...Option) (tensor.Any, error) { return OpenSlice(path, nil, opts...) }
-
-// OpenSlice is Open of the part that idx selects, as [tensor.Slice] does. No other
+//
+// With indices it gives the part that they select, as [tensor.Slice] does. No other
 // elements are read, also where they are copied. An index that doesn't fit gives
 // the error of tensor.Slice.
-func OpenSlice(path string, idx []tensor.Index, opts ...Option) (tensor.Any, error) {
+func Open(path string, o *Options, idx ...tensor.Index) (tensor.Any, error) {
 	buf, err := mem.Map(path)
 	if errors.Is(err, mem.ErrNotFile) { // a pipe can be read, if not mapped
 		f, err := os.Open(path)
@@ -185,7 +169,7 @@ func OpenSlice(path string, idx []tensor.Index, opts ...Option) (tensor.Any, err
 			return tensor.Any{}, format.Within(path, fail(-1, err, "%v", format.Bare(err)))
 		}
 		defer f.Close()
-		a, err := Read(f, opts...)
+		a, err := Read(f, o)
 		if err == nil {
 			a, err = tensor.Slice(a, idx...)
 		}
@@ -194,7 +178,7 @@ func OpenSlice(path string, idx []tensor.Index, opts ...Option) (tensor.Any, err
 	if err != nil {
 		return tensor.Any{}, format.Within(path, fail(-1, err, "%v", format.Bare(err)))
 	}
-	a, shared, err := fromFile(buf, 0, buf.Len(), settingsOf(opts), idx)
+	a, shared, err := fromFile(buf, 0, buf.Len(), settingsOf(o), idx)
 	if !shared {
 		buf.Close()
 	}
@@ -203,7 +187,7 @@ func OpenSlice(path string, idx []tensor.Index, opts ...Option) (tensor.Any, err
 
 // fromFile makes a tensor of a part of a file, which is n bytes from off on of one that
 // is mapped. shared says that it uses buf.
-func fromFile(buf *mem.Buffer, off, n int, s settings, idx []tensor.Index) (a tensor.Any, shared bool, err error) {
+func fromFile(buf *mem.Buffer, off, n int, s Options, idx []tensor.Index) (a tensor.Any, shared bool, err error) {
 	var h Header
 	err = mem.Guard(func() (err error) {
 		h, err = readHeader(bytes.NewReader(buf.Bytes()[off:off+n]), s)
@@ -212,8 +196,8 @@ func fromFile(buf *mem.Buffer, off, n int, s settings, idx []tensor.Index) (a te
 	if errors.Is(err, mem.ErrShrunk) {
 		err = fail(-1, err, "%v", format.Bare(err))
 	}
-	if err == nil && s.max > 0 {
-		err = within(h, s.max)
+	if err == nil && s.MaxBytes != 0 {
+		err = within(h, s.MaxBytes)
 	}
 	if err == nil && n-h.Offset < h.Bytes() {
 		err = short(h, int64(n-h.Offset))

@@ -35,7 +35,7 @@ func elements[T num.Elem](t *testing.T, a tensor.Any, err error) ([]T, []int) {
 
 func check[T num.Elem](t *testing.T, file string, shape []int, want ...T) {
 	t.Helper()
-	a, err := Read(strings.NewReader(file))
+	a, err := Read(strings.NewReader(file), nil)
 	got, gotShape := elements[T](t, a, err)
 	if !slices.Equal(got, want) || !slices.Equal(gotShape, shape) {
 		t.Errorf("%q: got %v of shape %v, want %v of %v", file, got, gotShape, want, shape)
@@ -72,7 +72,7 @@ func TestRead(t *testing.T) {
 
 // TestReadFortran: the order of the file is a layout; elements stay where they are.
 func TestReadFortran(t *testing.T) {
-	a, err := Read(strings.NewReader(array("<i2", true, "(2, 3)", "\x00\x00\x03\x00\x01\x00\x04\x00\x02\x00\x05\x00")))
+	a, err := Read(strings.NewReader(array("<i2", true, "(2, 3)", "\x00\x00\x03\x00\x01\x00\x04\x00\x02\x00\x05\x00")), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,12 +93,12 @@ func TestReadStream(t *testing.T) {
 		"length unknown": struct{ io.Reader }{strings.NewReader(one + one)},
 	} {
 		for range 2 {
-			a, err := Read(r)
+			a, err := Read(r, nil)
 			if got, _ := elements[int8](t, a, err); !slices.Equal(got, []int8{1, 2, 3}) {
 				t.Errorf("%s: %v", name, got)
 			}
 		}
-		if _, err := Read(r); !errors.Is(err, ErrShort) {
+		if _, err := Read(r, nil); !errors.Is(err, ErrShort) {
 			t.Errorf("%s: after the last: %v", name, err)
 		}
 	}
@@ -112,14 +112,14 @@ func TestReadFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	a, err := Read(f)
+	a, err := Read(f, nil)
 	if got, _ := elements[int8](t, a, err); !slices.Equal(got, []int8{1, 2, 3}) {
 		t.Errorf("got %v", got)
 	}
 	if n, ok := remaining(f); !ok || n != int64(len(one)-1) {
 		t.Errorf("%d bytes remain, %v", n, ok)
 	}
-	if _, err := Read(f); !errors.Is(err, ErrShort) {
+	if _, err := Read(f, nil); !errors.Is(err, ErrShort) {
 		t.Error(err)
 	}
 }
@@ -132,10 +132,10 @@ func TestReadGrows(t *testing.T) {
 		want[i] = byte(i * i >> 3)
 	}
 	var whole bytes.Buffer
-	if err := Write(&whole, tensor.FromSlice(want).Any()); err != nil {
+	if err := Write(&whole, tensor.FromSlice(want).Any(), nil); err != nil {
 		t.Fatal(err)
 	}
-	a, err := Read(&uneven{&whole, 1})
+	a, err := Read(&uneven{&whole, 1}, nil)
 	got, _ := elements[uint8](t, a, err)
 	if !bytes.Equal(got, want) {
 		t.Error("the elements differ")
@@ -156,7 +156,7 @@ func TestReadErrors(t *testing.T) {
 	own := errors.New("the line is down")
 	for _, c := range []struct {
 		r    io.Reader
-		opts []Option
+		opts *Options
 		is   error
 		want string
 	}{
@@ -166,15 +166,15 @@ func TestReadErrors(t *testing.T) {
 			"npy: byte 77: the file holds 7 bytes of elements, shape (2,3) of float32 wants 24"},
 		{io.MultiReader(strings.NewReader(array("<f4", false, "(2, 3)", "1234567")), failing{own}), nil, own,
 			"npy: byte 77: reading elements: the line is down"},
-		{strings.NewReader(array("<f4", false, "(2, 3)", strings.Repeat("x", 24))), []Option{MaxBytes(23)}, ErrLimit,
+		{strings.NewReader(array("<f4", false, "(2, 3)", strings.Repeat("x", 24))), &Options{MaxBytes: 23}, ErrLimit,
 			"npy: byte 70: shape (2,3) of float32 is 24 bytes, the most accepted is 23; the option MaxBytes sets that"},
 	} {
-		a, err := Read(c.r, c.opts...)
+		a, err := Read(c.r, c.opts)
 		if !a.IsZero() || !errors.Is(err, c.is) || err.Error() != c.want {
 			t.Errorf("got  %v, %v\nwant %s", a, err, c.want)
 		}
 	}
-	if _, err := Read(strings.NewReader(array("<f4", false, "(2, 3)", strings.Repeat("x", 24))), MaxBytes(24)); err != nil {
+	if _, err := Read(strings.NewReader(array("<f4", false, "(2, 3)", strings.Repeat("x", 24))), &Options{MaxBytes: 24}); err != nil {
 		t.Error(err)
 	}
 }
@@ -187,9 +187,9 @@ func TestReadLies(t *testing.T) {
 		}
 		lie := array("<f8", false, shape, strings.Repeat("x", 100))
 		for name, read := range map[string]func() error{
-			"length known":   func() error { _, err := Read(strings.NewReader(lie)); return err },
-			"length unknown": func() error { _, err := Read(struct{ io.Reader }{strings.NewReader(lie)}); return err },
-			"file":           func() error { _, err := Open(save(t, lie)); return err },
+			"length known":   func() error { _, err := Read(strings.NewReader(lie), nil); return err },
+			"length unknown": func() error { _, err := Read(struct{ io.Reader }{strings.NewReader(lie)}, nil); return err },
+			"file":           func() error { _, err := Open(save(t, lie), nil); return err },
 		} {
 			var err error
 			if n := allocated(func() { err = read() }); n > 2*chunk {
@@ -244,7 +244,7 @@ func TestOpen(t *testing.T) {
 		{"other byte order", aligned(">i2", false, "(2, 3)", string(swapped(six)), 0), conv.BigEndian, row},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			a, err := Open(save(t, c.file))
+			a, err := Open(save(t, c.file), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -270,11 +270,11 @@ func swapped(s string) []byte {
 
 // TestOpenBool: bytes that are no bool in Go never become one in place.
 func TestOpenBool(t *testing.T) {
-	a, err := Open(save(t, array("|b1", false, "(3,)", "\x00\x01\x01")))
+	a, err := Open(save(t, array("|b1", false, "(3,)", "\x00\x01\x01")), nil)
 	if got, _ := elements[bool](t, a, err); !slices.Equal(got, []bool{false, true, true}) || !held[bool](a).IsReadOnly() {
 		t.Errorf("%v, read-only %v", got, held[bool](a).IsReadOnly())
 	}
-	a, err = Open(save(t, array("|b1", false, "(3,)", "\x00\x07\x80")))
+	a, err = Open(save(t, array("|b1", false, "(3,)", "\x00\x07\x80")), nil)
 	if got, _ := elements[bool](t, a, err); !slices.Equal(got, []bool{false, true, true}) || held[bool](a).IsReadOnly() {
 		t.Errorf("%v, read-only %v", got, held[bool](a).IsReadOnly())
 	}
@@ -286,10 +286,10 @@ func TestOpenBool(t *testing.T) {
 }
 
 func TestOpenErrors(t *testing.T) {
-	if _, err := Open(filepath.Join(t.TempDir(), "none.npy")); !errors.Is(err, fs.ErrNotExist) || !strings.HasSuffix(err.Error(), "none.npy: no such file or directory") || strings.Count(err.Error(), "none.npy") != 1 {
+	if _, err := Open(filepath.Join(t.TempDir(), "none.npy"), nil); !errors.Is(err, fs.ErrNotExist) || !strings.HasSuffix(err.Error(), "none.npy: no such file or directory") || strings.Count(err.Error(), "none.npy") != 1 {
 		t.Error(err)
 	}
-	if _, err := Open(t.TempDir()); err == nil {
+	if _, err := Open(t.TempDir(), nil); err == nil {
 		t.Error("a directory opens")
 	}
 	for content, is := range map[string]error{
@@ -300,7 +300,7 @@ func TestOpenErrors(t *testing.T) {
 		array("<f4", false, "(2, 3)", strings.Repeat("x", 24)) + "and a tail": nil,
 	} {
 		path := save(t, content)
-		a, err := Open(path)
+		a, err := Open(path, nil)
 		if !errors.Is(err, is) || is != nil && !strings.HasPrefix(err.Error(), "npy: "+path+": byte ") {
 			t.Errorf("%q: %v", content, err)
 		}
@@ -308,7 +308,7 @@ func TestOpenErrors(t *testing.T) {
 			a.Close()
 		}
 	}
-	if _, err := Open(save(t, array("<f4", false, "(2, 3)", strings.Repeat("x", 24))), MaxBytes(1)); !errors.Is(err, ErrLimit) {
+	if _, err := Open(save(t, array("<f4", false, "(2, 3)", strings.Repeat("x", 24))), &Options{MaxBytes: 1}); !errors.Is(err, ErrLimit) {
 		t.Error(err)
 	}
 }
@@ -328,7 +328,7 @@ func TestOpenPipe(t *testing.T) {
 		io.WriteString(w, array("|i1", false, "(2,)", "\x01\x02"))
 		w.Close()
 	}()
-	a, err := Open(path)
+	a, err := Open(path, nil)
 	if got, _ := elements[int8](t, a, err); !slices.Equal(got, []int8{1, 2}) {
 		t.Errorf("got %v", got)
 	}

@@ -27,13 +27,13 @@ func TestSlice(t *testing.T) {
 	}
 	files["scalar"], files["empty"] = array("<f8", false, "()", "\x00\x00\x00\x00\x00\x00\xf0\x3f"), array("<f8", false, "(0, 4, 5)", "")
 	for name, content := range files {
-		whole, err := Open(save(t, content))
+		whole, err := Open(save(t, content), nil)
 		if err != nil {
 			t.Fatal(name, err)
 		}
 		packed := archive(t, entry{"stored.npy", content, zip.Store}, entry{"deflated.npy", content, zip.Deflate})
 		path := save(t, packed)
-		fromFile, err := OpenZip(path)
+		fromFile, err := OpenZip(path, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -45,11 +45,13 @@ func TestSlice(t *testing.T) {
 			}
 			want, wantErr := tensor.Slice(whole, idx...)
 			for how, read := range map[string]func() (tensor.Any, error){
-				"OpenSlice":     func() (tensor.Any, error) { return OpenSlice(save(t, content), idx) },
-				"stored":        func() (tensor.Any, error) { return fromFile.Slice("stored", idx...) },
-				"deflated":      func() (tensor.Any, error) { return fromFile.Slice("deflated", idx...) },
-				"in memory":     func() (tensor.Any, error) { return openZip(t, packed).Slice("stored", idx...) },
-				"with MaxBytes": func() (tensor.Any, error) { return openZip(t, packed, MaxBytes(2000)).Slice("deflated", idx...) },
+				"Open":      func() (tensor.Any, error) { return Open(save(t, content), nil, idx...) },
+				"stored":    func() (tensor.Any, error) { return fromFile.Slice("stored", idx...) },
+				"deflated":  func() (tensor.Any, error) { return fromFile.Slice("deflated", idx...) },
+				"in memory": func() (tensor.Any, error) { return openZip(t, packed).Slice("stored", idx...) },
+				"with MaxBytes": func() (tensor.Any, error) {
+					return openZip(t, packed, &Options{MaxBytes: 2000}).Slice("deflated", idx...)
+				},
 			} {
 				got, err := read()
 				if wantErr != nil {
@@ -76,7 +78,7 @@ func TestZipSliceErrors(t *testing.T) {
 	content := array("<f4", false, "(6, 100)", strings.Repeat("x", 2400))
 	cut := array("<f4", false, "(6, 100)", strings.Repeat("x", 2399))
 	s := archive(t, entry{"stored.npy", content, zip.Store}, entry{"deflated.npy", content, zip.Deflate}, entry{"cut.npy", cut, zip.Store}, entry{"cutd.npy", cut, zip.Deflate})
-	z, err := OpenZip(save(t, s), MaxBytes(500))
+	z, err := OpenZip(save(t, s), &Options{MaxBytes: 500})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +122,7 @@ func TestOpenShrinks(t *testing.T) {
 		if err := os.Truncate(path, size); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := fromFile(buf, 0, buf.Len(), settings{}, nil); !errors.Is(err, mem.ErrShrunk) {
+		if _, _, err := fromFile(buf, 0, buf.Len(), Options{}, nil); !errors.Is(err, mem.ErrShrunk) {
 			t.Errorf("%d bytes left: %v", size, err)
 		} else {
 			typed(t, err)

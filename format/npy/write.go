@@ -3,23 +3,23 @@ package npy
 import (
 	"bufio"
 	"io"
-	"slices"
 	"strings"
 
+	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
 // Write writes a as an npy file of version 1, little-endian and row-major,
-// whatever its layout, or column-major with the option Fortran. It is the file
+// whatever its layout, or column-major with WriteOptions.Fortran. It is the file
 // that NumPy 1.24 makes of the same array in that order, byte for byte; there an
 // array that is contiguous in both orders counts as row-major. A tensor that isn't contiguous is gathered in pieces of
 // about a MiB. It fails for a rank over MaxRank, for a tensor without elements
 // of its own (a tensor.Spec), and with w's error.
-func Write(w io.Writer, a tensor.Any, opts ...WriteOption) error {
+func Write(w io.Writer, a tensor.Any, o *WriteOptions) error {
 	if w == nil || a.IsZero() {
 		return fail(-1, ErrType, "the writer or the tensor is nil")
 	}
-	fortran := slices.ContainsFunc(opts, func(o WriteOption) bool { return o.fortran }) && !bothOrders(a)
+	fortran := o != nil && o.Fortran && !bothOrders(a)
 	text, err := headerText(a, fortran)
 	if err != nil {
 		return err
@@ -44,6 +44,12 @@ func Write(w io.Writer, a tensor.Any, opts ...WriteOption) error {
 		return fail(-1, err, "writing %s: %v", tensor.Describe(whole), err)
 	}
 	return nil
+}
+
+// WriteFile is Write to a file, which appears, or takes the place of an earlier one,
+// when it is whole: after an error the earlier one is as it was.
+func WriteFile(path string, a tensor.Any, o *WriteOptions) error {
+	return format.PutFile(path, func(w io.Writer) error { return Write(w, a, o) })
 }
 
 // bothOrders reports whether the elements of a stand in the same order by rows

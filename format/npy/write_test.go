@@ -18,7 +18,7 @@ import (
 func written(t testing.TB, a tensor.Any) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := Write(&b, a); err != nil {
+	if err := Write(&b, a, nil); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -63,11 +63,11 @@ func TestWriteFortran(t *testing.T) {
 		{tensor.Scalar[int8](7).Any(), numpy("{'descr': '|i1', 'fortran_order': False, 'shape': (), }", "\x07")},
 	} {
 		var b bytes.Buffer
-		if err := Write(&b, c.a, Fortran()); err != nil || b.String() != c.want {
+		if err := Write(&b, c.a, &WriteOptions{Fortran: true}); err != nil || b.String() != c.want {
 			t.Errorf("%s: %v\ngot  %q\nwant %q", tensor.Describe(c.a), err, b.String(), c.want)
 			continue
 		}
-		again, err := Read(&b)
+		again, err := Read(&b, nil)
 		if err != nil || fmt.Sprint(again) != fmt.Sprint(c.a) {
 			t.Errorf("%v, written and read again: %v, %v", c.a, again, err)
 		}
@@ -83,7 +83,7 @@ func TestWriteAligned(t *testing.T) {
 			shape[rank-1] = 12345
 		}
 		s := written(t, tensor.New[int8](shape...).Any())
-		h, err := ReadHeader(strings.NewReader(s))
+		h, err := ReadHeader(strings.NewReader(s), nil)
 		if err != nil || h.Offset%64 != 0 || !strings.HasSuffix(s[:h.Offset], " \n") || !slices.Equal(h.Shape, shape) {
 			t.Errorf("rank %d: header %+v, %v", rank, h, err)
 		}
@@ -191,7 +191,7 @@ func TestRoundTrip(t *testing.T) {
 		a := drawTensor(rt)
 		s := written(t, a)
 		want := rowMajor(t, a)
-		b, err := Read(strings.NewReader(s), As(a.DType()))
+		b, err := Read(strings.NewReader(s), &Options{As: a.DType()})
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -229,7 +229,7 @@ func TestReadOrders(t *testing.T) {
 				if order == '>' && !conv.BigEndian || order == '<' && conv.BigEndian {
 					conv.Reverse(data, conv.Unit(a.DType()))
 				}
-				b, err := Read(strings.NewReader(array(string(order)+code, fortran, shapeText(a.Shape()), string(data))), As(a.DType()))
+				b, err := Read(strings.NewReader(array(string(order)+code, fortran, shapeText(a.Shape()), string(data))), &Options{As: a.DType()})
 				if err != nil {
 					rt.Fatal(err)
 				}
@@ -266,7 +266,7 @@ func TestWritePieces(t *testing.T) {
 		{"nested, transposed", nested.Transpose(), func(i int) int32 { return int32(row(i%n)*n + i/n) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b, err := Read(strings.NewReader(written(t, c.v.Any())))
+			b, err := Read(strings.NewReader(written(t, c.v.Any())), nil)
 			got, _ := elements[int32](t, b, err)
 			if len(got) != c.v.Len() {
 				t.Fatalf("%d elements of %d", len(got), c.v.Len())
@@ -296,15 +296,15 @@ func TestOtherMachine(t *testing.T) {
 			t.Fatalf("% x and % x", s[128:], as[128:])
 		}
 	}
-	b, err := Read(strings.NewReader(s))
+	b, err := Read(strings.NewReader(s), nil)
 	if got, _ := elements[complex64](t, b, err); !slices.Equal(got, a.Elems()) {
 		t.Errorf("got %v", got)
 	}
-	b, err = Open(save(t, written(t, big.Any())))
+	b, err = Open(save(t, written(t, big.Any())), nil)
 	if got, _ := elements[int16](t, b, err); !slices.Equal(got, big.Elems()) {
 		t.Error("the elements differ")
 	}
-	if err := Write(full{errors.New("the disk is full")}, big.Any()); err == nil {
+	if err := Write(full{errors.New("the disk is full")}, big.Any(), nil); err == nil {
 		t.Error("no error")
 	}
 }
@@ -329,7 +329,7 @@ func TestWriteErrors(t *testing.T) {
 		{tensor.New[int8](3).Any(), full{noSpace}, noSpace, "npy: writing int8[3]: the disk is full"},
 		{tensor.New[int8](300_000).Any(), full{noSpace}, noSpace, "npy: writing int8[300000]: the disk is full"},
 	} {
-		if err := Write(c.w, c.a); !errors.Is(err, c.is) || !strings.HasPrefix(err.Error(), c.want) {
+		if err := Write(c.w, c.a, nil); !errors.Is(err, c.is) || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("got  %v\nwant %s", err, c.want)
 		}
 	}

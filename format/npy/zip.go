@@ -26,14 +26,14 @@ const suffix = ".npy"
 type Zip struct {
 	path    string
 	size    int64
-	set     settings
+	set     Options
 	names   []string
 	entries map[string]*zip.File
 	file    io.Closer
 }
 
 // OpenZip opens an npz file and reads its directory. Close it after use.
-func OpenZip(path string, opts ...Option) (*Zip, error) {
+func OpenZip(path string, o *Options) (*Zip, error) {
 	// Opening a pipe waits for its other end, so look first.
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {
@@ -48,7 +48,7 @@ func OpenZip(path string, opts ...Option) (*Zip, error) {
 	}
 	var z *Zip
 	if info, err = f.Stat(); err == nil {
-		z, err = NewZip(f, info.Size(), opts...)
+		z, err = NewZip(f, info.Size(), o)
 	}
 	if err != nil {
 		f.Close()
@@ -61,7 +61,7 @@ func OpenZip(path string, opts ...Option) (*Zip, error) {
 // NewZip reads the directory of an npz file of size bytes. It fails when that is
 // damaged or names an array twice, and when entries share bytes of the archive: a
 // few of them could stand for any number of arrays.
-func NewZip(r io.ReaderAt, size int64, opts ...Option) (*Zip, error) {
+func NewZip(r io.ReaderAt, size int64, o *Options) (*Zip, error) {
 	if r == nil {
 		return nil, fail(-1, ErrFormat, "the reader is nil")
 	}
@@ -69,7 +69,7 @@ func NewZip(r io.ReaderAt, size int64, opts ...Option) (*Zip, error) {
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) { // names are never used as paths
 		return nil, fail(-1, ErrFormat, "an npz file is a zip archive: %v", err)
 	}
-	z := &Zip{size: size, set: settingsOf(opts), entries: make(map[string]*zip.File, len(archive.File))}
+	z := &Zip{size: size, set: settingsOf(o), entries: make(map[string]*zip.File, len(archive.File))}
 	for _, f := range archive.File {
 		name, ok := strings.CutSuffix(f.Name, suffix)
 		if !ok && !begins(f) {
@@ -241,8 +241,8 @@ func (z *Zip) mapped(f *zip.File, idx []tensor.Index) (tensor.Any, error) {
 
 // limit is the most bytes that an array may have.
 func (z *Zip) limit() int64 {
-	if z.set.max > 0 {
-		return z.set.max
+	if z.set.MaxBytes != 0 {
+		return z.set.MaxBytes
 	}
 	return max(48<<20, ratio*z.size)
 }
@@ -352,23 +352,25 @@ func damaged(err error) error {
 	return fail(at, ErrFormat, "the entry is damaged: %s", text)
 }
 
-// WriteOption changes how Write and WriteZip write: Fortran, and Deflate, which
-// has no meaning for Write.
-type WriteOption struct{ deflate, fortran bool }
+// WriteOptions say how a file is written. A nil *WriteOptions is one of zeros.
+type WriteOptions struct {
+	Fortran bool // the elements column-major, the first axis fastest
+	// Deflate compresses the entries of an npz file, as numpy.savez_compressed does.
+	// The bytes may change with the version of Go's compressor.
+	Deflate bool
+}
 
-// Fortran writes the elements column-major, the first axis fastest.
-func Fortran() WriteOption { return WriteOption{fortran: true} }
-
-// Deflate compresses the entries, as numpy.savez_compressed does. The bytes may
-// change with the version of Go's compressor.
-func Deflate() WriteOption { return WriteOption{deflate: true} }
+// WriteZipFile is WriteZip to a file, which appears as WriteFile's does.
+func WriteZipFile(path string, names []string, ts []tensor.Any, o *WriteOptions) error {
+	return format.PutFile(path, func(w io.Writer) error { return WriteZip(w, names, ts, o) })
+}
 
 // WriteZip writes an npz file with ts[i] under names[i], in this order, stored
 // without compression as numpy.savez does. The same input gives the same bytes:
 // every entry is dated 1980-01-01. A name is a path without .npy, such as "w" or
 // "layer1/w" or "/layer1/w:0"; it fails when one is empty, is repeated, or contains
 // a backslash or the elements . and .. .
-func WriteZip(w io.Writer, names []string, ts []tensor.Any, opts ...WriteOption) error {
+func WriteZip(w io.Writer, names []string, ts []tensor.Any, o *WriteOptions) error {
 	if len(names) != len(ts) {
 		return fail(-1, ErrName, "%d names for %d tensors", len(names), len(ts))
 	}
@@ -376,10 +378,8 @@ func WriteZip(w io.Writer, names []string, ts []tensor.Any, opts ...WriteOption)
 		return fail(-1, ErrType, "the writer is nil")
 	}
 	method := zip.Store
-	for _, o := range opts {
-		if o.deflate {
-			method = zip.Deflate
-		}
+	if o != nil && o.Deflate {
+		method = zip.Deflate
 	}
 	seen := make(map[string]bool, len(names))
 	for _, name := range names {
@@ -397,7 +397,7 @@ func WriteZip(w io.Writer, names []string, ts []tensor.Any, opts ...WriteOption)
 	for i, name := range names {
 		entry, err := out.CreateHeader(&zip.FileHeader{Name: name + suffix, Method: method, Modified: time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)})
 		if err == nil {
-			err = Write(entry, ts[i], opts...)
+			err = Write(entry, ts[i], o)
 		} else {
 			err = fail(-1, err, "writing the archive: %v", err)
 		}

@@ -20,9 +20,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-func openZip(t testing.TB, s string, opts ...Option) *Zip {
+func openZip(t testing.TB, s string, opts ...*Options) *Zip {
 	t.Helper()
-	z, err := NewZip(strings.NewReader(s), int64(len(s)), opts...)
+	z, err := NewZip(strings.NewReader(s), int64(len(s)), append(opts, nil)[0])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,20 +60,20 @@ func TestZip(t *testing.T) {
 		tensor.FromSlice([]float32{1, 2, 3, 4, 5, 6}, 2, 3).Any(), tensor.FromSlice([]bool{true, false}).Any(),
 		tensor.Scalar[int64](-5).Any(), tensor.New[uint8](0, 3).Any(),
 	}
-	for name, opts := range map[string][]WriteOption{"stored": nil, "deflated": {Deflate()}} {
+	for name, opts := range map[string]*WriteOptions{"stored": nil, "deflated": {Deflate: true}} {
 		t.Run(name, func(t *testing.T) {
 			var b, again bytes.Buffer
-			if err := WriteZip(&b, names, ts, opts...); err != nil {
+			if err := WriteZip(&b, names, ts, opts); err != nil {
 				t.Fatal(err)
 			}
-			if err := WriteZip(&again, names, ts, opts...); err != nil || !bytes.Equal(b.Bytes(), again.Bytes()) {
+			if err := WriteZip(&again, names, ts, opts); err != nil || !bytes.Equal(b.Bytes(), again.Bytes()) {
 				t.Errorf("the second time the bytes differ, %v", err)
 			}
 			path := filepath.Join(t.TempDir(), "x.npz")
 			if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			z, err := OpenZip(path)
+			z, err := OpenZip(path, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -111,12 +111,12 @@ func TestZipRoundTrip(t *testing.T) {
 			names[i] = string(rune('a'+i)) + rapid.SampledFrom([]string{"", "/x", ".npy", "é"}).Draw(rt, "name")
 			ts[i] = drawTensor(rt)
 		}
-		var opts []WriteOption
+		var opts *WriteOptions
 		if rapid.Bool().Draw(rt, "deflate") {
-			opts = append(opts, Deflate())
+			opts = &WriteOptions{Deflate: true}
 		}
 		var b bytes.Buffer
-		if err := WriteZip(&b, names, ts, opts...); err != nil {
+		if err := WriteZip(&b, names, ts, opts); err != nil {
 			rt.Fatal(err)
 		}
 		z := openZip(t, b.String())
@@ -124,7 +124,7 @@ func TestZipRoundTrip(t *testing.T) {
 			rt.Fatalf("names %q, want %q", z.Names(), names)
 		}
 		for i, name := range names {
-			z := openZip(t, b.String(), As(ts[i].DType()))
+			z := openZip(t, b.String(), &Options{As: ts[i].DType()})
 			a, err := z.Tensor(name)
 			if err != nil {
 				rt.Fatal(err)
@@ -165,7 +165,7 @@ func TestZipOverlap(t *testing.T) {
 	openZip(t, overlapping(t, 1))
 	for _, n := range []int{2, 20} {
 		s := overlapping(t, n)
-		if _, err := NewZip(strings.NewReader(s), int64(len(s))); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "overlap") {
+		if _, err := NewZip(strings.NewReader(s), int64(len(s)), nil); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "overlap") {
 			t.Errorf("%d entries of one body: %v", n, err)
 		}
 	}
@@ -173,7 +173,7 @@ func TestZipOverlap(t *testing.T) {
 	s := []byte(archive(t, entry{"x.npy", "abcdef", zip.Store}, entry{"y.npy", "ghi", zip.Store}))
 	at := bytes.Index(s, []byte("PK\x01\x02"))
 	s[at+20] += 200
-	if _, err := NewZip(bytes.NewReader(s), int64(len(s))); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "overlap") {
+	if _, err := NewZip(bytes.NewReader(s), int64(len(s)), nil); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "overlap") {
 		t.Errorf("an entry inside another: %v", err)
 	}
 }
@@ -191,7 +191,7 @@ func TestLackOfMemoryIsNoDamage(t *testing.T) {
 // TestZipDates: an entry carries the date that NumPy's have, not today's.
 func TestZipDates(t *testing.T) {
 	var b bytes.Buffer
-	if err := WriteZip(&b, []string{"x"}, []tensor.Any{tensor.Scalar[int8](1).Any()}); err != nil {
+	if err := WriteZip(&b, []string{"x"}, []tensor.Any{tensor.Scalar[int8](1).Any()}, nil); err != nil {
 		t.Fatal(err)
 	}
 	r, err := zip.NewReader(bytes.NewReader(b.Bytes()), int64(b.Len()))
@@ -240,20 +240,20 @@ func TestZipErrors(t *testing.T) {
 			t.Errorf("%s: %v, %v\nwant %s", c.name, a, err, c.want)
 		}
 	}
-	if _, err := NewZip(strings.NewReader("no zip"), 6); !errors.Is(err, ErrFormat) {
+	if _, err := NewZip(strings.NewReader("no zip"), 6, nil); !errors.Is(err, ErrFormat) {
 		t.Error(err)
 	}
 	twice := archive(t, entry{"x.npy", one, zip.Store}, entry{"x.npy", one, zip.Store})
-	if _, err := NewZip(strings.NewReader(twice), int64(len(twice))); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), `the array "x" twice`) {
+	if _, err := NewZip(strings.NewReader(twice), int64(len(twice)), nil); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), `the array "x" twice`) {
 		t.Error(err)
 	}
-	if _, err := OpenZip(filepath.Join(t.TempDir(), "none.npz")); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := OpenZip(filepath.Join(t.TempDir(), "none.npz"), nil); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}
-	if _, err := OpenZip(t.TempDir()); !errors.Is(err, mem.ErrNotFile) {
+	if _, err := OpenZip(t.TempDir(), nil); !errors.Is(err, mem.ErrNotFile) {
 		t.Error(err)
 	}
-	if _, err := OpenZip(save(t, one)); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "x.npy: an npz file is a zip archive") {
+	if _, err := OpenZip(save(t, one), nil); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "x.npy: an npz file is a zip archive") {
 		t.Error(err)
 	}
 }
@@ -305,12 +305,12 @@ func TestZipBomb(t *testing.T) {
 			}
 		})
 	}
-	a, err := openZip(t, honest, MaxBytes(size)).Tensor("x")
+	a, err := openZip(t, honest, &Options{MaxBytes: size}).Tensor("x")
 	if err != nil || a.Len() != size {
 		t.Fatal(err)
 	}
 	a.Close()
-	if _, err := openZip(t, honest, MaxBytes(size-1)).Tensor("x"); !errors.Is(err, ErrLimit) {
+	if _, err := openZip(t, honest, &Options{MaxBytes: size - 1}).Tensor("x"); !errors.Is(err, ErrLimit) {
 		t.Error(err)
 	}
 }
@@ -338,7 +338,7 @@ func TestZipCompressed(t *testing.T) {
 	want := tensor.New[int32](1<<20 + 7)
 	want.Set(5, 1<<20)
 	var b bytes.Buffer
-	if err := WriteZip(&b, []string{"x"}, []tensor.Any{want.Any()}, Deflate()); err != nil {
+	if err := WriteZip(&b, []string{"x"}, []tensor.Any{want.Any()}, &WriteOptions{Deflate: true}); err != nil {
 		t.Fatal(err)
 	}
 	if b.Len() > 4<<20/100 {
@@ -354,7 +354,7 @@ func TestWriteZipErrors(t *testing.T) {
 	one := tensor.Scalar[int8](1)
 	two := []tensor.Any{one.Any(), one.Any()}
 	for _, names := range [][]string{{"x"}, {"x", "x"}, {"x", ""}, {"x", "/"}, {"x", "//y"}, {"x", "/../y"}, {"x", "../y"}, {"x", "a//b"}, {"x", `a\b`}, {"x", "a\x00"}, {"x", "\xff"}, {"x", strings.Repeat("x", 1<<16)}} {
-		if err := WriteZip(io.Discard, names, two); !errors.Is(err, ErrName) {
+		if err := WriteZip(io.Discard, names, two, nil); !errors.Is(err, ErrName) {
 			t.Errorf("%.50q: %v", names, err)
 		}
 	}
@@ -362,11 +362,11 @@ func TestWriteZipErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := WriteZip(io.Discard, []string{"a/x"}, []tensor.Any{spec.Any()}); !errors.Is(err, tensor.ErrDType) || !strings.HasPrefix(err.Error(), "npy: a/x.npy: writing") {
+	if err := WriteZip(io.Discard, []string{"a/x"}, []tensor.Any{spec.Any()}, nil); !errors.Is(err, tensor.ErrDType) || !strings.HasPrefix(err.Error(), "npy: a/x.npy: writing") {
 		t.Error(err)
 	}
 	noSpace := errors.New("the disk is full")
-	if err := WriteZip(full{noSpace}, []string{"x"}, []tensor.Any{one.Any()}); !errors.Is(err, noSpace) {
+	if err := WriteZip(full{noSpace}, []string{"x"}, []tensor.Any{one.Any()}, nil); !errors.Is(err, noSpace) {
 		t.Error(err)
 	}
 }
@@ -393,7 +393,7 @@ func TestZipStoredByNumPy(t *testing.T) {
 // An entry is an array by its name or by what it begins with, as in NumPy, and any name can be asked for.
 func TestZipNames(t *testing.T) {
 	var one bytes.Buffer
-	if err := Write(&one, tensor.FromSlice([]int16{1, 2, 3}, 3).Any()); err != nil {
+	if err := Write(&one, tensor.FromSlice([]int16{1, 2, 3}, 3).Any(), nil); err != nil {
 		t.Fatal(err)
 	}
 	for _, method := range []uint16{zip.Store, zip.Deflate} {
@@ -416,7 +416,7 @@ func TestZipNames(t *testing.T) {
 		if err := w.Close(); err != nil {
 			t.Fatal(err)
 		}
-		z, err := NewZip(bytes.NewReader(b.Bytes()), int64(b.Len()))
+		z, err := NewZip(bytes.NewReader(b.Bytes()), int64(b.Len()), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -444,7 +444,7 @@ func TestZipNames(t *testing.T) {
 		}
 	}
 	w.Close()
-	if _, err := NewZip(bytes.NewReader(b.Bytes()), int64(b.Len())); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "twice") {
+	if _, err := NewZip(bytes.NewReader(b.Bytes()), int64(b.Len()), nil); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "twice") {
 		t.Errorf("a.npy beside a: %v", err)
 	}
 }

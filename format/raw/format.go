@@ -37,7 +37,7 @@ func open(s *format.Source) (format.File, error) {
 	}}
 	if s.Path != "" {
 		f.Part = func(idx []layout.Index) (tensor.Any, error) {
-			return OpenSlice(s.Path, s.DType, *s.Layout, idx...)
+			return Open(s.Path, s.DType, *s.Layout, idx...)
 		}
 	}
 	return f, nil

@@ -1,6 +1,6 @@
 // Package raw reads files that hold elements and nothing else: no header, every
 // element in ascending byte order (little-endian). The caller says what the
-// elements are and how they lie; tensor.Encode writes such files, row-major.
+// elements are and how they lie; WriteFile writes such files, row-major.
 //
 // A layout says how they lie: layout.RowMajor(2, 3), layout.ColMajor(2, 3), or any
 // other, with gaps too. Its offsets must begin at 0 and end with the file, so that
@@ -69,14 +69,11 @@ func size(path string, d dtype.DType, lay layout.Layout) (int, error) {
 // back. A mapped file must not be truncated while the tensor is in use: an access
 // beyond its new end is an error inside tensor.Try, and ends the program outside.
 // What can't be mapped, a pipe, is read.
-func Open(path string, d dtype.DType, lay layout.Layout) (tensor.Any, error) {
-	return OpenSlice(path, d, lay)
-}
-
-// OpenSlice is Open of the part that idx selects, as [tensor.Slice] does. No other
+//
+// With indices it gives the part that they select, as [tensor.Slice] does. No other
 // elements are read, also where they are copied. An index that doesn't fit gives
 // the error of tensor.Slice.
-func OpenSlice(path string, d dtype.DType, lay layout.Layout, idx ...tensor.Index) (tensor.Any, error) {
+func Open(path string, d dtype.DType, lay layout.Layout, idx ...tensor.Index) (tensor.Any, error) {
 	want, err := size(path, d, lay)
 	if err != nil {
 		return tensor.Any{}, err
@@ -110,6 +107,13 @@ func OpenSlice(path string, d dtype.DType, lay layout.Layout, idx ...tensor.Inde
 		err = fail(path, err, "%v", format.Bare(err))
 	}
 	return a, err
+}
+
+// WriteFile writes the elements of t in row-major order, as [tensor.Encode] does. The
+// file appears, or takes the place of an earlier one, when it is whole: after an error
+// the earlier one is as it was.
+func WriteFile(path string, t tensor.Any) error {
+	return format.PutFile(path, func(w io.Writer) error { return tensor.Encode(w, t) })
 }
 
 // Read reads elements from r, which must end after them. Memory grows with what

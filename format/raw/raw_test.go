@@ -117,13 +117,13 @@ func TestSlice(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := raw.OpenSlice(path, d, lay, idx...)
+			got, err := raw.Open(path, d, lay, idx...)
 			if err != nil {
 				t.Fatalf("[%s]: %v", text, err)
 			}
 			tensortest.Equal(t, got, want)
 		}
-		if _, err := raw.OpenSlice(path, d, lay, tensor.I(3)); !errors.Is(err, tensor.ErrIndex) || err.Error() != "tensor.Slice: index 3 is outside axis 0 of extent 3" {
+		if _, err := raw.Open(path, d, lay, tensor.I(3)); !errors.Is(err, tensor.ErrIndex) || err.Error() != "tensor.Slice: index 3 is outside axis 0 of extent 3" {
 			t.Error(err)
 		}
 	}

@@ -93,7 +93,7 @@ func (e *entry) six() (*pack.Spec, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := pack.NewSpec(dtype.Float32, e.shape, pack.Options{Format: f})
+	s, err := pack.NewSpec(dtype.Float32, e.shape, &pack.Options{Format: f})
 	return &s, err
 }
 

@@ -62,7 +62,7 @@ func TestFixedPacked(t *testing.T) {
 	for i := range 15 {
 		x.Set(fixed.FP64x64FromBits(fixed.Int128{Hi: int64(i), Lo: uint64(i)}), i/3, i%3)
 	}
-	p, err := pack.Pack(x.Any(), pack.Options{Tile: pack.TileOf(4, 16)})
+	p, err := pack.Pack(x.Any(), &pack.Options{Tile: pack.TileOf(4, 16)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ func TestPacked(t *testing.T) {
 		{Tile: pack.TileOf(32, 32), Format: pack.BFP8}, {Tile: pack.TileOf(4, 16), Format: pack.BFP4},
 		{Tile: pack.Tile{Height: 16, Width: 32, Transposed: true}}, {Align: []int{5, 10}},
 	} {
-		p, err := pack.Pack(x.Any(), o)
+		p, err := pack.Pack(x.Any(), &o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -83,7 +83,7 @@ func TestPackedIntegers(t *testing.T) {
 		if i == 3 {
 			y = tensor.New[float32](0, 3)
 		}
-		p, err := pack.Pack(y.Any(), pack.Options{Format: f})
+		p, err := pack.Pack(y.Any(), &pack.Options{Format: f})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -134,7 +134,7 @@ func TestPackedMutations(t *testing.T) {
 	}
 	var ts []tensor.Any
 	for _, o := range []pack.Options{{Tile: pack.TileOf(4, 16), Format: pack.BFP8}, {Tile: pack.TileOf(2, 16)}, {Format: f}} {
-		p, err := pack.Pack(x.Any(), o)
+		p, err := pack.Pack(x.Any(), &o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -178,7 +178,7 @@ func TestPackedMutations(t *testing.T) {
 						t.Fatalf("%q: %v isn't unpacked: %v", b[:end], p.Spec, err)
 					}
 				}
-				_ = tensor.Sprint(a, tensor.PrintOptions{})
+				_ = tensor.Sprint(a, nil)
 			}
 		}
 		var own *Error
@@ -215,7 +215,7 @@ func TestPackedErrors(t *testing.T) {
 			t.Errorf("got  %v\nwant %s", err, c.want)
 		}
 	}
-	p, err := pack.Pack(tensor.New[float32](2).Any(), pack.Options{Tile: pack.TileOf(1, 16)})
+	p, err := pack.Pack(tensor.New[float32](2).Any(), &pack.Options{Tile: pack.TileOf(1, 16)})
 	if err != nil {
 		t.Fatal(err)
 	}

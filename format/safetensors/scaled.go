@@ -98,7 +98,7 @@ func (s *scaled) pair(codes, scales string, there map[string]bool) (p pair, ok b
 		return p, false
 	}
 	p = pair{codes: codes, scales: scales}
-	p.spec, err = pack.NewSpec(dtype.Float32, shape, pack.Options{Format: f})
+	p.spec, err = pack.NewSpec(dtype.Float32, shape, &pack.Options{Format: f})
 	return p, err == nil
 }
 

@@ -50,7 +50,7 @@ func TestScaled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sixes, err := pack.Pack(plain.Any(), pack.Options{Format: six})
+	sixes, err := pack.Pack(plain.Any(), &pack.Options{Format: six})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func TestScaled(t *testing.T) {
 		{Name: "z_blocks", Tensor: tensor.FromSlice(nibbles, 4, 16).Any()}, {Name: "z_scales", Tensor: scales(dtype.Uint8, []int{4}, codes...)}, {Name: "z", Tensor: e8},
 	}
 	path := filepath.Join(t.TempDir(), "x.safetensors")
-	if err := format.WriteFile(path, format.WriteOptions{}, arrays...); err != nil {
+	if err := format.WriteFile(path, nil, arrays...); err != nil {
 		t.Fatal(err)
 	}
 	f, err := openFile(&format.Source{Path: path, Options: format.Options{Scaled: true}})

@@ -22,7 +22,7 @@ func TestSixBits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := pack.Pack(x.Any(), pack.Options{Format: f})
+		p, err := pack.Pack(x.Any(), &pack.Options{Format: f})
 		if err != nil {
 			t.Fatal(err)
 		}

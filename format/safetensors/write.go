@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/pack"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -91,6 +92,12 @@ func Write(w io.Writer, names []string, ts []tensor.Any, metadata map[string]str
 		return fail(-1, "", err, "writing: %v", err)
 	}
 	return nil
+}
+
+// WriteFile is Write to a file, which appears, or takes the place of an earlier one,
+// when it is whole: after an error the earlier one is as it was.
+func WriteFile(path string, names []string, ts []tensor.Any, metadata map[string]string) error {
+	return format.PutFile(path, func(w io.Writer) error { return Write(w, names, ts, metadata) })
 }
 
 // encode writes the elements of a tensor in row-major order, packed where they have no

@@ -26,55 +26,46 @@ type Array struct {
 	view    bool                    // elements are made of those that are stored
 	cf      *cf                     // how, by CF; nil: not
 	writing func() *[256]sync.Mutex // by a hash of the key: a chunk that is read and written again
-	settings
+	set     Options
 }
 
-// Option changes how an array is read: Workers, MaxBytes, Unfinished, Whole, CF.
-type Option struct {
-	workers    int
-	max        int64
-	unfinished bool
-	whole      bool
-	cf         bool
+// Options say how an array is read. A nil *Options is one of zeros.
+type Options struct {
+	// Workers limits how many chunks are read or written at once; 0 is as many as the
+	// machine has processors. A worker takes the memory of two chunks, of shards
+	// of two inner chunks, and of one more for each shard that it is in beyond the first, and Ahead. When it writes, it takes the memory of a chunk or shard, too, and
+	// of a second one where it changes a part.
+	Workers int
+	// MaxBytes limits the elements of a chunk, of a shard and of what Slice returns; with 0 a
+	// chunk has at most 2 GiB.
+	MaxBytes int64
+	// Unfinished opens an array also while it isn't finished: chunks that aren't written yet are the fill value.
+	Unfinished bool
+	// Whole is for an array of which every chunk was written: to read an absent one is an error that wraps ErrAbsent, and
+	// doesn't give the fill value. Inner chunks of a shard that is there may be absent.
+	Whole bool
+	// CF decodes numbers as the attributes of the CF conventions say: scale_factor and add_offset, _FillValue and missing_value, units of time,
+	// and _Unsigned of netCDF. An array that is opened so is read only.
+	//
+	//   - Integers become float64, float16, bfloat16 and float32 become float32: the number times the factor plus the offset, computed in float64.
+	//     Those that stand for none become NaN. In version 2 the fill value is one of them where xarray has written the array, or
+	//     kerchunk, which _ARRAY_DIMENSIONS shows. An integer that float64 has no number for is an error, unless it is scaled.
+	//   - Numbers of days, hours, minutes, seconds or less since a date become datetime64, int64 by Metadata.Type: integers of seconds, or
+	//     of the unit if it is smaller; floats of nanoseconds, or microseconds where the date is far from 1970. Those that stand for none become NaT. A
+	//     time beyond int64 is an error. Where the fill value of chunks that aren't there is such a number or time, it stands for none.
+	//   - The calendars are standard, gregorian and proleptic_gregorian. Numbers of another one, of months and of years stay as they are.
+	//
+	// Structs, strings and arrays without these attributes stay as they are. The rules: cfconventions.org, chapters 2.5, 4.4 and 8.1;
+	// the attribute _Unsigned: docs.unidata.ucar.edu, NetCDF Users Guide, Attribute Conventions.
+	CF bool
 }
 
-// Workers limits how many chunks are read or written at once; without it they are
-// as many as the machine has processors. A worker takes the memory of two chunks, of shards
-// of two inner chunks, and of one more for each shard that it is in beyond the first, and Ahead. When it writes, it takes the memory of a chunk or shard, too, and
-// of a second one where it changes a part.
-func Workers(n int) Option { return Option{workers: max(n, 1)} }
-
-// MaxBytes limits the elements of a chunk, of a shard and of what Slice returns to n bytes; without it a
-// chunk has at most 2 GiB.
-func MaxBytes(n int64) Option { return Option{max: max(n, 1)} }
-
-// Unfinished opens an array also while it isn't finished: chunks that aren't written yet are the fill value.
-func Unfinished() Option { return Option{unfinished: true} }
-
-// Whole is for an array of which every chunk was written: to read an absent one is an error that wraps ErrAbsent, and
-// doesn't give the fill value. Inner chunks of a shard that is there may be absent.
-func Whole() Option { return Option{whole: true} }
-
-type settings struct {
-	workers    int
-	max        int64 // 0: not given
-	unfinished bool
-	whole      bool
-	cf         bool
-}
-
-func settingsOf(opts []Option) settings {
-	s := settings{workers: runtime.GOMAXPROCS(0)}
-	for _, o := range opts {
-		if o.workers > 0 {
-			s.workers = o.workers
-		}
-		if o.max > 0 {
-			s.max = o.max
-		}
-		s.unfinished = s.unfinished || o.unfinished
-		s.whole = s.whole || o.whole
-		s.cf = s.cf || o.cf
+func settingsOf(o *Options) (s Options) {
+	if o != nil {
+		s = *o
+	}
+	if s.Workers <= 0 {
+		s.Workers = runtime.GOMAXPROCS(0)
 	}
 	return s
 }
@@ -96,22 +87,22 @@ func bytesOf(d dtype.DType, shape []int) (int, error) {
 }
 
 // newArray makes an array of metadata, which it checks.
-func newArray(store Store, path string, m Metadata, opts []Option) (*Array, error) {
-	set := settingsOf(opts)
+func newArray(store Store, path string, m Metadata, o *Options) (*Array, error) {
+	set := settingsOf(o)
 	e := element{d: m.DType, stored: m.DType, chars: m.chars}
 	if m.view != nil {
 		e = *m.view
 	}
 	var c *cf
-	if set.cf && m.Type == "" && m.view == nil {
+	if set.CF && m.Type == "" && m.view == nil {
 		var err error
 		if c, err = cfOf(&m, &e); err != nil {
 			return nil, err
 		}
 	}
-	a := &Array{store: store, path: strings.Trim(path, "/"), meta: m, view: e.field != nil || c != nil, cf: c, settings: set}
+	a := &Array{store: store, path: strings.Trim(path, "/"), meta: m, view: e.field != nil || c != nil, cf: c, set: set}
 	a.writing = sync.OnceValue(func() *[256]sync.Mutex { return new([256]sync.Mutex) })
-	most := a.max
+	most := a.set.MaxBytes
 	if most == 0 {
 		most = 1 << 31
 	}

@@ -119,7 +119,7 @@ func mutantSeeds(t *testing.T) (stores []map[string][]byte) {
 	for _, list := range chains() {
 		for _, d := range []dtype.DType{dtype.Int16, dtype.Float64, dtype.Bool} {
 			s := Memory()
-			a, err := Create(ctx, s, "", Metadata{DType: d, Shape: []int{8, 12}, Chunks: []int{4, 6}, Codecs: list, Fill: pattern(d, []int{1})})
+			a, err := Create(ctx, s, "", Metadata{DType: d, Shape: []int{8, 12}, Chunks: []int{4, 6}, Codecs: list, Fill: pattern(d, []int{1})}, nil)
 			if err == nil {
 				err = a.Write(ctx, []int{0, 0}, pattern(d, []int{8, 12}))
 			}
@@ -131,7 +131,7 @@ func mutantSeeds(t *testing.T) (stores []map[string][]byte) {
 	}
 	for _, m := range kinds() {
 		s := Memory()
-		a, err := Create(ctx, s, "", m)
+		a, err := Create(ctx, s, "", m, nil)
 		if err == nil {
 			err = a.Write(ctx, []int{0, 0}, pattern(m.DType, m.Shape))
 		}
@@ -198,7 +198,7 @@ func TestMutants(t *testing.T) {
 				_, err = g.Arrays(ctx)
 				typed(t, err)
 			}
-			a, err := Open(ctx, s, "", MaxBytes(1<<14), Workers(1))
+			a, err := Open(ctx, s, "", &Options{MaxBytes: 1 << 14, Workers: 1})
 			typed(t, err)
 			if err != nil {
 				return
@@ -264,7 +264,7 @@ func TestBombs(t *testing.T) {
 			}
 			s, size := deflated(t, values)
 			took := allocated(func() {
-				_, err := Open(ctx, s, "")
+				_, err := Open(ctx, s, "", nil)
 				typed(t, err)
 				g, err := OpenGroup(ctx, s, "")
 				typed(t, err)
@@ -281,7 +281,7 @@ func TestBombs(t *testing.T) {
 	for _, codec := range []string{`"bytes"`, `{"name":"bytes","configuration":{"endian":"little"}},"gzip"`, strings.Replace(shards, `["bytes"]`, `[{"name":"bytes","configuration":{"endian":"little"}}]`, 1)} {
 		meta := strings.Replace(some3, "CODECS", codec, 1)
 		s, _ := deflated(t, map[string][]byte{"zarr.json": []byte(strings.Replace(meta, "int16", "int8", 1)), "c/0/0": make([]byte, 20<<20)})
-		a, err := Open(ctx, s, "")
+		a, err := Open(ctx, s, "", nil)
 		if codec == `"bytes"` && err != nil || err != nil {
 			t.Fatal(err)
 		}
@@ -370,7 +370,7 @@ func TestHostileServers(t *testing.T) {
 			start := time.Now()
 			took := allocated(func() {
 				var a *Array
-				if a, err = Open(t.Context(), s, ""); err == nil {
+				if a, err = Open(t.Context(), s, "", nil); err == nil {
 					_, err = a.Read(t.Context())
 				}
 			})

@@ -17,21 +17,6 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// CF decodes numbers as the attributes of the CF conventions say: scale_factor and add_offset, _FillValue and missing_value, units of time,
-// and _Unsigned of netCDF. An array that is opened so is read only.
-//
-//   - Integers become float64, float16, bfloat16 and float32 become float32: the number times the factor plus the offset, computed in float64.
-//     Those that stand for none become NaN. In version 2 the fill value is one of them where xarray has written the array, or
-//     kerchunk, which _ARRAY_DIMENSIONS shows. An integer that float64 has no number for is an error, unless it is scaled.
-//   - Numbers of days, hours, minutes, seconds or less since a date become datetime64, int64 by Metadata.Type: integers of seconds, or
-//     of the unit if it is smaller; floats of nanoseconds, or microseconds where the date is far from 1970. Those that stand for none become NaT. A
-//     time beyond int64 is an error. Where the fill value of chunks that aren't there is such a number or time, it stands for none.
-//   - The calendars are standard, gregorian and proleptic_gregorian. Numbers of another one, of months and of years stay as they are.
-//
-// Structs, strings and arrays without these attributes stay as they are. The rules: cfconventions.org, chapters 2.5, 4.4 and 8.1;
-// the attribute _Unsigned: docs.unidata.ucar.edu, NetCDF Users Guide, Attribute Conventions.
-func CF() Option { return Option{cf: true} }
-
 // A cf says how stored numbers are decoded.
 type cf struct {
 	from, to dtype.DType

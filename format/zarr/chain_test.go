@@ -24,12 +24,12 @@ func shardsOf(chunk []int, location string, list, index []Codec) Codec {
 
 // chains are lists of codecs for chunks of 4 by 6.
 func chains() [][]Codec {
-	little, index := Bytes(false), []Codec{Bytes(false), CRC32C()}
+	little, index := Bytes(binary.LittleEndian), []Codec{Bytes(binary.LittleEndian), CRC32C()}
 	return [][]Codec{
-		{little}, {Bytes(true), Zstd(1)}, {little, Gzip(1), CRC32C()}, {Transpose(1, 0), little},
-		{shardsOf([]int{2, 3}, "end", []Codec{little, CRC32C()}, []Codec{Bytes(true)})},
-		{Transpose(1, 0), shardsOf([]int{3, 2}, "start", []Codec{Transpose(1, 0), Bytes(true)}, index), Gzip(1), CRC32C()},
-		{shardsOf([]int{4, 3}, "end", []Codec{shardsOf([]int{2, 1}, "start", []Codec{little, Zstd(1)}, []Codec{Transpose(2, 0, 1), Bytes(true), CRC32C(), CRC32C()})}, index)},
+		{little}, {Bytes(binary.BigEndian), Zstd(1)}, {little, Gzip(1), CRC32C()}, {Transpose(1, 0), little},
+		{shardsOf([]int{2, 3}, "end", []Codec{little, CRC32C()}, []Codec{Bytes(binary.BigEndian)})},
+		{Transpose(1, 0), shardsOf([]int{3, 2}, "start", []Codec{Transpose(1, 0), Bytes(binary.BigEndian)}, index), Gzip(1), CRC32C()},
+		{shardsOf([]int{4, 3}, "end", []Codec{shardsOf([]int{2, 1}, "start", []Codec{little, Zstd(1)}, []Codec{Transpose(2, 0, 1), Bytes(binary.BigEndian), CRC32C(), CRC32C()})}, index)},
 		{little, {Name: numcodecs + "zlib"}, {Name: numcodecs + "crc32", Configuration: map[string]any{"location": "end"}}, {Name: numcodecs + "adler32"}},
 	}
 }
@@ -168,7 +168,7 @@ func randomChain(t *rapid.T, shape []int, depth int) (list []Codec) {
 		for i, n := range stored {
 			chunk[i] = n / rapid.SampledFrom(slices.DeleteFunc([]int{1, 2, 3}, func(k int) bool { return n%k != 0 })).Draw(t, "parts")
 		}
-		index := []Codec{Bytes(rapid.Bool().Draw(t, "big index"))}
+		index := []Codec{Bytes(endian(rapid.Bool().Draw(t, "big index")))}
 		if rapid.Bool().Draw(t, "index transposed") {
 			axes := []int{len(shape)}
 			for i := range shape {
@@ -181,7 +181,7 @@ func randomChain(t *rapid.T, shape []int, depth int) (list []Codec) {
 		}
 		list = append(list, shardsOf(chunk, rapid.SampledFrom([]string{"start", "end"}).Draw(t, "location"), randomChain(t, chunk, depth+1), index))
 	} else {
-		list = append(list, Bytes(rapid.Bool().Draw(t, "big")))
+		list = append(list, Bytes(endian(rapid.Bool().Draw(t, "big"))))
 	}
 	for range rapid.IntRange(0, 2).Draw(t, "behind") {
 		list = append(list, rapid.SampledFrom([]Codec{Gzip(1), CRC32C()}).Draw(t, "codec"))
@@ -206,7 +206,7 @@ func TestChains(t *testing.T) {
 		each(shape, func(index []int) { values.Set(7+k/number%3, index...); k++ })
 		b := encodeAs(list, shape, func(index []int) uint16 { return values.At(index...) })
 		s := Memory()
-		a, err := Create(ctx, s, "", Metadata{DType: dtype.Uint16, Shape: shape, Chunks: shape, Codecs: list, Fill: tensor.Scalar[uint16](7).Any()})
+		a, err := Create(ctx, s, "", Metadata{DType: dtype.Uint16, Shape: shape, Chunks: shape, Codecs: list, Fill: tensor.Scalar[uint16](7).Any()}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -214,7 +214,7 @@ func TestChains(t *testing.T) {
 			if err := s.Set(ctx, a.ChunkKey(make([]int, rank)...), b); err != nil {
 				t.Fatal(err)
 			}
-			a, err := Open(ctx, s, "")
+			a, err := Open(ctx, s, "", nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -265,7 +265,7 @@ func TestFilters3(t *testing.T) {
 		if err := errors.Join(s.Set(ctx, "zarr.json", []byte(meta)), s.Set(ctx, "c/0", c.b)); err != nil {
 			t.Fatal(err)
 		}
-		a, err := Open(ctx, s, "")
+		a, err := Open(ctx, s, "", nil)
 		var got tensor.Any
 		if err == nil {
 			got, err = a.Read(ctx)
@@ -299,7 +299,7 @@ func TestKeys(t *testing.T) {
 			if err := s.Set(ctx, key, []byte(doc)); err != nil {
 				t.Fatal(err)
 			}
-			_, err := Open(ctx, s, "")
+			_, err := Open(ctx, s, "", nil)
 			if name == "zlib" && err != nil {
 				continue // of version 2
 			}
@@ -313,7 +313,7 @@ func TestKeys(t *testing.T) {
 		if err := s.Set(ctx, ".zarray", []byte(strings.Replace(some2, "COMPRESSOR", c, 1))); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Open(ctx, s, ""); !errors.Is(err, ErrFormat) {
+		if _, err := Open(ctx, s, "", nil); !errors.Is(err, ErrFormat) {
 			t.Errorf("%s: %v", c, err)
 		}
 	}
@@ -339,7 +339,7 @@ func TestLocation(t *testing.T) {
 			if err := errors.Join(s.Set(ctx, ".zarray", []byte(strings.Replace(some2, "COMPRESSOR", filter, 1))), s.Set(ctx, "0.0", b)); err != nil {
 				t.Fatal(err)
 			}
-			a, err := Open(ctx, s, "")
+			a, err := Open(ctx, s, "", nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -19,7 +19,7 @@ func (a *Array) ReadChunk(ctx context.Context, index ...int) (tensor.Any, error)
 	if err != nil {
 		return tensor.Any{}, err
 	}
-	if _, ok, err := a.ChunkSize(ctx, index...); err == nil && !ok && !a.whole {
+	if _, ok, err := a.ChunkSize(ctx, index...); err == nil && !ok && !a.set.Whole {
 		return tensor.BroadcastTo(a.fill, shape...)
 	}
 	to, err := end(from, shape)

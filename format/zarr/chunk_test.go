@@ -2,6 +2,7 @@ package zarr
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -17,9 +18,9 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-func make3(t *testing.T, s Store, m Metadata, opts ...Option) *Array {
+func make3(t *testing.T, s Store, m Metadata, opts ...*Options) *Array {
 	t.Helper()
-	a, err := Create(t.Context(), s, "x", m, opts...)
+	a, err := Create(t.Context(), s, "x", m, append(opts, nil)[0])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,10 +34,10 @@ func kinds() map[string]Metadata {
 	m := plain
 	m.Inner = []int{2, 3}
 	out["shards"] = m
-	m.IndexAtStart, m.Codecs = true, []Codec{Transpose(1, 0), Bytes(true), Gzip(1), CRC32C()}
+	m.IndexAtStart, m.Codecs = true, []Codec{Transpose(1, 0), Bytes(binary.BigEndian), Gzip(1), CRC32C()}
 	out["start"] = m
 	m = plain
-	m.V2Keys, m.Codecs = true, []Codec{Bytes(false)}
+	m.V2Keys, m.Codecs = true, []Codec{Bytes(binary.LittleEndian)}
 	out["keys"] = m
 	m = plain
 	m.Version, m.Codecs = 2, []Codec{Transpose(1, 0)}
@@ -116,7 +117,7 @@ func TestParents(t *testing.T) {
 	if _, err := CreateGroup(ctx, s, "a", map[string]any{"k": 1.0}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Create(ctx, s, "a/b/c", m); err != nil {
+	if _, err := Create(ctx, s, "a/b/c", m, nil); err != nil {
 		t.Fatal(err)
 	}
 	keys, err := s.List(ctx, "")
@@ -133,7 +134,7 @@ func TestParents(t *testing.T) {
 	if names, err := g.Arrays(ctx); err != nil || fmt.Sprint(names) != "[b/c]" || len(g.members) != 2 {
 		t.Errorf("%v, %v", names, err)
 	}
-	if _, err := Create(ctx, s, "a/b/c/d", m); !errors.Is(err, fs.ErrExist) || !strings.Contains(err.Error(), "a/b/c/zarr.json") {
+	if _, err := Create(ctx, s, "a/b/c/d", m, nil); !errors.Is(err, fs.ErrExist) || !strings.Contains(err.Error(), "a/b/c/zarr.json") {
 		t.Errorf("below an array: %v", err)
 	}
 }
@@ -142,7 +143,7 @@ func TestParents(t *testing.T) {
 func TestWorkers(t *testing.T) {
 	ctx := t.Context()
 	for _, inner := range [][]int{nil, {1}} {
-		a := make3(t, &counting{Store: Memory()}, Metadata{DType: dtype.Int8, Shape: []int{100000}, Chunks: []int{4}, Inner: inner}, Workers(3))
+		a := make3(t, &counting{Store: Memory()}, Metadata{DType: dtype.Int8, Shape: []int{100000}, Chunks: []int{4}, Inner: inner}, &Options{Workers: 3})
 		before := runtime.NumGoroutine()
 		c := a.store.(*counting)
 		c.base = before
@@ -185,7 +186,7 @@ func (c *counting) GetRange(ctx context.Context, key string, off, n int64) ([]by
 func TestShardLeavesOut(t *testing.T) {
 	ctx := t.Context()
 	m := kinds()["shards"]
-	m.Codecs = []Codec{Bytes(false)}
+	m.Codecs = []Codec{Bytes(binary.LittleEndian)}
 	a := make3(t, Memory(), m)
 	if err := a.Write(ctx, []int{0, 0}, pattern(m.DType, []int{1, 1})); err != nil {
 		t.Fatal(err)
@@ -221,7 +222,7 @@ func TestWriteAtOnce(t *testing.T) {
 func TestReadIntoMemory(t *testing.T) {
 	ctx := t.Context()
 	for _, inner := range [][]int{nil, {1 << 14}} {
-		a := make3(t, Memory(), Metadata{DType: dtype.Int32, Shape: []int{1 << 20}, Chunks: []int{1 << 18}, Inner: inner}, Workers(1))
+		a := make3(t, Memory(), Metadata{DType: dtype.Int32, Shape: []int{1 << 20}, Chunks: []int{1 << 18}, Inner: inner}, &Options{Workers: 1})
 		want := pattern(dtype.Int32, a.Shape())
 		if err := a.Write(ctx, []int{0}, want); err != nil {
 			t.Fatal(err)
@@ -290,7 +291,7 @@ func TestEdge(t *testing.T) {
 		if err := a.WriteChunk(ctx, tensor.Scalar[int8](7).Any()); err != nil {
 			t.Fatal(err)
 		}
-		a, err := Open(ctx, s, "x")
+		a, err := Open(ctx, s, "x", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -313,7 +314,7 @@ func TestEdge(t *testing.T) {
 		t.Errorf("%v %v", got, err)
 	}
 	for _, p := range []string{"../x", "a/../../b", "a//b", "."} {
-		_, err := Open(ctx, Memory(), p)
+		_, err := Open(ctx, Memory(), p, nil)
 		if want := fs.ErrInvalid; p == "." && !errors.Is(err, fs.ErrNotExist) || p != "." && !errors.Is(err, want) {
 			t.Errorf("%s: %v", p, err)
 		}

@@ -89,14 +89,21 @@ func Transpose(order ...int) Codec {
 	return Codec{"transpose", map[string]any{"order": order}}
 }
 
-// Bytes stores elements in descending byte order if big is set; without it in the list
-// they are stored in ascending order.
-func Bytes(big bool) Codec {
-	order := "little"
+func endian(big bool) binary.ByteOrder {
 	if big {
-		order = "big"
+		return binary.BigEndian
 	}
-	return Codec{"bytes", map[string]any{"endian": order}}
+	return binary.LittleEndian
+}
+
+// Bytes stores elements in a byte order; without it in the list they are stored in
+// binary.LittleEndian.
+func Bytes(order binary.ByteOrder) Codec {
+	endian := "little"
+	if order.Uint16([]byte{0, 1}) == 1 {
+		endian = "big"
+	}
+	return Codec{"bytes", map[string]any{"endian": endian}}
 }
 
 // int reads a whole number from low to high of the configuration.

@@ -1,6 +1,7 @@
 package zarr
 
 import (
+	"encoding/binary"
 	"fmt"
 	"os"
 	"os/exec"
@@ -53,7 +54,7 @@ func readAll(t *testing.T, folder string) {
 		t.Fatal(err)
 	}
 	for _, e := range list {
-		a, err := Open(t.Context(), store, e.Name())
+		a, err := Open(t.Context(), store, e.Name(), nil)
 		if err != nil {
 			t.Error(err)
 			continue
@@ -81,7 +82,7 @@ func writeAll(t *testing.T, folder string, cases map[string]Metadata) (names []s
 		if strings.HasPrefix(name, "holes") { // of fill values
 			m.Fill, values = scalarOf(t, "7", m.DType), values.Slice(tensor.R(0, 20))
 		}
-		a, err := Create(t.Context(), store, name, m)
+		a, err := Create(t.Context(), store, name, m, nil)
 		if err == nil {
 			err = a.Write(t.Context(), []int{0, 0}, values)
 		}
@@ -121,7 +122,7 @@ func TestPython(t *testing.T) {
 		"zstd":  {Version: 2, DType: dtype.Float64},
 		"order": {Version: 2, DType: dtype.Bool, Codecs: []Codec{Transpose(1, 0), {Name: "zlib"}}},
 		"holes": {Version: 2, DType: dtype.Int16, Codecs: []Codec{Gzip(1)}},
-		"big":   {Version: 2, DType: dtype.Float32, Codecs: []Codec{Bytes(true)}, Separator: "/"},
+		"big":   {Version: 2, DType: dtype.Float32, Codecs: []Codec{Bytes(binary.BigEndian)}, Separator: "/"},
 	})
 	run(t, python, append([]string{"testdata/cross.py", "check", folder}, names...)...)
 }
@@ -139,10 +140,10 @@ func TestZarrita(t *testing.T) {
 	names := writeAll(t, folder, map[string]Metadata{
 		"zstd":      {DType: dtype.Int32},
 		"gzip":      {DType: dtype.Float64, Codecs: []Codec{Gzip(6), CRC32C()}},
-		"transpose": {DType: dtype.Int16, Codecs: []Codec{Transpose(1, 0), Bytes(true)}, Separator: "."},
+		"transpose": {DType: dtype.Int16, Codecs: []Codec{Transpose(1, 0), Bytes(binary.BigEndian)}, Separator: "."},
 		"keys":      {DType: dtype.Uint8, V2Keys: true},
 		"shards":    {DType: dtype.Float32, Chunks: []int{20, 40}, Inner: []int{10, 8}},
-		"chain":     {DType: dtype.Float64, Chunks: []int{20, 40}, Inner: []int{10, 8}, Codecs: []Codec{Transpose(1, 0), Bytes(true), Gzip(1), CRC32C()}},
+		"chain":     {DType: dtype.Float64, Chunks: []int{20, 40}, Inner: []int{10, 8}, Codecs: []Codec{Transpose(1, 0), Bytes(binary.BigEndian), Gzip(1), CRC32C()}},
 		"unchecked": {DType: dtype.Int16, Chunks: []int{40, 50}, Inner: []int{40, 50}, IndexWithoutCRC: true, Codecs: []Codec{CRC32C()}},
 		"holes":     {DType: dtype.Float32},
 		"holes-in":  {DType: dtype.Float64, Chunks: []int{32, 40}, Inner: []int{16, 20}},

@@ -14,14 +14,14 @@ import (
 
 func Example() {
 	ctx, store := context.Background(), zarr.Memory() // zarr.Dir(path) for a folder
-	a, err := zarr.Create(ctx, store, "x", zarr.Metadata{DType: dtype.Int32, Shape: []int{4, 6}, Chunks: []int{4, 4}, Inner: []int{2, 2}})
+	a, err := zarr.Create(ctx, store, "x", zarr.Metadata{DType: dtype.Int32, Shape: []int{4, 6}, Chunks: []int{4, 4}, Inner: []int{2, 2}}, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
 	if err := a.Write(ctx, []int{1, 1}, tensor.FromSlice([]int32{1, 2, 3, 4, 5, 6}, 2, 3).Any()); err != nil {
 		log.Fatal(err)
 	}
-	b, err := zarr.Open(ctx, store, "x")
+	b, err := zarr.Open(ctx, store, "x", nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func ExampleGroup() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	if _, err := zarr.Create(ctx, store, "day/red", zarr.Metadata{DType: dtype.Uint8, Shape: []int{48, 64}, Chunks: []int{16, 16}, DimensionNames: []string{"y", "x"}}); err != nil {
+	if _, err := zarr.Create(ctx, store, "day/red", zarr.Metadata{DType: dtype.Uint8, Shape: []int{48, 64}, Chunks: []int{16, 16}, DimensionNames: []string{"y", "x"}}, nil); err != nil {
 		log.Fatal(err)
 	}
 	if err := g.Consolidate(ctx); err != nil {
@@ -55,7 +55,7 @@ func ExampleGroup() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	red, err := again.Open(ctx, names[0])
+	red, err := again.Open(ctx, names[0], nil)
 	fmt.Println(names, red.DimensionNames(), red.Grid(), again.Attributes()["source"], err)
 	// Output: [day/red] [y x] [3 4] a camera <nil>
 }
@@ -63,7 +63,7 @@ func ExampleGroup() {
 // Chunks are asked for, read into memory that is there, and deleted one by one.
 func ExampleArray_ReadInto() {
 	ctx, store := context.Background(), zarr.Memory()
-	a, err := zarr.Create(ctx, store, "x", zarr.Metadata{DType: dtype.Float32, Shape: []int{4, 1 << 40}, Chunks: []int{2, 3}, Fill: tensor.Scalar[float32](-1).Any()})
+	a, err := zarr.Create(ctx, store, "x", zarr.Metadata{DType: dtype.Float32, Shape: []int{4, 1 << 40}, Chunks: []int{2, 3}, Fill: tensor.Scalar[float32](-1).Any()}, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -103,18 +103,18 @@ func ExampleLock() {
 	// <nil>
 }
 
-func ExampleCF() {
+func ExampleOptions() {
 	ctx := context.Background()
 	s := zarr.Memory()
 	a, err := zarr.Create(ctx, s, "t2m", zarr.Metadata{DType: dtype.Int16, Shape: []int{3}, Chunks: []int{3},
-		Attributes: map[string]any{"scale_factor": 0.5, "add_offset": 273, "_FillValue": -1}})
+		Attributes: map[string]any{"scale_factor": 0.5, "add_offset": 273, "_FillValue": -1}}, nil)
 	if err == nil {
 		err = a.Write(ctx, []int{0}, tensor.FromSlice([]int16{2, -1, 40}, 3).Any())
 	}
 	if err != nil {
 		log.Fatal(err)
 	}
-	kelvin, err := zarr.Open(ctx, s, "t2m", zarr.CF())
+	kelvin, err := zarr.Open(ctx, s, "t2m", &zarr.Options{CF: true})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -124,7 +124,7 @@ func ExampleCF() {
 
 func ExampleArray_Text() {
 	ctx := context.Background()
-	a, err := zarr.Create(ctx, zarr.Memory(), "", zarr.Metadata{DType: dtype.Int64, Type: "datetime64[D]", Shape: []int{2}, Chunks: []int{2}})
+	a, err := zarr.Create(ctx, zarr.Memory(), "", zarr.Metadata{DType: dtype.Int64, Type: "datetime64[D]", Shape: []int{2}, Chunks: []int{2}}, nil)
 	if err != nil {
 		log.Fatal(err)
 	}

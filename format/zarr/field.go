@@ -48,7 +48,7 @@ func (a *Array) Field(name string) (*Array, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newArray(a.store, a.path, m, []Option{Option(a.settings)})
+	return newArray(a.store, a.path, m, &a.set)
 }
 
 // Text returns the elements of a tensor that Slice or Index gave as text, the last axis fastest: strings without the zeros at their ends,

@@ -23,9 +23,9 @@ type unfinished struct {
 }
 
 // newFinished is newArray for an array that is opened.
-func newFinished(s Store, p string, m Metadata, opts []Option) (*Array, error) {
-	a, err := newArray(s, p, m, opts)
-	if err == nil && m.Unfinished != "" && !a.unfinished {
+func newFinished(s Store, p string, m Metadata, o *Options) (*Array, error) {
+	a, err := newArray(s, p, m, o)
+	if err == nil && m.Unfinished != "" && !a.set.Unfinished {
 		return nil, fail(ErrUnfinished, "the array isn't finished: %.100q is writing it, or was interrupted; resume that, or read it as it is by the option Unfinished", m.Unfinished)
 	}
 	return a, err

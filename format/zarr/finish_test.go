@@ -24,14 +24,14 @@ import (
 func ExampleArray_Finish() {
 	ctx := context.Background()
 	s := Memory()
-	a, err := Create(ctx, s, "x", Metadata{DType: dtype.Int8, Shape: []int{4}, Chunks: []int{2}, Unfinished: "the example"})
+	a, err := Create(ctx, s, "x", Metadata{DType: dtype.Int8, Shape: []int{4}, Chunks: []int{2}, Unfinished: "the example"}, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
 	a.Write(ctx, []int{0}, tensor.FromSlice([]int8{5, 6}, 2).Any())
-	_, err = Open(ctx, s, "x")
+	_, err = Open(ctx, s, "x", nil)
 	fmt.Println(errors.Is(err, ErrUnfinished))
-	partly, err := Open(ctx, s, "x", Unfinished())
+	partly, err := Open(ctx, s, "x", &Options{Unfinished: true})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func ExampleArray_Finish() {
 	if err := a.Finish(ctx); err != nil {
 		log.Fatal(err)
 	}
-	if a, err = Open(ctx, s, "x"); err != nil {
+	if a, err = Open(ctx, s, "x", nil); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(a.Read(ctx))
@@ -50,15 +50,15 @@ func ExampleArray_Finish() {
 	// [5 6 7 8] <nil>
 }
 
-func ExampleWhole() {
+func ExampleOptions_whole() {
 	ctx := context.Background()
 	s := Memory()
-	if _, err := Create(ctx, s, "x", Metadata{DType: dtype.Int8, Shape: []int{2}, Chunks: []int{2}}); err != nil {
+	if _, err := Create(ctx, s, "x", Metadata{DType: dtype.Int8, Shape: []int{2}, Chunks: []int{2}}, nil); err != nil {
 		log.Fatal(err)
 	}
-	a, _ := Open(ctx, s, "x")
+	a, _ := Open(ctx, s, "x", nil)
 	fmt.Println(a.Read(ctx))
-	a, _ = Open(ctx, s, "x", Whole())
+	a, _ = Open(ctx, s, "x", &Options{Whole: true})
 	_, err := a.Read(ctx)
 	fmt.Println(errors.Is(err, ErrAbsent))
 	// Output:
@@ -69,7 +69,7 @@ func ExampleWhole() {
 func ExampleArray_State() {
 	ctx := context.Background()
 	s := Memory()
-	a, err := Create(ctx, s, "x", Metadata{DType: dtype.Int8, Shape: []int{4}, Chunks: []int{2}})
+	a, err := Create(ctx, s, "x", Metadata{DType: dtype.Int8, Shape: []int{4}, Chunks: []int{2}}, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestUnfinished(t *testing.T) {
 		}
 		attributes := map[string]any{"large": int64(1)<<60 + 1, "text": "<&>"}
 		m := Metadata{DType: dtype.Float32, Shape: []int{7, 5}, Chunks: []int{4, 4}, Inner: []int{2, 2}, DimensionNames: []string{"", "x"}, Attributes: attributes, Unfinished: `plan "7"`}
-		a, err := Create(ctx, s, "g/a", m)
+		a, err := Create(ctx, s, "g/a", m, nil)
 		if err == nil {
 			err = a.Write(ctx, []int{0, 0}, tensor.Full[float32](2, 7, 5).Any())
 		}
@@ -115,14 +115,14 @@ func TestUnfinished(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, one := Open(ctx, s, "g/a")
-			_, two := g.Open(ctx, "a")
+			_, one := Open(ctx, s, "g/a", nil)
+			_, two := g.Open(ctx, "a", nil)
 			for _, err := range []error{one, two} {
 				if want := `zarr: g/a/zarr.json: the array isn't finished: "plan \"7\"" is writing it, or was interrupted; resume that, or read it as it is by the option Unfinished`; !errors.Is(err, ErrUnfinished) || err.Error() != want {
 					t.Errorf("error %v, want %s", err, want)
 				}
 			}
-			if a, err := g.Open(ctx, "a", Unfinished()); err != nil || a.Metadata().Unfinished != m.Unfinished {
+			if a, err := g.Open(ctx, "a", &Options{Unfinished: true}); err != nil || a.Metadata().Unfinished != m.Unfinished {
 				t.Errorf("read as it is: %v", err)
 			}
 		}
@@ -131,10 +131,10 @@ func TestUnfinished(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if _, err = g.Open(ctx, "a"); err != nil {
+		if _, err = g.Open(ctx, "a", nil); err != nil {
 			t.Fatal(err)
 		}
-		whole, err := Create(ctx, s, "b", Metadata{DType: m.DType, Shape: m.Shape, Chunks: m.Chunks, Inner: m.Inner, DimensionNames: m.DimensionNames, Attributes: attributes})
+		whole, err := Create(ctx, s, "b", Metadata{DType: m.DType, Shape: m.Shape, Chunks: m.Chunks, Inner: m.Inner, DimensionNames: m.DimensionNames, Attributes: attributes}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -151,7 +151,7 @@ func TestUnfinished(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if _, err := Create(ctx, Memory(), "", Metadata{Version: 2, DType: dtype.Int8, Unfinished: "x"}); !errors.Is(err, ErrFormat) {
+	if _, err := Create(ctx, Memory(), "", Metadata{Version: 2, DType: dtype.Int8, Unfinished: "x"}, nil); !errors.Is(err, ErrFormat) {
 		t.Errorf("version 2: %v", err)
 	}
 }
@@ -161,7 +161,7 @@ func TestWhole(t *testing.T) {
 	ctx := t.Context()
 	for _, inner := range [][]int{nil, {1}} {
 		s := Memory()
-		a, err := Create(ctx, s, "", Metadata{DType: dtype.Int8, Shape: []int{5}, Chunks: []int{2}, Inner: inner}, Whole())
+		a, err := Create(ctx, s, "", Metadata{DType: dtype.Int8, Shape: []int{5}, Chunks: []int{2}, Inner: inner}, &Options{Whole: true})
 		if err == nil {
 			err = a.WriteChunk(ctx, tensor.New[int8](2).Any(), 1)
 		}
@@ -204,7 +204,7 @@ func TestState(t *testing.T) {
 	for _, m := range []Metadata{{}, {Version: 2, Codecs: []Codec{}}, {Separator: "."}, {V2Keys: true}} {
 		name := fmt.Sprint("x", m.Version, m.Separator, m.V2Keys)
 		m.DType, m.Shape, m.Chunks = dtype.Int8, []int{30, 20}, []int{3, 2}
-		a, err := Create(ctx, s, name, m)
+		a, err := Create(ctx, s, name, m, nil)
 		if err == nil {
 			err = a.Write(ctx, []int{0, 0}, tensor.Full[int8](1, 30, 20).Any())
 		}
@@ -226,7 +226,7 @@ func TestState(t *testing.T) {
 				if i == 2 && what == "time" {
 					continue
 				}
-				a, err := Open(ctx, s, name)
+				a, err := Open(ctx, s, name, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -244,7 +244,7 @@ func TestState(t *testing.T) {
 		key := filepath.Join(path, filepath.FromSlash(a.ChunkKey(4, 7)))
 		note("at first", false)
 		note("a second time", true)
-		if _, err := Create(ctx, s, name+"y", m); err != nil {
+		if _, err := Create(ctx, s, name+"y", m, nil); err != nil {
 			t.Fatal(err)
 		}
 		note("another array", true)
@@ -266,9 +266,9 @@ func TestState(t *testing.T) {
 		note("a chunk that goes", false)
 	}
 	// What is asked of a server is bounded, also where the metadata speaks of more chunks than there can be.
-	a, err := Create(ctx, s, "huge", Metadata{DType: dtype.Int8, Shape: []int{1 << 40, 1 << 40}, Chunks: []int{1, 1}})
+	a, err := Create(ctx, s, "huge", Metadata{DType: dtype.Int8, Shape: []int{1 << 40, 1 << 40}, Chunks: []int{1, 1}}, nil)
 	if err == nil {
-		a, err = Open(ctx, remote, a.path)
+		a, err = Open(ctx, remote, a.path, nil)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -294,7 +294,7 @@ func TestStateOfForbidden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := Open(ctx, remote, "")
+	a, err := Open(ctx, remote, "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -60,22 +60,21 @@ func init() {
 
 // A Hierarchy is the arrays of a store as a file of any format. Arrays are opened when they are asked for.
 type Hierarchy struct {
-	root       string // the name that an array at the root goes by; "" for a group
-	group      *Group
-	store      Store
-	names      []string
-	opts       []Option
-	unfinished bool
-	arrays     map[string]*Array
-	refused    map[string]error // of arrays that aren't finished
-	closer     io.Closer
-	path       string // of a file or a folder that openFile has opened, for errors
+	root    string // the name that an array at the root goes by; "" for a group
+	group   *Group
+	store   Store
+	names   []string
+	set     Options // Unfinished: those that aren't finished may be read
+	arrays  map[string]*Array
+	refused map[string]error // of arrays that aren't finished
+	closer  io.Closer
+	path    string // of a file or a folder that openFile has opened, for errors
 }
 
 // OpenStore opens the arrays of a store. One at its root goes by the name root. Those that aren't finished can be described,
-// and only with unfinished read.
-func OpenStore(store Store, root string, unfinished bool, opts ...Option) (*Hierarchy, error) {
-	h := &Hierarchy{root: root, store: store, opts: opts, unfinished: unfinished, arrays: make(map[string]*Array), refused: make(map[string]error)}
+// and only with Options.Unfinished read.
+func OpenStore(store Store, root string, o *Options) (*Hierarchy, error) {
+	h := &Hierarchy{root: root, store: store, set: settingsOf(o), arrays: make(map[string]*Array), refused: make(map[string]error)}
 	_, err := h.Array(root)
 	if err == nil {
 		h.names = []string{root}
@@ -103,18 +102,20 @@ func (h *Hierarchy) Array(name string) (*Array, error) {
 	if a := h.arrays[name]; a != nil {
 		return a, nil
 	}
-	open := func(more ...Option) (*Array, error) {
+	open := func(unfinished bool) (*Array, error) {
+		o := h.set
+		o.Unfinished = unfinished
 		if h.group == nil { // root.field is .field
-			return Open(context.Background(), h.store, strings.TrimPrefix(name, h.root), append(more, h.opts...)...)
+			return Open(context.Background(), h.store, strings.TrimPrefix(name, h.root), &o)
 		}
-		return h.group.Open(context.Background(), name, append(more, h.opts...)...)
+		return h.group.Open(context.Background(), name, &o)
 	}
-	a, err := open()
+	a, err := open(false)
 	if errors.Is(err, ErrUnfinished) {
-		if !h.unfinished {
+		if !h.set.Unfinished {
 			h.refused[name] = err
 		}
-		a, err = open(Unfinished())
+		a, err = open(true)
 	}
 	if err == nil {
 		h.arrays[name] = a
@@ -155,7 +156,7 @@ func FileStore(r io.ReaderAt, n int64, folder string, hosts []string) (Store, er
 	if err != nil {
 		return nil, err
 	}
-	return References(document, ReferenceOptions{Folder: folder, Hosts: hosts})
+	return References(document, &ReferenceOptions{Folder: folder, Hosts: hosts})
 }
 
 func fileStore(s *format.Source, r io.ReaderAt, n int64) (Store, error) {
@@ -194,11 +195,7 @@ func openFile(s *format.Source) (format.File, error) {
 			root = filepath.Base(filepath.Clean(s.Path))
 		}
 		root = strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(root, ".zip"), ".json"), ".zarr")
-		opts := []Option{MaxBytes(cmp.Or(s.MaxBytes, 16<<30))}
-		if s.CF {
-			opts = append(opts, CF())
-		}
-		h, err = OpenStore(store, root, s.Unfinished, opts...)
+		h, err = OpenStore(store, root, &Options{MaxBytes: cmp.Or(s.MaxBytes, 16<<30), Unfinished: s.Unfinished, CF: s.CF})
 	}
 	if err == nil {
 		err = h.Spread()
@@ -381,7 +378,7 @@ func put(ctx context.Context, store Store, arrays []format.Array, shape []int, b
 				chunks[i] = max(1, min(shape[i], x.Tensor.Dim(i)))
 			}
 		}
-		a, err := Create(ctx, store, name, Metadata{DType: x.Tensor.DType(), Type: x.Type, Shape: x.Tensor.Shape(), Chunks: chunks, Unfinished: by})
+		a, err := Create(ctx, store, name, Metadata{DType: x.Tensor.DType(), Type: x.Type, Shape: x.Tensor.Shape(), Chunks: chunks, Unfinished: by}, nil)
 		if err == nil {
 			err = a.Write(ctx, make([]int, x.Tensor.Rank()), x.Tensor)
 		}

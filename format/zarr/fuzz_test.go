@@ -76,7 +76,7 @@ func FuzzArray(f *testing.F) {
 					_, err = g.Arrays(ctx)
 					typed(t, err)
 				}
-				a, err := Open(ctx, s, "", MaxBytes(1<<20), Workers(1))
+				a, err := Open(ctx, s, "", &Options{MaxBytes: 1 << 20, Workers: 1})
 				typed(t, err)
 				if err != nil {
 					return
@@ -138,12 +138,12 @@ func TestHostile(t *testing.T) {
 		if err := s.Set(ctx, "zarr.json", []byte(c.meta)); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Open(ctx, s, ""); !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.text) {
+		if _, err := Open(ctx, s, "", nil); !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.text) {
 			t.Errorf("%v; want %v with %s", err, c.want, c.text)
 		}
 	}
 	if s := Memory(); s.Set(ctx, "zarr.json", []byte(strings.Replace(plain, `"codecs"`, `"new":{"must_understand":false},"codecs"`, 1))) == nil {
-		if _, err := Open(ctx, s, ""); err != nil {
+		if _, err := Open(ctx, s, "", nil); err != nil {
 			t.Errorf("a field that needn't be understood: %v", err)
 		}
 	}
@@ -181,7 +181,7 @@ func TestHostile(t *testing.T) {
 		if err := cmp.Or(s.Set(ctx, "zarr.json", []byte(meta)), s.Set(ctx, "c/0/0", shard)); err != nil {
 			t.Fatal(err)
 		}
-		a, err := Open(ctx, s, "")
+		a, err := Open(ctx, s, "", nil)
 		if err != nil {
 			t.Fatal(err)
 		}

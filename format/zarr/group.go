@@ -202,7 +202,7 @@ func (g *Group) Attributes() map[string]any { return g.attributes }
 
 // Open opens an array of the group by its path below it, by the consolidated metadata
 // if there is any, as the function Open does, also a field of an array of structs. Where that says that the array isn't finished, the array's own metadata counts.
-func (g *Group) Open(ctx context.Context, name string, opts ...Option) (*Array, error) {
+func (g *Group) Open(ctx context.Context, name string, o *Options) (*Array, error) {
 	if _, err := place(g.store, name); err != nil {
 		return nil, err
 	}
@@ -210,15 +210,15 @@ func (g *Group) Open(ctx context.Context, name string, opts ...Option) (*Array, 
 	if b, ok := g.members[name]; ok {
 		m, err := parse3(b)
 		if err == nil && m.Unfinished != "" {
-			return Open(ctx, g.store, p, opts...)
+			return Open(ctx, g.store, p, o)
 		}
 		if err != nil {
 			return nil, at(p, err)
 		}
-		a, err := newArray(g.store, p, m, opts)
+		a, err := newArray(g.store, p, m, o)
 		return a, at(p, err)
 	}
-	return Open(ctx, g.store, p, opts...)
+	return Open(ctx, g.store, p, o)
 }
 
 // Arrays returns the paths below the group of all arrays in it, also of groups within,

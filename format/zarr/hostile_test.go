@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -47,7 +48,7 @@ func TestMustUnderstand(t *testing.T) {
 		if err := s.Set(ctx, "zarr.json", []byte(meta)); err != nil {
 			t.Fatal(err)
 		}
-		a, err := Open(ctx, s, "")
+		a, err := Open(ctx, s, "", nil)
 		if !errors.Is(err, c.want) || c.want != nil && err == nil {
 			t.Errorf("%s: %v, want %v", c.meta, err, c.want)
 		}
@@ -100,7 +101,7 @@ func TestSparse(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, m := range kinds() {
-		a, err := Create(ctx, s, name, m)
+		a, err := Create(ctx, s, name, m, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -312,7 +313,7 @@ func TestFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.(*dir).root.Close()
-	a := make3(t, s, Metadata{DType: dtype.Uint8, Shape: []int{1 << 21}, Chunks: []int{1 << 17}, Codecs: []Codec{Bytes(false)}})
+	a := make3(t, s, Metadata{DType: dtype.Uint8, Shape: []int{1 << 21}, Chunks: []int{1 << 17}, Codecs: []Codec{Bytes(binary.LittleEndian)}})
 	err = a.Write(ctx, []int{0}, pattern(dtype.Uint8, a.Shape()))
 	if !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), "x/c/") {
 		t.Errorf("a full disk: %v", err)

@@ -137,24 +137,24 @@ func TestBareWords(t *testing.T) {
 	if err != nil || !equal(g.Attributes(), map[string]any{"x": math.NaN()}) {
 		t.Fatalf("%v, %v", g, err)
 	}
-	consolidated, err := g.Open(ctx, "a")
+	consolidated, err := g.Open(ctx, "a", nil)
 	if err != nil || consolidated.FillValue().At() != math.Inf(-1) {
 		t.Errorf("%v, %v", consolidated, err)
 	}
 	if err := g.Consolidate(ctx); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "a/zarr.json") {
 		t.Errorf("a document with NaN was written: %v", err)
 	}
-	a, err := Open(ctx, s, "a")
+	a, err := Open(ctx, s, "a", nil)
 	if err != nil || a.FillValue().At() != math.Inf(-1) || !equal(a.Attributes(), map[string]any{"limit": []any{math.Inf(1), "NaN"}}) {
 		t.Errorf("%v, %v", a, err)
 	}
 	if g, err = OpenGroup(ctx, s, "old"); err != nil || g.Attributes()["x"] != math.Inf(-1) {
 		t.Errorf("%v, %v", g, err)
 	}
-	if a, err = g.Open(ctx, "b"); err != nil || fmt.Sprint(a.FillValue().At(), a.Attributes()) != "NaN map[missing_value:NaN]" {
+	if a, err = g.Open(ctx, "b", nil); err != nil || fmt.Sprint(a.FillValue().At(), a.Attributes()) != "NaN map[missing_value:NaN]" {
 		t.Errorf("%v, %v", a, err)
 	}
-	if a, err = Open(ctx, s, "complex"); err != nil || fmt.Sprint(a.FillValue().At()) != "(NaN-Infi)" {
+	if a, err = Open(ctx, s, "complex", nil); err != nil || fmt.Sprint(a.FillValue().At()) != "(NaN-Infi)" {
 		t.Errorf("%v, %v", a, err)
 	}
 	for _, c := range []struct{ old, new string }{
@@ -227,7 +227,7 @@ func TestNode(t *testing.T) {
 		}
 	}
 	for p, want := range map[string][2]error{"a": {ErrType, ErrNode}, "g": {ErrNode, nil}, "b": {ErrNode, ErrCodec}} {
-		_, err := Open(ctx, s, p)
+		_, err := Open(ctx, s, p, nil)
 		_, gerr := OpenGroup(ctx, s, p)
 		if !errors.Is(err, want[0]) || !errors.Is(gerr, want[1]) {
 			t.Errorf("%s: %v, %v; want %v", p, err, gerr, want)

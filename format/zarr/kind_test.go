@@ -16,14 +16,14 @@ import (
 )
 
 // stored opens an array of version 3 of a shape of [4] in chunks of [2], whose first chunk has these bytes.
-func stored(t *testing.T, typ, fill, codecs string, chunk []byte, opts ...Option) (*Array, error) {
+func stored(t *testing.T, typ, fill, codecs string, chunk []byte, opts ...*Options) (*Array, error) {
 	t.Helper()
 	s := Memory()
 	meta := strings.NewReplacer(`"int16"`, typ, ":7,", ":"+fill+",", "[5,4]", "[4]", "[2,4]", "[2]", "CODECS", codecs).Replace(some3)
 	if err := cmp.Or(s.Set(t.Context(), "zarr.json", []byte(meta)), s.Set(t.Context(), "c/0", chunk)); err != nil {
 		t.Fatal(err)
 	}
-	return Open(t.Context(), s, "", opts...)
+	return Open(t.Context(), s, "", append(opts, nil)[0])
 }
 
 const (
@@ -83,7 +83,7 @@ func TestTypes3(t *testing.T) {
 				}
 				a, err := stored(t, c.typ, c.fill, codecs, b)
 				if err == nil && c.field != "" {
-					if a, err = Open(t.Context(), a.store, "."+c.field); err == nil && a.WriteChunk(t.Context(), a.FillValue(), 0) == nil {
+					if a, err = Open(t.Context(), a.store, "."+c.field, nil); err == nil && a.WriteChunk(t.Context(), a.FillValue(), 0) == nil {
 						t.Error("a field is written")
 					}
 				}
@@ -148,7 +148,7 @@ func TestTypesRefused(t *testing.T) {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
-	if _, err := Create(t.Context(), Memory(), "", a.Metadata()); !errors.Is(err, ErrType) {
+	if _, err := Create(t.Context(), Memory(), "", a.Metadata(), nil); !errors.Is(err, ErrType) {
 		t.Errorf("structs are written: %v", err)
 	}
 }
@@ -179,12 +179,12 @@ func TestTimesWritten(t *testing.T) {
 	for version := 2; version <= 3; version++ {
 		for _, typ := range []string{"datetime64[ns]", "timedelta64[10D]", "datetime64[generic]"} {
 			s := Memory()
-			a, err := Create(t.Context(), s, "x", Metadata{Version: version, DType: dtype.Int64, Type: typ, Shape: []int{2}, Chunks: []int{2}})
+			a, err := Create(t.Context(), s, "x", Metadata{Version: version, DType: dtype.Int64, Type: typ, Shape: []int{2}, Chunks: []int{2}}, nil)
 			if err == nil {
 				err = a.Write(t.Context(), []int{0}, tensor.FromSlice([]int64{1, math.MinInt64}, 2).Any())
 			}
 			if err == nil {
-				a, err = Open(t.Context(), s, "x")
+				a, err = Open(t.Context(), s, "x", nil)
 			}
 			if err != nil || a.Metadata().Type != typ {
 				t.Errorf("%s of version %d: %v %v", typ, version, a.Metadata().Type, err)
@@ -192,7 +192,7 @@ func TestTimesWritten(t *testing.T) {
 		}
 	}
 	for typ, d := range map[string]dtype.DType{"datetime64[s]": dtype.Int32, "datetime64[0s]": dtype.Int64, "timedelta64[parsec]": dtype.Int64, "datetime64[99999999999s]": dtype.Int64} {
-		if _, err := Create(t.Context(), Memory(), "x", Metadata{DType: d, Type: typ}); !errors.Is(err, ErrType) {
+		if _, err := Create(t.Context(), Memory(), "x", Metadata{DType: d, Type: typ}, nil); !errors.Is(err, ErrType) {
 			t.Errorf("%s of %v: %v", typ, d, err)
 		}
 	}
@@ -207,7 +207,7 @@ func cfMeta(d dtype.DType, attributes string) (*Array, error) {
 	if m.Attributes, err = attributesOf([]byte(attributes)); err != nil {
 		return nil, err
 	}
-	return newArray(Memory(), "x", m, []Option{CF()})
+	return newArray(Memory(), "x", m, &Options{CF: true})
 }
 
 // Numbers become others as the attributes say.

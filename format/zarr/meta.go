@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -45,7 +46,7 @@ type Metadata struct {
 	V2Keys          bool           // version 3 with the chunk keys of version 2
 	IndexAtStart    bool           // the index of a shard stands before its chunks
 	IndexWithoutCRC bool           // and has no checksum
-	IndexCodecs     []Codec        // of the index, where they are others than Bytes(false) and CRC32C
+	IndexCodecs     []Codec        // of the index, where they are others than little-endian Bytes and CRC32C
 	DimensionNames  []string       // nil, or one for each axis
 	Attributes      map[string]any //
 	Unfinished      string         // who is writing an array of version 3 that isn't finished: see Finish; "": it is
@@ -254,7 +255,7 @@ func parse3(b []byte) (m Metadata, err error) {
 			return m, within("sharding_indexed", err)
 		}
 		m.Inner, m.Codecs, m.IndexAtStart = s.chunk, s.codecs, s.start
-		m.IndexWithoutCRC = slices.EqualFunc(s.index, []Codec{Bytes(false)}, sameCodec)
+		m.IndexWithoutCRC = slices.EqualFunc(s.index, []Codec{Bytes(binary.LittleEndian)}, sameCodec)
 		if !slices.EqualFunc(s.index, m.indexCodecs(), sameCodec) {
 			m.IndexCodecs = s.index
 		}
@@ -274,9 +275,9 @@ func (m *Metadata) indexCodecs() []Codec {
 	case m.IndexCodecs != nil:
 		return m.IndexCodecs
 	case m.IndexWithoutCRC:
-		return []Codec{Bytes(false)}
+		return []Codec{Bytes(binary.LittleEndian)}
 	}
-	return []Codec{Bytes(false), CRC32C()}
+	return []Codec{Bytes(binary.LittleEndian), CRC32C()}
 }
 
 // text writes zarr.json.
@@ -291,7 +292,7 @@ func (m *Metadata) text() ([]byte, error) {
 		for i < len(codecs) && codecs[i].Name == "transpose" {
 			i++
 		}
-		codecs = slices.Insert(codecs, i, Bytes(false))
+		codecs = slices.Insert(codecs, i, Bytes(binary.LittleEndian))
 	}
 	if m.Inner != nil {
 		location := "end"
@@ -353,20 +354,20 @@ func place(s Store, p string) (string, error) {
 }
 
 // Open opens the array at a path of the store, "" for its root, of version 3 or 2. A group there is an error
-// that wraps ErrNode. An array that isn't finished is one that wraps ErrUnfinished, without the option Unfinished. Where nothing is there
+// that wraps ErrNode. An array that isn't finished is one that wraps ErrUnfinished, without Options.Unfinished. Where nothing is there
 // and the path has a dot, it is the field behind the dot of an array of structs: x.lat, or .lat at the root.
-func Open(ctx context.Context, s Store, p string, opts ...Option) (*Array, error) {
+func Open(ctx context.Context, s Store, p string, o *Options) (*Array, error) {
 	p, err := place(s, p)
 	if err != nil {
 		return nil, err
 	}
-	a, err := open(ctx, s, p, opts)
+	a, err := open(ctx, s, p, o)
 	absent := err
 	for i := len(p); errors.Is(err, fs.ErrNotExist); {
 		if i = strings.LastIndexByte(p[:i], '.'); i <= strings.LastIndexByte(p, '/') {
 			return nil, absent
 		}
-		if a, err = open(ctx, s, strings.TrimSuffix(p[:i], "/"), opts); err == nil && a.meta.Fields != nil {
+		if a, err = open(ctx, s, strings.TrimSuffix(p[:i], "/"), o); err == nil && a.meta.Fields != nil {
 			return a.Field(p[i+1:])
 		} else if err == nil || errors.Is(err, ErrNode) {
 			return nil, absent
@@ -375,7 +376,7 @@ func Open(ctx context.Context, s Store, p string, opts ...Option) (*Array, error
 	return a, err
 }
 
-func open(ctx context.Context, s Store, p string, opts []Option) (*Array, error) {
+func open(ctx context.Context, s Store, p string, o *Options) (*Array, error) {
 	key := path.Join(p, "zarr.json")
 	b, err := read(ctx, s, key)
 	var m Metadata
@@ -402,7 +403,7 @@ func open(ctx context.Context, s Store, p string, opts []Option) (*Array, error)
 	if err != nil {
 		return nil, at(key, err)
 	}
-	a, err := newFinished(s, p, m, opts)
+	a, err := newFinished(s, p, m, o)
 	return a, at(key, err)
 }
 
@@ -410,7 +411,7 @@ func open(ctx context.Context, s Store, p string, opts []Option) (*Array, error)
 // absent, and of the groups above it that aren't there. An array or a group that is there,
 // and an array above, is an error wrapping fs.ErrExist. Consolidated metadata of a group above that
 // has an array at the path is out of date, and removed.
-func Create(ctx context.Context, s Store, p string, m Metadata, opts ...Option) (*Array, error) {
+func Create(ctx context.Context, s Store, p string, m Metadata, o *Options) (*Array, error) {
 	p, err := place(s, p)
 	if err != nil {
 		return nil, err
@@ -418,13 +419,13 @@ func Create(ctx context.Context, s Store, p string, m Metadata, opts ...Option) 
 	if err := m.check(); err != nil {
 		return nil, at(p, err)
 	}
-	if m.chars > 0 || m.view != nil || settingsOf(opts).cf {
+	if m.chars > 0 || m.view != nil || settingsOf(o).CF {
 		return nil, at(p, fail(ErrType, "%s and views of elements are read, not written", cmp.Or(m.Type, "fields")))
 	}
 	if err := free(ctx, s, p); err != nil {
 		return nil, err
 	}
-	a, err := newArray(s, p, m, opts)
+	a, err := newArray(s, p, m, o)
 	if err != nil {
 		return nil, at(p, err)
 	}

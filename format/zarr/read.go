@@ -148,8 +148,8 @@ func (a *Array) blank(shape []int) (t tensor.Any, buf *mem.Buffer, err error) {
 	if err != nil {
 		return t, nil, err
 	}
-	if a.max > 0 && int64(n) > a.max {
-		return t, nil, fail(ErrLimit, "a part of shape %v has %d bytes; the most accepted is %d, which the option MaxBytes sets", shape, n, a.max)
+	if a.set.MaxBytes != 0 && int64(n) > a.set.MaxBytes {
+		return t, nil, fail(ErrLimit, "a part of shape %v has %d bytes; the most accepted is %d, which the option MaxBytes sets", shape, n, a.set.MaxBytes)
 	}
 	alloc := mem.AllocDirty
 	if a.meta.DType.IsPartial() {
@@ -220,7 +220,7 @@ func (a *Array) read(ctx context.Context, from, to []int, t tensor.Any) error {
 		return a.readShards(ctx, from, to, t)
 	}
 	w := newWalk(a.pipe.shape, from, to)
-	return parallel(ctx, a.workers, func() func(context.Context) error {
+	return parallel(ctx, a.set.Workers, func() func(context.Context) error {
 		index, first, shape := w.next()
 		if index == nil {
 			return nil
@@ -248,7 +248,7 @@ func (a *Array) read(ctx context.Context, from, to []int, t tensor.Any) error {
 
 // absent fills dst, a part of a chunk that isn't there.
 func (a *Array) absent(dst tensor.Any) error {
-	if a.whole {
+	if a.set.Whole {
 		return fail(ErrAbsent, "the chunk isn't there, and every chunk of this array was written: it was removed since, or the array isn't finished")
 	}
 	return tensor.Copy(dst, a.fill)
@@ -497,7 +497,7 @@ func (s *openShard) runs(ctx context.Context, t tensor.Any, from, first, last []
 func (a *Array) readShards(ctx context.Context, from, to []int, t tensor.Any) error {
 	outer := newWalk(a.meta.Chunks, from, to)
 	_, opens := a.store.(Opener)
-	within := max(1, a.workers/a.count(from, to))
+	within := max(1, a.set.Workers/a.count(from, to))
 	var shard *openShard
 	var inner *walk
 	defer func() {
@@ -505,7 +505,7 @@ func (a *Array) readShards(ctx context.Context, from, to []int, t tensor.Any) er
 			shard.drop()
 		}
 	}()
-	return parallel(ctx, a.workers, func() func(context.Context) error {
+	return parallel(ctx, a.set.Workers, func() func(context.Context) error {
 		for {
 			if shard != nil {
 				index, first, shape := inner.next()

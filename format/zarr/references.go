@@ -55,7 +55,10 @@ const (
 // must not change afterwards.
 //
 // The format: fsspec.github.io/kerchunk, Reference specification. References as Parquet files aren't read.
-func References(document []byte, o ReferenceOptions) (Store, error) {
+func References(document []byte, o *ReferenceOptions) (Store, error) {
+	if o == nil {
+		o = &ReferenceOptions{}
+	}
 	fields, err := objectOf(document, math.MaxInt)
 	if err != nil {
 		return nil, within("references", err)

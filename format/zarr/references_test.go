@@ -27,7 +27,7 @@ func TestReferences(t *testing.T) {
 	folder := t.TempDir()
 	inner := Memory()
 	x := pattern(dtype.Int32, []int{20, 30})
-	a, err := Create(t.Context(), inner, "x", Metadata{Version: 2, DType: dtype.Int32, Shape: []int{20, 30}, Chunks: []int{7, 10}})
+	a, err := Create(t.Context(), inner, "x", Metadata{Version: 2, DType: dtype.Int32, Shape: []int{20, 30}, Chunks: []int{7, 10}}, nil)
 	if err == nil {
 		err = a.Write(t.Context(), []int{0, 0}, x)
 	}
@@ -68,11 +68,11 @@ func TestReferences(t *testing.T) {
 		t.Fatal(err)
 	}
 	document, _ := json.Marshal(map[string]any{"version": 1, "templates": map[string]string{"u": "data/blob.nc", "f": "data/{{c}}.nc"}, "refs": refs})
-	s, err := References(document, ReferenceOptions{Folder: folder})
+	s, err := References(document, &ReferenceOptions{Folder: folder})
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := Open(t.Context(), s, "x")
+	b, err := Open(t.Context(), s, "x", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +119,7 @@ func TestGenerated(t *testing.T) {
 	s, err := References([]byte(`{"version":1,"templates":{"u":"server.domain/path","f":"{{c}}"},
 "gen":[{"key":"gen_key{{i}}","url":"http://{{u}}_{{i}}","offset":"{{(i + 1) * 1000}}","length":"1000","dimensions":{"i":{"stop":5}}},
 {"key":"k{{ i }}.{{j}}","url":"{{ u }}","dimensions":{"i":[3,5],"j":{"start":2,"stop":9,"step":4}}}],
-"refs":{"key0":"data","key1":["http://target_url",10000,100],"key2":["http://{{u}}",10000,100],"key3":["http://{{f(c='text')}}",10000,100],"key4":["http://target_url"]}}`), ReferenceOptions{})
+"refs":{"key0":"data","key1":["http://target_url",10000,100],"key2":["http://{{u}}",10000,100],"key3":["http://{{f(c='text')}}",10000,100],"key4":["http://target_url"]}}`), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +166,7 @@ func TestReferencesRefused(t *testing.T) {
 		`{"version":1,"gen":[{"key":"{{i}}","url":"` + strings.Repeat("u", 1<<12) + `","dimensions":{"i":{"stop":60000}}}]}`:                        ErrLimit,
 		`{"version":1,"gen":[{"key":"../{{i}}","url":"u","dimensions":{"i":{"stop":1}}}]}`:                                                          ErrFormat,
 	} {
-		_, err := References([]byte(document), ReferenceOptions{})
+		_, err := References([]byte(document), nil)
 		typed(t, err)
 		if !errors.Is(err, want) {
 			t.Errorf("%.150s: %v, want %v", document, err, want)
@@ -211,7 +211,7 @@ func TestOutside(t *testing.T) {
 		b, _ := json.Marshal([]any{address, 2, 3})
 		refs = append(refs, fmt.Sprintf("%q:%s", fmt.Sprint(len(refs)), b))
 	}
-	s, err := References([]byte("{"+strings.Join(refs, ",")+"}"), ReferenceOptions{Folder: folder, Hosts: []string{host, "s3://bucket", "localhost:1"}})
+	s, err := References([]byte("{"+strings.Join(refs, ",")+"}"), &ReferenceOptions{Folder: folder, Hosts: []string{host, "s3://bucket", "localhost:1"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -232,7 +232,7 @@ func TestOutside(t *testing.T) {
 			t.Errorf("an error with a secret: %v", err)
 		}
 	}
-	away, err := References([]byte(`{"a":["`+server.URL+`/away",0,3]}`), ReferenceOptions{Hosts: []string{host}})
+	away, err := References([]byte(`{"a":["`+server.URL+`/away",0,3]}`), &ReferenceOptions{Hosts: []string{host}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -269,7 +269,7 @@ func FuzzReferences(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, document []byte) {
 		frugal(t, func() {
-			s, err := References(document, ReferenceOptions{Folder: folder})
+			s, err := References(document, &ReferenceOptions{Folder: folder})
 			typed(t, err)
 			if err != nil {
 				return
@@ -295,7 +295,7 @@ func TestReferencesOpenOnce(t *testing.T) {
 		s := Memory()
 		return s, s.Set(context.Background(), "v", []byte("value"))
 	})
-	s, err := References([]byte(`{"a":["counted://h/v"],"b":["counted://h/v",1,2]}`), ReferenceOptions{Hosts: []string{"counted://h"}})
+	s, err := References([]byte(`{"a":["counted://h/v"],"b":["counted://h/v",1,2]}`), &ReferenceOptions{Hosts: []string{"counted://h"}})
 	if err != nil {
 		t.Fatal(err)
 	}

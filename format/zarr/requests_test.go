@@ -2,6 +2,7 @@ package zarr
 
 import (
 	"context"
+	"encoding/binary"
 	"io"
 	"math/rand/v2"
 	"sync/atomic"
@@ -30,7 +31,7 @@ func (c *counted) GetRange(ctx context.Context, key string, off, n int64) ([]byt
 // Inner chunks that lie together come by one request: of a shard, one for the index and one for the rest.
 func TestRequests(t *testing.T) {
 	s := Memory()
-	a, err := Create(t.Context(), s, "", Metadata{DType: dtype.Uint16, Shape: []int{512, 300}, Chunks: []int{256, 160}, Inner: []int{32, 32}})
+	a, err := Create(t.Context(), s, "", Metadata{DType: dtype.Uint16, Shape: []int{512, 300}, Chunks: []int{256, 160}, Inner: []int{32, 32}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +41,7 @@ func TestRequests(t *testing.T) {
 	}
 	for workers := range 5 {
 		c := &counted{Store: s}
-		b, err := Open(t.Context(), c, "", Workers(workers+1))
+		b, err := Open(t.Context(), c, "", &Options{Workers: workers + 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,10 +86,10 @@ func (s *reads) Open(ctx context.Context, key string) (*Value, error) {
 func TestPlainParts(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, d := range []dtype.DType{dtype.Uint16, dtype.Bool, dtype.Complex64} {
-		for _, codecs := range [][]Codec{{Bytes(false)}, {Bytes(true)}} {
+		for _, codecs := range [][]Codec{{Bytes(binary.LittleEndian)}, {Bytes(binary.BigEndian)}} {
 			s := &reads{Opener: Memory().(Opener)}
 			shape := []int{23, 31, 9}
-			a, err := Create(t.Context(), s, "", Metadata{DType: d, Shape: shape, Chunks: []int{23, 31, 9}, Codecs: codecs})
+			a, err := Create(t.Context(), s, "", Metadata{DType: d, Shape: shape, Chunks: []int{23, 31, 9}, Codecs: codecs}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

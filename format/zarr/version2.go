@@ -79,7 +79,7 @@ func parse2(b, attributes []byte) (m Metadata, err error) {
 	default:
 		return m, fail(ErrFormat, "order %.20q; it is C or F", d.Order)
 	}
-	m.Codecs = append(m.Codecs, Bytes(k.big))
+	m.Codecs = append(m.Codecs, Bytes(endian(k.big)))
 	for _, f := range append(slices.Clone(d.Filters), d.Compressor) {
 		if f == nil {
 			continue

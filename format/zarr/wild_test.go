@@ -29,7 +29,7 @@ func TestWild(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range want {
-		a, err := Open(t.Context(), s, name)
+		a, err := Open(t.Context(), s, name, nil)
 		if err != nil {
 			t.Error(err)
 			continue
@@ -64,7 +64,7 @@ func TestWild(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range numbers {
-		a, err := Open(t.Context(), s, name, CF())
+		a, err := Open(t.Context(), s, name, &Options{CF: true})
 		if err != nil {
 			t.Error(err)
 			continue

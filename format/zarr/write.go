@@ -37,9 +37,9 @@ func (a *Array) Write(ctx context.Context, place []int, t tensor.Any) error {
 	if err != nil {
 		return err
 	}
-	within := max(1, a.workers/a.count(place, to)) // inner chunks at once of each shard
+	within := max(1, a.set.Workers/a.count(place, to)) // inner chunks at once of each shard
 	w := newWalk(a.meta.Chunks, place, to)
-	return parallel(ctx, a.workers, func() func(context.Context) error {
+	return parallel(ctx, a.set.Workers, func() func(context.Context) error {
 		index, first, shape := w.next()
 		if index == nil {
 			return nil
@@ -60,9 +60,9 @@ func (a *Array) count(from, to []int) int {
 	count := 1
 	for i := range from {
 		if to[i] > from[i] {
-			count *= min((to[i]-1)/a.meta.Chunks[i]+1-from[i]/a.meta.Chunks[i], a.workers)
+			count *= min((to[i]-1)/a.meta.Chunks[i]+1-from[i]/a.meta.Chunks[i], a.set.Workers)
 		}
-		count = min(count, a.workers)
+		count = min(count, a.set.Workers)
 	}
 	return count
 }
@@ -117,7 +117,7 @@ func (a *Array) WriteChunk(ctx context.Context, t tensor.Any, index ...int) erro
 		return err
 	}
 	defer a.alone(index)()
-	return a.writeChunk(ctx, t, index, a.workers)
+	return a.writeChunk(ctx, t, index, a.set.Workers)
 }
 
 // writeChunk fills the part of a chunk beyond the array, and writes.

@@ -52,10 +52,10 @@ func seed(dir string) error {
 		files, paths = append(files, data), append(paths, path)
 		return os.WriteFile(path, data, 0o666)
 	}
-	if err := add("a.npy", npy.Write(&b, x.Any())); err != nil {
+	if err := add("a.npy", npy.Write(&b, x.Any(), nil)); err != nil {
 		return err
 	}
-	if err := add("a.npz", npy.WriteZip(&b, []string{"x", "(2,3)"}, []tensor.Any{x.Any(), grey.Any()}, npy.Deflate())); err != nil {
+	if err := add("a.npz", npy.WriteZip(&b, []string{"x", "(2,3)"}, []tensor.Any{x.Any(), grey.Any()}, &npy.WriteOptions{Deflate: true})); err != nil {
 		return err
 	}
 	if err := add("a.gguf", gguf.Write(&b, []string{"x"}, []tensor.Any{x.Any()}, []gguf.KV{{Key: "a", Value: "x"}})); err != nil {
@@ -64,7 +64,7 @@ func seed(dir string) error {
 	if err := add("a.safetensors", safetensors.Write(&b, []string{"x"}, []tensor.Any{x.Any()}, map[string]string{"a": "x"})); err != nil {
 		return err
 	}
-	if err := add("a.png", image.Write(&b, grey.Any(), image.WriteOptions{})); err != nil {
+	if err := add("a.png", image.Write(&b, grey.Any(), nil)); err != nil {
 		return err
 	}
 	if err := add("a.csv", func() error { _, err := b.WriteString("1,2\n3,4\n"); return err }()); err != nil {
@@ -116,7 +116,7 @@ func init() {
 		return pack.Integers{Bits: 8, Scale: tensor.Full[float32](1, 3), Shape: []int{2, 3}, Axis: int(d.int())}
 	})
 	also[device.Tensor](func(d *drawer) device.Tensor {
-		sim, err := device.Open("sim:2x2")
+		sim, err := device.Open("sim:2x2", nil)
 		if err != nil {
 			return device.Tensor{}
 		}
@@ -125,7 +125,7 @@ func init() {
 		return t
 	})
 	also[device.Placement](func(d *drawer) device.Placement {
-		s, err := pack.NewSpec(dtype.Float32, d.shape, pack.Options{})
+		s, err := pack.NewSpec(dtype.Float32, d.shape, nil)
 		if err != nil {
 			return device.Placement{}
 		}

@@ -241,7 +241,7 @@ func serve(dir string, in io.Reader, out io.Writer) error {
 		a, ok := held[name]
 		if !ok {
 			var err error
-			if a, err = npy.Open(filepath.Join(dir, name+".npy")); err != nil {
+			if a, err = npy.Open(filepath.Join(dir, name+".npy"), nil); err != nil {
 				panic(err)
 			}
 			a = a.Clone() // in memory of its own, as NumPy has it
@@ -298,5 +298,5 @@ func store(path string, a tensor.Any) error {
 		return err
 	}
 	defer f.Close()
-	return npy.Write(f, a)
+	return npy.Write(f, a, nil)
 }

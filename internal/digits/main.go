@@ -28,7 +28,7 @@ func main() {
 
 // write makes the model at path from the npz file of the weights.
 func write(weights, path string) error {
-	z, err := npy.OpenZip(weights)
+	z, err := npy.OpenZip(weights, nil)
 	if err != nil {
 		return err
 	}
@@ -76,15 +76,15 @@ func build(z *npy.Zip) (*onnx.Model, error) {
 
 	x := b.Input("image", dtype.Float32, "N", 1, 8, 8)
 	for _, layer := range []string{"conv1", "conv2"} {
-		x = b.Node("Conv", []string{x, layer + ".weight", layer + ".bias"}, onnx.Ints("kernel_shape", 3, 3), onnx.Ints("pads", 1, 1, 1, 1))
+		x = b.Node("Conv", []string{x, layer + ".weight", layer + ".bias"}, onnx.IntsAttr("kernel_shape", 3, 3), onnx.IntsAttr("pads", 1, 1, 1, 1))
 		x = b.Node("Relu", []string{x})
 	}
-	x = b.Node("MaxPool", []string{x}, onnx.Ints("kernel_shape", 2, 2), onnx.Ints("strides", 2, 2))
-	x = b.Node("Flatten", []string{x}, onnx.Int("axis", 1))
+	x = b.Node("MaxPool", []string{x}, onnx.IntsAttr("kernel_shape", 2, 2), onnx.IntsAttr("strides", 2, 2))
+	x = b.Node("Flatten", []string{x}, onnx.IntAttr("axis", 1))
 	x = b.Node("Gemm", []string{x, "dense1.weight", "dense1.bias"})
 	x = b.Node("Relu", []string{x})
 	x = b.Node("Gemm", []string{x, "dense2.weight", "dense2.bias"})
-	x = b.Node("Softmax", []string{x}, onnx.Int("axis", 1))
+	x = b.Node("Softmax", []string{x}, onnx.IntAttr("axis", 1))
 	b.Output(x, dtype.Float32, "N", 10)
 	m, err := b.Model(13)
 	if err != nil {

@@ -46,7 +46,7 @@ func bytesOf(t *testing.T, name string) tensor.Tensor[uint8] {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	a, err := npy.Read(f)
+	a, err := npy.Read(f, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func recognise(t *testing.T, m *onnx.Model, images []uint8) []int {
 	for i, v := range images {
 		x.Elems()[i] = float32(v) / 255
 	}
-	out, err := s.Run(context.Background(), map[string]tensor.Any{"image": x.Any()}, onnx.Options{})
+	out, err := s.Run(context.Background(), map[string]tensor.Any{"image": x.Any()}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +121,7 @@ func TestPictures(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer f.Close()
-		a, err := image.Read(f, image.Options{Channels: 1, Height: 8, Width: 8})
+		a, err := image.Read(f, &image.Options{Channels: 1, Height: 8, Width: 8})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -163,7 +163,7 @@ func TestReproducible(t *testing.T) {
 		names, ts = append(names, w.Name), append(ts, a)
 	}
 	var npz bytes.Buffer
-	if err := npy.WriteZip(&npz, names, ts); err != nil {
+	if err := npy.WriteZip(&npz, names, ts, nil); err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
@@ -189,7 +189,7 @@ func TestWrongWeights(t *testing.T) {
 	zip := func(names []string, ts ...tensor.Any) string {
 		t.Helper()
 		var b bytes.Buffer
-		if err := npy.WriteZip(&b, names, ts); err != nil {
+		if err := npy.WriteZip(&b, names, ts, nil); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {

@@ -29,7 +29,8 @@ func inPadding(a, poison tensor.Any, tiles bool) (tensor.Any, error) {
 	if tiles {
 		o = pack.Options{Tile: pack.TileOf(32, 32)}
 	}
-	p, err := pack.PackPadded(a, o, poison)
+	o.Padding = poison
+	p, err := pack.Pack(a, &o)
 	if err != nil {
 		return tensor.Any{}, err
 	}

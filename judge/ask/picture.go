@@ -69,7 +69,7 @@ func part(q *Question) (c layout.Composed, m *draw.Map, at []int, whole bool, er
 	if q.Colour != "" {
 		field = "by"
 	}
-	m, err = draw.NewMap(c, o)
+	m, err = draw.NewMap(c, &o)
 	return c, m, at, whole, in(field, false, err)
 }
 
@@ -203,7 +203,7 @@ func copied(_ context.Context, q *Question) (map[string]string, error) {
 	case "svg":
 		err = m.WriteSVG(&b)
 	default:
-		err = m.WriteText(&b, false)
+		err = m.WriteText(&b, nil)
 	}
 	return map[string]string{"text": b.String()}, in("a", false, err)
 }

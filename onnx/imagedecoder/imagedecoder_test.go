@@ -26,7 +26,7 @@ import (
 func Example() {
 	b := onnx.NewBuilder("pictures")
 	file := b.Input("file", dtype.Uint8, "bytes")
-	b.Output(b.Rename(b.Node("ImageDecoder", []string{file}, onnx.String("pixel_format", "BGR")), "picture"), dtype.Uint8, 1, 2, 3)
+	b.Output(b.Rename(b.Node("ImageDecoder", []string{file}, onnx.StringAttr("pixel_format", "BGR")), "picture"), dtype.Uint8, 1, 2, 3)
 	m, err := b.Model(20)
 	if err != nil {
 		log.Fatal(err)
@@ -37,7 +37,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	data := []byte("P6 2 1 255\n\xff\x00\x00\x00\xff\x00")
-	out, err := s.Run(context.Background(), map[string]tensor.Any{"file": tensor.FromSlice(data, len(data)).Any()}, onnx.Options{})
+	out, err := s.Run(context.Background(), map[string]tensor.Any{"file": tensor.FromSlice(data, len(data)).Any()}, nil)
 	if err != nil {
 		log.Fatal(err)
 	}

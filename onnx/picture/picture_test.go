@@ -68,12 +68,12 @@ func TestStepsPicture(t *testing.T) {
 	for range 4 {
 		y = b.Node("Abs", []string{y})
 	}
-	parts := b.Nodes("Split", 6, []string{b.Rename(y, "a/"+strings.Repeat("very/", 40)+"long/name")}, onnx.Int("axis", 2), onnx.Int("num_outputs", 6))
+	parts := b.Nodes("Split", 6, []string{b.Rename(y, "a/"+strings.Repeat("very/", 40)+"long/name")}, onnx.IntAttr("axis", 2), onnx.IntAttr("num_outputs", 6))
 	then, other := b.Body("then"), b.Body("else")
 	then.OutputOf(then.Node("Exp", []string{then.Node("Neg", []string{parts[0]})}), onnx.Type{})
 	other.OutputOf(other.Node("Identity", []string{parts[5]}), onnx.Type{})
 	chosen := b.Node("If", []string{yes}, onnx.GraphAttr("then_branch", then), onnx.GraphAttr("else_branch", other))
-	all := b.Node("Concat", []string{parts[4], chosen, parts[1], parts[2], parts[3]}, onnx.Int("axis", 2))
+	all := b.Node("Concat", []string{parts[4], chosen, parts[1], parts[2], parts[3]}, onnx.IntAttr("axis", 2))
 	b.OutputOf(b.Rename(b.Node("NonZero", []string{all}), "places"), onnx.Type{Kind: onnx.KindTensor, Elem: onnx.ElemInt64})
 	m, err := b.Model(18)
 	if err != nil {

@@ -25,8 +25,8 @@ func TestBatchSameBits(t *testing.T) {
 			make = func() Model {
 				return build(t, "two", func(b *onnx.Builder) {
 					x, k := b.Input("x", dtype.Float32, "N", "len"), b.Input("k", dtype.Int64, "N")
-					column := b.Node("Unsqueeze", []string{b.Node("Cast", []string{k}, onnx.Int("to", 1)), b.Weight("axis", tensor.FromSlice([]int64{1}, 1).Any())})
-					b.Output(b.Rename(b.Node("Softmax", []string{b.Node("Mul", []string{x, column})}, onnx.Int("axis", 1)), "y"), dtype.Float32, "N", "len")
+					column := b.Node("Unsqueeze", []string{b.Node("Cast", []string{k}, onnx.IntAttr("to", 1)), b.Weight("axis", tensor.FromSlice([]int64{1}, 1).Any())})
+					b.Output(b.Rename(b.Node("Softmax", []string{b.Node("Mul", []string{x, column})}, onnx.IntAttr("axis", 1)), "y"), dtype.Float32, "N", "len")
 					b.Output(b.Rename(b.Node("Add", []string{k, k}), "twice"), dtype.Int64, "N")
 				})
 			}
@@ -98,7 +98,7 @@ func TestBatchWhich(t *testing.T) {
 		{"an output without a shape", true, double([]any{"N", "len"}, nil)},
 		{"fixed", false, double([]any{1, 3}, []any{1, 3})},
 		{"a fixed output", false, func(b *onnx.Builder) {
-			b.OutputOf(b.Rename(b.Node("ReduceMean", []string{b.Input("x", dtype.Float32, "N", 3)}, onnx.Ints("axes", 0)), "y"), open)
+			b.OutputOf(b.Rename(b.Node("ReduceMean", []string{b.Input("x", dtype.Float32, "N", 3)}, onnx.IntsAttr("axes", 0)), "y"), open)
 		}},
 		{"an input without a shape", false, func(b *onnx.Builder) {
 			b.OutputOf(b.Rename(b.Node("Neg", []string{b.InputOf("x", open)}), "y"), open)
@@ -111,7 +111,7 @@ func TestBatchWhich(t *testing.T) {
 		}},
 		{"rows that depend on each other", false, func(b *onnx.Builder) {
 			x := b.Input("x", dtype.Float32, "N", 3)
-			b.Output(b.Rename(b.Node("Sub", []string{x, b.Node("ReduceMean", []string{x}, onnx.Ints("axes", 0))}), "y"), dtype.Float32, "N", 3)
+			b.Output(b.Rename(b.Node("Sub", []string{x, b.Node("ReduceMean", []string{x}, onnx.IntsAttr("axes", 0))}), "y"), dtype.Float32, "N", 3)
 		}},
 		{"rows that name others", false, func(b *onnx.Builder) {
 			b.OutputOf(b.Rename(b.Node("Gather", []string{b.Input("x", dtype.Float32, nil, 2), b.Input("i", dtype.Int64, nil)}), "y"), open)

@@ -41,7 +41,7 @@ func show(r *http.Response, err error) {
 
 // A program mounts the models in its own mux.
 func ExampleNew() {
-	s, err := serve.New(serve.Options{MaxBody: 1 << 20}, model())
+	s, err := serve.New(&serve.Options{MaxBody: 1 << 20}, model())
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func ExampleNew() {
 
 // Serve listens until its context ends; signal.NotifyContext makes one that SIGTERM ends.
 func ExampleServer_Serve() {
-	s, err := serve.New(serve.Options{}, model())
+	s, err := serve.New(nil, model())
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func ExampleServer_Serve() {
 
 // A server in a program's own mux is shut down before its models are closed.
 func ExampleServer_Shutdown() {
-	s, err := serve.New(serve.Options{}, model())
+	s, err := serve.New(nil, model())
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func ExampleServer_Shutdown() {
 
 // Any handler can ask a server.
 func ExampleServer_ServeHTTP() {
-	s, err := serve.New(serve.Options{}, model())
+	s, err := serve.New(nil, model())
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func ExampleServer_ServeHTTP() {
 func ExampleServer_Names() {
 	other := model()
 	other.Name = "a/b"
-	s, err := serve.New(serve.Options{}, model(), other)
+	s, err := serve.New(nil, model(), other)
 	fmt.Println(s.Names())
 	fmt.Println(err)
 	// Output:

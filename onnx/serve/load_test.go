@@ -33,7 +33,7 @@ func TestSameBits(t *testing.T) {
 		wg.Go(func() {
 			n := 1 + i%5
 			x := tensor.RandomNormal[float32](uint64(i), 0, 1, n, 1, 8, 8)
-			out, err := plain.models["digits"].session.Run(t.Context(), map[string]tensor.Any{"image": x.Any()}, onnx.Options{})
+			out, err := plain.models["digits"].session.Run(t.Context(), map[string]tensor.Any{"image": x.Any()}, nil)
 			if err != nil {
 				t.Error(err)
 				return
@@ -84,7 +84,7 @@ func TestPreparedRuns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out, err := session.Run(t.Context(), map[string]tensor.Any{"image": in["image"].Tensor()}, onnx.Options{})
+		out, err := session.Run(t.Context(), map[string]tensor.Any{"image": in["image"].Tensor()}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -277,7 +277,7 @@ func TestGrace(t *testing.T) {
 // A client that is in the middle of its body doesn't hold the end up, and one that asks again and again is told before its
 // connection ends.
 func TestServeEnds(t *testing.T) {
-	s, err := New(Options{Grace: 500 * time.Millisecond, BodyTimeout: time.Minute}, digits(t))
+	s, err := New(&Options{Grace: 500 * time.Millisecond, BodyTimeout: time.Minute}, digits(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -46,7 +46,7 @@ func mymodel(t testing.TB) Model {
 	return build(t, "mymodel", func(b *onnx.Builder) {
 		x, c := b.Input("input0", dtype.Uint32, 2, 2), b.Input("input1", dtype.Bool, 3)
 		w := b.Weight("w", tensor.FromSlice([]float32{1.0, 1.1, 2.0, 2.1, 3.0, 3.1}, 3, 2).Any())
-		sum := b.Node("ReduceSum", []string{b.Node("Cast", []string{x}, onnx.Int("to", 1))}, onnx.Int("keepdims", 0))
+		sum := b.Node("ReduceSum", []string{b.Node("Cast", []string{x}, onnx.IntAttr("to", 1))}, onnx.IntAttr("keepdims", 0))
 		share := b.Node("Div", []string{sum, b.Weight("ten", tensor.Scalar[float32](10).Any())})
 		column := b.Node("Unsqueeze", []string{c, b.Weight("axis", tensor.FromSlice([]int64{1}, 1).Any())})
 		kept := b.Node("Where", []string{column, w, b.Weight("zero", tensor.Scalar[float32](0).Any())})
@@ -66,9 +66,9 @@ func zipped(t testing.TB) Model {
 	return build(t, "zipped", func(b *onnx.Builder) {
 		b.Import("ai.onnx.ml", 1)
 		x := b.Input("x", dtype.Float32, nil, 2)
-		out := b.Nodes("ai.onnx.ml.LinearClassifier", 2, []string{x}, onnx.Floats("coefficients", 1, 2, -1, -2), onnx.Floats("intercepts", 0, 0), onnx.Ints("classlabels_ints", 3, 4), onnx.String("post_transform", "SOFTMAX"))
+		out := b.Nodes("ai.onnx.ml.LinearClassifier", 2, []string{x}, onnx.FloatsAttr("coefficients", 1, 2, -1, -2), onnx.FloatsAttr("intercepts", 0, 0), onnx.IntsAttr("classlabels_ints", 3, 4), onnx.StringAttr("post_transform", "SOFTMAX"))
 		b.Output(b.Rename(out[0], "output_label"), dtype.Int64, nil)
-		maps := b.Node("ai.onnx.ml.ZipMap", []string{b.Rename(out[1], "probabilities")}, onnx.Ints("classlabels_int64s", 3, 4))
+		maps := b.Node("ai.onnx.ml.ZipMap", []string{b.Rename(out[1], "probabilities")}, onnx.IntsAttr("classlabels_int64s", 3, 4))
 		of := onnx.Type{Kind: onnx.KindTensor, Elem: onnx.ElemFloat32}
 		b.OutputOf(b.Rename(maps, "output_probability"), onnx.Type{Kind: onnx.KindSequence, Of: &onnx.Type{Kind: onnx.KindMap, Elem: onnx.ElemInt64, Of: &of}})
 	})
@@ -113,7 +113,7 @@ func quotient(a, b int) string {
 
 func server(t testing.TB, o Options, models ...Model) *Server {
 	t.Helper()
-	s, err := New(o, models...)
+	s, err := New(&o, models...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -75,7 +75,11 @@ type Options struct {
 }
 
 // fill puts in defaults.
-func (o Options) fill() Options {
+func filled(opts *Options) Options {
+	o := Options{}
+	if opts != nil {
+		o = *opts
+	}
 	o.MaxBody = cmp.Or(max(o.MaxBody, 0), 64<<20)
 	o.MaxHeld = cmp.Or(max(o.MaxHeld, 0), 1<<30)
 	o.MaxRuns = cmp.Or(max(o.MaxRuns, 0), runtime.GOMAXPROCS(0))
@@ -150,8 +154,8 @@ type port struct {
 //
 // A model with an error doesn't end the others: New then returns a server of these beside errors.Join of the errors, and no
 // server if none is left.
-func New(o Options, models ...Model) (*Server, error) {
-	s := &Server{o: o.fill(), models: make(map[string]*model), idle: make(chan struct{}), counts: make(map[counted]uint64)}
+func New(o *Options, models ...Model) (*Server, error) {
+	s := &Server{o: filled(o), models: make(map[string]*model), idle: make(chan struct{}), counts: make(map[counted]uint64)}
 	s.slots = make(chan struct{}, s.o.MaxRuns)
 	s.base, s.cancel = context.WithCancelCause(context.Background())
 	var errs []error
@@ -421,7 +425,8 @@ func (m *model) run(ctx context.Context, in map[string]onnx.Value, requests int)
 		list, err = m.stream(ctx, in)
 	} else {
 		var out map[string]onnx.Value
-		if out, err = m.session.RunValues(ctx, in, m.s.limits()); err == nil {
+		limits := m.s.limits()
+		if out, err = m.session.RunValues(ctx, in, &limits); err == nil {
 			list, err = m.arrays(out)
 		}
 	}
@@ -445,7 +450,7 @@ func (m *model) stream(ctx context.Context, in map[string]onnx.Value) (map[strin
 	m.s.mu.Unlock()
 	if st == nil {
 		var err error
-		if st, err = m.session.Stream(onnx.StreamOptions{Options: m.s.limits()}); err != nil {
+		if st, err = m.session.Stream(&onnx.StreamOptions{Options: m.s.limits()}); err != nil {
 			return nil, err
 		}
 	}

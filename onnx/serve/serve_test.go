@@ -33,7 +33,7 @@ func TestNewFails(t *testing.T) {
 		"complex64, for which the protocol has no":         {echo(t, dtype.Complex64)},
 		"float8_e4m3, for which the protocol has no datat": {echo(t, dtype.Float8E4M3)},
 	} {
-		if s, err := New(Options{}, models...); (s == nil) != (want != "two models of this name") || err == nil || !strings.HasPrefix(err.Error(), "serve: ") || !strings.Contains(err.Error(), want) {
+		if s, err := New(nil, models...); (s == nil) != (want != "two models of this name") || err == nil || !strings.HasPrefix(err.Error(), "serve: ") || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}

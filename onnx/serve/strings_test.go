@@ -20,7 +20,7 @@ func words(t testing.TB) Model {
 		text := onnx.Type{Kind: onnx.KindTensor, Elem: onnx.ElemString, HasShape: true, Shape: []onnx.Dim{{Value: -1, Param: "N"}, {Value: -1, Param: "len"}}}
 		s := b.InputOf("s", text)
 		b.OutputOf(b.Rename(b.Node("Identity", []string{s}), "t"), text)
-		number := b.Node("ai.onnx.ml.LabelEncoder", []string{s}, onnx.Strings("keys_strings", "a", "é"), onnx.Ints("values_int64s", 1, 2))
+		number := b.Node("ai.onnx.ml.LabelEncoder", []string{s}, onnx.StringsAttr("keys_strings", "a", "é"), onnx.IntsAttr("values_int64s", 1, 2))
 		b.Output(b.Rename(number, "n"), dtype.Int64, "N", "len")
 	})
 }

@@ -209,10 +209,10 @@ func (f *File) Run(ctx context.Context, rgba []byte, labels string) (*Run, error
 		r.Nodes = append(r.Nodes, nodeTime{Name: clip(n.Node.Name), Op: clip(n.Node.Op), Shape: shape, Time: spent(n.Time), Part: float64(n.Time)})
 	}}
 	inputs := map[string]tensor.Any{s.Input: in}
-	out, err := session.Run(ctx, inputs, o)
+	out, err := session.Run(ctx, inputs, &o)
 	if err == nil && total < again {
 		r.Nodes, total, r.Warm = nil, 0, true
-		out, err = session.Run(ctx, inputs, o)
+		out, err = session.Run(ctx, inputs, &o)
 	}
 	if err != nil {
 		return nil, err
@@ -223,7 +223,7 @@ func (f *File) Run(ctx context.Context, rgba []byte, labels string) (*Run, error
 	r.Total = spent(total)
 	for _, v := range f.model.Graph.Outputs {
 		if t, ok := out[v.Name]; ok {
-			r.Outputs = append(r.Outputs, outputRow{clip(v.Name), tensor.Describe(t), clip(tensor.Sprint(t, tensor.PrintOptions{Threshold: 32})), classesOf(t, classes.Names(labels))})
+			r.Outputs = append(r.Outputs, outputRow{clip(v.Name), tensor.Describe(t), clip(tensor.Sprint(t, &tensor.PrintOptions{Threshold: 32})), classesOf(t, classes.Names(labels))})
 		}
 	}
 	var svg strings.Builder

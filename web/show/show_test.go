@@ -23,7 +23,7 @@ import (
 
 func Example() {
 	var file bytes.Buffer
-	if err := npy.Write(&file, tensor.Arange[int32](0, 24, 1).Any().Reshape(2, 3, 4)); err != nil {
+	if err := npy.Write(&file, tensor.Arange[int32](0, 24, 1).Any().Reshape(2, 3, 4), nil); err != nil {
 		panic(err)
 	}
 	f, list, err := show.Open("a.npy", bytes.NewReader(file.Bytes()), int64(file.Len()))
@@ -176,7 +176,7 @@ func hierarchies(t *testing.T, version int) (archive []byte, files map[string]*i
 		if len(shape) == 1 {
 			chunks = []int{3}
 		}
-		a, err := zarr.Create(ctx, s, name, zarr.Metadata{Version: version, DType: dtype.Float32, Shape: shape, Chunks: chunks})
+		a, err := zarr.Create(ctx, s, name, zarr.Metadata{Version: version, DType: dtype.Float32, Shape: shape, Chunks: chunks}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -269,12 +269,12 @@ func TestBrokenReader(t *testing.T) {
 
 func FuzzOpen(f *testing.F) {
 	var a bytes.Buffer
-	if err := npy.WriteZip(&a, []string{"x"}, []tensor.Any{tensor.Arange[int16](0, 6, 1).Any().Reshape(2, 3)}); err != nil {
+	if err := npy.WriteZip(&a, []string{"x"}, []tensor.Any{tensor.Arange[int16](0, 6, 1).Any().Reshape(2, 3)}, nil); err != nil {
 		f.Fatal(err)
 	}
 	f.Add(a.Bytes())
 	a.Reset()
-	if err := npy.Write(&a, tensor.Arange[float32](0, 6, 1).Any().Reshape(1, 2, 3), npy.Fortran()); err != nil {
+	if err := npy.Write(&a, tensor.Arange[float32](0, 6, 1).Any().Reshape(1, 2, 3), &npy.WriteOptions{Fortran: true}); err != nil {
 		f.Fatal(err)
 	}
 	f.Add(a.Bytes())

@@ -101,7 +101,7 @@ func text(t tensor.Any, idx ...int) string {
 	if err != nil {
 		return ""
 	}
-	return strings.TrimSpace(tensor.Sprint(one, tensor.PrintOptions{}))
+	return strings.TrimSpace(tensor.Sprint(one, nil))
 }
 
 // bytes shows the first elements in the order of memory, with their coordinates.

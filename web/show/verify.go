@@ -75,14 +75,14 @@ func (f *File) Verify(ctx context.Context, files map[string]*io.SectionReader, o
 	if len(v.Wants) > 0 {
 		return v, f.unrun(v, r)
 	}
-	d, err := onnx.Verify(ctx, f.model, r, given, onnx.Options{})
+	d, err := onnx.Verify(ctx, f.model, r, given, nil)
 	switch {
 	case err != nil:
 		v.Answer, v.What = "undecided", clip(err.Error())
 	case d != nil:
 		v.differs(&d.Difference)
 		if t := d.Value.Tensor(); !t.IsZero() {
-			v.Value = clip(tensor.Describe(t) + "\n" + tensor.Sprint(t, tensor.PrintOptions{Threshold: 32}))
+			v.Value = clip(tensor.Describe(t) + "\n" + tensor.Sprint(t, &tensor.PrintOptions{Threshold: 32}))
 		}
 	default:
 		v.Answer = "equal"

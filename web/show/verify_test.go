@@ -35,20 +35,20 @@ func TestVerify(t *testing.T) {
 	image := tensor.RandomUniform[float32](1, 0, 1, 2, 1, 8, 8).Any()
 	file := func(a tensor.Any) *io.SectionReader {
 		var w bytes.Buffer
-		if err := npy.Write(&w, a); err != nil {
+		if err := npy.Write(&w, a, nil); err != nil {
 			t.Fatal(err)
 		}
 		return sectionOf(w.Bytes())
 	}
 	both := func(a tensor.Any) *io.SectionReader {
 		var w bytes.Buffer
-		if err := npy.WriteZip(&w, []string{"other", "image"}, []tensor.Any{tensor.Scalar(1.5).Any(), a}); err != nil {
+		if err := npy.WriteZip(&w, []string{"other", "image"}, []tensor.Any{tensor.Scalar(1.5).Any(), a}, nil); err != nil {
 			t.Fatal(err)
 		}
 		return sectionOf(w.Bytes())
 	}
 	var r receipt.Receipt
-	if _, err := s.Run(context.Background(), map[string]tensor.Any{"image": image}, onnx.Options{Receipt: &r, ReceiptNodes: true}); err != nil {
+	if _, err := s.Run(context.Background(), map[string]tensor.Any{"image": image}, &onnx.Options{Receipt: &r, ReceiptNodes: true}); err != nil {
 		t.Fatal(err)
 	}
 	encoded := func(r receipt.Receipt) *io.SectionReader {

@@ -37,7 +37,7 @@ func zipped(r io.ReaderAt, size int64) zarr.Store {
 
 // hierarchy opens the arrays of a store.
 func (f *File) hierarchy(s zarr.Store) (*File, *Listing, error) {
-	h, err := zarr.OpenStore(s, "array", false, zarr.MaxBytes(maxWhole), zarr.Workers(1))
+	h, err := zarr.OpenStore(s, "array", &zarr.Options{MaxBytes: maxWhole, Workers: 1})
 	if err != nil {
 		return nil, nil, err
 	}

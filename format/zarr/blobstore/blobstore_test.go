@@ -20,7 +20,7 @@ func ExampleNew() {
 	ctx := context.Background()
 	bucket := memblob.OpenBucket(nil) // or blob.OpenBucket(ctx, "s3://name")
 	defer bucket.Close()
-	a, err := zarr.Create(ctx, blobstore.New(bucket), "x", zarr.Metadata{DType: dtype.Int8, Shape: []int{4}, Chunks: []int{4}, Inner: []int{2}})
+	a, err := zarr.Create(ctx, blobstore.New(bucket), "x", zarr.Metadata{DType: dtype.Int8, Shape: []int{4}, Chunks: []int{4}, Inner: []int{2}}, nil)
 	if err != nil {
 		log.Fatal(err)
 	}

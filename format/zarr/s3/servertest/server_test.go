@@ -7,6 +7,7 @@ package servertest
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -217,7 +218,7 @@ func TestArrays(t *testing.T) {
 	}
 	for name, m := range map[string]zarr.Metadata{"g/shards": {Chunks: []int{20, 30}, Inner: []int{5, 10}}, "g/chunks": {Chunks: []int{7, 9}}, "g/two": {Version: 2, Chunks: []int{50, 60}}} {
 		m.DType, m.Shape = dtype.Int32, []int{50, 60}
-		a, err := zarr.Create(ctx, s, name, m)
+		a, err := zarr.Create(ctx, s, name, m, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -288,7 +289,7 @@ func TestConvert(t *testing.T) {
 	run(false, "", "convert", model, "s3://elsewhere/x")
 	// An array that is marked, as a run that was killed leaves it, is refused.
 	s := open(t, config("convert/killed"))
-	if _, err := zarr.Create(t.Context(), s, "a", zarr.Metadata{DType: dtype.Int8, Shape: []int{1}, Chunks: []int{1}, Unfinished: "ashlar convert"}); err != nil {
+	if _, err := zarr.Create(t.Context(), s, "a", zarr.Metadata{DType: dtype.Int8, Shape: []int{1}, Chunks: []int{1}, Unfinished: "ashlar convert"}, nil); err != nil {
 		t.Fatal(err)
 	}
 	run(false, "isn't finished", "show", "s3://bucket/convert/killed#a")
@@ -373,7 +374,7 @@ func BenchmarkRead(b *testing.B) {
 	}
 	for name, s := range map[string]zarr.Store{"s3": open(b, c), "folder": folder} {
 		zarr.Remove(ctx, s, "x")
-		a, err := zarr.Create(ctx, s, "x", zarr.Metadata{DType: dtype.Uint8, Shape: []int{shards * n}, Chunks: []int{n}, Inner: []int{n / 64}, Codecs: []zarr.Codec{zarr.Bytes(false)}})
+		a, err := zarr.Create(ctx, s, "x", zarr.Metadata{DType: dtype.Uint8, Shape: []int{shards * n}, Chunks: []int{n}, Inner: []int{n / 64}, Codecs: []zarr.Codec{zarr.Bytes(binary.LittleEndian)}}, nil)
 		if err == nil {
 			err = a.Write(ctx, []int{0}, x)
 		}
