@@ -46,7 +46,7 @@ var numpyReduced = map[string]func(dtype.DType) dtype.DType{"ReduceSum": summabl
 // numpyForms are the functions that are more than an operator.
 var numpyForms = map[string]numpyFunc{
 	"true_divide": inFloats("Div"), "absolute": promoted("Abs"), "remainder": typedPair(numpyTyped.mod), "fmod": typedPair(numpyTyped.fMod), "power": power,
-	"logical_and": logical("And"), "left_shift": shifted(op.Left), "right_shift": shifted(op.Right), "round": round, "clip": clip,
+	"logical_and": logical("And"), "left_shift": shifted(op.ShiftLeft), "right_shift": shifted(op.ShiftRight), "round": round, "clip": clip,
 	"ptp": counted(numpyTyped.ptp),
 	"any": counted(numpyTyped.any), "all": counted(numpyTyped.all), "count_nonzero": counted(numpyTyped.countNonzero),
 	"nansum": nanless("NanSum", "ReduceSum", summable), "nanmax": nanless("NanMax", "ReduceMax", same),
@@ -82,7 +82,7 @@ func typedPair(f func(t numpyTyped, a, b tensor.Any) tensor.Any) numpyFunc {
 	}
 }
 
-func shifted(to op.Direction) numpyFunc {
+func shifted(to op.ShiftDirection) numpyFunc {
 	return typedPair(func(t numpyTyped, a, b tensor.Any) tensor.Any { return t.shift(a, b, to) })
 }
 

@@ -13,7 +13,7 @@ import (
 type numpyTyped interface {
 	mod(a, b tensor.Any) tensor.Any
 	fMod(a, b tensor.Any) tensor.Any
-	shift(a, b tensor.Any, to op.Direction) tensor.Any
+	shift(a, b tensor.Any, to op.ShiftDirection) tensor.Any
 	ptp(a tensor.Any, axes []int, opts []op.Option) tensor.Any
 	any(a tensor.Any, axes []int, opts []op.Option) tensor.Any
 	all(a tensor.Any, axes []int, opts []op.Option) tensor.Any
@@ -68,7 +68,7 @@ func as[T num.Elem](a tensor.Any) tensor.Tensor[T] { return typed[T](a) }
 
 func (anyElem[T]) mod(_, _ tensor.Any) tensor.Any                   { panic(unsupported{"Mod"}) }
 func (anyElem[T]) fMod(_, _ tensor.Any) tensor.Any                  { panic(unsupported{"FMod"}) }
-func (anyElem[T]) shift(_, _ tensor.Any, _ op.Direction) tensor.Any { panic(unsupported{"BitShift"}) }
+func (anyElem[T]) shift(_, _ tensor.Any, _ op.ShiftDirection) tensor.Any { panic(unsupported{"BitShift"}) }
 func (anyElem[T]) trace(tensor.Any, int) tensor.Any                 { panic(unsupported{"Trace"}) }
 
 func (anyElem[T]) ptp(tensor.Any, []int, []op.Option) tensor.Any { panic(unsupported{"Ptp"}) }
@@ -135,6 +135,6 @@ func (anyNumber[T]) trace(a tensor.Any, offset int) tensor.Any {
 
 type integer[T num.Integer] struct{ anyNumber[T] }
 
-func (integer[T]) shift(a, b tensor.Any, to op.Direction) tensor.Any {
+func (integer[T]) shift(a, b tensor.Any, to op.ShiftDirection) tensor.Any {
 	return op.BitShift(as[T](a), as[T](b), to).Any()
 }

@@ -246,22 +246,31 @@ func TestClassify(t *testing.T) {
 			t.Errorf("IsNaN(float16 %v) = %v", edges[i], got)
 		}
 		for _, d := range []struct{ neg, pos bool }{{true, true}, {true, false}, {false, true}, {false, false}} {
-			want := math.IsInf(v, -1) && d.neg || math.IsInf(v, 1) && d.pos
-			if got := IsInf(tensor.Scalar(v), d.neg, d.pos).Item(); got != want {
+			opts := []Option{when(d.neg, Negative()), when(d.pos, Positive())}
+			want := math.IsInf(v, -1) && (d.neg || !d.pos) || math.IsInf(v, 1) && (d.pos || !d.neg)
+			if got := IsInf(tensor.Scalar(v), opts...).Item(); got != want {
 				t.Errorf("IsInf(%v, %v) = %v", v, d, got)
 			}
-			if got := IsInf(tensor.Scalar(num.F8E4M3FromFloat64(v)), d.neg, d.pos).Item(); got {
+			if got := IsInf(tensor.Scalar(num.F8E4M3FromFloat64(v)), opts...).Item(); got {
 				t.Errorf("IsInf(float8_e4m3 %v) is true", v)
 			}
 		}
 	}
 }
 
+// when returns an option, or one that does nothing.
+func when(yes bool, o Option) Option {
+	if yes {
+		return o
+	}
+	return Option{}
+}
+
 func TestBits(t *testing.T) {
 	a, b := tensor.FromSlice([]uint8{0x81, 0xff, 1, 2}), tensor.FromSlice([]uint8{1, 8, 255, 0})
 	for name, c := range map[string]struct{ got, want []uint8 }{
-		"Left":       {BitShift(a, b, Left).Elems(), []uint8{2, 0, 0, 2}},
-		"Right":      {BitShift(a, b, Right).Elems(), []uint8{0x40, 0, 0, 2}},
+		"Left":       {BitShift(a, b, ShiftLeft).Elems(), []uint8{2, 0, 0, 2}},
+		"Right":      {BitShift(a, b, ShiftRight).Elems(), []uint8{0x40, 0, 0, 2}},
 		"BitwiseAnd": {BitwiseAnd(a, b).Elems(), []uint8{1, 8, 1, 0}},
 		"BitwiseOr":  {BitwiseOr(a, b).Elems(), []uint8{0x81, 0xff, 255, 2}},
 		"BitwiseXor": {BitwiseXor(a, b).Elems(), []uint8{0x80, 0xf7, 254, 2}},

@@ -12,15 +12,22 @@ import (
 )
 
 // ArgMax returns where the largest element along axis is: the first of equals, or
-// the last when last is set; the first NaN if there is one; −0 < +0. The axis
+// the last with LastIndex; the first NaN if there is one; −0 < +0. The axis
 // goes, unless KeepDims. It panics when the axis is empty. ONNX ArgMax.
-func ArgMax[T num.Native | num.Narrow | num.Fixed](a tensor.Tensor[T], axis int, last bool, opts ...Option) (r tensor.Tensor[int64]) {
-	var p float64
-	if last {
-		p = 1
-	}
-	argMax.At(exec.Ref(&r), exec.Ref(&a), axis, p, opts)
+func ArgMax[T num.Native | num.Narrow | num.Fixed](a tensor.Tensor[T], axis int, opts ...Option) (r tensor.Tensor[int64]) {
+	argMax.At(exec.Ref(&r), exec.Ref(&a), axis, lastIndex(opts), opts)
 	return r
+}
+
+// LastIndex makes ArgMax and ArgMin return the last of equal elements. ONNX's attribute select_last_index.
+func LastIndex() Option { return plan.WithFlags(plan.LastIndex) }
+
+// lastIndex is the parameter of ArgMax and ArgMin.
+func lastIndex(opts []Option) float64 {
+	if plan.Has(opts, plan.LastIndex) {
+		return 1
+	}
+	return 0
 }
 
 func argMaxLines(d dtype.DType, out, x exec.Run, step, n int) bool {
@@ -31,6 +38,6 @@ func argMaxRows(d dtype.DType, out, x exec.Run, from int, down exec.Sequence) bo
 	return reduce.PlaceRows(d, out, x, from, down, false)
 }
 
-var argMax = reduce.Operator{About: plan.About{Name: "ArgMax", Orion: &inOrion{gives: dtype.Int32, vector: true}, Versions: []int{1, 11, 12, 13}, Attrs: []string{"axis", "keepdims", "select_last_index"}}, Vector: true, Takes: plan.Reals | plan.Fixeds,
+var argMax = reduce.Operator{About: plan.About{Name: "ArgMax", Own: plan.LastIndex, Orion: &inOrion{gives: dtype.Int32, vector: true}, Versions: []int{1, 11, 12, 13}, Attrs: []string{"axis", "keepdims", "select_last_index"}}, Vector: true, Takes: plan.Reals | plan.Fixeds,
 	Gives: dtype.Int64, Arg: true, Param: func(c *plan.Use) float64 { return float64(c.Attrs.Int("select_last_index", 0)) },
 	Folder: reduce.ArgMaxFolder, Lines: argMaxLines, Rows: argMaxRows, Spare: &sync.Pool{}, Fast: extremeFast}

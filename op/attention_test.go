@@ -194,7 +194,7 @@ func TestAttentionErrors(t *testing.T) {
 			op.RotaryEmbedding(x, x, x, tensor.Tensor[int64]{}, op.Rotary{Heads: 2, Width: 3})
 		},
 		"op.TensorScatter: the update of sequence 1 begins at 3 of axis 1, of 4, and is 3 long": func() {
-			op.TensorScatter(y, x, tensor.FromSlice([]int64{1, 3}), 1, false)
+			op.TensorScatter(y, x, tensor.FromSlice([]int64{1, 3}), 1)
 		},
 	} {
 		err := tensor.Try(f)
@@ -241,12 +241,12 @@ func TestLinearAttention(t *testing.T) {
 // A state taken along gives what the whole sequence gives.
 func TestCausalConvWithState(t *testing.T) {
 	x, w, bias := tensor.RandomNormal[float64](1, 0, 1, 2, 3, 9), tensor.RandomNormal[float64](2, 0, 1, 3, 1, 4), tensor.RandomNormal[float64](3, 0, 1, 3)
-	y, last := op.CausalConvWithState(x, w, bias, tensor.Tensor[float64]{}, true)
+	y, last := op.CausalConvWithState(x, w, bias, tensor.Tensor[float64]{}, op.ThenSiLU())
 	var state tensor.Tensor[float64]
 	for i := range 9 {
 		step := x.Slice(tensor.Colon, tensor.Colon, tensor.R(i, i+1))
 		var got tensor.Tensor[float64]
-		got, state = op.CausalConvWithState(step, w, bias, state, true)
+		got, state = op.CausalConvWithState(step, w, bias, state, op.ThenSiLU())
 		agree(t, got, y.Slice(tensor.Colon, tensor.Colon, tensor.R(i, i+1)))
 	}
 	agree(t, state, last)

@@ -21,20 +21,23 @@ import (
 
 // AveragePool returns the mean under a window that moves over the spatial axes
 // of x [N, C, D1, …]: the elements inside are added in float64 in the fixed
-// order of this package and divided once by their number, or with includePad by
+// order of this package and divided once by their number, or with CountIncludePad by
 // the number of window positions inside the padded input. A window with nothing
 // to divide by gives NaN. Fixed point is added exactly and rounded once; there such a
 // window is an error. ONNX AveragePool.
-func AveragePool[T num.Float | num.Narrow | num.Fixed](x tensor.Tensor[T], win Window, includePad bool, opts ...Option) (r tensor.Tensor[T]) {
-	averagePooled(exec.Ref(&r), exec.Ref(&x), win, includePad, opts)
+func AveragePool[T num.Float | num.Narrow | num.Fixed](x tensor.Tensor[T], win Window, opts ...Option) (r tensor.Tensor[T]) {
+	averagePooled(exec.Ref(&r), exec.Ref(&x), win, plan.Has(opts, plan.CountIncludePad), opts)
 	return r
 }
+
+// CountIncludePad makes AveragePool count padding among the elements that it divides by. ONNX's attribute count_include_pad.
+func CountIncludePad() Option { return plan.WithFlags(plan.CountIncludePad) }
 
 // averagePooled is AveragePool for a run-time element type.
 func averagePooled(r, x *tensor.Any, win Window, includePad bool, opts []Option) {
 	const name = "AveragePool"
 	plan.Present(name, x)
-	d, s := x.DType(), plan.Read(opts)
+	d, s := x.DType(), plan.Read(name, plan.CountIncludePad, opts)
 	p := poolOf(exec.Job{Name: name, Ctx: s.Ctx()}, x, win)
 	plan.AimShape(r, name, &s, d, p.shape)
 	if r.Len() == 0 {
@@ -44,7 +47,7 @@ func averagePooled(r, x *tensor.Any, win Window, includePad bool, opts []Option)
 	var c tensor.Any
 	if d.IsNarrow() {
 		own := x.Contiguous() // Convert keeps the order of the elements in memory
-		pointwise.Convert(&c, name, dtype.Float64, &own, plan.WithoutInto(opts))
+		pointwise.Convert(&c, name, dtype.Float64, &own, s.Quiet())
 		plan.Drop(&own, x)
 	} else {
 		c = x.Contiguous()
@@ -68,7 +71,7 @@ func averagePooled(r, x *tensor.Any, win Window, includePad bool, opts []Option)
 	default:
 		wide := tensor.EmptyOf(dtype.Float64, p.shape...)
 		meansByRows(p, move.ElemsOf[float64](&c), includePad, move.ElemsOf[float64](&wide))
-		pointwise.Convert(out, name, d, &wide, append(plan.WithoutInto(opts), plan.WriteTo(out)))
+		pointwise.Convert(out, name, d, &wide, onto(out, s.Quiet()))
 		wide.Close()
 	}
 	plan.Drop(&c, x)

@@ -8,30 +8,33 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// Direction is where BitShift moves bits to.
-type Direction bool
+// ShiftDirection is where BitShift moves bits to, as ONNX spells it.
+type ShiftDirection string
 
-// The directions of a shift: Left multiplies by powers of 2, Right divides.
+// The directions of a shift: ShiftLeft multiplies by powers of 2, ShiftRight divides.
 const (
-	Left  Direction = false
-	Right Direction = true
+	ShiftLeft  ShiftDirection = "LEFT"
+	ShiftRight ShiftDirection = "RIGHT"
 )
 
 // BitShift returns a with its bits moved by b places, element by element; what
 // leaves is lost, and zeros come in, from the left of a negative number ones. A
 // negative b counts as more than all bits. Shapes broadcast. It panics if they
-// don't. ONNX BitShift, which has unsigned integers alone; NumPy left_shift and
+// don't, and for another direction. ONNX BitShift, which has unsigned integers alone; NumPy left_shift and
 // right_shift.
-func BitShift[T num.Integer](a, b tensor.Tensor[T], to Direction, opts ...Option) (r tensor.Tensor[T]) {
+func BitShift[T num.Integer](a, b tensor.Tensor[T], to ShiftDirection, opts ...Option) (r tensor.Tensor[T]) {
 	to.shift().Call(exec.Ref(&r), opts, exec.Ref(&a), exec.Ref(&b))
 	return r
 }
 
-func (to Direction) shift() *pointwise.Operator {
-	if to == Right {
+func (to ShiftDirection) shift() *pointwise.Operator {
+	switch to {
+	case ShiftLeft:
+		return &shiftLeft
+	case ShiftRight:
 		return &shiftRight
 	}
-	return &shiftLeft
+	panic(plan.Fail("BitShift", tensor.ErrValue, "the direction is %.40q; it must be LEFT or RIGHT", to))
 }
 
 var shiftLeft = pointwise.Operator{About: plan.About{Name: "BitShift"},
@@ -60,18 +63,7 @@ func shiftRightRow[T num.Integer](dst, a, b []T) {
 var bitShift = plan.Operator{About: plan.About{Name: "BitShift", FLOPs: plan.FLOPs{Each: 1}, Versions: []int{11}, Attrs: []string{"direction"}}, Least: 2, Takes: plan.Integers,
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		plan.OneType("BitShift", c.Inputs[:2]...)
-		a, b, by := c.With("BitShift", 0), c.With("BitShift", 1), direction(c).shift()
+		a, b, by := c.With("BitShift", 0), c.With("BitShift", 1), ShiftDirection(c.Attrs.Str("direction", "")).shift()
 		p.Stretched(a.DType(), c, 2)
 		p.By(c, 0, func(r *tensor.Any, opts []Option) { by.Call(r, opts, a, b) })
 	}}
-
-func direction(c *plan.Use) Direction {
-	switch d := c.Attrs.Str("direction", ""); d {
-	case "LEFT":
-		return Left
-	case "RIGHT":
-		return Right
-	default:
-		panic(plan.Fail("BitShift", tensor.ErrValue, "the attribute direction is %q; it must be LEFT or RIGHT", d))
-	}
-}

@@ -31,7 +31,7 @@ func convolved(r, x, w, bias *tensor.Any, win Window, group int, opts []Option) 
 func convolveBy(g *contract.Convolution, r, x, w, bias *tensor.Any, opts []Option) {
 	g.Rows = &afterProduct
 	const name = "Conv"
-	d, s := x.DType(), plan.Read(opts)
+	d, s := x.DType(), plan.Read(name, 0, opts)
 	plan.AimShape(r, name, &s, d, g.Shape)
 	if r.Len() == 0 {
 		return
@@ -75,7 +75,7 @@ var convOp = plan.Operator{About: plan.About{Kept: keepInput, Weights: 1, Name: 
 		}
 		p.Gives(x.DType(), g.Shape...)
 		p.By(c, 0, func(r *tensor.Any, opts []Option) {
-			g.Keeps = plan.Read(opts).Into != nil && x.IsContiguous() && !x.DType().IsNarrow() // else each call makes a copy of it
+			g.Keeps = plan.Read("Conv", 0, opts).Into != nil && x.IsContiguous() && !x.DType().IsNarrow() // else each call makes a copy of it
 			convolveBy(g, r, x, w, bias, opts)
 		})
 	}}

@@ -16,15 +16,21 @@ import (
 )
 
 // CumSum returns the sums of the elements of each line along axis up to and with
-// each one; with exclusive up to but without it, so that the first is 0; with
-// reverse from the end of the line on. Floats are added one after the other in
+// each one; with Exclusive up to but without it, so that the first is 0; with
+// Reverse from the end of the line on. Floats are added one after the other in
 // float64, and each result is rounded, so the last need not equal ReduceSum.
 // Integers wrap. Each sum of fixed point is exact, or beyond the format an error. NaN and ∞ − ∞ make all that follow NaN. ONNX CumSum,
 // numpy.cumsum.
-func CumSum[T num.Native | num.Narrow | num.Fixed](a tensor.Tensor[T], axis int, exclusive, reverse bool, opts ...Option) (r tensor.Tensor[T]) {
-	accumulated(exec.Ref(&r), "CumSum", exec.Ref(&a), axis, exclusive, reverse, &addUp, opts)
+func CumSum[T num.Native | num.Narrow | num.Fixed](a tensor.Tensor[T], axis int, opts ...Option) (r tensor.Tensor[T]) {
+	accumulated(exec.Ref(&r), "CumSum", exec.Ref(&a), axis, plan.Has(opts, plan.Exclusive), plan.Has(opts, plan.Reverse), &addUp, opts)
 	return r
 }
+
+// Exclusive makes CumSum and CumProd leave each element out of its own result. ONNX's attribute exclusive.
+func Exclusive() Option { return plan.WithFlags(plan.Exclusive) }
+
+// Reverse makes CumSum and CumProd go from the end of each line to its beginning. ONNX's attribute reverse.
+func Reverse() Option { return plan.WithFlags(plan.Reverse) }
 
 // A cumulation is how a line is combined: none is what a result without elements is.
 type cumulation struct {
@@ -50,7 +56,7 @@ func accumulated(r *tensor.Any, name string, a *tensor.Any, axis int, exclusive,
 // accumulateFixed is accumulated for fixed point: sums are exact, products rounded one after
 // the other. An error names the first of a line, in its own direction.
 func accumulateFixed(r *tensor.Any, name string, a *tensor.Any, axis int, exclusive, reverse, times bool, opts []Option) {
-	s, d, shape := plan.Read(opts), a.DType(), a.Shape()
+	s, d, shape := plan.Read(name, plan.Exclusive|plan.Reverse, opts), a.DType(), a.Shape()
 	before, n, after := move.Around(shape, axis)
 	c, line := a.Contiguous(), accumulateLine[fixed.FP64x64]
 	switch d {
@@ -109,7 +115,7 @@ func cumulated(name string, a tensor.Any, axis int, exclusive, reverse bool, by 
 	plan.Present(name, &a)
 	shape := a.Shape()
 	d := a.DType()
-	return &move.Transfer{Name: name, D: d, Shape: shape, In: []tensor.Any{a}, Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+	return &move.Transfer{Name: name, D: d, Shape: shape, In: []tensor.Any{a}, Own: plan.Exclusive | plan.Reverse, Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 		before, n, after := move.Around(shape, axis)
 		src, out := move.Numeric{Words: in[0], D: d}, move.Numeric{Words: dst, D: d}
 		if n == 0 {

@@ -34,7 +34,7 @@ func Einsum[T num.Number](equation string, operands []tensor.Tensor[T], opts ...
 // summation is Einsum for operands of one run-time element type.
 func summation(r *tensor.Any, equation string, operands []*tensor.Any, opts []Option) {
 	e := einsumOf(equation, operands)
-	s := plan.Read(opts)
+	s := plan.Read("Einsum", 0, opts)
 	plan.AimShape(r, "Einsum", &s, operands[0].DType(), e.shape())
 	terms := make([]term, len(operands))
 	for i, t := range operands {

@@ -19,7 +19,7 @@ func ExampleAnd() {
 func ExampleBitShift() {
 	a := tensor.FromSlice([]uint8{1, 3, 200})
 	b := tensor.FromSlice([]uint8{3, 1, 1})
-	fmt.Println(op.BitShift(a, b, op.Left))
+	fmt.Println(op.BitShift(a, b, op.ShiftLeft))
 	// Output:
 	// [  8   6 144]
 }
@@ -81,7 +81,7 @@ func ExampleGreaterOrEqual() {
 
 func ExampleIsInf() {
 	a := tensor.FromSlice([]float32{1, float32(math.Inf(1))})
-	fmt.Println(op.IsInf(a, true, true))
+	fmt.Println(op.IsInf(a))
 	// Output:
 	// [False  True]
 }

@@ -96,19 +96,19 @@ func ExampleSoftmaxCrossEntropyLoss() {
 }
 
 func ExampleHannWindow() {
-	fmt.Println(op.HannWindow[float32](5, false))
+	fmt.Println(op.HannWindow[float32](5, op.Symmetric()))
 	// Output:
 	// [0.  0.5 1.  0.5 0. ]
 }
 
 func ExampleHammingWindow() {
-	fmt.Printf("%.4f\n", op.HammingWindow[float64](3, false).Elems())
+	fmt.Printf("%.4f\n", op.HammingWindow[float64](3, op.Symmetric()).Elems())
 	// Output:
 	// [0.0870 1.0000 0.0870]
 }
 
 func ExampleBlackmanWindow() {
-	fmt.Printf("%.4f\n", op.BlackmanWindow[float64](4, true).Elems())
+	fmt.Printf("%.4f\n", op.BlackmanWindow[float64](4).Elems())
 	// Output:
 	// [-0.0000 0.3400 1.0000 0.3400]
 }

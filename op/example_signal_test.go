@@ -25,7 +25,7 @@ func ExampleDFT() {
 
 func ExampleSTFT() {
 	x := tensor.FromSlice([]float32{1, 1, 1, 1, 1, -1, 1, -1}, 1, 8)
-	fmt.Println(op.STFT(x, 4, tensor.Full[float32](0.5, 4), 0, true))
+	fmt.Println(op.STFT(x, 4, tensor.Full[float32](0.5, 4), 0))
 	// Output:
 	// [[[[2. 0.]
 	//    [0. 0.]
@@ -48,7 +48,7 @@ func ExampleMelWeightMatrix() {
 
 func ExampleAffineGrid() {
 	turned := tensor.FromSlice([]float32{0, 1, 0, -1, 0, 0}, 1, 2, 3) // by a right angle
-	grid := op.AffineGrid(turned, []int{1, 1, 2, 2}, false)
+	grid := op.AffineGrid(turned, []int{1, 1, 2, 2})
 	image := tensor.FromSlice([]float32{0, 10, 20, 30}, 1, 1, 2, 2)
 	fmt.Println(op.GridSample(image, grid, op.Sampling{}))
 	// Output:

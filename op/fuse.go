@@ -39,13 +39,13 @@ func LazyOf(a tensor.Any) (tensor.Any, error) {
 // a division of integers or a result of fixed point, are computed whole before the pass. A tensor that isn't
 // lazy is copied.
 func Fuse[T num.Elem](y tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	pointwise.Fused(exec.Ref(&r), "Fuse", exec.Ref(&y), plan.Read(opts))()
+	pointwise.Fused(exec.Ref(&r), "Fuse", exec.Ref(&y), plan.Read("Fuse", 0, opts))()
 	return r
 }
 
 // FuseOf is Fuse for an element type that is known at run time only.
 func FuseOf(y tensor.Any, opts ...Option) (r tensor.Any, err error) {
-	err = tensor.Try(func() { pointwise.Fused(&r, "FuseOf", &y, plan.Read(opts))() })
+	err = tensor.Try(func() { pointwise.Fused(&r, "FuseOf", &y, plan.Read("FuseOf", 0, opts))() })
 	return r, err
 }
 
@@ -59,7 +59,7 @@ func FuseOf(y tensor.Any, opts ...Option) (r tensor.Any, err error) {
 // target of its own.
 func Prepare[T num.Elem](y tensor.Tensor[T], opts ...Option) func() {
 	plan.Present("Prepare", exec.Ref(&y))
-	s := plan.Read(opts)
+	s := plan.Read("Prepare", 0, opts)
 	if s.Into == nil {
 		panic(plan.Fail("Prepare", tensor.ErrValue, "there is no target; name one with Into"))
 	}

@@ -11,21 +11,27 @@ import (
 )
 
 // Gemm returns alpha·a·b + beta·c for matrices a [M, K] and b [K, N], each
-// transposed first when asked, and c that stretches to [M, N]. c may be the zero
+// transposed first with TransA or TransB, and c that stretches to [M, N]. c may be the zero
 // Tensor; when beta is 0 its elements aren't looked at. The product contracts in the fixed order of MatMul; then alpha, then
 // beta·c, then the sum: each rounded for itself. Narrow floats are computed in
 // float32 and rounded once. In fixed point the exact value of it all is rounded once, alpha
 // and beta being what they are as float32. It panics when the shapes don't fit. ONNX Gemm.
-func Gemm[T num.Float | num.Narrow | num.Fixed](a, b, c tensor.Tensor[T], alpha, beta float32, transA, transB bool, opts ...Option) (r tensor.Tensor[T]) {
-	generalProduct(exec.Ref(&r), exec.Ref(&a), exec.Ref(&b), exec.Ref(&c), alpha, beta, transA, transB, nil, opts)
+func Gemm[T num.Float | num.Narrow | num.Fixed](a, b, c tensor.Tensor[T], alpha, beta float32, opts ...Option) (r tensor.Tensor[T]) {
+	generalProduct(exec.Ref(&r), exec.Ref(&a), exec.Ref(&b), exec.Ref(&c), alpha, beta, plan.Has(opts, plan.TransA), plan.Has(opts, plan.TransB), nil, opts)
 	return r
 }
+
+// TransA makes Gemm transpose the left matrix first. ONNX's attribute transA.
+func TransA() Option { return plan.WithFlags(plan.TransA) }
+
+// TransB makes Gemm transpose the right matrix first. ONNX's attribute transB.
+func TransB() Option { return plan.WithFlags(plan.TransB) }
 
 // generalProduct is Gemm for operands of one run-time element type.
 func generalProduct(r, a, b, c *tensor.Any, alpha, beta float32, transA, transB bool, then plan.Tail, opts []Option) {
 	const name = "Gemm"
 	plan.Present(name, a, b)
-	d, s := a.DType(), plan.Read(opts)
+	d, s := a.DType(), plan.Read(name, plan.TransA|plan.TransB, opts)
 	var few [2]int
 	var lc *layout.Layout
 	if !c.IsZero() {

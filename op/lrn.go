@@ -30,7 +30,7 @@ func LRN[T num.Float | num.Narrow](x tensor.Tensor[T], size int, alpha, beta, bi
 func responseNormalized(r, x *tensor.Any, size int, alpha, beta, bias float64, opts []Option) {
 	plan.Present("LRN", x)
 	checkLRN(*x, size)
-	s := plan.Read(opts)
+	s := plan.Read("LRN", 0, opts)
 	plan.AimShape(r, "LRN", &s, x.DType(), x.Shape())
 	if r.Len() == 0 {
 		return

@@ -41,7 +41,7 @@ func productThen(r, a, b *tensor.Any, then plan.Tail, opts []Option) {
 		return
 	}
 	plan.Must(name, d != dtype.Invalid && b.DType() == d, b.DType())
-	s := plan.Read(opts)
+	s := plan.Read(name, 0, opts)
 	var few [layout.Inline]int
 	x := productOf(name, few[:0], a.LayoutRef(), b.LayoutRef())
 	if s.Orion && a.Rank() == 1 && b.Rank() == 1 {

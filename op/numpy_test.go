@@ -44,10 +44,10 @@ func TestFloorDivAndMod(t *testing.T) {
 
 func TestShiftsBeyondTheWidth(t *testing.T) {
 	a, b := tensor.FromSlice([]int8{1, -1, -128, 64, 1, -1}), tensor.FromSlice([]int8{7, 7, 8, 127, -1, -1})
-	if got := BitShift(a, b, Left).Elems(); !slices.Equal(got, []int8{-128, -128, 0, 0, 0, 0}) {
+	if got := BitShift(a, b, ShiftLeft).Elems(); !slices.Equal(got, []int8{-128, -128, 0, 0, 0, 0}) {
 		t.Errorf("left: %v", got)
 	}
-	if got := BitShift(a, b, Right).Elems(); !slices.Equal(got, []int8{0, -1, -1, 0, 0, -1}) {
+	if got := BitShift(a, b, ShiftRight).Elems(); !slices.Equal(got, []int8{0, -1, -1, 0, 0, -1}) {
 		t.Errorf("right: %v", got)
 	}
 }

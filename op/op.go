@@ -67,5 +67,5 @@ func Fast() Option { return plan.WithFlags(plan.Fast) }
 // fail all the same.
 func Wrap() Option { return plan.WithFlags(plan.Wrap) }
 
-// KeepDims leaves the reduced axes in the result, with extent 1.
+// KeepDims leaves the axes that a reduction reduces in the result, with extent 1.
 func KeepDims() Option { return plan.WithFlags(plan.KeepDims) }

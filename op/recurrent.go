@@ -190,7 +190,7 @@ func (q *recurrence) row(step, b int) int {
 
 // call computes the states of all steps, the last ones and, of LSTM, the last cells.
 func (of *recurrence) call(out [3]*tensor.Any, opts []Option) {
-	q, s := *of, plan.Read(opts)
+	q, s := *of, plan.Read(of.name, 0, opts)
 	d := q.in[0].DType()
 	plan.AimShape(out[0], q.name, &s, d, q.shape())
 	for _, o := range out[1:q.outputs] {

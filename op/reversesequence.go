@@ -12,14 +12,17 @@ import (
 
 // ReverseSequence returns a with the first lengths[b] entries along the time axis in
 // reverse order for entry b of the batch axis; those behind them stay. The two axes
-// are 0 and 1, either way round; batchFirst says that the batch is axis 0. It panics
+// are 0 and 1, or with BatchFirst 1 and 0. It panics
 // when a has fewer than two axes, when there isn't a length for every entry and,
 // before anything is written, when one is negative or exceeds the time axis.
 // Elements keep their bits. ONNX ReverseSequence.
-func ReverseSequence[T num.Elem](a tensor.Tensor[T], lengths tensor.Tensor[int64], batchFirst bool, opts ...Option) (r tensor.Tensor[T]) {
-	reversed(a.Any(), lengths.Any(), batchFirst).Into(exec.Ref(&r), opts)
+func ReverseSequence[T num.Elem](a tensor.Tensor[T], lengths tensor.Tensor[int64], opts ...Option) (r tensor.Tensor[T]) {
+	reversed(a.Any(), lengths.Any(), plan.Has(opts, plan.BatchFirst)).Into(exec.Ref(&r), opts)
 	return r
 }
+
+// BatchFirst makes axis 0 the batch axis of ReverseSequence and axis 1 the time axis. It is 0 of ONNX's attribute batch_axis.
+func BatchFirst() Option { return plan.WithFlags(plan.BatchFirst) }
 
 func reversed(a, lengths tensor.Any, batchFirst bool) *move.Transfer {
 	plan.Present("ReverseSequence", &a, &lengths)
@@ -35,7 +38,7 @@ func reversed(a, lengths tensor.Any, batchFirst bool) *move.Transfer {
 	if lengths.Rank() != 1 || lengths.Dim(0) != shape[batch] {
 		panic(plan.Fail("ReverseSequence", tensor.ErrShape, "the lengths are %s; want one for each of the %d entries of axis %d", tensor.Describe(lengths), shape[batch], batch))
 	}
-	return &move.Transfer{Name: "ReverseSequence", D: a.DType(), Shape: shape, In: []tensor.Any{a, lengths}, Picky: true, Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+	return &move.Transfer{Name: "ReverseSequence", D: a.DType(), Shape: shape, In: []tensor.Any{a, lengths}, Own: plan.BatchFirst, Picky: true, Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 		n := in[1].Int64s("ReverseSequence")
 		for b, v := range n {
 			if v < 0 || v > int64(shape[time]) {

@@ -26,8 +26,10 @@ type (
 	// AttrMap is attributes by name: int64, float32, string, []int64, []float32, []string and tensors, as a
 	// tensor.Any or typed. One of another type counts as absent.
 	AttrMap = plan.AttrMap
-	// Option changes how an operator runs. Into and Context don't change the result; Fast, KeepDims, Orion,
-	// Rectify, RoundScales, Saturate and Wrap do. Options are plain values, so that passing them allocates nothing.
+	// Option changes how an operator runs. Into and Context don't change the result. Fast, Orion, Rectify, RoundScales,
+	// Saturate and Wrap change the results of some operators, and other operators take no notice of them. Each other option
+	// is for the operators that its comment names. Another operator panics. Options are plain values, so that passing them
+	// allocates nothing.
 	Option = plan.Option
 )
 

@@ -169,7 +169,7 @@ func TestSTFT(t *testing.T) {
 		}
 		for _, step := range []int{1, 3, 7, 50} {
 			for _, onesided := range []bool{false, true}[:3-parts] {
-				got := STFT(x, step, window, 0, onesided)
+				got := STFT(x, step, window, 0, when(!onesided, TwoSided()))
 				frames, bins := (40-7)/step+1, 7
 				if onesided {
 					bins = 4
@@ -193,14 +193,14 @@ func TestSTFT(t *testing.T) {
 	}
 	x := random[float64](r, 3, 12)
 	var none tensor.Tensor[float64]
-	same(t, "no window", STFT(x, 2, none, 5, true), STFT(x, 2, tensor.Full(1.0, 5), 0, true))
-	same(t, "rank 3", STFT(x.Reshape(3, 12, 1), 2, none, 5, true), STFT(x, 2, none, 5, true))
-	same(t, "one frame", STFT(x, 1, none, 0, true).Reshape(3, 7, 2), DFT(x.Reshape(3, 12, 1), 1, Fourier{Onesided: true}))
-	fails(t, func() { STFT(x, 0, none, 5, true) }, "op.STFT", "0 elements apart")
-	fails(t, func() { STFT(x, 1, none, 13, true) }, "op.STFT", "frame of 13")
-	fails(t, func() { STFT(x, 1, tensor.Full(1.0, 4), 5, true) }, "op.STFT", "window")
-	fails(t, func() { STFT(tensor.New[float64](1, 9, 2), 1, none, 5, true) }, "op.STFT", "onesided")
-	fails(t, func() { STFT(tensor.New[float64](9), 1, none, 5, true) }, "op.STFT", "[batch, length]")
+	same(t, "no window", STFT(x, 2, none, 5), STFT(x, 2, tensor.Full(1.0, 5), 0))
+	same(t, "rank 3", STFT(x.Reshape(3, 12, 1), 2, none, 5), STFT(x, 2, none, 5))
+	same(t, "one frame", STFT(x, 1, none, 0).Reshape(3, 7, 2), DFT(x.Reshape(3, 12, 1), 1, Fourier{Onesided: true}))
+	fails(t, func() { STFT(x, 0, none, 5) }, "op.STFT", "0 elements apart")
+	fails(t, func() { STFT(x, 1, none, 13) }, "op.STFT", "frame of 13")
+	fails(t, func() { STFT(x, 1, tensor.Full(1.0, 4), 5) }, "op.STFT", "window")
+	fails(t, func() { STFT(tensor.New[float64](1, 9, 2), 1, none, 5) }, "op.STFT", "onesided")
+	fails(t, func() { STFT(tensor.New[float64](9), 1, none, 5) }, "op.STFT", "[batch, length]")
 	for _, bad := range []tensor.Any{tensor.Scalar(int64(0)).Any(), tensor.Scalar(int64(math.MinInt64)).Any(), i64().Any()} {
 		refuses(t, "STFT", &Call{Inputs: []tensor.Any{x.Any(), bad}, Opset: 17})
 		refuses(t, "STFT", &Call{Inputs: []tensor.Any{x.Any(), tensor.Scalar(int64(2)).Any(), {}, bad}, Opset: 17})
@@ -253,7 +253,7 @@ func TestAffineGrid(t *testing.T) {
 		for _, size := range [][]int{{2, 3, 4, 5}, {1, 1, 1, 1}, {2, 9, 3, 1, 4}, {2, 1, 0, 4}, {0, 1, 3, 4}} {
 			axes := len(size) - 2
 			theta := random[float32](r, size[0], axes, axes+1)
-			got := AffineGrid(theta, size, corners)
+			got := AffineGrid(theta, size, when(corners, AlignCorners()))
 			want := tensor.New[float32](append(append([]int{size[0]}, size[2:]...), axes)...)
 			for at := range want.All() {
 				sum := 0.0
@@ -281,14 +281,14 @@ func TestAffineGrid(t *testing.T) {
 			}
 			same(t, "run-time form", asOf[float32](runs(t, "AffineGrid", call)[0]), want)
 			for _, v := range variants(theta) {
-				same(t, v.name, AffineGrid(v.t, size, corners), want)
+				same(t, v.name, AffineGrid(v.t, size, when(corners, AlignCorners())), want)
 			}
 		}
 	}
 	x := tensor.New[float32](2, 2, 3)
-	fails(t, func() { AffineGrid(x, []int{3, 1, 4, 4}, false) }, "op.AffineGrid", "(3,1,4,4)")
-	fails(t, func() { AffineGrid(x, []int{2, 1, 4, -4}, false) }, "op.AffineGrid", "negative")
-	fails(t, func() { AffineGrid(x, []int{2, 1}, false) }, "op.AffineGrid")
+	fails(t, func() { AffineGrid(x, []int{3, 1, 4, 4}) }, "op.AffineGrid", "(3,1,4,4)")
+	fails(t, func() { AffineGrid(x, []int{2, 1, 4, -4}) }, "op.AffineGrid", "negative")
+	fails(t, func() { AffineGrid(x, []int{2, 1}) }, "op.AffineGrid")
 	for _, bad := range []tensor.Any{i64(2, 1, math.MaxInt64, math.MaxInt64).Any(), i64().Any(), x.Any()} {
 		refuses(t, "AffineGrid", &Call{Inputs: []tensor.Any{x.Any(), bad}, Opset: 20})
 	}

@@ -15,16 +15,18 @@ import (
 // apart, each multiplied by a window. The result has the shape [batch, frames, bins, 2]. The
 // frames are as long as the window; if it is the zero Tensor they have frame elements and there
 // is no window, and if frame is 0, too, there is one frame. A frame that reaches past the end
-// is left out. With onesided, for real signals alone, bins are half the frame's length and
-// one, else the frame's length.
+// is left out. Bins are half the frame's length and one, or with TwoSided the frame's length. A complex signal needs TwoSided.
 //
 // The products are rounded to float64, the transforms are those of DFT. It panics when shapes
 // don't fit, for a step below 1, a frame longer than the signal or of no elements, and a
 // frame that isn't as long as the window. ONNX STFT.
-func STFT[T num.Float | num.Narrow](signal tensor.Tensor[T], step int, window tensor.Tensor[T], frame int, onesided bool, opts ...Option) (r tensor.Tensor[T]) {
-	framesOf(signal.Any(), step, window.Any(), frame, onesided).Into(exec.Ref(&r), opts)
+func STFT[T num.Float | num.Narrow](signal tensor.Tensor[T], step int, window tensor.Tensor[T], frame int, opts ...Option) (r tensor.Tensor[T]) {
+	framesOf(signal.Any(), step, window.Any(), frame, !plan.Has(opts, plan.TwoSided)).Into(exec.Ref(&r), opts)
 	return r
 }
+
+// TwoSided makes STFT return the whole spectrum. It is 0 of ONNX's attribute onesided.
+func TwoSided() Option { return plan.WithFlags(plan.TwoSided) }
 
 func framesOf(signal tensor.Any, step int, window tensor.Any, frame int, onesided bool) *move.Transfer {
 	const name = "STFT"
@@ -37,7 +39,7 @@ func framesOf(signal tensor.Any, step int, window tensor.Any, frame int, oneside
 		panic(plan.Fail(name, tensor.ErrShape, "the signal is %s; want [batch, length], [batch, length, 1], or [batch, length, 2] of complex numbers", tensor.Describe(signal)))
 	}
 	if onesided && parts == 2 {
-		panic(plan.Fail(name, tensor.ErrShape, "onesided transforms of complex numbers; half of their spectrum doesn't give the other half"))
+		panic(plan.Fail(name, tensor.ErrShape, "half of the spectrum of complex numbers doesn't give the other half; give the option TwoSided, or the attribute onesided 0"))
 	}
 	plan.OneType(name, signal, window)
 	batch, length := signal.Dim(0), signal.Dim(1)
@@ -60,7 +62,7 @@ func framesOf(signal tensor.Any, step int, window tensor.Any, frame int, oneside
 		bins = frame/2 + 1
 	}
 	scratch, each := fourierScratch(frame, batch*frames)
-	return &move.Transfer{Name: name, D: signal.DType(), Shape: []int{batch, frames, bins, 2}, In: move.OperandsOf(signal, window), Scratch: scratch, Each: each, Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+	return &move.Transfer{Name: name, D: signal.DType(), Own: plan.TwoSided, Shape: []int{batch, frames, bins, 2}, In: move.OperandsOf(signal, window), Scratch: scratch, Each: each, Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 		f := newFourier(name, frame)
 		src, by, to := move.NumericOf(in[0]), move.NumericOf(in[1]), move.NumericOf(dst)
 		exec.Split(name, ctx, batch*frames, f.cost(), func(from, till int) {

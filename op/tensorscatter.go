@@ -11,12 +11,15 @@ import (
 )
 
 // TensorScatter returns cache with update written over part of axis: for the sequence b, index b of axis 0, from at[b] on; from 0 where at is
-// the zero Tensor. Their shapes agree elsewhere, and axis, which may be negative, isn't 0. circular goes on at 0 after the end of
-// axis. Elements keep their bits. It panics when shapes don't fit, or an update begins outside the axis or, unless circular, ends there. ONNX TensorScatter.
-func TensorScatter[T num.Elem](cache, update tensor.Tensor[T], at tensor.Tensor[int64], axis int, circular bool, opts ...Option) (r tensor.Tensor[T]) {
-	written(cache.Any(), update.Any(), at.Any(), axis, circular).Into(exec.Ref(&r), opts)
+// the zero Tensor. Their shapes agree elsewhere, and axis, which may be negative, isn't 0. Circular goes on at 0 after the end of
+// axis. Elements keep their bits. It panics when shapes don't fit, or an update begins outside the axis or, unless Circular, ends there. ONNX TensorScatter.
+func TensorScatter[T num.Elem](cache, update tensor.Tensor[T], at tensor.Tensor[int64], axis int, opts ...Option) (r tensor.Tensor[T]) {
+	written(cache.Any(), update.Any(), at.Any(), axis, plan.Has(opts, plan.Circular)).Into(exec.Ref(&r), opts)
 	return r
 }
+
+// Circular makes TensorScatter go on at the beginning of the axis after its end. It is "circular" of ONNX's attribute mode.
+func Circular() Option { return plan.WithFlags(plan.Circular) }
 
 func written(cache, update, at tensor.Any, axis int, circular bool) *move.Transfer {
 	const name = "TensorScatter"
@@ -42,7 +45,7 @@ func written(cache, update, at tensor.Any, axis int, circular bool) *move.Transf
 		}
 	}
 	long := update.Dim(axis)
-	return &move.Transfer{Name: name, D: cache.DType(), Shape: shape, In: move.OperandsOf(cache, update, at), Picky: true, Fill: func(_ context.Context, dst move.Words, in []move.Words) {
+	return &move.Transfer{Name: name, D: cache.DType(), Shape: shape, In: move.OperandsOf(cache, update, at), Own: plan.Circular, Picky: true, Fill: func(_ context.Context, dst move.Words, in []move.Words) {
 		var starts []int64 // 0 without them
 		if !in[2].Absent() {
 			starts = in[2].Int64s(name)

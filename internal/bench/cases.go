@@ -260,13 +260,13 @@ func reductions[T number](dtype string, rows, cols int) (cs []benchCase) {
 	fold("max", op.ReduceMax[T])
 	for axis, where := range []string{"_first", "_last"} {
 		add("argmax"+where, size, func(a tensor.Tensor[T]) func() {
-			into := op.Into(op.ArgMax(a, axis, false))
-			return func() { op.ArgMax(a, axis, false, into) }
+			into := op.Into(op.ArgMax(a, axis))
+			return func() { op.ArgMax(a, axis, into) }
 		})
 	}
 	add("cumsum_last", 2*size, func(a tensor.Tensor[T]) func() {
 		into := op.Into(tensor.Empty[T](rows, cols))
-		return func() { op.CumSum(a, 1, false, false, into) }
+		return func() { op.CumSum(a, 1, into) }
 	})
 	add("softmax_last", 2*size, func(a tensor.Tensor[T]) func() {
 		into := op.Into(tensor.Empty[T](rows, cols))

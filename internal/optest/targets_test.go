@@ -115,10 +115,10 @@ func anyTargets[T num.Native | num.Fixed](t *testing.T) {
 	}
 	for axis := range 3 {
 		of := fmt.Sprint(" along ", axis)
-		targets(t, "ArgMax"+of, func(a on, opts ...op.Option) tensor.Tensor[int64] { return op.ArgMax(a, axis, false, opts...) })
-		targets(t, "ArgMin"+of, func(a on, opts ...op.Option) tensor.Tensor[int64] { return op.ArgMin(a, axis, true, opts...) })
-		targets(t, "CumSum"+of, func(a on, opts ...op.Option) on { return op.CumSum(a, axis, false, false, opts...) })
-		targets(t, "CumProd"+of, func(a on, opts ...op.Option) on { return op.CumProd(a, axis, true, true, opts...) })
+		targets(t, "ArgMax"+of, func(a on, opts ...op.Option) tensor.Tensor[int64] { return op.ArgMax(a, axis, opts...) })
+		targets(t, "ArgMin"+of, func(a on, opts ...op.Option) tensor.Tensor[int64] { return op.ArgMin(a, axis, append(opts, op.LastIndex())...) })
+		targets(t, "CumSum"+of, func(a on, opts ...op.Option) on { return op.CumSum(a, axis, opts...) })
+		targets(t, "CumProd"+of, func(a on, opts ...op.Option) on { return op.CumProd(a, axis, append(opts, op.Exclusive(), op.Reverse())...) })
 		targets(t, "Roll"+of, func(a on, opts ...op.Option) on { return op.Roll(a, 2, axis, opts...) })
 		targets(t, "Concat"+of, func(a on, opts ...op.Option) on { return op.Concat(axis, []on{a, a}, opts...) })
 		targets(t, "Gather"+of, func(a on, opts ...op.Option) on {
@@ -159,7 +159,7 @@ func floatTargets[T num.Float | num.Narrow | num.Fixed](t *testing.T) {
 	}
 	targets(t, "GlobalAveragePool", func(a on, opts ...op.Option) on { return op.GlobalAveragePool(a, opts...) })
 	targets(t, "AveragePool", func(a on, opts ...op.Option) on {
-		return op.AveragePool(a, op.Window{Kernel: []int{3}}, false, opts...)
+		return op.AveragePool(a, op.Window{Kernel: []int{3}}, opts...)
 	})
 	targets(t, "Conv", func(a on, opts ...op.Option) on {
 		w := tensor.New[T](3, a.Dim(1), 2)
@@ -189,7 +189,7 @@ func narrowTargets[T num.Float](t *testing.T) {
 		targets(t, "Median"+of, func(a on, opts ...op.Option) on { return op.Median(a, []int{axis}, opts...) })
 		targets(t, "NanSum"+of, func(a on, opts ...op.Option) on { return op.NanSum(a, []int{axis}, opts...) })
 		targets(t, "LpNormalization"+of, func(a on, opts ...op.Option) on { return op.LpNormalization(a, axis, 2, opts...) })
-		targets(t, "TopK"+of, func(a on, opts ...op.Option) on { v, _ := op.TopK(a, 3, axis, true, opts...); return v })
+		targets(t, "TopK"+of, func(a on, opts ...op.Option) on { v, _ := op.TopK(a, 3, axis, opts...); return v })
 	}
 	targets(t, "LpPool", func(a on, opts ...op.Option) on { return op.LpPool(a, op.Window{Kernel: []int{3}}, 2, opts...) })
 	targets(t, "LRN", func(a on, opts ...op.Option) on { return op.LRN(a, 3, 1e-4, 0.75, 1, opts...) })

@@ -19,13 +19,16 @@ type SVM struct {
 }
 
 // SVMRegressor returns the target [N, 1] of each row of x [N, features] or [features]: the sum of coefficients times
-// kernels of the row and each support vector, plus Rho; with oneClass 1 where that is positive, and −1 elsewhere. x is
+// kernels of the row and each support vector, plus Rho; with OneClass 1 where that is positive, and −1 elsewhere. x is
 // rounded to float32, the rest is computed in float64, and the result is rounded once. It panics when the numbers of
 // coefficients don't fit. SVMRegressor of the domain ai.onnx.ml.
-func SVMRegressor[T float32 | float64 | int32 | int64](x tensor.Tensor[T], m SVM, oneClass bool, opts ...op.Option) (r tensor.Tensor[float32]) {
-	m.regressed(x.Any(), oneClass).Into(exec.Ref(&r), opts)
+func SVMRegressor[T float32 | float64 | int32 | int64](x tensor.Tensor[T], m SVM, opts ...op.Option) (r tensor.Tensor[float32]) {
+	m.regressed(x.Any(), plan.Has(opts, plan.OneClass)).Into(exec.Ref(&r), opts)
 	return r
 }
+
+// OneClass makes SVMRegressor return 1 for a positive result and −1 for others. ONNX's attribute one_class.
+func OneClass() op.Option { return plan.WithFlags(plan.OneClass) }
 
 func (m *SVM) regressed(x tensor.Any, oneClass bool) *move.Transfer {
 	const name = "SVMRegressor"
@@ -39,7 +42,7 @@ func (m *SVM) regressed(x tensor.Any, oneClass bool) *move.Transfer {
 		panic(plan.Fail(name, tensor.ErrShape, "%d coefficients for %d support vectors of %d features; give one for each vector, or without vectors for each feature", n, vectors, features))
 	}
 	coefficients, rho := m.Coefficients, float64(m.Rho[0])
-	return scoreTable(name, x, rows, 1, 8*features*max(vectors, 1)+40, func(src move.Numeric, row int, v []float64) {
+	t := scoreTable(name, x, rows, 1, 8*features*max(vectors, 1)+40, func(src move.Numeric, row int, v []float64) {
 		in := singles(src, row*features, features)
 		var sum float64
 		if vectors == 0 {
@@ -57,6 +60,8 @@ func (m *SVM) regressed(x tensor.Any, oneClass bool) *move.Transfer {
 			}
 		}
 	}, plan.ListOf(coefficients), plan.ListOf(m.SupportVectors))
+	t.Own = plan.OneClass
+	return t
 }
 
 // singles returns n elements from first on, rounded to float32.

@@ -9,7 +9,7 @@ import (
 
 func ExampleMomentum() {
 	x, g, v := tensor.Full[float32](1, 1), tensor.Full[float32](0.5, 1), tensor.Full[float32](0.25, 1)
-	x, v = train.Momentum(x, g, v, train.Training{Rate: 0.5, Step: 1}, 0.5, 1, false)
+	x, v = train.Momentum(x, g, v, train.Training{Rate: 0.5, Step: 1}, 0.5, 1)
 	fmt.Println(x, v)
 	// Output:
 	// [0.6875] [0.625]

@@ -21,7 +21,8 @@ type Training struct {
 // results are rounded once.
 type update struct {
 	name string
-	kept int // tensors that are kept from step to step, for each parameter
+	kept int        // tensors that are kept from step to step, for each parameter
+	own  plan.Flags // options that it has and others don't
 	new  func(x, g float64, kept [2]float64) (y float64, keep [2]float64)
 }
 
@@ -41,7 +42,7 @@ func (u *update) check(in []*tensor.Any) {
 func (u *update) apply(outs []*tensor.Any, in []*tensor.Any, opts []op.Option) {
 	plan.Present(u.name, in...)
 	u.check(in)
-	s := plan.Read(opts)
+	s := plan.Read(u.name, u.own, opts)
 	src, to := make([]move.Numeric, len(in)), make([]move.Numeric, len(outs))
 	for i, a := range in {
 		src[i] = move.NumericOf(move.WordsOf(*a))
@@ -74,21 +75,24 @@ func (u *update) apply(outs []*tensor.Any, in []*tensor.Any, opts []op.Option) {
 //
 //	g' = Decay·x + g
 //	v' = alpha·v + beta·g'    where beta is 1 in step 0
-//	x' = x − Rate·v'          or, if nesterov, x − Rate·(g' + alpha·v')
+//	x' = x − Rate·v'          or, with Nesterov, x − Rate·(g' + alpha·v')
 //
 // Each step is rounded to float64, and each result once to T. An Into target takes the
 // parameters. It panics when shapes differ. Momentum of ONNX's domain ai.onnx.preview.training.
-func Momentum[T num.Float | num.Narrow](x, g, v tensor.Tensor[T], t Training, alpha, beta float64, nesterov bool, opts ...op.Option) (newX, newV tensor.Tensor[T]) {
-	u := momentumOf(t, alpha, beta, nesterov)
+func Momentum[T num.Float | num.Narrow](x, g, v tensor.Tensor[T], t Training, alpha, beta float64, opts ...op.Option) (newX, newV tensor.Tensor[T]) {
+	u := momentumOf(t, alpha, beta, plan.Has(opts, plan.Nesterov))
 	u.apply([]*tensor.Any{exec.Ref(&newX), exec.Ref(&newV)}, []*tensor.Any{exec.Ref(&x), exec.Ref(&g), exec.Ref(&v)}, opts)
 	return newX, newV
 }
+
+// Nesterov makes Momentum step by the gradient at the place that the momentum leads to. It is "nesterov" of ONNX's attribute mode.
+func Nesterov() op.Option { return plan.WithFlags(plan.Nesterov) }
 
 func momentumOf(t Training, alpha, beta float64, nesterov bool) *update {
 	if t.Step <= 0 {
 		beta = 1
 	}
-	return &update{name: "Momentum", kept: 1, new: func(x, g float64, kept [2]float64) (float64, [2]float64) {
+	return &update{name: "Momentum", kept: 1, own: plan.Nesterov, new: func(x, g float64, kept [2]float64) (float64, [2]float64) {
 		g += float64(t.Decay * x)
 		v := float64(alpha*kept[0]) + float64(beta*g)
 		step := v

@@ -60,7 +60,11 @@ func TestOptimizers(t *testing.T) {
 		s := tensor.Scalar(step).Any()
 		by := train.Training{Rate: f32(0.1), Step: step, Decay: decay}
 		for _, nesterov := range []bool{false, true} {
-			newX, newV := train.Momentum(x, g, v, by, 0.9, 0.5, nesterov)
+			var opts []op.Option
+			if nesterov {
+				opts = append(opts, train.Nesterov())
+			}
+			newX, newV := train.Momentum(x, g, v, by, 0.9, 0.5, opts...)
 			for i := range x.Elems() {
 				beta := 0.5
 				if step == 0 {
@@ -78,8 +82,8 @@ func TestOptimizers(t *testing.T) {
 			mode := map[bool]string{false: "standard", true: "nesterov"}[nesterov]
 			out := runs(t, "Momentum", &op.Call{Inputs: []tensor.Any{rate, s, x.Any(), y.Any(), g.Any(), w.Any(), v.Any(), w.Any()}, Outputs: 4,
 				Attrs: op.AttrMap{"alpha": float32(0.875), "beta": float32(0.5), "norm_coefficient": float32(0.01), "mode": mode}})
-			newX, newV = train.Momentum(x, g, v, by, 0.875, 0.5, nesterov)
-			newY, newW := train.Momentum(y, w, w, by, 0.875, 0.5, nesterov)
+			newX, newV = train.Momentum(x, g, v, by, 0.875, 0.5, opts...)
+			newY, newW := train.Momentum(y, w, w, by, 0.875, 0.5, opts...)
 			for i, want := range []tensor.Tensor[float32]{newX, newY, newV, newW} {
 				tensortest.Equal(t, out[i], want.Any())
 			}

@@ -109,6 +109,7 @@ type Transfer struct {
 	D     dtype.DType
 	Shape []int
 	In    []tensor.Any
+	Own   plan.Flags // options that the operator has and others don't
 	orion bool
 	Picky bool  // fill looks at values of which some are wrong
 	to    Words // of a plan: see layOut
@@ -205,7 +206,7 @@ func (m *Transfer) compute(ctx context.Context, dst Words, in []Words) {
 
 // write is into for a plan: an Into target is apart from all operands then, and the same in every run, as they are.
 func (m *Transfer) write(r *tensor.Any, opts []plan.Option) {
-	s := plan.Read(opts)
+	s := plan.Read(m.Name, m.Own, opts)
 	if s.Into == nil {
 		*r = m.Run(s.Ctx())
 		return
@@ -237,7 +238,7 @@ func (m *Transfer) layOut(to *tensor.Any) bool {
 // Into makes r the result, where the options say.
 func (m *Transfer) Into(r *tensor.Any, opts []plan.Option) {
 	plan.Must(m.Name, m.D != dtype.Invalid, m.D)
-	s := plan.Read(opts)
+	s := plan.Read(m.Name, m.Own, opts)
 	m.orion = s.Orion
 	if s.Into == nil {
 		*r = m.Run(s.Ctx())

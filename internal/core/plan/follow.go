@@ -81,7 +81,7 @@ func (f *following) plan(c *Use, p *Draft) {
 	}
 	body, others := p.body, c.Inputs[f.n:]
 	p.body = func(r *tensor.Any, opts []Option) {
-		if s := Read(opts); s.Into != nil && slices.ContainsFunc(others, s.Into.Overlaps) {
+		if s := Read(f.first.Name(), 0, opts); s.Into != nil && slices.ContainsFunc(others, s.Into.Overlaps) {
 			apart(r, opts) // the tail reads them when part of the result is there
 			return
 		}
@@ -91,7 +91,7 @@ func (f *following) plan(c *Use, p *Draft) {
 
 // apart runs one operator after the other, and then what follows both.
 func (f *following) apart(a, b *Use, then Tail, like tensor.Any, r *tensor.Any, opts []Option) {
-	s := Read(opts)
+	s := Read(f.first.Name(), 0, opts)
 	AimShape(r, f.first.Name(), &s, like.DType(), like.Shape())
 	e, d := *a, *b
 	e.Context, d.Context = s.Ctx(), s.Ctx()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/bits"
 	"slices"
 
 	"github.com/ashlar-go/ashlar/dtype"
@@ -14,9 +15,7 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// Option changes how an operator runs. Into and Context don't change what it computes; Fast,
-// KeepDims, Orion, Rectify, RoundScales, Saturate and Wrap do. Options are plain values, so that
-// passing them allocates nothing.
+// Option changes how an operator runs. Options are plain values, so that passing them allocates nothing.
 type Option struct {
 	// Four fields of four words at most: such a struct lives in registers, a
 	// larger one is copied through memory, which stalls the processor.
@@ -30,8 +29,7 @@ type Flags uint32
 
 // The flags. op documents the option that sets each.
 const (
-	KeepDims  Flags = 1 << iota // reduced axes stay, with extent 1
-	Saturate                    // fixed point beyond its range becomes the nearest number in it
+	Saturate  Flags = 1 << iota // fixed point beyond its range becomes the nearest number in it
 	Orion                       // the meaning of Orion
 	Fast                        // approximate functions
 	Wrap                        // fixed point beyond its range loses its high bits
@@ -39,6 +37,56 @@ const (
 	RoundDown                   // scales of float8e8m0 are rounded down
 	RoundNear                   // and to the nearest
 )
+
+// The flags that some operators have and the others refuse.
+const (
+	KeepDims Flags = 256 << iota // reduced axes stay, with extent 1
+	AlignCorners
+	BatchFirst
+	Circular
+	CountIncludePad
+	CRD
+	Exclusive
+	LastIndex
+	Negative
+	Nesterov
+	NoZeros
+	OneClass
+	Positive
+	Reverse
+	Smallest
+	Symmetric
+	ThenSiLU
+	TransA
+	TransB
+	TwoSided
+	Unsorted
+)
+
+// owned says, for each flag from KeepDims on, its option and the operators that have it.
+var owned = [...][2]string{
+	{"KeepDims", "reductions"},
+	{"AlignCorners", "AffineGrid"},
+	{"BatchFirst", "ReverseSequence"},
+	{"Circular", "TensorScatter"},
+	{"CountIncludePad", "AveragePool"},
+	{"CRD", "DepthToSpace"},
+	{"Exclusive", "CumSum and CumProd"},
+	{"LastIndex", "ArgMax and ArgMin"},
+	{"Negative", "IsInf"},
+	{"train.Nesterov", "Momentum"},
+	{"ml.NoZeros", "OneHotEncoder"},
+	{"ml.OneClass", "SVMRegressor"},
+	{"Positive", "IsInf"},
+	{"Reverse", "CumSum and CumProd"},
+	{"Smallest", "TopK"},
+	{"Symmetric", "HannWindow, HammingWindow and BlackmanWindow"},
+	{"ThenSiLU", "CausalConvWithState"},
+	{"TransA", "Gemm"},
+	{"TransB", "Gemm"},
+	{"TwoSided", "STFT"},
+	{"Unsorted", "Unique"},
+}
 
 // Ahead adds to an option of a target that its rows prefetch what the Prefetch says, which it returns.
 func Ahead(o *Option) *simd.Prefetch {
@@ -76,13 +124,16 @@ func WithoutInto(opts []Option) []Option {
 	return out
 }
 
-// FlagsOf returns the flags of all options, without options that don't have some.
+// FlagsOf returns the flags of all options.
 func FlagsOf(opts []Option) (f Flags) {
 	for i := range opts {
 		f |= opts[i].flags
 	}
 	return f
 }
+
+// Has reports whether the options set a flag.
+func Has(opts []Option, f Flags) bool { return FlagsOf(opts)&f != 0 }
 
 // Without returns a copy of opts that lacks flags.
 func Without(opts []Option, f Flags) []Option {
@@ -110,8 +161,9 @@ type Settings struct {
 	Rectify                               bool
 }
 
-// Read collects options. Of several targets or contexts the last one counts.
-func Read(opts []Option) (s Settings) {
+// Read collects the options of operator name. Of several targets or contexts the last one counts. own has the flags that
+// not every operator has and this one does. It panics when the options set another such flag.
+func Read(name string, own Flags, opts []Option) (s Settings) {
 	var f Flags
 	for i := range opts {
 		if opts[i].into != nil {
@@ -122,9 +174,17 @@ func Read(opts []Option) (s Settings) {
 		}
 		f |= opts[i].flags
 	}
+	if f&^own >= KeepDims {
+		refuse(name, f&^own)
+	}
 	s.KeepDims, s.Saturate, s.Orion, s.Fast, s.Wrap = f&KeepDims != 0, f&Saturate != 0, f&Orion != 0, f&Fast != 0, f&Wrap != 0
 	s.Rectify = f&Rectify != 0
 	return s
+}
+
+func refuse(name string, f Flags) {
+	o := owned[bits.TrailingZeros32(uint32(f/KeepDims))]
+	panic(Fail(name, tensor.ErrValue, "it doesn't have the option %s, which is for %s", o[0], o[1]))
 }
 
 // Ctx returns the context of the call, or nil.

@@ -107,7 +107,7 @@ func (w *weighing) plan(c *Use, p *Draft) {
 // run computes the result part by part.
 func (q *weighed) run(r *tensor.Any, opts []Option) {
 	name, d := q.ops[0].Name(), q.scores.DType()
-	s := Read(opts)
+	s := Read(name, 0, opts)
 	AimShape(r, name, &s, d, q.result)
 	if r.Len() == 0 {
 		return

@@ -101,7 +101,7 @@ func IsLazy(ts ...*tensor.Any) bool {
 
 // Noted makes r the lazy result of n, of type d, whose operands have the layouts ls.
 func Noted(r *tensor.Any, n Note, d dtype.DType, opts []plan.Option, ls ...*layout.Layout) {
-	if s := plan.Read(opts); s.Into != nil || s.More != nil {
+	if s := plan.Read(n.Name, 0, opts); s.Into != nil || s.More != nil {
 		panic(plan.Fail(n.Name, tensor.ErrLazy, "an operand is lazy; Into and Context are for Fuse and Prepare"))
 	}
 	n.shape, n.dtype, n.Cost = plan.BroadcastShape(n.Name, nil, ls...), d, max(n.Cost, 1)
@@ -332,7 +332,7 @@ func three(row exec.Row, stream simd.Stream, cost int) func(r *tensor.Any, in []
 		k := exec.Kernel{Row: row, Stream: stream}
 		j := exec.Job{Name: "Fuse", Cost: cost}
 		plan.Heed(&j, opts)
-		exec.Elementwise(&j, plan.Read(opts).Into, in, &k)
+		exec.Elementwise(&j, plan.Read(j.Name, 0, opts).Into, in, &k)
 	}
 }
 

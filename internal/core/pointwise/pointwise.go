@@ -61,7 +61,7 @@ func (o *Operator) Compute(r *tensor.Any, numbers *[2]exec.Word, opts []plan.Opt
 	}
 	d := ins[len(ins)-1].DType()
 	fast := false
-	if o.Rough.Fast() && plan.Read(opts).Fast {
+	if o.Rough.Fast() && plan.Has(opts, plan.Fast) {
 		k.Row, fast = o.Rough.Of(d)
 	}
 	if !fast {
@@ -101,7 +101,7 @@ func (o *Operator) prepare(r *tensor.Any, j *exec.Job, ins []*tensor.Any, k *exe
 		return false
 	}
 	plan.Must(o.Name, o.Supports(d), d)
-	s := plan.Read(opts)
+	s := plan.Read(o.Name, o.Own, opts)
 	plan.Aim(r, o.Name, &s, o.gives(d), lays...)
 	j.Ctx = s.Ctx()
 	if o.Divides && d.IsInteger() && r.Len() > 0 {
@@ -137,7 +137,7 @@ func (o *Operator) narrow(k *exec.Kernel, d dtype.DType) {
 
 // note is prepare for lazy operands.
 func (o *Operator) note(r *tensor.Any, cost int, k *exec.Kernel, in []*tensor.Any, opts []plan.Option, lays []*layout.Layout) {
-	d, fast := in[len(in)-1].DType(), plan.Read(opts).Fast && o.Rough.Fast()
+	d, fast := in[len(in)-1].DType(), o.Rough.Fast() && plan.Has(opts, plan.Fast)
 	numbers := [2]exec.Word{k.P, k.Q}
 	n := Note{Name: o.Name, by: o, Cost: cost, Alone: o.Divides && d.IsInteger() || d.IsFixed() && o.Fixed != nil,
 		Run: func(r *tensor.Any, in []*tensor.Any, opts []plan.Option) { o.Compute(r, &numbers, opts, in) }}
