@@ -54,7 +54,7 @@ const modulePath = "github.com/ashlar-go/ashlar"
 // format/… stands for all packages below format/. Commands, examples, nested modules and the packages of internal/ that
 // have no level here are tools: they import anything, and nothing with a level imports them. So do test files.
 var levels = map[string]int{
-	"num/fixed": -1, "layout": 0, "num": 0, "mem": 0, "internal/core/cpu": 0, "internal/core/jsontext": 0,
+	"num/fixed": -2, "num": -1, "layout": 0, "mem": 0, "internal/core/float": 0, "internal/core/cpu": 0, "internal/core/jsontext": 0,
 	"dtype": 1, "internal/published": 1, "internal/core/simd": 1, "internal/core/walk": 1, "receipt": 1,
 	"internal/core/conv": 2, "internal/core/order": 2, "judge": 2,
 	"tensor":             3,
@@ -70,7 +70,7 @@ var levels = map[string]int{
 var (
 	only = map[string][]string{
 		"dtype":              {"num", "num/fixed"},
-		"internal/core/simd": {"num", "internal/core/cpu"},
+		"internal/core/simd": {"num", "internal/core/cpu", "internal/core/float"},
 		"internal/core/walk": {"layout"},
 		"draw":               {"layout", "tensor", "pack", "device"},
 	}
@@ -442,7 +442,7 @@ func checkCalls(tr *tree) (bad []string) {
 		ast.Inspect(f.ast, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.FuncDecl:
-				if n.Name.Name == "init" && n.Recv == nil && within(f.dir, "op", "internal/core/exec", "internal/core/plan", "internal/core/cast", "internal/core/pointwise", "internal/core/move", "internal/core/reduce", "internal/core/contract", "num") {
+				if n.Name.Name == "init" && n.Recv == nil && within(f.dir, "op", "internal/core/exec", "internal/core/plan", "internal/core/cast", "internal/core/pointwise", "internal/core/move", "internal/core/reduce", "internal/core/contract", "internal/core/float", "num") {
 					report(n, "func init in %s: it links its tables into every program; write a static literal", f.dir)
 				}
 			case *ast.CallExpr:
@@ -452,17 +452,17 @@ func checkCalls(tr *tree) (bad []string) {
 				}
 				if isIdent && fn.Name == "float32" && len(n.Args) == 1 {
 					if call, ok := ast.Unparen(n.Args[0]).(*ast.CallExpr); ok && mathFunc(call.Fun) == "FMA" {
-						report(n, "float32(math.FMA(…)) rounds twice: use num.FMA32")
+						report(n, "float32(math.FMA(…)) rounds twice: use float.FMA32")
 						return false
 					}
 				}
 			case *ast.SelectorExpr:
 				name := mathFunc(n)
 				switch {
-				case name == "FMA" && f.dir != "num":
-					report(n, "math.FMA outside num: use num.FMA64, or num.FMA32 for float32")
+				case name == "FMA" && f.dir != "internal/core/float":
+					report(n, "math.FMA outside internal/core/float: use float.FMA64, or float.FMA32 for float32")
 				case sameBits && ast.IsExported(name) && callable(name) && !slices.Contains(exactMath, name):
-					report(n, "math.%s differs between platforms: use the function of package num", name)
+					report(n, "math.%s differs between platforms: use the function of package internal/core/float", name)
 				}
 			}
 			return true

@@ -64,6 +64,7 @@ internal/core/contract     3410       0
 internal/core/conv         1110       0
 internal/core/cpu           210      20
 internal/core/exec         1970       0
+internal/core/float        3150       0
 internal/core/jsontext       80       0
 internal/core/move         1130       0
 internal/core/order         600       0
@@ -86,7 +87,7 @@ judge/ask                   630       0
 layout                     4520       0
 linalg                      150       0
 mem                        1100       0
-num                        3950       0
+num                         870       0
 num/fixed                  3960       0
 onnx                      15340       0
 onnx/imagedecoder           360       0

@@ -7,7 +7,7 @@
 //	layout/              coordinates to offsets: shapes, strides, nested modes; parsing and printing
 //	judge/               bank conflicts, swizzles, conversions between notations, verdicts on the algebra
 //	judge/ask/           questions about layouts as text, for the command and the page
-//	num/                 number types as pure bit logic, and their functions: bfloat16, float16, float8, fused multiply-add
+//	num/                 number types as pure bit logic: bfloat16, float16, float8
 //	num/fixed/           fixed-point numbers and their functions, in integers alone
 //	mem/                 bytes and who owns them: aligned, borrowed, mapped, pooled; closing them
 //	dtype/               run-time names of element types
@@ -40,6 +40,7 @@
 //	conformance/         runs the data that others made, and checks functions on all inputs (a module of its own)
 //	bench/               other Go libraries, ONNX Runtime and NumPy on the same cases (a module of its own)
 //	cmd/ashlar/          the command: flags, calls, errors
+//	internal/core/float/ functions of float32 and float64 with the same bits on every machine, fused multiply-add
 //	internal/core/cpu/   the instruction sets that the processor has
 //	internal/core/jsontext/ numbers and escapes of JSON
 //	internal/core/walk/  plans the rows of an operation over several layouts
@@ -55,7 +56,7 @@
 //	internal/core/packed/ products of vectors with matrices in blocks of codes
 //	internal/core/simd/  rows with an instruction set: AVX2 and AVX-512; its generator is a module of its own
 //	internal/published/  layouts by the published rules of pycute and cutegen, faults included
-//	internal/exact/      elementary functions with 384 bits, for tests of package num
+//	internal/exact/      elementary functions with 384 bits, for tests of package internal/core/float
 //	internal/ended/      a context that ends after a number of looks, for tests
 //	internal/optest/     runs every operator × dtype × layout
 //	internal/bench/      measures operators, a JSON line for each case

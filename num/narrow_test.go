@@ -323,3 +323,21 @@ func TestCanonicalNaNs(t *testing.T) {
 		t.Errorf("%#x", got)
 	}
 }
+
+func TestRowsAllocateNothing(t *testing.T) {
+	x := make([]float32, 64)
+	half, brain, e4, e5 := make([]F16, 64), make([]BF16, 64), make([]F8E4M3, 64), make([]F8E5M2, 64)
+	n := testing.AllocsPerRun(10, func() {
+		NarrowF16(half, x)
+		WidenF16(x, half)
+		NarrowBF16(brain, x)
+		WidenBF16(x, brain)
+		NarrowF8E4M3(e4, x)
+		WidenF8E4M3(x, e4)
+		NarrowF8E5M2(e5, x)
+		WidenF8E5M2(x, e5)
+	})
+	if n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}

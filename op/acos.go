@@ -2,6 +2,7 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/float"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/num"
@@ -23,12 +24,12 @@ var acos = pointwise.Operator{About: plan.About{Name: "Acos", Versions: []int{7,
 // acosRow32 and acosRow64 define Acos.
 func acosRow32(dst, a []float32) {
 	for i, x := range a[:len(dst)] {
-		dst[i] = num.Acos32(x)
+		dst[i] = float.Acos32(x)
 	}
 }
 
 func acosRow64(dst, a []float64) {
 	for i, x := range a[:len(dst)] {
-		dst[i] = num.Acos64(x)
+		dst[i] = float.Acos64(x)
 	}
 }

@@ -2,6 +2,7 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/float"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/num"
@@ -23,12 +24,12 @@ var acosh = pointwise.Operator{About: plan.About{Name: "Acosh", Versions: []int{
 // acoshRow32 and acoshRow64 define Acosh.
 func acoshRow32(dst, a []float32) {
 	for i, x := range a[:len(dst)] {
-		dst[i] = num.Acosh32(x)
+		dst[i] = float.Acosh32(x)
 	}
 }
 
 func acoshRow64(dst, a []float64) {
 	for i, x := range a[:len(dst)] {
-		dst[i] = num.Acosh64(x)
+		dst[i] = float.Acosh64(x)
 	}
 }

@@ -2,6 +2,7 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/float"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/num"
@@ -23,12 +24,12 @@ var asin = pointwise.Operator{About: plan.About{Name: "Asin", Versions: []int{7,
 // asinRow32 and asinRow64 define Asin.
 func asinRow32(dst, a []float32) {
 	for i, x := range a[:len(dst)] {
-		dst[i] = num.Asin32(x)
+		dst[i] = float.Asin32(x)
 	}
 }
 
 func asinRow64(dst, a []float64) {
 	for i, x := range a[:len(dst)] {
-		dst[i] = num.Asin64(x)
+		dst[i] = float.Asin64(x)
 	}
 }

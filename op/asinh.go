@@ -2,6 +2,7 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/float"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/num"
@@ -22,12 +23,12 @@ var asinh = pointwise.Operator{About: plan.About{Name: "Asinh", Versions: []int{
 // asinhRow32 and asinhRow64 define Asinh.
 func asinhRow32(dst, a []float32) {
 	for i, x := range a[:len(dst)] {
-		dst[i] = num.Asinh32(x)
+		dst[i] = float.Asinh32(x)
 	}
 }
 
 func asinhRow64(dst, a []float64) {
 	for i, x := range a[:len(dst)] {
-		dst[i] = num.Asinh64(x)
+		dst[i] = float.Asinh64(x)
 	}
 }

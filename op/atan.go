@@ -2,6 +2,7 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/float"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/num"
@@ -22,12 +23,12 @@ var atan = pointwise.Operator{About: plan.About{Name: "Atan", Versions: []int{7,
 // atanRow32 and atanRow64 define Atan.
 func atanRow32(dst, a []float32) {
 	for i, x := range a[:len(dst)] {
-		dst[i] = num.Atan32(x)
+		dst[i] = float.Atan32(x)
 	}
 }
 
 func atanRow64(dst, a []float64) {
 	for i, x := range a[:len(dst)] {
-		dst[i] = num.Atan64(x)
+		dst[i] = float.Atan64(x)
 	}
 }

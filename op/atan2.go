@@ -2,6 +2,7 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/float"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/num"
@@ -25,13 +26,13 @@ var atan2 = pointwise.Operator{About: plan.About{Name: "Atan2"}, Cost: 60, Rows:
 func atan2Row32(dst, a, b []float32) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i := range dst {
-		dst[i] = num.Atan2x32(a[i], b[i])
+		dst[i] = float.Atan2x32(a[i], b[i])
 	}
 }
 
 func atan2Row64(dst, a, b []float64) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i := range dst {
-		dst[i] = num.Atan2x64(a[i], b[i])
+		dst[i] = float.Atan2x64(a[i], b[i])
 	}
 }

@@ -2,6 +2,7 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/float"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/num"
@@ -23,12 +24,12 @@ var atanh = pointwise.Operator{About: plan.About{Name: "Atanh", Versions: []int{
 // atanhRow32 and atanhRow64 define Atanh.
 func atanhRow32(dst, a []float32) {
 	for i, x := range a[:len(dst)] {
-		dst[i] = num.Atanh32(x)
+		dst[i] = float.Atanh32(x)
 	}
 }
 
 func atanhRow64(dst, a []float64) {
 	for i, x := range a[:len(dst)] {
-		dst[i] = num.Atanh64(x)
+		dst[i] = float.Atanh64(x)
 	}
 }

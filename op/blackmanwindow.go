@@ -6,6 +6,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/float"
 	"github.com/ashlar-go/ashlar/internal/core/move"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
@@ -31,8 +32,8 @@ func cosines(size int, periodic bool, a, b, c float64) func(ctx context.Context,
 		for i := range size {
 			v := 1.0
 			if n > 0 {
-				v = a - float64(b*num.Cos64(2*math.Pi*float64(i)/float64(n)))
-				v += float64(c * num.Cos64(4*math.Pi*float64(i)/float64(n)))
+				v = a - float64(b*float.Cos64(2*math.Pi*float64(i)/float64(n)))
+				v += float64(c * float.Cos64(4*math.Pi*float64(i)/float64(n)))
 			}
 			to.SetReal(i, v)
 		}

@@ -2,6 +2,7 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/float"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/num"
@@ -21,12 +22,12 @@ var cbrt = pointwise.Operator{About: plan.About{Name: "Cbrt"}, Function: true, C
 // cbrtRow32 and cbrtRow64 define Cbrt.
 func cbrtRow32(dst, a []float32) {
 	for i, x := range a[:len(dst)] {
-		dst[i] = num.Cbrt32(x)
+		dst[i] = float.Cbrt32(x)
 	}
 }
 
 func cbrtRow64(dst, a []float64) {
 	for i, x := range a[:len(dst)] {
-		dst[i] = num.Cbrt64(x)
+		dst[i] = float.Cbrt64(x)
 	}
 }

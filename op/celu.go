@@ -2,6 +2,7 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/float"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/num"
@@ -23,7 +24,7 @@ var celu = pointwise.Operator{About: plan.About{Name: "Celu", Versions: []int{12
 func celuRow[T num.Float](dst, a []T, alpha, _ T) {
 	for i, x := range a[:len(dst)] {
 		if x < 0 {
-			x = T(float64(alpha) * num.Expm1x64(float64(x)/float64(alpha)))
+			x = T(float64(alpha) * float.Expm1x64(float64(x)/float64(alpha)))
 		}
 		dst[i] = x
 	}

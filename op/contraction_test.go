@@ -9,6 +9,7 @@ import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/cast"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/float"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -29,16 +30,16 @@ func backOf[T num.Elem]() func(dst []T, a []float32) {
 func definedChain[T num.Elem](x, y []T) T {
 	switch x := any(x).(type) {
 	case []float32:
-		return any(chainOf(x, any(y).([]float32), num.FMA32, num.NaN32())).(T)
+		return any(chainOf(x, any(y).([]float32), float.FMA32, num.NaN32())).(T)
 	case []float64:
-		return any(chainOf(x, any(y).([]float64), num.FMA64, num.NaN64())).(T)
+		return any(chainOf(x, any(y).([]float64), float.FMA64, num.NaN64())).(T)
 	}
 	if widen := wideOf[T](); widen != nil {
 		u, v := make([]float32, len(x)), make([]float32, len(y))
 		widen(u, x)
 		widen(v, y)
 		out := make([]T, 1)
-		backOf[T]()(out, []float32{chainOf(u, v, num.FMA32, num.NaN32())})
+		backOf[T]()(out, []float32{chainOf(u, v, float.FMA32, num.NaN32())})
 		return out[0]
 	}
 	switch x := any(x).(type) {

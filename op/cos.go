@@ -2,6 +2,7 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/float"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
@@ -24,12 +25,12 @@ var cos = pointwise.Operator{About: plan.About{Name: "Cos", Versions: []int{7, 2
 // cosRow32 and cosRow64 define Cos.
 func cosRow32(dst, a []float32) {
 	for i, x := range a[:len(dst)] {
-		dst[i] = num.Cos32(x)
+		dst[i] = float.Cos32(x)
 	}
 }
 
 func cosRow64(dst, a []float64) {
 	for i, x := range a[:len(dst)] {
-		dst[i] = num.Cos64(x)
+		dst[i] = float.Cos64(x)
 	}
 }

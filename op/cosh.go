@@ -2,6 +2,7 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/float"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/num"
@@ -22,12 +23,12 @@ var cosh = pointwise.Operator{About: plan.About{Name: "Cosh", Versions: []int{9,
 // coshRow32 and coshRow64 define Cosh.
 func coshRow32(dst, a []float32) {
 	for i, x := range a[:len(dst)] {
-		dst[i] = num.Cosh32(x)
+		dst[i] = float.Cosh32(x)
 	}
 }
 
 func coshRow64(dst, a []float64) {
 	for i, x := range a[:len(dst)] {
-		dst[i] = num.Cosh64(x)
+		dst[i] = float.Cosh64(x)
 	}
 }

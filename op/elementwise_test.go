@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/float"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -127,33 +128,33 @@ func TestCorrectlyRounded(t *testing.T) {
 		want32 func(float32) float32
 		want64 func(float64) float64
 	}{
-		{Exp[float32], Exp[float64], num.Exp32, num.Exp64},
-		{Exp2[float32], Exp2[float64], num.Exp2x32, num.Exp2x64},
-		{Expm1[float32], Expm1[float64], num.Expm1x32, num.Expm1x64},
-		{Log[float32], Log[float64], num.Log32, num.Log64},
-		{Log2[float32], Log2[float64], num.Log2x32, num.Log2x64},
-		{Log10[float32], Log10[float64], num.Log10x32, num.Log10x64},
-		{Log1p[float32], Log1p[float64], num.Log1p32, num.Log1p64},
-		{Sin[float32], Sin[float64], num.Sin32, num.Sin64},
-		{Cos[float32], Cos[float64], num.Cos32, num.Cos64},
-		{Tan[float32], Tan[float64], num.Tan32, num.Tan64},
-		{Asin[float32], Asin[float64], num.Asin32, num.Asin64},
-		{Acos[float32], Acos[float64], num.Acos32, num.Acos64},
-		{Atan[float32], Atan[float64], num.Atan32, num.Atan64},
-		{Sinh[float32], Sinh[float64], num.Sinh32, num.Sinh64},
-		{Cosh[float32], Cosh[float64], num.Cosh32, num.Cosh64},
-		{Tanh[float32], Tanh[float64], num.Tanh32, num.Tanh64},
-		{Asinh[float32], Asinh[float64], num.Asinh32, num.Asinh64},
-		{Acosh[float32], Acosh[float64], num.Acosh32, num.Acosh64},
-		{Atanh[float32], Atanh[float64], num.Atanh32, num.Atanh64},
-		{Sigmoid[float32], Sigmoid[float64], num.Sigmoid32, num.Sigmoid64},
-		{Softplus[float32], Softplus[float64], num.Softplus32, num.Softplus64},
-		{Erf[float32], Erf[float64], num.Erf32, num.Erf64},
-		{Gelu[float32], Gelu[float64], num.Gelu32, num.Gelu64},
-		{GeluTanh[float32], GeluTanh[float64], num.GeluTanh32, num.GeluTanh64},
-		{Mish[float32], Mish[float64], num.Mish32, num.Mish64},
-		{Cbrt[float32], Cbrt[float64], num.Cbrt32, num.Cbrt64},
-		{Rsqrt[float32], Rsqrt[float64], num.Rsqrt32, num.Rsqrt64},
+		{Exp[float32], Exp[float64], float.Exp32, float.Exp64},
+		{Exp2[float32], Exp2[float64], float.Exp2x32, float.Exp2x64},
+		{Expm1[float32], Expm1[float64], float.Expm1x32, float.Expm1x64},
+		{Log[float32], Log[float64], float.Log32, float.Log64},
+		{Log2[float32], Log2[float64], float.Log2x32, float.Log2x64},
+		{Log10[float32], Log10[float64], float.Log10x32, float.Log10x64},
+		{Log1p[float32], Log1p[float64], float.Log1p32, float.Log1p64},
+		{Sin[float32], Sin[float64], float.Sin32, float.Sin64},
+		{Cos[float32], Cos[float64], float.Cos32, float.Cos64},
+		{Tan[float32], Tan[float64], float.Tan32, float.Tan64},
+		{Asin[float32], Asin[float64], float.Asin32, float.Asin64},
+		{Acos[float32], Acos[float64], float.Acos32, float.Acos64},
+		{Atan[float32], Atan[float64], float.Atan32, float.Atan64},
+		{Sinh[float32], Sinh[float64], float.Sinh32, float.Sinh64},
+		{Cosh[float32], Cosh[float64], float.Cosh32, float.Cosh64},
+		{Tanh[float32], Tanh[float64], float.Tanh32, float.Tanh64},
+		{Asinh[float32], Asinh[float64], float.Asinh32, float.Asinh64},
+		{Acosh[float32], Acosh[float64], float.Acosh32, float.Acosh64},
+		{Atanh[float32], Atanh[float64], float.Atanh32, float.Atanh64},
+		{Sigmoid[float32], Sigmoid[float64], float.Sigmoid32, float.Sigmoid64},
+		{Softplus[float32], Softplus[float64], float.Softplus32, float.Softplus64},
+		{Erf[float32], Erf[float64], float.Erf32, float.Erf64},
+		{Gelu[float32], Gelu[float64], float.Gelu32, float.Gelu64},
+		{GeluTanh[float32], GeluTanh[float64], float.GeluTanh32, float.GeluTanh64},
+		{Mish[float32], Mish[float64], float.Mish32, float.Mish64},
+		{Cbrt[float32], Cbrt[float64], float.Cbrt32, float.Cbrt64},
+		{Rsqrt[float32], Rsqrt[float64], float.Rsqrt32, float.Rsqrt64},
 	} {
 		checkFloat(t, func(a tensor.Tensor[float32]) tensor.Tensor[float32] { return c.f32(a) },
 			func(a tensor.Tensor[float64]) tensor.Tensor[float64] { return c.f64(a) }, c.want32, c.want64)
@@ -163,17 +164,17 @@ func TestCorrectlyRounded(t *testing.T) {
 func TestTwoArguments(t *testing.T) {
 	for _, a := range edges {
 		for _, b := range edges {
-			if got, want := Atan2(tensor.Scalar(a), tensor.Scalar(b)).Item(), canon(num.Atan2x64(a, b)); word(got) != word(want) {
+			if got, want := Atan2(tensor.Scalar(a), tensor.Scalar(b)).Item(), canon(float.Atan2x64(a, b)); word(got) != word(want) {
 				t.Errorf("Atan2(%v, %v): %v, want %v", a, b, got, want)
 			}
-			if got, want := Hypot(tensor.Scalar(a), tensor.Scalar(b)).Item(), canon(num.Hypot64(a, b)); word(got) != word(want) {
+			if got, want := Hypot(tensor.Scalar(a), tensor.Scalar(b)).Item(), canon(float.Hypot64(a, b)); word(got) != word(want) {
 				t.Errorf("Hypot(%v, %v): %v, want %v", a, b, got, want)
 			}
 			p, q := float32(a), float32(b)
-			if got, want := Atan2(tensor.Scalar(p), tensor.Scalar(q)).Item(), num.Atan2x32(p, q); word(got) != word(want) {
+			if got, want := Atan2(tensor.Scalar(p), tensor.Scalar(q)).Item(), float.Atan2x32(p, q); word(got) != word(want) {
 				t.Errorf("Atan2(%v, %v): %v, want %v", p, q, got, want)
 			}
-			if got, want := Hypot(tensor.Scalar(p), tensor.Scalar(q)).Item(), num.Hypot32(p, q); word(got) != word(want) {
+			if got, want := Hypot(tensor.Scalar(p), tensor.Scalar(q)).Item(), float.Hypot32(p, q); word(got) != word(want) {
 				t.Errorf("Hypot(%v, %v): %v, want %v", p, q, got, want)
 			}
 		}
@@ -326,7 +327,7 @@ func TestNarrow(t *testing.T) {
 		t.Errorf("Mul: %v, want %v", got, want)
 	}
 	x := num.BF16FromFloat32(1.3)
-	if got, want := Tanh(tensor.Scalar(x)).Item(), num.BF16FromFloat32(num.Tanh32(x.Float32())); got != want {
+	if got, want := Tanh(tensor.Scalar(x)).Item(), num.BF16FromFloat32(float.Tanh32(x.Float32())); got != want {
 		t.Errorf("Tanh: %v, want %v", got, want)
 	}
 	if got := LeakyRelu(tensor.Scalar(num.F16FromFloat32(-8)), 0.5).Item().Float32(); got != -4 {

@@ -2,6 +2,7 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/float"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/num"
@@ -26,7 +27,7 @@ var elu = pointwise.Operator{About: plan.About{Name: "Elu", Versions: []int{6, 2
 func eluRow[T num.Float](dst, a []T, alpha, _ T) {
 	for i, x := range a[:len(dst)] {
 		if x < 0 {
-			x = T(float64(alpha) * num.Expm1x64(float64(x)))
+			x = T(float64(alpha) * float.Expm1x64(float64(x)))
 		}
 		dst[i] = x
 	}

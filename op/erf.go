@@ -2,6 +2,7 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/float"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
@@ -23,12 +24,12 @@ var erf = pointwise.Operator{About: plan.About{Name: "Erf", Versions: []int{9, 1
 // erfRow32 and erfRow64 define Erf.
 func erfRow32(dst, a []float32) {
 	for i, x := range a[:len(dst)] {
-		dst[i] = num.Erf32(x)
+		dst[i] = float.Erf32(x)
 	}
 }
 
 func erfRow64(dst, a []float64) {
 	for i, x := range a[:len(dst)] {
-		dst[i] = num.Erf64(x)
+		dst[i] = float.Erf64(x)
 	}
 }

@@ -2,6 +2,7 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/float"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
@@ -24,12 +25,12 @@ var exp = pointwise.Operator{About: plan.About{Name: "Exp", Versions: []int{6, 1
 // expRow32 and expRow64 define Exp.
 func expRow32(dst, a []float32) {
 	for i, x := range a[:len(dst)] {
-		dst[i] = num.Exp32(x)
+		dst[i] = float.Exp32(x)
 	}
 }
 
 func expRow64(dst, a []float64) {
 	for i, x := range a[:len(dst)] {
-		dst[i] = num.Exp64(x)
+		dst[i] = float.Exp64(x)
 	}
 }

@@ -2,6 +2,7 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/float"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/num"
@@ -23,12 +24,12 @@ var exp2 = pointwise.Operator{About: plan.About{Name: "Exp2"}, Function: true, C
 // exp2Row32 and exp2Row64 define Exp2.
 func exp2Row32(dst, a []float32) {
 	for i, x := range a[:len(dst)] {
-		dst[i] = num.Exp2x32(x)
+		dst[i] = float.Exp2x32(x)
 	}
 }
 
 func exp2Row64(dst, a []float64) {
 	for i, x := range a[:len(dst)] {
-		dst[i] = num.Exp2x64(x)
+		dst[i] = float.Exp2x64(x)
 	}
 }

@@ -2,6 +2,7 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/float"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/num"
@@ -21,12 +22,12 @@ var expm1 = pointwise.Operator{About: plan.About{Name: "Expm1"}, Function: true,
 // expm1Row32 and expm1Row64 define Expm1.
 func expm1Row32(dst, a []float32) {
 	for i, x := range a[:len(dst)] {
-		dst[i] = num.Expm1x32(x)
+		dst[i] = float.Expm1x32(x)
 	}
 }
 
 func expm1Row64(dst, a []float64) {
 	for i, x := range a[:len(dst)] {
-		dst[i] = num.Expm1x64(x)
+		dst[i] = float.Expm1x64(x)
 	}
 }

@@ -3,8 +3,8 @@ package op
 import (
 	"math"
 
+	"github.com/ashlar-go/ashlar/internal/core/float"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
-	"github.com/ashlar-go/ashlar/num"
 )
 
 // largeFactor is the largest prime factor that a transform takes for itself.
@@ -104,10 +104,10 @@ func rootsOf(name string, n int) []complex128 {
 		var c, s float64
 		if 4*a > n {
 			rest := math.Pi * (float64(n-2*a) / float64(2*n)) // to a right angle
-			c, s = num.Sin64(rest), num.Cos64(rest)
+			c, s = float.Sin64(rest), float.Cos64(rest)
 		} else {
 			rest := math.Pi * (float64(a) / float64(n))
-			c, s = num.Cos64(rest), num.Sin64(rest)
+			c, s = float.Cos64(rest), float.Sin64(rest)
 		}
 		if left {
 			c = -c

@@ -2,6 +2,7 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/float"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
@@ -33,26 +34,26 @@ var geluTanh = pointwise.Operator{About: plan.About{Name: "GeluTanh"}, Function:
 // geluRow32 and geluRow64 define Gelu.
 func geluRow32(dst, a []float32) {
 	for i, x := range a[:len(dst)] {
-		dst[i] = num.Gelu32(x)
+		dst[i] = float.Gelu32(x)
 	}
 }
 
 func geluRow64(dst, a []float64) {
 	for i, x := range a[:len(dst)] {
-		dst[i] = num.Gelu64(x)
+		dst[i] = float.Gelu64(x)
 	}
 }
 
 // geluTanhRow32 and geluTanhRow64 define GeluTanh.
 func geluTanhRow32(dst, a []float32) {
 	for i, x := range a[:len(dst)] {
-		dst[i] = num.GeluTanh32(x)
+		dst[i] = float.GeluTanh32(x)
 	}
 }
 
 func geluTanhRow64(dst, a []float64) {
 	for i, x := range a[:len(dst)] {
-		dst[i] = num.GeluTanh64(x)
+		dst[i] = float.GeluTanh64(x)
 	}
 }
 

@@ -2,6 +2,7 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/float"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/num"
@@ -23,13 +24,13 @@ var hypot = pointwise.Operator{About: plan.About{Name: "Hypot"}, Cost: 30, Rows:
 func hypotRow32(dst, a, b []float32) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i := range dst {
-		dst[i] = num.Hypot32(a[i], b[i])
+		dst[i] = float.Hypot32(a[i], b[i])
 	}
 }
 
 func hypotRow64(dst, a, b []float64) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i := range dst {
-		dst[i] = num.Hypot64(a[i], b[i])
+		dst[i] = float.Hypot64(a[i], b[i])
 	}
 }

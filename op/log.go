@@ -2,6 +2,7 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/float"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
@@ -24,12 +25,12 @@ var log = pointwise.Operator{About: plan.About{Name: "Log", Versions: []int{6, 1
 // logRow32 and logRow64 define Log.
 func logRow32(dst, a []float32) {
 	for i, x := range a[:len(dst)] {
-		dst[i] = num.Log32(x)
+		dst[i] = float.Log32(x)
 	}
 }
 
 func logRow64(dst, a []float64) {
 	for i, x := range a[:len(dst)] {
-		dst[i] = num.Log64(x)
+		dst[i] = float.Log64(x)
 	}
 }

@@ -2,6 +2,7 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/float"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/num"
@@ -23,12 +24,12 @@ var log10 = pointwise.Operator{About: plan.About{Name: "Log10"}, Function: true,
 // log10Row32 and log10Row64 define Log10.
 func log10Row32(dst, a []float32) {
 	for i, x := range a[:len(dst)] {
-		dst[i] = num.Log10x32(x)
+		dst[i] = float.Log10x32(x)
 	}
 }
 
 func log10Row64(dst, a []float64) {
 	for i, x := range a[:len(dst)] {
-		dst[i] = num.Log10x64(x)
+		dst[i] = float.Log10x64(x)
 	}
 }

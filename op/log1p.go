@@ -2,6 +2,7 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/float"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/num"
@@ -22,12 +23,12 @@ var log1p = pointwise.Operator{About: plan.About{Name: "Log1p"}, Function: true,
 // log1pRow32 and log1pRow64 define Log1p.
 func log1pRow32(dst, a []float32) {
 	for i, x := range a[:len(dst)] {
-		dst[i] = num.Log1p32(x)
+		dst[i] = float.Log1p32(x)
 	}
 }
 
 func log1pRow64(dst, a []float64) {
 	for i, x := range a[:len(dst)] {
-		dst[i] = num.Log1p64(x)
+		dst[i] = float.Log1p64(x)
 	}
 }

@@ -2,6 +2,7 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/float"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/num"
@@ -23,12 +24,12 @@ var log2 = pointwise.Operator{About: plan.About{Name: "Log2"}, Function: true, C
 // log2Row32 and log2Row64 define Log2.
 func log2Row32(dst, a []float32) {
 	for i, x := range a[:len(dst)] {
-		dst[i] = num.Log2x32(x)
+		dst[i] = float.Log2x32(x)
 	}
 }
 
 func log2Row64(dst, a []float64) {
 	for i, x := range a[:len(dst)] {
-		dst[i] = num.Log2x64(x)
+		dst[i] = float.Log2x64(x)
 	}
 }

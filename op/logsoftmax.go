@@ -2,6 +2,7 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/float"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/internal/core/reduce"
 	"github.com/ashlar-go/ashlar/num"
@@ -32,9 +33,9 @@ func logSoftmaxLines[T num.Float](dst, w, a []T, n int, stream bool) {
 		s := T(sum[0])
 		switch p := any(&s).(type) {
 		case *float32:
-			*p = num.Log32(*p)
+			*p = float.Log32(*p)
 		case *float64:
-			*p = num.Log64(*p)
+			*p = float.Log64(*p)
 		}
 		subtract(w[:n], a, top[0], false)
 		subtract(dst[:n], w, s, stream)

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/float"
 	"github.com/ashlar-go/ashlar/internal/core/move"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/internal/core/reduce"
@@ -54,13 +55,13 @@ func lpNorm(x []float64, p float64) float64 {
 	powers := make([]float64, len(x))
 	for i, v := range x {
 		if powers[i] = math.Abs(v); p != 1 {
-			powers[i] = num.Pow64(powers[i], p)
+			powers[i] = float.Pow64(powers[i], p)
 		}
 	}
 	if p == 1 {
 		return reduce.SumRow(powers)
 	}
-	return num.Pow64(reduce.SumRow(powers), 1/p)
+	return float.Pow64(reduce.SumRow(powers), 1/p)
 }
 
 var lpNormalization = plan.Operator{About: plan.About{Name: "LpNormalization", TakesUp: plan.InAxisLine, Versions: []int{1, 22}, Attrs: []string{"axis", "p"}}, Least: 1, Takes: plan.Floats,

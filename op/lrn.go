@@ -9,6 +9,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/contract"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/float"
 	"github.com/ashlar-go/ashlar/internal/core/move"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/internal/core/reduce"
@@ -63,7 +64,7 @@ func responseNormalized(r, x *tensor.Any, size int, alpha, beta, bias float64, o
 					near = append(near, src.Float((i+d)*per+k))
 				}
 				base := float64(alpha/float64(size)*squaresOf(near)) + bias
-				res.SetFloat(i*per+k, src.Float(i*per+k)/num.Pow64(base, beta))
+				res.SetFloat(i*per+k, src.Float(i*per+k)/float.Pow64(base, beta))
 			}
 		}
 	})
@@ -117,7 +118,7 @@ func responseRows[T num.Float](n *responses, ctx context.Context, res, src []T) 
 					pow.F64(sums, sums, betas[:w])
 				} else {
 					for k, v := range sums {
-						sums[k] = num.Pow64(v, n.beta)
+						sums[k] = float.Pow64(v, n.beta)
 					}
 				}
 				for k, v := range sums {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/float"
 	"github.com/ashlar-go/ashlar/internal/core/move"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/internal/core/pointwise"
@@ -40,11 +41,11 @@ func melWeights(d dtype.DType, bands, length, rate int, low, high float64) *move
 		panic(plan.Fail(name, tensor.ErrValue, "the edges are %v and %v Hz; want finite ones, not negative, the lower one first", low, high))
 	}
 	bins := length/2 + 1
-	mel := func(f float64) float64 { return float64(2595 * num.Log10x64(1+f/700)) }
+	mel := func(f float64) float64 { return float64(2595 * float.Log10x64(1+f/700)) }
 	first := mel(low)
 	apart := (mel(high) - first) / float64(bands+2)
 	edge := func(i int) int {
-		f := float64(700 * (num.Pow64(10, (float64(float64(i)*apart)+first)/2595) - 1))
+		f := float64(700 * (float.Pow64(10, (float64(float64(i)*apart)+first)/2595) - 1))
 		return int(min(math.Floor(float64((float64(length)+1)*f)/float64(rate)), float64(bins)))
 	}
 	if last := edge(bands + 1); bands > 0 && last >= bins {

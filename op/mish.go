@@ -2,6 +2,7 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/float"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
@@ -22,12 +23,12 @@ var mish = pointwise.Operator{About: plan.About{Name: "Mish", Versions: []int{18
 // mishRow32 and mishRow64 define Mish.
 func mishRow32(dst, a []float32) {
 	for i, x := range a[:len(dst)] {
-		dst[i] = num.Mish32(x)
+		dst[i] = float.Mish32(x)
 	}
 }
 
 func mishRow64(dst, a []float64) {
 	for i, x := range a[:len(dst)] {
-		dst[i] = num.Mish64(x)
+		dst[i] = float.Mish64(x)
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/float"
 	"github.com/ashlar-go/ashlar/internal/core/move"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/internal/core/pointwise"
@@ -71,7 +72,7 @@ func weigh(name string, b int, row []float64) {
 	}
 	sum := 0.0
 	for i, v := range row {
-		sum += num.Exp64(v - most)
+		sum += float.Exp64(v - most)
 		row[i] = sum
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/float"
 	"github.com/ashlar-go/ashlar/internal/core/move"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
@@ -239,7 +240,7 @@ func testNormalization[T num.Float | num.Narrow](t *testing.T) {
 				near = append(near, at(x.At(i[0], c, i[2])))
 			}
 			want.Set(inFloat64[T](func([]float64) float64 {
-				return at(v) / num.Pow64(float64(alpha/float64(size)*definedSum(near, square))+bias, beta)
+				return at(v) / float.Pow64(float64(alpha/float64(size)*definedSum(near, square))+bias, beta)
 			})(nil), i...)
 		}
 		for _, v := range variants(x) {

@@ -3,6 +3,7 @@ package op
 import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/float"
 	"github.com/ashlar-go/ashlar/internal/core/move"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/internal/core/pointwise"
@@ -57,14 +58,14 @@ func powRow[T num.Integer](dst, a, b []T) {
 func powRow32(dst, a, b []float32) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i := range dst {
-		dst[i] = num.Pow32(a[i], b[i])
+		dst[i] = float.Pow32(a[i], b[i])
 	}
 }
 
 func powRow64(dst, a, b []float64) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i := range dst {
-		dst[i] = num.Pow64(a[i], b[i])
+		dst[i] = float.Pow64(a[i], b[i])
 	}
 }
 

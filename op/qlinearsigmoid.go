@@ -1,8 +1,8 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/core/float"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
-	"github.com/ashlar-go/ashlar/num"
 )
 
 // QLinearSigmoid of the domain com.microsoft is Sigmoid of a quantized operand, quantized again:
@@ -16,5 +16,5 @@ import (
 // github.com/microsoft/onnxruntime.
 var qLinearSigmoid = plan.Operator{About: plan.About{Name: "QLinearSigmoid", TakesUp: plan.InDoubles, Domain: "com.microsoft", Versions: []int{1}, Why: "of integers of 8 bits alone"}, Least: 2, Most: 5, Takes: plan.Bytes8,
 	Move: func(c *plan.Use) plan.Mover {
-		return quantizedMap("QLinearSigmoid", unaryQuantized("QLinearSigmoid", c), num.Sigmoid64)
+		return quantizedMap("QLinearSigmoid", unaryQuantized("QLinearSigmoid", c), float.Sigmoid64)
 	}}

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/float"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -55,7 +56,7 @@ func contracted[T num.Float](k int, a, b func(i int) T) T {
 		for i := k0; i < min(k, k0+256); i++ {
 			switch p := any(&block).(type) {
 			case *float32:
-				*p = num.FMA32(float32(a(i)), float32(b(i)), *p)
+				*p = float.FMA32(float32(a(i)), float32(b(i)), *p)
 			case *float64:
 				*p = math.FMA(float64(a(i)), float64(b(i)), *p)
 			}
@@ -88,13 +89,13 @@ func activated[T num.Float](name string, x, alpha, beta, clip T) T {
 		return T(alpha*x) + beta
 	case "ScaledTanh":
 		x = beta * x
-		return alpha * pick(num.Tanh32, num.Tanh64)
+		return alpha * pick(float.Tanh32, float.Tanh64)
 	case "Sigmoid":
-		return pick(num.Sigmoid32, num.Sigmoid64)
+		return pick(float.Sigmoid32, float.Sigmoid64)
 	case "Tanh":
-		return pick(num.Tanh32, num.Tanh64)
+		return pick(float.Tanh32, float.Tanh64)
 	case "Softplus":
-		return pick(num.Softplus32, num.Softplus64)
+		return pick(float.Softplus32, float.Softplus64)
 	}
 	one := tensor.FromSlice([]T{x}, 1)
 	switch name {

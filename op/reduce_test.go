@@ -12,6 +12,7 @@ import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/cast"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/float"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/internal/core/reduce"
 	"github.com/ashlar-go/ashlar/num"
@@ -55,7 +56,7 @@ func definedSum(x []float64, add func(lane, x float64) float64) float64 {
 }
 
 func plus(lane, x float64) float64   { return lane + x }
-func square(lane, x float64) float64 { return num.FMA64(x, x, lane) }
+func square(lane, x float64) float64 { return float.FMA64(x, x, lane) }
 
 // reductions is every float reduction and its definition on a sequence.
 type definition[T num.Float | num.Narrow] struct {
@@ -73,7 +74,7 @@ func reductions[T num.Float | num.Narrow]() []definition[T] {
 			return definedSum(x, func(lane, x float64) float64 { return lane + math.Abs(x) })
 		}},
 		{"ReduceL2", ReduceL2[T], func(x []float64) float64 { return math.Sqrt(definedSum(x, square)) }},
-		{"ReduceLogSum", ReduceLogSum[T], func(x []float64) float64 { return num.Log64(definedSum(x, plus)) }},
+		{"ReduceLogSum", ReduceLogSum[T], func(x []float64) float64 { return float.Log64(definedSum(x, plus)) }},
 		{"ReduceProd", ReduceProd[T], func(x []float64) float64 {
 			p := 1.0
 			for _, v := range x {

@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/float"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/internal/core/reduce"
 	"github.com/ashlar-go/ashlar/num"
@@ -21,7 +22,7 @@ func ReduceLogSum[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], axes
 // termLog is the logarithm of the sum.
 type termLog[T num.Float] struct{ termSum[T] }
 
-func (f *termLog[T]) Total() float64 { return num.Log64(f.termSum.Total()) }
+func (f *termLog[T]) Total() float64 { return float.Log64(f.termSum.Total()) }
 
 func logSumFolder(r *exec.Reducer) exec.Folder {
 	if r.DType.IsFixed() {

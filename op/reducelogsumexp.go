@@ -6,6 +6,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/float"
 	"github.com/ashlar-go/ashlar/internal/core/move"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/internal/core/reduce"
@@ -46,7 +47,7 @@ func (f *logSumExp[T]) Total() float64 {
 		return f.top
 	}
 	exponentials(f.all, f.all, f.top)
-	return f.top + num.Log64(reduce.SumRow(f.all))
+	return f.top + float.Log64(reduce.SumRow(f.all))
 }
 
 func logSumExpFolder(r *exec.Reducer) exec.Folder {

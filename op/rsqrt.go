@@ -2,6 +2,7 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/float"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/num"
@@ -21,12 +22,12 @@ var rsqrt = pointwise.Operator{About: plan.About{Name: "Rsqrt"}, Function: true,
 // rsqrtRow32 and rsqrtRow64 define Rsqrt.
 func rsqrtRow32(dst, a []float32) {
 	for i, x := range a[:len(dst)] {
-		dst[i] = num.Rsqrt32(x)
+		dst[i] = float.Rsqrt32(x)
 	}
 }
 
 func rsqrtRow64(dst, a []float64) {
 	for i, x := range a[:len(dst)] {
-		dst[i] = num.Rsqrt64(x)
+		dst[i] = float.Rsqrt64(x)
 	}
 }

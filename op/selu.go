@@ -2,6 +2,7 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/float"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/num"
@@ -24,7 +25,7 @@ func seluRow[T num.Float](dst, a []T, alpha, gamma T) {
 	for i, x := range a[:len(dst)] {
 		v := float64(x)
 		if v < 0 {
-			v = float64(alpha) * num.Expm1x64(v)
+			v = float64(alpha) * float.Expm1x64(v)
 		}
 		dst[i] = T(float64(gamma) * v)
 	}

@@ -2,6 +2,7 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/float"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
@@ -23,12 +24,12 @@ var sigmoid = pointwise.Operator{About: plan.About{Name: "Sigmoid", Versions: []
 // sigmoidRow32 and sigmoidRow64 define Sigmoid.
 func sigmoidRow32(dst, a []float32) {
 	for i, x := range a[:len(dst)] {
-		dst[i] = num.Sigmoid32(x)
+		dst[i] = float.Sigmoid32(x)
 	}
 }
 
 func sigmoidRow64(dst, a []float64) {
 	for i, x := range a[:len(dst)] {
-		dst[i] = num.Sigmoid64(x)
+		dst[i] = float.Sigmoid64(x)
 	}
 }

@@ -2,6 +2,7 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/float"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
@@ -24,12 +25,12 @@ var sin = pointwise.Operator{About: plan.About{Name: "Sin", Versions: []int{7, 2
 // sinRow32 and sinRow64 define Sin.
 func sinRow32(dst, a []float32) {
 	for i, x := range a[:len(dst)] {
-		dst[i] = num.Sin32(x)
+		dst[i] = float.Sin32(x)
 	}
 }
 
 func sinRow64(dst, a []float64) {
 	for i, x := range a[:len(dst)] {
-		dst[i] = num.Sin64(x)
+		dst[i] = float.Sin64(x)
 	}
 }

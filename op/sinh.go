@@ -2,6 +2,7 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/float"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/num"
@@ -22,12 +23,12 @@ var sinh = pointwise.Operator{About: plan.About{Name: "Sinh", Versions: []int{9,
 // sinhRow32 and sinhRow64 define Sinh.
 func sinhRow32(dst, a []float32) {
 	for i, x := range a[:len(dst)] {
-		dst[i] = num.Sinh32(x)
+		dst[i] = float.Sinh32(x)
 	}
 }
 
 func sinhRow64(dst, a []float64) {
 	for i, x := range a[:len(dst)] {
-		dst[i] = num.Sinh64(x)
+		dst[i] = float.Sinh64(x)
 	}
 }

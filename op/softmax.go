@@ -7,6 +7,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/cpu"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/float"
 	"github.com/ashlar-go/ashlar/internal/core/move"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/internal/core/reduce"
@@ -85,7 +86,7 @@ func softmaxLong[T num.Float](to, scratch, from []T, n int, log, stream bool) bo
 		}
 		reduce.SumEach(sum[:], e, n, n)
 		if s = float32(sum[0]); log {
-			s = num.Log32(s)
+			s = float.Log32(s)
 		}
 		e, old = old, e
 	}

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/ashlar-go/ashlar/internal/core/float"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -14,14 +15,14 @@ import (
 func softLine[T num.Elem](x []T, logs bool) []T {
 	switch x := any(x).(type) {
 	case []float32:
-		return any(softOf(x, logs, num.Exp32, num.Log32, num.NaN32())).([]T)
+		return any(softOf(x, logs, float.Exp32, float.Log32, num.NaN32())).([]T)
 	case []float64:
-		return any(softOf(x, logs, num.Exp64, num.Log64, num.NaN64())).([]T)
+		return any(softOf(x, logs, float.Exp64, float.Log64, num.NaN64())).([]T)
 	}
 	w := make([]float32, len(x))
 	wideOf[T]()(w, x)
 	out := make([]T, len(x))
-	backOf[T]()(out, softOf(w, logs, num.Exp32, num.Log32, num.NaN32()))
+	backOf[T]()(out, softOf(w, logs, float.Exp32, float.Log32, num.NaN32()))
 	return out
 }
 
@@ -160,7 +161,7 @@ func TestSoftmaxSpecial(t *testing.T) {
 		{[]float64{1, inf, 2}, []float64{nan, nan, nan}},
 		{[]float64{-inf, -inf}, []float64{nan, nan}},
 		{[]float64{-inf, 3, 3}, []float64{0, 0.5, 0.5}},
-		{[]float64{700, -700}, []float64{1, math.Float64frombits(math.Float64bits(num.Exp64(-1400)))}},
+		{[]float64{700, -700}, []float64{1, math.Float64frombits(math.Float64bits(float.Exp64(-1400)))}},
 		{[]float64{5}, []float64{1}},
 	} {
 		x := tensor.FromSlice(c.x)

@@ -2,6 +2,7 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/float"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/num"
@@ -22,12 +23,12 @@ var softplus = pointwise.Operator{About: plan.About{Name: "Softplus", Versions: 
 // softplusRow32 and softplusRow64 define Softplus.
 func softplusRow32(dst, a []float32) {
 	for i, x := range a[:len(dst)] {
-		dst[i] = num.Softplus32(x)
+		dst[i] = float.Softplus32(x)
 	}
 }
 
 func softplusRow64(dst, a []float64) {
 	for i, x := range a[:len(dst)] {
-		dst[i] = num.Softplus64(x)
+		dst[i] = float.Softplus64(x)
 	}
 }

@@ -2,6 +2,7 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/float"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
@@ -24,12 +25,12 @@ var tan = pointwise.Operator{About: plan.About{Name: "Tan", Versions: []int{7, 2
 // tanRow32 and tanRow64 define Tan.
 func tanRow32(dst, a []float32) {
 	for i, x := range a[:len(dst)] {
-		dst[i] = num.Tan32(x)
+		dst[i] = float.Tan32(x)
 	}
 }
 
 func tanRow64(dst, a []float64) {
 	for i, x := range a[:len(dst)] {
-		dst[i] = num.Tan64(x)
+		dst[i] = float.Tan64(x)
 	}
 }

@@ -2,6 +2,7 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/float"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
@@ -23,12 +24,12 @@ var tanh = pointwise.Operator{About: plan.About{Name: "Tanh", Versions: []int{6,
 // tanhRow32 and tanhRow64 define Tanh.
 func tanhRow32(dst, a []float32) {
 	for i, x := range a[:len(dst)] {
-		dst[i] = num.Tanh32(x)
+		dst[i] = float.Tanh32(x)
 	}
 }
 
 func tanhRow64(dst, a []float64) {
 	for i, x := range a[:len(dst)] {
-		dst[i] = num.Tanh64(x)
+		dst[i] = float.Tanh64(x)
 	}
 }

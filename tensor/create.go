@@ -254,7 +254,7 @@ func noRange(start, stop, step any) *Error {
 // or start, stop or their difference is not finite.
 func Linspace[T num.Float | num.Fixed](start, stop T, n int) Tensor[T] {
 	const op = "tensor.Linspace"
-	a, d := float(start), float(stop)-float(start)
+	a, d := floatOf(start), floatOf(stop)-floatOf(start)
 	if d-d != 0 {
 		panic(&Error{op, sprintf("from %v to %v is no finite distance", start, stop), ErrValue})
 	}

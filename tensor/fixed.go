@@ -13,8 +13,8 @@ import (
 // numbers are what Linspace and the random numbers are made of.
 type numbers interface{ num.Float | num.Fixed }
 
-// float returns v as a float64; fixed point of more than 53 bits is rounded.
-func float[T numbers](v T) float64 {
+// floatOf returns v as a float64; fixed point of more than 53 bits is rounded.
+func floatOf[T numbers](v T) float64 {
 	switch v := any(v).(type) {
 	case float32:
 		return float64(v)

@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"testing"
 
+	"github.com/ashlar-go/ashlar/internal/core/float"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -124,7 +125,7 @@ func testFixedUniform[T num.Fixed](t *testing.T) {
 			return
 		}
 		for i, v := range x.All() {
-			w := num.Philox4x32([4]uint32{uint32(i[0])}, [2]uint32{uint32(seed), uint32(seed >> 32)})
+			w := float.Philox4x32([4]uint32{uint32(i[0])}, [2]uint32{uint32(seed), uint32(seed >> 32)})
 			want := new(big.Int)
 			for k := range w {
 				want.Lsh(want, 32).Or(want, big.NewInt(int64(w[3-k])))

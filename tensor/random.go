@@ -5,12 +5,13 @@ import (
 	"math/bits"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/float"
 	"github.com/ashlar-go/ashlar/num"
 )
 
 // Random numbers are functions of the seed and of the element's place: the same on
 // every machine, for any number of threads, and for ever. Element i is made of word
-// i mod 2 of block i/2, and a block is num.Philox4x32 of the seed as key and of the
+// i mod 2 of block i/2, and a block is float.Philox4x32 of the seed as key and of the
 // block's number, the attempt and the kind of numbers as counter.
 
 const (
@@ -22,7 +23,7 @@ const (
 
 // block returns the two words of a block.
 func block(seed, i uint64, attempt, kind uint32) [2]uint64 {
-	x := num.Philox4x32([4]uint32{uint32(i), uint32(i >> 32), attempt, kind}, [2]uint32{uint32(seed), uint32(seed >> 32)})
+	x := float.Philox4x32([4]uint32{uint32(i), uint32(i >> 32), attempt, kind}, [2]uint32{uint32(seed), uint32(seed >> 32)})
 	return [2]uint64{uint64(x[1])<<32 | uint64(x[0]), uint64(x[3])<<32 | uint64(x[2])}
 }
 
@@ -38,7 +39,7 @@ func unit(w uint64) float64 { return float64(float64(w>>11) * 0x1p-53) }
 // less than high and their difference is finite.
 func RandomUniform[T num.Float | num.Fixed](seed uint64, low, high T, shape ...int) Tensor[T] {
 	const op = "tensor.RandomUniform"
-	a, d := float(low), float(high)-float(low)
+	a, d := floatOf(low), floatOf(high)-floatOf(low)
 	from, to, fixed := word(low), word(high), dtype.Of[T]().IsFixed()
 	if fixed && distance(from, to).Sign() <= 0 || !fixed && !(d > 0) || d-d != 0 {
 		panic(&Error{op, sprintf("nothing lies between %v and %v; low must be less than high, and their difference finite", low, high), ErrValue})
@@ -81,7 +82,7 @@ func uniform[T num.Float](data []T, seed uint64, a, d float64, high T) {
 // and where a number is beyond a fixed-point format.
 func RandomNormal[T num.Float | num.Fixed](seed uint64, mean, sigma T, shape ...int) Tensor[T] {
 	const op = "tensor.RandomNormal"
-	m, s := float(mean), float(sigma)
+	m, s := floatOf(mean), floatOf(sigma)
 	if m-m != 0 || s-s != 0 || s < 0 {
 		panic(&Error{op, sprintf("mean %v and standard deviation %v; both must be finite, and the second at least 0", mean, sigma), ErrValue})
 	}
@@ -116,7 +117,7 @@ func normals(seed, i uint64) [2]float64 {
 		u, v := 2*unit(w[0])-1, 2*unit(w[1])-1 // exact
 		r := float64(u*u) + float64(v*v)
 		if r > 0 && r < 1 {
-			f := math.Sqrt(float64(-2*num.Log64(r)) / r)
+			f := math.Sqrt(float64(-2*float.Log64(r)) / r)
 			return [2]float64{u * f, v * f}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/ashlar-go/ashlar/internal/core/float"
 	"github.com/ashlar-go/ashlar/internal/exact"
 	"github.com/ashlar-go/ashlar/num"
 )
@@ -23,7 +24,7 @@ type function32 struct {
 var nan, inf = num.NaN32(), float32(math.Inf(1))
 
 var functions32 = []function32{
-	{"exp32", num.Exp32, func(x float32) (float32, bool) {
+	{"exp32", float.Exp32, func(x float32) (float32, bool) {
 		switch {
 		case x == 0:
 			return 1, true
@@ -34,9 +35,9 @@ var functions32 = []function32{
 		}
 		return 0, false
 	}, approxExp, func(x float64) *big.Float { return exact.Exp(exact.New(x)) }},
-	{"log32", num.Log32, logarithm, approxLog, exact.Log},
-	{"tanh32", num.Tanh32, odd, approxTanh, exact.Tanh},
-	{"sigmoid32", num.Sigmoid32, func(x float32) (float32, bool) {
+	{"log32", float.Log32, logarithm, approxLog, exact.Log},
+	{"tanh32", float.Tanh32, odd, approxTanh, exact.Tanh},
+	{"sigmoid32", float.Sigmoid32, func(x float32) (float32, bool) {
 		switch {
 		case x == 0:
 			return 0.5, true
@@ -47,14 +48,14 @@ var functions32 = []function32{
 		}
 		return 0, false
 	}, approxSigmoid, exact.Sigmoid},
-	{"erf32", num.Erf32, odd, approxErf, exact.Erf},
-	{"sqrt32", num.Sqrt32, func(x float32) (float32, bool) {
+	{"erf32", float.Erf32, odd, approxErf, exact.Erf},
+	{"sqrt32", float.Sqrt32, func(x float32) (float32, bool) {
 		if x < 0 {
 			return nan, true
 		}
 		return x, x == 0 || x == inf
 	}, math.Sqrt, func(x float64) *big.Float { return new(big.Float).Sqrt(exact.New(x)) }},
-	{"exp2x32", num.Exp2x32, func(x float32) (float32, bool) {
+	{"exp2x32", float.Exp2x32, func(x float32) (float32, bool) {
 		switch {
 		case x > 1000:
 			return inf, true
@@ -63,7 +64,7 @@ var functions32 = []function32{
 		}
 		return 1, x == 0
 	}, approxExp2, exact.Exp2},
-	{"expm1x32", num.Expm1x32, func(x float32) (float32, bool) {
+	{"expm1x32", float.Expm1x32, func(x float32) (float32, bool) {
 		switch {
 		case x > 700:
 			return inf, true
@@ -72,9 +73,9 @@ var functions32 = []function32{
 		}
 		return x, x == 0
 	}, approxExpm1, exact.Expm1},
-	{"log2x32", num.Log2x32, logarithm, approxLog2, exact.Log2},
-	{"log10x32", num.Log10x32, logarithm, approxLog10, exact.Log10},
-	{"log1p32", num.Log1p32, func(x float32) (float32, bool) {
+	{"log2x32", float.Log2x32, logarithm, approxLog2, exact.Log2},
+	{"log10x32", float.Log10x32, logarithm, approxLog10, exact.Log10},
+	{"log1p32", float.Log1p32, func(x float32) (float32, bool) {
 		switch {
 		case x == -1:
 			return -inf, true
@@ -83,21 +84,21 @@ var functions32 = []function32{
 		}
 		return x, x == 0 || x == inf
 	}, math.Log1p, exact.Log1p},
-	{"sin32", num.Sin32, trigonometric, approxSin, exact.Sin},
-	{"cos32", num.Cos32, func(x float32) (float32, bool) {
+	{"sin32", float.Sin32, trigonometric, approxSin, exact.Sin},
+	{"cos32", float.Cos32, func(x float32) (float32, bool) {
 		if x == 0 {
 			return 1, true
 		}
 		return trigonometric(x)
 	}, approxCos, exact.Cos},
-	{"tan32", num.Tan32, trigonometric, approxTan, exact.Tan},
-	{"asin32", num.Asin32, func(x float32) (float32, bool) {
+	{"tan32", float.Tan32, trigonometric, approxTan, exact.Tan},
+	{"asin32", float.Asin32, func(x float32) (float32, bool) {
 		if x == 1 || x == -1 {
 			return float32(math.Copysign(math.Pi/2, float64(x))), true
 		}
 		return unit(x)
 	}, approxAsin, exact.Asin},
-	{"acos32", num.Acos32, func(x float32) (float32, bool) {
+	{"acos32", float.Acos32, func(x float32) (float32, bool) {
 		switch x {
 		case 0:
 			return math.Pi / 2, true
@@ -108,58 +109,58 @@ var functions32 = []function32{
 		}
 		return unit(x)
 	}, approxAcos, exact.Acos},
-	{"atan32", num.Atan32, func(x float32) (float32, bool) {
+	{"atan32", float.Atan32, func(x float32) (float32, bool) {
 		if math.IsInf(float64(x), 0) {
 			return float32(math.Copysign(math.Pi/2, float64(x))), true
 		}
 		return x, x == 0
 	}, math.Atan, exact.Atan},
-	{"sinh32", num.Sinh32, func(x float32) (float32, bool) {
+	{"sinh32", float.Sinh32, func(x float32) (float32, bool) {
 		if math.Abs(float64(x)) > 700 {
 			return float32(math.Copysign(math.Inf(1), float64(x))), true
 		}
 		return x, x == 0
 	}, approxSinh, exact.Sinh},
-	{"cosh32", num.Cosh32, func(x float32) (float32, bool) {
+	{"cosh32", float.Cosh32, func(x float32) (float32, bool) {
 		if math.Abs(float64(x)) > 700 {
 			return inf, true
 		}
 		return 1, x == 0
 	}, approxCosh, exact.Cosh},
-	{"asinh32", num.Asinh32, ends, approxAsinh, exact.Asinh},
-	{"acosh32", num.Acosh32, func(x float32) (float32, bool) {
+	{"asinh32", float.Asinh32, ends, approxAsinh, exact.Asinh},
+	{"acosh32", float.Acosh32, func(x float32) (float32, bool) {
 		if x < 1 {
 			return nan, true
 		}
 		return x - 1, x == 1 || x == inf
 	}, approxAcosh, exact.Acosh},
-	{"atanh32", num.Atanh32, func(x float32) (float32, bool) {
+	{"atanh32", float.Atanh32, func(x float32) (float32, bool) {
 		if x == 1 || x == -1 {
 			return x * inf, true
 		}
 		return unit(x)
 	}, approxAtanh, exact.Atanh},
-	{"cbrt32", num.Cbrt32, ends, math.Cbrt, exact.Cbrt},
-	{"rsqrt32", num.Rsqrt32, func(x float32) (float32, bool) {
+	{"cbrt32", float.Cbrt32, ends, math.Cbrt, exact.Cbrt},
+	{"rsqrt32", float.Rsqrt32, func(x float32) (float32, bool) {
 		if x < 0 {
 			return nan, true
 		}
 		return 1 / x, x == 0 || x == inf
 	}, approxRsqrt, exact.Rsqrt},
-	{"softplus32", num.Softplus32, func(x float32) (float32, bool) {
+	{"softplus32", float.Softplus32, func(x float32) (float32, bool) {
 		if x < -700 {
 			return 0, true
 		}
 		return x, x > 700
 	}, approxSoftplus, exact.Softplus},
-	{"mish32", num.Mish32, gate, approxMish, exact.Mish},
-	{"gelu32", num.Gelu32, func(x float32) (float32, bool) {
+	{"mish32", float.Mish32, gate, approxMish, exact.Mish},
+	{"gelu32", float.Gelu32, func(x float32) (float32, bool) {
 		if x < -30 {
 			return -1 / inf, true
 		}
 		return gate(x)
 	}, approxGelu, exact.Gelu},
-	{"gelutanh32", num.GeluTanh32, func(x float32) (float32, bool) {
+	{"gelutanh32", float.GeluTanh32, func(x float32) (float32, bool) {
 		if x < -20 {
 			return -1 / inf, true
 		}

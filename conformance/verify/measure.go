@@ -7,8 +7,8 @@ import (
 	"math/rand/v2"
 	"sync"
 
+	"github.com/ashlar-go/ashlar/internal/core/float"
 	"github.com/ashlar-go/ashlar/internal/exact"
-	"github.com/ashlar-go/ashlar/num"
 )
 
 // A function64 is a function of package num to measure on random arguments, y being used by functions of two.
@@ -27,7 +27,7 @@ var measured = []function64{
 			return -745.2 + float64(r.Float64()*(745.2+709.78)), 0
 		}
 		return spread(r, -60, 5), 0
-	}, func(x, _ float64) float64 { return num.Exp64(x) }, func(x, _ float64) *big.Float { return exact.Exp(exact.New(x)) }},
+	}, func(x, _ float64) float64 { return float.Exp64(x) }, func(x, _ float64) *big.Float { return exact.Exp(exact.New(x)) }},
 	{"log64", 0.501, 53, -1074, func(r *rand.Rand) (x, y float64) {
 		switch r.IntN(3) {
 		case 0:
@@ -36,13 +36,13 @@ var measured = []function64{
 			return 0.5 + float64(r.Float64()*1.5), 0
 		}
 		return 1 + spread(r, -52, -2), 0
-	}, func(x, _ float64) float64 { return num.Log64(x) }, func(x, _ float64) *big.Float { return exact.Log(x) }},
+	}, func(x, _ float64) float64 { return float.Log64(x) }, func(x, _ float64) *big.Float { return exact.Log(x) }},
 	{"tanh64", 0.501, 53, -1074, func(r *rand.Rand) (x, y float64) {
 		if r.IntN(2) == 0 {
 			return float64(r.Float64()*40) - 20, 0
 		}
 		return spread(r, -30, 5), 0
-	}, func(x, _ float64) float64 { return num.Tanh64(x) }, func(x, _ float64) *big.Float { return exact.Tanh(x) }},
+	}, func(x, _ float64) float64 { return float.Tanh64(x) }, func(x, _ float64) *big.Float { return exact.Tanh(x) }},
 	{"sigmoid64", 0.501, 53, -1074, func(r *rand.Rand) (x, y float64) {
 		switch r.IntN(3) {
 		case 0:
@@ -51,7 +51,7 @@ var measured = []function64{
 			return float64(r.Float64()*80) - 40, 0
 		}
 		return spread(r, -60, 5), 0
-	}, func(x, _ float64) float64 { return num.Sigmoid64(x) }, func(x, _ float64) *big.Float { return exact.Sigmoid(x) }},
+	}, func(x, _ float64) float64 { return float.Sigmoid64(x) }, func(x, _ float64) *big.Float { return exact.Sigmoid(x) }},
 	{"erf64", 0.501, 53, -1074, func(r *rand.Rand) (x, y float64) {
 		switch r.IntN(4) {
 		case 0:
@@ -60,36 +60,36 @@ var measured = []function64{
 			return spread(r, -30, 3), 0
 		}
 		return float64(r.Float64()*12) - 6, 0
-	}, func(x, _ float64) float64 { return num.Erf64(x) }, func(x, _ float64) *big.Float { return exact.Erf(x) }},
-	unary64("exp2x64", num.Exp2x64, exact.Exp2, either(between(-1074, 1024), exponents(-60, 10))),
-	unary64("expm1x64", num.Expm1x64, exact.Expm1, either(between(-45, 709.78), exponents(-60, 5), between(-2, 2))),
-	unary64("log2x64", num.Log2x64, exact.Log2, positive),
-	unary64("log10x64", num.Log10x64, exact.Log10, positive),
-	unary64("log1p64", num.Log1p64, exact.Log1p, either(between(-1, 2), exponents(-60, -1), func(r *rand.Rand) float64 { return math.Abs(spread(r, -1, 1024)) })),
-	unary64("sin64", num.Sin64, exact.Sin, angles),
-	unary64("cos64", num.Cos64, exact.Cos, angles),
-	unary64("tan64", num.Tan64, exact.Tan, angles),
-	unary64("asin64", num.Asin64, exact.Asin, fractions),
-	unary64("acos64", num.Acos64, exact.Acos, fractions),
-	unary64("atan64", num.Atan64, exact.Atan, either(between(-10, 10), exponents(-30, 30), exponents(-1074, 1024))),
-	unary64("sinh64", num.Sinh64, exact.Sinh, either(between(-710.4, 710.4), exponents(-30, 6), between(-3, 3))),
-	unary64("cosh64", num.Cosh64, exact.Cosh, either(between(-710.4, 710.4), exponents(-30, 6), between(-3, 3))),
-	unary64("asinh64", num.Asinh64, exact.Asinh, either(between(-3, 3), exponents(-30, 40), exponents(-1074, 1024))),
-	unary64("acosh64", num.Acosh64, exact.Acosh, either(between(1, 10), func(r *rand.Rand) float64 { return 1 + math.Abs(spread(r, -52, 40)) },
+	}, func(x, _ float64) float64 { return float.Erf64(x) }, func(x, _ float64) *big.Float { return exact.Erf(x) }},
+	unary64("exp2x64", float.Exp2x64, exact.Exp2, either(between(-1074, 1024), exponents(-60, 10))),
+	unary64("expm1x64", float.Expm1x64, exact.Expm1, either(between(-45, 709.78), exponents(-60, 5), between(-2, 2))),
+	unary64("log2x64", float.Log2x64, exact.Log2, positive),
+	unary64("log10x64", float.Log10x64, exact.Log10, positive),
+	unary64("log1p64", float.Log1p64, exact.Log1p, either(between(-1, 2), exponents(-60, -1), func(r *rand.Rand) float64 { return math.Abs(spread(r, -1, 1024)) })),
+	unary64("sin64", float.Sin64, exact.Sin, angles),
+	unary64("cos64", float.Cos64, exact.Cos, angles),
+	unary64("tan64", float.Tan64, exact.Tan, angles),
+	unary64("asin64", float.Asin64, exact.Asin, fractions),
+	unary64("acos64", float.Acos64, exact.Acos, fractions),
+	unary64("atan64", float.Atan64, exact.Atan, either(between(-10, 10), exponents(-30, 30), exponents(-1074, 1024))),
+	unary64("sinh64", float.Sinh64, exact.Sinh, either(between(-710.4, 710.4), exponents(-30, 6), between(-3, 3))),
+	unary64("cosh64", float.Cosh64, exact.Cosh, either(between(-710.4, 710.4), exponents(-30, 6), between(-3, 3))),
+	unary64("asinh64", float.Asinh64, exact.Asinh, either(between(-3, 3), exponents(-30, 40), exponents(-1074, 1024))),
+	unary64("acosh64", float.Acosh64, exact.Acosh, either(between(1, 10), func(r *rand.Rand) float64 { return 1 + math.Abs(spread(r, -52, 40)) },
 		func(r *rand.Rand) float64 { return math.Abs(spread(r, 0, 1024)) })),
-	unary64("atanh64", num.Atanh64, exact.Atanh, fractions),
-	unary64("cbrt64", num.Cbrt64, exact.Cbrt, either(between(1, 8), exponents(-1074, 1024))),
-	unary64("rsqrt64", num.Rsqrt64, exact.Rsqrt, either(between(1, 4), func(r *rand.Rand) float64 { return math.Abs(spread(r, -1074, 1024)) })),
-	unary64("softplus64", num.Softplus64, exact.Softplus, either(between(-745, 60), between(-3, 3), exponents(-60, 6))),
-	unary64("mish64", num.Mish64, exact.Mish, either(between(-751, 60), between(-3, 3), exponents(-60, 6))),
-	unary64("gelu64", num.Gelu64, exact.Gelu, either(between(-38.5, 10), between(-3, 3), exponents(-60, 3))),
-	unary64("gelutanh64", num.GeluTanh64, exact.GeluTanh, either(between(-21.5, 20), between(-3, 3), exponents(-60, 3))),
-	{"atan2x64", 0.501, 53, -1074, drawPoint(-1074, 1024, func(v float64) float64 { return v }), num.Atan2x64, exact.Atan2},
-	{"atan2x32", 0.500001, 24, -149, drawPoint(-149, 128, func(v float64) float64 { return float64(float32(v)) }), func(y, x float64) float64 { return float64(num.Atan2x32(float32(y), float32(x))) }, exact.Atan2},
-	{"hypot64", 0.501, 53, -1074, drawPoint(-1074, 1023, func(v float64) float64 { return v }), num.Hypot64, exact.Hypot},
-	{"hypot32", 0.5, 24, -149, drawPoint(-149, 127, func(v float64) float64 { return float64(float32(v)) }), func(x, y float64) float64 { return float64(num.Hypot32(float32(x), float32(y))) }, exact.Hypot},
-	{"pow64", 0.503, 53, -1074, drawPow(-1074, 1024, func(v float64) float64 { return v }), num.Pow64, exact.Pow},
-	{"pow32", 0.500001, 24, -149, drawPow(-149, 128, func(v float64) float64 { return float64(float32(v)) }), func(x, y float64) float64 { return float64(num.Pow32(float32(x), float32(y))) }, exact.Pow},
+	unary64("atanh64", float.Atanh64, exact.Atanh, fractions),
+	unary64("cbrt64", float.Cbrt64, exact.Cbrt, either(between(1, 8), exponents(-1074, 1024))),
+	unary64("rsqrt64", float.Rsqrt64, exact.Rsqrt, either(between(1, 4), func(r *rand.Rand) float64 { return math.Abs(spread(r, -1074, 1024)) })),
+	unary64("softplus64", float.Softplus64, exact.Softplus, either(between(-745, 60), between(-3, 3), exponents(-60, 6))),
+	unary64("mish64", float.Mish64, exact.Mish, either(between(-751, 60), between(-3, 3), exponents(-60, 6))),
+	unary64("gelu64", float.Gelu64, exact.Gelu, either(between(-38.5, 10), between(-3, 3), exponents(-60, 3))),
+	unary64("gelutanh64", float.GeluTanh64, exact.GeluTanh, either(between(-21.5, 20), between(-3, 3), exponents(-60, 3))),
+	{"atan2x64", 0.501, 53, -1074, drawPoint(-1074, 1024, func(v float64) float64 { return v }), float.Atan2x64, exact.Atan2},
+	{"atan2x32", 0.500001, 24, -149, drawPoint(-149, 128, func(v float64) float64 { return float64(float32(v)) }), func(y, x float64) float64 { return float64(float.Atan2x32(float32(y), float32(x))) }, exact.Atan2},
+	{"hypot64", 0.501, 53, -1074, drawPoint(-1074, 1023, func(v float64) float64 { return v }), float.Hypot64, exact.Hypot},
+	{"hypot32", 0.5, 24, -149, drawPoint(-149, 127, func(v float64) float64 { return float64(float32(v)) }), func(x, y float64) float64 { return float64(float.Hypot32(float32(x), float32(y))) }, exact.Hypot},
+	{"pow64", 0.503, 53, -1074, drawPow(-1074, 1024, func(v float64) float64 { return v }), float.Pow64, exact.Pow},
+	{"pow32", 0.500001, 24, -149, drawPow(-149, 128, func(v float64) float64 { return float64(float32(v)) }), func(x, y float64) float64 { return float64(float.Pow32(float32(x), float32(y))) }, exact.Pow},
 }
 
 // unary64 is a function of one argument with the usual limit.

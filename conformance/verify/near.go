@@ -5,8 +5,8 @@ import (
 	"math/big"
 	"math/rand/v2"
 
+	"github.com/ashlar-go/ashlar/internal/core/float"
 	"github.com/ashlar-go/ashlar/internal/exact"
-	"github.com/ashlar-go/ashlar/num"
 )
 
 // An exact value costs tens of microseconds, so that 10^8 of them would take an hour for each function. But a smooth function between
@@ -78,7 +78,7 @@ func (f *function64) nearOf(x, y, h float64) (p near, ok bool) {
 func (p *near) value(v float64) (high, low float64) {
 	s := float64(v * (p.a2 + float64(v*(p.a3+float64(v*p.a4)))))
 	q := float64(p.a1 * v)
-	rest := num.FMA64(p.a1, v, -q) + float64(p.a1low*v) + float64(v*s) + p.a0low
+	rest := float.FMA64(p.a1, v, -q) + float64(p.a1low*v) + float64(v*s) + p.a0low
 	first := p.a0 + q
 	back := first - p.a0
 	rest += (p.a0 - (first - back)) + (q - back)

@@ -35,7 +35,7 @@ var platforms = []platform{
 type finding struct {
 	pos string // file:line, the file relative to the module
 	op  string
-	fn  string // "num.FMA64", "internal/core/walk.Nest.At"
+	fn  string // "internal/core/float.FMA64", "internal/core/walk.Nest.At"
 }
 
 type module struct {

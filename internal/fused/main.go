@@ -73,7 +73,7 @@ func run(w io.Writer, dir string, on []platform, packages []string, allowed stri
 	}
 	if bad > 0 {
 		fmt.Fprintln(w, "The compiler fuses a product and a sum at these places. Write float32(a*b) + c or float64(a*b) + c, complex products\n"+
-			"in real parts; where one rounding is meant, call num.FMA32 or num.FMA64.")
+			"in real parts; where one rounding is meant, call float.FMA32 or float.FMA64.")
 	}
 	if whole {
 		for _, fn := range sortedKeys(allow) {

@@ -6,9 +6,9 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/float"
 	"github.com/ashlar-go/ashlar/internal/core/move"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
-	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -96,7 +96,7 @@ func transformScores(v []float64, post string) {
 	switch post {
 	case "LOGISTIC":
 		for i, x := range v {
-			e := num.Exp64(-math.Abs(x))
+			e := float.Exp64(-math.Abs(x))
 			if v[i] = 1 / (1 + e); x < 0 {
 				v[i] = e / (1 + e)
 			}
@@ -108,7 +108,7 @@ func transformScores(v []float64, post string) {
 	case "SOFTMAX":
 		var sum float64
 		for i, x := range v {
-			v[i] = num.Exp64(x - top)
+			v[i] = float.Exp64(x - top)
 			sum += v[i]
 		}
 		for i := range v {
@@ -117,8 +117,8 @@ func transformScores(v []float64, post string) {
 	case "SOFTMAX_ZERO":
 		var sum float64
 		for i, x := range v {
-			if v[i] = num.Exp64(x - top); math.Abs(x) <= 1e-7 {
-				v[i] = float64(x * num.Exp64(-top))
+			if v[i] = float.Exp64(x - top); math.Abs(x) <= 1e-7 {
+				v[i] = float64(x * float.Exp64(-top))
 			}
 			sum += v[i]
 		}
@@ -138,7 +138,7 @@ func probit(p float64) float64 {
 	if y == 0 {
 		return 0
 	}
-	l := num.Log64(y)
+	l := float.Log64(y)
 	u := 2/(math.Pi*a) + float64(0.5*l)
 	z := 1.41421356 * math.Sqrt(math.Sqrt(float64(u*u)-float64(1/a*l))-u)
 	if x < 0 {

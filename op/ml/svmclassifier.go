@@ -4,9 +4,9 @@ import (
 	"math"
 
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/float"
 	"github.com/ashlar-go/ashlar/internal/core/move"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
-	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -176,7 +176,7 @@ func coupled(p, score []float64, a, b []float32) {
 	for i := range n {
 		p[i] = 1 / float64(n)
 		for j := i + 1; j < n; j++ {
-			v := 1 - num.Sigmoid64(float64(score[pair]*float64(a[pair]))+float64(b[pair]))
+			v := 1 - float.Sigmoid64(float64(score[pair]*float64(a[pair]))+float64(b[pair]))
 			v = min(max(v, 1e-7), 1-1e-7)
 			r[i*n+j], r[j*n+i] = v, 1-v
 			pair++

@@ -2,9 +2,9 @@ package ml
 
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/float"
 	"github.com/ashlar-go/ashlar/internal/core/move"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
-	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -95,10 +95,10 @@ func (m *SVM) kernel(name string, features int) (f func(in []float64, k int) flo
 		f = func(in []float64, k int) float64 { return dot64(in, vector(k)) }
 	case "POLY":
 		f = func(in []float64, k int) float64 {
-			return num.Pow64(float64(gamma*dot64(in, vector(k)))+coef0, degree)
+			return float.Pow64(float64(gamma*dot64(in, vector(k)))+coef0, degree)
 		}
 	case "SIGMOID":
-		f = func(in []float64, k int) float64 { return num.Tanh64(float64(gamma*dot64(in, vector(k))) + coef0) }
+		f = func(in []float64, k int) float64 { return float.Tanh64(float64(gamma*dot64(in, vector(k))) + coef0) }
 	case "RBF":
 		f = func(in []float64, k int) float64 {
 			var sum float64
@@ -106,7 +106,7 @@ func (m *SVM) kernel(name string, features int) (f func(in []float64, k int) flo
 				d := in[i] - float64(y)
 				sum += float64(d * d)
 			}
-			return num.Exp64(-gamma * sum)
+			return float.Exp64(-gamma * sum)
 		}
 	default:
 		panic(plan.Fail(name, tensor.ErrValue, "kernel_type is %.40q; want LINEAR, POLY, RBF or SIGMOID", m.Kernel))

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/float"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/op"
@@ -37,7 +38,7 @@ func Adam[T num.Float | num.Narrow](x, g, v, h tensor.Tensor[T], t Training, m M
 func adamOf(t Training, m Moments) *update {
 	rate := t.Rate
 	if t.Step > 0 {
-		rate = float64(rate*math.Sqrt(1-num.Pow64(m.Beta, float64(t.Step)))) / (1 - num.Pow64(m.Alpha, float64(t.Step)))
+		rate = float64(rate*math.Sqrt(1-float.Pow64(m.Beta, float64(t.Step)))) / (1 - float.Pow64(m.Alpha, float64(t.Step)))
 	}
 	return &update{name: "Adam", kept: 2, new: func(x, g float64, kept [2]float64) (float64, [2]float64) {
 		g += float64(t.Decay * x)

@@ -4,6 +4,7 @@ import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/cast"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
+	"github.com/ashlar-go/ashlar/internal/core/float"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
 )
@@ -15,7 +16,7 @@ type Tiler[T num.Native] interface {
 	Columns() (most, lanes int)
 	// Rows returns how many rows a tile of n columns has at most.
 	Rows(n int) int
-	// Tiles is num.FMABlock32 for tiles one below the other, and stores their sums as mode says.
+	// Tiles is float.FMABlock32 for tiles one below the other, and stores their sums as mode says.
 	Tiles(c []T, ldc int, a []T, aRow, aCol int, b []T, ldb, m, n, k int, mode simd.Mode)
 	// Gather copies src[offs[i]+j] to dst[i·ldd+j] for j < n, at most cols; most is the
 	// largest offset.
@@ -131,9 +132,9 @@ func blockOf[T num.Native]() blockFunc[T] {
 	case *uint64:
 		p = blockFunc[uint64](intBlock[uint64])
 	case *float32:
-		p = blockFunc[float32](num.FMABlock32)
+		p = blockFunc[float32](float.FMABlock32)
 	case *float64:
-		p = blockFunc[float64](num.FMABlock64)
+		p = blockFunc[float64](float.FMABlock64)
 	}
 	f, _ := p.(blockFunc[T])
 	return f

@@ -10,6 +10,7 @@ import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/cpu"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/float"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"pgregory.net/rapid"
@@ -208,9 +209,9 @@ func chain[T num.Float](x, y []T) T {
 		for k := k0; k < min(k0+256, len(x)); k++ {
 			switch a := any(&acc).(type) {
 			case *float32:
-				*a = num.FMA32(float32(x[k]), float32(y[k]), *a)
+				*a = float.FMA32(float32(x[k]), float32(y[k]), *a)
 			case *float64:
-				*a = num.FMA64(float64(x[k]), float64(y[k]), *a)
+				*a = float.FMA64(float64(x[k]), float64(y[k]), *a)
 			}
 		}
 		if c += acc; k0 == 0 {

@@ -14,6 +14,7 @@ import (
 	"unsafe"
 
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/float"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
 )
@@ -157,10 +158,10 @@ func (w *work) unpacked(sums, x []float32) {
 		}
 		for i := range sums {
 			for l := done; l < len(x); l++ {
-				sums[i] = num.FMA32(x[l], w.room[i*Step+l], sums[i])
+				sums[i] = float.FMA32(x[l], w.room[i*Step+l], sums[i])
 			}
 		}
 		return
 	}
-	num.FMABlock32(sums, 1, w.room[:], Step, 1, x, 1, len(sums), 1, len(x))
+	float.FMABlock32(sums, 1, w.room[:], Step, 1, x, 1, len(sums), 1, len(x))
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/cast"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/float"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
 )
@@ -165,7 +166,7 @@ func AddSquares[T num.Float](s *Summer, x []T, shift float64) {
 		}
 		for i, v := range x[whole:m] {
 			d := float64(v) - shift
-			s.lane[i%SumLanes] = num.FMA64(d, d, s.lane[i%SumLanes])
+			s.lane[i%SumLanes] = float.FMA64(d, d, s.lane[i%SumLanes])
 		}
 		s.added(m)
 		x = x[m:]

@@ -9,6 +9,7 @@ import (
 	"unsafe"
 
 	"github.com/ashlar-go/ashlar/internal/core/cpu"
+	"github.com/ashlar-go/ashlar/internal/core/float"
 	"github.com/ashlar-go/ashlar/num"
 )
 
@@ -111,11 +112,11 @@ func BenchmarkRows(b *testing.B) {
 	side1(b, "narrowF16", float32(1.2), each1(func(x float32) uint16 { return num.F16FromFloat32(x).Bits() }), func(l cpu.Level) func(dst []uint16, a []float32) {
 		return streamed(at(l, narrowF16s))
 	})
-	side1(b, "exp", float32(1.2), each1(num.Exp32), func(l cpu.Level) func(dst, a []float32) { return Exp[l].F32 })
-	side1(b, "exp of -inf", float32(math.Inf(-1)), each1(num.Exp32), func(l cpu.Level) func(dst, a []float32) { return Exp[l].F32 })
-	side1(b, "log", float32(1.2), each1(num.Log32), func(l cpu.Level) func(dst, a []float32) { return Log[l].F32 })
-	side1(b, "tanh", float32(1.2), each1(num.Tanh32), func(l cpu.Level) func(dst, a []float32) { return Tanh[l].F32 })
-	side1(b, "sigmoid", float32(1.2), each1(num.Sigmoid32), func(l cpu.Level) func(dst, a []float32) { return Sigmoid[l].F32 })
+	side1(b, "exp", float32(1.2), each1(float.Exp32), func(l cpu.Level) func(dst, a []float32) { return Exp[l].F32 })
+	side1(b, "exp of -inf", float32(math.Inf(-1)), each1(float.Exp32), func(l cpu.Level) func(dst, a []float32) { return Exp[l].F32 })
+	side1(b, "log", float32(1.2), each1(float.Log32), func(l cpu.Level) func(dst, a []float32) { return Log[l].F32 })
+	side1(b, "tanh", float32(1.2), each1(float.Tanh32), func(l cpu.Level) func(dst, a []float32) { return Tanh[l].F32 })
+	side1(b, "sigmoid", float32(1.2), each1(float.Sigmoid32), func(l cpu.Level) func(dst, a []float32) { return Sigmoid[l].F32 })
 }
 
 // BenchmarkLines runs kernels of lines on 128 lines of 128 elements.

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/ashlar-go/ashlar/internal/core/cpu"
-	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/internal/core/float"
 )
 
 // The functions of float64 have the bits of package num, which works one at a time: of numbers of all kinds, those near where a
@@ -37,8 +37,8 @@ func TestDoubleFunctions(t *testing.T) {
 			name string
 			rows *Rows1
 			of   func(float64) float64
-		}{{"expF64", Exp[l], num.Exp64}, {"logF64", Log[l], num.Log64}, {"tanhF64", Tanh[l], num.Tanh64}, {"sigmoidF64", Sigmoid[l], num.Sigmoid64},
-			{"sin64Marked", Sin[l], num.Sin64}, {"cos64Marked", Cos[l], num.Cos64}, {"tan64Marked", Tan[l], num.Tan64}} {
+		}{{"expF64", Exp[l], float.Exp64}, {"logF64", Log[l], float.Log64}, {"tanhF64", Tanh[l], float.Tanh64}, {"sigmoidF64", Sigmoid[l], float.Sigmoid64},
+			{"sin64Marked", Sin[l], float.Sin64}, {"cos64Marked", Cos[l], float.Cos64}, {"tan64Marked", Tan[l], float.Tan64}} {
 			if f.rows == nil {
 				continue
 			}
@@ -83,7 +83,7 @@ func TestPow(t *testing.T) {
 		out := make([]float64, len(x))
 		Pow[l].F64(out, x, y)
 		for i, v := range out {
-			if want := num.Pow64(x[i], y[i]); math.Float64bits(v) != math.Float64bits(want) {
+			if want := float.Pow64(x[i], y[i]); math.Float64bits(v) != math.Float64bits(want) {
 				t.Fatalf("%v: %x to the power %x is %x, want %x", l, x[i], y[i], v, want)
 			}
 		}
@@ -91,10 +91,10 @@ func TestPow(t *testing.T) {
 		Pow[l].F64(out, out, y) // in place
 		Pow[l].F32(out32, x32, y32)
 		for i, v := range out32 {
-			if want := num.Pow32(x32[i], y32[i]); math.Float32bits(v) != math.Float32bits(want) {
+			if want := float.Pow32(x32[i], y32[i]); math.Float32bits(v) != math.Float32bits(want) {
 				t.Fatalf("%v: float32 %x to the power %x is %x, want %x", l, x32[i], y32[i], v, want)
 			}
-			if got, want := math.Float64bits(out[i]), math.Float64bits(num.Pow64(x[i], y[i])); got != want {
+			if got, want := math.Float64bits(out[i]), math.Float64bits(float.Pow64(x[i], y[i])); got != want {
 				t.Fatalf("%v: %x to the power %x in place is %x, want %x", l, x[i], y[i], got, want)
 			}
 		}

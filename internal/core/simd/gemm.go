@@ -6,7 +6,7 @@ import (
 )
 
 // A Product holds the kernels of a matrix product of one element type at one level. They compute sums of at most one
-// block of k, in the order that num.FMABlock32 and FMABlock64 define, and store NaNs as the canonical one.
+// block of k, in the order that float.FMABlock32 and FMABlock64 define, and store NaNs as the canonical one.
 type Product[T float32 | float64] struct {
 	lanes   int                                                                        // of a vector
 	tiles   [][]tileFunc[T]                                                            // by vectors in a row and rows, each less one

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/ashlar-go/ashlar/internal/core/cpu"
-	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/internal/core/float"
 )
 
 // detected returns the kernels of a level if the processor has it, else nil.
@@ -21,7 +21,7 @@ func detected[T float32 | float64](of *Levels[*Product[T]], level cpu.Level) *Pr
 	return of[level]
 }
 
-// A blockOf is num.FMABlock32 or its twin: the definition.
+// A blockOf is float.FMABlock32 or its twin: the definition.
 type blockOf[T float32 | float64] func(c []T, ldc int, a []T, aRow, aCol int, b []T, ldb int, m, n, k int)
 
 func eachProduct(t *testing.T, f32 func(*testing.T, *Product[float32]), f64 func(*testing.T, *Product[float64])) {
@@ -204,8 +204,8 @@ func testTile[T float32 | float64](t *testing.T, p *Product[T], def blockOf[T]) 
 
 func TestTile(t *testing.T) {
 	eachProduct(t,
-		func(t *testing.T, p *Product[float32]) { testTile(t, p, num.FMABlock32) },
-		func(t *testing.T, p *Product[float64]) { testTile(t, p, num.FMABlock64) })
+		func(t *testing.T, p *Product[float32]) { testTile(t, p, float.FMABlock32) },
+		func(t *testing.T, p *Product[float64]) { testTile(t, p, float.FMABlock64) })
 }
 
 func testStream[T float32 | float64](t *testing.T, p *Product[T], def blockOf[T]) {
@@ -249,8 +249,8 @@ func testStream[T float32 | float64](t *testing.T, p *Product[T], def blockOf[T]
 
 func TestTileStreams(t *testing.T) {
 	eachProduct(t,
-		func(t *testing.T, p *Product[float32]) { testStream(t, p, num.FMABlock32) },
-		func(t *testing.T, p *Product[float64]) { testStream(t, p, num.FMABlock64) })
+		func(t *testing.T, p *Product[float32]) { testStream(t, p, float.FMABlock32) },
+		func(t *testing.T, p *Product[float64]) { testStream(t, p, float.FMABlock64) })
 }
 
 func testAddRows[T float32 | float64](t *testing.T, p *Product[T], fma func(a, b, c T) T) {
@@ -283,8 +283,8 @@ func testAddRows[T float32 | float64](t *testing.T, p *Product[T], fma func(a, b
 
 func TestAddRows(t *testing.T) {
 	eachProduct(t,
-		func(t *testing.T, p *Product[float32]) { testAddRows(t, p, num.FMA32) },
-		func(t *testing.T, p *Product[float64]) { testAddRows(t, p, num.FMA64) })
+		func(t *testing.T, p *Product[float32]) { testAddRows(t, p, float.FMA32) },
+		func(t *testing.T, p *Product[float64]) { testAddRows(t, p, float.FMA64) })
 }
 
 func testWindows[T float32 | float64](t *testing.T, p *Product[T], fma func(a, b, c T) T) {
@@ -326,8 +326,8 @@ func windows(p *Product[float32], dst []float32, ldd int, src []float32, lds int
 
 func TestWindows(t *testing.T) {
 	eachProduct(t,
-		func(t *testing.T, p *Product[float32]) { testWindows(t, p, num.FMA32) },
-		func(t *testing.T, p *Product[float64]) { testWindows(t, p, num.FMA64) })
+		func(t *testing.T, p *Product[float32]) { testWindows(t, p, float.FMA32) },
+		func(t *testing.T, p *Product[float64]) { testWindows(t, p, float.FMA64) })
 }
 
 func testChains[T float32 | float64](t *testing.T, p *Product[T], fma func(a, b, c T) T) {
@@ -360,8 +360,8 @@ func testChains[T float32 | float64](t *testing.T, p *Product[T], fma func(a, b,
 
 func TestChains(t *testing.T) {
 	eachProduct(t,
-		func(t *testing.T, p *Product[float32]) { testChains(t, p, num.FMA32) },
-		func(t *testing.T, p *Product[float64]) { testChains(t, p, num.FMA64) })
+		func(t *testing.T, p *Product[float32]) { testChains(t, p, float.FMA32) },
+		func(t *testing.T, p *Product[float64]) { testChains(t, p, float.FMA64) })
 }
 
 func testPairs[T float32 | float64](t *testing.T, p *Product[T], fma func(a, b, c T) T) {
@@ -400,8 +400,8 @@ func testPairs[T float32 | float64](t *testing.T, p *Product[T], fma func(a, b, 
 
 func TestPairs(t *testing.T) {
 	eachProduct(t,
-		func(t *testing.T, p *Product[float32]) { testPairs(t, p, num.FMA32) },
-		func(t *testing.T, p *Product[float64]) { testPairs(t, p, num.FMA64) })
+		func(t *testing.T, p *Product[float32]) { testPairs(t, p, float.FMA32) },
+		func(t *testing.T, p *Product[float64]) { testPairs(t, p, float.FMA64) })
 }
 
 func testDots[T float32 | float64](t *testing.T, p *Product[T], fma func(a, b, c T) T) {
@@ -432,8 +432,8 @@ func testDots[T float32 | float64](t *testing.T, p *Product[T], fma func(a, b, c
 
 func TestDots(t *testing.T) {
 	eachProduct(t,
-		func(t *testing.T, p *Product[float32]) { testDots(t, p, num.FMA32) },
-		func(t *testing.T, p *Product[float64]) { testDots(t, p, num.FMA64) })
+		func(t *testing.T, p *Product[float32]) { testDots(t, p, float.FMA32) },
+		func(t *testing.T, p *Product[float64]) { testDots(t, p, float.FMA64) })
 }
 
 func testGather[T float32 | float64](t *testing.T, p *Product[T]) {

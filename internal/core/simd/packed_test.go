@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ashlar-go/ashlar/internal/core/cpu"
+	"github.com/ashlar-go/ashlar/internal/core/float"
 	"github.com/ashlar-go/ashlar/num"
 )
 
@@ -67,7 +68,7 @@ func TestPackedMany(t *testing.T) {
 				for i := range PackedMany {
 					weights(w, i)
 					for l := range w {
-						want[i] = num.FMA32(x[l], w[l], want[i])
+						want[i] = float.FMA32(x[l], w[l], want[i])
 					}
 					if bits(sums[i]) != bits(want[i]) && (sums[i] == sums[i] || want[i] == want[i]) {
 						t.Fatalf("%s: sum %d is %v, want %v", f.name, i, sums[i], want[i])
@@ -138,7 +139,7 @@ func TestPacked(t *testing.T) {
 						if bits(got[l]) != bits(canonical(w[l])) {
 							t.Fatalf("%s: element %d of row %d is %v, want %v", f.name, l, i, got[l], w[l])
 						}
-						want[i] = num.FMA32(x[l], w[l], want[i])
+						want[i] = float.FMA32(x[l], w[l], want[i])
 					}
 					if canonBits(sums[i]) != canonBits(want[i]) {
 						t.Fatalf("%s: sum %d is %v, want %v", f.name, i, sums[i], want[i])

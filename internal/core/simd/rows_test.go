@@ -17,6 +17,7 @@ import (
 	"unsafe"
 
 	"github.com/ashlar-go/ashlar/internal/core/cpu"
+	"github.com/ashlar-go/ashlar/internal/core/float"
 	"github.com/ashlar-go/ashlar/num"
 )
 
@@ -279,22 +280,22 @@ func TestRows1(t *testing.T) {
 
 func TestFunctions(t *testing.T) {
 	levels(t, func(t *testing.T, l cpu.Level) {
-		check1(t, "expF32", Exp[l].F32, num.Exp32)
-		check1(t, "logF32", Log[l].F32, num.Log32)
-		check1(t, "tanhF32", Tanh[l].F32, num.Tanh32)
-		check1(t, "sigmoidF32", Sigmoid[l].F32, num.Sigmoid32)
-		check1(t, "erfMarked", Erf[l].F32, num.Erf32)
-		check2(t, "pow32Marked", Pow[l].F32, num.Pow32)
-		check2(t, "pow64Marked", Pow[l].F64, num.Pow64)
-		check1(t, "geluMarked", Gelu[l].F32, num.Gelu32)
-		check1(t, "geluTanhMarked", GeluTanh[l].F32, num.GeluTanh32)
-		check1(t, "mishMarked", Mish[l].F32, num.Mish32)
-		check1(t, "sinMarked", Sin[l].F32, num.Sin32)
-		check1(t, "cosMarked", Cos[l].F32, num.Cos32)
-		check1(t, "tanMarked", Tan[l].F32, num.Tan32)
-		check1(t, "sin64Marked", Sin[l].F64, num.Sin64)
-		check1(t, "cos64Marked", Cos[l].F64, num.Cos64)
-		check1(t, "tan64Marked", Tan[l].F64, num.Tan64)
+		check1(t, "expF32", Exp[l].F32, float.Exp32)
+		check1(t, "logF32", Log[l].F32, float.Log32)
+		check1(t, "tanhF32", Tanh[l].F32, float.Tanh32)
+		check1(t, "sigmoidF32", Sigmoid[l].F32, float.Sigmoid32)
+		check1(t, "erfMarked", Erf[l].F32, float.Erf32)
+		check2(t, "pow32Marked", Pow[l].F32, float.Pow32)
+		check2(t, "pow64Marked", Pow[l].F64, float.Pow64)
+		check1(t, "geluMarked", Gelu[l].F32, float.Gelu32)
+		check1(t, "geluTanhMarked", GeluTanh[l].F32, float.GeluTanh32)
+		check1(t, "mishMarked", Mish[l].F32, float.Mish32)
+		check1(t, "sinMarked", Sin[l].F32, float.Sin32)
+		check1(t, "cosMarked", Cos[l].F32, float.Cos32)
+		check1(t, "tanMarked", Tan[l].F32, float.Tan32)
+		check1(t, "sin64Marked", Sin[l].F64, float.Sin64)
+		check1(t, "cos64Marked", Cos[l].F64, float.Cos64)
+		check1(t, "tan64Marked", Tan[l].F64, float.Tan64)
 	})
 }
 
@@ -305,8 +306,8 @@ func TestQuick(t *testing.T) {
 		for name, f := range map[string]struct {
 			row   func(dst, a []float32)
 			right func(float32) float32
-		}{"fastExpF32": {FastExp[l].F32, num.Exp32}, "fastLogF32": {FastLog[l].F32, num.Log32},
-			"fastTanhF32": {FastTanh[l].F32, num.Tanh32}, "fastSigmoidF32": {FastSigmoid[l].F32, num.Sigmoid32}} {
+		}{"fastExpF32": {FastExp[l].F32, float.Exp32}, "fastLogF32": {FastLog[l].F32, float.Log32},
+			"fastTanhF32": {FastTanh[l].F32, float.Tanh32}, "fastSigmoidF32": {FastSigmoid[l].F32, float.Sigmoid32}} {
 			check1(t, name, f.row, func(a float32) float32 {
 				var y [1]float32
 				f.row(y[:], []float32{a})
@@ -442,7 +443,7 @@ func TestNumbers(t *testing.T) {
 		checkNumber(t, "subNumber64", at(l, subNumber64s), minus[float64])
 		checkNumber(t, "divNumber32", at(l, divNumber32s), over[float32])
 		checkNumber(t, "divNumber64", at(l, divNumber64s), over[float64])
-		checkNumber(t, "expLess32", func(dst, a []float32, p float32, _ bool) { at(l, expLess32s)(dst, a, p) }, func(a, p float32) float32 { return num.Exp32(a - p) })
+		checkNumber(t, "expLess32", func(dst, a []float32, p float32, _ bool) { at(l, expLess32s)(dst, a, p) }, func(a, p float32) float32 { return float.Exp32(a - p) })
 	})
 }
 
@@ -603,7 +604,7 @@ func TestLanes(t *testing.T) {
 	levels(t, func(t *testing.T, l cpu.Level) {
 		checkLanes(t, "sumLanes32", 32, func(s []float64, x []float32) { at(l, sumLanes32s)((*[32]float64)(s), x) }, func(s float64, x float32) float64 { return s + float64(x) })
 		checkLanes(t, "sumLanes64", 32, func(s []float64, x []float64) { at(l, sumLanes64s)((*[32]float64)(s), x) }, func(s float64, x float64) float64 { return s + x })
-		square := func(s, x float64) float64 { return num.FMA64(x-0.3, x-0.3, s) }
+		square := func(s, x float64) float64 { return float.FMA64(x-0.3, x-0.3, s) }
 		checkLanes(t, "squareLanes32", 32, func(s []float64, x []float32) {
 			at(l, squareLanes32s)((*[32]float64)(s), x, 0.3)
 		}, func(s float64, x float32) float64 { return square(s, float64(x)) })

@@ -11,7 +11,7 @@ import (
 	"unsafe"
 
 	"github.com/ashlar-go/ashlar/internal/core/cpu"
-	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/internal/core/float"
 )
 
 // Streams begin where spans of memory end, the last span's serving for those that are missing.
@@ -45,7 +45,7 @@ func TestBeside(t *testing.T) {
 				fill(rnd, next)
 				wants, peak, most := make([]float32, n), -inf, [32]float32{}
 				for i := range a {
-					wants[i] = num.Exp32(a[i] - p[0])
+					wants[i] = float.Exp32(a[i] - p[0])
 					if next[i] > peak {
 						peak = next[i]
 					}
