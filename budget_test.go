@@ -69,7 +69,7 @@ internal/core/jsontext       80       0
 internal/core/move         1130       0
 internal/core/order         600       0
 internal/core/packed        170       0
-internal/core/plan         2100       0
+internal/core/plan         2180       0
 internal/core/pointwise    1490       0
 internal/core/reduce       1770       0
 internal/core/simd         1420  204630

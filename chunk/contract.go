@@ -31,7 +31,7 @@ func MatMul(a, b Array) Array {
 		return without(MatMul(a, Stack(1, b)), -1)
 	}
 	x, y := ns[0], ns[1]
-	shape, err := shapeOf(named("MatMul"), op.NoAttrs{}, x, y)
+	shape, err := shapeOf(named("MatMul"), op.AttrMap(nil), x, y)
 	if err != nil {
 		return Array{err: err}
 	}
@@ -252,7 +252,7 @@ func (c *contracted) cost(n *node, b box) cost {
 			}
 		}
 		var work int64
-		if product, err := named("MatMul").Plan(&op.Call{Inputs: in, Attrs: op.NoAttrs{}, Opset: opset, Outputs: 1, Context: alone}); err == nil { // as in a task
+		if product, err := named("MatMul").Plan(&op.Call{Inputs: in, Attrs: op.AttrMap(nil), Opset: opset, Outputs: 1, Context: alone}); err == nil { // as in a task
 			work = product.Scratch()
 		}
 		step = max(step, plus(plus(max(p.peak, plus(p.size, q.peak)), copies), work))

@@ -84,7 +84,7 @@ func run(o *op.Op, attrs op.Attrs, in ...tensor.Any) (tensor.Any, error) {
 // result completes a call and returns its only result.
 func result(o *op.Op, c op.Call) (tensor.Any, error) {
 	if c.Opset = opset; c.Attrs == nil {
-		c.Attrs = op.NoAttrs{}
+		c.Attrs = op.AttrMap(nil)
 	}
 	out, err := o.Run(&c)
 	if err != nil {

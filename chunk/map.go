@@ -8,6 +8,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -30,7 +31,7 @@ func Map(name string, attrs op.AttrMap, in ...Array) Array {
 	for _, n := range ns {
 		t, err := tensor.Make(n.dtype)
 		if err == nil {
-			t, err = op.LazyOf(t)
+			t, err = pointwise.LazyOf(t)
 		}
 		if err != nil {
 			return Array{err: err}
@@ -87,7 +88,7 @@ type mapped struct {
 
 func (m *mapped) attributes() op.Attrs {
 	if m.attrs == nil {
-		return op.NoAttrs{}
+		return op.AttrMap(nil)
 	}
 	return m.attrs
 }
@@ -156,7 +157,7 @@ func (m *mapped) eval(e *evaluator, n *node, b box) (tensor.Any, error) {
 	err := leafs(n, b, func(n *node, b box) error {
 		t, err := e.eval(n, b)
 		if err == nil {
-			t, err = op.LazyOf(t)
+			t, err = pointwise.LazyOf(t)
 		}
 		done[place{n, b.key()}] = t
 		return err
@@ -193,7 +194,7 @@ func (m *mapped) eval(e *evaluator, n *node, b box) (tensor.Any, error) {
 	}
 	t, err := note(n, b)
 	if err == nil {
-		t, err = op.FuseOf(t, op.Context(e.ctx))
+		t, err = pointwise.FuseOf(t, op.Context(e.ctx))
 	}
 	if errors.Is(err, tensor.ErrValue) { // package op counts the index in the part
 		for _, d := range divisors {
@@ -211,7 +212,7 @@ func (m *mapped) eval(e *evaluator, n *node, b box) (tensor.Any, error) {
 
 // zeroIn returns the index of the first 0 of a part that begins at from, counted in its array, or nil.
 func (e *evaluator) zeroIn(part tensor.Any, from []int) []int {
-	t, err := op.FuseOf(part, op.Context(e.ctx))
+	t, err := pointwise.FuseOf(part, op.Context(e.ctx))
 	if err == nil {
 		t, err = e.cast(e.own(t), dtype.Bool)
 	}

@@ -484,7 +484,7 @@ func broadcastShape(shapes [][]int) ([]int, error) {
 		in[i] = spec.Any()
 	}
 	sum, _ := op.Lookup("Sum")
-	out, err := sum.Infer(&op.Call{Inputs: in, Attrs: op.NoAttrs{}, Opset: 13})
+	out, err := sum.Infer(&op.Call{Inputs: in, Attrs: op.AttrMap(nil), Opset: 13})
 	if err != nil {
 		return nil, err
 	}

@@ -66,10 +66,12 @@ type anyElem[T bool | num.Native | num.Narrow] struct{}
 
 func as[T num.Elem](a tensor.Any) tensor.Tensor[T] { return typed[T](a) }
 
-func (anyElem[T]) mod(_, _ tensor.Any) tensor.Any                   { panic(unsupported{"Mod"}) }
-func (anyElem[T]) fMod(_, _ tensor.Any) tensor.Any                  { panic(unsupported{"FMod"}) }
-func (anyElem[T]) shift(_, _ tensor.Any, _ op.ShiftDirection) tensor.Any { panic(unsupported{"BitShift"}) }
-func (anyElem[T]) trace(tensor.Any, int) tensor.Any                 { panic(unsupported{"Trace"}) }
+func (anyElem[T]) mod(_, _ tensor.Any) tensor.Any  { panic(unsupported{"Mod"}) }
+func (anyElem[T]) fMod(_, _ tensor.Any) tensor.Any { panic(unsupported{"FMod"}) }
+func (anyElem[T]) shift(_, _ tensor.Any, _ op.ShiftDirection) tensor.Any {
+	panic(unsupported{"BitShift"})
+}
+func (anyElem[T]) trace(tensor.Any, int) tensor.Any { panic(unsupported{"Trace"}) }
 
 func (anyElem[T]) ptp(tensor.Any, []int, []op.Option) tensor.Any { panic(unsupported{"Ptp"}) }
 
@@ -78,7 +80,7 @@ func (anyElem[T]) any(a tensor.Any, axes []int, opts []op.Option) tensor.Any {
 }
 
 func (anyElem[T]) all(a tensor.Any, axes []int, opts []op.Option) tensor.Any {
-	return op.AllTrue(as[T](a), axes, opts...).Any()
+	return op.All(as[T](a), axes, opts...).Any()
 }
 
 func (anyElem[T]) countNonzero(a tensor.Any, axes []int, opts []op.Option) tensor.Any {

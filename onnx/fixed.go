@@ -54,7 +54,7 @@ func toFixed(a tensor.Any, d dtype.DType) (tensor.Any, error) {
 	if !ok || err != nil {
 		return tensor.Any{}, failf("there is no conversion to %v", d)
 	}
-	out, err := o.Run(&op.Call{Inputs: []tensor.Any{a, like}, Attrs: op.NoAttrs{}})
+	out, err := o.Run(&op.Call{Inputs: []tensor.Any{a, like}, Attrs: op.AttrMap(nil)})
 	if err != nil {
 		return tensor.Any{}, beyond(a, d, err)
 	}

@@ -153,7 +153,7 @@ func (k *valueCall) pick(a, more tensor.Any, at []int64) (tensor.Any, error) {
 		return tensor.Any{}, err
 	}
 	gather, _ := op.Lookup("Gather")
-	out, err := gather.Run(&op.Call{Inputs: []tensor.Any{both[0], tensor.FromSlice(at, len(at)).Any()}, Attrs: op.NoAttrs{}, Opset: 13})
+	out, err := gather.Run(&op.Call{Inputs: []tensor.Any{both[0], tensor.FromSlice(at, len(at)).Any()}, Attrs: op.AttrMap(nil), Opset: 13})
 	if err != nil {
 		return tensor.Any{}, err
 	}

@@ -16,7 +16,7 @@ func widened(k *valueCall) (Value, error) {
 	}
 	like := tensor.Scalar[float32](0).Any()
 	o, _ := op.Lookup("CastLike")
-	call := &op.Call{Inputs: []tensor.Any{a, like}, Attrs: op.NoAttrs{}, Opset: 19, Outputs: 1}
+	call := &op.Call{Inputs: []tensor.Any{a, like}, Attrs: op.AttrMap(nil), Opset: 19, Outputs: 1}
 	run := o.Run
 	if a.IsSpec() {
 		run = o.Infer
@@ -99,7 +99,7 @@ func addedSame(k *valueCall) (Value, error) {
 		return Value{}, input(1, failf("%w: Z is %v, the convolution %v; they have one shape", tensor.ErrShape, k.in[1], k.in[0]))
 	}
 	o, _ := op.Lookup("Add")
-	call := &op.Call{Inputs: []tensor.Any{a, b}, Attrs: op.NoAttrs{}, Opset: 14, Outputs: 1}
+	call := &op.Call{Inputs: []tensor.Any{a, b}, Attrs: op.AttrMap(nil), Opset: 14, Outputs: 1}
 	run := o.Run
 	if a.IsSpec() || b.IsSpec() {
 		run = o.Infer

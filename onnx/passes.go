@@ -271,7 +271,7 @@ func (c *compiled) rectify() {
 			continue
 		}
 		if j, ok := maker[s.in[0]]; ok && !gone[j] {
-			if both, ok := op.Rectified(c.ops[j]); ok {
+			if both, ok := plan.Rectified(c.ops[j]); ok {
 				c.ops[j], c.steps[j].out, gone[i] = both, s.out, true
 				c.steps[j].also = slices.Concat(c.steps[j].also, []*Node{s.node}, s.also)
 			}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/cpu"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/receipt"
@@ -181,13 +182,13 @@ func (m *Model) sessionBy(f form, set passSet) (*Session, error) {
 			if b.steps[i].folded {
 				continue
 			}
-			call := op.Call{Inputs: make([]tensor.Any, len(b.steps[i].in)), Attrs: op.NoAttrs{}}
+			call := op.Call{Inputs: make([]tensor.Any, len(b.steps[i].in)), Attrs: op.AttrMap(nil)}
 			for j, id := range b.steps[i].in {
 				if id >= 0 && !slices.Contains(b.inputs, id) {
 					call.Inputs[j] = b.vals[id].a
 				}
 			}
-			form, bytes := op.WithWeights(o, &call)
+			form, bytes := plan.WithWeights(o, &call)
 			b.ops[i], s.weights = form, add(s.weights, bytes)
 		}
 		return true

@@ -2,10 +2,10 @@ package op
 
 import "github.com/ashlar-go/ashlar/internal/core/plan"
 
-// All returns the operators of this package in their run-time form, in alphabetical order. Package op/all has the
+// Operators returns the operators of this package in their run-time form, in alphabetical order. Package op/all has the
 // operators of ONNX's other domains, too. Only graphs, listings and tests call it: a program that names its operators
 // links no others.
-func All() []*Op { return index.All(tables) }
+func Operators() []*Op { return index.All(tables) }
 
 // Lookup returns the operator of this package that ONNX calls name. Of two of one name it is ONNX's own.
 func Lookup(name string) (*Op, bool) { return index.Lookup(name, tables) }

@@ -12,8 +12,8 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// Attending is what Attention takes besides queries, keys and values. Its zero value is attention of all queries to all keys.
-type Attending[T num.Float | num.F16 | num.BF16] struct {
+// AttentionOptions is what Attention takes besides queries, keys and values. Its zero value is attention of all queries to all keys.
+type AttentionOptions[T num.Float | num.F16 | num.BF16] struct {
 	Mask               tensor.Tensor[T]     // added to the products; stretches to [batch, heads, queries, keys]
 	Visible            tensor.Tensor[bool]  // like Mask: false is −∞, true 0; not together with it
 	PastKey, PastValue tensor.Tensor[T]     // [batch, kvHeads, earlier, width]: what comes before the keys and values
@@ -38,7 +38,7 @@ type Attending[T num.Float | num.F16 | num.BF16] struct {
 // matrices, sum, product, quotient and function is rounded as the operator of that name rounds it, in float16 and bfloat16, too. NaN in a
 // key is seen through a mask. An Into target takes the weighted values. It panics when shapes don't fit or a scale is negative. ONNX Attention, whose
 // run-time form has the products or weights as a fourth output.
-func Attention[T num.Float | num.F16 | num.BF16](q, k, v tensor.Tensor[T], o Attending[T], opts ...Option) (y, key, value tensor.Tensor[T]) {
+func Attention[T num.Float | num.F16 | num.BF16](q, k, v tensor.Tensor[T], o AttentionOptions[T], opts ...Option) (y, key, value tensor.Tensor[T]) {
 	mask := exec.Ref(&o.Mask)
 	if !o.Visible.Any().IsZero() {
 		if !mask.IsZero() {

@@ -67,7 +67,7 @@ func testAttention[T num.Float](t *rapid.T) {
 	}
 	batch, kv, group, queries, fresh, width, wide := n("batch", 1, 3), n("kv", 1, 3), n("group", 1, 3), n("queries", 1, 5), n("keys", 1, 6), n("width", 1, 9), n("wide", 1, 5)
 	heads, past, keys := kv*group, 0, fresh
-	o := op.Attending[T]{Causal: rapid.Bool().Draw(t, "causal"), Softcap: float64(n("softcap", 0, 2)), Scale: float64(n("scale", 0, 2)) / 2}
+	o := op.AttentionOptions[T]{Causal: rapid.Bool().Draw(t, "causal"), Softcap: float64(n("softcap", 0, 2)), Scale: float64(n("scale", 0, 2)) / 2}
 	q, k, v := random(batch, heads, queries, width), random(batch, kv, fresh, width), random(batch, kv, fresh, wide)
 	wholeK, wholeV := k, v
 	valid := make([]int64, batch)
@@ -147,7 +147,7 @@ func TestAttentionSteps(t *testing.T) {
 	root := tensor.Scalar(num.F16FromFloat32(float32(math.Sqrt(1 / math.Sqrt(8)))))
 	p := op.MatMul(op.Mul(q, root), op.Mul(k, root).Permute(0, 1, 3, 2))
 	want := op.MatMul(op.Softmax(op.Add(p, mask), -1), v)
-	got, _, _ := op.Attention(q, k, v, op.Attending[num.F16]{Mask: mask})
+	got, _, _ := op.Attention(q, k, v, op.AttentionOptions[num.F16]{Mask: mask})
 	agree(t, got, want)
 
 	if testing.Short() {
@@ -157,41 +157,41 @@ func TestAttentionSteps(t *testing.T) {
 		return tensor.RandomNormal[float32](seed, 0, 1, shape...)
 	}
 	a, b, c := f(5, 1, 1, 900, 4), f(6, 1, 1, 2500, 4), f(7, 1, 1, 2500, 3)
-	whole, _, _ := op.Attention(a, b, c, op.Attending[float32]{})
+	whole, _, _ := op.Attention(a, b, c, op.AttentionOptions[float32]{})
 	for _, i := range []int{0, 831, 899} {
 		row := tensor.R(i, i+1)
-		one, _, _ := op.Attention(a.Slice(tensor.Colon, tensor.Colon, row), b, c, op.Attending[float32]{})
+		one, _, _ := op.Attention(a.Slice(tensor.Colon, tensor.Colon, row), b, c, op.AttentionOptions[float32]{})
 		agree(t, whole.Slice(tensor.Colon, tensor.Colon, row), one)
 	}
 }
 
 func TestAttentionErrors(t *testing.T) {
 	x, y := tensor.New[float32](2, 3, 8), tensor.New[float32](2, 4, 8)
-	o := op.Attending[float32]{Heads: 2, KVHeads: 2}
-	with := func(f func(o *op.Attending[float32])) op.Attending[float32] {
+	o := op.AttentionOptions[float32]{Heads: 2, KVHeads: 2}
+	with := func(f func(o *op.AttentionOptions[float32])) op.AttentionOptions[float32] {
 		p := o
 		f(&p)
 		return p
 	}
 	for want, f := range map[string]func(){
 		"op.Attention: queries, keys and values are float32[2,3,8], float32[2,4,8] and float32[2,4,8], which 3 and 2 heads don't divide": func() {
-			op.Attention(x, y, y, with(func(o *op.Attending[float32]) { o.Heads = 3 }))
+			op.Attention(x, y, y, with(func(o *op.AttentionOptions[float32]) { o.Heads = 3 }))
 		},
-		"op.Attention: scale is -1": func() { op.Attention(x, y, y, with(func(o *op.Attending[float32]) { o.Scale = -1 })) },
+		"op.Attention: scale is -1": func() { op.Attention(x, y, y, with(func(o *op.AttentionOptions[float32]) { o.Scale = -1 })) },
 		"op.Attention: softcap is NaN": func() {
-			op.Attention(x, y, y, with(func(o *op.Attending[float32]) { o.Softcap = math.NaN() }))
+			op.Attention(x, y, y, with(func(o *op.AttentionOptions[float32]) { o.Softcap = math.NaN() }))
 		},
 		"op.Attention: input 3, the mask or bias, is float32[2,3,4], which doesn't stretch to (3,2,3,4)": func() {
-			op.Attention(tensor.New[float32](3, 3, 8), tensor.New[float32](3, 4, 8), tensor.New[float32](3, 4, 8), with(func(o *op.Attending[float32]) { o.Mask = tensor.New[float32](4, 3, 4) }))
+			op.Attention(tensor.New[float32](3, 3, 8), tensor.New[float32](3, 4, 8), tensor.New[float32](3, 4, 8), with(func(o *op.AttentionOptions[float32]) { o.Mask = tensor.New[float32](4, 3, 4) }))
 		},
 		"op.Attention: of the keys and values of earlier calls, inputs 4 and 5, one is missing": func() {
-			op.Attention(x, y, y, with(func(o *op.Attending[float32]) { o.PastKey = tensor.New[float32](2, 2, 1, 4) }))
+			op.Attention(x, y, y, with(func(o *op.AttentionOptions[float32]) { o.PastKey = tensor.New[float32](2, 2, 1, 4) }))
 		},
 		"op.LinearAttention: input 6 says what of the keys to erase": func() {
-			op.LinearAttention(x, x, x, op.Recall[float32]{Heads: 2, KVHeads: 2, Erase: x})
+			op.LinearAttention(x, x, x, op.LinearAttentionOptions[float32]{Heads: 2, KVHeads: 2, Erase: x})
 		},
 		"op.RotaryEmbedding: 3 elements of a head of 4 are to be rotated": func() {
-			op.RotaryEmbedding(x, x, x, tensor.Tensor[int64]{}, op.Rotary{Heads: 2, Width: 3})
+			op.RotaryEmbedding(x, x, x, tensor.Tensor[int64]{}, op.RotaryEmbeddingOptions{Heads: 2, Width: 3})
 		},
 		"op.TensorScatter: the update of sequence 1 begins at 3 of axis 1, of 4, and is 3 long": func() {
 			op.TensorScatter(y, x, tensor.FromSlice([]int64{1, 3}), 1)
@@ -210,7 +210,7 @@ func TestLinearAttention(t *testing.T) {
 		return tensor.RandomNormal[float32](seed, 0, 1, shape...)
 	}
 	q, k, v := f(1, 2, 3, 4*5), f(2, 2, 3, 2*5), f(3, 2, 3, 2*6)
-	o := op.Recall[float32]{Heads: 4, KVHeads: 2, State: f(4, 2, 2, 5, 6), Decay: f(5, 2, 3, 2*5), Beta: f(6, 2, 3, 2), Erase: f(7, 2, 3, 2*5), Scale: 0.3}
+	o := op.LinearAttentionOptions[float32]{Heads: 4, KVHeads: 2, State: f(4, 2, 2, 5, 6), Decay: f(5, 2, 3, 2*5), Beta: f(6, 2, 3, 2), Erase: f(7, 2, 3, 2*5), Scale: 0.3}
 	y, state := op.LinearAttention(q, k, v, o)
 	for b := range 2 {
 		for h := range 2 {
@@ -232,8 +232,8 @@ func TestLinearAttention(t *testing.T) {
 	}
 	narrow := func(a tensor.Tensor[float32]) tensor.Tensor[num.BF16] { return op.Cast[num.BF16](a) }
 	wide := func(a tensor.Tensor[float32]) tensor.Tensor[float32] { return op.Cast[float32](narrow(a)) }
-	y, state = op.LinearAttention(wide(q), wide(k), wide(v), op.Recall[float32]{Heads: 4, KVHeads: 2, Beta: wide(o.Beta)})
-	z, last := op.LinearAttention(narrow(q), narrow(k), narrow(v), op.Recall[num.BF16]{Heads: 4, KVHeads: 2, Beta: narrow(o.Beta)})
+	y, state = op.LinearAttention(wide(q), wide(k), wide(v), op.LinearAttentionOptions[float32]{Heads: 4, KVHeads: 2, Beta: wide(o.Beta)})
+	z, last := op.LinearAttention(narrow(q), narrow(k), narrow(v), op.LinearAttentionOptions[num.BF16]{Heads: 4, KVHeads: 2, Beta: narrow(o.Beta)})
 	agree(t, z, narrow(y))
 	agree(t, last, narrow(state))
 }
@@ -272,7 +272,7 @@ func TestRotaryEmbedding(t *testing.T) {
 			want.Set(float32(c*u)-float32(n*v), b, h, s, first)
 			want.Set(float32(n*u)+float32(c*v), b, h, s, second)
 		}
-		o := op.Rotary{Heads: 3, Width: 6, Interleaved: between}
+		o := op.RotaryEmbeddingOptions{Heads: 3, Width: 6, Interleaved: between}
 		agree(t, op.RotaryEmbedding(x, cos, sin, at, o), want)
 		flat := func(a tensor.Tensor[float32]) tensor.Tensor[float32] {
 			return a.Permute(0, 2, 1, 3).Contiguous().Reshape(2, 4, 24)
@@ -321,12 +321,12 @@ func TestContributedAttention(t *testing.T) {
 			[][]float32{{0.455589, -0.574027, -0.25, 0.327836, 0.315959, -0.742263, -0.25, -0.0969054, 0.173813, -0.991707, -0.25, 0.074501}, {2}, {-2.125, -0.125, 0.25, 0.625, -1.625, 0.375, 0.75, -0.5, -0.5, 1.5, 0.25, 0.625}}},
 		{"SimplifiedLayerNormalization", []tensor.Any{ramp(5, 2, 4), ramp(3, 4)}, nil, 2, [][]float32{{1.08345, 0.0902877, 0, -0.361151, -0.212127, -0.63638, 0, 0.31819}, {1.92614, 2.26268}}},
 	} {
-		for _, o := range op.All() {
+		for _, o := range op.Operators() {
 			if o.Name() != c.name || o.Domain() == "" && c.name != "SimplifiedLayerNormalization" {
 				continue
 			}
 			for _, d := range []dtype.DType{dtype.Float32, dtype.Float16} {
-				call := op.Call{Attrs: op.NoAttrs{}, Opset: 1, Outputs: c.outputs}
+				call := op.Call{Attrs: op.AttrMap(nil), Opset: 1, Outputs: c.outputs}
 				if c.attrs != nil {
 					call.Attrs = c.attrs
 				}

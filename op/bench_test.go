@@ -195,7 +195,7 @@ func BenchmarkMatMulNBits(b *testing.B) {
 		start := time.Now()
 		MatMul(x, w.Transpose(), Into(y))
 		middle := time.Now()
-		MatMulNBits(x, codes, scales, tensor.Tensor[uint8]{}, tensor.Tensor[float32]{}, WeightBits{Columns: n, Bits: 4, Block: 32}, Into(y))
+		MatMulNBits(x, codes, scales, tensor.Tensor[uint8]{}, tensor.Tensor[float32]{}, MatMulNBitsOptions{Columns: n, Bits: 4, Block: 32}, Into(y))
 		least[0], least[1] = min(least[0], middle.Sub(start)), min(least[1], time.Since(middle))
 	}
 	b.ReportMetric(float64(least[0].Nanoseconds())/1000, "float32-µs")

@@ -11,9 +11,9 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// Placement says how the blocks of Col2Im lie in the image, per axis; nil means the
+// Col2ImOptions says how the blocks of Col2Im lie in the image, per axis; nil means the
 // usual value.
-type Placement struct {
+type Col2ImOptions struct {
 	Strides   []int // from one block to the next; 1
 	Dilations []int // from one element of a block to the next; 1
 	Pads      []int // around the image, in front of each axis and then behind each; 0
@@ -25,12 +25,12 @@ type Placement struct {
 // Elements are added in row-major order of their place in the block, floats in
 // float64 and rounded once; integers wrap. Elements over the padding are dropped. It
 // panics when the extents don't fit together. ONNX Col2Im.
-func Col2Im[T num.Native | num.Narrow](a tensor.Tensor[T], image, block []int, p Placement, opts ...Option) (r tensor.Tensor[T]) {
+func Col2Im[T num.Native | num.Narrow](a tensor.Tensor[T], image, block []int, p Col2ImOptions, opts ...Option) (r tensor.Tensor[T]) {
 	imageOf(a.Any(), image, block, p).Into(exec.Ref(&r), opts)
 	return r
 }
 
-func imageOf(a tensor.Any, image, block []int, p Placement) *move.Transfer {
+func imageOf(a tensor.Any, image, block []int, p Col2ImOptions) *move.Transfer {
 	const name = "Col2Im"
 	plan.Present(name, &a)
 	rank := len(image)
@@ -40,7 +40,7 @@ func imageOf(a tensor.Any, image, block []int, p Placement) *move.Transfer {
 		}
 		return v
 	}
-	p = Placement{fill(p.Strides, rank, 1), fill(p.Dilations, rank, 1), fill(p.Pads, 2*rank, 0)}
+	p = Col2ImOptions{fill(p.Strides, rank, 1), fill(p.Dilations, rank, 1), fill(p.Pads, 2*rank, 0)}
 	if a.Rank() != 3 || rank == 0 || len(block) != rank || len(p.Strides) != rank || len(p.Dilations) != rank || len(p.Pads) != 2*rank {
 		panic(plan.Fail(name, tensor.ErrShape, "%s for an image of %d axes, a block of %d, %d strides, %d dilations and %d pads", tensor.Describe(a), rank, len(block), len(p.Strides), len(p.Dilations), len(p.Pads)))
 	}
@@ -121,7 +121,7 @@ var col2Im = plan.Operator{About: plan.About{Name: "Col2Im", PerAxis: 0b110, Ver
 	Move: func(c *plan.Use) plan.Mover {
 		image, _ := move.Ints("Col2Im", c, 1)
 		block, _ := move.Ints("Col2Im", c, 2)
-		var p Placement
+		var p Col2ImOptions
 		p.Strides, _ = plan.AttrInts(c, "strides")
 		p.Dilations, _ = plan.AttrInts(c, "dilations")
 		p.Pads, _ = plan.AttrInts(c, "pads")

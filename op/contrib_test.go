@@ -211,7 +211,7 @@ func TestMatMulNBits(t *testing.T) {
 			}
 			return w
 		}
-		p := WeightBits{Columns: c.n, Bits: c.bits, Block: c.block}
+		p := MatMulNBitsOptions{Columns: c.n, Bits: c.bits, Block: c.block}
 		var none tensor.Tensor[uint8]
 		var no tensor.Tensor[float32]
 		middle := MatMul(a, weights(func(int, int) float64 { return float64(int(1) << (c.bits - 1)) }))
@@ -259,7 +259,7 @@ func TestMatMulNBits(t *testing.T) {
 		refuses(t, "MatMulNBits", &Call{Inputs: list, Attrs: good})
 	}
 	fails(t, func() {
-		MatMulNBits(tensor.Scalar(float32(1)), b, s, tensor.Tensor[uint8]{}, tensor.Tensor[float32]{}, WeightBits{3, 4, 16})
+		MatMulNBits(tensor.Scalar(float32(1)), b, s, tensor.Tensor[uint8]{}, tensor.Tensor[float32]{}, MatMulNBitsOptions{3, 4, 16})
 	}, "op.MatMulNBits", "single number")
 	if o, _ := Lookup("MatMulNBits"); o.Supports(dtype.Float64) {
 		t.Error("float64")

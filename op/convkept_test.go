@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -60,7 +61,7 @@ func convKept[T num.Float](t *rapid.T) int {
 	}
 	rectify := rapid.Bool().Draw(t, "rectify")
 	if rectify {
-		o, _ = Rectified(o)
+		o, _ = plan.Rectified(o)
 	}
 	longs := func(list []int) (l []int64) {
 		for _, v := range list {
@@ -72,7 +73,7 @@ func convKept[T num.Float](t *rapid.T) int {
 		return &Call{Inputs: []tensor.Any{x.Any(), w.Any(), bias.Any()}, Opset: 22, Attrs: AttrMap{
 			"strides": longs(win.Strides), "dilations": longs(win.Dilations), "pads": longs(win.Pads), "group": int64(group)}}
 	}
-	form, _ := WithWeights(o, call(data[0], weights))
+	form, _ := plan.WithWeights(o, call(data[0], weights))
 	into := tensor.EmptyLike[T](data[0])
 	kept := call(into, weights)
 	kept.Fixed = []bool{false, true, true}

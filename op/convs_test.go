@@ -55,7 +55,7 @@ func TestConvTransposeLaw(t *testing.T) {
 			shape = append(shape, d.strides[i]*(d.in[i]-1)+d.more[i]+(d.kernel[i]-1)*d.dilations[i]+1-d.pads[i]-d.pads[rank+i])
 		}
 		var got tensor.Tensor[float32]
-		win := TransposeWindow{Window: Window{Kernel: d.kernel, Strides: d.strides, Dilations: d.dilations, Pads: d.pads}, OutputPadding: d.more}
+		win := ConvTransposeWindow{Window: Window{Kernel: d.kernel, Strides: d.strides, Dilations: d.dilations, Pads: d.pads}, OutputPadding: d.more}
 		err := tensor.Try(func() { got = ConvTranspose(x, w, bias, win, d.group) })
 		for _, e := range shape {
 			if e < 0 {
@@ -109,30 +109,30 @@ func TestConvTransposeLaw(t *testing.T) {
 func TestConvTransposeShapes(t *testing.T) {
 	none := tensor.Tensor[float32]{}
 	x, w := tensor.Full[float32](1, 1, 1, 3), tensor.Full[float32](1, 1, 1, 3)
-	shape := func(win TransposeWindow, want ...float32) {
+	shape := func(win ConvTransposeWindow, want ...float32) {
 		t.Helper()
 		same(t, fmt.Sprint(win), ConvTranspose(x, w, none, win, 1), tensor.FromSlice(want, 1, 1, len(want)))
 	}
 	two := Window{Strides: []int{2}}
-	shape(TransposeWindow{Window: two}, 1, 1, 2, 1, 2, 1, 1)
-	shape(TransposeWindow{Window: two, OutputPadding: []int{1}}, 1, 1, 2, 1, 2, 1, 1, 0)
-	shape(TransposeWindow{Window: two, OutputShape: []int{6}}, 1, 2, 1, 2, 1, 1) // the odd one goes in front
-	shape(TransposeWindow{Window: two, OutputShape: []int{9}}, 1, 1, 2, 1, 2, 1, 1, 0, 0)
+	shape(ConvTransposeWindow{Window: two}, 1, 1, 2, 1, 2, 1, 1)
+	shape(ConvTransposeWindow{Window: two, OutputPadding: []int{1}}, 1, 1, 2, 1, 2, 1, 1, 0)
+	shape(ConvTransposeWindow{Window: two, OutputShape: []int{6}}, 1, 2, 1, 2, 1, 1) // the odd one goes in front
+	shape(ConvTransposeWindow{Window: two, OutputShape: []int{9}}, 1, 1, 2, 1, 2, 1, 1, 0, 0)
 	two.AutoPad = "SAME_UPPER"
-	shape(TransposeWindow{Window: two}, 1, 1, 2, 1, 2, 1)
+	shape(ConvTransposeWindow{Window: two}, 1, 1, 2, 1, 2, 1)
 	two.AutoPad = "SAME_LOWER"
-	shape(TransposeWindow{Window: two}, 1, 2, 1, 2, 1, 1)
-	fails(t, func() { ConvTranspose(x, w, none, TransposeWindow{OutputPadding: []int{1}}, 1) }, "output padding of 1", "stride")
-	fails(t, func() { ConvTranspose(x, w, none, TransposeWindow{Window: Window{Pads: []int{5, 5}}}, 1) }, "pads of 5 and 5")
-	fails(t, func() { ConvTranspose(x, w, none, TransposeWindow{}, 2) }, "2 groups", "1 input channels")
-	fails(t, func() { ConvTranspose(x, tensor.New[float32](2, 1, 3), none, TransposeWindow{}, 1) }, "input has 1 channels, kernel wants 2")
+	shape(ConvTransposeWindow{Window: two}, 1, 2, 1, 2, 1, 1)
+	fails(t, func() { ConvTranspose(x, w, none, ConvTransposeWindow{OutputPadding: []int{1}}, 1) }, "output padding of 1", "stride")
+	fails(t, func() { ConvTranspose(x, w, none, ConvTransposeWindow{Window: Window{Pads: []int{5, 5}}}, 1) }, "pads of 5 and 5")
+	fails(t, func() { ConvTranspose(x, w, none, ConvTransposeWindow{}, 2) }, "2 groups", "1 input channels")
+	fails(t, func() { ConvTranspose(x, tensor.New[float32](2, 1, 3), none, ConvTransposeWindow{}, 1) }, "input has 1 channels, kernel wants 2")
 	fails(t, func() {
-		ConvTranspose(x, w, none, TransposeWindow{Window: Window{Strides: []int{1<<31 - 1}, Dilations: []int{1<<31 - 1}}, OutputShape: []int{-1}}, 1)
+		ConvTranspose(x, w, none, ConvTransposeWindow{Window: Window{Strides: []int{1<<31 - 1}, Dilations: []int{1<<31 - 1}}, OutputShape: []int{-1}}, 1)
 	}, "output extents")
 	f := random[num.F16](rand.New(rand.NewPCG(1, 2)), 1, 2, 5)
 	k := random[num.F16](rand.New(rand.NewPCG(1, 3)), 2, 2, 3)
-	want := Cast[num.F16](ConvTranspose(Cast[float32](f), Cast[float32](k), none, TransposeWindow{}, 1))
-	same(t, "float16", ConvTranspose(f, k, tensor.Tensor[num.F16]{}, TransposeWindow{}, 1), want)
+	want := Cast[num.F16](ConvTranspose(Cast[float32](f), Cast[float32](k), none, ConvTransposeWindow{}, 1))
+	same(t, "float16", ConvTranspose(f, k, tensor.Tensor[num.F16]{}, ConvTransposeWindow{}, 1), want)
 }
 
 func TestConvInteger(t *testing.T) {

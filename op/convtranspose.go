@@ -15,9 +15,9 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// TransposeWindow is how the kernel of a ConvTranspose moves: Strides and Dilations
+// ConvTransposeWindow is how the kernel of a ConvTranspose moves: Strides and Dilations
 // are those of the result, Pads are cut off from it.
-type TransposeWindow struct {
+type ConvTransposeWindow struct {
 	Window
 	OutputPadding []int // more elements at the end of each spatial axis, fewer than the stride or the dilation; nil is 0
 	OutputShape   []int // the spatial extents of the result, from which pads follow; nil computes them
@@ -38,13 +38,13 @@ type TransposeWindow struct {
 // cut off is odd, unless with SAME_UPPER. It panics when extents don't fit. ONNX
 // ConvTranspose. The products of an image exist as a whole, k1·k2·… times as large
 // as the result or so.
-func ConvTranspose[T num.Float | num.Narrow](x, w, bias tensor.Tensor[T], win TransposeWindow, group int, opts ...Option) (r tensor.Tensor[T]) {
+func ConvTranspose[T num.Float | num.Narrow](x, w, bias tensor.Tensor[T], win ConvTransposeWindow, group int, opts ...Option) (r tensor.Tensor[T]) {
 	transposedConv(x.Any(), w.Any(), bias.Any(), win, group).Into(exec.Ref(&r), opts)
 	return r
 }
 
 // transposedConv checks the operands of a transposed convolution; bias may be nil.
-func transposedConv(x, w, bias tensor.Any, win TransposeWindow, group int) *move.Transfer {
+func transposedConv(x, w, bias tensor.Any, win ConvTransposeWindow, group int) *move.Transfer {
 	const name = "ConvTranspose"
 	plan.Present(name, &x, &w)
 	plan.OneType(name, x, w, bias)
@@ -75,7 +75,7 @@ func transposedConv(x, w, bias tensor.Any, win TransposeWindow, group int) *move
 
 // reaches checks a window against the spatial extents and returns one span per axis:
 // of the result, whose windows lie at the elements of the input.
-func (w *TransposeWindow) reaches(name string, in, kernel []int) []contract.Span {
+func (w *ConvTransposeWindow) reaches(name string, in, kernel []int) []contract.Span {
 	n := len(in)
 	check := contract.Checker(name, n)
 	check("kernel extents", w.Kernel, n, 1)
@@ -256,7 +256,7 @@ func overlaid[T num.Float](sums []float64, cols []T, s []contract.Span) {
 var convTranspose = plan.Operator{About: plan.About{Name: "ConvTranspose", TakesUp: plan.InBlocks | plan.InColumns, FLOPs: plan.FLOPs{Rule: transposedFLOPs}, Versions: []int{1, 11, 22},
 	Attrs: []string{"auto_pad", "dilations", "group", "kernel_shape", "output_padding", "output_shape", "pads", "strides"}}, Least: 2, Most: 3, Takes: plan.Floats, Fast: productFast,
 	Move: func(c *plan.Use) plan.Mover {
-		w := TransposeWindow{Window: contract.WindowOf(c)}
+		w := ConvTransposeWindow{Window: contract.WindowOf(c)}
 		w.OutputPadding, _ = plan.AttrInts(c, "output_padding")
 		w.OutputShape, _ = plan.AttrInts(c, "output_shape")
 		return transposedConv(c.In(0), c.In(1), c.In(2), w, plan.AttrInt(c, "group", 1))

@@ -10,8 +10,8 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// Fourier says how DFT transforms. Its zero value is the forward transform of all elements.
-type Fourier struct {
+// DFTOptions says how DFT transforms. Its zero value is the forward transform of all elements.
+type DFTOptions struct {
 	Length   int  // of the transform; longer signals are cut off, shorter ones filled up with 0; 0 is the signal's own
 	Inverse  bool // with the other sign of the exponent, and divided by the length
 	Onesided bool // of a real signal: half of the spectrum, or the signal of half a spectrum
@@ -35,12 +35,12 @@ type Fourier struct {
 // NaN or an infinity makes much of its signal NaN. It panics for an axis that isn't there or
 // is the last, a last axis of another length, a transform of no elements, and for a onesided
 // transform of complex numbers or its inverse of real ones. ONNX DFT.
-func DFT[T num.Float | num.Narrow](x tensor.Tensor[T], axis int, o Fourier, opts ...Option) (r tensor.Tensor[T]) {
+func DFT[T num.Float | num.Narrow](x tensor.Tensor[T], axis int, o DFTOptions, opts ...Option) (r tensor.Tensor[T]) {
 	fourierOf(x.Any(), axis, o).Into(exec.Ref(&r), opts)
 	return r
 }
 
-func fourierOf(x tensor.Any, axis int, o Fourier) *move.Transfer {
+func fourierOf(x tensor.Any, axis int, o DFTOptions) *move.Transfer {
 	const name = "DFT"
 	plan.Present(name, &x)
 	rank := x.Rank()
@@ -143,7 +143,7 @@ func exchange(v []complex128) {
 var dft = plan.Operator{About: plan.About{Name: "DFT", Versions: []int{17, 20}, Attrs: []string{"axis", "inverse", "onesided"}, Why: "of floats alone: Cast first"}, Least: 1, Most: 3, Takes: plan.Floats,
 	Move: func(c *plan.Use) plan.Mover {
 		const name = "DFT"
-		o := Fourier{Inverse: c.Attrs.Int("inverse", 0) != 0, Onesided: c.Attrs.Int("onesided", 0) != 0}
+		o := DFTOptions{Inverse: c.Attrs.Int("inverse", 0) != 0, Onesided: c.Attrs.Int("onesided", 0) != 0}
 		var axis int
 		if c.Opset < 20 {
 			plan.Takes(name, c, 2)

@@ -44,7 +44,7 @@ func TestEnded(t *testing.T) {
 	v, w, wide, plane := real(30000), real(30000), real(130, 900), real(1, 2, 90, 90)
 	bytesA, bytesB := Cast[uint8](real(4, 3000)), Cast[uint8](real(3000, 4))
 	units, half := Cast[fixed.FP16x16](Mul(wide, tensor.Scalar[float32](0.01))), Cast[num.F16](wide)
-	step, unit := Quantization[float32, uint8]{Scale: tensor.Scalar[float32](0.5)}, Recall[float32]{Heads: 1, KVHeads: 1}
+	step, unit := Quantization[float32, uint8]{Scale: tensor.Scalar[float32](0.5)}, LinearAttentionOptions[float32]{Heads: 1, KVHeads: 1}
 	sums, kernel, deep, places, state := real(4), real(3, 2, 3, 3), real(3, 900, 2), index(500, 130), real(1, 16, 4)
 	steps := b.Reshape(1, 3000, 4).Slice(tensor.Colon, tensor.R(0, 40))
 	gates := wide.Reshape(1, 13, 9000).Slice(tensor.Colon, tensor.R(0, 1), tensor.R(0, 4800)).Reshape(1, 16, 300)
@@ -78,11 +78,11 @@ func TestEnded(t *testing.T) {
 		},
 		"Attention": func(o ...Option) any {
 			x := wide.Reshape(1, 3, 390, 100)
-			y, _, _ := Attention(x, x, x, Attending[float32]{Causal: true}, o...)
+			y, _, _ := Attention(x, x, x, AttentionOptions[float32]{Causal: true}, o...)
 			return y
 		},
 		"LSTM": func(o ...Option) any {
-			y, h, c := LSTM(wide.Reshape(130, 3, 300), gates, state, Recurrent[float32]{}, o...)
+			y, h, c := LSTM(wide.Reshape(130, 3, 300), gates, state, RecurrentOptions[float32]{}, o...)
 			return []tensor.Any{y.Any(), h.Any(), c.Any()}
 		},
 		"ReduceSum":          func(o ...Option) any { return ReduceSum(wide, nil, o...) },
@@ -94,8 +94,8 @@ func TestEnded(t *testing.T) {
 		"Ptp":                func(o ...Option) any { return Ptp(wide, []int{0}, o...) },
 		"Median":             func(o ...Option) any { return Median(wide, []int{0}, o...) },
 		"Quantile":           func(o ...Option) any { return Quantile(wide, 0.3, nil, o...) },
-		"NanMean":            func(o ...Option) any { return NanMean(wide, []int{1}, o...) },
-		"NanArgMax":          func(o ...Option) any { return NanArgMax(wide, 0, o...) },
+		"NanMean":            func(o ...Option) any { return NaNMean(wide, []int{1}, o...) },
+		"NanArgMax":          func(o ...Option) any { return NaNArgMax(wide, 0, o...) },
 		"CountNonzero":       func(o ...Option) any { return CountNonzero(wide, []int{0}, o...) },
 		"CumProd":            func(o ...Option) any { return CumProd(wide, 1, append(o, Reverse())...) },
 		"Sort":               func(o ...Option) any { return Sort(wide, 0, o...) },
@@ -114,13 +114,13 @@ func TestEnded(t *testing.T) {
 		"Conv":               func(o ...Option) any { return Conv(plane, kernel, none, Window{}, 1, o...) },
 		"Conv, deep":         func(o ...Option) any { return Conv(wide.Reshape(1, 900, 130), deep, none, Window{}, 1, o...) },
 		"ConvTranspose": func(o ...Option) any {
-			return ConvTranspose(plane, kernel.Permute(1, 0, 2, 3), none, TransposeWindow{}, 1, o...)
+			return ConvTranspose(plane, kernel.Permute(1, 0, 2, 3), none, ConvTransposeWindow{}, 1, o...)
 		},
 		"MaxPool": func(o ...Option) any { return MaxPool(plane, Window{Kernel: []int{5, 5}}, o...) },
 		"AveragePool": func(o ...Option) any {
 			return AveragePool(plane, Window{Kernel: []int{5, 5}}, append(o, CountIncludePad())...)
 		},
-		"DFT":             func(o ...Option) any { return DFT(wide.Reshape(130, 900, 1), 1, Fourier{}, o...) },
+		"DFT":             func(o ...Option) any { return DFT(wide.Reshape(130, 900, 1), 1, DFTOptions{}, o...) },
 		"Fuse":            func(o ...Option) any { return Fuse(Add(Exp(Lazy(wide)), wide), o...) },
 		"Fuse with a sum": func(o ...Option) any { return Fuse(Sub(Lazy(wide), Exp(Lazy(wide.Slice(tensor.R(0, 1))))), o...) },
 	} {

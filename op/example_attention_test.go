@@ -11,9 +11,9 @@ func ExampleAttention() {
 	q := tensor.FromSlice([]float32{8, 0, 0, 8}, 1, 1, 2, 2)
 	k := tensor.FromSlice([]float32{8, 0, 0, 8, 8, 8}, 1, 1, 3, 2)
 	v := tensor.FromSlice([]float32{1, 2, 3}, 1, 1, 3, 1)
-	y, _, _ := op.Attention(q, k, v, op.Attending[float32]{})
+	y, _, _ := op.Attention(q, k, v, op.AttentionOptions[float32]{})
 	fmt.Println(y.Reshape(2))
-	y, _, _ = op.Attention(q, k, v, op.Attending[float32]{Causal: true}) // each query sees its own key and those before it
+	y, _, _ = op.Attention(q, k, v, op.AttentionOptions[float32]{Causal: true}) // each query sees its own key and those before it
 	fmt.Println(y.Reshape(2))
 	// Output:
 	// [2.  2.5]
@@ -38,7 +38,7 @@ func ExampleLinearAttention() {
 	q := tensor.FromSlice([]float32{1, 0, 0, 1}, 1, 2, 2)
 	k := tensor.FromSlice([]float32{1, 0, 1, 1}, 1, 2, 2)
 	v := tensor.FromSlice([]float32{5, 7}, 1, 2, 1)
-	y, state := op.LinearAttention(q, k, v, op.Recall[float32]{Heads: 1, KVHeads: 1, Scale: 1})
+	y, state := op.LinearAttention(q, k, v, op.LinearAttentionOptions[float32]{Heads: 1, KVHeads: 1, Scale: 1})
 	fmt.Println(y)
 	fmt.Println(state)
 	// Output:
@@ -53,7 +53,7 @@ func ExampleRotaryEmbedding() {
 	cos := tensor.FromSlice([]float32{1, 1, 0, 0}, 2, 2) // no turn at position 0, a quarter at position 1
 	sin := tensor.FromSlice([]float32{0, 0, 1, 1}, 2, 2)
 	at := tensor.FromSlice([]int64{0, 1}, 1, 2)
-	fmt.Println(op.RotaryEmbedding(x, cos, sin, at, op.Rotary{}))
+	fmt.Println(op.RotaryEmbedding(x, cos, sin, at, op.RotaryEmbeddingOptions{}))
 	// Output:
 	// [[[[ 1.  2.  3.  4.]
 	//    [-3. -4.  1.  2.]]]]

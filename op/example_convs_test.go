@@ -11,8 +11,8 @@ func ExampleConvTranspose() {
 	x := tensor.FromSlice([]float32{1, 2, 3, 4}, 1, 1, 2, 2)
 	w := tensor.Full[float32](1, 1, 1, 2, 2)
 	none := tensor.Tensor[float32]{}
-	fmt.Println(op.ConvTranspose(x, w, none, op.TransposeWindow{}, 1))
-	doubled := op.TransposeWindow{Window: op.Window{Strides: []int{2, 2}}}
+	fmt.Println(op.ConvTranspose(x, w, none, op.ConvTransposeWindow{}, 1))
+	doubled := op.ConvTransposeWindow{Window: op.Window{Strides: []int{2, 2}}}
 	fmt.Println(op.ConvTranspose(x, w, none, doubled, 1).S("0, 0"))
 	// Output:
 	// [[[[ 1.  3.  2.]

@@ -121,21 +121,10 @@ func ExampleRectify() {
 	//  [0. 1.]]
 }
 
-func ExampleRectified() {
-	gemm, _ := op.Lookup("Gemm")
-	rectified, ok := op.Rectified(gemm)
-	a := tensor.FromSlice([]float32{-1, 2}, 2, 1)
-	out, err := rectified.Run(&op.Call{Inputs: []tensor.Any{a.Any(), tensor.FromSlice([]float32{3}, 1, 1).Any()}, Attrs: op.NoAttrs{}, Opset: 13})
-	fmt.Println(out[0], err, ok)
-	// Output:
-	// [[0.]
-	//  [6.]] <nil> true
-}
-
 func ExampleLSTM() {
 	x := tensor.FromSlice([]float32{1, 2, 3, 4}, 2, 1, 2) // 2 steps of a sequence of 2 features
 	w, r := tensor.Full[float32](0.25, 1, 12, 2), tensor.Full[float32](0.5, 1, 12, 3)
-	y, h, c := op.LSTM(x, w, r, op.Recurrent[float32]{})
+	y, h, c := op.LSTM(x, w, r, op.RecurrentOptions[float32]{})
 	fmt.Println(y.Shape(), h.Shape(), c.Shape())
 	fmt.Println(h)
 	// Output:
@@ -143,26 +132,10 @@ func ExampleLSTM() {
 	// [[[0.76352566 0.76352566 0.76352566]]]
 }
 
-func ExampleWithWeights() {
-	rnn, _ := op.Lookup("RNN")
-	w, r := tensor.FromSlice([]float32{2}, 1, 1, 1).Any(), tensor.FromSlice([]float32{0}, 1, 1, 1).Any()
-	form, bytes := op.WithWeights(rnn, &op.Call{Inputs: []tensor.Any{{}, w, r}})
-	fmt.Println(bytes, "bytes")
-	for _, v := range []float32{0, 0.25} {
-		x := tensor.FromSlice([]float32{v}, 1, 1, 1).Any()
-		out, err := form.Run(&op.Call{Inputs: []tensor.Any{x, w, r}, Attrs: op.NoAttrs{}, Opset: 14})
-		fmt.Println(out[0], err)
-	}
-	// Output:
-	// 8 bytes
-	// [[[[0.]]]] <nil>
-	// [[[[0.46211717]]]] <nil>
-}
-
 func ExampleGRU() {
 	x := tensor.FromSlice([]float32{1, 2, 3, 4}, 2, 1, 2)
 	w, r := tensor.Full[float32](0.25, 2, 9, 2), tensor.Full[float32](0.5, 2, 9, 3)
-	y, h := op.GRU(x, w, r, op.Recurrent[float32]{Direction: "bidirectional", LinearBeforeReset: true})
+	y, h := op.GRU(x, w, r, op.RecurrentOptions[float32]{Direction: "bidirectional", LinearBeforeReset: true})
 	fmt.Println(y.Shape(), h.Shape())
 	fmt.Println(h)
 	// Output:
@@ -175,7 +148,7 @@ func ExampleGRU() {
 func ExampleRNN() {
 	x := tensor.FromSlice([]float32{1, 2, 3, 4}, 2, 1, 2)
 	w, r := tensor.Full[float32](0.25, 1, 3, 2), tensor.Full[float32](0.5, 1, 3, 3)
-	y, _ := op.RNN(x, w, r, op.Recurrent[float32]{Activations: []string{"Relu"}})
+	y, _ := op.RNN(x, w, r, op.RecurrentOptions[float32]{Activations: []string{"Relu"}})
 	fmt.Println(y.Reshape(2, 3))
 	// Output:
 	// [[0.75  0.75  0.75 ]

@@ -70,10 +70,10 @@ func ExampleMaxUnpool() {
 	// [[[0. 5. 7. 0.]]]
 }
 
-func ExampleRoiAlign() {
+func ExampleROIAlign() {
 	x := tensor.Arange[float32](0, 16, 1).Reshape(1, 1, 4, 4)
 	roi := tensor.FromSlice([]float32{0, 0, 4, 4}, 1, 4)
-	fmt.Println(op.RoiAlign(x, roi, tensor.FromSlice([]int64{0}), op.Regions{Height: 2, Width: 2, Scale: 1, HalfPixel: true}))
+	fmt.Println(op.ROIAlign(x, roi, tensor.FromSlice([]int64{0}), op.ROIAlignOptions{Height: 2, Width: 2, Scale: 1, HalfPixel: true}))
 	// Output:
 	// [[[[ 2.5  4.5]
 	//    [10.5 12.5]]]]
@@ -83,13 +83,13 @@ func ExampleNegativeLogLikelihoodLoss() {
 	x := tensor.FromSlice([]float32{-1, -2, -3, -4, -5, -6}, 2, 3)
 	target := tensor.FromSlice([]int64{2, 0})
 	none := tensor.Tensor[float32]{}
-	fmt.Println(op.NegativeLogLikelihoodLoss(x, target, none, op.Loss{Reduction: "none"}), op.NegativeLogLikelihoodLoss(x, target, none, op.Loss{}))
+	fmt.Println(op.NegativeLogLikelihoodLoss(x, target, none, op.LossOptions{Reduction: "none"}), op.NegativeLogLikelihoodLoss(x, target, none, op.LossOptions{}))
 	// Output:
 	// [3. 4.] 3.5
 }
 
 func ExampleSoftmaxCrossEntropyLoss() {
-	loss, logProb := op.SoftmaxCrossEntropyLoss(tensor.New[float64](1, 2), tensor.FromSlice([]int64{1}), tensor.Tensor[float64]{}, op.Loss{})
+	loss, logProb := op.SoftmaxCrossEntropyLoss(tensor.New[float64](1, 2), tensor.FromSlice([]int64{1}), tensor.Tensor[float64]{}, op.LossOptions{})
 	fmt.Printf("%.4f %.4f\n", loss.Item(), logProb.At(0, 0))
 	// Output:
 	// 0.6931 -0.6931
@@ -128,14 +128,14 @@ func ExampleDet() {
 func ExampleNonMaxSuppression() {
 	boxes := tensor.FromSlice([]float32{0, 0, 1, 1, 0, 0.1, 1, 1.1, 0, 10, 1, 11}, 1, 3, 4)
 	scores := tensor.FromSlice([]float32{0.5, 0.9, 0.8}, 1, 1, 3)
-	fmt.Println(op.NonMaxSuppression(boxes, scores, op.Suppression{Most: 3, Overlap: 0.5}))
+	fmt.Println(op.NonMaxSuppression(boxes, scores, op.NonMaxSuppressionOptions{Most: 3, Overlap: 0.5}))
 	// Output:
 	// [[0 0 1]
 	//  [0 0 2]]
 }
 
-func ExampleBitCast() {
-	fmt.Printf("%x\n", op.BitCast[uint32](tensor.FromSlice([]float32{1, -2})).Elems())
+func ExampleBitcast() {
+	fmt.Printf("%x\n", op.Bitcast[uint32](tensor.FromSlice([]float32{1, -2})).Elems())
 	// Output:
 	// [3f800000 c0000000]
 }
@@ -156,9 +156,9 @@ func ExampleGlobalLpPool() {
 }
 
 // The region is the right half of the image, in two bins, one above the other.
-func ExampleMaxRoiPool() {
+func ExampleMaxROIPool() {
 	x := tensor.FromSlice([]float32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}, 1, 1, 4, 4)
-	fmt.Println(op.MaxRoiPool(x, tensor.FromSlice([]float32{0, 2, 0, 3, 3}, 1, 5), 2, 1, 1))
+	fmt.Println(op.MaxROIPool(x, tensor.FromSlice([]float32{0, 2, 0, 3, 3}, 1, 5), 2, 1, 1))
 	// Output:
 	// [[[[ 7.]
 	//    [15.]]]]
@@ -166,7 +166,7 @@ func ExampleMaxRoiPool() {
 
 func ExampleTfIdfVectorizer() {
 	x := tensor.FromSlice([]int64{1, 1, 3, 3, 3, 7, 8, 6, 7, 5, 6, 8}, 2, 6)
-	grams := op.NGrams{Pool: []int64{2, 3, 5, 4, 5, 6, 7, 8, 6, 7}, Starts: []int{0, 4}, Outputs: []int{0, 1, 2, 3, 4, 5, 6}, Mode: "TF", Least: 2, Most: 2}
+	grams := op.TfIdfVectorizerOptions{Pool: []int64{2, 3, 5, 4, 5, 6, 7, 8, 6, 7}, Starts: []int{0, 4}, Outputs: []int{0, 1, 2, 3, 4, 5, 6}, Mode: "TF", Least: 2, Most: 2}
 	fmt.Println(op.TfIdfVectorizer(x, grams))
 	// Output:
 	// [[0. 0. 0. 0. 0. 0. 0.]

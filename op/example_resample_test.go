@@ -7,9 +7,9 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-func ExampleAllTrue() {
+func ExampleAll() {
 	a := tensor.FromSlice([]int32{1, 2, 0, 3}, 2, 2)
-	fmt.Println(op.AllTrue(a, []int{1}))
+	fmt.Println(op.All(a, []int{1}))
 	// Output:
 	// [ True False]
 }
@@ -32,7 +32,7 @@ func ExampleCenterCropPad() {
 
 func ExampleCol2Im() {
 	blocks := tensor.Full[float32](1, 1, 4, 4) // four blocks of 2×2 ones
-	fmt.Println(op.Col2Im(blocks, []int{3, 3}, []int{2, 2}, op.Placement{}))
+	fmt.Println(op.Col2Im(blocks, []int{3, 3}, []int{2, 2}, op.Col2ImOptions{}))
 	// Output:
 	// [[[[1. 2. 1.]
 	//    [2. 4. 2.]
@@ -49,7 +49,7 @@ func ExampleCountNonzero() {
 func ExampleGridSample() {
 	image := tensor.FromSlice([]float32{0, 10, 20, 30}, 1, 1, 2, 2)
 	points := tensor.FromSlice([]float32{-0.5, -0.5, 0, 0, 0.5, 0}, 1, 1, 3, 2) // x and y of three
-	fmt.Println(op.GridSample(image, points, op.Sampling{}))
+	fmt.Println(op.GridSample(image, points, op.GridSampleOptions{}))
 	// Output:
 	// [[[[ 0. 15. 20.]]]]
 }
@@ -75,8 +75,8 @@ func ExampleRavelIndex() {
 
 func ExampleResize() {
 	a := tensor.FromSlice([]float32{1, 2, 3, 4}, 2, 2)
-	fmt.Println(op.Resize(a, op.Resampling{Sizes: []int{2, 4}}))
-	fmt.Println(op.Resize(a, op.Resampling{Sizes: []int{2, 3}, Mode: "linear", Coordinates: "align_corners"}))
+	fmt.Println(op.Resize(a, op.ResizeOptions{Sizes: []int{2, 4}}))
+	fmt.Println(op.Resize(a, op.ResizeOptions{Sizes: []int{2, 3}, Mode: "linear", Coordinates: "align_corners"}))
 	// Output:
 	// [[1. 1. 2. 2.]
 	//  [3. 3. 4. 4.]]

@@ -11,9 +11,9 @@ import (
 // Two waves a turn and their spectrum, of which a half says all.
 func ExampleDFT() {
 	x := tensor.FromSlice([]float32{1, 0, -1, 0, 1, 0, -1, 0}, 8, 1)
-	y := op.DFT(x, 0, op.Fourier{Onesided: true})
+	y := op.DFT(x, 0, op.DFTOptions{Onesided: true})
 	fmt.Println(y)
-	fmt.Println(op.DFT(y, 0, op.Fourier{Onesided: true, Inverse: true}).Reshape(8))
+	fmt.Println(op.DFT(y, 0, op.DFTOptions{Onesided: true, Inverse: true}).Reshape(8))
 	// Output:
 	// [[0. 0.]
 	//  [0. 0.]
@@ -50,7 +50,7 @@ func ExampleAffineGrid() {
 	turned := tensor.FromSlice([]float32{0, 1, 0, -1, 0, 0}, 1, 2, 3) // by a right angle
 	grid := op.AffineGrid(turned, []int{1, 1, 2, 2})
 	image := tensor.FromSlice([]float32{0, 10, 20, 30}, 1, 1, 2, 2)
-	fmt.Println(op.GridSample(image, grid, op.Sampling{}))
+	fmt.Println(op.GridSample(image, grid, op.GridSampleOptions{}))
 	// Output:
 	// [[[[20.  0.]
 	//    [30. 10.]]]]
@@ -97,7 +97,7 @@ func ExampleMatMulNBits() {
 	scales := tensor.FromSlice([]float32{1, 0.5}, 2, 1)
 	zero := tensor.FromSlice([]uint8{0, 7}, 2, 1)
 	a := tensor.Full[float32](1, 1, 16)
-	fmt.Println(op.MatMulNBits(a, b, scales, zero, tensor.Tensor[float32]{}, op.WeightBits{Columns: 2, Bits: 4, Block: 16}))
+	fmt.Println(op.MatMulNBits(a, b, scales, zero, tensor.Tensor[float32]{}, op.MatMulNBitsOptions{Columns: 2, Bits: 4, Block: 16}))
 	// Output:
 	// [[120.   8.]]
 }

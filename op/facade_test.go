@@ -38,7 +38,7 @@ func TestFacades(t *testing.T) {
 	config := gotypes.Config{Importer: importer.ForCompiler(fset, "source", nil), IgnoreFuncBodies: true, Error: func(error) {}}
 	pkg, _ := config.Check("github.com/ashlar-go/ashlar/op", fset, files, nil)
 	seen := 0
-	for _, o := range All() {
+	for _, o := range Operators() {
 		f, ok := pkg.Scope().Lookup(o.Name()).(*gotypes.Func)
 		if !ok || !f.Exported() {
 			continue

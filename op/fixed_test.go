@@ -370,7 +370,7 @@ func TestFixedSumOfMany(t *testing.T) {
 	check("eager", Sum(ts))
 	check("saturated", Sum(ts, Saturate()))
 	check("fused", Fuse(Sum([]tensor.Tensor[fixed.FP16x16]{Lazy(ts[0]), ts[1], ts[2]})))
-	out, err := plan.OpOf(&sum).Run(&Call{Inputs: []tensor.Any{ts[0].Any(), ts[1].Any(), ts[2].Any()}, Attrs: NoAttrs{}, Opset: 13, Outputs: 1})
+	out, err := plan.OpOf(&sum).Run(&Call{Inputs: []tensor.Any{ts[0].Any(), ts[1].Any(), ts[2].Any()}, Attrs: plan.NoAttrs{}, Opset: 13, Outputs: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,11 +27,6 @@ func Lazy[T num.Elem](a tensor.Tensor[T]) tensor.Tensor[T] {
 	return a
 }
 
-// LazyOf is Lazy for an element type that is known at run time only.
-func LazyOf(a tensor.Any) (tensor.Any, error) {
-	return a, tensor.Try(func() { pointwise.PutOff("LazyOf", &a) })
-}
-
 // Fuse computes what a lazy tensor stands for, in one pass over memory, with the same
 // bits as the operators one after the other; Into may name an operand of the chain.
 // What operators of the chain have in common is computed once. A part of another
@@ -41,12 +36,6 @@ func LazyOf(a tensor.Any) (tensor.Any, error) {
 func Fuse[T num.Elem](y tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
 	pointwise.Fused(exec.Ref(&r), "Fuse", exec.Ref(&y), plan.Read("Fuse", 0, opts))()
 	return r
-}
-
-// FuseOf is Fuse for an element type that is known at run time only.
-func FuseOf(y tensor.Any, opts ...Option) (r tensor.Any, err error) {
-	err = tensor.Try(func() { pointwise.Fused(&r, "FuseOf", &y, plan.Read("FuseOf", 0, opts))() })
-	return r, err
 }
 
 // Prepare returns a function that does what Fuse does, and plans it now: a call then

@@ -279,7 +279,7 @@ func TestFuseErrors(t *testing.T) {
 // Every operator takes lazy operands as it takes others, or refuses them by name.
 func TestLazyEverywhere(t *testing.T) {
 	fused := 0
-	for _, o := range All() {
+	for _, o := range Operators() {
 		for n := 1; n <= 3; n++ {
 			now, later := &Call{Opset: 25}, &Call{Opset: 25}
 			for i := range n {

@@ -3,48 +3,8 @@ package op
 import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/cpu"
-	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 )
-
-// Why says in a few words why an operator isn't defined for an element type of its
-// deciding operand, and what to do instead. It is empty where the operator is.
-func Why(o *Op, d dtype.DType) string {
-	if plan.Some("Why", o).Supports(d) {
-		return ""
-	}
-	if why := plan.AboutOf(o).Why; why != "" && !d.IsComplex() && d != dtype.Bool {
-		return why
-	}
-	switch {
-	case d.IsComplex():
-		return "complex numbers have arithmetic, equality, sums and products of matrices; no order, and no functions here"
-	case d == dtype.Bool:
-		return "truth values are no numbers: Cast them first"
-	case !o.Supports(dtype.Float32) && !o.Supports(dtype.Int32):
-		return "of truth values alone: compare with 0 first"
-	case d.IsInteger():
-		return "of floats alone: Cast first"
-	case d.IsFixed() && o.Supports(dtype.Float32):
-		return "not of fixed point: Cast first"
-	}
-	return "of integers alone: Cast first"
-}
-
-// Kernels returns the levels of instructions, besides plain Go, that an operator has
-// rows of its own for, such as [avx2 avx512], for an element type of its deciding
-// operand. Narrow floats are computed by the rows of float32.
-func Kernels(o *Op, d dtype.DType) (levels []string) {
-	if !plan.Some("Kernels", o).Supports(d) {
-		return nil
-	}
-	for l := cpu.Generic + 1; l <= simd.Top; l++ {
-		if plan.FastFor(o, d, l) {
-			levels = append(levels, l.String())
-		}
-	}
-	return levels
-}
 
 // What has rows for which type, of the operators without a table of rows.
 

@@ -11,9 +11,9 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// Sampling says how GridSample reads between and beside elements. The zero value of
+// GridSampleOptions says how GridSample reads between and beside elements. The zero value of
 // a field is ONNX's default; the names are ONNX's.
-type Sampling struct {
+type GridSampleOptions struct {
 	Mode         string // linear, nearest or cubic
 	Padding      string // zeros, border or reflection
 	AlignCorners bool   // −1 and 1 are the centres of the first and the last element, not their outer edges
@@ -28,12 +28,12 @@ type Sampling struct {
 // its reflection; also of a point that lies outside, cubic takes the four around it. A
 // neighbour of weight 0 isn't looked at. A point with a NaN gives NaN, of integers 0. It panics when the shapes don't
 // fit, and for modes it doesn't know. ONNX GridSample; PyTorch grid_sample.
-func GridSample[T num.Native | num.Narrow, G num.Float | num.Narrow](a tensor.Tensor[T], grid tensor.Tensor[G], how Sampling, opts ...Option) (r tensor.Tensor[T]) {
+func GridSample[T num.Native | num.Narrow, G num.Float | num.Narrow](a tensor.Tensor[T], grid tensor.Tensor[G], how GridSampleOptions, opts ...Option) (r tensor.Tensor[T]) {
 	sampled(a.Any(), grid.Any(), how).Into(exec.Ref(&r), opts)
 	return r
 }
 
-func sampled(a, grid tensor.Any, how Sampling) *move.Transfer {
+func sampled(a, grid tensor.Any, how GridSampleOptions) *move.Transfer {
 	const name = "GridSample"
 	plan.Present(name, &a, &grid)
 	how.Mode, how.Padding = orElse(how.Mode, "linear"), orElse(how.Padding, "zeros")
@@ -72,7 +72,7 @@ func sampled(a, grid tensor.Any, how Sampling) *move.Transfer {
 
 type sampler struct {
 	src, grid move.Numeric
-	how       Sampling
+	how       GridSampleOptions
 	axes      []int
 	area      int
 	near      []taps // per axis: the neighbours of the point
@@ -171,5 +171,5 @@ var gridSample = plan.Operator{About: plan.About{Name: "GridSample", Versions: [
 			plan.OneOf("GridSample", "mode", mode, "bilinear", "nearest", "bicubic")
 			mode = map[string]string{"bilinear": "linear", "nearest": "nearest", "bicubic": "cubic"}[mode]
 		}
-		return sampled(c.In(0), c.In(1), Sampling{mode, c.Attrs.Str("padding_mode", "zeros"), c.Attrs.Int("align_corners", 0) != 0})
+		return sampled(c.In(0), c.In(1), GridSampleOptions{mode, c.Attrs.Str("padding_mode", "zeros"), c.Attrs.Int("align_corners", 0) != 0})
 	}}

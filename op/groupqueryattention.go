@@ -207,7 +207,7 @@ func (g *groupQuery) turned(c *plan.Use, x tensor.Any, n int, opts []Option) (r 
 			p[i] = from + int64(g.past[i/g.queries]+i%g.queries)
 		}
 	}
-	rotary(&r, &x, cos, sin, &at, Rotary{Heads: n, Width: 2 * cos.Dim(1), Interleaved: g.between}, opts)
+	rotary(&r, &x, cos, sin, &at, RotaryEmbeddingOptions{Heads: n, Width: 2 * cos.Dim(1), Interleaved: g.between}, opts)
 	return r
 }
 

@@ -32,7 +32,7 @@ func InFixed(o *Op, d dtype.DType) *Op {
 	return plan.VariantOf(o, d, takes, func(c *plan.Use, p *plan.Draft) {
 		f := *c
 		if to := c.Attrs.Int("to", 0); plan.AboutOf(o).Converts && len(c.Inputs) == 1 && isFloatCode(to) {
-			f.Inputs, f.Attrs = []tensor.Any{c.Inputs[0], plan.Spec("CastLike", d)}, NoAttrs{}
+			f.Inputs, f.Attrs = []tensor.Any{c.Inputs[0], plan.Spec("CastLike", d)}, plan.NoAttrs{}
 			castLike.Plan(&f, p)
 			return
 		}

@@ -16,7 +16,7 @@ import (
 // The window of a model that runs in fixed point is fixed point, and so is what it casts to float32.
 func ExampleInFixed() {
 	hann, _ := op.Lookup("HannWindow")
-	out, err := op.InFixed(hann, dtype.FP16x16).Run(&op.Call{Inputs: []tensor.Any{tensor.Scalar[int64](4).Any()}, Attrs: op.NoAttrs{}, Opset: 17})
+	out, err := op.InFixed(hann, dtype.FP16x16).Run(&op.Call{Inputs: []tensor.Any{tensor.Scalar[int64](4).Any()}, Attrs: op.AttrMap(nil), Opset: 17})
 	fmt.Println(tensor.Describe(out[0]), out[0], err)
 	cast, _ := op.Lookup("Cast")
 	out, err = op.InFixed(cast, dtype.FP16x16).Run(&op.Call{Inputs: []tensor.Any{tensor.Scalar[int64](4).Any()}, Attrs: op.AttrMap{"to": int64(1)}, Opset: 13})
@@ -36,12 +36,12 @@ func TestInFixedWider(t *testing.T) {
 	if !f.Supports(dtype.FP16x16) || o.Supports(dtype.FP16x16) {
 		t.Fatalf("%s takes fixed point itself, or not even so; choose another operator", name)
 	}
-	call := &op.Call{Inputs: []tensor.Any{x.Any(), grid.Any()}, Attrs: op.NoAttrs{}, Opset: 20}
+	call := &op.Call{Inputs: []tensor.Any{x.Any(), grid.Any()}, Attrs: op.AttrMap(nil), Opset: 20}
 	got, err := f.Run(call)
 	if err != nil {
 		t.Fatal(err)
 	}
-	wide, err := o.Run(&op.Call{Inputs: []tensor.Any{op.Cast[float64](x).Any(), op.Cast[float64](grid).Any()}, Attrs: op.NoAttrs{}, Opset: 20})
+	wide, err := o.Run(&op.Call{Inputs: []tensor.Any{op.Cast[float64](x).Any(), op.Cast[float64](grid).Any()}, Attrs: op.AttrMap(nil), Opset: 20})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +54,7 @@ func TestInFixedWider(t *testing.T) {
 
 	// float64 doesn't hold the wide formats.
 	w := op.Cast[fixed.FP32x32](x)
-	_, err = op.InFixed(o, dtype.FP32x32).Run(&op.Call{Inputs: []tensor.Any{w.Any(), op.Cast[fixed.FP32x32](grid).Any()}, Attrs: op.NoAttrs{}, Opset: 20})
+	_, err = op.InFixed(o, dtype.FP32x32).Run(&op.Call{Inputs: []tensor.Any{w.Any(), op.Cast[fixed.FP32x32](grid).Any()}, Attrs: op.AttrMap(nil), Opset: 20})
 	if !errors.Is(err, tensor.ErrDType) || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "fp32x32") {
 		t.Error(err)
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// Recall is what LinearAttention takes besides queries, keys and values. What it has of Decay and Beta decides how the state changes.
-type Recall[T num.Float | num.F16 | num.BF16] struct {
+// LinearAttentionOptions is what LinearAttention takes besides queries, keys and values. What it has of Decay and Beta decides how the state changes.
+type LinearAttentionOptions[T num.Float | num.F16 | num.BF16] struct {
 	State tensor.Tensor[T] // [batch, KVHeads, width, wide]: before the first step; 0 without it
 	Decay tensor.Tensor[T] // [batch, steps, KVHeads·width] or [batch, steps, KVHeads]: logarithms of what the state is multiplied by
 	Beta  tensor.Tensor[T] // [batch, steps, KVHeads] or [batch, steps, 1]: how much of the difference to what the state has for a key is written
@@ -33,7 +33,7 @@ type Recall[T num.Float | num.F16 | num.BF16] struct {
 //
 // Each product of matrices, function, product, sum and difference is rounded as the operator of that name rounds it. float16 and bfloat16 are computed in
 // float32, and only y and the last state rounded. An Into target takes y. It panics when shapes don't fit, or there is an Erase without Beta. ONNX LinearAttention.
-func LinearAttention[T num.Float | num.F16 | num.BF16](q, k, v tensor.Tensor[T], o Recall[T], opts ...Option) (y, state tensor.Tensor[T]) {
+func LinearAttention[T num.Float | num.F16 | num.BF16](q, k, v tensor.Tensor[T], o LinearAttentionOptions[T], opts ...Option) (y, state tensor.Tensor[T]) {
 	in := [7]*tensor.Any{exec.Ref(&q), exec.Ref(&k), exec.Ref(&v), exec.Ref(&o.State), exec.Ref(&o.Decay), exec.Ref(&o.Beta), exec.Ref(&o.Erase)}
 	attendLinear(exec.Ref(&y), exec.Ref(&state), in, linearAttrs{o.Heads, o.KVHeads, o.Scale}, opts)
 	return y, state

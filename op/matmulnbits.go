@@ -16,8 +16,8 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// WeightBits says how the weights of MatMulNBits are packed.
-type WeightBits struct {
+// MatMulNBitsOptions says how the weights of MatMulNBits are packed.
+type MatMulNBitsOptions struct {
 	Columns int // of the product
 	Bits    int // of a weight: 2, 4 or 8
 	Block   int // weights with one scale: a power of two, 16 or more
@@ -39,7 +39,7 @@ type WeightBits struct {
 // It panics when lengths don't fit, and for bits and blocks that it doesn't know. MatMulNBits of
 // the domain com.microsoft, at every accuracy_level. There zero may have one float for each block.
 // Source: docs/ContribOperators.md of github.com/microsoft/onnxruntime.
-func MatMulNBits[T float32 | num.F16 | num.BF16](a tensor.Tensor[T], b tensor.Tensor[uint8], scales tensor.Tensor[T], zero tensor.Tensor[uint8], bias tensor.Tensor[T], p WeightBits, opts ...Option) (r tensor.Tensor[T]) {
+func MatMulNBits[T float32 | num.F16 | num.BF16](a tensor.Tensor[T], b tensor.Tensor[uint8], scales tensor.Tensor[T], zero tensor.Tensor[uint8], bias tensor.Tensor[T], p MatMulNBitsOptions, opts ...Option) (r tensor.Tensor[T]) {
 	plan.Present("MatMulNBits", exec.Ref(&a), exec.Ref(&b), exec.Ref(&scales))
 	if a.Rank() == 0 {
 		panic(plan.Fail("MatMulNBits", tensor.ErrShape, "the operand is a single number; want at least one axis"))
@@ -50,13 +50,13 @@ func MatMulNBits[T float32 | num.F16 | num.BF16](a tensor.Tensor[T], b tensor.Te
 
 // unpacking is how a part of the weights is unpacked.
 type unpacking struct {
-	WeightBits
+	MatMulNBitsOptions
 	k, blocks    int // of a column
 	b            []byte
 	scales, zero move.Numeric // zero may be absent
 }
 
-func unpackedProduct(in []tensor.Any, p WeightBits, k int) *move.Transfer {
+func unpackedProduct(in []tensor.Any, p MatMulNBitsOptions, k int) *move.Transfer {
 	const name = "MatMulNBits"
 	a := in[0]
 	if p.Bits != 2 && p.Bits != 4 && p.Bits != 8 {
@@ -91,7 +91,7 @@ func unpackedProduct(in []tensor.Any, p WeightBits, k int) *move.Transfer {
 	shape := a.Shape()
 	shape[len(shape)-1] = p.Columns
 	return &move.Transfer{Name: name, D: a.DType(), Shape: shape, In: move.OperandsOf(in...), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
-		u := unpacking{WeightBits: p, k: k, blocks: blocks, b: in[1].Mem, scales: move.NumericOf(in[2]), zero: move.NumericOf(in[3])}
+		u := unpacking{MatMulNBitsOptions: p, k: k, blocks: blocks, b: in[1].Mem, scales: move.NumericOf(in[2]), zero: move.NumericOf(in[3])}
 		inFloat(name, dst, []move.Words{in[0], in[4]}, func(r *tensor.Any, ab []*tensor.Any) {
 			u.times(exec.Job{Name: name, Ctx: ctx}, r, ab[0], ab[1])
 		})
@@ -100,7 +100,7 @@ func unpackedProduct(in []tensor.Any, p WeightBits, k int) *move.Transfer {
 }
 
 // rowBytes returns how many bytes numbers take that are packed like weights.
-func (p *WeightBits) rowBytes(n int) int { return (n*p.Bits + 7) / 8 }
+func (p *MatMulNBitsOptions) rowBytes(n int) int { return (n*p.Bits + 7) / 8 }
 
 // times sets r to the product of a and the weights, plus a bias that may be nil: a part of the
 // columns after the other.
@@ -257,6 +257,6 @@ var matMulNBits = plan.Operator{About: plan.About{Name: "MatMulNBits", TakesUp: 
 		if c.Attrs.Int("weight_prepacked", 0) != 0 {
 			panic(plan.Fail(name, ErrUnsupported, "weights that are packed for one processor: weight_prepacked isn't 0"))
 		}
-		p := WeightBits{Columns: plan.AttrInt(c, "N", 0), Bits: plan.AttrInt(c, "bits", 4), Block: plan.AttrInt(c, "block_size", 0)}
+		p := MatMulNBitsOptions{Columns: plan.AttrInt(c, "N", 0), Bits: plan.AttrInt(c, "bits", 4), Block: plan.AttrInt(c, "block_size", 0)}
 		return unpackedProduct([]tensor.Any{c.In(0), c.In(1), c.In(2), c.In(3), c.In(5)}, p, plan.AttrInt(c, "K", 0))
 	}}

@@ -36,7 +36,7 @@ func unpooled(x, index tensor.Any, win Window, shape []int) *move.Transfer {
 	if !plan.SameShape(&li, lay.Shape()) {
 		panic(plan.Fail(name, tensor.ErrShape, "the indices have shape %s, the elements %s", li.ShapeString(), lay.ShapeString()))
 	}
-	t := TransposeWindow{Window: win}
+	t := ConvTransposeWindow{Window: win}
 	t.AutoPad = ""
 	if win.Kernel == nil {
 		panic(plan.Fail(name, tensor.ErrShape, "no kernel extents for %d spatial axes", len(in)))

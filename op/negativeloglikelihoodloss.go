@@ -11,9 +11,9 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// Loss is how a loss is put together. Reduction is "none", "sum" or "mean", and mean if
+// LossOptions is how a loss is put together. Reduction is "none", "sum" or "mean", and mean if
 // empty. Where a target is Ignore, unless that is nil, the loss is 0, and so is its weight.
-type Loss struct {
+type LossOptions struct {
 	Reduction string
 	Ignore    *int
 }
@@ -24,13 +24,13 @@ type Loss struct {
 // products in float64 added in the fixed order of this package, with "mean" that sum
 // divided by the sum of the weights of the targets, in the same order; rounded once. It
 // panics when shapes don't fit or a target is no class. ONNX NegativeLogLikelihoodLoss.
-func NegativeLogLikelihoodLoss[T num.Float | num.Narrow, I int32 | int64](x tensor.Tensor[T], target tensor.Tensor[I], weight tensor.Tensor[T], l Loss) (r tensor.Tensor[T]) {
+func NegativeLogLikelihoodLoss[T num.Float | num.Narrow, I int32 | int64](x tensor.Tensor[T], target tensor.Tensor[I], weight tensor.Tensor[T], l LossOptions) (r tensor.Tensor[T]) {
 	*exec.Ref(&r) = likelihoodLoss("NegativeLogLikelihoodLoss", x.Any(), target.Any(), weight.Any(), l)
 	return r
 }
 
 // lossShape checks the operands of a loss and returns its shape.
-func lossShape(name string, x, target, weight tensor.Any, l Loss) []int {
+func lossShape(name string, x, target, weight tensor.Any, l LossOptions) []int {
 	plan.Present(name, &x, &target)
 	checkFloats(name, x, weight)
 	move.WantInt(name, 1, target)
@@ -54,7 +54,7 @@ func lossShape(name string, x, target, weight tensor.Any, l Loss) []int {
 	panic(plan.Fail(name, tensor.ErrValue, "reduction %q; want none, sum or mean", l.Reduction))
 }
 
-func likelihoodLoss(name string, x, target, weight tensor.Any, l Loss) tensor.Any {
+func likelihoodLoss(name string, x, target, weight tensor.Any, l LossOptions) tensor.Any {
 	shape := lossShape(name, x, target, weight, l)
 	for i, a := range []tensor.Any{x, target, weight} {
 		if a.IsSpec() {
@@ -98,8 +98,8 @@ func likelihoodLoss(name string, x, target, weight tensor.Any, l Loss) tensor.An
 }
 
 // lossOf reads the attributes of a loss.
-func lossOf(c *plan.Use) Loss {
-	l := Loss{Reduction: c.Attrs.Str("reduction", "mean")}
+func lossOf(c *plan.Use) LossOptions {
+	l := LossOptions{Reduction: c.Attrs.Str("reduction", "mean")}
 	if c.Attrs.Has("ignore_index") {
 		i := plan.AttrInt(c, "ignore_index", 0)
 		l.Ignore = &i

@@ -102,7 +102,7 @@ func TestSamplesOutside(t *testing.T) {
 		for i := range x.Elems() {
 			x.Elems()[i] = r.NormFloat64()
 		}
-		how := Sampling{Mode: []string{"linear", "cubic"}[r.IntN(2)], Padding: []string{"border", "reflection"}[r.IntN(2)], AlignCorners: r.IntN(2) == 0}
+		how := GridSampleOptions{Mode: []string{"linear", "cubic"}[r.IntN(2)], Padding: []string{"border", "reflection"}[r.IntN(2)], AlignCorners: r.IntN(2) == 0}
 		mode := PadEdge
 		if how.Padding == "reflection" {
 			if mode = PadSymmetric; how.AlignCorners {
@@ -133,7 +133,7 @@ func TestSamplesOutside(t *testing.T) {
 			moved.Elems()[i] = place(at+more, n+2*more)
 		}
 		got := GridSample(x, grid, how)
-		want := GridSample(wide, moved, Sampling{Mode: how.Mode, AlignCorners: how.AlignCorners})
+		want := GridSample(wide, moved, GridSampleOptions{Mode: how.Mode, AlignCorners: how.AlignCorners})
 		for i, v := range got.Elems() {
 			if math.Abs(v-want.Elems()[i]) > 1e-9 {
 				t.Fatalf("%+v of %v at %v: %v, of the larger picture %v", how, x, grid, got, want)
@@ -141,7 +141,7 @@ func TestSamplesOutside(t *testing.T) {
 		}
 	}
 	x, far := tensor.FromSlice([]float64{1, 2, 4, 8}, 1, 1, 2, 2), tensor.FromSlice([]float64{math.Inf(1), -1e300}, 1, 1, 1, 2)
-	if got := GridSample(x, far, Sampling{Mode: "cubic", Padding: "border"}).Item(); got != 2 {
+	if got := GridSample(x, far, GridSampleOptions{Mode: "cubic", Padding: "border"}).Item(); got != 2 {
 		t.Errorf("far outside: %v", got)
 	}
 }
@@ -156,7 +156,7 @@ func TestResizeToOne(t *testing.T) {
 		for i := range x.Elems() {
 			x.Elems()[i] = r.NormFloat64()
 		}
-		how := Resampling{Mode: []string{"nearest", "linear", "cubic"}[r.IntN(3)], Coordinates: []string{"pytorch_half_pixel", "align_corners", "tf_crop_and_resize"}[r.IntN(3)], ROI: []float64{0, 1}}
+		how := ResizeOptions{Mode: []string{"nearest", "linear", "cubic"}[r.IntN(3)], Coordinates: []string{"pytorch_half_pixel", "align_corners", "tf_crop_and_resize"}[r.IntN(3)], ROI: []float64{0, 1}}
 		if how.Scales = []float64{(1 + r.Float64()*0.99) / float64(n)}; r.IntN(4) == 0 {
 			how.Scales, how.Sizes = nil, []int{1}
 		}

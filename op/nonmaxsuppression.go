@@ -12,8 +12,8 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// Suppression is what NonMaxSuppression keeps.
-type Suppression struct {
+// NonMaxSuppressionOptions is what NonMaxSuppression keeps.
+type NonMaxSuppressionOptions struct {
 	Most     int     // boxes of each class and image
 	Overlap  float32 // boxes whose intersection is more than this part of their union with a kept one go; 0 to 1
 	Least    float32 // the score that a box must be above, if HasLeast
@@ -26,12 +26,12 @@ type Suppression struct {
 // by falling score, the first of equals first and NaN never. A box goes when it
 // overlaps one that is kept; the areas are in float32, each step rounded. ONNX
 // NonMaxSuppression.
-func NonMaxSuppression(boxes, scores tensor.Tensor[float32], s Suppression) (r tensor.Tensor[int64]) {
+func NonMaxSuppression(boxes, scores tensor.Tensor[float32], s NonMaxSuppressionOptions) (r tensor.Tensor[int64]) {
 	*exec.Ref(&r) = suppressed(boxes.Any(), scores.Any(), s)
 	return r
 }
 
-func suppressed(boxes, scores tensor.Any, s Suppression) tensor.Any {
+func suppressed(boxes, scores tensor.Any, s NonMaxSuppressionOptions) tensor.Any {
 	const name = "NonMaxSuppression"
 	plan.Present(name, &boxes, &scores)
 	if boxes.Rank() != 3 || boxes.Dim(2) != 4 || scores.Rank() != 3 || scores.Dim(0) != boxes.Dim(0) || scores.Dim(2) != boxes.Dim(1) {
@@ -101,7 +101,7 @@ var nonMaxSuppression = plan.Operator{About: plan.About{Name: "NonMaxSuppression
 	Takes: 1 << dtype.Float32,
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		const name = "NonMaxSuppression"
-		s := Suppression{Centers: c.Attrs.Int("center_point_box", 0) != 0}
+		s := NonMaxSuppressionOptions{Centers: c.Attrs.Int("center_point_box", 0) != 0}
 		if v, ok := move.Ints(name, c, 2); ok && len(v) == 1 {
 			s.Most = v[0]
 		} else if ok {

@@ -31,7 +31,7 @@ func TestForeignOptions(t *testing.T) {
 		"op.ArgMax: it doesn't have the option train.Nesterov, which is for Momentum":                                func() { op.ArgMax(a, 0, train.Nesterov()) },
 		"op.IsNaN: it doesn't have the option Negative, which is for IsInf":                                          func() { op.IsNaN(a, op.Negative()) },
 		"op.Scaler: it doesn't have the option ml.NoZeros, which is for OneHotEncoder":                               func() { ml.Scaler(a, []float32{0}, []float32{1}, ml.NoZeros()) },
-		"op.Adagrad: it doesn't have the option train.Nesterov, which is for Momentum":                               func() { train.Adagrad(a, a, a, train.Training{}, 0, 0, train.Nesterov()) },
+		"op.Adagrad: it doesn't have the option train.Nesterov, which is for Momentum":                               func() { train.Adagrad(a, a, a, train.Options{}, 0, 0, train.Nesterov()) },
 	} {
 		var e *tensor.Error
 		if err := tensor.Try(f); !errors.As(err, &e) || err.Error() != want || !errors.Is(err, tensor.ErrValue) {

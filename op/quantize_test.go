@@ -216,17 +216,17 @@ func TestLosses(t *testing.T) {
 		}
 	}
 	loss := func(reduction string) tensor.Tensor[float32] {
-		return NegativeLogLikelihoodLoss(x, target, w, Loss{Reduction: reduction, Ignore: &ignore})
+		return NegativeLogLikelihoodLoss(x, target, w, LossOptions{Reduction: reduction, Ignore: &ignore})
 	}
 	same(t, "none", loss("none"), Cast[float32](each).Reshape(2, 50))
 	same(t, "sum", loss("sum"), Cast[float32](ReduceSum(each, nil)))
 	same(t, "mean", loss(""), Cast[float32](Div(ReduceSum(each, nil), ReduceSum(weights, nil))))
-	both, p := SoftmaxCrossEntropyLoss(x, target, w, Loss{Ignore: &ignore})
+	both, p := SoftmaxCrossEntropyLoss(x, target, w, LossOptions{Ignore: &ignore})
 	same(t, "log", p, LogSoftmax(x, 1))
-	same(t, "entropy", both, NegativeLogLikelihoodLoss(p, target, w, Loss{Ignore: &ignore}))
-	fails(t, func() { NegativeLogLikelihoodLoss(x, target, w, Loss{}) }, "is -1", "3 classes")
+	same(t, "entropy", both, NegativeLogLikelihoodLoss(p, target, w, LossOptions{Ignore: &ignore}))
+	fails(t, func() { NegativeLogLikelihoodLoss(x, target, w, LossOptions{}) }, "is -1", "3 classes")
 	fails(t, func() { loss("max") }, "reduction \"max\"")
-	fails(t, func() { NegativeLogLikelihoodLoss(x, target.S("1:"), w, Loss{}) }, "targets")
+	fails(t, func() { NegativeLogLikelihoodLoss(x, target.S("1:"), w, LossOptions{}) }, "targets")
 }
 
 func TestDet(t *testing.T) {
@@ -240,9 +240,9 @@ func TestDet(t *testing.T) {
 func TestBitCast(t *testing.T) {
 	r := rand.New(rand.NewPCG(13, 13))
 	x := random[float32](r, 3, 4)
-	same(t, "there and back", BitCast[float32](BitCast[int32](x.Transpose())), x.Transpose())
-	fails(t, func() { BitCast[int64](x) }, "4 bytes", "8")
-	fails(t, func() { BitCast[bool](tensor.New[int8](1)) }, "bool")
+	same(t, "there and back", Bitcast[float32](Bitcast[int32](x.Transpose())), x.Transpose())
+	fails(t, func() { Bitcast[int64](x) }, "4 bytes", "8")
+	fails(t, func() { Bitcast[bool](tensor.New[int8](1)) }, "bool")
 }
 
 func TestReduceLogSumExp(t *testing.T) {

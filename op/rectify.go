@@ -12,19 +12,6 @@ import (
 // bits are those of Relu after them. Other operators don't look at it.
 func Rectify() Option { return plan.WithFlags(plan.Rectify) }
 
-// Rectified returns the run-time form of Conv or Gemm under the option Rectify, and whether
-// o is one of them.
-func Rectified(o *Op) (rectified *Op, ok bool) {
-	if o == nil || !plan.AboutOf(o).Rectifies {
-		return o, false
-	}
-	return plan.VariantOf(o, dtype.Invalid, nil, func(c *plan.Use, p *plan.Draft) {
-		d := *c
-		d.Flags |= plan.Rectify
-		plan.Planned(o, &d, p)
-	}), true
-}
-
 // afterProduct has no method values, which would be filled in at the start of every program.
 var afterProduct = contract.LastRows{
 	Sum: func(d dtype.DType) exec.Row { return add.Row(d) },

@@ -17,11 +17,11 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// Recurrent is what LSTM, GRU and RNN take besides input and weights. Its zero value is
+// RecurrentOptions is what LSTM, GRU and RNN take besides input and weights. Its zero value is
 // ONNX's defaults: one forward direction, no bias, all steps, states of 0, activations
 // Sigmoid and Tanh. D is the number of directions, 2 of bidirectional and else 1; G that
 // of gates, 4 of LSTM, 3 of GRU and 1 of RNN; H that of units.
-type Recurrent[T num.Float | num.Narrow] struct {
+type RecurrentOptions[T num.Float | num.Narrow] struct {
 	Bias      tensor.Tensor[T]     // [D, 2·G·H]: those of the products with w, then those of the products with r
 	Lengths   tensor.Tensor[int32] // [batch]: the steps of each sequence; all without it
 	InitialH  tensor.Tensor[T]     // [D, batch, H]: the state before the first step; 0 without it
@@ -38,15 +38,15 @@ type Recurrent[T num.Float | num.Narrow] struct {
 }
 
 // operands returns the inputs in ONNX's order.
-func (o *Recurrent[T]) operands(x, w, r *tensor.Any) [8]*tensor.Any {
+func (o *RecurrentOptions[T]) operands(x, w, r *tensor.Any) [8]*tensor.Any {
 	return [8]*tensor.Any{x, w, r, exec.Ref(&o.Bias), exec.Ref(&o.Lengths), exec.Ref(&o.InitialH), exec.Ref(&o.InitialC), exec.Ref(&o.Peepholes)}
 }
 
-func (o *Recurrent[T]) attributes() recurrentAttrs {
+func (o *RecurrentOptions[T]) attributes() recurrentAttrs {
 	return recurrentAttrs{o.Direction, o.Activations, o.Alpha, o.Beta, o.Clip, o.BatchFirst, o.InputForget, o.LinearBeforeReset, nil}
 }
 
-// recurrentAttrs is the attributes of a Recurrent.
+// recurrentAttrs is the attributes of a RecurrentOptions.
 type recurrentAttrs struct {
 	direction           string
 	activations         []string

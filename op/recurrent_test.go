@@ -25,7 +25,7 @@ import (
 type layer[T num.Float | num.Narrow] struct {
 	name    string
 	x, w, r tensor.Tensor[T]
-	o       op.Recurrent[T]
+	o       op.RecurrentOptions[T]
 }
 
 func (l *layer[T]) run(opts ...op.Option) [3]tensor.Tensor[T] {
@@ -413,7 +413,7 @@ func narrowed[T num.Narrow](l *layer[float32]) (*layer[T], *layer[float32]) {
 		return n
 	}
 	o := l.o
-	n := &layer[T]{name: l.name, x: down(&l.x), w: down(&l.w), r: down(&l.r), o: op.Recurrent[T]{Bias: down(&l.o.Bias), Lengths: o.Lengths, InitialH: down(&l.o.InitialH),
+	n := &layer[T]{name: l.name, x: down(&l.x), w: down(&l.w), r: down(&l.r), o: op.RecurrentOptions[T]{Bias: down(&l.o.Bias), Lengths: o.Lengths, InitialH: down(&l.o.InitialH),
 		InitialC: down(&l.o.InitialC), Peepholes: down(&l.o.Peepholes), Direction: o.Direction, Activations: o.Activations, Alpha: o.Alpha, Beta: o.Beta, Clip: o.Clip,
 		BatchFirst: o.BatchFirst, InputForget: o.InputForget, LinearBeforeReset: o.LinearBeforeReset}}
 	return n, l

@@ -11,20 +11,6 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// WithWeights returns a form of o for calls that have the same weights: those inputs of c that aren't zero, whose elements
-// stay as they are. The form packs them in its first call, and the later ones find them packed; a call with other inputs
-// is as one of o. bytes is what that takes. The operators with such a form are LSTM, GRU and RNN of float32 or float64, whose
-// inputs 1 and 2 are the weights; Conv, whose input 1 they are; and the products and convolutions of integers of 8 bits, whose
-// weights they are: QLinearConv, QLinearMatMul, QGemm, ConvInteger, MatMulInteger, MatMulIntegerToFloat and DynamicQuantizeMatMul.
-// All but the first three pack them for the plans of calls that keep them (Call.Fixed), if that is faster for their shapes:
-// Plan.Keeps says the bytes then. Of others it returns o and 0.
-func WithWeights(o *Op, c *Call) (form *Op, bytes int64) {
-	if o == nil || c == nil || len(c.Inputs) < 2 || plan.AboutOf(o).Kept == nil {
-		return o, 0
-	}
-	return plan.AboutOf(o).Kept(o, c)
-}
-
 // keep is WithWeights of a cell's operator.
 func (k *cell) keep(o *Op, c *Call) (form *Op, bytes int64) {
 	if len(c.Inputs) < 3 {

@@ -21,13 +21,13 @@ type taps struct {
 const mostTaps = 1 << 14
 
 // tapsAtATime returns of how many elements of the result the neighbours are kept at a time, and how many each has at most.
-func (r *resample) tapsAtATime(how *Resampling) (elements, each int) {
+func (r *resample) tapsAtATime(how *ResizeOptions) (elements, each int) {
 	each = 2 * kernelReach(how, r.scale)
 	return min(r.out, max(1, mostTaps/each)), each
 }
 
 // taps sets to to those of the elements of the result from first on; one without any is outside.
-func (r *resample) taps(to []taps, first int, how *Resampling) {
+func (r *resample) taps(to []taps, first int, how *ResizeOptions) {
 	for x := range to {
 		t := &to[x]
 		t.at = t.at[:0]
@@ -60,7 +60,7 @@ func (r *resample) taps(to []taps, first int, how *Resampling) {
 
 // kernelWeights returns, in the memory of w, the weights of the neighbours of a point that lies rest
 // beyond the lower one of the middle two.
-func kernelWeights(w []float64, how *Resampling, rest, scale float64) []float64 {
+func kernelWeights(w []float64, how *ResizeOptions, rest, scale float64) []float64 {
 	if scale = min(scale, 1); !how.Antialias {
 		scale = 1
 	}
@@ -84,7 +84,7 @@ func kernelWeights(w []float64, how *Resampling, rest, scale float64) []float64 
 }
 
 // kernelReach returns how many neighbours on each side have a weight.
-func kernelReach(how *Resampling, scale float64) int {
+func kernelReach(how *ResizeOptions, scale float64) int {
 	reach := 1.0
 	if how.Mode == "cubic" {
 		reach = 2
@@ -108,7 +108,7 @@ func cubicKernel(x, a float64) float64 {
 
 // interpolate resamples one axis after the other, from the last to the first. Axes before the first that changes count
 // images. A thread has an image at a time where there are enough of them.
-func interpolate(name string, ctx context.Context, dst, src move.Words, by []resample, how *Resampling) {
+func interpolate(name string, ctx context.Context, dst, src move.Words, by []resample, how *ResizeOptions) {
 	images, axes := separate(by, how)
 	if images < exec.Workers(ctx) {
 		images, axes = 1, by
@@ -153,7 +153,7 @@ func interpolate(name string, ctx context.Context, dst, src move.Words, by []res
 
 // separate returns how many images the first axes count, and the axes of an image. It is one image where no axis changes, or where
 // the neighbours of an axis don't fit the memory for them.
-func separate(by []resample, how *Resampling) (images int, axes []resample) {
+func separate(by []resample, how *ResizeOptions) (images int, axes []resample) {
 	images = 1
 	for i := range by {
 		if !by[i].plain(how.Coordinates) {
@@ -176,7 +176,7 @@ func separate(by []resample, how *Resampling) (images int, axes []resample) {
 // A resampler resamples images of one shape.
 type resampler struct {
 	by    []resample
-	how   *Resampling
+	how   *ResizeOptions
 	name  string
 	split func(n, cost int, f func(from, to int))
 	taps  [][]taps // of each axis, as many as are kept at a time
@@ -297,7 +297,7 @@ func weighLines(dst, src []float64, ts []taps, after int) {
 
 // interpolateScratch returns how many bytes interpolate takes: the elements of the images of all threads as float64, after
 // each axis again, and neighbours with their weights.
-func interpolateScratch(by []resample, how *Resampling) float64 {
+func interpolateScratch(by []resample, how *ResizeOptions) float64 {
 	images, by := separate(by, how)
 	elements := 1.0
 	for i := range by {

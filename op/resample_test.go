@@ -24,7 +24,7 @@ func TestResizeNearest(t *testing.T) {
 		a := random[num.F16](rand.New(rand.NewPCG(6, 6)), shape...)
 		want := Repeat(a, []int{k}, axis)
 		for _, rule := range []string{"half_pixel", "half_pixel_symmetric", "asymmetric"} {
-			how := Resampling{Coordinates: rule, Nearest: "round_prefer_ceil", Scales: []float64{float64(k)}, Axes: []int{axis - len(shape)}}
+			how := ResizeOptions{Coordinates: rule, Nearest: "round_prefer_ceil", Scales: []float64{float64(k)}, Axes: []int{axis - len(shape)}}
 			if rule == "asymmetric" {
 				how.Nearest = "floor"
 			}
@@ -36,7 +36,7 @@ func TestResizeNearest(t *testing.T) {
 				agree(t, rule+" by size", Resize(a, how), want)
 			}
 		}
-		agree(t, "bools", Resize(Cast[bool](a), Resampling{Scales: []float64{1}, Axes: []int{axis}}), Cast[bool](a))
+		agree(t, "bools", Resize(Cast[bool](a), ResizeOptions{Scales: []float64{1}, Axes: []int{axis}}), Cast[bool](a))
 	})
 }
 
@@ -47,7 +47,7 @@ func TestResizeWeights(t *testing.T) {
 		n, m := rapid.IntRange(1, 6).Draw(t, "in"), rapid.IntRange(1, 9).Draw(t, "out")
 		a := random[float64](rand.New(rand.NewPCG(7, 7)), n)
 		cubic, smooth, corners := rapid.Bool().Draw(t, "cubic"), rapid.Bool().Draw(t, "antialias"), rapid.Bool().Draw(t, "corners")
-		how := Resampling{Sizes: []int{m}, Antialias: smooth, Mode: "linear"}
+		how := ResizeOptions{Sizes: []int{m}, Antialias: smooth, Mode: "linear"}
 		kernel := func(x float64) float64 { return max(0, 1-math.Abs(x)) }
 		if cubic {
 			how.Mode, how.CubicA = "cubic", -0.5
@@ -94,43 +94,43 @@ func TestResizeWeights(t *testing.T) {
 
 func TestResizeAtTheEdges(t *testing.T) {
 	a := tensor.FromSlice([]uint8{0, 255, 1}, 3)
-	same(t, "integers round to even", Resize(a, Resampling{Sizes: []int{5}, Mode: "linear", Coordinates: "align_corners"}), tensor.FromSlice([]uint8{0, 128, 255, 128, 1}))
-	middle := Resampling{Sizes: []int{1}, Mode: "cubic", Coordinates: "tf_crop_and_resize", ROI: []float64{0.5, 0.5}}
+	same(t, "integers round to even", Resize(a, ResizeOptions{Sizes: []int{5}, Mode: "linear", Coordinates: "align_corners"}), tensor.FromSlice([]uint8{0, 128, 255, 128, 1}))
+	middle := ResizeOptions{Sizes: []int{1}, Mode: "cubic", Coordinates: "tf_crop_and_resize", ROI: []float64{0.5, 0.5}}
 	same(t, "and saturate", Resize(tensor.FromSlice([]uint8{0, 255, 255, 0}), middle), tensor.FromSlice([]uint8{255}))
 	same(t, "and saturate", Resize(tensor.FromSlice([]uint8{255, 0, 0, 255}), middle), tensor.FromSlice([]uint8{0}))
 	same(t, "int8", Resize(tensor.FromSlice([]int8{127, -128, -128, 127}), middle), tensor.FromSlice([]int8{-128}))
 	f := tensor.FromSlice([]float32{1, float32(inf), 3})
-	same(t, "a weight of 0 isn't looked at", Resize(f, Resampling{Sizes: []int{2}, Mode: "linear", Coordinates: "align_corners"}), tensor.FromSlice([]float32{1, 3}))
-	crop := Resampling{Sizes: []int{3}, Mode: "linear", Coordinates: "tf_crop_and_resize", ROI: []float64{-0.5, 0.5}, Outside: 9}
+	same(t, "a weight of 0 isn't looked at", Resize(f, ResizeOptions{Sizes: []int{2}, Mode: "linear", Coordinates: "align_corners"}), tensor.FromSlice([]float32{1, 3}))
+	crop := ResizeOptions{Sizes: []int{3}, Mode: "linear", Coordinates: "tf_crop_and_resize", ROI: []float64{-0.5, 0.5}, Outside: 9}
 	same(t, "outside", Resize(tensor.FromSlice([]float32{1, 2, 3}), crop), tensor.FromSlice([]float32{9, 1, 2}))
 	crop.Mode = "nearest"
 	same(t, "outside, nearest", Resize(tensor.FromSlice([]int8{1, 2, 3}), crop), tensor.FromSlice([]int8{9, 1, 2}))
-	same(t, "aspect", Resize(tensor.New[int8](4, 2), Resampling{Sizes: []int{8, 8}, Aspect: "not_larger"}), tensor.New[int8](8, 4))
-	same(t, "aspect", Resize(tensor.New[int8](4, 2), Resampling{Sizes: []int{8, 8}, Aspect: "not_smaller"}), tensor.New[int8](16, 8))
+	same(t, "aspect", Resize(tensor.New[int8](4, 2), ResizeOptions{Sizes: []int{8, 8}, Aspect: "not_larger"}), tensor.New[int8](8, 4))
+	same(t, "aspect", Resize(tensor.New[int8](4, 2), ResizeOptions{Sizes: []int{8, 8}, Aspect: "not_smaller"}), tensor.New[int8](16, 8))
 	b := tensor.FromSlice([]float32{1, 2, 3, 4}, 2, 2)
-	same(t, "into its operand", Resize(b.S(":1"), Resampling{Sizes: []int{2, 2}}, Into(b.Transpose())), tensor.FromSlice([]float32{1, 2, 1, 2}, 2, 2))
+	same(t, "into its operand", Resize(b.S(":1"), ResizeOptions{Sizes: []int{2, 2}}, Into(b.Transpose())), tensor.FromSlice([]float32{1, 2, 1, 2}, 2, 2))
 
 	for _, c := range []struct {
-		how   Resampling
+		how   ResizeOptions
 		words string
 	}{
-		{Resampling{}, "either scales or sizes"},
-		{Resampling{Sizes: []int{1, 2}}, "2 sizes for 1 axes"},
-		{Resampling{Sizes: []int{1}, Axes: []int{1}}, "axis 1"},
-		{Resampling{Sizes: []int{-1}}, "size -1"},
-		{Resampling{Scales: []float64{nan}}, "scale NaN"},
-		{Resampling{Scales: []float64{-1}}, "scale -1"},
-		{Resampling{Scales: []float64{1e300}}, "scale 1e+300"},
-		{Resampling{Sizes: []int{1}, Mode: "lanczos"}, `mode "lanczos"; there are nearest, linear, cubic`},
-		{Resampling{Sizes: []int{1}, Coordinates: "pixel"}, `"pixel"`},
-		{Resampling{Sizes: []int{1}, Nearest: "up"}, `"up"`},
-		{Resampling{Sizes: []int{1}, Aspect: "keep"}, `"keep"`},
-		{Resampling{Sizes: []int{1}, Coordinates: "tf_crop_and_resize"}, "region of 0 numbers"},
+		{ResizeOptions{}, "either scales or sizes"},
+		{ResizeOptions{Sizes: []int{1, 2}}, "2 sizes for 1 axes"},
+		{ResizeOptions{Sizes: []int{1}, Axes: []int{1}}, "axis 1"},
+		{ResizeOptions{Sizes: []int{-1}}, "size -1"},
+		{ResizeOptions{Scales: []float64{nan}}, "scale NaN"},
+		{ResizeOptions{Scales: []float64{-1}}, "scale -1"},
+		{ResizeOptions{Scales: []float64{1e300}}, "scale 1e+300"},
+		{ResizeOptions{Sizes: []int{1}, Mode: "lanczos"}, `mode "lanczos"; there are nearest, linear, cubic`},
+		{ResizeOptions{Sizes: []int{1}, Coordinates: "pixel"}, `"pixel"`},
+		{ResizeOptions{Sizes: []int{1}, Nearest: "up"}, `"up"`},
+		{ResizeOptions{Sizes: []int{1}, Aspect: "keep"}, `"keep"`},
+		{ResizeOptions{Sizes: []int{1}, Coordinates: "tf_crop_and_resize"}, "region of 0 numbers"},
 	} {
 		fails(t, func() { Resize(f, c.how) }, "op.Resize", c.words)
 	}
-	fails(t, func() { Resize(tensor.New[bool](3), Resampling{Sizes: []int{2}, Mode: "linear"}) }, "op.Resize", "bool", "nearest")
-	fails(t, func() { Resize(tensor.New[int8](0), Resampling{Sizes: []int{2}}) }, "op.Resize", "size 2", "extent 0")
+	fails(t, func() { Resize(tensor.New[bool](3), ResizeOptions{Sizes: []int{2}, Mode: "linear"}) }, "op.Resize", "bool", "nearest")
+	fails(t, func() { Resize(tensor.New[int8](0), ResizeOptions{Sizes: []int{2}}) }, "op.Resize", "size 2", "extent 0")
 }
 
 // At the centre of an element GridSample reads that element, whatever the mode.
@@ -149,7 +149,7 @@ func TestGridSampleAtElements(t *testing.T) {
 			}
 			grid.Set(v, c...)
 		}
-		how := Sampling{Mode: rapid.SampledFrom([]string{"linear", "nearest", "cubic"}).Draw(t, "mode"), AlignCorners: corners,
+		how := GridSampleOptions{Mode: rapid.SampledFrom([]string{"linear", "nearest", "cubic"}).Draw(t, "mode"), AlignCorners: corners,
 			Padding: rapid.SampledFrom([]string{"zeros", "border", "reflection"}).Draw(t, "padding")}
 		for _, v := range variants(a) {
 			for c, got := range GridSample(v.t, grid, how).All() {
@@ -167,16 +167,16 @@ func TestGridSampleBeside(t *testing.T) {
 	line := func(v ...float32) tensor.Tensor[float32] { return tensor.FromSlice(v, 1, 1, len(v)) }
 	// With 4 elements a step of ½ is one element; −1 is half of one before the first.
 	grid := at(-1, -1.25, 1.25, 3, -0.5)
-	same(t, "zeros", GridSample(a, grid, Sampling{}), line(0.5, 0, 0, 0, 1.5))
-	same(t, "border", GridSample(a, grid, Sampling{Padding: "border"}), line(1, 1, 8, 8, 1.5))
-	same(t, "reflection", GridSample(a, grid, Sampling{Padding: "reflection"}), line(1, 1, 8, 1, 1.5))
+	same(t, "zeros", GridSample(a, grid, GridSampleOptions{}), line(0.5, 0, 0, 0, 1.5))
+	same(t, "border", GridSample(a, grid, GridSampleOptions{Padding: "border"}), line(1, 1, 8, 8, 1.5))
+	same(t, "reflection", GridSample(a, grid, GridSampleOptions{Padding: "reflection"}), line(1, 1, 8, 1, 1.5))
 	odd := at(float32(nan), float32(inf), float32(-inf))
-	same(t, "NaN and ∞", GridSample(a, odd, Sampling{Padding: "border"}), line(float32(nan), 8, 1))
-	same(t, "∞ beside zeros", GridSample(a, odd, Sampling{Mode: "nearest"}), line(float32(nan), 0, 0))
-	same(t, "integers", GridSample(Cast[int8](a), odd, Sampling{Padding: "reflection"}), tensor.FromSlice([]int8{0, 1, 1}, 1, 1, 3))
-	fails(t, func() { GridSample(a, tensor.New[float32](1, 2, 2), Sampling{}) }, "op.GridSample", "float32[1,1,4]")
-	fails(t, func() { GridSample(a, odd, Sampling{Mode: "bicubic"}) }, "op.GridSample", `"bicubic"`, "cubic")
-	fails(t, func() { GridSample(a, odd, Sampling{Padding: "wrap"}) }, "op.GridSample", `"wrap"`)
+	same(t, "NaN and ∞", GridSample(a, odd, GridSampleOptions{Padding: "border"}), line(float32(nan), 8, 1))
+	same(t, "∞ beside zeros", GridSample(a, odd, GridSampleOptions{Mode: "nearest"}), line(float32(nan), 0, 0))
+	same(t, "integers", GridSample(Cast[int8](a), odd, GridSampleOptions{Padding: "reflection"}), tensor.FromSlice([]int8{0, 1, 1}, 1, 1, 3))
+	fails(t, func() { GridSample(a, tensor.New[float32](1, 2, 2), GridSampleOptions{}) }, "op.GridSample", "float32[1,1,4]")
+	fails(t, func() { GridSample(a, odd, GridSampleOptions{Mode: "bicubic"}) }, "op.GridSample", `"bicubic"`, "cubic")
+	fails(t, func() { GridSample(a, odd, GridSampleOptions{Padding: "wrap"}) }, "op.GridSample", `"wrap"`)
 }
 
 func TestCol2Im(t *testing.T) {
@@ -186,7 +186,7 @@ func TestCol2Im(t *testing.T) {
 			return rapid.SliceOfN(rapid.IntRange(lo, hi), n, n).Draw(t, name)
 		}
 		image, block := list("image", 3, 6, rank), list("block", 1, 3, rank)
-		p := Placement{list("strides", 1, 2, rank), list("dilations", 1, 2, rank), list("pads", 0, 2, 2*rank)}
+		p := Col2ImOptions{list("strides", 1, 2, rank), list("dilations", 1, 2, rank), list("pads", 0, 2, 2*rank)}
 		places, size, count := make([]int, rank), 1, 1
 		for i, n := range image {
 			for at := 0; at+(block[i]-1)*p.Dilations[i] < n+p.Pads[i]+p.Pads[rank+i]; at += p.Strides[i] {
@@ -218,9 +218,9 @@ func TestCol2Im(t *testing.T) {
 		f := Cast[float32](a)
 		agree(t, "floats", Col2Im(f, image, block, p), Cast[float32](want))
 	})
-	fails(t, func() { Col2Im(tensor.New[int8](1, 3, 4), []int{3, 3}, []int{2, 2}, Placement{}) }, "op.Col2Im", "int8[1,3,4]", "multiple of 4")
-	fails(t, func() { Col2Im(tensor.New[int8](1, 4, 4), []int{3, 3}, []int{2, 0}, Placement{}) }, "op.Col2Im", "axis 1", "block 0")
-	fails(t, func() { Col2Im(tensor.New[int8](1, 4, 4), []int{3, 3}, []int{2, 2}, Placement{Strides: []int{1}}) }, "op.Col2Im", "1 strides")
+	fails(t, func() { Col2Im(tensor.New[int8](1, 3, 4), []int{3, 3}, []int{2, 2}, Col2ImOptions{}) }, "op.Col2Im", "int8[1,3,4]", "multiple of 4")
+	fails(t, func() { Col2Im(tensor.New[int8](1, 4, 4), []int{3, 3}, []int{2, 0}, Col2ImOptions{}) }, "op.Col2Im", "axis 1", "block 0")
+	fails(t, func() { Col2Im(tensor.New[int8](1, 4, 4), []int{3, 3}, []int{2, 2}, Col2ImOptions{Strides: []int{1}}) }, "op.Col2Im", "1 strides")
 }
 
 func TestCenterCropPad(t *testing.T) {
@@ -250,19 +250,19 @@ func TestTruths(t *testing.T) {
 		same(t, v.name, CountNonzero(v.t, []int{1}), i64(1, 2))
 		same(t, v.name, CountNonzero(v.t, nil), tensor.Scalar(int64(3)))
 		same(t, v.name, Any(v.t, []int{0}), tensor.FromSlice([]bool{true, false, true}))
-		same(t, v.name, AllTrue(v.t, []int{0}, KeepDims()), tensor.FromSlice([]bool{false, false, true}, 1, 3))
+		same(t, v.name, All(v.t, []int{0}, KeepDims()), tensor.FromSlice([]bool{false, false, true}, 1, 3))
 	}
 	for n := range 70 { // one that differs, at each place of a line among others
 		for at := range n {
 			hit := tensor.New[bool](3, n)
 			hit.Set(true, 1, at)
 			same(t, "one true", Any(hit, []int{1}), tensor.FromSlice([]bool{false, true, false}))
-			same(t, "one true, turned", AllTrue(Not(hit), []int{1}), tensor.FromSlice([]bool{true, false, true}))
+			same(t, "one true, turned", All(Not(hit), []int{1}), tensor.FromSlice([]bool{true, false, true}))
 			same(t, "one true, counted", CountNonzero(hit, []int{1}), i64(0, 1, 0))
 		}
 	}
 	same(t, "any of nothing", Any(tensor.New[int8](2, 0), []int{1}), tensor.New[bool](2))
-	same(t, "all of nothing", AllTrue(tensor.New[int8](0), nil), tensor.Scalar(true))
+	same(t, "all of nothing", All(tensor.New[int8](0), nil), tensor.Scalar(true))
 	fails(t, func() { Any(a, []int{2}) }, "op.Any", "axis 2")
 
 	same(t, "Ptp", Ptp(tensor.FromSlice([]int8{-100, 100, 1, 3}, 2, 2), []int{1}), tensor.FromSlice([]int8{-56, 2}))
@@ -300,7 +300,7 @@ func TestResizeImages(t *testing.T) {
 	for _, mode := range []string{"linear", "cubic"} {
 		for _, scale := range [][]float64{{1, 1, 1.5, 2}, {1, 1, 0.5, 1}, {1, 1, 1, 1}} {
 			x := tensor.RandomNormal[float32](3, 0, 1, 5, 7, 6, 9)
-			how := Resampling{Scales: scale, Mode: mode, Antialias: true}
+			how := ResizeOptions{Scales: scale, Mode: mode, Antialias: true}
 			all := Resize(x, how)
 			for n := range 5 {
 				for c := range 7 {
@@ -316,7 +316,7 @@ func TestResizeImages(t *testing.T) {
 	cancel()
 	for _, shape := range [][]int{{1, 1, 40, 40}, {64, 1, 40, 40}} {
 		err := tensor.Try(func() {
-			Resize(tensor.New[float32](shape...), Resampling{Scales: []float64{1, 1, 2, 2}, Mode: "linear"}, Context(ctx))
+			Resize(tensor.New[float32](shape...), ResizeOptions{Scales: []float64{1, 1, 2, 2}, Mode: "linear"}, Context(ctx))
 		})
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("%v: %v", shape, err)

@@ -12,9 +12,9 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// Resampling says how Resize makes a tensor of another size. The zero value of a
+// ResizeOptions says how Resize makes a tensor of another size. The zero value of a
 // field is ONNX's default. The names of modes are ONNX's.
-type Resampling struct {
+type ResizeOptions struct {
 	Scales         []float64 // per axis: the result has ⌊extent·scale⌋ elements; or
 	Sizes          []int     // per axis: the result's extents
 	Axes           []int     // the axes that the lists are about; nil means all
@@ -39,7 +39,7 @@ type Resampling struct {
 // neighbour of weight 0 isn't looked at. It panics when the lists don't fit a, when
 // a scale isn't positive and finite, when an empty axis is to grow, and for modes it
 // doesn't know. ONNX Resize.
-func Resize[T num.Elem](a tensor.Tensor[T], how Resampling, opts ...Option) (r tensor.Tensor[T]) {
+func Resize[T num.Elem](a tensor.Tensor[T], how ResizeOptions, opts ...Option) (r tensor.Tensor[T]) {
 	if how.CubicA == 0 {
 		how.CubicA = -0.75
 	}
@@ -54,7 +54,7 @@ type resample struct {
 	start, end float64 // of the region
 }
 
-func resized(name string, a tensor.Any, how Resampling) *move.Transfer {
+func resized(name string, a tensor.Any, how ResizeOptions) *move.Transfer {
 	plan.Present(name, &a)
 	how.Mode = orElse(how.Mode, "nearest")
 	how.Coordinates = orElse(how.Coordinates, "half_pixel")
@@ -106,7 +106,7 @@ func orElse(text, def string) string {
 }
 
 // resamples works out the extents and scales of all axes.
-func resamples(name string, shape []int, how *Resampling) []resample {
+func resamples(name string, shape []int, how *ResizeOptions) []resample {
 	axes := how.Axes
 	if axes == nil {
 		for i := range shape {
@@ -224,7 +224,7 @@ func bounded(v float64, n int) int {
 }
 
 // nearest returns which element one of the result is, -1 for one outside.
-func (r *resample) nearest(x int, how *Resampling) int {
+func (r *resample) nearest(x int, how *ResizeOptions) int {
 	at, inside := r.coordinate(x, how.Coordinates)
 	if !inside {
 		return -1
@@ -265,7 +265,7 @@ func floatsOf(name string, c *plan.Use, i int) []float64 {
 var resize = plan.Operator{About: plan.About{Name: "Resize", PerAxis: 0b1110, FLOPs: plan.FLOPs{Rule: resizeFLOPs}, Versions: []int{10, 11, 13, 18, 19}, Attrs: []string{"antialias", "axes", "coordinate_transformation_mode", "cubic_coeff_a",
 	"exclude_outside", "extrapolation_value", "keep_aspect_ratio_policy", "mode", "nearest_mode"}}, Least: 1, Most: 4,
 	Move: func(c *plan.Use) plan.Mover {
-		how := Resampling{Mode: c.Attrs.Str("mode", "nearest")}
+		how := ResizeOptions{Mode: c.Attrs.Str("mode", "nearest")}
 		if c.Opset < 11 {
 			plan.Needs("Resize", c, 2)
 			plan.Takes("Resize", c, 2)
@@ -292,10 +292,10 @@ var resize = plan.Operator{About: plan.About{Name: "Resize", PerAxis: 0b1110, FL
 	}}
 
 // oldResampling is the meaning of Resize before opset 11, and of Upsample.
-func oldResampling(name, mode string, scales []float64) Resampling {
+func oldResampling(name, mode string, scales []float64) ResizeOptions {
 	plan.OneOf(name, "mode", mode, "nearest", "linear", "bilinear")
 	if mode == "bilinear" {
 		mode = "linear"
 	}
-	return Resampling{Mode: mode, Scales: append([]float64{}, scales...), Coordinates: "asymmetric", Nearest: "floor"}
+	return ResizeOptions{Mode: mode, Scales: append([]float64{}, scales...), Coordinates: "asymmetric", Nearest: "floor"}
 }

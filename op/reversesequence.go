@@ -12,7 +12,7 @@ import (
 
 // ReverseSequence returns a with the first lengths[b] entries along the time axis in
 // reverse order for entry b of the batch axis; those behind them stay. The two axes
-// are 0 and 1, or with BatchFirst 1 and 0. It panics
+// are the first two: time, then batch, or with BatchFirst batch, then time. It panics
 // when a has fewer than two axes, when there isn't a length for every entry and,
 // before anything is written, when one is negative or exceeds the time axis.
 // Elements keep their bits. ONNX ReverseSequence.

@@ -9,8 +9,8 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// Rotary says how RotaryEmbedding pairs elements. Its zero value rotates the two halves of each head.
-type Rotary struct {
+// RotaryEmbeddingOptions says how RotaryEmbedding pairs elements. Its zero value rotates the two halves of each head.
+type RotaryEmbeddingOptions struct {
 	Heads       int  // of an operand of rank 3, which has them side by side
 	Width       int  // how many elements of a head are rotated, an even number; 0 is all
 	Interleaved bool // pairs are neighbours, not one of each half
@@ -24,13 +24,13 @@ type Rotary struct {
 //
 // RotaryEmbedding of the domain com.microsoft has the positions as input 1. They may be one number, the position of the first element of
 // each sequence. Source: docs/ContribOperators.md of github.com/microsoft/onnxruntime.
-func RotaryEmbedding[T num.Float | num.F16 | num.BF16](x, cos, sin tensor.Tensor[T], at tensor.Tensor[int64], o Rotary, opts ...Option) (r tensor.Tensor[T]) {
+func RotaryEmbedding[T num.Float | num.F16 | num.BF16](x, cos, sin tensor.Tensor[T], at tensor.Tensor[int64], o RotaryEmbeddingOptions, opts ...Option) (r tensor.Tensor[T]) {
 	rotary(exec.Ref(&r), exec.Ref(&x), exec.Ref(&cos), exec.Ref(&sin), exec.Ref(&at), o, opts)
 	return r
 }
 
 // rotaryOf checks the shapes and types of a call. It returns the extents of x with the heads as an axis.
-func rotaryOf(x, cos, sin, at *tensor.Any, o *Rotary) (batch, heads, long, width int) {
+func rotaryOf(x, cos, sin, at *tensor.Any, o *RotaryEmbeddingOptions) (batch, heads, long, width int) {
 	const name = "RotaryEmbedding"
 	d := x.DType()
 	plan.Must(name, attended.Has(d), d)
@@ -71,7 +71,7 @@ func rotaryOf(x, cos, sin, at *tensor.Any, o *Rotary) (batch, heads, long, width
 }
 
 // rotary is RotaryEmbedding for a run-time element type.
-func rotary(r, x, cos, sin, at *tensor.Any, o Rotary, opts []Option) {
+func rotary(r, x, cos, sin, at *tensor.Any, o RotaryEmbeddingOptions, opts []Option) {
 	const name = "RotaryEmbedding"
 	plan.Present(name, x, cos, sin)
 	batch, heads, long, width := rotaryOf(x, cos, sin, at, &o)
@@ -115,7 +115,7 @@ func rotary(r, x, cos, sin, at *tensor.Any, o Rotary, opts []Option) {
 }
 
 // pairs returns views of the first and the second elements of the pairs.
-func pairs(x tensor.Any, o *Rotary) (a, b tensor.Any) {
+func pairs(x tensor.Any, o *RotaryEmbeddingOptions) (a, b tensor.Any) {
 	if o.Interleaved {
 		return x.Slice(tensor.Ellipsis, tensor.R(0, o.Width, 2)), x.Slice(tensor.Ellipsis, tensor.R(1, max(o.Width, 1), 2))
 	}
@@ -126,7 +126,7 @@ var rotaryEmbedding = plan.Operator{About: plan.About{Name: "RotaryEmbedding", T
 	Planned: func(c *plan.Use, p *plan.Draft) { planRotary(p, c, c.Or(1), c.Or(2), c.Or(3), rotaryAttrs(c)) }}
 
 // planRotary plans RotaryEmbedding. at is the Spec of positions where input 1 is the first of them.
-func planRotary(p *plan.Draft, c *plan.Use, cos, sin, at *tensor.Any, o Rotary) {
+func planRotary(p *plan.Draft, c *plan.Use, cos, sin, at *tensor.Any, o RotaryEmbeddingOptions) {
 	const name = "RotaryEmbedding"
 	allThere(name, c)
 	x, all := c.Or(0), o
@@ -146,8 +146,8 @@ func planRotary(p *plan.Draft, c *plan.Use, cos, sin, at *tensor.Any, o Rotary) 
 	})
 }
 
-func rotaryAttrs(c *plan.Use) Rotary {
-	return Rotary{Heads: plan.AttrInt(c, "num_heads", 0), Width: plan.AttrInt(c, "rotary_embedding_dim", 0), Interleaved: c.Attrs.Int("interleaved", 0) != 0}
+func rotaryAttrs(c *plan.Use) RotaryEmbeddingOptions {
+	return RotaryEmbeddingOptions{Heads: plan.AttrInt(c, "num_heads", 0), Width: plan.AttrInt(c, "rotary_embedding_dim", 0), Interleaved: c.Attrs.Int("interleaved", 0) != 0}
 }
 
 var rotaryContributed = plan.Operator{About: plan.About{Name: "RotaryEmbedding", TakesUp: plan.InStepwise, Domain: "com.microsoft", Versions: []int{1}, Attrs: []string{"interleaved", "is_packed_batching", "num_heads", "rotary_embedding_dim", "scale"}, Why: whyAttended},
@@ -158,7 +158,7 @@ var rotaryContributed = plan.Operator{About: plan.About{Name: "RotaryEmbedding",
 	}}
 
 // rotaryContributedAttrs reads a node of com.microsoft. It returns the positions as [batch, sequence], or as a Spec of them where they are one number.
-func rotaryContributedAttrs(c *plan.Use) (o Rotary, at *tensor.Any) {
+func rotaryContributedAttrs(c *plan.Use) (o RotaryEmbeddingOptions, at *tensor.Any) {
 	const name = "RotaryEmbedding"
 	o = rotaryAttrs(c)
 	if c.Attrs.Int("is_packed_batching", 0) != 0 {

@@ -21,8 +21,6 @@ type (
 	// attribute is absent. LSTM, GRU and RNN read lists of strings by a further method, Strs(name string)
 	// ([]string, bool).
 	Attrs = plan.Attrs
-	// NoAttrs is the absence of attributes.
-	NoAttrs = plan.NoAttrs
 	// AttrMap is attributes by name: int64, float32, string, []int64, []float32, []string and tensors, as a
 	// tensor.Any or typed. One of another type counts as absent.
 	AttrMap = plan.AttrMap

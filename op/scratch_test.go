@@ -19,7 +19,7 @@ func TestScratchOfCopies(t *testing.T) {
 		return p.Scratch()
 	}
 	plain := scratch(conv, x.Contiguous(), w)
-	rectified, _ := Rectified(conv)
+	rectified, _ := plan.Rectified(conv)
 	for _, o := range []*Op{conv, rectified} {
 		if got := scratch(o, x, w); got != plain+4*8*16*4 {
 			t.Errorf("%d bytes, want %d and those of the copy", got, plain)

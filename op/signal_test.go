@@ -58,24 +58,24 @@ func TestDFT(t *testing.T) {
 			data.Set(imag(x[i]), 0, i, 1)
 			reals.Set(real(x[i]), 0, i, 0)
 		}
-		y := DFT(data, 1, Fourier{})
+		y := DFT(data, 1, DFTOptions{})
 		nearBy(t, "DFT", y.Elems(), transformed(x, false), 2, 2e-14)
-		nearBy(t, "inverse", DFT(data, 1, Fourier{Inverse: true}).Elems(), transformed(x, true), 2, 2e-14)
-		nearBy(t, "back", DFT(y, -2, Fourier{Inverse: true}).Elems(), x, 2, 2e-14)
+		nearBy(t, "inverse", DFT(data, 1, DFTOptions{Inverse: true}).Elems(), transformed(x, true), 2, 2e-14)
+		nearBy(t, "back", DFT(y, -2, DFTOptions{Inverse: true}).Elems(), x, 2, 2e-14)
 		for i := range x {
 			x[i] = complex(real(x[i]), 0)
 		}
-		half := DFT(reals, 1, Fourier{Onesided: true})
+		half := DFT(reals, 1, DFTOptions{Onesided: true})
 		nearBy(t, "onesided", half.Elems(), transformed(x, false)[:n/2+1], 2, 2e-14)
-		same(t, "half of the whole", half, DFT(reals, 1, Fourier{}).Slice(tensor.R(0, 1), tensor.R(0, n/2+1)))
-		nearBy(t, "onesided and back", DFT(half, 1, Fourier{Onesided: true, Inverse: true, Length: n}).Elems(), x, 1, 2e-14)
+		same(t, "half of the whole", half, DFT(reals, 1, DFTOptions{}).Slice(tensor.R(0, 1), tensor.R(0, n/2+1)))
+		nearBy(t, "onesided and back", DFT(half, 1, DFTOptions{Onesided: true, Inverse: true, Length: n}).Elems(), x, 1, 2e-14)
 
 		// float32 is the true value rounded, but for a few numbers beside the middle of two.
 		narrow := Cast[float32](reals)
 		for i := range x {
 			x[i] = complex(float64(narrow.Elems()[i]), 0)
 		}
-		got, off := DFT(narrow, 1, Fourier{}).Elems(), 0
+		got, off := DFT(narrow, 1, DFTOptions{}).Elems(), 0
 		for k, v := range transformed(x, false) {
 			for i, p := range [2]float64{real(v), imag(v)} {
 				if g := got[2*k+i]; g != float32(p) && math.Abs(float64(g)-p) > 1e-12 {
@@ -104,7 +104,7 @@ func TestDFTForms(t *testing.T) {
 			if m == 0 {
 				m = extent
 			}
-			got := DFT(x, axis, Fourier{Length: n})
+			got := DFT(x, axis, DFTOptions{Length: n})
 			for at4, v := range got.All() {
 				line := make([]float32, 2*m)
 				from := append([]int{}, at4...)
@@ -115,16 +115,16 @@ func TestDFTForms(t *testing.T) {
 					from[3] = 1
 					line[2*i+1] = x.At(from...)
 				}
-				one := DFT(tensor.FromSlice(line, m, 2), 0, Fourier{})
+				one := DFT(tensor.FromSlice(line, m, 2), 0, DFTOptions{})
 				if w := one.At(at4[at], at4[3]); w != v {
 					t.Fatalf("axis %d, length %d, at %v: %v, want %v", axis, n, at4, v, w)
 				}
 			}
 			for _, v := range variants(x) {
-				same(t, v.name, DFT(v.t, axis, Fourier{Length: n}), got)
+				same(t, v.name, DFT(v.t, axis, DFTOptions{Length: n}), got)
 			}
 			for _, v := range variants(tensor.New[float32](got.Shape()...)) {
-				same(t, "into "+v.name, DFT(x, axis, Fourier{Length: n}, Into(v.t)), got)
+				same(t, "into "+v.name, DFT(x, axis, DFTOptions{Length: n}, Into(v.t)), got)
 			}
 			call := &Call{Inputs: []tensor.Any{x.Any(), {}, i64(int64(axis)).Any()}, Opset: 20}
 			if n != 0 {
@@ -136,21 +136,21 @@ func TestDFTForms(t *testing.T) {
 		}
 	}
 	half := Cast[num.F16](x)
-	same(t, "float16", DFT(half, 1, Fourier{}), Cast[num.F16](DFT(Cast[float64](half), 1, Fourier{})))
-	same(t, "no signals", DFT(tensor.New[float32](0, 4, 1), 1, Fourier{}), tensor.New[float32](0, 4, 2))
-	fails(t, func() { DFT(x, 3, Fourier{}) }, "op.DFT", "axis 3 is the last")
-	fails(t, func() { DFT(x, 4, Fourier{}) }, "op.DFT", "axis 4")
-	fails(t, func() { DFT(x, 1, Fourier{Onesided: true}) }, "op.DFT", "onesided")
-	fails(t, func() { DFT(tensor.New[float32](2, 3, 1), 1, Fourier{Onesided: true, Inverse: true}) }, "op.DFT", "real numbers")
-	fails(t, func() { DFT(tensor.New[float32](2, 3), 0, Fourier{}) }, "op.DFT", "[..., 1]")
-	fails(t, func() { DFT(tensor.New[float32](2, 0, 1), 1, Fourier{}) }, "op.DFT", "0 elements")
-	fails(t, func() { DFT(tensor.New[float32](2, 1, 2), 1, Fourier{Onesided: true, Inverse: true}) }, "op.DFT", "0 elements")
-	fails(t, func() { DFT(x, 1, Fourier{Length: -1}) }, "op.DFT", "-1 elements")
+	same(t, "float16", DFT(half, 1, DFTOptions{}), Cast[num.F16](DFT(Cast[float64](half), 1, DFTOptions{})))
+	same(t, "no signals", DFT(tensor.New[float32](0, 4, 1), 1, DFTOptions{}), tensor.New[float32](0, 4, 2))
+	fails(t, func() { DFT(x, 3, DFTOptions{}) }, "op.DFT", "axis 3 is the last")
+	fails(t, func() { DFT(x, 4, DFTOptions{}) }, "op.DFT", "axis 4")
+	fails(t, func() { DFT(x, 1, DFTOptions{Onesided: true}) }, "op.DFT", "onesided")
+	fails(t, func() { DFT(tensor.New[float32](2, 3, 1), 1, DFTOptions{Onesided: true, Inverse: true}) }, "op.DFT", "real numbers")
+	fails(t, func() { DFT(tensor.New[float32](2, 3), 0, DFTOptions{}) }, "op.DFT", "[..., 1]")
+	fails(t, func() { DFT(tensor.New[float32](2, 0, 1), 1, DFTOptions{}) }, "op.DFT", "0 elements")
+	fails(t, func() { DFT(tensor.New[float32](2, 1, 2), 1, DFTOptions{Onesided: true, Inverse: true}) }, "op.DFT", "0 elements")
+	fails(t, func() { DFT(x, 1, DFTOptions{Length: -1}) }, "op.DFT", "-1 elements")
 	for _, bad := range []tensor.Any{tensor.Scalar(int64(0)).Any(), tensor.Scalar(int64(-5)).Any(), i64(1, 2).Any(), tensor.Scalar(int64(math.MaxInt64)).Any(), x.Any(), tensor.Scalar(int64(1) << 45).Any()} {
 		refuses(t, "DFT", &Call{Inputs: []tensor.Any{x.Any(), bad}, Opset: 17})
 	}
 	nan := tensor.FromSlice([]float32{1, num.NaN32(), 2}, 3, 1)
-	for _, v := range DFT(nan, 0, Fourier{}).Elems()[:5] {
+	for _, v := range DFT(nan, 0, DFTOptions{}).Elems()[:5] {
 		if v == v {
 			t.Errorf("a NaN gives %v", v)
 		}
@@ -178,7 +178,7 @@ func TestSTFT(t *testing.T) {
 				for at := range wide.All() {
 					wide.Set(float64(x.At(at[0], at[1]*step+at[2], at[3]))*float64(window.At(at[2])), at...)
 				}
-				want := Cast[float32](DFT(wide, 2, Fourier{Onesided: onesided}))
+				want := Cast[float32](DFT(wide, 2, DFTOptions{Onesided: onesided}))
 				if want.Dim(1) != frames || want.Dim(2) != bins {
 					t.Fatalf("shape %v", want.Shape())
 				}
@@ -195,7 +195,7 @@ func TestSTFT(t *testing.T) {
 	var none tensor.Tensor[float64]
 	same(t, "no window", STFT(x, 2, none, 5), STFT(x, 2, tensor.Full(1.0, 5), 0))
 	same(t, "rank 3", STFT(x.Reshape(3, 12, 1), 2, none, 5), STFT(x, 2, none, 5))
-	same(t, "one frame", STFT(x, 1, none, 0).Reshape(3, 7, 2), DFT(x.Reshape(3, 12, 1), 1, Fourier{Onesided: true}))
+	same(t, "one frame", STFT(x, 1, none, 0).Reshape(3, 7, 2), DFT(x.Reshape(3, 12, 1), 1, DFTOptions{Onesided: true}))
 	fails(t, func() { STFT(x, 0, none, 5) }, "op.STFT", "0 elements apart")
 	fails(t, func() { STFT(x, 1, none, 13) }, "op.STFT", "frame of 13")
 	fails(t, func() { STFT(x, 1, tensor.Full(1.0, 4), 5) }, "op.STFT", "window")

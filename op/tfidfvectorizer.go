@@ -11,8 +11,8 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// NGrams is a list of n-grams, which are n integers each, and what is counted of them.
-type NGrams struct {
+// TfIdfVectorizerOptions is a list of n-grams, which are n integers each, and what is counted of them.
+type TfIdfVectorizerOptions struct {
 	Pool    []int64   // the integers of all n-grams, the shorter ones first
 	Starts  []int     // where in Pool the n-grams of 1 integer, 2 integers and so on start
 	Outputs []int     // for each n-gram the element of a result that it counts for
@@ -26,7 +26,7 @@ type NGrams struct {
 // TfIdfVectorizer returns for each row of x, [rows, n] or one row [n], counts of n-grams: float32 [rows, outputs] or
 // [outputs], with as many elements as the largest number in Outputs asks for. The integers of an n-gram stand in a row
 // with the same distance, 1 to Skip + 1, between neighbours. It panics when lists don't fit each other. ONNX's operator.
-func TfIdfVectorizer[T int32 | int64](x tensor.Tensor[T], g NGrams, opts ...Option) (r tensor.Tensor[float32]) {
+func TfIdfVectorizer[T int32 | int64](x tensor.Tensor[T], g TfIdfVectorizerOptions, opts ...Option) (r tensor.Tensor[float32]) {
 	plan.Present("TfIdfVectorizer", exec.Ref(&x))
 	g.counted(x.Any(), g.table()).Into(exec.Ref(&r), opts)
 	return r
@@ -39,7 +39,7 @@ type gramTable struct {
 }
 
 // table checks the n-grams.
-func (g *NGrams) table() *gramTable {
+func (g *TfIdfVectorizerOptions) table() *gramTable {
 	const name = "TfIdfVectorizer"
 	switch g.Mode {
 	case "TF", "IDF", "TFIDF":
@@ -90,7 +90,7 @@ func gramKey(key []byte, v []int64) []byte {
 	return key
 }
 
-func (g *NGrams) counted(x tensor.Any, t *gramTable) *move.Transfer {
+func (g *TfIdfVectorizerOptions) counted(x tensor.Any, t *gramTable) *move.Transfer {
 	const name = "TfIdfVectorizer"
 	rows, n := plan.Rows(name, x)
 	wide, shape := t.wide, []int{rows, t.wide}
@@ -140,7 +140,7 @@ func (g *NGrams) counted(x tensor.Any, t *gramTable) *move.Transfer {
 }
 
 // gramsOf reads a node.
-func gramsOf(c *plan.Use) (g NGrams) {
+func gramsOf(c *plan.Use) (g TfIdfVectorizerOptions) {
 	const name = "TfIdfVectorizer"
 	g.Pool = plan.Labels(name, c, "pool_int64s", "pool_strings")
 	g.Starts, _ = plan.AttrInts(c, "ngram_counts")
@@ -155,7 +155,7 @@ var tfIdfVectorizer = plan.Operator{About: plan.About{Name: "TfIdfVectorizer", V
 	Attrs: []string{"max_gram_length", "max_skip_count", "min_gram_length", "mode", "ngram_counts", "ngram_indexes", "pool_int64s", "pool_strings", "weights"}},
 	Least: 1, Takes: plan.Indices, Move: func(c *plan.Use) plan.Mover {
 		type read struct {
-			g NGrams
+			g TfIdfVectorizerOptions
 			t *gramTable
 		}
 		r := plan.Remembered(c, func() any {

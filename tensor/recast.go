@@ -138,7 +138,7 @@ func recastStorage(op string, from *storage, to dtype.DType) *storage {
 // as another type.
 func checkRecast(op string, from, to dtype.DType, p unsafe.Pointer, n int) {
 	if to.IsPartial() && from != to {
-		way := "op.Cast converts numbers, op.BitCast those of as many bits"
+		way := "op.Cast converts numbers, op.Bitcast those of as many bits"
 		if to == dtype.Bool {
 			way = "compare with 0 instead"
 		}

@@ -184,7 +184,7 @@ func inFloat64(a tensor.Any) (tensor.Any, error) {
 		return a, nil
 	}
 	cast, _ := op.Lookup("CastLike") // which is there
-	out, err := cast.Run(&op.Call{Inputs: []tensor.Any{a, tensor.Scalar(0.0).Any()}, Attrs: op.NoAttrs{}})
+	out, err := cast.Run(&op.Call{Inputs: []tensor.Any{a, tensor.Scalar(0.0).Any()}, Attrs: op.AttrMap(nil)})
 	if err != nil {
 		return a, err
 	}

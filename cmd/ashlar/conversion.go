@@ -301,7 +301,7 @@ func cast(t tensor.Any, d dtype.DType) (tensor.Any, error) {
 	if err != nil {
 		return tensor.Any{}, err
 	}
-	out, err := o.Run(&op.Call{Inputs: []tensor.Any{t, like}, Attrs: op.NoAttrs{}})
+	out, err := o.Run(&op.Call{Inputs: []tensor.Any{t, like}, Attrs: op.AttrMap(nil)})
 	if err != nil {
 		return tensor.Any{}, err
 	}

@@ -7,6 +7,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/op/all"
 	"github.com/spf13/cobra"
@@ -60,7 +61,7 @@ func cell(o *op.Op, d dtype.DType) string {
 	if !o.Supports(d) {
 		return "-"
 	}
-	switch k := op.Kernels(o, d); {
+	switch k := plan.Kernels(o, d); {
 	case slices.Contains(k, "avx2"):
 		return "avx"
 	case slices.Contains(k, "avx512"):
@@ -108,11 +109,11 @@ func (p *program) opsGrid() error {
 func (p *program) opsOf(d dtype.DType) error {
 	w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
 	for _, o := range all.Operators() {
-		if why := op.Why(o, d); why != "" {
+		if why := plan.Why(o, d); why != "" {
 			fmt.Fprintf(w, "%s\t-\t%s\n", o.Name(), why)
 			continue
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\n", o.Name(), cell(o, d), strings.Join(append([]string{"go"}, op.Kernels(o, d)...), ", "))
+		fmt.Fprintf(w, "%s\t%s\t%s\n", o.Name(), cell(o, d), strings.Join(append([]string{"go"}, plan.Kernels(o, d)...), ", "))
 	}
 	return w.Flush()
 }
@@ -177,7 +178,7 @@ type reason struct {
 // reasonsOf returns why an operator's cells are empty, and which.
 func reasonsOf(o *op.Op) (rs []reason) {
 	for _, d := range dtype.All() {
-		why := op.Why(o, d)
+		why := plan.Why(o, d)
 		if why == "" {
 			continue
 		}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/cpu"
-	"github.com/ashlar-go/ashlar/op"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/op/all"
 )
 
@@ -64,10 +64,10 @@ func TestOps(t *testing.T) {
 			t.Errorf("no column for %v", d)
 		}
 		for _, o := range all.Operators() {
-			if o.Supports(d) != (op.Why(o, d) == "") {
-				t.Errorf("%s of %v: supported %v, reason %q", o.Name(), d, o.Supports(d), op.Why(o, d))
+			if o.Supports(d) != (plan.Why(o, d) == "") {
+				t.Errorf("%s of %v: supported %v, reason %q", o.Name(), d, o.Supports(d), plan.Why(o, d))
 			}
-			if !o.Supports(d) && op.Kernels(o, d) != nil {
+			if !o.Supports(d) && plan.Kernels(o, d) != nil {
 				t.Errorf("%s of %v has kernels but isn't defined", o.Name(), d)
 			}
 		}

@@ -145,5 +145,5 @@ func resample(samples []float32, from int) []float32 {
 	}
 	n := int(float64(len(samples)) * rate / float64(from))
 	x := tensor.FromSlice(samples, len(samples))
-	return op.Resize(x, op.Resampling{Sizes: []int{n}, Mode: "linear", Antialias: true}).Elems()
+	return op.Resize(x, op.ResizeOptions{Sizes: []int{n}, Mode: "linear", Antialias: true}).Elems()
 }

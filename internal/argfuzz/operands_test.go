@@ -133,8 +133,8 @@ func must(a tensor.Any, err error) tensor.Any {
 // optional has the arguments that may be the zero value, counted from 0. Fields of a struct may be, too, but those that
 // all calls need.
 var optional = map[string][]int{
-	"op.WithWeights":               {-1, 0, 1}, // without weights it returns the operator itself
-	"op.CastLike":                  {1},        // its type alone matters
+
+	"op.CastLike":                  {1}, // its type alone matters
 	"op.CausalConvWithState":       {2, 3},
 	"op.Conv":                      {2},
 	"op.ConvInteger":               {2, 3},

@@ -40,7 +40,7 @@ var arranged = []entry{
 		return op.ConvInteger(x, w, a, b, op.Window{}, 1, o...)
 	}},
 	{"op.ConvTranspose", func(x, w, bias floats, o ...op.Option) floats {
-		return op.ConvTranspose(x, w, bias, op.TransposeWindow{}, 1, o...)
+		return op.ConvTranspose(x, w, bias, op.ConvTransposeWindow{}, 1, o...)
 	}},
 	{"op.MaxPool", func(x floats, o ...op.Option) floats { return op.MaxPool(x, op.Window{Kernel: []int{2, 1}}, o...) }},
 	{"op.AveragePool", func(x floats, o ...op.Option) floats {
@@ -54,16 +54,16 @@ var arranged = []entry{
 		return op.Pad(x, []int{1, 0}, []int{0, 1}, op.PadConstant, 7, o...)
 	}},
 	{"op.Resize", func(x floats, o ...op.Option) floats {
-		return op.Resize(x, op.Resampling{Mode: "linear", Scales: []float64{2, 1}}, o...)
+		return op.Resize(x, op.ResizeOptions{Mode: "linear", Scales: []float64{2, 1}}, o...)
 	}},
 	{"op.LinearAttention", func(q, k, v floats, o ...op.Option) (y, state floats) {
-		return op.LinearAttention(q, k, v, op.Recall[float32]{Heads: 1, KVHeads: 1}, o...)
+		return op.LinearAttention(q, k, v, op.LinearAttentionOptions[float32]{Heads: 1, KVHeads: 1}, o...)
 	}},
 	{"op.RNN", func(x, w, r, h floats, o ...op.Option) (y, last floats) {
-		return op.RNN(x, w, r, op.Recurrent[float32]{InitialH: h, Direction: "bidirectional"}, o...)
+		return op.RNN(x, w, r, op.RecurrentOptions[float32]{InitialH: h, Direction: "bidirectional"}, o...)
 	}},
 	{"ml.LinearRegressor", func(x floats, c, by []float32, o ...op.Option) floats {
-		return ml.LinearRegressor(x, 2, ml.Linear{Coefficients: c, Intercepts: by}, o...)
+		return ml.LinearRegressor(x, 2, ml.LinearOptions{Coefficients: c, Intercepts: by}, o...)
 	}},
 	{"ml.SVMRegressor", func(x floats, v, c, rho []float32, o ...op.Option) floats {
 		return ml.SVMRegressor(x, ml.SVM{Kernel: "LINEAR", SupportVectors: v, Coefficients: c, Rho: rho[:min(1, len(rho))]}, o...)
@@ -72,7 +72,7 @@ var arranged = []entry{
 		return ml.TreeEnsembleRegressor(x, 2, ml.TreeEnsemble{Base: base}, o...)
 	}},
 	{"ml.LinearClassifier", func(x floats, labels []int64, c []float32, o ...op.Option) (floats, tensor.Tensor[int64]) {
-		label, scores := ml.LinearClassifier(x, labels, ml.Linear{Coefficients: c}, o...)
+		label, scores := ml.LinearClassifier(x, labels, ml.LinearOptions{Coefficients: c}, o...)
 		return scores, label
 	}},
 }

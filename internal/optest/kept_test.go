@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/ashlar-go/ashlar/dtype"
-	"github.com/ashlar-go/ashlar/op"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/op/all"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -30,7 +30,7 @@ func TestWithWeights(t *testing.T) {
 						given.Inputs[k] = r.in[k]
 					}
 				}
-				form, size := op.WithWeights(o, given)
+				form, size := plan.WithWeights(o, given)
 				if size == 0 {
 					continue
 				}

@@ -116,9 +116,13 @@ func anyTargets[T num.Native | num.Fixed](t *testing.T) {
 	for axis := range 3 {
 		of := fmt.Sprint(" along ", axis)
 		targets(t, "ArgMax"+of, func(a on, opts ...op.Option) tensor.Tensor[int64] { return op.ArgMax(a, axis, opts...) })
-		targets(t, "ArgMin"+of, func(a on, opts ...op.Option) tensor.Tensor[int64] { return op.ArgMin(a, axis, append(opts, op.LastIndex())...) })
+		targets(t, "ArgMin"+of, func(a on, opts ...op.Option) tensor.Tensor[int64] {
+			return op.ArgMin(a, axis, append(opts, op.LastIndex())...)
+		})
 		targets(t, "CumSum"+of, func(a on, opts ...op.Option) on { return op.CumSum(a, axis, opts...) })
-		targets(t, "CumProd"+of, func(a on, opts ...op.Option) on { return op.CumProd(a, axis, append(opts, op.Exclusive(), op.Reverse())...) })
+		targets(t, "CumProd"+of, func(a on, opts ...op.Option) on {
+			return op.CumProd(a, axis, append(opts, op.Exclusive(), op.Reverse())...)
+		})
 		targets(t, "Roll"+of, func(a on, opts ...op.Option) on { return op.Roll(a, 2, axis, opts...) })
 		targets(t, "Concat"+of, func(a on, opts ...op.Option) on { return op.Concat(axis, []on{a, a}, opts...) })
 		targets(t, "Gather"+of, func(a on, opts ...op.Option) on {
@@ -187,7 +191,7 @@ func narrowTargets[T num.Float](t *testing.T) {
 		targets(t, "Sort"+of, func(a on, opts ...op.Option) on { return op.Sort(a, axis, opts...) })
 		targets(t, "ArgSort"+of, func(a on, opts ...op.Option) tensor.Tensor[int64] { return op.ArgSort(a, axis, opts...) })
 		targets(t, "Median"+of, func(a on, opts ...op.Option) on { return op.Median(a, []int{axis}, opts...) })
-		targets(t, "NanSum"+of, func(a on, opts ...op.Option) on { return op.NanSum(a, []int{axis}, opts...) })
+		targets(t, "NanSum"+of, func(a on, opts ...op.Option) on { return op.NaNSum(a, []int{axis}, opts...) })
 		targets(t, "LpNormalization"+of, func(a on, opts ...op.Option) on { return op.LpNormalization(a, axis, 2, opts...) })
 		targets(t, "TopK"+of, func(a on, opts ...op.Option) on { v, _ := op.TopK(a, 3, axis, opts...); return v })
 	}

@@ -139,7 +139,7 @@ func opened(c *op.Call) (f *file, channels int, err error) {
 		return nil, 0, fail(tensor.ErrShape, "it takes one input, the bytes of a file")
 	}
 	if c.Attrs == nil {
-		c.Attrs = op.NoAttrs{}
+		c.Attrs = op.AttrMap(nil)
 	}
 	switch text := c.Attrs.Str("pixel_format", "RGB"); text {
 	case "RGB", "BGR":

@@ -14,7 +14,7 @@ import (
 )
 
 var list = sync.OnceValue(func() []*op.Op {
-	l := slices.Concat(op.All(), ml.All(), train.All())
+	l := slices.Concat(op.Operators(), ml.Operators(), train.Operators())
 	slices.SortStableFunc(l, func(a, b *op.Op) int { return cmp.Compare(strings.ToLower(a.Name()), strings.ToLower(b.Name())) })
 	return l
 })

@@ -10,8 +10,8 @@ import (
 	"github.com/ashlar-go/ashlar/op"
 )
 
-// All returns the operators of this package in their run-time form, in alphabetical order.
-func All() []*op.Op { return index.All(tables) }
+// Operators returns the operators of this package in their run-time form, in alphabetical order.
+func Operators() []*op.Op { return index.All(tables) }
 
 // Lookup returns the operator of this package that ONNX calls name.
 func Lookup(name string) (*op.Op, bool) { return index.Lookup(name, tables) }

@@ -34,7 +34,7 @@ func ExampleImputer() {
 
 func ExampleLinearRegressor() {
 	x := tensor.FromSlice([]float32{1, 2, 3, 4}, 2, 2)
-	fmt.Println(ml.LinearRegressor(x, 1, ml.Linear{Coefficients: []float32{10, 1}, Intercepts: []float32{0.5}}))
+	fmt.Println(ml.LinearRegressor(x, 1, ml.LinearOptions{Coefficients: []float32{10, 1}, Intercepts: []float32{0.5}}))
 	// Output:
 	// [[12.5]
 	//  [34.5]]
@@ -42,7 +42,7 @@ func ExampleLinearRegressor() {
 
 func ExampleLinearClassifier() {
 	x := tensor.FromSlice([]float32{1, 2, 4, 3}, 2, 2)
-	label, scores := ml.LinearClassifier(x, []int64{7, 8}, ml.Linear{Coefficients: []float32{1, 0, 0, 1}})
+	label, scores := ml.LinearClassifier(x, []int64{7, 8}, ml.LinearOptions{Coefficients: []float32{1, 0, 0, 1}})
 	fmt.Println(label)
 	fmt.Println(scores)
 	// Output:
@@ -66,10 +66,10 @@ func ExampleSVMRegressor() {
 func ExampleSVMClassifier() {
 	x := tensor.FromSlice([]float32{0, 0, 1, 1}, 2, 2)
 	m := ml.SVM{SupportVectors: []float32{0, 1, 1, 1}, Coefficients: []float32{1, -1}, Rho: []float32{0.25}}
-	label, scores := ml.SVMClassifier(x, []int64{7, 8}, ml.SVC{SVM: m, VectorsPerClass: []int64{1, 1}})
+	label, scores := ml.SVMClassifier(x, []int64{7, 8}, ml.SVMClassifierOptions{SVM: m, VectorsPerClass: []int64{1, 1}})
 	fmt.Println(label)
 	fmt.Println(scores)
-	label, scores = ml.SVMClassifier(x, []int64{7, 8}, ml.SVC{SVM: m, VectorsPerClass: []int64{1, 1}, ProbA: []float32{-2}, ProbB: []float32{0}})
+	label, scores = ml.SVMClassifier(x, []int64{7, 8}, ml.SVMClassifierOptions{SVM: m, VectorsPerClass: []int64{1, 1}, ProbA: []float32{-2}, ProbB: []float32{0}})
 	fmt.Println(label)
 	fmt.Printf("%.4f\n", scores)
 	// Output:

@@ -17,7 +17,7 @@ import (
 // labels the classes are 0, 1, …. It panics when the numbers of coefficients, intercepts
 // and labels don't fit. An Into target takes the scores. LinearClassifier of the domain
 // ai.onnx.ml. Package onnx runs it with labels that are strings, too.
-func LinearClassifier[T float32 | float64 | int32 | int64](x tensor.Tensor[T], labels []int64, m Linear, opts ...op.Option) (label tensor.Tensor[int64], scores tensor.Tensor[float32]) {
+func LinearClassifier[T float32 | float64 | int32 | int64](x tensor.Tensor[T], labels []int64, m LinearOptions, opts ...op.Option) (label tensor.Tensor[int64], scores tensor.Tensor[float32]) {
 	*exec.Ref(&label) = m.classes(x.Any(), labels).both(exec.Ref(&scores), opts)
 	return label, scores
 }
@@ -45,7 +45,7 @@ func planClasses(p *plan.Draft, c *plan.Use, k *classification) {
 	p.List(c, 2, func(to []tensor.Any, opts []op.Option) { to[0] = k.both(&to[1], opts) })
 }
 
-func (m *Linear) classes(x tensor.Any, labels []int64) *classification {
+func (m *LinearOptions) classes(x tensor.Any, labels []int64) *classification {
 	const name = "LinearClassifier"
 	plan.Present(name, &x)
 	_, features := plan.Rows(name, x)

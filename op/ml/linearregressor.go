@@ -13,9 +13,9 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// Linear is a linear model: for each score, as many coefficients as there are features, and
+// LinearOptions is a linear model: for each score, as many coefficients as there are features, and
 // an intercept.
-type Linear struct {
+type LinearOptions struct {
 	Coefficients  []float32 // those of the first score first
 	Intercepts    []float32 // one for each score; 0 without them
 	PostTransform string    // of the scores: "NONE", as "" is, "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO" or "PROBIT"
@@ -26,14 +26,14 @@ type Linear struct {
 // float64 in the order of features and rounded once. NaN goes on into all targets. It panics
 // when the numbers of coefficients or intercepts don't fit. LinearRegressor of the domain
 // ai.onnx.ml.
-func LinearRegressor[T float32 | float64 | int32 | int64](x tensor.Tensor[T], targets int, m Linear, opts ...op.Option) (r tensor.Tensor[float32]) {
+func LinearRegressor[T float32 | float64 | int32 | int64](x tensor.Tensor[T], targets int, m LinearOptions, opts ...op.Option) (r tensor.Tensor[float32]) {
 	m.scores("LinearRegressor", x.Any(), targets, targets, func(v []float64, _ int) { transformScores(v, m.PostTransform) }).Into(exec.Ref(&r), opts)
 	return r
 }
 
 // scores returns a transfer that computes given scores of each row, which finish turns
 // into the wide ones of the result.
-func (m *Linear) scores(name string, x tensor.Any, given, wide int, finish func(v []float64, row int), lists ...tensor.Any) *move.Transfer {
+func (m *LinearOptions) scores(name string, x tensor.Any, given, wide int, finish func(v []float64, row int), lists ...tensor.Any) *move.Transfer {
 	plan.Present(name, &x)
 	rows, features := plan.Rows(name, x)
 	checkTransform(name, m.PostTransform)
@@ -148,7 +148,7 @@ func probit(p float64) float64 {
 }
 
 // linearOf reads a node.
-func linearOf(c *plan.Use) (m Linear) {
+func linearOf(c *plan.Use) (m LinearOptions) {
 	m.Coefficients, _ = c.Attrs.Floats("coefficients")
 	m.Intercepts, _ = c.Attrs.Floats("intercepts")
 	m.PostTransform = c.Attrs.Str("post_transform", "NONE")

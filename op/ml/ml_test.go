@@ -319,7 +319,7 @@ func TestLabelsAndFeatures(t *testing.T) {
 		v := o.Versions()
 		call := &op.Call{Inputs: c.in, Attrs: c.attrs, Opset: v[len(v)-1]}
 		if c.attrs == nil {
-			call.Attrs = op.NoAttrs{}
+			call.Attrs = op.AttrMap(nil)
 		}
 		out, err := o.Run(call)
 		if err != nil {

@@ -11,9 +11,9 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// SVC is a support vector machine that tells classes apart: with support vectors each pair of them, the pairs of the first
+// SVMClassifierOptions is a support vector machine that tells classes apart: with support vectors each pair of them, the pairs of the first
 // class first, else each class by itself.
-type SVC struct {
+type SVMClassifierOptions struct {
 	SVM
 	VectorsPerClass []int64   // how many support vectors each class has; none of a linear machine
 	ProbA, ProbB    []float32 // of each pair of classes: the slope and the place of the sigmoid that makes a probability
@@ -34,12 +34,12 @@ type SVC struct {
 // x is rounded to float32, the rest is computed in float64, and scores are rounded once. It panics when numbers of
 // coefficients, labels or pairs don't fit. An Into target takes the scores. SVMClassifier of the domain ai.onnx.ml, as
 // ONNX Runtime computes it: onnxruntime/core/providers/cpu/ml/svmclassifier.cc of github.com/microsoft/onnxruntime.
-func SVMClassifier[T float32 | float64 | int32 | int64](x tensor.Tensor[T], labels []int64, m SVC, opts ...op.Option) (label tensor.Tensor[int64], scores tensor.Tensor[float32]) {
+func SVMClassifier[T float32 | float64 | int32 | int64](x tensor.Tensor[T], labels []int64, m SVMClassifierOptions, opts ...op.Option) (label tensor.Tensor[int64], scores tensor.Tensor[float32]) {
 	*exec.Ref(&label) = m.classes(x.Any(), labels).both(exec.Ref(&scores), opts)
 	return label, scores
 }
 
-func (m *SVC) classes(x tensor.Any, labels []int64) *classification {
+func (m *SVMClassifierOptions) classes(x tensor.Any, labels []int64) *classification {
 	const name = "SVMClassifier"
 	plan.Present(name, &x)
 	rows, features := plan.Rows(name, x)
@@ -132,7 +132,7 @@ func (m *SVC) classes(x tensor.Any, labels []int64) *classification {
 }
 
 // linear is a machine without support vectors.
-func (m *SVC) linear(x tensor.Any, rows, features int, labels []int64) *classification {
+func (m *SVMClassifierOptions) linear(x tensor.Any, rows, features int, labels []int64) *classification {
 	const name = "SVMClassifier"
 	classes := len(labels)
 	if len(m.Coefficients) != classes*features || features == 0 {
@@ -222,7 +222,7 @@ var svmClassifier = plan.Operator{About: plan.About{Name: "SVMClassifier", Domai
 		"support_vectors", "vectors_per_class"}}, Least: 1, Takes: plan.Tabular,
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		const name = "SVMClassifier"
-		m := SVC{SVM: svmOf(name, c), PostTransform: c.Attrs.Str("post_transform", "NONE")}
+		m := SVMClassifierOptions{SVM: svmOf(name, c), PostTransform: c.Attrs.Str("post_transform", "NONE")}
 		m.VectorsPerClass, _ = c.Attrs.Ints("vectors_per_class")
 		m.ProbA, _ = c.Attrs.Floats("prob_a")
 		m.ProbB, _ = c.Attrs.Floats("prob_b")

@@ -20,13 +20,13 @@ import (
 // Each step, from the left, is rounded to float64, and each result once to T. An Into target
 // takes the parameters. It panics when shapes differ. Adagrad of ONNX's domain
 // ai.onnx.preview.training.
-func Adagrad[T num.Float | num.Narrow](x, g, h tensor.Tensor[T], t Training, decay, epsilon float64, opts ...op.Option) (newX, newH tensor.Tensor[T]) {
+func Adagrad[T num.Float | num.Narrow](x, g, h tensor.Tensor[T], t Options, decay, epsilon float64, opts ...op.Option) (newX, newH tensor.Tensor[T]) {
 	u := adagradOf(t, decay, epsilon)
 	u.apply([]*tensor.Any{exec.Ref(&newX), exec.Ref(&newH)}, []*tensor.Any{exec.Ref(&x), exec.Ref(&g), exec.Ref(&h)}, opts)
 	return newX, newH
 }
 
-func adagradOf(t Training, decay, epsilon float64) *update {
+func adagradOf(t Options, decay, epsilon float64) *update {
 	rate := t.Rate / (1 + float64(float64(t.Step)*decay))
 	return &update{name: "Adagrad", kept: 1, new: func(x, g float64, kept [2]float64) (float64, [2]float64) {
 		g += float64(t.Decay * x)
@@ -38,5 +38,5 @@ func adagradOf(t Training, decay, epsilon float64) *update {
 var adagrad = plan.Operator{About: plan.About{Name: "Adagrad", Domain: trainingDomain, Versions: []int{1}, Attrs: []string{"decay_factor", "epsilon", "norm_coefficient"}}, Least: 5, Most: -1, By: 2, Takes: plan.Floats,
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		decay, epsilon := float64(c.Attrs.Float("decay_factor", 0)), float64(c.Attrs.Float("epsilon", 1e-6))
-		planTraining(p, c, func(t Training) *update { return adagradOf(t, decay, epsilon) })
+		planTraining(p, c, func(t Options) *update { return adagradOf(t, decay, epsilon) })
 	}}

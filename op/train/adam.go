@@ -11,8 +11,8 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// Moments says how Adam keeps averages of gradients and their squares.
-type Moments struct {
+// AdamOptions says how Adam keeps averages of gradients and their squares.
+type AdamOptions struct {
 	Alpha, Beta float64 // how much of each is kept
 	Epsilon     float64 // what is added to the root of the squares
 	After       float64 // norm_coefficient_post: how much of the new parameters is taken away
@@ -29,13 +29,13 @@ type Moments struct {
 // R is the Rate in step 0, and after it Rate·√(1 − Beta^Step)/(1 − Alpha^Step). Each step, from
 // the left, is rounded to float64, and each result once to T. An Into target takes the
 // parameters. It panics when shapes differ. Adam of ONNX's domain ai.onnx.preview.training.
-func Adam[T num.Float | num.Narrow](x, g, v, h tensor.Tensor[T], t Training, m Moments, opts ...op.Option) (newX, newV, newH tensor.Tensor[T]) {
+func Adam[T num.Float | num.Narrow](x, g, v, h tensor.Tensor[T], t Options, m AdamOptions, opts ...op.Option) (newX, newV, newH tensor.Tensor[T]) {
 	u := adamOf(t, m)
 	u.apply([]*tensor.Any{exec.Ref(&newX), exec.Ref(&newV), exec.Ref(&newH)}, []*tensor.Any{exec.Ref(&x), exec.Ref(&g), exec.Ref(&v), exec.Ref(&h)}, opts)
 	return newX, newV, newH
 }
 
-func adamOf(t Training, m Moments) *update {
+func adamOf(t Options, m AdamOptions) *update {
 	rate := t.Rate
 	if t.Step > 0 {
 		rate = float64(rate*math.Sqrt(1-float.Pow64(m.Beta, float64(t.Step)))) / (1 - float.Pow64(m.Alpha, float64(t.Step)))
@@ -50,7 +50,7 @@ func adamOf(t Training, m Moments) *update {
 
 var adam = plan.Operator{About: plan.About{Name: "Adam", Domain: trainingDomain, Versions: []int{1}, Attrs: []string{"alpha", "beta", "epsilon", "norm_coefficient", "norm_coefficient_post"}}, Least: 6, Most: -1, By: 2, Takes: plan.Floats,
 	Planned: func(c *plan.Use, p *plan.Draft) {
-		m := Moments{Alpha: float64(c.Attrs.Float("alpha", 0.9)), Beta: float64(c.Attrs.Float("beta", 0.999)),
+		m := AdamOptions{Alpha: float64(c.Attrs.Float("alpha", 0.9)), Beta: float64(c.Attrs.Float("beta", 0.999)),
 			Epsilon: float64(c.Attrs.Float("epsilon", 1e-6)), After: float64(c.Attrs.Float("norm_coefficient_post", 0))}
-		planTraining(p, c, func(t Training) *update { return adamOf(t, m) })
+		planTraining(p, c, func(t Options) *update { return adamOf(t, m) })
 	}}

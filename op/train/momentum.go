@@ -9,8 +9,8 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// Training says how a step of Momentum, Adagrad or Adam goes.
-type Training struct {
+// Options says how a step of Momentum, Adagrad or Adam goes.
+type Options struct {
 	Rate  float64 // of learning
 	Step  int64   // how many steps were made before
 	Decay float64 // norm_coefficient: how much of a parameter is added to its gradient
@@ -79,7 +79,7 @@ func (u *update) apply(outs []*tensor.Any, in []*tensor.Any, opts []op.Option) {
 //
 // Each step is rounded to float64, and each result once to T. An Into target takes the
 // parameters. It panics when shapes differ. Momentum of ONNX's domain ai.onnx.preview.training.
-func Momentum[T num.Float | num.Narrow](x, g, v tensor.Tensor[T], t Training, alpha, beta float64, opts ...op.Option) (newX, newV tensor.Tensor[T]) {
+func Momentum[T num.Float | num.Narrow](x, g, v tensor.Tensor[T], t Options, alpha, beta float64, opts ...op.Option) (newX, newV tensor.Tensor[T]) {
 	u := momentumOf(t, alpha, beta, plan.Has(opts, plan.Nesterov))
 	u.apply([]*tensor.Any{exec.Ref(&newX), exec.Ref(&newV)}, []*tensor.Any{exec.Ref(&x), exec.Ref(&g), exec.Ref(&v)}, opts)
 	return newX, newV
@@ -88,7 +88,7 @@ func Momentum[T num.Float | num.Narrow](x, g, v tensor.Tensor[T], t Training, al
 // Nesterov makes Momentum step by the gradient at the place that the momentum leads to. It is "nesterov" of ONNX's attribute mode.
 func Nesterov() op.Option { return plan.WithFlags(plan.Nesterov) }
 
-func momentumOf(t Training, alpha, beta float64, nesterov bool) *update {
+func momentumOf(t Options, alpha, beta float64, nesterov bool) *update {
 	if t.Step <= 0 {
 		beta = 1
 	}
@@ -129,8 +129,8 @@ func (u *update) groups(c *plan.Use) [][]*tensor.Any {
 }
 
 // planTraining plans a node, whose update by makes of the rate, the step and the decay.
-func planTraining(p *plan.Draft, c *plan.Use, by func(t Training) *update) {
-	u, decay := by(Training{}), float64(c.Attrs.Float("norm_coefficient", 0))
+func planTraining(p *plan.Draft, c *plan.Use, by func(t Options) *update) {
+	u, decay := by(Options{}), float64(c.Attrs.Float("norm_coefficient", 0))
 	groups := u.groups(c)
 	n := (1 + u.kept) * len(groups)
 	for i := 0; i < n && !p.Brief; i++ {
@@ -139,7 +139,7 @@ func planTraining(p *plan.Draft, c *plan.Use, by func(t Training) *update) {
 	}
 	p.List(c, n, func(to []tensor.Any, opts []op.Option) {
 		rate, step := move.NumericOf(move.WordsOf(c.Inputs[0])), move.WordsOf(c.Inputs[1]).Int64s(u.name)
-		u := by(Training{Rate: rate.Float(0), Step: step[0], Decay: decay})
+		u := by(Options{Rate: rate.Float(0), Step: step[0], Decay: decay})
 		for i, g := range groups {
 			var outs []*tensor.Any
 			for k := i; k < n; k += len(groups) {
@@ -154,7 +154,7 @@ var momentum = plan.Operator{About: plan.About{Name: "Momentum", Domain: trainin
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		mode, alpha, beta := c.Attrs.Str("mode", "standard"), float64(c.Attrs.Float("alpha", 0)), float64(c.Attrs.Float("beta", 0))
 		plan.OneOf("Momentum", "mode", mode, "standard", "nesterov")
-		planTraining(p, c, func(t Training) *update { return momentumOf(t, alpha, beta, mode == "nesterov") })
+		planTraining(p, c, func(t Options) *update { return momentumOf(t, alpha, beta, mode == "nesterov") })
 	}}
 
 const trainingDomain = "ai.onnx.preview.training"

@@ -58,7 +58,7 @@ func TestOptimizers(t *testing.T) {
 	at := func(p tensor.Tensor[float32], i int) float64 { return float64(p.Elems()[i]) }
 	for _, step := range []int64{0, 1, 7} {
 		s := tensor.Scalar(step).Any()
-		by := train.Training{Rate: f32(0.1), Step: step, Decay: decay}
+		by := train.Options{Rate: f32(0.1), Step: step, Decay: decay}
 		for _, nesterov := range []bool{false, true} {
 			var opts []op.Option
 			if nesterov {
@@ -100,7 +100,7 @@ func TestOptimizers(t *testing.T) {
 		tensortest.Equal(t, out[0], newX.Any())
 		tensortest.Equal(t, out[1], newH.Any())
 
-		m := train.Moments{Alpha: 0.75, Beta: 0.5, Epsilon: f32(1e-6), After: 0.125}
+		m := train.AdamOptions{Alpha: 0.75, Beta: 0.5, Epsilon: f32(1e-6), After: 0.125}
 		newX, newV, newH := train.Adam(x, g, v, h, by, m)
 		for i := range x.Elems() {
 			gg := decay*at(x, i) + at(g, i)

@@ -183,7 +183,7 @@ func (f *File) Run(ctx context.Context, rgba []byte, labels string) (*Run, error
 		if err != nil || !ok {
 			return nil, fmt.Errorf("the model's input has the type %v", s.d)
 		}
-		out, err := cast.Run(&op.Call{Inputs: []tensor.Any{in, like}, Attrs: op.NoAttrs{}})
+		out, err := cast.Run(&op.Call{Inputs: []tensor.Any{in, like}, Attrs: op.AttrMap(nil)})
 		if err != nil {
 			return nil, err
 		}

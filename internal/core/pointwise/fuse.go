@@ -476,3 +476,14 @@ func stretched(t *tensor.Any, shape []int, flat bool) *tensor.Any {
 	}
 	return &x
 }
+
+// LazyOf is op.Lazy for an element type that is known at run time only.
+func LazyOf(a tensor.Any) (tensor.Any, error) {
+	return a, tensor.Try(func() { PutOff("Lazy", &a) })
+}
+
+// FuseOf is op.Fuse for an element type that is known at run time only.
+func FuseOf(y tensor.Any, opts ...plan.Option) (r tensor.Any, err error) {
+	err = tensor.Try(func() { Fused(&r, "Fuse", &y, plan.Read("Fuse", 0, opts))() })
+	return r, err
+}
