@@ -168,7 +168,7 @@ func (p *Plan) RunTask(ctx context.Context, stageIndex, i int) error {
 	return p.runTask(ctx, stageIndex, i, false)
 }
 
-// runTask is RunTask that with again does what is done.
+// runTask is RunTask. With again it does a task that is done, too.
 func (p *Plan) runTask(ctx context.Context, stageIndex, i int, again bool) error {
 	if stageIndex < 0 || stageIndex >= len(p.stages) || i < 0 || i >= p.stages[stageIndex].tasks {
 		return fail("RunTask", tensor.ErrIndex, "task %d of stage %d; see Stages", i, stageIndex)

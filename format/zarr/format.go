@@ -64,7 +64,7 @@ type Hierarchy struct {
 	group   *Group
 	store   Store
 	names   []string
-	set     Options // Unfinished: those that aren't finished may be read
+	set     Options // Unfinished: unfinished arrays may be read
 	arrays  map[string]*Array
 	refused map[string]error // of arrays that aren't finished
 	closer  io.Closer

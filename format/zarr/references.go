@@ -1,6 +1,7 @@
 package zarr
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -56,9 +57,7 @@ const (
 //
 // The format: fsspec.github.io/kerchunk, Reference specification. References as Parquet files aren't read.
 func References(document []byte, o *ReferenceOptions) (Store, error) {
-	if o == nil {
-		o = &ReferenceOptions{}
-	}
+	o = cmp.Or(o, new(ReferenceOptions))
 	fields, err := objectOf(document, math.MaxInt)
 	if err != nil {
 		return nil, within("references", err)

@@ -1,7 +1,7 @@
 // Package serve answers inference requests over HTTP with models of package onnx. It speaks version 2 of the open
 // inference protocol, which KServe and Triton define, with tensors in JSON and in binary form.
 //
-//	s, err := serve.New(serve.Options{}, serve.Model{Name: "digits", Model: m})
+//	s, err := serve.New(nil, serve.Model{Name: "digits", Model: m})
 //	mux.Handle("/v2/", s)                   // or s.Serve(ctx, listener)
 //
 // A Server is an http.Handler with these paths:
