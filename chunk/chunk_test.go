@@ -238,7 +238,7 @@ func TestReduce(t *testing.T) {
 			case "Any":
 				want = op.Any(truth, how.Axes, opts...).Any()
 			case "AllTrue":
-				want = op.All(truth, how.Axes, opts...).Any()
+				want = op.AllTrue(truth, how.Axes, opts...).Any()
 			default:
 				want = op.CountNonzero(truth, how.Axes, opts...).Any()
 			}

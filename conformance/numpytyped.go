@@ -80,7 +80,7 @@ func (anyElem[T]) any(a tensor.Any, axes []int, opts []op.Option) tensor.Any {
 }
 
 func (anyElem[T]) all(a tensor.Any, axes []int, opts []op.Option) tensor.Any {
-	return op.All(as[T](a), axes, opts...).Any()
+	return op.AllTrue(as[T](a), axes, opts...).Any()
 }
 
 func (anyElem[T]) countNonzero(a tensor.Any, axes []int, opts []op.Option) tensor.Any {

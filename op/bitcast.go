@@ -12,10 +12,10 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// Bitcast returns a with the bits of each element taken for an element of another type of
+// BitCast returns a with the bits of each element taken for an element of another type of
 // as many bits. It panics when their numbers differ, and for bool, of which not all bits
 // are one. ONNX BitCast.
-func Bitcast[To, From num.Elem](a tensor.Tensor[From], opts ...Option) (r tensor.Tensor[To]) {
+func BitCast[To, From num.Elem](a tensor.Tensor[From], opts ...Option) (r tensor.Tensor[To]) {
 	bitsOf(a.Any(), dtype.Of[To]()).Into(exec.Ref(&r), opts)
 	return r
 }

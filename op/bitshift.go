@@ -23,6 +23,7 @@ const (
 // don't, and for another direction. ONNX BitShift, which has unsigned integers alone; NumPy left_shift and
 // right_shift.
 func BitShift[T num.Integer](a, b tensor.Tensor[T], to ShiftDirection, opts ...Option) (r tensor.Tensor[T]) {
+	plan.Present("BitShift", exec.Ref(&a), exec.Ref(&b)) // an error about the direction would hide it
 	to.shift().Call(exec.Ref(&r), opts, exec.Ref(&a), exec.Ref(&b))
 	return r
 }

@@ -387,7 +387,7 @@ func TestBitCastStored(t *testing.T) {
 	if _, err := bitCast.Run(&Call{Inputs: []tensor.Any{a}, Attrs: attrMap{"to": int64(2)}}); err == nil {
 		t.Error("4 bits as uint8 should fail")
 	}
-	if err := tensor.Try(func() { tensor.Bitcast[num.Int4](tensor.New[int8](2)) }); err == nil {
+	if err := tensor.Try(func() { tensor.BitCast[num.Int4](tensor.New[int8](2)) }); err == nil {
 		t.Error("a view of bytes as 4 bits should fail")
 	}
 }

@@ -32,9 +32,9 @@ func Any[T num.Elem](a tensor.Tensor[T], axes []int, opts ...Option) (r tensor.T
 	return r
 }
 
-// All reports whether no element of a is zero, as Any does. An empty axis gives
+// AllTrue reports whether no element of a is zero, as Any does. An empty axis gives
 // true. numpy.all.
-func All[T num.Elem](a tensor.Tensor[T], axes []int, opts ...Option) (r tensor.Tensor[bool]) {
+func AllTrue[T num.Elem](a tensor.Tensor[T], axes []int, opts ...Option) (r tensor.Tensor[bool]) {
 	truth := truthOf(allTrue.Name, exec.Ref(&a))
 	allTrue.Call(exec.Ref(&r), &truth, axes, 0, opts)
 	return r

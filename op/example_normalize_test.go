@@ -70,10 +70,10 @@ func ExampleMaxUnpool() {
 	// [[[0. 5. 7. 0.]]]
 }
 
-func ExampleROIAlign() {
+func ExampleRoiAlign() {
 	x := tensor.Arange[float32](0, 16, 1).Reshape(1, 1, 4, 4)
 	roi := tensor.FromSlice([]float32{0, 0, 4, 4}, 1, 4)
-	fmt.Println(op.ROIAlign(x, roi, tensor.FromSlice([]int64{0}), op.ROIAlignOptions{Height: 2, Width: 2, Scale: 1, HalfPixel: true}))
+	fmt.Println(op.RoiAlign(x, roi, tensor.FromSlice([]int64{0}), op.RoiAlignOptions{Height: 2, Width: 2, Scale: 1, HalfPixel: true}))
 	// Output:
 	// [[[[ 2.5  4.5]
 	//    [10.5 12.5]]]]
@@ -134,8 +134,8 @@ func ExampleNonMaxSuppression() {
 	//  [0 0 2]]
 }
 
-func ExampleBitcast() {
-	fmt.Printf("%x\n", op.Bitcast[uint32](tensor.FromSlice([]float32{1, -2})).Elems())
+func ExampleBitCast() {
+	fmt.Printf("%x\n", op.BitCast[uint32](tensor.FromSlice([]float32{1, -2})).Elems())
 	// Output:
 	// [3f800000 c0000000]
 }
@@ -156,9 +156,9 @@ func ExampleGlobalLpPool() {
 }
 
 // The region is the right half of the image, in two bins, one above the other.
-func ExampleMaxROIPool() {
+func ExampleMaxRoiPool() {
 	x := tensor.FromSlice([]float32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}, 1, 1, 4, 4)
-	fmt.Println(op.MaxROIPool(x, tensor.FromSlice([]float32{0, 2, 0, 3, 3}, 1, 5), 2, 1, 1))
+	fmt.Println(op.MaxRoiPool(x, tensor.FromSlice([]float32{0, 2, 0, 3, 3}, 1, 5), 2, 1, 1))
 	// Output:
 	// [[[[ 7.]
 	//    [15.]]]]

@@ -38,13 +38,13 @@ func ExampleFloorDiv() {
 	// Output: [ 3 -4  4]
 }
 
-func ExampleGCD() {
-	fmt.Println(op.GCD(tensor.FromSlice([]int32{12, -18, 0}), tensor.Scalar[int32](8)))
+func ExampleGcd() {
+	fmt.Println(op.Gcd(tensor.FromSlice([]int32{12, -18, 0}), tensor.Scalar[int32](8)))
 	// Output: [4 2 8]
 }
 
-func ExampleLCM() {
-	fmt.Println(op.LCM(tensor.FromSlice([]int32{12, -18, 0}), tensor.Scalar[int32](8)))
+func ExampleLcm() {
+	fmt.Println(op.Lcm(tensor.FromSlice([]int32{12, -18, 0}), tensor.Scalar[int32](8)))
 	// Output: [24 72  0]
 }
 
@@ -92,33 +92,33 @@ func ExampleQuantile() {
 	// Output: 7.5
 }
 
-func ExampleNaNSum() {
-	fmt.Println(op.NaNSum(tensor.FromSlice([]float64{1, math.NaN(), 3}), nil))
+func ExampleNanSum() {
+	fmt.Println(op.NanSum(tensor.FromSlice([]float64{1, math.NaN(), 3}), nil))
 	// Output: 4.0
 }
 
-func ExampleNaNMean() {
-	fmt.Println(op.NaNMean(tensor.FromSlice([]float64{1, math.NaN(), 3}), nil))
+func ExampleNanMean() {
+	fmt.Println(op.NanMean(tensor.FromSlice([]float64{1, math.NaN(), 3}), nil))
 	// Output: 2.0
 }
 
-func ExampleNaNMax() {
-	fmt.Println(op.NaNMax(tensor.FromSlice([]float64{1, math.NaN(), 3}), nil))
+func ExampleNanMax() {
+	fmt.Println(op.NanMax(tensor.FromSlice([]float64{1, math.NaN(), 3}), nil))
 	// Output: 3.0
 }
 
-func ExampleNaNMin() {
-	fmt.Println(op.NaNMin(tensor.FromSlice([]float64{1, math.NaN(), 3}), nil))
+func ExampleNanMin() {
+	fmt.Println(op.NanMin(tensor.FromSlice([]float64{1, math.NaN(), 3}), nil))
 	// Output: 1.0
 }
 
-func ExampleNaNArgMax() {
-	fmt.Println(op.NaNArgMax(tensor.FromSlice([]float64{math.NaN(), 1, 3}), 0))
+func ExampleNanArgMax() {
+	fmt.Println(op.NanArgMax(tensor.FromSlice([]float64{math.NaN(), 1, 3}), 0))
 	// Output: 2
 }
 
-func ExampleNaNArgMin() {
-	fmt.Println(op.NaNArgMin(tensor.FromSlice([]float64{math.NaN(), 1, 3}), 0))
+func ExampleNanArgMin() {
+	fmt.Println(op.NanArgMin(tensor.FromSlice([]float64{math.NaN(), 1, 3}), 0))
 	// Output: 1
 }
 

@@ -7,9 +7,9 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-func ExampleAll() {
+func ExampleAllTrue() {
 	a := tensor.FromSlice([]int32{1, 2, 0, 3}, 2, 2)
-	fmt.Println(op.All(a, []int{1}))
+	fmt.Println(op.AllTrue(a, []int{1}))
 	// Output:
 	// [ True False]
 }

@@ -8,10 +8,10 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// LCM returns the least common multiple of |a| and |b|, element by element; 0 if
+// Lcm returns the least common multiple of |a| and |b|, element by element; 0 if
 // either is 0. It wraps where it doesn't fit. Shapes broadcast. It panics if they
 // don't. NumPy lcm.
-func LCM[T num.Integer](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+func Lcm[T num.Integer](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
 	lcmOp.Call(exec.Ref(&r), opts, exec.Ref(&a), exec.Ref(&b))
 	return r
 }
@@ -20,7 +20,7 @@ var lcmOp = pointwise.Operator{About: plan.About{Name: "Lcm"}, Cost: 50,
 	Rows: exec.Two(nil, &rows2{I8: lcmRow[int8], I16: lcmRow[int16], I32: lcmRow[int32], I64: lcmRow[int64],
 		U8: lcmRow[uint8], U16: lcmRow[uint16], U32: lcmRow[uint32], U64: lcmRow[uint64]})}
 
-// lcmRow defines LCM.
+// lcmRow defines Lcm.
 func lcmRow[T num.Integer](dst, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i := range dst {

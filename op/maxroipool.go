@@ -11,7 +11,7 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// MaxROIPool cuts regions out of images x [N, C, H, W] and makes them one size: [R, C,
+// MaxRoiPool cuts regions out of images x [N, C, H, W] and makes them one size: [R, C,
 // height, width]. rois [R, 5] has the image, x1, y1, x2 and y2 of each, which are
 // multiplied by scale and rounded to elements, ties away from zero; both ends belong to
 // the region. It is divided into height·width bins, from ⌊i·size/parts⌋ to before
@@ -20,7 +20,7 @@ import (
 // of range. ONNX MaxRoiPool.
 //
 // Source: R. Girshick, Fast R-CNN, 2015, section 2.1; onnxruntime's kernel for the ends of bins.
-func MaxROIPool[T num.Float | num.Narrow](x, rois tensor.Tensor[T], height, width int, scale float64, opts ...Option) (y tensor.Tensor[T]) {
+func MaxRoiPool[T num.Float | num.Narrow](x, rois tensor.Tensor[T], height, width int, scale float64, opts ...Option) (y tensor.Tensor[T]) {
 	roiPooled(x.Any(), rois.Any(), height, width, scale).Into(exec.Ref(&y), opts)
 	return y
 }

@@ -10,11 +10,11 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// NaNMean returns the means of what isn't NaN over axes, or over all when axes is
-// nil: NaNSum's value before it is rounded, divided by the number of elements that
+// NanMean returns the means of what isn't NaN over axes, or over all when axes is
+// nil: NanSum's value before it is rounded, divided by the number of elements that
 // aren't NaN; NaN if there is none. The reduced axes go, unless KeepDims. NumPy
 // nanmean.
-func NaNMean[T num.Float | num.Narrow](a tensor.Tensor[T], axes []int, opts ...Option) (r tensor.Tensor[T]) {
+func NanMean[T num.Float | num.Narrow](a tensor.Tensor[T], axes []int, opts ...Option) (r tensor.Tensor[T]) {
 	nanMeanOp.Call(exec.Ref(&r), exec.Ref(&a), axes, 0, opts)
 	return r
 }

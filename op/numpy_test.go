@@ -148,11 +148,11 @@ func TestNanReductions(t *testing.T) {
 			}
 		}
 	}
-	check("NanSum", NaNSum(a, []int{1}), -2, 0, 12)
-	check("NanMean", NaNMean(a, []int{1}), -1, nan, 6)
-	check("NanMax", NaNMax(a, []int{1}), 1, nan, 7)
-	check("NanMin", NaNMin(a, []int{1}), -3, nan, 5)
-	if got := NaNArgMin(a, 1).Elems(); !slices.Equal(got, []int64{2, 0, 1}) {
+	check("NanSum", NanSum(a, []int{1}), -2, 0, 12)
+	check("NanMean", NanMean(a, []int{1}), -1, nan, 6)
+	check("NanMax", NanMax(a, []int{1}), 1, nan, 7)
+	check("NanMin", NanMin(a, []int{1}), -3, nan, 5)
+	if got := NanArgMin(a, 1).Elems(); !slices.Equal(got, []int64{2, 0, 1}) {
 		t.Errorf("NanArgMin: %v", got)
 	}
 }

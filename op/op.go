@@ -1,9 +1,10 @@
 // Package op computes with tensors: one file per operator, named as ONNX names
-// it, with its meaning, its function, its table and its defining loop.
+// it, with its meaning, its function, its table and its defining loop. Operators that ONNX lacks
+// are named after NumPy's functions.
 //
 // An operator comes in two forms. The typed function, op.Add(a, b), takes and
 // returns tensor.Tensor[T] and panics with a *tensor.Error on a mistake. The
-// run-time form, an Op from Lookup or All, takes tensor.Any and attributes, as a
+// run-time form, an Op from Lookup or Operators, takes tensor.Any and attributes, as a
 // graph holds them, and returns errors.
 //
 // The operators of ONNX's domain ai.onnx.ml are in package op/ml, its optimizers in op/train. Those of com.microsoft

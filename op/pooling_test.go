@@ -297,7 +297,7 @@ func TestGlobalLpPool(t *testing.T) {
 	fails(t, func() { GlobalLpPool(x.S("0,0"), 2) }, "op.GlobalLpPool", "[N, C, D1, …]")
 }
 
-// MaxROIPool beside the definition: an element belongs to bin i of n of a region of size s that begins at b if it lies
+// MaxRoiPool beside the definition: an element belongs to bin i of n of a region of size s that begins at b if it lies
 // from ⌊b + i·s/n⌋ to before ⌈b + (i+1)·s/n⌉.
 func TestMaxRoiPool(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 2))
@@ -339,7 +339,7 @@ func TestMaxRoiPool(t *testing.T) {
 			}
 		}
 		for _, v := range variants(x) {
-			same(t, "MaxRoiPool "+v.name, MaxROIPool(v.t, rois, down, across, scale), want)
+			same(t, "MaxRoiPool "+v.name, MaxRoiPool(v.t, rois, down, across, scale), want)
 		}
 		call := &Call{Inputs: []tensor.Any{x.Any(), rois.Any()}, Attrs: given{"pooled_shape": []int64{int64(down), int64(across)}, "spatial_scale": float32(scale)}}
 		same(t, "run-time form", asOf[float32](runs(t, "MaxRoiPool", call)[0]), want)
@@ -351,7 +351,7 @@ func TestMaxRoiPool(t *testing.T) {
 		"number 4 of region 0 is 1.0000": tensor.FromSlice([]float32{0, 0, 0, 1, 1e30}, 1, 5),
 		"the regions":                    tensor.New[float32](1, 4),
 	} {
-		fails(t, func() { MaxROIPool(x, rois, 1, 1, 1) }, says)
+		fails(t, func() { MaxRoiPool(x, rois, 1, 1, 1) }, says)
 	}
-	fails(t, func() { MaxROIPool(x, tensor.New[float32](1, 5), 0, 1, 1) }, "0 by 1")
+	fails(t, func() { MaxRoiPool(x, tensor.New[float32](1, 5), 0, 1, 1) }, "0 by 1")
 }

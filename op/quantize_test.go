@@ -240,9 +240,9 @@ func TestDet(t *testing.T) {
 func TestBitCast(t *testing.T) {
 	r := rand.New(rand.NewPCG(13, 13))
 	x := random[float32](r, 3, 4)
-	same(t, "there and back", Bitcast[float32](Bitcast[int32](x.Transpose())), x.Transpose())
-	fails(t, func() { Bitcast[int64](x) }, "4 bytes", "8")
-	fails(t, func() { Bitcast[bool](tensor.New[int8](1)) }, "bool")
+	same(t, "there and back", BitCast[float32](BitCast[int32](x.Transpose())), x.Transpose())
+	fails(t, func() { BitCast[int64](x) }, "4 bytes", "8")
+	fails(t, func() { BitCast[bool](tensor.New[int8](1)) }, "bool")
 }
 
 func TestReduceLogSumExp(t *testing.T) {

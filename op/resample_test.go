@@ -250,19 +250,19 @@ func TestTruths(t *testing.T) {
 		same(t, v.name, CountNonzero(v.t, []int{1}), i64(1, 2))
 		same(t, v.name, CountNonzero(v.t, nil), tensor.Scalar(int64(3)))
 		same(t, v.name, Any(v.t, []int{0}), tensor.FromSlice([]bool{true, false, true}))
-		same(t, v.name, All(v.t, []int{0}, KeepDims()), tensor.FromSlice([]bool{false, false, true}, 1, 3))
+		same(t, v.name, AllTrue(v.t, []int{0}, KeepDims()), tensor.FromSlice([]bool{false, false, true}, 1, 3))
 	}
 	for n := range 70 { // one that differs, at each place of a line among others
 		for at := range n {
 			hit := tensor.New[bool](3, n)
 			hit.Set(true, 1, at)
 			same(t, "one true", Any(hit, []int{1}), tensor.FromSlice([]bool{false, true, false}))
-			same(t, "one true, turned", All(Not(hit), []int{1}), tensor.FromSlice([]bool{true, false, true}))
+			same(t, "one true, turned", AllTrue(Not(hit), []int{1}), tensor.FromSlice([]bool{true, false, true}))
 			same(t, "one true, counted", CountNonzero(hit, []int{1}), i64(0, 1, 0))
 		}
 	}
 	same(t, "any of nothing", Any(tensor.New[int8](2, 0), []int{1}), tensor.New[bool](2))
-	same(t, "all of nothing", All(tensor.New[int8](0), nil), tensor.Scalar(true))
+	same(t, "all of nothing", AllTrue(tensor.New[int8](0), nil), tensor.Scalar(true))
 	fails(t, func() { Any(a, []int{2}) }, "op.Any", "axis 2")
 
 	same(t, "Ptp", Ptp(tensor.FromSlice([]int8{-100, 100, 1, 3}, 2, 2), []int{1}), tensor.FromSlice([]int8{-56, 2}))

@@ -12,8 +12,8 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// ROIAlignOptions is how ROIAlign reads its regions.
-type ROIAlignOptions struct {
+// RoiAlignOptions is how RoiAlign reads its regions.
+type RoiAlignOptions struct {
 	Height, Width int     // of the result, 1 or more
 	Sampling      int     // samples along each side of a bin; 0 is as many as its side has elements
 	Scale         float64 // of the regions' coordinates to those of x
@@ -21,7 +21,7 @@ type ROIAlignOptions struct {
 	HalfPixel     bool    // coordinates are those of the middles of elements, not of their beginnings
 }
 
-// ROIAlign cuts regions out of images x [N, C, H, W] and makes them one size: [R, C,
+// RoiAlign cuts regions out of images x [N, C, H, W] and makes them one size: [R, C,
 // Height, Width]. rois [R, 4] has x1, y1, x2 and y2 of each, image [R] the image it is
 // of. A region is divided into Height·Width bins, and in each samples are taken at
 // equal distances by linear interpolation, as in DeformConv's last step but with the
@@ -30,12 +30,12 @@ type ROIAlignOptions struct {
 // has it. It is computed in float64, and rounded once. It panics when shapes don't fit,
 // an image is out of range, or a region asks for more than 2²⁰ samples in a bin. ONNX
 // RoiAlign.
-func ROIAlign[T num.Float | num.Narrow](x, rois tensor.Tensor[T], image tensor.Tensor[int64], r ROIAlignOptions, opts ...Option) (y tensor.Tensor[T]) {
+func RoiAlign[T num.Float | num.Narrow](x, rois tensor.Tensor[T], image tensor.Tensor[int64], r RoiAlignOptions, opts ...Option) (y tensor.Tensor[T]) {
 	regions(x.Any(), rois.Any(), image.Any(), r).Into(exec.Ref(&y), opts)
 	return y
 }
 
-func regions(x, rois, image tensor.Any, r ROIAlignOptions) *move.Transfer {
+func regions(x, rois, image tensor.Any, r RoiAlignOptions) *move.Transfer {
 	const name = "RoiAlign"
 	plan.Present(name, &x, &rois, &image)
 	checkFloats(name, x, rois)
@@ -149,7 +149,7 @@ var roiAlign = plan.Operator{About: plan.About{Name: "RoiAlign", Versions: []int
 		if c.Opset < 16 {
 			def = "output_half_pixel"
 		}
-		r := ROIAlignOptions{Height: plan.AttrInt(c, "output_height", 1), Width: plan.AttrInt(c, "output_width", 1), Sampling: plan.AttrInt(c, "sampling_ratio", 0), Scale: float64(c.Attrs.Float("spatial_scale", 1))}
+		r := RoiAlignOptions{Height: plan.AttrInt(c, "output_height", 1), Width: plan.AttrInt(c, "output_width", 1), Sampling: plan.AttrInt(c, "sampling_ratio", 0), Scale: float64(c.Attrs.Float("spatial_scale", 1))}
 		switch mode := c.Attrs.Str("coordinate_transformation_mode", def); mode {
 		case "half_pixel":
 			r.HalfPixel = true

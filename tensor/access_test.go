@@ -73,7 +73,7 @@ func TestAccess(t *testing.T) {
 func TestAccessPaths(t *testing.T) {
 	large := tensor.New[int32](1<<15, 2) // not on the Go heap
 	deep := tensor.New[int32](1, 1, 1, 1, 1, 1, 1, 1, 2)
-	words := tensor.Bitcast[int32](tensor.New[float32](2, 3))
+	words := tensor.BitCast[int32](tensor.New[float32](2, 3))
 	for name, x := range map[string]tensor.Tensor[int32]{
 		"rank 1": tensor.New[int32](4), "rank 2": tensor.New[int32](3, 4), "rank 8": tensor.New[int32](1, 2, 1, 2, 1, 2, 1, 2), "deep": deep, "large": large,
 		"turned": tensor.New[int32](3, 4).Transpose(), "reversed": tensor.New[int32](3, 4).Flip(), "bits of another type": words,

@@ -194,6 +194,6 @@ func empties(t *testing.T, x tensor.Tensor[complex64]) (all []any) {
 	}
 	wide := x.View(-1, 1).Slice(end)
 	return []any{e, y, d[len(d):], whole[len(whole):], b, reached, f, e.Elems(), tensor.Run[complex64](&a, a.LayoutRef()), e.Clone().Elems(), a.Nested(), a.Export(),
-		tensor.Recast[float32](wide).Elems(), tensor.Bitcast[fixed.FP32x32](e).Elems(), tensor.Imag[float32](e), tensor.Imag[float32](e).Contiguous().Elems(),
+		tensor.Recast[float32](wide).Elems(), tensor.BitCast[fixed.FP32x32](e).Elems(), tensor.Imag[float32](e), tensor.Imag[float32](e).Contiguous().Elems(),
 		tensor.Tile(e, []int{3}, 1), tensor.Split(e, 0, 2), tensor.Mask(e, tensor.New[bool](0)), tensor.Flatten(e).Elems(), tensor.Vectorize(e, 2).Lanes()}
 }

@@ -142,7 +142,7 @@ var functions = map[string]any{
 	"SlidingWindow": tensor.SlidingWindow[float32], "Split": tensor.Split[float32], "SplitPart": tensor.SplitPart[float32],
 	"Store": tensor.Store[float32], "StoreRow": tensor.StoreRow[float32], "StoreRowAligned": tensor.StoreRowAligned[float32],
 	"SwapAxes": tensor.SwapAxes[float32], "Take": tensor.Take[float32], "Tile": tensor.Tile[float32], "TiledIterator": tensor.TiledIterator[float32],
-	"Tiles": tensor.Tiles[float32], "Vectorize": tensor.Vectorize[float32], "Windows": tensor.Windows[float32], "Bitcast": tensor.Bitcast[int32, float32], "EmptyLike": tensor.EmptyLike[int32, float32], "Recast": tensor.Recast[int32, float32],
+	"Tiles": tensor.Tiles[float32], "Vectorize": tensor.Vectorize[float32], "Windows": tensor.Windows[float32], "BitCast": tensor.BitCast[int32, float32], "EmptyLike": tensor.EmptyLike[int32, float32], "Recast": tensor.Recast[int32, float32],
 }
 
 // A callee is a method or a function, which takes a tensor or a pointer to one first.

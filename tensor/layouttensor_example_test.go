@@ -301,9 +301,9 @@ func ExampleAtCoord() {
 	// -1
 }
 
-func ExampleBitcast() {
+func ExampleBitCast() {
 	t := tensor.FromSlice([]float32{1, -0.5})
-	bits := tensor.Bitcast[uint32](t)
+	bits := tensor.BitCast[uint32](t)
 	fmt.Printf("%x\n", bits)
 	bits.Set(0x40000000, 0)
 	fmt.Println(t)

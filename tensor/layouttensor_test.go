@@ -263,8 +263,8 @@ func TestAlignment(t *testing.T) {
 func TestRecast(t *testing.T) {
 	x := tensor.Arange[uint32](0, 24, 1).View(4, 6)
 	for _, view := range []tensor.Tensor[uint32]{x, x.S("::-1, 2:"), x.Transpose(), x.S("1:1")} {
-		f := tensor.Bitcast[float32](view)
-		if back := tensor.Bitcast[uint32](f); !slices.Equal(slices.Collect(back.Values()), slices.Collect(view.Values())) || !back.Any().SameData(view.Any()) || tensor.Distance(back, view) != 0 || !f.Any().SameData(view.Any()) {
+		f := tensor.BitCast[float32](view)
+		if back := tensor.BitCast[uint32](f); !slices.Equal(slices.Collect(back.Values()), slices.Collect(view.Values())) || !back.Any().SameData(view.Any()) || tensor.Distance(back, view) != 0 || !f.Any().SameData(view.Any()) {
 			t.Errorf("%v: %v", view.Layout(), back)
 		}
 	}
@@ -281,16 +281,16 @@ func TestRecast(t *testing.T) {
 	if w := tensor.Recast[uint64](x.S(":, 2:4")); w.Len() != 4 || tensor.Distance(w, tensor.Recast[uint64](x)) != 1 {
 		t.Error(w.Layout())
 	}
-	h := tensor.Bitcast[num.BF16](tensor.FromSlice([]uint16{0x3f80}))
+	h := tensor.BitCast[num.BF16](tensor.FromSlice([]uint16{0x3f80}))
 	if h.At(0).Float32() != 1 {
 		t.Error(h)
 	}
-	if r := tensor.Bitcast[int32](x.ReadOnly()); !r.IsReadOnly() {
+	if r := tensor.BitCast[int32](x.ReadOnly()); !r.IsReadOnly() {
 		t.Error("a cast of a read-only view can be written")
 	}
 	for _, n := range []int{8, 2048, 1 << 20} { // a small block, one that is reused, memory outside the heap
 		a := tensor.New[float32](n)
-		b := tensor.Bitcast[int32](a)
+		b := tensor.BitCast[int32](a)
 		c := tensor.Recast[int8](b)
 		b.Elems()[0] = 1
 		if err := c.Close(); err != nil {
@@ -420,8 +420,8 @@ func TestLayoutTensorErrors(t *testing.T) {
 		func() { tensor.SetCoord(x.ReadOnly(), 0, layout.Int(0)) },
 		func() { tensor.EmptyLayout[int8](threads, 3) },
 		func() { tensor.EmptyLayout[int8](layout.MustParse("2:9223372036854775806"), 128) },
-		func() { tensor.Bitcast[float64](x) },
-		func() { tensor.Bitcast[bool](tensor.New[int8](1)) },
+		func() { tensor.BitCast[float64](x) },
+		func() { tensor.BitCast[bool](tensor.New[int8](1)) },
 		func() { tensor.Recast[uint64](x.S(":, 1:3")) },
 		func() { tensor.Recast[uint64](x.S(":, :3")) },
 		func() { tensor.Recast[uint8](x.S(":, ::2")) },

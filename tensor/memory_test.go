@@ -36,14 +36,14 @@ func see[T num.Elem](name string, x tensor.Tensor[T]) seen {
 
 // views lists a tensor and views of it of all kinds, views of views included.
 func views(x tensor.Tensor[complex64]) []seen {
-	bits := tensor.Bitcast[uint64](x)
+	bits := tensor.BitCast[uint64](x)
 	words := tensor.Recast[int32](x)
 	bytes := tensor.Recast[uint8](words)
 	return []seen{
-		see("itself", x), see("Slice", x.S("1:")), see("Bitcast", bits), see("Recast to narrow", words), see("Recast of Recast", bytes),
+		see("itself", x), see("Slice", x.S("1:")), see("BitCast", bits), see("Recast to narrow", words), see("Recast of Recast", bytes),
 		see("Recast to wide", tensor.Recast[complex128](x)), see("Recast back", tensor.Recast[complex64](bytes)), see("Real", tensor.Real[float32](x)),
-		see("Imag", tensor.Imag[float32](x)), see("Bitcast of Imag", tensor.Bitcast[int32](tensor.Imag[float32](x))), see("Real of a slice", tensor.Real[float32](x.S("::-1"))),
-		see("Lanes", tensor.Vectorize(words, 4).Lanes()), see("Bitcast of Bitcast, read-only", tensor.Bitcast[int64](bits).ReadOnly()),
+		see("Imag", tensor.Imag[float32](x)), see("BitCast of Imag", tensor.BitCast[int32](tensor.Imag[float32](x))), see("Real of a slice", tensor.Real[float32](x.S("::-1"))),
+		see("Lanes", tensor.Vectorize(words, 4).Lanes()), see("BitCast of BitCast, read-only", tensor.BitCast[int64](bits).ReadOnly()),
 		see("windows of Recast", tensor.SlidingWindow(words, 0, 2)),
 	}
 }
@@ -107,7 +107,7 @@ func TestConcurrentPinClose(t *testing.T) {
 			x := tensor.Full[float32](3, n)
 			var wg sync.WaitGroup
 			var begun sync.WaitGroup
-			for k, v := range []tensor.Tensor[float32]{x, tensor.Bitcast[float32](tensor.Bitcast[int32](x))} {
+			for k, v := range []tensor.Tensor[float32]{x, tensor.BitCast[float32](tensor.BitCast[int32](x))} {
 				release := v.Any().Pin()
 				d, _ := v.Data()
 				begun.Add(1)
@@ -218,7 +218,7 @@ func changed[A num.Elem](t *rapid.T, x tensor.Tensor[A]) (n int) {
 
 func recastTo[B, A num.Elem](t *rapid.T, x tensor.Tensor[A]) (n int) {
 	var y tensor.Tensor[B]
-	for name, f := range map[string]func(){"Recast": func() { y = tensor.Recast[B](x) }, "Bitcast": func() { y = tensor.Bitcast[B](x) }} {
+	for name, f := range map[string]func(){"Recast": func() { y = tensor.Recast[B](x) }, "BitCast": func() { y = tensor.BitCast[B](x) }} {
 		var e *tensor.Error
 		switch err := tensor.Try(f); {
 		case err == nil:

@@ -7,13 +7,13 @@ import (
 	"github.com/ashlar-go/ashlar/num"
 )
 
-// Bitcast returns a view of the bits of t's elements as another type of the same
+// BitCast returns a view of the bits of t's elements as another type of the same
 // size: element (i, j, …) has the bits of t's element (i, j, …). The two share their
 // memory; closing one closes both. It panics when the sizes differ, where Recast
 // is meant, when To is bool, or has 2 or 4 bits, and isn't From, as most bytes are no element then, or the elements
 // aren't aligned for To.
-func Bitcast[To, From num.Elem](t Tensor[From]) Tensor[To] {
-	bitcast("tensor.Bitcast", &t.a, dtype.Of[To]())
+func BitCast[To, From num.Elem](t Tensor[From]) Tensor[To] {
+	bitcast("tensor.BitCast", &t.a, dtype.Of[To]())
 	return Tensor[To]{a: t.a}
 }
 
@@ -138,7 +138,7 @@ func recastStorage(op string, from *storage, to dtype.DType) *storage {
 // as another type.
 func checkRecast(op string, from, to dtype.DType, p unsafe.Pointer, n int) {
 	if to.IsPartial() && from != to {
-		way := "op.Cast converts numbers, op.Bitcast those of as many bits"
+		way := "op.Cast converts numbers, op.BitCast those of as many bits"
 		if to == dtype.Bool {
 			way = "compare with 0 instead"
 		}

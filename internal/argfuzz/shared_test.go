@@ -203,7 +203,7 @@ func (s *sharing) value(t reflect.Type) (v reflect.Value, ok bool) {
 }
 
 // words are modes of operators.
-var words = []string{"", "", "", "none", "none", "add", "mul", "constant", "edge", "linear", "nearest", "mean", "sum", "NONE", "L2", "LINEAR", "ij,jk->ik", "ij,ij->ij", "DCR"}
+var words = []string{"", "", "", "none", "none", "add", "mul", "constant", "edge", "linear", "nearest", "mean", "sum", "NONE", "L2", "LINEAR", "LEFT", "RIGHT", "ij,jk->ik", "ij,ij->ij", "DCR"}
 
 // some returns the shape of the next argument that has memory, the case's or a part of it; false where it is absent.
 func (s *sharing) some() (shape []int, ok bool) {

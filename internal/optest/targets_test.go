@@ -191,7 +191,7 @@ func narrowTargets[T num.Float](t *testing.T) {
 		targets(t, "Sort"+of, func(a on, opts ...op.Option) on { return op.Sort(a, axis, opts...) })
 		targets(t, "ArgSort"+of, func(a on, opts ...op.Option) tensor.Tensor[int64] { return op.ArgSort(a, axis, opts...) })
 		targets(t, "Median"+of, func(a on, opts ...op.Option) on { return op.Median(a, []int{axis}, opts...) })
-		targets(t, "NanSum"+of, func(a on, opts ...op.Option) on { return op.NaNSum(a, []int{axis}, opts...) })
+		targets(t, "NanSum"+of, func(a on, opts ...op.Option) on { return op.NanSum(a, []int{axis}, opts...) })
 		targets(t, "LpNormalization"+of, func(a on, opts ...op.Option) on { return op.LpNormalization(a, axis, 2, opts...) })
 		targets(t, "TopK"+of, func(a on, opts ...op.Option) on { v, _ := op.TopK(a, 3, axis, opts...); return v })
 	}
