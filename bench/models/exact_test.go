@@ -90,7 +90,9 @@ func TestExactOfDefaults(t *testing.T) {
 		{"Upsample", 9, func(b *onnx.Builder, x string) string {
 			return b.Node("Upsample", []string{x, b.Weight("two", of([]float32{2}, 1))})
 		}, []float64{wideThird, wideThird, 1, 1}},
-		{"Cast of opset 1", 1, func(b *onnx.Builder, x string) string { return b.Node("Cast", []string{x}, onnx.StringAttr("to", "FLOAT")) },
+		{"Cast of opset 1", 1, func(b *onnx.Builder, x string) string {
+			return b.Node("Cast", []string{x}, onnx.StringAttr("to", "FLOAT"))
+		},
 			[]float64{wideThird, 1}},
 		{"CastLike", 15, func(b *onnx.Builder, x string) string {
 			return b.Node("CastLike", []string{x, b.Weight("like", of([]float32{0}))})
