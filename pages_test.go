@@ -168,7 +168,7 @@ func TestKinds(t *testing.T) {
 			t.Fatal(err)
 		}
 		name, below := strings.CutPrefix(filepath.ToSlash(page), "docs/")
-		if below && name != "README.md" && name != "operators.md" && !kind.Match(text) { // operators.md is generated
+		if below && name != "README.md" && !kind.Match(text) {
 			t.Errorf("%s doesn't begin with its kind, as *How-to.*", page)
 		}
 		if below && name != "README.md" && !strings.Contains(string(index), "]("+name+")") {

@@ -131,10 +131,16 @@ func (p *program) opsPage() {
 	}
 	fmt.Fprintf(p.out, `# Operators
 
-%d operators, %d of %d cells. `+"`ashlar ops --md`"+` prints this page from the tables that the operators are called by; `+"`ashlar ops --dtype T`"+` says of one
-type what computes each operator, or why it isn't defined. A column is the element type of the deciding operand. *go*: plain Go; *avx*: also
-AVX2 and AVX-512 on amd64, and NEON on arm64; *512*: also AVX-512 on amd64, and NEON on arm64; *amd*: also AVX-512 on amd64. The bits are the same whatever computes them. Opsets are those of ONNX that define the operator; one without is
-NumPy's or an extension.
+*Reference.* The element types of each operator, and the kernels that compute them: %d operators, %d of %d cells. `+"`ashlar ops --md`"+` prints this page from the tables of the operators. `+"`ashlar ops --dtype T`"+` says why one isn't defined for a type.
+
+A column is the element type of the deciding operand. The bits are the same in all of them.
+
+- *go*: plain Go
+- *avx*: also AVX2 and AVX-512 on amd64, and NEON on arm64
+- *512*: also AVX-512 on amd64, and NEON on arm64
+- *amd*: also AVX-512 on amd64
+
+Opsets are those of ONNX that define the operator. An operator without one is NumPy's, or an extension.
 
 | operator | opsets |`, len(ops), filled, len(ops)*len(dtype.All()))
 	for _, d := range dtype.All() {
