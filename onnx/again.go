@@ -85,7 +85,7 @@ func (s *Session) repeats(inputs map[string]Value, o Options) bool {
 	return true
 }
 
-// known reports whether the inputs are like those of the run before, or the stream is prepared for them.
+// known reports whether the inputs are like the inputs of the run before, or the stream is prepared for them.
 func (st *Stream) known() bool {
 	n := len(st.buf)
 	if st.ready != nil {

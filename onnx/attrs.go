@@ -7,12 +7,12 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// attrs is what one call of an operator reads its attributes from. An attribute of another kind than it is asked for
+// attrs gives one call of an operator its attributes. An attribute of another kind than the operator asks for
 // counts as absent, and is noted in wrong.
 type attrs struct {
 	node    *Node
 	tensors map[string]Value // the values of the attributes that are tensors
-	kept    *memory          // what the operator made of the attributes; nil: nothing stays
+	kept    *memory          // the value that the operator made of the attributes; nil: nothing stays
 	wrong   error
 }
 
@@ -27,7 +27,7 @@ func value[T any](a *attrs, name, want string) (v T, ok bool) {
 	return v, ok
 }
 
-// Keep returns what the operator made of the attributes in an earlier call, and makes it in the first one.
+// Keep returns the value that the operator made of the attributes in an earlier call, and makes it in the first one.
 func (a *attrs) Keep(make func() any) any {
 	if a.kept == nil {
 		return make()
@@ -107,7 +107,7 @@ func stringsIn(a *Attribute) ([]string, bool) {
 	return nil, false
 }
 
-// memory is what an operator made of the attributes of its node.
+// memory is the value that an operator made of the attributes of its node.
 type memory struct {
 	sync.Mutex
 	v any

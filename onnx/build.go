@@ -76,7 +76,7 @@ func (b *Builder) InputOf(name string, t Type) string {
 	return name
 }
 
-// OutputOf declares the value of this name as an output of any type; the zero Type leaves it to what the nodes give.
+// OutputOf declares the value of this name as an output of any type; the zero Type leaves it to the results of the nodes.
 func (b *Builder) OutputOf(name string, t Type) {
 	b.ready()
 	b.g.Outputs = append(b.g.Outputs, ValueInfo{Name: name, Type: t})
@@ -279,7 +279,7 @@ func StringsAttr(name string, v ...string) Attribute {
 	return Attribute{Name: name, Type: AttrStrings, Value: v}
 }
 
-// TensorAttr is an attribute that holds a tensor, a copy of a. It fails for what can't be written, see NewTensorProto.
+// TensorAttr is an attribute that holds a tensor, a copy of a. It fails for a tensor that can't be written, see NewTensorProto.
 func TensorAttr(name string, a tensor.Any) (Attribute, error) {
 	t, err := NewTensorProto("", a)
 	if err != nil {

@@ -26,7 +26,7 @@ func (m *Model) Check() error {
 	})
 }
 
-// compile checks the model. What it loaded meanwhile is in the expansion.
+// compile checks the model. The tensors that it loaded are in the expansion.
 func (m *Model) compile() (*compiled, *expansion, error) {
 	g := m.Graph
 	if g == nil {
@@ -185,7 +185,7 @@ func (c *compiled) checkValues(x *expansion) error {
 	return nil
 }
 
-// checkNode looks for what step i needs, and keeps it; missing takes note of what there isn't.
+// checkNode looks for the operator and the tensors of step i, and keeps them; missing lists the gaps.
 func (c *compiled) checkNode(i int, x *expansion, missing func(format string, args ...any)) error {
 	s := &c.steps[i]
 	n := s.node
@@ -333,8 +333,8 @@ func (c *compiled) checkConstant(i int, o *op.Op, x *expansion, missing func(for
 	return nil
 }
 
-// checkTypes follows the element types through the graph, and those inside its nodes, with 1 for every size that isn't
-// fixed, and lists what the operators refuse. What it can't follow it leaves to the planner.
+// checkTypes follows the element types through the graph and the graphs inside its nodes, with 1 for every size that isn't
+// fixed, and lists the types that operators refuse. It leaves unknown types to the planner.
 func (c *compiled) checkTypes(x *expansion) {
 	c.all(func(b *compiled) bool {
 		b.vals = make([]Value, len(b.names))
@@ -396,7 +396,7 @@ func (x *expansion) described(k constant) (Value, error) {
 	return v, nil
 }
 
-// checkValueOp gives a step the valueOp that runs it, and those of its graphs that the valueOp runs.
+// checkValueOp gives a step the valueOp that runs it, and the graphs of its node that the valueOp runs.
 func (s *step) checkValueOp(f *valueOp, graphs []*compiled) error {
 	for _, name := range f.graphs {
 		a := s.node.Attr(name)

@@ -92,7 +92,7 @@ func TestLifetimes(t *testing.T) {
 	}
 }
 
-// Everything that is missing is in one list, with where, what and why.
+// Everything that is missing is in one list, with the place, the operator and the reason.
 func TestCheckLists(t *testing.T) {
 	str := pb{}.packed(1, 1).int(2, 99).str(6, "a")
 	branch := func(op, in string) pb {

@@ -43,7 +43,7 @@ func mappedModel(t *testing.T) (*Model, string) {
 	return m, path
 }
 
-// What needs a model that was closed fails with tensor.ErrClosed, also through another model that has its tensors.
+// A call that needs a closed model fails with tensor.ErrClosed, also through another model that has its tensors.
 func TestClosedModel(t *testing.T) {
 	m, _ := mappedModel(t)
 	s, err := NewSession(m)
@@ -233,7 +233,7 @@ func TestShrunkModel(t *testing.T) {
 	}
 }
 
-// What isn't there is an error.
+// A missing model, session, tensor or context is an error.
 func TestNothing(t *testing.T) {
 	m, _ := mappedModel(t)
 	s, err := NewSession(m)

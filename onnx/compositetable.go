@@ -1,6 +1,6 @@
 package onnx
 
-// The table of the composites; firstopsets.go has those of the first opsets.
+// The table of the composites; firstopsets.go has the composites of the first opsets.
 
 func init() {
 	for _, b := range []*composite{

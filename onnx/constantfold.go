@@ -6,10 +6,10 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// What follows from weights alone a session computes once, when it is made: exporters cut, join and turn the weights of
+// A session computes results of weights alone once, when it is made: exporters cut, join and turn the weights of
 // recurrent layers in the graph. The results take at most the bytes of the weights, or foldable if that is more; each node may
 // give foldSlack bytes more than it reads. Together the nodes read and write up to foldWork bytes, so that a session of large
-// weights begins as fast, and take up to patience. What lies beyond is computed in each run.
+// weights begins as fast, and take up to patience. Each run computes the nodes beyond these bounds.
 const (
 	foldable  = 1 << 20
 	foldSlack = 64 << 10
@@ -24,7 +24,7 @@ type folding struct {
 	bytes int64           // of results
 }
 
-// fold computes what follows from the constants of s, and returns the bytes it takes.
+// fold computes the results that follow from the constants of s, and returns their bytes.
 func (s *Session) fold() int64 {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -33,8 +33,8 @@ func (s *Session) fold() int64 {
 	return f.bytes
 }
 
-// graph computes the steps of a graph, and of those inside its nodes. The graph around has the values around, of which
-// those that fixed has are constants.
+// graph computes the steps of a graph, and of the graphs inside its nodes. The graph around has the values around. The values
+// that fixed marks are constants.
 func (f *folding) graph(c *compiled, around []Value, fixed []bool) {
 	known := make([]bool, len(c.names))
 	for _, k := range c.consts {

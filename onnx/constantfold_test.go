@@ -54,7 +54,7 @@ func TestFold(t *testing.T) {
 	}
 }
 
-// A weight that is an input, too, may change; results that are much larger than what they come from stay in the run.
+// A weight that is an input, too, may change; results that are much larger than their operands stay in the run.
 func TestFoldLeaves(t *testing.T) {
 	s := session(t, func(b *Builder) {
 		w := b.Weight(b.Input("w", dtype.Float32, 2), vec(1, 2))

@@ -71,7 +71,7 @@ func inferIf(f *inference, k *valueCall) ([]Value, account, error) {
 	return outs, account{max(inside.live, inOther.live), inside.inexact || inOther.inexact}, nil
 }
 
-// join is what is known of a value that is a or b.
+// join describes a value that is a or b, without elements.
 func join(a, b *Value) Value {
 	if !sameType(a, b) {
 		return Value{}
@@ -120,7 +120,7 @@ func checkLoop(s *step) error {
 	return nil
 }
 
-// fixpoint infers a body until what is known of the values it carries stays the same: args from the place at on, which the
+// fixpoint infers a body until the descriptions of the values it carries stay the same: args from the place at on, which the
 // outputs from their place back on replace. It returns the outputs of the last pass.
 func (f *inference) fixpoint(b *compiled, around, args []Value, at, n, back int) ([]Value, account, error) {
 	const passes, deep = 3, 4

@@ -68,7 +68,7 @@ func looped(b *Builder, outputs int, inputs []string, body func(b *Builder, in [
 	return b.Nodes("Loop", outputs, inputs, GraphAttr("body", inner))
 }
 
-// A Loop gives what a loop in Go does: it stops after M iterations, or when the condition turns false, both of which may
+// A Loop gives the results of a loop in Go: it stops after M iterations, or when the condition turns false, both of which may
 // be absent, and puts together the results of all iterations.
 func TestLoopIsALoop(t *testing.T) {
 	type form struct{ most, start, inner bool }
@@ -185,7 +185,7 @@ func TestNestedGraphs(t *testing.T) {
 	}
 }
 
-// A Scan along any axes, in any directions, gives what loops over elements do.
+// A Scan along any axes, in any directions, gives the results of loops over elements.
 func TestScanIsALoop(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		shape := []int{rapid.IntRange(0, 3).Draw(t, "rows"), rapid.IntRange(0, 3).Draw(t, "columns")}
@@ -275,7 +275,7 @@ func TestBatchedScan(t *testing.T) {
 	checkVec(t, out["sums"], 12, 13, 0, 23, 25, 26)
 }
 
-// Sequences in a graph do what slices in Go do.
+// Sequences in a graph behave as slices in Go do.
 func TestSequencesAreSlices(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		b := NewBuilder("g")
@@ -341,7 +341,7 @@ func TestSequencesAreSlices(t *testing.T) {
 	})
 }
 
-// What comes out of a sequence that has a tensor twice, or shares one with an input, has memory of its own.
+// Outputs of a sequence that has a tensor twice, or shares one with an input, have memory of their own.
 func TestSequenceOutputsAreApart(t *testing.T) {
 	s := session(t, func(b *Builder) {
 		x := b.Input("x", dtype.Float32, 4)
@@ -497,7 +497,7 @@ func TestLoopsEnd(t *testing.T) {
 	}
 }
 
-// Values inside a body go after their last use, those of one iteration before the next; the limit counts them.
+// Values inside a body go after their last use, the values of one iteration before the next; the limit counts them.
 func TestMemoryInsideLoops(t *testing.T) {
 	s := session(t, func(b *Builder) {
 		x := b.Input("x", dtype.Float32, "n")

@@ -21,14 +21,14 @@ import (
 //     absolute first. Pools with a kernel: its size for each result.
 //   - For each element, Softmax 5, BatchNormalization 2, LayerNormalization and its like 7, RMSNormalization 4, LRN its size
 //     and 4 more, QuantizeLinear and DequantizeLinear 2.
-//   - Copies, those by Resize to the nearest included, conversions and what describes shapes: none.
+//   - Copies, those by Resize to the nearest included, conversions and operators that describe shapes: none.
 //
-// Other operators have no rule: what they compute is unknown.
+// Other operators have no rule: their count is unknown.
 type Cost struct {
 	Plan  Plan       // the memory; see Session.Plan
 	FLOPs int64      // of the nodes that run once and whose FLOPs are known
 	Exact bool       // false: FLOPs lacks something, as a size, a rule or the number of runs is unknown
-	Nodes []NodeCost // in an order that they can run in; those of a graph inside a node after that node
+	Nodes []NodeCost // in an order that they can run in; the nodes of a graph inside a node after that node
 }
 
 // A NodeCost counts the operations of one node.
@@ -36,7 +36,7 @@ type NodeCost struct {
 	Node  *Node
 	Index int    // of the node in its graph or function; negative for a sparse weight
 	Depth int    // 0 in the model's graph, 1 in a graph inside one of its nodes, and so on
-	FLOPs int64  // of one run of the node without those of graphs inside; -1: unknown
+	FLOPs int64  // of one run of the node without the graphs inside; -1: unknown
 	Bytes int64  // of its results; -1: unknown
 	Once  bool   // it runs exactly once; false in a loop, and in a branch that may not be taken
 	Types []Type // of the results, as far as they are known
@@ -44,7 +44,7 @@ type NodeCost struct {
 	branch *compiled // the graph that an If runs, if that is known
 }
 
-// Cost follows the shapes of a run with these inputs, which may be descriptions (tensor.Spec), and counts what it would
+// Cost follows the shapes of a run with these inputs, which may be descriptions (tensor.Spec), and counts the operations that it would
 // compute. It reads no weights but small ones, on which shapes may depend. An input may be left out: it has the declared
 // shape, and a named axis the size that it has in other inputs. Nodes that a session computes once count as others. Where
 // a size stays open, all that depends on it is unknown.
@@ -95,7 +95,7 @@ func (c *compiled) cost(x *expansion, inputs map[string]tensor.Any) (*Cost, erro
 	return cost, nil
 }
 
-// described returns what is known of the inputs of a run, and the constants, by value.
+// described returns the known values and descriptions of the inputs of a run, and the constants, by value.
 func (c *compiled) described(inputs map[string]tensor.Any) ([]Value, error) {
 	vals := slices.Clone(c.vals)
 	bound := make(map[string]binding)
@@ -158,7 +158,7 @@ func (c *compiled) inferred(f *inference, vals []Value) (*Plan, error) {
 	return &p, err
 }
 
-// weights is what a session's constants take, each once.
+// weights is how many bytes a session's constants take, each once.
 func (c *compiled) weights(x *expansion) int64 {
 	total := c.text.Bytes
 	done := make(map[*TensorProto]bool)

@@ -318,7 +318,7 @@ func (d *decoder) shape(m wire.Message, t *Type) error {
 	})
 }
 
-// dim decodes a dimension. A negative number is what some exporters write for an unknown one.
+// dim decodes a dimension. Some exporters write a negative number for an unknown dimension.
 func (d *decoder) dim(m wire.Message, dim *Dim) error {
 	dim.Value = -1
 	return d.Each(m, func(f wire.Field) (err error) {

@@ -238,7 +238,7 @@ func elements(t *testing.T, a tensor.Any) any {
 	return a.Reshape(-1).Nested()
 }
 
-// Files that are wrong, and what is said about them.
+// Files that are wrong, and the errors about them.
 func TestDecodeErrors(t *testing.T) {
 	good := modelOf(pb{}.str(2, "g").bytes(1, nodeOf("Relu", "x", "y")))
 	attr := func(a pb) pb {
@@ -500,7 +500,7 @@ func TestElemTypes(t *testing.T) {
 	}
 }
 
-// sameModel compares models by what they say, wherever their bytes are.
+// sameModel compares models by their contents, wherever their bytes are.
 func sameModel(a, b *Model) string {
 	return cmp.Diff(a, b, cmp.AllowUnexported(TensorProto{}),
 		cmp.FilterPath(func(p cmp.Path) bool {

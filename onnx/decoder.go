@@ -9,8 +9,8 @@ import (
 // A decoder decodes the messages of a file.
 type decoder struct {
 	wire.Limit
-	graphs int          // how many graphs stand around what is decoded
-	from   *mem.Buffer  // what the bytes are of; nil for a program's own
+	graphs int          // how many graphs stand around the message that is decoded
+	from   *mem.Buffer  // the buffer of the bytes; nil for a program's own
 	folder *wire.Folder // of the file
 
 	strings *text.Table // of the values that are decoded
@@ -42,7 +42,7 @@ func (d *decoder) opset(m wire.Message, o *Opset) error {
 	})
 }
 
-// What a check needs besides the structures, per node or attribute, per name of a value and per axis; paid for while decoding.
+// The bytes that a check needs besides the structures, per node or attribute, per name of a value and per axis; paid for while decoding.
 const (
 	checkNode  = 256
 	checkValue = 384

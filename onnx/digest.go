@@ -16,7 +16,7 @@ import (
 )
 
 // Digest returns the SHA-256 of a value. Of a tensor of numbers it is tensor.Digest. Of other values it covers the parts.
-// Strings have the shape, and each string its length and bytes. A sequence has the digests of its elements, a map those of
+// Strings have the shape, and each string its length and bytes. A sequence has the digests of its elements, a map the digests of
 // its keys and values. It fails for the zero Value, and where elements can't be read.
 func (v Value) Digest() (d [sha256.Size]byte, err error) {
 	switch {

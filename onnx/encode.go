@@ -12,7 +12,7 @@ import (
 )
 
 // Encode writes m as an ONNX file. Equal models give equal bytes. The raw elements of the main graph's initializers start
-// at multiples of 8, so that Open can use them in place. What the decoder skips (training information) isn't written.
+// at multiples of 8, so that Open can use them in place. Fields that the decoder skips (training information) aren't written.
 // It fails if an attribute's Value isn't of the Go type that its Type asks for.
 func Encode(m *Model) (file []byte, err error) {
 	err = m.use(func() error {
@@ -203,7 +203,7 @@ func (e *encoder) tensorHead(t *TensorProto) []byte {
 // hasRaw reports whether raw_data is written. An empty tensor is marked by a raw_data of no bytes, as other writers do.
 func (t *TensorProto) hasRaw() bool { return t.Raw != nil && t.External == nil }
 
-// tensorTail appends what follows the padding: documentation, then raw elements. tailSize is its length.
+// tensorTail appends the fields after the padding: documentation, then raw elements. tailSize is its length.
 func (e *encoder) tensorTail(b []byte, t *TensorProto) []byte {
 	b = wire.AppendString(b, 12, t.Doc)
 	if t.hasRaw() && e.hold(t) {

@@ -162,7 +162,7 @@ func TestBuilderErrors(t *testing.T) {
 	}
 }
 
-// realModels calls do for the models on this machine: those of Debian's package libonnx-testdata, and those below the
+// realModels calls do for the models on this machine: the models of Debian's package libonnx-testdata, and the models below the
 // folder that the variable ASHLAR_MODELS names.
 func realModels(t *testing.T, do func(t *testing.T, path string)) {
 	found := 0
@@ -246,7 +246,7 @@ func FuzzDecode(f *testing.F) {
 		back, err := Decode(first)
 		if err != nil {
 			if strings.Contains(err.Error(), "would take more than") {
-				return // what the encoder writes is sometimes shorter, and has a smaller allowance
+				return // an encoded file is sometimes shorter, and has a smaller allowance
 			}
 			t.Fatalf("an encoded model can't be decoded: %v", err)
 		}

@@ -76,7 +76,7 @@ var longModels = map[string]func(b *Builder, r *rand.Rand){
 	},
 }
 
-// A session, a stream and what a session computes of weights give an error, or all elements, when the context ends after any number of looks.
+// A session, a stream and the folding of weights give an error, or all elements, when the context ends after any number of looks.
 func TestEnded(t *testing.T) {
 	calls := 0
 	for name, build := range longModels {
@@ -166,7 +166,7 @@ func hasty(o *op.Op) *op.Op {
 	})
 }
 
-// What such an operator leaves isn't a result of the session or the stream either.
+// The unfinished result of such an operator isn't a result of the session or the stream either.
 func TestEndedOwn(t *testing.T) {
 	b := NewBuilder("own")
 	x := b.Input("x", dtype.Float32, 3)

@@ -9,7 +9,7 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// An Error says what is wrong and where: in which file and, from the outside in, in which graph, node, attribute.
+// An Error gives a fault and its place: the file and, from the outside in, the graph, node and attribute.
 type Error struct {
 	File  string   // as given to Open or OpenFS; empty for bytes
 	Place []string // such as: graph "main", node 17 "conv3" (Conv), attribute "pads"
@@ -35,7 +35,7 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// in adds a place around err. A list of what is unsupported has its places inside.
+// in adds a place around err. An UnsupportedError has its places inside.
 func in(place string, err error) error {
 	switch e := err.(type) {
 	case nil, *UnsupportedError:
@@ -76,7 +76,7 @@ func named(kind, name string, i int) string {
 // inAttr names an attribute in an error.
 func inAttr(name string, err error) error { return in(fmt.Sprintf("attribute %q", name), err) }
 
-// ErrUnsupported is what every UnsupportedError wraps: the model may be well formed, this library can't run it. It is
+// ErrUnsupported is the error that every UnsupportedError wraps: the model may be well formed, this library can't run it. It is
 // op's.
 var ErrUnsupported = op.ErrUnsupported
 
@@ -118,7 +118,7 @@ func (e *UnsupportedError) Error() string {
 // Is reports whether target is ErrUnsupported.
 func (e *UnsupportedError) Is(target error) bool { return target == ErrUnsupported }
 
-// refuses reports whether an operator's error means that it doesn't take what the model gives it, whatever the values.
+// refuses reports whether an operator's error means that it refuses the model's node, whatever the values.
 func refuses(err error) bool {
 	return errors.Is(err, tensor.ErrDType) || errors.Is(err, ErrUnsupported)
 }

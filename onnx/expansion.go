@@ -11,7 +11,7 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// An expansion is what resolving and checking a model share.
+// An expansion is the state that resolving and checking a model share.
 type expansion struct {
 	m         *Model
 	opsets    map[string]int64 // of the model
@@ -21,7 +21,7 @@ type expansion struct {
 	left      int
 	gaps      gaps
 	text      *text.Table            // the strings of the model
-	tensors   map[*TensorProto]Value // those that are loaded: attributes, constants
+	tensors   map[*TensorProto]Value // the tensors that are loaded: attributes, constants
 	copied    copying
 	constants map[*Node]Value // the values of Constants without a tensor
 }
@@ -63,7 +63,7 @@ var operators = sync.OnceValue(func() map[opKey]*op.Op {
 	return m
 })
 
-// find returns what runs a node, nil if nothing of this library or the program does: the operator o of its name, or the valueOp
+// find returns the operator that runs a node, nil if neither this library nor the program has one: the operator o of its name, or the valueOp
 // f. That may also be the form of o for strings.
 func (x *expansion) find(n *Node) (d definition, o *op.Op, f *valueOp) {
 	key := keyOf(n.Domain, n.Op, "")
@@ -101,7 +101,7 @@ func (x *expansion) function(n *Node, call *callee) *Function {
 	return nil
 }
 
-// spend counts n pieces of what calls make.
+// spend counts n of the nodes, names and attributes that calls make.
 func (x *expansion) spend(n int) error {
 	if x.left -= n; x.left < 0 {
 		x.left = 0
@@ -128,7 +128,7 @@ func (x *expansion) spendNode(n *Node) error {
 	return x.spend(pieces)
 }
 
-// What the calls of a model may make of its functions. Each call, node, name and attribute counts, and takes some 120 bytes.
+// The bounds on the nodes that the calls of a model make of its functions. Each call, node, name and attribute counts, and takes some 120 bytes.
 const (
 	maxExpanded = 1 << 19
 	maxCalls    = 64 // functions that call each other, one inside the other

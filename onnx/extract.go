@@ -33,13 +33,13 @@ func Extract(m *Model, inputs, outputs []string) (part *Model, err error) {
 	return part, err
 }
 
-// A cut is what Extract knows about a graph.
+// A cut is the knowledge of Extract about a graph.
 type cut struct {
 	g       *Graph
 	makers  map[string]int  // the node that gives a value
 	inputs  map[string]bool // where the part begins
 	needed  map[string]bool // values
-	nodes   []bool          // those of the part
+	nodes   []bool          // the nodes of the part
 	reads   [][]string      // by node, for the graphs inside it, too
 	missing []string        // inputs of the graph that would have no value
 }
@@ -229,7 +229,7 @@ func unused(base string, all map[string]bool) string {
 	return name
 }
 
-// functionsOf are the functions of m that a graph calls, and those that these call.
+// functionsOf are the functions of m that a graph calls, and the functions that these call.
 func functionsOf(m *Model, g *Graph) (list []Function) {
 	wanted := make(map[opKey]bool)
 	var left []*Node

@@ -41,7 +41,7 @@ func ExampleExtract() {
 	// onnx: ../testdata/digits.onnx: graph "digits": value: input "conv9": there is no value of this name
 }
 
-// What a network costs with a batch of 8 pictures, counted from its shapes.
+// The cost of a network with a batch of 8 pictures, counted from its shapes.
 func ExampleModel_Cost() {
 	m, err := onnx.Open(filepath.FromSlash("../testdata/digits.onnx"))
 	if err != nil {

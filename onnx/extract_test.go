@@ -59,7 +59,7 @@ func TestExtractAnywhere(t *testing.T) {
 	}
 }
 
-// A part takes along what a branch reads, the function that a node calls, and the sizes that follow from fixed inputs.
+// A part takes along the values that a branch reads, the function that a node calls, and the sizes that follow from fixed inputs.
 func TestExtractTakesWhatItNeeds(t *testing.T) {
 	f32 := dtype.Float32
 	b := NewBuilder("g")
@@ -137,7 +137,7 @@ func TestExtractTakesWhatItNeeds(t *testing.T) {
 	}
 }
 
-// Where sizes are open, a new input has its element type; where an operator is missing, what the file declares.
+// Where sizes are open, a new input has its element type; where an operator is missing, the type that the file declares.
 func TestExtractTypes(t *testing.T) {
 	b := NewBuilder("g")
 	x := b.Input("x", dtype.Float32, "n", nil)
@@ -169,7 +169,7 @@ func TestExtractTypes(t *testing.T) {
 	}
 }
 
-// The cost of a random model has the plan of its session, and each of its outputs alone is what it is among the others.
+// The cost of a random model has the plan of its session, and each of its outputs alone has the value that it has among the others.
 func TestPartsOfRandomModels(t *testing.T) {
 	ops := all.Operators()
 	ran := 0

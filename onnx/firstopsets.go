@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Forms that operators had in the first opsets, said by those of later ones. Source: docs/Changelog.md of
+// Forms that operators had in the first opsets, said by forms of later ones. Source: docs/Changelog.md of
 // github.com/onnx/onnx.
 
 // asInSix lists operators whose definition of opset 6 differs from that before only in element types, and in the
@@ -170,7 +170,7 @@ func splitFirst(n *Node) *Function {
 func tileFirst(n *Node) *Function {
 	b := earlySketch(n, 13)
 	if len(n.Inputs) != 3 {
-		return later(n, 6, nil) // which says what is wrong
+		return later(n, 6, nil) // which gives the error
 	}
 	zero, one := b.constant("zero", IntAttr("value_int", 0)), b.constant("one", IntAttr("value_int", 1))
 	times := b.node("times", "Cast", []string{"x1"}, IntAttr("to", int64(ElemInt64)))

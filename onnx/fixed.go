@@ -14,7 +14,7 @@ import (
 // weights, constants, inputs, results and outputs, is one of the format d. Floats are rounded
 // to it once, when they are loaded or given; one that is beyond it is an error that names the
 // tensor. Inputs may be of the format already. Integers stay, and Cast to a type of floats
-// converts to d. op.InFixed says what operators do that don't take d.
+// converts to d. op.InFixed describes the operators that don't take d.
 func NewFixedSession(m *Model, d dtype.DType) (*Session, error) {
 	if !d.IsFixed() {
 		return nil, inFile("", failf("%v isn't a fixed-point format; these are fp8x23, fp16x16, fp32x32 and fp64x64", d))
@@ -40,7 +40,7 @@ func (c *compiled) onlySizes(id int) bool {
 	return read && !slices.Contains(c.outputs, id)
 }
 
-// toFixed rounds floats to a format; what isn't floats, and a description of floats, follows.
+// toFixed rounds floats to a format; other tensors stay, and a description of floats gets the format.
 func toFixed(a tensor.Any, d dtype.DType) (tensor.Any, error) {
 	if a.IsZero() || !a.DType().IsFloat() {
 		return a, nil
@@ -103,7 +103,7 @@ func beyond(a tensor.Any, d dtype.DType, err error) error {
 	if at == nil {
 		return err
 	}
-	var least, end float64 // of what fits d; end doesn't
+	var least, end float64 // the least number that fits d, and the first beyond it
 	for _, f := range reaches {
 		if f.d == d {
 			least, end = -f.end-f.half, f.end-f.half

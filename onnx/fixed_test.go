@@ -100,7 +100,7 @@ func TestFixedScales(t *testing.T) {
 	}
 }
 
-// What a format has no room for is named, and the format that has.
+// An error names the number that a format has no room for, and the format that has it.
 func TestFixedErrors(t *testing.T) {
 	weights := func(v ...float32) func(b *Builder) {
 		return func(b *Builder) {

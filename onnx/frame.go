@@ -36,7 +36,7 @@ type run struct {
 	record  *recorder // nil unless a receipt has the nodes
 	observe func(*NodeRun)
 	start   time.Time
-	seen    NodeRun // what observe gets; its slices are used again
+	seen    NodeRun // the argument of observe; its slices are used again
 }
 
 // A frame is a graph that runs: the model's, or one inside a node of another frame's.
@@ -51,7 +51,7 @@ type frame struct {
 	key   []byte  // see planned
 	outs  []Value // of the step that ran last
 
-	ready []ready // by step: what is prepared of it; nil where nothing is
+	ready []ready // by step: the prepared part of it; nil where nothing is prepared
 	base  []Value // of a prepared frame: the values that are the same in all its runs
 	ends  []copied
 	at    int // the step that is on its way
@@ -165,7 +165,7 @@ func (fr *frame) steps(progress func(done, total int, n *Node)) error {
 // runs reports whether step i does something in a run: a Constant doesn't.
 func (c *compiled) runs(i int) bool { return c.ops[i] != nil || c.steps[i].value != nil }
 
-// step runs step i and lets go of what it was the last to need.
+// step runs step i and lets go of the values that it was the last to need.
 func (fr *frame) step(i int) error {
 	s := &fr.c.steps[i]
 	var to []tensor.Any
@@ -220,7 +220,7 @@ func (fr *frame) step(i int) error {
 			fr.vals[id] = outs[j]
 		}
 	}
-	for j := range outs { // those that nobody wants
+	for j := range outs { // the results that nobody wants
 		if j >= len(s.out) || s.out[j] < 0 {
 			fr.release(&outs[j])
 		}
@@ -240,7 +240,7 @@ func (fr *frame) value(id int) Value {
 	return fr.vals[id]
 }
 
-// let lets go of what a step was the last to need.
+// let lets go of the values that a step was the last to need.
 func (fr *frame) let(s *step) {
 	for _, id := range s.drop {
 		fr.release(&fr.vals[id])
@@ -248,7 +248,7 @@ func (fr *frame) let(s *step) {
 	}
 }
 
-// tell calls the observer with what a step gave.
+// tell calls the observer with the results of a step.
 func (fr *frame) tell(s *step, start time.Duration, outs []Value) {
 	r := &fr.seen
 	*r = NodeRun{Node: s.node, Index: s.index, Depth: fr.depth, Start: start, Time: time.Since(fr.start) - start,
@@ -265,7 +265,7 @@ func (fr *frame) tell(s *step, start time.Duration, outs []Value) {
 	clear(r.Values)
 }
 
-// results runs step i and returns what it gives, held.
+// results runs step i and returns its results, held.
 func (fr *frame) results(i int) ([]Value, error) {
 	s := &fr.c.steps[i]
 	if f := s.form(fr.vals); f != nil {
@@ -311,7 +311,7 @@ func (fr *frame) results(i int) ([]Value, error) {
 	return fr.outs, nil
 }
 
-// roomFor fails if step i would take more than the limit with its results and what it makes on the way to them. The plan has
+// roomFor fails if step i would take more than the limit with its results and its scratch. The plan has
 // counted both where it knew the results, unless operands are views of which the operator makes copies. An operator whose
 // results can't be inferred says it better itself.
 func (fr *frame) roomFor(i int, call *op.Call) error {
@@ -450,7 +450,7 @@ func (r *run) room(need int64) error {
 	return nil
 }
 
-// total is what weights and results take with need bytes more.
+// total is how many bytes weights and results take with need bytes more.
 func (r *run) total(need int64) int64 { return add(add(add(r.weights, r.live), r.text.Bytes), need) }
 
 // outputs returns the graph's outputs, each with memory of its own.

@@ -58,7 +58,7 @@ func (r *resolver) bound(n *Node) (*Node, error) {
 	return n, r.x.spendNode(n)
 }
 
-// around returns what stands around a graph that an attribute holds: for one that was handed to a function its caller.
+// around returns the resolver around a graph that an attribute holds: for one that was handed to a function the caller's.
 func (r *resolver) around(g *Graph) (*resolver, error) {
 	if r.call == nil || r.call.graphs[g] == nil {
 		return r, nil

@@ -8,7 +8,7 @@ import (
 
 // Operators that ONNX Runtime's optimizer makes of others, and writes into the models that it saves: they are those others,
 // one after the other, each rounded for itself. Source: docs/ContribOperators.md of github.com/microsoft/onnxruntime, and
-// for what it leaves open onnxruntime/contrib_ops/cpu/fused_activation.cc and fused_gemm.cc there.
+// for the cases that it leaves open onnxruntime/contrib_ops/cpu/fused_activation.cc and fused_gemm.cc there.
 
 // An activation is an operator of one operand that FusedConv or FusedGemm applies to its result.
 type activation struct {
@@ -130,7 +130,7 @@ func wrongLayout(n *Node) string {
 	return ""
 }
 
-// nhwcQLinearConv is QLinearConv with channels_last, which says that the channels of x and y are the last axis; those of w
+// nhwcQLinearConv is QLinearConv with channels_last, which says that the channels of x and y are the last axis; the axes of w
 // stay.
 func nhwcQLinearConv(n *Node) *Function {
 	b := newSketch(n, "x", "x_scale", "x_zero_point", "w", "w_scale", "w_zero_point", "y_scale", "y_zero_point", "B")

@@ -90,7 +90,7 @@ func TestFusedParts(t *testing.T) {
 	}
 }
 
-// drawWindow draws the axes of a picture, those of a kernel, and the attributes of a window.
+// drawWindow draws the axes of a picture, the axes of a kernel, and the attributes of a window.
 func drawWindow(t *rapid.T) (picture, kernel []int, attrs []Attribute) {
 	axes := rapid.IntRange(1, 3).Draw(t, "axes")
 	var pads, strides, dilations []int64
@@ -246,7 +246,7 @@ func drawMaxPool(t *rapid.T) (in map[string]tensor.Any, fused Node, parts []Node
 		part("Transpose", "y", []string{"p"}, toLast)}
 }
 
-// What a fused operator can't be is an error before the run that says why.
+// A wrong node of a fused operator is an error before the run that says why.
 func TestFusedErrors(t *testing.T) {
 	x, w := tensor.New[float32](1, 1, 4, 4).Any(), tensor.New[float32](1, 1, 3, 3).Any()
 	in := map[string]tensor.Any{"x": x, "w": w}

@@ -1,6 +1,6 @@
 package onnx
 
-// gaps collects what a model needs and this library doesn't have. What a node of a function needs counts once.
+// gaps collects the parts of a model that this library doesn't have. A gap of a node of a function counts once.
 type gaps struct {
 	list []Unsupported
 	seen map[gap]bool

@@ -12,12 +12,12 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// Shapes of a graph are inferred step by step. The shapes of a step are those that its operator plans: Conv does so in
+// Shapes of a graph are inferred step by step. The operator of a step plans the shapes of its results: Conv does so in
 // op/conv.go.
 
 // While shapes are inferred, values of up to small elements that follow from others like them are computed, because the
 // graph may use them as shapes. All of that together reads and writes up to evaluated bytes, and takes up to patience:
-// what lies beyond counts as unknown.
+// values beyond these bounds count as unknown.
 const (
 	small     = 1024
 	evaluated = 16 << 20
@@ -120,11 +120,11 @@ func (s *step) noStrings(vals []Value) error {
 	return nil
 }
 
-// An inference goes over a graph and those inside its nodes, and follows what is known before a run.
+// An inference goes over a graph and the graphs inside its nodes, and follows the values and descriptions known before a run.
 type inference struct {
 	ctx      context.Context // ends with patience
 	caller   context.Context
-	bytes    int  // of operands and results of what may still be computed
+	bytes    int  // of operands and results of values that may still be computed
 	axes     int  // of values that may still be known at one time
 	depth    int  // of the graph inside nodes
 	late     bool // patience or the caller's context ended
@@ -134,7 +134,7 @@ type inference struct {
 	// inference by returning an error itself. It may be nil.
 	failed func(c *compiled, i int, err error) error
 
-	// seen is called for each step, with what is known of all that it reads and gives. It may be nil.
+	// seen is called for each step, with the known values and descriptions of its inputs and results. It may be nil.
 	seen func(c *compiled, i int, vals []Value)
 }
 
@@ -157,13 +157,13 @@ func (f *inference) within(ctx context.Context, limit int64, run func() error) e
 	return err
 }
 
-// An account is what the graphs inside a node need while the node runs.
+// An account is the memory that the graphs inside a node need while the node runs.
 type account struct {
 	live    int64 // most bytes at one time
 	inexact bool
 }
 
-// graph fills in vals, which holds what is known of inputs and constants: tensors, or Specs; the zero Value is unknown. A
+// graph fills in vals, which holds the known inputs and constants: tensors, or Specs; the zero Value is unknown. A
 // value goes after its last use. p becomes the plan, but for its weights.
 func (f *inference) graph(c *compiled, vals []Value, p *Plan) error {
 	p.Exact, p.sizes = true, make([]int64, len(vals))
@@ -226,7 +226,7 @@ func (f *inference) graph(c *compiled, vals []Value, p *Plan) error {
 	return nil
 }
 
-// before is what was live before a step gave its results.
+// before is how many bytes were live before a step gave its results.
 func (p *Plan) before(live int64, s *step) int64 {
 	for _, id := range s.out {
 		if id >= 0 {
@@ -236,7 +236,7 @@ func (p *Plan) before(live int64, s *step) int64 {
 	return max(live, 0)
 }
 
-// body infers a graph inside a node of the graph that has the values around. What it returns is unknown where the time
+// body infers a graph inside a node of the graph that has the values around. Its results are unknown where the time
 // is over.
 func (f *inference) body(b *compiled, around, args []Value) ([]Value, account) {
 	outs := make([]Value, len(b.outputs))
@@ -270,7 +270,7 @@ func (f *inference) body(b *compiled, around, args []Value) ([]Value, account) {
 	return outs, account{p.Live, !p.Exact}
 }
 
-// step returns what is known about the outputs of step i, nothing if an input is unknown, and what the graphs inside
+// step returns values or descriptions of the outputs of step i, nothing if an input is unknown, and the memory that the graphs inside
 // its node need.
 func (f *inference) step(c *compiled, i int, vals []Value) (outs []Value, inside account, err error) {
 	s := &c.steps[i]
@@ -309,7 +309,7 @@ func (s *step) values(vals []Value) []Value {
 	return list
 }
 
-// planned plans step i, an operator of package op, and returns what is known of its results. It refuses too many axes.
+// planned plans step i, an operator of package op, and returns values or descriptions of its results. It refuses too many axes.
 func (c *compiled) planned(i int, vals []Value, ctx context.Context) (p *op.Plan, outs []tensor.Any, err error) {
 	call, a, err := c.call(i, vals, ctx)
 	if err == nil {
@@ -330,7 +330,7 @@ func (c *compiled) planned(i int, vals []Value, ctx context.Context) (p *op.Plan
 	return p, outs, err
 }
 
-// operator is step for an operator of package op; scratch is what it takes besides its results.
+// operator is step for an operator of package op; scratch is how many bytes it takes besides its results.
 func (f *inference) operator(c *compiled, i int, vals []Value) (outs []tensor.Any, scratch int64, err error) {
 	s := &c.steps[i]
 	known := s.shapes(c.ops[i])
@@ -382,7 +382,7 @@ func (f *inference) operator(c *compiled, i int, vals []Value) (outs []tensor.An
 	if ran, err := p.Run(); err == nil && checkRanks(ran) == nil {
 		return ran, scratch, nil
 	}
-	return outs, scratch, nil // the run will say what is wrong
+	return outs, scratch, nil // the run will give the error
 }
 
 // hasValue reports whether a is a tensor small enough to compute with, not only a description.

@@ -18,7 +18,7 @@ import (
 type quantizedGraph struct {
 	relu, perChannel bool
 	zero             uint8   // of the result of the convolution
-	bias             float64 // its scale over the product of those of the operands
+	bias             float64 // its scale over the product of the operands' scales
 	axis             int64   // of the scales of the weights
 	twice            bool    // the result of the convolution is read as it is, too
 }
@@ -173,7 +173,7 @@ func TestIntegerSession(t *testing.T) {
 	}
 }
 
-// What doesn't follow the rule stays as it is, with the bits of NewSession.
+// A node that doesn't follow the rule stays as it is, with the bits of NewSession.
 func TestIntegerSessionLeaves(t *testing.T) {
 	in := vals{"x": noise(rand.New(rand.NewPCG(4, 4)), 1, 3, 9, 8)}
 	for name, g := range map[string]quantizedGraph{

@@ -42,8 +42,8 @@ type labelling struct {
 	name   string           // of the operator
 	node   *Node            // its attributes
 	opset  int              // whose meaning it has; 0 for the node's
-	places map[string]int64 // what stands for a string of input 0, of others −1; nil where the input is numbers
-	labels []string         // what output 0 stands for, by number; nil where it is numbers
+	places map[string]int64 // the number that stands for a string of input 0; −1 for others; nil where the input is numbers
+	labels []string         // the labels of output 0, by number; nil where it is numbers
 }
 
 // relabelled is the form for strings of an operator that make describes.
@@ -95,7 +95,7 @@ func (k *valueCall) label(l *labelling) ([]Value, error) {
 	return vals, nil
 }
 
-// labelled returns what input 0 gives the operator.
+// labelled returns input 0 as the numbers that the operator takes.
 func (k *valueCall) labelled(l *labelling) (tensor.Any, error) {
 	if l.places == nil {
 		return k.numbers(0)
@@ -120,7 +120,7 @@ func (k *valueCall) labelled(l *labelling) (tensor.Any, error) {
 	return shaped(list, v.a.Shape()), nil
 }
 
-// with returns the step's node with other attributes, without those that are named.
+// with returns the step's node with other attributes, without the named attributes.
 func (k *valueCall) with(without []string, attrs ...Attribute) *Node {
 	n := *k.s.node
 	n.Attributes = slices.DeleteFunc(slices.Clone(n.Attributes), func(a Attribute) bool { return slices.Contains(without, a.Name) })

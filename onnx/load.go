@@ -12,8 +12,8 @@ import (
 )
 
 // Weights returns how many bytes of initializers a session uses where they are in the file, and how many it copies
-// because they are misaligned there, or stored in another form than in memory. Those of graphs inside nodes count, too.
-// Strings, and those it can't read at all, count in neither. Of a closed model both are 0.
+// because they are misaligned there, or stored in another form than in memory. Initializers of graphs inside nodes count, too.
+// Strings, and initializers it can't read at all, count in neither. Of a closed model both are 0.
 func (m *Model) Weights() (inPlace, copied int64) {
 	if m == nil || m.Graph == nil || m.closed() {
 		return 0, 0
@@ -65,7 +65,7 @@ func (m *Model) isPlaced(t *TensorProto) bool {
 }
 
 // Tensor returns the tensor that t describes: over the model's own bytes where they can be used as they are, read-only
-// then if the file is mapped; else a copy. It fails if the stored elements aren't what type and shape say, and with
+// then if the file is mapped; else a copy. It fails if the stored elements don't fit type and shape, and with
 // ErrUnsupported if no tensor holds the type, or the elements are in another file of an unknown folder.
 func (m *Model) Tensor(t *TensorProto) (tensor.Any, error) {
 	var a tensor.Any
@@ -213,7 +213,7 @@ func (c *copying) add(m *Model, t *TensorProto) error {
 	return nil
 }
 
-// What may be copied out of other files: a model that isn't made to do harm needs at most their size.
+// The bytes that may be copied out of other files: a model that isn't made to do harm needs at most their size.
 const (
 	copiedBase   = 16 << 20
 	copiedFactor = 2

@@ -98,7 +98,7 @@ func (keys *Value) places() map[any]int64 {
 	return m
 }
 
-// vectorize is DictVectorizer: the values of the keys that a vocabulary lists, zeros for those that the map doesn't have.
+// vectorize is DictVectorizer: the values of the keys that a vocabulary lists, zeros for the keys that the map doesn't have.
 func vectorize(k *valueCall) (Value, error) {
 	keys, vals, err := k.mapInput()
 	if err != nil {
@@ -215,7 +215,7 @@ func castMap(k *valueCall) (Value, error) {
 	if err != nil {
 		return Value{}, err
 	}
-	if vals.text != nil && to != ElemString { // of what isn't there the number is 0
+	if vals.text != nil && to != ElemString { // the number of a missing key is 0
 		i, err := k.intern("0")
 		if err != nil {
 			return Value{}, err

@@ -49,9 +49,9 @@ var heavy = map[string]struct {
 	}},
 }
 
-// TestMemory runs models with the least limit that their plan admits, and looks at what they took. One byte less is refused.
+// TestMemory runs models with the least limit that their plan admits, and looks at the memory they took. One byte less is refused.
 func TestMemory(t *testing.T) {
-	const small = 256 << 10 // what stands beside tensors
+	const small = 256 << 10 // bytes of all but tensors
 	for name, h := range heavy {
 		b := NewBuilder(name)
 		x := b.Input("x", h.d, wholes(h.shape)...)
@@ -105,7 +105,7 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// raced reports whether the race detector is on, under which a sync.Pool drops some of what it is given.
+// raced reports whether the race detector is on, under which a sync.Pool drops some of its items.
 func raced() bool {
 	info, ok := debug.ReadBuildInfo()
 	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})

@@ -14,7 +14,7 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// A Model is a decoded ONNX file, or one that a program put together. The fields are what the file says, nothing is
+// A Model is a decoded ONNX file, or one that a program put together. The fields are as in the file, nothing is
 // filled in; Check says whether it makes sense and whether this library can run it.
 //
 // A decoded model keeps using the bytes it came from. Close gives them back; so does the collector, once nothing refers
@@ -31,7 +31,7 @@ type Model struct {
 	Graph           *Graph
 	Functions       []Function // a node that calls one becomes its nodes when the model is checked
 
-	// Operators are what the model may use besides those of package op, found by domain and name; nothing in a file. One of
+	// Operators lists the operators that the model may use besides package op's, found by domain and name; nothing in a file. One of
 	// the same domain and name comes before that of package op. A program that sets them does so before it calls Check or
 	// makes a session. Package imagedecoder has one.
 	Operators []*op.Op
@@ -40,7 +40,7 @@ type Model struct {
 }
 
 // A Graph computes Outputs from Inputs by running Nodes, which may stand in any order. Values are named by strings, each
-// given one value once. A graph inside a node, the branch of an If or the body of a loop, reads those of the graphs around.
+// given one value once. A graph inside a node, the branch of an If or the body of a loop, reads the values of the graphs around.
 type Graph struct {
 	Name         string
 	Doc          string
@@ -49,7 +49,7 @@ type Graph struct {
 	Sparse       []SparseTensor
 	Inputs       []ValueInfo
 	Outputs      []ValueInfo
-	Values       []ValueInfo // what the file says about values between the nodes; may be empty
+	Values       []ValueInfo // the file's descriptions of values between the nodes; may be empty
 	Quantization []Quantization
 	Metadata     []Entry
 }
@@ -258,8 +258,8 @@ func (m *Model) use(f func() error) (err error) {
 	return f()
 }
 
-// Close gives back the file or bytes the model was decoded from, and the files that hold its weights. From then on what
-// needs them fails with tensor.ErrClosed: the model's methods, its sessions, and tensors that use weights in place. A call
+// Close gives back the file or bytes the model was decoded from, and the files that hold its weights. From then on the calls and values that
+// need them fail with tensor.ErrClosed: the model's methods, its sessions, and tensors that use weights in place. A call
 // that is on its way keeps the bytes until it returns; it may succeed or fail with tensor.ErrClosed. Raw of any TensorProto,
 // and slices of weights that Elems or Data gave out, must not be used after Close, unless they are the program's own. A
 // second Close does nothing.

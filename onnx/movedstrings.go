@@ -9,8 +9,8 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// Operators of package op on tensors of strings, which hold numbers of a table. Those that move elements, or compare them
-// for equality, run on the numbers. Those of stringops.go look at the strings themselves.
+// Operators of package op on tensors of strings, which hold numbers of a table. The operators that move elements, or compare them
+// for equality, run on the numbers. The operators of stringops.go look at the strings themselves.
 
 // move runs the step's operator on numbers of strings.
 func (k *valueCall) move(m plan.Moves) ([]Value, error) {

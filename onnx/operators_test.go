@@ -84,7 +84,7 @@ func called(o *op.Op, domain, name string, n *int) *op.Op {
 	})
 }
 
-// What nothing runs is told from what ONNX doesn't have, and both from what a program may give.
+// An error tells an operator that nothing runs from one that ONNX doesn't have, and both from one that a program may give.
 func TestWithout(t *testing.T) {
 	for _, c := range []struct{ domain, name, want string }{
 		{"", "Crop", "node 0 (Crop, opset 17): the operator isn't implemented: it was an experiment, which opset 10 took back"},
@@ -117,7 +117,7 @@ func TestWithout(t *testing.T) {
 	}
 }
 
-// Nodes without a seed have numbers of their own, the same in all sessions; those of one seed have the same numbers.
+// Nodes without a seed have numbers of their own, the same in all sessions; nodes of one seed have the same numbers.
 func TestSeeds(t *testing.T) {
 	run := func() map[string]tensor.Any {
 		b := NewBuilder("numbers")

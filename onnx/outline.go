@@ -12,11 +12,11 @@ import (
 // A slot is a tensor of a prepared run: it has the same type, shape and place in all runs.
 type slot struct {
 	like   tensor.Any // describes it; if it is fixed it is this
-	fixed  bool       // it is the same in every run: a weight, or what follows from weights and shapes alone
+	fixed  bool       // it is the same in every run: a weight, or a result of weights and shapes alone
 	loose  bool       // it is a value that a run alone can describe, and that the frame holds as any other
 	whole  []*slot    // whose memory it is a view of; of a loose one, may be a view of
 	as     *slot      // whose place it has, as the result of a branch
-	part   *slot      // of whose memory it has a part, as what it becomes by a step that joins its inputs,
+	part   *slot      // of whose memory it has a part, as an input of a step that joins its inputs,
 	axis   int        // along this axis,
 	from   int        // from here on
 	apart  bool       // it has memory that no other slot ever has
@@ -26,7 +26,7 @@ type slot struct {
 	at     int        // where its memory begins
 	place  [2]tensor.Any
 
-	follows bool  // its elements could be computed before the run, if those of some inputs of the graph were known,
+	follows bool  // its elements could be computed before the run, if the elements of some inputs of the graph were known,
 	inputs  []int // which are these
 }
 
@@ -46,10 +46,10 @@ type outline struct {
 // A drawing is a graph of an outline: the model's, or a branch.
 type drawing struct {
 	c     *compiled
-	vals  []Value // what is known of each value
+	vals  []Value // the value or the description of each
 	slots []*slot // of each value; nil for one that there isn't
 	steps []doing
-	ends  []moving // what is copied when all steps are done
+	ends  []moving // the slots that are copied when all steps are done
 }
 
 // A moving is a slot that is copied to another one.
@@ -97,7 +97,7 @@ func (z *outline) draw(d *drawing) error {
 		if err != nil {
 			return in(d.c.label(s), err)
 		}
-		d.steps[i].tick = z.tick // after those of branches
+		d.steps[i].tick = z.tick // after the ticks of branches
 		z.slow = z.slow || d.steps[i].how == calling
 	}
 	z.tick++
@@ -144,7 +144,7 @@ func (z *outline) step(d *drawing, i int) error {
 		outs, how, err = z.operator(d, i)
 	}
 	if err != nil {
-		outs = nil // the run says what is wrong, if it gets there
+		outs = nil // the run gives the error, if it gets there
 	}
 	if how == already {
 		for j, id := range s.out {
@@ -191,7 +191,7 @@ func (z *outline) read(d *drawing, s *step) (list []*slot) {
 	return list
 }
 
-// operator outlines an operator of package op. The results of one that reads nothing but what is fixed are computed.
+// operator outlines an operator of package op. The results of one that reads nothing but fixed values are computed.
 func (z *outline) operator(d *drawing, i int) ([]Value, how, error) {
 	s, o := &d.c.steps[i], d.c.ops[i]
 	if err := s.noStrings(d.vals); err != nil {
@@ -322,7 +322,7 @@ func (d *drawing) inside(b *compiled) *drawing {
 	return e
 }
 
-// constants gives what is known from the beginning its slots.
+// constants gives slots to the values that are known from the beginning.
 func (d *drawing) constants() {
 	for id := range d.vals {
 		if v := &d.vals[id]; v.known() && d.slots[id] == nil {

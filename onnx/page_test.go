@@ -162,7 +162,7 @@ func there(t *testing.T) string {
 	return b.String()
 }
 
-// limits are what the operators that are there don't do.
+// limits are the features that operators of the library don't have.
 var limits = [][2]string{
 	{"`ImageDecoder` of JPEG 2000", "neither Go's library nor golang.org/x/image reads it; package onnx/imagedecoder reads PNG, JPEG, BMP, TIFF, WebP and PNM"},
 	{"`com.microsoft.Attention`: `do_rotary`", "the rotation is a node of its own, `RotaryEmbedding`"},
@@ -172,7 +172,7 @@ var limits = [][2]string{
 	{"sequences of sequences", "no operator of ONNX makes one"},
 }
 
-// missing is the list of what isn't there.
+// missing is the list of the features that the library doesn't have.
 func missing(t *testing.T) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "| what | why |\n|---|---|\n")
@@ -218,7 +218,7 @@ func missing(t *testing.T) string {
 	return b.String()
 }
 
-// The lists of docs/onnx.md are what the library has.
+// The lists of docs/onnx.md agree with the library.
 func TestPage(t *testing.T) {
 	const path = "../docs/onnx.md"
 	old, err := os.ReadFile(path)

@@ -9,7 +9,7 @@ import (
 	"sync"
 )
 
-// A passCheck compares the runs of a session with those of one without passes.
+// A passCheck compares the runs of a session with the runs of one without passes.
 type passCheck struct {
 	once sync.Once // of bare and err
 	bare *Session

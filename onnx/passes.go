@@ -325,11 +325,11 @@ func (c *compiled) follow() {
 }
 
 // weigh makes one step of a product of matrices, a Softmax of its lines, and a product of these with another matrix, if nothing else reads
-// what is between them: attention. The elementwise nodes around the products are part of it where follow made them part of these.
+// the values between them: attention. The elementwise nodes around the products are part of it where follow made them part of these.
 func (c *compiled) weigh() {
 	reads, maker := c.uses()
 	gone := make([]bool, len(c.steps))
-	// product reports whether step i multiplies two matrices that runs make, perhaps with what follows.
+	// product reports whether step i multiplies two matrices that runs make, perhaps with elementwise nodes after it.
 	product := func(i int) bool {
 		s := &c.steps[i]
 		if c.ops[i] == nil || c.ops[i].Name() != "MatMul" || s.own || s.value != nil || s.text != nil || len(s.out) != 1 || len(s.in) < 2 || s.in[1] < 0 || c.vals[s.in[1]].known() {

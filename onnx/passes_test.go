@@ -342,7 +342,7 @@ func TestPassesChecked(t *testing.T) {
 	}
 }
 
-// A result that nothing reads isn't asked for, but for outputs of the graph and what a graph inside a node reads.
+// A result that nothing reads isn't asked for, but for outputs of the graph and the values that a graph inside a node reads.
 func TestPassTrim(t *testing.T) {
 	for _, reader := range []string{"", "output", "node", "graph"} {
 		s := session(t, func(b *Builder) {
@@ -469,7 +469,7 @@ func TestPassPadHuge(t *testing.T) {
 	}
 }
 
-// Scores beyond those that are made at once come in parts: of lines, of heads, of sequences, of operands that stretch, or not at all where a
+// Scores beyond the number that is made at once come in parts: of lines, of heads, of sequences, of operands that stretch, or not at all where a
 // Softmax goes along another axis. A value that something else reads stays.
 func TestPassWeigh(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 9))

@@ -13,7 +13,7 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// A Plan says, before a run, what it will need.
+// A Plan gives, before a run, the memory that it will need.
 type Plan struct {
 	Weights int64  // bytes of initializers and constants, in the file or copied
 	Live    int64  // most bytes that results of nodes, the graph's outputs among them, take at one time, with a node's scratch
@@ -29,7 +29,7 @@ type Plan struct {
 // every node whose operator refuses the element types it would be given.
 //
 // Of the branches of an If, where the run alone tells, the larger one counts; of a loop, one iteration and the results of
-// all. What a graph inside a node does wrong the run reports: it may never get there.
+// all. The run reports the errors of a graph inside a node: it may never get there.
 //
 // The session keeps the plan made last. Plan and Run use it again for inputs of the same element types and shapes, if the
 // values that shapes may follow from are the same, too.
@@ -52,7 +52,7 @@ func (s *Session) PlanValues(inputs map[string]Value) (*Plan, error) {
 
 // A kept plan is one that later runs may use.
 type kept struct {
-	key  string // what it depends on: see planKey and planned
+	key  string // the facts that it depends on: see planKey and planned
 	plan Plan
 }
 
@@ -103,7 +103,7 @@ func (s *Session) plan(ctx context.Context, inputs map[string]Value, bound []Val
 	return p, err
 }
 
-// planKey writes down what a plan depends on: of each input the element type, the shape and the elements that vals has,
+// planKey writes down the facts that a plan depends on: of each input the element type, the shape and the elements that vals has,
 // and how much may be computed. It reports false for elements that are too many or can't be read, and for inputs that are
 // no tensors: the plan that follows from them can't be told from others.
 func (s *Session) planKey(ctx context.Context, inputs map[string]Value, vals []Value, limit int64) (string, bool) {
@@ -160,7 +160,7 @@ func appendType(key []byte, a tensor.Any) []byte {
 	return key
 }
 
-// newPlan infers what a run with these values needs: see plan.
+// newPlan infers the memory of a run with these values: see plan.
 func (s *Session) newPlan(ctx context.Context, vals []Value, limit int64) (*Plan, error) {
 	p := &Plan{Weights: s.weights}
 	var g gaps
@@ -251,7 +251,7 @@ const DefaultMaxMemory = 4 << 30
 // tensor.ErrMemory.
 type MemoryError struct {
 	Need, Limit int64
-	What        string // what the need consists of
+	What        string // the parts of the need
 }
 
 func (e *MemoryError) Error() string {

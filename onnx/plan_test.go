@@ -15,7 +15,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// counted counts how often each node of a session is inferred, with what follows.
+// counted counts how often each node of a session is inferred.
 func counted(s *Session) []atomic.Int64 {
 	n := make([]atomic.Int64, len(s.c.ops))
 	for i, o := range s.c.ops {
@@ -149,7 +149,7 @@ func TestFailedPlanIsNotKept(t *testing.T) {
 	}
 }
 
-// Any sequence of calls on one session, and any at the same time, plan and give what a new session does.
+// Any sequence of calls on one session, and any at the same time, give the plans and the results of a new session.
 func TestKeptPlanIsRight(t *testing.T) {
 	s := session(t, reshaped)
 	rapid.Check(t, func(t *rapid.T) {

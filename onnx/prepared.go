@@ -14,18 +14,18 @@ import (
 )
 
 // A prepared is a run made ready for inputs of some types and shapes: its tensors have their places, in two turns. Each turn
-// has memory of its own for the outputs, none of which is a view. So those of the last run stay as they are while the next
+// has memory of its own for the outputs, none of which is a view. So the outputs of the last run stay as they are while the next
 // one reads them as its inputs, and after one that fails.
 type prepared struct {
 	run
-	key    string // what it was prepared for: see Stream.describe
+	key    string // the inputs that it was prepared for: see Stream.describe
 	valued []int  // inputs whose elements are part of key
 	root   *drawing
 	slow   bool // a step isn't planned
 	memory *mem.Buffer
 	bytes  int64        // of memory and own
 	kept   int64        // bytes of weights that plans keep packed
-	own    []tensor.Any // of inputs, outputs and what is the same in every run
+	own    []tensor.Any // of inputs, outputs and values that are the same in every run
 	outs   []*slot      // of the outputs' memory; nil for one that a run gives as it is
 	frames [2]*frame    // nil until the turn is needed
 	in     [2][]tensor.Any
@@ -34,12 +34,12 @@ type prepared struct {
 	turn   int // the next one
 }
 
-// A ready is what is prepared of a step.
+// A ready is the prepared part of a step.
 type ready struct {
 	tick int          // of the outline, when its results are there; 0 for a step that is idle
 	skip bool         // its results have their elements already, or are views
 	plan *op.Plan     // gives the only result
-	copy copied       // what is copied instead
+	copy copied       // the tensor that is copied instead
 	ways [2]*frame    // of an If: the graphs for true and false
 	to   []tensor.Any // by output: where the result goes; zero for one that the frame holds
 }
@@ -197,7 +197,7 @@ func (p *prepared) close() error {
 }
 
 // prepare makes a run ready of which describe has written the key. It returns nil where it takes more than the limit on memory.
-// Errors are those of a run.
+// It returns the errors of a run.
 func (st *Stream) prepare(inputs map[string]tensor.Any) (*prepared, error) {
 	limit := st.o.limit()
 	vals, _, err := st.s.begin(st.under, st.values(inputs), limit)
@@ -430,7 +430,7 @@ func (p *prepared) frame(turn int) (*frame, error) {
 }
 
 // build makes the frame of a graph in a turn, at a depth of graphs inside nodes. Plans that are the same in both turns are
-// those of twin, the other turn's frame, if there is one.
+// the plans of twin, the other turn's frame, if there is one.
 func (p *prepared) build(d *drawing, turn, depth int, twin *frame) (fr *frame, err error) {
 	fr = &frame{run: &p.run, c: d.c, turn: -1, depth: depth, vals: make([]Value, len(d.vals)), base: make([]Value, len(d.vals)),
 		ready: make([]ready, len(d.steps)), plan: &Plan{sizes: make([]int64, len(d.vals))}}
@@ -535,7 +535,7 @@ func (d *drawing) fixed(i int) (list []bool) {
 	return list
 }
 
-// planOf returns the plan of step i over what has its place, nil if it has none that runs again and again.
+// planOf returns the plan of step i over the tensors that have their places, nil if it has none that runs again and again.
 func (p *prepared) planOf(d *drawing, i int, fr *frame) *op.Plan {
 	call, read, err := d.c.call(i, fr.base, nil)
 	if err != nil {

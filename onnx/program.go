@@ -21,7 +21,7 @@ type program struct {
 	params   []int    // which inputs those are
 	outputs  []int
 	inner    bool      // the graph stands inside a node
-	captures []capture // what it then reads of the graph around
+	captures []capture // the values that it then reads of the graph around
 	site     *callee   // of the function that the graph stands in; nil outside
 	steps    []step
 	last     []int // by value: the last step that reads or writes it; of an inner graph's outputs beyond all
@@ -44,10 +44,10 @@ type step struct {
 	out    []int   // values written; -1 where an output isn't wanted
 	drop   []int   // values that nothing reads after this step, none of them an output of the graph
 	bodies []*compiled
-	value  *valueOp // what runs the step, if no operator of package op does
-	text   *valueOp // what runs it in place of such an operator, if an input holds strings
-	read   *once    // what the valueOp made of the attributes
-	kept   *memory  // what the operator of package op did
+	value  *valueOp // the valueOp that runs the step, if no operator of package op does
+	text   *valueOp // the valueOp that runs it in place of such an operator, if an input holds strings
+	read   *once    // the value that the valueOp made of the attributes
+	kept   *memory  // the value that the operator of package op made of them
 	folded bool     // the session has the results; the step runs only for an observer
 	own    bool     // a program's own operator runs the step: it may count its calls
 	spare  bool     // its result is the default of an input
@@ -55,7 +55,7 @@ type step struct {
 	integers bool // NewIntegerSession made it of operators on floats
 }
 
-// reads goes over the values that a step needs: its inputs, and what its bodies capture.
+// reads goes over the values that a step needs: its inputs, and the values that its bodies capture.
 func (s *step) reads() iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for _, id := range s.in {
@@ -119,11 +119,11 @@ type compiled struct {
 	g      *Graph
 	m      *Model
 	attr   string               // the attribute that holds the graph, if it is inside a node
-	place  string               // what stands before a step's label in a list: the nodes around
+	place  string               // the prefix of a step's label in a list: the nodes around
 	ops    []*op.Op             // by step; nil for a Constant, and where step.value runs it
 	attrs  []map[string]Value   // by step: the attributes that are tensors
-	consts []constant           // what doesn't depend on inputs: initializers and the outputs of Constants
-	vals   []Value              // by value: what is known of the constants; in a session, they themselves
+	consts []constant           // the values that don't depend on inputs: initializers and the outputs of Constants
+	vals   []Value              // by value: values or descriptions of the constants; in a session, they themselves
 	text   *text.Table          // the strings of the model
 	fixed  dtype.DType          // see NewFixedSession; Invalid for others
 	recent atomic.Pointer[kept] // of a graph inside a node: the plan made last

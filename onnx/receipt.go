@@ -15,7 +15,7 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// Sampled returns what a receipt says of tokens that a program drew by a model's outputs, for its field Sampling. It is the
+// Sampled returns a receipt's entry for tokens that a program drew by a model's outputs, for its field Sampling. It is the
 // SHA-256 of the settings, a text of the program's own, and the digest of the tokens as a tensor int64[n]. The program that verifies
 // such a receipt draws again, and compares by receipt.Compare; Verify can't.
 func Sampled(settings string, tokens ...int64) *receipt.Sampling {
@@ -145,7 +145,7 @@ func (w *writer) outputs(out map[string]Value) error {
 	return nil
 }
 
-// received computes the outputs, by what is prepared or not, and the receipt that o asks for.
+// received computes the outputs, by a prepared run or not, and the receipt that o asks for.
 func (s *Session) received(ctx context.Context, inputs map[string]Value, o Options, again bool) (out map[string]Value, err error) {
 	w, err := s.receipt(ctx, o.Receipt, inputs)
 	if err == nil {

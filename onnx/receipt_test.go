@@ -869,7 +869,7 @@ func TestVerifyNodeNames(t *testing.T) {
 }
 
 // Random operators take their bits by seed and place: the same receipt on any number of threads, in a Stream, and the first numbers of
-// a longer result are those of a shorter one. All seeds are in the receipt.
+// a longer result are the numbers of a shorter one. All seeds are in the receipt.
 func TestReceiptOfRandomOperators(t *testing.T) {
 	b := NewBuilder("random")
 	x := b.Input("x", dtype.Float32, 100, 120)

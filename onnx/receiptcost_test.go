@@ -133,7 +133,7 @@ func BenchmarkNets(b *testing.B) {
 	}
 }
 
-// TestReceiptCost prints what receipts cost: go test ./onnx -run TestReceiptCost -v -costs 50.
+// TestReceiptCost prints the cost of receipts: go test ./onnx -run TestReceiptCost -v -costs 50.
 func TestReceiptCost(t *testing.T) {
 	if *costs == 0 {
 		t.Skip("it measures: -costs 50 prints the cost of receipts")

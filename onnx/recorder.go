@@ -174,7 +174,7 @@ func (fr *frame) around() string {
 	}
 	o := fr.outer
 	text := o.around() + o.c.label(&o.c.steps[o.at]) + ": "
-	if fr.c.attr != "" { // else it is what an operator consists of
+	if fr.c.attr != "" { // else the frame is the body of an operator
 		text += fr.c.attr + ": "
 	}
 	if fr.turn >= 0 {

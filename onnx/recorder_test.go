@@ -34,7 +34,7 @@ func line(b *Builder) {
 	b.OutputOf(b.Rename(b.Node("Neg", []string{y}), "y"), Type{})
 }
 
-// Receipts of prepared runs are those of the same runs unprepared, on any number of threads.
+// Receipts of prepared runs equal the receipts of the same runs unprepared, on any number of threads.
 func TestReceiptsAgain(t *testing.T) {
 	defer func(n int64) { atOnce = n }(atOnce)
 	r := rand.New(rand.NewPCG(8, 9))

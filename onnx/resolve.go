@@ -91,7 +91,7 @@ func resolveIn(g *Graph, outer *resolver, x *expansion) (*program, error) {
 	return p, nil
 }
 
-// origin says what gives a value.
+// origin names the part of the graph that gives a value.
 type origin struct {
 	kind  string
 	index int
@@ -165,7 +165,7 @@ func (r *resolver) find(name string) (int, bool) {
 	return id, true
 }
 
-// program appends the steps of r's nodes to p: first it names what they give, then it looks up what they read. A call of
+// program appends the steps of r's nodes to p: first it names their outputs, then it looks up their inputs. A call of
 // a function becomes the steps of the function.
 func (r *resolver) program(p *program) error {
 	at := len(p.steps)
@@ -210,7 +210,7 @@ func (r *resolver) program(p *program) error {
 	return nil
 }
 
-// read fills in what a step reads, once all names of the graph are known.
+// read fills in the inputs of a step, once all names of the graph are known.
 func (r *resolver) read(s *step) error {
 	for j, name := range s.node.Inputs {
 		id, ok := r.find(name)
@@ -256,7 +256,7 @@ func (r *resolver) say(o origin) string {
 	return fmt.Sprintf("%s %d", o.kind, o.index)
 }
 
-// sort puts each step behind those that it needs, and otherwise keeps the order, in time linear in what steps read.
+// sort puts each step behind the steps that it needs, and otherwise keeps the order, in time linear in the number of values that steps read.
 func (r *resolver) sort(p *program) error {
 	maker := make([]int, len(r.names)) // the step that gives a value, from 1
 	for i := range p.steps {
@@ -278,7 +278,7 @@ func (r *resolver) sort(p *program) error {
 	// A depth-first walk with a stack of its own: graphs are as deep as files are long.
 	type visit struct {
 		step int
-		left []int // what it reads and wasn't looked at yet
+		left []int // the values that it reads and that weren't looked at yet
 	}
 	const (
 		fresh = iota

@@ -9,7 +9,7 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// RunSlices is Session.Call for Go slices: it takes the elements of each of Inputs in row-major order, and returns those of
+// RunSlices is Session.Call for Go slices: it takes the elements of each of Inputs in row-major order, and returns the elements of
 // each of Outputs. The inputs' elements all have type I, and the outputs' type O: other models take Call.
 //
 // The shape of an input is the one that the model declares. One open size, as N in float32[N,3], follows from the length

@@ -11,7 +11,7 @@ import (
 // Scan, and the results of iterations put together. Source: docs/Operators.md of github.com/onnx/onnx; the batched form
 // of opset 8: docs/Changelog.md.
 
-// A stack puts tensors of one type and shape side by side along a new axis, those of a loop's iterations in one result.
+// A stack puts tensors of one type and shape side by side along a new axis: the results of a loop's iterations in one result.
 type stack struct {
 	axis   int64
 	n      int  // how many there will be; 0 if that isn't known
@@ -103,7 +103,7 @@ func (fr *frame) grow(st *stack, n int) error {
 	return nil
 }
 
-// abandon gives back what stacks hold.
+// abandon gives back the memory that stacks hold.
 func (fr *frame) abandon(stacks []stack) {
 	for j := range stacks {
 		fr.release(&stacks[j].v)
@@ -113,7 +113,7 @@ func (fr *frame) abandon(stacks []stack) {
 
 // finish returns the results of a loop: the values that it carried, then the stacks, which are the outputs of the body
 // from the place first on. A stack that nothing was pushed to has an extent of 0, or zeros for the n that it waits for,
-// and otherwise what is known of the body's output for args.
+// and otherwise the description of the body's output for args.
 func (fr *frame) finish(in *frame, state []Value, stacks []stack, first int, around []Value, args func() []Value) ([]Value, error) {
 	b := in.c
 	var known []Value // of the body's outputs
@@ -147,7 +147,7 @@ func (fr *frame) finish(in *frame, state []Value, stacks []stack, first int, aro
 	return all, nil
 }
 
-// described returns what is known of the outputs of the frame's graph, without elements.
+// described returns descriptions of the outputs of the frame's graph, without elements.
 func (fr *frame) described(around, args []Value) (outs []Value) {
 	f := inference{depth: 1}
 	f.within(fr.ctx, fr.limit, func() error {
@@ -173,7 +173,7 @@ func (b *compiled) emptyOutput(k int) Value {
 	return describedAs(d, shape...)
 }
 
-// A scan is what a Scan's attributes and inputs say.
+// A scan holds the decoded attributes and inputs of a Scan.
 type scan struct {
 	first   int // the input that the first state is
 	states  int
@@ -447,7 +447,7 @@ func (k *valueCall) scanOnce(sc *scan, fr *frame, state, scanned []Value, n, mos
 	})
 }
 
-// scanBatch runs the form of opset 8: each entry of the batch by itself, as long as input 0 says; what lies beyond in the
+// scanBatch runs the form of opset 8: each entry of the batch by itself, as long as input 0 says; the rest in the
 // results is zero.
 func (k *valueCall) scanBatch(sc *scan, fr *frame, ins []Value) (all []Value, err error) {
 	b := fr.c

@@ -9,7 +9,7 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// The operators on sequences and optionals. Sequences don't change: an operator makes a new one, whose items are those of
+// The operators on sequences and optionals. Sequences don't change: an operator makes a new one, whose items are the items of
 // the old one. Source: docs/Operators.md of github.com/onnx/onnx.
 
 // sequence returns input j, which must be a sequence.
@@ -173,7 +173,7 @@ func splitToSequence(k *valueCall) (Value, error) {
 	return sequenceOf(k.in[0].elem(), items), nil
 }
 
-// sizes returns what input 1 of SplitToSequence says about an axis of n: one size, or all.
+// sizes returns the sizes that input 1 of SplitToSequence gives for an axis of n: one size, or all.
 func (k *valueCall) sizes(n int) (each int, sizes []int, err error) {
 	split, err := k.numbers(1)
 	if err != nil {

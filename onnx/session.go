@@ -42,7 +42,7 @@ type Session struct {
 
 // Options changes how a session runs. The zero value, and nil, is the default.
 type Options struct {
-	// MaxMemory is how many bytes weights, results and what operators take on the way to them (op.Plan) may take together;
+	// MaxMemory is how many bytes weights, results and the scratch of operators (op.Plan) may take together;
 	// 0 means DefaultMaxMemory, a negative number no limit. A run that needs more is refused before it begins, or, where sizes aren't known before, when it gets there.
 	MaxMemory int64
 
@@ -58,7 +58,7 @@ type Options struct {
 	// nor is one of a graph inside a node, or one that the session computed because it reads weights alone, unless Observe is given.
 	Progress func(done, total int, n *Node)
 
-	// Observe is called for each node that ran, those of graphs inside nodes before the node that holds them. The r and its
+	// Observe is called for each node that ran, the nodes of graphs inside nodes before the node that holds them. The r and its
 	// values are good until it returns.
 	Observe func(r *NodeRun)
 
@@ -252,7 +252,7 @@ func (m *Model) Inputs() []ValueInfo {
 	return list
 }
 
-// Inputs returns what a run of the session must be given: the model's Inputs.
+// Inputs returns the inputs that a run of the session must be given: the model's Inputs.
 func (s *Session) Inputs() []ValueInfo {
 	if s == nil || s.c == nil {
 		return nil
@@ -260,7 +260,7 @@ func (s *Session) Inputs() []ValueInfo {
 	return s.c.m.Inputs()
 }
 
-// Outputs returns what a run gives, as the graph declares it.
+// Outputs returns the outputs of a run, as the graph declares them.
 func (s *Session) Outputs() []ValueInfo {
 	if s == nil || s.c == nil {
 		return nil
@@ -268,7 +268,7 @@ func (s *Session) Outputs() []ValueInfo {
 	return slices.Clone(s.c.g.Outputs)
 }
 
-// bind checks the inputs of a run against what the graph declares, and returns them with the constants, by value.
+// bind checks the inputs of a run against the graph's declarations, and returns them with the constants, by value.
 func (s *Session) bind(inputs map[string]Value) ([]Value, error) {
 	g := s.c.g
 	vals := slices.Clone(s.c.vals)
@@ -400,7 +400,7 @@ func valuesOf(tensors map[string]tensor.Any) map[string]Value {
 	return vals
 }
 
-// Run computes the graph's outputs from inputs, by name. Inputs that are initializers too may be left out, and those of
+// Run computes the graph's outputs from inputs, by name. Inputs that are initializers too may be left out, and inputs of
 // an optional type, which then hold nothing. Every node's results go as soon as nothing needs them; the outputs are the
 // caller's own, shared with neither inputs nor model.
 //
@@ -440,7 +440,7 @@ func (s *Session) Call(ctx context.Context, inputs ...tensor.Any) ([]tensor.Any,
 	}
 	byName := make(map[string]tensor.Any, len(want))
 	for i := range want {
-		if !inputs[i].IsZero() { // else Run says what is missing, or it is optional
+		if !inputs[i].IsZero() { // else Run names the missing input, or it is optional
 			byName[want[i].Name] = inputs[i]
 		}
 	}
@@ -471,7 +471,7 @@ func optionsOf(o *Options) Options {
 	return *o
 }
 
-// runValues is RunValues, by what is prepared or not.
+// runValues is RunValues, by a prepared run or not.
 func (s *Session) runValues(ctx context.Context, inputs map[string]Value, o Options, again bool) (out map[string]Value, err error) {
 	v, err := s.enter()
 	if err != nil {

@@ -202,7 +202,7 @@ func closed(a tensor.Any) bool {
 	return errors.Is(err, tensor.ErrClosed)
 }
 
-// Results are closed as soon as no later node needs them; what shares their elements counts as needing them. Inputs,
+// Results are closed as soon as no later node needs them; a view of their elements counts as needing them. Inputs,
 // weights and outputs stay.
 func TestResultsAreClosed(t *testing.T) {
 	s := session(t, func(b *Builder) {
@@ -272,7 +272,7 @@ func TestResultsAreClosed(t *testing.T) {
 	checkVec(t, mustRun(t, s, vals{"x": vec(0, 0)})["w"], 1, 1)
 }
 
-// A run that fails gives back what it made.
+// A run that fails gives back its memory.
 func TestErrorsOfNodes(t *testing.T) {
 	s := session(t, residual)
 	var first tensor.Any
@@ -386,7 +386,7 @@ func TestMaxMemory(t *testing.T) {
 	}
 }
 
-// Element types that operators refuse are all listed before the first node runs, those that only the inputs decide too.
+// Element types that operators refuse are all listed before the first node runs, types that only the inputs decide too.
 func TestRefusedTypes(t *testing.T) {
 	s := session(t, func(b *Builder) {
 		x := b.Input("x", dtype.Float32, nil)
@@ -445,7 +445,7 @@ func TestConstants(t *testing.T) {
 	}
 }
 
-// Weights that Encode wrote are used in the mapped file; those that lie badly are copied.
+// Weights that Encode wrote are used in the mapped file; misaligned weights are copied.
 func TestWeightsInPlace(t *testing.T) {
 	b := NewBuilder("g")
 	x := b.Input("x", dtype.Float32, 2)
@@ -575,7 +575,7 @@ func TestRectify(t *testing.T) {
 	}
 }
 
-// An observer sees each node, those of a loop's body before the loop, with what they gave.
+// An observer sees each node with its results, the nodes of a loop's body before the loop.
 func TestObserve(t *testing.T) {
 	b := NewBuilder("observed")
 	x := b.Input("x", dtype.Float32, 2)
@@ -622,7 +622,7 @@ func TestObserve(t *testing.T) {
 	}
 }
 
-// A run with few threads gives the same bits, and a session says what it takes and gives.
+// A run with few threads gives the same bits, and a session names its inputs and outputs.
 func TestSessionThreads(t *testing.T) {
 	m, err := Open(filepath.Join("..", "testdata", "digits.onnx"))
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// A Step is what a prepared run does at one time: one node, or several that a session made one step.
+// A Step is the work of a prepared run at one time: one node, or several that a session made one step.
 type Step struct {
 	Nodes    []*Node     // the first is the one that errors and Options.Observe name
 	Depth    int         // 0 in the model's graph, 1 in a branch inside one of its nodes, and so on
@@ -23,7 +23,7 @@ type Step struct {
 	Kept     int64       // bytes of weights that it keeps packed where Options.MaxMemory has room for them
 	Kernel   string      // the level of ASHLAR_CPU if the operator of the first node has rows or tiles for it; else ""
 	Reads    []StepRead  // values that may differ from run to run, each once; a step that chooses a branch reads the results of its graphs, too
-	Results  []StepValue // those that something reads
+	Results  []StepValue // the results that something reads
 }
 
 // StringAttr returns the operators of the nodes, as Conv+Relu. Several of one operator in a row have a number, as 3 DequantizeLinear.
@@ -101,7 +101,7 @@ func (v *StepValue) Place() string {
 //   - plain: the run plans it each time;
 //   - branch: it runs one of the graphs inside its node, whose steps follow.
 //
-// Errors are those of Plan.
+// It returns the errors of Plan.
 func (s *Session) Steps(inputs map[string]tensor.Any) (list []Step, err error) {
 	st, err := s.Stream(nil)
 	if err != nil {

@@ -31,7 +31,7 @@ func listOf(e ElemType) (num protowire.Number, per int) {
 	case ElemUint32, ElemUint64:
 		return 11, 1
 	}
-	if d, ok := e.DType(); ok && d.Size() <= 4 { // those of less than 8 bits as the bytes of raw_data
+	if d, ok := e.DType(); ok && d.Size() <= 4 { // types of less than 8 bits as the bytes of raw_data
 		return 5, 1
 	}
 	return 0, 0

@@ -17,15 +17,15 @@ import (
 )
 
 // A Stream runs a session again and again, and carries state from one run to the next. The first run over inputs of some
-// shapes prepares what all such runs have in common: shapes and plans, memory for results, what follows from weights alone. A
+// shapes prepares the common parts of all such runs: shapes and plans, memory for results, results of weights alone. A
 // prepared run allocates no tensor. Of operators with a steady plan (op.Plan) it allocates nothing at all on one thread.
 //
 // Any model whose inputs and outputs are tensors of numbers runs in a Stream. Loops, operators of Model.Operators, and those whose
-// result has a shape that follows from elements run as in Session.Run, and so does what reads that result. Elements of small
+// result has a shape that follows from elements run as in Session.Run, and so do the readers of that result. Elements of small
 // inputs that tell a shape, or choose a branch, count as part of the shapes. A Stream prepares anew where shapes change, and
 // after Reset where it has a state. Nothing is prepared for Observe, Progress and sessions in fixed point. With ReceiptNodes it runs as
 // the session does.
-// Options.MaxMemory bounds each run, and what the Stream keeps between runs; a run is not prepared where that takes more.
+// Options.MaxMemory bounds each run, and the memory that the Stream keeps between runs; a run is not prepared where that takes more.
 //
 // A Stream is for one goroutine at a time; a session may have many. Its memory goes by Close, or when it is unreachable.
 type Stream struct {
@@ -37,8 +37,8 @@ type Stream struct {
 	now    []tensor.Any // the inputs of the next run, by place in the graph; zero for one that is left out
 	from   []coming     // where each comes from
 	buf    []byte
-	ready  *prepared       // what the next run is tried with; may be nil
-	last   *prepared       // what gave the outputs of the last run; nil if that wasn't prepared
+	ready  *prepared       // the prepared run that the next run is tried with; may be nil
+	last   *prepared       // the prepared run that gave the last outputs; nil if the last run wasn't prepared
 	vain   string          // the key of runs that can't be prepared
 	seen   string          // of a session's streams: the key of the last run
 	ctx    context.Context // of the last run, where there is a bound on threads
@@ -162,10 +162,10 @@ func (st *Stream) drop(but *prepared) error {
 	return err
 }
 
-// Run computes the outputs from inputs, by name; states may be left out, and are then those that the last run gave. The map
+// Run computes the outputs from inputs, by name; states may be left out, and are then the states that the last run gave. The map
 // and its tensors are the Stream's: they are good until the next run returns without an error, and may be its inputs. Inputs
-// are copied where a prepared run needs them elsewhere. Errors are those of Session.Run. After one, all states are as before
-// the run: those that it was given have to be given again.
+// are copied where a prepared run needs them elsewhere. It returns the errors of Session.Run. After an error all states are as before
+// the run: the states that it was given have to be given again.
 func (st *Stream) Run(ctx context.Context, inputs map[string]tensor.Any) (out map[string]tensor.Any, err error) {
 	if st.closed {
 		return nil, failf("%w: the stream is closed", tensor.ErrClosed)
@@ -232,7 +232,7 @@ func (st *Stream) run(ctx context.Context, inputs map[string]tensor.Any) (map[st
 			}
 			clear(st.in)
 			clear(st.out)
-			return p.out[turn], st.drop(p) // not earlier, as its memory may be what the caller gave as inputs
+			return p.out[turn], st.drop(p) // not earlier, as its memory may hold the caller's inputs
 		}
 		if !errors.Is(err, errOther) {
 			if w != nil {
@@ -245,7 +245,7 @@ func (st *Stream) run(ctx context.Context, inputs map[string]tensor.Any) (map[st
 	return st.plainly(inputs)
 }
 
-// prepared returns what the next run is prepared by, with the inputs in their places, nil where it can't be.
+// prepared returns the prepared form of the next run, with the inputs in their places, nil where it can't be prepared.
 func (st *Stream) prepared(inputs map[string]tensor.Any) (*prepared, error) {
 	n := len(st.buf)
 	if p := st.ready; p != nil {
@@ -322,7 +322,7 @@ func (st *Stream) values(inputs map[string]tensor.Any) map[string]Value {
 	return st.in
 }
 
-// describe finds the inputs of the next run. It writes down their types and shapes, and what else a prepared run depends on.
+// describe finds the inputs of the next run. It writes down their types and shapes, and the other facts that a prepared run depends on.
 func (st *Stream) describe(inputs map[string]tensor.Any) error {
 	key, found := append(binary.AppendVarint(st.buf[:0], st.o.limit()), byte(st.o.record.behind())), 0
 	for i := range st.s.c.g.Inputs {

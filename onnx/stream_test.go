@@ -18,7 +18,7 @@ import (
 )
 
 // follows runs a stream and the session on the same inputs, and compares the outputs bit for bit. Of the streams's inputs
-// states are left out: the session gets those that it gave last.
+// states are left out: the session gets the states that it gave last.
 func follows(t *testing.T, what string, s *Session, state map[string]string, runs []vals) *Stream {
 	t.Helper()
 	st, err := s.Stream(&StreamOptions{State: state})
@@ -212,7 +212,7 @@ func TestStreamTurned(t *testing.T) {
 	}
 }
 
-// What a run gives that is the same in every run is nothing that a caller can change.
+// A caller can't change an output that is the same in every run.
 func TestStreamFixed(t *testing.T) {
 	s := session(t, func(b *Builder) {
 		w := b.Weight("w", vec(1, 2))
@@ -377,8 +377,8 @@ func unplanned(st *Stream) (list []string) {
 	return list
 }
 
-// The first run of a shape is prepared as any other is: all steps have their plans before it begins, those of both branches
-// of an If among them. It allocates what planning takes.
+// The first run of a shape is prepared as any other is: all steps have their plans before it begins, steps of both branches
+// of an If among them. It allocates the memory that planning takes.
 func TestStreamFirst(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
 	for name, c := range map[string]struct {
@@ -415,7 +415,7 @@ func TestStreamFirst(t *testing.T) {
 	}
 }
 
-// Steps whose results only a run can describe run as they are; what follows from others is prepared.
+// Steps whose results only a run can describe run as they are; steps that read other results are prepared.
 func TestStreamParts(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 6))
 	s := session(t, func(b *Builder) {
@@ -438,7 +438,7 @@ func TestStreamParts(t *testing.T) {
 	}
 }
 
-// Elements of inputs that tell a shape or a branch are part of what a run is prepared for; those of others aren't.
+// Elements of inputs that tell a shape or a branch are part of the key that a run is prepared for; elements of other inputs aren't.
 func TestStreamElements(t *testing.T) {
 	s := session(t, func(b *Builder) {
 		x, to, ids := b.Input("x", dtype.Float32, "n"), b.Input("to", dtype.Int64, 2), b.Input("ids", dtype.Int64, "k")

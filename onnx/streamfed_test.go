@@ -51,7 +51,7 @@ type feed struct {
 	ticks           bool
 }
 
-// build puts random operators together: views of inputs and of results, arithmetic, branches that give what is around them, a
+// build puts random operators together: views of inputs and of results, arithmetic, branches that give values from around them, a
 // loop, results whose shape follows from elements, weights, an operator that counts, and a division that may fail.
 func (f *feed) build(t *rapid.T, b *Builder) {
 	pick := func(list ...string) string { return rapid.SampledFrom(list).Draw(t, "pick") }
@@ -166,7 +166,7 @@ func copyOf(a tensor.Any) tensor.Any {
 // preparedRuns counts the runs of TestStreamFed that were prepared ones.
 var preparedRuns int
 
-// Each run of a stream gives what a run of a session on copies gives, whatever the inputs are: the program's own tensors,
+// Each run of a stream gives the results of a session's run on copies, whatever the inputs are: the program's own tensors,
 // outputs of the last run, views of them, or states; whatever the runs before did: other shapes, an error, a context that
 // ended, Reset.
 func TestStreamFed(t *testing.T) {

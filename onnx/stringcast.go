@@ -113,7 +113,7 @@ func (k *valueCall) castFrom(v *Value, d dtype.DType) (Value, error) {
 	return k.fresh(outs[0]), nil
 }
 
-// parsed returns a tensor of what f reads from the strings of v, for d.
+// parsed returns a tensor of the values that f reads from the strings of v, for d.
 func parsed[T int64 | float32 | float64 | uint64 | bool](k *valueCall, v *Value, d dtype.DType, f func(s string) (T, error)) (tensor.Any, error) {
 	list, err := mapped(k, v, func(s string) (T, error) {
 		x, err := f(s)

@@ -177,7 +177,7 @@ func TestStringGraphs(t *testing.T) {
 			s, err := NewSession(textModel(t, 21, c.build))
 			var out map[string]Value
 			if err == nil {
-				for range 2 { // plans, and what is kept of attributes, serve again
+				for range 2 { // plans, and the values kept of attributes, serve again
 					if out, err = s.RunValues(context.Background(), map[string]Value{"x": c.x}, nil); err != nil {
 						break
 					}
@@ -356,7 +356,7 @@ func TestSequenceOfCopies(t *testing.T) {
 	}
 }
 
-// What a program says of strings where they can't stand is an error.
+// Strings of a program in a place where they can't stand are an error.
 func TestStringsElsewhere(t *testing.T) {
 	values, err := NewStringsProto("w", []int{1}, "a")
 	if err != nil {

@@ -11,16 +11,16 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// A Value is what a graph computes with: a tensor of numbers or of strings, a sequence of tensors or of maps, a map, or
+// A Value is an operand or a result of a graph: a tensor of numbers or of strings, a sequence of tensors or of maps, a map, or
 // nothing, which an optional may hold. The zero Value is none of them.
 type Value struct {
 	a    tensor.Any
-	own  *storage    // what holds the memory of a, a result of the run; nil for the caller's and the model's own
+	own  *storage    // the holder of the memory of a, a result of the run; nil for the caller's and the model's own
 	seq  *sequence   // of every value that is no tensor
 	text *text.Table // of a tensor of strings: a holds their numbers there
 }
 
-// A sequence is what a Value refers to that is no tensor. It doesn't change once it is made.
+// A sequence is the content of a Value that is no tensor. It doesn't change once it is made.
 type sequence struct {
 	kind  Kind // KindSequence, KindMap, whose items are the keys and the values, or KindOptional for nothing
 	items []*Value
@@ -88,7 +88,7 @@ func (v Value) Tensor() tensor.Any {
 	return v.a
 }
 
-// List returns the tensors of a sequence, nil for other values. In place of what is no tensor of numbers it has the zero
+// List returns the tensors of a sequence, nil for other values. In place of an item that is no tensor of numbers it has the zero
 // Any: see Items.
 func (v Value) List() []tensor.Any {
 	if v.Kind() != KindSequence {
@@ -157,7 +157,7 @@ func (v Value) Close() error {
 	return errors.Join(errs...)
 }
 
-// elem returns the element type of a tensor, or of those of a sequence; noElem where it isn't known.
+// elem returns the element type of a tensor, or of the tensors of a sequence; noElem where it isn't known.
 func (v *Value) elem() elem {
 	switch {
 	case v.text != nil:
@@ -170,7 +170,7 @@ func (v *Value) elem() elem {
 	return noElem
 }
 
-// itemElem returns what v is as an item of a sequence.
+// itemElem returns the element type of v as an item of a sequence.
 func (v *Value) itemElem() elem {
 	switch v.Kind() {
 	case KindMap:
@@ -181,7 +181,7 @@ func (v *Value) itemElem() elem {
 	return noElem
 }
 
-// spec returns what is known of v's type, without elements; of what is no tensor that is nothing.
+// spec describes v without elements; for a value that is no tensor it returns the zero Value.
 func (v *Value) spec() (Value, error) {
 	if !v.isTensor() || v.a.IsSpec() {
 		return Value{a: v.a, text: v.text}, nil

@@ -22,7 +22,7 @@ type valueCall struct {
 	fr     *frame  // nil while inferring
 }
 
-// keep returns what make made of the step's attributes, the first time or before.
+// keep returns the value that make made of the step's attributes, the first time or before.
 func keep[T any](k *valueCall, make func() (T, error)) (v T, err error) {
 	k.s.read.Do(func() { k.s.read.v, k.s.read.err = make() })
 	if k.s.read.err != nil {
@@ -214,7 +214,7 @@ func (k *valueCall) like(a tensor.Any, v *Value) Value {
 
 // roomFor fails where a sequence of n items takes more memory than there may be, while inferring where it is long.
 func (k *valueCall) roomFor(n int) error {
-	const itemSize = 256 // about what an item takes besides its elements
+	const itemSize = 256 // about the bytes that an item takes besides its elements
 	if k.fr != nil {
 		return k.fr.room(int64(n) * itemSize)
 	}

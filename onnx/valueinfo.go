@@ -76,7 +76,7 @@ func (t *Type) tensor() *Type {
 	return t
 }
 
-// held returns the type of what an optional of type t holds, t itself if it is none.
+// held returns the type of the value that an optional of type t holds, t itself if it is none.
 func (t *Type) held() *Type {
 	for t.Kind == KindOptional && t.Of != nil {
 		t = t.Of

@@ -1,19 +1,19 @@
 package onnx
 
-// A valueOp is an operator that package op doesn't have, because it runs graphs or takes what is no tensor of numbers; or the
+// A valueOp is an operator that package op doesn't have, because it runs graphs or takes other values than tensors of numbers; or the
 // form for strings of one that it has.
 type valueOp struct {
 	name     string
 	domain   string
 	versions []int
 	graphs   []string // the attributes that hold graphs; all are needed
-	attrs    []string // the others, of a form for strings those that the operator hasn't
+	attrs    []string // the others, of a form for strings the attributes that the operator hasn't
 	least    int      // how many inputs it needs
 	most     int      // how many it takes; any number if negative
 	chooses  bool     // it runs the first or the second of the graphs, as its only input says
 	bodies   func(s *step) error
 	asks     func(n *Node) bool // of a form for strings: whether a node has it whatever its inputs are; an input of strings has it, too
-	any      bool               // a form for strings takes what is no tensor, too
+	any      bool               // a form for strings takes values that are no tensors, too
 	infer    func(f *inference, k *valueCall) ([]Value, account, error)
 	run      func(k *valueCall) ([]Value, error) // the values are held for the caller
 }

@@ -36,7 +36,7 @@ func init() {
 	}
 }
 
-// textOps are the operators on strings and maps, and the forms for strings of those that package op has.
+// textOps are the operators on strings and maps, and the forms for strings of operators of package op.
 func textOps() (list []*valueOp) {
 	never := func(*Node) bool { return false }
 	for _, o := range all.Operators() {

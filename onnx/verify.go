@@ -190,7 +190,7 @@ func (c *recorder) compare(h *hashing) error {
 
 // VerifyNode runs one node of the model's graph and compares with a receipt that has the nodes. The node is given by its
 // name, or by the name of a result. Inputs has the values that the node reads, by name, but weights and constants; others
-// in it are passed by. They are compared, too. The results are those of Verify.
+// in it are passed by. They are compared, too. It returns the results of Verify.
 func VerifyNode(ctx context.Context, m *Model, r *receipt.Receipt, node string, inputs map[string]Value, o *Options) (*Mismatch, error) {
 	if m == nil || m.Graph == nil || r == nil {
 		return nil, failf("%w: there is no model with a graph, or no receipt", tensor.ErrValue)

@@ -18,7 +18,7 @@ import (
 // beside it, whose name is that of the model and ".data". There they start at multiples of 64, large ones of 4096, so that
 // Open uses them in place. Weights that m has in other files move into these two. Strings stay in the first.
 //
-// Each file is written under another name, and takes its own when both are complete: a write that fails leaves what was
+// Each file is written under another name, and takes its own when both are complete: a write that fails leaves the files that were
 // there. Only an end of the program between the two renames leaves the new weights beside the old model. Without a large
 // weight there is no second file. It fails where Encode does, for a negative number of bytes, and
 // where something stands at path that is no regular file.

@@ -27,7 +27,7 @@ import (
 // Operator is ImageDecoder: the picture in the bytes of a file, a vector of uint8, as a tensor of uint8 of the shape
 // [height, width, channels]. The attribute pixel_format is RGB, the default, BGR, or Grayscale, which is one channel.
 //
-// It reads PNG, JPEG, BMP, TIFF, WebP, and PNM of the types P5 and P6 with up to 8 bits. What else there is, JPEG 2000
+// It reads PNG, JPEG, BMP, TIFF, WebP, and PNM of the types P5 and P6 with up to 8 bits. Any other format, JPEG 2000
 // among it, is an error. Transparency is left out, numbers of 16 bits keep their upper 8. The colours of a JPEG or a lossy
 // WebP file of a half the resolution are brought up by the filters of libjpeg and libwebp, and turned into RGB in their
 // whole numbers. A JPEG's numbers may differ from libjpeg's by 2 units, whose transform rounds in another way.
@@ -250,7 +250,7 @@ func pnmConfig(r *bytes.Reader) (image.Config, error) {
 	return image.Config{Width: n[0], Height: n[1]}, err
 }
 
-// pnmDecode reads a picture of one or three numbers a pixel; those of another maximum than 255 are stretched to it.
+// pnmDecode reads a picture of one or three numbers a pixel; numbers of another maximum than 255 are stretched to it.
 func pnmDecode(r *bytes.Reader) (image.Image, error) {
 	kind := make([]byte, 2)
 	r.ReadAt(kind, 0)

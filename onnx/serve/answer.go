@@ -14,7 +14,7 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// An array is an output: the elements of a tensor, or those of the rows that a request has in a shared run.
+// An array is an output: the elements of a tensor, or the elements of the rows that a request has in a shared run.
 type array struct {
 	t     *datatype
 	shape []int

@@ -200,7 +200,7 @@ func (m *model) independent() (bool, error) {
 	return true, nil
 }
 
-// key says which requests may share a run: those of equal keys. It also returns how many rows the inputs have, 0 if they
+// key says which requests may share a run: requests of equal keys. It also returns how many rows the inputs have, 0 if they
 // don't agree.
 func (b *batches) key(in map[string]onnx.Value) (string, int) {
 	rows := 0
@@ -223,7 +223,7 @@ func (b *batches) key(in map[string]onnx.Value) (string, int) {
 // run adds a request to a batch and waits for its result.
 func (b *batches) run(ctx context.Context, key string, rows int, in map[string]onnx.Value) (map[string]array, error) {
 	s := b.m.s
-	if s.queue.Add(1) > int64(s.o.MaxQueue+s.o.MaxRuns) { // those that find a free slot count for a while, too
+	if s.queue.Add(1) > int64(s.o.MaxQueue+s.o.MaxRuns) { // requests that find a free slot count for a while, too
 		s.queue.Add(-1)
 		return nil, errQueue
 	}

@@ -18,7 +18,7 @@
 // time; Options has the bounds. There is no encryption and no login: a proxy in front of the server has these.
 //
 // Numbers are exact. A float in an answer is the shortest text that reads back as the same bits. JSON has no word for
-// what is no number: requests and answers have the words NaN, Infinity and -Infinity there, without quotes, as Triton's
+// values that are no numbers: requests and answers have the words NaN, Infinity and -Infinity there, without quotes, as Triton's
 // server and the clients in Python do. Requests may also say Inf and -Inf, and null with Options.NullNaN. In binary form all bits stay.
 //
 // Tensors of strings have the datatype BYTES. In JSON a string is UTF-8; in binary form it is any bytes, with their number

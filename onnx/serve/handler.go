@@ -28,7 +28,7 @@ const (
 	digestHeader = "Ashlar-Digest"
 )
 
-// statusGone is what the metrics count where a client went away before its answer.
+// statusGone is the status that the metrics count where a client went away before its answer.
 const statusGone = 499
 
 // ServeHTTP answers a request; see the package comment for the paths. Errors are a JSON object with a text,
@@ -37,7 +37,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	start, about := time.Now(), (*model)(nil)
 	answered := &answered{ResponseWriter: w, s: s}
 	if r.Body != nil && r.Body != http.NoBody {
-		// The HTTP server reads what a handler leaves of a body, and takes the deadline away at the end of it. Servers
+		// The HTTP server reads the rest that a handler leaves of a body, and takes the deadline away at the end of it. Servers
 		// without deadlines are somebody else's.
 		http.NewResponseController(w).SetReadDeadline(time.Now().Add(s.o.BodyTimeout))
 	}

@@ -28,7 +28,7 @@ func (s *scanner) fail(format string, args ...any) error {
 	return refuse(http.StatusBadRequest, "byte %d of the body: %s", s.base+s.i, fmt.Sprintf(format, args...))
 }
 
-// peek returns the first byte of what follows white space, 0 at the end.
+// peek returns the first byte after white space, 0 at the end.
 func (s *scanner) peek() byte {
 	for ; s.i < len(s.b); s.i++ {
 		switch c := s.b[s.i]; c {
@@ -40,7 +40,7 @@ func (s *scanner) peek() byte {
 	return 0
 }
 
-// what describes what follows for an error.
+// what describes the next text for an error.
 func (s *scanner) what() string {
 	if s.peek() == 0 && s.i == len(s.b) {
 		return "the end"
@@ -61,7 +61,7 @@ func (s *scanner) want(c byte) error {
 	return nil
 }
 
-// list reads what stands between two brackets, separated by commas.
+// list reads the items between two brackets, separated by commas.
 func (s *scanner) list(first, last byte, item func(i int) error) error {
 	if err := s.want(first); err != nil {
 		return err
@@ -136,7 +136,7 @@ func (s *scanner) quoted() ([]byte, error) {
 	return nil, s.fail("a string without an end")
 }
 
-// str returns what stands between the quotes of a string, which is UTF-8 with right escapes. It takes no memory.
+// str returns the text between the quotes of a string, which is UTF-8 with right escapes. It takes no memory.
 func (s *scanner) str() ([]byte, error) {
 	s.peek()
 	at := s.i
@@ -207,7 +207,7 @@ func (s *scanner) number() ([]byte, error) {
 	return s.b[from:j], nil
 }
 
-// special reads a word for what JSON has no number for.
+// special reads a word for a float that JSON has no number for.
 func (s *scanner) special() (float64, bool) {
 	c := s.peek()
 	if c != 'N' && c != 'I' && c != '-' {

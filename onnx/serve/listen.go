@@ -14,12 +14,12 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// Serve answers on a listener until ctx ends. Then it takes no more connections and requests, lets those that run finish
+// Serve answers on a listener until ctx ends. Then it takes no more connections and requests, lets running requests finish
 // within Options.Grace, stops the others, which get an error, and returns nil once all is over; or an error of the
 // listener. It closes the listener. A server that stopped doesn't start again.
 //
 // Clients must send the head of a request within ten seconds. Requests that a web page of another origin sends are
-// refused, and on a loopback address those that name a host other than localhost, addresses and Options.Hosts: a page on
+// refused, and on a loopback address requests that name a host other than localhost, addresses and Options.Hosts: a page on
 // the web could reach the server through its visitor's browser otherwise.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	if ctx == nil || l == nil {
@@ -67,7 +67,7 @@ func (s *Server) stop(h *http.Server, grace time.Duration) {
 	_ = h.Shutdown(context.Background()) // an error of the listener, which is closed
 }
 
-// guard refuses what browsers send for pages of others.
+// guard refuses requests that browsers send for pages of others.
 func (s *Server) guard(addr net.Addr) http.Handler {
 	cross := http.NewCrossOriginProtection()
 	tcp, ok := addr.(*net.TCPAddr)

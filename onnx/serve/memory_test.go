@@ -12,13 +12,13 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The bounds on what a request allocates: a multiple of its counted bytes, and the bytes of a run of a small model.
+// The bounds on the bytes that a request allocates: a multiple of its counted bytes, and the bytes of a run of a small model.
 const (
 	mostTimes = 3
 	mostFixed = 256 << 10
 )
 
-// allocated answers a request without HTTP. It returns what that allocated, garbage included, and what was counted.
+// allocated answers a request without HTTP. It returns the bytes allocated, garbage included, and the bytes counted.
 func allocated(m *model, body []byte, header int64) (bytes, held int64, err error) {
 	defer func() { m.s.held.Add(-held) }()
 	if err = m.s.take(&held, int64(len(body))); err != nil {
@@ -93,7 +93,7 @@ func modelOf(kind string) string {
 	return "echo-float32"
 }
 
-// What a request makes the server allocate is counted, whatever it holds. -rapid.checks asks for more of them.
+// The memory that a request makes the server allocate is counted, whatever it holds. -rapid.checks asks for more of them.
 func TestCountedMemory(t *testing.T) {
 	s := server(t, Options{}, echo(t, dtype.Float32), words(t))
 	rapid.Check(t, func(t *rapid.T) {
@@ -110,7 +110,7 @@ func TestCountedMemory(t *testing.T) {
 	})
 }
 
-// Large ones of each kind: what comes back is bounded.
+// Large ones of each kind: the answer is bounded.
 func TestHostileRequests(t *testing.T) {
 	s := server(t, Options{}, echo(t, dtype.Float32), words(t))
 	for kind, want := range map[string]string{
@@ -127,7 +127,7 @@ func TestHostileRequests(t *testing.T) {
 	}
 }
 
-// FuzzMemory bounds what any body makes the server allocate.
+// FuzzMemory bounds the memory that any body makes the server allocate.
 func FuzzMemory(f *testing.F) {
 	for _, kind := range hostileKinds {
 		for _, unit := range []string{"<", `\u003c`} {

@@ -54,7 +54,7 @@ func mymodel(t testing.TB) Model {
 	})
 }
 
-// echo gives back what it gets, of each type.
+// echo gives back its input, of each type.
 func echo(t testing.TB, d dtype.DType) Model {
 	return build(t, "echo-"+d.String(), func(b *onnx.Builder) {
 		b.Output(b.Rename(b.Node("Identity", []string{b.Input("x", d, nil, nil)}), "y"), d, nil, nil)
@@ -161,7 +161,7 @@ func settle(t testing.TB, s *Server) {
 	}
 }
 
-// goroutines waits until there are at most n, and reports what is left otherwise.
+// goroutines waits until there are at most n, and reports the goroutines left otherwise.
 func goroutines(t *testing.T, n int) {
 	t.Helper()
 	http.DefaultClient.CloseIdleConnections()

@@ -117,7 +117,7 @@ func TestBinaryExample(t *testing.T) {
 	}
 }
 
-// Which outputs are binary: what the request says, unless the output says otherwise.
+// Which outputs are binary: as the request says, unless the output says otherwise.
 func TestBinaryOutput(t *testing.T) {
 	s := server(t, Options{}, echo(t, dtype.Int16))
 	const in = `"inputs":[{"name":"x","datatype":"INT16","shape":[1,2],"data":[1,-2]}]`

@@ -37,13 +37,13 @@ type output struct {
 	binary, given bool // given: binary is the output's own
 }
 
-// Bounds of what a request may list; no model comes near.
+// Bounds of the items that a request may list; no model comes near.
 const (
 	mostTensors = 1024
 	mostRank    = 64
 	mostName    = 4 << 10  // bytes of a name or an id
 	mostEcho    = 16 << 10 // bytes of all parameters that come back
-	perTensor   = 512      // about what an input or an output takes besides its words and elements
+	perTensor   = 512      // about the bytes that an input or an output takes besides its words and elements
 )
 
 // parse reads a body whose first header bytes are JSON; header < 0 stands for all of it. Before it keeps something beside the
@@ -122,7 +122,7 @@ func (r *request) hasBinary() bool {
 	return false
 }
 
-// cut gives each binary input its part of what follows the JSON.
+// cut gives each binary input its part of the bytes after the JSON.
 func (r *request) cut(rest []byte, header bool) error {
 	for i := range r.inputs {
 		in := &r.inputs[i]
@@ -182,7 +182,7 @@ func (r *request) parameter(s *scanner, name string, take func(int64) error) (er
 	return take(int64(cap(r.echo) - before))
 }
 
-// known refuses a parameter of an extension that would change what is meant.
+// known refuses a parameter of an extension that would change the meaning.
 func (s *scanner) known(name string) error {
 	if strings.HasPrefix(name, "shared_memory_") || name == "classification" {
 		return s.fail("the parameter %.100q belongs to an extension that this server doesn't have", name)
@@ -347,7 +347,7 @@ func (in *input) value(t *datatype, nan bool, take func(n int64) error) (v onnx.
 	return v, nil
 }
 
-// A reader reads elements of JSON into what is left of memory, or appends them to a list of strings.
+// A reader reads elements of JSON into the rest of a buffer, or appends them to a list of strings.
 type reader struct {
 	*scanner
 	t     *datatype

@@ -21,13 +21,13 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// Options bounds what clients may take. The zero value is the default.
+// Options bounds the resources that clients may take. The zero value is the default.
 type Options struct {
 	// MaxBody is how many bytes the body of a request may have; 0 means 64 MiB.
 	MaxBody int64
 
 	// MaxHeld is how many bytes of bodies, inputs and answers the server holds at one time, over all requests, besides
-	// what runs take; 0 means 1 GiB. A request that doesn't fit gets the status 503, or 413 if it never would.
+	// the memory of runs; 0 means 1 GiB. A request that doesn't fit gets the status 503, or 413 if it never would.
 	MaxHeld int64
 
 	// MaxMemory bounds each run, as onnx.Options.MaxMemory does. Between runs a model keeps memory of up to MaxRuns of
@@ -56,7 +56,7 @@ type Options struct {
 	// BatchDelay is how long a request waits for others to run with; 0 means that each runs alone. Requests share a run if
 	// they name the same model and their shapes agree beyond the first axis. That holds for models alone whose inputs all
 	// have a first axis that isn't fixed, of one name if it has names, and whose outputs have the same as declared or as
-	// their shapes follow from those of the inputs. Results have the same bits as without: New runs such a model twice, and
+	// their shapes follow from the shapes of the inputs. Results have the same bits as without: New runs such a model twice, and
 	// if its rows depend on each other its requests run alone. Log says of a model that its requests run alone, and why.
 	BatchDelay time.Duration
 
@@ -148,7 +148,7 @@ type port struct {
 	optional bool    // an input with a default
 }
 
-// New makes a server of models, which must stay open until it is shut down. The errors are those of onnx.NewSession, and of
+// New makes a server of models, which must stay open until it is shut down. It returns the errors of onnx.NewSession, and errors of
 // models with inputs or outputs that the protocol has no words for: sequences, maps, complex numbers, 8-bit floats. In place
 // of the maps that a ZipMap makes of a tensor, as behind classifiers, the model has that tensor as an output.
 //
@@ -351,7 +351,7 @@ func (s *Server) stopping() bool {
 	return s.closing
 }
 
-// Shutdown refuses new requests and waits for those that run. When ctx ends before they do, their runs are stopped, and
+// Shutdown refuses new requests and waits for running requests. When ctx ends before they do, their runs are stopped, and
 // they get an error; Shutdown then returns ctx's error, once they are gone. Call it before the models are closed.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.mu.Lock()
@@ -372,7 +372,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// take reserves memory, see Options.MaxHeld. The request gives back what it took.
+// take reserves memory, see Options.MaxHeld. The request gives back the bytes that it took.
 func (s *Server) take(held *int64, n int64) error {
 	switch {
 	case *held+n > s.o.MaxHeld:

@@ -16,7 +16,7 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// What can't be served is an error of New. The others are served.
+// A model that can't be served is an error of New. The others are served.
 func TestNewFails(t *testing.T) {
 	sequence := build(t, "sequence", func(b *onnx.Builder) {
 		b.OutputOf(b.Node("SequenceConstruct", []string{b.Input("x", dtype.Float32, 2)}), onnx.Type{Kind: onnx.KindSequence, Of: &onnx.Type{Kind: onnx.KindTensor, Elem: onnx.ElemFloat32}})

@@ -101,7 +101,7 @@ func TestBadStrings(t *testing.T) {
 	settle(t, s)
 }
 
-// A shared run of strings gives each request what it would get alone.
+// A shared run of strings gives each request the answer that it would get alone.
 func TestBatchStrings(t *testing.T) {
 	alone, shared := server(t, Options{}, words(t)), server(t, Options{BatchDelay: 20 * time.Millisecond, MaxBatch: 8}, words(t))
 	if shared.models["words"].batches == nil {

@@ -29,7 +29,7 @@ func init() {
 	}})
 }
 
-// Weights are the initializers of a model, those of graphs inside nodes included. Where several have one name, those after
+// Weights are the initializers of a model, the initializers of graphs inside nodes included. Where several have one name, the weights after
 // the first have .2, .3 and so on behind it.
 type Weights struct {
 	*onnx.Model
@@ -56,7 +56,7 @@ func Of(m *onnx.Model) Weights {
 // About is "ONNX".
 func (w Weights) About() string { return "ONNX" }
 
-// Names are those of the weights, in the order of the graphs.
+// Names returns the names of the weights, in the order of the graphs.
 func (w Weights) Names() []string { return w.names }
 
 // Proto returns a weight as the model stores it, nil if there is none of the name.

@@ -13,10 +13,10 @@ type Table struct {
 	start int    // how many those are
 	list  []string
 	ids   map[string]int32
-	Bytes int64 // about what list and ids take
+	Bytes int64 // about how many bytes list and ids take
 }
 
-// PerString is about what a string takes in a table besides its bytes.
+// PerString is about how many bytes a string takes in a table besides its own.
 const PerString = 64
 
 // NewTable returns a table that continues another one, which may be nil.
@@ -76,7 +76,7 @@ func (t *Table) Tensor(shape []int, list []string) (tensor.Any, error) {
 	return a, nil
 }
 
-// Renumbered returns a tensor of numbers of another table with those that the strings have in t.
+// Renumbered returns a tensor of numbers of another table with the numbers that the strings have in t.
 func (t *Table) Renumbered(from *Table, a tensor.Any) (tensor.Any, error) {
 	numbers := make(map[int32]int32)
 	b, err := tensor.Make(dtype.Int32, a.Shape()...)

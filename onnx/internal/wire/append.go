@@ -8,7 +8,7 @@ import (
 
 // The functions below append a field with its tag to a message.
 
-// AppendString leaves the field out when the string is empty, which is what a missing field stands for.
+// AppendString leaves the field out when the string is empty, the value of a missing field.
 func AppendString(b []byte, num protowire.Number, s string) []byte {
 	if s == "" {
 		return b
@@ -16,7 +16,7 @@ func AppendString(b []byte, num protowire.Number, s string) []byte {
 	return protowire.AppendString(protowire.AppendTag(b, num, protowire.BytesType), s)
 }
 
-// AppendInt leaves the field out when the number is 0, which is what a missing field stands for.
+// AppendInt leaves the field out when the number is 0, the value of a missing field.
 func AppendInt(b []byte, num protowire.Number, v int64) []byte {
 	if v == 0 {
 		return b

@@ -20,7 +20,7 @@ import (
 
 // Elements in other files. Source: docs/ExternalData.md of github.com/onnx/onnx.
 
-// A Folder is where the files lie that a model names. It holds those that were looked at, until Close.
+// A Folder is where the files lie that a model names. It holds the files that were looked at, until Close.
 type Folder struct {
 	Dir    string // where FS is nil
 	FS     fs.FS  // of others; nil: Dir

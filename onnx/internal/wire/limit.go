@@ -11,7 +11,7 @@ import (
 // maxDepth bounds how deep messages nest; protobuf's own parsers stop at the same depth.
 const maxDepth = 100
 
-// What decoding may allocate, and the checks after it: so that a small file can't ask for a large heap, every allocation is
+// The memory that decoding may allocate, and the checks after it: so that a small file can't ask for a large heap, every allocation is
 // first taken from a budget that grows with the file. The shortest node that means something has 22 bytes and is charged
 // 1,500, so the first part of a file counts for more; files beyond it are large because of their weights.
 const (
@@ -21,7 +21,7 @@ const (
 	budgetFactor = 5 // for each byte of the rest
 )
 
-// A Limit is what decoding a file may still allocate, and how deep it is inside messages.
+// A Limit is how many bytes decoding a file may still allocate, and how deep it is inside messages.
 type Limit struct {
 	budget int64
 	depth  int
@@ -33,7 +33,7 @@ func NewLimit(size int) Limit {
 	return Limit{budget: budgetBase + BudgetNodes*part + budgetFactor*(int64(size)-part)}
 }
 
-// Spend takes n bytes, with what the allocator adds, from the budget.
+// Spend takes n bytes, with the bytes that the allocator adds, from the budget.
 func (d *Limit) Spend(n int64) error {
 	if n > d.budget {
 		d.budget = 0
@@ -43,7 +43,7 @@ func (d *Limit) Spend(n int64) error {
 	return nil
 }
 
-// List returns n zero values of T, paid for. extra bytes are paid for each besides, for what checks will need.
+// List returns n zero values of T, paid for. extra bytes are paid for each besides, for the memory that checks will need.
 func List[T any](d *Limit, n, extra int) ([]T, error) {
 	if n == 0 {
 		return nil, nil

@@ -22,7 +22,7 @@ type Field struct {
 	at   int
 }
 
-// WrongType is the error about a field that doesn't hold what it should.
+// WrongType is the error about a field of another wire type than it should have.
 func (f Field) WrongType(want string) error {
 	kinds := map[protowire.Type]string{protowire.VarintType: "a varint", protowire.Fixed32Type: "4 bytes", protowire.Fixed64Type: "8 bytes", protowire.BytesType: "bytes"}
 	return fmt.Errorf("byte %d: field %d holds %s, not %s", f.at, f.Num, kinds[f.Type], want)
