@@ -13,7 +13,8 @@ import (
 // AffineGrid returns the points at which GridSample reads to apply affine maps: of theta
 // [n, r, r+1], of 2 or 3 axes, and size (n, c, axes...) it has the shape (n, axes..., r). A
 // point of n numbers, for the last axis first, is theta's matrix times the position of the
-// element, from −1 at the beginning of each axis to 1 at its end, and its last column added.
+// element, with theta's last column added. A position goes from −1 at the beginning of each
+// axis to 1 at its end.
 // With AlignCorners −1 and 1 are the centres of the first and the last element, not their
 // outer edges; the only element of an axis is then at 0. Positions are quotients rounded to
 // float64, as are the products and their sums from the left; the result is rounded once. It

@@ -37,7 +37,7 @@ func sortedAt(a tensor.Any, axis int) *move.Transfer {
 	}}
 }
 
-// arranger returns what stores the positions of lines of n elements, in order.
+// arranger returns a function that stores the positions of lines of n elements, in order.
 func arranger[K order.Key](f *order.Form, n int, scratch []byte) func(to, line []byte) {
 	keys, room := conv.Carve[K](&scratch, n), conv.Carve[uint64](&scratch, 2*n)
 	return func(to, line []byte) {

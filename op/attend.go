@@ -11,7 +11,7 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// What the operators of attention are made of: two batched products of matrices and a softmax, on views that have the heads as an
+// The parts of the operators of attention: two batched products of matrices and a softmax, on views that have the heads as an
 // axis. Each step is an operator of this package, and is rounded as that rounds it.
 
 // attended is the element types that attention is defined for.
@@ -54,7 +54,7 @@ type attending struct {
 	root    float64     // factor of queries and keys before the product
 	scale   float64     // factor of the product
 	softcap float64
-	precise dtype.DType // what the softmax is computed in, if not the type of the operands
+	precise dtype.DType // the type of the softmax, if not the type of the operands
 	sink    *tensor.Any // [kv, group, 1, 1]: an addend of the softmax that belongs to no key; nil is none
 	keep    int         // the stage that kept becomes: products, capped ones, biased ones, weights
 	kept    *tensor.Any // [batch, kv, group, queries, keys]; nil if it isn't wanted
@@ -207,7 +207,7 @@ func numberOf(d dtype.DType, v float64) tensor.Any {
 	return a
 }
 
-// A visible is a bias that is 0 for a run of keys, from and to those that f gives a query of a sequence, and outside for the others.
+// A visible is a bias that is 0 for a run of keys and outside for the other keys. f gives the ends of the run for a query of a sequence.
 type visible struct {
 	outside float64
 	f       func(b, i int) (from, to int)
@@ -272,7 +272,7 @@ func joined(a tensor.Any) tensor.Any {
 	return a.Reshape(a.Dim(0), a.Dim(1)*a.Dim(2), a.Dim(3), a.Dim(4))
 }
 
-// following returns the keys or values of earlier calls, if there are any, and those of this one. Both are [batch, heads, sequence, width].
+// following returns the keys or values of earlier calls, if there are any, and then the ones of this call. Both are [batch, heads, sequence, width].
 func following(past *tensor.Any, now tensor.Any, quiet []Option) (r tensor.Any) {
 	if past.IsZero() {
 		return now

@@ -12,11 +12,11 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// AttentionOptions is what Attention takes besides queries, keys and values. Its zero value is attention of all queries to all keys.
+// AttentionOptions has the operands and attributes of Attention besides queries, keys and values. Its zero value is attention of all queries to all keys.
 type AttentionOptions[T num.Float | num.F16 | num.BF16] struct {
 	Mask               tensor.Tensor[T]     // added to the products; stretches to [batch, heads, queries, keys]
 	Visible            tensor.Tensor[bool]  // like Mask: false is −∞, true 0; not together with it
-	PastKey, PastValue tensor.Tensor[T]     // [batch, kvHeads, earlier, width]: what comes before the keys and values
+	PastKey, PastValue tensor.Tensor[T]     // [batch, kvHeads, earlier, width]: the keys and values before the call's own
 	Lengths            tensor.Tensor[int64] // [batch]: how many keys of each sequence are valid; not together with PastKey
 
 	Heads, KVHeads int     // of queries, and of keys and values; for operands of rank 3, which have them side by side
@@ -25,8 +25,8 @@ type AttentionOptions[T num.Float | num.F16 | num.BF16] struct {
 	Causal         bool    // query i sees the keys before it and its own: up to i and all of PastKey
 }
 
-// Attention returns the values of a sequence weighted by how well their keys fit each query, and the keys and values that it used, those of
-// PastKey and PastValue included. Queries are [batch, heads, queries, width], keys [batch, kvHeads, keys, width] and values
+// Attention returns the values of a sequence weighted by how well their keys fit each query, and the keys and values that it used, with
+// PastKey and PastValue. Queries are [batch, heads, queries, width], keys [batch, kvHeads, keys, width] and values
 // [batch, kvHeads, keys, wide]; kvHeads divides heads. With rank 3 they are [batch, queries, heads·width] and so on, and so is the result;
 // the keys and values returned have rank 4 always.
 //
@@ -155,7 +155,7 @@ func unfitting(name string, q, k, v *tensor.Any) *tensor.Error {
 		operandText(q), operandText(k), operandText(v))
 }
 
-// attend computes the outputs; those that are nil aren't wanted.
+// attend computes the outputs. An output that is nil isn't wanted.
 func attend(out [4]*tensor.Any, in [7]*tensor.Any, o attentionAttrs, opts []Option) {
 	const name = "Attention"
 	plan.Present(name, in[:3]...)

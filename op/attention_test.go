@@ -238,7 +238,7 @@ func TestLinearAttention(t *testing.T) {
 	agree(t, last, narrow(state))
 }
 
-// A state taken along gives what the whole sequence gives.
+// A state taken along gives the results of the whole sequence.
 func TestCausalConvWithState(t *testing.T) {
 	x, w, bias := tensor.RandomNormal[float64](1, 0, 1, 2, 3, 9), tensor.RandomNormal[float64](2, 0, 1, 3, 1, 4), tensor.RandomNormal[float64](3, 0, 1, 3)
 	y, last := op.CausalConvWithState(x, w, bias, tensor.Tensor[float64]{}, op.ThenSiLU())
@@ -291,7 +291,7 @@ func ramp(mul int, shape ...int) tensor.Any {
 	return a.Any()
 }
 
-// The operators of com.microsoft give what ONNX Runtime 1.30.0 gave, recorded.
+// The operators of com.microsoft give the recorded results of ONNX Runtime 1.30.0.
 func TestContributedAttention(t *testing.T) {
 	none := tensor.Any{}
 	i32 := func(shape []int, v ...int32) tensor.Any { return tensor.FromSlice(v, shape...).Any() }
@@ -361,7 +361,7 @@ func TestContributedAttention(t *testing.T) {
 	}
 }
 
-// Packed operands are what they are packed from.
+// Packed operands give the results of the operands that they are packed from.
 func TestPackedHeads(t *testing.T) {
 	run := func(in []tensor.Any, outputs int) []tensor.Any {
 		o, _ := op.Lookup("MultiHeadAttention")

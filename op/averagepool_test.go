@@ -10,7 +10,7 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// Means by lines have the bits of those of single windows, whatever the window and the plane.
+// Means by lines have the bits of means of single windows, whatever the window and the plane.
 func TestMeansByRows(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 1))
 	for range 400 {

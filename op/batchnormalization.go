@@ -84,8 +84,8 @@ func batchNormalized(r *tensor.Any, in [5]*tensor.Any, epsilon float64, norms []
 //
 //	mean' = mean·momentum + (mean of the channel)·(1 − momentum)
 //
-// The mean and the variance of a channel, that of all there is, are those of Mean and Var in
-// float64; each step of the update is rounded to float64, and the result to T. Without elements
+// The mean and the population variance of a channel are the results of Mean and Var in
+// float64. Each step of the update is rounded to float64, and the result to T. Without elements
 // they are NaN. An Into target takes the first result. It panics when shapes don't fit. ONNX
 // BatchNormalization with training_mode 1.
 func TrainingBatchNormalization[T num.Float | num.Narrow](x, scale, bias, mean, variance tensor.Tensor[T], epsilon, momentum float64, opts ...Option) (r, newMean, newVariance tensor.Tensor[T]) {
@@ -95,7 +95,7 @@ func TrainingBatchNormalization[T num.Float | num.Narrow](x, scale, bias, mean, 
 }
 
 // batchTrained is TrainingBatchNormalization for run-time element types. Of outs, the result, the
-// running mean and variance and those of x, any but the first may be nil.
+// running mean and variance and the mean and variance of x, any but the first may be nil.
 func batchTrained(outs, in [5]*tensor.Any, epsilon, momentum float64, opts []Option) {
 	const name = "BatchNormalization"
 	plan.Present(name, in[:]...)

@@ -17,8 +17,8 @@ const (
 	ShiftRight ShiftDirection = "RIGHT"
 )
 
-// BitShift returns a with its bits moved by b places, element by element; what
-// leaves is lost, and zeros come in, from the left of a negative number ones. A
+// BitShift returns a with its bits moved by b places, element by element. Bits that
+// leave are lost, and zeros come in, from the left of a negative number ones. A
 // negative b counts as more than all bits. Shapes broadcast. It panics if they
 // don't, and for another direction. ONNX BitShift, which has unsigned integers alone; NumPy left_shift and
 // right_shift.

@@ -105,7 +105,7 @@ func bytesCase(t *rapid.T, r *rand.Rand, name string) (c *Call, weights int) {
 	return c, 3
 }
 
-// TestBytesKept compares plans of products and convolutions of bytes that keep their weights, and what follows from scales, with Run: for new
+// TestBytesKept compares plans of products and convolutions of bytes that keep their weights, and the values that follow from scales, with Run: for new
 // inputs, zero points and scales of every kind, signs, groups, batches, transposed weights, more than a block of k, and other weights.
 func TestBytesKept(t *testing.T) {
 	for _, name := range []string{"ConvInteger", "QLinearConv", "MatMulInteger", "QLinearMatMul", "QGemm", "MatMulIntegerToFloat", "DynamicQuantizeMatMul"} {

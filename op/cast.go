@@ -10,8 +10,8 @@ import (
 )
 
 // Saturate makes Cast to float8 give the largest finite value instead of an
-// infinity, or of NaN where there is none, and operators on fixed point the last number
-// of the format instead of failing on a result beyond it.
+// infinity, or of NaN where there is none. It makes operators on fixed point give the last
+// number of the format instead of failing on a result beyond it.
 func Saturate() Option { return plan.WithFlags(plan.Saturate) }
 
 // RoundScales makes Cast to float8_e8m0 round to the power of two that r says; without it,
@@ -28,18 +28,18 @@ func RoundScales(r num.Rounding) Option {
 
 // Cast returns a with every element converted to To:
 //
-//   - a float to an integer toward zero, what is too large or too small to the
+//   - a float to an integer toward zero, a number beyond the integers to the
 //     largest or smallest integer, NaN to 0;
 //   - an integer to an integer of fewer bits, or of another sign, by its low bits;
-//     To a type of 2 or 4 bits the low bits of what is rounded to nearest, ties to even;
-//   - to a float with one rounding, to nearest, ties to even; what is too large
+//     To a type of 2 or 4 bits the low bits of the number rounded to nearest, ties to even;
+//   - to a float with one rounding, to nearest, ties to even; a number too large
 //     becomes an infinity (NaN where there is none), unless Saturate; every NaN the
 //     canonical one. To float4_e2m1, without infinity and NaN, it saturates, and NaN
 //     becomes -0;
-//   - to float8_e8m0 with one rounding, see RoundScales; 0, what is too large and what is
-//     too small become NaN, unless Saturate, and what is below 0 NaN always;
+//   - to float8_e8m0 with one rounding, see RoundScales; 0 and numbers too large or
+//     too small become NaN, unless Saturate, and numbers below 0 NaN always;
 //   - to fixed point with one rounding, to nearest, ties to even; NaN is an error that
-//     names its index, and so is what is beyond the format, unless Saturate or, but for
+//     names its index, and so is a number beyond the format, unless Saturate or, but for
 //     infinities, Wrap; from fixed point as from a float;
 //   - to bool, whether it isn't 0 (NaN isn't), and from bool to 0 or 1;
 //   - a real number to a complex one with an imaginary part of +0, a complex one to

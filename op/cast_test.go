@@ -205,8 +205,8 @@ func TestCastAllPairs(t *testing.T) {
 	}
 }
 
-// castTyped calls the typed form for a few types, and else returns what the
-// run-time form does.
+// castTyped calls the typed form for a few types, and else returns the
+// result of the run-time form.
 func castTyped(t *testing.T, a tensor.Any, to dtype.DType) tensor.Any {
 	switch a.DType() {
 	case dtype.Float32:

@@ -216,7 +216,7 @@ func castBoundaries() (v []float64) {
 
 func setRounding(r num.Rounding) string { return [...]string{"up", "down", "nearest"}[r] }
 
-// Cast from every type to those that are only stored, against exact arithmetic.
+// Cast from every type to the types that are only stored, against exact arithmetic.
 func TestCastToStored(t *testing.T) {
 	wide := castBoundaries()
 	for _, from := range dtype.All() {

@@ -175,7 +175,7 @@ func testConv[T num.Float](t *testing.T) {
 	}
 }
 
-// Windows that don't reach along the last axes, or whose last axes have one element, are those of a longer axis before.
+// Windows that don't reach along the last axes, or whose last axes have one element, equal windows of a longer axis before.
 func TestConvJoined(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 3))
 	for range 300 {

@@ -195,7 +195,7 @@ func TestMatMulInteger(t *testing.T) {
 	fails(t, func() { MatMulInteger(a, b.S("1:"), az, bz) }, "5 columns")
 }
 
-// With whole offsets DeformConv reads what Conv does elsewhere, and with none what it does.
+// With whole offsets DeformConv reads the elements that Conv reads elsewhere, and with offsets of 0 Conv's own elements.
 func TestDeformConv(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
 	value := func(shape ...int) tensor.Tensor[float32] {

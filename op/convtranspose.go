@@ -16,7 +16,7 @@ import (
 )
 
 // ConvTransposeWindow is how the kernel of a ConvTranspose moves: Strides and Dilations
-// are those of the result, Pads are cut off from it.
+// are for the axes of the result, Pads are cut off from it.
 type ConvTransposeWindow struct {
 	Window
 	OutputPadding []int // more elements at the end of each spatial axis, fewer than the stride or the dilation; nil is 0
@@ -24,18 +24,18 @@ type ConvTransposeWindow struct {
 }
 
 // ConvTranspose spreads each element of x [N, C, D1, …] over the result with the
-// kernels w [C, M/group, k1, …] and adds where they overlap, then adds bias [M]
-// unless that is the zero Tensor: [N, M, out1, …], where
+// kernels w [C, M/group, k1, …] and adds where they overlap. Then it adds bias [M]
+// unless that is the zero Tensor. The result is [N, M, out1, …], where
 //
 //	out = stride·(D−1) + padding at the end + (k−1)·dilation + 1 − pads
 //
 // It is Col2Im of the matrix product wᵀ·x: each kernel position contracts over the
 // channels of a group in the fixed order of MatMul, and the positions that meet in
 // one element are added in row-major order, in float64, and rounded once; the bias
-// is added after, rounded for itself. What no kernel reaches is the bias. Narrow
+// is added after, rounded for itself. An element that no kernel reaches is the bias. Narrow
 // floats are computed in float32 and rounded once. SAME_UPPER and SAME_LOWER make
-// the result D·stride long; a given OutputShape cuts more off in front when what is
-// cut off is odd, unless with SAME_UPPER. It panics when extents don't fit. ONNX
+// the result D·stride long; a given OutputShape cuts more off in front when an
+// odd number is cut off, unless with SAME_UPPER. It panics when extents don't fit. ONNX
 // ConvTranspose. The products of an image exist as a whole, k1·k2·… times as large
 // as the result or so.
 func ConvTranspose[T num.Float | num.Narrow](x, w, bias tensor.Tensor[T], win ConvTransposeWindow, group int, opts ...Option) (r tensor.Tensor[T]) {
@@ -174,7 +174,7 @@ func (g *spreading) spread(j exec.Job, x, w, bias, dst *tensor.Any) {
 	cols.Close()
 }
 
-// overlay computes image n of the result from the products, so many of each channel.
+// overlay computes image n of the result from cols, products numbers of each channel.
 func overlay[T num.Float](j exec.Job, g *spreading, n, products int, cols, bias, dst *tensor.Any) {
 	area := 1
 	for i := range g.s {
@@ -208,8 +208,8 @@ func overlay[T num.Float](j exec.Job, g *spreading, n, products int, cols, bias,
 	runtime.KeepAlive(dst)
 }
 
-// overlaid adds the products of a channel, for each kernel position those of all
-// places in the input, to where they go.
+// overlaid adds the products of a channel, for each kernel position the products of
+// all places in the input, to where they go.
 func overlaid[T num.Float](sums []float64, cols []T, s []contract.Span) {
 	rank := len(s)
 	last := &s[rank-1]

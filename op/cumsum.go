@@ -32,7 +32,7 @@ func Exclusive() Option { return plan.WithFlags(plan.Exclusive) }
 // Reverse makes CumSum and CumProd go from the end of each line to its beginning. ONNX's attribute reverse.
 func Reverse() Option { return plan.WithFlags(plan.Reverse) }
 
-// A cumulation is how a line is combined: none is what a result without elements is.
+// A cumulation is how a line is combined: none is the value of a result of no elements.
 type cumulation struct {
 	none, start float64
 	times       bool
@@ -160,7 +160,7 @@ func cumulated(name string, a tensor.Any, axis int, exclusive, reverse bool, by 
 	}}
 }
 
-// elems returns the elements of both as those of type T, if they are.
+// elems returns the elements of both as a []T, if T is their type.
 func elems[T num.Elem](a, b move.Words) (e [2][]T, ok bool) {
 	for i, w := range [2]move.Words{a, b} {
 		if w.Of.DType() != dtype.Of[T]() {

@@ -16,16 +16,16 @@ import (
 
 // DeformConv is Conv of images x [N, C, H, W] whose patches are read beside their
 // places: the element at a kernel position of an output is the one at its place plus
-// an offset (down, across), found by linear interpolation, where what is outside of
-// the image is +0; then it is multiplied by its mask, if there is one. offset is [N,
+// an offset (down, across), found by linear interpolation, where elements outside of
+// the image are +0; then it is multiplied by its mask, if there is one. offset is [N,
 // G·k1·k2·2, out1, out2], mask, or the zero Tensor, [N, G·k1·k2, out1, out2]; the
 // channels are in G equal runs that share them. w is [M, C/group, k1, k2], bias [M] or
 // the zero Tensor.
 //
-// With y and x the place in float64, and v and u what they are above whole numbers,
-// an element is ((1−v)·(1−u)·a + (1−v)·u·b) + (v·(1−u)·c + v·u·d), of the four around
+// y and x are the place in float64, and v and u their fractions above whole numbers.
+// An element is ((1−v)·(1−u)·a + (1−v)·u·b) + (v·(1−u)·c + v·u·d), of the four around
 // it, each step rounded in float64; times the mask; rounded once to the type that
-// Conv contracts in. What isn't finite as an offset reads +0. The rest is Conv. It
+// Conv contracts in. An offset that isn't finite reads +0. The rest is Conv. It
 // panics when extents don't fit. ONNX DeformConv, of two spatial axes. The patches of
 // an image exist as a whole.
 func DeformConv[T num.Float | num.Narrow](x, w, offset, bias, mask tensor.Tensor[T], win Window, group, offsetGroup int, opts ...Option) (r tensor.Tensor[T]) {

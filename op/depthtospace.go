@@ -21,7 +21,7 @@ func DepthToSpace[T num.Elem](a tensor.Tensor[T], b int, opts ...Option) (r tens
 func CRD() Option { return plan.WithFlags(plan.CRD) }
 
 // A rearrangement is a view of the operand whose elements, in row-major order, are
-// those of the result.
+// the elements of the result.
 type rearrangement struct {
 	name              string
 	split, perm, into []int

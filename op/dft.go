@@ -33,8 +33,8 @@ type DFTOptions struct {
 // or narrower is nearly always the true value rounded. A length whose prime factors are at
 // most 31 is computed by those factors, another one by a convolution (L. Bluestein, 1970). A
 // NaN or an infinity makes much of its signal NaN. It panics for an axis that isn't there or
-// is the last, a last axis of another length, a transform of no elements, and for a onesided
-// transform of complex numbers or its inverse of real ones. ONNX DFT.
+// is the last, a last axis of another length, and a transform of no elements. It panics for a
+// onesided transform of complex numbers, too, and for its inverse of real ones. ONNX DFT.
 func DFT[T num.Float | num.Narrow](x tensor.Tensor[T], axis int, o DFTOptions, opts ...Option) (r tensor.Tensor[T]) {
 	fourierOf(x.Any(), axis, o).Into(exec.Ref(&r), opts)
 	return r
@@ -132,8 +132,8 @@ func mirror(v []complex128) {
 	}
 }
 
-// exchange swaps the parts of numbers. A transform of those that it has swapped is, swapped
-// again, the inverse but for the division.
+// exchange swaps the parts of numbers. A transform of swapped numbers is, swapped again,
+// the inverse but for the division.
 func exchange(v []complex128) {
 	for i, z := range v {
 		v[i] = complex(imag(z), real(z))

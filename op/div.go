@@ -15,7 +15,7 @@ import (
 // divisor of 0 is an error that names its index. Floats follow IEEE 754; narrow
 // floats are computed in float32 and rounded once. Complex numbers are divided by
 // Smith's method, each step rounded, as in NumPy. Fixed point is rounded once; a divisor
-// of 0 and what is beyond the format are errors. It panics if the shapes don't
+// of 0 and a result beyond the format are errors. It panics if the shapes don't
 // broadcast. ONNX Div.
 func Div[T num.Number](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
 	div.Call(exec.Ref(&r), opts, exec.Ref(&a), exec.Ref(&b))

@@ -12,7 +12,7 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// Dropout is what dropout does outside of training: it returns a itself, or with
+// Dropout is dropout outside of training. It returns a itself, or with
 // Into a copy, and a mask of a's shape that is true throughout: nothing was
 // dropped. ONNX Dropout.
 func Dropout[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) (tensor.Tensor[T], tensor.Tensor[bool]) {
@@ -20,9 +20,9 @@ func Dropout[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) (tens
 	return Identity(a, opts...), tensor.Full(true, a.Shape()...)
 }
 
-// TrainingDropout is what dropout does in training: it returns a with elements dropped, which are
-// then +0, and the others times 1/(1 − ratio), the quotient and the product rounded to float64 and
-// the result to T; and a mask of what is left. An element is dropped if u < ratio, u being the
+// TrainingDropout is dropout in training. It returns a with elements dropped, which are
+// then +0, and the others times 1/(1 − ratio). The quotient and the product are rounded to float64,
+// and the result to T. The mask is true for the elements that are left. An element is dropped if u < ratio, u being the
 // element of tensor.RandomUniform of float64 from 0 to 1 with that seed. So the same seed gives the
 // same results always. A ratio of 0 drops nothing. An Into target takes the first result. It panics
 // unless 0 ≤ ratio < 1. ONNX Dropout with training_mode.
@@ -33,7 +33,7 @@ func TrainingDropout[T num.Float | num.Narrow](a tensor.Tensor[T], ratio float64
 	return r, mask
 }
 
-// keepsOf is the mask of what is left of a.
+// keepsOf is the mask of the elements that are left of a.
 func keepsOf(a tensor.Any, ratio float64, seed uint64) *move.Transfer {
 	const name = "Dropout"
 	plan.Present(name, &a)
@@ -51,7 +51,7 @@ func keepsOf(a tensor.Any, ratio float64, seed uint64) *move.Transfer {
 	}}
 }
 
-// thinned is a without what the mask drops.
+// thinned is a without the elements that the mask drops.
 func thinned(a, mask tensor.Any, ratio float64) *move.Transfer {
 	const name = "Dropout"
 	return &move.Transfer{Name: name, D: a.DType(), Shape: a.Shape(), In: move.OperandsOf(a, mask), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {

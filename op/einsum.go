@@ -23,7 +23,7 @@ import (
 // the pair that takes the fewest multiplications, the first of equals, so that the
 // pairs depend on shapes alone. Integers wrap.
 //
-// It panics when the equation is malformed, an operand's rank isn't what it says,
+// It panics when the equation is malformed, an operand's rank isn't the equation's,
 // or extents of a letter differ (1 broadcasts against any). ONNX Einsum; NumPy
 // einsum.
 func Einsum[T num.Number](equation string, operands []tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
@@ -162,7 +162,7 @@ func (e *einsum) shape() []int {
 	return shape
 }
 
-// A term is an operand, or what became of some, with a distinct letter per axis.
+// A term is an operand, or the result of some, with a distinct letter per axis.
 type term struct {
 	t     tensor.Any
 	names []letter

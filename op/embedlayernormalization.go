@@ -8,7 +8,7 @@ import (
 )
 
 // EmbedLayerNormalization of the domain com.microsoft is LayerNormalization over the last axis of sums of rows: of the table input 2, by the numbers of input 0; of
-// the table input 3, by those of input 8 or by positions in the sequence; and, if they are there, of the table input 4, by the numbers of input 1. Inputs 5 and
+// the table input 3, by the numbers of input 8 or by positions in the sequence; and, if they are there, of the table input 4, by the numbers of input 1. Inputs 5 and
 // 6 are the scale and the bias of the normalization. A second output is the number of ones in each sequence of input 7, a mask, 0 without it;
 // a third is the sums. They are rounded as Add rounds them. Typed programs call Gather, Add and LayerNormalization. Source:
 // docs/ContribOperators.md of github.com/microsoft/onnxruntime.

@@ -20,8 +20,8 @@ import (
 
 var looks = flag.Int("looks", 6, "how many ends of the context TestEnded tries of each call")
 
-// Typed calls of sizes at which drivers split, under a context that ends after a number of looks, give an error that says so, or the bits
-// that they give otherwise, in a target that had others. The operators of graphs are tested so in internal/optest.
+// Typed calls of sizes at which drivers split run under a context that ends after a number of looks. They give an error that says so, or
+// the bits that they give otherwise, in a target that had others. The operators of graphs are tested so in internal/optest.
 func TestEnded(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	r := rand.New(rand.NewPCG(43, 1))

@@ -13,8 +13,8 @@ import (
 )
 
 // EyeLike is ONNX's: a matrix of the input's shape with ones on diagonal k, which is
-// the main one for 0 and lies above it for 1, and zeros elsewhere, in the type that
-// the attribute dtype names or else the input's. Typed programs call tensor.Eye.
+// the main one for 0 and lies above it for 1, and zeros elsewhere. Its type is the one
+// that the attribute dtype names or else the input's. Typed programs call tensor.Eye.
 var eyeLike = plan.Operator{About: plan.About{Name: "EyeLike", FLOPs: plan.FLOPs{Free: true}, Versions: []int{9, 22}, Attrs: []string{"dtype", "k"}}, Least: 1, Takes: plan.Every | plan.Stored&^(1<<dtype.Float8E8M0),
 	Move: func(c *plan.Use) plan.Mover {
 		shape := c.In(0).Shape()

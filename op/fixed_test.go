@@ -49,7 +49,7 @@ func eachFormat(t *testing.T, f8, f16, f32, f64 func(t *testing.T)) {
 
 var fixedModes = [][]Option{nil, {Saturate()}, {Wrap()}}
 
-// Operators on elements give what their functions give, of any layout and in every mode,
+// Operators on elements give the results of their functions, of any layout and in every mode,
 // or the error of the first element that has none, and write nothing then.
 func TestFixedElements(t *testing.T) {
 	eachFormat(t, fixedElements[fixed.FP8x23], fixedElements[fixed.FP16x16], fixedElements[fixed.FP32x32], fixedElements[fixed.FP64x64])
@@ -357,7 +357,7 @@ func TestFixedParameters(t *testing.T) {
 	}
 }
 
-// Sum rounds once, in every form: what is on the way may be beyond the format.
+// Sum rounds once, in every form: a partial sum may be beyond the format.
 func TestFixedSumOfMany(t *testing.T) {
 	ts := []tensor.Tensor[fixed.FP16x16]{fp16s(32767, 1), fp16s(1), fp16s(-2, 3)}
 	want := fp16s(32766, 5)

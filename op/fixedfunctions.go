@@ -8,7 +8,7 @@ import (
 	"github.com/ashlar-go/ashlar/num/fixed"
 )
 
-// Functions of fixed-point numbers that package num doesn't have: those of operators alone.
+// Functions of fixed-point numbers that package num doesn't have: the functions of operators alone.
 
 func maxFixed[T num.Fixed](x, y T, mode ...fixed.Mode) (T, error) {
 	if fixed.Compare(x, y) < 0 {

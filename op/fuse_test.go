@@ -168,7 +168,7 @@ func TestFuseOneBlock(t *testing.T) {
 	}
 }
 
-// A prepared chain computes with what its operands have at each call: also where a part of it is computed before
+// A prepared chain computes with the elements of its operands at each call: also where a part of it is computed before
 // the pass, or an operand is copied because the target overlaps it.
 func TestPrepare(t *testing.T) {
 	type T = tensor.Tensor[float32]
@@ -223,7 +223,7 @@ func TestPrepare(t *testing.T) {
 	same(t, "afterwards", i, tensor.Full[int32](5, 300, 200))
 }
 
-// What is common to two operands is computed once, and nothing that a chain doesn't need.
+// A part common to two operands is computed once, and a part that a chain doesn't need never.
 func TestFuseOnce(t *testing.T) {
 	x := Lazy(tensor.Arange[float32](0, 10000, 1))
 	y := Exp(x)
@@ -318,7 +318,7 @@ func TestLazyEverywhere(t *testing.T) {
 	t.Log(fused, "calls fused")
 }
 
-// fuseAs compares what Fuse makes of a lazy result, and returns 1 if it does. A view is refused.
+// fuseAs compares the result of Fuse for a lazy tensor, and returns 1. It returns 0 if the tensor isn't lazy. A view is refused.
 func fuseAs[T num.Elem](t *testing.T, name string, later, want tensor.Any) int {
 	t.Helper()
 	if !pointwise.IsLazy(&later) {

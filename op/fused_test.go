@@ -8,7 +8,7 @@ import (
 	"github.com/ashlar-go/ashlar/tensortest"
 )
 
-// The operators of the domain com.microsoft are those that they are fused from, step by step.
+// The operators of the domain com.microsoft equal the operators that they are fused from, step by step.
 func TestFusedOperators(t *testing.T) {
 	at := func(seed uint64, shape ...int) tensor.Tensor[float32] {
 		return tensor.RandomNormal[float32](seed, 0, 1, shape...)

@@ -12,9 +12,9 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// GatherND returns the parts of a that indices name: a row (i, j, …) along the last
+// GatherND returns the parts of a that indices name. A row (i, j, …) along the last
 // axis of indices is a coordinate on a's axes after the first batch ones, which the
-// two have in common, and stands for what a holds there: an element, or all of the
+// two have in common. It stands for the part of a there: an element, or all of the
 // axes that it doesn't name. Indices may be negative. It panics when the shapes
 // don't fit and, before anything is written, when an index lies outside its axis.
 // Elements keep their bits. ONNX GatherND.
@@ -82,7 +82,7 @@ func ndWidth(name string, shape []int, indices tensor.Any, batch int) int {
 
 // ndOffsets returns where in the data the block of each coordinate begins, and how
 // many elements a block has. Where blocks are elements and alone, if there is one,
-// does with the coordinates what is to be done, there is nothing to return.
+// does the work with the coordinates, there is nothing to return.
 func ndOffsets(name string, shape, by []int, indices move.Words, batch, k int, alone func(c *coordinates, n int) bool) (at []int64, block int) {
 	block = 1
 	for _, e := range shape[batch+k:] {
@@ -116,7 +116,7 @@ func ndOffsets(name string, shape, by []int, indices move.Words, batch, k int, a
 	return at, block
 }
 
-// coordinates are those of GatherND and ScatterND.
+// coordinates are the coordinates of GatherND and ScatterND.
 type coordinates struct {
 	v                []int64 // one coordinate after the other
 	extents, strides []int

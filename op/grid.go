@@ -6,7 +6,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 )
 
-// What has rows for which type, of the operators without a table of rows.
+// The element types with rows in package simd, for operators without a table of rows.
 
 func productFast(d dtype.DType, l cpu.Level) bool {
 	if d == dtype.Float64 {

@@ -11,10 +11,10 @@ import (
 )
 
 // GroupQueryAttention of the domain com.microsoft is Attention that turns queries and keys by RotaryEmbedding, if do_rotary is set, and
-// writes keys and values behind those of earlier calls, whose number differs between sequences: one more than seqlens_k with this call's. A
+// writes keys and values behind the ones of earlier calls, whose number differs between sequences: one more than seqlens_k with this call's. A
 // query sees the keys up to its own, or the last local_window_size of them. smooth_softmax and head_sink add a number to the softmax that belongs to no key.
-// The rotation is rounded to T; all after it is computed in float32 of narrow floats, and the result rounded once. What of the result
-// belongs to no key, as a sequence is shorter than others, sees what there is. Typed programs call RotaryEmbedding and Attention. Source:
+// The rotation is rounded to T; all after it is computed in float32 of narrow floats, and the result rounded once. A query
+// without a key of its own, as a sequence is shorter than others, sees the keys there are. Typed programs call RotaryEmbedding and Attention. Source:
 // docs/ContribOperators.md of github.com/microsoft/onnxruntime.
 var groupQueryAttention = plan.Operator{About: plan.About{Name: "GroupQueryAttention", TakesUp: plan.InHeads, Domain: "com.microsoft", Versions: []int{1}, Why: whyAttended,
 	Attrs: []string{"causal", "do_rotary", "k_quant_type", "kv_cache_bit_width", "kv_num_heads", "local_window_size", "num_heads", "qk_norm_epsilon", "qk_output", "rotary_interleaved", "scale",
@@ -99,7 +99,7 @@ func groupedOf(c *plan.Use) *groupQuery {
 	return g
 }
 
-// totals returns the call with the numbers of keys, which it reads, and checks what depends on them.
+// totals returns the call with the numbers of keys, which it reads, and checks the operands that depend on them.
 func (g groupQuery) totals(c *plan.Use) *groupQuery {
 	buffer := g.keys // of earlier calls, or the room for them
 	g.total = plan.AsInt(move.WordsOf(c.In(6)).Int64s(g.name)[0])
@@ -211,7 +211,7 @@ func (g *groupQuery) turned(c *plan.Use, x tensor.Any, n int, opts []Option) (r 
 	return r
 }
 
-// cache returns [batch, heads, keys, width]: what of earlier calls counts, what is new behind it, and then 0.
+// cache returns [batch, heads, keys, width]: the keys or values of earlier calls that count, the new ones behind them, and then 0.
 func (g *groupQuery) cache(past *tensor.Any, now tensor.Any) tensor.Any {
 	r := tensor.EmptyOf(now.DType(), g.batch, g.kv, g.keys, g.width)
 	clear(move.WordsOf(r).Mem)

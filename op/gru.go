@@ -7,9 +7,9 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// GRU runs a layer of gated recurrent units over sequences x [steps, batch, features],
-// with weights w [D, 3·H, features] of the input and r [D, 3·H, H] of the state, whose rows
-// are those of the gates z, r and h. It returns the states of all steps
+// GRU runs a layer of gated recurrent units over sequences x [steps, batch, features].
+// The weights are w [D, 3·H, features] of the input and r [D, 3·H, H] of the state, whose rows
+// belong to the gates z, r and h. It returns the states of all steps
 // [steps, D, batch, H] and the last states [D, batch, H]. With BatchFirst x is
 // [batch, steps, features], and the results are [batch, steps, D, H] and [batch, D, H].
 // A step takes x and the state h to h'. W and R are the rows of a gate, b and b' its two

@@ -14,11 +14,11 @@ import (
 // the fixed-point format d:
 //
 //   - Cast to a type of floats converts to d;
-//   - results that are floats whatever the operands, such as those of HannWindow, are rounded to d;
+//   - results that are floats whatever the operands, such as the results of HannWindow, are rounded to d;
 //   - an operator that doesn't take d is computed in float64 and rounded once to d, if d is
 //     FP8x23 or FP16x16, whose numbers float64 holds; of a wider format it is the operator's error.
 //
-// Integers and truth values stay what they are. A result beyond the format, or without a
+// Integers and truth values keep their types. A result beyond the format, or without a
 // value in it, is an error.
 //
 // It panics when o is nil or d is no fixed-point format.

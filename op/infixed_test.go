@@ -13,7 +13,7 @@ import (
 	"github.com/ashlar-go/ashlar/tensortest"
 )
 
-// The window of a model that runs in fixed point is fixed point, and so is what it casts to float32.
+// The window of a model that runs in fixed point is fixed point, and so is a tensor that it casts to float32.
 func ExampleInFixed() {
 	hann, _ := op.Lookup("HannWindow")
 	out, err := op.InFixed(hann, dtype.FP16x16).Run(&op.Call{Inputs: []tensor.Any{tensor.Scalar[int64](4).Any()}, Attrs: op.AttrMap(nil), Opset: 17})
@@ -26,7 +26,7 @@ func ExampleInFixed() {
 	// fp16x16 4 <nil>
 }
 
-// An operator without rows for a format is what float64 makes of the numbers, rounded once.
+// An operator without rows for a format gives the result of the numbers in float64, rounded once.
 func TestInFixedWider(t *testing.T) {
 	const name = "GridSample"
 	o, _ := op.Lookup(name)

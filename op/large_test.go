@@ -92,8 +92,8 @@ func TestLargeResults(t *testing.T) {
 	}
 }
 
-// largeIs compares f on all of some rows, into a result in pages of its own and into one that begins in the midst of a line of the
-// cache, with f on a few of them at a time.
+// largeIs compares f on all of some rows with f on a few of them at a time. The results on all are one in pages of its own and one that
+// begins in the midst of a line of the cache.
 func largeIs[T num.Elem](t *testing.T, name string, rows, part int, f func(i tensor.Index, opts ...op.Option) tensor.Tensor[T]) {
 	t.Helper()
 	got := f(tensor.R(0, rows))

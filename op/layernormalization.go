@@ -114,7 +114,7 @@ func layerAndStats(to []tensor.Any, x, scale, bias *tensor.Any, axis int, epsilo
 	copy(to[1:], []tensor.Any{mean.Any(), factor.Any()})
 }
 
-// perLine is the shape of what LayerNormalization says of lines.
+// perLine is the shape of the mean and the factor of each line of LayerNormalization.
 func perLine(x *tensor.Any, axis int) []int {
 	shape := x.Shape()
 	for i := plan.AxisOf("LayerNormalization", axis, len(shape)); i < len(shape); i++ {

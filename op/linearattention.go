@@ -11,12 +11,13 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// LinearAttentionOptions is what LinearAttention takes besides queries, keys and values. What it has of Decay and Beta decides how the state changes.
+// LinearAttentionOptions has the operands and attributes of LinearAttention besides queries, keys and values.
+// Decay and Beta, if they are there, decide how the state changes.
 type LinearAttentionOptions[T num.Float | num.F16 | num.BF16] struct {
 	State tensor.Tensor[T] // [batch, KVHeads, width, wide]: before the first step; 0 without it
-	Decay tensor.Tensor[T] // [batch, steps, KVHeads·width] or [batch, steps, KVHeads]: logarithms of what the state is multiplied by
-	Beta  tensor.Tensor[T] // [batch, steps, KVHeads] or [batch, steps, 1]: how much of the difference to what the state has for a key is written
-	Erase tensor.Tensor[T] // [batch, steps, KVHeads·width]: multiplies the key that is looked for, not that which is written
+	Decay tensor.Tensor[T] // [batch, steps, KVHeads·width] or [batch, steps, KVHeads]: logarithms of the factors of the state
+	Beta  tensor.Tensor[T] // [batch, steps, KVHeads] or [batch, steps, 1]: how much of the difference from the state's value for a key is written
+	Erase tensor.Tensor[T] // [batch, steps, KVHeads·width]: multiplies the key that is looked for, not the key that is written
 
 	Heads, KVHeads int     // of queries, and of keys and values
 	Scale          float64 // of the result; 0 is 1/√width
@@ -114,7 +115,7 @@ func attendLinear(y, state *tensor.Any, in [7]*tensor.Any, o linearAttrs, opts [
 		scale = 1 / math.Sqrt(float64(h.width))
 	}
 	factor := numberOf(wide, scale)
-	// rows returns what of a step and a head is n elements wide, as matrices of one row, of which there may be one for all heads.
+	// rows returns the elements of a step as matrices of one row for each head. There may be one row for all heads.
 	rows := func(a *tensor.Any, group, t int) tensor.Any {
 		at := a.Slice(tensor.Colon, tensor.I(t))
 		kv := h.kv
@@ -185,7 +186,7 @@ var linearAttention = plan.Operator{About: plan.About{Name: "LinearAttention", S
 		})
 	}}
 
-// linearCall reads a node. The rule must be that which the inputs make.
+// linearCall reads a node. The rule must be the one that the inputs make.
 func linearCall(c *plan.Use) (in [7]*tensor.Any, o linearAttrs) {
 	const name = "LinearAttention"
 	for i := range in {

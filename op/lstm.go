@@ -7,9 +7,9 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// LSTM runs a layer of long short-term memory over sequences x [steps, batch, features],
-// with weights w [D, 4·H, features] of the input and r [D, 4·H, H] of the state, whose rows
-// are those of the gates i, o, f and c. It returns the states of all steps
+// LSTM runs a layer of long short-term memory over sequences x [steps, batch, features].
+// The weights are w [D, 4·H, features] of the input and r [D, 4·H, H] of the state, whose rows
+// belong to the gates i, o, f and c. It returns the states of all steps
 // [steps, D, batch, H], the last states and the last cells, both [D, batch, H]. With
 // BatchFirst x is [batch, steps, features], and the results are [batch, steps, D, H] and
 // [batch, D, H]. A step takes x, the state h and the cell c to h' and c'. W, R and P are

@@ -27,7 +27,7 @@ func MatMul[T bool | num.Number](a, b tensor.Tensor[T], opts ...Option) (r tenso
 // matrixProduct is MatMul for a run-time element type, which both operands have.
 func matrixProduct(r, a, b *tensor.Any, opts []Option) { productThen(r, a, b, nil, opts) }
 
-// productThen is matrixProduct with what follows it. Its loop is that of a contraction, in internal/core/contract/contraction.go.
+// productThen is matrixProduct with the Tail that follows it. Its loop is that of a contraction, in internal/core/contract/contraction.go.
 func productThen(r, a, b *tensor.Any, then plan.Tail, opts []Option) {
 	const name = "MatMul"
 	plan.Present(name, a, b)
@@ -152,7 +152,7 @@ func (x *product) multiply(j exec.Job, a, b, dst, plus *tensor.Any, row, col int
 	plan.Put(dst, out)
 }
 
-// multiplyNarrow is multiply for narrow floats and a result in float32. What a product reads but once is widened there, the others before.
+// multiplyNarrow is multiply for narrow floats and a result in float32. An operand that a product reads but once is widened there, the others before.
 func (x *product) multiplyNarrow(w *singles, j exec.Job, a, b, dst, plus *tensor.Any, row, col int, rectify bool) {
 	switch {
 	case x.n == 1 && plus == nil && !rectify && contract.Widens(x.m, x.n, a):

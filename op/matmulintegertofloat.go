@@ -12,14 +12,14 @@ import (
 )
 
 // MatMulIntegerToFloat of the domain com.microsoft is the matrix product of quantized a and b as
-// floats: inputs 0 and 1 are a and b, 2 and 3 their scales, 4 and 5 their zero points, which may be
-// absent, and 6 a bias, one number for each column of b, which may be, too. The sums of products of
+// floats. Inputs 0 and 1 are a and b, 2 and 3 their scales. Inputs 4 and 5 are their zero points, and
+// input 6 is a bias, one number for each column of b; each of the three may be absent. The sums of products of
 // a − zero and b − zero are exact; then, in float64,
 //
 //	y = sum·(scale of a · scale of b) + bias
 //
 // with every step rounded, and the result rounded once to the scales' type. The scale and the zero
-// point of b are one number, or have one for each column; those of a are one. DynamicQuantizeMatMul
+// point of b are one number, or have one for each column; for a they are one. DynamicQuantizeMatMul
 // quantizes a as DynamicQuantizeLinear does: its inputs are a, of float32, b, the scale and the
 // zero point of b, and the bias. Typed programs call QLinearMatMul's relatives: MatMulInteger, Cast,
 // Mul and Add. Source: docs/ContribOperators.md of github.com/microsoft/onnxruntime.

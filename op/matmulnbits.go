@@ -148,7 +148,7 @@ func (u *unpacking) packed(j exec.Job, m int, r, a, bias *tensor.Any) bool {
 	if u.scales.D == dtype.Float32 {
 		scales = move.ElemsOf[float32](u.scales.Of)
 	}
-	if scales == nil { // those of float16 and bfloat16 are float32s, too
+	if scales == nil { // scales of float16 and bfloat16 fit float32, too
 		scales = make([]float32, u.Columns*u.blocks)
 		for i := range scales {
 			scales[i] = float32(u.scales.Float(i))
@@ -169,7 +169,7 @@ func (u *unpacking) packed(j exec.Job, m int, r, a, bias *tensor.Any) bool {
 	return true
 }
 
-// beside sets room to the scales of PackedMany columns, from a block on: those of 32 weights each, eight times. Behind these are the zero
+// beside sets room to the scales of PackedMany columns, from a block on: the scales of 32 weights each, eight times. Behind these are the zero
 // points of each column, in the bits of a number.
 func (u *unpacking) beside(kernel *simd.Packed, room, scales []float32, column, block int) {
 	const rows = simd.PackedMany

@@ -12,8 +12,8 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// The largest by rows are those that are found window by window, which the search for places does: whatever the window, and where padding
-// is all that it sees.
+// The largest elements by rows equal the largest ones window by window, as the search for places finds them: whatever the window, and where
+// padding is all that it sees.
 func TestLargestByRows(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 2))
 	rows := 0

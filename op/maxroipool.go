@@ -55,7 +55,7 @@ func roiPooled(x, rois tensor.Any, height, width int, scale float64) *move.Trans
 			}
 			list[i] = r
 		}
-		// ends are those of bin b of so many of a region, within the image.
+		// ends returns the ends of bin b of the parts of a region, within the image.
 		ends := func(b, parts, start, size, extent int) (int, int) {
 			from, till := b*size/parts, ((b+1)*size+parts-1)/parts
 			return min(max(from+start, 0), extent), min(max(till+start, 0), extent)

@@ -15,8 +15,8 @@ import (
 
 // MaxUnpool puts the elements of x [N, C, D1, …] back where MaxPool found them: at index,
 // of x's shape, counted in row-major order in the result; all else is +0. Of several for
-// one place the last in row-major order stays. The result has shape, that of what
-// MaxPool was given, or if that is nil [N, C, (D−1)·stride + kernel − pads, …]. An axis
+// one place the last in row-major order stays. The result has shape, the shape of
+// MaxPool's operand, or if that is nil [N, C, (D−1)·stride + kernel − pads, …]. An axis
 // of shape may be longer, or shorter by less than a stride. Elements keep their bits. It
 // panics when the shapes don't fit or an index is out of range. ONNX MaxUnpool; with a
 // shape PyTorch max_unpool and ONNX Runtime.
@@ -60,7 +60,7 @@ func unpooled(x, index tensor.Any, win Window, shape []int) *move.Transfer {
 		}
 		out = slices.Clone(shape)
 	}
-	plan.Spec(name, x.DType(), out...) // refuses what doesn't fit an int
+	plan.Spec(name, x.DType(), out...) // refuses a shape that doesn't fit an int
 	return &move.Transfer{Name: name, D: x.DType(), Shape: out, In: move.OperandsOf(x, index), Picky: true, Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 		at := in[1].Places(name)
 		for i, v := range at {

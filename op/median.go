@@ -25,7 +25,7 @@ func Median[T num.Float | num.Narrow](a tensor.Tensor[T], axes []int, opts ...Op
 	return r
 }
 
-// ranked is the folder of Median and Quantile: it keeps the sequence, and finds what has the rank.
+// ranked is the folder of Median and Quantile: it keeps the sequence, and finds the element of the rank.
 type ranked[T num.Float, K order.Key] struct {
 	q float64
 	*rankRoom[T, K]
@@ -93,7 +93,7 @@ func (f *ranked[T, K]) Total() float64 {
 	return between2(x, y, t, f.q == 0.5)
 }
 
-// between2 returns what lies the part t, below 1, of the way from x to y, which isn't smaller: x itself where they are equal.
+// between2 returns the number at the part t, below 1, of the way from x to y, which isn't smaller: x itself where they are equal.
 // Of numbers so far apart that their difference, or their sum, overflows it is a sum of parts.
 func between2(x, y, t float64, mean bool) float64 {
 	d := y - x

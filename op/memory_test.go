@@ -13,7 +13,7 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// What the tests of reductions, contractions and moves share: random numbers
+// The helpers that the tests of reductions, contractions and moves share: random numbers
 // whose sums depend on the order, and tensors that hold the same numbers in
 // different memory.
 
@@ -93,7 +93,7 @@ type variant[T num.Elem] struct {
 	t    tensor.Tensor[T]
 }
 
-// variants returns tensors that hold what a holds, in other memory.
+// variants returns tensors with the elements of a, in other memory.
 func variants[T num.Elem](a tensor.Tensor[T]) []variant[T] {
 	rank := a.Rank()
 	vs := []variant[T]{{"row-major", a.Clone()}}

@@ -318,7 +318,7 @@ func TestMovesShare(t *testing.T) {
 }
 
 // Every operator on every type it says it supports: Run works, and Infer says
-// what it gives.
+// the types and shapes of its results.
 func TestInferAgrees(t *testing.T) {
 	kernel := given{"equation": "...,...->...", "kernel_shape": []int64{2, 2}, "size": int64(3), "value_int": int64(1), "to": int64(1), "direction": "LEFT", "blocksize": int64(1), "num_groups": int64(1)}
 	shapes := [][]int{{2, 3, 5, 4}, {1, 3, 2, 2}, {0, 3, 2, 2}}

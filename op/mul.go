@@ -12,8 +12,8 @@ import (
 
 // Mul returns a · b, element by element. Shapes broadcast. Integers wrap; floats
 // follow IEEE 754; narrow floats are computed in float32 and rounded once. A complex
-// product is (ac − bd) + (ad + bc)i, each product and sum rounded, as in NumPy: what
-// overflows on the way gives an infinity or NaN. Fixed point is rounded once; what is
+// product is (ac − bd) + (ad + bc)i, each product and sum rounded, as in NumPy: a step
+// that overflows gives an infinity or NaN. Fixed point is rounded once; a result
 // beyond the format is an error. It panics if the shapes don't broadcast. ONNX Mul.
 func Mul[T num.Number](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
 	mul.Call(exec.Ref(&r), opts, exec.Ref(&a), exec.Ref(&b))

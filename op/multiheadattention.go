@@ -12,8 +12,8 @@ import (
 
 // MultiHeadAttention and Attention of the domain com.microsoft are Attention with as many heads of queries as of keys. The products
 // are multiplied by the scale, not queries and keys by its root, and a mask adds mask_filter_value, −10000 unless the node says otherwise, not
-// −∞. What precedes the products, a bias of queries, keys and values, and of Attention their product with the weights, is rounded as Add and MatMul round
-// it. All after that is computed in float32 of narrow floats, and the result rounded once. Typed programs call Attention. Source:
+// −∞. The steps before the products, a bias of queries, keys and values, and of Attention their product with the weights, are rounded as in Add and
+// MatMul. All after that is computed in float32 of narrow floats, and the result rounded once. Typed programs call Attention. Source:
 // docs/ContribOperators.md of github.com/microsoft/onnxruntime.
 //
 // multiHead is a call of one of them.
@@ -27,7 +27,7 @@ type multiHead struct {
 	past           int
 }
 
-// attrs reads what both nodes have.
+// attrs reads the attributes that both nodes have.
 func (m *multiHead) attrs(c *plan.Use) {
 	if m.kv = plan.AttrInt(c, "num_heads", 0); m.kv < 1 {
 		panic(plan.Fail(m.name, tensor.ErrValue, "num_heads is %d; want a positive number", m.kv))
@@ -77,7 +77,7 @@ func (m *multiHead) fits() {
 	}
 }
 
-// biases sets the bias of a to the bias and what the mask adds, and the order of the keys.
+// biases sets the bias of a to the bias and the addends of the mask, and the order of the keys.
 func (m *multiHead) biases(a *attending, quiet []Option) {
 	d := a.q.DType()
 	if !m.bias.IsZero() {

@@ -10,7 +10,7 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// NanMean returns the means of what isn't NaN over axes, or over all when axes is
+// NanMean returns the means of the elements that aren't NaN over axes, or over all when axes is
 // nil: NanSum's value before it is rounded, divided by the number of elements that
 // aren't NaN; NaN if there is none. The reduced axes go, unless KeepDims. NumPy
 // nanmean.

@@ -12,7 +12,7 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// NonMaxSuppressionOptions is what NonMaxSuppression keeps.
+// NonMaxSuppressionOptions says which boxes NonMaxSuppression keeps.
 type NonMaxSuppressionOptions struct {
 	Most     int     // boxes of each class and image
 	Overlap  float32 // boxes whose intersection is more than this part of their union with a kept one go; 0 to 1

@@ -24,7 +24,7 @@ type normalization struct {
 	line  [][2]int
 	f     func(line []float64, k int)
 	place func(at int) int // of the scale and the bias of element at
-	every int              // so many elements have the same, counted from 0 on; 0: places are apart as elements are, in a line
+	every int              // as many neighbours have the same, counted from 0 on; 0: places are apart as elements are, in a line
 }
 
 // over returns the loops over the axes of a shape that are in gone, and over the others.

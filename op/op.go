@@ -7,7 +7,7 @@
 // run-time form, an Op from Lookup or Operators, takes tensor.Any and attributes, as a
 // graph holds them, and returns errors.
 //
-// The operators of ONNX's domain ai.onnx.ml are in package op/ml, its optimizers in op/train. Those of com.microsoft
+// The operators of ONNX's domain ai.onnx.ml are in package op/ml, its optimizers in op/train. The operators of com.microsoft
 // are here: each is a form of an operator of this package. Package op/all lists the operators of all domains.
 //
 // The result depends on the logical input alone: not on strides, threads, the
@@ -58,8 +58,8 @@ func WithThreads(ctx context.Context, n int) context.Context {
 func Threads(ctx context.Context) int { return exec.Workers(ctx) }
 
 // Fast lets Exp, Log, Tanh and Sigmoid of float32 be off by up to 2 units in the last
-// place, where the processor has AVX2 or AVX-512 that makes them faster; what they
-// return then isn't promised to be the same on another processor. Special values are
+// place, where the processor has AVX2 or AVX-512 that makes them faster. Their
+// result then isn't promised to be the same on another processor. Special values are
 // as without it. Other operators and types don't change.
 func Fast() Option { return plan.WithFlags(plan.Fast) }
 

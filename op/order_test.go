@@ -15,7 +15,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// before says what comes first in ascending order: NaNs last, all else by value.
+// before compares two numbers in ascending order: NaNs last, all else by value.
 func before[T num.Native](a, b T) int {
 	switch {
 	case a != a && b != b:
@@ -153,7 +153,7 @@ func TestOrder(t *testing.T) {
 	t.Run("float64", testOrder[float64])
 }
 
-// All values of the narrow types, in the order of what they are as float32.
+// All values of the narrow types, in the order of their float32 values.
 func TestOrderOfNarrowFloats(t *testing.T) {
 	testNarrowOrder(t, 1<<16, func(i int) num.F16 { return num.F16FromBits(uint16(i)) })
 	testNarrowOrder(t, 1<<16, func(i int) num.BF16 { return num.BF16FromBits(uint16(i)) })

@@ -14,24 +14,24 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// Orion asks for what Orion's operators do where that isn't what ONNX says. It is for
-// those who must match results of Orion, version 0.2.5, and changes these operators
+// Orion asks for the results of Orion's operators where they differ from ONNX. It is for
+// programs that must match results of Orion, version 0.2.5, and changes these operators
 // alone:
 //
 //   - Round goes away from zero on a tie;
 //   - Clip with lo > hi gives lo below lo, and hi elsewhere;
 //   - ArgMax, ArgMin and ReduceProd of a vector keep its axis, and the MatMul of two
 //     vectors has shape (1);
-//   - QuantizeLinear and the QLinear operators cut off, toward zero, what ONNX rounds
-//     to nearest, after adding the zero point, and int8 ends at −127;
-//   - Mul and Div of fixed point cut off, toward zero, what is below a unit.
+//   - QuantizeLinear and the QLinear operators cut off, toward zero, a number that ONNX
+//     rounds to nearest, after adding the zero point, and int8 ends at −127;
+//   - Mul and Div of fixed point cut off, toward zero, the part below a unit.
 //
 // The bounds of a Clip of fixed point that has none are the last numbers of the format;
 // Orion's, ±2^31 units of 32 bits, are no others for words in two's complement. Its tables
 // of functions are not copied: these are rounded to nearest. Nor is its product of matrices
 // that cuts off each product.
 //
-// What would change the type of a result has a run-time form alone: see InOrion. In
+// A difference that would change the type of a result has a run-time form alone: see InOrion. In
 // place of Orion's panics integers wrap, and its faults are not copied: transposes of
 // rank 2 follow their axes, broadcasts of unequal ranks are right.
 func Orion() Option { return plan.WithFlags(plan.Orion) }
@@ -66,8 +66,8 @@ func orionClippedFixed[T num.Fixed](x, lo, hi T, mode ...fixed.Mode) (T, error) 
 // types are Orion's, too:
 //
 //   - Equal, Greater and GreaterOrEqual give 0 and 1 of uint32, Less and
-//     LessOrEqual of int32; And, Or and Xor take numbers, true being those that aren't
-//     0, and give uint32 then;
+//     LessOrEqual of int32; And, Or and Xor take numbers, where any but 0 is
+//     true, and give uint32 then;
 //   - the condition of Where has the type of the other two, true where it isn't 0;
 //   - ArgMax gives int32, ArgMin and NonZero uint32, Unique its indices as int32;
 //   - an absent lower bound of Clip is −127 for int8, and −(2^31 − 1) for int32;
@@ -95,7 +95,7 @@ func InOrion(o *Op) *Op {
 		if f.gives == dtype.Invalid || f.bools && c.In(0).DType() == dtype.Bool {
 			plan.Planned(in, d, p)
 			if f.vector && !p.Brief && c.In(0).Rank() == 1 && p.Out[0].Rank() == 0 {
-				p.Gives(p.Out[0].DType(), 1) // inferred without the option; what is computed has it
+				p.Gives(p.Out[0].DType(), 1) // inferred without the option; the computed result has it
 			}
 			return
 		}
@@ -163,7 +163,7 @@ func orionIsInf(c *plan.Use) {
 	}
 }
 
-// infinities returns integers as floats, those that stand for infinities as such.
+// infinities returns integers as floats, and the integers that stand for infinities as infinities.
 func infinities(a tensor.Any) tensor.Any {
 	if a.IsSpec() {
 		return plan.Spec("IsInf", dtype.Float64, a.Shape()...)
@@ -187,7 +187,7 @@ func (f *inOrion) results(c *plan.Use, out []tensor.Any) []tensor.Any {
 		out[i] = pointwise.InType(out[i], f.gives)
 	}
 	if f.vector && c.In(0).Rank() == 1 && out[0].Rank() == 0 {
-		out[0] = plan.Spec("InOrion", out[0].DType(), 1) // inferred without the option; what is computed has it
+		out[0] = plan.Spec("InOrion", out[0].DType(), 1) // inferred without the option; the computed result has it
 	}
 	return out
 }

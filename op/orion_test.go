@@ -12,8 +12,8 @@ import (
 	"github.com/ashlar-go/ashlar/tensortest"
 )
 
-// inOrion calls an operator's run-time form under the option Orion, and checks that what is
-// inferred from shapes alone is what it gives.
+// inOrion calls an operator's run-time form under the option Orion, and checks that the types
+// and shapes inferred from shapes alone are the ones of its results.
 func inOrion(t *testing.T, name string, attrs op.AttrMap, in ...tensor.Any) tensor.Any {
 	t.Helper()
 	o, ok := op.Lookup(name)
@@ -42,7 +42,7 @@ func inOrion(t *testing.T, name string, attrs op.AttrMap, in ...tensor.Any) tens
 	return out[0]
 }
 
-// asOf returns a as what it is.
+// asOf returns a as a tensor of its own type.
 func asOf[T num.Elem](a tensor.Any) tensor.Tensor[T] {
 	t, ok := tensor.As[T](a)
 	if !ok {
@@ -188,7 +188,7 @@ func ExampleInOrion() {
 	// Output: [0 1] uint32 <nil>
 }
 
-// Products and quotients of fixed point lose what is below a unit, on either side of 0; Orion multiplies and divides
+// Products and quotients of fixed point lose the part below a unit, on either side of 0; Orion multiplies and divides
 // magnitudes (reference: cubit's f64, mul and div).
 func TestOrionCutsOffFixed(t *testing.T) {
 	units := func(words ...int32) tensor.Tensor[fixed.FP16x16] {

@@ -16,7 +16,7 @@ type Packed interface {
 	UnpackRows(dst tensor.Tensor[float32], row int) error
 }
 
-// MatMulPacked returns a · b as MatMul does, bit for bit what that gives of b unpacked,
+// MatMulPacked returns a · b as MatMul does, bit for bit as MatMul with b unpacked,
 // but no more than 256 rows of b are unpacked at a time. It panics when b isn't a
 // matrix, its rows don't fit a, or they can't be had.
 func MatMulPacked(a tensor.Tensor[float32], b Packed) (r tensor.Tensor[float32]) {

@@ -24,7 +24,7 @@ func ExampleMatMulPacked() {
 	// Output: [[531. 642.]]
 }
 
-// The bits are those of MatMul with the matrix unpacked, over the edges of blocks, and
+// The bits are as in MatMul with the matrix unpacked, over the edges of blocks, and
 // of NaNs and infinities too.
 func TestMatMulPacked(t *testing.T) {
 	for _, c := range []struct {

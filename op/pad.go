@@ -13,7 +13,7 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// PadMode is what Pad puts around a tensor.
+// PadMode says which elements Pad puts around a tensor.
 type PadMode string
 
 // The modes of Pad, as ONNX and NumPy name them.
@@ -26,8 +26,8 @@ const (
 )
 
 // Pad returns a with before[i] elements more in front of axis i and after[i]
-// behind it; negative ones remove elements. PadWrap repeats what they leave, as ONNX
-// Runtime does, the others may reach what is removed. The modes other than PadConstant go on for as long as there is room to
+// behind it; negative ones remove elements. PadWrap repeats the elements left, as ONNX
+// Runtime does, the others may reach removed elements. The modes other than PadConstant go on for as long as there is room to
 // fill, and panic on an axis that is empty but not to stay so; value is for
 // PadConstant alone. It panics unless both lists have
 // a number for every axis, or when more is removed than there is. Elements keep

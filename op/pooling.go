@@ -36,9 +36,9 @@ func (p *pooling) plane() (in, out int) {
 	return in, out
 }
 
-// pooled calls f for every output of a pool over data, the elements of x in row-major order, with
+// pooled calls f for every output of a pool over data, the elements of x in row-major order. f gets
 // the elements of its window that lie inside, in that order, and how many
-// window positions lie inside the padded input. f stores the result at dst[o].
+// window positions lie inside the padded input. It stores the result at dst[o].
 // places, when wanted, is the position of each element in its plane.
 func pooled[T any](p *pooling, data []T, places bool, f func(o int, window []T, place []int, padded int)) {
 	s := p.s

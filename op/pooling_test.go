@@ -165,7 +165,7 @@ func TestMaxPoolSpecial(t *testing.T) {
 	same(t, "in place", MaxPool(y, Window{Kernel: []int{3}, Pads: []int{1, 1}}, Into(y)), tensor.FromSlice([]float32{5, 5, 5}, 1, 1, 3))
 }
 
-// A window is as large as what it covers, not as its attributes say.
+// A window is as large as the part that it covers, not as its attributes say.
 func TestPoolHugeKernel(t *testing.T) {
 	x := tensor.FromSlice([]float32{1, 5, 2, 3}, 1, 1, 2, 2)
 	const huge = 1<<31 - 1

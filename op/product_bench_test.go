@@ -12,7 +12,7 @@ import (
 )
 
 // rate runs f until its best time doesn't say much about the machine's other work, in turns with the probe of fused
-// steps, and reports GFLOP/s of the best run and how much of the limit that is.
+// steps. It reports GFLOP/s of the best run and how much of the limit that is.
 func rate(b *testing.B, flops int, probe func(n int) int, f func()) {
 	f()
 	best, limit := 0.0, 0.0

@@ -116,7 +116,7 @@ func (p places) from(i int) (at, step, n int) {
 var qLinearAdd = plan.Operator{About: plan.About{Name: "QLinearAdd", TakesUp: plan.InDoubles, Domain: "com.microsoft", Versions: []int{1}, Why: "of integers of 8 bits alone"}, Least: 2, Most: 8, Takes: plan.Bytes8,
 	Move: func(c *plan.Use) plan.Mover { return pairOf("QLinearAdd", c, sumOf2) }}
 
-// pairOf reads a node: a, its scale and zero point, b and its, and those of the result.
+// pairOf reads a node: a, its scale and zero point, b and its, and the scale and zero point of the result.
 func pairOf(name string, c *plan.Use, f pairRow) *move.Transfer {
 	c.Must(name, 0, 1, 3, 4, 6)
 	return quantizedPair(name, []tensor.Any{c.In(0), c.In(1), c.In(2), c.In(3), c.In(4), c.In(5), c.In(6), c.In(7)}, f)

@@ -10,7 +10,7 @@ import (
 )
 
 // QLinearAveragePool of the domain com.microsoft is AveragePool in float64 of the numbers that a
-// quantized operand stands for, quantized again; the inputs are those of QLinearSigmoid. With
+// quantized operand stands for, quantized again; the inputs are as in QLinearSigmoid. With
 // channels_last the channels are the last axis of the operand and the result, and so they are in
 // QLinearGlobalAveragePool, which is GlobalAveragePool. Typed programs call DequantizeLinear,
 // AveragePool and QuantizeLinear.

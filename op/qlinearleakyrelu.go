@@ -34,7 +34,7 @@ func quantizedLeaky(in []tensor.Any, alpha float64) *move.Transfer {
 }
 
 // quantizedMap is a function of one quantized operand, element by element: in has it, its scale
-// and zero point, and those of the result.
+// and zero point, and the scale and zero point of the result.
 func quantizedMap(name string, in []tensor.Any, f func(v float64) float64) *move.Transfer {
 	plan.Present(name, &in[0])
 	d := in[0].DType()

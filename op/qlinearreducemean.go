@@ -8,7 +8,7 @@ import (
 )
 
 // QLinearReduceMean of the domain com.microsoft is ReduceMean in float64 of the numbers that a
-// quantized operand stands for, quantized again; the inputs are those of QLinearSigmoid. Typed
+// quantized operand stands for, quantized again; the inputs are as in QLinearSigmoid. Typed
 // programs call DequantizeLinear, ReduceMean and QuantizeLinear. Source: docs/ContribOperators.md
 // of github.com/microsoft/onnxruntime.
 var qLinearReduceMean = plan.Operator{About: plan.About{Name: "QLinearReduceMean", TakesUp: plan.InDoubles, Domain: "com.microsoft", Versions: []int{1}, Attrs: []string{"axes", "keepdims"}, Why: "of integers of 8 bits alone"}, Least: 2, Most: 5, Takes: plan.Bytes8,

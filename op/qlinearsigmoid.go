@@ -6,7 +6,7 @@ import (
 )
 
 // QLinearSigmoid of the domain com.microsoft is Sigmoid of a quantized operand, quantized again:
-// input 1 and 2 are the scale and the zero point of input 0, 3 and 4 those of the result. With
+// inputs 1 and 2 are the scale and the zero point of input 0, and inputs 3 and 4 of the result. With
 // each step rounded to float64, and round to nearest, even on a tie:
 //
 //	y = saturate(round(Sigmoid((x − zero)·scale) / scale of y) + zero point of y)

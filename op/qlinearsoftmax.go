@@ -6,7 +6,7 @@ import (
 )
 
 // QLinearSoftmax of the domain com.microsoft is Softmax in float64 of the numbers that a quantized
-// operand stands for, quantized again; the inputs are those of QLinearSigmoid. The attribute opset
+// operand stands for, quantized again; the inputs are as in QLinearSigmoid. The attribute opset
 // says whose Softmax it is: one axis since 13, and all axes from that one on before. The result is
 // rounded once. ONNX Runtime 1.30.0 differs by 1 where 1 / scale of y isn't an integer, which it rounds
 // down. Typed programs call DequantizeLinear, Softmax and QuantizeLinear. Source: docs/ContribOperators.md of

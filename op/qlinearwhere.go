@@ -10,9 +10,9 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// QLinearWhere of the domain com.microsoft is Where of two quantized operands, quantized again:
-// inputs 1, 2 and 3 are the elements where input 0, of bool, is true, their scale and zero point,
-// 4, 5 and 6 those for the other places, 7 and 8 the scale and the zero point of the result. With
+// QLinearWhere of the domain com.microsoft is Where of two quantized operands, quantized again.
+// Input 0, of bool, is the condition. Inputs 1, 2 and 3 are the elements where it is true, their scale and zero point.
+// Inputs 4, 5 and 6 are the same for the other places. Inputs 7 and 8 are the scale and zero point of the result. With
 // each step rounded to float64, and round to nearest, even on a tie:
 //
 //	z = saturate(round((x − zero)·scale / scale of z) + zero point of z)

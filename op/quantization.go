@@ -27,7 +27,7 @@ type Quantized interface {
 //   - one number, for all elements;
 //   - a vector, with one for each index along Axis;
 //   - if Block isn't 0, of the rank of the tensor and its shape but along Axis, where
-//     one stands for Block elements, the last for what is left.
+//     one stands for Block elements, the last for the rest.
 type Quantization[S num.Native | num.Narrow, Q Quantized] struct {
 	Scale tensor.Tensor[S]
 	Zero  tensor.Tensor[Q]
@@ -74,7 +74,7 @@ func steady[T any](f func(in []move.Words) T, operands ...tensor.Any) func(in ..
 	}
 }
 
-// sideOf returns what makes an operand of a product of bytes, with its zero points. f is its packed weights, or nil.
+// sideOf returns a function that makes an operand of a product of bytes, with its zero points. f is its packed weights, or nil.
 func sideOf(zero tensor.Any, f *contract.Filter) func(a, zero move.Words) contract.ByteSide {
 	zeros := steady(func(in []move.Words) (v []int32) {
 		if in[0].Absent() {
@@ -128,7 +128,7 @@ func (s *scaling) byColumn(n int) {
 	}
 }
 
-// begun returns the scaling for a run of sums of k products and a result of so many elements.
+// begun returns the scaling for a run of sums of k products, and for a number of elements of the result.
 func (s scaling) begun(k, result int) *scaling {
 	if k > contract.ByteExact {
 		s.before = make([]float64, result)
@@ -260,7 +260,7 @@ func everyByte(d dtype.DType) move.Numeric {
 	return move.Numeric{Words: move.Words{Mem: all, Size: 1}, D: d}
 }
 
-// table returns for every byte of x's type what f makes of its number as a byte of dst.
+// table returns for every byte of x's type the result of f for its number, as a byte of dst.
 func (q *quantum) table(dst move.Words, x dtype.DType, to quantum, f func(v float64) float64) (t [256]byte) {
 	n, all := move.NumericOf(dst), everyByte(x)
 	n.Mem = t[:]
@@ -350,7 +350,7 @@ type grains struct{ scales, zeros [scaledBlock]float32 }
 // grainsRoom keeps grains from one call to the next.
 var grainsRoom = sync.Pool{New: func() any { return new(grains) }}
 
-// alike returns what makes grains of the one scale, of float32, and zero point that all elements have; nil where there are several.
+// alike returns a function that makes grains of the one scale, of float32, and zero point that all elements have; nil where there are several.
 func (g *grain) alike(scale, zero tensor.Any) func(in ...move.Words) *grains {
 	if g.n != 1 || g.blocks > 0 {
 		return func(in ...move.Words) *grains { return nil }
@@ -366,7 +366,7 @@ func (g *grain) alike(scale, zero tensor.Any) func(in ...move.Words) *grains {
 }
 
 // singles calls f for blocks of the elements from element from to element to, with the scale and the zero point of each; scale has float32s. all,
-// if not nil, are those of every block.
+// if not nil, has the scales and zero points of every block.
 func (g *grain) singles(all *grains, scale, zero move.Words, from, to int, f func(at int, scale, zero []float32)) {
 	b := all
 	if all == nil {
@@ -410,7 +410,7 @@ func (g *grain) fill(b *grains, scale, zero move.Words, from, n int) {
 	}
 }
 
-// roundedTo returns what rounds a float64 to a type, and leaves it a float64.
+// roundedTo returns a function that rounds a float64 to a type, and leaves it a float64.
 func roundedTo(d dtype.DType) func(v float64) float64 {
 	switch d {
 	case dtype.Float32:

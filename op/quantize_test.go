@@ -72,7 +72,7 @@ func TestQuantizeLinear(t *testing.T) {
 	same(t, "empty", QuantizeLinear(empty, Quantization[float32, int8]{Scale: tensor.New[float32](0, 3), Axis: 0, Block: 4}), tensor.New[int8](0, 3))
 }
 
-// In float64 the quantized functions are exactly those of the numbers, quantized.
+// In float64 the quantized functions are exactly the functions of the numbers, quantized.
 // One scale and one zero point are numbers, whatever their ranks.
 func TestQuantizeByOneElement(t *testing.T) {
 	x := tensor.FromSlice([]float32{-1, 0, 1, 200}, 4)
@@ -144,7 +144,7 @@ func TestDynamicQuantizeLinear(t *testing.T) {
 	}
 }
 
-// In float64 a normalization is what its formula is in operators.
+// In float64 a normalization equals its formula in operators.
 func TestNormalizationLaws(t *testing.T) {
 	r := rand.New(rand.NewPCG(10, 10))
 	for range 20 {

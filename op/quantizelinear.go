@@ -18,9 +18,9 @@ import (
 //
 //	q = saturate(round(x / Scale) + Zero)
 //
-// The quotient is rounded to Scale's type, round is to nearest, even on a tie, and what
-// is too large or too small becomes the largest or smallest q. NaN gives 0. A float8 is
-// the quotient plus Zero, rounded; what is too large is an infinity, or NaN where there
+// The quotient is rounded to Scale's type, round is to nearest, even on a tie, and a
+// number too large or too small becomes the largest or smallest q. NaN gives 0. A float8 is
+// the quotient plus Zero, rounded; a number too large is an infinity, or NaN where there
 // is none, unless Saturate. It panics when the shapes don't fit. ONNX QuantizeLinear,
 // whose attribute saturate is 1 by default.
 func QuantizeLinear[S num.Native | num.Narrow, Q Quantized](x tensor.Tensor[S], q Quantization[S, Q], opts ...Option) (r tensor.Tensor[Q]) {

@@ -258,7 +258,7 @@ func TestTrainingBatchNormalization(t *testing.T) {
 			alike(t, "mean", out[1], m.Any())
 			alike(t, "variance", out[2], v.Any())
 		}
-		if c.Outputs > 3 { // those of the input itself: the running ones with momentum 0
+		if c.Outputs > 3 { // the mean and variance of the input itself: the running ones with momentum 0
 			_, m, v := TrainingBatchNormalization(x, scale, bias, mean, variance, epsilon, 0)
 			alike(t, "saved mean", out[3], m.Any())
 			alike(t, "saved variance", out[4], v.Any())

@@ -10,7 +10,7 @@ import (
 
 // RandomNormal is ONNX's: a tensor of the shape and the float type that attributes name, float32
 // without one, of numbers of the normal distribution with the attributes mean and scale, its
-// standard deviation: those of tensor.RandomNormal, which typed programs call, with narrow floats
+// standard deviation: the numbers of tensor.RandomNormal, which typed programs call, with narrow floats
 // rounded from float64. RandomNormalLike has the shape and, without an attribute, the type of its
 // input. The seed is that of RandomUniform.
 var randomNormal = plan.Operator{About: plan.About{Name: "RandomNormal", Unsteady: true, Versions: []int{1, 22}, Attrs: []string{"dtype", "mean", "scale", "seed", "shape"}},

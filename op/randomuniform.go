@@ -14,7 +14,7 @@ import (
 )
 
 // RandomUniform is ONNX's: a tensor of the shape and the float type that attributes name, float32
-// without one, of numbers of [low, high), all equally likely: those of tensor.RandomUniform, which
+// without one, of numbers of [low, high), all equally likely: the numbers of tensor.RandomUniform, which
 // typed programs call, with narrow floats rounded from float64. RandomUniformLike has the shape
 // and, without an attribute, the type of its input.
 //
@@ -46,7 +46,7 @@ func uniforms(seed uint64, n int) tensor.Any {
 	return tensor.RandomUniform[float64](seed, 0, 1, n).Any()
 }
 
-// randomOf is a tensor of numbers made of those of a generator.
+// randomOf is a tensor of numbers made of the numbers of a generator.
 func randomOf(name string, c *plan.Use, like []tensor.Any, numbers func(seed uint64, n int) tensor.Any, set func(to move.Numeric, i int, v float64)) *move.Transfer {
 	d, seed := dtype.Float32, seedOf(c)
 	shape, ok := plan.AttrInts(c, "shape")

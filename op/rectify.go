@@ -9,7 +9,7 @@ import (
 )
 
 // Rectify makes Conv and Gemm apply Relu to their result, while it is in the caches: the
-// bits are those of Relu after them. Other operators don't look at it.
+// bits are as with Relu after them. Other operators don't look at it.
 func Rectify() Option { return plan.WithFlags(plan.Rectify) }
 
 // afterProduct has no method values, which would be filled in at the start of every program.

@@ -12,7 +12,7 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// Under Rectify the bits are those of Relu after the operator, whatever the shapes, c and the target.
+// Under Rectify the bits are as with Relu after the operator, whatever the shapes, c and the target.
 func TestRectify(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 2))
 	some := func(shape ...int) tensor.Tensor[float32] {

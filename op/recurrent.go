@@ -17,16 +17,16 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// RecurrentOptions is what LSTM, GRU and RNN take besides input and weights. Its zero value is
+// RecurrentOptions has the operands and attributes of LSTM, GRU and RNN besides input and weights. Its zero value is
 // ONNX's defaults: one forward direction, no bias, all steps, states of 0, activations
 // Sigmoid and Tanh. D is the number of directions, 2 of bidirectional and else 1; G that
 // of gates, 4 of LSTM, 3 of GRU and 1 of RNN; H that of units.
 type RecurrentOptions[T num.Float | num.Narrow] struct {
-	Bias      tensor.Tensor[T]     // [D, 2·G·H]: those of the products with w, then those of the products with r
+	Bias      tensor.Tensor[T]     // [D, 2·G·H]: for the products with w, then for the products with r
 	Lengths   tensor.Tensor[int32] // [batch]: the steps of each sequence; all without it
 	InitialH  tensor.Tensor[T]     // [D, batch, H]: the state before the first step; 0 without it
 	InitialC  tensor.Tensor[T]     // [D, batch, H]: the cell of LSTM before the first step; 0 without it
-	Peepholes tensor.Tensor[T]     // [D, 3·H]: what LSTM's gates i, o and f see of the cell
+	Peepholes tensor.Tensor[T]     // [D, 3·H]: the weights of the cell in LSTM's gates i, o and f
 
 	Direction         string    // "forward", as "" is, "reverse" or "bidirectional"
 	Activations       []string  // in any case; 3 for each direction of LSTM, 2 of GRU, 1 of RNN
@@ -57,7 +57,7 @@ type recurrentAttrs struct {
 	kept                *keptWeights
 }
 
-// A cell is what LSTM, GRU and RNN differ in.
+// A cell has the differences between LSTM, GRU and RNN.
 type cell struct {
 	name        string
 	gates       int      // blocks of rows of the weights
@@ -261,7 +261,7 @@ type unrolled[T num.Float] struct {
 	lens      []int32
 	longest   int
 
-	gates, product []T             // of all steps, and of one: what r adds
+	gates, product []T             // of all steps, and of one: the product with r
 	h, c           []T             // a state for each sequence
 	scratch, ones  []T             // units elements
 	reset          []T             // of GRU: the state times r
@@ -341,7 +341,7 @@ func unroll[T num.Float](q *recurrence, direction int, lens []int32, out *[3]ten
 	runtime.KeepAlive(p)
 }
 
-// fromInput computes what the gates of all steps get from the input, the bias included.
+// fromInput computes the part of the input in the gates of all steps, with the bias.
 func (u *unrolled[T]) fromInput(ctx context.Context, weights *directed[T]) {
 	wide, rows := u.cell.gates*u.units, u.steps*u.batch
 	var sum []T

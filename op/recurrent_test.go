@@ -191,7 +191,7 @@ func defined[T num.Float](l *layer[T]) [3]tensor.Tensor[T] {
 				if o.Direction == "reverse" || d == 1 {
 					t = length - 1 - s
 				}
-				in := func(gate, j int, both bool) T { // what a gate gets from the input
+				in := func(gate, j int, both bool) T { // the part of the input in a gate
 					row := gate*units + j
 					v := contracted(x.Dim(2), func(i int) T { return x.At(t, b, i) }, func(i int) T { return l.w.At(d, row, i) })
 					if o.Bias.IsZero() {
@@ -460,7 +460,7 @@ func TestRecurrentContext(t *testing.T) {
 	}
 }
 
-// What is allocated doesn't depend on the number of steps.
+// The allocations don't depend on the number of steps.
 func TestRecurrentAllocations(t *testing.T) {
 	if info, ok := debug.ReadBuildInfo(); ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
 		t.Skip("under the race detector a sync.Pool drops some of what it is given")

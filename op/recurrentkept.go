@@ -34,7 +34,7 @@ type keptWeights struct {
 	packed any // []directed[T], by direction
 }
 
-// directed is the weights of a direction: of the input, and of the state those of all gates, but for the last one of GRU.
+// directed is the weights of a direction: of the input, and of the state for all gates but the last one of GRU.
 type directed[T num.Float] struct{ input, state, last panelled[T] }
 
 // directedOf returns the weights of a direction, not yet packed.

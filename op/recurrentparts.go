@@ -17,7 +17,7 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// What LSTM, GRU and RNN are made of: activations by name, and the product with the state.
+// The parts of LSTM, GRU and RNN: activations by name, and the product with the state.
 
 // activation is a function of one number that a node names, with its numbers.
 type activation struct {

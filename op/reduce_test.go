@@ -163,7 +163,7 @@ func inFloat64[T num.Elem](def func(x []float64) float64) func(x []T) T {
 			v = num.NaN64()
 		}
 		r := of[T](v)
-		if v != v { // the canonical NaN of T, and not what conversion makes of it
+		if v != v { // the canonical NaN of T, and not the result of the conversion
 			one := []T{r}
 			canonicalAll(one)
 			r = one[0]

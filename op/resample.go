@@ -26,7 +26,7 @@ func (r *resample) tapsAtATime(how *ResizeOptions) (elements, each int) {
 	return min(r.out, max(1, mostTaps/each)), each
 }
 
-// taps sets to to those of the elements of the result from first on; one without any is outside.
+// taps sets to to the taps of the elements of the result from first on. An element without taps is outside.
 func (r *resample) taps(to []taps, first int, how *ResizeOptions) {
 	for x := range to {
 		t := &to[x]

@@ -24,17 +24,17 @@ type ResizeOptions struct {
 	CubicA         float64   // the parameter of the cubic kernel; 0 means -0.75
 	ExcludeOutside bool      // neighbours outside have no weight; else they are the nearest element
 	Antialias      bool      // a smaller result averages over all it covers
-	Aspect         string    // what Sizes mean: stretch, not_larger or not_smaller
+	Aspect         string    // the meaning of Sizes: stretch, not_larger or not_smaller
 	ROI            []float64 // of tf_crop_and_resize: where the region begins on each axis, then where it ends, from 0 to 1
-	Outside        float64   // what tf_crop_and_resize gives outside the tensor
+	Outside        float64   // the value of tf_crop_and_resize outside the tensor
 }
 
 // Resize returns a resampled to another size. An element of the result at x on an
 // axis stands for a coordinate of a's axis, by the rule that Coordinates names:
 // (x+½)/scale − ½ for half_pixel. With nearest it is the element next to that, bit
 // for bit, for all types. With linear and cubic, for numbers alone, it is a sum of 2
-// or 4 neighbours times weights, or of more with Antialias, axis by axis from the
-// last to the first, in increasing position, all in float64 without fused steps; it
+// or 4 neighbours times weights, or of more with Antialias. The sum goes axis by axis from
+// the last to the first, in increasing position, all in float64 without fused steps. It
 // is rounded once, integers to the nearest, even on a tie, and saturating. A
 // neighbour of weight 0 isn't looked at. It panics when the lists don't fit a, when
 // a scale isn't positive and finite, when an empty axis is to grow, and for modes it
@@ -215,7 +215,7 @@ func (r *resample) plain(mode string) bool {
 }
 
 // bounded converts a coordinate that was rounded down to an int, for an axis of
-// extent n; NaN and what is far outside stay outside.
+// extent n; NaN and numbers far outside stay outside.
 func bounded(v float64, n int) int {
 	if !(v > -1<<31) {
 		return -1 << 31

@@ -16,9 +16,9 @@ import (
 type RoiAlignOptions struct {
 	Height, Width int     // of the result, 1 or more
 	Sampling      int     // samples along each side of a bin; 0 is as many as its side has elements
-	Scale         float64 // of the regions' coordinates to those of x
+	Scale         float64 // of the regions' coordinates to coordinates of x
 	Max           bool    // the largest sample and not their mean
-	HalfPixel     bool    // coordinates are those of the middles of elements, not of their beginnings
+	HalfPixel     bool    // coordinates belong to the middles of elements, not to their beginnings
 }
 
 // RoiAlign cuts regions out of images x [N, C, H, W] and makes them one size: [R, C,

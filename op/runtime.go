@@ -48,7 +48,7 @@ func New(info Info, infer, run func(c *Call) ([]tensor.Any, error)) *Op {
 
 // The tables of rows: of one operand, of two, of one and two numbers, and those with a result of bool. An absent row means
 // that the operator makes no sense for the element type. Narrow floats use F32, unless the operator only touches sign bits
-// and has B16 and B8. A row is plain Go; those of package simd stand beside the table.
+// and has B16 and B8. A row is plain Go; the rows of package simd stand beside the table.
 type (
 	rows1    = simd.Rows1
 	rows2    = simd.Rows2

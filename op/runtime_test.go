@@ -82,7 +82,7 @@ func runsOp(t *testing.T, o *Op, c *Call) []tensor.Any {
 // handsOn is the operators that look at no elements, or return an only input.
 var handsOn = map[string]bool{"RandomNormal": true, "RandomUniform": true, "Shape": true, "Size": true, "Constant": true, "Identity": true, "Max": true, "Min": true, "Sum": true}
 
-// asOf returns a as what it is.
+// asOf returns a as a tensor of its own type.
 func asOf[T num.Elem](a tensor.Any) tensor.Tensor[T] {
 	t, ok := tensor.As[T](a)
 	if !ok {

@@ -12,8 +12,8 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// ScatterMode is how ScatterElements and ScatterND combine an update with what is
-// there.
+// ScatterMode is how ScatterElements and ScatterND combine an update with the
+// element there.
 type ScatterMode string
 
 // The modes of ScatterElements and ScatterND, as ONNX names them.
@@ -28,7 +28,7 @@ const (
 // ScatterElements returns a with updates put in: that at (i, j, k) goes to
 // (i, indices(i,j,k), k) for axis 1, and so for others. Updates and indices have one
 // shape, which on the other axes reaches no further than a. Indices may be negative.
-// Updates come in row-major order, each combined with what the ones before left:
+// Updates come in row-major order, each combined with the result of the ones before:
 // with ScatterReplace the last one stays and elements keep their bits; with the
 // others each step is an operation of its own, as Add, Mul, Max and Min have it:
 // rounded, integers wrapping, and defined for numbers alone. It panics, before
@@ -148,7 +148,7 @@ var scatterElements = plan.Operator{About: plan.About{Name: "ScatterElements", S
 		return scatteredElements("ScatterElements", c.In(0), c.In(1), c.In(2), plan.AttrInt(c, "axis", 0), scatterMode(c))
 	}}
 
-// Scatter is what ONNX called ScatterElements in opsets 9 and 10.
+// Scatter is the name of ScatterElements in opsets 9 and 10 of ONNX.
 var scatterOp = plan.Operator{About: plan.About{Name: "Scatter", Moves: plan.Moves{In: 0b101, Out: 1}, FLOPs: plan.FLOPs{Free: true}, Versions: []int{9}, Attrs: []string{"axis"}}, Least: 3,
 	Move: func(c *plan.Use) plan.Mover {
 		return scatteredElements("Scatter", c.In(0), c.In(1), c.In(2), plan.AttrInt(c, "axis", 0), ScatterReplace)

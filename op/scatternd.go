@@ -11,11 +11,11 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// ScatterND returns a with updates put in: a row (i, j, …) along the last axis of
-// indices is a coordinate on a's first axes, and the update for it, an element or
+// ScatterND returns a with updates put in. A row (i, j, …) along the last axis of
+// indices is a coordinate on a's first axes. The update for it, an element or
 // all of the axes that it doesn't name, goes there. updates has the shape of
 // indices but for the last axis, and then the axes not named. The order, the modes
-// and what panics are those of ScatterElements. ONNX ScatterND.
+// and the panics are as in ScatterElements. ONNX ScatterND.
 func ScatterND[T num.Elem](a tensor.Tensor[T], indices tensor.Tensor[int64], updates tensor.Tensor[T], mode ScatterMode, opts ...Option) (r tensor.Tensor[T]) {
 	scatteredND(a.Any(), indices.Any(), updates.Any(), mode).Into(exec.Ref(&r), opts)
 	return r

@@ -98,7 +98,7 @@ func TestHardLines(t *testing.T) {
 	t.Run("float64", testHardLines[float64])
 }
 
-// Median and Quantile of hard lines are what the sorted line says, and NaN of nothing and with a NaN.
+// Median and Quantile of hard lines follow from the sorted line, and are NaN of nothing and with a NaN.
 func TestHardRanks(t *testing.T) {
 	for _, n := range []int{0, 1, 2, 31, 600, 5001} {
 		for name, v := range hardLines[float64](n) {
@@ -166,7 +166,7 @@ func TestIndicesOutside(t *testing.T) {
 	same(t, "the others", Take(a, at, 0, TakeRaise), GatherND(a, at.Reshape(n, 1), 0))
 }
 
-// What overlaps its target is as if it had been read first.
+// An operand that overlaps its target is as if it had been read first.
 func TestSelectionInPlace(t *testing.T) {
 	line := func() tensor.Tensor[int32] { return count(4000) }
 	for name, f := range map[string]func(a tensor.Tensor[int32], opts ...Option) tensor.Tensor[int32]{

@@ -51,7 +51,7 @@ func softmaxLines[T num.Float](dst, w, a []T, n int, stream bool) {
 const longLine = 512
 
 // softmaxLong is Softmax, or LogSoftmax, of long lines of float32 where there are kernels for it: beside the exponentials of a line,
-// which leave memory and what divides idle, they store the results of the line before and find the largest element of the next. They
+// which leave memory and the divider idle, they store the results of the line before and find the largest element of the next. They
 // ignore NaNs there: a NaN in a line makes its sum NaN, and so all its results.
 func softmaxLong[T num.Float](to, scratch, from []T, n int, log, stream bool) bool {
 	dst, ok := any(to).([]float32)

@@ -36,7 +36,7 @@ func sorted(a tensor.Any, axis int) *move.Transfer {
 	}}
 }
 
-// sorter returns what sorts lines of n elements.
+// sorter returns a function that sorts lines of n elements.
 func sorter[K order.Key](f *order.Form, n int, room []byte) func(to, line []byte) {
 	keys, spare := conv.Carve[K](&room, n), conv.Carve[K](&room, n)
 	return func(to, line []byte) { order.Sort(to, line, f, keys, spare) }

@@ -17,7 +17,7 @@ import (
 // is no window, and if frame is 0, too, there is one frame. A frame that reaches past the end
 // is left out. Bins are half the frame's length and one, or with TwoSided the frame's length. A complex signal needs TwoSided.
 //
-// The products are rounded to float64, the transforms are those of DFT. It panics when shapes
+// The products are rounded to float64, the transforms are as in DFT. It panics when shapes
 // don't fit, for a step below 1, a frame longer than the signal or of no elements, and a
 // frame that isn't as long as the window. ONNX STFT.
 func STFT[T num.Float | num.Narrow](signal tensor.Tensor[T], step int, window tensor.Tensor[T], frame int, opts ...Option) (r tensor.Tensor[T]) {

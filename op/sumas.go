@@ -15,7 +15,7 @@ import (
 // SumAs is ReduceSum of the elements converted to U as Cast does: in a wider type the
 // sum of small integers doesn't wrap, and that of float32 is rounded to float64.
 // Integers that don't fit U lose their high bits before they are added. Options are
-// those of ReduceSum. NumPy's sum with dtype.
+// as in ReduceSum. NumPy's sum with dtype.
 func SumAs[U num.Number, T num.Elem](a tensor.Tensor[T], axes []int, opts ...Option) (r tensor.Tensor[U]) {
 	plan.Present("SumAs", exec.Ref(&a))
 	if dtype.Of[T]() == dtype.Float32 && dtype.Of[U]() == dtype.Float64 {

@@ -11,7 +11,7 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// TakeMode is what Take does with an index outside the axis.
+// TakeMode is how Take treats an index outside the axis.
 type TakeMode int
 
 // The modes of Take, as NumPy has them.

@@ -33,7 +33,7 @@ func dotProduct(r, a, b *tensor.Any, axesA, axesB []int, opts []Option) {
 
 // dot is a TensorDot as a matrix product.
 type dot struct {
-	orderA, orderB []int // the axes: of a those that stay first, of b those that go
+	orderA, orderB []int // the axes: of a the axes that stay first, of b the axes that go first
 	m, k, n        int
 	shape          []int
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// TfIdfVectorizerOptions is a list of n-grams, which are n integers each, and what is counted of them.
+// TfIdfVectorizerOptions is a list of n-grams, which are n integers each, and the way to count them.
 type TfIdfVectorizerOptions struct {
 	Pool    []int64   // the integers of all n-grams, the shorter ones first
 	Starts  []int     // where in Pool the n-grams of 1 integer, 2 integers and so on start

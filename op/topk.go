@@ -63,7 +63,7 @@ func topAt(a tensor.Any, k, axis int, largest bool) *move.Transfer {
 	}}
 }
 
-// topper returns what stores the positions of the first k of lines of n elements.
+// topper returns a function that stores the positions of the first k of lines of n elements.
 func topper[K order.Key](f *order.Form, n, k int, largest, whole bool, room []byte) func(to, line []byte) {
 	keys := conv.Carve[K](&room, n)
 	var t order.Topper[K]

@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A relocation is a call of an operator that moves elements, and what it means:
+// A relocation is a call of an operator that moves elements, and its meaning:
 // where the element at a coordinate of the result comes from, or nil for filler.
 type relocation[T num.Elem] struct {
 	name   string
@@ -107,7 +107,7 @@ func testTransfers[T num.Elem](t *testing.T) {
 		fill := of[T](3)
 		for _, mode := range []PadMode{PadConstant, PadEdge, PadReflect, PadWrap} {
 			empty := slices.Contains(shape, 0)
-			for i, e := range shape { // what wrap repeats
+			for i, e := range shape { // the elements that wrap repeats
 				empty = empty || mode == PadWrap && e+min(before[i], 0)+min(after[i], 0) == 0
 			}
 			if mode != PadConstant && empty {

@@ -86,7 +86,7 @@ func uniqueOf(a tensor.Any, axis int, sorted bool) []tensor.Any {
 }
 
 // arrangedRows returns the order of n rows of m elements, of equals the first first, and
-// what says whether two rows differ.
+// a function that says whether two rows differ.
 func arrangedRows(rows move.Words, n, m int) (at []int64, differ func(i, j int64) bool) {
 	at = make([]int64, n)
 	switch {

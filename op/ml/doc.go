@@ -2,7 +2,7 @@
 // trees. They take tables of features, [rows, features], and give float32 scores and integer labels.
 //
 // Sums run in float64 in the order of the features and are rounded once, so each platform gives the same bits. Labels that
-// are strings are for package onnx. Functions panic, as those of package op do; tensor.Try turns a panic into an error.
+// are strings are for package onnx. Functions panic, as in package op; tensor.Try turns a panic into an error.
 package ml
 
 import (

@@ -16,7 +16,7 @@ import (
 // LinearOptions is a linear model: for each score, as many coefficients as there are features, and
 // an intercept.
 type LinearOptions struct {
-	Coefficients  []float32 // those of the first score first
+	Coefficients  []float32 // score by score, the first one first
 	Intercepts    []float32 // one for each score; 0 without them
 	PostTransform string    // of the scores: "NONE", as "" is, "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO" or "PROBIT"
 }

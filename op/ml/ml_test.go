@@ -299,7 +299,7 @@ func TestLabelEncoderWithoutValues(t *testing.T) {
 	}
 }
 
-// Keys, values and indices are of many types, and defaults are those of ONNX.
+// Keys, values and indices are of many types, and defaults are as in ONNX.
 func TestLabelsAndFeatures(t *testing.T) {
 	units := func(v float64) tensor.Tensor[fixed.FP16x16] { return op.Cast[fixed.FP16x16](tensor.Scalar(v)) }
 	for _, c := range []struct {

@@ -23,12 +23,12 @@ type SVMClassifierOptions struct {
 // SVMClassifier returns the label of each row of x [N, features] or [features], and the scores.
 //
 // With support vectors each pair of classes has a score, which votes for the first of the pair if it is positive, and
-// else for the second. The label is that with most votes, of equals the first. The scores are those of the pairs; with
+// else for the second. The label is the class with most votes, of equals the first. The scores belong to the pairs; with
 // ProbA and ProbB they are the probabilities of the classes, by the second method of Wu, Lin and Weng. The score s of
 // two classes without probabilities becomes −s and s, which LOGISTIC transforms; with another PostTransform 1 − s and s.
 // A single class is the label of all rows, with two scores of 0, or the probability 1.
 //
-// Without support vectors each class has a score, and the label is that of the largest. Of two classes it is the second
+// Without support vectors each class has a score, and the label is the class with the largest. Of two classes it is the second
 // if the largest is positive, or from 0.5 on if no coefficient is negative.
 //
 // x is rounded to float32, the rest is computed in float64, and scores are rounded once. It panics when numbers of
@@ -166,7 +166,7 @@ func (m *SVMClassifierOptions) linear(x tensor.Any, rows, features int, labels [
 	return k
 }
 
-// coupled sets p to the probabilities of classes that fit those of each pair best: method 2 of "Probability Estimates for
+// coupled sets p to the probabilities of classes that fit the probabilities of each pair best: method 2 of "Probability Estimates for
 // Multi-class Classification by Pairwise Coupling", T.-F. Wu, C.-J. Lin and R. C. Weng, 2004. It stops, as ONNX Runtime
 // does, after 100 rounds or when the largest error is below 0.005 ÷ classes.
 func coupled(p, score []float64, a, b []float32) {

@@ -9,13 +9,13 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// SVM is a support vector machine. Without support vectors it is linear, and Coefficients are those of features.
+// SVM is a support vector machine. Without support vectors it is linear, and each feature has a coefficient.
 type SVM struct {
 	Kernel               string // "LINEAR", as "" is, "POLY", "RBF" or "SIGMOID"
 	Gamma, Coef0, Degree float32
 	SupportVectors       []float32 // as many numbers each as there are features, one vector after the other
 	Coefficients         []float32
-	Rho                  []float32 // what is added: one number, of a classifier one for each pair of classes
+	Rho                  []float32 // the addend: one number, of a classifier one for each pair of classes
 }
 
 // SVMRegressor returns the target [N, 1] of each row of x [N, features] or [features]: the sum of coefficients times

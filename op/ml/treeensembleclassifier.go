@@ -9,8 +9,8 @@ import (
 )
 
 // TreeEnsembleClassifier returns the label of each row of x [N, features] or [features], and
-// the scores [N, classes], which are sums of votes as those of TreeEnsembleRegressor. The
-// label is that of the largest sum as a float32, of equals the first; NaN is passed over.
+// the scores [N, classes], which are sums of votes as in TreeEnsembleRegressor. The
+// label belongs to the largest sum as a float32, of equals the first; NaN is passed over.
 // When all votes for two labels are for one of them, the sum s is for the second. Then its
 // score is s, and that of the first 1 − s if no weight is negative and the PostTransform is
 // NONE or PROBIT, else −s; Base may have one number. An Into target takes the scores. It

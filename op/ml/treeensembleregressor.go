@@ -32,7 +32,7 @@ type TreeNode struct {
 	MissingTrue bool      // NaN goes to True; else it compares as NaN does
 }
 
-// TreeVote is what a leaf adds to a target or class. A vote of a branch counts nothing.
+// TreeVote is the number that a leaf adds to a target or class. A vote of a branch counts nothing.
 type TreeVote struct {
 	Tree, Node int64
 	Target     int

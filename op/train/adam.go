@@ -14,7 +14,7 @@ import (
 // AdamOptions says how Adam keeps averages of gradients and their squares.
 type AdamOptions struct {
 	Alpha, Beta float64 // how much of each is kept
-	Epsilon     float64 // what is added to the root of the squares
+	Epsilon     float64 // the addend of the root of the squares
 	After       float64 // norm_coefficient_post: how much of the new parameters is taken away
 }
 

@@ -1,7 +1,7 @@
 // Package train has the operators of ONNX's domain ai.onnx.preview.training: Adagrad, Adam and Momentum. Each makes one step
 // of an optimizer along a gradient. The steps are worked out in float64 and rounded once.
 //
-// Functions panic, as those of package op do; tensor.Try turns a panic into an error.
+// Functions panic, as in package op; tensor.Try turns a panic into an error.
 package train
 
 import (

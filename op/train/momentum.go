@@ -17,7 +17,7 @@ type Options struct {
 }
 
 // An update moves parameters along their gradients. It works element by element: of the parameter,
-// the gradient and what is kept from step to step, in float64 with every step rounded, and the
+// the gradient and the tensors kept from step to step, in float64 with every step rounded, and the
 // results are rounded once.
 type update struct {
 	name string
@@ -38,7 +38,7 @@ func (u *update) check(in []*tensor.Any) {
 	}
 }
 
-// apply computes the results for tensors of one parameter: the parameter, and what is kept.
+// apply computes the results for tensors of one parameter: the parameter, and the tensors kept.
 func (u *update) apply(outs []*tensor.Any, in []*tensor.Any, opts []op.Option) {
 	plan.Present(u.name, in...)
 	u.check(in)

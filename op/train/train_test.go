@@ -11,7 +11,7 @@ import (
 	"github.com/ashlar-go/ashlar/tensortest"
 )
 
-// runs runs an operator, and compares the types and shapes of its results with those that Infer says.
+// runs runs an operator, and compares the types and shapes of its results with the ones that Infer says.
 func runs(t *testing.T, name string, c *op.Call) []tensor.Any {
 	t.Helper()
 	o, _ := train.Lookup(name)
