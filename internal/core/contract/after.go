@@ -9,9 +9,9 @@ import (
 	"github.com/ashlar-go/ashlar/num"
 )
 
-// After is what comes after a product: a number is added, if there is an operand for it, and Relu
-// applied if rectify is set, and then the Tail. Element (i, j) of batch entry b takes that at at.at(b)+i·row+j·col,
-// where col is 0 or 1.
+// After has the steps after a product: a number is added, if there is an operand for it, and Relu
+// applied if Rectify is set, and then the Tail. Element (i, j) of batch entry b takes the number at At.At(b)+i·Row+j·Col,
+// where Col is 0 or 1.
 type After struct {
 	At       Entries
 	Row, Col int
@@ -21,7 +21,7 @@ type After struct {
 	Groups   int // rows of entries of the batch that follow each other are the channels of one result, in so many groups
 }
 
-// LastRows are the rows of what comes after: of a sum, and of Relu.
+// LastRows are the rows of the steps after a product: of a sum, and of Relu.
 type LastRows struct{ Sum, Cut func(d dtype.DType) exec.Row }
 
 // after reports whether anything comes after the product.
@@ -29,7 +29,7 @@ func (e *Gemm[T]) after(g *Contraction) bool {
 	return e.Plus != nil || g.Then.Rectify || g.Then.Tail != nil
 }
 
-// finish does what comes after to c[r:r+m, x:x+n] of a batch entry, once its last block has been added.
+// finish applies the steps after the product to c[r:r+m, x:x+n] of a batch entry, once its last block has been added.
 func (e *Gemm[T]) finish(g *Contraction, batch, r, m, x, n int) {
 	a := &g.Then
 	d := dtype.Of[T]()

@@ -8,9 +8,10 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 )
 
-// byteLines are the channels of an image of bytes with their padding, so that what a kernel position picks for neighbouring outputs is adjacent. An axis is
-// kept once for each remainder of its stride that the kernel meets: the elements from it on, a stride apart. So an output has one place in each, and a
-// kernel position one offset from there. Outputs between two lines, and between the lines of two planes, aren't there.
+// byteLines are the channels of an image of bytes with their padding, so that the elements which a kernel position picks for
+// neighbouring outputs are adjacent. An axis is kept once for each remainder of its stride that the kernel meets: the elements from it
+// on, a stride apart. So an output has one place in each, and a kernel position one offset from there. Outputs between two lines,
+// and between the lines of two planes, aren't there.
 type byteLines struct {
 	g      *Convolution
 	phases [][]int // of each axis: the remainders

@@ -11,7 +11,7 @@ import (
 type keptBytes[T any] struct {
 	packed []T
 	sums   []int32 // of each row or column of a block, for quads
-	zero   []int32 // what is subtracted, for pairs
+	zero   []int32 // the numbers subtracted, for pairs
 	signed bool    // whether a is, for quads
 	n      int     // rows or columns
 }
@@ -40,7 +40,7 @@ func keptOf[T any](s *ByteSide, x *ByteProduct, n, unit int, pack func(k *keptBy
 // byteBlocks returns how many blocks k elements have.
 func byteBlocks(k int) int { return (k + byteK - 1) / byteK }
 
-// at returns what is packed of a block from row or column i on, and the sums.
+// at returns the packed elements of a block from row or column i on, and the sums.
 func (k *keptBytes[T]) at(k0, i, size int) (packed []T, sums []int32) {
 	return k.packed[k.n*k0+i*size:], k.sums[k0/byteK*k.n+i:]
 }

@@ -12,14 +12,14 @@ import (
 // ByteExact is how many products of two bytes less their zero points an int32 has room for, whatever they are, as a power of two.
 const ByteExact = 1 << 15
 
-// The sizes of what is packed of bytes, for a core with 512 KiB of its own.
+// The sizes of packed blocks of bytes, for a core with 512 KiB of its own.
 const (
 	byteK     = 512      // k of a block
 	byteRows  = 192      // most rows of a block
 	bytePairs = 64 << 10 // int16s of b in a block
 	byteSums  = 32 << 10 // sums of a block
 	byteRate  = 50       // steps in the time of an addition of exec.Split, with instructions for it
-	quadRate  = 200      // and with those for quads
+	quadRate  = 200      // and with instructions for quads
 )
 
 // A ByteSide is an operand of bytes less zero points.
@@ -39,7 +39,8 @@ func (s *ByteSide) bytes() []byte {
 	return s.Mem
 }
 
-// flip and zero return what an unsigned byte is made of this side's with, and the zero point of row or column i then.
+// flip returns the bits that differ between a byte of this side and its unsigned byte. zero returns the zero point of row or column i
+// for unsigned bytes.
 func (s *ByteSide) flip() byte {
 	if s.Signed {
 		return 128
@@ -102,7 +103,7 @@ type byteTiler[T int8 | int16] interface {
 // A byteBlock computes the sums of m rows from row r on and n columns from column c on.
 type byteBlock func(x *ByteProduct, entry, r, m, c, n int)
 
-// byteUnit returns what k is a multiple of in packed operands of pairs, and the bytes of an element.
+// byteUnit returns the unit that k is a multiple of in packed operands of pairs, and the bytes of an element.
 func byteUnit() (unit, size int) {
 	if p := simd.DotProducts[cpu.Current()]; p != nil {
 		return p.Group(), 1
@@ -113,7 +114,7 @@ func byteUnit() (unit, size int) {
 	return plainBytes{}.Group(), 2
 }
 
-// byteTiles returns what computes blocks at the level in use, and how many steps it makes in the time of an addition.
+// byteTiles returns the function that computes blocks at the level in use, and how many steps it makes in the time of an addition.
 func byteTiles() (block byteBlock, rate int) {
 	if q := byteQuads; q != nil {
 		return func(x *ByteProduct, entry, r, m, c, n int) { x.quads(q, entry, r, m, c, n) }, quadRate
@@ -160,8 +161,8 @@ func blocksBy[T int8 | int16](t byteTiler[T]) byteBlock {
 	return func(x *ByteProduct, entry, r, m, c, n int) { block(x, t, entry, r, m, c, n) }
 }
 
-// block is a byteBlock. As int8 all zero points are 128, and what is left of them is taken from the sums: a row of ones in a makes sums of columns
-// of b, and a panel of ones in b makes sums of rows of a.
+// block is a byteBlock. As int8 all zero points are 128, and the sums are corrected for the differences: a row of ones in a makes sums of
+// columns of b, and a panel of ones in b makes sums of rows of a.
 func block[T int8 | int16](x *ByteProduct, t byteTiler[T], entry, r, m, c, n int) {
 	const cols = simd.ByteColumns
 	group := t.Group()
@@ -243,7 +244,7 @@ func block[T int8 | int16](x *ByteProduct, t byteTiler[T], entry, r, m, c, n int
 // rows returns how many rows a has.
 func (x *ByteProduct) rows() int { return len(x.A.Mem) / max(1, x.K) }
 
-// taken returns what is subtracted of a zero point from elements: of int8 the middle, whatever it is.
+// taken returns the number that is subtracted from elements for a zero point: of int8 the middle, whatever the zero point is.
 func taken[T int8 | int16](z int16) T {
 	if _, narrow := any(T(0)).(int8); narrow {
 		z = middle
@@ -251,7 +252,7 @@ func taken[T int8 | int16](z int16) T {
 	return T(z)
 }
 
-// zerosOf sets zero to what is subtracted from panels of b from column c on, and returns the step from panel to panel: 0 where all are alike.
+// zerosOf sets zero to the numbers that are subtracted from panels of b from column c on, and returns the step from panel to panel: 0 where all are alike.
 func zerosOf[T int8 | int16](x *ByteProduct, t byteTiler[T], zero []T, c int) (step int) {
 	const cols = simd.ByteColumns
 	group, n := t.Group(), cols
@@ -311,7 +312,7 @@ func (x *ByteProduct) offsets(offs []int, k0, k int) (most int) {
 	return most
 }
 
-// MatricesOf returns the entries of contiguous matrices of so many elements whose other axes, lead, stretch to batch.
+// MatricesOf returns the entries of contiguous matrices of size elements whose other axes, lead, stretch to batch.
 func MatricesOf(lead, batch []int, size int) Entries {
 	loops := make([]Loop, len(batch))
 	for i, skip := len(batch)-1, len(batch)-len(lead); i >= 0; i-- {

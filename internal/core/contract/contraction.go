@@ -30,7 +30,7 @@ const (
 	gemmLarge = 512 << 20 // steps times bytes of an element from which on b is packed
 )
 
-// A Contraction is c[m,n] = Σₖ a[m,k]·b[k,n] per batch entry, and what comes after. Of entries
+// A Contraction is c[m,n] = Σₖ a[m,k]·b[k,n] per batch entry, and the steps after it. Of entries
 // the origin counts from element 0 of the operand.
 type Contraction struct {
 	exec.Job
@@ -49,7 +49,7 @@ type Contraction struct {
 }
 
 // Run computes c, which overlaps no operand, from a and b, all of one type. With g b is the
-// input of a convolution, whose patches stand for b. plus is nil or what is added. Integers
+// input of a convolution, whose patches stand for b. plus is nil or the addend. Integers
 // wrap, so that signs don't matter to them. A product in float32 Widens b of narrow floats, or a
 // where b is one column and plus nil.
 func (x *Contraction) Run(a, b, c, plus *tensor.Any, g *Convolution) {
@@ -121,7 +121,7 @@ func mutableOf[T num.Elem](a *tensor.Any, at *Entries) []T {
 	return data
 }
 
-// Gemm is what a contraction is of.
+// Gemm has the operands of a contraction, and the tiles that multiply them.
 type Gemm[T num.Native] struct {
 	A, B, C, Plus []T
 
@@ -191,7 +191,7 @@ func (e *Entries) Matrices(lay *layout.Layout, rows, cols bool, batch []int) (ro
 type Panels struct {
 	*mem.Buffer
 	offs   [GemmK]int    // of the rows of b in a block
-	places [2][byteK]int // the same of bytes, and of copies of what is left of a width
+	places [2][byteK]int // the same of bytes, and of copies of the rest of a width
 	made   any           // the block that a source made last, to be used again
 }
 
@@ -254,7 +254,7 @@ type pieces struct{ down, across, m, n int }
 // some rows and vectors for its operands. Halves that differ by a vector, or a small piece at the end, leave a worker without work.
 func (e *Gemm[T]) cut(g *Contraction, workers, rows, lanes int) (best pieces) {
 	const (
-		begins = 10_000 // what a piece takes besides, in vectors that are multiplied and added
+		begins = 10_000 // the time that a piece takes besides, in vectors that are multiplied and added
 		spread = 1. / 32
 	)
 	moreRows, moreVectors := 2., .25
@@ -290,7 +290,7 @@ func (e *Gemm[T]) cut(g *Contraction, workers, rows, lanes int) (best pieces) {
 
 // split computes all pieces.
 func (e *Gemm[T]) split(g *Contraction, p pieces, count, cost int) {
-	h, d := *g, *e // without them those of a product that isn't split would not stay on the stack
+	h, d := *g, *e // without these copies, a product that isn't split would move both to the heap
 	exec.Split(g.Name, g.Ctx, count, cost, func(from, to int) { d.some(&h, p, from, to) })
 }
 
@@ -313,8 +313,8 @@ func (e *Gemm[T]) block(g *Contraction, batch, r, m, x, n int) {
 	}
 	most := blocks()
 	nc, mc := evenly(n, most.b/e.Size/GemmK, cols), evenly(m, most.a/e.Size/GemmK, rows)
-	// The tiles take rows of b and any strides of a. A copy of b pays when it is read often and what it is of doesn't stay in the caches, one of a
-	// only when its rows aren't runs: of runs a tile reads a line each, and mostly uses it up before the caches need the place.
+	// The tiles take rows of b and any strides of a. A copy of b pays when it is read often and its original doesn't stay in the caches. A copy of
+	// a pays only when its rows aren't runs: of runs a tile reads a line each, and mostly uses it up before the caches need the place.
 	often := m > 3*rows && n > 3*cols
 	packB := e.from != nil || e.narrow != nil || g.BCol != 1 || often && float64(m)*float64(n)*float64(g.K) >= gemmLarge/float64(e.Size)
 	packA := often && lanes > 1 && g.ACol != 1

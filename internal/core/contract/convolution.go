@@ -17,7 +17,7 @@ type Convolution struct {
 	N, C, M  int
 	Patch, K int  // outputs per channel and image; elements that go into each
 	Keeps    bool // the next call is of the same tensors
-	kept     any  // what the last one made of them, if keeps is set
+	kept     any  // the patches or lines that the last call made of them, if Keeps is set
 	Rows     *LastRows
 	Tail     plan.Tail
 	Filter   *Filter // of the weights, if the convolution Turns

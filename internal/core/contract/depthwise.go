@@ -16,7 +16,7 @@ const (
 	besideRoom = 64 << 10 // about how many elements of them are turned at a time
 )
 
-// side returns how many of so many planes, each with so many elements of operand and result, go side by side: whole vectors, of about the
+// side returns how many of the planes go side by side, for each elements of operand and result in a plane: whole vectors, of about the
 // same number each, and some for each worker. It is 0 where lines are better.
 func side(planes, each, workers int) int {
 	const least = 64

@@ -6,7 +6,7 @@
 //
 //   - contraction.go has the loop over blocks of a product, the rule of sums, and the panels; skinny.go the loops for few rows.
 //   - narrow.go widens an operand of narrow floats.
-//   - microkernels.go has the kernels that multiply tiles in registers, singles.go what multiplies without them.
+//   - microkernels.go has the kernels that multiply tiles in registers, singles.go the loops that multiply without them.
 //   - window.go, convolution.go and patches.go make a convolution a product.
 //   - bytes.go and byteconv.go multiply 8-bit integers, exact.go fixed point. after.go adds a bias.
 package contract

@@ -17,7 +17,7 @@ import (
 // whatever is added.
 
 // Exactness says how the sums of a contraction of fixed point are rounded, once: alpha times the
-// products and beta times what is added. bad is the first result that there isn't.
+// products and beta times the addend. bad is the first result that there isn't.
 type Exactness struct {
 	alpha, beta float32
 	modes       []fixed.Mode

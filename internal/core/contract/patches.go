@@ -10,7 +10,7 @@ import (
 	"github.com/ashlar-go/ashlar/num"
 )
 
-// blockOfB is b[k0:k0+kn, n0:n0+nn] of a batch entry, and what its source keeps.
+// blockOfB is b[k0:k0+kn, n0:n0+nn] of a batch entry, and the state that its source keeps.
 type blockOfB[T any] struct {
 	batch, k0, kn, n0, nn int
 
@@ -51,8 +51,8 @@ func patchesOf[T num.Native](g *Convolution, x []T) (made source[T]) {
 }
 
 // patches makes a block of the matrix of copies of the lines of the input that the block's
-// outputs meet, for the channels of its rows, with their padding, so that the elements which
-// a kernel position picks for neighbouring outputs are adjacent. For that a line of the last
+// outputs meet, for the channels of its rows, with their padding. In the copies the elements
+// which a kernel position picks for neighbouring outputs are adjacent. For that a line of the last
 // axis is kept as one line for each remainder of the stride that the kernel meets: the
 // elements from it on, a stride apart.
 type patches[T num.Native] struct {
@@ -75,8 +75,8 @@ type patches[T num.Native] struct {
 // manyLines is how many lines are copied at a time.
 const manyLines = 64
 
-// straight reports whether the copies are not much larger than what is computed with
-// them.
+// straight reports whether the copies are not much larger than the input and the
+// result of a channel.
 func (p *patches[T]) straight() bool {
 	rank := len(p.S)
 	last := &p.S[rank-1]
@@ -283,8 +283,8 @@ func (e *Gemm[T]) few(g *Contraction) bool {
 // few computes a convolution with few output channels in a group, a depthwise one
 // before all, and reports whether it did: packing patches that are read once or
 // twice would take longer than the sums. Lines of the padded input go into lines
-// of sums as they stand; those that follow each other go as one, with what is
-// between the ends of the one and the beginning of the next.
+// of sums as they stand; lines that follow each other go as one, with the
+// elements between the end of the one and the beginning of the next.
 func (p *patches[T]) few(g *Contraction, e *Gemm[T]) bool {
 	s, ok := e.Tiles.(streamer[T])
 	if !ok || g.M > FewRows || g.K == 0 || g.N == 0 {

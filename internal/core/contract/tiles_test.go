@@ -51,11 +51,11 @@ func anyFloat[T num.Float](r *rand.Rand, special bool) T {
 }
 
 // checkTiles computes one product with strides drawn at random and compares every element with the rule, and the
-// elements between the rows of c with what was there.
+// elements between the rows of c with their values before.
 func checkTiles[T num.Float](t *testing.T, r *rand.Rand, tiles Tiler[T], batch, m, n, k int) {
 	t.Helper()
 	special := r.IntN(2) == 0
-	// strides returns those of rows × cols, by rows or by columns, and how many elements that spans.
+	// strides returns the strides of a matrix of rows × cols, by rows or by columns, and how many elements it spans.
 	strides := func(rows, cols int) (row, col, span int) {
 		row, col = cols+r.IntN(2)*r.IntN(9), 1
 		if r.IntN(2) == 0 {
@@ -149,7 +149,7 @@ func TestTiles(t *testing.T) {
 	eachTiler(t, testTiles[float32], testTiles[float64])
 }
 
-// TestTilesLarge goes past the sizes of what is packed at once, with integers, whose sums are exact.
+// TestTilesLarge goes past the sizes of a packed block, with integers, whose sums are exact.
 func TestTilesLarge(t *testing.T) {
 	test := func(t *testing.T, of func(m, n, k int) error) {
 		for _, s := range [][3]int{{530, 40, 300}, {20, 2100, 270}, {300, 300, 600}, {1030, 5, 4096}} {

@@ -29,7 +29,7 @@ type Span struct {
 // padding.
 func (s *Span) At(o, k int) int { return o*s.Stride + k*s.Dilation - s.Begin }
 
-// Checker returns what panics unless a list, which may be nil, has so many numbers for n
+// Checker returns a function that panics unless a list, which may be nil, has want numbers for n
 // spatial axes, each from least to 2^31 − 1.
 func Checker(name string, n int) func(what string, v []int, want, least int) {
 	return func(what string, v []int, want, least int) {

@@ -26,7 +26,7 @@ type Kernel struct {
 	Via   Via
 	Canon Row0 // makes the NaNs of a finished row canonical, where there is something to do
 
-	// Stream stores what Via stores, or Narrow where there is one, by non-temporal stores. A row has its own.
+	// Stream does the stores of Via, or of Narrow where there is one, as non-temporal stores. A row has its own.
 	Stream simd.Stream
 
 	// Where elements are stored narrower than they are computed, Widen and Narrow convert a
@@ -35,8 +35,8 @@ type Kernel struct {
 	Operand, Result dtype.DType
 }
 
-// Via is a row that knows more than its operands. It takes values, as what an interface's
-// method is given by pointer moves to the heap.
+// Via is a row that knows more than its operands. It takes values, as a variable whose
+// pointer goes to a method of an interface moves to the heap.
 type Via interface {
 	Row(dst Run, result dtype.DType, in [3]Run, operand dtype.DType)
 }
@@ -81,7 +81,7 @@ func (k *Kernel) stream(dst Run, in *[3]Run, ahead *simd.Prefetch) bool {
 	return row != nil
 }
 
-// A Job is what a driver knows of a call besides its operands.
+// A Job has the properties of a call that a driver needs besides its operands.
 type Job struct {
 	Name string
 	Ctx  context.Context
@@ -97,7 +97,7 @@ func (j *Job) Little(n, cost int) bool {
 	return n <= SplitCost/2/max(cost, 1) && Goes(j.Ctx) || Alone(j.Ctx)
 }
 
-// ahead returns what the row of a result of so many bytes prefetches if its stores should be non-temporal; nil if not.
+// ahead returns the prefetch of the row of a result of size bytes if its stores should be non-temporal; nil if not.
 func (j *Job) ahead(size int) *simd.Prefetch {
 	if j.Ahead == nil && size >= conv.Large {
 		return &alongOperand
@@ -106,7 +106,7 @@ func (j *Job) ahead(size int) *simd.Prefetch {
 }
 
 // Elementwise computes dst[i] from the operands' elements i, of three operands at most, broadcast to
-// dst's shape: rows of at most a chunk, packing what isn't a run of elements.
+// dst's shape: rows of at most a chunk, packed where they aren't runs of elements.
 func Elementwise(j *Job, dst *tensor.Any, ins []*tensor.Any, k *Kernel) {
 	lay := dst.LayoutRef()
 	if lay.Size() == 0 {
@@ -189,7 +189,7 @@ func Dense(j *Job, dst *tensor.Any, ins []*tensor.Any, k *Kernel) bool {
 			if !conv.Same(b, l.out) || s != l.shift[0] {
 				return false
 			}
-			l.ahead = nil // what is computed in place is in the caches already
+			l.ahead = nil // an operand that is the target is in the caches already
 		}
 		l.in[i], l.shift[i+1] = b, s
 	}
@@ -331,7 +331,7 @@ type operand struct {
 	packed []byte
 	wide   []byte
 	widen  Row1
-	held   conv.Block // what wide or packed holds at present
+	held   conv.Block // the block that wide or packed holds at present
 	full   bool
 }
 
@@ -476,8 +476,8 @@ func cut(lays *[walk.Max]*layout.Layout, most int) cuts {
 	return b
 }
 
-// stridedSplit takes the call by value: what threads may see moves to the heap here, and
-// nowhere else.
+// stridedSplit takes the call by value: variables that threads may see move to the heap
+// here, and nowhere else.
 //
 //go:noinline
 func stridedSplit(j Job, s strides, n, cost int) {

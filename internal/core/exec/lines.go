@@ -8,7 +8,7 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// along is a call of a LineRow on the lines of a tensor: those of narrow floats are
+// along is a call of a LineRow on the lines of a tensor: lines of narrow floats are
 // widened first and rounded once.
 type along struct {
 	in, to        Sequence // line by line

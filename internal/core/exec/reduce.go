@@ -33,7 +33,7 @@ type Folder interface {
 // so once all of it has been taken.
 type Repeater interface{ Again() bool }
 
-// A Reducer is what a reduction does with elements of one type, by how they lie in memory.
+// A Reducer has the functions of a reduction for elements of one type, by how they lie in memory.
 type Reducer struct {
 	DType  dtype.DType // of the elements
 	P      float64     // a parameter of the reduction
@@ -59,7 +59,7 @@ func (r *Reducer) rows(out, x Run, from int, down Sequence) bool {
 
 // Axes is which axes of an operand a reduction runs over.
 type Axes struct {
-	kept, gone Sequence // of the axes that stay, the first elements of the outputs; of those that go, the elements of one output, counted from there
+	kept, gone Sequence // of the axes that stay, the first elements of the outputs; of the axes that go, the elements of one output, counted from there
 }
 
 // Set sorts out the axes of a layout, and appends the result's extents to shape.
@@ -147,7 +147,7 @@ func (r *reducing) byFolders(j *Job) {
 	Split(j.Name, j.Ctx, steps, cost, c.fold)
 }
 
-// folds is what fold works with.
+// folds has the state of fold.
 type folds struct {
 	dtype   dtype.DType
 	folders []Folder
@@ -310,7 +310,7 @@ func (r *reducing) put(packed []byte, o, n int) {
 // A reduction over the first axis of a row-major matrix has neighbouring outputs whose
 // elements lie side by side. It takes whole stretches of rows at a time.
 
-// byRows gives the Reducer rows, where those of outputs lie side by side.
+// byRows gives the Reducer rows, where the elements of neighbouring outputs lie side by side.
 func (r *reducing) byRows(j *Job) bool {
 	wide := r.kept.few[0].ext
 	if r.gone.N > len(r.data)>>r.shift { // of elements that repeat there may be any number: folders look at the context
@@ -346,7 +346,7 @@ func (r *reducing) strips(from, till int) {
 
 // ReduceDense is Reduce for an operand that is a run of elements, over neighbouring axes or
 // all, and too few for threads. It returns false, before it does anything, where that
-// isn't so. This is what makes a call cheap.
+// isn't so. This makes a call cheap.
 func ReduceDense(a, dst *tensor.Any, list []int, by *Reducer) bool {
 	lay, to := a.LayoutRef(), dst.LayoutRef()
 	rank, size := lay.Rank(), lay.Size()
@@ -411,7 +411,7 @@ func ReduceDense(a, dst *tensor.Any, list []int, by *Reducer) bool {
 	return done
 }
 
-// A Failure is the first output without a result, of those that threads have found.
+// A Failure is the first of the outputs without a result that threads have found.
 type Failure struct {
 	mu  sync.Mutex
 	At  int // in row-major order

@@ -1,5 +1,5 @@
 // Package exec runs operators over tensors: it finds the rows of elements that a loop of
-// package op or simd goes through, packs what isn't a row, and splits large work over
+// package op or simd goes through, packs elements that aren't a row, and splits large work over
 // threads. It knows element types as numbers of bytes. elementwise.go goes over elements,
 // lines.go and reduce.go over lines along an axis; threads.go splits work.
 //
@@ -85,7 +85,7 @@ func Bytes(r Run, d dtype.DType) []byte {
 // RunOf returns elements as a Run.
 func RunOf[T any](s []T) Run { return *(*Run)(unsafe.Pointer(&s)) }
 
-// Of returns the elements of a Run as what they are.
+// Of returns the elements of a Run in their own type.
 func Of[T any](r Run) []T { return *(*[]T)(unsafe.Pointer(&r)) }
 
 // shifts has the logarithm of the size in bytes of an element.

@@ -8,7 +8,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 )
 
-// Rows are the rows of an operator for each element type: plain Go, which defines it, and those that package simd has,
+// Rows are the rows of an operator for each element type: plain Go, which defines it, and the rows of package simd,
 // which give the same bits, NaNs canonical already. The zero Rows has none.
 type Rows struct {
 	form  form
@@ -45,7 +45,7 @@ func Choose(fast *simd.Levels[*simd.RowsWhere], plain *simd.RowsWhere) Rows {
 	return Rows{choose, unsafe.Pointer(plain), (*simd.Levels[unsafe.Pointer])(unsafe.Pointer(fast))}
 }
 
-// A form is what rows are functions of.
+// A form is the kind of function that rows are.
 type form uint8
 
 const (
@@ -167,8 +167,8 @@ type Row struct {
 	how   how
 }
 
-// how is what is known of a row, in one word, which moves faster than its bytes: from the lowest on the form of f, the form
-// of the table's rows, of which three is the row of a sum, the slot in the table, and the element type.
+// how describes a row in one word, which moves faster than its bytes. From the lowest on, they are the form of f, the form
+// of the table's rows, the slot in the table, and the element type. A form of three for the table is the row of a sum.
 type how uint32
 
 func howOf(row, kind form, at uint8, d dtype.DType) how {

@@ -74,7 +74,7 @@ func (r *ranges) take(last bool) (int, bool) {
 }
 
 // Split calls f on ranges that cover [0, n), on as many threads as the work is
-// worth; cost is that of one step, in additions. What f computes must not depend
+// worth; cost is the cost of one step, in additions. The results of f must not depend
 // on the ranges. A panic in f reaches the caller. Where ctx may end, Split looks
 // before each range. Code after Split sees the non-temporal stores of f. With n = 0 f
 // isn't called.
@@ -91,7 +91,7 @@ func Split(name string, ctx context.Context, n, cost int, f func(from, to int)) 
 	if n < SplitCost/cost {
 		workers = 1
 	}
-	if ctx == nil { // of long work larger ranges, so long as each thread has sixteen: what comes next is fetched ahead
+	if ctx == nil { // of long work larger ranges, so long as each thread has sixteen: the processor prefetches the next elements
 		step = max(step, min(64*step, n/(16*workers)))
 	}
 	switch {

@@ -49,7 +49,7 @@ func TestCrew(t *testing.T) {
 	goroutines(t, before)
 }
 
-// A call waits for a helper that takes longer than it looks for one, and has what the helper wrote.
+// A call waits for a helper that takes longer than it looks for one, and sees the stores of the helper.
 func TestCrewWaits(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
 	for range 20 {

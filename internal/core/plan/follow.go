@@ -17,7 +17,7 @@ type Tail func(lines exec.Run, at int)
 func Followed(first *Op, n int, next *Op, k int, call func() Call) *Op {
 	f := &following{first, next, n, k, call}
 	o := VariantOf(first, first.fixed, nil, f.plan)
-	o.says.FLOPs, o.says.Follows = FLOPs{}, false // nobody counts those of both
+	o.says.FLOPs, o.says.Follows = FLOPs{}, false // nobody counts the FLOPs of both
 	return o
 }
 
@@ -89,7 +89,7 @@ func (f *following) plan(c *Use, p *Draft) {
 	}
 }
 
-// apart runs one operator after the other, and then what follows both.
+// apart runs one operator after the other, and then the Tail of both.
 func (f *following) apart(a, b *Use, then Tail, like tensor.Any, r *tensor.Any, opts []Option) {
 	s := Read(f.first.Name(), 0, opts)
 	AimShape(r, f.first.Name(), &s, like.DType(), like.Shape())

@@ -88,14 +88,14 @@ var owned = [...][2]string{
 	{"Unsorted", "Unique"},
 }
 
-// Ahead adds to an option of a target that its rows prefetch what the Prefetch says, which it returns.
+// Ahead adds a Prefetch to an option of a target, and returns it. The rows of the target follow it.
 func Ahead(o *Option) *simd.Prefetch {
 	p := new(simd.Prefetch)
 	o.more = &more{ahead: p}
 	return p
 }
 
-// Heed notes what the options say of an Into target besides where it is.
+// Heed notes the Prefetch that the options have for an Into target.
 func Heed(j *exec.Job, opts []Option) {
 	for i := range opts {
 		if m := opts[i].more; m != nil && m.ahead != nil {
@@ -104,12 +104,12 @@ func Heed(j *exec.Job, opts []Option) {
 	}
 }
 
-// more is what must stay one pointer further away than into: a context is handed
+// more has the options that must stay one pointer further away than into. A context is handed
 // to other threads, and escape analysis doesn't tell fields apart, so beside it
 // every Into target would move to the heap.
 type more struct {
 	ctx   context.Context
-	ahead *simd.Prefetch // the Into target is part of a tensor that is too large for the caches: what its row prefetches
+	ahead *simd.Prefetch // the Into target is part of a tensor that is too large for the caches: the prefetch of its row
 }
 
 // WithoutInto returns the options without the target, and nothing that would move it to
@@ -208,7 +208,7 @@ func (s *Settings) Quiet() []Option {
 
 // Ready returns the Into target when it is the only option and a run of elements of
 // type d that may be written: then exec.Dense is tried before anything else is looked at,
-// as shapes are right when layouts are equal. This is what makes a call cheap.
+// as shapes are right when layouts are equal. This makes a call cheap.
 func Ready(opts []Option, d dtype.DType) *tensor.Any {
 	if len(opts) != 1 || opts[0].more != nil {
 		return nil
@@ -220,7 +220,7 @@ func Ready(opts []Option, d dtype.DType) *tensor.Any {
 	return dst
 }
 
-// Kept returns the options that change what is computed.
+// Kept returns the options that change the results.
 func Kept(opts []Option) (keep []Option) {
 	for _, o := range opts {
 		if o.flags != 0 {

@@ -9,7 +9,7 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// An Op is an operator in its run-time form: what it says of itself, and how it plans a call.
+// An Op is an operator in its run-time form: its description, and how it plans a call.
 type Op struct {
 	says  About
 	takes func(d dtype.DType) bool              // whether the deciding operand may hold d
@@ -41,7 +41,7 @@ func OpOf(t Table) *Op {
 	return o
 }
 
-// An Info is what an operator of a program says of itself.
+// An Info describes an operator of a program.
 type Info struct {
 	Name, Domain string
 	Versions     []int    // the opsets that (re)defined it and whose meaning this is
@@ -216,12 +216,12 @@ type Draft struct {
 	Joins   bool                // the only result has the inputs one after the other along axis Along, and leaves one that is there where it is
 	Along   int
 	ByLines bool             // a line of the result, along the last axis, follows from that line of the only input
-	After   func(k int) Tail // says what takes elements of input k to the result, which are of its type and shape; nil if nothing does
+	After   func(k int) Tail // returns the Tail that takes elements of input k to the result, which are of its type and shape; nil if there is none
 	Keeps   int64            // bytes that the form of WithWeights keeps from the first run on
-	besides float64          // bytes that the call takes besides what its table says
+	besides float64          // bytes that the call takes besides the bytes of its table
 	moved   Mover            // of an operator that moves elements
 	several bool             // there is no only result, or it goes nowhere that a caller says
-	To      []tensor.Any     // what run gave
+	To      []tensor.Any     // the results of Run
 	opts    []Option         // of the body: the first has the target and the context
 	few     [1]Option
 	more    more
@@ -250,8 +250,8 @@ func (p *Draft) results() ([]tensor.Any, error) {
 // Steady reports whether Run may be called again and again, and reads the elements that operands have then.
 func (p *Plan) Steady() bool { return p.draft.Steady }
 
-// Views reports whether the results are views of the first input, or copies where its layout has no such view. The elements of
-// a copy are those of the input in row-major order.
+// Views reports whether the results are views of the first input, or copies where its layout has no such view. A copy has
+// the elements of the input in row-major order.
 func (p *Plan) Views() bool { return p.draft.Views }
 
 // Joins reports whether the only result has the inputs one after the other along an axis. An input that is that part of the target of
@@ -388,7 +388,7 @@ type Use struct {
 	Call
 	Flags Flags // orion, rectify: see InOrion and Rectified
 	Kept  any   // the packed weights of WithWeights
-	Tail  Tail  // what follows, if the operator Leads
+	Tail  Tail  // the operator that follows, if this one Leads
 }
 
 // Known returns whether the elements of input i may be looked at before the run.
@@ -399,7 +399,7 @@ func (c *Use) Known(i int) bool {
 // Orion reports whether the call is one of InOrion.
 func (c *Use) Orion() bool { return c.Flags&Orion != 0 }
 
-// About is what every operator says of itself.
+// About is the description that every operator has.
 type About struct {
 	Name     string
 	Domain   string   // of the operator set, empty for ONNX's own
@@ -424,7 +424,7 @@ type About struct {
 	Moves     Moves
 	FLOPs     FLOPs
 	TakesUp   takesUp
-	Kept      func(o *Op, c *Call) (form *Op, bytes int64) // WithWeights, for those that have it
+	Kept      func(o *Op, c *Call) (form *Op, bytes int64) // WithWeights, for the operators that have it
 	Weights   int                                          // of Kept: the input that has them
 }
 
@@ -437,7 +437,7 @@ const EveryPlace = ^uint(0)
 
 func (a *About) say() *About { return a }
 
-// Quick returns the cost of a row that an instruction set computes, of that which its plain loop has.
+// Quick returns the cost of a row that an instruction set computes, from the cost of its plain loop.
 func Quick(cost int) int { return max(1, cost/8) }
 
 // Operator is an operator that plans its calls by hand in its file. Just one of planned and move is set.
@@ -446,9 +446,9 @@ type Operator struct {
 	Least   int   // how many inputs it needs
 	Most    int   // how many it takes, if not least; any number if negative
 	By      int   // the input whose element type decides
-	Takes   Types // what that input may hold; 0 is every type
+	Takes   Types // the types that this input may hold; 0 is every type
 	Planned func(c *Use, p *Draft)
-	Move    func(c *Use) Mover // instead, for those that move elements
+	Move    func(c *Use) Mover // instead, for operators that move elements
 
 	Fast func(d dtype.DType, l cpu.Level) bool // whether package simd has rows for it; nil is no
 }

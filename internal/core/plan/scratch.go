@@ -6,10 +6,10 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// Scratch returns how many bytes a run takes at most besides operands and results: copies of
-// operands that aren't contiguous, wider numbers that narrow ones are computed in, steps on the way to the result, and the
-// blocks of matrix products, for each of the Threads of the call. Operands may be tensor.Specs, which count as
-// contiguous. What small slices take, some KiB, isn't counted.
+// Scratch returns how many bytes a run takes at most besides operands and results. They are for copies of
+// operands that aren't contiguous, wider numbers that narrow ones are computed in, and steps on the way to the result. They are also
+// for the blocks of matrix products, for each of the Threads of the call. Operands may be tensor.Specs, which count as
+// contiguous. The memory of small slices, some KiB, isn't counted.
 func (p *Plan) Scratch() int64 {
 	if p.draft.op.table == nil {
 		return 0
@@ -39,7 +39,7 @@ func Copies(in []tensor.Any) (n float64) {
 	return n
 }
 
-// takesUp is what operators written by hand take.
+// takesUp is the memory that operators written by hand take.
 type takesUp uint16
 
 const (
@@ -192,6 +192,6 @@ func Room(size int, lists ...[]tensor.Any) (n float64) {
 	return n
 }
 
-// MostWeights is how many weights are computed at once, unless those of one query of each sequence and head are more: then queries go by
+// MostWeights is how many weights are computed at once, unless the weights of one query of each sequence and head are more: then queries go by
 // a few at a time. The bits don't depend on it.
 const MostWeights = 2 << 20

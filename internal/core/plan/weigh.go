@@ -7,18 +7,18 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// mostScores is how many scores Weighed makes at once, unless those of one line are more.
+// mostScores is how many scores Weighed makes at once, unless one line has more.
 const mostScores = 1 << 19
 
 // Weighed returns an operator that does scores, along and product, as attention written out in nodes does. scores and product are MatMul,
-// perhaps Followed by operators whose operands stretch as those of Add do. The first n inputs are the inputs of scores. Its result is the only
+// perhaps Followed by operators whose operands stretch as the operands of Add do. The first n inputs are the inputs of scores. Its result is the only
 // input of along. The result of along is the first input of product, and the others are inputs n and later. Where along maps each line of the last axis by
 // itself, a part of the lines is made at a time, so that not all scores have to be there. Each element has the same bits. calls make
 // calls without inputs.
 func Weighed(scores *Op, n int, along, product *Op, calls [3]func() Call) *Op {
 	w := &weighing{ops: [3]*Op{scores, along, product}, n: n, calls: calls}
 	o := VariantOf(scores, scores.fixed, nil, w.plan)
-	o.says.FLOPs, o.says.Follows, o.says.Leads, o.says.Kept = FLOPs{}, false, false, nil // nobody counts those of all
+	o.says.FLOPs, o.says.Follows, o.says.Leads, o.says.Kept = FLOPs{}, false, false, nil // nobody counts the FLOPs of all
 	return o
 }
 
@@ -33,7 +33,7 @@ type weighed struct {
 	*weighing
 	call   *Use
 	scores tensor.Any  // a Spec of all
-	part   []int       // the shape of those that are made at once
+	part   []int       // the shape of the scores that are made at once
 	result []int       // the shape of the result
 	kinds  [2]*portion // for whole parts, and for the last one along an axis
 }
@@ -153,7 +153,7 @@ func (q *weighed) some(room *tensor.Any, from, till []int, r *tensor.Any, ctx co
 		q.uses(q.call, &(*k).uses)
 	}
 	p := *k
-	// part returns the part of an operand, or of the result, that belongs to these scores. Its axes are those of the scores, but for the last
+	// part returns the part of an operand, or of the result, that belongs to these scores. Its axes are the axes of the scores, but for the last
 	// ones.
 	part := func(a *tensor.Any, but int) (part tensor.Any, whole bool) {
 		idx := make([]tensor.Index, a.Rank())

@@ -12,9 +12,9 @@ import (
 
 // Fixed point: an operator's functions of one number define it, and rows of words, where
 // there are some, give the same. An element without a result, because it is beyond the
-// format or the function has no value there, fails the call: rows only note that there
-// is one, and the first in row-major order is found again by the function, whose error
-// says what is wrong with it.
+// format or the function has no value there, fails the call. Rows only note that there
+// is one. The function finds the first in row-major order again, and its error names the
+// fault.
 
 // A fixedTable has the function of an operator for each format.
 type fixedTable interface {
@@ -74,7 +74,7 @@ type (
 // A FixedRow is a row of fixed point.
 type FixedRow interface {
 	exec.Via
-	// fails returns what is wrong with the result of one element of each operand.
+	// fails returns the error of the result of one element of each operand.
 	fails(in *[3]exec.Run) error
 }
 

@@ -7,8 +7,8 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/cast"
 )
 
-// Rows of fixed-point words. A product of two words of 32 bits fits 64, so that what is
-// beyond shows at the end; words of 64 bits are looked at by sign and magnitude.
+// Rows of fixed-point words. A product of two words of 32 bits fits 64, so that a result
+// beyond the format shows at the end; words of 64 bits are looked at by sign and magnitude.
 
 // FixedWords are the words of fixed-point formats that have rows here.
 type FixedWords interface{ int32 | int64 }

@@ -25,7 +25,7 @@ func PutOff(name string, a *tensor.Any) {
 	*a = tensor.Lazy(n, n.dtype, n.shape...)
 }
 
-// Fused makes r the target of Fuse, and returns what computes it.
+// Fused makes r the target of Fuse, and returns the function that computes it.
 func Fused(r *tensor.Any, name string, y *tensor.Any, s plan.Settings) func() {
 	plan.Present(name, y)
 	a := ArgOf(name, y)
@@ -108,11 +108,11 @@ func Noted(r *tensor.Any, n Note, d dtype.DType, opts []plan.Option, ls ...*layo
 	*r = tensor.Lazy(&n, d, n.shape...)
 }
 
-// A fusion is what one call of Fuse or Prepare plans.
+// A fusion is the plan of one call of Fuse or Prepare.
 type fusion struct {
 	name string
 	plan.Settings
-	whole map[*Note]*tensor.Any // what is computed before the pass
+	whole map[*Note]*tensor.Any // the notes that are computed before the pass
 	calls []func()              // in this order
 }
 
@@ -163,8 +163,8 @@ type pass struct {
 	workers sync.Pool
 }
 
-// A block has so many elements, and its tensors so many bytes, that they lie in the second-level
-// cache: what each step costs besides its row is little then.
+// A block has at most fuseLen elements, and its tensors fuseBytes bytes, so that they lie in the second-level
+// cache: the cost of each step besides its row is little then.
 const (
 	fuseLen   = 16384
 	fuseBytes = 384 << 10
@@ -198,7 +198,7 @@ func (f *fusion) compute(n *Note, dst *tensor.Any) {
 	})
 }
 
-// pass plans the pass that computes n into dst, and before it what it needs.
+// pass plans the pass that computes n into dst, and before it the notes that it needs.
 func (f *fusion) pass(n *Note, dst *tensor.Any) *pass {
 	p := &pass{shape: n.shape, dst: dst, past: plan.Elements(n.shape) >= conv.Large/n.dtype.Size()}
 	slots, seen := map[any]int{}, map[*Note]bool{}
@@ -288,8 +288,8 @@ func (p *pass) assign(order []*Note, slots map[any]int) {
 	}
 }
 
-// mulAdd returns one note for n and a part that nobody else needs, which then isn't stored and read again, if there is a row of both: n adds to a
-// product, or is a function of such a sum, which has a joint note then. What has a slot is there already.
+// mulAdd returns one note for n and a part that nobody else needs, if there is a row of both. The part isn't stored and read again then. n adds
+// to a product, or is a function of such a sum, which has a joint note then. A part with a slot is there already.
 func (n *Note) mulAdd(uses map[*Note]int, slots map[any]int, joint map[*Note]*Note) (both, part *Note) {
 	for i, a := range n.Args {
 		part := a.By
@@ -367,7 +367,7 @@ func (p *pass) cut() {
 	p.down = (p.shape[p.axis] + p.rows - 1) / p.rows
 }
 
-// A worker is what one thread has of a pass.
+// A worker has the tensors of one thread in a pass.
 type worker struct {
 	slots, whole []*tensor.Any   // on the block and on all of it
 	ins          [][]*tensor.Any // of each step
@@ -425,7 +425,7 @@ func (p *pass) work(from, to int) {
 	}
 }
 
-// place makes w's slots those of block b.
+// place sets w's slots to block b.
 func (p *pass) place(w *worker, b int) {
 	for o, i := b/p.down, p.axis-1; i >= 0; i-- {
 		w.idx[i] = tensor.I(o % p.shape[i])
@@ -444,7 +444,7 @@ func (p *pass) place(w *worker, b int) {
 	w.rows = n
 }
 
-// next says what the last step prefetches while it computes: the operands of the next block, which follow those of this one.
+// next sets the prefetch of the last step while it computes: the operands of the next block, which follow the operands of this one.
 func (p *pass) next(w *worker, ahead *simd.Prefetch) {
 	var few [4][]byte
 	runs := few[:0]

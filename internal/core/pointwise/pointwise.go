@@ -15,7 +15,7 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// An elementwise operator is a pointwise: a table of rows and of what is special about them. Its method call finds the row
+// An elementwise operator is a pointwise: a table of rows and of their special properties. Its method call finds the row
 // of the element type and the instruction set, and gives it to a driver of package exec. The typed function is a façade of
 // call, and a plan calls it too.
 
@@ -359,7 +359,7 @@ func (o *Operator) tail(ins []*tensor.Any, k int, numbers [2]exec.Word) plan.Tai
 	}
 }
 
-// Kernel returns what computes runs of a type that is computed in itself.
+// Kernel returns the kernel for runs of a type that is computed in itself.
 func (o *Operator) Kernel(d dtype.DType) (k exec.Kernel) {
 	row, fast := o.Rows.Of(d)
 	if k.Row = row; !fast && !o.Clean {

@@ -9,10 +9,10 @@ import (
 )
 
 // settled computes a function in float32 so that rounding the result again, to a
-// narrow float, gives what rounding the true value gives. That could go wrong only
+// narrow float, gives the same as rounding the true value. That could go wrong only
 // where the float32 lies exactly between two narrow floats, so that its low 12 bits
-// are 0, while the true value doesn't: float64 says on which side that is, and the
-// result moves there by one unit.
+// are 0, while the true value doesn't. float64 says on which side the true value is,
+// and the result moves there by one unit.
 type settled Operator
 
 // doubts holds the elements that a row of settled looks at again.
