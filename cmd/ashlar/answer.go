@@ -40,7 +40,7 @@ func (p *program) print(r *result, f *runFlags) {
 	}
 }
 
-// names are those of the tensors that the run gave, in the order of the graph's outputs.
+// names lists the names of the tensors that the run gave, in the order of the graph's outputs.
 func (r *result) names() (list []string) {
 	for i := range r.m.Graph.Outputs {
 		list = append(list, r.parts[r.m.Graph.Outputs[i].Name]...)

@@ -21,18 +21,18 @@ type difference struct {
 	top    int
 	values bool // --values
 
-	swapped         bool // what runs is b
+	swapped         bool // b is the model that runs
 	tensors, differ int
 	failed          failures          // about arrays that can't be compared
-	largest         tensortest.Report // of what is tolerated
+	largest         tensortest.Report // of the tolerated differences
 }
 
-// A side is what is compared of a file.
+// A side is the tensors of a file in a comparison.
 type side struct {
 	file  string
 	names []string // nil: a single tensor
 	read  func(name string) (tensor.Any, error)
-	owned bool // what read returns is nobody else's
+	owned bool // nobody else has the tensor that read returns
 }
 
 func set(names []string) map[string]bool {
@@ -159,7 +159,7 @@ func (d *difference) named(x, y side) error {
 		if err := d.compare(label(name)+": ", a, b); err != nil {
 			return err
 		}
-		for i, t := range []tensor.Any{a, b} { // those of an npz are memory of their own
+		for i, t := range []tensor.Any{a, b} { // arrays of an npz are memory of their own
 			if []side{x, y}[i].owned {
 				t.Close()
 			}

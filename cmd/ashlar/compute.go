@@ -312,7 +312,7 @@ func end(ctx context.Context, p *chunk.Plan) error {
 	return errors.Join(p.End(ctx), unlock())
 }
 
-// memoryAdvice says which flags do what an error of chunk.NewPlan suggests.
+// memoryAdvice names the flags that follow the advice in an error of chunk.NewPlan.
 func (v *computation) memoryAdvice(err error) error {
 	if errors.Is(err, chunk.ErrMemory) {
 		return fmt.Errorf("%w; on the command line that is --memory, --chunks, or rechunk(x, (100, 100)) in the expression", err)
@@ -326,7 +326,7 @@ func resultStage(p *chunk.Plan) chunk.Stage {
 	return stages[slices.IndexFunc(stages, func(s chunk.Stage) bool { return s.Target })]
 }
 
-// tasks runs the plan. The collector keeps the process within what its tasks may hold.
+// tasks runs the plan. The collector keeps the process within the memory that its tasks may hold.
 func (v *computation) tasks(ctx context.Context, p *chunk.Plan) error {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
@@ -383,7 +383,7 @@ func (p *program) again() string {
 	return line
 }
 
-// report prints the result, or what was made.
+// report prints the result, or a line about the array that was made.
 func (v *computation) report(ctx context.Context, p *chunk.Plan, store zarr.Store, spent time.Duration) error {
 	last := resultStage(p)
 	title := format.Typed(last.DType.String(), last.Shape)
@@ -416,7 +416,7 @@ func (v *computation) report(ctx context.Context, p *chunk.Plan, store zarr.Stor
 	return nil
 }
 
-// computeReport is what --json prints.
+// computeReport is the output of --json.
 type computeReport struct {
 	Out     string  `json:"out,omitempty"`
 	DType   string  `json:"dtype"`

@@ -291,7 +291,7 @@ func (v *conversion) change(x *format.Array) (err error) {
 	return nil
 }
 
-// cast converts elements as op.Cast does; what a fixed-point format has no room for is an error.
+// cast converts elements as op.Cast does; a value outside the range of a fixed-point format is an error.
 func cast(t tensor.Any, d dtype.DType) (tensor.Any, error) {
 	o, ok := op.Lookup("CastLike")
 	if !ok {

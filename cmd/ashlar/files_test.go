@@ -20,7 +20,7 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// makeFiles writes the files that tests use besides those of the repository, and returns their folder.
+// makeFiles writes the files that tests use besides the files of the repository, and returns their folder.
 func makeFiles(t *testing.T) string {
 	dir := t.TempDir()
 	save := func(name string, b []byte) {
@@ -68,7 +68,7 @@ func makeFiles(t *testing.T) string {
 		x = b.Node("Defenestrate", []string{b.Node("Abs", []string{x})}, onnx.IntAttr("floor", 2))
 		b.Output(b.Rename(x, "y"), dtype.Float32, 2)
 	})
-	// branches cuts x into rows, after those of a sequence that may be left out, or gives the sequence alone.
+	// branches cuts x into rows, after the rows of a sequence that may be left out, or gives the sequence alone.
 	model("branches", func(b *onnx.Builder) {
 		rows := onnx.Type{Kind: onnx.KindSequence, Of: &onnx.Type{Kind: onnx.KindTensor, Elem: onnx.ElemFloat32}}
 		list, x, cut := b.InputOf("list", rows), b.Input("x", dtype.Float32, "n", 3), b.Input("cut", dtype.Bool)
@@ -86,7 +86,7 @@ func makeFiles(t *testing.T) string {
 		y := b.Node("If", []string{b.Input("up", dtype.Bool)}, onnx.GraphAttr("then_branch", then), onnx.GraphAttr("else_branch", other))
 		b.Output(b.Rename(y, "y"), dtype.Float32, "n")
 	})
-	// chain is a product and what is around; chain-off has another weight, half computes in float16.
+	// chain is a product and the operators around it; chain-off has another weight, half computes in float16.
 	for name, last := range map[string]float32{"chain": 3, "chain-off": 3.5, "half": 3} {
 		model(name, func(b *onnx.Builder) {
 			x := b.Input("x", dtype.Float32, "n", 3)

@@ -13,7 +13,7 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// A model in fixed point says the same class, and diff says how far its scores are from those of float32.
+// A model in fixed point says the same class, and diff says how far its scores are from the scores in float32.
 func TestRunFixed(t *testing.T) {
 	inRoot(t)
 	dir := t.TempDir()
@@ -52,7 +52,7 @@ func TestRunFixed(t *testing.T) {
 	}
 }
 
-// Of 540 digits each is what it is in float32.
+// Each of 540 digits gets the same class as in float32.
 func TestFixedDigits(t *testing.T) {
 	inRoot(t)
 	pixels, err := npy.Open("testdata/digits-test.npy", nil)

@@ -50,7 +50,7 @@ func (p *program) foldersOf(m *onnx.Model, f *runFlags, files []string) (*folder
 	for _, arg := range f.inputs {
 		name, file, err := in.named(arg)
 		if err != nil || !isFolder(file) {
-			d.named = append(d.named, arg) // gather says what is wrong
+			d.named = append(d.named, arg) // gather names the mistake
 			continue
 		}
 		if where != nil && d.name != name {

@@ -10,7 +10,7 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// inputs are what a run is given, collected from the arguments before anything large is read.
+// inputs are the arguments of a run, collected from the command line before anything large is read.
 type inputs struct {
 	p      *program
 	m      *onnx.Model
@@ -20,7 +20,7 @@ type inputs struct {
 	values map[string]*value
 }
 
-// A value is what one input is given: a tensor, pictures that become one, a list of tensors for a sequence, or strings or
+// A value is the argument of one input: a tensor, pictures that become one, a list of tensors for a sequence, or strings or
 // maps, one or the elements of a sequence.
 type value struct {
 	files    []string
@@ -206,7 +206,7 @@ func (in *inputs) twice(name, file string) error {
 	return fmt.Errorf("%s: input %q has a value from %s already; only pictures make a batch", file, name, in.values[name].files[0])
 }
 
-// names are those of all inputs of the graph, in its order.
+// names lists the names of all inputs of the graph, in its order.
 func (in *inputs) names() (list []string) {
 	if in.m.Graph != nil {
 		for i := range in.m.Graph.Inputs {
@@ -216,7 +216,7 @@ func (in *inputs) names() (list []string) {
 	return list
 }
 
-// info is what the graph says about an input, nil if there is none of this name.
+// info returns the graph's declaration of an input, nil if there is none of this name.
 func (in *inputs) info(name string) *onnx.ValueInfo {
 	i := slices.Index(in.names(), name)
 	if i < 0 {

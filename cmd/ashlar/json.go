@@ -12,7 +12,7 @@ import (
 // mostValues is how many values of an output, and rows of classes, a report holds.
 const mostValues = 10000
 
-// values returns the first elements of a tensor, at most most, as what encoding/json writes in full: integers as they are,
+// values returns the first elements of a tensor, at most most, as values that encoding/json writes in full: integers as they are,
 // floats in the fewest digits that give them back.
 func values(t tensor.Any, most int) []any {
 	list := []any{}
@@ -48,7 +48,7 @@ func jsonValue(v any) any {
 	return v
 }
 
-// jsonFloat is v, or the name of what JSON has no number for.
+// jsonFloat is v, or the name of a value that JSON has no number for.
 func jsonFloat[T float32 | float64](v T) any {
 	switch f := float64(v); {
 	case math.IsNaN(f):

@@ -193,7 +193,7 @@ func (l *loss) pictured(name string, t tensor.Any) error {
 	return nil
 }
 
-// compressed measures what JPEG changes in the levels of a picture: it encodes it as PNG, which keeps them, and as JPEG.
+// compressed measures the change of a picture's levels by JPEG: it encodes it as PNG, which keeps them, and as JPEG.
 func (v *conversion) compressed(x *format.Array) (l loss, err error) {
 	var levels [2][]byte
 	for i, name := range []string{"png", "jpeg"} {

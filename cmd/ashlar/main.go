@@ -170,7 +170,7 @@ when the command line makes no sense. It is 130 or 143 after a signal.`,
 		"fish":       "  ashlar completion fish > ~/.config/fish/completions/ashlar.fish",
 		"powershell": "  ashlar completion powershell | Out-String | Invoke-Expression",
 	}
-	for _, c := range root.Commands() { // what cobra adds has no examples, and lets wrong arguments pass
+	for _, c := range root.Commands() { // the commands that cobra adds have no examples, and let wrong arguments pass
 		switch c.Name() {
 		case "help":
 			c.Example = examples["help"]

@@ -25,7 +25,7 @@ var update = flag.Bool("update", false, "rewrite the transcripts in testdata and
 // inRoot makes the root of the repository the working folder, where the files of the examples are.
 func inRoot(t testing.TB) { t.(*testing.T).Chdir(filepath.Join("..", "..")) }
 
-// A call is one run of the command and what came of it.
+// A call is one run of the command and its outcome.
 type call struct {
 	program
 	code     int
@@ -60,7 +60,7 @@ func words(line string) (list []string) {
 	return list
 }
 
-// TestTranscripts runs the lines of testdata/*.txt that begin with "$ ashlar" and compares what they print, on standard
+// TestTranscripts runs the lines of testdata/*.txt that begin with "$ ashlar" and compares their output, on standard
 // output and standard error, with the lines that follow; a last line "exit N" is an exit code other than 0. TMP is a folder with
 // the files of makeFiles, and < gives a file as standard input. Lines before the first command are comments.
 func TestTranscripts(t *testing.T) {

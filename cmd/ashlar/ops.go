@@ -56,7 +56,7 @@ the reason why it is not defined. The results are the same bits with every kerne
 	return c
 }
 
-// cell says what an operator is computed with.
+// cell names the kernels of an operator.
 func cell(o *op.Op, d dtype.DType) string {
 	if !o.Supports(d) {
 		return "-"
@@ -72,7 +72,7 @@ func cell(o *op.Op, d dtype.DType) string {
 	return "go"
 }
 
-// onPage is cell with a word for what has no kernel on arm64: NEON has no product of 64-bit integers.
+// onPage is cell with a word for an operator without a kernel on arm64: NEON has no product of 64-bit integers.
 func onPage(o *op.Op, d dtype.DType) string {
 	c := cell(o, d)
 	if c == "512" && o.Name() == "Mul" && (d == dtype.Int64 || d == dtype.Uint64) {

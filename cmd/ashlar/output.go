@@ -19,7 +19,7 @@ type target struct {
 	zip   bool
 }
 
-// targetsOf reads the values of -o, and refuses before the run what would fail after it.
+// targetsOf reads the values of -o, and refuses before the run the targets that would fail after it.
 func (p *program) targetsOf(m *onnx.Model, model string, args []string) (list []target, err error) {
 	var names []string
 	if m.Graph != nil {
@@ -102,7 +102,7 @@ func targetsStdout(list []target) bool {
 	return slices.ContainsFunc(list, func(t target) bool { return t.file == "-" })
 }
 
-// outputOf is what the graph says about an output.
+// outputOf returns the graph's declaration of an output.
 func outputOf(m *onnx.Model, name string) *onnx.ValueInfo {
 	i := slices.IndexFunc(m.Graph.Outputs, func(v onnx.ValueInfo) bool { return v.Name == name })
 	return &m.Graph.Outputs[i]

@@ -17,7 +17,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// pictureFlags say what numbers pictures become.
+// pictureFlags say which numbers pictures become.
 type pictureFlags struct {
 	layout     axes
 	size       pixels
@@ -133,7 +133,7 @@ func (l *numbers) Type() string { return "numbers" }
 // A backdrop is a colour by name or in hexadecimal.
 type backdrop color.RGBA
 
-// white is what a page shows under a transparent picture, and what a viewer usually does.
+// white is the color of a page under a transparent picture, and usually of a viewer.
 var white = backdrop{0xff, 0xff, 0xff, 0xff}
 
 func (b *backdrop) Set(text string) error {
@@ -180,7 +180,7 @@ func (a *axes) String() string { return string(*a) }
 // Type is the word that stands for the value in the help text.
 func (a *axes) Type() string { return "axes" }
 
-// axesOf decides what the axes of an input are: what --layout says, or the one reading of its shape in which 1, 3 or 4
+// axesOf decides the order of an input's axes: the value of --layout, or the one reading of its shape in which 1, 3 or 4
 // channels stand before or after height and width.
 func (f *pictureFlags) axesOf(v *onnx.ValueInfo) (axes, error) {
 	t := &v.Type
@@ -415,7 +415,7 @@ func (f *pictureFlags) given() string {
 	return ""
 }
 
-// check refuses what makes no sense for any input.
+// check refuses the flags that make no sense for any input.
 func (f *pictureFlags) check(p *program) error {
 	if slices.Contains(f.std, 0) {
 		return p.usagef("--std can't be 0")
@@ -447,7 +447,7 @@ func (f *pictureFlags) put(out tensor.Any, i int, picture tensor.Any, o image.Op
 	return nil
 }
 
-// samples are the bytes of a picture and what becomes of them.
+// samples are the bytes of a picture and the numbers they become.
 type samples struct {
 	bytes    []uint8
 	table    [][256]float64

@@ -14,12 +14,12 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// A profile is what runs of a model did, node by node.
+// A profile is the work of a model's runs, node by node.
 type profile struct {
 	runs   int
 	warm   bool // the first of several runs is left out
 	nodes  map[*onnx.Node]*nodeTime
-	inside []time.Duration // by depth: what nodes there took since the last node above them
+	inside []time.Duration // by depth: the time of the nodes there since the last node above them
 
 	trace  bool
 	events []traceEvent // of the run that is on
@@ -30,7 +30,7 @@ type profile struct {
 	err    error
 }
 
-// nodeTime is what one node took in all runs.
+// nodeTime is the time of one node in all runs.
 type nodeTime struct {
 	node  *onnx.Node
 	index int
@@ -51,7 +51,7 @@ func (p *profile) begin() {
 	p.events, p.names, p.values = p.events[:0], p.names[:0], p.values[:0]
 }
 
-// observe is what a run calls for each of its nodes.
+// observe is the function that a run calls for each of its nodes.
 func (p *profile) observe(r *onnx.NodeRun) {
 	for len(p.inside) < r.Depth+2 {
 		p.inside = append(p.inside, 0)
@@ -118,7 +118,7 @@ func (p *profile) writeTrace(w io.Writer) error {
 	return json.NewEncoder(w).Encode(map[string]any{"displayTimeUnit": "ms", "traceEvents": p.events})
 }
 
-// A share is a part of a profile: a node, or all nodes of an operator. Times and bytes are those of one run.
+// A share is a part of a profile: a node, or all nodes of an operator. Times and bytes are of one run.
 type share struct {
 	Name    string  `json:"name,omitempty"`
 	Op      string  `json:"op"`
@@ -129,7 +129,7 @@ type share struct {
 	Bytes   float64 `json:"bytes"`
 }
 
-// shares returns the parts, those that take longest first.
+// shares returns the parts, the slowest first.
 func (p *profile) shares() (ops, nodes []share) {
 	runs := float64(p.runs)
 	byOp := make(map[string]*share)

@@ -20,7 +20,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// A program is one run of the command: the world as it sees it, and what is open.
+// A program is one run of the command: the world as it sees it, and the open files.
 type program struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
@@ -92,7 +92,7 @@ func arguments(least, most int, what string) cobra.PositionalArgs {
 	}
 }
 
-// wayOut says which flag does what an error of a package suggests.
+// wayOut names the flag that follows the advice in an error of a package.
 func wayOut(err error) string {
 	if _, rest, ok := strings.Cut(err.Error(), ": wants "); ok && strings.Contains(rest, "convert it with op.Cast") {
 		wanted, _, _ := strings.Cut(rest, "[")
@@ -154,7 +154,7 @@ func (p *program) bold(text string) string {
 	return "\x1b[1m" + text + "\x1b[0m"
 }
 
-// printable replaces what a file could do to a terminal: control characters and bytes that aren't UTF-8.
+// printable replaces the characters of a file that could harm a terminal: control characters and bytes that aren't UTF-8.
 func printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r != '\n' && (r < ' ' || r >= 0x7f && r < 0xa0 || r == 0x2028 || r == 0x2029 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069) {
@@ -176,7 +176,7 @@ func oneLine(text string, most int) string {
 	return text
 }
 
-// reading is what the command line says about files whose contents don't say it.
+// reading is the command line's facts about files whose contents don't state them.
 type reading struct {
 	from, dtype, shape, delimiter string // the flags as they are given
 	header                        bool

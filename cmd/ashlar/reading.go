@@ -31,7 +31,7 @@ func formatNamed(name string) *format.Format {
 	return format.Named(name)
 }
 
-// flags adds the flags; what says what --dtype is for.
+// flags adds the flags; what states the purpose of --dtype.
 func (r *reading) flags(c *cobra.Command, what string) {
 	f := c.Flags()
 	f.StringVar(&r.from, "from", "", "the `format` that is read, if not by contents and name: "+formatNames)

@@ -8,7 +8,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/classes"
 )
 
-// A report is what --json prints. Names and shapes are the graph's; values are in row-major order.
+// A report is the output of --json. Names and shapes are the graph's; values are in row-major order.
 type report struct {
 	Model   string         `json:"model"`
 	Inputs  []reportInput  `json:"inputs"`
@@ -30,7 +30,7 @@ type report struct {
 	} `json:"memory"`
 }
 
-// A reportProfile is where the time of a run goes: those that take longest first.
+// A reportProfile is where the time of a run goes: the slowest parts first.
 type reportProfile struct {
 	Operators []share `json:"operators"`
 	Nodes     []share `json:"nodes"`

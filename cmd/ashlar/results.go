@@ -19,7 +19,7 @@ import (
 // results are the results of a run by name, computed or in a file.
 type results struct {
 	side
-	outputs []string // those of a model's graph
+	outputs []string // the outputs of a model's graph
 	has     map[string]bool
 }
 
@@ -195,7 +195,7 @@ func (d *difference) against(ctx context.Context, s *source, known results) erro
 	if len(met) == 0 {
 		return fmt.Errorf("no result of %s has a name that %s has, so there is nothing to compare", s.name, known.file)
 	}
-	for _, name := range names { // those of other results may differ, as optimizers make them
+	for _, name := range names { // names of other results may differ, as optimizers make them
 		if !known.has[name] {
 			d.only(name, s.name)
 		}

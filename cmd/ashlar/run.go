@@ -175,7 +175,7 @@ are pairs. A folder's lines have runs, all times, with --repeat.`,
 	return c
 }
 
-// prepare opens the model, and refuses before a run what would fail after it. The folders are nil for one run.
+// prepare opens the model, and refuses before a run the targets that would fail after it. The folders are nil for one run.
 func (p *program) prepare(f *runFlags, model string, files []string) (u *runner, d *folders, targets []target, err error) {
 	start := time.Now()
 	u = &runner{program: p, f: f}
@@ -206,7 +206,7 @@ func (p *program) prepare(f *runFlags, model string, files []string) (u *runner,
 	return u, d, targets, nil
 }
 
-// put writes and prints what a run gave.
+// put writes and prints the results of a run.
 func (r *result) put(targets []target) error {
 	p, f := r.program, r.f
 	for _, t := range targets {

@@ -46,13 +46,13 @@ type runner struct {
 	load   time.Duration
 }
 
-// result is what a run gave and what it took.
+// result is the outputs of a run, and its inputs, plan and time.
 type result struct {
 	*runner
 	inputs  *inputs
 	outputs map[string]tensor.Any       // of a sequence each element
 	parts   map[string][]string         // the names under which outputs has a graph's output
-	empty   map[string]string           // what an output without tensors is
+	empty   map[string]string           // the text for an output without tensors
 	text    map[string]onnx.Value       // the outputs that are strings or maps, or sequences of them
 	ranks   map[string]*classes.Ranking // of the outputs that score classes
 	plan    *onnx.Plan

@@ -165,7 +165,7 @@ func (p *program) serve(ctx context.Context, f *serveFlags, args []string) error
 	for _, err := range wrong {
 		fmt.Fprintf(p.stderr, "ashlar: warning: a model is left out: %v\n", err)
 	}
-	// The collector runs when the heap has doubled, hundreds of times a second if models are small. What nobody touches
+	// The collector runs when the heap has doubled, hundreds of times a second if models are small. Memory that nobody touches
 	// takes no memory, and lets requests make 64 MiB of garbage before it runs.
 	untouched := make([]byte, 64<<20)
 	defer runtime.KeepAlive(untouched)

@@ -23,7 +23,7 @@ import (
 	"github.com/ashlar-go/ashlar/onnx"
 )
 
-// serving starts the command, and returns what it prints first and its end: a call with exit code and errors.
+// serving starts the command, and returns its first line and its end: a call with exit code and errors.
 func serving(t *testing.T, ctx context.Context, args ...string) (line string, over chan *call) {
 	t.Helper()
 	c := newCall(nil)
@@ -126,7 +126,7 @@ func TestServeIntegers(t *testing.T) {
 	}
 }
 
-// The command is told to end while clients ask: what they get is an answer, an error, or no connection, and it exits with 0.
+// The command is told to end while clients ask: each client gets an answer, an error, or no connection, and it exits with 0.
 func TestServeTerminated(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("there are no signals to send")

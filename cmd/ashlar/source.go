@@ -30,7 +30,7 @@ type source struct {
 	format.Source
 	name   string         // for people
 	arg    string         // as the command line has it, without #
-	array  string         // what stands behind #
+	array  string         // the name behind #
 	format *format.Format // nil: unknown
 	file   format.File    // once named has opened it
 
@@ -357,7 +357,7 @@ func (p *program) picture(s *source, o image.Options) (tensor.Any, error) {
 }
 
 // within refuses arrays of an npz, or of PyTorch, that together take more memory than one may: each is within the bound of an
-// array, and a small file can hold many of them. Those that can't be read are left for their own errors.
+// array, and a small file can hold many of them. Arrays that can't be read are left for their own errors.
 func (p *program) within(s *source, f format.File, names []string, idx []tensor.Index) error {
 	if !s.is("npz", "pytorch") || len(names) < 2 {
 		return nil
@@ -388,8 +388,8 @@ func (p *program) within(s *source, f format.File, names []string, idx []tensor.
 	return nil
 }
 
-// freely is how much memory a picture, or an array of an npz, may take whatever the size of its file: what --max-memory
-// says. It is 0 for the packages' own bounds, which let any file take 48 MiB, when the flag isn't given or is below that.
+// freely is how much memory a picture, or an array of an npz, may take whatever the size of its file: the value of
+// --max-memory. It is 0 for the packages' own bounds, which let any file take 48 MiB, when the flag isn't given or is below that.
 func (p *program) freely() int64 {
 	switch {
 	case p.limit < 0:
@@ -414,7 +414,7 @@ func (p *program) headerOf(s *source) (f format.File, i format.Info, err error) 
 	return f, i, s.in(err)
 }
 
-// options are what the command line says about a file that is read.
+// options returns the command line's facts about a file to be read.
 func (p *program) options() format.Options {
 	r := &p.reading
 	o := format.Options{DType: r.as, Header: r.header, Comma: r.comma, MaxBytes: p.freely(), Unfinished: p.partly, CF: p.cf, Scaled: p.mx, Hosts: p.hosts}

@@ -111,7 +111,7 @@ func writeSparse(f *os.File, ext, head string, n int64, last []byte) error {
 		_, err := f.WriteAt([]byte(head), 0)
 		return err
 	}
-	// The checksum of an entry is not what a part of it is compared with.
+	// A part of an entry isn't compared with the entry's checksum.
 	size := uint64(len(head)) + uint64(n)
 	z := zip.NewWriter(holes{f})
 	w, err := z.CreateRaw(&zip.FileHeader{Name: "w.npy", Method: zip.Store, CompressedSize64: size, UncompressedSize64: size})
@@ -144,7 +144,7 @@ func (h holes) Write(b []byte) (int, error) {
 	return len(b), err
 }
 
-// peakOf runs the command in a process of its own and returns what it prints and the most memory it had.
+// peakOf runs the command in a process of its own and returns its output and its peak memory.
 func peakOf(t *testing.T, args []string) (out string, peak int64) {
 	t.Helper()
 	exe, err := os.Executable()
@@ -166,7 +166,7 @@ func peakOf(t *testing.T, args []string) (out string, peak int64) {
 	return text, peak
 }
 
-// TestOtherProcess is what peakOf runs; there is nothing to test without its variable.
+// TestOtherProcess is the process that peakOf runs; there is nothing to test without its variable.
 func TestOtherProcess(t *testing.T) {
 	args := os.Getenv("ASHLAR_TEST_ARGS")
 	if args == "" {

@@ -208,7 +208,7 @@ type tally struct {
 	low, high                    float64 // of the finite ones
 	signed                       [2]int64
 	unsigned                     [2]uint64
-	sum, rest                    float64 // of the finite ones; rest is what sum lost in rounding (Neumaier)
+	sum, rest                    float64 // of the finite ones; rest is the part that sum lost in rounding (Neumaier)
 }
 
 // add adds to the sum.
@@ -242,7 +242,7 @@ func (t *tally) first(values []float64) {
 	}
 }
 
-// statisticOf reads all elements of an array three times: for their range, their mean, and what is about the mean.
+// statisticOf reads all elements of an array three times: for their range, their mean, and their deviations from the mean.
 func statisticOf(s *source, f format.File, name string, bins int) (*statistic, error) {
 	inf := math.Inf(1)
 	t := tally{least: inf, most: -inf, low: inf, high: -inf, signed: [2]int64{math.MaxInt64, math.MinInt64}, unsigned: [2]uint64{math.MaxUint64, 0}}

@@ -178,7 +178,7 @@ func holdsText(v onnx.Value) bool {
 	return v.Kind() == onnx.KindMap || v.Kind() == onnx.KindTensor && v.Tensor().IsZero()
 }
 
-// textKind is what a report says in place of an element type.
+// textKind is the word in a report in place of an element type.
 func textKind(v onnx.Value) string {
 	if v.Strings() != nil {
 		return "string"

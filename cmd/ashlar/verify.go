@@ -128,7 +128,7 @@ func (v *verification) run(ctx context.Context, file string, files []string) (d 
 	return d, s, r, s.in(err)
 }
 
-// values reads the values of files, by name; those of -i come before.
+// values reads the values of files, by name; values of -i come before.
 func (v *verification) values(model *source, m *onnx.Model, files []string) (map[string]onnx.Value, error) {
 	given := make(map[string]onnx.Value)
 	for _, file := range files {

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// kernels says what the operators' rows are computed by at a level.
+// kernels describes the code of the operators' rows at a level.
 func kernels(l cpu.Level) string {
 	if l == cpu.Generic {
 		return "plain Go"

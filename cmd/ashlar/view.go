@@ -88,7 +88,7 @@ func viewHandler(site string, files []string) http.Handler {
 }
 
 // onlyLocal refuses requests for a host that is a name other than localhost: a page on the web can give its own name the
-// address of this machine, and read what that name serves.
+// address of this machine, and read the answers of this server.
 func onlyLocal(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		host := (&url.URL{Host: r.Host}).Hostname()

@@ -18,7 +18,7 @@ func (p *program) forceFlag(c *cobra.Command) {
 	c.Flags().BoolVar(&p.force, "force", false, "replace a write-protected file")
 }
 
-// writeTo makes a file of what put writes, that the command line names: - is standard output. Its errors name the file.
+// writeTo makes the file that the command line names from the output of put: - is standard output. Its errors name the file.
 func (p *program) writeTo(file string, put func(io.Writer) error) error {
 	if file == "-" {
 		return put(format.Pieces(p.out))
@@ -47,7 +47,7 @@ func folderOf(file string) error {
 }
 
 // endsIn fails for the file of a flag whose name says other contents than the flag writes: a slip would replace a model by
-// its picture. What isn't an ordinary file, such as a pipe, may have any name.
+// its picture. A file that isn't ordinary, such as a pipe, may have any name.
 func (p *program) endsIn(end, flag, file string) error {
 	if info, err := os.Stat(file); strings.EqualFold(filepath.Ext(file), end) || err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 		return nil

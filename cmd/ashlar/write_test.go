@@ -77,7 +77,7 @@ func TestSignals(t *testing.T) {
 	}
 }
 
-// TestSlowWriter is what TestSignals runs; there is nothing to test without its variable.
+// TestSlowWriter is the process that TestSignals runs; there is nothing to test without its variable.
 func TestSlowWriter(t *testing.T) {
 	file := os.Getenv("ASHLAR_TEST_WRITE")
 	if file == "" {
@@ -175,7 +175,7 @@ func npyHeader(descr string, rows, columns int64) string {
 	return "\x93NUMPY\x01\x00\x76\x00" + dict + strings.Repeat(" ", 117-len(dict)) + "\n"
 }
 
-// What a format can't hold is refused with the flag that helps.
+// An array that a format can't hold is refused with the flag that helps.
 func TestConvertHolds(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for name, x := range map[string]tensor.Any{"rows.npy": tensor.New[float64](0, 3).Any(), "columns.npy": tensor.New[float64](3, 0).Any(), "one.npy": tensor.New[float64](0).Any(),

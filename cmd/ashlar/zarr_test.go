@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// What is converted to Zarr and back is the same, as a folder and as a zip file.
+// An array converted to Zarr and back is the same, as a folder and as a zip file.
 func TestZarr(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
