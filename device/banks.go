@@ -10,7 +10,7 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// empty is what memory reads that nobody has written.
+// empty is the byte that unwritten memory reads.
 const empty = 0xEE
 
 // A pool is the banks of one kind of memory. A buffer has the same address in each of
@@ -18,7 +18,7 @@ const empty = 0xEE
 type pool struct {
 	kind        Memory
 	size, align int
-	banks       [][]span // what is in use, by address
+	banks       [][]span // the spans in use, by address
 }
 
 // A span is the part of a bank that a buffer has.
@@ -28,7 +28,7 @@ type span struct {
 	at        int // the bank's number among the buffer's
 }
 
-// buffer is what a tensor of the software accelerator has: the same number of bytes in
+// buffer is the memory of a tensor on the software accelerator: the same number of bytes in
 // each of some banks. The device's lock guards it.
 type buffer struct {
 	dev     *Sim
@@ -127,7 +127,7 @@ func (b *buffer) release() {
 	b.memory.Close()
 }
 
-// resident says what is in the banks, the largest first.
+// resident lists the buffers in the banks, the largest first.
 func (p *pool) resident(banks []int) string {
 	seen := map[*buffer]bool{}
 	var list []*buffer
@@ -165,7 +165,7 @@ func (p *pool) resident(banks []int) string {
 }
 
 // A Bank is the raw memory of a bank of DRAM, or of a core's L1, as everyone sees it:
-// what a command wrote that nobody has waited for isn't there yet. What was never
+// the writes of a command that nobody has waited for aren't there yet. A byte that was never
 // written, or was deallocated, reads 0xEE. It is an io.ReaderAt and io.WriterAt.
 type Bank struct {
 	dev  *Sim
@@ -192,7 +192,7 @@ func (b *Bank) ReadAt(dst []byte, addr int64) (int, error) {
 	return len(dst), nil
 }
 
-// WriteAt writes bytes where buffers are; what goes elsewhere is lost. It fails as
+// WriteAt writes bytes where buffers are; other bytes are lost. It fails as
 // ReadAt does.
 func (b *Bank) WriteAt(src []byte, addr int64) (int, error) {
 	err := b.each("device.WriteAt", len(src), addr, func(s *span, in, at, n int) {

@@ -106,7 +106,7 @@ func TestDirections(t *testing.T) {
 	}
 }
 
-// Who finds no room is told what is there.
+// An allocation that finds no room names the resident buffers.
 func TestFull(t *testing.T) {
 	dev := open(t)
 	c := MemoryConfig{Memory: L1}

@@ -190,10 +190,10 @@ func copyBy(op string, q Queue, dst, src tensor.Any) (Event, error) {
 	return d.queue(q, moves)
 }
 
-// CopyFromAsync queues what tensor.CopyFromAsync does, bound, base offset, fill and
+// CopyFromAsync queues the copy of tensor.CopyFromAsync, bound, base offset, fill and
 // swizzle included, between tensors one of which is on a device: see Copy. Offsets are those
 // in the storage: of a View its layout's, of a whole tensor, which must not be padded or
-// encoded, those of pack.Spec.Storage. It fails as that panics, and as Copy does.
+// encoded, the offsets of pack.Spec.Storage. It fails where that panics, and as Copy does.
 func CopyFromAsync(q Queue, dst, src tensor.Any, o tensor.AsyncCopy) (Event, error) {
 	const op = "device.CopyFromAsync"
 	if q == nil {
@@ -251,14 +251,14 @@ type side struct {
 	spec  pack.Spec
 	shape []int
 	t     *Tensor                // nil on the host
-	host  []byte                 // what a queue reads or writes in place of the tensor's memory
+	host  []byte                 // the bytes that a queue reads or writes in place of the tensor's memory
 	first int                    // the byte in host of offset 0 of lay
 	lay   layout.Layout          // the offsets of the elements in the storage, padding included where whole
 	whole bool                   // lay is the storage's of spec
 	bytes func() ([]byte, error) // of the host, as they are
 }
 
-// sides returns those of a copy; onHost does it when none is on a device.
+// sides returns the sides of a copy; onHost does it when none is on a device.
 func sides(op string, dst, src tensor.Any, onHost string) (d, s *side, err error) {
 	if d, err = newSide(op, dst, true); err != nil {
 		return nil, nil, err
@@ -307,7 +307,7 @@ func newSide(op string, a tensor.Any, written bool) (*side, error) {
 	return s, nil
 }
 
-// sameSpec reports what differs between the tensors of a copy.
+// sameSpec reports the difference between the tensors of a copy.
 func sameSpec(op string, d, s *side) error {
 	a, b := d.spec, s.spec
 	if d.t != nil && !d.whole {
@@ -351,7 +351,7 @@ func (s *side) element(off int) Place {
 	return Place{Buffer: s.t.h.root.buf, Bank: at, Offset: offset}
 }
 
-// offsets returns those of all elements, in row-major order.
+// offsets returns the offsets of all elements, in row-major order.
 func (s *side) offsets() []int {
 	list := make([]int, 0, product(s.shape))
 	at := make([]int, s.lay.Rank())
@@ -370,7 +370,7 @@ func (s *side) offsets() []int {
 }
 
 // reach finds the bytes of a tensor on the host, which queues don't touch: they get a copy
-// of what is read, and the bytes for what is written.
+// of the bytes to read, and bytes for the elements to be written.
 func (s *side) reach(op string, a tensor.Any, written bool) error {
 	s.bytes = func() ([]byte, error) {
 		b, first, err := hostBytes(op, a, written)

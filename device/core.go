@@ -17,8 +17,8 @@ import (
 
 // Core is a core of the software accelerator. A kernel gets one to work with: Bytes and
 // Shards are the parts of its arguments in the core's own L1, Read and Write reach all
-// pages. What a kernel reads of other cores is what was there before it was launched; what
-// it writes they and everybody see when all cores are done, and when one fails, nobody.
+// pages. A kernel reads the bytes of other cores from before its launch. Its own
+// writes show to them and to everybody when all cores are done, and to nobody when one fails.
 //
 // Only the goroutine that a kernel runs in may use its Core.
 type Core struct {
@@ -108,8 +108,8 @@ type Shard struct {
 	Tensor tensor.Any // its elements, without holes, but with the padding of its pages
 }
 
-// Shards returns the core's shards of a tensor in L1 as tensors over Bytes: what a kernel
-// writes to them is written. It fails as Bytes does, and when a format encodes the
+// Shards returns the core's shards of a tensor in L1 as tensors over Bytes: elements that a kernel
+// writes to them are written. It fails as Bytes does, and when a format encodes the
 // elements.
 func (c *Core) Shards(t Tensor) ([]Shard, error) {
 	const op = "device.Shards"
@@ -197,7 +197,7 @@ func (c *Core) Read(t Tensor, page int, dst []byte) error {
 }
 
 // Write copies src to a page of an argument: see Read. It is done when all cores are, in
-// the order of the cores, after what they changed in Bytes.
+// the order of the cores, after their changes in Bytes.
 func (c *Core) Write(t Tensor, page int, src []byte) error {
 	b, at, to, err := c.reach("device.Write", t, page, len(src))
 	if err != nil {
@@ -228,7 +228,7 @@ func (c *Core) reach(op string, t Tensor, page, n int) (b *buffer, at, off int, 
 	}
 }
 
-// changes returns what the core wrote.
+// changes returns the writes of the core.
 func (c *Core) changes() (out []write) {
 	for _, l := range c.local {
 		for i := 0; i < len(l.now); i++ {
@@ -249,7 +249,7 @@ func (c *Core) changes() (out []write) {
 // their L1, on all cores where none has, at the same time, and waits for them: Launch on a
 // queue of its own. An error or a panic of the function is an error with ErrKernel that
 // names the core, the first in the order of the grid; then nothing is written. A kernel
-// can't wait: in one, this, Sync, every Wait and what copies at once fail with ErrKernel.
+// can't wait: in one, this, Sync, every Wait and every copy that waits fail with ErrKernel.
 func (d *Sim) ForEachCore(f func(c *Core) error, ts ...Tensor) error {
 	if err := outside("device.ForEachCore"); err != nil {
 		return err
@@ -329,8 +329,8 @@ func (q *simQueue) Launch(kernel any, args ...Tensor) (Event, error) {
 	return e, nil
 }
 
-// outside fails in the goroutine of a kernel, and in what a Wait calls: waiting there could
-// stop for good, as what it waits for may be behind it in its queue.
+// outside fails in the goroutine of a kernel, and in a function that a Wait calls: waiting there could
+// stop for good, as the awaited command may be behind it in its queue.
 func outside(op string) error {
 	var pcs [64]uintptr
 	for skip := 2; ; skip += len(pcs) {
@@ -358,7 +358,7 @@ func (c *Core) run(f func(*Core) error, failure *error) {
 	var err error
 	defer func() {
 		r := recover()
-		c.queue = nil // for those who keep c
+		c.queue = nil // for a caller that keeps c
 		cause, _ := r.(error)
 		if r == nil {
 			cause = err

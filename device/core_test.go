@@ -7,7 +7,7 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// What moves is counted by where it goes, and a core reads what was there at the launch.
+// Bytes that move are counted by where they go, and a core reads the bytes from before the launch.
 func TestTraffic(t *testing.T) {
 	dev := open(t)
 	rows := MemoryConfig{Memory: L1, Sharding: HeightSharded, Shard: []int{1, 4}, Cores: []Range{Grid(4, 1)}}

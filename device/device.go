@@ -8,7 +8,7 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// Device is what tensors need of an accelerator: the software one is a Sim, and a GPU
+// Device has the methods of an accelerator that tensors need: the software one is a Sim, and a GPU
 // implements it.
 type Device interface {
 	// Model returns the numbers of the device.
@@ -16,7 +16,7 @@ type Device interface {
 	// Strict reports whether tensors are refused whose width isn't a multiple of MinWidth.
 	Strict() bool
 	// Alloc takes bytes at the same address in each of some banks. The name is for the
-	// errors of those who find no room later.
+	// errors of later calls that find no room.
 	Alloc(k Memory, banks []int, bytes int, name string) (Buffer, error)
 	// NewQueue returns a queue without commands.
 	NewQueue() Queue
@@ -39,14 +39,14 @@ type Buffer interface {
 	Free()
 }
 
-// Queue does commands one after the other, beside other queues. A command sees what the
-// earlier ones of its queue wrote. Other queues and the host see it when Wait of an Event
+// Queue does commands one after the other, beside other queues. A command sees the writes of the
+// earlier ones of its queue. Other queues and the host see it when Wait of an Event
 // of that command or a later one has returned, or another queue has come After it. A
 // command that fails writes nothing, and those behind it aren't done: they fail too, until
 // the queue's Wait reports it.
 type Queue interface {
 	// Copy moves bytes, all moves reading before any writes. The bytes of the host that
-	// are read must stay as they are until the event is finished; those that are written
+	// are read must stay as they are until the event is finished; bytes that are written
 	// change in the first Wait for it, which then calls seen, unless that is nil, and has
 	// its error too. seen doesn't wait for commands.
 	Copy(moves []Move, seen func() error) (Event, error)
@@ -55,7 +55,7 @@ type Queue interface {
 	// takes its own. It counts as writing its arguments. A kernel doesn't wait.
 	Launch(kernel any, args ...Tensor) (Event, error)
 	// After has later commands wait for an event, of any queue of the device, and see
-	// what was written before it.
+	// the writes before it.
 	After(e Event) error
 	// Wait waits for all commands, and returns the first failure since the last Wait.
 	Wait() error
@@ -65,8 +65,8 @@ type Queue interface {
 type Event interface {
 	// Done reports whether the command is finished.
 	Done() bool
-	// Wait returns when it is, with its error, and lets everyone see what it and those
-	// before it wrote.
+	// Wait returns when it is, with its error, and lets everyone see its writes and the writes of the
+	// commands before it.
 	Wait() error
 }
 
@@ -92,7 +92,7 @@ type Options struct {
 }
 
 // Open returns an accelerator in software: sim:wormhole and sim:blackhole have the numbers
-// of Wormhole and Blackhole, and sim:4x2 has those of Wormhole, with 4 columns and 2 rows
+// of Wormhole and Blackhole, and sim:4x2 has the numbers of Wormhole, with 4 columns and 2 rows
 // of cores. New takes any others.
 func Open(name string, o *Options) (*Sim, error) {
 	const op = "device.Open"
@@ -121,7 +121,7 @@ func New(m Model, o *Options) (*Sim, error) {
 }
 
 // Sim is the accelerator in software. It holds the bytes of each bank, moves them on
-// queues, runs Go functions on its cores, and counts what moves. All methods may be called
+// queues, runs Go functions on its cores, and counts the bytes that move. All methods may be called
 // from several goroutines at once.
 type Sim struct {
 	model  Model
@@ -154,7 +154,7 @@ func (d *Sim) Model() Model { return d.model }
 // Strict reports whether the device was opened with Options.Strict.
 func (d *Sim) Strict() bool { return d.strict }
 
-// Traffic returns what has moved since ResetTraffic. A command counts when it is done.
+// Traffic returns the bytes moved since ResetTraffic. A command counts when it is done.
 func (d *Sim) Traffic() Traffic {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -198,7 +198,7 @@ func (d *Sim) Used(k Memory, bank int) int {
 	return n
 }
 
-// Alloc takes memory: see Device. It fails with tensor.ErrMemory, and says what is there,
+// Alloc takes memory: see Device. It fails with tensor.ErrMemory, and names the resident buffers,
 // when no address is free in all of the banks.
 func (d *Sim) Alloc(k Memory, banks []int, bytes int, name string) (Buffer, error) {
 	const op = "device.Alloc"
@@ -274,8 +274,8 @@ func (d *Sim) Sync() error {
 	return first
 }
 
-// Close gives all memory back; tensors on the device are deallocated. What was written and
-// never waited for is lost. It fails with ErrBusy, and does nothing, while commands are
+// Close gives all memory back; tensors on the device are deallocated. Bytes that were written and
+// never waited for are lost. It fails with ErrBusy, and does nothing, while commands are
 // queued or at work: Sync waits for them. A second call does nothing.
 func (d *Sim) Close() error {
 	d.mu.Lock()

@@ -1,7 +1,7 @@
 // Package device places tensors in the memory of an accelerator, moves them there and
 // back on queues, and has such an accelerator in software.
 //
-// A device has banks of two kinds of memory: those of DRAM, and the L1 of each core. A
+// A device has banks of two kinds of memory: the banks of DRAM, and the L1 of each core. A
 // tensor is placed in pages, a tile or a row of its matrix each, and a MemoryConfig
 // says which page goes where. Interleaved pages are dealt to the banks one by one.
 // Sharded ones are dealt in shards, boxes of pages, to the cores of a grid. That is one
@@ -11,10 +11,10 @@
 //	t, err := device.ToDevice(x, dev, device.MemoryConfig{Memory: device.L1})
 //	y, err := device.FromDevice(t)
 //
-// What is copied and computed goes through queues. A Queue does its commands in order;
-// queues run side by side, and one sees what another wrote when somebody has waited for
-// that. A command that fails has written nothing.
+// Copies and kernels go through queues. A Queue does its commands in order;
+// queues run side by side, and one sees the writes of another when somebody has waited for
+// those. A command that fails has written nothing.
 //
-// The rules are those of TT-NN at commit 923191064229 of github.com/tenstorrent/tt-metal;
+// The rules are the rules of TT-NN at commit 923191064229 of github.com/tenstorrent/tt-metal;
 // docs/devices.md shows them in pictures, docs/from-ttnn.md has every name.
 package device

@@ -7,8 +7,8 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// The reasons that this package adds to those of package tensor. Memory that is
-// exhausted is tensor.ErrMemory; what was deallocated or closed is tensor.ErrClosed.
+// The reasons that this package adds to the reasons of package tensor. Memory that is
+// exhausted is tensor.ErrMemory; a deallocated tensor or a closed device is tensor.ErrClosed.
 var (
 	ErrSpec    = errors.New("spec")    // a copy between tensors of different types, shapes or pages
 	ErrSpace   = errors.New("space")   // a tensor that lives elsewhere: on the host, in DRAM, on another device or core

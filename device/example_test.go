@@ -140,7 +140,7 @@ func ExampleSim_ForEachCore() {
 	// device.ForEachCore: core (1,0): panic: no
 }
 
-// What a strict device refuses.
+// A strict device refuses a width of 1 in bfloat16.
 func ExampleMinWidth() {
 	dev, _ := device.Open("sim:wormhole", &device.Options{Strict: true})
 	x := tensor.New[num.BF16](64, 1)

@@ -21,7 +21,7 @@ func spec(d dtype.DType, o pack.Options, shape ...int) pack.Spec {
 	return must(pack.NewSpec(d, shape, &o))
 }
 
-// Every mistake is an error of a type, which says what clashes.
+// Every mistake is an error of a type, which names the clash.
 func TestMistakes(t *testing.T) {
 	dev, other := open(t), open(t)
 	strict := must(Open("sim:4x4", &Options{Strict: true}))
@@ -192,7 +192,7 @@ func TestMistakes(t *testing.T) {
 }
 
 // Any config of any tensor is placed, or an error: nothing panics, and nothing is allocated
-// for what doesn't fit.
+// for a tensor that doesn't fit.
 func TestWildConfigs(t *testing.T) {
 	placed := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -256,7 +256,7 @@ func TestWildConfigs(t *testing.T) {
 }
 
 // Memory that nobody wrote is no trap for bools, a lost copy is reported, and empty tensors
-// and those of rank 0 go both ways.
+// and tensors of rank 0 go both ways.
 func TestEdges(t *testing.T) {
 	dev := open(t)
 	s := spec(dtype.Bool, pack.Options{Tile: pack.TileOf(32, 32)}, 3)
@@ -326,7 +326,7 @@ func TestEdges(t *testing.T) {
 	}
 }
 
-// A view is what a layout makes of the storage.
+// A view has the elements that its layout picks from the storage.
 func TestViews(t *testing.T) {
 	dev := open(t)
 	rapid.Check(t, func(t *rapid.T) {
@@ -360,7 +360,7 @@ func TestViews(t *testing.T) {
 	})
 }
 
-// Scaled integers of rows come back, or what they are in doesn't take them and says so.
+// Scaled integers of rows come back, or the memory config doesn't take them and the error says so.
 func TestIntegers(t *testing.T) {
 	dev := open(t)
 	x := tensor.Arange[float32](0, 128, 1).Reshape(8, 16)
@@ -395,7 +395,7 @@ func TestIntegers(t *testing.T) {
 	}
 }
 
-// What waits in a kernel is an error there, not a deadlock, and leaves nothing behind.
+// A call that waits in a kernel is an error there, not a deadlock, and leaves nothing behind.
 func TestWaitInKernel(t *testing.T) {
 	dev := open(t)
 	a, b := must(ToDevice(full(1, 8).Any(), dev, MemoryConfig{})), must(ToDevice(full(2, 8).Any(), dev, MemoryConfig{}))
@@ -446,7 +446,7 @@ type noError struct{ text string }
 
 func (e *noError) Error() string { return e.text }
 
-// A kernel returns what isn't nil and says nothing; a core is kept after its kernel; the
+// A kernel returns an error that isn't nil and has no text; a core is kept after its kernel; the
 // slices of arguments change after a call.
 func TestKernelRemains(t *testing.T) {
 	dev := open(t)
@@ -493,7 +493,7 @@ func TestKernelRemains(t *testing.T) {
 	}
 }
 
-// What the host writes to a bank is seen by a queue that wrote another part of the buffer.
+// The host's write to a bank is seen by a queue that wrote another part of the buffer.
 func TestWriteAtSeen(t *testing.T) {
 	dev := open(t)
 	a := must(ToDevice(full(1, 8).Any(), dev, MemoryConfig{}))

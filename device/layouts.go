@@ -17,7 +17,7 @@ func (p *Placement) PageLayouts() (bank, offset layout.Layout, err error) {
 }
 
 // ElementLayouts is PageLayouts for the elements themselves, by the coordinates of the
-// padded shape, in which axes before those of the shards are one: (core, byte). It fails
+// padded shape, in which the axes before the shards' axes are one: (core, byte). It fails
 // as PageLayouts does, and for elements that a format encodes.
 func (p *Placement) ElementLayouts() (bank, offset layout.Layout, err error) {
 	const op = "device.ElementLayouts"

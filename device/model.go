@@ -60,7 +60,7 @@ func Blackhole() Model {
 	return Model{"blackhole", Coord{13, 10}, 1_572_864, 8, int(min(4_278_190_080, int64(maxInt))), 16, 64}
 }
 
-// modelNamed reads what follows sim: in the name of a device.
+// modelNamed reads the text after sim: in the name of a device.
 func modelNamed(name string) (Model, bool) {
 	switch name {
 	case "wormhole":
@@ -130,7 +130,7 @@ func (m Model) bytes(k Memory) (size, align int) {
 }
 
 // MinWidth returns the least width of a tensor on a device, of which every width is to
-// be a multiple: what has four bytes, 1 of float32 and uint32, 2 of bfloat16, and 32 of
+// be a multiple: the number of elements in four bytes, 1 of float32 and uint32, 2 of bfloat16, and 32 of
 // block floats, which come in tiles. It is checked by devices that are Strict. Of
 // formats it is asked by the format; f is nil where there is none.
 func MinWidth(d dtype.DType, f pack.Format) int {

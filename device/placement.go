@@ -7,7 +7,7 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// Placement is where each page of a tensor is: what Place returns. The tensor's pages
+// Placement is the place of each page of a tensor: the result of Place. The tensor's pages
 // are a grid, cut into shards, which are boxes of pages, numbered in row-major order as
 // pages are. Shard s is in bank s mod n of the n Banks, the (s div n)th there. In a bank
 // pages take slots of SlotBytes, in the row-major order of their shard; a shard at the

@@ -175,7 +175,7 @@ func checkLayouts(t *rapid.T, p *Placement, bank, off layout.Layout) {
 	}
 }
 
-// What goes to a device comes back with the same bits, by every config, through views of
+// A tensor that goes to a device comes back with the same bits, by every config, through views of
 // other cores, and into tensors that were there before.
 func TestRoundTrip(t *testing.T) {
 	dev, err := New(small, nil)

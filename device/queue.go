@@ -10,7 +10,7 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// simQueue keeps what its commands wrote to itself until somebody waits: the log, in
+// simQueue keeps the writes of its commands to itself until somebody waits: the log, in
 // order, and in buffer.views the bytes as this queue sees them. The device's lock guards
 // it.
 type simQueue struct {
@@ -35,7 +35,7 @@ type write struct {
 	bytes []byte
 }
 
-// A command is one step of a queue. run returns what it writes to buffers and, to be done
+// A command is one step of a queue. run returns its writes to buffers and, to be done
 // by Wait, to the host.
 type command struct {
 	event *simEvent
@@ -49,9 +49,9 @@ type simEvent struct {
 	number  int           // of the commands of its queue
 	done    chan struct{} // closed when it is finished
 	err     error
-	shown   bool         // everyone sees what it wrote
+	shown   bool         // everyone sees its writes
 	writes  []*buffer    // that it may write; their pending counts are given back once seen
-	seen    func() error // what the first Wait does, on the host
+	seen    func() error // the work of the first Wait, on the host
 	waiting sync.Mutex   // guards seen and late
 	late    error        // of seen
 }
@@ -221,7 +221,7 @@ func (q *simQueue) own(b *buffer) []byte {
 	return v
 }
 
-// show lets everyone see what the commands up to a number wrote.
+// show lets everyone see the writes of the commands up to a number.
 func (q *simQueue) show(number int) {
 	n := 0
 	for ; n < len(q.log) && q.log[n].event.number <= number; n++ {

@@ -58,7 +58,7 @@ func raw(t testing.TB, dev *Sim, d Tensor) byte {
 	return b[0]
 }
 
-// gate is a kernel that waits, so that what is behind it in its queue waits too.
+// gate is a kernel that waits, so that the commands behind it in its queue wait too.
 func gate(t testing.TB, q Queue) (open func()) {
 	t.Helper()
 	ch := make(chan struct{})
@@ -108,7 +108,7 @@ func TestQueuesOverlap(t *testing.T) {
 	}
 }
 
-// What nobody waited for is seen by its own queue alone.
+// Writes that nobody waited for are seen by their own queue alone.
 func TestUnseen(t *testing.T) {
 	dev := open(t)
 	a := must(ToDevice(full(1, 4).Any(), dev, MemoryConfig{}))
@@ -167,7 +167,7 @@ func TestUnseen(t *testing.T) {
 	}
 }
 
-// A failure writes nothing, and stops what is behind it until it is reported.
+// A failure writes nothing, and stops the commands behind it until it is reported.
 func TestFailures(t *testing.T) {
 	dev := open(t)
 	c := MemoryConfig{Memory: L1, Sharding: HeightSharded, Shard: []int{1, 2}, Cores: []Range{Grid(4, 1)}}
@@ -344,7 +344,7 @@ func TestCloseMeanwhile(t *testing.T) {
 	}
 }
 
-// CopyFromAsync does on a device what it does on the host: bound, fill, swizzle and base.
+// CopyFromAsync does the same on a device as on the host: bound, fill, swizzle and base.
 func TestCopyFromAsync(t *testing.T) {
 	dev := open(t)
 	rapid.Check(t, func(t *rapid.T) {

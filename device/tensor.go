@@ -28,7 +28,7 @@ type Tensor struct {
 // Any returns t as a tensor whose elements are no []T of a Go type: see tensor.Foreign.
 func (t Tensor) Any() tensor.Any { return tensor.Foreign(t, t.DType(), t.Layout()) }
 
-// handle is what Deallocate ends.
+// handle is the part of a tensor that Deallocate ends.
 type handle struct {
 	root *root
 	done *atomic.Bool // apart, so that the cleanup doesn't keep the handle
@@ -56,7 +56,7 @@ func (r *root) drop(done *atomic.Bool) {
 }
 
 // Empty returns a tensor on a device with nothing written yet. It fails as Place does; when
-// the memory isn't to be had, with tensor.ErrMemory and what is there; and on a Strict
+// the memory isn't to be had, with tensor.ErrMemory and the resident buffers; and on a Strict
 // device when the width isn't a multiple of MinWidth.
 func Empty(s pack.Spec, dev Device, c MemoryConfig) (Tensor, error) {
 	return allocate("device.Empty", s, dev, c)
@@ -78,7 +78,7 @@ func allocate(op string, s pack.Spec, dev Device, c MemoryConfig) (Tensor, error
 	name := fmt.Sprintf("%v, %v", p.spec, p.config)
 	buf, err := dev.Alloc(c.Memory, p.banks, p.BankBytes(), name)
 	if errors.Is(err, tensor.ErrMemory) {
-		mem.Sweep() // what nobody can reach any more may be there still
+		mem.Sweep() // tensors that nobody can reach any more may be there still
 		buf, err = dev.Alloc(c.Memory, p.banks, p.BankBytes(), name)
 	}
 	if err != nil {
@@ -100,7 +100,7 @@ func (t *Tensor) open(op string) error {
 	return nil
 }
 
-// ready is open for what doesn't go through the queue that writes t.
+// ready is open for a use of t outside the queue that writes it.
 func (t *Tensor) ready(op string) error {
 	if err := t.open(op); err != nil {
 		return err
@@ -218,7 +218,7 @@ func (t Tensor) Address() (int, error) {
 }
 
 // Buffer returns the memory, and the element of its storage where the Layout's offsets count
-// from, which is 0 but for a View: what a device needs of the arguments of a kernel. The
+// from, which is 0 but for a View: the part of a kernel's arguments that a device needs. The
 // memory is the tensor's, not the caller's to free. It fails when the tensor is deallocated.
 func (t Tensor) Buffer() (b Buffer, first int, err error) {
 	if err := t.open("device.Buffer"); err != nil {
@@ -245,8 +245,8 @@ func (t Tensor) Close() error {
 	return nil
 }
 
-// Storage describes the memory, as that of a tensor on the host: its Kind is mem.Device,
-// Bytes those of all banks. It panics when the tensor is deallocated.
+// Storage describes the memory, as the storage of a tensor on the host: its Kind is mem.Device,
+// Bytes the bytes of all banks. It panics when the tensor is deallocated.
 func (t Tensor) Storage() tensor.Storage {
 	if err := t.open("device.Storage"); err != nil {
 		panic(err)
