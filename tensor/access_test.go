@@ -17,7 +17,7 @@ func TestHandle(t *testing.T) {
 	if n := unsafe.Sizeof(tensor.Tensor[float32]{}); strconv.IntSize == 64 && n != 160 {
 		t.Errorf("a handle has %d bytes, not 160", n)
 	}
-	// What isn't comparable to reflection doesn't compile with ==: neither handles
+	// A type that isn't comparable to reflection doesn't compile with ==: neither handles
 	// by accident, nor as the key of a map.
 	if reflect.TypeFor[tensor.Tensor[float32]]().Comparable() {
 		t.Error("== compiles on tensors")
@@ -180,8 +180,8 @@ func TestReadOnly(t *testing.T) {
 	}
 }
 
-// The zero value is no tensor: access panics with a typed error, and what doesn't
-// touch elements works.
+// The zero value is no tensor: access panics with a typed error, and calls that don't
+// touch elements work.
 func TestZeroValue(t *testing.T) {
 	var x tensor.Tensor[float32]
 	if !x.IsZero() || x.Any().SameData(x.Any()) || x.Close() != nil || x.IsReadOnly() {
@@ -237,7 +237,7 @@ func TestIterate(t *testing.T) {
 			break
 		}
 	}
-	for i, v := range x.All() { // a write shows in what comes later
+	for i, v := range x.All() { // a write shows in later elements
 		if v == 0 {
 			x.Set(-1, 2, 1)
 		}

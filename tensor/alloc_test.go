@@ -14,7 +14,7 @@ var (
 	y    tensor.Tensor[float32]
 )
 
-// calls are what programs do per element or per row: none may allocate.
+// calls are the calls that programs make per element or per row: none may allocate.
 func calls() map[string]func() {
 	x := tensor.Arange[float32](0, 120, 1).View(4, 5, 6)
 	turned := x.Transpose()

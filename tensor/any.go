@@ -10,7 +10,7 @@ import (
 	"github.com/ashlar-go/ashlar/mem"
 )
 
-// owner names what a tensor without elements is.
+// owner names the kind of a tensor without elements.
 func (a *Any) owner() string {
 	if a.st == nil {
 		return "tensor.Spec"
@@ -20,12 +20,12 @@ func (a *Any) owner() string {
 
 // Foreign returns a tensor whose elements are no []T of a Go type, but by's: packed, or
 // in a device's memory. Its values are of type d where they are numbers, and its shape
-// is lay's. No function of this package reads them; those that know by do.
+// is lay's. No function of this package reads them; functions that know by do.
 func Foreign(by any, d dtype.DType, lay layout.Layout) Any {
 	return Any{st: &storage{dtype: d, foreign: by}, where: where{lay: lay}}
 }
 
-// Foreign returns what the tensor was made of by the function Foreign, nil for any other.
+// Foreign returns the argument by of the function Foreign, nil for any other.
 func (a Any) Foreign() any {
 	if a.st == nil {
 		return nil
@@ -155,7 +155,7 @@ func Copy(dst, src Any) error { return Try(func() { dst.CopyFrom(src) }) }
 
 // Bytes returns the memory of a's elements when they are contiguous, in the
 // machine's byte order and without copying; else, and when a is closed or has no
-// elements of its own, false: Contiguous then copies or says what is wrong. The
+// elements of its own, false: Contiguous then copies or names the mistake. The
 // bytes stay valid while a is reachable and open, and must not be written when a
 // is read-only.
 func Bytes(a Any) ([]byte, bool) {
@@ -264,7 +264,7 @@ func bytesAt(op string, d dtype.DType, align int, buf *mem.Buffer, off int, lay 
 	return view, where{-lo, lay}, nil
 }
 
-// SliceBytes is what a file's reader makes of its bytes: the part that idx selects, as
+// SliceBytes makes a tensor of the bytes of a file: the part that idx selects, as
 // Slice does, of a tensor with layout lay whose offset 0 is at byte off of buf. The part
 // shares memory with buf, as FromBytes, where it can; then shared is true. Else it is a
 // copy: of elements that are not aligned for their type or, as swapped says, in the

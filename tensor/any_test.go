@@ -11,7 +11,7 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// asOf returns a as what it is.
+// asOf returns a with its element type.
 func asOf[T num.Elem](a tensor.Any) tensor.Tensor[T] {
 	t, ok := tensor.As[T](a)
 	if !ok {

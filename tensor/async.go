@@ -21,7 +21,7 @@ type CopyGroup struct{}
 
 // Wait returns when all copies of the group are complete. Here CopyFromAsync itself
 // does that, and Wait returns at once; code that is to run where copies overlap with
-// other work calls it before it reads what was copied.
+// other work calls it before it reads the copied elements.
 func (g *CopyGroup) Wait() {}
 
 // CopyFromAsync copies as CopyColex does, within the limits of o, as part of a group

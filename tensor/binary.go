@@ -27,7 +27,7 @@ const binaryMagic = "ASHLAR\x00\x01"
 // programs read use format/npy or format/safetensors.
 func (t Tensor[T]) MarshalBinary() ([]byte, error) { return t.a.MarshalBinary() }
 
-// MarshalBinary writes what Tensor.MarshalBinary writes. It fails also when t has no
+// MarshalBinary writes the form of Tensor.MarshalBinary. It fails also when t has no
 // elements.
 func (t Any) MarshalBinary() ([]byte, error) {
 	if err := Try(func() { t.pointer("tensor.MarshalBinary") }); err != nil {
@@ -41,7 +41,7 @@ func (t Any) MarshalBinary() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// writeBinary writes what MarshalBinary returns.
+// writeBinary writes the bytes that MarshalBinary returns.
 func (t Any) writeBinary(w io.Writer) error {
 	name := t.DType().String()
 	b := append(append([]byte(binaryMagic), byte(len(name))), name...)
@@ -55,8 +55,8 @@ func (t Any) writeBinary(w io.Writer) error {
 	return Encode(w, t)
 }
 
-// UnmarshalBinary reads what MarshalBinary wrote and makes t a new row-major tensor
-// of it. It fails, and t stays what it was, with ErrSyntax when the bytes are no such
+// UnmarshalBinary reads the bytes of MarshalBinary and makes t a new row-major tensor
+// of it. It fails, and leaves t as it was, with ErrSyntax when the bytes are no such
 // form or not as many as it says, with ErrDType when the elements are of another type
 // than T, and with ErrValue when a bool is neither 0 nor 1.
 func (t *Tensor[T]) UnmarshalBinary(b []byte) error { return fromBinary(&t.a, dtype.Of[T](), b) }

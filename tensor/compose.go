@@ -59,7 +59,7 @@ func reshapeLayout(op string, lay, to *layout.Layout) {
 	if !to.IsCompact() {
 		panic(&Error{op, sprintf("%v is not compact, so elements would be lost or repeated; Compose takes it", *to), ErrShape})
 	}
-	transpose(lay) // then its colexicographic order is what was its row-major order
+	transpose(lay) // then its colexicographic order is its former row-major order
 	compose(op, lay, to)
 }
 

@@ -29,7 +29,7 @@ func contiguous(a *Any) {
 }
 
 // MakeContiguous makes t itself contiguous: if it isn't, t gets a storage of its
-// own with a row-major copy, and what shared its elements before keeps the old
+// own with a row-major copy, and tensors that shared its elements before keep the old
 // ones.
 func MakeContiguous[T num.Elem](t *Tensor[T]) { contiguous(&t.a) }
 
@@ -101,7 +101,7 @@ func dense(l *layout.Layout) layout.Layout {
 			s, _ := l.Stride(axis)
 			return max(s, -s)
 		}
-		var slots, axes []int // of those that say something about order
+		var slots, axes []int // of the axes that say something about order
 		for i, axis := range order {
 			if shape[axis] > 1 && stride(axis) > 0 {
 				slots, axes = append(slots, i), append(axes, axis)
@@ -283,7 +283,7 @@ func copyAt(dst, src *storage, to, from *where) {
 	runtime.KeepAlive(src)
 }
 
-// copyLarge is the size in bytes of what may not stay in the second-level cache. There a copy of runs goes in the order of that side
+// copyLarge is the size in bytes of an operand that may not stay in the second-level cache. There a copy of runs goes in the order of that side
 // which leaves the other fewer places to go through in turns: a processor follows some at a time, not many.
 const copyLarge = 1 << 18
 

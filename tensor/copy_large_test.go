@@ -6,8 +6,8 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// Copies of runs that go through what they read in order, as those of short runs and of results with non-temporal stores do, put every
-// element where it belongs and leave what is beside: into axes that run backwards, from stretched ones, aligned to lines of the cache and not.
+// Copies of runs that go through their source in order, as copies of short runs and of results with non-temporal stores do, put every
+// element where it belongs and leave the elements beside it: into axes that run backwards, from stretched ones, aligned to lines of the cache and not.
 func TestCopyOrder(t *testing.T) {
 	for _, c := range []struct {
 		name             string

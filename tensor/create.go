@@ -204,7 +204,7 @@ func Arange[T num.Native | num.Fixed](start, stop, step T) Tensor[T] {
 	return t
 }
 
-// ranger returns the length of a range, and what sets a slice of that many elements to it.
+// ranger returns the length of a range, and a function that sets a slice of that many elements to it.
 func ranger(start, stop, step any) (count func() (int, bool), fill func(data any)) {
 	switch start := start.(type) {
 	case int8:

@@ -25,7 +25,7 @@ func ExampleDigest() {
 	// true false
 }
 
-// The digests are those that Python's hashlib and struct give of the bytes that the documentation of MarshalBinary names.
+// The digests are the results of Python's hashlib and struct of the bytes that the documentation of MarshalBinary names.
 func TestDigest(t *testing.T) {
 	for want, a := range map[string]tensor.Any{
 		"9022b005076e51564064553b532b0d8da0435172892374f9844049ccb2e50fb1": tensor.Scalar[int64](-7).Any(),

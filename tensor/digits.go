@@ -13,7 +13,7 @@ import (
 // kind is a type of floats; its values are handed over as float64.
 type kind struct {
 	bits  int                     // strconv's name of the type, where it has one: the others are printed as a float64 of few digits
-	round func(x float64) float64 // to the nearest value of the type; nil for those of strconv
+	round func(x float64) float64 // to the nearest value of the type; nil for the types of strconv
 	ratio func(a, b float64) float64
 }
 
@@ -129,8 +129,8 @@ func (k kind) scientific(x float64, least, most int) (whole, frac, exp string) {
 	return whole, frac, exp
 }
 
-// column is how a set of floats is written in one width: what NumPy's
-// FloatingFormat finds out about them.
+// column is how a set of floats is written in one width: the findings of NumPy's
+// FloatingFormat about them.
 type column struct {
 	kind
 	at             func(i int) float64

@@ -125,7 +125,7 @@ func (d *distribution) alike(lay *layout.Layout, axis int) bool {
 	return a.Rank() > 1 && a.Rank() == b.Rank()
 }
 
-// byLeaf divides each axis apart, those that nest as the threads do entry by entry.
+// byLeaf divides each axis apart, axes that nest as the threads do entry by entry.
 func (d *distribution) byLeaf(op string, lay *layout.Layout) (layout.Layout, int) {
 	modes, total := make([]layout.Layout, lay.Rank()), 0
 	for axis := range modes {

@@ -12,7 +12,7 @@ type boxed interface {
 	at(i int) any                   // element i
 	ref(i int) any                  // a pointer to element i
 	elems() any                     // all of them, a []T
-	nest(from int, shape []int) any // a copy of those that fill a shape, as Nested has them
+	nest(from int, shape []int) any // a copy of the elements that fill a shape, as Nested has them
 }
 
 type sliceOf[T num.Elem] []T

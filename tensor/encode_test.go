@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// encoded is what Encode should write.
+// encoded is the expected output of Encode.
 func encoded(t tensor.Tensor[int32]) []byte {
 	var want []byte
 	for v := range t.Values() {

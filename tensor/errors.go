@@ -8,7 +8,7 @@ import (
 	"github.com/ashlar-go/ashlar/mem"
 )
 
-// The reasons an operation can fail, for errors.Is. Those that layouts share are
+// The reasons an operation can fail, for errors.Is. The reasons that layouts share are
 // the same values there.
 var (
 	ErrShape    = layout.ErrShape    // shapes that don't fit each other or the data
@@ -23,15 +23,15 @@ var (
 	ErrLazy     = errors.New("lazy")   // the elements aren't computed yet
 	ErrValue    = errors.New("value")  // an element a function has no result for
 	ErrMemory   = errors.New("memory") // more memory than allowed
-	ErrAlign    = errors.New("align")  // an address that isn't a multiple of what is wanted
+	ErrAlign    = errors.New("align")  // an address that isn't a multiple of the wanted alignment
 )
 
-// Error says which function failed, on what, and why. A programmer's mistake
+// Error says which function failed, on which arguments, and why. A programmer's mistake
 // panics with one; functions that read outside data return one. Unwrap gives
 // one of the sentinels above, or the error of a context.
 type Error struct {
 	Op   string // "tensor.View"
-	Text string // what was given, what clashes, and the way out
+	Text string // the arguments, the clash, and the way out
 	Err  error
 }
 

@@ -136,7 +136,7 @@ func setNumber(p any, re, im *exact) {
 // setBits sets the element that p points to, an integer or a float of 16 bits or less, to the
 // one with these bits. Bits beyond its type don't count.
 func setBits(p any, bits uint64) {
-	at := (*[2]unsafe.Pointer)(unsafe.Pointer(&p))[1] // what an interface holds of a pointer
+	at := (*[2]unsafe.Pointer)(unsafe.Pointer(&p))[1] // the pointer that an interface holds
 	switch d := dtype.At(p); d.Size() {
 	case 1:
 		b := unsafe.Slice((*byte)(at), 1)

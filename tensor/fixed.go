@@ -10,7 +10,7 @@ import (
 
 // Numbers of fixed point in a row are computed on their words, which are integers.
 
-// numbers are what Linspace and the random numbers are made of.
+// numbers are the element types of Linspace and the random numbers.
 type numbers interface{ num.Float | num.Fixed }
 
 // floatOf returns v as a float64; fixed point of more than 53 bits is rounded.
@@ -63,7 +63,7 @@ func setWords(data any, next func(i int) fixed.Int128) {
 	}
 }
 
-// sum adds words; what is beyond 128 bits is lost, and comes back with the next term where
+// sum adds words; the part beyond 128 bits is lost, and comes back with the next term where
 // the result is between numbers that aren't.
 func sum(a, b fixed.Int128) fixed.Int128 {
 	lo, c := bits.Add64(a.Lo, b.Lo, 0)
@@ -75,7 +75,7 @@ func sum(a, b fixed.Int128) fixed.Int128 {
 func distance(a, b fixed.Int128) *big.Int { return new(big.Int).Sub(b.Big(), a.Big()) }
 
 // line returns the words a + i·(b-a)/n one after the other, rounded to nearest, ties to even. It
-// keeps the whole part and the rest of each, which grow by those of the first step.
+// keeps the whole part and the rest of each, which grow by the part and rest of the first step.
 func line(a, b fixed.Int128, n int) func(int) fixed.Int128 {
 	q, r := new(big.Int).DivMod(distance(a, b), big.NewInt(int64(n)), new(big.Int))
 	step, _ := fixed.Int128FromBig(q) // q fits where it is used: from n = 2 on

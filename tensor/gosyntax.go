@@ -68,7 +68,7 @@ func goValue(v any) string {
 	return fmt.Sprint(v)
 }
 
-// goFloat writes what no literal can say: NaN, infinities and -0.
+// goFloat writes the values without a literal: NaN, infinities and -0.
 func goFloat(convert string, v float64, literal string) string {
 	s := ""
 	switch {

@@ -127,7 +127,7 @@ func subject(t *rapid.T) tensor.Tensor[float32] {
 	return x
 }
 
-// functions are those that take a tensor first.
+// functions are the functions that take a tensor first.
 var functions = map[string]any{
 	"AtCoord": tensor.AtCoord[float32], "AtOr": tensor.AtOr[float32], "Axis": tensor.Axis[float32], "Coalesce": tensor.Coalesce[float32],
 	"Compose": tensor.Compose[float32], "CopyColex": tensor.CopyColex[float32], "CopyFromAsync": tensor.CopyFromAsync[float32],
@@ -193,7 +193,7 @@ func TestFunctions(t *testing.T) {
 }
 
 // Every method and function takes whatever it is given: it works or panics with an
-// *Error, and what fails, or is given a read-only tensor first, changes no element.
+// *Error, and a call that fails, or gets a read-only tensor first, changes no element.
 func TestAnyArguments(t *testing.T) {
 	all := callees()
 	rounds := 20 // of a hundred calls
@@ -254,7 +254,7 @@ func anyArguments(t *testing.T, all []callee) {
 	})
 }
 
-// contents is the elements of a tensor, or what reading them says.
+// contents is the elements of a tensor, or the error of reading them.
 func contents(x tensor.Tensor[float32]) (text string) {
 	if err := tensor.Try(func() { text = fmt.Sprint(slices.Collect(x.Values())) }); err != nil {
 		return err.Error()
@@ -262,7 +262,7 @@ func contents(x tensor.Tensor[float32]) (text string) {
 	return text
 }
 
-// drain goes through a few rounds of an iterator and reads what a call returned.
+// drain goes through a few rounds of an iterator and reads the results of a call.
 func drain(v reflect.Value) {
 	switch f := v.Interface().(type) {
 	case tensor.Tensor[float32]:

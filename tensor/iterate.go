@@ -10,7 +10,7 @@ import (
 )
 
 // Values enumerates the elements in row-major order, the last axis fastest.
-// Writes during the loop show in what comes later.
+// Writes during the loop show in later elements.
 func (t Tensor[T]) Values() iter.Seq[T] { return ValuesOf[T](t.a) }
 
 // ValuesOf enumerates the elements of a as Tensor.Values does. T is as for DataOf, and the
@@ -127,7 +127,7 @@ func positions(shape []int) iter.Seq[[]int] {
 	}
 }
 
-// Axis enumerates the positions along an axis and the views of what is there, which
+// Axis enumerates the positions along an axis and the views of the elements there, which
 // lack that axis: Axis(t, 0) gives the rows of a matrix. It panics when there is no
 // such axis.
 func Axis[T num.Elem](t Tensor[T], axis int) iter.Seq2[int, Tensor[T]] {

@@ -15,13 +15,13 @@ import (
 
 // MarshalJSON writes the elements as nested lists in row-major order: [[1,2],[3,4]],
 // for rank 0 the element alone. Numbers have the digits that read back to the same
-// bits. What JSON has no number for is a string: "NaN" (whatever its bits), "Infinity",
+// bits. A value that JSON has no number for is a string: "NaN" (whatever its bits), "Infinity",
 // "-Infinity", and complex numbers as "(1-2i)". Extents behind one that is 0 don't
 // show. It fails when the tensor is closed, or extents before one that is 0 ask for
 // more than 2^20 lists.
 func (t Tensor[T]) MarshalJSON() (b []byte, err error) { return t.a.MarshalJSON() }
 
-// MarshalJSON writes what Tensor.MarshalJSON writes. It fails also when t has no
+// MarshalJSON writes the text of Tensor.MarshalJSON. It fails also when t has no
 // elements.
 func (t Any) MarshalJSON() (b []byte, err error) {
 	const op = "tensor.MarshalJSON"
@@ -103,9 +103,9 @@ func appendFloat(b []byte, v float64, bits int) []byte {
 // maxNest bounds how deep the lists of UnmarshalJSON nest.
 const maxNest = 1000
 
-// UnmarshalJSON reads what MarshalJSON writes and makes t a new tensor of it; null
+// UnmarshalJSON reads the text of MarshalJSON and makes t a new tensor of it; null
 // leaves t as it is. Numbers are rounded to T once (narrow floats from float64). It
-// fails, and t stays what it was, when the text is no such nest of lists, a list is
+// fails, and leaves t as it was, when the text is no such nest of lists, a list is
 // longer or shorter than others at its level, or an element doesn't fit T; the error
 // has the element's indices.
 func (t *Tensor[T]) UnmarshalJSON(text []byte) error {
@@ -153,7 +153,7 @@ func parseNest(op string, text []byte, d dtype.DType, add func(token string) boo
 	return p.shape, nil
 }
 
-// nestParser reads nested lists. Its methods return what is wrong, or "".
+// nestParser reads nested lists. Its methods return the mistake, or "".
 type nestParser struct {
 	text  []byte
 	at    int

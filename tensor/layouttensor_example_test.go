@@ -8,7 +8,7 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// The examples of this file are those of the page that describes Mojo's
+// The examples of this file come from the page that describes Mojo's
 // LayoutTensor, with the results that the code there gives.
 
 func ExampleTile() {

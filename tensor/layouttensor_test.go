@@ -119,7 +119,7 @@ func TestCopyInOrder(t *testing.T) {
 	})
 }
 
-// A masked copy leaves out what lies beyond the bound in the source's memory.
+// A masked copy leaves out the elements beyond the bound in the source's memory.
 func TestCopyFromAsync(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawRoot(t)
@@ -259,7 +259,7 @@ func TestAlignment(t *testing.T) {
 	}
 }
 
-// Casts share memory, access and closing with what they are of.
+// Casts share memory, access and closing with their source.
 func TestRecast(t *testing.T) {
 	x := tensor.Arange[uint32](0, 24, 1).View(4, 6)
 	for _, view := range []tensor.Tensor[uint32]{x, x.S("::-1, 2:"), x.Transpose(), x.S("1:1")} {
@@ -304,7 +304,7 @@ func TestRecast(t *testing.T) {
 	}
 }
 
-// The texts are those of the reference's own tests.
+// The texts come from the reference's own tests.
 func TestWriteTo(t *testing.T) {
 	iota := tensor.Arange[float32](0, 24, 1)
 	text := func(t tensor.Tensor[float32]) string {
@@ -437,7 +437,7 @@ func TestLayoutTensorErrors(t *testing.T) {
 	golden(t, "layouttensor_errors.txt", out.String())
 }
 
-// What kernels call per tile or per vector doesn't allocate.
+// The functions that kernels call per tile or per vector don't allocate.
 func TestLayoutTensorAllocs(t *testing.T) {
 	x := tensor.Arange[float32](0, 256, 1).View(16, 16)
 	v := tensor.Vectorize(x, 1, 4)

@@ -12,14 +12,14 @@ type lazy struct {
 }
 
 // Lazy returns a tensor of a row-major shape that has no elements: whoever asks for
-// one gets an *Error with ErrLazy. by says how to compute them, to those who can:
+// one gets an *Error with ErrLazy. by says how to compute them, to code that can:
 // see op.Lazy, the function to call instead.
 func Lazy(by any, d dtype.DType, shape ...int) Any {
 	lay := rowMajor("tensor.Lazy", shape)
 	return Any{st: &storage{dtype: d, lazy: &lazy{by, lay}}, where: where{lay: lay}}
 }
 
-// LazyBy returns what the tensor was given to Lazy with, nil for every other tensor,
+// LazyBy returns the argument by of Lazy, nil for every other tensor,
 // and whether t is that tensor itself, no view of it.
 func (t *Any) LazyBy() (by any, whole bool) {
 	if t.st == nil || t.st.lazy == nil {

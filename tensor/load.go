@@ -30,7 +30,7 @@ func Load[T num.Elem](t Tensor[T], dst []T, idx ...int) int {
 	return n
 }
 
-// Store sets the elements along the last axis from idx on to those of src; lanes
+// Store sets the elements along the last axis from idx on to the elements of src; lanes
 // beyond the tensor's edge are passed over. Where the two overlap it is as if src had been
 // read in full first. It returns how many elements were set. It panics as Set does.
 func Store[T num.Elem](t Tensor[T], src []T, idx ...int) int {

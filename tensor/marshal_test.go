@@ -236,7 +236,7 @@ func TestBinary(t *testing.T) {
 	}
 }
 
-// What either form reads it writes again, and neither panics or hangs.
+// Either form writes again the tensor that it reads, and neither panics or hangs.
 func FuzzUnmarshal(f *testing.F) {
 	b, err := tensor.Arange[float32](0, 6, 1).View(2, 3).MarshalBinary()
 	if err != nil {

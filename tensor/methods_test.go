@@ -45,8 +45,8 @@ func tensorOf(e ast.Expr) string {
 	return ""
 }
 
-// Each method of Tensor[T] is compiled for each T that a program names, and what it
-// calls. So there are few, and none makes the compiler go on with another T.
+// Each method of Tensor[T] is compiled for each T that a program names, and so are the
+// functions it calls. So there are few, and none makes the compiler go on with another T.
 func TestFewMethods(t *testing.T) {
 	const most = 40
 	fset, files := sources(t)

@@ -106,7 +106,7 @@ func affine(at, shape []int) bool {
 	return true
 }
 
-// positions is what a range selects, written from Python's description.
+// positions are the positions that a range selects, written from Python's description.
 func positions(n, start, stop, step int) (list []int) {
 	first, last := 0, n
 	if step < 0 {
@@ -463,8 +463,8 @@ func copied(t *rapid.T, p pair) pair {
 	switch rapid.SampledFrom([]string{"clone", "contiguous", "make", "flatten", "columns", "take"}).Draw(t, "copy") {
 	case "clone":
 		out.t = p.t.Clone()
-		// The storage may have another order than the model's copy, which doesn't
-		// show but in what a reshape can share: so the order is taken over.
+		// The storage may have another order than the model's copy, which shows
+		// only in whether a reshape can share: so the order is taken over.
 		data, off := out.t.Data()
 		lay := out.t.Layout()
 		out.m.store = &store{slices.Clone(data)}
@@ -535,7 +535,7 @@ func write(t *rapid.T, p pair) {
 		if !m.readOnly {
 			m.data[m.at[i]] = v
 		}
-	case kind == "flip": // reads what it has written, if it doesn't read first
+	case kind == "flip": // reads its own writes, if it doesn't read first
 		do = func() { p.t.CopyFrom(p.t.Flip()) }
 		if !m.readOnly {
 			old := m.fresh()

@@ -79,7 +79,7 @@ func TestFromNestedConverts(t *testing.T) {
 			t.Errorf("%T %v fits no type", v, v)
 		}
 	})
-	// Zeros keep their sign where there are two, and what isn't finite stays where there is one.
+	// Zeros keep their sign where there are two, and values that aren't finite stay where there are any.
 	nan, inf, zero := math.NaN(), math.Inf(-1), math.Copysign(0, -1)
 	x := tensor.FromNested[float32]([]float64{nan, inf, zero})
 	if b := math.Float32bits(x.At(2)); !math.IsNaN(float64(x.At(0))) || !math.IsInf(float64(x.At(1)), -1) || b != 1<<31 {
@@ -306,7 +306,7 @@ func TestNested(t *testing.T) {
 	}
 }
 
-// What Nested returns stays when the tensor is gone, also when that was large and a copy
+// The result of Nested stays when the tensor is gone, also when that was large and a copy
 // had to be made.
 func TestNestedStays(t *testing.T) {
 	var all [][][]int64

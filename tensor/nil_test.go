@@ -12,7 +12,7 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// TestNil gives every function nil or no tensor, and what Try takes it takes as an *Error.
+// TestNil gives every function nil or no tensor, and Try takes each panic as an *Error.
 func TestNil(t *testing.T) {
 	x := tensor.New[float32](2, 3)
 	v := tensor.Vectorize(x, 1, 1)

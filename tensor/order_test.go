@@ -110,7 +110,7 @@ func TestAxis(t *testing.T) {
 	}
 }
 
-// Windows gives one by one what SlidingWindow gives at once.
+// Windows gives one by one the windows that SlidingWindow gives at once.
 func TestWindows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := tensor.Arange[int32](0, 60, 1).View(3, 4, 5).Permute(rapid.Permutation([]int{0, 1, 2}).Draw(t, "axes")...)

@@ -7,8 +7,8 @@ import (
 	"github.com/ashlar-go/ashlar/layout"
 )
 
-// overlapSteps bounds the search of Overlaps. What views of tensors look like
-// takes a few dozen steps.
+// overlapSteps bounds the search of Overlaps. The views that programs make of tensors
+// take a few dozen steps.
 const overlapSteps = 4096
 
 // Overlaps reports whether some element of t and some element of u are the same
@@ -96,7 +96,7 @@ func put(terms []term, ext, str int) (_ []term, shift int) {
 	return terms, shift
 }
 
-// A span is what the terms from one on can make: multiples of gcd up to sum.
+// A span is the sums that the terms from one on can make: multiples of gcd up to sum.
 type span struct{ sum, gcd int }
 
 type search struct {

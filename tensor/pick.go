@@ -9,7 +9,7 @@ import (
 	"github.com/ashlar-go/ashlar/num"
 )
 
-// Slices are views. What selects by lists, by arrays of indices or by truth copies:
+// Slices are views. A selection by lists, by arrays of indices or by truth copies:
 // its result has no strides. The Set form of each writes to the same places.
 
 // Take returns a copy of the given positions along an axis, which may repeat and be
@@ -64,7 +64,7 @@ func taken(op string, w where, axis int, at []int) (p picked, shape []int, parts
 	}
 }
 
-// IndexBy returns a copy of what the index arrays select on the first axes, one array
+// IndexBy returns a copy of the parts that the index arrays select on the first axes, one array
 // per axis. The arrays stretch to a common shape, which stands for these axes in the
 // result: it is NumPy's t[i, j] for arrays i and j. Indices may be negative. MoveAxis
 // brings other axes to the front. It panics when there are more arrays than axes, they
@@ -95,7 +95,7 @@ func IndexBy[T num.Elem](t Tensor[T], at ...Tensor[int64]) Tensor[T] {
 	return Tensor[T]{a: c}
 }
 
-// SetIndexBy writes src, stretched if need be, to what the index arrays select: NumPy's
+// SetIndexBy writes src, stretched if need be, to the parts that the index arrays select: NumPy's
 // t[i, j] = src. Of a place that repeats the last one, in row-major order, stays. src and
 // the arrays are as if they had been read in full first. It panics as IndexBy does, and when src
 // doesn't stretch to the shape that IndexBy gives or t is read-only; then nothing is
@@ -234,7 +234,7 @@ func arrays(op string, w *where, at []Tensor[int64]) (shape []int) {
 }
 
 // indexed returns the parts that index arrays of a common shape select, and their shape
-// together, whose first n axes are those of the arrays.
+// together, whose first n axes are the axes of the arrays.
 func indexed(op string, w *where, at []Tensor[int64], places []int) (p picked, shape []int, n int) {
 	shape = places
 	var lists [][]int64

@@ -76,7 +76,7 @@ func drawSelection(t *rapid.T, shape []int) selection {
 			}
 			at = append(at, x)
 		}
-		lead := []int{} // what NumPy's rules make of the shapes
+		lead := []int{} // the common shape by NumPy's rules
 		for _, x := range at {
 			for len(lead) < x.Rank() {
 				lead = append([]int{1}, lead...)
@@ -143,7 +143,7 @@ func TestPick(t *testing.T) {
 		switch rapid.SampledFrom([]string{"full", "scalar", "itself"}).Draw(t, "source") {
 		case "scalar":
 			src = tensor.Scalar[int32](-5)
-		case "itself": // a view of what is written to, where the shape allows
+		case "itself": // a view of the target, where the shape allows
 			if size(s.shape) > 0 && x.Len() > 0 {
 				src = x.Slice(first(x.Rank())...)
 			}
@@ -223,7 +223,7 @@ func TestPickRefuses(t *testing.T) {
 	}
 }
 
-// What selects may lie in the memory that is written: it is read first.
+// A selector may lie in the memory that is written: it is read first.
 func TestSelectorsInTheTarget(t *testing.T) {
 	a := tensor.Arange[int64](0, 10, 1)
 	tensor.SetIndexBy(a.S("2:"), tensor.Scalar[int64](3), a.S(":-2"))

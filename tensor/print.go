@@ -47,7 +47,7 @@ const (
 //
 // A tensor of rank 0 prints its number alone: with the zero options as Python
 // prints a number, 2.0, else by the options. A closed tensor, a Spec and others
-// without elements print what they are. It panics when a is the zero value.
+// without elements print their kind. It panics when a is the zero value.
 func Sprint(a Any, o *PrintOptions) string {
 	noNil("tensor.Sprint", a)
 	if o == nil {
@@ -64,7 +64,7 @@ func (a Any) String() string { return sprint(&a, a.DType()) }
 
 func sprint(a *Any, d dtype.DType) string { return newPrinter(a, d).text(PrintOptions{}) }
 
-// A printer is what printing knows of a tensor.
+// A printer is a tensor, its element type and its storage, for printing.
 type printer struct {
 	a     Any
 	dtype dtype.DType

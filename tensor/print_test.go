@@ -124,7 +124,7 @@ func TestPrint(t *testing.T) {
 	}
 }
 
-// Only what is shown is read: a tensor of 2^40 elements prints at once.
+// Only the shown elements are read: a tensor of 2^40 elements prints at once.
 func TestPrintHuge(t *testing.T) {
 	if strconv.IntSize < 64 {
 		t.Skip("too many elements for 32 bits")
@@ -159,7 +159,7 @@ func parse(t interface{ Fatal(...any) }, text string) []float64 {
 
 var all = tensor.PrintOptions{FloatMode: tensor.Unique, Threshold: math.MaxInt, LineWidth: math.MaxInt}
 
-// Digits that only fill a column don't change the number: those of the second value,
+// Digits that only fill a column don't change the number: the digits of the second value,
 // cut after the column's fifteenth, read back as its neighbour.
 func TestPrintFill(t *testing.T) {
 	x := tensor.FromSlice([]float64{1.000030517578125, 6.10987272699921e-151})
@@ -168,7 +168,7 @@ func TestPrintFill(t *testing.T) {
 	}
 }
 
-// With all digits, what is printed reads back as the same numbers.
+// With all digits, the printed text reads back as the same numbers.
 func TestPrintReadsBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v := rapid.SliceOfN(rapid.Float64(), 1, 20).Draw(t, "values")

@@ -125,7 +125,7 @@ func partOf(op string, a *Any, to dtype.DType, which int) {
 }
 
 // recastStorage returns a storage of the memory of one that is open as elements of
-// another type; what doesn't fill an element at its end is left out.
+// another type; bytes that don't fill an element at its end are left out.
 func recastStorage(op string, from *storage, to dtype.DType) *storage {
 	b := from.bytes()
 	checkRecast(op, from.dtype, to, unsafe.Pointer(unsafe.SliceData(b)), len(b))

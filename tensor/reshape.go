@@ -79,7 +79,7 @@ func viewLayout(lay *layout.Layout, shape []int) (layout.Layout, error) {
 	return lay.View(shape...)
 }
 
-// inferDim replaces the -1 at an axis of shape by what size leaves.
+// inferDim replaces the -1 at an axis of shape by the extent that size leaves.
 func inferDim(size int, shape []int, axis int) error {
 	rest := 1
 	for i, e := range shape {

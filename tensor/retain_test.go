@@ -134,7 +134,7 @@ func TestDetach(t *testing.T) {
 	}
 }
 
-// What Pin and Export give out stays when the tensor is closed.
+// The memory that Pin and Export give out stays when the tensor is closed.
 func TestPin(t *testing.T) {
 	for _, n := range []int{2000, 100_000} {
 		x := tensor.Full[int32](7, n)
@@ -204,7 +204,7 @@ func TestDroppedResults(t *testing.T) {
 		if *long {
 			x.Fill(1)
 		}
-		turned := x.Transpose() // what keeps the storage is a view
+		turned := x.Transpose() // a view keeps the storage
 		x = tensor.Tensor[float32]{}
 		turned.Set(float32(i), 0, 0)
 		turned.Set(float32(i), n-1, n-1)

@@ -7,7 +7,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 )
 
-// What index arrays and masks select goes by the kernels of package conv where the
+// The elements that index arrays and masks select go through the kernels of package conv where the
 // parts are runs of elements. pick.go has the definition, for all layouts.
 
 // A selector is the index arrays of a call on a tensor whose first axes have strides

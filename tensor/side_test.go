@@ -6,7 +6,7 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// Each pair is a call and what it is measured against, in one run:
+// Each pair is a call and the call it is measured against, in one run:
 //
 //	go test ./tensor -run '^$' -bench Side -count 5
 

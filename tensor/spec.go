@@ -12,8 +12,8 @@ import (
 // shape's row-major layout: Any makes one of it, without the padding.
 //
 // The padded shape is at least as large as the shape along every axis, and may have
-// more axes: the shape then counts as having extents of 1 in front. What is stored in
-// the padding means nothing, and no operator reads it.
+// more axes: the shape then counts as having extents of 1 in front. The contents of
+// the padding mean nothing, and no operator reads them.
 type Spec struct {
 	dtype  dtype.DType
 	lay    layout.Layout

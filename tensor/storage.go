@@ -16,7 +16,7 @@ var sprintf = fmt.Sprintf
 
 // storage is the elements and who owns them. Tensors that share elements share one
 // storage. Whose the memory is, and until when, is known in one place, the root: a
-// storage that sees it as another element type asks there. What changes is atomic, so
+// storage that sees it as another element type asks there. A field that changes is atomic, so
 // that Close may run beside readers of pinned memory; see docs/concurrency.md.
 type storage struct {
 	first    atomic.Pointer[byte] // the first element; nil once closed
@@ -44,7 +44,7 @@ func newStorage[T num.Elem](data []T) *storage {
 func (s *storage) set(data []byte) {
 	p := unsafe.SliceData(data)
 	if p == nil {
-		p = &nothing // nil is for what is closed
+		p = &nothing // nil is for a closed storage
 	}
 	s.n = len(data) / s.dtype.Size()
 	s.first.Store(p)
@@ -68,7 +68,7 @@ func (m *storage) open() unsafe.Pointer {
 	return nil
 }
 
-// element returns element i, 0 ≤ i < n, of those that begin at p.
+// element returns element i, 0 ≤ i < n, of the elements that begin at p.
 func element[T num.Elem](p unsafe.Pointer, i int) *T {
 	var z T
 	return (*T)(unsafe.Add(p, uintptr(i)*unsafe.Sizeof(z)))
@@ -208,7 +208,7 @@ func fromBuffer(d dtype.DType, buf *mem.Buffer, data []byte) *storage {
 func (t Tensor[T]) Close() error { return t.a.Close() }
 
 // Close gives the storage back at once, as Tensor.Close does. Of a foreign tensor it is the
-// Close of what it was made of, if that has one. A Spec and the zero value have nothing to
+// Close of the value it was made of, if that has one. A Spec and the zero value have nothing to
 // close.
 func (t Any) Close() error {
 	if t.st == nil {
@@ -220,7 +220,7 @@ func (t Any) Close() error {
 	return t.st.close()
 }
 
-// A Storage says what a tensor's elements live in.
+// A Storage describes the memory of a tensor's elements.
 type Storage struct {
 	Kind     mem.Kind // whose the memory is
 	Bytes    int      // how much the tensor keeps in use: its own elements, and all others of the storage

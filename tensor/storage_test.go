@@ -150,7 +150,7 @@ func TestFromBytes(t *testing.T) {
 	}
 }
 
-// What is borrowed comes back to its owner with Close.
+// Borrowed memory comes back to its owner with Close.
 func TestFromBytesBorrowed(t *testing.T) {
 	released := 0
 	buf := mem.Borrow(make([]byte, 8), func() { released++ })

@@ -1,22 +1,22 @@
-// Package tensor is what a tensor is: an element type, a layout and a storage.
+// Package tensor has the tensor: an element type, a layout and a storage.
 //
-// A Tensor[T] is to its storage what a slice is to its array: a small value that
+// A Tensor[T] is to its storage as a slice is to its array: a small value that
 // is copied freely while the elements are shared. Slice, Permute, Reshape and
 // their like compute another layout over the same elements; a function that
 // copies says so in its first sentence. Everything that enumerates a tensor goes
 // in row-major order, the last axis fastest, whatever the memory looks like.
 //
-// The methods of a Tensor are what programs write most: elements, shapes, and views by
-// slice, axis and shape. More of what is done with a tensor are functions that take it
+// The methods of a Tensor are the calls that programs write most: elements, shapes, and views by
+// slice, axis and shape. The other operations on a tensor are functions that take it
 // first: Tile(t, size, at...), Take(t, axis, at...), Flatten(t).
 //
 // An Any is a tensor whose element type is known at run time only. t.Any() makes one of
-// a Tensor, and As goes back. Its methods are what needs no element type: printing and
+// a Tensor, and As goes back. Its methods need no element type: printing and
 // encoding, and whose the memory is, who shares it and how long it stays.
 //
 // Mistakes of the program (shapes, axes, indices) panic with an *Error; Try
 // turns that panic into an error. Functions that take an Any return errors, as Slice,
-// Reshape and Copy; those of its methods that Tensor has too panic as there.
+// Reshape and Copy; its methods that Tensor has too panic as there.
 //
 // Reads may run concurrently; a write needs that nobody else reads or writes the
 // same elements.
@@ -58,7 +58,7 @@ type Any struct {
 	where
 }
 
-// where is which elements of a storage a tensor has, and in what order.
+// where says which elements of a storage a tensor has, and in what order.
 type where struct {
 	off int // where element 0 is; ^off in a read-only handle. Without a storage the element type
 	lay layout.Layout
@@ -216,7 +216,7 @@ func (a Any) IsContiguous() bool { return a.lay.IsRowMajor() }
 // IsReadOnly reports whether writes panic, as Tensor.IsReadOnly does.
 func (a Any) IsReadOnly() bool { return a.off < 0 || a.st != nil && a.st.readOnly }
 
-// ReadOnly returns a view that can't be written through, as Tensor.ReadOnly does; what
+// ReadOnly returns a view that can't be written through, as Tensor.ReadOnly does; a tensor that
 // has no storage is returned as it is.
 func (a Any) ReadOnly() Any {
 	freeze(&a)

@@ -126,7 +126,7 @@ func ceilDiv(n, d int) int {
 }
 
 // Split cuts t along an axis into count views of Dim(axis)/count elements each,
-// rounded up, in order; the last ones have what is left, or none. Each element is
+// rounded up, in order; the last ones have the rest, or none. Each element is
 // in one part. It panics when count isn't positive or is above 2^20, where SplitPart
 // gives one part at a time, there is no such axis, or a part of a nested axis crosses
 // its leaves unevenly.

@@ -324,7 +324,7 @@ func checkVectors(op string, vectors, lanes, ofSrc, lanesOfSrc int) {
 }
 
 // Lanes returns the view of all lanes as a tensor of rank Rank plus that of
-// ElemLayout: the axes of the vectors, and behind them those of the block. It panics
+// ElemLayout: the axes of the vectors, and behind them the axes of the block. It panics
 // when a vector lacks lanes.
 func (v Vectors[T]) Lanes() Tensor[T] {
 	t := v.grid

@@ -24,7 +24,7 @@ func TestMoveAxis(t *testing.T) {
 	}
 }
 
-// What Cytnx's and NumPy's users trip over, by the layouts that come out.
+// Calls that Cytnx's and NumPy's users trip over, by the layouts that come out.
 func TestViewLayouts(t *testing.T) {
 	x := tensor.Arange[int32](0, 24, 1).View(2, 3, 4)
 	for _, c := range []struct {

@@ -83,7 +83,7 @@ func writeLanes(b *strings.Builder, d dtype.DType, n int, lane func(i int) any) 
 	b.WriteByte(']')
 }
 
-// String returns what WriteTo writes.
+// String returns the text that WriteTo writes.
 func (v Vectors[T]) String() string {
 	if text, none := newPrinter(&v.grid.a, dtype.Of[T]()).nothing(); none {
 		return text
@@ -93,7 +93,7 @@ func (v Vectors[T]) String() string {
 	return b.String()
 }
 
-// writeGrid writes what put makes of the element at an index.
+// writeGrid writes the text that put makes of the element at an index.
 func writeGrid(op string, w io.Writer, lay *layout.Layout, put func(b *strings.Builder, off int, idx []int)) (int64, error) {
 	var b strings.Builder
 	element := func(i int) {
