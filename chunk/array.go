@@ -34,7 +34,7 @@ type kind interface {
 	text() string
 	// eval returns a part of n.
 	eval(e *evaluator, n *node, b box) (tensor.Any, error)
-	// cost says what eval holds and reads.
+	// cost counts the bytes that eval holds and reads.
 	cost(n *node, b box) cost
 }
 
@@ -116,7 +116,7 @@ func (a Array) String() string {
 
 // From returns the array of a Zarr array. The name stands for it in the identity of a
 // plan. So it should be the same in each run and on each machine, as an address is, and another one once the array has
-// changed: an address and what the array's State returns, as package job does it. Chunks are those that are read at
+// changed: an address and the result of the array's State, as package job does it. Chunks are the units that are read at
 // once; of shards, the inner ones.
 func From(name string, a *zarr.Array) Array {
 	if a == nil {
@@ -126,7 +126,7 @@ func From(name string, a *zarr.Array) Array {
 }
 
 // FromTensor returns the array of a tensor that is in memory, or in a file that is mapped, in chunks of a shape. The name is
-// as for From. The tensor must not change; its memory isn't part of what a task holds.
+// as for From. The tensor must not change; its memory isn't part of the memory that a task holds.
 func FromTensor(name string, t tensor.Any, chunks ...int) Array {
 	switch {
 	case t.IsZero() || t.IsSpec() || t.Foreign() != nil:

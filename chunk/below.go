@@ -7,7 +7,7 @@ import (
 	"github.com/ashlar-go/ashlar/format/zarr"
 )
 
-// below is what a store has below a key: a store of its own, so that arrays in it belong to no group or array above.
+// below is the part of a store below a key: a store of its own, so that arrays in it belong to no group or array above.
 type below struct {
 	store zarr.Store
 	key   string // with a slash at the end

@@ -12,7 +12,7 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// Block is what the function of MapBlocks gets besides the chunks.
+// Block is the argument of the function of MapBlocks besides the chunks.
 type Block struct {
 	Index []int // of the chunk, along each axis
 	From  []int // where the result's part begins
@@ -77,7 +77,7 @@ func (k *blocks) text() string { return fmt.Sprintf("MapBlocks %q", k.how.Name) 
 
 func (k *blocks) barrier() bool { return true }
 
-// each calls f for the chunks that a part meets: with the index, the box of the chunk, and those of the operands.
+// each calls f for the chunks that a part meets: with the index, the box of the chunk, and the boxes of the operands.
 func (k *blocks) each(n *node, b box, f func(index []int, whole box, in []box) error) error {
 	s := &stage{node: n}
 	return s.chunks(b, func(index []int) error {
@@ -188,7 +188,7 @@ func (k *blocks) cost(n *node, b box) cost {
 }
 
 // Histogram counts the elements in bins of equal width from low to high, as op.Histogram does. The last bin holds high
-// itself; what is outside, and NaN, isn't counted. The result is a vector of int64.
+// itself; values outside, and NaN, aren't counted. The result is a vector of int64.
 func Histogram(x Array, bins int, low, high float64) Array {
 	ns, err := given("Histogram", x)
 	if err != nil {

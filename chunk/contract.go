@@ -60,7 +60,7 @@ func without(x Array, axis int) Array {
 }
 
 // TensorDot contracts pairs of axes, axesA[i] of a with axesB[i] of b, as op.TensorDot does. The result has the other axes
-// of a and then those of b. It is computed as MatMul is, with the chunks of a's axes in row-major order.
+// of a and then the other axes of b. It is computed as MatMul is, with the chunks of a's axes in row-major order.
 func TensorDot(a, b Array, axesA, axesB []int) Array {
 	ns, err := given("TensorDot", a, b)
 	if err != nil {
@@ -107,7 +107,7 @@ func TensorDot(a, b Array, axesA, axesB []int) Array {
 	return c.of("TensorDot", ns[0], ns[1], nil, nil)
 }
 
-// contracted is the product of an operand with the axes batch, left, inner, and one with batch, inner, right; those of
+// contracted is the product of an operand with the axes batch, left, inner, and one with batch, inner, right; the axes of
 // batch are broadcast.
 type contracted struct{ batch, left, inner int }
 

@@ -1,5 +1,5 @@
 // Package chunk computes with arrays that are larger than memory: Zarr arrays, cut into
-// chunks, and what follows from them. Nothing runs until a plan does.
+// chunks, and arrays computed from them. Nothing runs until a plan does.
 //
 // An Array is a description: an element type, a shape, the shape of its chunks, and how
 // each part of it follows from parts of other arrays. From gives the array of a Zarr
@@ -20,7 +20,7 @@
 // The result depends on the arrays, their chunks and the expression. It doesn't depend on
 // where tasks run, in which order, how many at once, or how often: a task that is run again writes the same
 // bytes. A reduction joins the chunks in a fixed tree. Elementwise operators, and reductions
-// that are exact, as those of integers, give the bits of package op on the whole array. Sums and
+// that are exact, as reductions of integers, give the bits of package op on the whole array. Sums and
 // means of floats are kept in float64 and rounded once at the end; they can differ from package op's, which
 // adds in another order, by the rounding of float64. A product of matrices rounds at each chunk of the inner axis.
 package chunk

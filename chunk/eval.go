@@ -8,13 +8,13 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// small is what a task takes for blocks of a pass, pieces of a reduction, an operator's tables.
+// small is the memory that a task takes for blocks of a pass, pieces of a reduction, an operator's tables.
 const small = 4 << 20
 
 // An evaluator computes the parts that one task needs, on one goroutine.
 type evaluator struct {
 	ctx  context.Context // under which operators use one thread
-	held []tensor.Any    // what the evaluation has allocated, to be given back
+	held []tensor.Any    // the tensors that the evaluation has allocated, to be given back
 }
 
 func (e *evaluator) eval(n *node, b box) (tensor.Any, error) {
@@ -76,7 +76,7 @@ func (e *evaluator) run(o *op.Op, attrs op.Attrs, in ...tensor.Any) (tensor.Any,
 	return e.own(t), nil
 }
 
-// run runs an operator, or notes what it would do with lazy operands, which take no context.
+// run runs an operator, or notes the call with lazy operands, which take no context.
 func run(o *op.Op, attrs op.Attrs, in ...tensor.Any) (tensor.Any, error) {
 	return result(o, op.Call{Inputs: in, Attrs: attrs})
 }

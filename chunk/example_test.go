@@ -35,7 +35,7 @@ func numbers(chunks []int, shape ...int) chunk.Array {
 	return chunk.From("numbers", a)
 }
 
-// result runs a plan and reads what it has written.
+// result runs a plan and reads the array it has written.
 func result(a chunk.Array) tensor.Any {
 	ctx := context.Background()
 	store := zarr.Memory()

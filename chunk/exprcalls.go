@@ -15,8 +15,8 @@ import (
 // A Function is a function of expressions.
 type Function struct {
 	Names []string // one or several that mean the same
-	Args  string   // the arguments, with the values of those that may be left out
-	Op    string   // what it is in package op, or here
+	Args  string   // the arguments, with the values of the arguments that may be left out
+	Op    string   // its name in package op, or here
 	call  func(c *call) (term, error)
 }
 

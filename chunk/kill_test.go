@@ -135,7 +135,7 @@ func elements(t *testing.T, s zarr.Store, path string) string {
 	return fmt.Sprintf("%x", sha256.Sum256(b))
 }
 
-// targets are those of killablePlan.
+// targets are the targets of killablePlan.
 var targets = []string{"r", "v"}
 
 // TestKilled computes with 1, 2 and 7 workers, and in a process that is killed again and again, at random times, and

@@ -15,7 +15,7 @@ import (
 
 // Map returns an elementwise operator of package op, by its name there, of arrays that are
 // broadcast as there: arithmetic, comparisons, functions, Cast, Clip, Where and the like. attrs may be nil.
-// Chains of Map are computed in one pass over the chunks. The chunks are those of the
+// Chains of Map are computed in one pass over the chunks. The chunks are the chunks of the
 // first operand that has the result's extent, axis by axis; others are read as needed.
 func Map(name string, attrs op.AttrMap, in ...Array) Array {
 	ns, err := given("Map", in...)
@@ -120,7 +120,7 @@ func part(n *node, b box) box {
 	return p
 }
 
-// leafs calls f for what a chain of elementwise operators begins with, each part once.
+// leafs calls f for the nodes that a chain of elementwise operators begins with, each part once.
 func leafs(n *node, b box, f func(n *node, b box) error) error {
 	type place struct {
 		n   *node

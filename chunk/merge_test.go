@@ -14,12 +14,12 @@ import (
 
 var cases = flag.Int("cases", 10000, "how many random chunkings TestMerges compares with one chunk")
 
-// mergeTypes are those that reductions take.
+// mergeTypes are the element types that reductions take.
 var mergeTypes = []dtype.DType{dtype.Float64, dtype.Float32, dtype.Float16, dtype.BFloat16, dtype.Float8E4M3, dtype.Float8E5M2, dtype.Bool, dtype.Int8, dtype.Int16,
 	dtype.Int32, dtype.Int64, dtype.Uint8, dtype.Uint16, dtype.Uint32, dtype.Uint64}
 
 // The state of a chunk may be neutral, infinite or NaN: whatever the chunks are, the result is that of one chunk. Every reduction but
-// those that add or multiply floats has the same bits.
+// the sums and products of floats has the same bits.
 func TestMerges(t *testing.T) {
 	names := append(reducerNames(), "Histogram", "Percentile")
 	compared, refused := 0, 0

@@ -17,7 +17,7 @@ import (
 )
 
 // Expressions have the answers of Python and NumPy, recorded by testdata/expressions.py, or are refused. Of numbers alone, only
-// what is an error there too, or is beyond 64 bits, is refused. With ASHLAR_EXPRESSIONS=N, N more are asked of Python now.
+// expressions that are errors there too, or are beyond 64 bits, are refused. With ASHLAR_EXPRESSIONS=N, N more are asked of Python now.
 func TestBesideNumPy(t *testing.T) {
 	text, err := os.ReadFile("testdata/expressions.txt")
 	if err != nil {

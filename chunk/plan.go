@@ -32,7 +32,7 @@ type Target struct {
 // Options bounds a plan.
 type Options struct {
 	Memory int64      // the most bytes that a task may hold; 0: 1 GiB
-	Work   zarr.Store // holds what stands between stages, in a folder of the plan's identity; nil: the first target's store
+	Work   zarr.Store // holds the arrays between stages, in a folder of the plan's identity; nil: the first target's store
 }
 
 // A Plan is stages of tasks. It is a value that doesn't change; making it reads and writes nothing.
@@ -62,7 +62,7 @@ type stage struct {
 	open *zarr.Array // once it is there
 }
 
-// array opens what the stage makes.
+// array opens the array that the stage makes.
 func (s *stage) array(ctx context.Context) (*zarr.Array, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -98,7 +98,7 @@ func (s *stored) cost(n *node, b box) cost { return readCost(n, b) }
 // planner makes the stages of a plan.
 type planner struct {
 	p    *Plan
-	made map[[sha256.Size]byte]*node // what stands for an array: itself over what is stored, or what is stored
+	made map[[sha256.Size]byte]*node // the node in place of an array: itself over stored arrays, or a stored array
 	uses map[[sha256.Size]byte]uses
 	kept map[[sha256.Size]byte]*stage // that make whole arrays
 }
@@ -123,7 +123,7 @@ func NewPlan(o *Options, targets ...Target) (*Plan, error) {
 		return nil, fail("NewPlan", tensor.ErrValue, "there is no target")
 	}
 	h := sha256.New()
-	fmt.Fprintln(h, "2") // goes up when the tree of reductions, or what tasks compute, changes
+	fmt.Fprintln(h, "2") // goes up when the tree of reductions, or the results of tasks, change
 	for i, t := range targets {
 		if err := t.Array.Err(); err != nil {
 			return nil, err
@@ -408,7 +408,7 @@ var ErrTasks = errors.New("too many tasks")
 // mostTasks is the most tasks of a stage, and the most products of chunks that its tasks add.
 const mostTasks = 1 << 24
 
-// name says what a node is in a word or two.
+// name describes a node in a word or two.
 func name(n *node) string {
 	switch k := n.kind.(type) {
 	case *folded:
@@ -435,7 +435,7 @@ func (s *stage) box(task int) box {
 
 func taskPeak(n *node, b box) int64 { return taskPeakOf(n, b, n.kind.cost(n, b)) }
 
-// taskPeakOf is the most bytes that a task holds: those of the part while it is computed, and a chunk of it, completed, as it is
+// taskPeakOf is the most bytes that a task holds: the bytes of the part while it is computed, and a chunk of it, completed, as it is
 // stored, and compressed. Buffers of chunks that were read stay for the next task, so both count.
 func taskPeakOf(n *node, b box, c cost) int64 {
 	return plus(small, plus(max(c.peak, bytesOf(n.dtype, b.shape())), times(3, bytesOf(n.dtype, n.chunks))))

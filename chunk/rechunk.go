@@ -39,7 +39,7 @@ func (r *rechunked) eval(e *evaluator, n *node, b box) (tensor.Any, error) { ret
 
 func (r *rechunked) cost(n *node, b box) cost { return n.in[0].kind.cost(n.in[0], b) }
 
-// perChunk is what opening a chunk costs, in bytes that could be read meanwhile.
+// perChunk is the cost of opening a chunk, in bytes that could be read meanwhile.
 const perChunk = 64 << 10
 
 // A copying is a way to make chunks to from chunks from, region by region.

@@ -15,7 +15,7 @@ import (
 type Reducing struct {
 	Axes     []int   // nil: all; a negative one counts from the end. ArgMax and its like take one.
 	KeepDims bool    // the reduced axes stay, with extent 1
-	DDoF     int     // of Var and Std: what is subtracted from the count
+	DDoF     int     // of Var and Std: the number subtracted from the count
 	Last     bool    // of ArgMax and ArgMin: the last of equals, not the first
 	Q        float64 // of Quantile: the part of the elements that is below, from 0 to 1
 }
@@ -90,7 +90,7 @@ func (f *folded) try(n *node) error {
 	return err
 }
 
-// fold returns the array of a reduction. shape is of the result where it isn't what is kept.
+// fold returns the array of a reduction. shape is the shape of the result where that isn't the kept axes'.
 func fold(name string, r *reducer, n *node, how Reducing, result dtype.DType, shape []int) Array {
 	f := &folded{name: name, r: r, how: how, whole: n.shape, step: n.chunks, result: result, chunks: 1, per: 1, fan: chunkFan}
 	var err error
@@ -166,7 +166,7 @@ func axesOf(name string, axes []int, rank int) ([]int, error) {
 	return out, nil
 }
 
-// folded is a step of a reduction. Its state is a tensor with an axis for what the state consists
+// folded is a step of a reduction. Its state is a tensor with an axis for the parts that the state consists
 // of, planes, and the axes that are kept. A step with partial has states as its elements, for groups of
 // chunks each; the last one has results.
 type folded struct {

@@ -10,7 +10,7 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// A reducer says what a reduction keeps of the elements that it has seen, its state: a number of planes,
+// A reducer defines the values that a reduction keeps of the elements that it has seen, its state: a number of planes,
 // each with the shape of the kept axes.
 type reducer struct {
 	place bool                            // it finds a place on one axis
@@ -349,7 +349,7 @@ func over(f *folded, e *evaluator, s tensor.Any, n int) (tensor.Any, error) {
 	return c.cast(c.call("Div", plane(s, 0), by), f.result), c.err
 }
 
-// present is the state of NanMean: the sum of what isn't NaN, and, as float64, how many that is.
+// present is the state of NanMean: the sum of the elements that aren't NaN, and, as float64, their number.
 func present(f *folded, e *evaluator, t tensor.Any, _ int) (tensor.Any, error) {
 	c := chain{e: e}
 	n := c.cast(c.call("Not", c.call("IsNaN", t)), dtype.Float64)

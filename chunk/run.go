@@ -14,8 +14,8 @@ import (
 // RunOptions is how Run runs a plan.
 type RunOptions struct {
 	Workers  int            // how many tasks run at once; 0: as many as the machine has processors
-	Resume   bool           // go on with what an earlier run of the plan has left
-	Keep     bool           // what stands between stages stays
+	Resume   bool           // go on with the chunks that an earlier run of the plan has left
+	Keep     bool           // arrays between stages stay
 	Progress func(Progress) // is told of each task that is done, one after the other
 }
 
@@ -52,7 +52,7 @@ func (p *Plan) Run(ctx context.Context, o *RunOptions) error {
 	return errors.Join(err, unlock())
 }
 
-// Lock takes the locks of the targets, and of what stands between the stages, by zarr.Lock, for an executor that runs tasks
+// Lock takes the locks of the targets, and of the arrays between the stages, by zarr.Lock, for an executor that runs tasks
 // elsewhere; Run does it itself.
 func (p *Plan) Lock(ctx context.Context) (unlock func() error, err error) {
 	var releases []func() error

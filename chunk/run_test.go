@@ -31,7 +31,7 @@ func values(seed uint64, shape ...int) tensor.Any {
 	return tensor.FromSlice(x, shape...).Any()
 }
 
-// Of random floats, those that aren't finite among them, reductions differ from package op's by rounding alone.
+// Of random floats, infinities and NaN among them, reductions differ from package op's by rounding alone.
 func TestSpecial(t *testing.T) {
 	for seed := range uint64(20) {
 		x := values(seed, 50, 60)
@@ -61,7 +61,7 @@ func TestSpecial(t *testing.T) {
 	}
 }
 
-// finite has 0 in the place of what is too large to be compared.
+// finite has 0 in the place of elements too large to be compared.
 func finite(t *testing.T, e *evaluator, x tensor.Any) tensor.Any {
 	c := chain{e: e}
 	big := c.call("Greater", c.call("Abs", x), tensor.Scalar(float32(1e15)).Any())
@@ -190,7 +190,7 @@ func drawn(seed uint64, shape ...int) tensor.Any {
 	return tensor.FromSlice(x, shape...).Any()
 }
 
-// A function that fails, panics or returns the wrong part stops the run with the task's name; what is done stays.
+// A function that fails, panics or returns the wrong part stops the run with the task's name; finished tasks stay.
 func TestFailures(t *testing.T) {
 	a := From("x", zarrOf(t, drawn(1, 10, 10), 3, 3))
 	for _, c := range []struct {
@@ -225,7 +225,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// Mistakes are errors when the plan is made, each with what is wrong and the way out.
+// Mistakes are errors when the plan is made, each with the reason and the way out.
 func TestMistakes(t *testing.T) {
 	x := From("x", zarrOf(t, drawn(1, 10, 10), 3, 3))
 	y := From("y", zarrOf(t, drawn(1, 4), 3))
@@ -369,7 +369,7 @@ func TestLocked(t *testing.T) {
 	}
 }
 
-// What several targets have in common is computed once.
+// Parts that several targets share are computed once.
 func TestTargets(t *testing.T) {
 	a := Map("Exp", nil, From("x", zarrOf(t, drawn(5, 20, 20), 6, 6)))
 	s := zarr.Memory()
@@ -429,7 +429,7 @@ func TestEmpty(t *testing.T) {
 	equal(t, "product", computed(t, MatMul(b, Value(tensor.New[float32](0, 3).Any())), Options{}, RunOptions{}), m)
 }
 
-// Arrays of more chunks than can be planned are refused at once, by what is planned of them.
+// Arrays of more chunks than can be planned are refused at once, by the size of the plan.
 func TestTooMany(t *testing.T) {
 	z, err := zarr.Create(background, zarr.Memory(), "x", zarr.Metadata{DType: dtype.Float32, Shape: []int{1 << 30, 1 << 30}, Chunks: []int{16, 16}}, nil)
 	if err != nil {

@@ -72,7 +72,7 @@ func (s *stage) place() string {
 }
 
 // Begin makes the arrays that the stages write, and marks them as unfinished: zarr.Open refuses them from now on, until Finish or
-// End. Where targets are there from an earlier run of the same plan, it goes on with them and with what that run has left between the
+// End. Where targets are there from an earlier run of the same plan, it goes on with them and with the arrays that run has left between the
 // stages, if o has Resume, or returns an error that wraps ErrEarlier. Other arrays there are an error that wraps
 // fs.ErrExist. Without Resume nothing of an earlier run is used. Other runs must be kept out: see Lock.
 func (p *Plan) Begin(ctx context.Context, o *RunOptions) error {
@@ -131,7 +131,7 @@ func (p *Plan) Finish(ctx context.Context) error {
 	return nil
 }
 
-// End finishes the targets, as Finish does, and removes what stands between the stages. All tasks must be done.
+// End finishes the targets, as Finish does, and removes the arrays between the stages. All tasks must be done.
 func (p *Plan) End(ctx context.Context) error {
 	for _, s := range p.stages {
 		if s.target {

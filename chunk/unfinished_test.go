@@ -43,7 +43,7 @@ func (d dying) Delete(ctx context.Context, key string) error {
 	return d.change(func() error { return d.Opener.Delete(ctx, key) })
 }
 
-// stopped is a computation whose result, and what stands between its stages, are in stores that die together. The result is one of
+// stopped is a computation whose result, and the arrays between its stages, are in stores that die together. The result is one of
 // a group with consolidated metadata that knows an older array of its name.
 type stopped struct {
 	out, work zarr.Store // as they are
@@ -163,7 +163,7 @@ func TestStopped(t *testing.T) {
 			left = -1
 			if !ended {
 				c.unlock(t)
-				if cases%2 == 0 { // the result is deleted and begun again; what stands between the stages is left
+				if cases%2 == 0 { // the result is deleted and begun again; the arrays between the stages are left
 					if err := errors.Join(zarr.Remove(t.Context(), c.out, "g/r"), zarr.Remove(t.Context(), c.out, "m")); err != nil {
 						t.Fatal(err)
 					}

@@ -165,7 +165,7 @@ func (t *transposed) eval(e *evaluator, n *node, b box) (tensor.Any, error) {
 func (t *transposed) cost(n *node, b box) cost { return n.in[0].kind.cost(n.in[0], t.from(b)) }
 
 // Concat joins arrays along an axis; a negative one counts from the end. All have the same element
-// type and the same extents but along the axis. The chunks are those of the first.
+// type and the same extents but along the axis. The chunks are the chunks of the first.
 func Concat(axis int, xs ...Array) Array {
 	ns, err := given("Concat", xs...)
 	if err != nil {

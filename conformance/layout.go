@@ -21,7 +21,7 @@ type layoutCase struct {
 	bad  error           // the first argument that couldn't be read
 }
 
-// layoutExpect is what an answer must be. Fields that aren't compared are here
+// layoutExpect is the expected answer. Fields that aren't compared are here
 // too, so that a new one in the data is noticed.
 type layoutExpect struct {
 	Table       []int
@@ -46,7 +46,7 @@ type layoutExpect struct {
 	Cosize       int    `json:"pycute_cosize"` // wrong for negative strides
 }
 
-// An answer compares what an operation gave with what it should have given.
+// An answer compares the result of an operation with the expected one.
 type answer func(want *layoutExpect) error
 
 // runLayout runs the cases of the layout algebra and of LayoutTensor. Cases of the
@@ -70,7 +70,7 @@ func runLayout(r *report) error {
 	})
 }
 
-// decode reads a case. Only what an answer must be is read strictly: the rest says
+// decode reads a case. Only the expected answer is read strictly: the rest says
 // where a case is from.
 func (c *layoutCase) decode(raw json.RawMessage) error {
 	if err := json.Unmarshal(raw, c); err != nil {
@@ -165,7 +165,7 @@ func gives(l layout.Layout) answer {
 	}
 }
 
-// give is gives for what the library's functions return.
+// give is gives for the results of the library's functions.
 func give(l layout.Layout, err error) (answer, error) {
 	if err != nil {
 		return nil, err

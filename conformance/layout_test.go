@@ -69,7 +69,7 @@ func TestLayoutRunner(t *testing.T) {
 	}
 }
 
-// What the runner doesn't know isn't passed over.
+// A field that the runner doesn't know isn't passed over.
 func TestUnknownExpectations(t *testing.T) {
 	checkout(t, nil)
 	for suite, file := range map[string][2]string{

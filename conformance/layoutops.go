@@ -316,7 +316,7 @@ func innerProduct(c *layoutCase) (answer, error) {
 	}, nil
 }
 
-// makeLayout has no tables: what it makes must have the shape, and where the data
+// makeLayout has no tables: the layout it makes must have the shape, and where the data
 // leaves open whether it may be made, no elements.
 func makeLayout(c *layoutCase) (answer, error) {
 	shape := c.tuple("shape")
@@ -420,7 +420,7 @@ func fix(c *layoutCase) (answer, error) {
 	}, nil
 }
 
-// swizzle compares what a swizzle does with some values and with single bits.
+// swizzle compares a swizzle's results for some values and for single bits.
 func swizzle(c *layoutCase) (answer, error) {
 	bits, base, shift := c.int("bits"), c.int("base"), c.int("shift")
 	var values []int
@@ -456,7 +456,7 @@ func swizzle(c *layoutCase) (answer, error) {
 		if want.Size != nil && *want.Size != w.Size() {
 			return fmt.Errorf("%v permutes %d offsets, want %d", w, w.Size(), *want.Size)
 		}
-		y, z := 0, 0 // the bits that flip others, and those that are flipped
+		y, z := 0, 0 // the bits that flip others, and the flipped bits
 		for b := 1; b < w.Size(); b <<= 1 {
 			if flipped := w.At(b) ^ b; flipped != 0 {
 				y, z = y|b, z|flipped

@@ -12,7 +12,7 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// tensorCase is one case of LayoutTensor: steps on a tensor, and what is left.
+// tensorCase is one case of LayoutTensor: steps on a tensor, and the expected outcome.
 type tensorCase struct {
 	ID, Op, Source, Verdict, Note string
 	Input, Other                  tensorInput
@@ -121,7 +121,7 @@ func (c *tensorCase) judge() error {
 	return s.compare(c)
 }
 
-// worked is what the steps work on: a tensor, vectors, or an iterator.
+// worked is the object of the steps: a tensor, vectors, or an iterator.
 type worked struct {
 	data    []float32
 	t       tensor.Tensor[float32]
@@ -202,7 +202,7 @@ func (s *worked) step(c *tensorCase, st *tensorStep) error {
 	lay := func(text string) layout.Layout {
 		l, err := layout.Parse(text)
 		if err != nil {
-			panic(err) // of the data, not of what is judged
+			panic(err) // of the data, not of the code under test
 		}
 		return l
 	}
@@ -330,7 +330,7 @@ func ranges(st *tensorStep) []tensor.Index {
 	return idx
 }
 
-// shape, layout and at are those of the vectors, or of the tensor.
+// shape, layout and at belong to the vectors, or to the tensor.
 func (s *worked) shape() []int {
 	if s.v != nil {
 		return s.v.Shape()
@@ -354,7 +354,7 @@ func (s *worked) at(idx ...int) []float32 {
 
 const laneOrder = "contiguous element dimension fastest (reference quirk; column-first when neither is contiguous)"
 
-// compare returns an error unless what is left is what is expected.
+// compare returns an error unless the outcome is as expected.
 func (s *worked) compare(c *tensorCase) error {
 	want := &c.Expect
 	if want.LaneOrder != "" && want.LaneOrder != laneOrder {
@@ -385,7 +385,7 @@ func (s *worked) compare(c *tensorCase) error {
 		}
 	}
 	colex := want.Colex
-	if c.Op != "copy_from" { // its values are those of the storage once more
+	if c.Op != "copy_from" { // its values repeat the storage's
 		for _, v := range want.Values {
 			colex = append(colex, json.RawMessage(fmt.Sprint(v)))
 		}
@@ -500,7 +500,7 @@ func (c *tensorCase) near(got []float32, raw json.RawMessage) error {
 	return nil
 }
 
-// splitAligned compares with what the reference gives, clamped at nothing. Where it
+// splitAligned compares with the parts that the reference gives, clamped at nothing. Where it
 // loses elements, each must be in one part instead.
 func (c *tensorCase) splitAligned() error {
 	if len(c.Steps) != 1 || c.Steps[0].Op != "split" {

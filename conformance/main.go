@@ -1,4 +1,4 @@
-// Command conformance runs the conformance suites and counts what passes.
+// Command conformance runs the conformance suites and counts the cases that pass.
 //
 //	go run ./conformance [-dir DIR] [-long] [-v] SUITE[/OP]...
 //

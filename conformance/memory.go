@@ -16,16 +16,16 @@ type memory struct {
 	known bool // the high-water mark could be reset
 }
 
-// start gives back what can be given back, and notes the rest.
+// start gives back all memory that can be given back, and notes the rest.
 func (m *memory) start() {
-	mem.SetBound(mem.SetBound(0)) // lets go of what the arena keeps for reuse
+	mem.SetBound(mem.SetBound(0)) // lets go of the memory that the arena keeps for reuse
 	debug.FreeOSMemory()
 	// Sets the high-water mark to the present; see proc(5), clear_refs.
 	m.known = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) == nil
 	m.idle = status("VmRSS:")
 }
 
-// peak returns the largest resident size since start, above what there was then;
+// peak returns the largest resident size since start, above the size then;
 // 0 where it can't be known.
 func (m *memory) peak() int64 {
 	if high := status("VmHWM:"); m.known && high > 0 {

@@ -32,7 +32,7 @@ type modelCase struct {
 }
 
 // runModels runs every folder that has a case.json, and prints time and memory of
-// each case: the peak of the process above what it held before, and what weights
+// each case: the peak of the process above its memory before, and the bytes that weights
 // and the planned live set account for.
 func runModels(r *report) error {
 	root := r.path("models")
@@ -142,7 +142,7 @@ func (c *modelCase) judgeable() error {
 	return nil
 }
 
-// bound returns how much a run may hold: what its plan accounts for, a bit for what
+// bound returns how much a run may hold: the bytes of its plan, a bit for the bytes that
 // an allocator loses, and the program's own.
 func bound(p *onnx.Plan) int64 { return (p.Weights+p.Live)/10*13 + 16<<20 }
 

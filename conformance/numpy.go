@@ -44,7 +44,7 @@ func runNumPy(r *report) error {
 	})
 }
 
-// npyCase is a file, and what NumPy reads from it.
+// npyCase is a file, and the array that NumPy reads from it.
 type npyCase struct {
 	File    string
 	Bytes   int64
@@ -55,7 +55,7 @@ type npyCase struct {
 	Descr   string
 	Fortran *bool `json:"fortran_order"`
 
-	DType string          // beside an exotic array; what it holds is not compared
+	DType string          // beside an exotic array; its elements are not compared
 	Shape []int           // the same
 	Error json.RawMessage // OK says it
 }
@@ -186,7 +186,7 @@ func refused(path string) error {
 	return nil
 }
 
-// held returns what the arena has taken.
+// held returns the bytes that the arena has taken.
 func held() int64 {
 	u := mem.Stats()
 	return u.Live + u.Free

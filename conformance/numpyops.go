@@ -75,7 +75,7 @@ func (c *opCase) run() error {
 
 // compare compares one result within the tolerance that the case names.
 func (c *opCase) compare(got tensor.Any, a *array, in []tensor.Any) error {
-	if c.Defined != nil && c.Saturated != nil { // what is promised where NumPy leaves it open
+	if c.Defined != nil && c.Saturated != nil { // the promised elements where NumPy leaves them open
 		a = &array{a.DType, a.Shape, slices.Clone(a.Data)}
 		for i, ok := range c.Defined {
 			if !ok {
@@ -151,7 +151,7 @@ func (c *opCase) within(got, want any, d dtype.DType, terms float64) bool {
 	return false
 }
 
-// ulps is how many numbers of a type lie between two; infinite for what can't be
+// ulps is how many numbers of a type lie between two; infinite for numbers that can't be
 // counted.
 func ulps(g, w float64, d dtype.DType) float64 {
 	switch {
@@ -293,7 +293,7 @@ func logical(name string) numpyFunc {
 	}
 }
 
-// reduction is a function over axes; to says what integers become first.
+// reduction is a function over axes; to gives the type that integers become first.
 func reduction(name string, to func(dtype.DType) dtype.DType) numpyFunc {
 	return func(n *numpyCall, in []tensor.Any) ([]tensor.Any, error) {
 		a := attrs{"keepdims": int64(0)}
@@ -349,7 +349,7 @@ func argReduction(name string) numpyFunc {
 
 func same(d dtype.DType) dtype.DType { return d }
 
-// summable is what NumPy adds up in.
+// summable is the type that NumPy adds up in.
 func summable(d dtype.DType) dtype.DType {
 	switch {
 	case d == dtype.Bool || d.IsSigned() && d.IsInteger():

@@ -11,7 +11,7 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// numpyOps are NumPy's functions by name. Mixed operands are promoted first. Those that are one operator each have their names from
+// numpyOps are NumPy's functions by name. Mixed operands are promoted first. Functions that are one operator each have their names from
 // the expressions of package chunk.
 var numpyOps = func() map[string]numpyFunc {
 	m := numpyForms
@@ -31,7 +31,7 @@ var numpyOps = func() map[string]numpyFunc {
 	return m
 }()
 
-// numpyPromoted are operators that take their operands in one type, numpyFloats those that take floats.
+// numpyPromoted are operators that take their operands in one type, numpyFloats operators that take floats.
 var (
 	numpyPromoted = strings.Fields("Add Sub Mul FloorDiv Max Min FMax FMin Less LessOrEqual Equal NotEqual BitwiseAnd BitwiseOr BitwiseXor BitwiseNot " +
 		"Gcd Lcm Sign Square Neg Reciprocal IsNaN IsInf IsFinite Ceil Floor Trunc")
@@ -522,7 +522,7 @@ func asType(n *numpyCall, in []tensor.Any) ([]tensor.Any, error) {
 	return []tensor.Any{cast(in[0], d)}, nil
 }
 
-// promote compares dtype.Promote; of the rules for casts, those that follow from it.
+// promote compares dtype.Promote; and the rules for casts that follow from it.
 func promote(n *numpyCall, _ []tensor.Any) ([]tensor.Any, error) {
 	var a, b, want string
 	var can struct{ No, Equiv, Safe, SameKind, Unsafe bool }

@@ -61,7 +61,7 @@ func typedOf(a tensor.Any, f func(t numpyTyped) []tensor.Any) (out []tensor.Any,
 	return out, err
 }
 
-// anyElem has what every element type has.
+// anyElem has the functions of every element type.
 type anyElem[T bool | num.Native | num.Narrow] struct{}
 
 func as[T num.Elem](a tensor.Any) tensor.Tensor[T] { return typed[T](a) }
@@ -121,7 +121,7 @@ func (anyElem[T]) arraySplit(a tensor.Any, axis, n int) (parts []tensor.Any) {
 	return parts
 }
 
-// anyNumber has what every number has.
+// anyNumber has the functions of every number type.
 type anyNumber[T num.Native | num.Narrow] struct{ anyElem[T] }
 
 func (anyNumber[T]) mod(a, b tensor.Any) tensor.Any  { return op.Mod(as[T](a), as[T](b)).Any() }

@@ -146,7 +146,7 @@ func runChain[T num.Integer | num.Float](c *arrayView) error {
 func counting[T num.Integer | num.Float](c *arrayView) (tensor.Tensor[T], error) {
 	shape := c.Base.Shape
 	if len(shape) == 0 && c.Base.Order == "F" {
-		shape = []int{1} // numpy.asfortranarray, which made these, gives an axis to what has none
+		shape = []int{1} // numpy.asfortranarray, which made these, gives an axis to an array without any
 	}
 	lay, err := layout.RowMajor(shape...)
 	if c.Base.Order == "F" {

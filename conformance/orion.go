@@ -232,7 +232,7 @@ func inOrion(name string, opset int, in []tensor.Any, a attrs) ([]tensor.Any, er
 	if !ok {
 		return nil, unsupported{"no operator " + name}
 	}
-	for _, t := range in { // what fixed point there is, is of one format
+	for _, t := range in { // all fixed-point operands are of one format
 		if !t.IsZero() && t.DType().IsFixed() {
 			o = op.InFixed(o, t.DType())
 			break
@@ -244,7 +244,7 @@ func inOrion(name string, opset int, in []tensor.Any, a attrs) ([]tensor.Any, er
 	return o.Run(&op.Call{Inputs: in, Attrs: a, Opset: opset})
 }
 
-// orionFunc calls what an operator of Orion is here.
+// orionFunc calls the counterpart of an operator of Orion.
 type orionFunc func(o *orionCall) ([]tensor.Any, error)
 
 // orionNamed is an operator of ONNX with the arguments as attributes. Older revisions
@@ -292,7 +292,7 @@ func orionScatter(name string) orionFunc {
 	}
 }
 
-// orionOps says what each operator is here.
+// orionOps has the counterpart of each operator.
 var orionOps = map[string]orionFunc{
 	"abs": orionNamed("Abs", 13), "neg": orionNamed("Neg", 13), "sign": orionNamed("Sign", 13), "relu": orionNamed("Relu", 14), "identity": orionNamed("Identity", 13),
 	"is_inf": orionNamed("IsInf", 20, "detect_negative", "detect_positive"),

@@ -187,7 +187,7 @@ func (o *orionCall) texts(a attrs, names ...string) attrs {
 	return a
 }
 
-// operands returns the operands with nil for those that an argument says aren't given: {"B": null}.
+// operands returns the operands with nil for the operands that an argument says aren't given: {"B": null}.
 func (o *orionCall) operands(names ...string) []tensor.Any {
 	in := make([]tensor.Any, 0, len(names))
 	at := 0
@@ -237,7 +237,7 @@ func orionQLinear(name string, opset int, scales []int, zeros []int, names ...st
 		}
 		switch name {
 		case "QLinearConv": // y_scale and y_zero_point come before the bias, which no case has
-		case "QLinearLeakyRelu": // of the result they are those of the operand
+		case "QLinearLeakyRelu": // the result has the operand's
 			in = append(in, in[1], in[2])
 		}
 		return inOrion(name, opset, in, o.reals(o.attrs(names...), "alpha"))

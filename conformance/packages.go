@@ -26,7 +26,7 @@ import (
 )
 
 // A packageFile is a file of the folder packages: models of a package that a registry serves, with how to run them and
-// what ONNX Runtime gave. record.mjs writes the results into it.
+// the results of ONNX Runtime. record.mjs writes the results into it.
 type packageFile struct {
 	Package string // npm:NAME@VERSION or go:MODULE@VERSION
 	Licence string
@@ -47,7 +47,7 @@ type packageModel struct {
 	Want               map[string]packageRecord // of the last run, by graph output
 }
 
-// packageInput says what a graph input holds: Values, or numbers that follow from Fill.
+// packageInput describes the elements of a graph input: Values, or numbers that follow from Fill.
 type packageInput struct {
 	Type      string
 	Shape     []int
@@ -58,7 +58,7 @@ type packageInput struct {
 	Period    int    // of a wave, in elements
 }
 
-// packageRecord is what an output held: all elements, or each Every-th.
+// packageRecord has the elements of an output: all elements, or each Every-th.
 type packageRecord struct {
 	Type   string
 	Shape  []int
@@ -66,7 +66,7 @@ type packageRecord struct {
 	Values []any
 }
 
-// runPackages runs the models of the folder packages. What isn't in the cache is fetched by the registry's own client.
+// runPackages runs the models of the folder packages. A package that isn't in the cache is fetched by the registry's own client.
 func runPackages(r *report) error {
 	list := filepath.Join(r.root, "conformance", "packages")
 	if r.dir != "" {
@@ -279,7 +279,7 @@ func fetch(cache, name string) (string, error) {
 	return "", fmt.Errorf("nobody knows the registry %q", kind)
 }
 
-// client runs a program and returns what it prints.
+// client runs a program and returns its output.
 func client(folder, program string, args ...string) ([]byte, error) {
 	c := exec.Command(program, args...)
 	c.Dir = folder

@@ -13,7 +13,7 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// The inputs are those of record.mjs, which printed these numbers.
+// The inputs are the inputs of record.mjs, which printed these numbers.
 func TestPackageInputs(t *testing.T) {
 	for _, tc := range []struct {
 		in   packageInput

@@ -8,7 +8,7 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// printedCase is an array, and what NumPy prints of it.
+// printedCase is an array, and NumPy's text of it.
 type printedCase struct {
 	ID, Op, Tol string
 	In          []array
@@ -81,7 +81,7 @@ func (c *printedCase) options() (tensor.PrintOptions, error) {
 	return o, nil
 }
 
-// repr writes NumPy's array(…) around what Sprint makes with commas. NumPy leaves
+// repr writes NumPy's array(…) around the text of Sprint with commas. NumPy leaves
 // out the types that literals have, and breaks the line before a type that doesn't
 // fit.
 func repr(t tensor.Any, o tensor.PrintOptions) string {

@@ -22,7 +22,7 @@ func (c *counts) String() string {
 	return fmt.Sprintf("%d passed, %d failed, %d unsupported, %d skipped", c.passed, c.failed, c.unsupported, c.skipped)
 }
 
-// floor is what the floor file says of the counts.
+// floor is the floor file's entry for the counts.
 func (c *counts) floor(s *suite) floor {
 	f := floor{passed: c.passed}
 	if s.name == "onnx" {
@@ -99,8 +99,8 @@ func (r *report) record(op, name string, err error) {
 	}
 }
 
-// judge records the outcome of a case unless it is skipped. A panic of what runs
-// in it is a failure, also where an error is right.
+// judge records the outcome of a case unless it is skipped. A panic of the code
+// of a case is a failure, also where an error is right.
 func (r *report) judge(op, name string, f func() error) {
 	if reason, ok := r.skip(op, name); ok {
 		r.record(op, name, skipped{reason})

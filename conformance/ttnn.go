@@ -48,7 +48,7 @@ func ttnnCase[C any, P interface {
 	return P(c).run()
 }
 
-// stored is what cases say about how a tensor is stored.
+// stored is the cases' facts about how a tensor is stored.
 type stored struct {
 	DType, Layout string
 	Shape, Tile   []int

@@ -14,12 +14,12 @@ import (
 )
 
 // Cases about banks and cores are run on the software accelerator: a tensor is copied to it,
-// and its raw bytes are compared with those of the host's storage, where the suite says that
-// they are. What the suite says nothing of is to read as memory that was never written.
+// and its raw bytes are compared with the bytes of the host's storage, where the suite says that
+// they are. Bytes that the suite says nothing of are to read as memory that was never written.
 
 const unwritten = 0xEE
 
-// deviceCase is what the cases have in common.
+// deviceCase is the common part of the cases.
 type deviceCase struct {
 	stored
 	Name, Kind, Strategy string
@@ -143,7 +143,7 @@ func (c *deviceCase) place(m device.Model, config func(pack.Spec) (device.Memory
 	return p, p.back(x)
 }
 
-// back compares what the accelerator gives back with x.
+// back compares the tensor that the accelerator gives back with x.
 func (p *onDevice) back(x tensor.Any) error {
 	host, err := device.FromDevice(p.t)
 	if err != nil {
@@ -153,7 +153,7 @@ func (p *onDevice) back(x tensor.Any) error {
 	if err != nil {
 		return err
 	}
-	// Rows may be padded, and what stands there is nobody's: the elements alone are compared.
+	// Rows may be padded, and the padding is nobody's: the elements alone are compared.
 	got, err := host.Unpack()
 	if err != nil {
 		return err
@@ -209,7 +209,7 @@ func (p *onDevice) expect(what string, bank, offset int, want []byte) error {
 
 func first32(b []byte) []byte { return b[:min(len(b), 32)] }
 
-// holes says that a slot's bytes are unwritten but for those of its page.
+// holes says that a slot's bytes are unwritten but for the bytes of its page.
 func (p *onDevice) slot(bank, slot, slotBytes int, page []byte) error {
 	want := bytes.Repeat([]byte{unwritten}, slotBytes)
 	copy(want, page)

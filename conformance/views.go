@@ -105,7 +105,7 @@ func (c *viewCase) decode(raw json.RawMessage) error {
 	return strict(parts.Expect, &c.Expect)
 }
 
-// strict reads JSON in which every field is known: what isn't read isn't checked.
+// strict reads JSON in which every field is known: a field that isn't read isn't checked.
 func strict(raw []byte, to any) error {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.DisallowUnknownFields()
@@ -122,7 +122,7 @@ type subject interface {
 	overlaps(other subject) bool
 }
 
-// shown is what a tensor must show until a fact says otherwise.
+// shown is the state that a tensor must show until a fact says otherwise.
 type shown struct {
 	shape      []int
 	contiguous bool
@@ -331,7 +331,7 @@ func (v *view[T]) overlaps(other subject) bool {
 	return ok && v.t.Any().Overlaps(o.t.Any())
 }
 
-// step does what isn't the same for all element types.
+// step does the steps that aren't the same for all element types.
 func (v *view[T]) step(s *viewStep, src subject) (subject, error) {
 	a, t := &s.Args, v.t
 	from := func() tensor.Tensor[T] { return typed[T](src.any()) }
@@ -349,7 +349,7 @@ func (v *view[T]) step(s *viewStep, src subject) (subject, error) {
 		was, is := t.Layout(), c.Layout()
 		if _, from := t.Data(); t.IsContiguous() && c.Any().SameData(t.Any()) && is.Equal(was) {
 			if _, to := c.Data(); to == from {
-				return v, nil // the receiver itself: what a name without a handle of its own stands for
+				return v, nil // the receiver itself: the value that a name without a handle of its own stands for
 			}
 		}
 		return made(c)

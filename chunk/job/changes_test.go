@@ -29,7 +29,7 @@ type history struct {
 	r     *rand.Rand
 	dir   string
 	value [2]float32 // of all elements of the inputs of folders A and B
-	clock time.Time  // of what is written, so that no two times are one
+	clock time.Time  // of the written files, so that no two times are one
 	log   []string
 }
 
@@ -165,8 +165,8 @@ func (h *history) damage(out string) {
 	h.note("%s of %s, %x, becomes %x", filepath.Base(path), filepath.Base(out), was, b)
 }
 
-// Inputs change, results are stopped, resumed from one folder or another, damaged, deleted and begun again, all with one folder for what
-// stands between the stages. Whatever can be read is the result of an input as it was while the result was computed.
+// Inputs change, results are stopped, resumed from one folder or another, damaged, deleted and begun again, all with one folder for the arrays that
+// stand between the stages. Whatever can be read is the result of an input as it was while the result was computed.
 func TestChanges(t *testing.T) {
 	for n := range *cases {
 		h := &history{t: t, r: rand.New(rand.NewPCG(uint64(n), 7)), dir: t.TempDir(), value: [2]float32{10, 20}, clock: time.Unix(1e9, 0)}
@@ -209,7 +209,7 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-// Computations at a time with one folder for what stands between the stages are right or refused.
+// Computations at a time with one folder for the arrays between the stages are right or refused.
 func TestAtOnce(t *testing.T) {
 	dir := t.TempDir()
 	in := filepath.Join(dir, "x.npy")

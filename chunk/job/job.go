@@ -1,5 +1,5 @@
 // Package job describes a computation on chunked arrays as plain data: an expression, the addresses of its arrays, and
-// where the result goes. What one process plans, another one plans again from the same Job: the plans are equal, so
+// where the result goes. Another process makes the plan again from the same Job: the plans are equal, so
 // that workers on many machines need the Job and the number of a task alone.
 package job
 
@@ -33,11 +33,11 @@ type Job struct {
 	Inputs map[string]string `json:"inputs"`           // the address of each array that Expr names
 	Out    string            `json:"out,omitempty"`    // the address of the result, a folder
 	Memory int64             `json:"memory,omitempty"` // the most bytes that a task holds; 0: 1 GiB
-	Chunks []int             `json:"chunks,omitempty"` // of the result; nil: those of the expression
+	Chunks []int             `json:"chunks,omitempty"` // of the result; nil: the chunks of the expression
 	Codec  string            `json:"codec,omitempty"`  // zstd, gzip, with a level as in zstd:9, or none; "": zstd
-	Work   string            `json:"work,omitempty"`   // the folder or URL for what stands between stages; "": Out
+	Work   string            `json:"work,omitempty"`   // the folder or URL for the arrays between stages; "": Out
 
-	Unfinished bool `json:"unfinished,omitempty"` // reads inputs that aren't finished: what isn't written yet is the fill value
+	Unfinished bool `json:"unfinished,omitempty"` // reads inputs that aren't finished: an element that isn't written yet is the fill value
 
 	CF bool `json:"cf,omitempty"` // decodes inputs by the CF conventions, as zarr's CF
 
@@ -47,7 +47,7 @@ type Job struct {
 	Open func(ctx context.Context, address string) (zarr.Store, error) `json:"-"`
 }
 
-// ErrAddress says that an address can't be what it is given for.
+// ErrAddress says that an address can't serve as the argument it is given for.
 var ErrAddress = errors.New("address")
 
 // Array opens the inputs and returns the array of the expression. Files stay open as long as the array is used.
@@ -193,7 +193,7 @@ func (j Job) input(ctx context.Context, address string) (string, *zarr.Array, er
 	if err != nil {
 		return "", nil, err
 	}
-	// A task is one goroutine; what it reads at once is what the plan counts.
+	// A task is one goroutine; the plan counts the chunks that it reads at once.
 	o := &zarr.Options{Workers: 1, Unfinished: j.Unfinished, CF: j.CF}
 	mark := ""
 	if j.CF {

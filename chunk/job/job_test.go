@@ -46,7 +46,7 @@ func writeNpy(t testing.TB, path string, x tensor.Any, opts ...*npy.WriteOptions
 	}
 }
 
-// result runs a job and reads what it made.
+// result runs a job and reads its result.
 func result(t testing.TB, j Job) tensor.Any {
 	t.Helper()
 	ctx := context.Background()
@@ -142,7 +142,7 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-// The chunks of an npy file are those of the array, in either order, and none is larger than it says.
+// The chunks of an npy file are the chunks of the array, in either order, and none is larger than it says.
 func TestNpy(t *testing.T) {
 	dir := t.TempDir()
 	rapid.Check(t, func(r *rapid.T) {

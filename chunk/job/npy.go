@@ -22,7 +22,7 @@ import (
 const npyChunk = 16 << 20
 
 // npyStore shows an npy file as a Zarr array. A chunk is a range of the file: its last axes are whole, one before them is cut,
-// and the others have one element. Nothing is mapped, so that memory holds what tasks read and no more.
+// and the others have one element. Nothing is mapped, so that memory holds the bytes that tasks read and no more.
 type npyStore struct {
 	zarr.Store // of the metadata
 	f          *os.File
