@@ -25,7 +25,7 @@ func Foreign(by any, d dtype.DType, lay layout.Layout) Any {
 	return Any{st: &storage{dtype: d, foreign: by}, where: where{lay: lay}}
 }
 
-// Foreign returns the argument by of the function Foreign, nil for any other.
+// Foreign returns the argument by, which Foreign takes, nil for any other.
 func (a Any) Foreign() any {
 	if a.st == nil {
 		return nil
