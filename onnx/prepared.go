@@ -50,16 +50,6 @@ type copied struct{ to, from tensor.Any }
 // errOther ends a prepared run where a step gives another type or shape than was inferred.
 var errOther = errors.New("a result isn't as it was inferred")
 
-// is reports whether two tensors are one: the same elements of a storage in the same layout.
-func is(a, b *tensor.Any) bool {
-	if !a.SameData(*b) || !a.LayoutRef().Same(b.LayoutRef()) {
-		return false
-	}
-	_, i := a.Memory()
-	_, j := b.Memory()
-	return i == j
-}
-
 // moved moves a result of a step to its place. It reports false for a result of another type or shape.
 func moved(to *tensor.Any, v *Value) bool {
 	if !v.isTensor() || v.text != nil || v.a.DType() != to.DType() || v.a.Rank() != to.Rank() {

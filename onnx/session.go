@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -461,14 +462,7 @@ func noTensor(what any) error {
 
 // RunValues is Run for inputs and outputs of any kind.
 func (s *Session) RunValues(ctx context.Context, inputs map[string]Value, o *Options) (out map[string]Value, err error) {
-	return s.runValues(ctx, inputs, optionsOf(o), true)
-}
-
-func optionsOf(o *Options) Options {
-	if o == nil {
-		return Options{}
-	}
-	return *o
+	return s.runValues(ctx, inputs, *cmp.Or(o, new(Options)), true)
 }
 
 // runValues is RunValues, by a prepared run or not.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/receipt"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -277,7 +278,7 @@ func (st *Stream) prepared(inputs map[string]tensor.Any) (*prepared, error) {
 func (p *prepared) take(st *Stream) bool {
 	for i := range st.now {
 		to := &p.in[p.turn][i]
-		if to.IsZero() || is(to, &st.now[i]) {
+		if to.IsZero() || plan.Same(to, &st.now[i]) {
 			continue
 		}
 		if p.swaps[i] && st.last == p || tensor.Copy(*to, st.now[i]) != nil {

@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -32,7 +33,7 @@ func Verify(ctx context.Context, m *Model, r *receipt.Receipt, inputs map[string
 	if err != nil {
 		return nil, err
 	}
-	return s.verify(ctx, r, inputs, optionsOf(o))
+	return s.verify(ctx, r, inputs, *cmp.Or(o, new(Options)))
 }
 
 // sessionOf makes the session of a receipt's profile.

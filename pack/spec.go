@@ -1,6 +1,7 @@
 package pack
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -18,13 +19,6 @@ type Options struct {
 	// Padding is the value that Pack writes there, of rank 0 and the values' type; the zero value is 0. In block floats padding
 	// shares exponents with elements: a large value costs elements at the edge their precision.
 	Padding tensor.Any
-}
-
-func optionsOf(o *Options) Options {
-	if o == nil {
-		return Options{}
-	}
-	return *o
 }
 
 // Spec describes a tensor and how it is stored. Like a tensor.Spec it has no elements, and
@@ -46,7 +40,7 @@ type Spec struct {
 // int.
 func NewSpec(d dtype.DType, shape []int, opts *Options) (Spec, error) {
 	const op = "pack.NewSpec"
-	o := optionsOf(opts)
+	o := *cmp.Or(opts, new(Options))
 	s := Spec{tile: o.Tile, format: o.Format}
 	var err error
 	if s.Spec, err = tensor.NewSpec(d, shape...); err != nil {

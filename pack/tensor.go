@@ -2,6 +2,7 @@ package pack
 
 import (
 	"bytes"
+	"cmp"
 	"runtime"
 	"slices"
 
@@ -31,7 +32,7 @@ func (p Tensor) Any() tensor.Any { return tensor.Foreign(p, p.DType(), p.Layout(
 // format can't hold, when x is closed, and when the memory isn't to be had.
 func Pack(x tensor.Any, opts *Options) (Tensor, error) {
 	const op = "pack.Pack"
-	o := optionsOf(opts)
+	o := *cmp.Or(opts, new(Options))
 	padding := o.Padding
 	if x.IsZero() {
 		return Tensor{}, fail(op, tensor.ErrDType, "there is no tensor: it is the zero value")

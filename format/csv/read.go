@@ -2,6 +2,7 @@ package csv
 
 import (
 	"bufio"
+	"cmp"
 	stdcsv "encoding/csv"
 	"errors"
 	"io"
@@ -32,13 +33,6 @@ type Options struct {
 	Header bool        // Read: the first row holds the columns' names
 }
 
-func optionsOf(o *Options) Options {
-	if o == nil {
-		return Options{}
-	}
-	return *o
-}
-
 // comma returns the delimiter, or what is wrong with it.
 func (o Options) comma() (rune, error) {
 	c := o.Comma
@@ -61,7 +55,7 @@ func Read(r io.Reader, opts *Options) (t tensor.Any, names []string, err error) 
 	if r == nil {
 		return tensor.Any{}, nil, fail(0, 0, ErrOption, "the reader is nil")
 	}
-	o := optionsOf(opts)
+	o := cmp.Or(opts, new(Options))
 	comma, err := o.comma()
 	if err != nil {
 		return tensor.Any{}, nil, err

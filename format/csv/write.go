@@ -2,6 +2,7 @@ package csv
 
 import (
 	"bufio"
+	"cmp"
 	stdcsv "encoding/csv"
 	"fmt"
 	"io"
@@ -31,7 +32,7 @@ func Write(w io.Writer, t tensor.Any, names []string, o *Options) error {
 	if w == nil || t.IsZero() {
 		return fail(0, 0, ErrOption, "the writer or the tensor is nil")
 	}
-	comma, err := optionsOf(o).comma()
+	comma, err := cmp.Or(o, new(Options)).comma()
 	if err != nil {
 		return err
 	}

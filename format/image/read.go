@@ -1,6 +1,7 @@
 package image
 
 import (
+	"cmp"
 	"fmt"
 	stdimage "image"
 	"image/color"
@@ -41,13 +42,6 @@ const (
 
 const maxSide = 1<<31 - 1
 
-func optionsOf(o *Options) Options {
-	if o == nil {
-		return Options{}
-	}
-	return *o
-}
-
 // check refuses values that are wrong whatever the picture.
 func (o *Options) check(op string) error {
 	var e *Error
@@ -83,7 +77,7 @@ func (o *Options) size(h, w int) (int, int) {
 // had; a picture that is damaged or ends early gives an error, never a part of it.
 func Read(r io.Reader, opts *Options) (tensor.Any, error) {
 	const op = "image.Read"
-	o := optionsOf(opts)
+	o := *cmp.Or(opts, new(Options))
 	if err := o.check(op); err != nil {
 		return tensor.Any{}, err
 	}
@@ -133,7 +127,7 @@ func Open(path string, o *Options) (tensor.Any, error) {
 // pixels, or are that of tensor.Empty.
 func FromImage(img stdimage.Image, opts *Options) (tensor.Any, error) {
 	const op = "image.FromImage"
-	o := optionsOf(opts)
+	o := *cmp.Or(opts, new(Options))
 	if err := o.check(op); err != nil {
 		return tensor.Any{}, err
 	}

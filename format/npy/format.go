@@ -74,7 +74,7 @@ func openOne(s *format.Source) (format.File, error) {
 type zipped struct{ *Zip }
 
 func openNPZ(s *format.Source) (f format.File, err error) {
-	o := &Options{MaxBytes: s.MaxBytes}
+	o := &Options{MaxBytes: max(s.MaxBytes, 0)}
 	var z *Zip
 	switch {
 	case s.Path != "":

@@ -26,7 +26,7 @@ func shardsOf(chunk []int, location string, list, index []Codec) Codec {
 func chains() [][]Codec {
 	little, index := Bytes(binary.LittleEndian), []Codec{Bytes(binary.LittleEndian), CRC32C()}
 	return [][]Codec{
-		{little}, {Bytes(binary.BigEndian), Zstd(1)}, {little, Gzip(1), CRC32C()}, {Transpose(1, 0), little},
+		{little}, {Bytes(binary.BigEndian), Zstd(1)}, {Bytes(nil), Gzip(1)}, {little, Gzip(1), CRC32C()}, {Transpose(1, 0), little},
 		{shardsOf([]int{2, 3}, "end", []Codec{little, CRC32C()}, []Codec{Bytes(binary.BigEndian)})},
 		{Transpose(1, 0), shardsOf([]int{3, 2}, "start", []Codec{Transpose(1, 0), Bytes(binary.BigEndian)}, index), Gzip(1), CRC32C()},
 		{shardsOf([]int{4, 3}, "end", []Codec{shardsOf([]int{2, 1}, "start", []Codec{little, Zstd(1)}, []Codec{Transpose(2, 0, 1), Bytes(binary.BigEndian), CRC32C(), CRC32C()})}, index)},

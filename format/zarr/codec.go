@@ -96,11 +96,11 @@ func endian(big bool) binary.ByteOrder {
 	return binary.LittleEndian
 }
 
-// Bytes stores elements in a byte order; without it in the list they are stored in
-// binary.LittleEndian.
+// Bytes stores elements in a byte order. Without it in the list, or with nil, they are
+// stored in binary.LittleEndian.
 func Bytes(order binary.ByteOrder) Codec {
 	endian := "little"
-	if order.Uint16([]byte{0, 1}) == 1 {
+	if order != nil && order.Uint16([]byte{0, 1}) == 1 {
 		endian = "big"
 	}
 	return Codec{"bytes", map[string]any{"endian": endian}}

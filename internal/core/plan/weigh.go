@@ -182,13 +182,13 @@ func (q *weighed) some(room *tensor.Any, from, till []int, r *tensor.Any, ctx co
 			but = 2
 		}
 		a, whole := part(&q.call.Inputs[i], but)
-		if !same(&u.Inputs[k], &a) {
+		if !Same(&u.Inputs[k], &a) {
 			p.begun = false
 		}
 		u.Inputs[k], u.Fixed[k] = a, u.Fixed[k] && whole
 	}
 	y, _ := part(r, 1)
-	if !same(&p.at[0], &scores) {
+	if !Same(&p.at[0], &scores) {
 		p.begun = false
 	}
 	p.uses[1].Inputs[0], p.uses[2].Inputs[0] = scores, scores
@@ -216,8 +216,8 @@ func (q *weighed) some(room *tensor.Any, from, till []int, r *tensor.Any, ctx co
 	p.begun = true
 }
 
-// same reports whether two tensors are one: the same elements of a storage in the same layout.
-func same(a, b *tensor.Any) bool {
+// Same reports whether two tensors are one: the same elements of a storage in the same layout.
+func Same(a, b *tensor.Any) bool {
 	if a.IsZero() || b.IsZero() {
 		return a.IsZero() && b.IsZero()
 	}
