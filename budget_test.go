@@ -70,7 +70,7 @@ internal/core/move         1130       0
 internal/core/order         600       0
 internal/core/packed        170       0
 internal/core/plan         2180       0
-internal/core/pointwise    1490       0
+internal/core/pointwise    1510       0
 internal/core/reduce       1770       0
 internal/core/simd         1420  204630
 internal/core/simd/_asm   10070       0

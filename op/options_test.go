@@ -2,6 +2,9 @@ package op_test
 
 import (
 	"errors"
+	"math"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/ashlar-go/ashlar/op"
@@ -51,5 +54,18 @@ func TestUniqueInto(t *testing.T) {
 	}
 	if err := tensor.Try(func() { op.Unique(a, 0, op.Into(tensor.New[int8](3))) }); !errors.Is(err, tensor.ErrShape) {
 		t.Errorf("a target of another shape: %v", err)
+	}
+}
+
+// A lazy operand doesn't change which options an operator has.
+func TestOptionsLazy(t *testing.T) {
+	a := tensor.FromSlice([]float32{1, float32(math.Inf(1)), float32(math.Inf(-1))}, 3)
+	for _, o := range []op.Option{op.Negative(), op.Positive()} {
+		if got, want := op.Fuse(op.IsInf(op.Lazy(a), o)), op.IsInf(a, o); !slices.Equal(got.Elems(), want.Elems()) {
+			t.Errorf("got %v, want %v", got, want)
+		}
+	}
+	if err := tensor.Try(func() { op.IsInf(op.Lazy(a), op.KeepDims()) }); err == nil || !strings.Contains(err.Error(), "op.IsInf: it doesn't have the option KeepDims") {
+		t.Error(err)
 	}
 }

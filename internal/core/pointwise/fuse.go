@@ -101,7 +101,11 @@ func IsLazy(ts ...*tensor.Any) bool {
 
 // Noted makes r the lazy result of n, of type d, whose operands have the layouts ls.
 func Noted(r *tensor.Any, n Note, d dtype.DType, opts []plan.Option, ls ...*layout.Layout) {
-	if s := plan.Read(n.Name, 0, opts); s.Into != nil || s.More != nil {
+	var own plan.Flags
+	if n.by != nil {
+		own = n.by.Own
+	}
+	if s := plan.Read(n.Name, own, opts); s.Into != nil || s.More != nil {
 		panic(plan.Fail(n.Name, tensor.ErrLazy, "an operand is lazy; Into and Context are for Fuse and Prepare"))
 	}
 	n.shape, n.dtype, n.Cost = plan.BroadcastShape(n.Name, nil, ls...), d, max(n.Cost, 1)
