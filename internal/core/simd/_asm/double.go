@@ -2,7 +2,7 @@ package main
 
 import "math"
 
-// Functions of float64. Package num defines them by steps of IEEE 754, which are these, one by one: so the bits are the same. What
+// Functions of float64. Package float defines them by steps of IEEE 754, which are these, one by one: so the bits are the same. What
 // differs are the sign of a zero that is added to something else, and how a special case is told.
 
 func doubles() (l list) {
@@ -97,7 +97,7 @@ func scaled(m machine, a, hi, lo, n value) value {
 	return m.sel(m.cmp(unordered, a, a), nan(m, F64), m.as(F64, y))
 }
 
-// The tables of package num for logarithms, one of each column.
+// The tables of package float for logarithms, one of each column.
 var (
 	inverses = words(0x1.642c8590b2164p0, 0x1.5555555555555p0, 0x1.47ae147ae147bp0, 0x1.3b13b13b13b14p0, 0x1.2f684bda12f68p0,
 		0x1.2492492492492p0, 0x1.1a7b9611a7b96p0, 0x1.1111111111111p0, 0x1.0842108421084p0, 1, 0x1.e1e1e1e1e1e1ep-1, 0x1.c71c71c71c71cp-1,

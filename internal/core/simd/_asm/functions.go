@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Functions of float32, computed in float64. They are correctly rounded, so their bits are those of package num
-// whatever the method; conformance/verify compares them on all inputs. The methods are those of num, except where a table
+// Functions of float32, computed in float64. They are correctly rounded, so their bits are those of package float
+// whatever the method; conformance/verify compares them on all inputs. The methods are those of float, except where a table
 // of 16 entries must do.
 
 func functions() (l list) {

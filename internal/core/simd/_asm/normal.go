@@ -4,7 +4,7 @@ import "math"
 
 // Functions of the normal distribution and others that activate neurons. The results of float64 steps, of relative error below 2^-44, are
 // rounded where all numbers within 2^-43 become the same float32; elsewhere, about once in half a million, the row has the mark, a NaN
-// that no row computes, and package simd calls num.
+// that no row computes, and package simd calls float.
 
 // mark is what simd looks for.
 const mark = 0x7fc00001

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Powers of float32 and float64, by the steps of package num, one by one, where x is a number other than 0, y a whole number if
-// x is negative, and the power far from the ends of its type. Elsewhere the row has a NaN, which is none of these, and package simd calls num.
+// Powers of float32 and float64, by the steps of package float, one by one, where x is a number other than 0, y a whole number if
+// x is negative, and the power far from the ends of its type. Elsewhere the row has a NaN, which is none of these, and package simd calls float.
 
 func powers() (l list) {
 	l.add(kernel{table: "Pow32Marked", args: two(F32, F32), inner: F64, body: func(m machine) {
@@ -20,9 +20,9 @@ func powers() (l list) {
 	return l
 }
 
-// columns returns the columns of a table of package num, which has a row of floats on each line.
+// columns returns the columns of a table of package float, which has a row of floats on each line.
 func columns(file, name string) (t [3][]uint64) {
-	text, err := os.ReadFile("../../../../num/" + file)
+	text, err := os.ReadFile("../../float/" + file)
 	if err != nil {
 		panic(err)
 	}
@@ -120,7 +120,7 @@ func pow32(m machine, x, y value) (z, p value) {
 	hi = m.as(F64, m.lookup(n, &powerTable))
 	lo = m.add(m.mul(hi, m.add(r, q)), m.as(F64, m.lookup(n, &tailTable)))
 	s = m.add(hi, lo)
-	// What num rounds to odd is none for this row.
+	// A value that float rounds to odd is none for this row.
 	p = limited(m, p, -104.5, 89)
 	rest := m.and(m.add(m.sub(hi, s), lo), m.constant(F64, 1<<63-1))
 	rest = m.sel(m.cmp(eq, m.and(m.as(I64, s), i64(m, 1<<28-1)), i64(m, 0)), rest, f64(m, 0))
@@ -130,7 +130,7 @@ func pow32(m machine, x, y value) (z, p value) {
 }
 
 // usualPow32 is of positive normal x and of powers from 2^-64 to 2^64. Its logarithm has one part, so the power is off by less than
-// a 2^-45th, that of package num by far less: where the rounding isn't in doubt, both round to the same float32.
+// a 2^-45th, that of package float by far less: where the rounding isn't in doubt, both round to the same float32.
 func usualPow32(m machine) value {
 	positiveNormal(m, m.load(1))
 	k, r, index := logRest(m, m.load(1))

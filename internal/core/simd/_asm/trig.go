@@ -36,8 +36,8 @@ func trigonometric() (l list) {
 	return l
 }
 
-// Those of float64 are the steps of package num, one by one: x = k·π/128 + r, and sin(k·π/128 + r) by the sine and the cosine of k·π/128.
-// Where k is long, the row has a NaN, and package simd calls num.
+// Those of float64 are the steps of package float, one by one: x = k·π/128 + r, and sin(k·π/128 + r) by the sine and the cosine of k·π/128.
+// Where k is long, the row has a NaN, and package simd calls float.
 
 type parts struct{ hi, lo value }
 
