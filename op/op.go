@@ -39,23 +39,30 @@ func Into[T num.Elem](dst tensor.Tensor[T]) Option {
 // Context stops the operator early when ctx is done: it then panics with a
 // *tensor.Error that wraps ctx.Err(), and the elements of an Into target are
 // unspecified. An operator that returns has computed all elements.
-func Context(ctx context.Context) Option { return plan.Under(ctx) }
+func Context(ctx context.Context) Option { return plan.Under(contextOf("Context", ctx)) }
+
+// contextOf returns ctx unless it is nil.
+func contextOf(name string, ctx context.Context) context.Context {
+	if ctx == nil {
+		panic(plan.Fail(name, tensor.ErrValue, "the context is nil; context.Background() is one without an end"))
+	}
+	return ctx
+}
 
 // WithThreads returns a context under which an operator uses at most n threads. Without
 // it that is GOMAXPROCS, which stays the bound. The result is the same with any number.
 // It panics with a *tensor.Error for a nil context, and unless n is positive.
 func WithThreads(ctx context.Context, n int) context.Context {
-	if ctx == nil {
-		panic(plan.Fail("WithThreads", tensor.ErrValue, "the context is nil; context.Background() is one without an end"))
-	}
+	contextOf("WithThreads", ctx)
 	if n <= 0 {
 		panic(plan.Fail("WithThreads", tensor.ErrValue, "%d threads; the least is 1", n))
 	}
 	return exec.WithThreads(ctx, n)
 }
 
-// Threads returns how many threads an operator uses at most under a context, which may be nil.
-func Threads(ctx context.Context) int { return exec.Workers(ctx) }
+// Threads returns how many threads an operator uses at most under a context. It panics
+// with a *tensor.Error for a nil context.
+func Threads(ctx context.Context) int { return exec.Workers(contextOf("Threads", ctx)) }
 
 // Fast lets Exp, Log, Tanh and Sigmoid of float32 be off by up to 2 units in the last
 // place, where the processor has AVX2 or AVX-512 that makes them faster. Their

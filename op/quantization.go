@@ -286,7 +286,7 @@ type grain struct{ n, after, block, blocks int }
 // grainOf checks the scale and the zero point of a.
 func grainOf(name string, a, scale, zero tensor.Any, axis, block int) grain {
 	if !zero.IsZero() && !(scale.Len() == 1 && zero.Len() == 1) { // one number is one number, of any rank
-		if ls, lz := scale.Layout(), zero.Layout(); !ls.Same(&lz) && !plan.SameShape(&ls, lz.Shape()) {
+		if ls, lz := scale.Layout(), zero.Layout(); !ls.Equal(lz) && !plan.SameShape(&ls, lz.Shape()) {
 			panic(plan.Fail(name, tensor.ErrShape, "the scale has shape %s, the zero point %s", ls.ShapeString(), lz.ShapeString()))
 		}
 	}

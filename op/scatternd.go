@@ -26,18 +26,19 @@ func scatteredND(a, indices, updates tensor.Any, mode ScatterMode) *move.Transfe
 	shape, by := a.Shape(), indices.Shape()
 	k := ndWidth("ScatterND", shape, indices, 0)
 	checkScatter("ScatterND", a, updates, append(append([]int{}, by[:len(by)-1]...), shape[k:]...), mode)
-	return &move.Transfer{Name: "ScatterND", D: a.DType(), Shape: shape, In: []tensor.Any{a, indices, updates}, Picky: true, Fill: func(_ context.Context, dst move.Words, in []move.Words) {
-		at, block := ndOffsets("ScatterND", shape, by, in[1], 0, k, nil)
-		dst.Copy(0, in[0], 0, dst.Len())
-		if block == 1 {
-			combine(dst, at, conv.Axis{Stride: 1}, in[2], 0, mode)
-			return
-		}
-		along := make([]int64, block)
-		for i, first := range at {
-			combine(dst, along, conv.Axis{First: int(first), Step: 1}, in[2], i*block, mode)
-		}
-	}}
+	return &move.Transfer{Name: "ScatterND", D: a.DType(), Shape: shape, In: []tensor.Any{a, indices, updates}, Picky: true,
+		Scratch: plan.BytesIn(8, by[:len(by)-1]) + plan.BytesIn(8, shape[k:]), Fill: func(_ context.Context, dst move.Words, in []move.Words) {
+			at, block := ndOffsets("ScatterND", shape, by, in[1], 0, k, nil)
+			dst.Copy(0, in[0], 0, dst.Len())
+			if block == 1 {
+				combine(dst, at, conv.Axis{Stride: 1}, in[2], 0, mode)
+				return
+			}
+			along := make([]int64, block)
+			for i, first := range at {
+				combine(dst, along, conv.Axis{First: int(first), Step: 1}, in[2], i*block, mode)
+			}
+		}}
 }
 
 var scatterND = plan.Operator{About: plan.About{Name: "ScatterND", Shapes: true, Moves: plan.Moves{In: 0b101, Out: 1}, Versions: []int{11, 13, 16, 18}, Attrs: []string{"reduction"}}, Least: 3,

@@ -64,7 +64,7 @@ func (m *LinearOptions) scores(name string, x tensor.Any, given, wide int, finis
 
 // scoreTable returns a transfer to float32[rows, wide]. f sets the scores of a row, by lists besides x.
 func scoreTable(name string, x tensor.Any, rows, wide, cost int, f func(src move.Numeric, row int, v []float64), lists ...tensor.Any) *move.Transfer {
-	return &move.Transfer{Name: name, D: dtype.Float32, Shape: []int{rows, wide}, In: append([]tensor.Any{x}, lists...), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+	return &move.Transfer{Name: name, D: dtype.Float32, Shape: []int{rows, wide}, In: append([]tensor.Any{x}, lists...), Each: 8 * float64(wide), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 		src, to := move.NumericOf(in[0]), move.NumericOf(dst)
 		exec.Split(name, ctx, rows, cost, func(from, till int) {
 			v := plan.RoomFor[float64](name, wide)
