@@ -172,12 +172,6 @@ func ExampleLayout_Equal() {
 	// Output: true false
 }
 
-func ExampleLayout_Same() {
-	l, m := layout.MustParse("(2,2):(1,2)"), layout.MustParse("(2,2):(1,2)")
-	fmt.Println(l.Same(&m))
-	// Output: true
-}
-
 func ExampleLayout_IsCompact() {
 	for _, s := range []string{"(4,6):(1,4)", "(4,6):(1,5)", "(4,6):(0,1)"} {
 		l := layout.MustParse(s)

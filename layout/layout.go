@@ -29,9 +29,8 @@ const Inline = 8
 // is the layout of rank 0, ():(), with one element at offset 0. Use Equal to
 // compare; == does not compile.
 //
-// Methods that compute something of a layout take a value, so that they chain:
-// l.Coalesce().Flatten(). Methods that operators ask at each call, such as Rank, Dim and
-// Size, take a pointer: put a result in a variable before you ask them.
+// Methods take a value, so that they chain: t.Layout().Coalesce().Size(). Only Plain
+// takes a pointer.
 type Layout struct {
 	_        [0]func()
 	ext, str [Inline]int // the leaves in order; flat when n == rank
@@ -203,7 +202,7 @@ func add(a, b int) (int, bool) {
 }
 
 // Rank returns the number of modes.
-func (l *Layout) Rank() int {
+func (l Layout) Rank() int {
 	if l.deep != nil {
 		return l.deep.rank
 	}
@@ -211,7 +210,7 @@ func (l *Layout) Rank() int {
 }
 
 // Leaves returns the number of leaves: the rank of the flattened layout.
-func (l *Layout) Leaves() int {
+func (l Layout) Leaves() int {
 	if l.deep != nil {
 		return len(l.deep.ext)
 	}
@@ -219,11 +218,11 @@ func (l *Layout) Leaves() int {
 }
 
 // Flat reports whether no mode is nested.
-func (l *Layout) Flat() bool { return l.Leaves() == l.Rank() }
+func (l Layout) Flat() bool { return l.Leaves() == l.Rank() }
 
 // Leaf returns the extent and the stride of leaf i. It panics with an *Error unless
 // 0 ≤ i < Leaves.
-func (l *Layout) Leaf(i int) (ext, str int) {
+func (l Layout) Leaf(i int) (ext, str int) {
 	if uint(i) < uint(l.n) { // n is 0 where there is deep
 		return l.ext[i], l.str[i]
 	}
@@ -256,7 +255,7 @@ func (l *Layout) modeLeaves(i int) (ext, str []int) {
 
 // Dim returns the extent of mode i: the product of its leaves. It panics with an *Error
 // unless 0 ≤ i < Rank.
-func (l *Layout) Dim(i int) int {
+func (l Layout) Dim(i int) int {
 	if l.n == l.rank && uint(i) < uint(l.n) {
 		return l.ext[i]
 	}
@@ -280,7 +279,7 @@ func (l *Layout) checkMode(op string, i int) {
 // Stride returns the stride of mode i and whether the mode has a single one:
 // it is a leaf, or its leaves coalesce to one. It panics with an *Error
 // unless 0 ≤ i < Rank.
-func (l *Layout) Stride(i int) (int, bool) {
+func (l Layout) Stride(i int) (int, bool) {
 	if l.n == l.rank && uint(i) < uint(l.n) {
 		return l.str[i&7], true
 	}
@@ -308,7 +307,7 @@ func (l *Layout) Stride(i int) (int, bool) {
 }
 
 // Shape returns the extents of the modes in a new slice.
-func (l *Layout) Shape() []int {
+func (l Layout) Shape() []int {
 	s := make([]int, l.Rank())
 	for i := range s {
 		s[i] = l.Dim(i)
@@ -317,7 +316,7 @@ func (l *Layout) Shape() []int {
 }
 
 // Size returns the number of coordinates: the product of the extents, 1 for rank 0.
-func (l *Layout) Size() int {
+func (l Layout) Size() int {
 	ext, _ := l.leaves()
 	return product(ext)
 }
@@ -335,7 +334,7 @@ func product(ext []int) int {
 
 // Span returns the smallest and the largest offset. An empty layout gives 0, -1,
 // so that hi-lo+1 is always the number of storage elements it reaches over.
-func (l *Layout) Span() (lo, hi int) {
+func (l Layout) Span() (lo, hi int) {
 	ext, str := l.leaves()
 	for i, e := range ext {
 		if e == 0 {
@@ -352,13 +351,7 @@ func (l *Layout) Span() (lo, hi int) {
 
 // Equal reports whether l and m have the same nesting, extents and strides.
 // It compares the description, not the function: 4:1 and (2,2):(1,2) differ.
-func (l Layout) Equal(m Layout) bool { return l.Same(&m) }
-
-// Same is Equal without copying its argument; nil is the same as no layout.
-func (l *Layout) Same(m *Layout) bool {
-	if m == nil {
-		return false
-	}
+func (l Layout) Equal(m Layout) bool {
 	if l.deep == nil && m.deep == nil {
 		return l.n == m.n && l.rank == m.rank && l.nest == m.nest && l.ext == m.ext && l.str == m.str
 	}
@@ -376,9 +369,9 @@ func (l *Layout) Same(m *Layout) bool {
 
 // Offset returns the offset of linear coordinate i in colexicographic order:
 // the first mode is fastest. It fails unless 0 ≤ i < Size.
-func (l *Layout) Offset(i int) (int, error) {
+func (l Layout) Offset(i int) (int, error) {
 	if n := l.Size(); i < 0 || i >= n {
-		return 0, fail("Offset", ErrRange, "coordinate %d is outside the %d of %v", i, n, *l)
+		return 0, fail("Offset", ErrRange, "coordinate %d is outside the %d of %v", i, n, l)
 	}
 	ext, str := l.leaves()
 	return offsetAt(ext, str, i), nil
@@ -388,7 +381,7 @@ func (l *Layout) Offset(i int) (int, error) {
 // mode counts through its leaves, the first one fastest. It returns axis ≥ 0,
 // and no offset, when the coordinate of that axis is outside [0, Dim(axis)),
 // and axis = Rank when the number of coordinates isn't the rank; else axis is -1.
-func (l *Layout) At(coord []int) (off, axis int) {
+func (l Layout) At(coord []int) (off, axis int) {
 	if l.deep == nil && l.n == l.rank {
 		if len(coord) != int(l.n) {
 			return 0, int(l.rank)
@@ -467,9 +460,9 @@ func (l *Layout) atNested(coord []int) (off, axis int) {
 // Coord returns the coordinate per mode of linear coordinate i in colexicographic
 // order, the first mode fastest: At(Coord(i)) is Offset(i). It fails unless
 // 0 ≤ i < Size.
-func (l *Layout) Coord(i int) ([]int, error) {
+func (l Layout) Coord(i int) ([]int, error) {
 	if n := l.Size(); i < 0 || i >= n {
-		return nil, fail("Coord", ErrRange, "coordinate %d is outside the %d of %v", i, n, *l)
+		return nil, fail("Coord", ErrRange, "coordinate %d is outside the %d of %v", i, n, l)
 	}
 	c := make([]int, l.Rank())
 	for k := range c {

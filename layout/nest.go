@@ -118,7 +118,7 @@ func marks(t []byte, rank int) []mark {
 
 // ModeLeaves returns the leaves of mode i, lo ≤ leaf < hi. It panics unless
 // 0 ≤ i < Rank.
-func (l *Layout) ModeLeaves(i int) (lo, hi int) {
+func (l Layout) ModeLeaves(i int) (lo, hi int) {
 	l.checkMode("ModeLeaves", i)
 	if l.deep != nil && l.deep.modes != nil {
 		return l.deep.modes[i].leaf, l.deep.modes[i+1].leaf

@@ -5,7 +5,7 @@ import "slices"
 // IsRowMajor reports whether the row-major order of the coordinates is the
 // order of the offsets 0, 1, 2, …: a tensor with this layout is contiguous.
 // Extents of 1 are ignored, and every empty layout is.
-func (l *Layout) IsRowMajor() bool {
+func (l Layout) IsRowMajor() bool {
 	want := 1
 	if l.deep == nil && l.n == l.rank {
 		for i := int(l.n) - 1; i >= 0; i-- {
@@ -38,7 +38,7 @@ func (l *Layout) IsRowMajor() bool {
 
 // Permute returns the layout whose mode i is mode axes[i] of l. Axes count from
 // the end when negative. It fails unless axes names each mode once.
-func (l *Layout) Permute(axes ...int) (Layout, error) {
+func (l Layout) Permute(axes ...int) (Layout, error) {
 	rank := l.Rank()
 	if len(axes) != rank {
 		return Layout{}, fail("Permute", ErrAxis, "%d axes for rank %d of %s", len(axes), rank, l.ShapeString())
@@ -68,7 +68,7 @@ func (l *Layout) Permute(axes ...int) (Layout, error) {
 			return Layout{}, badAxes(axes, rank)
 		}
 		seen[a] = true
-		w.mode(l, a)
+		w.mode(&l, a)
 	}
 	return w.layout("Permute")
 }
@@ -80,7 +80,7 @@ func badAxes(axes []int, rank int) error {
 // BroadcastTo returns l stretched to shape by the rule of NumPy and ONNX: shapes
 // are aligned at the last axis; an axis of extent 1, or absent, is repeated with
 // stride 0. It fails when another extent differs.
-func (l *Layout) BroadcastTo(shape ...int) (Layout, error) {
+func (l Layout) BroadcastTo(shape ...int) (Layout, error) {
 	extra := len(shape) - l.Rank()
 	if extra < 0 {
 		return Layout{}, fail("BroadcastTo", ErrShape, "%s has more axes than %s", l.ShapeString(), tupleText(shape))
@@ -102,7 +102,7 @@ func (l *Layout) BroadcastTo(shape ...int) (Layout, error) {
 		}
 		if have == want && i >= extra {
 			if !flat {
-				w.mode(l, i-extra)
+				w.mode(&l, i-extra)
 				continue
 			}
 			step = l.str[(i-extra)&7]

@@ -288,7 +288,7 @@ func (a *Any) Memory() (storage []byte, offset int) {
 // lay, which is row-major; otherwise nil. As with Tensor.Data, a must be kept alive past
 // the last use.
 func (a *Any) Run(lay *layout.Layout) []byte {
-	if &a.lay != lay && !a.lay.Same(lay) {
+	if &a.lay != lay && !a.lay.Equal(*lay) {
 		return nil
 	}
 	p, o, n := a.pointer("tensor.Run"), a.origin(), lay.Size()

@@ -278,15 +278,15 @@ func clone(a *tensor.Any) tensor.Any {
 	return c
 }
 
-// alike is Layout.Same, quicker for the few axes that most tensors have.
+// alike is Layout.Equal, quicker for the few axes that most tensors have.
 func alike(a, b *layout.Layout) bool {
-	n := a.Leaves()
-	if n > 4 || b.Leaves() != n || !a.Flat() || !b.Flat() {
-		return a.Same(b)
+	ext, str, n := a.Plain()
+	ext2, str2, m := b.Plain()
+	if n != m || n == 0 || n > 4 {
+		return a.Equal(*b)
 	}
 	for i := range n {
-		e, s := a.Leaf(i)
-		if f, t := b.Leaf(i); e != f || s != t {
+		if ext[i] != ext2[i] || str[i] != str2[i] {
 			return false
 		}
 	}
@@ -311,7 +311,7 @@ func inOrder(a, b *layout.Layout) bool {
 // dst without being exactly dst.
 func MustCopy(a, dst *tensor.Any) bool {
 	x, y := Reach(a), Reach(dst)
-	return conv.Overlap(x, y) && !(conv.Same(x, y) && a.DType().Size() == dst.DType().Size() && a.LayoutRef().Same(dst.LayoutRef()))
+	return conv.Overlap(x, y) && !(conv.Same(x, y) && a.DType().Size() == dst.DType().Size() && a.LayoutRef().Equal(*dst.LayoutRef()))
 }
 
 // Reach returns the stretch of the storage that a tensor spans.

@@ -284,7 +284,7 @@ var ErrUnsupported = errors.New("unsupported")
 func Aim(r *tensor.Any, name string, s *Settings, d dtype.DType, ls ...*layout.Layout) {
 	var few [8]int
 	shape := few[:0]
-	if len(ls) == 1 || len(ls) == 2 && ls[0].Same(ls[1]) {
+	if len(ls) == 1 || len(ls) == 2 && ls[0].Equal(*ls[1]) {
 		shape = AppendShape(shape, ls[0])
 	} else {
 		shape = BroadcastShape(name, shape, ls...)

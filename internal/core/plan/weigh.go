@@ -221,7 +221,7 @@ func Same(a, b *tensor.Any) bool {
 	if a.IsZero() || b.IsZero() {
 		return a.IsZero() && b.IsZero()
 	}
-	if !a.SameData(*b) || !a.LayoutRef().Same(b.LayoutRef()) {
+	if !a.SameData(*b) || !a.LayoutRef().Equal(*b.LayoutRef()) {
 		return false
 	}
 	_, i := a.Memory()

@@ -462,7 +462,7 @@ func (p *pass) next(w *worker, ahead *simd.Prefetch) {
 
 // identical reports whether two tensors are the same type, memory and layout.
 func identical(t, u *tensor.Any) bool {
-	return t.DType() == u.DType() && conv.Same(exec.Reach(t), exec.Reach(u)) && t.LayoutRef().Same(u.LayoutRef())
+	return t.DType() == u.DType() && conv.Same(exec.Reach(t), exec.Reach(u)) && t.LayoutRef().Equal(*u.LayoutRef())
 }
 
 // dense reports whether t is n elements in row-major order, or one for all.
