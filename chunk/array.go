@@ -1,6 +1,7 @@
 package chunk
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
@@ -55,6 +56,14 @@ func newNode(k kind, d dtype.DType, shape, chunks []int, in ...*node) *node {
 	}
 	h.Sum(n.id[:0])
 	return n
+}
+
+// needContext returns the error of a nil context.
+func needContext(name string, ctx context.Context) error {
+	if ctx == nil {
+		return fail(name, tensor.ErrValue, "the context is nil; context.Background() is one without an end")
+	}
+	return nil
 }
 
 func fail(name string, err error, format string, args ...any) error {

@@ -23,8 +23,8 @@ import (
 // The graph is that of the operations, with the chunks that reductions, products and MapBlocks depend on. Addresses, rechunking
 // and memory don't count. A plan with more than receipt.MaxNodes such chunks has the digests of the targets alone.
 func (p *Plan) Receipt(ctx context.Context) (*receipt.Receipt, error) {
-	if ctx == nil {
-		return nil, fail("Receipt", tensor.ErrValue, "the context is nil; context.Background() is one without an end")
+	if err := needContext("Receipt", ctx); err != nil {
+		return nil, err
 	}
 	w := receiptWriter{ctx: ctx, r: &receipt.Receipt{Kind: receipt.Plan, Rules: receipt.Rules, Profile: receipt.Profile{Mode: receipt.Exact}},
 		nodes: make(map[*node]int), sources: make(map[string]int)}

@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 
 	"github.com/ashlar-go/ashlar/format/zarr"
-	"github.com/ashlar-go/ashlar/tensor"
 )
 
 // RunOptions is how Run runs a plan.
@@ -41,8 +40,8 @@ func (p *Plan) Run(ctx context.Context, o *RunOptions) error {
 	if o == nil {
 		o = &RunOptions{}
 	}
-	if ctx == nil {
-		return fail("Run", tensor.ErrValue, "the context is nil; context.Background() is one without an end")
+	if err := needContext("Run", ctx); err != nil {
+		return err
 	}
 	unlock, err := p.Lock(ctx)
 	if err != nil {

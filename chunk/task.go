@@ -165,6 +165,9 @@ func (s *stage) finish(ctx context.Context) error {
 // for executors: a task may run anywhere, more than once, also at the same time, and writes the same bytes.
 // Where all that it writes is there, and can be read, it does nothing.
 func (p *Plan) RunTask(ctx context.Context, stageIndex, i int) error {
+	if err := needContext("RunTask", ctx); err != nil {
+		return err
+	}
 	return p.runTask(ctx, stageIndex, i, false)
 }
 

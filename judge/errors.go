@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strconv"
@@ -11,7 +12,7 @@ import (
 var ErrNone = errors.New("there is none")
 
 // Error says which function failed, on what and why. Unwrap gives ErrNone or a
-// sentinel of package layout.
+// sentinel of package layout, and nil for a nil context.
 type Error struct {
 	Op   string // "Conflicts"
 	Text string
@@ -22,6 +23,14 @@ func (e *Error) Error() string { return "judge." + e.Op + ": " + e.Text }
 
 // Unwrap returns the sentinel.
 func (e *Error) Unwrap() error { return e.Err }
+
+// needContext returns the error of a nil context.
+func needContext(ctx context.Context, op string) error {
+	if ctx == nil {
+		return fail(op, nil, "the context is nil; context.Background() is one without an end")
+	}
+	return nil
+}
 
 func fail(op string, err error, format string, args ...any) error {
 	return &Error{op, clip(fmt.Sprintf(format, args...)), err}

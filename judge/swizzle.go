@@ -46,7 +46,7 @@ func (r SwizzleResult) Why() string {
 // layout), when ctx ends, and with layout.ErrLimit after looking at MaxWork elements.
 func SolveSwizzle(ctx context.Context, l layout.Composed, b Banks, elemBits int, accesses ...Access) (SwizzleResult, error) {
 	const op = "SolveSwizzle"
-	m, err := solvable(op, l, b, elemBits, accesses)
+	m, err := solvable(ctx, op, l, b, elemBits, accesses)
 	if err != nil {
 		return SwizzleResult{}, err
 	}
@@ -86,7 +86,10 @@ func SolveSwizzle(ctx context.Context, l layout.Composed, b Banks, elemBits int,
 }
 
 // solvable makes the model of a layout that has no swizzle.
-func solvable(op string, l layout.Composed, b Banks, elemBits int, accesses []Access) (*model, error) {
+func solvable(ctx context.Context, op string, l layout.Composed, b Banks, elemBits int, accesses []Access) (*model, error) {
+	if err := needContext(ctx, op); err != nil {
+		return nil, err
+	}
 	if w, ok := l.Outer().(layout.Swizzle); !ok || w.Bits() > 0 {
 		return nil, fail(op, layout.ErrShape, "%v has a swizzle or an outer layout already; solve for its inner layout", l)
 	}

@@ -381,6 +381,9 @@ type Fault struct {
 // the smallest input that it saw, by the number of characters. The same seed and tries give
 // the same list.
 func FindFaults(ctx context.Context, seed uint64, tries int) ([]Fault, error) {
+	if err := needContext(ctx, "FindFaults"); err != nil {
+		return nil, err
+	}
 	if tries < 0 || tries > 1<<24 {
 		return nil, fail("FindFaults", layout.ErrLimit, "%d tries; want 0 to %d", tries, 1<<24)
 	}

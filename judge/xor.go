@@ -97,7 +97,7 @@ const (
 // fails as SolveSwizzle does, and when vectors are split, which such a matrix can't mend.
 func SolveXOR(ctx context.Context, l layout.Composed, b Banks, elemBits int, accesses ...Access) (XORResult, error) {
 	const op = "SolveXOR"
-	m, err := solvable(op, l, b, elemBits, accesses)
+	m, err := solvable(ctx, op, l, b, elemBits, accesses)
 	if err != nil {
 		return XORResult{}, err
 	}

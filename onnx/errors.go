@@ -65,6 +65,11 @@ func plain(err error) string { return strings.TrimPrefix(err.Error(), "onnx: ") 
 // failf is an Error without a place yet.
 func failf(format string, args ...any) error { return &Error{Err: fmt.Errorf(format, args...)} }
 
+// noContext is the error of a nil context.
+func noContext() error {
+	return failf("%w: the context is nil; context.Background() is one without an end", tensor.ErrValue)
+}
+
 // named is a kind of thing with its name in quotes, or with its number when it has no name.
 func named(kind, name string, i int) string {
 	if name == "" {

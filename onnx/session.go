@@ -475,7 +475,7 @@ func (s *Session) runValues(ctx context.Context, inputs map[string]Value, o Opti
 	defer mem.Recover(&err)
 	switch {
 	case ctx == nil:
-		return nil, failf("%w: the context is nil; context.Background() is one without an end", tensor.ErrValue)
+		return nil, noContext()
 	case o.Threads < 0:
 		return nil, failf("%w: Options.Threads is %d; 0 is as many as there are", tensor.ErrValue, o.Threads)
 	case o.Threads > 0:

@@ -173,7 +173,7 @@ func (st *Stream) Run(ctx context.Context, inputs map[string]tensor.Any) (out ma
 	}
 	err = st.s.use(func() error {
 		if ctx == nil {
-			return failf("%w: the context is nil; context.Background() is one without an end", tensor.ErrValue)
+			return noContext()
 		}
 		if st.s.check == nil {
 			out, err = st.run(ctx, inputs)

@@ -26,6 +26,9 @@ type Mismatch struct {
 // An error says why nothing can be decided. The receipt is of other rules, or of a plan, or of a model with other weights,
 // inputs or outputs. Or the model can't be run. Or a program drew tokens, which that program alone can draw again.
 func Verify(ctx context.Context, m *Model, r *receipt.Receipt, inputs map[string]Value, o *Options) (*Mismatch, error) {
+	if ctx == nil {
+		return nil, noContext()
+	}
 	if d, err := m.isOf(r, inputs); d != nil || err != nil {
 		return d, err
 	}
@@ -193,6 +196,9 @@ func (c *recorder) compare(h *hashing) error {
 // name, or by the name of a result. Inputs has the values that the node reads, by name, but weights and constants; others
 // in it are passed by. They are compared, too. It returns the results of Verify.
 func VerifyNode(ctx context.Context, m *Model, r *receipt.Receipt, node string, inputs map[string]Value, o *Options) (*Mismatch, error) {
+	if ctx == nil {
+		return nil, noContext()
+	}
 	if m == nil || m.Graph == nil || r == nil {
 		return nil, failf("%w: there is no model with a graph, or no receipt", tensor.ErrValue)
 	}

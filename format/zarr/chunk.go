@@ -15,6 +15,9 @@ import (
 // ReadChunk returns the part of a chunk that is within the array. An absent one is a
 // read-only tensor of fill values that takes the memory of one element.
 func (a *Array) ReadChunk(ctx context.Context, index ...int) (tensor.Any, error) {
+	if err := needContext(ctx); err != nil {
+		return tensor.Any{}, err
+	}
 	from, shape, err := a.box(a.meta.Chunks, index)
 	if err != nil {
 		return tensor.Any{}, err
@@ -32,6 +35,9 @@ func (a *Array) ReadChunk(ctx context.Context, index ...int) (tensor.Any, error)
 // ChunkSize returns the number of bytes that a chunk takes in the store, and whether it
 // is there. It doesn't read the chunk.
 func (a *Array) ChunkSize(ctx context.Context, index ...int) (n int64, ok bool, err error) {
+	if err := needContext(ctx); err != nil {
+		return 0, false, err
+	}
 	if _, _, err := a.box(a.meta.Chunks, index); err != nil {
 		return 0, false, err
 	}
@@ -46,6 +52,9 @@ func (a *Array) ChunkSize(ctx context.Context, index ...int) (n int64, ok bool, 
 // DeleteChunk removes a chunk, so that its elements are the fill value; that it isn't there is no
 // error.
 func (a *Array) DeleteChunk(ctx context.Context, index ...int) error {
+	if err := needContext(ctx); err != nil {
+		return err
+	}
 	if _, _, err := a.box(a.meta.Chunks, index); err != nil {
 		return err
 	}
@@ -72,6 +81,9 @@ func (a *Array) chunkPrefix() string {
 // StoredChunks returns the indices of the chunks that are there, the last axis fastest.
 // It lists the store once.
 func (a *Array) StoredChunks(ctx context.Context) ([][]int, error) {
+	if err := needContext(ctx); err != nil {
+		return nil, err
+	}
 	m := &a.meta
 	prefix := a.chunkPrefix()
 	keys, err := a.store.List(ctx, prefix)
@@ -104,6 +116,9 @@ func (a *Array) StoredChunks(ctx context.Context) ([][]int, error) {
 // Remove deletes all that is at a path of a store and below it, first the metadata. It must
 // not be written meanwhile.
 func Remove(ctx context.Context, s Store, p string) error {
+	if err := needContext(ctx); err != nil {
+		return err
+	}
 	p, err := place(s, p)
 	if err != nil {
 		return err

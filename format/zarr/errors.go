@@ -1,8 +1,11 @@
 package zarr
 
 import (
+	"context"
 	"errors"
 	"fmt"
+
+	"github.com/ashlar-go/ashlar/tensor"
 )
 
 // The reasons a hierarchy or a call can be refused, for errors.Is. An error of the
@@ -38,6 +41,22 @@ func (e *Error) Error() string {
 
 // Unwrap returns the reason.
 func (e *Error) Unwrap() error { return e.Err }
+
+// needContext returns the error of a nil context.
+func needContext(ctx context.Context) error {
+	if ctx == nil {
+		return fail(tensor.ErrValue, "the context is nil; context.Background() is one without an end")
+	}
+	return nil
+}
+
+// ended returns the error of a context that has ended, or is nil.
+func ended(ctx context.Context) error {
+	if err := needContext(ctx); err != nil {
+		return err
+	}
+	return ctx.Err()
+}
 
 func fail(err error, format string, args ...any) error {
 	return &Error{Text: fmt.Sprintf(format, args...), Err: err}

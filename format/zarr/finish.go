@@ -35,6 +35,9 @@ func newFinished(s Store, p string, m Metadata, o *Options) (*Array, error) {
 // written, and it is read as any other from then on. In a folder it first waits until the disk has the names of the chunks. Without
 // the mark it does nothing.
 func (a *Array) Finish(ctx context.Context) error {
+	if err := needContext(ctx); err != nil {
+		return err
+	}
 	if a.meta.Version == 2 {
 		return nil
 	}

@@ -329,6 +329,9 @@ func pieces(t tensor.Any) []int {
 // a MiB. Until all are there they are marked as unfinished, with by as who writes them. Where Put fails, it removes what it wrote. A store with
 // values is an error that wraps fs.ErrExist, and stays as it is.
 func Put(ctx context.Context, store Store, arrays []format.Array, chunks []int, by string) error {
+	if err := needContext(ctx); err != nil {
+		return err
+	}
 	if some, err := holds(ctx, store); err != nil || some {
 		return cmp.Or(err, error(fail(fs.ErrExist, "it is there, and is never replaced: remove it, or take another name")))
 	}

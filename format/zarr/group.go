@@ -37,6 +37,9 @@ type consolidated struct {
 // OpenGroup opens the group at a path of the store, "" for its root. An array of version 3 there is an error
 // that wraps ErrNode.
 func OpenGroup(ctx context.Context, s Store, p string) (*Group, error) {
+	if err := needContext(ctx); err != nil {
+		return nil, err
+	}
 	p, err := place(s, p)
 	if err != nil {
 		return nil, err
@@ -174,6 +177,9 @@ func parents(ctx context.Context, s Store, p string, version int) error {
 // CreateGroup writes the metadata of a group of version 3, and of the groups above it that
 // aren't there.
 func CreateGroup(ctx context.Context, s Store, p string, attributes map[string]any) (*Group, error) {
+	if err := needContext(ctx); err != nil {
+		return nil, err
+	}
 	p, err := place(s, p)
 	if err != nil {
 		return nil, err
@@ -203,6 +209,9 @@ func (g *Group) Attributes() map[string]any { return g.attributes }
 // Open opens an array of the group by its path below it, by the consolidated metadata
 // if there is any, as the function Open does, also a field of an array of structs. Where that says that the array isn't finished, the array's own metadata counts.
 func (g *Group) Open(ctx context.Context, name string, o *Options) (*Array, error) {
+	if err := needContext(ctx); err != nil {
+		return nil, err
+	}
 	if _, err := place(g.store, name); err != nil {
 		return nil, err
 	}
@@ -225,6 +234,9 @@ func (g *Group) Open(ctx context.Context, name string, o *Options) (*Array, erro
 // in order: of the consolidated metadata if there is any, else by listing the store. Of version 2 consolidated metadata counts where
 // the store has no list, as HTTP.
 func (g *Group) Arrays(ctx context.Context) ([]string, error) {
+	if err := needContext(ctx); err != nil {
+		return nil, err
+	}
 	var list []string
 	if g.members != nil {
 		for name, b := range g.members {
@@ -301,6 +313,9 @@ func isArray(b []byte) bool {
 // reader needs one value of the store to know them. Members that are made or changed
 // later need another call.
 func (g *Group) Consolidate(ctx context.Context) error {
+	if err := needContext(ctx); err != nil {
+		return err
+	}
 	if g.version != 3 {
 		return at(g.path, fail(ErrFormat, "a group of version 2; metadata of version 3 is consolidated"))
 	}

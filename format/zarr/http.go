@@ -1,6 +1,7 @@
 package zarr
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -93,7 +94,7 @@ func tooSlow(format string, args ...any) error {
 }
 
 func (s *httpStore) ask(ctx context.Context, method, key, span string) (*http.Response, error) {
-	if err := ValidKey(key); err != nil {
+	if err := cmp.Or(needContext(ctx), ValidKey(key)); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancelCause(ctx)

@@ -62,6 +62,9 @@ var (
 // must agree within a minute, and the store must list a new value at once. Of two programs that ask at
 // the same moment both may be refused.
 func Lock(ctx context.Context, s Store, p, who string) (release func() error, err error) {
+	if err := needContext(ctx); err != nil {
+		return nil, err
+	}
 	p, err = place(s, p)
 	if err != nil {
 		return nil, err

@@ -357,6 +357,9 @@ func place(s Store, p string) (string, error) {
 // that wraps ErrNode. An array that isn't finished is one that wraps ErrUnfinished, without Options.Unfinished. Where nothing is there
 // and the path has a dot, it is the field behind the dot of an array of structs: x.lat, or .lat at the root.
 func Open(ctx context.Context, s Store, p string, o *Options) (*Array, error) {
+	if err := needContext(ctx); err != nil {
+		return nil, err
+	}
 	p, err := place(s, p)
 	if err != nil {
 		return nil, err
@@ -412,6 +415,9 @@ func open(ctx context.Context, s Store, p string, o *Options) (*Array, error) {
 // and an array above, is an error wrapping fs.ErrExist. Consolidated metadata of a group above that
 // has an array at the path is out of date, and removed.
 func Create(ctx context.Context, s Store, p string, m Metadata, o *Options) (*Array, error) {
+	if err := needContext(ctx); err != nil {
+		return nil, err
+	}
 	p, err := place(s, p)
 	if err != nil {
 		return nil, err

@@ -569,7 +569,7 @@ func (s *references) List(ctx context.Context, prefix string) ([]string, error) 
 	for j < len(s.keys) && strings.HasPrefix(s.keys[j], prefix) {
 		j++
 	}
-	return slices.Clone(s.keys[i:j]), ctx.Err()
+	return slices.Clone(s.keys[i:j]), ended(ctx)
 }
 
 // States implements Stater by the references themselves, and the sizes and times of the files in the folder.

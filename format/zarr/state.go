@@ -34,6 +34,9 @@ const sampled = 256
 // A chunk that was replaced by another of the same size within the resolution of the store's clock isn't noticed. Nor is a change
 // between the chunks of the 256.
 func (a *Array) State(ctx context.Context) (string, error) {
+	if err := needContext(ctx); err != nil {
+		return "", err
+	}
 	var sum [4]uint64 // of the digests of keys and states: the order doesn't matter
 	var mu sync.Mutex
 	note := func(key, state string) {
@@ -113,7 +116,7 @@ func (a *Array) sample(ctx context.Context, note func(key, state string)) error 
 				text = "unknown"
 			}
 			note(key, text)
-			return ctx.Err()
+			return ended(ctx)
 		}
 	})
 }
@@ -145,7 +148,7 @@ func (s *zipStore) States(ctx context.Context, prefix string, f func(key, state 
 			f(k, fmt.Sprint(s.entries[k].UncompressedSize64, s.entries[k].CRC32))
 		}
 	}
-	return ctx.Err()
+	return ended(ctx)
 }
 
 // state is what a server says of a value.

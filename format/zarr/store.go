@@ -136,13 +136,16 @@ func Memory() Store { return &memory{values: make(map[string][]byte)} }
 
 // Open returns a value, whose bytes never change: Set replaces them.
 func (m *memory) Open(ctx context.Context, key string) (*Value, error) {
+	if err := ended(ctx); err != nil {
+		return nil, err
+	}
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	v, ok := m.values[key]
 	if !ok {
 		return nil, absent(key)
 	}
-	return NewValue(bytes.NewReader(v), int64(len(v)), nil), ctx.Err()
+	return NewValue(bytes.NewReader(v), int64(len(v)), nil), nil
 }
 
 func (m *memory) Get(ctx context.Context, key string, most int64) ([]byte, error) {
@@ -186,7 +189,7 @@ func size(ctx context.Context, s Opener, key string) (int64, error) {
 }
 
 func (m *memory) Set(ctx context.Context, key string, value []byte) error {
-	if err := cmp.Or(ctx.Err(), ValidKey(key)); err != nil {
+	if err := cmp.Or(ended(ctx), ValidKey(key)); err != nil {
 		return err
 	}
 	m.mu.Lock()
@@ -196,7 +199,7 @@ func (m *memory) Set(ctx context.Context, key string, value []byte) error {
 }
 
 func (m *memory) Delete(ctx context.Context, key string) error {
-	if err := ctx.Err(); err != nil {
+	if err := ended(ctx); err != nil {
 		return err
 	}
 	m.mu.Lock()
@@ -209,7 +212,7 @@ func (m *memory) List(ctx context.Context, prefix string) ([]string, error) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	keys := slices.Sorted(maps.Keys(m.values))
-	return slices.DeleteFunc(keys, func(k string) bool { return !strings.HasPrefix(k, prefix) }), ctx.Err()
+	return slices.DeleteFunc(keys, func(k string) bool { return !strings.HasPrefix(k, prefix) }), ended(ctx)
 }
 
 // own begins the last part of the keys that no other program needs; temporary that of a
@@ -235,7 +238,7 @@ func Dir(path string) (Store, error) {
 
 // stat refuses what is no regular file.
 func (d *dir) stat(ctx context.Context, key string) (fs.FileInfo, error) {
-	if err := cmp.Or(ctx.Err(), ValidKey(key)); err != nil {
+	if err := cmp.Or(ended(ctx), ValidKey(key)); err != nil {
 		return nil, err
 	}
 	info, err := d.root.Stat(key)
@@ -290,7 +293,7 @@ func (d *dir) Size(ctx context.Context, key string) (int64, error) {
 }
 
 func (d *dir) Set(ctx context.Context, key string, value []byte) (err error) {
-	if err := cmp.Or(ctx.Err(), ValidKey(key)); err != nil {
+	if err := cmp.Or(ended(ctx), ValidKey(key)); err != nil {
 		return err
 	}
 	folder := path.Dir(key)
@@ -319,7 +322,7 @@ func (d *dir) Set(ctx context.Context, key string, value []byte) (err error) {
 }
 
 func (d *dir) Delete(ctx context.Context, key string) error {
-	if err := cmp.Or(ctx.Err(), ValidKey(key)); err != nil {
+	if err := cmp.Or(ended(ctx), ValidKey(key)); err != nil {
 		return err
 	}
 	err := d.root.Remove(key)
@@ -330,7 +333,7 @@ func (d *dir) Delete(ctx context.Context, key string) error {
 }
 
 func (d *dir) removeAll(ctx context.Context, p string) error {
-	if err := ctx.Err(); err != nil {
+	if err := ended(ctx); err != nil {
 		return err
 	}
 	if p != "" {
@@ -347,6 +350,9 @@ func (d *dir) List(ctx context.Context, prefix string) (keys []string, err error
 	top := path.Dir(prefix)
 	if strings.HasSuffix(prefix, "/") {
 		top = strings.TrimSuffix(prefix, "/")
+	}
+	if err := needContext(ctx); err != nil {
+		return nil, err
 	}
 	err = d.walk(ctx, top, func(name string, e fs.DirEntry) error {
 		if !e.IsDir() && strings.HasPrefix(name, prefix) && !strings.HasPrefix(e.Name(), temporary) {
@@ -372,7 +378,7 @@ func (d *dir) walk(ctx context.Context, top string, f func(name string, e fs.Dir
 		list, err := folder.ReadDir(256)
 		for _, e := range list {
 			name := path.Join(top, e.Name())
-			err := cmp.Or(ctx.Err(), f(name, e))
+			err := cmp.Or(ended(ctx), f(name, e))
 			if err == nil && e.IsDir() {
 				err = d.walk(ctx, name, f)
 			}

@@ -24,6 +24,9 @@ func Scheme(address string) string {
 
 // URL returns the store of an address: of http or https, as HTTP does, or of a scheme that a package has registered.
 func URL(ctx context.Context, address string) (Store, error) {
+	if err := needContext(ctx); err != nil {
+		return nil, err
+	}
 	scheme := Scheme(address)
 	if open, ok := schemes.Load(scheme); ok {
 		return open.(func(context.Context, string) (Store, error))(ctx, address)

@@ -27,6 +27,9 @@ func describe(t tensor.Any) string {
 // Write writes t at a place. Chunks that it covers in part are read first, and written
 // again.
 func (a *Array) Write(ctx context.Context, place []int, t tensor.Any) error {
+	if err := needContext(ctx); err != nil {
+		return err
+	}
 	if err := a.fits(t, nil); err != nil {
 		return err
 	}
@@ -109,6 +112,9 @@ func (a *Array) change(ctx context.Context, part tensor.Any, index, first []int,
 // there afterwards, also where all elements are the fill value; inner chunks of a shard
 // that consist of it are left out.
 func (a *Array) WriteChunk(ctx context.Context, t tensor.Any, index ...int) error {
+	if err := needContext(ctx); err != nil {
+		return err
+	}
 	_, shape, err := a.box(a.meta.Chunks, index)
 	if err == nil {
 		err = a.fits(t, shape)
@@ -126,7 +132,7 @@ func (a *Array) writeChunk(ctx context.Context, t tensor.Any, index []int, withi
 	if a.view {
 		return at(key, fail(errors.ErrUnsupported, "a view of elements, as of a field or by CF, is read only"))
 	}
-	if err := ctx.Err(); err != nil {
+	if err := ended(ctx); err != nil {
 		return at(key, err)
 	}
 	if !slices.Equal(t.Shape(), a.meta.Chunks) {

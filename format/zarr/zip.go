@@ -67,7 +67,7 @@ func (s *zipStore) Open(ctx context.Context, key string) (*Value, error) {
 			}
 			defer r.Close()
 			return inflate(r, nil, int(min(f.CompressedSize64, 1<<17)), int(size))
-		})}, ctx.Err()
+		})}, ended(ctx)
 	}
 	begin, err := f.DataOffset()
 	if err != nil {
@@ -77,7 +77,7 @@ func (s *zipStore) Open(ctx context.Context, key string) (*Value, error) {
 	if size < 0 || f.UncompressedSize64 != f.CompressedSize64 || begin > s.size-size {
 		return nil, fmt.Errorf("the entry of %d bytes reaches beyond the zip file: %w", f.CompressedSize64, zip.ErrFormat)
 	}
-	return NewValue(io.NewSectionReader(s.r, begin, size), size, nil), ctx.Err()
+	return NewValue(io.NewSectionReader(s.r, begin, size), size, nil), ended(ctx)
 }
 
 // GetRange decompresses what is before the range and drops it.
@@ -102,7 +102,7 @@ func (s *zipStore) GetRange(ctx context.Context, key string, off, n int64) ([]by
 	if err == nil && int64(len(b)) < n {
 		err = io.ErrUnexpectedEOF
 	}
-	return b, cmp.Or(ctx.Err(), unexpected(err))
+	return b, cmp.Or(ended(ctx), unexpected(err))
 }
 
 func (s *zipStore) Size(ctx context.Context, key string) (int64, error) {
@@ -110,7 +110,7 @@ func (s *zipStore) Size(ctx context.Context, key string) (int64, error) {
 	if f == nil {
 		return 0, absent(key)
 	}
-	return int64(min(f.UncompressedSize64, math.MaxInt64)), ctx.Err()
+	return int64(min(f.UncompressedSize64, math.MaxInt64)), ended(ctx)
 }
 
 func (s *zipStore) Set(_ context.Context, key string, _ []byte) error {
@@ -125,12 +125,15 @@ func (s *zipStore) List(ctx context.Context, prefix string) (keys []string, err 
 			keys = append(keys, k)
 		}
 	}
-	return keys, ctx.Err()
+	return keys, ended(ctx)
 }
 
 // WriteZip writes all values of a store to a zip file, which Zip reads. They aren't
 // compressed again, so that ranges of them can be read. A lock isn't written. It takes the memory of the largest value.
 func WriteZip(ctx context.Context, w io.Writer, from Store) error {
+	if err := needContext(ctx); err != nil {
+		return err
+	}
 	if w == nil || from == nil {
 		return fail(fs.ErrInvalid, "the writer or the store is nil")
 	}
