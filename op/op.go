@@ -15,6 +15,9 @@
 // one. float16, bfloat16 and float8 are computed in float32 and rounded once; functions
 // that are correctly rounded in float32 are so in them, too.
 //
+// Axes that are nil mean all axes. A list without entries means none, as () beside None in NumPy: a program that computes
+// the axes to sum over, as a gradient of broadcasting does, then gets the operand back and not one number.
+//
 // Fixed point is rounded once, to nearest, ties to even, unless an operator says
 // otherwise. A result beyond the format, or that an operator doesn't have, as a ÷ 0, is
 // an error that names its index; see Saturate and Wrap.
@@ -38,7 +41,8 @@ func Into[T num.Elem](dst tensor.Tensor[T]) Option {
 
 // Context stops the operator early when ctx is done: it then panics with a
 // *tensor.Error that wraps ctx.Err(), and the elements of an Into target are
-// unspecified. An operator that returns has computed all elements.
+// unspecified. An operator that returns has computed all elements. Context itself
+// panics with a *tensor.Error when ctx is nil.
 func Context(ctx context.Context) Option { return plan.Under(contextOf("Context", ctx)) }
 
 // contextOf returns ctx unless it is nil.

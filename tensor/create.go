@@ -176,6 +176,10 @@ func Scalar[T num.Elem](v T) Tensor[T] {
 	return t
 }
 
+// Scalar returns a tensor of rank 0 that holds v, of t's element type: op.Mul(t, t.Scalar(2))
+// doubles t. It doesn't read t, which may be the zero Tensor.
+func (t Tensor[T]) Scalar(v T) Tensor[T] { return Scalar(v) }
+
 // Eye returns the n×n matrix with ones on the diagonal and zeros elsewhere.
 func Eye[T num.Number](n int) Tensor[T] {
 	t := Tensor[T]{a: create("tensor.Eye", dtype.Of[T](), []int{n, n}, false)}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/ashlar-go/ashlar/layout"
+	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -113,4 +114,10 @@ func ExampleTry() {
 	err := tensor.Try(func() { t.At(0, 3) })
 	fmt.Println(err, errors.Is(err, tensor.ErrIndex))
 	// Output: tensor.At: index 3 is outside axis 1 of extent 3 true
+}
+
+func ExampleTensor_Scalar() {
+	t := tensor.FromSlice([]float32{1, 2, 3})
+	fmt.Println(op.Mul(t, t.Scalar(2)))
+	// Output: [2. 4. 6.]
 }

@@ -100,7 +100,7 @@ func read(folder string) (x matrix, labels []uint8, err error) {
 		return x, nil, fmt.Errorf("%s has %s and %s; want uint8 pictures, and a uint8 digit for each", folder, tensor.Describe(a), tensor.Describe(b))
 	}
 	x = op.Cast[float32](pictures).Reshape(pictures.Dim(0), pixels)
-	return op.Div(x, tensor.Scalar[float32](255)), digits.Elems(), nil
+	return op.Div(x, x.Scalar(255)), digits.Elems(), nil
 }
 
 // A network is two layers: relu(x·w1 + b1)·w2 + b2.
@@ -143,7 +143,7 @@ func (net *network) gradients(x, want matrix) [4]matrix {
 	h := op.Relu(sums)
 	y := op.Softmax(op.Add(op.MatMul(h, net.w2), net.b2), 1)
 	dy := op.Div(op.Sub(y, want), tensor.Scalar(float32(x.Dim(0))))
-	dh := op.Where(op.Greater(sums, tensor.Scalar[float32](0)), op.MatMul(dy, net.w2.Transpose()), tensor.Scalar[float32](0))
+	dh := op.Where(op.Greater(sums, sums.Scalar(0)), op.MatMul(dy, net.w2.Transpose()), dy.Scalar(0))
 	return [4]matrix{op.MatMul(x.Transpose(), dh), op.ReduceSum(dh, []int{0}), op.MatMul(h.Transpose(), dy), op.ReduceSum(dy, []int{0})}
 }
 
@@ -161,7 +161,7 @@ func integers(b *onnx.Builder, x string, net network) string {
 
 // layer is x·w + bias with products of integers. A column of w has a scale.
 func layer(b *onnx.Builder, x, name string, w, bias matrix) string {
-	scale := op.Div(op.ReduceMax(op.Abs(w), []int{0}), tensor.Scalar[float32](127))
+	scale := op.Div(op.ReduceMax(op.Abs(w), []int{0}), w.Scalar(127))
 	small := op.Cast[int8](op.Round(op.Div(w, scale)))
 	quantized := b.Nodes("DynamicQuantizeLinear", 3, []string{x}) // numbers, scale, zero point
 	sums := b.Node("MatMulInteger", []string{quantized[0], b.Weight(name, small.Any()), quantized[2]})
