@@ -207,6 +207,12 @@ func fromBuffer(d dtype.DType, buf *mem.Buffer, data []byte) *storage {
 // handed out by Elems or Data must not be used afterwards.
 func (t Tensor[T]) Close() error { return t.a.Close() }
 
+// Closed reports whether the storage is given back. A Spec, the zero value and a lazy or a foreign tensor have none to give back.
+func (a Any) Closed() bool {
+	st := a.st
+	return st != nil && st.foreign == nil && st.lazy == nil && st.closed()
+}
+
 // Close gives the storage back at once, as Tensor.Close does. Of a foreign tensor it is the
 // Close of the value it was made of, if that has one. A Spec and the zero value have nothing to
 // close.

@@ -3,6 +3,7 @@ package optest
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/ashlar-go/ashlar/op"
@@ -45,6 +46,28 @@ func TestInputsBeyond(t *testing.T) {
 			call := &op.Call{Inputs: long[:n], Opset: opset, Attrs: op.AttrMap{"axes": []int64{0}, "starts": []int64{0}, "ends": []int64{1}, "k": int64(1), "pads": make([]int64, 4), "scales": []float32{1, 1}}}
 			if _, err := o.Run(call); !errors.Is(err, tensor.ErrShape) {
 				t.Errorf("%s, opset %d, with %d inputs: %v", name, opset, n, err)
+			}
+		}
+	}
+}
+
+// TestClosed: the error of an input whose memory is given back names the operator and the input.
+func TestClosed(t *testing.T) {
+	for _, o := range all.Operators() {
+		for i, c := range boundsOf(o) {
+			for _, d := range boundTypes(o, c)[:1] {
+				for k := range c.in {
+					r := newRun(o, i, c, d)
+					if r.in[k].IsZero() {
+						continue
+					}
+					r.in[k] = r.in[k].Clone()
+					r.in[k].Close()
+					_, err := o.Run(r.call(r.in))
+					if want := fmt.Sprintf("op.%s: input %d is closed", o.Name(), k); !errors.Is(err, tensor.ErrClosed) || !strings.HasPrefix(err.Error(), want) {
+						t.Errorf("%s: %v, want %s", r.name, err, want)
+					}
+				}
 			}
 		}
 	}

@@ -227,7 +227,7 @@ func (m *Transfer) layOut(to *tensor.Any) bool {
 	if !to.IsContiguous() || slices.ContainsFunc(m.In, func(a tensor.Any) bool { return !a.IsZero() && !a.IsContiguous() }) {
 		return false
 	}
-	plan.CheckTarget(m.Name, to.LayoutRef(), to.IsReadOnly(), m.Shape)
+	plan.CheckTarget(m.Name, to, m.Shape)
 	m.to = WordsOf(*to)
 	if !m.idle() {
 		m.from, _ = m.operands(m.to)

@@ -214,7 +214,7 @@ func Ready(opts []Option, d dtype.DType) *tensor.Any {
 		return nil
 	}
 	dst := opts[0].into
-	if dst == nil || dst.DType() != d || dst.IsReadOnly() || !dst.LayoutRef().IsRowMajor() {
+	if dst == nil || dst.DType() != d || dst.IsReadOnly() || dst.Closed() || !dst.LayoutRef().IsRowMajor() {
 		return nil
 	}
 	return dst
@@ -231,11 +231,13 @@ func Kept(opts []Option) (keep []Option) {
 }
 
 // CheckTarget panics unless an Into target has the shape of the result and may be written.
-func CheckTarget(name string, lay *layout.Layout, readOnly bool, shape []int) {
-	if !SameShape(lay, shape) {
-		panic(Fail(name, tensor.ErrShape, "the Into target has shape %s, the result %s", ShapeText(lay.Shape()), ShapeText(slices.Clone(shape))))
-	}
-	if readOnly {
+func CheckTarget(name string, to *tensor.Any, shape []int) {
+	switch {
+	case !SameShape(to.LayoutRef(), shape):
+		panic(Fail(name, tensor.ErrShape, "the Into target has shape %s, the result %s", ShapeText(to.Shape()), ShapeText(slices.Clone(shape))))
+	case to.Closed():
+		panic(Fail(name, tensor.ErrClosed, "the Into target is closed, its memory is given back; close it after its last use"))
+	case to.IsReadOnly():
 		panic(Fail(name, tensor.ErrReadOnly, "the Into target is read-only"))
 	}
 }
@@ -304,11 +306,11 @@ func AimShape(r *tensor.Any, name string, s *Settings, d dtype.DType, shape []in
 	if s.Into.DType() != d {
 		panic(Fail(name, tensor.ErrDType, "the Into target holds %v, the result %v", s.Into.DType(), d))
 	}
-	CheckTarget(name, s.Into.LayoutRef(), s.Into.IsReadOnly(), shape)
+	CheckTarget(name, s.Into, shape)
 	*r = *s.Into
 }
 
-// Present panics when an operand that an operator needs is the zero value. The body that the
+// Present panics when an operand that an operator needs is the zero value, or closed. The body that the
 // typed function and the run-time form share begins with it. ins are as ONNX numbers
 // them; one that may be absent is nil.
 func Present(name string, ins ...*tensor.Any) {
@@ -326,9 +328,18 @@ func PresentAll(name string, ins []tensor.Any) {
 
 // PresentAt is Present for input i.
 func PresentAt(name string, i int, a *tensor.Any) {
-	if a != nil && a.IsZero() {
+	switch {
+	case a == nil:
+	case a.IsZero():
 		panic(Fail(name, tensor.ErrClosed, "input %d is the zero value; make one with tensor.New or FromSlice", i))
+	case a.Closed():
+		panic(closed(name, i))
 	}
+}
+
+// closed is the error of an input whose memory is given back.
+func closed(name string, i int) error {
+	return Fail(name, tensor.ErrClosed, "input %d is closed, its memory is given back; close it after its last use", i)
 }
 
 // Must panics with an error about element type d unless ok holds.

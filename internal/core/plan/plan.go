@@ -154,6 +154,11 @@ func begun(o *Op, c *Call, p *Draft) error {
 // begin plans a call.
 func (p *Draft) begin(o *Op, c *Use) error {
 	p.op, p.Call = o, c
+	for i := range c.Inputs {
+		if c.Inputs[i].Closed() {
+			return closed(o.says.Name, i)
+		}
+	}
 	c.complete()
 	if err := tensor.Try(func() { o.plan(c, p) }); err != nil {
 		return err
