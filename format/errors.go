@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/ashlar-go/ashlar/mem"
+	"github.com/ashlar-go/ashlar/tensor"
 )
 
 // The reasons for which several formats refuse a file or a call, for errors.Is. An error of the source or the destination
@@ -57,6 +58,15 @@ func Within(path string, err error) error {
 	}
 	named.Path = path
 	return &named
+}
+
+// WrongIndex returns the error of an index that doesn't fit the array name, if err is one of [tensor.Slice]; else nil.
+func WrongIndex(format, name string, err error) error {
+	var own *tensor.Error
+	if !errors.As(err, &own) || own.Op != "tensor.Slice" {
+		return nil
+	}
+	return &Error{Format: format, Name: name, Offset: -1, Text: own.Text, Err: own}
 }
 
 // Mapped maps a file for a format whose errors are Errors, and opens the mapping. The result of open owns the buffer. On an

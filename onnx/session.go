@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -302,13 +303,20 @@ func (s *Session) bind(inputs map[string]Value) ([]Value, error) {
 		}
 		vals[s.c.inputs[i]] = a
 	}
-	if len(missing) > 0 {
-		return nil, failf("no value for the input %s", strings.Join(missing, ", "))
-	}
+	var strange []string
 	for name := range inputs {
 		if !slices.Contains(names, name) {
-			return nil, failf("there is no input %q; the inputs are %s", name, strings.Join(names, ", "))
+			strange = append(strange, strconv.Quote(name))
 		}
+	}
+	slices.Sort(strange)
+	switch none := strings.Join(strange, ", "); {
+	case len(missing) > 0 && none != "":
+		return nil, failf("no value for the input %s; there is no input %s", strings.Join(missing, ", "), none)
+	case len(missing) > 0:
+		return nil, failf("no value for the input %s", strings.Join(missing, ", "))
+	case none != "":
+		return nil, failf("there is no input %s; the inputs are %s", none, strings.Join(names, ", "))
 	}
 	return vals, nil
 }

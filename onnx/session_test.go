@@ -142,6 +142,7 @@ func TestInputErrors(t *testing.T) {
 		{vals{"x": ok.Any()}, `onnx: no value for the input y float32[batch,1,n]`},
 		{vals{}, `onnx: no value for the input x float32[batch,1,?], y float32[batch,1,n]`},
 		{vals{"x": ok.Any(), "y": ok.Any(), "z": ok.Any()}, `onnx: there is no input "z"; the inputs are x, y`},
+		{vals{"x": ok.Any(), "Y": ok.Any(), "X": ok.Any()}, `onnx: no value for the input y float32[batch,1,n]; there is no input "X", "Y"`},
 		{vals{"x": ok.Any(), "y": tensor.Any{}}, `onnx: input "y": wants float32[batch,1,n], got nil`},
 		{vals{"x": tensor.New[float64](2, 1, 3).Any(), "y": ok.Any()}, `onnx: input "x": wants float32[batch,1,?], got float64[2,1,3]: convert it with op.Cast, or by astype in NumPy`},
 		{vals{"x": tensor.New[float32](2, 3).Any(), "y": ok.Any()}, `onnx: input "x": wants float32[batch,1,?], got float32[2,3]: the rank is 2, not 3`},

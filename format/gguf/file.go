@@ -280,7 +280,8 @@ func (f *File) Tensor(name string) (tensor.Any, error) {
 }
 
 // Slice returns the part of a tensor that idx selects, as [tensor.Slice] does. Of blocks it decodes those from the first
-// element of the part to the last one. No other elements are read. An index that doesn't fit gives the error of tensor.Slice.
+// element of the part to the last one. No other elements are read. An index that doesn't fit gives
+// an [Error] that wraps the one of tensor.Slice.
 func (f *File) Slice(name string, idx ...tensor.Index) (tensor.Any, error) {
 	p, e, err := f.held(name)
 	if err != nil {
@@ -295,7 +296,7 @@ func (f *File) Slice(name string, idx ...tensor.Index) (tensor.Any, error) {
 	}
 	lay, off, err := whole.Slice(idx...)
 	if err != nil {
-		return tensor.Any{}, tensor.Wrap("tensor.Slice", err)
+		return tensor.Any{}, in(p.path, format.WrongIndex("gguf", name, tensor.Wrap("tensor.Slice", err)))
 	}
 	if lay.Size() == 0 {
 		return tensor.Make(e.DType, lay.Shape()...)
@@ -349,8 +350,9 @@ func (p *part) part(e *entry, idx []tensor.Index) (a tensor.Any, err error) {
 	if err == nil {
 		a, _, err = tensor.SliceBytes(e.DType, p.buf, e.Offset, lay, conv.BigEndian, idx...)
 	}
-	var own *tensor.Error
-	if err != nil && !(errors.As(err, &own) && own.Op == "tensor.Slice") {
+	if wrong := format.WrongIndex("gguf", e.Name, err); wrong != nil {
+		err = in(p.path, wrong)
+	} else if err != nil {
 		err = p.fail(e, err)
 	}
 	return a, err

@@ -2,6 +2,7 @@ package npy
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
 	"os"
@@ -160,7 +161,7 @@ func finish(buf *mem.Buffer, h Header) (tensor.Any, error) {
 //
 // With indices it gives the part that they select, as [tensor.Slice] does. No other
 // elements are read, also where they are copied. An index that doesn't fit gives
-// the error of tensor.Slice.
+// an [Error] that wraps the one of tensor.Slice.
 func Open(path string, o *Options, idx ...tensor.Index) (tensor.Any, error) {
 	buf, err := mem.Map(path)
 	if errors.Is(err, mem.ErrNotFile) { // a pipe can be read, if not mapped
@@ -172,6 +173,7 @@ func Open(path string, o *Options, idx ...tensor.Index) (tensor.Any, error) {
 		a, err := Read(f, o)
 		if err == nil {
 			a, err = tensor.Slice(a, idx...)
+			err = cmp.Or(format.WrongIndex("npy", "", err), err)
 		}
 		return a, format.Within(path, err)
 	}
@@ -209,8 +211,9 @@ func fromFile(buf *mem.Buffer, off, n int, s Options, idx []tensor.Index) (a ten
 	if err == nil {
 		a, shared, err = tensor.SliceBytes(h.DType, buf, off+h.Offset, lay, h.BigEndian != conv.BigEndian, idx...)
 	}
-	var e *tensor.Error
-	if err != nil && !(errors.As(err, &e) && e.Op == "tensor.Slice") {
+	if wrong := format.WrongIndex("npy", "", err); wrong != nil {
+		err = wrong
+	} else if err != nil {
 		err = fail(-1, err, "shape %s: %v", shapeText(h.Shape), err)
 	}
 	return a, shared, err

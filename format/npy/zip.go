@@ -14,7 +14,6 @@ import (
 
 	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
-	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -167,7 +166,7 @@ func (z *Zip) Tensor(name string) (tensor.Any, error) {
 // the part may share memory with the file as Open's does. Of others all bytes before
 // the part are inflated and skipped, and memory holds what lies between its first and
 // last element, which MaxBytes bounds as Tensor's. The entry's checksum isn't checked.
-// An index that doesn't fit gives the error of tensor.Slice.
+// An index that doesn't fit gives an [Error] that wraps the one of tensor.Slice.
 func (z *Zip) Slice(name string, idx ...tensor.Index) (tensor.Any, error) {
 	a, err := z.slice(name, idx)
 	return a, z.in(name, err)
@@ -188,9 +187,7 @@ func (z *Zip) slice(name string, idx []tensor.Index) (tensor.Any, error) {
 	}
 	part, from, err := whole.Slice(idx...)
 	if err != nil {
-		var e *layout.Error
-		errors.As(err, &e)
-		return tensor.Any{}, &tensor.Error{Op: "tensor.Slice", Text: e.Text, Err: e.Err}
+		return tensor.Any{}, format.WrongIndex("npy", "", tensor.Wrap("tensor.Slice", err))
 	}
 	lo, hi := part.Span()
 	span := h

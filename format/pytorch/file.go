@@ -393,7 +393,7 @@ func (f *File) Info(name string) (format.Info, error) {
 // read-only: its elements are the file's own memory, which it shares with other tensors of the same storage. They are copied,
 // and writable, in three cases alone: they aren't aligned for their type, as in legacy files; they are in the other byte order
 // than the machine's; and a bool has bytes other than 0 and 1, which count as true. No other elements are read. It fails with
-// ErrType for a type or a kind of tensor that isn't read, and with the error of tensor.Slice for an index that doesn't fit.
+// ErrType for a type or a kind of tensor that isn't read, and for an index that doesn't fit, with the error of tensor.Slice wrapped.
 func (f *File) Tensor(name string, idx ...layout.Index) (tensor.Any, error) {
 	a, err := f.find(name)
 	switch {
@@ -414,11 +414,13 @@ func (f *File) Tensor(name string, idx ...layout.Index) (tensor.Any, error) {
 	return t, f.in(a, name, err)
 }
 
-// in names the tensor of an error, unless it is about an index.
+// in names the tensor of an error.
 func (f *File) in(a *array, name string, err error) error {
-	var own *tensor.Error
-	if err == nil || errors.As(err, &own) && own.Op == "tensor.Slice" {
-		return err
+	if err == nil {
+		return nil
+	}
+	if wrong := format.WrongIndex("pytorch", name, err); wrong != nil {
+		return format.Within(f.path, wrong)
 	}
 	return f.fail(a, name, err, "%v", format.Bare(err))
 }

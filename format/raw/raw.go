@@ -8,6 +8,7 @@
 package raw
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -89,7 +90,8 @@ func Open(path string, d dtype.DType, lay layout.Layout, idx ...tensor.Index) (t
 		if err != nil {
 			return tensor.Any{}, err
 		}
-		return tensor.Slice(a, idx...)
+		a, err = tensor.Slice(a, idx...)
+		return a, format.Within(path, cmp.Or(format.WrongIndex("raw", "", err), err))
 	}
 	if err != nil {
 		return tensor.Any{}, fail(path, err, "%v", format.Bare(err))
@@ -102,8 +104,9 @@ func Open(path string, d dtype.DType, lay layout.Layout, idx ...tensor.Index) (t
 	if !shared {
 		buf.Close()
 	}
-	var e *tensor.Error
-	if err != nil && !(errors.As(err, &e) && e.Op == "tensor.Slice") {
+	if wrong := format.WrongIndex("raw", "", err); wrong != nil {
+		err = format.Within(path, wrong)
+	} else if err != nil {
 		err = fail(path, err, "%v", format.Bare(err))
 	}
 	return a, err

@@ -123,7 +123,7 @@ func TestSlice(t *testing.T) {
 			}
 			tensortest.Equal(t, got, want)
 		}
-		if _, err := raw.Open(path, d, lay, tensor.I(3)); !errors.Is(err, tensor.ErrIndex) || err.Error() != "tensor.Slice: index 3 is outside axis 0 of extent 3" {
+		if _, err := raw.Open(path, d, lay, tensor.I(3)); !errors.Is(err, tensor.ErrIndex) || err.Error() != "raw: "+path+": index 3 is outside axis 0 of extent 3" {
 			t.Error(err)
 		}
 	}

@@ -180,7 +180,7 @@ func (f *File) Tensor(name string) (tensor.Any, error) {
 // Slice returns the part of a tensor that idx selects, as [tensor.Slice] does. It is
 // a view of the file's memory or a copy, as Tensor's, and no other elements are read;
 // but a pack.Tensor and an F4 are unpacked in full for it.
-// An index that doesn't fit gives the error of tensor.Slice.
+// An index that doesn't fit gives an [Error] that wraps the one of tensor.Slice.
 func (f *File) Slice(name string, idx ...tensor.Index) (tensor.Any, error) {
 	i, err := f.find(name)
 	if err != nil {
@@ -199,7 +199,7 @@ func (f *File) Slice(name string, idx ...tensor.Index) (tensor.Any, error) {
 	if err != nil {
 		return tensor.Any{}, err
 	}
-	return tensor.Slice(a, idx...)
+	return f.slice(name, a, idx)
 }
 
 // whole makes a tensor of an entry. shared says that it lies in f.buf.
@@ -252,7 +252,7 @@ func (f *File) part(e entry, idx []tensor.Index) (a tensor.Any, shared bool, err
 	}
 	if e.d.Bits() < 8 {
 		if a, err = f.unpacked(e); err == nil {
-			a, err = tensor.Slice(a, idx...)
+			a, err = f.slice(e.name, a, idx)
 		}
 		return a, false, err
 	}
@@ -260,11 +260,18 @@ func (f *File) part(e entry, idx []tensor.Index) (a tensor.Any, shared bool, err
 	if err == nil {
 		a, shared, err = tensor.SliceBytes(e.d, f.buf, f.header.start+e.begin, lay, conv.BigEndian, idx...)
 	}
-	var own *tensor.Error
-	if err != nil && !(errors.As(err, &own) && own.Op == "tensor.Slice") {
+	if wrong := format.WrongIndex("safetensors", e.name, err); wrong != nil {
+		err = format.Within(f.path, wrong)
+	} else if err != nil {
 		err = f.fail(e, err, "%v", format.Bare(err))
 	}
 	return a, shared, err
+}
+
+// slice is tensor.Slice, whose error says which tensor of which file it is about.
+func (f *File) slice(name string, a tensor.Any, idx []tensor.Index) (tensor.Any, error) {
+	a, err := tensor.Slice(a, idx...)
+	return a, format.Within(f.path, cmp.Or(format.WrongIndex("safetensors", name, err), err))
 }
 
 // unpacked makes a tensor of an entry whose elements have no whole bytes.
