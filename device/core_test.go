@@ -125,3 +125,10 @@ func TestDevice(t *testing.T) {
 		t.Error("Deallocate")
 	}
 }
+
+func TestTrafficString(t *testing.T) {
+	const want = "1 bytes to the device, 2 to the host, 3 from DRAM to L1, 4 from L1 to DRAM, 5 between cores"
+	if got := (Traffic{1, 2, 3, 4, 5}).String(); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}

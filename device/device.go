@@ -1,6 +1,7 @@
 package device
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -139,6 +140,11 @@ type Sim struct {
 // of its cores, and from the L1 of one core to another's. A copy from DRAM to DRAM goes
 // through a core, and counts both ways.
 type Traffic struct{ ToDevice, ToHost, DRAMToL1, L1ToDRAM, CoreToCore int64 }
+
+// String names the counts.
+func (t Traffic) String() string {
+	return fmt.Sprintf("%d bytes to the device, %d to the host, %d from DRAM to L1, %d from L1 to DRAM, %d between cores", t.ToDevice, t.ToHost, t.DRAMToL1, t.L1ToDRAM, t.CoreToCore)
+}
 
 func (t *Traffic) add(o Traffic) {
 	t.ToDevice += o.ToDevice
