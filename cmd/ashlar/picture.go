@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"cmp"
 	"fmt"
 	"image/color"
 	"math"
@@ -306,6 +308,37 @@ func (f *pictureFlags) batch(p *program, model string, v *onnx.ValueInfo, files 
 	return out, nil
 }
 
+// served returns a function for serve.Options.Picture.
+func (f *pictureFlags) served(p *program) func([]onnx.ValueInfo, []byte, func(int64) error) (map[string]tensor.Any, error) {
+	return func(inputs []onnx.ValueInfo, body []byte, take func(int64) error) (map[string]tensor.Any, error) {
+		if len(inputs) != 1 {
+			return nil, fmt.Errorf("it has %d inputs: a picture is for one; send tensors", len(inputs))
+		}
+		v, own := &inputs[0], *f // batch changes it
+		s := &source{Source: format.Source{At: bytes.NewReader(body), Size: int64(len(body))}, name: "the picture"}
+		info, err := format.Read(&s.Source, image.Config)
+		if err != nil {
+			return nil, s.in(err)
+		}
+		ax, err := own.axesOf(v)
+		if err != nil {
+			return nil, err
+		}
+		d, _ := v.Type.Elem.DType()
+		sides := [2]int64{cmp.Or(own.size.height, int64(info.Height)), cmp.Or(own.size.width, int64(info.Width))}
+		for i, axis := range []string{"H", "W"} {
+			sides[i] = cmp.Or(ax.dim(axis, &v.Type), sides[i])
+		}
+		samples := 4 * float64(sides[0]) * float64(sides[1])
+		need := float64(info.Memory) + samples*float64(d.Size()+1) + 8*float64(info.Width+info.Height)
+		if err := take(int64(min(need, math.MaxInt64/2))); err != nil {
+			return nil, err
+		}
+		t, err := own.batch(p, "the model", v, []*source{s})
+		return map[string]tensor.Any{v.Name: t}, err
+	}
+}
+
 // shape is that of n pictures of the given size, three numbers, under these axes.
 func (a axes) shape(n int, size []int) []int {
 	if !strings.Contains(string(a), "C") {
@@ -339,7 +372,7 @@ func (p *program) room(factors ...int64) error {
 
 // colours returns 1 for a grey picture and 3 for others, for an input that takes any number of channels.
 func colours(s *source) (int, error) {
-	if s.Path == "" {
+	if s.Path == "" && s.At == nil {
 		return 3, nil // a stream can't be read twice
 	}
 	info, err := format.Read(&s.Source, image.Config)

@@ -29,6 +29,7 @@ type serveFlags struct {
 	hosts                      []string
 	json, verbose, null        bool
 	integers                   bool
+	pictures                   pictureFlags
 }
 
 func (p *program) serveCommand() *cobra.Command {
@@ -49,13 +50,15 @@ Requests wait while --runs runs go on, --queue at most; one more gets the status
 503. With --batch-delay requests for one model wait for others and share a run, with
 the same results. All inputs and outputs of the model then have the same first axis,
 as declared or inferred. In place of the maps of a ZipMap a client gets the
-tensor that they are made of. A model that can't be served is left out, with a
+tensor that they are made of. A body of type image/png or image/jpeg becomes the
+input of a model that takes one picture, by the same flags as in ashlar run. A model that can't be served is left out, with a
 warning. GET /v2/models lists the models. GET /metrics gives counts and times as
 Prometheus reads them. Errors are logged to standard error.`,
 		Example: `  ashlar serve testdata/digits.onnx
   ashlar serve --listen :8000 --batch-delay 2ms digits=testdata/digits.onnx
   curl http://127.0.0.1:8000/v2/models
-  curl http://127.0.0.1:8000/v2/models/digits`,
+  curl http://127.0.0.1:8000/v2/models/digits
+  curl -H 'Content-Type: image/png' --data-binary @testdata/seven.png http://127.0.0.1:8000/v2/models/digits/infer`,
 		Args: arguments(1, -1, "one or more models"),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return []string{"onnx"}, cobra.ShellCompDirectiveFilterFileExt
@@ -78,6 +81,7 @@ Prometheus reads them. Errors are logged to standard error.`,
 	flags.DurationVar(&f.grace, "grace", 30*time.Second, "the longest `duration` of requests after the server is told to end, as 30s")
 	flags.BoolVar(&f.integers, "integers", false, "run operators between DequantizeLinear and QuantizeLinear nodes on the integers, as ashlar run does")
 	flags.BoolVar(&f.null, "null-nan", false, "take null among floats in JSON as NaN")
+	f.pictures.register(c)
 	flags.BoolVar(&f.json, "log-json", false, "log as JSON")
 	flags.BoolVar(&f.verbose, "verbose", false, "log every request")
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -97,6 +101,9 @@ Prometheus reads them. Errors are logged to standard error.`,
 			if d.v < 0 || d.v == 0 && d.flag != "batch-delay" {
 				return usagef(c, "--%s can't be %v", d.flag, d.v)
 			}
+		}
+		if err := f.pictures.check(p); err != nil {
+			return err
 		}
 		if f.body < 0 || f.held < 0 {
 			return usagef(c, "--max-body and --max-held can't be none")
@@ -155,7 +162,7 @@ func (p *program) serve(ctx context.Context, f *serveFlags, args []string) error
 		f.queue = -1
 	}
 	s, err := serve.New(&serve.Options{MaxBody: int64(f.body), MaxHeld: int64(f.held), MaxMemory: int64(p.limit), MaxRuns: f.runs, MaxQueue: f.queue,
-		Timeout: f.timeout, BodyTimeout: f.slow, BatchDelay: f.wait, MaxBatch: f.batch, NullNaN: f.null, Grace: f.grace, Hosts: f.hosts, Log: slog.New(logs)}, models...)
+		Timeout: f.timeout, BodyTimeout: f.slow, BatchDelay: f.wait, MaxBatch: f.batch, NullNaN: f.null, Picture: f.pictures.served(p), Grace: f.grace, Hosts: f.hosts, Log: slog.New(logs)}, models...)
 	if s == nil {
 		return errors.Join(append(wrong, err)...)
 	}

@@ -4,7 +4,9 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/binary"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"net"
 	"net/http"
@@ -118,6 +120,50 @@ func TestServeIntegers(t *testing.T) {
 		r.Body.Close()
 		if err != nil || !strings.Contains(string(answer), want) {
 			t.Errorf("%v: %s, %v", flags, answer, err)
+		}
+		stop()
+		if c := <-over; c.code != 0 {
+			t.Errorf("exit %d: %s", c.code, &c.err)
+		}
+	}
+}
+
+// A picture as the body gives the numbers of ashlar run; flags of pictures and a picture that claims too much count.
+func TestServePicture(t *testing.T) {
+	inRoot(t)
+	seven, err := os.ReadFile("testdata/seven.png")
+	if err != nil {
+		t.Fatal(err)
+	}
+	large := bytes.Clone(seven)
+	binary.BigEndian.PutUint32(large[16:], 60000) // width and height of IHDR
+	binary.BigEndian.PutUint32(large[20:], 60000)
+	binary.BigEndian.PutUint32(large[29:], crc32.ChecksumIEEE(large[12:29]))
+	for _, c := range []struct {
+		args []string
+		body []byte
+		code int
+		want string
+	}{
+		{nil, seven, 200, `"shape":[1,10],"data":[5.4830005e-15,`},
+		{[]string{"--invert"}, seven, 200, `"shape":[1,10],"data":[`},
+		{[]string{"--mean", "0.5,0.5,0.5"}, seven, 400, "1 channels"},
+		{nil, seven[:100], 400, "the picture"},
+		{nil, []byte("seven"), 400, "neither PNG nor JPEG"},
+		{nil, large, 413, "the limit is 1073741824"},
+		{[]string{"--max-held", "100GB"}, large, 400, "pixels are over the limit"},
+	} {
+		ctx, stop := context.WithCancel(t.Context())
+		line, over := serving(t, ctx, append(c.args, "testdata/digits.onnx")...)
+		url, _, _ := strings.Cut(line, " ")
+		r, err := http.Post(url+"/v2/models/digits/infer", "image/png", bytes.NewReader(c.body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := io.ReadAll(r.Body)
+		r.Body.Close()
+		if err != nil || r.StatusCode != c.code || !strings.Contains(string(answer), c.want) {
+			t.Errorf("%v: %d %s, %v, want %d %s", c.args, r.StatusCode, answer, err, c.code, c.want)
 		}
 		stop()
 		if c := <-over; c.code != 0 {

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"hash/crc32"
 	"io"
+	"math"
 	"math/bits"
 )
 
@@ -33,6 +34,7 @@ type Info struct {
 	Width, Height int // in pixels, both at least 1
 	// Channels is 1 for grey, 3 for colour (a palette and CMYK too), 4 for anything with alpha, grey with alpha included.
 	Channels int
+	Memory   int64 // bytes that decoding takes at most, besides the result
 }
 
 // Config reads the headers of the PNG or JPEG in r and nothing of the picture. It may read r further than the headers go.
@@ -46,6 +48,7 @@ func Config(r io.Reader) (Info, error) {
 	if err != nil {
 		return Info{}, blame("image.Config", h.Info, in, err)
 	}
+	h.Info.Memory = int64(min(h.memory, math.MaxInt64))
 	return h.Info, nil
 }
 

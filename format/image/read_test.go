@@ -84,7 +84,7 @@ func TestReadKinds(t *testing.T) {
 		if c.data[0] == 0xff {
 			format = JPEG
 		}
-		if want := (Info{format, 2, 1, c.channels}); err != nil || info != want {
+		if want := (Info{format, 2, 1, c.channels, info.Memory}); err != nil || info != want || info.Memory < 2 {
 			t.Errorf("%s: Config gives %v, %v", c.name, info, err)
 		}
 	}

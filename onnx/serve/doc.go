@@ -21,6 +21,8 @@
 // values that are no numbers: requests and answers have the words NaN, Infinity and -Infinity there, without quotes, as Triton's
 // server and the clients in Python do. Requests may also say Inf and -Inf, and null with Options.NullNaN. In binary form all bits stay.
 //
+// A body may be a picture, where Options.Picture makes the input of it.
+//
 // Tensors of strings have the datatype BYTES. In JSON a string is UTF-8; in binary form it is any bytes, with their number
 // before them in four bytes. An output that isn't UTF-8 can't be asked for as JSON.
 //

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"mime"
 	"net/http"
 	"net/url"
 	"os"
@@ -284,6 +285,10 @@ func (m *model) infer(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	picture, err := s.pictured(r)
+	if err != nil {
+		return err
+	}
 	body, err := s.body(w, r, &held)
 	if err != nil {
 		return err
@@ -293,7 +298,7 @@ func (m *model) infer(w http.ResponseWriter, r *http.Request) error {
 	defer context.AfterFunc(s.base, func() { cancel(errStopping) })()
 	defer time.AfterFunc(s.o.Timeout, func() { cancel(errTime) }).Stop()
 	want := r.Header.Get(wantDigest) != ""
-	answer, header, digests, err := m.answer(ctx, body, header, want, &held)
+	answer, header, digests, err := m.answer(ctx, body, header, picture, want, &held)
 	if err != nil {
 		return err
 	}
@@ -311,6 +316,21 @@ func (m *model) infer(w http.ResponseWriter, r *http.Request) error {
 	w.WriteHeader(http.StatusOK)
 	w.Write(answer) // who reads it may be gone
 	return nil
+}
+
+// pictured reports whether the body is a picture.
+func (s *Server) pictured(r *http.Request) (bool, error) {
+	switch kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); {
+	case !strings.HasPrefix(kind, "image/"):
+		return false, nil
+	case s.o.Picture == nil:
+		return false, refuse(http.StatusUnsupportedMediaType, "this server takes tensors, no pictures")
+	case kind != "image/png" && kind != "image/jpeg":
+		return false, refuse(http.StatusUnsupportedMediaType, "the content type is %.40q; of pictures, image/png and image/jpeg are read", kind)
+	case r.Header.Get(headerLength) != "":
+		return false, refuse(http.StatusBadRequest, "the header %s is for tensors, the body is a picture", headerLength)
+	}
+	return true, nil
 }
 
 // headerOf returns how many bytes of the body are JSON, -1 for all.
@@ -387,16 +407,23 @@ func (s *Server) body(w http.ResponseWriter, r *http.Request, held *int64) ([]by
 }
 
 // answer parses a request, runs it, and writes its answer.
-func (m *model) answer(ctx context.Context, body []byte, header int64, digest bool, held *int64) (answer []byte, of int64, digests string, err error) {
+func (m *model) answer(ctx context.Context, body []byte, header int64, picture, digest bool, held *int64) (answer []byte, of int64, digests string, err error) {
 	take := func(n int64) error { return m.s.take(held, n) }
-	r, err := parse(body, header, take)
-	if err != nil {
-		return nil, 0, "", err
+	r := &request{}
+	if !picture {
+		r, err = parse(body, header, take)
 	}
-	if err := m.choose(r); err != nil {
-		return nil, 0, "", err
+	if err == nil {
+		err = m.choose(r)
 	}
-	in, err := m.bind(r, take)
+	var in map[string]onnx.Value
+	switch {
+	case err != nil:
+	case picture:
+		in, err = m.see(body, take)
+	default:
+		in, err = m.bind(r, take)
+	}
 	if err != nil {
 		return nil, 0, "", err
 	}
@@ -437,6 +464,22 @@ func (m *model) bind(r *request, take func(int64) error) (map[string]onnx.Value,
 		if p := &m.inputs[i]; !p.optional && in[p.name].Kind() == onnx.KindNone {
 			return nil, refuse(http.StatusBadRequest, "input %q is missing; model %q takes %s", p.name, m.name, portNames(m.inputs))
 		}
+	}
+	return in, nil
+}
+
+// see makes tensors of a picture.
+func (m *model) see(body []byte, take func(int64) error) (map[string]onnx.Value, error) {
+	given, err := m.s.o.Picture(m.session.Inputs(), body, take)
+	if known := new(refusal); errors.As(err, &known) {
+		return nil, known
+	}
+	if err != nil {
+		return nil, refuse(http.StatusBadRequest, "model %q: %v", m.name, err)
+	}
+	in := make(map[string]onnx.Value, len(given))
+	for name, t := range given {
+		in[name] = onnx.TensorValue(t)
 	}
 	return in, nil
 }

@@ -26,7 +26,7 @@ func allocated(m *model, body []byte, header int64) (bytes, held int64, err erro
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	_, _, _, err = m.answer(context.Background(), body, header, false, &held)
+	_, _, _, err = m.answer(context.Background(), body, header, false, false, &held)
 	runtime.ReadMemStats(&after)
 	return int64(after.TotalAlloc - before.TotalAlloc), held, err
 }

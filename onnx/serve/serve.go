@@ -63,6 +63,11 @@ type Options struct {
 	// MaxBatch is how many rows a shared run may have; 0 means 32.
 	MaxBatch int
 
+	// Picture makes values for the inputs of a model from the body of a request whose Content-Type is image/png or image/jpeg.
+	// Several requests may call it at the same time. Before it takes memory it calls take with the number of bytes, which
+	// MaxHeld bounds, and returns its error. Another error gives the request the status 400. Nil gives it 415.
+	Picture func(inputs []onnx.ValueInfo, body []byte, take func(bytes int64) error) (map[string]tensor.Any, error)
+
 	// Grace is how long Serve lets requests finish once it is told to stop; 0 means half a minute.
 	Grace time.Duration
 

@@ -3,6 +3,7 @@ package serve
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -180,5 +181,46 @@ func TestNull(t *testing.T) {
 		if !strings.Contains(w.Body.String(), c.want) {
 			t.Errorf("%s %s: %d %s, want %s", c.datatype, c.data, w.Code, w.Body, c.want)
 		}
+	}
+}
+
+// A body that is a picture becomes the input that Options.Picture makes of it, within MaxHeld.
+func TestPicture(t *testing.T) {
+	picture := func(inputs []onnx.ValueInfo, body []byte, take func(int64) error) (map[string]tensor.Any, error) {
+		var v uint8
+		var bytes int64
+		if n, err := fmt.Sscan(string(body), &v, &bytes); n != 2 {
+			return nil, err
+		}
+		if err := take(bytes); err != nil {
+			return nil, fmt.Errorf("of %d bytes: %w", bytes, err)
+		}
+		return map[string]tensor.Any{inputs[0].Name: tensor.Full(float32(v), 1, 2).Any()}, nil
+	}
+	with := server(t, Options{Picture: picture, MaxHeld: 1 << 20}, echo(t, dtype.Float32))
+	for _, c := range []struct {
+		s          *Server
+		body, kind string
+		code       int
+		want       string
+	}{
+		{with, "7 1000", "image/png", 200, `"shape":[1,2],"data":[7,7]`},
+		{with, "7 1000", "IMAGE/JPEG; q=1", 200, `"data":[7,7]`},
+		{with, "7 9999999", "image/png", 413, "the limit is 1048576"},
+		{with, "x", "image/png", 400, "echo-float32"},
+		{with, "7 1", "image/gif", 415, "image/png and image/jpeg are read"},
+		{with, "7 1", "text/plain", 400, "want '{'"},
+		{server(t, Options{}, echo(t, dtype.Float32)), "7 1", "image/png", 415, "takes tensors, no pictures"},
+	} {
+		w := do(c.s, "POST", "/v2/models/echo-float32/infer", c.body, "Content-Type", c.kind)
+		if w.Code != c.code || !strings.Contains(w.Body.String(), c.want) {
+			t.Errorf("%s, %s: %d %s, want %d %s", c.kind, c.body, w.Code, w.Body, c.code, c.want)
+		}
+		if n := c.s.held.Load(); n != 0 {
+			t.Errorf("%s, %s: %d bytes are held after it", c.kind, c.body, n)
+		}
+	}
+	if w := do(with, "POST", "/v2/models/echo-float32/infer", "7 1", "Content-Type", "image/png", headerLength, "1"); w.Code != 400 {
+		t.Errorf("with a length of JSON: %d %s", w.Code, w.Body)
 	}
 }
