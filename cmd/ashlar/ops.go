@@ -133,8 +133,9 @@ func (p *program) opsPage() {
 
 *Reference.* The element types of each operator, and the kernels that compute them: %d operators, %d of %d cells. `+"`ashlar ops --md`"+` prints this page from the tables of the operators. `+"`ashlar ops --dtype T`"+` says why one isn't defined for a type.
 
-A column is the element type of the deciding operand. The bits are the same in all of them.
+A column is the element type of the deciding operand, with a word for the kernels. Where types of a column differ, each word follows its types. The bits are the same in all of them. The types of the last column are stored, packed or small: no arithmetic has them.
 
+- an empty cell: the operator isn't defined for the type
 - *go*: plain Go
 - *avx*: also AVX2 and AVX-512 on amd64, and NEON on arm64
 - *512*: also AVX-512 on amd64, and NEON on arm64
@@ -142,17 +143,31 @@ A column is the element type of the deciding operand. The bits are the same in a
 
 Opsets are those of ONNX that define the operator. An operator without one is NumPy's, or an extension.
 
-| operator | opsets |`, len(ops), filled, len(ops)*len(dtype.All()))
-	for _, d := range dtype.All() {
-		fmt.Fprintf(p.out, " %s |", d.Short())
+`, len(ops), filled, len(ops)*len(dtype.All()))
+	for _, s := range purposes {
+		fmt.Fprintf(p.out, "- [%s](#%s)\n", s.title, strings.ReplaceAll(strings.ToLower(s.title), " ", "-"))
 	}
-	fmt.Fprint(p.out, "\n|---|---|", strings.Repeat("---|", len(dtype.All())), "\n")
-	for _, o := range ops {
-		fmt.Fprintf(p.out, "| %s | %s |", o.Name(), opsets(o))
-		for _, d := range dtype.All() {
-			fmt.Fprint(p.out, " ", onPage(o, d), " |")
+	fmt.Fprint(p.out, "- [Why a cell is empty](#why-a-cell-is-empty)\n")
+	columns := typeGroups
+	columns = append(columns[:len(columns):len(columns)], typeGroup{"stored", storedTypes()})
+	for _, s := range purposes {
+		fmt.Fprintf(p.out, "\n## %s\n\n| operator | opsets |", s.title)
+		for _, g := range columns {
+			fmt.Fprintf(p.out, " %s |", g.title)
 		}
-		fmt.Fprintln(p.out)
+		fmt.Fprint(p.out, "\n|---|---|", strings.Repeat("---|", len(columns)), "\n")
+		for _, name := range strings.Fields(s.names) {
+			for _, o := range ops {
+				if o.Name() != name {
+					continue
+				}
+				fmt.Fprintf(p.out, "| [%s](%s) | %s |", name, fileOf(o), opsets(o))
+				for _, g := range columns {
+					fmt.Fprint(p.out, strings.TrimSuffix(" "+groupCell(o, g.of), " "), " |")
+				}
+				fmt.Fprintln(p.out)
+			}
+		}
 	}
 	fmt.Fprint(p.out, "\n## Why a cell is empty\n\n| reason | operators | types |\n|---|---|---|\n")
 	type group struct {
