@@ -29,7 +29,7 @@ bench/zarr                  240       0
 chunk                      4550       0
 chunk/internal/expr         520       0
 chunk/job                   510       0
-cmd/ashlar                 9420       0
+cmd/ashlar                 9670       0
 conformance                7620       0
 conformance/verify         2400       0
 device                     3020       0
@@ -44,7 +44,7 @@ examples/scale               80       0
 examples/sharding           210       0
 examples/train              200       0
 examples/voice              220       0
-format                      730       0
+format                      740       0
 format/csv                  840       0
 format/gguf                1550       0
 format/image               1360       0
@@ -94,7 +94,7 @@ onnx/imagedecoder           360       0
 onnx/internal/text          220       0
 onnx/internal/wire          720       0
 onnx/picture                350       0
-onnx/serve                 2830       0
+onnx/serve                 2900       0
 onnx/weights                140       0
 op                        21600       0
 op/all                       40       0

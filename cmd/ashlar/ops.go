@@ -56,31 +56,6 @@ the reason why it is not defined. The results are the same bits with every kerne
 	return c
 }
 
-// cell names the kernels of an operator.
-func cell(o *op.Op, d dtype.DType) string {
-	if !o.Supports(d) {
-		return "-"
-	}
-	switch k := plan.Kernels(o, d); {
-	case slices.Contains(k, "avx2"):
-		return "avx"
-	case slices.Contains(k, "avx512"):
-		return "512"
-	case len(k) > 0:
-		return "neon"
-	}
-	return "go"
-}
-
-// onPage is cell with a word for an operator without a kernel on arm64: NEON has no product of 64-bit integers.
-func onPage(o *op.Op, d dtype.DType) string {
-	c := cell(o, d)
-	if c == "512" && o.Name() == "Mul" && (d == dtype.Int64 || d == dtype.Uint64) {
-		return "amd"
-	}
-	return strings.TrimPrefix(c, "-")
-}
-
 func opsets(o *op.Op) string {
 	v := make([]string, len(o.Versions()))
 	for i, n := range o.Versions() {

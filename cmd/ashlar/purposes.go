@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/op"
 )
 
@@ -95,4 +96,29 @@ func groupCell(o *op.Op, of []dtype.DType) string {
 		}
 	}
 	return strings.Join(words, ", ")
+}
+
+// cell names the kernels of an operator.
+func cell(o *op.Op, d dtype.DType) string {
+	if !o.Supports(d) {
+		return "-"
+	}
+	switch k := plan.Kernels(o, d); {
+	case slices.Contains(k, "avx2"):
+		return "avx"
+	case slices.Contains(k, "avx512"):
+		return "512"
+	case len(k) > 0:
+		return "neon"
+	}
+	return "go"
+}
+
+// onPage is cell with a word for an operator without a kernel on arm64: NEON has no product of 64-bit integers.
+func onPage(o *op.Op, d dtype.DType) string {
+	c := cell(o, d)
+	if c == "512" && o.Name() == "Mul" && (d == dtype.Int64 || d == dtype.Uint64) {
+		return "amd"
+	}
+	return strings.TrimPrefix(c, "-")
 }

@@ -171,9 +171,6 @@ func (a *Array) blank(shape []int) (t tensor.Any, buf *mem.Buffer, err error) {
 // Slice returns a copy of the elements from from to below to. It reads the chunks that
 // hold them, of shards the inner ones, several at once.
 func (a *Array) Slice(ctx context.Context, from, to []int) (tensor.Any, error) {
-	if err := needContext(ctx); err != nil {
-		return tensor.Any{}, err
-	}
 	t, _, err := a.slice(ctx, from, to)
 	return t, err
 }
@@ -195,18 +192,12 @@ func (a *Array) slice(ctx context.Context, from, to []int) (t tensor.Any, buf *m
 
 // Read returns all elements.
 func (a *Array) Read(ctx context.Context) (tensor.Any, error) {
-	if err := needContext(ctx); err != nil {
-		return tensor.Any{}, err
-	}
 	return a.Slice(ctx, make([]int, len(a.meta.Shape)), a.meta.Shape)
 }
 
 // ReadInto reads the part at a place that has the shape of t into t, which may be a view.
 // It is Slice without the memory for the result. After an error t holds anything.
 func (a *Array) ReadInto(ctx context.Context, place []int, t tensor.Any) error {
-	if err := needContext(ctx); err != nil {
-		return err
-	}
 	if err := a.fits(t, nil); err != nil {
 		return err
 	}
@@ -225,6 +216,9 @@ func (a *Array) ReadInto(ctx context.Context, place []int, t tensor.Any) error {
 
 // read fills t, which has the shape of the part.
 func (a *Array) read(ctx context.Context, from, to []int, t tensor.Any) error {
+	if err := needContext(ctx); err != nil {
+		return err
+	}
 	if a.shard != nil {
 		return a.readShards(ctx, from, to, t)
 	}
@@ -556,9 +550,6 @@ func (a *Array) readShards(ctx context.Context, from, to []int, t tensor.Any) er
 // Index returns the part that idx selects, as [tensor.Slice] does, a view of the box
 // around it. An index that doesn't fit gives the error of tensor.Slice.
 func (a *Array) Index(ctx context.Context, idx ...tensor.Index) (tensor.Any, error) {
-	if err := needContext(ctx); err != nil {
-		return tensor.Any{}, err
-	}
 	shape := a.meta.Shape
 	from, to := make([]int, len(shape)), make([]int, len(shape))
 	for axis := range shape {
