@@ -8,8 +8,8 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// The reasons for which several formats refuse a file or a call, for errors.Is. An error of the source or the destination
-// itself is wrapped as it is.
+// The reasons for which several formats refuse a file or a call, for errors.Is. Errors of the source or the destination
+// are wrapped unchanged.
 var (
 	ErrFormat = errors.New("not a valid file")         // the bytes break the format
 	ErrShort  = errors.New("file too short")           // the file ends before its header or its elements do
@@ -18,8 +18,8 @@ var (
 	ErrName   = errors.New("no such array")            // the file has no array of the name, or can't have it
 )
 
-// Error says where in which file a fault is, its reason, and the way out. Unwrap gives a sentinel of this package or of the format's,
-// or the error of the source or destination.
+// Error says in which file and where a fault is, its reason, and the way out. Unwrap returns a sentinel error of this package
+// or of the format's package, or the error of the source or destination.
 type Error struct {
 	Format string // the package
 	Path   string // the file, archive or archive/entry; "" where the caller gave a reader
@@ -46,7 +46,7 @@ func (e *Error) Error() string {
 // Unwrap returns the reason.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Within names the file, or the archive, of an error that was made without knowing it.
+// Within adds the name of the file, or the archive, to an Error that was made without it.
 func Within(path string, err error) error {
 	var e *Error
 	if !errors.As(err, &e) { // also nil
@@ -69,8 +69,8 @@ func WrongIndex(format, name string, err error) error {
 	return &Error{Format: format, Name: name, Offset: -1, Text: own.Text, Err: own}
 }
 
-// Mapped maps a file for a format whose errors are Errors, and opens the mapping. The result of open owns the buffer. On an
-// error the buffer is closed.
+// Mapped maps a file into memory and calls open with the mapping, for a format whose errors are Errors. The result of open owns
+// the buffer. On an error the buffer is closed.
 func Mapped[F any](name, path string, open func(buf *mem.Buffer) (F, error)) (f F, err error) {
 	buf, err := mem.Map(path)
 	if err != nil {
@@ -82,7 +82,7 @@ func Mapped[F any](name, path string, open func(buf *mem.Buffer) (F, error)) (f 
 	return f, Within(path, err)
 }
 
-// Guarded reads a mapping by a function. That the file has shrunk is an Error.
+// Guarded calls read, which reads a mapped file. It returns an Error if the file has shrunk.
 func Guarded(name string, read func() error) error {
 	err := mem.Guard(read)
 	if errors.Is(err, mem.ErrShrunk) {

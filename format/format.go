@@ -1,5 +1,5 @@
-// Package format opens and writes files of tensors, whatever their format, as package image of the standard library does with
-// pictures. A format registers itself in the init function of the package that reads it, so a program knows the formats
+// Package format opens and writes files of tensors in any registered format, as package image of the standard library does with
+// pictures. A format registers itself in the init function of the package that reads it. So a program knows the formats
 // that it imports, and links no others:
 //
 //	import _ "github.com/ashlar-go/ashlar/format/npy"
@@ -8,7 +8,7 @@
 //
 // format/npy registers npy and npz, format/safetensors a file and an index of several, format/gguf GGUF files, and format/pytorch, zarr,
 // csv, raw and image theirs. onnx/weights registers models, whose arrays are their weights. The callers of this package are the command ashlar
-// and the page of module web. A program that knows its format needs the format's package alone.
+// and the page of module web. A program that knows the format of its files needs only that format's package.
 package format
 
 import (
@@ -28,40 +28,40 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// The reasons that a file isn't opened, described or written, for errors.Is.
+// The reasons for which a file isn't opened, described or written, for errors.Is.
 var (
 	ErrUnknown   = errors.New("a file of no format that the program imports")
 	ErrNoHeader  = errors.New("it has no header that says what is in it")
 	ErrProtected = errors.New("it is write-protected")
 )
 
-// A Sign is how sure it is that a file has a format. The surest wins.
+// A Sign is the degree of certainty that a file has a format. The highest wins.
 type Sign int
 
 const (
 	No    Sign = iota
-	Maybe      // it begins as files of the format do, and as others do
-	End        // its name ends as theirs
-	Begin      // it begins as theirs alone
-	Sure       // its name ends as theirs, and their contents may look like anything
-	Both       // its name ends as theirs, and it begins as theirs do
+	Maybe      // the file begins like files of the format, but other files begin so too
+	End        // the name has an ending of the format
+	Begin      // the file begins as only files of the format do
+	Sure       // the name has an ending of the format, whose files may begin with any bytes
+	Both       // the name has an ending of the format, and the file begins like one
 )
 
 // A Format is a kind of file.
 type Format struct {
 	Name    string
-	Ends    []string // of the names of files, in lower case
+	Ends    []string // the endings of file names, in lower case
 	Several bool     // a file holds arrays by name
-	// Sign looks at the first Head bytes of a file; named is that its name has one of Ends.
+	// Sign looks at the first Head bytes of a file; named tells whether the file's name has one of Ends.
 	Sign   func(head []byte, named bool) Sign
 	Folder func(path string) bool // whether a folder is of the format; nil: none is
 
 	Open  func(s *Source) (File, error)
-	Write func(w io.Writer, arrays []Array, o WriteOptions) error // nil: it isn't written
-	Fill  func(dir string, arrays []Array, o WriteOptions) error  // writes a folder; nil: it is none
+	Write func(w io.Writer, arrays []Array, o WriteOptions) error // nil: the format can't be written
+	Fill  func(dir string, arrays []Array, o WriteOptions) error  // writes a folder; nil: the format has no folders
 }
 
-// Head is how many bytes of a file Sign looks at.
+// Head is the number of bytes at a file's beginning that Sign looks at.
 const Head = 9
 
 var formats []*Format
@@ -69,7 +69,7 @@ var formats []*Format
 // Register makes a format known. Call it in an init function.
 func Register(f *Format) { formats = append(formats, f) }
 
-// Named returns the format of a name, nil if there is none.
+// Named returns the format with the given name, nil if there is none.
 func Named(name string) *Format {
 	if i := slices.IndexFunc(formats, func(f *Format) bool { return f.Name == name }); i >= 0 {
 		return formats[i]
@@ -77,13 +77,13 @@ func Named(name string) *Format {
 	return nil
 }
 
-// ends reports whether the name of a file, or a folder, ends as those of a format.
+// ends reports whether the name of a file, or a folder, has an ending of the format.
 func (f *Format) ends(file string) bool {
 	name := strings.ToLower(strings.TrimRight(file, "/"))
 	return slices.ContainsFunc(f.Ends, func(end string) bool { return strings.HasSuffix(name, end) })
 }
 
-// ByEnd returns the format that is written to files of a name, nil if there is none.
+// ByEnd returns the format in which a file of the given name is written, nil if no format has its ending.
 func ByEnd(file string) *Format {
 	if i := slices.IndexFunc(formats, func(f *Format) bool { return f.Write != nil && f.ends(file) }); i >= 0 {
 		return formats[i]
@@ -91,7 +91,7 @@ func ByEnd(file string) *Format {
 	return nil
 }
 
-// Of returns the format of a file by its first bytes and its name, nil if neither says it.
+// Of returns the format of a file by its first bytes and its name, nil if neither tells it.
 func Of(name string, head []byte) (found *Format) {
 	surest := No
 	for _, f := range formats {
@@ -110,7 +110,7 @@ func OfFolder(path string) *Format {
 	return nil
 }
 
-// Begins is the Sign of formats whose files begin with one of these texts.
+// Begins returns the Sign function of a format whose files begin with one of the texts.
 func Begins(texts ...string) func(head []byte, named bool) Sign {
 	return func(head []byte, named bool) Sign {
 		switch {
@@ -123,7 +123,7 @@ func Begins(texts ...string) func(head []byte, named bool) Sign {
 	}
 }
 
-// ByName is the Sign of formats whose contents may look like anything.
+// ByName is the Sign function of formats whose files may begin with any bytes.
 func ByName(_ []byte, named bool) Sign {
 	if named {
 		return Sure
@@ -131,25 +131,25 @@ func ByName(_ []byte, named bool) Sign {
 	return No
 }
 
-// Options say what files of some formats don't.
+// Options are facts that files of some formats don't hold, and choices for reading them.
 type Options struct {
-	DType      dtype.DType    // of raw elements, and of cells of text
-	Layout     *layout.Layout // of raw elements
+	DType      dtype.DType    // the type of raw elements, and of cells of text
+	Layout     *layout.Layout // the layout of raw elements
 	Header     bool           // text has a row of names
-	Comma      rune           // between cells; 0 is the format's own
-	MaxBytes   int64          // of a picture, or of an array that is compressed; 0 is the format's own bound
+	Comma      rune           // the rune between cells; 0: the format's default
+	MaxBytes   int64          // the limit for a picture, or for a compressed array; 0: the format's default
 	Unfinished bool           // read Zarr arrays that aren't finished
 	CF         bool           // decode Zarr arrays by the attributes of the CF conventions
 	Scaled     bool           // join microscaled elements of safetensors with the scales beside them
-	Hosts      []string       // that the URLs within a file may name
+	Hosts      []string       // the hosts that URLs within a file may name
 }
 
-// A Source is what a format reads: a file or a folder by its path, else bytes at any place, else a stream, once.
+// A Source is the input of a format: a file or a folder if Path is set, else the bytes of At, else the stream R, which is read once.
 type Source struct {
 	Path string
 	At   io.ReaderAt
 	R    io.Reader
-	Size int64 // of a file, and of a stream after All
+	Size int64 // the bytes of a file, and of a stream after All
 	Options
 }
 
@@ -168,7 +168,7 @@ func (s *Source) Reader() (io.ReadCloser, error) {
 	return io.NopCloser(s.R), nil
 }
 
-// Read reads a source from its beginning by a function of a reader. It names the file in an error.
+// Read calls f with a reader of the source's bytes from the first. It names the file in an error.
 func Read[T any](s *Source, f func(io.Reader) (T, error)) (t T, err error) {
 	r, err := s.Reader()
 	if err != nil {
@@ -179,7 +179,7 @@ func Read[T any](s *Source, f func(io.Reader) (T, error)) (t T, err error) {
 	return t, s.In(err)
 }
 
-// All reads all of a source.
+// All reads the whole source.
 func (s *Source) All() ([]byte, error) {
 	b, err := Read(s, func(r io.Reader) ([]byte, error) {
 		b, err := io.ReadAll(r)
@@ -189,7 +189,7 @@ func (s *Source) All() ([]byte, error) {
 	return b, err
 }
 
-// In names the file in an error of a package that was given a reader.
+// In adds the file's name to an error of a package that was given only a reader.
 func (s *Source) In(err error) error {
 	if err == nil || s.Path == "" {
 		return err
@@ -197,7 +197,7 @@ func (s *Source) In(err error) error {
 	return fmt.Errorf("%s: %w", s.Path, err)
 }
 
-// Bare is an error of the file system without the path, for those that name it anyway.
+// Bare returns an error of the file system without its path, for callers that name the path themselves.
 func Bare(err error) error {
 	var e *fs.PathError
 	if errors.As(err, &e) {
@@ -208,25 +208,25 @@ func Bare(err error) error {
 
 // A File is an open file.
 type File interface {
-	About() string                                               // what it is, as "npz"; of a file of one array once Info has read its header
-	Names() []string                                             // of the arrays; nil where there is one without a name
-	Info(name string) (Info, error)                              // what is known of an array without its elements
+	About() string                                               // the kind of file, such as "npz"; a file of one array knows it after Info
+	Names() []string                                             // the names of the arrays; nil if there is one without a name
+	Info(name string) (Info, error)                              // describes an array; doesn't read its elements
 	Tensor(name string, idx ...layout.Index) (tensor.Any, error) // an array, or the part that idx selects
 	Close() error
 }
 
 // Info describes an array.
 type Info struct {
-	Type   string      // of the elements, by our name, or by the file's where no tensor holds them
-	DType  dtype.DType // Invalid where no tensor holds them
+	Type   string      // the element type by dtype's name; by the file's name if no tensor holds the elements
+	DType  dtype.DType // Invalid if no tensor holds the elements
 	Shape  []int
-	Bytes  int64 // of the elements, the largest int64 if they are more than that
+	Bytes  int64 // the bytes of the elements, at most the largest int64
 	Layout layout.Layout
-	// Offset is the byte of the file where the elements begin, 0 where they don't lie there in one piece.
+	// Offset is the byte of the file where the elements begin, 0 if they don't lie there in one piece.
 	Offset     int64
-	Storage    string // how they are stored, where that is unusual, as "column-major"
-	Text       string // what String returns, "" for type, shape and storage
-	Unfinished string // who writes a Zarr array that isn't finished
+	Storage    string // the way the elements are stored, if it is unusual, such as "column-major"
+	Text       string // the result of String; "": it is made of type, shape and storage
+	Unfinished string // the writer of a Zarr array that isn't finished
 }
 
 // String describes an array for people: float32[2,3], column-major.
@@ -245,7 +245,7 @@ func Typed(elem string, shape []int) string {
 	return elem + "[" + strings.Trim(strings.ReplaceAll(fmt.Sprint(shape), " ", ","), "[]") + "]"
 }
 
-// Bytes returns the bytes of elements of a shape, the largest int64 if they are more than that.
+// Bytes returns the bytes that the elements of a shape take, at most the largest int64.
 func Bytes(d dtype.DType, shape ...int) int64 {
 	if slices.Contains(shape, 0) {
 		return 0
@@ -260,8 +260,8 @@ func Bytes(d dtype.DType, shape ...int) int64 {
 	return size
 }
 
-// Open opens a file or a folder by its path. Pipes and devices can be read once, and it looks twice: the package of a format
-// reads those.
+// Open opens a file or a folder by its path. It refuses pipes and devices: they can be read only once, and Open reads the
+// beginning of a file first. The package of a format reads them.
 func Open(path string) (File, error) {
 	s := &Source{Path: path}
 	info, err := os.Stat(path)
@@ -298,11 +298,11 @@ func Open(path string) (File, error) {
 	return found.Open(s)
 }
 
-// One is a file of one array, read by functions. Header is nil where nothing but the elements says what they are.
+// One is a file of one array, read by functions. Header is nil if the file describes its elements nowhere.
 type One struct {
 	Header func() (about string, i Info, err error)
-	Read   func() (tensor.Any, error)                   // all of it
-	Part   func(idx []layout.Index) (tensor.Any, error) // a part, or all; nil: Read
+	Read   func() (tensor.Any, error)                   // reads the whole array
+	Part   func(idx []layout.Index) (tensor.Any, error) // reads a part, or all; nil: Read is used
 	about  string
 }
 
@@ -329,8 +329,8 @@ func (o *One) Tensor(_ string, idx ...layout.Index) (tensor.Any, error) {
 	return tensor.Slice(t, idx...)
 }
 
-// ReadPart reads the part that idx selects of elements that lie at i.Offset of r, which swapped says are in the other byte
-// order than the machine's. No other elements are read but those between.
+// ReadPart reads the part that idx selects of the array whose elements begin at byte i.Offset of r. swapped tells that their
+// byte order isn't the machine's. ReadPart reads no bytes before the first selected element or after the last.
 func ReadPart(r io.ReaderAt, i Info, swapped bool, idx ...layout.Index) (t tensor.Any, err error) {
 	lay, off, err := i.Layout.Slice(idx...)
 	if err != nil {

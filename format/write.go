@@ -22,11 +22,11 @@ import (
 type Array struct {
 	Name    string
 	Tensor  tensor.Any
-	Columns []string // names of a table of text
-	Type    string   // of elements that the tensor's type alone doesn't say, as datetime64[s], which Zarr keeps
+	Columns []string // the names of the columns of a table of text
+	Type    string   // an element type beyond the tensor's own, such as datetime64[s], which Zarr keeps
 }
 
-// Apart returns the names of arrays, array for one without, and the tensors.
+// Apart returns the names of arrays and their tensors. An array without a name gets the name "array".
 func Apart(arrays []Array) (names []string, ts []tensor.Any) {
 	for _, a := range arrays {
 		names, ts = append(names, cmp.Or(a.Name, "array")), append(ts, a.Tensor)
@@ -37,12 +37,12 @@ func Apart(arrays []Array) (names []string, ts []tensor.Any) {
 // WriteOptions say how files of some formats are written.
 type WriteOptions struct {
 	Fortran bool   // npy, npz and raw elements: column-major
-	Axes    string // of a picture: HW, CHW, HWC, or "" by its shape
-	Comma   rune   // between cells; 0 is the format's own
-	Chunks  []int  // of a Zarr array; nil: about a MiB
+	Axes    string // the axes of a picture: HW, CHW, HWC; "": by its shape
+	Comma   rune   // the rune between cells; 0: the format's default
+	Chunks  []int  // the chunk shape of a Zarr array; nil: chunks of about a MiB
 
-	// Metadata is written where the format has a place for it: in GGUF as it is, in safetensors as text, which is JSON unless
-	// it is a string.
+	// Metadata is written if the format has a place for it. GGUF keeps the values as they are. safetensors keeps strings as they
+	// are and other values as JSON.
 	Metadata []Meta
 }
 
@@ -52,7 +52,7 @@ type Meta struct {
 	Value any
 }
 
-// MetadataOf returns the metadata of a file, by key; nil where it has none.
+// MetadataOf returns the metadata of a file in order of its keys, nil if there is none.
 func MetadataOf(f File) ([]Meta, error) {
 	switch f := f.(type) {
 	case interface{ Entries() ([]Meta, error) }:
@@ -68,7 +68,7 @@ func MetadataOf(f File) ([]Meta, error) {
 	return nil, nil
 }
 
-// WriteFile writes arrays to a file, or a folder, in the format that the end of its name says. It appears when it is whole.
+// WriteFile writes arrays to a file, or a folder, in the format that the ending of its name tells. The file appears when it is whole.
 func WriteFile(path string, o *WriteOptions, arrays ...Array) error {
 	f := ByEnd(path)
 	if f == nil {
@@ -80,7 +80,7 @@ func WriteFile(path string, o *WriteOptions, arrays ...Array) error {
 	return nil
 }
 
-// WriteFile writes arrays to a file, or a folder: a name that ends in .zip is a file's.
+// WriteFile writes arrays to a file, or to a folder if the format has folders and the name doesn't end in .zip.
 func (f *Format) WriteFile(path string, a Atomic, o *WriteOptions, arrays ...Array) error {
 	if o == nil {
 		o = &WriteOptions{}
@@ -103,11 +103,11 @@ func PutFile(path string, put func(io.Writer) error) error {
 	return nil
 }
 
-// An Atomic writes files that are there in full or not at all.
+// An Atomic writes files that appear whole or not at all.
 type Atomic struct {
 	Force bool // replace a write-protected file
-	// Begun, if it isn't nil, is called with the temporary file or folder that a program which ends early has to remove. It
-	// returns what is called when that is done.
+	// Begun, if it isn't nil, is called with the name of the temporary file or folder. A program that ends early has to remove
+	// it. The function done is called when there is nothing left to remove.
 	Begun func(temp string) (done func())
 }
 
@@ -118,13 +118,13 @@ func (a Atomic) begun(temp string) (done func()) {
 	return a.Begun(temp)
 }
 
-// beside names a temporary file beside another, so that the last step is a rename within one file system; not by os.CreateTemp,
-// whose files are for their owner's eyes only. The name is short, since that of the file may be as long as names can be.
+// beside names a temporary file beside another, so that the last step is a rename within one file system. os.CreateTemp won't
+// do: only the owner can read its files. The name is short, since the file's own name may be as long as names can be.
 func beside(path string) string {
 	return filepath.Join(filepath.Dir(path), fmt.Sprintf("ashlar-%016x.part", rand.Uint64()))
 }
 
-// Folder makes a folder of what fill writes. One that is there stays, and is an error.
+// Folder makes a folder, which fill fills. If the path exists, it stays as it is and Folder returns an error.
 func (a Atomic) Folder(path string, fill func(dir string) error) error {
 	if _, err := os.Lstat(path); err == nil {
 		return errors.New("it is there, and a folder is never replaced: remove it, or take another name")
@@ -142,8 +142,8 @@ func (a Atomic) Folder(path string, fill func(dir string) error) error {
 	return os.Rename(temp, path)
 }
 
-// File makes a file of what put writes. It appears, or takes the place of an earlier one, when all is written and the
-// disk has it. A write-protected one stays, unless Force is set.
+// File makes a file of the bytes that put writes. The file appears, or replaces an earlier one, when all bytes are on the
+// disk. A write-protected file stays, unless Force is set.
 func (a Atomic) File(path string, put func(io.Writer) error) (err error) {
 	mode := os.FileMode(0o666)
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() { // a pipe or a device
@@ -157,7 +157,7 @@ func (a Atomic) File(path string, put func(io.Writer) error) (err error) {
 			return ErrProtected
 		}
 	}
-	if path, err = linked(path); err != nil { // a link stays one
+	if path, err = linked(path); err != nil { // a link stays a link
 		return err
 	}
 	temp := beside(path)
@@ -181,15 +181,15 @@ func (a Atomic) File(path string, put func(io.Writer) error) (err error) {
 		return err
 	}
 	whole = true
-	if dir, err := os.Open(filepath.Dir(path)); err == nil { // where folders can be opened: not on Windows
-		dir.Sync() // the file itself is on the disk; not every file system has this
+	if dir, err := os.Open(filepath.Dir(path)); err == nil { // Windows can't open folders
+		dir.Sync() // the error is ignored: the file itself is on the disk, and some file systems can't sync a folder
 		dir.Close()
 	}
 	return nil
 }
 
-// Files makes files of one folder of what put writes, one after the other. They appear when all are whole. If one is
-// write-protected all stay, unless Force is set.
+// Files makes files in one folder, one after the other: put writes the bytes of file i. They appear when all are whole. If
+// one is write-protected, all stay as they are, unless Force is set.
 func (a Atomic) Files(paths []string, put func(i int, w io.Writer) error) error {
 	for _, path := range paths {
 		info, err := os.Stat(path)
@@ -225,7 +225,7 @@ func (a Atomic) Files(paths []string, put func(i int, w io.Writer) error) error 
 	return nil
 }
 
-// Protected reports whether the file may not be written to. Root may write to any, so the mode is asked, too.
+// Protected reports whether the file is write-protected. Root may write to any file, so the mode counts, too.
 func Protected(path string, mode os.FileMode) bool {
 	if mode&0o200 == 0 {
 		return true
@@ -237,12 +237,12 @@ func Protected(path string, mode os.FileMode) bool {
 	return errors.Is(err, fs.ErrPermission)
 }
 
-// linked follows symbolic links to the file that path stands for, which need not be there.
+// linked follows symbolic links to the file that path stands for. The file need not exist.
 func linked(path string) (string, error) {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		return real, nil
 	}
-	const most = 40 // of links, as systems have it
+	const most = 40 // links, the usual limit of operating systems
 	for range most {
 		to, err := os.Readlink(path)
 		if err != nil {
@@ -256,7 +256,7 @@ func linked(path string) (string, error) {
 	return "", fmt.Errorf("more than %d symbolic links", most)
 }
 
-// fillFile writes what put writes to f, and closes it.
+// fillFile calls put with a buffered writer to f, flushes it, syncs f if sync is set, and closes f.
 func fillFile(f *os.File, sync bool, put func(io.Writer) error) error {
 	w := bufio.NewWriterSize(f, 1<<16)
 	err := put(Pieces(w))
@@ -265,7 +265,7 @@ func fillFile(f *os.File, sync bool, put func(io.Writer) error) error {
 	}
 	if err == nil && sync {
 		if err = f.Sync(); errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EINVAL) {
-			err = nil // a file system without
+			err = nil // a file system that can't sync
 		}
 	}
 	if e := f.Close(); err == nil {
@@ -274,14 +274,14 @@ func fillFile(f *os.File, sync bool, put func(io.Writer) error) error {
 	return err
 }
 
-// Pieces has all bytes copied on their way. A system call that reads a mapped file which became shorter fails with an
-// error about what is written; a copy fails with one about that file.
+// Pieces returns a writer that copies all bytes to w's buffer. Written straight from a mapped file that became shorter, they
+// would make the system call fail with an error about the file written. A copy fails with an error about the mapped file.
 func Pieces(w *bufio.Writer) io.Writer { return pieces{w} }
 
 type pieces struct{ w *bufio.Writer }
 
 func (p pieces) Write(b []byte) (n int, err error) {
-	const piece = 2 << 10 // less than any buffer, so that none is passed by
+	const piece = 2 << 10 // less than any buffer: bufio writes larger pieces past an empty buffer
 	for err == nil && n < len(b) {
 		var m int
 		m, err = p.w.Write(b[n:min(len(b), n+piece)])

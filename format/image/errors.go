@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// What an [Error] is about.
+// The kinds of an [Error], for errors.Is.
 var (
 	// ErrFormat: the data is not a PNG or JPEG, or breaks the rules of its format, or ends early.
 	ErrFormat = errors.New("not a readable picture")
@@ -15,15 +15,15 @@ var (
 	ErrTooLarge = errors.New("picture too large")
 	// ErrOption: an option has a value that it can't have.
 	ErrOption = errors.New("invalid option")
-	// ErrTensor: a tensor's shape or element type is none of a picture.
+	// ErrTensor: a tensor's shape or element type isn't one that a picture can have.
 	ErrTensor = errors.New("not a picture's tensor")
 )
 
-// Error is every error of this package, except those that a reader or writer given to it returns: these are wrapped.
+// Error is the type of this package's own errors. Errors of the reader or writer are wrapped instead.
 type Error struct {
 	Op     string // the function: "image.Read", "image.Config", "image.Write", …
-	Format Format // 0 where the format is not known or not the matter
-	Text   string // what was found, and the way out where there is one
+	Format Format // 0 if the format isn't known, or the error isn't about it
+	Text   string // the fault, and the way out if there is one
 	Err    error  // one of the Err values above
 	Cause  error  // a decoder's own error, or nil
 }
@@ -35,7 +35,7 @@ func (e *Error) Error() string {
 	return e.Op + ": " + e.Text
 }
 
-// Unwrap gives Err and, where there is one, the cause.
+// Unwrap returns Err and, if there is one, Cause.
 func (e *Error) Unwrap() []error {
 	if e.Cause == nil {
 		return []error{e.Err}
@@ -43,12 +43,12 @@ func (e *Error) Unwrap() []error {
 	return []error{e.Err, e.Cause}
 }
 
-// fail makes an error; blame adds what it leaves open.
+// fail makes an error; blame sets Op and Format.
 func fail(kind error, format string, args ...any) *Error {
 	return &Error{Err: kind, Text: fmt.Sprintf(format, args...)}
 }
 
-// ended describes a read error met where more was due.
+// ended turns an end of the file in the middle of a picture into an Error, and returns other errors unchanged.
 func ended(err error, where string) error {
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		return &Error{Err: ErrFormat, Text: "the file ends in the middle of " + where, Cause: io.ErrUnexpectedEOF}
@@ -56,8 +56,8 @@ func ended(err error, where string) error {
 	return err
 }
 
-// blame completes an error of reading in: the source's own failure goes before what it led to, and what is left is a
-// decoder's.
+// blame completes an error of reading in. If the source failed, its error is returned, whatever error followed from it. An
+// error that is no Error is a decoder's.
 func blame(op string, h Info, in *input, err error) error {
 	var e *Error
 	switch {

@@ -17,7 +17,7 @@ const (
 	JPEG
 )
 
-// String gives "png" or "jpeg".
+// String returns "png" or "jpeg".
 func (f Format) String() string {
 	switch f {
 	case PNG:
@@ -28,17 +28,17 @@ func (f Format) String() string {
 	return "unknown format"
 }
 
-// Info is what a picture's headers say.
+// Info describes a picture by its headers.
 type Info struct {
 	Format        Format
 	Width, Height int // in pixels, both at least 1
-	// Channels is 1 for grey, 3 for colour (a palette and CMYK too), 4 for anything with alpha, grey with alpha included.
+	// Channels is 1 for grey, 3 for colour (also a palette or CMYK), and 4 for pictures with alpha (also grey with alpha).
 	Channels int
 	Memory   int64 // bytes that decoding takes at most, besides the result
 }
 
-// Config reads the headers of the PNG or JPEG in r and nothing of the picture. It may read r further than the headers go.
-// A picture of any size is described, also one that Read refuses. Errors wrap ErrFormat, or are those of r.
+// Config reads the headers of the PNG or JPEG in r and decodes no pixels. It may read past the headers in r. It describes a
+// picture of any size, also one that Read refuses. An error wraps ErrFormat or the error of r.
 func Config(r io.Reader) (Info, error) {
 	if r == nil {
 		return Info{}, &Error{Op: "image.Config", Err: ErrOption, Text: "the reader is nil"}
@@ -52,13 +52,13 @@ func Config(r io.Reader) (Info, error) {
 	return h.Info, nil
 }
 
-// A header is an Info and what Read has to know before it lets a decoder allocate.
+// A header is an Info and the memory that a decoder needs, which Read checks before it decodes.
 type header struct {
 	Info
-	memory uint64 // bytes that decoding allocates at most; saturated
+	memory uint64 // the most bytes that decoding allocates; saturated
 }
 
-// readHeader reads up to where the compressed data begins. With an error, the header holds the format where it is known.
+// readHeader reads up to the beginning of the compressed data. With an error, the header still holds the format if it is known.
 func readHeader(r io.Reader) (h header, err error) {
 	var start [2]byte
 	if _, err := io.ReadFull(r, start[:]); err != nil {
@@ -99,7 +99,7 @@ func readPNG(r io.Reader) (header, error) {
 	}
 	h.Width, h.Height = int(w), int(ht)
 	depth, colour, interlaced := b[22], b[23], b[26] == 1
-	samples, channels := 0, 0 // per pixel in the file, and the picture's
+	samples, channels := 0, 0 // samples per pixel in the file, and channels of the picture
 	legal := depth == 8 || depth == 16
 	switch colour {
 	case 0:
@@ -149,8 +149,8 @@ func readPNG(r io.Reader) (header, error) {
 	}
 }
 
-// pngMemory bounds what image/png allocates: the picture in one of its pixel types, the same again in passes if interlaced,
-// and two rows of the file's samples per pass.
+// pngMemory returns an upper bound of the bytes that image/png allocates: the picture in one of its pixel types, a second one
+// for the passes if interlaced, and two rows of the file's samples per pass.
 func pngMemory(h header, depth, samples int, palette, interlaced bool) uint64 {
 	pixel := uint64(4) // RGBA, NRGBA
 	switch {
@@ -165,7 +165,7 @@ func pngMemory(h header, depth, samples int, palette, interlaced bool) uint64 {
 	row := 2 * (uint64(h.Width)*uint64(depth*samples)/8 + 2)
 	if interlaced {
 		pixel *= 2
-		row *= 4 // seven passes of 1/8, 1/8, 1/4, 1/4, 1/2, 1/2 and all of the width
+		row *= 4 // the widths of the seven passes sum to less than 3 widths
 	}
 	return add(mul(uint64(h.Width)*uint64(h.Height), pixel), row)
 }
@@ -254,7 +254,7 @@ func nextMarker(r io.Reader) (byte, error) {
 	}
 }
 
-// A jpegFrame is what the frame header and the Adobe segment say.
+// A jpegFrame holds the facts of the frame header and the Adobe segment.
 type jpegFrame struct {
 	w, h, n     int // n components
 	hv          [4][2]int
@@ -290,8 +290,8 @@ func (f *jpegFrame) parse(b []byte, n int, progressive bool) error {
 	return nil
 }
 
-// memory bounds what image/jpeg allocates: the samples in whole blocks of 8×8, their coefficients of four bytes each if
-// progressive, and a second picture of four bytes per pixel where the components are neither grey nor YCbCr.
+// memory returns an upper bound of the bytes that image/jpeg allocates: the samples in whole blocks of 8×8, their coefficients
+// of four bytes each if progressive, and a second picture of four bytes per pixel if the components are neither grey nor YCbCr.
 func (f *jpegFrame) memory() uint64 {
 	h0, v0 := f.hv[0][0], f.hv[0][1]
 	mcus := uint64((f.w+8*h0-1)/(8*h0)) * uint64((f.h+8*v0-1)/(8*v0))

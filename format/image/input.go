@@ -2,8 +2,8 @@ package image
 
 import "io"
 
-// An input is read twice at its beginning: what is read while it is held is kept, and after rewind comes again, followed by
-// the rest of the source. It never asks for more than the source's own bytes justify: it grows by blocks already filled.
+// An input reads the beginning of a source twice. It keeps the bytes that are read before rewind. After rewind it returns
+// them again, and then the rest of the source. Its memory grows by one block at a time, after the source filled the last one.
 type input struct {
 	src  io.Reader
 	held [][]byte
@@ -11,9 +11,9 @@ type input struct {
 	at   int   // position in it
 	n    int64 // bytes held
 	pass bool  // rewound: read on from src without keeping
-	err  error // what src failed with, other than its end
+	err  error // the error of src, other than its end
 
-	taken int64 // bytes that Read gave out before rewind
+	taken int64 // bytes that Read returned before rewind
 }
 
 const block = 32 << 10
@@ -29,7 +29,7 @@ func (in *input) Read(p []byte) (int, error) {
 				return n, nil
 			}
 			if in.pass {
-				in.held[in.next] = nil // for the collector
+				in.held[in.next] = nil // for the garbage collector
 			}
 			in.next, in.at = in.next+1, 0
 		}

@@ -5,8 +5,8 @@ import (
 	"image/color"
 )
 
-// rowsOf gives the pixels of img as rows of 8-bit samples with n channels, 1, 3 or 4 (not premultiplied). has is how many
-// the type of img stands for. Rows of a picture that is read more than once are the same.
+// rowsOf returns a function that writes row y of img as 8-bit samples with n interleaved channels, not premultiplied: grey,
+// RGB or RGBA. has is the number of channels that the type of img stands for. A row that is read again has the same samples.
 func rowsOf(img stdimage.Image) (row func(y int, dst []uint8), n, has int) {
 	b := img.Bounds()
 	w, x0, y0 := b.Dx(), b.Min.X, b.Min.Y
@@ -67,7 +67,7 @@ func high(dst, src []uint8) {
 	}
 }
 
-// tableOf gives the colours of a palette. An index beyond it is opaque black, as in image/png.
+// tableOf returns the colours of a palette, and 4 if one has alpha, else 3. An index beyond it is opaque black, as in image/png.
 func tableOf(p color.Palette) (table [256][4]uint8, has int) {
 	has = 3
 	for i := range table {
@@ -83,8 +83,8 @@ func tableOf(p color.Palette) (table [256][4]uint8, has int) {
 	return table, has
 }
 
-// convertRow turns rows of n channels into rows of c, over back where alpha is left out (nil: alpha is dropped). dst and src
-// don't overlap.
+// convertRow turns a row of n channels into a row of c. If c has no alpha, it lays the colours over back, or drops alpha if
+// back is nil. dst and src don't overlap.
 func convertRow(dst []uint8, c int, src []uint8, n int, back *[3]uint8) {
 	if c == n {
 		copy(dst, src)
@@ -114,8 +114,11 @@ func convertRow(dst []uint8, c int, src []uint8, n int, back *[3]uint8) {
 	}
 }
 
-// luma is 0.299 R + 0.587 G + 0.114 B (ITU-R BT.601-7, 2.5.1) with weights in 1/65536, rounded to nearest, a half up. The
-// weights sum to 65536, so that a grey colour keeps its value.
+// luma is the luma of ITU-R BT.601-7, 2.5.1, rounded to nearest, a half up:
+//
+//	0.299 R + 0.587 G + 0.114 B
+//
+// The weights are in units of 1/65536 and sum to 1, so that a grey colour keeps its value.
 func luma(r, g, b uint8) uint8 {
 	return uint8((19595*uint32(r) + 38470*uint32(g) + 7471*uint32(b) + 1<<15) >> 16)
 }

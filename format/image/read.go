@@ -15,9 +15,10 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// Options say what tensor a picture becomes. The zero value, and nil, gives (C,H,W) of uint8 with the picture's own channels and size.
+// Options choose the shape and element type of the tensor. The zero value, and nil, gives (C,H,W) of uint8 with the picture's
+// own channels and size.
 type Options struct {
-	// Channels is 1 (grey), 3 (RGB) or 4 (RGBA); 0 takes what the picture has, see Info.Channels and FromImage.
+	// Channels is 1 (grey), 3 (RGB) or 4 (RGBA); 0 keeps the picture's channels, see Info.Channels and FromImage.
 	Channels int
 	// HWC puts the channels last.
 	HWC bool
@@ -25,15 +26,15 @@ type Options struct {
 	Float bool
 	// Height and Width resize the picture; 0 keeps that side as it is.
 	Height, Width int
-	// Background lies under the picture where the result has no alpha; its own alpha isn't used. With nil alpha is dropped.
+	// Background lies under the picture if the result has no alpha; its own alpha isn't used. With nil, alpha is dropped.
 	Background color.Color
-	// MaxPixels, if not 0, is the one limit on the size that a file may declare: Read takes width × height up to it, however
-	// much memory that needs. With 0 memory is limited, as the package comment says, and pixels to 2^28.
+	// MaxPixels, if not 0, is the only limit on the size that a file may declare: Read accepts width × height up to it, whatever
+	// the memory. If it is 0, the limits are 2^28 pixels and the memory that the package comment describes.
 	MaxPixels int
 }
 
-// What Read lets a file claim: memory within 64 MiB and 8 bytes per byte of the file. One of the 8 is for the bytes that are
-// held to know that they are there, and 4 MiB are for decoders' tables.
+// The memory that a file may claim: 64 MiB plus 8 bytes per byte of the file. One of the 8 is for the bytes that input holds
+// to prove that the file has them, and 4 MiB are for the tables of decoders.
 const (
 	freeMemory   = 60 << 20
 	memoryFactor = 7
@@ -42,7 +43,7 @@ const (
 
 const maxSide = 1<<31 - 1
 
-// check refuses values that are wrong whatever the picture.
+// check refuses values that are wrong for every picture.
 func (o *Options) check(op string) error {
 	var e *Error
 	switch {
@@ -59,7 +60,7 @@ func (o *Options) check(op string) error {
 	return e
 }
 
-// size is that of the result for a picture of h×w.
+// size returns the height and width of the result for a picture of h×w.
 func (o *Options) size(h, w int) (int, int) {
 	if o.Height != 0 {
 		h = o.Height
@@ -70,11 +71,11 @@ func (o *Options) size(h, w int) (int, int) {
 	return h, w
 }
 
-// Read decodes the PNG or JPEG in r, see the package comment for how. It may read r further than the picture goes. The result
-// is a tensor.Tensor[uint8], or [float32] with Options.Float, that shares memory with nothing else.
+// Read decodes the PNG or JPEG in r as the package comment describes. It may read past the picture in r. The result is a
+// tensor.Tensor[uint8], or [float32] with Options.Float, with memory of its own.
 //
-// Errors wrap ErrFormat, ErrTooLarge or ErrOption, are those of r, or that of tensor.Empty if the result's memory isn't to be
-// had; a picture that is damaged or ends early gives an error, never a part of it.
+// An error wraps ErrFormat, ErrTooLarge, ErrOption, the error of r, or the error of tensor.Empty if there is no memory for the
+// result. A picture that is damaged or ends early gives an error, never a part of it.
 func Read(r io.Reader, opts *Options) (tensor.Any, error) {
 	const op = "image.Read"
 	o := *cmp.Or(opts, new(Options))
@@ -120,11 +121,11 @@ func Open(path string, o *Options) (tensor.Any, error) {
 	return format.Read(&format.Source{Path: path}, func(r io.Reader) (tensor.Any, error) { return Read(r, o) })
 }
 
-// FromImage makes a tensor of a picture, as Read does of a file; MaxPixels has no meaning here. The pixels are copied.
+// FromImage makes a tensor of a picture, as Read does of a file, and copies the pixels. It ignores MaxPixels.
 //
-// With Channels 0 the type of img decides: Gray and Gray16 have 1 channel, YCbCr, CMYK and Paletted 3, Paletted with a colour
-// that isn't opaque and every other type 4. Errors wrap ErrOption, or ErrTooLarge for an empty picture or one of over 2^46
-// pixels, or are that of tensor.Empty.
+// If Channels is 0, the type of img decides: Gray and Gray16 have 1 channel; YCbCr, CMYK and Paletted with opaque colours have
+// 3; Paletted with another colour and all other types have 4. An error wraps ErrOption, the error of tensor.Empty, or
+// ErrTooLarge, which means an empty picture or one of over 2^46 pixels.
 func FromImage(img stdimage.Image, opts *Options) (tensor.Any, error) {
 	const op = "image.FromImage"
 	o := *cmp.Or(opts, new(Options))
@@ -144,7 +145,7 @@ func FromImage(img stdimage.Image, opts *Options) (tensor.Any, error) {
 	return o.build(op, img)
 }
 
-// admit decides whether a file may be decoded, by its header's word and by how many bytes it has.
+// admit decides whether a file may be decoded, by the sizes in its header and the number of its bytes.
 func (o *Options) admit(h header, in *input) error {
 	pixels := uint64(h.Width) * uint64(h.Height)
 	limit := uint64(mostPixels)
@@ -187,7 +188,7 @@ func (o *Options) admit(h header, in *input) error {
 	return err
 }
 
-// borrow takes the pixels of a decoded picture for the tensor, where they are in order already.
+// borrow makes the tensor of the pixels of a decoded picture without a copy, if they are in the tensor's order already.
 func (o *Options) borrow(img stdimage.Image) (tensor.Any, bool) {
 	b := img.Bounds()
 	h, w := b.Dy(), b.Dx()
@@ -229,7 +230,7 @@ func (o Options) build(op string, img stdimage.Image) (tensor.Any, error) {
 	return build(o, op, img, &same)
 }
 
-// build makes the tensor; value is what each sample becomes.
+// build makes the tensor; value maps each sample to an element.
 func build[T uint8 | float32](o Options, op string, img stdimage.Image, value *[256]T) (tensor.Any, error) {
 	row, n, has := rowsOf(img)
 	if o.Channels == 0 {

@@ -1,10 +1,11 @@
 package image
 
-// area averages a picture of h×w pixels with c interleaved channels over h2×w2 pixels, as the package comment defines, and
-// hands out the rows from the top. row(y, dst) writes source row y. All sides are 1 to 2^31−1, h·w at most 2^46.
+// area resizes a picture of h×w pixels with c interleaved channels to h2×w2 pixels, by area average as the package comment
+// defines it. row(y, dst) writes source row y; emit gets the rows of the result from the top. Sides fit an int32, and
+// h·w at most 2^46.
 //
-// In units of 1/w2 of a source pixel, source column x covers [x·w2, (x+1)·w2) and column x2 of the result [x2·w, (x2+1)·w);
-// rows alike. So weights are integers that sum to h·w, and sums stay below 255²·2^46 < 2^62.
+// In units of 1/w2 of a source pixel, a source column x covers [x·w2, (x+1)·w2), and a column x2 of the result covers
+// [x2·w, (x2+1)·w). Rows are alike. So weights are integers that sum to h·w. Sums are at most 255²·h·w, less than 2^62.
 func area(h, w, c int, row func(y int, dst []uint8), h2, w2 int, emit func(y2 int, row []uint8)) {
 	src := make([]uint8, w*c)
 	if h == h2 && w == w2 {
@@ -50,8 +51,8 @@ func area(h, w, c int, row func(y int, dst []uint8), h2, w2 int, emit func(y2 in
 	}
 }
 
-// A span says which source columns lie under a column of the result: first to last, with the weights of these two; those
-// between weigh w2. Where first = last, its weight is in head and tail is 0.
+// A span is the source columns under a column of the result: first to last. head and tail are the weights of these two; a
+// column between them has weight w2. If first = last, head is its weight and tail is 0.
 type span struct {
 	first, last int
 	head, tail  uint64

@@ -2,15 +2,17 @@ package image
 
 import "io"
 
-// A JPEG file is read through scans, which closes two ways in which a small file could claim more than readJPEG counted:
+// A JPEG file is read through scans. It closes two ways in which a small file could claim more time or memory than readJPEG
+// counted:
 //
 //   - Each scan of a progressive picture passes over all its blocks, however few bytes the scan has. Encoders write about ten
 //     scans; mostScans bounds them.
-//   - An Adobe segment after the first scan could still tell the decoder to make a second picture in RGB. There it has no
-//     effect: its name is overwritten.
+//   - An Adobe segment after the first scan could still make the decoder allocate a second picture in RGB. scans overwrites
+//     its name, so that it has no effect.
 //
-// Both are found as byte patterns: every scan header that image/jpeg accepts begins with ff da and a length of 8, 10, 12 or
-// 14, and every Adobe segment with ff ee, a length and "Adobe". In compressed data ff is followed by 00 or a restart marker.
+// Both are found as byte patterns. Every scan header that image/jpeg accepts begins with ff da and a length of 6+2n for its n
+// components, 1 to 4. Every Adobe segment begins with ff ee, a length and "Adobe". In compressed data, ff is followed by 00 or
+// a restart marker.
 type scans struct {
 	r    io.Reader
 	skip int64  // bytes up to the end of the first scan's marker, which readJPEG has seen

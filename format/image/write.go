@@ -17,32 +17,34 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// Axes says what the axes of a tensor are.
+// Axes is the order of a tensor's axes.
 type Axes uint8
 
 // The orders of axes: height, width and channels.
 const (
-	// AnyAxes goes by the shape: two axes are HW; of three, the first or the last has extent 1, 3 or 4 and is C. Where both
-	// have, it is an error.
+	// AnyAxes goes by the shape. Two axes are HW. Of three, the first or the last is C: the one with extent 1, 3 or 4. If both
+	// have such an extent, it is an error.
 	AnyAxes Axes = iota
 	HW
 	CHW
 	HWC
 )
 
-// WriteOptions say how Write encodes. The zero value, and nil, is PNG.
+// WriteOptions choose the encoding of Write. The zero value, and nil, is PNG.
 type WriteOptions struct {
 	Format  Format // PNG, JPEG, or 0 for PNG
-	Quality int    // of JPEG: 1 to 100, or 0 for 90
+	Quality int    // the quality of a JPEG, 1 to 100; 0: 90
 	Axes    Axes
 }
 
-// Write encodes t, which is (H,W), (C,H,W) or (H,W,C) with C 1 (grey), 3 (RGB) or 4 (RGBA with colours not multiplied by
+// Write encodes t, whose shape is (H,W), (C,H,W) or (H,W,C). C is 1 (grey), 3 (RGB) or 4 (RGBA with colours not multiplied by
 // alpha, PNG only). uint8 is written as it is. Floats (float16, bfloat16, float32, float64) are in 0..1: v·255 is clamped to
-// 0..255 and rounded to nearest, ties to even; NaN becomes 0. (Of float64 the product is a float64; of the others it is exact.)
+// 0..255 and rounded to nearest, ties to even; NaN becomes 0. The product is rounded to float64, which is exact for the
+// narrower types.
 //
-// What PNG holds is exactly these bytes, and Read gives them back in as many channels. JPEG loses some. Both encoders compute
-// in integers: the same tensor gives the same file on every platform. Errors wrap ErrTensor or ErrOption, or are those of w.
+// A PNG holds exactly these bytes, and Read returns them with the same channels. JPEG loses some precision. Both encoders
+// compute with integers: the same tensor gives the same file on every platform. An error wraps ErrTensor, ErrOption or the
+// error of w.
 func Write(w io.Writer, t tensor.Any, opts *WriteOptions) error {
 	const op = "image.Write"
 	var o WriteOptions
@@ -83,8 +85,8 @@ func Write(w io.Writer, t tensor.Any, opts *WriteOptions) error {
 	return nil
 }
 
-// WriteFile is Write to a file, which appears, or takes the place of an earlier one, when it is whole: after an error the
-// earlier one is as it was. Without a Format in o, a name that ends in .jpg or .jpeg gets a JPEG.
+// WriteFile is Write to a file. The file appears, or replaces an earlier one, when it is whole; after an error the earlier
+// file is unchanged. If o has no Format, a name that ends in .jpg or .jpeg gets a JPEG.
 func WriteFile(path string, t tensor.Any, o *WriteOptions) error {
 	set := WriteOptions{}
 	if o != nil {
@@ -96,13 +98,13 @@ func WriteFile(path string, t tensor.Any, o *WriteOptions) error {
 	return format.PutFile(path, func(w io.Writer) error { return Write(w, t, &set) })
 }
 
-// withAlpha keeps the encoder from leaving out an alpha that is 255 all over, which would lose a channel.
+// withAlpha makes the encoder write alpha although it is 255 everywhere. Otherwise a channel would be lost.
 type withAlpha struct{ *stdimage.NRGBA }
 
 func (withAlpha) Opaque() bool { return false }
 
 // ToImage copies a tensor into a picture: grey into a *image.Gray, RGB into an opaque *image.RGBA, RGBA into an *image.NRGBA.
-// Shapes, element types and their meaning are those of Write. Errors wrap ErrTensor or ErrOption.
+// It takes the shapes and element types of Write, with the same meaning. Errors wrap ErrTensor or ErrOption.
 func ToImage(t tensor.Any, axes Axes) (stdimage.Image, error) {
 	return toImage("image.ToImage", t, axes)
 }
@@ -143,7 +145,7 @@ func level(v float64) uint8 {
 	return uint8(math.RoundToEven(min(v, 1) * 255))
 }
 
-// findAxes says what the axes of t are, having checked their extents.
+// findAxes returns the order of t's axes after a check of their extents.
 func findAxes(op string, t tensor.Any, axes Axes) (Axes, error) {
 	rank := t.Rank()
 	channels := func(axis int) bool {
@@ -180,7 +182,7 @@ func findAxes(op string, t tensor.Any, axes Axes) (Axes, error) {
 	return axes, nil
 }
 
-// render copies t into a picture. It returns what the tensor panics with, if it is closed.
+// render copies t into a picture. If t is closed, it returns the panic of t as an error.
 func render[T uint8 | float32 | float64 | num.F16 | num.BF16](t tensor.Any, axes Axes, level func(T) uint8) (img stdimage.Image, err error) {
 	err = tensor.Try(func() {
 		c := 1
