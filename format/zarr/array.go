@@ -14,8 +14,8 @@ import (
 )
 
 // Array is an array of a store, opened by its metadata. Its methods may be called
-// concurrently. Two Arrays of one path don't know of each other: Write, where it changes a
-// part of a chunk, needs that nobody else writes that chunk meanwhile; see Lock.
+// concurrently. Two Arrays of one path don't know of each other: while Write changes a
+// part of a chunk through one of them, nobody else may write that chunk; see Lock.
 type Array struct {
 	store   Store
 	path    string
@@ -23,37 +23,39 @@ type Array struct {
 	fill    tensor.Any
 	pipe    *pipeline               // of a chunk, or of an inner chunk
 	shard   *sharding               // nil: chunks are not shards
-	view    bool                    // elements are made of those that are stored
-	cf      *cf                     // how, by CF; nil: not
+	view    bool                    // elements are computed from the stored elements
+	cf      *cf                     // decodes by the CF conventions; nil: elements aren't decoded so
 	writing func() *[256]sync.Mutex // by a hash of the key: a chunk that is read and written again
 	set     Options
 }
 
-// Options say how an array is read. A nil *Options is one of zeros.
+// Options control how an array is read. A nil *Options means the zero value.
 type Options struct {
-	// Workers limits how many chunks are read or written at once; 0 is as many as the
-	// machine has processors. A worker takes the memory of two chunks, of shards
-	// of two inner chunks, and of one more for each shard that it is in beyond the first, and Ahead. When it writes, it takes the memory of a chunk or shard, too, and
-	// of a second one where it changes a part.
+	// Workers limits the number of chunks that are read or written at once; 0 means the number
+	// of processors. A worker takes the memory of two chunks, or of two inner chunks of a shard.
+	// It takes one more for each level of shards beyond the first, and Ahead. When it writes, it
+	// also takes the memory of a chunk or shard, and of a second one if it changes only a part.
 	Workers int
-	// MaxBytes limits the elements of a chunk, of a shard and of what Slice returns; with 0 a
-	// chunk has at most 2 GiB.
+	// MaxBytes limits the bytes of the elements of a chunk, of a shard and of the result of
+	// Slice. If it is 0, a chunk has at most 2 GiB.
 	MaxBytes int64
 	// Unfinished opens an array also while it isn't finished: chunks that aren't written yet are the fill value.
 	Unfinished bool
-	// Whole is for an array of which every chunk was written: to read an absent one is an error that wraps ErrAbsent, and
-	// doesn't give the fill value. Inner chunks of a shard that is there may be absent.
+	// Whole is for an array of which every chunk was written: to read an absent chunk is an error that wraps ErrAbsent, and
+	// doesn't give the fill value. Inner chunks may be absent from a shard that is there.
 	Whole bool
-	// CF decodes numbers as the attributes of the CF conventions say: scale_factor and add_offset, _FillValue and missing_value, units of time,
-	// and _Unsigned of netCDF. An array that is opened so is read only.
+	// CF decodes numbers by the attributes of the CF conventions: scale_factor and add_offset, _FillValue and missing_value, units of
+	// time, and _Unsigned of netCDF. An array that is opened so is read only.
 	//
-	//   - Integers become float64, float16, bfloat16 and float32 become float32: the number times the factor plus the offset, computed in float64.
-	//     Those that stand for none become NaN. In version 2 the fill value is one of them where xarray has written the array, or
-	//     kerchunk, which _ARRAY_DIMENSIONS shows. An integer that float64 has no number for is an error, unless it is scaled.
-	//   - Numbers of days, hours, minutes, seconds or less since a date become datetime64, int64 by Metadata.Type: integers of seconds, or
-	//     of the unit if it is smaller; floats of nanoseconds, or microseconds where the date is far from 1970. Those that stand for none become NaT. A
-	//     time beyond int64 is an error. Where the fill value of chunks that aren't there is such a number or time, it stands for none.
-	//   - The calendars are standard, gregorian and proleptic_gregorian. Numbers of another one, of months and of years stay as they are.
+	//   - Integers become float64; float16, bfloat16 and float32 become float32. The result is the number times the factor plus the
+	//     offset, computed in float64. Missing values become NaN. In version 2 the fill value is a missing value if xarray or
+	//     kerchunk wrote the array, which the attribute _ARRAY_DIMENSIONS shows. An integer that float64 can't represent is an error,
+	//     unless it is scaled.
+	//   - Numbers of days, hours, minutes, seconds or less since a date become datetime64: int64 with a unit in Metadata.Type. For
+	//     integers the unit is the second, or the stored unit if that is smaller. For floats it is the nanosecond, or the microsecond
+	//     if the date is far from 1970. Missing values become NaT. A time beyond int64 is an error, except as the fill value of absent
+	//     chunks: there a number or time that can't be decoded is a missing value.
+	//   - The calendars are standard, gregorian and proleptic_gregorian. Numbers of another calendar, of months and of years stay as they are.
 	//
 	// Structs, strings and arrays without these attributes stay as they are. The rules: cfconventions.org, chapters 2.5, 4.4 and 8.1;
 	// the attribute _Unsigned: docs.unidata.ucar.edu, NetCDF Users Guide, Attribute Conventions.
@@ -70,7 +72,7 @@ func settingsOf(o *Options) (s Options) {
 	return s
 }
 
-// bytesOf is the size of a shape in bytes.
+// bytesOf returns the size of a shape in bytes.
 func bytesOf(d dtype.DType, shape []int) (int, error) {
 	n := uint(d.Size())
 	if slices.Contains(shape, 0) {
@@ -86,7 +88,7 @@ func bytesOf(d dtype.DType, shape []int) (int, error) {
 	return int(n), nil
 }
 
-// newArray makes an array of metadata, which it checks.
+// newArray checks metadata and makes an array of it.
 func newArray(store Store, path string, m Metadata, o *Options) (*Array, error) {
 	set := settingsOf(o)
 	e := element{d: m.DType, stored: m.DType, chars: m.chars}
@@ -138,7 +140,7 @@ func newArray(store Store, path string, m Metadata, o *Options) (*Array, error) 
 	return a, nil
 }
 
-// Metadata returns what the metadata says. It isn't to be changed.
+// Metadata returns the metadata. The caller must not change it.
 func (a *Array) Metadata() Metadata { return a.meta }
 
 // Shape returns the extents.
@@ -147,23 +149,23 @@ func (a *Array) Shape() []int { return slices.Clone(a.meta.Shape) }
 // DType returns the element type.
 func (a *Array) DType() dtype.DType { return a.meta.DType }
 
-// Chunks returns the shape of a chunk: what is written at once, also where it is a
-// shard. Those at the end of an axis may reach beyond the array.
+// Chunks returns the shape of a chunk, the unit of writing, also if it is a shard. The
+// chunks at the end of an axis may reach beyond the array.
 func (a *Array) Chunks() []int { return slices.Clone(a.meta.Chunks) }
 
-// Inner returns the shape that is read at once: of an inner chunk of shards, else of a chunk.
+// Inner returns the shape of the unit of reading: of an inner chunk of shards, else of a chunk.
 func (a *Array) Inner() []int { return slices.Clone(a.pipe.shape) }
 
-// FillValue returns the element that absent chunks consist of, a tensor of rank 0, or of rank 1 where Metadata.Type adds an axis.
+// FillValue returns the element that absent chunks consist of, a tensor of rank 0, or of rank 1 if Metadata.Type adds an axis.
 func (a *Array) FillValue() tensor.Any { return a.fill }
 
 // Attributes returns the user's attributes, as encoding/json reads them.
 func (a *Array) Attributes() map[string]any { return a.meta.Attributes }
 
-// DimensionNames returns the names of the axes, "" for one without, or nil.
+// DimensionNames returns the names of the axes, "" for an axis without one, or nil if no axis has one.
 func (a *Array) DimensionNames() []string { return slices.Clone(a.meta.DimensionNames) }
 
-// Grid returns how many chunks there are along each axis.
+// Grid returns the number of chunks along each axis.
 func (a *Array) Grid() []int {
 	grid := make([]int, len(a.meta.Shape))
 	for i, n := range a.meta.Shape {
@@ -201,7 +203,7 @@ func (a *Array) ChunkKey(index ...int) string {
 	return path.Join(a.path, key)
 }
 
-// box returns where a chunk begins and the shape of its part within the array.
+// box returns the origin of a chunk and the shape of its part within the array.
 func (a *Array) box(chunk, index []int) (from, shape []int, err error) {
 	m := &a.meta
 	if len(index) != len(m.Shape) {
@@ -218,7 +220,7 @@ func (a *Array) box(chunk, index []int) (from, shape []int, err error) {
 	return from, shape, nil
 }
 
-// cut is the part of t from the origin on.
+// cut returns the part of t that begins at the origin.
 func cut(t tensor.Any, shape []int) (tensor.Any, error) {
 	return window(t, make([]int, len(shape)), shape)
 }

@@ -11,8 +11,8 @@ import (
 var errBlosc = errors.New("the frame is damaged")
 
 // unblosc reads a frame of Blosc 1: a header of 16 bytes, the offset of each block, and
-// the blocks, of one part or of one for each byte of an element.
-// Source: c-blosc, README_CHUNK_FORMAT.rst, and blosc.c for what is split.
+// the blocks. A block has one part, or one part for each byte of an element.
+// Source: c-blosc, README_CHUNK_FORMAT.rst; blosc.c decides which blocks are split.
 func unblosc(dst, b []byte, most int) ([]byte, error) {
 	const header = 16
 	if len(b) < header {
@@ -95,7 +95,7 @@ func unblosc(dst, b []byte, most int) ([]byte, error) {
 	return out, nil
 }
 
-// sized is n bytes of dst, or new ones where it has no room.
+// sized returns n bytes of dst, or new ones if dst has no room.
 func sized(dst []byte, n int) []byte {
 	if cap(dst) < n {
 		return make([]byte, n)
@@ -103,7 +103,7 @@ func sized(dst []byte, n int) []byte {
 	return dst[:n]
 }
 
-// bloscFormats fill dst with what src holds compressed.
+// bloscFormats are the decompressors by the number of their format. They fill dst from the compressed bytes src.
 var bloscFormats = map[byte]func(dst, src []byte) error{
 	0: unblosclz,
 	1: unlz4,
@@ -131,7 +131,7 @@ func into(dst, src []byte, f func(dst, b []byte, most int) ([]byte, error)) erro
 }
 
 // unshuffle puts the bytes of elements together: src has all first bytes, then all
-// second ones. What is no whole element stands at the end as it is.
+// second ones. Bytes at the end that make no whole element are copied.
 func unshuffle(dst, src []byte, size int) {
 	n := len(src) / size
 	for j := range size {
@@ -143,7 +143,7 @@ func unshuffle(dst, src []byte, size int) {
 }
 
 // unbitshuffle puts the bits of elements together: src has bit 0 of all elements, then
-// bit 1. Blosc leaves a block as it is whose elements aren't a multiple of 8.
+// bit 1. Blosc doesn't shuffle a block whose number of elements isn't a multiple of 8.
 func unbitshuffle(dst, src []byte, size int) {
 	n := len(src) / size
 	if len(src)%size != 0 || n%8 != 0 {
@@ -209,7 +209,7 @@ func unlz4(dst, src []byte) error {
 	return nil
 }
 
-// repeat copies m bytes from back bytes before n, which they may run into.
+// repeat copies m bytes to dst[n:] from the bytes that begin at n-back. The two may overlap: then the bytes repeat.
 func repeat(dst []byte, n, back, m int) int {
 	for end := n + m; n < end; {
 		n += copy(dst[n:end], dst[n-back:n])
@@ -217,7 +217,7 @@ func repeat(dst []byte, n, back, m int) int {
 	return n
 }
 
-// unblosclz fills dst from what Blosc's own compressor made. Source: c-blosc, blosclz.c.
+// unblosclz fills dst from bytes that Blosc's own compressor made. Source: c-blosc, blosclz.c.
 func unblosclz(dst, src []byte) error {
 	const far = 8191
 	at, n := 0, 0

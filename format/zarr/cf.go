@@ -17,21 +17,21 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// A cf says how stored numbers are decoded.
+// A cf decodes stored numbers by the CF conventions.
 type cf struct {
 	from, to dtype.DType
 	scale    float64
 	offset   float64
 	scaled   bool
 	missing  []uint64 // by their bits
-	nan      bool     // NaN is to be found among floats: they become times
-	// Of times: the number of units since base, in units of the result.
+	nan      bool     // floats become times, and NaN becomes NaT
+	// For times: the stored numbers count units since base, which is in units of the result.
 	time bool
 	base int64
-	per  int64 // how many of the result's units are in one of the stored
+	per  int64 // units of the result in one stored unit
 }
 
-// cfOf changes the element type to the one that the attributes say, and completes e. It returns nil where nothing is to be decoded.
+// cfOf sets the element type that the attributes define, and completes e. It returns nil if there is nothing to decode.
 func cfOf(m *Metadata, e *element) (*cf, error) {
 	d := m.DType
 	if !d.IsInteger() && !slices.Contains([]dtype.DType{dtype.Float16, dtype.BFloat16, dtype.Float32, dtype.Float64}, d) {
@@ -72,7 +72,7 @@ func cfOf(m *Metadata, e *element) (*cf, error) {
 	fill := m.fillBytes()
 	b := append([]byte{}, fill...)
 	out, err := c.apply(nil, b, math.MaxInt)
-	if err != nil { // it stands for none
+	if err != nil { // it is a missing value
 		out = make([]byte, c.to.Size())
 		putWord(out, c.none())
 	}
@@ -86,7 +86,7 @@ func cfOf(m *Metadata, e *element) (*cf, error) {
 	return c, err
 }
 
-// signed is the integer of a type's size with a sign or without.
+// signed returns the integer type, signed or not, of the size of d.
 func signed(d dtype.DType, sign bool) dtype.DType {
 	list := []dtype.DType{dtype.Uint8, dtype.Uint16, dtype.Uint32, dtype.Uint64}
 	if sign {
@@ -108,7 +108,7 @@ func number(attributes map[string]any, name string) (v float64, there bool, err 
 	return v, there, nil
 }
 
-// absent finds the numbers that stand for none.
+// absent finds the missing values.
 func (c *cf) absent(m *Metadata) error {
 	for _, name := range []string{"_FillValue", "missing_value"} {
 		x, there := m.Attributes[name]
@@ -141,7 +141,7 @@ func (c *cf) absent(m *Metadata) error {
 	return nil
 }
 
-// miss adds a number that stands for none. One that no element can have is none of them.
+// miss adds a missing value. It ignores a number that no element can have.
 func (c *cf) miss(v float64) {
 	d := c.from
 	b := make([]byte, d.Size())
@@ -179,7 +179,7 @@ var unitNames = map[string]int64{"d": 864e11, "day": 864e11, "h": 36e11, "hr": 3
 
 var sinceForm = regexp.MustCompile(`^\s*([\pL_]+)\s+since\s+(\d{1,5})-(\d{1,2})-(\d{1,2})(?:[T\s]+(\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:\.(\d{1,9})0*)?)?)?\s*(?:Z|UTC|GMT|0{1,2}:?0{0,2}|([+-])(\d{1,2}):?(\d{2})?)?\s*$`)
 
-// times reads units since a date, and returns the type of such times, "" where there are none.
+// times reads units since a date, and returns the type of such times, "" if the elements aren't times.
 func (c *cf) times(attributes map[string]any) (string, error) {
 	text, _ := attributes["units"].(string)
 	name, _, since := strings.Cut(strings.TrimSpace(text), " since ")
@@ -249,7 +249,7 @@ func days(y, m, d int, mixed bool) int64 {
 	return n - int64(y/100) + int64(y/400) - 32045 - 2440588
 }
 
-// unixOf is the time of a number of units.
+// unixOf returns the time of a number of units.
 func (c *cf) unixOf(w uint64, v float64) (int64, error) {
 	far := func() (int64, error) {
 		return 0, fail(ErrLimit, "CF: the time %v is beyond int64; without CF the numbers are read", v)
@@ -268,7 +268,7 @@ func (c *cf) unixOf(w uint64, v float64) (int64, error) {
 		}
 		n *= c.per
 	default:
-		// The whole units are exact; the rest of one is rounded once.
+		// The whole units are exact; the fraction is rounded once.
 		v = float64(c.scale*v) + c.offset
 		whole := math.Floor(v)
 		if !(math.Abs(whole) < float64(math.MaxInt64/max(c.per, 1))) {
@@ -285,7 +285,7 @@ func (c *cf) unixOf(w uint64, v float64) (int64, error) {
 	return far()
 }
 
-// String says how a number is made.
+// String describes the decoding.
 func (c *cf) String() string {
 	text := "of " + c.from.String()
 	if c.scale != 1 {
@@ -300,7 +300,7 @@ func (c *cf) String() string {
 	return text
 }
 
-// stage is the decoding as a stage behind all others.
+// stage returns the decoding as a stage behind all others.
 func (c *cf) stage() stage {
 	return stage{name: "CF", decode: c.apply, grow: func(n int) int { return times(n/c.to.Size(), c.from.Size()) }}
 }

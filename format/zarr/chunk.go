@@ -12,8 +12,8 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// ReadChunk returns the part of a chunk that is within the array. An absent one is a
-// read-only tensor of fill values that takes the memory of one element.
+// ReadChunk returns the part of a chunk that is within the array. For an absent chunk it
+// returns a read-only tensor of fill values that takes the memory of one element.
 func (a *Array) ReadChunk(ctx context.Context, index ...int) (tensor.Any, error) {
 	if err := needContext(ctx); err != nil {
 		return tensor.Any{}, err
@@ -33,7 +33,7 @@ func (a *Array) ReadChunk(ctx context.Context, index ...int) (tensor.Any, error)
 }
 
 // ChunkSize returns the number of bytes that a chunk takes in the store, and whether it
-// is there. It doesn't read the chunk.
+// exists. It doesn't read the chunk.
 func (a *Array) ChunkSize(ctx context.Context, index ...int) (n int64, ok bool, err error) {
 	if err := needContext(ctx); err != nil {
 		return 0, false, err
@@ -49,7 +49,7 @@ func (a *Array) ChunkSize(ctx context.Context, index ...int) (n int64, ok bool, 
 	return n, err == nil, at(key, err)
 }
 
-// DeleteChunk removes a chunk, so that its elements are the fill value; that it isn't there is no
+// DeleteChunk removes a chunk, so that its elements are the fill value. To delete an absent chunk is no
 // error.
 func (a *Array) DeleteChunk(ctx context.Context, index ...int) error {
 	if err := needContext(ctx); err != nil {
@@ -78,7 +78,7 @@ func (a *Array) chunkPrefix() string {
 	return prefix
 }
 
-// StoredChunks returns the indices of the chunks that are there, the last axis fastest.
+// StoredChunks returns the indices of the chunks that the store has, the last axis fastest.
 // It lists the store once.
 func (a *Array) StoredChunks(ctx context.Context) ([][]int, error) {
 	if err := needContext(ctx); err != nil {
@@ -113,8 +113,8 @@ func (a *Array) StoredChunks(ctx context.Context) ([][]int, error) {
 	return list, nil
 }
 
-// Remove deletes all that is at a path of a store and below it, first the metadata. It must
-// not be written meanwhile.
+// Remove deletes all values at a path of a store and below it, first the metadata. Nobody may
+// write there meanwhile.
 func Remove(ctx context.Context, s Store, p string) error {
 	if err := needContext(ctx); err != nil {
 		return err
@@ -147,8 +147,8 @@ func Remove(ctx context.Context, s Store, p string) error {
 	return at(p, err)
 }
 
-// rows returns what decodes the fewest bytes in a row that have the part of a chunk from first on, and where they begin. First becomes
-// where the part is in them. Of a chunk that is encoded in other ways they are all.
+// rows finds the shortest run of a chunk's bytes that holds the part that begins at first. It returns the run's pipeline and offset, and
+// sets first to the part's place in the run. If bytes aren't simply the elements in order, the run is the whole chunk.
 func (p *pipeline) rows(first, shape []int) (rows *pipeline, off int) {
 	if len(p.stages) > 0 || p.stored != nil || p.shard != nil {
 		return p, 0

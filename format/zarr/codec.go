@@ -25,13 +25,13 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// A Codec is an entry of the list of codecs, as the metadata has it.
+// A Codec is an entry in the metadata's list of codecs.
 type Codec struct {
 	Name          string         `json:"name"`
 	Configuration map[string]any `json:"configuration,omitempty"`
 }
 
-// UnmarshalJSON takes also the short form of a codec, its name alone.
+// UnmarshalJSON reads a codec, also in the short form, its name alone.
 func (c *Codec) UnmarshalJSON(b []byte) error {
 	var e extension
 	err := e.UnmarshalJSON(b)
@@ -42,8 +42,8 @@ func (c *Codec) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// codecList is a list of codecs of a document. A codec that isn't known and needn't be
-// understood is left out.
+// codecList is the list of codecs of a document. It leaves out codecs that aren't known and
+// needn't be understood.
 type codecList []Codec
 
 func (l *codecList) UnmarshalJSON(b []byte) error {
@@ -72,11 +72,11 @@ func (l *codecList) UnmarshalJSON(b []byte) error {
 // numcodecs begins the names of filters and compressors of version 2.
 const numcodecs = "numcodecs."
 
-// Gzip compresses chunks, at a level of 0, not at all, to 9, best.
+// Gzip compresses chunks at a level from 0, no compression, to 9, the best.
 func Gzip(level int) Codec { return Codec{"gzip", map[string]any{"level": level}} }
 
 // Zstd compresses chunks. The level is one of the reference implementation, -131072 to
-// 22, and rounded to one of the four that the encoder here has.
+// 22. It is rounded to one of the encoder's four levels.
 func Zstd(level int) Codec {
 	return Codec{"zstd", map[string]any{"level": level, "checksum": false}}
 }
@@ -84,7 +84,7 @@ func Zstd(level int) Codec {
 // CRC32C adds a checksum of four bytes to each chunk.
 func CRC32C() Codec { return Codec{Name: "crc32c"} }
 
-// Transpose stores the axes of a chunk in this order.
+// Transpose stores the axes of a chunk in the given order.
 func Transpose(order ...int) Codec {
 	return Codec{"transpose", map[string]any{"order": order}}
 }
@@ -96,8 +96,8 @@ func endian(big bool) binary.ByteOrder {
 	return binary.LittleEndian
 }
 
-// Bytes stores elements in a byte order. Without it in the list, or with nil, they are
-// stored in binary.LittleEndian.
+// Bytes stores elements in a byte order. If it is absent from the list, or its order is nil,
+// they are stored in binary.LittleEndian.
 func Bytes(order binary.ByteOrder) Codec {
 	endian := "little"
 	if order != nil && order.Uint16([]byte{0, 1}) == 1 {
@@ -106,7 +106,7 @@ func Bytes(order binary.ByteOrder) Codec {
 	return Codec{"bytes", map[string]any{"endian": endian}}
 }
 
-// int reads a whole number from low to high of the configuration.
+// int reads an integer of the configuration, from low to high.
 func (c Codec) int(key string, otherwise, low, high int) (int, error) {
 	n := otherwise
 	switch v := c.Configuration[key].(type) {
@@ -127,7 +127,7 @@ func (c Codec) int(key string, otherwise, low, high int) (int, error) {
 	return n, nil
 }
 
-// text reads a string of the configuration, "" where there is none.
+// text reads a string of the configuration, "" if there is none.
 func (c Codec) text(key string) (string, error) {
 	v, there := c.Configuration[key]
 	s, ok := v.(string)
@@ -143,7 +143,7 @@ type pipeline struct {
 	shape   []int       // of the chunk
 	stored  []int       // the axes in the order of the bytes; nil: as they are
 	coded   dtype.DType // of the elements behind the filters
-	filters int         // stages that make elements of elements
+	filters int         // the number of stages that make elements of elements
 	big     bool
 	shard   *sharding // nil: bytes are made of the elements one by one
 	stages  []stage   // in the order of encoding
@@ -163,7 +163,7 @@ func (p *pipeline) borrow() *work {
 	return new(work)
 }
 
-// slack is the most bytes that a compressor makes of n.
+// slack returns the most bytes that a compressor makes of n.
 func slack(n int) int { return plus(plus(n, n/8), 256) }
 
 // plus and times stop at the largest int.
@@ -176,7 +176,7 @@ func times(a, b int) int {
 	return a * b
 }
 
-// measure finds the largest number of bytes that each stage may decode to, and that of a value.
+// measure computes the largest number of bytes that each stage may decode to, and the largest of a value.
 func (p *pipeline) measure() {
 	p.most = p.n
 	for i, s := range p.stages {
@@ -193,8 +193,8 @@ func (p *pipeline) measure() {
 	}
 }
 
-// decode puts the elements of a chunk, in the machine's byte order, into dst where that
-// has room. b is used up.
+// decode returns the elements of a chunk in the machine's byte order, in dst if it has
+// room. It may overwrite b.
 func (p *pipeline) decode(dst, b []byte) ([]byte, error) {
 	if len(b) > p.most {
 		return nil, fail(ErrLimit, "a value of %d bytes for a chunk of %d", len(b), p.n)
@@ -231,7 +231,7 @@ func (p *pipeline) decode(dst, b []byte) ([]byte, error) {
 	return b, nil
 }
 
-// elements makes elements in the machine's byte order of bytes, of shards in dst where that has room.
+// elements makes elements in the machine's byte order of bytes. The elements of shards lie in dst if it has room.
 func (p *pipeline) elements(dst, b []byte) ([]byte, error) {
 	if p.shard != nil {
 		return p.shard.decode(dst, b)
@@ -249,7 +249,7 @@ func (p *pipeline) wrong(n int) error {
 	return fail(ErrFormat, "the chunk has %d bytes of elements; %v of %v are %d", n, p.shape, p.d, p.n)
 }
 
-// layout is how the elements of a chunk lie in its bytes.
+// layout returns the layout of the elements in a chunk's bytes.
 func (p *pipeline) layout() (layout.Layout, error) {
 	if p.stored == nil {
 		return layout.RowMajor(p.shape...)
@@ -262,8 +262,8 @@ func (p *pipeline) layout() (layout.Layout, error) {
 	return layout.New(p.shape, strides)
 }
 
-// encode makes the value of a chunk, which lies in w or in t, and reports whether it consists of
-// this element alone; then the value is nil.
+// encode makes the value of a chunk, which lies in w or in t. If all its elements equal unless,
+// same is true and the value nil.
 func (p *pipeline) encode(w *work, t tensor.Any, unless []byte) (b []byte, same bool, err error) {
 	if p.stored != nil {
 		if t, err = tensor.Permute(t, p.stored...); err != nil {
@@ -315,7 +315,7 @@ func readOnly(name string) error {
 	return fail(ErrCodec, "the codec %s is read and not written", name)
 }
 
-// written fails if a codec is only read.
+// written returns an error if a codec can only be read.
 func (p *pipeline) written() error {
 	for _, s := range p.stages {
 		if s.encode == nil {
@@ -334,7 +334,7 @@ func (p *pipeline) gather(b []byte, t tensor.Any) error {
 	if err != nil {
 		return err
 	}
-	p.d.Mend(b) // what was there before
+	p.d.Mend(b) // the bytes left from an earlier use
 	own, err := tensorOver(b, p.d, lay)
 	if err != nil {
 		return err
@@ -342,8 +342,8 @@ func (p *pipeline) gather(b []byte, t tensor.Any) error {
 	return tensor.Copy(own, t)
 }
 
-// newPipeline reads a list of codecs. The fill value is that of inner chunks that are absent; depth is how many shards
-// the chunk lies in.
+// newPipeline reads a list of codecs. fill is the fill value of absent inner chunks; depth is the number of shards around
+// the chunk.
 func newPipeline(list []Codec, e element, shape []int, fill tensor.Any, depth int) (*pipeline, error) {
 	p := &pipeline{d: e.d, coded: e.stored, shape: shape}
 	var err error
@@ -423,7 +423,7 @@ func newPipeline(list []Codec, e element, shape []int, fill tensor.Any, depth in
 			serialized = true
 			continue
 		}
-		// A filter before the codec bytes has elements in the machine's order, one behind it those that are stored.
+		// A filter before the codec bytes gets elements in the machine's byte order, a filter behind it elements in the stored order.
 		filter, big := !serialized && c.kind() == ofElements, p.big
 		if filter {
 			big = conv.BigEndian
@@ -466,7 +466,7 @@ func orderOf(v any, rank int) ([]int, bool) {
 			}
 			order = append(order, int(f))
 		}
-	case string: // of early drafts
+	case string: // from early drafts
 		for i := range rank {
 			if v == "F" {
 				i = rank - 1 - i

@@ -12,7 +12,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// inflate reads at most most bytes, into dst where that has room. It takes memory as the
+// inflate reads at most most bytes, into dst if it has room. It allocates memory as the
 // bytes come.
 func inflate(r io.Reader, dst []byte, compressed, most int) ([]byte, error) {
 	out := dst[:0:min(cap(dst), most)]
@@ -103,7 +103,7 @@ func unzlib(dst, b []byte, most int) ([]byte, error) {
 	return inflate(r, dst, len(b), most)
 }
 
-// decoder decodes within the capacity of what it is given.
+// decoder decodes no more bytes than the capacity of dst.
 var decoder = sync.OnceValues(func() (*zstd.Decoder, error) {
 	return zstd.NewReader(nil, zstd.WithDecodeAllCapLimit(true), zstd.WithDecoderConcurrency(0))
 })
@@ -159,6 +159,6 @@ type stage struct {
 	name   string
 	encode func(dst, b []byte) ([]byte, error) // nil: it is read only
 	decode func(dst, b []byte, most int) ([]byte, error)
-	grow   func(n int) int // the most bytes that encode makes of n; nil: as many
+	grow   func(n int) int // the most bytes that encode makes of n; nil: n
 	varies bool            // it may make fewer
 }

@@ -1,14 +1,14 @@
-// Package zarr reads and writes Zarr: arrays cut into chunks, each of which is a value
-// of a store, a file of a folder or an object. What is read is what is asked for.
+// Package zarr reads and writes Zarr: arrays cut into chunks. Each chunk is a value of a
+// store, such as a file of a folder or an object.
 //
-// Open reads the metadata of an array; Slice reads the chunks that hold a part of it,
-// several at once, of shards only their index and the inner chunks that are needed.
-// Write and WriteChunk replace chunks one by one: who reads meanwhile, or after a crash,
-// finds the old chunk or the new one. Through one Array several may write at once; Lock
-// keeps other programs from an array. An array that is created with Metadata.Unfinished is
-// refused by Open until Finish, so that nobody takes the fill value for elements that are yet to be written.
+// Open reads the metadata of an array. Slice reads only the chunks that hold a part of it,
+// several at once; of shards, it reads the index and the inner chunks of the part.
+// Write and WriteChunk replace chunks one by one: a reader sees the old chunk or the new
+// one, also after a crash. Several goroutines may write through one Array; Lock keeps other
+// programs from an array. Open refuses an array that was created with Metadata.Unfinished
+// until Finish, so that nobody takes the fill value for elements that are yet to be written.
 //
-// Stores are Dir, Memory, Zip, HTTP and References, and package s3 has buckets. A Store of six methods is all that another one takes.
+// Stores are Dir, Memory, Zip, HTTP and References, and package s3 has buckets. Another store has to implement the six methods of Store.
 //
 // # Versions
 //
@@ -17,11 +17,11 @@
 // attributes, groups, and consolidated metadata as zarr-python 3 writes it. Of numcodecs it reads
 // shuffle, zlib, gzip, bz2, zstd, lz4, blosc, crc32, crc32c and adler32 behind the codec bytes, delta,
 // fixedscaleoffset, bitround and quantize before it. A list has up to 16 codecs, of which one makes bytes of
-// elements: bytes or sharding_indexed. Codecs may stand before and behind sharding_indexed, and up to four shards in
-// each other; of shards that the first codec makes, parts are read, others are read whole. The index of a shard has any codecs of a
-// fixed size, in either byte order, with or without a checksum. A field of the metadata
+// elements: bytes or sharding_indexed. Codecs may stand before and behind sharding_indexed. Shards may be nested four deep.
+// Parts of a shard are read if sharding_indexed is the only codec; otherwise a shard is read whole. The index of a shard has any
+// codecs of a fixed size, in either byte order, with or without a checksum. A field of the metadata
 // that isn't known is an error unless it says "must_understand": false; likewise a codec and
-// a storage transformer. A key of a codec that isn't known is always an error. Of what its specification lacks, version 3
+// a storage transformer. A key of a codec that isn't known is always an error. Beyond its specification, version 3
 // is read with the codec name endian, the orders C and F of transpose, gzip and zstd without a level, and null for dimension_names.
 //
 // Version 2: C and F order; the compressors zlib, gzip, bz2, zstd, lz4 and blosc, the
@@ -29,25 +29,26 @@
 // adler32. It is written with gzip, zlib or zstd. Blosc holds blosclz, lz4, snappy, zlib and zstd. Its fill values may be null,
 // 0 and 1 for bool, and integers as 1.0.
 //
-// NaN, Infinity and -Infinity may stand in attributes and as fill values without quotes, as Python's json writes them.
-// They are not written so: attributes that hold them are an error.
+// NaN, Infinity and -Infinity may stand without quotes in attributes and as fill values, as Python's json writes them.
+// They aren't written so: to write attributes that hold them is an error.
 //
 // # Element types
 //
 //	bool, int8 … int64, uint8 … uint64, float16, float32, float64, complex64, complex128
 //	version 3 also bfloat16, float8_e4m3fn, float8_e5m2, float8_e4m3fnuz, float8_e5m2fnuz, float8_e8m0fnu
 //
-// Metadata.Type names other types. datetime64 and timedelta64 are int64. Fixed-length strings and raw bytes have an axis more. Fields of
-// structs are arrays of their own, by Array.Field or the path x.field. Strings of any length and objects are refused by name.
+// Metadata.Type names other types. datetime64 and timedelta64 are int64. Fixed-length strings and raw bytes have one more axis. Fields of
+// structs are arrays of their own, opened by Array.Field or the path x.field. Strings of variable length and objects are refused; the error
+// names the type.
 //
 // CF decodes packed numbers and times by the attributes of the CF conventions.
 //
 // # Untrusted stores
 //
-// Every function returns an error, with the key, and never panics. What metadata says
-// takes no memory: a chunk has as much as its bytes give, at most what its shape allows,
-// and MaxBytes bounds that. A value larger than any chunk of its shape isn't read, nor decompressed
-// from a zip file or an answer of a server. A document of metadata has at most 16 MiB and 2^18 values; of consolidated
+// Functions return an error with the key, and never panic. Sizes in metadata allocate no memory
+// by themselves: the memory of a chunk grows with its bytes, up to the size of its shape, which
+// MaxBytes bounds. A value larger than any chunk of its shape isn't read, nor decompressed
+// from a zip file or a server's answer. A document of metadata has at most 16 MiB and 2^18 values; in consolidated
 // metadata, each member. A server that is too slow is an error; see HTTP.
 //
 // The formats: zarr-specs.readthedocs.io, versions 3.1 and 2; numcodecs.readthedocs.io

@@ -15,7 +15,7 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// names are the element types of version 3: those of the specification, and of its
+// names are the names of element types in version 3, from the specification and its
 // registry of extensions.
 var names = [dtype.Count]string{
 	dtype.Bool: "bool",
@@ -59,8 +59,8 @@ func codeOf(d dtype.DType) (string, error) {
 	}
 }
 
-// parseFill reads a fill value as the bytes of an element, in the machine's order. Version 2 has also null, 0 and 1 for
-// bool, integers as 1.0, and complex numbers without an imaginary part.
+// parseFill reads a fill value as the bytes of an element, in the machine's byte order. Version 2 has also null,
+// integers written like 1.0, and complex numbers without an imaginary part. Its bool may be 0 or 1.
 func parseFill(raw json.RawMessage, d dtype.DType, version int) ([]byte, error) {
 	raw = bytes.TrimSpace(raw)
 	bad := func() ([]byte, error) {
@@ -126,7 +126,7 @@ func parseFill(raw json.RawMessage, d dtype.DType, version int) ([]byte, error) 
 		return b, nil
 	case d.IsInteger():
 		if version == 2 {
-			text = strings.TrimSuffix(text, ".0") // as some writers have it
+			text = strings.TrimSuffix(text, ".0") // which some writers append
 		}
 		if d.IsSigned() {
 			v, err := strconv.ParseInt(text, 10, d.Size()*8)
@@ -153,7 +153,7 @@ func parseFill(raw json.RawMessage, d dtype.DType, version int) ([]byte, error) 
 	}
 	var v float64
 	switch {
-	case text == "NaN": // in quotes, as Zarr has it, or bare, as Python's json writes it
+	case text == "NaN": // in quotes, as Zarr writes it, or bare, as Python's json does
 		v = math.NaN()
 	case text == "Infinity":
 		v = math.Inf(1)
@@ -251,7 +251,7 @@ func fillText(b []byte, d dtype.DType) json.RawMessage {
 		return json.RawMessage(text(math.Float64frombits(w), 64, 0x7ff8000000000000))
 	case d == dtype.Float32:
 		return json.RawMessage(text(float64(math.Float32frombits(uint32(w))), 32, 0x7fc00000))
-	case w == 0 && d != dtype.Float8E8M0: // whose code 0 is 2^-127
+	case w == 0 && d != dtype.Float8E8M0: // in which code 0 is 2^-127
 		return json.RawMessage("0.0")
 	}
 	return json.RawMessage(`"0x` + hexOf(w, d.Size()) + `"`)
@@ -276,7 +276,7 @@ func scalar(b []byte, d dtype.DType) (tensor.Any, error) {
 	return tensorOver(b, d, lay)
 }
 
-// fillBytes are the bytes of the fill value.
+// fillBytes returns the bytes of the fill value.
 func (m *Metadata) fillBytes() []byte {
 	if b, ok := tensor.Bytes(m.Fill); ok && len(b) == m.DType.Size() {
 		return b

@@ -8,8 +8,8 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// The reasons a hierarchy or a call can be refused, for errors.Is. An error of the
-// store itself is wrapped as it is; an absent key is fs.ErrNotExist.
+// The reasons for which a hierarchy or a call is refused, for errors.Is. Errors of the
+// store are wrapped unchanged; an absent key is fs.ErrNotExist.
 var (
 	ErrFormat = errors.New("not valid Zarr")           // metadata or a chunk breaks the format
 	ErrType   = errors.New("unsupported element type") // an element type without a counterpart
@@ -18,14 +18,14 @@ var (
 	ErrLocked = errors.New("locked by another")        // somebody else holds the lock
 	ErrNode   = errors.New("another kind of node")     // an array where a group was looked for, or a group where an array was
 	ErrShape  = errors.New("shapes don't fit")         // an index or a tensor that doesn't fit the array
-	ErrScheme = errors.New("unknown scheme")           // a URL whose scheme nothing is registered for
+	ErrScheme = errors.New("unknown scheme")           // a URL whose scheme isn't registered
 	ErrAbsent = errors.New("absent chunk")             // a chunk isn't there, and the option Whole was given
 
 	ErrUnfinished = errors.New("unfinished") // its chunks aren't all written yet: see Unfinished
 )
 
-// Error says which key of the store, what was found and what to do. Unwrap gives one
-// of the sentinels above or the error of the store.
+// Error names the key in the store, the fault and the remedy. Unwrap returns one of the
+// errors above or the error of the store.
 type Error struct {
 	Key  string // of the store; "" where the error is about a call
 	Text string
@@ -62,7 +62,7 @@ func fail(err error, format string, args ...any) error {
 	return &Error{Text: fmt.Sprintf(format, args...), Err: err}
 }
 
-// at names the key of an error that was made without knowing it.
+// at adds the key to an error that was made without it.
 func at(key string, err error) error {
 	if err == nil {
 		return nil
@@ -78,10 +78,10 @@ func at(key string, err error) error {
 	return &Error{Key: key, Text: err.Error(), Err: err}
 }
 
-// in names the inner chunk of an error.
+// in adds the inner chunk to an error.
 func in(index []int, err error) error { return within(fmt.Sprintf("inner chunk %v", index), err) }
 
-// within says where in a value an error is.
+// within adds the place in a value to an error.
 func within(where string, err error) error {
 	var e *Error
 	switch {

@@ -51,8 +51,8 @@ func (a *Array) Field(name string) (*Array, error) {
 	return newArray(a.store, a.path, m, &a.set)
 }
 
-// Text returns the elements of a tensor that Slice or Index gave as text, the last axis fastest: strings without the zeros at their ends,
-// times as NumPy writes them. ok is false for an array of others.
+// Text returns the elements of a tensor from Slice or Index as text, the last axis fastest: strings without the zeros at their ends,
+// times as NumPy writes them. ok is false for arrays of other elements.
 func (a *Array) Text(t tensor.Any) (list []string, ok bool) {
 	c, err := tensor.Contiguous(t)
 	if err != nil || t.DType() != a.meta.DType {
@@ -90,7 +90,7 @@ func (a *Array) Text(t tensor.Any) (list []string, ok bool) {
 	return list, true
 }
 
-// timeText writes a time of count units since 1970, or a duration. Times that Go's package time has no room for are numbers.
+// timeText writes a time of count units since 1970, or a duration. Times beyond the range of Go's package time are written as numbers.
 func timeText(v int64, date bool, count, unit string) string {
 	n, _ := strconv.ParseInt(count, 10, 64)
 	if v == math.MinInt64 {

@@ -13,8 +13,8 @@ import (
 	"strings"
 )
 
-// unfinishedField is the field of zarr.json that marks an array as unfinished. By the specification of version 3, a program that
-// doesn't know the field mustn't read the array.
+// unfinishedField is the field of zarr.json that marks an array as unfinished. The specification of version 3 forbids a program that
+// doesn't know the field to read the array.
 const unfinishedField = "ashlar_unfinished"
 
 type unfinished struct {
@@ -31,9 +31,9 @@ func newFinished(s Store, p string, m Metadata, o *Options) (*Array, error) {
 	return a, err
 }
 
-// Finish takes the mark off an array that was created with Metadata.Unfinished: all of its chunks are
-// written, and it is read as any other from then on. In a folder it first waits until the disk has the names of the chunks. Without
-// the mark it does nothing.
+// Finish removes the mark of an array that was created with Metadata.Unfinished: all its chunks are
+// written, and it is read like any other from then on. In a folder it first waits until the disk has the names of the chunks. If there
+// is no mark, it does nothing.
 func (a *Array) Finish(ctx context.Context) error {
 	if err := needContext(ctx); err != nil {
 		return err
@@ -61,7 +61,7 @@ func (a *Array) Finish(ctx context.Context) error {
 	return at(key, err)
 }
 
-// setWithout writes the fields of a document of metadata but for one. The others stay as they stand.
+// setWithout writes the fields of a document of metadata except one, with unchanged text.
 func setWithout(ctx context.Context, s Store, key string, fields map[string]json.RawMessage, field string) error {
 	var b bytes.Buffer
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
@@ -73,8 +73,8 @@ func setWithout(ctx context.Context, s Store, key string, fields map[string]json
 	return s.Set(ctx, key, fmt.Appendf(nil, "{%s\n}\n", bytes.TrimPrefix(b.Bytes(), []byte(","))))
 }
 
-// forget removes the consolidated metadata of groups above a path that know an array or a group there. Several programs may do that
-// at once, as all write the same.
+// forget removes the consolidated metadata of groups above a path if it has an array or a group at the path. Several programs may do
+// that at once, since all write the same.
 func forget(ctx context.Context, s Store, p string) error {
 	const field = "consolidated_metadata"
 	for above := p; above != ""; {
@@ -91,7 +91,7 @@ func forget(ctx context.Context, s Store, p string) error {
 			fields, err = fieldsOf(b)
 		}
 		if raw := fields[field]; err == nil && len(raw) > 0 && string(raw) != "null" {
-			list, _ = members(raw) // OpenGroup refuses what can't be read here
+			list, _ = members(raw) // OpenGroup reports an error here
 		}
 		if _, stale := list[strings.TrimPrefix(strings.TrimPrefix(p, above), "/")]; err == nil && stale {
 			err = setWithout(ctx, s, key, fields, field)

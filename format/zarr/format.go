@@ -22,7 +22,7 @@ import (
 // Roots are the values of which the root of a hierarchy has one.
 var Roots = []string{"zarr.json", ".zarray", ".zgroup"}
 
-// sign knows Zarr by the name of a file, and kerchunk's references by their first key.
+// sign recognizes Zarr by the name of a file, and kerchunk's references by their first key.
 func sign(head []byte, named bool) format.Sign {
 	rest, object := bytes.CutPrefix(bytes.TrimSpace(head), []byte("{"))
 	rest = bytes.TrimSpace(rest)
@@ -58,9 +58,9 @@ func init() {
 		}})
 }
 
-// A Hierarchy is the arrays of a store as a file of any format. Arrays are opened when they are asked for.
+// A Hierarchy presents the arrays of a store as a format.File. It opens an array at its first use.
 type Hierarchy struct {
-	root    string // the name that an array at the root goes by; "" for a group
+	root    string // the name of an array at the root; "" for a group
 	group   *Group
 	store   Store
 	names   []string
@@ -71,8 +71,8 @@ type Hierarchy struct {
 	path    string // of a file or a folder that openFile has opened, for errors
 }
 
-// OpenStore opens the arrays of a store. One at its root goes by the name root. Those that aren't finished can be described,
-// and only with Options.Unfinished read.
+// OpenStore opens the arrays of a store. An array at its root has the name root. Arrays that aren't finished can be described,
+// but are read only with Options.Unfinished.
 func OpenStore(store Store, root string, o *Options) (*Hierarchy, error) {
 	h := &Hierarchy{root: root, store: store, set: settingsOf(o), arrays: make(map[string]*Array), refused: make(map[string]error)}
 	_, err := h.Array(root)
@@ -123,8 +123,8 @@ func (h *Hierarchy) Array(name string) (*Array, error) {
 	return a, err
 }
 
-// Spread opens all arrays, and puts the fields of structs in the place of their arrays. An array of a type or a codec that isn't
-// known stays; it is an error when it is asked for.
+// Spread opens all arrays, and replaces each array of structs by its fields. An array of a type or a codec that isn't known stays;
+// to use it is an error.
 func (h *Hierarchy) Spread() error {
 	var names []string
 	for _, name := range h.names {
@@ -144,8 +144,8 @@ func (h *Hierarchy) Spread() error {
 	return nil
 }
 
-// FileStore returns the store of a file of n bytes: a zip file, or references as References reads them, to files in the folder and URLs of the
-// hosts.
+// FileStore returns the store of a file of n bytes: a zip file, or a document of References. References may lead to files in the folder
+// and URLs of the hosts.
 func FileStore(r io.ReaderAt, n int64, folder string, hosts []string) (Store, error) {
 	var head [64]byte
 	k, _ := r.ReadAt(head[:], 0)
@@ -250,7 +250,7 @@ func (h *Hierarchy) Info(name string) (i format.Info, err error) {
 	return i, nil
 }
 
-// Tensor reads an array, or the part of it that idx selects.
+// Tensor reads an array, or the part that idx selects.
 func (h *Hierarchy) Tensor(name string, idx ...layout.Index) (tensor.Any, error) {
 	a, err := h.Array(name)
 	if err == nil && a.text() {
@@ -262,7 +262,7 @@ func (h *Hierarchy) Tensor(name string, idx ...layout.Index) (tensor.Any, error)
 	return h.elements(name, a, idx)
 }
 
-// in names the file in an error.
+// in adds the file's name to an error.
 func (h *Hierarchy) in(err error) error {
 	if err == nil || h.path == "" {
 		return err
@@ -279,8 +279,8 @@ func (h *Hierarchy) elements(name string, a *Array, idx []layout.Index) (t tenso
 	return t, h.in(err)
 }
 
-// Strings returns the elements of an array of strings or times as text, or the part that idx selects, and its shape. For
-// other arrays list is nil.
+// Strings returns the elements of an array of strings or times as text, and their shape. idx selects a part. For other arrays list
+// is nil.
 func (h *Hierarchy) Strings(name string, idx ...layout.Index) (list []string, shape []int, err error) {
 	a, err := h.Array(name)
 	if err != nil {
@@ -314,7 +314,7 @@ func (h *Hierarchy) Close() error {
 	return h.closer.Close()
 }
 
-// pieces cuts a shape into chunks of about a MiB, the last axes whole where they fit.
+// pieces returns a shape of chunks of about a MiB, in which the last axes are whole if they fit.
 func pieces(t tensor.Any) []int {
 	left := max(1<<20/t.DType().Size(), 1)
 	chunks := make([]int, t.Rank())
@@ -325,9 +325,9 @@ func pieces(t tensor.Any) []int {
 	return chunks
 }
 
-// Put writes tensors to a store that is empty: one alone at the root, several in a group. Their chunks have a shape; nil: they are of about
-// a MiB. Until all are there they are marked as unfinished, with by as who writes them. Where Put fails, it removes what it wrote. A store with
-// values is an error that wraps fs.ErrExist, and stays as it is.
+// Put writes tensors to an empty store: a single one at the root, several in a group. chunks is the shape of their chunks; nil: chunks of
+// about a MiB. Until all are written, they are marked as unfinished, and by names their writer. If Put fails, it removes the values that
+// it wrote. For a store that has values, Put returns an error that wraps fs.ErrExist, and changes nothing.
 func Put(ctx context.Context, store Store, arrays []format.Array, chunks []int, by string) error {
 	if err := needContext(ctx); err != nil {
 		return err
@@ -336,13 +336,13 @@ func Put(ctx context.Context, store Store, arrays []format.Array, chunks []int, 
 		return cmp.Or(err, error(fail(fs.ErrExist, "it is there, and is never replaced: remove it, or take another name")))
 	}
 	err := put(ctx, store, arrays, chunks, by)
-	if err != nil && !errors.Is(err, fs.ErrExist) { // another's, since a moment
+	if err != nil && !errors.Is(err, fs.ErrExist) { // ErrExist: another program just wrote there
 		err = errors.Join(err, Remove(context.WithoutCancel(ctx), store, ""))
 	}
 	return err
 }
 
-// holds reports whether a store has a value. It ends the list at the first one where the store is a Stater.
+// holds reports whether a store has a value. If the store is a Stater, it stops at the first one.
 func holds(ctx context.Context, store Store) (some bool, err error) {
 	s, ok := store.(Stater)
 	if !ok {
@@ -357,7 +357,8 @@ func holds(ctx context.Context, store Store) (some bool, err error) {
 	return some, err
 }
 
-// put writes tensors to a store: one alone at the root, several in a group. With by they are marked until all are there.
+// put writes tensors to a store: a single one at the root, several in a group. Unless by is "", they are marked as unfinished until all
+// are written.
 func put(ctx context.Context, store Store, arrays []format.Array, shape []int, by string) error {
 	var g *Group
 	if len(arrays) != 1 || strings.Contains(arrays[0].Name, "/") {

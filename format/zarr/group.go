@@ -68,7 +68,7 @@ func OpenGroup(ctx context.Context, s Store, p string) (*Group, error) {
 	return g, nil
 }
 
-// members reads consolidated metadata; nil: it is of a kind that isn't known and needn't be.
+// members reads consolidated metadata. It returns nil if its kind isn't known and needn't be understood.
 func members(raw json.RawMessage) (map[string]json.RawMessage, error) {
 	fields, err := fieldsOf(raw)
 	if err != nil {
@@ -128,10 +128,10 @@ func (g *Group) open2(ctx context.Context, v3 string) (*Group, error) {
 	return g, nil
 }
 
-// nodes are the names of the values that make a path an array or a group.
+// nodes are the names of the values that mark a path as an array or a group.
 var nodes = []string{"zarr.json", ".zarray", ".zgroup"}
 
-// free fails when there is an array or a group at a path.
+// free returns an error if there is an array or a group at a path.
 func free(ctx context.Context, s Store, p string) error {
 	for _, name := range nodes {
 		key := path.Join(p, name)
@@ -144,8 +144,8 @@ func free(ctx context.Context, s Store, p string) error {
 	return nil
 }
 
-// parents makes the groups above a path that aren't there. Version 3 and zarr-python want
-// each to have metadata.
+// parents makes the groups above a path that don't exist. Version 3 and zarr-python require
+// metadata of each.
 func parents(ctx context.Context, s Store, p string, version int) error {
 	for p != "" {
 		if p = path.Dir(p); p == "." {
@@ -175,7 +175,7 @@ func parents(ctx context.Context, s Store, p string, version int) error {
 }
 
 // CreateGroup writes the metadata of a group of version 3, and of the groups above it that
-// aren't there.
+// don't exist.
 func CreateGroup(ctx context.Context, s Store, p string, attributes map[string]any) (*Group, error) {
 	if err := needContext(ctx); err != nil {
 		return nil, err
@@ -206,8 +206,9 @@ func (g *Group) write(ctx context.Context, c *consolidated) error {
 // Attributes returns the user's attributes, as encoding/json reads them.
 func (g *Group) Attributes() map[string]any { return g.attributes }
 
-// Open opens an array of the group by its path below it, by the consolidated metadata
-// if there is any, as the function Open does, also a field of an array of structs. Where that says that the array isn't finished, the array's own metadata counts.
+// Open opens an array, or a field of an array of structs, by its path below the group, as the function Open
+// does. It uses consolidated metadata if there is any. If that says that the array isn't finished, the array's
+// own metadata counts.
 func (g *Group) Open(ctx context.Context, name string, o *Options) (*Array, error) {
 	if err := needContext(ctx); err != nil {
 		return nil, err
@@ -230,9 +231,9 @@ func (g *Group) Open(ctx context.Context, name string, o *Options) (*Array, erro
 	return Open(ctx, g.store, p, o)
 }
 
-// Arrays returns the paths below the group of all arrays in it, also of groups within,
-// in order: of the consolidated metadata if there is any, else by listing the store. Of version 2 consolidated metadata counts where
-// the store has no list, as HTTP.
+// Arrays returns the sorted paths below the group of all arrays in it and in its groups. It reads them from the
+// consolidated metadata if there is any, else it lists the store. In version 2 it uses consolidated metadata only if the store has no
+// list, like HTTP.
 func (g *Group) Arrays(ctx context.Context) ([]string, error) {
 	if err := needContext(ctx); err != nil {
 		return nil, err
@@ -280,7 +281,7 @@ func (g *Group) Arrays(ctx context.Context) ([]string, error) {
 	return slices.Compact(list), nil
 }
 
-// listed2 returns the keys below a prefix that .zmetadata of version 2 has, for a store without a list, whose error is no.
+// listed2 returns the keys below a prefix in .zmetadata of version 2. It is for a store that can't list; no is the error of its List.
 func (g *Group) listed2(ctx context.Context, prefix string, no error) (keys []string, err error) {
 	key := path.Join(g.path, ".zmetadata")
 	b, err := read(ctx, g.store, key)

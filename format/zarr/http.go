@@ -19,18 +19,18 @@ import (
 type httpStore struct {
 	client *http.Client
 	base   *url.URL
-	exact  bool // base is the one value
+	exact  bool // base is the URL of the only value
 }
 
-// HTTP returns the store below a URL, read only and without List: a hierarchy there is
-// opened by its paths, or by consolidated metadata. A part of a value is asked for by
-// a range. When the server sends the whole value instead, the bytes before the part are
-// dropped. An answer that holds another range is an error. Status 404 and 410 are an absent key.
+// HTTP returns the store below a URL, read only and without List: arrays are opened by
+// their paths, or by consolidated metadata. A part of a value is requested by a range.
+// If the server sends the whole value instead, the bytes before the part are dropped. An
+// answer with another range is an error. Status 404 and 410 mean an absent key.
 //
-// An answer must begin within a minute. Then each 20 seconds must bring 16 KiB or its end; otherwise the error
-// wraps os.ErrDeadlineExceeded. client may be nil: then it is one that follows at most 5 redirects, none to another scheme.
+// An answer must begin within a minute. Then it must bring 16 KiB or end in each 20 seconds. Otherwise the error
+// wraps os.ErrDeadlineExceeded. If client is nil, HTTP uses one that follows at most 5 redirects, none to another scheme.
 //
-// The build tag nofetch leaves the client out, with TLS, a sixth of the page's program; requests then fail.
+// The build tag nofetch leaves out the client and TLS, a sixth of the web page's program; requests then fail.
 func HTTP(base string, client *http.Client) (Store, error) {
 	u, err := url.Parse(base)
 	if err == nil && u.Scheme != "http" && u.Scheme != "https" {
@@ -53,7 +53,7 @@ func HTTP(base string, client *http.Client) (Store, error) {
 	return &httpStore{client: client, base: u}, nil
 }
 
-// Times of an answer: until it begins, and in which it brings pace bytes.
+// Times of an answer: the wait for its beginning, and the period in which it must bring pace bytes.
 var (
 	patience = time.Minute
 	period   = 20 * time.Second
@@ -61,7 +61,7 @@ var (
 
 const pace = 16 << 10
 
-// maxValue is the most bytes of a part that a server is asked for.
+// maxValue is the most bytes of one request to a server.
 const maxValue = 1<<31 - 1
 
 // An answer is the body of a response, which ends with an error when it comes too slowly.
@@ -70,7 +70,7 @@ type answer struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	timer  *time.Timer
-	n      atomic.Int64 // bytes that came in this period
+	n      atomic.Int64 // bytes received in this period
 }
 
 func (a *answer) Read(b []byte) (int, error) {
@@ -143,7 +143,7 @@ func (s *httpStore) send(ctx context.Context, method, key, span string) (*http.R
 	}
 	a, err := s.do(r)
 	var problem *url.Error
-	if errors.As(err, &problem) { // whose URL may have a signature as its query
+	if errors.As(err, &problem) { // its URL may have a signature in its query
 		u := *r.URL
 		u.RawQuery = ""
 		return nil, fmt.Errorf("%s %s: %w", method, u.Redacted(), problem.Err)
@@ -216,7 +216,7 @@ func (s *httpStore) GetRange(ctx context.Context, key string, off, n int64) ([]b
 		return nil, err
 	}
 	defer a.Body.Close()
-	drop := int64(0) // bytes that come before the part
+	drop := int64(0) // the bytes before the part
 	if a.StatusCode == http.StatusOK {
 		size := a.ContentLength
 		switch drop = off; {
@@ -236,7 +236,7 @@ func (s *httpStore) GetRange(ctx context.Context, key string, off, n int64) ([]b
 		if _, err := fmt.Sscanf(text, "bytes %d-%d/%s", &first, &last, &size); err != nil || first < 0 || last < first || last == math.MaxInt64 {
 			return nil, fmt.Errorf("the server answers %s with the range %.50q", a.Status, text)
 		}
-		if off < 0 && last-first+1 < -off && first == 0 { // a value shorter than what was asked for
+		if off < 0 && last-first+1 < -off && first == 0 { // the value is shorter than the requested part
 			return nil, errRange(off, n, last+1)
 		}
 		if off < 0 && (last-first+1 != -off || size != "*" && size != strconv.FormatInt(last+1, 10)) || off >= 0 && first != off {

@@ -14,10 +14,10 @@ import (
 // Bounds of a document of metadata.
 const (
 	maxMetadata = 16 << 20 // bytes
-	maxValues   = 1 << 18  // numbers, strings, literals, lists and objects; of a group's members, those of each
+	maxValues   = 1 << 18  // numbers, strings, literals, lists and objects; for each member of a group
 )
 
-// bareWords are the numbers that Python's json writes as words, which JSON lacks, each beside JSON of its length.
+// bareWords are the numbers that Python's json writes as words, which JSON doesn't have. Beside each stands a JSON number of the same length.
 var bareWords = []bareWord{{"NaN", "0.0", math.NaN()}, {"Infinity", "0.000000", math.Inf(1)}, {"-Infinity", "-0.000000", math.Inf(-1)}}
 
 type bareWord struct {
@@ -25,7 +25,7 @@ type bareWord struct {
 	value       float64
 }
 
-// bareAt returns which of these numbers stands at byte i, or -1.
+// bareAt returns the index of the bare word at byte i, or -1.
 func bareAt(b []byte, i int) int {
 	if c := b[i]; c != 'N' && c != 'I' && c != '-' || i > 0 && !bytes.ContainsRune([]byte(" \t\r\n[:,"), rune(b[i-1])) {
 		return -1
@@ -36,7 +36,7 @@ func bareAt(b []byte, i int) int {
 	})
 }
 
-// scan returns how many values b has, and calls f, unless it is nil, with the places of the bare words.
+// scan returns the number of values in b, and calls f, unless it is nil, with the places of the bare words.
 func scan(b []byte, f func(i, word int)) (values int) {
 	values = 1
 	for i := 0; i < len(b); i++ {
@@ -58,7 +58,7 @@ func scan(b []byte, f func(i, word int)) (values int) {
 	return values
 }
 
-// strict returns b with zeros instead of the bare words. It is b where there are none.
+// strict returns b with zeros instead of the bare words, or b itself if there are none.
 func strict(b []byte) []byte {
 	plain := b
 	scan(b, func(i, k int) {
@@ -70,7 +70,7 @@ func strict(b []byte) []byte {
 	return plain
 }
 
-// few refuses a document with too many values.
+// few returns an error if a document has too many values.
 func few(b []byte) error {
 	if scan(b, nil) > maxValues {
 		return fail(ErrLimit, "more than the %d values that a document of metadata may have", maxValues)
@@ -78,8 +78,8 @@ func few(b []byte) error {
 	return nil
 }
 
-// fieldsOf returns the fields of an object as they stand in b, in which numbers may be bare words. Of fields of one name
-// the last counts.
+// fieldsOf returns the fields of an object as they stand in b, in which numbers may be bare words. If several fields have one
+// name, the last counts.
 func fieldsOf(b []byte) (map[string]json.RawMessage, error) { return objectOf(b, maxValues) }
 
 // objectOf is fieldsOf for an object of up to most fields.
@@ -127,13 +127,13 @@ func attributesOf(raw json.RawMessage) (map[string]any, error) {
 	return v.(map[string]any), nil
 }
 
-// A jsonText is JSON whose syntax was checked, bare words aside, read from byte i on.
+// A jsonText is JSON with a checked syntax, except for bare words, that is read from byte i on.
 type jsonText struct {
 	b []byte
 	i int
 }
 
-// space goes to the next token of a value. A colon or a comma is where it must be.
+// space moves to the next token of a value. It skips colons and commas, whose places were checked.
 func (t *jsonText) space() {
 	for t.i < len(t.b) && bytes.IndexByte([]byte(" \t\r\n,:"), t.b[t.i]) >= 0 {
 		t.i++
@@ -150,7 +150,7 @@ func (t *jsonText) more() bool {
 	return false
 }
 
-// skip goes behind a value.
+// skip moves behind a value.
 func (t *jsonText) skip() {
 	for depth := 0; t.i < len(t.b); {
 		t.space()
@@ -280,7 +280,7 @@ func (l *integers) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// only refuses fields of other names, and says what has them.
+// only returns an error that names where if fields has other names than these.
 func only[T any](where string, fields map[string]T, names ...string) error {
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		if !slices.Contains(names, name) {
@@ -296,7 +296,7 @@ type extension struct {
 	Configuration json.RawMessage `json:"configuration,omitempty"`
 }
 
-// UnmarshalJSON takes also the short form, the name alone.
+// UnmarshalJSON reads an extension, also in the short form, its name alone.
 func (e *extension) UnmarshalJSON(b []byte) error {
 	if len(b) > 0 && b[0] == '"' {
 		return json.Unmarshal(b, &e.Name)
@@ -312,7 +312,7 @@ func (e *extension) UnmarshalJSON(b []byte) error {
 	return only(e.Name, fields, "name", "configuration", "must_understand")
 }
 
-// parts returns the configuration, which has no other keys than these.
+// parts returns the configuration. It returns an error if that has other keys than these.
 func (e *extension) parts(keys ...string) (map[string]json.RawMessage, error) {
 	if len(e.Configuration) == 0 {
 		return nil, nil

@@ -17,12 +17,12 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// A Field is a part of each element of an array of structs, as [Array.Field] opens it. A field of a struct
-// within is named outer.inner.
+// A Field is a part of each element of an array of structs. [Array.Field] opens it. A field of a nested struct
+// has the name outer.inner.
 type Field struct {
 	Name  string
 	DType dtype.DType
-	Type  string // as Metadata.Type
+	Type  string // like Metadata.Type
 
 	kind
 	off int // from the beginning of the element
@@ -33,7 +33,7 @@ type kind struct {
 	d      dtype.DType
 	big    bool    // of version 2; version 3 has the byte order in its codecs
 	name   string  // Metadata.Type
-	chars  int     // the elements of d that one of Zarr consists of, along an axis of their own; 0: it is one, without the axis
+	chars  int     // the elements of d in one element of Zarr, along an axis of their own; 0: one, without the axis
 	fields []Field // of a struct
 }
 
@@ -42,7 +42,7 @@ func (k kind) size() int { return k.d.Size() * max(k.chars, 1) }
 const (
 	maxElement = 1 << 24 // bytes of a string or a struct
 	maxNested  = 8       // structs in each other
-	maxFields  = 1 << 10 // of a struct, those of structs within among them
+	maxFields  = 1 << 10 // of a struct, with the fields of nested structs
 )
 
 // timeUnits are the units of NumPy's datetime64 and timedelta64.
@@ -53,7 +53,7 @@ var (
 	codeForm = regexp.MustCompile(`^([<>|=])([MmSUV])(?:(\d+)|8\[(\d*)(\pL+)\])$`)
 )
 
-// timeKind is a datetime64 or a timedelta64 of so many units.
+// timeKind returns the kind of a datetime64 or a timedelta64 whose unit is count times unit.
 func timeKind(name, count, unit string) (kind, error) {
 	n, err := strconv.Atoi(cmp.Or(count, "1"))
 	if err != nil || n < 1 || n > math.MaxInt32 || !slices.Contains(timeUnits, unit) {
@@ -78,7 +78,7 @@ func timed(name string) bool {
 	return err == nil
 }
 
-// lengthKind is the type of strings or raw bytes.
+// lengthKind returns the kind of strings or raw bytes of n elements.
 func lengthKind(name string, d dtype.DType, n int) (kind, error) {
 	if n < 1 || n > maxElement/d.Size() {
 		return kind{}, fail(ErrType, "%s of length %d; it is 1 to %d", name, n, maxElement/d.Size())
@@ -125,7 +125,7 @@ func kind2(raw json.RawMessage, depth int) (kind, error) {
 	}
 	var k kind
 	var err error
-	n, _ := strconv.Atoi(form[3]) // 0 where it is beyond an int, too
+	n, _ := strconv.Atoi(form[3]) // also 0 if it is beyond an int
 	switch time := form[5] != ""; {
 	case time && form[2] == "M":
 		k, err = timeKind("datetime64", form[4], form[5])
@@ -146,8 +146,8 @@ func kind2(raw json.RawMessage, depth int) (kind, error) {
 	return k, err
 }
 
-// kind3 reads a data_type of version 3. Its names beyond the specification come from zarr-python 3 and the registry
-// zarr-extensions: numpy.datetime64, numpy.timedelta64, null_terminated_bytes, fixed_length_utf32, raw_bytes, struct and structured.
+// kind3 reads a data_type of version 3. These names come from zarr-python 3 and the registry zarr-extensions:
+// numpy.datetime64, numpy.timedelta64, null_terminated_bytes, fixed_length_utf32, raw_bytes, struct and structured.
 func kind3(t extension, depth int) (kind, error) {
 	length := func(name string, d dtype.DType) (kind, error) {
 		parts, err := t.parts("length_bytes")
@@ -228,13 +228,13 @@ func kind3(t extension, depth int) (kind, error) {
 	return kind{d: d}, err
 }
 
-// A structure is a struct of which the fields so far are known.
+// A structure is a struct whose fields are added one by one.
 type structure struct {
 	size   int
 	fields []Field
 }
 
-// deeper refuses a struct in too many others.
+// deeper returns an error if structs are nested too deep.
 func deeper(depth int) error {
 	if depth >= maxNested {
 		return fail(ErrLimit, "more than %d structs in each other", maxNested)
@@ -242,7 +242,7 @@ func deeper(depth int) error {
 	return nil
 }
 
-// add adds a field, whose type was read with an error or without.
+// add adds a field. err is the error of reading its type.
 func (s *structure) add(raw json.RawMessage, k kind, err error) error {
 	var name string
 	var titled []string // NumPy has a title and a name
@@ -281,7 +281,7 @@ func (s *structure) done() (kind, error) {
 	return kind{d: dtype.Uint8, name: "struct" + strconv.Itoa(s.size), chars: s.size, fields: s.fields}, nil
 }
 
-// fill reads a fill value as the bytes of an element. Numbers, also in fields of a struct, are in the machine's order.
+// fill reads a fill value as the bytes of an element. Numbers, also in fields of a struct, get the machine's byte order.
 func (k kind) fill(raw json.RawMessage, version int) ([]byte, error) {
 	raw = bytes.TrimSpace(raw)
 	var text string
@@ -367,7 +367,7 @@ func rowOf(b []byte, k kind) (tensor.Any, error) {
 	return t, nil
 }
 
-// An element says how the elements of an array follow from the bytes of chunks.
+// An element describes how the elements of an array are made of the bytes of chunks.
 type element struct {
 	d      dtype.DType
 	stored dtype.DType // of the bytes; of a struct uint8
@@ -379,7 +379,7 @@ type element struct {
 
 func elementOf(d dtype.DType) element { return element{d: d, stored: d} }
 
-// views are the stages that make elements of d of the stored ones. They decode alone.
+// views returns the stages that make elements of d of the stored ones. They only decode.
 func (e element) views(big bool) []stage {
 	list := slices.Clone(e.then)
 	if e.field != nil {
@@ -391,7 +391,7 @@ func (e element) views(big bool) []stage {
 	return list
 }
 
-// stage takes the field from structs.
+// stage returns the stage that copies the field out of structs.
 func (f *Field) stage(whole int, big bool) stage {
 	size, unit := f.size(), conv.Unit(f.d)
 	return stage{name: "struct", grow: func(n int) int { return times(n/size, whole) }, decode: func(dst, b []byte, most int) ([]byte, error) {

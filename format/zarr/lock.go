@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// A holder is who holds a lock, as the lock's value says.
+// A holder describes the holder of a lock. It is the lock's value.
 type holder struct {
 	Who   string    `json:"who"`
 	PID   int       `json:"process"`
@@ -23,7 +23,7 @@ type holder struct {
 	Alive time.Time `json:"alive"`
 }
 
-// heldBy is the error of a lock that another holds, whose value is b.
+// heldBy returns the error about a lock that another program holds; b is the lock's value.
 func heldBy(key string, b []byte) error {
 	var h holder
 	if json.Unmarshal(b, &h) != nil {
@@ -32,35 +32,34 @@ func heldBy(key string, b []byte) error {
 	return &Error{key, fmt.Sprintf("%.200q holds the lock, process %d on %.100q, since %s; wait until it ends", h.Who, h.PID, h.Host, h.Since.Format(time.DateTime)), ErrLocked}
 }
 
-// A flocker is a store whose values the system locks for a process, until it ends.
+// A flocker is a store whose values the operating system locks for a process, until it ends.
 type flocker interface {
 	// flock makes a value and locks it. It fails with ErrLocked, and with
-	// errors.ErrUnsupported where the system has no such lock.
+	// errors.ErrUnsupported if the operating system has no such lock.
 	flock(ctx context.Context, key string, value []byte) (release func() error, err error)
 	// sweep removes below a path the unfinished files of writers that crashed.
 	sweep(ctx context.Context, p string) error
 }
 
-// Times of a lock that the system doesn't know: how often its holder says that it is
-// alive, and after how long without that it counts as gone.
+// Times of a lock that isn't the operating system's: the interval at which its holder
+// renews it, and the time without renewal after which the lock is free.
 var (
 	beat = 15 * time.Second
 	gone = 2 * time.Minute
 )
 
 // Lock takes the lock of a path, "" for the root. One program at a time holds it: for an
-// array, that is the right to write. A program that doesn't ask for the lock can still
-// write. Others read who when they are refused. release gives the lock back; its error
-// says that the lock was lost meanwhile. A lock that another holds is an error that wraps
-// ErrLocked and names the holder. A store that is read only gives one that wraps
-// errors.ErrUnsupported.
+// array, it is the right to write. A program that doesn't take the lock can still write.
+// release gives the lock back; its error means that the lock was lost meanwhile. If another
+// program holds the lock, the error wraps ErrLocked and names that holder by its who. If the
+// store is read only, the error wraps errors.ErrUnsupported.
 //
-// In a folder, on Linux, macOS and the BSDs, it is a lock of the system on the file .ashlar-lock:
-// a crash gives it back at once. Lock then removes the unfinished files that a crash left
-// behind. Elsewhere, and in other stores, the lock is a value .ashlar-lock-… that its holder
-// renews every 15 seconds. After two minutes without renewal others may have it. The clocks
-// must agree within a minute, and the store must list a new value at once. Of two programs that ask at
-// the same moment both may be refused.
+// In a folder, on Linux, macOS and the BSDs, it is the operating system's lock on the file
+// .ashlar-lock: a crash gives it back at once. Lock then removes the unfinished files that a
+// crash left behind. Elsewhere, and in other stores, the lock is a value .ashlar-lock-… that
+// its holder renews every 15 seconds. After two minutes without renewal others may take it.
+// The clocks must agree within a minute, and the store must list a new value at once. If two
+// programs ask at the same moment, both may be refused.
 func Lock(ctx context.Context, s Store, p, who string) (release func() error, err error) {
 	if err := needContext(ctx); err != nil {
 		return nil, err
@@ -111,7 +110,7 @@ func lease(ctx context.Context, s Store, prefix string, h holder) (release func(
 		}
 		return err
 	}
-	// Each sets its own value before it looks for others, so of two at least one sees the other.
+	// Each program sets its own value before it looks for others, so at least one of two programs sees the other.
 	if err := set(ctx); err != nil {
 		return nil, err
 	}

@@ -69,7 +69,7 @@ func (d *dir) still(key string, f *os.File) (error, bool) {
 	return err, err == nil && os.SameFile(a, b)
 }
 
-// written returns the value that the holder wrote, or is about to write.
+// written returns the value that the holder wrote. It waits a little for a value that isn't written yet.
 func written(f *os.File) []byte {
 	b := make([]byte, 4096)
 	for range 20 {

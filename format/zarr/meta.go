@@ -18,24 +18,23 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// MaxRank is the largest number of axes, NumPy's.
+// MaxRank is the largest number of axes, the same as NumPy's.
 const MaxRank = 64
 
-// Metadata is what an array is. Version, Separator and Codecs have defaults, the rest
-// is what it is.
+// Metadata describes an array. Version, Separator and Codecs have defaults.
 //
-// Type is the type of elements that DType alone doesn't say, as NumPy has it:
+// Type names element types beyond DType, as NumPy names them:
 //
 //	datetime64[ns], timedelta64[10s]   DType is int64, and the smallest one is no time
 //	bytes5, void5                      strings and raw bytes: uint8, with a last axis of 5 in Shape, Chunks and Inner
 //	str5                               strings of code points: uint32, with a last axis of 5
 //	struct13                           uint8, with a last axis of 13; Fields has the parts, which Array.Field opens
 //
-// The last axis has no part in the keys of chunks. Create writes times, and none of the others.
+// The last axis has no part in the keys of chunks. Create writes times, but none of the other types.
 type Metadata struct {
-	Version         int            // 3, also where it is 0, or 2
+	Version         int            // 3 or 2; 0 means 3
 	DType           dtype.DType    //
-	Type            string         // of elements that DType alone doesn't say; "": DType says it
+	Type            string         // the element type, if it isn't DType itself; see above
 	Fields          []Field        // of an array of structs
 	Shape           []int          //
 	Chunks          []int          // the shape of a chunk or of a shard
@@ -45,18 +44,18 @@ type Metadata struct {
 	Separator       string         // between the numbers of a chunk's key: / or .; "": / in version 3, . in version 2
 	V2Keys          bool           // version 3 with the chunk keys of version 2
 	IndexAtStart    bool           // the index of a shard stands before its chunks
-	IndexWithoutCRC bool           // and has no checksum
-	IndexCodecs     []Codec        // of the index, where they are others than little-endian Bytes and CRC32C
+	IndexWithoutCRC bool           // the index of a shard has no checksum
+	IndexCodecs     []Codec        // the codecs of the index, if they aren't little-endian Bytes and CRC32C
 	DimensionNames  []string       // nil, or one for each axis
 	Attributes      map[string]any //
-	Unfinished      string         // who is writing an array of version 3 that isn't finished: see Finish; "": it is
+	Unfinished      string         // the writer of an unfinished array of version 3, see Finish; "": it is finished
 
 	chars    int      // the last axis, which Type adds; 0: it adds none
 	view     *element // of a field
 	fillless bool     // version 2 says that there is no fill value
 }
 
-// check completes and checks what every version has.
+// check sets defaults and checks the fields that both versions have.
 func (m *Metadata) check() error {
 	if m.Version == 0 {
 		m.Version = 3
@@ -122,8 +121,8 @@ type document struct {
 var known = []string{"zarr_format", "node_type", "shape", "data_type", "chunk_grid", "chunk_key_encoding", "fill_value", "codecs",
 	"attributes", "dimension_names", "storage_transformers", "consolidated_metadata", unfinishedField}
 
-// node returns the fields of zarr.json, of an array or a group as kind says. It refuses fields that aren't known, unless
-// they say that they need not be.
+// node returns the fields of the zarr.json of an array or a group, as kind says. It returns an error for fields that aren't
+// known, unless they say that they needn't be understood.
 func node(b []byte, kind string) (map[string]json.RawMessage, error) {
 	fields, err := fieldsOf(b)
 	if err != nil {
@@ -150,7 +149,7 @@ func node(b []byte, kind string) (map[string]json.RawMessage, error) {
 	return fields, nil
 }
 
-// mustUnderstand reports whether a part of the metadata doesn't say that it may be ignored.
+// mustUnderstand reports whether a part of the metadata must not be ignored: it doesn't say "must_understand": false.
 func mustUnderstand(raw json.RawMessage) bool {
 	var field struct {
 		Must *bool `json:"must_understand"`
@@ -269,7 +268,7 @@ func sameCodec(a, b Codec) bool {
 	return a.Name == b.Name && maps.Equal(a.Configuration, b.Configuration)
 }
 
-// indexCodecs are the codecs of the index of a shard.
+// indexCodecs returns the codecs of the index of a shard.
 func (m *Metadata) indexCodecs() []Codec {
 	switch {
 	case m.IndexCodecs != nil:
@@ -338,7 +337,7 @@ func read(ctx context.Context, s Store, key string) ([]byte, error) {
 	return b, at(key, err)
 }
 
-// place checks a store and a path of it.
+// place checks a store and a path in it.
 func place(s Store, p string) (string, error) {
 	if s == nil {
 		return "", fail(fs.ErrInvalid, "the store is nil")
@@ -353,9 +352,9 @@ func place(s Store, p string) (string, error) {
 	return trimmed, nil
 }
 
-// Open opens the array at a path of the store, "" for its root, of version 3 or 2. A group there is an error
-// that wraps ErrNode. An array that isn't finished is one that wraps ErrUnfinished, without Options.Unfinished. Where nothing is there
-// and the path has a dot, it is the field behind the dot of an array of structs: x.lat, or .lat at the root.
+// Open opens the array at a path of the store, "" for its root, of version 3 or 2. If there is a group, the error
+// wraps ErrNode. If the array isn't finished, the error wraps ErrUnfinished, unless Options.Unfinished is set. If nothing is at the
+// path and it has a dot, Open opens the field of an array of structs that the dot separates: x.lat, or .lat at the root.
 func Open(ctx context.Context, s Store, p string, o *Options) (*Array, error) {
 	if err := needContext(ctx); err != nil {
 		return nil, err
@@ -410,10 +409,10 @@ func open(ctx context.Context, s Store, p string, o *Options) (*Array, error) {
 	return a, at(key, err)
 }
 
-// Create writes the metadata of an array at a path, "" for the root, whose chunks are
-// absent, and of the groups above it that aren't there. An array or a group that is there,
-// and an array above, is an error wrapping fs.ErrExist. Consolidated metadata of a group above that
-// has an array at the path is out of date, and removed.
+// Create writes the metadata of an array at a path, "" for the root, and of the groups
+// above it that don't exist. The chunks of the array are absent. If there is an array or a
+// group at the path, or an array above it, the error wraps fs.ErrExist. Create removes
+// consolidated metadata of groups above if it has an array at the path, since it is out of date.
 func Create(ctx context.Context, s Store, p string, m Metadata, o *Options) (*Array, error) {
 	if err := needContext(ctx); err != nil {
 		return nil, err
@@ -475,7 +474,7 @@ func Create(ctx context.Context, s Store, p string, m Metadata, o *Options) (*Ar
 	return a, nil
 }
 
-// take makes a kind the element type of an array whose other metadata is known, with an axis more where it has one.
+// take sets the element type, and adds the axis of a kind that has one. The other metadata must be set.
 func (m *Metadata) take(k kind, fill json.RawMessage) error {
 	b, err := k.fill(fill, m.Version)
 	if err != nil {
@@ -490,7 +489,7 @@ func (m *Metadata) take(k kind, fill json.RawMessage) error {
 	return err
 }
 
-// deepen adds the axis of a type that has one.
+// deepen adds the axis of an element type that has one.
 func (m *Metadata) deepen() {
 	if m.chars == 0 {
 		return

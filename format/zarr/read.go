@@ -17,7 +17,7 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// A walk goes over the chunks that a part of an array meets, the last axis fastest.
+// A walk visits the chunks that a part of an array meets, the last axis fastest.
 type walk struct {
 	chunk, from, to []int
 	index           []int // the next chunk; nil: there is none
@@ -35,8 +35,8 @@ func newWalk(chunk, from, to []int) *walk {
 	return w
 }
 
-// next returns the index of a chunk, the first of its elements that counts, and how many do along
-// each axis; nil at the end.
+// next returns the index of a chunk, the first of its elements in the part, and the number of such
+// elements along each axis; nil at the end.
 func (w *walk) next() (index, first, shape []int) {
 	if w.index == nil {
 		return nil, nil, nil
@@ -62,8 +62,8 @@ func (w *walk) next() (index, first, shape []int) {
 	return index, first, shape
 }
 
-// parallel runs tasks until next gives none, workers at once, and returns the first error.
-// next isn't called concurrently.
+// parallel runs tasks until next returns nil, at most workers at once, and returns the first
+// error. next isn't called concurrently.
 func parallel(ctx context.Context, workers int, next func() func(context.Context) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -127,7 +127,7 @@ func (a *Array) region(from, to []int) ([]int, error) {
 	return shape, nil
 }
 
-// end returns where a part of a shape ends that begins at from.
+// end returns the end of a part that begins at from and has the given shape.
 func end(from, shape []int) ([]int, error) {
 	if len(from) != len(shape) {
 		return nil, fail(ErrShape, "a tensor of rank %d at %v", len(shape), from)
@@ -142,7 +142,7 @@ func end(from, shape []int) ([]int, error) {
 	return to, nil
 }
 
-// blank makes a tensor whose elements are about to be written, and its memory.
+// blank makes a tensor whose elements the caller writes, and its memory.
 func (a *Array) blank(shape []int) (t tensor.Any, buf *mem.Buffer, err error) {
 	n, err := bytesOf(a.meta.DType, shape)
 	if err != nil {
@@ -153,7 +153,7 @@ func (a *Array) blank(shape []int) (t tensor.Any, buf *mem.Buffer, err error) {
 	}
 	alloc := mem.AllocDirty
 	if a.meta.DType.IsPartial() {
-		alloc = mem.Alloc // some bytes are no elements
+		alloc = mem.Alloc // not every byte is a valid element
 	}
 	lay, err := layout.RowMajor(shape...)
 	if err == nil {
@@ -168,8 +168,8 @@ func (a *Array) blank(shape []int) (t tensor.Any, buf *mem.Buffer, err error) {
 	return t, buf, nil
 }
 
-// Slice returns a copy of the elements from from to below to. It reads the chunks that
-// hold them, of shards the inner ones, several at once.
+// Slice returns a copy of the elements from from to below to. It reads the chunks that hold
+// them, several at once; of shards, only the inner chunks.
 func (a *Array) Slice(ctx context.Context, from, to []int) (tensor.Any, error) {
 	t, _, err := a.slice(ctx, from, to)
 	return t, err
@@ -195,8 +195,8 @@ func (a *Array) Read(ctx context.Context) (tensor.Any, error) {
 	return a.Slice(ctx, make([]int, len(a.meta.Shape)), a.meta.Shape)
 }
 
-// ReadInto reads the part at a place that has the shape of t into t, which may be a view.
-// It is Slice without the memory for the result. After an error t holds anything.
+// ReadInto reads into t the part that begins at place and has the shape of t. t may be a
+// view. ReadInto needs no memory for a result. After an error the elements of t are undefined.
 func (a *Array) ReadInto(ctx context.Context, place []int, t tensor.Any) error {
 	if err := a.fits(t, nil); err != nil {
 		return err
@@ -249,7 +249,7 @@ func (a *Array) read(ctx context.Context, from, to []int, t tensor.Any) error {
 	})
 }
 
-// absent fills dst, a part of a chunk that isn't there.
+// absent fills dst, a part of an absent chunk.
 func (a *Array) absent(dst tensor.Any) error {
 	if a.set.Whole {
 		return fail(ErrAbsent, "the chunk isn't there, and every chunk of this array was written: it was removed since, or the array isn't finished")
@@ -257,8 +257,8 @@ func (a *Array) absent(dst tensor.Any) error {
 	return tensor.Copy(dst, a.fill)
 }
 
-// value returns a whole value of the store, in dst or in work where it may, and what decodes it. Where the bytes of a chunk are its
-// elements, it is a part that has those from first on that dst wants, and first becomes where in that.
+// value returns a value of the store and the pipeline that decodes it. The bytes lie in dst or in work if they can. If the bytes of a
+// chunk are its elements, value reads only a run that holds the elements for dst, and sets first to their place in the run.
 func (a *Array) value(ctx context.Context, key string, work *work, dst tensor.Any, first []int) (*pipeline, []byte, error) {
 	o, ok := a.store.(Opener)
 	if !ok {
@@ -290,7 +290,7 @@ func (a *Array) value(ctx context.Context, key string, work *work, dst tensor.An
 	return p, b, err
 }
 
-// direct returns the memory of dst where a chunk can be decoded to it, or nil.
+// direct returns the memory of dst if a chunk can be decoded into it, else nil.
 func (p *pipeline) direct(dst tensor.Any) []byte {
 	if p.stored != nil || p.d.IsPartial() || !slices.Equal(dst.Shape(), p.shape) {
 		return nil
@@ -320,7 +320,7 @@ func (p *pipeline) put(work *work, b []byte, dst tensor.Any, first []int) error 
 	if err != nil {
 		return err
 	}
-	if &out[0] != &work.plain[:1][0] { // perhaps without alignment
+	if &out[0] != &work.plain[:1][0] { // out may not be aligned
 		out = append(work.plain[:0], out...)
 	}
 	t, err := tensorOver(out, p.d, lay)
@@ -339,12 +339,12 @@ type openShard struct {
 	key   string
 	users atomic.Int64
 	once  sync.Once
-	value *Value   // nil: the store opens none, and runs reads
+	value *Value   // nil: the store is no Opener, and runs reads
 	index []uint64 // nil: the shard is absent
 	err   error
 }
 
-// drop ends a use; the last one closes.
+// drop ends a use; the last one closes the value.
 func (s *openShard) drop() {
 	if s.users.Add(-1) == 0 && s.value != nil {
 		s.value.Close()
@@ -359,7 +359,7 @@ func (s *openShard) open(ctx context.Context) {
 		off = -size
 	}
 	var b []byte
-	all := int64(math.MaxInt64) // bytes of the shard, where they are known
+	all := int64(math.MaxInt64) // the bytes of the shard, if they are known
 	if o, ok := s.a.store.(Opener); ok {
 		if s.value, s.err = o.Open(ctx, s.key); s.err == nil {
 			all = s.value.size
@@ -382,7 +382,7 @@ func (s *openShard) open(ctx context.Context) {
 	}
 }
 
-// read fills dst from element first of an inner chunk on.
+// read fills dst with the part of an inner chunk that begins at element first.
 func (s *openShard) read(ctx context.Context, inner []int, dst tensor.Any, first []int) error {
 	s.once.Do(func() { s.open(ctx) })
 	if s.err != nil {
@@ -411,14 +411,14 @@ func (s *openShard) read(ctx context.Context, inner []int, dst tensor.Any, first
 	return at(s.key, in(inner, err))
 }
 
-// Of a store that is no Opener, inner chunks that lie up to gap bytes apart come by one request of up to mostRun bytes.
+// If a store is no Opener, one request of up to mostRun bytes reads inner chunks that lie up to gap bytes apart.
 const (
 	gap     = 64 << 10
 	mostRun = 4 << 20
 )
 
-// Ahead returns how many bytes a worker holds beside the memory that Workers tells: those of a request for several inner chunks of a
-// shard, where the store is no Opener, else 0.
+// Ahead returns the bytes that a worker holds beside the memory that Options.Workers describes. If the store is no Opener, they are the
+// bytes of a request for several inner chunks of a shard. Otherwise Ahead returns 0.
 func (a *Array) Ahead() int64 {
 	if _, ok := a.store.(Opener); ok || a.shard == nil {
 		return 0
@@ -426,7 +426,7 @@ func (a *Array) Ahead() int64 {
 	return mostRun
 }
 
-// runs fills t, which begins at from, with the part of a shard from first to below last, by few requests, within at once.
+// runs fills t, which begins at from, with the part of a shard from first to below last. It makes few requests, within at once.
 func (s *openShard) runs(ctx context.Context, t tensor.Any, from, first, last []int, within int) error {
 	s.open(ctx)
 	if s.err != nil {
@@ -547,8 +547,8 @@ func (a *Array) readShards(ctx context.Context, from, to []int, t tensor.Any) er
 	})
 }
 
-// Index returns the part that idx selects, as [tensor.Slice] does, a view of the box
-// around it. An index that doesn't fit gives the error of tensor.Slice.
+// Index returns the part that idx selects, as [tensor.Slice] does. It reads the box around
+// the part and returns a view of it. An index that doesn't fit gives the error of tensor.Slice.
 func (a *Array) Index(ctx context.Context, idx ...tensor.Index) (tensor.Any, error) {
 	shape := a.meta.Shape
 	from, to := make([]int, len(shape)), make([]int, len(shape))
@@ -587,6 +587,6 @@ func (a *Array) Index(ctx context.Context, idx ...tensor.Index) (tensor.Any, err
 	if lo, hi := part.Span(); hi < lo {
 		return tensor.Make(a.meta.DType, part.Shape()...)
 	}
-	// Spans below the first element belong to negative steps.
+	// A span begins below the first element if a step is negative.
 	return tensor.FromBytes(a.meta.DType, buf, (off-first)*a.meta.DType.Size(), part)
 }

@@ -21,15 +21,16 @@ import (
 	"sync"
 )
 
-// ErrOutside says that a reference leads outside: to a path that isn't in the folder, or a URL whose host isn't allowed.
+// ErrOutside is the error about a reference to a path outside the folder, or to a URL whose host isn't allowed.
 var ErrOutside = errors.New("a reference leads outside")
 
-// ReferenceOptions say where references may lead.
+// ReferenceOptions limit the targets of references.
 type ReferenceOptions struct {
-	Folder string // of paths, which don't leave it; "": paths are refused
-	// Hosts may stand in URLs: example.org for the usual port of http and https, example.org:8080, and s3://bucket of other schemes.
+	Folder string // the folder of paths, which can't leave it; "": paths are refused
+	// Hosts are the hosts that URLs may name: example.org for the default port of http and https, example.org:8080, or s3://bucket
+	// for other schemes.
 	Hosts  []string
-	Client *http.Client // of URLs; nil: one that follows up to 5 redirects within Hosts. Redirects of another are its own business
+	Client *http.Client // the client for URLs; nil: one that follows up to 5 redirects within Hosts. Hosts doesn't limit another client's redirects
 }
 
 type references struct {
@@ -40,20 +41,22 @@ type references struct {
 	absolute  string // its path
 	hosts     []string
 	client    *http.Client
-	stores    sync.Map // of schemes that are registered, by scheme and host
+	stores    sync.Map // the stores of registered schemes, by scheme and host
 }
 
 const (
-	maxGenerated = 1 << 16 // references that gen makes, and the values of its dimensions
+	maxGenerated = 1 << 16 // references that gen makes, and values of its dimensions
 	maxAddress   = 1 << 14 // bytes of a URL
 	maxBraces    = 1 << 10 // bytes of an expression or a call, and of a template that is called
 )
 
-// References returns the store of a document of kerchunk, version 0 or 1, read only: keys stand for values within the document, or for
-// parts of other files. Paths are relative to the folder, or absolute and within it, and no symbolic link leads out. A URL is asked
-// where its host is in Hosts alone, by zarr.URL. Others are errors that wrap ErrOutside, when they are read. Templates are replaced, also with arguments
-// (f(c='text')); gen makes up to 65,536 references and values of dimensions, with whole numbers, names, + - * / // % and parentheses between its braces. The document
-// must not change afterwards.
+// References returns the store of a document of kerchunk, version 0 or 1, read only. Its keys stand for values in the document, or for
+// parts of other files. Paths are relative to the folder, or absolute and within it; no symbolic link leads out of it. URLs are opened
+// by zarr.URL, only if their host is in Hosts. To read another path or URL is an error that wraps ErrOutside. The document must not
+// change afterwards.
+//
+// Templates are replaced, also with arguments: f(c='text'). gen makes up to 65,536 references, and up to as many values of its
+// dimensions. Between its braces may stand integers, names, parentheses and the operators + - * / // %.
 //
 // The format: fsspec.github.io/kerchunk, Reference specification. References as Parquet files aren't read.
 func References(document []byte, o *ReferenceOptions) (Store, error) {
@@ -115,11 +118,11 @@ func References(document []byte, o *ReferenceOptions) (Store, error) {
 	return s, nil
 }
 
-// A target is where a reference leads.
+// A target is the target of a reference.
 type target struct {
 	inline []byte // unless it is nil
 	url    string
-	off, n int64 // n < 0: all of it
+	off, n int64 // n < 0: the whole file
 }
 
 // target reads the reference of a key.
@@ -192,7 +195,7 @@ func (s *references) expand(text string, numbers map[string]int64) (out string, 
 	return out, err
 }
 
-// value returns the text for double braces.
+// value returns the text that replaces double braces.
 func (s *references) value(m string, numbers map[string]int64) (string, error) {
 	inner := strings.TrimSpace(m[2 : len(m)-2])
 	bad := fail(ErrFormat, "%.100q isn't read here: it is no template, and no short expression of whole numbers", m)
@@ -226,7 +229,7 @@ func (s *references) value(m string, numbers map[string]int64) (string, error) {
 	return strconv.FormatInt(v, 10), nil
 }
 
-// An expression of whole numbers is read from its beginning on.
+// An expression of integers, which is parsed from left to right.
 type expression struct {
 	text    string
 	numbers map[string]int64
@@ -305,7 +308,7 @@ func (e *expression) number(depth int) (v int64, ok bool) {
 	return v, err == nil
 }
 
-// generate makes the references of gen.
+// generate makes the references that gen describes.
 func (s *references) generate(raw json.RawMessage) error {
 	if raw == nil {
 		return nil
@@ -389,7 +392,7 @@ func (s *references) generate(raw json.RawMessage) error {
 	return nil
 }
 
-// allowed refuses a URL whose host isn't in the list.
+// allowed returns an error for a URL whose host isn't in the list.
 func (s *references) allowed(u *url.URL) error {
 	host := strings.ToLower(u.Scheme) + "://" + strings.ToLower(u.Host)
 	names := []string{host}
@@ -415,7 +418,7 @@ type part struct {
 	key   string
 }
 
-// open opens where a reference leads.
+// open opens the target of a reference.
 func (s *references) open(ctx context.Context, address string) (p part, err error) {
 	scheme, rest, isURL := strings.Cut(address, "://")
 	if !isURL || scheme == "file" {
@@ -426,7 +429,7 @@ func (s *references) open(ctx context.Context, address string) (p part, err erro
 		if err == nil {
 			p.value, err = s.folder.Open(ctx, name)
 		}
-		if errors.Is(err, fs.ErrNotExist) { // not the key, which would be an absent chunk
+		if errors.Is(err, fs.ErrNotExist) { // the key exists: this is no absent chunk
 			err = fail(ErrFormat, "the file %.200q isn't there", address)
 		}
 		return p, err
@@ -501,7 +504,7 @@ func (s *references) Get(ctx context.Context, key string, most int64) ([]byte, e
 	return p.value.readAt(nil, 0, p.value.size)
 }
 
-// found is an answer about a value that a reference names: that it isn't there is a mistake, no absent chunk.
+// found returns an answer about a value that a reference names. It replaces fs.ErrNotExist, which would mean an absent chunk.
 func found[T any](v T, err error) (T, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		err = fail(ErrFormat, "what the reference names isn't there: %v", err)

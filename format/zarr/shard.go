@@ -51,18 +51,18 @@ func parseSharding(c Codec) (s shardCodec, err error) {
 }
 
 // sharding is the codec sharding_indexed: inner chunks one after the other, and an index
-// of where each lies. Source: zarr-specs, v3/codecs/sharding-indexed.
+// of their places. Source: zarr-specs, v3/codecs/sharding-indexed.
 type sharding struct {
 	shape []int     // of a shard
 	grid  []int     // inner chunks along each axis of it
 	n     int       // inner chunks
-	start bool      // where the index is
+	start bool      // the index is at the start
 	index *pipeline // of uint64, the places and sizes
 	inner *pipeline
-	fill  tensor.Any // of an inner chunk that is absent
+	fill  tensor.Any // of an absent inner chunk
 }
 
-// maxDepth is how many shards may lie in each other. Each takes the memory of a chunk.
+// maxDepth is the most levels of nested shards. Each takes the memory of a chunk.
 const maxDepth = 4
 
 func shardingOf(c Codec, e element, shape []int, fill tensor.Any, depth int) (*sharding, error) {
@@ -89,7 +89,7 @@ func newSharding(e element, shape []int, fill tensor.Any, c shardCodec, depth in
 			return nil, fail(ErrFormat, "inner chunks of shape %v don't divide shards of %v", c.chunk, shape)
 		}
 		s.grid = append(s.grid, shape[i]/n)
-		s.n *= shape[i] / n // below the bytes of a chunk, which fit
+		s.n *= shape[i] / n // can't overflow: it is at most the bytes of a chunk
 	}
 	if s.n > 1<<27 {
 		return nil, fail(ErrLimit, "a shard of %d inner chunks", s.n)
@@ -105,16 +105,16 @@ func newSharding(e element, shape []int, fill tensor.Any, c shardCodec, depth in
 	return s, err
 }
 
-// size is the number of bytes of the index.
+// size returns the number of bytes of the index.
 func (s *sharding) size() int { return s.index.most }
 
-// most is the largest number of bytes of a shard.
+// most returns the largest number of bytes of a shard.
 func (s *sharding) most() int { return plus(times(s.n, s.inner.most), s.size()) }
 
 const noChunk = math.MaxUint64
 
-// parse checks an index of a shard of size bytes: its checksum, and that no chunk lies in
-// the index, in another or outside.
+// parse decodes the index b of a shard of size bytes. It checks the checksum, and that no
+// chunk overlaps the index or another chunk, or reaches outside.
 func (s *sharding) parse(b []byte, size int64) ([]uint64, error) {
 	from, to := uint64(0), uint64(size)
 	if s.start {
@@ -165,7 +165,7 @@ func (s *sharding) entries() (tensor.Any, error) {
 	return tensor.Make(dtype.Uint64, s.index.shape...)
 }
 
-// decode puts the elements of the inner chunks of a shard into dst where that has room.
+// decode returns the elements of a shard, in dst if it has room.
 func (s *sharding) decode(dst, b []byte) ([]byte, error) {
 	size := s.size()
 	if len(b) < size {
@@ -184,7 +184,7 @@ func (s *sharding) decode(dst, b []byte) ([]byte, error) {
 		return nil, err
 	}
 	out := sized(dst, n)
-	s.inner.d.Mend(out) // what was there before
+	s.inner.d.Mend(out) // the bytes left from an earlier use
 	lay, err := layout.RowMajor(s.shape...)
 	if err != nil {
 		return nil, err
@@ -214,7 +214,7 @@ func (s *sharding) decode(dst, b []byte) ([]byte, error) {
 	}
 }
 
-// encode makes a shard of its elements, within inner chunks at once.
+// encode makes a shard of its elements; it encodes within inner chunks at once.
 func (s *sharding) encode(ctx context.Context, t tensor.Any, within int) ([]byte, error) {
 	fill, _ := tensor.Bytes(s.fill)
 	chunks, k := make([][]byte, s.n), 0 // nil: it consists of the fill value
@@ -283,7 +283,7 @@ func (s *sharding) encode(ctx context.Context, t tensor.Any, within int) ([]byte
 	return out, nil
 }
 
-// place returns which inner chunk of its shard one of the array is.
+// place returns the number, within its shard, of an inner chunk of the array.
 func (s *sharding) place(inner []int) (k int) {
 	for i, g := range s.grid {
 		k = k*g + inner[i]%g

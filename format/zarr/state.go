@@ -16,23 +16,23 @@ import (
 	"sync"
 )
 
-// A Stater is a Store that tells, while it lists its values, what changes with them.
+// A Stater is a Store that lists its values together with states, texts that change when the values do.
 type Stater interface {
 	Store
 	// States calls f for each value whose key begins with a prefix, in any order. The state is the value's size and
-	// time, an ETag or a checksum; it comes from the list, not from the value.
+	// time, an ETag or a checksum. It comes from the list; no value is read.
 	States(ctx context.Context, prefix string, f func(key, state string)) error
 }
 
-// sampled is how many chunks State looks at in a store that is no Stater.
+// sampled is the number of chunks whose state State takes in a store that is no Stater.
 const sampled = 256
 
-// State returns a text of 32 characters that differs after the array was written: a digest of its metadata, and of the size and
-// time of each chunk. It reads no chunk. Folders, zip files and other stores that are Staters are listed once, with little memory. Of other
-// stores, as HTTP, State asks for the sizes of up to 256 chunks, spread over the array, of HTTP also for ETag and Last-Modified.
+// State returns a text of 32 characters that changes when the array is written: a digest of its metadata, and of the size and
+// time of each chunk. It reads no chunk. Folders, zip files and other stores that are Staters are listed once, with little memory.
+// In other stores State asks for the sizes of up to 256 chunks, spread over the array; over HTTP also for ETag and Last-Modified.
 //
-// A chunk that was replaced by another of the same size within the resolution of the store's clock isn't noticed. Nor is a change
-// between the chunks of the 256.
+// State doesn't notice that a chunk was replaced by another of the same size within the resolution of the store's clock, nor a
+// change of chunks outside the sample.
 func (a *Array) State(ctx context.Context) (string, error) {
 	if err := needContext(ctx); err != nil {
 		return "", err
@@ -76,7 +76,7 @@ func (a *Array) State(ctx context.Context) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)[:16]), err
 }
 
-// sample notes the states of some chunks. A chunk that the store can't tell about says so little.
+// sample notes the states of some chunks. If the store can't tell a chunk's state, it is "unknown".
 func (a *Array) sample(ctx context.Context, note func(key, state string)) error {
 	state := func(ctx context.Context, key string) (string, error) {
 		n, err := a.store.Size(ctx, key)
@@ -128,7 +128,7 @@ func (d *dir) States(ctx context.Context, prefix string, f func(key, state strin
 			return nil
 		}
 		info, err := e.Info()
-		if err != nil || info.Mode()&fs.ModeSymlink != 0 { // Info has a path from a working folder that may have changed
+		if err != nil || info.Mode()&fs.ModeSymlink != 0 { // Info's path may be relative to an earlier working folder
 			info, err = d.root.Stat(name)
 		}
 		if errors.Is(err, fs.ErrNotExist) {
@@ -151,7 +151,7 @@ func (s *zipStore) States(ctx context.Context, prefix string, f func(key, state 
 	return ended(ctx)
 }
 
-// state is what a server says of a value.
+// state returns a value's length, ETag and Last-Modified by the server's answer to a HEAD request.
 func (s *httpStore) state(ctx context.Context, key string) (string, error) {
 	r, err := s.ask(ctx, http.MethodHead, key, "")
 	if err != nil {

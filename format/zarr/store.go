@@ -18,29 +18,29 @@ import (
 )
 
 // A Store holds the values of a hierarchy by key, such as group/array/c/0/1. Its
-// methods may be called concurrently. The error about an absent key wraps fs.ErrNotExist;
-// a store that can't write or list gives one that wraps errors.ErrUnsupported.
+// methods may be called concurrently. The error about an absent key wraps fs.ErrNotExist.
+// If a store can't write or list, the error wraps errors.ErrUnsupported.
 type Store interface {
-	// Get returns a value, which is the caller's, of at most most bytes. A larger one is an error that wraps ErrLimit, and
-	// takes no more memory than that.
+	// Get returns a value of at most most bytes, which the caller owns. For a larger value the error wraps ErrLimit, and Get
+	// takes no more memory than most bytes.
 	Get(ctx context.Context, key string, most int64) ([]byte, error)
-	// GetRange returns n bytes of a value from byte off on; with off below 0 from
-	// byte size + off on. A range outside the value is an error.
+	// GetRange returns n bytes of a value from byte off on. If off is negative, it counts
+	// from the value's end. A range outside the value is an error.
 	GetRange(ctx context.Context, key string, off, n int64) ([]byte, error)
 	// Size returns the number of bytes of a value.
 	Size(ctx context.Context, key string) (int64, error)
-	// Set makes or replaces a value, which it doesn't keep. Who reads it meanwhile sees
-	// the old one or the new one.
+	// Set makes or replaces a value. It doesn't keep the slice. A concurrent reader sees
+	// the old value or the new one.
 	Set(ctx context.Context, key string, value []byte) error
-	// Delete removes a value; that it isn't there is no error.
+	// Delete removes a value. To delete an absent value is no error.
 	Delete(ctx context.Context, key string) error
 	// List returns the keys that begin with a prefix, in order.
 	List(ctx context.Context, prefix string) ([]string, error)
 }
 
-// An Opener is a Store whose values are read in place: a value is opened once for many reads, into
-// memory of the reader. Values of other stores come by Get and GetRange. The reader looks at the size of the
-// value before it reads.
+// An Opener is a Store whose values can be opened. A value is opened once for many reads into the caller's
+// memory. The caller checks the size of the value before it reads. Values of other stores are read by Get and
+// GetRange.
 type Opener interface {
 	Store
 	Open(ctx context.Context, key string) (*Value, error)
@@ -51,7 +51,7 @@ type Value struct {
 	r     io.ReaderAt
 	size  int64
 	close func() error           // nil: there is nothing to close
-	all   func() ([]byte, error) // decompresses it in full, once; nil: it is read in place
+	all   func() ([]byte, error) // decompresses the whole value once; nil: it is read in place
 }
 
 // NewValue returns a value of size bytes that r reads. Close calls close, unless it is nil.
@@ -67,7 +67,7 @@ func (v *Value) Close() error {
 	return v.close()
 }
 
-// readAt reads n bytes from byte off on into buf, or into new memory where buf has no room.
+// readAt reads n bytes from byte off on into buf, or into new memory if buf has no room.
 func (v *Value) readAt(buf []byte, off, n int64) ([]byte, error) {
 	start, err := span(off, n, v.size)
 	if err != nil {
@@ -93,18 +93,18 @@ func (v *Value) readAt(buf []byte, off, n int64) ([]byte, error) {
 	switch {
 	case int64(k) == n:
 		return buf, nil
-	case err == nil || err == io.EOF: // a file that was cut meanwhile
+	case err == nil || err == io.EOF: // the file became shorter meanwhile
 		err = io.ErrUnexpectedEOF
 	}
 	return nil, err
 }
 
-// errRange is a range of bytes that the value doesn't have.
+// errRange returns the error about a range of bytes that the value doesn't have.
 func errRange(off, n, size int64) error {
 	return fmt.Errorf("%d bytes from %d on are outside a value of %d: %w", n, off, size, io.ErrUnexpectedEOF)
 }
 
-// span makes off absolute and refuses a range outside size bytes.
+// span makes off absolute and returns an error for a range outside size bytes.
 func span(off, n, size int64) (int64, error) {
 	start := off
 	if off < 0 {
@@ -118,7 +118,7 @@ func span(off, n, size int64) (int64, error) {
 
 func absent(key string) error { return &fs.PathError{Op: "get", Path: key, Err: fs.ErrNotExist} }
 
-// ValidKey refuses keys that no store has: of a path, no part may be empty, . or .. The error wraps fs.ErrInvalid.
+// ValidKey returns an error for a key that no store has: no element of its path may be empty, . or .. The error wraps fs.ErrInvalid.
 func ValidKey(key string) error {
 	if key == "." || !fs.ValidPath(key) {
 		return &fs.PathError{Op: "key", Path: key, Err: fs.ErrInvalid}
@@ -215,8 +215,8 @@ func (m *memory) List(ctx context.Context, prefix string) ([]string, error) {
 	return slices.DeleteFunc(keys, func(k string) bool { return !strings.HasPrefix(k, prefix) }), ended(ctx)
 }
 
-// own begins the last part of the keys that no other program needs; temporary that of a
-// file that is being written.
+// own begins the last part of keys that no other program needs; temporary begins the name
+// of a file that is being written.
 const (
 	own       = ".ashlar-"
 	temporary = own + "part-"
@@ -224,10 +224,10 @@ const (
 
 type dir struct{ root *os.Root }
 
-// Dir returns the store of a folder, which must exist. A value is a file; no key and no
+// Dir returns the store of a folder, which must exist. A value is a file. No key and no
 // symbolic link leads out of the folder. Set writes a file beside the old one, waits
-// until the disk has it, and renames it. A crash can leave such a file behind; its name begins
-// with .ashlar-part-, List leaves it out, and Lock removes it.
+// until the disk has it, and renames it. A crash can leave such a file behind. Its name
+// begins with .ashlar-part-; List omits it, and Lock removes it.
 func Dir(path string) (Store, error) {
 	root, err := os.OpenRoot(path)
 	if err != nil {
@@ -236,7 +236,7 @@ func Dir(path string) (Store, error) {
 	return &dir{root}, nil
 }
 
-// stat refuses what is no regular file.
+// stat returns the FileInfo of a key, and an error if it is no regular file.
 func (d *dir) stat(ctx context.Context, key string) (fs.FileInfo, error) {
 	if err := cmp.Or(ended(ctx), ValidKey(key)); err != nil {
 		return nil, err
@@ -268,7 +268,7 @@ func (d *dir) Open(ctx context.Context, key string) (*Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	info, err := f.Stat() // of this file: the key may have got another since
+	info, err := f.Stat() // of the open file: the key may have another one by now
 	if err != nil {
 		f.Close()
 		return nil, err
@@ -364,7 +364,7 @@ func (d *dir) List(ctx context.Context, prefix string) (keys []string, err error
 	return keys, err
 }
 
-// walk calls f for every file and folder below a path, in any order. It holds few names at once.
+// walk calls f for every file and folder below a path, in any order. It holds only a few names at once.
 func (d *dir) walk(ctx context.Context, top string, f func(name string, e fs.DirEntry) error) error {
 	folder, err := d.root.Open(cmp.Or(top, "."))
 	if err != nil {

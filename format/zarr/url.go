@@ -13,7 +13,7 @@ func RegisterScheme(scheme string, open func(ctx context.Context, address string
 	schemes.Store(scheme, open)
 }
 
-// Scheme returns the scheme of an address, as https, or "" for a path. One letter is a drive.
+// Scheme returns the scheme of an address, such as https, or "" for a path. A scheme of one letter is a drive, so the address is a path.
 func Scheme(address string) string {
 	s, _, ok := strings.Cut(address, "://")
 	if !ok || len(s) < 2 || strings.ContainsAny(s, `/\.`) {
@@ -22,7 +22,7 @@ func Scheme(address string) string {
 	return s
 }
 
-// URL returns the store of an address: of http or https, as HTTP does, or of a scheme that a package has registered.
+// URL returns the store of an address. For http and https it calls HTTP. Other schemes must be registered by a package.
 func URL(ctx context.Context, address string) (Store, error) {
 	if err := needContext(ctx); err != nil {
 		return nil, err

@@ -30,8 +30,8 @@ type document2 struct {
 	Separator  string           `json:"dimension_separator,omitempty"`
 }
 
-// parse2 reads .zarray and .zattrs; what both say is translated to version 3: F order is
-// a transposition, compressor and filters are codecs.
+// parse2 reads .zarray and .zattrs, and translates them to version 3: F order becomes a
+// transposition, compressor and filters become codecs.
 func parse2(b, attributes []byte) (m Metadata, err error) {
 	fields, err := fieldsOf(b)
 	if err == nil {
@@ -149,8 +149,8 @@ func (m *Metadata) text2() ([]byte, error) {
 	return json.MarshalIndent(d, "", "  ")
 }
 
-// filterOf makes a stage of a filter or compressor of the package numcodecs, and returns the type of the elements that
-// it stores. d is that of the elements, in the machine's byte order if they are v3's.
+// filterOf makes the stage of a filter or compressor of the package numcodecs, and returns the type of the elements that
+// it stores. d is the type of the elements; in version 3 they have the machine's byte order.
 func filterOf(id string, c Codec, d dtype.DType, big, v3 bool) (stage, dtype.DType, error) {
 	s := stage{name: id}
 	switch id {
@@ -169,7 +169,7 @@ func filterOf(id string, c Codec, d dtype.DType, big, v3 bool) (stage, dtype.DTy
 				return nil, errors.New("no room for the size")
 			}
 			n := binary.LittleEndian.Uint32(b)
-			if uint64(n) > uint64(most) || uint64(n) > 256*uint64(len(b)) { // a byte stands for 255 at most
+			if uint64(n) > uint64(most) || uint64(n) > 256*uint64(len(b)) { // a byte of LZ4 stands for at most 255
 				return nil, fail(ErrLimit, "lz4: %d bytes come out of %d; the chunk has %d", n, len(b), most)
 			}
 			out := sized(dst, int(n))
@@ -215,8 +215,8 @@ func filterOf(id string, c Codec, d dtype.DType, big, v3 bool) (stage, dtype.DTy
 	return s, d, nil
 }
 
-// typeOf reads the type that a key of the configuration names. Version 3 has also names as float64, and codes without a
-// byte order; the elements are the machine's, and so are those that the filter stores.
+// typeOf reads the type that a key of the configuration names. Version 3 has also names like float64, and codes without a
+// byte order; its filters take and store elements in the machine's byte order.
 func (c Codec) typeOf(key string, otherwise dtype.DType, big, v3 bool) (d dtype.DType, _ bool, err error) {
 	code, err := c.text(key)
 	switch {
@@ -238,8 +238,8 @@ func (c Codec) typeOf(key string, otherwise dtype.DType, big, v3 bool) (d dtype.
 	return d, big, err
 }
 
-// numberFilter makes a filter that computes: elements of a stored type become those of
-// the array.
+// numberFilter makes a filter that computes the array's elements from elements of a
+// stored type.
 func numberFilter(id string, c Codec, d dtype.DType, big, v3 bool) (stage, dtype.DType, error) {
 	s := stage{name: id}
 	if !v3 && c.Configuration["dtype"] == nil {
@@ -322,7 +322,7 @@ func numberFilter(id string, c Codec, d dtype.DType, big, v3 bool) (stage, dtype
 	return s, from, nil
 }
 
-// valueOf is a number by its bits.
+// valueOf returns the number that has the bits w.
 func valueOf(w uint64, d dtype.DType) float64 {
 	shift := 64 - 8*d.Size()
 	switch {

@@ -24,8 +24,8 @@ func describe(t tensor.Any) string {
 	return tensor.Describe(t)
 }
 
-// Write writes t at a place. Chunks that it covers in part are read first, and written
-// again.
+// Write writes t at a place. If it covers only a part of a chunk, it reads the chunk first
+// and writes all of it.
 func (a *Array) Write(ctx context.Context, place []int, t tensor.Any) error {
 	if err := needContext(ctx); err != nil {
 		return err
@@ -58,7 +58,7 @@ func (a *Array) Write(ctx context.Context, place []int, t tensor.Any) error {
 	})
 }
 
-// count returns how many chunks a part meets, as far as it matters: up to the number of workers.
+// count returns the number of chunks that a part meets, at most the number of workers.
 func (a *Array) count(from, to []int) int {
 	count := 1
 	for i := range from {
@@ -72,8 +72,8 @@ func (a *Array) count(from, to []int) int {
 
 var seed = maphash.MakeSeed()
 
-// alone waits until nobody else writes a chunk through a, and keeps others waiting until
-// the function that it returns is called.
+// alone locks a chunk against other writers that use a. The function that it returns
+// unlocks it.
 func (a *Array) alone(index []int) func() {
 	all := a.writing()
 	mu := &all[maphash.String(seed, a.ChunkKey(index...))%uint64(len(all))]
@@ -108,9 +108,9 @@ func (a *Array) change(ctx context.Context, part tensor.Any, index, first []int,
 	return a.writeChunk(ctx, chunk, index, within)
 }
 
-// WriteChunk writes a chunk, whose tensor has the shape that ReadChunk gives. The chunk is
-// there afterwards, also where all elements are the fill value; inner chunks of a shard
-// that consist of it are left out.
+// WriteChunk writes a chunk. t has the shape of the tensor that ReadChunk returns. The chunk
+// exists afterwards, even if all elements are the fill value. Inner chunks of a shard that
+// consist of the fill value are left out.
 func (a *Array) WriteChunk(ctx context.Context, t tensor.Any, index ...int) error {
 	if err := needContext(ctx); err != nil {
 		return err
@@ -126,7 +126,7 @@ func (a *Array) WriteChunk(ctx context.Context, t tensor.Any, index ...int) erro
 	return a.writeChunk(ctx, t, index, a.set.Workers)
 }
 
-// writeChunk fills the part of a chunk beyond the array, and writes.
+// writeChunk writes a chunk. It fills the part beyond the array.
 func (a *Array) writeChunk(ctx context.Context, t tensor.Any, index []int, within int) error {
 	key := a.ChunkKey(index...)
 	if a.view {

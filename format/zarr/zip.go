@@ -23,9 +23,9 @@ type zipStore struct {
 	keys    []string
 }
 
-// Zip returns the store of a zip file of n bytes, read only. Of entries that aren't
-// compressed a range is read without the rest. An entry whose name comes twice counts
-// as it stands last, as in zarr-python.
+// Zip returns the store of a zip file of n bytes, read only. A range of an uncompressed
+// entry is read without the rest. If several entries have one name, the last counts, as in
+// zarr-python.
 func Zip(r io.ReaderAt, n int64) (Store, error) {
 	if r == nil {
 		return nil, fail(fs.ErrInvalid, "the reader is nil")
@@ -52,7 +52,7 @@ func (s *zipStore) Get(ctx context.Context, key string, most int64) ([]byte, err
 	return get(ctx, s, key, most)
 }
 
-// Open opens an entry; one that is compressed is decompressed in full when it is read.
+// Open opens an entry. The first read of a compressed entry decompresses all of it.
 func (s *zipStore) Open(ctx context.Context, key string) (*Value, error) {
 	f := s.entries[key]
 	if f == nil {
@@ -80,7 +80,7 @@ func (s *zipStore) Open(ctx context.Context, key string) (*Value, error) {
 	return NewValue(io.NewSectionReader(s.r, begin, size), size, nil), ended(ctx)
 }
 
-// GetRange decompresses what is before the range and drops it.
+// GetRange reads a range. In a compressed entry it decompresses the bytes before the range and drops them.
 func (s *zipStore) GetRange(ctx context.Context, key string, off, n int64) ([]byte, error) {
 	f := s.entries[key]
 	if f == nil || f.Method == zip.Store {
@@ -128,8 +128,8 @@ func (s *zipStore) List(ctx context.Context, prefix string) (keys []string, err 
 	return keys, ended(ctx)
 }
 
-// WriteZip writes all values of a store to a zip file, which Zip reads. They aren't
-// compressed again, so that ranges of them can be read. A lock isn't written. It takes the memory of the largest value.
+// WriteZip writes all values of a store, except locks, to a zip file that Zip reads. It
+// doesn't compress them again, so that ranges of them can be read. It takes the memory of the largest value.
 func WriteZip(ctx context.Context, w io.Writer, from Store) error {
 	if err := needContext(ctx); err != nil {
 		return err
