@@ -52,7 +52,7 @@ type Meta struct {
 	Value any
 }
 
-// MetadataOf returns the metadata of a file in order of its keys, nil if there is none.
+// MetadataOf returns the keys and values of a file's metadata, nil if there are none.
 func MetadataOf(f File) ([]Meta, error) {
 	switch f := f.(type) {
 	case interface{ Entries() ([]Meta, error) }:

@@ -35,9 +35,9 @@ type part struct {
 // A place is a tensor of a part.
 type place struct{ part, tensor int }
 
-// Open maps a file and reads its header. Of a model that is split into several files, each of which says so, it opens all: they
-// lie in one folder, and their names end in -00001-of-00003.gguf and so on. Close it when its tensors are no longer used. It
-// must not be truncated before: an access beyond its new end is an error inside tensor.Try, and ends the program outside.
+// Open maps a file and reads its header. If the header says that the model is split into several files, Open opens all of them:
+// they lie in one folder, and their names end in -00001-of-00003.gguf and so on. Close it when its tensors are no longer used. A
+// file must not be truncated before: an access beyond its new end is an error inside tensor.Try, and ends the program outside.
 func Open(path string) (*File, error) {
 	f := &File{}
 	err := f.open(path)
@@ -51,8 +51,8 @@ func Open(path string) (*File, error) {
 	return f, nil
 }
 
-// New reads the header of a file that is in memory. Of a split model it is one file. The File takes over buf, and Close closes
-// it; on an error buf stays the caller's.
+// New reads the header of a file that is in memory. For a split model it opens only this one of its files. The File owns buf, and
+// Close closes it; after an error the caller still owns buf.
 func New(buf *mem.Buffer) (*File, error) {
 	if buf == nil {
 		return nil, fail(-1, "", ErrShort, "there is no buffer: it is nil")
@@ -93,7 +93,7 @@ func (f *File) add(path string) error {
 
 var splitName = regexp.MustCompile(`-([0-9]{5})-of-([0-9]{5})\.gguf$`)
 
-// open opens a file and those that belong to it.
+// open opens a file and, if the model is split, the other files of the model.
 func (f *File) open(path string) error {
 	if err := f.add(path); err != nil {
 		return err
@@ -170,7 +170,7 @@ func (f *File) index() error {
 	return nil
 }
 
-// Close ends the file and every tensor of it that is not a copy: a later access to one panics with an error wrapping
+// Close closes the file and every tensor of it that is not a copy: a later access to one panics with an error wrapping
 // tensor.ErrClosed. tensor.Close of such a tensor does the same to its file.
 func (f *File) Close() error {
 	var first error
@@ -182,7 +182,7 @@ func (f *File) Close() error {
 	return first
 }
 
-// Files returns the paths of the files, one unless the model is split; nil if it was in memory.
+// Files returns the paths of the files: one, or several if the model is split; nil for a File of New.
 func (f *File) Files() (paths []string) {
 	for _, p := range f.parts {
 		if p.path != "" {
@@ -198,7 +198,7 @@ func (f *File) Version() int { return int(f.parts[0].header.version) }
 // Names returns the tensors' names in the order of the header.
 func (f *File) Names() []string { return slices.Clone(f.names) }
 
-// Keys returns the keys of the metadata in the order of the header; of a split model those of the first file.
+// Keys returns the keys of the metadata in the order of the header; for a split model, the keys of the first file.
 func (f *File) Keys() (keys []string) {
 	for _, k := range f.parts[0].header.keys {
 		keys = append(keys, k.name)
@@ -207,8 +207,8 @@ func (f *File) Keys() (keys []string) {
 }
 
 // Value returns a value of the metadata: a uint8, int8, uint16, int16, uint32, int32, float32, bool, string, uint64, int64 or
-// float64, or an array as a slice of one of these types, or of arrays as a []any of slices. It fails when there is no such key,
-// for a bool of an array that isn't 0 or 1, and when the file is closed.
+// float64, or a slice of one of these types. An array of arrays is a []any of slices. Value fails if there is no such key, if a
+// bool in an array isn't 0 or 1, and if the file is closed.
 func (f *File) Value(key string) (any, error) {
 	v, err := f.parts[0].value(key)
 	return v, in(f.parts[0].path, err)
@@ -258,8 +258,8 @@ func (f *File) find(name string) (*part, *entry, error) {
 	return p, &p.header.tensors[w.tensor], nil
 }
 
-// Tensor returns a tensor, row-major and read-only, over the file's own memory: of blocks a pack.Tensor, of plain elements one
-// of theirs. Elements that aren't aligned for their type are copied, as they are on a big-endian machine.
+// Tensor returns a tensor, row-major and read-only, over the file's own memory. For blocks it is a pack.Tensor. Elements that
+// aren't aligned for their type are copied, and all elements on a big-endian machine.
 func (f *File) Tensor(name string) (tensor.Any, error) {
 	p, e, err := f.held(name)
 	if err != nil {
@@ -279,9 +279,8 @@ func (f *File) Tensor(name string) (tensor.Any, error) {
 	return packed.Any(), nil
 }
 
-// Slice returns the part of a tensor that idx selects, as [tensor.Slice] does. Of blocks it decodes those from the first
-// element of the part to the last one. No other elements are read. An index that doesn't fit gives
-// an [Error] that wraps the one of tensor.Slice.
+// Slice returns the part of a tensor that idx selects, as [tensor.Slice] does. It decodes the blocks from the first element of
+// the part to the last, and reads no other elements. An index that doesn't fit gives an [Error] that wraps the one of tensor.Slice.
 func (f *File) Slice(name string, idx ...tensor.Index) (tensor.Any, error) {
 	p, e, err := f.held(name)
 	if err != nil {
@@ -330,7 +329,7 @@ func (f *File) Slice(name string, idx ...tensor.Index) (tensor.Any, error) {
 	return out, nil
 }
 
-// held finds a tensor that can be had.
+// held finds a tensor that Tensor can return.
 func (f *File) held(name string) (*part, *entry, error) {
 	p, e, err := f.find(name)
 	switch {
@@ -362,7 +361,7 @@ func (p *part) fail(e *entry, err error) error {
 	return in(p.path, fail(e.at, e.Name, err, "%v", format.Bare(err)))
 }
 
-// text writes a value for people: of a long array its type and number, of which it reads no more.
+// text writes a value for people. For a long array it writes the type and the number of elements, and reads no more of it.
 func (f *File) text(key string) string {
 	p := &f.parts[0]
 	k := p.header.keys[p.header.byKey[key]]

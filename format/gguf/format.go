@@ -23,7 +23,7 @@ func init() {
 		}})
 }
 
-// opened is a File as a file of any format.
+// opened is a File as a format.File.
 type opened struct{ *File }
 
 func openFile(s *format.Source) (format.File, error) {
@@ -75,7 +75,7 @@ func (f opened) Tensor(name string, idx ...layout.Index) (tensor.Any, error) {
 	return f.Slice(name, idx...)
 }
 
-// Entries returns the values, but for the numbers of a split model.
+// Entries returns the keys and values of the metadata, except the numbers of a split model.
 func (f opened) Entries() (list []format.Meta, err error) {
 	for _, key := range f.Keys() {
 		if slices.Contains(splitKeys, key) {
@@ -90,7 +90,7 @@ func (f opened) Entries() (list []format.Meta, err error) {
 	return list, nil
 }
 
-// Metadata returns the values as text, of long arrays their lengths and types.
+// Metadata returns the values as text; for long arrays, the text has only their lengths and types.
 func (f opened) Metadata() map[string]string {
 	texts := make(map[string]string)
 	for _, key := range f.Keys() {

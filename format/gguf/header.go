@@ -14,7 +14,7 @@ import (
 	"github.com/ashlar-go/ashlar/pack"
 )
 
-// What is accepted of a file at most. A name or a key is text of at most 2^16 bytes.
+// Limits of a file. A name or a key is text of at most 2^16 bytes.
 const (
 	MaxKeys    = 1 << 16 // of the metadata
 	MaxTensors = 1 << 17
@@ -26,7 +26,7 @@ const (
 
 const (
 	magic     = "GGUF"
-	alignment = 32 // where the metadata doesn't say it
+	alignment = 32 // the alignment if the metadata has none
 	alignKey  = "general.alignment"
 )
 
@@ -35,16 +35,16 @@ type Info struct {
 	Name   string
 	Type   string      // the element type as the format names it: "F32", "Q4_K"
 	DType  dtype.DType // of the values; dtype.Invalid if no tensor holds them
-	Shape  []int       // row-major: the format has the extents in the other order
+	Shape  []int       // row-major: the format has the extents in reverse order
 	Offset int         // the byte of its file where the elements begin
-	Bytes  int         // their size
-	Packed *pack.Spec  // what Tensor makes of blocks; nil: plain elements
+	Bytes  int         // the size of the elements in the file
+	Packed *pack.Spec  // describes the pack.Tensor of blocks; nil: plain elements
 }
 
 type entry struct {
 	Info
 	kind *kind // nil: unknown
-	at   int64 // where the file says it, for errors
+	at   int64 // the byte of the description in the file, for errors
 }
 
 type key struct {
@@ -53,12 +53,12 @@ type key struct {
 	at   int // where the value begins
 }
 
-// header is what parse finds.
+// header is the result of parse.
 type header struct {
 	version uint32
 	keys    []key
 	byKey   map[string]int
-	tensors []entry // as the file has them
+	tensors []entry // in the file's order
 }
 
 // A cursor reads numbers and texts from a file.
@@ -97,7 +97,7 @@ func (c *cursor) u64(what string) (uint64, *Error) {
 	return binary.LittleEndian.Uint64(b), nil
 }
 
-// text reads a text, of at most some bytes.
+// text reads a text of at most most bytes.
 func (c *cursor) text(most uint64, what string) (string, *Error) {
 	at := c.pos
 	n, err := c.u64("the length of " + what)
@@ -161,7 +161,7 @@ func parse(file []byte) (*header, *Error) {
 	return h, h.place(len(file), (c.pos+align-1)/align*align)
 }
 
-// count reads how many there are of something that takes at least some bytes.
+// count reads a number of items, at most most, each of which takes at least least bytes.
 func (h *header) count(c *cursor, what string, most, least uint64) (uint64, *Error) {
 	at := c.pos
 	n, err := c.u64("the number of " + what)
@@ -201,7 +201,7 @@ func (h *header) readKey(c *cursor) *Error {
 	return nil
 }
 
-// alignment returns what offsets of tensors are multiples of.
+// alignment returns the alignment, of which the offsets of tensors are multiples.
 func (h *header) alignment(c *cursor) (int, *Error) {
 	i, ok := h.byKey[alignKey]
 	if !ok {
@@ -216,7 +216,7 @@ func (h *header) alignment(c *cursor) (int, *Error) {
 	return 0, fail(int64(k.at), alignKey, ErrFormat, "want a uint32, a power of two up to 2^30")
 }
 
-// readTensor reads what the header says about a tensor. Offset counts from the end of the header yet.
+// readTensor reads the description of a tensor. Its Offset still counts from the end of the header.
 func readTensor(c *cursor, align int) (e entry, err *Error) {
 	e.at = int64(c.pos)
 	if e.Name, err = c.text(maxName, "a name"); err != nil {
@@ -259,7 +259,7 @@ func readTensor(c *cursor, align int) (e entry, err *Error) {
 func (e *entry) sized(code uint32) *Error {
 	if e.kind = kindOf(code); e.kind == nil {
 		e.Type = fmt.Sprintf("type %d", code)
-		return nil // place gives it the bytes up to the next tensor
+		return nil // place sets Bytes to the bytes up to the next tensor
 	}
 	k := e.kind
 	e.Type, e.DType = k.name, k.d
@@ -270,8 +270,8 @@ func (e *entry) sized(code uint32) *Error {
 	if row%k.block != 0 {
 		return fail(e.at, "", ErrFormat, "rows of %d elements of %s, whose blocks have %d", row, k.name, k.block)
 	}
-	lay, err := layout.RowMajor(e.Shape...)        // refuses a shape without elements, too, whose other extents are too many
-	if err != nil || lay.Size() > math.MaxInt/16 { // then the values have a size, too
+	lay, err := layout.RowMajor(e.Shape...)        // also refuses an empty shape whose other extents are too large
+	if err != nil || lay.Size() > math.MaxInt/16 { // then the size of the values fits an int, too
 		return fail(e.at, "", ErrFormat, "shape %v is larger than any memory", e.Shape)
 	}
 	e.Bytes = lay.Size() / k.block * k.size
@@ -293,8 +293,8 @@ func (e *entry) info() (Info, error) {
 	return i, nil
 }
 
-// place makes offsets those in the file, which has the elements from start on, and checks that they lie there, one tensor
-// beside another.
+// place makes offsets count from the beginning of the file; the elements begin at start. It checks that tensors lie in the file
+// and don't overlap.
 func (h *header) place(size, start int) *Error {
 	order := make([]*entry, len(h.tensors))
 	for i := range order {

@@ -20,15 +20,16 @@ const (
 
 var splitKeys = []string{splitCount, splitNumber, splitTensors}
 
-// A Split says how many tensors a file gets. The zero value is one file.
+// A Split limits the tensors of one file. The zero value is one file.
 type Split struct {
-	Tensors int   // at most; 0: any number
-	Bytes   int64 // of the elements of several, at most; 0: any number
+	Tensors int   // the most tensors; 0: any number
+	Bytes   int64 // the most bytes of elements, unless a file has a single tensor; 0: any number
 }
 
-// WriteSplit writes a model as Write does, in several files of one folder, and returns their paths: for m.gguf m-00001-of-00003.gguf and so on. The
-// tensors keep their order. The first file has the metadata. Each has its number, and the numbers of files and tensors, as llama.cpp
-// writes them; what metadata has of these is left out. The files appear when all are whole. It fails as Write does, and for more than 65,535 files.
+// WriteSplit writes a model as Write does, in several files of one folder, and returns their paths: for m.gguf m-00001-of-00003.gguf and so on.
+// The tensors keep their order. The first file has the metadata. Each file has its number, and the numbers of files and tensors, as llama.cpp
+// writes them; keys of metadata for these numbers are left out. The files appear when all are whole. WriteSplit fails as Write does, and for more
+// than 65,535 files.
 func WriteSplit(path string, a format.Atomic, s Split, names []string, ts []tensor.Any, metadata []KV) ([]string, error) {
 	if len(names) != len(ts) {
 		return nil, fail(-1, "", ErrName, "%d names for %d tensors", len(names), len(ts))
@@ -42,7 +43,7 @@ func WriteSplit(path string, a format.Atomic, s Split, names []string, ts []tens
 		}
 		seen[names[i]] = true
 		n := int64(0)
-		if TypeOf(t) != "" { // Write refuses others
+		if TypeOf(t) != "" { // Write refuses other types
 			n = int64(storedAs(t).bytes(t))
 		}
 		if first := begins[len(begins)-1]; i > first && (s.Tensors > 0 && i-first >= s.Tensors || s.Bytes > 0 && n > 0 && n > s.Bytes-bytes) {

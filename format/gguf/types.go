@@ -13,18 +13,18 @@ import (
 type kind struct {
 	code   uint32
 	name   string
-	d      dtype.DType // of the values; Invalid where no tensor holds them
+	d      dtype.DType // of the values; Invalid if no tensor holds them
 	format pack.Format // nil: plain elements, or no tensor holds them
 	block  int         // elements
 	size   int         // bytes of a block
 }
 
-// kinds are the types by the numbers of enum ggml_type. Others have been removed or are unknown.
+// kinds are the types by the numbers of enum ggml_type. Other numbers were removed or are unknown.
 var kinds = func() []kind {
 	list := []kind{
 		{0, "F32", dtype.Float32, nil, 1, 4},
 		{1, "F16", dtype.Float16, nil, 1, 2},
-		{9, "Q8_1", dtype.Invalid, nil, 32, 36}, // of products alone
+		{9, "Q8_1", dtype.Invalid, nil, 32, 36}, // only an operand of products
 		{24, "I8", dtype.Int8, nil, 1, 1},
 		{25, "I16", dtype.Int16, nil, 1, 2},
 		{26, "I32", dtype.Int32, nil, 1, 4},
@@ -54,7 +54,7 @@ func kindOf(code uint32) *kind {
 	return nil
 }
 
-// storedAs returns the type as which t is written, nil if there is none.
+// storedAs returns the type that Write uses for t, nil if there is none.
 func storedAs(t tensor.Any) *kind {
 	p, packed := t.Foreign().(pack.Tensor)
 	i := slices.IndexFunc(kinds, func(k kind) bool {
@@ -69,10 +69,10 @@ func storedAs(t tensor.Any) *kind {
 	return &kinds[i]
 }
 
-// bytes is what the elements of t take.
+// bytes returns the bytes that the elements of t take.
 func (k *kind) bytes(t tensor.Any) int { return t.Len() / k.block * k.size }
 
-// TypeOf returns the name of the type as which Write stores t, such as F32 or Q4_K, and "" if the format has none.
+// TypeOf returns the name of the type that Write uses for t, such as F32 or Q4_K, and "" if the format has none.
 func TypeOf(t tensor.Any) string {
 	if t.IsZero() {
 		return ""

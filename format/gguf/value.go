@@ -75,7 +75,7 @@ func (c *cursor) skip(typ uint32, depth int) *Error {
 			return err
 		}
 		if size := sizes[of]; size > 0 {
-			c.pos += n * size // array has looked
+			c.pos += n * size // within the file: array has checked n
 			return nil
 		}
 		for range n {
@@ -105,7 +105,7 @@ func (c *cursor) boolean() (bool, *Error) {
 
 // list reads n elements one by one.
 func list[T any](c *cursor, n int, one func(c *cursor) (T, *Error)) (any, *Error) {
-	all := make([]T, n) // array has looked whether the file has as many
+	all := make([]T, n) // array has checked that the file can have n
 	for i := range all {
 		v, err := one(c)
 		if err != nil {
@@ -116,7 +116,7 @@ func list[T any](c *cursor, n int, one func(c *cursor) (T, *Error)) (any, *Error
 	return all, nil
 }
 
-// value reads a value. An array is a slice of its elements' Go type, [][]byte and so on in []any where it has arrays.
+// value reads a value. An array is a slice of its elements' Go type; an array of arrays is a []any of slices.
 func (c *cursor) value(typ uint32, depth int) (any, *Error) {
 	if typ != typeArray {
 		return c.scalar(typ)
@@ -204,7 +204,7 @@ func (c *cursor) scalar(typ uint32) (any, *Error) {
 	return math.Float64frombits(o.Uint64(b)), nil
 }
 
-// typeOf returns the type of a value and, of an array that isn't of arrays, of its elements; false for another Go type.
+// typeOf returns the type of a value, and the type of the elements of an array that isn't of arrays. ok is false for other Go types.
 func typeOf(v any) (typ, of uint32, ok bool) {
 	switch v.(type) {
 	case uint8:

@@ -20,19 +20,20 @@ type KV struct {
 	Value any
 }
 
-// The key and value that files with blocks have.
+// The key and value in files with blocks.
 const (
 	blocksKey     = "general.quantization_version"
 	blocksVersion = uint32(2)
 )
 
-// Write writes ts[i] under names[i], in their order, as version 3. The metadata has metadata's keys in their order, and behind
-// them general.quantization_version where a tensor has blocks. Tensors begin at multiples of the general.alignment that metadata
-// has, else of 32.
+// Write writes ts[i] under names[i], in their order, as version 3. The file has the keys of metadata in their order, and behind
+// them general.quantization_version if a tensor has blocks. Tensors begin at multiples of metadata's general.alignment, or of 32.
 //
-// Plain elements are row-major whatever a tensor's layout, and a pack.Tensor is written as its blocks. It fails for a type that
-// the format doesn't have, such as bool and complex64, for one that is padded, more than MaxRank axes, a name or a key twice, a
-// value of another type, a tensor without elements of its own, and with w's error.
+// Plain elements are written row-major for every layout, and a pack.Tensor as its blocks. Write fails with w's error, and for:
+//   - a type that the format doesn't have, such as bool and complex64
+//   - a tensor that is padded, has more than MaxRank axes, or has no elements of its own
+//   - a name or a key twice
+//   - a value of another type
 func Write(w io.Writer, names []string, ts []tensor.Any, metadata []KV) error {
 	switch {
 	case len(names) != len(ts):
@@ -98,13 +99,13 @@ func Write(w io.Writer, names []string, ts []tensor.Any, metadata []KV) error {
 	return nil
 }
 
-// WriteFile is Write to a file, which appears, or takes the place of an earlier one,
-// when it is whole: after an error the earlier one is as it was.
+// WriteFile is Write to a file. The file appears, or replaces an earlier one, when it is
+// whole; after an error the earlier file is unchanged.
 func WriteFile(path string, names []string, ts []tensor.Any, metadata []KV) error {
 	return format.PutFile(path, func(w io.Writer) error { return Write(w, names, ts, metadata) })
 }
 
-// blocksIn adds the key of blocks to metadata where a tensor has them.
+// blocksIn adds the key of blocks to metadata if a tensor has them.
 func blocksIn(ts []tensor.Any, metadata []KV) []KV {
 	blocks := func(t tensor.Any) bool { return TypeOf(t) != "" && storedAs(t).format != nil }
 	if slices.ContainsFunc(ts, blocks) && !slices.ContainsFunc(metadata, func(kv KV) bool { return kv.Key == blocksKey }) {
@@ -164,7 +165,7 @@ func encode(w io.Writer, t tensor.Any) error {
 	return err
 }
 
-// aligned counts what it writes. Its errors are those of the last call of w, which keeps them.
+// aligned counts the bytes that it writes. It may ignore errors, since w keeps its first one.
 type aligned struct {
 	w     *bufio.Writer
 	n     int
@@ -181,7 +182,7 @@ func (a *aligned) Write(b []byte) (int, error) {
 func (a *aligned) pad() {
 	for a.n != 0 {
 		if _, err := a.Write(zeros[:min(len(zeros), a.align-a.n)]); err != nil {
-			return // Flush has it
+			return // Flush returns the error
 		}
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 )
 
-// isRaw reports whether Write stores d as raw bytes, as ml_dtypes does: also types of 2
-// and 4 bits, a byte each.
+// isRaw reports whether Write stores d as raw bytes, as ml_dtypes does. An element of 2 or
+// 4 bits takes a byte.
 func isRaw(d dtype.DType) bool { return conv.NumPy[d] == "" && structured[d] == "" && d.Size() > 0 }
 
 // structured are the descriptors of fixed point, as Python lists of one field.
@@ -20,7 +20,7 @@ var structured = [dtype.Count]string{
 
 // list reads a structured type; at is the place of its bracket.
 func (p *parser) list(at int, h *Header) error {
-	plain := strings.NewReplacer(", ", ",", "\"", "'") // what Python programs may write
+	plain := strings.NewReplacer(", ", ",", "\"", "'") // other spellings by Python programs
 	for depth, i := 0, at; i < len(p.text); i++ {
 		switch p.text[i] {
 		case '[':
@@ -104,7 +104,7 @@ func coded(kind string) (dtype.DType, bool) {
 		return dtype.Invalid, false
 	case "?":
 		return dtype.Bool, true
-	case "f1": // what ml_dtypes calls its one IEEE type of that size
+	case "f1": // ml_dtypes' name for its only IEEE type of that size
 		return dtype.Float8E5M2, true
 	}
 	for d, c := range conv.NumPy {
@@ -124,7 +124,7 @@ func named(name string) (dtype.DType, bool) {
 		return dtype.Float8E8M0, true
 	case "float4_e2m1fn":
 		return dtype.Float4E2M1, true
-	case "float8_e4m3": // another type than the one of this name here: with infinities
+	case "float8_e4m3": // not the type of this name here: it has infinities
 		return dtype.Invalid, false
 	}
 	for _, d := range dtype.All() {

@@ -3,7 +3,7 @@
 //
 // Read, Open and ReadHeader take versions 1, 2 and 3, both byte orders and both
 // memory orders. An array in Fortran order becomes a tensor with a column-major
-// layout over the elements as they lie in the file; nothing is transposed.
+// layout; its elements stay in the file's order.
 // Write makes version 1, little-endian, row-major or with WriteOptions.Fortran column-major.
 //
 // # Element types
@@ -24,12 +24,12 @@
 // byte that isn't 0 is true.
 //
 // NumPy has no names for bfloat16 and the float8 types. The package ml_dtypes
-// saves the first as <V2 and float8_e4m3fn as <V1: raw bytes of that size, which
-// NumPy loads and .view(ml_dtypes.bfloat16) turns into numbers; it saves
-// float8_e5m2 as <f1, which NumPy can't load, so Write does not use it. Reading:
-// <V2 is bfloat16, since raw bytes of NumPy's own are always marked |, and <f1
-// is float8_e5m2. |V2 and every V1 may be several types: they are an error
-// unless the caller says which with As.
+// saves bfloat16 as <V2 and float8_e4m3fn as <V1: raw bytes of that size. NumPy
+// loads them, and .view(ml_dtypes.bfloat16) turns them into numbers. ml_dtypes
+// saves float8_e5m2 as <f1, which NumPy can't load, so Write doesn't use it. Read
+// takes <V2 as bfloat16, since NumPy marks its own raw bytes with |, and <f1 as
+// float8_e5m2. |V2 and every V1 may be several types: they are an error unless
+// Options.As names the type.
 //
 // Fixed point is a structured type of one field, which has the name of the format and
 // holds the integers: a['fp16x16'] / 2**16 in NumPy. The two halves of fp64x64 are hi·2^64 + lo.
@@ -39,10 +39,10 @@
 //
 // # Untrusted files
 //
-// Every function that reads returns an error, with the file and the byte where
-// it applies, and never panics. The header decides nothing about memory: Read
+// Every function that reads returns an error, with the file and the byte if
+// there are any, and never panics. A header alone allocates no memory: Read
 // grows its buffer with the bytes that have arrived, or knows beforehand that
-// the source holds enough; an npz entry is bounded by MaxBytes.
+// the source holds enough. MaxBytes bounds an npz entry.
 //
 // The format: numpy.org/doc/stable/reference/generated/numpy.lib.format.html.
 package npy

@@ -6,7 +6,7 @@ import (
 	"github.com/ashlar-go/ashlar/format"
 )
 
-// The reasons a file can be refused, for errors.Is. They are package format's.
+// The reasons for which a file is refused, for errors.Is. They are package format's.
 var (
 	ErrFormat = format.ErrFormat
 	ErrType   = format.ErrType
@@ -15,7 +15,7 @@ var (
 	ErrName   = format.ErrName // an npz has no array of this name
 )
 
-// Error is an error of this package: its place, its reason and the way out.
+// Error is an error of this package. It has the place, the reason and the way out.
 type Error = format.Error
 
 func fail(at int64, err error, text string, args ...any) error {

@@ -70,7 +70,7 @@ func openOne(s *format.Source) (format.File, error) {
 	return f, nil
 }
 
-// A zipped is a Zip as a file of any format.
+// A zipped is a Zip as a format.File.
 type zipped struct{ *Zip }
 
 func openNPZ(s *format.Source) (f format.File, err error) {
@@ -100,7 +100,7 @@ func (z zipped) Info(name string) (format.Info, error) {
 	return infoOf(h), nil
 }
 
-// Tensor reads an array, whose checksum is checked, or the part of it that idx selects, where it can't be.
+// Tensor reads an array and checks its checksum, or reads the part that idx selects, without the check.
 func (z zipped) Tensor(name string, idx ...layout.Index) (tensor.Any, error) {
 	if len(idx) == 0 {
 		return z.Zip.Tensor(name)

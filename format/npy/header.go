@@ -16,19 +16,19 @@ import (
 const (
 	magic = "\x93NUMPY"
 
-	// MaxHeader is the longest header text accepted, in bytes: what version 1
-	// can say. Versions 2 and 3 exist for structured types, which are refused.
+	// MaxHeader is the longest header text accepted, in bytes: the limit of
+	// version 1. Versions 2 and 3 exist for structured types, which are refused.
 	MaxHeader = 1<<16 - 1
 
-	// MaxRank is the largest rank accepted; it is NumPy's own.
+	// MaxRank is the largest rank accepted, the same as NumPy's.
 	MaxRank = 64
 )
 
-// Header is what an npy file says about its array.
+// Header describes the array of an npy file.
 type Header struct {
 	Version   int         // 1, 2 or 3
 	Descr     string      // the element type as the file writes it: "<f4"
-	DType     dtype.DType // the element type it is read as
+	DType     dtype.DType // the element type of the tensor
 	BigEndian bool        // the elements' bytes are in descending order
 	Fortran   bool        // the first axis is fastest in the file, not the last
 	Shape     []int       // the extents; empty for rank 0
@@ -47,8 +47,8 @@ func (h Header) Len() int {
 // Bytes returns the size of the elements in the file, without the header.
 func (h Header) Bytes() int { return h.Len() * h.DType.Size() }
 
-// Layout returns how the elements lie in the file: row-major, or column-major
-// for Fortran order.
+// Layout returns the layout of the elements in the file: row-major, or
+// column-major for Fortran order.
 func (h Header) Layout() (layout.Layout, error) {
 	if h.Fortran {
 		return layout.ColMajor(h.Shape...)
@@ -57,8 +57,8 @@ func (h Header) Layout() (layout.Layout, error) {
 }
 
 // ReadHeader reads the header of an npy file from r and no byte beyond it. It
-// reports what Read would refuse: a file that isn't npy, an element type without
-// a counterpart, a shape whose size doesn't fit an int.
+// returns Read's errors: for a file that isn't npy, an element type without a
+// counterpart, and a shape whose size doesn't fit an int.
 func ReadHeader(r io.Reader, o *Options) (Header, error) {
 	return readHeader(r, settingsOf(o))
 }
@@ -120,9 +120,9 @@ func readFull(r io.Reader, b []byte, at int, what string) error {
 }
 
 // parser reads the header text: a Python dict literal with exactly the keys
-// descr, fortran_order and shape. It takes what NumPy and other writers put
-// there, any order, spacing and quote, and no other Python: no escapes, no
-// arithmetic, no nesting. What it does not take it names, with the byte.
+// descr, fortran_order and shape. It takes any order, spacing and quote, as
+// NumPy and other writers use them, and no other Python: no escapes, no
+// arithmetic, no nesting. An error names the text refused, and its byte.
 type parser struct {
 	text []byte
 	base int // the file's byte where text begins
@@ -255,8 +255,8 @@ func wordByte(c byte) bool {
 	return c == '_' || c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || c >= 0x80
 }
 
-// shape reads a tuple of extents. As in Python (3) is a number in parentheses
-// and no tuple; (3,) is one.
+// shape reads a tuple of extents. As in Python, (3) is a number in parentheses
+// and (3,) is a tuple.
 func (p *parser) shape() ([]int, error) {
 	open := p.pos
 	if !p.take('(') {
@@ -316,9 +316,9 @@ func (p *parser) extent() (int, error) {
 	return e, nil
 }
 
-// size refuses a shape whose elements could not be addressed, also where a 0
-// among the extents makes it empty: NumPy does too, and no stride of it may
-// overflow.
+// size returns an error for a shape whose elements could not be addressed. An
+// extent of 0 doesn't count, as in NumPy: strides of an empty shape may not
+// overflow either.
 func (p *parser) size(h *Header) error {
 	n := uint(h.DType.Size())
 	for _, e := range h.Shape {

@@ -14,14 +14,15 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// Options say how a file is read. A nil *Options is one of zeros.
+// Options control how a file is read. A nil *Options means the zero value.
 type Options struct {
-	// As is the element type of raw bytes (V1, |V2, …) where it has their size.
+	// As is the element type of raw bytes (V1, |V2, …) if it has their size.
 	// Types that the file names stay as they are.
 	As dtype.DType
-	// MaxBytes limits the elements of one array; a larger one is an error. With 0 a
-	// file is limited by what it holds, and an npz entry, whose few bytes can inflate
-	// to a thousandfold, to 48 MiB or 8 times the archive's size, whichever is more.
+	// MaxBytes limits the bytes of an array's elements; a larger array is an error. If it
+	// is 0, only the file's length limits an npy file. An npz entry can inflate to a
+	// thousand times its size: its limit is 48 MiB, or 8 times the archive's size if
+	// that is more.
 	MaxBytes int64
 }
 
@@ -32,7 +33,7 @@ func settingsOf(o *Options) Options {
 	return *o
 }
 
-// within refuses an array of more bytes than limit.
+// within returns an error for an array of more bytes than limit.
 func within(h Header, limit int64) error {
 	if n := int64(h.Bytes()); n > limit {
 		return fail(int64(h.Offset), ErrLimit, "shape %s of %v is %d bytes, the most accepted is %d; the option MaxBytes sets that", shapeText(h.Shape), h.DType, n, limit)
@@ -40,14 +41,14 @@ func within(h Header, limit int64) error {
 	return nil
 }
 
-// short says that a file holds too little for its shape.
+// short returns the error about a file that holds too few bytes for its shape.
 func short(h Header, have int64) error {
 	return fail(int64(h.Offset)+have, ErrShort, "the file holds %d bytes of elements, shape %s of %v wants %d", have, shapeText(h.Shape), h.DType, h.Bytes())
 }
 
 // Read reads one array from r: the header and exactly the bytes of its elements,
-// so several arrays can follow each other in one stream. Memory grows with what
-// has arrived, to at most twice the elements while they are read.
+// so several arrays can follow each other in one stream. Memory grows with the
+// bytes that have arrived, to at most twice the elements' size.
 func Read(r io.Reader, o *Options) (tensor.Any, error) {
 	s := settingsOf(o)
 	h, err := readHeader(r, s)
@@ -69,7 +70,7 @@ func Read(r io.Reader, o *Options) (tensor.Any, error) {
 	return readElements(r, h, first)
 }
 
-// remaining returns how many bytes r still holds, where r can tell.
+// remaining returns the number of bytes that r still holds, if r can tell.
 func remaining(r io.Reader) (int64, bool) {
 	switch r := r.(type) {
 	case interface{ Len() int }: // bytes.Reader, bytes.Buffer, strings.Reader
@@ -85,11 +86,11 @@ func remaining(r io.Reader) (int64, bool) {
 	return 0, false
 }
 
-// chunk is how many bytes are allocated for elements that may not be there.
+// chunk is the number of bytes allocated for elements that the source may not have.
 const chunk = 1 << 20
 
 // readElements reads the elements that h announces. It allocates first bytes
-// and then twice what it has, until the source has delivered all.
+// and doubles them until the source has delivered all.
 func readElements(r io.Reader, h Header, first int) (tensor.Any, error) {
 	buf, err := readBytes(r, h, first)
 	if err != nil {
@@ -134,13 +135,13 @@ func readBytes(r io.Reader, h Header, first int) (*mem.Buffer, error) {
 	}
 }
 
-// finish makes a tensor of owned bytes as they stood in the file.
+// finish makes a tensor of buf, which it owns, with the bytes of the file.
 func finish(buf *mem.Buffer, h Header) (tensor.Any, error) {
 	b := buf.Bytes()
 	if h.BigEndian != conv.BigEndian {
 		conv.Reverse(b, conv.Unit(h.DType))
 	}
-	h.DType.Mend(b) // not any byte is a bool in Go
+	h.DType.Mend(b) // not every byte is a bool in Go
 	lay, err := h.Layout()
 	if err == nil {
 		var a tensor.Any
@@ -152,19 +153,19 @@ func finish(buf *mem.Buffer, h Header) (tensor.Any, error) {
 	return tensor.Any{}, fail(-1, err, "shape %s: %v", shapeText(h.Shape), err)
 }
 
-// Open reads the array in a file. The file is mapped and its elements are used
-// where they lie, read-only, if they are in the machine's byte order and aligned
-// for their type, as NumPy's own files are; else they are copied. Bytes after
-// the last element are ignored, as NumPy does. tensor.Close gives the mapping
-// back. A mapped file must not be truncated while the tensor is in use: an access
-// beyond its new end is an error inside tensor.Try, and ends the program outside.
+// Open reads the array in a file. It maps the file. The tensor uses the mapped
+// elements, read-only, if they are in the machine's byte order and aligned for
+// their type, as in NumPy's own files; otherwise Open copies them. Like NumPy, it
+// ignores bytes after the last element. tensor.Close releases the mapping. A
+// mapped file must not be truncated while the tensor is in use: an access beyond
+// its new end is an error inside tensor.Try, and ends the program outside.
 //
-// With indices it gives the part that they select, as [tensor.Slice] does. No other
-// elements are read, also where they are copied. An index that doesn't fit gives
-// an [Error] that wraps the one of tensor.Slice.
+// With indices Open returns the part that they select, as [tensor.Slice] does. It
+// reads no other elements, even if it copies. An index that doesn't fit gives an
+// [Error] that wraps the one of tensor.Slice.
 func Open(path string, o *Options, idx ...tensor.Index) (tensor.Any, error) {
 	buf, err := mem.Map(path)
-	if errors.Is(err, mem.ErrNotFile) { // a pipe can be read, if not mapped
+	if errors.Is(err, mem.ErrNotFile) { // a pipe can be read, but not mapped
 		f, err := os.Open(path)
 		if err != nil {
 			return tensor.Any{}, format.Within(path, fail(-1, err, "%v", format.Bare(err)))
@@ -187,8 +188,8 @@ func Open(path string, o *Options, idx ...tensor.Index) (tensor.Any, error) {
 	return a, format.Within(path, err)
 }
 
-// fromFile makes a tensor of a part of a file, which is n bytes from off on of one that
-// is mapped. shared says that it uses buf.
+// fromFile makes a tensor of an npy file, or of the part that idx selects. The file is n
+// bytes from off on in the mapping buf. shared tells that the tensor uses buf.
 func fromFile(buf *mem.Buffer, off, n int, s Options, idx []tensor.Index) (a tensor.Any, shared bool, err error) {
 	var h Header
 	err = mem.Guard(func() (err error) {

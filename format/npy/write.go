@@ -9,12 +9,13 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// Write writes a as an npy file of version 1, little-endian and row-major,
-// whatever its layout, or column-major with WriteOptions.Fortran. It is the file
-// that NumPy 1.24 makes of the same array in that order, byte for byte; there an
-// array that is contiguous in both orders counts as row-major. A tensor that isn't contiguous is gathered in pieces of
-// about a MiB. It fails for a rank over MaxRank, for a tensor without elements
-// of its own (a tensor.Spec), and with w's error.
+// Write writes a as an npy file of version 1, little-endian. For every layout of a
+// it is row-major, or column-major with WriteOptions.Fortran. It is byte for byte
+// the file that NumPy 1.24 makes of the same array in that order; there an array
+// that is contiguous in both orders counts as row-major. A tensor that isn't
+// contiguous is gathered in pieces of about a MiB. Write fails for a rank over
+// MaxRank, for a tensor without elements of its own (a tensor.Spec), and with w's
+// error.
 func Write(w io.Writer, a tensor.Any, o *WriteOptions) error {
 	if w == nil || a.IsZero() {
 		return fail(-1, ErrType, "the writer or the tensor is nil")
@@ -25,7 +26,7 @@ func Write(w io.Writer, a tensor.Any, o *WriteOptions) error {
 		return err
 	}
 	whole := a
-	if fortran { // its elements by columns are those of its transpose by rows
+	if fortran { // column-major order is row-major order of the transpose
 		if a, err = tensor.Permute(a, backwards(a.Rank())...); err != nil {
 			return fail(-1, err, "writing %s: %v", tensor.Describe(whole), err)
 		}
@@ -46,14 +47,14 @@ func Write(w io.Writer, a tensor.Any, o *WriteOptions) error {
 	return nil
 }
 
-// WriteFile is Write to a file, which appears, or takes the place of an earlier one,
-// when it is whole: after an error the earlier one is as it was.
+// WriteFile is Write to a file. The file appears, or replaces an earlier one, when it is
+// whole; after an error the earlier file is unchanged.
 func WriteFile(path string, a tensor.Any, o *WriteOptions) error {
 	return format.PutFile(path, func(w io.Writer) error { return Write(w, a, o) })
 }
 
-// bothOrders reports whether the elements of a stand in the same order by rows
-// and by columns: of its axes, one at most is longer than 1, or it is empty.
+// bothOrders reports whether row-major and column-major order of a are the same:
+// at most one of its axes is longer than 1, or it is empty.
 func bothOrders(a tensor.Any) bool {
 	long := 0
 	for _, e := range a.Shape() {
@@ -67,7 +68,7 @@ func bothOrders(a tensor.Any) bool {
 	return long <= 1
 }
 
-// backwards lists rank axes, the last one first.
+// backwards lists the axes of a rank, the last one first.
 func backwards(rank int) []int {
 	axes := make([]int, rank)
 	for i := range axes {
@@ -76,9 +77,9 @@ func backwards(rank int) []int {
 	return axes
 }
 
-// headerText returns everything before the elements. NumPy leaves room for the
-// slowest extent to grow to 21 digits, ends the header with at least one space and
-// a newline, and begins the elements at a multiple of 64.
+// headerText returns all text before the elements. Like NumPy, it leaves room for
+// the slowest extent to grow to 21 digits, ends the header with at least one space
+// and a newline, and begins the elements at a multiple of 64.
 func headerText(a tensor.Any, fortran bool) (string, error) {
 	const roomFor = 21
 	descr := descrOf(a.DType())

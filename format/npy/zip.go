@@ -20,8 +20,8 @@ import (
 
 const suffix = ".npy"
 
-// Zip is an open npz file. Its arrays are read when asked for, one at a time.
-// Its methods may be called concurrently.
+// Zip is an open npz file. Header, Tensor and Slice read one array each. Its
+// methods may be called concurrently.
 type Zip struct {
 	path    string
 	size    int64
@@ -57,9 +57,9 @@ func OpenZip(path string, o *Options) (*Zip, error) {
 	return z, nil
 }
 
-// NewZip reads the directory of an npz file of size bytes. It fails when that is
-// damaged or names an array twice, and when entries share bytes of the archive: a
-// few of them could stand for any number of arrays.
+// NewZip reads the directory of an npz file of size bytes. It fails if the
+// directory is damaged or names an array twice. It fails also if entries share
+// bytes of the archive, since few bytes could then stand for any number of arrays.
 func NewZip(r io.ReaderAt, size int64, o *Options) (*Zip, error) {
 	if r == nil {
 		return nil, fail(-1, ErrFormat, "the reader is nil")
@@ -86,7 +86,7 @@ func NewZip(r io.ReaderAt, size int64, o *Options) (*Zip, error) {
 	return z, nil
 }
 
-// begins reports whether an entry begins as an npy file does, as NumPy asks of one whose name doesn't say so.
+// begins reports whether an entry begins like an npy file. NumPy checks the same if the name has no .npy.
 func begins(f *zip.File) bool {
 	if f.Flags&1 != 0 || f.UncompressedSize64 < uint64(len(magic)) {
 		return false
@@ -101,8 +101,8 @@ func begins(f *zip.File) bool {
 	return err == nil && string(head) == magic
 }
 
-// apart refuses entries that share bytes. Those without a local header are left
-// out; opening them is an error.
+// apart returns an error if entries share bytes. It skips entries without a local
+// header; opening them is an error.
 func apart(files []*zip.File, size int64) error {
 	const least = 30 // bytes of a local header
 	type extent struct {
@@ -130,9 +130,8 @@ func apart(files []*zip.File, size int64) error {
 	return nil
 }
 
-// Names returns the names of the arrays in the archive's order: the entries that
-// end in .npy, without it, and those that begin as an npy file. Other entries are not
-// arrays and are left out.
+// Names returns the names of the arrays in the archive's order. An entry is an array
+// if its name ends in .npy, which is left out, or if it begins like an npy file.
 func (z *Zip) Names() []string { return slices.Clone(z.names) }
 
 // Close closes a file opened by OpenZip. Tensors read before stay valid.
@@ -149,24 +148,24 @@ func (z *Zip) Header(name string) (Header, error) {
 	if err != nil {
 		return Header{}, z.in(name, err)
 	}
-	body.Close() // its error would be about bytes beyond the header
+	body.Close() // an error would be about bytes beyond the header
 	return h, nil
 }
 
 // Tensor reads an array into memory of its own and checks the entry's checksum.
-// An array larger than MaxBytes, given or not, is refused before anything is
-// inflated.
+// It refuses an array larger than MaxBytes, or its default, before it inflates
+// any bytes.
 func (z *Zip) Tensor(name string) (tensor.Any, error) {
 	a, err := z.tensor(name)
 	return a, z.in(name, err)
 }
 
-// Slice reads the part of an array that idx selects, as [tensor.Slice] does. Of an
-// entry that is stored, in an archive that OpenZip opened, nothing else is read, and
-// the part may share memory with the file as Open's does. Of others all bytes before
-// the part are inflated and skipped, and memory holds what lies between its first and
-// last element, which MaxBytes bounds as Tensor's. The entry's checksum isn't checked.
-// An index that doesn't fit gives an [Error] that wraps the one of tensor.Slice.
+// Slice reads the part of an array that idx selects, as [tensor.Slice] does. If OpenZip
+// opened the archive and the entry is stored uncompressed, Slice reads no other
+// elements, and the part may share memory with the file as Open's does. Otherwise Slice
+// inflates and skips all bytes before the part, and holds the elements from its first
+// to its last in memory; MaxBytes bounds them. It doesn't check the entry's checksum. An
+// index that doesn't fit gives an [Error] that wraps the one of tensor.Slice.
 func (z *Zip) Slice(name string, idx ...tensor.Index) (tensor.Any, error) {
 	a, err := z.slice(name, idx)
 	return a, z.in(name, err)
@@ -215,7 +214,7 @@ func (z *Zip) slice(name string, idx []tensor.Index) (tensor.Any, error) {
 	return a, err
 }
 
-// mapped is slice of an entry that lies in the archive as it is.
+// mapped is slice for an entry that is stored uncompressed.
 func (z *Zip) mapped(f *zip.File, idx []tensor.Index) (tensor.Any, error) {
 	buf, err := mem.Map(z.path)
 	if err != nil {
@@ -236,7 +235,7 @@ func (z *Zip) mapped(f *zip.File, idx []tensor.Index) (tensor.Any, error) {
 	return a, err
 }
 
-// limit is the most bytes that an array may have.
+// limit returns the most bytes that an array may have.
 func (z *Zip) limit() int64 {
 	if z.set.MaxBytes != 0 {
 		return z.set.MaxBytes
@@ -270,8 +269,8 @@ func (z *Zip) tensor(name string) (tensor.Any, error) {
 	if err := within(h, limit); err != nil {
 		return tensor.Any{}, err
 	}
-	// archive/zip inflates no more than the directory says, so this bounds the
-	// time for an entry too.
+	// archive/zip inflates no more bytes than the directory says, so this bounds
+	// the time for an entry too.
 	if f.UncompressedSize64 > uint64(limit)+MaxHeader+16 {
 		return tensor.Any{}, fail(-1, ErrLimit, "the entry inflates to %d bytes, the most accepted is %d; the option MaxBytes sets that", f.UncompressedSize64, limit)
 	}
@@ -303,7 +302,7 @@ func (z *Zip) tensor(name string) (tensor.Any, error) {
 	return a, nil
 }
 
-// open begins to read an entry and returns its header and what follows.
+// open begins to read an entry. It returns its header and a reader of the elements.
 func (z *Zip) open(name string) (Header, io.ReadCloser, error) {
 	f := z.entries[name]
 	if f == nil {
@@ -327,8 +326,8 @@ func (z *Zip) open(name string) (Header, io.ReadCloser, error) {
 	return h, body, nil
 }
 
-// damaged wraps what archive/zip and the decompressor say about an entry. A lack of
-// memory says nothing about it.
+// damaged turns an error of archive/zip or the decompressor about an entry into one that
+// wraps ErrFormat. It keeps errors of this package, of memory and of the file system.
 func damaged(err error) error {
 	var own *Error
 	var space *mem.Error
@@ -349,7 +348,7 @@ func damaged(err error) error {
 	return fail(at, ErrFormat, "the entry is damaged: %s", text)
 }
 
-// WriteOptions say how a file is written. A nil *WriteOptions is one of zeros.
+// WriteOptions control how a file is written. A nil *WriteOptions means the zero value.
 type WriteOptions struct {
 	Fortran bool // the elements column-major, the first axis fastest
 	// Deflate compresses the entries of an npz file, as numpy.savez_compressed does.
@@ -365,8 +364,8 @@ func WriteZipFile(path string, names []string, ts []tensor.Any, o *WriteOptions)
 // WriteZip writes an npz file with ts[i] under names[i], in this order, stored
 // without compression as numpy.savez does. The same input gives the same bytes:
 // every entry is dated 1980-01-01. A name is a path without .npy, such as "w" or
-// "layer1/w" or "/layer1/w:0"; it fails when one is empty, is repeated, or contains
-// a backslash or the elements . and .. .
+// "layer1/w" or "/layer1/w:0". WriteZip fails if a name is empty or repeated, or has
+// a backslash or one of the elements . and .. .
 func WriteZip(w io.Writer, names []string, ts []tensor.Any, o *WriteOptions) error {
 	if len(names) != len(ts) {
 		return fail(-1, ErrName, "%d names for %d tensors", len(names), len(ts))
@@ -381,7 +380,7 @@ func WriteZip(w io.Writer, names []string, ts []tensor.Any, o *WriteOptions) err
 	seen := make(map[string]bool, len(names))
 	for _, name := range names {
 		const most = 1<<16 - 1 - len(suffix)
-		path := strings.TrimPrefix(name, "/") // as exporters name values, and NumPy writes and reads them
+		path := strings.TrimPrefix(name, "/") // exporters name values so, and NumPy writes and reads them
 		if path == "" || !fs.ValidPath(path+suffix) || !utf8.ValidString(name) || strings.ContainsAny(name, "\\\x00") || len(name) > most {
 			return fail(-1, ErrName, "%.100q can't name an array; a name is a path like \"w\" or \"layer1/w\" of at most %d bytes", name, most)
 		}

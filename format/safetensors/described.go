@@ -20,8 +20,8 @@ const (
 	TypeKey = "ashlar.dtype:"
 )
 
-// described puts the storage of packed tensors in their place, and the descriptions of
-// these and of fixed point into a copy of the metadata.
+// described replaces packed tensors by their storage, and adds the descriptions of packed
+// tensors and of fixed point to a copy of the metadata.
 func described(names []string, ts []tensor.Any, metadata map[string]string) ([]tensor.Any, map[string]string, error) {
 	metadata = maps.Clone(metadata)
 	maps.DeleteFunc(metadata, func(key, _ string) bool {
@@ -57,7 +57,7 @@ func described(names []string, ts []tensor.Any, metadata map[string]string) ([]t
 	return ts, metadata, nil
 }
 
-// stored returns what an entry holds of a packed tensor: its storage, and behind it the
+// stored returns the contents of a packed tensor's entry: its storage, and behind it the
 // scales if there are any.
 func stored(p pack.Tensor) (tensor.Any, error) {
 	data, err := p.Data()
@@ -71,8 +71,8 @@ func stored(p pack.Tensor) (tensor.Any, error) {
 	return tensor.FromSlice(all, len(all)).Any(), nil
 }
 
-// readDescribed reads the descriptions of packed tensors and of fixed point, each of
-// which must fit its entry. Of several that don't, the first by its key is the error.
+// readDescribed reads the descriptions of packed tensors and of fixed point. Each must fit
+// its entry. If several don't, the error is about the first key.
 func (f *File) readDescribed() (err error) {
 	var first string
 	for key, text := range f.header.metadata {
@@ -147,7 +147,7 @@ func (f *File) readDescription(key, text string) error {
 	return nil
 }
 
-// readPacked reads the description of a packed tensor. It says what is wrong, if anything.
+// readPacked reads the description of a packed tensor. It returns the text of an error, or "".
 func (f *File) readPacked(i int, e *entry, text string) string {
 	s, err := pack.ParseSpec([]byte(text))
 	if err != nil {
@@ -167,8 +167,8 @@ func (f *File) readPacked(i int, e *entry, text string) string {
 	return ""
 }
 
-// readFixed makes an entry of integers one of fixed point. It says what is wrong, if
-// anything.
+// readFixed makes an entry of integers one of fixed point. It returns the text of an error,
+// or "".
 func (e *entry) readFixed(text string) string {
 	d, err := dtype.Parse(text)
 	switch n := len(e.shape); {

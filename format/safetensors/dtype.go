@@ -11,7 +11,7 @@ import (
 var types = []struct {
 	name string
 	bits int
-	d    dtype.DType // Invalid: no tensor holds it
+	d    dtype.DType // Invalid: no tensor holds the elements
 }{
 	{"BOOL", 8, dtype.Bool},
 	{"F4", 4, dtype.Float4E2M1},
@@ -47,10 +47,10 @@ func typeNamed(name string) int {
 	return -1
 }
 
-// sixes are the formats of the types that a pack.Tensor holds, by their names.
+// sixes are the formats of pack.Tensors by the names of their types in a file.
 var sixes = map[string]string{"F6_E2M3": "float6_e2m3", "F6_E3M2": "float6_e3m2"}
 
-// sixOf returns the name of the type that holds all of a packed tensor as it is, without a description.
+// sixOf returns the name of the type that holds a packed tensor without a description, or "".
 func sixOf(t tensor.Any) string {
 	if p, ok := t.Foreign().(pack.Tensor); ok && p.Len() == p.StorageLen() && p.Tile() == (pack.Tile{}) {
 		for name, format := range sixes {
@@ -62,7 +62,7 @@ func sixOf(t tensor.Any) string {
 	return ""
 }
 
-// typeIn returns the index in types of a tensor that is written, or -1.
+// typeIn returns the index in types of the type as which t is written, or -1.
 func typeIn(t tensor.Any) int {
 	if name := sixOf(t); name != "" {
 		return typeNamed(name)
@@ -73,7 +73,7 @@ func typeIn(t tensor.Any) int {
 // words are the integers that hold fixed point; a number of fp64x64 takes two.
 var words = [dtype.Count]dtype.DType{dtype.FP8x23: dtype.Int32, dtype.FP16x16: dtype.Int32, dtype.FP32x32: dtype.Int64, dtype.FP64x64: dtype.Int64}
 
-// typeOf returns the index in types, of fixed point that of its words, or -1.
+// typeOf returns the index in types of d, or of the words of fixed point, or -1.
 func typeOf(d dtype.DType) int {
 	if d.IsFixed() {
 		d = words[d]

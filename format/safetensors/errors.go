@@ -6,7 +6,7 @@ import (
 	"github.com/ashlar-go/ashlar/format"
 )
 
-// The reasons a file or a call can be refused, for errors.Is. They are package format's.
+// The reasons for which a file or a call is refused, for errors.Is. They are package format's.
 var (
 	ErrFormat = format.ErrFormat
 	ErrShort  = format.ErrShort
@@ -15,7 +15,7 @@ var (
 	ErrName   = format.ErrName  // no tensor of this name, or a name that can't be written
 )
 
-// Error is an error of this package: its place, its reason and the way out.
+// Error is an error of this package. It has the place, the reason and the way out.
 type Error = format.Error
 
 func fail(at int64, name string, err error, text string, args ...any) *Error {

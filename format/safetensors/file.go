@@ -27,12 +27,12 @@ type File struct {
 	packed map[int]*pack.Spec
 
 	mu    sync.Mutex
-	views map[int]tensor.Any // those handed out that lie in buf
+	views map[int]tensor.Any // the tensors returned to callers that lie in buf
 }
 
 // Open maps a file and reads its header. Close it when its tensors are no longer
-// used; it must not be truncated before: an access beyond its new end is an error
-// inside tensor.Try, and ends the program outside.
+// used. The file must not be truncated before: an access beyond its new end is an
+// error inside tensor.Try, and ends the program outside.
 func Open(path string) (*File, error) {
 	f, err := format.Mapped("safetensors", path, New)
 	if err != nil {
@@ -42,8 +42,8 @@ func Open(path string) (*File, error) {
 	return f, nil
 }
 
-// ReadHeader reads what a file of size bytes says about its tensors, in their order, and its metadata. Of the elements it
-// reads nothing, so a file of any size opens at once; Info says where they are. Packed is nil but for types of six bits.
+// ReadHeader reads the descriptions of the tensors in a file of size bytes, in their order, and its metadata. It reads no
+// elements, so a file of any size opens at once; Info has their place. Info.Packed is nil except for types of six bits.
 func ReadHeader(r io.ReaderAt, size int64) ([]Info, map[string]string, error) {
 	if r == nil {
 		return nil, nil, fail(-1, "", ErrShort, "the reader is nil")
@@ -84,7 +84,7 @@ func (h *header) info(i int) Info {
 }
 
 // New reads the header of a file that is in memory: embedded, or received. The
-// File takes over buf, and Close closes it; on an error buf stays the caller's.
+// File owns buf, and Close closes it; after an error the caller still owns buf.
 func New(buf *mem.Buffer) (*File, error) {
 	if buf == nil {
 		return nil, fail(-1, "", ErrShort, "there is no buffer: it is nil")
@@ -114,7 +114,7 @@ func New(buf *mem.Buffer) (*File, error) {
 	return f, nil
 }
 
-// Close ends the file and every tensor of it that is not a copy: a later access
+// Close closes the file and every tensor of it that is not a copy: a later access
 // to one panics with an error wrapping tensor.ErrClosed. tensor.Close of such a
 // tensor does the same.
 func (f *File) Close() error {
@@ -155,11 +155,11 @@ func (f *File) find(name string) (int, error) {
 	return i, nil
 }
 
-// Tensor returns a tensor of the file, row-major, or a pack.Tensor where the metadata
-// describes one, and read-only: its elements are the file's own memory. They are copied, and writable, only where they can't be
-// used in place: when they aren't aligned for their type, which files of old
-// writers may have, on a big-endian machine, and for a BOOL with bytes other
-// than 0 and 1, which count as true. Of an F4 each element becomes a byte.
+// Tensor returns a tensor of the file, row-major, or a pack.Tensor if the metadata
+// describes one. It is read-only: its elements lie in the file's own memory. They are
+// copied, and writable, only if they can't be used in place: if they aren't aligned
+// for their type, as in files of old writers, on a big-endian machine, and for a BOOL
+// with bytes other than 0 and 1, which count as true. Each element of F4 becomes a byte.
 func (f *File) Tensor(name string) (tensor.Any, error) {
 	i, err := f.find(name)
 	if err != nil {
@@ -177,10 +177,10 @@ func (f *File) Tensor(name string) (tensor.Any, error) {
 	return a, err
 }
 
-// Slice returns the part of a tensor that idx selects, as [tensor.Slice] does. It is
-// a view of the file's memory or a copy, as Tensor's, and no other elements are read;
-// but a pack.Tensor and an F4 are unpacked in full for it.
-// An index that doesn't fit gives an [Error] that wraps the one of tensor.Slice.
+// Slice returns the part of a tensor that idx selects, as [tensor.Slice] does. The part
+// is a view of the file's memory or a copy, as with Tensor. Slice reads no other
+// elements, but unpacks a pack.Tensor and an F4 in full. An index that doesn't fit gives
+// the error of tensor.Slice.
 func (f *File) Slice(name string, idx ...tensor.Index) (tensor.Any, error) {
 	i, err := f.find(name)
 	if err != nil {
@@ -202,7 +202,7 @@ func (f *File) Slice(name string, idx ...tensor.Index) (tensor.Any, error) {
 	return f.slice(name, a, idx)
 }
 
-// whole makes a tensor of an entry. shared says that it lies in f.buf.
+// whole makes a tensor of an entry. shared tells that it lies in f.buf.
 func (f *File) whole(i int) (a tensor.Any, shared bool, err error) {
 	e, s := f.header.entries[i], f.packed[i]
 	if s != nil && e.d == dtype.Invalid { // of six bits
@@ -245,7 +245,7 @@ func (f *File) whole(i int) (a tensor.Any, shared bool, err error) {
 	return p.Any(), shared, nil
 }
 
-// part makes a tensor of a part of an entry. shared says that it lies in f.buf.
+// part makes a tensor of a part of an entry. shared tells that it lies in f.buf.
 func (f *File) part(e entry, idx []tensor.Index) (a tensor.Any, shared bool, err error) {
 	if f.buf.Closed() {
 		return tensor.Any{}, false, f.fail(e, tensor.ErrClosed, "the file is closed")
@@ -274,7 +274,7 @@ func (f *File) slice(name string, a tensor.Any, idx []tensor.Index) (tensor.Any,
 	return a, format.Within(f.path, cmp.Or(format.WrongIndex("safetensors", name, err), err))
 }
 
-// unpacked makes a tensor of an entry whose elements have no whole bytes.
+// unpacked makes a tensor of an entry whose elements are smaller than a byte.
 func (f *File) unpacked(e entry) (tensor.Any, error) {
 	a, err := tensor.Make(e.d, e.shape...)
 	if err != nil {

@@ -58,7 +58,7 @@ func init() {
 		}})
 }
 
-// textOf is a value of metadata as text: JSON, but of a string or a number that JSON doesn't have.
+// textOf returns a value of metadata as text: a string unchanged, another value as JSON, or as fmt writes it if JSON doesn't have it.
 func textOf(v any) string {
 	text, ok := v.(string)
 	if ok {
@@ -81,7 +81,7 @@ type tensors interface {
 	Close() error
 }
 
-// opened is one of these as a file of any format.
+// opened is one of these as a format.File.
 type opened struct {
 	tensors
 	about string
@@ -163,7 +163,7 @@ func (p parts) Slice(name string, idx ...tensor.Index) (t tensor.Any, err error)
 	if err != nil {
 		return t, err
 	}
-	if x := p.infos[name]; x.Packed != nil || x.DType.Bits() < 8 { // elements without whole bytes
+	if x := p.infos[name]; x.Packed != nil || x.DType.Bits() < 8 { // elements smaller than a byte
 		b := make([]byte, x.Bytes)
 		if n, err := p.r.ReadAt(b, int64(x.Offset)); n < len(b) {
 			return t, fail(int64(x.Offset), name, cmp.Or(err, io.ErrUnexpectedEOF), "the file ends early")

@@ -13,15 +13,16 @@ import (
 )
 
 const (
-	// MaxHeader is the longest header accepted, in bytes; it is the reference's.
+	// MaxHeader is the longest header accepted, in bytes, the same as the
+	// reference implementation's.
 	MaxHeader = 100_000_000
 
-	// MaxRank is the largest rank accepted; it is PyTorch's own.
+	// MaxRank is the largest rank accepted, the same as PyTorch's.
 	MaxRank = 64
 
 	// MaxMetadata is the largest number of keys that metadata may have. A key and
-	// its value are text of any length; a map has far more for a key than the
-	// shortest has in a file.
+	// its value are text of any length. The shortest take far more memory in a map
+	// than bytes in a file.
 	MaxMetadata = 1 << 18
 
 	metadataKey = "__metadata__"
@@ -31,13 +32,13 @@ const (
 type Info struct {
 	Name   string
 	Type   string      // the element type as the file names it: "F32", and "I32" of fp16x16
-	DType  dtype.DType // what Tensor makes of it; dtype.Invalid if it can't
+	DType  dtype.DType // the type of the result of Tensor; dtype.Invalid if Tensor refuses it
 	Shape  []int
 	Offset int // the byte of the file where the elements begin
 	Bytes  int // their size
 
-	// Packed describes what Tensor makes of it where that is a pack.Tensor, else nil;
-	// the scales of integers are among the elements, and aren't read for it.
+	// Packed describes the result of Tensor if it is a pack.Tensor, else it is nil.
+	// The scales of integers are among the elements; Info doesn't read them.
 	Packed *pack.Spec
 }
 
@@ -48,10 +49,10 @@ type entry struct {
 	begin, end int
 	at         int         // in the header's text, for errors
 	typ        int         // index in types
-	d          dtype.DType // what Tensor makes of it
+	d          dtype.DType // the type of the result of Tensor
 }
 
-// header is what parse finds.
+// header is the result of parse.
 type header struct {
 	entries  []entry // by offset
 	metadata map[string]string
@@ -84,7 +85,7 @@ func headerBytes(head []byte, size int) (int, *Error) {
 	return int(n), nil
 }
 
-// parseSized reads the header of a file of size bytes, of which it has those up to the elements.
+// parseSized reads the header of a file of size bytes; file is the bytes up to the elements.
 func parseSized(file []byte, size int) (*header, *Error) {
 	h := &header{start: len(file)}
 	s := &scanner{what: "header", text: file[before:h.start], base: before}
@@ -122,7 +123,7 @@ func (h *header) read(s *scanner) *Error {
 	if s.space(); s.pos < len(s.text) {
 		return s.fail(s.pos, ErrFormat, "%s after its end", s.found())
 	}
-	// Equal names stand together once sorted; that needs no second copy of them.
+	// Sorted, equal names are neighbours; that needs no second copy of the names.
 	byName := make([]int32, len(h.entries))
 	for i := range byName {
 		byName[i] = int32(i)
@@ -250,8 +251,8 @@ func (e *entry) readOffsets(s *scanner) *Error {
 	return nil
 }
 
-// size returns the bits of a shape. It refuses one whose extents that aren't 0
-// have a product that is no int, empty or not: no stride of it may overflow.
+// size returns the bits of a shape. ok is false if the product of its extents
+// other than 0 overflows an int: strides of an empty shape may not overflow either.
 func size(shape []int, each int) (int, bool) {
 	n, empty := uint(each), false
 	for _, e := range shape {

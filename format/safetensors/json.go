@@ -50,8 +50,8 @@ func (s *scanner) take(c byte) bool {
 	return false
 }
 
-// want takes c. The reason comes in two parts so that it is put together only
-// when it is needed, not for each of a hundred thousand tensors.
+// want takes c. The reason has two parts so that they are joined only for an error,
+// not for each of a hundred thousand tensors.
 func (s *scanner) want(c byte, why, what string) *Error {
 	if s.take(c) {
 		return nil
@@ -149,7 +149,7 @@ func (s *scanner) str(role, what string) ([]byte, *Error) {
 	if open >= len(s.text) || s.text[open] != '"' {
 		return nil, s.fail(open, ErrFormat, "%s where %s%s, a string, must stand", s.found(), role, what)
 	}
-	var built []byte // what precedes from, where escapes make it differ from the text
+	var built []byte // the string up to from, if escapes make it differ from the text
 	s.pos++
 	from := s.pos
 	for s.pos < len(s.text) {
@@ -185,8 +185,8 @@ func (s *scanner) str(role, what string) ([]byte, *Error) {
 	return nil, s.fail(open, ErrFormat, "%s%s has no closing quote", role, what)
 }
 
-// any returns the text up to where the value that begins here must end. What it is
-// is left to encoding/json.
+// any returns the text of a value of any kind, up to where it must end. encoding/json
+// parses it.
 func (s *scanner) any() []byte {
 	rest, depth := s.text[s.pos:], 0
 	for i := 0; i < len(rest); i++ {

@@ -18,8 +18,8 @@ import (
 )
 
 // Sharded is an open index: the tensors of several safetensors files, its shards,
-// under one name each. A shard is opened when something of it is first asked for.
-// Its methods may be called concurrently.
+// under one name each. A shard is opened when one of its tensors is first used.
+// The methods may be called concurrently.
 type Sharded struct {
 	path     string
 	weights  []weight // in the index's order
@@ -44,9 +44,9 @@ const MaxShards = 1 << 16
 
 // OpenIndex reads an index such as model.safetensors.index.json: a JSON object
 // whose weight_map has the file of each tensor, beside the index or in folders
-// below it. A file's name that leads elsewhere is refused: an absolute one, one
-// with .. in it, and what other systems would read as one of these. Symbolic links
-// on the way are followed, as download caches use them. No shard is opened yet.
+// below it. OpenIndex refuses absolute names and names with .., also names that only
+// other systems would read so. It follows symbolic links, since download caches use
+// them. It opens no shard yet.
 //
 // The form of the index: github.com/huggingface/transformers, where
 // save_pretrained writes it.
@@ -81,7 +81,7 @@ func OpenIndex(path string) (*Sharded, error) {
 
 // parseIndex reads and checks the text of an index.
 func parseIndex(text []byte) (*Sharded, *Error) {
-	const least = 10 // bytes of an entry that isn't the shortest; the shortest makes weights grow once
+	const least = 10 // bytes of an entry; shorter ones make weights grow once
 	x := &Sharded{weights: make([]weight, 0, len(text)/least)}
 	files := map[string]int32{}
 	s := &scanner{text: text, what: "index"}
@@ -127,7 +127,7 @@ func parseIndex(text []byte) (*Sharded, *Error) {
 	return x, nil
 }
 
-// readMetadata keeps the values that are text as they are, and others as JSON.
+// readMetadata keeps text values unchanged, and other values as JSON.
 func (x *Sharded) readMetadata(s *scanner) *Error {
 	x.metadata = map[string]string{}
 	return s.object("metadata", func(at int, key []byte) *Error {
@@ -179,8 +179,8 @@ func (x *Sharded) readWeight(s *scanner, name string, files map[string]int32) *E
 	return nil
 }
 
-// below reports whether a path stays in the folder it starts from, on every
-// system: of elements that are neither empty nor . nor .., separated by /.
+// below reports whether a path stays in its folder on every system: its elements are
+// separated by /, and none is . or .. or empty.
 func below(path string) bool {
 	return path != "." && fs.ValidPath(path) && filepath.IsLocal(path) && !strings.ContainsAny(path, "\\:\x00")
 }
@@ -194,12 +194,12 @@ func (x *Sharded) Names() []string {
 	return names
 }
 
-// Metadata returns a copy of the index's metadata by key: text as it is, all else
-// as the JSON that stands there; nil if it has none.
+// Metadata returns a copy of the index's metadata by key: text unchanged, other values
+// as their JSON; nil if it has none.
 func (x *Sharded) Metadata() map[string]string { return maps.Clone(x.metadata) }
 
-// Shards returns the names of the files as the index has them, in the order in
-// which it names them first.
+// Shards returns the names of the files as the index has them, in the order of
+// their first use.
 func (x *Sharded) Shards() []string { return slices.Clone(x.shards) }
 
 // Info describes a tensor. It opens the tensor's shard and touches no elements.
@@ -229,7 +229,7 @@ func (x *Sharded) Slice(name string, idx ...tensor.Index) (tensor.Any, error) {
 	return f.Slice(name, idx...)
 }
 
-// file returns the shard of a tensor, which has it.
+// file returns the shard of a tensor, and an error if the shard doesn't have the tensor.
 func (x *Sharded) file(name string) (*File, error) {
 	i, ok := slices.BinarySearchFunc(x.byName, name, func(i int32, name string) int { return cmp.Compare(x.weights[i].name, name) })
 	if !ok {
@@ -255,7 +255,7 @@ func (x *Sharded) file(name string) (*File, error) {
 	return f, nil
 }
 
-// Close closes the shards, and so ends every tensor of them as [File.Close] does.
+// Close closes the shards and so every tensor of them, as [File.Close] does.
 func (x *Sharded) Close() error {
 	x.mu.Lock()
 	defer x.mu.Unlock()

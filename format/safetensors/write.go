@@ -18,21 +18,21 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// Write writes ts[i] under names[i]. The tensors stand in the file as the
-// reference implementation orders them: the types with the largest alignment
-// first (U64, I64, F64, C64, F32, U32, …), names ascending within a type, so
-// that each is aligned; the header is padded with spaces to a multiple of 8.
-// metadata is free text by key, written with its keys ascending; nil leaves it
-// out. The same input gives the same bytes, whatever the order of names.
+// Write writes ts[i] under names[i]. The tensors have the order of the reference
+// implementation: the types with the largest alignment first (U64, I64, F64, C64,
+// F32, U32, …), names ascending within a type. So each tensor is aligned. The header
+// is padded with spaces to a multiple of 8. metadata is free text by key, written with
+// its keys ascending; nil leaves it out. The same input gives the same bytes, in any
+// order of names.
 //
-// A pack.Tensor is written as its storage, of rank 1, and fixed point as integers, both
-// described in the metadata; see the package comment. One of six bits is an F6. Keys of metadata that would
-// describe others are left out.
+// A pack.Tensor is written as its storage, of rank 1, and fixed point as integers. The
+// metadata describes both; see the package comment. A pack.Tensor of six bits is an F6.
+// Keys of metadata that would describe other tensors so are left out.
 //
-// Other elements are row-major whatever a tensor's layout; one that isn't contiguous
-// is gathered in pieces of about a MiB. It fails for a type that the format
-// doesn't have, a name or text that isn't UTF-8, a name twice, a rank over
-// MaxRank, a tensor without elements of its own, and with w's error.
+// Other elements are written row-major for every layout; a tensor that isn't contiguous
+// is gathered in pieces of about a MiB. Write fails for a type that the format doesn't
+// have, a name or text that isn't UTF-8, a name twice, a rank over MaxRank, a tensor
+// without elements of its own, and with w's error.
 func Write(w io.Writer, names []string, ts []tensor.Any, metadata map[string]string) error {
 	if len(names) != len(ts) {
 		return fail(-1, "", ErrName, "%d names for %d tensors", len(names), len(ts))
@@ -94,14 +94,14 @@ func Write(w io.Writer, names []string, ts []tensor.Any, metadata map[string]str
 	return nil
 }
 
-// WriteFile is Write to a file, which appears, or takes the place of an earlier one,
-// when it is whole: after an error the earlier one is as it was.
+// WriteFile is Write to a file. The file appears, or replaces an earlier one, when it is
+// whole; after an error the earlier file is unchanged.
 func WriteFile(path string, names []string, ts []tensor.Any, metadata map[string]string) error {
 	return format.PutFile(path, func(w io.Writer) error { return Write(w, names, ts, metadata) })
 }
 
-// encode writes the elements of a tensor in row-major order, packed where they have no
-// whole bytes.
+// encode writes the elements of a tensor in row-major order, packed if they are smaller
+// than a byte.
 func encode(w io.Writer, t tensor.Any) error {
 	if p, ok := t.Foreign().(pack.Tensor); ok { // of six bits
 		data, err := p.Data()
@@ -125,7 +125,7 @@ func encode(w io.Writer, t tensor.Any) error {
 	return err
 }
 
-// shapeOf returns the shape of an entry: a number of fp64x64 is two words.
+// shapeOf returns the shape of a tensor's entry: a number of fp64x64 is two words.
 func shapeOf(t tensor.Any) []int {
 	if t.DType() == dtype.FP64x64 {
 		return append(t.Shape(), 2)
@@ -133,7 +133,7 @@ func shapeOf(t tensor.Any) []int {
 	return t.Shape()
 }
 
-// headerText returns everything before the elements.
+// headerText returns all bytes before the elements.
 func headerText(order []int, names []string, ts []tensor.Any, metadata map[string]string) ([]byte, error) {
 	b := append(make([]byte, 8), '{')
 	if metadata != nil {
@@ -188,7 +188,7 @@ func headerText(order []int, names []string, ts []tensor.Any, metadata map[strin
 	return b, nil
 }
 
-// appendString writes s as JSON, escaping what must be and nothing else.
+// appendString writes s as JSON. It escapes only the characters that must be escaped.
 func appendString(b []byte, s string) []byte {
 	const hex = "0123456789abcdef"
 	b = append(b, '"')

@@ -1,19 +1,19 @@
-// Package s3 is a store of Zarr in a bucket that speaks the API of S3: of AWS, Cloudflare R2, MinIO, Google Cloud Storage with an HMAC key and others.
-// It needs the standard library alone, and adds less than a MiB to a program. Package blobstore, a module of its own, has the
-// clients of the clouds, with their logins.
+// Package s3 is a store of Zarr in a bucket with the API of S3: of AWS, Cloudflare R2, MinIO, Google Cloud Storage with an HMAC key and others.
+// It needs only the standard library, and adds less than a MiB to a program. Package blobstore, a separate module, uses the
+// cloud vendors' own clients and logins.
 //
 //	store, err := s3.Open("s3://bucket/folder", os.Getenv)
 //	a, err := zarr.Open(ctx, store, "x")
 //
-// Requests are signed by Signature Version 4, or not at all where no key is given. An object appears when it is written in full, so a chunk is
-// the old one or the new one. Swap writes an object on the condition that it is as it was.
+// Requests are signed by Signature Version 4, or not at all if no key is given. An object appears when it is written in full, so a reader sees
+// the old chunk or the new one. Swap writes an object on condition that nobody changed it.
 //
 // # Servers that aren't trusted
 //
-// No redirect is followed: the error says where it leads, and the region of the bucket where the server tells it. An answer that doesn't
-// begin within a minute, or comes too slowly, is an error that wraps os.ErrDeadlineExceeded. A range that isn't the one asked for, an
-// object longer than it may be, a list that repeats itself or has other keys are errors. The key's secret never leaves the process. No error names it or
-// a session's token, nor does fmt when it prints a Config or a Store.
+// No redirect is followed: the error names its target, and the region of the bucket if the server tells it. An answer that doesn't
+// begin within a minute, or comes too slowly, is an error that wraps os.ErrDeadlineExceeded. A range other than the requested one, an object
+// that is too long, and a list that repeats itself or has other keys are errors. The secret key never leaves the process. It appears in no
+// error, nor does a session's token; fmt omits both when it prints a Config or a Store.
 //
 // Sources: docs.aws.amazon.com, Amazon S3 API Reference (GetObject, HeadObject, PutObject, DeleteObject, ListObjectsV2, error responses) and
 // AWS General Reference, Signature Version 4 signing process.
@@ -39,19 +39,19 @@ import (
 	"github.com/ashlar-go/ashlar/format/zarr"
 )
 
-// ErrAddress says that a Config or an address can't be a bucket.
+// ErrAddress is the error about a Config or an address that can't be a bucket's.
 var ErrAddress = errors.New("no address of a bucket")
 
-// A Config says which bucket, and who asks.
+// A Config names a bucket and has the login.
 type Config struct {
 	Endpoint  string // the URL of the service, without the bucket; "": AWS
 	Region    string // "": us-east-1; R2 takes auto
 	Bucket    string
-	Prefix    string // of the keys, a folder; "": all of the bucket
+	Prefix    string // the folder of the keys; "": the whole bucket
 	Key       string // the access key; "": requests aren't signed
 	Secret    string
 	Token     string            // of a session; "": none
-	Transport http.RoundTripper // nil: one of its own
+	Transport http.RoundTripper // nil: New makes one
 }
 
 // Format writes a Config without its secrets, whatever the verb.
@@ -61,7 +61,7 @@ func (c Config) Format(f fmt.State, _ rune) {
 
 // Store is a bucket, or a folder of it. It is a zarr.Store and a zarr.Stater.
 type Store struct {
-	zarr.Store // reads by HTTP, and its requests are signed
+	zarr.Store // reads by HTTP with signed requests
 	client     *http.Client
 	root       *url.URL // of the bucket
 	prefix     string   // "" or with a slash at its end
@@ -72,9 +72,9 @@ func (s *Store) Format(f fmt.State, _ rune) {
 	fmt.Fprintf(f, "s3.Store(%s/%s)", s.root.Redacted(), s.prefix)
 }
 
-var bucketName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]+$`) // counting to 254 takes as many copies, which each start of a program would make
+var bucketName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]+$`) // {1,254} would make 254 copies at each start of a program
 
-// New returns the store of a bucket. It asks the server nothing.
+// New returns the store of a bucket. It sends no request.
 func New(c Config) (*Store, error) {
 	c.Region = cmp.Or(c.Region, "us-east-1")
 	if len(c.Bucket) > 255 || !bucketName.MatchString(c.Bucket) || strings.Contains(c.Bucket, "..") {
@@ -101,7 +101,7 @@ func New(c Config) (*Store, error) {
 		if usual, ok := http.DefaultTransport.(*http.Transport); ok {
 			t = usual.Clone()
 		}
-		t.DisableCompression = true // lengths are those of objects
+		t.DisableCompression = true // so that lengths are the objects' lengths
 		t.MaxIdleConnsPerHost = 64
 		transport = t
 	}
@@ -115,9 +115,9 @@ func New(c Config) (*Store, error) {
 	return s, err
 }
 
-// Open returns the store of an address, s3://BUCKET or s3://BUCKET/FOLDER. getenv, which may be os.Getenv, gives the rest by the names that AWS's programs
-// use: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_REGION or AWS_DEFAULT_REGION, and AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL. No other
-// place is searched for keys.
+// Open returns the store of an address, s3://BUCKET or s3://BUCKET/FOLDER. getenv, which may be os.Getenv, returns the other settings by the
+// names that AWS's programs use: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_REGION or AWS_DEFAULT_REGION, and
+// AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL. Open searches no other place for keys.
 func Open(address string, getenv func(string) string) (*Store, error) {
 	rest, ok := strings.CutPrefix(address, "s3://")
 	bucket, prefix, _ := strings.Cut(rest, "/")
@@ -133,7 +133,7 @@ func init() {
 	zarr.RegisterScheme("s3", func(_ context.Context, address string) (zarr.Store, error) { return Open(address, os.Getenv) })
 }
 
-// at is the URL of an object.
+// at returns the URL of an object.
 func (s *Store) at(key string) *url.URL {
 	u := *s.root
 	u.Path = strings.TrimSuffix(u.Path, "/") + "/" + key
@@ -141,7 +141,7 @@ func (s *Store) at(key string) *url.URL {
 	return &u
 }
 
-// Times of a request that writes or lists: patience, and for what is sent a second for each pace bytes more.
+// A request that writes or lists may take patience, and one more second for each pace bytes of its body.
 const pace = 100 << 10
 
 var patience = time.Minute
@@ -199,8 +199,8 @@ func (s *Store) put(ctx context.Context, key string, value []byte, header http.H
 	return h.Get("ETag"), err
 }
 
-// Swap writes an object if its ETag is the one given, "" if it isn't there, and returns the new ETag. Otherwise the object stays, and the error
-// wraps fs.ErrExist, or fs.ErrNotExist where an object with an ETag is gone. The server must know If-Match and If-None-Match.
+// Swap writes an object if its ETag is etag, or if the object is absent and etag is "". It returns the new ETag. Otherwise the object stays
+// unchanged, and the error wraps fs.ErrExist, or fs.ErrNotExist if the object is gone. The server must support If-Match and If-None-Match.
 func (s *Store) Swap(ctx context.Context, key string, value []byte, etag string) (string, error) {
 	if etag == "" {
 		return s.put(ctx, key, value, http.Header{"If-None-Match": {"*"}})
@@ -217,7 +217,7 @@ func (s *Store) ETag(ctx context.Context, key string) (string, error) {
 	return h.Get("ETag"), err
 }
 
-// Delete removes an object; that it isn't there is no error.
+// Delete removes an object. To delete an absent object is no error.
 func (s *Store) Delete(ctx context.Context, key string) error {
 	if err := zarr.ValidKey(key); err != nil {
 		return err
@@ -265,7 +265,7 @@ func (s *Store) States(ctx context.Context, prefix string, f func(key, state str
 		}
 		u.RawQuery = strings.ReplaceAll(query.Encode(), "+", "%20")
 		b, _, err := s.do(ctx, http.MethodGet, &u, nil, http.Header{}, maxPage)
-		if errors.Is(err, fs.ErrNotExist) { // what isn't there is the bucket, and no value of it
+		if errors.Is(err, fs.ErrNotExist) { // the bucket doesn't exist; fs.ErrNotExist would mean an absent value
 			err = &Error{Method: http.MethodGet, Path: u.Path, Status: http.StatusNotFound}
 		}
 		if err != nil {
@@ -286,7 +286,7 @@ func (s *Store) States(ctx context.Context, prefix string, f func(key, state str
 				return fmt.Errorf("s3: the list of %q has %.100q behind %.100q: the server repeats keys, or lists others", full, key, last)
 			}
 			last = key
-			if key = strings.TrimPrefix(key, s.prefix); zarr.ValidKey(key) == nil { // others are no keys of Zarr, as those of folders
+			if key = strings.TrimPrefix(key, s.prefix); zarr.ValidKey(key) == nil { // other names, such as a folder's, are no keys of Zarr
 				f(key, fmt.Sprint(o.Size, o.LastModified, o.ETag))
 			}
 		}

@@ -17,13 +17,13 @@ import (
 	"time"
 )
 
-// An Error is an answer of the server that says no. Unwrap gives fs.ErrExist for a condition that doesn't hold, fs.ErrPermission for a login that is refused,
-// else nil: a bucket that isn't there is no absent object.
+// An Error is a server's answer that refuses a request. Unwrap returns fs.ErrExist if a condition doesn't hold, fs.ErrPermission if the login is
+// refused, else nil: an absent bucket is no absent object.
 type Error struct {
 	Method, Path string
 	Status       int
-	Code         string // of S3, as SlowDown; "": the answer has none
-	Message      string // without what logs in
+	Code         string // S3's code, such as SlowDown; "": the answer has none
+	Message      string // the message without secrets of the login
 }
 
 func (e *Error) Error() string {
@@ -45,13 +45,13 @@ func (e *Error) Unwrap() error {
 	return nil
 }
 
-// A signer signs requests, sends them again where the server asks for that, and makes errors of answers.
+// A signer signs requests, sends them again if the server asks for that, and makes errors of answers.
 type signer struct {
 	next        http.RoundTripper
 	region, key string
-	secrets     func() (secret, token string) // not a field, which fmt would print
+	secrets     func() (secret, token string) // a function, since fmt would print a string
 	now         func() time.Time
-	wait        time.Duration // before the second try; twice that before the next one
+	wait        time.Duration // before the second try; it doubles before each next one
 }
 
 func newSigner(c Config, next http.RoundTripper) *signer {
@@ -61,7 +61,7 @@ func newSigner(c Config, next http.RoundTripper) *signer {
 
 const tries = 4
 
-// RoundTrip implements http.RoundTripper. The answers 404, 410 and 416 are the caller's.
+// RoundTrip implements http.RoundTripper. It leaves the answers 404, 410 and 416 to the caller.
 func (s *signer) RoundTrip(r *http.Request) (*http.Response, error) {
 	for try := 0; ; try++ {
 		to := r.Clone(r.Context())
@@ -81,7 +81,7 @@ func (s *signer) RoundTrip(r *http.Request) (*http.Response, error) {
 		if err == nil {
 			return a, nil
 		}
-		// A condition may not hold the second time because the first time it did.
+		// A conditional request isn't repeated: if the first one succeeded, its condition no longer holds.
 		conditional := r.Header.Get("If-Match") != "" || r.Header.Get("If-None-Match") != ""
 		if again := !conditional && a.StatusCode == http.StatusTooManyRequests || !conditional && a.StatusCode >= 500 && a.StatusCode != http.StatusNotImplemented; !again || try+1 == tries {
 			return nil, err
@@ -94,7 +94,7 @@ func (s *signer) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 }
 
-// refusal makes an error of an answer that says no, and closes it.
+// refusal makes an error of an answer that refuses the request, and closes the answer.
 func (s *signer) refusal(r *http.Request, a *http.Response) error {
 	switch {
 	case a.StatusCode < 300, a.StatusCode == http.StatusGone, a.StatusCode == http.StatusRequestedRangeNotSatisfiable:
@@ -104,7 +104,7 @@ func (s *signer) refusal(r *http.Request, a *http.Response) error {
 	}
 	defer a.Body.Close()
 	var x struct{ Code, Message, Region string }
-	xml.NewDecoder(io.LimitReader(a.Body, 64<<10)).Decode(&x) // an answer that is none leaves it empty
+	xml.NewDecoder(io.LimitReader(a.Body, 64<<10)).Decode(&x) // any other answer leaves it empty
 	if a.StatusCode == http.StatusNotFound && x.Code != "NoSuchBucket" {
 		a.Body = http.NoBody
 		return nil
