@@ -11,7 +11,7 @@ import (
 // MaxThreads bounds the threads of an Access.
 const MaxThreads = 1024
 
-// An Access says which thread touches which coordinates in which step. In a step, each
+// An Access gives the coordinates that each thread touches in each step. In a step, each
 // thread touches a vector of consecutive elements.
 type Access struct {
 	kind            accessKind
@@ -28,20 +28,20 @@ const (
 	ownAccess
 )
 
-// Rows is the access along rows: of the elements in row-major order, the last mode
-// fastest, thread t takes vector t of each step; the steps follow each other.
+// Rows is the access along rows. In row-major order, the last mode fastest, the elements
+// form vectors. Thread t takes vector t of each step; the steps follow each other.
 func Rows(threads, vector int) Access {
 	return Access{kind: rowAccess, threads: threads, vector: vector}
 }
 
 // Columns is the access along columns: the last mode but one is fastest, then the last,
-// then those before.
+// then the modes before them.
 func Columns(threads, vector int) Access {
 	return Access{kind: columnAccess, threads: threads, vector: vector}
 }
 
-// Matrices is the access of ldmatrix: a step reads 8 rows of 16 bytes, one by each of 8
-// threads. The steps go along the rows. Source: PTX ISA, ldmatrix.
+// Matrices is the access of ldmatrix: in a step, each of 8 threads reads one row of 16
+// bytes. The steps go along the rows. Source: PTX ISA, ldmatrix.
 func Matrices() Access { return Access{kind: matrixAccess, threads: 8} }
 
 // ThreadValues is the access of a thread–value layout: its first mode counts threads, its
@@ -53,12 +53,12 @@ func ThreadValues(tv layout.Layout, vector int) Access {
 
 // ParseAccess reads an access as String writes it:
 //
-//   - row or column: [Rows] or [Columns] of 32 threads, which take single elements.
-//   - row:8 or column:8: the same in vectors of 8 elements.
-//   - row:8/16 or column:8/16: the same by 16 threads.
-//   - ldmatrix: [Matrices].
-//   - tv:LAYOUT, as in tv:(32,4):(4,1): [ThreadValues] in vectors of one value.
-//   - tv:2:LAYOUT: the same in vectors of 2 values.
+//	row, column            Rows or Columns of 32 threads, which take single elements
+//	row:8, column:8        the same in vectors of 8 elements
+//	row:8/16, column:8/16  the same by 16 threads
+//	ldmatrix               Matrices
+//	tv:LAYOUT              ThreadValues in vectors of one value, as in tv:(32,4):(4,1)
+//	tv:2:LAYOUT            the same in vectors of 2 values
 func ParseAccess(text string) (Access, error) {
 	const op = "ParseAccess"
 	wrong := func() (Access, error) {
@@ -145,8 +145,8 @@ func (a Access) check(op string) error {
 	return nil
 }
 
-// A plan is an access over a shape: the coordinates of the vectors, step by step. A
-// thread without a vector in a step is left out at its end.
+// A plan is an access over a shape: the coordinates of the vectors, step by step. If a
+// step has fewer vectors than threads, its last threads are left out.
 type plan struct {
 	threads, vector int
 	coords          []int // linear coordinates: vector by vector
@@ -171,7 +171,7 @@ func (a Access) over(op string, shape []int, bits int) (p plan, err error) {
 	if last < 1 && (a.kind == columnAccess || a.kind == matrixAccess) {
 		return p, fail(op, layout.ErrShape, "%v wants two modes, the shape is %s", a, tupleText(shape))
 	}
-	// The order takes vector after vector to coordinates, or to those of a thread–value layout.
+	// The order maps vector after vector to coordinates, or to the coordinates of a thread–value layout.
 	var ext, str []int
 	then := func(e, s int) { ext, str = append(ext, e), append(str, s) }
 	switch a.kind {

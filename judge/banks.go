@@ -14,13 +14,13 @@ import (
 // memory is Single.
 type Banks struct {
 	Count, Width int
-	Single       bool // each request of a thread is served by itself
+	Single       bool // threads don't share words: each request is served by itself
 }
 
-// The memories that have names. NVIDIA's shared memory has 32 banks of 4 bytes (CUDA C++
+// Memories with names. NVIDIA's shared memory has 32 banks of 4 bytes (CUDA C++
 // programming guide). The LDS of AMD's GPUs has 32 or 64 (ROCm, Composable Kernel: LDS and
-// bank conflicts); AMD is the one of 64. The L1 of a Tensix tile has 16 banks of 16 bytes,
-// and two ports that want one bank wait for each other, whatever the word
+// bank conflicts); AMD has 64. The L1 of a Tensix tile has 16 banks of 16 bytes. There
+// two ports that access one bank wait for each other, even for the same word
 // (tenstorrent/tt-isa-documentation, WormholeB0/TensixTile/L1.md).
 var (
 	NVIDIA = Banks{Count: 32, Width: 4}
@@ -28,8 +28,8 @@ var (
 	Tensix = Banks{Count: 16, Width: 16, Single: true}
 )
 
-// ParseBanks reads nvidia, amd, tensix, or COUNTxWIDTH as in 32x4, with "single" behind
-// it where the memory doesn't share words.
+// ParseBanks reads nvidia, amd, tensix, or COUNTxWIDTH as in 32x4, followed by "single" if
+// threads don't share words.
 func ParseBanks(text string) (Banks, error) {
 	switch s := strings.ToLower(strings.TrimSpace(text)); s {
 	case "nvidia":
@@ -72,7 +72,7 @@ type Report struct {
 	Access  string `json:"access"`
 	Steps   int    `json:"steps"`
 	Phases  int    `json:"phases"` // of all steps
-	Cycles  int    `json:"cycles"` // over the phases, the words of the fullest bank
+	Cycles  int    `json:"cycles"` // the sum over the phases of the words of the fullest bank
 	Split   int    `json:"split"`  // vectors that aren't one aligned run of memory
 	PerStep []int  `json:"per_step"`
 	PerBank []int  `json:"per_bank"` // the words that each bank served, in all phases
@@ -80,34 +80,36 @@ type Report struct {
 	Broken  *Phase `json:"broken,omitempty"` // the first split vector
 }
 
-// A Phase is a part of a step that memory serves at once.
+// A Phase is the part of a step that the memory serves at once.
 type Phase struct {
 	Step     int     `json:"step"`
 	Thread   int     `json:"thread"` // the first thread
 	Offsets  []int   `json:"offsets"`
-	PerBank  []int   `json:"per_bank,omitempty"` // the words asked of each bank
+	PerBank  []int   `json:"per_bank,omitempty"` // the words requested of each bank
 	Elements [][]int `json:"coords,omitempty"`   // the coordinates, per mode
 }
 
-// Conflicts is the number of cycles beyond the first, over all phases.
+// Conflicts returns the number of cycles beyond the first of each phase, over all phases.
 func (r *Report) Conflicts() int { return r.Cycles - r.Phases }
 
 // Clean reports whether there is neither a conflict nor a split vector.
 func (r *Report) Clean() bool { return r.Conflicts() == 0 && r.Split == 0 }
 
-// Conflicts counts the bank conflicts of an access through a layout of elements of some
-// bits, whose first offset lies at the beginning of bank 0.
+// Conflicts counts the bank conflicts of an access through a layout of elements of the
+// given bits. Offset 0 lies at the beginning of bank 0.
 //
-// A step is served in phases. A phase moves Count·Width bytes at most, without regard to
-// threads that share words: it has as many threads, in order, as ask for that much, and at
-// least one. A thread that asks for more by itself takes several phases, each of the
-// largest power of two of elements that fits. So 32 threads with 16 bytes each go to 32
-// banks of 4 bytes in 4 phases of 8 threads. Within a phase the conflicts are the number
-// of different words in the fullest bank, minus one; an element that lies across words
-// asks for all of them.
+// A step is served in phases. A phase moves at most Count·Width bytes; shared words count
+// for each thread. It has as many of the next threads as request that much, and at least
+// one. A thread that requests more by itself takes several phases, each of the largest
+// power of two of elements that fits. Within a phase, the conflicts are the number of
+// different words in the fullest bank, minus one. An element that lies across words
+// requests all of them. For example, 32 threads access 32 banks of 4 bytes:
 //
-// It fails with layout.ErrLimit on more than MaxElements elements, and when an offset is
-// negative or the access doesn't fit the shape.
+//	4 bytes each     1 phase of 32 threads
+//	16 bytes each    4 phases of 8 threads
+//
+// Conflicts fails with layout.ErrLimit on more than MaxElements elements. It also fails if
+// an offset is negative or the access doesn't fit the shape.
 func Conflicts(l layout.Composed, b Banks, bits int, a Access) (*Report, error) {
 	m, err := newModel("Conflicts", l, b, bits, []Access{a})
 	if err != nil {
@@ -116,7 +118,7 @@ func Conflicts(l layout.Composed, b Banks, bits int, a Access) (*Report, error) 
 	return m.report(0, func(x int) int { return x }), nil
 }
 
-// A model is the accesses as phases of offsets.
+// A model is a list of accesses as phases of offsets.
 type model struct {
 	banks  Banks
 	bits   int
@@ -179,7 +181,7 @@ func newModel(op string, l layout.Composed, b Banks, bits int, accesses []Access
 	return m, nil
 }
 
-// asked lists the words that a phase asks for: those that memory serves one by one.
+// asked lists the words that a phase requests and the memory serves one by one.
 func (m *model) asked(p *phase, move func(int) int) []int {
 	words := m.words[:0]
 	word := 8 * m.banks.Width

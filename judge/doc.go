@@ -1,13 +1,13 @@
 // Package judge judges layouts: whether an access through a layout waits for a memory bank,
-// whether another notation can say what the layout is, and whether an answer of the layout
-// algebra is right. A program that only places elements needs package layout alone.
+// whether another notation can express the layout, and whether an answer of the layout
+// algebra is right. A program that only places elements needs only package layout.
 //
 // Memory, in banks.go, access.go, swizzle.go, xor.go and relay.go:
 //
 //   - [Conflicts] counts the bank conflicts of an [Access] through a layout.
 //   - [SolveSwizzle] finds the smallest swizzle without conflicts, or that there is none.
-//   - [SolveXOR] does so for matrices over F2.
-//   - [Relay] counts the moves that take elements from one layout to another.
+//   - [SolveXOR] does the same for matrices over F2.
+//   - [Relay] counts the moves that bring elements from one layout to another.
 //
 // Notations, in spell.go, linear.go, strided.go and tiled.go:
 //
@@ -18,11 +18,11 @@
 // Verdicts, in fit.go and verdict.go:
 //
 //   - [Fit] finds the layout of a function, [Infer] the layout B with C = A ∘ B.
-//   - [Judge] gives the exact answer of an operation beside those of the published rules.
-//   - [FindFaults] looks for inputs for which these are wrong.
+//   - [Judge] gives the exact answer of an operation beside the answers of the published rules.
+//   - [FindFaults] looks for inputs for which the published rules are wrong.
 //
-// Every answer is exact. Where there is none, the error is a [*Mismatch], with the first
-// coordinate that has none, or an [*Error], with the reason. All work is bounded: what is
-// too large is refused with layout.ErrLimit and the bound, and SolveXOR and Judge say of an
-// answer that it isn't decided or wasn't checked.
+// Every answer is exact. If there is none, the error is a [*Mismatch], with the first
+// coordinate that has none, or an [*Error], with the reason. All work is bounded: the error
+// about inputs that are too large is layout.ErrLimit with the bound. SolveXOR and Judge may
+// instead answer that something isn't decided or wasn't checked.
 package judge

@@ -16,8 +16,8 @@ type encoding struct {
 	err   error // the first mistake
 }
 
-// parseEncoding reads an encoding: linear and shared_linear by ParseLinear, swizzled_shared, nvmma_shared and blocked by their
-// attributes. Source of their meaning: lib/Dialect/TritonGPU/IR/LinearLayoutConversions.cpp of Triton.
+// parseEncoding reads an encoding: linear and shared_linear by ParseLinear; swizzled_shared, nvmma_shared and blocked by their
+// attributes. The source of their meaning is Triton's lib/Dialect/TritonGPU/IR/LinearLayoutConversions.cpp.
 func parseEncoding(s string) (Linear, error) {
 	const op = "Parse"
 	e := encoding{attrs: map[string]string{}}
@@ -68,7 +68,7 @@ func (e *encoding) bad(format string, args ...any) {
 	}
 }
 
-// read takes KEY = VALUE, … apart.
+// read splits KEY = VALUE, … into attributes.
 func (e *encoding) read(body string) {
 	for body != "" {
 		key, rest, ok := strings.Cut(body, "=")
@@ -95,7 +95,7 @@ func (e *encoding) read(body string) {
 	}
 }
 
-// ints takes an attribute that is a number or a list of n numbers, or one of any length for -1; 0 lists none.
+// ints takes an attribute that is a number or a list of n numbers. For n = -1 the length may be any; for n = 0 the attribute may be absent, too.
 func (e *encoding) ints(key string, n int) []int {
 	value, ok := e.attrs[key]
 	delete(e.attrs, key)
@@ -140,7 +140,7 @@ func (e *encoding) order() []int {
 	return order
 }
 
-// blocks takes what says how a tensor is split over the blocks of a cluster, and returns into how many parts along each axis.
+// blocks takes the attributes that split a tensor over the blocks of a cluster. It returns the number of parts along each axis.
 func (e *encoding) blocks(rank int) []int {
 	split := slices.Repeat([]int{1}, rank)
 	if list := e.ints("CTASplitNum", 0); len(list) == rank {
@@ -161,7 +161,7 @@ func (e *encoding) blocks(rank int) []int {
 	return split
 }
 
-// done returns the first mistake, also an attribute that isn't known.
+// done returns the first mistake. An attribute that isn't known is one.
 func (e *encoding) done() error {
 	for key := range e.attrs {
 		e.bad("the attribute %s isn't read", clip(key))
@@ -169,7 +169,7 @@ func (e *encoding) done() error {
 	return e.err
 }
 
-// blocked is the map from registers, lanes and warps to the coordinates of one tile of a block.
+// blocked returns the map from registers, lanes and warps to the coordinates of one tile of a block.
 func (e *encoding) blocked() (Linear, error) {
 	order := e.order()
 	rank := len(order)
@@ -216,9 +216,9 @@ func (e *encoding) blocked() (Linear, error) {
 	return NewLinear(in, out, cols)
 }
 
-// shared is the map from coordinates to offsets in the shared memory of one block: of the memdesc's shape, or without one of the
-// smallest tile that has the whole swizzle. With columns along the fastest axis and rows along the next, row r has its columns
-// XOR vec · (r / perPhase mod maxPhase).
+// shared returns the map from coordinates to offsets in the shared memory of one block. Its shape is the memdesc's. Without a
+// memdesc, it is the smallest tile that has the whole swizzle. Columns go along the fastest axis, rows along the next. The
+// columns of row r are XORed with vec · (r / perPhase mod maxPhase).
 func (e *encoding) shared() (Linear, error) {
 	var vec, perPhase, phases int
 	var order, rows []int // rows: of a core matrix, or none
@@ -264,7 +264,7 @@ func (e *encoding) shared() (Linear, error) {
 		}
 	case lead < 0:
 		e.bad("a memdesc of shape %v with an order of %d axes", e.shape, rank)
-	default: // several buffers lie one behind the other
+	default: // several buffers, one behind the other
 		shape = slices.Clone(e.shape)
 		for d, n := range split {
 			if n = max(n, 1); shape[lead+d]%n != 0 {

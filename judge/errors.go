@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// ErrNone says that something doesn't exist: no layout, no swizzle, no conversion.
+// ErrNone is the reason that something doesn't exist: a layout, a swizzle or a conversion.
 var ErrNone = errors.New("there is none")
 
-// Error says which function failed, on what and why. Unwrap gives ErrNone or a
-// sentinel of package layout, and nil for a nil context.
+// Error has the function that failed, its input and the reason. Unwrap returns ErrNone or
+// an error value of package layout, and nil for a nil context.
 type Error struct {
 	Op   string // "Conflicts"
 	Text string
@@ -48,8 +48,8 @@ func clip(s string) string {
 type Mismatch struct {
 	Op     string `json:"-"`
 	Index  int    `json:"index"`           // the linear coordinate, the first mode fastest
-	Coord  []int  `json:"coord,omitempty"` // per mode, where the modes are known
-	Got    int    `json:"got"`             // what the nearest candidate gives
+	Coord  []int  `json:"coord,omitempty"` // per mode, if the modes are known
+	Got    int    `json:"got"`             // the value of the nearest candidate
 	Want   int    `json:"want"`
 	Reason string `json:"reason"`
 }
@@ -59,7 +59,7 @@ func (m *Mismatch) Error() string { return "judge." + m.Op + ": " + m.Text() }
 // Unwrap returns ErrNone.
 func (m *Mismatch) Unwrap() error { return ErrNone }
 
-// Text is the error without the name of the function.
+// Text returns the error without the name of the function.
 func (m *Mismatch) Text() string {
 	at := strconv.Itoa(m.Index)
 	if len(m.Coord) > 1 {

@@ -7,24 +7,24 @@ import (
 	"github.com/ashlar-go/ashlar/layout"
 )
 
-// maxFacts is how many offsets FactsOf looks at to find facts that no rule gives.
+// maxFacts is the most offsets that FactsOf enumerates for facts that no rule gives.
 const maxFacts = 1 << 20
 
-// Facts is what is known of a layout.
+// Facts are the known facts about a layout.
 type Facts struct {
 	Layout     string `json:"layout"`
 	Size       int    `json:"size"`
-	Known      bool   `json:"known"` // whether the offsets from Least to Most are
-	Least      int    `json:"least"` // 0 and -1 of a layout without elements
+	Known      bool   `json:"known"` // whether Least and Most are known
+	Least      int    `json:"least"` // Least is 0 and Most -1 for a layout without elements
 	Most       int    `json:"most"`
-	Injective  *bool  `json:"injective"` // nil when it isn't known
+	Injective  *bool  `json:"injective"` // nil: not known
 	Contiguous *bool  `json:"contiguous"`
 	Order      string `json:"order,omitempty"` // of a contiguous layout: row-major or column-major
 }
 
 // FactsOf finds the offsets that a layout reaches, whether no two coordinates share one
-// (injective), and whether they leave none out (contiguous). It looks at every offset of
-// up to 2^20 elements; for more it knows what the rules of the algebra say.
+// (injective), and whether they leave none out (contiguous). It enumerates the offsets of
+// up to 2^20 elements. For more elements it uses only the rules of the algebra.
 func FactsOf(c layout.Composed) Facts {
 	in := c.Inner()
 	f := Facts{Layout: text(c), Size: in.Size(), Most: -1}
@@ -72,16 +72,16 @@ func FactsOf(c layout.Composed) Facts {
 	return f
 }
 
-// A Difference is how two layouts differ as functions of the linear coordinate, the first
-// mode fastest.
+// A Difference describes the difference of two layouts as functions of the linear
+// coordinate, the first mode fastest.
 type Difference struct {
 	Size    [2]int    `json:"size"`
-	Equal   int       `json:"equal"`           // coordinates of both with one offset
-	First   *Mismatch `json:"first,omitempty"` // the first that differs; nil when none does
-	Offsets bool      `json:"offsets"`         // both reach the same offsets, as often
+	Equal   int       `json:"equal"`           // coordinates with the same offset in both
+	First   *Mismatch `json:"first,omitempty"` // the first coordinate that differs; nil: none does
+	Offsets bool      `json:"offsets"`         // both reach the same offsets equally often
 }
 
-// Compare finds where two layouts differ. It fails with layout.ErrLimit on more than
+// Compare finds the difference of two layouts. It fails with layout.ErrLimit on more than
 // MaxElements elements.
 func Compare(a, b layout.Composed) (*Difference, error) {
 	const op = "Compare"
@@ -120,8 +120,8 @@ func Compare(a, b layout.Composed) (*Difference, error) {
 	return d, nil
 }
 
-// Holders returns the linear coordinates that have an offset, at most most of them, and
-// how many there are. It fails with layout.ErrLimit on more than MaxElements elements.
+// Holders returns up to most of the linear coordinates that have an offset, and the number
+// of all of them. It fails with layout.ErrLimit on more than MaxElements elements.
 func Holders(c layout.Composed, offset, most int) (coords []int, count int, err error) {
 	if n := c.Size(); n > MaxElements {
 		return nil, 0, fail("Holders", layout.ErrLimit, "%s has %d elements, more than %d", text(c), n, MaxElements)

@@ -6,12 +6,13 @@ import (
 	"github.com/ashlar-go/ashlar/layout"
 )
 
-// Fit returns the layout of a shape, and the offset of its first element, whose function is
-// f, over linear coordinates, the first mode fastest. Modes may split into nested ones;
-// there is one such layout but for nesting. If there is none, the error is a *Mismatch with
-// the smallest coordinate i such that no layout of the shape agrees with f from 0 to i.
+// Fit returns the layout of a shape whose function is f, and the offset of its first
+// element. f takes linear coordinates, the first mode fastest. Modes may split into nested
+// ones; except for nesting there is at most one such layout. If there is none, the error is
+// a *Mismatch with the smallest coordinate i such that no layout of the shape agrees with f
+// from 0 to i.
 //
-// It fails with layout.ErrLimit on more than MaxElements coordinates.
+// Fit fails with layout.ErrLimit on more than MaxElements coordinates.
 func Fit(shape layout.Tuple, f func(i int) int) (layout.Layout, int, error) {
 	const op = "Fit"
 	ft, err := newFitter(op, shape)
@@ -32,17 +33,18 @@ func Fit(shape layout.Tuple, f func(i int) int) (layout.Layout, int, error) {
 	return l, origin, err
 }
 
-// MaxChoices bounds the places that Infer tries when A has an offset more than once.
+// MaxChoices bounds the coordinates that Infer tries if A has an offset more than once.
 const MaxChoices = 1 << 18
 
-// Infer returns a layout B of the shape of C with C = A ∘ B, where the offsets of B are
+// Infer returns a layout B of the shape of C with C = A ∘ B. The offsets of B are
 // coordinates of A, below its size. If there is none, the error is a *Mismatch with the
-// smallest coordinate i such that no B agrees from 0 to i: A doesn't have the offset, or
-// the coordinates of A that do don't follow each other as a layout.
+// smallest coordinate i such that no B agrees from 0 to i. Either A doesn't have the
+// offset, or the coordinates of A that have it don't form a layout.
 //
-// Where A has each offset once there is at most one B. Else all places are tried, and
-// layout.ErrLimit says that there were too many. Layouts of more than MaxElements elements
-// are answered when LeftInverse(a) leads to a B, and refused with layout.ErrLimit otherwise.
+// If A has each offset once, there is at most one B. Otherwise Infer tries all coordinates
+// that have an offset, and fails with layout.ErrLimit if they are too many. For layouts of
+// more than MaxElements elements, it returns a B if LeftInverse(a) leads to one, and
+// layout.ErrLimit otherwise.
 func Infer(c, a layout.Layout) (layout.Layout, error) {
 	const op = "Infer"
 	if inverse, err := layout.LeftInverse(a); err == nil && c.Size() > 0 {
@@ -103,7 +105,7 @@ func Infer(c, a layout.Layout) (layout.Layout, error) {
 }
 
 // A fitter builds a layout of a shape from its values, coordinate by coordinate. Each leaf
-// of the shape is a mode of its own, and splits where its values ask for it.
+// of the shape is a separate mode, which splits if its values require it.
 type fitter struct {
 	op      string
 	shape   layout.Tuple
@@ -132,7 +134,7 @@ func newFitter(op string, shape layout.Tuple) (*fitter, error) {
 	if err != nil {
 		return nil, err
 	}
-	dense, err := layout.ColMajorOf(shape) // checks the extents and their product
+	dense, err := layout.ColMajorOf(shape) // also checks the extents and their product
 	if err != nil {
 		return nil, err
 	}
@@ -158,7 +160,7 @@ func (l *fitLeaf) at(c int) (x int) {
 	return x + c*l.step
 }
 
-// from goes on at a coordinate; values before it are settled.
+// from continues at coordinate i; the values before it are settled.
 func (ft *fitter) from(i int) bool {
 	for ; i < ft.size; i++ {
 		sum, leaf, several := 0, -1, false
@@ -181,7 +183,7 @@ func (ft *fitter) from(i int) bool {
 		}
 		t := c / l.done
 		if t > 1 && ft.accepts(i, sum) {
-			// Going on is the only way unless another value is possible here, too.
+			// If no other value is possible here, there is no need to come back.
 			if len(ft.choices(i)) == 1 {
 				continue
 			}
@@ -227,7 +229,7 @@ func (ft *fitter) failed(i, got int, why string) {
 	}
 }
 
-// layout is what was built, nested as the shape.
+// layout returns the layout that was built, nested like the shape.
 func (ft *fitter) layout() (layout.Layout, error) {
 	k := 0
 	var build func(t layout.Tuple) (shape, stride layout.Tuple)

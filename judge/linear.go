@@ -19,12 +19,13 @@ type Dim struct {
 // Triton's linear layout. Source: arXiv 2505.23819.
 type Linear struct {
 	in, out []Dim
-	cols    []uint64 // the image of each bit of the inputs; the outputs side by side, the first lowest
+	cols    []uint64 // the image of each input bit: the outputs side by side, the first lowest
 }
 
 // NewLinear returns the map that takes bit i of the inputs, counted through them in order,
-// to cols[i]. An image holds the outputs side by side, the first in the lowest bits. It
-// fails when the numbers of bits don't fit, or the inputs or the outputs have more than 62.
+// to cols[i]. An image holds the outputs side by side, the first in the lowest bits.
+// NewLinear fails if the numbers of bits don't fit, or the inputs or the outputs have more
+// than 62 bits.
 func NewLinear(in, out []Dim, cols []uint64) (Linear, error) {
 	const op = "NewLinear"
 	count := func(dims []Dim) (n int) {
@@ -58,7 +59,7 @@ func (l Linear) Out() []Dim { return append([]Dim{}, l.out...) }
 // Columns returns the images of the bits of the inputs.
 func (l Linear) Columns() []uint64 { return append([]uint64{}, l.cols...) }
 
-// At returns the outputs of inputs that lie side by side in x, the first lowest.
+// At returns the outputs for the inputs x, which lie side by side, the first lowest.
 func (l Linear) At(x uint64) (y uint64) {
 	for i, c := range l.cols {
 		if x>>i&1 == 1 {
@@ -68,10 +69,11 @@ func (l Linear) At(x uint64) (y uint64) {
 	return y
 }
 
-// LinearOf returns a layout as a linear map: its inputs are the coordinates of the modes,
-// dim0, dim1, …, its output is the offset. It is exact or a *Mismatch: an extent that is no
-// power of two, an offset other than 0 at the origin, or the first coordinate whose offset
-// isn't the XOR of those of its bits, since an addition carries.
+// LinearOf returns a layout as a linear map. Its inputs are the coordinates of the modes,
+// dim0, dim1, …; its output is the offset. If there is no exact map, the error is a
+// *Mismatch: an extent that is no power of two, an offset other than 0 at the origin, or the
+// first coordinate whose offset isn't the XOR of its bits' offsets, since an addition
+// carries.
 func LinearOf(c layout.Composed) (Linear, error) {
 	const op = "LinearOf"
 	in := c.Inner()
@@ -114,9 +116,10 @@ func LinearOf(c layout.Composed) (Linear, error) {
 	return l, l.equals(op, c)
 }
 
-// equals finds the first coordinate at which a layout isn't the map. The inner layout adds
-// where the map takes the XOR; a swizzle is linear itself. So the two differ exactly where
-// an addition of the inner layout carries, at the first coordinate of two bits that do.
+// equals finds the first coordinate at which a layout differs from the map. The inner
+// layout adds where the map takes the XOR; a swizzle is linear itself. So the two differ
+// exactly where an addition of the inner layout carries, first at the smallest coordinate
+// of two bits whose offsets carry.
 func (l Linear) equals(op string, c layout.Composed) error {
 	in := c.Inner()
 	w, ok := c.Outer().(layout.Swizzle)
@@ -163,11 +166,11 @@ func (l Linear) carries(op string, in layout.Layout, i, got, want int) error {
 	return &Mismatch{op, i, coordOf(in.Shape(), i), got, want, fmt.Sprintf("the offset is %d, and the XOR of the offsets of its bits %d: adding them carries", want, got)}
 }
 
-// Layout returns the map as a layout whose modes are the inputs and whose offsets are the
-// outputs side by side: a plain one, or one under the smallest swizzle that does, in the
-// order of SolveSwizzle. It is exact or a *Mismatch with the first coordinate at which the
-// images of two bits overlap, so that no strides add up to their XOR, and no swizzle of as
-// many bits as the outputs have takes them apart.
+// Layout returns the map as a layout. Its modes are the inputs, and its offsets are the
+// outputs side by side. It is a plain layout if there is one, else one under the smallest
+// swizzle that works, in the order of SolveSwizzle. If there is none, the error is a
+// *Mismatch with the first coordinate at which the images of two bits overlap. No strides
+// add up to their XOR, and no swizzle of the outputs' bits separates them.
 func (l Linear) Layout() (layout.Composed, error) {
 	const op = "Linear.Layout"
 	width := 0
@@ -227,16 +230,16 @@ func (l Linear) Layout() (layout.Composed, error) {
 	return layout.Composed{}, fail(op, ErrNone, "%v has no layout", l)
 }
 
-// Inverse returns the map from outputs to inputs: of a layout, where in its tile the
-// element at an offset belongs. It fails with ErrNone when two inputs have one output or an
-// output has none.
+// Inverse returns the map from outputs to inputs: for a layout, from an offset to the
+// element's coordinates in the tile. It fails with ErrNone if two inputs have the same
+// output or an output has no input.
 func (l Linear) Inverse() (Linear, error) {
 	const op = "Linear.Inverse"
 	n, m := len(l.cols), 0
 	for _, d := range l.out {
 		m += d.Bits
 	}
-	rows := make([]uint64, 0, n) // the pivot rows: images, and the inputs that make them
+	rows := make([]uint64, 0, n) // the pivot rows: images beside the inputs that make them
 	from := make([]uint64, 0, n)
 	for i, c := range l.cols {
 		x := uint64(1) << i
@@ -325,10 +328,13 @@ func (l Linear) Matrix() string {
 	return b.String()
 }
 
-// ParseLinear reads Triton's notation: {register = [[0, 1], [8, 0]], lane = [[0, 2]]},
-// with or without a name before the brackets, = or : behind the inputs, and quotes. Images
-// of one output may be written as numbers. The outputs are called dim0, dim1, … or offset,
-// if there is one, and have as many bits as their images need.
+// ParseLinear reads Triton's notation:
+//
+//	{register = [[0, 1], [8, 0]], lane = [[0, 2]]}
+//
+// A name may stand before the brackets, = or : behind the inputs, and inputs may have
+// quotes. If there is one output, its images may be numbers and its name is offset.
+// Otherwise the outputs are dim0, dim1, …. They have as many bits as their images need.
 func ParseLinear(text string) (Linear, error) {
 	const op = "ParseLinear"
 	if len(text) > 1<<16 {

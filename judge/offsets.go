@@ -9,7 +9,7 @@ import (
 // MaxElements bounds the coordinates that this package enumerates.
 const MaxElements = 1 << 22
 
-// coordOf is a linear coordinate per mode.
+// coordOf splits a linear coordinate into one for each mode.
 func coordOf(shape []int, i int) []int {
 	c := make([]int, len(shape))
 	for k, e := range shape {
@@ -21,8 +21,8 @@ func coordOf(shape []int, i int) []int {
 	return c
 }
 
-// offsets returns the offsets of all linear coordinates. It fails when there are more
-// than MaxElements, and when one is negative.
+// offsets returns the offsets of all linear coordinates. It fails if there are more than
+// MaxElements, or one is negative.
 func offsets(op string, l layout.Composed) ([]int, error) {
 	n := l.Size()
 	if n > MaxElements {
@@ -46,12 +46,12 @@ func offsets(op string, l layout.Composed) ([]int, error) {
 func Plain(l layout.Layout) layout.Composed {
 	c, err := layout.NewComposed(layout.Swizzle{}, 0, l)
 	if err != nil {
-		panic(err) // nothing is added, so nothing overflows
+		panic(err) // can't happen: nothing is added, so nothing overflows
 	}
 	return c
 }
 
-// text writes a layout without a swizzle and an offset as such.
+// text writes a layout, plainly if it has no swizzle and no offset.
 func text(c layout.Composed) string {
 	if l, ok := c.Plain(); ok {
 		return l.String()

@@ -8,8 +8,8 @@ import (
 	"github.com/ashlar-go/ashlar/layout"
 )
 
-// printed reads what CuTe and its Python DSL print of a layout and of a tensor, which is a pointer and a layout; all else is
-// layout.Eval's.
+// printed reads layouts and tensors as CuTe and its Python DSL print them; a tensor is a pointer and a layout. It passes any other
+// text to layout.Eval.
 func printed(s string) (c layout.Composed, err error) {
 	const op = "Parse"
 	if first, _, more := strings.Cut(s, "\n"); more || strings.HasSuffix(s, ":") { // print_tensor has the elements behind it
@@ -64,7 +64,7 @@ func printed(s string) (c layout.Composed, err error) {
 	return c, err
 }
 
-// closing returns where the bracket ends that s begins with, or -1.
+// closing returns the index of the bracket that closes the one at the beginning of s, or -1.
 func closing(s string) int {
 	depth := 0
 	for i := range len(s) {
@@ -80,8 +80,8 @@ func closing(s string) int {
 	return -1
 }
 
-// behind returns the layout of a tensor at a pointer. A swizzle of the pointer is one of byte addresses, so it becomes one of
-// elements, as in CuTe's as_position_independent_swizzle_layout: the address must be a multiple of what the swizzle permutes.
+// behind returns the layout of a tensor at a pointer. A swizzle of the pointer permutes byte addresses. behind makes it one of
+// elements, like CuTe's as_position_independent_swizzle_layout. The address must be a multiple of the bytes that it permutes.
 func behind(pointer string, c layout.Composed) (layout.Composed, error) {
 	const op = "Parse"
 	none := layout.Composed{}
@@ -124,7 +124,7 @@ func behind(pointer string, c layout.Composed) (layout.Composed, error) {
 	return layout.NewComposed(w, 0, in)
 }
 
-// elementBits returns the size of what a pointer points to: smem_ptr[16b](unset), ptr<f16, smem>, raw_ptr(0x0: f16, smem), f16, smem.
+// elementBits returns the bits of a pointer's elements: smem_ptr[16b](unset), ptr<f16, smem>, raw_ptr(0x0: f16, smem), f16, smem.
 func elementBits(pointer string) int {
 	t := pointer
 	for _, before := range []string{"ptr[", "ptr<", ": "} {

@@ -7,14 +7,14 @@ import (
 	"github.com/ashlar-go/ashlar/layout"
 )
 
-// Moves is how elements get from one layout to another.
+// Moves counts the moves that bring elements from one layout to another.
 type Moves struct {
 	Elements int     `json:"elements"`
-	Moves    int     `json:"moves"` // the fewest there are
+	Moves    int     `json:"moves"` // the fewest possible
 	ByWidth  []Width `json:"by_width"`
 	Widest   int     `json:"widest"`  // the widest move
 	Uniform  int     `json:"uniform"` // the widest vector with which all elements can be moved
-	Runs     int     `json:"runs"`    // stretches that are one run in both memories
+	Runs     int     `json:"runs"`    // longest pieces that are one run in both memories
 }
 
 // A Width counts the moves of a width.
@@ -23,17 +23,17 @@ type Width struct {
 	Moves    int `json:"moves"`
 }
 
-// Relay returns the fewest moves that take every element from where one layout has it to
-// where another has it; element i is linear coordinate i of both, the first mode fastest.
+// Relay returns the fewest moves that bring every element from its offset in one layout to
+// its offset in another. Element i is linear coordinate i of both, the first mode fastest.
 //
-// The cost model: a move takes w elements, w a power of two of at most most, that are one
-// run in both memories and begin at a multiple of w in both. Every move costs one, whatever
-// its width, and an element is moved once. So each longest common run is cut into the
-// largest aligned pieces, which is the fewest: aligned pieces contain each other or are
+// The cost model: a move takes w elements that are one run in both memories and begin at a
+// multiple of w in both. w is a power of two, at most most. Every move costs one, for any
+// width, and an element is moved once. So each longest common run is cut into the largest
+// aligned pieces. That is the fewest, since aligned pieces contain each other or are
 // disjoint.
 //
-// It fails when the sizes differ, when two elements go to one place, with layout.ErrLimit on
-// more than MaxElements elements, and when most isn't a power of two.
+// Relay fails if the sizes differ, if two elements go to one place, if most isn't a power
+// of two, and with layout.ErrLimit on more than MaxElements elements.
 func Relay(from, to layout.Composed, most int) (*Moves, error) {
 	const op = "Relay"
 	if !isPower(most) {

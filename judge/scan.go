@@ -80,9 +80,9 @@ const (
 	maxEntries = 256
 )
 
-// tuple takes a tuple as CuTe, CuTe DSL, Mojo and Python write one: numbers, _4, _4{},
-// Int<4>{}, C<4>, in brackets of all kinds, with or without make_shape, IntTuple, Shape and
-// their like before them.
+// tuple takes a tuple as CuTe, CuTe DSL, Mojo and Python write it: numbers, _4, _4{},
+// Int<4>{} or C<4> in brackets of any kind. Before the brackets may stand make_shape,
+// IntTuple, Shape and similar names.
 func (p *scanner) tuple(depth int, left *int) (layout.Tuple, error) {
 	const op = "Parse"
 	if *left--; depth > maxNest || *left < 0 {

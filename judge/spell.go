@@ -16,28 +16,32 @@ var Spellings = []string{"layout", "cute", "numpy", "mojo", "triton", "matrix", 
 
 // Parse reads a layout in one of these spellings, and every other text as [layout.Eval] does:
 //
-//   - CuTe: make_layout(make_shape(_4{}, Int<5>{}), make_stride(5, 1)). In place of the
-//     strides stands LayoutRight{} or LayoutLeft{}, or nothing, which is LayoutLeft{}.
-//   - CuTe's types: Layout<Shape<_4, _5>, Stride<_5, _1>>{}.
-//   - CuTe's Python DSL: make_layout((4, 5), stride=(5, 1)).
-//   - What CuTe prints: (_4,_5):(_5,_1).
-//   - CuTe's swizzles: composition(Swizzle<3, 3, 3>{}, make_layout(…)), with or without an
-//     offset between the two, and Swizzle<3,3,3> o (8,64):(64,1).
-//   - What CuTe prints of a tensor: ptr[32b](0x7f00) o (2,4):(1,2), and its DSL:
-//     tensor<ptr<f32, gmem, align<16>> o (4,8):(8,1)>, !cute.memref<f16, smem, "…">. The swizzle of
-//     a pointer counts bytes: Sw<3,4,3> o smem_ptr[16b](unset) o (8,64):(64,1) is
-//     Sw<3,3,3> o (8,64):(64,1), in elements.
-//   - What CuTe's DSL prints of a layout: S<3,4,3> o 0 o (8,64):(64,1), !cute.layout<"…">.
-//   - pycute: Layout((4,5),(5,1)), ComposedLayout(Swizzle(3,3,3),0,Layout((8,64),(64,1))),
-//     and SW_3_3_3 o 0 o (8, 64):(64, 1).
-//   - Mojo: Layout.row_major(4, 5), Layout(IntTuple(4, 5), IntTuple(5, 1)).
-//   - NumPy: shape=(4, 5), strides=(20, 4), itemsize=4, offset=0. The last three may be left
-//     out. Strides and offset count bytes with an itemsize, and elements without.
-//   - Triton: {dim0 = [[8], [16]], dim1 = [[1], [2]]}, as [ParseLinear] reads it.
-//   - Triton's encodings: #ttg.linear, shared_linear, blocked, swizzled_shared and nvmma_shared with
-//     all their attributes. The last two are the offsets of one block, of the smallest tile that has
-//     the swizzle, or of the shape in !ttg.memdesc<64x32xf16, #ttg.swizzled_shared<{…}>, …>.
-//   - Go: layout.MustParse("(4,5):(5,1)"), layout.Eval("Sw<3,3,3> o (8,64):(64,1)").
+//	CuTe              make_layout(make_shape(_4{}, Int<5>{}), make_stride(5, 1))
+//	CuTe's types      Layout<Shape<_4, _5>, Stride<_5, _1>>{}
+//	CuTe's swizzles   composition(Swizzle<3, 3, 3>{}, make_layout(…)), Swizzle<3,3,3> o (8,64):(64,1)
+//	CuTe's output     (_4,_5):(_5,_1), ptr[32b](0x7f00) o (2,4):(1,2)
+//	CuTe's DSL        make_layout((4, 5), stride=(5, 1))
+//	the DSL's output  S<3,4,3> o 0 o (8,64):(64,1), !cute.layout<"…">,
+//	                  tensor<ptr<f32, gmem, align<16>> o (4,8):(8,1)>, !cute.memref<f16, smem, "…">
+//	pycute            Layout((4,5),(5,1)), ComposedLayout(Swizzle(3,3,3),0,Layout((8,64),(64,1))),
+//	                  SW_3_3_3 o 0 o (8, 64):(64, 1)
+//	Mojo              Layout.row_major(4, 5), Layout(IntTuple(4, 5), IntTuple(5, 1))
+//	NumPy             shape=(4, 5), strides=(20, 4), itemsize=4, offset=0
+//	Triton            {dim0 = [[8], [16]], dim1 = [[1], [2]]}, as ParseLinear reads it
+//	its encodings     #ttg.linear, shared_linear, blocked, swizzled_shared, nvmma_shared
+//	Go                layout.MustParse("(4,5):(5,1)"), layout.Eval("Sw<3,3,3> o (8,64):(64,1)")
+//
+// CuTe's make_layout may have LayoutRight{} or LayoutLeft{} in place of the strides, or
+// nothing, which is LayoutLeft{}. composition may have an offset between its arguments. The
+// swizzle of a pointer counts bytes, and Parse makes it one of elements:
+//
+//	Sw<3,4,3> o smem_ptr[16b](unset) o (8,64):(64,1)
+//	Sw<3,3,3> o (8,64):(64,1)
+//
+// NumPy's strides, itemsize and offset may be left out. With an itemsize, strides and offset
+// count bytes; otherwise they count elements. Triton's encodings have all their attributes.
+// swizzled_shared and nvmma_shared are the offsets of one block: of the smallest tile that has
+// the swizzle, or of the shape in !ttg.memdesc<64x32xf16, #ttg.swizzled_shared<{…}>, …>.
 func Parse(text string) (layout.Composed, error) {
 	const op = "Parse"
 	if len(text) > maxText {
@@ -79,7 +83,7 @@ func Parse(text string) (layout.Composed, error) {
 	return printed(s)
 }
 
-// static takes the underscores of static numbers away; holes are followed by no digit.
+// static removes the underscores of static numbers; no digit follows the underscore of a hole.
 var static = strings.NewReplacer("_0", "0", "_1", "1", "_2", "2", "_3", "3", "_4", "4", "_5", "5", "_6", "6", "_7", "7", "_8", "8", "_9", "9")
 
 // layout takes a layout in CuTe's or Mojo's spelling.
@@ -165,10 +169,11 @@ func (p *scanner) layout(depth int, left *int) (layout.Composed, error) {
 	return none, fail(op, layout.ErrSyntax, "want a layout, got %q before %q", clip(name), clip(p.rest()))
 }
 
-// modules are what stands before names in C++ and Python.
+// modules are the prefixes of names in C++ and Python.
 var modules = []string{"cute::", "cutlass.", "cute.", "pycute."}
 
-// composed takes Swizzle(B, M, S), OFFSET, LAYOUT) as pycute writes it, or make_swizzle(B, M, S) as CuTe's DSL, or a layout first.
+// composed takes Swizzle(B, M, S), OFFSET, LAYOUT) as pycute writes it. In place of the swizzle may stand make_swizzle(B, M, S) of
+// CuTe's DSL, or a layout.
 func (p *scanner) composed(depth int, left *int) (layout.Composed, error) {
 	const op = "Parse"
 	none := layout.Composed{}
@@ -212,7 +217,7 @@ func (p *scanner) composed(depth int, left *int) (layout.Composed, error) {
 	return layout.NewComposed(outer, base, in)
 }
 
-// under is a layout under a swizzle, up to end.
+// under takes a layout up to end, and returns it under a swizzle.
 func (p *scanner) under(w layout.Swizzle, base int, end byte, depth int, left *int) (layout.Composed, error) {
 	c, err := p.layout(depth+1, left)
 	if err != nil {
@@ -242,8 +247,7 @@ func (p *scanner) swizzle() (layout.Swizzle, error) {
 	return layout.NewSwizzle(n[0], n[1], n[2])
 }
 
-// parts takes what make_layout has between its brackets: a shape and strides or an order,
-// or layouts.
+// parts takes the arguments of make_layout: a shape, and strides or an order; or layouts.
 func (p *scanner) parts(end byte, depth int, left *int) (layout.Composed, error) {
 	const op = "Parse"
 	none := layout.Composed{}
@@ -311,7 +315,9 @@ func dense(shape layout.Tuple, rows bool) (layout.Composed, error) {
 	return Plain(l), err
 }
 
-// numpy takes shape=(4, 5), strides=(20, 4), itemsize=4, offset=0.
+// numpy takes NumPy's notation:
+//
+//	shape=(4, 5), strides=(20, 4), itemsize=4, offset=0
 func (p *scanner) numpy() (layout.Composed, error) {
 	const op = "Parse"
 	s := Strided{Item: 1}
@@ -353,8 +359,9 @@ func (p *scanner) numpy() (layout.Composed, error) {
 	return s.Layout()
 }
 
-// Print writes a layout in one of the Spellings; item is the bytes of an element, for
-// NumPy's strides. It is exact or an error: what a notation can't say is a *Mismatch.
+// Print writes a layout in one of the Spellings. item is the bytes of an element, for
+// NumPy's strides. If a notation can't express the layout exactly, the error is a
+// *Mismatch.
 func Print(c layout.Composed, spelling string, item int) (string, error) {
 	const op = "Print"
 	in := c.Inner()

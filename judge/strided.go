@@ -8,14 +8,14 @@ import (
 	"github.com/ashlar-go/ashlar/layout"
 )
 
-// Strided is an array as NumPy describes it: a stride in bytes for each axis.
+// Strided is an array in NumPy's description: a stride in bytes for each axis.
 type Strided struct {
 	Shape, Strides []int
 	Offset         int // bytes before the first element
 	Item           int // bytes of an element
 }
 
-// String writes shape=(4,5), strides=(20,4), itemsize=4, with offset= where there is one.
+// String writes shape=…, strides=…, itemsize=…, and offset=… unless it is 0.
 func (s Strided) String() string {
 	text := "shape=" + python(s.Shape) + ", strides=" + python(s.Strides) + fmt.Sprintf(", itemsize=%d", s.Item)
 	if s.Offset != 0 {
@@ -32,9 +32,10 @@ func python(v []int) string {
 	return tupleText(v)
 }
 
-// StridedOf returns a layout as NumPy's strides, of elements of some bytes: axis k is mode
-// k. It is exact or a *Mismatch: NumPy has one stride for each axis, so a nested mode needs
-// an axis for each of its leaves, and a swizzle has no strides at all.
+// StridedOf returns a layout as NumPy's strides, for elements of item bytes. Axis k is mode
+// k. If NumPy can't express the layout, the error is a *Mismatch. NumPy has one stride for
+// each axis, so a nested mode would need an axis for each of its leaves. A swizzle has no
+// strides at all.
 func StridedOf(c layout.Composed, item int) (Strided, error) {
 	const op = "StridedOf"
 	if item < 1 || item > 1<<12 {
@@ -100,7 +101,7 @@ func StridedOf(c layout.Composed, item int) (Strided, error) {
 	return s, nil
 }
 
-// Layout returns the layout of the array. It fails when strides and offset aren't whole
+// Layout returns the layout of the array. It fails if strides and offset aren't whole
 // elements.
 func (s Strided) Layout() (layout.Composed, error) {
 	const op = "Strided.Layout"

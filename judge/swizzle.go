@@ -8,19 +8,19 @@ import (
 	"github.com/ashlar-go/ashlar/layout"
 )
 
-// MaxWork bounds a search: the elements that the candidates look at, all together.
+// MaxWork bounds a search: the sum of the elements looked at for all candidates.
 const MaxWork int64 = 1 << 33
 
 // A SwizzleResult is the answer of SolveSwizzle.
 type SwizzleResult struct {
 	Found    bool           `json:"found"`
 	Swizzle  layout.Swizzle `json:"-"`
-	Bits     int            `json:"tile_bits"` // offsets of the tile have this many
+	Bits     int            `json:"tile_bits"` // the bits of an offset in the tile
 	Searched int            `json:"searched"`  // candidates looked at, in their order
 	Space    int            `json:"space"`     // candidates in all
 }
 
-// Why says what the search proved.
+// Why returns a sentence with the result that the search proved.
 func (r SwizzleResult) Why() string {
 	if !r.Found {
 		return fmt.Sprintf("none of the %d swizzles of the tile's %d bits is without conflicts: all were searched", r.Space, r.Bits)
@@ -33,17 +33,17 @@ func (r SwizzleResult) Why() string {
 }
 
 // SolveSwizzle returns the smallest swizzle of the offsets with which none of the accesses
-// has a bank conflict or a split vector. If there is none, it has looked at the whole
-// space: every Sw<b,m,s>, s of either sign, that permutes the 2^n offsets of the tile
-// among themselves, b+m+|s| ≤ n, where 2^n exceeds the largest offset of the layout.
-// Sw<b,m,s> with b = 0 all change nothing and count as one.
+// has a bank conflict or a split vector. If there is none, it has searched the whole space:
+// every Sw<b,m,s>, s of either sign, that permutes the 2^n offsets of the tile among
+// themselves. So b+m+|s| ≤ n, where 2^n exceeds the largest offset of the layout. All
+// Sw<b,m,s> with b = 0 change nothing and count as one.
 //
-// Smaller is: fewer bits b; of these, fewer offsets 2^(b+m+|s|) permuted among each other;
-// then a positive shift; then a smaller base m. A layout that is free of conflicts gets
-// Sw<0,0,0>.
+// The smaller swizzle has, in this order: fewer bits b; fewer offsets 2^(b+m+|s|) permuted
+// among each other; a positive shift; a smaller base m. The answer for a layout without
+// conflicts is Sw<0,0,0>.
 //
-// It fails as Conflicts does, when the layout has a swizzle already (solve for its inner
-// layout), when ctx ends, and with layout.ErrLimit after looking at MaxWork elements.
+// SolveSwizzle fails as Conflicts does, if the layout already has a swizzle (solve for its
+// inner layout), if ctx ends, and with layout.ErrLimit after MaxWork elements.
 func SolveSwizzle(ctx context.Context, l layout.Composed, b Banks, elemBits int, accesses ...Access) (SwizzleResult, error) {
 	const op = "SolveSwizzle"
 	m, err := solvable(ctx, op, l, b, elemBits, accesses)
@@ -54,7 +54,7 @@ func SolveSwizzle(ctx context.Context, l layout.Composed, b Banks, elemBits int,
 	list := swizzles(r.Bits)
 	r.Space = len(list)
 	count := make([]int, b.Count)
-	work, hard := int64(0), 0 // hard: the phase that refused the last candidate
+	work, hard := int64(0), 0 // hard: the phase that refused the previous candidate
 	for i, w := range list {
 		if err := ctx.Err(); err != nil {
 			return r, err
@@ -66,7 +66,7 @@ func SolveSwizzle(ctx context.Context, l layout.Composed, b Banks, elemBits int,
 		ok := true
 		for k := 0; k < len(m.phases) && ok; k++ {
 			at := k
-			switch { // the phase that refused the last candidate comes first
+			switch { // the phase that refused the previous candidate comes first
 			case k == 0:
 				at = hard
 			case k <= hard:

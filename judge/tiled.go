@@ -14,7 +14,7 @@ type Tiled struct {
 	TileHeight, TileWidth   int  // 0: row-major
 	Transposed              bool // the faces of a tile, and the elements of a face, go down first
 	ShardHeight, ShardWidth int
-	ColumnOrder             bool // the shards are counted down first
+	ColumnOrder             bool // the shards are counted down the columns first
 }
 
 // String names the parts.
@@ -77,10 +77,11 @@ func (t Tiled) Layout() (layout.Layout, error) {
 	return layout.TileToShape(shard, []int{t.Height, t.Width}, order...)
 }
 
-// TiledOf recognises a matrix in TT-NN's tiles or shards: tiles of 1 to 32 by 16 or 32, as
-// pack.Tile has them, transposed or not, or row-major; whole, or in equal shards. If it is
-// none of them, the error is a *Mismatch with the first coordinate that isn't where tiles of
-// 32 by 32 have it, or row-major order, when such tiles don't fill the matrix.
+// TiledOf recognises a matrix in TT-NN's tiles or shards. It may be row-major or in the
+// tiles of pack.Tile, transposed or not, of up to 32 rows and of 16 or 32 columns. It may be
+// whole or in equal shards. For any other layout the error is a *Mismatch with the first
+// coordinate that differs from tiles of 32×32, or from row-major order if such tiles
+// don't fill the matrix.
 func TiledOf(l layout.Layout) (Tiled, error) {
 	const op = "TiledOf"
 	if l.Rank() != 2 || l.Size() == 0 {

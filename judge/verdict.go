@@ -18,21 +18,21 @@ var Ops = []string{"compose", "complement", "coalesce", "left_inverse", "right_i
 	"logical_divide", "zipped_divide", "tiled_divide", "flat_divide",
 	"logical_product", "zipped_product", "tiled_product", "flat_product", "product_by"}
 
-// A Verdict is what an operation gives, exactly, and by the published rules.
+// A Verdict is the exact result of an operation beside the results of the published rules.
 type Verdict struct {
 	Op    string         `json:"op"`
 	Args  []string       `json:"args"`
-	Exact *layout.Layout `json:"-"` // nil when there is none, or none was found
+	Exact *layout.Layout `json:"-"` // nil: there is none, or none was found
 	Text  string         `json:"exact,omitempty"`
-	// Enumerated says that the exact layout was found by trying its function, where the
+	// Enumerated tells that the exact layout was found by evaluating its function, since the
 	// rules of package layout refuse.
 	Enumerated bool      `json:"enumerated,omitempty"`
-	Missing    *Mismatch `json:"missing,omitempty"` // the first coordinate that has no layout
-	Refused    string    `json:"refused,omitempty"` // why the operation has no meaning, or wasn't decided
+	Missing    *Mismatch `json:"missing,omitempty"` // the first coordinate at which no layout fits
+	Refused    string    `json:"refused,omitempty"` // the reason why the operation has no meaning, or wasn't decided
 	Published  []Answer  `json:"published"`
 }
 
-// An Answer is what published rules give.
+// An Answer is the result of published rules.
 type Answer struct {
 	Rules  string    `json:"rules"` // pycute or cutegen
 	Layout string    `json:"layout,omitempty"`
@@ -40,7 +40,7 @@ type Answer struct {
 	Wrong  *Mismatch `json:"wrong,omitempty"`
 }
 
-// Silent reports whether the rules give a layout that is wrong, without a word.
+// Silent reports whether the rules give a wrong layout without an error.
 func (a *Answer) Silent() bool { return a.Kind == "smaller" || a.Kind == "larger" || a.Kind == "other" }
 
 // String writes the verdict as lines of text.
@@ -74,18 +74,24 @@ func (v *Verdict) String() string {
 	return b.String()
 }
 
-// Judge applies an operation to layouts: b for those of two, n for complement (its reach)
-// and product_by (the number of copies). The verdict has the exact layout, or the first
-// coordinate for which there is none: no layout with the shape of the result agrees with
-// the operation's defining function from 0 to there. Beside it stand the answers of the
-// published rules, each with the first coordinate at which it is wrong.
+// Judge applies an operation to layouts. b is the second layout of operations that take
+// two; n is the reach of complement, or the number of copies of product_by. The verdict has
+// the exact layout, or the first coordinate for which there is none: no layout with the
+// shape of the result agrees with the operation's defining function from 0 to there. It
+// also has the answers of the published rules, each with the first coordinate at which it
+// is wrong.
 //
-// The definitions are those of package layout: compose is A(B(c)); a division is
-// A ∘ (B, B*), a product (A, A* ∘ B); left and right inverse are judged by what they
-// promise: R(A(i)) = i, or A(R(A(i))) = A(i) where A repeats offsets, and A(R(i)) = i for
-// the longest R. A complement is judged by its offsets, which with those of A reach each
-// number once at most. An operation on more than MaxElements coordinates is answered by
-// the rules of package layout, and the published answers stand unchecked.
+// Package layout defines the operations:
+//
+//	compose        A(B(c))
+//	division       A ∘ (B, B*)
+//	product        (A, A* ∘ B)
+//	left inverse   R(A(i)) = i, or A(R(A(i))) = A(i) if A repeats offsets
+//	right inverse  A(R(i)) = i for the longest R
+//	complement     its offsets plus the offsets of A reach each number at most once
+//
+// An operation on more than MaxElements coordinates is answered by the rules of package
+// layout, and the published answers aren't checked.
 func Judge(op string, a, b layout.Layout, n int) (*Verdict, error) {
 	v := &Verdict{Op: op, Args: []string{a.String()}}
 	var c subject
@@ -147,15 +153,15 @@ func Judge(op string, a, b layout.Layout, n int) (*Verdict, error) {
 	return v, nil
 }
 
-// A subject is an operation at work: what it is by definition, and how to tell an answer.
+// A subject is an operation with its arguments: its definition, and the check of an answer.
 type subject struct {
 	exact   func() (layout.Layout, error)
 	rules   func(published.Rules) (layout.Layout, error)
 	defined bool // whether shape and at are known
 	shape   layout.Tuple
 	at      func(i int) int
-	// promise judges an answer where there is no function to compare with: its kind, and
-	// what is wrong with it.
+	// promise judges an answer if there is no function to compare with. It returns the kind
+	// of the answer, and its first mistake.
 	promise func(l layout.Layout) (kind string, wrong *Mismatch)
 }
 
@@ -224,7 +230,7 @@ func (c *subject) coord(i int) []int {
 	return nil
 }
 
-// composed makes the function x → A(B(x)), which goes on past the end of A. It has no meaning
+// composed sets the function x → A(B(x)), which continues past the end of A. It is undefined
 // at negative offsets of B.
 func composed(c *subject, a, b layout.Layout) {
 	ab, err := layout.NewComposed(a, 0, b)
@@ -234,7 +240,7 @@ func composed(c *subject, a, b layout.Layout) {
 	c.defined, c.shape, c.at = true, b.Extents(), offsetOf(&ab)
 }
 
-// offsetOf is the offset as a function of a coordinate in range.
+// offsetOf returns the offset as a function of a coordinate in range.
 func offsetOf(l interface{ Offset(int) (int, error) }) func(i int) int {
 	return func(i int) int { off, _ := l.Offset(i); return off }
 }
@@ -368,7 +374,7 @@ func rightInverse(a layout.Layout) (c subject) {
 	return c
 }
 
-// A Fault is an input for which published rules give a wrong layout without a word.
+// A Fault is an input for which published rules give a wrong layout without an error.
 type Fault struct {
 	Rules   string   `json:"rules"`
 	Op      string   `json:"op"`
@@ -376,10 +382,10 @@ type Fault struct {
 	Verdict *Verdict `json:"verdict"`
 }
 
-// FindFaults looks for inputs of its own: random small layouts, tries of each operation.
-// Of each kind of silent error, which is rules × operation × how it is wrong, it returns
-// the smallest input that it saw, by the number of characters. The same seed and tries give
-// the same list.
+// FindFaults tries each operation on random small layouts, tries times. A kind of silent
+// error is a combination of rules, operation and Answer.Kind. For each kind FindFaults
+// returns the input with the fewest characters that it saw. The same seed and tries give the
+// same list.
 func FindFaults(ctx context.Context, seed uint64, tries int) ([]Fault, error) {
 	if err := needContext(ctx, "FindFaults"); err != nil {
 		return nil, err

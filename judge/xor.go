@@ -15,7 +15,7 @@ import (
 // result is the sum modulo 2 of the bits of x that Rows[i] marks. Higher bits of x stay.
 type XOR struct{ Rows []uint64 }
 
-// At returns the offset that x goes to.
+// At returns the offset to which x moves.
 func (m XOR) At(x int) int {
 	y := x &^ (1<<len(m.Rows) - 1)
 	for i, row := range m.Rows {
@@ -24,7 +24,7 @@ func (m XOR) At(x int) int {
 	return y
 }
 
-// Terms counts the bits that are added to another.
+// Terms returns the number of bits that are added to other bits.
 func (m XOR) Terms() (n int) {
 	for i, row := range m.Rows {
 		n += bits.OnesCount64(row &^ (1 << i))
@@ -59,42 +59,45 @@ type XORResult struct {
 	Decided bool   `json:"decided"` // found, or known not to exist
 	Fewest  bool   `json:"fewest"`  // no matrix with fewer terms is without conflicts
 	Matrix  XOR    `json:"matrix"`
-	Why     string `json:"why"` // the reason of the answer, with the space that was searched whole
+	Why     string `json:"why"` // the reason of the answer, with the space that was searched completely
 	// Spaces is the number of difference spaces of the phases, when the words of each phase
 	// are a coset of a linear space over F2; else 0.
 	Spaces int `json:"spaces"`
 }
 
-// searchNodes and searchWork bound each of the two searches of SolveXOR: the matrices or
-// vectors, and the differences looked at.
+// searchNodes bounds the matrices or vectors of each of SolveXOR's two searches, and
+// searchWork the differences looked at.
 const (
 	searchNodes = 1 << 20
 	searchWork  = 1 << 30
 )
 
 // SolveXOR returns an XOR matrix of the offsets of the tile with which none of the accesses
-// has a bank conflict, with as few terms as it can prove, or says that none exists.
+// has a bank conflict, or says that none exists. The matrix has as few terms as SolveXOR can
+// prove.
 //
 // The matrices move whole words, and whole vectors of the widest access: they keep the low
-// bits, and none of the others depends on these. Let h be the remaining bits of an offset.
-// Which bank h goes to is a linear map H onto the bits of a bank's number, and an access is
-// without conflicts exactly when H(h ^ h') ≠ 0 for any two words h ≠ h' of a phase whose
-// low bits are equal. So only the differences matter. Where the words of a phase are a
-// coset of a linear space V that means: H has full rank on V.
+// bits, and no other bit depends on the low bits. Let h be the remaining bits of an offset.
+// A linear map H takes h to the bits of the bank's number. An access has no conflicts if and
+// only if H(h ^ h') ≠ 0 for any two words h ≠ h' of a phase whose low bits are equal. So
+// only the differences matter. If the words of a phase are a coset of a linear space V, the
+// condition is that H has full rank on V.
 //
-//  1. If a phase has more words than there are banks, no map of any kind helps; and if it
-//     has more words at one place in a vector than there are places for vectors in the
-//     banks, no map that keeps vectors whole.
+//  1. If a phase has more words than there are banks, no map helps. If it has more words at
+//     one place in a vector than the banks have places for vectors, no map that keeps
+//     vectors whole helps.
 //  2. Matrices that add other bits to the bits of the bank's number are searched by their
-//     number of terms. Each word that still collides has to be moved by a term of its
-//     difference, so the search visits every matrix that could do; the first is the fewest.
-//  3. If that finds none within its bound, or none at all, the kernel of H is built vector
-//     by vector. With at most two difference spaces, none larger than the banks, there is
-//     always one: a space isn't the union of two smaller ones. With more, all kernels are
-//     searched in echelon form, up to a bound; if it is reached, Decided is false.
+//     number of terms. Each word that still collides must be moved by a term of its
+//     difference. So the search visits every matrix that could work, and the first one that
+//     works has the fewest terms.
+//  3. If this search finds none within its bound, or none at all, the kernel of H is built
+//     vector by vector. With at most two difference spaces, none larger than the banks, there
+//     is always a kernel: a space isn't the union of two smaller ones. With more, all kernels
+//     are searched in echelon form, up to a bound. If it is reached, Decided is false.
 //
-// The number of banks, the word, the elements and the vectors must be powers of two. It
-// fails as SolveSwizzle does, and when vectors are split, which such a matrix can't mend.
+// The number of banks, the word, the elements and the vectors must be powers of two.
+// SolveXOR fails as SolveSwizzle does, and if vectors are split, which no such matrix can
+// change.
 func SolveXOR(ctx context.Context, l layout.Composed, b Banks, elemBits int, accesses ...Access) (XORResult, error) {
 	const op = "SolveXOR"
 	m, err := solvable(ctx, op, l, b, elemBits, accesses)
@@ -135,7 +138,7 @@ type xorSearch struct {
 	cut    bool // the depth ended the search
 }
 
-// prepare collects the differences, and decides the cases without any.
+// prepare collects the differences, and decides the cases that need no search.
 func (x *xorSearch) prepare(op string, m *model) error {
 	word := 8 * m.banks.Width
 	wide := max(word, m.bits)
@@ -192,7 +195,7 @@ func (x *xorSearch) prepare(op string, m *model) error {
 				}
 				return nil
 			}
-			// Phases that are moved against each other have the same differences.
+			// A phase that is another one moved has the same differences.
 			key = key[:0]
 			first := h[0]
 			for i := range h {
@@ -263,7 +266,7 @@ func spanOf(h []int) (basis []int) {
 // A term adds bit from of h to bit to of the bank's number.
 type term struct{ to, from int }
 
-// fewest searches the matrices that add bits to those of the bank's number.
+// fewest searches the matrices that add bits to the bits of the bank's number.
 func (x *xorSearch) fewest() {
 	all := x.bank * max(0, x.n-x.bank)
 	for depth := 0; depth <= all; depth++ {
@@ -281,14 +284,14 @@ func (x *xorSearch) fewest() {
 		if x.spent() || x.ctx.Err() != nil {
 			return
 		}
-		if !x.cut { // all of them were seen
+		if !x.cut { // all matrices were visited
 			return
 		}
 	}
 }
 
 // add adds up to depth terms. A difference that H sends to 0 needs a term from one of its
-// bits; a term that was tried is forbidden beside the next.
+// bits. A term that was tried is forbidden with the next ones.
 func (x *xorSearch) add(rows *[64]int, forbidden map[term]bool, depth int) bool {
 	x.nodes++
 	bad := -1
@@ -395,7 +398,7 @@ func reduced(kernel []int, v int) int {
 	return v
 }
 
-// search extends a kernel in echelon form, leading bits falling, by so many vectors.
+// search extends a kernel in echelon form, with descending leading bits, by more vectors.
 func (x *xorSearch) search(kernel, left []int, below, more int) []int {
 	if more == 0 {
 		return kernel
@@ -406,7 +409,7 @@ func (x *xorSearch) search(kernel, left []int, below, more int) []int {
 	}
 	for lead := below - 1; lead >= more-1; lead-- {
 		if slices.ContainsFunc(kernel, func(k int) bool { return k>>lead&1 == 1 }) {
-			continue // the form wants 0 there
+			continue // echelon form has 0 there
 		}
 		for v := 1 << lead; v < 2<<lead; v++ {
 			if x.nodes++; x.spent() {
@@ -464,7 +467,7 @@ func annihilator(kernel []int, n int) (rows []int) {
 
 // matrix completes the rows of the bank's number, on words, to a matrix on offsets.
 func (x *xorSearch) matrix(rows []int) XOR {
-	var done []int // reduced rows, to tell what is independent
+	var done []int // reduced rows, for the test of independence
 	independent := func(row int) bool {
 		for _, d := range done {
 			row = min(row, row^d)
@@ -483,7 +486,7 @@ func (x *xorSearch) matrix(rows []int) XOR {
 		independent(row)
 	}
 	at := len(rows)
-	for _, pass := range [2]int{at, 0} { // a bit in its own place where it can be
+	for _, pass := range [2]int{at, 0} { // a bit stays in its own place if it can
 		for i := pass; i < x.n; i++ {
 			if pass == at && i >= at && place[i] == 0 && independent(1<<i) {
 				place[i] = 1 << i

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// The reasons a text, a tensor or a call can be refused, for errors.Is. An error
-// of the source or destination is wrapped as it is.
+// The reasons for which a text, a tensor or a call is refused, for errors.Is.
+// Errors of the source or destination are wrapped unchanged.
 var (
 	ErrFormat = errors.New("not a valid table")        // quotes out of place, or rows of different lengths
 	ErrValue  = errors.New("not an element")           // a cell is no number of the type
@@ -16,8 +16,8 @@ var (
 	ErrLimit  = errors.New("over a limit")             // a row longer than is accepted
 )
 
-// Error says where in the text, what was found and what to do. Unwrap gives one
-// of the sentinels above or the error of the source or destination.
+// Error has the place in the text, the fault and the remedy. Unwrap returns one of
+// the errors above or the error of the source or destination.
 type Error struct {
 	Line   int // of the text, from 1; 0 if it isn't about a place in it
 	Column int // the cell in its row, from 1; 0 if it is about the whole line

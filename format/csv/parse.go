@@ -13,11 +13,11 @@ import (
 	"github.com/ashlar-go/ashlar/num/fixed"
 )
 
-// maxCell is the longest number accepted, in bytes. No float64 needs more than
-// 1100 digits to be written in full.
+// maxCell is the longest number accepted, in bytes. Every float64 can be written
+// exactly with 1100 digits.
 const maxCell = 4096
 
-// describe says what is wrong with a cell.
+// describe returns the text of an error about a cell.
 func describe(cell, why string) string {
 	if cell == "" {
 		return "the cell is empty; a missing float is written nan"
@@ -29,7 +29,7 @@ func describe(cell, why string) string {
 	return fmt.Sprintf("%q %s", short, why)
 }
 
-// because says why strconv refuses a cell.
+// because returns the reason for which strconv refuses a cell.
 func because(err error, what string) string {
 	switch {
 	case err == nil:
@@ -76,8 +76,8 @@ func parseFloat(cell string, bits int) (float64, string) {
 	return v, because(err, "float"+strconv.Itoa(bits))
 }
 
-// parseReal parses a number, inf or a NaN, as C and NumPy write it, which becomes the canonical one. strconv also reads _ between
-// digits, which integers can't have here.
+// parseReal parses a number, inf or nan as C and NumPy write them. Every NaN becomes the canonical one. It refuses _ between
+// digits, which strconv reads, since integers can't have it here.
 func parseReal(cell string, bits int) (float64, error) {
 	if isNaN(cell) {
 		return num.NaN64(), nil
@@ -184,17 +184,18 @@ func parseSmall(d dtype.DType, cell string) (byte, string) {
 	return byte(v), why
 }
 
-// onOneSide returns v, the float64 nearest to a number in a cell, or its
-// neighbour on the side where the number itself is, if v is where a narrow type
-// changes from one value to the next: rounding v there would be the second
-// rounding, of a tie that isn't one.
+// onOneSide prepares a number for rounding to a narrow type. v is the float64
+// nearest to the number in a cell. It usually returns v. If v lies where the
+// narrow type changes from one value to the next, it returns the neighbour of v on
+// the side of the exact number. Rounding v there would be a second rounding, of a tie
+// that the exact number isn't.
 func onOneSide(cell string, v float64, same func(a, b float64) bool) float64 {
 	below, above := math.Nextafter(v, math.Inf(-1)), math.Nextafter(v, math.Inf(1))
 	if v != v || math.IsInf(v, 0) || v == 0 || same(below, above) {
 		return v
 	}
 	// v is within the narrow type's range, so the exponent in the text is not
-	// much larger than the text is long.
+	// much larger than the length of the text.
 	exact, ok := new(big.Rat).SetString(cell)
 	if !ok {
 		return v

@@ -19,21 +19,21 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// MaxRow is the longest row of text accepted, in bytes, all its lines together.
+// MaxRow is the longest row of text accepted, in bytes, with all its lines.
 const MaxRow = 2 << 20
 
 // mark is the byte order mark.
 const mark = "\ufeff"
 
-// Options say what a table is like. The zero value, and nil, is CSV of float64
-// without names.
+// Options describe a table. The zero value, and nil, is CSV of float64 without
+// names.
 type Options struct {
-	DType  dtype.DType // of what Read returns; Invalid is float64. Write goes by the tensor
+	DType  dtype.DType // the type of Read's result; Invalid means float64. Write uses the tensor's type
 	Comma  rune        // between cells; 0 is a comma. No letter, digit, sign, point, quote, bracket or end of line
 	Header bool        // Read: the first row holds the columns' names
 }
 
-// comma returns the delimiter, or what is wrong with it.
+// comma returns the delimiter, or an error if it isn't allowed.
 func (o Options) comma() (rune, error) {
 	c := o.Comma
 	switch {
@@ -45,10 +45,10 @@ func (o Options) comma() (rune, error) {
 	return c, nil
 }
 
-// Read reads a table from r to its end: a tensor of rank 2, rows and columns, and
-// with Options.Header the columns' names. Lines end in LF, CRLF or CR, also mixed;
-// those without text are left out; a table of no rows has the columns of its header, without one none. A byte order
-// mark at the beginning is skipped.
+// Read reads a table from r to its end. It returns a tensor of rank 2, rows and
+// columns, and with Options.Header the columns' names. Lines end in LF, CRLF or CR,
+// also mixed. Empty lines are left out. A table of no rows has the columns of its
+// header, and none without a header. A byte order mark at the beginning is skipped.
 //
 // Errors are of type *Error.
 func Read(r io.Reader, opts *Options) (t tensor.Any, names []string, err error) {
@@ -92,7 +92,7 @@ func Open(path string, o *Options) (t tensor.Any, names []string, err error) {
 	return t, names, err
 }
 
-// table hands out the rows of a text.
+// table returns the rows of a text one by one.
 type table struct {
 	rows    *stdcsv.Reader
 	limit   *limited
@@ -100,7 +100,7 @@ type table struct {
 	names   []string
 	columns int
 	first   int // the line of the first row
-	last    int // and of the last one read
+	last    int // the line of the last row that was read
 }
 
 // next returns the next row of numbers; io.EOF after the last one.
@@ -130,7 +130,7 @@ func (in *table) next() ([]string, error) {
 	}
 }
 
-// because says in our words why a row could not be read.
+// because makes an Error of the reason for which a row can't be read.
 func (in *table) because(err error) error {
 	var syntax *stdcsv.ParseError
 	var own *Error
@@ -148,11 +148,11 @@ func (in *table) because(err error) error {
 	return fail(syntax.Line, 0, ErrFormat, "byte %d: %v", syntax.Column, syntax.Err)
 }
 
-// limited stops a row that doesn't end, and hands out LF for each end of a line:
-// LF, CRLF and CR. It does so in cells in quotes, too.
+// limited stops a row that doesn't end. It returns LF for each end of a line: LF,
+// CRLF and CR, also in quoted cells.
 type limited struct {
 	r           io.Reader
-	given, used int64 // bytes handed out, and those of whole rows
+	given, used int64 // bytes returned, and the bytes of whole rows among them
 	cr          bool  // the last byte read was a CR
 }
 
@@ -161,7 +161,7 @@ func (l *limited) Read(b []byte) (int, error) {
 		return 0, fail(0, 0, ErrLimit, "a row of more than %d bytes; is a quote not closed, or is it no table?", MaxRow)
 	}
 	n, err := l.r.Read(b)
-	kept := b[:0] // in place: no byte becomes two
+	kept := b[:0] // in place, since no byte becomes two
 	for _, c := range b[:n] {
 		second := l.cr && c == '\n'
 		if l.cr = c == '\r'; l.cr {
@@ -175,7 +175,7 @@ func (l *limited) Read(b []byte) (int, error) {
 	return len(kept), err
 }
 
-// readers read the rows of a table as one element type; byteReader knows more.
+// readers read the rows of a table as one element type; byteReader reads more types.
 var readers = map[dtype.DType]func(in *table) (tensor.Any, error){
 	dtype.Bool:       reader(parseBool),
 	dtype.Int8:       reader(parseInt[int8]),
@@ -198,8 +198,8 @@ var readers = map[dtype.DType]func(in *table) (tensor.Any, error){
 	dtype.FP64x64:    reader(parseFixed[fixed.FP64x64]),
 }
 
-// reader reads a table by a function that parses one cell, or says what is wrong
-// with it.
+// reader returns a function that reads a table. parse parses one cell, or returns
+// the reason of an error.
 func reader[T num.Elem](parse func(cell string) (v T, why string)) func(in *table) (tensor.Any, error) {
 	return func(in *table) (tensor.Any, error) {
 		return gather(in, dtype.Of[T](), parse, func(t *tensor.Any) []T {
@@ -209,8 +209,8 @@ func reader[T num.Elem](parse func(cell string) (v T, why string)) func(in *tabl
 	}
 }
 
-// byteReader is reader for floats of 8 bits and less and integers of less than 8, which
-// are a byte each.
+// byteReader is reader for floats of at most 8 bits and integers of fewer than 8. Each
+// element is a byte.
 func byteReader(d dtype.DType) func(in *table) (tensor.Any, error) {
 	parse := func(cell string) (byte, string) { return parseSmall(d, cell) }
 	if d.Format() != 0 {
@@ -224,11 +224,11 @@ func byteReader(d dtype.DType) func(in *table) (tensor.Any, error) {
 	}
 }
 
-// gather reads a table of elements of type d, each as a T. place returns the memory of a
-// new tensor of them.
+// gather reads a table of elements of type d, each as a T. place returns the memory of
+// the new tensor t.
 func gather[T any](in *table, d dtype.DType, parse func(cell string) (v T, why string), place func(t *tensor.Any) []T) (tensor.Any, error) {
 	const piece = 1 << 16
-	var pieces [][]T // one slice, grown, would hold twice what it has
+	var pieces [][]T // a single slice would take twice the memory while it grows
 	var elems []T
 	rows := 0
 	for ; ; rows++ {

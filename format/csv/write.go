@@ -18,16 +18,16 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// Write writes t as text: a row per line, which ends in a newline, the cells
-// separated by Options.Comma. Rank 2 is rows and columns, rank 1 one column. names
-// are the columns' and become the first row; nil leaves it out. Names are quoted
-// where they must be, numbers never need it; carriage returns in names, which
-// readers of text change, are left out.
+// Write writes t as text: a row per line, which ends in a newline, and
+// Options.Comma between cells. Rank 2 is rows and columns, rank 1 one column. names
+// are the columns' names and become the first row; nil leaves it out. Names are
+// quoted if they must be; numbers never need it. Carriage returns in names are left
+// out, since readers of text change them.
 //
-// It fails for other ranks, for rows without columns and columns without rows and
-// names, which text can't show, for names that aren't as many as the columns, for a
-// tensor without elements of its own, and with w's error. The text of a table of no
-// rows and no columns is empty.
+// Write fails for other ranks, and for two shapes that text can't show: rows without
+// columns, and columns without rows and names. It fails if the number of names isn't
+// the number of columns, for a tensor without elements of its own, and with w's
+// error. The text of a table of no rows and no columns is empty.
 func Write(w io.Writer, t tensor.Any, names []string, o *Options) error {
 	if w == nil || t.IsZero() {
 		return fail(0, 0, ErrOption, "the writer or the tensor is nil")
@@ -64,7 +64,7 @@ func Write(w io.Writer, t tensor.Any, names []string, o *Options) error {
 		for i, n := range names {
 			kept[i] = strings.ReplaceAll(n, "\r", "")
 		}
-		if strings.HasPrefix(kept[0], mark) { // or Read would take it for its own
+		if strings.HasPrefix(kept[0], mark) { // otherwise Read would skip the mark of the name
 			out.WriteString(mark)
 		}
 		if len(kept) == 1 && kept[0] == "" { // encoding/csv would write an empty line
@@ -86,8 +86,8 @@ func Write(w io.Writer, t tensor.Any, names []string, o *Options) error {
 	return nil
 }
 
-// WriteFile is Write to a file, which appears, or takes the place of an earlier one,
-// when it is whole: after an error the earlier one is as it was.
+// WriteFile is Write to a file. The file appears, or replaces an earlier one, when it is
+// whole; after an error the earlier file is unchanged.
 func WriteFile(path string, t tensor.Any, names []string, o *Options) error {
 	return format.PutFile(path, func(w io.Writer) error { return Write(w, t, names, o) })
 }
@@ -95,7 +95,7 @@ func WriteFile(path string, t tensor.Any, names []string, o *Options) error {
 // A body writes the rows of a table.
 type body func(out *bufio.Writer, columns int, comma rune) error
 
-// writerOf returns what writes the elements of t, nil if they have no text.
+// writerOf returns the function that writes the elements of t, nil if they have no text.
 func writerOf(t tensor.Any) body {
 	if t.IsSpec() || t.Foreign() != nil || t.DType() == dtype.Invalid {
 		return nil

@@ -1,10 +1,10 @@
-// Package raw reads files that hold elements and nothing else: no header, every
-// element in ascending byte order (little-endian). The caller says what the
-// elements are and how they lie; WriteFile writes such files, row-major.
+// Package raw reads files that hold only elements: no header, every element in
+// little-endian byte order. The caller gives the element type and the layout.
+// WriteFile writes such files, row-major.
 //
-// A layout says how they lie: layout.RowMajor(2, 3), layout.ColMajor(2, 3), or any
-// other, with gaps too. Its offsets must begin at 0 and end with the file, so that
-// a wrong type or shape is an error wherever it changes the size.
+// The layout may be any, such as layout.RowMajor(2, 3), or one with gaps. Its offsets
+// must begin at 0 and end with the file, so that a wrong type or shape is an error if
+// it changes the size.
 package raw
 
 import (
@@ -22,26 +22,26 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// The reasons a file or a call can be refused, for errors.Is. An error of the file
-// system or the source is wrapped as it is.
+// The reasons for which a file or a call is refused, for errors.Is. Errors of the
+// file system or the source are wrapped unchanged.
 var (
 	ErrSize   = errors.New("another size")        // the file has more or fewer bytes than the layout
 	ErrLayout = errors.New("not a file's layout") // offsets below 0, or more bytes than an int counts
 	ErrType   = format.ErrType
 )
 
-// MaxRank is the largest number of extents, those of nested modes counted, that a
-// layout may have.
+// MaxRank is the largest number of extents that a layout may have, with the extents
+// of nested modes.
 const MaxRank = 64
 
-// Error is an error of this package: its place, its reason and the way out.
+// Error is an error of this package. It has the place, the reason and the way out.
 type Error = format.Error
 
 func fail(path string, err error, text string, args ...any) error {
 	return &Error{Format: "raw", Path: path, Offset: -1, Text: fmt.Sprintf(text, args...), Err: err}
 }
 
-// size returns how many bytes elements of type d at the offsets of lay have.
+// size returns the number of bytes of elements of type d at the offsets of lay.
 func size(path string, d dtype.DType, lay layout.Layout) (int, error) {
 	if d.Size() == 0 {
 		return 0, fail(path, ErrType, "no tensor holds %v", d)
@@ -63,17 +63,17 @@ func size(path string, d dtype.DType, lay layout.Layout) (int, error) {
 	return (hi + 1) * d.Size(), nil
 }
 
-// Open returns the elements of a file. The file is mapped and they are used where
-// they lie, read-only; they are copied on a big-endian machine, and where a bool is
-// a byte other than 0 and 1, which counts as true, or a byte is beyond a type of 2 or 4
-// bits, whose elements are a byte each here, too, and the low bits count. tensor.Close gives the mapping
-// back. A mapped file must not be truncated while the tensor is in use: an access
-// beyond its new end is an error inside tensor.Try, and ends the program outside.
-// What can't be mapped, a pipe, is read.
+// Open returns the elements of a file. It maps the file. The tensor uses the mapped
+// elements, read-only. Open copies them on a big-endian machine, and if a byte is no
+// valid element. A bool other than 0 and 1 counts as true. An element of 2 or 4 bits
+// takes a byte, of which only the low bits count. tensor.Close releases the
+// mapping. A mapped file must not be truncated while the tensor is in use: an access
+// beyond its new end is an error inside tensor.Try, and ends the program outside. A
+// pipe, which can't be mapped, is read.
 //
-// With indices it gives the part that they select, as [tensor.Slice] does. No other
-// elements are read, also where they are copied. An index that doesn't fit gives
-// the error of tensor.Slice.
+// With indices Open returns the part that they select, as [tensor.Slice] does. It
+// reads no other elements, even if it copies. An index that doesn't fit gives the
+// error of tensor.Slice.
 func Open(path string, d dtype.DType, lay layout.Layout, idx ...tensor.Index) (tensor.Any, error) {
 	want, err := size(path, d, lay)
 	if err != nil {
@@ -113,14 +113,14 @@ func Open(path string, d dtype.DType, lay layout.Layout, idx ...tensor.Index) (t
 }
 
 // WriteFile writes the elements of t in row-major order, as [tensor.Encode] does. The
-// file appears, or takes the place of an earlier one, when it is whole: after an error
-// the earlier one is as it was.
+// file appears, or replaces an earlier one, when it is whole; after an error the earlier
+// file is unchanged.
 func WriteFile(path string, t tensor.Any) error {
 	return format.PutFile(path, func(w io.Writer) error { return tensor.Encode(w, t) })
 }
 
-// Read reads elements from r, which must end after them. Memory grows with what
-// has arrived, to at most about twice the elements while they are read.
+// Read reads elements from r, which must end after them. Memory grows with the bytes
+// that have arrived, to at most about twice the elements' size.
 func Read(r io.Reader, d dtype.DType, lay layout.Layout) (tensor.Any, error) {
 	if r == nil {
 		return tensor.Any{}, fail("", ErrSize, "the reader is nil")
@@ -152,8 +152,8 @@ func read(path string, r io.Reader, d dtype.DType, lay layout.Layout, want int) 
 	return place(path, mem.Borrow(b, nil), d, lay)
 }
 
-// place makes a tensor of bytes as they stood in the file, which it may change
-// unless they are in order already.
+// place makes a tensor of the bytes of a file. If they aren't valid elements in the
+// machine's byte order, it may change them.
 func place(path string, buf *mem.Buffer, d dtype.DType, lay layout.Layout) (tensor.Any, error) {
 	b := buf.Bytes()
 	if conv.BigEndian {

@@ -1,6 +1,6 @@
-// Package ask puts questions about layouts to packages judge and draw, as a person types them: fields of text in, an answer
-// or the field that is at fault out. Its callers are the command ashlar layout, which fills the fields from flags, and
-// the page of module web, which sends them as JSON to [Answer].
+// Package ask answers questions about layouts with packages judge and draw. A question has fields of text, as a person types
+// them. The result is an answer, or an error with the field that is wrong. The callers are the command ashlar layout, which
+// fills the fields from flags, and the page of module web, which sends them as JSON to [Answer].
 package ask
 
 import (
@@ -16,14 +16,14 @@ import (
 	"github.com/ashlar-go/ashlar/layout"
 )
 
-// A Question names what is asked, and has the fields as they were typed.
+// A Question has the name of an operation, and the fields as a person typed them.
 type Question struct {
 	Op     string   `json:"op"`
 	A      string   `json:"a"`
 	B      string   `json:"b"`
 	Colour string   `json:"colour"` // "", threads, values or tile
 	By     string   `json:"by"`     // of Colour
-	At     []int    `json:"at"`     // the slice: a coordinate of each mode, of the last two the first drawn
+	At     []int    `json:"at"`     // the slice: a coordinate of each mode; for the last two, the first one drawn
 	What   string   `json:"what"`   // an operation, a notation, xor, a form of a picture
 	Find   string   `json:"find"`   // a coordinate in brackets, or an offset
 	Banks  string   `json:"banks"`
@@ -40,8 +40,8 @@ type Fault struct {
 	Field string `json:"field"` // of the question
 	Text  string `json:"text"`
 	Mark  string `json:"mark,omitempty"` // two lines: the expression, and a caret under the fault
-	Typed bool   `json:"-"`              // the field can't be read; else there is no answer
-	Err   error  `json:"-"`              // the cause, nil where Text says all
+	Typed bool   `json:"-"`              // the field can't be read; false: there is no answer
+	Err   error  `json:"-"`              // the cause; nil: Text says everything
 }
 
 func (f *Fault) Error() string { return f.Text }
@@ -49,7 +49,7 @@ func (f *Fault) Error() string { return f.Text }
 // Unwrap returns the cause.
 func (f *Fault) Unwrap() error { return f.Err }
 
-// in says which field an error comes from, nil of none.
+// in makes a Fault of an error and its field; nil of nil.
 func in(field string, typed bool, err error) error {
 	if err == nil {
 		return nil
@@ -67,7 +67,7 @@ func in(field string, typed bool, err error) error {
 	return f
 }
 
-// clip keeps an error readable.
+// clip shortens a long text, to keep an error readable.
 func clip(s string) string {
 	const half = 300
 	if r := []rune(s); len(r) > 2*half {
@@ -76,7 +76,7 @@ func clip(s string) string {
 	return s
 }
 
-// asJSON makes an answer one of the page.
+// asJSON makes a function of the page of a function that answers questions.
 func asJSON[T any](f func(context.Context, *Question) (T, error)) func(context.Context, *Question) (any, error) {
 	return func(ctx context.Context, q *Question) (any, error) { return f(ctx, q) }
 }
@@ -87,7 +87,7 @@ var answers = map[string]func(context.Context, *Question) (any, error){
 	"convert": asJSON(Spell), "infer": asJSON(inferred), "relayout": asJSON(Relay),
 }
 
-// Answer answers a question in JSON. It never fails: an error is an answer, too, with a Fault.
+// Answer answers a question in JSON. It never fails: an error becomes an answer with a Fault.
 func Answer(ctx context.Context, question []byte) []byte {
 	var q Question
 	if err := json.Unmarshal(question, &q); err != nil {
@@ -100,7 +100,7 @@ func Answer(ctx context.Context, question []byte) []byte {
 	return Reply(f(ctx, &q))
 }
 
-// Reply writes an answer, or what kept it, as JSON.
+// Reply writes an answer, or its error, as JSON.
 func Reply(answer any, err error) []byte {
 	var out struct {
 		Answer any    `json:"answer,omitempty"`
@@ -119,20 +119,20 @@ func Reply(answer any, err error) []byte {
 	return b
 }
 
-// A reader reads the fields of a question. After the first that it can't read it reads none.
+// A reader reads the fields of a question. After the first field that it can't read, it reads no more.
 type reader struct {
 	*Question
 	err error
 }
 
-// fault says what is wrong with a field.
+// fault notes the first error, which is about a field.
 func (r *reader) fault(field, format string, args ...any) {
 	if r.err == nil {
 		r.err = &Fault{Field: field, Text: fmt.Sprintf(format, args...), Typed: true}
 	}
 }
 
-// layout reads a layout that was typed.
+// layout reads a typed layout.
 func (r *reader) layout(field, text string) layout.Composed {
 	c, err := judge.Parse(text)
 	if err != nil && r.err == nil {
@@ -145,7 +145,7 @@ func (r *reader) layout(field, text string) layout.Composed {
 	return c
 }
 
-// A wanted is a layout that isn't what an operation takes.
+// A wanted is the error about a layout that an operation doesn't take.
 type wanted struct{ error }
 
 func (wanted) Unwrap() error { return layout.ErrSyntax }
@@ -173,7 +173,7 @@ func (r *reader) bits(field, text string) int {
 	return 8 * n
 }
 
-// memory is what the questions about banks have in common.
+// memory has the common fields of questions about banks.
 type memory struct {
 	l    layout.Composed
 	b    judge.Banks
@@ -201,7 +201,7 @@ func memoryOf(q *Question) (m memory, err error) {
 	return m, r.err
 }
 
-// Text writes a layout, without what it lacks.
+// Text writes a layout, plainly if it has no swizzle and no offset.
 func Text(c layout.Composed) string {
 	if l, ok := c.Plain(); ok {
 		return l.String()
@@ -209,7 +209,7 @@ func Text(c layout.Composed) string {
 	return c.String()
 }
 
-// Counts are the bank conflicts of accesses through a layout.
+// Counts has the bank conflicts of accesses through a layout.
 type Counts struct {
 	Layout   string      `json:"layout"`
 	Banks    string      `json:"banks"`
@@ -219,7 +219,7 @@ type Counts struct {
 	Memory   judge.Banks `json:"-"`
 }
 
-// A Count is the conflicts of one access.
+// A Count has the conflicts of one access.
 type Count struct {
 	*judge.Report
 	Conflicts int `json:"conflicts"`
@@ -243,7 +243,7 @@ func Banks(_ context.Context, q *Question) (*Counts, error) {
 	return out, nil
 }
 
-// counted is Banks as the page draws it, which takes a number of steps alone.
+// counted is Banks for the page, which draws only a limited number of steps.
 func counted(ctx context.Context, q *Question) (*Counts, error) {
 	out, err := Banks(ctx, q)
 	for i := 0; err == nil && i < len(out.Accesses); i++ {
@@ -256,7 +256,7 @@ func counted(ctx context.Context, q *Question) (*Counts, error) {
 // A Solution is a swizzle, or a matrix, without bank conflicts.
 type Solution struct {
 	Layout  string               `json:"layout"`
-	Removed string               `json:"removed,omitempty"` // the swizzle that A had, where Bare is asked for
+	Removed string               `json:"removed,omitempty"` // the swizzle that A had, if Bare is set
 	Found   bool                 `json:"found"`
 	Answer  string               `json:"answer,omitempty"` // the swizzle, or the matrix
 	Why     string               `json:"why"`
@@ -264,7 +264,7 @@ type Solution struct {
 	Search  *judge.SwizzleResult `json:"swizzle,omitempty"`
 }
 
-// Solve finds the smallest swizzle of A with which no access has a conflict, or with xor as What a matrix.
+// Solve finds the smallest swizzle of A with which no access has a conflict, or a matrix if the question asks for xor.
 func Solve(ctx context.Context, q *Question) (*Solution, error) {
 	m, err := memoryOf(q)
 	if err != nil {
@@ -300,7 +300,7 @@ type Spelling struct {
 	Err    error  `json:"-"` // of Reason
 }
 
-// Spell writes A in all notations, or in that of What.
+// Spell writes A in all notations, or only in the question's notation.
 func Spell(_ context.Context, q *Question) (list []Spelling, err error) {
 	r := reader{Question: q}
 	n := r.bits("elem", q.Elem)
@@ -341,7 +341,7 @@ func Infer(_ context.Context, q *Question) (layout.Layout, error) {
 	return b, in("a", false, err)
 }
 
-// inferred is Infer as the page draws it: that there is none is an answer.
+// inferred is Infer for the page: the absence of a layout is an answer, no error.
 func inferred(ctx context.Context, q *Question) (map[string]any, error) {
 	b, err := Infer(ctx, q)
 	var bad *judge.Mismatch
@@ -366,7 +366,7 @@ func Relay(_ context.Context, q *Question) (*judge.Moves, error) {
 	return m, in("b", false, err)
 }
 
-// Arguments is how many layouts and numbers an operation takes.
+// Arguments returns the number of layouts and numbers that an operation takes.
 func Arguments(op string) int {
 	if slices.Contains([]string{"coalesce", "left_inverse", "right_inverse"}, op) {
 		return 1
@@ -374,7 +374,7 @@ func Arguments(op string) int {
 	return 2
 }
 
-// Verdict judges the operation What of A and, where it takes two, of B.
+// Verdict judges the question's operation on A and, if it takes two layouts, on B.
 func Verdict(_ context.Context, q *Question) (*judge.Verdict, error) {
 	r := reader{Question: q}
 	a := r.plain("a", q.A)
@@ -402,7 +402,7 @@ func faults(ctx context.Context, q *Question) ([]judge.Fault, error) {
 	return judge.FindFaults(ctx, q.Seed, min(q.N, 1<<16))
 }
 
-// compared says where A and B differ.
+// compared returns the difference of A and B.
 func compared(_ context.Context, q *Question) (*judge.Difference, error) {
 	r := reader{Question: q}
 	a, b := r.layout("a", q.A), r.layout("b", q.B)

@@ -11,14 +11,14 @@ import (
 	"github.com/ashlar-go/ashlar/layout"
 )
 
-// maxShown is the most rows and columns that the page draws at a time; a longer mode is drawn in part. Of a layout with more
-// modes, and more elements than the square of that, it draws one coordinate of each mode before the last two.
+// maxShown is the most rows and columns that the page draws at once. It draws only a part of a longer mode. If a layout has
+// more than two modes and more than maxShown² elements, the page draws one coordinate of each mode before the last two.
 const maxShown = 32
 
-// A picture is a map as the page draws it. Offsets are text, as JavaScript's numbers aren't exact from 2^53 on.
+// A picture is a map as the page draws it. Offsets are text, since JavaScript's numbers aren't exact from 2^53 on.
 type picture struct {
 	Facts    judge.Facts `json:"facts"`
-	Span     [2]string   `json:"span"` // the smallest and the largest offset, where they are known
+	Span     [2]string   `json:"span"` // the smallest and the largest offset, if they are known
 	Size     string      `json:"size"`
 	Shape    []string    `json:"shape"`
 	At       []int       `json:"at"`
@@ -37,7 +37,7 @@ type picture struct {
 	Part     bool        `json:"part"`
 }
 
-// part reads the slice, and returns the map of it; whole is that it is the layout.
+// part reads the slice and returns its map; whole tells that the slice is the whole layout.
 func part(q *Question) (c layout.Composed, m *draw.Map, at []int, whole bool, err error) {
 	r := reader{Question: q}
 	c = r.layout("a", q.A)
@@ -93,7 +93,7 @@ func Tile(text string) (list []int, err error) {
 	return list, nil
 }
 
-// colours reads what the colours stand for.
+// colours reads the meaning of the colours.
 func (r *reader) colours() (o draw.MapOptions) {
 	if strings.TrimSpace(r.By) == "" {
 		return o
@@ -144,7 +144,7 @@ type place struct {
 	Offset string `json:"offset"`
 }
 
-// found says which offset a coordinate has, or which coordinates an offset.
+// found returns the offset of a coordinate, or the coordinates of an offset.
 func found(_ context.Context, q *Question) (*place, error) {
 	r := reader{Question: q}
 	c := r.layout("a", q.A)
@@ -188,7 +188,7 @@ func found(_ context.Context, q *Question) (*place, error) {
 	return &place{say, strconv.Itoa(off)}, nil
 }
 
-// copied is the picture as text, SVG or Go; the page makes a PNG of the SVG.
+// copied returns the picture as text, SVG or Go; the page makes a PNG of the SVG.
 func copied(_ context.Context, q *Question) (map[string]string, error) {
 	c, m, _, _, err := part(q)
 	if err != nil {
