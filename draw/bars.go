@@ -5,13 +5,13 @@ import (
 	"strconv"
 )
 
-// Bars is the picture of a few numbers, each a bar as long as it is large.
+// Bars is a bar chart of a few numbers. The length of a bar is its number.
 type Bars struct {
 	Title string
 	Rows  []Bar
 }
 
-// Bar is one of them. A Value below 0 is drawn as 0.
+// Bar is one bar of Bars. A Value below 0 is drawn as 0.
 type Bar struct {
 	Label string
 	Value int

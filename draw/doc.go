@@ -1,6 +1,6 @@
-// Package draw shows layouts and tensors to people: as text, SVG, PNG and HTML. A Map is the picture of a layout; the
-// same one has the same bytes on every platform.
+// Package draw shows layouts and tensors to people: as text, SVG, PNG and HTML. A Map is the picture of a layout. The
+// same Map gives the same bytes on every platform.
 //
-// The build tag layoutonly leaves out PNG and what reads tensors. A program for the browser that draws layouts alone is a
-// fifth smaller with it.
+// The build tag layoutonly leaves out PNG and the functions that read tensors. It makes a program for the browser that
+// draws only layouts a fifth smaller.
 package draw

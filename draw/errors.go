@@ -6,11 +6,11 @@ import (
 	"io/fs"
 )
 
-// Error says which function failed, on what, and why. Unwrap gives the reason: layout.ErrLimit for more than is drawn,
-// layout.ErrShape for extents or options that don't fit.
+// Error has the function that failed, its input, and the reason. Unwrap returns layout.ErrLimit for more than the package
+// draws, and layout.ErrShape for extents or options that don't fit.
 type Error struct {
 	Op   string // "NewMap"
-	Text string // what was given, what clashes, and the way out
+	Text string // the input, the fault, and the way out
 	Err  error
 }
 
@@ -19,7 +19,7 @@ func (e *Error) Error() string { return "draw." + e.Op + ": " + e.Text }
 // Unwrap returns the reason.
 func (e *Error) Unwrap() error { return e.Err }
 
-// writable refuses a nil writer before anything is drawn.
+// writable returns an error for a nil writer, before anything is drawn.
 func writable(op string, w io.Writer) error {
 	if w == nil {
 		return fail(op, fs.ErrInvalid, "the writer is nil")

@@ -10,19 +10,19 @@ import (
 	"github.com/ashlar-go/ashlar/layout"
 )
 
-// A Graph is the picture of nodes and of edges between them. Edges point down where they can: nodes stand in layers, each
-// below all that lead to it. In a cycle one edge points up. A layer is 60 pixels high, and 16 more for each line of Detail. A
-// chain of 1,000 nodes is a picture 60,000 pixels high. Edges past many layers make it wider.
+// A Graph is the picture of nodes and of edges between them. Nodes stand in layers, each node below all nodes with an edge
+// to it, so edges point down. In a cycle one edge points up. A layer is 60 pixels high, and 16 more for each line of Detail.
+// A chain of 1,000 nodes is 60,000 pixels high. Edges past many layers make the picture wider.
 type Graph struct {
 	Title string
 	Nodes []Node
 	Edges []Edge
 }
 
-// A Node is a box with a line of text, and the lines of Detail below it, which are smaller.
+// A Node is a box with a line of text, and below it the lines of Detail in smaller letters.
 type Node struct {
 	Label, Detail string
-	Group         int // nodes of a group have a colour; a negative one has none
+	Group         int // nodes of a group share a colour; a negative group has none
 }
 
 // An Edge is an arrow between two nodes, given by their indices.
@@ -31,24 +31,24 @@ type Edge struct {
 	Label    string
 }
 
-// The most nodes that a picture has, and the most places at which edges cross layers between their ends. A person can't
-// read more, and a viewer can't show it.
+// The most nodes of a picture, and the most places at which edges cross layers between their ends. People can't read
+// more, and viewers can't show it.
 const (
 	MaxNodes  = 20_000
 	maxBends  = 400_000
-	longLabel = 60 // characters of a line; the rest is cut
+	longLabel = 60 // characters of a line; the rest is cut off
 )
 
 const (
 	nodeGap  = 18
 	layerGap = 34
-	edgeRoom = 10 // of an edge on its way past a layer
+	edgeRoom = 10 // the width of an edge where it passes a layer
 
 	lineHeight = 16 // of a line of Detail
 )
 
-// WriteSVG writes the picture as SVG, a pixel to a unit. The same graph has the same bytes on every platform. It fails for
-// an edge whose node isn't there, and for a graph that is too large to be seen.
+// WriteSVG writes the picture as SVG, a pixel to a unit. The same graph gives the same bytes on every platform. WriteSVG
+// fails if an edge has a node that doesn't exist, or if the graph is too large for a picture.
 func (g *Graph) WriteSVG(w io.Writer) error {
 	if err := writable("Graph.WriteSVG", w); err != nil {
 		return err
@@ -70,18 +70,18 @@ type item struct {
 	up, down []int
 }
 
-// placed is a graph with a place for everything.
+// placed is a graph with the places of its nodes and edges.
 type placed struct {
 	g      *Graph
 	items  []item
 	layers [][]int // items from left to right
-	routes [][]int // of each edge, the items it goes through, from the top down
+	routes [][]int // for each edge, the items that it goes through, from the top down
 	back   []bool  // by edge: it points up
 }
 
-// place lays the graph out: layers by the longest way from a node without edges into it, order within a layer by the mean
-// place of neighbours, coordinates by least squares. Source of the scheme: Sugiyama, Tagawa and Toda, "Methods for visual
-// understanding of hierarchical system structures", 1981.
+// place lays the graph out. The layer of a node is the longest path to it from a node without incoming edges. The order
+// within a layer follows the mean place of neighbours, and coordinates come from least squares. Source of the scheme:
+// Sugiyama, Tagawa and Toda, "Methods for visual understanding of hierarchical system structures", 1981.
 func (g *Graph) place() (*placed, error) {
 	if len(g.Nodes) > MaxNodes {
 		return nil, fail("Graph.WriteSVG", layout.ErrLimit, "%d nodes are too many for a picture; the most is %d", len(g.Nodes), MaxNodes)
@@ -108,7 +108,7 @@ func (g *Graph) place() (*placed, error) {
 	return p, nil
 }
 
-// details are the lines of a node's Detail.
+// details returns the lines of a node's Detail.
 func (n *Node) details() []string {
 	if n.Detail == "" {
 		return nil
@@ -125,7 +125,7 @@ func shorten(s string) string {
 	return s
 }
 
-// rank turns edges that close a cycle, and gives each node its layer.
+// rank reverses edges that close a cycle, and gives each node its layer.
 func (p *placed) rank() {
 	n := len(p.g.Nodes)
 	p.back = make([]bool, len(p.g.Edges))
@@ -167,13 +167,13 @@ func (p *placed) rank() {
 			}
 		}
 	}
-	turned := make([][]int, n) // edges turned round lead from To to From
+	turned := make([][]int, n) // reversed edges lead from To to From
 	for i, e := range p.g.Edges {
 		if p.back[i] {
 			turned[e.To] = append(turned[e.To], i)
 		}
 	}
-	// A depth-first walk leaves nodes last to first; an edge that was turned leads on in the same order.
+	// A depth-first walk leaves nodes last to first. A reversed edge agrees with that order.
 	slices.Reverse(order)
 	for _, v := range order {
 		for _, e := range out[v] {
@@ -187,7 +187,7 @@ func (p *placed) rank() {
 			}
 		}
 	}
-	// A node that nothing leads to stands right above the first that it leads to.
+	// A node without incoming edges stands right above the first node that it leads to.
 	into := make([]int, n)
 	for i := range p.g.Edges {
 		_, b := p.ends(i)
@@ -259,7 +259,7 @@ func (p *placed) join(a, b int) {
 
 const sweeps = 12
 
-// order sorts each layer by where the neighbours stand in the layer before, down and up in turn.
+// order sorts each layer by the places of neighbours in the layer before, going down and up in turn.
 func (p *placed) order() {
 	at := make([]int, len(p.items))
 	for _, l := range p.layers {
@@ -295,7 +295,7 @@ func (p *placed) order() {
 	}
 }
 
-// align gives each item its coordinate: as near to the mean of its neighbours as the widths allow.
+// align gives each item its coordinate, as near to the mean of its neighbours as the widths allow.
 func (p *placed) align() {
 	for _, l := range p.layers {
 		x := 0
@@ -327,16 +327,16 @@ func (p *placed) align() {
 // all lists the items layer by layer.
 func (p *placed) all() []int { return slices.Concat(p.layers...) }
 
-// fit moves the items of a layer, in their order and apart, so that the squares of their distances from where the
-// neighbours want them are least: an isotonic regression, by pooling neighbours that would overlap. In integers, so that
-// every machine finds the same.
+// fit moves the items of a layer. It keeps their order and doesn't let them overlap. It minimizes the sum of the squared
+// distances from the places that their neighbours want: an isotonic regression, by pooling items that would overlap. It
+// computes with integers, so that every machine finds the same.
 func (p *placed) fit(l []int, below bool) {
 	type pool struct {
 		sum, weight int64
 		count       int
 	}
 	var pools []pool
-	shift := make([]int64, len(l)) // how far right of the first an item must be
+	shift := make([]int64, len(l)) // the least distance of an item from the first
 	for k, i := range l {
 		it := &p.items[i]
 		if k > 0 {
@@ -353,10 +353,10 @@ func (p *placed) fit(l []int, below bool) {
 			for _, j := range near {
 				sum += int64(p.items[j].x)
 				if it.node < 0 && p.items[j].node < 0 {
-					weight = 8 // a long edge is straight
+					weight = 8 // to keep a long edge straight
 				}
 			}
-			want = (2*sum + int64(len(near))) / int64(2*len(near)) // rounded, else pictures lean to the left
+			want = (2*sum + int64(len(near))) / int64(2*len(near)) // rounded; otherwise pictures lean to the left
 		}
 		pools = append(pools, pool{(want - shift[k]) * weight, weight, 1})
 		for n := len(pools); n > 1 && pools[n-2].sum/pools[n-2].weight > pools[n-1].sum/pools[n-1].weight; n = len(pools) {
@@ -373,7 +373,7 @@ func (p *placed) fit(l []int, below bool) {
 	}
 }
 
-// scene draws what was placed.
+// scene draws the placed graph.
 func (p *placed) scene() *scene {
 	s := &scene{title: p.g.Title}
 	s.text(text{margin, margin + 13, s.title, start, true, dark})
@@ -410,7 +410,7 @@ func (p *placed) scene() *scene {
 	return s
 }
 
-// edge draws an edge through its items: straight past a layer, an S between two.
+// edge draws an edge through its items: a straight line past a layer, an S between two layers.
 func (p *placed) edge(s *scene, e int, route []int, top, high []int) {
 	if len(route) == 0 { // from a node to itself
 		it := &p.items[p.g.Edges[e].From]

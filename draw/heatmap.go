@@ -15,7 +15,7 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// HeatmapOptions say how a heatmap becomes text. The zero value, and nil, fits a terminal of
+// HeatmapOptions control the text of a heatmap. The zero value, and nil, fits a terminal of
 // 80 columns, without colour.
 type HeatmapOptions struct {
 	Rows, Columns int  // the most cells: 0 is 40 rows, 38 columns; a cell is two characters wide
@@ -28,17 +28,17 @@ const ramp = " .:-=+*#%@"
 // pngCells is the most cells of a PNG in each direction.
 const pngCells = 2048
 
-// Heatmap shows the size of numbers as text: from the smallest finite one, a
-// space, to the largest, @, or in colours from dark blue to yellow. A last line says
-// which they are. Rank 2 is rows and columns, rank 1 one row, rank 0 one cell.
+// Heatmap shows the size of numbers as text. The scale goes from the smallest finite
+// number, a space, to the largest, @, or in colours from dark blue to yellow. The last
+// line names these two numbers. Rank 2 is rows and columns, rank 1 one row, rank 0 one
+// cell.
 //
-// Where there are more elements than cells, a cell is the mean of a block of them,
-// so all are read. Complex numbers count by their absolute value, bools as 0 and
-// 1. Infinities get the ends of the scale, NaN is ?? or grey; a cell has one when
-// the mean has.
+// If there are more elements than cells, a cell is the mean of a block, so all
+// elements are read. Complex numbers count by their absolute value, bools as 0 and 1.
+// A cell whose mean is an infinity gets an end of the scale; NaN is ?? or grey.
 //
-// It fails for a rank over 2, and for a tensor that is closed or has no elements
-// of its own; an empty one is the last line alone.
+// Heatmap fails for a rank over 2, and for a tensor that is closed or has no elements
+// of its own. For an empty tensor it returns only the last line.
 func Heatmap(t tensor.Any, opts *HeatmapOptions) (string, error) {
 	o := HeatmapOptions{}
 	if opts != nil {
@@ -91,11 +91,11 @@ func Heatmap(t tensor.Any, opts *HeatmapOptions) (string, error) {
 }
 
 // HeatmapPNG writes the heatmap of a tensor as a PNG of squares, up to 16 pixels
-// wide, in the colours of [Heatmap], and returns what its last line says. There are
-// at most 2048 cells in each direction. The same tensor gives the same bytes on
-// every platform, with one release of Go.
+// wide, in the colours of [Heatmap]. It returns the text of Heatmap's last line. There
+// are at most 2048 cells in each direction. With one release of Go, the same tensor
+// gives the same bytes on every platform.
 //
-// It fails as Heatmap does, for an empty tensor, and with w's error.
+// HeatmapPNG fails as Heatmap does, for an empty tensor, and with w's error.
 func HeatmapPNG(w io.Writer, t tensor.Any) (legend string, err error) {
 	const op = "HeatmapPNG"
 	if err := writable(op, w); err != nil {
@@ -135,13 +135,13 @@ func HeatmapPNG(w io.Writer, t tensor.Any) (legend string, err error) {
 	return h.legend(true), nil
 }
 
-// heat is the cells of a heatmap.
+// heat has the cells of a heatmap.
 type heat struct {
 	rows, columns int
 	cells         []float64 // row-major
-	least, most   float64   // of the finite ones
+	least, most   float64   // of the finite cells
 	finite, nan   bool      // there are such cells
-	block         string    // how many elements make a cell; "" if one does
+	block         string    // the number of elements in a cell; "" for one
 }
 
 // newHeat reads t into at most rows × columns cells.
@@ -184,7 +184,7 @@ func newHeat(op string, t tensor.Any, rows, columns int) (*heat, error) {
 	return h, nil
 }
 
-// ratio writes how many elements a cell spans.
+// ratio writes the number of elements that a cell spans.
 func ratio(n, cells int) string {
 	if n <= cells {
 		return "1"
@@ -210,10 +210,10 @@ func (h *heat) read(at func(idx ...int) float64, full [2]int, rank int) {
 	}
 }
 
-// from returns where block i of n elements cut into cells begins.
+// from returns the beginning of block i if n elements are cut into cells.
 func from(i, n, cells int) int { return i*(n/cells) + i*(n%cells)/cells }
 
-// level returns where v is on a scale of n steps; false for NaN.
+// level returns the place of v on a scale of n steps; false for NaN.
 func (h *heat) level(v float64, n int) (int, bool) {
 	switch {
 	case v != v:
@@ -225,11 +225,11 @@ func (h *heat) level(v float64, n int) (int, bool) {
 	case h.least == h.most:
 		return n / 2, true
 	}
-	part := (float64(v/2) - float64(h.least/2)) / (float64(h.most/2) - float64(h.least/2)) // halves, as the difference can be too large
+	part := (float64(v/2) - float64(h.least/2)) / (float64(h.most/2) - float64(h.least/2)) // of halves, since the difference can overflow
 	return min(int(part*float64(n)), n-1), true
 }
 
-// legend says what the ends of the scale are.
+// legend returns a line that names the ends of the scale.
 func (h *heat) legend(colour bool) string {
 	text := "no finite numbers"
 	ends := [2]string{"' '", "@"}
@@ -254,8 +254,8 @@ func (h *heat) legend(colour bool) string {
 // heatLevels is the number of colours of the scale; one more stands for NaN.
 const heatLevels = 255
 
-// heatStops are colours of the scale at equal distances. Each is lighter than the
-// one before, so that the scale can be read without colours too.
+// heatStops are colours of the scale at equal distances. Each is lighter than the one
+// before, so that the scale can be read in shades of grey, too.
 var heatStops = [...]color.RGBA{{16, 20, 80, 255}, {40, 80, 150, 255}, {30, 140, 150, 255}, {110, 190, 100, 255}, {250, 230, 60, 255}}
 
 // heatColour returns the colour of a level, or of NaN.

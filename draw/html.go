@@ -11,13 +11,13 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// HTML returns a tensor as a table for notebooks and pages, whole in itself: no
-// scripts, no style sheet. A line says type and shape; the elements are written
-// as tensor.Sprint writes them, and beyond 1000 of them only three at each end of
-// an axis are shown, and read. Rows and columns are numbered. Of a rank over 2 each
-// matrix of the last two axes is a table of its own.
+// HTML returns a tensor as a table for notebooks and pages. It needs no scripts and no
+// style sheet. A line has type and shape. The elements are written as tensor.Sprint
+// writes them; beyond 1000 elements, only three at each end of an axis are read and
+// shown. Rows and columns are numbered. For a rank over 2, each matrix of the last two
+// axes is a separate table.
 //
-// A tensor that is closed or has no elements of its own is what it prints as.
+// For a tensor that is closed or has no elements of its own, HTML returns its printed text.
 func HTML(t tensor.Any) string {
 	text := tensor.Sprint(t, &tensor.PrintOptions{Separator: "\t", LineWidth: math.MaxInt32})
 	p := &htmlPage{shape: t.Shape()}
@@ -41,7 +41,7 @@ func HTML(t tensor.Any) string {
 type htmlPage struct {
 	rest  string
 	shape []int
-	at    []int // of what comes next
+	at    []int // the index of the next part
 	out   strings.Builder
 }
 
@@ -51,7 +51,7 @@ const (
 	headHTML = ` style="text-align:right;padding:0 .5em;opacity:.5;font-weight:normal"`
 )
 
-// axis reads what stands for axis k: a bracket with the parts, or a number.
+// axis reads the text of axis k: a bracket with its parts, or a number.
 func (p *htmlPage) axis(k int) {
 	rank := len(p.shape)
 	if k == max(rank-2, 0) {
@@ -72,7 +72,7 @@ func (p *htmlPage) axis(k int) {
 	p.space()
 }
 
-// table reads the last two axes, or what there is of them.
+// table reads the last two axes, or fewer if there are fewer.
 func (p *htmlPage) table(k int) {
 	if k > 0 {
 		p.out.WriteString("<p>[")
@@ -105,7 +105,7 @@ func (p *htmlPage) table(k int) {
 	p.space()
 }
 
-// row reads the last axis; the first row of a table has the columns' numbers above.
+// row reads the last axis. The first row of a table has the columns' numbers above it.
 func (p *htmlPage) row(k int, head string) {
 	p.skip('[')
 	inside, rest, _ := strings.Cut(p.rest, "]")
@@ -134,7 +134,7 @@ func (p *htmlPage) row(k int, head string) {
 
 // jump moves along axis k to just before the three elements at its end.
 func (p *htmlPage) jump(k int) {
-	const edge = 3 // Sprint's
+	const edge = 3 // as in Sprint
 	p.at[k] = p.shape[k] - edge - 1
 }
 
@@ -144,7 +144,7 @@ func (p *htmlPage) skip(c byte) {
 
 func (p *htmlPage) space() { p.rest = strings.TrimLeft(p.rest, " \t\n") }
 
-// dots skips the mark of what is left out, if it comes next.
+// dots skips the dots that stand for elements left out, if they come next.
 func (p *htmlPage) dots() bool {
 	rest, ok := strings.CutPrefix(p.rest, dots)
 	if ok {

@@ -10,31 +10,31 @@ import (
 	"github.com/ashlar-go/ashlar/layout"
 )
 
-// What is drawn at most; beyond it NewMap fails.
+// Limits of a picture; beyond them NewMap fails.
 const (
 	MaxCells = 8192 // coordinates of a layout, or offsets of the memory strip
 	MaxSide  = 128  // rows or columns of a grid
 )
 
-// A Map is the picture of a layout: a grid that shows the offset of each coordinate, and below it the memory, which shows the
-// coordinate at each offset. The last two modes are the rows and columns of a grid; a layout of more modes has one grid for
-// each coordinate of the others, in row-major order. A layout of one mode is written in lines of 16.
+// A Map is the picture of a layout. A grid shows the offset of each coordinate. Below it, the memory shows the coordinate at
+// each offset. The last two modes are the rows and columns of a grid. A layout of more modes has one grid for each
+// coordinate of the other modes, in row-major order. A layout of one mode is written in lines of 16.
 //
-// Colours tell groups apart: the threads or tiles of MapOptions; else, where modes nest, the blocks of their first leaves;
-// else the columns of a swizzled layout and the rows of another. There are 12 of them, then they repeat. The same Map gives
-// the same bytes everywhere.
+// Colours tell groups apart. Groups are the threads or tiles of MapOptions. Without these, they are the blocks of the first
+// leaves if modes nest; else the columns of a swizzled layout, or the rows of another one. There are 12 colours, which
+// repeat. The same Map gives the same bytes everywhere.
 type Map struct {
 	lay        layout.Composed
-	by         string // what a colour stands for
+	by         string // the meaning of a colour
 	from       []int  // the first coordinate that is drawn, mode by mode
 	part       bool   // not all coordinates are drawn
 	rows, cols int    // of one grid
 	titles     []string
 	cells      []Cell // grid after grid, each in row-major order
-	rowCuts    []bool // whether a block begins at a row
+	rowCuts    []bool // a block begins at the row
 	colCuts    []bool
 	lo, hi     int
-	memory     []slot // from lo to hi; nil when there are more than MaxCells
+	memory     []slot // from lo to hi; nil if there are more than MaxCells
 }
 
 // A Cell is one coordinate of a Map.
@@ -42,28 +42,28 @@ type Cell struct {
 	Coord  string // 3,1
 	Label  string // of its thread, t5, or of its thread and value, t5 v1
 	Offset int
-	Group  int // the number of its colour, 0 to 11; -1 has none
+	Group  int // the number of its colour, 0 to 11; -1: none
 }
 
-// A slot is one offset: the first cell there, or -1, and how many there are.
+// A slot is one offset: its first cell, or -1, and the number of its cells.
 type slot struct{ cell, count int }
 
 // MapOptions choose a part and the meaning of the colours. At most one of Threads, Values and Tile may be given.
 type MapOptions struct {
-	// From and To have the first coordinate that is drawn and the one behind the last, mode by mode; nil draws all.
+	// From has the first coordinate that is drawn, and To the one behind the last, mode by mode; nil draws all.
 	From, To []int
-	// Threads takes the coordinate of a thread to its number. Threads take elements in turn: the element at c belongs to the
-	// thread at c mod the shape of Threads, mode by mode; modes beyond it are shared.
+	// Threads maps the coordinate of a thread to its number. Threads take elements in turn: the element at c belongs to the
+	// thread at c mod the shape of Threads, mode by mode. Threads share the modes beyond that shape.
 	Threads *layout.Layout
-	// Values is a thread–value layout: its first mode counts threads, the second the values of a thread, and its offsets are
-	// linear coordinates of the layout, the first mode fastest. Coordinates that no thread has get no colour.
+	// Values is a thread–value layout. Its first mode counts threads, the second the values of a thread. Its offsets are
+	// linear coordinates of the layout, the first mode fastest. Coordinates without a thread get no colour.
 	Values *layout.Layout
 	// Tile has the extents of a tile, mode by mode. Tiles at the end are clipped.
 	Tile []int
 }
 
-// NewMap returns the picture of a layout. It fails with layout.ErrLimit when more than MaxCells coordinates are to be drawn, or
-// more than MaxSide rows or columns, and with layout.ErrShape when an option doesn't fit the layout.
+// NewMap returns the picture of a layout. It fails with layout.ErrLimit for more than MaxCells coordinates, or more than
+// MaxSide rows or columns, and with layout.ErrShape if an option doesn't fit the layout.
 func NewMap(c layout.Composed, opts *MapOptions) (*Map, error) {
 	o := MapOptions{}
 	if opts != nil {
@@ -144,7 +144,7 @@ func NewMap(c layout.Composed, opts *MapOptions) (*Map, error) {
 	return m, nil
 }
 
-// window finds the first coordinate that is drawn, and returns the one behind the last.
+// window sets the first coordinate that is drawn, and returns the one behind the last.
 func (m *Map) window(in *layout.Layout, o MapOptions) (to []int, err error) {
 	shape := in.Shape()
 	m.from, to = make([]int, len(shape)), shape
@@ -164,7 +164,7 @@ func (m *Map) window(in *layout.Layout, o MapOptions) (to []int, err error) {
 	return o.To, nil
 }
 
-// Grid returns the number of rows and columns of one grid, and the coordinate of the first of each.
+// Grid returns the number of rows and columns of one grid, and the coordinates of the first row and the first column.
 func (m *Map) Grid() (rows, cols, firstRow, firstCol int) {
 	switch n := len(m.from); {
 	case n == 1:
@@ -175,16 +175,16 @@ func (m *Map) Grid() (rows, cols, firstRow, firstCol int) {
 	return m.rows, m.cols, firstRow, firstCol
 }
 
-// Cells returns what is drawn: grid after grid, each in row-major order.
+// Cells returns the cells of the picture: grid after grid, each in row-major order.
 func (m *Map) Cells() []Cell { return slices.Clone(m.cells) }
 
-// Titles returns the heading of each grid, empty where there is one alone.
+// Titles returns the heading of each grid; the heading of a single grid is empty.
 func (m *Map) Titles() []string { return slices.Clone(m.titles) }
 
 // Cuts reports for each row and each column of a grid whether a block begins there.
 func (m *Map) Cuts() (rows, cols []bool) { return slices.Clone(m.rowCuts), slices.Clone(m.colCuts) }
 
-// By says what a colour stands for: row, column, block, thread of T, tile of T; empty where there is one colour.
+// By returns the meaning of a colour: row, column, block, thread of T or tile of T; empty if there is one colour.
 func (m *Map) By() string { return m.by }
 
 // title adds the heading of the grid that begins at a coordinate.
@@ -207,18 +207,18 @@ func numbers(v []int) string {
 	return strings.Join(s, ",")
 }
 
-// cut marks where blocks of n begin, in a row that begins at from; none when n is 0.
+// cut marks the beginnings of blocks of n in a row that begins at from; none if n is 0.
 func cut(cuts []bool, n, from int) {
 	for i := 1; n > 0 && i < len(cuts); i++ {
 		cuts[i] = (from+i)%n == 0
 	}
 }
 
-// grouping returns what numbers the group of a coordinate, and the extent of a block of each mode, 0 for none.
+// grouping returns the function that gives a coordinate its group, and for each mode the extent of a block, 0 for none.
 func (m *Map) grouping(in *layout.Layout, o MapOptions) (group func(coord []int, linear int) (int, string), blocks []int, err error) {
 	rank := in.Rank()
 	blocks = make([]int, rank)
-	counts := make([]int, rank) // how many blocks each mode has
+	counts := make([]int, rank) // the blocks of each mode
 	switch {
 	case o.Threads != nil && o.Tile != nil:
 		return nil, nil, fail("NewMap", layout.ErrShape, "threads and a tile are given: one of them colours the cells")
@@ -268,7 +268,7 @@ func (m *Map) grouping(in *layout.Layout, o MapOptions) (group func(coord []int,
 	case rank > 1:
 		axis := rank - 2
 		m.by = "row"
-		if w, ok := m.lay.Outer().(layout.Swizzle); ok && w.Bits() > 0 { // which moves elements along their row
+		if w, ok := m.lay.Outer().(layout.Swizzle); ok && w.Bits() > 0 { // a swizzle moves elements along their row
 			m.by, axis = "column", rank-1
 		}
 		return func(coord []int, _ int) (int, string) { return coord[axis], "" }, blocks, nil
@@ -323,7 +323,7 @@ func (m *Map) values(in *layout.Layout, tv layout.Layout) (func(coord []int, lin
 	}, nil
 }
 
-// remember finds what lies at each offset.
+// remember finds the cells at each offset.
 func (m *Map) remember() {
 	if len(m.cells) == 0 {
 		m.hi = -1
@@ -346,7 +346,7 @@ func (m *Map) remember() {
 	}
 }
 
-// holds is what the picture writes at an offset: the first coordinate there, and how many.
+// holds returns the text at an offset: the first coordinate there, and the number of coordinates.
 func (m *Map) holds(s slot) string {
 	switch s.count {
 	case 0:
@@ -357,7 +357,7 @@ func (m *Map) holds(s slot) string {
 	return m.cells[s.cell].Coord + "×" + strconv.Itoa(s.count)
 }
 
-// strip is how many offsets stand on one line of the memory.
+// strip returns the number of offsets on one line of the memory.
 func (m *Map) strip() int {
 	if m.cols < 4 || m.cols > 32 {
 		return 16
@@ -365,12 +365,12 @@ func (m *Map) strip() int {
 	return m.cols
 }
 
-// tooWide says why there is no memory strip.
+// tooWide returns the text in place of a memory strip that is too long.
 func (m *Map) tooWide() string {
 	return fmt.Sprintf("memory: offsets %d to %d are more than the %d that are drawn", m.lo, m.hi, MaxCells)
 }
 
-// name is the layout as the heading shows it.
+// name returns the layout as the heading shows it.
 func (m *Map) name() string {
 	l, ok := m.lay.Plain()
 	w, swizzled := m.lay.Outer().(layout.Swizzle)
@@ -383,7 +383,7 @@ func (m *Map) name() string {
 	return m.lay.String()
 }
 
-// widest is the longest text, in characters.
+// widest returns the length of the longest text, in characters.
 func widest[T any](list []T, text func(T) string) (n int) {
 	for _, x := range list {
 		n = max(n, len([]rune(text(x))))
@@ -391,7 +391,7 @@ func widest[T any](list []T, text func(T) string) (n int) {
 	return n
 }
 
-// rowLabel is what stands left of a row.
+// rowLabel returns the text left of a row.
 func (m *Map) rowLabel(r int) string {
 	_, _, first, _ := m.Grid()
 	if len(m.from) == 1 {
@@ -400,7 +400,7 @@ func (m *Map) rowLabel(r int) string {
 	return strconv.Itoa(first + r)
 }
 
-// colLabel is what stands above a column.
+// colLabel returns the text above a column.
 func (m *Map) colLabel(c int) string {
 	_, _, _, first := m.Grid()
 	return strconv.Itoa(first + c)

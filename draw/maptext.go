@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// TextOptions say how WriteText writes. A nil *TextOptions is one of zeros.
+// TextOptions control WriteText. A nil *TextOptions means the zero value.
 type TextOptions struct {
-	Colour bool // cells get backgrounds of the 256-colour terminals
+	Colour bool // cells get background colours of 256-colour terminals
 }
 
-// WriteText writes the grids and the memory for a screen of fixed width: offsets, with the thread where threads are given, and
+// WriteText writes the grids and the memory in characters of fixed width: offsets, with threads if they are given, and
 // lines between blocks.
 func (m *Map) WriteText(w io.Writer, o *TextOptions) error {
 	colour := o != nil && o.Colour
@@ -102,7 +102,7 @@ func (t *textGrid) cell(before, text string, colour int) {
 	t.row.WriteString(text)
 }
 
-// between is what stands before a cell: line where a block begins.
+// between returns the text before a cell: line if a block begins there, else "".
 func between(cut bool, line string) string {
 	if cut {
 		return line
@@ -115,7 +115,7 @@ func (t *textGrid) end() {
 	t.row.Reset()
 }
 
-// line is the line between two rows of blocks.
+// line writes the line between two rows of blocks.
 func (t *textGrid) line(cuts []bool) {
 	t.b.WriteString(strings.Repeat(" ", t.label+1))
 	for _, cut := range cuts {

@@ -16,8 +16,8 @@ import (
 	"golang.org/x/image/math/fixed"
 )
 
-// WritePNG writes the picture as PNG. Letters are bitmaps, and no arithmetic is done in floating point: pixels are the same
-// everywhere, and so are the bytes with one release of Go.
+// WritePNG writes the picture as PNG. Letters are bitmaps, and no arithmetic is in floating point: the pixels are the same on
+// every platform. So are the bytes with one release of Go.
 func (m *Map) WritePNG(w io.Writer) error {
 	if err := writable("Map.WritePNG", w); err != nil {
 		return err
@@ -25,7 +25,7 @@ func (m *Map) WritePNG(w io.Writer) error {
 	return png.Encode(w, m.scene().image())
 }
 
-// ascii writes what the bitmap fonts lack.
+// ascii replaces characters that the bitmap fonts lack.
 var ascii = strings.NewReplacer("∘", "o", "×", "x", "…", "..", "·", ".")
 
 func (s *scene) image() image.Image {
@@ -58,7 +58,7 @@ func (s *scene) image() image.Image {
 	return paletted(img)
 }
 
-// paletted is the picture with a palette, or itself when it has more than 256 colours.
+// paletted returns the picture with a palette, or unchanged if it has more than 256 colours.
 func paletted(img *image.RGBA) image.Image {
 	index := make(map[color.RGBA]uint8)
 	var palette color.Palette

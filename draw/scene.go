@@ -5,11 +5,11 @@ import (
 	"strconv"
 )
 
-// A fill is the background of a group of cells: light, so that dark text is readable on it, on a panel that is light
-// itself; such a picture can stand on a page of any colour.
+// A fill is the background of a group of cells. It is light, so that dark text is readable on it. The panel is light, too,
+// so that the picture fits a page of any colour.
 type fill struct {
 	rgb      color.NRGBA
-	terminal int // its nearest among the 256 colours of terminals
+	terminal int // the nearest of the 256 colours of terminals
 }
 
 var fills = []fill{
@@ -27,7 +27,7 @@ var fills = []fill{
 	{color.NRGBA{0xd9, 0xd9, 0xd9, 255}, 252}, // grey
 }
 
-// The paints of a scene: the fills of the groups, and then these.
+// The paints of a scene beside the fills of the groups.
 const (
 	panel  = iota + 100 // behind everything
 	border              // around the panel
@@ -43,7 +43,7 @@ var paints = map[int]color.NRGBA{
 	thick: {0x24, 0x29, 0x2f, 255}, dark: {0x1f, 0x23, 0x28, 255}, faint: {0x42, 0x4a, 0x53, 255},
 }
 
-// paint is a paint's colour.
+// paint returns the colour of a paint.
 func paint(p int) color.NRGBA {
 	if p < len(fills) {
 		return fills[p].rgb
@@ -51,7 +51,7 @@ func paint(p int) color.NRGBA {
 	return paints[p]
 }
 
-// background is the paint of a group.
+// background returns the paint of a group.
 func background(group int) int {
 	if group < 0 {
 		return hole
@@ -59,14 +59,14 @@ func background(group int) int {
 	return group
 }
 
-// A scene is a drawing of rectangles and texts in whole pixels, in the order of painting: what SVG and PNG have in common.
+// A scene is a drawing of rectangles and texts in whole pixels, in the order of painting. SVG and PNG are made of it.
 type scene struct {
 	title string
 	w, h  int
 	rects []rect
 	texts []text
 
-	curves, heads []string // paths of lines, and of the heads of arrows, behind the rectangles; in SVG alone
+	curves, heads []string // paths of lines, and of the heads of arrows, behind the rectangles; only in SVG
 }
 
 type rect struct{ x, y, w, h, paint int }
@@ -76,7 +76,7 @@ type text struct {
 	x, y   int
 	s      string
 	anchor anchor
-	bold   bool // 8 pixels wide a character and 16 high; else 7 and 13
+	bold   bool // a character is 8 pixels wide and 16 high; else 7 and 13
 	paint  int
 }
 
@@ -93,7 +93,7 @@ const (
 	gap        = 20 // between grids
 	boldWidth  = 8
 	smallWidth = 7
-	pageWidth  = 1100 // beyond which a further grid begins a new line
+	pageWidth  = 1100 // a grid beyond it begins a new line
 )
 
 func (s *scene) rect(x, y, w, h, paint int) {

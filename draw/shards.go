@@ -14,9 +14,9 @@ import (
 	"github.com/ashlar-go/ashlar/layout"
 )
 
-// Shards is the picture of a tensor on a device: its pages, coloured by the bank or core
-// that they are in, and the banks, which show their pages. There are 12 colours, then they
-// repeat. The same placement gives the same bytes everywhere.
+// Shards is the picture of a tensor on a device: its pages, coloured by their bank or core,
+// and the banks, which show their pages. There are 12 colours, which repeat. The same
+// placement gives the same bytes everywhere.
 type Shards struct {
 	p       *device.Placement
 	model   device.Model
@@ -25,17 +25,17 @@ type Shards struct {
 	holders []holder
 }
 
-// A holder is a bank that the tensor's pages are dealt to.
+// A holder is a bank that gets pages of the tensor.
 type holder struct {
 	at    device.Coord
 	name  string
 	pages []int // in its slots; -1 for a hole
 	holes int
-	part  string // the elements of its first shard, and how many more it has
+	part  string // the elements of its first shard, and the number of its other shards
 }
 
-// NewShards returns the picture. It fails with layout.ErrLimit when the banks have more than
-// MaxCells slots each, or more than 16 times that in all.
+// NewShards returns the picture. It fails with layout.ErrLimit if the banks have more than
+// MaxCells slots each, or more than 16 times as many together.
 func NewShards(p device.Placement) (*Shards, error) {
 	s := &Shards{p: &p, model: p.Model(), config: p.Config(), word: "bank"}
 	if s.config.Memory == device.L1 {
@@ -70,7 +70,10 @@ func NewShards(p device.Placement) (*Shards, error) {
 	return s, nil
 }
 
-// part is the elements of the first shard of the bank number at of n: [0:64, 32:64].
+// part returns the elements of the first shard in bank number at of n, and the number of
+// its other shards:
+//
+//	[0:64, 32:64] and 3 more
 func (s *Shards) part(at, n int) string {
 	grid, pages, box := s.p.ShardGrid(), s.p.PageGrid(), s.p.ShardPages()
 	count := 1
@@ -102,7 +105,7 @@ func (s *Shards) part(at, n int) string {
 	return text
 }
 
-// runs writes 0-3 8 9, and … for what is beyond so many characters.
+// runs writes pages as in 0-3 8 9, and … in place of text beyond width.
 func runs(pages []int, width int) string {
 	var b strings.Builder
 	for i := 0; i < len(pages); i++ {
@@ -129,7 +132,7 @@ func runs(pages []int, width int) string {
 	return b.String()
 }
 
-// facts are the lines above the picture: a name, and what it is.
+// facts returns the lines above the picture: names and values.
 func (s *Shards) facts() [][2]string {
 	p := s.p
 	spec := p.Spec()
@@ -143,7 +146,7 @@ func (s *Shards) facts() [][2]string {
 	}
 }
 
-// WriteText writes what is known, and a line for each bank.
+// WriteText writes the facts above the picture, and a line for each bank.
 func (s *Shards) WriteText(w io.Writer) error {
 	if err := writable("Shards.WriteText", w); err != nil {
 		return err
@@ -216,8 +219,8 @@ func (s *Shards) scene() *scene {
 	return c
 }
 
-// tensor draws the pages, or where they are too many the shards, from y on, and returns
-// where it ends.
+// tensor draws the pages, or the shards if there are too many pages, from y on, and returns
+// the y of the end.
 func (s *Shards) tensor(c *scene, y int) int {
 	grid := s.p.PageGrid()
 	unit := make([]int, len(grid)) // pages of a cell along each axis
@@ -268,7 +271,8 @@ func (s *Shards) tensor(c *scene, y int) int {
 	return y + rows*ch
 }
 
-// sides are the rows and columns of a grid that is drawn: all axes but the last, and it.
+// sides returns the rows and columns for drawing a grid: the columns are its last axis, the
+// rows all others.
 func sides(grid []int) (rows, columns int) {
 	rows = 1
 	for _, n := range grid[:len(grid)-1] {
@@ -277,7 +281,7 @@ func sides(grid []int) (rows, columns int) {
 	return rows, grid[len(grid)-1]
 }
 
-// banks draws the banks where they are in their grid.
+// banks draws the banks at their places in the grid.
 func (s *Shards) banks(c *scene, y int) {
 	c.text(text{margin, y + 11, fmt.Sprintf("the %ss: %d bytes each", s.word, s.p.BankBytes()), start, false, dark})
 	y += 22
@@ -296,7 +300,7 @@ func (s *Shards) banks(c *scene, y int) {
 		return
 	}
 	across := last.X - first.X + 1
-	if last.Y == first.Y { // a line of banks goes on in the next one
+	if last.Y == first.Y { // a single line of banks is broken into several
 		across = min(across, max(pageWidth/cw, 1))
 	}
 	for i, h := range s.holders {

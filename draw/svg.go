@@ -18,8 +18,8 @@ func (m *Map) WriteSVG(w io.Writer) error {
 	return err
 }
 
-// svg gathers the rectangles of a paint in one path, and the texts of a style in one group: a scene draws nothing over
-// another thing whose paint differs, but blocks' lines over cells, and texts over both.
+// svg joins the rectangles of a paint to one path, and the texts of a style to one group. That keeps the picture the same:
+// only the lines of blocks overlap cells of another paint, and only texts overlap both.
 func (s *scene) svg() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" role="img">`+"\n", s.w, s.h, s.w, s.h)
@@ -77,7 +77,7 @@ func hex(c color.NRGBA) string { return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c
 func escape(s string) string {
 	var b strings.Builder
 	if err := xml.EscapeText(&b, []byte(s)); err != nil {
-		panic(err) // a Builder takes everything
+		panic(err) // can't happen: a Builder doesn't fail
 	}
 	return b.String()
 }

@@ -1,5 +1,5 @@
-// Package dtype names the element types of tensors at run time: what a file's
-// header, a graph or a command line says where a Go program says T.
+// Package dtype names the element types of tensors at run time. Files' headers, graphs
+// and command lines use them where a Go program has a type parameter T.
 package dtype
 
 import (
@@ -9,8 +9,8 @@ import (
 	"github.com/ashlar-go/ashlar/num/fixed"
 )
 
-// DType is an element type. The zero value is Invalid. The numbers are no file
-// format's: each format owns its own names and codes.
+// DType is an element type. The zero value is Invalid. The numbers belong to no file
+// format: each format has its own names and codes.
 type DType uint8
 
 // The element types.
@@ -119,7 +119,7 @@ func (d DType) String() string {
 	return table[d].name
 }
 
-// Short returns a name of five letters at most: f32, bf16, f8e4, 16x16. Parse knows it.
+// Short returns a name of at most five characters: f32, bf16, f8e4, 16x16. Parse reads it.
 func (d DType) Short() string {
 	if d >= count {
 		return d.String()
@@ -135,8 +135,8 @@ func (d DType) Size() int {
 	return int(table[d].size)
 }
 
-// Bits returns the bits of one element in a file: 8 for each byte of Size, but 4 and 2
-// for the types of so many, which files hold packed. See Pack.
+// Bits returns the bits of one element in a file: 8 for each byte of Size. Types of 4 or 2
+// bits are the exception: files hold them packed. See Pack.
 func (d DType) Bits() int {
 	if d >= count {
 		return 0
@@ -162,11 +162,11 @@ func (d DType) IsFloat() bool { return d.is(float) }
 // float32 and rounded once: float16, bfloat16, float8_e4m3 and float8_e5m2.
 func (d DType) IsNarrow() bool { return d.is(narrow) }
 
-// IsStored reports whether d is a type that is stored, moved and converted, and not
-// computed with: those of 2 and 4 bits, float8_e4m3fnuz, float8_e5m2fnuz and float8_e8m0.
+// IsStored reports whether d is a type that is stored, moved and converted, but not
+// computed with: a type of 2 or 4 bits, float8_e4m3fnuz, float8_e5m2fnuz or float8_e8m0.
 func (d DType) IsStored() bool { return d.is(stored) }
 
-// IsInteger reports whether d is an integer, signed or not; bool is none.
+// IsInteger reports whether d is an integer type, signed or not. bool isn't one.
 func (d DType) IsInteger() bool { return d.is(integer) }
 
 // IsSigned reports whether d has negative values.
@@ -178,8 +178,8 @@ func (d DType) IsComplex() bool { return d.is(complexes) }
 // IsFixed reports whether d is a fixed-point type: fp8x23, fp16x16, fp32x32 or fp64x64.
 func (d DType) IsFixed() bool { return d.is(fixedPoint) }
 
-// Parse returns the type with the given name, as String and Short write it, or as
-// package num calls fixed point: FP8x23 … FP64x64.
+// Parse returns the type with the given name, as String and Short write it. It also reads
+// package num's names of fixed point: FP8x23 … FP64x64.
 func Parse(name string) (DType, error) {
 	for d := Bool; d < count; d++ {
 		if t := &table[d]; t.name == name || t.short == name || d.IsFixed() && "FP"+t.short == name {
@@ -192,8 +192,8 @@ func Parse(name string) (DType, error) {
 // Of returns the DType of T.
 func Of[T num.Elem]() DType { return At((*T)(nil)) }
 
-// At returns the DType of the element that p points to, Invalid for what is no pointer to
-// one. p may be a nil *T. There is one switch over element types, this one.
+// At returns the DType of the element that p points to, Invalid if p is no pointer to an
+// element. p may be a nil *T. This is the only switch over element types.
 //
 //go:noinline
 func At(p any) DType {

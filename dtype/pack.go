@@ -1,8 +1,8 @@
 package dtype
 
 // Files hold elements of 2 and 4 bits packed: the first one in the low bits of a byte, and
-// zeros after the last. In memory each is a byte: an integer that byte as int8 or uint8, a
-// float4_e2m1 its code.
+// zeros after the last. In memory each is a byte: an int8 or a uint8 for an integer, and
+// the code of a float4_e2m1.
 
 // Packed returns the bytes of n elements in a file.
 func (d DType) Packed(n int) int {
@@ -12,7 +12,7 @@ func (d DType) Packed(n int) int {
 	return n * d.Size()
 }
 
-// PerByte returns how many elements a byte of a file holds; 1 for those of whole bytes.
+// PerByte returns the number of elements in a byte of a file; 1 for types of whole bytes.
 func (d DType) PerByte() int {
 	if bits := d.Bits(); bits > 0 && bits < 8 {
 		return 8 / bits
@@ -20,8 +20,8 @@ func (d DType) PerByte() int {
 	return 1
 }
 
-// Pack sets dst, of Packed(n) bytes, to the form in a file of the n elements whose bytes in
-// memory are src. Bits of src that belong to no element don't count.
+// Pack packs n elements for a file. src has their bytes in memory, and dst Packed(n) bytes.
+// Bits of src that belong to no element don't count.
 func (d DType) Pack(dst, src []byte) {
 	per, bits := d.PerByte(), d.Bits()
 	if per == 1 {
@@ -37,8 +37,8 @@ func (d DType) Pack(dst, src []byte) {
 	}
 }
 
-// Unpack is the inverse of Pack. src has Packed(len(dst)) bytes where the elements have no
-// whole bytes; the bits after the last element don't count.
+// Unpack is the inverse of Pack. If elements are smaller than a byte, src has
+// Packed(len(dst)) bytes; the bits after the last element don't count.
 func (d DType) Unpack(dst, src []byte) {
 	per, bits := d.PerByte(), d.Bits()
 	if per == 1 {
@@ -51,11 +51,11 @@ func (d DType) Unpack(dst, src []byte) {
 	d.Mend(dst)
 }
 
-// IsPartial reports whether some bytes in memory are no element: for bool, and for types
-// of 2 and 4 bits.
+// IsPartial reports whether some values of a byte in memory are no element: it is true for
+// bool, and for types of 2 and 4 bits.
 func (d DType) IsPartial() bool { return d == Bool || d.PerByte() > 1 }
 
-// Misfit returns the index of the first byte that is no element, -1 when there is none.
+// Misfit returns the index of the first byte that is no element, -1 if there is none.
 func (d DType) Misfit(b []byte) int {
 	if d.IsPartial() {
 		for i, v := range b {
@@ -67,8 +67,8 @@ func (d DType) Misfit(b []byte) int {
 	return -1
 }
 
-// Mend makes all bytes elements: a bool other than 0 and 1 becomes 1, and of the types of
-// 2 and 4 bits the low bits count.
+// Mend makes all bytes valid elements. A bool other than 0 and 1 becomes 1. For types
+// smaller than a byte, the low bits count.
 func (d DType) Mend(b []byte) {
 	if d.IsPartial() {
 		for i, v := range b {

@@ -1,11 +1,12 @@
 package dtype
 
-// Promote returns the type that NumPy computes in when its operands hold a and b:
-// the smallest that holds both exactly, but float64 for 64-bit integers beside
-// floats, and for uint64 beside signed integers. It is false for bfloat16 and
-// float8 beside another float of 16 bits or less and beside integers, and for fixed point
-// and types that are only stored beside any other number, of which NumPy says nothing. Operators of this module don't promote: a program converts with
-// op.Cast.
+// Promote returns the type in which NumPy computes with operands of types a and b: the
+// smallest that holds both exactly, but float64 for 64-bit integers with floats, and for
+// uint64 with signed integers. It returns false for pairs that NumPy doesn't define:
+//   - bfloat16 or float8 with another float of at most 16 bits, or with an integer
+//   - fixed point, or a type that is only stored, with any other number
+//
+// Operators of this module don't promote: a program converts with op.Cast.
 //
 // Source: NumPy's documentation, "Data type promotion in NumPy", without its rules
 // for Python numbers.
@@ -14,7 +15,7 @@ func Promote(a, b DType) (DType, bool) {
 		a, b = b, a // bool, integers, floats, complex numbers
 	}
 	switch {
-	case a.Size() == 0 || b.Size() == 0: // Invalid, or no type of the table
+	case a.Size() == 0 || b.Size() == 0: // Invalid, or beyond the table
 		return Invalid, false
 	case a == b, a == Bool:
 		return b, true
@@ -36,7 +37,7 @@ func Promote(a, b DType) (DType, bool) {
 		a = floatFor(a)
 	}
 	if a.IsComplex() || a == Float64 {
-		return Complex128, true // two different complex types, or what complex64 doesn't hold
+		return Complex128, true // two different complex types, or a type that complex64 doesn't hold
 	}
 	return b, true
 }
@@ -55,8 +56,8 @@ func rank(d DType) int {
 	return 12
 }
 
-// floatFor returns the smallest float that holds an integer type exactly, float64
-// for those that none holds.
+// floatFor returns the smallest float that holds an integer type exactly, or float64
+// if no float does.
 func floatFor(d DType) DType {
 	switch d.Size() {
 	case 1:
@@ -81,7 +82,7 @@ func promoteIntegers(a, b DType) DType {
 	if b.IsSigned() {
 		a, b = b, a
 	}
-	if a.Size() > b.Size() { // a is the signed one
+	if a.Size() > b.Size() { // a is the signed type
 		return a
 	}
 	switch b.Size() {

@@ -7,27 +7,27 @@ import (
 )
 
 // BFP8 and BFP4 are TT-NN's block floats BFLOAT8_B and BFLOAT4_B. Sixteen
-// neighbours of a face's row share an exponent E, that of the largest; each has a
-// sign and a magnitude of N = 7 or 3 bits, whose value is
+// neighbours of a face's row share an exponent E, the largest one. Each has a sign and
+// a magnitude of N = 7 or 3 bits, with the value
 //
 //	± magnitude · 2^(E − 127 − (N−1))
 //
-// A tile is its exponents, a byte for each sixteen elements, filled with zeros to a
-// multiple of 16 bytes; then the codes, a byte each, or four bits each with the
-// element that comes first in the low ones.
+// A tile begins with its exponents, a byte for each sixteen elements, filled with zeros
+// to a multiple of 16 bytes. The codes follow: a byte each, or four bits each with the
+// first element in the low bits.
 //
-// Encoding shifts a significand of 24 bits right by the distance of the exponents,
-// losing the bits that go out, and rounds it to N bits, to nearest, ties to even.
-// What rounds up beyond N bits becomes the largest magnitude; the exponent never
-// rises. Zeros and numbers below the smallest normal one become 0, without a sign. An
-// infinity or a NaN makes E 255: it is kept, but for a NaN whose upper bits are an
-// infinity's, which becomes one, and all others of the sixteen that are finite
-// become 0. Decoding gives +0 where the exponent would fall below 0, and where it
-// is just 0 the fraction without the leading bit, as TT-NN's host does.
+// Encoding shifts a significand of 24 bits right by the difference of the exponents,
+// drops the bits shifted out, and rounds to N bits, to nearest, ties to even. A
+// significand that rounds up beyond N bits becomes the largest magnitude; the exponent
+// never rises. Zeros and subnormal numbers become 0, without a sign. An infinity or a
+// NaN makes E 255. It is kept; but a NaN becomes an infinity if its upper bits are an
+// infinity's. The finite elements of the sixteen become 0. Decoding gives +0 if the
+// exponent would be negative. If it is 0, decoding gives the fraction without the
+// leading bit, as TT-NN's host does.
 //
-// An element that isn't the largest of its sixteen by 2^k loses k bits. The error of
-// every finite element is at most 2^(E−127−(N−1)), and half of that where nothing is
-// shifted out or saturates.
+// An element smaller than the largest of its sixteen by 2^k loses k bits. The error of
+// every finite element is at most 2^(E−127−(N−1)), and half of that if no bit is shifted
+// out and nothing saturates.
 var (
 	BFP8 Format = &bfp{"bfloat8_b", bfpRows{7, packBFP8, unpackBFP8}}
 	BFP4 Format = &bfp{"bfloat4_b", bfpRows{3, packBFP4, unpackBFP4}}
@@ -38,7 +38,7 @@ type bfp struct {
 	rows bfpRows
 }
 
-// bfpRows encode and decode groups of 16: a byte of exps for each.
+// bfpRows encode and decode groups of 16, with a byte of exps for each group.
 type bfpRows struct {
 	bits   uint // N
 	pack   func(exps, codes []byte, src []float32)
@@ -60,7 +60,7 @@ func (f *bfp) Check(s *Spec) error {
 	return nil
 }
 
-// exponents is the bytes of the exponents of n elements.
+// exponents returns the bytes of the exponents of n elements.
 func (f *bfp) exponents(n int) int { return (n/group + 15) &^ 15 }
 
 func (f *bfp) Size(n int) int { return f.exponents(n) + n*(int(f.rows.bits)+1)/8 }
@@ -86,14 +86,15 @@ func shared(g *[group]float32) uint32 {
 	return most >> 23
 }
 
-// BFPCode returns the code of one value in a group with the exponent shared, no less
-// than v's: the sign above a magnitude of bits bits, 7 or 3, rounded to nearest.
+// BFPCode returns the code of one value in a group with the exponent shared, which isn't
+// less than v's. The code is the sign above a magnitude of bits bits, 7 or 3, rounded to
+// nearest.
 func BFPCode(v float32, shared uint8, bits uint) uint8 {
 	return uint8(code(v, uint32(shared), bits))
 }
 
-// BFPTruncated is BFPCode that cuts off the bits that don't fit, as a mode of TT-NN
-// does. Formats don't.
+// BFPTruncated is BFPCode with truncation instead of rounding, as in a mode of TT-NN.
+// Formats don't use it.
 func BFPTruncated(v float32, shared uint8, bits uint) uint8 {
 	b := math.Float32bits(v)
 	cut := 24 - bits + uint(max(int(shared)-int(b>>23&0xff), 0))

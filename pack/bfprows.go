@@ -2,13 +2,13 @@ package pack
 
 import "math"
 
-// The rows of both formats: code and value define them, these are the same without
-// branches where the exponent isn't at an end of its range. A kernel with vector
-// instructions takes the place of one of them.
+// The functions below encode and decode rows of both formats. code and value define the
+// results; these functions have no branches unless the exponent is at an end of its range.
+// Kernels with vector instructions may replace them.
 
-// codes8 sets out to code(v, e, 7) for each v of g. A product by a power of two puts
-// the point where code's shift puts it, and the conversion to an integer drops the
-// bits that it drops; rounding is then as for any integer, of either sign.
+// codes8 sets out to code(v, e, 7) for each v of g. A product by a power of two does the
+// shift of code, and the conversion to an integer drops the same bits. The rounding that
+// follows is the usual one of integers of either sign.
 func codes8(out *[group]uint8, g *[group]float32, e uint32) {
 	if e < 25 || e == 255 {
 		for j, v := range g {
@@ -65,8 +65,8 @@ func packBFP4(exps, codes []byte, src []float32) {
 	}
 }
 
-// scale returns the value of a magnitude of 1, and whether all codes of the group are
-// exactly that times their signed magnitude.
+// scale returns the value of a magnitude of 1. exact reports whether every code of the
+// group is exactly this value times its signed magnitude.
 func scale(shared byte, bits uint) (float32, bool) {
 	e := uint32(shared)
 	return math.Float32frombits((e - uint32(bits-1)) << 23), e >= uint32(bits) && e < 255

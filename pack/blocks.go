@@ -9,13 +9,13 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// blocks is a format of rows that are made of blocks: some elements in some bytes, with the scales that they share.
+// blocks is a format of rows made of blocks: len elements in size bytes, with the scales that they share.
 type blocks struct {
 	name      string
 	len, size int                         // elements and bytes of a block
 	decode    func(y []float32, b []byte) // one block
 	encode    func(b []byte, x []float32) // nil: it is read only
-	flat      bool                        // there is no scale, and a block may go on in the next row
+	flat      bool                        // there is no scale, and a block may continue in the next row
 	kernel    *simd.Levels[*simd.Packed]  // nil: there are none
 }
 
@@ -48,7 +48,7 @@ func (f *blocks) Check(s *Spec) error {
 	return nil
 }
 
-// writable fails for a format that is read only.
+// writable returns an error for a format that is read only.
 func (f *blocks) writable(op string) error {
 	if f.encode == nil {
 		return fail(op, tensor.ErrDType, "%s is read and not made: nothing here finds its best codes; q4_0, q8_0, q4_k and q6_k are made", f.name)
@@ -68,7 +68,7 @@ func (f *blocks) Encode(dst []byte, src []float32, _ int) {
 
 func (f *blocks) Decode(dst []float32, src []byte, _ int) {
 	fits(f, "Decode", len(src), len(dst))
-	const most = 1 << 14 // elements at a time: nothing interrupts a kernel
+	const most = 1 << 14 // elements at a time, since nothing interrupts a kernel
 	for k := f.fast(); k != nil && len(dst) > most; dst, src = dst[most:], src[most/f.len*f.size:] {
 		k.Unpack(dst[:most], src)
 	}
@@ -91,8 +91,8 @@ func (f *blocks) define(dst []float32, src []byte) {
 	}
 }
 
-// ggml are the block types of GGUF files. Each is decoded bit for bit as ggml's dequantize_row functions do without fused
-// products: the order of the operations below is theirs.
+// ggml are the block types of GGUF files. Each is decoded bit for bit like ggml's dequantize_row functions without fused
+// products: the operations below are in the same order.
 //
 // Sources: github.com/ggml-org/llama.cpp, ggml/src/ggml-common.h for the blocks, gguf-py/gguf/quants.py and
 // ggml/src/ggml-quants.c for their values.
@@ -127,7 +127,7 @@ var ggml = []*blocks{
 
 func half(b []byte) float32 { return num.F16FromBits(binary.LittleEndian.Uint16(b)).Float32() }
 
-// nibbles sets y[i] to the value of the low half of b[i], and y[len(b)+i] to that of the high half.
+// nibbles sets y[i] to the value of the low half of b[i], and y[len(b)+i] to the value of the high half.
 func nibbles(y []float32, b []byte, d float32, values *[16]float32) {
 	lo, hi := y[:len(b)], y[len(b):][:len(b)]
 	for i, c := range b {
@@ -138,7 +138,7 @@ func nibbles(y []float32, b []byte, d float32, values *[16]float32) {
 var (
 	less8  = [16]float32{-8, -7, -6, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6, 7}
 	iq4    = [16]float32{-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113}
-	twoE21 = [16]float32{0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12} // twice E2M1, without -0
+	twoE21 = [16]float32{0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12} // E2M1 times 2, without -0
 )
 
 func q4_0(y []float32, b []byte) { nibbles(y, b[2:], half(b), &less8) }
@@ -307,7 +307,7 @@ func iq4_XS(y []float32, b []byte) {
 	}
 }
 
-// tq1_0 has five numbers of three values in a byte, as its share of 243/256.
+// tq1_0 has five numbers of three values in a byte. They are the digits of a number in base 3, which is stored times 256/243.
 func tq1_0(y []float32, b []byte) {
 	d := half(b[52:])
 	run := func(y []float32, b []byte) {

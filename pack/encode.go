@@ -43,7 +43,7 @@ func widened(op string, x tensor.Any) (out tensor.Any, err error) {
 	return tensor.Any{}, fail(op, tensor.ErrDType, "formats encode float32 and narrower floats, not %v; convert it with op.Cast", x.DType())
 }
 
-// run is the elements of a row-major tensor. It is kept alive past their last use.
+// run returns the elements of a row-major tensor. The caller keeps t alive past their last use.
 func run[T num.Elem](t tensor.Tensor[T]) []T {
 	data, from := t.Data()
 	return data[from : from+t.Len()]
@@ -60,7 +60,7 @@ func widen[T num.Elem](x tensor.Any, row func(dst []float32, src []T)) (out tens
 	return out, err
 }
 
-// kind names what a tensor without elements is.
+// kind names the kind of a tensor without elements.
 func kind(x tensor.Any) string {
 	if x.IsSpec() {
 		return "tensor.Spec"
@@ -68,11 +68,11 @@ func kind(x tensor.Any) string {
 	return fmt.Sprintf("%T", x.Foreign())
 }
 
-// bandLen is about how many elements are gathered at a time.
+// bandLen is the approximate number of elements that are gathered at a time.
 const bandLen = 1 << 14
 
-// bands calls f for stretches of whole rows of the storage's matrices, tiles in tiles:
-// lead are the indices before the matrix, rows [row, row+n) of it.
+// bands calls f for bands of the storage's matrices: some whole rows, or rows of tiles.
+// lead has the indices of the matrix; the band is its rows [row, row+n).
 func (p *Tensor) bands(f func(lead []int, row, n int) error) error {
 	shape := p.paddedShape()
 	k := len(shape) - 2
@@ -98,8 +98,8 @@ func (p *Tensor) bands(f func(lead []int, row, n int) error) error {
 	}
 }
 
-// part returns the part of x that stands in the band: a matrix, or false where all of
-// it is padding.
+// part returns the part of x in the band: a matrix, or false if the whole band is
+// padding.
 func part(x tensor.Tensor[float32], lead []int, row, n int) (tensor.Tensor[float32], bool) {
 	rows := x.Dim(len(lead))
 	for i, at := range lead {
@@ -117,7 +117,7 @@ func part(x tensor.Tensor[float32], lead []int, row, n int) (tensor.Tensor[float
 	return x.Slice(append(idx, tensor.R(row, min(row+n, rows)))...), true
 }
 
-// encode writes x, of as many axes as the padded shape, in p's format.
+// encode writes x in p's format. x has as many axes as the padded shape.
 func (p *Tensor) encode(x tensor.Tensor[float32], padding float32) error {
 	if p.tile == (Tile{}) {
 		return p.encodeRows(x, padding)
@@ -157,7 +157,7 @@ func (p *Tensor) gather(band []float32, x tensor.Tensor[float32], n, width int) 
 	return copyPieces(tensor.FromLayout(band, lay).Any(), x.Any(), nil, false)
 }
 
-// decode writes p's values to x, of as many axes as the padded shape.
+// decode writes p's values to x, which has as many axes as the padded shape.
 func (p *Tensor) decode(x tensor.Tensor[float32]) error {
 	if p.tile == (Tile{}) {
 		return p.decodeRows(x)
@@ -214,10 +214,10 @@ func (p *Tensor) decodeRows(x tensor.Tensor[float32]) error {
 	return copyPieces(whole.Any(), x.Any(), nil, true)
 }
 
-// UnpackRows writes the rows of a matrix from number row on, as many as dst has, to
-// dst. It decodes these rows alone, or in tiles those of their tiles: op.MatMulPacked
-// multiplies by it. dst may lie in the storage of p. It fails when p has another rank than 2 or no format, when dst has
-// other columns or more rows than there are, and as Unpack does.
+// UnpackRows writes rows of a matrix to dst, from number row on, as many as dst has. It
+// decodes only these rows, or all rows of their tiles. op.MatMulPacked multiplies by it.
+// dst may lie in the storage of p. UnpackRows fails if p isn't of rank 2 or has no format,
+// if dst has other columns or more rows than there are, and as Unpack does.
 func (p Tensor) UnpackRows(dst tensor.Tensor[float32], row int) error {
 	const op = "pack.UnpackRows"
 	if err := p.open(op); err != nil {
@@ -250,7 +250,7 @@ func (p Tensor) UnpackRows(dst tensor.Tensor[float32], row int) error {
 	if err := tensor.Try(func() { data, _ := dst.Data(); shared = conv.Overlap(data, p.buf.Bytes()) }); err != nil {
 		return tensor.Wrap(op, err)
 	}
-	if shared { // a band would be written before the next one is decoded
+	if shared { // otherwise a band would overwrite bytes that aren't decoded yet
 		own := tensor.Empty[float32](dst.Shape()...)
 		if err := p.UnpackRows(own, row); err != nil {
 			return err

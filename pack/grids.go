@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// The grids of the IQ types: the points of n numbers from a few values that an index stands for. The points are in the order
-// of their indices if the last number counts most, so a bit for each possible point says them all.
+// The grids of the IQ types. An index stands for a point of n numbers, each from a few values. Points are ordered with the
+// last number as the most significant. So a bit for each possible point defines a grid.
 //
 // Source: github.com/ggml-org/llama.cpp, the tables iq2xxs_grid and so on of ggml/src/ggml-common.h.
 var (
@@ -70,7 +70,7 @@ func grid(n int, values []float32, set string) func() []float32 {
 	return sync.OnceValue(func() (points []float32) {
 		bits, err := base64.RawStdEncoding.DecodeString(set)
 		if err != nil {
-			panic(err) // the text is above
+			panic(err) // can't happen: the text is above
 		}
 		for i := range 8 * len(bits) {
 			if bits[i/8]>>(i%8)&1 == 0 {

@@ -9,28 +9,27 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// Integers describes a format of scaled integers, as ONNX's QuantizeLinear makes
-// them: value x becomes the integer nearest to x ÷ Scale, ties to even, plus Zero, what
-// is too large or too small the largest or smallest; and that is decoded as
-// (integer − Zero) · Scale. NaN becomes Zero, whose value is 0. Integers of four bits
-// are two in a byte, the first in its low half.
+// Integers describes a format of scaled integers, as ONNX's QuantizeLinear makes them.
+// x ÷ Scale is rounded to nearest, ties to even. Then Zero is added, and the sum is clamped
+// to the range of the integers. The decoded value is (integer − Zero) · Scale. NaN becomes
+// Zero, whose value is 0. Two integers of four bits share a byte, the first in its low half.
 //
-// One Scale is for any tensor. Several are for rows, without padding, of one Shape:
-// Scale is then a list with a number per position of Axis, or, with a Block, has that
-// shape but for Axis, along which Block neighbours share a number.
+// A single Scale suits any tensor. Several scales suit only rows of one Shape without
+// padding. Without a Block, Scale is a list with a number per position of Axis. With a
+// Block, it has the shape of the tensor, but along Axis, Block neighbours share a number.
 type Integers struct {
 	Bits     int // 4 or 8
 	Unsigned bool
 	Scale    tensor.Tensor[float32]
-	Zero     tensor.Tensor[int32] // as many as Scale has; the zero value: all 0
+	Zero     tensor.Tensor[int32] // as many numbers as Scale; the zero value: all 0
 	Shape    []int                // of the tensor; not needed for one Scale
 	Axis     int                  // negative counts from the end
 	Block    int                  // 0: none
 }
 
-// NewIntegers returns the format. It copies Scale and Zero. It fails when Bits is
-// another number, a scale isn't positive and finite, a zero isn't among the integers,
-// or the shapes don't fit each other.
+// NewIntegers returns the format. It copies Scale and Zero. It fails if Bits isn't 4 or 8,
+// a scale isn't positive and finite, a zero point isn't in the range of the integers, or
+// the shapes don't fit each other.
 func NewIntegers(o Integers) (Format, error) {
 	const op = "pack.NewIntegers"
 	if o.Scale.IsZero() {
@@ -58,15 +57,15 @@ func NewIntegers(o Integers) (Format, error) {
 	return f, nil
 }
 
-// integers is an Integers, checked. Element i of the storage is at coordinate
-// i/inner%axis of the axis, block of which share a scale; the scales of an outer
-// index stand every outer apart.
+// integers is a checked Integers. Element i of the storage is at coordinate
+// i/inner%axis of the axis, along which block elements share a scale. outer is the
+// number of scales from one outer index to the next.
 type integers struct {
 	name        string
 	bits        int
 	least       int32
-	bare        bool // read from a description: scale and zero are still to come
-	zeros       bool // a zero isn't 0; of a bare one, zeros are to come too
+	bare        bool // read from a description: scale and zero are still missing
+	zeros       bool // a zero point isn't 0; if bare, zero points are missing, too
 	scale       []float32
 	zero        []int32
 	scales      []int // the shape of both
@@ -74,10 +73,10 @@ type integers struct {
 	at          int   // which axis of shape
 	inner, axis int
 	block       int
-	list        bool // a scale per position of the axis, whatever the others
+	list        bool // a scale per position of the axis, for all positions of other axes
 }
 
-// arrange returns the format without scales, whose shape is scales.
+// arrange returns the format without its scales; their shape is scales.
 func arrange(op string, o Integers, scales []int) (*integers, error) {
 	f := &integers{bits: o.Bits, name: fmt.Sprintf("int%d", o.Bits), scales: append([]int{}, scales...)}
 	if o.Bits != 4 && o.Bits != 8 {
@@ -124,7 +123,7 @@ func arrange(op string, o Integers, scales []int) (*integers, error) {
 	return f, nil
 }
 
-// check refuses scales and zeros that mean nothing.
+// check returns an error for invalid scales and zero points.
 func (f *integers) check(op string) error {
 	for i, v := range f.scale {
 		if !(v > 0) || math.IsInf(float64(v), 1) {
@@ -138,7 +137,7 @@ func (f *integers) check(op string) error {
 	return nil
 }
 
-// count returns how many scales there are.
+// count returns the number of scales.
 func (f *integers) count() int {
 	n := 1
 	for _, e := range f.scales {
@@ -190,7 +189,7 @@ func (f *integers) covers(what string, first, n int) {
 	}
 }
 
-// of returns which scale element i has.
+// of returns the index of element i's scale.
 func (f *integers) of(i int) int {
 	if f.shape == nil {
 		return 0

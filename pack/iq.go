@@ -5,7 +5,7 @@ import (
 	"math/bits"
 )
 
-// The IQ types look a point of a grid up for each four or eight elements.
+// The IQ types look up a point of a grid for each four or eight elements.
 
 // signs negates the y[i] whose bit is set.
 func signs(y []float32, set byte) {
@@ -16,7 +16,7 @@ func signs(y []float32, set byte) {
 	}
 }
 
-// even adds an eighth sign to seven so that an even number is set.
+// even adds an eighth sign to seven, so that the number of set bits is even.
 func even(seven uint32) byte { return byte(seven) | byte(bits.OnesCount32(seven)&1)<<7 }
 
 // point sets y to d times a point.
@@ -83,7 +83,7 @@ func iq3_S(y []float32, b []byte) {
 	}
 }
 
-// shifted sets y to d times what is above a point by an eighth, or below where down is set.
+// shifted sets y to d times a point whose numbers are an eighth larger, or smaller if down is set.
 func shifted(y []float32, grid []float32, index int, d float32, down bool) {
 	delta := float32(0.125)
 	if down {
@@ -103,7 +103,7 @@ func iq1_S(y []float32, b []byte) {
 	}
 }
 
-// iq1_M has the bits of its half in the upper fours of the four words of scales.
+// iq1_M has the bits of its float16 in the upper four bits of each of the four words of scales.
 func iq1_M(y []float32, b []byte) {
 	var scales [4]uint16
 	var d [2]byte

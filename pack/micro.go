@@ -7,17 +7,17 @@ import (
 	"github.com/ashlar-go/ashlar/num"
 )
 
-// micro is a format of neighbours in a row that share a scale.
+// micro is a format in which neighbours in a row share a scale.
 type micro struct {
 	name    string
 	element num.Format // 0: an int8, whose value is v/64
 	block   int
 	scale   num.Format // 0: there is none
 	round   num.Rounding
-	most    float32 // what the largest element is divided by for the scale
+	most    float32 // the divisor of the largest element that gives the scale
 }
 
-// micros are the formats of OCP MX and of NVIDIA, and the floats of six bits that safetensors files hold without a scale.
+// micros are the formats of OCP MX and NVIDIA, and the floats of six bits without a scale in safetensors files.
 //
 // Sources: OCP Microscaling Formats (MX) Specification, version 1.0, table 1 and section 6.3; NVIDIA's documentation of
 // cuDNN, "Block scaling", for NVFP4.
@@ -33,8 +33,8 @@ var micros = []micro{
 	{"float6_e3m2", num.FormatF6E3M2, 4, 0, 0, 0},
 }
 
-// format makes the format of a row of the table: a block is its scale, a byte, and then the codes, each as many bits as it
-// has, the first in the low ones.
+// format makes a format of a row of the table. A block is its scale, a byte, and then the codes without gaps, the first in
+// the low bits.
 func (m micro) format() *blocks {
 	bits, at := 8, 0
 	if m.element != 0 {
@@ -91,7 +91,7 @@ func (m micro) format() *blocks {
 		}, at == 0, nil}
 }
 
-// scaleOf returns the code of the scale of a block whose largest element is most. NaN says that one isn't finite.
+// scaleOf returns the code of the scale of a block whose largest element is most. most is NaN if an element isn't finite.
 func (m *micro) scaleOf(most float32) byte {
 	v := float64(most) / float64(m.most)
 	switch {
@@ -103,8 +103,8 @@ func (m *micro) scaleOf(most float32) byte {
 	return byte(m.scale.Saturate(v))
 }
 
-// code returns the code of the element nearest to v, ties to even, no larger than the largest one. NaN is 0, and so are the codes
-// of a block whose scale is 0 or NaN.
+// code returns the code of the element nearest to v, ties to even. If v is too large, it is the largest element. NaN becomes 0,
+// and so do all elements of a block whose scale is 0 or NaN.
 func (m *micro) code(v float64) uint16 {
 	switch {
 	case v != v || math.IsInf(v, 0) && m.scale != 0:

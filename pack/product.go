@@ -9,12 +9,12 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// Product returns x·pᵀ, as checkpoints have weights: p is a matrix [n, k] in a format of rows, x has the shape [..., k], and the
-// result [..., n]. An element is the sum of the products of a row of x and a row of p, with the bits of op.MatMul of x and the
-// unpacked matrix, transposed. NaNs are the canonical one. The matrix is unpacked a part at a time, and its bytes are read once for each 16 rows
-// of it. It uses all threads; ctx may be nil.
+// Product returns x·pᵀ: p is a matrix [n, k] of weights in a format of rows, as checkpoints have it. x has the shape [..., k], and
+// the result [..., n]. An element is the sum of the products of a row of x and a row of p. The result has the bits of op.MatMul of
+// x and the transpose of the unpacked matrix. NaNs are canonical. The matrix is unpacked in parts; its bytes are read once for each
+// 16 rows of x. Product uses all threads; ctx may be nil.
 //
-// It fails when p isn't a matrix, its elements are in tiles or encoded by no format, the shapes don't fit, ctx ends, and as Unpack does.
+// Product fails if p isn't a matrix in blocks with a scale, if the shapes don't fit, if ctx ends, and as Unpack does.
 func (p Tensor) Product(ctx context.Context, x tensor.Tensor[float32]) (y tensor.Tensor[float32], err error) {
 	const op = "pack.Product"
 	if err := p.open(op); err != nil {

@@ -7,20 +7,20 @@ import (
 	"github.com/ashlar-go/ashlar/num"
 )
 
-// The encoders of GGUF's blocks. Q4_0 and Q8_0 give the bytes of ggml's reference. Q4_K and Q6_K search as it does, by least
-// squares over some scales, with sums of their own.
+// The encoders of GGUF's blocks. Q4_0 and Q8_0 give the bytes of ggml's reference. Q4_K and Q6_K search like ggml, by least
+// squares over some scales, but sum in another order.
 //
-// A block with a NaN or an infinity gets the scale NaN, so that all of it is NaN: codes of a few bits have no place for one.
-// A scale too large for a float16 becomes the largest one.
+// A block with a NaN or an infinity gets the scale NaN, so that all its elements are NaN: codes of a few bits have no NaN.
+// A scale too large for a float16 becomes the largest float16.
 
-// putHalf writes d, no larger than the largest float16, and returns what is written.
+// putHalf writes d as a float16, clamped to the largest one, and returns the value written.
 func putHalf(b []byte, d float32) float32 {
 	h := num.F16FromFloat32(max(min(d, 65504), -65504)) // NaN stays
 	binary.LittleEndian.PutUint16(b, h.Bits())
 	return h.Float32()
 }
 
-// largest returns the first of the elements with the largest absolute value, NaN where one isn't finite.
+// largest returns the first element with the largest absolute value, NaN if an element isn't finite.
 func largest(x []float32) (most float32) {
 	for _, v := range x {
 		if v-v != 0 {
@@ -35,7 +35,7 @@ func largest(x []float32) (most float32) {
 
 func abs32(v float32) float32 { return math.Float32frombits(math.Float32bits(v) &^ (1 << 31)) }
 
-// inverse is 1/d, 0 where that isn't finite.
+// inverse returns 1/d, or 0 if 1/d isn't finite.
 func inverse(d float32) float32 {
 	if id := 1 / d; id-id == 0 {
 		return id
@@ -80,8 +80,8 @@ func nearest(v float32, least, most int) int {
 	return int(math.RoundToEven(float64(max(min(v, float32(most)), float32(least)))))
 }
 
-// fitScale returns the scale d, of either sign, for which codes from -32 to 31 times d are nearest to x. An error counts by
-// the square of its element.
+// fitScale returns the scale d, of either sign, for which codes from -32 to 31 times d are nearest to x. The weight of an error
+// is the square of its element.
 func fitScale(x []float32) (d float32) {
 	most := largest(x)
 	if abs32(most) < 1e-15 {
@@ -93,7 +93,7 @@ func fitScale(x []float32) (d float32) {
 		var xq, qq float64
 		for _, v := range x {
 			q, w := float64(nearest(v*id, -32, 31)), float64(v)
-			xq += float64(w * w * w * q) // not fused, so that all machines agree
+			xq += float64(w * w * w * q) // the conversion prevents a fused product, so that all machines agree
 			qq += float64(w * w * q * q)
 		}
 		if qq > 0 && xq*xq > best*qq {
@@ -132,8 +132,8 @@ func putQ6_K(b []byte, x []float32) {
 	}
 }
 
-// fitRange returns the scale d and the minimum m, at least 0, for which d times codes from 0 to 15, less m, is nearest to x.
-// An error counts by the size of its element and the mean of all.
+// fitRange returns the scale d and the minimum m, at least 0, for which d times codes from 0 to 15, minus m, is nearest to x.
+// The weight of an error depends on the size of its element and the mean of all.
 func fitRange(x []float32) (d, m float32) {
 	var squares float64
 	least, most := min(x[0], 0), x[0]

@@ -8,8 +8,8 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// Integers returns what NewIntegers or Calibrate made the format of, with copies of
-// Scale and Zero; false for another format, or one whose scales are missing.
+// Integers returns the Integers of a format that NewIntegers or Calibrate made, with
+// copies of Scale and Zero. It returns false for another format, or one without its scales.
 func (s Spec) Integers() (Integers, bool) {
 	f, ok := s.format.(*integers)
 	if !ok || f.bare {
@@ -23,13 +23,13 @@ func (s Spec) Integers() (Integers, bool) {
 	return o, true
 }
 
-// same says that two formats have the same integers, scales and zeros.
+// same reports whether two formats have the same integers, scales and zero points.
 func (f *integers) same(g *integers) bool {
 	return f.name == g.name && f.bare == g.bare && f.zeros == g.zeros && f.list == g.list && f.block == g.block && f.at == g.at &&
 		slices.Equal(f.shape, g.shape) && slices.Equal(f.scales, g.scales) && slices.Equal(f.scale, g.scale) && slices.Equal(f.zero, g.zero)
 }
 
-// whole fails where scales are missing.
+// whole returns an error if scales are missing.
 func (s *Spec) whole() error {
 	if f, ok := s.format.(*integers); ok && f.bare {
 		return fail("pack.NewSpec", tensor.ErrValue, "%v has no scales; WithScales gives them", *s)
@@ -37,9 +37,9 @@ func (s *Spec) whole() error {
 	return nil
 }
 
-// ScaleBytes returns the bytes of the scales and zero points of integers in a file, 0
-// for any other format: as many float32 as there are scales, and where one of the zero
-// points isn't 0 as many int32.
+// ScaleBytes returns the bytes of the scales and zero points of integers in a file, 0 for
+// any other format. The scales are float32. The zero points are as many int32, left out if
+// all are 0.
 func (s Spec) ScaleBytes() int {
 	f, ok := s.format.(*integers)
 	switch {
@@ -51,8 +51,8 @@ func (s Spec) ScaleBytes() int {
 	return 4 * f.count()
 }
 
-// AppendScales appends the scales to b, then the zero points, little-endian: the
-// ScaleBytes that a file has of them.
+// AppendScales appends the scales to b, then the zero points, little-endian: ScaleBytes
+// bytes, as a file has them.
 func (s Spec) AppendScales(b []byte) []byte {
 	f, ok := s.format.(*integers)
 	if !ok {
@@ -70,7 +70,7 @@ func (s Spec) AppendScales(b []byte) []byte {
 }
 
 // WithScales returns the description with the scales and zero points that AppendScales
-// has written. It fails when b isn't of ScaleBytes, and for numbers that NewIntegers
+// wrote to b. It fails if b doesn't have ScaleBytes bytes, and for numbers that NewIntegers
 // refuses.
 func (s Spec) WithScales(b []byte) (Spec, error) {
 	const op = "pack.WithScales"
@@ -116,15 +116,16 @@ func (t *specText) integers() (*integers, error) {
 	return f, nil
 }
 
-// Calibrate returns the format of o, with scales for the values of x: the smallest with
-// which all finite ones are in range. Scale and Zero of o are to be left out. Without a
-// Shape there is one scale; with one, which must be x's, there are as many as Axis and
-// Block say.
+// Calibrate returns the format of o with scales for the values of x: the smallest scales
+// with which all finite values are in range. Scale and Zero of o must be empty. Without a
+// Shape there is one scale. A Shape must be x's; then Axis and Block determine the number of
+// scales.
 //
 // Signed integers are symmetric: the largest absolute value becomes 7 or 127, and zero
-// points are 0. Unsigned ones take 0 and all values from the least to the largest.
-// Values that are all 0, or not finite, get the scale 1; near the largest float32 a scale
-// is a little smaller, so that none comes back as an infinity. It fails as NewIntegers does.
+// points are 0. The range of unsigned integers covers 0 and all values from the least to
+// the largest. If all values are 0, or none is finite, the scale is 1. Near the largest
+// float32 a scale is a little smaller, so that no value is decoded as an infinity.
+// Calibrate fails as NewIntegers does.
 func Calibrate(x tensor.Tensor[float32], o Integers) (Format, error) {
 	const op = "pack.Calibrate"
 	var scales []int
@@ -138,7 +139,7 @@ func Calibrate(x tensor.Tensor[float32], o Integers) (Format, error) {
 		if axis < 0 {
 			axis += len(o.Shape)
 		}
-		scales = []int{0} // for arrange to refuse
+		scales = []int{0} // arrange refuses it
 		if axis >= 0 && axis < len(o.Shape) {
 			scales = []int{o.Shape[axis]}
 			if o.Block > 0 {

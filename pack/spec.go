@@ -10,20 +10,20 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// Options say how a tensor is to be stored. The zero value is rows without padding.
+// Options control the storage of a tensor. The zero value is rows without padding.
 type Options struct {
 	Tile   Tile   // the zero value: rows
-	Format Format // nil: the elements as they are
-	Align  []int  // what extents are padded to multiples of, the last number about the last axis
-	Padded []int  // the padded shape itself; Align is then to be empty
-	// Padding is the value that Pack writes there, of rank 0 and the values' type; the zero value is 0. In block floats padding
-	// shares exponents with elements: a large value costs elements at the edge their precision.
+	Format Format // nil: the elements unchanged
+	Align  []int  // extents are padded to multiples of these; the last number is for the last axis
+	Padded []int  // the padded shape itself; Align must then be empty
+	// Padding is the value that Pack writes to padding, of rank 0 and the values' type; the zero value is 0. In block floats,
+	// padding shares exponents with elements: a large value reduces the precision of elements at the edge.
 	Padding tensor.Any
 }
 
-// Spec describes a tensor and how it is stored. Like a tensor.Spec it has no elements, and
-// Any makes a run-time tensor of it. Its DType is that of the values, float32 where there
-// is a Format.
+// Spec describes a tensor and its storage. Like a tensor.Spec it has no elements, and Any
+// makes a run-time tensor of it. Its DType is the type of the values, float32 if there is a
+// Format.
 type Spec struct {
 	tensor.Spec
 	tile   Tile
@@ -31,13 +31,14 @@ type Spec struct {
 	align  []int
 }
 
-// NewSpec returns the description of a tensor. Options.Align follows TT-NN's rules: it
-// is padded with the tile's sides, or 1 in rows, and the numbers about a matrix are
-// rounded up to multiples of them; how it works then says tensor.Spec.Align. It fails
-// when an extent is negative, when the tile isn't one of TT-NN's, when the padded
-// shape is smaller than the shape or not of whole tiles, when alignments don't fit
-// each other, when the format can't hold the tensor, and when a size doesn't fit an
-// int.
+// NewSpec returns the description of a tensor. Options.Align follows TT-NN's rules. Missing
+// numbers are the tile's sides, or 1 in rows. The numbers of a matrix are rounded up to
+// multiples of the tile's sides. tensor.Spec.Align describes their effect. NewSpec fails if:
+//   - an extent is negative, or a size doesn't fit an int
+//   - the tile isn't one of TT-NN's
+//   - the padded shape is smaller than the shape, or not of whole tiles
+//   - alignments don't fit each other
+//   - the format can't hold the tensor
 func NewSpec(d dtype.DType, shape []int, opts *Options) (Spec, error) {
 	const op = "pack.NewSpec"
 	o := *cmp.Or(opts, new(Options))
@@ -85,11 +86,11 @@ func NewSpec(d dtype.DType, shape []int, opts *Options) (Spec, error) {
 // Tile returns the tile, or its zero value in rows.
 func (s Spec) Tile() Tile { return s.tile }
 
-// Format returns how elements are encoded; nil: they are there as they are.
+// Format returns the encoding of elements; nil: they are stored unchanged.
 func (s Spec) Format() Format { return s.format }
 
-// TypeName returns the name of the format, or of the element type where there is
-// none: bfloat8_b, float32.
+// TypeName returns the name of the format, such as bfloat8_b, or if there is none the
+// name of the element type, such as float32.
 func (s Spec) TypeName() string {
 	if s.format != nil {
 		return s.format.Name()
@@ -97,17 +98,17 @@ func (s Spec) TypeName() string {
 	return s.DType().String()
 }
 
-// Alignment returns what extents are padded to multiples of, in a new slice; the
-// last number is about the last axis.
+// Alignment returns the numbers to multiples of which extents are padded, in a new slice;
+// the last number is for the last axis.
 func (s Spec) Alignment() []int { return slices.Clone(s.align) }
 
 func (s *Spec) paddedShape() []int { return s.Spec.Padded().Shape() }
 
-// LogicalMatrix returns the shape seen as one matrix: the product of all extents but
-// the last, and the last; 1 where there is none.
+// LogicalMatrix returns the shape as one matrix. The height is the product of all extents
+// but the last, and the width is the last extent. For missing extents they are 1.
 func (s Spec) LogicalMatrix() (height, width int) { return matrix(s.Shape()) }
 
-// PhysicalShape returns the padded shape seen as one matrix.
+// PhysicalShape returns the padded shape as one matrix.
 func (s Spec) PhysicalShape() (height, width int) { return matrix(s.paddedShape()) }
 
 func matrix(shape []int) (height, width int) {
@@ -122,9 +123,9 @@ func matrix(shape []int) (height, width int) {
 	return height, width
 }
 
-// PageShape returns what is kept together when a tensor is distributed: a tile, or a
-// row of the physical matrix. The rows of an empty tensor count, as in TT-NN, as if
-// they had four bytes.
+// PageShape returns the shape of a page, which stays together when a tensor is
+// distributed: a tile, or a row of the physical matrix. As in TT-NN, rows of an empty
+// tensor count as four bytes.
 func (s Spec) PageShape() (height, width int) {
 	switch _, width = s.PhysicalShape(); {
 	case s.tile != (Tile{}):
@@ -158,9 +159,9 @@ func (s *Spec) size(n int) int {
 	return n * s.DType().Size()
 }
 
-// Storage returns where in storage the elements of the padded shape are: row-major,
-// or in tiles as Tile.Layout gives them, the matrices following each other in
-// row-major order.
+// Storage returns the layout of the padded shape in storage. It is row-major without
+// tiles. With tiles, each matrix has the layout of Tile.Layout, and the matrices follow
+// each other in row-major order.
 func (s Spec) Storage() layout.Layout {
 	shape := s.paddedShape()
 	lay, err := s.storage(shape)
@@ -196,8 +197,11 @@ func (s Spec) Identical(o Spec) bool {
 	return s.Spec.Identical(o.Spec) && s.tile == o.tile && sameFormat(s.format, o.format)
 }
 
-// String writes bfloat8_b[14,28] in tiles of 32×32, padded to [32,32]; of integers
-// also where scales are: int4[64,64], scales for 32 along axis 1.
+// String describes the tensor for people. For integers with several scales, it adds their
+// places:
+//
+//	bfloat8_b[14,28] in tiles of 32×32, padded to [32,32]
+//	int4[64,64], scales for 32 along axis 1
 func (s Spec) String() string {
 	text := s.TypeName() + ints(s.Shape())
 	if s.tile != (Tile{}) {

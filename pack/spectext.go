@@ -10,7 +10,7 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// specText is a Spec as files hold it.
+// specText is a Spec in the form of files.
 type specText struct {
 	Format     string `json:"format"`
 	Shape      []int  `json:"shape"`
@@ -28,10 +28,10 @@ type specText struct {
 //	{"format":"bfloat8_b","shape":[14,28],"padded":[32,32],"tile":[32,32]}
 //	{"format":"uint4","shape":[64,64],"padded":[64,64],"scales":[64,2],"axis":1,"block":32,"zeros":true}
 //
-// format is TypeName; rows have no tile; transposed tiles have "transposed":true. The
-// integers of NewIntegers have the shape of their scales, [] for one, and unless they
-// are 0 the axis, the block, and whether a zero point isn't 0; the numbers
-// themselves are AppendScales's. It fails for a format of another package, which
+// format is TypeName. Rows have no tile. Transposed tiles have "transposed":true. Integers
+// of NewIntegers have the shape of their scales, [] for a single one. They have axis and
+// block unless these are 0, and "zeros":true if a zero point isn't 0. AppendScales writes
+// the numbers themselves. MarshalText fails for a format of another package, which
 // ParseSpec doesn't know.
 func (s Spec) MarshalText() ([]byte, error) {
 	if s.DType() == dtype.Invalid {
@@ -52,8 +52,9 @@ func (s Spec) MarshalText() ([]byte, error) {
 	return json.Marshal(t)
 }
 
-// ParseSpec reads what MarshalText writes. It fails for text that is no such
-// description, for other keys, and as NewSpec and NewIntegers do. Integers have no scales yet: WithScales gives them theirs.
+// ParseSpec reads a description of MarshalText. It fails for any other text, for other
+// keys, and as NewSpec and NewIntegers do. Integers have no scales yet; WithScales adds
+// them.
 func ParseSpec(text []byte) (Spec, error) {
 	const op = "pack.ParseSpec"
 	var t specText
@@ -67,7 +68,7 @@ func ParseSpec(text []byte) (Spec, error) {
 	}
 	o := Options{Padded: append([]int{}, t.Padded...)}
 	switch {
-	case len(t.Tile) == 2 && t.Tile[0] != 0: // the others are refused as no tiles
+	case len(t.Tile) == 2 && t.Tile[0] != 0: // others are refused below: they are no tiles
 		o.Tile = Tile{t.Tile[0], t.Tile[1], t.Transposed}
 	case t.Tile != nil || t.Transposed:
 		return Spec{}, fail(op, tensor.ErrSyntax, "%.200q: a tile has two sides", text)

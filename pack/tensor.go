@@ -12,10 +12,9 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// Tensor is a tensor stored as its Spec says. It is a value: b := a makes a second
-// handle on the same storage. The zero value has none. Its DType is that of the
-// values; its elements are had by Unpack, At or, where no format encodes
-// them, View.
+// Tensor is a tensor with the storage that its Spec describes. It is a value: b := a makes
+// a second handle on the same storage. The zero value has no storage. Its DType is the
+// type of the values. Unpack and At return its elements, and without a Format also View.
 type Tensor struct {
 	Spec
 	buf  *mem.Buffer
@@ -25,11 +24,12 @@ type Tensor struct {
 // Any returns p as a tensor whose elements are no []T of a Go type: see tensor.Foreign.
 func (p Tensor) Any() tensor.Any { return tensor.Foreign(p, p.DType(), p.Layout()) }
 
-// Pack returns a copy of x stored as the options say, rows of the elements as they are for nil.
+// Pack returns a copy of x in the storage that the options describe. Without options, it
+// has rows of unchanged elements.
 //
-// Where they have a Format, float32 values are encoded, and bfloat16, float16 and float8
-// ones as the float32 of the same value. It fails as NewSpec does, for a type that a
-// format can't hold, when x is closed, and when the memory isn't to be had.
+// A Format encodes float32 values. Values of bfloat16, float16 and float8 are converted to
+// float32 first, which is exact. Pack fails as NewSpec does, for a type that a format can't
+// hold, if x is closed, and if there is no memory.
 func Pack(x tensor.Any, opts *Options) (Tensor, error) {
 	const op = "pack.Pack"
 	o := *cmp.Or(opts, new(Options))
@@ -76,7 +76,7 @@ func Pack(x tensor.Any, opts *Options) (Tensor, error) {
 	}
 	alloc := mem.AllocDirty
 	if s.DType().IsPartial() {
-		alloc = mem.Alloc // not any byte is an element
+		alloc = mem.Alloc // not every byte is a valid element
 	}
 	buf, err := alloc(s.Bytes())
 	if err != nil {
@@ -102,7 +102,7 @@ func (p *Tensor) fill(x, padding tensor.Any) error {
 	}
 	if p.format != nil {
 		return failing(func() error {
-			values, _ := tensor.As[float32](x) // widened has made it so
+			values, _ := tensor.As[float32](x) // widened has converted it
 			pad, _ := tensor.As[float32](padding)
 			return p.encode(values, pad.Item())
 		})
@@ -123,8 +123,8 @@ func (p *Tensor) fill(x, padding tensor.Any) error {
 	return copyPieces(all, x, nil, false)
 }
 
-// failing returns f's error, or the one that it panics with: there is no memory for rows
-// in between.
+// failing returns f's error, or the error with which f panics if there is no memory for
+// intermediate rows.
 func failing(f func() error) error {
 	var err error
 	if e := tensor.Try(func() { err = f() }); e != nil {
@@ -136,20 +136,20 @@ func failing(f func() error) error {
 func rowMajor(shape ...int) layout.Layout {
 	lay, err := layout.RowMajor(shape...)
 	if err != nil {
-		panic(tensor.Wrap("pack", err)) // the size has been checked
+		panic(tensor.Wrap("pack", err)) // can't happen: the size was checked
 	}
 	return lay
 }
 
-// view is the tensor of the padded shape over the elements themselves.
+// view returns the tensor of the padded shape over the storage.
 func (p *Tensor) view() (tensor.Any, error) {
 	return tensor.FromBytes(p.DType(), p.buf, p.from, p.Storage())
 }
 
-// copyPieces copies small to the part of large that begins at at, or back; at nil is
-// the beginning. The shapes have as many axes. A tile has no layout for 28 of its 32
-// columns: the faces are whole or not there. So the region is cut where its axes'
-// leaves end, into a few parts along an axis, each of which has a layout.
+// copyPieces copies small to the part of large that begins at at, or back; at nil is the
+// beginning. Both have the same rank. A part of a tile may have no layout, such as 28 of
+// its 32 columns, since they cut a face. So copyPieces cuts the region at the ends of its
+// axes' leaves, into a few parts along an axis, each of which has a layout.
 func copyPieces(large, small tensor.Any, at []int, back bool) error {
 	lay := large.Layout()
 	rank := large.Rank()
@@ -186,8 +186,8 @@ func copyPieces(large, small tensor.Any, at []int, back bool) error {
 	return cut(0)
 }
 
-// pieces cuts [from, to) of an axis into ranges that the axis can be sliced at: each
-// is as many as fit of one leaf's steps, within one step of the next coarser leaf.
+// pieces cuts [from, to) of an axis into ranges for slices of the axis. Each range has as
+// many steps of one leaf as fit, within one step of the next coarser leaf.
 func pieces(lay *layout.Layout, axis, from, to int) (list [][2]int) {
 	lo, hi := lay.ModeLeaves(axis)
 	for from < to {
@@ -206,7 +206,7 @@ func pieces(lay *layout.Layout, axis, from, to int) (list [][2]int) {
 }
 
 // Unpack returns the values without padding in a new row-major tensor of type DType.
-// It fails when p is closed or the zero value, or the memory isn't to be had.
+// It fails if p is closed or the zero value, or there is no memory.
 func (p Tensor) Unpack() (tensor.Any, error) { return p.unpack("pack.Unpack") }
 
 func (p *Tensor) unpack(op string) (tensor.Any, error) {
@@ -234,7 +234,7 @@ func (p *Tensor) unpackTo(out tensor.Any) error {
 	}
 	defer runtime.KeepAlive(p.buf)
 	if p.format != nil {
-		values, _ := tensor.As[float32](shaped) // a format decodes to nothing else
+		values, _ := tensor.As[float32](shaped) // every format decodes to float32
 		return failing(func() error { return p.decode(values) })
 	}
 	all, err := p.view()
@@ -254,8 +254,8 @@ func (p *Tensor) open(op string) error {
 	return nil
 }
 
-// View returns a tensor of the padded shape over the storage itself, whose layout is
-// Storage. It fails when a format encodes the elements, and as Unpack does.
+// View returns a tensor of the padded shape over the storage itself, with the layout
+// Storage. It fails if a format encodes the elements, and as Unpack does.
 func (p Tensor) View() (tensor.Any, error) {
 	const op = "pack.View"
 	if err := p.open(op); err != nil {
@@ -271,9 +271,9 @@ func (p Tensor) View() (tensor.Any, error) {
 	return v, nil
 }
 
-// FromBytes returns the tensor whose storage is buf from byte from on, as Spec says:
-// plain elements in the machine's byte order, and aligned for their type. It fails
-// when buf is closed or too short, or the elements aren't aligned.
+// FromBytes returns the tensor of the given Spec whose storage is buf from byte from on.
+// Elements without a format are in the machine's byte order, and aligned for their type.
+// FromBytes fails if buf is closed or too short, or the elements aren't aligned.
 func FromBytes(s Spec, buf *mem.Buffer, from int) (Tensor, error) {
 	const op = "pack.FromBytes"
 	if s.DType() == dtype.Invalid {
@@ -298,7 +298,7 @@ func FromBytes(s Spec, buf *mem.Buffer, from int) (Tensor, error) {
 }
 
 // Data returns the storage as a tensor of rank 1 over it: the elements in its order,
-// padding included, or the bytes of a format. It fails when p is closed or the zero
+// padding included, or the bytes of a format. It fails if p is closed or the zero
 // value.
 func (p Tensor) Data() (tensor.Any, error) {
 	const op = "pack.Data"
@@ -316,7 +316,7 @@ func (p Tensor) Data() (tensor.Any, error) {
 	return a, nil
 }
 
-// Memory describes the memory behind p. It panics when there is none any more.
+// Memory describes the memory behind p. It panics if p is closed or the zero value.
 func (p Tensor) Memory() tensor.Storage {
 	if err := p.open("pack.Memory"); err != nil {
 		panic(err)
@@ -324,8 +324,8 @@ func (p Tensor) Memory() tensor.Storage {
 	return tensor.Storage{Kind: p.buf.Kind(), Bytes: p.buf.Len(), Align: p.buf.Align(), ReadOnly: p.buf.ReadOnly()}
 }
 
-// Close gives the storage back, for every handle on it: later accesses fail. A second
-// call does nothing.
+// Close releases the storage, for every handle on it: later accesses fail. A second call
+// does nothing.
 func (p Tensor) Close() error {
 	if p.buf == nil {
 		return nil
@@ -334,9 +334,9 @@ func (p Tensor) Close() error {
 }
 
 // At returns an element as float64, which holds every value of 32 bits or fewer;
-// integers beyond 2^53 are rounded. Indices count from 0. Of a format it decodes the
-// tile, or the group, that the element is in. It fails when the number of indices
-// isn't the rank, an index is outside its axis, and as Unpack does.
+// integers beyond 2^53 are rounded. Indices count from 0. With a format, At decodes the
+// tile or group of the element. It fails if the number of indices isn't the rank, if an
+// index is outside its axis, and as Unpack does.
 func (p Tensor) At(idx ...int) (float64, error) {
 	const op = "pack.At"
 	if err := p.open(op); err != nil {
@@ -372,8 +372,8 @@ func (p Tensor) At(idx ...int) (float64, error) {
 	return float64(dst[off-first]), nil
 }
 
-// run returns the bytes of n elements from number first of the storage on: of a tile,
-// or of rows from a multiple of the group.
+// run returns the bytes of n elements from number first of the storage on. They are a
+// tile, or a part of rows that begins at a multiple of the group.
 func (p *Tensor) run(first, n int) []byte {
 	all := p.buf.Bytes()[p.from:]
 	if p.tile == (Tile{}) {

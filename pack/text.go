@@ -10,16 +10,16 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// Profile says how many elements Text writes.
+// Profile is the choice of elements that Text writes.
 type Profile uint8
 
 const (
-	Short   Profile = iota // of more than four along an axis the first two and the last two
+	Short   Profile = iota // all, but of more than four along an axis only the first two and the last two
 	Full                   // all
 	Nothing                // none
 )
 
-// Notation says how Text writes floats.
+// Notation is the form in which Text writes floats.
 type Notation uint8
 
 const (
@@ -28,7 +28,7 @@ const (
 	Positional                 // 0.1250
 )
 
-// TextOptions are those of Text. The zero value is what TT-NN prints by default.
+// TextOptions are the options of Text. The zero value gives TT-NN's default form.
 type TextOptions struct {
 	Profile   Profile
 	Notation  Notation
@@ -39,10 +39,10 @@ type TextOptions struct {
 //
 //	ttnn.Tensor([[ 0.0758, -1.1728]], shape=Shape([1, 2]), dtype=DataType::FLOAT32, layout=Layout::ROW_MAJOR)
 //
-// Layout is TILE for a Tensor in tiles. Padding isn't looked at; TT-NN takes it into
-// account for ByValue, and prints it in some cases. Floats are rounded to the
-// precision, ties by the exact value. It fails for complex numbers, and for a tensor
-// without elements to be had.
+// Layout is TILE for a Tensor in tiles. Text ignores padding; TT-NN takes it into account
+// for ByValue, and prints it in some cases. Floats are rounded to the precision by their
+// exact value. Text fails for complex numbers, and for a tensor whose elements can't be
+// read.
 func Text(a tensor.Any, opts *TextOptions) (string, error) {
 	const op = "pack.Text"
 	o := TextOptions{}
@@ -68,7 +68,7 @@ func Text(a tensor.Any, opts *TextOptions) (string, error) {
 	if at == nil || a.DType().IsComplex() {
 		return "", fail(op, tensor.ErrDType, "%s can't be written as text", tensor.Describe(a))
 	}
-	const most = 1 << 20 // brackets without an element in them
+	const most = 1 << 20 // the most brackets without an element in them
 	for i, n := 0, 1; o.Profile == Full && i < a.Rank(); i++ {
 		if e := a.Dim(i); e == 0 && n > most {
 			return "", fail(op, tensor.ErrShape, "%s has no elements and more than %d brackets; print it with Short", tensor.Describe(a), most)
@@ -79,7 +79,7 @@ func Text(a tensor.Any, opts *TextOptions) (string, error) {
 		}
 	}
 	t := &text{at: at, shape: a.Shape(), full: o.Profile == Full, verb: -1, precision: min(max(o.Precision, 0), 1074)}
-	if d := a.DType(); d == dtype.Int64 || d == dtype.Uint64 { // a float64 doesn't hold each of these
+	if d := a.DType(); d == dtype.Int64 || d == dtype.Uint64 { // a float64 doesn't hold all of these
 		t.whole = func(idx ...int) string { return fmt.Sprint(a.At(idx...)) }
 	}
 	if o.Precision == 0 {
@@ -106,10 +106,10 @@ func Text(a tensor.Any, opts *TextOptions) (string, error) {
 	return fmt.Sprintf("ttnn.Tensor(%s, shape=%s, dtype=DataType::%s, layout=Layout::%s)", t.out.String(), shapeText(t.shape), name, order), nil
 }
 
-// text is a text in the making.
+// text writes the text of a tensor.
 type text struct {
 	at               func(idx ...int) float64
-	whole            func(idx ...int) string // of an integer that at would round; else nil
+	whole            func(idx ...int) string // writes integers that at would round; else nil
 	shape            []int
 	full             bool
 	verb             int // of a float; -1 for integers
@@ -117,7 +117,7 @@ type text struct {
 	out              strings.Builder
 }
 
-// uneven says that ByValue is Scientific.
+// uneven reports whether ByValue means Scientific.
 func (t *text) uneven() bool {
 	least, most := math.Inf(1), 0.0
 	idx := make([]int, len(t.shape))
@@ -144,7 +144,7 @@ func (t *text) uneven() bool {
 	return most > 0 && (most/least > 1000 || most > 1e8 || least < 1e-4)
 }
 
-// axis writes what stands at the first indices idx.
+// axis writes the elements whose first indices are idx.
 func (t *text) axis(idx []int) {
 	k := len(idx)
 	if k == len(t.shape) {
@@ -197,17 +197,17 @@ func shapeText(shape []int) string {
 	return "Shape([" + strings.Trim(strings.ReplaceAll(fmt.Sprint(shape), " ", ", "), "[]") + "])"
 }
 
-// ShapeStyle is one of the ways in which TT-NN has written shapes.
+// ShapeStyle is one of the forms in which versions of TT-NN write shapes.
 type ShapeStyle uint8
 
 const (
-	Current  ShapeStyle = iota // Shape([14, 28]): without padding
-	Sum                        // ttnn.Shape([14 + 18, 28 + 4]): with how much is added
-	Brackets                   // ttnn.Shape([14[32], 28[32]]): with the padded extents
+	Current  ShapeStyle = iota // without padding: Shape([14, 28])
+	Sum                        // with the padding that is added: ttnn.Shape([14 + 18])
+	Brackets                   // with the padded extents: ttnn.Shape([14[32]])
 )
 
-// ShapeText writes the shape of s. Where the padded shape has more axes, Sum and
-// Brackets write extents of 1 in front.
+// ShapeText writes the shape of s. If the padded shape has more axes, Sum and Brackets
+// write extents of 1 in front.
 func ShapeText(s tensor.Spec, style ShapeStyle) string {
 	if style == Current {
 		return shapeText(s.Shape())
@@ -232,9 +232,9 @@ func ShapeText(s tensor.Spec, style ShapeStyle) string {
 	return "ttnn.Shape([" + strings.Join(parts, ", ") + "])"
 }
 
-// Extent returns shape[i] as TT-NN counts: from 0 up to the rank, and from -1 down to
-// minus the rank or -4, whichever is farther, as its shapes have at least four
-// extents, the first of them 1. It fails outside of that.
+// Extent returns shape[i] as TT-NN counts: from 0 up, below the rank, and from -1 down.
+// TT-NN's shapes have at least four extents, the first of which are 1, so i may go down to
+// -4 for a smaller rank. Otherwise i may go down to minus the rank. Extent fails beyond.
 func Extent(s tensor.Spec, i int) (int, error) {
 	rank := s.Rank()
 	switch {

@@ -8,15 +8,16 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// Tile is TT-NN's tile: Height×Width elements next to each other in storage, made of
-// faces of 16 columns and 16 rows, or as many as the tile has. The faces are in
-// row-major order, and so are the elements of a face. Transposed tiles have both the
-// other way round: the first column of faces comes first, and the first column of a
-// face.
+// Tile is TT-NN's tile: Height×Width elements next to each other in storage. A tile is
+// made of faces of 16×16, or of fewer rows if the tile has fewer. The faces are in
+// row-major order, and so are the elements of a face. In transposed tiles, both are in
+// column-major order.
 //
-// There are 32×32, 16×32, 32×16, 16×16 and, of fewer rows, 8, 4, 2 or 1 by 32 or 16;
-// transposed ones of 16 or 32 rows. Package layout knows no such limits: TileToShape
-// makes tiles of any size, in as many levels as one likes.
+//	Height  32, 16, 8, 4, 2 or 1; transposed: 32 or 16
+//	Width   32 or 16
+//
+// Package layout has no such limits: TileToShape makes tiles of any size, in any number of
+// levels.
 type Tile struct {
 	Height, Width int
 	Transposed    bool
@@ -25,7 +26,7 @@ type Tile struct {
 // TileOf returns the tile of a size, not transposed.
 func TileOf(height, width int) Tile { return Tile{Height: height, Width: width} }
 
-// String writes 32×32, and 32×32 transposed.
+// String writes the size, as in 32×32, with " transposed" behind it for a transposed tile.
 func (t Tile) String() string {
 	text := fmt.Sprintf("%d×%d", t.Height, t.Width)
 	if t.Transposed {
@@ -48,7 +49,7 @@ func (t Tile) check(op string) error {
 	return nil
 }
 
-// align merges the alignment asked for with that of the tile.
+// align merges the requested alignment with the tile's.
 func (t Tile) align(asked []int) []int {
 	least := []int{1}
 	if t != (Tile{}) {
@@ -67,9 +68,9 @@ func (t Tile) align(asked []int) []int {
 	return out
 }
 
-// Layout returns where the elements of a matrix are that is made of these tiles in
-// row-major order. It fails when the tile isn't one of TT-NN's, when the sides aren't
-// multiples of the tile's or are 0, and when the size doesn't fit an int.
+// Layout returns the layout of a matrix that is made of these tiles in row-major order. It
+// fails if the tile isn't one of TT-NN's, if the sides aren't multiples of the tile's or
+// are 0, and if the size doesn't fit an int.
 func (t Tile) Layout(height, width int) (layout.Layout, error) {
 	const op = "pack.Tile.Layout"
 	if t == (Tile{}) {

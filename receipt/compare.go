@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// A Difference is the first thing in which two receipts differ.
+// A Difference is the first difference of two receipts.
 type Difference struct {
 	What string // input, weight, graph, node, output, and so on, with the name
-	A, B string // what each has: a digest, or a word; "" for nothing
+	A, B string // the value in each: a digest, or a word; "": none
 }
 
 // String names the difference and both sides.
@@ -23,9 +23,10 @@ func (d *Difference) String() string {
 	return fmt.Sprintf("%s differs: %s and %s", d.What, side(d.A), side(d.B))
 }
 
-// Compare returns the first difference of two receipts, nil where they say the same. It looks at the profile, the inputs, the
+// Compare returns the first difference of two receipts, nil if there is none. It compares the profile, the inputs, the
 // weights, the graph, the seeds, the nodes, the outputs and the tokens, in this order: a difference comes before others that
-// follow from it. Nodes count where both receipts have them, and so do chunks between the stages of a plan. For receipts of different kinds or rules it returns an error.
+// follow from it. Nodes count only if both receipts have them, and so do chunks between the stages of a plan. For receipts
+// of different kinds or rules it returns an error.
 func Compare(a, b *Receipt) (*Difference, error) {
 	switch {
 	case a.Kind != b.Kind:

@@ -11,7 +11,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/jsontext"
 )
 
-// The form of a receipt: one description of the fields serves both directions.
+// The form of a receipt: one description of the fields serves for reading and writing.
 
 // A value of a field writes itself as canonical JSON, and reads itself.
 type value interface {
@@ -19,7 +19,7 @@ type value interface {
 	take(p *parser)
 }
 
-// fieldsOf is a JSON object: its fields in the order of RFC 8785, that of their names.
+// fieldsOf is a JSON object: its fields in the order of RFC 8785, which is the order of their names.
 type fieldsOf []field
 
 type field struct {
@@ -33,7 +33,7 @@ type optional interface{ absent() bool }
 // An object is a struct that is written as an object.
 type object interface{ fields() fieldsOf }
 
-// body are the fields that the root is of.
+// body returns the fields that the root covers.
 func (r *Receipt) body() fieldsOf {
 	return fieldsOf{
 		{"ashlar_receipt", new(version)},
@@ -114,7 +114,7 @@ func put(b []byte, f fieldsOf) []byte {
 	return append(b, '}')
 }
 
-// appendText appends a string in quotes, escaped as RFC 8785, section 3.2.2.2, has it.
+// appendText appends a string in quotes, escaped according to RFC 8785, section 3.2.2.2.
 func appendText(b []byte, s string) []byte {
 	b = append(b, '"')
 	for _, c := range []byte(s) {
@@ -170,7 +170,7 @@ func (p *parser) want(s string) {
 	}
 }
 
-// object reads an object, all fields of which it knows.
+// object reads an object. It must have the fields f and no others.
 func (p *parser) object(f fieldsOf) {
 	p.want("{")
 	first := true
@@ -207,7 +207,7 @@ func (p *parser) object(f fieldsOf) {
 	p.want("}")
 }
 
-// misplaced is the error of a field that isn't the one that is due; due is "" behind the last.
+// misplaced notes the error about the field name in place of the field due; due is "" behind the last field.
 func (p *parser) misplaced(f fieldsOf, name, due string) {
 	at := func(name string) int { return slices.IndexFunc(f, func(f field) bool { return f.name == name }) }
 	switch i := at(name); {
@@ -382,8 +382,8 @@ func (p *parser) items(item func()) {
 	}
 }
 
-// Parse reads a receipt. It refuses more than MaxSize bytes, bytes that aren't canonical JSON, and fields and versions that it
-// doesn't know. One newline at the end is accepted. Whether the roots fit the contents says Check.
+// Parse reads a receipt. It refuses more than MaxSize bytes, bytes that aren't canonical JSON, and unknown fields and
+// versions. It accepts one newline at the end. It doesn't check the roots; Check does.
 func Parse(b []byte) (*Receipt, error) {
 	if len(b) > MaxSize {
 		return nil, fail("it has %d bytes, more than %d", len(b), MaxSize)
@@ -408,7 +408,7 @@ func Parse(b []byte) (*Receipt, error) {
 	return r, nil
 }
 
-// Encode returns the bytes of a file, with the roots of the contents. It fails for names that aren't UTF-8, and for a receipt
+// Encode returns the bytes of a file, with the roots of the contents. It fails for names that aren't UTF-8, and for receipts
 // that Parse would refuse.
 func (r *Receipt) Encode() ([]byte, error) {
 	w := *r

@@ -9,8 +9,8 @@ import (
 // Version is the version of the form that this package writes and reads.
 const Version = 1
 
-// Rules is the version of the rules by which results are computed. It goes up when an operator gives other bits than before
-// for the same operands. Receipts of different versions can't be compared.
+// Rules is the version of the rules by which results are computed. It increases when an operator gives other bits than
+// before for the same operands. Receipts of different versions can't be compared.
 const Rules = 1
 
 // Exact is the mode of runs whose results are the same on every machine.
@@ -28,7 +28,7 @@ type Digest [sha256.Size]byte
 // String returns the 64 hexadecimal digits.
 func (d Digest) String() string { return hex.EncodeToString(d[:]) }
 
-// A Receipt says which program computed which outputs from which inputs. Its zero value is none.
+// A Receipt names a program, its inputs, and the outputs that it computed. The zero value is no receipt.
 type Receipt struct {
 	Kind     string // Model or Plan
 	Rules    int64  // Rules of the program that wrote it
@@ -38,7 +38,7 @@ type Receipt struct {
 	Outputs  []Item
 	Seeds    []Seed    // of the operators that take random numbers
 	Sampling *Sampling // nil unless a program sampled tokens
-	Nodes    []Node    // of a plan chunks; empty where they weren't asked for
+	Nodes    []Node    // the nodes of a model, or the chunks of a plan; empty unless requested
 
 	root, tree Digest // as the file has them
 	parsed     bool
@@ -50,12 +50,12 @@ type Program struct {
 	Weights []Item // in the order of their names
 }
 
-// A Profile says how a program ran.
+// A Profile describes the way a program ran.
 type Profile struct {
 	Mode      string   // Exact
 	Fixed     string   // the fixed-point format of all real numbers, "" for none
 	Opsets    []Opset  // in the order of their domains
-	Operators []string // those of the program that ran the model, which this library doesn't have, as domain.name
+	Operators []string // operators that the running program added to this library's, as domain.name
 }
 
 // An Opset is the version of a set of operators.
@@ -64,21 +64,21 @@ type Opset struct {
 	Version int64
 }
 
-// An Item is a tensor, or another value, by its digest.
+// An Item is the digest of a tensor or of another value.
 type Item struct {
 	Name   string
 	Type   string // element type and shape, as float32[2,3]
 	Digest Digest // of a tensor: tensor.Digest
 }
 
-// A Seed is where the random numbers of a node begin.
+// A Seed is the seed of a node's random numbers.
 type Seed struct {
 	Node string
-	From string // attribute, or the rule that gives a node without one its seed
+	From string // attribute, or the rule that gives a node without the attribute its seed
 	Seed string // a number
 }
 
-// Sampling is about a program that draws tokens by a model's outputs.
+// Sampling describes a program that samples tokens from a model's outputs.
 type Sampling struct {
 	Settings Digest // of the settings, as the program writes them
 	Tokens   Digest // tensor.Digest of the tokens
@@ -90,7 +90,7 @@ type Node struct {
 	Results []Item
 }
 
-// String says how much the receipt has: 1 input, 8 weights, 1 output, 10 nodes.
+// String counts the parts of the receipt, as in: 1 input, 8 weights, 1 output.
 func (r *Receipt) String() string {
 	counted := func(n int, of string) string {
 		if n != 1 {
@@ -113,16 +113,15 @@ func (r *Receipt) String() string {
 	return text
 }
 
-// Digest returns the digest of the program: of its JSON, the graph's digest and the weights.
+// Digest returns the digest of the program: the digest of its JSON, which has the graph's digest and the weights.
 func (p *Program) Digest() Digest {
 	return sha256.Sum256(put(nil, p.fields()))
 }
 
-// Root returns the digest of the whole receipt but the nodes.
+// Root returns the digest of the whole receipt except the nodes.
 func (r *Receipt) Root() Digest { return sha256.Sum256(put(nil, r.body())) }
 
-// NodesRoot returns the root of the Merkle tree over the nodes: with the hash of RFC 6962, section 2.1, over the JSON of
-// each node.
+// NodesRoot returns the root of the Merkle tree over the JSON of the nodes, with the hash of RFC 6962, section 2.1.
 func (r *Receipt) NodesRoot() Digest {
 	t := Tree{}
 	for i := range r.Nodes {
@@ -131,8 +130,8 @@ func (r *Receipt) NodesRoot() Digest {
 	return t.Root()
 }
 
-// Check compares the roots in a file with the roots of its contents. They differ where something was changed after the
-// receipt was made. It returns nil for a receipt that Parse didn't read.
+// Check compares the roots in a file with the roots of its contents. They differ if the file was changed after the receipt
+// was made. Check returns nil for a receipt that Parse didn't read.
 func (r *Receipt) Check() *Difference {
 	if !r.parsed {
 		return nil
@@ -146,15 +145,15 @@ func (r *Receipt) Check() *Difference {
 	return nil
 }
 
-// MaxNodes is the most nodes that a receipt has, and the most items of each other list.
+// MaxNodes is the most nodes of a receipt, and the most items of each other list.
 const MaxNodes = 1 << 18
 
-// MaxSize is the most bytes that a receipt has.
+// MaxSize is the most bytes of a receipt.
 const MaxSize = 128 << 20
 
 // An Error names a fault of a receipt, and its place.
 type Error struct {
-	Offset int // in the file; negative where it isn't about a place
+	Offset int // in the file; negative if the error isn't about a place
 	Text   string
 }
 

@@ -2,8 +2,8 @@ package receipt
 
 import "crypto/sha256"
 
-// A Tree is a Merkle tree with the hash of RFC 6962, section 2.1. The zero value has no leaves. It keeps the right edge: the
-// roots of full trees, the larger ones first.
+// A Tree is a Merkle tree with the hash of RFC 6962, section 2.1. The zero value has no leaves. A Tree keeps only the right
+// edge: the roots of full trees, the larger trees first.
 type Tree struct {
 	full []Digest
 	size int
@@ -20,7 +20,7 @@ func (t *Tree) Add(leaf []byte) {
 	t.size++
 }
 
-// Root returns the root of all leaves. Without any it is the SHA-256 of no bytes.
+// Root returns the root of all leaves. Without leaves it is the SHA-256 of no bytes.
 func (t *Tree) Root() Digest {
 	if t.size == 0 {
 		return sha256.Sum256(nil)

@@ -10,10 +10,10 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// Tolerance says how far two elements may be apart and still count as the same:
-// |a - b| ≤ Atol + Rtol·|b|, or at most ULP steps from one number of the type to
-// the next. The zero value wants equal numbers; -0 equals 0, NaN every NaN, and a
-// bool itself alone.
+// Tolerance is the distance within which two elements count as the same:
+// |a - b| ≤ Atol + Rtol·|b|, or at most ULP steps from one number of the type to the
+// next. The zero value requires equal numbers. -0 equals 0, NaN equals every NaN, and a
+// bool equals only itself.
 type Tolerance struct {
 	Rtol, Atol float64
 	ULP        uint64
@@ -23,24 +23,24 @@ type Tolerance struct {
 type Difference struct {
 	Index    []int
 	A, B     any     // the values, of the element type
-	Abs, Rel float64 // |a - b| and that ÷ |b|; infinite for NaN against a number
+	Abs, Rel float64 // |a - b| and |a - b| ÷ |b|; infinite for NaN against a number
 	ULP      uint64  // the largest uint64 for NaN against a number
 }
 
-// A Report says how two tensors differ.
+// A Report measures the difference of two tensors.
 type Report struct {
 	Len            int     // elements
-	Differ         int     // those that are further apart than the tolerance
-	MaxAbs, MaxRel float64 // the largest of all elements, tolerated ones too
+	Differ         int     // elements that are further apart than the tolerance
+	MaxAbs, MaxRel float64 // the largest of all elements, also of tolerated ones
 	MaxULP         uint64
-	Largest        []Difference // of those that differ, by Abs, the first in row-major order first
+	Largest        []Difference // the largest differences by Abs; equal ones in row-major order
 }
 
-// Compare measures a against b without a test: for programs that report what
-// they find. It lists at most top differences. Layouts make no difference.
+// Compare measures a against b without a test, for programs that report the result.
+// It lists at most top differences. Layouts make no difference.
 //
-// It fails when element type or shape differ, and for what has no elements to
-// read: no tensor, a tensor.Spec, a closed tensor.
+// Compare fails if element type or shape differ, and if there are no elements to
+// read: for no tensor, a tensor.Spec, and a closed tensor.
 func Compare(a, b tensor.Any, tol Tolerance, top int) (Report, error) {
 	x, problem := open("the first", a)
 	y, other := open("the second", b)
@@ -64,8 +64,8 @@ func Compare(a, b tensor.Any, tol Tolerance, top int) (Report, error) {
 	return r, nil
 }
 
-// unlike enumerates the elements whose bytes differ, or all n where the bytes
-// can't be had in order without a copy.
+// unlike enumerates the elements whose bytes differ, or all n if the bytes in order
+// would need a copy.
 func unlike(a, b tensor.Any, n int) func(yield func(int) bool) {
 	return func(yield func(int) bool) {
 		const block = 1 << 12
@@ -125,7 +125,7 @@ func (r *Report) add(idx []int, x, y *reader, tol Tolerance, top int) {
 	}
 	d.Index, d.A, d.B = slices.Clone(idx), x.any(idx), y.any(idx)
 	r.Largest = append(r.Largest, d)
-	if n := len(r.Largest); n == top || n == 2*top { // from top on, the first top are in order
+	if n := len(r.Largest); n == top || n == 2*top { // once there are top, the first top are in order
 		r.sort(top)
 	}
 }

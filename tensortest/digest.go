@@ -8,8 +8,8 @@ import (
 )
 
 // Digest fails t unless got has the digest want: the 64 hexadecimal digits of
-// tensor.Digest. A golden of a large result is one line then. The failure says the
-// digest that got has.
+// tensor.Digest. With it, the golden of a large result is one line. The failure shows
+// got's digest.
 func Digest(t testing.TB, got tensor.Any, want string) bool {
 	t.Helper()
 	sum, err := tensor.Digest(got)

@@ -11,26 +11,26 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// An element is a value of any type, as the comparisons see it. Complex numbers
+// An element is a value of any type in the form that comparisons use. Complex numbers
 // have two parts.
 type element struct {
-	bits    [2]uint64  // of the representation
-	order   [2]uint64  // of the value among all of its type; -0 and 0 are one
-	value   [2]float64 // of an integer beyond 2^53 rounded
-	integer bool       // then the difference of orders is the exact one
+	bits    [2]uint64  // the representation
+	order   [2]uint64  // the rank of the value among all of its type; the same for -0 and 0
+	value   [2]float64 // rounded for an integer beyond 2^53
+	integer bool       // the difference of orders is the exact difference
 	boolean bool
 }
 
-// A reader gives the elements of a tensor.
+// A reader reads the elements of a tensor.
 type reader struct {
 	a      tensor.Any
 	dtype  dtype.DType
 	size   int // of an element in bytes
 	memory []byte
-	first  int // where element 0 is in memory, in elements
+	first  int // the place of element 0 in memory, in elements
 }
 
-// open returns the reader of a, or what is wrong with it.
+// open returns the reader of a, or the reason why a can't be read.
 func open(name string, a tensor.Any) (r reader, problem string) {
 	switch {
 	case a.IsZero():
@@ -47,7 +47,7 @@ func open(name string, a tensor.Any) (r reader, problem string) {
 	return r, ""
 }
 
-// any returns the element at idx as what it is.
+// any returns the element at idx in its own type.
 func (r *reader) any(idx []int) any { return r.a.At(idx...) }
 
 func (r *reader) at(idx []int) element {
@@ -122,12 +122,12 @@ func pair(re, im element) element {
 	return re
 }
 
-// inUnits makes an element of a fixed-point number of so many units.
+// inUnits makes an element of a fixed-point number, given in units.
 func inUnits(units int64, v float64) element {
 	return element{bits: [2]uint64{uint64(units)}, order: [2]uint64{uint64(units) ^ 1<<63}, value: [2]float64{v}}
 }
 
-// wide is inUnits for words of 128 bits. Steps count no further than 2^63 - 1 from 0.
+// wide is inUnits for words of 128 bits. The order of values is clamped to an int64.
 func wide(v fixed.FP64x64) element {
 	w := v.Bits()
 	units := int64(w.Lo)
@@ -142,7 +142,7 @@ func wide(v fixed.FP64x64) element {
 // nan reports which parts are NaN.
 func (e element) nan() [2]bool { return [2]bool{e.value[0] != e.value[0], e.value[1] != e.value[1]} }
 
-// difference is |e - w|: infinite for a NaN against another value.
+// difference returns |e - w|: infinite for a NaN against another value.
 func (e element) difference(w element) float64 {
 	if e.nan() != w.nan() {
 		return math.Inf(1)
@@ -162,8 +162,8 @@ func (e element) difference(w element) float64 {
 	return size(d)
 }
 
-// steps is how many values of the type the parts are apart, the larger number of
-// both; false for a NaN against another value.
+// steps returns the distance in values of the type, the larger one of both parts. It
+// returns false for a NaN against another value.
 func (e element) steps(w element) (uint64, bool) {
 	if e.nan() != w.nan() {
 		return 0, false
@@ -179,7 +179,7 @@ func (e element) steps(w element) (uint64, bool) {
 
 func (e element) magnitude() float64 { return size(e.value) }
 
-// size is the absolute value of a complex number.
+// size returns the absolute value of a complex number.
 func size(v [2]float64) float64 {
 	a, b := math.Abs(v[0]), math.Abs(v[1])
 	if b == 0 {
@@ -190,8 +190,7 @@ func size(v [2]float64) float64 {
 
 func apart(a, b uint64) uint64 { return max(a, b) - min(a, b) }
 
-// text writes a value, and its bits where the value alone doesn't tell it from
-// another one of bits w.
+// text writes a value. It adds the bits of a NaN if e and w are NaNs with different bits.
 func text(v any, e, w element) string {
 	s := fmt.Sprint(v)
 	if e.bits != w.bits && e.nan() == w.nan() && e.nan() != [2]bool{} {

@@ -2,11 +2,11 @@
 // a tolerance, ULP within a number of representable values. Digest compares with a
 // line of text.
 //
-// Those that take two tensors want the same element type and shape; layouts, storages and whether
-// a tensor is a view make no difference. A comparison that fails calls t.Errorf
-// once, with the first differences, how many there are, and the largest. What
-// can't be compared (no tensor, a tensor.Spec, a closed tensor) fails too. They return
-// whether the tensors passed. Compare gives the same figures to programs.
+// Functions that take two tensors require the same element type and shape. Layouts,
+// storages and views make no difference. A comparison that fails calls t.Errorf once,
+// with the number of differences, the first ones and the largest. No tensor, a
+// tensor.Spec and a closed tensor fail, too. The functions report whether the tensors
+// passed. Compare returns the same figures to programs.
 package tensortest
 
 import (
@@ -19,8 +19,8 @@ import (
 )
 
 // Equal fails t unless got and want have the same element type, shape and
-// elements, bit for bit: -0 differs from 0, and two NaNs are equal when all their
-// bits are.
+// elements, bit for bit: -0 differs from 0, and two NaNs are equal if all their bits
+// are equal.
 func Equal(t testing.TB, got, want tensor.Any) bool {
 	t.Helper()
 	c := comparison{name: "Equal", limit: "in their bits", far: func(g, w element) (float64, bool) {
@@ -30,10 +30,10 @@ func Equal(t testing.TB, got, want tensor.Any) bool {
 }
 
 // AllClose fails t unless got and want have the same element type and shape, and
-// every element is close: |got - want| ≤ atol + rtol·|want|, computed in float64,
-// for integers with the exact difference. NaN is close to every NaN, an infinity to
-// itself alone. Complex numbers are measured by the absolute value of the
-// difference; bools must be equal. Tolerances must be finite and not negative.
+// every element is close: |got - want| ≤ atol + rtol·|want|, computed in float64, for
+// integers with the exact difference. NaN is close to every NaN, an infinity only to
+// itself. Complex numbers are measured by the absolute value of the difference. Bools
+// must be equal. Tolerances must be finite and not negative.
 func AllClose(t testing.TB, got, want tensor.Any, rtol, atol float64) bool {
 	t.Helper()
 	if !(rtol >= 0 && atol >= 0) || math.IsInf(rtol+atol, 0) {
@@ -52,10 +52,10 @@ func AllClose(t testing.TB, got, want tensor.Any, rtol, atol float64) bool {
 
 // ULP fails t unless got and want have the same type of floats or complex numbers
 // and the same shape, and each pair of elements is at most limit units in the last
-// place apart: steps from one representable number to the next. -0 and 0 are no
-// step apart, infinity is one step beyond the largest finite number, NaN is equal
-// to every NaN and infinitely far from all else. Of complex numbers the part that
-// is further off counts.
+// place apart: steps from one representable number to the next. -0 and 0 are zero
+// steps apart. Infinity is one step beyond the largest finite number. NaN is equal to
+// every NaN and infinitely far from any number. For complex numbers, the part with the
+// larger distance counts.
 func ULP(t testing.TB, got, want tensor.Any, limit uint64) bool {
 	t.Helper()
 	if !got.IsZero() && !got.DType().IsFloat() && !got.DType().IsComplex() {
@@ -72,10 +72,10 @@ func ULP(t testing.TB, got, want tensor.Any, limit uint64) bool {
 	return c.run(t, got, want)
 }
 
-// shown is how many differences a failure lists.
+// shown is the number of differences that a failure lists.
 const shown = 5
 
-// A comparison says how far two elements are apart, and whether that is too far.
+// A comparison measures the distance of two elements, and decides whether it is too large.
 type comparison struct {
 	name, limit, unit string
 	far               func(got, want element) (distance float64, tooFar bool)
@@ -128,8 +128,8 @@ func (c *comparison) run(t testing.TB, got, want tensor.Any) bool {
 	return false
 }
 
-// coordinates enumerates a shape in row-major order, the last axis fastest, in one
-// slice.
+// coordinates enumerates the coordinates of a shape in row-major order, the last axis
+// fastest. It reuses one slice.
 func coordinates(shape []int) func(yield func([]int) bool) {
 	return func(yield func([]int) bool) {
 		idx := make([]int, len(shape))
