@@ -44,7 +44,7 @@ func (r reducer) in(d dtype.DType) *reducer {
 
 func reducerNames() []string { return slices.Sorted(maps.Keys(reducers)) }
 
-// Pieces have so many elements at most, and so many of the result. They lie in the second-level cache when they are wide.
+// A piece has at most pieceLen elements, and at most pieceKept elements of the result. In a wide type it still fits the second-level cache.
 const (
 	pieceLen  = 1 << 16
 	pieceKept = 1 << 9

@@ -72,9 +72,9 @@ func (s *stage) place() string {
 }
 
 // Begin makes the arrays that the stages write, and marks them as unfinished: zarr.Open refuses them from now on, until Finish or
-// End. Where targets are there from an earlier run of the same plan, it goes on with them and with the arrays that run has left between the
-// stages, if o has Resume, or returns an error that wraps ErrEarlier. Other arrays there are an error that wraps
-// fs.ErrExist. Without Resume nothing of an earlier run is used. Other runs must be kept out: see Lock.
+// End. If an earlier run of the same plan has left targets and o has Resume, Begin continues with them, and with the arrays that the
+// run left between the stages. Without Resume it uses nothing of an earlier run: targets of one are an error that wraps ErrEarlier.
+// Other arrays there are an error that wraps fs.ErrExist. Other runs must be kept out: see Lock.
 func (p *Plan) Begin(ctx context.Context, o *RunOptions) error {
 	resume := o != nil && o.Resume
 	there := make([]bool, len(p.stages))

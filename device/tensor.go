@@ -294,8 +294,9 @@ func (t Tensor) Space() Space {
 	return s
 }
 
-// String describes the tensor: bfloat16[64,64] in tiles of 32×32 in L1 of wormhole, 4 cores
-// from (0,0).
+// String describes the tensor for people:
+//
+//	bfloat16[64,64] in tiles of 32×32 in L1 of wormhole, 4 cores from (0,0)
 func (t Tensor) String() string {
 	switch {
 	case t.h == nil:

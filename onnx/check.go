@@ -10,15 +10,15 @@ import (
 	"github.com/ashlar-go/ashlar/op"
 )
 
-// Check reports whether the model can be run. A model that contradicts itself (a value given twice or not at all, nodes
-// out of order or in a cycle, a weight with the wrong number of bytes) gives an *Error about the first such place.
+// Check reports whether the model can be run. If the model contradicts itself, Check returns an *Error about the first such
+// place: a value given twice or not at all, nodes out of order or in a cycle, a weight with the wrong number of bytes.
 // Otherwise an *UnsupportedError lists everything this library doesn't have: operators, their attributes, their meaning
-// at the imported opset, element types. Types of values between the nodes are followed as far as they don't depend on
-// the sizes of the inputs; Session.Plan, which Run begins with, has those and completes the list before anything runs.
+// at the imported opset, element types. Check follows the types of values between the nodes as far as they don't depend on
+// the sizes of the inputs. Session.Plan, with which Run begins, knows the sizes, and completes the list before anything runs.
 //
-// While checking, values that shapes may depend on are computed: integers and the like of up to 1,024 elements, for a
-// second at most. Nothing else of the model is run. Of the weights it reads bools, and lists of integers, whose elements
-// may be none of their type.
+// Check computes values on which shapes may depend: integers and the like of up to 1,024 elements, for a second at most. It
+// runs nothing else of the model. It reads only two kinds of weights: bools, and lists of integers, since their bytes may be
+// no valid elements.
 func (m *Model) Check() error {
 	return m.use(func() error {
 		_, _, err := m.compile()

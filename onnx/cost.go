@@ -19,8 +19,8 @@ import (
 //   - A function of one element, whatever it takes to compute: one. An operator on two or more: one less than there are.
 //   - Reductions, ArgMax, CumSum and global pools: one for each element that is read, two where each is squared or made
 //     absolute first. Pools with a kernel: its size for each result.
-//   - For each element, Softmax 5, BatchNormalization 2, LayerNormalization and its like 7, RMSNormalization 4, LRN its size
-//     and 4 more, QuantizeLinear and DequantizeLinear 2.
+//   - For each element, LayerNormalization and its like 7, Softmax 5, RMSNormalization 4, and LRN four more than its size.
+//     BatchNormalization, QuantizeLinear and DequantizeLinear: 2 for each element.
 //   - Copies, those by Resize to the nearest included, conversions and operators that describe shapes: none.
 //
 // Other operators have no rule: their count is unknown.

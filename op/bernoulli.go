@@ -15,7 +15,8 @@ import (
 // Bernoulli returns a tensor of p's shape in which an element is 1, or true, with the
 // probability that p has there, and else 0: 1 if u < p, u being the element of
 // tensor.RandomUniform of float64 from 0 to 1 with that seed. So the same seed gives the same
-// result always. A p of 0 or less and NaN give 0, one of 1 or more gives 1. ONNX Bernoulli.
+// result always. Where p ≤ 0 or p is NaN, the result is 0; where p ≥ 1, it is 1. ONNX
+// Bernoulli.
 func Bernoulli[T bool | num.Native | num.Narrow, P num.Float | num.Narrow](p tensor.Tensor[P], seed uint64, opts ...Option) (r tensor.Tensor[T]) {
 	flipped(p.Any(), dtype.Of[T](), seed).Into(exec.Ref(&r), opts)
 	return r

@@ -23,11 +23,14 @@ import (
 // the zero Tensor.
 //
 // y and x are the place in float64, and v and u their fractions above whole numbers.
-// An element is ((1−v)·(1−u)·a + (1−v)·u·b) + (v·(1−u)·c + v·u·d), of the four around
-// it, each step rounded in float64; times the mask; rounded once to the type that
-// Conv contracts in. An offset that isn't finite reads +0. The rest is Conv. It
-// panics when extents don't fit. ONNX DeformConv, of two spatial axes. The patches of
-// an image exist as a whole.
+// An element is computed from the four elements a, b, c and d around the place:
+//
+//	((1−v)·(1−u)·a + (1−v)·u·b) + (v·(1−u)·c + v·u·d)
+//
+// Each step is rounded in float64. The element is multiplied by the mask, and rounded
+// once to the type that Conv contracts in. An offset that isn't finite reads +0. The
+// rest is Conv. DeformConv panics if extents don't fit. ONNX DeformConv, of two spatial
+// axes. The patches of an image exist as a whole.
 func DeformConv[T num.Float | num.Narrow](x, w, offset, bias, mask tensor.Tensor[T], win Window, group, offsetGroup int, opts ...Option) (r tensor.Tensor[T]) {
 	deformedConv(x.Any(), w.Any(), offset.Any(), bias.Any(), mask.Any(), win, group, offsetGroup).Into(exec.Ref(&r), opts)
 	return r

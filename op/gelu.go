@@ -18,10 +18,12 @@ func Gelu[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) (r tenso
 	return r
 }
 
-// GeluTanh returns a·(1 + tanh(√(2/π)·(a + 0.044715·a³))) ÷ 2, an approximation of
-// Gelu, element by element. The formula itself is correctly rounded in float32,
-// and within 0.501 ulp in float64. ±0 and +∞ stay, −∞ gives the limit, −0. ONNX
-// Gelu with approximate = "tanh".
+// GeluTanh returns an approximation of Gelu, element by element:
+//
+//	a·(1 + tanh(√(2/π)·(a + 0.044715·a³))) ÷ 2
+//
+// The formula itself is correctly rounded in float32, and within 0.501 ulp in float64.
+// ±0 and +∞ stay, −∞ gives the limit, −0. ONNX Gelu with approximate = "tanh".
 func GeluTanh[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
 	geluTanh.Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r

@@ -11,8 +11,13 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// HardSwish returns a·(a + 3) ÷ 6 for −3 < a < 3, a above and −0 below, element by
-// element; NaN stays. It is computed in float64 and rounded once. ONNX HardSwish.
+// HardSwish computes the following function, element by element:
+//
+//	−0             for a ≤ −3
+//	a·(a + 3) ÷ 6  for −3 < a < 3
+//	a              for a ≥ 3
+//
+// NaN stays. It is computed in float64 and rounded once. ONNX HardSwish.
 func HardSwish[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
 	hardSwish.Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r

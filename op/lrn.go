@@ -18,10 +18,13 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// LRN returns x / (bias + alpha/size · s)^beta for x [N, C, …], where s is the sum
-// of squares at the same place in the channels c−⌊(size−1)/2⌋ to c+⌈(size−1)/2⌉
-// that exist: added in float64 in the fixed order of this package, the power and
-// the quotient in float64, rounded once. ONNX LRN.
+// LRN returns x / (bias + alpha/size · s)^beta for x [N, C, …]. s is the sum of
+// squares at the same place in the channels around c that exist:
+//
+//	c − ⌊(size−1)/2⌋ to c + ⌈(size−1)/2⌉
+//
+// The squares are added in float64 in the fixed order of this package. The power and
+// the quotient are computed in float64 and rounded once. ONNX LRN.
 func LRN[T num.Float | num.Narrow](x tensor.Tensor[T], size int, alpha, beta, bias float64, opts ...Option) (r tensor.Tensor[T]) {
 	responseNormalized(exec.Ref(&r), exec.Ref(&x), size, alpha, beta, bias, opts)
 	return r

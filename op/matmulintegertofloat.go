@@ -12,9 +12,10 @@ import (
 )
 
 // MatMulIntegerToFloat of the domain com.microsoft is the matrix product of quantized a and b as
-// floats. Inputs 0 and 1 are a and b, 2 and 3 their scales. Inputs 4 and 5 are their zero points, and
-// input 6 is a bias, one number for each column of b; each of the three may be absent. The sums of products of
-// a − zero and b − zero are exact; then, in float64,
+// floats. The inputs, from 0 on, are a, b, the scale of a, the scale of b, the zero point of a, the
+// zero point of b, and a bias. The bias has one number for each column of b. Zero points and bias
+// may be absent.
+// The sums of products of a − zero and b − zero are exact; then, in float64,
 //
 //	y = sum·(scale of a · scale of b) + bias
 //

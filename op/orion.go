@@ -70,11 +70,11 @@ func orionClippedFixed[T num.Fixed](x, lo, hi T, mode ...fixed.Mode) (T, error) 
 //     true, and give uint32 then;
 //   - the condition of Where has the type of the other two, true where it isn't 0;
 //   - ArgMax gives int32, ArgMin and NonZero uint32, Unique its indices as int32;
-//   - an absent lower bound of Clip is −127 for int8, and −(2^31 − 1) for int32;
+//   - an absent lower bound of Clip is the negated largest number, −127 for int8;
 //   - QuantizeLinear takes fixed point with a scale and a zero point of its format, or of
 //     int8, that broadcast: the quotient cut off, the zero point added, cut off to int8.
 //     DequantizeLinear with a scale of fixed point gives such numbers, the product cut off;
-//   - IsInf takes int8 and int32, for which ±127 and ±(2^31 − 1) are the infinities.
+//   - IsInf takes int8 and int32; ± the largest number are their infinities, ±127 for int8.
 func InOrion(o *Op) *Op {
 	in, f := plan.Some("InOrion", o), new(inOrion)
 	if v := plan.AboutOf(o).Orion; v != nil {

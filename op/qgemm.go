@@ -11,9 +11,9 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// QGemm of the domain com.microsoft is Gemm of quantized matrices. Inputs 0, 1 and 2 are a, its
-// scale and zero point, and inputs 3, 4 and 5 are b, its scale and zero point. Input 6 is c, of int32, which
-// stretches to the result and may be absent. The sum of c and the products of a − zero and b − zero is exact; then, in
+// QGemm of the domain com.microsoft is Gemm of quantized matrices. The inputs, from 0 on, are a, its
+// scale and zero point, b, its scale and zero point, and c, of int32, which broadcasts to the result
+// and may be absent. The sum of c and the products of a − zero and b − zero is exact; then, in
 // float64,
 //
 //	y = sum·(alpha · scale of a · scale of b)

@@ -5,9 +5,9 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 )
 
-// QLinearSigmoid of the domain com.microsoft is Sigmoid of a quantized operand, quantized again:
-// inputs 1 and 2 are the scale and the zero point of input 0, and inputs 3 and 4 of the result. With
-// each step rounded to float64, and round to nearest, even on a tie:
+// QLinearSigmoid of the domain com.microsoft is Sigmoid of a quantized operand, quantized again. The
+// inputs, from 0 on, are x, its scale and zero point, and the scale and zero point of the result y.
+// Each step is rounded to float64, and round is to nearest, ties to even:
 //
 //	y = saturate(round(Sigmoid((x − zero)·scale) / scale of y) + zero point of y)
 //

@@ -9,8 +9,8 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// Sign returns −1, 0 or 1 for a less than, equal to or greater than 0, element by
-// element: +0 for −0, NaN for NaN. ONNX Sign.
+// Sign returns the sign of each element: −1 for negative elements, 1 for positive ones,
+// and 0 for 0. It gives +0 for −0, and NaN for NaN. ONNX Sign.
 func Sign[T num.Native | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
 	sign.Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r

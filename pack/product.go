@@ -11,8 +11,8 @@ import (
 
 // Product returns x·pᵀ: p is a matrix [n, k] of weights in a format of rows, as checkpoints have it. x has the shape [..., k], and
 // the result [..., n]. An element is the sum of the products of a row of x and a row of p. The result has the bits of op.MatMul of
-// x and the transpose of the unpacked matrix. NaNs are canonical. The matrix is unpacked in parts; its bytes are read once for each
-// 16 rows of x. Product uses all threads; ctx may be nil.
+// x and the transpose of the unpacked matrix. NaNs are canonical. The matrix is unpacked a few rows at a time, which serve for all
+// rows of x. Product uses all threads; ctx may be nil.
 //
 // Product fails if p isn't a matrix in blocks with a scale, if the shapes don't fit, if ctx ends, and as Unpack does.
 func (p Tensor) Product(ctx context.Context, x tensor.Tensor[float32]) (y tensor.Tensor[float32], err error) {

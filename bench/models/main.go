@@ -1,19 +1,19 @@
 // Command models measures whole models: ONNX Runtime and Ashlar in turns, with the same inputs, on 1 and 2 threads. FOLDER has ONNX
-// Runtime and the packages of models that the conformance runner's suite "packages" names. npm installs missing ones. MODEL is a
-// file, or a folder that is searched; without one FOLDER is.
+// Runtime and the packages of models that the conformance runner's suite "packages" names. npm installs missing packages. MODEL is
+// a file, or a folder that is searched. Without MODEL, FOLDER is searched.
 //
 //	go run ./models FOLDER [MODEL...]
 //	go run ./models -ops -json results/models.json -rounds 5 FOLDER resnet18.onnx
 //
-// A line has for each side the median of the rounds' least times of a run, the time until a session is there, and the peak of resident memory.
-// A process of its own loads and runs the model for the last two. The peak is of the first runs, less the memory before the load.
-// Then come the quotient of ONNX Runtime's time and Ashlar's, which is above 1 where Ashlar is faster, the largest difference of two outputs, and the
-// largest output. Ashlar runs by Session.Stream. ONNX Runtime runs from JavaScript. The line "overhead" is of a model of one Identity, and
-// says how much a call costs beside the model. -ops adds the time of the operators of both. Inputs are numbers in [-1, 1) that
-// follow from a seed; integers are 0 or 1. An extent that the model leaves open is 1, unless -dim names it, or its input and axis: -dim x.1=64.
+// A line has for each side the median of the rounds' least times of a run, the time to make a session, and the peak of resident memory.
+// For the last two, a separate process loads and runs the model. The peak is that of the first runs minus the memory before the load.
+// Then follow the quotient of ONNX Runtime's time and Ashlar's, which is above 1 if Ashlar is faster, the largest difference of two outputs, and
+// the largest output. Ashlar runs by Session.Stream. ONNX Runtime runs from JavaScript. The line "overhead" is a model of one Identity. It shows
+// the cost of a call beside the model. -ops adds the time of the operators of both. Inputs are random numbers in [-1, 1) from a seed; integers
+// are 0 or 1. An extent that the model leaves open is 1, unless -dim names it, or its input and axis: -dim x.1=64.
 //
-// -exact adds each side's largest error of an output of float32. The exact answer is Ashlar's run of a copy of the model. Weights, constants,
-// inputs and Casts of float32, float16 and bfloat16 are float64 there. The scales of Resize and Upsample stay float32, which they are by definition.
+// -exact adds each side's largest error of an output of float32. The exact answer is Ashlar's run of a copy of the model. There, weights,
+// constants, inputs and Casts of float32, float16 and bfloat16 are float64. The scales of Resize and Upsample stay float32, as defined.
 // Some operators have no exact answer, and the line names them:
 //   - operators of quantized numbers, as QuantizeLinear and QLinearConv, of random numbers, and BitCast;
 //   - operators that take no float64, as NonMaxSuppression and MatMulNBits;
@@ -83,7 +83,7 @@ type question struct {
 	Profile bool
 	Outputs string // the folder for outputs; "": none
 
-	Processor bool // times are those of the processor
+	Processor bool // measure processor times
 }
 
 type answer struct {
@@ -117,7 +117,7 @@ func (p *peer) ask(q question) (a answer, err error) {
 type side struct {
 	Milliseconds float64            `json:"ms"`
 	Load         float64            `json:"load_ms"`
-	Peak         int64              `json:"peak_kib,omitempty"` // of resident memory, less what it was before the load; 0 where the system doesn't say
+	Peak         int64              `json:"peak_kib,omitempty"` // of resident memory, minus the memory before the load; 0 if the system doesn't tell
 	Ops          map[string]float64 `json:"ops_ms,omitempty"`
 	Error        *distance          `json:"distance,omitempty"` // from the exact outputs
 }
@@ -269,7 +269,7 @@ func (s *settings) run(folder string, names []string) (err error) {
 	return os.WriteFile(s.json, append(b, '\n'), 0o666)
 }
 
-// install has npm install packages that FOLDER lacks. The packages of models are those that the conformance runner names.
+// install has npm install packages that FOLDER lacks. The conformance runner names the packages of models.
 func install(folder string) error {
 	want := []string{peerPackage}
 	lists, err := filepath.Glob(filepath.Join("..", "conformance", "packages", "*.json"))
@@ -507,7 +507,7 @@ func operators(ctx context.Context, s *onnx.Session, feeds map[string]tensor.Any
 
 func name(r *onnx.NodeRun) string { return r.Node.Op }
 
-// inputs makes what a run is given, and files of it.
+// inputs makes the inputs of a run, and files of them.
 func (s *settings) inputs(session *onnx.Session) (list []datum, feeds map[string]tensor.Any, err error) {
 	feeds = map[string]tensor.Any{}
 	for i, v := range session.Inputs() {
@@ -543,7 +543,7 @@ func (s *settings) inputs(session *onnx.Session) (list []datum, feeds map[string
 	return list, feeds, nil
 }
 
-// filled returns a tensor of a type that holds what follows from a seed.
+// filled returns a tensor of a type with random elements from a seed.
 func filled(d dtype.DType, seed uint64, shape []int) (tensor.Any, error) {
 	noise := tensor.RandomUniform[float32](seed, -1, 1, shape...)
 	bits := op.Greater(noise, tensor.Scalar[float32](0)).Any()

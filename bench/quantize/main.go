@@ -1,6 +1,6 @@
-// Command quantize makes a model of integers of a float32 model: IN is the model, OUT what it writes, with DequantizeLinear and QuantizeLinear nodes
-// around its operators. Activations are uint8 with the range of one run on numbers in [-1, 1), weights int8: for each output channel of a Conv,
-// else for all. It is for measuring, not for answers.
+// Command quantize makes a quantized model of a float32 model: it reads IN and writes OUT, with DequantizeLinear and QuantizeLinear nodes
+// around the operators. Activations are uint8 with the range of one run on numbers in [-1, 1). Weights are int8, with a scale for each output
+// channel of a Conv, else with one scale. The model is for measuring time; its answers aren't accurate.
 //
 //	go run ./quantize IN.onnx OUT.onnx
 package main
@@ -131,7 +131,7 @@ func (p *program) add(op string, out string, attrs []onnx.Attribute, in ...strin
 	return out
 }
 
-// pair puts a QuantizeLinear and a DequantizeLinear between a value and those that read it by another name.
+// pair puts a QuantizeLinear and a DequantizeLinear between a value and its readers, which read it by another name.
 func (p *program) pair(from, to string, s scale) {
 	by := p.weight(to+".scale", tensor.Scalar(s.step).Any())
 	zero := p.weight(to+".zero", tensor.Scalar(s.zero).Any())

@@ -6,8 +6,8 @@
 //
 //	go run ./scale -dir /tmp/scale all            all of them as a Markdown table, each by a process of its own
 //
-// Each computation is a process of its own, so that the most memory is its own. The base is what
-// the process holds before the plan runs.
+// Each computation is a separate process, so that the peak of memory is its own. The base is the
+// memory of the process before the plan runs.
 package main
 
 import (

@@ -65,7 +65,7 @@ func requests(url string, inBytes bool) func() (func() error, func(), error) {
 	}
 }
 
-// answer reads an answer. What it returns is good until the next.
+// answer reads an answer. The slice that it returns is valid until the next call.
 func answer(r *bufio.Reader) (head int, body []byte, err error) {
 	length := -1
 	for i := 0; ; i++ {

@@ -36,7 +36,7 @@ type way struct {
 	ask  func() (func() error, func(), error) // of each client: ask once, and end
 }
 
-// A result is what was measured of a way with a number of clients.
+// A result is the measurement of one way of serving with a number of clients.
 type result struct {
 	rate float64 // requests per second
 	late time.Duration

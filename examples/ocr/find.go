@@ -11,7 +11,7 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// What PaddleOCR gives the model that finds text, and how it reads its output: ppocr/data/imaug/operators.py and
+// PaddleOCR's parameters for the input and output of the model that finds text, from ppocr/data/imaug/operators.py and
 // ppocr/postprocess/db_postprocess.py of github.com/PaddlePaddle/PaddleOCR.
 const (
 	longest = 960 // pixels of the longer side
@@ -27,7 +27,7 @@ var (
 	findDeviation = tensor.FromSlice([]float32{0.229, 0.224, 0.225}, 3, 1, 1)
 )
 
-// find returns where the lines of text are, from the top, and from the left where they are side by side.
+// find returns the boxes of lines of text from top to bottom, and from left to right for lines side by side.
 func (r *reader) find(ctx context.Context, pixels tensor.Tensor[float32]) ([]stdimage.Rectangle, error) {
 	height, width := pixels.Dim(1), pixels.Dim(2)
 	shrink := min(1, longest/float64(max(height, width)))
@@ -47,7 +47,7 @@ func (r *reader) find(ctx context.Context, pixels tensor.Tensor[float32]) ([]std
 	return ordered(boxes), nil
 }
 
-// regions returns the boxes of what hangs together in a map of probabilities.
+// regions returns the boxes of connected regions of text in a map of probabilities.
 func regions(p tensor.Tensor[float32]) (boxes []stdimage.Rectangle) {
 	h, w := p.Dim(0), p.Dim(1)
 	left := make([]bool, h*w) // text that is in no region yet

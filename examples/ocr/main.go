@@ -158,7 +158,7 @@ func (n *network) run(ctx context.Context, pixels, mean, deviation tensor.Tensor
 	return y, nil
 }
 
-// resize brings pixels of shape (3,H,W) to another size. Where it becomes smaller, each pixel is a mean of what it covers.
+// resize brings pixels of shape (3,H,W) to another size. If it is smaller, each pixel is a mean of the pixels that it covers.
 func resize(pixels tensor.Tensor[float32], height, width int) tensor.Tensor[float32] {
 	return op.Resize(pixels, op.ResizeOptions{Sizes: []int{height, width}, Axes: []int{1, 2}, Mode: "linear", Antialias: true})
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// What PaddleOCR gives the model that reads a line: ppocr/data/imaug/rec_img_aug.py of github.com/PaddlePaddle/PaddleOCR.
+// PaddleOCR's parameters for the model that reads a line, from ppocr/data/imaug/rec_img_aug.py of github.com/PaddlePaddle/PaddleOCR.
 const (
 	lineHeight = 48
 	narrowest  = 16 // pixels

@@ -1,5 +1,5 @@
 // Command sharding multiplies two matrices on an accelerator in software, sharded in two
-// ways, and compares what moves.
+// ways, and compares the bytes that move.
 //
 //	go run ./examples/sharding [--svg FILE]
 //
@@ -69,7 +69,7 @@ func run(w io.Writer, svg string) error {
 	return f.Close()
 }
 
-// result is what moved with one sharding, and what the formula says moves between cores.
+// result has the bytes that moved with one sharding, and the formula's bytes between cores.
 type result struct {
 	device.MemoryConfig
 	moved   device.Traffic

@@ -137,7 +137,7 @@ func learn(x matrix, labels []uint8, epochs int) network {
 	return net
 }
 
-// gradients returns those of w1, b1, w2 and b2.
+// gradients returns the gradients of w1, b1, w2 and b2.
 func (net *network) gradients(x, want matrix) [4]matrix {
 	sums := op.Add(op.MatMul(x, net.w1), net.b1)
 	h := op.Relu(sums)

@@ -64,18 +64,18 @@ func find(ctx context.Context, model, file string) ([]part, error) {
 	return parts(probabilities), nil
 }
 
-// What the model takes at a time, as utils_vad.py of github.com/snakers4/silero-vad gives it.
+// The input of one run of the model, as in utils_vad.py of github.com/snakers4/silero-vad.
 const (
 	rate  = 16000 // samples a second
 	chunk = 512   // new samples
 	past  = 64    // samples of the chunk before
 )
 
-// A detector says of each chunk of a stream how probably it is speech. Several may share one model.
+// A detector gives each chunk of a stream its probability of speech. Several detectors may share one model.
 type detector struct {
 	session *onnx.Session
 	window  [past + chunk]float32
-	state   tensor.Any // what the model remembers
+	state   tensor.Any // the model's memory of earlier chunks
 }
 
 func newDetector(m *onnx.Model) (*detector, error) {
@@ -109,8 +109,8 @@ func (d *detector) next(ctx context.Context, samples []float32) (float32, error)
 // A part is a piece of a recording, in seconds.
 type part struct{ from, to float64 }
 
-// parts joins chunks to speech. It begins with a chunk of at least 0.5, and ends before the first of a tenth of a second
-// below 0.35. A part shorter than a quarter of a second isn't speech. The numbers are those of silero's own program.
+// parts joins chunks to parts of speech. A part begins with a chunk of at least 0.5. It ends before the first chunk of a tenth
+// of a second below 0.35. A part shorter than a quarter of a second isn't speech. The numbers come from silero's own program.
 func parts(probabilities []float32) (list []part) {
 	const (
 		second = float64(rate) / chunk // in chunks

@@ -41,9 +41,12 @@ type chroma struct {
 	even               bool // halves are rounded up everywhere
 }
 
-// at returns the chroma of a pixel: where an element stands for two pixels, ¾ of it and ¼ of the next one's on the pixel's
-// side, in both directions; else the element. JPEG rounds by turns: in two directions up by 8 and 7 of 16, in one by 1 and 2
-// of 4.
+// at returns the chroma of a pixel. In a direction in which an element stands for two pixels, it is ¾ of the element and ¼ of
+// the neighbour on the pixel's side; otherwise it is the element. As in JPEG, neighbouring pixels alternate in rounding a half
+// up and down:
+//
+//	two directions  adds 8 or 7, then divides by 16
+//	one direction   adds 1 or 2, then divides by 4
 func (c *chroma) at(plane []uint8, x, y int) int {
 	i, j := min(x/c.across, c.wide-1), min(y/c.down, c.high-1)
 	if c.across > 2 || c.across == 1 && c.down == 1 {

@@ -40,7 +40,7 @@ func (s *scanner) peek() byte {
 	return 0
 }
 
-// what describes the next text for an error.
+// what describes the next piece of text for an error.
 func (s *scanner) what() string {
 	if s.peek() == 0 && s.i == len(s.b) {
 		return "the end"

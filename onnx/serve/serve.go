@@ -53,11 +53,11 @@ type Options struct {
 	// NullNaN takes null among the floats of a request in JSON as NaN. Without it null is an error.
 	NullNaN bool
 
-	// BatchDelay is how long a request waits for others to run with; 0 means that each runs alone. Requests share a run if
-	// they name the same model and their shapes agree beyond the first axis. That holds for models alone whose inputs all
-	// have a first axis that isn't fixed, of one name if it has names, and whose outputs have the same as declared or as
-	// their shapes follow from the shapes of the inputs. Results have the same bits as without: New runs such a model twice, and
-	// if its rows depend on each other its requests run alone. Log says of a model that its requests run alone, and why.
+	// BatchDelay is the time for which a request waits for others to run with; 0 means that each request runs alone.
+	// Requests share a run if they name the same model and their shapes agree beyond the first axis. In such a model, the
+	// first axis of every input isn't fixed, and has one name if it has names. Every output has the same first axis, as
+	// declared or by inference of shapes. Results have the same bits as without batches: New runs such a model twice, and if
+	// its rows depend on each other, its requests run alone. Log names each model whose requests run alone, and the reason.
 	BatchDelay time.Duration
 
 	// MaxBatch is how many rows a shared run may have; 0 means 32.

@@ -1,6 +1,6 @@
 // Package show reads files of tensors and models for the page: names, types, parts
-// of the elements, and runs of a model on a picture. It reads a file by parts, so that one of
-// any size opens at once.
+// of the elements, and runs of a model on a picture. It reads a file in parts, so that a
+// file of any size opens at once.
 package show
 
 import (
@@ -22,9 +22,9 @@ import (
 )
 
 const (
-	maxPart  = 32 << 20 // bytes of a tensor that are read at a time
-	maxWhole = 1 << 30  // bytes of what is read whole: a model, an array of an npz file
-	maxList  = 2000     // tensors that are listed
+	maxPart  = 32 << 20 // the most bytes of a tensor that are read at a time
+	maxWhole = 1 << 30  // the most bytes of a model, or of an array of an npz file, which are read whole
+	maxList  = 2000     // the most tensors listed
 )
 
 // A File is an open file.
@@ -44,22 +44,22 @@ type entry struct {
 	Shape  []int  `json:"shape"`
 	Bytes  int    `json:"bytes"`
 	Layout string `json:"layout,omitempty"`
-	Chunks string `json:"chunks,omitempty"` // how it is stored, where that is unusual
+	Chunks string `json:"chunks,omitempty"` // the way it is stored, if it is unusual
 
 	info format.Info
-	err  error // why it can't be read
+	err  error // the reason why it can't be read
 }
 
-// A Listing says what is in a file.
+// A Listing describes the contents of a file.
 type Listing struct {
 	Kind    string   `json:"kind"` // npy, npz, zarr, safetensors or onnx
 	Tensors []*entry `json:"tensors"`
-	More    int      `json:"more,omitempty"` // tensors that aren't listed
+	More    int      `json:"more,omitempty"` // the number of tensors that aren't listed
 	Notes   []string `json:"notes,omitempty"`
 	Graph   string   `json:"graph,omitempty"` // SVG
 }
 
-// Open reads what a file says about itself, told apart by its first bytes.
+// Open reads the description of a file's contents. It recognizes the format by the first bytes.
 func Open(name string, r io.ReaderAt, size int64) (*File, *Listing, error) {
 	head := make([]byte, min(format.Head, size))
 	if _, err := r.ReadAt(head, 0); err != nil && !errors.Is(err, io.EOF) {
@@ -86,7 +86,7 @@ func Open(name string, r io.ReaderAt, size int64) (*File, *Listing, error) {
 	return f.listed(l, size)
 }
 
-// listed ends the opening of a file with a list of its tensors; one that can't be read has the reason as its type.
+// listed completes the opening of a file with the list of its tensors. A tensor that can't be read has the reason as its type.
 func (f *File) listed(l *Listing, size int64) (*File, *Listing, error) {
 	l.Kind, f.order, f.entries = f.kind, f.file.Names(), make(map[string]*entry)
 	if f.kind == "npy" {
@@ -151,7 +151,7 @@ func (f *File) graph(s *format.Source, l *Listing) error {
 	return nil
 }
 
-// nodes counts the nodes of the model, with those in graphs inside nodes.
+// nodes counts the nodes of the model, with the nodes of inner graphs.
 func (f *File) nodes() (n int) {
 	for g := range f.model.Graph.All() {
 		n += len(g.Nodes)
@@ -166,9 +166,9 @@ func clip(s string) string {
 	return s
 }
 
-// part returns the elements of a tensor at leading coordinates, of its last two axes; of
-// those only the first rows where all take more than maxPart bytes. It returns how many
-// rows there would be.
+// part returns the elements of a tensor's last two axes at coordinates of the axes before.
+// If they take more than maxPart bytes, it returns only the first rows. rows is the number
+// of all rows.
 func (f *File) part(name string, at []int) (t tensor.Any, rows int, err error) {
 	e := f.entries[name]
 	if e == nil {

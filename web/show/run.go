@@ -15,7 +15,7 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// Size is the height, width and channels of the picture that the model takes.
+// Size has the height, width and channels of the picture that the model takes.
 type Size struct {
 	Input    string `json:"input"`
 	Height   int    `json:"height"`
@@ -26,13 +26,13 @@ type Size struct {
 	d        dtype.DType
 }
 
-// again is the time under which a run is done twice: a browser compiles a program while it first runs.
+// again is the time below which a run is repeated: a browser compiles a program during its first run.
 const again = 2 * time.Second
 
 // spent writes a time with a space before its unit.
 func spent(d time.Duration) string {
 	switch {
-	case d < time.Microsecond: // the clock of a browser has steps
+	case d < time.Microsecond: // the clock of a browser is coarse
 		return "< 1 ms"
 	case d < time.Millisecond:
 		return fmt.Sprintf("%.0f µs", float64(d)/1e3)
@@ -42,12 +42,12 @@ func spent(d time.Duration) string {
 	return fmt.Sprintf("%.2f s", d.Seconds())
 }
 
-// A Run is what a model made of a picture.
+// A Run is the result of a model's run on a picture.
 type Run struct {
 	Graph   string      `json:"graph"`
 	Total   string      `json:"total"`
-	Count   int         `json:"count"` // of the model's nodes; those that are one step share its time
-	Warm    bool        `json:"warm"`  // it ran twice, and the times are those of the second run
+	Count   int         `json:"count"` // the number of the model's nodes; nodes that form one step share its time
+	Warm    bool        `json:"warm"`  // the model ran twice; the times are from the second run
 	Nodes   []nodeTime  `json:"nodes"` // a step each, in the order of the run
 	Outputs []outputRow `json:"outputs"`
 }
@@ -64,7 +64,7 @@ type outputRow struct {
 	Name    string  `json:"name"`
 	Type    string  `json:"type"`
 	Text    string  `json:"text"`
-	Classes []class `json:"classes,omitempty"` // the best, of an output that scores classes
+	Classes []class `json:"classes,omitempty"` // the best classes, if the output scores classes
 }
 
 type class struct {
@@ -73,10 +73,10 @@ type class struct {
 	Part  float64 `json:"part"` // of the best one
 }
 
-// mostShown is how many classes are shown.
+// mostShown is the number of classes shown.
 const mostShown = 5
 
-// classesOf are the best classes of an output, as the command ranks them; the names are used where there is one for each.
+// classesOf returns the best classes of an output, ranked as by the command. It uses the names if there is one for each class.
 func classesOf(t tensor.Any, names []string) (list []class) {
 	k := classes.Rank(t)
 	if k == nil || len(k.Rows) != 1 {
@@ -97,8 +97,8 @@ func classesOf(t tensor.Any, names []string) (list []class) {
 	return list
 }
 
-// Picture says which picture the model takes. An axis without an extent is 1 for images
-// and 224 for pixels.
+// Picture returns the size of the picture that the model takes. An axis without an extent
+// is 1 for images and 224 for pixels.
 func (f *File) Picture() (*Size, error) {
 	if f.model == nil {
 		return nil, errors.New("a model is wanted for a picture: open an ONNX file first")
@@ -146,8 +146,9 @@ func (f *File) Picture() (*Size, error) {
 	return s, nil
 }
 
-// Run runs the model on a picture of the wanted size, in bytes red, green, blue, alpha.
-// Floats go from 0 to 1, integers from 0 to 255. The labels are lines with the names of classes.
+// Run runs the model on a picture of the size that Picture returns, in bytes red, green,
+// blue, alpha. A model of floats gets values in 0..1, a model of integers values in 0..255.
+// The labels are lines with the names of classes.
 func (f *File) Run(ctx context.Context, rgba []byte, labels string) (*Run, error) {
 	s, err := f.Picture()
 	if err != nil {

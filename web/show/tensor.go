@@ -15,14 +15,14 @@ const (
 	bins                    = 48
 )
 
-// A View is what the page shows of a tensor.
+// A View is the part of a tensor that the page shows.
 type View struct {
 	Entry   *entry     `json:"entry"`
-	Read    int        `json:"read"` // elements of the part that was read
-	Rows    int        `json:"rows"` // rows that there are
-	Have    int        `json:"have"` // rows that were read
+	Read    int        `json:"read"` // the number of elements read
+	Rows    int        `json:"rows"` // the number of all rows
+	Have    int        `json:"have"` // the number of rows read
 	Table   [][]string `json:"table"`
-	Columns int        `json:"columns"` // columns that there are
+	Columns int        `json:"columns"` // the number of all columns
 	Heat    string     `json:"heat,omitempty"`
 	Legend  string     `json:"legend,omitempty"`
 	Bytes   []byteCell `json:"bytes,omitempty"`
@@ -37,9 +37,9 @@ type byteCell struct {
 	Value  string `json:"value"`
 }
 
-// Stats are of the elements that were read; complex numbers count by their absolute
-// value, bools as 0 and 1. Least, most, mean and deviation (of the whole population) are of
-// the finite ones, and empty where there is none.
+// Stats has statistics of the elements that were read. Complex numbers count by their
+// absolute value, bools as 0 and 1. Least, most, mean and deviation (of the whole
+// population) cover the finite elements, and are empty if there are none.
 type Stats struct {
 	Count     int    `json:"count"`
 	NaN       int    `json:"nan"`
@@ -52,7 +52,7 @@ type Stats struct {
 	Histogram []int  `json:"histogram,omitempty"` // from Least to Most, in equal steps
 }
 
-// Tensor shows a tensor: its last two axes at coordinates of those before.
+// Tensor shows a tensor: its last two axes at coordinates of the axes before.
 func (f *File) Tensor(name string, at []int) (*View, error) {
 	t, rows, err := f.part(name, at)
 	if err != nil {
@@ -91,7 +91,7 @@ func (v *View) table(t tensor.Any) {
 	}
 }
 
-// text is an element as tensor.Sprint writes it.
+// text returns an element as tensor.Sprint writes it.
 func text(t tensor.Any, idx ...int) string {
 	at := make([]tensor.Index, len(idx))
 	for i, x := range idx {
@@ -114,7 +114,7 @@ func (v *View) bytes(t tensor.Any, e *entry, lead []int) {
 	}
 	shape := t.Shape()
 	at := make([]int, len(shape))
-	for i := range at { // the coordinates of the first offsets lie in a corner
+	for i := range at { // the first offsets have small coordinates
 		at[i] = min(shape[i], most)
 	}
 	held := map[int][]int{}
@@ -218,7 +218,7 @@ func statsOf(t tensor.Any) (s Stats) {
 	mean := sum / float64(finite)
 	squares := 0.0
 	s.Histogram = make([]int, bins)
-	half := most/2 - least/2 // the difference may be too large
+	half := most/2 - least/2 // the whole difference may overflow
 	each(func(x float64) {
 		if x != x || math.IsInf(x, 0) {
 			return

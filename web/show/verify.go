@@ -14,19 +14,19 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// A Verdict says whether the model is the one of a receipt and gives what the receipt says.
+// A Verdict tells whether the model is the receipt's, and whether it gives the receipt's results.
 type Verdict struct {
 	Answer string   `json:"answer"` // equal, differs, undecided; or model: all inputs are wanted, and the model is the receipt's
 	What   string   `json:"what"`   // the first difference, or a reason
 	Sides  []string `json:"sides,omitempty"`
-	Value  string   `json:"value,omitempty"` // of this run, where it differs
-	Has    string   `json:"has"`             // how much the receipt has
+	Value  string   `json:"value,omitempty"` // of this run, if it differs
+	Has    string   `json:"has"`             // the numbers of the receipt's parts
 	Root   string   `json:"root"`
 	Wants  []string `json:"wants,omitempty"` // inputs that aren't given, with their types
 }
 
-// Verify runs the model again and compares with a receipt: see onnx.Verify. Files are the receipt, whose name ends in .json, and
-// the inputs: arrays with the inputs' names, and npy files, which have the name of an input or come in their order.
+// Verify runs the model again and compares with a receipt: see onnx.Verify. The files are the receipt, whose name ends in .json, and
+// the inputs: arrays with the inputs' names, and npy files. An npy file has the name of an input, or the files are in the inputs' order.
 func (f *File) Verify(ctx context.Context, files map[string]*io.SectionReader, order []string) (*Verdict, error) {
 	if f.model == nil {
 		return nil, errors.New("a receipt is verified with its model: open the ONNX file")
@@ -94,7 +94,7 @@ func (v *Verdict) differs(d *receipt.Difference) {
 	v.Answer, v.What, v.Sides = "differs", clip(d.What), []string{clip(d.A), clip(d.B)}
 }
 
-// unrun compares the model alone, as inputs are wanted.
+// unrun compares only the model, since inputs are missing.
 func (f *File) unrun(v *Verdict, r *receipt.Receipt) error {
 	if d := r.Check(); d != nil {
 		v.differs(d)
@@ -121,7 +121,7 @@ func (f *File) unrun(v *Verdict, r *receipt.Receipt) error {
 	return err
 }
 
-// takes reports whether the model has an input of a name.
+// takes reports whether the model has an input with the name.
 func (f *File) takes(name string) bool {
 	for i := range f.model.Graph.Inputs {
 		if f.model.Graph.Inputs[i].Name == name {
@@ -131,7 +131,7 @@ func (f *File) takes(name string) bool {
 	return false
 }
 
-// arrays reads the arrays of a file, that of an npy file without a name.
+// arrays reads the arrays of a file; the array of an npy file has no name.
 func arrays(in *io.SectionReader) (map[string]tensor.Any, error) {
 	head := make([]byte, min(format.Head, in.Size()))
 	if _, err := in.ReadAt(head, 0); err != nil && !errors.Is(err, io.EOF) {
@@ -146,7 +146,7 @@ func arrays(in *io.SectionReader) (map[string]tensor.Any, error) {
 		return nil, err
 	}
 	names := file.Names()
-	if names == nil { // there is one without a name
+	if names == nil { // there is one array, without a name
 		names = []string{""}
 	}
 	list := make(map[string]tensor.Any)

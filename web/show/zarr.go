@@ -13,7 +13,7 @@ import (
 	"github.com/ashlar-go/ashlar/format/zarr"
 )
 
-// OpenFolder reads what a folder of files says about itself: a Zarr hierarchy. The files go by their paths in it.
+// OpenFolder reads the description of a Zarr hierarchy in a folder. The keys of files are their paths in the folder.
 func OpenFolder(name string, files map[string]*io.SectionReader) (*File, *Listing, error) {
 	if !slices.ContainsFunc(zarr.Roots, func(root string) bool { return files[root] != nil }) {
 		return nil, nil, fmt.Errorf("the folder %s is no Zarr hierarchy: it has none of %s", clip(name), strings.Join(zarr.Roots, ", "))
@@ -25,7 +25,7 @@ func OpenFolder(name string, files map[string]*io.SectionReader) (*File, *Listin
 func zipped(r io.ReaderAt, size int64) zarr.Store {
 	s, err := zarr.Zip(r, size)
 	if err != nil {
-		return nil // package npy says why
+		return nil // package npy returns the error
 	}
 	for _, root := range zarr.Roots {
 		if _, err := s.Size(context.Background(), root); !errors.Is(err, fs.ErrNotExist) {
@@ -45,7 +45,7 @@ func (f *File) hierarchy(s zarr.Store) (*File, *Listing, error) {
 	return f.listed(&Listing{}, 0)
 }
 
-// A folder is a store of files that are read.
+// A folder is a read-only store of files.
 type folder map[string]*io.SectionReader
 
 func (d folder) Get(ctx context.Context, key string, most int64) ([]byte, error) {

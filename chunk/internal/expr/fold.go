@@ -27,7 +27,7 @@ func Fold(at int, sign string, a, b Node) (Node, error) {
 		case "*":
 			r.Mul(i, j)
 		case "//", "%":
-			q, m := new(bigint.Int).DivMod(i, j, new(bigint.Int)) // the remainder isn't negative
+			q, m := new(bigint.Int).DivMod(i, j, new(bigint.Int)) // the remainder is never negative
 			if m.Sign() != 0 && b.Int < 0 {
 				q.Sub(q, bigint.NewInt(1))
 				m.Add(m, j)
@@ -94,7 +94,7 @@ func divMod(x, y float64) (q, r float64) {
 		return math.Copysign(0, x/y), r
 	}
 	floor := math.Floor(q)
-	if q-floor > 0.5 { // q is whole but for its rounding
+	if q-floor > 0.5 { // q is an integer except for rounding
 		floor++
 	}
 	return floor, r

@@ -1,6 +1,6 @@
 // Package expr is the language of package chunk's expressions: NumPy's spelling, the precedence of Python's operators,
-// and Python's arithmetic of numbers. It knows no arrays and no functions. Parse makes a tree of a text, package chunk
-// makes an array of the tree, and Fold computes where both operands are numbers.
+// and Python's arithmetic of numbers. It doesn't know arrays or functions. Parse makes a tree of a text, and package chunk
+// makes an array of the tree. Fold computes operators whose operands are numbers.
 package expr
 
 import (
@@ -11,10 +11,10 @@ import (
 	"github.com/ashlar-go/ashlar/layout"
 )
 
-// A Kind says what a Node is.
+// A Kind is the kind of a Node.
 type Kind uint8
 
-// The kinds of values, and from Name on those of the nodes that stand for a value.
+// The kinds of values, and from Name on the kinds of nodes that stand for a value.
 const (
 	Int Kind = iota + 1
 	Float
@@ -27,10 +27,10 @@ const (
 	Part       // Index of an operand
 	Transposed // .T of an operand
 	Call       // the function Text of arguments
-	Argument   // one with the name Text, in a Call
+	Argument   // an argument of a Call with the name Text
 )
 
-// String names what has the kind, in errors.
+// String returns the name of a kind for errors.
 func (k Kind) String() string {
 	if k >= Name {
 		return "an array"
@@ -41,8 +41,8 @@ func (k Kind) String() string {
 // A Node is a part of an expression.
 type Node struct {
 	Kind  Kind
-	At    int   // the byte where it begins, or of what stands between or behind operands
-	Int   int64 // of a Bool 0 or 1
+	At    int   // its first byte, or the byte of the operator between or behind its operands
+	Int   int64 // 0 or 1 for a Bool
 	Float float64
 	Text  string
 	In    []Node // operands, arguments, items of a List
@@ -60,17 +60,17 @@ func (n Node) Value() float64 {
 	return n.Float
 }
 
-// Constants are the values that have names.
+// Constants are the values with names.
 var Constants = map[string]Node{
 	"None": {Kind: None}, "True": {Kind: Bool, Int: 1}, "False": {Kind: Bool},
 	"pi": {Kind: Float, Float: math.Pi}, "e": {Kind: Float, Float: math.E},
 	"inf": {Kind: Float, Float: math.Inf(1)}, "nan": {Kind: Float, Float: math.NaN()},
 }
 
-// ErrSyntax says that a text isn't an expression, whatever the arrays are.
+// ErrSyntax is the reason that a text isn't an expression, for any arrays.
 var ErrSyntax = errors.New("syntax")
 
-// An Error says where a text is wrong.
+// An Error is a fault of a text and its place.
 type Error struct {
 	At  int // the byte
 	Err error
@@ -81,7 +81,7 @@ func (e *Error) Error() string { return fmt.Sprintf("byte %d: %v", e.At, e.Err) 
 // Unwrap returns the reason.
 func (e *Error) Unwrap() error { return e.Err }
 
-// A reason is a text with what errors.Is finds.
+// A reason is a text with the error that errors.Is finds.
 type reason struct {
 	text string
 	is   error
@@ -91,7 +91,7 @@ func (r *reason) Error() string { return r.text }
 
 func (r *reason) Unwrap() error { return r.is }
 
-// Wrong makes an *Error that wraps another error and has a text of its own.
+// Wrong makes an *Error with its own text that wraps another error.
 func Wrong(at int, is error, format string, args ...any) error {
 	return &Error{at, &reason{fmt.Sprintf(format, args...), is}}
 }

@@ -41,7 +41,7 @@ func wrong(at int, format string, args ...any) error {
 	return Wrong(at, ErrSyntax, format, args...)
 }
 
-// skip passes over spaces.
+// skip skips spaces.
 func (p *parser) skip() int {
 	for p.at < len(p.text) && strings.IndexByte(" \t\r\n", p.text[p.at]) >= 0 {
 		p.at++
@@ -49,7 +49,7 @@ func (p *parser) skip() int {
 	return p.at
 }
 
-// next names what stands at the place.
+// next returns the next text for an error.
 func (p *parser) next() string {
 	if p.at >= len(p.text) {
 		return "the end"
@@ -58,7 +58,7 @@ func (p *parser) next() string {
 	return strconv.QuoteRune(r)
 }
 
-// take passes over a sign if it comes next.
+// take skips a sign if it comes next.
 func (p *parser) take(sign string) bool {
 	p.skip()
 	ok := strings.HasPrefix(p.text[p.at:], sign)
@@ -75,7 +75,7 @@ func (p *parser) want(sign string, of int) error {
 	return nil
 }
 
-// The operators of two operands, from the ones that bind least, and all of them, the longest first.
+// The operators of two operands: levels from the lowest precedence to the highest, and all operators, the longest first.
 var (
 	levels = [][]string{{"==", "!=", "<", "<=", ">", ">="}, {"|"}, {"^"}, {"&"}, {"<<", ">>"}, {"+", "-"}, {"*", "/", "//", "%", "@"}}
 	signs  = []string{"**", "//", "<<", ">>", "==", "!=", "<=", ">=", "<", ">", "|", "^", "&", "+", "-", "*", "/", "%", "@"}
@@ -137,7 +137,7 @@ func (p *parser) unary() (Node, error) {
 	return n, err
 }
 
-// postfix reads a term and what follows it: a part, .T, a function by its name behind a point.
+// postfix reads a term and its suffixes: a part, .T, or a function's name behind a point.
 func (p *parser) postfix() (Node, error) {
 	n, err := p.atom()
 	for err == nil {
@@ -178,7 +178,7 @@ func (p *parser) part(at int, n Node) (Node, error) {
 	return Node{Kind: Part, At: at, In: []Node{n}, Index: idx}, nil
 }
 
-// call reads the arguments of a function behind its parenthesis, after those that stand before its name.
+// call reads the arguments of a function behind its opening parenthesis. first has the operand before its name.
 func (p *parser) call(at int, name string, first ...Node) (Node, error) {
 	n := Node{Kind: Call, At: at, Text: name, In: first}
 	open, named := p.at-1, false
@@ -246,7 +246,7 @@ func (p *parser) atom() (Node, error) {
 	return Node{Kind: Name, At: at, Text: name}, nil
 }
 
-// list reads what stands in parentheses or brackets: one term in parentheses is itself.
+// list reads the terms in parentheses or brackets. A single term in parentheses is the term itself.
 func (p *parser) list(at int) (Node, error) {
 	end := ")"
 	if p.text[at] == '[' {
