@@ -9,8 +9,8 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// Sign returns the sign of each element: −1 for negative elements, 1 for positive ones,
-// and 0 for 0. It gives +0 for −0, and NaN for NaN. ONNX Sign.
+// Sign returns the sign of each element: −1 for a negative element and 1 for a positive
+// one. It gives +0 for both zeros, and NaN for NaN. ONNX Sign.
 func Sign[T num.Native | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
 	sign.Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r

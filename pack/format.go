@@ -59,7 +59,7 @@ func named() (all []Format) {
 }
 
 // FormatNamed returns the format of a name in upper or lower case. BFP8 is bfloat8_b or bfp8, and BFP4 is bfloat4_b or bfp4.
-// The other formats are in rows, made of whole blocks of neighbours with a scale:
+// The other formats are in rows, made of whole blocks of neighbours:
 //
 //	OCP MX    mxfp8_e4m3 mxfp8_e5m2 mxfp6_e2m3 mxfp6_e3m2 mxfp4 mxint8    32 elements, scale E8M0
 //	NVIDIA    nvfp4                                                       16 elements, scale E4M3
