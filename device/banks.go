@@ -13,8 +13,8 @@ import (
 // empty is the byte that unwritten memory reads.
 const empty = 0xEE
 
-// A pool is the banks of one kind of memory. A buffer has the same address in each of
-// its banks: the lowest that is free in all of them, in L1 the highest.
+// A pool is the banks of one kind of memory. A buffer has the same address in each of its
+// banks: the lowest one that is free in all of them, or the highest in L1.
 type pool struct {
 	kind        Memory
 	size, align int
@@ -111,7 +111,7 @@ func (p *pool) alloc(op string, dev *Sim, banks []int, n int, name string) (*buf
 	return b, nil
 }
 
-// release gives a reference back, and with the last one the memory.
+// release drops a reference, and with the last one frees the memory.
 func (b *buffer) release() {
 	if b.refs--; b.refs > 0 || b.data == nil {
 		return
@@ -164,9 +164,9 @@ func (p *pool) resident(banks []int) string {
 	return fmt.Sprintf("each has %d, in bank %d %d are in use; resident: %s. Deallocate what is done with", p.size, fullest, used, strings.Join(names, ", "))
 }
 
-// A Bank is the raw memory of a bank of DRAM, or of a core's L1, as everyone sees it:
-// the writes of a command that nobody has waited for aren't there yet. A byte that was never
-// written, or was deallocated, reads 0xEE. It is an io.ReaderAt and io.WriterAt.
+// A Bank is the raw memory of a bank of DRAM, or of a core's L1, as everyone sees it. The
+// writes of a command that nobody has waited for aren't there yet. A byte that was never
+// written, or was deallocated, reads as 0xEE. Bank implements io.ReaderAt and io.WriterAt.
 type Bank struct {
 	dev  *Sim
 	pool *pool
@@ -176,8 +176,8 @@ type Bank struct {
 // Len returns the bytes of the bank.
 func (b *Bank) Len() int { return b.pool.size }
 
-// ReadAt reads bytes from an address. It fails when one is outside the bank, or the
-// device is closed.
+// ReadAt reads bytes from an address. It fails if one is outside the bank, or the device
+// is closed.
 func (b *Bank) ReadAt(dst []byte, addr int64) (int, error) {
 	err := b.each("device.ReadAt", len(dst), addr, func(s *span, in, at, n int) {
 		copy(dst[at:at+n], s.buf.data[s.at*s.buf.bytes+in:])
@@ -192,7 +192,7 @@ func (b *Bank) ReadAt(dst []byte, addr int64) (int, error) {
 	return len(dst), nil
 }
 
-// WriteAt writes bytes where buffers are; other bytes are lost. It fails as
+// WriteAt writes the bytes that belong to buffers; other bytes are lost. It fails as
 // ReadAt does.
 func (b *Bank) WriteAt(src []byte, addr int64) (int, error) {
 	err := b.each("device.WriteAt", len(src), addr, func(s *span, in, at, n int) {

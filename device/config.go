@@ -9,14 +9,14 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// Sharding is how pages are dealt to banks.
+// Sharding is the way in which pages are dealt to banks.
 type Sharding uint8
 
 const (
 	Interleaved   Sharding = iota // page by page over all banks
 	HeightSharded                 // a shard is some rows of the matrix, as wide as it
 	WidthSharded                  // a shard is some columns, as high as the matrix
-	BlockSharded                  // shards are blocks of the matrix, and lie in the grid as in it
+	BlockSharded                  // shards are blocks of the matrix; the grid of cores has their order in the matrix
 	NDSharded                     // shards are boxes of the tensor, dealt to the cores in turn
 )
 
@@ -42,14 +42,14 @@ func (r *Range) size() (columns, rows int) {
 	return r.Last.X - r.First.X + 1, r.Last.Y - r.First.Y + 1
 }
 
-// MemoryConfig says where in a device a tensor is. The zero value is TT-NN's
+// MemoryConfig describes the place of a tensor in a device. The zero value is TT-NN's
 // DRAM_MEMORY_CONFIG: interleaved over the banks of DRAM. MemoryConfig{Memory: L1} is
-// its L1_MEMORY_CONFIG. Place explains the rest.
+// TT-NN's L1_MEMORY_CONFIG. Place explains the other fields.
 type MemoryConfig struct {
 	Memory   Memory
 	Sharding Sharding
 	Shard    []int   // the extents of a shard, in elements: two, but for NDSharded
-	Cores    []Range // who gets shards, range after range; in DRAM the bank n is (n,0)
+	Cores    []Range // the cores that get shards, range after range; in DRAM, bank n is (n,0)
 	ColMajor bool    // cores of a range count down its columns, and blocks lie transposed
 	Grid2D   bool    // for NDSharded with two extents: the grid decides, as for BlockSharded
 }
@@ -81,7 +81,7 @@ func ints(v []int) string {
 	return strings.ReplaceAll(fmt.Sprint(v), " ", ",")
 }
 
-// Equal reports whether two configs agree in everything; TT-NN compares no ND shards.
+// Equal reports whether two configs agree in every field. TT-NN doesn't compare ND shards.
 func (c MemoryConfig) Equal(o MemoryConfig) bool {
 	return c.Memory == o.Memory && c.Sharding == o.Sharding && slices.Equal(c.Shard, o.Shard) &&
 		slices.Equal(c.Cores, o.Cores) && c.ColMajor == o.ColMajor && c.Grid2D == o.Grid2D
@@ -150,12 +150,13 @@ func (c *MemoryConfig) inGrid(op string, m *Model, rows, columns int) ([]int, er
 	return list, nil
 }
 
-// Shards returns c in L1 with shards that are as large as they must be for each of
-// its cores to get one, as TT-NN's helpers choose it: Sharding, Cores and ColMajor count. Rows of height and columns of width
-// shards are rounded up to tiles; of blocks that are rows, columns are rounded up to
-// 64 bytes. Blocks are dealt to the cores in turn, so it is an NDSharded config, which
-// differs from BlockSharded where shards are fewer than cores. It fails when the cores
-// aren't one rectangle, there are none, or the sharding is another.
+// Shards returns c in L1 with the smallest shards for which each of its cores has at most
+// one, as TT-NN's helpers choose them. Only Sharding, Cores and ColMajor of c count. Rows of
+// height shards and columns of width shards are rounded up to tiles. Columns of blocks
+// without tiles are rounded up to 64 bytes. Blocks are dealt to the cores in turn, so the
+// config is NDSharded, which differs from BlockSharded if there are fewer shards than cores.
+// Shards fails if the cores aren't one rectangle, if there are none, or for another
+// sharding.
 func Shards(s pack.Spec, c MemoryConfig) (MemoryConfig, error) {
 	const op = "device.Shards"
 	c = MemoryConfig{Memory: L1, Sharding: c.Sharding, Cores: c.Cores, ColMajor: c.ColMajor}

@@ -11,9 +11,9 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// ToDevice returns a copy of x on a device, placed as the config says: a tensor as rows, a
-// pack.Tensor as it is stored. A tensor that is there already, with the same config, gets
-// another handle and isn't copied. It fails as Empty does, and when x is closed.
+// ToDevice returns a copy of x on a device, placed by the config: a tensor as rows, a
+// pack.Tensor as it is stored. If x is on the device already, with the same config, ToDevice
+// returns another handle instead of a copy. It fails as Empty does, and if x is closed.
 func ToDevice(x tensor.Any, dev Device, c MemoryConfig) (Tensor, error) {
 	const op = "device.ToDevice"
 	var s pack.Spec
@@ -66,10 +66,9 @@ func widened(x tensor.Any, s pack.Spec) (pack.Tensor, error) {
 	return pack.Pack(x, &pack.Options{Format: s.Format(), Padded: s.Padded().Shape()})
 }
 
-// FromDevice returns a copy of t on the host, stored as its Spec says: pages are in their
-// order there, whatever banks they are in. A View comes as rows. A bool that was never
-// written is true. It fails when t is
-// deallocated, and with ErrPending while a queue writes it.
+// FromDevice returns a copy of t on the host with the storage of its Spec. There, pages are
+// in their order, for any banks. A View becomes rows. A bool that was never written is true.
+// FromDevice fails if t is deallocated, and with ErrPending while a queue writes it.
 func FromDevice(t Tensor) (pack.Tensor, error) {
 	const op = "device.FromDevice"
 	if err := t.ready(op); err != nil {
@@ -96,15 +95,16 @@ func FromDevice(t Tensor) (pack.Tensor, error) {
 	return out, nil
 }
 
-// CopyToDevice copies a tensor of the host to one on a device, of the same shape, type, tile
-// and format. It fails with ErrSpec where they differ, with ErrPending while a queue writes
-// dst, and when one is deallocated or closed; then dst is as it was.
+// CopyToDevice copies a tensor of the host to one on a device with the same shape, type,
+// tile and format. It fails with ErrSpec if these differ, with ErrPending while a queue
+// writes dst, and if one of the tensors is deallocated or closed. After an error dst is
+// unchanged.
 func CopyToDevice(dst Tensor, src tensor.Any) error {
 	return copyNow("device.CopyToDevice", dst.Any(), src)
 }
 
-// CopyToHost copies a tensor on a device to one of the host: see CopyToDevice. It fails too
-// when dst is read-only.
+// CopyToHost copies a tensor on a device to one of the host: see CopyToDevice. It also fails
+// if dst is read-only.
 func CopyToHost(dst tensor.Any, src Tensor) error {
 	return copyNow("device.CopyToHost", dst, src.Any())
 }
@@ -136,10 +136,10 @@ func copyNow(op string, dst, src tensor.Any) error {
 	return nil
 }
 
-// Copy queues a copy between tensors of the same shape, type, tile and format, one of which
+// Copy queues a copy between tensors of the same shape, type, tile and format. One of them
 // is on a device, the other there or on the host. A dst on the host changes in the event's
-// Wait; one on a device is pending until then, and reading it without the queue an error. It fails as CopyToDevice does, but takes
-// tensors that a queue writes.
+// Wait. A dst on a device is pending until then, and to read it without the queue is an
+// error. Copy fails as CopyToDevice does, but takes tensors that a queue writes.
 func Copy(q Queue, dst, src tensor.Any) (Event, error) {
 	const op = "device.Copy"
 	if q == nil {

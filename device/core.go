@@ -15,12 +15,12 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// Core is a core of the software accelerator. A kernel gets one to work with: Bytes and
-// Shards are the parts of its arguments in the core's own L1, Read and Write reach all
-// pages. A kernel reads the bytes of other cores from before its launch. Its own
-// writes show to them and to everybody when all cores are done, and to nobody when one fails.
+// Core is a core of the software accelerator. A kernel runs on one. Bytes and Shards return
+// the parts of its arguments in the core's own L1; Read and Write reach all pages. A kernel
+// reads the bytes of other cores as they were before its launch. Its own writes become
+// visible to all when all cores are done. If one core fails, they never do.
 //
-// Only the goroutine that a kernel runs in may use its Core.
+// Only the goroutine of a kernel may use its Core.
 type Core struct {
 	Coord
 	dev    *Sim
@@ -92,8 +92,8 @@ func (c *Core) cached(b *buffer) *local {
 }
 
 // Bytes returns the core's part of a tensor in L1, slot after slot, holes included. The
-// kernel may change it. It fails when t isn't an argument of the kernel, is in DRAM, or has
-// nothing on this core.
+// kernel may change it. Bytes fails if t isn't an argument of the kernel, is in DRAM, or has
+// no part on this core.
 func (c *Core) Bytes(t Tensor) ([]byte, error) {
 	l, err := c.own("device.Bytes", t)
 	if err != nil {
@@ -108,9 +108,8 @@ type Shard struct {
 	Tensor tensor.Any // its elements, without holes, but with the padding of its pages
 }
 
-// Shards returns the core's shards of a tensor in L1 as tensors over Bytes: elements that a kernel
-// writes to them are written. It fails as Bytes does, and when a format encodes the
-// elements.
+// Shards returns the core's shards of a tensor in L1 as tensors over Bytes, to which a kernel
+// may write. It fails as Bytes does, and if a format encodes the elements.
 func (c *Core) Shards(t Tensor) ([]Shard, error) {
 	const op = "device.Shards"
 	l, err := c.own(op, t)
@@ -172,9 +171,9 @@ func (p *Placement) shardLayout(s int) (origin []int, lay layout.Layout, err err
 	return origin, lay, err
 }
 
-// Read copies a page of an argument to dst, whose length is PageBytes, and counts it where
-// it comes from DRAM or another core. It fails when t isn't an argument, there is no such
-// page, or dst has another length.
+// Read copies a page of an argument to dst, whose length is PageBytes. It counts the bytes
+// if they come from DRAM or another core. It fails if t isn't an argument, if there is no
+// such page, or if dst has another length.
 func (c *Core) Read(t Tensor, page int, dst []byte) error {
 	b, at, from, err := c.reach("device.Read", t, page, len(dst))
 	if err != nil {
@@ -196,8 +195,8 @@ func (c *Core) Read(t Tensor, page int, dst []byte) error {
 	return nil
 }
 
-// Write copies src to a page of an argument: see Read. It is done when all cores are, in
-// the order of the cores, after their changes in Bytes.
+// Write copies src to a page of an argument: see Read. The copies take place when all cores
+// are done, in the order of the cores, after their changes in Bytes.
 func (c *Core) Write(t Tensor, page int, src []byte) error {
 	b, at, to, err := c.reach("device.Write", t, page, len(src))
 	if err != nil {
@@ -245,11 +244,11 @@ func (c *Core) changes() (out []write) {
 	return append(out, c.writes...)
 }
 
-// ForEachCore runs a function on the cores that have a shard of one of the tensors in
-// their L1, on all cores where none has, at the same time, and waits for them: Launch on a
-// queue of its own. An error or a panic of the function is an error with ErrKernel that
-// names the core, the first in the order of the grid; then nothing is written. A kernel
-// can't wait: in one, this, Sync, every Wait and every copy that waits fail with ErrKernel.
+// ForEachCore runs a function at the same time on the cores that have a shard of one of the
+// tensors in their L1, or on all cores if none has, and waits for them. It is Launch on a new
+// queue. If the function fails or panics, nothing is written, and the error wraps ErrKernel
+// and names the first such core in the order of the grid. A kernel can't wait: within one,
+// ForEachCore, Sync, every Wait and every copy that waits fail with ErrKernel.
 func (d *Sim) ForEachCore(f func(c *Core) error, ts ...Tensor) error {
 	if err := outside("device.ForEachCore"); err != nil {
 		return err

@@ -9,54 +9,56 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// Device has the methods of an accelerator that tensors need: the software one is a Sim, and a GPU
-// implements it.
+// Device has the methods of an accelerator that tensors need. The accelerator in software is
+// a Sim; GPUs implement Device, too.
 type Device interface {
 	// Model returns the numbers of the device.
 	Model() Model
-	// Strict reports whether tensors are refused whose width isn't a multiple of MinWidth.
+	// Strict reports whether the device refuses tensors whose width isn't a multiple of
+	// MinWidth.
 	Strict() bool
-	// Alloc takes bytes at the same address in each of some banks. The name is for the
+	// Alloc allocates bytes at the same address in each of the banks. The name is for the
 	// errors of later calls that find no room.
 	Alloc(k Memory, banks []int, bytes int, name string) (Buffer, error)
 	// NewQueue returns a queue without commands.
 	NewQueue() Queue
-	// Close gives everything back. It fails while commands are queued or at work.
+	// Close releases everything. It fails while commands are queued or at work.
 	Close() error
 }
 
 // Buffer is the same number of bytes at the same address in each of some banks.
 type Buffer interface {
-	// Device returns where it is.
+	// Device returns the device of the memory.
 	Device() Device
 	// Address returns the first byte in each bank.
 	Address() int
-	// Allocated reports whether the memory is there: not freed, the device not closed.
+	// Allocated reports whether the memory can be used: it isn't freed, and the device isn't
+	// closed.
 	Allocated() bool
-	// Pending reports whether commands may write it that nobody has waited for.
+	// Pending reports whether a command that nobody has waited for may write the memory.
 	Pending() bool
-	// Free gives the memory back, when the commands that use it are done. A second call
-	// does nothing.
+	// Free releases the memory when the commands that use it are done. A second call does
+	// nothing.
 	Free()
 }
 
-// Queue does commands one after the other, beside other queues. A command sees the writes of the
-// earlier ones of its queue. Other queues and the host see it when Wait of an Event
-// of that command or a later one has returned, or another queue has come After it. A
-// command that fails writes nothing, and those behind it aren't done: they fail too, until
-// the queue's Wait reports it.
+// Queue runs commands one after the other, in parallel to other queues. A command sees the
+// writes of the earlier commands of its queue. The host and other queues see its writes when
+// Wait of its Event, or of a later one, has returned; another queue also by After. A command
+// that fails writes nothing. Later commands aren't run: they fail too, until the queue's Wait
+// reports the failure.
 type Queue interface {
-	// Copy moves bytes, all moves reading before any writes. The bytes of the host that
-	// are read must stay as they are until the event is finished; bytes that are written
-	// change in the first Wait for it, which then calls seen, unless that is nil, and has
-	// its error too. seen doesn't wait for commands.
+	// Copy moves bytes; all moves read before any writes. Bytes of the host that are read
+	// must not change until the event is finished. Bytes of the host that are written change
+	// in the first Wait for the event. It then calls seen, unless that is nil, and returns
+	// its error, too. seen must not wait for commands.
 	Copy(moves []Move, seen func() error) (Event, error)
-	// Launch runs a kernel on the cores that have a shard of an argument in their L1, on
-	// all where none has. Sim takes a func(*Core) error; a device that compiles kernels
-	// takes its own. It counts as writing its arguments. A kernel doesn't wait.
+	// Launch runs a kernel on the cores that have a shard of an argument in their L1, or on
+	// all cores if none has. Sim takes a func(*Core) error; a device that compiles kernels
+	// takes its own type. A kernel counts as writing its arguments. It must not wait.
 	Launch(kernel any, args ...Tensor) (Event, error)
-	// After has later commands wait for an event, of any queue of the device, and see
-	// the writes before it.
+	// After makes later commands wait for an event, of any queue of the device, and see the
+	// writes before it.
 	After(e Event) error
 	// Wait waits for all commands, and returns the first failure since the last Wait.
 	Wait() error
@@ -66,20 +68,19 @@ type Queue interface {
 type Event interface {
 	// Done reports whether the command is finished.
 	Done() bool
-	// Wait returns when it is, with its error, and lets everyone see its writes and the writes of the
-	// commands before it.
+	// Wait waits until the command is finished and returns its error. It makes the writes of
+	// the command, and of the commands before it, visible to all.
 	Wait() error
 }
 
-// Move copies N bytes. Where a Place has no Buffer its bytes are the host's: Host[Offset:].
-// A source without either is zeros.
+// Move copies N bytes. If a Place has no Buffer, its bytes are the host's: Host[Offset:]. A
+// source without either is zeros.
 type Move struct {
 	To, From Place
 	N        int
 }
 
-// Place is a byte in a buffer, in the bank that is number Bank of the buffer's, or on the
-// host.
+// Place is a byte in a buffer, in bank number Bank of the buffer, or a byte on the host.
 type Place struct {
 	Buffer Buffer
 	Host   []byte
@@ -87,14 +88,14 @@ type Place struct {
 	Offset int
 }
 
-// Options say how a device works. A nil *Options is one of zeros.
+// Options control a device. A nil *Options means the zero value.
 type Options struct {
 	Strict bool // refuse tensors whose width isn't a multiple of MinWidth
 }
 
 // Open returns an accelerator in software: sim:wormhole and sim:blackhole have the numbers
-// of Wormhole and Blackhole, and sim:4x2 has the numbers of Wormhole, with 4 columns and 2 rows
-// of cores. New takes any others.
+// of Wormhole and Blackhole. sim:4x2 has the numbers of Wormhole, but 4 columns and 2 rows of
+// cores. New takes any other numbers.
 func Open(name string, o *Options) (*Sim, error) {
 	const op = "device.Open"
 	text, ok := strings.CutPrefix(name, "sim:")
@@ -108,8 +109,8 @@ func Open(name string, o *Options) (*Sim, error) {
 	return New(m, o)
 }
 
-// New returns an accelerator in software with the numbers of a model. It fails when there
-// are no cores or banks, or too many, or an alignment isn't a power of two.
+// New returns an accelerator in software with the numbers of a model. It fails if there are
+// no cores or banks, or too many, or if an alignment isn't a power of two.
 func New(m Model, o *Options) (*Sim, error) {
 	if err := m.check("device.New"); err != nil {
 		return nil, err
@@ -204,8 +205,8 @@ func (d *Sim) Used(k Memory, bank int) int {
 	return n
 }
 
-// Alloc takes memory: see Device. It fails with tensor.ErrMemory, and names the resident buffers,
-// when no address is free in all of the banks.
+// Alloc allocates memory: see Device. If no address is free in all of the banks, the error
+// wraps tensor.ErrMemory and names the resident buffers.
 func (d *Sim) Alloc(k Memory, banks []int, bytes int, name string) (Buffer, error) {
 	const op = "device.Alloc"
 	if k > L1 || bytes < 0 {
@@ -280,9 +281,9 @@ func (d *Sim) Sync() error {
 	return first
 }
 
-// Close gives all memory back; tensors on the device are deallocated. Bytes that were written and
-// never waited for are lost. It fails with ErrBusy, and does nothing, while commands are
-// queued or at work: Sync waits for them. A second call does nothing.
+// Close releases all memory; tensors on the device are deallocated. Bytes that were written
+// and never waited for are lost. While commands are queued or at work, Close does nothing and
+// fails with ErrBusy: Sync waits for them. A second call does nothing.
 func (d *Sim) Close() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -5,13 +5,13 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// PageLayouts returns the map from pages to places as two layouts: which of Banks, and
-// the byte in it. They have the axes of PageGrid, whose extents are rounded up to whole
-// shards, so that they hold where pages are, and where holes are. The first leaf of an
-// axis counts within a shard.
+// PageLayouts returns the map from pages to places as two layouts: the number of the bank
+// among Banks, and the byte in the bank. They have the axes of PageGrid. The extents are
+// rounded up to whole shards, so that the layouts hold the places of pages and of holes. The
+// first leaf of an axis counts within a shard.
 //
-// It fails where no layout is that map: where shards go around the banks in the middle of
-// an axis that isn't the first, as 3 columns of shards do on 2 banks.
+// PageLayouts fails if the map is no layout. That is so if shards wrap around the banks in
+// the middle of an axis other than the first, as 3 columns of shards do on 2 banks.
 func (p *Placement) PageLayouts() (bank, offset layout.Layout, err error) {
 	return p.layouts("device.PageLayouts", nil)
 }

@@ -48,14 +48,14 @@ type Model struct {
 	DRAMAlign int
 }
 
-// Wormhole and Blackhole return the numbers of Tenstorrent's processors: the cores of
-// the grid that tensors use, and all of their L1, of which firmware takes some on the
-// hardware. A size that doesn't fit an int is the largest one.
+// Wormhole returns the numbers of Tenstorrent's processor of that name: the cores of the
+// grid that tensors use, and their whole L1, although firmware takes a part of it on the
+// hardware. A size that doesn't fit an int is the largest int.
 func Wormhole() Model {
 	return Model{"wormhole", Coord{8, 8}, 1_499_136, 12, 1 << 30, 16, 32}
 }
 
-// Blackhole is the other: see Wormhole.
+// Blackhole returns the numbers of Tenstorrent's processor of that name: see Wormhole.
 func Blackhole() Model {
 	return Model{"blackhole", Coord{13, 10}, 1_572_864, 8, int(min(4_278_190_080, int64(maxInt))), 16, 64}
 }
@@ -76,7 +76,7 @@ func modelNamed(name string) (Model, bool) {
 	return m, ok && errX == nil && errY == nil
 }
 
-// mostBanks is how many cores or banks a device may have.
+// mostBanks is the most cores or banks of a device.
 const mostBanks = 1 << 12
 
 func (m Model) check(op string) error {
@@ -95,7 +95,7 @@ func (m Model) check(op string) error {
 	return nil
 }
 
-// Banks returns how many banks a kind of memory has; Host has none.
+// Banks returns the number of banks of a kind of memory; Host has none.
 func (m Model) Banks(k Memory) int {
 	grid := m.grid(k)
 	return grid.X * grid.Y
@@ -112,8 +112,8 @@ func (m Model) grid(k Memory) Coord {
 	return Coord{}
 }
 
-// Coord returns the place of a bank: that of its core in L1, row by row. It panics when
-// there is no such bank.
+// Coord returns the place of a bank; in L1 it is the place of its core, row by row. It panics
+// if there is no such bank.
 func (m Model) Coord(k Memory, bank int) Coord {
 	g := m.grid(k)
 	if bank < 0 || bank >= g.X*g.Y {
@@ -129,10 +129,10 @@ func (m Model) bytes(k Memory) (size, align int) {
 	return m.L1Bytes, m.L1Align
 }
 
-// MinWidth returns the least width of a tensor on a device, of which every width is to
-// be a multiple: the number of elements in four bytes, 1 of float32 and uint32, 2 of bfloat16, and 32 of
-// block floats, which come in tiles. It is checked by devices that are Strict. Of
-// formats it is asked by the format; f is nil where there is none.
+// MinWidth returns the number of which every width of a tensor on a device must be a
+// multiple. It is the number of elements in four bytes: 1 for float32 and uint32, 2 for
+// bfloat16. For block floats, which come in tiles, it is 32. For another format it is four
+// times the format's Group. f is nil if there is no format. Only Strict devices check it.
 func MinWidth(d dtype.DType, f pack.Format) int {
 	switch {
 	case f == pack.BFP8 || f == pack.BFP4:

@@ -20,20 +20,20 @@ type Placement struct {
 	config MemoryConfig
 	model  Model
 	page   [2]int // rows and columns of elements of a page
-	pages  []int  // how many pages there are along each axis; two axes or more
-	shard  []int  // of a shard
-	shards []int  // how many shards there are along each axis
+	pages  []int  // the number of pages along each axis; two axes or more
+	shard  []int  // the pages of a shard along each axis
+	shards []int  // the number of shards along each axis
 	count  int    // of shards
 	banks  []int
 	slot   int // bytes
 	slots  int // of a bank
 }
 
-// Place returns where the pages of a tensor go on a device.
+// Place returns the places of a tensor's pages on a device.
 //
-// A page is a tile; in rows it is a row, and where shards are narrower than the tensor
-// the piece of a row in a shard. Then, as for all shards of rows, the tensor's width is
-// padded to a multiple of the shard's: the Spec of the Placement says so.
+// A page is a tile. Without tiles it is a row, or the piece of a row in a shard that is
+// narrower than the tensor. For all shards of rows, the tensor's width is padded to a
+// multiple of the shard's, and the Spec of the Placement has that padding.
 //
 // Height, width and block shards are about the tensor's matrix. Height shards are to be
 // as wide as it, width shards as high, and each core has at most one. An NDSharded
@@ -237,16 +237,16 @@ func (p *Placement) PageBytes() int {
 	return n * p.spec.DType().Size()
 }
 
-// SlotBytes returns how far apart pages are in a bank: PageBytes, aligned.
+// SlotBytes returns the distance of pages in a bank: PageBytes, aligned.
 func (p *Placement) SlotBytes() int { return p.slot }
 
-// Slots returns how many slots each bank has.
+// Slots returns the number of slots of each bank.
 func (p *Placement) Slots() int { return p.slots }
 
-// BankBytes returns the bytes that each bank has.
+// BankBytes returns the bytes that the tensor takes in each bank.
 func (p *Placement) BankBytes() int { return p.slots * p.slot }
 
-// Pages returns the number of pages; of the zero value 0.
+// Pages returns the number of pages, 0 for the zero value.
 func (p *Placement) Pages() int {
 	if len(p.pages) == 0 {
 		return 0
@@ -254,21 +254,21 @@ func (p *Placement) Pages() int {
 	return product(p.pages)
 }
 
-// PageGrid returns how many pages there are along each axis, in a new slice: two, the
-// rows and columns of the matrix, or as many as the shards have.
+// PageGrid returns the number of pages along each axis, in a new slice. The axes are the
+// rows and columns of the matrix, or the axes of the shards.
 func (p *Placement) PageGrid() []int { return slices.Clone(p.pages) }
 
-// ShardGrid returns how many shards there are along each axis, in a new slice.
+// ShardGrid returns the number of shards along each axis, in a new slice.
 func (p *Placement) ShardGrid() []int { return slices.Clone(p.shards) }
 
-// ShardPages returns how many pages a shard has along each axis, in a new slice.
+// ShardPages returns the number of pages of a shard along each axis, in a new slice.
 func (p *Placement) ShardPages() []int { return slices.Clone(p.shard) }
 
 // Banks returns the banks that shards are dealt to, in that order, in a new slice. Some
 // may get none.
 func (p *Placement) Banks() []int { return slices.Clone(p.banks) }
 
-// Holes returns the number of slots, of all banks, that no page is in.
+// Holes returns the number of slots of all banks without a page.
 func (p *Placement) Holes() int { return len(p.banks)*p.slots - p.Pages() }
 
 func product(v []int) int {
@@ -279,8 +279,8 @@ func product(v []int) int {
 	return n
 }
 
-// Page returns where a page is: the bank, and the first byte, counted from where the
-// tensor begins in each bank. It fails when there is no such page.
+// Page returns the place of a page: the bank, and the first byte, counted from the
+// beginning of the tensor in each bank. It fails if there is no such page.
 func (p *Placement) Page(i int) (bank, offset int, err error) {
 	if i < 0 || i >= p.Pages() {
 		return 0, 0, fail("device.Page", tensor.ErrIndex, "there is no page %d of %d", i, p.Pages())
@@ -305,8 +305,8 @@ func (p *Placement) at(i int) (at, offset int) {
 	return shard % n, (shard/n*countW + within) * p.slot
 }
 
-// PageIn returns the page in a slot of the bank that is number at among Banks, or -1 for
-// a hole. It fails when there is no such bank or slot.
+// PageIn returns the page in a slot of bank number at among Banks, or -1 for a hole. It
+// fails if there is no such bank or slot.
 func (p *Placement) PageIn(at, slot int) (int, error) {
 	if at < 0 || at >= len(p.banks) || slot < 0 || slot >= p.slots {
 		return 0, fail("device.PageIn", tensor.ErrIndex, "there is no slot %d of bank %d; there are %d banks of %d", slot, at, len(p.banks), p.slots)
@@ -331,8 +331,8 @@ func (p *Placement) in(at, slot int) int {
 	return page
 }
 
-// Element returns where an element is, by one index per axis of the shape: the bank, and
-// its first byte. It fails when an index is outside its axis, and for elements that a
+// Element returns the place of an element by one index per axis of the shape: the bank,
+// and the first byte. It fails if an index is outside its axis, and for elements that a
 // format encodes.
 func (p *Placement) Element(idx ...int) (bank, offset int, err error) {
 	const op = "device.Element"

@@ -13,10 +13,10 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// Tensor is a tensor on a device. b := a is the same handle; Share and View make others on
-// the same memory, which goes back when all of them are deallocated or out of reach. The
-// zero value has none. Any makes a run-time tensor of it; no operator takes that,
-// FromDevice copies it to the host.
+// Tensor is a tensor on a device. b := a is the same handle. Share and View make other
+// handles on the same memory, which is released when all handles are deallocated or
+// unreachable. The zero value has no memory. Any makes a run-time tensor of it. No operator
+// takes that; FromDevice copies it to the host.
 type Tensor struct {
 	h    *handle
 	p    *Placement
@@ -55,9 +55,9 @@ func (r *root) drop(done *atomic.Bool) {
 	}
 }
 
-// Empty returns a tensor on a device with nothing written yet. It fails as Place does; when
-// the memory isn't to be had, with tensor.ErrMemory and the resident buffers; and on a Strict
-// device when the width isn't a multiple of MinWidth.
+// Empty returns a tensor on a device without writing to it. It fails as Place does. If there
+// is no memory, the error wraps tensor.ErrMemory and names the resident buffers. On a Strict
+// device Empty fails if the width isn't a multiple of MinWidth.
 func Empty(s pack.Spec, dev Device, c MemoryConfig) (Tensor, error) {
 	return allocate("device.Empty", s, dev, c)
 }
@@ -111,8 +111,8 @@ func (t *Tensor) ready(op string) error {
 	return nil
 }
 
-// Share returns another handle on the same memory, which stays until that is deallocated
-// too. It fails when t is deallocated.
+// Share returns another handle on the same memory, which stays until this handle is
+// deallocated, too. It fails if t is deallocated.
 func (t Tensor) Share() (Tensor, error) {
 	if err := t.open("device.Share"); err != nil {
 		return Tensor{}, err
@@ -122,10 +122,10 @@ func (t Tensor) Share() (Tensor, error) {
 	return t, nil
 }
 
-// View returns a tensor over a part of t's memory, with a handle of its own: the elements
-// at the offsets of a layout, counted from off, in the order of the storage of a
-// pack.Tensor, rows or tiles with their padding, whatever banks they are in. It fails when
-// one is outside, when a format encodes the elements, and when t is deallocated.
+// View returns a tensor over a part of t's memory, with its own handle: the elements at the
+// offsets of a layout, counted from off. Offsets are in the order of the storage of a
+// pack.Tensor, rows or tiles with their padding, for any banks. View fails if an offset is
+// outside, if a format encodes the elements, and if t is deallocated.
 func (t Tensor) View(off int, lay layout.Layout) (Tensor, error) {
 	const op = "device.View"
 	if err := t.open(op); err != nil {
@@ -145,7 +145,7 @@ func (t Tensor) View(off int, lay layout.Layout) (Tensor, error) {
 	return t, nil
 }
 
-// DType returns the type of the values: float32 where a format encodes them.
+// DType returns the type of the values: float32 if a format encodes them.
 func (t Tensor) DType() dtype.DType {
 	if t.p == nil {
 		return dtype.Invalid
@@ -167,8 +167,8 @@ func (t Tensor) Rank() int {
 	return lay.Rank()
 }
 
-// Dim returns the extent of an axis, which negative numbers count from the end. It panics
-// when there is no such axis.
+// Dim returns the extent of an axis; negative numbers count from the end. It panics if there
+// is no such axis.
 func (t Tensor) Dim(axis int) int {
 	lay := t.Layout()
 	if axis < -lay.Rank() || axis >= lay.Rank() {
@@ -180,11 +180,11 @@ func (t Tensor) Dim(axis int) int {
 	return lay.Dim(axis)
 }
 
-// Placement returns where the pages of the memory are; nil of the zero value.
+// Placement returns the places of the memory's pages, nil for the zero value.
 func (t Tensor) Placement() *Placement { return t.p }
 
-// Spec returns the description of the tensor in the memory: of a View, the one it looks
-// at.
+// Spec returns the description of the tensor in the memory. For a View, it is the
+// description of the viewed tensor.
 func (t Tensor) Spec() pack.Spec {
 	if t.p == nil {
 		return pack.Spec{}
@@ -192,7 +192,7 @@ func (t Tensor) Spec() pack.Spec {
 	return t.p.spec
 }
 
-// MemoryConfig returns the config; the zero value has that of DRAM.
+// MemoryConfig returns the config; for the zero value, the config of DRAM.
 func (t Tensor) MemoryConfig() MemoryConfig {
 	if t.p == nil {
 		return MemoryConfig{}
@@ -200,7 +200,7 @@ func (t Tensor) MemoryConfig() MemoryConfig {
 	return t.p.config
 }
 
-// Device returns where the tensor is; nil of the zero value.
+// Device returns the device of the tensor, nil for the zero value.
 func (t Tensor) Device() Device {
 	if t.h == nil {
 		return nil
@@ -208,8 +208,8 @@ func (t Tensor) Device() Device {
 	return t.h.root.buf.Device()
 }
 
-// Address returns the first byte of the tensor's memory in each of its banks. It fails when
-// it is deallocated.
+// Address returns the first byte of the tensor's memory in each of its banks. It fails if the
+// tensor is deallocated.
 func (t Tensor) Address() (int, error) {
 	if err := t.open("device.Address"); err != nil {
 		return 0, err
@@ -217,9 +217,9 @@ func (t Tensor) Address() (int, error) {
 	return t.h.root.buf.Address(), nil
 }
 
-// Buffer returns the memory, and the element of its storage where the Layout's offsets count
-// from, which is 0 but for a View: the part of a kernel's arguments that a device needs. The
-// memory is the tensor's, not the caller's to free. It fails when the tensor is deallocated.
+// Buffer returns the memory, and the element of its storage from which the Layout's offsets
+// count, which is 0 except for a View. Devices need both for the arguments of kernels. The
+// caller must not free the memory. Buffer fails if the tensor is deallocated.
 func (t Tensor) Buffer() (b Buffer, first int, err error) {
 	if err := t.open("device.Buffer"); err != nil {
 		return nil, 0, err
@@ -231,8 +231,8 @@ func (t Tensor) Buffer() (b Buffer, first int, err error) {
 // device isn't closed.
 func (t Tensor) IsAllocated() bool { return t.open("") == nil }
 
-// Deallocate ends this handle: every later use is an error. The memory goes back with the
-// last handle, and when the commands that use it are done. A second call does nothing.
+// Deallocate ends this handle: every later use is an error. The memory is released with the
+// last handle, when the commands that use it are done. A second call does nothing.
 func (t Tensor) Deallocate() {
 	if t.h != nil {
 		t.h.root.drop(t.h.done)
@@ -245,8 +245,8 @@ func (t Tensor) Close() error {
 	return nil
 }
 
-// Storage describes the memory, as the storage of a tensor on the host: its Kind is mem.Device,
-// Bytes the bytes of all banks. It panics when the tensor is deallocated.
+// Storage describes the memory like the storage of a tensor on the host. Its Kind is
+// mem.Device, and Bytes counts the bytes of all banks. It panics if the tensor is deallocated.
 func (t Tensor) Storage() tensor.Storage {
 	if err := t.open("device.Storage"); err != nil {
 		panic(err)
@@ -255,11 +255,11 @@ func (t Tensor) Storage() tensor.Storage {
 	return tensor.Storage{Kind: mem.Device, Bytes: len(t.p.banks) * t.p.BankBytes(), Align: align}
 }
 
-// Space is where the elements of a tensor live: on the host, or in a memory of a device.
+// Space is the place of a tensor's elements: the host, or a memory of a device.
 type Space struct {
 	Memory Memory
 	Device Device  // nil on the host
-	Banks  []Coord // that the tensor has pages in: the cores of L1; nil on the host
+	Banks  []Coord // the banks with pages of the tensor: in L1, cores; nil on the host
 }
 
 // String writes host, DRAM of wormhole, or L1 of wormhole, 4 cores from (0,0).
@@ -274,7 +274,7 @@ func (s Space) String() string {
 	return text
 }
 
-// SpaceOf returns where the elements of a tensor live.
+// SpaceOf returns the place of a tensor's elements.
 func SpaceOf(a tensor.Any) Space {
 	if t, ok := a.Foreign().(Tensor); ok {
 		return t.Space()
@@ -282,7 +282,7 @@ func SpaceOf(a tensor.Any) Space {
 	return Space{Memory: Host}
 }
 
-// Space returns where the elements live; of the zero value that is nowhere, and says host.
+// Space returns the place of the elements. For the zero value, which has none, it returns the host.
 func (t Tensor) Space() Space {
 	if t.h == nil {
 		return Space{Memory: Host}

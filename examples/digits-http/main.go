@@ -1,9 +1,9 @@
-// Command digits-http puts a model behind HTTP, in a server that has paths of its own:
+// Command digits-http serves a model over HTTP, in a server that has other paths, too:
 //
 //	go run ./examples/digits-http testdata/digits.onnx
 //
-// Clients of the open inference protocol ask /v2/, Prometheus asks /metrics, and POST /digit takes a picture as it is.
-// README.md shows how to ask it.
+// Clients of the open inference protocol use /v2/, Prometheus reads /metrics, and POST /digit takes a picture file.
+// README.md shows requests.
 package main
 
 import (
@@ -42,7 +42,7 @@ func main() {
 	}
 }
 
-// run answers on a listener until ctx ends, and lets the requests that run finish.
+// run answers on a listener until ctx ends, and lets running requests finish.
 func run(ctx context.Context, l net.Listener, model string) error {
 	defer l.Close()
 	m, err := onnx.Open(model)

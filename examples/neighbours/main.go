@@ -1,11 +1,11 @@
-// Command neighbours finds the nearest embeddings of queries: those with the largest product, exactly, a batch of
-// queries at a time.
+// Command neighbours finds the nearest embeddings of queries: the embeddings with the largest product. It is exact, and
+// takes a batch of queries at a time.
 //
 //	go run ./examples/neighbours [-k 10] [-batch 64] [-cosine] EMBEDDINGS.npy QUERIES.npy
 //
-// Both files hold float32, a row for each embedding and each query, of one length. A line of the output is a query: the rows of
-// its nearest embeddings, the best first; of equally near ones the first. The time per query goes to standard error. With
-// -cosine rows count by their direction alone.
+// Both files hold float32, a row for each embedding and each query, all of one length. A line of the output has the rows of
+// a query's nearest embeddings, the best first; of equally near ones, the first. The time per query goes to standard error.
+// With -cosine only the direction of rows counts.
 package main
 
 import (

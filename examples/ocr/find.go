@@ -83,7 +83,7 @@ func regions(p tensor.Tensor[float32]) (boxes []stdimage.Rectangle) {
 	return boxes
 }
 
-// ordered sorts boxes as people read.
+// ordered sorts boxes in reading order.
 func ordered(boxes []stdimage.Rectangle) []stdimage.Rectangle {
 	slices.SortFunc(boxes, func(a, b stdimage.Rectangle) int { return cmp.Compare(a.Min.Y+a.Max.Y, b.Min.Y+b.Max.Y) })
 	for from := 0; from < len(boxes); {

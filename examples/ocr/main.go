@@ -2,8 +2,8 @@
 //
 //	go run ./examples/ocr MODELS [PICTURE]
 //
-// One model finds where text is, the other reads one line of it. MODELS is the folder that holds them and their letters;
-// README.md says where they come from. Without a PICTURE the program reads one that it draws.
+// One model finds the places of text, the other reads a line of it. MODELS is the folder that holds them and their letters;
+// README.md names their source. Without a PICTURE the program reads one that it draws.
 package main
 
 import (
@@ -62,7 +62,7 @@ type reader struct {
 	letters          []string // by class: none, the letters of the list, a space
 }
 
-// A line is text and where it is.
+// A line is a line of text and its place.
 type line struct {
 	text  string
 	score float32 // the mean of the probabilities of its letters

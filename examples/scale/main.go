@@ -1,9 +1,9 @@
-// Scale computes where handwritten digits vary: the standard deviation of each pixel over all pictures, from an array
-// in chunks, by tasks that hold a part of it.
+// Command scale computes the variation of handwritten digits: the standard deviation of each pixel over all pictures. The
+// array is in chunks, and each task holds only a part of it.
 //
 //	go run ./examples/scale testdata/digits-test.npy
 //
-// The array could be larger than memory; so that the example shows chunks at work, they are of 20 pictures.
+// The array could be larger than memory. Chunks have only 20 pictures, so that the example uses several.
 package main
 
 import (

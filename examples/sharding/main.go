@@ -4,13 +4,13 @@
 //	go run ./examples/sharding [--svg FILE]
 //
 // The matrices are n by n float32, n = 1024, on P = 64 cores. They come from DRAM, each byte
-// once: 8n² bytes for the two of them. Then
+// once: 8n² bytes for both. Between cores move:
 //
-//   - in blocks, a core needs the blocks of its row of a and of its column of b, all but its
-//     own from other cores: 2(√P − 1)·4n² bytes in all;
-//   - in rows, it has its rows of a, and needs all of b but its own rows: (P − 1)·4n².
+//   - in blocks, 2(√P − 1)·4n² bytes: a core needs the blocks of its row of a and of its
+//     column of b, all but its own from other cores;
+//   - in rows, (P − 1)·4n² bytes: a core has its rows of a, and needs all of b but its own rows.
 //
-// The counts are these to the byte, and the product has the bits of op.MatMul.
+// The measured counts equal these to the byte, and the product has the bits of op.MatMul.
 package main
 
 import (

@@ -1,8 +1,9 @@
-// Command train teaches a small network the digits of testdata, and writes it as two ONNX models: of float32, and of integers.
+// Command train trains a small network on the digits of testdata, and writes it as two ONNX models: of float32, and of integers.
 //
 //	go run ./examples/train [-epochs 60] FOLDER
 //
-// Two thirds of the 540 pictures teach, the others test. The command prints how many of these each model gets right, and the sizes of the files.
+// Two thirds of the 540 pictures are for training, the others for the test. The command prints the number of test pictures that each model
+// gets right, and the sizes of the files.
 // The models have the same bytes on every machine.
 package main
 
@@ -159,7 +160,7 @@ func integers(b *onnx.Builder, x string, net network) string {
 	return layer(b, h, "w2", net.w2, net.b2)
 }
 
-// layer is x·w + bias with products of integers. A column of w has a scale.
+// layer builds x·w + bias with products of integers. Each column of w has a scale.
 func layer(b *onnx.Builder, x, name string, w, bias matrix) string {
 	scale := op.Div(op.ReduceMax(op.Abs(w), []int{0}), w.Scalar(127))
 	small := op.Cast[int8](op.Round(op.Div(w, scale)))
@@ -170,7 +171,7 @@ func layer(b *onnx.Builder, x, name string, w, bias matrix) string {
 	return b.Node("Add", []string{y, b.Weight(name+".bias", bias.Any())})
 }
 
-// score returns for how many rows the model's largest number is at the label.
+// score returns the number of rows for which the model's largest number is at the label.
 func score(m *onnx.Model, x matrix, labels []uint8) (right int, err error) {
 	s, err := onnx.NewSession(m)
 	if err != nil {

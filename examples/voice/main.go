@@ -2,7 +2,7 @@
 //
 //	go run ./examples/voice silero_vad_v5.onnx speech.wav
 //
-// It prints where speech begins and ends, in seconds. README.md says where the model comes from.
+// It prints the beginnings and ends of speech in seconds. README.md names the source of the model.
 package main
 
 import (

@@ -7,8 +7,8 @@ import (
 	"io"
 )
 
-// readWAV reads a WAV file of 16-bit samples, and returns their mean over all channels, from -1 to 1, and how many make a
-// second. The form is that of "Multimedia Programming Interface and Data Specifications 1.0", IBM and Microsoft, 1991.
+// readWAV reads a WAV file of 16-bit samples. It returns their mean over all channels, from -1 to 1, and the samples per
+// second. Source: "Multimedia Programming Interface and Data Specifications 1.0", IBM and Microsoft, 1991.
 func readWAV(r io.Reader) (samples []float32, rate int, err error) {
 	var head struct {
 		RIFF [4]byte

@@ -2,8 +2,8 @@ package imagedecoder
 
 import "image"
 
-// fromYCbCr returns the colours of a picture of luma and chroma, in whole numbers as libjpeg (jdcolor.c) and libwebp
-// (yuv.h) compute them.
+// fromYCbCr returns the colours of a picture of luma and chroma. It computes with integers as libjpeg (jdcolor.c) and libwebp
+// (yuv.h) do.
 func fromYCbCr(m *image.YCbCr, isWebP bool) func(x, y int) (r, g, b uint8) {
 	w, h := m.Rect.Dx(), m.Rect.Dy()
 	across, down := 1, 1

@@ -1,5 +1,5 @@
-// Package imagedecoder has the ONNX operator ImageDecoder, which no program needs unless its models do: it links the
-// decoders of pictures. A program that wants it gives it to its models:
+// Package imagedecoder has the ONNX operator ImageDecoder. It is a separate package since it links the decoders of pictures,
+// which only few programs need. A program adds the operator to its models:
 //
 //	m, err := onnx.Open("model.onnx")
 //	m.Operators = append(m.Operators, imagedecoder.Operator)
@@ -27,11 +27,11 @@ import (
 // Operator is ImageDecoder: the picture in the bytes of a file, a vector of uint8, as a tensor of uint8 of the shape
 // [height, width, channels]. The attribute pixel_format is RGB, the default, BGR, or Grayscale, which is one channel.
 //
-// It reads PNG, JPEG, BMP, TIFF, WebP, and PNM of the types P5 and P6 with up to 8 bits. Any other format, JPEG 2000
-// among it, is an error. Transparency is left out, numbers of 16 bits keep their upper 8. The colours of a JPEG or a lossy
-// WebP file of a half the resolution are brought up by the filters of libjpeg and libwebp, and turned into RGB in their
-// whole numbers. A JPEG's numbers may differ from libjpeg's by 2 units, whose transform rounds in another way.
-// Grey is (19595·R + 38470·G + 7471·B + 2¹⁵) / 2¹⁶, rounded down, as the reference implementation has it.
+// It reads PNG, JPEG, BMP, TIFF, WebP, and PNM of the types P5 and P6 with up to 8 bits. Any other format is an error, also
+// JPEG 2000. Transparency is left out, and samples of 16 bits keep their upper 8. In a JPEG or lossy WebP file, chroma of half
+// the resolution is upsampled by the filters of libjpeg and libwebp, and converted to RGB with their integers. A JPEG's samples
+// may differ from libjpeg's by 2 units, since its transform rounds in another way.
+// Grey is (19595·R + 38470·G + 7471·B + 2¹⁵) / 2¹⁶, rounded down, as in the reference implementation.
 //
 // A file that declares more than 2²⁴ pixels, and 64 for each of its bytes, is refused, as is a JPEG of more than 256 scans.
 var Operator = op.New(op.Info{Name: name, Versions: []int{20}, Attributes: []string{"pixel_format"},

@@ -59,7 +59,7 @@ func arrayOf(name string, own tensor.Any) (array, error) {
 	return array{t, own.Shape(), b, nil, own}, nil
 }
 
-// digest is the digest of the tensor: that of onnx.Value.
+// digest returns the digest of the tensor, the same as onnx.Value's.
 func (a *array) digest() (d receipt.Digest, err error) {
 	if a.t.isText() {
 		return onnx.StringsValue(a.shape, a.texts...).Digest()
@@ -91,7 +91,7 @@ func (r *request) digests(out map[string]array, take func(int64) error) (string,
 	return strings.Join(list, ", "), nil
 }
 
-// size is how many bytes the elements take in binary form.
+// size returns the number of bytes of the elements in binary form.
 func (a *array) size() int {
 	n := len(a.data)
 	for _, s := range a.texts {
@@ -152,8 +152,8 @@ func appendText(b []byte, text string) []byte {
 	return append(append(b, text[from:]...), '"')
 }
 
-// encode writes the answer to a request: JSON of header bytes, and binary data if header >= 0. Before it takes memory it
-// asks for it.
+// encode writes the answer to a request: JSON of header bytes, and binary data if header >= 0. It calls take before it
+// allocates memory.
 func (m *model) encode(r *request, out map[string]array, take func(int64) error) (b []byte, header int64, err error) {
 	room := 256 + 6*(len(m.name)+len(m.version)) + len(r.id) + len(r.echo)
 	for i, o := range r.outputs {

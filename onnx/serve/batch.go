@@ -72,7 +72,7 @@ func (m *model) batch(from *onnx.Model) {
 }
 
 // unequal returns the name of an input or output that isn't known to have as many rows as the others, "" if there is none.
-// Where an output doesn't name its first axis as the inputs do, its shape is inferred for two numbers of rows.
+// If an output doesn't name its first axis as the inputs do, unequal infers its shape for two numbers of rows.
 func (m *model) unequal(from *onnx.Model) string {
 	axis := ""
 	for _, p := range m.inputs {
@@ -97,7 +97,7 @@ func (m *model) unequal(from *onnx.Model) string {
 	return ""
 }
 
-// trial is a shape of an input of so many rows. Axes beyond the first that aren't fixed get an extent of 3.
+// trial returns a shape of an input with the given rows. Axes beyond the first that aren't fixed get an extent of 3.
 func (p *port) trial(rows int) []int {
 	shape := []int{rows}
 	for _, n := range p.shape[1:] {
@@ -109,7 +109,7 @@ func (p *port) trial(rows int) []int {
 	return shape
 }
 
-// inferred returns how many rows an output has where the inputs have so many, -1 if that isn't known.
+// inferred returns the number of rows of an output for inputs with the given rows, -1 if it isn't known.
 func (m *model) inferred(from *onnx.Model, output string, rows int) int64 {
 	in := make(map[string]tensor.Any)
 	for i := range m.inputs {
@@ -200,8 +200,8 @@ func (m *model) independent() (bool, error) {
 	return true, nil
 }
 
-// key says which requests may share a run: requests of equal keys. It also returns how many rows the inputs have, 0 if they
-// don't agree.
+// key returns the key of a request: requests with equal keys may share a run. It also returns the number of rows of the
+// inputs, 0 if they don't agree.
 func (b *batches) key(in map[string]onnx.Value) (string, int) {
 	rows := 0
 	var key strings.Builder
@@ -276,7 +276,7 @@ func (t *batch) start() {
 	go t.run()
 }
 
-// run runs the members together, and each alone if that fails, so that one gets no error of another.
+// run runs the members together. If that fails it runs each alone, so that no member gets the error of another.
 func (t *batch) run() {
 	m := t.of.m
 	s := m.s
@@ -359,7 +359,7 @@ func (m *model) together(members []*member, rows int) (map[string]onnx.Value, er
 	return in, nil
 }
 
-// deal gives each member its rows of the outputs. It reports false if an output doesn't have a row for each of the inputs.
+// deal gives each member its rows of the outputs. It returns false if an output doesn't have a row for each row of the inputs.
 func (m *model) deal(out map[string]array, members []*member, rows int) bool {
 	for _, a := range out {
 		if len(a.shape) == 0 || a.shape[0] != rows {
@@ -380,7 +380,7 @@ func (m *model) deal(out map[string]array, members []*member, rows int) bool {
 	return true
 }
 
-// cut returns n rows from first on of the elements of so many rows.
+// cut returns n rows, from first on, of a list with the elements of rows rows.
 func cut[T any](list []T, rows, first, n int) []T {
 	size := len(list) / rows
 	return list[first*size : (first+n)*size]

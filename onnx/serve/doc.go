@@ -14,17 +14,17 @@
 //	POST /v2/models/NAME[/versions/V]/infer      a run
 //	GET  /metrics                                counts and times in the text form of Prometheus
 //
-// Clients are not trusted. Whatever a body holds, the answer is a result or an error with a text, in bounded memory and
-// time; Options has the bounds. There is no encryption and no login: a proxy in front of the server has these.
+// Clients are not trusted. For any body, the answer is a result or an error with a text, in bounded memory and time; Options
+// has the bounds. There is no encryption and no login: use a proxy in front of the server for these.
 //
-// Numbers are exact. A float in an answer is the shortest text that reads back as the same bits. JSON has no word for
-// values that are no numbers: requests and answers have the words NaN, Infinity and -Infinity there, without quotes, as Triton's
-// server and the clients in Python do. Requests may also say Inf and -Inf, and null with Options.NullNaN. In binary form all bits stay.
+// Numbers are exact. A float in an answer is the shortest text that parses to the same bits. JSON has no infinities and NaNs:
+// requests and answers use the words NaN, Infinity and -Infinity, without quotes, as Triton's server and the clients in
+// Python do. Requests may also have Inf and -Inf, and null with Options.NullNaN. The binary form keeps all bits.
 //
-// A body may be a picture, where Options.Picture makes the input of it.
+// A body may be a picture, if Options.Picture makes the input of it.
 //
-// Tensors of strings have the datatype BYTES. In JSON a string is UTF-8; in binary form it is any bytes, with their number
-// before them in four bytes. An output that isn't UTF-8 can't be asked for as JSON.
+// Tensors of strings have the datatype BYTES. In JSON a string is UTF-8. In binary form it may have any bytes, after their
+// number in four bytes. An output that isn't UTF-8 can't be requested as JSON.
 //
 // Sources: required_api.md of github.com/kserve/kserve, inference_rest.md of github.com/kserve/open-inference-protocol,
 // and extension_binary_data.md of github.com/triton-inference-server/server.

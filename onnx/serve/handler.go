@@ -20,20 +20,20 @@ import (
 	"github.com/ashlar-go/ashlar/onnx"
 )
 
-// headerLength says in a request or an answer how many bytes of the body are JSON; binary data follow.
+// headerLength is the header of a request or an answer with the number of the body's bytes that are JSON; binary data follow.
 const headerLength = "Inference-Header-Content-Length"
 
-// A request with the header wantDigest, whatever its value, gets the digests of the outputs, in their order, in digestHeader.
+// A request with the header wantDigest, of any value, gets the digests of the outputs, in their order, in digestHeader.
 const (
 	wantDigest   = "Ashlar-Want-Digest"
 	digestHeader = "Ashlar-Digest"
 )
 
-// statusGone is the status that the metrics count where a client went away before its answer.
+// statusGone is the status in the metrics of requests whose client went away before the answer.
 const statusGone = 499
 
-// ServeHTTP answers a request; see the package comment for the paths. Errors are a JSON object with a text,
-// {"error": "…"}, and the status says whose fault it is.
+// ServeHTTP answers a request; see the package comment for the paths. An error is a JSON object with a text,
+// {"error": "…"}. Its status tells whether the client or the server is at fault.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	start, about := time.Now(), (*model)(nil)
 	answered := &answered{ResponseWriter: w, s: s}
@@ -196,7 +196,7 @@ func reply(w http.ResponseWriter, status int, v any) error {
 	return nil
 }
 
-// ready says whether requests are taken.
+// ready reports whether the server accepts requests.
 func (s *Server) ready() (status int, ready bool) {
 	if s.stopping() {
 		return http.StatusServiceUnavailable, false
@@ -333,7 +333,7 @@ func (s *Server) pictured(r *http.Request) (bool, error) {
 	return true, nil
 }
 
-// headerOf returns how many bytes of the body are JSON, -1 for all.
+// headerOf returns the number of the body's bytes that are JSON, -1 for all.
 func headerOf(r *http.Request) (int64, error) {
 	if c := r.Header.Get("Content-Encoding"); c != "" && c != "identity" {
 		return 0, refuse(http.StatusUnsupportedMediaType, "the content encoding %.40q isn't supported; send the body as it is", c)
@@ -360,7 +360,7 @@ func (s *Server) body(w http.ResponseWriter, r *http.Request, held *int64) ([]by
 		return nil, tooLarge()
 	}
 	src := http.MaxBytesReader(w, r.Body, s.o.MaxBody)
-	// The first piece is small: a client that announces much has sent nothing yet.
+	// The first piece is small, since a client that announces many bytes has sent none yet.
 	size := int64(64 << 10)
 	if r.ContentLength >= 0 {
 		size = min(size, r.ContentLength+1) // a byte more, for the end to show

@@ -14,13 +14,13 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// Serve answers on a listener until ctx ends. Then it takes no more connections and requests, lets running requests finish
-// within Options.Grace, stops the others, which get an error, and returns nil once all is over; or an error of the
-// listener. It closes the listener. A server that stopped doesn't start again.
+// Serve answers on a listener until ctx ends. Then it accepts no more connections and requests, and lets running requests
+// finish within Options.Grace. It stops requests that take longer; they get an error. Serve returns nil when all requests
+// have ended, or an error of the listener. It closes the listener. A server that stopped doesn't start again.
 //
-// Clients must send the head of a request within ten seconds. Requests that a web page of another origin sends are
-// refused, and on a loopback address requests that name a host other than localhost, addresses and Options.Hosts: a page on
-// the web could reach the server through its visitor's browser otherwise.
+// Clients must send the head of a request within ten seconds. Requests from a web page of another origin are refused. On a
+// loopback address, so are requests that name a host other than localhost, an address or one of Options.Hosts: otherwise a
+// page on the web could reach the server through its visitor's browser.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	if ctx == nil || l == nil {
 		return fmt.Errorf("serve: %w: the context or the listener is nil", tensor.ErrValue)

@@ -31,7 +31,7 @@ type input struct {
 	raw            []byte // so many bytes
 }
 
-// An output is one that a request asks for.
+// An output is an output that a request asks for.
 type output struct {
 	name          string
 	binary, given bool // given: binary is the output's own
@@ -43,11 +43,11 @@ const (
 	mostRank    = 64
 	mostName    = 4 << 10  // bytes of a name or an id
 	mostEcho    = 16 << 10 // bytes of all parameters that come back
-	perTensor   = 512      // about the bytes that an input or an output takes besides its words and elements
+	perTensor   = 512      // the approximate bytes of an input or an output besides its words and elements
 )
 
-// parse reads a body whose first header bytes are JSON; header < 0 stands for all of it. Before it keeps something beside the
-// body it asks for it.
+// parse reads a body whose first header bytes are JSON; header < 0 means the whole body. It calls take before it keeps bytes
+// besides the body.
 func parse(body []byte, header int64, take func(int64) error) (*request, error) {
 	r := &request{}
 	split := len(body)
@@ -258,7 +258,7 @@ func (s *scanner) output() (output, error) {
 	return out, err
 }
 
-// integer reads a whole number from 0 on.
+// integer reads an integer that isn't negative.
 func (s *scanner) integer() (int64, error) {
 	s.peek()
 	at := s.i
@@ -286,7 +286,7 @@ func (s *scanner) shape() (shape []int, err error) {
 	return shape, err
 }
 
-// count returns how many elements a shape has, false if that is beyond all memory.
+// count returns the number of elements of a shape, false if it is beyond any memory.
 func count(shape []int) (int, bool) {
 	n, fits := 1, true
 	for _, e := range shape {
@@ -300,12 +300,12 @@ func count(shape []int) (int, bool) {
 	return n, fits
 }
 
-// bad refuses an input.
+// bad returns an error about an input.
 func (in *input) bad(format string, args ...any) error {
 	return refuse(http.StatusBadRequest, "input %.100q: "+format, append([]any{in.name}, args...)...)
 }
 
-// value makes a tensor of an input; nan says whether null is NaN. Before it takes memory it asks for it.
+// value makes a tensor of an input; if nan is set, null is NaN. It calls take before it allocates memory.
 func (in *input) value(t *datatype, nan bool, take func(n int64) error) (v onnx.Value, err error) {
 	n, ok := count(in.shape)
 	switch {

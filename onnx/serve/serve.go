@@ -23,31 +23,31 @@ import (
 
 // Options bounds the resources that clients may take. The zero value is the default.
 type Options struct {
-	// MaxBody is how many bytes the body of a request may have; 0 means 64 MiB.
+	// MaxBody is the most bytes of a request's body; 0 means 64 MiB.
 	MaxBody int64
 
-	// MaxHeld is how many bytes of bodies, inputs and answers the server holds at one time, over all requests, besides
+	// MaxHeld is the most bytes of bodies, inputs and answers that the server holds at one time, over all requests, besides
 	// the memory of runs; 0 means 1 GiB. A request that doesn't fit gets the status 503, or 413 if it never would.
 	MaxHeld int64
 
-	// MaxMemory bounds each run, as onnx.Options.MaxMemory does. Between runs a model keeps memory of up to MaxRuns of
-	// them, 16 MiB each at most.
+	// MaxMemory bounds each run, as onnx.Options.MaxMemory does. Between runs a model keeps memory for up to MaxRuns runs,
+	// at most 16 MiB each.
 	MaxMemory int64
 
 	// MaxIterations bounds the loops of each run, as onnx.Options.MaxIterations does.
 	MaxIterations int64
 
-	// MaxRuns is how many runs go on at one time; 0 means as many as Go uses processors.
+	// MaxRuns is the most runs at one time; 0 means the number of processors that Go uses.
 	MaxRuns int
 
-	// MaxQueue is how many requests may wait for a run; 0 means 1024, a negative number none. One more gets the status
-	// 503 and is told to come back.
+	// MaxQueue is the most requests that wait for a run; 0 means 1024, a negative number none. A further request gets the
+	// status 503 with Retry-After.
 	MaxQueue int
 
-	// Timeout is how long a request may wait and run; 0 means a minute. It gets the status 504 then.
+	// Timeout is the most time that a request waits and runs; 0 means a minute. After it, the request gets the status 504.
 	Timeout time.Duration
 
-	// BodyTimeout is how long a client may take to send a body, and to take an answer; 0 means half a minute.
+	// BodyTimeout is the most time for a client to send a body, and to receive an answer; 0 means half a minute.
 	BodyTimeout time.Duration
 
 	// NullNaN takes null among the floats of a request in JSON as NaN. Without it null is an error.
@@ -60,7 +60,7 @@ type Options struct {
 	// its rows depend on each other, its requests run alone. Log names each model whose requests run alone, and the reason.
 	BatchDelay time.Duration
 
-	// MaxBatch is how many rows a shared run may have; 0 means 32.
+	// MaxBatch is the most rows of a shared run; 0 means 32.
 	MaxBatch int
 
 	// Picture makes values for the inputs of a model from the body of a request whose Content-Type is image/png or image/jpeg.
@@ -68,18 +68,18 @@ type Options struct {
 	// MaxHeld bounds, and returns its error. Another error gives the request the status 400. Nil gives it 415.
 	Picture func(inputs []onnx.ValueInfo, body []byte, take func(bytes int64) error) (map[string]tensor.Any, error)
 
-	// Grace is how long Serve lets requests finish once it is told to stop; 0 means half a minute.
+	// Grace is the time that running requests get to finish when Serve stops; 0 means half a minute.
 	Grace time.Duration
 
-	// Hosts are names besides localhost under which clients may ask for a server that Serve runs on a loopback address,
-	// behind a proxy that passes them on.
+	// Hosts are the host names, besides localhost, that clients may use for a server that Serve runs on a loopback address,
+	// behind a proxy that passes the names on.
 	Hosts []string
 
-	// Log gets errors of the server's own, and each request at level debug; nil means nothing is logged.
+	// Log gets the server's own errors, and each request at level debug; nil means nothing is logged.
 	Log *slog.Logger
 }
 
-// fill puts in defaults.
+// filled returns the options with defaults.
 func filled(opts *Options) Options {
 	o := Options{}
 	if opts != nil {
@@ -99,7 +99,7 @@ func filled(opts *Options) Options {
 	return o
 }
 
-// A Model is a model under the name by which clients ask for it.
+// A Model is a model and the name under which clients request it.
 type Model struct {
 	Name    string
 	Version string // empty: the version that the file has, or 1
@@ -109,7 +109,7 @@ type Model struct {
 }
 
 // A Server runs models for HTTP clients. It is an http.Handler: mount it in a mux at /v2/ and /metrics, or at a prefix
-// with http.StripPrefix, or let Serve do all. Its methods may be called from several goroutines at once.
+// with http.StripPrefix, or call Serve. Its methods may be called from several goroutines at once.
 type Server struct {
 	o      Options
 	models map[string]*model
@@ -153,12 +153,12 @@ type port struct {
 	optional bool    // an input with a default
 }
 
-// New makes a server of models, which must stay open until it is shut down. It returns the errors of onnx.NewSession, and errors of
-// models with inputs or outputs that the protocol has no words for: sequences, maps, complex numbers, 8-bit floats. In place
-// of the maps that a ZipMap makes of a tensor, as behind classifiers, the model has that tensor as an output.
+// New makes a server of models, which must stay open until it is shut down. It returns the errors of onnx.NewSession. It also
+// returns errors for models with inputs or outputs that the protocol can't describe: sequences, maps, complex numbers, 8-bit
+// floats. If a ZipMap makes maps of a tensor, as behind classifiers, the model has that tensor as an output instead.
 //
-// A model with an error doesn't end the others: New then returns a server of these beside errors.Join of the errors, and no
-// server if none is left.
+// A model with an error doesn't stop the others: New then returns a server of the other models beside errors.Join of the
+// errors, and no server if no model is left.
 func New(o *Options, models ...Model) (*Server, error) {
 	s := &Server{o: filled(o), models: make(map[string]*model), idle: make(chan struct{}), counts: make(map[counted]uint64)}
 	s.slots = make(chan struct{}, s.o.MaxRuns)
@@ -210,7 +210,7 @@ func (s *Server) unzipped(name string, m *onnx.Model) (*onnx.Model, error) {
 	return onnx.Extract(m, nil, outputs)
 }
 
-// wordsOf refuses names that can't stand in a path.
+// wordsOf returns an error for names that can't stand in a path.
 func wordsOf(what, name string) error {
 	if name == "" || name == "." || name == ".." || !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return r == '/' || r < ' ' || r == 0x7f }) {
 		return fmt.Errorf("%w: the %s %.100q can't stand in a path: want letters, and neither / nor control characters", tensor.ErrValue, what, name)
@@ -324,7 +324,7 @@ var (
 	errQueue    = &refusal{status: http.StatusServiceUnavailable, text: "too many requests wait; come back later"}
 )
 
-// begin counts a request, or refuses it when the server stops.
+// begin counts a request, or refuses it if the server stops.
 func (s *Server) begin() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -356,8 +356,8 @@ func (s *Server) stopping() bool {
 	return s.closing
 }
 
-// Shutdown refuses new requests and waits for running requests. When ctx ends before they do, their runs are stopped, and
-// they get an error; Shutdown then returns ctx's error, once they are gone. Call it before the models are closed.
+// Shutdown refuses new requests and waits for running requests. If ctx ends before they do, Shutdown stops their runs, and
+// they get an error. When they are gone, Shutdown returns ctx's error. Call it before the models are closed.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.mu.Lock()
 	if !s.closing {
@@ -442,7 +442,7 @@ func (s *Server) limits() onnx.Options {
 	return onnx.Options{MaxMemory: s.o.MaxMemory, MaxIterations: s.o.MaxIterations}
 }
 
-// mostKept is how many bytes a stream of a model may keep between runs.
+// mostKept is the most bytes that a stream of a model keeps between runs.
 const mostKept = 16 << 20
 
 // stream runs the model in a Stream that no other run uses. Its runs over equal shapes are prepared once.

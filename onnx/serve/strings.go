@@ -6,7 +6,7 @@ import (
 	"github.com/ashlar-go/ashlar/onnx"
 )
 
-// perString is about how many bytes a string takes in a tensor besides its own.
+// perString is the approximate number of bytes that a string takes in a tensor besides its own bytes.
 const perString = 96
 
 // strings makes a tensor of n strings of an input. In binary form each has its length before it, in four bytes.

@@ -42,7 +42,7 @@ func typeOf(is func(*datatype) bool) *datatype {
 	return nil
 }
 
-// element reads one element of JSON into to, which has its size. nan says whether null is NaN.
+// element reads one element of JSON into to, which has its size. If nan is set, null is NaN.
 func (s *scanner) element(t *datatype, to []byte, nan bool) error {
 	d := t.d
 	if d == dtype.Bool {
@@ -172,7 +172,7 @@ func appendElement(b []byte, d dtype.DType, from []byte) []byte {
 	return appendFloat(b, float64(math.Float32frombits(uint32(v))), 32)
 }
 
-// appendFloat writes the shortest text that reads back as v, a float of so many bits.
+// appendFloat writes the shortest text that parses to v, a float of the given bits.
 func appendFloat(b []byte, v float64, bits int) []byte {
 	switch {
 	case v != v:
@@ -187,7 +187,7 @@ func appendFloat(b []byte, v float64, bits int) []byte {
 
 var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 
-// appendBinary appends elements of so many bytes in little-endian order; it also makes memory's order of that.
+// appendBinary appends elements of size bytes in little-endian order. It also converts that order to the memory's.
 func appendBinary(b, data []byte, size int) []byte {
 	n := len(b)
 	b = append(b, data...)
