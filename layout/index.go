@@ -118,7 +118,7 @@ func (l Layout) Slice(idx ...Index) (out Layout, offset int, err error) {
 			named++
 		}
 	}
-	rank := l.Rank()
+	rank := l.Ref().Rank()
 	if named > rank {
 		return Layout{}, 0, fail("Slice", ErrAxis, "%d indices for the %d axes of %s", named, rank, l.ShapeString())
 	}
@@ -213,7 +213,7 @@ func (l *Layout) sliceNested(idx []Index, rest int) (Layout, int, error) {
 				axis++
 			}
 		case pointIndex:
-			n := l.Dim(axis)
+			n := l.Ref().Dim(axis)
 			i, ok := point(x.start, n)
 			if !ok {
 				return Layout{}, 0, badPoint(axis, x.start, n)
@@ -225,7 +225,7 @@ func (l *Layout) sliceNested(idx []Index, rest int) (Layout, int, error) {
 			if x.step == 0 {
 				return Layout{}, 0, zeroStep(axis)
 			}
-			start, count, step := x.resolve(l.Dim(axis))
+			start, count, step := x.resolve(l.Ref().Dim(axis))
 			off, ok := w.cut(l, axis, start, count, step)
 			if !ok {
 				return Layout{}, 0, fail("Slice", ErrView, "%v crosses the leaves of mode %d of %v unevenly; copy the tensor (Contiguous) or cut whole leaves", x, axis, *l)
@@ -234,14 +234,14 @@ func (l *Layout) sliceNested(idx []Index, rest int) (Layout, int, error) {
 			axis++
 		}
 	}
-	for ; axis < l.Rank(); axis++ {
+	for ; axis < l.Ref().Rank(); axis++ {
 		w.mode(l, axis)
 	}
 	out, err := w.layout("Slice")
 	if err != nil {
 		return Layout{}, 0, err
 	}
-	if out.Size() == 0 {
+	if out.Ref().Size() == 0 {
 		offset = 0
 	}
 	return out, offset, nil

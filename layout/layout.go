@@ -29,8 +29,8 @@ const Inline = 8
 // is the layout of rank 0, ():(), with one element at offset 0. Use Equal to
 // compare; == does not compile.
 //
-// Methods take a value, so that they chain: t.Layout().Coalesce().Size(). Only Plain
-// takes a pointer.
+// Methods take a value, so that they chain: t.Layout().Coalesce().Size(). Ref has some
+// of them for a pointer.
 type Layout struct {
 	_        [0]func()
 	ext, str [Inline]int // the leaves in order; flat when n == rank
@@ -202,37 +202,22 @@ func add(a, b int) (int, bool) {
 }
 
 // Rank returns the number of modes.
-func (l Layout) Rank() int {
-	if l.deep != nil {
-		return l.deep.rank
-	}
-	return int(l.rank)
-}
+func (l Layout) Rank() int { return l.Ref().Rank() }
 
 // Leaves returns the number of leaves: the rank of the flattened layout.
-func (l Layout) Leaves() int {
-	if l.deep != nil {
-		return len(l.deep.ext)
-	}
-	return int(l.n)
-}
+func (l Layout) Leaves() int { return l.Ref().Leaves() }
 
 // Flat reports whether no mode is nested.
-func (l Layout) Flat() bool { return l.Leaves() == l.Rank() }
+func (l Layout) Flat() bool { return l.Ref().Flat() }
 
 // Leaf returns the extent and the stride of leaf i. It panics with an *Error unless
 // 0 ≤ i < Leaves.
-func (l Layout) Leaf(i int) (ext, str int) {
-	if uint(i) < uint(l.n) { // n is 0 where there is deep
-		return l.ext[i], l.str[i]
-	}
-	return l.leaf(i)
-}
+func (l Layout) Leaf(i int) (ext, str int) { return l.Ref().Leaf(i) }
 
 //go:noinline
 func (l *Layout) leaf(i int) (ext, str int) {
-	if uint(i) >= uint(l.Leaves()) {
-		panic(fail("Leaf", ErrAxis, "leaf %d of a layout of %d leaves", i, l.Leaves()))
+	if uint(i) >= uint(l.Ref().Leaves()) {
+		panic(fail("Leaf", ErrAxis, "leaf %d of a layout of %d leaves", i, l.Ref().Leaves()))
 	}
 	e, s := l.leaves()
 	return e[i], s[i]
@@ -255,12 +240,7 @@ func (l *Layout) modeLeaves(i int) (ext, str []int) {
 
 // Dim returns the extent of mode i: the product of its leaves. It panics with an *Error
 // unless 0 ≤ i < Rank.
-func (l Layout) Dim(i int) int {
-	if l.n == l.rank && uint(i) < uint(l.n) {
-		return l.ext[i]
-	}
-	return l.dim(i)
-}
+func (l Layout) Dim(i int) int { return l.Ref().Dim(i) }
 
 //go:noinline
 func (l *Layout) dim(i int) int {
@@ -271,55 +251,27 @@ func (l *Layout) dim(i int) int {
 
 // checkMode panics unless there is a mode i.
 func (l *Layout) checkMode(op string, i int) {
-	if uint(i) >= uint(l.Rank()) {
-		panic(fail(op, ErrAxis, "mode %d of a layout of rank %d", i, l.Rank()))
+	if uint(i) >= uint(l.Ref().Rank()) {
+		panic(fail(op, ErrAxis, "mode %d of a layout of rank %d", i, l.Ref().Rank()))
 	}
 }
 
 // Stride returns the stride of mode i and whether the mode has a single one:
 // it is a leaf, or its leaves coalesce to one. It panics with an *Error
 // unless 0 ≤ i < Rank.
-func (l Layout) Stride(i int) (int, bool) {
-	if l.n == l.rank && uint(i) < uint(l.n) {
-		return l.str[i&7], true
-	}
-	l.checkMode("Stride", i)
-	ext, str := l.modeLeaves(i)
-	if len(ext) == 1 {
-		return str[0], true
-	}
-	if product(ext) == 0 {
-		return 0, true
-	}
-	step, count := 0, 1
-	for k, e := range ext {
-		switch {
-		case e == 1:
-			continue
-		case count == 1:
-			step = str[k]
-		case !follows(count, step, str[k]):
-			return 0, false
-		}
-		count *= e
-	}
-	return step, true
-}
+func (l Layout) Stride(i int) (int, bool) { return l.Ref().Stride(i) }
 
 // Shape returns the extents of the modes in a new slice.
 func (l Layout) Shape() []int {
-	s := make([]int, l.Rank())
+	s := make([]int, l.Ref().Rank())
 	for i := range s {
-		s[i] = l.Dim(i)
+		s[i] = l.Ref().Dim(i)
 	}
 	return s
 }
 
 // Size returns the number of coordinates: the product of the extents, 1 for rank 0.
-func (l Layout) Size() int {
-	ext, _ := l.leaves()
-	return product(ext)
-}
+func (l Layout) Size() int { return l.Ref().Size() }
 
 func product(ext []int) int {
 	n := 1
@@ -351,26 +303,12 @@ func (l Layout) Span() (lo, hi int) {
 
 // Equal reports whether l and m have the same nesting, extents and strides.
 // It compares the description, not the function: 4:1 and (2,2):(1,2) differ.
-func (l Layout) Equal(m Layout) bool {
-	if l.deep == nil && m.deep == nil {
-		return l.n == m.n && l.rank == m.rank && l.nest == m.nest && l.ext == m.ext && l.str == m.str
-	}
-	if l.Rank() != m.Rank() || l.Leaves() != m.Leaves() || string(l.tokens()) != string(m.tokens()) {
-		return false
-	}
-	for i := range l.Leaves() {
-		e, s := l.Leaf(i)
-		if f, t := m.Leaf(i); e != f || s != t {
-			return false
-		}
-	}
-	return true
-}
+func (l Layout) Equal(m Layout) bool { return l.Ref().Equal(&m) }
 
 // Offset returns the offset of linear coordinate i in colexicographic order:
 // the first mode is fastest. It fails unless 0 ≤ i < Size.
 func (l Layout) Offset(i int) (int, error) {
-	if n := l.Size(); i < 0 || i >= n {
+	if n := l.Ref().Size(); i < 0 || i >= n {
 		return 0, fail("Offset", ErrRange, "coordinate %d is outside the %d of %v", i, n, l)
 	}
 	ext, str := l.leaves()
@@ -397,18 +335,11 @@ func (l Layout) At(coord []int) (off, axis int) {
 	return l.atNested(coord)
 }
 
-// Plain returns the leaves of a flat layout of 1 to Inline modes, and their number, for
-// code that can't afford a call; the arrays must not be changed. For other layouts rank
-// is 0 or more than Inline, and the arrays say nothing.
-func (l *Layout) Plain() (ext, str *[Inline]int, rank int) {
-	return &l.ext, &l.str, int(l.n) + int(l.n^l.rank)<<8 // n is 0 where there is deep
-}
-
 // atNested goes through the nesting once: rest is what the leaves so far have left of
 // a mode's coordinate.
 func (l *Layout) atNested(coord []int) (off, axis int) {
-	if len(coord) != l.Rank() {
-		return 0, l.Rank()
+	if len(coord) != l.Ref().Rank() {
+		return 0, l.Ref().Rank()
 	}
 	if l.deep != nil {
 		for i, c := range coord {
@@ -461,12 +392,12 @@ func (l *Layout) atNested(coord []int) (off, axis int) {
 // order, the first mode fastest: At(Coord(i)) is Offset(i). It fails unless
 // 0 ≤ i < Size.
 func (l Layout) Coord(i int) ([]int, error) {
-	if n := l.Size(); i < 0 || i >= n {
+	if n := l.Ref().Size(); i < 0 || i >= n {
 		return nil, fail("Coord", ErrRange, "coordinate %d is outside the %d of %v", i, n, l)
 	}
-	c := make([]int, l.Rank())
+	c := make([]int, l.Ref().Rank())
 	for k := range c {
-		n := l.Dim(k)
+		n := l.Ref().Dim(k)
 		c[k], i = i%n, i/n
 	}
 	return c, nil

@@ -5,41 +5,12 @@ import "slices"
 // IsRowMajor reports whether the row-major order of the coordinates is the
 // order of the offsets 0, 1, 2, …: a tensor with this layout is contiguous.
 // Extents of 1 are ignored, and every empty layout is.
-func (l Layout) IsRowMajor() bool {
-	want := 1
-	if l.deep == nil && l.n == l.rank {
-		for i := int(l.n) - 1; i >= 0; i-- {
-			e := l.ext[i&7]
-			if e == 0 {
-				return true
-			}
-			if e != 1 && l.str[i&7] != want {
-				return l.Size() == 0
-			}
-			want *= e
-		}
-		return true
-	}
-	if l.Size() == 0 {
-		return true
-	}
-	for i := l.Rank() - 1; i >= 0; i-- {
-		lo, hi := l.ModeLeaves(i)
-		for k := lo; k < hi; k++ {
-			e, s := l.Leaf(k)
-			if e != 1 && s != want {
-				return false
-			}
-			want *= e
-		}
-	}
-	return true
-}
+func (l Layout) IsRowMajor() bool { return l.Ref().IsRowMajor() }
 
 // Permute returns the layout whose mode i is mode axes[i] of l. Axes count from
 // the end when negative. It fails unless axes names each mode once.
 func (l Layout) Permute(axes ...int) (Layout, error) {
-	rank := l.Rank()
+	rank := l.Ref().Rank()
 	if len(axes) != rank {
 		return Layout{}, fail("Permute", ErrAxis, "%d axes for rank %d of %s", len(axes), rank, l.ShapeString())
 	}
@@ -81,7 +52,7 @@ func badAxes(axes []int, rank int) error {
 // are aligned at the last axis; an axis of extent 1, or absent, is repeated with
 // stride 0. It fails when another extent differs.
 func (l Layout) BroadcastTo(shape ...int) (Layout, error) {
-	extra := len(shape) - l.Rank()
+	extra := len(shape) - l.Ref().Rank()
 	if extra < 0 {
 		return Layout{}, fail("BroadcastTo", ErrShape, "%s has more axes than %s", l.ShapeString(), tupleText(shape))
 	}
@@ -94,7 +65,7 @@ func (l Layout) BroadcastTo(shape ...int) (Layout, error) {
 		}
 		have, step := 1, 0
 		if i >= extra {
-			have = l.Dim(i - extra)
+			have = l.Ref().Dim(i - extra)
 		}
 		if have != want && have != 1 {
 			return Layout{}, fail("BroadcastTo", ErrShape, "%s doesn't stretch to %s: axis %d is %d, not 1 or %d",
@@ -135,10 +106,10 @@ func (l Layout) View(shape ...int) (Layout, error) {
 	if err != nil {
 		return Layout{}, err
 	}
-	if n := l.Size(); n != size {
+	if n := l.Ref().Size(); n != size {
 		return Layout{}, fail("View", ErrShape, "%s has %d elements, %s has %d", l.ShapeString(), n, tupleText(shape), size)
 	}
-	if size == 0 || l.IsRowMajor() {
+	if size == 0 || l.Ref().IsRowMajor() {
 		return compact(shape, true), nil
 	}
 	var buf [Inline]run
@@ -147,7 +118,7 @@ func (l Layout) View(shape ...int) (Layout, error) {
 	if len(runs) > 0 {
 		at, left, step = 0, runs[0].ext, runs[0].str
 	}
-	flat := l.Flat() && len(shape) <= Inline // then each axis lies in one run
+	flat := l.Ref().Flat() && len(shape) <= Inline // then each axis lies in one run
 	out := Layout{n: uint8(len(shape)), rank: uint8(len(shape))}
 	var groups [][2][]int // else the leaves of each axis, the last axis first
 	for i := len(shape) - 1; i >= 0; i-- {
@@ -198,10 +169,10 @@ type run struct {
 
 // rowRuns appends the runs of the row-major order, the fastest first.
 func (l *Layout) rowRuns(runs []run) []run {
-	for i := l.Rank() - 1; i >= 0; i-- {
+	for i := l.Ref().Rank() - 1; i >= 0; i-- {
 		lo, hi := l.ModeLeaves(i)
 		for k := lo; k < hi; k++ {
-			e, s := l.Leaf(k)
+			e, s := l.Ref().Leaf(k)
 			if e == 1 {
 				continue
 			}

@@ -65,7 +65,7 @@ func Dense(t tensor.Tensor[float64]) (m *mat.Dense, shared bool) {
 // take back.
 func lent(t tensor.Tensor[float64], n int, first ...tensor.Index) []float64 {
 	t.Slice(first...).Elems() // one element: but what is lent is the storage
-	data, off := t.Mutable()
+	data, off := tensor.Mutable(t)
 	return data[off : off+n : off+n]
 }
 

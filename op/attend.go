@@ -29,7 +29,7 @@ func operandText(a *tensor.Any) string {
 
 // sliceable returns a, or a copy where an axis has more than one stride, of which not any part is a view.
 func sliceable(a tensor.Any) tensor.Any {
-	if a.LayoutRef().Flat() {
+	if a.LayoutRef().Ref().Flat() {
 		return a
 	}
 	c := tensor.EmptyOf(a.DType(), a.Shape()...)

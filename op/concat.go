@@ -33,7 +33,7 @@ func concatenated(r *tensor.Any, axis int, ts []tensor.Any, opts []Option) {
 	s, d := plan.Read("Concat", 0, opts), ts[0].DType()
 	plan.AimShape(r, "Concat", &s, d, shape)
 	out := *r
-	if !r.LayoutRef().Flat() { // a part of a nested axis may have no view
+	if !r.LayoutRef().Ref().Flat() { // a part of a nested axis may have no view
 		out = tensor.EmptyOf(d, shape...)
 	}
 	at := make([]int, len(ts)+1)

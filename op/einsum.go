@@ -186,7 +186,7 @@ func diagonals(t tensor.Any, names []letter) term {
 // diagonal returns the elements with one index on axes i and j, of which the second, j, goes.
 func diagonal(t tensor.Any, i, j int) tensor.Any {
 	if t.Dim(i) == t.Dim(j) {
-		if !t.LayoutRef().Flat() {
+		if !t.LayoutRef().Ref().Flat() {
 			t = t.Contiguous() // a nested axis may have no single stride
 		}
 		t = tensor.Diagonal(*exec.Typed[bool](&t), 0, i, j).Any() // which doesn't look at elements

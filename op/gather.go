@@ -46,12 +46,12 @@ func gathered(r, a, indices *tensor.Any, axis int, opts []Option) {
 	}
 	// Both sides as [before, entry, after].
 	before, n, after := move.Around(src.Shape(), axis)
-	if src = src.Reshape(before, n, after); !src.LayoutRef().Flat() {
+	if src = src.Reshape(before, n, after); !src.LayoutRef().Ref().Flat() {
 		c := tensor.EmptyOf(d, before, n, after)
 		c.CopyFrom(src)
 		src = c
 	}
-	if !r.LayoutRef().Flat() || !r.CanView(before, len(at), after) {
+	if !r.LayoutRef().Ref().Flat() || !r.CanView(before, len(at), after) {
 		out = tensor.EmptyOf(d, r.Shape()...)
 	}
 	to := out.Reshape(before, len(at), after)
@@ -81,8 +81,8 @@ func pickEntries[W num.Elem](ctx context.Context, to, src *tensor.Any, at []int)
 	till, t0 := tensor.MutableOf[W](to)
 	stream := conv.Streams[W](to.Len())
 	before, after := to.Dim(0), to.Dim(2)
-	step, _ := src.LayoutRef().Stride(1)
-	col, _ := src.LayoutRef().Stride(2)
+	step, _ := src.LayoutRef().Ref().Stride(1)
+	col, _ := src.LayoutRef().Ref().Stride(2)
 	runs := before == 1 && step >= 0 && (col == 1 || after == 1) && to.IsContiguous()
 	exec.Split("Gather", ctx, len(at), before*after, func(lo, hi int) {
 		if runs {
@@ -99,10 +99,10 @@ func pickEntries[W num.Elem](ctx context.Context, to, src *tensor.Any, at []int)
 
 // entry returns entry i of a flat layout [before, entry, after].
 func entry(lay *layout.Layout, origin, i int) conv.Block {
-	row, _ := lay.Stride(0)
-	step, _ := lay.Stride(1)
-	col, _ := lay.Stride(2)
-	return conv.Block{Off: origin + i*step, Rows: lay.Dim(0), Row: row, Cols: lay.Dim(2), Col: col}
+	row, _ := lay.Ref().Stride(0)
+	step, _ := lay.Ref().Stride(1)
+	col, _ := lay.Ref().Stride(2)
+	return conv.Block{Off: origin + i*step, Rows: lay.Ref().Dim(0), Row: row, Cols: lay.Ref().Dim(2), Col: col}
 }
 
 func gatherShape(a, indices tensor.Any, axis int) []int {

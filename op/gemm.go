@@ -122,8 +122,8 @@ func gemmInto(j exec.Job, a, b, plus *tensor.Any, alpha, beta float32, rectify b
 // addend returns c stretched to a matrix, and the strides of its rows and columns.
 func addend(c *tensor.Any, m, n int) (matrix tensor.Any, row, col int) {
 	matrix = c.BroadcastTo(m, n)
-	row, ok := matrix.LayoutRef().Stride(0)
-	col, ok2 := matrix.LayoutRef().Stride(1)
+	row, ok := matrix.LayoutRef().Ref().Stride(0)
+	col, ok2 := matrix.LayoutRef().Ref().Stride(1)
 	if !ok || !ok2 || row < 0 || uint(col) > 1 {
 		return matrix.Contiguous(), n, 1
 	}
@@ -140,10 +140,10 @@ func scalarIn(d dtype.DType, v float32) tensor.Any {
 
 // gemmShape checks the operands of a Gemm, of which c may be nil, and appends the result's extents to shape.
 func gemmShape(shape []int, a, b, c *layout.Layout, transA, transB bool) []int {
-	if a.Rank() != 2 || b.Rank() != 2 {
+	if a.Ref().Rank() != 2 || b.Ref().Rank() != 2 {
 		panic(plan.Fail("Gemm", tensor.ErrShape, "operands of shapes %s and %s; both must be matrices", a.ShapeString(), b.ShapeString()))
 	}
-	m, k, kb, n := a.Dim(0), a.Dim(1), b.Dim(0), b.Dim(1)
+	m, k, kb, n := a.Ref().Dim(0), a.Ref().Dim(1), b.Ref().Dim(0), b.Ref().Dim(1)
 	if transA {
 		m, k = k, m
 	}

@@ -29,7 +29,7 @@ func TestLargeResults(t *testing.T) {
 	}
 	made := func(from int) tensor.Tensor[float32] {
 		x := tensor.Empty[float32](rows, cols)
-		data, off := x.Mutable()
+		data, off := tensor.Mutable(x)
 		for i := off; i < len(data); {
 			i += copy(data[i:], few[from%len(few):])
 			from = 0

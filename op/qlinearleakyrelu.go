@@ -78,7 +78,7 @@ func quantizedBy(name string, in []tensor.Any, shape []int, how requantizing, f 
 		}
 		of := scale
 		var y tensor.Any
-		f(&y, &wide, []Option{Context(ctx)})
+		f(&y, &wide, []Option{plan.Under(ctx)})
 		y = y.Contiguous()
 		r, by := move.ElemsOf[float64](&y), qy
 		if how == zeroFirst {

@@ -87,7 +87,7 @@ func rotary(r, x, cos, sin, at *tensor.Any, o RotaryEmbeddingOptions, opts []Opt
 	if x.Rank() == 3 {
 		apart = []int{batch, long, heads, width}
 	}
-	out := plan.Beside(r, !r.LayoutRef().Flat() || !r.CanView(apart...), x, cos, sin)
+	out := plan.Beside(r, !r.LayoutRef().Ref().Flat() || !r.CanView(apart...), x, cos, sin)
 	whole := sliceable(*x)
 	from, to := whole.Reshape(apart...), out.Reshape(apart...)
 	if x.Rank() == 4 {

@@ -131,7 +131,7 @@ func TestSoftmaxLong(t *testing.T) {
 	inf, odd := float32(math.Inf(1)), math.Float32frombits(0xffc12345)
 	for _, n := range []int{longLine - 1, longLine, longLine + 77, 4099} {
 		a := tensor.New[float32](9, n)
-		x, _ := a.Mutable()
+		x, _ := tensor.Mutable(a)
 		r := rand.New(rand.NewPCG(3, uint64(n)))
 		for i := range x {
 			x[i] = float32(r.NormFloat64() * 20)

@@ -48,7 +48,7 @@ const mostParts = 1 << 16
 
 // parts returns views of a along axis that have the given extents.
 func parts(a tensor.Any, axis int, sizes []int) []tensor.Any {
-	if !a.LayoutRef().Flat() { // a part of a nested axis may have no view
+	if !a.LayoutRef().Ref().Flat() { // a part of a nested axis may have no view
 		a = a.Contiguous()
 	}
 	idx := make([]tensor.Index, a.Rank())

@@ -13,7 +13,7 @@ import (
 // Cast first for that.
 func Trace[T num.Number](a tensor.Tensor[T], offset, axis1, axis2 int, opts ...Option) tensor.Tensor[T] {
 	plan.Present("Trace", exec.Ref(&a))
-	if !exec.Ref(&a).LayoutRef().Flat() { // a nested axis may have no single stride
+	if !exec.Ref(&a).LayoutRef().Ref().Flat() { // a nested axis may have no single stride
 		a = a.Contiguous()
 	}
 	return ReduceSum(tensor.Diagonal(a, offset, axis1, axis2), []int{-1}, opts...)

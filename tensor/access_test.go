@@ -163,7 +163,7 @@ func TestReadOnly(t *testing.T) {
 	} {
 		idx := make([]int, y.Rank())
 		for what, f := range map[string]func(){
-			"Set": func() { y.Set(1, idx...) }, "Fill": func() { y.Fill(1) }, "CopyFrom": func() { y.CopyFrom(tensor.Scalar[int32](1)) }, "Mutable": func() { y.Mutable() },
+			"Set": func() { y.Set(1, idx...) }, "Fill": func() { y.Fill(1) }, "CopyFrom": func() { y.CopyFrom(tensor.Scalar[int32](1)) }, "Mutable": func() { tensor.Mutable(y) },
 		} {
 			if err := tensor.Try(f); !errors.Is(err, tensor.ErrReadOnly) {
 				t.Errorf("%s.%s: %v", name, what, err)

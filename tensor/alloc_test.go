@@ -31,7 +31,7 @@ func calls() map[string]func() {
 		"Set":         func() { x.Set(2, 1, 2, 3) },
 		"Item":        func() { sink = scalar.Item() },
 		"Data":        func() { _, n = turned.Data() },
-		"Mutable":     func() { _, n = turned.Mutable() },
+		"Mutable":     func() { _, n = tensor.Mutable(turned) },
 		"Elems":       func() { n = len(x.Elems()) },
 		"Run":         func() { n = len(tensor.Run[float32](&a, a.LayoutRef())) },
 		"Dim":         func() { n = x.Dim(-1) },

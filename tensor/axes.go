@@ -48,7 +48,7 @@ func (t Tensor[T]) Transpose() Tensor[T] {
 func transpose(lay *layout.Layout) {
 	var few [layout.Inline]int
 	axes := few[:0]
-	for i := lay.Rank() - 1; i >= 0; i-- {
+	for i := lay.Ref().Rank() - 1; i >= 0; i-- {
 		axes = append(axes, i)
 	}
 	permute(lay, axes)
@@ -62,7 +62,7 @@ func SwapAxes[T num.Elem](t Tensor[T], a, b int) Tensor[T] {
 }
 
 func swapAxes(op string, lay *layout.Layout, a, b int) {
-	rank := lay.Rank()
+	rank := lay.Ref().Rank()
 	i, j := axisOf(op, a, rank), axisOf(op, b, rank)
 	var few [layout.Inline]int
 	axes := few[:0]
@@ -81,7 +81,7 @@ func MoveAxis[T num.Elem](t Tensor[T], from, to int) Tensor[T] {
 }
 
 func moveAxis(op string, lay *layout.Layout, from, to int) {
-	rank := lay.Rank()
+	rank := lay.Ref().Rank()
 	i, j := axisOf(op, from, rank), axisOf(op, to, rank)
 	var few [layout.Inline]int
 	axes := few[:0]
@@ -109,18 +109,18 @@ func (t Tensor[T]) Squeeze(axes ...int) Tensor[T] {
 }
 
 func squeeze(op string, w *where, axes []int) {
-	rank := w.lay.Rank()
+	rank := w.lay.Ref().Rank()
 	var few [layout.Inline]Index
 	idx := few[:0]
 	for i := range rank {
 		idx = append(idx, Colon)
-		if len(axes) == 0 && w.lay.Dim(i) == 1 {
+		if len(axes) == 0 && w.lay.Ref().Dim(i) == 1 {
 			idx[i] = I(0)
 		}
 	}
 	for _, a := range axes {
 		i := axisOf(op, a, rank)
-		if n := w.lay.Dim(i); n != 1 {
+		if n := w.lay.Ref().Dim(i); n != 1 {
 			panic(&Error{op, sprintf("axis %d has extent %d, not 1", a, n), ErrShape})
 		}
 		mark(op, idx, i, a, I(0))
@@ -136,7 +136,7 @@ func (t Tensor[T]) Unsqueeze(axes ...int) Tensor[T] {
 }
 
 func unsqueeze(op string, w *where, axes []int) {
-	rank := w.lay.Rank() + len(axes)
+	rank := w.lay.Ref().Rank() + len(axes)
 	var few [layout.Inline]Index
 	idx := few[:0]
 	for range rank {
@@ -159,7 +159,7 @@ func flip(op string, w *where, axes []int) {
 	back := R(None, None, -1)
 	var few [layout.Inline]Index
 	idx := few[:0]
-	for range w.lay.Rank() {
+	for range w.lay.Ref().Rank() {
 		idx = append(idx, Colon)
 		if len(axes) == 0 {
 			idx[len(idx)-1] = back

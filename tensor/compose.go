@@ -10,7 +10,7 @@ import (
 // has no single stride.
 func (t Any) Stride(axis int) int {
 	const op = "tensor.Stride"
-	return strideOf(op, &t.lay, axisOf(op, axis, t.lay.Rank()))
+	return strideOf(op, &t.lay, axisOf(op, axis, t.lay.Ref().Rank()))
 }
 
 // Coalesce returns the view with the fewest axes that has the elements of t in the
@@ -31,8 +31,8 @@ func Compose[T num.Elem](t Tensor[T], rhs layout.Layout) Tensor[T] {
 }
 
 func compose(op string, lay, rhs *layout.Layout) {
-	if lo, hi := rhs.Span(); lo < 0 || hi >= lay.Size() {
-		panic(&Error{op, sprintf("%v has the offsets %d to %d, the tensor %d elements", *rhs, lo, hi, lay.Size()), ErrIndex})
+	if lo, hi := rhs.Span(); lo < 0 || hi >= lay.Ref().Size() {
+		panic(&Error{op, sprintf("%v has the offsets %d to %d, the tensor %d elements", *rhs, lo, hi, lay.Ref().Size()), ErrIndex})
 	}
 	out, err := layout.Compose(*lay, *rhs)
 	if err != nil {
@@ -53,8 +53,8 @@ func ReshapeLayout[T num.Elem](t Tensor[T], lay layout.Layout) Tensor[T] {
 }
 
 func reshapeLayout(op string, lay, to *layout.Layout) {
-	if to.Size() != lay.Size() {
-		panic(&Error{op, sprintf("%s has %d elements, %v has %d", lay.ShapeString(), lay.Size(), *to, to.Size()), ErrShape})
+	if to.Ref().Size() != lay.Ref().Size() {
+		panic(&Error{op, sprintf("%s has %d elements, %v has %d", lay.ShapeString(), lay.Ref().Size(), *to, to.Ref().Size()), ErrShape})
 	}
 	if !to.IsCompact() {
 		panic(&Error{op, sprintf("%v is not compact, so elements would be lost or repeated; Compose takes it", *to), ErrShape})

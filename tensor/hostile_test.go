@@ -129,6 +129,7 @@ func subject(t *rapid.T) tensor.Tensor[float32] {
 
 // functions are the functions that take a tensor first.
 var functions = map[string]any{
+	"Mutable": tensor.Mutable[float32],
 	"AtCoord": tensor.AtCoord[float32], "AtOr": tensor.AtOr[float32], "Axis": tensor.Axis[float32], "Coalesce": tensor.Coalesce[float32],
 	"Compose": tensor.Compose[float32], "CopyColex": tensor.CopyColex[float32], "CopyFromAsync": tensor.CopyFromAsync[float32],
 	"CopyLogical": tensor.CopyLogical[float32], "Detach": tensor.Detach[float32], "Diagonal": tensor.Diagonal[float32],

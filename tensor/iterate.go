@@ -19,7 +19,7 @@ func ValuesOf[T num.Elem](a Any) iter.Seq[T] {
 	return func(yield func(T) bool) {
 		const op = "tensor.Values"
 		a.checkWord(op, dtype.Of[T](), a.pointer(op))
-		n := a.lay.Size()
+		n := a.lay.Ref().Size()
 		if n == 0 {
 			return
 		}
@@ -133,7 +133,7 @@ func positions(shape []int) iter.Seq[[]int] {
 func Axis[T num.Elem](t Tensor[T], axis int) iter.Seq2[int, Tensor[T]] {
 	moveAxis("tensor.Axis", &t.a.lay, axis, 0)
 	return func(yield func(int, Tensor[T]) bool) {
-		for i := range t.a.lay.Dim(0) {
+		for i := range t.a.lay.Ref().Dim(0) {
 			if !yield(i, t.Slice(I(i))) {
 				return
 			}
@@ -155,16 +155,16 @@ func Windows[T num.Elem](t Tensor[T], size ...int) iter.Seq2[[]int, Tensor[T]] {
 }
 
 func windows(op string, t *where, size []int) iter.Seq2[[]int, where] {
-	if len(size) != t.lay.Rank() {
-		panic(&Error{op, sprintf("%d sizes for the %d axes of %s", len(size), t.lay.Rank(), t.lay.ShapeString()), ErrShape})
+	if len(size) != t.lay.Ref().Rank() {
+		panic(&Error{op, sprintf("%d sizes for the %d axes of %s", len(size), t.lay.Ref().Rank(), t.lay.ShapeString()), ErrShape})
 	}
 	size = slices.Clone(size)
 	count := make([]int, len(size))
 	for k, n := range size {
-		if n < 0 || n > t.lay.Dim(k) {
-			panic(&Error{op, sprintf("a window of %d on axis %d of extent %d", n, k, t.lay.Dim(k)), ErrShape})
+		if n < 0 || n > t.lay.Ref().Dim(k) {
+			panic(&Error{op, sprintf("a window of %d on axis %d of extent %d", n, k, t.lay.Ref().Dim(k)), ErrShape})
 		}
-		count[k] = t.lay.Dim(k) - n + 1
+		count[k] = t.lay.Ref().Dim(k) - n + 1
 	}
 	return func(yield func([]int, where) bool) {
 		idx := make([]Index, len(size))

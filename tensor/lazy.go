@@ -26,5 +26,5 @@ func (t *Any) LazyBy() (by any, whole bool) {
 		return nil, false
 	}
 	l := t.st.lazy
-	return l.by, t.off == 0 && t.lay.Equal(l.lay)
+	return l.by, t.off == 0 && t.lay.Ref().Equal(&l.lay)
 }

@@ -264,8 +264,8 @@ func (s sliceOf[T]) nest(from int, shape []int) any {
 // extents before one of 0 ask for is limited by nothing else.
 func checkLists(op string, lay *layout.Layout) {
 	n := 1
-	for i := range lay.Rank() {
-		e := lay.Dim(i)
+	for i := range lay.Ref().Rank() {
+		e := lay.Ref().Dim(i)
 		if e == 0 && n > 1<<20 {
 			panic(&Error{op, sprintf("%s is %d lists without an element; the most is %d", lay.ShapeString(), n, 1<<20), ErrMemory})
 		}

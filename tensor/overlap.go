@@ -48,13 +48,13 @@ type term struct{ step, max int }
 func meet(a, b *layout.Layout, apart int) bool {
 	var few [2 * layout.Inline]term
 	terms, shift, target := few[:0], 0, apart
-	for i := range a.Leaves() {
-		ext, str := a.Leaf(i)
+	for i := range a.Ref().Leaves() {
+		ext, str := a.Ref().Leaf(i)
 		terms, shift = put(terms, ext, str)
 		target += shift
 	}
-	for i := range b.Leaves() {
-		ext, str := b.Leaf(i)
+	for i := range b.Ref().Leaves() {
+		ext, str := b.Ref().Leaf(i)
 		terms, shift = put(terms, ext, -str)
 		target += shift
 	}

@@ -10,7 +10,7 @@ import (
 // with the storage offsets of the elements shown, in the order of printing.
 func (e *printer) page(o *PrintOptions, texts func(offs []int) func(i int) string) string {
 	lay := &e.a.lay
-	n := lay.Size()
+	n := lay.Ref().Size()
 	if n == 0 {
 		return "[]"
 	}

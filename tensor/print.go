@@ -83,7 +83,7 @@ func (e *printer) text(o PrintOptions) string {
 	if s, none := e.nothing(); none {
 		return s
 	}
-	if e.a.lay.Rank() == 0 && o == (PrintOptions{}) {
+	if e.a.lay.Ref().Rank() == 0 && o == (PrintOptions{}) {
 		defer runtime.KeepAlive(e.a.st)
 		if s, ok := scalarText(e.dtype, e.all.at(e.a.origin())); ok {
 			return s
@@ -249,7 +249,7 @@ func (e *printer) texts(offs []int, o *PrintOptions) func(i int) string {
 			switch {
 			case real(i) == 0:
 				return "False"
-			case e.a.lay.Rank() == 0:
+			case e.a.lay.Ref().Rank() == 0:
 				return "True"
 			}
 			return " True"

@@ -70,7 +70,7 @@ func viewLayout(lay *layout.Layout, shape []int) (layout.Layout, error) {
 		if e < 0 {
 			var few [layout.Inline]int
 			full := append(few[:0], shape...)
-			if err := inferDim(lay.Size(), full, i); err != nil {
+			if err := inferDim(lay.Ref().Size(), full, i); err != nil {
 				return layout.Layout{}, err
 			}
 			return lay.View(full...)

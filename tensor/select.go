@@ -25,7 +25,7 @@ type selector struct {
 // layout is another. The indices are not checked.
 func selects(op string, a *Any, at []Tensor[int64], shape []int) *selector {
 	rest := tail(op, &a.lay, len(at))
-	if !a.lay.Flat() || !rest.IsRowMajor() {
+	if !a.lay.Ref().Flat() || !rest.IsRowMajor() {
 		return nil
 	}
 	s := &selector{mem: a.st.bytes(), size: a.st.dtype.Size(), n: 1}
@@ -38,8 +38,8 @@ func selects(op string, a *Any, at []Tensor[int64], shape []int) *selector {
 		x = x.Contiguous()
 		s.held = append(s.held, x)
 		v := x.Elems()
-		stride, _ := a.lay.Stride(k)
-		s.axes = append(s.axes, conv.Axis{N: a.lay.Dim(k), Stride: stride})
+		stride, _ := a.lay.Ref().Stride(k)
+		s.axes = append(s.axes, conv.Axis{N: a.lay.Ref().Dim(k), Stride: stride})
 		s.at = append(s.at, v)
 	}
 	s.axes[0].First = a.origin()
@@ -130,14 +130,14 @@ func (a *Any) run() []byte {
 // after the other.
 func source(op string, src *Any, parts bool) (mem []byte, step int) {
 	one := !parts
-	for i := range src.lay.Leaves() {
-		ext, str := src.lay.Leaf(i)
+	for i := range src.lay.Ref().Leaves() {
+		ext, str := src.lay.Ref().Leaf(i)
 		one = one && (str == 0 || ext == 1)
 	}
 	if one {
 		return src.run(), 0
 	}
-	if !src.lay.IsRowMajor() {
+	if !src.lay.Ref().IsRowMajor() {
 		compact(src, op)
 	}
 	return src.run(), 1
@@ -147,20 +147,20 @@ func source(op string, src *Any, parts bool) (mem []byte, step int) {
 // tensor of other elements, and how many bytes of the tensor each stands for; false where
 // something is different.
 func maskOf(a *Any, mask *Tensor[bool]) (truth []byte, row int, ok bool) {
-	if !a.lay.IsRowMajor() || mask.Rank() > a.lay.Rank() {
+	if !a.lay.Ref().IsRowMajor() || mask.Rank() > a.lay.Ref().Rank() {
 		return nil, 0, false
 	}
 	row = a.st.dtype.Size()
-	for k := range a.lay.Rank() {
+	for k := range a.lay.Ref().Rank() {
 		if k >= mask.Rank() {
-			row *= a.lay.Dim(k)
-		} else if a.lay.Dim(k) != mask.a.lay.Dim(k) {
+			row *= a.lay.Ref().Dim(k)
+		} else if a.lay.Ref().Dim(k) != mask.a.lay.Ref().Dim(k) {
 			return nil, 0, false
 		}
 	}
 	mask.a.pointer("tensor.Mask")
 	contiguous(&mask.a)
-	return mask.a.run()[:mask.a.lay.Size()], row, a.lay.Size() > 0
+	return mask.a.run()[:mask.a.lay.Ref().Size()], row, a.lay.Ref().Size() > 0
 }
 
 // filtered is Mask for a contiguous tensor.

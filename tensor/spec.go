@@ -37,11 +37,13 @@ func (s Spec) Any() Any { return Any{where: where{int(s.dtype), s.lay}} }
 func (s Spec) DType() dtype.DType { return s.dtype }
 
 // Rank returns the number of axes.
-func (s Spec) Rank() int { return s.lay.Rank() }
+func (s Spec) Rank() int { return s.lay.Ref().Rank() }
 
 // Dim returns the extent of an axis. Negative axes count from the end. It panics
 // when there is no such axis.
-func (s Spec) Dim(axis int) int { return s.lay.Dim(axisOf("tensor.Dim", axis, s.lay.Rank())) }
+func (s Spec) Dim(axis int) int {
+	return s.lay.Ref().Dim(axisOf("tensor.Dim", axis, s.lay.Ref().Rank()))
+}
 
 // Shape returns the extents of the axes, without padding, in a new slice.
 func (s Spec) Shape() []int { return s.lay.Shape() }
@@ -50,7 +52,7 @@ func (s Spec) Shape() []int { return s.lay.Shape() }
 func (s Spec) Layout() layout.Layout { return s.lay }
 
 // Len returns the number of elements, without padding.
-func (s Spec) Len() int { return s.lay.Size() }
+func (s Spec) Len() int { return s.lay.Ref().Size() }
 
 // Padded returns the description of a tensor without padding that has the padded
 // shape: s itself where nothing is padded.
@@ -95,7 +97,7 @@ func (s *Spec) extent(i int) int {
 	if i < 0 {
 		return 1
 	}
-	return s.lay.Dim(i)
+	return s.lay.Ref().Dim(i)
 }
 
 // Align returns s padded so that the extents are multiples of align, whose last

@@ -208,10 +208,14 @@ func fromBuffer(d dtype.DType, buf *mem.Buffer, data []byte) *storage {
 func (t Tensor[T]) Close() error { return t.a.Close() }
 
 // Closed reports whether the storage is given back. A Spec, the zero value and a lazy or a foreign tensor have none to give back.
-func (a Any) Closed() bool {
-	st := a.st
-	return st != nil && st.foreign == nil && st.lazy == nil && st.closed()
+func (a *Any) Closed() bool {
+	return a.st != nil && a.st.open() == nil && a.st.gone()
 }
+
+// gone is closed for a storage that open doesn't know.
+//
+//go:noinline
+func (m *storage) gone() bool { return m.foreign == nil && m.lazy == nil && m.closed() }
 
 // Close gives the storage back at once, as Tensor.Close does. Of a foreign tensor it is the
 // Close of the value it was made of, if that has one. A Spec and the zero value have nothing to

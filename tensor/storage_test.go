@@ -24,7 +24,7 @@ func closed[T num.Elem](t *testing.T, name string, x tensor.Tensor[T]) {
 	for what, f := range map[string]func(){
 		"At": func() { x.At(idx...) }, "Set": func() { x.Set(v, idx...) }, "Data": func() { x.Data() }, "Elems": func() { x.Elems() }, "Fill": func() { x.Fill(v) },
 		"Clone": func() { x.Clone() }, "Contiguous": func() { x.Contiguous() }, "CopyFrom": func() { x.CopyFrom(x) }, "Values": func() { values(x) },
-		"Overlaps": func() { x.Any().Overlaps(x.Any()) }, "Flatten": func() { tensor.Flatten(x) }, "Mutable": func() { x.Mutable() },
+		"Overlaps": func() { x.Any().Overlaps(x.Any()) }, "Flatten": func() { tensor.Flatten(x) }, "Mutable": func() { tensor.Mutable(x) },
 	} {
 		if err := tensor.Try(f); !errors.Is(err, tensor.ErrClosed) {
 			t.Errorf("%s: %s after Close: %v", name, what, err)
@@ -190,7 +190,7 @@ func TestMapped(t *testing.T) {
 		if !y.IsReadOnly() {
 			t.Errorf("%s is not read-only", name)
 		}
-		for what, f := range map[string]func(){"Set": func() { y.Set(1, 0, 0) }, "Fill": func() { y.Fill(1) }, "CopyFrom": func() { y.CopyFrom(tensor.Scalar[uint8](1)) }, "Mutable": func() { y.Mutable() }} {
+		for what, f := range map[string]func(){"Set": func() { y.Set(1, 0, 0) }, "Fill": func() { y.Fill(1) }, "CopyFrom": func() { y.CopyFrom(tensor.Scalar[uint8](1)) }, "Mutable": func() { tensor.Mutable(y) }} {
 			if err := tensor.Try(f); !errors.Is(err, tensor.ErrReadOnly) {
 				t.Errorf("%s.%s: %v", name, what, err)
 			}

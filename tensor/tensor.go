@@ -182,12 +182,12 @@ func (a Any) DType() dtype.DType {
 }
 
 // Rank returns the number of axes; 0 for a scalar.
-func (a Any) Rank() int { return a.lay.Rank() }
+func (a Any) Rank() int { return a.lay.Ref().Rank() }
 
 // Dim returns the extent of an axis. Negative axes count from the end. It panics
 // when there is no such axis.
 func (a Any) Dim(axis int) int {
-	return a.lay.Dim(axisOf("tensor.Dim", axis, a.lay.Rank()))
+	return a.lay.Ref().Dim(axisOf("tensor.Dim", axis, a.lay.Ref().Rank()))
 }
 
 // Shape returns the extents of the axes in a new slice.
@@ -207,11 +207,11 @@ func (a Any) At(idx ...int) any {
 }
 
 // Len returns the number of elements.
-func (a Any) Len() int { return a.lay.Size() }
+func (a Any) Len() int { return a.lay.Ref().Size() }
 
 // IsContiguous reports whether the elements stand in memory one after the other in
 // row-major order, as Tensor.IsContiguous does.
-func (a Any) IsContiguous() bool { return a.lay.IsRowMajor() }
+func (a Any) IsContiguous() bool { return a.lay.Ref().IsRowMajor() }
 
 // IsReadOnly reports whether writes panic, as Tensor.IsReadOnly does.
 func (a Any) IsReadOnly() bool { return a.off < 0 || a.st != nil && a.st.readOnly }
@@ -227,12 +227,12 @@ func (a Any) ReadOnly() Any {
 func (t Tensor[T]) DType() dtype.DType { return dtype.Of[T]() }
 
 // Rank returns the number of axes; 0 for a scalar.
-func (t Tensor[T]) Rank() int { return t.a.lay.Rank() }
+func (t Tensor[T]) Rank() int { return t.a.lay.Ref().Rank() }
 
 // Dim returns the extent of an axis. Negative axes count from the end. It panics
 // when there is no such axis.
 func (t Tensor[T]) Dim(axis int) int {
-	return t.a.lay.Dim(axisOf("tensor.Dim", axis, t.a.lay.Rank()))
+	return t.a.lay.Ref().Dim(axisOf("tensor.Dim", axis, t.a.lay.Ref().Rank()))
 }
 
 // Shape returns the extents of the axes in a new slice.
@@ -288,10 +288,10 @@ func (a *Any) Memory() (storage []byte, offset int) {
 // lay, which is row-major; otherwise nil. As with Tensor.Data, a must be kept alive past
 // the last use.
 func (a *Any) Run(lay *layout.Layout) []byte {
-	if &a.lay != lay && !a.lay.Equal(*lay) {
+	if &a.lay != lay && !a.lay.Ref().Equal(lay) {
 		return nil
 	}
-	p, o, n := a.pointer("tensor.Run"), a.origin(), lay.Size()
+	p, o, n := a.pointer("tensor.Run"), a.origin(), lay.Ref().Size()
 	if n > a.st.n-o {
 		return nil // lay isn't row-major
 	}
@@ -311,11 +311,11 @@ func Run[T num.Elem](a *Any, lay *layout.Layout) []T {
 }
 
 // Len returns the number of elements.
-func (t Tensor[T]) Len() int { return t.a.lay.Size() }
+func (t Tensor[T]) Len() int { return t.a.lay.Ref().Size() }
 
 // IsContiguous reports whether the elements stand in memory one after the other
 // in row-major order. Extents of 1 don't matter; empty tensors are.
-func (t Tensor[T]) IsContiguous() bool { return t.a.lay.IsRowMajor() }
+func (t Tensor[T]) IsContiguous() bool { return t.a.lay.Ref().IsRowMajor() }
 
 // IsReadOnly reports whether writes panic: the handle is a broadcast view or
 // came from ReadOnly, or the storage is read-only memory.
@@ -337,8 +337,8 @@ func (t Tensor[T]) ReadOnly() Tensor[T] {
 // last use, or use Elems.
 func (t Tensor[T]) Data() (data []T, offset int) { return read[T](&t.a, "tensor.Data"), t.a.origin() }
 
-// Mutable is Data for writing: it panics when the tensor is read-only.
-func (t Tensor[T]) Mutable() (data []T, offset int) {
+// Mutable is [Tensor.Data] for writing: it panics when the tensor is read-only.
+func Mutable[T num.Elem](t Tensor[T]) (data []T, offset int) {
 	return writable[T](&t.a, "tensor.Mutable"), t.a.origin()
 }
 
@@ -348,11 +348,11 @@ func (t Tensor[T]) Mutable() (data []T, offset int) {
 // to the slice of a read-only tensor is the caller's mistake and may fault.
 func (t Tensor[T]) Elems() []T {
 	d := read[T](&t.a, "tensor.Elems")
-	if !t.a.lay.IsRowMajor() {
+	if !t.a.lay.Ref().IsRowMajor() {
 		panic(notContiguous("tensor.Elems", &t.a.lay))
 	}
 	t.a.st.lend()
-	o, n := t.a.origin(), t.a.lay.Size()
+	o, n := t.a.origin(), t.a.lay.Ref().Size()
 	return d[o : o+n : o+n]
 }
 
@@ -366,7 +366,7 @@ func (t Tensor[T]) At(idx ...int) T {
 	// A matrix is looked up here, without another call; at does the rest, and the errors.
 	if len(idx) == 2 {
 		i, j, st := idx[0], idx[1], t.a.st
-		ext, str, rank := t.a.lay.Plain()
+		ext, str, rank := t.a.lay.Ref().Plain()
 		if rank == 2 && uint(i) < uint(ext[0]) && uint(j) < uint(ext[1]) && st != nil {
 			if p := st.open(); p != nil {
 				if off := t.a.origin() + i*str[0] + j*str[1]; uint(off) < uint(st.n) {
@@ -403,7 +403,7 @@ func AtOr[T num.Elem](t Tensor[T], otherwise T, idx ...int) T {
 	switch {
 	case axis < 0:
 		otherwise = d[t.a.origin()+off]
-	case axis == t.a.lay.Rank():
+	case axis == t.a.lay.Ref().Rank():
 		panic(badIndex("tensor.AtOr", &t.a.lay, idx, axis))
 	}
 	runtime.KeepAlive(t.a.st)
@@ -414,7 +414,7 @@ func AtOr[T num.Elem](t Tensor[T], otherwise T, idx ...int) T {
 func (t Tensor[T]) Set(v T, idx ...int) {
 	if len(idx) == 2 {
 		i, j, st := idx[0], idx[1], t.a.st
-		ext, str, rank := t.a.lay.Plain()
+		ext, str, rank := t.a.lay.Ref().Plain()
 		if rank == 2 && uint(i) < uint(ext[0]) && uint(j) < uint(ext[1]) && t.a.off >= 0 && st != nil && !st.readOnly {
 			if p := st.open(); p != nil {
 				if off := t.a.off + i*str[0] + j*str[1]; uint(off) < uint(st.n) {
@@ -431,10 +431,10 @@ func (t Tensor[T]) Set(v T, idx ...int) {
 }
 
 func badIndex(op string, lay *layout.Layout, idx []int, axis int) *Error {
-	if axis == lay.Rank() {
+	if axis == lay.Ref().Rank() {
 		return &Error{op, sprintf("%d indices for the %d axes of %s", len(idx), axis, lay.ShapeString()), ErrIndex}
 	}
-	return &Error{op, sprintf("index %d is outside axis %d of extent %d", idx[axis], axis, lay.Dim(axis)), ErrIndex}
+	return &Error{op, sprintf("index %d is outside axis %d of extent %d", idx[axis], axis, lay.Ref().Dim(axis)), ErrIndex}
 }
 
 // Item returns the only element of a tensor of any rank. It panics when there
@@ -447,7 +447,7 @@ func (t Tensor[T]) Item() T {
 }
 
 func checkOne(op string, lay *layout.Layout) {
-	if n := lay.Size(); n != 1 {
+	if n := lay.Ref().Size(); n != 1 {
 		panic(&Error{op, sprintf("%s has %d elements, not one", lay.ShapeString(), n), ErrShape})
 	}
 }

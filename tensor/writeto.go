@@ -36,7 +36,7 @@ func (t Any) WriteNested(w io.Writer) (int64, error) {
 	checkLists(op, lay)
 	defer runtime.KeepAlive(t.st)
 	var b strings.Builder
-	at := make([]int, lay.Rank())
+	at := make([]int, lay.Ref().Rank())
 	var nest func(axis int)
 	nest = func(axis int) {
 		if axis == len(at) {
@@ -44,7 +44,7 @@ func (t Any) WriteNested(w io.Writer) (int64, error) {
 			return
 		}
 		b.WriteByte('[')
-		for i := range lay.Dim(axis) {
+		for i := range lay.Ref().Dim(axis) {
 			if i > 0 {
 				b.WriteString(", ")
 			}
@@ -102,11 +102,11 @@ func writeGrid(op string, w io.Writer, lay *layout.Layout, put func(b *strings.B
 		put(&b, off, idx)
 	}
 	rows := *lay
-	if !lay.Flat() || lay.Rank() != 2 {
+	if !lay.Ref().Flat() || lay.Ref().Rank() != 2 {
 		rows = lay.Coalesce()
 	}
 	switch {
-	case lay.Size() == 0:
+	case lay.Ref().Size() == 0:
 	case rows.Rank() == 2:
 		for i := range rows.Dim(0) {
 			if i > 0 {
@@ -118,7 +118,7 @@ func writeGrid(op string, w io.Writer, lay *layout.Layout, put func(b *strings.B
 			}
 		}
 	default:
-		for i := range lay.Size() {
+		for i := range lay.Ref().Size() {
 			if i > 0 {
 				b.WriteByte(' ')
 			}

@@ -243,7 +243,7 @@ func build[T uint8 | float32](o Options, op string, img stdimage.Image, value *[
 	if err := tensor.Try(func() { t = tensor.Empty[T](o.shape(h2, w2)...) }); err != nil {
 		return tensor.Any{}, fmt.Errorf("%s: %w", op, err)
 	}
-	dst, _ := t.Mutable()
+	dst, _ := tensor.Mutable(t)
 	emit := func(y int, row []uint8) {
 		if o.HWC {
 			d := dst[y*w2*c:][:len(row)]

@@ -166,21 +166,21 @@ func EntriesOf(origin int, loops ...Loop) (e Entries) {
 // Matrices makes e the matrices of a batch that a layout stretches to, and returns their strides. An axis for the rows or the columns that
 // isn't there has stride 1.
 func (e *Entries) Matrices(lay *layout.Layout, rows, cols bool, batch []int) (row, col int) {
-	axis := lay.Rank()
+	axis := lay.Ref().Rank()
 	row, col = 1, 1
 	if cols {
 		axis--
-		col, _ = lay.Stride(axis)
+		col, _ = lay.Ref().Stride(axis)
 	}
 	if rows {
 		axis--
-		row, _ = lay.Stride(axis)
+		row, _ = lay.Ref().Stride(axis)
 	}
 	e.Clear()
 	for _, ext := range slices.Backward(batch) {
 		str := 0
-		if axis--; axis >= 0 && lay.Dim(axis) > 1 {
-			str, _ = lay.Stride(axis)
+		if axis--; axis >= 0 && lay.Ref().Dim(axis) > 1 {
+			str, _ = lay.Ref().Stride(axis)
 		}
 		e.Around(ext, str)
 	}

@@ -28,11 +28,11 @@ func narrowOf(a *tensor.Any, at *Entries) *narrowSide {
 // matrices. A single sum takes float32 alone.
 func Widens(m, n int, b *tensor.Any) bool {
 	lay := b.LayoutRef()
-	if !lay.Flat() || m*n == 1 {
+	if !lay.Ref().Flat() || m*n == 1 {
 		return false
 	}
-	for i := max(0, lay.Rank()-2); i < lay.Rank(); i++ {
-		if s, _ := lay.Stride(i); s == 1 {
+	for i := max(0, lay.Ref().Rank()-2); i < lay.Ref().Rank(); i++ {
+		if s, _ := lay.Ref().Stride(i); s == 1 {
 			return true
 		}
 	}

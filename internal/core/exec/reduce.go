@@ -64,17 +64,17 @@ type Axes struct {
 
 // Set sorts out the axes of a layout, and appends the result's extents to shape.
 func (x *Axes) Set(lay *layout.Layout, gone []bool, keepDims bool, shape []int) []int {
-	for i := range lay.Rank() {
+	for i := range lay.Ref().Rank() {
 		switch {
 		case !gone[i]:
-			shape = append(shape, lay.Dim(i))
+			shape = append(shape, lay.Ref().Dim(i))
 		case keepDims:
 			shape = append(shape, 1)
 		}
 	}
 	x.kept.Clear()
 	x.gone.Clear()
-	for i := lay.Rank() - 1; i >= 0; i-- {
+	for i := lay.Ref().Rank() - 1; i >= 0; i-- {
 		if gone[i] {
 			x.gone.mode(lay, i)
 		} else {
@@ -349,8 +349,8 @@ func (r *reducing) strips(from, till int) {
 // isn't so. This makes a call cheap.
 func ReduceDense(a, dst *tensor.Any, list []int, by *Reducer) bool {
 	lay, to := a.LayoutRef(), dst.LayoutRef()
-	rank, size := lay.Rank(), lay.Size()
-	if !lay.IsRowMajor() || !lay.Flat() || !to.Flat() || size == 0 || size > SplitCost/2 {
+	rank, size := lay.Ref().Rank(), lay.Ref().Size()
+	if !lay.Ref().IsRowMajor() || !lay.Ref().Flat() || !to.Ref().Flat() || size == 0 || size > SplitCost/2 {
 		return false
 	}
 	wide, n, kept := 1, size, 0 // neighbouring outputs whose elements are apart, and how many of those each has
@@ -372,7 +372,7 @@ func ReduceDense(a, dst *tensor.Any, list []int, by *Reducer) bool {
 		}
 		n = 1
 		for i := range rank {
-			e, _ := lay.Leaf(i)
+			e, _ := lay.Ref().Leaf(i)
 			if i >= first && i < first+len(list) {
 				n *= e
 				continue
@@ -380,13 +380,13 @@ func ReduceDense(a, dst *tensor.Any, list []int, by *Reducer) bool {
 			if i > first {
 				wide *= e
 			}
-			if kept == to.Rank() || to.Dim(kept) != e {
+			if kept == to.Ref().Rank() || to.Ref().Dim(kept) != e {
 				return false
 			}
 			kept++
 		}
 	}
-	if kept != to.Rank() {
+	if kept != to.Ref().Rank() {
 		return false
 	}
 	x, out := a.Run(lay), dst.Run(to)

@@ -29,7 +29,7 @@ func (s *Sequence) lines(lay *layout.Layout, axis, tail int) {
 	for i := axis + tail - 1; i >= axis; i-- {
 		s.mode(lay, i)
 	}
-	for i := lay.Rank() - 1; i >= 0; i-- {
+	for i := lay.Ref().Rank() - 1; i >= 0; i-- {
 		if i < axis || i >= axis+tail {
 			s.mode(lay, i)
 		}
@@ -40,7 +40,7 @@ func (s *Sequence) lines(lay *layout.Layout, axis, tail int) {
 func (s *Sequence) mode(lay *layout.Layout, i int) {
 	from, to := lay.ModeLeaves(i)
 	for k := from; k < to; k++ {
-		s.Around(lay.Leaf(k))
+		s.Around(lay.Ref().Leaf(k))
 	}
 }
 

@@ -214,7 +214,7 @@ func Ready(opts []Option, d dtype.DType) *tensor.Any {
 		return nil
 	}
 	dst := opts[0].into
-	if dst == nil || dst.DType() != d || dst.IsReadOnly() || dst.Closed() || !dst.LayoutRef().IsRowMajor() {
+	if dst == nil || dst.DType() != d || dst.IsReadOnly() || dst.Closed() || !dst.LayoutRef().Ref().IsRowMajor() {
 		return nil
 	}
 	return dst
@@ -286,7 +286,7 @@ var ErrUnsupported = errors.New("unsupported")
 func Aim(r *tensor.Any, name string, s *Settings, d dtype.DType, ls ...*layout.Layout) {
 	var few [8]int
 	shape := few[:0]
-	if len(ls) == 1 || len(ls) == 2 && ls[0].Equal(*ls[1]) {
+	if len(ls) == 1 || len(ls) == 2 && ls[0].Ref().Equal(ls[1]) {
 		shape = AppendShape(shape, ls[0])
 	} else {
 		shape = BroadcastShape(name, shape, ls...)

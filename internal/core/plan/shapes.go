@@ -21,16 +21,16 @@ func BroadcastShape(name string, shape []int, ls ...*layout.Layout) []int {
 func BroadcastLeading(name string, shape []int, last int, ls ...*layout.Layout) []int {
 	rank := 0
 	for _, l := range ls {
-		rank = max(rank, l.Rank()-last)
+		rank = max(rank, l.Ref().Rank()-last)
 	}
 	for i := range rank {
 		dim := 1
 		for _, l := range ls {
-			axis := i - (rank - (l.Rank() - last))
+			axis := i - (rank - (l.Ref().Rank() - last))
 			if axis < 0 {
 				continue
 			}
-			switch e := l.Dim(axis); {
+			switch e := l.Ref().Dim(axis); {
 			case e == dim || e == 1:
 			case dim == 1:
 				dim = e
@@ -92,19 +92,19 @@ const MostScratch = 1 << 20
 
 // AppendShape appends the extents of a layout.
 func AppendShape(shape []int, l *layout.Layout) []int {
-	for i := range l.Rank() {
-		shape = append(shape, l.Dim(i))
+	for i := range l.Ref().Rank() {
+		shape = append(shape, l.Ref().Dim(i))
 	}
 	return shape
 }
 
 // SameShape reports whether a layout has a shape.
 func SameShape(l *layout.Layout, shape []int) bool {
-	if l.Rank() != len(shape) {
+	if l.Ref().Rank() != len(shape) {
 		return false
 	}
 	for i, e := range shape {
-		if l.Dim(i) != e {
+		if l.Ref().Dim(i) != e {
 			return false
 		}
 	}
@@ -148,7 +148,7 @@ func ListText(v []int) string {
 // Spatial returns the extents after the first two axes, and panics when there
 // are none.
 func Spatial(name string, l *layout.Layout) []int {
-	if l.Rank() < 3 {
+	if l.Ref().Rank() < 3 {
 		panic(Fail(name, tensor.ErrShape, "the input has shape %s; want [N, C] and at least one spatial axis", l.ShapeString()))
 	}
 	return l.Shape()[2:]

@@ -167,7 +167,7 @@ func (q *weighed) some(room *tensor.Any, from, till []int, r *tensor.Any, ctx co
 		switch {
 		case whole:
 			return *a, true
-		case !a.LayoutRef().Flat():
+		case !a.LayoutRef().Ref().Flat():
 			return a.Contiguous().Slice(idx...), false
 		}
 		return a.Slice(idx...), false
@@ -221,7 +221,7 @@ func Same(a, b *tensor.Any) bool {
 	if a.IsZero() || b.IsZero() {
 		return a.IsZero() && b.IsZero()
 	}
-	if !a.SameData(*b) || !a.LayoutRef().Equal(*b.LayoutRef()) {
+	if !a.SameData(*b) || !a.LayoutRef().Ref().Equal(b.LayoutRef()) {
 		return false
 	}
 	_, i := a.Memory()

@@ -32,7 +32,7 @@ func Fused(r *tensor.Any, name string, y *tensor.Any, s plan.Settings) func() {
 	plan.Aim(r, name, &s, y.DType(), y.LayoutRef())
 	dst := *r
 	f := fusion{name: name, Settings: s, whole: map[*Note]*tensor.Any{}}
-	if a.By != nil && dst.LayoutRef().Flat() {
+	if a.By != nil && dst.LayoutRef().Ref().Flat() {
 		f.compute(a.By, &dst)
 	} else { // there is nothing to compute, or blocks of a nested axis have no layout
 		f.copy(&dst, f.computed(a))
@@ -216,7 +216,7 @@ func (f *fusion) pass(n *Note, dst *tensor.Any) *pass {
 		t := f.computed(a)
 		over := conv.Overlap(exec.Reach(t), exec.Reach(dst))
 		p.past = p.past && !over
-		if !t.LayoutRef().Flat() || over && !identical(t, dst) {
+		if !t.LayoutRef().Ref().Flat() || over && !identical(t, dst) {
 			whole := empty(t.DType(), t.Shape())
 			f.copy(whole, t)
 			t = whole
@@ -462,7 +462,7 @@ func (p *pass) next(w *worker, ahead *simd.Prefetch) {
 
 // identical reports whether two tensors are the same type, memory and layout.
 func identical(t, u *tensor.Any) bool {
-	return t.DType() == u.DType() && conv.Same(exec.Reach(t), exec.Reach(u)) && t.LayoutRef().Equal(*u.LayoutRef())
+	return t.DType() == u.DType() && conv.Same(exec.Reach(t), exec.Reach(u)) && t.LayoutRef().Ref().Equal(u.LayoutRef())
 }
 
 // dense reports whether t is n elements in row-major order, or one for all.

@@ -143,7 +143,7 @@ func (o *Operator) parts(r, a *tensor.Any, list []int, p float64, keep bool, opt
 // reduced sorts out the axes of a reduction, of which nil means all, and appends the
 // result's extents to shape.
 func reduced(x *exec.Axes, shape []int, name string, lay *layout.Layout, list []int, keepDims bool) []int {
-	rank := lay.Rank()
+	rank := lay.Ref().Rank()
 	var few [layout.Inline]bool
 	gone := append(few[:0], make([]bool, rank)...)
 	for _, a := range list {
@@ -231,8 +231,8 @@ func (o *Operator) Plan(c *plan.Use, p *plan.Draft) {
 
 // refuseEmpty panics when there is an output with no element to choose from.
 func refuseEmpty(name string, lay *layout.Layout, axis int) {
-	for i := range lay.Rank() {
-		if (lay.Dim(i) == 0) != (i == axis) {
+	for i := range lay.Ref().Rank() {
+		if (lay.Ref().Dim(i) == 0) != (i == axis) {
 			return
 		}
 	}

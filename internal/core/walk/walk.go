@@ -50,20 +50,20 @@ func (p *Nest) Free() {
 func New(ls ...*layout.Layout) *Nest {
 	p := pool.Get().(*Nest)
 	p.Loops, p.n, p.Base = p.Loops[:0], len(ls), [Max]int{}
-	p.Size, p.outer = ls[0].Size(), 0
+	p.Size, p.outer = ls[0].Ref().Size(), 0
 	if p.Size == 0 { // no loops by the other extents, which may be huge
 		p.Loops = append(p.Loops, Loop{}, Loop{Ext: 1})
 		return p
 	}
 	flat := true
 	for _, l := range ls {
-		flat = flat && l.Flat()
+		flat = flat && l.Ref().Flat()
 	}
-	for axis := ls[0].Rank() - 1; axis >= 0; axis-- { // row-major: the last axis is fastest
+	for axis := ls[0].Ref().Rank() - 1; axis >= 0; axis-- { // row-major: the last axis is fastest
 		if flat {
 			var loop Loop
 			for o, l := range ls {
-				loop.Ext, loop.Str[o] = l.Leaf(axis)
+				loop.Ext, loop.Str[o] = l.Ref().Leaf(axis)
 			}
 			p.put(loop)
 		} else {
@@ -104,7 +104,7 @@ func (p *Nest) refine(ls []*layout.Layout, axis int) {
 		at[o], hi[o] = l.ModeLeaves(axis)
 		left[o] = 1
 	}
-	from, rest := len(p.Loops), ls[0].Dim(axis)
+	from, rest := len(p.Loops), ls[0].Ref().Dim(axis)
 	if rest == 0 {
 		p.Loops = append(p.Loops, Loop{})
 		return
@@ -113,7 +113,7 @@ func (p *Nest) refine(ls []*layout.Layout, axis int) {
 		take := rest
 		for o, l := range ls {
 			for left[o] == 1 && at[o] < hi[o] {
-				left[o], step[o] = l.Leaf(at[o])
+				left[o], step[o] = l.Ref().Leaf(at[o])
 				at[o]++
 			}
 			take = min(take, left[o])
@@ -136,7 +136,7 @@ func (p *Nest) refine(ls []*layout.Layout, axis int) {
 
 // table lists the offsets of every position of an axis.
 func table(ls []*layout.Layout, axis int) Loop {
-	n := ls[0].Dim(axis)
+	n := ls[0].Ref().Dim(axis)
 	loop := Loop{Ext: n, Table: new([Max][]int)}
 	for o, l := range ls {
 		t := make([]int, n)
@@ -144,7 +144,7 @@ func table(ls []*layout.Layout, axis int) Loop {
 		for i := range t {
 			c := i
 			for k := lo; k < hi; k++ {
-				e, s := l.Leaf(k)
+				e, s := l.Ref().Leaf(k)
 				t[i] += c % e * s
 				c /= e
 			}
