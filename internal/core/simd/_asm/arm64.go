@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// The encoder of vector instructions of arm64. Go's assembler has few of them, so a kernel has them as words, with a comment that says
-// which they are.
+// The encoder of vector instructions of arm64. Go's assembler has few of them. A kernel has the others as words, each with a comment that
+// names the instruction.
 //
 // Source: Arm Architecture Reference Manual for A-profile architecture (DDI 0487), chapter C4, "Data Processing – Scalar Floating-Point and
 // Advanced SIMD", "Loads and Stores".
@@ -17,36 +17,36 @@ type shape uint8
 const (
 	threeSame     shape = iota // d, n, m of one arrangement
 	threeFloat                 // the same of floats
-	threeBits                  // the same of all bits, whatever they are
-	permuted                   // the same that moves elements
-	byElement                  // d, n, and element imm of m: of floats
-	fourByElement              // d of 32 bits, n of bytes, and the four bytes imm of m
+	threeBits                  // the same of all bits, whatever the arrangement
+	permuted                   // the same; it moves elements
+	byElement                  // d, n and element imm of m: of floats
+	fourByElement              // d of 32 bits, n of bytes and the four bytes imm of m
 	squares                    // d of 32 bits, n and m of bytes
 	twoSame                    // d, n of one arrangement
 	twoFloat                   // the same of floats
-	narrower                   // d has elements half as wide as those of n, of which the arrangement is
+	narrower                   // n has the arrangement, d elements half as wide
 	halved                     // the same of floats
-	doubled                    // d, of which the arrangement is, has floats twice as wide as those of n
+	doubled                    // d has the arrangement, n floats half as wide
 	left                       // d, n, imm: a shift to the left
 	right                      // a shift to the right
-	longer                     // a shift to the left into elements twice as wide as those of n, of which the arrangement is; of 16 bytes, the upper ones
-	longSum                    // d, of which the elements are twice as wide as those of n and m, of which the arrangement is; of 16 bytes, the upper ones
-	rightHalf                  // a shift to the right into elements half as wide as those of n, of which the arrangement is
+	longer                     // n has the arrangement, d elements twice as wide: a shift to the left; of 16 bytes, the upper ones
+	longSum                    // n and m have the arrangement, d elements twice as wide; of 16 bytes, the upper ones
+	rightHalf                  // n has the arrangement, d elements half as wide: a shift to the right
 	acrossAll                  // d is a scalar
 	element                    // d, n, imm: element imm of n in all of d
 	general                    // d is a general register: element imm of n
 	spread                     // n is a general register, in all elements of d
 	extract                    // d, n, m, imm: bytes of n and m from imm on
 	cleared                    // d becomes 0
-	access                     // t, n, imm: a load or store of so many bytes as the arrangement says, imm bytes from n on
-	indexed                    // t, n, m: the same, m bytes from n on
-	stepped                    // t, n, m: the same, m elements from n on
+	access                     // t, n, imm: a load or store of the bytes of the arrangement, from n + imm on
+	indexed                    // t, n, m: the same, from n + m on
+	stepped                    // t, n, m: the same, m elements after n
 )
 
 type instruction struct {
 	shape shape
 	bits  uint32
-	keeps bool // the result is an operand, too
+	keeps bool // the result is an operand too
 }
 
 const (
@@ -100,7 +100,7 @@ var instructions = map[string]instruction{
 	"ldr scaled": {stepped, 1 << 22, false},
 }
 
-// arrangement is a name such as 4s: how many elements, and the logarithm of their size. Of a scalar there is one.
+// arrangement reads a name such as 4s: the number of elements, and the base-2 logarithm of their size in bytes. A scalar has one element.
 func arrangement(name string) (count int, log uint32) {
 	log = uint32(strings.IndexByte("bhsdq", name[len(name)-1]))
 	if _, err := fmt.Sscan(name[:len(name)-1], &count); err != nil {
@@ -109,14 +109,14 @@ func arrangement(name string) (count int, log uint32) {
 	return count, log
 }
 
-// encode returns the word of an instruction and the line that a disassembler makes of it. Registers are the result's first.
+// encode returns the word of an instruction and its line from a disassembler. The register of the result comes first.
 func encode(name, of string, imm int, r ...int) (word uint32, text string) {
 	i, ok := instructions[name]
 	if !ok {
 		panic("no instruction " + name)
 	}
 	count, log := arrangement(of)
-	q, second := uint32(0), "" // of the names of those that take the upper half
+	q, second := uint32(0), "" // second ends the names of the instructions that take the upper half
 	if count<<log == 16 {
 		q, second = 1<<30, "2"
 	}
@@ -130,7 +130,7 @@ func encode(name, of string, imm int, r ...int) (word uint32, text string) {
 	}
 	double := (log - 2) << 22 // of floats
 	name, _, _ = strings.Cut(name, " ")
-	half := func() string { return fmt.Sprintf("%d%c", 8>>(log-1), "bhsd"[log-1]) } // elements half as wide as those of 16 bytes
+	half := func() string { return fmt.Sprintf("%d%c", 8>>(log-1), "bhsd"[log-1]) } // the arrangement of 16 bytes with elements half as wide
 	switch i.shape {
 	case threeSame, threeFloat, threeBits, permuted:
 		switch i.shape {
@@ -139,7 +139,7 @@ func encode(name, of string, imm int, r ...int) (word uint32, text string) {
 		case threeFloat:
 			word = 0x0e200400 | double
 		case threeBits:
-			if word = 0x0e200400; name == "orr" && r[1] == r[2] { // its name then
+			if word = 0x0e200400; name == "orr" && r[1] == r[2] { // it is named mov then
 				return word | q | i.bits | m | n | d, fmt.Sprintf("mov v%d.%[2]s, v%[3]d.%[2]s", r[0], of, r[1])
 			}
 		case permuted:
@@ -186,7 +186,7 @@ func encode(name, of string, imm int, r ...int) (word uint32, text string) {
 	case general:
 		full, w := uint32(0), "w"
 		if log == 3 {
-			full, w, name = 1<<30, "x", "mov" // its name where all bits are moved
+			full, w, name = 1<<30, "x", "mov" // the name where all bits are moved
 		} else if log == 2 {
 			name = "mov"
 		}

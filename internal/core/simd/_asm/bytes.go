@@ -9,18 +9,18 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// The kernels of products of bytes. A byte less its zero point is an int16. Two of them, of neighbouring k, are a pair. One
-// instruction multiplies pairs, and adds up the two products of each, which an int32 has room for: 2·255².
+// The kernels of products of bytes. A byte less its zero point is an int16. The int16 of two neighbouring k are a pair. One instruction
+// multiplies pairs and adds the two products of each. An int32 has room for that sum: 2·255².
 
 const (
 	byteColumns = 16 // of a panel of b: pair l of column j is at 2·(l·byteColumns + j)
-	byteVectors = 2  // of int32 that AVX2 has them in
+	byteVectors = 2  // vectors of int32 that hold the columns in AVX2
 )
 
-// byteRows are how many rows the tiles of sums have.
+// byteRows are the numbers of rows of the tiles of sums.
 var byteRows = []int{1, 2, 4, 6}
 
-// writeBytes writes them for AVX2, which serves processors with AVX-512, too.
+// writeBytes writes these kernels for AVX2. They serve processors with AVX-512 too.
 func writeBytes(c *build.Context) {
 	g := &product{Context: c, target: target{width: 32}}
 	g.widened()
@@ -37,7 +37,7 @@ func (g *product) begin(name, signature string) {
 	g.SignatureExpr("func(" + signature + ")")
 }
 
-// spread loads an int, of which each element of a vector becomes the low bits.
+// spread loads an int. Each element of the vector becomes its low bits.
 func (g *product) spread(name string, r reg.GPPhysical, v reg.VecPhysical, broadcast func(...op.Op)) {
 	g.Load(g.Param(name), r)
 	g.VMOVQ(r, v.AsX())
@@ -84,8 +84,11 @@ func (g *product) widened() {
 	g.RET()
 }
 
-// paired writes panels of b, one after the other. Element 2·(l·16 + j) + h of a panel, for h of 0 and 1 and l < pairs, is
-// (src[offs[2·l + h] + j] xor flip) − zero[2·j + h], and the next panel has src 16 and zero step elements further on.
+// paired writes panels of b, one after the other. A panel has
+//
+//	dst[2·(l·16 + j) + h] = (src[offs[2·l + h] + j] xor flip) − zero[2·j + h]
+//
+// for l < pairs and h of 0 and 1. The next panel begins 16 elements later in src and step elements later in zero.
 func (g *product) paired() {
 	g.begin("pairBytes", "dst *int16, src *uint8, offs *int, pairs, panels, flip int, zero *int16, step int")
 	dst, src, offs, n, panels, p, q, from, step := reg.RDI, reg.RSI, reg.RBX, reg.RCX, reg.RDX, reg.R8, reg.R9, reg.R10, reg.R11
@@ -126,11 +129,11 @@ func (g *product) paired() {
 	g.RET()
 }
 
-// byteTile writes times tiles of rows by 16 sums, each over as many pairs of products:
+// byteTile writes a loop over tiles, as many as times says, each of rows by 16 sums over as many pairs of products:
 //
 //	c[i·ldc + j] = [c[i·ldc + j] +] Σ a[i·lda + 2·l]·b[2·(l·16 + j)] + a[i·lda + 2·l + 1]·b[2·(l·16 + j) + 1]
 //
-// The next tile has c, a and b so many elements further on as the steps say. add is 0 to store, 1 to add to c.
+// The next tile begins cStep, aStep and bStep elements later in c, a and b. add is 0 to store, 1 to add to c.
 func (g *product) byteTile(rows int) {
 	g.begin(fmt.Sprintf("tileBytes%d", rows), "c *int32, ldc int, a *int16, lda int, b *int16, pairs, times, add, cStep, aStep, bStep int")
 	c, ldc, a, lda, lda3, b, n, times, at, l, ldc3 := reg.RAX, reg.RBX, reg.RSI, reg.RDI, reg.R11, reg.RDX, reg.RCX, reg.R8, reg.R9, reg.R10, reg.R12

@@ -7,14 +7,14 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// Columns are sums, or the best, down rows that may lie anywhere, w elements of each. A lane is a chain of rows, those from the end of
-// the lane before to its own. Finished lanes are added pairwise, level by level: the sums of the last 2^i of them are the
-// columns of dst from i·w on, and there is room for all. Four rows are added at a time, to some columns in registers, while
-// the next four are prefetched: rows that are pages apart share a few sets of the first-level cache, which has room for no more.
+// Columns are sums, or the best, down rows that may lie anywhere, w elements of each. A lane is a chain of rows: from the end of the lane
+// before to its own end. Finished lanes are joined pairwise, level by level. The sums of the last 2^i lanes are the columns of dst from i·w
+// on, and dst has room for all. Four rows are added at a time, to some columns in registers, while the next four are prefetched. Rows
+// that are pages apart share a few sets of the first-level cache, which has room for no more.
 
 const columnRows = 4
 
-// abreast is how many vectors of columns are added up side by side, where there are as many.
+// abreast returns the number of vectors of columns that are added up side by side, where there are as many.
 func (x *x86) abreast() int {
 	if x.wide {
 		return 2 * unroll
@@ -22,7 +22,7 @@ func (x *x86) abreast() int {
 	return unroll
 }
 
-// goingDown writes the loops over lanes, a few rows, columns and those rows.
+// goingDown writes the loops over lanes, groups of rows, columns and the rows of a group.
 func (x *x86) goingDown() {
 	c, kind, sum := x.c, x.k.args[1].kind, x.k.args[0].kind
 	rows := x.base[2].(reg.GPVirtual)
@@ -41,11 +41,11 @@ func (x *x86) goingDown() {
 		}
 		kept[i] = b.Addr
 	}
-	width, lane, begin, end := kept[0], kept[1], kept[2], kept[3] // of a row of sums, in bytes; of the lane's rows
-	row, till, slot := c.GP64(), c.GP64(), c.GP64()               // the few rows; where the lane's sums go
+	width, lane, begin, end := kept[0], kept[1], kept[2], kept[3] // of a row of sums, in bytes; of the rows of the lane
+	row, till, slot := c.GP64(), c.GP64(), c.GP64()               // of the group of rows; the place of the sums of the lane
 	to, column, left := c.GP64(), c.GP64(), c.GP64()
 	x.base[1] = column
-	// some writes the program for so many columns.
+	// some writes the program for the number of columns: it adds up a group of rows of them.
 	some := func(label string, columns int) {
 		sums := x.sums[:(columns+x.lanes-1)/x.lanes]
 		each := func(f func(at operand.Mem, s operand.Op), base, index reg.Register) {

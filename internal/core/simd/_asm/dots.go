@@ -9,13 +9,13 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// dots writes the function for a matrix and a vector: as many rows of a as a vector has elements go into one
-// accumulator each,
+// dots writes the function for a matrix and a vector. Each row of a has one accumulator, and there are as many rows as a vector has
+// elements:
 //
 //	c[i] = fma(a[i*lda+l], x[l], c[i]) for each l < k in order
 //
-// k being a multiple of the rows, too. A square of a is loaded, turned in registers, and then taken column by column. The
-// next block of 256 columns is prefetched row by row.
+// k is a multiple of the rows too. A square of a is loaded, transposed in registers, and then added column by column. The next block of
+// 256 columns is prefetched row by row.
 func (g *product) dots() {
 	const ahead = 256
 	elem := map[int]string{4: "float32", 8: "float64"}[g.size]
@@ -25,7 +25,7 @@ func (g *product) dots() {
 	g.SignatureExpr(fmt.Sprintf("func(c *%s, a *%[1]s, lda int, x *%[1]s, k int)", elem))
 	side := g.width / g.size
 	c, a, lda, x, k, at := reg.RAX, reg.RBX, reg.RCX, reg.RDX, reg.RSI, reg.RDI
-	next, left, skip := reg.R8, reg.R9, reg.R10 // to prefetch: the line, how many squares share a row, the way to the next
+	next, left, skip := reg.R8, reg.R9, reg.R10 // to prefetch: the line, the number of squares that share a row, the distance to the next row
 	g.Load(g.Param("c"), c)
 	g.Load(g.Param("a"), a)
 	g.Load(g.Param("lda"), lda)
@@ -85,7 +85,7 @@ func (g *product) dots() {
 //
 //	c[j] = fma(a[i*line+l*lda+j], b[(i*k+l)*ldb+j], c[j]) for each i < lines and l < k in order
 //
-// for j < n. The sums of four vectors, then of one, stay in registers.
+// for j < n. The sums of four vectors stay in registers, then the sums of one.
 func (g *product) chains() {
 	elem := map[int]string{4: "float32", 8: "float64"}[g.size]
 	g.Function("chains_" + g.suffix)
@@ -103,7 +103,7 @@ func (g *product) chains() {
 	g.SHLQ(shift, lda)
 	g.SHLQ(shift, ldb)
 	load, fused := ps(g, g.VMOVUPS, g.VMOVUPD), ps(g, g.VFMADD231PS, g.VFMADD231PD)
-	// chain writes the loops over lines and k, a step of which step makes.
+	// chain writes the loops over lines and k; step writes a step of them.
 	chain := func(label string, step func()) {
 		g.MOVQ(a, first)
 		g.MOVQ(b, y)
@@ -182,8 +182,8 @@ func (g *product) chains() {
 //
 //	c[i] = fma(a[i*lda+l], b[i*ldb+l], c[i]) for each l < k in order
 //
-// k being a multiple of the rows. Half a square of each operand is loaded at a time, so that two rows share a register, and
-// turned there. Where a is b, one is turned. Later columns are prefetched.
+// k is a multiple of the rows. Half a square of each operand is loaded at a time, two rows in a register, and transposed there. Where a is
+// b, one is transposed. Later columns are prefetched.
 func (g *product) pairs() {
 	const ahead = 1024
 	elem := map[int]string{4: "float32", 8: "float64"}[g.size]
@@ -206,7 +206,7 @@ func (g *product) pairs() {
 	acc := g.vec(2*half + 1)
 	load := ps(g, g.VMOVUPS, g.VMOVUPD)
 	load(op.Mem{Base: c}, acc)
-	// turned loads columns of an operand into registers, and turns them. The last of the registers is spare.
+	// turned loads columns of an operand into registers and transposes them. The last of the registers is spare.
 	turned := func(operand int, free []reg.VecPhysical, disp int) []reg.VecPhysical {
 		rows := make([]reg.VecPhysical, half)
 		g.MOVQ(first[operand], at)
@@ -282,10 +282,10 @@ func (g *product) pairs() {
 	g.RET()
 }
 
-// columns transposes a square, a row a register, with one register to spare, and returns where the columns are: first
-// within 128 bits, then those are put in order.
+// columns transposes a square, with one row in each register and one register to spare, and returns the registers of the columns. It
+// transposes within 128 bits first, then puts the 128 bits in order.
 func (g *product) columns(rows []reg.VecPhysical, spare reg.VecPhysical) []reg.VecPhysical {
-	// both puts what two instructions make of x and y in their place.
+	// both replaces x and y by the results of two instructions on them.
 	both := func(i, j int, lo, hi func(x, y, to reg.VecPhysical)) {
 		x, y := rows[i], rows[j]
 		lo(x, y, spare)
@@ -310,7 +310,7 @@ func (g *product) columns(rows []reg.VecPhysical, spare reg.VecPhysical) []reg.V
 			both(i, i+1, plain(g.VUNPCKLPD), plain(g.VUNPCKHPD))
 		}
 	}
-	// Now register r·group + c has, in its 128 bits number l, column c + l·group of rows r·group and on.
+	// Now the 128 bits number l of register r·group + c have column c + l·group of rows r·group and on.
 	quarters := func(imm op.U8) func(x, y, to reg.VecPhysical) {
 		return func(x, y, to reg.VecPhysical) {
 			if g.width == 64 {

@@ -2,8 +2,8 @@ package main
 
 import "math"
 
-// Functions of float64. Package float defines them by steps of IEEE 754, which are these, one by one: so the bits are the same. What
-// differs are the sign of a zero that is added to something else, and how a special case is told.
+// Functions of float64. Package float defines them by steps of IEEE 754. These are the same steps, one by one, so the bits are the same. Two
+// things differ: the sign of a zero that is added to another number, and the test for a special case.
 
 func doubles() (l list) {
 	f := func(name string, body, usual func(m machine, a value) value) {
@@ -21,17 +21,17 @@ func doubles() (l list) {
 	return l
 }
 
-// within64 is within for float64; limit has no more than 20 bits after the point.
+// within64 is within for float64. limit has at most 20 bits after the point.
 func within64(m machine, a value, limit float64) {
 	m.doubt(m.shr(m.and(m.as(U64, a), m.constant(U64, 1<<63-1)), 32), math.Float64bits(limit)>>32-1)
 }
 
-// tailTable has what the powers of two that exp2Table is of lack.
+// tailTable has the rest of each power of two: the exact power less its float64 in powerTable.
 var tailTable = words(0x0p0, 0x1.8a62e4adc610bp-54, -0x1.19041b9d78a76p-55, 0x1.9b07eb6c70573p-54, 0x1.6f46ad23182e4p-55,
 	0x1.ada0911f09ebcp-55, 0x1.d4397afec42e2p-56, 0x1.6324c054647adp-54, -0x1.bdd3413b26456p-54, -0x1.41577ee04992fp-55,
 	0x1.6e9f156864b27p-54, 0x1.c7c46b071f2bep-56, 0x1.7a1cd345dcc81p-54, 0x1.11065895048ddp-55, 0x1.2ed02d75b3707p-55, -0x1.e9c23179c2893p-54)
 
-// powerTable has the powers themselves.
+// powerTable has the powers themselves, 2^(j/16).
 var powerTable = func() (t [16]uint64) {
 	for j, b := range exp2Table {
 		t[j] = b + uint64(j)<<48
@@ -39,7 +39,7 @@ var powerTable = func() (t [16]uint64) {
 	return t
 }()
 
-// reduced64 writes x as k ln2/16 + r + rl, and returns k in the low bits of n.
+// reduced64 writes x as k ln2/16 + r + rl. It returns k in the low bits of n.
 func reduced64(m machine, x value) (n, r, rl value) {
 	k := m.fma(x, f64(m, 0x1.71547652b82fep4), f64(m, shifter))
 	n = m.as(I64, k)
@@ -49,7 +49,7 @@ func reduced64(m machine, x value) (n, r, rl value) {
 	return n, r, m.fnma(k, f64(m, 0x1.cf79abc9e3b398p-44), m.sub(t, r))
 }
 
-// expParts64 returns exp(x + xl) as hi + lo, times 2^(n/16) with the last four bits of n cleared. Without xl that is 0.
+// expParts64 returns exp(x + xl) as hi + lo, times 2^(n/16) with the last four bits of n cleared. xl may be missing; it is 0 then.
 func expParts64(m machine, x, xl value) (hi, lo, n value) {
 	n, r, rl := reduced64(m, x)
 	if xl.op != nil {
@@ -66,7 +66,7 @@ func expParts64(m machine, x, xl value) (hi, lo, n value) {
 	return hi, lo, n
 }
 
-// exponent returns n div 16 where the exponent of a float64 is.
+// exponent returns n div 16 in the exponent bits of a float64.
 func exponent(m machine, n value) value { return m.shl(m.and(n, i64(m, ^15)), 48) }
 
 func usualExp64(m machine, a value) value {
@@ -82,11 +82,11 @@ func exp64(m machine, a value) value {
 	return scaled(m, a, hi, lo, n)
 }
 
-// scaled returns (hi + lo)·2^(n/16), as expParts64 returns it, rounded once, or NaN where a is.
+// scaled returns (hi + lo)·2^(n/16) of the results of expParts64, rounded once. It returns NaN where a is NaN.
 func scaled(m machine, a, hi, lo, n value) value {
 	e := exponent(m, n)
 	y := m.add(m.as(I64, m.add(hi, lo)), e)
-	// A subnormal result is, in its units, what the sum with a power of two becomes.
+	// A subnormal result is rounded by a sum with the power of two c, whose last place has the unit of the subnormal result.
 	c := m.sub(i64(m, 1<<52), e)
 	s := m.add(m.as(F64, c), hi)
 	s = m.add(s, m.add(m.add(m.sub(m.as(F64, c), s), hi), lo))
@@ -97,7 +97,7 @@ func scaled(m machine, a, hi, lo, n value) value {
 	return m.sel(m.cmp(unordered, a, a), nan(m, F64), m.as(F64, y))
 }
 
-// The tables of package float for logarithms, one of each column.
+// The tables of package float for logarithms, a variable for each column.
 var (
 	inverses = words(0x1.642c8590b2164p0, 0x1.5555555555555p0, 0x1.47ae147ae147bp0, 0x1.3b13b13b13b14p0, 0x1.2f684bda12f68p0,
 		0x1.2492492492492p0, 0x1.1a7b9611a7b96p0, 0x1.1111111111111p0, 0x1.0842108421084p0, 1, 0x1.e1e1e1e1e1e1ep-1, 0x1.c71c71c71c71cp-1,
@@ -110,7 +110,7 @@ var (
 		-0x1.a2c2c2af0003cp-45, -0x1.8546f183bebf2p-44, -0x1.7814f689f8434p-45, 0x1.83c0e731f55c4p-44, -0x1.3e02f484c84ccp-46)
 )
 
-// logOf returns log(a) + k0 ln2 of a normal positive a.
+// logOf returns log(a) + k0 ln2 of a positive normal a.
 func logOf(m machine, a, k0 value) value {
 	k, v, index := logParts(m, a, firstOf16, 48)
 	if k0.op != nil {
@@ -149,7 +149,7 @@ func log64(m machine, a value) value {
 	return m.sel(m.cmp(ge, a, f64(m, 0)), y, nan(m, F64))
 }
 
-// tanh64 is in an order that needs few registers.
+// tanh64 has its steps in an order that needs few registers.
 func tanh64(m machine, x value) value {
 	negative := func(v value) value { return m.xor(v, m.constant(F64, 1<<63)) }
 	magnitude := func() value { return m.and(x, m.constant(F64, 1<<63-1)) }
@@ -188,7 +188,7 @@ func tanh64(m machine, x value) value {
 	return canon(m, m.or(y, m.and(x, m.constant(F64, 1<<63))))
 }
 
-// sigmoidOf returns 1 / (1 + exp(−x)), from the parts of exp(−|x|), which isn't below 2^-1000.
+// sigmoidOf returns 1 / (1 + exp(−x)) from the parts of exp(−|x|), which is at least 2^-1000.
 func sigmoidOf(m machine, x, hi, lo, n value) value {
 	p := m.as(F64, m.add(exponent(m, n), i64(m, 1023<<52)))
 	y := m.add(hi, lo)

@@ -6,9 +6,8 @@ import (
 	"slices"
 )
 
-// Functions of float32, computed in float64. They are correctly rounded, so their bits are those of package float
-// whatever the method; conformance/verify compares them on all inputs. The methods are those of float, except where a table
-// of 16 entries must do.
+// Functions of float32, computed in float64. They are correctly rounded, so their bits equal the bits of package float with any method.
+// conformance/verify compares them on all inputs. The methods are float's, except where a table of 16 entries must do.
 
 func functions() (l list) {
 	f := func(name string, body, usual func(m machine, a value) value) {
@@ -28,8 +27,8 @@ func functions() (l list) {
 		usual: func(m machine) { m.store(0, usualExp(m, less(m))) }, masked: true,
 	}
 	l.add(row)
-	// Beside it, what is left to do for the line before and the largest of the next. Of Softmax32, b and q have canonical NaNs alone, and
-	// q is neither 0 nor infinite: so its quotients need no second look.
+	// beside adds a kernel that also finishes the line before and finds the largest element of the next line. In Softmax32, b and q have
+	// canonical NaNs alone, and q is neither 0 nor infinite. So the quotients need no second look.
 	beside := func(table string, last func(m machine) value, args ...arg) {
 		k := row
 		k.table, k.streamed = table, len(row.args)
@@ -48,13 +47,13 @@ func functions() (l list) {
 	return l
 }
 
-// positiveNormal says that the usual program is for such float32.
+// positiveNormal reports a doubt unless a is positive and normal.
 func positiveNormal(m machine, a value) {
 	m.doubt(m.sub(m.as(U32, a), m.constant(U32, 0x00800000)), 0x7f800000-0x00800000-1)
 }
 
-// settled rounds y, off by less than a 2^-44th, to float32. In doubt is what is so near to the middle of two that the wrong one
-// could be nearer: one of half a million. y isn't that small that its float32 is subnormal.
+// settled rounds y, off by less than a 2^-44th, to float32. It is in doubt where y is so near to the middle of two float32 that the wrong
+// one could be nearer: one of half a million. y is large enough that its float32 is normal.
 func settled(m machine, y value) value {
 	const ulp, slack = 1 << 29, 1 << 9 // in units of the last place of y
 	from := m.add(m.as(U64, y), m.constant(U64, ulp/2-slack))
@@ -62,7 +61,9 @@ func settled(m machine, y value) value {
 	return m.convert(F32, y)
 }
 
-// exp2Table has the bits of 2^(j/16), less j·2^48: adding n·2^48 to entry n mod 16 makes those of 2^(n/16).
+// exp2Table has the bits of 2^(j/16), less j<<48, so that
+//
+//	bits of 2^(n/16) = exp2Table[n mod 16] + n<<48
 var exp2Table = func() (t [16]uint64) {
 	for j, x := range [16]float64{0x1p0, 0x1.0b5586cf9890fp0, 0x1.172b83c7d517bp0, 0x1.2387a6e756238p0, 0x1.306fe0a31b715p0,
 		0x1.3dea64c123422p0, 0x1.4bfdad5362a27p0, 0x1.5ab07dd485429p0, 0x1.6a09e667f3bcdp0, 0x1.7a11473eb0187p0, 0x1.8ace5422aa0dbp0,
@@ -72,12 +73,12 @@ var exp2Table = func() (t [16]uint64) {
 	return t
 }()
 
-const shifter = 0x1.8p52 // adding it rounds to an integer, found in the low bits of the sum
+const shifter = 0x1.8p52 // adding it rounds to an integer, in the low bits of the sum
 
-// expRest is (exp(r) − 1 − r)/r², minimax for |r| up to ln2/32.
+// expRest has the coefficients of (exp(r) − 1 − r)/r², minimax for |r| up to ln2/32.
 var expRest = []float64{0.5, 0x1.555555548d8bap-3, 0x1.5555554f3c29dp-5, 0x1.11123c84d772dp-7, 0x1.6c1f6f10350d8p-10}
 
-// expParts returns t and p so that exp(z) = t + t·p: t = 2^(n/16) with the n that is nearest to z·16/ln2.
+// expParts returns t and p so that exp(z) = t + t·p. Here t is 2^(n/16), for the n nearest to z·16/ln2.
 func expParts(m machine, z value) (t, p value) {
 	k := m.fma(z, f64(m, 0x1.71547652b82fep4), f64(m, shifter))
 	n := m.as(I64, k)
@@ -90,13 +91,13 @@ func expParts(m machine, z value) (t, p value) {
 	return t, p
 }
 
-// nearest returns the n that is nearest to z·perUnit, and 2^(n/16). In doubt are those that aren't from −far to far − 1; far is a power of
-// two from 16 to 2^13, where 2^(n/16) is normal.
+// nearest returns the n that is nearest to z·perUnit, and 2^(n/16). It is in doubt where n isn't from −far to far − 1. far is a power of two
+// from 16 to 2^13. So 2^(n/16) is normal.
 func nearest(m machine, z value, perUnit float64, far int) (n, t value) {
 	middle := float64(shifter + far)
 	k := m.fma(z, f64(m, perUnit), f64(m, middle))
 	m.strange(m.as(U64, k), math.Float64bits(shifter), bits.Len(uint(far)))
-	i := m.as(I64, k) // n + far, of which 2^(n/16) lacks far in its exponent
+	i := m.as(I64, k) // n + far; the table has far taken out of the exponent of 2^(n/16)
 	table := exp2Table
 	for j := range table {
 		table[j] -= uint64(far) << 48
@@ -104,7 +105,7 @@ func nearest(m machine, z value, perUnit float64, far int) (n, t value) {
 	return m.sub(k, f64(m, middle)), m.as(F64, m.add(m.lookup(i, &table), m.shl(i, 48)))
 }
 
-// usualExp reduces z by n times ln2/16 of 53 bits, which is exact, and then by n times what that lacks.
+// usualExp reduces z by n times ln2/16 of 53 bits, which is exact, and then by n times the rest of ln2/16.
 func usualExp(m machine, a value) value {
 	z := m.convert(F64, a)
 	n, t := nearest(m, z, 0x1.71547652b82fep4, 1<<13)
@@ -116,13 +117,13 @@ func usualExp(m machine, a value) value {
 
 func exp(m machine, a value) value {
 	z := m.convert(F64, a)
-	z = m.limit(f64(m, -110), z, true) // e to that is 0 in float32
-	z = m.limit(f64(m, 100), z, false) // and to that +Inf
+	z = m.limit(f64(m, -110), z, true) // its exponential is 0 in float32
+	z = m.limit(f64(m, 100), z, false) // its exponential is +Inf
 	t, p := expParts(m, z)
 	return m.convert(F32, m.fma(t, p, t))
 }
 
-// tanh is e/(e+2) with e = exp(2|a|) − 1.
+// tanh returns e/(e+2) with e = exp(2|a|) − 1.
 func tanh(m machine, a value) value {
 	sign := m.constant(F32, 1<<31)
 	z := m.convert(F64, m.and(a, m.constant(F32, 1<<31-1)))
@@ -133,7 +134,7 @@ func tanh(m machine, a value) value {
 	return m.or(m.convert(F32, y), m.and(a, sign))
 }
 
-// usualTanh takes negative arguments as they are, and −0 comes out by itself. What ln2/32 lacks is lost beside a.
+// usualTanh takes negative arguments as they are, and −0 comes out by itself. The rest of ln2/32 beyond its float64 is too small to count.
 func usualTanh(m machine, a value) value {
 	z := m.convert(F64, a)
 	n, t := nearest(m, z, 0x1.71547652b82fep5, 1<<13)
@@ -147,11 +148,11 @@ func usualTanh(m machine, a value) value {
 	return m.convert(F32, m.div(e, m.add(e, f64(m, 2))))
 }
 
-// usualSigmoid is 1/(1+e) with e = exp(−a), for such a that it is a normal float32.
+// usualSigmoid returns 1/(1+e) with e = exp(−a), where that is a normal float32.
 func usualSigmoid(m machine, a value) value {
 	z := m.convert(F64, a)
 	n, t := nearest(m, z, -0x1.71547652b82fep4, 1<<10)
-	r := m.fma(n, f64(m, 0x1.62e42fefa39efp-5), z) // −a is n·ln2/16 less that
+	r := m.fma(n, f64(m, 0x1.62e42fefa39efp-5), z) // −a is n·ln2/16 less r
 	turned := slices.Clone(expRest)
 	turned[1], turned[3] = -turned[1], -turned[3]
 	q := horner(m, r, turned...)
@@ -159,8 +160,9 @@ func usualSigmoid(m machine, a value) value {
 	return settled(m, m.div(f64(m, 1), m.fma(t, p, m.add(t, f64(m, 1)))))
 }
 
-// sigmoid is 1/(1+e) with e = exp(−a). Near 0 the results are close to halfway points and the direction must not be
-// lost: there it is 1/2 + a/4 − a³/48 + ….
+// sigmoid returns 1/(1+e) with e = exp(−a). Near 0 the results are close to halfway points, and the side must not be lost. There it uses
+//
+//	1/2 + a/4 − a³/48 + …
 func sigmoid(m machine, a value) value {
 	x := m.convert(F64, a)
 	z := m.xor(x, m.constant(F64, 1<<63))
@@ -174,9 +176,8 @@ func sigmoid(m machine, a value) value {
 	return m.convert(F32, m.sel(small, odd(m, f64(m, 0.5), d), y))
 }
 
-// odd returns s + d, |d| < |s| or s = 0, not rounded to nearest but so that rounding it again to a float32 rounds the
-// sum: its last bit is 1 and it is on the same side of every float32 and of every halfway point as the sum, if that
-// isn't one itself.
+// odd returns s + d rounded to odd, for |d| < |s| or s = 0, so that rounding it again to a float32 rounds the sum. The last bit is 1. The
+// result is on the same side of every float32 and of every halfway point as the sum, unless the sum is such a point.
 func odd(m machine, s, d value) value {
 	y := m.add(s, d)
 	rest := m.sub(d, m.sub(y, s))
@@ -184,9 +185,9 @@ func odd(m machine, s, d value) value {
 	return m.as(F64, m.or(m.sub(m.as(I64, y), down), i64(m, 1)))
 }
 
-// logTable has, for each sixteenth of the mantissas from 0.703 to 1.406, an inverse of about the middle of the
-// interval, but 1 where that holds 1, and minus its logarithm. The inverses have 28 bits after the point and were
-// chosen so that the logarithms, of 42 bits, are off by less than 2^-57.
+// logTable has inverses and logarithms for intervals of the mantissa, each a sixteenth of the mantissas from 0.703 to 1.406. The inverse is
+// that of about the middle of the interval, or 1 in the interval of 1. The second table has minus the logarithms of the inverses. The
+// inverses have 28 bits after the point. They were chosen so that the logarithms, of 42 bits, are off by less than 2^-57.
 var logTable = [2][16]uint64{words(0x1.642878bp+0, 0x1.5558296p+0, 0x1.47aff0cp+0, 0x1.3b16a5p+0, 0x1.2f67e33p+0, 0x1.2496708p+0,
 	0x1.1a7ce64p+0, 0x1.11159b7p+0, 0x1.0842f62p+0, 1, 0x1.e1ef578p-1, 0x1.c717f34p-1, 0x1.af19ea6p-1, 0x1.99975f2p-1, 0x1.86148e4p-1,
 	0x1.7456832p-1),
@@ -201,11 +202,11 @@ func words(xs ...float64) (w [16]uint64) {
 	return w
 }
 
-// firstOf16 is the first v of logParts, whose sixteenths the tables of functions have.
+// firstOf16 is the least v of logParts for the tables of sixteen intervals.
 const firstOf16 = 0x3fe6800000000000 // 0.703
 
-// logParts writes a float64, positive and normal, as 2^k v with v from first, given by its bits, to twice that. The low bits of index name the
-// part of the interval that v is in, which is 1<<part bit patterns wide.
+// logParts writes a positive normal float64 as 2^k v, with v from first to twice first; first is given by its bits. The low bits of index
+// number the interval of v. An interval has 1<<part bit patterns.
 func logParts(m machine, x value, first int64, part int) (k, v, index value) {
 	const bias = 1 << 62 // 1024 in the place of an exponent
 	b := m.sub(m.as(I64, x), i64(m, first-bias))
@@ -214,14 +215,14 @@ func logParts(m machine, x value, first int64, part int) (k, v, index value) {
 	return k, v, m.shr(b, part)
 }
 
-// logRest returns k of a float32, an index of logTable, and r = v·inv − 1, exactly, with the inverse there, so that
+// logRest returns k of a float32, an index of logTable, and r = v·inv − 1, exactly, with the inverse inv of that entry. So
 // log(v) = log(1+r) − log(inv).
 func logRest(m machine, a value) (k, r, index value) {
 	k, v, index := logParts(m, m.convert(F64, a), firstOf16, 48)
 	return k, m.fma(v, m.as(F64, m.lookup(index, &logTable[0])), f64(m, -1)), index
 }
 
-// log adds up exactly what it can, and the rest to odd.
+// log adds its terms exactly as far as it can, and rounds the rest to odd.
 func log(m machine, a value) value {
 	k, r, index := logRest(m, a)
 	w := m.fma(k, f64(m, 0x1.62e42fefa38p-1), m.as(F64, m.lookup(index, &logTable[1]))) // exact
@@ -237,7 +238,7 @@ func log(m machine, a value) value {
 	return m.sel(m.cmp(ge, a, f32(m, 0)), y, nan(m, F32))
 }
 
-// usualLog is of positive normal arguments. What a hardly differs from 1 by is lost to no sum, as w is 0 there.
+// usualLog takes positive normal arguments. Where a is near 1, w is 0, so no sum loses the digits of a − 1.
 func usualLog(m machine, a value) value {
 	positiveNormal(m, a)
 	k, r, index := logRest(m, a)

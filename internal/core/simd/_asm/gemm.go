@@ -9,9 +9,9 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// A target is an instruction set and an element type that the kernels of the matrix product are written for.
+// A target is an instruction set and an element type of kernels of the matrix product.
 type target struct {
-	suffix string // of the functions' names
+	suffix string // ends the names of the functions
 	size   int    // bytes of an element
 	width  int    // bytes of a vector
 	rows   []int  // most rows of a tile of one vector, of two and so on
@@ -22,7 +22,7 @@ var targets = []target{
 	{"32AVX512", 4, 64, []int{14, 14, 9}}, {"64AVX512", 8, 64, []int{14, 14, 9}},
 }
 
-// writeGEMM writes the tiles of the matrix product: for each target one function per number of rows and of vectors in a row.
+// writeGEMM writes the tiles of the matrix product. Each target has a function for each number of rows and of vectors in a row.
 func writeGEMM(c *build.Context) {
 	for _, t := range targets {
 		g := &product{Context: c, target: t}
@@ -58,15 +58,15 @@ func writeGEMM(c *build.Context) {
 	fence(c)
 }
 
-// product writes kernels for one target. Each has the last vector of a row under a mask.
+// product writes kernels for one target. The last vector of a row has a mask.
 type product struct {
 	*build.Context
 	target
-	mask  op.Mem // as many ones as zeros, for AVX2
+	mask  op.Mem // for AVX2: all ones in the first half, zeros in the second
 	order op.Mem // of the bytes of quads
 }
 
-// vec is vector register i.
+// vec returns vector register i.
 func (g *product) vec(i int) reg.VecPhysical {
 	if g.width == 64 {
 		return []reg.VecPhysical{reg.Z0, reg.Z1, reg.Z2, reg.Z3, reg.Z4, reg.Z5, reg.Z6, reg.Z7, reg.Z8, reg.Z9, reg.Z10, reg.Z11, reg.Z12, reg.Z13, reg.Z14, reg.Z15,
@@ -75,7 +75,7 @@ func (g *product) vec(i int) reg.VecPhysical {
 	return []reg.VecPhysical{reg.Y0, reg.Y1, reg.Y2, reg.Y3, reg.Y4, reg.Y5, reg.Y6, reg.Y7, reg.Y8, reg.Y9, reg.Y10, reg.Y11, reg.Y12, reg.Y13, reg.Y14, reg.Y15}[i]
 }
 
-// ps picks the form of an instruction for the element type.
+// ps returns the form of an instruction for the element type.
 func ps[F any](g *product, single, double F) F {
 	if g.size == 4 {
 		return single
@@ -83,7 +83,7 @@ func ps[F any](g *product, single, double F) F {
 	return double
 }
 
-// arg is where an argument is.
+// arg returns the address of an argument.
 func (g *product) arg(name string) op.Mem {
 	b, err := g.Param(name).Resolve()
 	if err != nil {
@@ -92,8 +92,8 @@ func (g *product) arg(name string) op.Mem {
 	return b.Addr
 }
 
-// offset returns the address of row i, from 0 to 13, of a matrix at base or, from 9 on, base9, whose rows are s apart; s3,
-// s5 and s7 hold 3, 5 and 7 times that.
+// offset returns the address of row i, from 0 to 13, of a matrix at base. base9 is the address of row 9. Rows are s apart, and s3, s5 and
+// s7 hold multiples of s by the digit of their name.
 func offset(i int, base, base9, s, s3, s5, s7 reg.GPPhysical) op.Mem {
 	if i >= 9 {
 		base, i = base9, i-9
@@ -113,11 +113,11 @@ func offset(i int, base, base9, s, s3, s5, s7 reg.GPPhysical) op.Mem {
 	panic("no such row")
 }
 
-// streamed writes the function that takes rows of b, one after the other, into sums that are in memory:
+// streamed writes the function that adds the products of rows of b, one after the other, to sums in memory:
 //
 //	c[j] = fma(a[i*aStep], b[offs[i]+j], c[j]) for each i < rows in order
 //
-// for j < n: for products with so few rows that b is read once.
+// for j < n. It is for products with so few rows that b is read once.
 func (g *product) streamed(rows int) {
 	elem := map[int]string{4: "float32", 8: "float64"}[g.size]
 	g.Function(fmt.Sprintf("gemv%d_%s", rows, g.suffix))
@@ -201,11 +201,11 @@ func (g *product) streamed(rows int) {
 	g.RET()
 }
 
-// windows writes the function that makes rows of sums, each of the elements that its window sees:
+// windows writes the function that makes rows of sums, each of the elements in its window:
 //
 //	dst[i*ldd+j] = acc, where acc = +0 and then acc = fma(a[l], src[i*lds+offs[l]+j], acc) for each l < taps in order
 //
-// for i < rows and j < n: for convolutions of channels by themselves.
+// for i < rows and j < n. It is for depthwise convolutions.
 func (g *product) windows() {
 	elem := map[int]string{4: "float32", 8: "float64"}[g.size]
 	g.Function("windows_" + g.suffix)
@@ -213,7 +213,7 @@ func (g *product) windows() {
 	g.Pragma("noescape")
 	g.SignatureExpr(fmt.Sprintf("func(dst *%s, ldd int, src *%[1]s, lds int, a *%[1]s, offs *int, taps, rows, n int)", elem))
 	shift, lanes := op.U8(map[int]uint64{4: 2, 8: 3}[g.size]), g.width/g.size
-	const most = 4 // vectors, of two rows at a time: a sum waits for the one before
+	const most = 4 // vectors, in each of two rows at a time: a sum waits for the one before
 	at, left, tap := reg.RAX, reg.RBX, reg.RCX
 	dst, ldd, src, lds := reg.R12, reg.R10, reg.R13, reg.R11
 	a, offs, taps, rows := reg.RSI, reg.RDI, reg.R8, reg.R9
@@ -329,7 +329,7 @@ func (g *product) windows() {
 	}
 }
 
-// fence writes the instruction after which streamed stores are seen.
+// fence writes the instruction that makes non-temporal stores visible.
 func fence(c *build.Context) {
 	c.Function("storeFence")
 	c.Attributes(attr.NOSPLIT)
@@ -338,7 +338,7 @@ func fence(c *build.Context) {
 	c.RET()
 }
 
-// peak writes the probe that tests compare speeds with: n times 48 vectors of fused steps, all in registers.
+// peak writes the probe that the tests of speed compare with: n times 48 vectors of fused steps, all in registers.
 func (g *product) peak() {
 	const chains = 12
 	g.Function("fmaPeak_" + g.suffix)
@@ -361,8 +361,8 @@ func (g *product) peak() {
 	g.RET()
 }
 
-// gather writes the function that packs a panel: dst[i*ldd+j] = src[offs[i]+j] for i < rows and j < n, at most as
-// many as the largest tile has, with AVX2 all of them.
+// gather writes the function that packs a panel: dst[i*ldd+j] = src[offs[i]+j] for i < rows and j < n. n is at most the number of columns of
+// the largest tile, and that number in AVX2.
 func (g *product) gather() {
 	elem := map[int]string{4: "float32", 8: "float64"}[g.size]
 	g.Function("gather_" + g.suffix)
@@ -415,7 +415,7 @@ func (g *product) gather() {
 	if g.width == 64 {
 		g.CMPQ(reg.RCX, op.I8(64/g.size))
 		g.JG(op.LabelRef("next"))
-		loop("one", 1) // in a third of the time that vectors without elements take, too
+		loop("one", 1) // vectors without elements would take three times as long
 		g.JMP(op.LabelRef("done"))
 	}
 	loop("next", len(g.rows))

@@ -8,10 +8,10 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// Lines are folds of many short rows in one call, each folded to one element in registers. What is left of a line after
-// whole times the accumulators goes into the first of them under a mask.
+// Lines are folds of many short rows in one call, each folded to one element in registers. After whole groups of elements, one for each
+// accumulator, the last elements of a line go into the first accumulators under a mask.
 
-// lines lists the folds of lines, and what finds an element in each.
+// lines lists the folds of lines, and the functions that find an element in each line.
 func lines() (l list) {
 	for _, k := range []kind{F32, F64} {
 		bits := k.String()[1:]
@@ -37,12 +37,12 @@ func lines() (l list) {
 // linesAhead is the distance in bytes from a load of a line to the address that is prefetched.
 const linesAhead = 8192
 
-// shortLine is the least number of elements of a line that is worth prefetches.
+// shortLine is the least number of elements of a line with prefetches.
 const shortLine = 64
 
-// lining writes the loops over lines and their elements: of several at a time where there are registers for their
-// accumulators and lines are short or all of them no more than simd.together, so that their additions needn't wait for each other. Others
-// go one after the other, as they lie in memory, with prefetches, at the end of a line of the next one.
+// lining writes the loops over lines and their elements. Several lines go at a time where there are registers for their accumulators, and
+// lines are short or all of them take at most simd.together bytes. Then their additions needn't wait for each other. Other lines go one after
+// the other, in their order in memory, with prefetches. Near the end of a line the next one is prefetched.
 func (x *x86) lining(lines reg.Register) {
 	c, k := x.c, x.k
 	dst := x.base[0].(reg.GPVirtual)
@@ -62,7 +62,7 @@ func (x *x86) lining(lines reg.Register) {
 			sums[i] = append(sums[i], x.register(x.bytes))
 		}
 	}
-	first, then, ahead, next := c.GP64(), c.GP64(), c.GP64(), c.GP64() // distances to what is prefetched: first until that is a line's end, then after it
+	first, then, ahead, next := c.GP64(), c.GP64(), c.GP64(), c.GP64() // prefetch distances: first before the end of a line, then near it
 	c.MOVQ(n, next)
 	c.IMUL3Q(operand.I32(size), next, next)
 	c.MOVL(operand.U32(linesAhead), first.As32())
@@ -72,12 +72,12 @@ func (x *x86) lining(lines reg.Register) {
 	c.JGE(operand.LabelRef("far"))
 	c.CMPQ(next, step)
 	c.JEQ(operand.LabelRef("far"))
-	c.XORL(first.As32(), first.As32()) // of short lines apart nothing is known
+	c.XORL(first.As32(), first.As32()) // no prefetches for short lines that lie apart: nothing is known of them
 	c.XORL(then.As32(), then.As32())
 	c.Label("far")
-	// some writes the loop over so many lines at a time.
+	// some writes the loop over at lines at a time.
 	some := func(label string, at int) {
-		// each writes a program for each of them.
+		// each calls f for each of these lines.
 		each := func(f func(i int)) {
 			for i := range at {
 				x.base[1], x.sums = src[i], sums[i]
@@ -151,7 +151,7 @@ func (x *x86) lining(lines reg.Register) {
 	c.Label("done")
 }
 
-// masked writes the program for the last left elements of a line, fewer than there are accumulators, and more than none, up to a label.
+// masked writes the program for the last left elements of a line, up to a label. There are some, but fewer than accumulators.
 func (x *x86) masked(left reg.GPVirtual, whole string, program func()) {
 	c, k := x.c, x.k
 	if x.wide {
@@ -197,7 +197,7 @@ func (x *x86) under(left reg.GPVirtual, k kind) operand.Op {
 	return mask
 }
 
-// counting returns the constant 0, 1, 2 … of elements of a size.
+// counting returns the constant 0, 1, 2 … in elements of a size.
 func (x *x86) counting(size int) operand.Op {
 	words := make([]uint64, 8)
 	for i := range words {
@@ -208,7 +208,7 @@ func (x *x86) counting(size int) operand.Op {
 	return x.named(words...)
 }
 
-// joined joins the accumulators, then the halves of the first, and returns it.
+// joined joins the accumulators, then the halves of the first, and returns the result.
 func (x *x86) joined() value {
 	kind := x.k.args[0].kind
 	v := make([]value, len(x.sums))
@@ -239,14 +239,14 @@ func (x *x86) joined() value {
 	return r
 }
 
-// finding writes the loops that look for where in each line its best element is first: the same bits, or any NaN for one.
-// Four vectors are compared at a time, then one, the last under a mask. A line without it gives its length.
+// finding writes the loops that find the first place of the best element in each line: the same bits, or any NaN for a NaN. Four vectors
+// are compared at a time, then one, the last under a mask. A line without the element gives its length.
 func (x *x86) finding(lines reg.Register) {
 	const vectors = 4
 	c, kind := x.c, x.k.args[1].kind
 	dst, best, src := x.base[0].(reg.GPVirtual), x.base[1].(reg.GPVirtual), x.base[2].(reg.GPVirtual)
 	bytes := kind.size()
-	x.lanes = x.bytes / bytes // those of the elements, not of their positions
+	x.lanes = x.bytes / bytes // lanes of the elements, not of their positions
 	step := c.Load(c.Param("step"), c.GP64()).(reg.GPVirtual)
 	c.IMUL3Q(operand.I32(bytes), step, step)
 	n := c.Load(c.Param("n"), c.GP64())
@@ -264,7 +264,7 @@ func (x *x86) finding(lines reg.Register) {
 	x.do("VUCOMIS"+suffix(kind)[1:], wanted.op.(reg.Vec).AsX(), wanted.op.(reg.Vec).AsX())
 	c.JPS(operand.LabelRef("nan"))
 	for _, label := range []string{"", "nan"} {
-		// matches sets the bits of those elements of v that are wanted.
+		// matches sets the bits of the elements of v that equal the wanted one.
 		matches := func(v value, bits reg.GPVirtual) {
 			p, a, b := unordered, v, v
 			if label == "" {

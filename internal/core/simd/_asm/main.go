@@ -1,5 +1,4 @@
-// Asm writes the assembly of internal/core/simd: go run . in this folder. Its test compares what is checked in with what it
-// would write.
+// Asm writes the assembly of internal/core/simd: go run . in this folder. Its test compares the files of the repository with its output.
 //
 // program.go is the language in which a row kernel is described. The descriptions of functions are functions.go for float32,
 // double.go for float64, trig.go, normal.go and pow.go for functions that mark elements, and quick.go for op.Fast. rows.go has all
@@ -21,8 +20,9 @@ import (
 	"github.com/mmcloughlin/avo/printer"
 )
 
-// outputs are the pairs of files NAME_amd64.s and NAME_amd64.go, assembly and declarations, and the same of arm64: of rows, or of other
-// kernels. neon writes those for arm64. notNEON says why there are none for functions whose names, without their level, have a beginning.
+// outputs are the pairs of files NAME_amd64.s and NAME_amd64.go, assembly and declarations, and the same pairs of arm64. rows lists rows, and
+// write writes other kernels. neon writes other kernels for arm64. notNEON gives the reason where functions have no form for arm64, by the
+// beginning of their names without the level.
 var outputs = []struct {
 	name    string
 	rows    func() list
@@ -126,13 +126,13 @@ func generate() (map[string][]byte, error) {
 	return files, tables(files)
 }
 
-// named gives types their names of package simd, which avo doesn't know.
+// named gives types the names of package simd. avo doesn't know these.
 func named(text []byte) []byte {
 	return []byte(strings.NewReplacer("[]struct{}", "Run", "*[4]uintptr", "*Prefetch").Replace(string(text)))
 }
 
-// prune takes out moves of a vector register to itself. They are what remains where an operand dies of the copies that
-// instructions which overwrite it need.
+// prune removes moves of a vector register to itself. An instruction that overwrites its operand needs a copy of it; where the operand isn't
+// used again, such a move remains of the copy.
 func prune(f *ir.File) {
 	for _, fn := range f.Functions() {
 		fn.Nodes = slices.DeleteFunc(fn.Nodes, func(n ir.Node) bool {
@@ -142,7 +142,7 @@ func prune(f *ir.File) {
 	}
 }
 
-// checked refuses frames, and registers that AVX2 doesn't have in functions for it; the allocator knows no levels.
+// checked refuses frames, and in functions for AVX2 the registers that AVX2 lacks. The allocator knows no levels.
 func checked(f *ir.File) error {
 	high := regexp.MustCompile(`\b[XYZ](1[6-9]|[23]\d)\b|\b(Z|K)\d`)
 	for _, fn := range f.Functions() {

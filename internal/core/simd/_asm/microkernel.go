@@ -8,15 +8,15 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// tile writes the function of tiles one below the other. It keeps all sums of one in registers:
+// tile writes the function for a column of tiles. It keeps all sums of one tile in registers:
 //
 //	c[i*ldc+j] = [c[i*ldc+j] +] acc, acc = +0, then acc = fma(a[i*aRow+l*aCol], b[l*ldb+j], acc) for each l < k in order
 //
-// for i < rows and j < n, where n ends in the last vector. NaNs are stored as the canonical one. mode is 0 to store, 1 to
-// add to c, 2 for non-temporal stores of whole vectors.
+// for i < rows and j < n, where n ends in the last vector. NaNs are stored as the canonical one. mode is 0 to store, 1 to add to c, 2 for
+// non-temporal stores of whole vectors.
 //
-// If offs isn't nil, it has the offsets of the rows of b, which are in two parts: split elements from b[offs[l]] on, and the
-// rest from more[offs[l]] on. There is but one part in the narrower tiles, and with AVX2, where it is whole vectors.
+// If offs isn't nil, it has the offsets of the rows of b, and each row is in two parts: split elements from b[offs[l]] on, and the rest from
+// more[offs[l]] on. There is one part only in the narrower tiles, and with AVX2, where it is whole vectors.
 func (g *product) tile(rows, vectors int) {
 	elem := map[int]string{4: "float32", 8: "float64"}[g.size]
 	g.Function(fmt.Sprintf("gemm%dx%d_%s", rows, vectors, g.suffix))
@@ -31,7 +31,7 @@ func (g *product) tile(rows, vectors int) {
 	bv := func(v int) reg.VecPhysical { return g.vec(used + v) }
 	full := g.width == 64 // masks cost nothing
 
-	// The mask first: n - (vectors-1)·lanes elements.
+	// The mask comes first: n - (vectors-1)·lanes elements.
 	lanes := g.width / g.size
 	g.Load(g.Param("n"), k)
 	g.SUBQ(op.I8(int8((vectors-1)*lanes)), k)
@@ -86,8 +86,8 @@ func (g *product) tile(rows, vectors int) {
 		g.LEAQ(op.Mem{Base: a, Index: aRow, Scale: 8}, a9)
 		g.ADDQ(aRow, a9)
 	}
-	// The rows of c are prefetched while the sums are made, one after each apart steps if there are steps enough: all at once
-	// they would hold up the loads of a and b. Rows for non-temporal stores aren't prefetched.
+	// The rows of c are prefetched during the sums, one after each apart steps if there are enough steps. All at once they would hold up the
+	// loads of a and b. Rows for non-temporal stores aren't prefetched.
 	const apart = 16
 	how := g.arg("mode")
 	fetch := func() {
@@ -110,7 +110,7 @@ func (g *product) tile(rows, vectors int) {
 	}
 	g.TESTQ(k, k)
 	g.JZ(op.LabelRef("done"))
-	// A row of b fills lines that the first-level cache doesn't keep until the next tile: the next rows are prefetched.
+	// A row of b fills cache lines that the first-level cache doesn't keep until the next tile, so the next rows are prefetched.
 	const lead = 8
 	spare := 2
 	loop := func(next, done string, load func(v int, from op.Mem, to reg.VecPhysical), listed bool) {
@@ -166,7 +166,7 @@ func (g *product) tile(rows, vectors int) {
 	g.JE(op.LabelRef("rows"))
 	g.Load(g.Param("offs"), offs)
 	if full && vectors == len(g.rows) {
-		// The parts meet in one vector, which is loaded from both, under masks.
+		// The parts meet in one vector. It is loaded from both, under masks.
 		g.Load(g.Param("n"), off)
 		g.CMPQ(g.arg("split"), off)
 		g.JEQ(op.LabelRef("listed"))
@@ -225,7 +225,7 @@ func (g *product) tile(rows, vectors int) {
 		g.Label("whole")
 		spare = 2
 		loop("nextWhole", "wholeDone", whole, false)
-		g.Label("wholeDone") // and the mask again, of a whole vector
+		g.Label("wholeDone") // and sets the mask again, of a whole vector
 		g.VPCMPEQD(ymask, ymask, ymask)
 	}
 	g.Label("done")
@@ -247,7 +247,7 @@ func (g *product) tile(rows, vectors int) {
 		}
 	}
 	g.Label("canon")
-	// Two sums at a time: NaNs are rare, and looked for one by one only where there are some.
+	// Sums are compared two at a time. NaNs are rare, so they are looked for one by one only where there are some.
 	for i := 0; i < used; i += 2 {
 		x, y := g.vec(i), g.vec(min(i+1, used-1))
 		switch {
@@ -319,7 +319,7 @@ func (g *product) tile(rows, vectors int) {
 	g.JMP(op.LabelRef("below"))
 	g.Label("stream")
 	store("stream")
-	g.Label("below") // the next tile's c and a go where those of this one were
+	g.Label("below") // with the addresses of the next tile in the places of c and a
 	g.DECQ(g.arg("times"))
 	g.JZ(op.LabelRef("last"))
 	g.MOVQ(cPtr, g.arg("c"))

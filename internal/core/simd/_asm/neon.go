@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// neon is the machine of arm64: its vectors of 16 bytes, of which all processors have 32. Truth values are masks of all ones or zeros. A
-// row's loop takes four vectors in a step, then one, then one element at a time by the same program.
+// neon is the machine of arm64. All processors have its 32 vectors of 16 bytes. Truth values are masks of all ones or zeros. The loop of a
+// row takes four vectors in a step, then one, then one element at a time by the same program.
 //
-// Virtual registers of vectors count up from 0. Addresses and integers count down from −1. They are given real registers when a function is
-// complete, in one pass. A program has no branches, so a register is free after its last use. Constants, accumulators and addresses are pinned:
-// they keep their registers.
+// Virtual registers of vectors count up from 0. Addresses and integers count down from −1. They get real registers when a function is
+// complete, in one pass. A program has no branches, so a register is free after its last use. Constants, accumulators and addresses are
+// pinned: they keep their registers.
 type neon struct {
 	f     *armFile
 	k     *kernel
@@ -28,15 +28,15 @@ type neon struct {
 	off    int       // elements from there
 	sums   []virtual // of a fold: the registers of the accumulators
 	single bool      // one element
-	tail   int       // of lines: how many elements of a vector there are; 0 for all
+	tail   int       // of lines: the number of elements of a vector; 0 for all
 
-	trial   bool // the usual program: what it stores waits
+	trial   bool // the fast path, whose stores wait
 	stores  []stored
-	doubts  []doubt // of a step
-	doubted int     // of a vector
+	doubts  []doubt // in a step
+	doubted int     // in a vector
 
-	few    int // how many constants are in registers, the first ones of the program
-	ways   int // how many vectors of a step take turns
+	few    int // the number of constants in registers, the first ones of the program
+	ways   int // the number of vectors of a step that take turns
 	consts [][2]uint64
 	held   []virtual          // the registers of the first few
 	tables map[string]virtual // their addresses
@@ -49,13 +49,13 @@ type virtual int
 // Asm makes a register the operand of a value.
 func (v virtual) Asm() string { return fmt.Sprintf("v%d", int(v)) }
 
-// truth is the operand of a mask: not where not is set.
+// truth is the operand of a mask. Where not is set, the mask is complemented.
 type truth struct {
 	virtual
 	not bool
 }
 
-// An armInst is an instruction: text for real registers in the places of regs. The first outs of those are results, keeps says that
+// An armInst is an instruction: text, with real registers in the places of regs. The first outs registers are results. keeps says that
 // the result is an operand as well.
 type armInst struct {
 	text  func(r []int) string
@@ -83,8 +83,8 @@ const (
 	i8mmLevel = "I8MM"
 )
 
-// intRegisters are the general registers that kernels use. R18 is the platform's, R27 the assembler's. R28 to R30 are g, the frame pointer and the link
-// register. The linker's veneers change R16 and R17.
+// intRegisters are the general registers that kernels use. R18 is reserved for the platform, R27 for the assembler. R28 to R30 are g, the
+// frame pointer and the link register. The linker's veneers change R16 and R17.
 var intRegisters = []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 19, 20, 21, 22, 23, 24, 25, 26}
 
 // writeNEON writes the kernels of a list.
@@ -119,7 +119,7 @@ func (f *armFile) writeNEON(kernels list) {
 			if k.form == "" || !k.streams() {
 				continue
 			}
-			// Its stores are the usual ones: arm64 has no such loop.
+			// Its stores are the usual ones: arm64 has no loop with non-temporal stores.
 			signature, size := streamSignature, 104
 			if k.form == "RowsP" {
 				signature, size = strings.TrimSuffix(k.signature(), ")")+", ahead *[4]uintptr)", sizes+8
@@ -130,14 +130,14 @@ func (f *armFile) writeNEON(kernels list) {
 	}
 }
 
-// text begins a function, whose arguments have a size.
+// text begins a function whose arguments have a size in bytes.
 func (f *armFile) text(name, signature string, size int) {
 	fmt.Fprintf(&f.asm, "\n// func %s%s\nTEXT ·%[1]s(SB), NOSPLIT, $0-%[3]d\n", name, strings.TrimPrefix(signature, "func"), size)
 	fmt.Fprintf(&f.stubs, "\n//go:noescape\nfunc %s%s\n", name, strings.TrimPrefix(signature, "func"))
 }
 
-// fitted returns the body of a function: with as many vectors taking turns as there are registers for, and then with as many constants
-// in registers.
+// fitted returns the body of a function, with as many vectors taking turns as there are registers for, and then as many constants in
+// registers.
 func (f *armFile) fitted(k *kernel) []byte {
 	for ways := unroll; ways > 0; ways /= 2 {
 		for few := 20; few >= 0; few-- {
@@ -152,10 +152,10 @@ func (f *armFile) fitted(k *kernel) []byte {
 	panic(k.table + k.field + ": no registers left")
 }
 
-// sizes returns the size of the arguments.
+// sizes returns the size of the arguments in bytes.
 func (k *kernel) sizes() int { return k.at(len(k.args)+1000, "") }
 
-// place is where an argument is, or a part of one of slices.
+// place returns the address of an argument, or of a part of a slice.
 func (k *kernel) place(i int, part string) string {
 	name := k.args[i].name
 	if part != "" {
@@ -164,7 +164,7 @@ func (k *kernel) place(i int, part string) string {
 	return fmt.Sprintf("%s+%d(FP)", name, k.at(i, part))
 }
 
-// at returns where an argument is from the first on, or what follows those of the description: step, n, w and stream.
+// at returns the offset of an argument. Indices past the arguments of the description are step, n, w and stream.
 func (k *kernel) at(i int, part string) int {
 	off := 0
 	for j, a := range k.args {
@@ -336,7 +336,7 @@ func (n *neon) rowing(count virtual) {
 	n.line("done:")
 }
 
-// advance moves the addresses of slices so many elements on.
+// advance moves the addresses of slices on by the number of elements.
 func (n *neon) advance(elements int) {
 	for i, a := range n.k.args {
 		if !a.number && !(i > 0 && i == n.k.still) && !(i == 0 && n.k.fold > 0) {
@@ -345,7 +345,7 @@ func (n *neon) advance(elements int) {
 	}
 }
 
-// together writes a program for the vectors of a step, which take turns by the instruction.
+// together writes a program for the vectors of a step. They take turns, instruction by instruction.
 func (n *neon) together(program func(m machine)) {
 	at := len(n.code)
 	for u := range unroll {
@@ -368,7 +368,7 @@ func (n *neon) together(program func(m machine)) {
 	}
 }
 
-// trying writes a kernel's usual program for the vectors of a step, and goes to another where there are doubts.
+// trying writes the fast path of a kernel for the vectors of a step. It jumps to the slow path where an element is in doubt.
 func (n *neon) trying(program func(m machine)) {
 	n.trial = true
 	n.together(program)
@@ -402,7 +402,7 @@ func (n *neon) trying(program func(m machine)) {
 	n.off = 0
 }
 
-// folding writes the loop over whole groups of elements, the accumulators in registers.
+// folding writes the loop over whole groups of elements, with the accumulators in registers.
 func (n *neon) folding(count virtual) {
 	k := n.k
 	sum := k.args[0].kind
@@ -427,7 +427,7 @@ func (n *neon) folding(count virtual) {
 	}
 }
 
-// of names the arrangement of a kind in a register of which so many bytes count.
+// of names the arrangement of a kind in a register with so many bytes in use.
 func (n *neon) of(k kind, bytes int) string { return arranged(k.size(), bytes) }
 
 func arranged(size, bytes int) string {
@@ -442,12 +442,12 @@ func arranged(size, bytes int) string {
 // all names the arrangement of a value.
 func (n *neon) all(k kind) string { return n.of(k, n.lanes*k.size()) }
 
-// bits names that of the same bytes.
+// bits names the arrangement of the same bytes, as single bytes.
 func (n *neon) bits(k kind) string { return arranged(1, n.lanes*k.size()) }
 
 const armHead = "// Code generated by internal/core/simd/_asm. DO NOT EDIT.\n\n//go:build !purego\n\n"
 
-// assembly returns the file of the functions and their constants, which nothing changes.
+// assembly returns the file of the functions and their constants. The constants are read-only.
 func (f *armFile) assembly() []byte {
 	var out bytes.Buffer
 	out.WriteString(armHead + "#include \"textflag.h\"\n")

@@ -2,11 +2,12 @@ package main
 
 import "fmt"
 
-// The kernels of products of bytes for NEON; bytes.go defines them. A vector of sums of pairs has two columns: the products of the first
-// of each pair in one lane, and of the second in the next one. In the end neighbouring lanes are added. Groups of four bytes are for dot products.
-// Groups of eight are for products of matrices of 2×8 by 8×2. In both an element is a byte less its zero point, which wraps.
+// The kernels of products of bytes for NEON; bytes.go defines them. A vector of sums of pairs has two columns. One lane has the products of
+// the first elements of the pairs, the next lane the products of the second. In the end neighbouring lanes are added. Groups of four bytes
+// are for dot products. Groups of eight are for smmla, which multiplies two rows of eight bytes by two columns of eight. In both an element
+// is a byte less its zero point, which wraps.
 
-// neonByteRows has the heights of tiles for each size of a group. A tile has 24 vectors of sums at most.
+// neonByteRows has the heights of tiles for each size of a group. A tile has at most 24 vectors of sums.
 var neonByteRows = map[int][]int{2: {1, 3}, 4: {1, 2, 6}, 8: {1, 2, 6}}
 
 func (f *armFile) bytesNEON() {
@@ -28,7 +29,7 @@ func (f *armFile) bytesNEON() {
 	}
 }
 
-// spread loads an int, of which each element of a vector becomes the low bits.
+// spread loads an int. Each element of the vector becomes its low bits.
 func (g *armProduct) spread(name, of string) virtual {
 	r, v := g.integer(), g.pin(g.vector())
 	g.read(name, r)
@@ -36,19 +37,19 @@ func (g *armProduct) spread(name, of string) virtual {
 	return v
 }
 
-// made returns what an instruction makes.
+// made returns the result of an instruction.
 func (g *armProduct) made(name, of string, imm int, regs ...virtual) virtual {
 	v := g.vector()
 	g.op(name, of, imm, append([]virtual{v}, regs...)...)
 	return v
 }
 
-// wider returns the elements of two halves of a vector of bytes.
+// wider returns the elements of a vector of bytes in two vectors, twice as wide.
 func (g *armProduct) wider(v virtual) [2]virtual {
 	return [2]virtual{g.made("ushll", "8b", 0, v), g.made("ushll", "16b", 0, v)}
 }
 
-// less returns the elements of a vector of bytes less zero points: two vectors of int16, or one of bytes.
+// less returns the elements of a vector of bytes less their zero points: two vectors of int16, or one of bytes.
 func (g *armProduct) less(v virtual, zero ...virtual) []virtual {
 	if g.kind == I8 {
 		return []virtual{g.made("sub", "16b", 0, v, zero[0])}
@@ -86,7 +87,7 @@ func (g *armProduct) widened() {
 	g.line("done:")
 }
 
-// grouped interleaves as many rows as a group has: pairs of them, then pairs of these.
+// grouped interleaves the rows of a group: pairs of rows, then pairs of the results.
 func (g *armProduct) grouped(group int) {
 	flip := g.spread("flip", "16b")
 	dst, src, panels, from, step := g.arg("dst"), g.arg("src"), g.arg("panels"), g.arg("zero"), g.bytes("step")
@@ -134,10 +135,11 @@ func (g *armProduct) grouped(group int) {
 	g.line("BNE panel")
 }
 
-// byteTile keeps the sums in registers. For groups of eight bytes a register has the sums of two rows and two columns. A row alone is taken twice.
+// byteTile keeps the sums in registers. For groups of eight bytes a register has the sums of two rows and two columns. A single row is taken
+// twice.
 func (g *armProduct) byteTile(rows, group int) {
 	const vectors = byteColumns / 4               // of a row of sums
-	lines, width, loads := rows, vectors, vectors // of registers of sums, of one line of them, and of those of b in a step
+	lines, width, loads := rows, vectors, vectors // lines of registers of sums, registers in a line, and loads of b in a step
 	switch group {
 	case 2:
 		width *= 2

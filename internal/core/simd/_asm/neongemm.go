@@ -6,21 +6,21 @@ import (
 	"strings"
 )
 
-// The kernels of the matrix product for NEON, of which gemm.go, tile.go and dots.go say what they compute.
+// The kernels of the matrix product for NEON. gemm.go, microkernel.go and dots.go define them.
 
-// neonRows is the most rows of a tile of one vector, of two and of three. Of two and three there are 24 accumulators at most, beside the vectors of b and a
-// few elements of a; of one vector there are 12.
+// neonRows has the most rows of a tile of one vector, of two and of three. With two and three there are at most 24 accumulators, beside the
+// vectors of b and a few elements of a. With one vector there are 12.
 var neonRows = []int{12, 12, 8}
 
-// An armProduct writes kernels for one type of elements.
+// An armProduct writes kernels for one element type.
 type armProduct struct {
 	*neon
 	kind        kind
 	size, lanes int
-	args        []string // the parameters of the function at hand, each of 8 bytes
+	args        []string // the parameters of the function, each of 8 bytes
 }
 
-// gemmNEON writes all of them.
+// gemmNEON writes all kernels of the matrix product.
 func (f *armFile) gemmNEON() {
 	for _, kind := range []kind{F32, F64} {
 		write := func(name, args string, body func(g *armProduct)) { f.function(name+"_", kind, args, body) }
@@ -40,7 +40,7 @@ func (f *armFile) gemmNEON() {
 	}
 }
 
-// function writes one for the least level, of which body writes the instructions.
+// function writes a function for the lowest level. body writes its instructions.
 func (f *armFile) function(name string, kind kind, args string, body func(g *armProduct)) {
 	if kind.float() {
 		name += kind.String()[1:]
@@ -74,7 +74,7 @@ func (f *armFile) functionAt(level, name string, kind kind, args string, body fu
 
 type field struct {
 	name string
-	how  byte // p for a pointer to elements, b to bytes, w to int32s, f to float32s, o to offsets, s to packed sums, i for an int, u for an address
+	how  byte // a pointer to elements (p), bytes (b), int32s (w), float32s (f), offsets (o) or packed sums (s), an int (i), or an address (u)
 }
 
 func fieldsOf(args string) (all []field) {
@@ -85,7 +85,7 @@ func fieldsOf(args string) (all []field) {
 	return all
 }
 
-// place is where a parameter is.
+// place returns the address of a parameter.
 func (g *armProduct) place(name string) string {
 	return fmt.Sprintf("%s+%d(FP)", name, 8*slices.Index(g.args, name))
 }
@@ -93,13 +93,13 @@ func (g *armProduct) place(name string) string {
 // read loads a parameter into a register.
 func (g *armProduct) read(name string, r virtual) { g.line("MOVD "+g.place(name)+", R%d", r) }
 
-// write puts one back.
+// write stores a register to a parameter.
 func (g *armProduct) write(name string, r virtual) {
 	g.line("MOVD R%d, "+g.place(name), r)
 	g.code[len(g.code)-1].outs = 0
 }
 
-// arg returns a register with a parameter, bytes one with a parameter that counts elements.
+// arg returns a register with a parameter, bytes one with a parameter in elements, turned into bytes.
 func (g *armProduct) arg(name string) virtual {
 	r := g.pin(g.integer())
 	g.read(name, r)
@@ -114,14 +114,14 @@ func (g *armProduct) bytes(name string) virtual {
 
 func (g *armProduct) plus(r, more virtual) { g.modify("ADD R%[2]d, R%[1]d, R%[1]d", r, more) }
 
-// part names a scalar register of an element, all the arrangement of a vector.
+// part names the scalar register of an element, all the arrangement of a vector.
 func (g *armProduct) part() string { return map[int]string{1: "b", 2: "h", 4: "s", 8: "d"}[g.size] }
 func (g *armProduct) all() string  { return g.of(g.kind, 16) }
 
 func (g *armProduct) zero(v virtual) { g.op("movi", "2d", 0, v) }
 
-// tile keeps the sums in registers and takes one element of a at a time. Where the last vector isn't whole it begins earlier, and has some
-// columns of the one before again: so no load or store needs a mask, unless there is but that vector.
+// tile keeps the sums in registers and takes one element of a at a time. Where the last vector isn't whole, it begins earlier and computes
+// some columns of the vector before again. So loads and stores need no mask, unless the row has one vector only.
 func (g *armProduct) tile(rows, vectors int) {
 	acc := make([][]virtual, rows)
 	from := make([]virtual, rows) // rows of a
@@ -154,7 +154,7 @@ func (g *armProduct) tile(rows, vectors int) {
 	}
 	g.line("MOVD $0, R%d", at)
 	g.read("offs", offs)
-	// move is the load or store of vector v of a row with so many elements in its last one.
+	// move loads or stores vector v of a row; the last vector has width elements.
 	move := func(how string, v, width int, r, base virtual) {
 		switch {
 		case v < vectors-1 || vectors == 1 && width == g.lanes:
@@ -186,7 +186,7 @@ func (g *armProduct) tile(rows, vectors int) {
 			g.line(fmt.Sprintf("CMP $%d, R%%d", (width-g.lanes)*g.size), last)
 			g.line("BNE not" + label)
 		}
-		// step adds the products of a row of b.
+		// step adds the products with a row of b.
 		step := func(load func(v int, r virtual)) {
 			bv, x := make([]virtual, vectors), make([]virtual, rows)
 			element := func(i int) {
@@ -270,7 +270,7 @@ func (g *armProduct) tile(rows, vectors int) {
 			g.line("not" + label + ":")
 		}
 	}
-	g.line("below:") // the next tile's c and a go where those of this one were
+	g.line("below:") // with the addresses of the next tile in the places of c and a
 	left, row := g.integer(), g.integer()
 	g.read("times", left)
 	g.change("SUBS", 1, left)
@@ -285,7 +285,7 @@ func (g *armProduct) tile(rows, vectors int) {
 	g.line("last:")
 }
 
-// streamed has the elements of a in registers, and four vectors of c, then one, then an element.
+// streamed keeps the elements of a in registers. It takes four vectors of c at a time, then one, then one element.
 func (g *armProduct) streamed(rows int) {
 	a, step := g.arg("a"), g.bytes("aStep")
 	x, row := make([]virtual, rows), make([]virtual, rows)
@@ -328,7 +328,7 @@ func (g *armProduct) streamed(rows int) {
 	})
 }
 
-// parts writes loops over n elements: of four vectors, of one, and of one element.
+// parts writes loops over n elements: four vectors at a time, one vector, and one element.
 func (g *armProduct) parts(n virtual, body func(vectors int, part string, bytes int)) {
 	for _, vectors := range []int{unroll, 1, 0} {
 		label, part, elements := fmt.Sprint(vectors), "q", vectors*g.lanes
@@ -345,8 +345,8 @@ func (g *armProduct) parts(n virtual, body func(vectors int, part string, bytes 
 	}
 }
 
-// windows takes strips of four vectors of columns, and four rows of one at a time, then two, then one. The last vector of the last strip begins
-// earlier where it isn't whole, and has some columns of the one before again. Fewer columns than a vector go one by one.
+// windows takes strips of four vectors of columns, and four rows of a strip at a time, then two, then one. Where the last vector of the last
+// strip isn't whole, it begins earlier and computes some columns of the vector before again. Fewer columns than a vector go one by one.
 func (g *armProduct) windows() {
 	const most = unroll
 	dst, ldd, src, lds, left := g.arg("dst"), g.bytes("ldd"), g.arg("src"), g.bytes("lds"), g.bytes("n")
@@ -437,7 +437,7 @@ func (g *armProduct) windows() {
 	}
 	g.line("CMP $16, R%d", left)
 	g.line("BGE columns")
-	short := g.integer() // what is left is less than a vector
+	short := g.integer() // less than a vector is left
 	g.line("MOVD $16, R%d", short)
 	g.modify("SUB R%[2]d, R%[1]d, R%[1]d", short, left)
 	for _, p := range []virtual{dst, src} {
@@ -455,7 +455,7 @@ func (g *armProduct) windows() {
 	g.line("done:")
 }
 
-// gather copies rows as long as the widest tile.
+// gather copies rows of the length of the widest tile.
 func (g *armProduct) gather() {
 	dst, ldd, src, offs, rows := g.arg("dst"), g.bytes("ldd"), g.arg("src"), g.arg("offs"), g.arg("rows")
 	g.line("next:")
@@ -476,7 +476,7 @@ func (g *armProduct) gather() {
 	g.line("BNE next")
 }
 
-// dots turns squares of a in registers and takes them column by column.
+// dots transposes squares of a in registers and adds them column by column.
 func (g *armProduct) dots() {
 	c, a, lda, x, k := g.arg("c"), g.arg("a"), g.bytes("lda"), g.arg("x"), g.arg("k")
 	sum := g.pin(g.vector())

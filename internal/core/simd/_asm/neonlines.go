@@ -7,7 +7,7 @@ import (
 
 // The loops of neon over lines and columns.
 
-// some loads the first elements of a vector, as many as the tail has, and zeros.
+// some loads the first elements of a vector, as many as n.tail, and zeros.
 func (n *neon) some(k kind, v, base virtual, off int) {
 	switch n.tail * k.size() {
 	case 4:
@@ -24,14 +24,14 @@ func (n *neon) some(k kind, v, base virtual, off int) {
 	}
 }
 
-// parameter loads a parameter that follows the description's: step, n or w.
+// parameter loads a parameter past the description's: step, n or w.
 func (n *neon) parameter(name string, i int) virtual {
 	v := n.pin(n.integer())
 	n.line(fmt.Sprintf("MOVD %s+%d(FP), R%%d", name, n.k.at(len(n.k.args)+i, "")), v)
 	return v
 }
 
-// times multiplies a register by a size of elements.
+// times multiplies a register by the size of an element.
 func (n *neon) times(v virtual, size int) {
 	if size > 1 {
 		n.modify(fmt.Sprintf("LSL $%d, R%%[1]d, R%%[1]d", map[int]int{2: 1, 4: 2, 8: 3}[size]), v)
@@ -42,7 +42,7 @@ func (n *neon) change(how string, by int, v virtual) {
 	n.modify(fmt.Sprintf("%s $%d, R%%[1]d, R%%[1]d", how, by), v)
 }
 
-// accumulators pins registers for so many sums.
+// accumulators pins a number of registers for sums.
 func (n *neon) accumulators(many int) {
 	for range many {
 		n.sums = append(n.sums, n.pin(n.vector()))
@@ -137,8 +137,9 @@ func (n *neon) joined() value {
 	return r
 }
 
-// finding writes the loops that look for where in each line its best element is first: the same bits, or any NaN for one. Four vectors are
-// looked at together, and where one has it, and at the end of a line, each element. A line without it gives its length.
+// finding writes the loops that find the first place of the best element in each line: the same bits, or any NaN for a NaN. Four vectors are
+// compared at a time. In vectors that have it, and at the end of a line, the elements are compared one by one. A line without the element
+// gives its length.
 func (n *neon) finding(lines virtual) {
 	const vectors = 4
 	kind := n.k.args[1].kind
@@ -220,7 +221,7 @@ func (n *neon) finding(lines virtual) {
 	n.line("done:")
 }
 
-// downAbreast is how many vectors of columns are added up side by side, where there are as many.
+// downAbreast is the number of vectors of columns that are added up side by side, where there are as many.
 const downAbreast = 16
 
 // goingDown writes the loops over lanes, columns and the rows of the lane.

@@ -25,7 +25,7 @@ func (n *neon) load(i int) value {
 	return value{k, v}
 }
 
-// access names the part of a register that a value's load or store takes.
+// access names the part of a register that a load or store of a value uses.
 func (n *neon) access(k kind) string {
 	bytes := n.lanes * k.size()
 	if n.single {
@@ -94,7 +94,7 @@ func (n *neon) reg(v value) virtual {
 	return v.op.(virtual)
 }
 
-// op1 and op2 are instructions of values.
+// op1 and op2 add instructions on values.
 func (n *neon) op1(name string, a value) value {
 	d := n.vector()
 	n.op(name, n.all(a.kind), 0, d, n.reg(a))
@@ -340,7 +340,7 @@ func (n *neon) table(words []uint64) virtual {
 
 func (n *neon) pick(value, [16]float32) value { panic("neon has no pick") }
 
-// doubt keeps the largest of the step.
+// doubt keeps the largest value of the step.
 func (n *neon) doubt(v value, most uint64) {
 	if n.off == 0 {
 		n.doubts = append(n.doubts, doubt{value: value{v.kind, n.copied(n.reg(v))}, most: most})
@@ -351,7 +351,7 @@ func (n *neon) doubt(v value, most uint64) {
 	n.doubted++
 }
 
-// strange keeps all bits that differ in the step.
+// strange collects the bits that differ anywhere in the step.
 func (n *neon) strange(v value, usual uint64, low int) {
 	d := n.xor(v, n.constant(U64, usual))
 	if n.off == 0 {

@@ -1,10 +1,10 @@
 package main
 
-// The kernels of blocks for NEON, of which packed.go says what they compute. Four rows are a vector, and there are four of them.
+// The kernels of blocks for NEON; packed.go defines them. A vector has four rows, and there are four vectors.
 
 const packedVectors = 4
 
-// packedNEON writes all of them.
+// packedNEON writes all kernels of blocks.
 func (f *armFile) packedNEON() {
 	for _, b := range []struct {
 		name          string
@@ -27,7 +27,7 @@ func (f *armFile) packedNEON() {
 // armBlocks writes a kernel of blocks.
 type armBlocks struct {
 	*armProduct
-	x, b, stride virtual // x is the result of one that unpacks
+	x, b, stride virtual // x is the result of a kernel that unpacks
 	from         virtual // the sums in memory
 	sums         [packedVectors]virtual
 }
@@ -54,7 +54,7 @@ func (p *armBlocks) dot(bytes int, steps func(p *armBlocks)) {
 	}
 }
 
-// field returns bits bits of each word from bit first on, without a sign.
+// field returns a number of bits of each word, from bit first on, without a sign.
 func (p *armBlocks) field(from virtual, first, bits int) virtual {
 	if up := 32 - bits - first; up > 0 {
 		from = p.made("shl", "4s", up, from)
@@ -105,7 +105,7 @@ func (p *armBlocks) numbers() virtual {
 	return x
 }
 
-// signedSteps takes the codes with a sign from bit first of each byte on, and as many elements of x.
+// signedSteps takes the signed codes from bit first of each byte on, and as many elements of x.
 func (p *armBlocks) signedSteps(words [packedVectors][]virtual, scales [packedVectors]virtual, first, bits int) {
 	for j := range 4 {
 		x := p.numbers()
@@ -122,7 +122,7 @@ func (p *armBlocks) signedSteps(words [packedVectors][]virtual, scales [packedVe
 	}
 }
 
-// flip makes codes of four bits from 0 on those with a sign that are 8 less.
+// flip turns unsigned codes of four bits into signed ones that are 8 less.
 func (p *armBlocks) flip(v virtual) virtual {
 	return p.made("eor", "16b", 0, v, p.reg(p.constant(U8, 0x88)))
 }
@@ -145,8 +145,8 @@ func (p *armBlocks) stepsQ8_0() {
 	}
 }
 
-// stepsQ4_K keeps the scales of 8 times 32 elements behind the sums, and behind those the minima with the other sign. It goes over two times
-// 32 elements that share bytes.
+// stepsQ4_K keeps the scales of 8 times 32 elements behind the sums, and behind them the minima with the other sign. Each pass takes two
+// times 32 elements that share bytes.
 func (p *armBlocks) stepsQ4_K() {
 	const most, least = 64, 64 + 512
 	for v, w := range p.turned(p.b, 0) {
@@ -219,7 +219,7 @@ func (p *armBlocks) spread(disp int) virtual {
 	return p.made("dup", "4s", 0, p.made("fcvtl", "4s", 0, p.made("ldr", "h", disp, p.b)))
 }
 
-// longs returns the elements of a vector of bytes, each in 32 bits: with ushll or sshll.
+// longs widens the elements of a vector of bytes to 32 bits, by ushll or sshll.
 func (p *armBlocks) longs(how string, v virtual) (all []virtual) {
 	for _, of := range []string{"8b", "16b"} {
 		half := p.made(how, of, 0, v)
@@ -228,14 +228,14 @@ func (p *armBlocks) longs(how string, v virtual) (all []virtual) {
 	return all
 }
 
-// stored stores vectors from byte disp of the result on, NaNs as the canonical one.
+// stored stores vectors from byte disp of the result on, with NaNs as the canonical one.
 func (p *armBlocks) stored(v virtual, disp int) {
 	numbers := p.made("fcmeq", "4s", 0, v, v)
 	p.op("bsl", "16b", 0, numbers, v, p.reg(nan(p.neon, F32)))
 	p.op("str", "q", disp, numbers, p.x)
 }
 
-// scaled stores 16 codes with a sign, times a scale.
+// scaled stores 16 signed codes, times a scale.
 func (p *armBlocks) scaled(codes, d virtual, disp int) {
 	for i, v := range p.longs("sshll", codes) {
 		p.stored(p.made("fmul", "4s", 0, p.floats(v), d), disp+16*i)
@@ -259,7 +259,7 @@ func (p *armBlocks) unpackQ8_0() {
 
 func (p *armBlocks) unpackQ4_K() {
 	rest := p.made("ldr", "s", 12, p.b)
-	var all [2][]virtual // four scales and four more, and so the minima with the other sign
+	var all [2][]virtual // four scales and four more, and the same of minima with the other sign
 	for k := range all {
 		six := p.made("ldr", "s", 4+4*k, p.b)
 		low := p.made("ushr", "8b", 2, p.made("shl", "8b", 2, six))

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// The instructions of neon and the registers that they get.
+// The instructions of neon, and the allocation of their registers.
 
 // vector and integer return new registers.
 func (n *neon) vector() virtual {
@@ -26,7 +26,7 @@ func (n *neon) pin(v virtual) virtual {
 	return v
 }
 
-// line adds an instruction of Go's assembler, the last of whose registers is its result if it has some, but of comparisons.
+// line adds an instruction of Go's assembler. The last register is the result, except in comparisons and stores.
 func (n *neon) line(format string, regs ...virtual) {
 	outs := 0
 	if len(regs) > 0 && !strings.Contains(format, "CMP") && !strings.HasPrefix(format, "TST") && !strings.HasPrefix(format, "MOVD R%d, (") {
@@ -45,7 +45,7 @@ func (n *neon) line(format string, regs ...virtual) {
 	}})
 }
 
-// modify adds one that changes its first register, with indexed verbs.
+// modify adds an instruction that changes its first register. The format has indexed verbs.
 func (n *neon) modify(format string, regs ...virtual) {
 	n.code = append(n.code, armInst{regs: regs, outs: 1, keeps: true, text: func(r []int) string {
 		args := make([]any, len(r))
@@ -66,13 +66,13 @@ func (n *neon) op(name, of string, imm int, regs ...virtual) {
 	n.code = append(n.code, armInst{regs: regs, outs: outs, keeps: i.keeps, text: func(r []int) string { return written(name, of, imm, r...) }})
 }
 
-// written returns an instruction as Go's assembler takes it.
+// written returns an instruction in the syntax of Go's assembler.
 func written(name, of string, imm int, r ...int) string {
 	word, text := encode(name, of, imm, r...)
 	return fmt.Sprintf("WORD $0x%08x // %s", word, text)
 }
 
-// allocated gives out the registers and returns the text, unless they don't suffice.
+// allocated assigns the real registers and returns the text. It reports false if there are too few.
 func (n *neon) allocated() ([]byte, bool) {
 	last := make(map[virtual]int)
 	for i, in := range n.code {
@@ -112,7 +112,7 @@ func (n *neon) allocated() ([]byte, bool) {
 	}
 	var out bytes.Buffer
 	for i, in := range n.code {
-		if in.moves && last[in.regs[1]] == i && !n.pinned[in.regs[1]] && !n.pinned[in.regs[0]] { // the register goes on under another name
+		if in.moves && last[in.regs[1]] == i && !n.pinned[in.regs[1]] && !n.pinned[in.regs[0]] { // the register gets another name
 			place[in.regs[0]] = place[in.regs[1]]
 			continue
 		}
@@ -129,7 +129,7 @@ func (n *neon) allocated() ([]byte, bool) {
 				}
 			}
 		}
-		if !in.keeps { // the result may go where what dies here is
+		if !in.keeps { // the result may go to a register that is free after this instruction
 			dying()
 		}
 		for _, r := range in.regs[:in.outs] {

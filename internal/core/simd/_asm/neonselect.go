@@ -2,7 +2,7 @@ package main
 
 import "fmt"
 
-// selectNEON writes what select.go has and needs no compression: keys, elements and reversals.
+// selectNEON writes the kernels of select.go that need no compression: keys, elements and reversals.
 func (f *armFile) selectNEON() {
 	f.function("keys32_", U32, "dst:p src:p n:i turn:i blurred:p", (*armProduct).keys)
 	f.function("elements32_", U32, "dst:p keys:p n:i", (*armProduct).elements)
@@ -49,7 +49,7 @@ func (g *armProduct) elements() {
 	})
 }
 
-// reverse takes the vectors of dst from the last one on.
+// reverse writes the vectors of dst from the last one on.
 func (g *armProduct) reverse() {
 	dst, src, n := g.arg("dst"), g.arg("src"), g.arg("n")
 	g.modify("ADD R%[2]d<<4, R%[1]d, R%[1]d", dst, n)

@@ -2,8 +2,9 @@ package main
 
 import "fmt"
 
-// transposeNEON writes the transposition of eight rows of 4 bytes an element, or of four of 8: what transpose.go says of AVX-512. A
-// store is 32 bytes of a row of dst. Fewer rows go element by element, and so do the last columns. Of 1 and 2 bytes there are squares alone.
+// transposeNEON writes for NEON the transposition that transpose.go defines, of eight rows of 4-byte elements, or four of 8-byte elements.
+// A store has 32 bytes of a row of dst. Fewer rows go element by element, and so do the last columns. Elements of 1 and 2 bytes have
+// squares alone.
 func (f *armFile) transposeNEON() {
 	for _, kind := range []kind{U8, U16} {
 		f.function(fmt.Sprintf("transpose%d_", 8*kind.size()), kind, "dst:p ldd:i src:p lds:i n:i", (*armProduct).narrow)

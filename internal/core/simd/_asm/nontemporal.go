@@ -7,18 +7,18 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// A row that streams has a loop of its own for non-temporal stores and prefetches.
+// A row that streams has another loop, with non-temporal stores and prefetches.
 
 const (
 	fetched    = 4    // streams that a function prefetches
 	fetchAhead = 8192 // bytes from a load to its prefetch along the operand
 )
 
-// streamSignature is that of the entry of a row that streams, whatever its type: so all have one. It doesn't look at the
-// operands that the row doesn't have.
+// streamSignature is the signature of the entry of a row that streams. It is the same for all types. The row doesn't look at operands that it
+// doesn't have.
 const streamSignature = "func(dst, a, b, c []struct{}, ahead *[4]uintptr)"
 
-// streams reports whether the kernel can have non-temporal stores. Its result may then be large, and isn't read again.
+// streams reports whether the kernel can have non-temporal stores. Its result may be large then, and isn't read again.
 func (k *kernel) streams() bool {
 	if k.beside != nil {
 		return true
@@ -31,8 +31,8 @@ func (k *kernel) streams() bool {
 	return k.form != ""
 }
 
-// fetches returns the number of streams that the kernel prefetches: as many as memory brings in the time of its arithmetic, and
-// all the operands of a function of a product and a sum.
+// fetches returns the number of streams that the kernel prefetches: as many as memory delivers in the time of its arithmetic, and for a
+// function of a product and a sum, all operands.
 func (k *kernel) fetches() int {
 	switch {
 	case k.ahead > 0:
@@ -47,7 +47,7 @@ func (k *kernel) fetches() int {
 	return 0
 }
 
-// streaming writes the main loop of non-temporal stores, for a result that lies at a multiple of what is stored at once: else the other loop serves.
+// streaming writes the main loop with non-temporal stores. It serves results aligned to the bytes of one store; the usual loop serves others.
 func (x *x86) streaming(n reg.Register) {
 	c, dst := x.c, x.k.args[x.k.streamed]
 	step := x.vectors() * x.lanes
@@ -86,7 +86,7 @@ func (x *x86) streaming(n reg.Register) {
 	c.JMP(operand.LabelRef("single"))
 }
 
-// ahead returns where the streams begin: as the hint says, or along the operand where that has 0.
+// ahead returns the first addresses of the streams. The hint has them; where it has 0, they lie along the operand.
 func (x *x86) ahead(n int) []reg.GPVirtual {
 	c := x.c
 	streams := make([]reg.GPVirtual, n)
@@ -102,8 +102,8 @@ func (x *x86) ahead(n int) []reg.GPVirtual {
 	return streams
 }
 
-// putPast stores the values that wait by non-temporal stores, joined to whole registers as far as a step fills them. A line of
-// the cache that isn't written at once would be read first.
+// putPast stores the waiting values by non-temporal stores. It joins them to whole registers as far as a step fills these. A cache line that
+// isn't written at once would be read first.
 func (x *x86) putPast(all []stored) {
 	bytes := x.lanes * all[0].kind.size()
 	parts := min(x.bytes/bytes, len(all))
@@ -124,7 +124,7 @@ func (x *x86) putPast(all []stored) {
 	}
 }
 
-// pair returns a register with n bytes of each of two.
+// pair returns a register with n bytes of a and n bytes of b.
 func (x *x86) pair(n int, a, b reg.Vec) reg.Vec {
 	r := x.register(2 * n)
 	switch {

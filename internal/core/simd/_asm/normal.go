@@ -2,11 +2,11 @@ package main
 
 import "math"
 
-// Functions of the normal distribution and others that activate neurons. The results of float64 steps, of relative error below 2^-44, are
-// rounded where all numbers within 2^-43 become the same float32; elsewhere, about once in half a million, the row has the mark, a NaN
-// that no row computes, and package simd calls float.
+// Functions of the normal distribution, and other activations. The steps of float64 have a relative error below 2^-44. Their result is rounded
+// where all numbers within 2^-43 of it become the same float32. Elsewhere, about once in half a million, the row has the mark, a NaN that no
+// row computes, and package simd calls float.
 
-// mark is what simd looks for.
+// mark marks an element for package simd.
 const mark = 0x7fc00001
 
 func normals() (l list) {
@@ -23,9 +23,12 @@ func normals() (l list) {
 	return l
 }
 
-// tail returns exp(-y²/2) times Mills' ratio of y, from 0 to 15, over √(2π): 1 − Φ(y), Φ being the distribution of a standard normal
-// variable. e is −y²/2. Mills' ratio times y+5 is, but for that factor, a polynomial in 1 − 10/(y+5) with a relative error of 2^-50.8; it
-// interpolates at Chebyshev's points.
+// tail returns the upper tail of the standard normal distribution, for y from 0 to 15 and e = −y²/2:
+//
+//	1 − Φ(y) = exp(−y²/2)·M(y)/√(2π)
+//	M(y)/√(2π) = w·p(1 − 10w), w = 1/(y+5)
+//
+// M is Mills' ratio. The polynomial p has a relative error of 2^-50.8. It interpolates at the Chebyshev nodes.
 func tail(m machine, y, e value) value {
 	w := m.div(f64(m, 1), m.add(y, f64(m, 5)))
 	p := horner(m, m.fma(w, f64(m, -10), f64(m, 1)), 0x1.89d3abe1f95adp-1, -0x1.54ad03f27ca4fp-1, 0x1.fb31653877056p-2, -0x1.410ed5f8724e4p-2,
@@ -36,14 +39,14 @@ func tail(m machine, y, e value) value {
 	return m.mul(m.fma(s, d, s), m.mul(p, w))
 }
 
-// marked rounds y to float32, with a sign that it hasn't yet.
+// marked rounds y, which has no sign yet, to float32 and adds the sign.
 func marked(m machine, y, sign value) value {
 	d := m.mul(y, f64(m, 0x1p-43))
 	lo, hi := m.convert(F32, m.sub(y, d)), m.convert(F32, m.add(y, d))
 	return m.sel(m.cmp(eq, m.as(I32, lo), m.as(I32, hi)), m.or(lo, sign), m.constant(F32, mark))
 }
 
-// between says that the usual program is for float32 of absolute values from least to most, and returns those.
+// between reports a doubt for absolute values outside least to most. It returns the bits of the absolute value.
 func between(m machine, a value, least, most float32) (magnitude value) {
 	from := uint64(math.Float32bits(least))
 	magnitude = m.and(m.as(U32, a), m.constant(U32, 1<<31-1))
@@ -51,14 +54,14 @@ func between(m machine, a value, least, most float32) (magnitude value) {
 	return magnitude
 }
 
-// activated returns z, −0 where a is at most low, a where it is at least high, and NaN.
+// activated returns −0 where a is at most low, a where it is at least high, NaN where a is NaN, and z elsewhere.
 func activated(m machine, a, z value, low, high float32) value {
 	z = m.sel(m.cmp(ge, a, f32(m, high)), a, z)
 	z = m.sel(m.cmp(le, a, f32(m, low)), m.constant(F32, 1<<31), z)
 	return m.sel(m.cmp(unordered, a, a), nan(m, F32), z)
 }
 
-// usualGelu is of what isn't so far from 0, or so near, that aΦ(a) isn't a normal float32.
+// usualGelu is the fast path of gelu, for absolute values that aren't so large or small that aΦ(a) isn't a normal float32.
 func usualGelu(m machine, a value) value {
 	between(m, a, 0x1p-100, 12)
 	x := m.convert(F64, a)
@@ -66,13 +69,13 @@ func usualGelu(m machine, a value) value {
 	return m.or(settled(m, geluOf(m, x, y)), m.and(a, m.constant(F32, 1<<31)))
 }
 
-// geluOf is |a|Φ(a) of x = a and y = |a|.
+// geluOf returns |a|Φ(a) of x = a and y = |a|.
 func geluOf(m machine, x, y value) value {
 	q := tail(m, y, m.mul(m.mul(y, y), f64(m, -0.5)))
 	return m.mul(y, m.sel(m.cmp(gt, x, f64(m, 0)), m.sub(f64(m, 1), q), q))
 }
 
-// gelu is aΦ(a).
+// gelu returns aΦ(a).
 func gelu(m machine, a value) value {
 	x := m.convert(F64, a)
 	y := m.limit(f64(m, 15), m.and(x, m.constant(F64, 1<<63-1)), false)
@@ -80,13 +83,17 @@ func gelu(m machine, a value) value {
 	return activated(m, a, z, -15, 14)
 }
 
-// usualErf is of what isn't so near to 0 that its result isn't a normal float32.
+// usualErf is the fast path of erf, for absolute values that aren't so small that the result isn't a normal float32.
 func usualErf(m machine, a value) value {
 	magnitude := between(m, a, 0x1p-100, 4)
 	return m.or(settled(m, erfOf(m, m.convert(F64, m.as(F32, magnitude)))), m.and(a, m.constant(F32, 1<<31)))
 }
 
-// erfOf is erf(y), from 0 to 4: 1 − 2(1 − Φ(√2y)), and below 1/2 y times a polynomial in y² with a relative error of 2^-55.
+// erfOf returns erf(y), for y from 0 to 4:
+//
+//	erf(y) = 1 − 2(1 − Φ(√2y))
+//
+// Below 1/2 it is y times a polynomial in y² with a relative error of 2^-55.
 func erfOf(m machine, y value) value {
 	s := m.mul(y, y)
 	q := tail(m, m.mul(y, f64(m, math.Sqrt2)), m.xor(s, m.constant(F64, 1<<63)))
@@ -102,13 +109,15 @@ func erf(m machine, a value) value {
 	return m.sel(m.cmp(unordered, a, a), nan(m, F32), z)
 }
 
-// usualGeluTanh is of what isn't so far from 0, or so near, that the result isn't a normal float32.
+// usualGeluTanh is the fast path of geluTanh, for absolute values that aren't so large or small that the result isn't a normal float32.
 func usualGeluTanh(m machine, a value) value {
 	between(m, a, 0x1p-100, 8)
 	return settled(m, geluTanhOf(m, m.convert(F64, a)))
 }
 
-// geluTanhOf is x/(1+e) with e = exp(−2√(2/π)(x + 0.044715x³)), for x from −20 to 20.
+// geluTanhOf returns x/(1+e), for x from −20 to 20, with
+//
+//	e = exp(−2√(2/π)(x + 0.044715x³))
 func geluTanhOf(m machine, x value) value {
 	v := m.mul(x, m.fma(m.mul(x, x), f64(m, -0x1.2444f2a4d8b4bp-4), f64(m, -0x1.9884533d43651p0)))
 	t, p := expParts(m, v)
@@ -121,13 +130,13 @@ func geluTanh(m machine, a value) value {
 	return activated(m, a, z, -20, 20)
 }
 
-// usualMish is of what isn't so far from 0, or so near, that the result isn't a normal float32.
+// usualMish is the fast path of mish, for absolute values that aren't so large or small that the result isn't a normal float32.
 func usualMish(m machine, a value) value {
 	between(m, a, 0x1p-100, 40)
 	return settled(m, mishOf(m, m.convert(F64, a)))
 }
 
-// mishOf is x·w/(w+2) with w = e(e+2) and e = exp(x), for x from −120 to 40.
+// mishOf returns x·w/(w+2), for x from −120 to 40. Here w = e(e+2) and e = exp(x).
 func mishOf(m machine, x value) value {
 	t, p := expParts(m, x)
 	e := m.fma(t, p, t)

@@ -7,8 +7,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// writePacked writes kernels for the block types Q4_0, Q8_0 and Q4_K of GGUF files with AVX2, which serve AVX-512 as well. There is a
-// function that unpacks blocks, and one that multiplies 16 rows of them by a vector.
+// writePacked writes kernels for the block types Q4_0, Q8_0 and Q4_K of GGUF files with AVX2. They serve AVX-512 as well. One function
+// unpacks blocks, and one multiplies 16 rows of blocks by a vector.
 func writePacked(c *build.Context) {
 	word := func(name string, v uint32) op.Mem {
 		m := c.StaticGlobal(name)
@@ -30,18 +30,18 @@ func writePacked(c *build.Context) {
 	}
 }
 
-// A packedFormat is a format of blocks: how many elements and bytes one has, where its codes begin, and the bodies of the loops over them.
+// A packedFormat is a format of blocks: the elements and bytes of a block, the first byte of its codes, and the bodies of the loops over them.
 type packedFormat struct {
 	name             string
 	len, bytes, from int
 	steps, unpack    func()
 }
 
-// packed writes kernels of blocks. Of a product, the rows are the lanes, so that the sum of a row is one chain. Eight rows are one half,
-// and two halves take turns, as fused steps of one chain wait for each other.
+// packed writes kernels of blocks. In a product, a lane has a row, so that the sum of a row is one chain. Eight rows are a half. Two halves
+// take turns, as the fused steps of a chain wait for each other.
 //
-// The scale of a block has 11 bits, and codes have at most 10 together: their products are exact in a float32. So a fused step for
-// d·q − m rounds where the definition does.
+// The scale of a block has 11 bits, and codes have at most 10 together, so their products are exact in a float32. So a fused step for
+// d·q − m rounds like the definition.
 type packed struct {
 	*product
 	flip, fours, sixes, upper, halves, nan op.Mem
@@ -56,7 +56,7 @@ var (
 	packedStride3 = reg.RDX
 )
 
-// packedRow is where byte disp of a row's block is.
+// packedRow returns the address of byte disp of the block of row i.
 func packedRow(i, disp int) op.Mem {
 	m := op.Mem{Base: packedAt[i/4], Disp: disp}
 	switch i % 4 {
@@ -68,8 +68,8 @@ func packedRow(i, disp int) op.Mem {
 	return m
 }
 
-// dot writes sums[i] = fma(x[l], w, sums[i]) for each l of some blocks in order, where w is element l of row i: of 16 rows whose blocks
-// begin at b, stride bytes apart. Lines from next on are prefetched, as many as it reads.
+// dot writes sums[i] = fma(x[l], w, sums[i]) for each l of some blocks in order. Here w is element l of row i, of 16 rows whose blocks begin
+// at b, stride bytes apart. As many cache lines as it reads are prefetched, from next on.
 func (p *packed) dot(f packedFormat) {
 	p.Function("dot" + f.name + "AVX2")
 	p.Attributes(attr.NOSPLIT)
@@ -108,12 +108,12 @@ func (p *packed) dot(f packedFormat) {
 	p.RET()
 }
 
-// Each half has four registers of codes, the first ones. Behind these come the sums of both, the scales of both, and two free ones.
+// Each half has four registers of codes, the first ones. Then come the sums of both halves, the scales of both, and two free registers.
 func (p *packed) sum(h int) reg.VecPhysical   { return p.vec(8 + h) }
 func (p *packed) scale(h int) reg.VecPhysical { return p.vec(10 + h) }
 func (p *packed) free(h int) reg.VecPhysical  { return p.vec(12 + h) }
 
-// turned loads 16 bytes from byte disp of each block on: register 4h+j has their j-th four bytes of the rows of half h.
+// turned loads 16 bytes of each block, from byte disp on. Register 4h+j has the j-th four bytes of the rows of half h.
 func (p *packed) turned(disp int) {
 	for h := range 2 {
 		for i := range 4 {
@@ -147,7 +147,7 @@ func (p *packed) halfScales() {
 	}
 }
 
-// signedSteps takes the codes of bits bits from bit first of register j of each half on, which have a sign, with element l of the block.
+// signedSteps takes signed codes of bits bits, from bit first of register j of each half on. The first code is element l of the block.
 func (p *packed) signedSteps(j, first, bits, l int) {
 	x := p.vec(14)
 	p.VBROADCASTSS(op.Mem{Base: packedX, Disp: 4 * l}, x)
@@ -168,7 +168,7 @@ func (p *packed) stepsQ4_0() {
 	p.halfScales()
 	p.turned(2)
 	for i := range 8 {
-		p.VPXOR(p.flip, p.vec(i), p.vec(i)) // q − 8 of four bits with a sign
+		p.VPXOR(p.flip, p.vec(i), p.vec(i)) // q − 8 of four bits, signed
 	}
 	for high := range 2 {
 		for l := range 16 {
@@ -187,18 +187,18 @@ func (p *packed) stepsQ8_0() {
 	}
 }
 
-// least and most are where the scales and minima of 32 elements are kept, behind the sums.
+// least and most return the addresses of the minima and scales of 32 elements, behind the sums.
 func (p *packed) least(sub, h int) op.Mem {
 	return op.Mem{Base: packedSums, Disp: 64 + 512 + 64*sub + 32*h}
 }
 func (p *packed) most(sub, h int) op.Mem { return op.Mem{Base: packedSums, Disp: 64 + 64*sub + 32*h} }
 
 func (p *packed) stepsQ4_K() {
-	p.turned(0) // the scales: of a half d and m, and three words of six bits each
+	p.turned(0) // the scales: for each half d and m, and three words of six bits each
 	for h := range 2 {
 		both, s, m, rest := p.vec(4*h), p.vec(4*h+1), p.vec(4*h+2), p.vec(4*h+3)
 		d, t, u := p.scale(h), p.free(0), p.free(1)
-		floats := func(to reg.VecPhysical) { // of the float16 in each lane
+		floats := func(to reg.VecPhysical) { // the float16 in each lane as float32
 			p.VPACKUSDW(t, t, t)
 			p.VPERMQ(op.U8(0x08), t, t)
 			p.VCVTPH2PS(t.AsX(), to)
@@ -259,7 +259,7 @@ func (p *packed) stepsQ4_K() {
 	}
 }
 
-// unpack writes dst[l] = element l of some blocks, NaNs being the canonical one.
+// unpack writes dst[l] = element l of some blocks, with NaNs as the canonical one.
 func (p *packed) unpack(f packedFormat) {
 	p.Function("unpack" + f.name + "AVX2")
 	p.Attributes(attr.NOSPLIT)
@@ -324,7 +324,7 @@ func (p *packed) unpackQ8_0() {
 }
 
 func (p *packed) unpackQ4_K() {
-	// The scales and minima of eight bits, as ggml's masks take them apart: two words of each.
+	// The scales and minima of eight bits, two words of each, taken apart by the masks of ggml.
 	s, m, rest, t, u := reg.RAX.As32(), reg.RBX.As32(), reg.RDX.As32(), reg.R8L, reg.R9L
 	at := packedAt[0]
 	p.MOVL(op.Mem{Base: at, Disp: 4}, s)

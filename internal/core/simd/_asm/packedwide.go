@@ -7,8 +7,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// writePackedWide writes products with blocks for AVX-512, of 64 rows and 256 elements at a time. One function turns the bytes of the
-// rows, whatever their format, and one for each format multiplies what was turned. So several vectors share the turning.
+// writePackedWide writes products with blocks for AVX-512, of 64 rows and 256 elements at a time. One function transposes the bytes of the
+// rows in any format. One function for each format multiplies the result. So several vectors share the transposition.
 func writePackedWide(c *build.Context) {
 	number := func(name string, of func(i int) float32) op.Mem {
 		m := c.StaticGlobal(name)
@@ -27,8 +27,8 @@ func writePackedWide(c *build.Context) {
 	p.dots("Nibbles", 32, 4*32, zero, p.pairNibbles)
 }
 
-// packedWide writes products whose 64 sums are in four registers, which take turns as a step of a sum waits for the one before. Dword d
-// of the bytes of the rows is in four registers' worth of memory from 256·d on.
+// packedWide writes products with 64 sums in four registers. The registers take turns, as a step of a sum waits for the one before. Dword d of
+// the rows' bytes fills four registers, from byte 256·d of the memory on.
 type packedWide struct {
 	*product
 }
@@ -40,7 +40,7 @@ var (
 	wideNext   = reg.R11
 	wideStride = reg.RBX
 	wideCount  = reg.RCX
-	wideRoom   = reg.RAX // the beginning of what was turned
+	wideRoom   = reg.RAX // behind the transposed bytes
 )
 
 func (p *packedWide) sum(g int) reg.VecPhysical   { return p.vec(g) }
@@ -50,10 +50,10 @@ func (p *packedWide) free(g int) reg.VecPhysical  { return p.vec(16 + g) }
 
 var wideTable = reg.Z12
 
-// wideDword is where dword d of the rows of group g is, from wideCodes on.
+// wideDword returns the address of dword d of the rows of group g, from wideCodes on.
 func wideDword(d, g int) op.Mem { return op.Mem{Base: wideCodes, Disp: 256*d + 64*g} }
 
-// turn writes dst[64·d+i] = dword d of row i, of 64 rows from b on, stride bytes apart, and 4·columns dwords.
+// turn writes dst[64·d+i] = dword d of row i, for 64 rows from b on, stride bytes apart, and 4·columns dwords.
 func (p *packedWide) turn() {
 	p.Function("turnPackedAVX512")
 	p.Attributes(attr.NOSPLIT)
@@ -65,7 +65,7 @@ func (p *packedWide) turn() {
 	p.Load(p.Param("stride"), stride)
 	p.Load(p.Param("columns"), columns)
 	p.LEAQ(op.Mem{Base: stride, Index: stride, Scale: 2}, stride3)
-	p.MOVQ(columns, back) // from the end of a row to that 16 rows on
+	p.MOVQ(columns, back) // from the end of a row to 16 rows after its beginning
 	p.SHLQ(op.U8(4), back)
 	p.NEGQ(back)
 	p.MOVQ(stride, group)
@@ -114,8 +114,9 @@ func (p *packedWide) turn() {
 	p.RET()
 }
 
-// dots writes sums[i] = fma(x[l], w, sums[i]) for each l < 256 in order, where w is element l of row i. As many bytes of 64 rows from next
-// on are prefetched. The body is that of 64 elements, which have so many bytes of all of a row.
+// dots writes sums[i] = fma(x[l], w, sums[i]) for each l < 256 in order, where w is element l of row i. As many bytes of 64 rows are
+// prefetched, from next on. The body takes 64 elements at a time. bytes is the number of their bytes in a row, and all the number of bytes of
+// all 256.
 func (p *packedWide) dots(name string, bytes, all int, table op.Mem, pair func(prefetch func())) {
 	p.Function("dots" + name + "AVX512")
 	p.Attributes(attr.NOSPLIT)
@@ -145,7 +146,7 @@ func (p *packedWide) dots(name string, bytes, all int, table op.Mem, pair func(p
 	p.MOVQ(op.U32(4), wideCount)
 	p.Label("pair")
 	lines, step, line := (all+63)/64+1, 0, 0
-	pair(func() { // in four steps the lines of a row
+	pair(func() { // in four steps the cache lines of a row
 		step++
 		for ; 4*line < step*lines; line++ {
 			p.PREFETCHT0(op.Mem{Base: wideNext, Disp: min(64*line, all-1)})
@@ -166,7 +167,7 @@ func (p *packedWide) dots(name string, bytes, all int, table op.Mem, pair func(p
 	p.RET()
 }
 
-// step takes element l of 64 with all sums: weight sets a register to the weights of a group.
+// step takes element l of 64 with all sums. weight sets a register to the weights of a group.
 func (p *packedWide) step(l int, weight func(g int, to reg.VecPhysical)) {
 	x := p.vec(13)
 	p.VBROADCASTSS(op.Mem{Base: wideX, Disp: 4 * l}, x)
@@ -196,7 +197,7 @@ func (p *packedWide) loaded(d, g int, to reg.VecPhysical) reg.VecPhysical {
 	return to
 }
 
-// picked sets a register to the number that the table has for the four bits from bit first of dword d on.
+// picked sets a register to the number of the table for the four bits from bit first of dword d on.
 func (p *packedWide) picked(d, first, g int, to reg.VecPhysical) {
 	if first == 0 {
 		p.loaded(d, g, to)
@@ -240,10 +241,10 @@ func (p *packedWide) pairQ8_0(prefetch func()) {
 	}
 }
 
-// Of Q4_K the scales and minima of 64 elements are behind what was turned, in the order in which they are used.
+// In Q4_K the scales and minima of 64 elements are behind the transposed bytes, in the order of their use.
 const wideScales = 9 * 1024
 
-// scalesQ4_K makes them: of a row, d and m are float16s, and behind them are three words of six bits each.
+// scalesQ4_K makes them. A row has d and m as float16s, and behind these three words of six bits each.
 func (p *packedWide) scalesQ4_K() {
 	sixes, fours, upper, t, u := p.vec(13), p.vec(14), p.vec(15), p.vec(16), p.vec(17)
 	word := func(v uint32, to reg.VecPhysical) {
@@ -307,13 +308,13 @@ func (p *packedWide) pairQ4_K(prefetch func()) {
 	p.ADDQ(op.I32(1024), wideRoom)
 }
 
-// Of nibbles the scales of 32 elements each are behind what was turned, eight times, and behind these the zero points: for each row a
-// dword of eight.
+// In nibbles the scales of 32 elements each, eight times, are behind the transposed bytes. Behind these are the zero points: a dword of eight
+// for each row.
 const nibbleScales, nibbleZeros = 8 * 1024, 10 * 1024
 
 func (p *packedWide) zeros(g int) reg.VecPhysical { return p.vec(20 + g) }
 
-// pairNibbles has elements (q − zero)·scale, neighbours of which are in a byte.
+// pairNibbles has elements (q − zero)·scale. Two neighbours share a byte.
 func (p *packedWide) pairNibbles(prefetch func()) {
 	for half := range 2 {
 		for g := range 4 {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Powers of float32 and float64, by the steps of package float, one by one, where x is a number other than 0, y a whole number if
-// x is negative, and the power far from the ends of its type. Elsewhere the row has a NaN, which is none of these, and package simd calls float.
+// Powers of float32 and float64, by the steps of package float, one by one. They are for numbers x other than 0, whole y where x is
+// negative, and powers far from the ends of their type. Elsewhere the row has a NaN, which is none of these, and package simd calls float.
 
 func powers() (l list) {
 	l.add(kernel{table: "Pow32Marked", args: two(F32, F32), inner: F64, body: func(m machine) {
@@ -20,7 +20,7 @@ func powers() (l list) {
 	return l
 }
 
-// columns returns the columns of a table of package float, which has a row of floats on each line.
+// columns returns the columns of a table of package float. Each line of the table has a row of floats.
 func columns(file, name string) (t [3][]uint64) {
 	text, err := os.ReadFile("../../float/" + file)
 	if err != nil {
@@ -44,8 +44,8 @@ func columns(file, name string) (t [3][]uint64) {
 	return t
 }
 
-// powerOf returns the power of the two operands by of, which takes |x| and y and returns the power, and the product of y and the logarithm of
-// x. Operands are loaded again rather than kept in registers.
+// powerOf returns the power of the two operands. of takes |x| and y and returns the power, and the product of y and the logarithm of x.
+// Operands are loaded again instead of being kept in registers.
 func powerOf(m machine, operand func(i int) value, of func(m machine, x, y value) (z, p value)) value {
 	magnitude := func() value { return m.and(operand(1), m.constant(F64, 1<<63-1)) }
 	z, p := of(m, magnitude(), operand(2))
@@ -69,7 +69,7 @@ func limited(m machine, p value, low, high float64) value {
 var pow64Table = columns("pow.go", "powTable")
 
 func pow64(m machine, x, y value) (z, p value) {
-	const step = 1 << 45 // of a float64's bits, from one interval to the next
+	const step = 1 << 45 // of the bits of a float64, from one interval to the next
 	k, v, index := logParts(m, x, 0x3fe6900000000000, 45)
 	c := m.as(F64, m.and(m.add(m.as(I64, v), i64(m, step/2)), i64(m, -step))) // the middle, as in the table
 	n := m.sub(v, c)
@@ -120,7 +120,7 @@ func pow32(m machine, x, y value) (z, p value) {
 	hi = m.as(F64, m.lookup(n, &powerTable))
 	lo = m.add(m.mul(hi, m.add(r, q)), m.as(F64, m.lookup(n, &tailTable)))
 	s = m.add(hi, lo)
-	// A value that float rounds to odd is none for this row.
+	// Where float rounds a value to odd, the row has a NaN.
 	p = limited(m, p, -104.5, 89)
 	rest := m.and(m.add(m.sub(hi, s), lo), m.constant(F64, 1<<63-1))
 	rest = m.sel(m.cmp(eq, m.and(m.as(I64, s), i64(m, 1<<28-1)), i64(m, 0)), rest, f64(m, 0))
@@ -129,8 +129,8 @@ func pow32(m machine, x, y value) (z, p value) {
 	return m.sel(m.cmp(eq, y, f64(m, 2)), m.mul(x, x), z), p
 }
 
-// usualPow32 is of positive normal x and of powers from 2^-64 to 2^64. Its logarithm has one part, so the power is off by less than
-// a 2^-45th, that of package float by far less: where the rounding isn't in doubt, both round to the same float32.
+// usualPow32 is for positive normal x and powers from 2^-64 to 2^64. Its logarithm has one part, so the power is off by less than a 2^-45th;
+// package float's is off by far less. Where the rounding isn't in doubt, both round to the same float32.
 func usualPow32(m machine) value {
 	positiveNormal(m, m.load(1))
 	k, r, index := logRest(m, m.load(1))
@@ -143,7 +143,7 @@ func usualPow32(m machine) value {
 	return settled(m, m.fma(t, m.fma(m.mul(s, s), horner(m, s, expRest...), s), t))
 }
 
-// separate is horner with each product rounded.
+// separate is horner, with each product rounded.
 func separate(m machine, x value, c ...float64) value {
 	y := f64(m, c[len(c)-1])
 	for i := len(c) - 2; i >= 0; i-- {

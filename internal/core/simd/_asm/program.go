@@ -2,9 +2,9 @@ package main
 
 import "math"
 
-// A row kernel is a short program of vector operations, written once against the interface machine. A machine lowers
-// each call to instructions for some lanes of the row; x86 is one. The loops around the program, the tails of a row
-// and where constants live are the machine's.
+// A row kernel is a short program of vector operations, written once against the interface machine. A machine, such as x86, lowers each call
+// to instructions for some lanes of the row. The machine also writes the loops around the program and the tails of a row, and places the
+// constants.
 
 // kind is the type of the elements of a value.
 type kind uint8
@@ -39,7 +39,7 @@ func (k kind) String() string {
 	return [...]string{"Bool", "I8", "I16", "I32", "I64", "U8", "U16", "U32", "U64", "F32", "F64"}[k]
 }
 
-// pred is how two elements are compared; with a NaN only ne and unordered are true.
+// pred is a comparison of two elements. With a NaN only ne and unordered are true.
 type pred uint8
 
 const (
@@ -52,7 +52,7 @@ const (
 	unordered
 )
 
-// rounding is how a float becomes whole.
+// rounding is a way to round a float to an integer.
 type rounding uint8
 
 const (
@@ -62,14 +62,14 @@ const (
 	toZero
 )
 
-// value is a vector of elements, or of truth values: what cmp and mask return.
+// value is a vector of elements, or of truth values: the results of cmp and mask.
 type value struct {
 	kind kind
-	op   interface{ Asm() string } // the machine's
+	op   interface{ Asm() string } // the operand of the machine
 }
 
-// machine is an instruction set. Values are not changed once made. What an operation needs is written with it; all
-// follow IEEE 754 and round to nearest, even on a tie. NaNs have any sign and payload.
+// machine is an instruction set. Values don't change once made. The operations list their requirements. All follow IEEE 754 and round to
+// nearest, even on a tie. NaNs have any sign and payload.
 type machine interface {
 	load(arg int) value // elements of a slice; of a number, the number in every lane
 	store(arg int, v value)
@@ -91,7 +91,7 @@ type machine interface {
 	limit(a, b value, up bool) value // the larger (up) or smaller of a and b, of zeros either, b where one is a NaN: of floats
 
 	magnitude(a, most value) value // the absolute value of a, but most where it is larger or NaN: of floats
-	signed(v, a value) value       // v, of which the sign isn't set where it isn't a's, with the sign of a: of floats
+	signed(v, a value) value       // v with the sign of a; v has the sign bit only where a has it: of floats
 
 	and(a, b value) value
 	or(a, b value) value
@@ -106,18 +106,18 @@ type machine interface {
 	bools(mask value) value
 
 	as(k kind, a value) value // the same bits
-	// Float32 and float64 to each other; U16 to U32; U32 below 65536 to U16; the low half of a U64 to U32. But with AVX-512 I32 to both floats; whole ones of these that fit to I32;
-	// I8 and U8 to I32, and what fits of it to those.
+	// Float32 and float64 to each other; U16 to U32; U32 below 65536 to U16; the low half of a U64 to U32. But with AVX-512 I32 to both floats;
+	// integers in floats that fit to I32; I8 and U8 to I32, and an I32 that fits to those.
 	convert(k kind, a value) value
 	half(a value) value                      // float32 to float16, in a U16
 	whole(a value) value                     // the other way; NaNs become quiet
 	upper(a value) value                     // of U32 the more significant halves, in a U16
-	lookup(index value, t *[16]uint64) value // an I64, by the low four bits of one
-	gather(index value, t []uint64) value    // the same of a longer table, of a power of two
-	pick(index value, t [16]float32) value   // an F32, by the low four bits of one; in AVX-512 alone
+	lookup(index value, t *[16]uint64) value // an I64, by the low four bits of index
+	gather(index value, t []uint64) value    // the same from a longer table, whose length is a power of two
+	pick(index value, t [16]float32) value   // an F32, by the low four bits of index; in AVX-512 alone
 
-	// What a kernel's usual program computes isn't used where one of these says so.
-	doubt(v value, most uint64)             // where v, U32 or in a U64 the low half, is above most
+	// The fast path of a kernel isn't used where one of these reports a doubt.
+	doubt(v value, most uint64)             // where v, a U32 or the low half of a U64, is above most
 	strange(v value, usual uint64, low int) // where a U64 differs from usual in other bits than the low ones
 }
 

@@ -9,13 +9,13 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// The kernels of products of bytes for AVX-512 VNNI, one of whose instructions adds up four products of an unsigned byte and a signed one in
-// each int32, which wraps. Four bytes of neighbouring k are a quad.
+// The kernels of products of bytes for AVX-512 VNNI. One of its instructions adds four products of an unsigned and a signed byte to each
+// int32, and wraps. Four bytes of neighbouring k are a quad.
 
-// quadRows are how many rows the tiles of sums have.
+// quadRows are the numbers of rows of the tiles of sums.
 var quadRows = []int{1, 2, 4, 8, 12}
 
-// quadPanels is how many panels of byteColumns columns a tile has at most.
+// quadPanels is the most panels of byteColumns columns in a tile.
 const quadPanels = 2
 
 func writeQuads(c *build.Context) {
@@ -46,9 +46,9 @@ func (g *product) beginQuads(name, signature string) {
 	g.SignatureExpr("func(" + signature + ")")
 }
 
-// quads writes panels of b, one after the other: byte 4·(l·16 + j) + h of a panel is src[offs[4·l + h] + j] xor flip. The next panel has src and
-// sums 16 elements further on. It adds to sums[j] the sum of column j, whose bytes are unsigned after another xor with back, each times the byte
-// of ones for it: beyond has those of the last quad that don't count.
+// quads writes panels of b, one after the other. Byte 4·(l·16 + j) + h of a panel is src[offs[4·l + h] + j] xor flip. The next panel begins 16
+// elements later in src and in sums. quads also adds the bytes of column j to sums[j]. Another xor with back makes these bytes unsigned. beyond
+// has a one for each byte of the last quad that doesn't count.
 func (g *product) quads() {
 	g.beginQuads("quadBytes", "dst *uint8, src *uint8, offs *int, quads, panels, flip, back, beyond int, sums *int32")
 	dst, src, offs, n, panels, sums := reg.RDI, reg.RSI, reg.RBX, reg.RCX, reg.RDX, reg.RAX
@@ -127,7 +127,7 @@ func (g *product) mended() {
 	g.RET()
 }
 
-// summed writes sums[i], the sum of the bytes of row i < rows of blocks of 64, each unsigned after an xor with back.
+// summed writes sums[i], the sum of the bytes of row i < rows, in blocks of 64. An xor with back makes the bytes unsigned.
 func (g *product) summed() {
 	g.beginQuads("sumQuads", "sums *int32, src *uint8, lda, rows, blocks, back int")
 	sums, src, lda, rows, blocks, at, n := reg.RDI, reg.RSI, reg.RBX, reg.RCX, reg.RDX, reg.R8, reg.R9
@@ -170,7 +170,7 @@ func (g *product) summed() {
 //
 //	c[i·ldc + 16·p + j] = [that +] Σ a[i·lda + 4·l + h]·b[p·next + 4·(l·16 + j) + h]
 //
-// add is 0 to store, 1 to add to c. The bytes of a or, unless a is signed, those of b are signed; the others aren't.
+// add is 0 to store, 1 to add to c. If signed is true, the bytes of a are signed and those in b unsigned; else a is unsigned and b signed.
 func (g *product) quadTile(rows, panels int, signed bool) {
 	name := "tileQuads"
 	if signed {

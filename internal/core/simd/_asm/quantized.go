@@ -1,13 +1,13 @@
 package main
 
-// quantized are the rows between numbers and the bytes that stand for them, which package cast defines. AVX2's serve AVX-512, too.
+// quantized are the rows between numbers and their codes in bytes, which package cast defines. The rows for AVX2 serve AVX-512 too.
 func quantized() (l list) {
 	for _, k := range []kind{U8, I8} {
 		lo, hi := 0.0, 255.0
 		if k == I8 {
 			lo, hi = -128, 127
 		}
-		// saturated returns whole numbers as bytes; NaN is 0.
+		// saturated returns whole numbers as bytes, and 0 for NaN.
 		saturated := func(m machine, v value) value {
 			if k == I8 {
 				v = m.sel(m.cmp(unordered, v, v), number(m, v.kind, 0), v)

@@ -2,8 +2,8 @@ package main
 
 import "math"
 
-// Functions of float32 within 2 units in the last place, computed in float32: what op.Fast selects. The polynomials are
-// minimax, by Remez's algorithm.
+// Functions of float32 within 2 units in the last place, computed in float32, for the option op.Fast. The polynomials are minimax, by
+// Remez's algorithm.
 
 func quick() (l list) {
 	f := func(name, only string, body func(m machine, a value, usual bool) value) {
@@ -21,9 +21,9 @@ func quick() (l list) {
 	return l
 }
 
-const shifter32 = 0x1.8p23 // as shifter
+const shifter32 = 0x1.8p23 // shifter for float32
 
-// fastParts returns n, the bits of a whole number k in its low end, and y so that exp(z) = 2^k y, y from √½ to √2.
+// fastParts returns n, with a whole number k in its low bits, and y from √½ to √2, so that exp(z) = 2^k y.
 func fastParts(m machine, z value) (n, y value) {
 	k := m.fma(z, f32(m, 0x1.715476p0), f32(m, shifter32))
 	n = m.as(I32, k)
@@ -33,12 +33,12 @@ func fastParts(m machine, z value) (n, y value) {
 	return n, horner32(m, r, 1, 1, 0.500000009519, 0.166665188406, 0.0416662057883, 0.00836888927498, 0.00139504918894)
 }
 
-// power returns 2^k for whole k from −126 to 127, which are the low bits of n.
+// power returns 2^k for whole k from −126 to 127. The low bits of n are k.
 func power(m machine, n value) value {
 	return m.as(F32, m.add(m.shl(n, 23), m.constant(I32, 127<<23)))
 }
 
-// within says that the usual program is for float32 of an absolute value of at most limit.
+// within reports a doubt for float32 of an absolute value above limit.
 func within(m machine, a value, limit float32) {
 	m.doubt(m.and(m.as(U32, a), m.constant(U32, 1<<31-1)), uint64(math.Float32bits(limit)))
 }
@@ -49,18 +49,20 @@ func fastExp(m machine, a value, usual bool) value {
 		n, y := fastParts(m, a)
 		return m.mul(y, power(m, n))
 	}
-	z := m.limit(f32(m, -110), a, true) // e to that is 0
-	z = m.limit(f32(m, 100), z, false)  // and to that +Inf
+	z := m.limit(f32(m, -110), a, true) // its exponential is 0
+	z = m.limit(f32(m, 100), z, false)  // its exponential is +Inf
 	n, y := fastParts(m, z)
 	k := m.sub(m.as(F32, n), f32(m, shifter32))
-	near := m.limit(f32(m, -100), k, true) // the rest comes after, as the result may be subnormal
+	near := m.limit(f32(m, -100), k, true) // rest comes after, as the result may be subnormal
 	near = m.limit(f32(m, 127), near, false)
 	rest := m.sub(k, near)
 	shift := func(k value) value { return power(m, m.as(I32, m.add(k, f32(m, shifter32)))) }
 	return m.mul(m.mul(y, shift(near)), shift(rest))
 }
 
-// fastTanh is 1 − 2/(e+1) with e = exp(2|a|), and for small |a| a polynomial.
+// fastTanh is a polynomial for small |a|, and else
+//
+//	1 − 2/(e+1), e = exp(2|a|)
 func fastTanh(m machine, a value, usual bool) value {
 	x := m.and(a, m.constant(F32, 1<<31-1))
 	if usual {
@@ -77,11 +79,14 @@ func fastTanh(m machine, a value, usual bool) value {
 	return m.or(y, m.and(a, m.constant(F32, 1<<31)))
 }
 
-// tanhTables has, for each of sixteen intervals of |a|, a float32 c in it, tanh(c) and the coefficients of the polynomial tanh(c) +
-// p₁t + … + p₅t⁵ of t = |a| − c. Each c is so chosen that tanh(c) is within 0.004 units of a float32. The coefficients are minimax, by least
-// squares that are weighted anew until the largest errors are equal; from the last on each was rounded and those before it fitted
-// again, and in the end a search moved them by units in the last place for the least error of the polynomial as it is computed. In
-// the interval of 0, c and tanh(c) are 0 and p₁ is 1, so that small numbers stay as they are.
+// tanhTables has a column for each of sixteen intervals of |a|: a float32 c of the interval, tanh(c), and the coefficients of the polynomial
+//
+//	tanh(c) + p₁t + … + p₅t⁵, t = |a| − c
+//
+// Each c is chosen so that tanh(c) is within 0.004 units of a float32. The coefficients are minimax, by least squares that are weighted anew
+// until the largest errors are equal. From the last one on, each coefficient was rounded and the ones before it fitted again. In the end a search
+// moved them by units in the last place for the least error of the computed polynomial. In the interval of 0, c and tanh(c) are 0 and p₁ is 1,
+// so that small numbers stay as they are.
 var tanhTables = [7][16]float32{
 	{0.7628451, 1.073037, 1.3831366, 1.6933525, 2.1585681, 2.7788012, 3.3992298, 4.019603,
 		4.950147, 6.1899714, 7.422053, 8.654458, 0, 0.21997586, 0.37508073, 0.53017336},
@@ -99,10 +104,10 @@ var tanhTables = [7][16]float32{
 		2.86446e-05, 2.4009496e-06, 1.9972929e-07, 4.6881357e-07, 0.12900288, 0.08517266, 0.018776815, -0.03472949},
 }
 
-// pickedTanh has no exponential and no division, and is within 1.09 units. The intervals, the first of which is entry 12, are those
-// of the numbers 1.612|a| + 1.0204 with the same exponent and first two bits after the point: narrow where tanh bends.
+// pickedTanh has no exponential and no division, and is within 1.09 units. An interval has the |a| for which 1.612|a| + 1.0204 has the same
+// exponent and the same first two bits after the point, so it is narrow where tanh bends. The first interval is entry 12.
 func pickedTanh(m machine, a value) value {
-	x := m.magnitude(a, f32(m, 9.02)) // tanh of that is 1 in float32
+	x := m.magnitude(a, f32(m, 9.02)) // tanh(9.02) is 1 in float32
 	index := m.shr(m.as(U32, m.fma(x, f32(m, 1.612), f32(m, 1.020396))), 21)
 	t := m.sub(x, m.pick(index, tanhTables[0]))
 	y := m.pick(index, tanhTables[6])
@@ -112,9 +117,9 @@ func pickedTanh(m machine, a value) value {
 	return m.sel(m.cmp(unordered, a, a), nan(m, F32), m.signed(y, a))
 }
 
-// fastSigmoid is e/(1+e) for a < 0 and 1/(1+e) else, with e = exp(−|a|).
+// fastSigmoid is 1/(1+e) with e = exp(−|a|), and e/(1+e) where a is negative.
 func fastSigmoid(m machine, a value, usual bool) value {
-	const far = 80 // from 0: beyond, 1+e is 1
+	const far = 80 // beyond that distance from 0, 1+e is 1
 	z := m.or(a, m.constant(F32, 1<<31))
 	if usual {
 		m.doubt(m.sub(m.as(U32, z), m.constant(U32, 1<<31)), uint64(math.Float32bits(far)))
@@ -128,12 +133,12 @@ func fastSigmoid(m machine, a value, usual bool) value {
 	}
 	d, negative := m.add(e, f32(m, 1)), m.cmp(lt, a, f32(m, 0))
 	y = m.div(m.sel(negative, e, f32(m, 1)), d)
-	rest := m.sub(e, m.sub(d, f32(m, 1))) // what d lacks
+	rest := m.sub(e, m.sub(d, f32(m, 1))) // the rounding error of d
 	inverse := m.sel(negative, m.sub(f32(m, 1), y), y)
 	return m.fnma(m.mul(y, inverse), rest, y)
 }
 
-// fastLog writes a = 2^k (1 + r) with 1 + r from √½ to √2.
+// fastLog writes a = 2^k v, with v between √½ and √2, and r = v − 1.
 func fastLog(m machine, a value, usual bool) value {
 	const first, bias = 0x3f3504f3, 1 << 30 // √½; 128 in the place of an exponent
 	n := m.as(I32, a)

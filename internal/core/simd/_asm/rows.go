@@ -7,37 +7,39 @@ import (
 	"strings"
 )
 
-// kernel describes a row. Its parameters are slices, the first of which is written, and numbers. With fold n the first
-// is instead an array of n accumulators, and element i of the others, as many whole times n as there are, goes into
-// accumulator i mod n, in order. With join, too, there are lines: line i is the n elements of the second from i·step on;
-// its accumulators begin at start, in the end accumulator j becomes join of j and j+h for h = n/2, n/4 … 1, and the
-// first is element i of the first parameter.
+// kernel describes a row. Its parameters are slices, the first of which is written, and numbers.
+//
+// With fold n the first parameter is an array of n accumulators instead. Element i of the others goes into accumulator i mod n, in order. The
+// fold takes as many whole groups of n elements as there are.
+//
+// With join, too, there are lines. Line i is the n elements of the second parameter from i·step on. Its accumulators begin at start. In the end
+// accumulator j becomes join of j and j+h for h = n/2, n/4 … 1, and the first is element i of the first parameter.
 type kernel struct {
-	table   string // the variable of package simd that lists it
-	field   string // of the struct in that table; "" means the table holds functions
-	form    string // that struct
+	table   string // the variable of package simd that lists the kernel
+	field   string // of the struct in that table; "" where the table holds functions
+	form    string // the type of that struct
 	args    []arg
-	fold    int // 0 of a row
+	fold    int // 0 for a row
 	join    func(m machine, a, b value) value
 	start   func(m machine) value
 	down    bool         // sums or the best of columns, see columns.go
-	find    bool         // the function that looks for the best element of each line
-	inner   kind         // the widest in the program, if wider than those of the parameters
-	only    string       // the only level of amd64 it is for, if there is one
-	same    []kernelName // functions of other element types that are the same instructions
-	notNEON string       // why NEON has no form of it, if that is so
-	swap    string       // the table whose row of the same type this one is, with the operands exchanged; it has no body then
+	find    bool         // the kernel finds the place of the best element of each line
+	inner   kind         // the widest type in the program, if wider than the parameters
+	only    string       // the only level of amd64 that has the kernel, if there is one
+	same    []kernelName // functions of other element types with the same instructions
+	notNEON string       // the reason, where NEON has no form of it
+	swap    string       // the table with the row for exchanged operands, of the same type; the kernel has no body then
 	body    func(m machine)
-	usual   func(m machine) // what body computes, faster, where the program's doubts are unfounded; nil if there is nothing faster
+	usual   func(m machine) // the fast path: it computes the same as body, where the program has no doubts; nil if there is none
 
-	masked   bool            // many elements are −∞, as masks have them: steps in doubt have an unrolled loop of their own
-	beside   func(m machine) // stores other results, of all that a register holds at once, that don't wait for what the body waits for
+	masked   bool            // many elements are −∞, as in masks: steps in doubt have an unrolled loop of their own
+	beside   func(m machine) // stores other results, a whole register at once, which don't wait for the operands that the body waits for
 	streamed int             // the parameter that streams: the first, or a result of beside
-	still    int             // the parameter that is no row but an array of lanes, any one of which an element may meet; 0 if there is none
-	ahead    int             // the parameter that is prefetched beyond the part that is read; 0 if there is none
+	still    int             // the parameter that is an array of lanes instead of a row, any one of which an element may meet; 0 if there is none
+	ahead    int             // the parameter that is prefetched beyond the part in use; 0 if there is none
 }
 
-// stepLanes is how many elements a step has of a row of float32 that is computed in float64: four vectors of eight, or fewer.
+// stepLanes is the most elements in a step of a row of float32 that is computed in float64: four vectors of eight.
 const stepLanes = 32
 
 type kernelName struct{ field, from, to string }
@@ -81,7 +83,7 @@ func (k *kernel) signature() string {
 	return "func(" + strings.Join(s, ", ") + ")"
 }
 
-// lanes returns how many elements fit a register, of the widest type.
+// lanes returns the number of elements of the widest type in a register.
 func (k *kernel) lanes(bytes int) int {
 	widest, args := k.inner.size(), k.args
 	if k.down {
@@ -99,7 +101,7 @@ func two(dst, a kind) []arg { return append(one(dst, a), arg{"b", a, false}) }
 // A list collects kernels.
 type list []kernel
 
-// row1 and row2 add a kernel for each kind, what f computes being stored.
+// row1 and row2 add a kernel for each kind, which stores the result of f.
 func (l *list) row1(table string, f func(m machine, a value) value, kinds ...kind) {
 	for _, k := range kinds {
 		l.add(kernel{table: table, form: "Rows1", field: k.String(), args: one(k, k), body: func(m machine) { m.store(0, f(m, m.load(1))) }})
@@ -114,8 +116,9 @@ func (l *list) row2(table string, f func(m machine, a, b value) value, kinds ...
 
 func (l *list) add(k kernel) { *l = append(*l, k) }
 
-// function adds the row of a function of float32, and that of the same function of a product and a sum, which has three operands. The sum's
-// NaNs needn't be canonical, as the function's are. With AVX2 and in float64 fewer vectors take turns then, and nothing is gained.
+// function adds the row of a function of float32, and the row of the same function of a product and a sum, with three operands. The NaNs of
+// the sum needn't be canonical, as the function's are. In float64 the second row is for AVX-512 alone: with AVX2 fewer vectors take turns
+// then, and nothing is gained.
 func (l *list) function(k kernel) {
 	k.form, k.field, k.args = "Rows1", "F32", one(F32, F32)
 	l.add(k)
@@ -131,14 +134,14 @@ func (l *list) function(k kernel) {
 	l.add(k)
 }
 
-// summed is a machine whose first operand is a product and a sum, each rounded, of the three that there are.
+// summed is a machine whose first operand is a·b + c of the three operands, with the product and the sum rounded.
 type summed struct{ machine }
 
 func (m summed) load(int) value {
 	return m.add(m.mul(m.machine.load(1), m.machine.load(2)), m.machine.load(3))
 }
 
-// unsigned makes the kernels of a table that are for signed integers serve the unsigned ones too.
+// unsigned makes the kernels of a table for signed integers serve the unsigned ones too.
 func (l list) unsigned(table string) {
 	for i := range l {
 		if k := l[i].args[0].kind; l[i].table == table && k.signed() {
@@ -147,7 +150,7 @@ func (l list) unsigned(table string) {
 	}
 }
 
-// only512 says which kernels of a table AVX2 has no instructions for.
+// only512 restricts kernels of a table to AVX-512, where AVX2 lacks instructions for them.
 func (l list) only512(table string, kinds ...kind) {
 	for i := range l {
 		if l[i].table == table && slices.Contains(kinds, l[i].args[0].kind) {
@@ -192,7 +195,7 @@ func arithmetic() (l list) {
 		}})
 	}
 
-	for _, k := range []kind{F32, F64} { // activations by formulas, in float64 and rounded once but for LeakyRelu
+	for _, k := range []kind{F32, F64} { // activations by formulas, in float64 and rounded once, except LeakyRelu
 		narrow := func(m machine, v value) value {
 			if k == F32 {
 				v = m.convert(F32, v)
@@ -233,7 +236,7 @@ func arithmetic() (l list) {
 	}
 	l.add(kernel{table: "AffineOdd", args: append(one(F32, F32), numbers...), body: func(m machine) { m.store(0, toOdd(m, affine(m))) }}) // to odd
 
-	for _, terms := range meanTerms { // as package reduce adds them
+	for _, terms := range meanTerms { // in the order of package reduce
 		args := []arg{{"dst", F32, false}}
 		for i := range terms {
 			args = append(args, arg{string(rune('a' + i)), F32, false})
@@ -364,8 +367,8 @@ func sums() (l list) {
 	return l
 }
 
-// positions keep, for a row of outputs, the best element so far, as a key, and which one it is: the first of equals, the
-// first NaN, −0 < +0. Key are the bits of a number, so turned that they order as signed integers do; NaN's is the largest.
+// positions keep the key and the place of the best element so far, for a row of outputs: the first of equals, the first NaN, −0 < +0. A key
+// has the bits of a number, changed so that keys order like signed integers. The key of NaN is the largest.
 func positions(l *list) {
 	for _, k := range []kind{F32, F64} {
 		for _, table := range []string{"ArgMaxRow", "ArgMinRow"} {
@@ -387,7 +390,8 @@ func positions(l *list) {
 	}
 }
 
-// toOdd rounds to float32, of the two nearest to that whose last bit is set. What is rounded then to a shorter float is as if it were rounded once.
+// toOdd rounds to odd: to that one of the two nearest float32 whose last bit is set. Rounding the result to a shorter float then acts like a
+// single rounding.
 func toOdd(m machine, a value) value {
 	size := m.constant(U64, math.MaxInt64)
 	f := m.convert(F32, a)
@@ -405,7 +409,7 @@ func wide(m machine, v value) value {
 	return m.convert(F64, v)
 }
 
-// meanTerms lists the numbers of rows that have a kernel for their mean: the elements of windows of 2, 3, 2×2, 2×3 and 3×3.
+// meanTerms lists the numbers of rows that have a kernel for their mean: the elements of windows with sides up to 3.
 var meanTerms = []int{2, 3, 4, 6, 9}
 
 // largest and smallest are max and min with the rule for NaN.

@@ -9,8 +9,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// writeSelect writes, for AVX-512, the parts of a sort of unsigned integers of 4 bytes, and what looks at indices and masks. Keys,
-// elements and reversals have AVX2's form, too.
+// writeSelect writes, for AVX-512, the parts of a sort of unsigned integers of 4 bytes, and the kernels on indices and masks. Keys, elements
+// and reversals have a form for AVX2 too.
 func writeSelect(c *build.Context) {
 	s := &sorting{c}
 	s.keys()
@@ -42,9 +42,9 @@ func (s *sorting) begin(name, signature string) {
 	s.SignatureExpr(signature)
 }
 
-// partition writes the function that moves the keys below a pivot to the front, in their order, and copies the others to
-// spare, in theirs. A vector is compressed twice, and stored as a whole: what is behind its keys is overwritten later,
-// or was read before. The last vector is loaded and stored under masks.
+// partition writes the function that moves the keys below a pivot to the front, in their order, and copies the others to spare, in theirs. A
+// vector is compressed twice, and stored as a whole. The bytes behind its keys are overwritten later, or were read before. The last vector
+// is loaded and stored under masks.
 func (s *sorting) partition() {
 	s.begin("partition32_AVX512", "func(keys, spare *uint32, n int, pivot uint32) int")
 	from, to, spare, n, first, count, ones := reg.RSI, reg.RDI, reg.RBX, reg.RCX, reg.RDX, reg.RAX, reg.R8
@@ -108,11 +108,10 @@ func (s *sorting) partition() {
 	s.RET()
 }
 
-// network writes the function that sorts more than 8·n keys, or with n = 1 fewer, and at most 16·n, in n registers. It is a
-// bitonic network: in each stage blocks of twice the length become ordered. Its first step compares keys with those that
-// mirror them in the block. Each step after that compares keys at half the distance. The smaller key goes to the front. Keys
-// that aren't there are the largest. Where registers mirror each other, the larger keys stay as reversed, since the steps
-// after that don't depend on it.
+// network writes the function that sorts keys in n registers: more than 8·n, or with n = 1 fewer, and at most 16·n. It is a bitonic network:
+// in each stage blocks of twice the length become ordered. The first step of a stage compares keys with their mirror images in the block. Each
+// later step compares keys at half the distance. The smaller key goes to the front. Missing keys are the largest. Where registers mirror
+// each other, the larger keys stay reversed, since the later steps don't depend on it.
 func (s *sorting) network(n int) {
 	s.begin(fmt.Sprintf("network32x%d_AVX512", n), "func(keys *uint32, n int)")
 	keys, left, ones := reg.RSI, reg.RCX, reg.R8
@@ -135,7 +134,7 @@ func (s *sorting) network(n int) {
 	}
 	zero := reg.R9
 	s.XORL(zero.As32(), zero.As32())
-	// some sets K5 to the keys that register i has, and returns false where it has all.
+	// some sets K5 to the lanes of register i with keys, and returns false where all have one.
 	some := func(i int) bool {
 		if i < n/2 {
 			return false
@@ -156,7 +155,7 @@ func (s *sorting) network(n int) {
 			s.VMOVDQU32(op.Mem{Base: keys, Disp: 64 * i}, z(i))
 		}
 	}
-	// within compares each register's keys with those that permute leads to.
+	// within compares the keys of each register with the keys that permute puts beside them.
 	within := func(upper int, permute func(x reg.VecPhysical)) {
 		for i := range n {
 			permute(z(i))
@@ -214,13 +213,13 @@ func (s *sorting) network(n int) {
 	s.RET()
 }
 
-// constant returns a register of one word each.
+// constant returns a register of the word x in each lane.
 func (s *sorting) constant(x uint32, v reg.VecPhysical) reg.VecPhysical {
 	s.MOVL(op.U32(x), reg.EAX)
 	return s.spread(v)
 }
 
-// spread returns a register of AX.
+// spread returns a register of AX in each lane.
 func (s *sorting) spread(v reg.VecPhysical) reg.VecPhysical {
 	if v.Size() == 64 {
 		s.VPBROADCASTD(reg.EAX, v)
@@ -253,8 +252,8 @@ func (s *sorting) pass(name, src, more string, size int) (load func(v op.Op), st
 		}
 }
 
-// keys writes the function that sets dst to the keys of float32, turned by turn, n vectors of them, and reports whether there are
-// NaNs or negative zeros.
+// keys writes the function that sets dst to the keys of float32, changed by turn, n vectors of them. It reports whether there are NaNs or
+// negative zeros.
 func (s *sorting) keys() {
 	load, store := s.pass("keys32_AVX512", "src", ", turn uint32) bool", 64)
 	v, mag, key := reg.Z0, reg.Z1, reg.Z2
@@ -338,7 +337,7 @@ func (s *sorting) elementsAVX2() {
 	s.RET()
 }
 
-// reverse writes the function that copies n vectors from src, the last one of them first and turned, to dst.
+// reverse writes the function that copies n vectors from src to dst in reversed order, each of them reversed.
 func (s *sorting) reverse(size int, level string, v, order reg.VecPhysical) {
 	s.begin(fmt.Sprintf("reverse%d_%s", 8*size, level), fmt.Sprintf("func(dst, src *uint%d, n int)", 8*size))
 	dst, src, n, at := reg.RDI, reg.RSI, reg.RCX, reg.RAX
@@ -374,7 +373,7 @@ func (s *sorting) reverse(size int, level string, v, order reg.VecPhysical) {
 	s.RET()
 }
 
-// within writes the function that reports whether all indices, 32·n of them, are from -extent to extent-1.
+// within writes the function that reports whether 32·n indices are all from -extent to extent-1.
 func (s *sorting) within() {
 	s.begin("within_AVX512", "func(at *int64, n, extent int) bool")
 	at, n, x, extent, limit := reg.RSI, reg.RCX, reg.RAX, reg.Z0, reg.Z1
@@ -404,8 +403,8 @@ func (s *sorting) within() {
 	s.RET()
 }
 
-// places writes the function that stores the places of the bytes of a mask, 64·n of them, that aren't 0, counted from first on, and
-// returns how many they are.
+// places writes the function that stores the places of the bytes of a mask that aren't 0, counted from first on. The mask has 64·n bytes. The
+// function returns the number of places.
 func (s *sorting) places() {
 	s.begin("places_AVX512", "func(dst *int64, mask *byte, n, first int) int")
 	dst, mask, n, x, count, ones, bits, begin := reg.RDI, reg.RSI, reg.RCX, reg.RAX, reg.RDX, reg.R8, reg.R9, reg.R10
@@ -451,8 +450,8 @@ func (s *sorting) places() {
 	s.RET()
 }
 
-// replace writes the function that stores elements of src, one after the other or with step 0 the first, where the bytes of a mask, n
-// vectors of them, aren't 0, and returns how many they are.
+// replace writes the function that stores elements of src to dst where the bytes of a mask, n vectors of them, aren't 0. With step 0 it stores
+// the first element of src again and again, else one after the other. It returns the number of elements stored.
 func (s *sorting) replace(size int) {
 	lanes := 64 / size
 	s.begin(fmt.Sprintf("replace%d_AVX512", 8*size), fmt.Sprintf("func(dst, src *uint%d, mask *byte, n, step int) int", 8*size))
@@ -499,7 +498,7 @@ func (s *sorting) replace(size int) {
 	s.JMP(op.LabelRef("done"))
 	s.Label("next")
 	bits()
-	s.BZHIL(count.As32(), ones.As32(), some.As32()) // so that nothing behind src is read
+	s.BZHIL(count.As32(), ones.As32(), some.As32()) // so that nothing after src is read
 	s.KMOVW(some.As32(), reg.K2)
 	if size == 4 {
 		s.VMOVDQU32_Z(op.Mem{Base: src}, reg.K2, reg.Z0)
@@ -517,9 +516,9 @@ func (s *sorting) replace(size int) {
 	s.RET()
 }
 
-// filter writes the function that copies the elements of src where the bytes of a mask, n vectors of them, aren't 0, one after the
-// other to dst, which has room for them, and returns how many they are. Compressed vectors are stored as a whole while they fit
-// into the room, as the next one overwrites what is behind their elements, and then under masks.
+// filter writes the function that copies the elements of src where the bytes of a mask, n vectors of them, aren't 0. The copies lie one after
+// the other in dst, which has room for them. The function returns their number. Compressed vectors are stored as a whole while they fit into
+// the room, as the next vector overwrites the rest, and then under masks.
 func (s *sorting) filter(size int) {
 	lanes := 64 / size
 	s.begin(fmt.Sprintf("filter%d_AVX512", 8*size), fmt.Sprintf("func(dst, src *uint%d, mask *byte, n, room int) int", 8*size))
@@ -530,7 +529,7 @@ func (s *sorting) filter(size int) {
 	s.Load(s.Param("mask"), mask)
 	s.Load(s.Param("n"), n)
 	s.Load(s.Param("room"), last)
-	s.LEAQ(op.Mem{Base: dst, Index: last, Scale: uint8(size), Disp: -64}, last) // where a whole vector still fits
+	s.LEAQ(op.Mem{Base: dst, Index: last, Scale: uint8(size), Disp: -64}, last) // the last place of a whole vector
 	some := func() {
 		if size == 4 {
 			s.VMOVDQU(op.Mem{Base: mask}, reg.X0)

@@ -10,14 +10,14 @@ import (
 	"strings"
 )
 
-// levels are the instruction sets of each architecture that has rows, and above those more levels that have the rows of the last one.
+// levels are the instruction sets of each architecture with rows. above has further levels, which use the rows of the last one.
 var (
 	levels = map[string][]string{"amd64": {"AVX2", "AVX512"}, "arm64": {neonLevel}}
 	above  = map[string][]string{"arm64": {dotLevel, i8mmLevel}}
 )
 
-// tables adds the Go files that list the kernels: one for each architecture that has some, and an empty one. A kernel has one form.
-// A row of an operator is in a Levels, any other kernel is called by a function Try, and one that marks results by its name.
+// tables adds the Go files that list the kernels: one for each architecture with kernels, and an empty one. A kernel has one form. A row of an
+// operator is in a Levels, a kernel that marks results is called by its name, and any other kernel by a function Try.
 func tables(files map[string][]byte) error {
 	for arch := range levels {
 		if err := tablesOf(arch, files); err != nil {
@@ -92,8 +92,8 @@ func tablesOf(arch string, files map[string][]byte) error {
 	return nil
 }
 
-// try writes a function that calls the kernel of the level in use and reports whether there is one. The arguments don't
-// escape through it, as they do through a function value.
+// try writes a function that calls the kernel of the level in use and reports whether there is one. The arguments don't escape through it, as
+// they would through a function value.
 func (k *kernel) try(w *bytes.Buffer, levels, above []string) {
 	var names []string
 	for _, a := range k.args {

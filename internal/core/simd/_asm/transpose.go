@@ -9,8 +9,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// writeTranspose writes the transposition of as many rows as a vector has elements, for elements of 4 and 8 bytes, and as many
-// as 128 bits have, of 1 and 2.
+// writeTranspose writes the transposition of blocks of rows. For elements of 4 and 8 bytes a block has as many rows as a vector has elements.
+// For elements of 1 and 2 bytes it has as many as 128 bits have.
 func writeTranspose(c *build.Context) {
 	for _, size := range []int{1, 2} {
 		(&product{Context: c, target: target{size: size, width: 16}}).narrow()
@@ -22,9 +22,9 @@ func writeTranspose(c *build.Context) {
 	}
 }
 
-// transpose writes dst[j*ldd+i] = src[i*lds+j] for i < m, at most the elements of a vector, and j < n. Each block of
-// that many columns is loaded, turned in registers and stored; loads and stores stop at m and n. Each load prefetches
-// what is ahead bytes behind it. The streaming form needs m to be a whole vector and the stores aligned.
+// transpose writes dst[j*ldd+i] = src[i*lds+j] for i < m and j < n. m is at most the number of elements of a vector. Blocks of that many columns
+// are loaded, transposed in registers and stored. Loads and stores stop at m and n. Each load prefetches the line ahead bytes later. The
+// streaming form needs m to be a whole vector and the stores aligned.
 func (g *product) transpose(stream bool) {
 	side := 64 / g.size
 	name := fmt.Sprintf("transpose%d_AVX512", 8*g.size)
@@ -53,14 +53,14 @@ func (g *product) transpose(stream bool) {
 		g.NOTQ(at)
 		g.KMOVW(at.As32(), k)
 	}
-	mask(m, reg.K1) // of stores
+	mask(m, reg.K1) // for stores
 	g.KXNORW(reg.K2, reg.K2, reg.K2)
 	g.TESTQ(n, n)
 	g.JLE(op.LabelRef("done"))
 	g.Label("next")
 	g.CMPQ(n, op.I8(int8(side)))
 	g.JGE(op.LabelRef("whole"))
-	mask(n, reg.K2) // of loads
+	mask(n, reg.K2) // for loads
 	g.Label("whole")
 	g.MOVQ(src, from)
 	for i := range side {
@@ -94,8 +94,8 @@ func (g *product) transpose(stream bool) {
 	g.RET()
 }
 
-// turn writes the transposition of registers 0 to side-1, side is 16 or 8, and returns where the columns are. First
-// groups of four or two rows are turned within each 128 bits, then the 128 bits are put in order.
+// turn writes the transposition of registers 0 to side-1, where side is 16 or 8, and returns the registers of the columns. It transposes
+// groups of four or two rows within each 128 bits first, then puts the 128 bits in order.
 func (g *product) turn(side int) []reg.VecPhysical {
 	group := 16 / g.size // rows, and columns, of 128 bits
 	a, b := 0, 16        // bases of the registers read and written
@@ -121,7 +121,7 @@ func (g *product) turn(side int) []reg.VecPhysical {
 		}
 	}
 	a, b = b, a
-	// Now register a + r·group + c has, in its 128 bits number l, column c + l·group of rows r·group and on.
+	// Now the 128 bits number l of register a + r·group + c have column c + l·group of rows r·group and on.
 	for c := range group {
 		for r := range 2 {
 			x, y := g.vec(a+2*r*group+c), g.vec(a+(2*r+1)*group+c)
@@ -143,8 +143,8 @@ func (g *product) turn(side int) []reg.VecPhysical {
 	return out
 }
 
-// narrow writes dst[j*ldd+i] = src[i*lds+j] for i < side and j < n, a multiple of the elements of 128 bits, side. Interleaving row i with
-// row i+side/2, for all i, as often as it takes to interleave all, transposes.
+// narrow writes dst[j*ldd+i] = src[i*lds+j] for i < side and j < n. side is the number of elements of 128 bits, and n a multiple of it. It
+// interleaves row i with row i+side/2, for all i, until all rows are interleaved; that transposes.
 func (g *product) narrow() {
 	side := 16 / g.size
 	g.Function(fmt.Sprintf("transpose%d_AVX512", 8*g.size))

@@ -2,9 +2,9 @@ package main
 
 import "math"
 
-// The trigonometric functions of float32, in float64 steps. Of sin and cos a = k·π + r, or (k − 1/2)π + r, with |r| about π/2 at most, and the
-// result is the sine of r, by a polynomial, or its negative where k is odd. Of tan a = k·π/2 + r, and the sine and the cosine of r come by
-// their series. Arguments beyond 2^14, whose k is long, have the mark of normal.go.
+// The trigonometric functions of float32, in float64 steps. sin and cos write a = k·π + r, or (k − 1/2)π + r, with |r| about π/2 at most. The
+// result is the sine of r, by a polynomial, and its negative where k is odd. tan writes a = k·π/2 + r, and takes the sine and the cosine of r
+// by their series. Arguments beyond 2^14, whose k is long, have the mark of normal.go.
 
 func trigonometric() (l list) {
 	f := func(table string, tiny bool, of func(m machine, x value) value) {
@@ -36,25 +36,25 @@ func trigonometric() (l list) {
 	return l
 }
 
-// Those of float64 are the steps of package float, one by one: x = k·π/128 + r, and sin(k·π/128 + r) by the sine and the cosine of k·π/128.
-// Where k is long, the row has a NaN, and package simd calls float.
+// The functions of float64 have the steps of package float, one by one: x = k·π/128 + r, and sin(k·π/128 + r) by the sine and the cosine of
+// k·π/128. Where k is long, the row has a NaN, and package simd calls float.
 
 type parts struct{ hi, lo value }
 
-// fastSum returns a + b as two numbers.
+// fastSum returns a + b as two numbers, where |a| is the larger.
 func fastSum(m machine, a, b value) parts {
 	s := m.add(a, b)
 	return parts{s, m.add(m.sub(a, s), b)}
 }
 
-// twoSum does where either may be the larger.
+// twoSum returns a + b as two numbers, for any a and b.
 func twoSum(m machine, a, b value) parts {
 	s := m.add(a, b)
 	t := m.sub(s, a)
 	return parts{s, m.add(m.sub(a, m.sub(s, t)), m.sub(b, t))}
 }
 
-// reducedBySteps returns k in the low bits, and r.
+// reducedBySteps returns k in the low bits of its first result, and r.
 func reducedBySteps(m machine, x value) (k value, r parts) {
 	q := m.fma(x, f64(m, 0x1.45f306dc9c883p5), f64(m, shifter))
 	k = m.as(I64, q)
@@ -66,7 +66,7 @@ func reducedBySteps(m machine, x value) (k value, r parts) {
 	return k, fastSum(m, s.hi, m.fnma(q, f64(m, 0x1.1701b839a252p-94), m.sub(s.lo, pl)))
 }
 
-// sines are the sines of k·π/128 for k below 128, and cosines what comes after sin in the sum there, each in two parts.
+// sines are the sines of k·π/128 for k below 128, and cosines the absolute values of the cosines. Each has two parts.
 var sines, cosines = func() (s, c [2][]uint64) {
 	t := columns("trig.go", "sinTable")
 	for part := range s {
@@ -97,7 +97,7 @@ func terms(m machine, k value, r parts) (rh, rl, v value) {
 // bit returns bit n of k as a sign.
 func bit(m machine, k value, n int64, up int) value { return m.as(F64, m.shl(m.and(k, i64(m, n)), up)) }
 
-// sum returns sin(k·π/128 + r) as a sum of two numbers, but for its sign.
+// sum returns sin(k·π/128 + r) as a sum of two numbers, without its sign.
 func sum(m machine, s, c parts, rh, rl, v value) parts {
 	p := m.mul(c.hi, rh)
 	low := m.fma(c.hi, rl, m.mul(s.hi, v))
@@ -114,7 +114,7 @@ func sine64(m machine, k value, r parts) value {
 	return m.xor(m.add(z.hi, z.lo), bit(m, k, 128, 56))
 }
 
-// tangent64 divides it by that of k + 64, in which the tables change places and r its sign.
+// tangent64 divides sin(k·π/128 + r) by the sine for k + 64. For that the tables change places, and r changes its sign.
 func tangent64(m machine, k value, r parts) value {
 	rh, rl, v := terms(m, k, r)
 	s, c := sineOf(m, k)
@@ -128,13 +128,13 @@ func tangent64(m machine, k value, r parts) value {
 	return m.xor(q, bit(m, m.xor(k, m.add(k, i64(m, 64))), 128, 56))
 }
 
-// sine returns the sine of x, with an error below 2^-48 of it.
+// sine returns the sine of x, with a relative error below 2^-48.
 func sine(m machine, x value) value {
 	q := m.fma(x, f64(m, 1/math.Pi), f64(m, shifter))
 	return halfTurns(m, x, m.as(I64, q), m.sub(q, f64(m, shifter)))
 }
 
-// cosine does it of the cosine.
+// cosine returns the cosine of x, with such an error.
 func cosine(m machine, x value) value {
 	q := m.add(m.fma(x, f64(m, 1/math.Pi), f64(m, 0.5)), f64(m, shifter))
 	return halfTurns(m, x, m.as(I64, q), m.sub(m.sub(q, f64(m, shifter)), f64(m, 0.5)))
@@ -143,22 +143,22 @@ func cosine(m machine, x value) value {
 // halfTurns returns the sine of r = x − q·π, or its negative where k is odd.
 func halfTurns(m machine, x, k, q value) value {
 	r := m.fnma(q, f64(m, math.Pi), x)
-	r = m.fnma(q, f64(m, 0x1.1a62633145c07p-53), r) // what the float64 lacks of π
+	r = m.fnma(q, f64(m, 0x1.1a62633145c07p-53), r) // the rest of π after its float64
 	s := m.mul(r, r)
 	p := horner(m, s, -0x1.555555555554fp-3, 0x1.1111111110067p-7, -0x1.a01a019e69965p-13, 0x1.71de394e58860p-19, -0x1.ae63bdfa83cebp-26,
 		0x1.60f6f0d6328aep-33, -0x1.a109527dbd11bp-41) // (sin(r)/r − 1)/r², at Chebyshev's points: 2^-50.4 of sin(r)
 	return m.xor(m.fma(m.mul(r, s), p, r), m.as(F64, m.shl(k, 63)))
 }
 
-// tangent returns the tangent of x from k in the low bits, and the sine and the cosine of r, with errors below 2^-48 of them.
+// tangent returns the tangent of x, from k in the low bits and the sine and the cosine of r, with relative errors below 2^-48.
 func tangent(m machine, x value) value {
 	q := m.fma(x, f64(m, 2/math.Pi), f64(m, shifter))
 	k := m.as(I64, q)
 	q = m.sub(q, f64(m, shifter))
 	r := m.fnma(q, f64(m, math.Pi/2), x)
-	r = m.fnma(q, f64(m, 0x1.1a62633145c07p-54), r) // what the float64 lacks of π/2
+	r = m.fnma(q, f64(m, 0x1.1a62633145c07p-54), r) // the rest of π/2 after its float64
 	s := m.mul(r, r)
-	inverse := func(n int, sign float64) float64 { return sign / math.Gamma(float64(n+1)) } // of a factorial
+	inverse := func(n int, sign float64) float64 { return sign / math.Gamma(float64(n+1)) } // inverse of a factorial
 	sin := horner(m, s, inverse(3, -1), inverse(5, 1), inverse(7, -1), inverse(9, 1), inverse(11, -1), inverse(13, 1), inverse(15, -1))
 	cos := horner(m, s, inverse(2, -1), inverse(4, 1), inverse(6, -1), inverse(8, 1), inverse(10, -1), inverse(12, 1), inverse(14, -1))
 	sin, cos = m.fma(m.mul(r, s), sin, r), m.fma(s, cos, f64(m, 1))
@@ -166,7 +166,7 @@ func tangent(m machine, x value) value {
 	return m.div(m.sel(odd, cos, sin), m.sel(odd, m.xor(sin, m.constant(F64, 1<<63)), cos))
 }
 
-// around is what of makes of a, and a where it is so tiny that it is the result.
+// around returns the result of of, or a itself where tiny is true and a is so small that it is the result.
 func around(m machine, a value, tiny bool, of func(m machine, x value) value) value {
 	magnitude := m.and(a, m.constant(F32, 1<<31-1))
 	z := marked(m, of(m, m.convert(F64, a)), m.constant(F32, 0))

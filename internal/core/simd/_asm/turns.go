@@ -11,9 +11,9 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// The vectors of a step of a row, which take turns, and its usual program.
+// The vectors of a step of a row take turns. A kernel may have a fast path.
 
-// together writes a program for the vectors of a step, after a label, and returns how many take turns.
+// together writes a program for the vectors of a step, after a label, and returns the number of vectors that take turns.
 func (x *x86) together(label string, program func(m machine)) (turns int) {
 	for u := range x.vectors() {
 		x.off, x.doubted = u*x.lanes, 0
@@ -23,7 +23,7 @@ func (x *x86) together(label string, program func(m machine)) (turns int) {
 	return x.interleave(label)
 }
 
-// trying writes a kernel's usual program for the vectors of a step, after a label, and goes to another where there are doubts.
+// trying writes the fast path of a kernel for the vectors of a step, after a label. It jumps to doubtful where an element is in doubt.
 func (x *x86) trying(label, doubtful string) (turns int) {
 	x.trial = true
 	turns = x.together(label, x.k.usual)
@@ -80,7 +80,7 @@ func (x *x86) besides() {
 	}
 }
 
-// put stores what waits.
+// put stores the waiting values.
 func (x *x86) put() {
 	all := x.stores
 	x.stores = nil
@@ -95,7 +95,7 @@ func (x *x86) put() {
 	x.off = 0
 }
 
-// doubt keeps the largest of the step.
+// doubt keeps the largest value of the step.
 func (x *x86) doubt(v value, most uint64) {
 	if x.off == 0 {
 		x.doubts = append(x.doubts, doubt{value: x.copied(v), most: most})
@@ -110,14 +110,14 @@ func (x *x86) strange(v value, usual uint64, low int) {
 	u := x.constant(U64, usual)
 	if x.off == 0 {
 		d := x.xor(v, u)
-		if !x.wide { // as many instructions as for the other vectors, for their turns
+		if !x.wide { // as many instructions as the other vectors have, so that they can take turns
 			d = x.copied(d)
 		}
 		x.doubts = append(x.doubts, doubt{value: d, low: low})
 		return
 	}
 	d := x.doubts[x.doubted]
-	if x.wide { // or with the exclusive or
+	if x.wide { // the or with the exclusive or
 		x.do("VPTERNLOGQ", operand.U8(0xf6), u.op, v.op, d.op)
 	} else {
 		x.do("VPOR", x.xor(v, u).op, d.op, d.op)
@@ -125,8 +125,8 @@ func (x *x86) strange(v value, usual uint64, low int) {
 	x.doubted++
 }
 
-// interleave lets the vectors of a step, which follow a label, take turns by the instruction, as many at a time as there are
-// registers for: a processor sees only so many instructions ahead, and those of one vector wait for each other.
+// interleave lets the vectors of a step, which follow a label, take turns, instruction by instruction. As many take turns as there are
+// registers for. A processor looks only some instructions ahead, and the instructions of one vector wait for each other.
 func (x *x86) interleave(label string) (ways int) {
 	file, _ := x.c.Result()
 	f := file.Sections[len(file.Sections)-1].(*ir.Function)
@@ -150,10 +150,10 @@ func (x *x86) interleave(label string) (ways int) {
 	return 1
 }
 
-// fits reports whether a loop of the instructions needs no more vector registers than there are, but for some that the allocator wants to spare.
+// fits reports whether a loop of the instructions needs no more vector registers than there are, less a few that the allocator keeps free.
 func (x *x86) fits(line []ir.Node) bool {
 	change := make([]int, len(line)+1) // of the registers in use, before each instruction
-	last := make(map[reg.ID]int)       // what is not read here is read later
+	last := make(map[reg.ID]int)       // a register that isn't read here is read later
 	for i, n := range line {
 		n := n.(*ir.Instruction)
 		for _, r := range n.OutputRegisters() {
@@ -169,7 +169,7 @@ func (x *x86) fits(line []ir.Node) bool {
 	for i, n := range line {
 		n := n.(*ir.Instruction)
 		for _, r := range n.InputRegisters() {
-			if r.Kind() == reg.KindVector && !begun[r.ID()] { // from before: a constant
+			if r.Kind() == reg.KindVector && !begun[r.ID()] { // written before the loop: a constant
 				begun[r.ID()] = true
 				change[0]++
 			}
@@ -191,7 +191,7 @@ func (x *x86) fits(line []ir.Node) bool {
 	return true
 }
 
-// registers returns how many vector registers there are.
+// registers returns the number of vector registers.
 func (x *x86) registers() int {
 	if x.wide {
 		return 32
@@ -199,8 +199,8 @@ func (x *x86) registers() int {
 	return 16
 }
 
-// affordable returns how many constants can be in registers: so many that the allocator is content, which one finds out by asking it,
-// and where there is a usual program, that as many vectors of a step as can take turns do.
+// affordable returns the number of constants that can be in registers. It tries the allocator with fewer and fewer constants until it
+// succeeds. With a fast path it tries all numbers, and takes the largest with which the most vectors of a step take turns.
 func (x x86) affordable() int {
 	most := 8
 	switch {

@@ -13,9 +13,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// x86 is the machine AVX2 with FMA and F16C, or AVX-512 F, BW, DQ and VL. Truth values are masks of all ones or zeros
-// in AVX2, and mask registers in AVX-512. A row's end is done in one masked step in AVX-512, and one element at a time
-// by the same program in AVX2.
+// x86 is the machine AVX2 with FMA and F16C, or AVX-512 F, BW, DQ and VL. Truth values are masks of all ones or zeros in AVX2, and mask
+// registers in AVX-512. The end of a row is one masked step in AVX-512. In AVX2 it goes one element at a time by the same program.
 type x86 struct {
 	c     *build.Context
 	k     *kernel
@@ -25,24 +24,24 @@ type x86 struct {
 	lanes int
 
 	base        []operand.Op       // of each argument: the address of a slice, or a register with a number in each lane
-	index       reg.GPVirtual      // elements done
-	off         int                // from there on
+	index       reg.GPVirtual      // elements done so far
+	off         int                // elements after index
 	sums        []operand.Op       // of a fold: the registers of the accumulators
 	some        operand.Op         // AVX-512: the mask of the last step; nil before
-	masks       map[int]operand.Op // AVX2, of lines: the same for each size of elements; nil before
+	masks       map[int]operand.Op // AVX2, of lines: the same for each element size; nil before
 	single      bool               // AVX2: one element
-	few         int                // how many constants are in registers, the first ones of the program
-	turns       int                // how many vectors of a usual program take turns
-	trial       bool               // the usual program: what it stores waits
-	nontemporal bool               // the loop with non-temporal stores: there, too
-	hint        reg.Register       // of a row that streams: not 0 where it shall, and then the address of its prefetches if it has a form
+	few         int                // the number of constants in registers, the first ones of the program
+	turns       int                // the number of vectors of a fast path that take turns
+	trial       bool               // the fast path, whose stores wait
+	nontemporal bool               // the loop with non-temporal stores, whose stores wait too
+	hint        reg.Register       // of a row that streams: not 0 to stream; the address of its prefetches if it has a form
 	stores      []stored
-	doubts      []doubt // of a step
-	doubted     int     // of a vector
+	doubts      []doubt // in a step
+	doubted     int     // in a vector
 
 	consts []constant             // in order of use
-	held   map[string]operand.Op  // where each is: in memory or in a register
-	memory map[string]operand.Mem // the symbols, of all kernels
+	held   map[string]operand.Op  // the place of each constant: in memory or in a register
+	memory map[string]operand.Mem // the symbols of all kernels
 }
 
 type constant struct {
@@ -50,14 +49,14 @@ type constant struct {
 	words []uint64
 }
 
-// doubt is the largest of what should be at most most, or what differs from the usual, of which the low bits may.
+// doubt has the largest of the values that should be at most most, or the bits that differ from the usual ones; the low bits may differ.
 type doubt struct {
 	value
 	most uint64
 	low  int
 }
 
-// stored is a value that waits: for argument arg, from element off on.
+// stored is a value whose store waits: for argument arg, from element off on.
 type stored struct {
 	value
 	arg, off int
@@ -65,10 +64,10 @@ type stored struct {
 
 const (
 	unroll        = 4 // vectors in a step of the main loop
-	doubtfulSteps = 8 // that go through the full program, from one in doubt on
+	doubtfulSteps = 8 // the number of steps on the slow path, from one in doubt on
 )
 
-// vectors returns how many a step of a row has. In AVX2 a trial has few registers for what waits.
+// vectors returns the number of vectors in a step of a row. In AVX2 a trial has few registers for the values that wait.
 func (x *x86) vectors() int {
 	if x.k.usual != nil && !x.wide {
 		return unroll / 2
@@ -164,9 +163,8 @@ func (x *x86) write(c *build.Context, memory map[string]operand.Mem) {
 	}
 }
 
-// open begins the function of a kernel. A row of a table that streams has two entries, which jump to a body with a hint: the
-// usual one, and one with non-temporal stores and a parameter more, the prefetches. Any other kernel that streams has
-// a parameter that says whether it shall.
+// open begins the function of a kernel. A row of a table that streams has two entries, which jump to one body with a hint: the usual entry,
+// and one with non-temporal stores and one parameter more, the prefetches. Any other kernel that streams has a parameter that selects it.
 func (x *x86) open() {
 	c, k := x.c, x.k
 	name := k.function(k.field, x.level)
@@ -200,12 +198,12 @@ func (x *x86) text(name, signature string) {
 	x.c.SignatureExpr(signature)
 }
 
-// jump ends a function with another one, which has the same parameters.
+// jump ends a function by a jump to another one with the same parameters.
 func (x *x86) jump(name string) {
 	x.c.Instruction(&ir.Instruction{Opcode: "JMP", Operands: []operand.Op{operand.LabelRef("·" + name + "(SB)")}, IsTerminal: true})
 }
 
-// hold brings the constants to where they are.
+// hold loads the constants into their registers, or notes their places in memory.
 func (x *x86) hold() {
 	for i, k := range x.consts {
 		switch m := x.memory[k.name]; {
@@ -248,24 +246,24 @@ func (x *x86) rowing(n reg.Register) {
 	}
 	c.ADDQ(operand.I32(step), n)
 	c.JEQ(operand.LabelRef("done"))
-	now, shared := n, k.usual != nil && !k.masked // of them one vector at a time; whether steps in doubt go there
+	now, shared := n, k.usual != nil && !k.masked // the elements that go one vector at a time; whether steps in doubt go there
 	if shared {
 		now = c.GP64()
 		c.MOVQ(n, now)
 		c.XORL(n.(reg.GPVirtual).As32(), n.(reg.GPVirtual).As32())
 		c.JMP(operand.LabelRef("one"))
-		c.Label("doubtful") // as the next steps may be
+		c.Label("doubtful") // the next steps may be in doubt too
 		c.ADDQ(operand.I32(step), n)
 		c.MOVQ(operand.I32(doubtfulSteps*step), now)
 		c.CMPQ(n, now)
 		c.CMOVQLT(n, now)
 		c.SUBQ(now, n)
 	}
-	if x.wide { // all lanes or what is left of them
+	if x.wide { // all lanes, or the last ones
 		ones, mask := c.GP64(), c.K()
 		c.Label("one")
 		c.MOVQ(operand.I32(-1), ones)
-		if shared { // BZHI looks at eight bits
+		if shared { // BZHI looks at eight bits only
 			c.CMPQ(now, operand.I32(lanes))
 			c.JGE(operand.LabelRef("whole"))
 			c.BZHIQ(now, ones, ones)
@@ -332,7 +330,7 @@ func (x *x86) rowing(n reg.Register) {
 func (x *x86) folding(n reg.Register) {
 	c, k := x.c, x.k
 	index := x.index
-	for x.off = 0; x.off < k.fold; x.off += x.lanes { // here index is still 0
+	for x.off = 0; x.off < k.fold; x.off += x.lanes { // index is still 0 here
 		x.sums = append(x.sums, x.inRegister(x.at(0), x.bytes))
 	}
 	x.off = 0
@@ -352,7 +350,7 @@ func (x *x86) folding(n reg.Register) {
 	}
 }
 
-// findConstants runs the program against a context that is thrown away.
+// findConstants runs the program with a context that is thrown away.
 func (x *x86) findConstants() {
 	c := x.c
 	x.c = build.NewContext()
@@ -395,7 +393,7 @@ func (x *x86) findConstants() {
 	}
 }
 
-// do appends the instruction of a name: operands in Go's order, the result last.
+// do appends an instruction by its name, with operands in Go's order: the result last.
 func (x *x86) do(name string, ops ...operand.Op) {
 	for i := range ops {
 		if x.wide && x.repeated(ops[i]) {
@@ -416,15 +414,15 @@ func (x *x86) do(name string, ops ...operand.Op) {
 	}
 }
 
-// repeated reports whether an operand is a constant in memory that is one word over and over.
+// repeated reports whether an operand is a constant in memory that repeats one word.
 func (x *x86) repeated(op operand.Op) bool {
 	return slices.ContainsFunc(x.consts, func(k constant) bool {
 		return op == operand.Op(x.memory[k.name]) && !slices.ContainsFunc(k.words, func(w uint64) bool { return w != k.words[0] })
 	})
 }
 
-// broadcast makes AVX-512 read a word of a constant alone: the linker aligns nothing to 64 bytes, and reading across two lines of the
-// cache takes twice as long.
+// broadcast makes AVX-512 read one word of a constant. The linker aligns nothing to 64 bytes, and a read across two cache lines takes twice
+// as long.
 func (x *x86) broadcast(name string, ops []operand.Op, i int) (string, []operand.Op) {
 	switch {
 	case name == "VMOVDQU64":
@@ -479,7 +477,7 @@ func (x *x86) loaded(v value) value {
 	return v
 }
 
-// op2 is an instruction with two operands, the second of which may be in memory.
+// op2 is an instruction with two operands. The second may be in memory.
 func (x *x86) op2(name string, a, b value) value {
 	d := x.new(a.kind)
 	x.do(name, b.op, x.loaded(a).op, d.op)

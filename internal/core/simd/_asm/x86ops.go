@@ -54,7 +54,7 @@ func (x *x86) fused(name string, a, b, c value) value {
 	return d
 }
 
-// accumulate is a fused step with AVX-512: a sum of converted elements takes 0.93 of the time of additions on an AMD EPYC (Zen 5).
+// accumulate is a fused step with AVX-512. A sum of converted elements takes 0.93 of the time of additions on an AMD EPYC (Zen 5).
 func (x *x86) accumulate(sum, a value) value {
 	if !x.wide {
 		return x.add(sum, a)
@@ -67,7 +67,7 @@ func (x *x86) accumulate(sum, a value) value {
 func (x *x86) max(a, b value) value { return x.extreme("MAX", 5, x.and, a, b) }
 func (x *x86) min(a, b value) value { return x.extreme("MIN", 4, x.or, a, b) }
 
-// extreme takes care of zeros: VRANGE orders them; VMAX and VMIN return their second operand.
+// extreme orders zeros: VRANGE does so by itself; VMAX and VMIN return their second operand, so it joins both orders of operands.
 func (x *x86) extreme(name string, imm uint8, join func(a, b value) value, a, b value) value {
 	switch {
 	case a.kind.float() && x.wide:
@@ -82,8 +82,8 @@ func (x *x86) extreme(name string, imm uint8, join func(a, b value) value, a, b 
 	return x.op2("VP"+name+"U"+size(a.kind), a, b)
 }
 
-// peak takes both answers of VMAX or VMIN, which are alike but for zeros and beside a NaN: VMAX of zeros is the and of
-// both, which differ in their signs; their or is a NaN where one is.
+// peak takes both answers of VMAX or VMIN. They are alike except for zeros and beside a NaN. For VMAX of zeros it takes the and of both,
+// which differ in their signs. Their or is a NaN where one is.
 func (x *x86) peak(a, b value, up bool) value {
 	if up && !x.wide {
 		return ruled(x, x.max(a, b), a, b)
@@ -166,7 +166,7 @@ func (x *x86) cmp(p pred, a, b value) value {
 		x.do(name+size(a.kind), operand.U8([...]uint8{eq: 0, lt: 1, le: 2, ne: 4, ge: 5, gt: 6}[p]), b.op, a.op, m.op)
 		return m
 	}
-	if !a.kind.signed() && p != eq && p != ne { // there are signed comparisons alone
+	if !a.kind.signed() && p != eq && p != ne { // there are only signed comparisons
 		top := x.constant(a.kind, a.kind.top())
 		a, b = x.xor(a, top), x.xor(b, top)
 	}
@@ -226,7 +226,7 @@ func (x *x86) bools(m value) value {
 		return d
 	}
 	v := m.op
-	for s := m.kind.size(); s > 1; s /= 2 { // saturating keeps all ones and zeros
+	for s := m.kind.size(); s > 1; s /= 2 { // saturation keeps all ones and zeros
 		lo, r := v, x.c.XMM()
 		if s == m.kind.size() {
 			hi := x.c.XMM()
@@ -245,7 +245,7 @@ func (x *x86) bools(m value) value {
 	return d
 }
 
-// part is the part of a register that the elements of a kind take up; of memory, all.
+// part is the part of a register that the elements of a kind take up. Of memory it is all.
 func (x *x86) part(op operand.Op, k kind) operand.Op {
 	v, ok := op.(reg.Vec)
 	switch n := x.lanes * k.size(); {
@@ -324,7 +324,7 @@ func (x *x86) whole(a value) value {
 	return d
 }
 
-// upper is one permutation in AVX-512, which has half a vector in the end; VPMOVDW would be two, and a shift.
+// upper is one permutation in AVX-512, which leaves half a vector. VPMOVDW would take two, and a shift.
 func (x *x86) upper(a value) value {
 	if !x.wide {
 		return x.convert(U16, x.shr(a, 16))
@@ -334,7 +334,7 @@ func (x *x86) upper(a value) value {
 	return value{U16, x.part(r, U16)}
 }
 
-// lookup needs an index as wide as the entries. AVX-512 has the table in two registers.
+// lookup needs an index as wide as the entries. In AVX-512 the table is in two registers.
 func (x *x86) lookup(index value, t *[16]uint64) value {
 	if x.wide {
 		lo, hi := x.named(t[:8]...), x.named(t[8:]...)
@@ -348,7 +348,7 @@ func (x *x86) lookup(index value, t *[16]uint64) value {
 func (x *x86) gather(index value, t []uint64) value {
 	i := x.and(index, i64(x, int64(len(t)-1)))
 	from := operand.Mem{Base: x.named(t...).(reg.Register), Index: i.op.(reg.Register), Scale: 8}
-	d := x.copied(i) // the allocator takes what is gathered into for an operand
+	d := x.copied(i) // the allocator takes the result of a gather for an operand
 	if x.wide {
 		x.do("VPGATHERQQ", from, x.cmp(eq, i, i).op, d.op)
 		return d
@@ -376,7 +376,7 @@ func (x *x86) constant(k kind, bits uint64) value {
 	return value{k, x.part(x.named(bits, bits, bits, bits, bits, bits, bits, bits), k)}
 }
 
-// named returns where a constant is: in memory, in a register, or, of one longer than a register, its address in one.
+// named returns the place of a constant: in memory, or in a register. A constant longer than a register has its address in one.
 func (x *x86) named(words ...uint64) operand.Op {
 	name := fmt.Sprintf("c%x", words[0])
 	if words[0] != words[1] {
@@ -405,7 +405,7 @@ func suffix(k kind) string {
 
 func size(k kind) string { return map[int]string{1: "B", 2: "W", 4: "D", 8: "Q"}[k.size()] }
 
-// param is the place of a parameter.
+// param returns the place of a parameter.
 func (x *x86) param(p gotypes.Component) operand.Mem {
 	b, err := p.Resolve()
 	if err != nil {
@@ -414,7 +414,7 @@ func (x *x86) param(p gotypes.Component) operand.Mem {
 	return b.Addr
 }
 
-// exchange writes a body that exchanges its second and third parameter and goes on as that of another table.
+// exchange writes a body that exchanges its second and third parameters and jumps to the body of another table.
 func (x *x86) exchange() {
 	c, k := x.c, x.k
 	for _, part := range []func(gotypes.Component) gotypes.Component{gotypes.Component.Base, gotypes.Component.Len} {
