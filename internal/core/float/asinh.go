@@ -6,8 +6,11 @@ import (
 	"github.com/ashlar-go/ashlar/num"
 )
 
-// The inverse hyperbolic functions are logarithms of 1 + z with z computed without cancellation: asinh(x) with z = x + x²/(1 + √(1+x²)), acosh(x)
-// with z = x-1 + √((x-1)(x+1)), atanh(x) half of one with z = 2x/(1-x).
+// The inverse hyperbolic functions are logarithms of 1 + z, with z computed without cancellation; atanh(x) is half of one:
+//
+//	asinh  z = x + x²/(1 + √(1+x²))
+//	acosh  z = x-1 + √((x-1)(x+1))
+//	atanh  z = 2x/(1-x)
 
 // Asinh32 returns the inverse hyperbolic sine of x, correctly rounded for all x: ±0 for ±0, ±Inf for ±Inf, NaN for NaN.
 func Asinh32(x float32) float32 {
@@ -43,7 +46,7 @@ func Acosh32(x float32) float32 {
 	return round32(l.hi, l.lo)
 }
 
-// Atanh32 returns the inverse hyperbolic tangent of x, correctly rounded for all x: ±0 for ±0, ±Inf for ±1, NaN for |x| > 1 and NaN.
+// Atanh32 returns the inverse hyperbolic tangent of x, correctly rounded for all x: ±0 for ±0, ±Inf for ±1; NaN for |x| > 1 and NaN.
 func Atanh32(x float32) float32 {
 	if x == 0 || !(x < 1 && x > -1) {
 		switch x {
@@ -88,7 +91,7 @@ func Acosh64(x float64) float64 {
 	return x
 }
 
-// Atanh64 returns the inverse hyperbolic tangent of x: ±0 for ±0, ±Inf for ±1, NaN for |x| > 1 and NaN. The error is at most 0.501 ulp.
+// Atanh64 returns the inverse hyperbolic tangent of x: ±0 for ±0, ±Inf for ±1; NaN for |x| > 1 and NaN. The error is at most 0.501 ulp.
 func Atanh64(x float64) float64 {
 	a := math.Abs(x)
 	switch {
@@ -102,7 +105,7 @@ func Atanh64(x float64) float64 {
 	return num.NaN64()
 }
 
-// logTwice returns log(2a), for normal a: from 2^32 on asinh and acosh differ from it by less than 2^-70 of their values.
+// logTwice returns log(2a), for normal a. From 2^32 on asinh and acosh differ from it by less than 2^-70 of their values.
 func logTwice(a float64) two {
 	hi, lo := powLog(a)
 	return two{hi, lo}.plus(ln2Two)

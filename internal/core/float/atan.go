@@ -6,8 +6,9 @@ import (
 	"github.com/ashlar-go/ashlar/num"
 )
 
-// The arc functions are all angles of points: atan(x) is that of (1, x), asin(x) that of (√(1-x²), x), acos(x) that of (x, √(1-x²)). An
-// angle up to π/4 is, with c the multiple of 1/64 nearest to y/x, atan(c) from a table plus the arc tangent of (y - c x) / (x + c y).
+// The arc functions are all angles of points: atan(x) is the angle of (1, x), asin(x) that of (√(1-x²), x), and acos(x) that of
+// (x, √(1-x²)). Let c be the multiple of 1/64 nearest to y/x. An angle up to π/4 is atan(c), from a table, plus the arc tangent of
+// (y - c x) / (x + c y).
 var (
 	piTwo     = two{0x1.921fb54442d18p1, 0x1.1a62633145c07p-53}
 	halfPiTwo = two{0x1.921fb54442d18p0, 0x1.1a62633145c07p-54}
@@ -38,7 +39,7 @@ func slope32(n, d float64) float64 {
 	return t.hi + (u + float64(float64(u*q)*(-1.0/3+float64(q*(1.0/5-float64(q*(1.0/7)))))))
 }
 
-// angle64 is angle32 with a relative error of about 2^-66.
+// angle64 is angle32 for two parts, with a relative error of about 2^-66.
 func angle64(y, x two) two {
 	ax := x
 	if x.hi < 0 {
@@ -56,7 +57,7 @@ func angle64(y, x two) two {
 	return a
 }
 
-// slope64 is slope32 likewise.
+// slope64 is slope32 for two parts, with such an error.
 func slope64(n, d two) two {
 	k := FMA64(n.hi/d.hi, 64, shifter)
 	t := atanTable[math.Float64bits(k)&127]

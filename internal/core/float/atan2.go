@@ -20,9 +20,13 @@ func Atan2x32(y, x float32) float32 {
 	return float32(math.Copysign(float64(a), float64(y)))
 }
 
-// Atan2x64 returns the angle of the point (x, y), between -π and π, with the sign of y, and the special cases of IEEE 754's atan2: NaN if either
-// is NaN; ±0 or ±π for y = ±0 by the sign of x, that of zero included; ±π/2 for x = ±0 and other y; and infinities are as limits, both
-// together giving ±π/4 or ±3π/4. The error is at most 0.501 ulp, subnormal results included.
+// Atan2x64 returns the angle of the point (x, y), between -π and π, with the sign of y. The error is at most 0.501 ulp, subnormal results
+// included. The special cases follow atan2 of IEEE 754:
+//
+//   - It is NaN if either is NaN.
+//   - For y = ±0 it is ±0 or ±π by the sign of x, the sign of a zero included.
+//   - For x = ±0 and other y it is ±π/2.
+//   - Infinities are limits. Two of them give ±π/4 or ±3π/4.
 func Atan2x64(y, x float64) float64 {
 	if a, ok := angleSpecial(y, x); ok {
 		return a
@@ -31,7 +35,7 @@ func Atan2x64(y, x float64) float64 {
 	if q := v / z; x > 0 && q < 0x1p-32 {
 		return math.Copysign(q, y) // atan(q) is less by a part in 2^65
 	}
-	// Numbers whose squares or remainders would leave the range are scaled; what is lost is too small to count.
+	// Numbers whose squares or remainders would leave the range are scaled. The lost digits are too small to count.
 	switch m := max(v, math.Abs(z)); {
 	case m > 0x1p900:
 		v, z = v*0x1p-200, z*0x1p-200
@@ -41,7 +45,7 @@ func Atan2x64(y, x float64) float64 {
 	return math.Copysign(angle64(two{v, 0}, two{z, 0}).hi, y)
 }
 
-// angleSpecial returns the angle where a quotient is no help, which it is for finite x and y other than 0.
+// angleSpecial returns the angle where the quotient isn't used: unless both x and y are finite and not 0.
 func angleSpecial(y, x float64) (a float64, ok bool) {
 	inf := math.IsInf(x, 0)
 	switch {

@@ -41,10 +41,10 @@ func Cbrt64(x float64) float64 {
 	return math.Copysign(cubeTwo(a).hi*f, x)
 }
 
-// cube32 returns the cube root of normal a > 0, with a relative error of about 2^-52. A third of the bits, as an integer, is right to 2^-4.9;
-// each step of Halley's method takes the cube of the error.
+// cube32 returns the cube root of normal a > 0, with a relative error of about 2^-52. A third of the bits, as an integer, is right to 2^-4.9.
+// Each step of Halley's method takes the cube of the error.
 func cube32(a float64) float64 {
-	y := math.Float64frombits(math.Float64bits(a)/3 + 0x2a9f76253119d328) // 2/3 of 1023 less 0.0331, in the place of the exponent
+	y := math.Float64frombits(math.Float64bits(a)/3 + 0x2a9f76253119d328) // two thirds of 1023, less 0.0331, in the place of the exponent
 	for range 3 {
 		c := float64(float64(y*y) * y)
 		y -= float64(y * ((c - a) / (c + c + a)))

@@ -11,7 +11,7 @@ const (
 	twoOverSqrtPiLow = 0x1.1ae3a914fed8p-56
 )
 
-// Erf32 returns the error function of x, correctly rounded for all x: ±0 for ±0, ±1 from ±3.919206 on, NaN for NaN.
+// Erf32 returns the error function of x, correctly rounded for all x: ±0 for ±0; ±1 from ±3.919206 on, NaN for NaN.
 func Erf32(x float32) float32 {
 	// This test comes before the conversion to float64 because that, on amd64, otherwise waits for the result of the previous call.
 	if !(x < 4 && x > -4) {
@@ -44,11 +44,15 @@ func Erf32(x float32) float32 {
 	return float32(math.Copysign(t.erf+(p+float64(p*float64(h*q))), float64(x)))
 }
 
-// Erf64 returns the error function of x: ±0 for ±0, ±1 from ±5.9216 on, NaN for NaN. The error is at most 0.501 ulp, subnormal results
+// Erf64 returns the error function of x: ±0 for ±0; ±1 from ±5.9216 on, NaN for NaN. The error is at most 0.501 ulp, subnormal results
 // included.
 //
-// Around the nearest multiple c of 1/32, erf(c+h) = erf(c) + slope(c) (h + b₁h² + b₂h³ + ...), where slope(c) = 2/sqrt(π) exp(-c²) is its derivative;
-// the b follow from that of exp(-2ct-t²): bₙ₊₁ = -2c/(n+2) bₙ - 2n/((n+1)(n+2)) bₙ₋₁, b₀ = 1, b₁ = -c.
+// With c the nearest multiple of 1/32, and the derivative slope(c) = 2/√π exp(-c²),
+//
+//	erf(c+h) = erf(c) + slope(c) (h + b₁h² + b₂h³ + ...)
+//	bₙ₊₁ = -2c/(n+2) bₙ - 2n/((n+1)(n+2)) bₙ₋₁, b₀ = 1, b₁ = -c
+//
+// The b follow from the derivative of exp(-2ct-t²).
 func Erf64(x float64) float64 {
 	a := math.Abs(x)
 	if a < 0x1p-5 {
@@ -103,7 +107,7 @@ func Erf64(x float64) float64 {
 	return math.Copysign(s+lo, x)
 }
 
-// erfTiny is the product with 2/sqrt(π) alone, whose parts or result may be subnormal.
+// erfTiny returns the product with 2/sqrt(π) alone. The parts of the product or the result may be subnormal.
 func erfTiny(x float64) float64 {
 	y := math.Abs(x) * 0x1p200
 	hi := float64(y * twoOverSqrtPi)

@@ -6,8 +6,10 @@ import (
 	"github.com/ashlar-go/ashlar/num"
 )
 
-// Both exponentials write x = k ln2/16 + r with |r| <= ln2/32, so that e to the x is 2^(k div 16) times 2^(k mod 16 / 16), from a table,
-// times e to the r, a polynomial.
+// Both exponentials write x = k ln2/16 + r with |r| <= ln2/32. The product of two factors is e to the power x:
+//
+//	2^(k div 16) 2^(k mod 16 / 16), the second power from a table
+//	e^r, by a polynomial
 const (
 	toSixteenths = 0x1.71547652b82fep4    // 16 / ln2
 	sixteenth1   = 0x1.62e42fefap-5       // ln2 / 16, 37 bits: its products with k are exact
@@ -15,7 +17,7 @@ const (
 	shifter      = 0x1.8p52               // adding it rounds to an integer, found in the low bits of the sum
 )
 
-// Exp32 returns e to the power x, correctly rounded for all x: 1 for ±0, +Inf from 88.72284 on, +0 below -103.97208, NaN for NaN.
+// Exp32 returns e to the power x, correctly rounded for all x: 1 for ±0; +Inf from 88.72284 on, +0 below -103.97208, NaN for NaN.
 func Exp32(x float32) float32 {
 	if !(x < 89 && x > -104) {
 		switch {
@@ -73,15 +75,15 @@ func Exp64(x float64) float64 {
 	return scale(hi, lo, n)
 }
 
-// expParts returns exp(x + xl) as (hi + lo) 2^n, with hi between 0.97 and 2 and lo up to 2^-11, for |x| < 1000 and |xl| < 2^-40. The relative error
-// is about 2^-64.
+// expParts returns exp(x + xl) as (hi + lo) 2^n, for |x| < 1000 and |xl| < 2^-40. hi is between 0.97 and 2, and lo up to 2^-11. The relative
+// error is about 2^-64.
 func expParts(x, xl float64) (hi, lo float64, n int) {
 	k := FMA64(x, toSixteenths, shifter)
 	i := int64(math.Float64bits(k))
 	k -= shifter
 	t := FMA64(-k, sixteenth1, x) // exact
 	r := FMA64(-k, sixteenth2, t)
-	rl := FMA64(-k, sixteenth2, t-r) + xl // what r lacks
+	rl := FMA64(-k, sixteenth2, t-r) + xl // the rest of r
 	r, rl = r+rl, r-(r+rl)+rl
 	// exp(r) - 1 - r, minimax of degree 7: 2^-65
 	q := FMA64(r, 0x1.a02714c883034p-13, 0x1.6c17fcaaa74fdp-10)
@@ -97,7 +99,7 @@ func expParts(x, xl float64) (hi, lo float64, n int) {
 	return hi, lo, int(int32(i) >> 4)
 }
 
-// scale returns (hi + lo) 2^n with one rounding, for hi between 0.97 and 2 and |lo| < 2^-10.
+// scale returns (hi + lo) 2^n with one rounding. hi must be between 0.97 and 2, and |lo| < 2^-10.
 func scale(hi, lo float64, n int) float64 {
 	if n > -1022 && n < 1024 {
 		return math.Float64frombits(math.Float64bits(hi+lo) + uint64(n)<<52)
@@ -105,8 +107,8 @@ func scale(hi, lo float64, n int) float64 {
 	if n > 0 {
 		return math.Float64frombits(math.Float64bits(hi+lo)+1023<<52) * 2
 	}
-	// The result is or may be subnormal, a multiple of 2^-1074. One of 2^(-1074-n) is what the sum with a power of two becomes whose unit
-	// in the last place that is. From n = -1022 and hi + lo >= 1 on, the result is normal.
+	// The result is or may be subnormal, a multiple of 2^-1074. The sum with a power of two c rounds it to such a multiple: one unit in the last
+	// place of c is 2^(-1074-n). From n = -1022 and hi + lo >= 1 on, the result is normal.
 	if n == -1022 && hi+lo >= 1 {
 		return math.Float64frombits(math.Float64bits(hi+lo) - 1022<<52)
 	}

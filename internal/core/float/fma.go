@@ -2,12 +2,12 @@ package float
 
 import "math"
 
-// FMA32 returns a*b + c with one rounding to float32, to nearest, ties to even; subnormal results included. The sign and payload of a
-// NaN result are unspecified, as in rows of products the driver makes NaNs canonical once at the end.
+// FMA32 returns a*b + c with one rounding to float32, to nearest, ties to even, subnormal results included. The sign and payload of a NaN
+// result are unspecified: in rows of products the driver makes NaNs canonical once at the end.
 //
-// The float64 product is exact. The float64 sum is rounded, and rounding it again to float32 goes wrong only if it sits on the halfway
-// point between two float32 that the true sum is beside. Such a sum has 28 zero bits at its end, those of subnormal float32 even more,
-// and only then is the error of the sum computed. (float32(math.FMA(...)) rounds twice and is wrong in some of these cases.)
+// The float64 product is exact, and the float64 sum is rounded. Rounding it again to float32 goes wrong only if it is halfway between two
+// float32, and the true sum is beside that point. Such a sum has 28 zero bits at its end, and more for subnormal float32. Only then is the
+// error of the sum computed. (float32(math.FMA(...)) rounds twice and is wrong in some of these cases.)
 func FMA32(a, b, c float32) float32 {
 	p := float64(float64(a) * float64(b))
 	s := p + float64(c)
@@ -32,7 +32,7 @@ const (
 	inf64   = 0x7ff0000000000000
 )
 
-// roundOdd returns p + c rounded to odd, given s, p + c rounded to nearest: if s is not exact and its last bit is 0, it becomes the
+// roundOdd returns p + c rounded to odd, from s, which is p + c rounded to nearest. If s isn't exact and its last bit is 0, roundOdd returns the
 // neighbour of s on the other side of the true sum, whose last bit is 1. A number rounded to odd can be rounded again without harm.
 func roundOdd(p, c, s float64) float64 {
 	t := s - p
@@ -49,8 +49,8 @@ func roundOdd(p, c, s float64) float64 {
 
 // FMA64 returns a*b + c with one rounding to float64. The sign and payload of a NaN result are unspecified.
 //
-// It is one instruction on amd64 (from 2013 on), arm64, loong64, ppc64, riscv64 and s390x. Elsewhere, as in WebAssembly, it is computed
-// from about 40 others and 10 to 30 times slower.
+// It is one instruction on amd64 (from 2013 on), arm64, loong64, ppc64, riscv64 and s390x. Elsewhere, as in WebAssembly, it takes about 40
+// other instructions and is 10 to 30 times slower.
 func FMA64(a, b, c float64) float64 {
 	if hasFMA {
 		return math.FMA(a, b, c)
@@ -59,8 +59,8 @@ func FMA64(a, b, c float64) float64 {
 }
 
 // softFMA64 is the algorithm of S. Boldo and G. Melquiond, "Emulation of FMA and correctly rounded sums: proved algorithms using rounding
-// to odd", IEEE Transactions on Computers 57 (2008), figure 5, for exponents whose products and errors are normal numbers, twice as fast as
-// math.FMA in software; that does the rest.
+// to odd", IEEE Transactions on Computers 57 (2008), figure 5. It is for exponents whose products and errors are normal numbers, and is twice
+// as fast as math.FMA in software. Other operands go to math.FMA.
 func softFMA64(a, b, c float64) float64 {
 	const low, span, top = 1023 - 450, 900, 1023 + 1000
 	ea, eb, ec := math.Float64bits(a)>>52&0x7ff, math.Float64bits(b)>>52&0x7ff, math.Float64bits(c)>>52&0x7ff

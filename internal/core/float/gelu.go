@@ -6,8 +6,8 @@ import (
 	"github.com/ashlar-go/ashlar/num"
 )
 
-// Gelu32 returns x Φ(x), Φ being the distribution of a standard normal variable, correctly rounded for all x: ±0 for ±0, +Inf for +Inf, -0,
-// the limit, for -Inf, NaN for NaN.
+// Gelu32 returns x Φ(x), correctly rounded for all x. Φ is the distribution of a standard normal variable. It is ±0 for ±0, +Inf for +Inf, the
+// limit -0 for -Inf, NaN for NaN.
 func Gelu32(x float32) float32 {
 	if !(x < 14 && x > -15) || x == 0 {
 		switch {
@@ -39,7 +39,7 @@ func Gelu32(x float32) float32 {
 	return round32(t.hi, t.lo)
 }
 
-// Gelu64 returns x Φ(x), Φ being the distribution of a standard normal variable: ±0 for ±0, +Inf for +Inf, -0, the limit, for -Inf, NaN for
+// Gelu64 returns x Φ(x). Φ is the distribution of a standard normal variable. It is ±0 for ±0, +Inf for +Inf, the limit -0 for -Inf, NaN for
 // NaN. The error is at most 0.501 ulp, subnormal results included.
 func Gelu64(x float64) float64 {
 	if !(x < 9 && x > -39) || x == 0 {
@@ -58,8 +58,11 @@ func Gelu64(x float64) float64 {
 	return t.timesRound(x, n)
 }
 
-// GeluTanh32 returns the approximation x (1 + tanh(√(2/π) (x + 0.044715 x³))) / 2 of [Gelu32], correctly rounded for all x, as the formula with
-// real numbers has it; limits and NaN are Gelu32's.
+// GeluTanh32 returns an approximation of [Gelu32],
+//
+//	x (1 + tanh(√(2/π) (x + 0.044715 x³))) / 2
+//
+// correctly rounded for all x: the rounded value of the formula with real numbers. Limits and NaN are Gelu32's.
 func GeluTanh32(x float32) float32 {
 	if !(x < 20 && x > -20) || x == 0 {
 		switch {
@@ -80,8 +83,11 @@ func GeluTanh32(x float32) float32 {
 	return round32(t.hi, t.lo)
 }
 
-// GeluTanh64 returns the approximation x (1 + tanh(√(2/π) (x + 0.044715 x³))) / 2 of [Gelu64], with an error of at most 0.501 ulp, subnormal
-// results included; limits and NaN are Gelu64's.
+// GeluTanh64 returns an approximation of [Gelu64],
+//
+//	x (1 + tanh(√(2/π) (x + 0.044715 x³))) / 2
+//
+// with an error of at most 0.501 ulp, subnormal results included. Limits and NaN are Gelu64's.
 func GeluTanh64(x float64) float64 {
 	if !(x < 20 && x > -23) || x == 0 {
 		switch {
@@ -116,16 +122,19 @@ const (
 	densityLow = -0x1.cbc0d30ebfd15p-56
 )
 
-// upperTail returns 1 - Φ(a) as t 2^n, for 0 <= a < 39.5: the density exp(-a²/2) / √(2π) times Mills' ratio.
+// upperTail returns 1 - Φ(a) as t 2^n. a is from 0 to 39.5. The tail is the density exp(-a²/2) / √(2π) times Mills' ratio.
 func upperTail(a float64) (t two, n int) {
 	s := product(a, a).by(-0.5)
 	hi, lo, n := expParts(s.hi, s.lo)
 	return fastSum(hi, lo).times(two{density, densityLow}).times(mills(a)), n
 }
 
-// mills returns Mills' ratio M(a) = exp(a²/2) ∫ exp(-t²/2) dt, from a on, with a relative error of about 2^-90. Around the nearest multiple c of
-// 1/4 it is the sum of Tₙ, Tₙ₊₁ = (c h Tₙ + h² Tₙ₋₁) / (n+1), T₀ = M(c) from a table, T₁ = h (c M(c) - 1): the Taylor series by the
-// equation M' = a M - 1. The differences cancel, which costs c² in T₁ and c h more in each further step, but the terms fall by h/c.
+// mills returns Mills' ratio M(a) = exp(a²/2) ∫ exp(-t²/2) dt, from a on, with a relative error of about 2^-90. Around the nearest multiple
+// c of 1/4 it sums the Taylor series of M' = a M - 1, with h = a - c and M(c) from a table:
+//
+//	T₀ = M(c), T₁ = h (c M(c) - 1), Tₙ₊₁ = (c h Tₙ + h² Tₙ₋₁) / (n+1)
+//
+// The differences cancel. That costs c² in T₁ and c h more in each further step, but the terms fall by h/c.
 func mills(a float64) two {
 	k := FMA64(a, 4, shifter)
 	t := millsTable[math.Float64bits(k)&255]

@@ -6,8 +6,12 @@ import (
 	"github.com/ashlar-go/ashlar/num"
 )
 
-// Both logarithms write x = 2^k m with m around 1, look up inv, about 1/m, by the leading bits of m, and add up k ln2, -log(inv) and the
-// logarithm of 1 + r = m inv, a polynomial. In the interval that holds 1, inv is 1, so that nothing cancels near there.
+// Both logarithms write x = 2^k m with m around 1, and look up inv, about 1/m, by the leading bits of m. The sum of three terms is the
+// logarithm:
+//
+//	k ln2 - log(inv) + log(1 + r), r = m inv - 1
+//
+// The last term is a polynomial. In the interval of 1, inv is 1, so that nothing cancels near there.
 const (
 	ln2High = 0x1.62e42fefa38p-1 // 42 bits, like the hi in the tables: all their sums are exact
 	ln2Low  = 0x1.ef35793c7673p-45
@@ -25,7 +29,7 @@ func Log32(x float32) float32 {
 		return num.NaN32()
 	}
 	b := math.Float64bits(float64(x))
-	d := b - 0x3fe6a00000000000 // 0.707 and half an interval
+	d := b - 0x3fe6a00000000000 // 0.707, plus half an interval
 	t := &log32Table[d>>46&63]
 	k := float64(int64(d) >> 52)
 	r := float64(math.Float64frombits(b-d&^(1<<52-1))*t.inv) - 1 // exact: inv has 28 bits
@@ -81,8 +85,8 @@ func Log64(x float64) float64 {
 	return hi + lo
 }
 
-// logTable has, for each sixteenth of the mantissas from 0.703 to 1.406, the inverse of the middle of the interval, but 1 where that
-// holds 1, and minus its logarithm in two parts.
+// logTable has inverses and logarithms for intervals of the mantissa, each a sixteenth of the mantissas from 0.703 to 1.406. The inverse is
+// that of the middle of the interval, or 1 in the interval of 1. hi and lo are minus its logarithm in two parts.
 var logTable = [16]struct{ inv, hi, lo float64 }{
 	{0x1.642c8590b2164p0, -0x1.522ae0738ap-2, -0x1.eba708164c759p-45},
 	{0x1.5555555555555p0, -0x1.269621134ep-2, 0x1.1ba1f10522625p-44},
@@ -102,7 +106,7 @@ var logTable = [16]struct{ inv, hi, lo float64 }{
 	{0x1.745d1745d1746p-1, 0x1.4618bc21c6p-2, -0x1.3e02f484c84ccp-46},
 }
 
-// log32Table is the same for 64 intervals from 0.707 to 1.414, and inverses of 28 bits.
+// log32Table is logTable with 64 intervals from 0.707 to 1.414. Its inverses have 28 bits.
 var log32Table = [64]struct{ inv, hi, lo float64 }{
 	{0x1.6816816p0, -0x1.5d5bddde96p-2, 0x1.a0bae48a467d7p-47},
 	{0x1.642c85ap0, -0x1.522ae09f8ap-2, -0x1.ebdf78164cad1p-45},

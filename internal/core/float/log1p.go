@@ -93,7 +93,7 @@ func logBase64(x float64, f two) float64 {
 	return two{hi, lo}.times(f).hi
 }
 
-// more1 returns log(1 + z), for z > -1 below 2^300, with a relative error of about 2^-50.
+// more1 returns log(1 + z), for z from -1 to 2^300, without the ends. The relative error is about 2^-50.
 func more1(z float64) float64 { return logSum32(twoSum(1, z)) }
 
 // logSum32 returns log(a + al), for a between 2^-300 and 2^300, as powLog does.
@@ -119,7 +119,7 @@ func more1Two(z two) two {
 	return logSum64(a, al+z.lo)
 }
 
-// logSum64 returns log(a + al) for normal a and |al| below a unit in its last place, with a relative error of about 2^-66, as powLog does.
+// logSum64 returns log(a + al), like powLog, for normal a and |al| below a unit in its last place. The relative error is about 2^-66.
 func logSum64(a, al float64) two {
 	b := math.Float64bits(a)
 	d := b - 0x3fe6900000000000

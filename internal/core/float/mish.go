@@ -44,7 +44,7 @@ func Mish64(x float64) float64 {
 	return num.NaN64()
 }
 
-// mishFactor returns tanh(log(1 + e)) = w/(w+2), e = exp(x) and w = e (e+2), for -690 <= x <= 40.
+// mishFactor returns tanh(log(1 + e)) with e = exp(x), for -690 <= x <= 40. With w = e (e+2) it is w/(w+2).
 func mishFactor(x float64) two {
 	e, c := exp64(x, 0), two{2, 0}
 	w := e.times(e.plus(c))

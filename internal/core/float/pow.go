@@ -6,8 +6,8 @@ import (
 	"github.com/ashlar-go/ashlar/num"
 )
 
-// Pow32 returns x to the power y, with the special cases of [Pow64]. Powers that are floats or halfway between two are rounded correctly, and
-// so are squares and all others but about one in 10^9: the error is below 0.500001 ulp.
+// Pow32 returns x to the power y, with the special cases of [Pow64]. Powers that are floats or halfway between two are rounded correctly. So
+// are squares, and all other powers but about one in 10^9. The error is below 0.500001 ulp.
 func Pow32(x, y float32) float32 {
 	if y == 2 && x == x {
 		return x * x
@@ -15,7 +15,7 @@ func Pow32(x, y float32) float32 {
 	if z, ok := powSpecial(float64(x), float64(y)); ok {
 		return float32(z)
 	}
-	// The logarithm as in Log32, in two parts, hi having 26 bits so that its product with y is exact.
+	// The logarithm is computed as in Log32, in two parts. hi has 26 bits, so its product with y is exact.
 	b := math.Float64bits(math.Abs(float64(x)))
 	d := b - 0x3fe6a00000000000
 	t := &log32Table[d>>46&63]
@@ -35,7 +35,7 @@ func Pow32(x, y float32) float32 {
 	case p >= 89:
 		z = float32(math.Inf(1))
 	case p > -104.5:
-		// The exponential as in Exp32, in two parts.
+		// The exponential is computed as in Exp32, in two parts.
 		k := float64(p*toSixteenths) + shifter
 		n := int64(math.Float64bits(k))
 		k -= shifter
@@ -55,10 +55,13 @@ func Pow32(x, y float32) float32 {
 	return z
 }
 
-// Pow64 returns x to the power y, with the special cases of IEEE 754's pow: 1 if y is ±0 or x is 1, whatever the other; 1 for -1 to the
-// ±Inf; NaN if x is finite and negative and y finite and no integer; otherwise NaN if either is NaN. x < 0 to an odd y is negative, and so is
-// what ±0 and infinities give to one. The error is at most 0.503 ulp, subnormal results included: where a power is e^±500 and more,
-// the logarithm's error of 2^-71 counts that many times.
+// Pow64 returns x to the power y. The error is at most 0.503 ulp, subnormal results included: where a power is e^±500 and more, the
+// logarithm's error of 2^-71 counts that many times. The special cases follow pow of IEEE 754:
+//
+//   - It is 1 if y is ±0 or x is 1, with any other operand, and for -1 to the ±Inf.
+//   - It is NaN if x is finite and negative, and y finite and no integer.
+//   - Otherwise it is NaN if either is NaN.
+//   - Negative x to an odd y is negative, also for -0 and -Inf.
 func Pow64(x, y float64) float64 {
 	if z, ok := powSpecial(x, y); ok {
 		return z
@@ -77,8 +80,8 @@ func Pow64(x, y float64) float64 {
 	return z
 }
 
-// powSpecial returns x to the power y where a logarithm is no help, which it is for finite y != 0 and finite x != 0, the negative ones if y
-// is an integer.
+// powSpecial returns x to the power y where the logarithm isn't used. The logarithm is used for finite x and y other than 0, and for negative
+// x if y is an integer.
 func powSpecial(x, y float64) (z float64, ok bool) {
 	switch {
 	case y == 0 || x == 1:
@@ -113,8 +116,10 @@ func isOdd(y float64) bool {
 	return y == math.Floor(y) && h != math.Floor(h)
 }
 
-// powLog returns the logarithm of finite x > 0 as hi + lo with a relative error of about 2^-72. It is k ln2 + log(c) + 2 atanh(s), where x = 2^k m,
-// c is the middle of the interval that m is in, of 128, and 1 in that of 1, and s = (m-c)/(m+c), below 2^-9.
+// powLog returns the logarithm of finite x > 0 as hi + lo, with a relative error of about 2^-72. It writes x = 2^k m, and c is the middle of the
+// interval of m, or 1 in the interval of 1. There are 128 intervals. The logarithm is
+//
+//	k ln2 + log(c) + 2 atanh(s), s = (m-c)/(m+c), |s| < 2^-9
 func powLog(x float64) (hi, lo float64) {
 	b := math.Float64bits(x)
 	k := 0
@@ -142,7 +147,7 @@ func powLog(x float64) (hi, lo float64) {
 	return hi, h - hi + l
 }
 
-// powTable has, for each interval of powLog, c and its logarithm in two parts, hi being a multiple of 2^-42.
+// powTable has, for each interval of powLog, c and its logarithm in two parts. hi is a multiple of 2^-42.
 var powTable = [128]struct{ c, hi, lo float64 }{
 	{0x1.6ap-1, -0x1.630030b3abp-2, 0x1.db623e731aep-45},
 	{0x1.6cp-1, -0x1.5d5bddf596p-2, 0x1.a0b2a08a465dcp-47},

@@ -39,7 +39,7 @@ func Rsqrt64(x float64) float64 {
 	return rsqrtTwo(x).hi
 }
 
-// rsqrtTwo returns y + y (1 - x y²) / 2, y being 1/√x rounded twice.
+// rsqrtTwo returns y + y (1 - x y²) / 2, where y is 1/√x rounded twice.
 func rsqrtTwo(x float64) two {
 	y := 1 / math.Sqrt(x)
 	p := product(y, y)

@@ -6,7 +6,7 @@ import (
 	"github.com/ashlar-go/ashlar/num"
 )
 
-// Sigmoid32 returns 1 / (1 + exp(-x)), correctly rounded for all x: 0.5 for ±0, 1 from 17.32868 on, +0 below -103.97208, NaN for NaN.
+// Sigmoid32 returns 1 / (1 + exp(-x)), correctly rounded for all x: 0.5 for ±0; 1 from 17.32868 on; +0 below -103.97208, NaN for NaN.
 func Sigmoid32(x float32) float32 {
 	if !(x < 18 && x > -104) {
 		switch {
@@ -19,7 +19,9 @@ func Sigmoid32(x float32) float32 {
 	}
 	z := -float64(x)
 	if math.Abs(z) < 0x1p-5 {
-		// 1/2 + x/4 - x³/48 + ... is close to halfway points when x/4 is on one: the direction must not be lost.
+		// The series is close to halfway points where x/4 is on one, and the direction must not be lost:
+		//
+		//	1/2 + x/4 - x³/48 + ...
 		s := float64(z * z)
 		return round32(0.5, -float64(z*(1.0/4+float64(s*(-1.0/48+float64(s*(1.0/480+float64(s*(-17.0/80640)))))))))
 	}
@@ -32,7 +34,7 @@ func Sigmoid32(x float32) float32 {
 	return float32(1 / ((1 + t) + float64(t*(r+q))))
 }
 
-// Sigmoid64 returns 1 / (1 + exp(-x)): 0.5 for ±0, 1 from 37.42995 on, +0 below -745.13322, NaN for NaN. The error is at most 0.501 ulp,
+// Sigmoid64 returns 1 / (1 + exp(-x)): 0.5 for ±0; 1 from 37.42995 on; +0 below -745.13322, NaN for NaN. The error is at most 0.501 ulp,
 // subnormal results included.
 func Sigmoid64(x float64) float64 {
 	if !(x < 38 && x > -746) {

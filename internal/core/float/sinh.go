@@ -67,7 +67,7 @@ func Cosh64(x float64) float64 {
 	return halfExp(a)
 }
 
-// halfExp returns exp(a) / 2, which both are for large a.
+// halfExp returns exp(a) / 2, the value of both functions for large a.
 func halfExp(a float64) float64 {
 	if a >= 711 {
 		return math.Inf(1)
@@ -76,7 +76,7 @@ func halfExp(a float64) float64 {
 	return scale(hi, lo, n-1)
 }
 
-// sinhTwo is for 0 <= a <= 90. With m = exp(a) - 1, sinh(a) is (m + m/(1+m)) / 2, which loses nothing for small a.
+// sinhTwo is for 0 <= a <= 90. With m = exp(a) - 1, sinh(a) is (m + m/(1+m)) / 2, which loses no digits for small a.
 func sinhTwo(a float64) two {
 	m := less1Two(a)
 	return m.plus(m.over(m.plus(two{1, 0}))).by(0.5)

@@ -38,7 +38,7 @@ func Softplus64(x float64) float64 {
 	case x > -50:
 		return softplusTwo(x).hi
 	case x > -746:
-		return scale(expParts(x, 0)) // less than the exponential by a part in 2^73
+		return scale(expParts(x, 0)) // the logarithm is less than the exponential by a part in 2^73
 	case x <= -746:
 		return 0
 	}

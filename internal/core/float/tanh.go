@@ -6,7 +6,7 @@ import (
 	"github.com/ashlar-go/ashlar/num"
 )
 
-// Tanh32 returns the hyperbolic tangent of x, correctly rounded for all x: ±0 for ±0, ±1 from ±9.010914 on, NaN for NaN.
+// Tanh32 returns the hyperbolic tangent of x, correctly rounded for all x: ±0 for ±0; ±1 from ±9.010914 on, NaN for NaN.
 func Tanh32(x float32) float32 {
 	// This test comes before the conversion to float64 because that, on amd64, otherwise waits for the result of the previous call.
 	if !(x < 9.5 && x > -9.5) {
@@ -34,7 +34,7 @@ func Tanh32(x float32) float32 {
 	return float32(math.Copysign(e/(e+2), float64(x)))
 }
 
-// Tanh64 returns the hyperbolic tangent of x: ±0 for ±0, ±1 from ±19.0616 on, NaN for NaN. The error is at most 0.501 ulp.
+// Tanh64 returns the hyperbolic tangent of x: ±0 for ±0; ±1 from ±19.0616 on, NaN for NaN. The error is at most 0.501 ulp.
 func Tanh64(x float64) float64 {
 	a := math.Abs(x)
 	if a < 0x1p-5 {

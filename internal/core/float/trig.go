@@ -5,8 +5,9 @@ import (
 	"math/bits"
 )
 
-// The trigonometric functions write x = k π/128 + r with |r| <= π/256, look up the sine and the cosine of k π/128, and add up
-// sin(a+r) = sin a cos r + cos a sin r.
+// The trigonometric functions write x = a + r with a = k π/128 and |r| <= π/256. They look up the sine and the cosine of a, and add up
+//
+//	sin(a+r) = sin a cos r + cos a sin r
 const (
 	steps  = 0x1.45f306dc9c883p5 // 128/π
 	step1  = 0x1.921fb544p-6     // π/128, 31 bits: its products with k below 2^20 are exact
@@ -29,7 +30,7 @@ func reduce32(z float64) (k int, r float64) {
 	return k, ((z - float64(q*step1)) - float64(q*step2)) - float64(q*step3)
 }
 
-// reduce64 does for any finite x, with an error of r of about 2^-100 in most cases and 2^-64 in the worst.
+// reduce64 returns k and r for any finite x. The error of r is about 2^-100 in most cases and 2^-64 in the worst.
 func reduce64(x float64) (k int, r two) {
 	if math.Abs(x) >= large {
 		return reduceLarge(x)
@@ -43,17 +44,17 @@ func reduce64(x float64) (k int, r two) {
 	return k, fastSum(s, FMA64(-q, step3f, e-p.lo))
 }
 
-// reduceLarge is for |x| >= 2^14. It multiplies the 53 bits of x by those 256 bits of 2/π that matter: the ones before give multiples of
-// 2π, the ones after nothing (M. H. Payne, R. N. Hanek, "Radian reduction for trigonometric functions", SIGNUM 18, 1983).
+// reduceLarge returns k and r for |x| >= 2^14. It multiplies the 53 bits of x by the 256 bits of 2/π that matter. The bits before give
+// multiples of 2π, and the bits after nothing (M. H. Payne, R. N. Hanek, "Radian reduction for trigonometric functions", SIGNUM 18, 1983).
 func reduceLarge(x float64) (k int, r two) {
 	b := math.Float64bits(x)
 	m := b&(1<<52-1) | 1<<52
-	at := int(b>>52&0x7ff) - 1075 - 2 + 64 // the bits before are worth 256 steps and more
+	at := int(b>>52&0x7ff) - 1075 - 2 + 64 // the bits before are worth at least 256 steps
 	var w [4]uint64
 	for i := range w {
 		w[i] = twoOverPi[at>>6+i]<<(at&63) | twoOverPi[at>>6+i+1]>>(64-at&63)
 	}
-	// m w: f0 has 8 bits before the point, f0, f1 and f2 what comes after
+	// m w: the first 8 bits of f0 are before the point, the rest of f0, f1 and f2 after it.
 	c3, _ := bits.Mul64(m, w[3])
 	c2, f2 := bits.Mul64(m, w[2])
 	c1, f1 := bits.Mul64(m, w[1])
@@ -187,7 +188,7 @@ var sinTable = [65]two{
 	{0x1p0, 0x0p0},
 }
 
-// twoOverPi has the first 1280 bits of 2/π, and 64 zeros before them; computed by mpmath 1.3.
+// twoOverPi has the first 1280 bits of 2/π, and 64 zeros before them. mpmath 1.3 computed it.
 var twoOverPi = [...]uint64{
 	0,
 	0xa2f9836e4e441529, 0xfc2757d1f534ddc0, 0xdb6295993c439041, 0xfe5163abdebbc561,

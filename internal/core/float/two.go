@@ -2,11 +2,11 @@ package float
 
 import "math"
 
-// A two is the sum of two float64, |lo| being at most half a unit in the last place of hi: about 106 bits. The functions that need more
-// than 53 compute with them, by the fused steps of J.-M. Muller et al., "Handbook of Floating-Point Arithmetic", 2nd edition, chapter 14.
+// A two is the sum of two float64, about 106 bits. |lo| is at most half a unit in the last place of hi. Functions that need more than 53 bits
+// compute with it, by the fused steps of J.-M. Muller et al., "Handbook of Floating-Point Arithmetic", 2nd edition, chapter 14.
 type two struct{ hi, lo float64 }
 
-// fastSum returns a + b, |a| >= |b| or a = 0, exactly.
+// fastSum returns a + b exactly, for |a| >= |b| or a = 0.
 func fastSum(a, b float64) two {
 	s := a + b
 	return two{s, a - s + b}
@@ -62,14 +62,14 @@ func (a two) round(n int) float64 {
 	return scale(float64(a.hi*f), float64(a.lo*f), max(min(n+e, 2000), -2000))
 }
 
-// timesRound returns x a 2^n with one rounding, for x != 0 of which a part may be subnormal.
+// timesRound returns x a 2^n with one rounding, for x != 0. A part of the product may be subnormal.
 func (a two) timesRound(x float64, n int) float64 {
 	m, e := math.Frexp(x)
 	return a.times(two{m, 0}).round(n + e)
 }
 
-// settled rounds y, whose relative error is below 2^-46, to float32 and reports whether all numbers that near are rounded to that. Almost
-// all are. Where not, the caller computes more bits.
+// settled rounds y, whose relative error is below 2^-46, to float32. It reports whether all numbers that near round to the same float32. Almost
+// all do. Where they don't, the caller computes more bits.
 func settled(y float64) (float32, bool) { return settledTo(y, 0x1p-46) }
 
 // settledTo is settled for another relative error.
