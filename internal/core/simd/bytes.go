@@ -1,9 +1,10 @@
 package simd
 
-// Bytes holds the kernels of products of bytes at one level. As int16, elements are bytes less their zero points, and neighbouring k are pairs: sums
-// of products of pairs are made by one instruction, and exact in int32 as long as the whole sum fits; beyond that they wrap. As int8, there are groups of
-// four k or of eight, and elements are bytes less 128, or what wraps: so zero points have to be taken from the sums.
+// Bytes holds the kernels of products of bytes at one level. As int16, elements are bytes less their zero points, and neighbouring k are pairs.
+// One instruction adds the products of pairs. The sums are exact in int32 as long as the whole sum fits; beyond that they wrap. As int8, there
+// are groups of four k or of eight. Elements are bytes less 128, or bytes that wrap, so the zero points have to be taken from the sums.
 //
+// Elements of b come in panels of ByteColumns columns: element h of group l of column j is at Group·(l·ByteColumns + j) + h.
 // Places of b come in panels of ByteColumns columns: element h of group l of column j is at Group·(l·ByteColumns + j) + h.
 type Bytes[T int8 | int16] struct {
 	group int
@@ -17,13 +18,13 @@ type byteTile[T int8 | int16] struct {
 	f    func(c *int32, ldc int, a *T, lda int, b *T, groups, times, add, cStep, aStep, bStep int)
 }
 
-// ByteColumns is how many columns a panel has.
+// ByteColumns is the number of columns of a panel.
 const ByteColumns = 16
 
-// Group returns how many neighbouring k are together.
+// Group returns the number of neighbouring k in a group.
 func (p *Bytes[T]) Group() int { return p.group }
 
-// Widen sets dst[i] to src[i] xor flip, an unsigned byte, less zero. Signed bytes have the flip 128, and 128 is added to their zero point.
+// Widen sets dst[i] to src[i] xor flip, an unsigned byte, less zero. For signed bytes flip is 128, and 128 is added to their zero point.
 func (p *Bytes[T]) Widen(dst []T, src []byte, flip byte, zero T) {
 	if len(dst) == 0 {
 		return
@@ -32,9 +33,9 @@ func (p *Bytes[T]) Widen(dst []T, src []byte, flip byte, zero T) {
 	p.widen(&dst[0], &src[0], len(dst), int(flip), int(zero))
 }
 
-// Join writes panels, one after the other: element h of group l of column j is (src[offs[Group·l + h] + j] xor flip) − zero[Group·j + h]. The offsets are
-// whole groups and from 0 to most. For the next panel src begins ByteColumns elements further on, and zero step elements.
-// It panics when an index is out of range.
+// Join writes panels, one after the other: element h of group l of column j is (src[offs[Group·l + h] + j] xor flip) − zero[Group·j + h]. The
+// offsets are whole groups and from 0 to most. The next panel begins ByteColumns elements later in src and step elements later in zero. Join
+// panics when an index is out of range.
 func (p *Bytes[T]) Join(dst []T, src []byte, offs []int, most int, flip byte, zero []T, step, panels int) {
 	if len(offs) == 0 || panels == 0 {
 		return
@@ -47,7 +48,7 @@ func (p *Bytes[T]) Join(dst []T, src []byte, offs []int, most int, flip byte, ze
 }
 
 // Tiles sets c[i·ldc + j], or adds to it, the sum of the products of k elements of row i of a, at i·lda, and of column j of the panels b. k is a
-// multiple of Group and not 0. It panics when an index is out of range. Nothing interrupts it: m·panels·k is to be small.
+// multiple of Group and not 0. It panics when an index is out of range. Nothing interrupts it: m·panels·k must be small.
 func (p *Bytes[T]) Tiles(c []int32, ldc int, a []T, lda int, b []T, m, panels, k int, add bool) {
 	if m <= 0 || panels <= 0 {
 		return

@@ -2,5 +2,5 @@
 
 package simd
 
-// TryCopyCacheLines has nothing to copy with.
+// TryCopyCacheLines returns false: there is no kernel.
 func TryCopyCacheLines(dst, src []byte, ahead int) bool { return false }

@@ -5,8 +5,8 @@ import (
 	mathbits "math/bits"
 )
 
-// A Product holds the kernels of a matrix product of one element type at one level. They compute sums of at most one
-// block of k, in the order that float.FMABlock32 and FMABlock64 define, and store NaNs as the canonical one.
+// A Product holds the kernels of a matrix product of one element type at one level. They compute sums of at most one block of k, in the order
+// that float.FMABlock32 and FMABlock64 define, and store NaNs as the canonical one.
 type Product[T float32 | float64] struct {
 	lanes   int                                                                        // of a vector
 	tiles   [][]tileFunc[T]                                                            // by vectors in a row and rows, each less one
@@ -16,7 +16,7 @@ type Product[T float32 | float64] struct {
 	chains  func(c, a *T, line, lda int, b *T, ldb, n, lines, k int)
 	pairs   func(c, a *T, lda int, b *T, ldb, k int) // may be nil
 	gather  func(dst *T, ldd int, src *T, offs *int, rows, n int)
-	masks   bool // gather takes any n, else that of the largest tile; and lists any, else whole vectors
+	masks   bool // gather takes any n, else the n of the largest tile; with offsets a row may be any n, else whole vectors
 	probe   func(n int)
 }
 
@@ -25,24 +25,24 @@ type (
 	rowFunc[T any]  func(c *T, a *T, aStep int, b *T, offs *int, n int)
 )
 
-// Mode says what Tiles does with its sums.
+// Mode is the use that Tiles makes of its sums.
 type Mode int
 
 const (
 	StoreSums  Mode = iota // c = sum
 	AddSums                // c = c + sum
-	StreamSums             // c = sum by non-temporal stores: the rows of a tile are whole vectors from multiples of 64 bytes on; call Fence after
+	StreamSums             // c = sum by non-temporal stores: the rows of a tile are whole vectors aligned to 64 bytes; call Fence after
 )
 
-// Columns returns how many columns the widest tile has, and how many a vector.
+// Columns returns the number of columns of the widest tile, and of a vector.
 func (p *Product[T]) Columns() (most, lanes int) { return len(p.tiles) * p.lanes, p.lanes }
 
-// Rows returns how many rows a tile of n columns has at most.
+// Rows returns the most rows of a tile of n columns.
 func (p *Product[T]) Rows(n int) int { return len(p.tiles[(n-1)/p.lanes]) }
 
-// Tiles computes m by n sums over k products, n within the widest tile: of a[i*aRow+l*aCol] and b[l*ldb+j], into
-// c[i*ldc+j]. It panics when an index is out of range, and reads and writes nothing else. Strides are not negative. Nothing interrupts
-// it, not even the collector: m·k is to be small.
+// Tiles computes m by n sums over k products of a[i*aRow+l*aCol] and b[l*ldb+j], into c[i*ldc+j]. n is within the widest tile. It panics when an
+// index is out of range, and reads and writes nothing else. Strides must not be negative. Nothing interrupts it, not even the collector, so m·k
+// must be small.
 func (p *Product[T]) Tiles(c []T, ldc int, a []T, aRow, aCol int, b []T, ldb, m, n, k int, mode Mode) {
 	if n <= 0 || n > len(p.tiles)*p.lanes || m <= 0 || min(ldc, aRow, aCol, ldb, k) < 0 || exceeds(len(c), m, ldc, 1, 0, n) ||
 		k > 0 && (exceeds(len(a), m, aRow, k, aCol, 1) || exceeds(len(b), k, ldb, 1, 0, n)) {
@@ -63,8 +63,8 @@ func (p *Product[T]) Tiles(c []T, ldc int, a []T, aRow, aCol int, b []T, ldb, m,
 	}
 }
 
-// exceeds reports whether an index i·row + l·col + j with i < rows, l < cols and j < n is beyond the length of a slice. None of them is
-// negative, nor are rows, cols and n 0.
+// exceeds reports whether an index i·row + l·col + j with i < rows, l < cols and j < n is beyond the length of a slice. No argument may be
+// negative, and rows, cols and n not 0.
 func exceeds(length, rows, row, cols, col, n int) bool {
 	more, i := mathbits.Mul64(uint64(rows-1), uint64(row))
 	most, l := mathbits.Mul64(uint64(cols-1), uint64(col))
@@ -72,7 +72,7 @@ func exceeds(length, rows, row, cols, col, n int) bool {
 	return more|most|carry != 0 || last >= uint64(length) || uint64(length)-last < uint64(n)
 }
 
-// inTiles says in how many tiles of at most most rows m rows go: times of them have so many rows, and fewer one less.
+// inTiles divides m rows among tiles of at most most rows: times tiles of rows rows, and fewer tiles of one row less.
 func inTiles(m, most int) (rows, times, fewer int) {
 	if m <= most {
 		return m, 1, 0
@@ -83,7 +83,7 @@ func inTiles(m, most int) (rows, times, fewer int) {
 	return rows, times, tiles - times
 }
 
-// TakesParts reports whether there are kernels for TilesOfParts with these.
+// TakesParts reports whether there are kernels for TilesOfParts with these arguments.
 func (p *Product[T]) TakesParts(split, n int) bool {
 	if split < n {
 		return p.masks && n > (len(p.tiles)-1)*p.lanes
@@ -91,15 +91,15 @@ func (p *Product[T]) TakesParts(split, n int) bool {
 	return p.masks || n%p.lanes == 0
 }
 
-// TilesOfParts is Tiles for rows of b in two parts: split of n elements from b[offs[l]] on, at least one, and the others from
-// more[offs[l]] on. The offsets are from 0 to most.
+// TilesOfParts is Tiles for rows of b in two parts: split of n elements, at least one, from b[offs[l]] on, and the others from more[offs[l]] on.
+// The offsets are from 0 to most.
 func (p *Product[T]) TilesOfParts(c []T, ldc int, a []T, aRow, aCol int, b, more []T, split int, offs []int, most, m, n int, mode Mode) {
 	k := len(offs)
 	if split <= 0 || n < split || n > len(p.tiles)*p.lanes || m <= 0 || k == 0 || min(ldc, aRow, aCol, most) < 0 || !p.TakesParts(split, n) ||
 		exceeds(len(c), m, ldc, 1, 0, n) || exceeds(len(a), m, aRow, k, aCol, 1) || most >= len(b) || len(b)-most < split {
 		panic("simd.Product.TilesOfParts: extents out of range")
 	}
-	// Lanes that are masked out are best where memory is: looking for what is missing takes long.
+	// The addresses of masked lanes should be in memory that exists: a look-up of missing memory takes long.
 	rest := &b[0]
 	if split < n {
 		_ = more[most:][n-split-1]
@@ -113,8 +113,8 @@ func (p *Product[T]) TilesOfParts(c []T, ldc int, a []T, aRow, aCol int, b, more
 	}
 }
 
-// AddRows sets c[j] = fma(a[l*aStep], b[offs[l]+j], c[j]) for each l in order, and j < len(c). NaNs stay as they come.
-// The offsets are from 0 to most, aStep is not negative; it panics when an index is out of range.
+// AddRows sets c[j] = fma(a[l*aStep], b[offs[l]+j], c[j]) for each l in order, and j < len(c). NaNs aren't made canonical. The offsets are from
+// 0 to most, and aStep must not be negative. It panics when an index is out of range.
 func (p *Product[T]) AddRows(c, a []T, aStep int, b []T, offs []int, most int) {
 	k := len(offs)
 	if k == 0 || len(c) == 0 {
@@ -133,9 +133,9 @@ func (p *Product[T]) AddRows(c, a []T, aStep int, b []T, offs []int, most int) {
 	}
 }
 
-// Windows makes rows of n sums of what windows see: dst[i*ldd+j] is a chain acc = fma(a[l], src[i*lds+offs[l]+j], acc) over l in order, from
-// +0. NaNs stay as they come. It reports false where there is no kernel. The offsets are from 0 to most, strides are not negative; it panics when an
-// index is out of range. Nothing interrupts it: rows·n·len(offs) is to be small.
+// Windows computes rows of n sums, each of the elements in its window: dst[i*ldd+j] is a chain acc = fma(a[l], src[i*lds+offs[l]+j], acc) over l
+// in order, from +0. NaNs aren't made canonical. It reports false where there is no kernel. The offsets are from 0 to most, and strides must not
+// be negative. It panics when an index is out of range. Nothing interrupts it: rows·n·len(offs) must be small.
 func (p *Product[T]) Windows(dst []T, ldd int, src []T, lds int, a []T, offs []int, most, rows, n int) bool {
 	if p.windows == nil {
 		return false
@@ -149,8 +149,8 @@ func (p *Product[T]) Windows(dst []T, ldd int, src []T, lds int, a []T, offs []i
 	return true
 }
 
-// Dots sets c[i] = fma(a[i*lda+l], x[l], c[i]) for each l < len(x) in order and each i of a vector, of whose columns the length
-// of x is a multiple. NaNs stay as they come. It panics when an index is out of range. lda is not negative.
+// Dots sets c[i] = fma(a[i*lda+l], x[l], c[i]) for each l < len(x) in order and each i of a vector. The length of x is a multiple of the lanes of
+// a vector. NaNs aren't made canonical. It panics when an index is out of range. lda must not be negative.
 func (p *Product[T]) Dots(c, a []T, lda int, x []T) {
 	if len(c) != p.lanes || len(x)%p.lanes != 0 || lda < 0 {
 		panic("simd.Product.Dots: extents out of range")
@@ -162,8 +162,8 @@ func (p *Product[T]) Dots(c, a []T, lda int, x []T) {
 	p.dots(&c[0], &a[0], lda, &x[0], len(x))
 }
 
-// Chains sets c[j] = fma(a[l*lda+j], b[l*ldb+j], c[j]) for each l < k in order, and j < len(c). NaNs stay as they come. It panics when
-// an index is out of range. lda and ldb are not negative. Nothing interrupts it: len(c)·k is to be small.
+// Chains sets c[j] = fma(a[l*lda+j], b[l*ldb+j], c[j]) for each l < k in order, and j < len(c). NaNs aren't made canonical. It panics when an
+// index is out of range. lda and ldb must not be negative. Nothing interrupts it: len(c)·k must be small.
 func (p *Product[T]) Chains(c, a []T, lda int, b []T, ldb, k int) {
 	p.ChainLines(c, a, 0, lda, b, ldb, 1, k)
 }
@@ -180,9 +180,9 @@ func (p *Product[T]) ChainLines(c, a []T, line, lda int, b []T, ldb, lines, k in
 	p.chains(&c[0], &a[0], line, lda, &b[0], ldb, n, lines, k)
 }
 
-// Pairs sets c[i] = fma(a[i*lda+l], b[i*ldb+l], c[i]) for each l < steps in order, and i < rows: of whole vectors of sums and of
-// columns. It returns how many these are, none where there is no kernel. NaNs stay as they come. It panics when an index is out of range.
-// lda and ldb are not negative. Nothing interrupts it: len(c)·k is to be small.
+// Pairs sets c[i] = fma(a[i*lda+l], b[i*ldb+l], c[i]) for each l < steps in order, and i < rows. It takes whole vectors of sums and of columns, and
+// returns their numbers, 0 where there is no kernel. NaNs aren't made canonical. It panics when an index is out of range. lda and ldb must not be
+// negative. Nothing interrupts it: len(c)·k must be small.
 func (p *Product[T]) Pairs(c, a []T, lda int, b []T, ldb, k int) (rows, steps int) {
 	rows, steps = len(c)/p.lanes*p.lanes, k/p.lanes*p.lanes
 	if rows == 0 || steps <= 0 {
@@ -200,8 +200,8 @@ func (p *Product[T]) Pairs(c, a []T, lda int, b []T, ldb, k int) (rows, steps in
 	return rows, steps
 }
 
-// Gather copies src[offs[i]+j] to dst[i*ldd+j] for j < n, which is at most that of the largest tile. The offsets are
-// from 0 to most; it panics when that or dst is out of range.
+// Gather copies src[offs[i]+j] to dst[i*ldd+j] for j < n. n is at most the number of columns of the largest tile. The offsets are from 0 to most.
+// It panics when an offset or an index of dst is out of range.
 func (p *Product[T]) Gather(dst []T, ldd int, src []T, offs []int, most, n int) {
 	if len(offs) == 0 || n <= 0 {
 		return

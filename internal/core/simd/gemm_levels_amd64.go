@@ -41,10 +41,10 @@ var ByteProducts = Levels[*Bytes[int16]]{cpu.AVX2: &bytesAVX2, cpu.AVX512: &byte
 
 var bytesAVX2 = Bytes[int16]{group: 2, widen: widenBytesAVX2, join: pairBytesAVX2, tiles: []byteTile[int16]{{6, tileBytes6AVX2}, {4, tileBytes4AVX2}, {2, tileBytes2AVX2}, {1, tileBytes1AVX2}}}
 
-// DotProducts has those with dot products of bytes: none.
+// DotProducts has the kernels with dot products of bytes: none.
 var DotProducts [cpu.I8MM + 1]*Bytes[int8]
 
-// ByteQuads has the kernels of products of bytes by quads: nil where the level or the processor has none.
+// ByteQuads has the kernels of products of bytes by quads. It is nil where the level or the processor has none.
 var ByteQuads = quadsOf()
 
 func quadsOf() *Quads {
@@ -60,7 +60,7 @@ func quadsOf() *Quads {
 	}}
 }
 
-// Transpose8 to Transpose64 have the transposition of elements of 1, 2, 4 and 8 bytes.
+// Transpose8 to Transpose64 have the transposition of elements of that number of bits.
 var (
 	Transpose8  = Levels[*NarrowTransposition[uint8]]{cpu.AVX512: {side: 16, rows: transpose8_AVX512}}
 	Transpose16 = Levels[*NarrowTransposition[uint16]]{cpu.AVX512: {side: 8, rows: transpose16_AVX512}}
@@ -68,5 +68,5 @@ var (
 	Transpose64 = Levels[*Transposition[uint64]]{cpu.AVX512: {side: 8, plain: transpose64_AVX512, stream: transposeStream64_AVX512}}
 )
 
-// Fence makes streamed stores visible to other threads before what follows.
+// Fence makes non-temporal stores visible to other threads before any later store.
 func Fence() { storeFence() }

@@ -25,7 +25,7 @@ var Product64 = Levels[*Product[float64]]{
 // ByteProducts has the kernels of products of bytes.
 var ByteProducts = Levels[*Bytes[int16]]{cpu.NEON: {group: 2, widen: widenBytesNEON, join: pairBytesNEON, tiles: []byteTile[int16]{{3, tileBytes3NEON}, {1, tileBytes1NEON}}}}
 
-// DotProducts has those with dot products of bytes, by level.
+// DotProducts has the kernels with dot products of bytes, by level.
 var DotProducts = [cpu.I8MM + 1]*Bytes[int8]{
 	cpu.Dot:  {group: 4, widen: widenBytes8NEON, join: fourBytesNEON, tiles: []byteTile[int8]{{6, tileBytes6Dot}, {2, tileBytes2Dot}, {1, tileBytes1Dot}}},
 	cpu.I8MM: {group: 8, widen: widenBytes8NEON, join: eightBytesNEON, tiles: []byteTile[int8]{{6, tileBytes6I8MM}, {2, tileBytes2I8MM}, {1, tileBytes1I8MM}}},

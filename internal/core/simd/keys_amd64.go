@@ -4,14 +4,14 @@ package simd
 
 import "github.com/ashlar-go/ashlar/internal/core/cpu"
 
-// FewKeys is how many keys SortFew takes at most.
+// FewKeys is the most keys that SortFew takes.
 const FewKeys = 256
 
 // Sorts reports whether the level in use has kernels for Partition and SortFew.
 func Sorts() bool { return cpu.Current() == cpu.AVX512 }
 
-// Partition moves the keys below pivot to the front and copies the others to spare, which is as long as keys. Both keep
-// their order. It returns how many are below pivot; the keys after those are undefined.
+// Partition moves the keys below pivot to the front and copies the others to spare, which is as long as keys. Both keep their order. It returns
+// the number of keys below pivot. The keys after those are undefined.
 func Partition(keys, spare []uint32, pivot uint32) int {
 	if len(keys) == 0 {
 		return 0
@@ -38,7 +38,7 @@ func SortFew(keys []uint32) {
 	}
 }
 
-// TryWithin reports whether all indices are from -extent to extent-1, for as many of them as done says. extent is below 2^62.
+// TryWithin reports whether the first done indices are all from -extent to extent-1. extent is below 2^62.
 func TryWithin(at []int64, extent int) (all bool, done int) {
 	n := len(at) / 32
 	if n == 0 || cpu.Current() != cpu.AVX512 {
@@ -47,8 +47,8 @@ func TryWithin(at []int64, extent int) (all bool, done int) {
 	return within_AVX512(&at[0], n, extent), 32 * n
 }
 
-// TryPlaces stores the places of the bytes of mask that aren't 0, counted from first on, and returns how many they are, for
-// as many bytes as done says. dst has room for them.
+// TryPlaces stores the places of the bytes of mask that aren't 0, counted from first on, and returns the number of places. It looks at the first
+// done bytes. dst has room for the places.
 func TryPlaces(dst []int64, mask []byte, first int) (places, done int) {
 	n := len(mask) / 64
 	if n == 0 || len(dst) == 0 || cpu.Current() != cpu.AVX512 {
@@ -57,8 +57,9 @@ func TryPlaces(dst []int64, mask []byte, first int) (places, done int) {
 	return places_AVX512(&dst[0], &mask[0], n, first), 64 * n
 }
 
-// TryReplace32 stores elements of src, from one to the next step, 0 or 1, where the bytes of mask aren't 0, and returns how
-// many they are, for as many bytes as done says. src has as many elements, and dst one for each byte.
+// TryReplace32 stores elements of src where the bytes of mask aren't 0, and returns their number. It looks at the first done bytes. step, 0 or 1,
+// is the distance from one element of src to the next. src has as many elements as it stores, and dst one for
+// each byte of mask.
 func TryReplace32(dst, src []uint32, mask []byte, step int) (places, done int) {
 	n := len(mask) / 16
 	if n == 0 || len(src) == 0 || cpu.Current() != cpu.AVX512 {
@@ -76,8 +77,8 @@ func TryReplace64(dst, src []uint64, mask []byte, step int) (places, done int) {
 	return replace64_AVX512(&dst[:len(mask)][0], &src[0], &mask[0], n, step), 8 * n
 }
 
-// TryFilter32 copies the elements of src where the bytes of mask aren't 0 to dst, one after the other, and returns how many they
-// are, for as many bytes as done says. dst has room for them; what is behind them in dst is undefined.
+// TryFilter32 copies the elements of src where the bytes of mask aren't 0 to dst, one after the other, and returns their number. It looks at the
+// first done bytes. dst has room for the copies. The elements of dst after them are undefined.
 func TryFilter32(dst, src []uint32, mask []byte) (places, done int) {
 	n := len(mask) / 16
 	if n == 0 || len(dst) == 0 || cpu.Current() != cpu.AVX512 {
@@ -95,14 +96,14 @@ func TryFilter64(dst, src []uint64, mask []byte) (places, done int) {
 	return filter64_AVX512(&dst[0], &src[:len(mask)][0], &mask[0], n, len(dst)), 8 * n
 }
 
-// vectors returns how many vectors of the level in use n elements of size bytes fill, and how many elements those are.
+// vectors returns the number of whole vectors of the level in use in n elements of size bytes, and the number of their elements.
 func vectors(n, size int) (whole, elements int) {
 	lanes := [...]int{cpu.Generic: n + 1, cpu.AVX2: 32 / size, cpu.AVX512: 64 / size}[cpu.Current()]
 	return n / lanes, n / lanes * lanes
 }
 
-// TryKeys32 sets dst to the keys that package order gives the float32 in src, each turned by turn, and reports whether there are NaNs
-// or negative zeros, for as many as done says.
+// TryKeys32 sets dst to the keys that package order gives the float32 in src, each turned by turn, and reports whether there are NaNs or negative
+// zeros. It does so for the first done elements.
 func TryKeys32(dst, src []uint32, turn uint32) (blurred bool, done int) {
 	n, done := vectors(len(src), 4)
 	switch {
@@ -115,7 +116,7 @@ func TryKeys32(dst, src []uint32, turn uint32) (blurred bool, done int) {
 	return blurred, done
 }
 
-// TryElements32 sets dst to the float32 that have keys, as many as it returns.
+// TryElements32 sets dst to the float32 with these keys, for the first done keys.
 func TryElements32(dst, keys []uint32) (done int) {
 	n, done := vectors(len(keys), 4)
 	switch {
@@ -128,7 +129,7 @@ func TryElements32(dst, keys []uint32) (done int) {
 	return done
 }
 
-// TryReverse32 copies the last elements of src to dst, the last one first, as many as it returns. dst is as long.
+// TryReverse32 copies the last done elements of src to dst, the last one first. dst is as long as src.
 func TryReverse32(dst, src []uint32) (done int) {
 	n, done := vectors(len(src), 4)
 	switch {

@@ -4,8 +4,8 @@ package simd
 
 import "github.com/ashlar-go/ashlar/internal/core/cpu"
 
-// TryKeys32 sets dst to the keys that package order gives the float32 in src, each turned by turn, and reports whether there are NaNs
-// or negative zeros, for as many as done says.
+// TryKeys32 sets dst to the keys that package order gives the float32 in src, each turned by turn, and reports whether there are NaNs or negative
+// zeros. It does so for the first done elements.
 func TryKeys32(dst, src []uint32, turn uint32) (blurred bool, done int) {
 	n := len(src) / 4
 	if n == 0 || cpu.Current() < cpu.NEON {
@@ -16,7 +16,7 @@ func TryKeys32(dst, src []uint32, turn uint32) (blurred bool, done int) {
 	return some != 0, 4 * n
 }
 
-// TryElements32 sets dst to the float32 that have keys, as many as it returns.
+// TryElements32 sets dst to the float32 with these keys, for the first done keys.
 func TryElements32(dst, keys []uint32) (done int) {
 	n := len(keys) / 4
 	if n == 0 || cpu.Current() < cpu.NEON {
@@ -26,7 +26,7 @@ func TryElements32(dst, keys []uint32) (done int) {
 	return 4 * n
 }
 
-// TryReverse32 copies the last elements of src to dst, the last one first, as many as it returns. dst is as long.
+// TryReverse32 copies the last done elements of src to dst, the last one first. dst is as long as src.
 func TryReverse32(dst, src []uint32) (done int) {
 	n := len(src) / 4
 	if n == 0 || cpu.Current() < cpu.NEON {

@@ -41,7 +41,7 @@ func unmark64(dst, a []float64, row func(dst, a []float64), f func(float64) floa
 	unmark2(dst, a, a, func(dst, a, _ []float64) { row(dst, a) }, func(a, _ float64) float64 { return f(a) })
 }
 
-// beforeNaN returns how many elements come before a NaN, or 0. There is hardly one.
+// beforeNaN returns the number of elements before the first NaN, or 0. NaNs are rare.
 func beforeNaN[T float32 | float64](y []T) int {
 	at, ok := [1]int64{}, false
 	switch y := any(y).(type) {
@@ -58,7 +58,7 @@ func beforeNaN[T float32 | float64](y []T) int {
 	return int(at[0])
 }
 
-// unmark computes what row marks by f.
+// unmark computes the elements that row marks by f.
 func unmark(dst, a []float32, row func(dst, a []float32), f func(float32) float32) {
 	y := marks.Get().(*[markedLen]float32)
 	for n := 0; len(dst) > 0; dst, a = dst[n:], a[n:] {
@@ -69,7 +69,7 @@ func unmark(dst, a []float32, row func(dst, a []float32), f func(float32) float3
 	marks.Put(y)
 }
 
-// computeMarked copies y to dst, which may be a, and computes what is marked.
+// computeMarked copies y to dst, which may be a, and computes the marked elements by f.
 func computeMarked(dst, a, y []float32, f func(float32) float32) {
 	from := beforeNaN(y) // marks are NaNs
 	copy(dst[:from], y)

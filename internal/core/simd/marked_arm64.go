@@ -7,8 +7,8 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/float"
 )
 
-// Erf and its like have rows that compute nearly all elements and mark the others, which
-// package num does then. (The literals capture nothing: so the tables are data, and a program has those that it uses.)
+// Erf and its like have rows that compute nearly all elements and mark the others, which package float computes then. (The literals capture
+// nothing. So the tables are data, and a program links only the ones that it uses.)
 var (
 	Erf = Levels[*Rows1]{
 		cpu.NEON: {F32: func(dst, a []float32) { unmark(dst, a, erfMarkedNEON, float.Erf32) }},
@@ -33,7 +33,7 @@ var (
 	}
 )
 
-// Pow is as they are, with two operands.
+// Pow has such rows with two operands.
 var Pow = Levels[*Rows2]{
 	cpu.NEON: {F32: func(dst, a, b []float32) { unmark2(dst, a, b, pow32MarkedNEON, float.Pow32) },
 		F64: func(dst, a, b []float64) { unmark2(dst, a, b, pow64MarkedNEON, float.Pow64) }},

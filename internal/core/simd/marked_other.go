@@ -2,8 +2,8 @@
 
 package simd
 
-// As those of amd64.
+// Erf and its like have no kernels here.
 var Erf, Gelu, GeluTanh, Mish, Sin, Cos, Tan Levels[*Rows1]
 
-// Pow is as that of amd64.
+// Pow has no kernels here.
 var Pow Levels[*Rows2]

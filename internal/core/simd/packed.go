@@ -2,24 +2,24 @@ package simd
 
 import "unsafe"
 
-// PackedRows is how many rows a product of blocks takes at a time, PackedMany how many one of PackedStep elements takes.
+// PackedRows is the number of rows of a product of blocks, and PackedMany the number of rows of a product of PackedStep elements.
 const (
 	PackedRows = 16
 	PackedMany = 64
 	PackedStep = 256
 )
 
-// Packed holds the kernels of a block type of GGUF files, or of codes of 4 bits, at one level. The bits are those of the definitions in
+// Packed holds the kernels of a block type of GGUF files, or of codes of 4 bits, at one level. They give the same bits as the definitions in
 // package pack and of op.MatMulNBits.
 type Packed struct {
 	len, size int // elements and bytes of a block
 	unpack    func(dst *float32, b *byte, blocks int)
 	dot       func(sums *PackedSums, x *float32, b *byte, stride, blocks int, next uintptr)
-	turn      func(dst *float32, b *byte, stride, columns int) // nil: there are no kernels of PackedMany rows
+	turn      func(dst *float32, b *byte, stride, columns int) // nil where there are no kernels of PackedMany rows
 	dots      func(sums, x, room *float32, next uintptr, stride int)
 }
 
-// PackedSums are the sums of a product, and behind the first PackedRows room for the kernel of so many.
+// PackedSums are the sums of a product. Behind the first PackedRows there is room for the kernel of that number of rows.
 type PackedSums = [PackedRows + 256]float32
 
 // PackedRoom has room for the result of Turn on the longest blocks, and for the scales behind it.
@@ -35,9 +35,9 @@ func (p *Packed) Unpack(dst []float32, b []byte) {
 	p.unpack(&dst[0], &b[0], blocks)
 }
 
-// Dot sets sums[i] = fma(x[l], w, sums[i]) for each l < len(x) in order, where w is element l of row i: of PackedRows rows in blocks,
-// stride bytes apart. len(x) is a multiple of a block's elements. NaNs stay as they come. It prefetches lines from next on, as many as it
-// reads; that memory may be nobody's. Nothing interrupts it: len(x) is to be small.
+// Dot sets sums[i] = fma(x[l], w, sums[i]) for each l < len(x) in order. w is element l of row i, of PackedRows rows in blocks, stride bytes
+// apart. len(x) is a multiple of the elements of a block. NaNs aren't made canonical. It prefetches as many cache lines as it reads, from next
+// on; that memory need not exist. Nothing interrupts it: len(x) must be small.
 func (p *Packed) Dot(sums *PackedSums, x []float32, b []byte, stride int, next uintptr) {
 	blocks := len(x) / p.len
 	if len(x)%p.len != 0 || stride < 0 {
@@ -50,14 +50,14 @@ func (p *Packed) Dot(sums *PackedSums, x []float32, b []byte, stride int, next u
 	p.dot(sums, &x[0], &b[0], stride, blocks, next)
 }
 
-// Few reports whether there is Dot, Many whether there are Turn and Dots.
+// Few reports whether there is a kernel for Dot, Many whether there are kernels for Turn and Dots.
 func (p *Packed) Few() bool  { return p.dot != nil }
 func (p *Packed) Many() bool { return p.turn != nil }
 
-// Columns is how many columns of 16 bytes Turn is to turn for Dots.
+// Columns returns the number of columns of 16 bytes that Turn must turn for Dots.
 func (p *Packed) Columns() int { return PackedStep / p.len * p.size / 16 }
 
-// Turn sets dst[PackedMany·d+i] to the dword d of row i, of PackedMany rows that are stride bytes apart, and of so many columns of 16 bytes.
+// Turn sets dst[PackedMany·d+i] to the dword d of row i, of PackedMany rows, stride bytes apart. It takes a number of columns of 16 bytes.
 func (p *Packed) Turn(dst []float32, b []byte, stride, columns int) {
 	if stride < 0 || columns < 1 {
 		panic("simd.Packed.Turn: extents out of range")
@@ -66,14 +66,14 @@ func (p *Packed) Turn(dst []float32, b []byte, stride, columns int) {
 	p.turn(&dst[0], &b[0], stride, columns)
 }
 
-// TurnFloats is Turn of float32s, stride of them apart.
+// TurnFloats is Turn for float32. stride counts float32.
 func (p *Packed) TurnFloats(dst, a []float32, stride, columns int) {
 	p.Turn(dst, unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(a))), 4*len(a)), 4*stride, columns)
 }
 
-// Dots is Dot of PackedMany rows and PackedStep elements, whose turned bytes begin room. Behind those of PackedNibbles are the scales of
-// eight times 32 elements, and behind these a dword of eight zero points for each row. It prefetches as many bytes of rows that begin at
-// next, stride bytes apart.
+// Dots is Dot for PackedMany rows and PackedStep elements. The turned bytes begin room. For PackedNibbles the scales of eight times 32 elements
+// are behind these, and then a dword of eight zero points for each row. Dots prefetches as many bytes of rows that begin at next, stride bytes
+// apart.
 func (p *Packed) Dots(sums *PackedSums, x []float32, room *PackedRoom, next uintptr, stride int) {
 	_ = x[PackedStep-1]
 	p.dots(&sums[0], &x[0], &room[0], next, stride)

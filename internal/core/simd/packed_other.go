@@ -2,5 +2,5 @@
 
 package simd
 
-// These have no kernels here.
+// The block types have no kernels here.
 var PackedQ4_0, PackedQ8_0, PackedQ4_K, PackedNibbles Levels[*Packed]

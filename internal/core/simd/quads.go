@@ -1,9 +1,9 @@
 package simd
 
-// Quads holds the kernels of products of bytes that add up four products, of an unsigned byte and a signed one, in one instruction. The sums are
-// int32, which wraps.
+// Quads holds the kernels of products of bytes that add four products, of an unsigned byte and a signed one, by one instruction. The sums are
+// int32 and wrap.
 //
-// Places of b come in panels of ByteColumns columns: the four elements from row 4·l on of column j are at 4·(l·ByteColumns + j).
+// Elements of b come in panels of ByteColumns columns: the four elements from row 4·l on of column j are at 4·(l·ByteColumns + j).
 type Quads struct {
 	pack  func(dst, src *uint8, offs *int, quads, panels, flip, back, beyond int, sums *int32)
 	mend  func(c, zero, col *int32, n, a, b int)
@@ -15,15 +15,15 @@ type quadFunc = func(c *int32, ldc int, a *uint8, lda int, b *uint8, next, quads
 
 type quadTile struct {
 	rows int
-	f    [2][2]quadFunc // by whether a is signed, and panels
+	f    [2][2]quadFunc // indexed by whether a is signed, and by panels
 }
 
-// QuadBlock is how many bytes the rows of a have or a multiple of it.
+// QuadBlock divides the number of bytes of the rows of a.
 const QuadBlock = 64
 
-// Pack writes panels of b, one after the other: element l of column j is src[offs[l] + j] xor flip. The offsets are a multiple of 4 in number, and
-// from 0 to most. The last ones, less than 4, may be beyond the rows of b. It adds the sums of columns to sums, without the rows beyond; in them
-// bytes count as unsigned after another xor with back. It panics when an index is out of range.
+// Pack writes panels of b, one after the other: element l of column j is src[offs[l] + j] xor flip. The number of offsets is a multiple of 4. They
+// are from 0 to most. The last beyond offsets, fewer than 4, are beyond the rows of b. Pack adds the sums of columns to sums, without the rows
+// beyond. In the sums bytes count as unsigned after another xor with back. Pack panics when an index is out of range.
 func (p *Quads) Pack(dst, src []byte, offs []int, most int, flip, back byte, beyond, panels int, sums []int32) {
 	if len(offs) == 0 || panels == 0 {
 		return
@@ -35,8 +35,8 @@ func (p *Quads) Pack(dst, src []byte, offs []int, most int, flip, back byte, bey
 	p.pack(&dst[0], &src[0], &offs[0], len(offs)/4, panels, int(flip), int(back), int(uint32(0x01010101)<<(8*(4-beyond))), &sums[0])
 }
 
-// Sums sets sums[i] to the sum of the bytes of row i of a, of blocks of QuadBlock, each unsigned after an xor with back. It panics when an index is
-// out of range.
+// Sums sets sums[i] to the sum of the bytes of row i of a. A row has a number of blocks of QuadBlock bytes. Bytes count as unsigned after an xor
+// with back. It panics when an index is out of range.
 func (p *Quads) Sums(sums []int32, a []byte, lda, blocks int, back byte) {
 	if len(sums) == 0 || blocks == 0 {
 		clear(sums)
@@ -48,7 +48,7 @@ func (p *Quads) Sums(sums []int32, a []byte, lda, blocks int, back byte) {
 	p.sum(&sums[0], &a[0], lda, len(sums), blocks, int(back))
 }
 
-// Mend subtracts zero[j]·a + col[j]·b from c[j]; the lengths are a multiple of ByteColumns. It panics when an index is out of range.
+// Mend subtracts zero[j]·a + col[j]·b from c[j]. The lengths are a multiple of ByteColumns. It panics when an index is out of range.
 func (p *Quads) Mend(c, zero, col []int32, a, b int32) {
 	if len(c) == 0 {
 		return
@@ -60,8 +60,8 @@ func (p *Quads) Mend(c, zero, col []int32, a, b int32) {
 }
 
 // Tiles sets c[i·ldc + j], or adds to it, the sum of the products of k elements of row i of a, at i·lda, and of column j of the panels b. With
-// signed, a has signed bytes and b unsigned ones; else the other way around. k is a multiple of 4 and not 0. It panics when an index is out of range. Nothing
-// interrupts it: m·panels·k is to be small.
+// signed, a has signed bytes and b unsigned ones, else the other way around. k is a multiple of 4 and not 0. It panics when an index is out of
+// range. Nothing interrupts it: m·panels·k must be small.
 func (p *Quads) Tiles(c []int32, ldc int, a []byte, lda int, signed bool, b []byte, m, panels, k int, add bool) {
 	if m <= 0 || panels <= 0 {
 		return

@@ -2,16 +2,16 @@
 
 package simd
 
-// FewKeys is how many keys SortFew would take.
+// FewKeys is the most keys that SortFew would take.
 const FewKeys = 256
 
 // Sorts returns false: there are no kernels.
 func Sorts() bool { return false }
 
-// Partition isn't called, as Sorts says.
+// Partition panics: there are no kernels.
 func Partition(keys, spare []uint32, pivot uint32) int { panic("simd: no kernels") }
 
-// SortFew isn't called, as Sorts says.
+// SortFew panics: there are no kernels.
 func SortFew(keys []uint32) { panic("simd: no kernels") }
 
 // TryWithin does nothing.

@@ -8,12 +8,12 @@ type Transposition[T uint32 | uint64] struct {
 	plain, stream func(dst *T, ldd int, src *T, lds, m, n, ahead int)
 }
 
-// Side returns how many rows Rows takes.
+// Side returns the most rows that Rows takes.
 func (t *Transposition[T]) Side() int { return t.side }
 
-// Rows copies src[i*lds+j] to dst[j*ldd+i] for i < m ≤ Side and j < n. Each load prefetches
-// ahead elements after it; that memory need not exist. With stream its stores are non-temporal, and the caller calls
-// Fence after; NEON has neither, and ignores both. m is Side then, and every dst[j*ldd] lies at a multiple of 64 bytes. It panics when an index is out of range. Strides are not negative.
+// Rows copies src[i*lds+j] to dst[j*ldd+i] for i < m ≤ Side and j < n. Each load prefetches the memory ahead elements after it; that memory need not
+// exist. With stream its stores are non-temporal, and the caller calls Fence after it. Then m is Side, and every dst[j*ldd] is aligned to 64 bytes.
+// NEON has neither, and ignores both. It panics when an index is out of range. Strides must not be negative.
 func (t *Transposition[T]) Rows(dst []T, ldd int, src []T, lds, m, n, ahead int, stream bool) {
 	if m <= 0 || n <= 0 {
 		return
@@ -35,11 +35,11 @@ type NarrowTransposition[T uint8 | uint16] struct {
 	rows func(dst *T, ldd int, src *T, lds, n int)
 }
 
-// Side returns how many rows Rows takes.
+// Side returns the number of rows that Rows takes.
 func (t *NarrowTransposition[T]) Side() int { return t.side }
 
-// Rows copies src[i*lds+j] to dst[j*ldd+i] for i < Side and j < n, a multiple of Side. It panics when an index is out of range. Strides are
-// not negative.
+// Rows copies src[i*lds+j] to dst[j*ldd+i] for i < Side and j < n, a multiple of Side. It panics when an index is out of range. Strides must not
+// be negative.
 func (t *NarrowTransposition[T]) Rows(dst []T, ldd int, src []T, lds, n int) {
 	if n <= 0 {
 		return

@@ -4,7 +4,7 @@ package simd
 
 import "github.com/ashlar-go/ashlar/internal/core/cpu"
 
-// Transpose8 to Transpose64 have the transposition of elements of 1, 2, 4 and 8 bytes.
+// Transpose8 to Transpose64 have the transposition of elements of that number of bits.
 var (
 	Transpose8  = Levels[*NarrowTransposition[uint8]]{cpu.NEON: {side: 16, rows: transpose8_NEON}}
 	Transpose16 = Levels[*NarrowTransposition[uint16]]{cpu.NEON: {side: 8, rows: transpose16_NEON}}

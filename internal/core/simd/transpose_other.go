@@ -9,5 +9,5 @@ var (
 	Transpose64 Levels[*Transposition[uint64]]
 )
 
-// Fence makes streamed stores visible to other threads before what follows.
+// Fence makes non-temporal stores visible to other threads before any later store.
 func Fence() {}
