@@ -12,11 +12,11 @@ import (
 	"github.com/ashlar-go/ashlar/num"
 )
 
-// A function32 is a function of package num to check on all float32.
+// A function32 is a function of package float to check on all float32.
 type function32 struct {
 	name   string
 	f      func(float32) float32
-	fixed  func(x float32) (float32, bool) // the values that are not computed: limits, poles, domain, exact results
+	fixed  func(x float32) (float32, bool) // the values that aren't computed: limits, poles, results outside the domain, exact results
 	approx func(float64) float64           // relative error below slack wherever fixed doesn't answer
 	exact  func(float64) *big.Float
 }
@@ -168,7 +168,7 @@ var functions32 = []function32{
 	}, approxGeluTanh, exact.GeluTanh},
 }
 
-// logarithm is for logarithms.
+// logarithm gives the values of logarithms that aren't computed.
 func logarithm(x float32) (float32, bool) {
 	switch {
 	case x == 0:
@@ -251,11 +251,11 @@ const (
 	fnvPrime = 0x100000001b3
 )
 
-// fnv takes a word into an FNV-1a digest, a word at a time instead of a byte.
+// fnv adds a word to an FNV-1a digest, in one step instead of one for each byte.
 func fnv(h, word uint64) uint64 { return (h ^ word) * fnvPrime }
 
-// all checks every step-th chunk of inputs. The digest is taken over the chunks' digests in order, each over the bits of its results in
-// order of the bits of the inputs.
+// all checks every step-th chunk of inputs. The digest is that of the digests of the chunks, in order. The digest of a chunk is that of the bits of
+// its results, in the order of the bits of the inputs.
 func (f *function32) all(step int) result32 {
 	chunks := 1 << 32 / chunk / step
 	r := result32{name: f.name, count: uint64(chunks) * chunk, sample: f.sample()}
@@ -289,8 +289,8 @@ func (f *function32) all(step int) result32 {
 	return r
 }
 
-// digestOf calls what worker returns with every number below chunks, on two goroutines with a worker each, and digests in
-// order what those calls return.
+// digestOf calls the functions of worker with every number below chunks, on two goroutines with a worker each. It returns the digest of their
+// results in order.
 func digestOf(chunks int, worker func() func(c int) uint64) uint64 {
 	digests := make([]uint64, chunks)
 	var next atomic.Int64
@@ -311,7 +311,7 @@ func digestOf(chunks int, worker func() func(c int) uint64) uint64 {
 	return h
 }
 
-// sample is the digest of the results on every 4099th input, from 0 on.
+// sample returns the digest of the results on every 4099th input, from 0 on.
 func (f *function32) sample() uint64 {
 	h := uint64(fnvStart)
 	for i := uint64(0); i < 1<<32; i += 4099 {

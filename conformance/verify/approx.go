@@ -2,8 +2,8 @@ package main
 
 import "math"
 
-// slack bounds the relative error of the functions of this file for the arguments of functions32. They are textbook series, written to
-// make that plain, and share nothing with package num. One rounding is u = 2^-53.
+// slack bounds the relative error of the functions of this file for the arguments of functions32. They are textbook series, written so that the
+// error is plain. They share nothing with package float. One rounding is u = 2^-53.
 const slack = 0x1p-42
 
 const (
@@ -11,7 +11,7 @@ const (
 	ln2Low  = 0x1.cf79abc9e3b39803f2f6af40f343267298b62d8ap-40
 )
 
-// approxExp: a reduction to |r| < 0.35, right to 4u for |x| < 800, and the Taylor series up to r^14, whose rest is below u.
+// approxExp reduces to |r| < 0.35, right to 4u for |x| < 800. It sums the Taylor series up to r^14, whose rest is below u.
 func approxExp(x float64) float64 {
 	if x > 800 {
 		return math.Inf(1)
@@ -23,7 +23,7 @@ func approxExp(x float64) float64 {
 	return scaled(1+approxExpm1Small((x-float64(k*ln2High))-float64(k*ln2Low)), int(k))
 }
 
-// overFactorial has 1/n!, overOdd 1/(2n+1), each rounded once.
+// overFactorial has 1/n!, and overOdd 1/(2n+1), each rounded once.
 var overFactorial, overOdd = func() (f [15]float64, o [12]float64) {
 	n := 1.0
 	for i := range f {
@@ -36,7 +36,7 @@ var overFactorial, overOdd = func() (f [15]float64, o [12]float64) {
 	return f, o
 }()
 
-// scaled is math.Ldexp for results that aren't subnormal or too large, if k is between -1000 and 1000.
+// scaled is math.Ldexp for results that aren't subnormal or too large. k must be between -1000 and 1000.
 func scaled(x float64, k int) float64 {
 	if uint(k+1000) > 2000 {
 		return math.Ldexp(x, k)
@@ -44,7 +44,7 @@ func scaled(x float64, k int) float64 {
 	return x * math.Float64frombits(uint64(1023+k)<<52)
 }
 
-// approxExpm1Small is exp(r) - 1 for |r| <= 0.35 to a few u: the sum is dominated by its first term.
+// approxExpm1Small returns exp(r) - 1 for |r| <= 0.35 to a few u. The first term dominates the sum.
 func approxExpm1Small(r float64) float64 {
 	s := 0.0
 	for n := 14; n >= 1; n-- {
@@ -53,7 +53,7 @@ func approxExpm1Small(r float64) float64 {
 	return s
 }
 
-// approxExpm1: for x > 0.35 the subtraction magnifies the error by less than 4.
+// approxExpm1 returns exp(x) - 1. For x > 0.35 the subtraction magnifies the error by less than 4.
 func approxExpm1(x float64) float64 {
 	if math.Abs(x) <= 0.35 {
 		return approxExpm1Small(x)
@@ -61,7 +61,7 @@ func approxExpm1(x float64) float64 {
 	return approxExp(x) - 1
 }
 
-// approxTanh: with e = exp(2|x|) - 1, which is positive, e / (e + 2) adds errors but cancels nothing.
+// approxTanh returns e / (e + 2) with e = exp(2|x|) - 1. As e is positive, it adds errors but cancels nothing.
 func approxTanh(x float64) float64 {
 	e := approxExpm1(2 * min(math.Abs(x), 30)) // 1 - tanh(30) is below 2^-85
 	return math.Copysign(e/(e+2), x)
@@ -69,7 +69,7 @@ func approxTanh(x float64) float64 {
 
 func approxSigmoid(x float64) float64 { return 1 / (1 + approxExp(-x)) }
 
-// approxLog: twice the series of atanh(s), s = (f-1)/(f+1), |s| < 0.172, up to s^23, whose rest is below u. For e != 0 the sum is at least
+// approxLog sums twice the series of atanh(s), for s = (f-1)/(f+1) and |s| < 0.172. The rest after s^23 is below u. For e != 0 the sum is at least
 // half of each part.
 func approxLog(x float64) float64 {
 	f, e := math.Frexp(x)
@@ -85,9 +85,12 @@ func approxLog(x float64) float64 {
 	return float64(float64(e)*math.Ln2) + float64(2*s*sum)
 }
 
-// approxErf: 2/sqrt(π) exp(-x²) Σ 2ⁿ x^(2n+1) / (1·3·…·(2n+1)) has positive terms. The error of term n is below 3n u, x² adds 16u for
-// |x| < 4.1 by way of exp, and the terms from the 60th on don't matter: below 300u in all. From 4.1 on, 1 is right to 2^-27, and so is
-// every float32 decision but between 1 and its neighbour, whose boundary is 2^-25 below.
+// approxErf sums a series of positive terms for |x| < 4.1:
+//
+//	2/sqrt(π) exp(-x²) Σ 2ⁿ x^(2n+1) / (1·3·…·(2n+1))
+//
+// The error of term n is below 3n u, and x² adds 16u by way of exp. The terms from the 60th on don't matter. Together that is below 300u. From 4.1
+// on, 1 is right to 2^-27. So is every decision on a float32, except between 1 and its neighbour, whose boundary is 2^-25 below.
 func approxErf(x float64) float64 {
 	if math.Abs(x) >= 4.1 {
 		return math.Copysign(1, x)

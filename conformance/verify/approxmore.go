@@ -8,7 +8,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/exact"
 )
 
-// These take the standard library's functions where their error is a few u, which TestApprox sees to.
+// These functions use the standard library's functions where their error is a few u. TestApprox checks that.
 
 func approxExp2(x float64) float64 {
 	k := math.Floor(x + 0.5)
@@ -28,7 +28,7 @@ func approxSinh(x float64) float64 {
 
 func approxCosh(x float64) float64 { return (approxExp(x) + approxExp(-x)) / 2 }
 
-// approxAsinh: the sum has positive terms.
+// approxAsinh sums positive terms.
 func approxAsinh(x float64) float64 {
 	a := math.Abs(x)
 	q := float64(a * a)
@@ -56,7 +56,8 @@ func approxMish(x float64) float64 {
 	return x * (w / (w + 2))
 }
 
-// approxGelu: erfc(z) magnifies the error of z = |x|/√2 by 2z², so what its square lacks of x²/2, exact for a float32, enters by a factor.
+// approxGelu calls erfc(z) for z = |x|/√2, which magnifies the error of z by 2z². x²/2 is exact for a float32. A factor corrects the
+// difference between it and the square of z.
 func approxGelu(x float64) float64 {
 	a := math.Abs(x)
 	z := a / math.Sqrt2
@@ -70,8 +71,8 @@ func approxGelu(x float64) float64 {
 	return x * tail
 }
 
-// approxGeluTanh: exp(-v) magnifies the error of v, up to 105, so v = x w comes in parts: x² is exact, and so are products of parts of 26
-// bits.
+// approxGeluTanh calls exp(-v), which magnifies the error of v, up to 105. So v = x w comes in parts: x² is exact, and so are products of parts
+// of 26 bits.
 func approxGeluTanh(x float64) float64 {
 	const (
 		lin, linLow = 0x1.9884533d43651p0, -0x1.cbc0d30ebfd15p-54 // 2 √(2/π)
@@ -88,14 +89,13 @@ func approxGeluTanh(x float64) float64 {
 	return x / (1 + float64(approxExp(-float64(x*top))*approxExp(-float64(x*wl))))
 }
 
-// An angle is a float32 without its multiple of π/2, of which the last two bits are in quadrant.
+// An angle is a float32 without its multiple of π/2. quadrant has the last two bits of that multiple.
 type angle struct {
 	r, rl    float64
 	quadrant int
 }
 
-// turns has 2^e mod 2π for e from -24, in three parts of which the first two have so few bits that products with 24 bits are exact; and π/2
-// in the same way.
+// turns has 2^e mod 2π for e from -24 on, and π/2, each in three parts. The first two parts have so few bits that products with 24 bits are exact.
 var turns = sync.OnceValue(func() *struct {
 	power [24 + 105][3]float64
 	right [3]float64
@@ -126,7 +126,7 @@ var turns = sync.OnceValue(func() *struct {
 	return &t
 })
 
-// approxAngle reduces a float32: r + rl is right to 2^-80.
+// approxAngle reduces a float32. r + rl is right to 2^-80.
 func approxAngle(x float64) angle {
 	if math.Abs(x) < 0.75 {
 		return angle{r: x}

@@ -26,7 +26,7 @@ func readDigests(path string) (map[string]string, error) {
 	return lines, nil
 }
 
-// updateDigest puts a function's line into the file in place of the one it had.
+// updateDigest puts a function's line into the file in place of its old one.
 func updateDigest(path, line string) error {
 	lines, err := readDigests(path)
 	if err != nil && !os.IsNotExist(err) {

@@ -16,7 +16,7 @@ import (
 	"github.com/ashlar-go/ashlar/num/fixed"
 )
 
-// A fixedFunction is a function of package num in fixed point, and what it is compared with.
+// A fixedFunction is a function of package num in fixed point, with the function that it is compared with.
 type fixedFunction struct {
 	name    string
 	defined func(x float64) bool    // nil: everywhere
@@ -35,7 +35,7 @@ func fixedCalls[T num.Fixed]() map[string]fixedCall[T] {
 	}
 }
 
-// clampExp keeps exponentials of large numbers from making infinities of which the difference is taken.
+// clampExp keeps exponentials of large numbers from becoming infinite, as their difference would be NaN.
 func clampExp(f func(float64) float64) func(float64) float64 {
 	return func(x float64) float64 { return f(max(-600, min(x, 600))) }
 }
@@ -68,17 +68,17 @@ var fixedFunctions = []fixedFunction{
 	{"softplus", nil, approxSoftplus},
 }
 
-// fixedNames are the formats, and the bits of each after the point.
+// fixedNames has the formats, and the bits of each after the point.
 var fixedNames = map[string]uint{"FP8x23": 23, "FP16x16": 16, "FP32x32": 32, "FP64x64": 64}
 
-// Results that are no numbers, outside the range of words.
+// Results that are no numbers. They are outside the range of words.
 const (
 	tooLarge = 1 << 40
 	tooSmall = -1 << 40
 	noValue  = 1 << 41
 )
 
-// words32 returns the function as one from words to words, for a format of 32 bits.
+// words32 returns the function on words, for a format of 32 bits.
 func (f *fixedFunction) words32(format string) func(w int32) int64 {
 	if format == "FP8x23" {
 		call := fixedCalls[fixed.FP8x23]()[f.name]
@@ -94,7 +94,8 @@ func (f *fixedFunction) words32(format string) func(w int32) int64 {
 	}
 }
 
-// resultWord returns the word of a result, or one of the above. An overflow is told from an error, and its sign from what saturation gives.
+// resultWord returns the word of a result, or one of the results above. It tells an overflow from other errors. The saturated result gives the
+// sign of an overflow.
 func resultWord[T num.Fixed](f func(...fixed.Mode) (T, error), word func(T) int32) int64 {
 	y, err := f(fixed.Saturate)
 	r := int64(word(y))
@@ -114,7 +115,7 @@ func resultWord[T num.Fixed](f func(...fixed.Mode) (T, error), word func(T) int3
 	return r
 }
 
-// want32 returns the word, or one of the results above, of the correctly rounded value, and whether it took the exact evaluation.
+// want32 returns the word of the correctly rounded value, or one of the results above. It also reports whether it took the exact evaluation.
 func (f *fixedFunction) want32(w int32, frac uint) (word int64, close bool) {
 	x := scaled(float64(w), -int(frac))
 	if f.defined != nil && !f.defined(x) {
@@ -123,7 +124,7 @@ func (f *fixedFunction) want32(w int32, frac uint) (word int64, close bool) {
 	return rounded32(f.approx(x), frac, func() *big.Float { return exact.Fixed[f.name](exact.New(x)) })
 }
 
-// rounded32 returns the word of the number whose value is y, off by slack, or what exactly says where that isn't enough.
+// rounded32 returns the word of the number whose value is y, off by slack. Where that isn't enough, it rounds the result of exactly.
 func rounded32(y float64, frac uint, exactly func() *big.Float) (word int64, close bool) {
 	y = float64(y * float64(uint64(1)<<frac)) // exact
 	d := float64(math.Abs(y) * slack)
@@ -141,8 +142,8 @@ func rounded32(y float64, frac uint, exactly func() *big.Float) (word int64, clo
 	return int64(low), close
 }
 
-// roundUnits returns v in units of 2^-frac, to nearest, ties to even. v is taken to 300 bits, which makes a tie of what is one but for the
-// errors of package exact.
+// roundUnits returns v in units of 2^-frac, to nearest, ties to even. It rounds v to 300 bits first. That makes a tie exact if only the errors of
+// package exact kept it from being one.
 func roundUnits(v *big.Float, frac uint) *big.Int {
 	u := new(big.Float).SetPrec(300).Set(v)
 	u.SetMantExp(u, int(frac))
@@ -155,7 +156,7 @@ func roundUnits(v *big.Float, frac uint) *big.Int {
 	return n
 }
 
-// fixedParts is how many parts an exhaustive check is done in: 2^26 inputs each.
+// fixedParts is the number of parts of an exhaustive check. A part has 2^26 inputs.
 const fixedParts = 64
 
 type fixedResult struct {
@@ -163,7 +164,7 @@ type fixedResult struct {
 	examples                    []string
 }
 
-// words checks the inputs at(0), at(1), …, at(n-1), n a multiple of chunk or less than it, on two goroutines. The digest is as that of all.
+// words checks the inputs at(0), at(1), …, at(n-1) on two goroutines. n is a multiple of chunk or less than chunk. The digest is made as by all.
 func (f *fixedFunction) words(format string, n int, at func(i int) int32) fixedResult {
 	call, frac := f.words32(format), fixedNames[format]
 	return judged(n, func(i int) (got, want int64, close bool) {
@@ -207,10 +208,10 @@ func judged(n int, result func(i int) (got, want int64, close bool), name func(i
 	return r
 }
 
-// sampleStride makes 2^24 inputs and some, spread over all.
+// sampleStride gives somewhat more than 2^24 inputs, spread over all.
 const sampleStride = 255
 
-// sampled checks every 255th input, and all next to powers of two, to 1, and to the ends.
+// sampled checks every 255th input, and all inputs next to powers of two, to 1, and to the ends.
 func (f *fixedFunction) sampled(format string) (spread, edges fixedResult) {
 	spread = f.words(format, 1<<32/sampleStride+1, func(i int) int32 { return int32(uint32(i * sampleStride)) })
 	var at []int32
@@ -222,12 +223,12 @@ func (f *fixedFunction) sampled(format string) (spread, edges fixedResult) {
 	return spread, f.words(format, len(at), func(i int) int32 { return at[i] })
 }
 
-// all checks every input, part by part, and keeps what is done in a file, so that it can be stopped and taken up again.
+// all checks every input, part by part, and writes the results of complete parts to a file. A later run goes on after these.
 func (f *fixedFunction) all(format, state string) (fixedResult, error) {
 	return f.allOf(format, state, fixedParts, 1<<32/fixedParts)
 }
 
-// allOf checks so many parts of n inputs.
+// allOf checks a number of parts of n inputs.
 func (f *fixedFunction) allOf(format, state string, parts, n int) (fixedResult, error) {
 	r := fixedResult{digest: fnvStart}
 	text, err := os.ReadFile(state)
@@ -262,7 +263,7 @@ func (f *fixedFunction) allOf(format, state string, parts, n int) (fixedResult, 
 	return r, nil
 }
 
-// sample is the digest of the results on every 4099th input of 32 bits, or on few of more bits.
+// sample returns the digest of the results on every 4099th input of 32 bits, or on few inputs of more bits.
 func (f *fixedFunction) sample(format string) uint64 {
 	if fixedNames[format] > 23 {
 		return f.measured(format, 100, 1).digest
@@ -274,7 +275,7 @@ func (f *fixedFunction) sample(format string) uint64 {
 	return h
 }
 
-// checkFixed is main for functions of a fixed-point format. It returns the exit status.
+// checkFixed checks functions of a fixed-point format for main. It returns the exit status.
 func checkFixed(name, format string, sampled, trust bool, state string, n int, update bool) int {
 	status := 0
 	report := func(r result32, start time.Time, more string, examples ...string) {

@@ -15,14 +15,13 @@ import (
 	"github.com/ashlar-go/ashlar/num/fixed"
 )
 
-// The inputs that are hardest to round have results next to halfway between two numbers or, toward zero, next to a number. Random ones come
-// as near as the inverse of their count. But for some thousand or million neighbours a smooth function is a straight line, for which
-// the nearest can be found by steps of Euclid's algorithm, without looking at the others: V. Lefèvre, "Moyens arithmétiques pour un calcul
-// fiable" (2000), chapter 3.
+// The inputs that are hardest to round have results next to halfway between two numbers or, toward zero, next to a number. Random inputs come as
+// near as the inverse of their count. But among some thousand or million neighbours a smooth function is a straight line. Steps of Euclid's
+// algorithm then find the nearest, without a look at the others: V. Lefèvre, "Moyens arithmétiques pour un calcul fiable" (2000), chapter 3.
 
 const hardFile = "conformance/verify/hard.txt"
 
-// A hardCase is an input, and how near to where rounding changes its result is, in units.
+// A hardCase is an input, and the distance of its result from the nearest point where rounding changes, in units.
 type hardCase struct {
 	word  *big.Int
 	zero  bool // next to a number, not to halfway
@@ -38,8 +37,8 @@ func (h hardCase) String() string {
 	return fmt.Sprintf("%v %s 2^%.1f", h.word, side, math.Log2(h.near))
 }
 
-// hardest looks for hard inputs among the neighbours of n random ones. It returns those that are the hardest, three of each kind, how many inputs
-// it looked among, and those that were wrong.
+// hardest looks for hard inputs among the neighbours of n random ones. It returns the hardest inputs, three of each kind, the wrong inputs, and the
+// number of inputs it looked among.
 func (f *fixedFunction) hardest(format string, n int, seed uint64) (hard, wrong []hardCase, among float64) {
 	w := wideFormats[format]
 	rnd := rand.New(rand.NewPCG(seed, 11))
@@ -57,7 +56,7 @@ func (f *fixedFunction) hardest(format string, n int, seed uint64) (hard, wrong 
 		slope := exact.New(0).Sub(v[2], v[0])
 		slope.SetMantExp(slope, -1)
 		bend, _ := exact.New(0).Sub(exact.New(0).Add(v[0], v[2]), exact.New(0).Add(v[1], v[1])).Float64()
-		reach := int64(min(1<<18, math.Cbrt(1/math.Abs(bend)))) // up to there the line is off by less than the distances looked for
+		reach := int64(min(1<<18, math.Cbrt(1/math.Abs(bend)))) // up to there the error of the line is smaller than the distances looked for
 		if reach < 2 {
 			continue
 		}
@@ -67,7 +66,7 @@ func (f *fixedFunction) hardest(format string, n int, seed uint64) (hard, wrong 
 			t, ok := nearest(fraction(start), fraction(slope), uint64(kind)<<(fractionBits-1), 2*reach)
 			at := new(big.Int).Add(x, big.NewInt(t-reach))
 			u := f.unitsAt(&w, oracle, at)
-			if !ok || u == nil || u.MantExp(nil) < 3 { // numbers below a few units are no lines
+			if !ok || u == nil || u.MantExp(nil) < 3 { // numbers below a few units aren't on lines
 				continue
 			}
 			if h, ok := judgeHard(call, at, u, kind == 0); ok {
@@ -115,8 +114,8 @@ func (f *fixedFunction) unitsAt(w *wideFormat, oracle func(*big.Float) *big.Floa
 	return u
 }
 
-// judgeHard compares the result for a word with its value in units, in the mode that its hardness is of. ok is false for numbers and
-// ties, of which there is nothing hard.
+// judgeHard compares the result for a word with its value in units. The mode is toward zero if zero is true, else to nearest. ok is false for
+// numbers and ties, which aren't hard.
 func judgeHard(call func(*big.Int, ...fixed.Mode) (*big.Int, error), x *big.Int, u *big.Float, zero bool) (h hardCase, ok bool) {
 	want, _ := u.Int(nil) // toward zero
 	part := new(big.Float).SetPrec(exact.Prec).SetInt(want)
@@ -150,7 +149,7 @@ func fraction(x *big.Float) uint64 {
 	return n.And(n, big.NewInt(1<<fractionBits-1)).Uint64()
 }
 
-// nearest returns the t below n for which a + b t, modulo 1, is nearest to goal, or nearly so.
+// nearest returns the t below n for which a + b t, modulo 1, is nearest to goal, or one nearly as near.
 func nearest(a, b, goal uint64, n int64) (t int64, ok bool) {
 	const one = 1 << fractionBits
 	for width := uint64(one / 4); width > 0; width /= 2 {
@@ -170,7 +169,7 @@ func nearest(a, b, goal uint64, n int64) (t int64, ok bool) {
 	return t, ok
 }
 
-// firstWithin returns the first t, up to most, for which low ≤ a t mod m ≤ high; 0 < low ≤ high < m, a < m, most·m below 2^63.
+// firstWithin returns the first t, up to most, for which low ≤ a t mod m ≤ high. It needs 0 < low ≤ high < m, a < m, and most·m below 2^63.
 func firstWithin(a, m, low, high, most uint64) (t int64, ok bool) {
 	if a == 0 {
 		return 0, false
@@ -181,7 +180,7 @@ func firstWithin(a, m, low, high, most uint64) (t int64, ok bool) {
 	if q := (low + a - 1) / a; q*a <= high {
 		return int64(q), q <= most
 	}
-	// a t = m y + r, where r is within: m y mod a is within -high and -low, modulo a.
+	// Write a t = m y + r, with r within low and high. Then m y mod a is within -high and -low, modulo a.
 	y, ok := firstWithin(m%a, a, (a-high%a)%a, (a-low%a)%a, most*a/m+1)
 	if !ok {
 		return 0, false
@@ -190,7 +189,7 @@ func firstWithin(a, m, low, high, most uint64) (t int64, ok bool) {
 	return int64(q), q <= most
 }
 
-// checkHard is main for -hard. It returns the exit status.
+// checkHard looks for hard inputs for main. It returns the exit status.
 func checkHard(name, format string, n int, update bool) int {
 	w, ok := wideFormats[format]
 	if !ok || w.width < 64 {
@@ -226,7 +225,7 @@ func checkHard(name, format string, n int, update bool) int {
 	return status
 }
 
-// updateHard puts a function's cases into the file in place of those that it had.
+// updateHard puts a function's cases into the file in place of its old ones.
 func updateHard(path, key string, hard []hardCase) error {
 	const head = "# The hardest inputs that go run ./conformance/verify -hard -update has found: words, what their results are next to, and how near, in units."
 	b, err := os.ReadFile(path)

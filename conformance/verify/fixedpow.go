@@ -11,10 +11,10 @@ import (
 	"github.com/ashlar-go/ashlar/num/fixed"
 )
 
-// powEdges is how many words powers are checked of, in all pairs.
+// powEdges is the number of words whose pairs are all checked in powers.
 const powEdges = 2000
 
-// edges returns n words: 0, and those nearest to the positive and negative powers of two.
+// edges returns n words: 0, and the words nearest to the positive and negative powers of two.
 func (f *wideFormat) edges(n int) []*big.Int {
 	list := []*big.Int{new(big.Int)}
 	seen := map[string]bool{"0": true}
@@ -35,7 +35,7 @@ func (f *wideFormat) edges(n int) []*big.Int {
 	}
 }
 
-// powers checks powers of 32 bits: of all pairs of so many edges, and of n random pairs.
+// powers checks powers of 32 bits, of all pairs of edges words and of n random pairs.
 func powers(format string, edges, n int, seed uint64) fixedResult {
 	frac := fixedNames[format]
 	call := func(x, y int32) int64 {
@@ -57,7 +57,7 @@ func powers(format string, edges, n int, seed uint64) fixedResult {
 		if i < edges*edges {
 			return words[i/edges], words[i%edges]
 		}
-		// All magnitudes are as likely as each other. x is below 256 and y below 32 most of the time, so that there is a result, and one y in eight is an integer.
+		// All magnitudes are equally likely. Most of the time x is below 256 and y below 32, so that there is a result. One y in eight is an integer.
 		r := rand.NewPCG(seed, uint64(i))
 		a, b, c := r.Uint64(), r.Uint64(), r.Uint64()
 		x, y = int32(a)>>(a>>32%31), int32(b)>>(b>>32%31)
@@ -77,8 +77,8 @@ func powers(format string, edges, n int, seed uint64) fixedResult {
 	}, func(i int) string { x, y := pair(i); return fmt.Sprint(x, ", ", y) })
 }
 
-// wantPow is want32 of a power. The approximate logarithm is right to 2^-49, relatively; as one above 32 has no result but 0 or an overflow, the
-// exponential's argument is right to 2^-44.
+// wantPow is want32 of a power. The relative error of the approximate logarithm is at most 2^-49. A logarithm above 32 has no result but 0 or an
+// overflow. So the argument of the exponential is right to 2^-44.
 func wantPow(x, y int32, frac uint) (word int64, close bool) {
 	integer := y&(1<<frac-1) == 0
 	switch {
@@ -100,7 +100,7 @@ func wantPow(x, y int32, frac uint) (word int64, close bool) {
 	})
 }
 
-// measuredPow checks powers by package exact alone: of all pairs of so many edges, and of n random pairs.
+// measuredPow checks powers by package exact alone, of all pairs of edges words and of n random pairs.
 func measuredPow(format string, edges, n int, seed uint64) wideResult {
 	w := wideFormats[format]
 	rnd := rand.New(rand.NewPCG(seed, 5))
@@ -136,7 +136,7 @@ func measuredPow(format string, edges, n int, seed uint64) wideResult {
 		}
 	}
 	for range n {
-		// The logarithm of x is between -8 and 8 or so and y below 32 most of the time, so that there is a result.
+		// Most of the time the logarithm of x is between about -8 and 8 and y is below 32, so that there is a result.
 		x, y := w.some(rnd), w.some(rnd)
 		if rnd.UintN(4) != 0 {
 			x.Mod(x, powerOfTwo(w.frac+min(8, w.width-w.frac-2), 0))
@@ -150,7 +150,7 @@ func measuredPow(format string, edges, n int, seed uint64) wideResult {
 	return r
 }
 
-// powValue returns x to the power y, for x > 0, or, where that has no result or is 0 for certain, any number as large or as small.
+// powValue returns x to the power y, for x > 0. Where that has no result or is 0 for certain, it returns any number as large or as small.
 func (f *wideFormat) powValue(x, y *big.Int) *big.Float {
 	a, b := f.value(x), f.value(y)
 	a64, _ := a.Float64()

@@ -12,7 +12,7 @@ import (
 	"github.com/ashlar-go/ashlar/num/fixed"
 )
 
-// A wideFormat is a format of 64 or 128 bits, its functions from words to words.
+// A wideFormat is a format of 64 or 128 bits. Its functions take and return words.
 type wideFormat struct {
 	width, frac uint
 	call        func(name string) func(x *big.Int, mode ...fixed.Mode) (*big.Int, error)
@@ -45,7 +45,7 @@ func wideFormatOf[T num.Fixed](width, frac uint, of func(*big.Int) T, word func(
 	}}
 }
 
-// some returns a word, all magnitudes as likely as each other, or, one time in eight, one within 3 of a power of two.
+// some returns a random word. All magnitudes are equally likely. One word in eight is within 3 of a power of two.
 func (f *wideFormat) some(r *rand.Rand) *big.Int {
 	b := new(big.Int).SetUint64(r.Uint64())
 	b.Lsh(b, 64).Or(b, new(big.Int).SetUint64(r.Uint64()))
@@ -70,13 +70,13 @@ func (f *wideFormat) value(w *big.Int) *big.Float {
 	return x.SetMantExp(x, -int(f.frac))
 }
 
-// fits reports whether a word is one.
+// fits reports whether x is a word of the format.
 func (f *wideFormat) fits(w *big.Int) bool {
 	last := powerOfTwo(f.width-1, 0)
 	return w.Cmp(last) < 0 && w.Cmp(last.Neg(last)) >= 0
 }
 
-// wideResult counts inputs that have a result, those whose result isn't the nearest, and the largest error in units.
+// wideResult counts the inputs with a result and the results that aren't the nearest. It also has the largest error in units.
 type wideResult struct {
 	inputs, errors, wrong int
 	worst                 float64
@@ -84,7 +84,7 @@ type wideResult struct {
 	example               string
 }
 
-// judge takes in a result and the true value.
+// judge compares a result with the true value and counts it.
 func (r *wideResult) judge(f *wideFormat, what string, got *big.Int, err error, v *big.Float) {
 	want := roundUnits(v, f.frac)
 	r.inputs++
@@ -117,7 +117,7 @@ func (r *wideResult) fail(example string) {
 	}
 }
 
-// measured checks a function on n random words and all within 1 of a power of two.
+// measured checks a function on n random words and all words within 1 of a power of two.
 func (f *fixedFunction) measured(format string, n int, seed uint64) wideResult {
 	w := wideFormats[format]
 	call, oracle := w.call(f.name), exact.Fixed[f.name]
@@ -145,7 +145,7 @@ func (f *fixedFunction) measured(format string, n int, seed uint64) wideResult {
 	}
 	for range n {
 		x := w.some(rnd)
-		if f.defined != nil && rnd.UintN(4) != 0 { // into the domain, most of the time
+		if f.defined != nil && rnd.UintN(4) != 0 { // moves the word into the domain, most of the time
 			x.Abs(x)
 			if f.name[0] == 'a' && f.name != "acosh" {
 				x.Mod(x, powerOfTwo(w.frac, 0))
@@ -156,7 +156,7 @@ func (f *fixedFunction) measured(format string, n int, seed uint64) wideResult {
 	return r
 }
 
-// definedAt reports whether there is a value at x; x64, the float64 nearest to it, may lie on the other side of ±1.
+// definedAt reports whether there is a value at x. x64 is the float64 nearest to x; it may lie on the other side of ±1.
 func (f *fixedFunction) definedAt(x *big.Float, x64 float64) bool {
 	if f.defined == nil {
 		return true

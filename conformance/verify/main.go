@@ -1,39 +1,39 @@
-// Verify checks the functions of package num against oracles.
+// Verify checks the functions of package float, and of package num in fixed point, against oracles.
 //
 //	go run ./conformance/verify [-update] [-n N] [-cpu LEVEL] [NAME...]
 //
-// A float32 function of one argument (exp32, log32, ...) is called on all 2^32 inputs, on two goroutines, and every result compared with
-// the correctly rounded value; a line per function gives the number of inputs, of wrong results, and a digest of the bits of all
-// results. The others (exp64, pow32, pow64, ...) are called on N random inputs, in groups of neighbours, and the line gives the largest error
-// in units in the last place. With -update the line goes to digests.txt, which the tests read. No name means all of them, which takes an hour
-// or two on two idle cores. The exit status is 1 if anything is wrong, or an error is above its limit.
+// A float32 function of one argument (exp32, log32, ...) is called on all 2^32 inputs, on two goroutines. Every result is compared with the
+// correctly rounded value. A line per function gives the number of inputs, of wrong results, and a digest of the bits of all results. The other
+// functions (exp64, pow32, pow64, ...) are called on N random inputs, in groups of neighbours. Their line gives the largest error in units in the
+// last place. With -update the line goes to digests.txt, which the tests read. No name means all functions, which takes an hour or two on two
+// idle cores. The exit status is 1 if anything is wrong, or an error is above its limit.
 //
-// With -cpu avx2 or avx512 the rows of package simd are checked instead, on all 2^32 inputs, those of a function and those of the same function of a
-// product and a sum; no name means all that there are. The digest is
-// the one that digests.txt has for the function, or the results are compared with package num's. With -fast besides it prints the
-// largest error of the rows that op.Fast selects, which may be 2 units in the last place.
+// With -cpu avx2 or avx512 the rows of package simd are checked instead, on all 2^32 inputs: the row of a function, and the row of the same
+// function of a product and a sum. No name means all functions with rows. The digest must be the function's digest in digests.txt, or the
+// results are compared with package float's. With -fast besides it prints the largest error of the rows for the option op.Fast, which may be 2
+// units in the last place.
 //
-// With a fixed-point format the function is that of package num in it, exp, log and so on, all for all of them:
+// With a fixed-point format the function is that of package num in the format: exp, log and so on, or all:
 //
 //	go run ./conformance/verify [-update] [-sample] [-state FILE] [-n N] NAME FP8x23|FP16x16|FP32x32|FP64x64
 //
-// Formats of 32 bits are checked on all inputs, in 64 parts, which -state FILE lets a later run take up where an earlier one was stopped; with
-// -sample on one input in 255 and those near powers of two, of which -digest as well prints the digest alone, to compare platforms. The wider ones, and pow, are checked on N random inputs and those next to powers of
-// two, against package exact alone, and the line gives the largest error in units. A result that isn't the nearest number is wrong in all of them, and so
-// is a missing or undue error.
+// Formats of 32 bits are checked on all inputs, in 64 parts. With -state FILE a later run goes on where an earlier one was stopped. With -sample
+// they are checked on one input in 255 and the inputs near powers of two. With -digest as well, only the digest of these is printed, to compare
+// platforms. The wider formats, and pow, are checked on N random inputs and the inputs next to powers of two, against package exact alone. The
+// line gives the largest error in units. In all formats a result is wrong that isn't the nearest number, and so is a missing or undue error.
 //
-// Of the wider formats,
+// For the wider formats,
 //
 //	go run ./conformance/verify -hard [-update] [-n N] NAME FP32x32|FP64x64
 //
-// looks among the neighbours of N/10 random inputs, some thousands or a million each, for those that are hardest to round, to nearest
-// and toward zero, and checks them; -update writes them to hard.txt, which the tests read.
+// looks for the inputs that are hardest to round, to nearest and toward zero, and checks them. It looks among the neighbours of N/10 random
+// inputs, some thousands or a million each. With -update it writes them to hard.txt, which the tests read.
 //
 // With float16, bfloat16, float8_e4m3fn or float8_e5m2 after the name, the operator of package op is checked on all numbers of that type.
 //
-// Where the right value comes from: approx.go evaluates the function in float64 with a relative error below 2^-42. If everything within
-// that distance rounds to the same float32, that is the right one. Otherwise package exact decides with 140 bits; no result of these
-// functions is closer to a halfway point without being one.
+// The right value comes from two sources. approx.go evaluates the function in float64 with a relative error below 2^-42. If everything within
+// that distance rounds to the same float32, that is the right one. Otherwise package exact decides with 140 bits. No result of these functions is
+// closer to a halfway point without being one.
 package main
 
 import (
@@ -60,7 +60,7 @@ func main() {
 	flag.Parse()
 	names := flag.Args()
 	if len(names) == 2 && fixedNames[names[1]] != 0 {
-		debug.SetGCPercent(2000) // inputs without a result make an error each
+		debug.SetGCPercent(2000) // each input without a result makes an error
 		if *hard {
 			os.Exit(checkHard(names[0], names[1], *n/10, *update))
 		}
@@ -113,7 +113,7 @@ func main() {
 	}
 }
 
-// checkNarrow is main for a narrow float. It returns the exit status.
+// checkNarrow checks functions of a narrow float for main. It returns the exit status.
 func checkNarrow(name, format string, update bool) int {
 	n := narrowFormats[format]
 	for _, f := range functions32 {
@@ -138,7 +138,7 @@ func checkNarrow(name, format string, update bool) int {
 	return 2
 }
 
-// checkRows is main for -cpu. It returns the exit status.
+// checkRows checks rows for main, with the option -cpu. It returns the exit status.
 func checkRows(name string, functions []string, rough bool) int {
 	level := cpu.AVX2
 	for ; level.String() != name; level++ {

@@ -11,7 +11,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/exact"
 )
 
-// A function64 is a function of package num to measure on random arguments, y being used by functions of two.
+// A function64 is a function of package float to measure on random arguments. Functions of two arguments use y.
 type function64 struct {
 	name        string
 	limit       float64 // largest error allowed, in units in the last place
@@ -119,17 +119,17 @@ func either(draws ...func(r *rand.Rand) float64) func(r *rand.Rand) float64 {
 var (
 	positive = either(func(r *rand.Rand) float64 { return math.Abs(spread(r, -1074, 1024)) }, between(0.5, 2),
 		func(r *rand.Rand) float64 { return 1 + spread(r, -52, -2) })
-	// numbers of all sizes, and those next to a multiple of π/2
+	// Numbers of all sizes, and numbers next to a multiple of π/2.
 	angles = either(between(-10, 10), exponents(-30, 20), exponents(14, 1024), func(r *rand.Rand) float64 {
 		return math.Ldexp(math.Pi*float64(1+r.Int64N(1<<r.IntN(40))), -1)
 	})
-	// numbers between -1 and 1, also next to them
+	// Numbers between -1 and 1, also next to these.
 	fractions = either(between(-1, 1), exponents(-30, -1), func(r *rand.Rand) float64 {
 		return math.Copysign(1-math.Abs(spread(r, -53, -2)), float64(r.Float64())-0.5)
 	})
 )
 
-// drawPoint draws coordinates, of which one in three pairs has about the same exponent.
+// drawPoint draws coordinates. In one pair of three they have about the same exponent.
 func drawPoint(from, to int, value func(float64) float64) func(r *rand.Rand) (x, y float64) {
 	return func(r *rand.Rand) (x, y float64) {
 		x = value(spread(r, from, to))
@@ -144,7 +144,7 @@ func drawPoint(from, to int, value func(float64) float64) func(r *rand.Rand) (x,
 	}
 }
 
-// drawPow draws x > 0 and y for which the power is neither 0 nor infinite in the format with these exponents, of which value gives numbers.
+// drawPow draws x > 0 and y whose power is neither 0 nor infinite in the format with these exponents. value gives numbers of the format.
 func drawPow(from, to int, value func(float64) float64) func(r *rand.Rand) (x, y float64) {
 	return func(r *rand.Rand) (x, y float64) {
 		for {
@@ -156,7 +156,7 @@ func drawPow(from, to int, value func(float64) float64) func(r *rand.Rand) (x, y
 			default:
 				x = value(1 + spread(r, -30, -2))
 			}
-			// The logarithm of the power is even over its range; every fourth power has a small exponent.
+			// The logarithm of the power is uniform over its range. Every fourth power has a small exponent.
 			l := (float64(from) + float64(r.Float64()*float64(to-from))) * math.Ln2
 			if r.IntN(4) == 0 {
 				l = spread(r, -20, 6)
@@ -169,7 +169,7 @@ func drawPow(from, to int, value func(float64) float64) func(r *rand.Rand) (x, y
 	}
 }
 
-// spread returns a number of either sign whose exponent is evenly distributed between the two, the upper one excluded.
+// spread returns a number of either sign. Its exponent is uniform between from and to, to excluded.
 func spread(r *rand.Rand, from, to int) float64 {
 	x := math.Ldexp(1+float64(r.Float64()), from+r.IntN(to-from))
 	if r.IntN(2) == 0 {
@@ -188,7 +188,7 @@ func (m measured64) String() string {
 	return fmt.Sprintf("%s inputs %d worst %.5f ulp at (%x, %x); %d not correctly rounded", m.name, m.n, m.worst, m.wx, m.wy, m.wrong)
 }
 
-// measure draws n inputs by the given seed.
+// measure draws n inputs from a seed.
 func (f *function64) measure(n int, seed uint64) measured64 {
 	m := measured64{name: f.name, n: n}
 	var mu sync.Mutex
@@ -203,7 +203,7 @@ func (f *function64) measure(n int, seed uint64) measured64 {
 				mu.Lock()
 				defer mu.Unlock()
 				m.wrong++
-				if u > m.worst { // the exact value has the last word
+				if u > m.worst { // the exact value decides
 					if u = exact.ULP(f.f(x, y), f.exact(x, y), f.bits, f.least); u > m.worst {
 						m.worst, m.wx, m.wy = u, x, y
 					}

@@ -16,7 +16,7 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// A narrowFormat is a float of 16 or 8 bits, in which op computes functions.
+// A narrowFormat is a float of 16 or 8 bits in which op computes functions.
 type narrowFormat struct {
 	of          dtype.DType
 	bits, least int // as in exact.ULP
@@ -120,7 +120,7 @@ func (f *function32) wantNarrow(n *narrowFormat, x float32) (bits int, close boo
 	beyond := exact.New(0).Sub(v, exact.New(units))
 	beyond.Sub(beyond.Abs(beyond), exact.New(0.5))
 	switch {
-	case beyond.Sign() == 0 || beyond.MantExp(nil) < -exact.Prec/2: // halfway, but for the error of the evaluation
+	case beyond.Sign() == 0 || beyond.MantExp(nil) < -exact.Prec/2: // halfway, except for the error of the evaluation
 		units += float64(float64(v.Sign()) * math.Mod(math.Abs(units), 2))
 	case beyond.Sign() > 0:
 		units += float64(v.Sign())

@@ -9,11 +9,11 @@ import (
 	"github.com/ashlar-go/ashlar/internal/exact"
 )
 
-// An exact value costs tens of microseconds, so that 10^8 of them would take an hour for each function. But a smooth function between
-// neighbouring numbers is a polynomial to far more digits than are needed: a near is the one of degree 4 through five exact values. Two more exact
-// values check it, and where it is wrong, next to a pole or in the wild end of a sine, the neighbourhood shrinks, at last to single numbers.
+// An exact value costs tens of microseconds, so 10^8 of them would take an hour for each function. But a smooth function between neighbouring
+// numbers is a polynomial to far more digits than are needed. A near is the polynomial of degree 4 through five exact values. Two more exact
+// values check it. Where it is wrong, next to a pole or at large arguments of a sine, the neighbourhood shrinks, at last to single numbers.
 
-// near is a function around x: its value at x + v·h, |v| ≤ 2, times 2^scale, which is about 1.
+// near is a function around x: its value at x + v·h, for |v| ≤ 2, times 2^scale. The product is about 1.
 type near struct {
 	x, h       float64
 	scale      int
@@ -24,7 +24,7 @@ type near struct {
 	mantissa   int     // bits of the result's format
 }
 
-// tolerance is how far, relative to the value, a near may be from the two values that check it.
+// tolerance is the largest distance of a near from the two values that check it, relative to the value.
 const tolerance = 1.0 / (1 << 40) / (1 << 26)
 
 // nearOf returns the polynomial with steps of h. ok is false when it isn't good enough.
@@ -86,7 +86,7 @@ func (p *near) value(v float64) (high, low float64) {
 	return high, rest - (high - first)
 }
 
-// ulp returns how far got is from the value at x + v·h, in units in the last place.
+// ulp returns the distance of got from the value at x + v·h, in units in the last place.
 func (p *near) ulp(got, v float64) float64 {
 	high, low := p.value(v)
 	m, e := math.Frexp(high)
@@ -97,9 +97,9 @@ func (p *near) ulp(got, v float64) float64 {
 	return math.Abs(float64(math.Ldexp(got, p.scale)-high)-low) / unit
 }
 
-// walk calls visit with n inputs drawn at random, in groups of neighbours, and the error of each.
+// walk calls visit with n random inputs, in groups of neighbours, and the error of each.
 func (f *function64) walk(r *rand.Rand, n int, visit func(x, y, ulp float64)) {
-	most, reach := 1024, 28 // inputs of a group, and the logarithm of the units that h has at first
+	most, reach := 1024, 28 // inputs of a group, and the first base-2 logarithm of h in units
 	if f.bits == 24 {
 		most, reach = 64, 5
 	}
@@ -122,11 +122,11 @@ func (f *function64) walk(r *rand.Rand, n int, visit func(x, y, ulp float64)) {
 		far := int64(2 * p.h / unit)
 		for range min(n, most) {
 			steps := r.Int64N(2*far+1) - far
-			if r.IntN(2) == 0 { // near the number drawn, of which some are near something
+			if r.IntN(2) == 0 { // near the number drawn, which may itself be near a special point
 				steps >>= r.IntN(reach)
 			}
 			at := x + float64(float64(steps)*unit)
-			if f.bits == 24 { // beyond a power of two every other one is none
+			if f.bits == 24 { // beyond a power of two every other number isn't a float32
 				at = float64(float32(at))
 			}
 			visit(at, y, p.ulp(f.f(at, y), (at-x)/p.h))
