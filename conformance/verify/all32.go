@@ -254,8 +254,8 @@ const (
 // fnv adds a word to an FNV-1a digest, in one step instead of one for each byte.
 func fnv(h, word uint64) uint64 { return (h ^ word) * fnvPrime }
 
-// all checks every step-th chunk of inputs. The digest is that of the digests of the chunks, in order. The digest of a chunk is that of the bits of
-// its results, in the order of the bits of the inputs.
+// all checks every step-th chunk of inputs. The digest is that of the digests of the chunks, in order. The digest of a chunk is that of
+// the bits of its results, in the order of the bits of the inputs.
 func (f *function32) all(step int) result32 {
 	chunks := 1 << 32 / chunk / step
 	r := result32{name: f.name, count: uint64(chunks) * chunk, sample: f.sample()}
@@ -289,8 +289,8 @@ func (f *function32) all(step int) result32 {
 	return r
 }
 
-// digestOf calls the functions of worker with every number below chunks, on two goroutines with a worker each. It returns the digest of their
-// results in order.
+// digestOf calls the functions of worker with every number below chunks, on two goroutines with a worker each. It returns the digest of
+// their results in order.
 func digestOf(chunks int, worker func() func(c int) uint64) uint64 {
 	digests := make([]uint64, chunks)
 	var next atomic.Int64

@@ -2,8 +2,8 @@ package main
 
 import "math"
 
-// slack bounds the relative error of the functions of this file for the arguments of functions32. They are textbook series, written so that the
-// error is plain. They share nothing with package float. One rounding is u = 2^-53.
+// slack bounds the relative error of the functions of this file for the arguments of functions32. They are textbook series, written so
+// that the error is plain. They share nothing with package float. One rounding is u = 2^-53.
 const slack = 0x1p-42
 
 const (
@@ -69,8 +69,8 @@ func approxTanh(x float64) float64 {
 
 func approxSigmoid(x float64) float64 { return 1 / (1 + approxExp(-x)) }
 
-// approxLog sums twice the series of atanh(s), for s = (f-1)/(f+1) and |s| < 0.172. The rest after s^23 is below u. For e != 0 the sum is at least
-// half of each part.
+// approxLog sums twice the series of atanh(s), for s = (f-1)/(f+1) and |s| < 0.172. The rest after s^23 is below u. For e != 0 the sum is
+// at least half of each part.
 func approxLog(x float64) float64 {
 	f, e := math.Frexp(x)
 	if f < math.Sqrt2/2 {
@@ -89,8 +89,8 @@ func approxLog(x float64) float64 {
 //
 //	2/sqrt(π) exp(-x²) Σ 2ⁿ x^(2n+1) / (1·3·…·(2n+1))
 //
-// The error of term n is below 3n u, and x² adds 16u by way of exp. The terms from the 60th on don't matter. Together that is below 300u. From 4.1
-// on, 1 is right to 2^-27. So is every decision on a float32, except between 1 and its neighbour, whose boundary is 2^-25 below.
+// The error of term n is below 3n u, and x² adds 16u by way of exp. The terms from the 60th on don't matter. Together that is below 300u.
+// From 4.1 on, 1 is right to 2^-27. So is every decision on a float32, except between 1 and its neighbour, whose boundary is 2^-25 below.
 func approxErf(x float64) float64 {
 	if math.Abs(x) >= 4.1 {
 		return math.Copysign(1, x)

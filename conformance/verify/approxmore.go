@@ -71,8 +71,8 @@ func approxGelu(x float64) float64 {
 	return x * tail
 }
 
-// approxGeluTanh calls exp(-v), which magnifies the error of v, up to 105. So v = x w comes in parts: x² is exact, and so are products of parts
-// of 26 bits.
+// approxGeluTanh calls exp(-v), which magnifies the error of v, up to 105. So v = x w comes in parts: x² is exact, and so are products of
+// parts of 26 bits.
 func approxGeluTanh(x float64) float64 {
 	const (
 		lin, linLow = 0x1.9884533d43651p0, -0x1.cbc0d30ebfd15p-54 // 2 √(2/π)
@@ -95,7 +95,8 @@ type angle struct {
 	quadrant int
 }
 
-// turns has 2^e mod 2π for e from -24 on, and π/2, each in three parts. The first two parts have so few bits that products with 24 bits are exact.
+// turns has 2^e mod 2π for e from -24 on, and π/2, each in three parts. The first two parts have so few bits that products with 24 bits are
+// exact.
 var turns = sync.OnceValue(func() *struct {
 	power [24 + 105][3]float64
 	right [3]float64

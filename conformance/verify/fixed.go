@@ -94,8 +94,8 @@ func (f *fixedFunction) words32(format string) func(w int32) int64 {
 	}
 }
 
-// resultWord returns the word of a result, or one of the results above. It tells an overflow from other errors. The saturated result gives the
-// sign of an overflow.
+// resultWord returns the word of a result, or one of the results above. It tells an overflow from other errors. The saturated result gives
+// the sign of an overflow.
 func resultWord[T num.Fixed](f func(...fixed.Mode) (T, error), word func(T) int32) int64 {
 	y, err := f(fixed.Saturate)
 	r := int64(word(y))
@@ -115,7 +115,8 @@ func resultWord[T num.Fixed](f func(...fixed.Mode) (T, error), word func(T) int3
 	return r
 }
 
-// want32 returns the word of the correctly rounded value, or one of the results above. It also reports whether it took the exact evaluation.
+// want32 returns the word of the correctly rounded value, or one of the results above. It also reports whether it took the exact
+// evaluation.
 func (f *fixedFunction) want32(w int32, frac uint) (word int64, close bool) {
 	x := scaled(float64(w), -int(frac))
 	if f.defined != nil && !f.defined(x) {
@@ -142,8 +143,8 @@ func rounded32(y float64, frac uint, exactly func() *big.Float) (word int64, clo
 	return int64(low), close
 }
 
-// roundUnits returns v in units of 2^-frac, to nearest, ties to even. It rounds v to 300 bits first. That makes a tie exact if only the errors of
-// package exact kept it from being one.
+// roundUnits returns v in units of 2^-frac, to nearest, ties to even. It rounds v to 300 bits first. That makes a tie exact if only the
+// errors of package exact kept it from being one.
 func roundUnits(v *big.Float, frac uint) *big.Int {
 	u := new(big.Float).SetPrec(300).Set(v)
 	u.SetMantExp(u, int(frac))
@@ -164,7 +165,8 @@ type fixedResult struct {
 	examples                    []string
 }
 
-// words checks the inputs at(0), at(1), …, at(n-1) on two goroutines. n is a multiple of chunk or less than chunk. The digest is made as by all.
+// words checks the inputs at(0), at(1), …, at(n-1) on two goroutines. n is a multiple of chunk or less than chunk. The digest is made as by
+// all.
 func (f *fixedFunction) words(format string, n int, at func(i int) int32) fixedResult {
 	call, frac := f.words32(format), fixedNames[format]
 	return judged(n, func(i int) (got, want int64, close bool) {

@@ -37,8 +37,8 @@ func (h hardCase) String() string {
 	return fmt.Sprintf("%v %s 2^%.1f", h.word, side, math.Log2(h.near))
 }
 
-// hardest looks for hard inputs among the neighbours of n random ones. It returns the hardest inputs, three of each kind, the wrong inputs, and the
-// number of inputs it looked among.
+// hardest looks for hard inputs among the neighbours of n random ones. It returns the hardest inputs, three of each kind, the wrong inputs, and
+// the number of inputs it looked among.
 func (f *fixedFunction) hardest(format string, n int, seed uint64) (hard, wrong []hardCase, among float64) {
 	w := wideFormats[format]
 	rnd := rand.New(rand.NewPCG(seed, 11))

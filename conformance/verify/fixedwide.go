@@ -76,7 +76,8 @@ func (f *wideFormat) fits(w *big.Int) bool {
 	return w.Cmp(last) < 0 && w.Cmp(last.Neg(last)) >= 0
 }
 
-// wideResult counts the inputs with a result and the results that aren't the nearest. It also has the largest error in units.
+// wideResult counts the inputs with a result and the results that aren't the nearest. It also has the largest error
+// in units.
 type wideResult struct {
 	inputs, errors, wrong int
 	worst                 float64
@@ -156,7 +157,8 @@ func (f *fixedFunction) measured(format string, n int, seed uint64) wideResult {
 	return r
 }
 
-// definedAt reports whether there is a value at x. x64 is the float64 nearest to x; it may lie on the other side of ±1.
+// definedAt reports whether there is a value at x. x64 is the float64 nearest to x; it may lie on the other side of
+// ±1.
 func (f *fixedFunction) definedAt(x *big.Float, x64 float64) bool {
 	if f.defined == nil {
 		return true

@@ -9,14 +9,14 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 )
 
-// rows32 are the functions that have a row with an instruction set. They are checked against package float's functions, which are checked
-// against the correctly rounded values.
+// rows32 are the functions that have a row with an instruction set. They are checked against package float's functions, which are
+// checked against the correctly rounded values.
 var rows32 = map[string]*simd.Levels[*simd.Rows1]{"exp32": &simd.Exp, "log32": &simd.Log, "tanh32": &simd.Tanh, "sigmoid32": &simd.Sigmoid,
 	"sqrt32": &simd.Sqrt, "erf32": &simd.Erf, "gelu32": &simd.Gelu, "gelutanh32": &simd.GeluTanh, "mish32": &simd.Mish,
 	"sin32": &simd.Sin, "cos32": &simd.Cos, "tan32": &simd.Tan}
 
-// rowsOf returns the rows of a function in a table at a level: its own, if there is one, and the row of a product and a sum. The factor and the
-// summand leave the argument as it is, also −0.
+// rowsOf returns the rows of a function in a table at a level: its own, if there is one, and the row of a product and a sum. The
+// factor and the summand leave the argument as it is, also −0.
 func rowsOf(t *simd.Levels[*simd.Rows1], level cpu.Level) (rows []func(dst, a []float32)) {
 	if t == nil || t.At(level) == nil {
 		return nil
@@ -38,8 +38,8 @@ var ofSum = [2]string{"", " of a·b + c"}
 // quick32 are the rows for the option op.Fast.
 var quick32 = map[string]*simd.Levels[*simd.Rows1]{"exp32": &simd.FastExp, "log32": &simd.FastLog, "tanh32": &simd.FastTanh, "sigmoid32": &simd.FastSigmoid}
 
-// roughest returns the largest error of a row for op.Fast on every step-th chunk of inputs, in units in the last place, and its input. A wrong NaN,
-// infinity or zero is an infinite error.
+// roughest returns the largest error of a row for op.Fast on every step-th chunk of inputs, in units in the last place, and its input.
+// A wrong NaN, infinity or zero is an infinite error.
 func (f *function32) roughest(row func(dst, a []float32), step int) (worst float64, at float32) {
 	var mu sync.Mutex
 	digestOf(1<<32/chunk/step, func() func(int) uint64 {
@@ -90,8 +90,8 @@ func (f *function32) ulp(x, y float32) float64 {
 	return math.Abs(float64(y)-v) / math.Ldexp(1, max(e-24, -149))
 }
 
-// allRows runs a row on every step-th chunk of inputs and compares it with the function of package float. The digest is made as by all, so that
-// for step 1 it equals the one in digests.txt.
+// allRows runs a row on every step-th chunk of inputs and compares it with the function of package float. The digest is made as by
+// all, so that for step 1 it equals the one in digests.txt.
 func (f *function32) allRows(row func(dst, a []float32), step int, compare bool) result32 {
 	chunks := 1 << 32 / chunk / step
 	r := result32{name: f.name, count: uint64(chunks) * chunk}

@@ -7,14 +7,14 @@ import (
 	"github.com/ashlar-go/ashlar/num"
 )
 
-// A NaN that an operator computes is the canonical one of its type, num.Canon32 and its like:
-// positive, quiet, without a payload. Processors differ in the sign and the payload of the NaNs
-// that they compute, so each row ends by a look for them, unless its kernel stores no other. A
-// conversion from float32 to a narrow float has canonical NaNs by itself. An operator that only
-// moves elements, or changes their sign bits, keeps their bits.
+// An operator that computes a NaN stores the canonical one of its type, num.Canon32 and its
+// like: positive, quiet, without a payload. Processors differ in the sign and the payload of
+// the NaNs that they compute. So each row ends with a look for NaNs, unless its kernel stores
+// only canonical ones. A conversion from float32 to a narrow float has canonical NaNs by
+// itself. An operator that only moves elements, or changes their sign bits, keeps their bits.
 
-// CanonOf returns the function that makes the NaNs of a computed row canonical; nil when rows
-// of the type need none.
+// CanonOf returns the function that makes the NaNs of a computed row canonical. It is nil for
+// types whose rows need none.
 func CanonOf(d dtype.DType) exec.Row0 {
 	switch d {
 	case dtype.Float32:
@@ -25,7 +25,7 @@ func CanonOf(d dtype.DType) exec.Row0 {
 	return nil
 }
 
-// CanonFor is canonOf for rows of T.
+// CanonFor is CanonOf for rows of T.
 func CanonFor[T num.Elem]() func(row []T) {
 	return exec.Recall[func(row []T)](CanonOf(dtype.Of[T]()))
 }

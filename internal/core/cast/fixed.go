@@ -11,7 +11,7 @@ import (
 
 // Cast to and from fixed point. Its widest type, which holds the others, is FP64x64.
 
-// ToFixed converts src to fixed point: rounded once, to nearest even.
+// ToFixed converts src to fixed point, rounded once to nearest, ties to even.
 func ToFixed(dst exec.Run, to dtype.DType, src exec.Run, from dtype.DType, s *State) {
 	switch to {
 	case dtype.FP8x23:
@@ -152,7 +152,7 @@ func storeFixed(dst exec.Run, to dtype.DType, at int, w []fixed.FP64x64, h Narro
 		wholes(d[at:], w, 0, math.MaxInt64)
 	case dtype.Int4, dtype.Int2, dtype.Uint4, dtype.Uint2:
 		d := exec.Of[uint8](dst)[at : at+len(w)]
-		for i, v := range w { // to nearest, ties to even, and of that the low bits
+		for i, v := range w { // to nearest, ties to even; then its low bits
 			b := v.Bits()
 			d[i] = uint8(b.Hi)
 			if b.Lo > 1<<63 || b.Lo == 1<<63 && b.Hi&1 == 1 {
@@ -170,7 +170,7 @@ func storeFixed(dst exec.Run, to dtype.DType, at int, w []fixed.FP64x64, h Narro
 		for i, v := range w {
 			d[at+i] = complex(v.Float64(), 0)
 		}
-	default: // floats and complex numbers of less than 53 bits
+	default: // floats and complex numbers with less than 53 bits
 		var f [256]float64
 		for i, v := range w {
 			f[i] = oddFixed(v)
@@ -179,7 +179,7 @@ func storeFixed(dst exec.Run, to dtype.DType, at int, w []fixed.FP64x64, h Narro
 	}
 }
 
-// wholes drops what is after the point.
+// wholes drops the digits after the point.
 func wholes[T num.Integer](dst []T, w []fixed.FP64x64, least, most int64) {
 	for i, v := range w {
 		b := v.Bits()
@@ -190,7 +190,7 @@ func wholes[T num.Integer](dst []T, w []fixed.FP64x64, least, most int64) {
 	}
 }
 
-// oddFixed is oddFloat of a number of 128 bits.
+// oddFixed is oddFloat for a number of 128 bits.
 func oddFixed(v fixed.FP64x64) float64 {
 	b := v.Bits()
 	neg := b.Hi < 0

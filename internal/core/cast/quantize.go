@@ -6,9 +6,10 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 )
 
-// The rows between numbers and the bytes that stand for them. Scales, zero points and addends are as long as the result.
+// The rows between numbers and their codes in bytes. Scales, zero points and addends are as long as the result.
 
-// Quantize sets dst[i] to a[i]/scale[i], rounded to float32, then to the nearest, even on a tie, plus zero[i], a whole number, saturated. NaN is 0.
+// Quantize sets dst[i] to a[i]/scale[i], rounded to float32, then to the nearest integer, ties to even, plus zero[i], a whole number, saturated. NaN
+// is 0.
 func Quantize[T int8 | uint8](dst []T, a, scale, zero []float32) {
 	switch dst := any(dst).(type) {
 	case []int8:
@@ -45,8 +46,8 @@ func Dequantize[T int8 | uint8](dst []float32, a []T, scale, zero []float32) {
 	}
 }
 
-// Requantize sets dst[i] to (sums[i] + plus[i])·factor[i]/scale, rounded to the nearest, even on a tie, plus zero, saturated. plus has whole numbers
-// below 2⁵², so the sum is exact; every other step is rounded to float64. NaN is 0.
+// Requantize sets dst[i] to (sums[i] + plus[i])·factor[i]/scale, rounded to the nearest integer, ties to even, plus zero, saturated. plus has
+// whole numbers below 2⁵², so the sum is exact. Every other step is rounded to float64. NaN is 0.
 func Requantize[T int8 | uint8](dst []T, sums []int32, factor, plus []float64, scale, zero float64) {
 	switch dst := any(dst).(type) {
 	case []int8:

@@ -10,8 +10,8 @@ import (
 	"github.com/ashlar-go/ashlar/num"
 )
 
-// The halves of Cast: a load widens src[at:] to the widest type of its kind, which
-// is exact, and a store converts that to the elements of dst[at:].
+// The halves of Cast. A load widens src[at:] to the widest type of its kind, which is
+// exact. A store converts that to the elements of dst[at:].
 
 func loadInts(w []int64, src exec.Run, from dtype.DType, at int) {
 	switch from {
@@ -77,7 +77,7 @@ func loadFloats(w []float64, src exec.Run, from dtype.DType, at int) {
 	}
 }
 
-// byteValues returns for each format of a byte the numbers that bytes stand for.
+// byteValues returns the numbers for all bytes, for each format of a byte.
 var byteValues = func() (tables [num.FormatF8E8M0 + 1]func() *[256]float64) {
 	for f := range tables {
 		tables[f] = sync.OnceValue(func() *[256]float64 {
@@ -111,15 +111,15 @@ func integerRows[To, From num.Integer](dst []To, src []From) {
 	}
 }
 
-// nonzero reports what isn't 0.
+// nonzero reports which elements aren't 0.
 func nonzero[From num.Native | num.Complex](dst []bool, src []From) {
 	for i, v := range src[:len(dst)] {
 		dst[i] = v != 0
 	}
 }
 
-// storeIntegers stores to the types that int64 and uint64 share all but the
-// sources' sign with; ok is false where that matters.
+// storeIntegers stores to the types for which int64 and uint64 have the same
+// conversion, except for the sign of the source. ok is false where that sign matters.
 func storeIntegers[From int64 | uint64](dst exec.Run, to dtype.DType, at int, w []From) (ok bool) {
 	switch to {
 	case dtype.Bool:

@@ -21,7 +21,7 @@ type (
 
 const saturating Narrowing = 1 << 7
 
-// NarrowingOf reads the rounding and the saturation of a call.
+// NarrowingOf reads the rounding and the saturation from the options of a call.
 func NarrowingOf(opts []plan.Option) (h Narrowing) {
 	f := plan.FlagsOf(opts)
 	switch {
@@ -40,7 +40,7 @@ func (h Narrowing) Row(dst exec.Run, to dtype.DType, in [3]exec.Run, from dtype.
 	convertRow(dst, to, in[0], from, h)
 }
 
-// bits returns the number of a narrow format that v becomes.
+// bits returns v as the bits of a narrow format.
 func (h Narrowing) bits(f num.Format, v float64) uint16 {
 	switch r := num.Rounding(h &^ saturating); {
 	case f == num.FormatF8E8M0 && h&saturating != 0:
@@ -57,9 +57,8 @@ func (f *Fixing) Row(dst exec.Run, to dtype.DType, in [3]exec.Run, from dtype.DT
 	ToFixed(dst, to, in[0], from, f.S)
 }
 
-// convertRow defines Cast. src is no shorter than dst. Numbers pass through the widest
-// type of their kind, which holds them all, so that no pair of types needs a loop of its
-// own; a few pairs have one.
+// convertRow defines Cast. src is no shorter than dst. Numbers pass through the widest type of their
+// kind, which holds them all. So no pair of types needs a loop of its own; a few pairs have one.
 func convertRow(dst exec.Run, to dtype.DType, src exec.Run, from dtype.DType, h Narrowing) {
 	if to == from && !to.IsInteger() && to != dtype.Bool && !to.IsFixed() {
 		exec.Move(dst, src, to)
@@ -108,7 +107,7 @@ func convertRow(dst exec.Run, to dtype.DType, src exec.Run, from dtype.DType, h 
 	}
 }
 
-// convertDirectly handles the pairs that rows of num convert.
+// convertDirectly handles the pairs of types that rows of package num convert.
 func convertDirectly(dst exec.Run, to dtype.DType, src exec.Run, from dtype.DType) bool {
 	src = src[:len(dst)]
 	switch {
@@ -145,7 +144,8 @@ func integersToFloats[T num.Integer](dst []float32, src []T) {
 	}
 }
 
-// ConvertStream returns the row that stores such a pair by non-temporal stores, nil if there is none.
+// ConvertStream returns the row that converts such a pair with non-temporal stores, or nil if there
+// is none.
 func ConvertStream(to, from dtype.DType) simd.Stream {
 	switch {
 	case !simd.Has(cpu.Current()):
@@ -169,8 +169,8 @@ func ConvertStream(to, from dtype.DType) simd.Stream {
 	return nil
 }
 
-// ToInt converts toward zero and saturates; NaN gives 0. Go leaves the conversion
-// of what doesn't fit to the machine, so it is never asked to.
+// ToInt converts toward zero and saturates; NaN gives 0. In Go the conversion of a number that
+// doesn't fit depends on the machine, so ToInt never does it.
 func ToInt[T num.Integer](v float64, least, most T, beyond float64) T {
 	switch {
 	case v >= beyond: // the first value too large, a power of two
@@ -191,8 +191,8 @@ func lowByte(v float64) byte {
 	return byte(int64(math.Mod(v, 256)))
 }
 
-// oddFloat returns v as a float64 that every narrower float rounds to as it would
-// v itself: bits that don't fit are cut off and leave a trace in the last one.
+// oddFloat returns v as a float64, rounded to odd: bits that don't fit are cut off and leave a trace
+// in the last one. Every narrower float rounds the result as it would v itself.
 func oddFloat(v uint64) float64 {
 	if v >= 1<<53 {
 		if v&0xfff != 0 {
@@ -263,8 +263,8 @@ func WidenOf(d dtype.DType) exec.Row1 {
 	return nil
 }
 
-// NarrowOf returns the conversion of a row of float32 to narrow floats: rounded
-// to nearest even, NaNs canonical.
+// NarrowOf returns the conversion of a row of float32 to narrow floats: rounded to nearest, ties to
+// even, NaNs canonical.
 func NarrowOf(d dtype.DType) exec.Row1 {
 	switch d {
 	case dtype.Float16:

@@ -11,7 +11,7 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// State is what the rows of a call know besides elements.
+// State holds the parts of a call that its rows need besides elements.
 type State struct {
 	Frac   uint // bits after the point
 	Modes  []fixed.Mode
@@ -34,7 +34,7 @@ func StateOf(s *plan.Settings, d dtype.DType) *State {
 	return f
 }
 
-// FracOf returns the bits after the point of a format.
+// FracOf returns the number of bits after the point of a format.
 func FracOf(d dtype.DType) uint {
 	switch d {
 	case dtype.FP8x23:
@@ -47,7 +47,7 @@ func FracOf(d dtype.DType) uint {
 	return 64
 }
 
-// Word32 makes a word of 32 bits of v units.
+// Word32 returns v units as a word of 32 bits.
 func (s *State) Word32(v int64) int32 {
 	if w := int32(v); int64(w) == v {
 		return w
@@ -55,8 +55,8 @@ func (s *State) Word32(v int64) int32 {
 	return int32(s.Beyond(v, v < 0, -1<<31))
 }
 
-// Beyond is what the modes make of a result beyond words of a format, of which low is the
-// low bits and least the first.
+// Beyond returns the word for a result that doesn't fit the words of a format, by the
+// modes. low is the low bits of the result, and least is the least word.
 func (s *State) Beyond(low int64, neg bool, least int64) int64 {
 	switch {
 	case s.Mode&fixed.Wrap != 0:
@@ -71,8 +71,8 @@ func (s *State) Beyond(low int64, neg bool, least int64) int64 {
 	return 0
 }
 
-// FailingOf writes a result by run to dst, and panics with the error of its first element
-// that has none; then nothing was written.
+// FailingOf writes a result by run to dst. It panics with the error of the first element
+// without a result. Then nothing was written.
 func FailingOf(j exec.Job, s *plan.Settings, dst *tensor.Any, state *State, run func(out *tensor.Any), at func(idx []int) error) {
 	out := *dst
 	if s.Into != nil {
@@ -93,7 +93,7 @@ func FailingOf(j exec.Job, s *plan.Settings, dst *tensor.Any, state *State, run 
 	}
 }
 
-// Again computes one element again, and returns what is wrong with it.
+// Again computes one element again, and returns its error.
 func (s *State) Again(run func(s *State)) error {
 	one := &State{Frac: s.Frac, Mode: s.Mode, Modes: s.Modes, trace: true}
 	run(one)
@@ -121,7 +121,7 @@ func (s *State) Fault(err error) {
 	}
 }
 
-// Refuse panics if a result of a shape has an element that there isn't.
+// Refuse panics if an element of a result of a shape has failed.
 func Refuse(name string, bad *exec.Failure, shape []int) {
 	if bad.Err != nil {
 		panic(Unfit(name, plan.Unravel(bad.At, shape), bad.Err))

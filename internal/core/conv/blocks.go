@@ -1,7 +1,6 @@
-// Package conv moves and converts rows of elements: it packs a strided block into
-// dense memory, spreads such memory over a strided block, copies one strided block to
-// another, widens narrow floats and narrows them again. It knows slices and
-// strides, no tensors.
+// Package conv moves and converts rows of elements. It packs a strided block into dense memory, spreads
+// such memory over a strided block, copies one strided block to another, widens narrow floats and narrows
+// them again. It knows slices and strides, no tensors.
 package conv
 
 import (
@@ -17,7 +16,7 @@ type Block struct {
 	Off, Rows, Row, Cols, Col int
 }
 
-// Dense reports whether the block is one run of elements.
+// Dense reports whether the block is one contiguous run of elements.
 func (b Block) Dense() bool {
 	return (b.Col == 1 || b.Cols == 1) && (b.Rows == 1 || b.Row == b.Cols)
 }
@@ -69,9 +68,8 @@ func Fill[T any](dst []T, v T) {
 	}
 }
 
-// Copy2 copies a block of src to a block of dst with as many rows and columns.
-// A transposing copy goes in squares, so that the cache lines of both sides are
-// used up while they are there.
+// Copy2 copies a block of src to a block of dst with as many rows and columns. A transposing copy goes in
+// squares, so that the cache lines of both sides are used up while they are in the cache.
 func Copy2[T any](dst, src []T, d, s Block, stream bool) {
 	if d.empty() {
 		return
@@ -134,8 +132,8 @@ func words[W, T any](s []T) []W {
 	return unsafe.Slice((*W)(unsafe.Pointer(unsafe.SliceData(s))), len(s))
 }
 
-// Of copies that don't stay in the second-level cache a strip of dst is written in
-// order, a few lines wide, by non-temporal stores if they cover whole lines.
+// Copies that don't stay in the second-level cache write a strip of dst in order, a few cache lines wide.
+// The stores are non-temporal if they cover whole lines.
 const (
 	turnLarge = 1 << 20 // bytes
 	turnStrip = 64      // rows of dst
@@ -165,9 +163,9 @@ func turnBy[T uint32 | uint64](k *simd.Transposition[T], dst []T, to, ldd int, s
 	return true
 }
 
-// turnSquares is turnBy for narrow elements, in squares of their kernel. Whole lines
-// are copied to and from a buffer, as pieces of lines that are a page apart would
-// push each other out of the first-level cache. Either stride may be negative.
+// turnSquares is turnBy for narrow elements, in squares of their kernel. Whole cache lines are copied to
+// and from a buffer, as pieces of lines a page apart would push each other out of the first-level cache.
+// Either stride may be negative.
 func turnSquares[T uint8 | uint16](k *simd.NarrowTransposition[T], dst []T, to, ldd int, src []T, from, lds, m, n int) bool {
 	if k == nil || m < k.Side() || n < k.Side() {
 		return false
@@ -175,7 +173,7 @@ func turnSquares[T uint8 | uint16](k *simd.NarrowTransposition[T], dst []T, to, 
 	side := k.Side()
 	rows, cols := m-m%side, n-n%side
 	buffers := turnBuffers.Get().(*[2][turnSide * turnSide]uint8)
-	edge := turnSide * side / 16 // so many elements are turnSide bytes
+	edge := turnSide * side / 16 // the elements of turnSide bytes
 	in, out := words[T](buffers[0][:edge*edge]), words[T](buffers[1][:edge*edge])
 	for i := 0; i < rows; i += edge {
 		h := min(edge, rows-i)
@@ -193,7 +191,7 @@ func turnSquares[T uint8 | uint16](k *simd.NarrowTransposition[T], dst []T, to, 
 		}
 	}
 	turnBuffers.Put(buffers)
-	for i := range m { // what is beside the squares
+	for i := range m { // the elements beside the squares
 		first := cols
 		if i >= rows {
 			first = 0
@@ -251,8 +249,8 @@ func Every[T any](dst, src []T, step int) {
 	}
 }
 
-// As returns s as a slice of another element type of the same size, with its capacity. It
-// panics when the sizes differ. The types must hold no pointers, as all of num.Elem.
+// As returns s as a slice of another element type of the same size, with its capacity. It panics when the
+// sizes differ. The types must hold no pointers, like all of num.Elem.
 func As[To, From num.Elem](s []From) []To {
 	var t To
 	var f From
@@ -262,8 +260,8 @@ func As[To, From num.Elem](s []From) []To {
 	return *(*[]To)(unsafe.Pointer(&s))
 }
 
-// Parts returns complex numbers as their real and imaginary parts in turns: F is
-// float32 for complex64 and float64 for complex128.
+// Parts returns complex numbers as a slice of their real and imaginary parts in turns. F is float32 for
+// complex64 and float64 for complex128.
 func Parts[F num.Float, C num.Complex](s []C) []F {
 	var f F
 	var c C

@@ -6,11 +6,11 @@ import (
 	"github.com/ashlar-go/ashlar/dtype"
 )
 
-// BigEndian reports a machine with descending byte order.
+// BigEndian reports whether the machine stores the most significant byte first.
 var BigEndian = binary.NativeEndian.Uint16([]byte{0, 1}) == 1
 
-// Unit returns the bytes that a byte order is about: a complex number has two of
-// them, and so has a word of fp64x64, the upper half first.
+// Unit returns the number of bytes that a byte order reverses. A complex number has two
+// such units. So has a word of fp64x64, with the upper half first.
 func Unit(d dtype.DType) int {
 	if d.IsComplex() || d == dtype.FP64x64 {
 		return d.Size() / 2
@@ -18,8 +18,8 @@ func Unit(d dtype.DType) int {
 	return d.Size()
 }
 
-// Reverse turns every group of n bytes around, n a power of two up to 8; len(b)
-// is a multiple of n.
+// Reverse reverses every group of n bytes. n is a power of two up to 8, and len(b) a
+// multiple of n.
 func Reverse(b []byte, n int) {
 	switch n {
 	case 2:

@@ -7,10 +7,10 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 )
 
-// Canon32 sets every NaN of a computed row to the canonical quiet one: amd64
-// makes ffc00000 of 0/0 where others make 7fc00000, and which operand's payload
-// survives differs too. Two elements are looked at as one word: without its sign
-// a NaN is above 7f800000, so adding 007fffff carries into the top bit.
+// Canon32 sets every NaN of a computed row to the canonical quiet one. amd64 makes
+// ffc00000 of 0/0 where others make 7fc00000. Which operand's payload survives differs
+// too. Two elements are looked at as one word. Without its sign a NaN is above
+// 7f800000, so adding 007fffff carries into the top bit.
 func Canon32(row []float32) {
 	if simd.TryCanon32(row) {
 		return

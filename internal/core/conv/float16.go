@@ -7,7 +7,7 @@ import (
 	"github.com/ashlar-go/ashlar/num"
 )
 
-// WidenF16 is num.WidenF16, with the instruction set in use; so with the others. NaNs may become quiet.
+// WidenF16 is num.WidenF16, with the instruction set in use. NaNs may become quiet.
 func WidenF16(dst []float32, src []num.F16) {
 	if simd.TryWidenF16(dst, As[uint16](src)) {
 		return
@@ -15,7 +15,7 @@ func WidenF16(dst []float32, src []num.F16) {
 	num.WidenF16(dst, src)
 }
 
-// WidenBF16 is num.WidenBF16.
+// WidenBF16 is num.WidenBF16, with the instruction set in use. NaNs may become quiet.
 func WidenBF16(dst []float32, src []num.BF16) {
 	if simd.TryWidenBF16(dst, As[uint16](src)) {
 		return
@@ -23,7 +23,7 @@ func WidenBF16(dst []float32, src []num.BF16) {
 	num.WidenBF16(dst, src)
 }
 
-// NarrowF16 is num.NarrowF16.
+// NarrowF16 is num.NarrowF16, with the instruction set in use.
 func NarrowF16(dst []num.F16, src []float32) {
 	if simd.TryNarrowF16(As[uint16](dst), src, false) {
 		return
@@ -31,7 +31,7 @@ func NarrowF16(dst []num.F16, src []float32) {
 	num.NarrowF16(dst, src)
 }
 
-// NarrowBF16 is num.NarrowBF16.
+// NarrowBF16 is num.NarrowBF16, with the instruction set in use.
 func NarrowBF16(dst []num.BF16, src []float32) {
 	if simd.TryNarrowBF16(As[uint16](dst), src, false) {
 		return
@@ -55,7 +55,7 @@ func WidenDoubles[T num.F16 | num.BF16](dst []float64, src []T) {
 	}
 }
 
-// NarrowDoubles is the other way: rounded once, NaNs canonical.
+// NarrowDoubles converts a row of float64 to 16-bit floats, rounded once, with canonical NaNs.
 func NarrowDoubles[T num.F16 | num.BF16](dst []T, src []float64) {
 	var room [256]float32
 	for at := 0; at < len(src); at += len(room) {
@@ -71,7 +71,8 @@ func NarrowDoubles[T num.F16 | num.BF16](dst []T, src []float64) {
 	}
 }
 
-// oddF64 rounds to odd: of the two nearest it takes that whose last bit is set. Rounding again gives what rounding once does.
+// oddF64 rounds to odd: it takes that one of the two nearest whose last bit is set. A second rounding then has the same
+// result as a single one.
 func oddF64(dst []float32, src []float64) {
 	if simd.TryOddF64(dst, src) {
 		return

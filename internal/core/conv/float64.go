@@ -13,7 +13,7 @@ func WidenF32(dst []float64, src []float32) {
 	Canon64(dst)
 }
 
-// NarrowF64 is the other way.
+// NarrowF64 converts a row of float64 to float32, rounded once; NaNs are canonical.
 func NarrowF64(dst []float32, src []float64) {
 	if simd.TryNarrowF64(dst, src, false) {
 		return

@@ -2,8 +2,8 @@ package conv
 
 import "github.com/ashlar-go/ashlar/dtype"
 
-// NumPy are NumPy's codes of element types without their byte order: kind and bytes; ""
-// for a type that NumPy doesn't have.
+// NumPy has NumPy's codes of element types without their byte order: kind and bytes. A
+// code is "" for a type that NumPy doesn't have.
 var NumPy = [dtype.Count]string{
 	dtype.Bool: "b1",
 	dtype.Int8: "i1", dtype.Int16: "i2", dtype.Int32: "i4", dtype.Int64: "i8",

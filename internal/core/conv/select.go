@@ -7,8 +7,8 @@ import (
 	"github.com/ashlar-go/ashlar/num"
 )
 
-// Elements are selected as what they are in memory: 1, 2, 4, 8 or 16 bytes, of which those of 8 and 16 may stand at
-// multiples of 4. Every function is written once for all of them, and called by the size of an element.
+// Elements are selected by their bytes in memory. Their sizes are the powers of two up to 16. Elements of 8 and 16 bytes may stand at
+// multiples of 4. Every function is written once for all sizes, and called with the size of an element.
 
 type (
 	word8  = [2]uint32
@@ -25,8 +25,7 @@ func aligned8(dst, src []byte) bool {
 	return (uintptr(unsafe.Pointer(unsafe.SliceData(dst)))|uintptr(unsafe.Pointer(unsafe.SliceData(src))))%8 == 0
 }
 
-// Outside returns the place of the first index that is outside an axis of n entries, or -1. Negative indices count from
-// the end.
+// Outside returns the place of the first index outside an axis of n entries, or -1. Negative indices count from the end.
 func Outside(at []int64, n int) int {
 	extent := uint64(n)
 	all, done := simd.TryWithin(at, n)
@@ -45,7 +44,7 @@ func Outside(at []int64, n int) int {
 	return -1
 }
 
-// An Axis is how an index leads to an element: to that at First + v·Stride + i·Step for index v in place i. A negative index
+// An Axis leads from an index to an element. Index v in place i leads to the element at First + v·Stride + i·Step. A negative index
 // counts from the end, N.
 type Axis struct{ First, N, Stride, Step int }
 
@@ -86,8 +85,8 @@ func take[W any](dst, src []W, at []int64, x Axis) {
 	}
 }
 
-// TakeWithin is Take that checks the indices on the way, and returns the place of one that is outside
-// the axis, or -1. Then dst is undefined.
+// TakeWithin is Take with a check of the indices on the way. It returns the place of an index outside the axis, or -1. If there is one,
+// dst is undefined.
 func TakeWithin(dst, src []byte, size int, at []int64, x Axis) int {
 	const some = 1024 // indices that stay in a first-level cache
 	for i := 0; i < len(at); i += some {
@@ -100,7 +99,7 @@ func TakeWithin(dst, src []byte, size int, at []int64, x Axis) int {
 	return -1
 }
 
-// Put sets the element of dst that index i leads to to element i·step of src. Of a place that repeats the last one stays.
+// Put sets the element of dst that index i leads to to element i·step of src. Where indices repeat, the last one counts.
 func Put(dst, src []byte, size int, at []int64, x Axis, step int) {
 	switch size {
 	case 1:
@@ -137,12 +136,12 @@ func put[W any](dst, src []W, at []int64, x Axis, step int) {
 	}
 }
 
-// True returns how many bytes of a mask aren't 0. They are 0 or 1.
+// True returns the number of bytes of a mask that aren't 0. They are 0 or 1.
 func True(mask []byte) (n int) {
 	for len(mask) >= 8 {
 		words := elemsOf8(mask)
 		words = words[:min(len(words), 255)] // so that no byte of the sum overflows
-		var sums [4]uint64                   // one alone waits for itself
+		var sums [4]uint64                   // one sum alone waits for itself
 		i := 0
 		for ; i+4 <= len(words); i += 4 {
 			sums[0] += words[i]
@@ -165,13 +164,13 @@ func True(mask []byte) (n int) {
 	return n
 }
 
-// elemsOf8 returns whole words of bytes, which may begin anywhere.
+// elemsOf8 returns the whole words of 8 bytes in mem, which may begin anywhere.
 func elemsOf8(mem []byte) []uint64 {
 	return unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(mem))), len(mem)/8)
 }
 
-// Filter copies the elements of src whose byte in mask is 1 to dst, one after the other, and returns how many they are.
-// dst has room for one more, or for as many as there are.
+// Filter copies the elements of src whose byte in mask is 1 to dst, one after the other, and returns their number. dst has room for one
+// element more, or for all of them.
 func Filter(dst, src []byte, size int, mask []byte) int {
 	switch size {
 	case 1:
@@ -192,7 +191,7 @@ func Filter(dst, src []byte, size int, mask []byte) int {
 func filter[W any](dst, src []W, mask []byte) int {
 	k, i := 0, 0
 	src = src[:len(mask)]
-	for ; i+8 <= len(mask) && k+8 <= len(dst); i += 8 { // stores too many, so that there are no branches
+	for ; i+8 <= len(mask) && k+8 <= len(dst); i += 8 { // it stores too many, so that there are no branches
 		to, from, m := (*[8]W)(dst[k:]), (*[8]W)(src[i:]), (*[8]byte)(mask[i:])
 		n := 0
 		for j := range from {
@@ -208,7 +207,8 @@ func filter[W any](dst, src []W, mask []byte) int {
 	return k
 }
 
-// Replace sets the elements of dst whose byte in mask is 1 to elements of src, from one to the next step apart, 0 or 1.
+// Replace sets the elements of dst whose byte in mask is 1 to elements of src. step, 0 or 1, is the distance from one element of src to
+// the next.
 func Replace(dst, src []byte, size int, mask []byte, step int) {
 	switch size {
 	case 1:
@@ -240,18 +240,18 @@ func replace[W any](dst, src []W, mask []byte, step int) {
 			i += 7
 			continue
 		}
-		if mask[i] != 0 { // elements that aren't named aren't written, as others may be at them
+		if mask[i] != 0 { // other elements aren't written, as others may use them
 			dst[i] = src[k]
 			k += step
 		}
 	}
 }
 
-// Places sets dst to the places of the bytes of mask that are 1, counted from first on, and returns how many they are.
-// dst has room for one more, or for as many as there are.
+// Places sets dst to the places of the bytes of mask that are 1, counted from first on, and returns their number. dst has room for one
+// place more, or for all of them.
 func Places(dst []int64, mask []byte, first int) int {
 	k, i := simd.TryPlaces(dst, mask, first)
-	for ; i+8 <= len(mask) && k+8 <= len(dst); i += 8 { // stores too many, so that there are no branches
+	for ; i+8 <= len(mask) && k+8 <= len(dst); i += 8 { // it stores too many, so that there are no branches
 		m := (*[8]byte)(mask[i:])
 		if *m == [8]byte{} {
 			continue
@@ -270,7 +270,7 @@ func Places(dst []int64, mask []byte, first int) int {
 	return k
 }
 
-// Each sets n elements of dst to each element of src, one after the other.
+// Each sets n elements of dst to each element of src in turn.
 func Each(dst, src []byte, size, n int) {
 	switch size {
 	case 1:
@@ -362,8 +362,8 @@ func backward[W any](dst, src []W) {
 	}
 }
 
-// Nonzero sets dst to 1 where an element of src isn't zero, and to 0 elsewhere. The sign of a float doesn't matter, and of
-// a pair one of the two halves decides.
+// Nonzero sets dst to 1 where an element of src isn't zero, and to 0 elsewhere. The sign of a float doesn't matter. A pair isn't zero if
+// one half isn't.
 func Nonzero(dst, src []byte, size int, float, pair bool) {
 	if t := simd.NotEqual.Best(); t != nil && !pair { // with an instruction set
 		out, done := As[bool](dst), false

@@ -6,15 +6,15 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 )
 
-// Large is the size in bytes of a result from which its stores are non-temporal: half of the last-level cache of a
+// Large is the size in bytes of a result from which on its stores are non-temporal: half of the last-level cache of a
 // common processor.
 const Large = 16 << 20
 
-// Streams reports whether the stores to a result of n elements should be non-temporal. It is what Copy, Pick and Copy2
-// take as stream: then they store whole lines of the cache so, and the caller calls simd.Fence after.
+// Streams reports whether the stores to a result of n elements should be non-temporal. Copy, Pick and Copy2 take it as
+// stream. Then they store whole cache lines so, and the caller calls simd.Fence after them.
 func Streams[T any](n int) bool { return n >= Large/size[T]() }
 
-// Copy copies src to dst, which is as long and doesn't overlap it.
+// Copy copies src to dst. dst is as long as src and doesn't overlap it.
 func Copy[T any](dst, src []T, stream bool) {
 	if stream && worthwhile(dst, 0, len(dst)) {
 		copyStream(dst, src[:len(dst)], prefetchAlong)
@@ -40,7 +40,7 @@ func copySpans[T any](dst, src []T, d, s Block, stream bool) {
 	}
 }
 
-// Pick copies n elements of src, from at[i]·step on, to those of dst from i·n on, for each i.
+// Pick copies n elements for each i: from at[i]·step on in src, to i·n on in dst.
 func Pick[T any](dst, src []T, n, step int, at []int, stream bool) {
 	if !stream || !worthwhile(dst, n, n) {
 		for i, from := range at {
@@ -55,21 +55,23 @@ func Pick[T any](dst, src []T, n, step int, at []int, stream bool) {
 	}
 }
 
-// worthwhile reports whether non-temporal stores to spans of n elements of dst, which are step apart, gain anything. They
-// do where the spans are whole lines of the cache. They also do where the spans are long: the parts of lines at their
-// ends are read before they are written, and that matters little then.
+// worthwhile reports whether non-temporal stores to spans of n elements of dst, step apart, gain anything. They do where
+// the spans are whole cache lines. They also do where the spans are long. The parts of lines at the ends of a span are
+// read before they are written, and in long spans that matters little.
 func worthwhile[T any](dst []T, step, n int) bool {
 	run := n * size[T]()
 	return run >= 1024 || run >= 128 && run%64 == 0 && step*size[T]()%64 == 0 && LineAligned(dst)
 }
 
-// A copy with non-temporal stores prefetches, so many bytes ahead: along a span and beyond its end, and in the next spans.
+// A copy with non-temporal stores prefetches these numbers of bytes ahead: along a span and beyond its end, and in the
+// next spans.
 const (
 	prefetchAlong = 512
 	prefetchSpans = 2048
 )
 
-// copyStream copies a span of two lines at least by non-temporal stores. It prefetches ahead bytes after what it reads.
+// copyStream copies a span of at least two cache lines by non-temporal stores. It prefetches the bytes ahead of its loads
+// by ahead.
 func copyStream[T any](dst, src []T, ahead int) {
 	d, s := Memory(dst), Memory(src)
 	head := int(-uintptr(unsafe.Pointer(unsafe.SliceData(d))) % 64)

@@ -1,9 +1,10 @@
-// Package cpu says which instruction set the kernels use: the best of the processor's that the build has kernels for,
-// or a lower one that the environment asks for.
+// Package cpu selects the instruction set of the kernels. It is the best one of the processor that the build has kernels for, or a lower
+// one that the environment asks for.
 //
-// ASHLAR_CPU=generic, avx2 or avx512 on amd64, and generic, neon, dot or i8mm on arm64, sets the highest level in use; results are the same
-// bits at every level. A value that isn't one of the processor's and build's is an error, which Err returns: commands end with it, and
-// onnx.NewSession returns it. Operators alone can't: they go on with the best level. The build tag purego leaves Generic alone.
+// ASHLAR_CPU sets the highest level in use. Its values are generic, avx2 and avx512 on amd64, and generic, neon, dot and i8mm on arm64.
+// Results are the same bits at every level. A value that isn't one of the processor's and build's is an error, which Err returns: commands
+// end with it, and onnx.NewSession returns it. Operators alone can't: they go on with the best level. The build tag purego leaves Generic
+// alone.
 package cpu
 
 import (
@@ -13,8 +14,7 @@ import (
 	"strings"
 )
 
-// Level is a set of instructions that a kernel is written in. A higher level includes the lower ones. Each architecture counts its own
-// from 1 on.
+// Level is an instruction set of kernels. A higher level includes the lower ones. Each architecture counts its own levels from 1 on.
 type Level uint8
 
 const (
@@ -22,12 +22,12 @@ const (
 	AVX2                 // amd64: AVX2, FMA, F16C
 	AVX512               // amd64: AVX2's and AVX-512 F, CD, BW, DQ, VL
 
-	NEON Level = 1 // arm64: what all its processors have
+	NEON Level = 1 // arm64: all its processors have it
 	Dot  Level = 2 // arm64: NEON and dot products of bytes (FEAT_DotProd)
 	I8MM Level = 3 // arm64: Dot and products of matrices of bytes (FEAT_I8MM)
 )
 
-// String returns the name that ASHLAR_CPU takes.
+// String returns the level's value of ASHLAR_CPU.
 func (l Level) String() string {
 	if int(l) < len(names) {
 		return names[l]
@@ -35,10 +35,10 @@ func (l Level) String() string {
 	return fmt.Sprintf("cpu.Level(%d)", uint8(l))
 }
 
-// An Error says why ASHLAR_CPU was not followed.
+// An Error is the reason why ASHLAR_CPU was not followed.
 type Error struct {
 	Value string // of ASHLAR_CPU
-	Best  Level  // what there is
+	Best  Level  // the best level of the processor and the build
 }
 
 func (e *Error) Error() string {
@@ -50,7 +50,7 @@ var (
 	current, err = choose(os.Getenv("ASHLAR_CPU"), best)
 )
 
-// choose returns the level that a value of ASHLAR_CPU, perhaps empty, stands for on a machine with best.
+// choose returns the level for a value of ASHLAR_CPU, which may be empty, on a machine whose best level is best.
 func choose(value string, best Level) (Level, error) {
 	if value == "" {
 		return best, nil
@@ -62,7 +62,7 @@ func choose(value string, best Level) (Level, error) {
 	return Level(i), nil
 }
 
-// Detect returns the highest level that processor, operating system and build have, whatever ASHLAR_CPU says.
+// Detect returns the highest level of the processor, the operating system and the build. It ignores ASHLAR_CPU.
 func Detect() Level { return best }
 
 // Current returns the level in use. It was chosen when the program began and doesn't change.

@@ -12,7 +12,7 @@ import (
 
 var names = []string{Generic: "generic", AVX2: "avx2", AVX512: "avx512"}
 
-// detect reads what the processor has and the operating system saves the registers of.
+// detect returns the highest level that the processor has and whose registers the operating system saves.
 func detect() Level {
 	x := &cpu.X86
 	switch {
@@ -24,7 +24,7 @@ func detect() Level {
 	return AVX512
 }
 
-// HasVNNI reports whether the processor has AVX-512 VNNI, which not all with AVX512 have.
+// HasVNNI reports whether the processor has AVX-512 VNNI. Not all processors with AVX512 have it.
 func HasVNNI() bool { return cpu.X86.HasAVX512VNNI }
 
 // cpuid runs the CPUID instruction.

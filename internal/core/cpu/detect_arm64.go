@@ -10,7 +10,8 @@ import (
 
 var names = []string{Generic: "generic", NEON: "neon", Dot: "dot", I8MM: "i8mm"}
 
-// detect reads what the operating system says of the processor. Go itself needs NEON.
+// detect asks the operating system for the level of the processor. Go itself needs
+// NEON.
 func detect() Level {
 	switch {
 	case !cpu.ARM64.HasASIMDDP:

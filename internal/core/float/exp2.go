@@ -46,7 +46,8 @@ func Exp2x64(x float64) float64 {
 
 var ln2Two = two{0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56}
 
-// expAt returns 2^(n/16) exp(r), for |r| <= ln2/32. The relative error is about 2^-51. n/16 must be in the range of the exponents of float64.
+// expAt returns 2^(n/16) exp(r), for |r| <= ln2/32. The relative error is about 2^-51. n/16 must be in the range of the exponents of
+// float64.
 func expAt(n int64, r float64) float64 {
 	q := float64(float64(r*r) * (0.5 + float64(r*(0x1.555555548d8bap-3+float64(r*(0x1.5555554f3c29dp-5+float64(r*(0x1.11123c84d772dp-7+float64(r*0x1.6c1f6f10350d8p-10)))))))))
 	t := math.Float64frombits(math.Float64bits(exp2Table[n&15].hi) + uint64(n>>4)<<52)

@@ -57,8 +57,8 @@ func less1(z float64) float64 {
 	return (t - 1) + float64(t*(r+q))
 }
 
-// less1Two returns exp(x) - 1, for |x| < 100, with a relative error of about 2^-65. It is t - 1 + t (r + r²/2 + ...), with the first terms in two
-// parts. t is a power of 2 to a multiple of a sixteenth.
+// less1Two returns exp(x) - 1, for |x| < 100, with a relative error of about 2^-65. It is t - 1 + t (r + r²/2 + ...), with the first terms in
+// two parts. t is a power of 2 to a multiple of a sixteenth.
 func less1Two(x float64) two {
 	k := FMA64(x, toSixteenths, shifter)
 	n := int64(math.Float64bits(k))

@@ -32,8 +32,9 @@ const (
 	inf64   = 0x7ff0000000000000
 )
 
-// roundOdd returns p + c rounded to odd, from s, which is p + c rounded to nearest. If s isn't exact and its last bit is 0, roundOdd returns the
-// neighbour of s on the other side of the true sum, whose last bit is 1. A number rounded to odd can be rounded again without harm.
+// roundOdd returns p + c rounded to odd, from s, which is p + c rounded to nearest. If s isn't exact and its last bit is 0, roundOdd
+// returns the neighbour of s on the other side of the true sum, whose last bit is 1. A number rounded to odd can be rounded again without
+// harm.
 func roundOdd(p, c, s float64) float64 {
 	t := s - p
 	e := (p - (s - t)) + (c - t) // p + c = s + e exactly (Knuth's TwoSum)
@@ -59,8 +60,8 @@ func FMA64(a, b, c float64) float64 {
 }
 
 // softFMA64 is the algorithm of S. Boldo and G. Melquiond, "Emulation of FMA and correctly rounded sums: proved algorithms using rounding
-// to odd", IEEE Transactions on Computers 57 (2008), figure 5. It is for exponents whose products and errors are normal numbers, and is twice
-// as fast as math.FMA in software. Other operands go to math.FMA.
+// to odd", IEEE Transactions on Computers 57 (2008), figure 5. It is for exponents whose products and errors are normal numbers, and is
+// twice as fast as math.FMA in software. Other operands go to math.FMA.
 func softFMA64(a, b, c float64) float64 {
 	const low, span, top = 1023 - 450, 900, 1023 + 1000
 	ea, eb, ec := math.Float64bits(a)>>52&0x7ff, math.Float64bits(b)>>52&0x7ff, math.Float64bits(c)>>52&0x7ff

@@ -9,8 +9,8 @@ import "math"
 // so that k = 0 gives +0. Columns of b and c are contiguous; the strides of a, and ldb and ldc, are any from 0 on that keep the indices in
 // range, or it panics. c must not overlap a or b. NaNs are not made canonical.
 //
-// Four chains stay in registers: four columns of a row, or four rows of a column where fewer than four columns are left. The speed in million
-// steps a second, for any m and n from 4 up, beside that with rows of accumulators in the first-level cache:
+// Four chains stay in registers: four columns of a row, or four rows of a column where fewer than four columns are left. The speed in
+// million steps a second, for any m and n from 4 up, beside that with rows of accumulators in the first-level cache:
 //
 //	             chains  rows
 //	amd64          1510  1440

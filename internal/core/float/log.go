@@ -85,8 +85,8 @@ func Log64(x float64) float64 {
 	return hi + lo
 }
 
-// logTable has inverses and logarithms for intervals of the mantissa, each a sixteenth of the mantissas from 0.703 to 1.406. The inverse is
-// that of the middle of the interval, or 1 in the interval of 1. hi and lo are minus its logarithm in two parts.
+// logTable has inverses and logarithms for intervals of the mantissa, each a sixteenth of the mantissas from 0.703 to 1.406. The inverse
+// is that of the middle of the interval, or 1 in the interval of 1. hi and lo are minus its logarithm in two parts.
 var logTable = [16]struct{ inv, hi, lo float64 }{
 	{0x1.642c8590b2164p0, -0x1.522ae0738ap-2, -0x1.eba708164c759p-45},
 	{0x1.5555555555555p0, -0x1.269621134ep-2, 0x1.1ba1f10522625p-44},

@@ -2,9 +2,9 @@ package float
 
 import "math/bits"
 
-// Philox4x32 returns 128 random bits for a counter and a key. Another counter or key gives other bits. It keeps no state, so the numbers
-// of a sequence can be computed in any order and by any number of threads. The function is Philox4x32-10 of J. Salmon, M. Moraes, R. Dror
-// and D. Shaw, "Parallel random numbers: as easy as 1, 2, 3" (SC11). It isn't for secrets.
+// Philox4x32 returns 128 random bits for a counter and a key. Another counter or key gives other bits. It keeps no state, so the
+// numbers of a sequence can be computed in any order and by any number of threads. The function is Philox4x32-10 of J. Salmon, M.
+// Moraes, R. Dror and D. Shaw, "Parallel random numbers: as easy as 1, 2, 3" (SC11). It isn't for secrets.
 func Philox4x32(counter [4]uint32, key [2]uint32) [4]uint32 {
 	c, k := counter, key
 	for range 10 {

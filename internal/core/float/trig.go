@@ -45,7 +45,8 @@ func reduce64(x float64) (k int, r two) {
 }
 
 // reduceLarge returns k and r for |x| >= 2^14. It multiplies the 53 bits of x by the 256 bits of 2/π that matter. The bits before give
-// multiples of 2π, and the bits after nothing (M. H. Payne, R. N. Hanek, "Radian reduction for trigonometric functions", SIGNUM 18, 1983).
+// multiples of 2π, and the bits after nothing (M. H. Payne, R. N. Hanek, "Radian reduction for trigonometric functions", SIGNUM 18,
+// 1983).
 func reduceLarge(x float64) (k int, r two) {
 	b := math.Float64bits(x)
 	m := b&(1<<52-1) | 1<<52

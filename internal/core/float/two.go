@@ -2,8 +2,8 @@ package float
 
 import "math"
 
-// A two is the sum of two float64, about 106 bits. |lo| is at most half a unit in the last place of hi. Functions that need more than 53 bits
-// compute with it, by the fused steps of J.-M. Muller et al., "Handbook of Floating-Point Arithmetic", 2nd edition, chapter 14.
+// A two is the sum of two float64, about 106 bits. |lo| is at most half a unit in the last place of hi. Functions that need more than 53
+// bits compute with it, by the fused steps of J.-M. Muller et al., "Handbook of Floating-Point Arithmetic", 2nd edition, chapter 14.
 type two struct{ hi, lo float64 }
 
 // fastSum returns a + b exactly, for |a| >= |b| or a = 0.
@@ -68,8 +68,8 @@ func (a two) timesRound(x float64, n int) float64 {
 	return a.times(two{m, 0}).round(n + e)
 }
 
-// settled rounds y, whose relative error is below 2^-46, to float32. It reports whether all numbers that near round to the same float32. Almost
-// all do. Where they don't, the caller computes more bits.
+// settled rounds y, whose relative error is below 2^-46, to float32. It reports whether all numbers that near round to the same float32.
+// Almost all do. Where they don't, the caller computes more bits.
 func settled(y float64) (float32, bool) { return settledTo(y, 0x1p-46) }
 
 // settledTo is settled for another relative error.

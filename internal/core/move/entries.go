@@ -10,8 +10,8 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// TakeEntries copies entries of in[0], which has a shape, along axis to dst: entry at[i] becomes entry i. in[1] is the tensor of
-// the indices. It panics before a write where an index is outside.
+// TakeEntries copies entries of in[0], of the given shape, along axis to dst: entry at[i] becomes entry i. in[1] is the tensor
+// of the indices. It panics before a write where an index is outside.
 func TakeEntries(name string, ctx context.Context, dst Words, in []Words, shape []int, axis int, at []int64) {
 	before, n, after := Around(shape, axis)
 	size := dst.Size
@@ -28,7 +28,7 @@ func TakeEntries(name string, ctx context.Context, dst Words, in []Words, shape 
 	}
 	CheckPlaces(name, at, in[1].Of.Shape(), n, axis)
 	if dst.Len() == 0 {
-		return // however many entries of none there are
+		return // any number of entries without elements
 	}
 	if after == 1 {
 		exec.Split(name, ctx, before*len(at), 1, func(from, to int) {
@@ -55,7 +55,7 @@ func TakeEntries(name string, ctx context.Context, dst Words, in []Words, shape 
 	})
 }
 
-// CheckPlaces panics where one of some indices, which have a shape, is outside an axis of extent n.
+// CheckPlaces panics where one of the indices at, of the given shape, is outside an axis of extent n.
 func CheckPlaces(name string, at []int64, shape []int, n, axis int) {
 	if i := conv.Outside(at, n); i >= 0 {
 		panic(plan.Fail(name, tensor.ErrIndex, "index %d at %s is outside axis %d of extent %d", at[i], plan.ShapeText(plan.Unravel(i, shape)), axis, n))

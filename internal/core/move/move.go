@@ -16,21 +16,20 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// Operators that move elements don't look at what they mean, so one body does for
-// all element types: it moves words of their size.
+// Operators that move elements don't depend on their meaning. So one body serves all element types: it moves words of their
+// size.
 
-// Words is the elements of a tensor in row-major order, one after the other.
+// Words has the elements of a tensor in row-major order, one after the other.
 type Words struct {
 	Of     *tensor.Any // contiguous; it holds the memory
 	Mem    []byte
 	Size   int  // of an element, in bytes
 	Orion  bool // of a result: see Orion
 	Stream bool // of a result: see conv.Streams
-	Fresh  bool // of a result: nobody sees it after a panic, so that values may be checked on the way
+	Fresh  bool // of a result: nobody sees it after a panic, so values may be checked on the way
 }
 
-// WordsOf returns the elements of a: those themselves where they are contiguous,
-// else a copy.
+// WordsOf returns the elements of a: its own memory if it is contiguous, else a copy.
 func WordsOf(a tensor.Any) Words {
 	mem, ok := tensor.Bytes(a)
 	if !ok {
@@ -47,12 +46,12 @@ func WordsOf(a tensor.Any) Words {
 // Len returns the number of elements.
 func (w Words) Len() int { return len(w.Mem) / w.Size }
 
-// Copy copies n elements of src, from from on, to element to and those after it.
+// Copy copies n elements of src, from element from on, to the elements from to on.
 func (w Words) Copy(to int, src Words, from, n int) {
 	conv.Copy(w.Mem[to*w.Size:(to+n)*w.Size], src.Mem[from*w.Size:(from+n)*w.Size], w.Stream)
 }
 
-// Fill sets n elements from to on to v.
+// Fill sets n elements to v, from element to on.
 func (w Words) Fill(to, n int, v []byte) {
 	m := w.Mem[to*w.Size : (to+n)*w.Size]
 	if allZero(v) {
@@ -92,8 +91,8 @@ func (w Words) Int64s(name string) []int64 {
 	return v
 }
 
-// Places returns the elements of an int64 or int32 tensor as indices, which are those themselves of an
-// int64: they are read only.
+// Places returns the elements of an int64 or int32 tensor as indices. For an int64 tensor they are its own memory, which must
+// only be read.
 func (w Words) Places(name string) []int64 {
 	if w.Size == 8 {
 		return order.Positions(w.Mem)
@@ -101,22 +100,21 @@ func (w Words) Places(name string) []int64 {
 	return w.Int64s(name)
 }
 
-// A Transfer is a result made of elements of other tensors. What shapes decide is
-// decided when it is made; fill looks at values and refuses the wrong ones before
-// it writes, or on the way where the result is fresh, and then writes every element.
+// A Transfer is a result made from elements of other tensors. It is made from shapes. Fill then looks at values and refuses
+// wrong ones before it writes, or on the way where the result is fresh. Then it writes every element.
 type Transfer struct {
 	Name  string
 	D     dtype.DType
 	Shape []int
 	In    []tensor.Any
-	Own   plan.Flags // options that the operator has and others don't
+	Own   plan.Flags // options of this operator alone
 	orion bool
-	Picky bool  // fill looks at values of which some are wrong
+	Picky bool  // Fill refuses some values
 	to    Words // of a plan: see layOut
 	from  []Words
 
-	Scratch, Each float64 // how many bytes fill takes besides, and each thread of it
-	Keeps         int64   // bytes of packed weights that fill keeps
+	Scratch, Each float64 // bytes that Fill takes besides, and that each of its threads takes
+	Keeps         int64   // bytes of packed weights that Fill keeps
 	Fill          func(ctx context.Context, dst Words, in []Words)
 }
 
@@ -129,7 +127,7 @@ func (m *Transfer) Planned(p *plan.Draft, c *plan.Use, move func(c *plan.Use) pl
 	if c.Fixed == nil {
 		return
 	}
-	vague := *c // of the elements that change it knows nothing
+	vague := *c // it doesn't know the elements that may change
 	vague.Inputs = slices.Clone(c.Inputs)
 	for i, a := range c.Inputs {
 		if !a.IsZero() && !c.Known(i) {
@@ -149,7 +147,7 @@ func valued(name string, i int, a tensor.Any) {
 	}
 }
 
-// Reason returns what an error of package tensor wraps.
+// Reason returns the error that an error of package tensor wraps, or tensor.ErrShape.
 func Reason(err error) error {
 	if e := errors.Unwrap(err); e != nil {
 		return e
@@ -157,8 +155,8 @@ func Reason(err error) error {
 	return tensor.ErrShape
 }
 
-// idle reports whether there is nothing to write and nothing to refuse: then operands aren't
-// laid out and fill isn't called, as both may take what grows with extents.
+// idle reports whether there is nothing to write and nothing to refuse. Then operands aren't laid out and Fill isn't called, as
+// both may take time and memory that grow with extents.
 func (m *Transfer) idle() bool {
 	if m.Picky || !slices.Contains(m.Shape, 0) {
 		return false
@@ -182,7 +180,7 @@ func (m *Transfer) operands(dst Words) (in []Words, overlap bool) {
 // Run computes a transfer to new memory.
 func (m *Transfer) Run(ctx context.Context) tensor.Any {
 	var out tensor.Any
-	if err := tensor.Try(func() { out = tensor.EmptyOf(m.D, m.Shape...) }); err != nil { // fill writes every element
+	if err := tensor.Try(func() { out = tensor.EmptyOf(m.D, m.Shape...) }); err != nil { // Fill writes every element
 		panic(plan.Fail(m.Name, Reason(err), "the result: %v", err))
 	}
 	if m.idle() {
@@ -204,7 +202,7 @@ func (m *Transfer) compute(ctx context.Context, dst Words, in []Words) {
 	runtime.KeepAlive(in)
 }
 
-// write is into for a plan: an Into target is apart from all operands then, and the same in every run, as they are.
+// write is Into for a plan. Then an Into target doesn't overlap the operands, and all stay the same in every run.
 func (m *Transfer) write(r *tensor.Any, opts []plan.Option) {
 	s := plan.Read(m.Name, m.Own, opts)
 	if s.Into == nil {
@@ -221,8 +219,8 @@ func (m *Transfer) write(r *tensor.Any, opts []plan.Option) {
 	}
 }
 
-// layOut lays the operands and the target of a plan out, once. It reports false where the copy of an operand would be of
-// today's elements.
+// layOut lays out the operands and the target of a plan, once. It reports false where it would copy an operand, as the copy
+// would keep today's elements.
 func (m *Transfer) layOut(to *tensor.Any) bool {
 	if !to.IsContiguous() || slices.ContainsFunc(m.In, func(a tensor.Any) bool { return !a.IsZero() && !a.IsContiguous() }) {
 		return false
@@ -235,7 +233,7 @@ func (m *Transfer) layOut(to *tensor.Any) bool {
 	return true
 }
 
-// Into makes r the result, where the options say.
+// Into makes r the result, in the target of the options if they have one.
 func (m *Transfer) Into(r *tensor.Any, opts []plan.Option) {
 	plan.Must(m.Name, m.D != dtype.Invalid, m.D)
 	s := plan.Read(m.Name, m.Own, opts)
@@ -266,7 +264,7 @@ func (m *Transfer) Into(r *tensor.Any, opts []plan.Option) {
 	}
 }
 
-// drop gives back the memory of copies of operands.
+// drop releases the memory of copies of operands.
 func (m *Transfer) drop(in []Words) {
 	for i := range in {
 		plan.Drop(in[i].Of, &m.In[i])
@@ -282,8 +280,8 @@ func WantInt(name string, i int, a tensor.Any) {
 	}
 }
 
-// Remap sets element (i, j, …) of dst to element (maps[0] at i, maps[1] at j, …) of src,
-// whose shape is given, or to pad where a map has -1. A zero map is the identity.
+// Remap sets element (i, j, …) of dst to element (maps[0] at i, maps[1] at j, …) of src, whose shape is given, or to pad where
+// a map has -1. A zero map is the identity.
 func Remap(name string, ctx context.Context, dst, src Words, shape []int, maps []Mapping, pad []byte) {
 	inner, unit := len(shape)-1, 1 // the last axis that isn't the identity, and the elements of one step on it
 	for inner >= 0 && maps[inner].At == nil {
@@ -349,7 +347,7 @@ func Remap(name string, ctx context.Context, dst, src Words, shape []int, maps [
 					continue
 				}
 				switch to := (r*row + first) * size; {
-				case base == was && r > from && !dst.Stream: // as in the row before
+				case base == was && r > from && !dst.Stream: // the same as in the row before
 					copy(dst.Mem[to:to+n*size], dst.Mem[to-row*size:])
 				case at != nil:
 					conv.Take(dst.Mem[to:], src.Mem, size, at, conv.Axis{First: base, Stride: 1})
@@ -367,8 +365,8 @@ func Remap(name string, ctx context.Context, dst, src Words, shape []int, maps [
 // shortPiece is the length up to which elements are taken one by one.
 const shortPiece = 16
 
-// each returns the places of n elements of entries of unit elements, where pieces are short on average and none is of no entry;
-// else nil.
+// each returns the places of n elements of entries of unit elements. It returns nil where pieces are long on average, or one
+// has no entry.
 func each(pieces []Piece, n, unit int) []int64 {
 	if n > shortPiece*len(pieces) || slices.ContainsFunc(pieces, func(u Piece) bool { return u.From < 0 }) {
 		return nil
@@ -384,21 +382,21 @@ func each(pieces []Piece, n, unit int) []int64 {
 	return at
 }
 
-// A Mapping says which entry of an axis stands at each of n places of a result: at returns the piece that
-// begins at a place, which may go on beyond n.
+// A Mapping gives the entry of an axis for each of the N places of a result. At returns the piece that begins at a place. The
+// piece may go on beyond N.
 type Mapping struct {
 	N  int
 	At func(place int) Piece
 }
 
-// A Piece is n places from to on: of the entries from from on, which go on by step, 1, 0 or -1,
-// or of none where from is -1.
+// A Piece is N places from To on. Their entries begin at From and go on by Step, which is 1, 0 or -1. Where From is -1 they
+// have no entry.
 type Piece struct{ To, From, N, Step int }
 
-// mostPieces is how many pieces are kept at a time.
+// mostPieces is the most pieces that are kept at a time.
 const mostPieces = 1 << 13
 
-// pieces appends the pieces from a place on, not too many of them, and returns the place after them.
+// pieces appends the pieces from a place on, up to mostPieces, and returns the place after them.
 func (m Mapping) pieces(to []Piece, place int) ([]Piece, int) {
 	for place < m.N && len(to) < mostPieces {
 		u := m.At(place)
@@ -409,14 +407,14 @@ func (m Mapping) pieces(to []Piece, place int) ([]Piece, int) {
 	return to, place
 }
 
-// RemapScratch returns how many bytes remap takes for maps.
+// RemapScratch returns the number of bytes that Remap takes for maps.
 func RemapScratch(maps []Mapping) (n float64) {
 	inner := true
 	for _, m := range slices.Backward(maps) {
 		switch {
 		case m.At == nil:
 		case inner:
-			n, inner = float64((96+8*shortPiece)*min(m.N, mostPieces)), false // with what append leaves behind
+			n, inner = float64((96+8*shortPiece)*min(m.N, mostPieces)), false // with the memory that append no longer uses
 		default:
 			n += float64(8 * float64(m.N))
 		}
@@ -424,8 +422,7 @@ func RemapScratch(maps []Mapping) (n float64) {
 	return n
 }
 
-// piece sets the places of u, counted from first, to entries counted from base. An entry has unit
-// elements.
+// piece sets the places of u, counted from first, to entries counted from base. An entry has unit elements.
 func (w Words) piece(first int, src Words, base int, u Piece, unit int, pad []byte) {
 	to := first + u.To*unit
 	at := (base + u.From*unit) * w.Size
@@ -445,7 +442,7 @@ func (w Words) piece(first int, src Words, base int, u Piece, unit int, pad []by
 	}
 }
 
-// MappingOf returns n places, each of which has its entry, -1 for none, as a mapping.
+// MappingOf returns n places as a mapping. entry gives the entry of each place, -1 for none.
 func MappingOf(n int, entry func(place int) int) Mapping {
 	return Mapping{N: n, At: func(place int) Piece {
 		u := Piece{From: entry(place), N: 1, Step: 1}
@@ -482,7 +479,7 @@ func (m Mapping) list(name string) []int64 {
 	return list
 }
 
-// Steps returns how far apart neighbours along each axis are in row-major order.
+// Steps returns the distance of neighbours along each axis, in row-major order.
 func Steps(shape []int) []int {
 	s := make([]int, len(shape))
 	for i, n := len(shape)-1, 1; i >= 0; i-- {
@@ -492,8 +489,7 @@ func Steps(shape []int) []int {
 	return s
 }
 
-// Around returns the number of elements before, on and after an axis: the sizes of
-// a shape seen as three axes.
+// Around returns the number of elements before, on and after an axis: the extents of a shape seen as three axes.
 func Around(shape []int, axis int) (before, n, after int) {
 	before, after = 1, 1
 	for i, e := range shape {

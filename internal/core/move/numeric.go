@@ -13,8 +13,8 @@ import (
 	"github.com/ashlar-go/ashlar/num/fixed"
 )
 
-// Some operators that move elements look at a few of them as numbers. What they do
-// with one costs more than finding out its type.
+// Some operators that move elements use a few of them as numbers. Their work on a number takes
+// longer than the choice of its type.
 
 // SetBits sets element i of a type of at most 8 bytes.
 func (w Words) SetBits(i int, v uint64) {
@@ -30,13 +30,13 @@ func (w Words) SetBits(i int, v uint64) {
 	}
 }
 
-// A Numeric is words of real numbers, or of bools.
+// A Numeric has words of real numbers, or of bools.
 type Numeric struct {
 	Words
 	D dtype.DType
 }
 
-// NumericOf returns words as numbers of their tensor's type.
+// NumericOf returns words as numbers of the type of their tensor.
 func NumericOf(w Words) Numeric { return Numeric{w, w.Of.DType()} }
 
 // NumericIn returns the elements of a Run.
@@ -74,8 +74,7 @@ func (w Numeric) SetFloat(i int, v float64) {
 	w.SetBits(i, b)
 }
 
-// Floats sets dst to the elements of a float type from element at on; NaNs may become
-// canonical.
+// Floats sets dst to the elements of a float type from element at on. NaNs may become canonical.
 func (w Numeric) Floats(dst []float64, at int) {
 	switch w.D {
 	case dtype.Float32:
@@ -93,7 +92,8 @@ func (w Numeric) Floats(dst []float64, at int) {
 	}
 }
 
-// Float64s returns the elements of a float type: those themselves of a float64, else a copy.
+// Float64s returns the elements of a float type. For a float64 tensor they are its own memory,
+// else a copy.
 func (w Numeric) Float64s(name string) []float64 {
 	if w.D == dtype.Float64 {
 		return ElemsOf[float64](w.Of)
@@ -103,7 +103,7 @@ func (w Numeric) Float64s(name string) []float64 {
 	return v
 }
 
-// SetFloats is setFloat for the elements from element at on.
+// SetFloats is SetFloat for the elements from element at on.
 func (w Numeric) SetFloats(at int, v []float64) {
 	switch w.D {
 	case dtype.Float32:
@@ -123,9 +123,9 @@ func (w Numeric) SetFloats(at int, v []float64) {
 	}
 }
 
-// Key returns a number that orders the elements of any real type: smaller elements
-// have smaller keys, the two zeros the same one, and all NaNs the largest, which is
-// last, the number of all ones.
+// Key returns a number that orders the elements of any real type. Smaller elements have smaller
+// keys, and the two zeros have the same one. All NaNs have the largest key, the number of all
+// ones.
 func (w Numeric) Key(i int) uint64 {
 	v := w.Bits(i)
 	sign := uint64(1) << (8*w.Size - 1)
@@ -148,7 +148,7 @@ func (w Numeric) Key(i int) uint64 {
 	return v | sign
 }
 
-// Pair is key for fixed point of 16 bytes, too, whose lower half is the second number.
+// Pair is Key for fixed point of 16 bytes too, whose lower half is the second number.
 func (w Numeric) Pair(i int) [2]uint64 {
 	if w.D == dtype.FP64x64 {
 		v := ElemsOf[fixed.FP64x64](w.Of)[i].Bits()
@@ -157,8 +157,8 @@ func (w Numeric) Pair(i int) [2]uint64 {
 	return [2]uint64{w.Key(i)}
 }
 
-// Largest returns the bits of the largest number of a float type, infinity where there is
-// one; above it are NaNs.
+// Largest returns the bits of the largest number of a float type, infinity where there is one.
+// NaNs are above it.
 func Largest(d dtype.DType) uint64 {
 	switch d {
 	case dtype.Float64:
@@ -183,8 +183,8 @@ func (w Numeric) Real(i int) float64 {
 	return float64(v)
 }
 
-// SetReal sets element i of any real type: integers to the nearest, even on a tie,
-// saturating, and NaN to 0.
+// SetReal sets element i of any real type. Integers are rounded to nearest, ties to even, and
+// saturate. NaN gives 0 in them.
 func (w Numeric) SetReal(i int, v float64) {
 	if w.D.IsFloat() {
 		w.SetFloat(i, v)
@@ -219,7 +219,7 @@ func (w Numeric) Reals(dst []float64, at int) {
 	}
 }
 
-// SetReals sets the elements from element at on as SetReal does.
+// SetReals is SetReal for the elements from element at on.
 func (w Numeric) SetReals(at int, v []float64) {
 	switch {
 	case w.D.IsFloat():
@@ -239,9 +239,9 @@ func (w Numeric) SetReals(at int, v []float64) {
 	}
 }
 
-// SetQuantized sets element i to a multiple of its scale with a zero point: rounded to
-// nearest, even on a tie, the zero point added, saturated; NaN is 0. A float8 is
-// rounded once, and saturated if that is wanted. Orion cuts the sum off, toward zero.
+// SetQuantized sets element i to a multiple of its scale with a zero point: rounded to nearest,
+// ties to even, the zero point added, saturated. NaN is 0. A float8 is rounded once, and
+// saturated if saturate is true. Orion truncates the sum, toward zero.
 func (w Numeric) SetQuantized(i int, v, zero float64, saturate bool) {
 	switch {
 	case w.Orion && w.D == dtype.Int8:

@@ -48,7 +48,7 @@ func LessFloat[T num.Float](v, best T) bool {
 	return v == 0 && best == 0 && math.Signbit(float64(v)) && !math.Signbit(float64(best))
 }
 
-// GreaterFixed and lessFixed are for fixed point.
+// GreaterFixed and LessFixed are for fixed point.
 func GreaterFixed[T num.Fixed](v, best T) bool { return fixed.Compare(v, best) > 0 }
 func LessFixed[T num.Fixed](v, best T) bool    { return fixed.Compare(v, best) < 0 }
 
@@ -88,7 +88,7 @@ func EndsOf(d dtype.DType) (lo, hi exec.Word) {
 	return exec.WordOf(fixed.FP64x64FromBits(fixed.Int128{Hi: math.MinInt64})), exec.WordOf(fixed.FP64x64FromBits(fixed.Int128{Hi: math.MaxInt64, Lo: math.MaxUint64}))
 }
 
-// Highest returns the second of endsOf.
+// Highest returns the second result of EndsOf.
 func Highest[T num.Elem]() T {
 	_, v := EndsOf(dtype.Of[T]())
 	return exec.Number[T](&v)
@@ -96,7 +96,7 @@ func Highest[T num.Elem]() T {
 
 // The order of Sort, ArgSort, TopK and Unique: NaN above everything, zeros equal.
 
-// FormOf returns how elements of a real type of at most 8 bytes are ordered.
+// FormOf returns the order of elements of a real type of at most 8 bytes.
 func FormOf(d dtype.DType) *order.Form {
 	f := &order.Form{Size: d.Size(), Signed: d.IsSigned()}
 	if d.IsFloat() {
@@ -105,18 +105,19 @@ func FormOf(d dtype.DType) *order.Form {
 	return f
 }
 
-// sideLines is how many lines side by side in memory are laid out one after the other at a time.
+// sideLines is the number of neighbouring lines that are laid out in memory at a time, one after
+// the other.
 const sideLines = 16
 
-// ByLines has the lines of n elements of src, after apart, worked on, one after the other
-// in memory, and gives each outs elements of dst. worker makes what works on one, with scratch
-// of so many numbers of a size for each element.
+// ByLines lays out the lines of n elements of src, after apart, one after the other in memory,
+// calls a function for each, and gives each outs elements of dst. worker makes that function.
+// Its room has numbers numbers of size bytes for each element.
 func ByLines(name string, ctx context.Context, dst, src Words, before, n, after, outs, numbers, size int, worker func(room []byte) func(to, line []byte)) {
 	strips := (after + sideLines - 1) / sideLines // of lines side by side
 	exec.Split(name, ctx, before*strips, 4*n*min(after, sideLines)*bits.Len(uint(n)), func(from, till int) {
 		in, out := n*src.Size, outs*dst.Size // bytes of a line
 		need := (plan.Fits(name, n, numbers*size)*numbers*size + 64*numbers + 63) &^ 63
-		wide, begin, end := 0, need, need // of lines of src, and then of dst, laid out one after the other
+		wide, begin, end := 0, need, need // lines of src, and then of dst, laid out one after the other
 		if after > 1 {
 			wide = plan.Fits(name, min(after, sideLines), in+out)
 			begin = need + (wide*in+63)&^63

@@ -12,7 +12,7 @@ import (
 
 // Checks and elements of operands.
 
-// OperandsOf returns operands for a transfer, with nothing for those that are absent.
+// OperandsOf returns operands for a transfer. Absent operands become empty tensors.
 func OperandsOf(ins ...tensor.Any) []tensor.Any {
 	for i, a := range ins {
 		if a.IsZero() {
@@ -43,12 +43,12 @@ func (w Numeric) Whole(i int) int64 {
 	return int64(v)
 }
 
-// ElemsOf returns the elements of a contiguous tensor, which holds T. Who uses them keeps
-// it alive past the last use.
+// ElemsOf returns the elements of a contiguous tensor, which holds T. The caller keeps the tensor alive past the
+// last use.
 func ElemsOf[T num.Elem](a *tensor.Any) []T { return tensor.Run[T](a, a.LayoutRef()) }
 
-// CheckZero panics unless a zero point, which may be absent, has a's type and is one
-// number or has one for each index along axis; a negative axis admits one number alone.
+// CheckZero panics unless a zero point, which may be absent, has a's type and is one number or has one for each
+// index along axis. A negative axis admits one number alone.
 func CheckZero(name string, i int, zero, a tensor.Any, axis int) {
 	switch {
 	case zero.IsZero():
@@ -60,7 +60,8 @@ func CheckZero(name string, i int, zero, a tensor.Any, axis int) {
 	}
 }
 
-// PerIndex says in an error that a parameter may have one number for each index of an axis; nothing without an axis.
+// PerIndex says in an error that a parameter may have one number for each index of an axis. Without an axis it says
+// nothing.
 func PerIndex(a tensor.Any, axis int) string {
 	if axis < 0 {
 		return ""

@@ -1,5 +1,5 @@
-// Package order puts the elements of a line into order: it sorts them, says where they
-// go, and finds those of a rank. It works on keys, which are unsigned integers.
+// Package order puts the elements of a line into order. It sorts them, gives their positions in the order, and finds the elements of
+// a rank. It works on keys, which are unsigned integers.
 package order
 
 import (
@@ -12,24 +12,23 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 )
 
-// A Form says how the bits of an element give its place in the order.
+// A Form is the way from the bits of an element to its place in the order.
 type Form struct {
-	Size    int    // of an element, in bytes: 1, 2, 4 or 8
+	Size    int    // of an element, in bytes: a power of two up to 8
 	Signed  bool   // an integer in two's complement
-	Largest uint64 // of a float, the bits of the largest number, above which NaNs are; 0 otherwise
+	Largest uint64 // of a float, the bits of the largest number, which NaNs are above; 0 otherwise
 }
 
-// A Key has the order of an element: uint32 for elements of up to 4 bytes, uint64 for 8.
+// A Key has the order of an element. It is uint32 for elements of up to 4 bytes, and uint64 for 8.
 type Key interface{ uint32 | uint64 }
 
 type word interface {
 	uint8 | uint16 | uint32 | uint64
 }
 
-// Keys sets dst to the keys of the elements in mem. Smaller elements have smaller keys,
-// the two zeros of a float have one key, and all its NaNs have the largest, which no
-// number has. With down, larger elements have smaller keys. blurred says that there are
-// NaNs or negative zeros, which their keys don't tell from others.
+// Keys sets dst to the keys of the elements in mem. Smaller elements have smaller keys. The two zeros of a float have one key. All
+// its NaNs have the largest key, which no number has. With down, larger elements have smaller keys. blurred reports whether there are
+// NaNs or negative zeros, which have the same keys as others.
 func Keys[K Key](dst []K, mem []byte, f *Form, down bool) (blurred bool) {
 	switch f.Size {
 	case 1:
@@ -109,7 +108,7 @@ func elements[K Key, W word](dst []W, src []K, f *Form) {
 	case f.Largest != 0:
 		for i, k := range src {
 			x := W(k)
-			dst[i] = x ^ (x>>top - 1) ^ (x >> top << top) // a negative number turned, or the sign taken off
+			dst[i] = x ^ (x>>top - 1) ^ (x >> top << top) // a negative number complemented, or the sign removed
 		}
 	case f.Signed:
 		for i, k := range src {
@@ -128,13 +127,13 @@ func (f *Form) Zero() uint64 { return 1 << (8*f.Size - 1) }
 // NaN returns the key of a float's NaNs.
 func (f *Form) NaN() uint64 { return 2*f.Zero() - 1 }
 
-// Float returns the float, in its own type, that has a key. A NaN is some NaN.
+// Float returns the float with a key, in its own type. A NaN is some NaN.
 func Float[T float32 | float64, K Key](f *Form, key K) (v T) {
 	Elements(unsafe.Slice((*byte)(unsafe.Pointer(&v)), f.Size), []K{key}, f)
 	return v
 }
 
-// Positions returns the memory of int64 as such.
+// Positions returns memory as int64.
 func Positions(mem []byte) []int64 {
 	return unsafe.Slice((*int64)(unsafe.Pointer(unsafe.SliceData(mem))), len(mem)/8)
 }
@@ -156,9 +155,8 @@ const (
 	some = 512 // keys that are sorted by comparing them
 )
 
-// Sort stores the elements in mem in ascending order in dst, which is as long and doesn't
-// overlap it. It is stable: equal elements keep their order, the two zeros among them, and
-// NaNs, which are last. keys and spare have room for as many keys.
+// Sort stores the elements in mem in ascending order in dst, which is as long and doesn't overlap it. It is stable: equal elements
+// keep their order. So do the two zeros, and NaNs, which are last. keys and spare have room for as many keys.
 func Sort[K Key](dst, mem []byte, f *Form, keys, spare []K) {
 	if Rises(mem, f, keys) {
 		copy(dst, mem)
@@ -186,7 +184,7 @@ func Sort[K Key](dst, mem []byte, f *Form, keys, spare []K) {
 	zeros, _ := slices.BinarySearch(keys, zero)
 	nans, _ := slices.BinarySearch(keys, nan)
 	Keys(spare, mem, f, false)
-	for i, k := range spare[:len(keys)] { // elements that their keys don't give back
+	for i, k := range spare[:len(keys)] { // elements whose keys don't give them back
 		switch k {
 		case zero:
 			copy(dst[zeros*f.Size:], mem[i*f.Size:(i+1)*f.Size])
@@ -198,8 +196,8 @@ func Sort[K Key](dst, mem []byte, f *Form, keys, spare []K) {
 	}
 }
 
-// Rises reports whether kernels that compare elements with those after them see that the elements in mem never fall, and that none is
-// a NaN. It ends at the first block that doesn't rise. room is scratch, with a key for each element.
+// Rises reports whether kernels that compare neighbours find that the elements in mem never fall, and that none is a NaN. It ends at
+// the first block that doesn't rise. room is scratch, with a key for each element.
 func Rises[K Key](mem []byte, f *Form, room []K) bool {
 	le := simd.LessOrEqual.Best()
 	if le == nil || len(mem) < 128*f.Size {
@@ -231,8 +229,8 @@ func rises[T int32 | int64 | float32 | float64](v []T, le func(dst []bool, a, b 
 	return true
 }
 
-// trend says whether keys never fall, and whether they never rise. It ends where both are settled, so keys in no order take
-// no more than some steps.
+// trend reports whether keys never fall, and whether they never rise. It ends where both are settled, so for keys in no order it
+// takes a few steps only.
 func trend[K Key](keys []K) (up, down bool) {
 	if len(keys) == 0 {
 		return true, false
@@ -278,15 +276,15 @@ func turned[K Key](at []int64, keys []K) {
 	}
 }
 
-// radix sorts keys by their bits from from up to to, and leaves the order of those that are
-// equal in these. It returns those in order and the other memory.
+// radix sorts keys by their bits, those from up to below to; keys with equal bits keep their order. It returns the sorted keys and
+// the other memory.
 func radix[K Key](keys, spare []K, from, to int) (sorted, rest []K) {
 	spare = spare[:len(keys)]
 	digits := (to - from + 7) / 8
 	var counts [8][256]int
 	for d := 0; d < digits; d += 4 {
 		c, shift := (*[4][256]int)(counts[d:]), uint(from+8*d)
-		for _, x := range keys { // of digits beyond to, too, which have their place
+		for _, x := range keys { // also of digits after to, which have room
 			y := uint32(x >> shift)
 			c[0][uint8(y)]++
 			c[1][uint8(y>>8)]++
@@ -321,9 +319,8 @@ func Ascend(at []int64) {
 	}
 }
 
-// Arrange sets at to the positions of keys in ascending order; of equal ones the first
-// comes first. Only the lower bits of keys differ, bits of them. room is scratch, which
-// Arrange may replace by longer one.
+// Arrange sets at to the positions of keys in ascending order. Of equal keys the first comes first. Keys differ only in
+// their lowest bits, bits in number. room is scratch, which Arrange may replace by longer one.
 func Arrange[K Key](at []int64, keys []K, bits int, room *[]uint64) {
 	n := len(keys)
 	at = at[:n]
@@ -359,7 +356,7 @@ func Arrange[K Key](at []int64, keys []K, bits int, room *[]uint64) {
 	}
 }
 
-// arrangeBy is Arrange by comparing keys.
+// arrangeBy is Arrange by comparisons of keys.
 func arrangeBy[K Key](at []int64, keys []K) {
 	Ascend(at)
 	slices.SortFunc(at, func(i, j int64) int {
@@ -370,12 +367,11 @@ func arrangeBy[K Key](at []int64, keys []K) {
 	})
 }
 
-// Rank returns the key that has k smaller ones before it in ascending order, and how many
-// are smaller than it, and how many aren't larger. Only the lower bits of keys differ, bits of
-// them. keys stay as they are, and spare is as long.
+// Rank returns the key of rank k in ascending order, the number of smaller keys, and the number of keys that aren't larger. Keys
+// differ only in their lowest bits, bits in number. keys stay as they are, and spare is as long.
 func Rank[K Key](keys, spare []K, k, bits int) (key K, smaller, upto int) {
 	var counts [1 << 11]int
-	rest := keys // those whose upper bits are key's
+	rest := keys // the keys whose upper bits are those in key
 	for bits > 0 {
 		if len(rest) <= few {
 			rest = spare[:copy(spare, rest)]
@@ -421,16 +417,15 @@ func Rank[K Key](keys, spare []K, k, bits int) (key K, smaller, upto int) {
 
 // A Topper has the scratch of Top.
 type Topper[K Key] struct {
-	Spare       []K // where it is as long as the keys, Top ranks all of them: for a large k
+	Spare       []K // if it is as long as the keys, Top ranks all of them: for a large k
 	keys, spare []K
 	at          []int64
 	room        []uint64
 }
 
-// Top sets at to the positions of the k smallest keys in ascending order; of equal ones the
-// first comes first. Only the lower bits of keys differ, bits of them. It keeps some
-// candidates: when there is no room for another, all but the k smallest go, and from then on
-// what isn't smaller than these is none.
+// Top sets at to the positions of the k smallest keys in ascending order. Of equal keys the first comes first. Keys differ only in
+// their lowest bits, bits in number. It keeps some candidates. When there is no room for another, only the k smallest stay. From then
+// on a key must be smaller than these to be a candidate.
 func (t *Topper[K]) Top(at []int64, keys []K, k, bits int) {
 	n := len(keys)
 	if k == 0 {
@@ -446,7 +441,7 @@ func (t *Topper[K]) Top(at []int64, keys []K, k, bits int) {
 		t.keys, t.spare, t.at = make([]K, room), make([]K, room), make([]int64, room)
 	}
 	have, bound := 0, ^K(0)
-	full := false // there are k candidates, and what isn't below bound is none
+	full := false // there are k candidates, and others must be below bound
 	for i := 0; i < n; {
 		block := keys[i:min(n, i+room-have)]
 		if !full {
@@ -489,10 +484,10 @@ func (t *Topper[K]) pick(keys []K, k, bits int) {
 		t.keys, t.at = make([]K, k+1), make([]int64, k+1)
 	}
 	key, smaller, _ := Rank(keys, t.Spare, k-1, bits)
-	equal := k - smaller // so many of those that are equal to key stay
+	equal := k - smaller // this number of keys equal to key stays
 	to, at := t.keys[:k+1], t.at[:k+1]
 	j := 0
-	for i, x := range keys { // without branches that can't be foreseen
+	for i, x := range keys { // without branches that can't be predicted
 		to[j], at[j] = x, int64(i)
 		_, larger := mathbits.Sub64(uint64(key), uint64(x), 0)
 		if x == key {
@@ -505,11 +500,10 @@ func (t *Topper[K]) pick(keys []K, k, bits int) {
 	}
 }
 
-// reduce keeps the k smallest of n candidates in the order of their positions, and returns the
-// largest of them.
+// reduce keeps the k smallest of n candidates in the order of their positions, and returns the largest of them.
 func (t *Topper[K]) reduce(n, k, bits int) K {
 	key, smaller, _ := Rank(t.keys[:n], t.spare, k-1, bits)
-	equal := k - smaller // so many of those that are equal to key stay
+	equal := k - smaller // this number of keys equal to key stays
 	j := 0
 	for i, x := range t.keys[:n] {
 		if x > key || x == key && equal == 0 {

@@ -22,7 +22,7 @@ func same32[K Key](keys []K) []uint32 {
 	return unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(keys))), len(keys))
 }
 
-// quick is vectors, with at most depth partitions, one inside the other.
+// quick is vectors, with at most depth nested partitions.
 func quick(keys, spare []uint32, depth int) {
 	for ; len(keys) > simd.FewKeys; depth-- {
 		if depth <= 0 {
@@ -51,7 +51,7 @@ func quick(keys, spare []uint32, depth int) {
 	simd.SortFew(keys)
 }
 
-// split puts the keys below pivot before the others and returns how many they are.
+// split puts the keys below pivot before the others and returns their number.
 func split(keys, spare []uint32, pivot uint32) int {
 	n := simd.Partition(keys, spare, pivot)
 	copy(keys[n:], spare)

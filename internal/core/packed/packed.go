@@ -1,10 +1,11 @@
-// Package packed multiplies vectors by matrices whose elements stand in blocks of codes, which are unpacked while they are multiplied.
+// Package packed multiplies vectors by matrices stored in blocks of codes. It unpacks the codes during the multiplication.
 //
 // The rule of sums is that of package contract: blocks of 256 in order, each by fused steps in order. So a product has the bits of one
-// with the unpacked matrix. The lanes of a kernel are rows of the matrix. A matrix without a kernel is
-// unpacked a few rows at a time, which stay in a cache.
+// with the unpacked matrix. The lanes of a kernel are rows of the matrix. A matrix without a kernel is unpacked a few rows at a time,
+// which stay in a cache.
 //
-// Package pack multiplies by tensors of its formats, and package op by the weights of MatMulNBits: its columns are the rows here.
+// Package pack multiplies by tensors of its formats, and package op by the weights of MatMulNBits. The columns of these weights are the
+// rows here.
 package packed
 
 import (
@@ -19,18 +20,18 @@ import (
 	"github.com/ashlar-go/ashlar/num"
 )
 
-// A Matrix has N rows of K elements. A row is whole blocks, of which the last may have more elements than the row.
+// A Matrix has N rows of K elements. A row is whole blocks; the last one may have elements after the end of the row.
 type Matrix struct {
 	N, K      int
 	Len, Size int // elements and bytes of a block; Len divides Step
 	Bytes     []byte
 	Stride    int                                 // bytes from row to row
-	Decode    func(dst []float32, row, block int) // whole blocks of a row, from a block on
-	Kernel    *simd.Packed                        // nil: there is none
-	Beside    func(room []float32, row, k int)    // of a kernel that needs it: what follows Step turned elements from element k on
+	Decode    func(dst []float32, row, block int) // unpacks whole blocks of a row, from a block on
+	Kernel    *simd.Packed                        // nil if there is no kernel
+	Beside    func(room []float32, row, k int)    // for a kernel that needs it: writes the numbers after the Step turned elements from element k on
 }
 
-// Step is how many elements of a sum are one chain: the rule of sums.
+// Step is the number of elements of a sum in one chain, by the rule of sums.
 const Step = simd.PackedStep
 
 // Product sets y[i·N+j] to the sum over l of x[i·K+l] and element l of row j. NaNs are the canonical one. It panics with a
@@ -67,7 +68,7 @@ func Product(ctx context.Context, y, x []float32, m Matrix) {
 	runtime.KeepAlive(m.Bytes)
 }
 
-// work is what a thread has.
+// work is the part of a product that one thread computes.
 type work struct {
 	*Matrix
 	*scratch
@@ -80,15 +81,15 @@ type scratch struct {
 	room simd.PackedRoom // or elements of PackedRows rows
 }
 
-// The kernels are variables, so their arguments would be allocated for each call.
+// The kernels are variables, so their arguments would be allocated for each call. A pool keeps them.
 var scratches = sync.Pool{New: func() any { return new(scratch) }}
 
-// part adds the products with up to Step elements from element k on of the rows from first to last, which a kernel of so many rows takes.
+// part adds the products with up to Step elements from element k on, for the rows from first to last. The kernel takes rows rows.
 func (w *work) part(first, last, rows, k int) {
 	out, n, length := first, last-first, min(Step, w.K-k)
 	dot := w.Kernel != nil && w.Kernel.Few() && w.N >= rows
 	if rows == simd.PackedMany || dot {
-		first, n = min(first, w.N-rows), rows // some rows again
+		first, n = min(first, w.N-rows), rows // some rows are computed again
 	}
 	at := k / w.Len * w.Size
 	b := w.Bytes[first*w.Stride+at:]
@@ -111,13 +112,13 @@ func (w *work) part(first, last, rows, k int) {
 		clear(sums)
 		switch {
 		case rows == simd.PackedMany:
-			next := start + uintptr(w.Size*Step/w.Len) // what comes next of these rows, or of those behind them
+			next := start + uintptr(w.Size*Step/w.Len) // the next bytes of these rows, or of the rows after them
 			if k+2*Step > w.K {
 				next = start + uintptr(rows*w.Stride-at)
 			}
 			w.Kernel.Dots(&w.sums, x, &w.room, next, w.Stride)
 		case dot:
-			// The rows that come next lie behind these. A part of them is fetched with each part of these.
+			// The next rows lie after these. With each part of these, the same part of the next ones is prefetched.
 			w.Kernel.Dot(&w.sums, x, b, w.Stride, start+uintptr(rows*w.Stride+(rows-1)*at))
 		default:
 			w.unpacked(sums, x)

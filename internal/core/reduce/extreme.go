@@ -16,17 +16,16 @@ import (
 	"github.com/ashlar-go/ashlar/num/fixed"
 )
 
-// The largest and the smallest element of a sequence, and where it is, in the order of
-// order.go.
+// The largest and the smallest element of a sequence, and its place, in the order of order.go.
 
-// A choice says which element of a sequence a folder looks for, and what of it.
+// A choice is the element of a sequence that a folder looks for, or its place.
 type choice struct {
 	smallest bool
-	place    bool // where it is
+	place    bool // its place instead of the element
 	sighted  bool // NaN is passed over
 }
 
-// folder makes the folder of a choice. Of equals a parameter chooses the last.
+// folder makes the folder of a choice. With a parameter it takes the last of equal elements.
 func (c choice) folder(r *exec.Reducer) exec.Folder {
 	switch r.DType {
 	case dtype.Int8:
@@ -63,7 +62,7 @@ func (c choice) folder(r *exec.Reducer) exec.Folder {
 		f.narrow = nil
 		return f
 	}
-	f.widen(exec.RunOf(f.wide[:1]), c.none(r.DType).Run()) // which may be finite
+	f.widen(exec.RunOf(f.wide[:1]), c.none(r.DType).Run()) // the result may be finite
 	switch p := f.Folder.(type) {
 	case *extreme[float32]:
 		p.none = f.wide[0]
@@ -174,8 +173,8 @@ func (f *extreme[T]) Result(out exec.Run) error {
 // position is the folder of the place of an extreme.
 type position[T comparable] struct {
 	better func(v, best T) bool
-	whole  func(x []T) (best T, ok bool) // as that of extreme
-	last   bool                          // of equals
+	whole  func(x []T) (best T, ok bool) // as in extreme
+	last   bool                          // of equal elements
 	best   T
 	at     int64
 	n      int64
@@ -185,7 +184,7 @@ func (f *position[T]) Start() { f.n, f.at = 0, 0 }
 
 func (f *position[T]) Take(r exec.Run) {
 	x := exec.Of[T](r)
-	for f.whole != nil && len(x) > 0 { // in parts, as the best's place in one must be found
+	for f.whole != nil && len(x) > 0 { // in parts, as the place of the best must be found in one
 		part := x[:min(len(x), 1024)]
 		v, ok := f.whole(part)
 		if !ok {
@@ -210,8 +209,7 @@ func (f *position[T]) Result(out exec.Run) error {
 	return nil
 }
 
-// sighted is the folder of NanMax and NanMin: it hands on what isn't NaN, or the
-// first NaN when there was nothing else.
+// sighted is the folder of NanMax and NanMin. It passes on the numbers, or the first NaN if there was no number.
 type sighted[T num.Float] struct {
 	extreme[T]
 	nans, numbers bool
@@ -253,7 +251,7 @@ func (f *sighted[T]) Result(out exec.Run) error {
 	return f.extreme.Result(out)
 }
 
-// inSingles hands narrow floats on as float32, and makes its result narrow, if it is a float.
+// inSingles passes narrow floats on as float32, and makes its result narrow if it is a float.
 type inSingles struct {
 	exec.Folder
 	widen, narrow exec.Row1
@@ -276,8 +274,8 @@ func (f *inSingles) Result(out exec.Run) error {
 	return err
 }
 
-// wholeOf returns the function that finds the largest or the smallest of many elements with
-// an instruction set; it is for float32 and float64, and nil for others.
+// wholeOf returns the function that finds the largest or the smallest of many elements with an instruction set. It has
+// one for float32 and float64, and nil for other types.
 func wholeOf[T any](smallest bool) func(x []T) (best T, ok bool) {
 	var f any
 	switch any((*T)(nil)).(type) {
@@ -294,7 +292,7 @@ func wholeOf[T any](smallest bool) func(x []T) (best T, ok bool) {
 	return g
 }
 
-// maxOf returns the largest of x; false where it can't be had with an instruction set.
+// maxOf returns the largest of x. It reports false where there is no kernel.
 func maxOf[T num.Float](x []T) (T, bool) {
 	var v [1]T
 	ok := len(x) > 0 && BestLines(v[:], x, 0, len(x), false)
@@ -308,8 +306,7 @@ func minOf[T num.Float](x []T) (T, bool) {
 	return v[0], ok
 }
 
-// indexOf returns where v, which x has, is first: the same zero, or any NaN for one.
-// x is of float32 or float64.
+// indexOf returns the first place of v, which x has: the same zero, or any NaN for a NaN. x is of float32 or float64.
 func indexOf[T any](x []T, v T) int {
 	switch x := any(x).(type) {
 	case []float32:
@@ -328,9 +325,9 @@ func indexOf[T any](x []T, v T) int {
 	panic(fmt.Sprintf("reduce: the best of a %T is no float", x))
 }
 
-// BestLines stores the largest or the smallest of each line, with an instruction set. In
-// which order elements are looked at doesn't matter, but for a NaN's payload, so a long
-// line goes in parts, several of which a kernel goes over at a time where that is faster.
+// BestLines stores the largest or the smallest of each line, with an instruction set. The order in which elements are
+// looked at matters only for a NaN's payload. So a long line goes in parts, and a kernel takes several of them at a
+// time where that is faster.
 func BestLines[T num.Float](dst, x []T, step, n int, smallest bool) bool {
 	const parts = 4
 	if len(dst) == 1 && n >= parts*1024 {
@@ -358,8 +355,8 @@ func BestLines[T num.Float](dst, x []T, step, n int, smallest bool) bool {
 	return false
 }
 
-// ExtremeLines stores the largest or the smallest of each line, NaNs canonical. It is for
-// float32 and float64 with an instruction set.
+// ExtremeLines stores the largest or the smallest of each line, NaNs canonical. It is for float32 and float64 with an
+// instruction set.
 func ExtremeLines(d dtype.DType, out, x exec.Run, step, n int, smallest bool) bool {
 	switch {
 	case d == dtype.Float32 && BestLines(exec.Of[float32](out), exec.Of[float32](x), step, n, smallest):
@@ -371,7 +368,7 @@ func ExtremeLines(d dtype.DType, out, x exec.Run, step, n int, smallest bool) bo
 	return true
 }
 
-// firstLines stores where in each line its best element is first.
+// firstLines stores the first place of the best element of each line.
 func firstLines[T num.Float](dst []int64, best, x []T, step, n int) bool {
 	switch any((*T)(nil)).(type) {
 	case *float32:
@@ -381,7 +378,7 @@ func firstLines[T num.Float](dst []int64, best, x []T, step, n int) bool {
 	}
 }
 
-// PlaceLines stores where in each line its best element is first.
+// PlaceLines stores the first place of the best element of each line.
 func PlaceLines(d dtype.DType, out, x exec.Run, step, n int, smallest bool) bool {
 	switch d {
 	case dtype.Float32:
@@ -392,8 +389,7 @@ func PlaceLines(d dtype.DType, out, x exec.Run, step, n int, smallest bool) bool
 	return false
 }
 
-// positionLines is placeLines. Long lines go in parts, so that no more than one is gone
-// through a second time.
+// positionLines is PlaceLines. Long lines go in parts, so that at most one part is read a second time.
 func positionLines[T num.Float](out []int64, x []T, step, n int, smallest bool) bool {
 	if !BestLines[T](nil, nil, 0, 0, smallest) {
 		return false
@@ -436,7 +432,8 @@ func positionLines[T num.Float](out []int64, x []T, step, n int, smallest bool) 
 	return true
 }
 
-// ExtremeRows stores the largest or smallest elements: columns of floats by kernels, others by the rows of Max or Min.
+// ExtremeRows stores the largest or smallest elements: of columns of floats by kernels, of others by the rows of Max
+// or Min.
 func ExtremeRows(o *pointwise.Operator, d dtype.DType, out, x exec.Run, from int, down exec.Sequence, smallest bool) bool {
 	two := exec.As[exec.Row2](o.Row(d))
 	if two == nil {
@@ -464,7 +461,7 @@ func ExtremeRows(o *pointwise.Operator, d dtype.DType, out, x exec.Run, from int
 	return true
 }
 
-// bestDown goes down as many rows at a time as there is room for their list, and joins what they come to by two.
+// bestDown goes down as many rows at a time as there is room for their list, and joins the results by two.
 func bestDown[T num.Float](two exec.Row2, out, x []T, from int, down *exec.Sequence, smallest bool) {
 	sc := exec.Scratch.Get().(*exec.Scratchpad)
 	defer exec.Scratch.Put(sc)
@@ -484,8 +481,7 @@ func bestDown[T num.Float](two exec.Row2, out, x []T, from int, down *exec.Seque
 	}
 }
 
-// bestColumns stores the largest or the smallest of each column of some rows, with an
-// instruction set.
+// bestColumns stores the largest or the smallest of each column of some rows, with an instruction set.
 func bestColumns[T num.Float](dst, x []T, rows []int64, smallest bool) bool {
 	end := [1]int64{int64(len(rows))}
 	switch dst := any(dst).(type) {
@@ -524,7 +520,7 @@ func PlaceRows(d dtype.DType, out, x exec.Run, from int, down exec.Sequence, sma
 	return false
 }
 
-// positionRows runs try over rows, with a key below all others to begin with.
+// positionRows runs try over rows. At first the key is below all others.
 func positionRows[I int32 | int64, T num.Float](out []int64, x []T, from int, down *exec.Sequence, least I, try func(key, at []I, a []T, i I) bool) bool {
 	if !try(nil, nil, nil, 0) {
 		return false

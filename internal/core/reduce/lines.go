@@ -15,7 +15,7 @@ import (
 )
 
 // A Liner is an operator that gives every line along an axis new values: Softmax and its
-// like. Its rows are as exec.LineRow says; narrow floats use f32.
+// like. Its rows obey exec.LineRow. Narrow floats use F32.
 type Liner struct {
 	plan.About
 	F32   func(dst, w, a []float32, n int, stream bool)
@@ -24,7 +24,7 @@ type Liner struct {
 	Fast  func(d dtype.DType, l cpu.Level) bool
 }
 
-// FixedMap has a function from a line to a line for each format; dst isn't x.
+// FixedMap has a function from a line to a line for each format. dst isn't x.
 type FixedMap struct {
 	FP8x23  func(dst, x []fixed.FP8x23, mode []fixed.Mode) error
 	FP16x16 func(dst, x []fixed.FP16x16, mode []fixed.Mode) error
@@ -50,7 +50,7 @@ func (o *Liner) Along(r, a *tensor.Any, axis int, opts []plan.Option) {
 	o.Call(r, a, plan.AxisOf(o.Name, axis, a.Rank()), 1, opts)
 }
 
-// Call computes r from the lines of a, each of which has the tail axes from axis on.
+// Call computes r from the lines of a. A line has the tail axes from axis on.
 func (o *Liner) Call(r, a *tensor.Any, axis, tail int, opts []plan.Option) {
 	plan.Present(o.Name, a)
 	s, d := plan.Read(o.Name, 0, opts), a.DType()
@@ -77,8 +77,8 @@ func (o *Liner) Call(r, a *tensor.Any, axis, tail int, opts []plan.Option) {
 	plan.Drop(&in, a)
 }
 
-// inFixed is call for fixed point: lines of a copy with their axes last. An error names the
-// element.
+// inFixed is Call for fixed point. It takes lines of a copy with their axes last. An error
+// names the element.
 func (o *Liner) inFixed(r, a *tensor.Any, axis, tail int, s *plan.Settings) {
 	shape, d := a.Shape(), a.DType()
 	if r.Len() == 0 {
@@ -115,8 +115,8 @@ func (o *Liner) inFixed(r, a *tensor.Any, axis, tail int, s *plan.Settings) {
 	y.Close()
 }
 
-// Trying computes r by f, which may find elements that there aren't: of an Into target
-// nothing is written then.
+// Trying computes r by f, which may find elements without a result. Then nothing is written
+// to an Into target.
 func Trying(r *tensor.Any, name string, s *plan.Settings, d dtype.DType, shape []int, f func(out *tensor.Any, bad *exec.Failure)) {
 	plan.AimShape(r, name, s, d, shape)
 	if r.Len() == 0 {
@@ -134,7 +134,7 @@ func Trying(r *tensor.Any, name string, s *plan.Settings, d dtype.DType, shape [
 	}
 }
 
-// FaultAt returns which element of a row an error of package num names.
+// FaultAt returns the element of a row that an error of package fixed names.
 func FaultAt(err error) int {
 	if e, ok := err.(*fixed.Error); ok {
 		return e.Index
@@ -145,7 +145,8 @@ func FaultAt(err error) int {
 // Supports reports whether the operand may hold d.
 func (o *Liner) Supports(d dtype.DType) bool { return (plan.Floats | plan.Fixeds).Has(d) }
 
-// lines checks a call and reads the axis, and how many axes make a line: one since opset 13.
+// lines checks a call and reads the axis, and the number of axes of a line: one since opset
+// 13.
 func (o *Liner) lines(c *plan.Use) (axis, tail int) {
 	plan.Needs(o.Name, c, 1)
 	plan.Takes(o.Name, c, 1)
@@ -156,7 +157,7 @@ func (o *Liner) lines(c *plan.Use) (axis, tail int) {
 		return plan.AxisOf(o.Name, plan.AttrInt(c, "axis", -1), rank), 1
 	}
 	axis = plan.AttrInt(c, "axis", 1)
-	if axis == rank { // a line of nothing is one element
+	if axis == rank { // a line without axes is one element
 		return rank, 0
 	}
 	axis = plan.AxisOf(o.Name, axis, rank)

@@ -16,14 +16,14 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// A Operator is an operator that makes one element of each sequence of elements along some
-// axes. Its method call is the operator.
+// An Operator makes one element of each sequence of elements along some axes. Its method
+// Call is the operator.
 type Operator struct {
 	plan.About
 	Takes    plan.Types
 	Gives    dtype.DType // the type of the result, if it isn't the operand's
 	Since    int         // the opset that made the axes an input
-	Arg      bool        // it finds places on one axis, an attribute, which isn't empty
+	Arg      bool        // it finds places on one axis, an attribute; the axis isn't empty
 	Planes   bool        // it runs over all axes but the first two, which stay
 	Collects bool        // it keeps the elements of a sequence
 	Vector   bool        // in Orion, the result of a vector keeps its axis
@@ -32,8 +32,8 @@ type Operator struct {
 	Folder func(r *exec.Reducer) exec.Folder
 	Lines  func(d dtype.DType, out, x exec.Run, step, n int) bool
 	Rows   func(d dtype.DType, out, x exec.Run, from int, down exec.Sequence) bool
-	Spare  *sync.Pool                // of folders; nil where they have a parameter
-	Param  func(c *plan.Use) float64 // the parameter, by attributes; with another than 0 there are folders alone
+	Spare  *sync.Pool                // of folders; nil if they have a parameter
+	Param  func(c *plan.Use) float64 // the parameter, by attributes; where it isn't 0 there are folders alone
 	Check  func(p float64)           // refuses a parameter
 	Fast   func(d dtype.DType, l cpu.Level) bool
 }
@@ -46,7 +46,7 @@ func (o *Operator) result(d dtype.DType) dtype.DType {
 	return d
 }
 
-// Call computes r from a over some axes, of which nil means all. p is the parameter.
+// Call computes r from a over some axes. nil means all axes. p is the parameter.
 func (o *Operator) Call(r, a *tensor.Any, axes []int, p float64, opts []plan.Option) {
 	plan.Present(o.Name, a)
 	d := a.DType()
@@ -61,7 +61,7 @@ func (o *Operator) Call(r, a *tensor.Any, axes []int, p float64, opts []plan.Opt
 	o.general(r, a, axes, &by, opts)
 }
 
-// At is call for one axis, which isn't empty.
+// At is Call for one axis, which isn't empty.
 func (o *Operator) At(r, a *tensor.Any, axis int, p float64, opts []plan.Option) {
 	plan.Present(o.Name, a)
 	axis = plan.AxisOf(o.Name, axis, a.Rank())
@@ -69,7 +69,7 @@ func (o *Operator) At(r, a *tensor.Any, axis int, p float64, opts []plan.Option)
 	o.Call(r, a, []int{axis}, p, opts)
 }
 
-// OverPlanes is call for all axes but the first two.
+// OverPlanes is Call for all axes but the first two.
 func (o *Operator) OverPlanes(r, a *tensor.Any, opts []plan.Option) {
 	plan.Present(o.Name, a)
 	o.Call(r, a, PlaneAxes(o.Name, *a), 0, opts)
@@ -86,7 +86,7 @@ func (o *Operator) general(r, a *tensor.Any, list []int, by *exec.Reducer, opts 
 	}
 	keep := o.keepsDims(&s, a.Rank())
 	if o.Collects {
-		if n := a.Len(); n > len(exec.Reach(a))/d.Size() { // elements that repeat may be too many to be kept
+		if n := a.Len(); n > len(exec.Reach(a))/d.Size() { // too many elements to keep, if they repeat
 			plan.Fits(o.Name, n, 8)
 		}
 	}
@@ -102,7 +102,7 @@ func (o *Operator) general(r, a *tensor.Any, list []int, by *exec.Reducer, opts 
 	switch {
 	case d.IsFixed():
 		by.Modes, by.Spare = cast.StateOf(&s, d).Modes, nil
-		if s.Into != nil { // of which nothing is written before all is right
+		if s.Into != nil { // nothing is written to it before all is right
 			out = tensor.EmptyOf(r.DType(), shape...)
 		}
 	case conv.Overlap(exec.Reach(a), exec.Reach(r)):
@@ -123,7 +123,8 @@ func (o *Operator) keepsDims(s *plan.Settings, rank int) bool {
 	return s.KeepDims || o.Planes || s.Orion && o.Vector && rank == 1
 }
 
-// parts is general for complex numbers, whose parts are reduced by themselves.
+// parts is general for complex numbers. Their real and imaginary parts are reduced
+// separately.
 func (o *Operator) parts(r, a *tensor.Any, list []int, p float64, keep bool, opts []plan.Option) {
 	s := plan.Read(o.Name, o.Own|plan.KeepDims, opts)
 	shape := ReducedShape(o.Name, a.LayoutRef(), list, keep)
@@ -140,8 +141,8 @@ func (o *Operator) parts(r, a *tensor.Any, list []int, p float64, keep bool, opt
 	r.Imag().CopyFrom(im)
 }
 
-// reduced sorts out the axes of a reduction, of which nil means all, and appends the
-// result's extents to shape.
+// reduced sorts out the axes of a reduction, where nil means all, and appends the result's
+// extents to shape.
 func reduced(x *exec.Axes, shape []int, name string, lay *layout.Layout, list []int, keepDims bool) []int {
 	rank := lay.Ref().Rank()
 	var few [layout.Inline]bool
@@ -168,7 +169,7 @@ func ReducedShape(name string, lay *layout.Layout, list []int, keepDims bool) []
 func (o *Operator) Supports(d dtype.DType) bool { return o.Takes.Has(d) }
 
 // Args checks a call and reads the axes of a reduction: an attribute before the opset that
-// made them an input. No axes means all, unless noop_with_empty_axes.
+// made them an input. No axes means all, unless noop_with_empty_axes is set.
 func (o *Operator) Args(c *plan.Use) (axes []int, keep bool) {
 	plan.Needs(o.Name, c, 1)
 	if o.Arg || o.Planes {
@@ -206,7 +207,7 @@ func (o *Operator) Scratch(p *plan.Draft, out []tensor.Any) float64 {
 	switch d := plan.Nth(in, 0).DType(); {
 	case d.IsFixed():
 		return plan.Room(0, in, out)
-	case o.Collects && len(out) > 0: // a sequence, and its keys twice; some leave what append left
+	case o.Collects && len(out) > 0: // a sequence, and its keys twice, with the memory that append no longer uses
 		return float64(float64(exec.Workers(p.Call.Context))*float64(5*d.Size()+8)) * plan.Room(1, in[:1]) / max(1, plan.Room(1, out[:1]))
 	}
 	return 0
@@ -249,7 +250,7 @@ func PlaneAxes(name string, x tensor.Any) []int {
 	return axes
 }
 
-// A Terms folds elements of a float type to a number, which is rounded once.
+// A Terms folds elements of a float type to a number. The number is rounded once.
 type Terms[C num.Float] interface {
 	Begin()
 	Add(x []C)
@@ -264,10 +265,10 @@ func TermsFolder(r *exec.Reducer, f32 Terms[float32], f64 Terms[float64]) exec.F
 	return &Rounded[float32]{Terms: f32, Dtype: r.DType, widen: cast.WidenOf(r.DType)}
 }
 
-// Rounded is the folder of terms. NaNs come out canonical.
+// Rounded is the folder of terms. It makes NaNs canonical.
 type Rounded[C num.Float] struct {
 	Terms[C]
-	widen exec.Row1 // nil when C are the elements themselves
+	widen exec.Row1 // nil when C is the type of the elements
 	wide  []C
 	Dtype dtype.DType
 }
@@ -300,8 +301,8 @@ func (f *Rounded[C]) Result(out exec.Run) error {
 // SumFast reports whether sums of d have kernels at a level.
 func SumFast(d dtype.DType, l cpu.Level) bool { return d.IsFloat() && simd.Has(l) }
 
-// AxesArg returns the axes of a node: input 1 from the opset that made them an
-// input, an attribute before. ok is false when there are none.
+// AxesArg returns the axes of a node: input 1 from the opset that made them an input, an
+// attribute before. ok is false when there are none.
 func AxesArg(name string, c *plan.Use, inputSince int) (axes []int, ok bool) {
 	if c.Opset < inputSince {
 		plan.Takes(name, c, 1)

@@ -10,8 +10,8 @@ import (
 	"github.com/ashlar-go/ashlar/num/fixed"
 )
 
-// Folders of fixed point: they take numbers in exactly and round once, so that the order of
-// a sequence doesn't matter.
+// Folders of fixed point. They add numbers exactly and round once, so the order of a
+// sequence doesn't matter.
 
 // fixedTerms is the folder of sums.
 type fixedTerms[T num.Fixed] struct {
@@ -91,7 +91,7 @@ func (f *FixedProd[T]) Result(out exec.Run) (err error) {
 	return err
 }
 
-// FixedLogSumExp keeps the sequence.
+// FixedLogSumExp is the folder of LogSumExp. It keeps the sequence.
 type FixedLogSumExp[T num.Fixed] struct {
 	Modes []fixed.Mode
 	all   []T

@@ -14,13 +14,14 @@ import (
 	"github.com/ashlar-go/ashlar/num"
 )
 
-// The sum of a sequence, for every operator that adds up elements of a float
-// type: float64 accumulators in an order that the sequence alone decides, so
-// that a result has the same bits whatever the memory, the threads or the
-// instruction set. Blocks of 4096; element i of a block goes to lane i mod 32,
-// each lane starts at −0 and adds in increasing i; then lane j += lane j+h for
-// h = 16, 8, 4, 2, 1. Block sums are added pairwise, level by level, an odd last
-// one moving up unchanged. The empty sum is +0.
+// The sum of a sequence, for every operator that adds up elements of a float type. Its accumulators are float64, and the sequence alone decides
+// the order. So a result has the same bits for any memory, threads and instruction set.
+//
+//   - The sequence is cut into blocks of 4096. Element i of a block goes to lane i mod 32.
+//   - Each lane starts at −0 and adds in increasing i.
+//   - Then lane j += lane j+h for h = 16, and for each half of h down to 1.
+//   - Block sums are added pairwise, level by level. An odd last one moves up unchanged.
+//   - The empty sum is +0.
 
 // The rule of sums, in elements.
 const (
@@ -28,8 +29,7 @@ const (
 	sumBlock = 4096
 )
 
-// Summer adds a sequence. take needs multiples of 32 elements but at the end of
-// a block.
+// Summer adds a sequence. Its take needs multiples of 32 elements, except at the end of a block.
 type Summer struct {
 	lane  [SumLanes]float64
 	n     int         // elements in the block so far
@@ -49,7 +49,7 @@ func (s *Summer) clear() {
 	}
 }
 
-// added says that n elements went into the lanes, and closes a full block.
+// added counts n elements that went into the lanes, and closes a full block.
 func (s *Summer) added(n int) {
 	if s.n += n; s.n == sumBlock {
 		s.close()
@@ -78,7 +78,7 @@ func (s *Summer) put(sum float64) {
 	s.count++
 }
 
-// Total returns the sum of everything taken since start.
+// Total returns the sum of all elements taken since start.
 func (s *Summer) Total() float64 {
 	if s.n > 0 {
 		s.close()
@@ -136,7 +136,7 @@ func addLanes[T num.Float](lane *[SumLanes]float64, x []T) {
 	}
 }
 
-// tryLanes does it with an instruction set, if there is one.
+// tryLanes is addLanes with an instruction set. It reports whether there is a kernel.
 func tryLanes[T num.Float](lane *[SumLanes]float64, x []T) bool {
 	switch any((*T)(nil)).(type) {
 	case *float32:
@@ -146,7 +146,7 @@ func tryLanes[T num.Float](lane *[SumLanes]float64, x []T) bool {
 	}
 }
 
-// TrySums sums lines of at most a block each with an instruction set, if there is one.
+// TrySums sums lines of at most a block each with an instruction set. It reports whether there is a kernel.
 func TrySums[T num.Float](dst []float64, x []T, step, n int) bool {
 	switch any((*T)(nil)).(type) {
 	case *float32:
@@ -156,7 +156,7 @@ func TrySums[T num.Float](dst []float64, x []T, step, n int) bool {
 	}
 }
 
-// AddSquares adds (x−shift)², each square entering the sum with one rounding.
+// AddSquares adds (x−shift)². Each square enters the sum with one rounding.
 func AddSquares[T num.Float](s *Summer, x []T, shift float64) {
 	for len(x) > 0 {
 		m := min(len(x), sumBlock-s.n)
@@ -173,7 +173,7 @@ func AddSquares[T num.Float](s *Summer, x []T, shift float64) {
 	}
 }
 
-// trySquares adds the squares of as many elements as are a multiple of 32 with an instruction set, if there is one.
+// trySquares is AddSquares with an instruction set, for the largest multiple of 32 elements. It reports whether there is a kernel.
 func trySquares[T num.Float](lane *[SumLanes]float64, x []T, shift float64) bool {
 	switch any((*T)(nil)).(type) {
 	case *float32:
@@ -183,13 +183,12 @@ func trySquares[T num.Float](lane *[SumLanes]float64, x []T, shift float64) bool
 	}
 }
 
-// SumLines stores the sums of lines, in the order above. It is for float32 and float64 with
-// an instruction set.
+// SumLines stores the sums of lines, in the order above. It is for float32 and float64 with an instruction set.
 func SumLines(d dtype.DType, out, x exec.Run, step, n int) bool {
 	return sumOrMeanLines(d, out, x, step, n, false)
 }
 
-// MeanLines is sumLines for means.
+// MeanLines is SumLines for means.
 func MeanLines(d dtype.DType, out, x exec.Run, step, n int) bool {
 	return sumOrMeanLines(d, out, x, step, n, true)
 }
@@ -204,7 +203,7 @@ func sumOrMeanLines(d dtype.DType, out, x exec.Run, step, n int, mean bool) bool
 	return false
 }
 
-// How many lines are summed side by side, in elements.
+// The numbers of lines that are summed side by side, in elements.
 const (
 	LinesAtOnce = 128
 	sumsAtOnce  = 64
@@ -229,7 +228,8 @@ func sumFloatLines[T num.Float](out, x []T, step, n int, mean bool) bool {
 	return true
 }
 
-// sumManyLines is sumFloatLines with an array that few lines would take longer to clear than to add up; to clear a larger one takes longer than more calls.
+// sumManyLines is sumFloatLines with a larger array. For few lines its clearing would take longer than the sums, and for many lines a still larger
+// one costs more than the calls that it saves.
 //
 //go:noinline
 func sumManyLines[T num.Float](out, x []T, step, n int, mean bool) {
@@ -270,10 +270,10 @@ func sumOf[T num.Float](x []T) float64 {
 	return s.Total()
 }
 
-// sumGroup is how many blocks sumOf adds up at a time, a power of two: the pairs of groups are pairs of blocks.
+// sumGroup is the number of blocks that sumOf adds up at a time. It is a power of two, so the pairs of groups are pairs of blocks.
 const sumGroup = 16
 
-// sumOfGroup returns the sum of a group of blocks, the last of which may be shorter.
+// sumOfGroup returns the sum of a group of blocks. The last block may be shorter.
 func sumOfGroup[T num.Float](sums *[sumGroup]float64, x []T) float64 {
 	n := len(x) / sumBlock
 	TrySums(sums[:n], x, sumBlock, sumBlock)
@@ -311,12 +311,12 @@ func roundSums[T num.Float](dst []T, sums []float64, n int, mean bool) {
 	cast.CanonicalRow(dst)
 }
 
-// SumRows is sumLines for rows; it needs no instruction set.
+// SumRows is SumLines for rows. It needs no instruction set.
 func SumRows(d dtype.DType, out, x exec.Run, from int, down exec.Sequence) bool {
 	return sumOrMeanRows(d, out, x, from, &down, false)
 }
 
-// MeanRows is sumRows for means.
+// MeanRows is SumRows for means.
 func MeanRows(d dtype.DType, out, x exec.Run, from int, down exec.Sequence) bool {
 	return sumOrMeanRows(d, out, x, from, &down, true)
 }
@@ -335,8 +335,8 @@ func sumOrMeanRows(d dtype.DType, out, x exec.Run, from int, down *exec.Sequence
 
 // summers adds the columns of some rows.
 type summers struct {
-	rows  [sumBlock]int64 // where those of a block begin, lane by lane
-	ends  [SumLanes]int64 // of the lanes among them
+	rows  [sumBlock]int64 // the first elements of the rows of a block, lane by lane
+	ends  [SumLanes]int64 // the ends of the lanes in rows
 	sums  [6 * exec.StripLen]float64
 	block [][]float64 // block[k] has the sums of 2^k blocks where bit k of count is set
 	count uint64
@@ -366,7 +366,7 @@ func SumDown[R, T num.Float](out []R, x []T, from int, down *exec.Sequence, mean
 		s.count++
 	}
 	var sum []float64
-	for k := range s.block { // as in total of summer
+	for k := range s.block { // as in Total of Summer
 		switch {
 		case s.count>>k&1 == 0:
 		case sum == nil:
@@ -378,10 +378,9 @@ func SumDown[R, T num.Float](out []R, x []T, from int, down *exec.Sequence, mean
 	roundSums(out, sum, n, mean)
 }
 
-// sumColumns returns the sums of rows [start, end), a block. A finished lane is added at once
-// to its partner in the fold by halves. So there are few sums at a time: those of the last
-// 2^k lanes are the columns of s.sums from k·w on. A lane without rows is −0, and a half of
-// such lanes is left out.
+// sumColumns returns the sums of rows [start, end), a block. A finished lane is added at once to its partner in the fold by halves. So there are
+// few sums at a time: the columns of s.sums from k·w on have the sums of the last 2^k lanes. A lane without rows is −0, and a half of such lanes is
+// left out.
 func sumColumns[T num.Float](s *summers, x []T, from int, down *exec.Sequence, start, end, w int) []float64 {
 	levels := min(bits.Len(uint(end-start-1)), 5)
 	rows, ends := s.rows[:end-start], s.ends[:1<<levels]
@@ -425,7 +424,7 @@ func sumColumns[T num.Float](s *summers, x []T, from int, down *exec.Sequence, s
 	return sums[levels*w:]
 }
 
-// tryColumns does it with an instruction set, if there is one.
+// tryColumns adds the columns with an instruction set. It reports whether there is a kernel.
 func tryColumns[T num.Float](sums []float64, x []T, rows, ends []int64, w int) bool {
 	switch any((*T)(nil)).(type) {
 	case *float32:
@@ -446,8 +445,7 @@ func AddRows(dst, a, b []float64) {
 	}
 }
 
-// SumRow returns the sum of a row in float64, in the fixed order. Up to 32
-// elements each have a lane of their own.
+// SumRow returns the sum of a row in float64, in the fixed order. Up to 32 elements each have a lane of their own.
 func SumRow[T num.Float](x []T) float64 {
 	if len(x) > SumLanes {
 		if len(x) <= sumBlock {

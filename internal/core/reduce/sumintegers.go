@@ -87,7 +87,7 @@ func (f *intSum[T]) Result(out exec.Run) error {
 	return nil
 }
 
-// result is the sum, or the mean toward zero: of nothing, 0.
+// result returns the sum, or the mean rounded toward zero. The mean of nothing is 0.
 func (f *intSum[T]) result() T {
 	if f.kind != Averages || f.n == 0 {
 		return f.sum

@@ -44,7 +44,8 @@ var bytesAVX2 = Bytes[int16]{group: 2, widen: widenBytesAVX2, join: pairBytesAVX
 // DotProducts has the kernels with dot products of bytes: none.
 var DotProducts [cpu.I8MM + 1]*Bytes[int8]
 
-// ByteQuads has the kernels of products of bytes by quads. It is nil where the level or the processor has none.
+// ByteQuads has the kernels of products of bytes by quads. It is nil where the level or the processor has
+// none.
 var ByteQuads = quadsOf()
 
 func quadsOf() *Quads {

@@ -10,8 +10,8 @@ const FewKeys = 256
 // Sorts reports whether the level in use has kernels for Partition and SortFew.
 func Sorts() bool { return cpu.Current() == cpu.AVX512 }
 
-// Partition moves the keys below pivot to the front and copies the others to spare, which is as long as keys. Both keep their order. It returns
-// the number of keys below pivot. The keys after those are undefined.
+// Partition moves the keys below pivot to the front and copies the others to spare, which is as long as keys. Both keep their order.
+// It returns the number of keys below pivot. The keys after those are undefined.
 func Partition(keys, spare []uint32, pivot uint32) int {
 	if len(keys) == 0 {
 		return 0
@@ -47,8 +47,8 @@ func TryWithin(at []int64, extent int) (all bool, done int) {
 	return within_AVX512(&at[0], n, extent), 32 * n
 }
 
-// TryPlaces stores the places of the bytes of mask that aren't 0, counted from first on, and returns the number of places. It looks at the first
-// done bytes. dst has room for the places.
+// TryPlaces stores the places of the bytes of mask that aren't 0, counted from first on, and returns the number of places. It looks
+// at the first done bytes. dst has room for the places.
 func TryPlaces(dst []int64, mask []byte, first int) (places, done int) {
 	n := len(mask) / 64
 	if n == 0 || len(dst) == 0 || cpu.Current() != cpu.AVX512 {
@@ -57,9 +57,9 @@ func TryPlaces(dst []int64, mask []byte, first int) (places, done int) {
 	return places_AVX512(&dst[0], &mask[0], n, first), 64 * n
 }
 
-// TryReplace32 stores elements of src where the bytes of mask aren't 0, and returns their number. It looks at the first done bytes. step, 0 or 1,
-// is the distance from one element of src to the next. src has as many elements as it stores, and dst one for
-// each byte of mask.
+// TryReplace32 stores elements of src where the bytes of mask aren't 0, and returns their number. It looks at the first done bytes.
+// step, 0 or 1, is the distance from one element of src to the next. src has as many elements as it stores, and dst one for each byte
+// of mask.
 func TryReplace32(dst, src []uint32, mask []byte, step int) (places, done int) {
 	n := len(mask) / 16
 	if n == 0 || len(src) == 0 || cpu.Current() != cpu.AVX512 {
@@ -77,8 +77,8 @@ func TryReplace64(dst, src []uint64, mask []byte, step int) (places, done int) {
 	return replace64_AVX512(&dst[:len(mask)][0], &src[0], &mask[0], n, step), 8 * n
 }
 
-// TryFilter32 copies the elements of src where the bytes of mask aren't 0 to dst, one after the other, and returns their number. It looks at the
-// first done bytes. dst has room for the copies. The elements of dst after them are undefined.
+// TryFilter32 copies the elements of src where the bytes of mask aren't 0 to dst, one after the other, and returns their number. It
+// looks at the first done bytes. dst has room for the copies. The elements of dst after them are undefined.
 func TryFilter32(dst, src []uint32, mask []byte) (places, done int) {
 	n := len(mask) / 16
 	if n == 0 || len(dst) == 0 || cpu.Current() != cpu.AVX512 {
@@ -102,8 +102,8 @@ func vectors(n, size int) (whole, elements int) {
 	return n / lanes, n / lanes * lanes
 }
 
-// TryKeys32 sets dst to the keys that package order gives the float32 in src, each turned by turn, and reports whether there are NaNs or negative
-// zeros. It does so for the first done elements.
+// TryKeys32 sets dst to the keys that package order gives the float32 in src, each turned by turn, and reports whether there are NaNs
+// or negative zeros. It does so for the first done elements.
 func TryKeys32(dst, src []uint32, turn uint32) (blurred bool, done int) {
 	n, done := vectors(len(src), 4)
 	switch {

@@ -4,8 +4,8 @@ package simd
 
 import "github.com/ashlar-go/ashlar/internal/core/cpu"
 
-// TryKeys32 sets dst to the keys that package order gives the float32 in src, each turned by turn, and reports whether there are NaNs or negative
-// zeros. It does so for the first done elements.
+// TryKeys32 sets dst to the keys that package order gives the float32 in src, each turned by turn, and reports whether there are NaNs
+// or negative zeros. It does so for the first done elements.
 func TryKeys32(dst, src []uint32, turn uint32) (blurred bool, done int) {
 	n := len(src) / 4
 	if n == 0 || cpu.Current() < cpu.NEON {

@@ -7,8 +7,8 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/float"
 )
 
-// Erf and its like have rows that compute nearly all elements and mark the others, which package float computes then. (The literals capture
-// nothing. So the tables are data, and a program links only the ones that it uses.)
+// Erf and its like have rows that compute nearly all elements and mark the others, which package float computes then.
+// (The literals capture nothing. So the tables are data, and a program links only the ones that it uses.)
 var (
 	Erf = Levels[*Rows1]{
 		cpu.NEON: {F32: func(dst, a []float32) { unmark(dst, a, erfMarkedNEON, float.Erf32) }},

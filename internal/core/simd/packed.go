@@ -36,8 +36,8 @@ func (p *Packed) Unpack(dst []float32, b []byte) {
 }
 
 // Dot sets sums[i] = fma(x[l], w, sums[i]) for each l < len(x) in order. w is element l of row i, of PackedRows rows in blocks, stride bytes
-// apart. len(x) is a multiple of the elements of a block. NaNs aren't made canonical. It prefetches as many cache lines as it reads, from next
-// on; that memory need not exist. Nothing interrupts it: len(x) must be small.
+// apart. len(x) is a multiple of the elements of a block. NaNs aren't made canonical. It prefetches as many cache lines as it reads, from
+// next on; that memory need not exist. Nothing interrupts it: len(x) must be small.
 func (p *Packed) Dot(sums *PackedSums, x []float32, b []byte, stride int, next uintptr) {
 	blocks := len(x) / p.len
 	if len(x)%p.len != 0 || stride < 0 {
@@ -71,9 +71,9 @@ func (p *Packed) TurnFloats(dst, a []float32, stride, columns int) {
 	p.Turn(dst, unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(a))), 4*len(a)), 4*stride, columns)
 }
 
-// Dots is Dot for PackedMany rows and PackedStep elements. The turned bytes begin room. For PackedNibbles the scales of eight times 32 elements
-// are behind these, and then a dword of eight zero points for each row. Dots prefetches as many bytes of rows that begin at next, stride bytes
-// apart.
+// Dots is Dot for PackedMany rows and PackedStep elements. The turned bytes begin room. For PackedNibbles the scales of eight times 32
+// elements are behind these, and then a dword of eight zero points for each row. Dots prefetches as many bytes of rows that begin at next,
+// stride bytes apart.
 func (p *Packed) Dots(sums *PackedSums, x []float32, room *PackedRoom, next uintptr, stride int) {
 	_ = x[PackedStep-1]
 	p.dots(&sums[0], &x[0], &room[0], next, stride)

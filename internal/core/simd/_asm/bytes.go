@@ -9,8 +9,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// The kernels of products of bytes. A byte less its zero point is an int16. The int16 of two neighbouring k are a pair. One instruction
-// multiplies pairs and adds the two products of each. An int32 has room for that sum: 2·255².
+// The kernels of products of bytes. A byte less its zero point is an int16. The int16 of two neighbouring k are a pair. One
+// instruction multiplies pairs and adds the two products of each. An int32 has room for that sum: 2·255².
 
 const (
 	byteColumns = 16 // of a panel of b: pair l of column j is at 2·(l·byteColumns + j)

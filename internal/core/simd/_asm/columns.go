@@ -7,10 +7,10 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// Columns are sums, or the best, down rows that may lie anywhere, w elements of each. A lane is a chain of rows: from the end of the lane
-// before to its own end. Finished lanes are joined pairwise, level by level. The sums of the last 2^i lanes are the columns of dst from i·w
-// on, and dst has room for all. Four rows are added at a time, to some columns in registers, while the next four are prefetched. Rows
-// that are pages apart share a few sets of the first-level cache, which has room for no more.
+// Columns are sums, or the best, down rows that may lie anywhere, w elements of each. A lane is a chain of rows: from the end of the
+// lane before to its own end. Finished lanes are joined pairwise, level by level. The sums of the last 2^i lanes are the columns of
+// dst from i·w on, and dst has room for all. Four rows are added at a time, to some columns in registers, while the next four are
+// prefetched. Rows that are pages apart share a few sets of the first-level cache, which has room for no more.
 
 const columnRows = 4
 

@@ -13,9 +13,9 @@ const (
 	group = 4
 )
 
-// writeCopies writes the copies of whole lines of 64 bytes by non-temporal stores. src may begin anywhere, dst begins at a line. The pages
-// of a group take turns, a piece of each, so that the memory answers several streams. The last pages, fewer than a group, are copied in
-// order, and each load prefetches the line that lies ahead bytes later.
+// writeCopies writes the copies of whole lines of 64 bytes by non-temporal stores. src may begin anywhere, dst begins at a line. The
+// pages of a group take turns, a piece of each, so that the memory answers several streams. The last pages, fewer than a group, are
+// copied in order, and each load prefetches the line that lies ahead bytes later.
 func writeCopies(c *build.Context) {
 	for _, t := range []struct {
 		level string

@@ -9,13 +9,13 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// dots writes the function for a matrix and a vector. Each row of a has one accumulator, and there are as many rows as a vector has
-// elements:
+// dots writes the function for a matrix and a vector. Each row of a has one accumulator, and there are as many rows as a
+// vector has elements:
 //
 //	c[i] = fma(a[i*lda+l], x[l], c[i]) for each l < k in order
 //
-// k is a multiple of the rows too. A square of a is loaded, transposed in registers, and then added column by column. The next block of
-// 256 columns is prefetched row by row.
+// k is a multiple of the rows too. A square of a is loaded, transposed in registers, and then added column by column. The
+// next block of 256 columns is prefetched row by row.
 func (g *product) dots() {
 	const ahead = 256
 	elem := map[int]string{4: "float32", 8: "float64"}[g.size]
@@ -182,8 +182,8 @@ func (g *product) chains() {
 //
 //	c[i] = fma(a[i*lda+l], b[i*ldb+l], c[i]) for each l < k in order
 //
-// k is a multiple of the rows. Half a square of each operand is loaded at a time, two rows in a register, and transposed there. Where a is
-// b, one is transposed. Later columns are prefetched.
+// k is a multiple of the rows. Half a square of each operand is loaded at a time, two rows in a register, and transposed
+// there. Where a is b, one is transposed. Later columns are prefetched.
 func (g *product) pairs() {
 	const ahead = 1024
 	elem := map[int]string{4: "float32", 8: "float64"}[g.size]
@@ -282,8 +282,8 @@ func (g *product) pairs() {
 	g.RET()
 }
 
-// columns transposes a square, with one row in each register and one register to spare, and returns the registers of the columns. It
-// transposes within 128 bits first, then puts the 128 bits in order.
+// columns transposes a square, with one row in each register and one register to spare, and returns the registers of the
+// columns. It transposes within 128 bits first, then puts the 128 bits in order.
 func (g *product) columns(rows []reg.VecPhysical, spare reg.VecPhysical) []reg.VecPhysical {
 	// both replaces x and y by the results of two instructions on them.
 	both := func(i, j int, lo, hi func(x, y, to reg.VecPhysical)) {

@@ -2,8 +2,8 @@ package main
 
 import "math"
 
-// Functions of float64. Package float defines them by steps of IEEE 754. These are the same steps, one by one, so the bits are the same. Two
-// things differ: the sign of a zero that is added to another number, and the test for a special case.
+// Functions of float64. Package float defines them by steps of IEEE 754. These are the same steps, one by one, so the bits are the
+// same. Two things differ: the sign of a zero that is added to another number, and the test for a special case.
 
 func doubles() (l list) {
 	f := func(name string, body, usual func(m machine, a value) value) {

@@ -22,7 +22,8 @@ var targets = []target{
 	{"32AVX512", 4, 64, []int{14, 14, 9}}, {"64AVX512", 8, 64, []int{14, 14, 9}},
 }
 
-// writeGEMM writes the tiles of the matrix product. Each target has a function for each number of rows and of vectors in a row.
+// writeGEMM writes the tiles of the matrix product. Each target has a function for each number of rows and of vectors in a
+// row.
 func writeGEMM(c *build.Context) {
 	for _, t := range targets {
 		g := &product{Context: c, target: t}
@@ -92,8 +93,8 @@ func (g *product) arg(name string) op.Mem {
 	return b.Addr
 }
 
-// offset returns the address of row i, from 0 to 13, of a matrix at base. base9 is the address of row 9. Rows are s apart, and s3, s5 and
-// s7 hold multiples of s by the digit of their name.
+// offset returns the address of row i, from 0 to 13, of a matrix at base. base9 is the address of row 9. Rows are s apart,
+// and s3, s5 and s7 hold multiples of s by the digit of their name.
 func offset(i int, base, base9, s, s3, s5, s7 reg.GPPhysical) op.Mem {
 	if i >= 9 {
 		base, i = base9, i-9
@@ -361,8 +362,8 @@ func (g *product) peak() {
 	g.RET()
 }
 
-// gather writes the function that packs a panel: dst[i*ldd+j] = src[offs[i]+j] for i < rows and j < n. n is at most the number of columns of
-// the largest tile, and that number in AVX2.
+// gather writes the function that packs a panel: dst[i*ldd+j] = src[offs[i]+j] for i < rows and j < n. n is at most the
+// number of columns of the largest tile, and that number in AVX2.
 func (g *product) gather() {
 	elem := map[int]string{4: "float32", 8: "float64"}[g.size]
 	g.Function("gather_" + g.suffix)

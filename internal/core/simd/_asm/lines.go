@@ -41,8 +41,8 @@ const linesAhead = 8192
 const shortLine = 64
 
 // lining writes the loops over lines and their elements. Several lines go at a time where there are registers for their accumulators, and
-// lines are short or all of them take at most simd.together bytes. Then their additions needn't wait for each other. Other lines go one after
-// the other, in their order in memory, with prefetches. Near the end of a line the next one is prefetched.
+// lines are short or all of them take at most simd.together bytes. Then their additions needn't wait for each other. Other lines go one
+// after the other, in their order in memory, with prefetches. Near the end of a line the next one is prefetched.
 func (x *x86) lining(lines reg.Register) {
 	c, k := x.c, x.k
 	dst := x.base[0].(reg.GPVirtual)

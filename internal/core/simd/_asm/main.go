@@ -20,9 +20,9 @@ import (
 	"github.com/mmcloughlin/avo/printer"
 )
 
-// outputs are the pairs of files NAME_amd64.s and NAME_amd64.go, assembly and declarations, and the same pairs of arm64. rows lists rows, and
-// write writes other kernels. neon writes other kernels for arm64. notNEON gives the reason where functions have no form for arm64, by the
-// beginning of their names without the level.
+// outputs are the pairs of files NAME_amd64.s and NAME_amd64.go, assembly and declarations, and the same pairs of arm64. rows lists rows,
+// and write writes other kernels. neon writes other kernels for arm64. notNEON gives the reason where functions have no form for arm64,
+// by the beginning of their names without the level.
 var outputs = []struct {
 	name    string
 	rows    func() list
@@ -131,8 +131,8 @@ func named(text []byte) []byte {
 	return []byte(strings.NewReplacer("[]struct{}", "Run", "*[4]uintptr", "*Prefetch").Replace(string(text)))
 }
 
-// prune removes moves of a vector register to itself. An instruction that overwrites its operand needs a copy of it; where the operand isn't
-// used again, such a move remains of the copy.
+// prune removes moves of a vector register to itself. An instruction that overwrites its operand needs a copy of it; where the operand
+// isn't used again, such a move remains of the copy.
 func prune(f *ir.File) {
 	for _, fn := range f.Functions() {
 		fn.Nodes = slices.DeleteFunc(fn.Nodes, func(n ir.Node) bool {

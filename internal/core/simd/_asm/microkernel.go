@@ -12,11 +12,11 @@ import (
 //
 //	c[i*ldc+j] = [c[i*ldc+j] +] acc, acc = +0, then acc = fma(a[i*aRow+l*aCol], b[l*ldb+j], acc) for each l < k in order
 //
-// for i < rows and j < n, where n ends in the last vector. NaNs are stored as the canonical one. mode is 0 to store, 1 to add to c, 2 for
-// non-temporal stores of whole vectors.
+// for i < rows and j < n, where n ends in the last vector. NaNs are stored as the canonical one. mode is 0 to store, 1 to add
+// to c, 2 for non-temporal stores of whole vectors.
 //
-// If offs isn't nil, it has the offsets of the rows of b, and each row is in two parts: split elements from b[offs[l]] on, and the rest from
-// more[offs[l]] on. There is one part only in the narrower tiles, and with AVX2, where it is whole vectors.
+// If offs isn't nil, it has the offsets of the rows of b, and each row is in two parts: split elements from b[offs[l]] on,
+// and the rest from more[offs[l]] on. There is one part only in the narrower tiles, and with AVX2, where it is whole vectors.
 func (g *product) tile(rows, vectors int) {
 	elem := map[int]string{4: "float32", 8: "float64"}[g.size]
 	g.Function(fmt.Sprintf("gemm%dx%d_%s", rows, vectors, g.suffix))
@@ -86,8 +86,8 @@ func (g *product) tile(rows, vectors int) {
 		g.LEAQ(op.Mem{Base: a, Index: aRow, Scale: 8}, a9)
 		g.ADDQ(aRow, a9)
 	}
-	// The rows of c are prefetched during the sums, one after each apart steps if there are enough steps. All at once they would hold up the
-	// loads of a and b. Rows for non-temporal stores aren't prefetched.
+	// The rows of c are prefetched during the sums, one after each apart steps if there are enough steps. All at once they
+	// would hold up the loads of a and b. Rows for non-temporal stores aren't prefetched.
 	const apart = 16
 	how := g.arg("mode")
 	fetch := func() {
@@ -110,7 +110,8 @@ func (g *product) tile(rows, vectors int) {
 	}
 	g.TESTQ(k, k)
 	g.JZ(op.LabelRef("done"))
-	// A row of b fills cache lines that the first-level cache doesn't keep until the next tile, so the next rows are prefetched.
+	// A row of b fills cache lines that the first-level cache doesn't keep until the next tile, so the next rows are
+	// prefetched.
 	const lead = 8
 	spare := 2
 	loop := func(next, done string, load func(v int, from op.Mem, to reg.VecPhysical), listed bool) {

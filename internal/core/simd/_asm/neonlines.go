@@ -137,9 +137,9 @@ func (n *neon) joined() value {
 	return r
 }
 
-// finding writes the loops that find the first place of the best element in each line: the same bits, or any NaN for a NaN. Four vectors are
-// compared at a time. In vectors that have it, and at the end of a line, the elements are compared one by one. A line without the element
-// gives its length.
+// finding writes the loops that find the first place of the best element in each line: the same bits, or any NaN for a NaN. Four vectors
+// are compared at a time. In vectors that have it, and at the end of a line, the elements are compared one by one. A line without the
+// element gives its length.
 func (n *neon) finding(lines virtual) {
 	const vectors = 4
 	kind := n.k.args[1].kind

@@ -2,7 +2,8 @@ package main
 
 import "fmt"
 
-// selectNEON writes the kernels of select.go that need no compression: keys, elements and reversals.
+// selectNEON writes the kernels of select.go that need no compression: keys, elements and
+// reversals.
 func (f *armFile) selectNEON() {
 	f.function("keys32_", U32, "dst:p src:p n:i turn:i blurred:p", (*armProduct).keys)
 	f.function("elements32_", U32, "dst:p keys:p n:i", (*armProduct).elements)

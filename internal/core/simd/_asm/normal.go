@@ -2,9 +2,9 @@ package main
 
 import "math"
 
-// Functions of the normal distribution, and other activations. The steps of float64 have a relative error below 2^-44. Their result is rounded
-// where all numbers within 2^-43 of it become the same float32. Elsewhere, about once in half a million, the row has the mark, a NaN that no
-// row computes, and package simd calls float.
+// Functions of the normal distribution, and other activations. The steps of float64 have a relative error below 2^-44. Their result is
+// rounded where all numbers within 2^-43 of it become the same float32. Elsewhere, about once in half a million, the row has the mark, a
+// NaN that no row computes, and package simd calls float.
 
 // mark marks an element for package simd.
 const mark = 0x7fc00001

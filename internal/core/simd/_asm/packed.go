@@ -30,18 +30,19 @@ func writePacked(c *build.Context) {
 	}
 }
 
-// A packedFormat is a format of blocks: the elements and bytes of a block, the first byte of its codes, and the bodies of the loops over them.
+// A packedFormat is a format of blocks: the elements and bytes of a block, the first byte of its codes, and the bodies of the loops over
+// them.
 type packedFormat struct {
 	name             string
 	len, bytes, from int
 	steps, unpack    func()
 }
 
-// packed writes kernels of blocks. In a product, a lane has a row, so that the sum of a row is one chain. Eight rows are a half. Two halves
-// take turns, as the fused steps of a chain wait for each other.
+// packed writes kernels of blocks. In a product, a lane has a row, so that the sum of a row is one chain. Eight rows are a half. Two
+// halves take turns, as the fused steps of a chain wait for each other.
 //
-// The scale of a block has 11 bits, and codes have at most 10 together, so their products are exact in a float32. So a fused step for
-// d·q − m rounds like the definition.
+// The scale of a block has 11 bits, and codes have at most 10 together, so their products are exact in a float32. So a fused step for d·q
+// − m rounds like the definition.
 type packed struct {
 	*product
 	flip, fours, sixes, upper, halves, nan op.Mem
@@ -68,8 +69,8 @@ func packedRow(i, disp int) op.Mem {
 	return m
 }
 
-// dot writes sums[i] = fma(x[l], w, sums[i]) for each l of some blocks in order. Here w is element l of row i, of 16 rows whose blocks begin
-// at b, stride bytes apart. As many cache lines as it reads are prefetched, from next on.
+// dot writes sums[i] = fma(x[l], w, sums[i]) for each l of some blocks in order. Here w is element l of row i, of 16 rows whose blocks
+// begin at b, stride bytes apart. As many cache lines as it reads are prefetched, from next on.
 func (p *packed) dot(f packedFormat) {
 	p.Function("dot" + f.name + "AVX2")
 	p.Attributes(attr.NOSPLIT)

@@ -27,8 +27,8 @@ func writePackedWide(c *build.Context) {
 	p.dots("Nibbles", 32, 4*32, zero, p.pairNibbles)
 }
 
-// packedWide writes products with 64 sums in four registers. The registers take turns, as a step of a sum waits for the one before. Dword d of
-// the rows' bytes fills four registers, from byte 256·d of the memory on.
+// packedWide writes products with 64 sums in four registers. The registers take turns, as a step of a sum waits for the one before. Dword
+// d of the rows' bytes fills four registers, from byte 256·d of the memory on.
 type packedWide struct {
 	*product
 }
@@ -115,8 +115,8 @@ func (p *packedWide) turn() {
 }
 
 // dots writes sums[i] = fma(x[l], w, sums[i]) for each l < 256 in order, where w is element l of row i. As many bytes of 64 rows are
-// prefetched, from next on. The body takes 64 elements at a time. bytes is the number of their bytes in a row, and all the number of bytes of
-// all 256.
+// prefetched, from next on. The body takes 64 elements at a time. bytes is the number of their bytes in a row, and all the number of bytes
+// of all 256.
 func (p *packedWide) dots(name string, bytes, all int, table op.Mem, pair func(prefetch func())) {
 	p.Function("dots" + name + "AVX512")
 	p.Attributes(attr.NOSPLIT)
@@ -308,8 +308,8 @@ func (p *packedWide) pairQ4_K(prefetch func()) {
 	p.ADDQ(op.I32(1024), wideRoom)
 }
 
-// In nibbles the scales of 32 elements each, eight times, are behind the transposed bytes. Behind these are the zero points: a dword of eight
-// for each row.
+// In nibbles the scales of 32 elements each, eight times, are behind the transposed bytes. Behind these are the zero points: a dword of
+// eight for each row.
 const nibbleScales, nibbleZeros = 8 * 1024, 10 * 1024
 
 func (p *packedWide) zeros(g int) reg.VecPhysical { return p.vec(20 + g) }

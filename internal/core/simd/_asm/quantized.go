@@ -1,6 +1,7 @@
 package main
 
-// quantized are the rows between numbers and their codes in bytes, which package cast defines. The rows for AVX2 serve AVX-512 too.
+// quantized are the rows between numbers and their codes in bytes, which package cast defines. The rows for AVX2 serve AVX-512
+// too.
 func quantized() (l list) {
 	for _, k := range []kind{U8, I8} {
 		lo, hi := 0.0, 255.0

@@ -84,9 +84,9 @@ func fastTanh(m machine, a value, usual bool) value {
 //	tanh(c) + p₁t + … + p₅t⁵, t = |a| − c
 //
 // Each c is chosen so that tanh(c) is within 0.004 units of a float32. The coefficients are minimax, by least squares that are weighted anew
-// until the largest errors are equal. From the last one on, each coefficient was rounded and the ones before it fitted again. In the end a search
-// moved them by units in the last place for the least error of the computed polynomial. In the interval of 0, c and tanh(c) are 0 and p₁ is 1,
-// so that small numbers stay as they are.
+// until the largest errors are equal. From the last one on, each coefficient was rounded and the ones before it fitted again. In the end a
+// search moved them by units in the last place for the least error of the computed polynomial. In the interval of 0, c and tanh(c) are 0 and
+// p₁ is 1, so that small numbers stay as they are.
 var tanhTables = [7][16]float32{
 	{0.7628451, 1.073037, 1.3831366, 1.6933525, 2.1585681, 2.7788012, 3.3992298, 4.019603,
 		4.950147, 6.1899714, 7.422053, 8.654458, 0, 0.21997586, 0.37508073, 0.53017336},

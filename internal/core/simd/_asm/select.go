@@ -9,8 +9,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// writeSelect writes, for AVX-512, the parts of a sort of unsigned integers of 4 bytes, and the kernels on indices and masks. Keys, elements
-// and reversals have a form for AVX2 too.
+// writeSelect writes, for AVX-512, the parts of a sort of unsigned integers of 4 bytes, and the kernels on indices and masks. Keys,
+// elements and reversals have a form for AVX2 too.
 func writeSelect(c *build.Context) {
 	s := &sorting{c}
 	s.keys()
@@ -42,9 +42,9 @@ func (s *sorting) begin(name, signature string) {
 	s.SignatureExpr(signature)
 }
 
-// partition writes the function that moves the keys below a pivot to the front, in their order, and copies the others to spare, in theirs. A
-// vector is compressed twice, and stored as a whole. The bytes behind its keys are overwritten later, or were read before. The last vector
-// is loaded and stored under masks.
+// partition writes the function that moves the keys below a pivot to the front, in their order, and copies the others to spare, in
+// theirs. A vector is compressed twice, and stored as a whole. The bytes behind its keys are overwritten later, or were read before.
+// The last vector is loaded and stored under masks.
 func (s *sorting) partition() {
 	s.begin("partition32_AVX512", "func(keys, spare *uint32, n int, pivot uint32) int")
 	from, to, spare, n, first, count, ones := reg.RSI, reg.RDI, reg.RBX, reg.RCX, reg.RDX, reg.RAX, reg.R8
@@ -108,10 +108,10 @@ func (s *sorting) partition() {
 	s.RET()
 }
 
-// network writes the function that sorts keys in n registers: more than 8·n, or with n = 1 fewer, and at most 16·n. It is a bitonic network:
-// in each stage blocks of twice the length become ordered. The first step of a stage compares keys with their mirror images in the block. Each
-// later step compares keys at half the distance. The smaller key goes to the front. Missing keys are the largest. Where registers mirror
-// each other, the larger keys stay reversed, since the later steps don't depend on it.
+// network writes the function that sorts keys in n registers: more than 8·n, or with n = 1 fewer, and at most 16·n. It is a bitonic
+// network: in each stage blocks of twice the length become ordered. The first step of a stage compares keys with their mirror images
+// in the block. Each later step compares keys at half the distance. The smaller key goes to the front. Missing keys are the largest.
+// Where registers mirror each other, the larger keys stay reversed, since the later steps don't depend on it.
 func (s *sorting) network(n int) {
 	s.begin(fmt.Sprintf("network32x%d_AVX512", n), "func(keys *uint32, n int)")
 	keys, left, ones := reg.RSI, reg.RCX, reg.R8
@@ -252,8 +252,8 @@ func (s *sorting) pass(name, src, more string, size int) (load func(v op.Op), st
 		}
 }
 
-// keys writes the function that sets dst to the keys of float32, changed by turn, n vectors of them. It reports whether there are NaNs or
-// negative zeros.
+// keys writes the function that sets dst to the keys of float32, changed by turn, n vectors of them. It reports whether there are
+// NaNs or negative zeros.
 func (s *sorting) keys() {
 	load, store := s.pass("keys32_AVX512", "src", ", turn uint32) bool", 64)
 	v, mag, key := reg.Z0, reg.Z1, reg.Z2
@@ -403,8 +403,8 @@ func (s *sorting) within() {
 	s.RET()
 }
 
-// places writes the function that stores the places of the bytes of a mask that aren't 0, counted from first on. The mask has 64·n bytes. The
-// function returns the number of places.
+// places writes the function that stores the places of the bytes of a mask that aren't 0, counted from first on. The mask has 64·n
+// bytes. The function returns the number of places.
 func (s *sorting) places() {
 	s.begin("places_AVX512", "func(dst *int64, mask *byte, n, first int) int")
 	dst, mask, n, x, count, ones, bits, begin := reg.RDI, reg.RSI, reg.RCX, reg.RAX, reg.RDX, reg.R8, reg.R9, reg.R10
@@ -450,8 +450,8 @@ func (s *sorting) places() {
 	s.RET()
 }
 
-// replace writes the function that stores elements of src to dst where the bytes of a mask, n vectors of them, aren't 0. With step 0 it stores
-// the first element of src again and again, else one after the other. It returns the number of elements stored.
+// replace writes the function that stores elements of src to dst where the bytes of a mask, n vectors of them, aren't 0. With step 0
+// it stores the first element of src again and again, else one after the other. It returns the number of elements stored.
 func (s *sorting) replace(size int) {
 	lanes := 64 / size
 	s.begin(fmt.Sprintf("replace%d_AVX512", 8*size), fmt.Sprintf("func(dst, src *uint%d, mask *byte, n, step int) int", 8*size))
@@ -516,9 +516,9 @@ func (s *sorting) replace(size int) {
 	s.RET()
 }
 
-// filter writes the function that copies the elements of src where the bytes of a mask, n vectors of them, aren't 0. The copies lie one after
-// the other in dst, which has room for them. The function returns their number. Compressed vectors are stored as a whole while they fit into
-// the room, as the next vector overwrites the rest, and then under masks.
+// filter writes the function that copies the elements of src where the bytes of a mask, n vectors of them, aren't 0. The copies lie
+// one after the other in dst, which has room for them. The function returns their number. Compressed vectors are stored as a whole
+// while they fit into the room, as the next vector overwrites the rest, and then under masks.
 func (s *sorting) filter(size int) {
 	lanes := 64 / size
 	s.begin(fmt.Sprintf("filter%d_AVX512", 8*size), fmt.Sprintf("func(dst, src *uint%d, mask *byte, n, room int) int", 8*size))

@@ -16,8 +16,8 @@ var (
 	above  = map[string][]string{"arm64": {dotLevel, i8mmLevel}}
 )
 
-// tables adds the Go files that list the kernels: one for each architecture with kernels, and an empty one. A kernel has one form. A row of an
-// operator is in a Levels, a kernel that marks results is called by its name, and any other kernel by a function Try.
+// tables adds the Go files that list the kernels: one for each architecture with kernels, and an empty one. A kernel has one form. A
+// row of an operator is in a Levels, a kernel that marks results is called by its name, and any other kernel by a function Try.
 func tables(files map[string][]byte) error {
 	for arch := range levels {
 		if err := tablesOf(arch, files); err != nil {
@@ -92,8 +92,8 @@ func tablesOf(arch string, files map[string][]byte) error {
 	return nil
 }
 
-// try writes a function that calls the kernel of the level in use and reports whether there is one. The arguments don't escape through it, as
-// they would through a function value.
+// try writes a function that calls the kernel of the level in use and reports whether there is one. The arguments don't escape
+// through it, as they would through a function value.
 func (k *kernel) try(w *bytes.Buffer, levels, above []string) {
 	var names []string
 	for _, a := range k.args {

@@ -9,8 +9,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// writeTranspose writes the transposition of blocks of rows. For elements of 4 and 8 bytes a block has as many rows as a vector has elements.
-// For elements of 1 and 2 bytes it has as many as 128 bits have.
+// writeTranspose writes the transposition of blocks of rows. For elements of 4 and 8 bytes a block has as many rows as a vector has
+// elements. For elements of 1 and 2 bytes it has as many as 128 bits have.
 func writeTranspose(c *build.Context) {
 	for _, size := range []int{1, 2} {
 		(&product{Context: c, target: target{size: size, width: 16}}).narrow()
@@ -22,9 +22,9 @@ func writeTranspose(c *build.Context) {
 	}
 }
 
-// transpose writes dst[j*ldd+i] = src[i*lds+j] for i < m and j < n. m is at most the number of elements of a vector. Blocks of that many columns
-// are loaded, transposed in registers and stored. Loads and stores stop at m and n. Each load prefetches the line ahead bytes later. The
-// streaming form needs m to be a whole vector and the stores aligned.
+// transpose writes dst[j*ldd+i] = src[i*lds+j] for i < m and j < n. m is at most the number of elements of a vector. Blocks of that many
+// columns are loaded, transposed in registers and stored. Loads and stores stop at m and n. Each load prefetches the line ahead bytes
+// later. The streaming form needs m to be a whole vector and the stores aligned.
 func (g *product) transpose(stream bool) {
 	side := 64 / g.size
 	name := fmt.Sprintf("transpose%d_AVX512", 8*g.size)
@@ -143,8 +143,8 @@ func (g *product) turn(side int) []reg.VecPhysical {
 	return out
 }
 
-// narrow writes dst[j*ldd+i] = src[i*lds+j] for i < side and j < n. side is the number of elements of 128 bits, and n a multiple of it. It
-// interleaves row i with row i+side/2, for all i, until all rows are interleaved; that transposes.
+// narrow writes dst[j*ldd+i] = src[i*lds+j] for i < side and j < n. side is the number of elements of 128 bits, and n a multiple of it.
+// It interleaves row i with row i+side/2, for all i, until all rows are interleaved; that transposes.
 func (g *product) narrow() {
 	side := 16 / g.size
 	g.Function(fmt.Sprintf("transpose%d_AVX512", 8*g.size))

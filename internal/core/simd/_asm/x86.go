@@ -13,8 +13,9 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// x86 is the machine AVX2 with FMA and F16C, or AVX-512 F, BW, DQ and VL. Truth values are masks of all ones or zeros in AVX2, and mask
-// registers in AVX-512. The end of a row is one masked step in AVX-512. In AVX2 it goes one element at a time by the same program.
+// x86 is the machine AVX2 with FMA and F16C, or AVX-512 F, BW, DQ and VL. Truth values are masks of all ones or zeros in AVX2, and
+// mask registers in AVX-512. The end of a row is one masked step in AVX-512. In AVX2 it goes one element at a time by the same
+// program.
 type x86 struct {
 	c     *build.Context
 	k     *kernel
@@ -49,7 +50,8 @@ type constant struct {
 	words []uint64
 }
 
-// doubt has the largest of the values that should be at most most, or the bits that differ from the usual ones; the low bits may differ.
+// doubt has the largest of the values that should be at most most, or the bits that differ from the usual ones; the low bits may
+// differ.
 type doubt struct {
 	value
 	most uint64
@@ -163,8 +165,9 @@ func (x *x86) write(c *build.Context, memory map[string]operand.Mem) {
 	}
 }
 
-// open begins the function of a kernel. A row of a table that streams has two entries, which jump to one body with a hint: the usual entry,
-// and one with non-temporal stores and one parameter more, the prefetches. Any other kernel that streams has a parameter that selects it.
+// open begins the function of a kernel. A row of a table that streams has two entries, which jump to one body with a hint: the usual
+// entry, and one with non-temporal stores and one parameter more, the prefetches. Any other kernel that streams has a parameter that
+// selects it.
 func (x *x86) open() {
 	c, k := x.c, x.k
 	name := k.function(k.field, x.level)
@@ -421,8 +424,8 @@ func (x *x86) repeated(op operand.Op) bool {
 	})
 }
 
-// broadcast makes AVX-512 read one word of a constant. The linker aligns nothing to 64 bytes, and a read across two cache lines takes twice
-// as long.
+// broadcast makes AVX-512 read one word of a constant. The linker aligns nothing to 64 bytes, and a read across two cache lines takes
+// twice as long.
 func (x *x86) broadcast(name string, ops []operand.Op, i int) (string, []operand.Op) {
 	switch {
 	case name == "VMOVDQU64":

@@ -82,8 +82,8 @@ func (x *x86) extreme(name string, imm uint8, join func(a, b value) value, a, b 
 	return x.op2("VP"+name+"U"+size(a.kind), a, b)
 }
 
-// peak takes both answers of VMAX or VMIN. They are alike except for zeros and beside a NaN. For VMAX of zeros it takes the and of both,
-// which differ in their signs. Their or is a NaN where one is.
+// peak takes both answers of VMAX or VMIN. They are alike except for zeros and beside a NaN. For VMAX of zeros it takes the and of
+// both, which differ in their signs. Their or is a NaN where one is.
 func (x *x86) peak(a, b value, up bool) value {
 	if up && !x.wide {
 		return ruled(x, x.max(a, b), a, b)
