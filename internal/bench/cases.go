@@ -8,11 +8,10 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// A benchCase is one line of output. Its name is KIND/OP/DTYPE/DIMS, without OP
-// for gemm and bmm.
+// A benchCase is one line of output. Its name is KIND/OP/DTYPE/DIMS, without OP for gemm and bmm.
 type benchCase struct {
 	name, dtype, size string
-	flop, bytes       float64       // of one call: 2 per multiply-add, or every input read once and every output written once
+	flop, bytes       float64       // of one call: two operations for each multiply-add; or every input read once and every output written once
 	setup             func() func() // makes the operands, returns the call
 }
 
@@ -31,7 +30,7 @@ func sized(kind, name, dtype string, dims ...int) benchCase {
 	return c
 }
 
-// allCases lists what there is to measure.
+// allCases returns all cases.
 func allCases() []benchCase {
 	var cs []benchCase
 	cs = append(cs, calls[float32]("f32")...)
@@ -67,7 +66,7 @@ func allCases() []benchCase {
 		convolved("std", 1, 3, 224, 224, 64, 7, 2), convolved("dw", 1, 144, 56, 56, 144, 3, 1))
 }
 
-// values makes a tensor of random numbers in [−1, 1), or (0, 2) unless signed.
+// values makes a tensor of random numbers. They are in [−1, 1) if signed is true. Else they are in (0, 2).
 func values[T number](signed bool, shape ...int) tensor.Tensor[T] {
 	if signed {
 		return tensor.RandomUniform[T](1, -1, 1, shape...)
@@ -89,7 +88,7 @@ func product[T num.Native | num.Narrow](dtype string, m, k, n int) benchCase {
 	return c
 }
 
-// byteProduct is of unsigned bytes and signed ones, as peers have it.
+// byteProduct is a product of unsigned bytes and signed ones, as peers have it.
 func byteProduct(m, k, n int) benchCase {
 	c := sized("gemm", "", "i8", m, k, n)
 	c.flop = 2 * float64(m) * float64(k) * float64(n)
@@ -112,7 +111,8 @@ func batched[T number](dtype string, batch, m, k, n int) benchCase {
 	return c
 }
 
-// calls is operators on so few elements that the call itself is the time: a run of elements, and a view that isn't one.
+// calls has operators on so few elements that the call itself takes the time, on contiguous elements and on a view that
+// isn't contiguous.
 func calls[T number](dtype string) (cs []benchCase) {
 	add := func(name string, f func(a, b, dst tensor.Tensor[T]) func(), operands func() tensor.Tensor[T]) {
 		c := sized("call", name, dtype, 4, 4)
@@ -143,7 +143,7 @@ func calls[T number](dtype string) (cs []benchCase) {
 	return cs
 }
 
-// elementwise is the functions of [rows, cols].
+// elementwise has the functions of [rows, cols].
 func elementwise[T number](dtype string, rows, cols int) (cs []benchCase) {
 	size := float64(dtypeSize[T]())
 	add := func(name string, bytes float64, setup func() func()) {
@@ -194,7 +194,7 @@ func elementwise[T number](dtype string, rows, cols int) (cs []benchCase) {
 	return cs
 }
 
-// quick is the options of functions besides the target: op.Fast with -fast.
+// quick has the options of functions besides the target: op.Fast with -fast.
 var quick []op.Option
 
 type unary[T num.Elem] func(a tensor.Tensor[T], opts ...op.Option) tensor.Tensor[T]

@@ -5,10 +5,10 @@
 //
 //	go run ./internal/bench [-f FILTER] [-t 1|2] [-cpu LEVEL] [-fast] [-b SECONDS]
 //
-// seconds is the median over repeated calls, min_seconds the best. gflops counts 2
-// per multiply-add, gbps the least traffic: every input read once, every output
-// written once. Outputs exist before the clock starts. A single figure says little:
-// the machine's clock and memory move by themselves, so compare ratios within one run.
+// seconds is the median over repeated calls, and min_seconds the least time. gflops counts 2 operations for
+// each multiply-add. gbps counts the least traffic: every input read once, every output written once.
+// Outputs exist before the clock starts. A single figure says little: the machine's clock and memory change
+// by themselves. So compare ratios within one run.
 package main
 
 import (
@@ -92,8 +92,8 @@ func main() {
 	}
 }
 
-// measure returns the median and the least time of a call, in seconds. Calls are
-// batched to samples of at least 200 µs; there are seven samples at least.
+// measure returns the median and the least time of a call, in seconds. Calls are batched to samples of at
+// least 200 µs. There are at least seven samples.
 func measure(call func(), budget float64) (median, least float64) {
 	call() // pays for fresh pages
 	start := time.Now()
@@ -114,7 +114,7 @@ func measure(call func(), budget float64) (median, least float64) {
 	return samples[len(samples)/2], samples[0]
 }
 
-// rerun is this program at another level, which is chosen when a program begins.
+// rerun runs this program at another level, as a level is chosen when a program begins.
 func rerun(level string) {
 	exe, err := os.Executable()
 	if err != nil {

@@ -14,13 +14,13 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// inputs returns an input by its name. Cases that share one don't change it.
+// inputs returns an input by its name. Cases that share an input don't change it.
 type inputs func(name string) tensor.Any
 
 // million is the length of most inputs.
 const million = 1_000_000
 
-// made returns inputs of random elements, by their names.
+// made returns an input of random elements by its name.
 func made(name string) tensor.Any {
 	switch name {
 	case "f32":
@@ -67,7 +67,7 @@ func typed[T num.Elem](in inputs, name string) tensor.Tensor[T] {
 	return t
 }
 
-// A selection is a case of what sorts, selects, moves and counts elements: its results, as new memory.
+// A selection is a case of an operator that sorts, selects, moves or counts elements. It returns the results in new memory.
 type selection struct {
 	name, dtype string
 	dims        []int
@@ -96,7 +96,7 @@ type (
 	truths = tensor.Tensor[bool]
 )
 
-// selections lists them. bench/select.py has what NumPy does for each name.
+// selections lists the selections. bench/select.py has NumPy's functions for each name.
 func selections() []selection {
 	sq, line := []int{1000, 1000}, []int{million}
 	return []selection{
@@ -215,7 +215,7 @@ func selections() []selection {
 	}
 }
 
-// selected is the selections as cases.
+// selected returns the selections as cases.
 func selected() (cs []benchCase) {
 	for _, s := range selections() {
 		c := sized("sel", s.name, s.dtype, s.dims...)
@@ -233,8 +233,9 @@ func selected() (cs []benchCase) {
 	return cs
 }
 
-// serve runs selections for bench/select.py: of a line "= NAME" on in it stores the results as NAME.0.npy and so on in
-// dir, of a line "NAME" it runs the case for a while and prints the least time of a call in seconds. The inputs are in dir.
+// serve runs selections for bench/select.py by the lines of in. The inputs are in dir. For a line "= NAME" it stores the
+// results as NAME.0.npy and so on in dir. For a line "NAME" it runs the case for a while and prints the least time of a
+// call in seconds.
 func serve(dir string, in io.Reader, out io.Writer) error {
 	held := make(map[string]tensor.Any)
 	load := func(name string) tensor.Any {
@@ -244,7 +245,7 @@ func serve(dir string, in io.Reader, out io.Writer) error {
 			if a, err = npy.Open(filepath.Join(dir, name+".npy"), nil); err != nil {
 				panic(err)
 			}
-			a = a.Clone() // in memory of its own, as NumPy has it
+			a = a.Clone() // in memory of its own, as in NumPy
 			held[name] = a
 		}
 		return a
@@ -279,13 +280,13 @@ func serve(dir string, in io.Reader, out io.Writer) error {
 	return nil
 }
 
-// closing returns f of what is made on the way, and gives that back.
+// closing returns f(a) and releases a, an intermediate tensor.
 func closing[T num.Elem](a tensor.Tensor[T], f func(a tensor.Tensor[T]) tensor.Tensor[T]) tensor.Tensor[T] {
 	defer a.Any().Close()
 	return f(a)
 }
 
-// closeAll gives results back, as other languages do when nothing names them any more.
+// closeAll releases results, as other languages do when no variable holds them any more.
 func closeAll(results []tensor.Any) {
 	for _, r := range results {
 		r.Close()

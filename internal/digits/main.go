@@ -2,7 +2,7 @@
 //
 //	go run ./internal/digits weights.npz testdata/digits.onnx
 //
-// What the network is and how it was trained stands in docs/digits/README.md.
+// docs/digits/README.md describes the network and its training.
 package main
 
 import (
@@ -44,7 +44,7 @@ func write(weights, path string) error {
 	return os.WriteFile(path, b, 0o644)
 }
 
-// arrays are the weights by their names in the npz file, with the types and shapes that the nodes below want.
+// arrays are the names of the weights in the npz file, with the types and shapes that the nodes below need.
 var arrays = []struct{ name, spec string }{
 	{"conv1.weight", "float32[16,1,3,3]"}, {"conv1.bias", "float32[16]"},
 	{"conv2.weight", "float32[32,16,3,3]"}, {"conv2.bias", "float32[32]"},
@@ -52,7 +52,7 @@ var arrays = []struct{ name, spec string }{
 	{"dense2.weight", "float32[48,10]"}, {"dense2.bias", "float32[10]"},
 }
 
-// build returns the model. Besides the weights z holds how many test images there are and how many it answers correctly.
+// build returns the model. Besides the weights z holds the number of test images and of those answered correctly.
 func build(z *npy.Zip) (*onnx.Model, error) {
 	b := onnx.NewBuilder("digits")
 	for _, a := range arrays {
@@ -91,7 +91,7 @@ func build(z *npy.Zip) (*onnx.Model, error) {
 		return nil, err
 	}
 
-	// The builder names values after their operators; the output is what callers ask for by name.
+	// The builder names values after their operators. Callers ask for the output by name.
 	last := &m.Graph.Nodes[len(m.Graph.Nodes)-1]
 	last.Outputs[0], m.Graph.Outputs[0].Name = "probability", "probability"
 	m.Graph.Inputs[0].Doc = "grey pictures of 8x8 pixels, from 0 (paper) to 1 (ink)"
@@ -107,7 +107,7 @@ func build(z *npy.Zip) (*onnx.Model, error) {
 	return m, nil
 }
 
-// accuracy is the model's figure as its metadata gives it.
+// accuracy is the model's accuracy as its metadata gives it.
 func accuracy(correct, images int64) string {
 	return fmt.Sprintf("%d of %d test images (%.2f %%)", correct, images, 100*float64(correct)/float64(images))
 }

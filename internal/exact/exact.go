@@ -1,5 +1,5 @@
-// Package exact evaluates elementary functions with math/big, far beyond float64, for checking the functions of package num. It is
-// slow (5 to 50 µs a value) and plain on purpose.
+// Package exact evaluates elementary functions with math/big, far beyond float64, for checks of the functions of packages float and
+// num. It is slow (5 to 50 µs a value) and plain on purpose.
 package exact
 
 import (
@@ -11,7 +11,7 @@ import (
 // Prec is the precision of all intermediate values in bits.
 const Prec = 384
 
-// Bits is what a result can be relied on for: its relative error is below 2^-Bits.
+// Bits bounds the error of a result: its relative error is below 2^-Bits.
 const Bits = 140
 
 // New returns x as a big.Float of the package's precision.
@@ -37,7 +37,9 @@ var ln2 = sync.OnceValue(func() *big.Float { return zero().Mul(New(2), atanhInv(
 // Ln2 returns the logarithm of 2.
 func Ln2() *big.Float { return zero().Set(ln2()) }
 
-// machin returns π to the given number of bits: 16 atan(1/5) - 4 atan(1/239).
+// machin returns π to the given number of bits, by Machin's formula:
+//
+//	16 atan(1/5) - 4 atan(1/239)
 func machin(prec uint) *big.Float {
 	number := func(v int64) *big.Float { return new(big.Float).SetPrec(prec).SetInt64(v) }
 	atanInv := func(n int64) *big.Float {
@@ -87,8 +89,11 @@ func Log(x float64) *big.Float {
 	if frac < math.Sqrt2/2 {
 		frac, e = 2*frac, e-1
 	}
-	// The logarithm of frac is y + log(frac/exp(y)) for any y, and with y right to 50 bits the second part is
-	// 2 (frac - exp(y)) / (frac + exp(y)) to three times as many. No digits cancel near 1: e is 0 there.
+	// The logarithm of frac is y + log(frac/exp(y)) for any y. With y right to 50 bits, the second part is to three times as many
+	//
+	//	2 (frac - exp(y)) / (frac + exp(y))
+	//
+	// No digits cancel near 1: e is 0 there.
 	y := New(math.Log(frac))
 	ey := Exp(y)
 	d := zero().Quo(zero().Sub(New(frac), ey), zero().Add(New(frac), ey))
@@ -124,7 +129,9 @@ func Erf(x float64) *big.Float {
 	return erf(New(x))
 }
 
-// erf is Erf where that isn't 1: 2/sqrt(π) exp(-x²) Σ 2ⁿ x^(2n+1) / (1·3·…·(2n+1)), in which nothing cancels.
+// erf is Erf where that isn't 1. It sums a series in which nothing cancels:
+//
+//	2/sqrt(π) exp(-x²) Σ 2ⁿ x^(2n+1) / (1·3·…·(2n+1))
 func erf(b *big.Float) *big.Float {
 	square := zero().Mul(b, b)
 	term := zero().Set(b)
@@ -141,8 +148,9 @@ func erf(b *big.Float) *big.Float {
 // Pow returns x to the power y, for finite x > 0 and |y log x| below 2^20.
 func Pow(x, y float64) *big.Float { return Exp(zero().Mul(New(y), Log(x))) }
 
-// ULP returns |got - want| in units in the last place of a binary format with that many bits of significand and that exponent of its
-// smallest positive number: (53, -1074) for float64, (24, -149) for float32. The unit is the one of the binade that want lies in.
+// ULP returns |got - want| in units in the last place of a binary format. bits is its number of bits of the significand, and least
+// the exponent of its smallest positive number: (53, -1074) for float64, (24, -149) for float32. The unit is that of the binade of
+// want.
 func ULP(got float64, want *big.Float, bits, least int) float64 {
 	d := zero().Sub(New(got), want)
 	unit := max(want.MantExp(nil)-bits, least)

@@ -2,8 +2,8 @@ package exact
 
 import "math/big"
 
-// Fixed holds functions of numbers of more bits than a float64 has, by name. Their absolute errors are below 2^-280 times the largest of 1
-// and the result, for arguments up to 2^64 that have a result up to 2^64; below and above, exp is any number as small or as large.
+// Fixed holds functions of numbers of more bits than a float64 has, by name. Arguments and results may be up to 2^64. The absolute errors
+// are below 2^-280 times the larger of 1 and the result. For results outside, exp returns any number as small or as large.
 var Fixed = map[string]func(x *big.Float) *big.Float{
 	"exp":        exp64,
 	"exp2":       func(x *big.Float) *big.Float { return exp64(zero().Mul(x, ln2())) },
@@ -63,7 +63,7 @@ var Fixed = map[string]func(x *big.Float) *big.Float{
 	},
 }
 
-// exp64 is Exp of x, or of 200 or -200 if that is nearer to 0: beyond 2^288, or below 2^-288.
+// exp64 is Exp of x, or of 200 or -200 if that is nearer to 0. These exponentials are beyond 2^288 or below 2^-288.
 func exp64(x *big.Float) *big.Float {
 	if f, _ := x.Float64(); f > 200 || f < -200 {
 		return Exp(New(max(-200, min(f, 200))))

@@ -5,9 +5,12 @@ import (
 	"math/big"
 )
 
-// Gelu returns x Φ(x), Φ being the distribution of a standard normal variable, for |x| below 100.
+// Gelu returns x Φ(x), for |x| below 100. Φ is the distribution of a standard normal variable.
 func Gelu(x float64) *big.Float {
-	if x > -3 { // (1 + erf(x/√2)) / 2, by the series of Erf: Σ x^(2n+1) / (1·3·…·(2n+1))
+	if x > -3 {
+		// The factor of x is (1 + erf(x/√2)) / 2, by the series of Erf:
+		//
+		//	Σ x^(2n+1) / (1·3·…·(2n+1))
 		b := New(min(x, 40))
 		square := zero().Mul(b, b)
 		term, sum := zero().Set(b), zero().Set(b)
@@ -35,7 +38,9 @@ func density(x *big.Float) *big.Float {
 	return e.Quo(e, zero().Sqrt(zero().Mul(New(2), pi())))
 }
 
-// GeluTanh returns x (1 + tanh(√(2/π) (x + 0.044715 x³))) / 2, which is x / (1 + exp(-2√(2/π) (x + 0.044715 x³))).
+// GeluTanh returns x / (1 + exp(-2v)) with v = √(2/π) (x + 0.044715 x³). That equals
+//
+//	x (1 + tanh(√(2/π) (x + 0.044715 x³))) / 2
 func GeluTanh(x float64) *big.Float {
 	c := max(-1e3, min(x, 1e3))
 	b := New(c)

@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// halfPi is π/2 to the bits that the largest float64 needs.
+// halfPi is π/2, to the bits that the largest float64 needs.
 var halfPi = sync.OnceValue(func() *big.Float {
 	p := machin(1024 + Prec)
 	return p.SetMantExp(p, -1)
@@ -52,7 +52,7 @@ func Cos(x float64) *big.Float { _, c := sinCos(New(x)); return c }
 // Tan returns the tangent of x.
 func Tan(x float64) *big.Float { s, c := sinCos(New(x)); return s.Quo(s, c) }
 
-// atan returns the arc tangent of t: that of t/(1+√(1+t²)) is half of it.
+// atan returns the arc tangent of t. The arc tangent of t/(1+√(1+t²)) is half of it.
 func atan(t *big.Float) *big.Float {
 	const halvings = 6
 	for range halvings {

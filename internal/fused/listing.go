@@ -18,7 +18,7 @@ import (
 	"strings"
 )
 
-// A platform is one on which the compiler fuses.
+// A platform is a target on which the compiler fuses.
 type platform struct {
 	name string
 	env  []string
@@ -30,8 +30,8 @@ var platforms = []platform{
 	{"amd64 v3", []string{"GOARCH=amd64", "GOAMD64=v3"}},
 }
 
-// A finding is one fused instruction and the function in whose text its source line stands, which after inlining
-// needn't be the function it was compiled into.
+// A finding is one fused instruction, and the function whose text has its source line. After inlining that needn't be the
+// function it was compiled into.
 type finding struct {
 	pos string // file:line, the file relative to the module
 	op  string
@@ -65,9 +65,9 @@ func findModule(dir string) (*module, error) {
 	return &module{path: path, dir: root, files: make(map[string][]declaration)}, nil
 }
 
-// compile compiles packages for p and returns what it finds in the listing. `go list -export` compiles
-// without linking, and the build cache replays the listing of what it compiled before. A listing by -trimpath, which GOFLAGS may
-// hold, names no files of the module.
+// compile compiles packages for p and returns the findings in the listing. `go list -export` compiles without linking, and the
+// build cache replays the listings of earlier compilations. A listing with -trimpath, which GOFLAGS may hold, names no files of
+// the module.
 func (m *module) compile(p platform, packages []string) ([]finding, error) {
 	args := append([]string{"list", "-export", "-f", "{{.ImportPath}}", "-trimpath=false", "-gcflags=" + m.path + "/...=-S"}, packages...)
 	cmd := exec.Command("go", args...)
@@ -91,7 +91,7 @@ func (m *module) compile(p platform, packages []string) ([]finding, error) {
 	return m.read(listing)
 }
 
-// complaints returns the first lines of a listing that belong to no listing: what the go command had to say.
+// complaints returns the first lines of the output that belong to no listing: the messages of the go command.
 func complaints(f *os.File) []byte {
 	var out []byte
 	f.Seek(0, io.SeekStart)
@@ -171,7 +171,7 @@ func (m *module) rel(file string) string {
 	return filepath.ToSlash(file[len(m.dir)+1:])
 }
 
-// function names the top-level declaration that holds a line, as folder.name or folder.type.method.
+// function returns the name of the top-level declaration that holds a line, as folder.name or folder.type.method.
 func (m *module) function(file string, line int) (string, error) {
 	decls, ok := m.files[file]
 	if !ok {

@@ -3,11 +3,12 @@
 //	go run ./internal/fused [-all] [-v] [packages]
 //
 // On arm64, riscv64 and amd64 v3 the compiler may turn a*b + c into one instruction that rounds once, across statements
-// and inlined calls, and then a result depends on the platform. A conversion keeps the rounding: float32(a*b) + c. The
-// command compiles the packages (./... unless told), without their tests, for arm64, with -all for those three
-// platforms, reads the assembly listing and reports each fused instruction whose source line isn't in a function named
-// in allowed.txt. It ends with exit code 1 when it found one, and also when allowed.txt names a function that holds none, as it then only hides
-// things to come.
+// and inlined calls. Then a result depends on the platform. A conversion keeps the rounding: float32(a*b) + c.
+//
+// The command compiles the packages (./... unless told), without their tests, for arm64, with -all for those three
+// platforms. It reads the assembly listing and reports each fused instruction whose source line isn't in a function named
+// in allowed.txt. It ends with exit code 1 when it found one. It also does so when allowed.txt names a function that holds none, as that
+// would only hide later ones.
 package main
 
 import (
@@ -38,7 +39,7 @@ func main() {
 	}
 }
 
-// run checks the packages of the module that dir lies in and reports to w whether nothing is wrong.
+// run checks the packages of the module of dir, writes its findings to w, and reports whether there are none.
 func run(w io.Writer, dir string, on []platform, packages []string, allowed string, verbose bool) (bool, error) {
 	allow, err := parseAllowed(allowed)
 	if err != nil {

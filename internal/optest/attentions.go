@@ -5,7 +5,7 @@ import (
 	"github.com/ashlar-go/ashlar/op/all"
 )
 
-// key is an operator's name, with its domain if another operator has the name, too.
+// key is the name of an operator, with its domain if another operator has the same name.
 func key(o *op.Op) string {
 	if first, _ := all.Lookup(o.Name()); first != nil && first.Domain() != o.Domain() {
 		return o.Domain() + "." + o.Name()
@@ -13,7 +13,8 @@ func key(o *op.Op) string {
 	return o.Name()
 }
 
-// attentions has the calls of the operators of attention. Softmax of lines with special values is NaN mostly: they are calm.
+// attentions has the calls of the operators of attention. They are calm, as Softmax of lines with special values is NaN
+// mostly.
 func attentions(name string) []testCase {
 	two := attrs{"num_heads": int64(2)}
 	switch name {

@@ -16,16 +16,16 @@ type testCase struct {
 	attrs   attrs
 	opset   int // 0 means the operator's newest
 	outputs int
-	calm    bool // no special values: for sums over many elements, and values that must be possible
+	calm    bool // no special values: for sums over many elements, and for values that must have a result
 	only    func(d dtype.DType) bool
 }
 
-// An input is random elements of the type under test, unless it says otherwise.
+// An input is random elements of the type under test, unless its fields give others.
 type input struct {
 	shape   []int
 	dtype   dtype.DType // another type than the one under test
 	nonzero bool        // integers aren't 0
-	values  []int64     // these, as int64, and laid out as they are
+	values  []int64     // these values, as int64, and laid out as they are
 	absent  bool
 }
 
@@ -36,7 +36,7 @@ func bools(shape ...int) input            { return input{shape: shape, dtype: dt
 func ints(values ...int64) input          { return input{shape: []int{len(values)}, values: values} }
 func index(shape []int, v ...int64) input { return input{shape: shape, values: v} }
 
-// reasons lists the operators without cases, and why.
+// reasons gives, for operators without cases, the reason.
 var reasons = map[string]string{
 	"Constant":        "has no operands",
 	"MaxRoiPool":      "takes images' numbers as floats; op tests it beside a loop",
@@ -51,7 +51,7 @@ var reasons = map[string]string{
 	"LabelEncoder":    "its keys, which are attributes, have the type of its operand",
 }
 
-// shapes are those that operators of one operand are tried with.
+// shapes are the shapes of operands of operators of one operand.
 var shapes = [][]int{{}, {0}, {3, 0, 2}, {7}, {4, 6}, {2, 3, 4}, {1, 5, 1}, {2, 4, 2, 3}, {33, 40}}
 
 // pairs are the shapes of operators of two operands.
@@ -83,8 +83,8 @@ func ternary(condition bool) (cs []testCase) {
 	return cs
 }
 
-// reduction is the cases of an operator that reduces axes, given as an attribute
-// before opset since, else as an input.
+// reduction has the cases of an operator that reduces axes. The axes are an attribute before opset since, else an
+// input.
 func reduction(since int) (cs []testCase) {
 	for _, c := range []struct {
 		shape []int
@@ -373,7 +373,7 @@ func cases(name string) []testCase {
 	return moves(name)
 }
 
-// model is a case of a linear model or an ensemble of trees, of three targets or classes.
+// model is a case of a linear model or an ensemble of trees, with three targets or classes.
 func model(name string, features int, post string) testCase {
 	a := attrs{"post_transform": post, "targets": int64(3), "n_targets": int64(3), "intercepts": []float32{0.5, -1, 2}, "classlabels_ints": []int64{4, 9, 2}, "classlabels_int64s": []int64{4, 9, 2}}
 	coefficients := make([]float32, 3*features)
@@ -396,7 +396,8 @@ func model(name string, features int, post string) testCase {
 	return c
 }
 
-// vectors is a case of a support vector machine of three classes, or one target; without a kernel it has no vectors.
+// vectors is a case of a support vector machine with three classes, or one target. Without a kernel it has no
+// vectors.
 func vectors(name string, features int, kernel, post string) testCase {
 	list := func(n int, step float32) []float32 {
 		v := make([]float32, n)
@@ -427,7 +428,7 @@ func vectors(name string, features int, kernel, post string) testCase {
 	return c
 }
 
-// forest is a case of TreeEnsemble, of two trees and three targets.
+// forest is a case of TreeEnsemble, with two trees and three targets.
 func forest(features int) testCase {
 	return testCase{in: []input{data(4, features)}, attrs: attrs{"n_targets": int64(3), "tree_roots": []int64{0, 2}, "nodes_featureids": []int64{0, 3, 1}, "nodes_modes": tensor.FromSlice([]uint8{0, 6, 3}),
 		"nodes_splits": tensor.FromSlice([]float32{0.5, 0, 1}), "nodes_truenodeids": []int64{1, 0, 3}, "nodes_trueleafs": []int64{0, 1, 1}, "nodes_falsenodeids": []int64{2, 1, 4},
@@ -435,7 +436,7 @@ func forest(features int) testCase {
 		"membership_values": tensor.FromSlice([]float32{0, 1, 2, float32(math.NaN())})}}
 }
 
-// recurrent is the cases of LSTM, GRU and RNN: of both layouts, all directions and all activations.
+// recurrent has the cases of LSTM, GRU and RNN, in both layouts, all directions and all activations.
 func recurrent(name string) (cs []testCase) {
 	gates, acts := 1, 1
 	switch name {
@@ -463,7 +464,7 @@ func recurrent(name string) (cs []testCase) {
 	return cs
 }
 
-// large is a call with enough work to split, of operators that aren't pointwise.
+// large is a call with enough work to split, for operators that aren't pointwise.
 func large(name string) (c testCase, ok bool) {
 	switch name {
 	case "MatMul":

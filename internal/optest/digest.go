@@ -13,11 +13,10 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// Digest is a hash of what an operator returns for all of its cases: types, shapes
-// and bits. Each case runs on contiguous operands and on some that are laid out in
-// another way, and one with enough work to split also on 1, 2, 3 and 7 threads; where
-// those differ there is no digest but an error. results counts the runs. cell is told the name of each case and a hash of
-// its results; it may be nil.
+// Digest is a hash of the results of an operator for all of its cases: types, shapes and bits. Each case runs on
+// contiguous operands and on some in another layout. One case with enough work to split also runs on 1 to 3 threads and
+// on 7. If the results of a case differ, there is an error and no digest. results counts the runs. cell gets the name of
+// each case and a hash of its results; it may be nil.
 func Digest(o *op.Op, cell func(name string, sum [sha256.Size]byte)) (digest string, results int, err error) {
 	h := sha256.New()
 	add := func(r *run, threads ...int) error {
@@ -90,7 +89,7 @@ func largest(o *op.Op) (testCase, bool) {
 	return shaped(c, 331, 340), ok // 112540 elements: more than one thread's worth
 }
 
-// differ says in what outputs are not those of contiguous operands.
+// differ returns an error for outputs that differ from the outputs of contiguous operands.
 func differ(got, want []tensor.Any, gotBits, wantBits [][]byte) error {
 	if len(got) != len(want) {
 		return fmt.Errorf("%d outputs, want %d", len(got), len(want))

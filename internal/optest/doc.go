@@ -1,9 +1,8 @@
-// Package optest runs every operator on every element type: a result must be, bit
-// for bit, that of contiguous operands, whatever the layouts, the number of threads
-// and the instruction set, and nothing outside an operand's elements may be read
-// into it or written. Its tests check that on one machine; Digest is for comparing
-// machines.
+// Package optest runs every operator on every element type. A result must have the same
+// bits as that of contiguous operands, for all layouts, numbers of threads and
+// instruction sets. Nothing outside an operand's elements may be read into it or
+// written. Its tests check that on one machine. Digest compares machines.
 //
-// A new operator needs cases in cases.go or moves.go, or a reason there why it has
+// A new operator needs cases in cases.go or moves.go, or there a reason why it has
 // none.
 package optest

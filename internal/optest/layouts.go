@@ -33,8 +33,9 @@ var arrangements = []arrangement{
 
 func rowMajor(shape []int) layout.Layout { return strided(shape, true, 1, 0) }
 
-// strided lays axes out from the last, or from the first, to the slowest: step
-// elements apart, and after each axis gap more. A negative step runs backwards.
+// strided lays axes out from the last, or from the first, to the slowest. Elements are
+// step apart, and after each axis gap more of its steps are free. A negative step runs
+// backwards.
 func strided(shape []int, lastFirst bool, step, gap int) layout.Layout {
 	str := make([]int, len(shape))
 	run := step
@@ -53,8 +54,10 @@ func strided(shape []int, lastFirst bool, step, gap int) layout.Layout {
 	return l
 }
 
-// nested splits each axis at its smallest factor, and lets the first parts of all
-// axes run faster than all second parts: (4,4) becomes ((2,2),(2,2)):((2,8),(1,4)).
+// nested splits each axis at its smallest factor. The first parts of all axes run
+// faster than all second parts, so that (4,4) becomes
+//
+//	((2,2),(2,2)):((2,8),(1,4))
 func nested(shape []int) layout.Layout {
 	if len(shape) == 0 || len(shape) > 4 {
 		return rowMajor(shape)
@@ -110,16 +113,16 @@ func doubled(text string) string {
 	return ext + ":" + b.String()
 }
 
-// An arranged tensor sits in memory of its own, poison all around and between its
+// An arranged tensor is in memory of its own, with poison all around and between its
 // elements.
 type arranged struct {
 	tensor.Any
-	intact func() bool // whether the memory is what it was
+	intact func() bool // reports whether the memory is unchanged
 }
 
 const margin = 40
 
-// arrange copies a to memory arranged in a way.
+// arrange copies a to memory with an arrangement.
 func arrange(a tensor.Any, w arrangement) arranged {
 	t, buf := place(a.DType(), a.Shape(), w)
 	if err := tensor.Copy(t, a); err != nil {
@@ -129,7 +132,7 @@ func arrange(a tensor.Any, w arrangement) arranged {
 	return arranged{t, func() bool { return bytes.Equal(was, buf) }}
 }
 
-// place makes a tensor whose elements are poison, as all of buf around them is.
+// place makes a tensor in buf. Its elements and all of buf around them are poison.
 func place(d dtype.DType, shape []int, w arrangement) (t tensor.Any, buf []byte) {
 	lay, size := w.layout(shape), d.Size()
 	lo, hi := lay.Span()

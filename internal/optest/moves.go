@@ -2,7 +2,7 @@ package optest
 
 import "github.com/ashlar-go/ashlar/dtype"
 
-// moves has the calls of operators that don't look at elements.
+// moves has the calls of operators that don't use the values of elements.
 func moves(name string) []testCase {
 	switch name {
 	case "CenterCropPad":
@@ -106,5 +106,5 @@ func moves(name string) []testCase {
 	return nil
 }
 
-// real says which types have arithmetic and an order.
+// real reports whether a type has arithmetic and an order.
 func real(d dtype.DType) bool { return (d.IsInteger() || d.IsFloat()) && !d.IsStored() }

@@ -20,9 +20,9 @@ type run struct {
 	name  string
 	c     testCase
 	in    []tensor.Any
-	moved []int           // the operands that may be laid out in other ways
+	moved []int           // the operands that may have other layouts
 	unfit bool            // the result is an error about the numbers
-	ctx   context.Context // of its calls; nil is none
+	ctx   context.Context // of its calls; may be nil
 }
 
 func newRun(o *op.Op, i int, c testCase, d dtype.DType) *run {
@@ -71,7 +71,7 @@ func (r *run) call(in []tensor.Any) *op.Call {
 	return c
 }
 
-// result is the types, shapes and bits of the outputs.
+// result returns the types, shapes and bits of the outputs.
 func (r *run) result(in []tensor.Any) (out []tensor.Any, bits [][]byte, err error) {
 	out, err = r.op.Run(r.call(in))
 	if errors.Is(err, fixed.ErrOverflow) || errors.Is(err, fixed.ErrDomain) { // the error is the result
@@ -85,8 +85,8 @@ func (r *run) result(in []tensor.Any) (out []tensor.Any, bits [][]byte, err erro
 	return out, bits, err
 }
 
-// casesOf returns the cases of an operator; one that isn't known by name gets those
-// of operators of one, two or three operands, as many as it takes.
+// casesOf returns the cases of an operator. An operator without cases of its own gets
+// the cases of operators of one, two or three operands, by the number of its operands.
 func casesOf(o *op.Op) []testCase {
 	if cs := cases(key(o)); cs != nil || reasons[o.Name()] != "" {
 		return cs
@@ -105,9 +105,9 @@ func casesOf(o *op.Op) []testCase {
 	return nil
 }
 
-// pointwise are the operators whose outputs' elements depend each on one element
-// of each operand, in one place; and a case with operands of one shape and rank 1
-// or 2.
+// pointwise reports whether each element of an operator's outputs depends on one
+// element of each operand, at the same place. c is a case with operands of one shape,
+// of rank 1 or 2.
 func pointwise(o *op.Op) (c testCase, ok bool) {
 	cs := casesOf(o)
 	switch name := o.Name(); {

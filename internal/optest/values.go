@@ -15,7 +15,7 @@ import (
 )
 
 // The bits of floats at which operators differ: zeros, denormals, ones, extremes,
-// infinities, NaNs that are canonical, signed, with a payload and signalling.
+// infinities, and NaNs: canonical, signed, with a payload, and signalling.
 var (
 	bits8e4  = []uint8{0, 0x80, 1, 0x87, 0x38, 0xb8, 0x7e, 0xfe, 0x7f, 0xff, 0x30, 0x44}
 	bits8e5  = []uint8{0, 0x80, 1, 0x83, 0x3c, 0xbc, 0x7b, 0xfb, 0x7c, 0xfc, 0x7e, 0xfd, 0x42}
@@ -25,8 +25,8 @@ var (
 	bits64   = []uint64{0, 1 << 63, 1, 1<<63 | 1<<51, 0x3ff << 52, 0xbff << 52, 0x7fefffffffffffff, 0xffefffffffffffff, 0x7ff << 52, 0xfff << 52, 0x7ff8 << 48, 0xfff8000000012345, 0x7ff0000000000001, 0x400921fb54442d18}
 )
 
-// calm and wild are how often, of 256, an element is one of the special values or
-// has random bits. Sums of calm values stay finite.
+// calm and wild are the numbers of elements in 256 that are special values or have random
+// bits. Sums of calm values stay finite.
 const (
 	calm = 0
 	wild = 96
@@ -131,7 +131,7 @@ func fillInts[T num.Integer](rng *rand.Rand, dst []T, least, most T, special int
 	}
 }
 
-// fillFixed sets numbers of [-1/2, 1/2], so that sums and products have a result.
+// fillFixed sets numbers of [-1/2, 1/2], for which sums and products have a result.
 func fillFixed[T num.Fixed](rng *rand.Rand, dst []T) {
 	for i := range dst {
 		dst[i], _ = fixed.FromFloat64[T](float64(rng.IntN(1<<21)-1<<20) / (1 << 21))
@@ -152,10 +152,10 @@ func fillFloats[T, B any](rng *rand.Rand, dst []T, edges []B, special int, fromB
 	}
 }
 
-// poison fills memory that belongs to no operand: NaNs for floats, and for the
-// others bytes that are easy to recognise.
+// poison fills memory that belongs to no operand, with NaNs for floats, and with bytes that
+// are easy to recognise for other types.
 func poison(b []byte, d dtype.DType) {
-	word := []byte{0x7f} // of a narrow float a NaN, too
+	word := []byte{0x7f} // a NaN of a narrow float, too
 	switch d {
 	case dtype.Bool:
 		word = []byte{1, 0, 0}

@@ -1,7 +1,7 @@
 // Package published computes layouts by the published rules of NVIDIA's pycute and cutegen,
-// faults included, so that their answers can be compared with exact ones. Its code is its
-// own; the rules are those of NVIDIA/cutlass at 7107b055, python/pycute/layout.py and the
-// run-time C++ library cutegen.
+// faults included. So their answers can be compared with exact ones. The code is its own.
+// The rules are from NVIDIA/cutlass at 7107b055: python/pycute/layout.py and the run-time
+// C++ library cutegen.
 package published
 
 import (
@@ -13,13 +13,13 @@ import (
 	"github.com/ashlar-go/ashlar/layout"
 )
 
-// ErrRefused says that the rules refuse the input.
+// ErrRefused is the error of input that the rules refuse.
 var ErrRefused = errors.New("refused")
 
-// ErrMalformed says that the rules give something that is no layout: an extent below 1.
+// ErrMalformed is the error of a result of the rules that is no layout: an extent below 1.
 var ErrMalformed = errors.New("malformed: an extent below 1")
 
-// Rules are one project's.
+// Rules are the rules of one project.
 type Rules struct {
 	Name    string
 	cutegen bool
@@ -31,7 +31,7 @@ var (
 	CuteGen = Rules{"cutegen", true}
 )
 
-// ErrLimit says that sizes or strides are too large for this package.
+// ErrLimit is the error of sizes or strides that are too large for this package.
 var ErrLimit = errors.New("sizes or strides of 2^30 and more, or of 2^14 where an int has 32 bits")
 
 // A node is a shape with its strides: a leaf, or a list.
@@ -81,7 +81,7 @@ func (n node) size() int {
 	return size
 }
 
-// layout is the node as a layout.
+// layout returns the node as a layout.
 func (n node) layout() (layout.Layout, error) {
 	for _, l := range n.flat() {
 		if l.ext < 1 {
@@ -114,7 +114,7 @@ func unwrap(parts []node) node {
 	return list(parts...)
 }
 
-// coalesce merges neighbours; a single element is 1:0.
+// coalesce merges neighbours. A single element is 1:0.
 func coalesce(leaves []node) []node {
 	out := []node{leaf(1, 0)}
 	for _, l := range leaves {
@@ -132,7 +132,7 @@ func coalesce(leaves []node) []node {
 	return out
 }
 
-// tail is coalesce with an extent of 1 at the end kept: what goes on past the end.
+// tail is coalesce, but keeps an extent of 1 at the end. Its stride applies past the end.
 func tail(leaves []node) []node {
 	out := coalesce(leaves)
 	if n := len(leaves); n > 0 && leaves[n-1].ext == 1 {
@@ -224,7 +224,7 @@ func (r Rules) compose(a, b node) (node, error) {
 	return unwrap(out), nil
 }
 
-// complement fills what is between the leaves by falling stride; n is the reach wanted.
+// complement fills the gaps between the leaves, by falling stride. n is the size to reach.
 func (r Rules) complement(a node, n int) (node, error) {
 	leaves := slices.Clone(a.flat())
 	slices.SortStableFunc(leaves, func(x, y node) int {
@@ -260,10 +260,10 @@ func (r Rules) complement(a node, n int) (node, error) {
 	return unwrap(coalesce(out)), nil
 }
 
-// open asks for a complement that ends with an extent of 1 at its reach, as cutegen's does.
+// open asks for a complement with an extent of 1 at its end, as cutegen's.
 const open = math.MinInt
 
-// A placed leaf stands at a linear coordinate: the product of the extents before it.
+// A placed leaf has its linear coordinate: the product of the extents before it.
 type placed struct{ ext, str, at int }
 
 func places(leaves []node) (all []placed) {
@@ -275,7 +275,7 @@ func places(leaves []node) (all []placed) {
 	return all
 }
 
-// rightInverse takes the leaves by stride as long as they follow each other.
+// rightInverse takes the leaves by stride as long as each follows the one before.
 func (r Rules) rightInverse(a node) node {
 	leaves := a.flat()
 	if r.cutegen {
@@ -334,7 +334,7 @@ func (r Rules) leftInverse(a node) (node, error) {
 		reach *= l.str / reach
 		out = append(out, leaf(l.ext, l.at))
 	}
-	// The first extent stands with stride 0, each of the others with the place of its leaf.
+	// The first extent has stride 0. Each of the others has the place of its leaf as stride.
 	return unwrap(tail(out)), nil
 }
 
@@ -350,7 +350,7 @@ func (r Rules) divide(a, b node) (node, error) {
 	if err != nil {
 		return node{}, err
 	}
-	// The tiles are counted leaf by leaf of a, whatever its strides: the fault.
+	// The tiles are counted leaf by leaf of a, for any strides: that is the fault.
 	leaves := rest.flat()
 	last := &leaves[len(leaves)-1]
 	left := last.str

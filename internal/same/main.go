@@ -1,11 +1,11 @@
-// Command same prints one digest over every operator, for every element type it
-// has, on edge, large, strided, nested and permuted operands and on 1, 2, 3 and 7
-// threads. It must be equal on all processors and operating systems, at every
-// ASHLAR_CPU level and with every build tag: digests.txt has what it is, operator
-// by operator, and with -check the command fails where this machine differs.
+// Command same prints one digest over every operator, for every element type of the operator. It
+// runs on edge, large, strided, nested and permuted operands, on 1 to 3 threads and on 7. The digest
+// must be equal on all processors and operating systems, at every ASHLAR_CPU level and with every
+// build tag. digests.txt has the expected digest of each operator. With -check the command fails
+// where this machine differs.
 //
-// cells.txt has a short hash of each case, and the version of the rules (receipt.Rules)
-// at which it was taken. A case that changes needs another version; new cases don't.
+// cells.txt has a short hash of each case, and the version of the rules (receipt.Rules) when it was
+// taken. A case that changes needs another version; new cases don't.
 //
 //	go run ./internal/same [-check | -update] [-v]
 package main
@@ -34,8 +34,8 @@ import (
 //go:embed digests.txt
 var digests string
 
-// cells has the version of the rules, and a line for each operator and type: the number
-// of each case with four digits of the hash of its results.
+// cells has the version of the rules, and a line for each operator and type: the number of each case
+// with four digits of the hash of its results.
 //
 //go:embed cells.txt
 var cells string
@@ -75,7 +75,8 @@ func main() {
 	}
 }
 
-// run returns the lines of all operators, the lines of all cases, and how often an operator was run.
+// run returns the lines of all operators, the lines of all cases, and the number of runs of
+// operators.
 func run() (lines, cells string, results int, err error) {
 	var b, c strings.Builder
 	fmt.Fprintln(&c, "rules", receipt.Rules)
@@ -97,13 +98,13 @@ func run() (lines, cells string, results int, err error) {
 	return b.String(), c.String(), results, nil
 }
 
-// version is the version of the rules that a list of cells begins with.
+// version returns the version of the rules at the beginning of a list of cells.
 func version(cells string) (n int) {
 	fmt.Sscanf(cells, "rules %d\n", &n)
 	return n
 }
 
-// changed lists the cases of old that have another hash in new. Cases that only one has don't count.
+// changed lists the cases of old that have another hash in new. Cases of one list alone don't count.
 func changed(old, new string) (list []string) {
 	known := make(map[string]string)
 	each(new, func(cell, hash string) { known[cell] = hash })
@@ -115,7 +116,7 @@ func changed(old, new string) (list []string) {
 	return list
 }
 
-// each goes over the cases of a list of cells.
+// each calls f for the cases of a list of cells.
 func each(cells string, f func(cell, hash string)) {
 	for line := range strings.Lines(cells) {
 		words := strings.Fields(line)

@@ -27,7 +27,7 @@ const (
 	singleSteps = 32
 )
 
-// A strand is one operand of sums side by side: of sum i product l is at first + i·lane + l·step.
+// One operand of sums side by side. Product l of sum i is at first + i·lane + l·step.
 type strand[T num.Native] struct {
 	data              []T
 	first, lane, step int
@@ -103,7 +103,7 @@ func (e *Gemm[T]) long(g *Contraction, s chainer[T], entry, blocks int) {
 	cast.CanonFor[T]()(c)
 }
 
-// at returns the strand from a sum and a product on.
+// at moves an operand on by a number of sums and of products.
 func (x strand[T]) at(sum, product int) strand[T] {
 	x.first += sum*x.lane + product*x.step
 	return x
