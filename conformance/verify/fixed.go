@@ -16,7 +16,7 @@ import (
 	"github.com/ashlar-go/ashlar/num/fixed"
 )
 
-// A fixedFunction is a function of package num in fixed point, with the function that it is compared with.
+// A fixedFunction is a function of package fixed, with the function that it is compared with.
 type fixedFunction struct {
 	name    string
 	defined func(x float64) bool    // nil: everywhere

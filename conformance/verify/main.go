@@ -1,4 +1,4 @@
-// Verify checks the functions of package float, and of package num in fixed point, against oracles.
+// Verify checks the functions of packages float and fixed against oracles.
 //
 //	go run ./conformance/verify [-update] [-n N] [-cpu LEVEL] [NAME...]
 //
@@ -13,7 +13,7 @@
 // results are compared with package float's. With -fast besides it prints the largest error of the rows for the option op.Fast, which may be 2
 // units in the last place.
 //
-// With a fixed-point format the function is that of package num in the format: exp, log and so on, or all:
+// With a fixed-point format the function is that of package fixed in the format: exp, log and so on, or all:
 //
 //	go run ./conformance/verify [-update] [-sample] [-state FILE] [-n N] NAME FP8x23|FP16x16|FP32x32|FP64x64
 //

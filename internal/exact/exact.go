@@ -1,5 +1,5 @@
 // Package exact evaluates elementary functions with math/big, far beyond float64, for checks of the functions of packages float and
-// num. It is slow (5 to 50 µs a value) and plain on purpose.
+// fixed. It is slow (5 to 50 µs a value) and plain on purpose.
 package exact
 
 import (

@@ -107,7 +107,7 @@ func convertRow(dst exec.Run, to dtype.DType, src exec.Run, from dtype.DType, h 
 	}
 }
 
-// convertDirectly handles the pairs of types that rows of package num convert.
+// convertDirectly handles the pairs of types that rows of package conv convert.
 func convertDirectly(dst exec.Run, to dtype.DType, src exec.Run, from dtype.DType) bool {
 	src = src[:len(dst)]
 	switch {

@@ -11,8 +11,8 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/float"
 )
 
-// The functions of float64 have the bits of package num, which works one at a time: of numbers of all kinds, those near where a
-// function becomes another or a constant, and those that it is mostly asked for.
+// The functions of float64 have the bits of package float, which computes one element at a time. The numbers are of all kinds, near a
+// place where a function changes its formula or becomes constant, and in the usual range.
 func TestDoubleFunctions(t *testing.T) {
 	const n = 1 << 18
 	r := rand.New(rand.NewPCG(1, 2))
@@ -53,7 +53,7 @@ func TestDoubleFunctions(t *testing.T) {
 	})
 }
 
-// The rows of Pow have the bits of package num, of numbers of all kinds and of those where a row leaves the power to it.
+// The rows of Pow have the bits of package float, for numbers of all kinds and for those where a row leaves the power to it.
 func TestPow(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	special := []float64{0, math.Copysign(0, -1), 1, -1, 2, -2, 0.5, 1.5, 3, -3, 10, 1e-3, math.Inf(1), math.Inf(-1), math.NaN(), 0x1p-1074, 0x1p-1022, 0x1p-149,
