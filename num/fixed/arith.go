@@ -39,14 +39,14 @@ func addWord[T Number](name string, a T, b, shown Int128, mode Mode) (T, error) 
 	return finish[T](name, m, mode, formatOf[T](), 2, x, shown)
 }
 
-// Neg returns -x: an overflow for the least number alone.
+// Neg returns -x. Only the smallest number overflows.
 func Neg[T Number](x T, mode ...Mode) (T, error) {
 	m := wordOf(x).magnitude()
 	m.neg = !m.neg
 	return finish[T]("Neg", m, joinModes(mode), formatOf[T](), 1, wordOf(x), Int128{})
 }
 
-// Abs returns |x|: an overflow for the least number alone.
+// Abs returns |x|. Only the smallest number overflows.
 func Abs[T Number](x T, mode ...Mode) (T, error) {
 	m := wordOf(x).magnitude()
 	m.neg = false
@@ -162,7 +162,7 @@ func quotient(n, d *big.Int, mode Mode) *big.Int {
 	return q
 }
 
-// Rem returns a - b trunc(a/b), which is exact and has the sign of a, as Go's % of integers. For b = 0 it is an error.
+// Rem returns a - b trunc(a/b), exactly. It has the sign of a, as the result of Go's % for integers. For b = 0 it is an error.
 func Rem[T Number](a, b T) (T, error) {
 	f, x, y := formatOf[T](), wordOf(a), wordOf(b)
 	if y.isZero() {
@@ -198,7 +198,7 @@ func Sqrt[T Number](x T, mode ...Mode) (T, error) {
 			m = m.rounded(1, how)
 		}
 	} else {
-		// The root of w is right to 2^-125 of it, and that of w 2^64, below 2^96, to less than a unit.
+		// The relative error of limbSqrt is 2^-125. The root of w 2^frac is below 2^96, so its error is less than a unit.
 		a := u128{uint64(w.Hi), w.Lo}
 		root, s := limbSqrt(a)
 		r := root.shr(uint(s - 32))
@@ -218,8 +218,8 @@ func Sqrt[T Number](x T, mode ...Mode) (T, error) {
 	return finish[T]("Sqrt", m, how, f, 1, w, Int128{})
 }
 
-// sqrt128 returns the root of hi·2^64 + lo, rounded down: Newton's steps, each of which doubles the bits that are right, from 1 to 64, as in
-// Python's math.isqrt, which proves them.
+// sqrt128 returns the square root of hi·2^64 + lo, rounded down. Each of Newton's steps doubles the number of right bits, from 1 to 64. Python's
+// math.isqrt has the same steps, with a proof.
 func sqrt128(hi, lo uint64) uint64 {
 	if hi == 0 && lo == 0 {
 		return 0

@@ -1,6 +1,6 @@
 // Package fixed holds fixed-point numbers: [FP8x23], [FP16x16], [FP32x32] and [FP64x64] are integers in units of a power of two.
 //
-// Their arithmetic and functions work for all four formats and need integers alone, so that there is nothing for machines to differ in:
+// Their arithmetic and functions work for all four formats. They need integers alone, so every machine computes the same results:
 //
 //	y, err := fixed.Exp(x)                // any format
 //	p, err := fixed.Mul(a, b, fixed.Saturate)
@@ -11,5 +11,5 @@
 //
 // Tensors hold these numbers: package num counts them among its constraints, and package op calls these functions.
 //
-// Functions of rows write len(dst) elements and read as many of each other row: a shorter row panics with a runtime error.
+// Functions of rows work on len(x) elements. If another row is shorter, they panic with a runtime error.
 package fixed

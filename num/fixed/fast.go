@@ -2,9 +2,9 @@ package fixed
 
 import "math/bits"
 
-// The fast functions compute in 64 bits, which is 32 more than the result has: y is the value times 2^(frac+31), to the bound e that comes
-// with it. Qn is an integer that stands for itself times 2^-n. Each product drops less than a unit of its Q, each table entry is right to half of
-// one, and a bound is their sum, doubled at least.
+// The fast functions compute in 64 bits, 32 more than the result has. They return y, the value times 2^(frac+31), and e, a bound of its error. Qn
+// is an integer in units of 2^-n. Each product drops less than a unit of its Q, and each table entry is right to half a unit. A bound is at least
+// twice the sum of these errors.
 
 // mulHigh returns a b 2^-64.
 func mulHigh(a, b uint64) uint64 {
@@ -25,7 +25,7 @@ func absInt64(w int64) uint64 {
 	return uint64(w)
 }
 
-// exp2Parts returns 2^t as m 2^n, m in Q63 between 1 and 2, for t in Q56: to a relative error of 2^-58.
+// exp2Parts returns 2^t, t in Q56, as m 2^n to a relative error of 2^-58. m is in Q63, between 1 and 2.
 func exp2Parts(t int64) (m uint64, n int) {
 	v := mulHigh(uint64(t)<<14>>6, ln2Q64) // the lower 50 bits of t, in Q64: below ln2/64
 	// e^v - 1; the next term is 2^-58.
@@ -41,7 +41,7 @@ func exp2Parts(t int64) (m uint64, n int) {
 // expParts64 returns e^x as m 2^n, for x in Q58: to a relative error of 2^-54.
 func expParts64(x int64) (m uint64, n int) { return exp2Parts(mulHighSigned(x, log2eQ62)) }
 
-// scaled returns m 2^n as a result of fast, m in Q63 between 1 and 2.
+// scaled returns m 2^n as a result of fast. m is in Q63, between 1 and 2.
 func scaled(m uint64, n int, frac uint) (y, e int64) {
 	if n > 31-int(frac) {
 		return beyond, 0
@@ -71,7 +71,7 @@ func fastExp2(w int64, frac uint) (y, e int64) {
 	return scaled(m, n, frac)
 }
 
-// logParts returns the logarithm of u 2^-frac, u > 0, as log(m) in Q61 and n ln2 with n to be multiplied: to 2^-58.
+// logParts returns the logarithm of u 2^-frac, u > 0, as l + n ln2 with l in Q61, to 2^-58.
 func logParts(u uint64, frac uint) (l int64, n int64) {
 	z := uint(bits.LeadingZeros64(u))
 	m := u << z // Q63, between 1 and 2
@@ -79,7 +79,7 @@ func logParts(u uint64, frac uint) (l int64, n int64) {
 	c := (2*j + 129) << 56
 	d := int64(m - c)
 	abs := absInt64(d) // at most 2^56
-	// s = (m-c)/(m+c) is at most 2^-8; log(m/c) is 2 atanh(s) = 2s(1 + s²/3 + s⁴/5 + s⁶/7).
+	// s = (m-c)/(m+c) is at most 2^-8. log(m/c) is 2 atanh(s), here the terms of its series up to 2s⁷/7.
 	s, _ := bits.Div64(abs>>3, abs<<61, m>>1+c>>1) // Q62
 	square := mulHigh(s<<8, s<<8) >> 12            // Q64
 	p := inverseQ64[5] + mulHigh(square, inverseQ64[7])

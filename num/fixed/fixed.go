@@ -6,22 +6,22 @@ import (
 )
 
 // The fixed-point numbers are integers of 32, 64 or 128 bits, two's complement, counted in units of a power of two. There is one zero, and no
-// infinity or NaN: what has no result is an error. The names and the split of the bits are Orion's (gizatechxyz/orion), whose words have a
-// separate sign; here the sign takes the top bit, so that FP8x23 and FP16x16 end at 256 and 32768.
+// infinity or NaN: a function without a result returns an error. The names and the split of the bits are Orion's (gizatechxyz/orion). Orion's words
+// have a separate sign; here the sign takes the top bit, so that FP8x23 and FP16x16 end at 256 and 32768.
 
-// FP8x23 is a number of 32 bits in units of 2^-23: from -256 to 256 - 2^-23.
+// FP8x23 is a number of 32 bits in units of 2^-23: at least -256 and less than 256.
 type FP8x23 struct{ bits int32 }
 
-// FP16x16 is a number of 32 bits in units of 2^-16: from -32768 to 32768 - 2^-16.
+// FP16x16 is a number of 32 bits in units of 2^-16: at least -32768 and less than 32768.
 type FP16x16 struct{ bits int32 }
 
-// FP32x32 is a number of 64 bits in units of 2^-32: from -2^31 to 2^31 - 2^-32.
+// FP32x32 is a number of 64 bits in units of 2^-32: at least -2^31 and less than 2^31.
 type FP32x32 struct{ bits int64 }
 
-// FP64x64 is a number of 128 bits in units of 2^-64: from -2^63 to 2^63 - 2^-64.
+// FP64x64 is a number of 128 bits in units of 2^-64: at least -2^63 and less than 2^63.
 type FP64x64 struct{ bits Int128 }
 
-// Number is the fixed-point numbers.
+// Number is the constraint of the fixed-point numbers.
 type Number interface {
 	FP8x23 | FP16x16 | FP32x32 | FP64x64
 }
@@ -62,16 +62,16 @@ func (x FP32x32) String() string { return Format(x, -1) }
 // String returns the decimal with the fewest digits after the point that [Parse] turns back into x.
 func (x FP64x64) String() string { return Format(x, -1) }
 
-// A Mode says how a result is made that lies between two numbers or beyond them all. Functions take any number of modes; none means the
-// nearest number, of two the one with an even last bit, and an error for what is beyond.
+// A Mode sets how a result is rounded, or the value of a result beyond the format. Functions take any number of modes. Without one they round to
+// nearest, ties to even, and return an error for a result beyond the format.
 type Mode uint8
 
 const (
-	// TowardZero drops what is below a unit.
+	// TowardZero rounds toward zero.
 	TowardZero Mode = 1 << iota
-	// Saturate gives the last number in place of one beyond it. It doesn't give a logarithm of 0 a value: that stays an error.
+	// Saturate gives the format's largest or smallest number in place of a result beyond it. The logarithm of 0 stays an error.
 	Saturate
-	// Wrap gives the low bits of the rounded integer, and takes precedence over Saturate. It is for arithmetic and conversions; in the others,
+	// Wrap gives the low bits of the rounded integer, and takes precedence over Saturate. It is for arithmetic and conversions; in other functions,
 	// and for infinities, an overflow stays an error.
 	Wrap
 )
@@ -83,25 +83,25 @@ func joinModes(modes []Mode) (m Mode) {
 	return m
 }
 
-// What a [Error] wraps.
+// The errors that an [Error] wraps.
 var (
 	// ErrOverflow: the result is beyond the numbers of the format.
 	ErrOverflow = errors.New("overflow")
-	// ErrDomain: the function has no value there.
+	// ErrDomain: the function has no value for the arguments.
 	ErrDomain = errors.New("no value")
-	// ErrSyntax: the text is no decimal number.
+	// ErrSyntax: the text isn't a decimal number.
 	ErrSyntax = errors.New("syntax")
 )
 
-// A Error says which function of which fixed-point numbers has no result.
+// An Error reports that a function has no result for its arguments.
 type Error struct {
 	Func   string // the function's name
 	Format string // the format of the result
-	Index  int    // in functions of rows, which number of it
+	Index  int    // in functions of rows, the index of the number
 	Err    error  // one of the errors above
 
-	reason string  // what the function wants
-	text   string  // the argument, if it isn't
+	reason string  // why there is no result
+	text   string  // the argument as text, if args has none
 	of     *format // the format of args
 	args   [2]Int128
 	n      int
@@ -158,7 +158,7 @@ func formatOf[T Number]() *format {
 	return &formats[3]
 }
 
-// wordOf returns the integer that x is, in units.
+// wordOf returns x in units of its format.
 func wordOf[T Number](x T) Int128 {
 	switch x := any(x).(type) {
 	case FP8x23:
@@ -173,7 +173,7 @@ func wordOf[T Number](x T) Int128 {
 	panic("unreachable")
 }
 
-// fromWord takes the low bits of w.
+// fromWord returns the number whose word is the low bits of w.
 func fromWord[T Number](w Int128) (x T) {
 	switch x := any(&x).(type) {
 	case *FP8x23:
@@ -188,7 +188,7 @@ func fromWord[T Number](w Int128) (x T) {
 	return x
 }
 
-// last returns the last number of a sign.
+// last returns the number of that sign with the largest absolute value.
 func (f *format) last(neg bool) Int128 {
 	least := Int128{Hi: -1 << 63}
 	if f.width < 128 {
@@ -200,10 +200,10 @@ func (f *format) last(neg bool) Int128 {
 	return Int128{^least.Hi, ^least.Lo}
 }
 
-// one returns the integer that 1 is.
+// one returns 1 in units.
 func (f *format) one() Int128 { return int128(1).shl(f.frac) }
 
-// A magnitude is an integer by sign and absolute value, of which over says that there is more above 128 bits.
+// A magnitude is an integer by sign and absolute value. over says that the absolute value has more than 128 bits.
 type magnitude struct {
 	hi, lo    uint64
 	neg, over bool
@@ -224,7 +224,7 @@ func (f *format) fits(m magnitude) bool {
 	return m.hi < hi || m.hi == hi && m.lo < lo
 }
 
-// finish makes a result of m in the type T, or the error of the function name of the first n of x and y, numbers of the format of.
+// finish returns m as a T, or the overflow of the function called name. The error shows the first n of x and y, numbers of the format of.
 func finish[T Number](name string, m magnitude, mode Mode, of *format, n int, x, y Int128) (T, error) {
 	f := formatOf[T]()
 	switch {
@@ -241,12 +241,12 @@ func finish[T Number](name string, m magnitude, mode Mode, of *format, n int, x,
 	return zero, &Error{Func: name, Format: f.name, Err: ErrOverflow, of: of, args: [2]Int128{x, y}, n: n}
 }
 
-// noValue is the error of a function without a value for the first n of x and y.
+// noValue returns the error of a function that has no value for the first n of x and y.
 func noValue(name, reason string, f *format, n int, x, y Int128) error {
 	return &Error{Func: name, Format: f.name, Err: ErrDomain, reason: reason, of: f, args: [2]Int128{x, y}, n: n}
 }
 
-// rounded returns m + 1 if the part that m lacks asks for it: cmp is its order relative to a half, any whether it isn't 0.
+// rounded returns m + 1 if the part below m's unit rounds up: cmp is the order of that part relative to a half.
 func (m magnitude) rounded(cmp int, mode Mode) magnitude {
 	if mode&TowardZero == 0 && (cmp > 0 || cmp == 0 && m.lo&1 == 1) {
 		var c uint64

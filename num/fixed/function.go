@@ -5,25 +5,25 @@ import (
 	"math/bits"
 )
 
-// A function is a function of one fixed-point number, in integers alone. Each is defined by the true value, rounded, so there are
-// only two questions: how near is an approximation certain to be, and does everything that near round to the same number. fast answers for
-// formats of 32 bits, limbs for the wider ones. Where it doesn't settle the rounding, wide computes more and more bits until that does. It
-// ends, because the values that lie between two numbers exactly, or on one, come from exact; no others are rational (Lindemann and
-// Weierstrass for all but powers of 2, logarithms to 2 and 10, where it is plain, and the error function, for which Siegel and Shidlovskii say so).
+// A function is a function of one fixed-point number, computed in integers alone. Its result is the true value, rounded. An approximation settles
+// the rounding if all values within its error round to the same number. fast approximates for formats of 32 bits, limbs for the wider ones. Where
+// they don't settle the rounding, wide computes more and more bits until it is settled. That ends: exact returns all rational values, so no other
+// value is a number or the middle of two. The proof is by Lindemann and Weierstrass, plain for powers of 2 and logarithms to base 2 and 10, and by
+// Siegel and Shidlovskii for the error function.
 type function struct {
 	name    string
 	wants   string                                      // of x, in the error
 	defined func(w Int128, f *format) bool              // nil: everywhere
-	exact   func(w Int128, f *format) (magnitude, bool) // rational values, and those too far from any doubt to compute
-	fast    func(w int64, frac uint) (y, e int64)       // the value times 2^(frac+31), and a bound of its error; anything from 2^62+e on for what is 2^62 or more
+	exact   func(w Int128, f *format) (magnitude, bool) // rational values, and values whose rounding needs no computation
+	fast    func(w int64, frac uint) (y, e int64)       // the value times 2^(frac+31), and a bound of its error; for overflows any y of 2^62+e or more
 	limbs   func(w Int128, frac uint) approximation     // nil: none
-	wide    func(x *big.Int, frac, p uint) *big.Int     // the value of x 2^-frac times 2^p, to wideError
+	wide    func(x *big.Int, frac, p uint) *big.Int     // the value at x 2^-frac times 2^p, to wideError
 }
 
-// beyond is a result of fast for what is above all numbers of 32 bits, whatever it is.
+// beyond is the y of fast for values above all numbers of 32 bits.
 const beyond = 1<<62 + 1<<40
 
-// overflows is a result of exact above all numbers.
+// overflows is the result of exact for values above all numbers.
 var overflows = magnitude{over: true}
 
 func call[T Number](fn *function, x T, modes []Mode) (T, error) {
@@ -60,7 +60,7 @@ func settleFast(y, e int64, mode Mode) (magnitude, bool) {
 	return magnitude{lo: uint64(a), neg: neg && a != 0}, a == b
 }
 
-// settleWide rounds the value that wide gives to p bits, for p large enough.
+// settleWide rounds the value that wide gives, with p as large as the rounding needs.
 func settleWide(f *format, mode Mode, wide func(p uint) *big.Int) magnitude {
 	for extra := uint(64); ; extra *= 2 {
 		v := wide(f.frac + extra)

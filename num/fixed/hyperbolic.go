@@ -5,7 +5,7 @@ import (
 	"math/bits"
 )
 
-// fastExps returns e^|x| and e^-|x|, times half of what a result of fast is.
+// fastExps returns e^|x| and e^-|x|, times 2^(frac+30): half the scale of fast.
 func fastExps(w int64, frac uint) (up, down, e int64) {
 	if absInt64(w) >= 32<<frac {
 		return beyond, 0, 1 << 9
@@ -20,7 +20,7 @@ func fastExps(w int64, frac uint) (up, down, e int64) {
 	return up, int64(m >> min(uint(33-int(frac)-n), 63)), 1 << 9
 }
 
-// wideExps returns e^|x| and e^-|x|, |x| being 64 at most.
+// wideExps returns e^|x| and e^-|x|. It takes an |x| above 64 as 64.
 func wideExps(x *big.Int, frac, q uint) (up, down *big.Int) {
 	x = new(big.Int).Abs(clamped(x, frac, 64))
 	x.Lsh(x, q-frac)
@@ -56,7 +56,7 @@ var coshFunc = function{name: "Cosh", limbs: limbsCosh, exact: oneAt0, fast: fun
 	return up.Rsh(up, wideGuard+1)
 }}
 
-// decay returns e^-|x| in Q62, to 2^-54, and 0 from 32 on, where it is below 2^-46.
+// decay returns e^-|x| in Q62, to 2^-54. From |x| = 32 on it returns 0; the value is below 2^-46 there.
 func decay(abs uint64, frac uint) uint64 {
 	if abs >= 32<<frac {
 		return 0
@@ -201,13 +201,18 @@ func Erf[T Number](x T, mode ...Mode) (T, error) { return call(&erfFunc, x, mode
 
 var erfFunc = function{name: "Erf", limbs: limbsErf, exact: zeroAt0, fast: fastErf, wide: func(x *big.Int, frac, p uint) *big.Int {
 	q := p + wideGuard
-	a := new(big.Int).Abs(clamped(x, frac, 12)) // 1 - erf(12) is 2^-210, and any of FP64x64 rounds like it
+	a := new(big.Int).Abs(clamped(x, frac, 12)) // 1 - erf(12) is 2^-210: larger numbers of FP64x64 round like 12
 	v := wideErf(a.Lsh(a, q-frac), q)
 	return signed(v.Rsh(v, wideGuard), x.Sign() < 0)
 }}
 
-// fastErf takes the Taylor series at the nearest c = j/16, |h| <= 1/32: erf(c) + h Σ p[n]/(n+1), p[n] = 2/√π e^(-c²) (-h)ⁿ H[n](c)/n! with the
-// Hermite polynomials H. By |H[n](c)| < 1.09 e^(c²/2) 2^(n/2) √n! the terms from n = 10 on are below 2^-60.
+// fastErf computes the Taylor series at the nearest c = j/16, with the Hermite polynomials H:
+//
+//	erf(c+h) = erf(c) + h Σ p[n]/(n+1)
+//	p[n] = 2/√π e^(-c²) (-h)ⁿ H[n](c)/n!
+//	|H[n](c)| < 1.09 e^(c²/2) 2^(n/2) √n!
+//
+// |h| is at most 1/32, so the terms from n = 10 on are below 2^-60.
 func fastErf(w int64, frac uint) (y, e int64) {
 	abs := absInt64(w)
 	if 4*abs >= 17<<frac { // 1 - erf(4.25) is 2^-28.9

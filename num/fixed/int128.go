@@ -11,7 +11,7 @@ type Int128 struct {
 	Lo uint64
 }
 
-// Int128FromBig returns b, and whether it has at most 128 bits; otherwise its low ones.
+// Int128FromBig returns b and true if b has at most 128 bits, and otherwise its low bits and false.
 func Int128FromBig(b *big.Int) (Int128, bool) {
 	var words [16]byte
 	low := new(big.Int).And(b, allOnes)
@@ -48,7 +48,7 @@ func (x Int128) neg() Int128 {
 
 func (x Int128) isZero() bool { return x == Int128{} }
 
-// plus wraps.
+// plus returns x + y modulo 2^128.
 func (x Int128) plus(y Int128) Int128 {
 	lo, c := bits.Add64(x.Lo, y.Lo, 0)
 	return Int128{x.Hi + y.Hi + int64(c), lo}
@@ -101,7 +101,7 @@ func (m magnitude) shiftRight(n uint, mode Mode) magnitude {
 		return m
 	}
 	hi, lo := m.hi, m.lo
-	var rest [2]uint64 // what is shifted out, as a fraction: high part, low part
+	var rest [2]uint64 // the bits shifted out, as a fraction: high part, low part
 	switch {
 	case n < 64:
 		rest[0] = lo << (64 - n)

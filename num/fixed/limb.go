@@ -6,9 +6,9 @@ import (
 	"sync"
 )
 
-// The limb functions are what the fast functions are, for the wide formats: they compute in 128 bits, by two words, and settle nearly all results
-// without math/big. Qn is an integer that stands for itself times 2^-n. A bound counts what each product, quotient and shift drops, less than a unit
-// of its Q, and half a unit for each constant, and is their sum, doubled at least. The constants come from the wide functions at first use.
+// The limb functions are the fast functions of the wide formats: they compute in 128 bits, in two words, and settle nearly all results without
+// math/big. Qn is an integer in units of 2^-n. Each product, quotient and shift drops less than a unit of its Q, and each constant is right to half
+// a unit. A bound is at least twice the sum of these errors. The constants come from the wide functions at first use.
 
 // u128 is an integer of 128 bits without a sign.
 type u128 struct{ hi, lo uint64 }
@@ -60,14 +60,14 @@ func (a u128) mulHigh(b u128) u128 {
 	return u128{hi + c, lo}
 }
 
-// quo returns a 2^128 / b, for a < b and b from 2^127 on: two steps of long division.
+// quo returns a 2^128 / b for a < b, by two steps of long division. b is at least 2^127.
 func (a u128) quo(b u128) u128 {
 	hi, r := quoLimb(a, 0, b)
 	lo, _ := quoLimb(r, 0, b)
 	return u128{hi, lo}
 }
 
-// quoLimb returns quotient and rest of a 2^64 + low by b, for a < b and b from 2^127 on.
+// quoLimb returns quotient and remainder of a 2^64 + low by b, for a < b. b is at least 2^127.
 func quoLimb(a u128, low uint64, b u128) (q uint64, rest u128) {
 	r, c := uint64(0), uint64(0)
 	if a.hi == b.hi {
@@ -115,13 +115,13 @@ func limbsOf(v *big.Int, drop uint) u128 {
 	return u128{m.hi, m.lo}
 }
 
-// An approximation is a result of a limb function, m 2^-n units, to the error of e 2^-n. With n = 0 there is none.
+// An approximation is a result of a limb function: m 2^-n units, with an error of at most e 2^-n. With n = 0 there is no result.
 type approximation struct {
 	m    u128
 	n    int
 	e    uint64
 	neg  bool
-	over bool // it is beyond the format
+	over bool // the value is beyond the format
 }
 
 // settle rounds an approximation and reports whether all numbers within its error round to the same.
@@ -129,7 +129,7 @@ func (a approximation) settle(mode Mode) (magnitude, bool) {
 	if a.over {
 		return magnitude{over: true, neg: a.neg}, true
 	}
-	if a.m.hi>>62 != 0 { // so that there is room for a half and the error
+	if a.m.hi>>62 != 0 { // leave room for a half and the error
 		a.m, a.n, a.e = a.m.shr(2), a.n-2, a.e>>2+1
 	}
 	if a.n > 126 {
@@ -154,7 +154,7 @@ func signedApproximation(x Int128, n int, e uint64) approximation {
 	return approximation{m: m, n: n, e: e, neg: neg}
 }
 
-// limbTables is what exponentials and logarithms are made of.
+// limbTables holds the constants of exponentials and logarithms.
 type limbTables struct {
 	ln2Over64  [3]uint64 // Q192, the high limb first
 	exp2       [64]u128  // Q127: 2^(j/64)

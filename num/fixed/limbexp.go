@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// limbExp returns e^x as m 2^n, m in Q127 between 1 and 2, for x in Q120 below 64 in absolute value: to a relative error of 2^-124.
+// limbExp returns e^x as m 2^n, to a relative error of 2^-124. x is in Q120, with |x| below 64; m is in Q127, between 1 and 2.
 func limbExp(x Int128) (m u128, n int) {
 	t := limbConstants()
 	// x is k ln2/64 + r. The quotient is right to 2^-40, so that k is too small or too large by one at most.
@@ -19,7 +19,7 @@ func limbExp(x Int128) (m u128, n int) {
 	lo, carry := bits.Add64(l1, h0, 0)
 	hi, carry := bits.Add64(l2, h1, carry)
 	top := h2 + carry
-	r := u128{uint64(x.Hi)<<8 | x.Lo>>56, x.Lo << 8} // Q128; above it the sign and what is at most 64
+	r := u128{uint64(x.Hi)<<8 | x.Lo>>56, x.Lo << 8} // the fraction of x in Q128; above holds the sign and the integer part
 	above := uint64(x.Hi >> 56)
 	if k < 0 {
 		r.lo, carry = bits.Add64(r.lo, lo, 0)
@@ -37,7 +37,7 @@ func limbExp(x Int128) (m u128, n int) {
 		k++
 		r = r.sub(c)
 	}
-	// e^r - 1, r below 2^-6.5. The term after the last is 2^-138, and 2^-64 of r^10 is 2^-129.
+	// e^r - 1, r below 2^-6.5. The first term left out is 2^-138. The terms from r^10 on have 64 bits: an error of 2^-129.
 	f := &inverseFactorialQ64
 	h := f[13] + mulHigh(r.hi, f[14])
 	h = f[12] + mulHigh(r.hi, h)
@@ -54,12 +54,14 @@ func limbExp(x Int128) (m u128, n int) {
 	return m, int(k >> 6)
 }
 
-// limbScaled is m 2^n, m in Q127, to e units of that, as a result. The wide formats have frac bits before the point, too, with the sign.
+// limbScaled returns m 2^n as an approximation, m in Q127 with an error of e units. The wide formats have frac bits before the point too, with the
+// sign.
 func limbScaled(m u128, n int, frac uint, e uint64, neg bool) approximation {
 	return approximation{m: m, n: 127 - int(frac) - n, e: e, neg: neg, over: n >= int(frac)}
 }
 
-// limbDecay returns e^-d in Q127 and its error in units of that, for a number d from 0 on: 2^35 is that of 0 from 64 on, e^-64 being 2^-92.
+// limbDecay returns e^-d in Q127 and a bound of its error in units of 2^-127, for d >= 0. From d = 64 on, v is one unit; e^-64 is 2^-92, or 2^35
+// units.
 func limbDecay(d u128, frac uint) (v u128, e uint64) {
 	if !d.less(u128{0, 64}.shl(frac)) {
 		return u128{0, 1}, 1 << 35
@@ -77,7 +79,7 @@ func limbArgument(w Int128, frac uint) (abs u128, neg, ok bool) {
 	return abs, neg, abs.less(u128{0, 64}.shl(frac))
 }
 
-// limbLogParts returns the logarithm of u 2^-frac, u > 0, as log(m) in Q120 and n ln2 with n to be multiplied: to 4 units.
+// limbLogParts returns the logarithm of u 2^-frac, u > 0, as l + n ln2 with l in Q120, to 4 units.
 func limbLogParts(u u128, frac int) (l Int128, n int) {
 	t := limbConstants()
 	z := u.leadingZeros()
@@ -88,7 +90,7 @@ func limbLogParts(u u128, frac int) (l Int128, n int) {
 	if neg {
 		d = c.sub(m)
 	}
-	// s = (m-c)/(m+c) is at most 2^-8; log(m/c) is 2 atanh(s) = 2s(1 + s²/3 + s⁴/5 + …), of which the term after the last is 2^-139.
+	// s = (m-c)/(m+c) is at most 2^-8. log(m/c) is 2 atanh(s). The first term left out of its series is 2^-139.
 	y := d.quo(m.shr(1).add(c.shr(1))) // Q128: 2s
 	s := y.mulHigh(y).shr(2)
 	h := t.inverse[13].hi + mulHigh(s.hi, t.inverse[15].hi) // 2^-64 of s⁸ is 2^-128
@@ -101,7 +103,7 @@ func limbLogParts(u u128, frac int) (l Int128, n int) {
 	return t.log[j].shr(8).int128(false).plus(y.shr(8).int128(neg)), 127 - int(z) - frac
 }
 
-// limbLog returns the logarithm of u 2^-frac in Q120: to 4 units and |n|/2, n being that of limbLogParts and at most 128.
+// limbLog returns the logarithm of u 2^-frac in Q120: to 4 + |n|/2 units. n is that of limbLogParts, at most 128.
 func limbLog(u u128, frac int) Int128 {
 	l, n := limbLogParts(u, frac)
 	abs := absInt64(int64(n))
@@ -110,7 +112,7 @@ func limbLog(u u128, frac int) Int128 {
 	return l.plus(u128{hi + uint64(c.Hi)*abs, lo}.int128(n < 0))
 }
 
-// logError is a bound of limbLog, in units of Q120, with room for what the functions made of it add.
+// logError bounds the error of limbLog, and of functions that call it, in units of Q120.
 const logError = 1 << 8
 
 func limbsExp(w Int128, frac uint) approximation {
@@ -259,7 +261,7 @@ func limbsAcosh(w Int128, frac uint) approximation {
 	return signedApproximation(limbLog(sum, s), 120-int(frac), logError)
 }
 
-// limbPow returns (x 2^-frac)^(y 2^-frac), x above 0, if |y| is below 2^32.
+// limbPow returns (x 2^-frac)^(y 2^-frac) for x above 0. If the exponent is 2^32 or more in absolute value, it returns no result.
 func limbPow(x u128, y Int128, frac uint) approximation {
 	log, negLog := abs128(limbLog(x, int(frac)))
 	v, negY := abs128(y)
@@ -273,13 +275,13 @@ func limbPow(x u128, y Int128, frac uint) approximation {
 		return approximation{n: 64, e: 1 << 37, over: !neg}
 	}
 	m, n := limbExp(t.int128(neg))
-	// The logarithm's error times |y|, and a unit, in Q120, are as much of the result, which has 128 bits.
+	// The logarithm's error times |y|, and a unit, in Q120, are the relative error of the result, which has 128 bits.
 	return limbScaled(m, n, frac, (v.shr(frac).lo+2)*logError<<8, false)
 }
 
-// erfTables is what the error function is made of.
+// erfTables holds the constants of the error function.
 type erfTables struct {
-	erf           [109]Int128 // Q126: that of j/16
+	erf           [109]Int128 // Q126: the error function of j/16
 	twoOverRootPi u128        // Q127
 }
 
@@ -302,8 +304,8 @@ func limbsErf(w Int128, frac uint) approximation {
 	t := erfConstants()
 	j := int64(abs.shr(frac-5).lo+1) >> 1 // x is j/16 + h, and h up to 1/32
 	h := abs.int128(false).plus(int128(-j).shl(frac - 4)).shl(126 - frac)
-	// erf(c+h) is erf(c) + h Σ p[n]/(n+1), p[n] being the n-th derivative at c of 2/√π exp(-x²) times hⁿ/n!: by the recurrence of
-	// Hermite's polynomials p[n] is -(2ch p[n-1] + 2h² p[n-2]) / n. That of n = 24 is below 2^-118 for every c.
+	// erf(c+h) is erf(c) + h Σ p[n]/(n+1). p[n] is hⁿ/n! times the n-th derivative of 2/√π exp(-x²) at c. By the recurrence of the Hermite polynomials
+	// it is -(2ch p[n-1] + 2h² p[n-2]) / n. p[24] is below 2^-118 for every c.
 	m, n := limbExp(Int128{-(j * j) << 48, 0})
 	p, last := m.shr(min(uint(-n), 127)).mulHigh(t.twoOverRootPi).int128(false), Int128{}
 	sum := p

@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// trigTables is what sines and arc tangents are made of.
+// trigTables holds the constants of sines and arc tangents.
 type trigTables struct {
 	twoOverPi [3]uint64 // Q190, the high limb first, rounded down
 	halfPi    u128      // Q127
@@ -39,7 +39,8 @@ type limbAngle struct {
 func limbReduce(abs u128, frac uint) (a limbAngle) {
 	t := trigConstants()
 	w := abs.shl(64 - frac) // Q64
-	// The limbs of |x| 2/π in Q254 but the lowest: the constant's error makes 2^-127. Quadrants are modulo 4, and so nothing above counts.
+	// These are the limbs of |x| 2/π in Q254 without the lowest: the constant's error makes 2^-127. Quadrants count modulo 4, so higher limbs are left
+	// out.
 	k := &t.twoOverPi
 	h00, _ := bits.Mul64(w.lo, k[2])
 	h01, l01 := bits.Mul64(w.lo, k[1])
@@ -67,7 +68,8 @@ func limbReduce(abs u128, frac uint) (a limbAngle) {
 	return a
 }
 
-// Sine and cosine of angles up to π/4 in Q126, to the errors of r and z, of some ten products, and of the terms after the last, 2^-112.
+// trigError bounds the error of sine and cosine of angles up to π/4, in units of Q126. It counts the errors of r and z, of some ten products, and
+// of the terms left out, 2^-112.
 const trigError = 1 << 16
 
 func (a *limbAngle) sin() u128 {
@@ -121,21 +123,21 @@ func limbsTan(w Int128, frac uint) approximation {
 	if z > 40 {
 		return approximation{}
 	}
-	// The cosine is at least 2^(1-z) and the tangent at most 2^(z-1). With errors of 2^-110 of both, that of the quotient is below 2^(2z-110),
-	// which is 2^(z+18) in Q(128-z).
+	// The cosine is at least 2^(1-z), so the tangent is at most 2^(z-1). Sine and cosine have errors of 2^-110. The error of the quotient is below
+	// 2^(2z-110): 2^(z+18) in Q(128-z).
 	return approximation{m: s.quo(c.shl(z)), n: 128 - int(z) - int(frac), e: 1 << (z + 19), neg: neg != (minusS != minusC)}
 }
 
-// angleError bounds limbArc's error in units of Q126, with room for what the functions made of it add.
+// angleError bounds the error of limbArc, and of functions that call it, in units of Q126.
 const angleError = 1 << 12
 
-// limbArc returns the arc tangent of y/x in Q126, for y and x in the same units, not both 0: to 2^-118, and errors of y and x as their part of √(x²+y²).
+// limbArc returns the arc tangent of y/x in Q126, to 2^-118. y and x have the same unit and aren't both 0. Their errors count relative to √(x²+y²).
 func limbArc(y, x u128) u128 {
 	t := trigConstants()
 	if x.less(y) {
 		return t.halfPi.shr(1).sub(limbArc(x, y))
 	}
-	// x is made a number of 120 bits.
+	// Shift x to 120 bits.
 	if z := x.leadingZeros(); z >= 8 {
 		x, y = x.shl(z-8), y.shl(z-8)
 	} else {
@@ -153,7 +155,7 @@ func limbArc(y, x u128) u128 {
 	}
 	z := den.leadingZeros()
 	s := num.shl(z).quo(den.shl(z)) // Q128, below 2^-6
-	// s - s³/3 + s⁵/5 - …: the term after the last is 2^-124, and 2^-64 of s^10 is 2^-124.
+	// s - s³/3 + s⁵/5 - …: the first term left out is below 2^-124. The terms from s^10 on have 64 bits: an error below 2^-124.
 	sq := s.mulHigh(s)
 	f := &limbConstants().inverse
 	h := f[15].hi - mulHigh(sq.hi, f[17].hi)
@@ -183,7 +185,7 @@ func limbsAtan(w Int128, frac uint) approximation {
 	return approximation{m: limbArc(abs, u128{0, 1}.shl(frac)), n: 126 - int(frac), e: angleError, neg: neg}
 }
 
-// limbSqrt returns m with √n = m 2^-s, m from 2^127 on, for n > 0: to 2^-125.
+// limbSqrt returns √n as m 2^-s, for n > 0, to a relative error of 2^-125. m is at least 2^127.
 func limbSqrt(n u128) (m u128, s int) {
 	z := n.leadingZeros() &^ 1
 	n = n.shl(z)
@@ -200,7 +202,7 @@ func limbSqrt(n u128) (m u128, s int) {
 // limbLegs returns |x| and √(1-x²) in Q119, for |x| up to 1.
 func limbLegs(w Int128, frac uint) (a, b u128) {
 	abs, _ := abs128(w)
-	square := u128{}.sub(abs.mul128(abs)) // 1 - x² in Q(2 frac), modulo 2^128
+	square := u128{}.sub(abs.mul128(abs)) // in Q(2 frac): 1 - x² modulo 2^128
 	if frac < 64 {
 		square = u128{0, 1}.shl(2 * frac).sub(abs.mul128(abs))
 	}

@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// Moments is the count, the sum and the sum of squares of fixed-point numbers, all exact. The zero value has none.
+// Moments holds the count, the sum and the sum of squares of fixed-point numbers, all exact. The zero value counts no numbers.
 type Moments[T Number] struct {
 	n       int
 	sum     Sum[T]
@@ -28,25 +28,25 @@ func (m *Moments[T]) Merge(other *Moments[T]) {
 	m.squares.Merge(&other.squares)
 }
 
-// Mean returns the mean, rounded once. That of no numbers is an error.
+// Mean returns the mean, rounded once. Without numbers it is an error.
 func (m *Moments[T]) Mean(mode ...Mode) (T, error) { return m.sum.Mean(m.n, mode...) }
 
-// Variance returns the sum of (x - mean)² divided by n - ddof, n being the count, rounded once: with ddof 0 the variance of the numbers, with 1 the
-// estimate of that which they are a sample of. For n - ddof below 1 it is an error.
+// Variance returns the sum of (x - mean)² divided by n - ddof, rounded once; n is the count. ddof is 0 for the variance of the numbers, and 1 to
+// estimate the variance of the population that they are a sample of. A negative ddof, or one that isn't below n, is an error.
 func (m *Moments[T]) Variance(ddof int, mode ...Mode) (T, error) {
 	return m.spread("Moments.Variance", ddof, mode, func(num, den *big.Int, how Mode) magnitude {
 		return magnitudeOf(quotient(num, den.Lsh(den, formatOf[T]().frac), how))
 	})
 }
 
-// StdDev returns the root of what [Moments.Variance] rounds, rounded once.
+// StdDev returns the square root of the exact variance, rounded once. ddof and errors are as in [Moments.Variance].
 func (m *Moments[T]) StdDev(ddof int, mode ...Mode) (T, error) {
 	return m.spread("Moments.StdDev", ddof, mode, func(num, den *big.Int, how Mode) magnitude {
 		return roundQuarters(rootQuarters(num, den), how)
 	})
 }
 
-// spread gives of the variance in units of 2^-2f as a fraction.
+// spread calls of with the variance as a fraction in units of 2^-2f, and returns the result as a T.
 func (m *Moments[T]) spread(name string, ddof int, modes []Mode, of func(num, den *big.Int, how Mode) magnitude) (T, error) {
 	f, how := formatOf[T](), joinModes(modes)
 	if ddof < 0 || ddof >= m.n {
@@ -77,14 +77,14 @@ func (m *Moments[T]) Norm(epsilon float64) (Norm[T], error) {
 	return newNorm[T]("Moments.Norm", m.n, 0, sum, w, epsilon)
 }
 
-// Norm returns division by the sum, which is that of [Sum.AddAbs] in normalization to length 1 in the norm of absolute values.
+// Norm returns the step that divides by the sum. With a sum from [Sum.AddAbs], that is L1 normalization.
 func (s *Sum[T]) Norm() (Norm[T], error) {
 	w := s.acc.big()
 	return newNorm[T]("Sum.Norm", 1, formatOf[T]().frac, new(big.Int), w.Mul(w, w), 0)
 }
 
-// RootNorm returns division by √(sum/n + epsilon): with the sum of squares, normalization to length 1 if n is 1 and epsilon 0, and that by the root
-// mean square if n is their count.
+// RootNorm returns the step that divides by √(sum/n + epsilon). With a sum of squares, that is L2 normalization if n is 1 and epsilon 0, and
+// normalization by the root mean square if n is the count of squares.
 func (s *Sum[T]) RootNorm(n int, epsilon float64) (Norm[T], error) {
 	w := s.acc.big()
 	return newNorm[T]("Sum.RootNorm", n, 0, new(big.Int), w.Mul(w, big.NewInt(int64(n))), epsilon)
@@ -96,27 +96,27 @@ func NormOf[T Number](mean, variance T, epsilon float64) (Norm[T], error) {
 	return newNorm[T]("NormOf", 1, 0, wordOf(mean).Big(), w.Lsh(w, formatOf[T]().frac), epsilon)
 }
 
-// A Norm is a step of normalization: it makes (x - c) / √v of a number x, c and v being exact. [Moments.Norm], [Sum.Norm],
-// [Sum.RootNorm] and [NormOf] return them; the zero value has no results. Where v is 0, the result is 0 for x = c and an error otherwise.
+// A Norm is a step of normalization: it maps x to (x - c) / √v, with exact c and v. [Moments.Norm], [Sum.Norm], [Sum.RootNorm] and [NormOf] return
+// Norms; the zero value has no results. Where v is 0, the result is 0 for x = c and an error otherwise.
 //
-// An epsilon is taken as the exact number that the float64 is, however small; it is finite and at least 0.
+// An epsilon counts with the exact value of its float64, however small. It is finite and at least 0.
 type Norm[T Number] struct {
-	// The result in units is that of the scale times (mul X - sub) / √w, X being x in units.
+	// The result in units is the scale in units times (mul X - sub) / √w, with x in units as X.
 	mul, sub, w *big.Int
 
-	// For 32 bits, if n is above 0: (n X - center) inv 2^-shift is (mul X - sub) / √w times 2^31, to a relative error of 2^-61.
+	// For 32 bits, if n > 0: (n X - center) inv 2^-shift is 2^31 (mul X - sub) / √w. The relative error is 2^-61.
 	n, center int64
 	inv       uint64
 	shift     int
 
-	// For the wide formats, if limbN is above 0: (limbN X - limbCenter) limbInv 2^-limbShift is (mul X - sub) / √w, to a relative error of 2^-124.
+	// For the wide formats, if limbN > 0: (limbN X - limbCenter) limbInv 2^-limbShift is (mul X - sub) / √w. The relative error is 2^-124.
 	limbN      uint64
 	limbCenter Int128
 	limbInv    u128
 	limbShift  int
 }
 
-// newNorm returns the step (n X - center) 2^lift / √(w + n² 2^2f epsilon), with epsilon times 2^2lift if lift isn't 0. It takes w over.
+// newNorm returns the step (n X - center) 2^lift / √(w + n² 2^2f epsilon). With a lift above 0, epsilon is 0. newNorm takes ownership of w.
 func newNorm[T Number](name string, n int, lift uint, center, w *big.Int, epsilon float64) (Norm[T], error) {
 	f := formatOf[T]()
 	reason := ""
@@ -193,8 +193,8 @@ func (s *Norm[T]) InvStdDev(mode ...Mode) (T, error) {
 	return finish[T]("Norm.InvStdDev", m, how, f, 0, Int128{}, Int128{})
 }
 
-// Apply sets dst[i] to scale[i] (x[i] - c) / √v + bias[i], rounded once. Scale and bias have the length of x or one number for all, or are nil, which
-// is 1 and 0; dst has at least that of x. dst may be any of the rows. An error names the first number without a result; dst is as it was then.
+// Apply sets dst[i] to scale[i] (x[i] - c) / √v + bias[i], rounded once. scale and bias have the length of x, or one number for all, or are nil,
+// for 1 and 0. dst is at least as long as x and may be any of the rows. An error names the first number without a result, and leaves dst unchanged.
 func (s *Norm[T]) Apply(dst, x, scale, bias []T, mode ...Mode) error {
 	f, how := formatOf[T](), joinModes(mode)
 	out := make([]T, len(x))
@@ -231,7 +231,7 @@ func (s *Norm[T]) Apply(dst, x, scale, bias []T, mode ...Mode) error {
 
 // fast returns the result in units if 64 bits settle it.
 func (s *Norm[T]) fast(x, by, plus int64, mode Mode) (magnitude, bool) {
-	d := s.n*x - s.center // below 2^62 + 2^62
+	d := s.n*x - s.center // below 2^63
 	if d == 0 || by == 0 {
 		return int128(plus).magnitude(), true
 	}
@@ -265,7 +265,7 @@ func (s *Norm[T]) fast(x, by, plus int64, mode Mode) (magnitude, bool) {
 	if (d < 0) != (by < 0) {
 		y = -y
 	}
-	return settleFast(y+plus<<31, 4, mode) // 2^61 2^-61, what the shift drops, and as much again
+	return settleFast(y+plus<<31, 4, mode) // inv and the shift add errors below 1 each; 4 is their sum, doubled
 }
 
 // limbs returns the result to 2^-124 of the product, if there is room for the bias.
@@ -274,7 +274,7 @@ func (s *Norm[T]) limbs(x, by, plus Int128) approximation {
 	if a.hi>>32 != 0 {
 		return approximation{}
 	}
-	d, minus := abs128(a.mul(s.limbN).int128(neg).plus(s.limbCenter.neg())) // below 2^126 + 2^126
+	d, minus := abs128(a.mul(s.limbN).int128(neg).plus(s.limbCenter.neg())) // below 2^127
 	b, negBy := abs128(by)
 	bias, negBias := abs128(plus)
 	if d == (u128{}) || b == (u128{}) {
@@ -308,7 +308,8 @@ func (s *Norm[T]) wide(x, by, plus Int128, mode Mode) (magnitude, bool) {
 	return roundQuarters(q.Add(q, new(big.Int).Lsh(plus.Big(), 2)), mode), true
 }
 
-// rootQuarters returns √(num/den) in quarters: exactly if that is a number of halves, and otherwise the odd number between two halves that it lies between.
+// rootQuarters returns √(num/den) in quarters: exactly if it is a multiple of a half, and otherwise the odd number of quarters between the two
+// nearest halves.
 func rootQuarters(num, den *big.Int) *big.Int {
 	num = new(big.Int).Lsh(num, 2)
 	q, r := new(big.Int).QuoRem(num, den, new(big.Int))

@@ -14,14 +14,14 @@ func Ceil[T Number](x T, mode ...Mode) (T, error) {
 	return roundedTo[T]("Ceil", x, down, down != w, mode)
 }
 
-// Trunc returns x without what is after the point.
+// Trunc returns x rounded toward zero to an integer.
 func Trunc[T Number](x T, mode ...Mode) (T, error) {
 	f, w := formatOf[T](), wordOf(x)
 	down := floorWord(w, f.frac)
 	return roundedTo[T]("Trunc", x, down, down != w && w.Hi < 0, mode)
 }
 
-// Round returns the integer nearest to x, the even one of two, or an overflow.
+// Round returns the integer nearest to x, ties to even, or an overflow.
 func Round[T Number](x T, mode ...Mode) (T, error) {
 	f, w := formatOf[T](), wordOf(x)
 	down := floorWord(w, f.frac)

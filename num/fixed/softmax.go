@@ -31,8 +31,8 @@ func Softmax[T Number](dst, x []T) {
 	copy(dst[:len(x)], out)
 }
 
-// LogSoftmax sets dst[i] to x[i] - log Σ e^x[j], the sum over all j, rounded once. None is above 0; one below the format is an error that names
-// it, and dst is as it was then. dst may be x.
+// LogSoftmax sets dst[i] to x[i] - log Σ e^x[j], the sum over all j, rounded once. No result is above 0. An error names the first number whose
+// result is below the format, and leaves dst unchanged. dst may be x.
 func LogSoftmax[T Number](dst, x []T, mode ...Mode) error {
 	if len(x) == 0 {
 		return nil
@@ -80,15 +80,15 @@ func LogSumExp[T Number](x []T, mode ...Mode) (T, error) {
 	return finish[T]("LogSumExp", m, how, f, 1, e.max, Int128{})
 }
 
-// An expRow is what is common to the numbers of a row: Σ e^(x-max), which is at least 1. It is rational if all numbers are max, and its logarithm if
-// there is one number, by the theorem of Lindemann and Weierstrass; so are quotients of it and one of its terms.
+// An expRow holds the values that the numbers of a row share, such as the sum Σ e^(x-max), at least 1. By the theorem of Lindemann and Weierstrass,
+// the sum and its quotients with its terms are rational only if all numbers are max. Its logarithm is rational only if there is one number.
 type expRow struct {
 	f     *format
 	x     func(i int) Int128
 	n     int
 	max   Int128
 	count int  // of numbers that are max
-	alone bool // max is far above the others, if there are any: more than 100
+	alone bool // all other numbers, if any, are more than 100 below max
 
 	hi, lo uint64 // for 32 bits: the sum in Q62, to 2^-53 of it and n 2^-61
 	limbs  []u128 // for the wide formats: the terms in Q127, to 20 units each
@@ -97,7 +97,7 @@ type expRow struct {
 	wide   map[uint]*wideExpRow
 }
 
-// A wideExpRow is the exponentials by how far below max they are, and their sum, times 2^q.
+// A wideExpRow holds the exponentials by the distance of their numbers below max, and their sum, times 2^q.
 type wideExpRow struct {
 	q   uint
 	of  map[magnitude]*big.Int
@@ -173,14 +173,15 @@ func limbBelow(d u128, frac uint) u128 {
 	return v
 }
 
-// limbPart returns the softmax of the i-th number if 128 bits settle it: the errors of its term and, times it, of the sum make 40 and 40 n units of Q128.
+// limbPart returns the softmax of the i-th number if 128 bits settle it. The error of its term makes 40 units of Q128, and the error of the sum 40
+// n.
 func (e *expRow) limbPart(i int) (magnitude, bool) {
 	return approximation{m: e.limbs[i].quo(e.sum), n: 128 + e.power - int(e.f.frac), e: 64 * (uint64(e.n) + 1)}.settle(0)
 }
 
 // top returns the sum as m 2^n, m in Q63 between 1 and 2: to 2^-53 and n 2^-61, for a row of n.
 func (e *expRow) top() (m uint64, n uint) {
-	k := uint(bits.Len64(e.hi)) // what is shifted out: as the sum is 2^62 or more, the others have 63 or 64 bits
+	k := uint(bits.Len64(e.hi)) // the number of bits shifted out: 63 or 64 stay, as the sum is 1 or more
 	m = e.hi<<(64-k) | e.lo>>k
 	z := uint(bits.LeadingZeros64(m))
 	return m << z, k + 1 - z
@@ -191,7 +192,7 @@ func (e *expRow) fastPart(w Int128) (magnitude, bool) {
 	v := expBelow(e.below(w).lo, e.f.frac)
 	m, n := e.top()
 	q, _ := bits.Div64(v>>(33-e.f.frac), v<<(31+e.f.frac), m>>1)
-	// Numerator and denominator are right to 2^-53 each, and to n 2^-61, of at most 2^54.
+	// Numerator and denominator have relative errors of 2^-53 each, and of n 2^-61. The quotient is at most 2^54.
 	return settleFast(int64(q>>n), 16+int64(e.n>>6), 0)
 }
 
@@ -237,7 +238,7 @@ func (e *expRow) at(p uint) *wideExpRow {
 
 // log returns the logarithm of the sum, rounded.
 func (e *expRow) log(mode Mode) magnitude {
-	if e.alone { // with 2^64 others it is below 2^-8 of a unit, and not 0 unless there are none
+	if e.alone { // below 2^-8 of a unit even with 2^64 others; 0 only without others
 		return magnitude{}
 	}
 	if e.f.width == 32 {
@@ -255,7 +256,7 @@ func (e *expRow) log(mode Mode) magnitude {
 	})
 }
 
-// fastLogOf returns the logarithm of m 2^n, m in Q63 between 1 and 2, n up to 80, times 2^(frac+31): to 2^4 and the error of m.
+// fastLogOf returns the logarithm of m 2^n as the fast functions do, to 2^4 and the error of m. m is in Q63, between 1 and 2; n is at most 80.
 func fastLogOf(m uint64, n int64, frac uint) int64 {
 	l, _ := logParts(m, 63)
 	return (n*ln2Q57 + l>>4) >> (26 - frac)

@@ -7,8 +7,9 @@ import (
 	"strconv"
 )
 
-// A Sum is a sum of fixed-point numbers and of products of two of them. It is exact however many terms it has, so that their order
-// doesn't matter, and what it becomes in the end is rounded once. The zero value is the empty sum, 0. Nothing allocates but an error.
+// A Sum is a sum of fixed-point numbers and of products of two numbers. It is exact however many terms it has, so their order doesn't matter.
+// Methods that return a number round it once. The zero value is the empty sum, 0. Adding terms, [Sum.Sum] and [Sum.Mean] allocate no memory, except
+// for an error.
 type Sum[T Number] struct{ acc limbs }
 
 // limbs is an integer of 320 bits, two's complement, the low ones first. In a sum it counts units of 2^-2f, f being the format's bits after the
@@ -41,7 +42,7 @@ func (s *Sum[T]) AddProduct(a, b T) {
 	s.acc.addProduct(x, y)
 }
 
-// addProduct adds x y. A word is its low and high limb less 2^128 if it is negative, which the product of limbs leaves out.
+// addProduct adds x y. A negative word is its two limbs less 2^128; the product of the limbs is corrected for that.
 func (s *limbs) addProduct(x, y Int128) {
 	xh, yh := uint64(x.Hi), uint64(y.Hi)
 	h0, l0 := bits.Mul64(x.Lo, y.Lo)
@@ -104,7 +105,7 @@ func (s *Sum[T]) AddAbs(a []T) {
 	}
 }
 
-// rowChunk is how many terms of 32 bits an int64 surely holds.
+// rowChunk is a number of terms of 32 bits whose sum always fits an int64.
 const rowChunk = 1 << 30
 
 // sum32 returns the sum of the words of a. The two formats of 32 bits differ by name alone.
@@ -123,7 +124,7 @@ func sum32[T FP8x23 | FP16x16](a []T) (lo, hi uint64) {
 	return lo, hi
 }
 
-// AddProducts adds a[0] b[0] + a[1] b[1] + …. The rows are of equal length, or b is the longer one.
+// AddProducts adds the products a[i] b[i]. The rows are of equal length, or b is the longer one.
 func (s *Sum[T]) AddProducts(a, b []T) {
 	switch a := any(a).(type) {
 	case []FP8x23:
@@ -179,7 +180,7 @@ func (s *limbs) addProducts32(lo, hi Int128) {
 // Merge adds the terms of other.
 func (s *Sum[T]) Merge(other *Sum[T]) { s.acc.add(&other.acc) }
 
-// Sum returns the sum, rounded once. Modes are as in [Add]: what is beyond the format is an error, or what Saturate and Wrap say.
+// Sum returns the sum, rounded once. A sum beyond the format is an error, unless a mode is [Saturate] or [Wrap].
 func (s *Sum[T]) Sum(mode ...Mode) (T, error) { return s.over(1, "Sum.Sum", mode) }
 
 // Mean returns the sum divided by n, rounded once. For n below 1 it is an error.
@@ -191,7 +192,7 @@ func (s *Sum[T]) Mean(n int, mode ...Mode) (T, error) {
 	return s.over(uint64(n), "Sum.Mean", mode)
 }
 
-// Scaled returns alpha times the sum plus beta times c, rounded once, as a Gemm needs it. The factors count with their exact values; one that
+// Scaled returns alpha times the sum plus beta times c, rounded once, as a Gemm needs it. The factors count with their exact values; a factor that
 // isn't finite is an error.
 func (s *Sum[T]) Scaled(alpha float64, c T, beta float64, mode ...Mode) (T, error) {
 	f := formatOf[T]()
@@ -298,7 +299,7 @@ func (s *Sum[T]) over(n uint64, name string, modes []Mode) (T, error) {
 	for i := len(q) - 1; i >= 0; i-- {
 		q[i], rest = bits.Div64(rest, q[i], n)
 	}
-	below := q[0] << (64 - f.frac) // what is below a unit; rest is below that
+	below := q[0] << (64 - f.frac) // the part below a unit; rest is below below
 	m := magnitude{lo: q[0]>>f.frac | q[1]<<(64-f.frac), hi: q[1]>>f.frac | q[2]<<(64-f.frac), neg: neg}
 	m.over = q[2]>>f.frac|q[3]|q[4] != 0
 	x, err := finish[T](name, m.rounded(compareHalf(below, rest), mode), mode, f, 0, Int128{}, Int128{})
@@ -311,7 +312,7 @@ func (s *Sum[T]) over(n uint64, name string, modes []Mode) (T, error) {
 	return x, err
 }
 
-// abs returns the absolute value, and whether it is that of a negative number.
+// abs returns the absolute value, and whether s is negative.
 func (s *limbs) abs() (a limbs, neg bool) {
 	sign := uint64(int64(s[4]) >> 63)
 	c := sign & 1
@@ -321,7 +322,7 @@ func (s *limbs) abs() (a limbs, neg bool) {
 	return a, sign != 0
 }
 
-// whole returns the sum toward zero to an integer, in decimal, for an error.
+// whole returns the integer part of the sum in decimal, for an error.
 func (s *Sum[T]) whole() string {
 	b := s.acc.big()
 	return b.Quo(b, unit(2*formatOf[T]().frac)).String()

@@ -7,7 +7,7 @@ import (
 
 // fastSinCos returns sine and cosine in Q62, to 2^-60.
 func fastSinCos(w int64, frac uint) (sin, cos int64) {
-	// |x| 2/π in quadrants, modulo 4, as a number of 128 bits of which 126 are after the point. The constant is right to 2^-(128-2-frac), and |w| is at most 2^31.
+	// |x| 2/π in quadrants, modulo 4, in Q126. The constant is right to 2^-(126-frac), and |w| is at most 2^31.
 	k := Int128{int64(uint64(twoOverPiHigh) >> (frac + 2)), uint64(twoOverPiHigh)<<(62-frac) | uint64(twoOverPiLow)>>(frac+2)}
 	abs := absInt64(w)
 	hi, lo := bits.Mul64(abs, k.Lo)
@@ -83,7 +83,7 @@ func Tan[T Number](x T, mode ...Mode) (T, error) { return call(&tanFunc, x, mode
 var tanFunc = function{name: "Tan", limbs: limbsTan, exact: zeroAt0, fast: fastTan, wide: func(x *big.Int, frac, p uint) *big.Int {
 	q := p + wideGuard
 	sin, cos := wideSinCos(x.Lsh(x, q-frac), q)
-	// From 2^65 on it overflows, and below that the errors, 2^16 units of 2^-q, are magnified by 2^130 at most.
+	// A tangent of 2^65 or more overflows. Below that, errors grow by 2^130 at most; they are 2^16 units of 2^-q.
 	if limit := new(big.Int).Abs(sin); limit.Rsh(limit, 65).CmpAbs(cos) >= 0 {
 		huge := unit(p + 65)
 		if sin.Sign() != cos.Sign() {

@@ -5,14 +5,14 @@ import (
 	"sync"
 )
 
-// The functions of this file are the elementary functions in integers of any width. A real number v is the integer nearest to v 2^q or
-// within a few units of it. They are textbook series, and a bound of their error is a count: each shift, quotient and root drops less than
-// a unit, a series has fewer than q+64 terms of at most 4 such steps, and what comes after multiplies the error by at most what is said. With
-// q up to 2^12 that makes each function right to 2^16 units. The callers compute with wideGuard bits more than they return.
+// The functions of this file are the elementary functions in integers of any width. An integer within a few units of v 2^q stands for the real
+// number v. The functions are textbook series. A count of steps bounds the error: each shift, quotient and root drops less than a unit, and a
+// series has fewer than q+64 terms of at most 4 such steps. Later steps multiply the error by a factor that the function's comment states. Each
+// function is right to 2^16 units; q is at most 2^12. The callers compute with wideGuard bits more than they return.
 const (
 	wideGuard = 160
-	// wideError bounds the error of a wide function's result, in units of 2^-p. The true bound is 1 unit: errors of 2^16 units of 2^-(p+wideGuard)
-	// are magnified by at most 2^130, which is what a tangent of FP64x64 below 2^63 does with them.
+	// wideError bounds the error of a wide function's result, in units of 2^-p. The true bound is 1 unit: errors are 2^16 units of 2^-(p+wideGuard).
+	// They grow by at most 2^130: the worst case is a tangent of FP64x64 below 2^63.
 	wideError = 16
 )
 
@@ -36,7 +36,7 @@ func sqrtQ(a *big.Int, q uint) *big.Int {
 	return n.Sqrt(n)
 }
 
-// A wideConstant is computed once, to more bits than anybody has asked for yet.
+// A wideConstant holds a constant, and computes it again when it has too few bits.
 type wideConstant struct {
 	mu      sync.Mutex
 	q       uint
@@ -58,7 +58,9 @@ func (c *wideConstant) at(q uint) *big.Int {
 var (
 	wideLn2  = wideConstant{compute: func(q uint) *big.Int { return wideAtanhInverse(big.NewInt(3), q, 1) }}
 	wideLn10 = wideConstant{compute: func(q uint) *big.Int { return wideLog(big.NewInt(10), 0, q) }}
-	// Machin: π/4 = 4 atan(1/5) - atan(1/239)
+	// Machin's formula:
+	//
+	//	π/4 = 4 atan(1/5) - atan(1/239)
 	widePi = wideConstant{compute: func(q uint) *big.Int {
 		a, b := wideAtanhInverse(big.NewInt(5), q, -1), wideAtanhInverse(big.NewInt(239), q, -1)
 		a.Lsh(a, 3)
@@ -66,7 +68,7 @@ var (
 	}}
 )
 
-// wideAtanhInverse returns 2 atanh(1/n), or 2 atan(1/n) with sign = -1.
+// wideAtanhInverse returns 2 atanh(1/n). With sign = -1 it returns 2 atan(1/n).
 func wideAtanhInverse(n *big.Int, q uint, sign int64) *big.Int {
 	power := new(big.Int).Quo(unit(q+1), n)
 	square := new(big.Int).Mul(n, n)
@@ -111,7 +113,7 @@ func wideLog(n *big.Int, frac, q uint) *big.Int {
 	} else {
 		m.Lsh(n, q-uint(e))
 	}
-	// n is m 2^e, m in [1/2, 1). From √2/2 on, s = (m-1)/(m+1) is at most 0.172, and log(m) is 2 atanh(s).
+	// n is m 2^e; the step below brings m between √2/2 and √2. Then s = (m-1)/(m+1) is at most 0.172 in absolute value, and log(m) is 2 atanh(s).
 	if half := new(big.Int).Rsh(m, q-8); half.Int64() < 181 {
 		m.Lsh(m, 1)
 		e--
@@ -187,8 +189,12 @@ func wideAngle(y, x *big.Int, q uint) *big.Int {
 	return sum.Lsh(sum, halvings)
 }
 
-// wideErf returns the error function of x for 0 <= x <= 16: 2/√π exp(-x²) Σ 2ⁿ x^(2n+1) / (1·3·…·(2n+1)). What a term drops is magnified by the
-// later ones, at most by e^(x²) each, which the exponential takes back; with up to 2^10 terms the error is below 2^24 units.
+// wideErf returns the error function of x for 0 <= x <= 16, by the series
+//
+//	2/√π exp(-x²) Σ 2ⁿ x^(2n+1) / (1·3·…·(2n+1))
+//
+// Later terms magnify the error of a term by at most e^(x²), and the exponential takes that back. There are up to 2^10 terms; the error is below
+// 2^24 units.
 func wideErf(x *big.Int, q uint) *big.Int {
 	square := mulQ(x, x, q)
 	sum, term := new(big.Int).Set(x), new(big.Int).Set(x)
@@ -197,7 +203,7 @@ func wideErf(x *big.Int, q uint) *big.Int {
 		term.Rsh(term.Mul(term, twice), q)
 		sum.Add(sum, term.Quo(term, big.NewInt(n)))
 	}
-	// exp(-x²) is 1/exp(x²/4)⁴, the argument of wideExp being below 2^7.
+	// Divide by exp(x²/4) four times: the argument of wideExp stays below 2^7.
 	e := wideExp(square.Rsh(square, 2), q)
 	for range 4 {
 		sum = divQ(sum, e, q)
