@@ -12,16 +12,15 @@ import (
 	"time"
 )
 
-// An arena hands out mappings of anonymous memory and keeps those that come back for reuse.
+// An arena hands out mappings of anonymous memory and keeps returned mappings for reuse.
 //
-// What it has mapped, live and free, is never more than the largest amount that was live so far, or than what is live
-// now and the region asked for: before it maps a region, free ones go, the largest first. And it is never more than
-// the bound. The collector doesn't know these bytes and wouldn't run because of them: so the arena runs it when what is
-// live has doubled since the last time, from 64 MiB on, and once more when it is full, and takes what the cleanups of
-// dropped buffers give back.
+// Its mapped bytes, live and free, never exceed Usage.Peak, or the live bytes with the new region if that is more:
+// before the arena maps a region, it unmaps free ones, the largest first. They never exceed the bound either. The
+// garbage collector doesn't know these bytes. So the arena runs it when the live bytes, from 64 MiB on, have doubled
+// since the last run, and once more when the arena is full. The cleanups of dropped Buffers then return their regions.
 type arena struct {
 	mu    sync.Mutex
-	free  [][]byte // by size, and of one size the latest returned last: its pages are the warmest
+	free  [][]byte // by size; of equal sizes the latest returned is last: its pages are the warmest
 	use   Usage
 	bound int64
 	asked int64 // bytes asked for so far, whether the arena or the Go heap gave them
@@ -57,11 +56,11 @@ func Stats() Usage {
 	return outside.use
 }
 
-// SetBound sets how many bytes Alloc and AllocDirty may hold outside the Go heap, and returns the bound so far; the
+// SetBound sets how many bytes Alloc and AllocDirty may hold outside the Go heap, and returns the old bound; the
 // default is 512 MiB. At the bound they run the garbage collector to get back the Buffers that were dropped without
-// Close, and if it doesn't help use the Go heap, until another quarter of the bound has been asked for. Larger sizes
-// than the bound always come from the Go heap. Memory kept for reuse above the new bound goes back to the system;
-// negative is 0, and 0 keeps none and takes none. Usage.Peak starts again from what is live.
+// Close. If that doesn't help, they use the Go heap, until another quarter of the bound has been asked for. Sizes above
+// the bound always come from the Go heap. Memory kept for reuse above the new bound goes back to the system. A negative
+// bound is 0: then nothing is held outside the Go heap. Usage.Peak starts again from Usage.Live.
 func SetBound(bytes int) (old int) {
 	a := &outside
 	a.mu.Lock()
@@ -72,8 +71,8 @@ func SetBound(bytes int) (old int) {
 	return old
 }
 
-// get returns a region of at least n bytes, and whether it was used before: then its bytes are anything. When the arena
-// is full it runs the collector, if that is due, before it answers errFull.
+// get returns a region of at least n bytes, and whether it was used before: then its bytes have any values. When the
+// arena is full it runs the collector, if that is due, before it answers errFull.
 func (a *arena) get(n int) (region []byte, used bool, err error) {
 	size := roundUp(n, os.Getpagesize())
 	a.pace(int64(size))
@@ -153,8 +152,8 @@ func (a *arena) trim(keep int64) {
 	}
 }
 
-// collect runs the collector and waits for what it gives back, unless another goroutine just did. It reports whether
-// asking for size bytes again may help.
+// collect runs the collector and waits for the memory it gives back, unless another goroutine just did. It reports
+// whether asking for size bytes again may help.
 func (a *arena) collect(size int64) bool {
 	a.collecting.Lock()
 	defer a.collecting.Unlock()
@@ -172,7 +171,7 @@ func (a *arena) collect(size int64) bool {
 	return true
 }
 
-// pace runs the collector when what is live has doubled since it ran last.
+// pace runs the collector when the live bytes have doubled since it ran last.
 func (a *arena) pace(size int64) {
 	over := func() bool {
 		a.mu.Lock()
@@ -193,8 +192,8 @@ func (a *arena) pace(size int64) {
 	a.mu.Unlock()
 }
 
-// Sweep runs the collector and waits, at most 50 ms, for the cleanups that it queues: what
-// is out of reach has been given back then. Large buffers call it when their room is full.
+// Sweep runs the collector and waits, at most 50 ms, for the cleanups that it queues: unreachable memory has been given
+// back then. Large buffers call it when their room is full.
 func Sweep() {
 	runtime.GC() // returns when the sweep is done: every cleanup that can run is queued
 	queue := []metrics.Sample{{Name: "/gc/cleanups/queued:cleanups"}, {Name: "/gc/cleanups/executed:cleanups"}}
@@ -210,7 +209,8 @@ func Sweep() {
 
 var copied atomic.Int64
 
-// AddCopied counts n bytes as copied. Views call it where they can't share, so that a test can assert that they do.
+// AddCopied counts n bytes as copied. Views call it where they can't share bytes, so that a test can assert that they
+// share.
 func AddCopied(n int) { copied.Add(int64(n)) }
 
 // Copied returns the number of bytes counted since the program began.

@@ -6,9 +6,9 @@ import (
 	"unsafe"
 )
 
-// Blocks are pieces of the Go heap that their owner can give back before the collector would find them: so a program
-// that closes what it is done with reuses the same memory, and the heap doesn't grow towards the collector's next run.
-// Sizes are rounded up to an eighth of a power of two; the collector empties the pools.
+// Blocks are pieces of the Go heap that their owner can give back before the collector finds them. A program that
+// closes its Buffers reuses the same memory, and the heap doesn't grow towards the collector's next run. Sizes are
+// rounded up to an eighth of a power of two; the collector empties the pools.
 const (
 	blockBits = 12 // log2 of the smallest size that is kept, 4 KiB: a page
 	blockEnd  = 16 // log2 of Large

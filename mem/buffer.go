@@ -6,9 +6,9 @@
 // MapCopy or a Scratch. A Buffer goes back by Close; one that becomes unreachable goes back by itself, except borrowed bytes, which are the
 // caller's.
 //
-// A size that no memory has, and a file that can't be mapped, are errors. What a program alone decides is a precondition:
-// Buffers and Scratches aren't nil, sizes given to Make and Block aren't negative, functions given to OnClose and Guard
-// aren't nil. Breaking one panics with a runtime error.
+// A size that no memory has, and a file that can't be mapped, are errors. Values that the program alone decides have
+// preconditions: Buffers and Scratches aren't nil, sizes given to Make and Block aren't negative, functions given to
+// OnClose and Guard aren't nil. Breaking one panics with a runtime error.
 //
 // Bytes outside the Go heap are invisible to the garbage collector: a slice of them doesn't keep them, only the Buffer
 // does. So there is one rule. The slice from Bytes is valid while its Buffer is open and reachable: call
@@ -60,13 +60,13 @@ func (k Kind) String() string {
 	return "mem.Kind(?)"
 }
 
-// A Buffer is a run of bytes and what has to happen when nobody needs them any more. Use it by pointer; the zero value
-// is a closed Buffer.
+// A Buffer is a run of bytes, with the action that gives them back when nobody needs them any more. Use it by pointer;
+// the zero value is a closed Buffer.
 type Buffer struct {
 	first atomic.Pointer[byte] // nil when closed; keeps bytes of the Go heap
 	n     int
-	room  int   // n and what is set aside after it
-	hold  *hold // nil when the collector does all that is to be done
+	room  int   // n and the spare bytes after it
+	hold  *hold // nil when the collector alone frees the bytes
 
 	mu       sync.Mutex // guards hooks and closing
 	hooks    []func()   // may refer to the Buffer, so the hold must not know them
@@ -88,13 +88,14 @@ func newBuffer(data []byte, kind Kind, h *hold) *Buffer {
 	return b
 }
 
-// Alloc returns a Buffer of n zeroed bytes that starts at a multiple of 64, of the page size from one page up.
+// Alloc returns a Buffer of n zeroed bytes that starts at a multiple of 64, or of the page size from one page up.
 //
 // From Large up the bytes come from outside the Go heap where the platform allows it (not on WebAssembly and Plan 9),
-// and are reused after Close. See SetBound for how much of that there is; beyond, the Go heap serves.
+// and are reused after Close. SetBound limits that memory; beyond the limit, the Go heap serves.
 //
-// The error is an *Error with ErrSize for a negative n or one above 1 TiB (1 GiB on 32-bit platforms, 2 GiB where the Go
-// heap is all there is), and with ErrMemory when the system has no n bytes.
+// The error is an *Error, with ErrSize for a negative n or one that is too large, and with ErrMemory when the system
+// has no n bytes. The largest n is 1 TiB; on 32-bit platforms it is 1 GiB, and where the Go heap is all there is, 2 GiB
+// less a byte.
 func Alloc(n int) (*Buffer, error) { return alloc("Alloc", n, true) }
 
 // AllocDirty is Alloc without the promise of zeros: for bytes that are about to be written in full.
@@ -163,8 +164,8 @@ func (b *Buffer) Kind() Kind { return b.kind }
 // ReadOnly reports whether the bytes must not be written to. It is true of the files of Map alone.
 func (b *Buffer) ReadOnly() bool { return b.readOnly }
 
-// Align returns the largest power of two that divides the address of the first byte, at most the page size: what any
-// aligned access may rely on. Of no bytes it is the page size.
+// Align returns the largest power of two that divides the address of the first byte, at most the page size. Any aligned
+// access may rely on it. For no bytes it is the page size.
 func (b *Buffer) Align() int {
 	p := b.first.Load()
 	if p == nil || b.n == 0 {
@@ -180,7 +181,7 @@ func AlignOf(p unsafe.Pointer) int {
 }
 
 // Allocated returns how many bytes are set aside for the Buffer, Len or more: whole pages from one page up, whole lines
-// of 64 bytes below, and what a reused piece of memory had. Of borrowed bytes it is Len. It is 0 after Close.
+// of 64 bytes below. A reused piece of memory keeps its size. For borrowed bytes it is Len; after Close it is 0.
 func (b *Buffer) Allocated() int {
 	if b.Closed() {
 		return 0

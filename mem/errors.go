@@ -8,7 +8,7 @@ import (
 // An Error says which function of this package failed, and why. Err wraps one of the sentinels below or an error of the
 // operating system; of Map, MapCopy and Guard it is an *fs.PathError, which names the file.
 type Error struct {
-	Op  string // "Alloc", "AllocDirty", "Map", "MapCopy" or "Guard"
+	Op  string // "Alloc", "AllocDirty", "Map", "MapCopy", "MapFile" or "Guard"
 	N   int    // the number of bytes asked for; 0 when a file couldn't be asked
 	Err error
 }

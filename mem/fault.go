@@ -7,7 +7,7 @@ import (
 	"unsafe"
 )
 
-// mappings are the files mapped at present, by the address of their first byte: what a fault is looked up in.
+// mappings holds the files mapped at present, by the address of their first byte, for Fault.
 var mappings struct {
 	mu   sync.Mutex
 	list map[uintptr]mapping
@@ -35,10 +35,10 @@ func remember(path string, data []byte) (forget func()) {
 	}
 }
 
-// Guard runs f and returns its error. When f reads or writes a page of a mapped file that isn't there any more, because
-// the file became shorter or its device failed, f stops there and Guard returns an *Error with ErrShrunk that names the
-// file; without Guard that ends the program. Other panics go on. It guards the calling goroutine only: in others, call
-// debug.SetPanicOnFault and give what they recover to Fault.
+// Guard runs f and returns its error. A page of a mapped file is gone when the file became shorter or its device
+// failed. If f accesses such a page, it stops there and Guard returns an *Error with ErrShrunk that names the file.
+// Without Guard the access ends the program. Other panics go on. Guard covers the calling goroutine only: in others,
+// call debug.SetPanicOnFault and give the recovered value to Fault.
 func Guard(f func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer Recover(&err)
@@ -55,7 +55,7 @@ func Recover(err *error) {
 	}
 }
 
-// Fault returns the error that Guard would for a value recovered from a panic, nil when it is no fault in a mapped file.
+// Fault returns Guard's error for a value recovered from a panic, or nil when it isn't a fault in a mapped file.
 func Fault(recovered any) error {
 	at, ok := recovered.(interface{ Addr() uintptr })
 	if !ok {

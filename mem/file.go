@@ -8,8 +8,8 @@ import (
 
 // Map returns the contents of a file as they are on disk, read-only: mapped, or read where the platform or the file
 // system can't map. Pages are loaded as they are touched. The file should keep its length while the Buffer is open: an
-// access beyond a new end faults, which is an error inside Guard and ends the program outside (Windows refuses to shorten
-// a mapped file); and other contents written to it may show. A file of length 0 gives an empty Buffer.
+// access beyond a new end faults. That is an error inside Guard and ends the program outside it. Windows refuses to
+// shorten a mapped file. Later writes to the file may show in the Buffer. A file of length 0 gives an empty Buffer.
 //
 // The error is an *Error around an *fs.PathError; with ErrNotFile for a directory, a device or a pipe.
 func Map(path string) (*Buffer, error) { return mapAs("Map", path, true) }

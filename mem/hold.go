@@ -2,12 +2,12 @@ package mem
 
 import "sync"
 
-// A hold is what stands between bytes and their return: the Buffer itself, bytes lent for good, and pins. It outlives
-// the Buffer and must not lead to it, or the Buffer would never be unreachable.
+// A hold counts the claims that keep bytes from being given back: the Buffer itself, bytes lent for good, and pins. It
+// outlives the Buffer and must not refer to it, or the Buffer would never be unreachable.
 type hold struct {
 	mu   sync.Mutex
 	pins int
-	lent bool         // slices may be about that nothing counts: only Close ends them
+	lent bool         // there may be uncounted slices: only Close ends them
 	over bool         // the Buffer is closed or gone; pins alone keep the bytes
 	give func() error // returns the bytes to where they came from; nil once called
 }
@@ -44,9 +44,9 @@ func (h *hold) giveBack() error {
 	return give()
 }
 
-// Pin keeps the bytes where they are until release is called, whatever happens to b meanwhile: Close, or nobody knowing
-// b any more. Call Bytes after Pin: if it isn't nil, the slice is valid until release. A release that is never called
-// keeps the bytes for good; a second call does nothing.
+// Pin keeps the bytes where they are until release is called, even if b is closed or becomes unreachable meanwhile.
+// Call Bytes after Pin: if it isn't nil, the slice is valid until release. A release that is never called keeps the
+// bytes for good; a second call does nothing.
 func (b *Buffer) Pin() (release func()) {
 	if b.hold == nil || !b.Hold() {
 		return func() {} // bytes of the Go heap: the slice itself keeps them

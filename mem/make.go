@@ -6,10 +6,10 @@ import (
 	"unsafe"
 )
 
-// lineAlign is where everything starts at least: a cache line, and the widest vector register.
+// lineAlign is the smallest alignment: a cache line, and the widest vector register.
 const lineAlign = 64
 
-// most is the largest size that is tried: beyond, the bookkeeping alone of the Go heap can end the program.
+// most is the largest size that is tried: beyond it, the Go heap's bookkeeping alone can end the program.
 var most = func() int {
 	n := 1 << (30 + 10*(^uint(0)>>63))
 	if !canMap {
@@ -28,7 +28,7 @@ func Make(n int) []byte {
 	return makeAt(n, alignFor(n))
 }
 
-// alignFor returns where a piece of n bytes starts.
+// alignFor returns the alignment of a piece of n bytes.
 func alignFor(n int) int {
 	if page := os.Getpagesize(); n >= page {
 		return page

@@ -13,14 +13,14 @@ import (
 
 const canMap = true
 
-// largePage is how large the pages are that the arena asks for.
+// largePage is the size of the pages that the arena asks for.
 const largePage = 2 << 20
 
 // mapMemory returns n zeroed bytes outside the Go heap, at a page boundary. n is a multiple of the page size.
 //
-// From 2 MiB on they start at a multiple of that, and Linux is asked for pages as large, which it may be set up to give
-// only to who asks (transparent_hugepage: madvise). A tensor in small ones has more pages than a processor remembers the
-// addresses of, and each is a fault of its own at first.
+// From 2 MiB on they start at a multiple of 2 MiB, and Linux is asked for pages of that size; it may give them only on
+// request (transparent_hugepage: madvise). In small pages a tensor has more pages than a processor's TLB holds, and the
+// first access to each is a page fault.
 func mapMemory(n int) ([]byte, error) {
 	if n >= largePage && n+largePage > 0 {
 		if p, err := mapPages(n + largePage); err == nil {

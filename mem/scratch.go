@@ -18,10 +18,10 @@ type Scratch struct {
 
 const (
 	scratchChunk = 1 << 20
-	scratchPiece = scratchChunk / 8 // what is larger has memory of its own
+	scratchPiece = scratchChunk / 8 // larger pieces have memory of their own
 )
 
-// Alloc returns a Buffer of n zeroed bytes, aligned as those of the function Alloc and with its errors. Its Kind is
+// Alloc returns a Buffer of n zeroed bytes, with the alignment and the errors of the function Alloc. Its Kind is
 // Scratched. It may be closed before the Scratch is.
 func (s *Scratch) Alloc(n int) (*Buffer, error) {
 	s.mu.Lock()

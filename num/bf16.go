@@ -18,8 +18,8 @@ func BF16FromFloat32(f float32) BF16 {
 	return BF16{uint16((b + 0x7fff + b>>16&1) >> 16)} // the carry of the largest values makes infinity
 }
 
-// BF16Truncated cuts f to its upper half, rounding toward zero. A NaN keeps its upper bits, which makes an infinity of one whose
-// payload is in the lower half alone.
+// BF16Truncated cuts f to its upper half, rounding toward zero. A NaN keeps its upper bits; a NaN with payload in the lower half
+// alone becomes an infinity.
 func BF16Truncated(f float32) BF16 { return BF16{uint16(math.Float32bits(f) >> 16)} }
 
 // BF16FromFloat64 rounds f to nearest, ties to even, once; NaN gives the NaN 7fc0.
@@ -37,7 +37,7 @@ func (x BF16) Bits() uint16 { return x.bits }
 // IsNaN reports whether x is a NaN.
 func (x BF16) IsNaN() bool { return x.bits&0x7fff > 0x7f80 }
 
-// Float32 returns the value of x, exactly; of a NaN the canonical one.
+// Float32 returns the value of x, exactly; for a NaN it returns the canonical NaN.
 func (x BF16) Float32() float32 {
 	if x.IsNaN() {
 		return NaN32()
@@ -45,7 +45,7 @@ func (x BF16) Float32() float32 {
 	return math.Float32frombits(uint32(x.bits) << 16)
 }
 
-// Float64 returns the value of x, exactly; of a NaN the canonical one.
+// Float64 returns the value of x, exactly; for a NaN it returns the canonical NaN.
 func (x BF16) Float64() float64 {
 	if x.IsNaN() {
 		return NaN64()

@@ -8,9 +8,9 @@
 //
 //	sum := num.BF16FromFloat32(a.Float32() + b.Float32())
 //
-// Every narrowing, from float32 or from float64, rounds once, to nearest, ties to even. What is too large becomes infinity, and NaN in
-// F8E4M3, which has no infinity. A NaN becomes the canonical NaN of the target, without sign or payload. Whole rows are converted by the
-// Widen and Narrow functions, which give the same bits for everything but the payload of a NaN when widening.
+// Every narrowing, from float32 or from float64, rounds once, to nearest, ties to even. A number that is too large becomes infinity,
+// or NaN in F8E4M3, which has no infinity. A NaN becomes the canonical NaN of the target, without sign or payload. The Widen and
+// Narrow functions convert whole rows, with the same bits. Only NaNs differ: widening keeps their payload.
 //
 // # Formats that are only stored
 //
@@ -19,7 +19,7 @@
 //
 // # Constraints
 //
-// [Elem] is what a tensor may hold, and the others are parts of it. [Fixed] is the numbers of package fixed.
+// [Elem] lists the types that a tensor may hold; the other constraints are parts of it. [Fixed] lists the types of package fixed.
 //
 // # Preconditions
 //

@@ -9,7 +9,7 @@ type F16 struct{ bits uint16 }
 // F16FromBits returns the F16 with these bits, NaNs included.
 func F16FromBits(b uint16) F16 { return F16{b} }
 
-// F16FromFloat32 rounds f to nearest, ties to even: from 65520 up to infinity. NaN gives the NaN 7e00.
+// F16FromFloat32 rounds f to nearest, ties to even; from 65520 on it returns infinity. NaN gives the NaN 7e00.
 func F16FromFloat32(f float32) F16 {
 	b := math.Float32bits(f)
 	if b&abs32 > inf32 {
@@ -18,7 +18,7 @@ func F16FromFloat32(f float32) F16 {
 	return F16{uint16(min(narrow32(b&abs32, 10, 15), 0x7c00)) | uint16(b>>31)<<15}
 }
 
-// F16FromFloat64 rounds f to nearest, ties to even, once: from 65520 up to infinity. NaN gives the NaN 7e00.
+// F16FromFloat64 rounds f to nearest, ties to even, once; from 65520 on it returns infinity. NaN gives the NaN 7e00.
 func F16FromFloat64(f float64) F16 {
 	b := math.Float64bits(f)
 	if b&abs64 > inf64 {
@@ -33,7 +33,7 @@ func (x F16) Bits() uint16 { return x.bits }
 // IsNaN reports whether x is a NaN.
 func (x F16) IsNaN() bool { return x.bits&0x7fff > 0x7c00 }
 
-// Float32 returns the value of x, exactly; of a NaN the canonical one.
+// Float32 returns the value of x, exactly; for a NaN it returns the canonical NaN.
 func (x F16) Float32() float32 {
 	if x.IsNaN() {
 		return NaN32()
@@ -41,7 +41,7 @@ func (x F16) Float32() float32 {
 	return widenF16(uint32(x.bits))
 }
 
-// Float64 returns the value of x, exactly; of a NaN the canonical one.
+// Float64 returns the value of x, exactly; for a NaN it returns the canonical NaN.
 func (x F16) Float64() float64 {
 	if x.IsNaN() {
 		return NaN64()
@@ -55,7 +55,7 @@ func (x F16) String() string {
 }
 
 // widenF16 puts exponent and fraction where float32 has them and corrects the bias by an exact product, which makes subnormal numbers
-// normal. Infinities and NaNs, whose products are at least 65536, then get the float32 exponent of such.
+// normal. Infinities and NaNs have products of at least 65536. They then get the exponent of float32 infinities and NaNs.
 func widenF16(h uint32) float32 {
 	f := math.Float32bits(math.Float32frombits(h&0x7fff<<13) * 0x1p112)
 	if f >= 0x47800000 {

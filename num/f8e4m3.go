@@ -12,7 +12,7 @@ type F8E4M3 struct{ bits uint8 }
 func F8E4M3FromBits(b uint8) F8E4M3 { return F8E4M3{b} }
 
 // F8E4M3FromFloat32 rounds f to nearest, ties to even. NaN, infinities and everything beyond ±464, the last value that rounds to
-// ±448, give the NaN 7f. [F8E4M3Saturate] is the other rule.
+// ±448, give the NaN 7f. [F8E4M3Saturate] saturates instead.
 func F8E4M3FromFloat32(f float32) F8E4M3 {
 	b := math.Float32bits(f)
 	c := narrow32(b&abs32, 3, 7)
@@ -22,7 +22,7 @@ func F8E4M3FromFloat32(f float32) F8E4M3 {
 	return F8E4M3{uint8(c) | uint8(b>>31)<<7}
 }
 
-// F8E4M3FromFloat64 rounds f to nearest, ties to even, once, by the rule of [F8E4M3FromFloat32].
+// F8E4M3FromFloat64 rounds f to nearest, ties to even, once. It gives NaN where [F8E4M3FromFloat32] does.
 func F8E4M3FromFloat64(f float64) F8E4M3 {
 	b := math.Float64bits(f)
 	c := narrow64(b&abs64, 3, 7)
@@ -32,7 +32,8 @@ func F8E4M3FromFloat64(f float64) F8E4M3 {
 	return F8E4M3{uint8(c) | uint8(b>>63)<<7}
 }
 
-// F8E4M3Saturate rounds f to nearest, ties to even, once; what is too large, infinities included, becomes ±448. NaN gives the NaN 7f.
+// F8E4M3Saturate rounds f to nearest, ties to even, once; numbers that are too large, infinities included, become ±448. NaN gives the
+// NaN 7f.
 func F8E4M3Saturate(f float64) F8E4M3 {
 	if math.Abs(f) > 448 {
 		f = math.Copysign(448, f)
@@ -46,7 +47,7 @@ func (x F8E4M3) Bits() uint8 { return x.bits }
 // IsNaN reports whether x is a NaN.
 func (x F8E4M3) IsNaN() bool { return x.bits&0x7f == 0x7f }
 
-// Float32 returns the value of x, exactly; of a NaN the canonical one.
+// Float32 returns the value of x, exactly; for a NaN it returns the canonical NaN.
 func (x F8E4M3) Float32() float32 {
 	if x.IsNaN() {
 		return NaN32()
@@ -54,7 +55,7 @@ func (x F8E4M3) Float32() float32 {
 	return widenF8E4M3(uint32(x.bits))
 }
 
-// Float64 returns the value of x, exactly; of a NaN the canonical one.
+// Float64 returns the value of x, exactly; for a NaN it returns the canonical NaN.
 func (x F8E4M3) Float64() float64 {
 	if x.IsNaN() {
 		return NaN64()

@@ -11,7 +11,8 @@ type F8E5M2 struct{ bits uint8 }
 // F8E5M2FromBits returns the F8E5M2 with these bits, NaNs included.
 func F8E5M2FromBits(b uint8) F8E5M2 { return F8E5M2{b} }
 
-// F8E5M2FromFloat32 rounds f to nearest, ties to even: from 61440 up to infinity. NaN gives the NaN 7e. [F8E5M2Saturate] is the other rule.
+// F8E5M2FromFloat32 rounds f to nearest, ties to even; from 61440 on it returns infinity. NaN gives the NaN 7e. [F8E5M2Saturate]
+// saturates instead.
 func F8E5M2FromFloat32(f float32) F8E5M2 {
 	b := math.Float32bits(f)
 	if b&abs32 > inf32 {
@@ -20,7 +21,7 @@ func F8E5M2FromFloat32(f float32) F8E5M2 {
 	return F8E5M2{uint8(min(narrow32(b&abs32, 2, 15), 0x7c)) | uint8(b>>31)<<7}
 }
 
-// F8E5M2FromFloat64 rounds f to nearest, ties to even, once: from 61440 up to infinity. NaN gives the NaN 7e.
+// F8E5M2FromFloat64 rounds f to nearest, ties to even, once; from 61440 on it returns infinity. NaN gives the NaN 7e.
 func F8E5M2FromFloat64(f float64) F8E5M2 {
 	b := math.Float64bits(f)
 	if b&abs64 > inf64 {
@@ -29,7 +30,8 @@ func F8E5M2FromFloat64(f float64) F8E5M2 {
 	return F8E5M2{uint8(min(narrow64(b&abs64, 2, 15), 0x7c)) | uint8(b>>63)<<7}
 }
 
-// F8E5M2Saturate rounds f to nearest, ties to even, once; what is too large, infinities included, becomes ±57344. NaN gives the NaN 7e.
+// F8E5M2Saturate rounds f to nearest, ties to even, once; numbers that are too large, infinities included, become ±57344. NaN gives
+// the NaN 7e.
 func F8E5M2Saturate(f float64) F8E5M2 {
 	if math.Abs(f) > 57344 {
 		f = math.Copysign(57344, f)
@@ -43,7 +45,7 @@ func (x F8E5M2) Bits() uint8 { return x.bits }
 // IsNaN reports whether x is a NaN.
 func (x F8E5M2) IsNaN() bool { return x.bits&0x7f > 0x7c }
 
-// Float32 returns the value of x, exactly; of a NaN the canonical one.
+// Float32 returns the value of x, exactly; for a NaN it returns the canonical NaN.
 func (x F8E5M2) Float32() float32 {
 	if x.IsNaN() {
 		return NaN32()
@@ -51,7 +53,7 @@ func (x F8E5M2) Float32() float32 {
 	return widenF16(uint32(x.bits) << 8)
 }
 
-// Float64 returns the value of x, exactly; of a NaN the canonical one.
+// Float64 returns the value of x, exactly; for a NaN it returns the canonical NaN.
 func (x F8E5M2) Float64() float64 {
 	if x.IsNaN() {
 		return NaN64()

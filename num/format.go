@@ -2,9 +2,9 @@ package num
 
 import "math"
 
-// A Format names a floating-point format of 16 bits at most, for code that learns at run time what the bits of a number mean. It
-// knows the formats by their parameters alone: the conversions of [F16] and its like give the same bits, and are faster for the
-// four formats of [Narrow]. The zero Format is none; its methods are those of an F8E5M2.
+// A Format names a floating-point format of at most 16 bits, for code that learns the format of its numbers at run time. It converts
+// by the parameters of the format alone. The conversions of [F16] and the other types give the same bits, and are faster for the four
+// formats of [Narrow]. The zero Format names none; its methods work as those for F8E5M2.
 type Format uint8
 
 // The formats. An F8E8M0 is the exponent alone.
@@ -21,19 +21,19 @@ const (
 	FormatF6E3M2
 )
 
-// A rule says what a format has besides finite numbers.
+// A rule says which special values a format has.
 type rule uint8
 
 const (
-	ieee         rule = iota // the code above the largest number is infinity, those above it are NaNs
+	ieee         rule = iota // the code above the largest number is infinity, and all codes above that are NaNs
 	oneNaN                   // the code above the largest number is NaN: the FN of other names
 	finite                   // nothing
 	unsignedZero             // the sign alone is NaN, not -0: FNUZ
 	scales                   // no sign, no zero, no fraction; the largest code is NaN
 )
 
-// parameters has, for each format: bits with the sign, bits of fraction, exponent bias, codes of the largest number and of the canonical NaN,
-// and what corrects the exponent of a float64.
+// parameters holds for each format: bits with the sign, bits of fraction, exponent bias, codes of the largest number and of the
+// canonical NaN, and the factor that corrects the exponent of a float64.
 var parameters = [...]struct {
 	bits, fraction, bias uint8
 	rule                 rule
@@ -56,7 +56,7 @@ var parameters = [...]struct {
 // Bits returns how many bits a number has, with its sign.
 func (f Format) Bits() int { return int(parameters[f].bits) }
 
-// Value returns the number with these bits, exactly; of a NaN the canonical one. Bits beyond the format don't count.
+// Value returns the number with these bits, exactly; for a NaN it returns the canonical NaN. Bits beyond the format don't count.
 func (f Format) Value(bits uint16) float64 {
 	p := &parameters[f]
 	if p.rule == scales {
@@ -81,14 +81,13 @@ func (f Format) Value(bits uint16) float64 {
 	return math.Float64frombits(math.Float64bits(v) | uint64(bits&sign)<<((64-p.bits)&63))
 }
 
-// Round returns the bits of the number nearest to v, on a tie the even one. What is too large becomes infinity, and NaN where there
-// is none. A NaN becomes the canonical one. F4E2M1, F6E2M3 and F6E3M2 have neither: what is too large becomes the largest number of
-// its sign, and NaN -0. F8E8M0 has
-// its own rule, that of [F8E8M0FromFloat64] with [Nearest].
+// Round returns the bits of the number nearest to v, ties to even. A number that is too large becomes infinity, or NaN in a format
+// without infinity. A NaN becomes the canonical NaN. F4E2M1, F6E2M3 and F6E3M2 have neither: a number that is too large becomes the
+// largest of its sign, and NaN becomes -0. F8E8M0 rounds as [F8E8M0FromFloat64] with [Nearest] does.
 func (f Format) Round(v float64) uint16 { return f.round(v, false) }
 
-// Saturate is Round, but what is too large, infinities included, becomes the largest number of its sign. In F8E8M0 what is too small,
-// 0 included, becomes the smallest.
+// Saturate is Round, but a number that is too large, infinities included, becomes the largest of its sign. In F8E8M0 a number that is
+// too small, 0 included, becomes the smallest.
 func (f Format) Saturate(v float64) uint16 { return f.round(v, true) }
 
 func (f Format) round(v float64, saturate bool) uint16 {
@@ -119,7 +118,7 @@ func (f Format) round(v float64, saturate bool) uint16 {
 	return uint16(c) | sign
 }
 
-// Ends returns the bits of the smallest and the largest value: infinities where there are any.
+// Ends returns the bits of the smallest and the largest value: infinities where the format has them.
 func (f Format) Ends() (least, most uint16) {
 	p := &parameters[f]
 	switch most = p.most; p.rule {
@@ -131,7 +130,7 @@ func (f Format) Ends() (least, most uint16) {
 	return most | 1<<(p.bits-1), most
 }
 
-// A Rounding says to which power of two a number between two of them is rounded.
+// A Rounding says to which of two powers of two a number between them is rounded.
 type Rounding uint8
 
 // The roundings of an F8E8M0.
@@ -154,7 +153,7 @@ func scaleOf(v float64, r Rounding, saturate bool) uint8 {
 		}
 		return CanonF8E8M0
 	}
-	m, e := math.Frexp(v) // v = m·2^e, m in [1/2, 1)
+	m, e := math.Frexp(v) // v is m·2^e; m is at least 1/2 and below 1
 	e += 127 - 1
 	if r == Up && m > 0.5 || r == Nearest && m >= 0.75 {
 		e++

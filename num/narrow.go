@@ -10,8 +10,8 @@ import (
 // at or above the code of infinity, for the caller to fold.
 func narrow32(abs uint32, mbits, bias uint32) uint32 {
 	if abs < (128-bias)<<23 {
-		// Below the smallest normal number 2^(1-bias) the results have a fixed unit, 2^(1-bias-mbits). It is the unit in the last place of
-		// magic, so that one addition rounds to it; a sum that reaches the smallest normal number carries into the exponent by itself.
+		// Below the smallest normal number, 2^(1-bias), the results have a fixed unit: 2^(1-bias-mbits). It is the unit in the last place
+		// of magic, so that one addition rounds to it; a sum that reaches the smallest normal number carries into the exponent by itself.
 		magic := (128 - bias - mbits + 23) << 23
 		return math.Float32bits(math.Float32frombits(abs)+math.Float32frombits(magic)) - magic
 	}

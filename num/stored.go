@@ -78,8 +78,10 @@ func (x Uint2) Int64() int64 { return int64(x.v) }
 // String returns the value of x in decimal.
 func (x Uint2) String() string { return strconv.Itoa(int(x.v)) }
 
-// F4E2M1 is the OCP 4-bit format E2M1: 2 bits of exponent, 1 of fraction, neither infinity nor NaN. Its numbers are 0, 0.5, 1, 1.5, 2,
-// 3, 4 and 6, and those with a minus. It is a byte in memory and half a byte in files. The zero value is +0.
+// F4E2M1 is the OCP 4-bit format E2M1: 2 bits of exponent, 1 of fraction, neither infinity nor NaN. It is a byte in memory and half a
+// byte in files. The zero value is +0. The format has these numbers and their negatives:
+//
+//	0 0.5 1 1.5 2 3 4 6
 //
 // Source: OCP Microscaling Formats (MX) Specification, version 1.0.
 type F4E2M1 struct{ bits uint8 }
@@ -87,8 +89,8 @@ type F4E2M1 struct{ bits uint8 }
 // F4E2M1FromBits returns the F4E2M1 of the low 4 bits of b; the others don't count.
 func F4E2M1FromBits(b uint8) F4E2M1 { return F4E2M1{b & 0xf} }
 
-// F4E2M1FromFloat64 rounds f to nearest, ties to even, once; what is too large, infinities included, becomes ±6, and NaN -0, as ONNX's node
-// tests have it; ONNX's page on the format has 6.
+// F4E2M1FromFloat64 rounds f to nearest, ties to even, once; numbers that are too large, infinities included, become ±6. NaN becomes
+// -0, as in ONNX's node tests; ONNX's page on the format has 6.
 func F4E2M1FromFloat64(f float64) F4E2M1 { return F4E2M1{uint8(FormatF4E2M1.Round(f))} }
 
 // Bits returns the 4 bits of x.
@@ -103,8 +105,8 @@ func (x F4E2M1) Float32() float32 { return float32(x.Float64()) }
 // String returns the value of x as a float32 prints.
 func (x F4E2M1) String() string { return format(x.Float64(), 32) }
 
-// F8E4M3FNUZ is a float of 8 bits with 4 of exponent and 3 of fraction, subnormal numbers, no infinity, one zero and one NaN, 80. The
-// largest value is 240, the smallest positive one 2^-10. The zero value is 0.
+// F8E4M3FNUZ is a float of 8 bits: 4 of exponent and 3 of fraction. It has subnormal numbers, no infinity, one zero and one NaN, 80.
+// The largest value is 240, the smallest positive one 2^-10. The zero value is 0.
 //
 // Source: B. Noune et al., "8-bit Numerical Formats for Deep Neural Networks", 2022.
 type F8E4M3FNUZ struct{ bits uint8 }
@@ -112,11 +114,11 @@ type F8E4M3FNUZ struct{ bits uint8 }
 // F8E4M3FNUZFromBits returns the F8E4M3FNUZ with these bits, NaN included.
 func F8E4M3FNUZFromBits(b uint8) F8E4M3FNUZ { return F8E4M3FNUZ{b} }
 
-// F8E4M3FNUZFromFloat64 rounds f to nearest, ties to even, once. NaN, infinities and everything from ±248 on give NaN, and what rounds
-// to -0 gives 0.
+// F8E4M3FNUZFromFloat64 rounds f to nearest, ties to even, once. NaN, infinities and all numbers from ±248 on give NaN. Numbers that
+// round to -0 give 0.
 func F8E4M3FNUZFromFloat64(f float64) F8E4M3FNUZ { return F8E4M3FNUZ{uint8(FormatF8E4M3FNUZ.Round(f))} }
 
-// F8E4M3FNUZSaturate is [F8E4M3FNUZFromFloat64], but what is too large, infinities included, becomes ±240.
+// F8E4M3FNUZSaturate is [F8E4M3FNUZFromFloat64], but numbers that are too large, infinities included, become ±240.
 func F8E4M3FNUZSaturate(f float64) F8E4M3FNUZ { return F8E4M3FNUZ{uint8(FormatF8E4M3FNUZ.Saturate(f))} }
 
 // Bits returns the bits of x.
@@ -125,17 +127,17 @@ func (x F8E4M3FNUZ) Bits() uint8 { return x.bits }
 // IsNaN reports whether x is NaN.
 func (x F8E4M3FNUZ) IsNaN() bool { return x.bits == CanonFNUZ }
 
-// Float64 returns the value of x, exactly; of NaN the canonical one.
+// Float64 returns the value of x, exactly; for NaN it returns the canonical NaN.
 func (x F8E4M3FNUZ) Float64() float64 { return FormatF8E4M3FNUZ.Value(uint16(x.bits)) }
 
-// Float32 returns the value of x, exactly; of NaN the canonical one.
+// Float32 returns the value of x, exactly; for NaN it returns the canonical NaN.
 func (x F8E4M3FNUZ) Float32() float32 { return single(x.Float64()) }
 
 // String returns the value of x as a float32 prints.
 func (x F8E4M3FNUZ) String() string { return format(x.Float64(), 32) }
 
-// F8E5M2FNUZ is a float of 8 bits with 5 of exponent and 2 of fraction, subnormal numbers, no infinity, one zero and one NaN, 80. The
-// largest value is 57344, the smallest positive one 2^-17. The zero value is 0.
+// F8E5M2FNUZ is a float of 8 bits: 5 of exponent and 2 of fraction. It has subnormal numbers, no infinity, one zero and one NaN, 80.
+// The largest value is 57344, the smallest positive one 2^-17. The zero value is 0.
 //
 // Source: B. Noune et al., "8-bit Numerical Formats for Deep Neural Networks", 2022.
 type F8E5M2FNUZ struct{ bits uint8 }
@@ -143,11 +145,11 @@ type F8E5M2FNUZ struct{ bits uint8 }
 // F8E5M2FNUZFromBits returns the F8E5M2FNUZ with these bits, NaN included.
 func F8E5M2FNUZFromBits(b uint8) F8E5M2FNUZ { return F8E5M2FNUZ{b} }
 
-// F8E5M2FNUZFromFloat64 rounds f to nearest, ties to even, once. NaN, infinities and everything from ±61440 on give NaN, and what
-// rounds to -0 gives 0.
+// F8E5M2FNUZFromFloat64 rounds f to nearest, ties to even, once. NaN, infinities and all numbers from ±61440 on give NaN. Numbers
+// that round to -0 give 0.
 func F8E5M2FNUZFromFloat64(f float64) F8E5M2FNUZ { return F8E5M2FNUZ{uint8(FormatF8E5M2FNUZ.Round(f))} }
 
-// F8E5M2FNUZSaturate is [F8E5M2FNUZFromFloat64], but what is too large, infinities included, becomes ±57344.
+// F8E5M2FNUZSaturate is [F8E5M2FNUZFromFloat64], but numbers that are too large, infinities included, become ±57344.
 func F8E5M2FNUZSaturate(f float64) F8E5M2FNUZ { return F8E5M2FNUZ{uint8(FormatF8E5M2FNUZ.Saturate(f))} }
 
 // Bits returns the bits of x.
@@ -156,16 +158,16 @@ func (x F8E5M2FNUZ) Bits() uint8 { return x.bits }
 // IsNaN reports whether x is NaN.
 func (x F8E5M2FNUZ) IsNaN() bool { return x.bits == CanonFNUZ }
 
-// Float64 returns the value of x, exactly; of NaN the canonical one.
+// Float64 returns the value of x, exactly; for NaN it returns the canonical NaN.
 func (x F8E5M2FNUZ) Float64() float64 { return FormatF8E5M2FNUZ.Value(uint16(x.bits)) }
 
-// Float32 returns the value of x, exactly; of NaN the canonical one.
+// Float32 returns the value of x, exactly; for NaN it returns the canonical NaN.
 func (x F8E5M2FNUZ) Float32() float32 { return single(x.Float64()) }
 
 // String returns the value of x as a float32 prints.
 func (x F8E5M2FNUZ) String() string { return format(x.Float64(), 32) }
 
-// F8E8M0 is the OCP format E8M0, of scales: the powers of two from 2^-127 to 2^127, and NaN, ff. There is no sign, no zero and no
+// F8E8M0 is the OCP format E8M0 for scales: the powers of two from 2^-127 to 2^127, and the NaN ff. There is no sign, no zero and no
 // infinity. The zero value is 2^-127.
 //
 // Source: OCP Microscaling Formats (MX) Specification, version 1.0.
@@ -174,12 +176,12 @@ type F8E8M0 struct{ bits uint8 }
 // F8E8M0FromBits returns the F8E8M0 with these bits, NaN included.
 func F8E8M0FromBits(b uint8) F8E8M0 { return F8E8M0{b} }
 
-// F8E8M0FromFloat64 rounds f to a power of two, once. NaN, numbers below 0, 0, infinity and what rounds to a power that the format
-// lacks give NaN.
+// F8E8M0FromFloat64 rounds f to a power of two, once. NaN, infinity, 0, numbers below 0, and numbers that round to a power outside
+// the format give NaN.
 func F8E8M0FromFloat64(f float64, r Rounding) F8E8M0 { return F8E8M0{scaleOf(f, r, false)} }
 
-// F8E8M0Saturate is [F8E8M0FromFloat64], but what is too large, infinity included, becomes 2^127, and what is too small, 0 and -0
-// included, 2^-127.
+// F8E8M0Saturate is [F8E8M0FromFloat64], but numbers outside the format become its ends. Numbers that are too large, infinity
+// included, become 2^127. Numbers that are too small, 0 and -0 included, become 2^-127.
 func F8E8M0Saturate(f float64, r Rounding) F8E8M0 { return F8E8M0{scaleOf(f, r, true)} }
 
 // Bits returns the bits of x.
@@ -188,16 +190,16 @@ func (x F8E8M0) Bits() uint8 { return x.bits }
 // IsNaN reports whether x is NaN.
 func (x F8E8M0) IsNaN() bool { return x.bits == CanonF8E8M0 }
 
-// Float64 returns the value of x, exactly; of NaN the canonical one.
+// Float64 returns the value of x, exactly; for NaN it returns the canonical NaN.
 func (x F8E8M0) Float64() float64 { return FormatF8E8M0.Value(uint16(x.bits)) }
 
-// Float32 returns the value of x, exactly; of NaN the canonical one.
+// Float32 returns the value of x, exactly; for NaN it returns the canonical NaN.
 func (x F8E8M0) Float32() float32 { return single(x.Float64()) }
 
 // String returns the value of x as a float32 prints.
 func (x F8E8M0) String() string { return format(x.Float64(), 32) }
 
-// single returns v, which fits, as a float32, and the canonical NaN for one.
+// single returns v as a float32, which holds it exactly, and the canonical NaN for a NaN.
 func single(v float64) float32 {
 	if v != v {
 		return NaN32()
