@@ -7,7 +7,7 @@ func (l Layout) IsCompact() bool {
 		return true
 	}
 	n := l.Ref().Size()
-	for want := 1; want < n; { // find the leaf that continues what is covered so far
+	for want := 1; want < n; { // find the leaf that continues the offsets covered so far
 		next := 0
 		for i := range l.Ref().Leaves() {
 			if e, s := l.Ref().Leaf(i); e > 1 && s == want {

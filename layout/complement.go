@@ -6,8 +6,8 @@ import (
 )
 
 // Complement returns the layout a* that fills the gaps between the offsets of a, up
-// to n: its offsets increase, and a(c) + a*(c*) are all different but for leaves of
-// a with stride 0. If the stride of each leaf of a is a multiple of the reach
+// to n: its offsets increase, and a(c) + a*(c*) are all different except for leaves
+// of a with stride 0. If the stride of each leaf of a is a multiple of the reach
 // (extent times stride) of the one below it, they include 0, 1, …, n-1.
 //
 //	4:2 up to 24       → (2,3):(1,8)
@@ -28,7 +28,7 @@ func Complement(a Layout, n int) (Layout, error) {
 		return Layout{}, err
 	}
 	var p leaves
-	reach := 1 // of what is filled so far
+	reach := 1 // of the leaves and filled gaps so far
 	for _, l := range strips {
 		if l.str < reach {
 			return Layout{}, overlap("Complement", &a, l)

@@ -46,10 +46,10 @@ func (w Swizzle) at(x int) int { return w.At(x) }
 //
 //	c → outer(offset + inner(c))
 //
-// kept as its three parts: what Compose can't write as one layout, and swizzled
-// layouts. Its coordinates are those of the inner layout, and what rearranges
-// coordinates (Compose on the right, divide, product, coalesce) acts on that:
-// take Inner, and make a new Composed. The zero value is the identity of rank 0.
+// kept as its three parts: for compositions that Compose can't write as one layout,
+// and for swizzled layouts. Its coordinates are the inner layout's. To rearrange
+// them (Compose on the right, divide, product, coalesce), rearrange Inner and make
+// a new Composed. The zero value is the identity of rank 0.
 type Composed struct {
 	outer  Map
 	offset int
@@ -114,7 +114,7 @@ func (c Composed) OffsetAt(coord Tuple) (int, error) {
 }
 
 // Fix fixes the integers of coord, as Layout.Fix does: the modes at its holes are
-// left, and what the integers contribute is added to the base.
+// left, and the offset of the integers is added to the base.
 func (c Composed) Fix(coord Tuple) (Composed, error) {
 	kept, off, err := c.inner.Fix(coord)
 	if err != nil {
@@ -123,7 +123,9 @@ func (c Composed) Fix(coord Tuple) (Composed, error) {
 	return Composed{c.outer, c.offset + off, kept}, nil
 }
 
-// String writes the parts: Sw<2,0,3> ∘ 0 ∘ (8,8):(8,1).
+// String writes the parts, as in
+//
+//	Sw<2,0,3> ∘ 0 ∘ (8,8):(8,1)
 func (c Composed) String() string {
 	return c.Outer().String() + " ∘ " + strconv.Itoa(c.offset) + " ∘ " + c.inner.String()
 }

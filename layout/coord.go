@@ -81,10 +81,14 @@ func (w *writer) tuple(op string, shape, stride Tuple, depth int) error {
 	return nil
 }
 
-// OffsetAt returns the offset of a coordinate: an integer counts through everything
-// below its place in colexicographic order, the first entry fastest, so that of
-// ((2,2),4):((1,8),2) the coordinates 7, (3,1) and ((1,1),1) are the same. It fails
-// when a list doesn't fit the nesting there, or an integer is outside its extent.
+// OffsetAt returns the offset of a coordinate. An integer counts through the leaves
+// at its place in colexicographic order, the first entry fastest. So an element has
+// several coordinates:
+//
+//	((2,2),4):((1,8),2) at 7, (3,1) or ((1,1),1) → 11
+//
+// It fails when a list doesn't fit the nesting at its place, or an integer is
+// outside its extent.
 func (l Layout) OffsetAt(coord Tuple) (int, error) {
 	f := fixing{l: &l}
 	if err := f.fix("OffsetAt", coord, l.Extents(), l.Strides()); err != nil {

@@ -8,8 +8,11 @@ import "strings"
 //
 //	(4,2,3):(2,1,8) / 4:2 → ((2,2),(2,3)):((4,1),(2,8))
 //
-// If the tiles don't fill a evenly the number of tiles is rounded up, and the
-// surplus coordinates lie past the end of a: 10:1 / 4:1 → (4,3):(1,4), of size 12.
+// If the tiles don't fill a evenly, the number of tiles is rounded up, and the
+// surplus coordinates lie past the end of a. Here the size is 12:
+//
+//	10:1 / 4:1 → (4,3):(1,4)
+//
 // It fails when b has no complement, or the composition has no layout.
 func LogicalDivide(a, b Layout) (Layout, error) { return divide("LogicalDivide", a, b) }
 
@@ -138,7 +141,7 @@ func gather(op string, a *Layout, tiler []Layout, nestTiles, nestRests bool) (La
 }
 
 // renamed gives an error of this package the name of the function that was called,
-// and what that was given.
+// and the text of its arguments.
 func renamed(op string, err error, given ...string) error {
 	e, ok := err.(*Error)
 	if !ok {

@@ -20,11 +20,11 @@ var (
 	ErrOverlap  = errors.New("overlap")         // leaves whose offsets coincide or interleave
 )
 
-// Error says which function failed, on what, and why. Unwrap gives one of the
-// sentinels above.
+// Error reports that a function failed, its arguments, and the reason. Unwrap gives
+// one of the sentinels above.
 type Error struct {
 	Op   string // "Parse"
-	Text string // what was given, what clashes, and the way out
+	Text string // the arguments, the conflict, and the way out
 	Err  error
 }
 

@@ -24,12 +24,12 @@ const maxExpression = 1 << 13
 //
 // A / B is LogicalDivide, A * B LogicalProduct, A o B Compose; with a tiler on the
 // right, the same by mode. Where a layout is wanted, the number n is n:1. A swizzle
-// stands left of o: Sw<2,0,3> o A, or Sw<2,0,3> o 8 o A, which adds 8 to the offsets
-// of A first. A[slice] is Layout.Slice, in the text of ParseSlice.
+// S stands left of o: S o A, or S o 8 o A, which adds 8 to the offsets of A first.
+// A[slice] is Layout.Slice, in the text of ParseSlice.
 //
-// The functions are those of this package, spelled as in CuTe and Python, the layout
-// first; [ ] marks what may be left out, T a tuple, n a number, and B may be a tiler
-// where <> stands:
+// The functions are functions of this package, spelled as in CuTe and Python, with
+// the layout first. T is a tuple, n a number, and B<> a layout or a tiler.
+// Arguments in [ ] are optional:
 //
 //	row_major T, col_major T, ordered T T              dense layouts of a shape
 //	coalesce A [T], flatten A, filter A                the same offsets, simpler
@@ -42,9 +42,9 @@ const maxExpression = 1 << 13
 //	mode A n, join A B …, permute A T, view A T, broadcast_to A T
 //	upcast A n, downcast A n, recast A n n
 //
-// What only rearranges the coordinates of A (coalesce, flatten, compose, the
-// divisions, slices, mode, permute, view, broadcast_to) also takes an A with a
-// swizzle or an offset and works on its inner layout; the others refuse it.
+// Functions that only rearrange the coordinates of A (coalesce, flatten, compose,
+// the divisions, slices, mode, permute, view, broadcast_to) also take an A with a
+// swizzle or an offset, and work on its inner layout; the others refuse it.
 //
 // The result is Sw<0,0,0> ∘ 0 ∘ A for a layout A: Composed.Plain gives that back.
 // Evaluating the text of a result gives it again. The error is an *EvalError, which
@@ -83,7 +83,7 @@ func (e *EvalError) Error() string {
 	return "layout.Eval: " + quoteAround(e.Expr, e.at()) + " at byte " + strconv.Itoa(e.At) + ": " + rule
 }
 
-// at returns a byte of the expression, or its end, also where the fields are anything.
+// at returns a byte of the expression, or its end, whatever the fields hold.
 func (e *EvalError) at() int { return min(max(e.At, 0), len(e.Expr)) }
 
 // Unwrap returns the rule that failed.
@@ -109,7 +109,8 @@ func (e *EvalError) Mark() string {
 	return string(before) + string(after) + "\n" + strings.Repeat(" ", len(before)) + "^"
 }
 
-// A value is what a part of an expression stands for, and where it begins.
+// A value holds the result of a part of an expression, and the byte where that part
+// begins.
 type value struct {
 	kind  valueKind
 	lay   Composed // of a layoutValue; of a swizzleValue its outer map and offset

@@ -1,9 +1,9 @@
 package layout
 
-// Filter returns the coalesced layout of the leaves that move: those of extent 1
-// or stride 0 are left out. It has the same offsets as l, each as often as l has
-// it divided by the product of the extents left out; a single one gives 1:0, none
-// 0:0.
+// Filter returns the coalesced layout of the leaves that move: leaves of extent 1
+// or stride 0 are left out. It has the same offsets as l. An offset that l has k
+// times, it has k/p times; p is the product of the extents left out. A single
+// offset gives 1:0; no offset gives 0:0.
 //
 //	(2,4,3):(1,0,2) → 6:1
 func (l Layout) Filter() Layout { return l.choose(func(str int) bool { return str != 0 }, false) }
@@ -16,8 +16,8 @@ func (l Layout) Filter() Layout { return l.choose(func(str int) bool { return st
 //	(2,4,3):(1,0,2) → 4:2
 func (l Layout) Nullspace() Layout { return l.choose(func(str int) bool { return str == 0 }, true) }
 
-// choose coalesces the leaves whose strides are wanted; with places, the strides
-// are replaced by what one step adds to the linear coordinate.
+// choose coalesces the leaves whose strides are wanted. With places, the stride of
+// a leaf becomes its step in linear coordinates.
 func (l *Layout) choose(wanted func(str int) bool, places bool) Layout {
 	var w writer
 	ext, str := l.leaves()

@@ -9,8 +9,8 @@ import (
 // None stands for an omitted start, stop or step of a Range.
 const None = math.MinInt
 
-// Index selects along one axis, or inserts or skips axes: what stands between
-// two commas in t[1:3, ::-1, ..., 2]. Its meaning is NumPy's basic indexing.
+// Index selects along one axis, or inserts or skips axes. It is one entry of a list
+// such as [1:3, ::-1, ..., 2] in NumPy's basic indexing.
 type Index struct {
 	kind              indexKind
 	start, stop, step int
@@ -104,10 +104,11 @@ func (x Index) resolve(n int) (start, count, step int) {
 }
 
 // Slice applies indices axis by axis, as NumPy's basic indexing, and returns the
-// layout of the selection and the offset of its first element, 0 when it is
-// empty; axes without an index are kept whole. It fails when there are more
-// indices than axes, a point lies outside its axis, a step is 0, or a range of a
-// nested mode crosses its leaves unevenly (a copy of the tensor can be sliced).
+// layout of the selection and the offset of its first element, 0 when it is empty;
+// axes without an index are kept whole. It fails when there are more indices than
+// axes, two ellipses, a point outside its axis, or a step of 0. It also fails when
+// a range of a nested mode crosses its leaves unevenly; a copy of the tensor can be
+// sliced.
 func (l Layout) Slice(idx ...Index) (out Layout, offset int, err error) {
 	named, dots := 0, 0
 	for _, x := range idx {

@@ -9,9 +9,9 @@ import (
 //
 //	a(R(i)) = i for 0 ≤ i < Size(R)
 //
-// that takes whole leaves of a, after coalescing, and is the longest such: from
-// stride 1 on, each leaf begins where the one before it ends. If a fills memory
-// without holes R has its size; with no leaf of stride 1 it is 1:0.
+// R consists of whole leaves of a, after coalescing, and is the longest such
+// layout: from stride 1 on, each leaf begins where the one before it ends. If a
+// fills memory without holes R has its size; with no leaf of stride 1 it is 1:0.
 //
 //	(8,4):(4,1) → (4,8):(8,1)
 //	(2,4):(0,1) → 4:2
@@ -55,8 +55,8 @@ func RightInverse(a Layout) Layout {
 //	R(a(i)) = i for 0 ≤ i < Size(a), when a has no stride 0,
 //	a(R(a(i))) = a(i) otherwise;
 //
-// what R gives for numbers that are no offsets of a is unspecified. R takes each
-// offset apart by division, so it needs strides that divide each other.
+// for numbers that aren't offsets of a, R is unspecified. R takes each offset apart
+// by division, so it needs strides that divide each other.
 //
 //	4:2         → (2,4):(0,1)
 //	(4,2):(1,5) → (5,2):(1,4)

@@ -5,9 +5,10 @@ package layout
 // each nested mode. A mode in brackets holds at least two entries; a tuple of
 // one entry is its entry. Flat layouts have no tokens at all.
 //
-// Inline layouts keep the tokens in 32 bits, lowest first: 0 is a leaf, 01 (bits
-// 1, 0) opens and 11 closes; every closing bracket is there, so the leaf count
-// says where the string ends. What doesn't fit goes to deep.
+// Inline layouts keep the tokens in 32 bits, the first token lowest. In binary, a
+// leaf is 0, an opening bracket 01 and a closing bracket 11. Every closing bracket
+// is there, so the leaf count says where the string ends. Longer strings go to
+// deep.
 const (
 	leaf  = '.'
 	open  = '('
@@ -222,11 +223,11 @@ func (l Layout) Mode(i int) Layout {
 		t := l.modeTokens(nil, i)
 		nest = canonNest(t[1 : len(t)-1])
 	}
-	return must(build("Mode", ext[lo:hi], str[lo:hi], nest)) // a part of what fits
+	return must(build("Mode", ext[lo:hi], str[lo:hi], nest)) // a part of a layout that fits
 }
 
-// must is for results that can't fail, because their size and offsets are among
-// those of a layout that exists.
+// must is for results that can't fail, because a layout exists with their size and
+// offsets.
 func must(l Layout, err error) Layout {
 	if err != nil {
 		panic(err)

@@ -2,8 +2,8 @@ package layout
 
 import "slices"
 
-// Taking every step-th element of a layout A is the one question behind slices of
-// nested modes and behind composition: is j ↦ A(start + j·step) a layout?
+// Slices of nested modes and compositions take every step-th element of a layout A.
+// The question behind both is: is j ↦ A(start + j·step) a layout?
 //
 // Let A be coalesced, with leaves e₀:d₀, e₁:d₁, … and P_k = e₀·…·e_{k-1}. Then
 //
@@ -14,14 +14,15 @@ import "slices"
 // terms that cancel.
 
 // progression sets p to the coalesced layout of j ↦ A(start+j·step) − A(start) for
-// 0 ≤ j < n, where A has the coalesced leaves ext:str and past its end goes on as
-// its last leaf does; n ≥ 2, start ≥ 0, step ≥ 0. If there is none, bad is the leaf
+// 0 ≤ j < n. A has the coalesced leaves ext:str, and past its end its last leaf
+// goes on; n ≥ 2, start ≥ 0, step ≥ 0. If there is no such layout, bad is the leaf
 // of A whose end is crossed unevenly; else it is -1. start+(n-1)·step must fit an
 // int, and so must all offsets.
 //
-// For composition, where start is 0, room says how much P_k − 1 still exceeds the
-// remainders by P_k of what is to be added to the progression. It is used up; if it
-// is too small, carry is true and bad the leaf whose end would be crossed.
+// For composition, where start is 0, progressions are added to each other. room[k]
+// is P_k − 1 less the largest remainders by P_k of the progressions so far, and
+// shrinks by the largest remainder of this one. If it is too small, carry is true
+// and bad the leaf whose end would be crossed.
 func (p *leaves) progression(ext, str []int, room []uint, start, n, step int) (bad int, carry bool) {
 	var buf [2*Inline + 2]int
 	cuts := append(buf[:0], 1, n)
@@ -77,17 +78,20 @@ func addCut(cuts []int, c int) ([]int, bool) {
 // Why there are no other places: a layout that begins with q zeros and a one has q
 // as its first extent, so every rise is at a multiple of q. Gaps between the rises
 // of a staircase differ by one at most, so they are all the same multiple g of q.
-// With g = q it is ⌊j/q⌋; with g = 2q, for q = 1, it is 0 1 1 2 2 3, which is
-// (2,3):(1,1); a larger g begins 0 1 1 1, which is no layout.
+// These are the staircases:
+//
+//	g = q           ⌊j/q⌋
+//	g = 2q, q = 1   0 1 1 2 2 3, which is (2,3):(1,1)
+//	larger g        0 1 1 1 …, which is no layout
 func stairs(a, r, p, n uint) (q, g, peak uint, ok bool) {
-	if a+r >= p { // count what is missing to j: j − ⌊(a + j·r)/p⌋ is a staircase too
+	if a+r >= p { // count the difference to j: j − ⌊(a + j·r)/p⌋ is a staircase too
 		a, r = p-1-a, p-r
 	}
 	if r == 0 || (p-1-a)/r >= n-1 {
 		return 0, 0, (n - 1) * r, true
 	}
 	q = (p-1-a)/r + 1
-	s := a + q*r - p // what is left at the first rise, less than r
+	s := a + q*r - p // the remainder at the first rise, less than r
 	for g = q; g <= 2*q && n%g == 0; g += q {
 		rises := (n - 1 - q) / g // after the first
 		left, fits := s, true

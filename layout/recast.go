@@ -1,7 +1,7 @@
 package layout
 
-// Upcast returns the layout of elements n times as wide: strides are divided by n,
-// and a leaf whose stride d is smaller than n, which it divides, counts only every
+// Upcast returns the layout of elements n times as wide: strides are divided by n.
+// A narrow leaf, whose stride d is smaller than n and divides it, counts only every
 // n/d-th element. So the result U has
 //
 //	n · U(c) = l(c'), c' being c with those leaves multiplied by n/d,
@@ -11,9 +11,9 @@ package layout
 //
 //	(4,3):(2,4) by 2 → (4,3):(1,2); by 4 → (2,3):(1,1)
 //
-// It fails when n isn't positive, a stride and n don't divide each other, a wide
-// element isn't filled (the extent of such a leaf isn't a multiple of n/d), such
-// leaves together reach over a wide element, or such a stride is negative.
+// It fails when n isn't positive, or a stride and n don't divide each other. It
+// also fails when a narrow leaf has a negative stride or an extent that isn't a
+// multiple of n/d, or when the narrow leaves together reach over a wide element.
 func (l Layout) Upcast(n int) (Layout, error) {
 	if n <= 0 {
 		return Layout{}, fail("Upcast", ErrRange, "%v by %d; give a positive number", l, n)
@@ -48,9 +48,9 @@ func (l Layout) Upcast(n int) (Layout, error) {
 //
 //	(4,2):(2,1) by 4 → (4,8):(8,1)
 //
-// It fails when n isn't positive, no leaf has stride 1 (the narrow elements would
-// need a mode of their own), a leaf has stride -1, or the size or an offset does
-// not fit an int.
+// It fails when n isn't positive, a leaf has stride -1, or the size or an offset
+// does not fit an int. It also fails when no leaf has stride 1: the narrow elements
+// would need a mode of their own.
 func (l Layout) Downcast(n int) (Layout, error) {
 	if n <= 0 {
 		return Layout{}, fail("Downcast", ErrRange, "%v by %d; give a positive number", l, n)
@@ -81,19 +81,20 @@ func (l Layout) Downcast(n int) (Layout, error) {
 }
 
 // Recast returns the layout of the same memory as elements of another width, both
-// widths in one unit such as bits. It is exact: the result's elements are the bits of
-// l's elements, each as often, and nothing else. One leaf is the contiguous one: its
-// extent counts the new elements, and the strides of the others are rescaled. That is
-// the last leaf of stride 1; an extent of 1, whose stride means nothing, will do where
-// no longer leaf has stride 1, and any leaf in a layout without elements.
+// widths in one unit such as bits. It is exact: the result's elements are the bits
+// of l's elements, each as often, and nothing else. One leaf is contiguous: its
+// extent counts the new elements, and the strides of the others are rescaled. It is
+// the last leaf of stride 1 with an extent above 1. Where there is none, a leaf of
+// extent 1 will do, as its stride means nothing; so will any leaf of a layout
+// without elements.
 //
 //	(8,4):(1,8) from 8 to 32 → (2,4):(1,2); from 8 to 4 → (16,4):(1,16)
 //	(3,1):(1,1) from 32 to 8 → (12,1):(1,4)
 //
-// Upcast and Downcast rescale every leaf, which may reach other memory. Recast fails
-// when a width isn't positive, there is no contiguous leaf, that fills no whole number
-// of the new elements, another leaf's steps are no whole number of them, or the size or
-// an offset doesn't fit an int.
+// Upcast and Downcast rescale every leaf, which may reach other memory. Recast
+// fails when a width isn't positive, no leaf is contiguous, or the size or an
+// offset doesn't fit an int. It also fails when the contiguous leaf, or a step of
+// another leaf, isn't a whole number of new elements.
 func (l Layout) Recast(from, to int) (Layout, error) {
 	if from <= 0 || to <= 0 {
 		return Layout{}, fail("Recast", ErrRange, "%v from %d to %d; give positive widths", l, from, to)
@@ -134,7 +135,7 @@ func (l Layout) Recast(from, to int) (Layout, error) {
 	})
 }
 
-// contiguous returns which leaf Recast takes for the contiguous one, -1 for none.
+// contiguous returns the index of Recast's contiguous leaf, -1 for none.
 func (l *Layout) contiguous() int {
 	ext, str := l.leaves()
 	empty, one := l.Ref().Size() == 0, -1
@@ -156,8 +157,8 @@ func gcd(a, b int) int {
 	return a
 }
 
-// Spread returns l with every stride multiplied by n: its elements are every n-th of
-// what they were. It fails when an offset doesn't fit an int.
+// Spread returns l with every stride multiplied by n: elements are n times as far
+// apart. It fails when an offset doesn't fit an int.
 func (l Layout) Spread(n int) (Layout, error) {
 	return l.rescale("Spread", func(e, s int) (int, int, error) {
 		str, ok := mul(s, n)

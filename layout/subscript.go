@@ -39,7 +39,7 @@ func ParseSlice(s string) ([]Index, error) {
 	return idx, nil
 }
 
-// index reads what stands between two commas.
+// index reads one entry of the list.
 func (p *parser) index() (Index, error) {
 	switch {
 	case p.word("..."):

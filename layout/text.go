@@ -54,10 +54,15 @@ func nestText(v []int, t []byte) string {
 }
 
 // Parse reads a layout in CuTe's notation, shape:stride, spaces allowed:
-// (4,6):(6,1), 12:1, ((2,2),4):((1,8),2). Shape and stride must nest alike, and
-// both must be written: CuTe completes a bare shape column-major, NumPy's users
-// expect row-major, so here RowMajor or ColMajor says which. A tuple of one
-// entry inside another is read as its entry. The error names the place.
+//
+//	(4,6):(6,1)
+//	12:1
+//	((2,2),4):((1,8),2)
+//
+// Shape and stride must nest alike, and both must be written. CuTe completes a bare
+// shape column-major, and NumPy's users expect row-major, so here RowMajor or
+// ColMajor says which. A tuple of one entry inside another is read as its entry.
+// The error names the place.
 func Parse(s string) (Layout, error) {
 	p := parser{text: s, op: "Parse"}
 	shape := p.skip()

@@ -6,10 +6,9 @@ import (
 	"strings"
 )
 
-// A Tuple is an integer, a list of Tuples, or a hole: what CuTe calls an IntTuple.
-// Shapes, strides and coordinates are Tuples. Unlike a Layout it keeps a list of
-// one entry apart from the entry. It is an immutable value; the zero value is the
-// integer 0.
+// A Tuple is an integer, a list of Tuples, or a hole: CuTe's IntTuple. Shapes,
+// strides and coordinates are Tuples. Unlike a Layout it keeps a list of one entry
+// apart from the entry. It is an immutable value; the zero value is the integer 0.
 type Tuple struct {
 	kind    tupleKind
 	n       int
@@ -71,7 +70,8 @@ func (t Tuple) Entry(i int) Tuple {
 	return t.entries[i]
 }
 
-// Depth returns how deep lists nest: 0 for an integer, 1 for (2,3), 2 for ((2,2),3).
+// Depth returns how deep lists nest: 0 for an integer, 1 for a list of integers,
+// and 1 more for each list around it.
 func (t Tuple) Depth() int {
 	if t.kind != listTuple {
 		return 0

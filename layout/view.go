@@ -87,7 +87,7 @@ func (l Layout) BroadcastTo(shape ...int) (Layout, error) {
 	if !flat {
 		return w.layout("BroadcastTo")
 	}
-	if _, err := shapeSize("BroadcastTo", shape); err != nil { // the offsets are those of l
+	if _, err := shapeSize("BroadcastTo", shape); err != nil { // the offsets are offsets of l
 		return Layout{}, err
 	}
 	return out, nil
@@ -114,7 +114,7 @@ func (l Layout) View(shape ...int) (Layout, error) {
 	}
 	var buf [Inline]run
 	runs := l.rowRuns(buf[:0])
-	at, left, step := -1, 1, 0 // the run being used up, what is left of it, its stride there
+	at, left, step := -1, 1, 0 // the run being used up, its remaining extent, its stride there
 	if len(runs) > 0 {
 		at, left, step = 0, runs[0].ext, runs[0].str
 	}

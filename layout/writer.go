@@ -1,7 +1,7 @@
 package layout
 
-// leaves collects leaves, up to Inline of them without allocating: slices stored
-// through a pointer would move what they point to to the heap.
+// leaves collects leaves, up to Inline of them without allocating. Slices stored
+// through a pointer would move their arrays to the heap.
 type leaves struct {
 	ext, str [Inline]int
 	n        int
@@ -33,8 +33,8 @@ func (p *leaves) merge(e, s int) {
 	p.add(e, s)
 }
 
-// coalesce adds leaves, merging those that continue each other, first leaf fastest;
-// of a single element nothing is left, and of an empty layout 0:0.
+// coalesce adds leaves, the first fastest, and merges leaves that continue each
+// other. A single element leaves nothing, and an empty layout 0:0.
 func (p *leaves) coalesce(ext, str []int) {
 	for i, e := range ext {
 		switch e {
@@ -49,7 +49,7 @@ func (p *leaves) coalesce(ext, str []int) {
 	}
 }
 
-// slices returns the leaves; what is written to them is kept until the next add.
+// slices returns the leaves; writes to the slices last until the next add.
 func (p *leaves) slices() (ext, str []int) {
 	if p.n > Inline {
 		return p.allExt, p.allStr
@@ -173,7 +173,7 @@ func (w *writer) group(ext, str []int) {
 	w.close()
 }
 
-// layout returns what was written; the tokens must be canonical.
+// layout returns the layout that was written; the tokens must be canonical.
 func (w *writer) layout(op string) (Layout, error) {
 	ext, str := w.slices()
 	if w.tokens == w.n {
