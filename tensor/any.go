@@ -165,10 +165,9 @@ func Bytes(a Any) ([]byte, bool) {
 	return a.reach(), true
 }
 
-// Reached returns the memory that a's elements are in, whatever its layout, from the
-// lowest to the highest, and the byte in it where offset 0 of the layout is, which is
-// negative or beyond when no element is there; false as Bytes. It is for code that copies
-// by layout.
+// Reached returns the memory of a's elements, from the lowest to the highest, whatever the
+// layout. first is the byte of b at offset 0 of the layout; it is negative or beyond b when
+// no element is there. ok is false as for Bytes. It is for code that copies by layout.
 func Reached(a Any) (b []byte, first int, ok bool) {
 	if !a.open() {
 		return nil, 0, false
@@ -205,12 +204,12 @@ func EmptyLikeOf(d dtype.DType, a *Any) Any {
 	return emptyLike("tensor.EmptyLike", d, &a.lay)
 }
 
-// FromBytes returns a tensor over the bytes of buf itself, in the machine's byte
-// order: offset 0 of the layout is at byte off. Closing buf or the tensor closes
-// both. It fails with ErrShape when the layout reaches outside buf, with ErrView
-// when the elements aren't aligned for their type, and with ErrValue when a byte
-// of a bool is neither 0 nor 1, which no Go program can hold, or a byte is no element of a
-// type of 2 or 4 bits.
+// FromBytes returns a tensor over the bytes of buf itself, in the machine's byte order:
+// offset 0 of the layout is at byte off. Closing buf or the tensor closes both. It fails
+// with ErrShape when the layout reaches outside buf, and with ErrView when the elements
+// aren't aligned for their type. It fails with ErrValue when a byte of a bool is neither 0
+// nor 1, which no Go program can hold; also when a byte is no element of a type of 2 or 4
+// bits.
 func FromBytes(d dtype.DType, buf *mem.Buffer, off int, lay layout.Layout) (Any, error) {
 	if d.Size() == 0 {
 		return Any{}, &Error{"tensor.FromBytes", sprintf("no tensor holds %v", d), ErrDType}
@@ -264,14 +263,20 @@ func bytesAt(op string, d dtype.DType, align int, buf *mem.Buffer, off int, lay 
 	return view, where{-lo, lay}, nil
 }
 
-// SliceBytes makes a tensor of the bytes of a file: the part that idx selects, as
-// Slice does, of a tensor with layout lay whose offset 0 is at byte off of buf. The part
-// shares memory with buf, as FromBytes, where it can; then shared is true. Else it is a
-// copy: of elements that are not aligned for their type or, as swapped says, in the
-// other byte order than the machine's, and of a bool with other bytes than 0 and 1,
-// which count as true, of a type of 2 or 4 bits with bytes beyond it, whose low bits count, or with holes between its elements. Nothing but the part is read.
-// It fails with the error of Slice for idx, and as FromBytes for the rest; with an error
-// that wraps mem.ErrShrunk when buf is a mapped file that became shorter.
+// SliceBytes makes a tensor of the bytes of a file: the part that idx selects, as Slice
+// does, of a tensor with layout lay whose offset 0 is at byte off of buf. The part shares
+// memory with buf, as FromBytes, where it can; then shared is true. Else it is a copy.
+// These elements are copied:
+//
+//   - elements that aren't aligned for their type
+//   - elements in the other byte order than the machine's, as swapped says
+//   - a bool with other bytes than 0 and 1, which count as true
+//   - a type of 2 or 4 bits with bytes beyond it, whose low bits count
+//   - a type of 2 or 4 bits with holes between its elements
+//
+// Nothing but the part is read. It fails with the error of Slice for idx, and as FromBytes
+// for the rest; with an error that wraps mem.ErrShrunk when buf is a mapped file that
+// became shorter.
 func SliceBytes(d dtype.DType, buf *mem.Buffer, off int, lay layout.Layout, swapped bool, idx ...Index) (a Any, shared bool, err error) {
 	const op = "tensor.SliceBytes"
 	switch {

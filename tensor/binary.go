@@ -55,10 +55,10 @@ func (t Any) writeBinary(w io.Writer) error {
 	return Encode(w, t)
 }
 
-// UnmarshalBinary reads the bytes of MarshalBinary and makes t a new row-major tensor
-// of it. It fails, and leaves t as it was, with ErrSyntax when the bytes are no such
-// form or not as many as it says, with ErrDType when the elements are of another type
-// than T, and with ErrValue when a bool is neither 0 nor 1.
+// UnmarshalBinary reads the bytes of MarshalBinary and makes t a new row-major tensor of
+// it. An error leaves t as it was. It fails with ErrSyntax when the bytes don't have that
+// form or the length that it states, and with ErrDType when the elements are of another
+// type than T. It fails with ErrValue when a bool is neither 0 nor 1.
 func (t *Tensor[T]) UnmarshalBinary(b []byte) error { return fromBinary(&t.a, dtype.Of[T](), b) }
 
 func fromBinary(a *Any, d dtype.DType, b []byte) error {

@@ -13,9 +13,11 @@ func (t Any) Stride(axis int) int {
 	return strideOf(op, &t.lay, axisOf(op, axis, t.lay.Ref().Rank()))
 }
 
-// Coalesce returns the view with the fewest axes that has the elements of t in the
-// same colexicographic order, the first axis fastest: of (4,4):(1,4) it has the
-// layout 16:1, of (4,4):(4,1) the same as before.
+// Coalesce returns the view with the fewest axes that has the elements of t in the same
+// colexicographic order, the first axis fastest:
+//
+//	(4,4):(1,4) → 16:1
+//	(4,4):(4,1) → (4,4):(4,1)
 func Coalesce[T num.Elem](t Tensor[T]) Tensor[T] {
 	t.a.lay = t.a.lay.Coalesce()
 	return t
@@ -41,12 +43,15 @@ func compose(op string, lay, rhs *layout.Layout) {
 	*lay = out
 }
 
-// ReshapeLayout returns the view whose element at c is element lay(c) of t, counted
-// in row-major order, the last axis fastest. lay is compact, so that each element is
-// there once: of a (2,6) tensor, (3,4):(4,1) is View(3, 4), and (3,4):(1,3) gives
-// the same elements column by column. Compose counts from the first axis, and takes
-// any layout. It panics when lay isn't compact or has another size, or the view is
-// no layout; a copy can then be reshaped.
+// ReshapeLayout returns the view whose element at c is element lay(c) of t, counted in
+// row-major order, the last axis fastest. lay is compact, so that each element is there
+// once. For a tensor of shape (2,6):
+//
+//	(3,4):(4,1)   is View(3, 4)
+//	(3,4):(1,3)   gives the same elements column by column
+//
+// Compose counts from the first axis, and takes any layout. It panics when lay isn't
+// compact or has another size, or the view is no layout; a copy can then be reshaped.
 func ReshapeLayout[T num.Elem](t Tensor[T], lay layout.Layout) Tensor[T] {
 	reshapeLayout("tensor.ReshapeLayout", &t.a.lay, &lay)
 	return t

@@ -116,7 +116,7 @@ func uniformWords(seed uint64, low, high fixed.Int128) func(i int) fixed.Int128 
 	hi, _ := bits.Sub64(uint64(high.Hi), uint64(low.Hi), borrow)
 	return func(i int) fixed.Int128 {
 		w := block(seed, uint64(i), 0, kindUniform)
-		// (w1·2^64 + w0)·(hi·2^64 + lo) = p·2^128 + …
+		// p is the upper 128 bits of the product of w and high-low.
 		p1, p0 := bits.Mul64(w[1], hi)
 		a1, a0 := bits.Mul64(w[1], lo)
 		b1, b0 := bits.Mul64(w[0], hi)

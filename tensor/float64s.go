@@ -5,10 +5,11 @@ import (
 	"runtime"
 )
 
-// Float64s returns a function that gives the elements of a by their index as
-// float64: for pictures and statistics of a run-time element type. Integers beyond
-// 2^53 and fixed-point numbers of more than 53 bits are rounded, a bool is 0 or 1, a complex number its absolute value. The
-// function panics as At does. It is nil where a has no elements of its own.
+// Float64s returns a function that gives the elements of a by their index as float64: for
+// pictures and statistics of a run-time element type. Integers beyond 2^53 and fixed-point
+// numbers of more than 53 bits are rounded. A bool is 0 or 1, and a complex number its
+// absolute value. The function panics as At does. It is nil where a has no elements of its
+// own.
 func Float64s(a Any) func(idx ...int) float64 {
 	if a.st == nil || a.st.foreign != nil {
 		return nil

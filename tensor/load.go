@@ -150,10 +150,13 @@ func (t Any) Prefetch(idx ...int) {
 	t.pointer("tensor.Prefetch")
 }
 
-// AtCoord is At with a coordinate that may nest as the layout does: of a tensor with
-// layout ((2,2),4):((1,8),2), the coordinates (3,1) and ((1,1),1) are the same.
-// An integer in place of a list counts through it in colexicographic order, the
-// first entry fastest. It panics when the coordinate doesn't fit the layout.
+// AtCoord is At with a coordinate that may nest as the layout does. An integer in place of
+// a list counts through it in colexicographic order, the first entry fastest. So an element
+// has several coordinates:
+//
+//	((2,2),4):((1,8),2) at (3,1) or ((1,1),1)
+//
+// It panics when the coordinate doesn't fit the layout.
 func AtCoord[T num.Elem](t Tensor[T], coord layout.Tuple) T {
 	const op = "tensor.AtCoord"
 	off := offsetOf(op, &t.a.where, coord)

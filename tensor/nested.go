@@ -11,14 +11,14 @@ import (
 	"github.com/ashlar-go/ashlar/num/fixed"
 )
 
-// FromNested returns a tensor of the elements of nested slices: T gives rank 0, []T
-// rank 1, [][]T rank 2, and so on up to 8 levels; []any may stand for any level, and
-// for more. The elements are copied. Numbers of another type, one of Go's or of package
-// num, are converted: each must be one that T has, as 3 and 0.5 are float32 and 0.1 isn't.
-// NaN is one in each type that has some. An empty slice hides the extents of the levels
-// in it, which are 0 then. It panics with ErrValue for a number that T doesn't have, and
+// FromNested returns a tensor of the elements of nested slices: T gives rank 0, []T rank 1,
+// and so on up to 8 levels; []any may stand for any level, and for more levels. The
+// elements are copied. Numbers of another type, one of Go's or of package num, are
+// converted: each must be one that T has, as 3 and 0.5 are float32 and 0.1 isn't. NaN is
+// one in each type that has some. An empty slice hides the extents of the levels in it,
+// which are 0 then. It panics with ErrValue for a number that T doesn't have. It panics
 // with ErrShape when the slices of a level differ in length, an entry is neither T nor a
-// number, or slices nest deeper than 1000; the error has the indices of the first such
+// number, or slices nest deeper than 1000. The error has the indices of the first such
 // entry.
 func FromNested[T num.Elem](nest any) Tensor[T] {
 	const op = "tensor.FromNested"
@@ -184,11 +184,10 @@ func indexPath(path []int) string {
 	return text
 }
 
-// Nested returns a copy of the elements as nested slices: T for rank 0, []T for rank
-// 1, [][]T for rank 2 and so on up to 8; from there on the outer levels are []any. So
-// Nested().([][]float32) is a matrix of float32. FromNested is its inverse, but for
-// extents behind one that is 0. It panics when those before it ask for more than 2^20
-// slices.
+// Nested returns a copy of the elements as nested slices: T for rank 0, []T for rank 1, and
+// so on up to rank 8; from there on the outer levels are []any. So Nested().([][]float32)
+// is a matrix of float32. FromNested is its inverse, except for extents after an extent of
+// 0. It panics when the extents before that 0 ask for more than 2^20 slices.
 func (t Any) Nested() any {
 	const op = "tensor.Nested"
 	t.pointer(op)

@@ -13,8 +13,11 @@ import (
 // its result has no strides. The Set form of each writes to the same places.
 
 // Take returns a copy of the given positions along an axis, which may repeat and be
-// negative: Take(t, 1, 0, 2, -1) is NumPy's t[:, [0, 2, -1]] and np.take. It panics
-// when there is no such axis or position.
+// negative, as np.take does:
+//
+//	Take(t, 1, 0, 2, -1) is NumPy's t[:, [0, 2, -1]]
+//
+// It panics when there is no such axis or position.
 func Take[T num.Elem](t Tensor[T], axis int, at ...int) Tensor[T] {
 	const op = "tensor.Take"
 	t.a.pointer(op)

@@ -37,13 +37,13 @@ const (
 	Unique                        // as many as needed, whatever Precision is
 )
 
-// Sprint returns the elements as NumPy prints them, in row-major order: brackets
-// nest, rows stand under each other, columns have a common width, and beyond
-// Threshold elements only the ends of each axis are shown, and read. Floats have
-// the fewest digits that tell them from their neighbours, at most Precision after
-// the point, and all an exponent when the largest is 1e8 or more, the smallest
-// below 1e-4, or one more than 1000 times the other. Narrow floats print as their
-// own short decimals, complex numbers with j.
+// Sprint returns the elements as NumPy prints them, in row-major order: brackets nest, rows
+// stand under each other, columns have a common width, and beyond Threshold elements only
+// the ends of each axis are shown, and read. Floats have the fewest digits that tell them
+// from their neighbours, at most Precision after the point. All have an exponent when the
+// largest is 1e8 or more, the smallest is below 1e-4, or the largest is more than 1000
+// times the smallest. Narrow floats print as their own short decimals, complex numbers with
+// j.
 //
 // A tensor of rank 0 prints its number alone: with the zero options as Python
 // prints a number, 2.0, else by the options. A closed tensor, a Spec and others

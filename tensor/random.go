@@ -9,10 +9,10 @@ import (
 	"github.com/ashlar-go/ashlar/num"
 )
 
-// Random numbers are functions of the seed and of the element's place: the same on
-// every machine, for any number of threads, and for ever. Element i is made of word
-// i mod 2 of block i/2, and a block is float.Philox4x32 of the seed as key and of the
-// block's number, the attempt and the kind of numbers as counter.
+// Random numbers are functions of the seed and of the element's place: the same on every
+// machine, for any number of threads, and for ever. Element i is made of word i mod 2 of
+// block i/2. A block comes from float.Philox4x32: its key is the seed, and its counter is
+// the block's number, the attempt and the kind of numbers.
 
 const (
 	kindUniform = iota

@@ -7,11 +7,11 @@ import (
 	"github.com/ashlar-go/ashlar/num"
 )
 
-// BitCast returns a view of the bits of t's elements as another type of the same
-// size: element (i, j, …) has the bits of t's element (i, j, …). The two share their
-// memory; closing one closes both. It panics when the sizes differ, where Recast
-// is meant, when To is bool, or has 2 or 4 bits, and isn't From, as most bytes are no element then, or the elements
-// aren't aligned for To.
+// BitCast returns a view of the bits of t's elements as another type of the same size:
+// element (i, j, …) has the bits of t's element (i, j, …). The two share their memory;
+// closing one closes both. It panics when the sizes differ, where Recast is meant, or the
+// elements aren't aligned for To. It also panics when To isn't From and is bool or has 2 or
+// 4 bits, as most bytes are no element then.
 func BitCast[To, From num.Elem](t Tensor[From]) Tensor[To] {
 	bitcast("tensor.BitCast", &t.a, dtype.Of[To]())
 	return Tensor[To]{a: t.a}
@@ -26,13 +26,13 @@ func bitcast(op string, a *Any, to dtype.DType) {
 	a.st = recastStorage(op, a.st, to)
 }
 
-// Recast returns a view of the memory of t's elements as elements of another size,
-// in the machine's byte order, with the layout that layout.Recast gives: narrower
-// ones multiply the extent of the last axis of stride 1, wider ones divide it. The
-// view is of the same bytes, no other. The two share their memory; closing one closes
-// both. It panics when there is no such layout (a wide element that t's don't fill or
-// straddle, no axis of stride 1), when To is bool or has 2 or 4 bits and isn't From, or the elements
-// aren't aligned for To.
+// Recast returns a view of the memory of t's elements as elements of another size, in the
+// machine's byte order, with the layout that layout.Recast gives: narrower ones multiply
+// the extent of the last axis of stride 1, wider ones divide it. The view is of the same
+// bytes, no other. The two share their memory; closing one closes both. It panics when
+// there is no such layout: no axis has stride 1, or t's elements don't fill a wide element
+// or straddle one. It also panics when the elements aren't aligned for To, or To isn't From
+// and is bool or has 2 or 4 bits.
 func Recast[To, From num.Elem](t Tensor[From]) Tensor[To] {
 	recastTo("tensor.Recast", &t.a, dtype.Of[To]())
 	return Tensor[To]{a: t.a}

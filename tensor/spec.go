@@ -100,14 +100,16 @@ func (s *Spec) extent(i int) int {
 	return s.lay.Ref().Dim(i)
 }
 
-// Align returns s padded so that the extents are multiples of align, whose last
-// number is about the last axis. The last two are about the extents of a matrix,
-// each padded by itself. A number before these is about the rows of all matrices
-// up to its axis: [2,3,30,40] aligned to [128,32,32] has rows of 64 elements,
-// matrices of 32 rows, and four matrices in place of three, 4·32 being a multiple of
-// 128: [2,4,32,64]. Axes without a number keep their extents. It fails when a number
-// isn't positive, doesn't divide the rows below its axis and isn't a multiple of them
-// either, or the size doesn't fit an int.
+// Align returns s padded so that the extents are multiples of align, whose last number is
+// about the last axis. The last two are about the extents of a matrix, each padded by
+// itself. A number before these is about the rows of all matrices up to its axis. Axes
+// without a number keep their extents. Here 4·32 is a multiple of 128, so four matrices
+// take the place of three:
+//
+//	[2,3,30,40] aligned to [128,32,32] → [2,4,32,64]
+//
+// It fails when a number isn't positive, doesn't divide the rows below its axis and isn't a
+// multiple of them either, or the size doesn't fit an int.
 func (s Spec) Align(align ...int) (Spec, error) {
 	const op = "tensor.Align"
 	rank := max(s.Rank(), len(align))

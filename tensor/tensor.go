@@ -58,7 +58,7 @@ type Any struct {
 	where
 }
 
-// where says which elements of a storage a tensor has, and in what order.
+// where says which elements of a storage a tensor has, and their order.
 type where struct {
 	off int // where element 0 is; ^off in a read-only handle. Without a storage the element type
 	lay layout.Layout

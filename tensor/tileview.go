@@ -190,11 +190,14 @@ func part(s []stretch, op string, lay *layout.Layout, axis, count, i, align int)
 	return s
 }
 
-// Slice2D returns the view of rank 2 in which ranges r0 and r1, as R makes them,
-// select along axis0 and the later axis1, and the other axes stand at the given
-// indices, in their order: of a (3,4,5) tensor, Slice2D(t, 0, 2, R(1, 3),
-// R(0, 2), 1) is t[1:3, 1, 0:2]. It panics unless axis0 < axis1, r0 and r1 are ranges, and
-// each other axis has an index inside it.
+// Slice2D returns a view of rank 2. Ranges r0 and r1, as R makes them, select along axis0
+// and the later axis1. The other axes stand at the given indices, in the order of the axes.
+// For a (3,4,5) tensor:
+//
+//	Slice2D(t, 0, 2, R(1, 3), R(0, 2), 1) is t[1:3, 1, 0:2]
+//
+// It panics unless axis0 < axis1, r0 and r1 are ranges, and each other axis has an index
+// inside it.
 func Slice2D[T num.Elem](t Tensor[T], axis0, axis1 int, r0, r1 Index, fixed ...int) Tensor[T] {
 	slice2D("tensor.Slice2D", &t.a.where, axis0, axis1, r0, r1, fixed)
 	return t

@@ -30,11 +30,13 @@ type cut struct {
 	edge []int         // the extents of the last vector along each axis; nil: no lane is missing
 }
 
-// Vectorize returns the tensor of the blocks of the given shape that t is made of,
-// as vectors: of (16,16), Vectorize(t, 4, 4) has shape (4,4) and vectors of 16
-// lanes. Blocks at the edge of t lack the lanes outside it. It panics when there
-// isn't one extent per axis, one isn't positive, or blocks of a nested axis cross
-// its leaves unevenly.
+// Vectorize returns the tensor of the blocks of the given shape that t is made of, as
+// vectors. For a (16,16) tensor:
+//
+//	Vectorize(t, 4, 4) has shape (4,4) and vectors of 16 lanes
+//
+// Blocks at the edge of t lack the lanes outside it. It panics when there isn't one extent
+// per axis, one isn't positive, or blocks of a nested axis cross its leaves unevenly.
 func Vectorize[T num.Elem](t Tensor[T], shape ...int) Vectors[T] {
 	b := vectorize("tensor.Vectorize", &t.a.lay, shape)
 	return Vectors[T]{grid: t, cut: b}

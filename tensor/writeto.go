@@ -24,11 +24,14 @@ func (t Any) WriteTo(w io.Writer) (int64, error) {
 	return writeGrid(op, w, &t.lay, func(b *strings.Builder, off int, _ []int) { b.WriteString(alone(t.DType(), all.at(t.origin()+off))) })
 }
 
-// WriteNested writes the elements in brackets, one pair per axis, in row-major
-// order, on one line: [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], the form of Mojo's newer
-// TileTensor. Rank 0 has no brackets, and an axis without elements is []. Numbers
-// are as WriteTo writes them. It fails as w fails, and panics when extents before one
-// that is 0 ask for more than 2^20 brackets.
+// WriteNested writes the elements in brackets, one pair per axis, in row-major order, on
+// one line, as Mojo's newer TileTensor:
+//
+//	[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]
+//
+// Rank 0 has no brackets, and an axis without elements is []. Numbers are as WriteTo writes
+// them. It fails as w fails, and panics when extents before one that is 0 ask for more than
+// 2^20 brackets.
 func (t Any) WriteNested(w io.Writer) (int64, error) {
 	const op = "tensor.WriteNested"
 	t.pointer(op)
