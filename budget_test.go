@@ -33,7 +33,7 @@ cmd/ashlar                 9670       0
 conformance                7620       0
 conformance/verify         2400       0
 device                     3020       0
-draw                       2220       0
+draw                       2250       0
 dtype                       450       0
 examples/crop                60       0
 examples/digits-http        110       0
@@ -64,7 +64,7 @@ internal/core/contract     3410       0
 internal/core/conv         1110       0
 internal/core/cpu           210      20
 internal/core/exec         1970       0
-internal/core/float        3150       0
+internal/core/float        3200       0
 internal/core/jsontext       80       0
 internal/core/move         1130       0
 internal/core/order         600       0
@@ -77,14 +77,14 @@ internal/core/simd/_asm   10070       0
 internal/core/walk          260       0
 internal/digits             130       0
 internal/ended               50       0
-internal/exact              550       0
+internal/exact              570       0
 internal/fused              340       0
 internal/optest            1300       0
 internal/published          460       0
 internal/same               160       0
 judge                      4060       0
 judge/ask                   630       0
-layout                     4520       0
+layout                     4580       0
 linalg                      150       0
 mem                        1100       0
 num                         870       0

@@ -3,8 +3,12 @@
 //
 // A layout is a shape and a stride of the same nesting, written as in CuTe:
 // (4,6):(6,1) has two modes, the second with stride 1. A mode may itself be a
-// tuple of modes: ((2,2),4):((1,8),2) has shape (4,4), and a coordinate of its
-// first mode counts through (2,2) with the first entry fastest.
+// tuple of modes:
+//
+//	((2,2),4):((1,8),2)
+//
+// has shape (4,4). A coordinate of its first mode counts through (2,2), with the
+// first entry fastest.
 //
 // Two orders occur, and each function that enumerates says in its first line
 // which one it uses. The linear coordinate of the algebra (Offset) is
@@ -39,7 +43,7 @@ type Layout struct {
 	nest     uint32      // how leaves group into modes when n != rank; see nest.go
 }
 
-// deep holds what does not fit inline. It is never changed once built.
+// deep holds a layout that doesn't fit inline. It is never changed once built.
 type deep struct {
 	ext, str []int
 	rank     int
@@ -50,8 +54,8 @@ type deep struct {
 // A mark is a place between two modes.
 type mark struct{ leaf, token int }
 
-// maxRank bounds what New and Parse accept, so that a file's header can't ask
-// for a layout whose bookkeeping alone is large.
+// maxRank is the highest rank that New and Parse accept, so that a file's header can't ask
+// for a layout that takes much memory itself.
 const maxRank = 1 << 16
 
 // New returns the flat layout with the given extents and strides, which are
@@ -302,7 +306,9 @@ func (l Layout) Span() (lo, hi int) {
 }
 
 // Equal reports whether l and m have the same nesting, extents and strides.
-// It compares the description, not the function: 4:1 and (2,2):(1,2) differ.
+// It compares the description, not the function:
+//
+//	4:1 and (2,2):(1,2) differ
 func (l Layout) Equal(m Layout) bool { return l.Ref().Equal(&m) }
 
 // Offset returns the offset of linear coordinate i in colexicographic order:
@@ -335,8 +341,8 @@ func (l Layout) At(coord []int) (off, axis int) {
 	return l.atNested(coord)
 }
 
-// atNested goes through the nesting once: rest is what the leaves so far have left of
-// a mode's coordinate.
+// atNested goes through the nesting once: rest is the part of a mode's
+// coordinate that its leaves so far leave.
 func (l *Layout) atNested(coord []int) (off, axis int) {
 	if len(coord) != l.Ref().Rank() {
 		return 0, l.Ref().Rank()

@@ -27,8 +27,7 @@ var ErrOutside = errors.New("a reference leads outside")
 // ReferenceOptions limit the targets of references.
 type ReferenceOptions struct {
 	Folder string // the folder of paths, which can't leave it; "": paths are refused
-	// Hosts are the hosts that URLs may name: example.org for the default port of http and https, example.org:8080, or s3://bucket
-	// for other schemes.
+	// Hosts are the hosts that URLs may name: example.org for the default port of HTTP, example.org:8080, or s3://bucket of other schemes.
 	Hosts  []string
 	Client *http.Client // the client for URLs; nil: one that follows up to 5 redirects within Hosts. Hosts doesn't limit another client's redirects
 }
@@ -53,9 +52,7 @@ const (
 // References returns the store of a document of kerchunk, version 0 or 1, read only. Its keys stand for values in the document, or for
 // parts of other files. Paths are relative to the folder, or absolute and within it; no symbolic link leads out of it. URLs are opened
 // by zarr.URL, only if their host is in Hosts. To read another path or URL is an error that wraps ErrOutside. The document must not
-// change afterwards.
-//
-// Templates are replaced, also with arguments: f(c='text'). gen makes up to 65,536 references, and up to as many values of its
+// change afterwards. Templates are replaced, also with arguments: f(c='text'). gen makes up to 65,536 references, and up to as many values of its
 // dimensions. Between its braces may stand integers, names, parentheses and the operators + - * / // %.
 //
 // The format: fsspec.github.io/kerchunk, Reference specification. References as Parquet files aren't read.

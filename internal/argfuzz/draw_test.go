@@ -253,7 +253,7 @@ func init() {
 	maker(func(d *drawer) op.Option {
 		switch d.IntN(10) {
 		case 0:
-			ctx := []context.Context{nil, context.Background(), cancelled}
+			ctx := []context.Context{context.Background(), cancelled}
 			return op.Context(ctx[d.IntN(len(ctx))])
 		case 1:
 			return op.Into(tensorOf[float32](d))
