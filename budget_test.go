@@ -87,7 +87,7 @@ judge/ask                   630       0
 layout                     4580       0
 linalg                      150       0
 mem                        1100       0
-num                         870       0
+num                         880       0
 num/fixed                  3960       0
 onnx                      15340       0
 onnx/imagedecoder           360       0

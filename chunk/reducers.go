@@ -536,7 +536,7 @@ var quantileTypes = map[dtype.DType]func(t tensor.Any, q float64, axes []int, o 
 	dtype.Float16: quantileOf[num.F16], dtype.BFloat16: quantileOf[num.BF16], dtype.Float32: quantileOf[float32], dtype.Float64: quantileOf[float64],
 }
 
-func quantileOf[T num.Float | num.Narrow](t tensor.Any, q float64, axes []int, o op.Option) tensor.Any {
+func quantileOf[T num.Floating](t tensor.Any, q float64, axes []int, o op.Option) tensor.Any {
 	x, _ := tensor.As[T](t)
 	return op.Quantile(x, q, axes, o).Any()
 }

@@ -31,6 +31,15 @@ type Complex interface{ complex64 | complex128 }
 // Native is the real numbers that have Go's operators, and an order.
 type Native interface{ Integer | Float }
 
+// Floating is the floats of all widths.
+type Floating interface{ Float | Narrow }
+
+// Fractional is the numbers that have fractions: floats and fixed point.
+type Fractional interface{ Floating | Fixed }
+
+// Real is the real numbers.
+type Real interface{ Native | Narrow | Fixed }
+
 // Number is everything that has sums and products.
 type Number interface {
 	Native | Narrow | Complex | Fixed

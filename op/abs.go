@@ -14,7 +14,7 @@ import (
 
 // Abs returns |a|, element by element. Floats lose their sign bit and nothing
 // else, NaNs included; the smallest integer wraps to itself. ONNX Abs.
-func Abs[T num.Native | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+func Abs[T num.Real](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
 	abs.Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }

@@ -13,7 +13,7 @@ import (
 // Acos returns the arc cosine of a, between 0 and π, element by element:
 // correctly rounded in float32, within 0.501 ulp in float64. NaN where |a| > 1.
 // ONNX Acos.
-func Acos[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+func Acos[T num.Fractional](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
 	acos.Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }

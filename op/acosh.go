@@ -13,7 +13,7 @@ import (
 // Acosh returns the inverse hyperbolic cosine of a, element by element:
 // correctly rounded in float32, within 0.501 ulp in float64. 1 gives +0, +∞
 // stays; NaN where a < 1. ONNX Acosh.
-func Acosh[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+func Acosh[T num.Fractional](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
 	acosh.Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }

@@ -19,7 +19,7 @@ import (
 // outer edges; the only element of an axis is then at 0. Positions are quotients rounded to
 // float64, as are the products and their sums from the left; the result is rounded once. It
 // panics when the shapes don't fit. ONNX AffineGrid.
-func AffineGrid[T num.Float | num.Narrow](theta tensor.Tensor[T], size []int, opts ...Option) (r tensor.Tensor[T]) {
+func AffineGrid[T num.Floating](theta tensor.Tensor[T], size []int, opts ...Option) (r tensor.Tensor[T]) {
 	affineGridOf(theta.Any(), size, plan.Has(opts, plan.AlignCorners)).Into(exec.Ref(&r), opts)
 	return r
 }

@@ -14,7 +14,7 @@ import (
 // ArgMax returns where the largest element along axis is: the first of equals, or
 // the last with LastIndex; the first NaN if there is one; −0 < +0. The axis
 // goes, unless KeepDims. It panics when the axis is empty. ONNX ArgMax.
-func ArgMax[T num.Native | num.Narrow | num.Fixed](a tensor.Tensor[T], axis int, opts ...Option) (r tensor.Tensor[int64]) {
+func ArgMax[T num.Real](a tensor.Tensor[T], axis int, opts ...Option) (r tensor.Tensor[int64]) {
 	argMax.At(exec.Ref(&r), exec.Ref(&a), axis, lastIndex(opts), opts)
 	return r
 }

@@ -14,7 +14,7 @@ import (
 // ArgMin returns where the smallest element along axis is: the first of equals, or
 // the last with LastIndex; the first NaN if there is one; −0 < +0. The axis
 // goes, unless KeepDims. It panics when the axis is empty. ONNX ArgMin.
-func ArgMin[T num.Native | num.Narrow | num.Fixed](a tensor.Tensor[T], axis int, opts ...Option) (r tensor.Tensor[int64]) {
+func ArgMin[T num.Real](a tensor.Tensor[T], axis int, opts ...Option) (r tensor.Tensor[int64]) {
 	argMin.At(exec.Ref(&r), exec.Ref(&a), axis, lastIndex(opts), opts)
 	return r
 }

@@ -13,7 +13,7 @@ import (
 // Asin returns the arc sine of a, between −π/2 and π/2, element by element:
 // correctly rounded in float32, within 0.501 ulp in float64. ±0 stays; NaN where
 // |a| > 1. ONNX Asin.
-func Asin[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+func Asin[T num.Fractional](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
 	asin.Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }

@@ -12,7 +12,7 @@ import (
 
 // Asinh returns the inverse hyperbolic sine of a, element by element: correctly
 // rounded in float32, within 0.501 ulp in float64. ±0 and ±∞ stay. ONNX Asinh.
-func Asinh[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+func Asinh[T num.Fractional](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
 	asinh.Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }

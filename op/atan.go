@@ -12,7 +12,7 @@ import (
 
 // Atan returns the arc tangent of a, element by element: correctly rounded in
 // float32, within 0.501 ulp in float64. ±0 stays, ±∞ gives ±π/2. ONNX Atan.
-func Atan[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+func Atan[T num.Fractional](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
 	atan.Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }

@@ -15,7 +15,7 @@ import (
 // cases are IEEE 754's atan2: for a = ±0 it is ±0 or ±π by b's sign, −0 counting
 // as negative, and infinities are as limits. It panics if the shapes don't
 // broadcast. NumPy arctan2; not an operator of ONNX.
-func Atan2[T num.Float | num.Narrow](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+func Atan2[T num.Floating](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
 	atan2.Call(exec.Ref(&r), opts, exec.Ref(&a), exec.Ref(&b))
 	return r
 }

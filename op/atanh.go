@@ -13,7 +13,7 @@ import (
 // Atanh returns the inverse hyperbolic tangent of a, element by element:
 // correctly rounded in float32, within 0.501 ulp in float64. ±0 stays, ±1 gives
 // ±∞; NaN where |a| > 1. ONNX Atanh.
-func Atanh[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+func Atanh[T num.Fractional](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
 	atanh.Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }

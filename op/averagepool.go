@@ -25,7 +25,7 @@ import (
 // the number of window positions inside the padded input. A window with nothing
 // to divide by gives NaN. Fixed point is added exactly and rounded once; there such a
 // window is an error. ONNX AveragePool.
-func AveragePool[T num.Float | num.Narrow | num.Fixed](x tensor.Tensor[T], win Window, opts ...Option) (r tensor.Tensor[T]) {
+func AveragePool[T num.Fractional](x tensor.Tensor[T], win Window, opts ...Option) (r tensor.Tensor[T]) {
 	averagePooled(exec.Ref(&r), exec.Ref(&x), win, plan.Has(opts, plan.CountIncludePad), opts)
 	return r
 }

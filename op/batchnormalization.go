@@ -22,7 +22,7 @@ import (
 // element, unfused; the result is rounded once. Fixed point is computed
 // exactly and rounded once; a negative variance is an error, and so is one of 0 with
 // epsilon 0, but where x is the mean. ONNX BatchNormalization outside of training.
-func BatchNormalization[T num.Float | num.Narrow | num.Fixed](x, scale, bias, mean, variance tensor.Tensor[T], epsilon float64, opts ...Option) (r tensor.Tensor[T]) {
+func BatchNormalization[T num.Fractional](x, scale, bias, mean, variance tensor.Tensor[T], epsilon float64, opts ...Option) (r tensor.Tensor[T]) {
 	batchNormalized(exec.Ref(&r), [5]*tensor.Any{exec.Ref(&x), exec.Ref(&scale), exec.Ref(&bias), exec.Ref(&mean), exec.Ref(&variance)}, epsilon, nil, nil, opts)
 	return r
 }
@@ -88,7 +88,7 @@ func batchNormalized(r *tensor.Any, in [5]*tensor.Any, epsilon float64, norms []
 // float64. Each step of the update is rounded to float64, and the result to T. Without elements
 // they are NaN. An Into target takes the first result. It panics when shapes don't fit. ONNX
 // BatchNormalization with training_mode 1.
-func TrainingBatchNormalization[T num.Float | num.Narrow](x, scale, bias, mean, variance tensor.Tensor[T], epsilon, momentum float64, opts ...Option) (r, newMean, newVariance tensor.Tensor[T]) {
+func TrainingBatchNormalization[T num.Floating](x, scale, bias, mean, variance tensor.Tensor[T], epsilon, momentum float64, opts ...Option) (r, newMean, newVariance tensor.Tensor[T]) {
 	batchTrained([5]*tensor.Any{exec.Ref(&r), exec.Ref(&newMean), exec.Ref(&newVariance)},
 		[5]*tensor.Any{exec.Ref(&x), exec.Ref(&scale), exec.Ref(&bias), exec.Ref(&mean), exec.Ref(&variance)}, epsilon, momentum, opts)
 	return r, newMean, newVariance

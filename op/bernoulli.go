@@ -17,7 +17,7 @@ import (
 // tensor.RandomUniform of float64 from 0 to 1 with that seed. So the same seed gives the same
 // result always. Where p ≤ 0 or p is NaN, the result is 0; where p ≥ 1, it is 1. ONNX
 // Bernoulli.
-func Bernoulli[T bool | num.Native | num.Narrow, P num.Float | num.Narrow](p tensor.Tensor[P], seed uint64, opts ...Option) (r tensor.Tensor[T]) {
+func Bernoulli[T bool | num.Native | num.Narrow, P num.Floating](p tensor.Tensor[P], seed uint64, opts ...Option) (r tensor.Tensor[T]) {
 	flipped(p.Any(), dtype.Of[T](), seed).Into(exec.Ref(&r), opts)
 	return r
 }

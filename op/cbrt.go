@@ -12,7 +12,7 @@ import (
 // Cbrt returns the cube root of a, negative for negative a, element by element:
 // correctly rounded in float32, within 0.501 ulp in float64. ±0 and ±∞ stay.
 // NumPy cbrt; not an operator of ONNX.
-func Cbrt[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+func Cbrt[T num.Floating](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
 	cbrt.Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }

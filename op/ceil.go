@@ -14,7 +14,7 @@ import (
 
 // Ceil returns the smallest integer not below a, element by element: −0 between −1
 // and 0. ±0, ±∞ and NaN stay. ONNX Ceil.
-func Ceil[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+func Ceil[T num.Fractional](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
 	ceil.Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }

@@ -12,7 +12,7 @@ import (
 // Celu returns alpha·(e^(a ÷ alpha) − 1) where a < 0 and a elsewhere, element by
 // element; NaN stays. It is computed in float64 and rounded once. ONNX Celu, whose
 // alpha is 1 by default.
-func Celu[T num.Float | num.Narrow](a tensor.Tensor[T], alpha float64, opts ...Option) (r tensor.Tensor[T]) {
+func Celu[T num.Floating](a tensor.Tensor[T], alpha float64, opts ...Option) (r tensor.Tensor[T]) {
 	celu.Formula(exec.Ref(&r), exec.Ref(&a), alpha, 0, opts)
 	return r
 }

@@ -18,7 +18,7 @@ import (
 // it is hi where lo > hi, and NaN where any of the three is NaN; −0 < +0. For no
 // limit give the type's smallest or largest value, ±∞ for floats, as an absent
 // bound of ONNX Clip is.
-func Clip[T num.Native | num.Narrow | num.Fixed](a tensor.Tensor[T], lo, hi T, opts ...Option) (r tensor.Tensor[T]) {
+func Clip[T num.Real](a tensor.Tensor[T], lo, hi T, opts ...Option) (r tensor.Tensor[T]) {
 	limit(exec.Ref(&r), exec.Ref(&a), exec.WordOf(lo), exec.WordOf(hi), opts)
 	return r
 }

@@ -16,7 +16,7 @@ import (
 // MatMul; padding is the value +0, multiplied like any other; the bias is added
 // after, rounded for itself. Narrow floats are computed in float32 and rounded
 // once, and so is fixed point, from exact sums with the bias. It panics when extents don't fit. ONNX Conv.
-func Conv[T num.Float | num.Narrow | num.Fixed](x, w, bias tensor.Tensor[T], win Window, group int, opts ...Option) (r tensor.Tensor[T]) {
+func Conv[T num.Fractional](x, w, bias tensor.Tensor[T], win Window, group int, opts ...Option) (r tensor.Tensor[T]) {
 	convolved(exec.Ref(&r), exec.Ref(&x), exec.Ref(&w), exec.Ref(&bias), win, group, opts)
 	return r
 }

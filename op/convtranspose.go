@@ -38,7 +38,7 @@ type ConvTransposeWindow struct {
 // odd number is cut off, unless with SAME_UPPER. It panics when extents don't fit. ONNX
 // ConvTranspose. The products of an image exist as a whole, k1·k2·… times as large
 // as the result or so.
-func ConvTranspose[T num.Float | num.Narrow](x, w, bias tensor.Tensor[T], win ConvTransposeWindow, group int, opts ...Option) (r tensor.Tensor[T]) {
+func ConvTranspose[T num.Floating](x, w, bias tensor.Tensor[T], win ConvTransposeWindow, group int, opts ...Option) (r tensor.Tensor[T]) {
 	transposedConv(x.Any(), w.Any(), bias.Any(), win, group).Into(exec.Ref(&r), opts)
 	return r
 }

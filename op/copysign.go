@@ -13,7 +13,7 @@ import (
 // CopySign returns a with the sign of b, element by element; NaNs keep their other
 // bits. Shapes broadcast. It panics if they don't. IEEE 754 copySign; NumPy
 // copysign.
-func CopySign[T num.Float | num.Narrow](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+func CopySign[T num.Floating](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
 	copySign.Call(exec.Ref(&r), opts, exec.Ref(&a), exec.Ref(&b))
 	return r
 }

@@ -14,7 +14,7 @@ import (
 // Cos returns the cosine of a, in radians, element by element: correctly rounded
 // in float32, within 0.501 ulp in float64, however large a is. ±∞ gives NaN.
 // ONNX Cos.
-func Cos[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+func Cos[T num.Fractional](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
 	cos.Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }

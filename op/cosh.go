@@ -12,7 +12,7 @@ import (
 
 // Cosh returns the hyperbolic cosine of a, element by element: correctly rounded
 // in float32, within 0.501 ulp in float64. ±∞ gives +∞. ONNX Cosh.
-func Cosh[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+func Cosh[T num.Fractional](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
 	cosh.Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }

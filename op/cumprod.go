@@ -9,7 +9,7 @@ import (
 
 // CumProd is CumSum for products: the empty one is 1. Products of fixed point
 // are rounded one after the other, so that the last need not equal ReduceProd. ONNX CumProd, numpy.cumprod.
-func CumProd[T num.Native | num.Narrow | num.Fixed](a tensor.Tensor[T], axis int, opts ...Option) (r tensor.Tensor[T]) {
+func CumProd[T num.Real](a tensor.Tensor[T], axis int, opts ...Option) (r tensor.Tensor[T]) {
 	accumulated(exec.Ref(&r), "CumProd", exec.Ref(&a), axis, plan.Has(opts, plan.Exclusive), plan.Has(opts, plan.Reverse), &multiplyUp, opts)
 	return r
 }

@@ -21,7 +21,7 @@ import (
 // float64, and each result is rounded, so the last need not equal ReduceSum.
 // Integers wrap. Each sum of fixed point is exact, or beyond the format an error. NaN and ∞ − ∞ make all that follow NaN. ONNX CumSum,
 // numpy.cumsum.
-func CumSum[T num.Native | num.Narrow | num.Fixed](a tensor.Tensor[T], axis int, opts ...Option) (r tensor.Tensor[T]) {
+func CumSum[T num.Real](a tensor.Tensor[T], axis int, opts ...Option) (r tensor.Tensor[T]) {
 	accumulated(exec.Ref(&r), "CumSum", exec.Ref(&a), axis, plan.Has(opts, plan.Exclusive), plan.Has(opts, plan.Reverse), &addUp, opts)
 	return r
 }

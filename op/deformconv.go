@@ -31,7 +31,7 @@ import (
 // once to the type that Conv contracts in. An offset that isn't finite reads +0. The
 // rest is Conv. DeformConv panics if extents don't fit. ONNX DeformConv, of two spatial
 // axes. The patches of an image exist as a whole.
-func DeformConv[T num.Float | num.Narrow](x, w, offset, bias, mask tensor.Tensor[T], win Window, group, offsetGroup int, opts ...Option) (r tensor.Tensor[T]) {
+func DeformConv[T num.Floating](x, w, offset, bias, mask tensor.Tensor[T], win Window, group, offsetGroup int, opts ...Option) (r tensor.Tensor[T]) {
 	deformedConv(x.Any(), w.Any(), offset.Any(), bias.Any(), mask.Any(), win, group, offsetGroup).Into(exec.Ref(&r), opts)
 	return r
 }

@@ -16,7 +16,7 @@ import (
 // first NaN before all and else the first of equals; a pivot of 0 makes it +0. Rows are reduced from the top, with products and differences rounded
 // for themselves, and the diagonal is multiplied from the top. The result is rounded
 // once. Of no rows it is 1. It panics unless the matrices are square. ONNX Det.
-func Det[T num.Float | num.Narrow](x tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+func Det[T num.Floating](x tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
 	determinants(x.Any()).Into(exec.Ref(&r), opts)
 	return r
 }

@@ -35,7 +35,7 @@ type DFTOptions struct {
 // NaN or an infinity makes much of its signal NaN. It panics for an axis that isn't there or
 // is the last, a last axis of another length, and a transform of no elements. It panics for a
 // onesided transform of complex numbers, too, and for its inverse of real ones. ONNX DFT.
-func DFT[T num.Float | num.Narrow](x tensor.Tensor[T], axis int, o DFTOptions, opts ...Option) (r tensor.Tensor[T]) {
+func DFT[T num.Floating](x tensor.Tensor[T], axis int, o DFTOptions, opts ...Option) (r tensor.Tensor[T]) {
 	fourierOf(x.Any(), axis, o).Into(exec.Ref(&r), opts)
 	return r
 }

@@ -15,7 +15,7 @@ import (
 // Dropout is dropout outside of training. It returns a itself, or with
 // Into a copy, and a mask of a's shape that is true throughout: nothing was
 // dropped. ONNX Dropout.
-func Dropout[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) (tensor.Tensor[T], tensor.Tensor[bool]) {
+func Dropout[T num.Floating](a tensor.Tensor[T], opts ...Option) (tensor.Tensor[T], tensor.Tensor[bool]) {
 	plan.Present("Dropout", exec.Ref(&a))
 	return Identity(a, opts...), tensor.Full(true, a.Shape()...)
 }
@@ -26,7 +26,7 @@ func Dropout[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) (tens
 // element of tensor.RandomUniform of float64 from 0 to 1 with that seed. So the same seed gives the
 // same results always. A ratio of 0 drops nothing. An Into target takes the first result. It panics
 // unless 0 ≤ ratio < 1. ONNX Dropout with training_mode.
-func TrainingDropout[T num.Float | num.Narrow](a tensor.Tensor[T], ratio float64, seed uint64, opts ...Option) (r tensor.Tensor[T], mask tensor.Tensor[bool]) {
+func TrainingDropout[T num.Floating](a tensor.Tensor[T], ratio float64, seed uint64, opts ...Option) (r tensor.Tensor[T], mask tensor.Tensor[bool]) {
 	keep := keepsOf(a.Any(), ratio, seed)
 	keep.Into(exec.Ref(&mask), plan.WithoutInto(opts))
 	thinned(a.Any(), mask.Any(), ratio).Into(exec.Ref(&r), opts)

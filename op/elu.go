@@ -14,7 +14,7 @@ import (
 // stays. It is computed in float64 and rounded once; in fixed point eᵃ is rounded, and then
 // the product. ONNX Elu, whose alpha is 1 by
 // default.
-func Elu[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], alpha float64, opts ...Option) (r tensor.Tensor[T]) {
+func Elu[T num.Fractional](a tensor.Tensor[T], alpha float64, opts ...Option) (r tensor.Tensor[T]) {
 	elu.Formula(exec.Ref(&r), exec.Ref(&a), alpha, 0, opts)
 	return r
 }

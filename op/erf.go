@@ -13,7 +13,7 @@ import (
 
 // Erf returns the error function of a, element by element: correctly rounded in
 // float32, within 0.501 ulp in float64. ±0 stays, ±∞ gives ±1. ONNX Erf.
-func Erf[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+func Erf[T num.Fractional](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
 	erf.Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }

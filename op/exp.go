@@ -14,7 +14,7 @@ import (
 // Exp returns eᵃ, element by element: correctly rounded in float32, within 0.501
 // ulp in float64. Exp(−∞) is 0, Exp(NaN) is NaN. Fixed point
 // is correctly rounded; a result beyond it is an error, with Wrap, too. ONNX Exp.
-func Exp[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+func Exp[T num.Fractional](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
 	exp.Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }

@@ -13,7 +13,7 @@ import (
 // Exp2 returns 2ᵃ, element by element: correctly rounded in float32, within
 // 0.501 ulp in float64, exact for integers. −∞ gives 0, +∞ stays. NumPy exp2;
 // not an operator of ONNX.
-func Exp2[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+func Exp2[T num.Fractional](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
 	exp2.Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }

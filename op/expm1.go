@@ -12,7 +12,7 @@ import (
 // Expm1 returns eᵃ − 1, element by element, also where a is so small that eᵃ
 // rounds to 1: correctly rounded in float32, within 0.501 ulp in float64. ±0 and
 // +∞ stay, −∞ gives −1. NumPy expm1; not an operator of ONNX.
-func Expm1[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+func Expm1[T num.Floating](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
 	expm1.Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }

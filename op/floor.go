@@ -14,7 +14,7 @@ import (
 
 // Floor returns the largest integer not above a, element by element. ±0, ±∞ and
 // NaN stay. ONNX Floor.
-func Floor[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+func Floor[T num.Fractional](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
 	floor.Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }

@@ -18,7 +18,7 @@ import (
 // quotient's floor: 1 by 0.1 gives 9. A float divisor of 0 gives a ÷ b, ±∞ or NaN.
 // Of fixed point it is the exact quotient's floor; a divisor of 0 is an error.
 // It panics if the shapes don't broadcast. NumPy floor_divide.
-func FloorDiv[T num.Native | num.Narrow | num.Fixed](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+func FloorDiv[T num.Real](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
 	floorDiv.Call(exec.Ref(&r), opts, exec.Ref(&a), exec.Ref(&b))
 	return r
 }

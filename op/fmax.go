@@ -11,7 +11,7 @@ import (
 // FMax returns the larger of a and b, element by element: the other one if one is
 // NaN, NaN if both are, and +0 of the two zeros. Shapes broadcast. It panics if
 // they don't. IEEE 754 maximumNumber; NumPy fmax. Max gives NaN if either is.
-func FMax[T num.Float | num.Narrow](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+func FMax[T num.Floating](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
 	fMax.Call(exec.Ref(&r), opts, exec.Ref(&a), exec.Ref(&b))
 	return r
 }

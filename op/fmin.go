@@ -11,7 +11,7 @@ import (
 // FMin returns the smaller of a and b, element by element: the other one if one is
 // NaN, NaN if both are, and −0 of the two zeros. Shapes broadcast. It panics if
 // they don't. IEEE 754 minimumNumber; NumPy fmin. Min gives NaN if either is.
-func FMin[T num.Float | num.Narrow](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+func FMin[T num.Floating](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
 	fMin.Call(exec.Ref(&r), opts, exec.Ref(&a), exec.Ref(&b))
 	return r
 }

@@ -13,7 +13,7 @@ import (
 // Gelu returns a·Φ(a), element by element, Φ being the distribution of a standard
 // normal variable: correctly rounded in float32, within 0.501 ulp in float64. ±0
 // and +∞ stay, −∞ gives the limit, −0. ONNX Gelu with approximate = "none".
-func Gelu[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+func Gelu[T num.Floating](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
 	gelu.Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }
@@ -24,7 +24,7 @@ func Gelu[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) (r tenso
 //
 // The formula itself is correctly rounded in float32, and within 0.501 ulp in float64.
 // ±0 and +∞ stay, −∞ gives the limit, −0. ONNX Gelu with approximate = "tanh".
-func GeluTanh[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+func GeluTanh[T num.Floating](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
 	geluTanh.Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }

@@ -16,7 +16,7 @@ import (
 // beta·c, then the sum: each rounded for itself. Narrow floats are computed in
 // float32 and rounded once. In fixed point the exact value of it all is rounded once, alpha
 // and beta having their float32 values. It panics when the shapes don't fit. ONNX Gemm.
-func Gemm[T num.Float | num.Narrow | num.Fixed](a, b, c tensor.Tensor[T], alpha, beta float32, opts ...Option) (r tensor.Tensor[T]) {
+func Gemm[T num.Fractional](a, b, c tensor.Tensor[T], alpha, beta float32, opts ...Option) (r tensor.Tensor[T]) {
 	generalProduct(exec.Ref(&r), exec.Ref(&a), exec.Ref(&b), exec.Ref(&c), alpha, beta, plan.Has(opts, plan.TransA), plan.Has(opts, plan.TransB), nil, opts)
 	return r
 }

@@ -13,7 +13,7 @@ import (
 // GlobalAveragePool returns the mean of each channel of x [N, C, D1, …] over its
 // spatial axes, which stay with extent 1; it is ReduceMean over them. ONNX
 // GlobalAveragePool.
-func GlobalAveragePool[T num.Float | num.Narrow | num.Fixed](x tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+func GlobalAveragePool[T num.Fractional](x tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
 	globalAveragePool.OverPlanes(exec.Ref(&r), exec.Ref(&x), opts)
 	return r
 }

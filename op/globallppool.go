@@ -12,7 +12,7 @@ import (
 // spatial axes, which stay with extent 1; it is LpPool with a window of their extents,
 // and rounds as LpPool does. It panics unless p is 1 or more, x has a spatial axis, and
 // none of them is empty. ONNX GlobalLpPool, whose p is 2 by default.
-func GlobalLpPool[T num.Float | num.Narrow](x tensor.Tensor[T], p int, opts ...Option) (r tensor.Tensor[T]) {
+func GlobalLpPool[T num.Floating](x tensor.Tensor[T], p int, opts ...Option) (r tensor.Tensor[T]) {
 	globalLpPooled(x.Any(), p).Into(exec.Ref(&r), opts)
 	return r
 }

@@ -13,7 +13,7 @@ import (
 // GlobalMaxPool returns the largest element of each channel of x [N, C, D1, …]
 // over its spatial axes, which stay with extent 1; it is ReduceMax over them. ONNX
 // GlobalMaxPool.
-func GlobalMaxPool[T num.Native | num.Narrow | num.Fixed](x tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+func GlobalMaxPool[T num.Real](x tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
 	globalMaxPool.OverPlanes(exec.Ref(&r), exec.Ref(&x), opts)
 	return r
 }

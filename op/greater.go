@@ -11,7 +11,7 @@ import (
 
 // Greater reports a > b, element by element. Shapes broadcast. −0 equals +0, and a
 // comparison with NaN is false. ONNX Greater.
-func Greater[T num.Native | num.Narrow | num.Fixed](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[bool]) {
+func Greater[T num.Real](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[bool]) {
 	greaterOp.Call(exec.Ref(&r), opts, exec.Ref(&a), exec.Ref(&b))
 	return r
 }

@@ -19,7 +19,7 @@ import (
 // them before they round; scale and bias have one number for each channel. Every step
 // is rounded in float64, and the result once. ONNX GroupNormalization; at opset 18 scale
 // and bias have one number for each group.
-func GroupNormalization[T num.Float | num.Narrow](x, scale, bias tensor.Tensor[T], groups int, epsilon float64, opts ...Option) (r tensor.Tensor[T]) {
+func GroupNormalization[T num.Floating](x, scale, bias tensor.Tensor[T], groups int, epsilon float64, opts ...Option) (r tensor.Tensor[T]) {
 	groupNormalized("GroupNormalization", x.Any(), scale.Any(), bias.Any(), groups, epsilon, false).Into(exec.Ref(&r), opts)
 	return r
 }

@@ -22,7 +22,7 @@ import (
 //
 // The functions f and g are Sigmoid and Tanh unless o names others. Rounding, narrow
 // floats, Lengths, NaN, Into and errors are as of LSTM. ONNX GRU.
-func GRU[T num.Float | num.Narrow](x, w, r tensor.Tensor[T], o RecurrentOptions[T], opts ...Option) (y, yh tensor.Tensor[T]) {
+func GRU[T num.Floating](x, w, r tensor.Tensor[T], o RecurrentOptions[T], opts ...Option) (y, yh tensor.Tensor[T]) {
 	gruCell.checked(o.operands(exec.Ref(&x), exec.Ref(&w), exec.Ref(&r)), o.attributes()).call([3]*tensor.Any{exec.Ref(&y), exec.Ref(&yh), new(tensor.Any)}, opts)
 	return y, yh
 }

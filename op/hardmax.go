@@ -13,7 +13,7 @@ import (
 // Hardmax returns 1 where the largest element of each line along axis is, 0
 // elsewhere: the position that ArgMax gives, so the first of equals, or the first
 // NaN. ONNX Hardmax; before opset 13 a line is axis and all after it.
-func Hardmax[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], axis int, opts ...Option) (r tensor.Tensor[T]) {
+func Hardmax[T num.Fractional](a tensor.Tensor[T], axis int, opts ...Option) (r tensor.Tensor[T]) {
 	hardmax.Along(exec.Ref(&r), exec.Ref(&a), axis, opts)
 	return r
 }

@@ -14,7 +14,7 @@ import (
 // stays. It is computed in float64 and rounded once; in fixed point alpha and beta are
 // rounded to the format, and the exact sum once. ONNX HardSigmoid, whose alpha
 // is 0.2 and beta 0.5 by default.
-func HardSigmoid[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], alpha, beta float64, opts ...Option) (r tensor.Tensor[T]) {
+func HardSigmoid[T num.Fractional](a tensor.Tensor[T], alpha, beta float64, opts ...Option) (r tensor.Tensor[T]) {
 	hardSigmoid.Formula(exec.Ref(&r), exec.Ref(&a), alpha, beta, opts)
 	return r
 }

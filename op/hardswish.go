@@ -18,7 +18,7 @@ import (
 //	a              for a ≥ 3
 //
 // NaN stays. It is computed in float64 and rounded once. ONNX HardSwish.
-func HardSwish[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+func HardSwish[T num.Floating](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
 	hardSwish.Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }

@@ -13,7 +13,7 @@ import (
 // the way. Shapes broadcast. In float32 and float64 the error is at most 0.501
 // ulp. +∞ where either is ±∞, even if the other is NaN. It panics if the shapes
 // don't broadcast. NumPy hypot; not an operator of ONNX.
-func Hypot[T num.Float | num.Narrow](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+func Hypot[T num.Floating](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
 	hypot.Call(exec.Ref(&r), opts, exec.Ref(&a), exec.Ref(&b))
 	return r
 }

@@ -11,7 +11,7 @@ import (
 // InstanceNormalization is GroupNormalization with a group for each channel: each
 // channel of each image of x [N, C, D1, …] is normalized for itself. ONNX
 // InstanceNormalization.
-func InstanceNormalization[T num.Float | num.Narrow](x, scale, bias tensor.Tensor[T], epsilon float64, opts ...Option) (r tensor.Tensor[T]) {
+func InstanceNormalization[T num.Floating](x, scale, bias tensor.Tensor[T], epsilon float64, opts ...Option) (r tensor.Tensor[T]) {
 	instanceNormalized(x.Any(), scale.Any(), bias.Any(), epsilon).Into(exec.Ref(&r), opts)
 	return r
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // IsFinite reports which elements are neither infinite nor NaN. NumPy isfinite.
-func IsFinite[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[bool]) {
+func IsFinite[T num.Floating](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[bool]) {
 	isFiniteOp.Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }

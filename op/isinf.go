@@ -10,7 +10,7 @@ import (
 )
 
 // IsInf reports which elements are infinite: −∞ and +∞, or one of them with Negative or Positive. ONNX IsInf.
-func IsInf[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[bool]) {
+func IsInf[T num.Floating](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[bool]) {
 	negative, positive := plan.Has(opts, plan.Negative), plan.Has(opts, plan.Positive)
 	infinite(negative || !positive, positive || !negative).Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r

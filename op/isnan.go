@@ -9,7 +9,7 @@ import (
 )
 
 // IsNaN reports which elements are NaN. ONNX IsNaN.
-func IsNaN[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[bool]) {
+func IsNaN[T num.Floating](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[bool]) {
 	isNaNOp.Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }

@@ -24,7 +24,7 @@ import (
 // it NaN. ONNX LayerNormalization, which models have below opset 17, too, as ONNX Runtime
 // had it first; its run-time form has μ and the factor of each line
 // as further outputs, in float32.
-func LayerNormalization[T num.Float | num.Narrow | num.Fixed](x, scale, bias tensor.Tensor[T], axis int, epsilon float64, opts ...Option) (r tensor.Tensor[T]) {
+func LayerNormalization[T num.Fractional](x, scale, bias tensor.Tensor[T], axis int, epsilon float64, opts ...Option) (r tensor.Tensor[T]) {
 	layerNormal(exec.Ref(&r), exec.Ref(&x), exec.Ref(&scale), exec.Ref(&bias), axis, epsilon, opts)
 	return r
 }

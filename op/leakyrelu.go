@@ -12,7 +12,7 @@ import (
 
 // LeakyRelu returns alpha·a where a < 0 and a elsewhere; −0 and NaN stay. ONNX
 // LeakyRelu, whose alpha is 0.01 by default.
-func LeakyRelu[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], alpha float64, opts ...Option) (r tensor.Tensor[T]) {
+func LeakyRelu[T num.Fractional](a tensor.Tensor[T], alpha float64, opts ...Option) (r tensor.Tensor[T]) {
 	leakyRelu.Formula(exec.Ref(&r), exec.Ref(&a), alpha, 0, opts)
 	return r
 }

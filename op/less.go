@@ -11,7 +11,7 @@ import (
 
 // Less reports a < b, element by element. Shapes broadcast. −0 equals +0, and a
 // comparison with NaN is false. ONNX Less.
-func Less[T num.Native | num.Narrow | num.Fixed](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[bool]) {
+func Less[T num.Real](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[bool]) {
 	lessOp.Call(exec.Ref(&r), opts, exec.Ref(&a), exec.Ref(&b))
 	return r
 }

@@ -11,7 +11,7 @@ import (
 
 // LessOrEqual reports a ≤ b, element by element. Shapes broadcast. −0 equals +0, and a
 // comparison with NaN is false. ONNX LessOrEqual.
-func LessOrEqual[T num.Native | num.Narrow | num.Fixed](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[bool]) {
+func LessOrEqual[T num.Real](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[bool]) {
 	lessOrEqual.Call(exec.Ref(&r), opts, exec.Ref(&a), exec.Ref(&b))
 	return r
 }

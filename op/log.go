@@ -14,7 +14,7 @@ import (
 // Log returns the natural logarithm of a, element by element: correctly rounded
 // in float32, within 0.501 ulp in float64. Log(±0) is −∞, Log of a negative
 // number and of NaN is NaN. ONNX Log.
-func Log[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+func Log[T num.Fractional](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
 	log.Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }

@@ -13,7 +13,7 @@ import (
 // Log10 returns the logarithm of a to base 10, element by element: correctly
 // rounded in float32, within 0.501 ulp in float64, exact for powers of 10. ±0
 // gives −∞, +∞ stays; NaN where a < 0. NumPy log10; not an operator of ONNX.
-func Log10[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+func Log10[T num.Fractional](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
 	log10.Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }

@@ -13,7 +13,7 @@ import (
 // + a rounds to 1: correctly rounded in float32, within 0.501 ulp in float64. ±0
 // and +∞ stay, −1 gives −∞; NaN where a < −1. NumPy log1p; not an operator of
 // ONNX.
-func Log1p[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+func Log1p[T num.Floating](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
 	log1p.Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }

@@ -13,7 +13,7 @@ import (
 // Log2 returns the logarithm of a to base 2, element by element: correctly
 // rounded in float32, within 0.501 ulp in float64, exact for powers of 2. ±0
 // gives −∞, +∞ stays; NaN where a < 0. NumPy log2; not an operator of ONNX.
-func Log2[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+func Log2[T num.Fractional](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
 	log2.Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }

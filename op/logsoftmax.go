@@ -14,7 +14,7 @@ import (
 // where d = a − max rounded, the sum in the fixed order of this package and its
 // logarithm rounded, and then the difference. ONNX LogSoftmax; before opset 13 a
 // line is axis and all after it.
-func LogSoftmax[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], axis int, opts ...Option) (r tensor.Tensor[T]) {
+func LogSoftmax[T num.Fractional](a tensor.Tensor[T], axis int, opts ...Option) (r tensor.Tensor[T]) {
 	logSoftmax.Along(exec.Ref(&r), exec.Ref(&a), axis, opts)
 	return r
 }

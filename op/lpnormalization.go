@@ -18,7 +18,7 @@ import (
 // order of this package. A line whose norm is 0 is +0. The norm and the quotient are
 // in float64, the result is rounded once. NaN in a line makes it NaN. It panics
 // unless p is 1 or 2. ONNX LpNormalization.
-func LpNormalization[T num.Float | num.Narrow](x tensor.Tensor[T], axis, p int, opts ...Option) (r tensor.Tensor[T]) {
+func LpNormalization[T num.Floating](x tensor.Tensor[T], axis, p int, opts ...Option) (r tensor.Tensor[T]) {
 	lpNormalized(x.Any(), axis, p).Into(exec.Ref(&r), opts)
 	return r
 }

@@ -15,7 +15,7 @@ import (
 // spatial axes of x [N, C, D1, …]; padding counts as 0. The powers are computed in
 // float64 and added in the fixed order of this package, and the result is rounded once.
 // It panics unless p is 1 or more. ONNX LpPool, whose p is 2 by default.
-func LpPool[T num.Float | num.Narrow](x tensor.Tensor[T], win Window, p int, opts ...Option) (r tensor.Tensor[T]) {
+func LpPool[T num.Floating](x tensor.Tensor[T], win Window, p int, opts ...Option) (r tensor.Tensor[T]) {
 	lpPooled(x.Any(), win, p).Into(exec.Ref(&r), opts)
 	return r
 }

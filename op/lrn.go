@@ -25,7 +25,7 @@ import (
 //
 // The squares are added in float64 in the fixed order of this package. The power and
 // the quotient are computed in float64 and rounded once. ONNX LRN.
-func LRN[T num.Float | num.Narrow](x tensor.Tensor[T], size int, alpha, beta, bias float64, opts ...Option) (r tensor.Tensor[T]) {
+func LRN[T num.Floating](x tensor.Tensor[T], size int, alpha, beta, bias float64, opts ...Option) (r tensor.Tensor[T]) {
 	responseNormalized(exec.Ref(&r), exec.Ref(&x), size, alpha, beta, bias, opts)
 	return r
 }

@@ -29,7 +29,7 @@ import (
 // sequence without steps is the initial one. NaN stays NaN. An Into target takes the states
 // of all steps. It panics when shapes don't fit, a length is beyond the steps, or an
 // activation is unknown. ONNX LSTM.
-func LSTM[T num.Float | num.Narrow](x, w, r tensor.Tensor[T], o RecurrentOptions[T], opts ...Option) (y, yh, yc tensor.Tensor[T]) {
+func LSTM[T num.Floating](x, w, r tensor.Tensor[T], o RecurrentOptions[T], opts ...Option) (y, yh, yc tensor.Tensor[T]) {
 	lstmCell.checked(o.operands(exec.Ref(&x), exec.Ref(&w), exec.Ref(&r)), o.attributes()).call([3]*tensor.Any{exec.Ref(&y), exec.Ref(&yh), exec.Ref(&yc)}, opts)
 	return y, yh, yc
 }

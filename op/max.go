@@ -14,7 +14,7 @@ import (
 // Max returns the larger of a and b, element by element: NaN if either is NaN,
 // and +0 of the two zeros. Shapes broadcast. It panics if they don't. ONNX Max,
 // which takes one or more operands.
-func Max[T num.Native | num.Narrow | num.Fixed](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+func Max[T num.Real](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
 	maxOp.Call(exec.Ref(&r), opts, exec.Ref(&a), exec.Ref(&b))
 	return r
 }

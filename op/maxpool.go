@@ -20,7 +20,7 @@ import (
 // axes of x [N, C, D1, …]; padding is never the largest. NaN if any is NaN, and
 // −0 < +0. A window with no element inside gives the type's smallest value. ONNX
 // MaxPool.
-func MaxPool[T num.Native | num.Narrow | num.Fixed](x tensor.Tensor[T], win Window, opts ...Option) (r tensor.Tensor[T]) {
+func MaxPool[T num.Real](x tensor.Tensor[T], win Window, opts ...Option) (r tensor.Tensor[T]) {
 	maxPooled(exec.Ref(&r), nil, exec.Ref(&x), win, false, opts)
 	return r
 }

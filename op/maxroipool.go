@@ -20,7 +20,7 @@ import (
 // of range. ONNX MaxRoiPool.
 //
 // Source: R. Girshick, Fast R-CNN, 2015, section 2.1; onnxruntime's kernel for the ends of bins.
-func MaxRoiPool[T num.Float | num.Narrow](x, rois tensor.Tensor[T], height, width int, scale float64, opts ...Option) (y tensor.Tensor[T]) {
+func MaxRoiPool[T num.Floating](x, rois tensor.Tensor[T], height, width int, scale float64, opts ...Option) (y tensor.Tensor[T]) {
 	roiPooled(x.Any(), rois.Any(), height, width, scale).Into(exec.Ref(&y), opts)
 	return y
 }

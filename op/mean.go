@@ -11,7 +11,7 @@ import (
 // Mean returns (ts[0] + ts[1] + …) ÷ len(ts), element by element: Sum, then Div.
 // Shapes broadcast. It panics if they don't or there are no tensors. For the mean
 // of the elements of one tensor see ReduceMean. ONNX Mean.
-func Mean[T num.Float | num.Narrow](ts []tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+func Mean[T num.Floating](ts []tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
 	averaged(exec.Ref(&r), exec.Refs(ts), opts)
 	return r
 }

@@ -16,7 +16,7 @@ import (
 // μ and σ² are the mean and the variance over them, as Mean and Var compute them before
 // they round. Every step is rounded in float64, and the result once. ONNX
 // MeanVarianceNormalization, whose axes are 0, 2 and 3 by default.
-func MeanVarianceNormalization[T num.Float | num.Narrow](x tensor.Tensor[T], axes []int, opts ...Option) (r tensor.Tensor[T]) {
+func MeanVarianceNormalization[T num.Floating](x tensor.Tensor[T], axes []int, opts ...Option) (r tensor.Tensor[T]) {
 	varianceNormalized(x.Any(), axes).Into(exec.Ref(&r), opts)
 	return r
 }

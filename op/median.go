@@ -20,7 +20,7 @@ import (
 // even number the mean of the two in the middle, added and halved in float64 without
 // an overflow and rounded once. NaN if any is NaN, of nothing, and between −∞ and +∞.
 // The reduced axes go, unless KeepDims. It selects and doesn't sort: n elements take O(n) steps. NumPy median.
-func Median[T num.Float | num.Narrow](a tensor.Tensor[T], axes []int, opts ...Option) (r tensor.Tensor[T]) {
+func Median[T num.Floating](a tensor.Tensor[T], axes []int, opts ...Option) (r tensor.Tensor[T]) {
 	medianOp.Call(exec.Ref(&r), exec.Ref(&a), axes, 0.5, opts)
 	return r
 }

@@ -14,7 +14,7 @@ import (
 // Min returns the smaller of a and b, element by element: NaN if either is NaN,
 // and −0 of the two zeros. Shapes broadcast. It panics if they don't. ONNX Min,
 // which takes one or more operands.
-func Min[T num.Native | num.Narrow | num.Fixed](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+func Min[T num.Real](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
 	minOp.Call(exec.Ref(&r), opts, exec.Ref(&a), exec.Ref(&b))
 	return r
 }

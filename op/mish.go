@@ -13,7 +13,7 @@ import (
 // Mish returns a·tanh(log(1 + eᵃ)), element by element: correctly rounded in
 // float32, within 0.501 ulp in float64. ±0 and +∞ stay, −∞ gives the limit, −0.
 // ONNX Mish.
-func Mish[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+func Mish[T num.Floating](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
 	mish.Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }

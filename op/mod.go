@@ -17,7 +17,7 @@ import (
 // signs the exact remainder plus b is rounded. Of fixed point it is exact, and a divisor
 // of 0 an error. It panics if the shapes don't
 // broadcast. NumPy remainder; ONNX Mod with fmod = 0, which has integers alone.
-func Mod[T num.Native | num.Narrow | num.Fixed](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+func Mod[T num.Real](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
 	mod.Call(exec.Ref(&r), opts, exec.Ref(&a), exec.Ref(&b))
 	return r
 }
@@ -26,7 +26,7 @@ func Mod[T num.Native | num.Narrow | num.Fixed](a, b tensor.Tensor[T], opts ...O
 // has the sign of a, and of floats it is exact. Shapes broadcast. An integer
 // divisor of 0 is an error that names its index; for floats it gives NaN, as ±∞
 // for a does. It panics if the shapes don't broadcast. ONNX Mod with fmod = 1.
-func FMod[T num.Native | num.Narrow | num.Fixed](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+func FMod[T num.Real](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
 	fMod.Call(exec.Ref(&r), opts, exec.Ref(&a), exec.Ref(&b))
 	return r
 }

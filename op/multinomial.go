@@ -21,7 +21,7 @@ import (
 // to 1 with that seed. So the same seed gives the same result always. It panics when x is no
 // matrix, samples is negative, or the maximum of a row isn't finite or an element is NaN.
 // ONNX Multinomial.
-func Multinomial[I int32 | int64, T num.Float | num.Narrow](x tensor.Tensor[T], samples int, seed uint64, opts ...Option) (r tensor.Tensor[I]) {
+func Multinomial[I int32 | int64, T num.Floating](x tensor.Tensor[T], samples int, seed uint64, opts ...Option) (r tensor.Tensor[I]) {
 	sampledFrom(x.Any(), dtype.Of[I](), samples, seed).Into(exec.Ref(&r), opts)
 	return r
 }

@@ -14,7 +14,7 @@ import (
 // NanArgMax returns where the largest element along axis is, passing over NaN: the
 // first of equals, −0 < +0, and 0 where all are NaN. The axis goes, unless KeepDims.
 // It panics when the axis is empty. NumPy nanargmax, which refuses a row of NaNs.
-func NanArgMax[T num.Float | num.Narrow](a tensor.Tensor[T], axis int, opts ...Option) (r tensor.Tensor[int64]) {
+func NanArgMax[T num.Floating](a tensor.Tensor[T], axis int, opts ...Option) (r tensor.Tensor[int64]) {
 	nanArgMaxOp.At(exec.Ref(&r), exec.Ref(&a), axis, 0, opts)
 	return r
 }

@@ -14,7 +14,7 @@ import (
 // NanArgMin returns where the smallest element along axis is, passing over NaN: the
 // first of equals, −0 < +0, and 0 where all are NaN. The axis goes, unless KeepDims.
 // It panics when the axis is empty. NumPy nanargmin, which refuses a row of NaNs.
-func NanArgMin[T num.Float | num.Narrow](a tensor.Tensor[T], axis int, opts ...Option) (r tensor.Tensor[int64]) {
+func NanArgMin[T num.Floating](a tensor.Tensor[T], axis int, opts ...Option) (r tensor.Tensor[int64]) {
 	nanArgMinOp.At(exec.Ref(&r), exec.Ref(&a), axis, 0, opts)
 	return r
 }

@@ -13,7 +13,7 @@ import (
 // NanMax returns the largest elements over axes, or over all when axes is nil,
 // passing over NaN: NaN if there is nothing else, −∞ of nothing, −0 < +0. The
 // reduced axes go, unless KeepDims. NumPy nanmax.
-func NanMax[T num.Float | num.Narrow](a tensor.Tensor[T], axes []int, opts ...Option) (r tensor.Tensor[T]) {
+func NanMax[T num.Floating](a tensor.Tensor[T], axes []int, opts ...Option) (r tensor.Tensor[T]) {
 	nanMaxOp.Call(exec.Ref(&r), exec.Ref(&a), axes, 0, opts)
 	return r
 }

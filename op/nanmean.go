@@ -14,7 +14,7 @@ import (
 // nil: NanSum's value before it is rounded, divided by the number of elements that
 // aren't NaN; NaN if there is none. The reduced axes go, unless KeepDims. NumPy
 // nanmean.
-func NanMean[T num.Float | num.Narrow](a tensor.Tensor[T], axes []int, opts ...Option) (r tensor.Tensor[T]) {
+func NanMean[T num.Floating](a tensor.Tensor[T], axes []int, opts ...Option) (r tensor.Tensor[T]) {
 	nanMeanOp.Call(exec.Ref(&r), exec.Ref(&a), axes, 0, opts)
 	return r
 }

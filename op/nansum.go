@@ -13,7 +13,7 @@ import (
 // NanSum returns the sums over axes, or over all when axes is nil, with +0 in the
 // place of NaN: as ReduceSum, in the fixed order of this package. The reduced axes
 // go, unless KeepDims. NumPy nansum.
-func NanSum[T num.Float | num.Narrow](a tensor.Tensor[T], axes []int, opts ...Option) (r tensor.Tensor[T]) {
+func NanSum[T num.Floating](a tensor.Tensor[T], axes []int, opts ...Option) (r tensor.Tensor[T]) {
 	nanSumOp.Call(exec.Ref(&r), exec.Ref(&a), axes, 0, opts)
 	return r
 }

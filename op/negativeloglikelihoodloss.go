@@ -24,7 +24,7 @@ type LossOptions struct {
 // products in float64 added in the fixed order of this package, with "mean" that sum
 // divided by the sum of the weights of the targets, in the same order; rounded once. It
 // panics when shapes don't fit or a target is no class. ONNX NegativeLogLikelihoodLoss.
-func NegativeLogLikelihoodLoss[T num.Float | num.Narrow, I int32 | int64](x tensor.Tensor[T], target tensor.Tensor[I], weight tensor.Tensor[T], l LossOptions) (r tensor.Tensor[T]) {
+func NegativeLogLikelihoodLoss[T num.Floating, I int32 | int64](x tensor.Tensor[T], target tensor.Tensor[I], weight tensor.Tensor[T], l LossOptions) (r tensor.Tensor[T]) {
 	*exec.Ref(&r) = likelihoodLoss("NegativeLogLikelihoodLoss", x.Any(), target.Any(), weight.Any(), l)
 	return r
 }

@@ -25,7 +25,7 @@ func TestBetweenNeighbours(t *testing.T) {
 	t.Run("bfloat16", testBetween[num.BF16])
 }
 
-func testBetween[T num.Float | num.Narrow](t *testing.T) {
+func testBetween[T num.Floating](t *testing.T) {
 	round := func(v float64) float64 {
 		return Cast[float64](Cast[T](tensor.Scalar(v))).Item()
 	}

@@ -77,7 +77,7 @@ var poolCases = []struct {
 	{x: []int{1, 1, 0, 2}, kernel: []int{2, 1}, strides: []int{1, 1}, dils: []int{1, 1}, pads: []int{1, 0, 1, 0}, shape: []int{1, 1, 1, 2}},
 }
 
-func testPools[T num.Float | num.Narrow](t *testing.T) {
+func testPools[T num.Floating](t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	one := tensor.New[T](1)
 	for _, c := range poolCases {
@@ -207,7 +207,7 @@ func TestGlobalPools(t *testing.T) {
 	}
 }
 
-func testNormalization[T num.Float | num.Narrow](t *testing.T) {
+func testNormalization[T num.Floating](t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
 	at := valueOf[T]()
 	for _, shape := range [][]int{{2, 3}, {2, 3, 5}, {1, 3, 2, 4}, {0, 3, 2}, {2, 3, 0}} {

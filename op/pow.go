@@ -19,7 +19,7 @@ import (
 // toward zero, and 0 gives the largest integer, as an infinity would. Of fixed point a
 // negative number has whole powers alone, and 0 no negative ones: these are errors. It panics if
 // the shapes don't broadcast. ONNX Pow, whose operands may differ in type.
-func Pow[T num.Native | num.Narrow | num.Fixed](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+func Pow[T num.Real](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
 	powered(exec.Ref(&r), exec.Ref(&a), exec.Ref(&b), opts)
 	return r
 }

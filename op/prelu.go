@@ -12,7 +12,7 @@ import (
 // PRelu returns slope·a where a < 0 and a elsewhere, element by element; −0 and
 // NaN stay. slope is stretched to a's shape, and it panics if it doesn't fit it.
 // Integers wrap. ONNX PRelu.
-func PRelu[T num.Native | num.Narrow | num.Fixed](a, slope tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+func PRelu[T num.Real](a, slope tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
 	sloped(exec.Ref(&r), exec.Ref(&a), exec.Ref(&slope), opts)
 	return r
 }

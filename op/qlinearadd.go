@@ -18,7 +18,7 @@ import (
 //
 // Every scale and zero point is one number. It panics if the shapes don't broadcast.
 // ONNX Runtime's QLinearAdd, of the domain com.microsoft.
-func QLinearAdd[S num.Float | num.Narrow, Q int8 | uint8](a tensor.Tensor[Q], qa Quantization[S, Q], b tensor.Tensor[Q], qb Quantization[S, Q], qy Quantization[S, Q], opts ...Option) (r tensor.Tensor[Q]) {
+func QLinearAdd[S num.Floating, Q int8 | uint8](a tensor.Tensor[Q], qa Quantization[S, Q], b tensor.Tensor[Q], qb Quantization[S, Q], qy Quantization[S, Q], opts ...Option) (r tensor.Tensor[Q]) {
 	quantizedPair("QLinearAdd", []tensor.Any{a.Any(), qa.Scale.Any(), qa.Zero.Any(), b.Any(), qb.Scale.Any(), qb.Zero.Any(), qy.Scale.Any(), qy.Zero.Any()}, sumOf2).Into(exec.Ref(&r), opts)
 	return r
 }

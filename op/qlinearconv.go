@@ -18,7 +18,7 @@ import (
 // of scale of x · scale of w. Then it is as in QLinearMatMul. Padding is the zero point
 // of x. The scale and the zero point of w may be one for each of M; the others are one.
 // It panics when extents don't fit. ONNX QLinearConv.
-func QLinearConv[S num.Float | num.Narrow, X, W, Y int8 | uint8](x tensor.Tensor[X], qx Quantization[S, X], w tensor.Tensor[W], qw Quantization[S, W], qy Quantization[S, Y], bias tensor.Tensor[int32], win Window, group int, opts ...Option) (r tensor.Tensor[Y]) {
+func QLinearConv[S num.Floating, X, W, Y int8 | uint8](x tensor.Tensor[X], qx Quantization[S, X], w tensor.Tensor[W], qw Quantization[S, W], qy Quantization[S, Y], bias tensor.Tensor[int32], win Window, group int, opts ...Option) (r tensor.Tensor[Y]) {
 	quantizedConv([]tensor.Any{x.Any(), qx.Scale.Any(), qx.Zero.Any(), w.Any(), qw.Scale.Any(), qw.Zero.Any(), qy.Scale.Any(), qy.Zero.Any(), bias.Any()}, dtype.Of[Y](), win, group, nil).Into(exec.Ref(&r), opts)
 	return r
 }

@@ -19,7 +19,7 @@ import (
 //
 // Every scale and zero point is one number. ONNX Runtime's QLinearLeakyRelu, of the
 // domain com.microsoft, whose alpha is 0.01 by default.
-func QLinearLeakyRelu[S num.Float | num.Narrow, Q int8 | uint8](x tensor.Tensor[Q], qx Quantization[S, Q], qy Quantization[S, Q], alpha float64, opts ...Option) (r tensor.Tensor[Q]) {
+func QLinearLeakyRelu[S num.Floating, Q int8 | uint8](x tensor.Tensor[Q], qx Quantization[S, Q], qy Quantization[S, Q], alpha float64, opts ...Option) (r tensor.Tensor[Q]) {
 	quantizedLeaky([]tensor.Any{x.Any(), qx.Scale.Any(), qx.Zero.Any(), qy.Scale.Any(), qy.Zero.Any()}, alpha).Into(exec.Ref(&r), opts)
 	return r
 }

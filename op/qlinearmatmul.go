@@ -20,7 +20,7 @@ import (
 // with every step rounded, and round to nearest, even on a tie. The scale and the zero
 // point of a may be one for each row, and for b one for each column; y has one.
 // It panics when the shapes don't fit. ONNX QLinearMatMul, of integers.
-func QLinearMatMul[S num.Float | num.Narrow, A, B, Y int8 | uint8](a tensor.Tensor[A], qa Quantization[S, A], b tensor.Tensor[B], qb Quantization[S, B], qy Quantization[S, Y], opts ...Option) (r tensor.Tensor[Y]) {
+func QLinearMatMul[S num.Floating, A, B, Y int8 | uint8](a tensor.Tensor[A], qa Quantization[S, A], b tensor.Tensor[B], qb Quantization[S, B], qy Quantization[S, Y], opts ...Option) (r tensor.Tensor[Y]) {
 	quantizedProduct([]tensor.Any{a.Any(), qa.Scale.Any(), qa.Zero.Any(), b.Any(), qb.Scale.Any(), qb.Zero.Any(), qy.Scale.Any(), qy.Zero.Any()}, dtype.Of[Y](), nil).Into(exec.Ref(&r), opts)
 	return r
 }

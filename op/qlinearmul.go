@@ -14,7 +14,7 @@ import (
 //
 // Every scale and zero point is one number. It panics if the shapes don't broadcast.
 // ONNX Runtime's QLinearMul, of the domain com.microsoft.
-func QLinearMul[S num.Float | num.Narrow, Q int8 | uint8](a tensor.Tensor[Q], qa Quantization[S, Q], b tensor.Tensor[Q], qb Quantization[S, Q], qy Quantization[S, Q], opts ...Option) (r tensor.Tensor[Q]) {
+func QLinearMul[S num.Floating, Q int8 | uint8](a tensor.Tensor[Q], qa Quantization[S, Q], b tensor.Tensor[Q], qb Quantization[S, Q], qy Quantization[S, Q], opts ...Option) (r tensor.Tensor[Q]) {
 	quantizedPair("QLinearMul", []tensor.Any{a.Any(), qa.Scale.Any(), qa.Zero.Any(), b.Any(), qb.Scale.Any(), qb.Zero.Any(), qy.Scale.Any(), qy.Zero.Any()}, productOf2).Into(exec.Ref(&r), opts)
 	return r
 }

@@ -13,7 +13,7 @@ import (
 // the straight line between them, in float64 and rounded once. NaN if any is NaN,
 // and of nothing. The reduced axes go, unless KeepDims. It panics when q is outside
 // [0, 1]. It selects and doesn't sort: n elements take O(n) steps. NumPy quantile with method linear.
-func Quantile[T num.Float | num.Narrow](a tensor.Tensor[T], q float64, axes []int, opts ...Option) (r tensor.Tensor[T]) {
+func Quantile[T num.Floating](a tensor.Tensor[T], q float64, axes []int, opts ...Option) (r tensor.Tensor[T]) {
 	quantileOp.Call(exec.Ref(&r), exec.Ref(&a), axes, q, opts)
 	return r
 }

@@ -12,7 +12,7 @@ import (
 
 // Reciprocal returns 1 ÷ a, element by element, correctly rounded in float32 and
 // float64. ±0 gives ±∞ and the other way round. ONNX Reciprocal.
-func Reciprocal[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+func Reciprocal[T num.Fractional](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
 	reciprocal.Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }

@@ -21,7 +21,7 @@ import (
 // ONNX's defaults: one forward direction, no bias, all steps, states of 0, activations
 // Sigmoid and Tanh. D is the number of directions, 2 of bidirectional and else 1; G that
 // of gates, 4 of LSTM, 3 of GRU and 1 of RNN; H that of units.
-type RecurrentOptions[T num.Float | num.Narrow] struct {
+type RecurrentOptions[T num.Floating] struct {
 	Bias      tensor.Tensor[T]     // [D, 2·G·H]: for the products with w, then for the products with r
 	Lengths   tensor.Tensor[int32] // [batch]: the steps of each sequence; all without it
 	InitialH  tensor.Tensor[T]     // [D, batch, H]: the state before the first step; 0 without it

@@ -22,7 +22,7 @@ import (
 )
 
 // layer is a call of LSTM, GRU or RNN.
-type layer[T num.Float | num.Narrow] struct {
+type layer[T num.Floating] struct {
 	name    string
 	x, w, r tensor.Tensor[T]
 	o       op.RecurrentOptions[T]
@@ -300,7 +300,7 @@ func alike(a, b tensor.Any) bool {
 	return tensor.Describe(a) == tensor.Describe(b) && bytes.Equal(x, y)
 }
 
-func sameLayer[T num.Float | num.Narrow](t interface {
+func sameLayer[T num.Floating](t interface {
 	Helper()
 	Fatalf(string, ...any)
 }, what string, got, want [3]tensor.Tensor[T]) {

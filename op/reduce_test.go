@@ -59,13 +59,13 @@ func plus(lane, x float64) float64   { return lane + x }
 func square(lane, x float64) float64 { return float.FMA64(x, x, lane) }
 
 // reductions is every float reduction and its definition on a sequence.
-type definition[T num.Float | num.Narrow] struct {
+type definition[T num.Floating] struct {
 	name string
 	op   func(a tensor.Tensor[T], axes []int, opts ...Option) tensor.Tensor[T]
 	def  func(x []float64) float64
 }
 
-func reductions[T num.Float | num.Narrow]() []definition[T] {
+func reductions[T num.Floating]() []definition[T] {
 	return []definition[T]{
 		{"ReduceSum", ReduceSum[T], func(x []float64) float64 { return definedSum(x, plus) }},
 		{"ReduceMean", ReduceMean[T], func(x []float64) float64 { return definedSum(x, plus) / float64(len(x)) }},
@@ -175,7 +175,7 @@ func inFloat64[T num.Elem](def func(x []float64) float64) func(x []T) T {
 var axesSets = [][]int{nil, {}, {0}, {1}, {2}, {3}, {-1, 0}, {1, 3}, {2, 1}, {0, 1, 2}, {3, 1, 0}, {1, 2, 3}, {0, 1, 2, 3}}
 
 // Every reduction over every set of axes, in all kinds of memory.
-func testReduce[T num.Float | num.Narrow](t *testing.T) {
+func testReduce[T num.Floating](t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	a := random[T](r, 3, 4, 2, 5)
 	vs := variants(a)

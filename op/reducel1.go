@@ -14,7 +14,7 @@ import (
 // ReduceL1 returns the sums of magnitudes over axes, or over all when axes is nil,
 // added in float64 in the fixed order of this package and rounded once; 0 for
 // nothing. Integers wrap. The reduced axes go, unless KeepDims. ONNX ReduceL1.
-func ReduceL1[T num.Native | num.Narrow | num.Fixed](a tensor.Tensor[T], axes []int, opts ...Option) (r tensor.Tensor[T]) {
+func ReduceL1[T num.Real](a tensor.Tensor[T], axes []int, opts ...Option) (r tensor.Tensor[T]) {
 	reduceL1.Call(exec.Ref(&r), exec.Ref(&a), axes, 0, opts)
 	return r
 }

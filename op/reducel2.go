@@ -14,7 +14,7 @@ import (
 // ReduceL2 returns the square roots of the sums of squares over axes, or over all
 // when axes is nil: summed as ReduceSumSquare, the root taken in float64, rounded
 // once. The reduced axes go, unless KeepDims. ONNX ReduceL2.
-func ReduceL2[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], axes []int, opts ...Option) (r tensor.Tensor[T]) {
+func ReduceL2[T num.Fractional](a tensor.Tensor[T], axes []int, opts ...Option) (r tensor.Tensor[T]) {
 	reduceL2.Call(exec.Ref(&r), exec.Ref(&a), axes, 0, opts)
 	return r
 }

@@ -14,7 +14,7 @@ import (
 // ReduceLogSum returns the natural logarithms of the sums over axes, or over all
 // when axes is nil: summed as ReduceSum, the logarithm of the float64 sum, rounded
 // once; −∞ for nothing. The reduced axes go, unless KeepDims. ONNX ReduceLogSum.
-func ReduceLogSum[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], axes []int, opts ...Option) (r tensor.Tensor[T]) {
+func ReduceLogSum[T num.Fractional](a tensor.Tensor[T], axes []int, opts ...Option) (r tensor.Tensor[T]) {
 	reduceLogSum.Call(exec.Ref(&r), exec.Ref(&a), axes, 0, opts)
 	return r
 }

@@ -20,7 +20,7 @@ import (
 // rounded once. So nothing overflows on the way. Of nothing, and of −∞ alone, it is
 // −∞; +∞ gives +∞, and NaN NaN. The reduced axes go, unless KeepDims. ONNX
 // ReduceLogSumExp.
-func ReduceLogSumExp[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], axes []int, opts ...Option) (r tensor.Tensor[T]) {
+func ReduceLogSumExp[T num.Fractional](a tensor.Tensor[T], axes []int, opts ...Option) (r tensor.Tensor[T]) {
 	reduceLogSumExp.Call(exec.Ref(&r), exec.Ref(&a), axes, 0, opts)
 	return r
 }

@@ -14,7 +14,7 @@ import (
 // ReduceMax returns the largest elements over axes, or over all when axes is nil: NaN
 // if any is NaN, −0 < +0, and false < true. Of nothing it is the type's smallest
 // value, −∞ where there is one. The reduced axes go, unless KeepDims. ONNX ReduceMax.
-func ReduceMax[T bool | num.Native | num.Narrow | num.Fixed](a tensor.Tensor[T], axes []int, opts ...Option) (r tensor.Tensor[T]) {
+func ReduceMax[T bool | num.Real](a tensor.Tensor[T], axes []int, opts ...Option) (r tensor.Tensor[T]) {
 	reduceMax.Call(exec.Ref(&r), exec.Ref(&a), axes, 0, opts)
 	return r
 }

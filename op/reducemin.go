@@ -14,7 +14,7 @@ import (
 // ReduceMin returns the smallest elements over axes, or over all when axes is nil: NaN
 // if any is NaN, −0 < +0, and false < true. Of nothing it is the type's largest
 // value, +∞ where there is one. The reduced axes go, unless KeepDims. ONNX ReduceMin.
-func ReduceMin[T bool | num.Native | num.Narrow | num.Fixed](a tensor.Tensor[T], axes []int, opts ...Option) (r tensor.Tensor[T]) {
+func ReduceMin[T bool | num.Real](a tensor.Tensor[T], axes []int, opts ...Option) (r tensor.Tensor[T]) {
 	reduceMin.Call(exec.Ref(&r), exec.Ref(&a), axes, 0, opts)
 	return r
 }

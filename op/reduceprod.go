@@ -17,7 +17,7 @@ import (
 // in row-major order, and rounded once; fixed point is multiplied exactly and rounded
 // once. The reduced axes go, unless KeepDims.
 // ONNX ReduceProd.
-func ReduceProd[T num.Native | num.Narrow | num.Fixed](a tensor.Tensor[T], axes []int, opts ...Option) (r tensor.Tensor[T]) {
+func ReduceProd[T num.Real](a tensor.Tensor[T], axes []int, opts ...Option) (r tensor.Tensor[T]) {
 	reduceProd.Call(exec.Ref(&r), exec.Ref(&a), axes, 0, opts)
 	return r
 }

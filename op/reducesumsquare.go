@@ -14,7 +14,7 @@ import (
 // nil: each square enters a float64 sum in the fixed order of this package with
 // one rounding, and the total is rounded once; 0 for nothing. Integers wrap. The reduced axes
 // go, unless KeepDims. ONNX ReduceSumSquare.
-func ReduceSumSquare[T num.Native | num.Narrow | num.Fixed](a tensor.Tensor[T], axes []int, opts ...Option) (r tensor.Tensor[T]) {
+func ReduceSumSquare[T num.Real](a tensor.Tensor[T], axes []int, opts ...Option) (r tensor.Tensor[T]) {
 	reduceSumSquare.Call(exec.Ref(&r), exec.Ref(&a), axes, 0, opts)
 	return r
 }

@@ -13,7 +13,7 @@ import (
 
 // Relu returns a where a > 0 and 0 elsewhere; NaN stays NaN, −0 gives +0. Signed
 // integers, floats and fixed point. ONNX Relu.
-func Relu[T num.Int | num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+func Relu[T num.Int | num.Fractional](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
 	relu.Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }

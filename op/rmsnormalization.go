@@ -17,7 +17,7 @@ import (
 // The squares are added in the fixed order of this package; scale stretches to x's
 // shape. Every step is rounded in float64, and the result once. NaN in a line makes it
 // NaN. ONNX RMSNormalization.
-func RMSNormalization[T num.Float | num.Narrow | num.Fixed](x, scale tensor.Tensor[T], axis int, epsilon float64, opts ...Option) (r tensor.Tensor[T]) {
+func RMSNormalization[T num.Fractional](x, scale tensor.Tensor[T], axis int, epsilon float64, opts ...Option) (r tensor.Tensor[T]) {
 	rmsNormal(exec.Ref(&r), exec.Ref(&x), exec.Ref(&scale), axis, epsilon, opts)
 	return r
 }

@@ -18,7 +18,7 @@ import (
 //
 // The function f is Tanh unless o names another. Rounding, narrow floats, Lengths, NaN,
 // Into and errors are as of LSTM. ONNX RNN.
-func RNN[T num.Float | num.Narrow](x, w, r tensor.Tensor[T], o RecurrentOptions[T], opts ...Option) (y, yh tensor.Tensor[T]) {
+func RNN[T num.Floating](x, w, r tensor.Tensor[T], o RecurrentOptions[T], opts ...Option) (y, yh tensor.Tensor[T]) {
 	rnnCell.checked(o.operands(exec.Ref(&x), exec.Ref(&w), exec.Ref(&r)), o.attributes()).call([3]*tensor.Any{exec.Ref(&y), exec.Ref(&yh), new(tensor.Any)}, opts)
 	return y, yh
 }

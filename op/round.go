@@ -15,7 +15,7 @@ import (
 // Round returns the integer nearest to a, the even one of two, element by element:
 // −0 from −0.5 to −0. ±0, ±∞ and NaN stay. An integer beyond
 // a format of fixed point is an error. ONNX Round.
-func Round[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+func Round[T num.Fractional](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
 	if s := plan.Read("Round", 0, opts); s.Orion {
 		roundAway.Call(exec.Ref(&r), opts, exec.Ref(&a))
 		return r

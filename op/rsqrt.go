@@ -12,7 +12,7 @@ import (
 // Rsqrt returns 1 ÷ √a, element by element: correctly rounded in float32, within
 // 0.501 ulp in float64. ±0 gives ±∞, +∞ gives 0; NaN where a < 0. C23 rsqrt; not
 // an operator of ONNX.
-func Rsqrt[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+func Rsqrt[T num.Floating](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
 	rsqrt.Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }

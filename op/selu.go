@@ -12,7 +12,7 @@ import (
 // Selu returns gamma·a where a > 0 and gamma·alpha·(eᵃ − 1) elsewhere, element by
 // element; NaN stays. It is computed in float64 and rounded once. ONNX Selu, whose
 // alpha is 1.6732632 and gamma 1.0507010 by default.
-func Selu[T num.Float | num.Narrow](a tensor.Tensor[T], alpha, gamma float64, opts ...Option) (r tensor.Tensor[T]) {
+func Selu[T num.Floating](a tensor.Tensor[T], alpha, gamma float64, opts ...Option) (r tensor.Tensor[T]) {
 	selu.Formula(exec.Ref(&r), exec.Ref(&a), alpha, gamma, opts)
 	return r
 }

@@ -13,7 +13,7 @@ import (
 // Shrink returns x + bias where x < −lambd, x − bias where x > lambd, and +0 elsewhere,
 // element by element; NaN gives +0. Sums are in float64, rounded once. ONNX Shrink, whose
 // lambd is 0.5 and bias 0 by default.
-func Shrink[T num.Float | num.Narrow](x tensor.Tensor[T], lambd, bias float64, opts ...Option) (r tensor.Tensor[T]) {
+func Shrink[T num.Floating](x tensor.Tensor[T], lambd, bias float64, opts ...Option) (r tensor.Tensor[T]) {
 	shrunk(x.Any(), lambd, bias).Into(exec.Ref(&r), opts)
 	return r
 }

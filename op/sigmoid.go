@@ -13,7 +13,7 @@ import (
 
 // Sigmoid returns 1 ÷ (1 + e⁻ᵃ), element by element: correctly rounded in
 // float32, within 0.501 ulp in float64. −∞ gives 0, +∞ gives 1. ONNX Sigmoid.
-func Sigmoid[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+func Sigmoid[T num.Fractional](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
 	sigmoid.Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }

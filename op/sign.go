@@ -11,7 +11,7 @@ import (
 
 // Sign returns the sign of each element: −1 for a negative element and 1 for a positive
 // one. It gives +0 for both zeros, and NaN for NaN. ONNX Sign.
-func Sign[T num.Native | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+func Sign[T num.Real](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
 	sign.Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }

@@ -12,7 +12,7 @@ import (
 
 // SignBit reports which elements have their sign bit set: negative numbers, −0,
 // and NaNs with a sign. NumPy signbit.
-func SignBit[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[bool]) {
+func SignBit[T num.Floating](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[bool]) {
 	signBitOp.Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }

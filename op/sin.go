@@ -14,7 +14,7 @@ import (
 // Sin returns the sine of a, in radians, element by element: correctly rounded
 // in float32, within 0.501 ulp in float64, however large a is. ±0 stays, ±∞
 // gives NaN. ONNX Sin.
-func Sin[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+func Sin[T num.Fractional](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
 	sin.Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }

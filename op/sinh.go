@@ -12,7 +12,7 @@ import (
 
 // Sinh returns the hyperbolic sine of a, element by element: correctly rounded
 // in float32, within 0.501 ulp in float64. ±0 and ±∞ stay. ONNX Sinh.
-func Sinh[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+func Sinh[T num.Fractional](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
 	sinh.Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }

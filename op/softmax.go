@@ -21,7 +21,7 @@ import (
 // distance to the largest: e = exp(a − max) rounded, their sum in the fixed order
 // of this package rounded, e ÷ sum rounded. NaN anywhere makes the line NaN, and
 // so does +∞. Fixed point is rounded once and never fails. ONNX Softmax; before opset 13 a line is axis and all after it.
-func Softmax[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], axis int, opts ...Option) (r tensor.Tensor[T]) {
+func Softmax[T num.Fractional](a tensor.Tensor[T], axis int, opts ...Option) (r tensor.Tensor[T]) {
 	softmax.Along(exec.Ref(&r), exec.Ref(&a), axis, opts)
 	return r
 }

@@ -9,7 +9,7 @@ import (
 
 // SoftmaxCrossEntropyLoss is NegativeLogLikelihoodLoss of LogSoftmax of scores [N, C, D1,
 // …] along axis 1, which it returns too. ONNX SoftmaxCrossEntropyLoss.
-func SoftmaxCrossEntropyLoss[T num.Float | num.Narrow, I int32 | int64](scores tensor.Tensor[T], target tensor.Tensor[I], weight tensor.Tensor[T], l LossOptions) (loss, logProb tensor.Tensor[T]) {
+func SoftmaxCrossEntropyLoss[T num.Floating, I int32 | int64](scores tensor.Tensor[T], target tensor.Tensor[I], weight tensor.Tensor[T], l LossOptions) (loss, logProb tensor.Tensor[T]) {
 	lossShape("SoftmaxCrossEntropyLoss", scores.Any(), target.Any(), weight.Any(), l)
 	logSoftmax.Along(exec.Ref(&logProb), exec.Ref(&scores), 1, nil)
 	*exec.Ref(&loss) = likelihoodLoss("SoftmaxCrossEntropyLoss", logProb.Any(), target.Any(), weight.Any(), l)

@@ -12,7 +12,7 @@ import (
 
 // Softplus returns log(1 + eᵃ), element by element: correctly rounded in
 // float32, within 0.501 ulp in float64. −∞ gives 0, +∞ stays. ONNX Softplus.
-func Softplus[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+func Softplus[T num.Fractional](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
 	softplus.Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }

@@ -13,7 +13,7 @@ import (
 
 // Softsign returns a ÷ (1 + |a|), element by element: ±1 for ±∞; ±0 and NaN stay.
 // It is computed in float64 and rounded once. ONNX Softsign.
-func Softsign[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+func Softsign[T num.Fractional](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
 	softsign.Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }

@@ -14,7 +14,7 @@ import (
 
 // Sqrt returns the square root of a, element by element, correctly rounded. −0
 // stays; a negative number and NaN give NaN, in fixed point an error. ONNX Sqrt.
-func Sqrt[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+func Sqrt[T num.Fractional](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
 	sqrt.Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }

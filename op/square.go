@@ -12,7 +12,7 @@ import (
 
 // Square returns a·a, element by element. Integers wrap; floats are rounded once.
 // NumPy square.
-func Square[T num.Native | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+func Square[T num.Real](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
 	squareOp.Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }

@@ -13,7 +13,7 @@ import (
 // Std returns the standard deviations over axes, or over all when axes is nil: the
 // square root of Var's value before it is rounded. The reduced axes go, unless
 // KeepDims. NumPy std.
-func Std[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], axes []int, ddof int, opts ...Option) (r tensor.Tensor[T]) {
+func Std[T num.Fractional](a tensor.Tensor[T], axes []int, ddof int, opts ...Option) (r tensor.Tensor[T]) {
 	stdOp.Call(exec.Ref(&r), exec.Ref(&a), axes, float64(ddof), opts)
 	return r
 }

@@ -20,7 +20,7 @@ import (
 // The products are rounded to float64, the transforms are as in DFT. It panics when shapes
 // don't fit, for a step below 1, a frame longer than the signal or of no elements, and a
 // frame that isn't as long as the window. ONNX STFT.
-func STFT[T num.Float | num.Narrow](signal tensor.Tensor[T], step int, window tensor.Tensor[T], frame int, opts ...Option) (r tensor.Tensor[T]) {
+func STFT[T num.Floating](signal tensor.Tensor[T], step int, window tensor.Tensor[T], frame int, opts ...Option) (r tensor.Tensor[T]) {
 	framesOf(signal.Any(), step, window.Any(), frame, !plan.Has(opts, plan.TwoSided)).Into(exec.Ref(&r), opts)
 	return r
 }

@@ -13,7 +13,7 @@ import (
 // Swish returns x·Sigmoid(alpha·x). Each of the three steps is rounded to T. SiLU is Swish with an alpha of 1. −∞ becomes NaN, as −∞·0 is. ONNX
 // Swish, and QuickGelu of the domain com.microsoft, whose alpha is 1.702 unless the attribute says otherwise. Source of the latter:
 // docs/ContribOperators.md of github.com/microsoft/onnxruntime.
-func Swish[T num.Float | num.Narrow](x tensor.Tensor[T], alpha float64, opts ...Option) (r tensor.Tensor[T]) {
+func Swish[T num.Floating](x tensor.Tensor[T], alpha float64, opts ...Option) (r tensor.Tensor[T]) {
 	swished(exec.Ref(&r), "Swish", exec.Ref(&x), alpha, opts)
 	return r
 }

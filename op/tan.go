@@ -14,7 +14,7 @@ import (
 // Tan returns the tangent of a, in radians, element by element: correctly
 // rounded in float32, within 0.501 ulp in float64, however large a is. ±0 stays,
 // ±∞ gives NaN; no float is a pole. ONNX Tan.
-func Tan[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+func Tan[T num.Fractional](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
 	tan.Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }

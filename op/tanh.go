@@ -13,7 +13,7 @@ import (
 
 // Tanh returns the hyperbolic tangent of a, element by element: correctly rounded
 // in float32, within 0.501 ulp in float64. ±0 stays, ±∞ gives ±1. ONNX Tanh.
-func Tanh[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+func Tanh[T num.Fractional](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
 	tanh.Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }

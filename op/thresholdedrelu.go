@@ -11,7 +11,7 @@ import (
 
 // ThresholdedRelu returns a where a > alpha and 0 elsewhere, element by element;
 // NaN stays. ONNX ThresholdedRelu, whose alpha is 1 by default.
-func ThresholdedRelu[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], alpha float64, opts ...Option) (r tensor.Tensor[T]) {
+func ThresholdedRelu[T num.Fractional](a tensor.Tensor[T], alpha float64, opts ...Option) (r tensor.Tensor[T]) {
 	thresholdedRelu.Formula(exec.Ref(&r), exec.Ref(&a), alpha, 0, opts)
 	return r
 }

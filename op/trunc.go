@@ -14,7 +14,7 @@ import (
 
 // Trunc returns the integer nearest to a that is not farther from 0, element by
 // element. ±0, ±∞ and NaN stay. NumPy trunc.
-func Trunc[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+func Trunc[T num.Fractional](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
 	trunc.Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }

@@ -23,7 +23,7 @@ import (
 // results are where each first occurs, for every entry of a which one it is, and
 // how often each occurs. An Into target takes the entries. ONNX Unique, which without an axis takes the flattened
 // tensor: a.Reshape(-1) is that.
-func Unique[T bool | num.Native | num.Narrow | num.Fixed](a tensor.Tensor[T], axis int, opts ...Option) (entries tensor.Tensor[T], first, inverse, counts tensor.Tensor[int64]) {
+func Unique[T bool | num.Real](a tensor.Tensor[T], axis int, opts ...Option) (entries tensor.Tensor[T], first, inverse, counts tensor.Tensor[int64]) {
 	plan.Present("Unique", exec.Ref(&a))
 	s := plan.Read("Unique", plan.Unsorted, opts)
 	out := uniqueOf(a.Any(), plan.AxisOf("Unique", axis, a.Rank()), !plan.Has(opts, plan.Unsorted))

@@ -19,7 +19,7 @@ import (
 // sample. Where the count isn't above ddof the result is NaN or ∞, of
 // fixed point, whose variance is exact and rounded once, an error. The reduced axes
 // go, unless KeepDims. NumPy var.
-func Var[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], axes []int, ddof int, opts ...Option) (r tensor.Tensor[T]) {
+func Var[T num.Fractional](a tensor.Tensor[T], axes []int, ddof int, opts ...Option) (r tensor.Tensor[T]) {
 	varOp.Call(exec.Ref(&r), exec.Ref(&a), axes, float64(ddof), opts)
 	return r
 }

@@ -29,7 +29,8 @@ var packages = []string{
 // elems has for each term of a constraint the element types that the table takes, the first of them alone where the
 // function has several parameters. One type is enough for most functions, and each more costs seconds of compiling.
 var elems = map[string][]string{
-	"num.Elem": {"float32"}, "num.Number": {"float32"}, "num.Native": {"float32"}, "num.Float": {"float32"},
+	"num.Elem": {"float32"}, "num.Number": {"float32"}, "num.Native": {"float32"}, "num.Real": {"float32"},
+	"num.Float": {"float32"}, "num.Floating": {"float32"}, "num.Fractional": {"float32"},
 	"num.Integer": {"int32"}, "num.Int": {"int32"}, "num.Narrow": {"num.BF16"}, "num.Fixed": {"fixed.FP16x16"},
 	"num.F16": {"num.F16"}, "num.BF16": {"num.BF16"}, "num.Complex": {"complex64"},
 	"bool": {"bool"}, "int32": {"int32"}, "int64": {"int64"}, "int8": {"int8"}, "uint8": {"uint8"},

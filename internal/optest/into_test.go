@@ -40,7 +40,7 @@ func TestInto(t *testing.T) {
 	}
 }
 
-func floats[T num.Float | num.Narrow](t *testing.T, name string) {
+func floats[T num.Floating](t *testing.T, name string) {
 	for what, f := range map[string]unaryFunc[T, T]{"Exp": op.Exp[T], "Tanh": op.Tanh[T], "Sqrt": op.Sqrt[T], "Neg": op.Neg[T], "Relu": op.Relu[T],
 		"LeakyRelu": func(a tensor.Tensor[T], opts ...op.Option) tensor.Tensor[T] { return op.LeakyRelu(a, 0.3, opts...) }} {
 		into1(t, what+" of "+name, f)

@@ -147,7 +147,7 @@ func anyTargets[T num.Native | num.Fixed](t *testing.T) {
 	targets(t, "Triu", func(a on, opts ...op.Option) on { return op.Triu(a, 1, opts...) })
 }
 
-func floatTargets[T num.Float | num.Narrow | num.Fixed](t *testing.T) {
+func floatTargets[T num.Fractional](t *testing.T) {
 	type on = tensor.Tensor[T]
 	for axis := range 3 {
 		of := fmt.Sprint(" along ", axis)

@@ -20,7 +20,7 @@ import (
 // Each step, from the left, is rounded to float64, and each result once to T. An Into target
 // takes the parameters. It panics when shapes differ. Adagrad of ONNX's domain
 // ai.onnx.preview.training.
-func Adagrad[T num.Float | num.Narrow](x, g, h tensor.Tensor[T], t Options, decay, epsilon float64, opts ...op.Option) (newX, newH tensor.Tensor[T]) {
+func Adagrad[T num.Floating](x, g, h tensor.Tensor[T], t Options, decay, epsilon float64, opts ...op.Option) (newX, newH tensor.Tensor[T]) {
 	u := adagradOf(t, decay, epsilon)
 	u.apply([]*tensor.Any{exec.Ref(&newX), exec.Ref(&newH)}, []*tensor.Any{exec.Ref(&x), exec.Ref(&g), exec.Ref(&h)}, opts)
 	return newX, newH

@@ -29,7 +29,7 @@ type AdamOptions struct {
 // R is the Rate in step 0, and after it Rate·√(1 − Beta^Step)/(1 − Alpha^Step). Each step, from
 // the left, is rounded to float64, and each result once to T. An Into target takes the
 // parameters. It panics when shapes differ. Adam of ONNX's domain ai.onnx.preview.training.
-func Adam[T num.Float | num.Narrow](x, g, v, h tensor.Tensor[T], t Options, m AdamOptions, opts ...op.Option) (newX, newV, newH tensor.Tensor[T]) {
+func Adam[T num.Floating](x, g, v, h tensor.Tensor[T], t Options, m AdamOptions, opts ...op.Option) (newX, newV, newH tensor.Tensor[T]) {
 	u := adamOf(t, m)
 	u.apply([]*tensor.Any{exec.Ref(&newX), exec.Ref(&newV), exec.Ref(&newH)}, []*tensor.Any{exec.Ref(&x), exec.Ref(&g), exec.Ref(&v), exec.Ref(&h)}, opts)
 	return newX, newV, newH

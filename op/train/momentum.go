@@ -79,7 +79,7 @@ func (u *update) apply(outs []*tensor.Any, in []*tensor.Any, opts []op.Option) {
 //
 // Each step is rounded to float64, and each result once to T. An Into target takes the
 // parameters. It panics when shapes differ. Momentum of ONNX's domain ai.onnx.preview.training.
-func Momentum[T num.Float | num.Narrow](x, g, v tensor.Tensor[T], t Options, alpha, beta float64, opts ...op.Option) (newX, newV tensor.Tensor[T]) {
+func Momentum[T num.Floating](x, g, v tensor.Tensor[T], t Options, alpha, beta float64, opts ...op.Option) (newX, newV tensor.Tensor[T]) {
 	u := momentumOf(t, alpha, beta, plan.Has(opts, plan.Nesterov))
 	u.apply([]*tensor.Any{exec.Ref(&newX), exec.Ref(&newV)}, []*tensor.Any{exec.Ref(&x), exec.Ref(&g), exec.Ref(&v)}, opts)
 	return newX, newV
