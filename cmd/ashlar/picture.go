@@ -330,7 +330,7 @@ func (f *pictureFlags) served(p *program) func([]onnx.ValueInfo, []byte, func(in
 			sides[i] = cmp.Or(ax.dim(axis, &v.Type), sides[i])
 		}
 		samples := 4 * float64(sides[0]) * float64(sides[1])
-		need := float64(info.Memory) + samples*float64(d.Size()+1) + 8*float64(info.Width+info.Height)
+		need := float64(info.Memory) + float64(samples*float64(d.Size()+1)) + float64(8*(info.Width+info.Height))
 		if err := take(int64(min(need, math.MaxInt64/2))); err != nil {
 			return nil, err
 		}
