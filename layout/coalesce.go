@@ -28,11 +28,11 @@ func (l Layout) CoalesceByMode(profile Tuple) (Layout, error) {
 	if _, ok := profile.Int(); ok {
 		return l.Coalesce(), nil
 	}
-	if !profile.IsList() || profile.Rank() > l.Ref().Rank() {
+	if !profile.IsList() || profile.Rank() > l.Rank() {
 		return Layout{}, fail("CoalesceByMode", ErrShape, "profile %v doesn't fit %v", profile, l)
 	}
 	var w writer
-	for i := range l.Ref().Rank() {
+	for i := range l.Rank() {
 		mode := l.Mode(i)
 		if i < profile.Rank() {
 			var err error

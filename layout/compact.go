@@ -3,14 +3,14 @@ package layout
 // IsCompact reports whether the offsets are 0, 1, …, Size-1, each exactly once,
 // in whatever order: the elements fill a stretch of memory without holes.
 func (l Layout) IsCompact() bool {
-	if l.Ref().IsRowMajor() {
+	if l.IsRowMajor() {
 		return true
 	}
-	n := l.Ref().Size()
+	n := l.Size()
 	for want := 1; want < n; { // find the leaf that continues the offsets covered so far
 		next := 0
-		for i := range l.Ref().Leaves() {
-			if e, s := l.Ref().Leaf(i); e > 1 && s == want {
+		for i := range l.Leaves() {
+			if e, s := l.Leaf(i); e > 1 && s == want {
 				next = want * e
 				break
 			}

@@ -65,7 +65,7 @@ type strip struct{ ext, str, place int }
 // ascending appends the leaves that move, after coalescing, by increasing stride;
 // of an empty layout none moves. Negative strides are refused.
 func ascending(strips []strip, op string, a *Layout) ([]strip, error) {
-	if a.Ref().Size() == 0 {
+	if a.Size() == 0 {
 		return nil, nil
 	}
 	var p leaves

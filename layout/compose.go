@@ -49,8 +49,8 @@ func ComposeByMode(a Layout, tiler ...Layout) (Layout, error) {
 
 // byMode calls each for the modes of a that the tiler covers, and keeps the others.
 func (w *writer) byMode(op string, a *Layout, tiler []Layout, each func(mode, tile *Layout) error) error {
-	if len(tiler) > a.Ref().Rank() {
-		return fail(op, ErrShape, "a tiler of %d modes for %v of rank %d", len(tiler), *a, a.Ref().Rank())
+	if len(tiler) > a.Rank() {
+		return fail(op, ErrShape, "a tiler of %d modes for %v of rank %d", len(tiler), *a, a.Rank())
 	}
 	for i := range tiler {
 		mode := a.Mode(i)
@@ -58,7 +58,7 @@ func (w *writer) byMode(op string, a *Layout, tiler []Layout, each func(mode, ti
 			return err
 		}
 	}
-	for i := len(tiler); i < a.Ref().Rank(); i++ {
+	for i := len(tiler); i < a.Rank(); i++ {
 		w.mode(a, i)
 	}
 	return nil
@@ -67,13 +67,13 @@ func (w *writer) byMode(op string, a *Layout, tiler []Layout, each func(mode, ti
 // compose appends the modes of a ∘ b.
 func (w *writer) compose(op string, a, b *Layout) error {
 	ext, str := b.leaves()
-	if b.Ref().Size() == 0 {
+	if b.Size() == 0 {
 		from := w.n
 		w.modes(b)
 		w.still(from)
 		return nil
 	}
-	size := a.Ref().Size()
+	size := a.Size()
 	lo, hi := b.Span()
 	switch {
 	case size == 0:

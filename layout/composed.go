@@ -18,7 +18,7 @@ func (l Layout) reach(lo, hi int) error {
 	if lo < 0 {
 		return fail("NewComposed", ErrRange, "the inner offsets begin at %d; coordinates of %v aren't negative", lo, l)
 	}
-	size := l.Ref().Size()
+	size := l.Size()
 	if size == 0 {
 		return fail("NewComposed", ErrRange, "the outer layout %v is empty, the inner isn't", l)
 	}
@@ -63,7 +63,7 @@ func NewComposed(outer Map, offset int, inner Layout) (Composed, error) {
 	if p, ok := outer.(*Layout); outer == nil || ok && p == nil {
 		return Composed{}, fail("NewComposed", ErrShape, "there is no outer map: it is nil; Swizzle{} maps offsets to themselves")
 	}
-	if inner.Ref().Size() > 0 {
+	if inner.Size() > 0 {
 		lo, hi := inner.Span()
 		from, ok1 := add(offset, lo)
 		to, ok2 := add(offset, hi)
@@ -92,7 +92,7 @@ func (c Composed) Base() int { return c.offset }
 func (c Composed) Inner() Layout { return c.inner }
 
 // Size returns the number of coordinates.
-func (c Composed) Size() int { return c.inner.Ref().Size() }
+func (c Composed) Size() int { return c.inner.Size() }
 
 // Offset returns the offset of linear coordinate i in colexicographic order. It
 // fails unless 0 ≤ i < Size.

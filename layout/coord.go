@@ -104,7 +104,7 @@ func (l Layout) OffsetAt(coord Tuple) (int, error) {
 // nested as the layout is: OffsetAt(CoordOf(i)) is Offset(i). It fails unless
 // 0 ≤ i < Size.
 func (l Layout) CoordOf(i int) (Tuple, error) {
-	if n := l.Ref().Size(); i < 0 || i >= n {
+	if n := l.Size(); i < 0 || i >= n {
 		return Tuple{}, fail("CoordOf", ErrRange, "coordinate %d is outside the %d of %v", i, n, l)
 	}
 	ext, _ := l.leaves()
@@ -134,7 +134,7 @@ func (l Layout) Fix(coord Tuple) (kept Layout, offset int, err error) {
 	if kept, err = f.w.canonical("Fix"); err != nil {
 		return Layout{}, 0, err
 	}
-	if kept.Ref().Size() == 0 {
+	if kept.Size() == 0 {
 		f.offset = 0
 	}
 	return kept, f.offset, nil

@@ -91,7 +91,7 @@ func FlatDivideByMode(a Layout, tiler ...Layout) (Layout, error) {
 
 // divide is LogicalDivide under another name.
 func divide(op string, a, b Layout) (Layout, error) {
-	rest, err := Complement(b, a.Ref().Size())
+	rest, err := Complement(b, a.Size())
 	if err != nil {
 		return Layout{}, renamed(op, err, quotient(a, b))
 	}
@@ -123,7 +123,7 @@ func divideByMode(op string, a *Layout, tiler []Layout) (tiles, rests []Layout, 
 		tiles, rests = append(tiles, d.Mode(0)), append(rests, d.Mode(1))
 		return nil
 	})
-	for i := len(tiler); i < a.Ref().Rank() && err == nil; i++ {
+	for i := len(tiler); i < a.Rank() && err == nil; i++ {
 		rests = append(rests, a.Mode(i))
 	}
 	return tiles, rests, err

@@ -21,7 +21,7 @@ func (l Layout) Nullspace() Layout { return l.choose(func(str int) bool { return
 func (l *Layout) choose(wanted func(str int) bool, places bool) Layout {
 	var w writer
 	ext, str := l.leaves()
-	if l.Ref().Size() == 0 {
+	if l.Size() == 0 {
 		return l.Coalesce()
 	}
 	place := 1

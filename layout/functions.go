@@ -95,8 +95,8 @@ func callables() []callable {
 		}},
 		{"slice", "AT", true, func(a []arg) (Layout, int, error) { return a[0].lay.Fix(a[1].tuple) }},
 		{"mode", "An", true, func(a []arg) (Layout, int, error) {
-			if n := a[1].n; n < 0 || n >= a[0].lay.Ref().Rank() {
-				return Layout{}, 0, fail("Mode", ErrAxis, "mode %d of %v, which has %d", n, a[0].lay, a[0].lay.Ref().Rank())
+			if n := a[1].n; n < 0 || n >= a[0].lay.Rank() {
+				return Layout{}, 0, fail("Mode", ErrAxis, "mode %d of %v, which has %d", n, a[0].lay, a[0].lay.Rank())
 			}
 			return a[0].lay.Mode(a[1].n), 0, nil
 		}},

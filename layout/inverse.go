@@ -18,7 +18,7 @@ import (
 //
 // An empty a gives 0:0.
 func RightInverse(a Layout) Layout {
-	if a.Ref().Size() == 0 {
+	if a.Size() == 0 {
 		return must(build("RightInverse", []int{0}, []int{0}, nil))
 	}
 	var p leaves
@@ -64,7 +64,7 @@ func RightInverse(a Layout) Layout {
 // It fails when a stride is negative, two leaves overlap or interleave, or a
 // stride is no multiple of the next smaller one. An empty a gives 0:0.
 func LeftInverse(a Layout) (Layout, error) {
-	if a.Ref().Size() == 0 {
+	if a.Size() == 0 {
 		return a.Coalesce(), nil
 	}
 	var buf [Inline]strip

@@ -93,7 +93,7 @@ func ordered(op string, shape Tuple, order func(a, b int) int) (Layout, error) {
 func Join(modes ...Layout) (Layout, error) {
 	var w writer
 	for i := range modes {
-		if modes[i].Ref().Rank() == 0 {
+		if modes[i].Rank() == 0 {
 			return Layout{}, fail("Join", ErrShape, "layout %d has rank 0; 1:0 is the mode of one element", i)
 		}
 		w.join(&modes[i])

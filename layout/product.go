@@ -79,14 +79,14 @@ func RakedProduct(a, b Layout) (Layout, error) { return zip("RakedProduct", a, b
 // It fails when the block has more modes than the shape, doesn't divide it, or is
 // empty, when order has another length, and as BlockedProduct does.
 func TileToShape(block Layout, shape []int, order ...int) (Layout, error) {
-	if block.Ref().Rank() > len(shape) || len(order) > 0 && len(order) != len(shape) {
+	if block.Rank() > len(shape) || len(order) > 0 && len(order) != len(shape) {
 		return Layout{}, fail("TileToShape", ErrShape, "%v to %s by %s: the ranks differ", block, tupleText(shape), tupleText(order))
 	}
 	copies := make([]int, len(shape))
 	for i, n := range shape {
 		d := 1
-		if i < block.Ref().Rank() {
-			d = block.Ref().Dim(i)
+		if i < block.Rank() {
+			d = block.Dim(i)
 		}
 		if d == 0 || n < 0 || n%d != 0 {
 			return Layout{}, fail("TileToShape", ErrDivide, "%v to %s: axis %d is no whole number of blocks, %d / %d", block, tupleText(shape), i, n, d)
@@ -118,13 +118,13 @@ func multiply(op string, a, b Layout) (Layout, error) {
 // placed returns a* ∘ b.
 func placed(op string, a, b *Layout) (Layout, error) {
 	var w writer
-	if a.Ref().Size() == 0 {
+	if a.Size() == 0 {
 		w.modes(b)
 		w.still(0)
 		return w.layout(op)
 	}
 	_, hi := b.Span()
-	n, fits := mul(a.Ref().Size(), hi+1)
+	n, fits := mul(a.Size(), hi+1)
 	if !fits {
 		return Layout{}, fail(op, ErrOverflow, "%s: the size doesn't fit an int", times(a, b))
 	}
@@ -149,12 +149,12 @@ func zip(op string, a, b Layout, copiesFirst bool) (Layout, error) {
 	one := Layout{n: 1, rank: 1}
 	one.ext[0] = 1
 	var w writer
-	for i := range max(a.Ref().Rank(), c.Ref().Rank()) {
+	for i := range max(a.Rank(), c.Rank()) {
 		x, y := one, one
-		if i < a.Ref().Rank() {
+		if i < a.Rank() {
 			x = a.Mode(i)
 		}
-		if i < c.Ref().Rank() {
+		if i < c.Rank() {
 			y = c.Mode(i)
 		}
 		if copiesFirst {

@@ -104,7 +104,7 @@ func (l Layout) Recast(from, to int) (Layout, error) {
 	if wide == narrow {
 		return l, nil
 	}
-	k, empty := l.contiguous(), l.Ref().Size() == 0
+	k, empty := l.contiguous(), l.Size() == 0
 	if k < 0 {
 		return Layout{}, fail("Recast", ErrDivide, "%v from %d to %d: no leaf has stride 1; copy it to a row-major layout", l, from, to)
 	}
@@ -138,7 +138,7 @@ func (l Layout) Recast(from, to int) (Layout, error) {
 // contiguous returns the index of Recast's contiguous leaf, -1 for none.
 func (l *Layout) contiguous() int {
 	ext, str := l.leaves()
-	empty, one := l.Ref().Size() == 0, -1
+	empty, one := l.Size() == 0, -1
 	for i := len(ext) - 1; i >= 0; i-- {
 		switch {
 		case str[i] == 1 && (ext[i] > 1 || empty):

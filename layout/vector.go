@@ -27,7 +27,7 @@ func MaxCommonLayout(a, b Layout) Layout {
 // commonRun returns the largest n with a(r(i)) = i for i < n, if a part of r of
 // that size has a layout; else the largest size that has.
 func commonRun(a *Layout, r Layout) int {
-	if a.Ref().Size() == 0 || r.Ref().Size() == 0 {
+	if a.Size() == 0 || r.Size() == 0 {
 		return 0
 	}
 	n := 1
@@ -56,14 +56,14 @@ func identity(a, r *Layout, n int) bool {
 		return false
 	}
 	c = c.Coalesce()
-	e, s := c.Ref().Leaf(0)
+	e, s := c.Leaf(0)
 	return e == n && (s == 1 || n == 1)
 }
 
 // outside reports whether r reaches over the end of a.
 func outside(a, r *Layout) bool {
 	_, hi := r.Span()
-	return hi >= a.Ref().Size()
+	return hi >= a.Size()
 }
 
 // prefix returns the first n elements of r.

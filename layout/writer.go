@@ -132,7 +132,7 @@ func (w *writer) modes(l *Layout) {
 
 // join appends a layout as one mode; one of rank 0 is 1:0.
 func (w *writer) join(l *Layout) {
-	switch l.Ref().Rank() {
+	switch l.Rank() {
 	case 0:
 		w.leaf(1, 0)
 	case 1:
