@@ -322,7 +322,7 @@ func (f *pictureFlags) served(p *program) func([]onnx.ValueInfo, []byte, func(in
 		}
 		ax, err := own.axesOf(v)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("input %s can't take a picture, send a tensor: %w", label(v.String()), err)
 		}
 		d, _ := v.Type.Elem.DType()
 		sides := [2]int64{cmp.Or(own.size.height, int64(info.Height)), cmp.Or(own.size.width, int64(info.Width))}

@@ -139,12 +139,14 @@ func TestServePicture(t *testing.T) {
 	binary.BigEndian.PutUint32(large[16:], 60000) // width and height of IHDR
 	binary.BigEndian.PutUint32(large[20:], 60000)
 	binary.BigEndian.PutUint32(large[29:], crc32.ChecksumIEEE(large[12:29]))
+	other := "digits=" + filepath.Join(makeFiles(t), "quantized.onnx")
 	for _, c := range []struct {
 		args []string
 		body []byte
 		code int
 		want string
 	}{
+		{[]string{other}, seven, 400, "input x float32[n,2] can't take a picture, send a tensor: its axes aren't those of pictures"},
 		{nil, seven, 200, `"shape":[1,10],"data":[5.4830005e-15,`},
 		{[]string{"--invert"}, seven, 200, `"shape":[1,10],"data":[`},
 		{[]string{"--mean", "0.5,0.5,0.5"}, seven, 400, "1 channels"},
@@ -154,7 +156,10 @@ func TestServePicture(t *testing.T) {
 		{[]string{"--max-held", "100GB"}, large, 400, "pixels are over the limit"},
 	} {
 		ctx, stop := context.WithCancel(t.Context())
-		line, over := serving(t, ctx, append(c.args, "testdata/digits.onnx")...)
+		if len(c.args) == 0 || c.args[0] != other {
+			c.args = append(c.args, "testdata/digits.onnx")
+		}
+		line, over := serving(t, ctx, c.args...)
 		url, _, _ := strings.Cut(line, " ")
 		r, err := http.Post(url+"/v2/models/digits/infer", "image/png", bytes.NewReader(c.body))
 		if err != nil {

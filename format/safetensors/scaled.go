@@ -1,6 +1,7 @@
 package safetensors
 
 import (
+	"cmp"
 	"runtime"
 	"slices"
 	"strings"
@@ -171,5 +172,6 @@ func (s scaled) Slice(name string, idx ...tensor.Index) (tensor.Any, error) {
 	if err != nil {
 		return tensor.Any{}, err
 	}
-	return tensor.Slice(t, idx...)
+	t, err = tensor.Slice(t, idx...)
+	return t, cmp.Or(format.WrongIndex("safetensors", name, err), err)
 }

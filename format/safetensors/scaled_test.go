@@ -3,6 +3,7 @@ package safetensors
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -99,6 +100,9 @@ func TestScaled(t *testing.T) {
 			t.Fatal(err)
 		}
 		tensortest.Equal(t, part, want.Any().Slice(tensor.I(1), tensor.R(30, 40)))
+		if _, err := f.Tensor(name, tensor.I(2)); !errors.Is(err, tensor.ErrIndex) || !strings.Contains(err.Error(), fmt.Sprintf("%q: index 2 is outside axis 0", name)) {
+			t.Errorf("a wrong index: %v", err)
+		}
 	}
 	// Without the choice all entries are there.
 	raw, err := openFile(&format.Source{Path: path})
