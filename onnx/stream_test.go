@@ -520,7 +520,7 @@ func keepsWeights(t *testing.T, in vals, steps int, least int64, build func(b *B
 		}
 	}
 	run := func(limit int64) (*prepared, []byte) {
-		st, err := s.Stream(&StreamOptions{Options: Options{MaxMemory: limit}})
+		st, err := s.Stream(&StreamOptions{Options: Options{MaxMemory: limit, Threads: 2}}) // of more threads the scratch would decide
 		if err != nil {
 			t.Fatal(err)
 		}
