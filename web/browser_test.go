@@ -219,6 +219,14 @@ func (b *browser) text(selector string) string {
 	return eval[string](b, fmt.Sprintf(`document.querySelector(%s).innerText`, quoted(selector)))
 }
 
+// ranOn gives the open model a picture, and waits for the answer.
+func (b *browser) ranOn(picture string) {
+	b.t.Helper()
+	b.until(`document.querySelector("#labels")?.innerText.includes("names the classes")`)
+	b.drop(picture)
+	b.until(`document.querySelector("#ran")?.innerText.includes("Run on")`)
+}
+
 func (b *browser) click(selector string) {
 	b.t.Helper()
 	b.do(chromedp.Click(selector, chromedp.ByQuery))
@@ -240,8 +248,7 @@ func TestShots(t *testing.T) {
 			}
 			b.visit(hash)
 			if name == "run" {
-				b.drop("seven.png")
-				b.until(`document.querySelector("#ran").innerText.includes("Run on")`)
+				b.ranOn("seven.png")
 			}
 			for _, theme := range []string{"light", "dark"} {
 				b.do(chromedp.Evaluate(fmt.Sprintf("document.documentElement.dataset.theme = %q", theme), nil))

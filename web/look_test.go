@@ -17,19 +17,25 @@ import (
 
 // TestFits refuses elements wider than the screen, and shifts while the page loads.
 func TestFits(t *testing.T) {
-	names := []string{"first"}
+	names := []string{"first", "run"}
 	if *long {
 		names = names[:0]
 		for name := range views {
 			names = append(names, name)
 		}
 	}
-	for _, width := range []int{360, 1920} {
+	for _, width := range []int{360, 390, 1920} {
 		b := open(t, width, 900)
 		for _, name := range names {
 			b.visit(views[name])
 			if got := eval[int](b, "document.documentElement.scrollWidth"); got > width {
 				t.Errorf("%s: %d pixels wide at %d", name, got, width)
+			}
+			if name == "run" {
+				b.ranOn("seven.png")
+				if got := eval[int](b, "document.documentElement.scrollWidth"); got > width {
+					t.Errorf("%s: %d pixels wide at %d, after a run", name, got, width)
+				}
 			}
 			shift := eval[float64](b, `new Promise(done => {
 				let sum = 0;

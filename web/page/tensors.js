@@ -183,8 +183,8 @@ async function run(f) {
     h("h2", {}, `Run on ${f.name}`),
     h("p", { class: "lead" }, `The picture in ${want.width}×${want.height} pixels, ${want.channels === 1 ? "grey" : "red, green, blue"}, 0 to 1. ${plural(r.count, "node")} in ${plural(r.nodes.length, "step")} took ${r.total}` + (r.warm ? ", in the second of two runs." : ".")),
     facts((r.outputs ?? []).map(o => [o.name, o.classes ? [ranked(o.classes), mono(o.text)] : mono(o.text)])),
-    h("table", { class: "facts times" }, h("thead", {}, h("tr", {}, ["the slowest steps", "time", "part", "result"].map((t, i) => h("th", { scope: "col", class: i === 1 || i === 2 ? "num" : "" }, t)))),
-      h("tbody", {}, slow.map(n => h("tr", {}, h("td", {}, n.op, n.name ? h("span", { class: "soft" }, " " + n.name) : null), h("td", { class: "num" }, n.time), h("td", { class: "num" }, (100 * n.part).toFixed(1) + " %"), h("td", { class: "mono" }, n.shape))))));
+    h("div", { class: "scroll" }, h("table", { class: "facts times" }, h("thead", {}, h("tr", {}, ["the slowest steps", "time", "part", "result"].map((t, i) => h("th", { scope: "col", class: i === 1 || i === 2 ? "num" : "" }, t)))),
+      h("tbody", {}, slow.map(n => h("tr", {}, h("td", {}, n.op, n.name ? h("span", { class: "soft" }, " " + n.name) : null), h("td", { class: "num" }, n.time), h("td", { class: "num" }, (100 * n.part).toFixed(1) + " %"), h("td", { class: "mono" }, n.shape)))))));
   if (r.graph && $("graph")) show("graph", image(r.graph, "the model’s graph with the time of each node"));
 }
 

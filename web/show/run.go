@@ -29,11 +29,13 @@ type Size struct {
 // again is the time below which a run is repeated: a browser compiles a program during its first run.
 const again = 2 * time.Second
 
-// spent writes a time with a space before its unit.
-func spent(d time.Duration) string {
+// spent writes a time with a space before its unit. The clock of a browser is coarse: no time at all is one below step, the least that it showed.
+func spent(d, step time.Duration) string {
 	switch {
-	case d < time.Microsecond: // the clock of a browser is coarse
-		return "< 1 ms"
+	case d <= 0:
+		return "< " + spent(max(step, 1), 0)
+	case d < time.Microsecond:
+		return "< 1 µs"
 	case d < time.Millisecond:
 		return fmt.Sprintf("%.0f µs", float64(d)/1e3)
 	case d < time.Second:
@@ -195,8 +197,9 @@ func (f *File) Run(ctx context.Context, rgba []byte, labels string) (*Run, error
 		return nil, err
 	}
 	r := &Run{Count: f.nodes()}
-	notes := map[int]string{}
-	var total time.Duration
+	const longest = time.Millisecond // of a step of the clock
+	var at []int                     // the first node of each step
+	total, step := time.Duration(0), longest
 	o := onnx.Options{Observe: func(n *onnx.NodeRun) {
 		if n.Depth > 0 || n.Index < 0 {
 			return
@@ -206,22 +209,29 @@ func (f *File) Run(ctx context.Context, rgba []byte, labels string) (*Run, error
 		if len(n.Values) > 0 && n.Values[0].Kind() == onnx.KindTensor {
 			shape = tensor.Describe(n.Values[0].Tensor())
 		}
-		notes[n.Index] = strings.TrimPrefix(shape+", "+spent(n.Time), ", ")
-		r.Nodes = append(r.Nodes, nodeTime{Name: clip(n.Node.Name), Op: clip(n.Node.Op), Shape: shape, Time: spent(n.Time), Part: float64(n.Time)})
+		if n.Time > 0 {
+			step = min(step, n.Time)
+		}
+		at = append(at, n.Index)
+		r.Nodes = append(r.Nodes, nodeTime{Name: clip(n.Node.Name), Op: clip(n.Node.Op), Shape: shape, Part: float64(n.Time)})
 	}}
 	inputs := map[string]tensor.Any{s.Input: in}
 	out, err := session.Run(ctx, inputs, &o)
 	if err == nil && total < again {
-		r.Nodes, total, r.Warm = nil, 0, true
+		at, r.Nodes, total, r.Warm = nil, nil, 0, true
 		out, err = session.Run(ctx, inputs, &o)
 	}
 	if err != nil {
 		return nil, err
 	}
+	notes := map[int]string{}
 	for i := range r.Nodes {
-		r.Nodes[i].Part /= max(float64(total), 1)
+		n := &r.Nodes[i]
+		n.Time = spent(time.Duration(n.Part), step)
+		notes[at[i]] = strings.TrimPrefix(n.Shape+", "+n.Time, ", ")
+		n.Part /= max(float64(total), 1)
 	}
-	r.Total = spent(total)
+	r.Total = spent(total, step)
 	for _, v := range f.model.Graph.Outputs {
 		if t, ok := out[v.Name]; ok {
 			r.Outputs = append(r.Outputs, outputRow{clip(v.Name), tensor.Describe(t), clip(tensor.Sprint(t, &tensor.PrintOptions{Threshold: 32})), classesOf(t, classes.Names(labels))})
