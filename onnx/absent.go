@@ -65,6 +65,8 @@ func without(n *Node) string {
 		why = "the operator isn't implemented: it is ONNX Runtime's own, for the layout of one kind of processor; let it save the model at the optimization level extended, not all"
 	case strings.HasPrefix(key.domain, microsoftDomain):
 		why += "; the domain is ONNX Runtime's"
+	default:
+		why += "; a program adds its own to Model.Operators, and op.New makes one"
 	}
 	return why
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/format/image"
 	"github.com/ashlar-go/ashlar/onnx"
+	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -51,6 +52,40 @@ func Example() {
 	// Output:
 	// x float32[batch,3]
 	// [1 2] [3 320]
+}
+
+// A model has a node of an operator that the program brings. Infer says the results from descriptions of the inputs, run computes them.
+func ExampleModel_operators() {
+	infer := func(c *op.Call) ([]tensor.Any, error) {
+		x := c.Inputs[0]
+		if x.DType() != dtype.Float32 {
+			return nil, fmt.Errorf("it takes float32, not %v", x.DType())
+		}
+		spec, err := tensor.NewSpec(dtype.Float32, x.Shape()...)
+		return []tensor.Any{spec.Any()}, err
+	}
+	run := func(c *op.Call) ([]tensor.Any, error) {
+		x, _ := tensor.As[float32](c.Inputs[0])
+		return []tensor.Any{op.Mul(x, x.Scalar(c.Attrs.Float("scale", 1))).Any()}, nil
+	}
+	scaled := op.New(op.Info{Domain: "org.example", Name: "Scaled", Versions: []int{1}, Attributes: []string{"scale"}}, infer, run)
+
+	b := onnx.NewBuilder("own")
+	b.Import("org.example", 1)
+	x := b.Input("x", dtype.Float32, 3)
+	b.Output(b.Rename(b.Node("org.example.Scaled", []string{x}, onnx.FloatAttr("scale", 10)), "y"), dtype.Float32, 3)
+	m, err := b.Model(13)
+	if err != nil {
+		log.Fatal(err)
+	}
+	m.Operators = []*op.Op{scaled} // as for a model of onnx.Open
+	s, err := onnx.NewSession(m)
+	if err != nil {
+		log.Fatal(err)
+	}
+	out, err := s.Run(context.Background(), map[string]tensor.Any{"x": tensor.FromSlice([]float32{1, 2, 3}, 3).Any()}, nil)
+	fmt.Println(out["y"], err)
+	// Output: [10. 20. 30.] <nil>
 }
 
 // A convolutional network of five layers, written from Go.

@@ -101,7 +101,7 @@ func TestWithout(t *testing.T) {
 		{"", "swiglu", "SwiGLU is the nearest"},
 		{"ai.onnx.ml", "Forest", "ONNX has no operator of this name"},
 		{"", "SwiGLU", "its meaning at opset 17 isn't available, only that of opsets [28]"},
-		{"local", "F", "no operator of this library or the program, and no function of the model, has this name"},
+		{"local", "F", "no operator of this library or the program, and no function of the model, has this name; a program adds its own to Model.Operators"},
 	} {
 		m := &Model{IR: 8, Opsets: []Opset{{Version: 17}, {Domain: "ai.onnx.ml", Version: 3}, {Domain: "ai.onnx.preview.training", Version: 1}, {Domain: "com.microsoft", Version: 1}, {Domain: "com.microsoft.nchwc", Version: 1}, {Domain: "local", Version: 1}},
 			Graph: &Graph{Name: "g", Inputs: []ValueInfo{{Name: "x", Type: Type{Kind: KindTensor, Elem: ElemFloat32}}}, Outputs: []ValueInfo{{Name: "y"}},

@@ -10,16 +10,36 @@ import (
 type (
 	// An Op is an operator in its run-time form: facts about it, and how it plans a call.
 	Op = plan.Op
-	// An Info is the facts that a program gives of its own operator.
+	// An Info is the facts that a program gives of its own operator:
+	//
+	//	Name, Domain string                    // a node of a model names both
+	//	Versions     []int                     // the opsets that define it and whose meaning this is
+	//	Attributes   []string                  // that it understands; a node with another one is refused
+	//	Supports     func(d dtype.DType) bool  // nil: every type
 	Info = plan.Info
 	// A Plan is a call that is worked out: its results, the memory that it takes, and the function that computes
 	// them. One goroutine at a time may use it.
 	Plan = plan.Plan
-	// A Call is one use of an operator in its run-time form.
+	// A Call is one use of an operator in its run-time form:
+	//
+	//	Inputs  []tensor.Any     // in ONNX's order; the zero Any where an optional input is absent
+	//	Attrs   Attrs
+	//	Opset   int              // the opset whose meaning applies
+	//	Outputs int              // how many outputs are asked for; 0 means 1
+	//	Context context.Context
+	//	Fixed   []bool           // for a Plan that runs again: the inputs whose elements stay as they are; nil is all
 	Call = plan.Call
 	// Attrs is how a graph hands an operator its attributes. A method returns the default, or false, when the
 	// attribute is absent. LSTM, GRU and RNN read lists of strings by a further method, Strs(name string)
 	// ([]string, bool).
+	//
+	//	Has(name string) bool
+	//	Int(name string, def int64) int64
+	//	Ints(name string) ([]int64, bool)
+	//	Float(name string, def float32) float32
+	//	Floats(name string) ([]float32, bool)
+	//	Str(name, def string) string
+	//	Tensor(name string) (tensor.Any, bool)
 	Attrs = plan.Attrs
 	// AttrMap is attributes by name: int64, float32, string, []int64, []float32, []string and tensors, as a
 	// tensor.Any or typed. One of another type counts as absent.
