@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -24,6 +25,46 @@ import (
 //
 // Session.Steps lists them as one step, which says so. Receipts are of the model as it is, so a run that asks for one fails.
 func NewIntegerSession(m *Model) (*Session, error) { return newSession(m, form{integers: true}) }
+
+// Integers returns how many steps of a session of NewIntegerSession run on integers, in all its graphs. Where none does, why has the reason; else it is "".
+func (s *Session) Integers() (steps int, why string) {
+	s.c.all(func(c *compiled) bool {
+		for i := range c.steps {
+			if c.steps[i].integers {
+				steps++
+			}
+		}
+		return true
+	})
+	if steps > 0 {
+		return steps, ""
+	}
+	given := make(map[string]bool) // by a DequantizeLinear
+	for g := range s.c.m.Graph.All() {
+		for i := range g.Nodes {
+			if n := &g.Nodes[i]; n.Op == "DequantizeLinear" && isDefault(n.Domain) && len(n.Outputs) == 1 {
+				given[n.Outputs[0]] = true
+			}
+		}
+	}
+	if len(given) == 0 {
+		return 0, "the model has no DequantizeLinear node, so it isn't quantized in this form"
+	}
+	products, floats := 0, 0
+	for g := range s.c.m.Graph.All() {
+		for i := range g.Nodes {
+			if n := &g.Nodes[i]; slices.Contains([]string{"Conv", "Gemm", "MatMul"}, n.Op) && isDefault(n.Domain) && len(n.Inputs) > 1 {
+				if products++; !given[n.Inputs[1]] {
+					floats++
+				}
+			}
+		}
+	}
+	if floats > 0 {
+		return 0, fmt.Sprintf("no DequantizeLinear gives the weights of %d of its %d Conv, Gemm and MatMul nodes", floats, products)
+	}
+	return 0, "no operator stands between DequantizeLinear and QuantizeLinear nodes as onnx.NewIntegerSession describes"
+}
 
 // A quantity is a value that a step quantizes or dequantizes: of type d, with a scale and a zero point, -1 if absent.
 type quantity struct {

@@ -66,7 +66,13 @@ type result struct {
 func (p *program) session(m *onnx.Model, f *runFlags) (*onnx.Session, error) {
 	switch {
 	case f.integers:
-		return onnx.NewIntegerSession(m)
+		s, err := onnx.NewIntegerSession(m)
+		if err == nil {
+			if n, why := s.Integers(); n == 0 {
+				fmt.Fprintf(p.stderr, "ashlar: warning: --integers: no step runs on integers: %s\n", why)
+			}
+		}
+		return s, err
 	case !f.fixedGiven:
 		return onnx.NewSession(m)
 	}

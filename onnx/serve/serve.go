@@ -237,6 +237,11 @@ func (s *Server) model(from Model) (*model, error) {
 	if err != nil {
 		return nil, err
 	}
+	if from.Integers {
+		if n, why := session.Integers(); n == 0 {
+			s.o.Log.Warn("no step runs on integers", "model", from.Name, "why", why)
+		}
+	}
 	m := &model{s: s, name: from.Name, version: from.Version, session: session}
 	if m.version == "" {
 		m.version = strconv.FormatInt(max(from.Model.Version, 1), 10)
